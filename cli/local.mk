@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+bin_PROGRAMS += weft
+weft_SOURCES = \
+	%D%/cmd.h \
+	%D%/cmd_fabric.c \
+	%D%/cmd_plan.c \
+	%D%/cmd_score.c \
+	%D%/cmd_synth.c \
+	%D%/report.c \
+	%D%/report.h \
+	%D%/request.c \
+	%D%/request.h \
+	%D%/weft.c \
+	# End of weft_SOURCES
+weft_LDADD = \
+	libweft_placement.la \
+	$(JANSSON_LIBS) \
+	# End of weft_LDADD

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+noinst_LTLIBRARIES += libweft_costmodel.la
+libweft_costmodel_la_SOURCES = \
+	%D%/cost.c \
+	%D%/model.c \
+	%D%/parallelism.c \
+	%D%/spec.c \
+	%D%/traffic.c \
+	%D%/volume.c \
+	# End of libweft_costmodel_la_SOURCES
+libweft_costmodel_la_LIBADD = libweft_topology.la
+
+weft_costmodel_headers = \
+	%D%/cost.h \
+	%D%/model.h \
+	%D%/parallelism.h \
+	%D%/spec.h \
+	%D%/traffic.h \
+	%D%/volume.h \
+	# End of weft_costmodel_headers

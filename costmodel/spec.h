@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* spec.h - what the user says of a job: "tp=8,pp=2,dp=4,model=llama3-70B"
+ *
+ * One grammar everywhere: --job, sbatch --weft=, --comment=weft:...
+ * Documented in weft-spec(7).
+ */
+#ifndef WEFT_COSTMODEL_SPEC_H
+#define WEFT_COSTMODEL_SPEC_H
+
+#include "topology/error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define WEFT_SPEC_MAX_BYTES 1024
+
+enum weft_metric { WEFT_HOPS, WEFT_LATENCY, WEFT_TIME, WEFT_N_METRICS };
+extern const char *const weft_metric_names[WEFT_N_METRICS];
+
+enum weft_dtype { WEFT_BF16, WEFT_FP16, WEFT_FP32, WEFT_FP8, WEFT_N_DTYPES };
+enum weft_spread { WEFT_PACK, WEFT_BALANCE, WEFT_N_SPREADS };
+
+/* 0 or "" means "not given" until weft_spec_resolve has filled it in. */
+struct weft_spec {
+	uint32_t gpus, nodes, gpus_per_node;
+	uint32_t tp, cp, ep, etp, pp, vpp, dp;
+	uint32_t zero; /* ZeRO stage 0..3 */
+	uint32_t mbs;  /* sequences per micro-batch */
+	uint32_t gbs;  /* sequences per step, over all dp */
+	uint32_t seq;  /* tokens per sequence */
+	enum weft_dtype dtype;
+	enum weft_metric metric;
+	enum weft_spread spread;
+	uint32_t segment;
+	double wait_s;
+	char order[64];	   /* default "tp-cp-ep-dp-pp" */
+	char model[128];   /* built-in name or, on the command line, a file */
+	char traffic[128]; /* measured matrix; command line only */
+	char within[32], prefer[32]; /* level names */
+	uint32_t given; /* bit k: key k of the grammar was written */
+};
+
+/* Parses text: syntax, types, ranges, unknown and repeated keys (with the
+ * nearest known one).  err->column is the offset in text from 1.  text longer
+ * than WEFT_SPEC_MAX_BYTES is refused.  Does not look at other keys' values. */
+int weft_spec_parse(const char *text, struct weft_spec *spec,
+		    struct weft_error *err);
+
+/* Fills in defaults and dp, and verifies that everything agrees:
+ * tp*cp*pp*dp == gpus (and etp*ep*pp divides it), nodes*gpus_per_node == gpus.
+ * gpus: how many GPUs the job gets when the spec does not say (0: unknown, then
+ * it is the product of the axes).  gpus given and different from spec->gpus is
+ * an error.  Keys whose engine is not there yet fail with WEFT_ENOSYS where
+ * they would change the answer. */
+int weft_spec_resolve(struct weft_spec *spec, uint32_t gpus,
+		      struct weft_error *err);
+
+/* true when `key` was written in the text. */
+bool weft_spec_given(const struct weft_spec *spec, const char *key);
+
+/* Bytes of one activation element. */
+double weft_dtype_bytes(enum weft_dtype dtype);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* traffic.h - M(i,j): the bytes that rank i sends to rank j in one step */
+#ifndef WEFT_COSTMODEL_TRAFFIC_H
+#define WEFT_COSTMODEL_TRAFFIC_H
+
+#include "costmodel/model.h"
+#include "costmodel/parallelism.h"
+#include "costmodel/spec.h"
+#include "topology/error.h"
+
+#include <stdint.h>
+
+/* What the bytes are sent for. */
+enum weft_axis {
+	WEFT_AXIS_TP,
+	WEFT_AXIS_CP,
+	WEFT_AXIS_EP,
+	WEFT_AXIS_PP,
+	WEFT_AXIS_DP,
+	WEFT_N_AXES
+};
+extern const char *const weft_axis_names[WEFT_N_AXES];
+
+/* Sparse rows: edges row[i] .. row[i+1]-1 leave rank i, by ascending peer; a
+ * pair may occur once per axis.  No rank sends to itself; bytes > 0. */
+struct weft_traffic {
+	uint32_t n_ranks, n_edges;
+	uint32_t *row;	/* [n_ranks + 1] */
+	uint32_t *peer; /* [n_edges] */
+	uint8_t *axis;	/* [n_edges] enum weft_axis */
+	double *bytes;	/* [n_edges] per step */
+};
+
+/* Traffic of a resolved spec: rings for tp, cp and dp, neighbours for pp (with
+ * the wrap-around of interleaving), and the tied embedding.  Free with
+ * weft_traffic_free in either case. */
+int weft_traffic_build(const struct weft_spec *spec,
+		       const struct weft_model *model,
+		       const struct weft_grid *grid,
+		       struct weft_traffic *traffic, struct weft_error *err);
+void weft_traffic_free(struct weft_traffic *traffic);
+
+/* Builds from loose triples (any order; equal (from,to,axis) are summed). */
+struct weft_flow {
+	uint32_t from, to;
+	enum weft_axis axis;
+	double bytes;
+};
+int weft_traffic_from_flows(uint32_t n_ranks, struct weft_flow *flows,
+			    uint32_t n_flows, struct weft_traffic *traffic,
+			    struct weft_error *err);
+
+/* Sum of all bytes. */
+double weft_traffic_bytes(const struct weft_traffic *traffic);
+
+#endif

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# X_AC_SLURM: the Slurm plugins need the source headers of the release that will
+# load them: slurmctld compares major.minor.micro, and struct layouts change
+# even between micro releases, so an inexact match is refused here.
+AC_DEFUN([X_AC_SLURM], [
+  AC_ARG_WITH([slurm-src],
+    [AS_HELP_STRING([--with-slurm-src=DIR],
+      [unpacked source of the installed Slurm (contrib/slurm-source prints it)])],
+    [slurm_src=$withval], [slurm_src=])
+  AC_ARG_WITH([slurm],
+    [AS_HELP_STRING([--without-slurm], [do not build the Slurm plugins])],
+    [], [with_slurm=check])
+  AC_ARG_WITH([slurm-plugindir],
+    [AS_HELP_STRING([--with-slurm-plugindir=DIR],
+      [where Slurm looks for plugins (default: found from the installed Slurm)])],
+    [slurm_plugindir=$withval], [slurm_plugindir=])
+  build_slurm=no
+  slurm_summary="not built (--with-slurm-src=DIR enables it)"
+  AS_IF([test "$with_slurm" = no],
+    [slurm_summary="not built (--without-slurm)"],
+    [test -n "$slurm_src"],
+    [X_AC_SLURM_SOURCE])
+  AS_IF([test "$with_slurm" = yes && test $build_slurm = no],
+    [AC_MSG_ERROR([--with-slurm needs --with-slurm-src=DIR])])
+  AM_CONDITIONAL([BUILD_SLURM], [test $build_slurm = yes])
+  AC_SUBST([slurmplugindir], [$slurm_plugindir])
+])
+
+AC_DEFUN([X_AC_SLURM_SOURCE], [
+  AS_CASE([$slurm_src], [/*], [], [slurm_src=`cd "$slurm_src" && pwd`])
+  AS_IF([test ! -r "$slurm_src/META" || test ! -d "$slurm_src/src/slurmctld"],
+    [AC_MSG_ERROR([$slurm_src is not an unpacked Slurm source tree (no META or src/slurmctld)])])
+
+  AC_MSG_CHECKING([release of the Slurm source])
+  slurm_major=`sed -n 's/^ *Major: *//p' "$slurm_src/META"`
+  slurm_minor=`sed -n 's/^ *Minor: *//p' "$slurm_src/META"`
+  slurm_micro=`sed -n 's/^ *Micro: *//p' "$slurm_src/META"`
+  slurm_release=$slurm_major.$slurm_minor.$slurm_micro
+  AC_MSG_RESULT([$slurm_release])
+
+  AC_MSG_CHECKING([release of the installed Slurm])
+  slurm_installed=`(slurmctld -V || /usr/sbin/slurmctld -V || sinfo -V) 2>/dev/null | head -n 1 | sed 's/^[[^ ]]* *//'`
+  AC_MSG_RESULT([${slurm_installed:-none}])
+  AC_ARG_ENABLE([slurm-version-check],
+    [AS_HELP_STRING([--disable-slurm-version-check],
+      [compile against headers of another release than the installed one; slurmctld will refuse such a plugin])],
+    [], [enable_slurm_version_check=yes])
+  AS_IF([test "$enable_slurm_version_check" = yes && test -n "$slurm_installed" && test "$slurm_installed" != "$slurm_release"],
+    [AC_MSG_ERROR([the source in $slurm_src is Slurm $slurm_release but Slurm $slurm_installed is installed; the plugin must be built from exactly the installed release])])
+
+  AS_IF([test -z "$slurm_plugindir"],
+    [AC_MSG_CHECKING([where Slurm keeps its plugins])
+     for dir in /usr/lib/*/slurm-wlm /usr/lib64/slurm /usr/lib/slurm /usr/local/lib/slurm; do
+       AS_IF([test -e "$dir/select_cons_tres.so"], [slurm_plugindir=$dir; break])
+     done
+     AS_IF([test -z "$slurm_plugindir"], [slurm_plugindir='${libdir}/slurm'])
+     AC_MSG_RESULT([$slurm_plugindir])])
+
+  # Slurm's headers want a configured tree's config.h and slurm_version.h.
+  # Nothing in their layout depends on the configuration (only NDEBUG, which
+  # must be set, and MULTIPLE_SLURMD are looked at), so both are made here.
+  slurm_number=`printf '0x%02x%02x%02x' $slurm_major ${slurm_minor@%:@0} $slurm_micro`
+  AS_MKDIR_P([slurm-stub/slurm])
+  cat >slurm-stub/config.h <<EOF
+#define NDEBUG 1
+#define MULTIPLE_SLURMD 1
+EOF
+  cat >slurm-stub/slurm/slurm_version.h <<EOF
+#ifndef SLURM_VERSION_NUMBER
+#define SLURM_VERSION_NUMBER $slurm_number
+#endif
+EOF
+  SLURM_CPPFLAGS="-DWEFT_SLURM_RELEASE='\"$slurm_release\"'"
+  SLURM_CFLAGS="-isystem slurm-stub -isystem slurm-stub/slurm -isystem $slurm_src"
+  AC_SUBST([SLURM_CFLAGS])
+  AC_SUBST([SLURM_CPPFLAGS])
+  AC_SUBST([slurm_src])
+  build_slurm=yes
+  slurm_summary="$slurm_release, into $slurm_plugindir"
+])

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+noinst_LTLIBRARIES += libweft_placement.la
+libweft_placement_la_SOURCES = \
+	%D%/bound.c \
+	%D%/job.c \
+	%D%/occupancy.c \
+	%D%/place.c \
+	%D%/place_firstfit.c \
+	%D%/place_pack.c \
+	%D%/placement.c \
+	# End of libweft_placement_la_SOURCES
+libweft_placement_la_LIBADD = libweft_costmodel.la
+
+weft_placement_headers = \
+	%D%/job.h \
+	%D%/occupancy.h \
+	%D%/place.h \
+	%D%/placement.h \
+	# End of weft_placement_headers
+
+# The library that others link: the three layers in one.
+lib_LTLIBRARIES += libweft.la
+libweft_la_SOURCES =
+libweft_la_LIBADD = libweft_placement.la
+libweft_la_LDFLAGS = \
+	$(AM_LDFLAGS) \
+	-version-info 0:0:0 \
+	-no-undefined \
+	-export-symbols-regex '^weft_' \
+	# End of libweft_la_LDFLAGS
+
+weftincludedir = $(includedir)/weft
+nobase_weftinclude_HEADERS = \
+	$(weft_topology_headers) \
+	$(weft_costmodel_headers) \
+	$(weft_placement_headers) \
+	# End of nobase_weftinclude_HEADERS

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* occupancy.h - which GPUs of a fabric a job may have */
+#ifndef WEFT_PLACEMENT_OCCUPANCY_H
+#define WEFT_PLACEMENT_OCCUPANCY_H
+
+#include "topology/fabric.h"
+
+/* free[node]: bit k = GPU k of that node is free and allowed.
+ * usable[node]: how many of the free ones a job may take (CPUs or memory may
+ * run out before GPUs); free bits beyond are still free but not usable.
+ * required: bitset of nodes that the job must use, or NULL.
+ * weight[node]: the admin's preference, smaller first, or NULL. */
+struct weft_occupancy {
+	const struct weft_fabric *fabric;
+	uint64_t *free;
+	uint32_t *usable;
+	uint64_t *required;
+	uint32_t *weight;
+};
+
+/* All GPUs free and usable.  Free with weft_occupancy_free in either case. */
+int weft_occupancy_build(const struct weft_fabric *f, struct weft_occupancy *o,
+			 struct weft_error *err);
+void weft_occupancy_free(struct weft_occupancy *o);
+
+/* Marks GPUs of a node busy (mask bit k = GPU k). */
+void weft_occupancy_take(struct weft_occupancy *o, uint32_t node,
+			 uint64_t mask);
+
+/* Marks as busy what `text` names: a hostlist whose names may carry a GPU list:
+ * "n[00-03],n07:0-3,n08:5".  Unknown nodes and GPUs are errors. */
+int weft_occupancy_busy(struct weft_occupancy *o, const char *text,
+			struct weft_error *err);
+
+/* Reads a state file (weft-state(5)): busy and down nodes, GPUs in use. */
+int weft_occupancy_load(struct weft_occupancy *o, const char *path,
+			struct weft_error *err);
+
+/* Total of usable GPUs. */
+uint32_t weft_occupancy_usable(const struct weft_occupancy *o);
+
+#endif

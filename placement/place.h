@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* place.h - choosing GPUs and rank order for a job */
+#ifndef WEFT_PLACEMENT_PLACE_H
+#define WEFT_PLACEMENT_PLACE_H
+
+#include "placement/job.h"
+#include "placement/occupancy.h"
+#include "placement/placement.h"
+
+/* Zeroes mean the defaults. */
+struct weft_place_options {
+	const char *method;  /* name of a strategy; NULL: "pack" */
+	uint64_t seed;	     /* same seed and work_limit, same answer */
+	uint64_t work_limit; /* steps of search; 0: the strategy's default */
+	double budget_s;     /* wall clock; 0: none.  At the bound: the best
+			      * found so far */
+};
+
+struct weft_strategy {
+	const char *name, *help;
+	int (*place)(const struct weft_fabric *f, const struct weft_job *job,
+		     const struct weft_occupancy *o,
+		     const struct weft_place_options *options,
+		     struct weft_placement *p, struct weft_error *err);
+};
+
+extern const struct weft_strategy weft_strategies[];
+extern const uint32_t weft_n_strategies;
+
+/* Places `job` on the usable GPUs of o.  Returns 0 also when no placement
+ * exists (p->placed false); -1 only on bad options or out of memory.
+ * Never worse, in p->metric, than the strategy "first-fit".  Fills cost, bound,
+ * gap, method and why.  Free with weft_placement_free in either case. */
+int weft_place(const struct weft_fabric *f, const struct weft_job *job,
+	       const struct weft_occupancy *o,
+	       const struct weft_place_options *options,
+	       struct weft_placement *p, struct weft_error *err);
+
+/* Rank order alone: the best found assignment of job's ranks to the n_ranks
+ * GPUs gpus[]; for allocations made elsewhere and for weft score.  Fills as
+ * weft_place does. */
+int weft_place_ranks(const struct weft_fabric *f, const struct weft_job *job,
+		     const uint32_t *gpus,
+		     const struct weft_place_options *options,
+		     struct weft_placement *p, struct weft_error *err);
+
+/* The cost of ranks already placed: where[r] for each rank r. */
+int weft_place_score(const struct weft_fabric *f, const struct weft_job *job,
+		     const uint32_t *where, struct weft_placement *p,
+		     struct weft_error *err);
+
+/* Lower bound of job's cost on any choice of usable GPUs of o, by metric. */
+int weft_place_bound(const struct weft_fabric *f, const struct weft_job *job,
+		     const struct weft_occupancy *o,
+		     double bound[WEFT_N_METRICS], struct weft_error *err);
+
+#endif

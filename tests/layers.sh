@@ -1,0 +1,47 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Includes point only downwards: topology <- costmodel <- placement <-
+# {plugin, cli}; Slurm's headers are seen in plugin/ alone.
+cd "${WEFT_SRCDIR:-.}" || exit 1
+failed=0
+
+# forbid FOLDER PATTERN WHY: no source in FOLDER includes a matching header.
+forbid() {
+	hits=$(grep -nE "^[[:space:]]*#[[:space:]]*include[[:space:]]*[<\"]$2" \
+		"$1"/*.[ch] 2>/dev/null)
+	[ -z "$hits" ] && return
+	echo "$1/ must not include $3:"
+	echo "$hits"
+	failed=1
+}
+
+forbid topology '(costmodel|placement|plugin|cli)/' 'a layer above it'
+forbid costmodel '(placement|plugin|cli)/' 'a layer above it'
+forbid placement '(plugin|cli)/' 'a layer above it'
+forbid plugin 'cli/' 'the other front end'
+forbid cli 'plugin/' 'the other front end'
+for folder in topology costmodel placement cli; do
+	forbid "$folder" '(slurm/|src/)' 'headers of Slurm'
+	forbid "$folder" 'tests/' 'tests'
+done
+forbid plugin 'tests/' 'tests'
+
+# The bridge is the Slurm-free side of the plugin folder.
+hits=$(grep -nE '^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"](slurm/|src/)' \
+	plugin/bridge*.[ch] 2>/dev/null)
+if [ -n "$hits" ]; then
+	echo "plugin/bridge must not include headers of Slurm:"
+	echo "$hits"
+	failed=1
+fi
+
+# A header stands alone: include guard named after its path.
+for header in topology/*.h costmodel/*.h placement/*.h plugin/*.h cli/*.h; do
+	[ -e "$header" ] || continue
+	guard=WEFT_$(echo "$header" | tr 'a-z/.' 'A-Z__')
+	if ! grep -q "#ifndef $guard" "$header"; then
+		echo "$header: include guard is not $guard"
+		failed=1
+	fi
+done
+exit $failed

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Every test program is one source file; its name here is its path without ".c".
+LDADD = \
+	libweft_test.la \
+	libweft_bridge.la \
+	libweft_placement.la \
+	$(CMOCKA_LIBS) \
+	# End of LDADD
+
+check_LTLIBRARIES += libweft_test.la
+libweft_test_la_SOURCES = \
+	%D%/lib/check.c \
+	%D%/lib/check.h \
+	# End of libweft_test_la_SOURCES
+libweft_test_la_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+
+unit_tests =
+script_tests =
+
+include tests/topology/local.mk
+include tests/costmodel/local.mk
+include tests/placement/local.mk
+include tests/plugin/local.mk
+include tests/cli/local.mk
+include tests/fuzz/local.mk
+include tests/bench/local.mk
+include tests/slurm/local.mk
+
+script_tests += \
+	%D%/layers.sh \
+	%D%/format.sh \
+	# End of script_tests
+
+if HAVE_CMOCKA
+check_PROGRAMS += $(unit_tests)
+TESTS += $(unit_tests)
+endif
+TESTS += $(script_tests)
+EXTRA_DIST += $(script_tests)

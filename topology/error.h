@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* error.h - one error value for the whole library: what, and where in a file */
+#ifndef WEFT_TOPOLOGY_ERROR_H
+#define WEFT_TOPOLOGY_ERROR_H
+
+#include <stddef.h>
+
+/* Codes are also process exit codes, hence 1..125. */
+enum weft_error_code {
+	WEFT_EINVAL = 1, /* input that breaks a documented rule */
+	WEFT_ENOMEM = 2, /* an allocation failed */
+	WEFT_EIO = 3,	 /* a file could not be read or written */
+	WEFT_ENOSYS = 4, /* valid, but not supported yet */
+};
+
+/* line and column count from 1; 0 means "does not apply".  source is a file
+ * name, an option name or "".  Zero-initialise before the first use. */
+struct weft_error {
+	int code, line, column;
+	char source[120];
+	char text[320];
+};
+
+/* Both record the error and return -1, so that a caller can
+ * `return weft_fail(...)`.  The first error wins: a second call leaves *err as
+ * it is.  err may be NULL. */
+int weft_fail(struct weft_error *err, int code, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+int weft_fail_at(struct weft_error *err, int code, const char *source, int line,
+		 int column, const char *format, ...)
+	__attribute__((format(printf, 6, 7)));
+
+/* Writes "SOURCE:LINE:COL: text", leaving out what does not apply, and returns
+ * buffer. */
+const char *weft_error_text(const struct weft_error *err, char *buffer,
+			    size_t size);
+
+/* calloc whose size is checked against overflow and which records WEFT_ENOMEM.
+ * n == 0 gives a pointer that may be freed, never NULL. */
+void *weft_calloc(size_t n, size_t size, struct weft_error *err)
+	__attribute__((warn_unused_result));
+
+/* realloc to n elements of `size` bytes, with the same checks.  On failure the
+ * old block is untouched and still the caller's. */
+void *weft_realloc(void *old, size_t n, size_t size, struct weft_error *err)
+	__attribute__((warn_unused_result));
+
+/* strdup that records WEFT_ENOMEM. */
+char *weft_strdup(const char *text, struct weft_error *err)
+	__attribute__((warn_unused_result));
+
+#endif

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* fabric.h - the cluster: GPUs, nodes, and the tree of domains they sit in
+ *
+ * A fabric is a tree.  Its leaves are GPUs; level 0 groups them into NVLink
+ * domains, each further level groups the one below (node, rack, leaf, spine,
+ * pod, ...).  Two GPUs "meet" at the innermost level where they share a domain,
+ * and that level's link class gives their distance.  Everything is numbered in
+ * tree order, so the GPUs and nodes of any domain are one contiguous range.
+ *
+ * Rails: where GPU k of every node hangs on leaf switch k of its leaf domain, a
+ * domain of level "leaf" is the bundle of n_rails parallel leaf switches.
+ *
+ * Immutable once built; any number of threads may read it.
+ */
+#ifndef WEFT_TOPOLOGY_FABRIC_H
+#define WEFT_TOPOLOGY_FABRIC_H
+
+#include "topology/error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define WEFT_MAX_LEVELS	       12
+#define WEFT_MAX_GPUS_PER_NODE 64
+#define WEFT_MAX_GPUS	       (1u << 22)
+#define WEFT_NAME_SIZE	       64 /* longest name + NUL */
+#define WEFT_NONE	       UINT32_MAX
+
+/* The links by which GPUs that meet at a level exchange data. */
+struct weft_link {
+	double rate_bytes_per_s; /* per GPU, one direction, before
+				  * oversubscription */
+	double latency_s;	 /* end to end, one small message */
+	double oversubscription; /* >= 1: downlink over uplink bandwidth */
+};
+
+struct weft_level {
+	char name[WEFT_NAME_SIZE]; /* "nvlink", "node", "leaf", ... */
+	struct weft_link link;
+	uint32_t hops;	       /* links crossed by GPUs that meet here */
+	uint32_t first_domain; /* this level's domains in */
+	uint32_t n_domains;    /* fabric.domains */
+};
+
+struct weft_domain {
+	const char *name;
+	uint32_t level;
+	uint32_t parent; /* domain one level up; WEFT_NONE at the top */
+	uint32_t first_child, n_children; /* domains one level down; none at
+					   * level 0 */
+	uint32_t first_node, n_nodes;
+	uint32_t first_gpu, n_gpus;
+};
+
+struct weft_node {
+	const char *name;
+	uint32_t first_gpu, n_gpus;
+	uint32_t rack;	/* index into fabric.racks, or WEFT_NONE */
+	uint32_t order; /* position in the file, from 0 */
+};
+
+/* Distance between two GPUs: d(i,j) of the cost sum, in every metric. */
+struct weft_distance {
+	uint32_t hops;		/* links crossed */
+	double latency_s;	/* one small message */
+	double time_s_per_byte; /* at the narrowest link, oversubscription in */
+};
+
+struct weft_fabric {
+	const char *name;
+	const char *profile; /* name of the profile used, or "" */
+	uint32_t n_gpus, n_nodes, n_levels, n_domains, n_racks;
+	uint32_t n_rails;    /* 1: not rail-optimised */
+	uint32_t node_level; /* innermost level whose domains hold whole nodes:
+			      * 0, or 1 where a node has several NVLink domains
+			      */
+	bool connected;	     /* the top level is one domain */
+	struct weft_level levels[WEFT_MAX_LEVELS]; /* innermost first */
+	struct weft_domain *domains;		   /* level by level */
+	struct weft_node *nodes;		   /* in tree order */
+	uint32_t *by_name;  /* node indices sorted by strcmp */
+	const char **racks; /* names */
+	uint32_t *gpu_node; /* [n_gpus] */
+	uint32_t *gpu_domain[WEFT_MAX_LEVELS]; /* [level][n_gpus] */
+	/* [level where they meet][0 same rail, 1 different rail] */
+	struct weft_distance distance[WEFT_MAX_LEVELS][2];
+	void *memory; /* private: owns names */
+};
+
+/* Reads a fabric file (weft-fabric(5)).  NULL with err set on any mistake. */
+struct weft_fabric *weft_fabric_load(const char *path, struct weft_error *err);
+struct weft_fabric *weft_fabric_parse(const char *text, size_t size,
+				      const char *source,
+				      struct weft_error *err);
+void weft_fabric_free(struct weft_fabric *f);
+
+/* Verifies every invariant stated above; for tests and fuzzers. */
+int weft_fabric_check(const struct weft_fabric *f, struct weft_error *err);
+
+/* Node index by name, or WEFT_NONE; O(log n). */
+uint32_t weft_fabric_node(const struct weft_fabric *f, const char *name);
+
+/* Level index by name, or WEFT_NONE. */
+uint32_t weft_fabric_level(const struct weft_fabric *f, const char *name);
+
+/* Parses "n07" (its GPU 0), "n07:3" or a global GPU index.  -1 with err. */
+int weft_fabric_gpu(const struct weft_fabric *f, const char *text,
+		    uint32_t *gpu, struct weft_error *err);
+
+/* Innermost level at which GPUs a and b share a domain; f->n_levels if they
+ * share none (disjoint fabrics).  O(depth). */
+static inline uint32_t weft_fabric_meet(const struct weft_fabric *f, uint32_t a,
+					uint32_t b)
+{
+	uint32_t level = 0;
+
+	while (level < f->n_levels &&
+	       f->gpu_domain[level][a] != f->gpu_domain[level][b])
+		level++;
+	return level;
+}
+
+/* Rail of a GPU, 0..n_rails-1: a node's GPUs are dealt to rails in order. */
+static inline uint32_t weft_fabric_rail(const struct weft_fabric *f,
+					uint32_t gpu)
+{
+	const struct weft_node *node = &f->nodes[f->gpu_node[gpu]];
+
+	return (gpu - node->first_gpu) * f->n_rails / node->n_gpus;
+}
+
+/* Row and column of f->distance for a pair: *level as weft_fabric_meet, and
+ * whether they sit on different rails of different nodes. */
+static inline uint32_t weft_fabric_relation(const struct weft_fabric *f,
+					    uint32_t a, uint32_t b,
+					    uint32_t *cross_rail)
+{
+	uint32_t level = weft_fabric_meet(f, a, b);
+
+	*cross_rail = f->n_rails > 1 && level > 0 &&
+		      f->gpu_node[a] != f->gpu_node[b] &&
+		      weft_fabric_rail(f, a) != weft_fabric_rail(f, b);
+	return level;
+}
+
+/* Distance of two GPUs.  The same GPU: zeros.  Not connected: hops UINT32_MAX,
+ * the others INFINITY.  O(depth). */
+struct weft_distance weft_fabric_distance(const struct weft_fabric *f,
+					  uint32_t a, uint32_t b);
+
+#endif

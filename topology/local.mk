@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+noinst_LTLIBRARIES += libweft_topology.la
+libweft_topology_la_SOURCES = \
+	%D%/error.c \
+	%D%/fabric.c \
+	%D%/fabric_load.c \
+	%D%/hostlist.c \
+	%D%/profile.c \
+	%D%/suggest.c \
+	%D%/synth.c \
+	%D%/yaml.c \
+	# End of libweft_topology_la_SOURCES
+libweft_topology_la_LIBADD = $(YAML_LIBS)
+
+weft_topology_headers = \
+	%D%/bitset.h \
+	%D%/error.h \
+	%D%/fabric.h \
+	%D%/hostlist.h \
+	%D%/profile.h \
+	%D%/suggest.h \
+	%D%/synth.h \
+	%D%/yaml.h \
+	# End of weft_topology_headers

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* suggest.h - "did you mean": the known word nearest to an unknown one */
+#ifndef WEFT_TOPOLOGY_SUGGEST_H
+#define WEFT_TOPOLOGY_SUGGEST_H
+
+#include <stddef.h>
+
+/* The word of `known` (n words) with the smallest edit distance (insert,
+ * delete, replace, swap of neighbours; case ignored), or NULL if n == 0.  Never
+ * allocates: words longer than 63 bytes are compared by their first 63. */
+const char *weft_suggest(const char *word, const char *const *known, size_t n);
+
+#endif
