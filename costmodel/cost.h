@@ -13,36 +13,48 @@ struct weft_cost {
 	double by_axis[WEFT_N_AXES][WEFT_N_METRICS];
 	double by_level[WEFT_MAX_LEVELS][WEFT_N_METRICS];
 	double bytes_by_level[WEFT_MAX_LEVELS];
-	/* The link that needs longest for its share of the step: the uplink
-	 * (or downlink) of one domain, or a GPU's own NIC. */
+	/* The link that needs longest for its share of the step: the uplink or
+	 * downlink of one domain, or one GPU's own NIC.  A domain's link
+	 * carries the bytes between GPUs inside and outside of it; a NIC those
+	 * that leave its node (its NVLink domain, where that spans nodes) and
+	 * has the rate of the first network level, before oversubscription,
+	 * which is above it.  A bundle of rails counts as one switch.  Of equal
+	 * ones the outermost, then the lowest index; a NIC only when slower
+	 * than every domain's link. */
 	struct {
 		double time_s; /* bytes / capacity */
 		double bytes;
 		uint32_t level;	 /* level of the domain below the link */
 		uint32_t domain; /* index into fabric.domains; WEFT_NONE: no
 				  * byte leaves any domain */
+		uint32_t gpu;	 /* the GPU whose NIC it is, inside `domain`;
+				  * WEFT_NONE: the domain's link */
 		bool up;	 /* towards the top */
 	} busiest;
 };
 
-/* Scratch for many evaluations on one fabric; zero-initialise, then reuse. */
+/* Scratch for many evaluations; zero-initialise, then reuse, also on another
+ * fabric.  Between calls up, down and used are all zero. */
 struct weft_cost_scratch {
-	double *up, *down; /* [n_domains] bytes */
-	uint32_t *touched; /* [n_domains] */
-	uint32_t n_domains;
+	double *up, *down;	   /* [n_domains] bytes */
+	double *nic_up, *nic_down; /* [n_ranks] bytes */
+	uint32_t *touched;	   /* [n_domains] */
+	uint64_t *used;		   /* [n_gpus] bitset: GPUs that have a rank */
+	uint32_t n_domains, n_ranks, n_gpus;
+	uint32_t n_touched;
 };
 void weft_cost_scratch_free(struct weft_cost_scratch *scratch);
 
-/* Cost of traffic t when rank r runs on GPU where[r] (t->n_ranks distinct GPUs
- * of f that are connected).  scratch may be NULL (then it allocates).
- * O(edges * depth). */
+/* Cost of traffic t when rank r runs on GPU where[r]: t->n_ranks distinct GPUs
+ * of f, connected where their ranks exchange bytes.  scratch may be NULL (then
+ * it allocates).  O(ranks + edges * depth). */
 int weft_cost(const struct weft_fabric *f, const struct weft_traffic *t,
 	      const uint32_t *where, struct weft_cost_scratch *scratch,
 	      struct weft_cost *cost, struct weft_error *err);
 
 /* Capacity of the link above a domain, bytes per second and direction: its
  * GPUs times the parent level's rate over the parent level's oversubscription.
- */
+ * INFINITY at the top level, which has no link above it. */
 double weft_cost_uplink_rate(const struct weft_fabric *f, uint32_t domain);
 
 #endif

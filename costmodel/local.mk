@@ -5,6 +5,7 @@ libweft_costmodel_la_SOURCES = \
 	%D%/model.c \
 	%D%/parallelism.c \
 	%D%/spec.c \
+	%D%/spec_resolve.c \
 	%D%/traffic.c \
 	%D%/volume.c \
 	# End of libweft_costmodel_la_SOURCES

@@ -7,18 +7,27 @@
 #ifndef WEFT_COSTMODEL_SPEC_H
 #define WEFT_COSTMODEL_SPEC_H
 
+#include "costmodel/parallelism.h"
 #include "topology/error.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #define WEFT_SPEC_MAX_BYTES 1024
+#define WEFT_MAX_GBS	    (1u << 30)
+
+#define WEFT_ORDER_DEFAULT "tp-cp-ep-dp-pp"
 
 enum weft_metric { WEFT_HOPS, WEFT_LATENCY, WEFT_TIME, WEFT_N_METRICS };
 extern const char *const weft_metric_names[WEFT_N_METRICS];
 
 enum weft_dtype { WEFT_BF16, WEFT_FP16, WEFT_FP32, WEFT_FP8, WEFT_N_DTYPES };
-enum weft_spread { WEFT_PACK, WEFT_BALANCE, WEFT_N_SPREADS };
+enum weft_spread {
+	WEFT_PACK,
+	WEFT_BALANCE,
+	WEFT_FAILURE_DOMAIN, /* refused by weft_spec_resolve */
+	WEFT_N_SPREADS
+};
 
 /* 0 or "" means "not given" until weft_spec_resolve has filled it in. */
 struct weft_spec {
@@ -42,18 +51,30 @@ struct weft_spec {
 
 /* Parses text: syntax, types, ranges, unknown and repeated keys (with the
  * nearest known one).  err->column is the offset in text from 1.  text longer
- * than WEFT_SPEC_MAX_BYTES is refused.  Does not look at other keys' values. */
+ * than WEFT_SPEC_MAX_BYTES is refused, as is anything but printable ASCII, so
+ * that what messages quote is safe to show.  An empty text is a valid spec.
+ * Does not look at other keys' values. */
 int weft_spec_parse(const char *text, struct weft_spec *spec,
 		    struct weft_error *err);
 
 /* Fills in defaults and dp, and verifies that everything agrees:
- * tp*cp*pp*dp == gpus (and etp*ep*pp divides it), nodes*gpus_per_node == gpus.
+ * tp*cp*pp*dp == gpus (and etp*ep*pp divides it), nodes*gpus_per_node == gpus,
+ * gbs divisible by mbs*dp, order names every axis.  seq stays 0 when the model
+ * is not built in: then it is the model's.  etp stays 0 unless ep > 1.
+ * nodes and gpus_per_node stay 0 ("any") unless written or implied.
  * gpus: how many GPUs the job gets when the spec does not say (0: unknown, then
  * it is the product of the axes).  gpus given and different from spec->gpus is
  * an error.  Keys whose engine is not there yet fail with WEFT_ENOSYS where
  * they would change the answer. */
 int weft_spec_resolve(struct weft_spec *spec, uint32_t gpus,
 		      struct weft_error *err);
+
+/* The grid of a resolved spec's ranks. */
+int weft_spec_grid(const struct weft_spec *spec, struct weft_grid *grid,
+		   struct weft_error *err);
+
+/* Micro-batches per step of a resolved spec: gbs / (mbs*dp). */
+uint32_t weft_spec_micro_batches(const struct weft_spec *spec);
 
 /* true when `key` was written in the text. */
 bool weft_spec_given(const struct weft_spec *spec, const char *key);

@@ -29,7 +29,10 @@ double weft_volume_cp_layer(uint32_t c, double b, double s, double kv_width,
 double weft_volume_pp_send(uint32_t t, double b, double s, double h, double e);
 
 /* Data parallelism of one step: `parameters` held by each GPU's shard, stage of
- * ZeRO 0..3, micro-batches m, gradient and parameter bytes per element. */
+ * ZeRO 0..3, micro-batches m, gradient and parameter bytes per element.
+ * 0: one all-reduce of gradients.  1: reduce-scatter of gradients, all-gather
+ * of parameters.  2: as 1, the reduce-scatter in each micro-batch.  3: two
+ * all-gathers and one reduce-scatter in each micro-batch. */
 double weft_volume_dp_step(uint32_t d, double parameters, uint32_t zero,
 			   uint32_t m, double gradient_bytes,
 			   double parameter_bytes);

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cost.c - sum of d(i,j) * M(i,j), and the busiest link */
+#include "costmodel/cost.h"
+
+#include "topology/bitset.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Bytes by what decides their distance: summed first, multiplied once. */
+struct sums {
+	double bytes[WEFT_N_AXES][WEFT_MAX_LEVELS][2];
+};
+
+struct evaluation {
+	const struct weft_fabric *f;
+	const struct weft_traffic *t;
+	const uint32_t *where;
+	struct weft_cost_scratch *scratch;
+	struct sums sums;
+};
+
+void weft_cost_scratch_free(struct weft_cost_scratch *scratch)
+{
+	if (!scratch)
+		return;
+	free(scratch->up);
+	free(scratch->down);
+	free(scratch->touched);
+	free(scratch->nic_up);
+	free(scratch->nic_down);
+	free(scratch->used);
+	memset(scratch, 0, sizeof(*scratch));
+}
+
+/* Grows the scratch where it is too small for this evaluation. */
+static int scratch_reserve(struct weft_cost_scratch *s,
+			   const struct weft_fabric *f, uint32_t n_ranks,
+			   struct weft_error *err)
+{
+	if (s->n_domains < f->n_domains || s->n_gpus < f->n_gpus ||
+	    s->n_ranks < n_ranks) {
+		uint32_t n_domains = f->n_domains, n_gpus = f->n_gpus;
+
+		weft_cost_scratch_free(s);
+		s->up = weft_calloc(n_domains, sizeof(*s->up), err);
+		s->down = weft_calloc(n_domains, sizeof(*s->down), err);
+		s->touched = weft_calloc(n_domains, sizeof(*s->touched), err);
+		s->nic_up = weft_calloc(n_ranks, sizeof(*s->nic_up), err);
+		s->nic_down = weft_calloc(n_ranks, sizeof(*s->nic_down), err);
+		s->used = weft_calloc(weft_bitset_words(n_gpus),
+				      sizeof(*s->used), err);
+		if (!s->up || !s->down || !s->touched || !s->nic_up ||
+		    !s->nic_down || !s->used) {
+			weft_cost_scratch_free(s);
+			return -1;
+		}
+		s->n_domains = n_domains;
+		s->n_gpus = n_gpus;
+		s->n_ranks = n_ranks;
+	}
+	memset(s->nic_up, 0, n_ranks * sizeof(*s->nic_up));
+	memset(s->nic_down, 0, n_ranks * sizeof(*s->nic_down));
+	return 0;
+}
+
+/* Restores "all zero" in the time it took to fill it. */
+static void scratch_clear(const struct evaluation *e, uint32_t n_marked)
+{
+	struct weft_cost_scratch *s = e->scratch;
+
+	for (uint32_t i = 0; i < s->n_touched; i++) {
+		s->up[s->touched[i]] = 0;
+		s->down[s->touched[i]] = 0;
+	}
+	s->n_touched = 0;
+	for (uint32_t r = 0; r < n_marked; r++)
+		weft_bitset_remove(s->used, e->where[r]);
+}
+
+/* Marks the GPUs of all ranks; *n_marked says how many, also on failure. */
+static int gpus_mark(const struct evaluation *e, uint32_t *n_marked,
+		     struct weft_error *err)
+{
+	for (uint32_t r = 0; r < e->t->n_ranks; r++) {
+		uint32_t gpu = e->where[r];
+
+		*n_marked = r;
+		if (gpu >= e->f->n_gpus)
+			return weft_fail(err, WEFT_EINVAL,
+					 "rank %u runs on GPU %u, but the "
+					 "fabric has %u",
+					 r, gpu, e->f->n_gpus);
+		if (weft_bitset_has(e->scratch->used, gpu))
+			return weft_fail(err, WEFT_EINVAL,
+					 "rank %u runs on GPU %u, as another "
+					 "rank does",
+					 r, gpu);
+		weft_bitset_add(e->scratch->used, gpu);
+	}
+	*n_marked = e->t->n_ranks;
+	return 0;
+}
+
+static void load_add(struct weft_cost_scratch *s, double *load, uint32_t domain,
+		     double bytes)
+{
+	/* Bytes of an edge are positive, so zero means not seen yet. */
+	if (s->up[domain] == 0 && s->down[domain] == 0)
+		s->touched[s->n_touched++] = domain;
+	load[domain] += bytes;
+}
+
+/* Adds up what `rank` sends. */
+static int rank_add(struct evaluation *e, uint32_t rank, struct weft_error *err)
+{
+	const struct weft_fabric *f = e->f;
+	struct weft_cost_scratch *s = e->scratch;
+	uint32_t a = e->where[rank];
+
+	for (uint32_t k = e->t->row[rank]; k < e->t->row[rank + 1]; k++) {
+		uint32_t peer = e->t->peer[k], b = e->where[peer], cross;
+		uint32_t level = weft_fabric_relation(f, a, b, &cross);
+		double bytes = e->t->bytes[k];
+
+		if (level >= f->n_levels)
+			return weft_fail(err, WEFT_EINVAL,
+					 "ranks %u and %u exchange bytes, but "
+					 "no link joins their nodes %s and %s",
+					 rank, peer,
+					 f->nodes[f->gpu_node[a]].name,
+					 f->nodes[f->gpu_node[b]].name);
+		e->sums.bytes[e->t->axis[k]][level][cross] += bytes;
+		for (uint32_t l = 0; l < level; l++) {
+			load_add(s, s->up, f->gpu_domain[l][a], bytes);
+			load_add(s, s->down, f->gpu_domain[l][b], bytes);
+		}
+		if (level > f->node_level) {
+			s->nic_up[rank] += bytes;
+			s->nic_down[peer] += bytes;
+		}
+	}
+	return 0;
+}
+
+static void cost_sum(const struct evaluation *e, struct weft_cost *cost)
+{
+	uint32_t n_cells = e->f->n_levels * 2;
+
+	for (uint32_t axis = 0; axis < WEFT_N_AXES; axis++) {
+		for (uint32_t cell = 0; cell < n_cells; cell++) {
+			uint32_t level = cell / 2, cross = cell % 2;
+			double bytes = e->sums.bytes[axis][level][cross];
+			const struct weft_distance *d =
+				&e->f->distance[level][cross];
+			const double by_metric[WEFT_N_METRICS] = {
+				bytes * d->hops,
+				bytes * d->latency_s,
+				bytes * d->time_s_per_byte,
+			};
+
+			/* The distance of a relation that no pair has may be
+			 * INFINITY. */
+			if (bytes == 0)
+				continue;
+			cost->bytes_by_level[level] += bytes;
+			for (uint32_t m = 0; m < WEFT_N_METRICS; m++) {
+				cost->by_axis[axis][m] += by_metric[m];
+				cost->by_level[level][m] += by_metric[m];
+				cost->total[m] += by_metric[m];
+			}
+		}
+	}
+}
+
+double weft_cost_uplink_rate(const struct weft_fabric *f, uint32_t domain)
+{
+	uint32_t above = f->domains[domain].level + 1;
+	const struct weft_link *link;
+
+	if (above >= f->n_levels)
+		return INFINITY;
+	link = &f->levels[above].link;
+	return f->domains[domain].n_gpus * link->rate_bytes_per_s /
+	       link->oversubscription;
+}
+
+static void busiest_domain(const struct evaluation *e, struct weft_cost *cost)
+{
+	const struct weft_cost_scratch *s = e->scratch;
+
+	for (uint32_t i = 0; i < s->n_touched; i++) {
+		uint32_t domain = s->touched[i];
+		bool up = s->up[domain] >= s->down[domain];
+		double bytes = up ? s->up[domain] : s->down[domain];
+		double time_s = bytes / weft_cost_uplink_rate(e->f, domain);
+		uint32_t level = e->f->domains[domain].level;
+
+		if (time_s < cost->busiest.time_s)
+			continue;
+		if (time_s == cost->busiest.time_s &&
+		    (level < cost->busiest.level ||
+		     (level == cost->busiest.level &&
+		      domain > cost->busiest.domain)))
+			continue;
+		cost->busiest.time_s = time_s;
+		cost->busiest.bytes = bytes;
+		cost->busiest.level = level;
+		cost->busiest.domain = domain;
+		cost->busiest.up = up;
+	}
+}
+
+static void busiest_nic(const struct evaluation *e, uint32_t rank,
+			struct weft_cost *cost)
+{
+	const struct weft_fabric *f = e->f;
+	const struct weft_cost_scratch *s = e->scratch;
+	uint32_t gpu = e->where[rank];
+	bool up = s->nic_up[rank] >= s->nic_down[rank];
+	double bytes = up ? s->nic_up[rank] : s->nic_down[rank];
+	double time_s;
+
+	if (bytes == 0)
+		return;
+	time_s = bytes / f->levels[f->node_level + 1].link.rate_bytes_per_s;
+	if (time_s < cost->busiest.time_s ||
+	    (time_s == cost->busiest.time_s &&
+	     (cost->busiest.gpu == WEFT_NONE || gpu >= cost->busiest.gpu)))
+		return;
+	cost->busiest.time_s = time_s;
+	cost->busiest.bytes = bytes;
+	cost->busiest.level = f->node_level;
+	cost->busiest.domain = f->gpu_domain[f->node_level][gpu];
+	cost->busiest.gpu = gpu;
+	cost->busiest.up = up;
+}
+
+int weft_cost(const struct weft_fabric *f, const struct weft_traffic *t,
+	      const uint32_t *where, struct weft_cost_scratch *scratch,
+	      struct weft_cost *cost, struct weft_error *err)
+{
+	struct weft_cost_scratch own = {0};
+	struct evaluation e = {
+		.f = f,
+		.t = t,
+		.where = where,
+		.scratch = scratch ? scratch : &own,
+	};
+	uint32_t n_marked = 0;
+	int rc = -1;
+
+	memset(cost, 0, sizeof(*cost));
+	cost->busiest.domain = WEFT_NONE;
+	cost->busiest.gpu = WEFT_NONE;
+	if (scratch_reserve(e.scratch, f, t->n_ranks, err))
+		return -1;
+	if (gpus_mark(&e, &n_marked, err))
+		goto out;
+	for (uint32_t rank = 0; rank < t->n_ranks; rank++) {
+		if (rank_add(&e, rank, err))
+			goto out;
+	}
+	cost_sum(&e, cost);
+	busiest_domain(&e, cost);
+	for (uint32_t rank = 0; rank < t->n_ranks; rank++)
+		busiest_nic(&e, rank, cost);
+	rc = 0;
+out:
+	scratch_clear(&e, n_marked);
+	weft_cost_scratch_free(&own);
+	return rc;
+}

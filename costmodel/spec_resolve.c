@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* spec_resolve.c - defaults of a job spec, and whether its numbers agree */
+#include "costmodel/spec.h"
+
+#include "costmodel/model.h"
+#include "topology/fabric.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+static int fail(struct weft_error *err, int code, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static int fail(struct weft_error *err, int code, const char *format, ...)
+{
+	char text[sizeof(err->text)];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	return weft_fail_at(err, code, "job spec", 0, 0, "%s", text);
+}
+
+static void default_to(uint32_t *field, uint32_t value)
+{
+	if (*field == 0)
+		*field = value;
+}
+
+/* gpus from what the spec says of its size and from what the job asks for. */
+static int resolve_gpus(struct weft_spec *spec, uint32_t gpus,
+			struct weft_error *err)
+{
+	uint64_t product = (uint64_t)spec->nodes * spec->gpus_per_node;
+
+	if (product > WEFT_MAX_GPUS)
+		return fail(err, WEFT_EINVAL,
+			    "nodes*gpus_per_node = %u*%u = %" PRIu64
+			    ", more than the %u GPUs supported",
+			    spec->nodes, spec->gpus_per_node, product,
+			    WEFT_MAX_GPUS);
+	if (gpus && spec->gpus && gpus != spec->gpus)
+		return fail(err, WEFT_EINVAL,
+			    "gpus = %u, but the job gets %u GPUs", spec->gpus,
+			    gpus);
+	default_to(&spec->gpus, gpus);
+	if (product && spec->gpus && product != spec->gpus)
+		return fail(err, WEFT_EINVAL,
+			    "nodes*gpus_per_node = %u*%u = %" PRIu64
+			    ", but %s %u%s",
+			    spec->nodes, spec->gpus_per_node, product,
+			    gpus ? "the job gets" : "gpus =", spec->gpus,
+			    gpus ? " GPUs" : "");
+	default_to(&spec->gpus, (uint32_t)product);
+	return 0;
+}
+
+static int resolve_axes(struct weft_spec *spec, struct weft_error *err)
+{
+	uint64_t shard;
+
+	default_to(&spec->tp, 1);
+	default_to(&spec->cp, 1);
+	default_to(&spec->ep, 1);
+	default_to(&spec->pp, 1);
+	default_to(&spec->vpp, 1);
+	shard = (uint64_t)spec->tp * spec->cp * spec->pp;
+	if (shard > WEFT_MAX_GPUS)
+		return fail(err, WEFT_EINVAL,
+			    "tp*cp*pp = %u*%u*%u = %" PRIu64
+			    ", more than the %u GPUs supported",
+			    spec->tp, spec->cp, spec->pp, shard, WEFT_MAX_GPUS);
+	if (!spec->dp && spec->gpus % shard)
+		return fail(err, WEFT_EINVAL,
+			    "gpus = %u is not a multiple of tp*cp*pp = "
+			    "%u*%u*%u = %" PRIu64,
+			    spec->gpus, spec->tp, spec->cp, spec->pp, shard);
+	default_to(&spec->dp, (uint32_t)(spec->gpus / shard));
+	default_to(&spec->dp, 1);
+	return 0;
+}
+
+static int resolve_product(struct weft_spec *spec, struct weft_error *err)
+{
+	uint64_t shard = (uint64_t)spec->tp * spec->cp * spec->pp;
+	uint64_t product = shard * spec->dp;
+
+	if (spec->gpus && product != spec->gpus)
+		return fail(err, WEFT_EINVAL,
+			    "tp*cp*pp*dp = %u*%u*%u*%u = %" PRIu64
+			    ", but gpus = %u",
+			    spec->tp, spec->cp, spec->pp, spec->dp, product,
+			    spec->gpus);
+	if (product > WEFT_MAX_GPUS)
+		return fail(err, WEFT_EINVAL,
+			    "tp*cp*pp*dp = %u*%u*%u*%u = %" PRIu64
+			    ", more than the %u GPUs supported",
+			    spec->tp, spec->cp, spec->pp, spec->dp, product,
+			    WEFT_MAX_GPUS);
+	spec->gpus = (uint32_t)product;
+	return 0;
+}
+
+static int resolve_nodes(struct weft_spec *spec, struct weft_error *err)
+{
+	uint32_t nodes;
+
+	if (spec->nodes > spec->gpus)
+		return fail(err, WEFT_EINVAL,
+			    "nodes = %u, but gpus = %u: a node without a GPU "
+			    "has no rank",
+			    spec->nodes, spec->gpus);
+	if (!spec->gpus_per_node)
+		return 0;
+	if (spec->gpus % spec->gpus_per_node)
+		return fail(err, WEFT_EINVAL,
+			    "gpus = %u is not a multiple of gpus_per_node = %u",
+			    spec->gpus, spec->gpus_per_node);
+	nodes = spec->gpus / spec->gpus_per_node;
+	if (spec->nodes && spec->nodes != nodes)
+		return fail(err, WEFT_EINVAL,
+			    "nodes*gpus_per_node = %u*%u = %" PRIu64
+			    ", but gpus = %u",
+			    spec->nodes, spec->gpus_per_node,
+			    (uint64_t)spec->nodes * spec->gpus_per_node,
+			    spec->gpus);
+	spec->nodes = nodes;
+	return 0;
+}
+
+static int resolve_batch(struct weft_spec *spec, struct weft_error *err)
+{
+	uint64_t replica, batch;
+
+	default_to(&spec->mbs, 1);
+	replica = (uint64_t)spec->mbs * spec->dp;
+	batch = replica * 4 * spec->pp;
+	if (!spec->gbs && batch > WEFT_MAX_GBS)
+		return fail(err, WEFT_EINVAL,
+			    "the default gbs = 4*mbs*dp*pp = 4*%u*%u*%u is "
+			    "more than %u sequences; give gbs",
+			    spec->mbs, spec->dp, spec->pp, WEFT_MAX_GBS);
+	default_to(&spec->gbs, (uint32_t)batch);
+	if (spec->gbs % replica)
+		return fail(err, WEFT_EINVAL,
+			    "gbs = %u is not a multiple of mbs*dp = %u*%u = "
+			    "%" PRIu64,
+			    spec->gbs, spec->mbs, spec->dp, replica);
+	if (spec->vpp > 1 && spec->pp == 1)
+		return fail(err, WEFT_EINVAL,
+			    "vpp = %u, but pp = 1: only a pipeline can be "
+			    "interleaved",
+			    spec->vpp);
+	return 0;
+}
+
+/* Experts have a grid of their own on the same ranks. */
+static int resolve_experts(struct weft_spec *spec, struct weft_error *err)
+{
+	uint64_t shard;
+
+	if (spec->ep == 1) {
+		if (spec->etp > 1)
+			return fail(err, WEFT_EINVAL,
+				    "etp = %u, but ep = 1: there are no "
+				    "expert ranks to split",
+				    spec->etp);
+		return 0;
+	}
+	default_to(&spec->etp, 1);
+	shard = (uint64_t)spec->etp * spec->ep * spec->pp;
+	if (spec->gpus % shard)
+		return fail(err, WEFT_EINVAL,
+			    "etp*ep*pp = %u*%u*%u = %" PRIu64
+			    " does not divide gpus = %u",
+			    spec->etp, spec->ep, spec->pp, shard, spec->gpus);
+	return 0;
+}
+
+static int resolve_model(struct weft_spec *spec, struct weft_error *err)
+{
+	struct weft_model model;
+	struct weft_grid grid;
+
+	if (!spec->model[0])
+		snprintf(spec->model, sizeof(spec->model), "%s",
+			 WEFT_MODEL_DEFAULT);
+	if (weft_model_find(spec->model, &model, NULL) == 0)
+		default_to(&spec->seq, model.seq);
+	if (!spec->order[0])
+		snprintf(spec->order, sizeof(spec->order), "%s",
+			 WEFT_ORDER_DEFAULT);
+	return weft_spec_grid(spec, &grid, err);
+}
+
+/* Keys whose engine is not there yet, where they would change the answer. */
+static int refuse_unsupported(const struct weft_spec *spec,
+			      struct weft_error *err)
+{
+	const struct {
+		bool used;
+		const char *what;
+	} missing[] = {
+		{spec->ep > 1, "ep > 1 (expert parallelism)"},
+		{spec->traffic[0], "traffic (a measured matrix)"},
+		{spec->segment > 1, "segment > 1"},
+		{spec->wait_s > 0, "wait > 0"},
+		{spec->spread == WEFT_FAILURE_DOMAIN, "spread=failure-domain"},
+	};
+
+	for (size_t i = 0; i < sizeof(missing) / sizeof(missing[0]); i++) {
+		if (missing[i].used)
+			return fail(err, WEFT_ENOSYS, "%s: not supported yet",
+				    missing[i].what);
+	}
+	return 0;
+}
+
+int weft_spec_resolve(struct weft_spec *spec, uint32_t gpus,
+		      struct weft_error *err)
+{
+	if (resolve_gpus(spec, gpus, err) || resolve_axes(spec, err) ||
+	    resolve_product(spec, err) || resolve_nodes(spec, err) ||
+	    resolve_batch(spec, err) || resolve_experts(spec, err) ||
+	    resolve_model(spec, err))
+		return -1;
+	return refuse_unsupported(spec, err);
+}
+
+int weft_spec_grid(const struct weft_spec *spec, struct weft_grid *grid,
+		   struct weft_error *err)
+{
+	/* The grid of the dense layers; experts are laid over it. */
+	const struct weft_axis_size sizes[] = {
+		{"tp", spec->tp}, {"cp", spec->cp}, {"ep", 1},
+		{"dp", spec->dp}, {"pp", spec->pp},
+	};
+
+	return weft_grid_build(spec->order, sizes,
+			       sizeof(sizes) / sizeof(sizes[0]), grid, err);
+}
+
+uint32_t weft_spec_micro_batches(const struct weft_spec *spec)
+{
+	return spec->gbs / (spec->mbs * spec->dp);
+}
