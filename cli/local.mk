@@ -1,15 +1,22 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 bin_PROGRAMS += weft
 weft_SOURCES = \
+	%D%/clock.h \
 	%D%/cmd.h \
 	%D%/cmd_fabric.c \
 	%D%/cmd_plan.c \
 	%D%/cmd_score.c \
 	%D%/cmd_synth.c \
+	%D%/option.c \
+	%D%/option.h \
+	%D%/ranks.c \
+	%D%/ranks.h \
 	%D%/report.c \
 	%D%/report.h \
 	%D%/request.c \
 	%D%/request.h \
+	%D%/slurm_state.c \
+	%D%/slurm_state.h \
 	%D%/weft.c \
 	# End of weft_SOURCES
 weft_LDADD = \

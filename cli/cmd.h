@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cmd.h - the commands of weft, and how each ends */
+#ifndef WEFT_CLI_CMD_H
+#define WEFT_CLI_CMD_H
+
+#include "topology/error.h"
+
+/* Exit codes, the same for every command. */
+enum exit_code {
+	EXIT_YES = 0,
+	EXIT_ERROR = 1,	   /* nothing half-written */
+	EXIT_USAGE = 2,	   /* argp's, through argp_err_exit_status */
+	EXIT_NEGATIVE = 3, /* no placement exists, score worse than asked */
+};
+
+/* run gets argv[0] = "weft NAME", for argp's messages. */
+struct command {
+	const char *name, *help;
+	int (*run)(int argc, char **argv);
+};
+
+int cmd_fabric(int argc, char **argv);
+int cmd_plan(int argc, char **argv);
+int cmd_score(int argc, char **argv);
+int cmd_synth(int argc, char **argv);
+
+/* Prints "weft: SOURCE:LINE:COL: text" on stderr and returns EXIT_ERROR. */
+int cmd_fail(const struct weft_error *err);
+
+#endif

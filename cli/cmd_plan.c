@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cmd_plan.c - weft plan: where would this job run, at what cost, and why */
+#include "cli/clock.h"
+#include "cli/cmd.h"
+#include "cli/option.h"
+#include "cli/report.h"
+#include "cli/request.h"
+#include "placement/place.h"
+
+#include <argp.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { KEY_METHODS = 256, KEY_SEED, KEY_WORK, KEY_BUDGET };
+
+static const struct argp_option options[] = {
+	{"method", 'm', "NAME", 0, "how to search (default: pack)", 0},
+	{"methods", KEY_METHODS, NULL, 0, "list the methods and exit", 0},
+	{"seed", KEY_SEED, "N", 0, "same seed, same answer (default: 0)", 0},
+	{"work", KEY_WORK, "N", 0, "steps of search at most", 0},
+	{"budget", KEY_BUDGET, "SECONDS", 0,
+	 "wall clock at most; then the best found so far", 0},
+	{0},
+};
+
+struct plan {
+	struct request request;
+	struct weft_place_options options;
+};
+
+static void methods_print(void)
+{
+	for (uint32_t i = 0; i < weft_n_strategies; i++)
+		printf("%-12s %s\n", weft_strategies[i].name,
+		       weft_strategies[i].help);
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct plan *plan = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &plan->request;
+		return 0;
+	case KEY_METHODS:
+		methods_print();
+		exit(fflush(stdout) == 0 ? EXIT_YES : EXIT_ERROR);
+	case KEY_SEED:
+		plan->options.seed = option_uint(state, arg, UINT64_MAX);
+		return 0;
+	case KEY_WORK:
+		plan->options.work_limit = option_uint(state, arg, UINT64_MAX);
+		return 0;
+	case KEY_BUDGET:
+		plan->options.budget_s = option_number(state, arg, 0, 1e9);
+		return 0;
+	case 'm':
+		plan->options.method = arg;
+		return 0;
+	case ARGP_KEY_ARG:
+		argp_error(state, "\"%s\" is not an option", arg);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static int answer(struct plan *plan, bool *placed, struct weft_error *err)
+{
+	struct request *request = &plan->request;
+	struct weft_placement placement = {0};
+	double start_s, elapsed_s;
+	int result = -1;
+
+	if (request_open(request, err))
+		return -1;
+	start_s = clock_now_s();
+	if (weft_place(request->fabric, &request->job, &request->occupancy,
+		       &plan->options, &placement, err))
+		goto out;
+	elapsed_s = clock_now_s() - start_s;
+	*placed = placement.placed;
+	result = 0;
+	if (request->json)
+		result = report_json("plan", request, &placement, elapsed_s,
+				     err);
+	else
+		report_text(request, &placement, elapsed_s);
+out:
+	weft_placement_free(&placement);
+	return result;
+}
+
+int cmd_plan(int argc, char **argv)
+{
+	static const struct argp_child children[] = {
+		{.argp = &request_argp},
+		{0},
+	};
+	static const struct argp argp = {
+		.options = options,
+		.parser = parse,
+		.children = children,
+		.doc = "Dry-run: on which GPUs would this job run, which rank "
+		       "on which, at what cost, and why.",
+	};
+	struct plan plan = {0};
+	struct weft_error err = {0};
+	bool placed = false;
+	int result;
+
+	argp_parse(&argp, argc, argv, 0, NULL, &plan);
+	result = answer(&plan, &placed, &err);
+	request_close(&plan.request);
+	if (result)
+		return cmd_fail(&err);
+	return placed ? EXIT_YES : EXIT_NEGATIVE;
+}

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* report.c - a placement as JSON and as text */
+#include "cli/report.h"
+#include "topology/bitset.h"
+#include "topology/hostlist.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Nodes of a text report's rank table; more are left to --json. */
+#define MAX_TABLE_NODES 64
+
+int report_print(json_t *object, struct weft_error *err)
+{
+	int failed;
+
+	if (!object)
+		return weft_fail(err, WEFT_ENOMEM, "out of memory");
+	failed = json_dumpf(object, stdout,
+			    JSON_INDENT(2) | JSON_REAL_PRECISION(12));
+	json_decref(object);
+	if (failed)
+		return weft_fail(err, WEFT_EIO,
+				 "standard output: cannot write");
+	putchar('\n');
+	return 0;
+}
+
+const char *report_quantity(double value, const char *unit, char *buffer,
+			    size_t size)
+{
+	static const char *const prefix[] = {"n", "u", "m", "",	 "k",
+					     "M", "G", "T", "P", "E"};
+	int step = 3;
+
+	if (value == 0 || !isfinite(value)) {
+		snprintf(buffer, size, "%g %s", value, unit);
+		return buffer;
+	}
+	for (; fabs(value) >= 999.5 && step < 9; step++)
+		value /= 1000;
+	for (; fabs(value) < 0.9995 && step > 0; step--)
+		value *= 1000;
+	snprintf(buffer, size, "%.3g %s%s", value, prefix[step], unit);
+	return buffer;
+}
+
+/* ---- JSON ---- */
+
+static json_t *json_metrics(const double value[WEFT_N_METRICS])
+{
+	json_t *object = json_object();
+
+	for (int m = 0; m < WEFT_N_METRICS; m++)
+		json_object_set_new(object, weft_metric_names[m],
+				    json_real(value[m]));
+	return object;
+}
+
+static json_t *json_nodes(const struct weft_fabric *f,
+			  const struct weft_placement *p)
+{
+	json_t *array = json_array();
+
+	for (uint32_t i = 0; i < p->n_nodes; i++)
+		json_array_append_new(array,
+				      json_string(f->nodes[p->nodes[i]].name));
+	return array;
+}
+
+static json_t *json_ranks(const struct weft_fabric *f,
+			  const struct weft_placement *p)
+{
+	json_t *array = json_array();
+
+	for (uint32_t rank = 0; rank < p->n_ranks; rank++) {
+		uint32_t gpu = p->where[rank];
+		const struct weft_node *node = &f->nodes[f->gpu_node[gpu]];
+
+		json_array_append_new(
+			array,
+			json_pack("{s:I, s:s, s:I}", "rank", (json_int_t)rank,
+				  "node", node->name, "gpu",
+				  (json_int_t)(gpu - node->first_gpu)));
+	}
+	return array;
+}
+
+static json_t *json_by_axis(const struct weft_cost *cost)
+{
+	json_t *object = json_object();
+
+	for (int a = 0; a < WEFT_N_AXES; a++)
+		json_object_set_new(object, weft_axis_names[a],
+				    json_metrics(cost->by_axis[a]));
+	return object;
+}
+
+static json_t *json_by_level(const struct weft_fabric *f,
+			     const struct weft_cost *cost)
+{
+	json_t *object = json_object();
+
+	for (uint32_t l = 0; l < f->n_levels; l++) {
+		json_t *level = json_metrics(cost->by_level[l]);
+
+		json_object_set_new(level, "bytes",
+				    json_real(cost->bytes_by_level[l]));
+		json_object_set_new(object, f->levels[l].name, level);
+	}
+	return object;
+}
+
+/* What the busiest link is called: a domain's uplink, or GPUs' own NICs. */
+static void busiest_name(const struct weft_fabric *f,
+			 const struct weft_cost *cost, char *name, size_t size)
+{
+	uint32_t index = cost->busiest.domain;
+
+	if (index == WEFT_NONE)
+		snprintf(name, size, "none");
+	else if (cost->busiest.level == WEFT_NONE)
+		snprintf(name, size, "%s:%u", f->nodes[f->gpu_node[index]].name,
+			 index - f->nodes[f->gpu_node[index]].first_gpu);
+	else
+		snprintf(name, size, "%s", f->domains[index].name);
+}
+
+static json_t *json_busiest(const struct weft_fabric *f,
+			    const struct weft_cost *cost)
+{
+	char name[2 * WEFT_NAME_SIZE];
+	const char *level = cost->busiest.level < f->n_levels
+				    ? f->levels[cost->busiest.level].name
+				    : "gpu";
+
+	if (cost->busiest.domain == WEFT_NONE)
+		return json_null();
+	busiest_name(f, cost, name, sizeof(name));
+	return json_pack("{s:s, s:s, s:s, s:f, s:f}", "level", level, "below",
+			 name, "direction", cost->busiest.up ? "up" : "down",
+			 "bytes", cost->busiest.bytes, "time_s",
+			 cost->busiest.time_s);
+}
+
+static json_t *json_why(const struct weft_placement *p)
+{
+	json_t *array = json_array();
+
+	for (uint32_t i = 0; i < p->n_why; i++)
+		json_array_append_new(array, json_string(p->why[i]));
+	return array;
+}
+
+/* The part that exists only when there is a placement. */
+static void json_add_placement(json_t *object, const struct weft_fabric *f,
+			       const struct weft_placement *p)
+{
+	json_object_set_new(object, "cost", json_metrics(p->cost.total));
+	json_object_set_new(object, "bound", json_real(p->bound));
+	json_object_set_new(object, "gap", json_real(p->gap));
+	json_object_set_new(object, "method", json_string(p->method));
+	json_object_set_new(object, "by_axis", json_by_axis(&p->cost));
+	json_object_set_new(object, "by_level", json_by_level(f, &p->cost));
+	json_object_set_new(object, "busiest", json_busiest(f, &p->cost));
+	/* Predicting the step needs the compute model, which is not there
+	 * yet: null says so, a number would not. */
+	json_object_set_new(object, "step_s", json_null());
+}
+
+int report_json(const char *command, const struct request *request,
+		const struct weft_placement *p, double elapsed_s,
+		struct weft_error *err)
+{
+	const struct weft_fabric *f = request->fabric;
+	json_t *object;
+	char schema[64];
+
+	snprintf(schema, sizeof(schema), "weft.%s/1", command);
+	object = json_pack(
+		"{s:s, s:b, s:I, s:s, s:f}", "schema", schema, "placed",
+		p->placed, "gpus", (json_int_t)request->job.n_gpus, "metric",
+		weft_metric_names[p->metric], "elapsed_s", elapsed_s);
+	if (!object)
+		return report_print(NULL, err);
+	json_object_set_new(object, "nodes", json_nodes(f, p));
+	json_object_set_new(object, "ranks", json_ranks(f, p));
+	if (p->placed)
+		json_add_placement(object, f, p);
+	json_object_set_new(object, "why", json_why(p));
+	return report_print(object, err);
+}
+
+/* ---- text ---- */
+
+static const char *const metric_units[WEFT_N_METRICS] = {"B hops", "B s", "s"};
+
+static void text_cost(const struct weft_placement *p)
+{
+	const char *unit = metric_units[p->metric];
+	char cost[32], bound[32];
+
+	printf("  cost (%s)  %s per step, at least %s: gap %.1f %%\n",
+	       weft_metric_names[p->metric],
+	       report_quantity(p->cost.total[p->metric], unit, cost,
+			       sizeof(cost)),
+	       report_quantity(p->bound, unit, bound, sizeof(bound)),
+	       100 * p->gap);
+}
+
+static void text_share(const char *name, double part, double whole)
+{
+	if (part > 0)
+		printf("  %s %.1f %%", name, 100 * part / whole);
+}
+
+static void text_split(const struct weft_fabric *f,
+		       const struct weft_placement *p)
+{
+	const struct weft_cost *cost = &p->cost;
+	double whole = cost->total[p->metric];
+
+	if (whole <= 0)
+		return;
+	printf("  by axis    ");
+	for (int a = 0; a < WEFT_N_AXES; a++)
+		text_share(weft_axis_names[a], cost->by_axis[a][p->metric],
+			   whole);
+	printf("\n  by level   ");
+	for (uint32_t l = 0; l < f->n_levels; l++)
+		text_share(f->levels[l].name, cost->by_level[l][p->metric],
+			   whole);
+	putchar('\n');
+}
+
+static void text_busiest(const struct weft_fabric *f,
+			 const struct weft_placement *p)
+{
+	char name[2 * WEFT_NAME_SIZE], bytes[32], time[32];
+
+	if (p->cost.busiest.domain == WEFT_NONE)
+		return;
+	busiest_name(f, &p->cost, name, sizeof(name));
+	printf("  busiest    %s from %s: %s, %s per step\n",
+	       p->cost.busiest.up ? "up" : "down", name,
+	       report_quantity(p->cost.busiest.bytes, "B", bytes,
+			       sizeof(bytes)),
+	       report_quantity(p->cost.busiest.time_s, "s", time,
+			       sizeof(time)));
+}
+
+/* One line a node: its ranks in the order of its GPUs, runs folded. */
+static void text_node_ranks(const struct weft_fabric *f, uint32_t node,
+			    const uint32_t *rank_of)
+{
+	const struct weft_node *n = &f->nodes[node];
+	uint32_t k = 0;
+	const char *separator = "";
+
+	printf("    %-12s ", n->name);
+	while (k < n->n_gpus) {
+		uint32_t first = k, rank = rank_of[n->first_gpu + k];
+
+		k++;
+		if (rank == WEFT_NONE)
+			continue;
+		while (k < n->n_gpus &&
+		       rank_of[n->first_gpu + k] == rank + (k - first))
+			k++;
+		printf("%s%u", separator, rank);
+		if (k - first > 1)
+			printf("-%u", rank + (k - first) - 1);
+		printf(" on GPU %u", first);
+		if (k - first > 1)
+			printf("-%u", k - 1);
+		separator = ", ";
+	}
+	putchar('\n');
+}
+
+static void text_ranks(const struct weft_fabric *f,
+		       const struct weft_placement *p)
+{
+	uint32_t *rank_of = malloc(f->n_gpus * sizeof(*rank_of));
+
+	if (!rank_of || p->n_nodes > MAX_TABLE_NODES) {
+		printf("  ranks        %u on %u nodes (--json lists them)\n",
+		       p->n_ranks, p->n_nodes);
+		free(rank_of);
+		return;
+	}
+	memset(rank_of, 0xff, f->n_gpus * sizeof(*rank_of));
+	for (uint32_t rank = 0; rank < p->n_ranks; rank++)
+		rank_of[p->where[rank]] = rank;
+	puts("  ranks");
+	for (uint32_t i = 0; i < p->n_nodes; i++)
+		text_node_ranks(f, p->nodes[i], rank_of);
+	free(rank_of);
+}
+
+static char *nodes_text(const struct weft_fabric *f,
+			const struct weft_placement *p)
+{
+	const char **names = malloc((p->n_nodes + 1) * sizeof(*names));
+	char *text;
+
+	if (!names)
+		return NULL;
+	for (uint32_t i = 0; i < p->n_nodes; i++)
+		names[i] = f->nodes[p->nodes[i]].name;
+	text = weft_hostlist_encode(names, p->n_nodes);
+	free(names);
+	return text;
+}
+
+void report_text(const struct request *request, const struct weft_placement *p,
+		 double elapsed_s)
+{
+	const struct weft_fabric *f = request->fabric;
+	char elapsed[32];
+	char *nodes = nodes_text(f, p);
+
+	report_quantity(elapsed_s, "s", elapsed, sizeof(elapsed));
+	if (p->placed)
+		printf("%u GPUs on %s  (%s, %s)\n", p->n_ranks,
+		       nodes ? nodes : "?", p->method, elapsed);
+	else
+		printf("no placement for %u GPUs  (%s)\n", request->job.n_gpus,
+		       elapsed);
+	free(nodes);
+	if (p->placed) {
+		text_cost(p);
+		text_split(f, p);
+		text_busiest(f, p);
+		text_ranks(f, p);
+	}
+	for (uint32_t i = 0; i < p->n_why; i++)
+		printf("%s    %s\n", i == 0 ? "  why\n" : "", p->why[i]);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* report.h - a placement said to people and to programs */
+#ifndef WEFT_CLI_REPORT_H
+#define WEFT_CLI_REPORT_H
+
+#include "cli/request.h"
+#include "placement/placement.h"
+
+#include <jansson.h>
+
+/* Prints {"schema": "weft.COMMAND/1", ...} with everything about the
+ * placement.  -1 with err when out of memory. */
+int report_json(const char *command, const struct request *request,
+		const struct weft_placement *p, double elapsed_s,
+		struct weft_error *err);
+
+/* The same for people, within 80 columns where names allow. */
+void report_text(const struct request *request, const struct weft_placement *p,
+		 double elapsed_s);
+
+/* Prints object (stolen) as indented JSON; NULL is "out of memory". */
+int report_print(json_t *object, struct weft_error *err);
+
+/* "12.3 GB", "46.5 GB/s", "1.20 ms": three digits and a decimal prefix.
+ * Writes to buffer and returns it. */
+const char *report_quantity(double value, const char *unit, char *buffer,
+			    size_t size);
+
+#endif

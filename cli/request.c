@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* request.c - reading the fabric, its state and the job */
+#include "cli/request.h"
+#include "cli/slurm_state.h"
+#include "topology/bitset.h"
+#include "topology/hostlist.h"
+#include "topology/suggest.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEY_BUSY = 512, KEY_STATE, KEY_JSON };
+
+static const struct argp_option options[] = {
+	{"fabric", 'f', "FILE", 0,
+	 "the cluster, weft-fabric(5) (default: $WEFT_FABRIC)", 0},
+	{"job", 'j', "SPEC", 0, "the job, weft-spec(7): gpus=64,tp=8,pp=2", 0},
+	{"busy", KEY_BUSY, "HOSTLIST", 0,
+	 "what is taken: n[00-03],n07:0-3 (GPUs 0 to 3 of n07)", 0},
+	{"state", KEY_STATE, "FILE", 0,
+	 "what is taken, as weft-state(5); \"slurm\" asks the running Slurm",
+	 0},
+	{"nodelist", 'w', "HOSTLIST", 0, "nodes that the job must use", 0},
+	{"exclude", 'x', "HOSTLIST", 0, "nodes that the job must not use", 0},
+	{"json", KEY_JSON, NULL, 0, "answer in JSON", 0},
+	{0},
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct request *request = state->input;
+
+	switch (key) {
+	case 'f':
+		request->fabric_path = arg;
+		return 0;
+	case 'j':
+		request->job_text = arg;
+		return 0;
+	case 'w':
+		request->require = arg;
+		return 0;
+	case 'x':
+		request->exclude = arg;
+		return 0;
+	case KEY_BUSY:
+		request->busy = arg;
+		return 0;
+	case KEY_STATE:
+		request->state = arg;
+		return 0;
+	case KEY_JSON:
+		request->json = true;
+		return 0;
+	case ARGP_KEY_END:
+		if (!request->fabric_path)
+			request->fabric_path = getenv("WEFT_FABRIC");
+		if (!request->fabric_path)
+			argp_error(state, "which cluster? Give --fabric FILE "
+					  "or set WEFT_FABRIC");
+		if (!request->job_text)
+			argp_error(state, "which job? Give --job SPEC, e.g. "
+					  "--job gpus=64,tp=8,pp=2");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+const struct argp request_argp = {.options = options, .parser = parse};
+
+/* Names of `text` as node indices, through visit(occupancy, node). */
+static int nodes_visit(struct weft_occupancy *o, const char *option,
+		       const char *text,
+		       void (*visit)(struct weft_occupancy *, uint32_t),
+		       struct weft_error *err)
+{
+	struct weft_hostlist list = {0};
+	struct weft_error why = {0};
+	int result = -1;
+
+	if (weft_hostlist_decode(text, WEFT_MAX_GPUS, &list, &why)) {
+		weft_fail_at(err, why.code, option, 0, why.column, "%s",
+			     why.text);
+		goto out;
+	}
+	for (uint32_t i = 0; i < list.n; i++) {
+		uint32_t node = weft_fabric_node(o->fabric, list.names[i]);
+
+		if (node == WEFT_NONE) {
+			weft_fail_at(err, WEFT_EINVAL, option, 0, 0,
+				     "the fabric has no node \"%s\"",
+				     list.names[i]);
+			goto out;
+		}
+		visit(o, node);
+	}
+	result = 0;
+out:
+	weft_hostlist_free(&list);
+	return result;
+}
+
+static void node_require(struct weft_occupancy *o, uint32_t node)
+{
+	weft_bitset_add(o->required, node);
+}
+
+static void node_exclude(struct weft_occupancy *o, uint32_t node)
+{
+	weft_occupancy_take(o, node,
+			    weft_mask_first(o->fabric->nodes[node].n_gpus));
+}
+
+/* An error of an option's value is named after the option. */
+static int busy_apply(struct weft_occupancy *o, const char *text,
+		      struct weft_error *err)
+{
+	struct weft_error why = {0};
+
+	if (weft_occupancy_busy(o, text, &why) == 0)
+		return 0;
+	return weft_fail_at(err, why.code, "--busy", 0, why.column, "%s",
+			    why.text);
+}
+
+static int state_apply(struct weft_occupancy *o, const char *state,
+		       struct weft_error *err)
+{
+	if (strcmp(state, "slurm") == 0)
+		return slurm_state_read(o, err);
+	return weft_occupancy_load(o, state, err);
+}
+
+static int occupancy_open(struct request *request, struct weft_error *err)
+{
+	struct weft_occupancy *o = &request->occupancy;
+
+	if (weft_occupancy_build(request->fabric, o, err))
+		return -1;
+	if (request->state && state_apply(o, request->state, err))
+		return -1;
+	if (request->busy && busy_apply(o, request->busy, err))
+		return -1;
+	if (request->exclude &&
+	    nodes_visit(o, "--exclude", request->exclude, node_exclude, err))
+		return -1;
+	if (!request->require)
+		return 0;
+	o->required = weft_calloc(weft_bitset_words(o->fabric->n_nodes),
+				  sizeof(*o->required), err);
+	if (!o->required)
+		return -1;
+	return nodes_visit(o, "--nodelist", request->require, node_require,
+			   err);
+}
+
+int request_open(struct request *request, struct weft_error *err)
+{
+	struct weft_error why = {0};
+
+	request->fabric = weft_fabric_load(request->fabric_path, err);
+	if (!request->fabric)
+		return -1;
+	if (weft_job_build(request->job_text, 0, true, request->fabric,
+			   &request->job, &why))
+		return weft_fail_at(err, why.code,
+				    why.source[0] ? why.source : "--job",
+				    why.line, why.column, "%s", why.text);
+	return occupancy_open(request, err);
+}
+
+void request_close(struct request *request)
+{
+	weft_occupancy_free(&request->occupancy);
+	weft_job_free(&request->job);
+	weft_fabric_free(request->fabric);
+}

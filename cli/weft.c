@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* weft.c - finds the command and runs it */
+#include "cli/cmd.h"
+#include "config.h"
+#include "topology/suggest.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* In the order in which one meets them. */
+static const struct command commands[] = {
+	{"synth", "write a synthetic fabric", cmd_synth},
+	{"fabric", "check a fabric file and print its shape", cmd_fabric},
+	{"plan", "where would this job run, at what cost, and why", cmd_plan},
+	{"score", "what does an allocation made elsewhere cost", cmd_score},
+};
+#define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+const char *argp_program_version = PACKAGE_STRING;
+const char *argp_program_bug_address = NULL;
+
+int cmd_fail(const struct weft_error *err)
+{
+	char text[512];
+
+	fprintf(stderr, "weft: %s\n", weft_error_text(err, text, sizeof(text)));
+	return EXIT_ERROR;
+}
+
+static const struct command *command_find(const char *name)
+{
+	for (size_t i = 0; i < N_COMMANDS; i++) {
+		if (strcmp(commands[i].name, name) == 0)
+			return &commands[i];
+	}
+	return NULL;
+}
+
+static int command_unknown(const char *name)
+{
+	const char *words[N_COMMANDS];
+
+	for (size_t i = 0; i < N_COMMANDS; i++)
+		words[i] = commands[i].name;
+	fprintf(stderr,
+		"weft: there is no command \"%s\"; did you mean \"%s\"? "
+		"(weft --help lists all)\n",
+		name, weft_suggest(name, words, N_COMMANDS));
+	return EXIT_USAGE;
+}
+
+/* A command's output is its answer: one that did not reach the disk or the
+ * pipe must not end in success. */
+static int output_finish(int code)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return code;
+	fprintf(stderr, "weft: standard output: %s\n", strerror(errno));
+	return EXIT_ERROR;
+}
+
+static int command_run(const struct command *command, int argc, char **argv)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "weft %s", command->name);
+	argv[0] = name;
+	return output_finish(command->run(argc, argv));
+}
+
+/* The command list of --help, made from the table above. */
+static char *help_filter(int key, const char *text, void *input)
+{
+	char *list = NULL;
+	size_t size;
+	FILE *out;
+
+	(void)input;
+	if (key != ARGP_KEY_HELP_POST_DOC)
+		return (char *)(uintptr_t)text;
+	out = open_memstream(&list, &size);
+	if (!out)
+		return NULL;
+	fprintf(out, "Commands:\n");
+	for (size_t i = 0; i < N_COMMANDS; i++)
+		fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].help);
+	fprintf(out, "\nweft COMMAND --help tells of each; weft(1) of all.");
+	fclose(out);
+	return list;
+}
+
+struct invocation {
+	int code;
+};
+
+static error_t parse_global(int key, char *arg, struct argp_state *state)
+{
+	struct invocation *invocation = state->input;
+	const struct command *command;
+
+	switch (key) {
+	case ARGP_KEY_ARG:
+		command = command_find(arg);
+		invocation->code =
+			command ? command_run(command,
+					      state->argc - state->next + 1,
+					      state->argv + state->next - 1)
+				: command_unknown(arg);
+		state->next = state->argc; /* the command took the rest */
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_state_help(state, stderr, ARGP_HELP_STD_ERR);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static const struct argp argp = {
+		.parser = parse_global,
+		.args_doc = "COMMAND [OPTION...] [FILE]",
+		.doc = "weft - topology-aware GPU placement\n\v",
+		.help_filter = help_filter,
+	};
+	struct invocation invocation = {EXIT_USAGE};
+
+	argp_err_exit_status = EXIT_USAGE;
+	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &invocation))
+		return EXIT_USAGE;
+	return invocation.code;
+}
