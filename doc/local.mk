@@ -1,1 +1,29 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
+# Man pages are written in scdoc and shipped generated, so that a tarball needs
+# no scdoc.
+man_sources = \
+	%D%/man/weft.1.scd \
+	%D%/man/weft-fabric.1.scd \
+	%D%/man/weft-fabric.5.scd \
+	%D%/man/weft-plan.1.scd \
+	%D%/man/weft-score.1.scd \
+	%D%/man/weft-slurm.8.scd \
+	%D%/man/weft-spec.7.scd \
+	%D%/man/weft-state.5.scd \
+	%D%/man/weft-synth.1.scd \
+	%D%/man/weft.yaml.5.scd \
+	# End of man_sources
+man_pages = $(man_sources:.scd=)
+
+if HAVE_MAN
+dist_man_MANS = $(man_pages)
+endif
+MAINTAINERCLEANFILES += $(man_pages)
+EXTRA_DIST += \
+	$(man_sources) \
+	%D%/ARCHITECTURE.md \
+	# End of EXTRA_DIST
+
+SUFFIXES = .scd
+.scd:
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(SCDOC) <$< >$@.tmp && mv $@.tmp $@

@@ -1,1 +1,20 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
+unit_tests += \
+	%D%/ranks \
+	%D%/slurm_state \
+	# End of unit_tests
+tests_cli_ranks_SOURCES = %D%/ranks.c cli/ranks.c cli/ranks.h
+tests_cli_ranks_LDADD = $(LDADD) $(JANSSON_LIBS)
+tests_cli_slurm_state_SOURCES = \
+	%D%/slurm_state.c cli/slurm_state.c cli/slurm_state.h
+
+script_tests += \
+	%D%/fabric.sh \
+	%D%/plan.sh \
+	%D%/score.sh \
+	%D%/synth.sh \
+	%D%/usage.sh \
+	# End of script_tests
+EXTRA_DIST += \
+	%D%/lib.sh \
+	# End of EXTRA_DIST

@@ -1,0 +1,64 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+. "${WEFT_SRCDIR:-.}/tests/cli/lib.sh"
+
+cat >"$work/f.yaml" <<'EOF'
+weft: fabric/1
+name: alpha
+profile: dgx-h100-superpod
+nodes:
+  n[00-15]: 8
+levels:
+  leaf:
+    L[0-3]: n[00-15]
+  pod:
+    P[0-1]: L[0-3]
+EOF
+
+run fabric "$work/f.yaml"
+check "prints the shape" out "alpha: 16 nodes, 128 GPUs"
+check "prints each level" out "leaf"
+run fabric --json "$work/f.yaml"
+check "json: schema comes first" schema_first fabric
+check "json: nodes and gpus" json '.nodes == 16 and .gpus == 128'
+check "json: levels" json '.levels[1] == .levels[1] and
+	([.levels[] | {(.name): .domains}] | add
+	 | .nvlink == 16 and .leaf == 4 and .pod == 2)'
+
+distance() { run fabric --json --distance "$1" "$2" "$work/f.yaml"; }
+distance n00:0 n00:7
+check "same node: one NVLink hop" json '.hops == 1'
+distance n00:0 n03:0
+check "same leaf: two links" json '.hops == 2'
+check "same leaf: latency of the profile" json '.latency_us > 2 and .latency_us < 4'
+check "same leaf: time of the profile" json \
+	'(1 / .seconds_per_byte) > 46e9 and (1 / .seconds_per_byte) < 47e9'
+distance n00:0 n04:0
+check "same pod: four links" json '.hops == 4'
+distance n00:0 n15:7
+check "across pods: six links" json '.hops == 6'
+distance n00:3 n00:3
+check "the same GPU: nothing" json '.hops == 0 and .seconds_per_byte == 0'
+distance n00 127
+check "a node alone is its GPU 0, a number counts over all" json '.hops == 6'
+run fabric --distance n00:0 n04:0 "$work/f.yaml"
+check "text: distance" out "n00:0 to n04:0: 4 hops"
+distance n99:0 n00:0
+check "an unknown node is an error" exits 1
+distance n00:8 n00:0
+check "an unknown GPU is an error" exits 1
+run fabric "$work/f.yaml" --distance n00:0
+check "one GPU alone is a usage error" exits 2
+
+WEFT_FABRIC=$work/f.yaml
+export WEFT_FABRIC
+run fabric
+check "the file may come from WEFT_FABRIC" exits 0
+
+sed 's/leaf:/laef/' "$work/f.yaml" >"$work/bad.yaml"
+run fabric --json "$work/bad.yaml"
+check "a broken file is an error" exits 1
+check "the message has line and column" \
+	grep -qE "^weft: $work/bad.yaml:[0-9]+:[0-9]+: " "$work/err"
+check "nothing on stdout then" silent out
+finish

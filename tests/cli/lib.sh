@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck shell=sh
+# lib.sh - what the command line tests share; sourced, POSIX sh.
+#
+# A case is one call of `check`; results are TAP, and the script's exit status
+# is the number of failures (at most 1).
+
+: "${WEFT_BUILDDIR:=.}" "${WEFT_SRCDIR:=.}"
+weft=$WEFT_BUILDDIR/weft
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+unset WEFT_FABRIC
+n_cases=0 n_failed=0
+
+command -v jq >/dev/null || {
+	echo "Bail out! jq is not installed"
+	exit 1
+}
+
+# check TEXT COMMAND...: passes when the command does.
+check() {
+	text=$1
+	shift
+	n_cases=$((n_cases + 1))
+	if "$@" >"$work/check.out" 2>&1; then
+		echo "ok $n_cases - $text"
+	else
+		n_failed=$((n_failed + 1))
+		echo "not ok $n_cases - $text"
+		sed 's/^/# /' "$work/check.out" "$work/out" "$work/err"
+	fi
+}
+
+# run ARG...: weft ARG..., its stdout, stderr and exit status in $work/out,
+# $work/err and $code.
+run() {
+	"$weft" "$@" >"$work/out" 2>"$work/err"
+	code=$?
+}
+
+# exits CODE: of the last run.
+exits() {
+	[ "$code" -eq "$1" ] || {
+		echo "exit status $code, expected $1"
+		return 1
+	}
+}
+
+# out TEXT, err TEXT: stdout or stderr of the last run has this fixed string.
+out() { grep -qF -- "$1" "$work/out"; }
+err() { grep -qF -- "$1" "$work/err"; }
+silent() { [ ! -s "$work/$1" ]; }
+
+# json FILTER: the jq filter is true of the last run's stdout.
+json() { jq -e "$1" "$work/out"; }
+
+# schema_first NAME: the first key of the object is its schema.
+schema_first() {
+	[ "$(jq -r 'keys_unsorted[0]' "$work/out")" = schema ] &&
+		[ "$(jq -r .schema "$work/out")" = "weft.$1/1" ]
+}
+
+finish() {
+	echo "1..$n_cases"
+	[ "$n_failed" -eq 0 ]
+	exit
+}

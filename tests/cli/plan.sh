@@ -1,0 +1,105 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+. "${WEFT_SRCDIR:-.}/tests/cli/lib.sh"
+
+"$weft" synth pod:2 leaf:2 node:4 gpu:8 >"$work/f.yaml"
+job=gpus=64,tp=8,pp=2,dp=4
+plan() { run plan --fabric "$work/f.yaml" "$@"; }
+
+plan --json --job "$job" --busy n00,n05,n09
+check "places the job" exits 0
+check "json: schema comes first" schema_first plan
+check "json: what the contract promises" json '
+	has("placed") and has("nodes") and has("ranks") and has("cost")
+	and has("bound") and has("gap") and has("method") and has("elapsed_s")
+	and has("by_axis") and has("by_level") and has("step_s") and has("why")
+	and (.cost | has("hops") and has("latency") and has("time"))'
+check "every rank has a GPU of its own" json \
+	'(.ranks | length == 64) and ([.ranks[] | [.node, .gpu]] | unique | length == 64)'
+check "ranks are 0 to 63" json '[.ranks[].rank] | sort == [range(64)]'
+check "nodes are those of the ranks" json \
+	'(.nodes | sort) == ([.ranks[].node] | unique)'
+check "busy nodes are not used" json \
+	'[.nodes[] | select(. == "n00" or . == "n05" or . == "n09")] == []'
+check "the bound is a bound" json '.bound <= .cost[.metric] * (1 + 1e-9)'
+check "the gap follows from it" json \
+	'((.cost[.metric] - .bound) / .cost[.metric] - .gap) | fabs < 1e-6'
+check "axes add up to the cost" json \
+	'(([.by_axis[].time] | add) / .cost.time - 1) | fabs < 1e-9'
+check "levels add up to the cost" json \
+	'(([.by_level[].time] | add) / .cost.time - 1) | fabs < 1e-9'
+cp "$work/out" "$work/plan.json"
+
+run score --json --fabric "$work/f.yaml" --job "$job" --ranks "$work/plan.json"
+check "score of the plan is the plan's cost" json \
+	".cost.time == $(jq .cost.time "$work/plan.json")"
+plan --json --method first-fit --job "$job" --busy n00,n05,n09
+check "never worse than first-fit" json \
+	".cost.time >= $(jq .cost.time "$work/plan.json") * (1 - 1e-9)"
+jq 'del(.elapsed_s)' "$work/plan.json" >"$work/a"
+plan --json --job "$job" --busy n00,n05,n09
+jq 'del(.elapsed_s)' "$work/out" >"$work/b"
+check "the same question has the same answer" cmp "$work/a" "$work/b"
+
+plan --job "$job"
+check "text: says where" out "64 GPUs on"
+check "text: says the gap" out "gap"
+plan --json --job gpus=64,tp=8,metric=hops
+check "another metric" json '.metric == "hops" and .bound <= .cost.hops'
+plan --json --job gpus=16,tp=8 -w n13
+check "a node that must be used is" json '.nodes | index("n13") != null'
+plan --json --job gpus=16,tp=8 -x "n[00-11]"
+check "nodes that must not be used are not" json \
+	'[.nodes[] | select(. < "n12")] == []'
+plan --json --job gpus=12 --busy "n[00-14],n15:0-3"
+check "exit 3 when there is no placement" exits 3
+check "then placed is false" json '.placed == false'
+check "and why says what is missing" json '.why | length > 0'
+plan --json --job gpus=4,tp=4 --busy "n[00-14],n15:0-3"
+check "free GPUs of a partly used node" json \
+	'.nodes == ["n15"] and ([.ranks[].gpu] | sort == [4,5,6,7])'
+
+plan --job gpus=64,tq=8
+check "an unknown key is an error" exits 1
+check "it names the option and the nearest key" err "tp"
+plan --job gpus=64,tp=3
+check "an impossible product is an error" exits 1
+plan --job gpus=64,within=leef
+check "an unknown level gets the nearest" err "leaf"
+plan --job "$job" --busy n77
+check "an unknown busy node is an error" exits 1
+plan --job "$job" --method best
+check "an unknown method is an error" exits 1
+run plan --job "$job"
+check "no fabric is a usage error" exits 2
+
+cat >"$work/state.yaml" <<'EOF'
+weft: state/1
+busy:
+  n[00-03]: all
+  n04: 0-3
+down: n15
+EOF
+plan --json --job gpus=64,tp=8 --state "$work/state.yaml"
+check "a state file is honoured" json \
+	'[.nodes[] | select(. < "n05" or . == "n15")] == []'
+plan --job gpus=64,tp=8 --state "$work/absent"
+check "a missing state file is an error" exits 1
+
+mkdir "$work/bin"
+cat >"$work/bin/scontrol" <<'EOF'
+#!/bin/sh
+for i in 00 01 02 03 04 05 06 07 08 09 10 11 12 13; do
+	echo "NodeName=n$i Arch=x86_64 GresUsed=gpu:8(IDX:0-7) State=ALLOCATED "
+done
+echo "NodeName=n14 GresUsed=gpu:h100:2(IDX:0,5),shard:0 State=MIXED Gres=gpu:8"
+echo "NodeName=n15 GresUsed=gpu:0(IDX:N/A) State=IDLE+DRAIN"
+EOF
+chmod +x "$work/bin/scontrol"
+PATH=$work/bin:$PATH plan --json --job gpus=6 --state slurm
+check "--state slurm asks scontrol" json \
+	'.nodes == ["n14"] and ([.ranks[].gpu] | sort == [1,2,3,4,6,7])'
+printf '#!/bin/sh\nexit 1\n' >"$work/bin/scontrol"
+PATH=$work/bin:$PATH plan --job gpus=6 --state slurm
+check "a Slurm that does not answer is an error" exits 1
+finish

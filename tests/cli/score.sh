@@ -1,0 +1,55 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+. "${WEFT_SRCDIR:-.}/tests/cli/lib.sh"
+
+"$weft" synth pod:2 leaf:2 node:4 gpu:8 >"$work/f.yaml"
+score() { run score --fabric "$work/f.yaml" "$@"; }
+job=gpus=32,tp=8,dp=4
+
+score --json --job $job --nodes "n[00-03]"
+check "scores a hostlist" exits 0
+check "json: schema comes first" schema_first score
+check "json: nodes in the order given" json \
+	'.nodes == ["n00","n01","n02","n03"]'
+one_leaf=$(jq .cost.time "$work/out")
+score --json --job $job --nodes n00,n04,n08,n12
+check "four leafs cost more than one" json ".cost.time > $one_leaf"
+score --json --job $job --nodes n03,n02,n01,n00
+check "the order written is the order of ranks" json '.ranks[0].node == "n03"'
+score --json --job gpus=8,tp=4 --nodes n00:0-3,n01:4-7
+check "GPU lists are taken" json \
+	'[.ranks[].gpu] == [0,1,2,3,4,5,6,7] and .ranks[4].node == "n01"'
+
+printf '# rank order\nn01:3\nn00\n\nn01:0\nn00\n' >"$work/hosts"
+score --json --job gpus=4 --ranks "$work/hosts"
+check "a hostfile is taken" json \
+	'[.ranks[] | "\(.node):\(.gpu)"] == ["n01:3","n00:0","n01:0","n00:1"]'
+"$weft" score --json --fabric "$work/f.yaml" --job gpus=4 --ranks - \
+	<"$work/hosts" >"$work/out" 2>"$work/err"
+check "also from stdin" json '.ranks[0].gpu == 3'
+
+score --job $job --nodes "n[00-03]" --at-most 1e9
+check "cheap enough: 0" exits 0
+score --job $job --nodes "n[00-03]" --at-most 1e-9
+check "too dear: 3" exits 3
+score --job $job --nodes "n[00-02],n02"
+check "a GPU twice is an error" exits 1
+score --job $job --nodes n00
+check "too few GPUs is an error" exits 1
+score --job $job --nodes "n[00-0"
+check "a broken hostlist is an error" exits 1
+check "its column is said" err "--nodes: column"
+printf 'n00:0\nn77:1\n' >"$work/bad"
+score --job gpus=2 --ranks "$work/bad"
+check "an unknown node is an error with its line" err "$work/bad:2: "
+echo '{"ranks": [{"rank": 0, "node": "n00"}]}' >"$work/bad"
+score --job gpus=1 --ranks "$work/bad"
+check "a plan without GPUs is an error" exits 1
+echo '{"ranks": ' >"$work/bad"
+score --job gpus=1 --ranks "$work/bad"
+check "broken JSON is an error with its place" err "$work/bad:"
+score --job $job
+check "neither nodes nor ranks is a usage error" exits 2
+score --job $job --nodes n00 --ranks x
+check "both is a usage error" exits 2
+finish

@@ -1,0 +1,42 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# What holds for every command: help, version, exit codes, where text goes.
+. "${WEFT_SRCDIR:-.}/tests/cli/lib.sh"
+
+run --version
+check "--version exits 0" exits 0
+check "--version names weft" out "weft "
+run --help
+check "--help exits 0" exits 0
+for command in synth fabric plan score; do
+	check "--help lists $command" out "  $command"
+done
+run
+check "no command is a usage error" exits 2
+check "usage goes to stderr" silent out
+run plna
+check "an unknown command is a usage error" exits 2
+check "an unknown command gets the nearest" err 'did you mean "plan"'
+run --nonsense
+check "an unknown global option is a usage error" exits 2
+
+for command in synth fabric plan score; do
+	run "$command" --help
+	check "$command --help exits 0" exits 0
+	run "$command" --nonsense
+	check "$command: an unknown option is a usage error" exits 2
+	run "$command"
+	check "$command: missing arguments are a usage error" exits 2
+	check "$command: nothing on stdout then" silent out
+done
+
+run fabric "$work/absent.yaml"
+check "a missing file is an error" exits 1
+check "the message begins with weft: FILE:" err "weft: $work/absent.yaml: "
+
+if [ -w /dev/full ]; then
+	"$weft" synth leaf:2 node:2 gpu:8 >/dev/full 2>"$work/err"
+	code=$?
+	check "output that cannot be written is an error" exits 1
+fi
+finish
