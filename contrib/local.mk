@@ -1,2 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-EXTRA_DIST += %D%/slurm-source
+dist_bashcompletion_DATA = %D%/completion/weft
+
+EXTRA_DIST += \
+	%D%/slurm-source \
+	.clang-format \
+	LICENSE \
+	README.md \
+	# End of EXTRA_DIST
