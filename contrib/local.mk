@@ -2,6 +2,10 @@
 dist_bashcompletion_DATA = %D%/completion/weft
 
 EXTRA_DIST += \
+	%D%/check \
+	%D%/lab.sh \
+	%D%/packages \
+	%D%/prepare.sh \
 	%D%/slurm-source \
 	.clang-format \
 	LICENSE \
