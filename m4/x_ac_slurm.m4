@@ -32,9 +32,9 @@ AC_DEFUN([X_AC_SLURM_SOURCE], [
     [AC_MSG_ERROR([$slurm_src is not an unpacked Slurm source tree (no META or src/slurmctld)])])
 
   AC_MSG_CHECKING([release of the Slurm source])
-  slurm_major=`sed -n 's/^ *Major: *//p' "$slurm_src/META"`
-  slurm_minor=`sed -n 's/^ *Minor: *//p' "$slurm_src/META"`
-  slurm_micro=`sed -n 's/^ *Micro: *//p' "$slurm_src/META"`
+  slurm_major=`sed -n 's/^[[[:space:]]]*Major:[[[:space:]]]*//p' "$slurm_src/META"`
+  slurm_minor=`sed -n 's/^[[[:space:]]]*Minor:[[[:space:]]]*//p' "$slurm_src/META"`
+  slurm_micro=`sed -n 's/^[[[:space:]]]*Micro:[[[:space:]]]*//p' "$slurm_src/META"`
   slurm_release=$slurm_major.$slurm_minor.$slurm_micro
   AC_MSG_RESULT([$slurm_release])
 
@@ -56,19 +56,18 @@ AC_DEFUN([X_AC_SLURM_SOURCE], [
      AS_IF([test -z "$slurm_plugindir"], [slurm_plugindir='${libdir}/slurm'])
      AC_MSG_RESULT([$slurm_plugindir])])
 
-  # Slurm's headers want a configured tree's config.h and slurm_version.h.
-  # Nothing in their layout depends on the configuration (only NDEBUG, which
-  # must be set, and MULTIPLE_SLURMD are looked at), so both are made here.
+  # Slurm's headers want a configured tree's slurm_version.h and config.h.  The
+  # first is made here.  Nothing in their layout depends on the second (NDEBUG
+  # and MULTIPLE_SLURMD are looked at, and defined in plugin/local.mk): they get
+  # weft's.
   slurm_number=`printf '0x%02x%02x%02x' $slurm_major ${slurm_minor@%:@0} $slurm_micro`
   AS_MKDIR_P([slurm-stub/slurm])
-  cat >slurm-stub/config.h <<EOF
-#define NDEBUG 1
-#define MULTIPLE_SLURMD 1
-EOF
   cat >slurm-stub/slurm/slurm_version.h <<EOF
-#ifndef SLURM_VERSION_NUMBER
 #define SLURM_VERSION_NUMBER $slurm_number
-#endif
+#define SLURM_VERSION_NUM(major, minor, micro) (((major) << 16) + ((minor) << 8) + (micro))
+#define SLURM_VERSION_MAJOR(number) (((number) >> 16) & 0xff)
+#define SLURM_VERSION_MINOR(number) (((number) >> 8) & 0xff)
+#define SLURM_VERSION_MICRO(number) ((number) & 0xff)
 EOF
   SLURM_CPPFLAGS="-DWEFT_SLURM_RELEASE='\"$slurm_release\"'"
   SLURM_CFLAGS="-isystem slurm-stub -isystem slurm-stub/slurm -isystem $slurm_src"

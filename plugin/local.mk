@@ -1,8 +1,68 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The bridge knows no Slurm and is always built, for its tests.
-noinst_LTLIBRARIES += libweft_bridge.la
-libweft_bridge_la_SOURCES = \
-	%D%/bridge.c \
-	%D%/bridge.h \
-	# End of libweft_bridge_la_SOURCES
-libweft_bridge_la_LIBADD = libweft_placement.la
+EXTRA_DIST += \
+	%D%/compat.h \
+	%D%/compat_2205.c \
+	%D%/select_weft.c \
+	%D%/stock.c \
+	%D%/stock.h \
+	%D%/weft_ops.def \
+	# End of EXTRA_DIST
+
+if BUILD_SLURM
+# -rpath only makes libtool build what can be loaded; the installing is done
+# below.
+weft_slurm_ldflags = \
+	$(AM_LDFLAGS) \
+	-module \
+	-avoid-version \
+	-shared \
+	-rpath $(slurmplugindir) \
+	# End of weft_slurm_ldflags
+
+# Slurm's headers ask for a configured tree's config.h and find weft's, which is
+# as good: they look at nothing but these two.
+weft_slurm_cppflags = \
+	$(AM_CPPFLAGS) \
+	-DNDEBUG=1 \
+	-DMULTIPLE_SLURMD=1 \
+	$(SLURM_CPPFLAGS) \
+	# End of weft_slurm_cppflags
+
+noinst_LTLIBRARIES += select_cons_tres_weft.la
+select_cons_tres_weft_la_SOURCES = \
+	%D%/compat.h \
+	%D%/compat_2205.c \
+	%D%/select_weft.c \
+	%D%/stock.c \
+	%D%/stock.h \
+	# End of select_cons_tres_weft_la_SOURCES
+select_cons_tres_weft_la_CPPFLAGS = $(weft_slurm_cppflags)
+select_cons_tres_weft_la_CFLAGS = $(AM_CFLAGS) $(SLURM_CFLAGS)
+select_cons_tres_weft_la_LIBADD =
+select_cons_tres_weft_la_LDFLAGS = \
+	$(weft_slurm_ldflags) \
+	-export-symbols-regex '^(init|fini|plugin_(name|type|id|version)|select_p_.*)$$' \
+	# End of select_cons_tres_weft_la_LDFLAGS
+
+# The same file under stock's name, in a folder that only slurmctld looks into.
+weftshadowdir = $(pkglibdir)/shadow
+
+# By rename: a daemon that has the old file mapped must keep it as it was, and
+# must find one at any time.
+install_plugin = \
+	plugin_install() { \
+		$(MKDIR_P) "$(DESTDIR)$$2" && \
+		$(INSTALL_DATA) .libs/$$1 "$(DESTDIR)$$2/.$$3.new" && \
+		mv -f "$(DESTDIR)$$2/.$$3.new" "$(DESTDIR)$$2/$$3"; \
+	}; plugin_install
+
+install-exec-local: select_cons_tres_weft.la
+	$(install_plugin) select_cons_tres_weft.so "$(slurmplugindir)" \
+		select_cons_tres_weft.so
+	$(install_plugin) select_cons_tres_weft.so "$(weftshadowdir)" \
+		select_cons_tres.so
+
+uninstall-local:
+	rm -f "$(DESTDIR)$(slurmplugindir)/select_cons_tres_weft.so" \
+		"$(DESTDIR)$(weftshadowdir)/select_cons_tres.so"
+endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* compat.h - what differs between the releases of Slurm that weft is built for
+ *
+ * No other file looks at SLURM_VERSION_NUMBER, except weft_ops.def, which lists
+ * the select interface of each release.  What needs code rather than names is
+ * in compat_<first release>.c.
+ */
+#ifndef WEFT_PLUGIN_COMPAT_H
+#define WEFT_PLUGIN_COMPAT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "slurm/slurm.h"
+#include "slurm/slurm_errno.h"
+#include "slurm/slurm_version.h"
+
+#include "src/common/bitstring.h"
+#include "src/common/list.h"
+#include "src/common/plugin.h"
+#include "src/slurmctld/slurmctld.h"
+#if SLURM_VERSION_NUMBER < SLURM_VERSION_NUM(23, 2, 0)
+#include "src/common/gres.h"
+#include "src/common/select.h"
+#else
+#include "src/interfaces/gres.h"
+#include "src/interfaces/select.h"
+#endif
+
+#if SLURM_VERSION_NUMBER < SLURM_VERSION_NUM(23, 2, 0)
+typedef struct xlist list_t;
+#endif
+
+/* Resources that advanced reservations keep from a job, and, from 24.11 on, the
+ * frame of a will-run question: both only forwarded or asked through
+ * weft_compat_excludes_cores(). */
+#if SLURM_VERSION_NUMBER < SLURM_VERSION_NUM(23, 11, 0)
+typedef bitstr_t weft_excluded;
+#else
+typedef resv_exc_t weft_excluded;
+#endif
+#if SLURM_VERSION_NUMBER < SLURM_VERSION_NUM(24, 11, 0)
+#define WEFT_WILL_RUN_PARAM
+#define WEFT_WILL_RUN_ARG
+#define WEFT_WILL_RUN_MEMBER
+#define WEFT_WILL_RUN_OF(test)
+#else
+#define WEFT_WILL_RUN_PARAM    , will_run_data_t *will_run
+#define WEFT_WILL_RUN_ARG      , .will_run = will_run
+#define WEFT_WILL_RUN_MEMBER   will_run_data_t *will_run;
+#define WEFT_WILL_RUN_OF(test) , (test)->will_run
+#endif
+
+/* The plugin's number.  As "cons_tres" it is stock's own.  Under a name of its
+ * own it must be unique up to 24.11, where 22.05 to 23.11 let only known
+ * numbers have reservations of cores; later releases ask for stock's. */
+#if SLURM_VERSION_NUMBER < SLURM_VERSION_NUM(24, 5, 0)
+#define WEFT_NAMED_PLUGIN_ID SELECT_PLUGIN_CRAY_CONS_TRES
+#elif SLURM_VERSION_NUMBER < SLURM_VERSION_NUM(25, 5, 0)
+#define WEFT_NAMED_PLUGIN_ID 210
+#else
+#define WEFT_NAMED_PLUGIN_ID SELECT_PLUGIN_CONS_TRES
+#endif
+
+/* A select plugin's fini() returns nothing from 26.05 on. */
+#if SLURM_VERSION_NUMBER < SLURM_VERSION_NUM(26, 5, 0)
+#define WEFT_FINI_TYPE	 int
+#define WEFT_FINI_RESULT SLURM_SUCCESS
+#else
+#define WEFT_FINI_TYPE void
+#define WEFT_FINI_RESULT
+#endif
+
+/* The number that gres "gpu" goes by. */
+uint32_t weft_compat_gpu_id(void);
+
+/* Loads a plugin file and calls its init(). */
+int weft_compat_load(const char *path, plugin_handle_t *handle);
+
+/* True when reservations keep any core of the node from the job. */
+bool weft_compat_excludes_cores(weft_excluded *excluded, int node);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* compat_2205.c - Slurm 22.05 and 23.02 */
+#include "plugin/compat.h"
+
+#include "src/common/node_conf.h"
+
+uint32_t weft_compat_gpu_id(void)
+{
+	static char name[] = "gpu";
+
+	return gres_build_id(name);
+}
+
+int weft_compat_load(const char *path, plugin_handle_t *handle)
+{
+	return (int)plugin_load_from_file(handle, path);
+}
+
+/* A bitmap of all cores of the cluster, node after node. */
+bool weft_compat_excludes_cores(weft_excluded *excluded, int node)
+{
+	uint32_t first = cr_get_coremap_offset((uint32_t)node);
+	uint32_t end = cr_get_coremap_offset((uint32_t)node + 1);
+
+	for (uint32_t core = first; excluded && core < end; core++)
+		if (bit_test(excluded, core))
+			return true;
+	return false;
+}

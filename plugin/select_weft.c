@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* select_weft.c - the symbols that Slurm looks up in a select plugin
+ *
+ * Everything is stock select/cons_tres' work; weft only proposes nodes to it
+ * (narrow.c) and watches jobs come and go (cluster.c).  Installed under its own
+ * name (SelectType=select/cons_tres_weft) or under stock's, from a folder that
+ * precedes stock's in PluginDir.
+ */
+#include "plugin/stock.h"
+
+#include "src/common/log.h"
+
+const char plugin_name[] =
+	"weft: topology-aware choice of nodes over cons_tres";
+const char plugin_type[] = "select/cons_tres_weft";
+uint32_t plugin_id = WEFT_NAMED_PLUGIN_ID;
+const uint32_t plugin_version = SLURM_VERSION_NUMBER;
+
+#define OP(result, name, params, args) extern result select_p_##name params;
+#define HOOK			       OP
+#include "plugin/weft_ops.def"
+#undef HOOK
+#undef OP
+
+extern int init(void);
+extern WEFT_FINI_TYPE fini(void);
+
+extern int init(void)
+{
+	bool shadow;
+
+	if (weft_stock_load(&shadow) != SLURM_SUCCESS)
+		return SLURM_ERROR;
+	if (shadow)
+		plugin_id = SELECT_PLUGIN_CONS_TRES;
+	return SLURM_SUCCESS;
+}
+
+extern WEFT_FINI_TYPE fini(void)
+{
+	weft_stock_unload();
+	return WEFT_FINI_RESULT;
+}
+
+/* What weft has no business with. */
+#define OP(result, name, params, args)                                         \
+	extern result select_p_##name params                                   \
+	{                                                                      \
+		return weft_stock.name args;                                   \
+	}
+#define HOOK(result, name, params, args)
+#include "plugin/weft_ops.def"
+#undef HOOK
+#undef OP
+
+extern int select_p_node_init(void)
+{
+	return weft_stock.node_init();
+}
+
+extern int select_p_reconfigure(void)
+{
+	return weft_stock.reconfigure();
+}
+
+extern int select_p_job_test WEFT_JOB_TEST_PARAMS
+{
+	struct weft_job_test test = WEFT_JOB_TEST_INIT;
+
+	return weft_stock_job_test(&test);
+}
+
+extern int select_p_job_begin(job_record_t *job)
+{
+	return weft_stock.job_begin(job);
+}
+
+extern int select_p_job_expand(job_record_t *from, job_record_t *to)
+{
+	return weft_stock.job_expand(from, to);
+}
+
+extern int select_p_job_resized(job_record_t *job, node_record_t *node)
+{
+	return weft_stock.job_resized(job, node);
+}
+
+extern int select_p_job_fini(job_record_t *job)
+{
+	return weft_stock.job_fini(job);
+}
+
+extern int select_p_job_suspend(job_record_t *job, bool indf_susp)
+{
+	return weft_stock.job_suspend(job, indf_susp);
+}
+
+extern int select_p_job_resume(job_record_t *job, bool indf_susp)
+{
+	return weft_stock.job_resume(job, indf_susp);
+}
+
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(26, 5, 0)
+extern void select_p_job_mem_reduce(job_record_t *job)
+{
+	weft_stock.job_mem_reduce(job);
+}
+#endif
