@@ -1,4 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
+# The side that knows no Slurm is always built, for its tests.
+noinst_LTLIBRARIES += libweft_bridge.la
+libweft_bridge_la_SOURCES = \
+	%D%/settings.c \
+	%D%/settings.h \
+	# End of libweft_bridge_la_SOURCES
+libweft_bridge_la_LIBADD = libweft_placement.la
+
 EXTRA_DIST += \
 	%D%/compat.h \
 	%D%/compat_2205.c \

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* settings.h - what the admin says in weft.yaml, and the fabric it names */
+#ifndef WEFT_PLUGIN_SETTINGS_H
+#define WEFT_PLUGIN_SETTINGS_H
+
+#include "costmodel/model.h"
+#include "topology/fabric.h"
+
+#include <stdbool.h>
+
+/* Everything that is read from files; built once, then only read. */
+struct weft_settings {
+	bool enabled;
+	bool place_unspecified; /* GPU jobs without a spec: place them, too */
+	double budget_s;	/* per decision */
+	struct weft_fabric *fabric; /* NULL when not enabled */
+	uint32_t n_models;
+	struct weft_model *models; /* named by the admin */
+};
+
+/* Reads a weft.yaml (weft.yaml(5)) and every file that it names.  NULL with err
+ * on any mistake. */
+struct weft_settings *weft_settings_load(const char *path,
+					 struct weft_error *err);
+void weft_settings_free(struct weft_settings *settings);
+
+/* The admin's model of that name (case ignored), or NULL. */
+const struct weft_model *
+weft_settings_model(const struct weft_settings *settings, const char *name);
+
+#endif
