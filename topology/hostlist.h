@@ -24,6 +24,10 @@ int weft_hostlist_decode(const char *text, uint32_t max_names,
 			 struct weft_hostlist *out, struct weft_error *err);
 void weft_hostlist_free(struct weft_hostlist *list);
 
+/* Column (from 1) of the comma-separated item of `text` that gives name number
+ * `index`, to point at it in a message; 1 when there is none. */
+int weft_hostlist_column(const char *text, uint32_t index);
+
 /* The shortest text that decodes to the same names in the same order: runs of
  * names that differ only in one ascending number are folded.  malloc'ed; NULL
  * when out of memory.  n == 0 gives "". */

@@ -1,14 +1,21 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 noinst_LTLIBRARIES += libweft_topology.la
 libweft_topology_la_SOURCES = \
+	%D%/arena.c \
+	%D%/arena.h \
 	%D%/error.c \
 	%D%/fabric.c \
+	%D%/fabric_build.c \
+	%D%/fabric_check.c \
+	%D%/fabric_draft.c \
+	%D%/fabric_draft.h \
 	%D%/fabric_load.c \
 	%D%/hostlist.c \
 	%D%/profile.c \
 	%D%/suggest.c \
 	%D%/synth.c \
 	%D%/yaml.c \
+	%D%/yaml_value.c \
 	# End of libweft_topology_la_SOURCES
 libweft_topology_la_LIBADD = $(YAML_LIBS)
 

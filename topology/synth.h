@@ -17,8 +17,11 @@ struct weft_synth_options {
 	uint64_t seed;
 };
 
-/* Fabric YAML for `spec`: blank-separated LEVEL:COUNT, outermost first, counts
+/* options may be NULL for all defaults.
+ *
+ * Fabric YAML for `spec`: blank-separated LEVEL:COUNT, outermost first, counts
  * nested ("leaf:16" under "pod:4" is 64 leafs); `node` and `gpu` come last.
+ * `nvlink:N` before `node` makes N NVLink domains that span nodes.
  * The text is malloc'ed and loads with weft_fabric_parse.  NULL with err. */
 char *weft_synth(const char *spec, const struct weft_synth_options *options,
 		 struct weft_error *err);

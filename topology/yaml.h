@@ -15,6 +15,7 @@
 
 #define WEFT_YAML_MAX_BYTES (32u << 20)
 #define WEFT_YAML_MAX_DEPTH 16
+#define WEFT_YAML_MAX_NODES (1u << 22)
 
 enum weft_yaml_kind { WEFT_YAML_SCALAR, WEFT_YAML_LIST, WEFT_YAML_MAP };
 
@@ -27,6 +28,9 @@ struct weft_yaml_node {
 	const char *text; /* scalar only, else NULL */
 	const char *key;
 	int key_line, key_column;
+	/* Column of the first character of text (or key) where it stands in
+	 * the file as it is; 0 where it was folded or escaped. */
+	int text_column, key_text_column;
 	uint32_t n_children;
 	const struct weft_yaml_node *child, *next;
 };
@@ -54,6 +58,12 @@ int weft_yaml_fail_key(const struct weft_yaml *doc,
 		       const struct weft_yaml_node *node,
 		       struct weft_error *err, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
+/* The same, at column `column` (from 1) of the value's text or of the key. */
+int weft_yaml_fail_inside(const struct weft_yaml *doc,
+			  const struct weft_yaml_node *node, bool in_key,
+			  int column, struct weft_error *err,
+			  const char *format, ...)
+	__attribute__((format(printf, 6, 7)));
 
 /* The map's child with this key, or NULL (also when map is NULL). */
 const struct weft_yaml_node *weft_yaml_find(const struct weft_yaml_node *map,

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* fabric.c - asking a fabric: names, distances; and its end */
+#include "topology/fabric.h"
+
+#include "topology/arena.h"
+#include "topology/suggest.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void weft_fabric_free(struct weft_fabric *f)
+{
+	struct weft_arena arena;
+
+	if (!f)
+		return;
+	arena.chunk = f->memory;
+	weft_arena_free(&arena);
+	free(f->domains);
+	free(f->nodes);
+	free(f->by_name);
+	free(f->racks);
+	free(f->gpu_node);
+	for (uint32_t l = 0; l < WEFT_MAX_LEVELS; l++)
+		free(f->gpu_domain[l]);
+	free(f);
+}
+
+/* The node whose name is text[0..length), or WEFT_NONE. */
+static uint32_t node_find(const struct weft_fabric *f, const char *text,
+			  size_t length)
+{
+	uint32_t low = 0, high = f->n_nodes;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		const char *name = f->nodes[f->by_name[middle]].name;
+		int order = strncmp(text, name, length);
+
+		if (!order && name[length])
+			order = -1;
+		if (!order)
+			return f->by_name[middle];
+		if (order < 0)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return WEFT_NONE;
+}
+
+uint32_t weft_fabric_node(const struct weft_fabric *f, const char *name)
+{
+	return node_find(f, name, strlen(name));
+}
+
+uint32_t weft_fabric_level(const struct weft_fabric *f, const char *name)
+{
+	for (uint32_t l = 0; l < f->n_levels; l++)
+		if (strcmp(f->levels[l].name, name) == 0)
+			return l;
+	return WEFT_NONE;
+}
+
+/* A decimal number below `limit`, or WEFT_NONE. */
+static uint32_t index_read(const char *text, uint32_t limit)
+{
+	uint64_t value = 0;
+
+	if (!*text)
+		return WEFT_NONE;
+	for (; isdigit((unsigned char)*text) && value < limit; text++)
+		value = value * 10 + (uint64_t)(*text - '0');
+	return *text || value >= limit ? WEFT_NONE : (uint32_t)value;
+}
+
+static int node_unknown(const struct weft_fabric *f, const char *text,
+			struct weft_error *err)
+{
+	const char **known = weft_calloc(f->n_nodes, sizeof(*known), err);
+
+	if (!known)
+		return -1;
+	for (uint32_t k = 0; k < f->n_nodes; k++)
+		known[k] = f->nodes[f->by_name[k]].name;
+	weft_fail(err, WEFT_EINVAL,
+		  "unknown GPU \"%.70s\"; expected NODE, NODE:GPU or an index "
+		  "below %u (the nearest known node is \"%s\")",
+		  text, f->n_gpus, weft_suggest(text, known, f->n_nodes));
+	free(known);
+	return -1;
+}
+
+int weft_fabric_gpu(const struct weft_fabric *f, const char *text,
+		    uint32_t *gpu, struct weft_error *err)
+{
+	size_t length = strcspn(text, ":");
+	uint32_t node = node_find(f, text, length), index = 0;
+
+	if (node == WEFT_NONE) {
+		*gpu = index_read(text, f->n_gpus);
+		return *gpu == WEFT_NONE ? node_unknown(f, text, err) : 0;
+	}
+	if (text[length])
+		index = index_read(text + length + 1, f->nodes[node].n_gpus);
+	if (index == WEFT_NONE)
+		return weft_fail(err, WEFT_EINVAL,
+				 "\"%.70s\": node %s has %u GPUs; expected "
+				 "%s:0 to %s:%u",
+				 text, f->nodes[node].name,
+				 f->nodes[node].n_gpus, f->nodes[node].name,
+				 f->nodes[node].name,
+				 f->nodes[node].n_gpus - 1);
+	*gpu = f->nodes[node].first_gpu + index;
+	return 0;
+}
+
+struct weft_distance weft_fabric_distance(const struct weft_fabric *f,
+					  uint32_t a, uint32_t b)
+{
+	uint32_t cross_rail, level;
+
+	if (a == b)
+		return (struct weft_distance){0};
+	level = weft_fabric_relation(f, a, b, &cross_rail);
+	if (level == f->n_levels)
+		return (struct weft_distance){UINT32_MAX, INFINITY, INFINITY};
+	return f->distance[level][cross_rail];
+}

@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* fabric_build.c - numbering a resolved draft in tree order
+ *
+ * From the top downwards every level is spread out into the slots of the level
+ * below; a thing that skips levels fills one slot of each (a pass-through
+ * domain).  Then domains are filled in from the bottom upwards.
+ */
+#include "topology/fabric_draft.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* GPUs of one node that do not share an NVLink domain talk over PCIe 5: NCCL's
+ * constant for a gen5 x16 link, and the latency of a PCIe hop. */
+static const struct weft_link node_link = {48e9, 2.0e-6, 1};
+
+/* One level under construction: slot k is filled by things[k], whose slots of
+ * the level below begin at first[k]. */
+struct slots {
+	uint32_t *things, *first;
+	uint32_t n;
+};
+
+struct build {
+	struct weft_draft *d;
+	struct weft_fabric *f;
+	uint32_t n_network;		   /* network levels, core included */
+	struct slots net[WEFT_MAX_LEVELS]; /* network levels */
+	struct slots base;		   /* NVLink domains of whole nodes */
+	uint32_t *node_of;		   /* thing -> node */
+	uint64_t n_slots;
+};
+
+static void slots_free(struct slots *s)
+{
+	free(s->things);
+	free(s->first);
+}
+
+static int slots_alloc(struct build *b, struct slots *s, uint32_t n)
+{
+	s->things = weft_calloc(n, sizeof(*s->things), b->d->err);
+	s->first = weft_calloc((size_t)n + 1, sizeof(*s->first), b->d->err);
+	s->n = n;
+	b->n_slots += n;
+	if (b->n_slots > 2 * WEFT_MAX_GPUS)
+		return weft_fail_at(b->d->err, WEFT_EINVAL, b->d->doc->source,
+				    0, 0, "more than %u domains in a fabric",
+				    2 * WEFT_MAX_GPUS);
+	return s->things && s->first ? 0 : -1;
+}
+
+static uint32_t members_count(const struct weft_draft *d, uint32_t thing)
+{
+	uint32_t n = 0;
+
+	for (uint32_t t = d->things[thing].first; t != WEFT_NONE;
+	     t = d->things[t].next)
+		n++;
+	return n;
+}
+
+/* The things that have no parent, in the order of the file: the top level. */
+static int tops_list(struct build *b, struct slots *s)
+{
+	const struct weft_draft *d = b->d;
+	uint32_t n = 0;
+
+	for (uint32_t t = 0; t < d->n_things; t++)
+		n += d->things[t].parent == WEFT_NONE;
+	if (slots_alloc(b, s, n))
+		return -1;
+	n = 0;
+	for (uint32_t t = 0; t < d->n_things; t++)
+		if (d->things[t].parent == WEFT_NONE)
+			s->things[n++] = t;
+	return 0;
+}
+
+/* Spreads `above`, whose own things are of draft level `level`, out into
+ * `below`: its members, or the thing itself where it is of a lower level. */
+static int slots_spread(struct build *b, struct slots *above, uint32_t level,
+			struct slots *below)
+{
+	const struct weft_draft *d = b->d;
+	uint32_t n = 0;
+
+	for (uint32_t k = 0; k < above->n; k++) {
+		uint32_t thing = above->things[k];
+
+		above->first[k] = n;
+		n += d->things[thing].level == level ? members_count(d, thing)
+						     : 1;
+	}
+	above->first[above->n] = n;
+	if (slots_alloc(b, below, n))
+		return -1;
+	for (uint32_t k = 0; k < above->n; k++) {
+		uint32_t thing = above->things[k], slot = above->first[k];
+
+		if (d->things[thing].level != level) {
+			below->things[slot] = thing;
+			continue;
+		}
+		for (uint32_t t = d->things[thing].first; t != WEFT_NONE;
+		     t = d->things[t].next)
+			below->things[slot++] = t;
+	}
+	return 0;
+}
+
+/* The level that joins several domains of the topmost level of the file. */
+static int core_add(struct build *b, struct slots *core, struct slots *tops)
+{
+	if (slots_alloc(b, core, 1))
+		return -1;
+	core->things[0] = WEFT_NONE;
+	core->first[1] = tops->n;
+	return 0;
+}
+
+/* Slots of every level, from the top to the nodes. */
+static int slots_build(struct build *b)
+{
+	const struct weft_draft *d = b->d;
+	uint32_t level = d->n_levels;
+	struct slots *top = level ? &b->net[level - 1] : &b->base;
+
+	b->n_network = d->n_levels;
+	if (tops_list(b, top))
+		return -1;
+	if (top->n > 1 && !d->disjoint &&
+	    core_add(b, &b->net[b->n_network++], top))
+		return -1;
+	while (level-- > 0)
+		if (slots_spread(b, &b->net[level], DRAFT_NETWORK + level,
+				 level ? &b->net[level - 1] : &b->base))
+			return -1;
+	return 0;
+}
+
+static void node_fill(struct build *b, uint32_t thing)
+{
+	const struct weft_draft_thing *source = &b->d->things[thing];
+	struct weft_fabric *f = b->f;
+	struct weft_node *node = &f->nodes[f->n_nodes];
+
+	node->name = source->name;
+	node->first_gpu = f->n_gpus;
+	node->n_gpus = source->n_gpus;
+	node->rack = source->rack;
+	node->order = thing;
+	b->node_of[thing] = f->n_nodes++;
+	f->n_gpus += source->n_gpus;
+}
+
+/* Nodes in tree order; base.first becomes the first node of each slot. */
+static int nodes_build(struct build *b)
+{
+	const struct weft_draft *d = b->d;
+	struct weft_fabric *f = b->f;
+
+	f->nodes = weft_calloc(d->n_nodes, sizeof(*f->nodes), d->err);
+	b->node_of = weft_calloc(d->n_nodes, sizeof(*b->node_of), d->err);
+	if (!f->nodes || !b->node_of)
+		return -1;
+	for (uint32_t k = 0; k < b->base.n; k++) {
+		uint32_t thing = b->base.things[k];
+
+		b->base.first[k] = f->n_nodes;
+		if (d->things[thing].level == DRAFT_NODE)
+			node_fill(b, thing);
+		else
+			for (uint32_t t = d->things[thing].first;
+			     t != WEFT_NONE; t = d->things[t].next)
+				node_fill(b, t);
+	}
+	b->base.first[b->base.n] = f->n_nodes;
+	return 0;
+}
+
+/* Whether level 0 is finer than nodes. */
+static bool is_split(const struct build *b)
+{
+	const struct weft_fabric *f = b->f;
+
+	for (uint32_t k = 0; b->d->nvlink_gpus && k < f->n_nodes; k++)
+		if (f->nodes[k].n_gpus != b->d->nvlink_gpus)
+			return true;
+	return false;
+}
+
+static void level_add(struct build *b, const char *name, struct weft_link link,
+		      uint32_t hops, uint32_t n_domains)
+{
+	struct weft_fabric *f = b->f;
+	struct weft_level *level = &f->levels[f->n_levels++];
+
+	snprintf(level->name, sizeof(level->name), "%s", name);
+	level->link = link;
+	level->hops = hops;
+	level->first_domain = f->n_domains;
+	level->n_domains = n_domains;
+	f->n_domains += n_domains;
+}
+
+static void levels_build(struct build *b)
+{
+	const struct weft_profile *profile = b->d->profile;
+	uint32_t n_split = is_split(b) ? b->f->n_gpus / b->d->nvlink_gpus : 0;
+
+	level_add(b, "nvlink", profile->link[0], 1,
+		  n_split ? n_split : b->base.n);
+	if (n_split) {
+		level_add(b, "node", node_link, 2, b->f->n_nodes);
+		b->f->node_level = 1;
+	}
+	for (uint32_t k = 0; k < b->n_network; k++) {
+		uint32_t link =
+			k + 1 < profile->n_links ? k + 1 : profile->n_links - 1;
+
+		level_add(b, k < b->d->n_levels ? b->d->levels[k]->key : "core",
+			  profile->link[link], 2 * (k + 1), b->net[k].n);
+	}
+	b->f->connected = b->f->levels[b->f->n_levels - 1].n_domains == 1;
+}
+
+/* Makes children first..last of the level below (or its nodes, at the lowest
+ * level) a domain. */
+static void domain_fill(struct weft_fabric *f, uint32_t level, uint32_t slot,
+			const char *name, uint32_t first, uint32_t last)
+{
+	uint32_t index = f->levels[level].first_domain + slot;
+	struct weft_domain *domain = &f->domains[index];
+
+	domain->name = name;
+	domain->level = level;
+	domain->parent = WEFT_NONE;
+	domain->first_child = f->levels[level - 1].first_domain + first;
+	domain->n_children = last - first;
+	domain->first_node = f->domains[domain->first_child].first_node;
+	domain->first_gpu = f->domains[domain->first_child].first_gpu;
+	for (uint32_t k = 0; k < domain->n_children; k++) {
+		struct weft_domain *child =
+			&f->domains[domain->first_child + k];
+
+		child->parent = index;
+		domain->n_gpus += child->n_gpus;
+		domain->n_nodes =
+			child->first_node + child->n_nodes - domain->first_node;
+	}
+}
+
+/* Level 0, where it holds whole nodes. */
+static void base_fill(struct build *b)
+{
+	struct weft_fabric *f = b->f;
+
+	for (uint32_t k = 0; k < b->base.n; k++) {
+		struct weft_domain *domain = &f->domains[k];
+		uint32_t first = b->base.first[k], end = b->base.first[k + 1];
+		const struct weft_node *last = &f->nodes[end - 1];
+
+		domain->name = b->d->things[b->base.things[k]].name;
+		domain->parent = WEFT_NONE;
+		domain->first_node = first;
+		domain->n_nodes = end - first;
+		domain->first_gpu = f->nodes[first].first_gpu;
+		domain->n_gpus =
+			last->first_gpu + last->n_gpus - domain->first_gpu;
+	}
+}
+
+/* "n07:4-7" or, for a lone GPU, "n07:4". */
+static const char *part_name(struct build *b, const char *node, uint32_t first,
+			     uint32_t n)
+{
+	char text[WEFT_NAME_SIZE + 32];
+	int length = n > 1 ? snprintf(text, sizeof(text), "%s:%u-%u", node,
+				      first, first + n - 1)
+			   : snprintf(text, sizeof(text), "%s:%u", node, first);
+
+	return weft_arena_text(&b->d->arena, text, (size_t)length, b->d->err);
+}
+
+/* Levels 0 and 1, where a node has several NVLink domains. */
+static int split_fill(struct build *b)
+{
+	struct weft_fabric *f = b->f;
+	uint32_t size = b->d->nvlink_gpus;
+
+	for (uint32_t k = 0, slot = 0; k < f->n_nodes; k++) {
+		const struct weft_node *node = &f->nodes[k];
+		uint32_t first = slot;
+
+		for (uint32_t g = 0; g < node->n_gpus; g += size) {
+			struct weft_domain *domain = &f->domains[slot++];
+
+			domain->name = part_name(b, node->name, g, size);
+			if (!domain->name)
+				return -1;
+			domain->parent = WEFT_NONE;
+			domain->first_node = k;
+			domain->n_nodes = 1;
+			domain->first_gpu = node->first_gpu + g;
+			domain->n_gpus = size;
+		}
+		domain_fill(f, 1, k, node->name, first, slot);
+	}
+	return 0;
+}
+
+static int domains_build(struct build *b)
+{
+	struct weft_fabric *f = b->f;
+
+	f->domains = weft_calloc(f->n_domains, sizeof(*f->domains), b->d->err);
+	if (!f->domains)
+		return -1;
+	if (f->node_level && split_fill(b))
+		return -1;
+	if (!f->node_level)
+		base_fill(b);
+	for (uint32_t k = 0; k < b->n_network; k++) {
+		const struct slots *s = &b->net[k];
+
+		for (uint32_t slot = 0; slot < s->n; slot++)
+			domain_fill(
+				f, f->node_level + 1 + k, slot,
+				s->things[slot] == WEFT_NONE
+					? "core"
+					: b->d->things[s->things[slot]].name,
+				s->first[slot], s->first[slot + 1]);
+	}
+	return 0;
+}
+
+/* GPU -> node and GPU -> domain of each level. */
+static int maps_build(struct build *b)
+{
+	struct weft_fabric *f = b->f;
+
+	f->gpu_node = weft_calloc(f->n_gpus, sizeof(*f->gpu_node), b->d->err);
+	if (!f->gpu_node)
+		return -1;
+	for (uint32_t k = 0; k < f->n_nodes; k++)
+		for (uint32_t g = 0; g < f->nodes[k].n_gpus; g++)
+			f->gpu_node[f->nodes[k].first_gpu + g] = k;
+	for (uint32_t l = 0; l < f->n_levels; l++) {
+		f->gpu_domain[l] = weft_calloc(
+			f->n_gpus, sizeof(*f->gpu_domain[l]), b->d->err);
+		if (!f->gpu_domain[l])
+			return -1;
+	}
+	for (uint32_t k = 0; k < f->n_domains; k++) {
+		const struct weft_domain *domain = &f->domains[k];
+
+		for (uint32_t g = 0; g < domain->n_gpus; g++)
+			f->gpu_domain[domain->level][domain->first_gpu + g] = k;
+	}
+	return 0;
+}
+
+/* The draft's names are sorted already. */
+static int names_build(struct build *b)
+{
+	const struct weft_draft *d = b->d;
+	struct weft_fabric *f = b->f;
+	uint32_t n = 0;
+
+	f->by_name = weft_calloc(f->n_nodes, sizeof(*f->by_name), d->err);
+	f->racks = weft_calloc(d->racks.n, sizeof(*f->racks), d->err);
+	f->name =
+		weft_arena_text(&b->d->arena, d->name, strlen(d->name), d->err);
+	if (!f->by_name || !f->racks || !f->name)
+		return -1;
+	for (uint32_t k = 0; k < d->names.n; k++)
+		if (d->names.item[k].thing < d->n_nodes)
+			f->by_name[n++] = b->node_of[d->names.item[k].thing];
+	for (uint32_t k = 0; k < d->racks.n; k++)
+		f->racks[d->racks.item[k].thing] = d->racks.item[k].text;
+	f->n_racks = d->racks.n;
+	f->profile = d->profile->name;
+	f->n_rails = d->rails ? d->rails : 1;
+	return 0;
+}
+
+struct weft_fabric *weft_draft_build(struct weft_draft *d)
+{
+	struct build b = {.d = d};
+	int rc = -1;
+
+	b.f = weft_calloc(1, sizeof(*b.f), d->err);
+	if (b.f && slots_build(&b) == 0 && nodes_build(&b) == 0) {
+		levels_build(&b);
+		rc = domains_build(&b) || maps_build(&b) || names_build(&b);
+	}
+	for (uint32_t k = 0; k < WEFT_MAX_LEVELS; k++)
+		slots_free(&b.net[k]);
+	slots_free(&b.base);
+	free(b.node_of);
+	if (rc) {
+		weft_fabric_free(b.f);
+		return NULL;
+	}
+	b.f->memory = d->arena.chunk;
+	d->arena.chunk = NULL;
+	return b.f;
+}
+
+static struct weft_distance distance_max(struct weft_distance a,
+					 struct weft_distance b)
+{
+	a.hops = a.hops > b.hops ? a.hops : b.hops;
+	a.latency_s = fmax(a.latency_s, b.latency_s);
+	a.time_s_per_byte = fmax(a.time_s_per_byte, b.time_s_per_byte);
+	return a;
+}
+
+/* A message crosses the links of every level up to the one where its ends meet,
+ * so an outer level is never nearer than an inner one, whatever its own link.
+ * To another rail: first over the node's own links to the GPU on that rail
+ * (PXN), or else up through the level above the leaf switches. */
+void weft_draft_distances(struct weft_fabric *f, bool pxn)
+{
+	struct weft_distance own = {0}, within;
+
+	for (uint32_t l = 0; l < f->n_levels; l++) {
+		const struct weft_level *level = &f->levels[l];
+		struct weft_distance d = {level->hops, level->link.latency_s,
+					  level->link.oversubscription /
+						  level->link.rate_bytes_per_s};
+
+		own = distance_max(own, d);
+		f->distance[l][0] = own;
+		f->distance[l][1] = own;
+	}
+	within = f->distance[f->node_level][0];
+	for (uint32_t l = f->node_level + 1; f->n_rails > 1 && l < f->n_levels;
+	     l++) {
+		struct weft_distance *cross = &f->distance[l][1];
+
+		if (pxn) {
+			cross->hops++;
+			cross->latency_s += within.latency_s;
+			cross->time_s_per_byte = fmax(cross->time_s_per_byte,
+						      within.time_s_per_byte);
+		} else if (l + 1 < f->n_levels) {
+			*cross = f->distance[l + 1][0];
+		}
+	}
+}

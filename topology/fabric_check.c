@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* fabric_check.c - every invariant that fabric.h promises, verified */
+#include "topology/fabric.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Fails with the condition's own text: the reader is a developer. */
+#define REQUIRE(condition, err)                                                \
+	do {                                                                   \
+		if (!(condition))                                              \
+			return weft_fail(err, WEFT_EINVAL,                     \
+					 "fabric invariant broken: %s",        \
+					 #condition);                          \
+	} while (0)
+
+static int counts_check(const struct weft_fabric *f, struct weft_error *err)
+{
+	uint32_t n_domains = 0;
+
+	REQUIRE(f->name && f->profile, err);
+	REQUIRE(f->n_gpus >= 1 && f->n_gpus <= WEFT_MAX_GPUS, err);
+	REQUIRE(f->n_nodes >= 1 && f->n_nodes <= f->n_gpus, err);
+	REQUIRE(f->n_levels >= 1 && f->n_levels <= WEFT_MAX_LEVELS, err);
+	REQUIRE(f->n_rails >= 1 && f->n_rails <= WEFT_MAX_GPUS_PER_NODE, err);
+	REQUIRE(f->node_level <= 1 && f->node_level < f->n_levels, err);
+	for (uint32_t l = 0; l < f->n_levels; l++) {
+		const struct weft_level *level = &f->levels[l];
+
+		REQUIRE(level->name[0] &&
+				memchr(level->name, '\0', sizeof(level->name)),
+			err);
+		REQUIRE(level->first_domain == n_domains, err);
+		REQUIRE(level->n_domains >= 1, err);
+		REQUIRE(!l || level->n_domains <= level[-1].n_domains, err);
+		REQUIRE(!l || level->hops >= level[-1].hops, err);
+		n_domains += level->n_domains;
+	}
+	REQUIRE(n_domains == f->n_domains, err);
+	REQUIRE(f->connected == (f->levels[f->n_levels - 1].n_domains == 1),
+		err);
+	return 0;
+}
+
+static int nodes_check(const struct weft_fabric *f, struct weft_error *err)
+{
+	uint32_t n_gpus = 0;
+
+	for (uint32_t k = 0; k < f->n_nodes; k++) {
+		const struct weft_node *node = &f->nodes[k];
+
+		REQUIRE(node->name && strlen(node->name) < WEFT_NAME_SIZE, err);
+		REQUIRE(node->first_gpu == n_gpus, err);
+		REQUIRE(node->n_gpus >= 1, err);
+		REQUIRE(node->n_gpus <= WEFT_MAX_GPUS_PER_NODE, err);
+		REQUIRE(node->rack == WEFT_NONE || node->rack < f->n_racks,
+			err);
+		REQUIRE(node->order < f->n_nodes, err);
+		REQUIRE(weft_fabric_node(f, node->name) == k, err);
+		for (uint32_t g = 0; g < node->n_gpus; g++) {
+			REQUIRE(f->gpu_node[n_gpus + g] == k, err);
+			REQUIRE(weft_fabric_rail(f, n_gpus + g) < f->n_rails,
+				err);
+		}
+		n_gpus += node->n_gpus;
+	}
+	REQUIRE(n_gpus == f->n_gpus, err);
+	for (uint32_t k = 1; k < f->n_nodes; k++)
+		REQUIRE(strcmp(f->nodes[f->by_name[k - 1]].name,
+			       f->nodes[f->by_name[k]].name) < 0,
+			err);
+	return 0;
+}
+
+/* The children of a domain cover exactly its GPUs, in order. */
+static int children_check(const struct weft_fabric *f, uint32_t index,
+			  struct weft_error *err)
+{
+	const struct weft_domain *domain = &f->domains[index];
+	uint32_t next_gpu = domain->first_gpu;
+
+	if (domain->level == 0) {
+		REQUIRE(domain->n_children == 0, err);
+		return 0;
+	}
+	REQUIRE(domain->n_children >= 1, err);
+	for (uint32_t k = 0; k < domain->n_children; k++) {
+		const struct weft_domain *child =
+			&f->domains[domain->first_child + k];
+
+		REQUIRE(domain->first_child + k < f->n_domains, err);
+		REQUIRE(child->parent == index, err);
+		REQUIRE(child->level + 1 == domain->level, err);
+		REQUIRE(child->first_gpu == next_gpu, err);
+		next_gpu += child->n_gpus;
+	}
+	REQUIRE(next_gpu == domain->first_gpu + domain->n_gpus, err);
+	return 0;
+}
+
+static int domain_check(const struct weft_fabric *f, uint32_t index,
+			struct weft_error *err)
+{
+	const struct weft_domain *domain = &f->domains[index];
+	const struct weft_node *first = &f->nodes[domain->first_node];
+	const struct weft_node *last = first + domain->n_nodes - 1;
+	uint32_t end = domain->first_gpu + domain->n_gpus;
+
+	REQUIRE(domain->name && *domain->name, err);
+	REQUIRE(domain->level < f->n_levels, err);
+	REQUIRE(domain->n_gpus >= 1 && end <= f->n_gpus, err);
+	REQUIRE(domain->n_nodes >= 1, err);
+	REQUIRE(domain->first_node + domain->n_nodes <= f->n_nodes, err);
+	if (domain->level >= f->node_level) {
+		REQUIRE(first->first_gpu == domain->first_gpu, err);
+		REQUIRE(last->first_gpu + last->n_gpus == end, err);
+	} else {
+		REQUIRE(domain->n_nodes == 1, err);
+		REQUIRE(first->first_gpu <= domain->first_gpu, err);
+		REQUIRE(first->first_gpu + first->n_gpus >= end, err);
+	}
+	REQUIRE((domain->parent == WEFT_NONE) ==
+			(domain->level + 1 == f->n_levels),
+		err);
+	for (uint32_t g = domain->first_gpu; g < end; g++)
+		REQUIRE(f->gpu_domain[domain->level][g] == index, err);
+	return children_check(f, index, err);
+}
+
+static int domains_check(const struct weft_fabric *f, struct weft_error *err)
+{
+	for (uint32_t l = 0; l < f->n_levels; l++) {
+		uint32_t next_gpu = 0;
+
+		for (uint32_t k = 0; k < f->levels[l].n_domains; k++) {
+			uint32_t index = f->levels[l].first_domain + k;
+
+			REQUIRE(f->domains[index].level == l, err);
+			REQUIRE(f->domains[index].first_gpu == next_gpu, err);
+			if (domain_check(f, index, err))
+				return -1;
+			next_gpu += f->domains[index].n_gpus;
+		}
+		REQUIRE(next_gpu == f->n_gpus, err);
+	}
+	return 0;
+}
+
+static int distances_check(const struct weft_fabric *f, struct weft_error *err)
+{
+	for (uint32_t l = 0; l < f->n_levels; l++)
+		for (int rail = 0; rail < 2; rail++) {
+			const struct weft_distance *d = &f->distance[l][rail];
+			const struct weft_distance *inner =
+				l ? &f->distance[l - 1][rail] : NULL;
+
+			REQUIRE(isfinite(d->latency_s), err);
+			REQUIRE(isfinite(d->time_s_per_byte), err);
+			REQUIRE(d->latency_s >= 0, err);
+			REQUIRE(d->time_s_per_byte > 0, err);
+			REQUIRE(!rail || d->hops >= f->distance[l][0].hops,
+				err);
+			REQUIRE(!inner || d->hops >= inner->hops, err);
+			REQUIRE(!inner || d->latency_s >= inner->latency_s,
+				err);
+			REQUIRE(!inner || d->time_s_per_byte >=
+						  inner->time_s_per_byte,
+				err);
+		}
+	return 0;
+}
+
+int weft_fabric_check(const struct weft_fabric *f, struct weft_error *err)
+{
+	if (counts_check(f, err) || nodes_check(f, err) ||
+	    domains_check(f, err) || distances_check(f, err))
+		return -1;
+	return 0;
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* fabric_draft.h - a fabric file's names, resolved, before they are numbered
+ *
+ * Private to the loader: fabric_load.c reads the sections into a draft,
+ * fabric_draft.c keeps its names and members, fabric_build.c turns it into a
+ * weft_fabric.
+ */
+#ifndef WEFT_TOPOLOGY_FABRIC_DRAFT_H
+#define WEFT_TOPOLOGY_FABRIC_DRAFT_H
+
+#include "topology/arena.h"
+#include "topology/fabric.h"
+#include "topology/hostlist.h"
+#include "topology/profile.h"
+#include "topology/yaml.h"
+
+/* Draft levels: nodes, NVLink domains that span nodes, then the network levels
+ * of the file, innermost first. */
+enum { DRAFT_NODE, DRAFT_SPAN, DRAFT_NETWORK };
+
+/* A node, an NVLink domain or a switch domain.  Members are a list in the order
+ * named.  A thing of several parts (the leaf switches of a bundle, the nodes of
+ * an NVLink domain) goes into the domain above whole: `named` counts the parts
+ * that were named there. */
+struct weft_draft_thing {
+	const char *name;
+	const struct weft_yaml_node *where; /* its key names the thing */
+	uint32_t level;
+	uint32_t parent, first, last, next; /* things, or WEFT_NONE */
+	uint32_t parts, named;
+	uint32_t n_gpus, rack; /* of a node */
+};
+
+struct weft_draft_name {
+	const char *text;
+	uint32_t thing;			    /* or rack */
+	uint32_t order;			    /* in the file, over all names */
+	uint32_t index;			    /* in the hostlist that is */
+	const struct weft_yaml_node *where; /* the key of this node */
+	bool used;			    /* as a member */
+};
+
+struct weft_draft_names {
+	struct weft_draft_name *item;
+	uint32_t n, room;
+};
+
+/* One line "NAMES: MEMBERS" of a level or of nvlink. */
+struct weft_draft_entry {
+	const struct weft_yaml_node *node;
+	uint32_t first, n; /* its things */
+};
+
+struct weft_draft {
+	const struct weft_yaml *doc;
+	struct weft_arena arena; /* becomes the fabric's */
+	struct weft_error *err;
+
+	const char *name;
+	const struct weft_profile *profile;
+	uint32_t rails, nvlink_gpus; /* nvlink_gpus 0: whole nodes, or spans */
+	bool pxn, disjoint;
+
+	struct weft_draft_thing *things; /* nodes, then spans, then levels */
+	uint32_t n_things, things_room, n_nodes;
+	struct weft_draft_names names;
+	struct weft_draft_entry *entries;
+	uint32_t n_entries, entries_room;
+	const struct weft_yaml_node *levels[WEFT_MAX_LEVELS];
+	uint32_t n_levels;
+	struct weft_draft_names racks;
+};
+
+void weft_draft_free(struct weft_draft *d);
+
+/* Reads the key of `node` as a hostlist and checks each name's characters. */
+int weft_draft_decode_key(struct weft_draft *d,
+			  const struct weft_yaml_node *node,
+			  struct weft_hostlist *list);
+
+/* Adds the thing `text`, or only a further name of the last thing. */
+int weft_draft_add_thing(struct weft_draft *d, const char *text,
+			 const struct weft_yaml_node *where, uint32_t level);
+int weft_draft_add_name(struct weft_draft *d, struct weft_draft_names *names,
+			struct weft_draft_name name);
+int weft_draft_add_entry(struct weft_draft *d,
+			 const struct weft_yaml_node *node, uint32_t n);
+
+/* Sorts the table for look-ups; two equal names are an error. */
+int weft_draft_index(struct weft_draft *d, struct weft_draft_names *names);
+
+/* After indexing: reads every entry's members and puts them into its things.
+ * -1 on unknown, repeated or badly nested members. */
+int weft_draft_resolve(struct weft_draft *d);
+
+/* Assigns the nodes named in `rack: NAMES: MEMBERS` to racks first.. (n). */
+int weft_draft_fill_racks(struct weft_draft *d,
+			  const struct weft_yaml_node *node, uint32_t first,
+			  uint32_t n);
+
+/* Every thing below the top has been put into a domain, whole. */
+int weft_draft_complete(struct weft_draft *d);
+
+/* For messages: "node", "nvlink" or the network level's name. */
+const char *weft_draft_level_name(const struct weft_draft *d, uint32_t level);
+
+/* Numbers the draft in tree order.  The fabric takes over d->arena and owns
+ * names in it.  NULL with d->err. */
+struct weft_fabric *weft_draft_build(struct weft_draft *d);
+
+/* Fills f->distance from the levels' links. */
+void weft_draft_distances(struct weft_fabric *f, bool pxn);
+
+#endif

@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* fabric_load.c - the sections of a fabric file, weft-fabric(5) */
+#include "topology/fabric_draft.h"
+#include "topology/suggest.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FORMAT	    "fabric/1"
+#define N_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+static int format_read(struct weft_draft *d, const struct weft_yaml_node *root)
+{
+	const struct weft_yaml_node *first = root->child;
+
+	if (!first || strcmp(first->key, "weft") != 0)
+		return weft_yaml_fail(d->doc, root, d->err,
+				      "expected \"weft: " FORMAT
+				      "\" as the first key");
+	if (first->kind != WEFT_YAML_SCALAR || strcmp(first->text, FORMAT) != 0)
+		return weft_yaml_fail(d->doc, first, d->err,
+				      "weft: expected " FORMAT
+				      ", the format this program reads");
+	return 0;
+}
+
+static int name_read(struct weft_draft *d, const struct weft_yaml_node *node)
+{
+	if (weft_yaml_expect(d->doc, node, WEFT_YAML_SCALAR, "name", d->err))
+		return -1;
+	if (!*node->text || strlen(node->text) >= WEFT_NAME_SIZE)
+		return weft_yaml_fail(d->doc, node, d->err,
+				      "name: expected 1 to %d bytes",
+				      WEFT_NAME_SIZE - 1);
+	d->name = node->text;
+	return 0;
+}
+
+static int profile_read(struct weft_draft *d, const struct weft_yaml_node *node)
+{
+	const char *known[32];
+
+	if (weft_yaml_expect(d->doc, node, WEFT_YAML_SCALAR, "profile", d->err))
+		return -1;
+	d->profile = weft_profile_find(node->text);
+	if (d->profile)
+		return 0;
+	for (uint32_t k = 0; k < weft_n_profiles && k < N_OF(known); k++)
+		known[k] = weft_profiles[k].name;
+	return weft_yaml_fail(d->doc, node, d->err,
+			      "unknown profile \"%.60s\"; the nearest known is "
+			      "\"%s\"",
+			      node->text,
+			      weft_suggest(node->text, known, weft_n_profiles));
+}
+
+static int rails_read(struct weft_draft *d, const struct weft_yaml_node *node)
+{
+	uint64_t value = 0;
+
+	if (weft_yaml_uint(d->doc, node, 1, WEFT_MAX_GPUS_PER_NODE, &value,
+			   d->err))
+		return -1;
+	d->rails = (uint32_t)value;
+	return 0;
+}
+
+static int pxn_read(struct weft_draft *d, const struct weft_yaml_node *node)
+{
+	return weft_yaml_bool(d->doc, node, &d->pxn, d->err);
+}
+
+static int disjoint_read(struct weft_draft *d,
+			 const struct weft_yaml_node *node)
+{
+	return weft_yaml_bool(d->doc, node, &d->disjoint, d->err);
+}
+
+/* "n[0-7]: 8", "n[0-7]: {gpus: 8}", or "n[0-7]:" for the profile's. */
+static int gpus_read(struct weft_draft *d, const struct weft_yaml_node *node,
+		     uint32_t *gpus)
+{
+	static const char *const known[] = {"gpus"};
+	const struct weft_yaml_node *place = node;
+	uint64_t value = d->profile->gpus_per_node;
+
+	if (node->kind == WEFT_YAML_MAP) {
+		if (weft_yaml_known_keys(d->doc, node, known, N_OF(known),
+					 "a node", d->err))
+			return -1;
+		node = weft_yaml_find(node, "gpus");
+	}
+	if (node && (node->kind != WEFT_YAML_SCALAR || *node->text) &&
+	    weft_yaml_uint(d->doc, node, 1, WEFT_MAX_GPUS_PER_NODE, &value,
+			   d->err))
+		return -1;
+	*gpus = (uint32_t)value;
+	if (d->rails && *gpus % d->rails && d->rails % *gpus)
+		return weft_yaml_fail(d->doc, node ? node : place, d->err,
+				      "%u GPUs cannot be spread evenly over %u "
+				      "rails",
+				      *gpus, d->rails);
+	return 0;
+}
+
+static int nodes_of_key(struct weft_draft *d, const struct weft_yaml_node *node,
+			uint64_t *total)
+{
+	struct weft_hostlist list;
+	uint32_t gpus = 0;
+	int rc = 0;
+
+	if (gpus_read(d, node, &gpus) || weft_draft_decode_key(d, node, &list))
+		return -1;
+	*total += (uint64_t)list.n * gpus;
+	if (*total > WEFT_MAX_GPUS)
+		rc = weft_yaml_fail_key(d->doc, node, d->err,
+					"more than %u GPUs in a fabric",
+					WEFT_MAX_GPUS);
+	for (uint32_t i = 0; !rc && i < list.n; i++) {
+		struct weft_draft_name name = {.text = list.names[i],
+					       .thing = d->n_things,
+					       .index = i,
+					       .where = node};
+
+		rc = weft_draft_add_name(d, &d->names, name);
+		if (rc)
+			break;
+		rc = weft_draft_add_thing(d, d->names.item[d->names.n - 1].text,
+					  node, DRAFT_NODE);
+		if (!rc)
+			d->things[d->n_things - 1].n_gpus = gpus;
+	}
+	weft_hostlist_free(&list);
+	return rc;
+}
+
+static int nodes_read(struct weft_draft *d, const struct weft_yaml_node *node)
+{
+	uint64_t total = 0;
+
+	if (weft_yaml_expect(d->doc, node, WEFT_YAML_MAP, "nodes", d->err))
+		return -1;
+	for (const struct weft_yaml_node *c = node->child; c; c = c->next)
+		if (nodes_of_key(d, c, &total))
+			return -1;
+	d->n_nodes = d->n_things;
+	if (!d->n_nodes)
+		return weft_yaml_fail(d->doc, node, d->err,
+				      "nodes: expected at least one node");
+	return 0;
+}
+
+/* Adds the thing that names[0..n) are parts of: one domain, or the bundle of a
+ * leaf switch per rail. */
+static int bundle_add(struct weft_draft *d, const struct weft_yaml_node *node,
+		      char *const *names, struct weft_draft_name part,
+		      uint32_t n, uint32_t level)
+{
+	const char *text = NULL;
+	char *encoded = NULL;
+
+	part.thing = d->n_things;
+	part.where = node;
+	for (uint32_t k = 0; k < n; k++) {
+		part.text = names[k];
+		if (weft_draft_add_name(d, &d->names, part))
+			return -1;
+		part.index++;
+	}
+	text = d->names.item[d->names.n - 1].text;
+	if (n > 1) {
+		encoded = weft_hostlist_encode((const char *const *)names, n);
+		if (!encoded)
+			return weft_fail(d->err, WEFT_ENOMEM, "out of memory");
+		text = weft_arena_text(&d->arena, encoded, strlen(encoded),
+				       d->err);
+		free(encoded);
+		if (!text)
+			return -1;
+	}
+	if (weft_draft_add_thing(d, text, node, level))
+		return -1;
+	d->things[d->n_things - 1].parts = n;
+	return 0;
+}
+
+/* Adds the domains that a key names, `per_domain` names each. */
+static int domains_of_key(struct weft_draft *d,
+			  const struct weft_yaml_node *node, uint32_t level,
+			  uint32_t per_domain)
+{
+	struct weft_hostlist list;
+	int rc = 0;
+
+	if (weft_draft_decode_key(d, node, &list))
+		return -1;
+	if (list.n % per_domain)
+		rc = weft_yaml_fail_key(d->doc, node, d->err,
+					"unequal rails: %u leaf switches for "
+					"%u rails; expected a multiple",
+					list.n, per_domain);
+	for (uint32_t i = 0; !rc && i < list.n; i += per_domain) {
+		struct weft_draft_name part = {.index = i};
+
+		rc = bundle_add(d, node, list.names + i, part, per_domain,
+				level);
+	}
+	if (!rc)
+		rc = weft_draft_add_entry(d, node, list.n / per_domain);
+	weft_hostlist_free(&list);
+	return rc;
+}
+
+static int nvlink_read(struct weft_draft *d, const struct weft_yaml_node *node)
+{
+	uint64_t value = 0;
+
+	if (node->kind == WEFT_YAML_MAP) {
+		for (const struct weft_yaml_node *c = node->child; c;
+		     c = c->next)
+			if (domains_of_key(d, c, DRAFT_SPAN, 1))
+				return -1;
+		return 0;
+	}
+	if (weft_yaml_uint(d->doc, node, 1, WEFT_MAX_GPUS_PER_NODE, &value,
+			   d->err))
+		return -1;
+	d->nvlink_gpus = (uint32_t)value;
+	for (uint32_t t = 0; t < d->n_nodes; t++)
+		if (d->things[t].n_gpus % d->nvlink_gpus)
+			return weft_yaml_fail(
+				d->doc, node, d->err,
+				"nvlink: %u does not divide the %u GPUs of "
+				"node %s",
+				d->nvlink_gpus, d->things[t].n_gpus,
+				d->things[t].name);
+	return 0;
+}
+
+static int level_read(struct weft_draft *d, const struct weft_yaml_node *node)
+{
+	static const char *const reserved[] = {"nvlink", "node", "gpu", "core",
+					       "rack"};
+	uint32_t level = DRAFT_NETWORK + d->n_levels;
+	uint32_t per_domain = d->n_levels || !d->rails ? 1 : d->rails;
+
+	/* The levels nvlink, node and core come on top. */
+	if (d->n_levels == WEFT_MAX_LEVELS - 3)
+		return weft_yaml_fail_key(d->doc, node, d->err,
+					  "more than %d levels",
+					  WEFT_MAX_LEVELS - 3);
+	for (size_t k = 0; k < N_OF(reserved); k++)
+		if (strcmp(node->key, reserved[k]) == 0)
+			return weft_yaml_fail_key(
+				d->doc, node, d->err,
+				"level name \"%s\" is reserved; expected "
+				"another, such as leaf",
+				node->key);
+	if (strlen(node->key) >= WEFT_NAME_SIZE ||
+	    strspn(node->key, "abcdefghijklmnopqrstuvwxyz"
+			      "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+			      "0123456789_-") != strlen(node->key))
+		return weft_yaml_fail_key(d->doc, node, d->err,
+					  "level name \"%.70s\": expected at "
+					  "most 63 letters, digits, _ and -",
+					  node->key);
+	d->levels[d->n_levels++] = node;
+	if (weft_yaml_expect(d->doc, node, WEFT_YAML_MAP, node->key, d->err))
+		return -1;
+	for (const struct weft_yaml_node *c = node->child; c; c = c->next)
+		if (domains_of_key(d, c, level, per_domain))
+			return -1;
+	if (!node->child)
+		return weft_yaml_fail(d->doc, node, d->err,
+				      "level %s: expected at least one domain",
+				      node->key);
+	return 0;
+}
+
+static int levels_read(struct weft_draft *d, const struct weft_yaml_node *node)
+{
+	if (weft_yaml_expect(d->doc, node, WEFT_YAML_MAP, "levels", d->err))
+		return -1;
+	for (const struct weft_yaml_node *c = node->child; c; c = c->next)
+		if (level_read(d, c))
+			return -1;
+	return 0;
+}
+
+static int rack_read(struct weft_draft *d, const struct weft_yaml_node *node)
+{
+	if (weft_yaml_expect(d->doc, node, WEFT_YAML_MAP, "rack", d->err))
+		return -1;
+	for (const struct weft_yaml_node *c = node->child; c; c = c->next) {
+		uint32_t first = d->racks.n;
+		struct weft_hostlist list;
+		int rc = 0;
+
+		if (weft_draft_decode_key(d, c, &list))
+			return -1;
+		for (uint32_t i = 0; !rc && i < list.n; i++) {
+			struct weft_draft_name name = {.text = list.names[i],
+						       .thing = first + i,
+						       .index = i,
+						       .where = c};
+
+			rc = weft_draft_add_name(d, &d->racks, name);
+		}
+		weft_hostlist_free(&list);
+		if (rc ||
+		    weft_draft_fill_racks(d, c, first, d->racks.n - first))
+			return -1;
+	}
+	return weft_draft_index(d, &d->racks);
+}
+
+/* The links are read when the levels are numbered. */
+static int links_skip(struct weft_draft *d, const struct weft_yaml_node *node)
+{
+	return weft_yaml_expect(d->doc, node, WEFT_YAML_MAP, "links", d->err);
+}
+
+static int link_read(const struct weft_draft *d,
+		     const struct weft_yaml_node *node, struct weft_link *link)
+{
+	static const char *const known[] = {"bandwidth", "latency",
+					    "oversubscription"};
+	const struct weft_yaml_node *bandwidth, *latency, *oversubscription;
+
+	if (weft_yaml_expect(d->doc, node, WEFT_YAML_MAP, node->key, d->err) ||
+	    weft_yaml_known_keys(d->doc, node, known, N_OF(known),
+				 "a link class", d->err))
+		return -1;
+	bandwidth = weft_yaml_find(node, known[0]);
+	latency = weft_yaml_find(node, known[1]);
+	oversubscription = weft_yaml_find(node, known[2]);
+	if (bandwidth &&
+	    weft_yaml_rate(d->doc, bandwidth, &link->rate_bytes_per_s, d->err))
+		return -1;
+	if (latency &&
+	    weft_yaml_time(d->doc, latency, &link->latency_s, d->err))
+		return -1;
+	if (oversubscription &&
+	    weft_yaml_number(d->doc, oversubscription, 1, 1e6,
+			     &link->oversubscription, d->err))
+		return -1;
+	return 0;
+}
+
+static int links_read(const struct weft_draft *d, struct weft_fabric *f)
+{
+	const struct weft_yaml_node *links =
+		weft_yaml_find(d->doc->root, "links");
+	const char *known[WEFT_MAX_LEVELS];
+
+	for (uint32_t k = 0; k < f->n_levels; k++)
+		known[k] = f->levels[k].name;
+	if (links && weft_yaml_known_keys(d->doc, links, known, f->n_levels,
+					  "links, which are by level", d->err))
+		return -1;
+	for (uint32_t k = 0; links && k < f->n_levels; k++) {
+		const struct weft_yaml_node *node =
+			weft_yaml_find(links, known[k]);
+
+		if (node && link_read(d, node, &f->levels[k].link))
+			return -1;
+	}
+	return 0;
+}
+
+/* In the order in which they depend on each other, which need not be that of
+ * the file. */
+static const struct section {
+	const char *key;
+	int (*read)(struct weft_draft *d, const struct weft_yaml_node *node);
+} sections[] = {
+	{"name", name_read},	     {"profile", profile_read},
+	{"rails", rails_read},	     {"pxn", pxn_read},
+	{"disjoint", disjoint_read}, {"nodes", nodes_read},
+	{"nvlink", nvlink_read},     {"levels", levels_read},
+	{"links", links_skip},
+};
+
+/* Rules that span sections. */
+static int sections_check(struct weft_draft *d,
+			  const struct weft_yaml_node *root)
+{
+	const struct weft_yaml_node *rails = weft_yaml_find(root, "rails");
+
+	if (!weft_yaml_find(root, "nodes"))
+		return weft_yaml_fail(d->doc, root, d->err,
+				      "nodes: missing; expected \"nodes:\" "
+				      "with lines NAMES: GPUS");
+	if (d->rails > 1 && !d->n_levels)
+		return weft_yaml_fail_key(d->doc, rails, d->err,
+					  "rails: expected \"levels:\" with a "
+					  "level of leaf switches");
+	if (d->profile->nvlink_nodes > 1 && !weft_yaml_find(root, "nvlink"))
+		return weft_yaml_fail_key(
+			d->doc, weft_yaml_find(root, "profile"), d->err,
+			"profile %s has NVLink domains of %u nodes; expected "
+			"\"nvlink:\" with lines NAMES: NODES",
+			d->profile->name, d->profile->nvlink_nodes);
+	return 0;
+}
+
+static int draft_read(struct weft_draft *d)
+{
+	static const char *const known[] = {
+		"weft",	 "name",   "profile", "rails", "pxn",  "disjoint",
+		"nodes", "nvlink", "levels",  "rack",  "links"};
+	const struct weft_yaml_node *root = d->doc->root, *node;
+
+	if (weft_yaml_expect(d->doc, root, WEFT_YAML_MAP, "the fabric file",
+			     d->err) ||
+	    format_read(d, root) ||
+	    weft_yaml_known_keys(d->doc, root, known, N_OF(known),
+				 "a fabric file", d->err))
+		return -1;
+	for (size_t k = 0; k < N_OF(sections); k++) {
+		node = weft_yaml_find(root, sections[k].key);
+		if (node && sections[k].read(d, node))
+			return -1;
+	}
+	if (sections_check(d, root) || weft_draft_index(d, &d->names) ||
+	    weft_draft_resolve(d) || weft_draft_complete(d))
+		return -1;
+	node = weft_yaml_find(root, "rack");
+	return node ? rack_read(d, node) : 0;
+}
+
+static struct weft_fabric *fabric_of(const struct weft_yaml *doc,
+				     struct weft_error *err)
+{
+	struct weft_draft d = {
+		.doc = doc,
+		.err = err,
+		.name = "",
+		.profile = &weft_profiles[0],
+		.pxn = true,
+	};
+	struct weft_fabric *f = NULL;
+
+	if (draft_read(&d) == 0)
+		f = weft_draft_build(&d);
+	if (f && links_read(&d, f)) {
+		weft_fabric_free(f);
+		f = NULL;
+	}
+	if (f)
+		weft_draft_distances(f, d.pxn);
+	weft_draft_free(&d);
+	return f;
+}
+
+struct weft_fabric *weft_fabric_parse(const char *text, size_t size,
+				      const char *source,
+				      struct weft_error *err)
+{
+	struct weft_fabric *f;
+	struct weft_yaml doc;
+
+	if (weft_yaml_parse(text, size, source, &doc, err))
+		return NULL;
+	f = fabric_of(&doc, err);
+	weft_yaml_free(&doc);
+	return f;
+}
+
+struct weft_fabric *weft_fabric_load(const char *path, struct weft_error *err)
+{
+	struct weft_fabric *f;
+	struct weft_yaml doc;
+
+	if (weft_yaml_load(path, &doc, err))
+		return NULL;
+	f = fabric_of(&doc, err);
+	weft_yaml_free(&doc);
+	return f;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* profile.c - the table of link classes
+ *
+ * Rates are what a GPU really gets (measured or derived collective bandwidth,
+ * one direction), not the port's line rate.  Where a figure was measured
+ * through oversubscribed uplinks, the rate here is the one before
+ * oversubscription, so that rate / oversubscription gives the figure back.
+ */
+#include "topology/profile.h"
+
+#include <string.h>
+
+#define GB 1e9
+#define US 1e-6
+
+const struct weft_profile weft_profiles[] = {
+	{"dgx-h100-superpod",
+	 "DGX H100, NDR InfiniBand, rail-optimised scalable units of 32 nodes",
+	 8,
+	 1,
+	 4,
+	 {{366 * GB, 0.8 * US, 1},
+	  {46.5 * GB, 2.8 * US, 1},
+	  {46.5 * GB, 3.7 * US, 1},
+	  {46.5 * GB, 4.6 * US, 1}}},
+	{"selene-a100",
+	 "DGX A100, HDR InfiniBand, rail-optimised",
+	 8,
+	 1,
+	 4,
+	 {{235 * GB, 0.8 * US, 1},
+	  {23.5 * GB, 2.8 * US, 1},
+	  {23.5 * GB, 3.7 * US, 1},
+	  {23.5 * GB, 4.6 * US, 1}}},
+	{"gb200-nvl72",
+	 "GB200 NVL72 racks of 18 trays with 4 GPUs, NDR InfiniBand",
+	 4,
+	 18,
+	 3,
+	 {{680 * GB, 0.79 * US, 1},
+	  {46.5 * GB, 2.8 * US, 1},
+	  {46.5 * GB, 3.7 * US, 1}}},
+	{"dgx-b200",
+	 "DGX B200, NDR InfiniBand, rail-optimised",
+	 8,
+	 1,
+	 3,
+	 {{682 * GB, 0.79 * US, 1},
+	  {47.7 * GB, 2.8 * US, 1},
+	  {47.7 * GB, 3.7 * US, 1}}},
+	{"aws-p5",
+	 "AWS p5 (H100), EFA",
+	 8,
+	 1,
+	 2,
+	 {{366 * GB, 0.8 * US, 1}, {46.2 * GB, 18 * US, 1}}},
+	{"aws-p4d",
+	 "AWS p4d (A100), EFA of 4 x 100 Gbps per node",
+	 8,
+	 1,
+	 2,
+	 {{235 * GB, 0.8 * US, 1}, {5.2 * GB, 75 * US, 1}}},
+	{"roce-llama3",
+	 "H100, 400G RoCE: racks of 2 servers, pods, 1:7 aggregation",
+	 8,
+	 1,
+	 4,
+	 {{366 * GB, 0.8 * US, 1},
+	  {46 * GB, 3.6 * US, 1},
+	  {46 * GB, 5.6 * US, 1},
+	  {6.6 * 7 * GB, 7.6 * US, 7}}},
+	{"pcie4-100g-tcp",
+	 "PCIe 4 GPUs without NVLink, 100G TCP, 1:3 spine",
+	 8,
+	 1,
+	 3,
+	 {{12 * GB, 2 * US, 1}, {9 * GB, 20 * US, 1}, {9 * GB, 30 * US, 3}}},
+};
+
+const uint32_t weft_n_profiles =
+	sizeof(weft_profiles) / sizeof(weft_profiles[0]);
+
+const struct weft_profile *weft_profile_find(const char *name)
+{
+	for (uint32_t k = 0; k < weft_n_profiles; k++)
+		if (strcmp(weft_profiles[k].name, name) == 0)
+			return &weft_profiles[k];
+	return NULL;
+}
