@@ -1,0 +1,531 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cost.c - sum of d*M and the busiest link, against dense recomputation */
+#include "costmodel/cost.h"
+
+#include "tests/lib/check.h"
+#include "topology/synth.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Eight nodes of four GPUs: two leafs under two pods each, uplinks of leafs
+ * three times, of pods six times too thin. */
+static const char small_pods[] = "weft: fabric/1\n"
+				 "profile: dgx-h100-superpod\n"
+				 "nodes:\n"
+				 "  n[0-7]: 4\n"
+				 "levels:\n"
+				 "  leaf:\n"
+				 "    L[0-3]: n[0-7]\n"
+				 "  pod:\n"
+				 "    P[0-1]: L[0-3]\n"
+				 "  top:\n"
+				 "    T0: P[0-1]\n"
+				 "links:\n"
+				 "  pod: {oversubscription: 3}\n"
+				 "  top: {oversubscription: 6}\n";
+
+static struct weft_fabric *fabric_parse(const char *text)
+{
+	struct weft_error err = {0};
+	struct weft_fabric *f =
+		weft_fabric_parse(text, strlen(text), "test", &err);
+
+	assert_no_error(&err);
+	return f;
+}
+
+static struct weft_fabric *
+fabric_synth(const char *spec, const struct weft_synth_options *options)
+{
+	struct weft_error err = {0};
+	char *text = weft_synth(spec, options, &err);
+	struct weft_fabric *f;
+
+	assert_no_error(&err);
+	f = fabric_parse(text);
+	free(text);
+	return f;
+}
+
+static void flows_random(uint64_t *seed, uint32_t n_ranks,
+			 struct weft_flow *flows, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t from = test_random_below(seed, n_ranks);
+		uint32_t to = test_random_below(seed, n_ranks - 1);
+
+		flows[i].from = from;
+		flows[i].to = to + (to >= from);
+		flows[i].axis =
+			(enum weft_axis)test_random_below(seed, WEFT_N_AXES);
+		flows[i].bytes = 1 + test_random_below(seed, 1000000);
+	}
+}
+
+/* n distinct GPUs of f. */
+static void where_random(uint64_t *seed, const struct weft_fabric *f,
+			 uint32_t *where, uint32_t n)
+{
+	uint32_t *all = calloc(f->n_gpus, sizeof(*all));
+
+	assert_non_null(all);
+	for (uint32_t i = 0; i < f->n_gpus; i++)
+		all[i] = i;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t j = i + test_random_below(seed, f->n_gpus - i);
+
+		where[i] = all[j];
+		all[j] = all[i];
+	}
+	free(all);
+}
+
+/* Bytes that cross the boundary of [first, first + n) of GPUs, upwards or
+ * downwards. */
+static double crossing(const struct weft_traffic *t, const uint32_t *where,
+		       uint32_t first, uint32_t n, bool up)
+{
+	double sum = 0;
+
+	for (uint32_t r = 0; r < t->n_ranks; r++) {
+		for (uint32_t k = t->row[r]; k < t->row[r + 1]; k++) {
+			bool from = where[r] - first < n;
+			bool to = where[t->peer[k]] - first < n;
+
+			if (up ? from && !to : to && !from)
+				sum += t->bytes[k];
+		}
+	}
+	return sum;
+}
+
+/* What rank r's NIC carries: traffic that leaves the node or, where it spans
+ * nodes, the NVLink domain. */
+static double nic(const struct weft_fabric *f, const struct weft_traffic *t,
+		  const uint32_t *where, uint32_t r, bool up)
+{
+	const uint32_t *network = f->gpu_domain[f->node_level];
+	double sum = 0;
+
+	for (uint32_t i = 0; i < t->n_ranks; i++) {
+		for (uint32_t k = t->row[i]; k < t->row[i + 1]; k++) {
+			if ((up ? i : t->peer[k]) == r &&
+			    network[where[i]] != network[where[t->peer[k]]])
+				sum += t->bytes[k];
+		}
+	}
+	return sum;
+}
+
+static double busiest_time(const struct weft_fabric *f,
+			   const struct weft_traffic *t, const uint32_t *where)
+{
+	double time_s = 0;
+
+	for (uint32_t d = 0; d < f->n_domains; d++) {
+		const struct weft_domain *domain = &f->domains[d];
+		double rate;
+
+		if (domain->level + 1 == f->n_levels)
+			continue;
+		rate = domain->n_gpus *
+		       f->levels[domain->level + 1].link.rate_bytes_per_s /
+		       f->levels[domain->level + 1].link.oversubscription;
+		assert_close(weft_cost_uplink_rate(f, d), rate, 1e-12);
+		for (int up = 0; up < 2; up++)
+			time_s = fmax(time_s,
+				      crossing(t, where, domain->first_gpu,
+					       domain->n_gpus, up) /
+					      rate);
+	}
+	for (uint32_t r = 0; f->node_level + 1 < f->n_levels && r < t->n_ranks;
+	     r++) {
+		double rate =
+			f->levels[f->node_level + 1].link.rate_bytes_per_s;
+
+		time_s = fmax(time_s, nic(f, t, where, r, true) / rate);
+		time_s = fmax(time_s, nic(f, t, where, r, false) / rate);
+	}
+	return time_s;
+}
+
+/* The busiest link that was reported carries what was reported. */
+static void check_busiest(const struct weft_fabric *f,
+			  const struct weft_traffic *t, const uint32_t *where,
+			  const struct weft_cost *cost)
+{
+	uint32_t d = cost->busiest.domain;
+	double bytes = 0;
+
+	assert_close(cost->busiest.time_s, busiest_time(f, t, where), 1e-9);
+	if (d == WEFT_NONE) {
+		assert_true(cost->busiest.time_s == 0);
+		return;
+	}
+	assert_int_equal(f->domains[d].level, cost->busiest.level);
+	if (cost->busiest.gpu == WEFT_NONE)
+		bytes = crossing(t, where, f->domains[d].first_gpu,
+				 f->domains[d].n_gpus, cost->busiest.up);
+	for (uint32_t r = 0; r < t->n_ranks; r++) {
+		if (where[r] == cost->busiest.gpu)
+			bytes = nic(f, t, where, r, cost->busiest.up);
+	}
+	assert_close(cost->busiest.bytes, bytes, 1e-9);
+}
+
+static void check_sums(const struct weft_fabric *f,
+		       const struct weft_cost *cost)
+{
+	for (int m = 0; m < WEFT_N_METRICS; m++) {
+		double by_axis = 0, by_level = 0;
+
+		for (int axis = 0; axis < WEFT_N_AXES; axis++)
+			by_axis += cost->by_axis[axis][m];
+		for (int level = 0; level < WEFT_MAX_LEVELS; level++)
+			by_level += cost->by_level[level][m];
+		assert_close(by_axis, cost->total[m], 1e-12);
+		assert_close(by_level, cost->total[m], 1e-12);
+	}
+	for (uint32_t level = f->n_levels; level < WEFT_MAX_LEVELS; level++)
+		assert_true(cost->bytes_by_level[level] == 0);
+}
+
+/* Recomputes the cost from weft_fabric_distance pair by pair. */
+static void check_dense(const struct weft_fabric *f,
+			const struct weft_traffic *t, const uint32_t *where,
+			const struct weft_cost *cost)
+{
+	double total[WEFT_N_METRICS] = {0};
+	double by_axis[WEFT_N_AXES] = {0}, by_level[WEFT_MAX_LEVELS] = {0};
+	double bytes = 0;
+
+	for (uint32_t r = 0; r < t->n_ranks; r++) {
+		for (uint32_t k = t->row[r]; k < t->row[r + 1]; k++) {
+			uint32_t a = where[r], b = where[t->peer[k]];
+			struct weft_distance d = weft_fabric_distance(f, a, b);
+			double time_s = t->bytes[k] * d.time_s_per_byte;
+
+			total[WEFT_HOPS] += t->bytes[k] * d.hops;
+			total[WEFT_LATENCY] += t->bytes[k] * d.latency_s;
+			total[WEFT_TIME] += time_s;
+			by_axis[t->axis[k]] += time_s;
+			by_level[weft_fabric_meet(f, a, b)] += time_s;
+		}
+	}
+	for (int m = 0; m < WEFT_N_METRICS; m++)
+		assert_close(cost->total[m], total[m], 1e-9);
+	for (int axis = 0; axis < WEFT_N_AXES; axis++)
+		assert_close(cost->by_axis[axis][WEFT_TIME], by_axis[axis],
+			     1e-9);
+	for (int level = 0; level < WEFT_MAX_LEVELS; level++) {
+		assert_close(cost->by_level[level][WEFT_TIME], by_level[level],
+			     1e-9);
+		bytes += cost->bytes_by_level[level];
+	}
+	assert_close(bytes, weft_traffic_bytes(t), 1e-9);
+}
+
+static void check_random_traffic(const struct weft_fabric *f, uint64_t *seed,
+				 struct weft_cost_scratch *scratch)
+{
+	uint32_t n_max = f->n_gpus < 40 ? f->n_gpus : 40;
+	uint32_t n_ranks = 2 + test_random_below(seed, n_max - 1);
+	uint32_t n_flows = test_random_below(seed, 200);
+	struct weft_error err = {0};
+	struct weft_flow flows[200];
+	struct weft_traffic t;
+	struct weft_cost cost;
+	uint32_t where[40];
+
+	flows_random(seed, n_ranks, flows, n_flows);
+	where_random(seed, f, where, n_ranks);
+	weft_traffic_from_flows(n_ranks, flows, n_flows, &t, &err);
+	assert_no_error(&err);
+	weft_cost(f, &t, where, test_random_below(seed, 2) ? scratch : NULL,
+		  &cost, &err);
+	assert_no_error(&err);
+	check_dense(f, &t, where, &cost);
+	check_sums(f, &cost);
+	check_busiest(f, &t, where, &cost);
+	weft_traffic_free(&t);
+}
+
+/* Several shapes share one scratch on purpose. */
+static void cost_equals_a_dense_recomputation(void **state)
+{
+	static const struct {
+		const char *spec;
+		struct weft_synth_options options;
+	} shapes[] = {
+		{"node:3 gpu:8", {0}},
+		{"leaf:2 node:3 gpu:4", {0}},
+		{"pod:2 leaf:2 node:2 gpu:4", {.damage = 0.2, .seed = 5}},
+		{"pod:3 spine:2 leaf:2 node:2 gpu:2", {0}},
+		{"pod:2 leaf:2 node:4 gpu:8", {.rails = 8}},
+		{"pod:2 leaf:2 node:3 gpu:8", {.rails = 4}},
+	};
+	struct weft_cost_scratch scratch = {0};
+	uint64_t seed = test_seed();
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+		struct weft_fabric *f =
+			fabric_synth(shapes[i].spec, &shapes[i].options);
+
+		for (uint32_t k = 0; k < 60; k++)
+			check_random_traffic(f, &seed, &scratch);
+		weft_fabric_free(f);
+	}
+	weft_cost_scratch_free(&scratch);
+	weft_cost_scratch_free(NULL);
+}
+
+static void oversubscribed_links_are_busier(void **state)
+{
+	struct weft_cost_scratch scratch = {0};
+	struct weft_fabric *f = fabric_parse(small_pods);
+	uint64_t seed = test_seed();
+
+	(void)state;
+	for (uint32_t k = 0; k < 100; k++)
+		check_random_traffic(f, &seed, &scratch);
+	weft_cost_scratch_free(&scratch);
+	weft_fabric_free(f);
+}
+
+/* One flow, whose cost can be done by hand. */
+static void one_flow_costs_bytes_times_distance(void **state)
+{
+	struct weft_fabric *f = fabric_parse(small_pods);
+	struct weft_flow flow = {0, 1, WEFT_AXIS_PP, 1e9};
+	const uint32_t where[] = {0, 31}; /* across the top */
+	struct weft_error err = {0};
+	const struct weft_distance d = weft_fabric_distance(f, 0, 31);
+	struct weft_traffic t;
+	struct weft_cost cost;
+
+	(void)state;
+	weft_traffic_from_flows(2, &flow, 1, &t, &err);
+	weft_cost(f, &t, where, NULL, &cost, &err);
+	assert_no_error(&err);
+	assert_close(cost.total[WEFT_HOPS], 1e9 * d.hops, 0);
+	assert_close(cost.total[WEFT_TIME], 1e9 * d.time_s_per_byte, 0);
+	assert_close(cost.total[WEFT_LATENCY], 1e9 * d.latency_s, 0);
+	assert_close(cost.by_axis[WEFT_AXIS_PP][WEFT_TIME],
+		     cost.total[WEFT_TIME], 0);
+	assert_close(cost.bytes_by_level[3], 1e9, 0);
+	/* A pod's 16 GPUs share an uplink a sixth as wide: still wider than
+	 * one NIC. */
+	assert_int_equal(cost.busiest.gpu, 0);
+	assert_true(cost.busiest.up);
+	weft_traffic_free(&t);
+	weft_fabric_free(f);
+}
+
+/* All-to-all of 16 ranks over two NVLink domains: the sum prefers 15:1, whose
+ * lone rank sends to all others through one NIC. */
+static void an_even_split_has_the_less_busy_link(void **state)
+{
+	struct weft_fabric *f = fabric_synth("node:2 gpu:16", NULL);
+	struct weft_error err = {0};
+	struct weft_flow flows[240];
+	uint32_t even[16], uneven[16], n = 0;
+	struct weft_traffic t;
+	struct weft_cost a, b;
+
+	(void)state;
+	for (uint32_t i = 0; i < 16; i++) {
+		even[i] = i < 8 ? i : i + 8;
+		uneven[i] = i < 15 ? i : 16;
+		for (uint32_t j = 0; j < 16; j++) {
+			if (i != j)
+				flows[n++] = (struct weft_flow){
+					i, j, WEFT_AXIS_EP, 1e6};
+		}
+	}
+	weft_traffic_from_flows(16, flows, n, &t, &err);
+	weft_cost(f, &t, even, NULL, &a, &err);
+	weft_cost(f, &t, uneven, NULL, &b, &err);
+	assert_no_error(&err);
+	assert_true(a.total[WEFT_TIME] > b.total[WEFT_TIME]);
+	assert_close(a.busiest.bytes, 8e6, 1e-12);
+	assert_close(b.busiest.bytes, 15e6, 1e-12);
+	assert_int_equal(b.busiest.gpu, 16);
+	assert_true(a.busiest.time_s < b.busiest.time_s);
+	weft_traffic_free(&t);
+	weft_fabric_free(f);
+}
+
+static void renaming_ranks_changes_nothing(void **state)
+{
+	struct weft_fabric *f = fabric_parse(small_pods);
+	uint64_t seed = test_seed();
+
+	(void)state;
+	for (uint32_t i = 0; i < 100; i++) {
+		struct weft_flow flows[100], renamed[100];
+		uint32_t where[20], where_renamed[20], name[20];
+		struct weft_error err = {0};
+		struct weft_traffic a, b;
+		struct weft_cost x, y;
+
+		flows_random(&seed, 20, flows, 100);
+		where_random(&seed, f, where, 20);
+		for (uint32_t r = 0; r < 20; r++)
+			name[r] = (r * 7 + i) % 20;
+		for (uint32_t r = 0; r < 20; r++)
+			where_renamed[name[r]] = where[r];
+		memcpy(renamed, flows, sizeof(flows));
+		for (uint32_t k = 0; k < 100; k++) {
+			renamed[k].from = name[flows[k].from];
+			renamed[k].to = name[flows[k].to];
+		}
+		weft_traffic_from_flows(20, flows, 100, &a, &err);
+		weft_traffic_from_flows(20, renamed, 100, &b, &err);
+		weft_cost(f, &a, where, NULL, &x, &err);
+		weft_cost(f, &b, where_renamed, NULL, &y, &err);
+		assert_no_error(&err);
+		for (int m = 0; m < WEFT_N_METRICS; m++)
+			assert_close(x.total[m], y.total[m], 1e-12);
+		assert_close(x.busiest.time_s, y.busiest.time_s, 1e-12);
+		weft_traffic_free(&a);
+		weft_traffic_free(&b);
+	}
+	weft_fabric_free(f);
+}
+
+static void doubling_all_rates_halves_the_time(void **state)
+{
+	struct weft_fabric *f = fabric_parse(small_pods), fast = *f;
+	uint64_t seed = test_seed();
+	struct weft_error err = {0};
+	struct weft_flow flows[100];
+	struct weft_traffic t;
+	struct weft_cost x, y;
+	uint32_t where[20];
+
+	(void)state;
+	for (uint32_t level = 0; level < f->n_levels; level++) {
+		fast.levels[level].link.rate_bytes_per_s *= 2;
+		fast.distance[level][0].time_s_per_byte /= 2;
+		fast.distance[level][1].time_s_per_byte /= 2;
+	}
+	flows_random(&seed, 20, flows, 100);
+	where_random(&seed, f, where, 20);
+	weft_traffic_from_flows(20, flows, 100, &t, &err);
+	weft_cost(f, &t, where, NULL, &x, &err);
+	weft_cost(&fast, &t, where, NULL, &y, &err);
+	assert_no_error(&err);
+	assert_close(y.total[WEFT_TIME] * 2, x.total[WEFT_TIME], 1e-12);
+	assert_close(y.busiest.time_s * 2, x.busiest.time_s, 1e-12);
+	assert_close(y.total[WEFT_HOPS], x.total[WEFT_HOPS], 0);
+	weft_traffic_free(&t);
+	weft_fabric_free(f);
+}
+
+static void cost_is_zero_when_nothing_moves(void **state)
+{
+	struct weft_fabric *f = fabric_parse(small_pods);
+	const uint32_t where[] = {3, 9, 27};
+	struct weft_error err = {0};
+	struct weft_traffic t;
+	struct weft_cost cost;
+
+	(void)state;
+	weft_traffic_from_flows(3, NULL, 0, &t, &err);
+	weft_cost(f, &t, where, NULL, &cost, &err);
+	assert_no_error(&err);
+	assert_true(cost.total[WEFT_TIME] == 0);
+	assert_int_equal(cost.busiest.domain, WEFT_NONE);
+	assert_int_equal(cost.busiest.gpu, WEFT_NONE);
+	weft_traffic_free(&t);
+	weft_fabric_free(f);
+}
+
+/* After an error the scratch must be as clean as before. */
+static void impossible_placements_are_errors(void **state)
+{
+	static const struct {
+		uint32_t where[3];
+		const char *says;
+	} cases[] = {
+		{{0, 4, 32}, "rank 2 runs on GPU 32, but the fabric has 32"},
+		{{5, 4, 5}, "rank 2 runs on GPU 5, as another rank does"},
+	};
+	const uint32_t good[] = {0, 4, 20};
+	struct weft_fabric *f = fabric_parse(small_pods);
+	struct weft_cost_scratch scratch = {0};
+	struct weft_flow flows[] = {{0, 1, WEFT_AXIS_TP, 1},
+				    {1, 2, WEFT_AXIS_TP, 1}};
+	struct weft_error err = {0};
+	struct weft_cost cost, again;
+	struct weft_traffic t;
+
+	(void)state;
+	weft_traffic_from_flows(3, flows, 2, &t, &err);
+	weft_cost(f, &t, good, &scratch, &cost, &err);
+	assert_no_error(&err);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		memset(&err, 0, sizeof(err));
+		assert_int_equal(weft_cost(f, &t, cases[i].where, &scratch,
+					   &again, &err),
+				 -1);
+		assert_error_says(&err, cases[i].says);
+	}
+	memset(&err, 0, sizeof(err));
+	weft_cost(f, &t, good, &scratch, &again, &err);
+	assert_no_error(&err);
+	assert_memory_equal(&again, &cost, sizeof(cost));
+	weft_cost_scratch_free(&scratch);
+	weft_traffic_free(&t);
+	weft_fabric_free(f);
+}
+
+static void unconnected_gpus_cannot_exchange_bytes(void **state)
+{
+	struct weft_fabric *f = fabric_parse("weft: fabric/1\n"
+					     "profile: dgx-h100-superpod\n"
+					     "disjoint: true\n"
+					     "nodes:\n"
+					     "  n[0-3]: 8\n"
+					     "levels:\n"
+					     "  leaf:\n"
+					     "    L[0-1]: n[0-3]\n");
+	struct weft_flow flow = {0, 1, WEFT_AXIS_DP, 1};
+	const uint32_t together[] = {0, 8, 31}, apart[] = {0, 31, 8};
+	struct weft_error err = {0};
+	struct weft_traffic t;
+	struct weft_cost cost;
+
+	(void)state;
+	assert_false(f->connected);
+	weft_traffic_from_flows(3, &flow, 1, &t, &err);
+	/* Rank 2 is elsewhere, but talks to nobody. */
+	weft_cost(f, &t, together, NULL, &cost, &err);
+	assert_no_error(&err);
+	assert_int_equal(weft_cost(f, &t, apart, NULL, &cost, &err), -1);
+	assert_error_says(&err, "ranks 0 and 1 exchange bytes, but no link "
+				"joins their nodes n0 and n3");
+	weft_traffic_free(&t);
+	weft_fabric_free(f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(cost_equals_a_dense_recomputation),
+		cmocka_unit_test(oversubscribed_links_are_busier),
+		cmocka_unit_test(one_flow_costs_bytes_times_distance),
+		cmocka_unit_test(an_even_split_has_the_less_busy_link),
+		cmocka_unit_test(renaming_ranks_changes_nothing),
+		cmocka_unit_test(doubling_all_rates_halves_the_time),
+		cmocka_unit_test(cost_is_zero_when_nothing_moves),
+		cmocka_unit_test(impossible_placements_are_errors),
+		cmocka_unit_test(unconnected_gpus_cannot_exchange_bytes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* spec.c - the job spec grammar: what it reads, fills in, refuses and says */
+#include "costmodel/spec.h"
+
+#include "tests/lib/check.h"
+#include "topology/fabric.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void parse(const char *text, struct weft_spec *spec)
+{
+	struct weft_error err = {0};
+
+	weft_spec_parse(text, spec, &err);
+	assert_no_error(&err);
+}
+
+static void resolve(const char *text, uint32_t gpus, struct weft_spec *spec)
+{
+	struct weft_error err = {0};
+
+	parse(text, spec);
+	weft_spec_resolve(spec, gpus, &err);
+	assert_no_error(&err);
+}
+
+static void every_key_is_read(void **state)
+{
+	struct weft_spec s;
+
+	(void)state;
+	parse("gpus=64,nodes=8,gpus_per_node=8,tp=8,cp=2,ep=4,etp=1,pp=2,vpp=5,"
+	      "dp=2,order=pp/dp/cp/tp,zero=3,mbs=2,gbs=128,seq=8192,dtype=fp8,"
+	      "model=llama3-8B,traffic=a b.csv,metric=hops,within=pod,"
+	      "prefer=leaf,segment=4,spread=balance,wait=1h30m",
+	      &s);
+	assert_int_equal(s.gpus, 64);
+	assert_int_equal(s.nodes, 8);
+	assert_int_equal(s.gpus_per_node, 8);
+	assert_int_equal(s.tp, 8);
+	assert_int_equal(s.cp, 2);
+	assert_int_equal(s.ep, 4);
+	assert_int_equal(s.etp, 1);
+	assert_int_equal(s.pp, 2);
+	assert_int_equal(s.vpp, 5);
+	assert_int_equal(s.dp, 2);
+	assert_string_equal(s.order, "pp/dp/cp/tp");
+	assert_int_equal(s.zero, 3);
+	assert_int_equal(s.mbs, 2);
+	assert_int_equal(s.gbs, 128);
+	assert_int_equal(s.seq, 8192);
+	assert_int_equal(s.dtype, WEFT_FP8);
+	assert_string_equal(s.model, "llama3-8B");
+	assert_string_equal(s.traffic, "a b.csv");
+	assert_int_equal(s.metric, WEFT_HOPS);
+	assert_string_equal(s.within, "pod");
+	assert_string_equal(s.prefer, "leaf");
+	assert_int_equal(s.segment, 4);
+	assert_int_equal(s.spread, WEFT_BALANCE);
+	assert_close(s.wait_s, 5400, 0);
+	assert_int_equal(s.given, (1u << 24) - 1);
+	assert_true(weft_spec_given(&s, "wait"));
+	assert_false(weft_spec_given(&s, "nonsense"));
+}
+
+static void blanks_do_not_matter(void **state)
+{
+	struct weft_spec s;
+
+	(void)state;
+	parse("  tp = 8 ,  model =  llama3-8B ", &s);
+	assert_int_equal(s.tp, 8);
+	assert_string_equal(s.model, "llama3-8B");
+	assert_true(weft_spec_given(&s, "tp"));
+	assert_false(weft_spec_given(&s, "pp"));
+	parse("", &s);
+	assert_int_equal(s.given, 0);
+	parse("   ", &s);
+	assert_int_equal(s.given, 0);
+	assert_int_equal(s.metric, WEFT_TIME);
+}
+
+static void durations_have_units(void **state)
+{
+	static const struct {
+		const char *text;
+		double time_s;
+	} cases[] = {
+		{"wait=0", 0},	      {"wait=90", 90},
+		{"wait=30s", 30},     {"wait=5m", 300},
+		{"wait=1h30m", 5400}, {"wait=2d", 172800},
+		{"wait=1d1s", 86401}, {"wait=366d", 31622400},
+	};
+	static const char *const wrong[] = {
+		"wait=-1",
+		"wait=1x",
+		"wait=m",
+		"wait=30m1h",
+		"wait=1m1m",
+		"wait=1h30",
+		"wait=367d",
+		"wait=1.5h",
+		"wait=99999999999999999999999999999999"};
+	struct weft_spec s;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		parse(cases[i].text, &s);
+		assert_close(s.wait_s, cases[i].time_s, 0);
+	}
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		struct weft_error err = {0};
+
+		assert_int_equal(weft_spec_parse(wrong[i], &s, &err), -1);
+		assert_error_says(&err, "is not a time such as 30s");
+		assert_int_equal(err.column, 6);
+	}
+}
+
+static void mistakes_are_named_with_their_column(void **state)
+{
+	static const struct {
+		const char *text, *says;
+		int column;
+	} cases[] = {
+		{"tq=8", "unknown key \"tq\"; did you mean \"tp\"?", 1},
+		{"tp=8,gpu=4", "unknown key \"gpu\"; did you mean \"gpus\"?",
+		 6},
+		{"TP=8", "did you mean \"tp\"", 1},
+		{"tp=8, tp=4", "tp is given twice", 7},
+		{"tp", "expected key=value, found \"tp\"", 1},
+		{"tp=8,", "expected key=value", 6},
+		{",tp=8", "expected key=value", 1},
+		{"tp=8,,pp=2", "expected key=value", 6},
+		{"=8", "expected key=value", 1},
+		{"tp=", "tp has no value", 1},
+		{"pp=2,tp=  ,dp=3", "tp has no value", 6},
+		{"tp=0", "tp: \"0\" is not a whole number from 1 to 1048576",
+		 4},
+		{"tp= -1", "\"-1\" is not a whole number", 5},
+		{"tp=8x", "\"8x\" is not a whole number", 4},
+		{"tp=8.0", "is not a whole number", 4},
+		{"tp=4294967297", "is not a whole number", 4},
+		{"tp=18446744073709551617", "is not a whole number", 4},
+		{"zero=4", "from 0 to 3", 6},
+		{"gpus_per_node=65", "from 1 to 64", 15},
+		{"dtype=int8", "is not one of bf16, fp16, fp32, fp8", 7},
+		{"metric=speed", "is not one of hops, latency, time", 8},
+		{"spread=wide", "one of pack, balance, failure-domain", 8},
+		{"tp=8\n", "byte \\x0a: expected printable ASCII", 5},
+		{"tp=\xc3\xa9", "byte \\xc3", 4},
+		{"tp=8\x1b[31m", "byte \\x1b", 5},
+		{"within=a_level_name_of_more_than_32_bytes", "longer than 31",
+		 8},
+	};
+	struct weft_spec s;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct weft_error err = {0};
+
+		assert_int_equal(weft_spec_parse(cases[i].text, &s, &err), -1);
+		assert_error_says(&err, cases[i].says);
+		assert_int_equal(err.column, cases[i].column);
+		assert_int_equal(err.code, WEFT_EINVAL);
+		assert_string_equal(err.source, "job spec");
+	}
+}
+
+static void a_text_too_long_is_refused(void **state)
+{
+	char text[WEFT_SPEC_MAX_BYTES + 2];
+	struct weft_error err = {0};
+	struct weft_spec s;
+
+	(void)state;
+	memset(text, ' ', sizeof(text));
+	memcpy(text, "tp=8", 4);
+	text[WEFT_SPEC_MAX_BYTES] = '\0';
+	parse(text, &s);
+	text[WEFT_SPEC_MAX_BYTES] = ' ';
+	text[WEFT_SPEC_MAX_BYTES + 1] = '\0';
+	assert_int_equal(weft_spec_parse(text, &s, &err), -1);
+	assert_error_says(&err, "longer than 1024 bytes");
+}
+
+static void defaults_are_filled_in(void **state)
+{
+	struct weft_spec s;
+
+	(void)state;
+	resolve("tp=8,pp=2,model=gpt3-175B", 64, &s);
+	assert_int_equal(s.gpus, 64);
+	assert_int_equal(s.cp, 1);
+	assert_int_equal(s.dp, 4);
+	assert_int_equal(s.vpp, 1);
+	assert_int_equal(s.mbs, 1);
+	assert_int_equal(s.gbs, 1 * 4 * 4 * 2);
+	assert_int_equal(weft_spec_micro_batches(&s), 8);
+	assert_int_equal(s.seq, 2048);
+	assert_int_equal(s.nodes, 0);
+	assert_int_equal(s.gpus_per_node, 0);
+	assert_string_equal(s.order, WEFT_ORDER_DEFAULT);
+	assert_int_equal(s.dtype, WEFT_BF16);
+	assert_int_equal(s.metric, WEFT_TIME);
+
+	resolve("", 0, &s);
+	assert_int_equal(s.gpus, 1);
+	assert_string_equal(s.model, "llama3-70B");
+	resolve("", 12, &s);
+	assert_int_equal(s.dp, 12);
+	resolve("tp=4,dp=3", 0, &s);
+	assert_int_equal(s.gpus, 12);
+	resolve("nodes=4,gpus_per_node=8,tp=8", 0, &s);
+	assert_int_equal(s.gpus, 32);
+	assert_int_equal(s.dp, 4);
+	resolve("gpus=32,gpus_per_node=8", 32, &s);
+	assert_int_equal(s.nodes, 4);
+	resolve("model=my.yaml", 0, &s);
+	assert_int_equal(s.seq, 0);
+}
+
+static void a_resolved_spec_resolves_to_itself(void **state)
+{
+	struct weft_error err = {0};
+	struct weft_spec once, twice;
+
+	(void)state;
+	resolve("tp=8,pp=4,vpp=2,zero=1,nodes=8,gpus_per_node=8", 64, &once);
+	twice = once;
+	assert_int_equal(weft_spec_resolve(&twice, 64, &err), 0);
+	assert_memory_equal(&once, &twice, sizeof(once));
+}
+
+static void contradictions_state_the_arithmetic(void **state)
+{
+	static const struct {
+		const char *text;
+		uint32_t gpus;
+		const char *says;
+	} cases[] = {
+		{"gpus=64,tp=8,pp=2,dp=3", 0,
+		 "tp*cp*pp*dp = 8*1*2*3 = 48, but gpus = 64"},
+		{"tp=8,pp=2,dp=3", 64,
+		 "tp*cp*pp*dp = 8*1*2*3 = 48, but gpus = 64"},
+		{"gpus=60,tp=8", 0,
+		 "gpus = 60 is not a multiple of tp*cp*pp = 8*1*1 = 8"},
+		{"gpus=64", 32, "gpus = 64, but the job gets 32 GPUs"},
+		{"nodes=2,gpus_per_node=8", 64,
+		 "nodes*gpus_per_node = 2*8 = 16, but the job gets 64 GPUs"},
+		{"gpus=64,nodes=2,gpus_per_node=8", 0,
+		 "nodes*gpus_per_node = 2*8 = 16, but gpus = 64"},
+		{"gpus=20,gpus_per_node=8", 0,
+		 "gpus = 20 is not a multiple of gpus_per_node = 8"},
+		{"gpus=4,nodes=8", 0, "nodes = 8, but gpus = 4"},
+		{"tp=1048576,cp=1048576,pp=1048576", 0,
+		 "more than the 4194304"},
+		{"tp=1048576,dp=1048576", 0, "more than the 4194304"},
+		{"nodes=4194304,gpus_per_node=64", 0, "more than the 4194304"},
+		{"dp=8,gbs=100", 0,
+		 "gbs = 100 is not a multiple of mbs*dp = 1*8 = 8"},
+		{"dp=1048576,mbs=1048576", 0, "give gbs"},
+		{"dp=1048576,mbs=1048576,gbs=1", 0,
+		 "gbs = 1 is not a multiple"},
+		{"vpp=2", 0, "vpp = 2, but pp = 1"},
+		{"etp=2", 0, "etp = 2, but ep = 1"},
+		{"dp=8,ep=3", 0, "etp*ep*pp = 1*3*1 = 3 does not divide"},
+		{"tp=8,order=cp-dp-pp", 0, "does not say where tp=8 goes"},
+		{"tp=8,order=tpp-dp", 0, "unknown axis \"tpp\""},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct weft_error err = {0};
+		struct weft_spec s;
+
+		parse(cases[i].text, &s);
+		assert_int_equal(weft_spec_resolve(&s, cases[i].gpus, &err),
+				 -1);
+		assert_error_says(&err, cases[i].says);
+		assert_int_equal(err.code, WEFT_EINVAL);
+	}
+}
+
+static void what_is_missing_is_refused_only_where_it_matters(void **state)
+{
+	static const struct {
+		const char *text, *says;
+	} refused[] = {
+		{"dp=8,ep=4", "ep > 1"},
+		{"traffic=a.csv", "traffic"},
+		{"segment=2", "segment"},
+		{"wait=1m", "wait"},
+		{"spread=failure-domain", "spread=failure-domain"},
+	};
+	struct weft_spec s;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+		struct weft_error err = {0};
+
+		parse(refused[i].text, &s);
+		assert_int_equal(weft_spec_resolve(&s, 0, &err), -1);
+		assert_int_equal(err.code, WEFT_ENOSYS);
+		assert_error_says(&err, refused[i].says);
+		assert_error_says(&err, "not supported yet");
+	}
+	resolve("ep=1,etp=1,segment=1,wait=0,spread=pack,cp=2,pp=2,vpp=2,zero="
+		"3",
+		0, &s);
+}
+
+/* Texts made of the grammar's own pieces: never a crash, and what resolves
+ * keeps its promises. */
+static void random_specs_hold_the_invariants(void **state)
+{
+	static const char *const keys[] = {
+		"gpus", "nodes", "gpus_per_node", "tp",	 "cp",	 "pp",
+		"vpp",	"dp",	 "mbs",		  "gbs", "zero", "ep"};
+	uint64_t seed = test_seed();
+	uint32_t resolved = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < 20000; i++) {
+		struct weft_error err = {0};
+		struct weft_spec s;
+		char text[256] = "";
+		size_t used = 0;
+
+		for (uint32_t k = test_random_below(&seed, 5); k > 0; k--)
+			used += (size_t)snprintf(
+				text + used, sizeof(text) - used, "%s%s=%u",
+				used ? "," : "",
+				keys[test_random_below(&seed, 12)],
+				1u << test_random_below(&seed, 23));
+		if (weft_spec_parse(text, &s, &err) ||
+		    weft_spec_resolve(&s, 0, &err)) {
+			assert_true(err.code != 0 && err.text[0] != '\0');
+			continue;
+		}
+		resolved++;
+		assert_true(s.gpus <= WEFT_MAX_GPUS);
+		assert_int_equal((uint64_t)s.tp * s.cp * s.pp * s.dp, s.gpus);
+		assert_int_equal((uint64_t)weft_spec_micro_batches(&s) * s.mbs *
+					 s.dp,
+				 s.gbs);
+		if (s.gpus_per_node)
+			assert_int_equal(s.nodes * s.gpus_per_node, s.gpus);
+	}
+	assert_true(resolved > 1000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_key_is_read),
+		cmocka_unit_test(blanks_do_not_matter),
+		cmocka_unit_test(durations_have_units),
+		cmocka_unit_test(mistakes_are_named_with_their_column),
+		cmocka_unit_test(a_text_too_long_is_refused),
+		cmocka_unit_test(defaults_are_filled_in),
+		cmocka_unit_test(a_resolved_spec_resolves_to_itself),
+		cmocka_unit_test(contradictions_state_the_arithmetic),
+		cmocka_unit_test(
+			what_is_missing_is_refused_only_where_it_matters),
+		cmocka_unit_test(random_specs_hold_the_invariants),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* traffic.c - bytes between ranks, against closed forms and by invariants */
+#include "costmodel/traffic.h"
+
+#include "costmodel/volume.h"
+#include "tests/lib/check.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct job {
+	struct weft_spec spec;
+	struct weft_model model;
+	struct weft_grid grid;
+	struct weft_traffic traffic;
+};
+
+static void job_build(const char *text, struct job *job)
+{
+	struct weft_error err = {0};
+
+	weft_spec_parse(text, &job->spec, &err);
+	assert_no_error(&err);
+	weft_spec_resolve(&job->spec, 0, &err);
+	assert_no_error(&err);
+	weft_model_find(job->spec.model, &job->model, &err);
+	weft_spec_grid(&job->spec, &job->grid, &err);
+	assert_no_error(&err);
+	weft_traffic_build(&job->spec, &job->model, &job->grid, &job->traffic,
+			   &err);
+	assert_no_error(&err);
+}
+
+static double bytes_between(const struct weft_traffic *t, uint32_t from,
+			    uint32_t to, enum weft_axis axis)
+{
+	for (uint32_t k = t->row[from]; k < t->row[from + 1]; k++) {
+		if (t->peer[k] == to && t->axis[k] == axis)
+			return t->bytes[k];
+	}
+	return 0;
+}
+
+static double bytes_sent(const struct weft_traffic *t, uint32_t from,
+			 enum weft_axis axis)
+{
+	double sum = 0;
+
+	for (uint32_t k = t->row[from]; k < t->row[from + 1]; k++)
+		sum += t->axis[k] == axis ? t->bytes[k] : 0;
+	return sum;
+}
+
+static uint32_t coordinate(const struct job *job, uint32_t rank,
+			   const char *axis)
+{
+	return weft_grid_coordinate(&job->grid, rank,
+				    weft_grid_axis(&job->grid, axis));
+}
+
+/* The sparse rows are well formed. */
+static void check_rows(const struct weft_traffic *t)
+{
+	assert_int_equal(t->row[0], 0);
+	assert_int_equal(t->row[t->n_ranks], t->n_edges);
+	for (uint32_t r = 0; r < t->n_ranks; r++) {
+		for (uint32_t k = t->row[r]; k < t->row[r + 1]; k++) {
+			assert_true(t->peer[k] < t->n_ranks);
+			assert_int_not_equal(t->peer[k], r);
+			assert_true(t->bytes[k] > 0 && isfinite(t->bytes[k]));
+			assert_true(t->axis[k] < WEFT_N_AXES);
+			if (k == t->row[r])
+				continue;
+			assert_true(t->peer[k] > t->peer[k - 1] ||
+				    (t->peer[k] == t->peer[k - 1] &&
+				     t->axis[k] > t->axis[k - 1]));
+		}
+	}
+}
+
+/* Layers of stage p when the chunks are dealt one layer at a time. */
+static void stage_layers(const struct job *job, uint32_t p, uint32_t *layers,
+			 double *parameters)
+{
+	const struct weft_spec *spec = &job->spec;
+	const struct weft_model *m = &job->model;
+	uint32_t chunks = spec->pp * spec->vpp, first = 0;
+	double matrix = (double)m->vocab * m->hidden;
+
+	*layers = 0;
+	*parameters = 0;
+	for (uint32_t k = 0; k < chunks; k++) {
+		uint32_t n = 0;
+
+		for (uint32_t l = k; l < m->layers; l += chunks)
+			n++;
+		for (uint32_t l = first; l < first + n; l++) {
+			if (k % spec->pp == p) {
+				*parameters +=
+					weft_model_layer_parameters(m, l);
+				++*layers;
+			}
+		}
+		first += n;
+	}
+	assert_int_equal(first, m->layers);
+	if (p == 0)
+		*parameters +=
+			matrix +
+			(m->learned_positions ? m->seq * (double)m->hidden : 0);
+	if (p == spec->pp - 1 && (spec->pp > 1 || !m->tied_embedding))
+		*parameters += matrix;
+	*parameters /= spec->tp;
+}
+
+/* What the closed forms say rank sends on each axis. */
+static void expected(const struct job *job, uint32_t rank,
+		     double sent[WEFT_N_AXES])
+{
+	const struct weft_spec *s = &job->spec;
+	const struct weft_model *m = &job->model;
+	uint32_t p = coordinate(job, rank, "pp"), layers;
+	double mb = weft_spec_micro_batches(s);
+	double tokens = (double)s->seq / s->cp;
+	double e = weft_dtype_bytes(s->dtype), parameters, sends;
+
+	stage_layers(job, p, &layers, &parameters);
+	memset(sent, 0, WEFT_N_AXES * sizeof(*sent));
+	sent[WEFT_AXIS_TP] =
+		mb * (layers * weft_volume_tp_layer(s->tp, s->mbs, tokens,
+						    m->hidden, e) +
+		      ((p == 0) + (p == s->pp - 1)) *
+			      weft_volume_all_reduce(
+				      s->tp, s->mbs * tokens * m->hidden * e));
+	sent[WEFT_AXIS_CP] =
+		mb * layers *
+		weft_volume_cp_layer(s->cp, s->mbs, s->seq,
+				     weft_model_kv_width(m, s->tp), e);
+	sent[WEFT_AXIS_DP] = weft_volume_dp_step(s->dp * s->cp, parameters,
+						 s->zero, (uint32_t)mb, 4, e);
+	if (s->pp == 1)
+		return;
+	/* Forward and backward of every chunk, but the ends of the whole. */
+	sends = 2.0 * s->vpp - (p == 0) - (p == s->pp - 1);
+	sent[WEFT_AXIS_PP] =
+		sends * mb * s->mbs * tokens * m->hidden * e / s->tp;
+	if (m->tied_embedding && (p == 0 || p == s->pp - 1))
+		sent[WEFT_AXIS_PP] += 4.0 * m->vocab * m->hidden / s->tp;
+}
+
+static void check_against_closed_forms(const struct job *job)
+{
+	double total = 0;
+
+	check_rows(&job->traffic);
+	for (uint32_t r = 0; r < job->traffic.n_ranks; r++) {
+		double sent[WEFT_N_AXES];
+
+		expected(job, r, sent);
+		for (int axis = 0; axis < WEFT_N_AXES; axis++) {
+			assert_close(bytes_sent(&job->traffic, r,
+						(enum weft_axis)axis),
+				     sent[axis], 1e-12);
+			total += sent[axis];
+		}
+	}
+	assert_close(weft_traffic_bytes(&job->traffic), total, 1e-9);
+}
+
+/* Every edge of tp, cp and dp joins neighbours of one group in rank order. */
+static void check_rings(const struct job *job)
+{
+	static const struct {
+		const char *token;
+		enum weft_axis axis;
+	} rings[] = {{"tp", WEFT_AXIS_TP},
+		     {"cp", WEFT_AXIS_CP},
+		     {"dp-cp", WEFT_AXIS_DP}};
+	uint32_t *ranks = malloc(job->grid.n_ranks * sizeof(*ranks));
+
+	assert_non_null(ranks);
+	for (size_t i = 0; i < 3; i++) {
+		struct weft_error err = {0};
+		uint32_t n = weft_grid_group(&job->grid, rings[i].token, 0,
+					     ranks, &err);
+
+		for (uint32_t g = 0; g < job->grid.n_ranks / n; g++) {
+			weft_grid_group(&job->grid, rings[i].token, g, ranks,
+					&err);
+			for (uint32_t k = 0; n > 1 && k < n; k++)
+				assert_true(bytes_between(&job->traffic,
+							  ranks[k],
+							  ranks[(k + 1) % n],
+							  rings[i].axis) > 0);
+		}
+	}
+	free(ranks);
+}
+
+static void random_spec(uint64_t *seed, const char *order, char *text,
+			size_t size)
+{
+	static const char *const models[] = {"gpt-7.5B", "llama3-70B",
+					     "grok1-314B", "deepseek-v3",
+					     "nemotron4-15B"};
+	static const char *const dtypes[] = {"bf16", "fp16", "fp32", "fp8"};
+	uint32_t pp = 1 + test_random_below(seed, 5);
+
+	snprintf(text, size,
+		 "tp=%u,cp=%u,pp=%u,dp=%u,vpp=%u,zero=%u,mbs=%u,model=%s,"
+		 "dtype=%s,order=%s",
+		 1 + test_random_below(seed, 5), 1 + test_random_below(seed, 4),
+		 pp, 1 + test_random_below(seed, 5),
+		 pp > 1 ? 1 + test_random_below(seed, 3) : 1,
+		 test_random_below(seed, 4), 1 + test_random_below(seed, 3),
+		 models[test_random_below(seed, 5)],
+		 dtypes[test_random_below(seed, 4)], order);
+}
+
+static void every_rank_sends_what_the_closed_forms_say(void **state)
+{
+	static const char *const orders[] = {"tp-cp-ep-dp-pp", "tp-cp-pp-dp",
+					     "pp-dp-cp-tp", "pp/dp/cp/tp",
+					     "dp-tp-pp-cp"};
+	uint64_t seed = test_seed();
+
+	(void)state;
+	for (uint32_t i = 0; i < 300; i++) {
+		struct job job;
+		char text[256];
+
+		random_spec(&seed, orders[test_random_below(&seed, 5)], text,
+			    sizeof(text));
+		job_build(text, &job);
+		check_against_closed_forms(&job);
+		check_rings(&job);
+		weft_traffic_free(&job.traffic);
+	}
+}
+
+/* As long as cp and dp keep their order, which decides the ring over both. */
+static void another_order_only_renames_the_ranks(void **state)
+{
+	static const char *const orders[] = {"pp-cp-tp-dp", "cp-dp-tp-pp",
+					     "dp/pp/cp/tp", "tp/pp/dp/cp"};
+	static const char *const axes[] = {"tp", "cp", "dp", "pp"};
+	uint64_t seed = test_seed();
+
+	(void)state;
+	for (uint32_t i = 0; i < 100; i++) {
+		uint64_t again = seed;
+		struct job a, b;
+		char text[256];
+		uint32_t *name;
+
+		random_spec(&seed, "tp-cp-dp-pp", text, sizeof(text));
+		job_build(text, &a);
+		random_spec(&again, orders[test_random_below(&seed, 4)], text,
+			    sizeof(text));
+		job_build(text, &b);
+		name = calloc(a.grid.n_ranks, sizeof(*name));
+		assert_non_null(name);
+		for (uint32_t r = 0; r < a.grid.n_ranks; r++) {
+			for (size_t x = 0; x < 4; x++)
+				name[r] += coordinate(&a, r, axes[x]) *
+					   b.grid.stride[weft_grid_axis(
+						   &b.grid, axes[x])];
+		}
+		assert_int_equal(a.traffic.n_edges, b.traffic.n_edges);
+		for (uint32_t r = 0; r < a.grid.n_ranks; r++) {
+			for (uint32_t k = a.traffic.row[r];
+			     k < a.traffic.row[r + 1]; k++)
+				assert_close(bytes_between(
+						     &b.traffic, name[r],
+						     name[a.traffic.peer[k]],
+						     (enum weft_axis)
+							     a.traffic.axis[k]),
+					     a.traffic.bytes[k], 1e-12);
+		}
+		free(name);
+		weft_traffic_free(&a.traffic);
+		weft_traffic_free(&b.traffic);
+	}
+}
+
+static void two_ranks_send_to_each_other(void **state)
+{
+	struct job job;
+
+	(void)state;
+	job_build("dp=2,model=llama3-8B", &job);
+	assert_int_equal(job.traffic.n_edges, 2);
+	/* 2(2-1)/2 Psi at four bytes a gradient */
+	assert_close(bytes_between(&job.traffic, 0, 1, WEFT_AXIS_DP),
+		     4 * weft_model_parameters(&job.model), 1e-12);
+	assert_close(bytes_between(&job.traffic, 1, 0, WEFT_AXIS_DP),
+		     4 * weft_model_parameters(&job.model), 1e-12);
+	weft_traffic_free(&job.traffic);
+}
+
+static void one_rank_sends_nothing(void **state)
+{
+	struct job job;
+
+	(void)state;
+	job_build("tp=1,model=gpt-7.5B", &job);
+	assert_int_equal(job.traffic.n_ranks, 1);
+	assert_int_equal(job.traffic.n_edges, 0);
+	weft_traffic_free(&job.traffic);
+	weft_traffic_free(&job.traffic);
+	weft_traffic_free(NULL);
+}
+
+/* CV-15: 2*M*V sends of one boundary; the wrap-around has V-1 of them. */
+static void interleaving_wraps_around(void **state)
+{
+	struct job job;
+	double send, micro_batches;
+
+	(void)state;
+	job_build("pp=4,vpp=3,gbs=16,model=llama3-70B", &job);
+	micro_batches = weft_spec_micro_batches(&job.spec);
+	send = weft_volume_pp_send(1, 1, 8192, 8192, 2) * micro_batches;
+	assert_close(bytes_between(&job.traffic, 0, 1, WEFT_AXIS_PP), 3 * send,
+		     1e-12);
+	assert_close(bytes_between(&job.traffic, 1, 0, WEFT_AXIS_PP), 3 * send,
+		     1e-12);
+	assert_close(bytes_between(&job.traffic, 3, 0, WEFT_AXIS_PP), 2 * send,
+		     1e-12);
+	assert_close(bytes_between(&job.traffic, 0, 3, WEFT_AXIS_PP), 2 * send,
+		     1e-12);
+	assert_true(bytes_between(&job.traffic, 0, 2, WEFT_AXIS_PP) == 0);
+	weft_traffic_free(&job.traffic);
+}
+
+static void too_many_stages_are_refused(void **state)
+{
+	struct weft_error err = {0};
+	struct job job;
+
+	(void)state;
+	weft_spec_parse("pp=64,vpp=2,model=llama3-8B", &job.spec, &err);
+	weft_spec_resolve(&job.spec, 0, &err);
+	weft_model_find(job.spec.model, &job.model, &err);
+	weft_spec_grid(&job.spec, &job.grid, &err);
+	assert_no_error(&err);
+	assert_int_equal(weft_traffic_build(&job.spec, &job.model, &job.grid,
+					    &job.traffic, &err),
+			 -1);
+	assert_error_says(&err, "pp*vpp = 64*2 parts, but model llama3-8B has "
+				"only 32 layers");
+	weft_traffic_free(&job.traffic);
+}
+
+static void loose_flows_are_sorted_and_summed(void **state)
+{
+	struct weft_flow flows[] = {
+		{2, 0, WEFT_AXIS_DP, 5}, {0, 2, WEFT_AXIS_DP, 1},
+		{0, 1, WEFT_AXIS_TP, 2}, {0, 1, WEFT_AXIS_PP, 3},
+		{0, 1, WEFT_AXIS_TP, 4}, {1, 0, WEFT_AXIS_TP, 0},
+	};
+	struct weft_error err = {0};
+	struct weft_traffic t;
+
+	(void)state;
+	weft_traffic_from_flows(4, flows, 6, &t, &err);
+	assert_no_error(&err);
+	check_rows(&t);
+	assert_int_equal(t.n_edges, 4);
+	assert_close(bytes_between(&t, 0, 1, WEFT_AXIS_TP), 6, 0);
+	assert_close(bytes_between(&t, 0, 1, WEFT_AXIS_PP), 3, 0);
+	assert_close(bytes_between(&t, 0, 2, WEFT_AXIS_DP), 1, 0);
+	assert_close(bytes_between(&t, 2, 0, WEFT_AXIS_DP), 5, 0);
+	assert_close(weft_traffic_bytes(&t), 15, 0);
+	weft_traffic_free(&t);
+	weft_traffic_from_flows(3, NULL, 0, &t, &err);
+	assert_no_error(&err);
+	assert_int_equal(t.row[3], 0);
+	weft_traffic_free(&t);
+}
+
+static void wrong_flows_are_refused(void **state)
+{
+	static const struct {
+		struct weft_flow flow;
+		const char *says;
+	} cases[] = {
+		{{0, 4, WEFT_AXIS_TP, 1}, "there are 4 ranks"},
+		{{4, 0, WEFT_AXIS_TP, 1}, "there are 4 ranks"},
+		{{1, 1, WEFT_AXIS_TP, 1}, "sends to itself"},
+		{{0, 1, WEFT_N_AXES, 1}, "unknown axis"},
+		{{0, 1, WEFT_AXIS_TP, -1}, "number of bytes"},
+		{{0, 1, WEFT_AXIS_TP, (double)NAN}, "number of bytes"},
+		{{0, 1, WEFT_AXIS_TP, (double)INFINITY}, "number of bytes"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct weft_flow flow = cases[i].flow;
+		struct weft_error err = {0};
+		struct weft_traffic t;
+
+		assert_int_equal(weft_traffic_from_flows(4, &flow, 1, &t, &err),
+				 -1);
+		assert_error_says(&err, cases[i].says);
+		weft_traffic_free(&t);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_rank_sends_what_the_closed_forms_say),
+		cmocka_unit_test(another_order_only_renames_the_ranks),
+		cmocka_unit_test(two_ranks_send_to_each_other),
+		cmocka_unit_test(one_rank_sends_nothing),
+		cmocka_unit_test(interleaving_wraps_around),
+		cmocka_unit_test(too_many_stages_are_refused),
+		cmocka_unit_test(loose_flows_are_sorted_and_summed),
+		cmocka_unit_test(wrong_flows_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
