@@ -1,0 +1,159 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# What the user asked Slurm for holds, with weft as without.
+
+case_required_nodes_are_used() {
+	local job
+	job=$(lab_run -N4 --gpus-per-node=8 -w n02,n13 --comment=weft:tp=8)
+	expect_match "nodes" "$(job_nodes "$job")" 'n02.*n13'
+	expect "count" "$(lab_job_nodes "$job" | wc -l)" 4
+}
+
+case_required_nodes_are_part_of_the_plan() {
+	local job wanted
+	need_weft
+	occupy n03 8
+	wanted=$(plan gpus=32,gpus_per_node=8,tp=8 --nodelist n02,n06)
+	job=$(lab_run -N4 --gpus-per-node=8 -w n02,n06 --comment=weft:tp=8)
+	expect "nodes" "$(job_nodes "$job")" "$wanted"
+}
+
+case_a_complete_nodelist_is_taken_as_it_is() {
+	local job
+	job=$(lab_run -N3 --gpus-per-node=8 -w n01,n07,n14 --comment=weft:tp=8)
+	expect "nodes" "$(job_nodes "$job")" "n01 n07 n14"
+}
+
+case_excluded_nodes_are_avoided() {
+	local job wanted
+	need_weft
+	wanted=$(plan gpus=32,gpus_per_node=8,tp=8 --exclude 'n[00-02],n07')
+	job=$(lab_run -N4 --gpus-per-node=8 -x 'n[00-02],n07' \
+		--comment=weft:tp=8)
+	expect "nodes" "$(job_nodes "$job")" "$wanted"
+}
+
+case_contiguous_nodes_are_contiguous() {
+	local job first last
+	occupy n02,n05,n11 8
+	job=$(lab_run -N4 --gpus-per-node=8 --contiguous --comment=weft:tp=8)
+	first=$(lab_job_nodes "$job" | sort | head -n 1)
+	last=$(lab_job_nodes "$job" | sort | tail -n 1)
+	expect "span" $((10#${last#n} - 10#${first#n})) 3
+}
+
+case_switches_bounds_the_leafs() {
+	local job
+	occupy n00,n04,n08 8
+	job=$(lab_run -N4 --gpus-per-node=8 --switches=1@60:00 \
+		--comment=weft:tp=8)
+	expect "leafs" "$(leafs_of "$(job_nodes "$job")")" 1
+}
+
+case_switches_that_cannot_be_had_make_the_job_wait() {
+	local job
+	occupy n00,n04,n08,n12 8
+	job=$(lab_submit -N4 --gpus-per-node=8 --switches=1@60:00 \
+		--comment=weft:tp=8)
+	lab_until 10 log_has "sched: .*JobId=$job|backfill" || true
+	sleep 1
+	expect "state" "$(lab_job "$job" JobState)" PENDING
+}
+
+case_an_exclusive_job_shares_no_node() {
+	local job node
+	occupy n00,n01,n02 1
+	job=$(lab_run -N4 --gpus-per-node=4 --exclusive --comment=weft:tp=4)
+	for node in $(lab_job_nodes "$job"); do
+		[[ $node != n0[0-2] ]] || fail "$node is shared"
+		expect "CPUs of $node" "$(scontrol show node -o "$node" |
+			sed 's/.*CPUAlloc=\([0-9]*\).*/\1/')" 64
+	done
+}
+
+case_a_total_of_gpus_is_met() {
+	local job
+	job=$(lab_run --gpus=16 -N2 --comment=weft:tp=8)
+	expect "GPUs" "$(gpus_of "$job")" 16
+}
+
+case_a_total_that_fills_no_node_evenly_is_met() {
+	local job
+	job=$(lab_run --gpus=10)
+	expect "GPUs" "$(gpus_of "$job")" 10
+}
+
+case_gpus_per_task_are_met() {
+	local job
+	job=$(lab_run -n8 --ntasks-per-node=2 --gpus-per-task=4 \
+		--comment=weft:tp=4)
+	expect "GPUs" "$(gpus_of "$job")" 32
+	expect "nodes" "$(lab_job_nodes "$job" | wc -l)" 4
+}
+
+case_gpus_per_socket_are_met() {
+	local job
+	job=$(lab_run -N2 --gpus=8 --gpus-per-socket=2 --sockets-per-node=2 \
+		--ntasks-per-socket=1)
+	expect "GPUs" "$(gpus_of "$job")" 8
+}
+
+case_a_range_of_nodes_is_met() {
+	local job n
+	occupy 'n[00-09]' 8
+	job=$(lab_run -N2-8 --gpus-per-node=8)
+	n=$(lab_job_nodes "$job" | wc -l)
+	expect_match "nodes of -N2-8 with 6 free" "$n" '^[2-6]$'
+}
+
+case_features_are_honoured() {
+	local job
+	changing
+	scontrol update nodename='n[02-03,09,14]' features=fast
+	job=$(lab_run -N3 --gpus-per-node=8 -C fast --comment=weft:tp=8)
+	expect_match "nodes" "$(job_nodes "$job")" \
+		'^(n02 n03|n02 n09|n03 n09).*(n09|n14)$'
+}
+
+case_node_weights_break_ties() {
+	local job
+	changing
+	scontrol update nodename='n[00-07]' weight=50
+	job=$(lab_run -N4 --gpus-per-node=8 --comment=weft:tp=8)
+	expect "heavy nodes" "$(lab_job_nodes "$job" | grep -c '^n0[0-7]')" 0
+}
+
+case_drained_nodes_are_avoided() {
+	local job wanted
+	need_weft
+	changing
+	scontrol update nodename=n01,n06 state=drain reason=test
+	wanted=$(plan "gpus=64,gpus_per_node=8,$SPEC")
+	job=$(lab_run "${WHOLE[@]}" --comment="weft:$SPEC")
+	expect "nodes" "$(job_nodes "$job")" "$wanted"
+	[[ ! $(job_nodes "$job") =~ n01|n06 ]] || fail "a drained node was used"
+}
+
+case_a_job_bigger_than_the_cluster_waits_as_with_stock() {
+	local job
+	job=$(lab_submit -N17 --gpus-per-node=8 --comment=weft:tp=8)
+	lab_until 10 lab_job_in "$job" PENDING
+	lab_until 10 has_reason "$job" PartitionNodeLimit ||
+		fail "reason: $(lab_job "$job" Reason)"
+}
+
+has_reason() {
+	[ "$(lab_job "$1" Reason)" = "$2" ]
+}
+
+case_more_gpus_than_a_node_has_are_refused_as_by_stock() {
+	local answer
+	answer=$(sbatch -N1 --gpus-per-node=9 --comment=weft:dp=9 \
+		--wrap true 2>&1) && fail "accepted"
+	expect_match "answer" "$answer" 'not available'
+}
+
+# GPUs of a running job, counted.
+gpus_of() {
+	scontrol show job -d "$1" | sed -n 's/^ *JOB_GRES=gpu:\([0-9]*\)$/\1/p'
+}

@@ -1,0 +1,105 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck disable=SC2154 # case_since is set by run
+# How the spec gets from the user to slurmctld, and what becomes of bad ones.
+
+case_sbatch_takes_the_option() {
+	local job wanted
+	need_weft
+	occupy n00,n05,n10,n15 8
+	wanted=$(plan "gpus=64,gpus_per_node=8,$SPEC")
+	job=$(lab_run "${WHOLE[@]}" --weft="$SPEC")
+	expect "nodes" "$(job_nodes "$job")" "$wanted"
+	expect_match "comment" "$(comment "$job")" 'weft: '
+}
+
+case_srun_takes_the_option() {
+	local seen wanted
+	need_weft
+	occupy n00,n04,n08 8
+	wanted=$(plan gpus=32,gpus_per_node=8,tp=8)
+	# shellcheck disable=SC2016 # expanded by the step
+	seen=$(srun -N4 --ntasks-per-node=1 --gpus-per-node=8 --weft=tp=8 \
+		sh -c 'echo "$SLURMD_NODENAME"' | one_line)
+	expect "nodes" "$seen" "$wanted"
+}
+
+case_salloc_takes_the_option() {
+	local seen wanted
+	need_weft
+	occupy n00,n04,n08 8
+	wanted=$(plan gpus=32,gpus_per_node=8,tp=8)
+	# shellcheck disable=SC2016 # expanded inside the allocation
+	seen=$(salloc -Q -N4 --gpus-per-node=8 --weft=tp=8 \
+		sh -c 'echo "$SLURM_JOB_NODELIST"')
+	expect "nodes" "$(expand "$seen")" "$wanted"
+}
+
+case_the_option_goes_before_the_comment() {
+	local job
+	need_weft
+	job=$(lab_run -N4 --gpus-per-node=8 --weft=tp=8,within=leaf \
+		--comment=weft:nonsense=1)
+	expect "leafs" "$(leafs_of "$(job_nodes "$job")")" 1
+	[[ ! $(comment "$job") =~ ignored ]] || fail "the comment was read"
+}
+
+case_the_option_is_in_the_help() {
+	need_weft
+	sbatch --help | grep -q -- '--weft=' || fail "sbatch --help is silent"
+}
+
+case_a_bad_option_is_refused_at_submit() {
+	local answer
+	need_weft
+	answer=$(sbatch -N2 --gpus-per-node=8 --weft=tq=8 --wrap true 2>&1) &&
+		fail "accepted: $answer"
+	expect_match "answer" "$answer" 'tq'
+	expect_match "answer" "$answer" 'tp'
+	lab_no_jobs || fail "a job was made"
+}
+
+case_a_bad_comment_is_said_and_the_job_runs() {
+	local job
+	need_weft
+	job=$(lab_run -N4 --gpus-per-node=8 --comment=weft:tp=eight)
+	expect_match "comment" "$(comment "$job")" 'weft: ignored'
+	expect_alive
+}
+
+case_axes_that_do_not_fit_the_job_are_said_and_it_runs() {
+	local job
+	need_weft
+	job=$(lab_run -N4 --gpus-per-node=8 --comment=weft:tp=8,pp=3)
+	expect_match "comment" "$(comment "$job")" 'weft: ignored'
+}
+
+case_hostile_comments_are_harmless() {
+	local job text
+	for text in 'weft:' 'weft:=' 'weft:%s%n%s,tp=%s' 'weft:tp=8,tp=8' \
+		"weft:$(head -c 1000 /dev/zero | tr '\0' a)" \
+		"weft:tp=$(printf '\033[31m')8" 'weft:model=/etc/passwd' \
+		'weft:traffic=/etc/passwd,tp=8' 'weft:tp=99999999999999999999'; do
+		job=$(lab_run -N1 --gpus-per-node=1 --comment="$text") ||
+			fail "not run: ${text:0:40}"
+		[[ ! $(comment "$job") =~ root: ]] || fail "a file was read"
+	done
+	lab_log_since "$case_since" $'\033' && fail "raw text in the log"
+	expect_alive
+}
+
+case_off_leaves_the_job_to_stock() {
+	local job
+	need_weft
+	job=$(lab_run -N4 --gpus-per-node=8 --comment=weft:off)
+	expect "comment" "$(comment "$job")" ""
+	job=$(lab_run -N4 --gpus-per-node=8 --weft=off)
+	expect "comment" "$(comment "$job")" ""
+}
+
+case_other_comments_are_nobodys_business() {
+	local job
+	job=$(lab_run -N2 --gpus-per-node=8 --comment="see weft:tp=8 later")
+	expect_match "comment" "$(scontrol show job "$job" |
+		sed -n 's/^ *Comment=//p')" '^see weft:tp=8 later *$'
+}

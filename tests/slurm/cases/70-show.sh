@@ -1,0 +1,43 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck disable=SC2154 # case_since is set by run
+# What people see: records, lists, and weft's own words.
+
+case_the_system_comment_tells_cost_bound_and_span() {
+	local job text
+	need_weft
+	job=$(lab_run "${WHOLE[@]}" --comment="weft:$SPEC")
+	text=$(comment "$job")
+	expect_match "comment" "$text" 'weft: '
+	expect_match "comment" "$text" 'bound'
+	expect_match "comment" "$text" 'leaf'
+	expect_match "comment" "$text" 'pod'
+}
+
+case_the_users_comment_is_kept() {
+	local job
+	job=$(lab_run -N2 --gpus-per-node=8 --comment=weft:tp=8)
+	expect "comment" "$(lab_job "$job" Comment)" weft:tp=8
+}
+
+case_every_client_understands_the_controller() {
+	local job
+	job=$(lab_run -N2 --gpus-per-node=8 --comment=weft:tp=8)
+	for client in "scontrol show job $job" "scontrol show node n00" \
+		"scontrol show config" "scontrol show partition" \
+		"scontrol show topology" squeue "squeue -l" sinfo "sinfo -N -l" \
+		sdiag "sattach --layout $job.batch"; do
+		$client >"$LAB_DIR/out" 2>&1 || fail "$client: $(cat "$LAB_DIR/out")"
+		! grep -iE 'error|malformed|unpack' "$LAB_DIR/out" ||
+			fail "$client complains"
+	done
+}
+
+case_nothing_is_logged_as_an_error_in_good_times() {
+	local job
+	job=$(lab_run "${WHOLE[@]}" --comment="weft:$SPEC")
+	scancel "$job"
+	lab_until 10 lab_no_jobs
+	! lab_log_since "$case_since" 'error: .*weft|fatal|segfault' ||
+		fail "see above"
+}
