@@ -1,13 +1,36 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 noinst_LTLIBRARIES += libweft_placement.la
 libweft_placement_la_SOURCES = \
+	%D%/arrange.c \
+	%D%/arrange.h \
 	%D%/bound.c \
+	%D%/candidates.c \
+	%D%/candidates.h \
+	%D%/choice.c \
+	%D%/choice.h \
+	%D%/choice_flat.c \
+	%D%/graph.c \
+	%D%/graph.h \
 	%D%/job.c \
 	%D%/occupancy.c \
+	%D%/order.c \
+	%D%/order.h \
 	%D%/place.c \
 	%D%/place_firstfit.c \
+	%D%/place_firstfit.h \
 	%D%/place_pack.c \
+	%D%/place_pack.h \
 	%D%/placement.c \
+	%D%/ranking.c \
+	%D%/ranking.h \
+	%D%/reason.c \
+	%D%/reason.h \
+	%D%/sites.c \
+	%D%/sites.h \
+	%D%/spectrum.c \
+	%D%/spectrum.h \
+	%D%/supply.c \
+	%D%/supply.h \
 	# End of libweft_placement_la_SOURCES
 libweft_placement_la_LIBADD = libweft_costmodel.la
 

@@ -3,6 +3,7 @@
 #ifndef WEFT_PLACEMENT_OCCUPANCY_H
 #define WEFT_PLACEMENT_OCCUPANCY_H
 
+#include "topology/bitset.h"
 #include "topology/fabric.h"
 
 /* free[node]: bit k = GPU k of that node is free and allowed.
@@ -28,13 +29,23 @@ void weft_occupancy_take(struct weft_occupancy *o, uint32_t node,
 			 uint64_t mask);
 
 /* Marks as busy what `text` names: a hostlist whose names may carry a GPU list:
- * "n[00-03],n07:0-3,n08:5".  Unknown nodes and GPUs are errors. */
+ * "n[00-03],n07:0-3,5,n08:5".  Unknown nodes and GPUs are errors; err->column
+ * counts in text from 1. */
 int weft_occupancy_busy(struct weft_occupancy *o, const char *text,
 			struct weft_error *err);
 
 /* Reads a state file (weft-state(5)): busy and down nodes, GPUs in use. */
 int weft_occupancy_load(struct weft_occupancy *o, const char *path,
 			struct weft_error *err);
+
+/* GPUs that one node can give: usable and free. */
+static inline uint32_t weft_occupancy_give(const struct weft_occupancy *o,
+					   uint32_t node)
+{
+	uint32_t n = weft_mask_count(o->free[node]);
+
+	return o->usable[node] < n ? o->usable[node] : n;
+}
 
 /* Total of usable GPUs. */
 uint32_t weft_occupancy_usable(const struct weft_occupancy *o);

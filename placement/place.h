@@ -29,22 +29,27 @@ extern const uint32_t weft_n_strategies;
 
 /* Places `job` on the usable GPUs of o.  Returns 0 also when no placement
  * exists (p->placed false); -1 only on bad options or out of memory.
- * Never worse, in p->metric, than the strategy "first-fit".  Fills cost, bound,
- * gap, method and why.  Free with weft_placement_free in either case. */
+ * Of what it finds and what "first-fit" finds, the better one: by prefer=
+ * first, then by cost in p->metric (with spread=balance: by the busiest link
+ * before that), then by the admin's weights and by how few untouched domains it
+ * breaks.  Fills cost, bound, gap, method and why.  Free with
+ * weft_placement_free in either case. */
 int weft_place(const struct weft_fabric *f, const struct weft_job *job,
 	       const struct weft_occupancy *o,
 	       const struct weft_place_options *options,
 	       struct weft_placement *p, struct weft_error *err);
 
 /* Rank order alone: the best found assignment of job's ranks to the n_ranks
- * GPUs gpus[]; for allocations made elsewhere and for weft score.  Fills as
- * weft_place does. */
+ * GPUs gpus[]; for allocations made elsewhere and for weft score.  Never worse
+ * than the given order, rank r on gpus[r].  Fills as weft_place does; the bound
+ * is that of any order on these GPUs. */
 int weft_place_ranks(const struct weft_fabric *f, const struct weft_job *job,
 		     const uint32_t *gpus,
 		     const struct weft_place_options *options,
 		     struct weft_placement *p, struct weft_error *err);
 
-/* The cost of ranks already placed: where[r] for each rank r. */
+/* The cost of ranks already placed: where[r] for each rank r.  The bound is
+ * that of any placement on the whole fabric, as if nothing else ran on it. */
 int weft_place_score(const struct weft_fabric *f, const struct weft_job *job,
 		     const uint32_t *where, struct weft_placement *p,
 		     struct weft_error *err);

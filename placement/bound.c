@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* bound.c - what a job costs at least, wherever it is placed
+ *
+ * Bytes that leave a domain of level l travel at least as far as the next
+ * level.  With d(l) the least distance of GPUs that meet at level l or further
+ * out, and X(l) a lower bound of the bytes between domains of level l,
+ *
+ *	cost >= d(0) * all bytes + sum over l of (d(l+1) - d(l)) * X(l).
+ *
+ * X(l) follows from the sizes of the domains alone, filled from the largest:
+ * - a rank has at most size - 1 peers inside, its heaviest ones at best;
+ * - Donath and Hoffman (IBM J. R&D 17(5), 1973): cutting a graph into parts of
+ *   sizes s1 >= s2 >= ... cuts at least 1/2 sum s_i lambda_i, with lambda the
+ *   ascending eigenvalues of its Laplacian;
+ * - a ring longer than the largest domain is cut at least twice.
+ */
+#include "placement/place.h"
+
+#include "placement/sites.h"
+#include "placement/spectrum.h"
+#include "placement/supply.h"
+#include "topology/bitset.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_PRODUCTS 8
+
+struct bounding {
+	struct supply s;
+	struct graph g;
+	double total;	   /* bytes */
+	double *heaviest;  /* [g.n_edges] each row descending */
+	double *lambda;	   /* [n_ranks] ascending */
+	uint32_t *of_size; /* [n_ranks + 1] domains of a level by capacity */
+	uint32_t *size;	   /* [n_ranks] parts, largest first */
+	uint32_t n_products;
+	struct product product[MAX_PRODUCTS];
+};
+
+static int compare_down(const void *pa, const void *pb)
+{
+	double a = *(const double *)pa, b = *(const double *)pb;
+
+	return (a < b) - (a > b);
+}
+
+static int build(struct bounding *b, const struct weft_job *job,
+		 struct weft_error *err)
+{
+	uint32_t n = job->n_gpus;
+
+	if (graph_build(&job->traffic, &b->g, err))
+		return -1;
+	b->heaviest = weft_calloc(b->g.n_edges, sizeof(*b->heaviest), err);
+	b->lambda = weft_calloc(n, sizeof(*b->lambda), err);
+	b->of_size = weft_calloc((size_t)n + 1, sizeof(*b->of_size), err);
+	b->size = weft_calloc(n, sizeof(*b->size), err);
+	if (!b->heaviest || !b->lambda || !b->of_size || !b->size)
+		return -1;
+	memcpy(b->heaviest, b->g.weight, b->g.n_edges * sizeof(double));
+	for (uint32_t v = 0; v < n; v++)
+		qsort(b->heaviest + b->g.row[v], b->g.row[v + 1] - b->g.row[v],
+		      sizeof(double), compare_down);
+	b->total = weft_traffic_bytes(&job->traffic);
+	b->n_products =
+		spectrum_products(&job->grid, &b->g, b->product, MAX_PRODUCTS);
+	for (uint32_t i = 0; i < b->n_products; i++)
+		if (spectrum_raise(&b->product[i], b->lambda, err))
+			return -1;
+	return 0;
+}
+
+/* GPUs that a domain can give, also one inside a node. */
+static uint32_t capacity(const struct supply *s, uint32_t domain)
+{
+	const struct weft_domain *d = &s->f->domains[domain];
+	uint32_t node, n;
+	uint64_t mask;
+
+	if (d->level >= s->f->node_level)
+		return s->cap[domain];
+	node = s->f->gpu_node[d->first_gpu];
+	mask = weft_mask_first(d->n_gpus)
+	       << (d->first_gpu - s->f->nodes[node].first_gpu);
+	n = weft_mask_count(s->o->free[node] & mask);
+	return n < s->give[node] ? n : s->give[node];
+}
+
+/* Sizes of the parts when domains of the level are filled from the largest; the
+ * least even partition there is.  Returns the number of parts. */
+static uint32_t fill_level(struct bounding *b, uint32_t level)
+{
+	const struct weft_level *l = &b->s.f->levels[level];
+	uint32_t n = b->g.n, left = n, parts = 0;
+
+	memset(b->of_size, 0, ((size_t)n + 1) * sizeof(*b->of_size));
+	for (uint32_t i = 0; i < l->n_domains; i++) {
+		uint32_t c = capacity(&b->s, l->first_domain + i);
+
+		b->of_size[c < n ? c : n]++;
+	}
+	for (uint32_t c = n; c > 0 && left; c--) {
+		for (uint32_t k = b->of_size[c]; k > 0 && left; k--) {
+			b->size[parts] = c < left ? c : left;
+			left -= b->size[parts++];
+		}
+	}
+	return left ? 0 : parts;
+}
+
+static double degree_bound(const struct bounding *b, uint32_t largest)
+{
+	double sum = 0;
+
+	for (uint32_t v = 0; v < b->g.n; v++)
+		for (uint32_t e = b->g.row[v] + largest - 1;
+		     e < b->g.row[v + 1]; e++)
+			sum += b->heaviest[e];
+	return sum / 2;
+}
+
+static double crossing(struct bounding *b, uint32_t level)
+{
+	uint32_t parts = fill_level(b, level);
+	double best, spectral = 0;
+
+	if (parts < 2)
+		return 0;
+	best = degree_bound(b, b->size[0]);
+	for (uint32_t i = 0; i < parts; i++)
+		spectral += b->size[i] * b->lambda[i] / 2;
+	best = fmax(best, spectral);
+	for (uint32_t i = 0; i < b->n_products; i++)
+		best = fmax(best, spectrum_split(&b->product[i], b->size[0]));
+	return best;
+}
+
+/* Least distance of GPUs that meet at `level` or further out. */
+static double least_distance(const struct weft_fabric *f, uint32_t level,
+			     enum weft_metric metric)
+{
+	double least = INFINITY;
+
+	for (; level < f->n_levels; level++) {
+		least = fmin(least,
+			     sites_metric(&f->distance[level][0], metric));
+		if (level > 0 && f->n_rails > 1)
+			least = fmin(least, sites_metric(&f->distance[level][1],
+							 metric));
+	}
+	return least;
+}
+
+/* Sums the increments; x[l] are the bytes that cross level l. */
+static double sum_up(const struct bounding *b, const double *x,
+		     enum weft_metric metric)
+{
+	const struct weft_fabric *f = b->s.f;
+	double d = least_distance(f, 0, metric), next, sum;
+
+	if (!isfinite(d) || b->total == 0)
+		return 0;
+	sum = d * b->total;
+	for (uint32_t l = 0; l + 1 < f->n_levels; l++) {
+		next = least_distance(f, l + 1, metric);
+		if (!isfinite(next))
+			break;
+		sum += (next - d) * x[l];
+		d = next;
+	}
+	return sum;
+}
+
+int weft_place_bound(const struct weft_fabric *f, const struct weft_job *job,
+		     const struct weft_occupancy *o,
+		     double bound[WEFT_N_METRICS], struct weft_error *err)
+{
+	struct bounding b = {0};
+	double x[WEFT_MAX_LEVELS] = {0};
+	int rc = -1;
+
+	if (supply_build(f, job, o, 1, 0, &b.s, err) || build(&b, job, err))
+		goto out;
+	for (uint32_t l = f->n_levels; l-- > 0;) {
+		x[l] = crossing(&b, l);
+		/* what crosses a domain also crosses those inside it */
+		if (l + 1 < f->n_levels)
+			x[l] = fmax(x[l], x[l + 1]);
+	}
+	for (uint32_t m = 0; m < WEFT_N_METRICS; m++)
+		bound[m] = sum_up(&b, x, m);
+	rc = 0;
+out:
+	supply_free(&b.s);
+	graph_free(&b.g);
+	free(b.heaviest);
+	free(b.lambda);
+	free(b.of_size);
+	free(b.size);
+	return rc;
+}

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* candidates.c - sets of nodes worth pricing for a job */
+#include "placement/candidates.h"
+
+#include "topology/bitset.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_UNITS  3
+#define MAX_CHUNKS 8
+#define N_PICKS	   3
+
+/* Levels looked at beyond the innermost one that holds the job: distances only
+ * grow outwards, but a wider domain may have fuller nodes. */
+#define LEVELS_BEYOND 1
+
+struct build {
+	const struct weft_fabric *f;
+	const struct weft_job *job;
+	const struct weft_occupancy *o;
+	struct candidates *out;
+	uint32_t n_chunks, chunk[MAX_CHUNKS];
+	struct weft_error *err;
+};
+
+static uint32_t gcd(uint32_t a, uint32_t b)
+{
+	while (b) {
+		uint32_t rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+/* Sizes of the groups that exchange more among themselves than outside: tp
+ * times every choice of the other axes, less than the whole job. */
+static void find_chunks(struct build *b)
+{
+	const struct weft_spec *spec = &b->job->spec;
+	const uint32_t axes[] = {spec->cp, spec->dp, spec->pp};
+
+	for (uint32_t set = 1; set < 8; set++) {
+		uint32_t size = spec->tp ? spec->tp : 1;
+		bool known = false;
+
+		for (uint32_t a = 0; a < 3; a++)
+			if (set >> a & 1 && axes[a])
+				size *= axes[a];
+		for (uint32_t i = 0; i < b->n_chunks; i++)
+			known |= b->chunk[i] == size;
+		if (!known && size > 1 && size < b->job->n_gpus &&
+		    b->n_chunks < MAX_CHUNKS)
+			b->chunk[b->n_chunks++] = size;
+	}
+}
+
+/* What nodes should give multiples of: a tensor group or its largest share that
+ * fits a node, whole nodes, or, with nothing else left, single GPUs. */
+static uint32_t find_units(const struct build *b, uint32_t unit[MAX_UNITS])
+{
+	uint32_t tp = b->job->spec.tp ? b->job->spec.tp : 1;
+	uint32_t largest = 0, n = 0, group;
+
+	if (b->job->gpus_per_node) {
+		unit[0] = b->job->gpus_per_node;
+		return 1;
+	}
+	for (uint32_t i = 0; i < b->f->n_nodes; i++) {
+		uint32_t give = weft_occupancy_give(b->o, i);
+
+		largest = give > largest ? give : largest;
+	}
+	group = tp <= largest ? tp : gcd(tp, largest ? largest : 1);
+	unit[n++] = group;
+	if (largest > group && b->job->n_gpus % largest == 0)
+		unit[n++] = largest;
+	if (group > 1)
+		unit[n++] = 1;
+	return n;
+}
+
+/* Takes over *c, or drops it when it is known or there is no room. */
+static void add(struct build *b, struct choice *c)
+{
+	struct candidates *out = b->out;
+
+	for (uint32_t i = 0; i < out->n; i++)
+		if (out->choice[i].hash == c->hash)
+			goto drop;
+	if (out->n == CANDIDATES_MAX)
+		goto drop;
+	out->choice[out->n++] = *c;
+	return;
+drop:
+	choice_free(c);
+}
+
+static int try_fill(struct build *b, struct supply *s, uint32_t domain,
+		    enum deal deal, uint32_t chunk)
+{
+	struct choice c;
+	int rc = choice_fill(s, domain, deal, chunk, &c, b->err);
+
+	if (rc == 1)
+		add(b, &c);
+	else
+		choice_free(&c);
+	return rc < 0 ? -1 : 0;
+}
+
+static int try_flat(struct build *b, struct supply *s, uint32_t domain)
+{
+	struct choice c;
+	int rc = choice_flat(s, domain, &c, b->err);
+
+	if (rc == 1)
+		add(b, &c);
+	else
+		choice_free(&c);
+	return rc < 0 ? -1 : 0;
+}
+
+/* Every way of dealing the job to the parts of one domain. */
+static int try_domain(struct build *b, struct supply *s, uint32_t domain)
+{
+	if (try_fill(b, s, domain, DEAL_COMPACT, 0) ||
+	    try_fill(b, s, domain, DEAL_EVEN, 0) ||
+	    try_fill(b, s, domain, DEAL_PARTLY, 0))
+		return -1;
+	for (uint32_t i = 0; i < b->n_chunks; i++) {
+		if (b->chunk[i] % s->unit)
+			continue;
+		if (try_fill(b, s, domain, DEAL_ALIGNED, b->chunk[i]))
+			return -1;
+	}
+	if (b->job->min_nodes || b->job->max_nodes)
+		return try_flat(b, s, domain);
+	return 0;
+}
+
+/* Why a domain may be the best of its level: it is the tightest, it breaks the
+ * fewest untouched nodes, its nodes give most each. */
+static bool better_pick(const struct supply *s, uint32_t kind, uint32_t a,
+			uint32_t b)
+{
+	const uint64_t key[N_PICKS][2] = {
+		{s->cap[a], s->cap[b]},
+		{s->n_untouched[a], s->n_untouched[b]},
+		{(uint64_t)s->n_givers[a] * s->cap[b],
+		 (uint64_t)s->n_givers[b] * s->cap[a]},
+	};
+
+	if (key[kind][0] != key[kind][1])
+		return key[kind][0] < key[kind][1];
+	if (s->cap[a] != s->cap[b])
+		return s->cap[a] < s->cap[b];
+	if (s->n_untouched[a] != s->n_untouched[b])
+		return s->n_untouched[a] < s->n_untouched[b];
+	return s->shape[a] < s->shape[b];
+}
+
+/* The best domains of a level that hold the job, each once; returns how many.
+ */
+static uint32_t pick(const struct supply *s, uint32_t level,
+		     uint32_t out[N_PICKS])
+{
+	const struct weft_level *l = &s->f->levels[level];
+	uint32_t best[N_PICKS], n = 0;
+
+	for (uint32_t k = 0; k < N_PICKS; k++)
+		best[k] = WEFT_NONE;
+	for (uint32_t i = 0; i < l->n_domains; i++) {
+		uint32_t d = l->first_domain + i;
+
+		if (!supply_holds(s, d))
+			continue;
+		for (uint32_t k = 0; k < N_PICKS; k++)
+			if (best[k] == WEFT_NONE ||
+			    better_pick(s, k, d, best[k]))
+				best[k] = d;
+	}
+	for (uint32_t k = 0; k < N_PICKS; k++) {
+		bool known = best[k] == WEFT_NONE;
+
+		for (uint32_t i = 0; i < n; i++)
+			known |= out[i] == best[k];
+		if (!known)
+			out[n++] = best[k];
+	}
+	return n;
+}
+
+static int try_unit(struct build *b, uint32_t unit)
+{
+	struct supply s;
+	uint32_t domain[N_PICKS], n, beyond = 0, min_give = 0;
+	int rc = -1;
+
+	if (b->job->max_nodes)
+		min_give = (b->job->n_gpus + b->job->max_nodes - 1) /
+			   b->job->max_nodes;
+	if (supply_build(b->f, b->job, b->o, unit, min_give, &s, b->err))
+		goto out;
+	for (uint32_t level = b->f->node_level; level < b->f->n_levels;
+	     level++) {
+		n = pick(&s, level, domain);
+		for (uint32_t i = 0; i < n; i++)
+			if (try_domain(b, &s, domain[i]))
+				goto out;
+		if (n && beyond++ == LEVELS_BEYOND)
+			break;
+	}
+	rc = 0;
+out:
+	supply_free(&s);
+	return rc;
+}
+
+/* Looking at nodes alone finds a choice whenever there is one. */
+static int try_everything(struct build *b)
+{
+	uint32_t level = b->job->within_level;
+	const struct weft_level *l;
+	struct supply s;
+	int rc = -1;
+
+	if (level == WEFT_NONE)
+		level = b->f->n_levels - 1;
+	l = &b->f->levels[level];
+	if (supply_build(b->f, b->job, b->o,
+			 b->job->gpus_per_node ? b->job->gpus_per_node : 1, 0,
+			 &s, b->err))
+		goto out;
+	for (uint32_t i = 0; i < l->n_domains && !b->out->n; i++) {
+		if (!supply_holds(&s, l->first_domain + i))
+			continue;
+		if (try_flat(b, &s, l->first_domain + i))
+			goto out;
+	}
+	rc = 0;
+out:
+	supply_free(&s);
+	return rc;
+}
+
+/* Free GPUs of a domain inside a node, and its node. */
+static uint32_t free_inside(const struct build *b, uint32_t domain,
+			    uint32_t *node)
+{
+	const struct weft_domain *d = &b->f->domains[domain];
+	uint64_t mask;
+
+	*node = b->f->gpu_node[d->first_gpu];
+	mask = weft_mask_first(d->n_gpus)
+	       << (d->first_gpu - b->f->nodes[*node].first_gpu);
+	return weft_mask_count(b->o->free[*node] & mask);
+}
+
+/* The tightest NVLink domain inside a node that holds the job: its node. */
+static int try_inside_nodes(struct build *b)
+{
+	const struct weft_level *l = &b->f->levels[0];
+	uint32_t best = WEFT_NONE, best_size = WEFT_NONE, node;
+	uint32_t n = b->job->n_gpus, unit = b->job->gpus_per_node;
+	struct supply s;
+	struct choice c = {0};
+	int rc = -1;
+
+	for (uint32_t i = 0; i < l->n_domains; i++) {
+		uint32_t size = free_inside(b, l->first_domain + i, &node);
+
+		if (size < n || size >= best_size ||
+		    weft_occupancy_give(b->o, node) < n ||
+		    (b->o->required && !weft_bitset_has(b->o->required, node)))
+			continue;
+		best = node;
+		best_size = size;
+	}
+	if (best == WEFT_NONE || (unit && unit != n))
+		return 0;
+	if (supply_build(b->f, b->job, b->o, unit ? unit : 1, 0, &s, b->err))
+		goto out;
+	c.node = weft_calloc(1, sizeof(*c.node), b->err);
+	c.count = weft_calloc(1, sizeof(*c.count), b->err);
+	if (!c.node || !c.count)
+		goto out;
+	choice_add(&c, best, n);
+	if (choice_valid(&c, &s)) {
+		add(b, &c);
+		memset(&c, 0, sizeof(c));
+	}
+	rc = 0;
+out:
+	choice_free(&c);
+	supply_free(&s);
+	return rc;
+}
+
+int candidates_build(const struct weft_fabric *f, const struct weft_job *job,
+		     const struct weft_occupancy *o, struct candidates *c,
+		     struct weft_error *err)
+{
+	struct build b = {.f = f, .job = job, .o = o, .out = c, .err = err};
+	uint32_t unit[MAX_UNITS], n;
+
+	memset(c, 0, sizeof(*c));
+	if (f->node_level > 0 && try_inside_nodes(&b))
+		return -1;
+	if (job->within_level < f->node_level)
+		return 0;
+	find_chunks(&b);
+	n = find_units(&b, unit);
+	for (uint32_t i = 0; i < n; i++)
+		if (try_unit(&b, unit[i]))
+			return -1;
+	return c->n ? 0 : try_everything(&b);
+}
+
+void candidates_free(struct candidates *c)
+{
+	for (uint32_t i = 0; i < c->n; i++)
+		choice_free(&c->choice[i]);
+	c->n = 0;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* candidates.h - sets of nodes worth pricing for a job
+ *
+ * Private to placement/.
+ */
+#ifndef WEFT_PLACEMENT_CANDIDATES_H
+#define WEFT_PLACEMENT_CANDIDATES_H
+
+#include "placement/choice.h"
+
+#define CANDIDATES_MAX 64
+
+/* Distinct choices that keep to every hard limit of the job. */
+struct candidates {
+	uint32_t n;
+	struct choice choice[CANDIDATES_MAX];
+	double cost[CANDIDATES_MAX];	/* filled by the caller */
+	uint32_t order[CANDIDATES_MAX]; /* likewise */
+};
+
+/* From the innermost level outwards: the domains that hold the job best, and
+ * the ways to deal the job to their parts.  n == 0: there is no choice.  Free
+ * with candidates_free in either case. */
+int candidates_build(const struct weft_fabric *f, const struct weft_job *job,
+		     const struct weft_occupancy *o, struct candidates *c,
+		     struct weft_error *err);
+void candidates_free(struct candidates *c);
+
+#endif

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* job.c - from a job spec to everything that placing it needs */
+#include "placement/job.h"
+
+#include "topology/suggest.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The level that a key names, WEFT_NONE when it is not given. */
+static int find_level(const struct weft_fabric *f, const char *key,
+		      const char *name, uint32_t *level, struct weft_error *err)
+{
+	const char *known[WEFT_MAX_LEVELS];
+
+	*level = WEFT_NONE;
+	if (!*name || !f)
+		return 0;
+	*level = weft_fabric_level(f, name);
+	if (*level != WEFT_NONE)
+		return 0;
+	for (uint32_t i = 0; i < f->n_levels; i++)
+		known[i] = f->levels[i].name;
+	return weft_fail(err, WEFT_EINVAL,
+			 "%s=%s: fabric %s has no such level; the nearest is "
+			 "\"%s\"",
+			 key, name, f->name,
+			 weft_suggest(name, known, f->n_levels));
+}
+
+/* A built-in name; where files are allowed, a text with a dot or a slash, which
+ * only few built-ins have, is a file.  seq= of the spec wins over the model's.
+ */
+static int load_model(struct weft_spec *spec, bool allow_files,
+		      struct weft_model *model, struct weft_error *err)
+{
+	if (weft_model_find(spec->model, model, NULL) == 0)
+		return 0;
+	if (!strpbrk(spec->model, "./") || !allow_files)
+		return weft_model_find(spec->model, model, err);
+	if (weft_model_load(spec->model, model, err))
+		return -1;
+	if (!spec->seq)
+		spec->seq = model->seq;
+	return 0;
+}
+
+/* How the job lies on nodes, as far as the user fixed it. */
+static void build_shape(struct weft_job *job)
+{
+	const struct weft_spec *spec = &job->spec;
+
+	job->n_gpus = job->grid.n_ranks;
+	if (weft_spec_given(spec, "gpus_per_node"))
+		job->gpus_per_node = spec->gpus_per_node;
+	if (weft_spec_given(spec, "nodes"))
+		job->min_nodes = job->max_nodes = spec->nodes;
+}
+
+int weft_job_build(const char *text, uint32_t gpus, bool allow_files,
+		   const struct weft_fabric *f, struct weft_job *job,
+		   struct weft_error *err)
+{
+	struct weft_spec *spec = &job->spec;
+
+	memset(job, 0, sizeof(*job));
+	job->within_level = job->prefer_level = WEFT_NONE;
+	if (weft_spec_parse(text, spec, err))
+		return -1;
+	if (spec->traffic[0] && !allow_files)
+		return weft_fail(err, WEFT_EINVAL,
+				 "traffic=%s: files are not read here, only "
+				 "on the command line",
+				 spec->traffic);
+	if (weft_spec_resolve(spec, gpus, err) ||
+	    find_level(f, "within", spec->within, &job->within_level, err) ||
+	    find_level(f, "prefer", spec->prefer, &job->prefer_level, err) ||
+	    load_model(spec, allow_files, &job->model, err) ||
+	    weft_spec_grid(spec, &job->grid, err))
+		return -1;
+	build_shape(job);
+	return weft_traffic_build(spec, &job->model, &job->grid, &job->traffic,
+				  err);
+}
+
+void weft_job_free(struct weft_job *job)
+{
+	int saved = errno;
+
+	if (job) {
+		weft_traffic_free(&job->traffic);
+		memset(job, 0, sizeof(*job));
+	}
+	errno = saved;
+}

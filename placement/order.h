@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* order.h - rank orders worth trying, whatever the nodes
+ *
+ * Private to placement/.
+ */
+#ifndef WEFT_PLACEMENT_ORDER_H
+#define WEFT_PLACEMENT_ORDER_H
+
+#include "placement/graph.h"
+#include "placement/job.h"
+#include "placement/sites.h"
+
+#define ORDERS_MAX 24
+
+/* rank[k][i]: the rank that comes i-th in order k.  Order 0 is that of the
+ * ranks themselves, the others nest the job's axes in every other way. */
+struct orders {
+	uint32_t n, n_ranks;
+	uint32_t *rank[ORDERS_MAX];
+	struct graph ranks;		 /* the job's traffic */
+	uint32_t block;			 /* ranks per vertex of blocks[] */
+	struct graph blocks[ORDERS_MAX]; /* cut into runs of `block` ranks */
+};
+
+/* Free with orders_free in either case. */
+int orders_build(const struct weft_job *job, struct orders *o,
+		 struct weft_error *err);
+void orders_free(struct orders *o);
+
+/* Cuts every order into runs of `block` ranks, for orders_cost. */
+int orders_cut(struct orders *o, uint32_t block, struct weft_error *err);
+
+/* Cost of order k when its i-th run of o->block ranks sits on site i; exact
+ * where a block's GPUs are all equally far from each other. */
+double orders_cost(const struct orders *o, uint32_t k, const struct sites *s);
+
+#endif

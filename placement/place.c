@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* place.c - choosing GPUs and rank order for a job: what all strategies share
+ */
+#include "placement/place.h"
+
+#include "placement/arrange.h"
+#include "placement/place_firstfit.h"
+#include "placement/place_pack.h"
+#include "placement/ranking.h"
+#include "placement/reason.h"
+#include "topology/bitset.h"
+#include "topology/suggest.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const struct weft_strategy weft_strategies[] = {
+	{"pack", "nodes and rank order for the traffic, in few domains",
+	 place_pack},
+	{"first-fit", "first nodes by name that fit, ranks in order",
+	 place_firstfit},
+};
+const uint32_t weft_n_strategies =
+	sizeof(weft_strategies) / sizeof(weft_strategies[0]);
+
+static const struct weft_strategy *find_strategy(const char *name,
+						 struct weft_error *err)
+{
+	const char *known[sizeof(weft_strategies) / sizeof(weft_strategies[0])];
+
+	for (uint32_t i = 0; i < weft_n_strategies; i++) {
+		known[i] = weft_strategies[i].name;
+		if (!name || strcmp(name, known[i]) == 0)
+			return &weft_strategies[i];
+	}
+	weft_fail(err, WEFT_EINVAL,
+		  "unknown placement method \"%.40s\"; did you mean \"%s\"?",
+		  name, weft_suggest(name, known, weft_n_strategies));
+	return NULL;
+}
+
+/* Nodes in the order of their lowest rank. */
+static int fill_nodes(const struct weft_fabric *f, struct weft_placement *p,
+		      struct weft_error *err)
+{
+	uint64_t *seen =
+		weft_calloc(weft_bitset_words(f->n_nodes), sizeof(*seen), err);
+
+	free(p->nodes);
+	p->n_nodes = 0;
+	p->nodes = weft_calloc(p->n_ranks, sizeof(*p->nodes), err);
+	if (!seen || !p->nodes) {
+		free(seen);
+		return -1;
+	}
+	for (uint32_t r = 0; r < p->n_ranks; r++) {
+		uint32_t node = f->gpu_node[p->where[r]];
+
+		if (weft_bitset_has(seen, node))
+			continue;
+		weft_bitset_add(seen, node);
+		p->nodes[p->n_nodes++] = node;
+	}
+	free(seen);
+	return 0;
+}
+
+/* An allocation made elsewhere need not keep to the job's limits on nodes; its
+ * bound must not rest on them. */
+static struct weft_job without_limits(const struct weft_job *job)
+{
+	struct weft_job free_job = *job;
+
+	free_job.gpus_per_node = free_job.min_nodes = free_job.max_nodes = 0;
+	free_job.within_level = WEFT_NONE;
+	return free_job;
+}
+
+/* From where[] and cost to the rest of the answer. */
+static int finish(const struct weft_fabric *f, const struct weft_job *job,
+		  const struct weft_occupancy *o, struct weft_placement *p,
+		  struct weft_error *err)
+{
+	double bound[WEFT_N_METRICS], cost = p->cost.total[p->metric];
+
+	if (fill_nodes(f, p, err) || weft_place_bound(f, job, o, bound, err))
+		return -1;
+	/* the bound is a sum in another order: rounding may lift it */
+	p->bound = bound[p->metric] < cost ? bound[p->metric] : cost;
+	p->gap = cost > 0 ? (cost - p->bound) / cost : 0;
+	return 0;
+}
+
+/* Keeps the better of p and first-fit; *baseline is first-fit's cost or -1. */
+static int compare_baseline(const struct supply *s, struct weft_placement *p,
+			    struct weft_cost_scratch *scratch, double *baseline,
+			    struct weft_error *err)
+{
+	struct ranking mine, theirs;
+	struct weft_cost cost;
+	uint32_t *where = weft_calloc(s->job->n_gpus, sizeof(*where), err);
+	int rc;
+
+	*baseline = -1;
+	if (!where)
+		return -1;
+	rc = firstfit_find(s->f, s->job, s->o, where, err);
+	if (rc <= 0)
+		goto out;
+	rc = weft_cost(s->f, &s->job->traffic, where, scratch, &cost, err);
+	if (rc)
+		goto out;
+	*baseline = cost.total[p->metric];
+	ranking_measure(s, where, &cost, &theirs);
+	if (p->placed)
+		ranking_measure(s, p->where, &p->cost, &mine);
+	if (!p->placed || ranking_compare(s->job, &theirs, &mine) < 0) {
+		memcpy(p->where, where, p->n_ranks * sizeof(*where));
+		p->cost = cost;
+		p->placed = true;
+		p->method = "first-fit";
+	}
+out:
+	free(where);
+	return rc < 0 ? -1 : 0;
+}
+
+static int place_and_compare(const struct supply *s,
+			     const struct weft_strategy *strategy,
+			     const struct weft_place_options *options,
+			     struct weft_placement *p, struct weft_error *err)
+{
+	struct weft_cost_scratch scratch = {0};
+	double baseline;
+	int rc = -1;
+
+	if (strategy->place(s->f, s->job, s->o, options, p, err))
+		return -1;
+	if (p->placed && weft_cost(s->f, &s->job->traffic, p->where, &scratch,
+				   &p->cost, err))
+		goto out;
+	if (compare_baseline(s, p, &scratch, &baseline, err))
+		goto out;
+	if (!p->placed) {
+		weft_placement_explain(p, "no set of nodes with free GPUs "
+					  "meets all the limits on nodes");
+		rc = 0;
+		goto out;
+	}
+	if (finish(s->f, s->job, s->o, p, err))
+		goto out;
+	reason_placed(s, p, baseline);
+	rc = 0;
+out:
+	weft_cost_scratch_free(&scratch);
+	return rc;
+}
+
+static void start(const struct weft_job *job, struct weft_placement *p)
+{
+	memset(p, 0, sizeof(*p));
+	p->n_ranks = job->n_gpus;
+	p->metric = job->spec.metric;
+	p->method = "none";
+}
+
+int weft_place(const struct weft_fabric *f, const struct weft_job *job,
+	       const struct weft_occupancy *o,
+	       const struct weft_place_options *options,
+	       struct weft_placement *p, struct weft_error *err)
+{
+	static const struct weft_place_options defaults = {0};
+	const struct weft_strategy *strategy;
+	struct supply s = {0};
+	int rc = -1;
+
+	start(job, p);
+	if (!options)
+		options = &defaults;
+	strategy = find_strategy(options->method, err);
+	if (!strategy)
+		return -1;
+	if (job->traffic.n_ranks != job->n_gpus || job->n_gpus == 0)
+		return weft_fail(err, WEFT_EINVAL,
+				 "the job has %u GPUs but traffic of %u ranks",
+				 job->n_gpus, job->traffic.n_ranks);
+	if (supply_build(f, job, o, 1, 0, &s, err))
+		goto out;
+	p->method = strategy->name;
+	if (reason_impossible(&s, p))
+		rc = 0;
+	else
+		rc = place_and_compare(&s, strategy, options, p, err);
+out:
+	supply_free(&s);
+	return rc;
+}
+
+int weft_place_score(const struct weft_fabric *f, const struct weft_job *job,
+		     const uint32_t *where, struct weft_placement *p,
+		     struct weft_error *err)
+{
+	const struct weft_job unlimited = without_limits(job);
+	struct weft_occupancy all = {0};
+	int rc = -1;
+
+	start(job, p);
+	p->where = weft_calloc(job->n_gpus, sizeof(*p->where), err);
+	if (!p->where || weft_occupancy_build(f, &all, err))
+		goto out;
+	if (weft_cost(f, &job->traffic, where, NULL, &p->cost, err))
+		goto out;
+	memcpy(p->where, where, job->n_gpus * sizeof(*where));
+	p->placed = true;
+	p->method = "given";
+	rc = finish(f, &unlimited, &all, p, err);
+out:
+	weft_occupancy_free(&all);
+	return rc;
+}
+
+/* An occupancy in which exactly gpus[] are free. */
+static int only_these(const struct weft_fabric *f, const uint32_t *gpus,
+		      uint32_t n, struct weft_occupancy *o,
+		      struct weft_error *err)
+{
+	if (weft_occupancy_build(f, o, err))
+		return -1;
+	memset(o->free, 0, f->n_nodes * sizeof(*o->free));
+	memset(o->usable, 0, f->n_nodes * sizeof(*o->usable));
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t node = f->gpu_node[gpus[i]];
+
+		o->free[node] |= UINT64_C(1)
+				 << (gpus[i] - f->nodes[node].first_gpu);
+		o->usable[node]++;
+	}
+	return 0;
+}
+
+int weft_place_ranks(const struct weft_fabric *f, const struct weft_job *job,
+		     const uint32_t *gpus,
+		     const struct weft_place_options *options,
+		     struct weft_placement *p, struct weft_error *err)
+{
+	static const struct weft_place_options defaults = {0};
+	const struct weft_job unlimited = without_limits(job);
+	struct weft_occupancy these = {0};
+	uint32_t *where = weft_calloc(job->n_gpus, sizeof(*where), err);
+	struct weft_cost cost;
+	int rc = -1;
+
+	start(job, p);
+	p->where = weft_calloc(job->n_gpus, sizeof(*p->where), err);
+	/* the given order is a candidate; pricing it checks gpus[], too */
+	if (!where || !p->where ||
+	    weft_cost(f, &job->traffic, gpus, NULL, &p->cost, err) ||
+	    only_these(f, gpus, job->n_gpus, &these, err))
+		goto out;
+	memcpy(p->where, gpus, job->n_gpus * sizeof(*gpus));
+	p->placed = true;
+	p->method = "given";
+	if (arrange_ranks(f, &unlimited, &these, options ? options : &defaults,
+			  where, err) ||
+	    weft_cost(f, &job->traffic, where, NULL, &cost, err))
+		goto out;
+	if (cost.total[p->metric] < p->cost.total[p->metric]) {
+		memcpy(p->where, where, job->n_gpus * sizeof(*where));
+		p->cost = cost;
+		p->method = "pack";
+	}
+	rc = finish(f, &unlimited, &these, p, err);
+out:
+	weft_occupancy_free(&these);
+	free(where);
+	return rc;
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* place_pack.c - the default strategy: few domains, ranks nested to fit them
+ *
+ * 1. candidates.c proposes sets of nodes, from the innermost level outwards.
+ * 2. Each is priced with every nesting of the job's axes (order.c), on blocks
+ *    of ranks as large as all its nodes' shares allow.
+ * 3. The best few are improved by local search (arrange.c).
+ * 4. ranking.c decides between them.
+ */
+#include "placement/place_pack.h"
+
+#include "placement/arrange.h"
+#include "placement/candidates.h"
+#include "placement/ranking.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FINALISTS 4
+
+struct pack {
+	const struct weft_fabric *f;
+	const struct weft_job *job;
+	const struct weft_occupancy *o;
+	struct candidates candidates;
+	struct arranger arranger;
+	struct supply supply; /* of single GPUs, for the ranking */
+	struct weft_cost_scratch scratch;
+	struct ranking best;
+	uint32_t *where; /* [n_gpus] scratch */
+	struct weft_placement *p;
+	struct weft_error *err;
+};
+
+/* Cost of the best nesting on every candidate; the cheapest come first. */
+static int price(struct pack *pack)
+{
+	struct candidates *c = &pack->candidates;
+	uint32_t *gpus =
+		weft_calloc(pack->job->n_gpus, sizeof(*gpus), pack->err);
+
+	if (!gpus)
+		return -1;
+	for (uint32_t i = 0; i < c->n; i++) {
+		uint32_t k = i;
+
+		choice_expand(&c->choice[i], pack->o, gpus);
+		if (arrange_price(&pack->arranger, gpus,
+				  choice_block(&c->choice[i], pack->f),
+				  &c->cost[i], pack->err)) {
+			free(gpus);
+			return -1;
+		}
+		for (; k > 0 && c->cost[c->order[k - 1]] > c->cost[i]; k--)
+			c->order[k] = c->order[k - 1];
+		c->order[k] = i;
+	}
+	free(gpus);
+	return 0;
+}
+
+/* Keeps pack->where when it ranks before the best so far. */
+static int consider(struct pack *pack)
+{
+	struct weft_cost cost;
+	struct ranking ranking;
+
+	if (weft_cost(pack->f, &pack->job->traffic, pack->where, &pack->scratch,
+		      &cost, pack->err))
+		return -1;
+	ranking_measure(&pack->supply, pack->where, &cost, &ranking);
+	if (pack->p->placed &&
+	    ranking_compare(pack->job, &ranking, &pack->best) >= 0)
+		return 0;
+	pack->best = ranking;
+	pack->p->placed = true;
+	memcpy(pack->p->where, pack->where,
+	       pack->job->n_gpus * sizeof(*pack->where));
+	return 0;
+}
+
+static int decide(struct pack *pack)
+{
+	struct candidates *c = &pack->candidates;
+
+	for (uint32_t i = 0; i < c->n && i < FINALISTS; i++) {
+		const struct choice *choice = &c->choice[c->order[i]];
+
+		if (arrange_choice(&pack->arranger, choice, pack->where,
+				   pack->err) ||
+		    consider(pack))
+			return -1;
+	}
+	return 0;
+}
+
+static int run(struct pack *pack, const struct weft_place_options *options)
+{
+	uint32_t n = pack->job->n_gpus;
+
+	pack->where = weft_calloc(n, sizeof(*pack->where), pack->err);
+	pack->p->where = weft_calloc(n, sizeof(*pack->p->where), pack->err);
+	if (!pack->where || !pack->p->where)
+		return -1;
+	if (candidates_build(pack->f, pack->job, pack->o, &pack->candidates,
+			     pack->err))
+		return -1;
+	if (!pack->candidates.n)
+		return 0;
+	if (arranger_build(pack->f, pack->job, pack->o, options,
+			   &pack->arranger, pack->err) ||
+	    supply_build(pack->f, pack->job, pack->o, 1, 0, &pack->supply,
+			 pack->err) ||
+	    price(pack))
+		return -1;
+	return decide(pack);
+}
+
+int place_pack(const struct weft_fabric *f, const struct weft_job *job,
+	       const struct weft_occupancy *o,
+	       const struct weft_place_options *options,
+	       struct weft_placement *p, struct weft_error *err)
+{
+	struct pack pack = {.f = f, .job = job, .o = o, .p = p, .err = err};
+	int rc = run(&pack, options);
+
+	p->n_ranks = job->n_gpus;
+	p->method = "pack";
+	candidates_free(&pack.candidates);
+	arranger_free(&pack.arranger);
+	supply_free(&pack.supply);
+	weft_cost_scratch_free(&pack.scratch);
+	free(pack.where);
+	return rc;
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* ranking.c - which of two placements is the better one */
+#include "placement/ranking.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Sums of the same terms in another order differ by rounding only. */
+#define SAME 1e-9
+
+static int compare_real(double a, double b)
+{
+	if (a == b || fabs(a - b) <= SAME * fmax(fabs(a), fabs(b)))
+		return 0;
+	return a < b ? -1 : 1;
+}
+
+static int compare_count(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+/* Marks domains as they are met; each is counted once although ranks come in
+ * any order, because a placement touches few domains beside its GPUs. */
+static uint32_t count_broken(const struct supply *s, uint32_t level,
+			     const uint32_t *where, uint8_t *seen)
+{
+	const struct weft_level *l = &s->f->levels[level];
+	uint32_t n = 0;
+
+	for (uint32_t r = 0; r < s->job->n_gpus; r++) {
+		uint32_t d = s->f->gpu_domain[level][where[r]];
+
+		if (seen[d - l->first_domain])
+			continue;
+		seen[d - l->first_domain] = 1;
+		n += supply_untouched(s, d);
+	}
+	for (uint32_t r = 0; r < s->job->n_gpus; r++)
+		seen[s->f->gpu_domain[level][where[r]] - l->first_domain] = 0;
+	return n;
+}
+
+/* Innermost domain from node_level outwards that holds every rank. */
+static uint32_t tightest(const struct supply *s, const uint32_t *where)
+{
+	const struct weft_fabric *f = s->f;
+	uint32_t low = where[0], high = where[0], level;
+
+	for (uint32_t r = 1; r < s->job->n_gpus; r++) {
+		low = where[r] < low ? where[r] : low;
+		high = where[r] > high ? where[r] : high;
+	}
+	level = weft_fabric_meet(f, low, high);
+	if (level < f->node_level)
+		level = f->node_level;
+	return level < f->n_levels ? f->gpu_domain[level][low] : WEFT_NONE;
+}
+
+static bool keeps_to_preferred(const struct supply *s, const uint32_t *where)
+{
+	uint32_t level = s->job->prefer_level;
+	uint32_t d;
+
+	if (level == WEFT_NONE)
+		return true;
+	d = s->f->gpu_domain[level][where[0]];
+	for (uint32_t r = 1; r < s->job->n_gpus; r++)
+		if (s->f->gpu_domain[level][where[r]] != d)
+			return false;
+	return true;
+}
+
+void ranking_measure(const struct supply *s, const uint32_t *where,
+		     const struct weft_cost *cost, struct ranking *r)
+{
+	const struct weft_fabric *f = s->f;
+	uint32_t d = tightest(s, where);
+
+	memset(r, 0, sizeof(*r));
+	r->prefers = keeps_to_preferred(s, where);
+	r->cost = cost->total[s->job->spec.metric];
+	r->busiest_s = cost->busiest.time_s;
+	r->lowest = where[0];
+	for (uint32_t i = 0; i < s->job->n_gpus; i++) {
+		if (s->o->weight)
+			r->weight += s->o->weight[f->gpu_node[where[i]]];
+		if (where[i] < r->lowest)
+			r->lowest = where[i];
+	}
+	for (uint32_t l = f->node_level; l < f->n_levels; l++)
+		r->broken[l] = count_broken(s, l, where, s->seen);
+	if (d != WEFT_NONE)
+		r->slack = s->cap[d] - s->job->n_gpus;
+}
+
+int ranking_compare(const struct weft_job *job, const struct ranking *a,
+		    const struct ranking *b)
+{
+	bool balance = job->spec.spread == WEFT_BALANCE;
+	int cost = compare_real(a->cost, b->cost);
+	int busiest = compare_real(a->busiest_s, b->busiest_s);
+	int order;
+
+	if (a->prefers != b->prefers)
+		return a->prefers ? -1 : 1;
+	order = balance ? busiest : cost;
+	if (!order)
+		order = balance ? cost : busiest;
+	if (!order)
+		order = compare_count(a->weight, b->weight);
+	for (uint32_t l = WEFT_MAX_LEVELS; l > 0 && !order; l--)
+		order = compare_count(a->broken[l - 1], b->broken[l - 1]);
+	if (!order)
+		order = compare_count(a->slack, b->slack);
+	if (!order)
+		order = compare_count(a->lowest, b->lowest);
+	return order;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* ranking.h - which of two placements is the better one
+ *
+ * Private to placement/.
+ */
+#ifndef WEFT_PLACEMENT_RANKING_H
+#define WEFT_PLACEMENT_RANKING_H
+
+#include "costmodel/cost.h"
+#include "placement/supply.h"
+
+/* In the order in which they decide; smaller is better in all but the first.
+ * With spread=balance busiest_s comes before cost. */
+struct ranking {
+	bool prefers;	  /* keeps to prefer= */
+	double cost;	  /* sum of d * M in the job's metric */
+	double busiest_s; /* time of the busiest link */
+	uint64_t weight;  /* admin's weights, summed over the GPUs */
+	uint32_t broken[WEFT_MAX_LEVELS]; /* untouched domains that it
+					   * touches; outermost decides first */
+	uint32_t slack;	 /* GPUs left in the tightest domain around it */
+	uint32_t lowest; /* GPU index */
+};
+
+/* s: any supply of the same job and occupancy. */
+void ranking_measure(const struct supply *s, const uint32_t *where,
+		     const struct weft_cost *cost, struct ranking *r);
+
+/* < 0: a is better; 0: equal; > 0: b is better. */
+int ranking_compare(const struct weft_job *job, const struct ranking *a,
+		    const struct ranking *b);
+
+#endif

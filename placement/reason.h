@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* reason.h - sentences that say why a placement is as it is, or why there is
+ * none
+ *
+ * Private to placement/.
+ */
+#ifndef WEFT_PLACEMENT_REASON_H
+#define WEFT_PLACEMENT_REASON_H
+
+#include "placement/placement.h"
+#include "placement/supply.h"
+
+/* Explains what is missing.  Returns true when the job cannot be placed for
+ * that reason; false: nothing is obviously missing. */
+bool reason_impossible(const struct supply *s, struct weft_placement *p);
+
+/* Explains a placed p: what it spans, which nodes it shares, what is left.
+ * baseline: first-fit's cost, or < 0 where it finds no place. */
+void reason_placed(const struct supply *s, struct weft_placement *p,
+		   double baseline);
+
+#endif

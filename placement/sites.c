@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* sites.c - the places that ranks can take, and how far apart they are */
+#include "placement/sites.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+double sites_metric(const struct weft_distance *d, enum weft_metric metric)
+{
+	if (metric == WEFT_HOPS)
+		return d->hops;
+	return metric == WEFT_LATENCY ? d->latency_s : d->time_s_per_byte;
+}
+
+static int allocate(struct sites *s, uint32_t n, struct weft_error *err)
+{
+	uint32_t rows = 1;
+	char *p;
+
+	while ((1u << rows) < n)
+		rows++;
+	p = weft_calloc(n, 3 * sizeof(uint32_t) + rows, err);
+	if (!p)
+		return -1;
+	s->memory = p;
+	s->gpu = (uint32_t *)(void *)p;
+	s->node = s->gpu + n;
+	s->rail = s->node + n;
+	for (uint32_t k = 0; k < rows; k++)
+		s->meet[k] = (uint8_t *)(s->rail + n) + (size_t)k * n;
+	return 0;
+}
+
+static void build_meets(const struct weft_fabric *f, struct sites *s)
+{
+	for (uint32_t i = 0; i + 1 < s->n; i++)
+		s->meet[0][i] =
+			(uint8_t)weft_fabric_meet(f, s->gpu[i], s->gpu[i + 1]);
+	for (uint32_t k = 1; (1u << k) < s->n; k++) {
+		const uint8_t *below = s->meet[k - 1];
+
+		for (uint32_t i = 0; i + (1u << k) < s->n; i++) {
+			uint8_t left = below[i], right;
+
+			right = below[i + (1u << (k - 1))];
+			s->meet[k][i] = left > right ? left : right;
+		}
+	}
+}
+
+static void build_distances(const struct weft_fabric *f, struct sites *s,
+			    enum weft_metric metric)
+{
+	for (uint32_t level = 0; level < f->n_levels; level++)
+		for (int cross = 0; cross < 2; cross++)
+			s->distance[level][cross] = sites_metric(
+				&f->distance[level][cross], metric);
+	/* GPUs of one NVLink domain do not use rails */
+	s->distance[0][1] = s->distance[0][0];
+	s->distance[f->n_levels][0] = s->distance[f->n_levels][1] = INFINITY;
+}
+
+int sites_build(const struct weft_fabric *f, const uint32_t *gpu, uint32_t n,
+		bool rails, enum weft_metric metric, struct sites *s,
+		struct weft_error *err)
+{
+	memset(s, 0, sizeof(*s));
+	s->n = n;
+	if (allocate(s, n, err))
+		return -1;
+	memcpy(s->gpu, gpu, n * sizeof(*gpu));
+	for (uint32_t i = 0; i < n; i++) {
+		s->node[i] = f->gpu_node[gpu[i]];
+		s->rail[i] = rails && f->n_rails > 1
+				     ? weft_fabric_rail(f, gpu[i])
+				     : 0;
+	}
+	build_meets(f, s);
+	build_distances(f, s, metric);
+	return 0;
+}
+
+void sites_free(struct sites *s)
+{
+	free(s->memory);
+	memset(s, 0, sizeof(*s));
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* supply.h - what every node and domain can give to one job
+ *
+ * Private to placement/.
+ */
+#ifndef WEFT_PLACEMENT_SUPPLY_H
+#define WEFT_PLACEMENT_SUPPLY_H
+
+#include "placement/job.h"
+#include "placement/occupancy.h"
+
+/* Domains are those of the fabric from node_level outwards; entries of the
+ * levels inside a node are unused.
+ *
+ * shape[] is equal for domains that differ only in the names and the order of
+ * their parts: ties are decided by it first, by index last, so that renaming
+ * nodes does not change what a placement costs. */
+struct supply {
+	const struct weft_fabric *f;
+	const struct weft_job *job;
+	const struct weft_occupancy *o;
+	uint32_t unit;		/* a node gives a multiple of this */
+	uint32_t *give;		/* [n_nodes] GPUs */
+	uint64_t *node_shape;	/* [n_nodes] */
+	uint32_t *cap;		/* [n_domains] sum of give */
+	uint32_t *n_givers;	/* [n_domains] nodes with give > 0 */
+	uint32_t *must;		/* [n_domains] required nodes inside */
+	uint32_t *n_untouched;	/* [n_domains] nodes without a busy GPU */
+	uint64_t *shape;	/* [n_domains] */
+	uint32_t *domain_order; /* [n_domains] children of d, best first, at
+				 * first_child once is_sorted[d] */
+	uint32_t *node_order;	/* [n_nodes] the same for nodes, at first_node
+				 */
+	bool *is_sorted;	/* [n_domains] */
+	uint8_t *seen;		/* [n_domains] zeros; scratch of callers */
+	void *memory;
+};
+
+/* min_give: nodes that could give less than this give nothing (0: all give);
+ * required nodes are exempt.  Free with supply_free in either case. */
+int supply_build(const struct weft_fabric *f, const struct weft_job *job,
+		 const struct weft_occupancy *o, uint32_t unit,
+		 uint32_t min_give, struct supply *s, struct weft_error *err);
+void supply_free(struct supply *s);
+
+/* True when no GPU of the domain is busy. */
+static inline bool supply_untouched(const struct supply *s, uint32_t domain)
+{
+	return s->n_untouched[domain] == s->f->domains[domain].n_nodes;
+}
+
+/* Puts the domain's parts into the order in which they are taken: most GPUs
+ * first; at equal size partly used ones first, then the admin's weight. */
+int supply_sort(struct supply *s, uint32_t domain, struct weft_error *err);
+
+/* The least that a required node must give. */
+static inline uint32_t supply_least(const struct supply *s)
+{
+	return s->job->gpus_per_node ? s->job->gpus_per_node : 1;
+}
+
+/* True when the domain alone can hold the whole job. */
+bool supply_holds(const struct supply *s, uint32_t domain);
+
+#endif
