@@ -62,9 +62,7 @@ static int decode(struct weft_draft *d, const struct weft_yaml_node *node,
 	if (err.code == WEFT_ENOMEM)
 		return weft_fail(d->err, err.code, "%s", err.text);
 	return weft_yaml_fail_inside(d->doc, node, in_key,
-				     err.column ? err.column : 1, d->err,
-				     "%s; expected a hostlist such as "
-				     "n[00-15],m1",
+				     err.column ? err.column : 1, d->err, "%s",
 				     err.text);
 }
 
@@ -438,24 +436,41 @@ int weft_draft_fill_racks(struct weft_draft *d,
 	return rc;
 }
 
-static int thing_complete(struct weft_draft *d,
-			  const struct weft_draft_thing *thing)
+/* Column, in the key that names it, of the thing. */
+static int thing_column(const struct weft_draft *d, uint32_t thing)
 {
+	const struct weft_draft_thing *t = &d->things[thing];
+	uint32_t index = 0;
+
+	while (index < thing && d->things[thing - index - 1].where == t->where)
+		index++;
+	return weft_hostlist_column(t->where->key, t->level > DRAFT_SPAN
+							   ? index * t->parts
+							   : index);
+}
+
+static int thing_complete(struct weft_draft *d, uint32_t index)
+{
+	const struct weft_draft_thing *thing = &d->things[index];
 	uint32_t top = DRAFT_NETWORK + d->n_levels - 1;
 
 	if (thing->parent == WEFT_NONE && thing->level < top && d->n_levels)
-		return weft_yaml_fail_key(
-			d->doc, thing->where, d->err,
+		return weft_yaml_fail_inside(
+			d->doc, thing->where, true, thing_column(d, index),
+			d->err,
 			"%s \"%.60s\" is in no domain; expected it in one of "
-			"level %s or above",
+			"level %s%s",
 			weft_draft_level_name(d, thing->level), thing->name,
 			weft_draft_level_name(d, thing->level < DRAFT_NETWORK
 							 ? DRAFT_NETWORK
-							 : thing->level + 1));
+							 : thing->level + 1),
+			d->n_levels > 1 && thing->level + 1 < top ? " or above"
+								  : "");
 	if (thing->parent != WEFT_NONE && thing->level > DRAFT_NODE &&
 	    thing->named < thing->parts)
-		return weft_yaml_fail_key(
-			d->doc, d->things[thing->parent].where, d->err,
+		return weft_yaml_fail_inside(
+			d->doc, d->things[thing->parent].where, true,
+			thing_column(d, thing->parent), d->err,
 			"domain %.60s has %u of the %u parts of %.60s; "
 			"expected all of them",
 			d->things[thing->parent].name, thing->named,
@@ -466,7 +481,7 @@ static int thing_complete(struct weft_draft *d,
 int weft_draft_complete(struct weft_draft *d)
 {
 	for (uint32_t t = 0; t < d->n_things; t++)
-		if (thing_complete(d, &d->things[t]))
+		if (thing_complete(d, t))
 			return -1;
 	return 0;
 }

@@ -115,7 +115,7 @@ static int nodes_of_key(struct weft_draft *d, const struct weft_yaml_node *node,
 	*total += (uint64_t)list.n * gpus;
 	if (*total > WEFT_MAX_GPUS)
 		rc = weft_yaml_fail_key(d->doc, node, d->err,
-					"more than %u GPUs in a fabric",
+					"expected at most %u GPUs in a fabric",
 					WEFT_MAX_GPUS);
 	for (uint32_t i = 0; !rc && i < list.n; i++) {
 		struct weft_draft_name name = {.text = list.names[i],
@@ -216,6 +216,11 @@ static int nvlink_read(struct weft_draft *d, const struct weft_yaml_node *node)
 {
 	uint64_t value = 0;
 
+	if (!node->n_children &&
+	    (node->kind == WEFT_YAML_MAP || !node->text || !*node->text))
+		return weft_yaml_fail(d->doc, node, d->err,
+				      "nvlink: expected GPUs per domain, or "
+				      "lines NAMES: NODES");
 	if (node->kind == WEFT_YAML_MAP) {
 		for (const struct weft_yaml_node *c = node->child; c;
 		     c = c->next)
@@ -248,7 +253,7 @@ static int level_read(struct weft_draft *d, const struct weft_yaml_node *node)
 	/* The levels nvlink, node and core come on top. */
 	if (d->n_levels == WEFT_MAX_LEVELS - 3)
 		return weft_yaml_fail_key(d->doc, node, d->err,
-					  "more than %d levels",
+					  "expected at most %d levels",
 					  WEFT_MAX_LEVELS - 3);
 	for (size_t k = 0; k < N_OF(reserved); k++)
 		if (strcmp(node->key, reserved[k]) == 0)

@@ -90,7 +90,7 @@ static const char *range_check(const struct scan *s, const char *p,
 
 	if (!r->width)
 		return fail(s, p,
-			    *p == ']' ? "empty brackets, expected numbers"
+			    *p == ']' ? "empty brackets; expected numbers"
 				      : "expected a number in the brackets"),
 		       NULL;
 	dash = p + r->width;
@@ -99,13 +99,14 @@ static const char *range_check(const struct scan *s, const char *p,
 		return fail(s, end, "expected the last number of the range"),
 		       NULL;
 	if (r->width > NUMBER_MAX_DIGITS || high_width > NUMBER_MAX_DIGITS)
-		return fail(s, p, "a number of more than 18 digits"), NULL;
+		return fail(s, p, "expected numbers of at most 18 digits"),
+		       NULL;
 	if (high_width != r->width && dash[1] == '0')
 		return fail(s, dash + 1,
 			    "both ends of a range must have the same width"),
 		       NULL;
 	if (r->high < r->low)
-		return fail(s, p, "the range descends, expected LOW-HIGH"),
+		return fail(s, p, "the range descends; expected LOW-HIGH"),
 		       NULL;
 	return end;
 }
@@ -140,7 +141,9 @@ static const char *group_check(const struct scan *s, const char *p,
 		p = skip_blanks(p);
 	} while (*p == ',');
 	if (!*p)
-		return fail(s, open, "this bracket is never closed"), NULL;
+		return fail(s, open,
+			    "this bracket is never closed; expected ']'"),
+		       NULL;
 	if (*p != ']')
 		return fail(s, p, "expected a number, ',' or ']'"), NULL;
 	*count = saturating_multiply(*count, n, s->max_names);
@@ -165,20 +168,24 @@ static const char *item_check(struct scan *s, const char *p)
 			longest++;
 		} else {
 			return fail(s, p,
-				    *p == ']' ? "']' without '['"
-					      : "a control character"),
+				    *p == ']'
+					    ? "']' without '['; expected a name"
+					    : "a control character; expected a "
+					      "name"),
 			       NULL;
 		}
 	}
 	if (p == start)
 		return fail(s, p, "expected a name"), NULL;
 	if (longest > NAME_MAX_BYTES)
-		return fail(s, start, "a name of more than 255 bytes"), NULL;
+		return fail(s, start, "expected a name of at most 255 bytes"),
+		       NULL;
 	s->n_names += count;
 	s->n_bytes += count * (longest + 1);
 	if (s->n_names > s->max_names) {
 		weft_fail_at(s->err, WEFT_EINVAL, "", 0,
-			     (int)(start - s->text) + 1, "more than %llu names",
+			     (int)(start - s->text) + 1,
+			     "expected at most %llu names",
 			     (unsigned long long)s->max_names);
 		return NULL;
 	}
@@ -470,39 +477,33 @@ static const char **block_index(const char *block, uint32_t n)
 	return items;
 }
 
-/* Each round folds one number of the names, so that "a0-b0,a0-b1,a1-b0,a1-b1"
- * becomes "a0-b[0-1],a1-b[0-1]" and then "a[0-1]-b[0-1]". */
-char *weft_hostlist_encode(const char *const *names, uint32_t n)
+/* In place: the items lie end to end. */
+static char *items_join(char *block, uint32_t n)
 {
-	const char *const *items = names;
-	const char **index = NULL;
-	char *block = NULL, *next = NULL;
-	uint32_t n_next = 0;
-
-	if (!n)
-		return calloc(1, 1);
-	while (items_fold(items, n, &next, &n_next) == 0) {
-		bool done = n_next == n;
-
-		free(index);
-		free(block);
-		block = next;
-		index = NULL;
-		n = n_next;
-		if (done)
-			break;
-		items = index = block_index(block, n);
-		if (!index)
-			break;
-		next = NULL;
-	}
-	if (!next) {
-		free(index);
-		free(block);
-		return NULL;
-	}
-	/* Joining in place: the items lie end to end. */
 	for (char *p = block; n-- > 1; *p++ = ',')
 		p += strlen(p);
 	return block;
+}
+
+/* Each round folds one number of the names, so that "a0-b0,a0-b1,a1-b0,a1-b1"
+ * becomes "a0-b[0-1],a1-b[0-1]" and then "a[0-1]-b[0-1]"; a name has few
+ * numbers, which bounds the recursion. */
+char *weft_hostlist_encode(const char *const *names, uint32_t n)
+{
+	const char **items;
+	char *block, *text = NULL;
+	uint32_t n_folded;
+
+	if (!n)
+		return calloc(1, 1);
+	if (items_fold(names, n, &block, &n_folded))
+		return NULL;
+	if (n_folded == n)
+		return items_join(block, n);
+	items = block_index(block, n_folded);
+	if (items)
+		text = weft_hostlist_encode(items, n_folded);
+	free(items);
+	free(block);
+	return text;
 }

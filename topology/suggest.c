@@ -7,6 +7,9 @@
 #include <string.h>
 
 #define LONGEST 63
+/* From this length on, a word's beginning counts as one edit away from it:
+ * "dgx-h100" means "dgx-h100-superpod", not "dgx-b200". */
+#define ABBREVIATION 3
 
 static size_t word_fold(const char *word, char folded[LONGEST + 1])
 {
@@ -73,9 +76,12 @@ const char *weft_suggest(const char *word, const char *const *known, size_t n)
 						 : b_length - a_length;
 		size_t d;
 
-		if (gap >= best)
+		if (gap >= best && strncmp(a, b, a_length) != 0)
 			continue;
 		d = distance(a, a_length, b, b_length, best);
+		if (a_length >= ABBREVIATION && d > 1 &&
+		    strncmp(a, b, a_length) == 0)
+			d = 1;
 		if (d < best) {
 			best = d;
 			nearest = known[k];

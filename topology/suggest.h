@@ -6,7 +6,8 @@
 #include <stddef.h>
 
 /* The word of `known` (n words) with the smallest edit distance (insert,
- * delete, replace, swap of neighbours; case ignored), or NULL if n == 0.  Never
+ * delete, replace, swap of neighbours; case ignored; a beginning of three or
+ * more letters counts as near), or NULL if n == 0.  Never
  * allocates: words longer than 63 bytes are compared by their first 63. */
 const char *weft_suggest(const char *word, const char *const *known, size_t n);
 

@@ -18,10 +18,10 @@ struct unit {
 };
 
 static const struct unit rate_units[] = {
-	{"GB/s", 1e9},	    {"Gbps", 1e9 / 8}, {"Gb/s", 1e9 / 8},
-	{"GBps", 1e9},	    {"TB/s", 1e12},    {"Tbps", 1e12 / 8},
-	{"Tb/s", 1e12 / 8}, {"MB/s", 1e6},     {"Mbps", 1e6 / 8},
-	{"Mb/s", 1e6 / 8},  {"kB/s", 1e3},     {"B/s", 1},
+	{"Gbps", 1e9 / 8},  {"GB/s", 1e9},	{"Gb/s", 1e9 / 8},
+	{"GBps", 1e9},	    {"Tbps", 1e12 / 8}, {"TB/s", 1e12},
+	{"Tb/s", 1e12 / 8}, {"Mbps", 1e6 / 8},	{"MB/s", 1e6},
+	{"Mb/s", 1e6 / 8},  {"kB/s", 1e3},	{"B/s", 1},
 };
 
 static const struct unit time_units[] = {

@@ -1,1 +1,26 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
+unit_tests += \
+	%D%/fabric \
+	%D%/fixtures \
+	%D%/hostlist \
+	%D%/memory \
+	%D%/profile \
+	%D%/suggest \
+	%D%/synth \
+	%D%/yaml \
+	# End of unit_tests
+
+# Sees only the allocations of weft's own objects, which is what is tested.
+tests_topology_memory_LDFLAGS = \
+	$(AM_LDFLAGS) \
+	-Wl,--wrap=malloc \
+	-Wl,--wrap=calloc \
+	-Wl,--wrap=realloc \
+	-Wl,--wrap=free \
+	-Wl,--wrap=open_memstream \
+	# End of tests_topology_memory_LDFLAGS
+
+EXTRA_DIST += \
+	%D%/../fabrics \
+	contrib/fabrics \
+	# End of EXTRA_DIST

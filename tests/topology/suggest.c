@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* suggest.c - the word that was meant */
+#include "topology/suggest.h"
+#include "tests/lib/check.h"
+
+#include <string.h>
+
+static void the_nearest_word_is_suggested(void **state)
+{
+	static const char *const known[] = {
+		"nodes",   "nvlink", "levels", "rails", "dgx-h100-superpod",
+		"dgx-b200"};
+	static const struct {
+		const char *word, *nearest;
+	} cases[] = {
+		{"nodse", "nodes"},	  {"NODES", "nodes"},
+		{"link", "nvlink"},	  {"lvels", "levels"},
+		{"rials", "rails"},	  {"dgx-h100", "dgx-h100-superpod"},
+		{"dgx-b300", "dgx-b200"}, {"", "nodes"},
+	};
+
+	(void)state;
+	for (size_t k = 0; k < sizeof(cases) / sizeof(*cases); k++)
+		assert_string_equal(weft_suggest(cases[k].word, known, 6),
+				    cases[k].nearest);
+}
+
+static void no_known_word_gives_no_suggestion(void **state)
+{
+	(void)state;
+	assert_null(weft_suggest("a", NULL, 0));
+}
+
+static void long_words_are_compared_by_their_beginning(void **state)
+{
+	char a[300], b[300];
+	const char *known[] = {"x", b};
+
+	(void)state;
+	memset(a, 'a', sizeof(a));
+	memset(b, 'a', sizeof(b));
+	a[299] = b[299] = '\0';
+	b[200] = 'b';
+	assert_string_equal(weft_suggest(a, known, 2), b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_nearest_word_is_suggested),
+		cmocka_unit_test(no_known_word_gives_no_suggestion),
+		cmocka_unit_test(long_words_are_compared_by_their_beginning),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
