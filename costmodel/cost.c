@@ -180,7 +180,7 @@ double weft_cost_uplink_rate(const struct weft_fabric *f, uint32_t domain)
 	const struct weft_link *link;
 
 	if (above >= f->n_levels)
-		return INFINITY;
+		return (double)INFINITY;
 	link = &f->levels[above].link;
 	return f->domains[domain].n_gpus * link->rate_bytes_per_s /
 	       link->oversubscription;

@@ -69,12 +69,13 @@ static int grid_name_axes(const char *order, const struct weft_axis_size *sizes,
 
 	*separator = '\0';
 	do {
-		char *name = grid->name[grid->n_axes];
+		char *name;
 
 		if (grid->n_axes == WEFT_MAX_AXES)
 			return weft_fail(err, WEFT_EINVAL,
 					 "order \"%s\": more than %d axes",
 					 order, WEFT_MAX_AXES);
+		name = grid->name[grid->n_axes];
 		next = word_next(&text, name);
 		if (next < 0)
 			return weft_fail(

@@ -266,6 +266,7 @@ static void cost_equals_a_dense_recomputation(void **state)
 		{"pod:3 spine:2 leaf:2 node:2 gpu:2", {0}},
 		{"pod:2 leaf:2 node:4 gpu:8", {.rails = 8}},
 		{"pod:2 leaf:2 node:3 gpu:8", {.rails = 4}},
+		{"leaf:3 nvlink:2 node:2 gpu:4", {0}},
 	};
 	struct weft_cost_scratch scratch = {0};
 	uint64_t seed = test_seed();
@@ -283,7 +284,40 @@ static void cost_equals_a_dense_recomputation(void **state)
 	weft_cost_scratch_free(NULL);
 }
 
-static void oversubscribed_links_are_busier(void **state)
+/* Two NVLink pairs in each node: their traffic leaves the pair, not the node.
+ */
+static void pairs_in_a_node_do_not_load_its_network_cards(void **state)
+{
+	struct weft_fabric *f = fabric_parse("weft: fabric/1\n"
+					     "profile: dgx-h100-superpod\n"
+					     "nodes:\n"
+					     "  n[0-3]: 4\n"
+					     "nvlink: 2\n"
+					     "levels:\n"
+					     "  leaf:\n"
+					     "    L0: n[0-3]\n");
+	struct weft_flow flow = {0, 1, WEFT_AXIS_TP, 1e6};
+	const uint32_t where[] = {0, 2};
+	struct weft_error err = {0};
+	uint64_t seed = test_seed();
+	struct weft_traffic t;
+	struct weft_cost cost;
+
+	(void)state;
+	assert_int_equal(f->node_level, 1);
+	for (uint32_t k = 0; k < 60; k++)
+		check_random_traffic(f, &seed, NULL);
+	weft_traffic_from_flows(2, &flow, 1, &t, &err);
+	weft_cost(f, &t, where, NULL, &cost, &err);
+	assert_no_error(&err);
+	assert_int_equal(cost.busiest.gpu, WEFT_NONE);
+	assert_int_equal(cost.busiest.level, 0);
+	assert_close(cost.bytes_by_level[1], 1e6, 0);
+	weft_traffic_free(&t);
+	weft_fabric_free(f);
+}
+
+static void oversubscribed_levels_are_computed_too(void **state)
 {
 	struct weft_cost_scratch scratch = {0};
 	struct weft_fabric *f = fabric_parse(small_pods);
@@ -517,7 +551,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(cost_equals_a_dense_recomputation),
-		cmocka_unit_test(oversubscribed_links_are_busier),
+		cmocka_unit_test(pairs_in_a_node_do_not_load_its_network_cards),
+		cmocka_unit_test(oversubscribed_levels_are_computed_too),
 		cmocka_unit_test(one_flow_costs_bytes_times_distance),
 		cmocka_unit_test(an_even_split_has_the_less_busy_link),
 		cmocka_unit_test(renaming_ranks_changes_nothing),

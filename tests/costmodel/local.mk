@@ -2,6 +2,7 @@
 unit_tests += \
 	%D%/cost \
 	%D%/model \
+	%D%/out_of_memory \
 	%D%/parallelism \
 	%D%/spec \
 	%D%/traffic \
@@ -9,3 +10,6 @@ unit_tests += \
 	# End of unit_tests
 
 noinst_HEADERS += %D%/csv.h
+
+# Lets the n-th allocation of the library fail.
+tests_costmodel_out_of_memory_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=calloc

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* out_of_memory.c - each allocation of traffic and cost fails in turn */
+#include "costmodel/cost.h"
+
+#include "tests/lib/check.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+void *__real_calloc(size_t n, size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+
+/* Allocations that still succeed; negative: all do. */
+static int left = -1;
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+	if (left == 0)
+		return NULL;
+	if (left > 0)
+		left--;
+	return __real_calloc(n, size);
+}
+
+static const char two_leafs[] = "weft: fabric/1\n"
+				"profile: dgx-h100-superpod\n"
+				"nodes:\n"
+				"  n[0-3]: 4\n"
+				"levels:\n"
+				"  leaf:\n"
+				"    L[0-1]: n[0-3]\n"
+				"  pod:\n"
+				"    P0: L[0-1]\n";
+
+static void spec_build(struct weft_spec *spec, struct weft_model *model,
+		       struct weft_grid *grid)
+{
+	struct weft_error err = {0};
+
+	weft_spec_parse("tp=4,pp=2,dp=2", spec, &err);
+	weft_spec_resolve(spec, 0, &err);
+	weft_model_find(spec->model, model, &err);
+	weft_spec_grid(spec, grid, &err);
+	assert_no_error(&err);
+}
+
+/* Fails the n-th allocation of traffic and cost.  True once none failed. */
+static bool try_with(int n, const struct weft_fabric *f,
+		     struct weft_cost_scratch *scratch, struct weft_cost *cost)
+{
+	struct weft_flow flows[] = {{0, 1, WEFT_AXIS_TP, 1}};
+	struct weft_traffic traffic = {0}, loose = {0};
+	struct weft_error err = {0};
+	struct weft_model model;
+	struct weft_spec spec;
+	struct weft_grid grid;
+	uint32_t where[16];
+	int rc;
+
+	for (uint32_t r = 0; r < 16; r++)
+		where[r] = 15 - r;
+	spec_build(&spec, &model, &grid);
+	left = n;
+	rc = weft_traffic_from_flows(2, flows, 1, &loose, &err);
+	if (!rc)
+		rc = weft_traffic_build(&spec, &model, &grid, &traffic, &err);
+	if (!rc)
+		rc = weft_cost(f, &traffic, where, NULL, cost, &err);
+	if (!rc)
+		rc = weft_cost(f, &traffic, where, scratch, cost, &err);
+	left = -1;
+	assert_int_equal(err.code, rc ? WEFT_ENOMEM : 0);
+	weft_traffic_free(&traffic);
+	weft_traffic_free(&loose);
+	return rc == 0;
+}
+
+static void each_failed_allocation_is_reported(void **state)
+{
+	struct weft_cost_scratch scratch = {0};
+	struct weft_error err = {0};
+	struct weft_fabric *f =
+		weft_fabric_parse(two_leafs, strlen(two_leafs), "test", &err);
+	struct weft_cost cost;
+	int n = 0;
+
+	(void)state;
+	assert_no_error(&err);
+	/* One scratch for all tries: a failure must leave it usable. */
+	while (!try_with(n, f, &scratch, &cost))
+		n++;
+	assert_true(n >= 16);
+	assert_true(cost.total[WEFT_TIME] > 0);
+	weft_cost_scratch_free(&scratch);
+	weft_fabric_free(f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_failed_allocation_is_reported),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
