@@ -75,7 +75,7 @@ static json_t *json_ranks(const struct weft_fabric *f,
 {
 	json_t *array = json_array();
 
-	for (uint32_t rank = 0; rank < p->n_ranks; rank++) {
+	for (uint32_t rank = 0; p->placed && rank < p->n_ranks; rank++) {
 		uint32_t gpu = p->where[rank];
 		const struct weft_node *node = &f->nodes[f->gpu_node[gpu]];
 
@@ -203,7 +203,8 @@ static void text_cost(const struct weft_placement *p)
 	const char *unit = metric_units[p->metric];
 	char cost[32], bound[32];
 
-	printf("  cost (%s)  %s per step, at least %s: gap %.1f %%\n",
+	printf("  cost (%s)  %s per step over all ranks, at least %s: gap "
+	       "%.1f %%\n",
 	       weft_metric_names[p->metric],
 	       report_quantity(p->cost.total[p->metric], unit, cost,
 			       sizeof(cost)),
