@@ -289,7 +289,7 @@ void weft_bridge_tell(struct weft_bridge *bridge,
 	if (!account->planned && account->reason)
 		append(text, size, " (%s)", account->reason);
 	if (account->n_partial)
-		append(text, size, "; %u node%s in part", account->n_partial,
+		append(text, size, "; part of %u node%s", account->n_partial,
 		       account->n_partial == 1 ? "" : "s");
 	if (!account->spec)
 		append(text, size, "; no spec, taken as dp=%u",
