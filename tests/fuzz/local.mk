@@ -22,6 +22,7 @@ tests_fuzz_spec_SOURCES = %D%/fuzz_spec.c $(fuzz_replay)
 EXTRA_DIST += \
 	%D%/corpus \
 	%D%/fabric.dict \
+	%D%/spec.dict \
 	# End of EXTRA_DIST
 
 FUZZ_CC = clang-14
