@@ -2,20 +2,33 @@
 /* arrange.c - which rank on which of the chosen GPUs */
 #include "placement/arrange.h"
 
+#include "placement/ground.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-int arranger_build(const struct weft_fabric *f, const struct weft_job *job,
-		   const struct weft_occupancy *o,
-		   const struct weft_place_options *options, struct arranger *a,
-		   struct weft_error *err)
+/* Enough to settle small jobs fully and to keep large ones in milliseconds; a
+ * step takes about 5 ns. */
+static uint64_t default_work(uint64_t n_ranks)
+{
+	uint64_t work = 60000 + n_ranks * n_ranks * 3 / 2;
+
+	return work < 4000000 ? work : 4000000;
+}
+
+int arranger_build(struct supply *s, const struct weft_place_options *options,
+		   struct arranger *a, struct weft_error *err)
 {
 	memset(a, 0, sizeof(*a));
-	a->f = f;
-	a->job = job;
-	a->o = o;
-	a->random = options->seed;
-	return orders_build(job, &a->orders, err);
+	a->s = s;
+	a->f = s->f;
+	a->job = s->job;
+	a->effort.random = options->seed;
+	a->effort.work = options->work_limit ? options->work_limit
+					     : default_work(s->job->n_gpus);
+	if (options->budget_s > 0)
+		a->effort.deadline_s = effort_clock_s() + options->budget_s;
+	return orders_build(s->job, &a->orders, err);
 }
 
 void arranger_free(struct arranger *a)
@@ -86,8 +99,9 @@ int arrange_price(struct arranger *a, const uint32_t *gpus, uint32_t block,
 	return price_orders(a, gpus, block, cost, &best, err);
 }
 
-int arrange_choice(struct arranger *a, const struct choice *c, uint32_t *where,
-		   struct weft_error *err)
+/* The choice's own arrangement: its best order on its GPUs. */
+static int start(struct arranger *a, const struct choice *c, uint32_t *where,
+		 struct weft_error *err)
 {
 	uint32_t n = a->job->n_gpus, best;
 	uint32_t *gpus = weft_calloc(n, sizeof(*gpus), err);
@@ -95,7 +109,7 @@ int arrange_choice(struct arranger *a, const struct choice *c, uint32_t *where,
 
 	if (!gpus)
 		return -1;
-	choice_expand(c, a->o, gpus);
+	choice_expand(c, a->s->o, gpus);
 	if (price_orders(a, gpus, choice_block(c, a->f), &cost, &best, err)) {
 		free(gpus);
 		return -1;
@@ -103,6 +117,78 @@ int arrange_choice(struct arranger *a, const struct choice *c, uint32_t *where,
 	for (uint32_t i = 0; i < n; i++)
 		where[a->orders.rank[best][i]] = gpus[i];
 	free(gpus);
+	return 0;
+}
+
+/* From the largest block that all shares are multiples of, over tensor groups,
+ * to single ranks: few large steps first. */
+static uint32_t find_units(const struct arranger *a, const struct choice *c,
+			   uint32_t unit[3])
+{
+	uint32_t block = 0, n = 0, tp = a->job->spec.tp;
+
+	for (uint32_t i = 0; i < c->n_nodes; i++)
+		block = gcd(block, c->count[i]);
+	if (block > 1)
+		unit[n++] = block;
+	if (tp > 1 && tp < block && block % tp == 0)
+		unit[n++] = tp;
+	unit[n++] = 1;
+	return n;
+}
+
+/* Spare GPUs to look at beside those of the choice: all of a small fabric, a
+ * few nodes of a large one. */
+static uint32_t spare_limit(uint32_t n_gpus)
+{
+	uint32_t limit = n_gpus / 4;
+
+	return limit > 64 ? limit : 64;
+}
+
+static int improve(struct arranger *a, const struct choice *c,
+		   struct effort *effort, uint32_t *where,
+		   struct weft_error *err)
+{
+	struct choice wide = {0};
+	struct ground g = {0};
+	uint32_t unit[3], n = find_units(a, c, unit);
+	int rc = -1;
+
+	if (choice_surround(a->s, c, spare_limit(c->n_gpus), &wide, err) ||
+	    ground_build(a->s, &wide, &g, err) || ground_put(&g, where, err))
+		goto out;
+	for (uint32_t i = 0; i < n; i++) {
+		struct effort part = *effort;
+
+		part.work = effort->work / (n - i);
+		effort->work -= part.work;
+		if (ground_improve(&g, &a->orders.ranks, unit[i], &part, err))
+			goto out;
+		effort->work += part.work;
+		effort->random = part.random;
+	}
+	ground_get(&g, where);
+	rc = 0;
+out:
+	choice_free(&wide);
+	ground_free(&g);
+	return rc;
+}
+
+int arrange_choice(struct arranger *a, const struct choice *c, uint32_t turns,
+		   uint32_t *where, struct weft_error *err)
+{
+	struct effort part = a->effort;
+
+	if (start(a, c, where, err))
+		return -1;
+	part.work = a->effort.work / turns;
+	a->effort.work -= part.work;
+	if (improve(a, c, &part, where, err))
+		return -1;
+	a->effort.work += part.work;
+	a->effort.random = part.random;
 	return 0;
 }
 
@@ -128,14 +214,17 @@ int arrange_ranks(const struct weft_fabric *f, const struct weft_job *job,
 {
 	struct arranger a = {0};
 	struct choice all = {0};
+	struct supply s = {0};
 	int rc = -1;
 
-	if (arranger_build(f, job, o, options, &a, err) ||
+	if (supply_build(f, job, o, 1, 0, &s, err) ||
+	    arranger_build(&s, options, &a, err) ||
 	    choose_all(o, job->n_gpus, &all, err))
 		goto out;
-	rc = arrange_choice(&a, &all, where, err);
+	rc = arrange_choice(&a, &all, 1, where, err);
 out:
 	choice_free(&all);
+	supply_free(&s);
 	arranger_free(&a);
 	return rc;
 }

@@ -9,22 +9,19 @@
 #include "placement/choice.h"
 #include "placement/order.h"
 #include "placement/place.h"
+#include "placement/search.h"
 
 struct arranger {
+	struct supply *s; /* of single GPUs */
 	const struct weft_fabric *f;
 	const struct weft_job *job;
-	const struct weft_occupancy *o;
 	struct orders orders;
-	uint64_t work;	   /* steps of search left */
-	double deadline_s; /* 0: none */
-	uint64_t random;   /* state of the generator */
+	struct effort effort;
 };
 
 /* Free with arranger_free in either case. */
-int arranger_build(const struct weft_fabric *f, const struct weft_job *job,
-		   const struct weft_occupancy *o,
-		   const struct weft_place_options *options, struct arranger *a,
-		   struct weft_error *err);
+int arranger_build(struct supply *s, const struct weft_place_options *options,
+		   struct arranger *a, struct weft_error *err);
 void arranger_free(struct arranger *a);
 
 /* Ranks per block that every node of the choice takes a multiple of; 1 where
@@ -36,9 +33,10 @@ int arrange_price(struct arranger *a, const uint32_t *gpus, uint32_t block,
 		  double *cost, struct weft_error *err);
 
 /* The best arrangement found: where[r] for each rank.  May leave the choice for
- * other free GPUs nearby that cost less, within the job's limits. */
-int arrange_choice(struct arranger *a, const struct choice *c, uint32_t *where,
-		   struct weft_error *err);
+ * other free GPUs nearby that cost less, within the job's limits.  Spends one
+ * of `turns` parts of what is left of the effort. */
+int arrange_choice(struct arranger *a, const struct choice *c, uint32_t turns,
+		   uint32_t *where, struct weft_error *err);
 
 /* The best order found on exactly the free GPUs of o, job->n_gpus in number. */
 int arrange_ranks(const struct weft_fabric *f, const struct weft_job *job,

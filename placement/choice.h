@@ -35,6 +35,11 @@ int choice_fill(struct supply *s, uint32_t domain, enum deal deal,
  * exists in the domain, even under limits on the number of nodes. */
 int choice_flat(struct supply *s, uint32_t domain, struct choice *c,
 		struct weft_error *err);
+/* The nodes of c and free ones near them, with about `limit` spare GPUs in all:
+ * out->count[i] is what c takes of a node, 0 for the others.  s: the supply of
+ * single GPUs.  Free with choice_free in either case. */
+int choice_surround(struct supply *s, const struct choice *c, uint32_t limit,
+		    struct choice *out, struct weft_error *err);
 void choice_free(struct choice *c);
 
 /* Appends a node; the caller has made room. */

@@ -8,9 +8,12 @@ libweft_placement_la_SOURCES = \
 	%D%/candidates.h \
 	%D%/choice.c \
 	%D%/choice.h \
+	%D%/choice_around.c \
 	%D%/choice_flat.c \
 	%D%/graph.c \
 	%D%/graph.h \
+	%D%/ground.c \
+	%D%/ground.h \
 	%D%/job.c \
 	%D%/occupancy.c \
 	%D%/order.c \
@@ -25,6 +28,8 @@ libweft_placement_la_SOURCES = \
 	%D%/ranking.h \
 	%D%/reason.c \
 	%D%/reason.h \
+	%D%/search.c \
+	%D%/search.h \
 	%D%/sites.c \
 	%D%/sites.h \
 	%D%/spectrum.c \

@@ -83,10 +83,12 @@ static int decide(struct pack *pack)
 {
 	struct candidates *c = &pack->candidates;
 
-	for (uint32_t i = 0; i < c->n && i < FINALISTS; i++) {
+	uint32_t n = c->n < FINALISTS ? c->n : FINALISTS;
+
+	for (uint32_t i = 0; i < n; i++) {
 		const struct choice *choice = &c->choice[c->order[i]];
 
-		if (arrange_choice(&pack->arranger, choice, pack->where,
+		if (arrange_choice(&pack->arranger, choice, n - i, pack->where,
 				   pack->err) ||
 		    consider(pack))
 			return -1;
@@ -107,10 +109,10 @@ static int run(struct pack *pack, const struct weft_place_options *options)
 		return -1;
 	if (!pack->candidates.n)
 		return 0;
-	if (arranger_build(pack->f, pack->job, pack->o, options,
-			   &pack->arranger, pack->err) ||
-	    supply_build(pack->f, pack->job, pack->o, 1, 0, &pack->supply,
+	if (supply_build(pack->f, pack->job, pack->o, 1, 0, &pack->supply,
 			 pack->err) ||
+	    arranger_build(&pack->supply, options, &pack->arranger,
+			   pack->err) ||
 	    price(pack))
 		return -1;
 	return decide(pack);

@@ -75,13 +75,11 @@ void ranking_measure(const struct supply *s, const uint32_t *where,
 		     const struct weft_cost *cost, struct ranking *r)
 {
 	const struct weft_fabric *f = s->f;
-	enum weft_metric metric = s->job->spec.metric;
 	uint32_t d = tightest(s, where);
 
 	memset(r, 0, sizeof(*r));
 	r->prefers = keeps_to_preferred(s, where);
-	r->cost = cost->total[metric];
-	r->cost_tied = cost->total[metric == WEFT_HOPS ? WEFT_TIME : WEFT_HOPS];
+	r->cost = cost->total[s->job->spec.metric];
 	r->busiest_s = cost->busiest.time_s;
 	r->lowest = where[0];
 	for (uint32_t i = 0; i < s->job->n_gpus; i++) {
@@ -101,14 +99,11 @@ int ranking_compare(const struct weft_job *job, const struct ranking *a,
 {
 	bool balance = job->spec.spread == WEFT_BALANCE;
 	int cost = compare_real(a->cost, b->cost);
-	int tied = compare_real(a->cost_tied, b->cost_tied);
 	int busiest = compare_real(a->busiest_s, b->busiest_s);
 	int order;
 
 	if (a->prefers != b->prefers)
 		return a->prefers ? -1 : 1;
-	if (!cost)
-		cost = tied;
 	order = balance ? busiest : cost;
 	if (!order)
 		order = balance ? cost : busiest;

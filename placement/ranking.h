@@ -14,9 +14,6 @@
 struct ranking {
 	bool prefers;	  /* keeps to prefer= */
 	double cost;	  /* sum of d * M in the job's metric */
-	double cost_tied; /* the same in links crossed (in time, where links
-			   * are the job's metric): outer links as fast as
-			   * inner ones are still more links */
 	double busiest_s; /* time of the busiest link */
 	uint64_t weight;  /* admin's weights, summed over the GPUs */
 	uint32_t broken[WEFT_MAX_LEVELS]; /* untouched domains that it

@@ -49,26 +49,13 @@ static void build_meets(const struct weft_fabric *f, struct sites *s)
 	}
 }
 
-/* Where outer links are as fast as inner ones (a fabric that is not
- * oversubscribed), time alone ties placements that cross more of them: a share
- * of the links crossed decides between those, too small to outweigh a real
- * difference. */
-#define TIE_SHARE 1e-7
-
 static void build_distances(const struct weft_fabric *f, struct sites *s,
 			    enum weft_metric metric)
 {
-	const struct weft_distance *far = &f->distance[f->n_levels - 1][0];
-	double tie = TIE_SHARE * sites_metric(far, metric) / far->hops;
-
 	for (uint32_t level = 0; level < f->n_levels; level++)
-		for (int cross = 0; cross < 2; cross++) {
-			const struct weft_distance *d =
-				&f->distance[level][cross];
-
-			s->distance[level][cross] =
-				sites_metric(d, metric) + tie * d->hops;
-		}
+		for (int cross = 0; cross < 2; cross++)
+			s->distance[level][cross] = sites_metric(
+				&f->distance[level][cross], metric);
 	/* GPUs of one NVLink domain do not use rails */
 	s->distance[0][1] = s->distance[0][0];
 	s->distance[f->n_levels][0] = s->distance[f->n_levels][1] = INFINITY;

@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search.c - improving who sits where by swaps and moves
+ *
+ * Descent over a queue of items whose surroundings changed; each goes to the
+ * best of its candidate sites, swapping with the item there.  In a local
+ * optimum a few random swaps (a kick) start the next descent, which is undone
+ * when it ends higher.  Cost differences look at the edges of two items only.
+ */
+#include "placement/search.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* Up to this many sites every one is a candidate; beyond, those around each
+ * peer and a few random ones. */
+#define ALL_SITES     96
+#define AROUND_PEER   4
+#define PEERS_LOOKED  8
+#define RANDOM_SITES  4
+#define CLOCK_PERIOD  256
+#define IDLE_KICKS    40 /* plus IDLE_PER_ITEM per item */
+#define IDLE_PER_ITEM 4
+
+/* Changes below this part of the total are rounding. */
+#define SIGNIFICANT 1e-11
+
+struct swap {
+	uint32_t a, b; /* sites */
+};
+
+struct run {
+	struct search *q;
+	struct effort *effort;
+	uint32_t *queue; /* [g->n] ring */
+	uint32_t head, n_queued;
+	bool *queued;
+	struct swap *log; /* since the last local optimum */
+	uint32_t n_log, room;
+	double epsilon;
+	uint32_t ticks;
+	bool out_of_memory;
+};
+
+double effort_clock_s(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+bool effort_spent(struct effort *e)
+{
+	return e->work == 0 ||
+	       (e->deadline_s > 0 && effort_clock_s() >= e->deadline_s);
+}
+
+static void spend(struct effort *e, uint64_t work)
+{
+	e->work = e->work > work ? e->work - work : 0;
+}
+
+static uint32_t random_below(struct effort *e, uint32_t n)
+{
+	uint64_t z = (e->random += UINT64_C(0x9e3779b97f4a7c15));
+
+	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+	return (uint32_t)((z >> 32) * n >> 32);
+}
+
+double search_cost(const struct search *q)
+{
+	const struct graph *g = q->g;
+	double sum = 0;
+
+	for (uint32_t v = 0; v < g->n; v++)
+		for (uint32_t e = g->row[v]; e < g->row[v + 1]; e++)
+			if (g->peer[e] > v)
+				sum += g->weight[e] *
+				       sites_distance(q->s, q->site_of[v],
+						      q->site_of[g->peer[e]]);
+	return sum;
+}
+
+/* Cost difference when `item` goes from site `from` to `to`, whence `other`
+ * (or nobody) leaves; the edge between the two keeps its length. */
+static double shift(struct run *run, uint32_t item, uint32_t from, uint32_t to,
+		    uint32_t other)
+{
+	const struct search *q = run->q;
+	const struct graph *g = q->g;
+	double sum = 0;
+
+	for (uint32_t e = g->row[item]; e < g->row[item + 1]; e++) {
+		uint32_t peer = g->peer[e], at = q->site_of[peer];
+
+		if (peer != other)
+			sum += g->weight[e] * (sites_distance(q->s, to, at) -
+					       sites_distance(q->s, from, at));
+	}
+	spend(run->effort, g->row[item + 1] - g->row[item] + 1);
+	return sum;
+}
+
+/* May the item on site `from` go to the spare site `to`? */
+static bool may_move(const struct search *q, uint32_t from, uint32_t to)
+{
+	const struct host *a = &q->hosts[q->host_of[from]];
+	const struct host *b = &q->hosts[q->host_of[to]];
+	uint32_t n_used = q->n_used;
+
+	if (a == b)
+		return true;
+	if (q->fixed)
+		return a->used == q->unit && b->used == 0 &&
+		       b->most == q->unit && !a->required;
+	if (b->used + q->unit > b->most)
+		return false;
+	if (a->used == q->unit) {
+		if (a->required)
+			return false;
+		n_used--;
+	}
+	n_used += b->used == 0;
+	return n_used >= q->min_used && (!q->max_used || n_used <= q->max_used);
+}
+
+/* Cost difference of exchanging the contents of two sites; INFINITY where that
+ * is not allowed. */
+static double difference(struct run *run, uint32_t s, uint32_t t)
+{
+	const struct search *q = run->q;
+	uint32_t a = q->item_at[s], b = q->item_at[t];
+	double sum = 0;
+
+	if (a == WEFT_NONE && b == WEFT_NONE)
+		return INFINITY;
+	if ((a == WEFT_NONE && !may_move(q, t, s)) ||
+	    (b == WEFT_NONE && !may_move(q, s, t)))
+		return INFINITY;
+	if (a != WEFT_NONE)
+		sum += shift(run, a, s, t, b);
+	if (b != WEFT_NONE)
+		sum += shift(run, b, t, s, a);
+	return sum;
+}
+
+static void account(struct search *q, uint32_t from, uint32_t to)
+{
+	struct host *a = &q->hosts[q->host_of[from]];
+	struct host *b = &q->hosts[q->host_of[to]];
+
+	a->used -= q->unit;
+	q->n_used -= a->used == 0;
+	q->n_used += b->used == 0;
+	b->used += q->unit;
+}
+
+static void exchange(struct search *q, uint32_t s, uint32_t t)
+{
+	uint32_t a = q->item_at[s], b = q->item_at[t];
+
+	if (a == WEFT_NONE)
+		account(q, t, s);
+	else if (b == WEFT_NONE)
+		account(q, s, t);
+	q->item_at[s] = b;
+	q->item_at[t] = a;
+	if (a != WEFT_NONE)
+		q->site_of[a] = t;
+	if (b != WEFT_NONE)
+		q->site_of[b] = s;
+}
+
+static void enqueue(struct run *run, uint32_t item)
+{
+	uint32_t n = run->q->g->n;
+
+	if (item == WEFT_NONE || run->queued[item])
+		return;
+	run->queued[item] = true;
+	run->queue[(run->head + run->n_queued++) % n] = item;
+}
+
+static void enqueue_around(struct run *run, uint32_t item)
+{
+	const struct graph *g = run->q->g;
+
+	if (item == WEFT_NONE)
+		return;
+	enqueue(run, item);
+	for (uint32_t e = g->row[item]; e < g->row[item + 1]; e++)
+		enqueue(run, g->peer[e]);
+}
+
+/* Exchanges and remembers it, so that it can be undone. */
+static void apply(struct run *run, uint32_t s, uint32_t t)
+{
+	if (run->n_log == run->room) {
+		uint32_t room = run->room * 2 + 64;
+		struct swap *log =
+			weft_realloc(run->log, room, sizeof(*log), NULL);
+
+		if (!log) {
+			run->out_of_memory = true;
+			return;
+		}
+		run->log = log;
+		run->room = room;
+	}
+	run->log[run->n_log++] = (struct swap){s, t};
+	exchange(run->q, s, t);
+	enqueue_around(run, run->q->item_at[s]);
+	enqueue_around(run, run->q->item_at[t]);
+}
+
+static void undo(struct run *run)
+{
+	while (run->n_log) {
+		const struct swap *last = &run->log[--run->n_log];
+
+		exchange(run->q, last->a, last->b);
+	}
+}
+
+/* The best exchange found so far for one item. */
+struct best {
+	uint32_t from, to;
+	double gain; /* negative differences only */
+};
+
+static void look(struct run *run, struct best *best, uint32_t t)
+{
+	const struct sites *s = run->q->s;
+	double d;
+
+	/* places in one NVLink domain are the same but for their rails */
+	if (t == best->from || (sites_meet(s, t, best->from) == 0 &&
+				s->rail[t] == s->rail[best->from] &&
+				run->q->item_at[t] != WEFT_NONE))
+		return;
+	d = difference(run, best->from, t);
+	if (d < best->gain) {
+		best->gain = d;
+		best->to = t;
+	}
+}
+
+/* Sites that bring the item nearer to one of its peers, and random ones. */
+static void look_around(struct run *run, struct best *best, uint32_t item)
+{
+	const struct search *q = run->q;
+	const struct graph *g = q->g;
+	uint32_t n = q->s->n, last = g->row[item] + PEERS_LOOKED;
+
+	if (last > g->row[item + 1])
+		last = g->row[item + 1];
+	for (uint32_t e = g->row[item]; e < last; e++) {
+		uint32_t at = q->site_of[g->peer[e]], level, low, high;
+
+		level = sites_meet(q->s, at, best->from);
+		low = at > AROUND_PEER ? at - AROUND_PEER : 0;
+		high = at + AROUND_PEER < n ? at + AROUND_PEER : n - 1;
+		for (uint32_t t = low; t <= high; t++)
+			if (t != at && sites_meet(q->s, t, at) < level)
+				look(run, best, t);
+	}
+	for (uint32_t k = 0; k < RANDOM_SITES; k++)
+		look(run, best, random_below(run->effort, n));
+}
+
+static bool tick(struct run *run)
+{
+	if (run->effort->work == 0 || run->out_of_memory)
+		return false;
+	return ++run->ticks % CLOCK_PERIOD || !effort_spent(run->effort);
+}
+
+/* Empties the queue; returns the change of the cost. */
+static double descend(struct run *run)
+{
+	const struct search *q = run->q;
+	double change = 0;
+
+	while (run->n_queued) {
+		uint32_t item = run->queue[run->head];
+		struct best best = {q->site_of[item], 0, -run->epsilon};
+
+		run->head = (run->head + 1) % q->g->n;
+		run->n_queued--;
+		run->queued[item] = false;
+		if (!tick(run))
+			continue;
+		if (q->s->n <= ALL_SITES)
+			for (uint32_t t = 0; t < q->s->n; t++)
+				look(run, &best, t);
+		else
+			look_around(run, &best, item);
+		if (best.gain < -run->epsilon) {
+			change += best.gain;
+			apply(run, best.from, best.to);
+		}
+	}
+	return change;
+}
+
+/* Exchanges two random runs of sites, or a few single ones. */
+static double kick(struct run *run)
+{
+	uint32_t n = run->q->s->n, longest = n / 8 + 1, length, times = 1;
+	double change = 0;
+
+	length = 1 + random_below(run->effort, longest);
+	if (random_below(run->effort, 2)) {
+		times = 2 + random_below(run->effort, 2);
+		length = 1;
+	}
+	while (times--) {
+		uint32_t s = random_below(run->effort, n - length + 1);
+		uint32_t t = random_below(run->effort, n - length + 1);
+
+		if ((s < t ? t - s : s - t) < length)
+			continue;
+		for (uint32_t i = 0; i < length; i++) {
+			double d = difference(run, s + i, t + i);
+
+			if (!isfinite(d))
+				continue;
+			change += d;
+			apply(run, s + i, t + i);
+		}
+	}
+	return change;
+}
+
+static void iterate(struct run *run, double cost, double target)
+{
+	uint32_t n = run->q->g->n, idle = 0;
+	uint32_t patience = IDLE_KICKS + IDLE_PER_ITEM * n;
+
+	for (uint32_t i = 0; i < n; i++)
+		enqueue(run, i);
+	cost += descend(run);
+	run->n_log = 0;
+	while (idle++ < patience && cost > target + run->epsilon && tick(run)) {
+		double change = kick(run);
+
+		change += descend(run);
+		if (change > run->epsilon) {
+			undo(run);
+			continue;
+		}
+		run->n_log = 0;
+		cost += change;
+		if (change < -run->epsilon)
+			idle = 0;
+	}
+}
+
+int search_run(struct search *q, struct effort *effort, double target,
+	       struct weft_error *err)
+{
+	struct run run = {.q = q, .effort = effort};
+	double cost = search_cost(q);
+	int rc = -1;
+
+	if (q->g->n < 2 || q->s->n < 2 || !isfinite(cost))
+		return 0;
+	run.epsilon = SIGNIFICANT * cost;
+	run.queue = weft_calloc(q->g->n, sizeof(*run.queue), err);
+	run.queued = weft_calloc(q->g->n, sizeof(*run.queued), err);
+	if (!run.queue || !run.queued)
+		goto out;
+	iterate(&run, cost, target);
+	rc = run.out_of_memory ? weft_fail(err, WEFT_ENOMEM, "out of memory")
+			       : 0;
+out:
+	free(run.queue);
+	free(run.queued);
+	free(run.log);
+	return rc;
+}
