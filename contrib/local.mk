@@ -5,10 +5,8 @@ EXTRA_DIST += \
 	%D%/check \
 	%D%/lab.sh \
 	%D%/packages \
-	%D%/plugstack.conf.example \
 	%D%/prepare.sh \
 	%D%/slurm-source \
-	%D%/weft.yaml.example \
 	.clang-format \
 	LICENSE \
 	README.md \

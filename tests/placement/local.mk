@@ -1,1 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
+unit_tests += \
+	%D%/optimum \
+	# End of unit_tests
+
+noinst_HEADERS += %D%/cases.h
