@@ -351,7 +351,7 @@ static int members_decode(struct weft_draft *d,
 static int entry_resolve(struct weft_draft *d,
 			 const struct weft_draft_entry *entry)
 {
-	struct weft_hostlist list;
+	struct weft_hostlist list = {0};
 	uint32_t share;
 	int rc = 0;
 
@@ -422,7 +422,7 @@ int weft_draft_fill_racks(struct weft_draft *d,
 			  const struct weft_yaml_node *node, uint32_t first,
 			  uint32_t n)
 {
-	struct weft_hostlist list;
+	struct weft_hostlist list = {0};
 	int rc = 0;
 
 	if (members_decode(d, node, n, &list))

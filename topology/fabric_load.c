@@ -106,7 +106,7 @@ static int gpus_read(struct weft_draft *d, const struct weft_yaml_node *node,
 static int nodes_of_key(struct weft_draft *d, const struct weft_yaml_node *node,
 			uint64_t *total)
 {
-	struct weft_hostlist list;
+	struct weft_hostlist list = {0};
 	uint32_t gpus = 0;
 	int rc = 0;
 
@@ -190,7 +190,7 @@ static int domains_of_key(struct weft_draft *d,
 			  const struct weft_yaml_node *node, uint32_t level,
 			  uint32_t per_domain)
 {
-	struct weft_hostlist list;
+	struct weft_hostlist list = {0};
 	int rc = 0;
 
 	if (weft_draft_decode_key(d, node, &list))

@@ -13,12 +13,15 @@
 #include <string.h>
 
 #define PREFIX_DEFAULT "n"
+/* Leaves room for a number and a rail in a name. */
+#define LEVEL_NAME_MAX 40
 
-/* One word LEVEL:COUNT of the spec.  Domain k is written base + k in `width`
- * digits + tail; those not in `alive` have lost every node. */
+/* One word LEVEL:COUNT of the spec.  Domain k is written base, separator, k
+ * in `width` digits, tail; those not in `alive` have lost every node. */
 struct part {
 	char name[WEFT_NAME_SIZE];
-	char base[WEFT_NAME_SIZE + 1], tail[32];
+	const char *base, *separator;
+	char tail[32];
 	int column;
 	uint32_t count; /* in each domain above */
 	uint32_t total;
@@ -48,9 +51,10 @@ static int word_read(struct synth *s, const char *spec, const char **p,
 
 	part->column = (int)(*p - spec) + 1;
 	while (isalnum((unsigned char)**p) || **p == '_') {
-		if (length + 1 == sizeof(part->name))
+		if (length == LEVEL_NAME_MAX)
 			return fail(s, part->column,
-				    "a level name of more than 63 letters");
+				    "expected a level name of at most 40 "
+				    "letters");
 		part->name[length++] = *(*p)++;
 	}
 	if (!length || !isalpha((unsigned char)part->name[0]) || **p != ':')
@@ -164,6 +168,18 @@ static int profile_check(struct synth *s)
 			 weft_suggest(s->profile, known, weft_n_profiles));
 }
 
+/* Stands in double quotes as it is. */
+static bool is_plain_text(const char *text)
+{
+	size_t length = 0;
+
+	for (; text[length]; length++)
+		if ((unsigned char)text[length] < ' ' || text[length] == 127 ||
+		    strchr("\"\\", text[length]))
+			return false;
+	return length > 0 && length < WEFT_NAME_SIZE;
+}
+
 static int options_check(struct synth *s)
 {
 	const struct weft_synth_options *o = s->options;
@@ -171,12 +187,12 @@ static int options_check(struct synth *s)
 
 	while (isalnum((unsigned char)*p) || (*p && strchr("._-", *p)))
 		p++;
-	/* Seven digits may follow the prefix. */
-	if (*p || p == s->prefix || p - s->prefix > WEFT_NAME_SIZE - 8)
+	/* A separator and seven digits may follow the prefix. */
+	if (*p || p == s->prefix || p - s->prefix > WEFT_NAME_SIZE - 9)
 		return weft_fail(s->err, WEFT_EINVAL,
 				 "node prefix \"%.60s\": expected 1 to %d "
 				 "letters, digits and . _ -",
-				 s->prefix, WEFT_NAME_SIZE - 8);
+				 s->prefix, WEFT_NAME_SIZE - 9);
 	if (o->rails > WEFT_MAX_GPUS_PER_NODE)
 		return weft_fail(s->err, WEFT_EINVAL,
 				 "rails: expected at most %d",
@@ -194,8 +210,7 @@ static int options_check(struct synth *s)
 		return weft_fail(s->err, WEFT_EINVAL,
 				 "damage: expected a fraction from 0 to less "
 				 "than 1");
-	if (o->name && (!*o->name || strlen(o->name) >= WEFT_NAME_SIZE ||
-			strpbrk(o->name, "\"\\\n\r\t")))
+	if (o->name && !is_plain_text(o->name))
 		return weft_fail(s->err, WEFT_EINVAL,
 				 "name: expected 1 to %d bytes without quotes",
 				 WEFT_NAME_SIZE - 1);
@@ -211,6 +226,12 @@ static int decimal_width(uint32_t n)
 	return width;
 }
 
+/* What keeps the number of a name apart from a level's own digits. */
+static const char *separator_of(const char *base)
+{
+	return isdigit((unsigned char)base[strlen(base) - 1]) ? "-" : "";
+}
+
 /* Totals and the way names are written. */
 static int parts_build(struct synth *s)
 {
@@ -218,7 +239,6 @@ static int parts_build(struct synth *s)
 
 	for (uint32_t k = 0; k < s->n_parts; k++) {
 		struct part *part = &s->parts[k];
-		const char *sep = "";
 
 		if (k < n_network(s) && part_check(s, k))
 			return -1;
@@ -229,11 +249,8 @@ static int parts_build(struct synth *s)
 				"more than %u GPUs in a fabric", WEFT_MAX_GPUS);
 		part->total = (uint32_t)total;
 		part->width = decimal_width(part->total - 1);
-		if (isdigit((unsigned char)part->name[strlen(part->name) - 1]))
-			sep = "-";
-		snprintf(part->base, sizeof(part->base), "%s%s",
-			 k + 1 < s->n_parts ? part->name : s->prefix,
-			 k + 1 < s->n_parts ? sep : "");
+		part->base = k + 1 < s->n_parts ? part->name : s->prefix;
+		part->separator = separator_of(part->base);
 		part->alive = weft_calloc(weft_bitset_words(part->total),
 					  sizeof(*part->alive), s->err);
 		if (!part->alive)
@@ -285,7 +302,7 @@ static void set_write(FILE *out, const struct part *part, uint32_t first,
 	const char *open = "[";
 	bool alone = end - first == 1;
 
-	fputs(part->base, out);
+	fprintf(out, "%s%s", part->base, part->separator);
 	for (uint32_t k = first; k < end; k++) {
 		uint32_t run = k;
 

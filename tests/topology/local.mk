@@ -21,6 +21,6 @@ tests_topology_memory_LDFLAGS = \
 	# End of tests_topology_memory_LDFLAGS
 
 EXTRA_DIST += \
-	%D%/../fabrics \
+	tests/fabrics \
 	contrib/fabrics \
 	# End of EXTRA_DIST

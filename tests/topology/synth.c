@@ -117,6 +117,9 @@ static void bad_specs_name_the_column(void **state)
 		{"gpu:8", 1, "at the end"},
 		{"leaf:2 gpu:8", 8, "at the end"},
 		{"gpu:8 node:2", 7, "at the end"},
+		{"pod:2 abcdefghijklmnopqrstuvwxyzabcdefghijklmno:2 node:2 "
+		 "gpu:8",
+		 7, "at most 40"},
 		{"leaf:x node:2 gpu:8", 6, "a number"},
 		{"leaf node:2 gpu:8", 5, "LEVEL:COUNT"},
 		{"leaf:2 :2 gpu:8", 8, "LEVEL:COUNT"},
