@@ -5,8 +5,10 @@ EXTRA_DIST += \
 	%D%/check \
 	%D%/lab.sh \
 	%D%/packages \
+	%D%/plugstack.conf.example \
 	%D%/prepare.sh \
 	%D%/slurm-source \
+	%D%/weft.yaml.example \
 	.clang-format \
 	LICENSE \
 	README.md \

@@ -19,11 +19,8 @@ int weft_compat_load(const char *path, plugin_handle_t *handle)
 /* A bitmap of all cores of the cluster, node after node. */
 bool weft_compat_excludes_cores(weft_excluded *excluded, int node)
 {
-	uint32_t first = cr_get_coremap_offset((uint32_t)node);
-	uint32_t end = cr_get_coremap_offset((uint32_t)node + 1);
-
-	for (uint32_t core = first; excluded && core < end; core++)
-		if (bit_test(excluded, core))
-			return true;
-	return false;
+	return excluded &&
+	       bit_set_count_range(
+		       excluded, (int32_t)cr_get_coremap_offset((uint32_t)node),
+		       (int32_t)cr_get_coremap_offset((uint32_t)node + 1)) > 0;
 }

@@ -2,15 +2,28 @@
 # The side that knows no Slurm is always built, for its tests.
 noinst_LTLIBRARIES += libweft_bridge.la
 libweft_bridge_la_SOURCES = \
+	%D%/bridge.c \
+	%D%/bridge.h \
+	%D%/request.c \
+	%D%/request.h \
 	%D%/settings.c \
 	%D%/settings.h \
 	# End of libweft_bridge_la_SOURCES
 libweft_bridge_la_LIBADD = libweft_placement.la
 
 EXTRA_DIST += \
+	%D%/asking.c \
+	%D%/asking.h \
 	%D%/compat.h \
 	%D%/compat_2205.c \
+	%D%/engine.c \
+	%D%/engine.h \
+	%D%/narrow.c \
+	%D%/narrow.h \
+	%D%/nodes.c \
+	%D%/nodes.h \
 	%D%/select_weft.c \
+	%D%/spank_weft.c \
 	%D%/stock.c \
 	%D%/stock.h \
 	%D%/weft_ops.def \
@@ -38,19 +51,37 @@ weft_slurm_cppflags = \
 
 noinst_LTLIBRARIES += select_cons_tres_weft.la
 select_cons_tres_weft_la_SOURCES = \
+	%D%/asking.c \
+	%D%/asking.h \
 	%D%/compat.h \
 	%D%/compat_2205.c \
+	%D%/engine.c \
+	%D%/engine.h \
+	%D%/narrow.c \
+	%D%/narrow.h \
+	%D%/nodes.c \
+	%D%/nodes.h \
 	%D%/select_weft.c \
 	%D%/stock.c \
 	%D%/stock.h \
 	# End of select_cons_tres_weft_la_SOURCES
 select_cons_tres_weft_la_CPPFLAGS = $(weft_slurm_cppflags)
 select_cons_tres_weft_la_CFLAGS = $(AM_CFLAGS) $(SLURM_CFLAGS)
-select_cons_tres_weft_la_LIBADD =
+select_cons_tres_weft_la_LIBADD = libweft_bridge.la
 select_cons_tres_weft_la_LDFLAGS = \
 	$(weft_slurm_ldflags) \
 	-export-symbols-regex '^(init|fini|plugin_(name|type|id|version)|select_p_.*)$$' \
 	# End of select_cons_tres_weft_la_LDFLAGS
+
+noinst_LTLIBRARIES += weft_spank.la
+weft_spank_la_SOURCES = %D%/spank_weft.c
+weft_spank_la_CPPFLAGS = $(weft_slurm_cppflags)
+weft_spank_la_CFLAGS = $(AM_CFLAGS) $(SLURM_CFLAGS)
+weft_spank_la_LIBADD = libweft_costmodel.la
+weft_spank_la_LDFLAGS = \
+	$(weft_slurm_ldflags) \
+	-export-symbols-regex '^(plugin_(name|type|version)|spank_plugin_version|slurm_spank_.*)$$' \
+	# End of weft_spank_la_LDFLAGS
 
 # The same file under stock's name, in a folder that only slurmctld looks into.
 weftshadowdir = $(pkglibdir)/shadow
@@ -64,13 +95,15 @@ install_plugin = \
 		mv -f "$(DESTDIR)$$2/.$$3.new" "$(DESTDIR)$$2/$$3"; \
 	}; plugin_install
 
-install-exec-local: select_cons_tres_weft.la
+install-exec-local: select_cons_tres_weft.la weft_spank.la
 	$(install_plugin) select_cons_tres_weft.so "$(slurmplugindir)" \
 		select_cons_tres_weft.so
 	$(install_plugin) select_cons_tres_weft.so "$(weftshadowdir)" \
 		select_cons_tres.so
+	$(install_plugin) weft_spank.so "$(slurmplugindir)" weft_spank.so
 
 uninstall-local:
 	rm -f "$(DESTDIR)$(slurmplugindir)/select_cons_tres_weft.so" \
+		"$(DESTDIR)$(slurmplugindir)/weft_spank.so" \
 		"$(DESTDIR)$(weftshadowdir)/select_cons_tres.so"
 endif

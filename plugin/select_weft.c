@@ -2,13 +2,13 @@
 /* select_weft.c - the symbols that Slurm looks up in a select plugin
  *
  * Everything is stock select/cons_tres' work; weft only proposes nodes to it
- * (narrow.c) and watches jobs come and go (cluster.c).  Installed under its own
+ * (narrow.c) and watches jobs come and go (nodes.c).  Installed under its own
  * name (SelectType=select/cons_tres_weft) or under stock's, from a folder that
  * precedes stock's in PluginDir.
  */
+#include "plugin/engine.h"
+#include "plugin/narrow.h"
 #include "plugin/stock.h"
-
-#include "src/common/log.h"
 
 const char plugin_name[] =
 	"weft: topology-aware choice of nodes over cons_tres";
@@ -38,6 +38,8 @@ extern int init(void)
 
 extern WEFT_FINI_TYPE fini(void)
 {
+	weft_narrow_summary();
+	weft_engine_unload();
 	weft_stock_unload();
 	return WEFT_FINI_RESULT;
 }
@@ -53,56 +55,91 @@ extern WEFT_FINI_TYPE fini(void)
 #undef HOOK
 #undef OP
 
+/* ---- hooks ---- */
+
+/* Slurm has read its configuration, at start or at "scontrol reconfigure"; only
+ * the plugin that SelectType names is told. */
 extern int select_p_node_init(void)
 {
-	return weft_stock.node_init();
+	int rc = weft_stock.node_init();
+
+	weft_narrow_summary();
+	weft_engine_load();
+	return rc;
 }
 
+/* Partitions or nodes have changed. */
 extern int select_p_reconfigure(void)
 {
-	return weft_stock.reconfigure();
+	int rc = weft_stock.reconfigure();
+
+	if (weft_engine.nodes.n != (uint32_t)node_record_count)
+		weft_engine_pair();
+	weft_engine.nodes.stale = true;
+	return rc;
 }
 
 extern int select_p_job_test WEFT_JOB_TEST_PARAMS
 {
-	struct weft_job_test test = WEFT_JOB_TEST_INIT;
+	const struct weft_job_test test = WEFT_JOB_TEST_INIT;
 
-	return weft_stock_job_test(&test);
+	return weft_narrow(&test);
 }
 
 extern int select_p_job_begin(job_record_t *job)
 {
-	return weft_stock.job_begin(job);
+	int rc = weft_stock.job_begin(job);
+
+	if (weft_engine_on() && !weft_engine.nodes.stale)
+		weft_nodes_job_started(&weft_engine.nodes, job);
+	weft_narrow_begun(job);
+	return rc;
 }
 
+/* Only here, soon after job_begin, does stock fix which GPUs the job gets. */
+extern int select_p_select_nodeinfo_set(job_record_t *job)
+{
+	int rc = weft_stock.select_nodeinfo_set(job);
+
+	weft_narrow_tell(job);
+	return rc;
+}
+
+/* Everything else that moves CPUs and memory. */
 extern int select_p_job_expand(job_record_t *from, job_record_t *to)
 {
+	weft_engine.nodes.stale = true;
 	return weft_stock.job_expand(from, to);
 }
 
 extern int select_p_job_resized(job_record_t *job, node_record_t *node)
 {
+	weft_engine.nodes.stale = true;
 	return weft_stock.job_resized(job, node);
 }
 
 extern int select_p_job_fini(job_record_t *job)
 {
+	weft_engine.nodes.stale = true;
 	return weft_stock.job_fini(job);
 }
 
 extern int select_p_job_suspend(job_record_t *job, bool indf_susp)
 {
+	weft_engine.nodes.stale = true;
 	return weft_stock.job_suspend(job, indf_susp);
 }
 
 extern int select_p_job_resume(job_record_t *job, bool indf_susp)
 {
+	weft_engine.nodes.stale = true;
 	return weft_stock.job_resume(job, indf_susp);
 }
 
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(26, 5, 0)
 extern void select_p_job_mem_reduce(job_record_t *job)
 {
+	weft_engine.nodes.stale = true;
 	weft_stock.job_mem_reduce(job);
 }
 #endif

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* asking.c - reading job records */
+#include "plugin/asking.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/common/read_config.h"
+
+#define COMMENT_PREFIX "weft:"
+
+/* ---- spec ---- */
+
+/* Value of NAME= among the job's SPANK variables, or NULL. */
+static const char *spank_value(const job_record_t *job, const char *name)
+{
+	size_t length = strlen(name);
+
+	for (uint32_t i = 0; job->spank_job_env && i < job->spank_job_env_size;
+	     i++) {
+		const char *entry = job->spank_job_env[i];
+
+		if (entry && strncmp(entry, name, length) == 0 &&
+		    entry[length] == '=')
+			return entry + length + 1;
+	}
+	return NULL;
+}
+
+bool weft_asking_spec(const job_record_t *job, const char **spec)
+{
+	/* Slurm itself hands every SPANK option over under the first name; the
+	 * second is the plugin's, for the variable WEFT_SPEC. */
+	static const char *const names[] = {"_SLURM_SPANK_OPTION_weft_weft",
+					    "WEFT_SPEC"};
+	const char *text = NULL;
+
+	for (size_t i = 0; !text && i < sizeof(names) / sizeof(names[0]); i++)
+		text = spank_value(job, names[i]);
+	if (!text && job->comment &&
+	    strncmp(job->comment, COMMENT_PREFIX, strlen(COMMENT_PREFIX)) == 0)
+		text = job->comment + strlen(COMMENT_PREFIX);
+	*spec = text && text[0] ? text : NULL;
+	return !text || strcmp(text, "off") != 0;
+}
+
+/* ---- request ---- */
+
+struct gpu_scan {
+	struct weft_request *request;
+	uint32_t gpu_id, n_found;
+	bool per_socket, memory_set;
+};
+
+/* Slurm's "not set" is 0 or all bits, depending on field and release. */
+static uint32_t value16(uint16_t value)
+{
+	return value == NO_VAL16 || value == INFINITE16 ? 0 : value;
+}
+
+static uint32_t value64(uint64_t value)
+{
+	return value >= NO_VAL ? 0 : (uint32_t)value;
+}
+
+static int scan_gres(void *item, void *arg)
+{
+	const gres_state_t *state = item;
+	const gres_job_state_t *gres = state->gres_data;
+	struct gpu_scan *scan = arg;
+	struct weft_request *request = scan->request;
+
+	if (state->plugin_id != scan->gpu_id || !gres)
+		return 0;
+	scan->n_found++;
+	request->gpus_per_node = value64(gres->gres_per_node);
+	request->gpus_per_task = value64(gres->gres_per_task);
+	request->gpus_per_job = value64(gres->gres_per_job);
+	request->gpu_type = gres->type_name;
+	request->tasks_per_gpu = value16(gres->ntasks_per_gres);
+	request->cpus_per_gpu = value16(gres->cpus_per_gres);
+	if (!request->cpus_per_gpu)
+		request->cpus_per_gpu = value16(gres->def_cpus_per_gres);
+	request->memory_per_gpu_mb = gres->mem_per_gres;
+	if (!request->memory_per_gpu_mb && !scan->memory_set)
+		request->memory_per_gpu_mb = gres->def_mem_per_gres;
+	scan->per_socket = gres->gres_per_socket > 0;
+	return 0;
+}
+
+static bool gpus_read(const job_record_t *job, struct weft_request *request,
+		      const char **unclear)
+{
+	struct gpu_scan scan = {
+		.request = request,
+		.gpu_id = weft_compat_gpu_id(),
+		.memory_set = job->bit_flags & JOB_MEM_SET,
+	};
+
+	if (!job->gres_list_req)
+		return false;
+	list_for_each(job->gres_list_req, scan_gres, &scan);
+	if (scan.n_found > 1)
+		*unclear = "GPUs of several types";
+	else if (scan.per_socket)
+		*unclear = "GPUs asked for by socket";
+	return scan.n_found > 0;
+}
+
+static void memory_read(const job_record_t *job, struct weft_request *request)
+{
+	uint64_t memory_mb = job->details->pn_min_memory;
+	uint32_t consumed = slurm_conf.select_type_param;
+
+	if (job->part_ptr && job->part_ptr->cr_type)
+		consumed |= job->part_ptr->cr_type;
+	request->memory_counts = consumed & CR_MEMORY;
+	if (memory_mb & MEM_PER_CPU)
+		request->memory_per_cpu_mb = memory_mb & ~MEM_PER_CPU;
+	else
+		request->memory_per_node_mb = memory_mb;
+	request->memory_all = !memory_mb && !request->memory_per_gpu_mb;
+}
+
+/* Specialised cores go with whole nodes, where they are allowed at all. */
+static bool wants_whole_nodes(const job_record_t *job)
+{
+	const struct job_details *details = job->details;
+
+	if (details->whole_node == WHOLE_NODE_REQUIRED)
+		return true;
+	if (job->part_ptr && job->part_ptr->max_share == 0)
+		return true;
+	return slurm_conf.conf_flags & CTL_CONF_ASRU &&
+	       details->core_spec != NO_VAL16;
+}
+
+bool weft_asking_read(const struct weft_job_test *test,
+		      struct weft_request *request, const char **unclear)
+{
+	const job_record_t *job = test->job;
+	const struct job_details *details = job->details;
+
+	*unclear = NULL;
+	memset(request, 0, sizeof(*request));
+	if (!details || !gpus_read(job, request, unclear))
+		return false;
+	request->job_id = job->job_id;
+	request->min_nodes = test->min_nodes;
+	request->max_nodes = test->max_nodes;
+	request->want_nodes = test->want_nodes;
+	request->n_tasks = details->num_tasks;
+	request->tasks_per_node = value16(details->ntasks_per_node);
+	request->cpus_per_task = value16(details->cpus_per_task);
+	request->cpus_per_node =
+		details->pn_min_cpus == NO_VAL ? 0 : details->pn_min_cpus;
+	request->overcommit =
+		details->overcommit && details->overcommit != NO_VAL8;
+	request->whole_nodes = wants_whole_nodes(job);
+	memory_read(job, request);
+	return true;
+}
+
+uint32_t weft_asking_per_node(const job_record_t *job)
+{
+	struct weft_request request = {0};
+	const char *unclear = NULL;
+
+	return gpus_read(job, &request, &unclear) ? request.gpus_per_node : 0;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* asking.h - what a job record asks for, as weft sees it */
+#ifndef WEFT_PLUGIN_ASKING_H
+#define WEFT_PLUGIN_ASKING_H
+
+#include "plugin/request.h"
+#include "plugin/stock.h"
+
+/* The user's spec: from --weft= (SPANK), else from --comment=weft:...  *spec is
+ * NULL where there is none, and points into the job record.  false: the user
+ * wants weft to leave the job alone ("off"). */
+bool weft_asking_spec(const job_record_t *job, const char **spec);
+
+/* Reads the test's job into *request, spec aside.  Returns false for jobs that
+ * ask for no GPUs.  *unclear: why weft cannot tell what would suit the job
+ * (static text), else NULL. */
+bool weft_asking_read(const struct weft_job_test *test,
+		      struct weft_request *request, const char **unclear);
+
+/* GPUs per node that the job asks for; 0: not said that way. */
+uint32_t weft_asking_per_node(const job_record_t *job);
+
+#endif

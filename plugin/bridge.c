@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* bridge.c - placing what Slurm asks for, and telling how it went */
+#include "plugin/bridge.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Edges of all kept jobs together: about 35 MB. */
+#define MAX_EDGES (UINT64_C(1) << 21)
+
+/* ---- jobs ---- */
+
+static void built_free(struct weft_bridge *bridge, struct weft_built *built)
+{
+	bridge->n_edges -= built->job.traffic.n_edges;
+	weft_job_free(&built->job);
+	free(built->spec);
+	memset(built, 0, sizeof(*built));
+}
+
+void weft_bridge_clear(struct weft_bridge *bridge)
+{
+	for (uint32_t i = 0; i < WEFT_MAX_BUILT; i++)
+		built_free(bridge, &bridge->built[i]);
+	weft_cost_scratch_free(&bridge->scratch);
+	memset(&bridge->scratch, 0, sizeof(bridge->scratch));
+}
+
+static struct weft_built *built_find(struct weft_bridge *bridge,
+				     const char *spec, uint32_t n_gpus)
+{
+	for (uint32_t i = 0; i < WEFT_MAX_BUILT; i++) {
+		struct weft_built *built = &bridge->built[i];
+
+		if (built->spec && built->n_gpus == n_gpus &&
+		    strcmp(built->spec, spec) == 0)
+			return built;
+	}
+	return NULL;
+}
+
+/* The empty slot, or the one not asked for longest. */
+static struct weft_built *built_oldest(struct weft_bridge *bridge)
+{
+	struct weft_built *oldest = &bridge->built[0];
+
+	for (uint32_t i = 1; i < WEFT_MAX_BUILT; i++)
+		if (bridge->built[i].used < oldest->used)
+			oldest = &bridge->built[i];
+	return oldest;
+}
+
+/* Forgets old jobs until what is kept is within bounds; never `keep`. */
+static void built_trim(struct weft_bridge *bridge,
+		       const struct weft_built *keep)
+{
+	while (bridge->n_edges > MAX_EDGES) {
+		struct weft_built *oldest = NULL;
+
+		for (uint32_t i = 0; i < WEFT_MAX_BUILT; i++) {
+			struct weft_built *built = &bridge->built[i];
+
+			if (built != keep && built->job.traffic.n_edges &&
+			    (!oldest || built->used < oldest->used))
+				oldest = built;
+		}
+		if (!oldest)
+			return;
+		built_free(bridge, oldest);
+	}
+}
+
+/* A level by the name of a spec's key; an empty name is no level. */
+static int level_find(const struct weft_fabric *f, const char *key,
+		      const char *name, uint32_t *level, struct weft_error *err)
+{
+	*level = name[0] ? weft_fabric_level(f, name) : WEFT_NONE;
+	if (name[0] && *level == WEFT_NONE)
+		return weft_fail(err, WEFT_EINVAL,
+				 "%s=%s: the fabric has no such level", key,
+				 name);
+	return 0;
+}
+
+/* weft_job_build for a model that is not built in but registered by the admin:
+ * its shape is at hand, no file is read. */
+static int job_build_registered(const struct weft_fabric *f,
+				struct weft_spec *spec, uint32_t n_gpus,
+				const struct weft_model *model,
+				struct weft_job *job, struct weft_error *err)
+{
+	memset(job, 0, sizeof(*job));
+	if (!spec->seq)
+		spec->seq = model->seq;
+	if (weft_spec_resolve(spec, n_gpus, err) < 0 ||
+	    level_find(f, "within", spec->within, &job->within_level, err) <
+		    0 ||
+	    level_find(f, "prefer", spec->prefer, &job->prefer_level, err) <
+		    0 ||
+	    weft_spec_grid(spec, &job->grid, err) < 0)
+		return -1;
+	job->spec = *spec;
+	job->model = *model;
+	job->n_gpus = job->grid.n_ranks;
+	return weft_traffic_build(&job->spec, &job->model, &job->grid,
+				  &job->traffic, err);
+}
+
+static int job_build(const struct weft_settings *settings, const char *text,
+		     uint32_t n_gpus, struct weft_job *job,
+		     struct weft_error *err)
+{
+	const struct weft_model *model = NULL;
+	struct weft_spec spec;
+
+	if (weft_spec_parse(text, &spec, err) < 0)
+		return -1;
+	if (spec.model[0])
+		model = weft_settings_model(settings, spec.model);
+	if (model)
+		return job_build_registered(settings->fabric, &spec, n_gpus,
+					    model, job, err);
+	return weft_job_build(text, n_gpus, false, settings->fabric, job, err);
+}
+
+const struct weft_job *weft_bridge_job(struct weft_bridge *bridge,
+				       const char *spec, uint32_t n_gpus,
+				       struct weft_error *err)
+{
+	struct weft_built *built;
+
+	if (!spec)
+		spec = "";
+	built = built_find(bridge, spec, n_gpus);
+	if (!built) {
+		built = built_oldest(bridge);
+		built_free(bridge, built);
+		built->spec = weft_strdup(spec, err);
+		if (!built->spec)
+			return NULL;
+		built->n_gpus = n_gpus;
+		if (job_build(bridge->settings, spec, n_gpus, &built->job,
+			      &built->err) < 0)
+			weft_job_free(&built->job);
+		bridge->n_edges += built->job.traffic.n_edges;
+		built_trim(bridge, built);
+	}
+	built->used = ++bridge->clock;
+	if (built->err.code) {
+		if (err && !err->code)
+			*err = built->err;
+		return NULL;
+	}
+	return &built->job;
+}
+
+/* ---- placing ---- */
+
+int weft_bridge_place(struct weft_bridge *bridge,
+		      const struct weft_request *request,
+		      const struct weft_shape *shape,
+		      const struct weft_occupancy *o, struct weft_placement *p,
+		      struct weft_error *err)
+{
+	const struct weft_settings *settings = bridge->settings;
+	const struct weft_place_options options = {
+		.budget_s = settings->budget_s,
+	};
+	const struct weft_job *built =
+		weft_bridge_job(bridge, request->spec, shape->n_gpus, err);
+	struct weft_job job;
+
+	if (!built)
+		return -1;
+	/* A copy of the struct, not of what it points to: the shape is this
+	 * request's own. */
+	job = *built;
+	job.gpus_per_node = shape->gpus_per_node;
+	job.min_nodes = shape->min_nodes;
+	job.max_nodes = shape->max_nodes;
+	return weft_place(settings->fabric, &job, o, &options, p, err);
+}
+
+/* ---- telling ---- */
+
+/* Appends to text[size]; what does not fit is cut. */
+static void append(char *text, size_t size, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static void append(char *text, size_t size, const char *format, ...)
+{
+	size_t used = strlen(text);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text + used, size - used, format, args);
+	va_end(args);
+}
+
+/* Domains of a level that the GPUs are in. */
+static uint32_t count_domains(const struct weft_fabric *f, uint32_t level,
+			      const struct weft_account *account)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < account->n_gpus; i++) {
+		uint32_t domain = f->gpu_domain[level][account->where[i]];
+		uint32_t j = 0;
+
+		/* Ranks follow the node table, so that a domain seen before is
+		 * most often the previous rank's. */
+		while (j < i &&
+		       f->gpu_domain[level][account->where[i - 1 - j]] !=
+			       domain)
+			j++;
+		n += j == i;
+	}
+	return n;
+}
+
+/* " spans 1 pod, 2 leaf": the levels above the node, outermost first, but for
+ * those that the whole fabric is one domain of. */
+static void tell_levels(const struct weft_fabric *f,
+			const struct weft_account *account, char *text,
+			size_t size)
+{
+	const char *before = " spans ";
+
+	for (uint32_t level = f->n_levels; level-- > f->node_level + 1;) {
+		if (f->levels[level].n_domains < 2)
+			continue;
+		append(text, size, "%s%u %s", before,
+		       count_domains(f, level, account), f->levels[level].name);
+		before = ", ";
+	}
+}
+
+/* " time=0.0123 bound=0.0119 gap=3%" of the ranks as they were laid out;
+ * nothing where the spec does not suit an allocation like this one. */
+static void tell_cost(struct weft_bridge *bridge,
+		      const struct weft_account *account, char *text,
+		      size_t size)
+{
+	const struct weft_job *job =
+		weft_bridge_job(bridge, account->spec, account->n_gpus, NULL);
+	struct weft_cost cost;
+	double total, gap = 0;
+
+	if (!job || job->n_gpus != account->n_gpus ||
+	    weft_cost(bridge->settings->fabric, &job->traffic, account->where,
+		      &bridge->scratch, &cost, NULL) < 0)
+		return;
+	total = cost.total[job->spec.metric];
+	append(text, size, " %s=%.4g", weft_metric_names[job->spec.metric],
+	       total);
+	if (isnan(account->bound))
+		return;
+	if (total > account->bound)
+		gap = (total - account->bound) / total;
+	append(text, size, " bound=%.4g gap=%.0f%%", account->bound, 100 * gap);
+}
+
+static bool knows_gpus(const struct weft_account *account)
+{
+	for (uint32_t i = 0; i < account->n_gpus; i++)
+		if (account->where[i] == WEFT_NONE)
+			return false;
+	return account->n_gpus > 0;
+}
+
+void weft_bridge_tell(struct weft_bridge *bridge,
+		      const struct weft_account *account,
+		      char text[WEFT_TEXT_SIZE])
+{
+	const size_t size = WEFT_TEXT_SIZE;
+
+	snprintf(text, size, "weft:");
+	if (knows_gpus(account)) {
+		tell_cost(bridge, account, text, size);
+		tell_levels(bridge->settings->fabric, account, text, size);
+	} else {
+		append(text, size, " some nodes are not in the fabric");
+	}
+	append(text, size, "; nodes=%s", account->planned ? "plan" : "stock");
+	if (!account->planned && account->reason)
+		append(text, size, " (%s)", account->reason);
+	if (account->n_partial)
+		append(text, size, "; part of %u node%s", account->n_partial,
+		       account->n_partial == 1 ? "" : "s");
+	if (!account->spec)
+		append(text, size, "; no spec, taken as dp=%u",
+		       account->n_gpus);
+}
+
+void weft_bridge_escape(const struct weft_error *err,
+			char text[WEFT_REASON_SIZE])
+{
+	weft_error_text(err, text, WEFT_REASON_SIZE);
+	for (char *c = text; *c; c++)
+		if (*c < 0x20 || *c > 0x7e)
+			*c = '?';
+}

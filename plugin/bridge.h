@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* bridge.h - from a request and free GPUs to nodes, and to the sentence that
+ * the user sees: no Slurm types
+ *
+ * Everything here is called with Slurm's job lock held for writing, by one
+ * thread at a time.
+ */
+#ifndef WEFT_PLUGIN_BRIDGE_H
+#define WEFT_PLUGIN_BRIDGE_H
+
+#include "placement/place.h"
+#include "plugin/request.h"
+#include "plugin/settings.h"
+
+#define WEFT_MAX_BUILT	 64
+#define WEFT_TEXT_SIZE	 400 /* the sentence for the user */
+#define WEFT_REASON_SIZE 200 /* an escaped message inside of it */
+
+/* A job built from a spec, kept because a pending job asks again and again and
+ * the tasks of an array ask alike.  err.code != 0: it cannot be built. */
+struct weft_built {
+	char *spec;
+	uint32_t n_gpus;
+	uint64_t used; /* when last, by weft_bridge.clock */
+	struct weft_job job;
+	struct weft_error err;
+};
+
+/* Zero-initialise; settings are the caller's and outlive the bridge. */
+struct weft_bridge {
+	const struct weft_settings *settings;
+	struct weft_built built[WEFT_MAX_BUILT];
+	uint64_t clock;
+	uint64_t n_edges; /* of all that is kept */
+	struct weft_cost_scratch scratch;
+};
+
+void weft_bridge_clear(struct weft_bridge *bridge);
+
+/* The job that `spec` (NULL: one data-parallel group) describes on n_gpus GPUs.
+ * Never reads a file: model= is a built-in name or one of the admin's.  Valid
+ * until the next call; NULL with err. */
+const struct weft_job *weft_bridge_job(struct weft_bridge *bridge,
+				       const char *spec, uint32_t n_gpus,
+				       struct weft_error *err);
+
+/* Places the request, laid out as `shape`, on the usable GPUs of o.  Returns as
+ * weft_place does. */
+int weft_bridge_place(struct weft_bridge *bridge,
+		      const struct weft_request *request,
+		      const struct weft_shape *shape,
+		      const struct weft_occupancy *o, struct weft_placement *p,
+		      struct weft_error *err);
+
+/* What became of a job, for the user. */
+struct weft_account {
+	const char *spec;   /* NULL: none */
+	bool planned;	    /* the nodes are weft's choice */
+	const char *reason; /* why not; static text or escaped */
+	double bound;	    /* of any placement; NAN: not known */
+	uint32_t n_partial; /* nodes of which the job has some GPUs only */
+	uint32_t n_gpus;    /* where[]: GPUs in rank order; WEFT_NONE inside: */
+	uint32_t *where;    /* a GPU that the fabric does not know */
+};
+
+/* "weft: time=0.0123 bound=0.0119 gap=3% spans 1 pod, 2 leaf; nodes=plan" into
+ * text; says less where less is known. */
+void weft_bridge_tell(struct weft_bridge *bridge,
+		      const struct weft_account *account,
+		      char text[WEFT_TEXT_SIZE]);
+
+/* The error's text for logs and users: no byte but printable ASCII, bounded. */
+void weft_bridge_escape(const struct weft_error *err,
+			char text[WEFT_REASON_SIZE]);
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* engine.c - loading and dropping what weft keeps inside slurmctld */
+#include "plugin/engine.h"
+
+#include <string.h>
+
+#include "src/common/log.h"
+#include "src/common/read_config.h"
+#include "src/common/xmalloc.h"
+
+#define SETTINGS_FILE "weft.yaml"
+
+struct weft_engine weft_engine;
+
+/* Takes over newly read settings; what was made from the old ones goes. */
+static void engine_adopt(struct weft_settings *settings)
+{
+	weft_engine_unload();
+	weft_engine.settings = settings;
+	weft_engine.bridge.settings = settings;
+}
+
+void weft_engine_load(void)
+{
+	static char name[] = SETTINGS_FILE;
+	char *path = get_extra_conf_path(name);
+	struct weft_error err = {0};
+	struct weft_settings *settings = weft_settings_load(path, &err);
+	char text[sizeof(err.text) + sizeof(err.source) + 64];
+
+	if (!settings && weft_engine.settings)
+		error("weft: keeping the fabric read before: %s",
+		      weft_error_text(&err, text, sizeof(text)));
+	else if (!settings)
+		error("weft: off, all jobs are placed by Slurm alone: %s",
+		      weft_error_text(&err, text, sizeof(text)));
+	else
+		engine_adopt(settings);
+	if (settings && !settings->enabled)
+		info("weft: off, as %s says", path);
+	xfree(path);
+	weft_engine_pair();
+}
+
+void weft_engine_pair(void)
+{
+	const struct weft_settings *settings = weft_engine.settings;
+	struct weft_error err = {0};
+	char text[600];
+
+	weft_nodes_free(&weft_engine.nodes);
+	if (!settings || !settings->enabled)
+		return;
+	if (weft_nodes_build(settings->fabric, &weft_engine.nodes, text,
+			     sizeof(text), &err) < 0) {
+		weft_nodes_free(&weft_engine.nodes);
+		error("weft: off: %s",
+		      weft_error_text(&err, text, sizeof(text)));
+		return;
+	}
+	info("weft: fabric %s, %u GPUs, %g ms per decision; %s",
+	     settings->fabric->name, settings->fabric->n_gpus,
+	     settings->budget_s * 1e3, text);
+}
+
+void weft_engine_unload(void)
+{
+	weft_bridge_clear(&weft_engine.bridge);
+	weft_nodes_free(&weft_engine.nodes);
+	weft_settings_free(weft_engine.settings);
+	memset(&weft_engine, 0, sizeof(weft_engine));
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* engine.h - everything weft keeps inside slurmctld
+ *
+ * Used only under Slurm's job and node locks, held for writing by whoever calls
+ * into the select plugin about jobs: hence no lock of its own.
+ */
+#ifndef WEFT_PLUGIN_ENGINE_H
+#define WEFT_PLUGIN_ENGINE_H
+
+#include "plugin/bridge.h"
+#include "plugin/nodes.h"
+
+struct weft_engine {
+	struct weft_settings *settings; /* NULL or disabled: weft is off */
+	struct weft_bridge bridge;
+	struct weft_nodes nodes;
+};
+
+extern struct weft_engine weft_engine;
+
+static inline bool weft_engine_on(void)
+{
+	return weft_engine.settings && weft_engine.nodes.fabric;
+}
+
+/* Reads weft.yaml beside slurm.conf and pairs the nodes; at a mistake what was
+ * read before stays, or weft stays off.  Says in the log how it went. */
+void weft_engine_load(void);
+
+/* Pairs the nodes anew: Slurm has changed its table. */
+void weft_engine_pair(void);
+void weft_engine_unload(void);
+
+#endif

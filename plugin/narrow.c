@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* narrow.c - which nodes weft proposes, and what happens when stock declines
+ *
+ * Rules that a wrapper of select_p_job_test must keep (each broke something
+ * where it was not):
+ * - TEST_ONLY decides whether a job may exist at all: stock's alone.
+ * - WILL_RUN is narrowed only over nodes that are free now and counts only if
+ *   it starts now: otherwise backfill loses the job's reservation.
+ * - The narrowed try gets no preemptees: it must not kill for a preference.
+ * - What a failed try changed in the job record is put back before stock is
+ *   asked about all candidates.
+ */
+#include "plugin/narrow.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "plugin/asking.h"
+#include "plugin/engine.h"
+
+#include "src/common/log.h"
+#include "src/common/xmalloc.h"
+#include "src/common/xstring.h"
+
+/* Calls of stock with a plan, for one question. */
+#define MAX_TRIES 3
+
+/* What became of a question.  Up to CAUSE_SILENT users are told nothing. */
+enum cause {
+	CAUSE_PASS,	 /* not a question for weft */
+	CAUSE_NO_SPEC,	 /* weft.yaml: unspecified: ignore */
+	CAUSE_UNWANTED,	 /* the user said off */
+	CAUSE_SILENT,	 /* (the border) */
+	CAUSE_NARROWED,	 /* stock took weft's nodes */
+	CAUSE_SPEC,	 /* a spec that cannot be used */
+	CAUSE_UNCLEAR,	 /* a request that weft does not understand */
+	CAUSE_FOREIGN,	 /* -w names a node that is not in the fabric */
+	CAUSE_NO_ROOM,	 /* not enough free now */
+	CAUSE_NO_PLAN,	 /* enough, but not as the job wants it */
+	CAUSE_REFUSED,	 /* stock declined the plans */
+	CAUSE_NO_MEMORY, /* weft ran out of memory */
+	N_CAUSES
+};
+
+static const char *const cause_names[N_CAUSES] = {
+	[CAUSE_PASS] = "passed on",
+	[CAUSE_NO_SPEC] = "no spec",
+	[CAUSE_UNWANTED] = "not wanted",
+	[CAUSE_SILENT] = "silent",
+	[CAUSE_NARROWED] = "narrowed",
+	[CAUSE_SPEC] = "spec ignored",
+	[CAUSE_UNCLEAR] = "request not understood",
+	[CAUSE_FOREIGN] = "a required node is not in the fabric",
+	[CAUSE_NO_ROOM] = "too little is free now",
+	[CAUSE_NO_PLAN] = "no placement fits the request",
+	[CAUSE_REFUSED] = "Slurm declined weft's nodes",
+	[CAUSE_NO_MEMORY] = "out of memory",
+};
+
+static uint64_t counts[N_CAUSES];
+
+/* What weft last answered, for the job_begin that follows a RUN_NOW under the
+ * same lock. */
+static struct {
+	uint32_t job_id;
+	bool begun;
+	enum cause cause;
+	double bound; /* NAN: not known */
+	char reason[WEFT_REASON_SIZE];
+} last;
+
+/* Jobs whose unusable spec is in the log already, by job_id: direct-mapped, so
+ * that a clash costs one more line in the log. */
+static uint32_t told[1024];
+
+/* One question on its way through the steps below. */
+struct attempt {
+	const struct weft_job_test *test;
+	struct weft_request request;
+	struct weft_frame frame;
+	uint32_t n_tries;
+	double bound;
+	const char *unclear;
+	struct weft_error err;
+};
+
+/* ---- stock's word on a plan ---- */
+
+/* What a failed stock call may leave changed. */
+struct saved {
+	time_t start_time, wait4switch_start;
+	uint32_t total_cpus, req_switch, min_cpus, priority, state_reason;
+	uint64_t pn_min_memory;
+	bool best_switch;
+};
+
+static void job_save(const job_record_t *job, struct saved *saved)
+{
+	saved->start_time = job->start_time;
+	saved->wait4switch_start = job->wait4switch_start;
+	saved->total_cpus = job->total_cpus;
+	saved->req_switch = job->req_switch;
+	saved->best_switch = job->best_switch;
+	saved->priority = job->priority;
+	saved->state_reason = job->state_reason;
+	saved->min_cpus = job->details->min_cpus;
+	saved->pn_min_memory = job->details->pn_min_memory;
+}
+
+static void job_restore(job_record_t *job, const struct saved *saved)
+{
+	job->start_time = saved->start_time;
+	job->wait4switch_start = saved->wait4switch_start;
+	job->total_cpus = saved->total_cpus;
+	job->req_switch = saved->req_switch;
+	job->best_switch = saved->best_switch;
+	job->priority = saved->priority;
+	job->state_reason = saved->state_reason;
+	job->details->min_cpus = saved->min_cpus;
+	job->details->pn_min_memory = saved->pn_min_memory;
+}
+
+static bool is_will_run(const struct weft_job_test *test)
+{
+	return (test->mode & SELECT_MODE_BASE) == SELECT_MODE_WILL_RUN;
+}
+
+/* Asks stock for the job on exactly the plan's nodes. */
+static bool stock_takes(const struct weft_job_test *test, bitstr_t *nodes,
+			uint32_t n_nodes)
+{
+	struct weft_job_test narrowed = *test;
+	struct saved saved;
+
+	narrowed.nodes = nodes;
+	narrowed.min_nodes = n_nodes;
+	narrowed.max_nodes = n_nodes;
+	narrowed.want_nodes = n_nodes;
+	narrowed.preemptable = NULL;
+	narrowed.preempted = NULL;
+	job_save(test->job, &saved);
+	if (weft_stock_job_test(&narrowed) == SLURM_SUCCESS &&
+	    (!is_will_run(test) || test->job->start_time <= time(NULL))) {
+		bit_copybits(test->nodes, nodes);
+		return true;
+	}
+	job_restore(test->job, &saved);
+	return false;
+}
+
+/* ---- steps ---- */
+
+/* Is it a question for weft at all? */
+static bool is_for_weft(const struct weft_job_test *test)
+{
+	uint16_t mode = test->mode & SELECT_MODE_BASE;
+
+	if (!weft_engine_on() || !test->job->job_id || !test->job->details ||
+	    !test->min_nodes)
+		return false;
+	return mode == SELECT_MODE_RUN_NOW || mode == SELECT_MODE_WILL_RUN;
+}
+
+/* Reads job and spec; CAUSE_NARROWED means "go on". */
+static enum cause attempt_read(struct attempt *attempt)
+{
+	const struct weft_job_test *test = attempt->test;
+	bool wanted;
+
+	if (!is_for_weft(test) ||
+	    !weft_asking_read(test, &attempt->request, &attempt->unclear))
+		return CAUSE_PASS;
+	wanted = weft_asking_spec(test->job, &attempt->request.spec);
+	if (!wanted)
+		return CAUSE_UNWANTED;
+	if (!attempt->request.spec && !weft_engine.settings->place_unspecified)
+		return CAUSE_NO_SPEC;
+	if (weft_frame_read(attempt->request.spec ? attempt->request.spec : "",
+			    &attempt->frame, &attempt->err) < 0)
+		return CAUSE_SPEC;
+	if (attempt->unclear)
+		return CAUSE_UNCLEAR;
+	if (!weft_nodes_require(&weft_engine.nodes,
+				test->job->details->req_node_bitmap))
+		return CAUSE_FOREIGN;
+	return CAUSE_NARROWED;
+}
+
+/* Nodes that could take part, before the number of nodes is settled; only
+ * where it is open. */
+static uint32_t count_able(struct attempt *attempt)
+{
+	const struct weft_request *request = &attempt->request;
+	const struct weft_shape shape = {
+		.gpus_per_node = request->gpus_per_node,
+		.min_nodes = request->min_nodes,
+		.max_nodes = request->min_nodes,
+	};
+
+	if (!request->gpus_per_node || attempt->frame.gpus ||
+	    request->min_nodes == request->max_nodes)
+		return UINT32_MAX;
+	return weft_nodes_offer(&weft_engine.nodes, attempt->test, request,
+				&shape, false);
+}
+
+/* Plans one shape and puts it to stock. */
+static enum cause attempt_shape(struct attempt *attempt,
+				const struct weft_shape *shape, bool only_idle)
+{
+	struct weft_nodes *nodes = &weft_engine.nodes;
+	struct weft_placement p = {0};
+	enum cause cause = CAUSE_NO_ROOM;
+	bitstr_t *bitmap = NULL;
+
+	if (weft_nodes_offer(nodes, attempt->test, &attempt->request, shape,
+			     only_idle) < shape->min_nodes ||
+	    weft_occupancy_usable(&nodes->occupancy) < shape->n_gpus)
+		return CAUSE_NO_ROOM;
+	if (weft_bridge_place(&weft_engine.bridge, &attempt->request, shape,
+			      &nodes->occupancy, &p, &attempt->err) < 0)
+		cause = attempt->err.code == WEFT_ENOMEM ? CAUSE_NO_MEMORY
+							 : CAUSE_SPEC;
+	else if (!p.placed)
+		cause = CAUSE_NO_PLAN;
+	else
+		bitmap = weft_nodes_bitmap(nodes, p.nodes, p.n_nodes);
+	if (bitmap) {
+		attempt->bound = p.bound;
+		attempt->n_tries++;
+		cause = stock_takes(attempt->test, bitmap, p.n_nodes)
+				? CAUSE_NARROWED
+				: CAUSE_REFUSED;
+		bit_free(bitmap);
+	}
+	weft_placement_free(&p);
+	return cause;
+}
+
+/* The shapes in turn.  Where stock declined nodes that other jobs are on, too,
+ * (which cores go with which GPUs is stock's to know) once more on idle ones.
+ */
+static enum cause attempt_plans(struct attempt *attempt)
+{
+	struct weft_shape shapes[WEFT_MAX_SHAPES];
+	enum cause cause = CAUSE_NO_ROOM;
+	uint32_t n_shapes =
+		weft_request_shapes(&attempt->request, &attempt->frame,
+				    count_able(attempt), shapes, &attempt->err);
+
+	if (!n_shapes && attempt->err.code)
+		return attempt->err.code == WEFT_ENOSYS ? CAUSE_UNCLEAR
+							: CAUSE_SPEC;
+	for (uint32_t s = 0; s < n_shapes && attempt->n_tries < MAX_TRIES;
+	     s++) {
+		cause = attempt_shape(attempt, &shapes[s], false);
+		if (cause == CAUSE_REFUSED)
+			cause = attempt_shape(attempt, &shapes[s], true);
+		if (cause == CAUSE_NARROWED || cause == CAUSE_SPEC)
+			return cause;
+	}
+	return attempt->n_tries ? CAUSE_REFUSED : cause;
+}
+
+/* ---- accounts ---- */
+
+static void say_ignored(const struct attempt *attempt, const char *reason)
+{
+	uint32_t job_id = attempt->request.job_id;
+	uint32_t *slot = &told[job_id % (sizeof(told) / sizeof(told[0]))];
+
+	if (*slot == job_id)
+		return;
+	*slot = job_id;
+	info("weft: JobId=%u: spec ignored: %s", job_id, reason);
+}
+
+static void remember(const struct attempt *attempt, enum cause cause)
+{
+	last.job_id = attempt->test->job->job_id;
+	last.begun = false;
+	last.cause = cause;
+	last.bound = attempt->bound;
+	snprintf(last.reason, sizeof(last.reason), "%s",
+		 attempt->unclear ? attempt->unclear : cause_names[cause]);
+	if (cause == CAUSE_SPEC) {
+		weft_bridge_escape(&attempt->err, last.reason);
+		say_ignored(attempt, last.reason);
+	}
+	counts[cause]++;
+}
+
+static double elapsed_ms(const struct timespec *since)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)(now.tv_sec - since->tv_sec) * 1e3 +
+	       (double)(now.tv_nsec - since->tv_nsec) / 1e6;
+}
+
+int weft_narrow(const struct weft_job_test *test)
+{
+	struct attempt attempt = {.test = test, .bound = NAN};
+	struct timespec start;
+	enum cause cause;
+
+	clock_gettime(CLOCK_MONOTONIC, &start);
+	cause = attempt_read(&attempt);
+	if (cause == CAUSE_NARROWED)
+		cause = attempt_plans(&attempt);
+	remember(&attempt, cause);
+	if (cause != CAUSE_PASS)
+		debug2("weft: JobId=%u %s: %s, %u tries, %.3f ms",
+		       test->job->job_id,
+		       is_will_run(test) ? "will run" : "run now",
+		       cause_names[cause], attempt.n_tries, elapsed_ms(&start));
+	return cause == CAUSE_NARROWED ? SLURM_SUCCESS
+				       : weft_stock_job_test(test);
+}
+
+/* The sentence about a job that is not passed over in silence. */
+static void tell_nodes(const job_record_t *job, char text[WEFT_TEXT_SIZE])
+{
+	const struct weft_fabric *f = weft_engine.settings->fabric;
+	struct weft_account account = {
+		.planned = last.cause == CAUSE_NARROWED,
+		.reason = last.reason,
+		.bound = last.bound,
+	};
+
+	text[0] = '\0';
+	weft_asking_spec(job, &account.spec);
+	account.where = weft_calloc(f->n_gpus, sizeof(*account.where), NULL);
+	if (!account.where)
+		return;
+	account.n_gpus = weft_nodes_allocated(
+		&weft_engine.nodes, job, weft_asking_per_node(job),
+		account.where, f->n_gpus, &account.n_partial);
+	weft_bridge_tell(&weft_engine.bridge, &account, text);
+	free(account.where);
+}
+
+void weft_narrow_begun(const job_record_t *job)
+{
+	last.begun = last.job_id == job->job_id && last.cause > CAUSE_SILENT;
+}
+
+void weft_narrow_tell(job_record_t *job)
+{
+	char text[WEFT_TEXT_SIZE];
+
+	if (!weft_engine_on() || last.job_id != job->job_id || !last.begun)
+		return;
+	last.begun = false;
+	if (last.cause == CAUSE_SPEC)
+		snprintf(text, sizeof(text), "weft: ignored: %s", last.reason);
+	else
+		tell_nodes(job, text);
+	if (!text[0])
+		return;
+	/* Others write here, too; a requeued job has one sentence a start. */
+	if (job->system_comment && job->system_comment[0])
+		xstrcat(job->system_comment, " | ");
+	xstrcat(job->system_comment, text);
+}
+
+void weft_narrow_summary(void)
+{
+	char text[512] = "";
+	size_t used = 0;
+
+	for (uint32_t c = CAUSE_SILENT + 1; c < N_CAUSES; c++)
+		if (counts[c] && used < sizeof(text))
+			used += (size_t)snprintf(
+				text + used, sizeof(text) - used,
+				"%s%s %" PRIu64, used ? ", " : "",
+				cause_names[c], counts[c]);
+	if (used)
+		verbose("weft: so far: %s", text);
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* spank_weft.c - option --weft=SPEC of sbatch, salloc and srun
+ *
+ * Slurm itself carries a SPANK option to slurmctld with the job, where the
+ * select plugin finds it; here it is only checked, so that a mistake is told at
+ * submission.  The variable WEFT_SPEC stands in where the option is not given.
+ */
+#include "costmodel/spec.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "slurm/slurm.h"
+#include "slurm/slurm_errno.h"
+#include "slurm/slurm_version.h"
+
+#include "slurm/spank.h"
+
+#define SPEC_VARIABLE "WEFT_SPEC"
+
+SPANK_PLUGIN(weft, 1)
+
+static int option_read(int value, const char *text, int remote);
+
+/* Slurm's struct has no const. */
+static char option_name[] = "weft";
+static char option_argument[] = "SPEC";
+static char option_usage[] =
+	"parallelism of the job, by which weft chooses its nodes: "
+	"tp=8,pp=2,dp=4,... (weft-spec(7)); off: leave them to Slurm";
+
+static struct spank_option option = {
+	.name = option_name,
+	.arginfo = option_argument,
+	.usage = option_usage,
+	.has_arg = 1,
+	.cb = option_read,
+};
+
+static bool option_given;
+
+/* The whole spec without the fabric and the number of GPUs: both are known to
+ * slurmctld only, which says in SystemComment what it could not use. */
+static int spec_check(const char *text, struct weft_error *err)
+{
+	struct weft_spec spec;
+
+	if (strcmp(text, "off") == 0)
+		return 0;
+	if (weft_spec_parse(text, &spec, err) < 0)
+		return -1;
+	/* The size may follow from the job's GPUs; only a spec that names it
+	 * itself can be checked on its own. */
+	if (!weft_spec_given(&spec, "gpus") && !weft_spec_given(&spec, "dp"))
+		return 0;
+	return weft_spec_resolve(&spec, 0, err);
+}
+
+/* Slurm calls it once more on the nodes (remote), where all is settled. */
+static int option_read(int value, const char *text, int remote)
+{
+	struct weft_error err = {0};
+	char message[sizeof(err.text) + sizeof(err.source) + 64];
+
+	(void)value;
+	if (remote)
+		return ESPANK_SUCCESS;
+	option_given = true;
+	if (spec_check(text, &err) == 0)
+		return ESPANK_SUCCESS;
+	slurm_error("--weft: %s",
+		    weft_error_text(&err, message, sizeof(message)));
+	return ESPANK_BAD_ARG;
+}
+
+extern int slurm_spank_init(spank_t spank, int argc, char *argv[]);
+extern int slurm_spank_init_post_opt(spank_t spank, int argc, char *argv[]);
+
+/* Not as Slurm's table spank_options, which sbatch and salloc do not read. */
+extern int slurm_spank_init(spank_t spank, int argc, char *argv[])
+{
+	(void)argc;
+	(void)argv;
+	return spank_option_register(spank, &option);
+}
+
+/* Without the option, the variable; it goes with the job as one of its own. */
+extern int slurm_spank_init_post_opt(spank_t spank, int argc, char *argv[])
+{
+	enum spank_context context = spank_context();
+	struct weft_error err = {0};
+	char message[sizeof(err.text) + sizeof(err.source) + 64];
+	const char *text = getenv(SPEC_VARIABLE);
+
+	(void)argc;
+	(void)argv;
+	if (context != S_CTX_LOCAL && context != S_CTX_ALLOCATOR)
+		return ESPANK_SUCCESS;
+	if (option_given || !text || !text[0])
+		return ESPANK_SUCCESS;
+	if (spec_check(text, &err) < 0) {
+		slurm_error(SPEC_VARIABLE ": %s",
+			    weft_error_text(&err, message, sizeof(message)));
+		return ESPANK_BAD_ARG;
+	}
+	return spank_job_control_setenv(spank, SPEC_VARIABLE, text, 1) ==
+			       ESPANK_SUCCESS
+		       ? ESPANK_SUCCESS
+		       : ESPANK_ERROR;
+}
