@@ -301,6 +301,6 @@ void weft_bridge_escape(const struct weft_error *err,
 {
 	weft_error_text(err, text, WEFT_REASON_SIZE);
 	for (char *c = text; *c; c++)
-		if (*c < 0x20 || *c > 0x7e)
+		if (*c < 0x20 || *c > 0x7e || *c == '|')
 			*c = '?';
 }

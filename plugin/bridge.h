@@ -69,7 +69,8 @@ void weft_bridge_tell(struct weft_bridge *bridge,
 		      const struct weft_account *account,
 		      char text[WEFT_TEXT_SIZE]);
 
-/* The error's text for logs and users: no byte but printable ASCII, bounded. */
+/* The error's text for logs and users: bounded, no byte but printable ASCII,
+ * and no '|', which separates the parts of a SystemComment. */
 void weft_bridge_escape(const struct weft_error *err,
 			char text[WEFT_REASON_SIZE]);
 

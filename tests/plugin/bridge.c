@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* bridge.c - placing requests and telling how it went, without Slurm */
+#include "plugin/bridge.h"
+
+#include "tests/lib/check.h"
+#include "topology/synth.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct weft_model house = {
+	.name = "house",
+	.layers = 4,
+	.hidden = 256,
+	.ffn = 1024,
+	.heads = 8,
+	.kv_heads = 8,
+	.vocab = 1000,
+	.seq = 512,
+};
+
+struct world {
+	struct weft_settings settings;
+	struct weft_bridge bridge;
+	struct weft_occupancy occupancy;
+};
+
+static int setup(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+	struct weft_error err = {0};
+	const struct weft_synth_options options = {0};
+	char *text = weft_synth("pod:2 leaf:2 node:4 gpu:8", &options, &err);
+
+	assert_non_null(w);
+	assert_non_null(text);
+	w->settings.enabled = true;
+	w->settings.fabric =
+		weft_fabric_parse(text, strlen(text), "synth", &err);
+	free(text);
+	assert_no_error(&err);
+	w->settings.models = &house;
+	w->settings.n_models = 1;
+	w->bridge.settings = &w->settings;
+	assert_int_equal(
+		weft_occupancy_build(w->settings.fabric, &w->occupancy, &err),
+		0);
+	*state = w;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct world *w = *state;
+
+	weft_bridge_clear(&w->bridge);
+	assert_int_equal(w->bridge.n_edges, 0);
+	weft_occupancy_free(&w->occupancy);
+	weft_fabric_free(w->settings.fabric);
+	free(w);
+	return 0;
+}
+
+static void a_request_gets_its_shape(void **state)
+{
+	struct world *w = *state;
+	const struct weft_request request = {.spec = "tp=8,pp=2,dp=2"};
+	const struct weft_shape shape = {32, 8, 4, 4};
+	struct weft_placement p = {0};
+	struct weft_error err = {0};
+
+	assert_int_equal(weft_bridge_place(&w->bridge, &request, &shape,
+					   &w->occupancy, &p, &err),
+			 0);
+	assert_no_error(&err);
+	assert_true(p.placed);
+	assert_int_equal(p.n_ranks, 32);
+	assert_int_equal(p.n_nodes, 4);
+	weft_placement_free(&p);
+}
+
+static void a_request_is_placed_as_the_command_line_places_it(void **state)
+{
+	struct world *w = *state;
+	const struct weft_request request = {
+		.spec = "gpus=32,gpus_per_node=8,tp=8,pp=2"};
+	const struct weft_shape shape = {32, 8, 4, 4};
+	const struct weft_place_options options = {0};
+	struct weft_placement ours = {0}, theirs = {0};
+	struct weft_error err = {0};
+	struct weft_job job;
+
+	assert_int_equal(weft_job_build(request.spec, 0, true,
+					w->settings.fabric, &job, &err),
+			 0);
+	assert_int_equal(weft_place(w->settings.fabric, &job, &w->occupancy,
+				    &options, &theirs, &err),
+			 0);
+	assert_int_equal(weft_bridge_place(&w->bridge, &request, &shape,
+					   &w->occupancy, &ours, &err),
+			 0);
+	assert_memory_equal(ours.where, theirs.where, 32 * sizeof(*ours.where));
+	weft_placement_free(&ours);
+	weft_placement_free(&theirs);
+	weft_job_free(&job);
+}
+
+static void a_full_cluster_is_an_answer(void **state)
+{
+	struct world *w = *state;
+	const struct weft_request request = {0};
+	const struct weft_shape shape = {32, 8, 4, 4};
+	struct weft_placement p = {0};
+	struct weft_error err = {0};
+
+	for (uint32_t n = 0; n < w->settings.fabric->n_nodes - 3; n++)
+		weft_occupancy_take(&w->occupancy, n, 1);
+	assert_int_equal(weft_bridge_place(&w->bridge, &request, &shape,
+					   &w->occupancy, &p, &err),
+			 0);
+	assert_false(p.placed);
+	weft_placement_free(&p);
+}
+
+static void no_spec_is_one_data_parallel_group(void **state)
+{
+	struct world *w = *state;
+	struct weft_error err = {0};
+	const struct weft_job *job =
+		weft_bridge_job(&w->bridge, NULL, 24, &err);
+
+	assert_no_error(&err);
+	assert_non_null(job);
+	assert_int_equal(job->spec.dp, 24);
+	assert_int_equal(job->spec.tp, 1);
+}
+
+static void a_registered_model_needs_no_file(void **state)
+{
+	struct world *w = *state;
+	struct weft_error err = {0};
+	const struct weft_job *job =
+		weft_bridge_job(&w->bridge, "tp=8,pp=2,model=House", 16, &err);
+
+	assert_no_error(&err);
+	assert_non_null(job);
+	assert_int_equal(job->model.layers, 4);
+	assert_int_equal(job->spec.seq, 512);
+	assert_int_equal(job->n_gpus, 16);
+}
+
+static void a_user_can_name_no_file(void **state)
+{
+	static const char *const wrong[] = {
+		"model=/etc/passwd", "model=../x.yaml", "traffic=/etc/passwd"};
+	struct world *w = *state;
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		struct weft_error err = {0};
+
+		assert_null(weft_bridge_job(&w->bridge, wrong[i], 8, &err));
+		assert_int_not_equal(err.code, 0);
+	}
+}
+
+static void a_wrong_spec_is_wrong_every_time(void **state)
+{
+	struct world *w = *state;
+
+	for (int i = 0; i < 3; i++) {
+		struct weft_error err = {0};
+
+		assert_null(weft_bridge_job(&w->bridge, "ddp=4", 8, &err));
+		assert_error_says(&err, "ddp");
+	}
+}
+
+static void the_same_question_is_built_once(void **state)
+{
+	struct world *w = *state;
+	const struct weft_job *first =
+		weft_bridge_job(&w->bridge, "tp=8", 16, NULL);
+
+	assert_ptr_equal(weft_bridge_job(&w->bridge, "tp=8", 16, NULL), first);
+	assert_ptr_not_equal(weft_bridge_job(&w->bridge, "tp=8", 32, NULL),
+			     first);
+	assert_ptr_not_equal(weft_bridge_job(&w->bridge, "tp=4", 16, NULL),
+			     first);
+}
+
+static void what_is_kept_is_bounded(void **state)
+{
+	struct world *w = *state;
+
+	for (uint32_t n = 1; n <= 3 * WEFT_MAX_BUILT; n++)
+		assert_non_null(weft_bridge_job(&w->bridge, "tp=1", n, NULL));
+	/* A job of a million edges, then two more: one has to go. */
+	for (uint32_t n = 0; n < 3; n++)
+		assert_non_null(weft_bridge_job(&w->bridge, "tp=1",
+						(1u << 19) + n, NULL));
+	assert_true(w->bridge.n_edges <= UINT64_C(1) << 21);
+}
+
+static void fill_where(uint32_t *where, uint32_t first, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		where[i] = first + i;
+}
+
+static void the_user_reads_cost_levels_and_choice(void **state)
+{
+	struct world *w = *state;
+	uint32_t where[64];
+	const struct weft_account account = {
+		.spec = "tp=8,dp=8",
+		.planned = true,
+		.bound = 0.001,
+		.n_gpus = 64,
+		.where = where,
+	};
+	char text[WEFT_TEXT_SIZE];
+
+	fill_where(where, 0, 64);
+	weft_bridge_tell(&w->bridge, &account, text);
+	assert_ptr_equal(strstr(text, "weft: time="), text);
+	assert_non_null(strstr(text, " bound=0.001 gap="));
+	assert_non_null(strstr(text, " spans 1 pod, 2 leaf; nodes=plan"));
+	assert_null(strstr(text, "part of"));
+	assert_null(strstr(text, "no spec"));
+}
+
+static void the_user_reads_why_stock_chose(void **state)
+{
+	struct world *w = *state;
+	uint32_t where[12];
+	const struct weft_account account = {
+		.reason = "too little is free now",
+		.bound = NAN,
+		.n_partial = 1,
+		.n_gpus = 12,
+		.where = where,
+	};
+	char text[WEFT_TEXT_SIZE];
+
+	fill_where(where, 0, 12);
+	weft_bridge_tell(&w->bridge, &account, text);
+	assert_null(strstr(text, "bound"));
+	assert_non_null(strstr(text, "; nodes=stock (too little is free now)"));
+	assert_non_null(strstr(text, "; part of 1 node;"));
+	assert_non_null(strstr(text, "no spec, taken as dp=12"));
+}
+
+static void gpus_outside_the_fabric_have_no_cost(void **state)
+{
+	struct world *w = *state;
+	uint32_t where[2] = {0, WEFT_NONE};
+	const struct weft_account account = {
+		.spec = "tp=2", .bound = NAN, .n_gpus = 2, .where = where};
+	char text[WEFT_TEXT_SIZE];
+
+	weft_bridge_tell(&w->bridge, &account, text);
+	assert_non_null(strstr(text, "not in the fabric"));
+	assert_null(strstr(text, "time="));
+}
+
+static void an_error_is_shown_in_ascii_and_bounded(void **state)
+{
+	struct weft_error err = {0};
+	char text[WEFT_REASON_SIZE];
+
+	(void)state;
+	weft_fail(&err, WEFT_EINVAL, "a\nb\x1b[31m\xc3\xa9|%0300d", 7);
+	weft_bridge_escape(&err, text);
+	assert_int_equal(strlen(text), WEFT_REASON_SIZE - 1);
+	assert_ptr_equal(strstr(text, "a?b?[31m??"), text);
+	assert_null(strchr(text, '|'));
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		CASE(a_request_gets_its_shape),
+		CASE(a_request_is_placed_as_the_command_line_places_it),
+		CASE(a_full_cluster_is_an_answer),
+		CASE(no_spec_is_one_data_parallel_group),
+		CASE(a_registered_model_needs_no_file),
+		CASE(a_user_can_name_no_file),
+		CASE(a_wrong_spec_is_wrong_every_time),
+		CASE(the_same_question_is_built_once),
+		CASE(what_is_kept_is_bounded),
+		CASE(the_user_reads_cost_levels_and_choice),
+		CASE(the_user_reads_why_stock_chose),
+		CASE(gpus_outside_the_fabric_have_no_cost),
+		cmocka_unit_test(an_error_is_shown_in_ascii_and_bounded),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
