@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 unit_tests += \
+	%D%/baseline \
 	%D%/optimum \
 	# End of unit_tests
 
