@@ -22,6 +22,7 @@ LAB_NODES_PER_LEAF=${LAB_NODES_PER_LEAF:-4}
 LAB_LEAFS_PER_POD=${LAB_LEAFS_PER_POD:-2}
 LAB_BUILD=${LAB_BUILD:-}	# weft's build folder; needed unless stock
 LAB_CONF=${LAB_CONF:-}		# further lines of slurm.conf
+LAB_SCHEDULER=${LAB_SCHEDULER:-}	# SchedulerParameters before the lab's own
 
 # ---- what it became; set by lab_create ----
 LAB_DIR=
@@ -64,7 +65,9 @@ lab_create() {
 	mkdir -p "$LAB_DIR"/{etc,state,run,log,spool,dev,plugins,shadow,munge}
 	LAB_PORT=$(lab_free_ports) || return 1
 	export SLURM_CONF=$LAB_DIR/etc/slurm.conf
-	lab_install_plugins && lab_make_devices && lab_write_fabric || return 1
+	lab_install_plugins && lab_make_devices || return 1
+	lab_write_fabric
+	lab_write_weft
 	lab_write_topology >"$LAB_DIR/etc/topology.conf"
 	lab_write_gres >"$LAB_DIR/etc/gres.conf"
 	lab_configure
@@ -89,7 +92,7 @@ lab_free_ports() {
 	[ "$LAB_KIND" = cloud ] && need=2
 	slots=$((20000 / need))
 	for ((try = 0; try < slots; try++)); do
-		first=$((10000 + ($$ + try) % slots * need))
+		first=$((10000 + (BASHPID + try) % slots * need))
 		if lab_ports_free "$first" "$need"; then
 			echo "$first"
 			return
@@ -171,8 +174,18 @@ lab_shape() {
 	done
 }
 
+# Uplinks as most clusters have them: thinner with every level.
 lab_write_fabric() {
-	local kind name first last
+	local kind name first last leafs="" pods="" n_pods=0
+	while read -r kind name first last; do
+		if [ "$kind" = leaf ]; then
+			leafs+="    $name: n[$(printf '%0*d-%0*d' ${#LAB_NODES} \
+				"$first" ${#LAB_NODES} "$last")]"$'\n'
+		else
+			pods+="    $name: leaf[$first-$last]"$'\n'
+			n_pods=$((n_pods + 1))
+		fi
+	done < <(lab_shape)
 	{
 		echo "weft: fabric/1"
 		echo "name: lab"
@@ -180,17 +193,14 @@ lab_write_fabric() {
 		echo "nodes:"
 		echo "  $(lab_node): $LAB_GPUS"
 		echo "levels:"
-		echo "  leaf:"
-		lab_shape | while read -r kind name first last; do
-			[ "$kind" = leaf ] && printf '    %s: n[%0*d-%0*d]\n' \
-				"$name" ${#LAB_NODES} "$first" ${#LAB_NODES} "$last"
-		done
-		echo "  pod:"
-		lab_shape | while read -r kind name first last; do
-			[ "$kind" = pod ] &&
-				echo "    $name: leaf[$first-$last]"
-		done
+		printf '  leaf:\n%s  pod:\n%s' "$leafs" "$pods"
+		echo "links:"
+		echo "  pod: {oversubscription: 2}"
+		[ $n_pods -lt 2 ] || echo "  core: {oversubscription: 4}"
 	} >"$LAB_DIR/etc/fabric.yaml"
+}
+
+lab_write_weft() {
 	cat >"$LAB_DIR/etc/weft.yaml" <<-END
 		weft: slurm/1
 		fabric: fabric.yaml
@@ -305,7 +315,7 @@ lab_conf_loopback() {
 	cat <<-END
 		SlurmdParameters=config_overrides
 		SchedulerType=sched/backfill
-		SchedulerParameters=bf_interval=1,bf_window=1440,batch_sched_delay=0,sched_interval=2
+		SchedulerParameters=${LAB_SCHEDULER:+$LAB_SCHEDULER,}bf_interval=1,bf_window=1440,batch_sched_delay=0,sched_interval=2
 		PreemptType=preempt/partition_prio
 		PreemptMode=REQUEUE
 		DefMemPerCPU=512
@@ -337,7 +347,7 @@ lab_conf_cloud() {
 		SuspendRate=0
 		PrivateData=cloud
 		SchedulerType=sched/backfill
-		SchedulerParameters=bf_interval=10,bf_window=1440,bf_max_job_test=1000,default_queue_depth=1000,sched_interval=5,batch_sched_delay=0
+		SchedulerParameters=${LAB_SCHEDULER:+$LAB_SCHEDULER,}bf_interval=10,bf_window=1440,bf_max_job_test=1000,default_queue_depth=1000,sched_interval=5,batch_sched_delay=0
 		PreemptType=preempt/none
 		DefMemPerNode=1000
 		MessageTimeout=5

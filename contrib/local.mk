@@ -3,6 +3,7 @@ dist_bashcompletion_DATA = %D%/completion/weft
 
 EXTRA_DIST += \
 	%D%/check \
+	%D%/demo \
 	%D%/lab.sh \
 	%D%/packages \
 	%D%/plugstack.conf.example \

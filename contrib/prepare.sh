@@ -95,13 +95,19 @@ prepare_bootstrap() {
 	fi
 }
 
-# prepare_build DIR NAME CONFIGURE_ARGS...: builds in DIR/NAME.
-prepare_build() {
+# prepare_configure DIR NAME CONFIGURE_ARGS...: configures in DIR/NAME.
+prepare_configure() {
 	local dir=$1/$2 src=$1/src
 	shift 2
 	mkdir -p "$dir" && cd "$dir" || return 1
 	if [ ! -x config.status ] || [ "$src/configure" -nt config.status ]; then
-		"$src/configure" -q "$@" || return 1
+		"$src/configure" -q "$@"
 	fi
-	make -s -j"$(nproc)"
+}
+
+# prepare_make DIR NAME TARGET...: builds in DIR/NAME.
+prepare_make() {
+	local dir=$1/$2
+	shift 2
+	make -s -C "$dir" -j"$(nproc)" "$@"
 }

@@ -124,6 +124,7 @@ lab_reset() {
 	if [ -e "$LAB_DIR/changed" ]; then
 		rm -f "$LAB_DIR/changed"
 		lab_write_fabric
+		lab_write_weft
 		scontrol update nodename="$(lab_node)" weight=1 features=
 		sinfo -h -N -p main -t drain,down -o %N | while read -r node; do
 			scontrol update nodename="$node" state=resume

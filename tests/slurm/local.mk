@@ -13,5 +13,6 @@ EXTRA_DIST += \
 	%D%/cases/50-daemon.sh \
 	%D%/cases/60-spec.sh \
 	%D%/cases/70-show.sh \
+	%D%/leak \
 	%D%/run \
 	# End of EXTRA_DIST

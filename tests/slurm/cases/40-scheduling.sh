@@ -122,7 +122,8 @@ case_a_requeued_job_is_placed_again() {
 	job=$(lab_run -N2 --gpus-per-node=8 --comment=weft:tp=8)
 	scontrol requeue "$job"
 	lab_until 10 requeued "$job"
-	scontrol update jobid="$job" starttime=now
+	# Within the same second slurmd would take it for the job it just ended.
+	scontrol update jobid="$job" starttime=now+2
 	lab_wait_job "$job" RUNNING 30
 }
 
