@@ -75,7 +75,7 @@ static json_t *json_ranks(const struct weft_fabric *f,
 {
 	json_t *array = json_array();
 
-	for (uint32_t rank = 0; rank < p->n_ranks; rank++) {
+	for (uint32_t rank = 0; p->placed && rank < p->n_ranks; rank++) {
 		uint32_t gpu = p->where[rank];
 		const struct weft_node *node = &f->nodes[f->gpu_node[gpu]];
 
@@ -113,32 +113,33 @@ static json_t *json_by_level(const struct weft_fabric *f,
 	return object;
 }
 
-/* What the busiest link is called: a domain's uplink, or GPUs' own NICs. */
+/* What is below the busiest link: a GPU ("n07:3", its NIC) or a domain. */
 static void busiest_name(const struct weft_fabric *f,
 			 const struct weft_cost *cost, char *name, size_t size)
 {
-	uint32_t index = cost->busiest.domain;
+	uint32_t gpu = cost->busiest.gpu;
+	const struct weft_node *node;
 
-	if (index == WEFT_NONE)
-		snprintf(name, size, "none");
-	else if (cost->busiest.level == WEFT_NONE)
-		snprintf(name, size, "%s:%u", f->nodes[f->gpu_node[index]].name,
-			 index - f->nodes[f->gpu_node[index]].first_gpu);
-	else
-		snprintf(name, size, "%s", f->domains[index].name);
+	if (gpu == WEFT_NONE) {
+		snprintf(name, size, "%s",
+			 f->domains[cost->busiest.domain].name);
+		return;
+	}
+	node = &f->nodes[f->gpu_node[gpu]];
+	snprintf(name, size, "%s:%u", node->name, gpu - node->first_gpu);
 }
 
 static json_t *json_busiest(const struct weft_fabric *f,
 			    const struct weft_cost *cost)
 {
 	char name[2 * WEFT_NAME_SIZE];
-	const char *level = cost->busiest.level < f->n_levels
-				    ? f->levels[cost->busiest.level].name
-				    : "gpu";
+	const char *level = "gpu";
 
 	if (cost->busiest.domain == WEFT_NONE)
 		return json_null();
 	busiest_name(f, cost, name, sizeof(name));
+	if (cost->busiest.gpu == WEFT_NONE)
+		level = f->levels[cost->busiest.level].name;
 	return json_pack("{s:s, s:s, s:s, s:f, s:f}", "level", level, "below",
 			 name, "direction", cost->busiest.up ? "up" : "down",
 			 "bytes", cost->busiest.bytes, "time_s",
@@ -202,7 +203,8 @@ static void text_cost(const struct weft_placement *p)
 	const char *unit = metric_units[p->metric];
 	char cost[32], bound[32];
 
-	printf("  cost (%s)  %s per step, at least %s: gap %.1f %%\n",
+	printf("  cost (%s)  %s per step over all ranks, at least %s: gap "
+	       "%.1f %%\n",
 	       weft_metric_names[p->metric],
 	       report_quantity(p->cost.total[p->metric], unit, cost,
 			       sizeof(cost)),
@@ -243,8 +245,8 @@ static void text_busiest(const struct weft_fabric *f,
 	if (p->cost.busiest.domain == WEFT_NONE)
 		return;
 	busiest_name(f, &p->cost, name, sizeof(name));
-	printf("  busiest    %s from %s: %s, %s per step\n",
-	       p->cost.busiest.up ? "up" : "down", name,
+	printf("  busiest    %s %s: %s, %s per step\n",
+	       p->cost.busiest.up ? "up from" : "down to", name,
 	       report_quantity(p->cost.busiest.bytes, "B", bytes,
 			       sizeof(bytes)),
 	       report_quantity(p->cost.busiest.time_s, "s", time,

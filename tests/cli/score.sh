@@ -11,9 +11,9 @@ check "scores a hostlist" exits 0
 check "json: schema comes first" schema_first score
 check "json: nodes in the order given" json \
 	'.nodes == ["n00","n01","n02","n03"]'
-one_leaf=$(jq .cost.time "$work/out")
+one_leaf=$(jq .cost.hops "$work/out")
 score --json --job $job --nodes n00,n04,n08,n12
-check "four leafs cost more than one" json ".cost.time > $one_leaf"
+check "four leafs cost more than one" json ".cost.hops > $one_leaf"
 score --json --job $job --nodes n03,n02,n01,n00
 check "the order written is the order of ranks" json '.ranks[0].node == "n03"'
 score --json --job gpus=8,tp=4 --nodes n00:0-3,n01:4-7

@@ -5,6 +5,7 @@
 #include "topology/bitset.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char fabric_text[] = "weft: fabric/1\n"
