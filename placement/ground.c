@@ -77,8 +77,26 @@ int ground_put(struct ground *g, const uint32_t *where, struct weft_error *err)
 	return 0;
 }
 
-void ground_get(const struct ground *g, uint32_t *where)
+/* Ascending ranks on the first GPUs of each node. */
+static void tidy_node(struct ground *g, uint32_t i)
 {
+	uint32_t *rank = g->rank + g->first[i];
+	uint32_t size = g->first[i + 1] - g->first[i];
+
+	for (uint32_t k = 1; k < size; k++) {
+		uint32_t r = rank[k], at = k;
+
+		/* WEFT_NONE is the highest number, so it goes last */
+		for (; at > 0 && rank[at - 1] > r; at--)
+			rank[at] = rank[at - 1];
+		rank[at] = r;
+	}
+}
+
+void ground_get(struct ground *g, uint32_t *where)
+{
+	for (uint32_t i = 0; i < g->n_nodes && g->alike; i++)
+		tidy_node(g, i);
 	for (uint32_t k = 0; k < g->n_gpus; k++)
 		if (g->rank[k] != WEFT_NONE)
 			where[g->rank[k]] = g->gpu[k];

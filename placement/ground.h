@@ -32,8 +32,8 @@ void ground_free(struct ground *g);
 /* Puts ranks on the GPUs: rank r on where[r].  All of them are in g. */
 int ground_put(struct ground *g, const uint32_t *where, struct weft_error *err);
 
-/* Reads them back. */
-void ground_get(const struct ground *g, uint32_t *where);
+/* Reads them back; where the GPUs of a node are alike, in ascending order. */
+void ground_get(struct ground *g, uint32_t *where);
 
 /* Moves blocks of `unit` GPUs, which nodes take multiples of, by local search.
  * ranks: the traffic.  Never makes it worse. */

@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define ROUNDING 1e-12
+
 const struct weft_strategy weft_strategies[] = {
 	{"pack", "nodes and rank order for the traffic, in few domains",
 	 place_pack},
@@ -85,8 +87,9 @@ static int finish(const struct weft_fabric *f, const struct weft_job *job,
 
 	if (fill_nodes(f, p, err) || weft_place_bound(f, job, o, bound, err))
 		return -1;
-	/* the bound is a sum in another order: rounding may lift it */
-	p->bound = bound[p->metric] < cost ? bound[p->metric] : cost;
+	/* the bound is a sum in another order, equal but for rounding */
+	p->bound = bound[p->metric] < cost * (1 - ROUNDING) ? bound[p->metric]
+							    : cost;
 	p->gap = cost > 0 ? (cost - p->bound) / cost : 0;
 	return 0;
 }

@@ -22,6 +22,7 @@
 #define CLOCK_PERIOD  256
 #define IDLE_KICKS    40 /* plus IDLE_PER_ITEM per item */
 #define IDLE_PER_ITEM 4
+#define LOG_MAX	      65536
 
 /* Changes below this part of the total are rounding. */
 #define SIGNIFICANT 1e-11
@@ -36,7 +37,7 @@ struct run {
 	uint32_t *queue; /* [g->n] ring */
 	uint32_t head, n_queued;
 	bool *queued;
-	struct swap *log; /* since the last local optimum */
+	struct swap *log; /* since the cost last fell */
 	uint32_t n_log, room;
 	double epsilon;
 	uint32_t ticks;
@@ -217,9 +218,9 @@ static void apply(struct run *run, uint32_t s, uint32_t t)
 	enqueue_around(run, run->q->item_at[t]);
 }
 
-static void undo(struct run *run)
+static void undo(struct run *run, uint32_t n_kept)
 {
-	while (run->n_log) {
+	while (run->n_log > n_kept) {
 		const struct swap *last = &run->log[--run->n_log];
 
 		exchange(run->q, last->a, last->b);
@@ -336,28 +337,32 @@ static double kick(struct run *run)
 	return change;
 }
 
+/* Kicks that leave the cost as it is are accepted, to get around, but undone in
+ * the end: of equal arrangements the first is kept, which was chosen for
+ * reasons that are not in the cost. */
 static void iterate(struct run *run, double cost, double target)
 {
-	uint32_t n = run->q->g->n, idle = 0;
+	uint32_t n = run->q->g->n, idle = 0, mark = 0;
 	uint32_t patience = IDLE_KICKS + IDLE_PER_ITEM * n;
+	double change;
 
 	for (uint32_t i = 0; i < n; i++)
 		enqueue(run, i);
 	cost += descend(run);
 	run->n_log = 0;
 	while (idle++ < patience && cost > target + run->epsilon && tick(run)) {
-		double change = kick(run);
-
+		change = kick(run);
 		change += descend(run);
-		if (change > run->epsilon) {
-			undo(run);
+		if (change > run->epsilon || run->n_log > LOG_MAX) {
+			undo(run, mark);
 			continue;
 		}
-		run->n_log = 0;
 		cost += change;
 		if (change < -run->epsilon)
-			idle = 0;
+			idle = run->n_log = 0;
+		mark = run->n_log;
 	}
+	undo(run, 0);
 }
 
 int search_run(struct search *q, struct effort *effort, double target,

@@ -1,1 +1,62 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
+# A fuzzer is tests/fuzz/fuzz_NAME.c, with seeds in corpus/NAME and, if there
+# is one, the dictionary NAME.dict.  "make check" replays the seeds with any
+# compiler; "make fuzz" searches for FUZZ_SECONDS each.
+fuzzers = \
+	fabric \
+	hostlist \
+	spec \
+	# End of fuzzers
+
+unit_tests += \
+	%D%/fabric \
+	%D%/hostlist \
+	%D%/spec \
+	# End of unit_tests
+
+fuzz_replay = %D%/replay.c
+tests_fuzz_fabric_SOURCES = %D%/fuzz_fabric.c $(fuzz_replay)
+tests_fuzz_hostlist_SOURCES = %D%/fuzz_hostlist.c $(fuzz_replay)
+tests_fuzz_spec_SOURCES = %D%/fuzz_spec.c $(fuzz_replay)
+
+EXTRA_DIST += \
+	%D%/corpus \
+	%D%/fabric.dict \
+	%D%/spec.dict \
+	# End of EXTRA_DIST
+
+FUZZ_CC = clang-14
+FUZZ_CFLAGS = -g -O1 -fsanitize=fuzzer,address,undefined \
+	-fno-sanitize-recover=all
+FUZZ_SECONDS = 300
+# Where other good inputs for NAME lie.
+fuzz_seeds_fabric = tests/fabrics/valid tests/fabrics/invalid contrib/fabrics
+
+.PHONY: fuzz
+fuzz:
+	@set -e; \
+	sources=; \
+	for file in $(libweft_topology_la_SOURCES) \
+			$(libweft_costmodel_la_SOURCES); do \
+		case $$file in *.c) sources="$$sources $(srcdir)/$$file";; esac; \
+	done; \
+	for name in $(fuzzers); do \
+		folder=$(srcdir)/%D%; work=fuzz-$$name; seeds=; \
+		$(MKDIR_P) $$work/found; \
+		$(FUZZ_CC) -std=gnu11 $(FUZZ_CFLAGS) $(AM_CPPFLAGS) \
+			$(YAML_CFLAGS) $$folder/fuzz_$$name.c $$sources \
+			$(YAML_LIBS) $(LIBS) -o $$work/fuzz; \
+		test $$name != fabric || for seed in $(fuzz_seeds_fabric); do \
+			seeds="$$seeds $(srcdir)/$$seed"; \
+		done; \
+		dict=$$folder/$$name.dict; \
+		test -e $$dict && dict="-dict=$$dict" || dict=; \
+		echo "fuzz $$name: $(FUZZ_SECONDS) s"; \
+		$$work/fuzz $$dict -max_total_time=$(FUZZ_SECONDS) \
+			-max_len=4096 -timeout=10 -print_final_stats=1 \
+			-artifact_prefix=$$work/ $$work/found \
+			$$folder/corpus/$$name $$seeds >$$work/log 2>&1 || \
+			{ tail -n 40 $$work/log; exit 1; }; \
+		sed -n 's/^stat::number_of_executed_units: */  inputs tried: /p' \
+			$$work/log; \
+	done
