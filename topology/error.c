@@ -8,8 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void error_set(struct weft_error *err, int code, const char *source,
-		      int line, int column, const char *format, va_list args)
+__attribute__((format(printf, 6, 0))) static void
+error_set(struct weft_error *err, int code, const char *source, int line,
+	  int column, const char *format, va_list args)
 {
 	if (!err || err->code)
 		return;

@@ -126,6 +126,6 @@ struct weft_distance weft_fabric_distance(const struct weft_fabric *f,
 		return (struct weft_distance){0};
 	level = weft_fabric_relation(f, a, b, &cross_rail);
 	if (level == f->n_levels)
-		return (struct weft_distance){UINT32_MAX, INFINITY, INFINITY};
+		return (struct weft_distance){UINT32_MAX, HUGE_VAL, HUGE_VAL};
 	return f->distance[level][cross_rail];
 }

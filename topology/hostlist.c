@@ -470,7 +470,9 @@ static const char **block_index(const char *block, uint32_t n)
 {
 	const char **items = calloc(n, sizeof(*items));
 
-	for (uint32_t i = 0; items && i < n; i++) {
+	if (!items)
+		return NULL;
+	for (uint32_t i = 0; i < n; i++) {
 		items[i] = block;
 		block += strlen(block) + 1;
 	}

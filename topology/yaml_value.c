@@ -45,8 +45,9 @@ static const struct quantity duration = {time_units, N_OF(time_units),
 					 "a time such as \"2.8 us\" or "
 					 "\"20 ms\""};
 
-static int fail_list(const struct weft_yaml *doc, int line, int column,
-		     struct weft_error *err, const char *format, va_list args)
+__attribute__((format(printf, 5, 0))) static int
+fail_list(const struct weft_yaml *doc, int line, int column,
+	  struct weft_error *err, const char *format, va_list args)
 {
 	char text[sizeof(err->text)];
 
