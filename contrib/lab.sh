@@ -70,6 +70,9 @@ lab_create() {
 	lab_write_weft
 	lab_write_topology >"$LAB_DIR/etc/topology.conf"
 	lab_write_gres >"$LAB_DIR/etc/gres.conf"
+	# Nothing here uses cgroups, yet slurmd looks for them unless told which:
+	# a chroot has none to find.
+	echo "CgroupPlugin=cgroup/v1" >"$LAB_DIR/etc/cgroup.conf"
 	lab_configure
 }
 
