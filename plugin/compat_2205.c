@@ -7,8 +7,11 @@
 uint32_t weft_compat_gpu_id(void)
 {
 	static char name[] = "gpu";
+	static uint32_t id;
 
-	return gres_build_id(name);
+	if (!id)
+		id = gres_build_id(name);
+	return id;
 }
 
 int weft_compat_load(const char *path, plugin_handle_t *handle)

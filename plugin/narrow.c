@@ -83,10 +83,20 @@ struct attempt {
 	struct weft_request request;
 	struct weft_frame frame;
 	uint32_t n_tries;
+	double plan_ms; /* spent in planning; the rest is stock's */
 	double bound;
 	const char *unclear;
 	struct weft_error err;
 };
+
+static double elapsed_ms(const struct timespec *since)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)(now.tv_sec - since->tv_sec) * 1e3 +
+	       (double)(now.tv_nsec - since->tv_nsec) / 1e6;
+}
 
 /* ---- stock's word on a plan ---- */
 
@@ -213,14 +223,16 @@ static enum cause attempt_shape(struct attempt *attempt,
 				const struct weft_shape *shape, bool only_idle)
 {
 	struct weft_nodes *nodes = &weft_engine.nodes;
-	struct weft_placement p = {0};
 	enum cause cause = CAUSE_NO_ROOM;
+	struct weft_placement p = {0};
 	bitstr_t *bitmap = NULL;
+	struct timespec start;
 
+	clock_gettime(CLOCK_MONOTONIC, &start);
 	if (weft_nodes_offer(nodes, attempt->test, &attempt->request, shape,
 			     only_idle) < shape->min_nodes ||
 	    weft_occupancy_usable(&nodes->occupancy) < shape->n_gpus)
-		return CAUSE_NO_ROOM;
+		goto out;
 	if (weft_bridge_place(&weft_engine.bridge, &attempt->request, shape,
 			      &nodes->occupancy, &p, &attempt->err) < 0)
 		cause = attempt->err.code == WEFT_ENOMEM ? CAUSE_NO_MEMORY
@@ -229,6 +241,8 @@ static enum cause attempt_shape(struct attempt *attempt,
 		cause = CAUSE_NO_PLAN;
 	else
 		bitmap = weft_nodes_bitmap(nodes, p.nodes, p.n_nodes);
+out:
+	attempt->plan_ms += elapsed_ms(&start);
 	if (bitmap) {
 		attempt->bound = p.bound;
 		attempt->n_tries++;
@@ -294,15 +308,6 @@ static void remember(const struct attempt *attempt, enum cause cause)
 	counts[cause]++;
 }
 
-static double elapsed_ms(const struct timespec *since)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)(now.tv_sec - since->tv_sec) * 1e3 +
-	       (double)(now.tv_nsec - since->tv_nsec) / 1e6;
-}
-
 int weft_narrow(const struct weft_job_test *test)
 {
 	struct attempt attempt = {.test = test, .bound = NAN};
@@ -315,10 +320,12 @@ int weft_narrow(const struct weft_job_test *test)
 		cause = attempt_plans(&attempt);
 	remember(&attempt, cause);
 	if (cause != CAUSE_PASS)
-		debug2("weft: JobId=%u %s: %s, %u tries, %.3f ms",
+		debug2("weft: JobId=%u %s: %s, %u tries, %.3f ms, of which "
+		       "planning %.3f ms",
 		       test->job->job_id,
 		       is_will_run(test) ? "will run" : "run now",
-		       cause_names[cause], attempt.n_tries, elapsed_ms(&start));
+		       cause_names[cause], attempt.n_tries, elapsed_ms(&start),
+		       attempt.plan_ms);
 	return cause == CAUSE_NARROWED ? SLURM_SUCCESS
 				       : weft_stock_job_test(test);
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "topology/bitset.h"
 #include "topology/hostlist.h"
@@ -17,6 +18,9 @@ extern bitstr_t *idle_node_bitmap __attribute__((weak));
 
 /* Names quoted in the log. */
 #define MAX_QUOTED 8
+
+/* What was read is trusted for this long. */
+#define MAX_AGE_S 0.05
 
 /* ---- pairing ---- */
 
@@ -81,9 +85,11 @@ int weft_nodes_build(const struct weft_fabric *f, struct weft_nodes *nodes,
 		weft_calloc(nodes->n, sizeof(*nodes->cpus_used), err);
 	nodes->memory_used =
 		weft_calloc(nodes->n, sizeof(*nodes->memory_used), err);
+	nodes->gpus_free =
+		weft_calloc(nodes->n, sizeof(*nodes->gpus_free), err);
 	nodes->weight = weft_calloc(f->n_nodes, sizeof(*nodes->weight), err);
 	if (!nodes->fabric_node || !nodes->slurm_node || !nodes->cpus_used ||
-	    !nodes->memory_used || !nodes->weight ||
+	    !nodes->memory_used || !nodes->gpus_free || !nodes->weight ||
 	    weft_occupancy_build(f, &nodes->occupancy, err) < 0)
 		return -1;
 	if (!nodes->occupancy.required)
@@ -103,53 +109,12 @@ void weft_nodes_free(struct weft_nodes *nodes)
 	free(nodes->slurm_node);
 	free(nodes->cpus_used);
 	free(nodes->memory_used);
+	free(nodes->gpus_free);
 	free(nodes->weight);
 	/* The occupancy borrows it while weights differ. */
 	nodes->occupancy.weight = NULL;
 	weft_occupancy_free(&nodes->occupancy);
 	memset(nodes, 0, sizeof(*nodes));
-}
-
-/* ---- CPUs and memory ---- */
-
-void weft_nodes_job_started(struct weft_nodes *nodes, const job_record_t *job)
-{
-	const struct job_resources *given = job->job_resrcs;
-	uint32_t nth = 0;
-
-	if (!given || !given->node_bitmap)
-		return;
-	for (uint32_t i = 0; i < nodes->n && nth < given->nhosts; i++) {
-		if (!bit_test(given->node_bitmap, i))
-			continue;
-		if (given->cpus)
-			nodes->cpus_used[i] += given->cpus[nth];
-		if (given->memory_allocated)
-			nodes->memory_used[i] += given->memory_allocated[nth];
-		nth++;
-	}
-}
-
-static int count_job(void *item, void *arg)
-{
-	const job_record_t *job = item;
-
-	/* A suspended job gives up its CPUs at most in gang scheduling; to hold
-	 * them against weft's own choice is the safe side. */
-	if (IS_JOB_RUNNING(job) || IS_JOB_SUSPENDED(job))
-		weft_nodes_job_started(arg, job);
-	return 0;
-}
-
-static void count_jobs(struct weft_nodes *nodes)
-{
-	if (!nodes->stale)
-		return;
-	memset(nodes->cpus_used, 0, nodes->n * sizeof(*nodes->cpus_used));
-	memset(nodes->memory_used, 0, nodes->n * sizeof(*nodes->memory_used));
-	if (job_list)
-		list_for_each(job_list, count_job, nodes);
-	nodes->stale = false;
 }
 
 /* ---- GPUs ---- */
@@ -230,11 +195,88 @@ static uint64_t free_gpus(const node_record_t *node, uint32_t gpu_id,
 	return scan.found ? scan.free & ~scan.shared : 0;
 }
 
+/* ---- following the jobs ---- */
+
+/* CPUs and memory of one job. */
+static void count_given(struct weft_nodes *nodes, const job_record_t *job)
+{
+	const struct job_resources *given = job->job_resrcs;
+	uint32_t nth = 0;
+
+	if (!given || !given->node_bitmap)
+		return;
+	for (uint32_t i = 0; i < nodes->n && nth < given->nhosts; i++) {
+		if (!bit_test(given->node_bitmap, i))
+			continue;
+		if (given->cpus)
+			nodes->cpus_used[i] += given->cpus[nth];
+		if (given->memory_allocated)
+			nodes->memory_used[i] += given->memory_allocated[nth];
+		nth++;
+	}
+}
+
+static int count_job(void *item, void *arg)
+{
+	const job_record_t *job = item;
+
+	/* A suspended job gives up its CPUs at most in gang scheduling; to hold
+	 * them against weft's own choice is the safe side. */
+	if (IS_JOB_RUNNING(job) || IS_JOB_SUSPENDED(job))
+		count_given(arg, job);
+	return 0;
+}
+
+static void read_gpus(struct weft_nodes *nodes, uint32_t i)
+{
+	const node_record_t *node = node_record_table_ptr[i];
+
+	nodes->gpus_free[i] =
+		nodes->fabric_node[i] == WEFT_NONE || !node
+			? 0
+			: free_gpus(node, weft_compat_gpu_id(), NULL);
+}
+
+void weft_nodes_job_started(struct weft_nodes *nodes, const job_record_t *job)
+{
+	if (nodes->stale || !job->node_bitmap)
+		return;
+	count_given(nodes, job);
+	for (uint32_t i = 0; i < nodes->n; i++)
+		if (bit_test(job->node_bitmap, i))
+			read_gpus(nodes, i);
+}
+
+static double now_s(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static void nodes_refresh(struct weft_nodes *nodes)
+{
+	if (nodes->stale) {
+		memset(nodes->cpus_used, 0,
+		       nodes->n * sizeof(*nodes->cpus_used));
+		memset(nodes->memory_used, 0,
+		       nodes->n * sizeof(*nodes->memory_used));
+		if (job_list)
+			list_for_each(job_list, count_job, nodes);
+	}
+	if (nodes->stale || now_s() - nodes->read_s > MAX_AGE_S) {
+		for (uint32_t i = 0; i < nodes->n; i++)
+			read_gpus(nodes, i);
+		nodes->read_s = now_s();
+	}
+	nodes->stale = false;
+}
+
 /* ---- what is on offer ---- */
 
 static void supply_read(const struct weft_nodes *nodes, uint32_t i,
-			uint32_t gpu_id, const char *type,
-			struct weft_supply *supply)
+			const char *type, struct weft_supply *supply)
 {
 	const node_record_t *node = node_record_table_ptr[i];
 	const struct weft_node *known =
@@ -244,8 +286,9 @@ static void supply_read(const struct weft_nodes *nodes, uint32_t i,
 				  : 0;
 	uint64_t used = nodes->memory_used[i];
 
-	supply->gpus =
-		free_gpus(node, gpu_id, type) & weft_mask_first(known->n_gpus);
+	supply->gpus = type ? free_gpus(node, weft_compat_gpu_id(), type)
+			    : nodes->gpus_free[i];
+	supply->gpus &= weft_mask_first(known->n_gpus);
 	supply->cpus =
 		node->cpus_efctv > nodes->cpus_used[i]
 			? (uint32_t)(node->cpus_efctv - nodes->cpus_used[i])
@@ -274,11 +317,10 @@ uint32_t weft_nodes_offer(struct weft_nodes *nodes,
 			  const struct weft_shape *shape, bool only_idle)
 {
 	struct weft_occupancy *o = &nodes->occupancy;
-	uint32_t gpu_id = weft_compat_gpu_id();
 	uint32_t n_able = 0, first_weight = 0;
 	bool weights_differ = false;
 
-	count_jobs(nodes);
+	nodes_refresh(nodes);
 	memset(o->free, 0, nodes->fabric->n_nodes * sizeof(*o->free));
 	memset(o->usable, 0, nodes->fabric->n_nodes * sizeof(*o->usable));
 	for (uint32_t i = 0; i < nodes->n; i++) {
@@ -288,7 +330,7 @@ uint32_t weft_nodes_offer(struct weft_nodes *nodes,
 		if (known == WEFT_NONE || !bit_test(test->nodes, i) ||
 		    weft_compat_excludes_cores(test->excluded, (int)i))
 			continue;
-		supply_read(nodes, i, gpu_id, request->gpu_type, &supply);
+		supply_read(nodes, i, request->gpu_type, &supply);
 		if (!supply.gpus || (only_idle && !supply.idle))
 			continue;
 		o->free[known] = supply.gpus;

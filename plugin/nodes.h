@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* nodes.h - Slurm's nodes as the fabric's, and what is free on them now
  *
- * GPUs are read from the node records, which are exact at any time.  CPUs and
- * memory are not (node_info is refreshed for clients only), so they are counted
- * here from the jobs that run, anew when jobs ended or changed.
+ * GPUs are read from the node records.  CPUs and memory are not (node_info is
+ * refreshed for clients only) but counted from the jobs that run.  Both are
+ * kept and follow the jobs that start; any other change makes them stale, and
+ * read anew.  What slips through (a node that registers with fewer GPUs) is
+ * stale for a blink only and costs no more than a refusal by stock.
  */
 #ifndef WEFT_PLUGIN_NODES_H
 #define WEFT_PLUGIN_NODES_H
@@ -20,7 +22,9 @@ struct weft_nodes {
 	uint32_t *slurm_node;  /* [fabric->n_nodes] or WEFT_NONE */
 	uint64_t *cpus_used;   /* [n] */
 	uint64_t *memory_used; /* [n] MB */
-	bool stale;	       /* the two above must be counted anew */
+	uint64_t *gpus_free;   /* [n] bit k: GPU k */
+	bool stale;	       /* the three above must be read anew */
+	double read_s;	       /* when they were, by the monotonic clock */
 	struct weft_occupancy occupancy;
 	uint32_t *weight; /* [fabric->n_nodes], of occupancy when it differs */
 };
@@ -31,7 +35,7 @@ int weft_nodes_build(const struct weft_fabric *f, struct weft_nodes *nodes,
 		     char *summary, size_t size, struct weft_error *err);
 void weft_nodes_free(struct weft_nodes *nodes);
 
-/* A job has just got its resources; any other change makes the counts stale. */
+/* A job has just got its resources. */
 void weft_nodes_job_started(struct weft_nodes *nodes, const job_record_t *job);
 
 /* Candidates of the test that could give the job, laid out as `shape`, any GPU

@@ -86,14 +86,14 @@ extern int select_p_job_test WEFT_JOB_TEST_PARAMS
 	return weft_narrow(&test);
 }
 
+/* The job that is being started, between the two calls below. */
+static uint32_t starting;
+
 extern int select_p_job_begin(job_record_t *job)
 {
-	int rc = weft_stock.job_begin(job);
-
-	if (weft_engine_on() && !weft_engine.nodes.stale)
-		weft_nodes_job_started(&weft_engine.nodes, job);
+	starting = job->job_id;
 	weft_narrow_begun(job);
-	return rc;
+	return weft_stock.job_begin(job);
 }
 
 /* Only here, soon after job_begin, does stock fix which GPUs the job gets. */
@@ -101,6 +101,13 @@ extern int select_p_select_nodeinfo_set(job_record_t *job)
 {
 	int rc = weft_stock.select_nodeinfo_set(job);
 
+	if (!weft_engine_on())
+		return rc;
+	if (starting == job->job_id)
+		weft_nodes_job_started(&weft_engine.nodes, job);
+	else
+		weft_engine.nodes.stale = true;
+	starting = 0;
 	weft_narrow_tell(job);
 	return rc;
 }
