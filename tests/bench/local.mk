@@ -3,7 +3,10 @@
 bench_programs = \
 	%D%/place \
 	# End of bench_programs
-bench_scripts =
+bench_scripts = \
+	%D%/slurm \
+	# End of bench_scripts
+EXTRA_DIST += $(bench_scripts)
 
 EXTRA_PROGRAMS += $(bench_programs)
 CLEANFILES += $(bench_programs)

@@ -89,3 +89,34 @@ case_plan_reads_the_state_from_slurm_itself() {
 		jq -r '.nodes[]' | one_line)
 	expect "plan --state slurm" "$from_slurm" "$wanted"
 }
+
+# Random states and jobs, the same for the same WEFT_TEST_SEED.
+case_random_states_give_what_plan_gives() {
+	local i n gpus
+	need_weft
+	RANDOM=${WEFT_TEST_SEED:-1}
+	for ((i = 0; i < 8; i++)); do
+		n=$((1 + RANDOM % 6))
+		gpus=$((2 + RANDOM % 4 * 2))
+		occupy "$(random_nodes $((1 + RANDOM % 6)))" $((1 + RANDOM % 8))
+		echo "round $i: $n nodes of $gpus GPUs beside $(lab_busy)"
+		expect_plan "tp=$gpus,dp=$n" \
+			"gpus=$((n * gpus)),gpus_per_node=$gpus,tp=$gpus,dp=$n" \
+			-N$n --gpus-per-node=$gpus
+		scancel -u root
+		lab_until 20 lab_no_jobs
+	done
+}
+
+# random_nodes N: N distinct node names, with commas.
+random_nodes() {
+	local i nodes=()
+	while [ ${#nodes[@]} -lt "$1" ]; do
+		i=$(lab_node $((RANDOM % LAB_NODES)))
+		[[ " ${nodes[*]} " == *" $i "* ]] || nodes+=("$i")
+	done
+	(
+		IFS=,
+		echo "${nodes[*]}"
+	)
+}
