@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_UNITS  3
+#define MAX_UNITS  5
 #define MAX_CHUNKS 8
 #define N_PICKS	   3
 
@@ -57,12 +57,22 @@ static void find_chunks(struct build *b)
 	}
 }
 
+static void add_unit(const struct build *b, uint32_t unit[MAX_UNITS],
+		     uint32_t *n, uint32_t size)
+{
+	for (uint32_t i = 0; i < *n; i++)
+		if (unit[i] == size)
+			return;
+	if (*n < MAX_UNITS && b->job->n_gpus % size == 0)
+		unit[(*n)++] = size;
+}
+
 /* What nodes should give multiples of: a tensor group or its largest share that
- * fits a node, whole nodes, or, with nothing else left, single GPUs. */
+ * fits a node, whole nodes, larger groups that fit, single GPUs. */
 static uint32_t find_units(const struct build *b, uint32_t unit[MAX_UNITS])
 {
 	uint32_t tp = b->job->spec.tp ? b->job->spec.tp : 1;
-	uint32_t largest = 0, n = 0, group;
+	uint32_t largest = 1, n = 0;
 
 	if (b->job->gpus_per_node) {
 		unit[0] = b->job->gpus_per_node;
@@ -73,12 +83,12 @@ static uint32_t find_units(const struct build *b, uint32_t unit[MAX_UNITS])
 
 		largest = give > largest ? give : largest;
 	}
-	group = tp <= largest ? tp : gcd(tp, largest ? largest : 1);
-	unit[n++] = group;
-	if (largest > group && b->job->n_gpus % largest == 0)
-		unit[n++] = largest;
-	if (group > 1)
-		unit[n++] = 1;
+	add_unit(b, unit, &n, tp <= largest ? tp : gcd(tp, largest));
+	add_unit(b, unit, &n, 1);
+	add_unit(b, unit, &n, largest);
+	for (uint32_t i = 0; i < b->n_chunks; i++)
+		if (b->chunk[i] <= largest)
+			add_unit(b, unit, &n, b->chunk[i]);
 	return n;
 }
 
@@ -193,15 +203,12 @@ static uint32_t pick(const struct supply *s, uint32_t level,
 	return n;
 }
 
-static int try_unit(struct build *b, uint32_t unit)
+static int try_unit(struct build *b, uint32_t unit, uint32_t min_give)
 {
 	struct supply s;
-	uint32_t domain[N_PICKS], n, beyond = 0, min_give = 0;
+	uint32_t domain[N_PICKS], n, beyond = 0;
 	int rc = -1;
 
-	if (b->job->max_nodes)
-		min_give = (b->job->n_gpus + b->job->max_nodes - 1) /
-			   b->job->max_nodes;
 	if (supply_build(b->f, b->job, b->o, unit, min_give, &s, b->err))
 		goto out;
 	for (uint32_t level = b->f->node_level; level < b->f->n_levels;
@@ -304,7 +311,7 @@ int candidates_build(const struct weft_fabric *f, const struct weft_job *job,
 		     struct weft_error *err)
 {
 	struct build b = {.f = f, .job = job, .o = o, .out = c, .err = err};
-	uint32_t unit[MAX_UNITS], n;
+	uint32_t unit[MAX_UNITS], n, most = job->max_nodes;
 
 	memset(c, 0, sizeof(*c));
 	if (f->node_level > 0 && try_inside_nodes(&b))
@@ -313,9 +320,14 @@ int candidates_build(const struct weft_fabric *f, const struct weft_job *job,
 		return 0;
 	find_chunks(&b);
 	n = find_units(&b, unit);
-	for (uint32_t i = 0; i < n; i++)
-		if (try_unit(&b, unit[i]))
+	for (uint32_t i = 0; i < n; i++) {
+		/* nodes that give their part of the job are few enough */
+		if (most &&
+		    try_unit(&b, unit[i], (job->n_gpus + most - 1) / most))
 			return -1;
+		if (try_unit(&b, unit[i], 0))
+			return -1;
+	}
 	return c->n ? 0 : try_everything(&b);
 }
 

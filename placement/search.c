@@ -20,7 +20,7 @@
 #define PEERS_LOOKED  8
 #define RANDOM_SITES  4
 #define CLOCK_PERIOD  256
-#define IDLE_KICKS    40 /* plus IDLE_PER_ITEM per item */
+#define IDLE_KICKS    400 /* plus IDLE_PER_ITEM per item */
 #define IDLE_PER_ITEM 4
 #define LOG_MAX	      65536
 
@@ -311,14 +311,15 @@ static double descend(struct run *run)
 /* Exchanges two random runs of sites, or a few single ones. */
 static double kick(struct run *run)
 {
-	uint32_t n = run->q->s->n, longest = n / 8 + 1, length, times = 1;
+	uint32_t n = run->q->s->n, length = 1, times = 1;
 	double change = 0;
 
-	length = 1 + random_below(run->effort, longest);
-	if (random_below(run->effort, 2)) {
+	/* short runs are more likely than long ones */
+	if (random_below(run->effort, 2))
+		length = 1 + random_below(run->effort,
+					  1 + random_below(run->effort, n / 2));
+	else
 		times = 2 + random_below(run->effort, 2);
-		length = 1;
-	}
 	while (times--) {
 		uint32_t s = random_below(run->effort, n - length + 1);
 		uint32_t t = random_below(run->effort, n - length + 1);

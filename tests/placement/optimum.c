@@ -270,7 +270,11 @@ static void run_case(uint64_t *random, struct tally *tally)
 		if (test_random_below(random, 4) == 0)
 			random_traffic(&job, random);
 		random_limits(&job, &o, random);
-		text_add(&fabric, "# %s\n", spec.at);
+		text_add(&fabric, "# %s\n#", spec.at);
+		for (uint32_t i = 0; i < f->n_nodes; i++)
+			text_add(&fabric, " %s:%u/%x", f->nodes[i].name,
+				 o.usable[i], (unsigned)o.free[i]);
+		text_add(&fabric, " usable/free\n");
 		compare(f, &job, &o, fabric.at, tally);
 		weft_job_free(&job);
 	}
