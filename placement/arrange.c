@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Costs that differ by less are sums of the same terms in another order. */
+#define SAME 1e-9
+
 /* Enough to settle small jobs fully and to keep large ones in milliseconds; a
  * step takes about 5 ns. */
 static uint64_t default_work(uint64_t n_ranks)
@@ -17,12 +20,13 @@ static uint64_t default_work(uint64_t n_ranks)
 }
 
 int arranger_build(struct supply *s, const struct weft_place_options *options,
-		   struct arranger *a, struct weft_error *err)
+		   double target, struct arranger *a, struct weft_error *err)
 {
 	memset(a, 0, sizeof(*a));
 	a->s = s;
 	a->f = s->f;
 	a->job = s->job;
+	a->target = target;
 	a->effort.random = options->seed;
 	a->effort.work = options->work_limit ? options->work_limit
 					     : default_work(s->job->n_gpus);
@@ -79,7 +83,7 @@ static int price_orders(struct arranger *a, const uint32_t *gpus,
 		double c = orders_cost(&a->orders, k, &s);
 
 		/* equal but for rounding: the ranks' own order is kept */
-		if (k && c >= *cost * (1 - 1e-9))
+		if (k && c >= *cost * (1 - SAME))
 			continue;
 		*cost = c;
 		*best = k;
@@ -101,16 +105,15 @@ int arrange_price(struct arranger *a, const uint32_t *gpus, uint32_t block,
 
 /* The choice's own arrangement: its best order on its GPUs. */
 static int start(struct arranger *a, const struct choice *c, uint32_t *where,
-		 struct weft_error *err)
+		 double *cost, struct weft_error *err)
 {
 	uint32_t n = a->job->n_gpus, best;
 	uint32_t *gpus = weft_calloc(n, sizeof(*gpus), err);
-	double cost;
 
 	if (!gpus)
 		return -1;
 	choice_expand(c, a->s->o, gpus);
-	if (price_orders(a, gpus, choice_block(c, a->f), &cost, &best, err)) {
+	if (price_orders(a, gpus, choice_block(c, a->f), cost, &best, err)) {
 		free(gpus);
 		return -1;
 	}
@@ -163,7 +166,8 @@ static int improve(struct arranger *a, const struct choice *c,
 
 		part.work = effort->work / (n - i);
 		effort->work -= part.work;
-		if (ground_improve(&g, &a->orders.ranks, unit[i], &part, err))
+		if (ground_improve(&g, &a->orders.ranks, unit[i], a->target,
+				   &part, err))
 			goto out;
 		effort->work += part.work;
 		effort->random = part.random;
@@ -180,9 +184,12 @@ int arrange_choice(struct arranger *a, const struct choice *c, uint32_t turns,
 		   uint32_t *where, struct weft_error *err)
 {
 	struct effort part = a->effort;
+	double cost;
 
-	if (start(a, c, where, err))
+	if (start(a, c, where, &cost, err))
 		return -1;
+	if (cost <= a->target * (1 + SAME) || effort_spent(&a->effort))
+		return 0;
 	part.work = a->effort.work / turns;
 	a->effort.work -= part.work;
 	if (improve(a, c, &part, where, err))
@@ -207,24 +214,19 @@ static int choose_all(const struct weft_occupancy *o, uint32_t n_gpus,
 	return 0;
 }
 
-int arrange_ranks(const struct weft_fabric *f, const struct weft_job *job,
-		  const struct weft_occupancy *o,
-		  const struct weft_place_options *options, uint32_t *where,
-		  struct weft_error *err)
+int arrange_ranks(struct supply *s, const struct weft_place_options *options,
+		  double target, uint32_t *where, struct weft_error *err)
 {
 	struct arranger a = {0};
 	struct choice all = {0};
-	struct supply s = {0};
 	int rc = -1;
 
-	if (supply_build(f, job, o, 1, 0, &s, err) ||
-	    arranger_build(&s, options, &a, err) ||
-	    choose_all(o, job->n_gpus, &all, err))
+	if (arranger_build(s, options, target, &a, err) ||
+	    choose_all(s->o, s->job->n_gpus, &all, err))
 		goto out;
 	rc = arrange_choice(&a, &all, 1, where, err);
 out:
 	choice_free(&all);
-	supply_free(&s);
 	arranger_free(&a);
 	return rc;
 }

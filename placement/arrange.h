@@ -17,11 +17,12 @@ struct arranger {
 	const struct weft_job *job;
 	struct orders orders;
 	struct effort effort;
+	double target; /* cost at which to stop: none is less */
 };
 
 /* Free with arranger_free in either case. */
 int arranger_build(struct supply *s, const struct weft_place_options *options,
-		   struct arranger *a, struct weft_error *err);
+		   double target, struct arranger *a, struct weft_error *err);
 void arranger_free(struct arranger *a);
 
 /* Ranks per block that every node of the choice takes a multiple of; 1 where
@@ -38,10 +39,9 @@ int arrange_price(struct arranger *a, const uint32_t *gpus, uint32_t block,
 int arrange_choice(struct arranger *a, const struct choice *c, uint32_t turns,
 		   uint32_t *where, struct weft_error *err);
 
-/* The best order found on exactly the free GPUs of o, job->n_gpus in number. */
-int arrange_ranks(const struct weft_fabric *f, const struct weft_job *job,
-		  const struct weft_occupancy *o,
-		  const struct weft_place_options *options, uint32_t *where,
-		  struct weft_error *err);
+/* The best order found on exactly the GPUs that s can give, as many as the job
+ * has. */
+int arrange_ranks(struct supply *s, const struct weft_place_options *options,
+		  double target, uint32_t *where, struct weft_error *err);
 
 #endif

@@ -12,13 +12,13 @@
  * - Donath and Hoffman (IBM J. R&D 17(5), 1973): cutting a graph into parts of
  *   sizes s1 >= s2 >= ... cuts at least 1/2 sum s_i lambda_i, with lambda the
  *   ascending eigenvalues of its Laplacian;
- * - a ring longer than the largest domain is cut at least twice.
+ * - a ring that needs m domains is cut at least m times.
  */
-#include "placement/place.h"
+#include "placement/bound.h"
 
+#include "placement/place.h"
 #include "placement/sites.h"
 #include "placement/spectrum.h"
-#include "placement/supply.h"
 #include "topology/bitset.h"
 
 #include <math.h>
@@ -28,7 +28,7 @@
 #define MAX_PRODUCTS 8
 
 struct bounding {
-	struct supply s;
+	const struct supply *s;
 	struct graph g;
 	double total;	   /* bytes */
 	double *heaviest;  /* [g.n_edges] each row descending */
@@ -92,12 +92,12 @@ static uint32_t capacity(const struct supply *s, uint32_t domain)
  * least even partition there is.  Returns the number of parts. */
 static uint32_t fill_level(struct bounding *b, uint32_t level)
 {
-	const struct weft_level *l = &b->s.f->levels[level];
+	const struct weft_level *l = &b->s->f->levels[level];
 	uint32_t n = b->g.n, left = n, parts = 0;
 
 	memset(b->of_size, 0, ((size_t)n + 1) * sizeof(*b->of_size));
 	for (uint32_t i = 0; i < l->n_domains; i++) {
-		uint32_t c = capacity(&b->s, l->first_domain + i);
+		uint32_t c = capacity(b->s, l->first_domain + i);
 
 		b->of_size[c < n ? c : n]++;
 	}
@@ -133,7 +133,8 @@ static double crossing(struct bounding *b, uint32_t level)
 		spectral += b->size[i] * b->lambda[i] / 2;
 	best = fmax(best, spectral);
 	for (uint32_t i = 0; i < b->n_products; i++)
-		best = fmax(best, spectrum_split(&b->product[i], b->size[0]));
+		best = fmax(best,
+			    spectrum_split(&b->product[i], b->size, parts));
 	return best;
 }
 
@@ -157,7 +158,7 @@ static double least_distance(const struct weft_fabric *f, uint32_t level,
 static double sum_up(const struct bounding *b, const double *x,
 		     enum weft_metric metric)
 {
-	const struct weft_fabric *f = b->s.f;
+	const struct weft_fabric *f = b->s->f;
 	double d = least_distance(f, 0, metric), next, sum;
 
 	if (!isfinite(d) || b->total == 0)
@@ -173,31 +174,42 @@ static double sum_up(const struct bounding *b, const double *x,
 	return sum;
 }
 
-int weft_place_bound(const struct weft_fabric *f, const struct weft_job *job,
-		     const struct weft_occupancy *o,
-		     double bound[WEFT_N_METRICS], struct weft_error *err)
+int bound_measure(const struct supply *s, double bound[WEFT_N_METRICS],
+		  struct weft_error *err)
 {
-	struct bounding b = {0};
+	struct bounding b = {.s = s};
 	double x[WEFT_MAX_LEVELS] = {0};
 	int rc = -1;
 
-	if (supply_build(f, job, o, 1, 0, &b.s, err) || build(&b, job, err))
+	if (build(&b, s->job, err))
 		goto out;
-	for (uint32_t l = f->n_levels; l-- > 0;) {
+	for (uint32_t l = s->f->n_levels; l-- > 0;) {
 		x[l] = crossing(&b, l);
 		/* what crosses a domain also crosses those inside it */
-		if (l + 1 < f->n_levels)
+		if (l + 1 < s->f->n_levels)
 			x[l] = fmax(x[l], x[l + 1]);
 	}
 	for (uint32_t m = 0; m < WEFT_N_METRICS; m++)
 		bound[m] = sum_up(&b, x, m);
 	rc = 0;
 out:
-	supply_free(&b.s);
 	graph_free(&b.g);
 	free(b.heaviest);
 	free(b.lambda);
 	free(b.of_size);
 	free(b.size);
+	return rc;
+}
+
+int weft_place_bound(const struct weft_fabric *f, const struct weft_job *job,
+		     const struct weft_occupancy *o,
+		     double bound[WEFT_N_METRICS], struct weft_error *err)
+{
+	struct supply s;
+	int rc = -1;
+
+	if (supply_build(f, job, o, 1, 0, &s, err) == 0)
+		rc = bound_measure(&s, bound, err);
+	supply_free(&s);
 	return rc;
 }

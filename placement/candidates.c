@@ -19,6 +19,7 @@ struct build {
 	const struct weft_fabric *f;
 	const struct weft_job *job;
 	const struct weft_occupancy *o;
+	struct supply *single; /* of single GPUs */
 	struct candidates *out;
 	uint32_t n_chunks, chunk[MAX_CHUNKS];
 	struct weft_error *err;
@@ -203,25 +204,32 @@ static uint32_t pick(const struct supply *s, uint32_t level,
 	return n;
 }
 
-static int try_unit(struct build *b, uint32_t unit, uint32_t min_give)
+/* The domains of one supply, from the innermost level that holds the job. */
+static int try_supply(struct build *b, struct supply *s)
 {
-	struct supply s;
 	uint32_t domain[N_PICKS], n, beyond = 0;
-	int rc = -1;
 
-	if (supply_build(b->f, b->job, b->o, unit, min_give, &s, b->err))
-		goto out;
 	for (uint32_t level = b->f->node_level; level < b->f->n_levels;
 	     level++) {
-		n = pick(&s, level, domain);
+		n = pick(s, level, domain);
 		for (uint32_t i = 0; i < n; i++)
-			if (try_domain(b, &s, domain[i]))
-				goto out;
+			if (try_domain(b, s, domain[i]))
+				return -1;
 		if (n && beyond++ == LEVELS_BEYOND)
 			break;
 	}
-	rc = 0;
-out:
+	return 0;
+}
+
+static int try_unit(struct build *b, uint32_t unit, uint32_t min_give)
+{
+	struct supply s;
+	int rc = -1;
+
+	if (unit == b->single->unit && !min_give)
+		return try_supply(b, b->single);
+	if (supply_build(b->f, b->job, b->o, unit, min_give, &s, b->err) == 0)
+		rc = try_supply(b, &s);
 	supply_free(&s);
 	return rc;
 }
@@ -231,26 +239,17 @@ static int try_everything(struct build *b)
 {
 	uint32_t level = b->job->within_level;
 	const struct weft_level *l;
-	struct supply s;
-	int rc = -1;
 
 	if (level == WEFT_NONE)
 		level = b->f->n_levels - 1;
 	l = &b->f->levels[level];
-	if (supply_build(b->f, b->job, b->o,
-			 b->job->gpus_per_node ? b->job->gpus_per_node : 1, 0,
-			 &s, b->err))
-		goto out;
 	for (uint32_t i = 0; i < l->n_domains && !b->out->n; i++) {
-		if (!supply_holds(&s, l->first_domain + i))
+		if (!supply_holds(b->single, l->first_domain + i))
 			continue;
-		if (try_flat(b, &s, l->first_domain + i))
-			goto out;
+		if (try_flat(b, b->single, l->first_domain + i))
+			return -1;
 	}
-	rc = 0;
-out:
-	supply_free(&s);
-	return rc;
+	return 0;
 }
 
 /* Free GPUs of a domain inside a node, and its node. */
@@ -271,52 +270,53 @@ static int try_inside_nodes(struct build *b)
 {
 	const struct weft_level *l = &b->f->levels[0];
 	uint32_t best = WEFT_NONE, best_size = WEFT_NONE, node;
-	uint32_t n = b->job->n_gpus, unit = b->job->gpus_per_node;
-	struct supply s;
+	uint32_t n = b->job->n_gpus;
 	struct choice c = {0};
-	int rc = -1;
 
 	for (uint32_t i = 0; i < l->n_domains; i++) {
 		uint32_t size = free_inside(b, l->first_domain + i, &node);
 
 		if (size < n || size >= best_size ||
-		    weft_occupancy_give(b->o, node) < n ||
+		    b->single->give[node] < n ||
 		    (b->o->required && !weft_bitset_has(b->o->required, node)))
 			continue;
 		best = node;
 		best_size = size;
 	}
-	if (best == WEFT_NONE || (unit && unit != n))
+	if (best == WEFT_NONE)
 		return 0;
-	if (supply_build(b->f, b->job, b->o, unit ? unit : 1, 0, &s, b->err))
-		goto out;
 	c.node = weft_calloc(1, sizeof(*c.node), b->err);
 	c.count = weft_calloc(1, sizeof(*c.count), b->err);
-	if (!c.node || !c.count)
-		goto out;
-	choice_add(&c, best, n);
-	if (choice_valid(&c, &s)) {
-		add(b, &c);
-		memset(&c, 0, sizeof(c));
+	if (!c.node || !c.count) {
+		choice_free(&c);
+		return -1;
 	}
-	rc = 0;
-out:
-	choice_free(&c);
-	supply_free(&s);
-	return rc;
+	choice_add(&c, best, n);
+	if (choice_valid(&c, b->single))
+		add(b, &c);
+	else
+		choice_free(&c);
+	return 0;
 }
 
-int candidates_build(const struct weft_fabric *f, const struct weft_job *job,
-		     const struct weft_occupancy *o, struct candidates *c,
+int candidates_build(struct supply *single, struct candidates *c,
 		     struct weft_error *err)
 {
-	struct build b = {.f = f, .job = job, .o = o, .out = c, .err = err};
+	const struct weft_job *job = single->job;
+	struct build b = {
+		.f = single->f,
+		.job = job,
+		.o = single->o,
+		.single = single,
+		.out = c,
+		.err = err,
+	};
 	uint32_t unit[MAX_UNITS], n, most = job->max_nodes;
 
 	memset(c, 0, sizeof(*c));
-	if (f->node_level > 0 && try_inside_nodes(&b))
+	if (b.f->node_level > 0 && try_inside_nodes(&b))
 		return -1;
-	if (job->within_level < f->node_level)
+	if (job->within_level < b.f->node_level)
 		return 0;
 	find_chunks(&b);
 	n = find_units(&b, unit);

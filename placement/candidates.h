@@ -19,10 +19,9 @@ struct candidates {
 };
 
 /* From the innermost level outwards: the domains that hold the job best, and
- * the ways to deal the job to their parts.  n == 0: there is no choice.  Free
- * with candidates_free in either case. */
-int candidates_build(const struct weft_fabric *f, const struct weft_job *job,
-		     const struct weft_occupancy *o, struct candidates *c,
+ * the ways to deal the job to their parts.  single: the supply of single GPUs.
+ * n == 0: there is no choice.  Free with candidates_free in either case. */
+int candidates_build(struct supply *single, struct candidates *c,
 		     struct weft_error *err);
 void candidates_free(struct candidates *c);
 

@@ -220,7 +220,7 @@ static void write_back(struct stage *st, const uint32_t *old_site)
 		       st->unit * sizeof(*g->rank));
 }
 
-static int stage_search(struct stage *st, struct effort *effort,
+static int stage_search(struct stage *st, double target, struct effort *effort,
 			struct weft_error *err)
 {
 	const struct weft_job *job = st->g->s->job;
@@ -244,7 +244,9 @@ static int stage_search(struct stage *st, struct effort *effort,
 	memcpy(old_site, st->site_of, st->n_items * sizeof(*old_site));
 	for (uint32_t i = 0; i < st->g->n_nodes; i++)
 		q.n_used += st->hosts[i].used > 0;
-	if (search_run(&q, effort, 0, err))
+	/* what stays inside blocks is not among the search's costs */
+	target -= st->items.inside * st->sites.distance[0][0];
+	if (search_run(&q, effort, target, err))
 		goto out;
 	write_back(st, old_site);
 	rc = 0;
@@ -254,7 +256,7 @@ out:
 }
 
 int ground_improve(struct ground *g, const struct graph *ranks, uint32_t unit,
-		   struct effort *effort, struct weft_error *err)
+		   double target, struct effort *effort, struct weft_error *err)
 {
 	struct stage st = {.g = g, .unit = unit};
 	bool exact = unit == 1 || g->alike;
@@ -273,7 +275,7 @@ int ground_improve(struct ground *g, const struct graph *ranks, uint32_t unit,
 	    contract(&st, ranks, err) ||
 	    sites_build(g->s->f, st.first, n_sites, unit == 1, metric,
 			&st.sites, err) ||
-	    stage_search(&st, effort, err) ||
+	    stage_search(&st, exact ? target : 0, effort, err) ||
 	    (!exact && ground_cost(g, ranks, &after, err)))
 		goto out;
 	if (after > before)

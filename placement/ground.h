@@ -36,9 +36,11 @@ int ground_put(struct ground *g, const uint32_t *where, struct weft_error *err);
 void ground_get(struct ground *g, uint32_t *where);
 
 /* Moves blocks of `unit` GPUs, which nodes take multiples of, by local search.
- * ranks: the traffic.  Never makes it worse. */
+ * ranks: the traffic; target: a cost that cannot be improved on.  Never makes
+ * it worse. */
 int ground_improve(struct ground *g, const struct graph *ranks, uint32_t unit,
-		   struct effort *effort, struct weft_error *err);
+		   double target, struct effort *effort,
+		   struct weft_error *err);
 
 /* Cost of the ranks as they are. */
 int ground_cost(const struct ground *g, const struct graph *ranks, double *cost,

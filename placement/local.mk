@@ -4,6 +4,7 @@ libweft_placement_la_SOURCES = \
 	%D%/arrange.c \
 	%D%/arrange.h \
 	%D%/bound.c \
+	%D%/bound.h \
 	%D%/candidates.c \
 	%D%/candidates.h \
 	%D%/choice.c \

@@ -4,6 +4,7 @@
 #include "placement/place.h"
 
 #include "placement/arrange.h"
+#include "placement/bound.h"
 #include "placement/place_firstfit.h"
 #include "placement/place_pack.h"
 #include "placement/ranking.h"
@@ -78,18 +79,29 @@ static struct weft_job without_limits(const struct weft_job *job)
 	return free_job;
 }
 
-/* From where[] and cost to the rest of the answer. */
-static int finish(const struct weft_fabric *f, const struct weft_job *job,
-		  const struct weft_occupancy *o, struct weft_placement *p,
+/* Bound first: strategies stop when they reach it. */
+static int set_bound(const struct supply *s, struct weft_placement *p,
+		     struct weft_error *err)
+{
+	double bound[WEFT_N_METRICS];
+
+	if (bound_measure(s, bound, err))
+		return -1;
+	p->bound = bound[p->metric];
+	return 0;
+}
+
+/* From where[], cost and bound to the rest of the answer. */
+static int finish(const struct weft_fabric *f, struct weft_placement *p,
 		  struct weft_error *err)
 {
-	double bound[WEFT_N_METRICS], cost = p->cost.total[p->metric];
+	double cost = p->cost.total[p->metric];
 
-	if (fill_nodes(f, p, err) || weft_place_bound(f, job, o, bound, err))
+	if (fill_nodes(f, p, err))
 		return -1;
 	/* the bound is a sum in another order, equal but for rounding */
-	p->bound = bound[p->metric] < cost * (1 - ROUNDING) ? bound[p->metric]
-							    : cost;
+	if (p->bound > cost * (1 - ROUNDING))
+		p->bound = cost;
 	p->gap = cost > 0 ? (cost - p->bound) / cost : 0;
 	return 0;
 }
@@ -107,7 +119,7 @@ static int compare_baseline(const struct supply *s, struct weft_placement *p,
 	*baseline = -1;
 	if (!where)
 		return -1;
-	rc = firstfit_find(s->f, s->job, s->o, where, err);
+	rc = firstfit_find(s, where, err);
 	if (rc <= 0)
 		goto out;
 	rc = weft_cost(s->f, &s->job->traffic, where, scratch, &cost, err);
@@ -137,7 +149,8 @@ static int place_and_compare(const struct supply *s,
 	double baseline;
 	int rc = -1;
 
-	if (strategy->place(s->f, s->job, s->o, options, p, err))
+	if (set_bound(s, p, err) ||
+	    strategy->place(s->f, s->job, s->o, options, p, err))
 		return -1;
 	if (p->placed && weft_cost(s->f, &s->job->traffic, p->where, &scratch,
 				   &p->cost, err))
@@ -145,12 +158,13 @@ static int place_and_compare(const struct supply *s,
 	if (compare_baseline(s, p, &scratch, &baseline, err))
 		goto out;
 	if (!p->placed) {
+		p->bound = 0;
 		weft_placement_explain(p, "no set of nodes with free GPUs "
 					  "meets all the limits on nodes");
 		rc = 0;
 		goto out;
 	}
-	if (finish(s->f, s->job, s->o, p, err))
+	if (finish(s->f, p, err))
 		goto out;
 	reason_placed(s, p, baseline);
 	rc = 0;
@@ -205,19 +219,23 @@ int weft_place_score(const struct weft_fabric *f, const struct weft_job *job,
 {
 	const struct weft_job unlimited = without_limits(job);
 	struct weft_occupancy all = {0};
+	struct supply s = {0};
 	int rc = -1;
 
 	start(job, p);
 	p->where = weft_calloc(job->n_gpus, sizeof(*p->where), err);
-	if (!p->where || weft_occupancy_build(f, &all, err))
+	if (!p->where || weft_occupancy_build(f, &all, err) ||
+	    supply_build(f, &unlimited, &all, 1, 0, &s, err) ||
+	    set_bound(&s, p, err))
 		goto out;
 	if (weft_cost(f, &job->traffic, where, NULL, &p->cost, err))
 		goto out;
 	memcpy(p->where, where, job->n_gpus * sizeof(*where));
 	p->placed = true;
 	p->method = "given";
-	rc = finish(f, &unlimited, &all, p, err);
+	rc = finish(f, p, err);
 out:
+	supply_free(&s);
 	weft_occupancy_free(&all);
 	return rc;
 }
@@ -250,6 +268,7 @@ int weft_place_ranks(const struct weft_fabric *f, const struct weft_job *job,
 	const struct weft_job unlimited = without_limits(job);
 	struct weft_occupancy these = {0};
 	uint32_t *where = weft_calloc(job->n_gpus, sizeof(*where), err);
+	struct supply s = {0};
 	struct weft_cost cost;
 	int rc = -1;
 
@@ -258,13 +277,15 @@ int weft_place_ranks(const struct weft_fabric *f, const struct weft_job *job,
 	/* the given order is a candidate; pricing it checks gpus[], too */
 	if (!where || !p->where ||
 	    weft_cost(f, &job->traffic, gpus, NULL, &p->cost, err) ||
-	    only_these(f, gpus, job->n_gpus, &these, err))
+	    only_these(f, gpus, job->n_gpus, &these, err) ||
+	    supply_build(f, &unlimited, &these, 1, 0, &s, err) ||
+	    set_bound(&s, p, err))
 		goto out;
 	memcpy(p->where, gpus, job->n_gpus * sizeof(*gpus));
 	p->placed = true;
 	p->method = "given";
-	if (arrange_ranks(f, &unlimited, &these, options ? options : &defaults,
-			  where, err) ||
+	if (arrange_ranks(&s, options ? options : &defaults, p->bound, where,
+			  err) ||
 	    weft_cost(f, &job->traffic, where, NULL, &cost, err))
 		goto out;
 	if (cost.total[p->metric] < p->cost.total[p->metric]) {
@@ -272,8 +293,9 @@ int weft_place_ranks(const struct weft_fabric *f, const struct weft_job *job,
 		p->cost = cost;
 		p->method = "pack";
 	}
-	rc = finish(f, &unlimited, &these, p, err);
+	rc = finish(f, p, err);
 out:
+	supply_free(&s);
 	weft_occupancy_free(&these);
 	free(where);
 	return rc;

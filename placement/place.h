@@ -16,6 +16,8 @@ struct weft_place_options {
 			      * found so far */
 };
 
+/* place() gets p with metric and bound set, at which it may stop looking; it
+ * fills placed, where (malloc'ed) and method, weft_place the rest. */
 struct weft_strategy {
 	const char *name, *help;
 	int (*place)(const struct weft_fabric *f, const struct weft_job *job,

@@ -3,7 +3,6 @@
  */
 #include "placement/place_firstfit.h"
 
-#include "placement/supply.h"
 #include "topology/bitset.h"
 #include "topology/hostlist.h"
 
@@ -72,6 +71,18 @@ static bool is_required(const struct supply *s, uint32_t node)
 	return s->o->required && weft_bitset_has(s->o->required, node);
 }
 
+/* GPUs that a node gives.  Under a limit on nodes those that have less than the
+ * average are left out: with the others the limit holds. */
+static uint32_t gives(const struct supply *s, uint32_t node)
+{
+	uint32_t most = s->job->max_nodes;
+
+	if (most && !is_required(s, node) &&
+	    s->give[node] < (s->job->n_gpus + most - 1) / most)
+		return 0;
+	return s->give[node];
+}
+
 /* Gathers nodes in order, required ones first, until one scope has enough. */
 static void gather(const struct supply *s, const uint32_t *order, bool required,
 		   struct scopes *scopes)
@@ -82,10 +93,10 @@ static void gather(const struct supply *s, const uint32_t *order, bool required,
 	for (uint32_t i = 0; i < s->f->n_nodes; i++) {
 		uint32_t node = order[i], k;
 
-		if (!s->give[node] || is_required(s, node) != required)
+		if (!gives(s, node) || is_required(s, node) != required)
 			continue;
 		k = scope_of(s, scopes, node) - first;
-		scopes->n_gpus[k] += s->give[node];
+		scopes->n_gpus[k] += gives(s, node);
 		scopes->n_nodes[k]++;
 		scopes->n_must[k] += required;
 		if (scopes->n_gpus[k] < job->n_gpus ||
@@ -119,7 +130,7 @@ static void take(const struct supply *s, const uint32_t *order, bool required,
 		left = job->n_gpus - t->n_gpus;
 		if (!left)
 			break;
-		if (!s->give[node] || is_required(s, node) != required ||
+		if (!gives(s, node) || is_required(s, node) != required ||
 		    scope_of(s, scopes, node) != scopes->winner)
 			continue;
 		t->n_nodes++;
@@ -127,7 +138,7 @@ static void take(const struct supply *s, const uint32_t *order, bool required,
 		if (keep >= left)
 			break;
 		left -= keep;
-		t->share[node] = left < s->give[node] ? left : s->give[node];
+		t->share[node] = left < gives(s, node) ? left : gives(s, node);
 		t->n_gpus += t->share[node];
 	}
 }
@@ -213,31 +224,26 @@ out:
 	return rc;
 }
 
-int firstfit_find(const struct weft_fabric *f, const struct weft_job *job,
-		  const struct weft_occupancy *o, uint32_t *where,
+int firstfit_find(const struct supply *s, uint32_t *where,
 		  struct weft_error *err)
 {
-	struct supply s = {0};
+	const struct weft_fabric *f = s->f;
+	const struct weft_job *job = s->job;
 	struct scopes scopes = {.level = f->n_levels - 1, .winner = WEFT_NONE};
-	uint32_t *order, min_give = 0;
-	int rc = -1;
+	uint32_t *order = order_by_name(f, err);
+	int rc;
 
-	if (job->max_nodes)
-		min_give = (job->n_gpus + job->max_nodes - 1) / job->max_nodes;
+	if (!order)
+		return -1;
 	if (job->within_level != WEFT_NONE)
 		scopes.level = job->within_level;
-	order = order_by_name(f, err);
-	if (!order || supply_build(f, job, o, 1, min_give, &s, err))
-		goto out;
-	if (o->required)
-		scopes.must = weft_bitset_count(o->required, f->n_nodes);
+	if (s->o->required)
+		scopes.must = weft_bitset_count(s->o->required, f->n_nodes);
 	if (scopes.level >= f->node_level)
-		rc = place_on(&s, order, &scopes, where, err);
+		rc = place_on(s, order, &scopes, where, err);
 	else
 		rc = scopes.must <= 1 && job->min_nodes <= 1 &&
-		     place_inside_node(&s, order, scopes.level, where);
-out:
-	supply_free(&s);
+		     place_inside_node(s, order, scopes.level, where);
 	free(order);
 	return rc;
 }
@@ -247,13 +253,14 @@ int place_firstfit(const struct weft_fabric *f, const struct weft_job *job,
 		   const struct weft_place_options *options,
 		   struct weft_placement *p, struct weft_error *err)
 {
-	int rc;
+	struct supply s = {0};
+	int rc = -1;
 
 	(void)options;
 	p->where = weft_calloc(job->n_gpus, sizeof(*p->where), err);
-	if (!p->where)
-		return -1;
-	rc = firstfit_find(f, job, o, p->where, err);
+	if (p->where && supply_build(f, job, o, 1, 0, &s, err) == 0)
+		rc = firstfit_find(&s, p->where, err);
+	supply_free(&s);
 	p->placed = rc > 0;
 	p->n_ranks = job->n_gpus;
 	p->method = "first-fit";

@@ -7,6 +7,7 @@
 #define WEFT_PLACEMENT_PLACE_FIRSTFIT_H
 
 #include "placement/place.h"
+#include "placement/supply.h"
 
 /* Row "first-fit" of weft_strategies. */
 int place_firstfit(const struct weft_fabric *f, const struct weft_job *job,
@@ -14,10 +15,9 @@ int place_firstfit(const struct weft_fabric *f, const struct weft_job *job,
 		   const struct weft_place_options *options,
 		   struct weft_placement *p, struct weft_error *err);
 
-/* Writes job->n_gpus GPUs to where[].  1: found; 0: first-fit finds no place;
- * -1 with err. */
-int firstfit_find(const struct weft_fabric *f, const struct weft_job *job,
-		  const struct weft_occupancy *o, uint32_t *where,
+/* Writes the job's GPUs to where[].  s: the supply of single GPUs.  1: found;
+ * 0: first-fit finds no place; -1 with err. */
+int firstfit_find(const struct supply *s, uint32_t *where,
 		  struct weft_error *err);
 
 #endif

@@ -104,15 +104,14 @@ static int run(struct pack *pack, const struct weft_place_options *options)
 	pack->p->where = weft_calloc(n, sizeof(*pack->p->where), pack->err);
 	if (!pack->where || !pack->p->where)
 		return -1;
-	if (candidates_build(pack->f, pack->job, pack->o, &pack->candidates,
-			     pack->err))
+	if (supply_build(pack->f, pack->job, pack->o, 1, 0, &pack->supply,
+			 pack->err) ||
+	    candidates_build(&pack->supply, &pack->candidates, pack->err))
 		return -1;
 	if (!pack->candidates.n)
 		return 0;
-	if (supply_build(pack->f, pack->job, pack->o, 1, 0, &pack->supply,
-			 pack->err) ||
-	    arranger_build(&pack->supply, options, &pack->arranger,
-			   pack->err) ||
+	if (arranger_build(&pack->supply, options, pack->p->bound,
+			   &pack->arranger, pack->err) ||
 	    price(pack))
 		return -1;
 	return decide(pack);

@@ -26,6 +26,8 @@
 
 /* Changes below this part of the total are rounding. */
 #define SIGNIFICANT 1e-11
+/* This near to the target is there. */
+#define REACHED 1e-9
 
 struct swap {
 	uint32_t a, b; /* sites */
@@ -39,7 +41,7 @@ struct run {
 	bool *queued;
 	struct swap *log; /* since the cost last fell */
 	uint32_t n_log, room;
-	double epsilon;
+	double epsilon, tolerance;
 	uint32_t ticks;
 	bool out_of_memory;
 };
@@ -351,7 +353,8 @@ static void iterate(struct run *run, double cost, double target)
 		enqueue(run, i);
 	cost += descend(run);
 	run->n_log = 0;
-	while (idle++ < patience && cost > target + run->epsilon && tick(run)) {
+	while (idle++ < patience && cost > target + run->tolerance &&
+	       tick(run)) {
 		change = kick(run);
 		change += descend(run);
 		if (change > run->epsilon || run->n_log > LOG_MAX) {
@@ -376,6 +379,7 @@ int search_run(struct search *q, struct effort *effort, double target,
 	if (q->g->n < 2 || q->s->n < 2 || !isfinite(cost))
 		return 0;
 	run.epsilon = SIGNIFICANT * cost;
+	run.tolerance = REACHED * fabs(target);
 	run.queue = weft_calloc(q->g->n, sizeof(*run.queue), err);
 	run.queued = weft_calloc(q->g->n, sizeof(*run.queued), err);
 	if (!run.queue || !run.queued)

@@ -153,13 +153,26 @@ int spectrum_raise(const struct product *p, double *lambda,
 	return 0;
 }
 
-double spectrum_split(const struct product *p, uint32_t capacity)
+/* The fewest domains that hold n ranks. */
+static uint32_t fewest(const uint32_t *size, uint32_t n_sizes, uint32_t n)
+{
+	uint32_t m = 0;
+
+	while (m < n_sizes && n > 0) {
+		n -= size[m] < n ? size[m] : n;
+		m++;
+	}
+	return m;
+}
+
+double spectrum_split(const struct product *p, const uint32_t *size,
+		      uint32_t n_sizes)
 {
 	double bytes = 0;
 
 	for (uint32_t i = 0; i < p->n; i++) {
 		const struct chain *c = &p->chain[i];
-		uint32_t pieces = (c->size + capacity - 1) / capacity;
+		uint32_t pieces = fewest(size, n_sizes, c->size);
 
 		if (pieces < 2)
 			continue;

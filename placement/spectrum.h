@@ -38,8 +38,9 @@ uint32_t spectrum_products(const struct weft_grid *grid, const struct graph *g,
 int spectrum_raise(const struct product *p, double *lambda,
 		   struct weft_error *err);
 
-/* Bytes that cross domains of at most `capacity` ranks because chains are
- * longer than that: a ring in m pieces is cut m times, a path m - 1 times. */
-double spectrum_split(const struct product *p, uint32_t capacity);
+/* Bytes that cross domains of these sizes, largest first, because chains do not
+ * fit into one: a ring in m pieces is cut m times, a path m - 1 times. */
+double spectrum_split(const struct product *p, const uint32_t *size,
+		      uint32_t n_sizes);
 
 #endif

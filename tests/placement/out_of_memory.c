@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* out_of_memory.c - each allocation of a placement fails in turn */
+#include "tests/placement/cases.h"
+
+void *__real_calloc(size_t n, size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+void *__real_realloc(void *old, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+
+/* Allocations that still succeed; negative: all do. */
+static int left = -1;
+
+static bool fails(void)
+{
+	if (left > 0)
+		left--;
+	return left == 0;
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+	return fails() ? NULL : __real_calloc(n, size);
+}
+
+void *__wrap_realloc(void *old, size_t size)
+{
+	return fails() ? NULL : __real_realloc(old, size);
+}
+
+static const char fabric_text[] = "weft: fabric/1\nnodes:\n  n[0-11]: 4\n"
+				  "levels:\n  leaf:\n    l[0-3]: n[0-11]\n"
+				  "  pod:\n    p[0-1]: l[0-3]\n";
+
+struct scene {
+	struct weft_fabric *f;
+	struct weft_occupancy o;
+	struct weft_job job;
+	const char *method;
+};
+
+static int place(const struct scene *x, struct weft_error *err)
+{
+	const struct weft_place_options options = {.method = x->method};
+	struct weft_placement p;
+	int rc = weft_place(x->f, &x->job, &x->o, &options, &p, err);
+
+	weft_placement_free(&p);
+	return rc;
+}
+
+static int ranks(const struct scene *x, struct weft_error *err)
+{
+	struct weft_placement p;
+	uint32_t gpus[18];
+	int rc;
+
+	for (uint32_t r = 0; r < 18; r++)
+		gpus[r] = r * 2;
+	rc = weft_place_ranks(x->f, &x->job, gpus, NULL, &p, err);
+	weft_placement_free(&p);
+	return rc;
+}
+
+static int score(const struct scene *x, struct weft_error *err)
+{
+	struct weft_placement p;
+	uint32_t where[18];
+	int rc;
+
+	for (uint32_t r = 0; r < 18; r++)
+		where[r] = r;
+	rc = weft_place_score(x->f, &x->job, where, &p, err);
+	weft_placement_free(&p);
+	return rc;
+}
+
+static int build_job(const struct scene *x, struct weft_error *err)
+{
+	struct weft_job job;
+	int rc = weft_job_build("gpus=18,tp=2,pp=3", 0, false, x->f, &job, err);
+
+	weft_job_free(&job);
+	return rc;
+}
+
+static int read_busy(const struct scene *x, struct weft_error *err)
+{
+	struct weft_occupancy o;
+	int rc = -1;
+
+	if (weft_occupancy_build(x->f, &o, err) == 0)
+		rc = weft_occupancy_busy(&o, "n[0-1],n2:0-1", err);
+	weft_occupancy_free(&o);
+	return rc;
+}
+
+/* Nothing leaks (the sanitizer build sees to that), and all that fails says
+ * so. */
+static void every_failed_allocation_is_reported(void **state)
+{
+	static const struct {
+		const char *desc, *method;
+		int (*run)(const struct scene *x, struct weft_error *err);
+	} cases[] = {
+		{"pack", "pack", place},  {"first-fit", "first-fit", place},
+		{"ranks", NULL, ranks},	  {"score", NULL, score},
+		{"job", NULL, build_job}, {"busy", NULL, read_busy},
+	};
+	struct scene x = {.f = case_fabric(fabric_text)};
+
+	(void)state;
+	assert_int_equal(weft_occupancy_build(x.f, &x.o, NULL), 0);
+	weft_occupancy_take(&x.o, 1, 0x3);
+	weft_occupancy_take(&x.o, 5, 0xf);
+	case_job("gpus=18,tp=2,pp=3", x.f, &x.job);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		int n = 0, rc = -1;
+
+		x.method = cases[i].method;
+		while (rc && n < 5000) {
+			struct weft_error err = {0};
+
+			left = ++n;
+			rc = cases[i].run(&x, &err);
+			left = -1;
+			if (rc && err.code != WEFT_ENOMEM) {
+				print_error("%s: allocation %d: code %d\n",
+					    cases[i].desc, n, err.code);
+				fail();
+			}
+		}
+		print_message("%s: %d allocations\n", cases[i].desc, n - 1);
+		assert_int_equal(rc, 0);
+	}
+	weft_job_free(&x.job);
+	weft_occupancy_free(&x.o);
+	weft_fabric_free(x.f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_failed_allocation_is_reported),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
