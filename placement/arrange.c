@@ -14,7 +14,7 @@
  * step takes about 5 ns. */
 static uint64_t default_work(uint64_t n_ranks)
 {
-	uint64_t work = 60000 + n_ranks * n_ranks * 3 / 2;
+	uint64_t work = 50000 + n_ranks * n_ranks * 5 / 4;
 
 	return work < 4000000 ? work : 4000000;
 }
@@ -62,9 +62,8 @@ uint32_t choice_block(const struct choice *c, const struct weft_fabric *f)
 	return block;
 }
 
-static int price_orders(struct arranger *a, const uint32_t *gpus,
-			uint32_t block, double *cost, uint32_t *best,
-			struct weft_error *err)
+int arrange_price(struct arranger *a, const uint32_t *gpus, uint32_t block,
+		  double *cost, uint32_t *order, struct weft_error *err)
 {
 	uint32_t n = a->job->n_gpus / block;
 	uint32_t *first = weft_calloc(n, sizeof(*first), err);
@@ -86,41 +85,13 @@ static int price_orders(struct arranger *a, const uint32_t *gpus,
 		if (k && c >= *cost * (1 - SAME))
 			continue;
 		*cost = c;
-		*best = k;
+		*order = k;
 	}
 	rc = 0;
 out:
 	free(first);
 	sites_free(&s);
 	return rc;
-}
-
-int arrange_price(struct arranger *a, const uint32_t *gpus, uint32_t block,
-		  double *cost, struct weft_error *err)
-{
-	uint32_t best;
-
-	return price_orders(a, gpus, block, cost, &best, err);
-}
-
-/* The choice's own arrangement: its best order on its GPUs. */
-static int start(struct arranger *a, const struct choice *c, uint32_t *where,
-		 double *cost, struct weft_error *err)
-{
-	uint32_t n = a->job->n_gpus, best;
-	uint32_t *gpus = weft_calloc(n, sizeof(*gpus), err);
-
-	if (!gpus)
-		return -1;
-	choice_expand(c, a->s->o, gpus);
-	if (price_orders(a, gpus, choice_block(c, a->f), cost, &best, err)) {
-		free(gpus);
-		return -1;
-	}
-	for (uint32_t i = 0; i < n; i++)
-		where[a->orders.rank[best][i]] = gpus[i];
-	free(gpus);
-	return 0;
 }
 
 /* From the largest block that all shares are multiples of, over tensor groups,
@@ -180,19 +151,24 @@ out:
 	return rc;
 }
 
-int arrange_choice(struct arranger *a, const struct choice *c, uint32_t turns,
-		   uint32_t *where, struct weft_error *err)
+int arrange_choice(struct arranger *a, const struct arrangement *from,
+		   uint32_t turns, uint32_t *where, struct weft_error *err)
 {
+	uint32_t n = a->job->n_gpus;
+	uint32_t *gpus = weft_calloc(n, sizeof(*gpus), err);
 	struct effort part = a->effort;
-	double cost;
 
-	if (start(a, c, where, &cost, err))
+	if (!gpus)
 		return -1;
-	if (cost <= a->target * (1 + SAME) || effort_spent(&a->effort))
+	choice_expand(from->choice, a->s->o, gpus);
+	for (uint32_t i = 0; i < n; i++)
+		where[a->orders.rank[from->order][i]] = gpus[i];
+	free(gpus);
+	if (from->cost <= a->target * (1 + SAME) || effort_spent(&a->effort))
 		return 0;
 	part.work = a->effort.work / turns;
 	a->effort.work -= part.work;
-	if (improve(a, c, &part, where, err))
+	if (improve(a, from->choice, &part, where, err))
 		return -1;
 	a->effort.work += part.work;
 	a->effort.random = part.random;
@@ -219,13 +195,21 @@ int arrange_ranks(struct supply *s, const struct weft_place_options *options,
 {
 	struct arranger a = {0};
 	struct choice all = {0};
+	struct arrangement from = {.choice = &all};
+	uint32_t *gpus = weft_calloc(s->job->n_gpus, sizeof(*gpus), err);
 	int rc = -1;
 
-	if (arranger_build(s, options, target, &a, err) ||
+	if (!gpus || arranger_build(s, options, target, &a, err) ||
 	    choose_all(s->o, s->job->n_gpus, &all, err))
 		goto out;
-	rc = arrange_choice(&a, &all, 1, where, err);
+	choice_expand(&all, s->o, gpus);
+	if (arrange_price(&a, gpus, choice_block(&all, s->f), &from.cost,
+			  &from.order, err) ||
+	    arrange_choice(&a, &from, 1, where, err))
+		goto out;
+	rc = 0;
 out:
+	free(gpus);
 	choice_free(&all);
 	arranger_free(&a);
 	return rc;

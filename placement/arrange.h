@@ -29,15 +29,23 @@ void arranger_free(struct arranger *a);
  * the GPUs of a node are not all alike. */
 uint32_t choice_block(const struct choice *c, const struct weft_fabric *f);
 
-/* Cost of the best plain order on gpus[], in tree order. */
+/* Cost of the best plain order on gpus[], in tree order, and which one it is.
+ */
 int arrange_price(struct arranger *a, const uint32_t *gpus, uint32_t block,
-		  double *cost, struct weft_error *err);
+		  double *cost, uint32_t *order, struct weft_error *err);
+
+/* A choice with its best plain order, as arrange_price found them. */
+struct arrangement {
+	const struct choice *choice;
+	uint32_t order;
+	double cost;
+};
 
 /* The best arrangement found: where[r] for each rank.  May leave the choice for
  * other free GPUs nearby that cost less, within the job's limits.  Spends one
  * of `turns` parts of what is left of the effort. */
-int arrange_choice(struct arranger *a, const struct choice *c, uint32_t turns,
-		   uint32_t *where, struct weft_error *err);
+int arrange_choice(struct arranger *a, const struct arrangement *from,
+		   uint32_t turns, uint32_t *where, struct weft_error *err);
 
 /* The best order found on exactly the GPUs that s can give, as many as the job
  * has. */

@@ -14,8 +14,12 @@
 struct candidates {
 	uint32_t n;
 	struct choice choice[CANDIDATES_MAX];
-	double cost[CANDIDATES_MAX];	/* filled by the caller */
-	uint32_t order[CANDIDATES_MAX]; /* likewise */
+	/* filled by the caller: ranks per block, cost with the best nesting of
+	 * the axes, that nesting, and the indices by cost */
+	uint32_t block[CANDIDATES_MAX];
+	double cost[CANDIDATES_MAX];
+	uint32_t nesting[CANDIDATES_MAX];
+	uint32_t order[CANDIDATES_MAX];
 };
 
 /* From the innermost level outwards: the domains that hold the job best, and

@@ -32,31 +32,53 @@ struct pack {
 	struct weft_error *err;
 };
 
-/* Cost of the best nesting on every candidate; the cheapest come first. */
+/* Prices candidate i and puts it in its place among those priced before. */
+static int price_one(struct pack *pack, uint32_t i, uint32_t n_before,
+		     uint32_t *gpus)
+{
+	struct candidates *c = &pack->candidates;
+	uint32_t k = n_before;
+
+	choice_expand(&c->choice[i], pack->o, gpus);
+	if (arrange_price(&pack->arranger, gpus, c->block[i], &c->cost[i],
+			  &c->nesting[i], pack->err))
+		return -1;
+	/* of equal ones the tighter comes first, as proposed */
+	for (; k > 0; k--) {
+		uint32_t other = c->order[k - 1];
+
+		if (c->cost[other] < c->cost[i] ||
+		    (c->cost[other] == c->cost[i] && other < i))
+			break;
+		c->order[k] = other;
+	}
+	c->order[k] = i;
+	return 0;
+}
+
+/* Cost of the best nesting on every candidate; the cheapest come first.  Those
+ * of one block size go together, because they share the cutting of orders. */
 static int price(struct pack *pack)
 {
 	struct candidates *c = &pack->candidates;
+	uint32_t n_done = 0;
+	bool done[CANDIDATES_MAX] = {false};
 	uint32_t *gpus =
 		weft_calloc(pack->job->n_gpus, sizeof(*gpus), pack->err);
+	int rc = gpus ? 0 : -1;
 
-	if (!gpus)
-		return -1;
+	for (uint32_t i = 0; i < c->n; i++)
+		c->block[i] = choice_block(&c->choice[i], pack->f);
 	for (uint32_t i = 0; i < c->n; i++) {
-		uint32_t k = i;
-
-		choice_expand(&c->choice[i], pack->o, gpus);
-		if (arrange_price(&pack->arranger, gpus,
-				  choice_block(&c->choice[i], pack->f),
-				  &c->cost[i], pack->err)) {
-			free(gpus);
-			return -1;
+		for (uint32_t k = i; k < c->n && rc == 0; k++) {
+			if (done[k] || c->block[k] != c->block[i])
+				continue;
+			rc = price_one(pack, k, n_done++, gpus);
+			done[k] = true;
 		}
-		for (; k > 0 && c->cost[c->order[k - 1]] > c->cost[i]; k--)
-			c->order[k] = c->order[k - 1];
-		c->order[k] = i;
 	}
 	free(gpus);
-	return 0;
+	return rc;
 }
 
 /* Keeps pack->where when it ranks before the best so far. */
@@ -86,9 +108,11 @@ static int decide(struct pack *pack)
 	uint32_t n = c->n < FINALISTS ? c->n : FINALISTS;
 
 	for (uint32_t i = 0; i < n; i++) {
-		const struct choice *choice = &c->choice[c->order[i]];
+		uint32_t k = c->order[i];
+		const struct arrangement start = {&c->choice[k], c->nesting[k],
+						  c->cost[k]};
 
-		if (arrange_choice(&pack->arranger, choice, n - i, pack->where,
+		if (arrange_choice(&pack->arranger, &start, n - i, pack->where,
 				   pack->err) ||
 		    consider(pack))
 			return -1;
