@@ -166,5 +166,8 @@ uint32_t weft_asking_per_node(const job_record_t *job)
 	struct weft_request request = {0};
 	const char *unclear = NULL;
 
-	return gpus_read(job, &request, &unclear) ? request.gpus_per_node : 0;
+	/* Of several types the request holds the last one's. */
+	return gpus_read(job, &request, &unclear) && !unclear
+		       ? request.gpus_per_node
+		       : 0;
 }

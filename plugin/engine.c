@@ -45,8 +45,9 @@ void weft_engine_load(void)
 void weft_engine_pair(void)
 {
 	const struct weft_settings *settings = weft_engine.settings;
+	static char said[600];
 	struct weft_error err = {0};
-	char text[600];
+	char text[sizeof(said)];
 
 	weft_nodes_free(&weft_engine.nodes);
 	if (!settings || !settings->enabled)
@@ -58,6 +59,10 @@ void weft_engine_pair(void)
 		      weft_error_text(&err, text, sizeof(text)));
 		return;
 	}
+	/* Slurm changes partitions more often than nodes. */
+	if (strcmp(text, said) == 0)
+		return;
+	memcpy(said, text, sizeof(said));
 	info("weft: fabric %s, %u GPUs, %g ms per decision; %s",
 	     settings->fabric->name, settings->fabric->n_gpus,
 	     settings->budget_s * 1e3, text);

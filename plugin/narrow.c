@@ -62,6 +62,7 @@ static const char *const cause_names[N_CAUSES] = {
 };
 
 static uint64_t counts[N_CAUSES];
+static double planned_ms; /* in all */
 
 /* What weft last answered, for the job_begin that follows a RUN_NOW under the
  * same lock. */
@@ -319,6 +320,7 @@ int weft_narrow(const struct weft_job_test *test)
 	if (cause == CAUSE_NARROWED)
 		cause = attempt_plans(&attempt);
 	remember(&attempt, cause);
+	planned_ms += attempt.plan_ms;
 	if (cause != CAUSE_PASS)
 		debug2("weft: JobId=%u %s: %s, %u tries, %.3f ms, of which "
 		       "planning %.3f ms",
@@ -388,5 +390,6 @@ void weft_narrow_summary(void)
 				"%s%s %" PRIu64, used ? ", " : "",
 				cause_names[c], counts[c]);
 	if (used)
-		verbose("weft: so far: %s", text);
+		verbose("weft: so far: %s; planning %.0f ms in all", text,
+			planned_ms);
 }

@@ -73,9 +73,7 @@ extern int select_p_reconfigure(void)
 {
 	int rc = weft_stock.reconfigure();
 
-	if (weft_engine.nodes.n != (uint32_t)node_record_count)
-		weft_engine_pair();
-	weft_engine.nodes.stale = true;
+	weft_engine_pair();
 	return rc;
 }
 
