@@ -15,7 +15,8 @@ struct candidates {
 	uint32_t n;
 	struct choice choice[CANDIDATES_MAX];
 	/* filled by the caller: ranks per block, cost with the best nesting of
-	 * the axes, that nesting, and the indices by cost */
+	 * the axes, that nesting, and the indices by cost of those priced */
+	uint32_t n_priced;
 	uint32_t block[CANDIDATES_MAX];
 	double cost[CANDIDATES_MAX];
 	uint32_t nesting[CANDIDATES_MAX];

@@ -57,7 +57,8 @@ static int price_one(struct pack *pack, uint32_t i, uint32_t n_before,
 }
 
 /* Cost of the best nesting on every candidate; the cheapest come first.  Those
- * of one block size go together, because they share the cutting of orders. */
+ * of one block size go together, because they share the cutting of orders. When
+ * time is up, one is enough. */
 static int price(struct pack *pack)
 {
 	struct candidates *c = &pack->candidates;
@@ -71,12 +72,14 @@ static int price(struct pack *pack)
 		c->block[i] = choice_block(&c->choice[i], pack->f);
 	for (uint32_t i = 0; i < c->n; i++) {
 		for (uint32_t k = i; k < c->n && rc == 0; k++) {
-			if (done[k] || c->block[k] != c->block[i])
+			if (done[k] || c->block[k] != c->block[i] ||
+			    (n_done && effort_spent(&pack->arranger.effort)))
 				continue;
 			rc = price_one(pack, k, n_done++, gpus);
 			done[k] = true;
 		}
 	}
+	c->n_priced = n_done;
 	free(gpus);
 	return rc;
 }
@@ -105,7 +108,7 @@ static int decide(struct pack *pack)
 {
 	struct candidates *c = &pack->candidates;
 
-	uint32_t n = c->n < FINALISTS ? c->n : FINALISTS;
+	uint32_t n = c->n_priced < FINALISTS ? c->n_priced : FINALISTS;
 
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t k = c->order[i];

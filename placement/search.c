@@ -20,7 +20,7 @@
 #define PEERS_LOOKED  8
 #define RANDOM_SITES  4
 #define CLOCK_PERIOD  256
-#define IDLE_KICKS    400 /* plus IDLE_PER_ITEM per item */
+#define IDLE_KICKS    4000 /* plus IDLE_PER_ITEM per item */
 #define IDLE_PER_ITEM 4
 #define LOG_MAX	      65536
 

@@ -10,20 +10,47 @@
 #define N_RENAMED 60
 #define MAX_NODES 256
 
+struct tally {
+	uint32_t n_both, n_better;
+	double ratio;
+};
+
+static void compare(const struct weft_fabric *f, const struct weft_job *job,
+		    const struct weft_occupancy *o, struct tally *tally)
+{
+	static const struct weft_place_options fit = {.method = "first-fit"};
+	struct weft_error err = {0};
+	struct weft_placement p, base;
+
+	weft_place(f, job, o, NULL, &p, &err);
+	assert_no_error(&err);
+	weft_place(f, job, o, &fit, &base, &err);
+	assert_no_error(&err);
+	if (base.placed) {
+		double a = p.cost.total[p.metric];
+		double b = base.cost.total[p.metric];
+
+		assert_true(p.placed);
+		assert_true(a <= b * (1 + 1e-9));
+		assert_true(p.bound <= a * (1 + 1e-9));
+		tally->n_both++;
+		tally->n_better += a < b * (1 - 1e-9);
+		tally->ratio += b > 0 ? a / b : 1;
+	}
+	weft_placement_free(&base);
+	weft_placement_free(&p);
+}
+
 static void first_fit_is_never_better(void **state)
 {
 	static const struct case_shape shapes[] = {
 		{4, 40, 8, false}, {4, 40, 8, true}, {20, 60, 4, true}};
-	static const struct weft_place_options fit = {.method = "first-fit"};
 	static struct text fabric, spec;
 	uint64_t random = test_seed();
-	uint32_t n_both = 0, n_better = 0;
-	double ratio = 0;
+	struct tally tally = {0};
 
 	(void)state;
 	for (uint32_t i = 0; i < N_CASES; i++) {
-		struct weft_error err = {0};
-		struct weft_placement p, base;
 		struct weft_occupancy o;
 		struct weft_job job;
 		struct weft_fabric *f;
@@ -33,38 +60,19 @@ static void first_fit_is_never_better(void **state)
 		f = case_fabric(fabric.at);
 		case_random_occupancy(&o, f, &random, 25);
 		usable = weft_occupancy_usable(&o);
-		if (usable < 2)
-			usable = 2;
-		if (usable > 96)
-			usable = 96;
+		usable = usable < 2 ? 2 : usable > 96 ? 96 : usable;
 		case_random_spec(&spec, &random,
 				 2 + test_random_below(&random, usable - 1));
 		case_job(spec.at, f, &job);
-		weft_place(f, &job, &o, NULL, &p, &err);
-		assert_no_error(&err);
-		weft_place(f, &job, &o, &fit, &base, &err);
-		assert_no_error(&err);
-		if (base.placed) {
-			double a = p.cost.total[p.metric];
-			double b = base.cost.total[p.metric];
-
-			assert_true(p.placed);
-			assert_true(a <= b * (1 + 1e-9));
-			assert_true(p.bound <= a * (1 + 1e-9));
-			n_both++;
-			n_better += a < b * (1 - 1e-9);
-			ratio += b > 0 ? a / b : 1;
-		}
-		weft_placement_free(&base);
-		weft_placement_free(&p);
+		compare(f, &job, &o, &tally);
 		weft_job_free(&job);
 		weft_occupancy_free(&o);
 		weft_fabric_free(f);
 	}
 	print_message("%u placed by both, %u cheaper than first-fit, mean cost "
 		      "%.3f of first-fit's\n",
-		      n_both, n_better, ratio / n_both);
-	assert_true(n_both > N_CASES / 2);
+		      tally.n_both, tally.n_better, tally.ratio / tally.n_both);
+	assert_true(tally.n_both > N_CASES / 2);
 }
 
 /* Node i of the structure is in leaf leaf[i] and is called n<name[i]>. */
