@@ -311,7 +311,7 @@ static void remember(const struct attempt *attempt, enum cause cause)
 
 int weft_narrow(const struct weft_job_test *test)
 {
-	struct attempt attempt = {.test = test, .bound = NAN};
+	struct attempt attempt = {.test = test, .bound = (double)NAN};
 	struct timespec start;
 	enum cause cause;
 

@@ -237,7 +237,7 @@ static void the_user_reads_why_stock_chose(void **state)
 	uint32_t where[12];
 	const struct weft_account account = {
 		.reason = "too little is free now",
-		.bound = NAN,
+		.bound = (double)NAN,
 		.n_partial = 1,
 		.n_gpus = 12,
 		.where = where,
@@ -256,8 +256,10 @@ static void gpus_outside_the_fabric_have_no_cost(void **state)
 {
 	struct world *w = *state;
 	uint32_t where[2] = {0, WEFT_NONE};
-	const struct weft_account account = {
-		.spec = "tp=2", .bound = NAN, .n_gpus = 2, .where = where};
+	const struct weft_account account = {.spec = "tp=2",
+					     .bound = (double)NAN,
+					     .n_gpus = 2,
+					     .where = where};
 	char text[WEFT_TEXT_SIZE];
 
 	weft_bridge_tell(&w->bridge, &account, text);
