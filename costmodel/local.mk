@@ -12,9 +12,11 @@ libweft_costmodel_la_SOURCES = \
 libweft_costmodel_la_LIBADD = libweft_topology.la
 
 weft_costmodel_headers = \
+	%D%/collective.h \
 	%D%/cost.h \
 	%D%/model.h \
 	%D%/parallelism.h \
+	%D%/schedule.h \
 	%D%/spec.h \
 	%D%/traffic.h \
 	%D%/volume.h \

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* collective.h - the collective operations of a group of ranks
+ *
+ * size_bytes is what nccl-tests calls size: the whole vector of an all-reduce,
+ * broadcast or reduce; the gathered vector of an all-gather or reduce-scatter;
+ * what one rank contributes in total to an all-to-all; the message of a
+ * send-recv.
+ */
+#ifndef WEFT_COSTMODEL_COLLECTIVE_H
+#define WEFT_COSTMODEL_COLLECTIVE_H
+
+enum weft_collective {
+	WEFT_ALL_REDUCE,
+	WEFT_ALL_GATHER,
+	WEFT_REDUCE_SCATTER,
+	WEFT_ALL_TO_ALL,
+	WEFT_BROADCAST,
+	WEFT_REDUCE,
+	WEFT_SEND_RECV,
+	WEFT_N_COLLECTIVES
+};
+
+#endif
