@@ -5,7 +5,6 @@
 #include "topology/bitset.h"
 #include "topology/hostlist.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -70,8 +69,17 @@ static int reader_close(struct reader *r, int result, struct weft_error *err)
 
 /* ---- hostlist ---- */
 
+/* True for digits and dashes up to the next comma: as to weft_occupancy_busy,
+ * they continue the GPU list before the comma, where there is one. */
+static bool continues_gpus(const char *p)
+{
+	size_t n = strspn(p, "0123456789- ");
+
+	return n > 0 && (p[n] == '\0' || p[n] == ',');
+}
+
 /* Splits "n[00-03],n07:0-3,n08" at the commas outside brackets that begin a
- * name: a piece that starts with a digit continues a GPU list. */
+ * name. */
 static size_t piece_length(const char *text)
 {
 	int depth = 0;
@@ -81,8 +89,7 @@ static size_t piece_length(const char *text)
 		depth += (text[i] == '[') - (text[i] == ']');
 		if (text[i] != ',' || depth > 0)
 			continue;
-		if (!memchr(text, ':', i) ||
-		    !isdigit((unsigned char)text[i + 1]))
+		if (!memchr(text, ':', i) || !continues_gpus(text + i + 1))
 			break;
 	}
 	return i;
@@ -274,22 +281,42 @@ static int json_read(struct reader *r, const char *text, struct weft_error *err)
 	return result;
 }
 
-/* The whole of a file or of stdin, NUL-terminated. */
+/* The whole of a stream, NUL-terminated, or NULL with err. */
+static char *stream_read(FILE *in, const char *source, struct weft_error *err)
+{
+	char *text = NULL;
+	size_t size = 0;
+	ssize_t length = getdelim(&text, &size, '\0', in);
+
+	/* at the end of an empty file the buffer holds nothing, not even "" */
+	if (length < 0 && !ferror(in)) {
+		free(text);
+		return weft_strdup("", err);
+	}
+	if (length < 0)
+		weft_fail_at(err, WEFT_EIO, source, 0, 0, "%s",
+			     strerror(errno));
+	else if (!feof(in))
+		weft_fail_at(err, WEFT_EINVAL, source, 0, 0,
+			     "a NUL byte; expected text");
+	else
+		return text;
+	free(text);
+	return NULL;
+}
+
 static char *file_read(const char *path, struct weft_error *err)
 {
 	bool is_stdin = strcmp(path, "-") == 0;
 	FILE *in = is_stdin ? stdin : fopen(path, "r");
-	char *text = NULL;
-	size_t size = 0;
+	char *text;
 
-	if (!in || (getdelim(&text, &size, '\0', in) < 0 && ferror(in))) {
+	if (!in) {
 		weft_fail_at(err, WEFT_EIO, path, 0, 0, "%s", strerror(errno));
-		free(text);
-		text = NULL;
-	} else if (feof(in) && !text) {
-		text = weft_strdup("", err);
+		return NULL;
 	}
-	if (in && !is_stdin)
+	text = stream_read(in, path, err);
+	if (!is_stdin)
 		fclose(in);
 	return text;
 }

@@ -8,9 +8,10 @@
 static const char fabric_text[] = "weft: fabric/1\n"
 				  "nodes:\n"
 				  "  n[0-3]: 4\n"
+				  "  2x: 4\n"
 				  "levels:\n"
 				  "  leaf:\n"
-				  "    L0: n[0-3]\n";
+				  "    L0: n[0-3],2x\n";
 
 static struct weft_fabric *f;
 
@@ -41,6 +42,8 @@ static const struct {
 	{"n[0-1]", 6, {0, 1, 2, 4, 5, 6}},
 	{"n0:1-2,n2:0,3,n3:1", 5, {1, 2, 8, 11, 13}},
 	{"n[0-1]:2-3", 4, {2, 3, 6, 7}},
+	{"n0:1,2x", 5, {1, 16, 17, 18, 19}},
+	{"2x:1,n0:2", 2, {17, 2}},
 };
 
 static void hostlists_give_ranks_in_the_order_written(void **state)

@@ -48,6 +48,13 @@ check "a plan without GPUs is an error" exits 1
 echo '{"ranks": ' >"$work/bad"
 score --job gpus=1 --ranks "$work/bad"
 check "broken JSON is an error with its place" err "$work/bad:"
+for bad in '' '\0' 'n00\0n01'; do
+	# shellcheck disable=SC2059 # the escapes are meant
+	printf "$bad" >"$work/bad"
+	score --job gpus=2 --ranks "$work/bad"
+	check "a file without text is an error ($bad)" exits 1
+	check "its message names the file ($bad)" err "$work/bad: "
+done
 score --job $job
 check "neither nodes nor ranks is a usage error" exits 2
 score --job $job --nodes n00 --ranks x
