@@ -2,6 +2,7 @@
 /* cmd_synth.c - weft synth: a synthetic fabric on stdout */
 #include "cli/cmd.h"
 #include "cli/option.h"
+#include "topology/fabric.h"
 #include "topology/profile.h"
 #include "topology/synth.h"
 
@@ -88,6 +89,17 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
+/* Names made from the options can collide, and then the file does not load:
+ * better no file than that one. */
+static int text_check(const char *text, struct weft_error *err)
+{
+	struct weft_fabric *f =
+		weft_fabric_parse(text, strlen(text), "synthetic fabric", err);
+
+	weft_fabric_free(f);
+	return f ? 0 : -1;
+}
+
 int cmd_synth(int argc, char **argv)
 {
 	static const struct argp argp = {
@@ -106,6 +118,10 @@ int cmd_synth(int argc, char **argv)
 	text = weft_synth(synth.spec, &synth.options, &err);
 	if (!text)
 		return cmd_fail(&err);
+	if (text_check(text, &err)) {
+		free(text);
+		return cmd_fail(&err);
+	}
 	fputs(text, stdout);
 	free(text);
 	return EXIT_YES;

@@ -54,8 +54,8 @@ const char *weft_error_text(const struct weft_error *err, char *buffer,
 		snprintf(place, sizeof(place), "%s:%d: ", err->source,
 			 err->line);
 	else if (err->column)
-		snprintf(place, sizeof(place), "%s: column %d: ", err->source,
-			 err->column);
+		snprintf(place, sizeof(place), "%s%scolumn %d: ", err->source,
+			 err->source[0] ? ": " : "", err->column);
 	else if (err->source[0])
 		snprintf(place, sizeof(place), "%s: ", err->source);
 	snprintf(buffer, size, "%s%s", place, err->text);

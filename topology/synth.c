@@ -13,6 +13,8 @@
 #include <string.h>
 
 #define PREFIX_DEFAULT "n"
+/* Where errors in the description are; columns count in it. */
+#define SOURCE "fabric description"
 /* Leaves room for a number and a rail in a name. */
 #define LEVEL_NAME_MAX 40
 
@@ -39,7 +41,7 @@ struct synth {
 
 static int fail(const struct synth *s, int column, const char *what)
 {
-	return weft_fail_at(s->err, WEFT_EINVAL, "", 0, column, "%s", what);
+	return weft_fail_at(s->err, WEFT_EINVAL, SOURCE, 0, column, "%s", what);
 }
 
 /* Reads one LEVEL:COUNT at *p and moves behind it. */
@@ -68,7 +70,8 @@ static int word_read(struct synth *s, const char *spec, const char **p,
 		if (count <= WEFT_MAX_GPUS)
 			count = count * 10 + (uint64_t)(**p - '0');
 	if (!count || count > WEFT_MAX_GPUS)
-		return weft_fail_at(s->err, WEFT_EINVAL, "", 0, part->column,
+		return weft_fail_at(s->err, WEFT_EINVAL, SOURCE, 0,
+				    part->column,
 				    "%s: expected a count from 1 to %u",
 				    part->name, WEFT_MAX_GPUS);
 	if (**p && **p != ' ' && **p != '\t')
@@ -100,7 +103,7 @@ static int spec_read(struct synth *s, const char *spec)
 		return fail(s, part.column ? part.column : 1,
 			    "expected node:COUNT gpu:COUNT at the end");
 	if (part.count > WEFT_MAX_GPUS_PER_NODE)
-		return weft_fail_at(s->err, WEFT_EINVAL, "", 0, part.column,
+		return weft_fail_at(s->err, WEFT_EINVAL, SOURCE, 0, part.column,
 				    "gpu: expected at most %d GPUs in a node",
 				    WEFT_MAX_GPUS_PER_NODE);
 	s->n_gpus = part.count;
@@ -128,17 +131,18 @@ static int part_check(const struct synth *s, uint32_t index)
 	for (size_t k = 0; k < sizeof(reserved) / sizeof(*reserved); k++)
 		if (strcmp(part->name, reserved[k]) == 0)
 			return weft_fail_at(
-				s->err, WEFT_EINVAL, "", 0, part->column,
+				s->err, WEFT_EINVAL, SOURCE, 0, part->column,
 				"\"%s\" is not a network level; expected "
 				"[LEVEL:N ...] [nvlink:N] node:N gpu:N",
 				part->name);
 	for (uint32_t k = 0; k < index; k++)
 		if (strcmp(part->name, s->parts[k].name) == 0)
 			return weft_fail_at(
-				s->err, WEFT_EINVAL, "", 0, part->column,
+				s->err, WEFT_EINVAL, SOURCE, 0, part->column,
 				"level \"%s\" is given twice", part->name);
 	if (strcmp(part->name, s->prefix) == 0)
-		return weft_fail_at(s->err, WEFT_EINVAL, "", 0, part->column,
+		return weft_fail_at(s->err, WEFT_EINVAL, SOURCE, 0,
+				    part->column,
 				    "level \"%s\" and the nodes' prefix are "
 				    "the same; expected different names",
 				    part->name);
@@ -152,7 +156,7 @@ static int profile_check(struct synth *s)
 
 	if (profile && profile->nvlink_nodes > 1 && !has_nvlink(s))
 		return weft_fail_at(
-			s->err, WEFT_EINVAL, "", 0,
+			s->err, WEFT_EINVAL, SOURCE, 0,
 			s->parts[s->n_parts - 1].column,
 			"profile %s has NVLink domains of %u nodes; expected "
 			"nvlink:N before node",
@@ -245,7 +249,7 @@ static int parts_build(struct synth *s)
 		total *= part->count;
 		if (total * s->n_gpus > WEFT_MAX_GPUS)
 			return weft_fail_at(
-				s->err, WEFT_EINVAL, "", 0, part->column,
+				s->err, WEFT_EINVAL, SOURCE, 0, part->column,
 				"more than %u GPUs in a fabric", WEFT_MAX_GPUS);
 		part->total = (uint32_t)total;
 		part->width = decimal_width(part->total - 1);

@@ -40,6 +40,11 @@ run synth --profile dgx-h200 leaf:2 node:2 gpu:8
 check "an unknown profile is an error" exits 1
 run synth leaf:x node:2 gpu:8
 check "a count that is none is an error" exits 1
+check "the message says in which word" \
+	err "weft: fabric description: column 6: "
+run synth --prefix nvlink nvlink:2 node:2 gpu:4
+check "names that collide are an error, not a broken file" exits 1
+check "nothing is written then" silent out
 run synth --damage 2 leaf:2 node:2 gpu:8
 check "a share above 1 is a usage error" exits 2
 finish
