@@ -124,7 +124,11 @@ static void shape_text(const struct weft_fabric *f)
 {
 	char rate[32], latency[32];
 
-	printf("%s: %u nodes, %u GPUs", f->name, f->n_nodes, f->n_gpus);
+	/* the name is optional in a fabric file */
+	if (f->name[0])
+		printf("%s: ", f->name);
+	printf("%u node%s, %u GPU%s", f->n_nodes, f->n_nodes == 1 ? "" : "s",
+	       f->n_gpus, f->n_gpus == 1 ? "" : "s");
 	if (f->profile[0])
 		printf(", profile %s", f->profile);
 	if (f->n_rails > 1)

@@ -155,10 +155,19 @@ static json_t *json_why(const struct weft_placement *p)
 	return array;
 }
 
-/* The part that exists only when there is a placement. */
+/* What only a placement has; without one every key is there and null, as
+ * step_s is in any case: predicting it needs the compute model. */
 static void json_add_placement(json_t *object, const struct weft_fabric *f,
 			       const struct weft_placement *p)
 {
+	static const char *const keys[] = {"cost",    "bound",	 "gap",
+					   "method",  "by_axis", "by_level",
+					   "busiest", "step_s"};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		json_object_set_new(object, keys[i], json_null());
+	if (!p->placed)
+		return;
 	json_object_set_new(object, "cost", json_metrics(p->cost.total));
 	json_object_set_new(object, "bound", json_real(p->bound));
 	json_object_set_new(object, "gap", json_real(p->gap));
@@ -166,9 +175,6 @@ static void json_add_placement(json_t *object, const struct weft_fabric *f,
 	json_object_set_new(object, "by_axis", json_by_axis(&p->cost));
 	json_object_set_new(object, "by_level", json_by_level(f, &p->cost));
 	json_object_set_new(object, "busiest", json_busiest(f, &p->cost));
-	/* Predicting the step needs the compute model, which is not there
-	 * yet: null says so, a number would not. */
-	json_object_set_new(object, "step_s", json_null());
 }
 
 int report_json(const char *command, const struct request *request,
@@ -188,8 +194,7 @@ int report_json(const char *command, const struct request *request,
 		return report_print(NULL, err);
 	json_object_set_new(object, "nodes", json_nodes(f, p));
 	json_object_set_new(object, "ranks", json_ranks(f, p));
-	if (p->placed)
-		json_add_placement(object, f, p);
+	json_add_placement(object, f, p);
 	json_object_set_new(object, "why", json_why(p));
 	return report_print(object, err);
 }
@@ -321,16 +326,17 @@ void report_text(const struct request *request, const struct weft_placement *p,
 		 double elapsed_s)
 {
 	const struct weft_fabric *f = request->fabric;
+	const char *plural = request->job.n_gpus == 1 ? "" : "s";
 	char elapsed[32];
 	char *nodes = nodes_text(f, p);
 
 	report_quantity(elapsed_s, "s", elapsed, sizeof(elapsed));
 	if (p->placed)
-		printf("%u GPUs on %s  (%s, %s)\n", p->n_ranks,
+		printf("%u GPU%s on %s  (%s, %s)\n", p->n_ranks, plural,
 		       nodes ? nodes : "?", p->method, elapsed);
 	else
-		printf("no placement for %u GPUs  (%s)\n", request->job.n_gpus,
-		       elapsed);
+		printf("no placement for %u GPU%s  (%s)\n", request->job.n_gpus,
+		       plural, elapsed);
 	free(nodes);
 	if (p->placed) {
 		text_cost(p);

@@ -23,10 +23,9 @@ static int find_level(const struct weft_fabric *f, const char *key,
 	for (uint32_t i = 0; i < f->n_levels; i++)
 		known[i] = f->levels[i].name;
 	return weft_fail(err, WEFT_EINVAL,
-			 "%s=%s: fabric %s has no such level; the nearest is "
+			 "%s=%s: the fabric has no such level; the nearest is "
 			 "\"%s\"",
-			 key, name, f->name,
-			 weft_suggest(name, known, f->n_levels));
+			 key, name, weft_suggest(name, known, f->n_levels));
 }
 
 /* A built-in name; where files are allowed, a text with a dot or a slash, which

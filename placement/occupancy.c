@@ -82,9 +82,9 @@ static int unknown_node(const struct weft_fabric *f, const char *name,
 			struct weft_error *err)
 {
 	return weft_fail(err, WEFT_EINVAL,
-			 "unknown node \"%.40s\": the nearest of fabric %s is "
-			 "\"%s\"",
-			 name, f->name, nearest_node(f, name));
+			 "unknown node \"%.40s\": the nearest of the fabric "
+			 "is \"%s\"",
+			 name, nearest_node(f, name));
 }
 
 /* A decimal number of at most 2 digits more than any GPU index has. */
@@ -311,8 +311,7 @@ static int load_document(struct weft_occupancy *o, const struct weft_yaml *doc,
 	static const char *const keys[] = {"weft", "busy", "down"};
 	const struct weft_yaml_node *root = doc->root, *weft, *busy;
 
-	if (weft_yaml_expect(doc, root, WEFT_YAML_MAP, "the state file", err) ||
-	    weft_yaml_known_keys(doc, root, keys, 3, "the state file", err))
+	if (weft_yaml_expect(doc, root, WEFT_YAML_MAP, "the state file", err))
 		return -1;
 	weft = weft_yaml_find(root, "weft");
 	if (!weft)
@@ -323,6 +322,8 @@ static int load_document(struct weft_occupancy *o, const struct weft_yaml *doc,
 		return weft_yaml_fail(doc, weft, err,
 				      "expected \"state/1\", the format of "
 				      "this file");
+	if (weft_yaml_known_keys(doc, root, keys, 3, "the state file", err))
+		return -1;
 	busy = weft_yaml_find(root, "busy");
 	if (busy && !(busy->kind == WEFT_YAML_SCALAR && !*busy->text)) {
 		if (weft_yaml_expect(doc, busy, WEFT_YAML_MAP, "busy", err))

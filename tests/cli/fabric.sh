@@ -50,6 +50,10 @@ check "an unknown GPU is an error" exits 1
 run fabric "$work/f.yaml" --distance n00:0
 check "one GPU alone is a usage error" exits 2
 
+printf 'weft: fabric/1\nnodes:\n  n0: 1\n' >"$work/unnamed.yaml"
+run fabric "$work/unnamed.yaml"
+check "a fabric without a name" grep -q "^1 node, 1 GPU," "$work/out"
+
 WEFT_FABRIC=$work/f.yaml
 export WEFT_FABRIC
 run fabric

@@ -54,6 +54,9 @@ check "nodes that must not be used are not" json \
 plan --json --job gpus=12 --busy "n[00-14],n15:0-3"
 check "exit 3 when there is no placement" exits 3
 check "then placed is false" json '.placed == false'
+check "what does not apply is null" json '
+	(to_entries | map(select(.value == null).key) | sort) ==
+	["bound","busiest","by_axis","by_level","cost","gap","method","step_s"]'
 check "and why says what is missing" json '.why | length > 0'
 plan --json --job gpus=4,tp=4 --busy "n[00-14],n15:0-3"
 check "free GPUs of a partly used node" json \
@@ -72,6 +75,9 @@ plan --job "$job" --method best
 check "an unknown method is an error" exits 1
 run plan --job "$job"
 check "no fabric is a usage error" exits 2
+
+plan --job gpus=1
+check "one GPU is not plural" out "1 GPU on n"
 
 cat >"$work/state.yaml" <<'EOF'
 weft: state/1
