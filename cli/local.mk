@@ -4,11 +4,18 @@ weft_SOURCES = \
 	%D%/clock.h \
 	%D%/cmd.h \
 	%D%/cmd_fabric.c \
+	%D%/cmd_model.c \
 	%D%/cmd_plan.c \
 	%D%/cmd_score.c \
 	%D%/cmd_synth.c \
+	%D%/model.c \
+	%D%/model.h \
+	%D%/model_allreduce.c \
+	%D%/model_conventions.c \
 	%D%/option.c \
 	%D%/option.h \
+	%D%/quantity.c \
+	%D%/quantity.h \
 	%D%/ranks.c \
 	%D%/ranks.h \
 	%D%/report.c \

@@ -17,6 +17,7 @@ static const struct command commands[] = {
 	{"fabric", "check a fabric file and print its shape", cmd_fabric},
 	{"plan", "where would this job run, at what cost, and why", cmd_plan},
 	{"score", "what does an allocation made elsewhere cost", cmd_score},
+	{"model", "calculators: gradient sync, pipeline, overlap", cmd_model},
 };
 #define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
 

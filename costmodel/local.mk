@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 noinst_LTLIBRARIES += libweft_costmodel.la
 libweft_costmodel_la_SOURCES = \
+	%D%/convention.c \
 	%D%/cost.c \
+	%D%/gradsync.c \
 	%D%/model.c \
 	%D%/parallelism.c \
 	%D%/spec.c \
@@ -13,7 +15,9 @@ libweft_costmodel_la_LIBADD = libweft_topology.la
 
 weft_costmodel_headers = \
 	%D%/collective.h \
+	%D%/convention.h \
 	%D%/cost.h \
+	%D%/gradsync.h \
 	%D%/model.h \
 	%D%/parallelism.h \
 	%D%/schedule.h \

@@ -5,6 +5,7 @@ man_sources = \
 	%D%/man/weft.1.scd \
 	%D%/man/weft-fabric.1.scd \
 	%D%/man/weft-fabric.5.scd \
+	%D%/man/weft-model.1.scd \
 	%D%/man/weft-plan.1.scd \
 	%D%/man/weft-score.1.scd \
 	%D%/man/weft-slurm.8.scd \

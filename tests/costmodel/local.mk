@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 unit_tests += \
 	%D%/cost \
+	%D%/gradsync \
 	%D%/model \
 	%D%/out_of_memory \
 	%D%/parallelism \

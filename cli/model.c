@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* model.c - a calculator's figures as text and as JSON */
+#include "cli/model.h"
+#include "cli/report.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { KEY_JSON = 768, KEY_CONVENTION };
+
+static const struct argp_option options[] = {
+	{"convention", KEY_CONVENTION, "right|seed", 0,
+	 "the right figures (default), or those that the seeds print", 100},
+	{"json", KEY_JSON, NULL, 0, "answer in JSON", 100},
+	{0},
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct model_options *model = state->input;
+
+	switch (key) {
+	case KEY_JSON:
+		model->json = true;
+		return 0;
+	case KEY_CONVENTION:
+		if (strcmp(arg, "right") != 0 && strcmp(arg, "seed") != 0)
+			argp_error(state,
+				   "\"%s\" is not a convention; expected "
+				   "\"right\" or \"seed\"",
+				   arg);
+		model->convention =
+			strcmp(arg, "seed") == 0 ? WEFT_SEED : WEFT_RIGHT;
+		return 0;
+	case ARGP_KEY_ARG:
+		argp_error(state, "\"%s\" is not an option", arg);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+const struct argp model_argp = {.options = options, .parser = parse};
+
+void model_note(struct model_report *report, const char *format, ...)
+{
+	va_list args;
+
+	if (report->n_notes == MODEL_MAX_NOTES)
+		return;
+	va_start(args, format);
+	vsnprintf(report->note[report->n_notes++], sizeof(report->note[0]),
+		  format, args);
+	va_end(args);
+}
+
+static double figure_value(const struct model_figure *figure,
+			   const void *result)
+{
+	const char *at = (const char *)result + figure->offset;
+
+	if (figure->flag)
+		return *(const bool *)(const void *)at;
+	return *(const double *)(const void *)at;
+}
+
+/* Whether the seeds print something else.  Rounding is no difference. */
+static bool figure_differs(const struct model_report *report,
+			   const struct model_figure *figure)
+{
+	double right = figure_value(figure, report->right);
+	double seed = figure_value(figure, report->seed);
+
+	return figure->difference &&
+	       fabs(right - seed) > 1e-9 * fmax(fabs(right), fabs(seed));
+}
+
+static const char *shown_text(const struct model_shown *shown, double value,
+			      char *text, size_t size)
+{
+	snprintf(text, size, "%.*f%s", shown->digits, value / shown->scale,
+		 shown->unit);
+	return text;
+}
+
+/* ---- JSON ---- */
+
+json_t *model_json(const char *name)
+{
+	return json_pack("{s:s, s:s}", "schema", "weft.model/1", "model", name);
+}
+
+static json_t *value_json(const struct model_figure *figure, const void *result)
+{
+	double value = figure_value(figure, result);
+
+	if (figure->flag)
+		return json_boolean(value != 0);
+	return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *differs_json(const struct model_report *report)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < report->n_figures; i++) {
+		const struct model_figure *figure = &report->figures[i];
+		const struct weft_difference *why;
+
+		if (!figure_differs(report, figure))
+			continue;
+		why = weft_difference_find(figure->difference);
+		json_array_append_new(
+			array,
+			json_pack("{s:s, s:o, s:o, s:s, s:s, s:s, s:s}", "key",
+				  figure->key, "right",
+				  value_json(figure, report->right), "seed",
+				  value_json(figure, report->seed),
+				  "convention", why->name, "seed_does",
+				  why->seed, "right_does", why->right, "source",
+				  why->source));
+	}
+	return array;
+}
+
+/* What stands on the seeds' screen, by our keys. */
+static json_t *printed_json(const struct model_report *report)
+{
+	json_t *object = json_object();
+	char text[64];
+
+	for (size_t i = 0; i < report->n_figures; i++) {
+		const struct model_figure *figure = &report->figures[i];
+
+		if (figure->seed.scale == 0)
+			continue;
+		shown_text(&figure->seed, figure_value(figure, report->seed),
+			   text, sizeof(text));
+		json_object_set_new(object, figure->key, json_string(text));
+	}
+	return object;
+}
+
+static int print_json(const struct model_report *report, struct weft_error *err)
+{
+	bool seed = report->options->convention == WEFT_SEED;
+	const void *result = seed ? report->seed : report->right;
+	json_t *object = model_json(report->model);
+	json_t *notes = json_array();
+
+	json_object_set_new(object, "convention",
+			    json_string(seed ? "seed" : "right"));
+	for (size_t i = 0; i < report->n_figures; i++)
+		json_object_set_new(object, report->figures[i].key,
+				    value_json(&report->figures[i], result));
+	if (seed)
+		json_object_set_new(object, "printed", printed_json(report));
+	json_object_set_new(object, "differs", differs_json(report));
+	for (size_t i = 0; i < report->n_notes; i++)
+		json_array_append_new(notes, json_string(report->note[i]));
+	json_object_set_new(object, "notes", notes);
+	return report_print(object, err);
+}
+
+/* ---- text ---- */
+
+static void print_figures(const struct model_report *report)
+{
+	bool as_seed = report->options->convention == WEFT_SEED;
+
+	for (size_t i = 0; i < report->n_figures; i++) {
+		const struct model_figure *figure = &report->figures[i];
+		const struct model_shown *shown =
+			as_seed ? &figure->seed : &figure->shown;
+		double value = figure_value(figure, as_seed ? report->seed
+							    : report->right);
+		const char *label = as_seed && figure->seed_label
+					    ? figure->seed_label
+					    : figure->label;
+		char text[64], seed[64];
+
+		if (shown->scale == 0 || !isfinite(value))
+			continue;
+		shown_text(shown, value, text, sizeof(text));
+		if (as_seed || !figure_differs(report, figure))
+			printf("  %-24s %s\n", label, text);
+		else
+			printf("  %-24s %-16s seed: %s (%s)\n", label, text,
+			       shown_text(figure->seed.scale > 0 ? &figure->seed
+								 : shown,
+					  figure_value(figure, report->seed),
+					  seed, sizeof(seed)),
+			       figure->difference);
+	}
+}
+
+/* Each habit is explained once, however many figures it touches. */
+static void print_differences(const struct model_report *report)
+{
+	for (size_t i = 0; i < report->n_figures; i++) {
+		const struct model_figure *figure = &report->figures[i];
+		const struct weft_difference *why;
+		bool told = false;
+
+		if (!figure_differs(report, figure))
+			continue;
+		for (size_t k = 0; k < i; k++)
+			told |= figure_differs(report, &report->figures[k]) &&
+				strcmp(report->figures[k].difference,
+				       figure->difference) == 0;
+		if (told)
+			continue;
+		why = weft_difference_find(figure->difference);
+		printf("  %s: the seeds have: %s.\n    Right: %s", why->name,
+		       why->seed, why->right);
+		printf(*why->source ? " (%s).\n" : ".\n", why->source);
+	}
+}
+
+static void print_text(const struct model_report *report)
+{
+	printf("%s\n", report->title);
+	print_figures(report);
+	for (size_t i = 0; i < report->n_notes; i++)
+		printf("%s  %s\n", i == 0 ? "\n" : "", report->note[i]);
+	if (report->options->convention == WEFT_RIGHT) {
+		putchar('\n');
+		print_differences(report);
+	}
+}
+
+int model_print(const struct model_report *report, struct weft_error *err)
+{
+	if (report->options->json)
+		return print_json(report, err);
+	print_text(report);
+	return 0;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* convention.h - where widely printed figures differ from the right ones
+ *
+ * Calculators that people know (here: "the seeds") mix units or leave terms
+ * out.  Each such habit has a name, so that a figure can be reproduced as it is
+ * printed, and explained.
+ */
+#ifndef WEFT_COSTMODEL_CONVENTION_H
+#define WEFT_COSTMODEL_CONVENTION_H
+
+#include <stdint.h>
+
+enum weft_convention {
+	WEFT_RIGHT, /* consistent units, every term; the default everywhere */
+	WEFT_SEED,  /* as the seeds print it */
+};
+
+/* One habit: what the seeds do, what is right, and who says so ("" where it is
+ * arithmetic). */
+struct weft_difference {
+	const char *name, *seed, *right, *source;
+};
+
+extern const struct weft_difference weft_differences[];
+extern const uint32_t weft_n_differences;
+
+/* The difference of that name, or NULL. */
+const struct weft_difference *weft_difference_find(const char *name);
+
+#endif

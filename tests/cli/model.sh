@@ -1,0 +1,83 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+. "${WEFT_SRCDIR:-.}/tests/cli/lib.sh"
+
+model() { run model "$@"; }
+# near KEY VALUE: the last answer's number is VALUE to 0.01 %.
+near() { json "(.$1 / $2 - 1) | fabs < 1e-4"; }
+
+model
+check "no calculator is a usage error" exits 2
+model alreduce
+check "an unknown calculator is a usage error" exits 2
+check "and gets the nearest" err 'did you mean "allreduce"'
+model --help
+for name in allreduce conventions; do
+	check "--help lists $name" out "  $name"
+done
+
+# ---- allreduce ----
+sync() { model allreduce --params 7e9 --gpus 8 --link 400Gbps "$@"; }
+sync --json
+check "allreduce answers" exits 0
+check "the schema comes first" schema_first model
+check "the name of the model follows" json '.model == "allreduce"'
+check "a ring in consistent units" near ring_s 0.49
+check "a tree in consistent units" near tree_s 0.56
+check "decimal gradients" near gradient_bytes 14e9
+check "the link that hides it" near min_bandwidth_bytes_per_s 7e12
+check "the wall" json '.wall == true'
+check "every difference has its reason" json \
+	'(.differs | length > 0) and
+	all(.differs[]; (.convention | length > 0) and (.right != .seed))'
+sync --json --convention seed
+check "the seed's ring" near ring_s 0.456348
+check "the seed's printed words" json '.printed |
+	.all_reduce_s == "456.3ms" and .tree_s == "521.5ms" and
+	.overhead == "99.2%" and .efficiency == "0.8%" and
+	.gradient_bytes == "13.04 GB" and .compute_s == "3.5 ms" and
+	.step_s == "459.8 ms" and
+	.min_bandwidth_bytes_per_s == "29802+ Gbps" and
+	.recommended_bytes_per_s == "119600G+"'
+sync --convention seed
+for text in 456.3ms 99.2% 0.8% 521.5ms "13.04 GB" "3.5 ms" "459.8 ms" \
+	"29802+ Gbps" 119600G+ "Communication Wall Detected"; do
+	check "the seed prints $text" out "$text"
+done
+sync
+check "the right text names the seed's figure" out "456.3ms (seed_gib)"
+check "and says why" out "seed_gib:"
+check "an assumed computation is called so" out "assumed"
+sync --compute 500ms --overlap 1
+check "a hidden sync is no wall" sh -c "! grep -q wall '$work/out'"
+sync --json --tokens 4096 --flops 400TFLOPS
+check "computation from tokens" near compute_s 0.43008
+sync --json --gpus 16 --gpus-per-node 8 --intra 450GB/s
+check "inside nodes first" near hierarchical_s 0.0894444
+model allreduce --json --model llama3-70B --gpus 8 --link 50GB/s
+check "the parameters of a model" json '.gradient_bytes > 139e9'
+
+model allreduce --gpus 8 --link 400Gbps
+check "missing parameters are a usage error" exits 2
+for bad in "--link 400" "--link 400Gbpz" "--link -1Gbps" "--link nan" \
+	"--params 0" "--params x" "--gpus 0" "--overlap 2" "--compute 3" \
+	"--algorithm rings" "--convention wrong" "--tokens 5" extra; do
+	# shellcheck disable=SC2086 # an option and its value
+	sync $bad
+	check "allreduce $bad is a usage error" exits 2
+	check "with nothing on stdout" silent out
+done
+model allreduce --params 7B --gpus 9 --link 400Gbps --gpus-per-node 8 \
+	--intra 450GB/s
+check "a broken node is an error" exits 1
+
+# ---- conventions ----
+model conventions --json
+check "every convention has a name and both readings" json \
+	'all(.conventions[]; (.name | length > 0) and
+	(.seed_does | length > 0) and (.right_does | length > 0))'
+model conventions
+check "they are listed as text" out seed_gib
+model conventions extra
+check "conventions take no argument" exits 2
+finish
