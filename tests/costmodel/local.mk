@@ -1,16 +1,21 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 unit_tests += \
 	%D%/cost \
+	%D%/flow_simulation \
 	%D%/gradsync \
 	%D%/model \
 	%D%/out_of_memory \
 	%D%/parallelism \
+	%D%/properties \
 	%D%/spec \
 	%D%/traffic \
 	%D%/volume \
 	# End of unit_tests
 
-noinst_HEADERS += %D%/csv.h
+noinst_HEADERS += \
+	%D%/csv.h \
+	%D%/random.h \
+	# End of noinst_HEADERS
 
 # Lets the n-th allocation of the library fail.
 tests_costmodel_out_of_memory_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=calloc

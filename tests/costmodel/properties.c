@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* properties.c - what must hold for every job on every cluster
+ *
+ * Hundreds of random ones each, from the printed seed.
+ */
+#include "costmodel/volume.h"
+#include "tests/costmodel/random.h"
+
+#include <math.h>
+
+#define N_CASES 300
+
+/* A random job, placed on random GPUs of a random cluster. */
+struct scene {
+	struct plan plan;
+	struct weft_fabric *f;
+	struct weft_spec spec;
+	struct weft_model model;
+	struct weft_grid grid;
+	struct weft_traffic t;
+	uint32_t where[PLAN_MAX_RANKS];
+	struct weft_cost cost;
+};
+
+static uint32_t power_of_two(uint64_t *seed, uint32_t most)
+{
+	uint32_t n = 1;
+
+	while (n * 2 <= most && test_random_below(seed, 2))
+		n *= 2;
+	return n;
+}
+
+/* At most `most` ranks. */
+static void job_random(uint64_t *seed, uint32_t most, struct scene *s)
+{
+	static const char *const orders[] = {"tp-cp-ep-dp-pp", "tp-cp-pp-dp",
+					     "pp/dp/cp/tp", "dp-pp-tp-cp"};
+	static const char *const models[] = {"gpt-1.7B", "llama3-8B",
+					     "megatron-22B", "llama3-70B"};
+	uint32_t tp = power_of_two(seed, most);
+	uint32_t pp = power_of_two(seed, most / tp < 8 ? most / tp : 8);
+	uint32_t cp = power_of_two(seed, most / tp / pp);
+	uint32_t dp = 1 + test_random_below(seed, most / tp / pp / cp);
+	uint32_t vpp = pp > 1 ? 1 + test_random_below(seed, 2) : 1;
+	uint32_t micro = pp * (1 + test_random_below(seed, 4));
+	struct weft_error err = {0};
+	char text[256];
+
+	snprintf(text, sizeof(text),
+		 "tp=%u,pp=%u,cp=%u,dp=%u,vpp=%u,mbs=2,gbs=%u,zero=%u,"
+		 "order=%s,model=%s",
+		 tp, pp, cp, dp, vpp, 2 * dp * micro,
+		 test_random_below(seed, 4), orders[test_random_below(seed, 4)],
+		 models[test_random_below(seed, 4)]);
+	weft_spec_parse(text, &s->spec, &err);
+	weft_spec_resolve(&s->spec, 0, &err);
+	assert_no_error(&err);
+	weft_model_find(s->spec.model, &s->model, &err);
+	weft_spec_grid(&s->spec, &s->grid, &err);
+	weft_traffic_build(&s->spec, &s->model, &s->grid, &s->t, &err);
+	assert_no_error(&err);
+}
+
+static struct weft_cost cost_of(const struct weft_fabric *f,
+				const struct weft_traffic *t,
+				const uint32_t *where)
+{
+	struct weft_error err = {0};
+	struct weft_cost cost;
+
+	weft_cost(f, t, where, NULL, &cost, &err);
+	assert_no_error(&err);
+	return cost;
+}
+
+static void scene_random(uint64_t *seed, struct scene *s)
+{
+	uint32_t most;
+
+	s->plan = plan_random(seed);
+	s->f = plan_fabric(&s->plan);
+	most = s->f->n_gpus < PLAN_MAX_RANKS ? s->f->n_gpus : PLAN_MAX_RANKS;
+	job_random(seed, most, s);
+	where_random(seed, s->f, s->where, s->t.n_ranks);
+	s->cost = cost_of(s->f, &s->t, s->where);
+}
+
+static void scene_free(struct scene *s)
+{
+	weft_traffic_free(&s->t);
+	weft_fabric_free(s->f);
+}
+
+static double axis_bytes(const struct weft_traffic *t, enum weft_axis axis)
+{
+	double sum = 0;
+
+	for (uint32_t k = 0; k < t->n_edges; k++)
+		sum += t->axis[k] == axis ? t->bytes[k] : 0;
+	return sum;
+}
+
+/* What leaves the members of every group of `token` on `axis` arrives at
+ * members of the same group. */
+static void check_group(const struct scene *s, const char *token,
+			enum weft_axis axis)
+{
+	uint32_t ranks[PLAN_MAX_RANKS], n = 1;
+	struct weft_error err = {0};
+
+	for (uint32_t g = 0; g * n < s->grid.n_ranks; g++) {
+		double sent[PLAN_MAX_RANKS] = {0}, got[PLAN_MAX_RANKS] = {0};
+
+		n = weft_grid_group(&s->grid, token, g, ranks, &err);
+		assert_no_error(&err);
+		for (uint32_t i = 0; i < n; i++) {
+			uint32_t r = ranks[i];
+
+			for (uint32_t k = s->t.row[r]; k < s->t.row[r + 1];
+			     k++) {
+				uint32_t to = 0;
+
+				if (s->t.axis[k] != axis)
+					continue;
+				while (to < n && ranks[to] != s->t.peer[k])
+					to++;
+				assert_true(to < n);
+				sent[i] += s->t.bytes[k];
+				got[to] += s->t.bytes[k];
+			}
+		}
+		/* In a ring everybody passes on as much as it gets. */
+		for (uint32_t i = 0; i < n && axis != WEFT_AXIS_PP; i++) {
+			assert_close(sent[i], got[i], 1e-9);
+			assert_close(sent[i], sent[0], 1e-9);
+		}
+	}
+}
+
+static void bytes_of_a_collective_stay_in_its_group(void **state)
+{
+	uint64_t seed = test_seed();
+
+	(void)state;
+	for (uint32_t i = 0; i < N_CASES; i++) {
+		struct scene s = {0};
+
+		scene_random(&seed, &s);
+		check_group(&s, "tp", WEFT_AXIS_TP);
+		if (weft_grid_axis(&s.grid, "cp") != WEFT_MAX_AXES)
+			check_group(&s, "cp", WEFT_AXIS_CP);
+		check_group(&s, "dp-cp", WEFT_AXIS_DP);
+		check_group(&s, "pp", WEFT_AXIS_PP);
+		scene_free(&s);
+	}
+}
+
+/* Whatever the placement, it moves each byte once over some level. */
+static void a_placement_neither_adds_nor_drops_bytes(void **state)
+{
+	uint64_t seed = test_seed();
+
+	(void)state;
+	for (uint32_t i = 0; i < N_CASES; i++) {
+		struct scene s = {0};
+		double by_level = 0, by_axis = 0;
+
+		scene_random(&seed, &s);
+		for (uint32_t l = 0; l < WEFT_MAX_LEVELS; l++)
+			by_level += s.cost.bytes_by_level[l];
+		for (int axis = 0; axis < WEFT_N_AXES; axis++)
+			by_axis += axis_bytes(&s.t, (enum weft_axis)axis);
+		assert_close(by_level, weft_traffic_bytes(&s.t), 1e-9);
+		assert_close(by_axis, weft_traffic_bytes(&s.t), 1e-9);
+		scene_free(&s);
+	}
+}
+
+static void check_equal(const struct weft_cost *a, const struct weft_cost *b)
+{
+	for (int m = 0; m < WEFT_N_METRICS; m++) {
+		assert_close(a->total[m], b->total[m], 1e-9);
+		for (int axis = 0; axis < WEFT_N_AXES; axis++)
+			assert_close(a->by_axis[axis][m], b->by_axis[axis][m],
+				     1e-9);
+		for (uint32_t l = 0; l < WEFT_MAX_LEVELS; l++)
+			assert_close(a->by_level[l][m], b->by_level[l][m],
+				     1e-9);
+	}
+	assert_close(a->busiest.time_s, b->busiest.time_s, 1e-9);
+}
+
+/* The same cluster written in another order numbers its GPUs differently. */
+static void renumbering_the_gpus_changes_nothing(void **state)
+{
+	uint64_t seed = test_seed();
+
+	(void)state;
+	for (uint32_t i = 0; i < N_CASES; i++) {
+		uint32_t where[PLAN_MAX_RANKS];
+		struct weft_fabric *renumbered;
+		struct weft_cost cost;
+		struct scene s = {0};
+
+		scene_random(&seed, &s);
+		plan_shuffle(&seed, &s.plan);
+		renumbered = plan_fabric(&s.plan);
+		for (uint32_t r = 0; r < s.t.n_ranks; r++)
+			where[r] = gpu_renamed(s.f, s.where[r], renumbered);
+		cost = cost_of(renumbered, &s.t, where);
+		check_equal(&s.cost, &cost);
+		weft_fabric_free(renumbered);
+		scene_free(&s);
+	}
+}
+
+static void doubling_every_bandwidth_halves_the_time(void **state)
+{
+	uint64_t seed = test_seed();
+
+	(void)state;
+	for (uint32_t i = 0; i < N_CASES; i++) {
+		struct weft_fabric *fast;
+		struct weft_cost cost;
+		struct scene s = {0};
+
+		scene_random(&seed, &s);
+		for (uint32_t l = 0; l < PLAN_LINKS; l++)
+			s.plan.link[l].rate_bytes_per_s *= 2;
+		fast = plan_fabric(&s.plan);
+		cost = cost_of(fast, &s.t, s.where);
+		assert_close(2 * cost.total[WEFT_TIME], s.cost.total[WEFT_TIME],
+			     1e-9);
+		assert_close(2 * cost.busiest.time_s, s.cost.busiest.time_s,
+			     1e-9);
+		assert_close(cost.total[WEFT_HOPS], s.cost.total[WEFT_HOPS], 0);
+		assert_close(cost.total[WEFT_LATENCY],
+			     s.cost.total[WEFT_LATENCY], 0);
+		weft_fabric_free(fast);
+		scene_free(&s);
+	}
+}
+
+/* One switch in place of two brings no pair of GPUs further apart, and its link
+ * upwards is as wide as both. */
+static void merging_two_domains_never_raises_cost(void **state)
+{
+	uint64_t seed = test_seed();
+	uint32_t n_merged = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < N_CASES; i++) {
+		bool pods = test_random_below(&seed, 2);
+		uint32_t where[PLAN_MAX_RANKS];
+		struct weft_fabric *merged;
+		struct weft_cost cost;
+		struct scene s = {0};
+
+		scene_random(&seed, &s);
+		n_merged +=
+			pods ? plan_merge(&seed, &s.plan.pods, &s.plan.leafs)
+			     : plan_merge(&seed, &s.plan.leafs, &s.plan.units);
+		merged = plan_fabric(&s.plan);
+		for (uint32_t r = 0; r < s.t.n_ranks; r++)
+			where[r] = gpu_renamed(s.f, s.where[r], merged);
+		cost = cost_of(merged, &s.t, where);
+		for (int m = 0; m < WEFT_N_METRICS; m++)
+			assert_true(cost.total[m] <=
+				    s.cost.total[m] * (1 + 1e-9));
+		assert_true(cost.busiest.time_s <=
+			    s.cost.busiest.time_s * (1 + 1e-9));
+		weft_fabric_free(merged);
+		scene_free(&s);
+	}
+	assert_true(n_merged > N_CASES / 3);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(bytes_of_a_collective_stay_in_its_group),
+		cmocka_unit_test(a_placement_neither_adds_nor_drops_bytes),
+		cmocka_unit_test(renumbering_the_gpus_changes_nothing),
+		cmocka_unit_test(doubling_every_bandwidth_halves_the_time),
+		cmocka_unit_test(merging_two_domains_never_raises_cost),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
