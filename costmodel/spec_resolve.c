@@ -57,6 +57,14 @@ static int resolve_gpus(struct weft_spec *spec, uint32_t gpus,
 	return 0;
 }
 
+/* The multiple of n nearest to value, at least n; 0 < n. */
+static uint64_t nearest_multiple(uint64_t value, uint64_t n)
+{
+	uint64_t times = (value + n / 2) / n;
+
+	return times ? times * n : n;
+}
+
 static int resolve_axes(struct weft_spec *spec, struct weft_error *err)
 {
 	uint64_t shard;
@@ -75,8 +83,9 @@ static int resolve_axes(struct weft_spec *spec, struct weft_error *err)
 	if (!spec->dp && spec->gpus % shard)
 		return fail(err, WEFT_EINVAL,
 			    "gpus = %u is not a multiple of tp*cp*pp = "
-			    "%u*%u*%u = %" PRIu64,
-			    spec->gpus, spec->tp, spec->cp, spec->pp, shard);
+			    "%u*%u*%u = %" PRIu64 "; the nearest is %" PRIu64,
+			    spec->gpus, spec->tp, spec->cp, spec->pp, shard,
+			    nearest_multiple(spec->gpus, shard));
 	default_to(&spec->dp, (uint32_t)(spec->gpus / shard));
 	default_to(&spec->dp, 1);
 	return 0;
@@ -87,12 +96,15 @@ static int resolve_product(struct weft_spec *spec, struct weft_error *err)
 	uint64_t shard = (uint64_t)spec->tp * spec->cp * spec->pp;
 	uint64_t product = shard * spec->dp;
 
+	bool dp_helps = spec->gpus && spec->gpus % shard == 0;
+
 	if (spec->gpus && product != spec->gpus)
 		return fail(err, WEFT_EINVAL,
 			    "tp*cp*pp*dp = %u*%u*%u*%u = %" PRIu64
-			    ", but gpus = %u",
+			    ", but gpus = %u; %s = %" PRIu64 " fits",
 			    spec->tp, spec->cp, spec->pp, spec->dp, product,
-			    spec->gpus);
+			    spec->gpus, dp_helps ? "dp" : "gpus",
+			    dp_helps ? spec->gpus / shard : product);
 	if (product > WEFT_MAX_GPUS)
 		return fail(err, WEFT_EINVAL,
 			    "tp*cp*pp*dp = %u*%u*%u*%u = %" PRIu64

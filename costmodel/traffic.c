@@ -223,11 +223,11 @@ static int build_check(const struct build *build, const struct weft_grid *grid,
 	uint64_t chunks = (uint64_t)spec->pp * spec->vpp;
 
 	if (chunks > build->model->layers)
-		return weft_fail(err, WEFT_EINVAL,
-				 "job spec: pp*vpp = %u*%u parts, but model %s "
-				 "has only %u layers",
-				 spec->pp, spec->vpp, build->model->name,
-				 build->model->layers);
+		return weft_fail_at(err, WEFT_EINVAL, "job spec", 0, 0,
+				    "pp*vpp = %u*%u parts, but model %s has "
+				    "only %u layers",
+				    spec->pp, spec->vpp, build->model->name,
+				    build->model->layers);
 	if (build->tp.size != spec->tp || build->cp.size != spec->cp ||
 	    build->dp.size != spec->dp || build->pp.size != spec->pp ||
 	    grid->n_ranks != spec->gpus)

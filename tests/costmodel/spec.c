@@ -241,11 +241,14 @@ static void contradictions_state_the_arithmetic(void **state)
 		const char *says;
 	} cases[] = {
 		{"gpus=64,tp=8,pp=2,dp=3", 0,
-		 "tp*cp*pp*dp = 8*1*2*3 = 48, but gpus = 64"},
+		 "tp*cp*pp*dp = 8*1*2*3 = 48, but gpus = 64; dp = 4 fits"},
+		{"gpus=60,tp=8,dp=3", 0, "but gpus = 60; gpus = 24 fits"},
 		{"tp=8,pp=2,dp=3", 64,
 		 "tp*cp*pp*dp = 8*1*2*3 = 48, but gpus = 64"},
 		{"gpus=60,tp=8", 0,
-		 "gpus = 60 is not a multiple of tp*cp*pp = 8*1*1 = 8"},
+		 "gpus = 60 is not a multiple of tp*cp*pp = 8*1*1 = 8; the "
+		 "nearest is 64"},
+		{"gpus=1,tp=3", 0, "the nearest is 3"},
 		{"gpus=64", 32, "gpus = 64, but the job gets 32 GPUs"},
 		{"nodes=2,gpus_per_node=8", 64,
 		 "nodes*gpus_per_node = 2*8 = 16, but the job gets 64 GPUs"},
