@@ -40,17 +40,6 @@ void arranger_free(struct arranger *a)
 	orders_free(&a->orders);
 }
 
-static uint32_t gcd(uint32_t a, uint32_t b)
-{
-	while (b) {
-		uint32_t rest = a % b;
-
-		a = b;
-		b = rest;
-	}
-	return a;
-}
-
 uint32_t choice_block(const struct choice *c, const struct weft_fabric *f)
 {
 	uint32_t block = 0;
@@ -58,7 +47,7 @@ uint32_t choice_block(const struct choice *c, const struct weft_fabric *f)
 	if (f->node_level > 0 || f->n_rails > 1)
 		return 1;
 	for (uint32_t i = 0; i < c->n_nodes; i++)
-		block = gcd(block, c->count[i]);
+		block = choice_divisor(block, c->count[i]);
 	return block;
 }
 
@@ -102,7 +91,7 @@ static uint32_t find_units(const struct arranger *a, const struct choice *c,
 	uint32_t block = 0, n = 0, tp = a->job->spec.tp;
 
 	for (uint32_t i = 0; i < c->n_nodes; i++)
-		block = gcd(block, c->count[i]);
+		block = choice_divisor(block, c->count[i]);
 	if (block > 1)
 		unit[n++] = block;
 	if (tp > 1 && tp < block && block % tp == 0)

@@ -25,17 +25,6 @@ struct build {
 	struct weft_error *err;
 };
 
-static uint32_t gcd(uint32_t a, uint32_t b)
-{
-	while (b) {
-		uint32_t rest = a % b;
-
-		a = b;
-		b = rest;
-	}
-	return a;
-}
-
 /* Sizes of the groups that exchange more among themselves than outside: tp
  * times every choice of the other axes, less than the whole job. */
 static void find_chunks(struct build *b)
@@ -84,7 +73,7 @@ static uint32_t find_units(const struct build *b, uint32_t unit[MAX_UNITS])
 
 		largest = give > largest ? give : largest;
 	}
-	add_unit(b, unit, &n, tp <= largest ? tp : gcd(tp, largest));
+	add_unit(b, unit, &n, tp <= largest ? tp : choice_divisor(tp, largest));
 	add_unit(b, unit, &n, 1);
 	add_unit(b, unit, &n, largest);
 	for (uint32_t i = 0; i < b->n_chunks; i++)

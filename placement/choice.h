@@ -58,4 +58,17 @@ void choice_expand(const struct choice *c, const struct weft_occupancy *o,
  * what nodes give and to the required nodes. */
 bool choice_valid(const struct choice *c, const struct supply *s);
 
+/* The greatest number of GPUs of which both are multiples; of 0 and n it is n.
+ */
+static inline uint32_t choice_divisor(uint32_t a, uint32_t b)
+{
+	while (b) {
+		uint32_t rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
 #endif
