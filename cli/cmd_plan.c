@@ -47,16 +47,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		methods_print();
 		exit(fflush(stdout) == 0 ? EXIT_YES : EXIT_ERROR);
 	case KEY_SEED:
-		plan->options.seed =
-			option_uint(state, "--seed", arg, UINT64_MAX);
+		plan->options.seed = option_uint(state, arg, UINT64_MAX);
 		return 0;
 	case KEY_WORK:
-		plan->options.work_limit =
-			option_uint(state, "--work", arg, UINT64_MAX);
+		plan->options.work_limit = option_uint(state, arg, UINT64_MAX);
 		return 0;
 	case KEY_BUDGET:
-		plan->options.budget_s =
-			option_number(state, "--budget", arg, 0, 1e9);
+		plan->options.budget_s = option_number(state, arg, 0, 1e9);
 		return 0;
 	case 'm':
 		plan->options.method = arg;

@@ -48,8 +48,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		score->ranks = arg;
 		return 0;
 	case KEY_AT_MOST:
-		score->at_most =
-			option_number(state, "--at-most", arg, 0, DBL_MAX);
+		score->at_most = option_number(state, arg, 0, DBL_MAX);
 		return 0;
 	case ARGP_KEY_ARG:
 		argp_error(state, "\"%s\" is not an option", arg);

@@ -66,19 +66,16 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		synth->options.prefix = arg;
 		return 0;
 	case KEY_DAMAGE:
-		synth->options.damage =
-			option_number(state, "--damage", arg, 0, 1);
+		synth->options.damage = option_number(state, arg, 0, 1);
 		return 0;
 	case KEY_SEED:
-		synth->options.seed =
-			option_uint(state, "--seed", arg, UINT64_MAX);
+		synth->options.seed = option_uint(state, arg, UINT64_MAX);
 		return 0;
 	case 'n':
 		synth->options.name = arg;
 		return 0;
 	case 'r':
-		synth->options.rails =
-			(uint32_t)option_uint(state, "--rails", arg, 64);
+		synth->options.rails = (uint32_t)option_uint(state, arg, 64);
 		return 0;
 	case ARGP_KEY_ARG:
 		spec_append(state, synth, arg);

@@ -5,38 +5,58 @@
 #include <ctype.h>
 #include <errno.h>
 #include <float.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-uint64_t option_uint(const struct argp_state *state, const char *option,
-		     const char *text, uint64_t max)
+/* Ends the program, naming the option as it was written: the last word that
+ * argp took, "--seed=x" or "-sx", or the one before it, "--seed" "x". */
+static void value_error(const struct argp_state *state, const char *text,
+			const char *expected)
+{
+	const char *option = "";
+
+	for (int i = state->next - 1; i > 0 && i > state->next - 3; i--) {
+		option = state->argv[i];
+		if (option != text && option[0] == '-')
+			break;
+	}
+	argp_error(state, "%.*s: \"%s\" is not %s", (int)strcspn(option, "="),
+		   option, text, expected);
+}
+
+uint64_t option_uint(const struct argp_state *state, const char *text,
+		     uint64_t max)
 {
 	unsigned long long value;
-	char *end;
+	char expected[64], *end;
 
 	errno = 0;
 	value = strtoull(text, &end, 10);
-	if (!isdigit((unsigned char)*text) || *end || errno || value > max)
-		argp_error(state,
-			   "%s: \"%s\" is not a whole number from 0 to %llu",
-			   option, text, (unsigned long long)max);
-	return value;
+	if (isdigit((unsigned char)*text) && !*end && !errno && value <= max)
+		return value;
+	snprintf(expected, sizeof(expected), "a whole number from 0 to %llu",
+		 (unsigned long long)max);
+	value_error(state, text, expected);
+	return 0;
 }
 
-double option_number(const struct argp_state *state, const char *option,
-		     const char *text, double min, double max)
+double option_number(const struct argp_state *state, const char *text,
+		     double min, double max)
 {
 	double value;
-	char *end;
+	char expected[64], *end;
 
 	errno = 0;
 	value = strtod(text, &end);
 	if (end != text && !*end && !errno && value >= min && value <= max)
 		return value;
 	if (max < DBL_MAX)
-		argp_error(state, "%s: \"%s\" is not a number from %g to %g",
-			   option, text, min, max);
+		snprintf(expected, sizeof(expected), "a number from %g to %g",
+			 min, max);
 	else
-		argp_error(state, "%s: \"%s\" is not a number of at least %g",
-			   option, text, min);
+		snprintf(expected, sizeof(expected), "a number of at least %g",
+			 min);
+	value_error(state, text, expected);
 	return min;
 }

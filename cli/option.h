@@ -6,13 +6,12 @@
 #include <argp.h>
 #include <stdint.h>
 
-/* The value `text` of an option ("--seed") as a whole number 0..max, or ends
- * the program through argp_error. */
-uint64_t option_uint(const struct argp_state *state, const char *option,
-		     const char *text, uint64_t max);
+/* A whole number 0..max, or ends the program through argp_error. */
+uint64_t option_uint(const struct argp_state *state, const char *text,
+		     uint64_t max);
 
 /* A number min..max, likewise. */
-double option_number(const struct argp_state *state, const char *option,
-		     const char *text, double min, double max);
+double option_number(const struct argp_state *state, const char *text,
+		     double min, double max);
 
 #endif

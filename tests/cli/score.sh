@@ -34,7 +34,8 @@ score --job $job --nodes "n[00-03]" --at-most 1e-9
 check "too dear: 3" exits 3
 score --job $job --nodes "n[00-03]" --at-most nan
 check "a limit that is no number is a usage error" exits 2
-check "it says what is expected" err "--at-most: \"nan\" is not a number of at least 0"
+check "it says what is expected" \
+	err "--at-most: \"nan\" is not a number of at least 0"
 score --job $job --nodes "n[00-02],n02"
 check "a GPU twice is an error" exits 1
 score --job $job --nodes n00

@@ -47,5 +47,9 @@ check "names that collide are an error, not a broken file" exits 1
 check "nothing is written then" silent out
 run synth --damage 2 leaf:2 node:2 gpu:8
 check "a share above 1 is a usage error" exits 2
-check "it names the option" err "--damage"
+check "it names the option" err "--damage: "
+run synth --damage=-1 leaf:2 node:2 gpu:8
+check "also when written with =" err "--damage: \"-1\" is not"
+run synth -rx leaf:2 node:2 gpu:8
+check "also a short one" err "-rx: \"x\" is not"
 finish
