@@ -90,8 +90,8 @@ static int answer(struct score *score, double *cost, struct weft_error *err)
 	if (!where || where_read(score, where, err))
 		goto out;
 	start_s = clock_now_s();
-	if (weft_place_score(request->fabric, &request->job, where, &placement,
-			     err))
+	if (weft_place_score(request->fabric, &request->job,
+			     &request->occupancy, where, &placement, err))
 		goto out;
 	elapsed_s = clock_now_s() - start_s;
 	*cost = placement.cost.total[placement.metric];

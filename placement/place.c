@@ -213,22 +213,47 @@ out:
 	return rc;
 }
 
+/* What of o (NULL: all) is usable, and gpus[] besides. */
+static int these_besides(const struct weft_fabric *f,
+			 const struct weft_occupancy *o, const uint32_t *gpus,
+			 uint32_t n, struct weft_occupancy *sum,
+			 struct weft_error *err)
+{
+	if (weft_occupancy_build(f, sum, err))
+		return -1;
+	if (!o)
+		return 0;
+	for (uint32_t i = 0; i < f->n_nodes; i++) {
+		sum->free[i] = o->free[i];
+		sum->usable[i] = weft_occupancy_give(o, i);
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t node = f->gpu_node[gpus[i]];
+
+		sum->free[node] |= UINT64_C(1)
+				   << (gpus[i] - f->nodes[node].first_gpu);
+		sum->usable[node] = f->nodes[node].n_gpus;
+	}
+	return 0;
+}
+
 int weft_place_score(const struct weft_fabric *f, const struct weft_job *job,
-		     const uint32_t *where, struct weft_placement *p,
-		     struct weft_error *err)
+		     const struct weft_occupancy *o, const uint32_t *where,
+		     struct weft_placement *p, struct weft_error *err)
 {
 	const struct weft_job unlimited = without_limits(job);
-	struct weft_occupancy all = {0};
+	struct weft_occupancy usable = {0};
 	struct supply s = {0};
 	int rc = -1;
 
 	start(job, p);
 	p->where = weft_calloc(job->n_gpus, sizeof(*p->where), err);
-	if (!p->where || weft_occupancy_build(f, &all, err) ||
-	    supply_build(f, &unlimited, &all, 1, 0, &s, err) ||
+	/* pricing also checks where[] */
+	if (!p->where ||
+	    weft_cost(f, &job->traffic, where, NULL, &p->cost, err) ||
+	    these_besides(f, o, where, job->n_gpus, &usable, err) ||
+	    supply_build(f, &unlimited, &usable, 1, 0, &s, err) ||
 	    set_bound(&s, p, err))
-		goto out;
-	if (weft_cost(f, &job->traffic, where, NULL, &p->cost, err))
 		goto out;
 	memcpy(p->where, where, job->n_gpus * sizeof(*where));
 	p->placed = true;
@@ -236,7 +261,7 @@ int weft_place_score(const struct weft_fabric *f, const struct weft_job *job,
 	rc = finish(f, p, err);
 out:
 	supply_free(&s);
-	weft_occupancy_free(&all);
+	weft_occupancy_free(&usable);
 	return rc;
 }
 

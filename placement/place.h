@@ -51,10 +51,11 @@ int weft_place_ranks(const struct weft_fabric *f, const struct weft_job *job,
 		     struct weft_placement *p, struct weft_error *err);
 
 /* The cost of ranks already placed: where[r] for each rank r.  The bound is
- * that of any placement on the whole fabric, as if nothing else ran on it. */
+ * that of any placement on these GPUs and the usable ones of o (NULL: on the
+ * whole fabric, as if nothing else ran on it). */
 int weft_place_score(const struct weft_fabric *f, const struct weft_job *job,
-		     const uint32_t *where, struct weft_placement *p,
-		     struct weft_error *err);
+		     const struct weft_occupancy *o, const uint32_t *where,
+		     struct weft_placement *p, struct weft_error *err);
 
 /* Lower bound of job's cost on any choice of usable GPUs of o, by metric. */
 int weft_place_bound(const struct weft_fabric *f, const struct weft_job *job,

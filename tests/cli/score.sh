@@ -28,6 +28,16 @@ check "a hostfile is taken" json \
 	<"$work/hosts" >"$work/out" 2>"$work/err"
 check "also from stdin" json '.ranks[0].gpu == 3'
 
+score --json --job $job,metric=hops --nodes n00,n04,n08,n12
+on_empty=$(jq .bound "$work/out")
+score --json --job $job,metric=hops --nodes n00,n04,n08,n12 \
+	--busy "n00,n[01-03,05-07,09-11,13-15]:0-6"
+check "the bound is that of what could have been had" \
+	json ".bound > $on_empty and .bound <= .cost.hops"
+score --json --job $job,metric=hops --nodes n00,n04,n08,n12 \
+	--exclude "n[01-03,05-07,09-11,13-15]"
+check "with no choice left the allocation is near its bound" json ".bound > $on_empty and .gap < 0.2"
+
 score --job $job --nodes "n[00-03]" --at-most 1e9
 check "cheap enough: 0" exits 0
 score --job $job --nodes "n[00-03]" --at-most 1e-9

@@ -69,7 +69,7 @@ static int score(const struct scene *x, struct weft_error *err)
 
 	for (uint32_t r = 0; r < 18; r++)
 		where[r] = r;
-	rc = weft_place_score(x->f, &x->job, where, &p, err);
+	rc = weft_place_score(x->f, &x->job, NULL, where, &p, err);
 	weft_placement_free(&p);
 	return rc;
 }

@@ -446,7 +446,7 @@ static void scores_are_the_cost_of_what_is_given(void **state)
 		where[r] = r * 8;
 	assert_int_equal(
 		weft_cost(x.f, &x.job.traffic, where, NULL, &cost, &err), 0);
-	weft_place_score(x.f, &x.job, where, &p, &err);
+	weft_place_score(x.f, &x.job, NULL, where, &p, &err);
 	assert_no_error(&err);
 	assert_close(p.cost.total[WEFT_TIME], cost.total[WEFT_TIME], 1e-12);
 	assert_int_equal(p.n_nodes, 16);
@@ -454,7 +454,8 @@ static void scores_are_the_cost_of_what_is_given(void **state)
 	weft_placement_free(&p);
 	/* two ranks on one GPU */
 	where[3] = where[2];
-	assert_int_equal(weft_place_score(x.f, &x.job, where, &p, &err), -1);
+	assert_int_equal(weft_place_score(x.f, &x.job, NULL, where, &p, &err),
+			 -1);
 	weft_placement_free(&p);
 	scene_close(&x);
 }
