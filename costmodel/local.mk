@@ -4,10 +4,12 @@ libweft_costmodel_la_SOURCES = \
 	%D%/convention.c \
 	%D%/cost.c \
 	%D%/gradsync.c \
+	%D%/health.c \
 	%D%/model.c \
 	%D%/parallelism.c \
 	%D%/spec.c \
 	%D%/spec_resolve.c \
+	%D%/straggler.c \
 	%D%/traffic.c \
 	%D%/volume.c \
 	# End of libweft_costmodel_la_SOURCES
@@ -18,10 +20,12 @@ weft_costmodel_headers = \
 	%D%/convention.h \
 	%D%/cost.h \
 	%D%/gradsync.h \
+	%D%/health.h \
 	%D%/model.h \
 	%D%/parallelism.h \
 	%D%/schedule.h \
 	%D%/spec.h \
+	%D%/straggler.h \
 	%D%/traffic.h \
 	%D%/volume.h \
 	# End of weft_costmodel_headers

@@ -3,11 +3,13 @@ unit_tests += \
 	%D%/cost \
 	%D%/flow_simulation \
 	%D%/gradsync \
+	%D%/health \
 	%D%/model \
 	%D%/out_of_memory \
 	%D%/parallelism \
 	%D%/properties \
 	%D%/spec \
+	%D%/straggler \
 	%D%/traffic \
 	%D%/volume \
 	# End of unit_tests
