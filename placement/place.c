@@ -122,13 +122,13 @@ static int compare_baseline(const struct supply *s, struct weft_placement *p,
 	rc = firstfit_find(s, where, err);
 	if (rc <= 0)
 		goto out;
-	rc = weft_cost(s->f, &s->job->traffic, where, scratch, &cost, err);
-	if (rc)
+	if (weft_cost(s->f, &s->job->traffic, where, scratch, &cost, err) ||
+	    ranking_measure(s, where, &cost, &theirs, err) ||
+	    (p->placed && ranking_measure(s, p->where, &p->cost, &mine, err))) {
+		rc = -1;
 		goto out;
+	}
 	*baseline = cost.total[p->metric];
-	ranking_measure(s, where, &cost, &theirs);
-	if (p->placed)
-		ranking_measure(s, p->where, &p->cost, &mine);
 	if (!p->placed || ranking_compare(s->job, &theirs, &mine) < 0) {
 		memcpy(p->where, where, p->n_ranks * sizeof(*where));
 		p->cost = cost;

@@ -91,9 +91,10 @@ static int consider(struct pack *pack)
 	struct ranking ranking;
 
 	if (weft_cost(pack->f, &pack->job->traffic, pack->where, &pack->scratch,
-		      &cost, pack->err))
+		      &cost, pack->err) ||
+	    ranking_measure(&pack->supply, pack->where, &cost, &ranking,
+			    pack->err))
 		return -1;
-	ranking_measure(&pack->supply, pack->where, &cost, &ranking);
 	if (pack->p->placed &&
 	    ranking_compare(pack->job, &ranking, &pack->best) >= 0)
 		return 0;

@@ -3,6 +3,7 @@
 #include "placement/ranking.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Sums of the same terms in another order differ by rounding only. */
@@ -71,8 +72,31 @@ static bool keeps_to_preferred(const struct supply *s, const uint32_t *where)
 	return true;
 }
 
-void ranking_measure(const struct supply *s, const uint32_t *where,
-		     const struct weft_cost *cost, struct ranking *r)
+static int measure_shares(const struct supply *s, const uint32_t *where,
+			  struct shares shares[WEFT_MAX_LEVELS],
+			  struct weft_error *err)
+{
+	const struct weft_fabric *f = s->f;
+	uint32_t *taken = weft_calloc(f->n_domains, sizeof(*taken), err);
+
+	if (!taken)
+		return -1;
+	for (uint32_t l = f->node_level; l < f->n_levels; l++) {
+		for (uint32_t i = 0; i < s->job->n_gpus; i++) {
+			uint32_t n = ++taken[f->gpu_domain[l][where[i]]];
+
+			shares[l].n_used += n == 1;
+			if (n > shares[l].largest)
+				shares[l].largest = n;
+		}
+	}
+	free(taken);
+	return 0;
+}
+
+int ranking_measure(const struct supply *s, const uint32_t *where,
+		    const struct weft_cost *cost, struct ranking *r,
+		    struct weft_error *err)
 {
 	const struct weft_fabric *f = s->f;
 	uint32_t d = tightest(s, where);
@@ -92,6 +116,25 @@ void ranking_measure(const struct supply *s, const uint32_t *where,
 		r->broken[l] = count_broken(s, l, where, s->seen);
 	if (d != WEFT_NONE)
 		r->slack = s->cap[d] - s->job->n_gpus;
+	if (s->job->spec.spread == WEFT_BALANCE)
+		return measure_shares(s, where, r->shares, err);
+	return 0;
+}
+
+/* All zero, hence equal, unless the job is to be balanced. */
+static int compare_shares(const struct ranking *a, const struct ranking *b)
+{
+	int order = 0;
+
+	for (uint32_t l = WEFT_MAX_LEVELS; l > 0 && !order; l--) {
+		const struct shares *x = &a->shares[l - 1];
+		const struct shares *y = &b->shares[l - 1];
+
+		order = compare_count(x->n_used, y->n_used);
+		if (!order)
+			order = compare_count(x->largest, y->largest);
+	}
+	return order;
 }
 
 int ranking_compare(const struct weft_job *job, const struct ranking *a,
@@ -107,6 +150,8 @@ int ranking_compare(const struct weft_job *job, const struct ranking *a,
 	order = balance ? busiest : cost;
 	if (!order)
 		order = balance ? cost : busiest;
+	if (!order)
+		order = compare_shares(a, b);
 	if (!order)
 		order = compare_count(a->weight, b->weight);
 	for (uint32_t l = WEFT_MAX_LEVELS; l > 0 && !order; l--)

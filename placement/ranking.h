@@ -9,13 +9,21 @@
 #include "costmodel/cost.h"
 #include "placement/supply.h"
 
+/* Domains of a level that a placement uses, and the GPUs in the one that gives
+ * most: how even it is. */
+struct shares {
+	uint32_t n_used, largest;
+};
+
 /* In the order in which they decide; smaller is better in all but the first.
  * With spread=balance busiest_s comes before cost. */
 struct ranking {
 	bool prefers;	  /* keeps to prefer= */
 	double cost;	  /* sum of d * M in the job's metric */
 	double busiest_s; /* time of the busiest link */
-	uint64_t weight;  /* admin's weights, summed over the GPUs */
+	/* only with spread=balance; outermost decides first */
+	struct shares shares[WEFT_MAX_LEVELS];
+	uint64_t weight; /* admin's weights, summed over the GPUs */
 	uint32_t broken[WEFT_MAX_LEVELS]; /* untouched domains that it
 					   * touches; outermost decides first */
 	uint32_t slack;	 /* GPUs left in the tightest domain around it */
@@ -23,8 +31,9 @@ struct ranking {
 };
 
 /* s: any supply of the same job and occupancy. */
-void ranking_measure(const struct supply *s, const uint32_t *where,
-		     const struct weft_cost *cost, struct ranking *r);
+int ranking_measure(const struct supply *s, const uint32_t *where,
+		    const struct weft_cost *cost, struct ranking *r,
+		    struct weft_error *err);
 
 /* < 0: a is better; 0: equal; > 0: b is better. */
 int ranking_compare(const struct weft_job *job, const struct ranking *a,

@@ -341,6 +341,32 @@ static void balance_lightens_the_busiest_link(void **state)
 	scene_close(&even);
 }
 
+static void balance_takes_equal_shares_where_all_costs_the_same(void **state)
+{
+	static const char *const fabric =
+		"weft: fabric/1\nnodes:\n  n[00-11]: 8\nlevels:\n"
+		"  leaf:\n    l[0-1]: n[00-11]\n";
+	static const char *const specs[] = {
+		"gpus=64,spread=balance",
+		"gpus=64,tp=8,spread=balance",
+		"gpus=64,pp=8,spread=balance,metric=latency",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(specs) / sizeof(specs[0]); i++) {
+		struct scene x;
+		uint32_t n = 0;
+
+		scene_open(&x, fabric, NULL, specs[i]);
+		scene_place(&x);
+		for (uint32_t r = 0; r < 64; r++)
+			n += x.f->gpu_domain[1][x.p.where[r]] ==
+			     x.f->gpu_domain[1][0];
+		assert_int_equal(n, 32);
+		scene_close(&x);
+	}
+}
+
 static void nvlink_domains_with_holes_are_filled_first(void **state)
 {
 	/* two NVL72 racks of 18 nodes with 4 GPUs, with broken trays */
@@ -503,6 +529,8 @@ int main(void)
 		cmocka_unit_test(refusals_say_what_is_missing),
 		cmocka_unit_test(disjoint_parts_are_never_joined),
 		cmocka_unit_test(balance_lightens_the_busiest_link),
+		cmocka_unit_test(
+			balance_takes_equal_shares_where_all_costs_the_same),
 		cmocka_unit_test(nvlink_domains_with_holes_are_filled_first),
 		cmocka_unit_test(ranks_of_other_nodes_keep_to_their_rail),
 		cmocka_unit_test(every_strategy_has_a_name_and_places),
