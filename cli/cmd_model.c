@@ -10,6 +10,8 @@
 static const struct calculator calculators[] = {
 	{"allreduce", "what synchronising gradients costs a step",
 	 model_allreduce},
+	{"pipeline", "bubble, memory and link of pipeline stages",
+	 model_pipeline},
 	{"conventions", "where the seeds' figures differ, and why",
 	 model_conventions},
 };

@@ -21,6 +21,27 @@ const struct weft_difference weft_differences[] = {
 	{"seed_sb", "an all-reduce takes S/B",
 	 "2(n-1)/n S/B: S/B is two GPUs, or one of the two phases",
 	 "NVIDIA/nccl-tests doc/PERFORMANCE.md"},
+	{"seed_mib",
+	 "MiB and GiB called MB and GB, and multiplied by 8 as such",
+	 "decimal bytes and bits: 4.9 to 7.4 % more", ""},
+	{"seed_gpipe",
+	 "all micro-batches are in flight, of every layer of the model",
+	 "1F1B keeps min(P, M) of a stage's own layers",
+	 "arXiv:2104.04473 section 2.2"},
+	{"seed_boundary", "the bytes of one boundary, whatever the stages",
+	 "those of all P-1, times the chunks of interleaving",
+	 "arXiv:2104.04473 section 2.2"},
+	{"bubble_of_total",
+	 "(P-1)/(M+P-1) in one place and (P-1)/M in another, under one name; "
+	 "interleaving left out",
+	 "bubble_of_total (P-1)/(VM+P-1) and bubble_of_ideal (P-1)/(VM)",
+	 "GPipe arXiv:1811.06965; arXiv:2104.04473 section 2.2"},
+	{"pipe_seed",
+	 "a step is (tf+tb)(N-1)/N + tf+tb, with one N for stages "
+	 "and micro-batches",
+	 "(M + (P-1)/V)(tf+tb)", "arXiv:2104.04473 equation 1"},
+	{"seed_advice", "twice the micro-batches, or one stage less",
+	 "the fewest micro-batches, or the most stages, that suffice", ""},
 };
 const uint32_t weft_n_differences =
 	sizeof(weft_differences) / sizeof(weft_differences[0]);

@@ -7,6 +7,7 @@ libweft_costmodel_la_SOURCES = \
 	%D%/health.c \
 	%D%/model.c \
 	%D%/parallelism.c \
+	%D%/pipeline.c \
 	%D%/spec.c \
 	%D%/spec_resolve.c \
 	%D%/straggler.c \
@@ -23,6 +24,7 @@ weft_costmodel_headers = \
 	%D%/health.h \
 	%D%/model.h \
 	%D%/parallelism.h \
+	%D%/pipeline.h \
 	%D%/schedule.h \
 	%D%/spec.h \
 	%D%/straggler.h \

@@ -12,7 +12,7 @@ model alreduce
 check "an unknown calculator is a usage error" exits 2
 check "and gets the nearest" err 'did you mean "allreduce"'
 model --help
-for name in allreduce conventions; do
+for name in allreduce pipeline conventions; do
 	check "--help lists $name" out "  $name"
 done
 
@@ -70,6 +70,52 @@ done
 model allreduce --params 7B --gpus 9 --link 400Gbps --gpus-per-node 8 \
 	--intra 450GB/s
 check "a broken node is an error" exits 1
+
+# ---- pipeline ----
+pipe() { model pipeline --stages 4 --microbatches 8 "$@"; }
+pipe --json
+check "pipeline answers" exits 0
+check "pipeline: the schema comes first" schema_first model
+check "the bubble under both names" json \
+	'(.bubble_of_total - 3/11 | fabs < 1e-9) and .bubble_of_ideal == 0.375'
+check "1F1B holds as many micro-batches as stages" near peak_activation_bytes \
+	268435456
+check "all boundaries count" near transfer_bytes 3221225472
+check "the link in decimal bits" near min_link_bytes_per_s 13107200000
+check "the fewest micro-batches that reach 80 %" json \
+	'.inefficient and .advised_micro_batches == 12 and .advised_stages == 3'
+pipe --json --convention seed
+check "the seed's printed pipeline" json '.printed |
+	.min_link_bytes_per_s == "97.66Gbps" and
+	.peak_activation_bytes == "512.0MB" and .efficiency == "72.7%" and
+	.transfer_bytes == "1.0000 GB" and .bubble_of_total == "27.3%" and
+	.compute_s == "81.92 ms" and .activation_bytes == "64.00 MB/batch" and
+	.operations == "32 total operations"'
+pipe --convention seed
+check "the seed's advice" out "from 8 to 16 or reducing stages from 4 to 3"
+for text in 97.66Gbps 512.0MB 72.7% "1.0000 GB" 27.3% "81.92 ms" \
+	"64.00 MB/batch" "32 total operations" "20 layers"; do
+	check "the seed prints $text" out "$text"
+done
+pipe --microbatches 16
+check "enough micro-batches are no warning" sh -c \
+	'! grep -q "efficiency below" "$1"' sh "$work/out"
+pipe --json --interleave 2
+check "interleaving halves the bubble" json '.bubble_of_ideal == 0.1875'
+pipe --json --forward 1ms --backward 2ms
+check "a step from its halves" near step_s 0.033
+pipe --json --model llama3-70B
+check "the shape of a model" json '.layers == 80'
+model pipeline --stages 4
+check "no micro-batches is a usage error" exits 2
+for bad in "--forward 1ms" "--stages 0" "--threshold 1" "--seq 0" \
+	"--model llama3-405B --stages 5" extra; do
+	# shellcheck disable=SC2086 # an option and its value
+	pipe $bad
+	check "pipeline $bad is a usage error" exits 2
+done
+pipe --interleave 2 --microbatches 6
+check "an interleaving that does not come out is an error" exits 1
 
 # ---- conventions ----
 model conventions --json

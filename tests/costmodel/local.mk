@@ -7,6 +7,7 @@ unit_tests += \
 	%D%/model \
 	%D%/out_of_memory \
 	%D%/parallelism \
+	%D%/pipeline \
 	%D%/properties \
 	%D%/spec \
 	%D%/straggler \
