@@ -9,15 +9,24 @@
 #ifndef WEFT_COSTMODEL_COLLECTIVE_H
 #define WEFT_COSTMODEL_COLLECTIVE_H
 
+#include <stdint.h>
+
+/* Those for which NCCL chooses an algorithm come first. */
 enum weft_collective {
 	WEFT_ALL_REDUCE,
 	WEFT_ALL_GATHER,
 	WEFT_REDUCE_SCATTER,
-	WEFT_ALL_TO_ALL,
 	WEFT_BROADCAST,
 	WEFT_REDUCE,
+	WEFT_ALL_TO_ALL,
 	WEFT_SEND_RECV,
 	WEFT_N_COLLECTIVES
 };
+/* "all_reduce", "send_recv", ... */
+extern const char *const weft_collective_names[WEFT_N_COLLECTIVES];
+
+/* Bus bandwidth of nccl-tests over n ranks: algorithm bandwidth (size over
+ * time) times this factor. */
+double weft_collective_bus_factor(enum weft_collective collective, uint32_t n);
 
 #endif

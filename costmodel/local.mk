@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 noinst_LTLIBRARIES += libweft_costmodel.la
 libweft_costmodel_la_SOURCES = \
+	%D%/collective.c \
 	%D%/convention.c \
 	%D%/cost.c \
 	%D%/gradsync.c \
 	%D%/health.c \
 	%D%/model.c \
+	%D%/nccl.c \
+	%D%/nccl_model.c \
+	%D%/nccl_model.h \
+	%D%/nccl_tables.c \
 	%D%/parallelism.c \
 	%D%/pipeline.c \
 	%D%/spec.c \
@@ -23,6 +28,7 @@ weft_costmodel_headers = \
 	%D%/gradsync.h \
 	%D%/health.h \
 	%D%/model.h \
+	%D%/nccl.h \
 	%D%/parallelism.h \
 	%D%/pipeline.h \
 	%D%/schedule.h \

@@ -5,6 +5,8 @@ unit_tests += \
 	%D%/gradsync \
 	%D%/health \
 	%D%/model \
+	%D%/nccl \
+	%D%/nccl_golden \
 	%D%/out_of_memory \
 	%D%/parallelism \
 	%D%/pipeline \
