@@ -211,9 +211,9 @@ static int hostfile_line(struct reader *r, char *line, struct weft_error *err)
 			return reader_fail(r, err, why.text, "");
 		return reader_add(r, r->next, gpu, err);
 	}
-	index = weft_fabric_node(r->f, line);
+	index = weft_fabric_find(r->f, line, &why);
 	if (index == WEFT_NONE)
-		return reader_fail(r, err, "the fabric has no node ", line);
+		return reader_fail(r, err, why.text, "");
 	node = &r->f->nodes[index];
 	for (gpu = node->first_gpu; gpu < node->first_gpu + node->n_gpus;
 	     gpu++) {
@@ -238,6 +238,7 @@ static int hostfile_read(struct reader *r, char *text, struct weft_error *err)
 
 static int json_rank(struct reader *r, json_t *entry, struct weft_error *err)
 {
+	struct weft_error why = {0};
 	json_int_t rank, gpu;
 	const char *name;
 	uint32_t node;
@@ -247,9 +248,9 @@ static int json_rank(struct reader *r, json_t *entry, struct weft_error *err)
 		return reader_fail(r, err,
 				   "expected {\"rank\", \"node\", \"gpu\"} in ",
 				   "\"ranks\"");
-	node = weft_fabric_node(r->f, name);
+	node = weft_fabric_find(r->f, name, &why);
 	if (node == WEFT_NONE)
-		return reader_fail(r, err, "the fabric has no node ", name);
+		return reader_fail(r, err, why.text, "");
 	if (gpu < 0 || gpu >= r->f->nodes[node].n_gpus)
 		return reader_fail(r, err, "no such GPU on node ", name);
 	if (rank < 0 || rank >= r->n_ranks)

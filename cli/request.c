@@ -4,7 +4,6 @@
 #include "cli/slurm_state.h"
 #include "topology/bitset.h"
 #include "topology/hostlist.h"
-#include "topology/suggest.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -79,24 +78,21 @@ static int nodes_visit(struct weft_occupancy *o, const char *option,
 	struct weft_error why = {0};
 	int result = -1;
 
-	if (weft_hostlist_decode(text, WEFT_MAX_GPUS, &list, &why)) {
-		weft_fail_at(err, why.code, option, 0, why.column, "%s",
-			     why.text);
+	if (weft_hostlist_decode(text, WEFT_MAX_GPUS, &list, &why))
 		goto out;
-	}
 	for (uint32_t i = 0; i < list.n; i++) {
-		uint32_t node = weft_fabric_node(o->fabric, list.names[i]);
+		uint32_t node =
+			weft_fabric_find(o->fabric, list.names[i], &why);
 
-		if (node == WEFT_NONE) {
-			weft_fail_at(err, WEFT_EINVAL, option, 0, 0,
-				     "the fabric has no node \"%s\"",
-				     list.names[i]);
+		if (node == WEFT_NONE)
 			goto out;
-		}
 		visit(o, node);
 	}
 	result = 0;
 out:
+	if (result)
+		weft_fail_at(err, why.code, option, 0, why.column, "%s",
+			     why.text);
 	weft_hostlist_free(&list);
 	return result;
 }

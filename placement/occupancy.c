@@ -4,7 +4,6 @@
 
 #include "topology/bitset.h"
 #include "topology/hostlist.h"
-#include "topology/suggest.h"
 #include "topology/yaml.h"
 
 #include <ctype.h>
@@ -60,31 +59,6 @@ uint32_t weft_occupancy_usable(const struct weft_occupancy *o)
 	for (uint32_t i = 0; i < o->fabric->n_nodes; i++)
 		sum += weft_occupancy_give(o, i);
 	return sum;
-}
-
-/* The node's name nearest to an unknown one; only for messages, hence the
- * table is made when it is needed.  Static text or a name of the fabric. */
-static const char *nearest_node(const struct weft_fabric *f, const char *name)
-{
-	const char **names = weft_calloc(f->n_nodes, sizeof(*names), NULL);
-	const char *best;
-
-	if (!names)
-		return "";
-	for (uint32_t i = 0; i < f->n_nodes; i++)
-		names[i] = f->nodes[i].name;
-	best = weft_suggest(name, names, f->n_nodes);
-	free(names);
-	return best ? best : "";
-}
-
-static int unknown_node(const struct weft_fabric *f, const char *name,
-			struct weft_error *err)
-{
-	return weft_fail(err, WEFT_EINVAL,
-			 "unknown node \"%.40s\": the nearest of the fabric "
-			 "is \"%s\"",
-			 name, nearest_node(f, name));
 }
 
 /* A decimal number of at most 2 digits more than any GPU index has. */
@@ -150,11 +124,9 @@ static int take_hosts(struct weft_occupancy *o, const char *hosts, bool all,
 	if (weft_hostlist_decode(hosts, f->n_nodes, &list, err))
 		goto out;
 	for (uint32_t i = 0; i < list.n; i++) {
-		node = weft_fabric_node(f, list.names[i]);
-		if (node == WEFT_NONE) {
-			unknown_node(f, list.names[i], err);
+		node = weft_fabric_find(f, list.names[i], err);
+		if (node == WEFT_NONE)
 			goto out;
-		}
 		if (!all && mask & ~weft_mask_first(f->nodes[node].n_gpus)) {
 			weft_fail(err, WEFT_EINVAL,
 				  "node %s has GPUs 0-%u, not GPU %u",

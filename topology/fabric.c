@@ -76,21 +76,33 @@ static uint32_t index_read(const char *text, uint32_t limit)
 	return *text || value >= limit ? WEFT_NONE : (uint32_t)value;
 }
 
-static int node_unknown(const struct weft_fabric *f, const char *text,
-			struct weft_error *err)
+/* The node's name nearest to an unknown one; only for messages, hence the
+ * table is made when it is needed. */
+static const char *node_nearest(const struct weft_fabric *f, const char *text)
 {
-	const char **known = weft_calloc(f->n_nodes, sizeof(*known), err);
+	const char **known = weft_calloc(f->n_nodes, sizeof(*known), NULL);
+	const char *nearest = NULL;
 
-	if (!known)
-		return -1;
-	for (uint32_t k = 0; k < f->n_nodes; k++)
-		known[k] = f->nodes[f->by_name[k]].name;
-	weft_fail(err, WEFT_EINVAL,
-		  "unknown GPU \"%.70s\"; expected NODE, NODE:GPU or an index "
-		  "below %u (the nearest known node is \"%s\")",
-		  text, f->n_gpus, weft_suggest(text, known, f->n_nodes));
+	if (known) {
+		for (uint32_t k = 0; k < f->n_nodes; k++)
+			known[k] = f->nodes[f->by_name[k]].name;
+		nearest = weft_suggest(text, known, f->n_nodes);
+	}
 	free(known);
-	return -1;
+	return nearest ? nearest : "";
+}
+
+uint32_t weft_fabric_find(const struct weft_fabric *f, const char *name,
+			  struct weft_error *err)
+{
+	uint32_t node = weft_fabric_node(f, name);
+
+	if (node == WEFT_NONE)
+		weft_fail(err, WEFT_EINVAL,
+			  "unknown node \"%.70s\": the nearest of the fabric "
+			  "is \"%s\"",
+			  name, node_nearest(f, name));
+	return node;
 }
 
 int weft_fabric_gpu(const struct weft_fabric *f, const char *text,
@@ -101,7 +113,13 @@ int weft_fabric_gpu(const struct weft_fabric *f, const char *text,
 
 	if (node == WEFT_NONE) {
 		*gpu = index_read(text, f->n_gpus);
-		return *gpu == WEFT_NONE ? node_unknown(f, text, err) : 0;
+		if (*gpu != WEFT_NONE)
+			return 0;
+		return weft_fail(err, WEFT_EINVAL,
+				 "unknown GPU \"%.70s\"; expected NODE, "
+				 "NODE:GPU or an index below %u (the nearest "
+				 "known node is \"%s\")",
+				 text, f->n_gpus, node_nearest(f, text));
 	}
 	if (text[length])
 		index = index_read(text + length + 1, f->nodes[node].n_gpus);

@@ -100,6 +100,10 @@ int weft_fabric_check(const struct weft_fabric *f, struct weft_error *err);
 /* Node index by name, or WEFT_NONE; O(log n). */
 uint32_t weft_fabric_node(const struct weft_fabric *f, const char *name);
 
+/* The same; an unknown name is an error that tells the nearest known one. */
+uint32_t weft_fabric_find(const struct weft_fabric *f, const char *name,
+			  struct weft_error *err);
+
 /* Level index by name, or WEFT_NONE. */
 uint32_t weft_fabric_level(const struct weft_fabric *f, const char *name);
 

@@ -71,6 +71,9 @@ plan --job gpus=64,within=leef
 check "an unknown level gets the nearest" err "leaf"
 plan --job "$job" --busy n77
 check "an unknown busy node is an error" exits 1
+plan --job "$job" -w n77
+check "an unknown required node gets the nearest" \
+	err "weft: --nodelist: unknown node \"n77\": the nearest"
 plan --job "$job" --method best
 check "an unknown method is an error" exits 1
 run plan --job "$job"

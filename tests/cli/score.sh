@@ -55,7 +55,8 @@ check "a broken hostlist is an error" exits 1
 check "its column is said" err "--nodes: column"
 printf 'n00:0\nn77:1\n' >"$work/bad"
 score --job gpus=2 --ranks "$work/bad"
-check "an unknown node is an error with its line" err "$work/bad:2: "
+check "an unknown node is an error with its line" \
+	err "$work/bad:2: unknown GPU \"n77:1\""
 echo '{"ranks": [{"rank": 0, "node": "n00"}]}' >"$work/bad"
 score --job gpus=1 --ranks "$work/bad"
 check "a plan without GPUs is an error" exits 1
