@@ -37,3 +37,22 @@ weft_costmodel_headers = \
 	%D%/traffic.h \
 	%D%/volume.h \
 	# End of weft_costmodel_headers
+
+# Measured waits.  Apart from the model, so that the plugin needs neither
+# jansson nor zlib; for the command line and the tests.
+noinst_LTLIBRARIES += libweft_trace.la
+libweft_trace_la_SOURCES = \
+	%D%/json_stream.c \
+	%D%/json_stream.h \
+	%D%/overlap.c \
+	%D%/overlap.h \
+	%D%/trace.c \
+	%D%/trace.h \
+	%D%/trace_draft.c \
+	%D%/trace_draft.h \
+	%D%/trace_graph.c \
+	%D%/trace_join.c \
+	%D%/trace_kineto.c \
+	%D%/trace_kineto.h \
+	# End of libweft_trace_la_SOURCES
+libweft_trace_la_LIBADD = $(JANSSON_LIBS) $(ZLIB_LIBS)

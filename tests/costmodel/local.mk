@@ -8,11 +8,13 @@ unit_tests += \
 	%D%/nccl \
 	%D%/nccl_golden \
 	%D%/out_of_memory \
+	%D%/overlap \
 	%D%/parallelism \
 	%D%/pipeline \
 	%D%/properties \
 	%D%/spec \
 	%D%/straggler \
+	%D%/trace \
 	%D%/traffic \
 	%D%/volume \
 	# End of unit_tests
@@ -20,7 +22,12 @@ unit_tests += \
 noinst_HEADERS += \
 	%D%/csv.h \
 	%D%/random.h \
+	%D%/trace_file.h \
 	# End of noinst_HEADERS
+
+trace_libs = libweft_trace.la $(LDADD) $(JANSSON_LIBS) $(ZLIB_LIBS)
+tests_costmodel_overlap_LDADD = $(trace_libs)
+tests_costmodel_trace_LDADD = $(trace_libs)
 
 # Lets the n-th allocation of the library fail.
 tests_costmodel_out_of_memory_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=calloc
