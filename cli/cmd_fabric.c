@@ -46,7 +46,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (!query->path)
 			query->path = getenv("WEFT_FABRIC");
-		if (!query->path)
+		if (!query->path || !*query->path)
 			argp_error(state, "which fabric file?");
 		return 0;
 	default:

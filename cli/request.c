@@ -54,7 +54,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (!request->fabric_path)
 			request->fabric_path = getenv("WEFT_FABRIC");
-		if (!request->fabric_path)
+		if (!request->fabric_path || !*request->fabric_path)
 			argp_error(state, "which cluster? Give --fabric FILE "
 					  "or set WEFT_FABRIC");
 		if (!request->job_text)

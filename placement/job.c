@@ -34,12 +34,19 @@ static int find_level(const struct weft_fabric *f, const char *key,
 static int load_model(struct weft_spec *spec, bool allow_files,
 		      struct weft_model *model, struct weft_error *err)
 {
+	struct weft_error why = {0};
+
 	if (weft_model_find(spec->model, model, NULL) == 0)
 		return 0;
 	if (!strpbrk(spec->model, "./") || !allow_files)
 		return weft_model_find(spec->model, model, err);
-	if (weft_model_load(spec->model, model, err))
-		return -1;
+	if (weft_model_load(spec->model, model, &why)) {
+		/* "llama3.1-70B" rather is a name that does not exist */
+		if (why.code == WEFT_EIO && !strchr(spec->model, '/'))
+			return weft_model_find(spec->model, model, err);
+		return weft_fail_at(err, why.code, why.source, why.line,
+				    why.column, "%s", why.text);
+	}
 	if (!spec->seq)
 		spec->seq = model->seq;
 	return 0;

@@ -82,6 +82,12 @@ check "no fabric is a usage error" exits 2
 plan --job gpus=1
 check "one GPU is not plural" out "1 GPU on n"
 
+plan --job gpus=8,model=llama3.1-70B
+check "a name with a dot that is no file gets the nearest model" \
+	err 'did you mean "llama3-70B"'
+plan --job gpus=8,model=./absent
+check "with a slash it is a file" err "weft: ./absent: No such file"
+
 cat >"$work/state.yaml" <<'EOF'
 weft: state/1
 busy:

@@ -30,6 +30,10 @@ for command in synth fabric plan score model; do
 	check "$command: nothing on stdout then" silent out
 done
 
+WEFT_FABRIC='' "$weft" fabric >"$work/out" 2>"$work/err"
+code=$?
+check "an empty file name is none" exits 2
+
 run fabric "$work/absent.yaml"
 check "a missing file is an error" exits 1
 check "the message begins with weft: FILE:" err "weft: $work/absent.yaml: "
