@@ -21,6 +21,13 @@ static const char *const dtype_names[WEFT_N_DTYPES] = {"bf16", "fp16", "fp32",
 						       "fp8"};
 static const char *const spread_names[WEFT_N_SPREADS] = {"pack", "balance",
 							 "failure-domain"};
+static const char *const recompute_names[WEFT_N_RECOMPUTES] = {
+	"none", "selective", "full"};
+static const char *const cp_comm_names[WEFT_N_CP_COMMS] = {"p2p", "allgather",
+							   "a2a"};
+static const char *const algorithm_names[WEFT_N_CHOICES_OF_ALGORITHM] = {
+	"auto",	     "ring", "tree", "hierarchical", "halving-doubling",
+	"in-network"};
 
 /* One entry of the text, blanks stripped.  Its bytes are printable ASCII. */
 struct entry {
@@ -97,8 +104,100 @@ static int read_word(const struct key *key, const struct entry *entry,
 }
 _Static_assert(sizeof(enum weft_dtype) == sizeof(uint32_t) &&
 		       sizeof(enum weft_metric) == sizeof(uint32_t) &&
-		       sizeof(enum weft_spread) == sizeof(uint32_t),
+		       sizeof(enum weft_spread) == sizeof(uint32_t) &&
+		       sizeof(enum weft_recompute) == sizeof(uint32_t) &&
+		       sizeof(enum weft_cp_comm) == sizeof(uint32_t) &&
+		       sizeof(enum weft_choice_of_algorithm) ==
+			       sizeof(uint32_t),
 	       "read_word stores enums as uint32_t");
+
+static int read_switch(const struct key *key, const struct entry *entry,
+		       void *field, struct weft_error *err)
+{
+	bool on = entry->value_length == 2 && !memcmp(entry->value, "on", 2);
+
+	if (!on && (entry->value_length != 3 || memcmp(entry->value, "off", 3)))
+		return fail_value(key, entry, err, "on or off");
+	*(bool *)field = on;
+	return 0;
+}
+
+/* Reads "25" or "1.25" and returns what follows; NULL where no number stands
+ * or it has more than 15 digits, which a double would not hold. */
+static const char *decimal_read(const char *text, const char *end,
+				double *value)
+{
+	uint32_t n_digits = 0;
+	double place = 1;
+	bool fraction = false;
+
+	*value = 0;
+	for (; text < end; text++) {
+		if (*text == '.' && !fraction && n_digits) {
+			fraction = true;
+			continue;
+		}
+		if (!isdigit((unsigned char)*text))
+			break;
+		if (++n_digits > 15)
+			return NULL;
+		*value = *value * 10 + (*text - '0');
+		place *= fraction ? 10 : 1;
+	}
+	if (!n_digits || text[-1] == '.')
+		return NULL;
+	*value /= place;
+	return text;
+}
+
+/* "1.25": from min to max. */
+static int read_factor(const struct key *key, const struct entry *entry,
+		       void *field, struct weft_error *err)
+{
+	const char *end = entry->value + entry->value_length;
+	char expected[64];
+	double value;
+
+	if (decimal_read(entry->value, end, &value) != end ||
+	    value < key->min || value > key->max) {
+		snprintf(expected, sizeof(expected), "a number from %u to %u",
+			 key->min, key->max);
+		return fail_value(key, entry, err, expected);
+	}
+	*(double *)field = value;
+	return 0;
+}
+
+/* "25MiB", "40MB", "4096": from a byte to 2^40. */
+static int read_size(const struct key *key, const struct entry *entry,
+		     void *field, struct weft_error *err)
+{
+	static const struct {
+		const char *name;
+		double bytes;
+	} units[] = {
+		{"", 1},     {"B", 1},	       {"kB", 1e3}, {"KiB", 1024},
+		{"MB", 1e6}, {"MiB", 1048576}, {"GB", 1e9}, {"GiB", 1073741824},
+	};
+	const char *end = entry->value + entry->value_length;
+	double value;
+	const char *unit = decimal_read(entry->value, end, &value);
+	size_t length, u = 0, n = sizeof(units) / sizeof(units[0]);
+
+	while (unit && unit < end && *unit == ' ')
+		unit++;
+	length = unit ? (size_t)(end - unit) : 0;
+	while (u < n && (strlen(units[u].name) != length ||
+			 (length && memcmp(units[u].name, unit, length))))
+		u++;
+	value *= u < n ? units[u].bytes : 1;
+	if (!unit || u == n || value < 1 || value > 1099511627776.0)
+		return fail_value(key, entry, err,
+				  "a size such as 25MiB, 40MB or 4096, at "
+				  "most 1024GiB");
+	*(double *)field = value;
+	return 0;
+}
 
 /* "90", "30s", "5m", "1h30m": units in falling order, bare seconds alone. */
 static int read_duration(const struct key *key, const struct entry *entry,
@@ -153,17 +252,23 @@ static int read_name(const struct key *key, const struct entry *entry,
 	return 0;
 }
 
-#define NUMBER(KEY, MIN, MAX)                                                  \
+#define RANGE(KEY, READ, FIELD, MIN, MAX)                                      \
 	{                                                                      \
-		.name = #KEY, .read = read_number,                             \
-		.offset = offsetof(struct weft_spec, KEY), .min = MIN,         \
+		.name = KEY, .read = READ,                                     \
+		.offset = offsetof(struct weft_spec, FIELD), .min = MIN,       \
 		.max = MAX                                                     \
 	}
-#define WORD(KEY, WORDS)                                                       \
+#define NUMBER(KEY, MIN, MAX) RANGE(#KEY, read_number, KEY, MIN, MAX)
+#define WORD(KEY, FIELD, WORDS)                                                \
 	{                                                                      \
-		.name = #KEY, .read = read_word,                               \
-		.offset = offsetof(struct weft_spec, KEY), .words = WORDS,     \
+		.name = KEY, .read = read_word,                                \
+		.offset = offsetof(struct weft_spec, FIELD), .words = WORDS,   \
 		.max = sizeof(WORDS) / sizeof(WORDS[0])                        \
+	}
+#define PLAIN(KEY, READ, FIELD)                                                \
+	{                                                                      \
+		.name = KEY, .read = READ,                                     \
+		.offset = offsetof(struct weft_spec, FIELD)                    \
 	}
 #define NAME(KEY)                                                              \
 	{                                                                      \
@@ -189,20 +294,32 @@ static const struct key keys[] = {
 	NUMBER(mbs, 1, 1u << 20),
 	NUMBER(gbs, 1, WEFT_MAX_GBS),
 	NUMBER(seq, 1, 1u << 27),
-	WORD(dtype, dtype_names),
+	PLAIN("sp", read_switch, sequence_parallel),
+	PLAIN("scatter", read_switch, scatter),
+	WORD("recompute", recompute, recompute_names),
+	WORD("cp_comm", cp_comm, cp_comm_names),
+	NUMBER(shard, 1, MAX_AXIS),
+	RANGE("capacity", read_factor, capacity, 1, 1024),
+	NUMBER(route_nodes, 1, 1024),
+	PLAIN("bucket", read_size, bucket_bytes),
+	RANGE("compress", read_factor, compress, 1, 1u << 20),
+	NUMBER(sync_every, 1, 1u << 20),
+	WORD("algorithm", algorithm, algorithm_names),
+	WORD("dtype", dtype, dtype_names),
+	WORD("grad_dtype", gradient_dtype, dtype_names),
+	WORD("param_dtype", parameter_dtype, dtype_names),
+	WORD("dispatch_dtype", dispatch_dtype, dtype_names),
 	NAME(model),
 	NAME(traffic),
-	WORD(metric, weft_metric_names),
+	WORD("metric", metric, weft_metric_names),
 	NAME(within),
 	NAME(prefer),
 	NUMBER(segment, 1, WEFT_MAX_GPUS),
-	WORD(spread, spread_names),
-	{.name = "wait",
-	 .read = read_duration,
-	 .offset = offsetof(struct weft_spec, wait_s)},
+	WORD("spread", spread, spread_names),
+	PLAIN("wait", read_duration, wait_s),
 };
 #define N_KEYS (sizeof(keys) / sizeof(keys[0]))
-_Static_assert(N_KEYS <= 32, "spec.given has one bit a key");
+_Static_assert(N_KEYS <= 64, "spec.given has one bit a key");
 
 static size_t key_find(const char *name, size_t length)
 {
@@ -276,11 +393,11 @@ static int entry_read(const struct entry *entry, struct weft_spec *spec,
 
 	if (k == N_KEYS)
 		return unknown_key(entry, err);
-	if (spec->given & UINT32_C(1) << k)
+	if (spec->given & UINT64_C(1) << k)
 		return weft_fail_at(err, WEFT_EINVAL, "job spec", 0,
 				    entry->name_column, "%s is given twice",
 				    keys[k].name);
-	spec->given |= UINT32_C(1) << k;
+	spec->given |= UINT64_C(1) << k;
 	return keys[k].read(&keys[k], entry, (char *)spec + keys[k].offset,
 			    err);
 }

@@ -29,15 +29,55 @@ enum weft_spread {
 	WEFT_N_SPREADS
 };
 
+/* What the forward pass is repeated for before the backward pass. */
+enum weft_recompute {
+	WEFT_RECOMPUTE_NONE,
+	WEFT_RECOMPUTE_SELECTIVE, /* the core of attention */
+	WEFT_RECOMPUTE_FULL,	  /* each layer */
+	WEFT_N_RECOMPUTES
+};
+
+/* How the ranks of a context-parallel group exchange keys and values. */
+enum weft_cp_comm {
+	WEFT_CP_P2P,	    /* around a ring, behind attention */
+	WEFT_CP_ALL_GATHER, /* gathered before attention */
+	WEFT_CP_ALL_TO_ALL, /* heads for tokens, queries and outputs too */
+	WEFT_N_CP_COMMS
+};
+
+/* The algorithm of collectives that have a choice of it. */
+enum weft_choice_of_algorithm {
+	WEFT_BY_SIZE, /* tree for small messages, ring for large ones */
+	WEFT_BY_RING,
+	WEFT_BY_TREE,
+	WEFT_BY_HIERARCHY,
+	WEFT_BY_HALVING_DOUBLING,
+	WEFT_BY_SWITCH, /* reduced in the network */
+	WEFT_N_CHOICES_OF_ALGORITHM
+};
+
 /* 0 or "" means "not given" until weft_spec_resolve has filled it in. */
 struct weft_spec {
 	uint32_t gpus, nodes, gpus_per_node;
 	uint32_t tp, cp, ep, etp, pp, vpp, dp;
-	uint32_t zero; /* ZeRO stage 0..3 */
-	uint32_t mbs;  /* sequences per micro-batch */
-	uint32_t gbs;  /* sequences per step, over all dp */
-	uint32_t seq;  /* tokens per sequence */
-	enum weft_dtype dtype;
+	uint32_t zero;		/* ZeRO stage 0..3 */
+	uint32_t mbs;		/* sequences per micro-batch */
+	uint32_t gbs;		/* sequences per step, over all dp */
+	uint32_t seq;		/* tokens per sequence */
+	bool sequence_parallel; /* activations split over tp everywhere */
+	bool scatter; /* pipeline messages split over tp; sp does it already */
+	enum weft_recompute recompute;
+	enum weft_cp_comm cp_comm;
+	uint32_t shard;	 /* ranks of dp*cp that `zero` shards over */
+	double capacity; /* of an expert, over an even share; 0: no limit */
+	uint32_t route_nodes; /* nodes that a token's experts lie on; 0: any */
+	double bucket_bytes;  /* gradients of one collective */
+	double compress;      /* bytes of a gradient over those sent, >= 1 */
+	uint32_t sync_every;  /* steps between exchanges of replicas */
+	enum weft_choice_of_algorithm algorithm;
+	enum weft_dtype dtype; /* of activations */
+	enum weft_dtype gradient_dtype, parameter_dtype;
+	enum weft_dtype dispatch_dtype; /* of tokens on the way to experts */
 	enum weft_metric metric;
 	enum weft_spread spread;
 	uint32_t segment;
@@ -46,7 +86,7 @@ struct weft_spec {
 	char model[128];   /* built-in name or, on the command line, a file */
 	char traffic[128]; /* measured matrix; command line only */
 	char within[32], prefer[32]; /* level names */
-	uint32_t given; /* bit k: key k of the grammar was written */
+	uint64_t given; /* bit k: key k of the grammar was written */
 };
 
 /* Parses text: syntax, types, ranges, unknown and repeated keys (with the
@@ -59,19 +99,25 @@ int weft_spec_parse(const char *text, struct weft_spec *spec,
 
 /* Fills in defaults and dp, and verifies that everything agrees:
  * tp*cp*pp*dp == gpus (and etp*ep*pp divides it), nodes*gpus_per_node == gpus,
- * gbs divisible by mbs*dp, order names every axis.  seq stays 0 when the model
- * is not built in: then it is the model's.  etp stays 0 unless ep > 1.
- * nodes and gpus_per_node stay 0 ("any") unless written or implied.
- * gpus: how many GPUs the job gets when the spec does not say (0: unknown, then
- * it is the product of the axes).  gpus given and different from spec->gpus is
- * an error.  Keys whose engine is not there yet fail with WEFT_ENOSYS where
- * they would change the answer. */
+ * shard dividing dp*cp, gbs divisible by mbs*dp, order names every axis.  seq
+ * stays 0 when the model is not built in: then it is the model's.  etp stays 0
+ * unless ep > 1. nodes and gpus_per_node stay 0 ("any") unless written or
+ * implied. gpus: how many GPUs the job gets when the spec does not say (0:
+ * unknown, then it is the product of the axes).  gpus given and different from
+ * spec->gpus is an error.  Keys whose engine is not there yet fail with
+ * WEFT_ENOSYS where they would change the answer. */
 int weft_spec_resolve(struct weft_spec *spec, uint32_t gpus,
 		      struct weft_error *err);
 
-/* The grid of a resolved spec's ranks. */
+/* The grid of a resolved spec's ranks, as the dense layers see it. */
 int weft_spec_grid(const struct weft_spec *spec, struct weft_grid *grid,
 		   struct weft_error *err);
+
+/* The grid of the same ranks as expert layers see it, in the same order: "tp"
+ * has etp ranks, "ep" ep, "dp" (replicas of an expert) what is left, "cp" one.
+ * Only where ep > 1. */
+int weft_spec_expert_grid(const struct weft_spec *spec, struct weft_grid *grid,
+			  struct weft_error *err);
 
 /* Micro-batches per step of a resolved spec: gbs / (mbs*dp). */
 uint32_t weft_spec_micro_batches(const struct weft_spec *spec);
@@ -79,7 +125,7 @@ uint32_t weft_spec_micro_batches(const struct weft_spec *spec);
 /* true when `key` was written in the text. */
 bool weft_spec_given(const struct weft_spec *spec, const char *key);
 
-/* Bytes of one activation element. */
+/* Bytes of one element. */
 double weft_dtype_bytes(enum weft_dtype dtype);
 
 #endif

@@ -9,6 +9,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+/* The bucket of PyTorch's DistributedDataParallel. */
+#define DEFAULT_BUCKET_BYTES (25 * 1048576.0)
+
 static int fail(struct weft_error *err, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
@@ -168,6 +171,107 @@ static int resolve_batch(struct weft_spec *spec, struct weft_error *err)
 	return 0;
 }
 
+/* How many replicas of the parameters share what zero shards. */
+static int resolve_shard(struct weft_spec *spec, struct weft_error *err)
+{
+	if (!weft_spec_given(spec, "shard")) {
+		spec->shard = spec->zero ? spec->dp * spec->cp : 1;
+		return 0;
+	}
+	if (!weft_spec_given(spec, "zero"))
+		spec->zero = 3;
+	if (spec->zero == 0 && spec->shard > 1)
+		return fail(err, WEFT_EINVAL,
+			    "shard = %u, but zero = 0: nothing is sharded",
+			    spec->shard);
+	return 0;
+}
+
+/* A shard group is made of neighbours in the ring over cp and dp. */
+static int shard_check(const struct weft_spec *spec,
+		       const struct weft_grid *grid, struct weft_error *err)
+{
+	uint32_t cp = weft_grid_axis(grid, "cp"),
+		 dp = weft_grid_axis(grid, "dp");
+	uint32_t replicas = spec->dp * spec->cp, fast = spec->dp;
+
+	if (replicas % spec->shard)
+		return fail(err, WEFT_EINVAL,
+			    "shard = %u does not divide dp*cp = %u*%u = %u",
+			    spec->shard, spec->dp, spec->cp, replicas);
+	if (spec->cp > 1 && spec->dp > 1 && grid->stride[cp] < grid->stride[dp])
+		fast = spec->cp;
+	else if (spec->dp == 1)
+		fast = spec->cp;
+	if (spec->shard % fast && fast % spec->shard)
+		return fail(err, WEFT_EINVAL,
+			    "shard = %u: expected a multiple or a divisor of "
+			    "the faster of dp and cp, which is %u",
+			    spec->shard, fast);
+	return 0;
+}
+
+/* What moves how often and in which type. */
+static int resolve_exchange(struct weft_spec *spec, struct weft_error *err)
+{
+	const struct {
+		const char *key;
+		enum weft_dtype *field, value;
+	} types[] = {
+		{"grad_dtype", &spec->gradient_dtype, WEFT_FP32},
+		{"param_dtype", &spec->parameter_dtype,
+		 spec->dtype == WEFT_FP8 ? WEFT_BF16 : spec->dtype},
+		{"dispatch_dtype", &spec->dispatch_dtype, spec->dtype},
+	};
+
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+		if (!weft_spec_given(spec, types[i].key))
+			*types[i].field = types[i].value;
+	}
+	if (!weft_spec_given(spec, "sp"))
+		spec->sequence_parallel = true;
+	spec->sequence_parallel = spec->sequence_parallel && spec->tp > 1;
+	if (!weft_spec_given(spec, "scatter"))
+		spec->scatter = true;
+	if (!weft_spec_given(spec, "bucket"))
+		spec->bucket_bytes = DEFAULT_BUCKET_BYTES;
+	if (!weft_spec_given(spec, "compress"))
+		spec->compress = 1;
+	default_to(&spec->sync_every, 1);
+	if (spec->sync_every > 1 && (spec->zero > 0 || spec->ep > 1))
+		return fail(err, WEFT_EINVAL,
+			    "sync_every = %u, but %s: replicas that share "
+			    "state cannot run apart",
+			    spec->sync_every,
+			    spec->ep > 1 ? "ep > 1" : "zero > 0");
+	if (spec->compress > 8 * weft_dtype_bytes(spec->gradient_dtype) &&
+	    spec->zero > 0)
+		return fail(err, WEFT_EINVAL,
+			    "compress = %g leaves less than a bit of each "
+			    "gradient: sparse gradients need zero = 0",
+			    spec->compress);
+	return 0;
+}
+
+/* What expert parallelism asks of the other axes. */
+static int experts_check(const struct weft_spec *spec, struct weft_error *err)
+{
+	if (spec->tp > 1 && !spec->sequence_parallel)
+		return fail(err, WEFT_EINVAL,
+			    "ep = %u and tp = %u, but sp = off: experts take "
+			    "tokens that are split over tp",
+			    spec->ep, spec->tp);
+	if (weft_spec_given(spec, "shard") && spec->zero > 0 &&
+	    (uint64_t)spec->shard * spec->tp %
+			    ((uint64_t)spec->etp * spec->ep) !=
+		    0)
+		return fail(err, WEFT_EINVAL,
+			    "shard*tp = %u*%u is not a multiple of etp*ep = "
+			    "%u*%u: a shard group holds whole sets of experts",
+			    spec->shard, spec->tp, spec->etp, spec->ep);
+	return 0;
+}
+
 /* Experts have a grid of their own on the same ranks. */
 static int resolve_experts(struct weft_spec *spec, struct weft_error *err)
 {
@@ -188,6 +292,28 @@ static int resolve_experts(struct weft_spec *spec, struct weft_error *err)
 			    "etp*ep*pp = %u*%u*%u = %" PRIu64
 			    " does not divide gpus = %u",
 			    spec->etp, spec->ep, spec->pp, shard, spec->gpus);
+	return experts_check(spec, err);
+}
+
+/* The stages of a pipeline must be the same ranks in both grids. */
+static int resolve_expert_order(const struct weft_spec *spec,
+				struct weft_error *err)
+{
+	struct weft_grid dense, expert;
+	uint32_t a, b;
+
+	if (spec->ep == 1)
+		return 0;
+	if (weft_spec_grid(spec, &dense, err) ||
+	    weft_spec_expert_grid(spec, &expert, err))
+		return -1;
+	a = weft_grid_axis(&dense, "pp");
+	b = weft_grid_axis(&expert, "pp");
+	if (spec->pp > 1 && dense.stride[a] != expert.stride[b])
+		return fail(err, WEFT_EINVAL,
+			    "order = %s gives dense and expert layers of a "
+			    "rank different stages: pp must vary slowest",
+			    spec->order);
 	return 0;
 }
 
@@ -204,7 +330,9 @@ static int resolve_model(struct weft_spec *spec, struct weft_error *err)
 	if (!spec->order[0])
 		snprintf(spec->order, sizeof(spec->order), "%s",
 			 WEFT_ORDER_DEFAULT);
-	return weft_spec_grid(spec, &grid, err);
+	if (weft_spec_grid(spec, &grid, err) || shard_check(spec, &grid, err))
+		return -1;
+	return resolve_expert_order(spec, err);
 }
 
 /* Keys whose engine is not there yet, where they would change the answer. */
@@ -235,7 +363,8 @@ int weft_spec_resolve(struct weft_spec *spec, uint32_t gpus,
 {
 	if (resolve_gpus(spec, gpus, err) || resolve_axes(spec, err) ||
 	    resolve_product(spec, err) || resolve_nodes(spec, err) ||
-	    resolve_batch(spec, err) || resolve_experts(spec, err) ||
+	    resolve_batch(spec, err) || resolve_shard(spec, err) ||
+	    resolve_exchange(spec, err) || resolve_experts(spec, err) ||
 	    resolve_model(spec, err))
 		return -1;
 	return refuse_unsupported(spec, err);
@@ -244,10 +373,24 @@ int weft_spec_resolve(struct weft_spec *spec, uint32_t gpus,
 int weft_spec_grid(const struct weft_spec *spec, struct weft_grid *grid,
 		   struct weft_error *err)
 {
-	/* The grid of the dense layers; experts are laid over it. */
 	const struct weft_axis_size sizes[] = {
 		{"tp", spec->tp}, {"cp", spec->cp}, {"ep", 1},
 		{"dp", spec->dp}, {"pp", spec->pp},
+	};
+
+	return weft_grid_build(spec->order, sizes,
+			       sizeof(sizes) / sizeof(sizes[0]), grid, err);
+}
+
+int weft_spec_expert_grid(const struct weft_spec *spec, struct weft_grid *grid,
+			  struct weft_error *err)
+{
+	const struct weft_axis_size sizes[] = {
+		{"tp", spec->etp},
+		{"cp", 1},
+		{"ep", spec->ep},
+		{"dp", spec->gpus / (spec->etp * spec->ep * spec->pp)},
+		{"pp", spec->pp},
 	};
 
 	return weft_grid_build(spec->order, sizes,

@@ -33,7 +33,11 @@ static void every_key_is_read(void **state)
 	parse("gpus=64,nodes=8,gpus_per_node=8,tp=8,cp=2,ep=4,etp=1,pp=2,vpp=5,"
 	      "dp=2,order=pp/dp/cp/tp,zero=3,mbs=2,gbs=128,seq=8192,dtype=fp8,"
 	      "model=llama3-8B,traffic=a b.csv,metric=hops,within=pod,"
-	      "prefer=leaf,segment=4,spread=balance,wait=1h30m",
+	      "prefer=leaf,segment=4,spread=balance,wait=1h30m,sp=off,"
+	      "scatter=on,recompute=selective,cp_comm=allgather,shard=4,"
+	      "capacity=1.25,route_nodes=4,bucket=40MB,compress=2.5,"
+	      "sync_every=8,algorithm=halving-doubling,grad_dtype=bf16,"
+	      "param_dtype=fp16,dispatch_dtype=fp8",
 	      &s);
 	assert_int_equal(s.gpus, 64);
 	assert_int_equal(s.nodes, 8);
@@ -59,7 +63,21 @@ static void every_key_is_read(void **state)
 	assert_int_equal(s.segment, 4);
 	assert_int_equal(s.spread, WEFT_BALANCE);
 	assert_close(s.wait_s, 5400, 0);
-	assert_int_equal(s.given, (1u << 24) - 1);
+	assert_false(s.sequence_parallel);
+	assert_true(s.scatter);
+	assert_int_equal(s.recompute, WEFT_RECOMPUTE_SELECTIVE);
+	assert_int_equal(s.cp_comm, WEFT_CP_ALL_GATHER);
+	assert_int_equal(s.shard, 4);
+	assert_close(s.capacity, 1.25, 0);
+	assert_int_equal(s.route_nodes, 4);
+	assert_close(s.bucket_bytes, 40e6, 0);
+	assert_close(s.compress, 2.5, 0);
+	assert_int_equal(s.sync_every, 8);
+	assert_int_equal(s.algorithm, WEFT_BY_HALVING_DOUBLING);
+	assert_int_equal(s.gradient_dtype, WEFT_BF16);
+	assert_int_equal(s.parameter_dtype, WEFT_FP16);
+	assert_int_equal(s.dispatch_dtype, WEFT_FP8);
+	assert_int_equal(s.given, (UINT64_C(1) << 38) - 1);
 	assert_true(weft_spec_given(&s, "wait"));
 	assert_false(weft_spec_given(&s, "nonsense"));
 }
@@ -118,6 +136,41 @@ static void durations_have_units(void **state)
 	}
 }
 
+static void sizes_have_units(void **state)
+{
+	static const struct {
+		const char *text;
+		double bytes;
+	} cases[] = {
+		{"bucket=1", 1},
+		{"bucket=4096B", 4096},
+		{"bucket=25MiB", 26214400},
+		{"bucket=1.5 KiB", 1536},
+		{"bucket=0.5kB", 500},
+		{"bucket=2GB", 2e9},
+		{"bucket=1024GiB", 1099511627776},
+	};
+	static const char *const wrong[] = {
+		"bucket=0",	"bucket=-1",	"bucket=MiB",
+		"bucket=1.MiB", "bucket=.5MiB", "bucket=1.2.3MiB",
+		"bucket=1Mib",	"bucket=0.5",	"bucket=1025GiB",
+		"bucket=1e6",	"bucket=1 2MB", "bucket=1234567890123456"};
+	struct weft_spec s;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		parse(cases[i].text, &s);
+		assert_close(s.bucket_bytes, cases[i].bytes, 0);
+	}
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		struct weft_error err = {0};
+
+		assert_int_equal(weft_spec_parse(wrong[i], &s, &err), -1);
+		assert_error_says(&err, "is not a size such as 25MiB");
+		assert_int_equal(err.column, 8);
+	}
+}
+
 static void mistakes_are_named_with_their_column(void **state)
 {
 	static const struct {
@@ -147,6 +200,13 @@ static void mistakes_are_named_with_their_column(void **state)
 		{"gpus_per_node=65", "from 1 to 64", 15},
 		{"dtype=int8", "is not one of bf16, fp16, fp32, fp8", 7},
 		{"metric=speed", "is not one of hops, latency, time", 8},
+		{"sp=yes", "sp: \"yes\" is not on or off", 4},
+		{"recompute=all", "is not one of none, selective, full", 11},
+		{"cp_comm=ring", "is not one of p2p, allgather, a2a", 9},
+		{"algorithm=nccl", "is not one of auto, ring, tree", 11},
+		{"compress=0.5", "is not a number from 1 to 1048576", 10},
+		{"compress=x", "is not a number from 1 to", 10},
+		{"capacity=1.5x", "is not a number from 1 to 1024", 10},
 		{"spread=wide", "one of pack, balance, failure-domain", 8},
 		{"tp=8\n", "byte \\x0a: expected printable ASCII", 5},
 		{"tp=\xc3\xa9", "byte \\xc3", 4},
@@ -204,6 +264,33 @@ static void defaults_are_filled_in(void **state)
 	assert_string_equal(s.order, WEFT_ORDER_DEFAULT);
 	assert_int_equal(s.dtype, WEFT_BF16);
 	assert_int_equal(s.metric, WEFT_TIME);
+	assert_true(s.sequence_parallel);
+	assert_true(s.scatter);
+	assert_int_equal(s.recompute, WEFT_RECOMPUTE_NONE);
+	assert_int_equal(s.cp_comm, WEFT_CP_P2P);
+	assert_int_equal(s.shard, 1);
+	assert_close(s.bucket_bytes, 25 * 1048576, 0);
+	assert_close(s.compress, 1, 0);
+	assert_int_equal(s.sync_every, 1);
+	assert_int_equal(s.algorithm, WEFT_BY_SIZE);
+	assert_int_equal(s.gradient_dtype, WEFT_FP32);
+	assert_int_equal(s.parameter_dtype, WEFT_BF16);
+	assert_int_equal(s.dispatch_dtype, WEFT_BF16);
+
+	resolve("tp=1,sp=on", 8, &s);
+	assert_false(s.sequence_parallel);
+	resolve("tp=2,sp=off", 8, &s);
+	assert_false(s.sequence_parallel);
+	resolve("zero=1,cp=2", 8, &s);
+	assert_int_equal(s.shard, 8);
+	resolve("shard=4,cp=2", 8, &s);
+	assert_int_equal(s.zero, 3);
+	assert_int_equal(s.shard, 4);
+	resolve("dtype=fp8", 8, &s);
+	assert_int_equal(s.parameter_dtype, WEFT_BF16);
+	assert_int_equal(s.dispatch_dtype, WEFT_FP8);
+	resolve("dtype=fp32", 8, &s);
+	assert_int_equal(s.parameter_dtype, WEFT_FP32);
 
 	resolve("", 0, &s);
 	assert_int_equal(s.gpus, 1);
@@ -228,6 +315,10 @@ static void a_resolved_spec_resolves_to_itself(void **state)
 
 	(void)state;
 	resolve("tp=8,pp=4,vpp=2,zero=1,nodes=8,gpus_per_node=8", 64, &once);
+	twice = once;
+	assert_int_equal(weft_spec_resolve(&twice, 64, &err), 0);
+	assert_memory_equal(&once, &twice, sizeof(once));
+	resolve("sp=on,shard=4,dtype=fp8,grad_dtype=bf16", 64, &once);
 	twice = once;
 	assert_int_equal(weft_spec_resolve(&twice, 64, &err), 0);
 	assert_memory_equal(&once, &twice, sizeof(once));
@@ -269,6 +360,18 @@ static void contradictions_state_the_arithmetic(void **state)
 		{"vpp=2", 0, "vpp = 2, but pp = 1"},
 		{"etp=2", 0, "etp = 2, but ep = 1"},
 		{"dp=8,ep=3", 0, "etp*ep*pp = 1*3*1 = 3 does not divide"},
+		{"dp=8,shard=3", 0, "shard = 3 does not divide dp*cp = 8*1"},
+		{"dp=8,zero=0,shard=2", 0, "shard = 2, but zero = 0"},
+		{"dp=6,cp=2,shard=3", 0,
+		 "expected a multiple or a divisor of the faster of dp and cp, "
+		 "which is 2"},
+		{"dp=8,zero=1,sync_every=2", 0, "but zero > 0"},
+		{"dp=8,zero=1,compress=33", 0, "need zero = 0"},
+		{"tp=2,dp=4,ep=2,sp=off", 0, "tokens that are split over tp"},
+		{"dp=8,ep=4,shard=2", 0, "holds whole sets of experts"},
+		{"dp=8,ep=4,order=dp-pp", 0, "does not say where ep=4 goes"},
+		{"tp=2,dp=4,pp=2,ep=2,order=tp-pp-ep-dp", 0,
+		 "pp must vary slowest"},
 		{"tp=8,order=cp-dp-pp", 0, "does not say where tp=8 goes"},
 		{"tp=8,order=tpp-dp", 0, "unknown axis \"tpp\""},
 	};
@@ -360,6 +463,7 @@ int main(void)
 		cmocka_unit_test(every_key_is_read),
 		cmocka_unit_test(blanks_do_not_matter),
 		cmocka_unit_test(durations_have_units),
+		cmocka_unit_test(sizes_have_units),
 		cmocka_unit_test(mistakes_are_named_with_their_column),
 		cmocka_unit_test(a_text_too_long_is_refused),
 		cmocka_unit_test(defaults_are_filled_in),
