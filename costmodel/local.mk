@@ -13,6 +13,11 @@ libweft_costmodel_la_SOURCES = \
 	%D%/nccl_tables.c \
 	%D%/parallelism.c \
 	%D%/pipeline.c \
+	%D%/schedule.c \
+	%D%/schedule_layers.c \
+	%D%/schedule_parts.h \
+	%D%/schedule_replicas.c \
+	%D%/schedule_shape.c \
 	%D%/spec.c \
 	%D%/spec_resolve.c \
 	%D%/straggler.c \

@@ -44,7 +44,10 @@ enum weft_overlap {
 };
 
 /* One kind of call.  Every rank of the stages first_stage ... first_stage +
- * n_stages - 1 makes it `count` times a step, within its own group. */
+ * n_stages - 1 makes it `count` times a step, within its own group.  A
+ * send-recv goes to the next rank of the group and around, but backward in a
+ * pipeline to the one before.  A group "pp" with n = 2 of a longer pipeline is
+ * its first and last rank; there is a call for each. */
 struct weft_call {
 	enum weft_axis axis;
 	enum weft_collective collective;
@@ -60,14 +63,21 @@ struct weft_call {
 	const char *what;  /* "tp all-gather of activations"; static text */
 };
 
+/* The grids are those of weft_spec_grid and weft_spec_expert_grid, where an
+ * axis that some group has a part of is two: "dp_shard" and "dp_rep" (or of
+ * cp) when shard groups are smaller than dp*cp, "ep_node" and "ep_net" when
+ * tokens are routed to a limited number of nodes. */
 struct weft_schedule {
 	uint32_t n_calls;
 	struct weft_call *calls;	/* [n_calls] by axis, then phase */
 	struct weft_grid dense, expert; /* expert.n_ranks 0: no experts */
 };
 
-/* The calls of a resolved spec.  Free with weft_schedule_free in either case.
- */
+/* The calls of a resolved spec.  Fails where spec and model do not fit: more
+ * parts than layers, experts or heads that cannot be dealt out.  A pipeline
+ * stage has its layers as evenly as possible, the first ones get one more.
+ * Left out are scalars (losses, norms of gradients): their time is latency
+ * alone.  Free with weft_schedule_free in either case. */
 int weft_schedule_build(const struct weft_spec *spec,
 			const struct weft_model *model,
 			struct weft_schedule *schedule, struct weft_error *err);

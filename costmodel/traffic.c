@@ -234,6 +234,10 @@ static int build_check(const struct build *build, const struct weft_grid *grid,
 		return weft_fail(err, WEFT_EINVAL,
 				 "the grid of %u ranks is not the spec's",
 				 grid->n_ranks);
+	if (spec->ep > 1)
+		return weft_fail(err, WEFT_ENOSYS,
+				 "job spec: ep > 1 (expert parallelism): not "
+				 "supported yet");
 	return 0;
 }
 

@@ -2,6 +2,24 @@
 /* volume.c - closed forms of the bytes that one GPU sends */
 #include "costmodel/volume.h"
 
+double weft_volume_collective(enum weft_collective collective, uint32_t n,
+			      double size_bytes)
+{
+	/* Times size for a message, times (n-1)/n size for the rest. */
+	static const double shares[WEFT_N_COLLECTIVES] = {
+		[WEFT_ALL_REDUCE] = 2,	   [WEFT_ALL_GATHER] = 1,
+		[WEFT_REDUCE_SCATTER] = 1, [WEFT_ALL_TO_ALL] = 1,
+		[WEFT_BROADCAST] = 1,	   [WEFT_REDUCE] = 1,
+		[WEFT_SEND_RECV] = 1,
+	};
+
+	if (n < 2)
+		return 0;
+	if (collective == WEFT_SEND_RECV)
+		return size_bytes;
+	return shares[collective] * (n - 1) / n * size_bytes;
+}
+
 double weft_volume_all_gather(uint32_t n, double size_bytes)
 {
 	return n < 2 ? 0 : (double)(n - 1) / n * size_bytes;
@@ -30,6 +48,11 @@ double weft_volume_cp_layer(uint32_t c, double b, double s, double kv_width,
 			    double e)
 {
 	return c < 2 ? 0 : 3 * (c - 1) * 2 * b * (s / c) * kv_width * e;
+}
+
+double weft_volume_tokens(double tokens, double k, double h, double e)
+{
+	return tokens * k * h * e;
 }
 
 double weft_volume_pp_send(uint32_t t, double b, double s, double h, double e)

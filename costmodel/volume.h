@@ -8,7 +8,15 @@
 #ifndef WEFT_COSTMODEL_VOLUME_H
 #define WEFT_COSTMODEL_VOLUME_H
 
+#include "costmodel/collective.h"
+
 #include <stdint.h>
+
+/* Bytes that one rank sends in one call among n ranks, bandwidth-optimal
+ * algorithms (rings; pairs for an all-to-all); size_bytes as in collective.h.
+ * Of broadcast and reduce the mean over the ranks. */
+double weft_volume_collective(enum weft_collective collective, uint32_t n,
+			      double size_bytes);
 
 /* Ring collectives over n ranks; size_bytes is the full (gathered) size. */
 double weft_volume_all_reduce(uint32_t n, double size_bytes);
@@ -23,6 +31,10 @@ double weft_volume_tp_layer(uint32_t t, double b, double s, double h, double e);
  * layer and micro-batch; kv_width is the K (or V) width of this tensor rank. */
 double weft_volume_cp_layer(uint32_t c, double b, double s, double kv_width,
 			    double e);
+
+/* Expert parallelism: T tokens, each to k experts that all lie elsewhere; e is
+ * the sum of both ways where both are meant. */
+double weft_volume_tokens(double tokens, double k, double h, double e);
 
 /* One send of a pipeline boundary, one micro-batch, one direction.
  * scatter_gather: the t tensor ranks send 1/t each (arXiv:2104.04473 4.1). */

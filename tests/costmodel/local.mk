@@ -12,6 +12,7 @@ unit_tests += \
 	%D%/parallelism \
 	%D%/pipeline \
 	%D%/properties \
+	%D%/schedule \
 	%D%/spec \
 	%D%/straggler \
 	%D%/trace \
