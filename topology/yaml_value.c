@@ -24,9 +24,11 @@ static const struct unit rate_units[] = {
 	{"Mb/s", 1e6 / 8},  {"kB/s", 1e3},	{"B/s", 1},
 };
 
+/* Of the two letters that look like mu, one is the micro sign. */
 static const struct unit time_units[] = {
-	{"us", 1e-6}, {"\xc2\xb5s", 1e-6}, {"ns", 1e-9}, {"ms", 1e-3},
-	{"s", 1},     {"min", 60},	   {"h", 3600},
+	{"us", 1e-6}, {"\xc2\xb5s", 1e-6}, {"\xce\xbcs", 1e-6},
+	{"ns", 1e-9}, {"ms", 1e-3},	   {"s", 1},
+	{"min", 60},  {"h", 3600},
 };
 
 /* A kind of quantity: its units, and an example for messages. */
@@ -346,5 +348,16 @@ int weft_yaml_time(const struct weft_yaml *doc,
 		   const struct weft_yaml_node *node, double *time_s,
 		   struct weft_error *err)
 {
-	return quantity_read(doc, node, &duration, time_s, err);
+	double value = 0;
+
+	if (quantity_read(doc, node, &duration, &value, err))
+		return -1;
+	/* Longer than 30 years is a slip; infinity would not even print. */
+	if (!(value <= 1e9))
+		return weft_yaml_fail(doc, node, err,
+				      "%.60s: expected a time of at most 1e9 "
+				      "s, found " QUOTED,
+				      label(node), node->text);
+	*time_s = value;
+	return 0;
 }
