@@ -4,7 +4,6 @@
 
 #include "costmodel/straggler.h"
 #include "topology/hostlist.h"
-#include "topology/suggest.h"
 #include "topology/yaml.h"
 
 #include <ctype.h>
@@ -18,22 +17,6 @@
 #define MAX_FACTOR 1000.0
 #define MAX_BYTES  (32u << 20)
 
-static int unknown_node(const struct weft_fabric *f, const char *name,
-			struct weft_error *err)
-{
-	const char **known = weft_calloc(f->n_nodes, sizeof(*known), err);
-
-	if (!known)
-		return -1;
-	for (uint32_t k = 0; k < f->n_nodes; k++)
-		known[k] = f->nodes[k].name;
-	weft_fail(err, WEFT_EINVAL,
-		  "the fabric has no node \"%.63s\"; the nearest is \"%s\"",
-		  name, weft_suggest(name, known, f->n_nodes));
-	free(known);
-	return -1;
-}
-
 /* Gives every node of `hosts` a factor.  err->column counts in hosts. */
 static int hosts_set(struct weft_health *health, const struct weft_fabric *f,
 		     const char *hosts, double factor, struct weft_error *err)
@@ -44,10 +27,10 @@ static int hosts_set(struct weft_health *health, const struct weft_fabric *f,
 	int rc = weft_hostlist_decode(hosts, f->n_nodes, &list, &local);
 
 	for (; rc == 0 && i < list.n; i++) {
-		uint32_t node = weft_fabric_node(f, list.names[i]);
+		uint32_t node = weft_fabric_find(f, list.names[i], &local);
 
 		if (node == WEFT_NONE)
-			rc = unknown_node(f, list.names[i], &local);
+			rc = -1;
 		else if (health->factor[node] != 0)
 			rc = weft_fail(&local, WEFT_EINVAL,
 				       "node %.63s is named twice",

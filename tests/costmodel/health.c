@@ -94,7 +94,7 @@ static void mistakes_are_shown_where_they_are(void **state)
 		 "number"},
 		{"h.yaml", "weft: health/1\nnodes:\n  n1: 0.01\n", 3, 7, "0.1"},
 		{"h.yaml", "weft: health/1\nnodes:\n  n1,m2: 2\n", 3, 6,
-		 "no node \"m2\"; the nearest is \"n2\""},
+		 "unknown node \"m2\": the nearest of the fabric is \"n2\""},
 		{"h.yaml", "weft: health/1\nnodes:\n  n[1-3]: 2\n  n3: 2\n", 4,
 		 3, "node n3 is named twice"},
 		{"h.yaml", "weft: health/1\nnode:\n", 2, 1, "nodes"},
@@ -103,7 +103,8 @@ static void mistakes_are_shown_where_they_are(void **state)
 		{"h.csv", "node,factor\n\nn1;2\n", 3, 1, "\"node,factor\""},
 		{"h.csv", "node,factor\nn1, x2\n", 2, 5, "number"},
 		{"h.csv", "node,factor\nn1,2000\n", 2, 4, "1000"},
-		{"h.csv", "node,factor\n n1,m2,1\n", 2, 5, "no node \"m2\""},
+		{"h.csv", "node,factor\n n1,m2,1\n", 2, 5,
+		 "unknown node \"m2\""},
 		{"h.csv", "node,factor\n\"n[1,m]\",1\n", 2, 6, ""},
 		{"h.csv", "node,factor\nn1,1\nn1,1\n", 3, 1, "named twice"},
 	};
