@@ -6,6 +6,7 @@ libweft_costmodel_la_SOURCES = \
 	%D%/cost.c \
 	%D%/gradsync.c \
 	%D%/health.c \
+	%D%/memory.c \
 	%D%/model.c \
 	%D%/nccl.c \
 	%D%/nccl_model.c \
@@ -32,6 +33,7 @@ weft_costmodel_headers = \
 	%D%/cost.h \
 	%D%/gradsync.h \
 	%D%/health.h \
+	%D%/memory.h \
 	%D%/model.h \
 	%D%/nccl.h \
 	%D%/parallelism.h \

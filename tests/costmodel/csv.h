@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CSV_MAX_COLUMNS 32
+#define CSV_MAX_COLUMNS 40
 #define CSV_MAX_ROWS	2048
 
 struct csv {

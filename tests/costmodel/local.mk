@@ -4,6 +4,7 @@ unit_tests += \
 	%D%/flow_simulation \
 	%D%/gradsync \
 	%D%/health \
+	%D%/memory \
 	%D%/model \
 	%D%/nccl \
 	%D%/nccl_golden \
