@@ -137,12 +137,12 @@ static void shape_text(const struct weft_fabric *f)
 		printf(", %u racks", f->n_racks);
 	if (!f->connected)
 		printf(", disjoint");
-	printf("\n%-10s %8s %12s %5s %12s %9s %8s\n", "level", "domains",
+	printf("\n%-10s %8s %13s %5s %12s %9s %8s\n", "level", "domains",
 	       "GPUs each", "hops", "rate per GPU", "latency", "oversub");
 	for (uint32_t l = 0; l < f->n_levels; l++) {
 		const struct weft_level *level = &f->levels[l];
 
-		printf("%-10s %8u", level->name, level->n_domains);
+		printf("%-10s %8u ", level->name, level->n_domains);
 		range_print(f, level, 13);
 		printf(" %5u %12s %9s %6g:1\n", level->hops,
 		       report_quantity(level->link.rate_bytes_per_s, "B/s",

@@ -13,6 +13,8 @@
 #include <string.h>
 
 #define PREFIX_DEFAULT "n"
+/* Ranges that a key holds for sure: YAML gives it 1024 characters. */
+#define MAX_KEY_RUNS 50
 /* Where errors in the description are; columns count in it. */
 #define SOURCE "fabric description"
 /* Leaves room for a number and a rail in a name. */
@@ -299,28 +301,38 @@ static void alive_fill(struct synth *s)
 	}
 }
 
-/* Writes the living of domains first..end-1 as a hostlist. */
-static void set_write(FILE *out, const struct part *part, uint32_t first,
-		      uint32_t end)
+/* First living domain of first..end-1, or end. */
+static uint32_t next_alive(const struct part *part, uint32_t first,
+			   uint32_t end)
+{
+	while (first < end && !weft_bitset_has(part->alive, first))
+		first++;
+	return first;
+}
+
+/* Writes the living of domains first..end-1, of which there is one, as a
+ * hostlist of at most max_runs ranges.  Returns the next living one, or end. */
+static uint32_t set_write(FILE *out, const struct part *part, uint32_t first,
+			  uint32_t end, uint32_t max_runs)
 {
 	const char *open = "[";
 	bool alone = end - first == 1;
+	uint32_t k = next_alive(part, first, end);
 
 	fprintf(out, "%s%s", part->base, part->separator);
-	for (uint32_t k = first; k < end; k++) {
+	while (k < end && max_runs-- > 0) {
 		uint32_t run = k;
 
-		if (!weft_bitset_has(part->alive, k))
-			continue;
 		while (run + 1 < end && weft_bitset_has(part->alive, run + 1))
 			run++;
 		fprintf(out, "%s%0*u", alone ? "" : open, part->width, k);
 		if (run > k)
 			fprintf(out, "-%0*u", part->width, run);
 		open = ",";
-		k = run;
+		k = next_alive(part, run + 1, end);
 	}
 	fprintf(out, "%s%s", alone ? "" : "]", part->tail);
+	return k;
 }
 
 static bool is_whole(const struct synth *s)
@@ -343,9 +355,10 @@ static void domains_write(FILE *out, const struct synth *s, uint32_t k,
 		if (!weft_bitset_has(part->alive, i))
 			continue;
 		fputs(indent, out);
-		set_write(out, part, i, i + step);
+		set_write(out, part, i, i + step, UINT32_MAX);
 		fputs(": ", out);
-		set_write(out, below, i * share, (i + step) * share);
+		set_write(out, below, i * share, (i + step) * share,
+			  UINT32_MAX);
 		fputc('\n', out);
 	}
 }
@@ -384,9 +397,13 @@ static void body_write(FILE *out, const struct synth *s)
 {
 	const struct part *nodes = &s->parts[s->n_parts - 1];
 
-	fputs("nodes:\n  ", out);
-	set_write(out, nodes, 0, nodes->total);
-	fprintf(out, ": %u\n", s->n_gpus);
+	fputs("nodes:\n", out);
+	for (uint32_t k = next_alive(nodes, 0, nodes->total);
+	     k < nodes->total;) {
+		fputs("  ", out);
+		k = set_write(out, nodes, k, nodes->total, MAX_KEY_RUNS);
+		fprintf(out, ": %u\n", s->n_gpus);
+	}
 	if (has_nvlink(s)) {
 		fputs("nvlink:\n", out);
 		domains_write(out, s, s->n_parts - 2, "  ");

@@ -285,8 +285,8 @@ static int (*const handlers[])(struct builder *, const yaml_event_t *) = {
 	[YAML_MAPPING_END_EVENT] = on_map_end,
 };
 
-/* libyaml speaks of tokens; the two mistakes that people make most with
- * hostlists and tabs get a hint. */
+/* libyaml speaks of tokens; the mistakes that people make most with hostlists
+ * and tabs get a hint. */
 static int syntax_fail(struct builder *b, const char *text, size_t size)
 {
 	const yaml_parser_t *p = &b->parser;
@@ -299,6 +299,8 @@ static int syntax_fail(struct builder *b, const char *text, size_t size)
 	else if (p->problem_mark.index < size &&
 		 text[p->problem_mark.index] == '\t')
 		hint = "; indent with blanks, not tabs";
+	else if (p->problem_mark.column > 1024)
+		hint = "; a key has at most 1024 characters, use more lines";
 	return weft_fail_at(
 		b->err, WEFT_EINVAL, b->doc->source,
 		(int)p->problem_mark.line + 1, (int)p->problem_mark.column + 1,

@@ -34,6 +34,12 @@ check "another seed another one" different "$work/a" "$work/c"
 run fabric --json "$work/a"
 check "damage leaves out about that share" json '.nodes >= 110 and .nodes < 128'
 
+run synth --damage 0.1 pod:4 leaf:16 node:32 gpu:8
+check "a large one may be damaged, too" exits 0
+cp "$work/out" "$work/large.yaml"
+run fabric --json "$work/large.yaml"
+check "and loads" json '.nodes == 1843'
+
 run synth --profiles
 check "profiles are listed" out gb200-nvl72
 run synth --profile dgx-h200 leaf:2 node:2 gpu:8
