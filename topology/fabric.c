@@ -61,6 +61,9 @@ uint32_t weft_fabric_level(const struct weft_fabric *f, const char *name)
 	for (uint32_t l = 0; l < f->n_levels; l++)
 		if (strcmp(f->levels[l].name, name) == 0)
 			return l;
+	if (strcmp(name, "node") == 0 &&
+	    f->levels[f->node_level].n_domains == f->n_nodes)
+		return f->node_level;
 	return WEFT_NONE;
 }
 

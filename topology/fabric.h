@@ -104,7 +104,8 @@ uint32_t weft_fabric_node(const struct weft_fabric *f, const char *name);
 uint32_t weft_fabric_find(const struct weft_fabric *f, const char *name,
 			  struct weft_error *err);
 
-/* Level index by name, or WEFT_NONE. */
+/* Level index by name, or WEFT_NONE.  "node" also finds "nvlink" where every
+ * NVLink domain is one node. */
 uint32_t weft_fabric_level(const struct weft_fabric *f, const char *name);
 
 /* Parses "n07" (its GPU 0), "n07:3" or a global GPU index.  -1 with err. */

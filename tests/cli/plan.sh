@@ -79,6 +79,8 @@ check "an unknown method is an error" exits 1
 run plan --job "$job"
 check "no fabric is a usage error" exits 2
 
+plan --json --job gpus=8,tp=4,within=node
+check "a node is a level" json '.nodes | length == 1'
 plan --job gpus=1
 check "one GPU is not plural" out "1 GPU on n"
 

@@ -67,6 +67,7 @@ static void levels_and_nodes_are_found_by_name(void **state)
 	assert_int_equal(weft_fabric_level(f, "nvlink"), 0);
 	assert_int_equal(weft_fabric_level(f, "leaf"), 1);
 	assert_int_equal(weft_fabric_level(f, "core"), 2);
+	assert_int_equal(weft_fabric_level(f, "node"), 0);
 	assert_int_equal(weft_fabric_level(f, "spine"), WEFT_NONE);
 	assert_int_equal(weft_fabric_node(f, "n3"), 3);
 	assert_int_equal(weft_fabric_node(f, "n"), WEFT_NONE);
