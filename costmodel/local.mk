@@ -23,6 +23,8 @@ libweft_costmodel_la_SOURCES = \
 	%D%/spec_resolve.c \
 	%D%/straggler.c \
 	%D%/traffic.c \
+	%D%/traffic_build.c \
+	%D%/traffic_parts.h \
 	%D%/volume.c \
 	# End of libweft_costmodel_la_SOURCES
 libweft_costmodel_la_LIBADD = libweft_topology.la

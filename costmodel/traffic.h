@@ -21,6 +21,17 @@ enum weft_axis {
 };
 extern const char *const weft_axis_names[WEFT_N_AXES];
 
+/* A group of ranks whose bytes are reduced in the network: each member sends
+ * `bytes` up to a switch and gets as many back, the sum of all.  The switch is
+ * a vertex that is no rank; it lies where the members' domains meet, so each
+ * member's bytes travel as far as to the remotest member, but a link above
+ * several of them carries their sum, which is as large as one's. */
+struct weft_switch {
+	uint32_t first_member, n_members; /* of weft_traffic.member */
+	enum weft_axis axis;
+	double bytes; /* per member and step, each way */
+};
+
 /* Sparse rows: edges row[i] .. row[i+1]-1 leave rank i, by ascending peer; a
  * pair may occur once per axis.  No rank sends to itself; bytes > 0. */
 struct weft_traffic {
@@ -29,10 +40,13 @@ struct weft_traffic {
 	uint32_t *peer; /* [n_edges] */
 	uint8_t *axis;	/* [n_edges] enum weft_axis */
 	double *bytes;	/* [n_edges] per step */
+	uint32_t n_switches;
+	struct weft_switch *switches; /* [n_switches] */
+	uint32_t *member;	      /* ranks, a switch's in ring order */
 };
 
-/* Traffic of a resolved spec: rings for tp, cp and dp, neighbours for pp (with
- * the wrap-around of interleaving), and the tied embedding.  Free with
+/* Traffic of a resolved spec: every call of its schedule (schedule.h), turned
+ * into pairs by its algorithm.  grid: that of weft_spec_grid.  Free with
  * weft_traffic_free in either case. */
 int weft_traffic_build(const struct weft_spec *spec,
 		       const struct weft_model *model,
@@ -50,7 +64,7 @@ int weft_traffic_from_flows(uint32_t n_ranks, struct weft_flow *flows,
 			    uint32_t n_flows, struct weft_traffic *traffic,
 			    struct weft_error *err);
 
-/* Sum of all bytes. */
+/* Sum of all bytes that ranks send. */
 double weft_traffic_bytes(const struct weft_traffic *traffic);
 
 #endif

@@ -2,6 +2,7 @@
 /* traffic.c - bytes between ranks, against closed forms and by invariants */
 #include "costmodel/traffic.h"
 
+#include "costmodel/schedule.h"
 #include "costmodel/volume.h"
 #include "tests/lib/check.h"
 
@@ -128,24 +129,33 @@ static void expected(const struct job *job, uint32_t rank,
 
 	stage_layers(job, p, &layers, &parameters);
 	memset(sent, 0, WEFT_N_AXES * sizeof(*sent));
+	/* Both ends of the model, and three times a number a token. */
 	sent[WEFT_AXIS_TP] =
-		mb * (layers * weft_volume_tp_layer(s->tp, s->mbs, tokens,
-						    m->hidden, e) +
-		      ((p == 0) + (p == s->pp - 1)) *
-			      weft_volume_all_reduce(
-				      s->tp, s->mbs * tokens * m->hidden * e));
+		mb *
+		(layers * weft_volume_tp_layer(s->tp, s->mbs, tokens, m->hidden,
+					       e) +
+		 ((p == 0) + (p == s->pp - 1)) *
+			 weft_volume_all_reduce(s->tp, s->mbs * tokens *
+							       m->hidden * e) +
+		 (p == s->pp - 1) * 3 *
+			 weft_volume_all_reduce(s->tp, s->mbs * tokens * 4));
 	sent[WEFT_AXIS_CP] =
 		mb * layers *
 		weft_volume_cp_layer(s->cp, s->mbs, s->seq,
 				     weft_model_kv_width(m, s->tp), e);
-	sent[WEFT_AXIS_DP] = weft_volume_dp_step(s->dp * s->cp, parameters,
-						 s->zero, (uint32_t)mb, 4, e);
+	sent[WEFT_AXIS_DP] =
+		weft_volume_dp_step(s->dp * s->cp, parameters, s->zero,
+				    (uint32_t)mb, 4, e < 2 ? 2 : e);
 	if (s->pp == 1)
 		return;
 	/* Forward and backward of every chunk, but the ends of the whole. */
 	sends = 2.0 * s->vpp - (p == 0) - (p == s->pp - 1);
 	sent[WEFT_AXIS_PP] =
 		sends * mb * s->mbs * tokens * m->hidden * e / s->tp;
+	/* What comes in parts is gathered. */
+	sent[WEFT_AXIS_TP] +=
+		sends * mb *
+		weft_volume_all_gather(s->tp, s->mbs * tokens * m->hidden * e);
 	if (m->tied_embedding && (p == 0 || p == s->pp - 1))
 		sent[WEFT_AXIS_PP] += 4.0 * m->vocab * m->hidden / s->tp;
 }
@@ -210,7 +220,7 @@ static void random_spec(uint64_t *seed, const char *order, char *text,
 
 	snprintf(text, size,
 		 "tp=%u,cp=%u,pp=%u,dp=%u,vpp=%u,zero=%u,mbs=%u,model=%s,"
-		 "dtype=%s,order=%s",
+		 "dtype=%s,order=%s,sp=off",
 		 1 + test_random_below(seed, 5), 1 + test_random_below(seed, 4),
 		 pp, 1 + test_random_below(seed, 5),
 		 pp > 1 ? 1 + test_random_below(seed, 3) : 1,
@@ -241,6 +251,144 @@ static void every_rank_sends_what_the_closed_forms_say(void **state)
 }
 
 /* As long as cp and dp keep their order, which decides the ring over both. */
+/* A spec of anything that the grammar has; may not resolve. */
+static void random_mixture(uint64_t *seed, char *text, size_t size)
+{
+	static const char *const orders[] = {"tp-cp-ep-dp-pp", "tp-ep-cp-dp-pp",
+					     "pp/dp/cp/ep/tp",
+					     "pp/ep/dp/tp/cp"};
+	static const char *const models[] = {"deepseek-v3", "grok1-314B",
+					     "gpt-18.4B", "llama3-70B"};
+	static const char *const more[] = {"",
+					   "recompute=full,",
+					   "recompute=selective,",
+					   "sp=off,",
+					   "scatter=off,",
+					   "cp_comm=allgather,",
+					   "cp_comm=a2a,",
+					   "shard=4,",
+					   "route_nodes=2,",
+					   "capacity=2,",
+					   "compress=4,",
+					   "sync_every=3,"};
+	uint32_t pp = 1u << test_random_below(seed, 3);
+
+	snprintf(text, size,
+		 "%s%stp=%u,cp=%u,pp=%u,dp=%u,ep=%u,zero=%u,order=%s,model=%s,"
+		 "vpp=%u",
+		 more[test_random_below(seed, 6)],
+		 more[5 + test_random_below(seed, 7)],
+		 1u << test_random_below(seed, 4),
+		 1u << test_random_below(seed, 3), pp,
+		 1u << test_random_below(seed, 4),
+		 1u << test_random_below(seed, 4), test_random_below(seed, 4),
+		 orders[test_random_below(seed, 4)],
+		 models[test_random_below(seed, 4)],
+		 pp > 1 ? 1 + test_random_below(seed, 3) : 1);
+}
+
+static bool mixture_build(const char *text, struct job *job,
+			  struct weft_schedule *schedule)
+{
+	struct weft_error err = {0};
+
+	if (weft_spec_parse(text, &job->spec, &err) ||
+	    weft_spec_resolve(&job->spec, 0, &err))
+		return false;
+	weft_model_find(job->spec.model, &job->model, &err);
+	weft_spec_grid(&job->spec, &job->grid, &err);
+	assert_no_error(&err);
+	if (weft_schedule_build(&job->spec, &job->model, schedule, &err)) {
+		assert_int_equal(err.code, WEFT_EINVAL);
+		return false;
+	}
+	weft_traffic_build(&job->spec, &job->model, &job->grid, &job->traffic,
+			   &err);
+	assert_no_error(&err);
+	return true;
+}
+
+/* Every byte of the schedule is in the matrix, and no other: of each rank and
+ * axis, and, call by call, over all ranks. */
+static void bytes_of_the_schedule_are_conserved(void **state)
+{
+	uint64_t seed = test_seed();
+	uint32_t built = 0;
+
+	(void)state;
+	while (built < 300) {
+		struct weft_schedule schedule = {0};
+		double total = 0, calls = 0;
+		struct job job;
+		char text[512];
+
+		random_mixture(&seed, text, sizeof(text));
+		if (!mixture_build(text, &job, &schedule))
+			continue;
+		built++;
+		check_rows(&job.traffic);
+		for (uint32_t r = 0; r < job.traffic.n_ranks; r++) {
+			uint32_t stage =
+				job.spec.pp > 1 ? coordinate(&job, r, "pp") : 0;
+
+			for (int axis = 0; axis < WEFT_N_AXES; axis++) {
+				double sent = weft_schedule_bytes(
+					&schedule, (enum weft_axis)axis, stage);
+
+				assert_close(bytes_sent(&job.traffic, r,
+							(enum weft_axis)axis),
+					     sent, 1e-12);
+				total += sent;
+			}
+		}
+		for (uint32_t i = 0; i < schedule.n_calls; i++) {
+			const struct weft_call *c = &schedule.calls[i];
+
+			calls += c->count *
+				 weft_volume_collective(c->collective, c->n,
+							c->size_bytes) *
+				 c->n_stages *
+				 (job.traffic.n_ranks / job.spec.pp);
+		}
+		assert_close(weft_traffic_bytes(&job.traffic), total, 1e-9);
+		assert_close(calls, total, 1e-9);
+		weft_traffic_free(&job.traffic);
+		weft_schedule_free(&schedule);
+	}
+}
+
+/* Each rank of an expert group sends to each other one, and each gets what the
+ * group's tokens share evenly. */
+static void experts_exchange_tokens_with_all_of_their_group(void **state)
+{
+	struct job job;
+	uint32_t ranks[8];
+	struct weft_grid expert;
+	struct weft_error err = {0};
+
+	(void)state;
+	job_build("tp=2,dp=16,ep=8,model=deepseek-v3", &job);
+	weft_spec_expert_grid(&job.spec, &expert, &err);
+	for (uint32_t g = 0; g < 4; g++) {
+		double each;
+
+		assert_int_equal(weft_grid_group(&expert, "ep", g, ranks, &err),
+				 8);
+		each = bytes_between(&job.traffic, ranks[0], ranks[7],
+				     WEFT_AXIS_EP);
+		assert_true(each > 0);
+		for (uint32_t a = 0; a < 8; a++) {
+			for (uint32_t b = 0; b < 8; b++)
+				assert_close(bytes_between(&job.traffic,
+							   ranks[a], ranks[b],
+							   WEFT_AXIS_EP),
+					     a == b ? 0 : each, 1e-12);
+		}
+	}
+	assert_no_error(&err);
+	weft_traffic_free(&job.traffic);
+}
+
 static void another_order_only_renames_the_ranks(void **state)
 {
 	static const char *const orders[] = {"pp-cp-tp-dp", "cp-dp-tp-pp",
@@ -413,6 +561,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_rank_sends_what_the_closed_forms_say),
+		cmocka_unit_test(bytes_of_the_schedule_are_conserved),
+		cmocka_unit_test(
+			experts_exchange_tokens_with_all_of_their_group),
 		cmocka_unit_test(another_order_only_renames_the_ranks),
 		cmocka_unit_test(two_ranks_send_to_each_other),
 		cmocka_unit_test(one_rank_sends_nothing),
