@@ -14,6 +14,8 @@ static const struct calculator calculators[] = {
 	 model_pipeline},
 	{"conventions", "where the seeds' figures differ, and why",
 	 model_conventions},
+	{"memory", "what a job keeps on each GPU, and whether it fits",
+	 model_memory},
 };
 #define N_CALCULATORS (sizeof(calculators) / sizeof(calculators[0]))
 

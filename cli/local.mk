@@ -12,6 +12,7 @@ weft_SOURCES = \
 	%D%/model.h \
 	%D%/model_allreduce.c \
 	%D%/model_conventions.c \
+	%D%/model_memory.c \
 	%D%/model_pipeline.c \
 	%D%/option.c \
 	%D%/option.h \

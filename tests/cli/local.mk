@@ -11,6 +11,7 @@ tests_cli_slurm_state_SOURCES = \
 script_tests += \
 	%D%/fabric.sh \
 	%D%/model.sh \
+	%D%/model_memory.sh \
 	%D%/plan.sh \
 	%D%/score.sh \
 	%D%/synth.sh \
