@@ -2,6 +2,7 @@
 noinst_LTLIBRARIES += libweft_costmodel.la
 libweft_costmodel_la_SOURCES = \
 	%D%/collective.c \
+	%D%/collective_flows.c \
 	%D%/convention.c \
 	%D%/cost.c \
 	%D%/gradsync.c \

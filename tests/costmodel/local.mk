@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 unit_tests += \
+	%D%/collective \
+	%D%/collective_flows \
 	%D%/cost \
 	%D%/flow_simulation \
 	%D%/gradsync \
@@ -23,6 +25,7 @@ unit_tests += \
 
 noinst_HEADERS += \
 	%D%/csv.h \
+	%D%/groups.h \
 	%D%/random.h \
 	%D%/trace_file.h \
 	# End of noinst_HEADERS
