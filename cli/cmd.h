@@ -19,6 +19,7 @@ struct command {
 	int (*run)(int argc, char **argv);
 };
 
+int cmd_calibrate(int argc, char **argv);
 int cmd_fabric(int argc, char **argv);
 int cmd_model(int argc, char **argv);
 int cmd_plan(int argc, char **argv);

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 bin_PROGRAMS += weft
 weft_SOURCES = \
+	%D%/calibration.c \
+	%D%/calibration.h \
 	%D%/clock.h \
 	%D%/cmd.h \
+	%D%/cmd_calibrate.c \
 	%D%/cmd_fabric.c \
 	%D%/cmd_model.c \
 	%D%/cmd_plan.c \

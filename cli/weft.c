@@ -18,6 +18,8 @@ static const struct command commands[] = {
 	{"plan", "where would this job run, at what cost, and why", cmd_plan},
 	{"score", "what does an allocation made elsewhere cost", cmd_score},
 	{"model", "calculators: gradient sync, pipeline, overlap", cmd_model},
+	{"calibrate", "fit link parameters to nccl-tests output",
+	 cmd_calibrate},
 };
 #define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
@@ -88,7 +90,7 @@ static char *help_filter(int key, const char *text, void *input)
 		return NULL;
 	fprintf(out, "Commands:\n");
 	for (size_t i = 0; i < N_COMMANDS; i++)
-		fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].help);
+		fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].help);
 	fprintf(out, "\nweft COMMAND --help tells of each; weft(1) of all.");
 	fclose(out);
 	return list;

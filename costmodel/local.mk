@@ -1,15 +1,25 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 noinst_LTLIBRARIES += libweft_costmodel.la
 libweft_costmodel_la_SOURCES = \
+	%D%/calibrate.c \
+	%D%/calibrate_link.c \
+	%D%/calibrate_link.h \
 	%D%/collective.c \
 	%D%/collective_flows.c \
 	%D%/convention.c \
 	%D%/cost.c \
+	%D%/curve.c \
 	%D%/gradsync.c \
 	%D%/health.c \
 	%D%/memory.c \
 	%D%/model.c \
 	%D%/nccl.c \
+	%D%/nccl_log.c \
+	%D%/nccl_log_csv.c \
+	%D%/nccl_log_draft.c \
+	%D%/nccl_log_draft.h \
+	%D%/nccl_log_json.c \
+	%D%/nccl_log_text.c \
 	%D%/nccl_model.c \
 	%D%/nccl_model.h \
 	%D%/nccl_tables.c \
@@ -31,14 +41,17 @@ libweft_costmodel_la_SOURCES = \
 libweft_costmodel_la_LIBADD = libweft_topology.la
 
 weft_costmodel_headers = \
+	%D%/calibrate.h \
 	%D%/collective.h \
 	%D%/convention.h \
 	%D%/cost.h \
+	%D%/curve.h \
 	%D%/gradsync.h \
 	%D%/health.h \
 	%D%/memory.h \
 	%D%/model.h \
 	%D%/nccl.h \
+	%D%/nccl_log.h \
 	%D%/parallelism.h \
 	%D%/pipeline.h \
 	%D%/schedule.h \

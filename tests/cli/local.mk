@@ -9,6 +9,7 @@ tests_cli_slurm_state_SOURCES = \
 	%D%/slurm_state.c cli/slurm_state.c cli/slurm_state.h
 
 script_tests += \
+	%D%/calibrate.sh \
 	%D%/fabric.sh \
 	%D%/model.sh \
 	%D%/model_memory.sh \

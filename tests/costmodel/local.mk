@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 unit_tests += \
+	%D%/calibrate \
 	%D%/collective \
 	%D%/collective_flows \
 	%D%/cost \
@@ -10,6 +11,7 @@ unit_tests += \
 	%D%/model \
 	%D%/nccl \
 	%D%/nccl_golden \
+	%D%/nccl_log \
 	%D%/out_of_memory \
 	%D%/overlap \
 	%D%/parallelism \

@@ -5,23 +5,27 @@
 fuzzers = \
 	fabric \
 	hostlist \
+	nccl_log \
 	spec \
 	# End of fuzzers
 
 unit_tests += \
 	%D%/fabric \
 	%D%/hostlist \
+	%D%/nccl_log \
 	%D%/spec \
 	# End of unit_tests
 
 fuzz_replay = %D%/replay.c
 tests_fuzz_fabric_SOURCES = %D%/fuzz_fabric.c $(fuzz_replay)
 tests_fuzz_hostlist_SOURCES = %D%/fuzz_hostlist.c $(fuzz_replay)
+tests_fuzz_nccl_log_SOURCES = %D%/fuzz_nccl_log.c $(fuzz_replay)
 tests_fuzz_spec_SOURCES = %D%/fuzz_spec.c $(fuzz_replay)
 
 EXTRA_DIST += \
 	%D%/corpus \
 	%D%/fabric.dict \
+	%D%/nccl_log.dict \
 	%D%/spec.dict \
 	# End of EXTRA_DIST
 

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* calibrate.h - from measured collectives to parameters of links and times
+ *
+ * A calibration has one entry per collective and number of ranks and nodes (and
+ * system, where a table names several), each with a curve of time over size,
+ * and from these the links of a fabric file.
+ */
+#ifndef WEFT_COSTMODEL_CALIBRATE_H
+#define WEFT_COSTMODEL_CALIBRATE_H
+
+#include "costmodel/curve.h"
+#include "costmodel/nccl_log.h"
+
+/* Sizes from here on are "large" in errors: transfers, not launches. */
+#define WEFT_CALIBRATE_LARGE_BYTES (1u << 20)
+
+struct weft_calibrate_options {
+	/* Taken where a log does not tell; 0 and WEFT_N_COLLECTIVES: nothing.
+	 * Zero-initialised options name WEFT_ALL_REDUCE: set it. */
+	enum weft_collective collective;
+	uint32_t n_ranks, n_nodes;
+	/* GPUs of an NVLink domain that spans nodes; 0: domains are nodes. */
+	uint32_t domain_gpus;
+};
+
+struct weft_calibration_entry {
+	char label[WEFT_NCCL_LABEL_SIZE];
+	enum weft_collective collective;
+	uint32_t n_ranks, n_nodes; /* 0: unknown */
+	uint32_t n_runs, n_rows, n_wrong;
+	bool fitted;
+	char refusal[160]; /* why not */
+	struct weft_curve curve;
+	double bus_factor; /* bus bandwidth = this * size / time */
+	/* Of curves fitted to every second size, the median error on the
+	 * others, in per cent, below and from WEFT_CALIBRATE_LARGE_BYTES; NAN
+	 * where the halves cannot be fitted or have no such size. */
+	double holdout_small_pct, holdout_large_pct;
+};
+
+enum weft_calibration_level { WEFT_CALIBRATION_NVLINK, WEFT_CALIBRATION_NET };
+
+/* Figures for the `links` of a fabric file. */
+struct weft_calibration_link {
+	enum weft_calibration_level level;
+	double rate_bytes_per_s; /* per GPU, one direction */
+	double latency_s;	 /* NAN: the data do not tell */
+	uint32_t rate_entry;	 /* from which the rate was taken */
+	bool rate_is_bound;	 /* the network may be faster than this */
+};
+
+struct weft_calibration {
+	struct weft_calibration_entry *entries;
+	uint32_t n_entries, n_fitted;
+	struct weft_calibration_link links[2];
+	uint32_t n_links;
+	double mape_pct; /* mean over the sizes of all fitted entries */
+};
+
+/* Calibrates with all rows of logs[n].  Entries that the data do not support
+ * are there, not fitted, with the reason.  Free *calibration after 0. */
+int weft_calibrate(const struct weft_nccl_log *logs, size_t n,
+		   const struct weft_calibrate_options *options,
+		   struct weft_calibration *calibration,
+		   struct weft_error *err);
+void weft_calibration_free(struct weft_calibration *calibration);
+
+/* Seconds of a collective over n_nodes nodes: the entry's curve where there is
+ * one, else between or beyond the entries with other numbers of nodes (in the
+ * logarithm of nodes: trees grow by a level when they double).  label NULL:
+ * any. NAN where nothing was fitted for this collective. */
+double weft_calibration_time(const struct weft_calibration *calibration,
+			     const char *label, enum weft_collective collective,
+			     uint32_t n_nodes, double size_bytes);
+
+#endif

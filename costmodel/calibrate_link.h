@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* calibrate_link.h - what fitted collectives say of the links below them */
+#ifndef WEFT_COSTMODEL_CALIBRATE_LINK_H
+#define WEFT_COSTMODEL_CALIBRATE_LINK_H
+
+#include "costmodel/calibrate.h"
+
+/* Fills links of a calibration whose entries are fitted. */
+void calibrate_links(struct weft_calibration *calibration);
+
+/* Bytes per second and direction that one GPU's links to others carried at the
+ * entry's peak; *bound: a narrower link elsewhere may have set it. */
+double calibrate_link_rate(const struct weft_calibration_entry *entry,
+			   bool *bound);
+
+#endif

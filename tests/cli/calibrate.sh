@@ -1,0 +1,100 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+. "${WEFT_SRCDIR:-.}/tests/cli/lib.sh"
+
+# log PROGRAM NODES GPUS_PER_NODE LATENCY_US GB_PER_S: what nccl-tests prints.
+log() {
+	awk -v program="$1" -v nodes="$2" -v per="$3" -v a="$4" -v b="$5" 'BEGIN {
+		print "# Collective test starting: " program
+		print "# Using devices"
+		for (r = 0; r < nodes * per; r++)
+			printf "#  Rank %2d Group  0 Pid %d on n%d device %2d [%02x] GPU\n",
+				r, 1000 + r, int(r / per), r % per, r % per
+		print "#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong"
+		for (s = 8; s <= 2 ^ 32; s *= 4) {
+			t = a + s / b / 1000
+			printf "%12.0f %12.0f float sum -1 %.2f 0.0 0.0 0 %.2f 0.0 0.0 0\n",
+				s, s / 4, t, t
+		}
+		print "# Out of bounds values : 0 OK"
+		print "# Avg bus bandwidth    : 1.0"
+	}'
+}
+log all_gather_perf 1 8 15 400 >"$work/one.log"
+log all_reduce_perf 2 8 24 200 >"$work/two.log"
+log all_reduce_perf 8 8 36 180 | sed 's/^/ 0: /' >"$work/eight.log"
+
+run calibrate "$work/one.log" "$work/two.log" "$work/eight.log"
+check "fits three runs" exits 0
+check "text: each collective" out "all_gather"
+check "text: NVLink, nearly 7/8 of 400 GB/s" out "link nvlink: 349 GB/s per GPU"
+check "nothing on stderr then" silent err
+
+run calibrate --json "$work/one.log" "$work/two.log" "$work/eight.log"
+check "json: schema comes first" schema_first calibrate
+check "json: a link per fit" json '.links | length == 3'
+check "json: latency" json '.links[] | select(.level == "nvlink")
+	| .latency_s > 14.9e-6 and .latency_s < 15.1e-6'
+check "json: bus bandwidth" json '.links[] | select(.nodes == 8)
+	| .ranks == 64 and .busbw_bytes_per_s > 354e9
+	and .busbw_bytes_per_s < 355e9'
+check "json: the error of the fit" json '.mape_pct < 1'
+check "json: no row is lost" json '.rows == 45 and (.unused_rows | length == 0)'
+check "json: latency of the network from two numbers of nodes" json \
+	'.fabric_links[] | select(.level == "leaf")
+	| .latency_s > 2.9e-6 and .latency_s < 3.1e-6'
+
+run calibrate --yaml --level spine "$work/one.log" "$work/two.log" \
+	"$work/eight.log"
+check "yaml: names the level" out "  spine: {bandwidth: "
+{
+	printf 'weft: fabric/1\nname: alpha\nnodes:\n  n[00-15]: 8\n'
+	printf 'levels:\n  spine:\n    S0: n[00-15]\n'
+	cat "$work/out"
+} >"$work/f.yaml"
+run fabric --json "$work/f.yaml"
+check "yaml: a fabric file takes it" exits 0
+check "yaml: with its figures" json '.levels[0].rate_bytes_per_s > 348e9 and .levels[0].rate_bytes_per_s < 350e9'
+
+run calibrate --json --predict 1M,1024 --on 1,4 "$work/two.log" \
+	"$work/eight.log"
+check "predicts each size on each number of nodes" json \
+	'[.predictions[] | [.nodes, .size_bytes]]
+	== [[1, 1048576], [1, 1024], [4, 1048576], [4, 1024]]'
+check "between the measured numbers" json \
+	'.predictions[3].time_s > 24e-6 and .predictions[3].time_s < 36e-6'
+run calibrate --predict 1G "$work/one.log"
+check "text: predictions" out "all_gather of 1073741824 bytes on 1 node: 2.7"
+
+grep -v '^#.*all_gather' "$work/one.log" >"$work/nameless.log"
+run calibrate "$work/nameless.log"
+check "an unknown collective is refused" exits 3
+check "and asked for" out "which collective?"
+run calibrate --collective all-gather - <"$work/nameless.log"
+check "--collective tells it, also for standard input" exits 0
+
+head -c 1700 "$work/one.log" >"$work/killed.log"
+run calibrate --json "$work/killed.log"
+check "a killed run is fitted" json '.links | length == 1'
+check "and told" json '.partial_runs == 1'
+check "its last row is named by line" json \
+	'.unused_rows == [] or .unused_rows[0].text == "it is cut off"'
+
+sed 's/ 0 [0-9.]* 0.0 0.0 0$/ 7 1.0 0.0 0.0 0/' "$work/one.log" >"$work/wrong.log"
+run calibrate "$work/wrong.log"
+check "wrong results are refused" exits 3
+check "with the reason" out "rows have wrong results"
+
+run calibrate "$work/f.yaml"
+check "a file without results is an error" exits 1
+check "which names it" err "$work/f.yaml: no result of nccl-tests"
+check "nothing on stdout then" silent out
+run calibrate "$work/absent.log"
+check "a missing file is an error" exits 1
+run calibrate --predict 3X "$work/one.log"
+check "a size without sense is a usage error" exits 2
+run calibrate --collective all_bananas "$work/one.log"
+check "so is an unknown collective" exits 2
+run calibrate --json --yaml "$work/one.log"
+check "and two formats at once" exits 2
+finish
