@@ -258,7 +258,10 @@ int weft_place_score(const struct weft_fabric *f, const struct weft_job *job,
 	memcpy(p->where, where, job->n_gpus * sizeof(*where));
 	p->placed = true;
 	p->method = "given";
-	rc = finish(f, p, err);
+	if (finish(f, p, err))
+		goto out;
+	reason_given(&s, p);
+	rc = 0;
 out:
 	supply_free(&s);
 	weft_occupancy_free(&usable);

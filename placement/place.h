@@ -52,7 +52,7 @@ int weft_place_ranks(const struct weft_fabric *f, const struct weft_job *job,
 
 /* The cost of ranks already placed: where[r] for each rank r.  The bound is
  * that of any placement on these GPUs and the usable ones of o (NULL: on the
- * whole fabric, as if nothing else ran on it). */
+ * whole fabric, as if nothing else ran on it).  Fills as weft_place does. */
 int weft_place_score(const struct weft_fabric *f, const struct weft_job *job,
 		     const struct weft_occupancy *o, const uint32_t *where,
 		     struct weft_placement *p, struct weft_error *err);

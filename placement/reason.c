@@ -258,6 +258,13 @@ static void explain_baseline(struct weft_placement *p, double baseline)
 				       baseline / cost);
 }
 
+static void explain_optimum(struct weft_placement *p)
+{
+	if (p->gap < 1e-9)
+		weft_placement_explain(p, "proven optimal: the cost equals "
+					  "the lower bound");
+}
+
 void reason_placed(const struct supply *s, struct weft_placement *p,
 		   double baseline)
 {
@@ -271,7 +278,12 @@ void reason_placed(const struct supply *s, struct weft_placement *p,
 			p, "not within one %s as preferred: none has room",
 			s->f->levels[s->job->prefer_level].name);
 	explain_baseline(p, baseline);
-	if (p->gap < 1e-9)
-		weft_placement_explain(p, "proven optimal: the cost equals "
-					  "the lower bound");
+	explain_optimum(p);
+}
+
+void reason_given(const struct supply *s, struct weft_placement *p)
+{
+	explain_span(s, p);
+	explain_shared(s, p);
+	explain_optimum(p);
 }

@@ -19,4 +19,7 @@ bool reason_impossible(const struct supply *s, struct weft_placement *p);
 void reason_placed(const struct supply *s, struct weft_placement *p,
 		   double baseline);
 
+/* Explains an allocation made elsewhere: what it spans, what it shares. */
+void reason_given(const struct supply *s, struct weft_placement *p);
+
 #endif

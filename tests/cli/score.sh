@@ -9,6 +9,7 @@ job=gpus=32,tp=8,dp=4
 score --json --job $job --nodes "n[00-03]"
 check "scores a hostlist" exits 0
 check "json: schema comes first" schema_first score
+check "json: says what it spans" json '.why[0] | test("4 nodes in 1 leaf")'
 check "json: nodes in the order given" json \
 	'.nodes == ["n00","n01","n02","n03"]'
 one_leaf=$(jq .cost.hops "$work/out")
