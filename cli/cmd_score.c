@@ -76,6 +76,26 @@ static int where_read(const struct score *score, uint32_t *where,
 			       err);
 }
 
+/* Adds what another order of ranks on the same GPUs would save. */
+static int order_explain(const struct request *request, const uint32_t *where,
+			 struct weft_placement *placement,
+			 struct weft_error *err)
+{
+	struct weft_placement best = {0};
+	double cost = placement->cost.total[placement->metric], least;
+	int result = weft_place_ranks(request->fabric, &request->job, where,
+				      NULL, &best, err);
+
+	least = best.cost.total[placement->metric];
+	if (result == 0 && least < cost * 0.995)
+		weft_placement_explain(placement,
+				       "another order of ranks on these GPUs "
+				       "would cost %.2fx",
+				       least / cost);
+	weft_placement_free(&best);
+	return result;
+}
+
 static int answer(struct score *score, double *cost, struct weft_error *err)
 {
 	struct request *request = &score->request;
@@ -91,7 +111,8 @@ static int answer(struct score *score, double *cost, struct weft_error *err)
 		goto out;
 	start_s = clock_now_s();
 	if (weft_place_score(request->fabric, &request->job,
-			     &request->occupancy, where, &placement, err))
+			     &request->occupancy, where, &placement, err) ||
+	    order_explain(request, where, &placement, err))
 		goto out;
 	elapsed_s = clock_now_s() - start_s;
 	*cost = placement.cost.total[placement.metric];
