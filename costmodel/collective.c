@@ -160,9 +160,11 @@ static void ring_price(enum weft_collective c, const struct weft_group *g,
 		if (g->level[0].n > 1)
 			rate = fmin(rate, g->level[0].rate_bytes_per_s);
 	}
-	for (uint32_t l = 0; l < g->n_levels; l++)
-		p->latency_s += (n / below(g, l) - n / below(g, l + 1)) *
-				g->level[l].latency_s * times;
+	for (uint32_t l = 0; l < g->n_levels; l++) {
+		const uint32_t hops = n / below(g, l) - n / below(g, l + 1);
+
+		p->latency_s += times * hops * g->level[l].latency_s;
+	}
 	p->n_steps = times * (n - 1);
 	p->sent_bytes = passes(c) ? passes(c) * (n - 1.0) / n * size : size;
 	p->transfer_s = p->sent_bytes / rate;

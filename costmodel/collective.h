@@ -115,7 +115,8 @@ int weft_collective_choose(enum weft_collective collective,
  * n is the one of SHARP (its tiers are one), or that of NVLS.  Rates and
  * latencies of the group are not read.  Broadcast starts and reduce ends at
  * rank 0; send-recv goes from rank 0 to 1.  -1 with err where the algorithm
- * does not do the collective on this group. */
+ * does not do the collective on this group.  Seven parameters, since a callback
+ * is two. */
 typedef void (*weft_collective_flow)(void *data, uint32_t from, uint32_t to,
 				     double bytes);
 int weft_collective_flows(enum weft_collective collective,

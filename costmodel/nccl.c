@@ -208,6 +208,12 @@ double weft_nccl_time(const struct weft_nccl_tuning *tuning,
 	return time * US;
 }
 
+/* Size that gives each thread of each channel as many bytes. */
+static uint64_t filling(const struct weft_nccl_choice *choice, uint64_t bytes)
+{
+	return bytes * choice->n_channels * choice->n_threads;
+}
+
 /* Fewer channels, then fewer threads, until each thread has enough to do. */
 static void share_out(const struct weft_nccl_graph *g, uint64_t size_bytes,
 		      struct weft_nccl_choice *choice)
@@ -232,11 +238,10 @@ static void share_out(const struct weft_nccl_graph *g, uint64_t size_bytes,
 		bytes *= g->n_ranks;
 	if (a == WEFT_NCCL_COLLNET_DIRECT || a == WEFT_NCCL_COLLNET_CHAIN)
 		bytes = 512;
-	while (choice->n_channels > 1 &&
-	       size_bytes < choice->n_channels * choice->n_threads * bytes)
+	while (choice->n_channels > 1 && size_bytes < filling(choice, bytes))
 		choice->n_channels--;
 	while (choice->n_threads % 128 == 0 &&
-	       size_bytes < choice->n_channels * choice->n_threads * bytes)
+	       size_bytes < filling(choice, bytes))
 		choice->n_threads /= 2;
 }
 

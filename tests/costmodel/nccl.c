@@ -56,87 +56,83 @@ static struct weft_nccl_choice choose(const struct weft_nccl_graph *graph,
 }
 
 /* Worked by hand from the changes between releases. */
-static void releases_differ_as_documented(void **state)
-{
-	const struct {
-		const char *version;
-		uint32_t n_nodes, compute_capability;
-		enum weft_collective collective;
-		enum weft_nccl_algorithm algorithm;
-		enum weft_nccl_protocol protocol;
-		double latency_us, rate_gb;
-	} cases[] = {
+static const struct {
+	const char *version;
+	uint32_t n_nodes, compute_capability;
+	enum weft_collective collective;
+	enum weft_nccl_algorithm algorithm;
+	enum weft_nccl_protocol protocol;
+	double latency_us, rate_gb;
+} releases[] = {
 #define AR WEFT_ALL_REDUCE
 #define AG WEFT_ALL_GATHER
-		/* 2 * 7 hops of 4 us, then of 28, then 4 and a start of 8.4 */
-		{"2.18.3", 1, 90, AR, WEFT_NCCL_TREE, WEFT_NCCL_SIMPLE, 56,
-		 165.6},
-		{"2.21.5", 1, 90, AR, WEFT_NCCL_TREE, WEFT_NCCL_SIMPLE, 392,
-		 165.6},
-		{"2.23.4", 1, 90, AR, WEFT_NCCL_TREE, WEFT_NCCL_SIMPLE, 64.4,
-		 165.6},
-		/* a quarter of 360 over the limit of 87.7; half over 141 */
-		{"2.20.3", 1, 90, AR, WEFT_NCCL_RING, WEFT_NCCL_LL, 15,
-		 87.7 * 8 / 14},
-		{"2.21.5", 1, 90, AR, WEFT_NCCL_RING, WEFT_NCCL_LL, 15,
-		 141.0 * 8 / 14},
-		/* min(40, 60) * 8 * 5/6; from 2.28 40 * 0.85 * 7/8 * 2 * 8 */
-		{"2.18.3", 1, 90, AR, WEFT_NCCL_NVLS, WEFT_NCCL_SIMPLE, 23,
-		 320 * 5.0 / 6},
-		{"2.19.4", 1, 90, AR, WEFT_NCCL_NVLS, WEFT_NCCL_SIMPLE, 23,
-		 320 * 5.0 / 6},
-		{"2.27.7", 1, 90, AR, WEFT_NCCL_NVLS, WEFT_NCCL_SIMPLE, 25,
-		 320 * 5.0 / 6},
-		{"2.28.3", 1, 90, AR, WEFT_NCCL_NVLS, WEFT_NCCL_SIMPLE, 25,
-		 272},
-		/* no NVLS all-gather in 2.18; (n-1)/n of 40 in 2.27 */
-		{"2.18.3", 1, 90, AG, WEFT_NCCL_NVLS, WEFT_NCCL_SIMPLE, 0, 0},
-		{"2.27.7", 1, 90, AG, WEFT_NCCL_NVLS, WEFT_NCCL_SIMPLE, 25,
-		 280},
-		/* four nodes: 25 + 2 log2(4) * 14, later 20.9; halves of 48 */
-		{"2.27.7", 4, 90, AR, WEFT_NCCL_NVLS_TREE, WEFT_NCCL_SIMPLE, 81,
-		 24 * 8 * 5.0 / 6},
-		{"2.28.3", 4, 90, AR, WEFT_NCCL_NVLS_TREE, WEFT_NCCL_SIMPLE,
-		 108.6, 45.5 * 8 * 32 / 62},
-		/* 23 + 2 * 3 * 19; 0.7 * 4 / 6 of 48 * 8 */
-		{"2.18.3", 4, 90, AR, WEFT_NCCL_NVLS_TREE, WEFT_NCCL_SIMPLE,
-		 137, 48 * 8 * 0.7 * 4 / 6},
-		/* eight of 62 steps over the net, six from 2.23 */
-		{"2.22.3", 4, 90, AR, WEFT_NCCL_RING, WEFT_NCCL_LL, 82.2,
-		 20.4 * 32 / 62},
-		{"2.23.4", 4, 90, AR, WEFT_NCCL_RING, WEFT_NCCL_LL, 78.8,
-		 20.4 * 32 / 62},
-		/* Blackwell: unknown, a faster Hopper, measured */
-		{"2.24.3", 1, 100, AR, WEFT_NCCL_TREE, WEFT_NCCL_LL128, 0, 0},
-		{"2.25.1", 4, 100, AR, WEFT_NCCL_TREE, WEFT_NCCL_SIMPLE, 120.4,
-		 353.28 / 2},
-		{"2.28.3", 4, 100, AR, WEFT_NCCL_TREE, WEFT_NCCL_SIMPLE, 120.4,
-		 24 * 8 / 2.0},
-		{"2.29.2", 4, 100, AR, WEFT_NCCL_NVLS_TREE, WEFT_NCCL_SIMPLE,
-		 108.6, 43.8 * 8 * 32 / 62},
-		{"2.30.7", 4, 100, AR, WEFT_NCCL_NVLS_TREE, WEFT_NCCL_SIMPLE,
-		 108.6, 48 * 8 * 32 / 62.0},
+	/* 2 * 7 hops of 4 us, then of 28, then 4 and a start of 8.4 */
+	{"2.18.3", 1, 90, AR, WEFT_NCCL_TREE, WEFT_NCCL_SIMPLE, 56, 165.6},
+	{"2.21.5", 1, 90, AR, WEFT_NCCL_TREE, WEFT_NCCL_SIMPLE, 392, 165.6},
+	{"2.23.4", 1, 90, AR, WEFT_NCCL_TREE, WEFT_NCCL_SIMPLE, 64.4, 165.6},
+	/* a quarter of 360 over the limit of 87.7; half over 141 */
+	{"2.20.3", 1, 90, AR, WEFT_NCCL_RING, WEFT_NCCL_LL, 15, 87.7 * 8 / 14},
+	{"2.21.5", 1, 90, AR, WEFT_NCCL_RING, WEFT_NCCL_LL, 15, 141.0 * 8 / 14},
+	/* min(40, 60) * 8 * 5/6; from 2.28 40 * 0.85 * 7/8 * 2 * 8 */
+	{"2.18.3", 1, 90, AR, WEFT_NCCL_NVLS, WEFT_NCCL_SIMPLE, 23,
+	 320 * 5.0 / 6},
+	{"2.19.4", 1, 90, AR, WEFT_NCCL_NVLS, WEFT_NCCL_SIMPLE, 23,
+	 320 * 5.0 / 6},
+	{"2.27.7", 1, 90, AR, WEFT_NCCL_NVLS, WEFT_NCCL_SIMPLE, 25,
+	 320 * 5.0 / 6},
+	{"2.28.3", 1, 90, AR, WEFT_NCCL_NVLS, WEFT_NCCL_SIMPLE, 25, 272},
+	/* no NVLS all-gather in 2.18; (n-1)/n of 40 in 2.27 */
+	{"2.18.3", 1, 90, AG, WEFT_NCCL_NVLS, WEFT_NCCL_SIMPLE, 0, 0},
+	{"2.27.7", 1, 90, AG, WEFT_NCCL_NVLS, WEFT_NCCL_SIMPLE, 25, 280},
+	/* four nodes: 25 + 2 log2(4) * 14, later 20.9; halves of 48 */
+	{"2.27.7", 4, 90, AR, WEFT_NCCL_NVLS_TREE, WEFT_NCCL_SIMPLE, 81,
+	 24 * 8 * 5.0 / 6},
+	{"2.28.3", 4, 90, AR, WEFT_NCCL_NVLS_TREE, WEFT_NCCL_SIMPLE, 108.6,
+	 45.5 * 8 * 32 / 62},
+	/* 23 + 2 * 3 * 19; 0.7 * 4 / 6 of 48 * 8 */
+	{"2.18.3", 4, 90, AR, WEFT_NCCL_NVLS_TREE, WEFT_NCCL_SIMPLE, 137,
+	 48 * 8 * 0.7 * 4 / 6},
+	/* eight of 62 steps over the net, six from 2.23 */
+	{"2.22.3", 4, 90, AR, WEFT_NCCL_RING, WEFT_NCCL_LL, 82.2,
+	 20.4 * 32 / 62},
+	{"2.23.4", 4, 90, AR, WEFT_NCCL_RING, WEFT_NCCL_LL, 78.8,
+	 20.4 * 32 / 62},
+	/* Blackwell: unknown, a faster Hopper, measured */
+	{"2.24.3", 1, 100, AR, WEFT_NCCL_TREE, WEFT_NCCL_LL128, 0, 0},
+	{"2.25.1", 4, 100, AR, WEFT_NCCL_TREE, WEFT_NCCL_SIMPLE, 120.4,
+	 353.28 / 2},
+	{"2.28.3", 4, 100, AR, WEFT_NCCL_TREE, WEFT_NCCL_SIMPLE, 120.4,
+	 24 * 8 / 2.0},
+	{"2.29.2", 4, 100, AR, WEFT_NCCL_NVLS_TREE, WEFT_NCCL_SIMPLE, 108.6,
+	 43.8 * 8 * 32 / 62},
+	{"2.30.7", 4, 100, AR, WEFT_NCCL_NVLS_TREE, WEFT_NCCL_SIMPLE, 108.6,
+	 48 * 8 * 32 / 62.0},
 #undef AR
 #undef AG
-	};
+};
 
+static void releases_differ_as_documented(void **state)
+{
 	(void)state;
-	for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
+	for (size_t k = 0; k < sizeof(releases) / sizeof(releases[0]); k++) {
 		struct weft_nccl_graph graph =
-			cases[k].n_nodes > 1 ? hoppers(cases[k].n_nodes)
-					     : hopper;
+			releases[k].n_nodes > 1 ? hoppers(releases[k].n_nodes)
+						: hopper;
 		struct weft_nccl_tuning tuning;
 		const struct weft_nccl_line *line;
 
-		graph.version = weft_nccl_version(cases[k].version, NULL);
-		graph.compute_capability = cases[k].compute_capability;
+		graph.version = weft_nccl_version(releases[k].version, NULL);
+		graph.compute_capability = releases[k].compute_capability;
 		tuning = tune(&graph);
-		line = &tuning.line[cases[k].collective][cases[k].algorithm]
-				   [cases[k].protocol];
-		if (fabs(line->latency_s / US - cases[k].latency_us) > 0.001 ||
-		    fabs(line->rate_bytes_per_s / GB - cases[k].rate_gb) > 0.01)
+		line = &tuning.line[releases[k].collective]
+				   [releases[k].algorithm]
+				   [releases[k].protocol];
+		if (fabs(line->latency_s / US - releases[k].latency_us) >
+			    0.001 ||
+		    fabs(line->rate_bytes_per_s / GB - releases[k].rate_gb) >
+			    0.01)
 			fail_msg("case %zu, %s: %.3f us, %.3f GB/s", k,
-				 cases[k].version, line->latency_s / US,
+				 releases[k].version, line->latency_s / US,
 				 line->rate_bytes_per_s / GB);
 	}
 }
