@@ -12,10 +12,13 @@
  * - Donath and Hoffman (IBM J. R&D 17(5), 1973): cutting a graph into parts of
  *   sizes s1 >= s2 >= ... cuts at least 1/2 sum s_i lambda_i, with lambda the
  *   ascending eigenvalues of its Laplacian;
- * - a ring that needs m domains is cut at least m times.
+ * - a ring that needs m domains is cut at least m times;
+ * - each part pays for the lines of the grid that it fills in part
+ *   (perimeter.c).
  */
 #include "placement/bound.h"
 
+#include "placement/perimeter.h"
 #include "placement/place.h"
 #include "placement/sites.h"
 #include "placement/spectrum.h"
@@ -121,21 +124,37 @@ static double degree_bound(const struct bounding *b, uint32_t largest)
 	return sum / 2;
 }
 
-static double crossing(struct bounding *b, uint32_t level)
+/* Every part holds whole nodes' shares where these are fixed. */
+static uint32_t part_step(const struct bounding *b, uint32_t level)
+{
+	uint32_t fixed = b->s->job->gpus_per_node;
+
+	return fixed && level >= b->s->f->node_level ? fixed : 1;
+}
+
+/* *bytes: what crosses domains of a level at least. */
+static int crossing(struct bounding *b, uint32_t level, double *bytes,
+		    struct weft_error *err)
 {
 	uint32_t parts = fill_level(b, level);
-	double best, spectral = 0;
+	double cut, spectral = 0;
 
+	*bytes = 0;
 	if (parts < 2)
 		return 0;
-	best = degree_bound(b, b->size[0]);
 	for (uint32_t i = 0; i < parts; i++)
 		spectral += b->size[i] * b->lambda[i] / 2;
-	best = fmax(best, spectral);
-	for (uint32_t i = 0; i < b->n_products; i++)
-		best = fmax(best,
-			    spectrum_split(&b->product[i], b->size, parts));
-	return best;
+	*bytes = fmax(degree_bound(b, b->size[0]), spectral);
+	for (uint32_t i = 0; i < b->n_products; i++) {
+		const struct product *p = &b->product[i];
+
+		if (perimeter_cut(p, part_step(b, level), b->size, parts, &cut,
+				  err))
+			return -1;
+		*bytes = fmax(*bytes, cut);
+		*bytes = fmax(*bytes, spectrum_split(p, b->size, parts));
+	}
+	return 0;
 }
 
 /* Least distance of GPUs that meet at `level` or further out. */
@@ -184,7 +203,8 @@ int bound_measure(const struct supply *s, double bound[WEFT_N_METRICS],
 	if (build(&b, s->job, err))
 		goto out;
 	for (uint32_t l = s->f->n_levels; l-- > 0;) {
-		x[l] = crossing(&b, l);
+		if (crossing(&b, l, &x[l], err))
+			goto out;
 		/* what crosses a domain also crosses those inside it */
 		if (l + 1 < s->f->n_levels)
 			x[l] = fmax(x[l], x[l + 1]);

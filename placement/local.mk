@@ -19,6 +19,8 @@ libweft_placement_la_SOURCES = \
 	%D%/occupancy.c \
 	%D%/order.c \
 	%D%/order.h \
+	%D%/perimeter.c \
+	%D%/perimeter.h \
 	%D%/place.c \
 	%D%/place_firstfit.c \
 	%D%/place_firstfit.h \

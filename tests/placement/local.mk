@@ -5,6 +5,7 @@ unit_tests += \
 	%D%/occupancy \
 	%D%/optimum \
 	%D%/out_of_memory \
+	%D%/perimeter \
 	%D%/place \
 	# End of unit_tests
 
