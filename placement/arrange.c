@@ -3,12 +3,10 @@
 #include "placement/arrange.h"
 
 #include "placement/ground.h"
+#include "placement/ranking.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* Costs that differ by less are sums of the same terms in another order. */
-#define SAME 1e-9
 
 /* Enough to settle small jobs fully and to keep large ones in milliseconds; a
  * step takes about 5 ns. */
@@ -71,7 +69,7 @@ int arrange_price(struct arranger *a, const uint32_t *gpus, uint32_t block,
 		double c = orders_cost(&a->orders, k, &s);
 
 		/* equal but for rounding: the ranks' own order is kept */
-		if (k && c >= *cost * (1 - SAME))
+		if (k && c >= *cost * (1 - RANKING_SAME))
 			continue;
 		*cost = c;
 		*order = k;
@@ -153,7 +151,8 @@ int arrange_choice(struct arranger *a, const struct arrangement *from,
 	for (uint32_t i = 0; i < n; i++)
 		where[a->orders.rank[from->order][i]] = gpus[i];
 	free(gpus);
-	if (from->cost <= a->target * (1 + SAME) || effort_spent(&a->effort))
+	if (from->cost <= a->target * (1 + RANKING_SAME) ||
+	    effort_spent(&a->effort))
 		return 0;
 	part.work = a->effort.work / turns;
 	a->effort.work -= part.work;

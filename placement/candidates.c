@@ -177,9 +177,12 @@ static uint32_t pick(const struct supply *s, uint32_t level,
 
 		if (!supply_holds(s, d))
 			continue;
+		/* most domains of a level are alike, and the first is as good
+		 */
 		for (uint32_t k = 0; k < N_PICKS; k++)
 			if (best[k] == WEFT_NONE ||
-			    better_pick(s, k, d, best[k]))
+			    (s->shape[d] != s->shape[best[k]] &&
+			     better_pick(s, k, d, best[k])))
 				best[k] = d;
 	}
 	for (uint32_t k = 0; k < N_PICKS; k++) {
@@ -215,8 +218,12 @@ static int try_unit(struct build *b, uint32_t unit, uint32_t min_give)
 	struct supply s;
 	int rc = -1;
 
-	if (unit == b->single->unit && !min_give)
-		return try_supply(b, b->single);
+	if (supply_suits(b->single, unit, min_give)) {
+		b->single->unit = unit;
+		rc = try_supply(b, b->single);
+		b->single->unit = 1;
+		return rc;
+	}
 	if (supply_build(b->f, b->job, b->o, unit, min_give, &s, b->err) == 0)
 		rc = try_supply(b, &s);
 	supply_free(&s);

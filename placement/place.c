@@ -140,7 +140,7 @@ out:
 	return rc < 0 ? -1 : 0;
 }
 
-static int place_and_compare(const struct supply *s,
+static int place_and_compare(struct supply *s,
 			     const struct weft_strategy *strategy,
 			     const struct weft_place_options *options,
 			     struct weft_placement *p, struct weft_error *err)
@@ -149,8 +149,7 @@ static int place_and_compare(const struct supply *s,
 	double baseline;
 	int rc = -1;
 
-	if (set_bound(s, p, err) ||
-	    strategy->place(s->f, s->job, s->o, options, p, err))
+	if (set_bound(s, p, err) || strategy->place(s, options, p, err))
 		return -1;
 	if (p->placed && weft_cost(s->f, &s->job->traffic, p->where, &scratch,
 				   &p->cost, err))

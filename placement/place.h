@@ -16,13 +16,13 @@ struct weft_place_options {
 			      * found so far */
 };
 
+struct supply; /* what nodes can give to the job; placement/'s own */
+
 /* place() gets p with metric and bound set, at which it may stop looking; it
  * fills placed, where (malloc'ed) and method, weft_place the rest. */
 struct weft_strategy {
 	const char *name, *help;
-	int (*place)(const struct weft_fabric *f, const struct weft_job *job,
-		     const struct weft_occupancy *o,
-		     const struct weft_place_options *options,
+	int (*place)(struct supply *s, const struct weft_place_options *options,
 		     struct weft_placement *p, struct weft_error *err);
 };
 

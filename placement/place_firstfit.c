@@ -4,50 +4,9 @@
 #include "placement/place_firstfit.h"
 
 #include "topology/bitset.h"
-#include "topology/hostlist.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-struct named {
-	const char *name;
-	uint32_t node;
-};
-
-static int compare_names(const void *pa, const void *pb)
-{
-	const struct named *a = pa, *b = pb;
-
-	return weft_name_compare(a->name, b->name);
-}
-
-/* Nodes in the order of their names.  Names of equal width, as most clusters
- * have them, are in order already where the fabric sorts them by byte. */
-static uint32_t *order_by_name(const struct weft_fabric *f,
-			       struct weft_error *err)
-{
-	uint32_t *order = weft_calloc(f->n_nodes, sizeof(*order), err);
-	struct named *named = weft_calloc(f->n_nodes, sizeof(*named), err);
-	bool sorted = true;
-
-	if (!order || !named) {
-		free(order);
-		free(named);
-		return NULL;
-	}
-	for (uint32_t i = 0; i < f->n_nodes; i++) {
-		named[i].node = f->by_name[i];
-		named[i].name = f->nodes[f->by_name[i]].name;
-		if (i && sorted)
-			sorted = compare_names(&named[i - 1], &named[i]) <= 0;
-	}
-	if (!sorted)
-		qsort(named, f->n_nodes, sizeof(*named), compare_names);
-	for (uint32_t i = 0; i < f->n_nodes; i++)
-		order[i] = named[i].node;
-	free(named);
-	return order;
-}
 
 /* What each scope, a domain that the job may not leave, has gathered so far.
  */
@@ -84,14 +43,13 @@ static uint32_t gives(const struct supply *s, uint32_t node)
 }
 
 /* Gathers nodes in order, required ones first, until one scope has enough. */
-static void gather(const struct supply *s, const uint32_t *order, bool required,
-		   struct scopes *scopes)
+static void gather(const struct supply *s, bool required, struct scopes *scopes)
 {
 	const struct weft_job *job = s->job;
 	uint32_t first = s->f->levels[scopes->level].first_domain;
 
 	for (uint32_t i = 0; i < s->f->n_nodes; i++) {
-		uint32_t node = order[i], k;
+		uint32_t node = s->f->counted[i], k;
 
 		if (!gives(s, node) || is_required(s, node) != required)
 			continue;
@@ -116,7 +74,7 @@ struct taking {
 
 /* Whole nodes as they come, as long as enough is left for the further nodes
  * that must be used. */
-static void take(const struct supply *s, const uint32_t *order, bool required,
+static void take(const struct supply *s, bool required,
 		 const struct scopes *scopes, struct taking *t)
 {
 	const struct weft_job *job = s->job;
@@ -125,7 +83,7 @@ static void take(const struct supply *s, const uint32_t *order, bool required,
 	if (required && min < scopes->must)
 		min = scopes->must;
 	for (uint32_t i = 0; i < s->f->n_nodes; i++) {
-		uint32_t node = order[i];
+		uint32_t node = s->f->counted[i];
 
 		left = job->n_gpus - t->n_gpus;
 		if (!left)
@@ -144,13 +102,13 @@ static void take(const struct supply *s, const uint32_t *order, bool required,
 }
 
 /* Ranks in their own order over the GPUs of the nodes in theirs. */
-static void lay_out(const struct supply *s, const uint32_t *order,
-		    const uint32_t *share, uint32_t *where)
+static void lay_out(const struct supply *s, const uint32_t *share,
+		    uint32_t *where)
 {
 	uint32_t rank = 0, k;
 
 	for (uint32_t i = 0; i < s->f->n_nodes; i++) {
-		uint32_t node = order[i];
+		uint32_t node = s->f->counted[i];
 		uint64_t rest = s->o->free[node];
 
 		for (uint32_t n = 0; n < share[node]; n++, rest &= rest - 1) {
@@ -161,20 +119,20 @@ static void lay_out(const struct supply *s, const uint32_t *order,
 }
 
 /* Inside one NVLink domain of a node: the first by name that has enough. */
-static bool place_inside_node(const struct supply *s, const uint32_t *order,
-			      uint32_t level, uint32_t *where)
+static bool place_inside_node(const struct supply *s, uint32_t level,
+			      uint32_t *where)
 {
 	const struct weft_fabric *f = s->f;
 
 	for (uint32_t i = 0; i < f->n_nodes; i++) {
-		uint64_t rest = s->o->free[order[i]];
+		uint64_t rest = s->o->free[s->f->counted[i]];
 		uint32_t k, n = 0, last = WEFT_NONE;
 
-		if (s->give[order[i]] < s->job->n_gpus ||
-		    (s->o->required && !is_required(s, order[i])))
+		if (s->give[s->f->counted[i]] < s->job->n_gpus ||
+		    (s->o->required && !is_required(s, s->f->counted[i])))
 			continue;
 		weft_mask_foreach (k, rest) {
-			uint32_t gpu = f->nodes[order[i]].first_gpu + k;
+			uint32_t gpu = f->nodes[s->f->counted[i]].first_gpu + k;
 
 			if (f->gpu_domain[level][gpu] != last)
 				n = 0;
@@ -187,9 +145,8 @@ static bool place_inside_node(const struct supply *s, const uint32_t *order,
 	return false;
 }
 
-static int place_on(const struct supply *s, const uint32_t *order,
-		    struct scopes *scopes, uint32_t *where,
-		    struct weft_error *err)
+static int place_on(const struct supply *s, struct scopes *scopes,
+		    uint32_t *where, struct weft_error *err)
 {
 	const struct weft_job *job = s->job;
 	struct taking t = {0};
@@ -205,18 +162,18 @@ static int place_on(const struct supply *s, const uint32_t *order,
 	rc = 0;
 	/* with required nodes a scope may be complete only after both walks */
 	if (s->o->required)
-		gather(s, order, true, scopes);
+		gather(s, true, scopes);
 	if (scopes->winner == WEFT_NONE)
-		gather(s, order, false, scopes);
+		gather(s, false, scopes);
 	if (scopes->winner == WEFT_NONE)
 		goto out;
 	if (s->o->required)
-		take(s, order, true, scopes, &t);
-	take(s, order, false, scopes, &t);
+		take(s, true, scopes, &t);
+	take(s, false, scopes, &t);
 	if (t.n_gpus != job->n_gpus || t.n_nodes < job->min_nodes ||
 	    (job->max_nodes && t.n_nodes > job->max_nodes))
 		goto out;
-	lay_out(s, order, t.share, where);
+	lay_out(s, t.share, where);
 	rc = 1;
 out:
 	free(scopes->n_gpus);
@@ -230,39 +187,31 @@ int firstfit_find(const struct supply *s, uint32_t *where,
 	const struct weft_fabric *f = s->f;
 	const struct weft_job *job = s->job;
 	struct scopes scopes = {.level = f->n_levels - 1, .winner = WEFT_NONE};
-	uint32_t *order = order_by_name(f, err);
 	int rc;
 
-	if (!order)
-		return -1;
 	if (job->within_level != WEFT_NONE)
 		scopes.level = job->within_level;
 	if (s->o->required)
 		scopes.must = weft_bitset_count(s->o->required, f->n_nodes);
 	if (scopes.level >= f->node_level)
-		rc = place_on(s, order, &scopes, where, err);
+		rc = place_on(s, &scopes, where, err);
 	else
 		rc = scopes.must <= 1 && job->min_nodes <= 1 &&
-		     place_inside_node(s, order, scopes.level, where);
-	free(order);
+		     place_inside_node(s, scopes.level, where);
 	return rc;
 }
 
-int place_firstfit(const struct weft_fabric *f, const struct weft_job *job,
-		   const struct weft_occupancy *o,
-		   const struct weft_place_options *options,
+int place_firstfit(struct supply *s, const struct weft_place_options *options,
 		   struct weft_placement *p, struct weft_error *err)
 {
-	struct supply s = {0};
 	int rc = -1;
 
 	(void)options;
-	p->where = weft_calloc(job->n_gpus, sizeof(*p->where), err);
-	if (p->where && supply_build(f, job, o, 1, 0, &s, err) == 0)
-		rc = firstfit_find(&s, p->where, err);
-	supply_free(&s);
+	p->where = weft_calloc(s->job->n_gpus, sizeof(*p->where), err);
+	if (p->where)
+		rc = firstfit_find(s, p->where, err);
 	p->placed = rc > 0;
-	p->n_ranks = job->n_gpus;
+	p->n_ranks = s->job->n_gpus;
 	p->method = "first-fit";
 	return rc < 0 ? -1 : 0;
 }

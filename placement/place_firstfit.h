@@ -10,9 +10,7 @@
 #include "placement/supply.h"
 
 /* Row "first-fit" of weft_strategies. */
-int place_firstfit(const struct weft_fabric *f, const struct weft_job *job,
-		   const struct weft_occupancy *o,
-		   const struct weft_place_options *options,
+int place_firstfit(struct supply *s, const struct weft_place_options *options,
 		   struct weft_placement *p, struct weft_error *err);
 
 /* Writes the job's GPUs to where[].  s: the supply of single GPUs.  1: found;

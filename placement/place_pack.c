@@ -21,10 +21,9 @@
 struct pack {
 	const struct weft_fabric *f;
 	const struct weft_job *job;
-	const struct weft_occupancy *o;
+	struct supply *supply; /* of single GPUs */
 	struct candidates candidates;
 	struct arranger arranger;
-	struct supply supply; /* of single GPUs, for the ranking */
 	struct weft_cost_scratch scratch;
 	struct ranking best;
 	uint32_t *where; /* [n_gpus] scratch */
@@ -39,7 +38,7 @@ static int price_one(struct pack *pack, uint32_t i, uint32_t n_before,
 	struct candidates *c = &pack->candidates;
 	uint32_t k = n_before;
 
-	choice_expand(&c->choice[i], pack->o, gpus);
+	choice_expand(&c->choice[i], pack->supply->o, gpus);
 	if (arrange_price(&pack->arranger, gpus, c->block[i], &c->cost[i],
 			  &c->nesting[i], pack->err))
 		return -1;
@@ -92,7 +91,7 @@ static int consider(struct pack *pack)
 
 	if (weft_cost(pack->f, &pack->job->traffic, pack->where, &pack->scratch,
 		      &cost, pack->err) ||
-	    ranking_measure(&pack->supply, pack->where, &cost, &ranking,
+	    ranking_measure(pack->supply, pack->where, &cost, &ranking,
 			    pack->err))
 		return -1;
 	if (pack->p->placed &&
@@ -103,6 +102,18 @@ static int consider(struct pack *pack)
 	memcpy(pack->p->where, pack->where,
 	       pack->job->n_gpus * sizeof(*pack->where));
 	return 0;
+}
+
+/* True when the best so far reaches the bound and candidate k would first have
+ * to be improved to come near it. */
+static bool is_beaten(const struct pack *pack, uint32_t k)
+{
+	double enough = pack->p->bound * (1 + RANKING_SAME);
+	const struct weft_job *job = pack->job;
+
+	return pack->p->placed && job->spec.spread != WEFT_BALANCE &&
+	       (job->prefer_level == WEFT_NONE || pack->best.prefers) &&
+	       pack->best.cost <= enough && pack->candidates.cost[k] > enough;
 }
 
 static int decide(struct pack *pack)
@@ -116,6 +127,8 @@ static int decide(struct pack *pack)
 		const struct arrangement start = {&c->choice[k], c->nesting[k],
 						  c->cost[k]};
 
+		if (is_beaten(pack, k))
+			continue;
 		if (arrange_choice(&pack->arranger, &start, n - i, pack->where,
 				   pack->err) ||
 		    consider(pack))
@@ -132,32 +145,28 @@ static int run(struct pack *pack, const struct weft_place_options *options)
 	pack->p->where = weft_calloc(n, sizeof(*pack->p->where), pack->err);
 	if (!pack->where || !pack->p->where)
 		return -1;
-	if (supply_build(pack->f, pack->job, pack->o, 1, 0, &pack->supply,
-			 pack->err) ||
-	    candidates_build(&pack->supply, &pack->candidates, pack->err))
+	if (candidates_build(pack->supply, &pack->candidates, pack->err))
 		return -1;
 	if (!pack->candidates.n)
 		return 0;
-	if (arranger_build(&pack->supply, options, pack->p->bound,
+	if (arranger_build(pack->supply, options, pack->p->bound,
 			   &pack->arranger, pack->err) ||
 	    price(pack))
 		return -1;
 	return decide(pack);
 }
 
-int place_pack(const struct weft_fabric *f, const struct weft_job *job,
-	       const struct weft_occupancy *o,
-	       const struct weft_place_options *options,
+int place_pack(struct supply *s, const struct weft_place_options *options,
 	       struct weft_placement *p, struct weft_error *err)
 {
-	struct pack pack = {.f = f, .job = job, .o = o, .p = p, .err = err};
+	struct pack pack = {
+		.f = s->f, .job = s->job, .supply = s, .p = p, .err = err};
 	int rc = run(&pack, options);
 
-	p->n_ranks = job->n_gpus;
+	p->n_ranks = s->job->n_gpus;
 	p->method = "pack";
 	candidates_free(&pack.candidates);
 	arranger_free(&pack.arranger);
-	supply_free(&pack.supply);
 	weft_cost_scratch_free(&pack.scratch);
 	free(pack.where);
 	return rc;

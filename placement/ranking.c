@@ -6,12 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sums of the same terms in another order differ by rounding only. */
-#define SAME 1e-9
-
 static int compare_real(double a, double b)
 {
-	if (a == b || fabs(a - b) <= SAME * fmax(fabs(a), fabs(b)))
+	if (a == b || fabs(a - b) <= RANKING_SAME * fmax(fabs(a), fabs(b)))
 		return 0;
 	return a < b ? -1 : 1;
 }

@@ -15,6 +15,10 @@ struct shares {
 	uint32_t n_used, largest;
 };
 
+/* Costs that differ by less, in proportion, are sums of the same terms in
+ * another order. */
+#define RANKING_SAME 1e-9
+
 /* In the order in which they decide; smaller is better in all but the first.
  * With spread=balance busiest_s comes before cost. */
 struct ranking {

@@ -63,6 +63,18 @@ static void build_node(struct supply *s, uint32_t node, uint32_t min_give)
 				      mix(weight + s->f->nodes[node].n_gpus)));
 }
 
+/* Neighbours mostly are, and to find that out is cheap. */
+static bool is_alike(const struct supply *s, uint32_t a, uint32_t b)
+{
+	const struct weft_occupancy *o = s->o;
+
+	return s->f->node_level == 0 &&
+	       s->f->nodes[a].n_gpus == s->f->nodes[b].n_gpus &&
+	       o->free[a] == o->free[b] && o->usable[a] == o->usable[b] &&
+	       (!o->weight || o->weight[a] == o->weight[b]) &&
+	       is_required(o, a) == is_required(o, b);
+}
+
 static void add_node(struct supply *s, uint32_t d, uint32_t node)
 {
 	const struct weft_node *n = &s->f->nodes[node];
@@ -143,10 +155,24 @@ int supply_build(const struct weft_fabric *f, const struct weft_job *job,
 	s->unit = unit;
 	if (allocate(s, err))
 		return -1;
-	for (uint32_t i = 0; i < f->n_nodes; i++)
-		build_node(s, i, min_give);
+	for (uint32_t i = 0; i < f->n_nodes; i++) {
+		if (i > 0 && is_alike(s, i - 1, i)) {
+			s->give[i] = s->give[i - 1];
+			s->node_shape[i] = s->node_shape[i - 1];
+		} else {
+			build_node(s, i, min_give);
+		}
+	}
 	build_domains(s);
 	return 0;
+}
+
+bool supply_suits(const struct supply *s, uint32_t unit, uint32_t min_give)
+{
+	for (uint32_t i = 0; i < s->f->n_nodes; i++)
+		if (s->give[i] && (s->give[i] % unit || s->give[i] < min_give))
+			return false;
+	return true;
 }
 
 void supply_free(struct supply *s)
@@ -155,15 +181,14 @@ void supply_free(struct supply *s)
 	memset(s, 0, sizeof(*s));
 }
 
-bool supply_holds(const struct supply *s, uint32_t domain)
+bool supply_keeps_limits(const struct supply *s, uint32_t domain)
 {
 	const struct weft_job *job = s->job;
 	const struct weft_domain *d = &s->f->domains[domain];
 	const struct weft_level *top = &s->f->levels[s->f->n_levels - 1];
 	uint32_t must = 0;
 
-	if (s->cap[domain] < job->n_gpus || s->n_givers[domain] == 0 ||
-	    s->n_givers[domain] < job->min_nodes)
+	if (s->n_givers[domain] == 0 || s->n_givers[domain] < job->min_nodes)
 		return false;
 	if (job->within_level != WEFT_NONE && d->level > job->within_level)
 		return false;

@@ -43,6 +43,9 @@ int supply_build(const struct weft_fabric *f, const struct weft_job *job,
 		 uint32_t min_give, struct supply *s, struct weft_error *err);
 void supply_free(struct supply *s);
 
+/* True when a supply of that unit and min_give would be the same. */
+bool supply_suits(const struct supply *s, uint32_t unit, uint32_t min_give);
+
 /* True when no GPU of the domain is busy. */
 static inline bool supply_untouched(const struct supply *s, uint32_t domain)
 {
@@ -59,7 +62,14 @@ static inline uint32_t supply_least(const struct supply *s)
 	return s->job->gpus_per_node ? s->job->gpus_per_node : 1;
 }
 
-/* True when the domain alone can hold the whole job. */
-bool supply_holds(const struct supply *s, uint32_t domain);
+/* True when the domain, which has GPUs enough, can hold the whole job. */
+bool supply_keeps_limits(const struct supply *s, uint32_t domain);
+
+/* True when the domain alone can hold the whole job; asked of every node. */
+static inline bool supply_holds(const struct supply *s, uint32_t domain)
+{
+	return s->cap[domain] >= s->job->n_gpus &&
+	       supply_keeps_limits(s, domain);
+}
 
 #endif

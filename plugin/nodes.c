@@ -19,8 +19,9 @@ extern bitstr_t *idle_node_bitmap __attribute__((weak));
 /* Names quoted in the log. */
 #define MAX_QUOTED 8
 
-/* What was read is trusted for this long. */
-#define MAX_AGE_S 0.05
+/* What was read is trusted for this long: whatever weft did not hear of costs a
+ * refusal by stock at most. */
+#define MAX_AGE_S 0.25
 
 /* ---- pairing ---- */
 
@@ -88,14 +89,12 @@ int weft_nodes_build(const struct weft_fabric *f, struct weft_nodes *nodes,
 	nodes->gpus_free =
 		weft_calloc(nodes->n, sizeof(*nodes->gpus_free), err);
 	nodes->weight = weft_calloc(f->n_nodes, sizeof(*nodes->weight), err);
+	nodes->required = weft_calloc(weft_bitset_words(f->n_nodes),
+				      sizeof(*nodes->required), err);
 	if (!nodes->fabric_node || !nodes->slurm_node || !nodes->cpus_used ||
 	    !nodes->memory_used || !nodes->gpus_free || !nodes->weight ||
+	    !nodes->required ||
 	    weft_occupancy_build(f, &nodes->occupancy, err) < 0)
-		return -1;
-	if (!nodes->occupancy.required)
-		nodes->occupancy.required = weft_calloc(
-			weft_bitset_words(f->n_nodes), sizeof(uint64_t), err);
-	if (!nodes->occupancy.required)
 		return -1;
 	for (uint32_t i = 0; i < f->n_nodes; i++)
 		nodes->slurm_node[i] = WEFT_NONE;
@@ -111,8 +110,10 @@ void weft_nodes_free(struct weft_nodes *nodes)
 	free(nodes->memory_used);
 	free(nodes->gpus_free);
 	free(nodes->weight);
-	/* The occupancy borrows it while weights differ. */
+	free(nodes->required);
+	/* The occupancy borrows these two while they matter. */
 	nodes->occupancy.weight = NULL;
+	nodes->occupancy.required = NULL;
 	weft_occupancy_free(&nodes->occupancy);
 	memset(nodes, 0, sizeof(*nodes));
 }
@@ -348,11 +349,15 @@ uint32_t weft_nodes_offer(struct weft_nodes *nodes,
 
 bool weft_nodes_require(struct weft_nodes *nodes, bitstr_t *required)
 {
-	uint64_t *set = nodes->occupancy.required;
-	uint32_t n_nodes = nodes->fabric->n_nodes;
+	uint64_t *set = nodes->required;
 
-	memset(set, 0, weft_bitset_words(n_nodes) * sizeof(*set));
-	for (uint32_t i = 0; required && i < nodes->n; i++) {
+	nodes->occupancy.required = NULL;
+	if (!required || bit_ffs(required) < 0)
+		return true;
+	nodes->occupancy.required = set;
+	memset(set, 0,
+	       weft_bitset_words(nodes->fabric->n_nodes) * sizeof(*set));
+	for (uint32_t i = 0; i < nodes->n; i++) {
 		if (!bit_test(required, i))
 			continue;
 		if (nodes->fabric_node[i] == WEFT_NONE)

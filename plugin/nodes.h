@@ -27,6 +27,7 @@ struct weft_nodes {
 	double read_s;	       /* when they were, by the monotonic clock */
 	struct weft_occupancy occupancy;
 	uint32_t *weight; /* [fabric->n_nodes], of occupancy when it differs */
+	uint64_t *required; /* bitset, of occupancy when the user names any */
 };
 
 /* Pairs the nodes by name.  summary[size] tells how that went, for the log.

@@ -30,12 +30,24 @@ static inline void weft_bitset_remove(uint64_t *set, uint32_t i)
 	set[i / 64] &= ~(UINT64_C(1) << (i % 64));
 }
 
+/* Members of one word.  Without hardware for it, which a package for all of an
+ * architecture's machines may not use, the compiler's builtin is a call. */
+static inline uint32_t weft_mask_count(uint64_t mask)
+{
+	const uint64_t ones = UINT64_C(0x0101010101010101);
+
+	mask -= mask >> 1 & (ones * 0x55);
+	mask = (mask & (ones * 0x33)) + (mask >> 2 & (ones * 0x33));
+	mask = (mask + (mask >> 4)) & (ones * 0x0f);
+	return (uint32_t)(mask * ones >> 56);
+}
+
 static inline uint32_t weft_bitset_count(const uint64_t *set, uint32_t n)
 {
 	uint32_t count = 0;
 
 	for (size_t w = 0; w < weft_bitset_words(n); w++)
-		count += (uint32_t)__builtin_popcountll(set[w]);
+		count += weft_mask_count(set[w]);
 	return count;
 }
 
@@ -43,11 +55,6 @@ static inline uint32_t weft_bitset_count(const uint64_t *set, uint32_t n)
 static inline uint64_t weft_mask_first(uint32_t n)
 {
 	return n >= 64 ? UINT64_MAX : (UINT64_C(1) << n) - 1;
-}
-
-static inline uint32_t weft_mask_count(uint64_t mask)
-{
-	return (uint32_t)__builtin_popcountll(mask);
 }
 
 /* Visits the members of a one-word set in ascending order; `rest` is a

@@ -21,6 +21,7 @@ void weft_fabric_free(struct weft_fabric *f)
 	free(f->domains);
 	free(f->nodes);
 	free(f->by_name);
+	free(f->counted);
 	free(f->racks);
 	free(f->gpu_node);
 	for (uint32_t l = 0; l < WEFT_MAX_LEVELS; l++)

@@ -79,6 +79,7 @@ struct weft_fabric {
 	struct weft_domain *domains;		   /* level by level */
 	struct weft_node *nodes;		   /* in tree order */
 	uint32_t *by_name;  /* node indices sorted by strcmp */
+	uint32_t *counted;  /* the same by weft_name_compare */
 	const char **racks; /* names */
 	uint32_t *gpu_node; /* [n_gpus] */
 	uint32_t *gpu_domain[WEFT_MAX_LEVELS]; /* [level][n_gpus] */

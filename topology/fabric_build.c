@@ -6,6 +6,7 @@
  * domain).  Then domains are filled in from the bottom upwards.
  */
 #include "topology/fabric_draft.h"
+#include "topology/hostlist.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -363,6 +364,45 @@ static int maps_build(struct build *b)
 	return 0;
 }
 
+struct named {
+	const char *name;
+	uint32_t node;
+};
+
+static int compare_names(const void *pa, const void *pb)
+{
+	const struct named *a = pa, *b = pb;
+
+	return weft_name_compare(a->name, b->name);
+}
+
+/* Names of equal width, as most clusters have them, are in order already. */
+static int names_count(struct build *b)
+{
+	struct weft_fabric *f = b->f;
+	struct named *named =
+		weft_calloc(f->n_nodes, sizeof(*named), b->d->err);
+	bool sorted = true;
+
+	f->counted = weft_calloc(f->n_nodes, sizeof(*f->counted), b->d->err);
+	if (!f->counted || !named) {
+		free(named);
+		return -1;
+	}
+	for (uint32_t i = 0; i < f->n_nodes; i++) {
+		named[i].node = f->by_name[i];
+		named[i].name = f->nodes[f->by_name[i]].name;
+		if (i && sorted)
+			sorted = compare_names(&named[i - 1], &named[i]) <= 0;
+	}
+	if (!sorted)
+		qsort(named, f->n_nodes, sizeof(*named), compare_names);
+	for (uint32_t i = 0; i < f->n_nodes; i++)
+		f->counted[i] = named[i].node;
+	free(named);
+	return 0;
+}
+
 /* The draft's names are sorted already. */
 static int names_build(struct build *b)
 {
@@ -379,6 +419,8 @@ static int names_build(struct build *b)
 	for (uint32_t k = 0; k < d->names.n; k++)
 		if (d->names.item[k].thing < d->n_nodes)
 			f->by_name[n++] = b->node_of[d->names.item[k].thing];
+	if (names_count(b))
+		return -1;
 	for (uint32_t k = 0; k < d->racks.n; k++)
 		f->racks[d->racks.item[k].thing] = d->racks.item[k].text;
 	f->n_racks = d->racks.n;

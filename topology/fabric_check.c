@@ -2,6 +2,8 @@
 /* fabric_check.c - every invariant that fabric.h promises, verified */
 #include "topology/fabric.h"
 
+#include "topology/hostlist.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -68,6 +70,10 @@ static int nodes_check(const struct weft_fabric *f, struct weft_error *err)
 	for (uint32_t k = 1; k < f->n_nodes; k++)
 		REQUIRE(strcmp(f->nodes[f->by_name[k - 1]].name,
 			       f->nodes[f->by_name[k]].name) < 0,
+			err);
+	for (uint32_t k = 1; k < f->n_nodes; k++)
+		REQUIRE(weft_name_compare(f->nodes[f->counted[k - 1]].name,
+					  f->nodes[f->counted[k]].name) < 0,
 			err);
 	return 0;
 }
