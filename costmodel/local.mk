@@ -11,6 +11,7 @@ libweft_costmodel_la_SOURCES = \
 	%D%/curve.c \
 	%D%/gradsync.c \
 	%D%/health.c \
+	%D%/matrix.c \
 	%D%/memory.c \
 	%D%/model.c \
 	%D%/nccl.c \
@@ -48,6 +49,7 @@ weft_costmodel_headers = \
 	%D%/curve.h \
 	%D%/gradsync.h \
 	%D%/health.h \
+	%D%/matrix.h \
 	%D%/memory.h \
 	%D%/model.h \
 	%D%/nccl.h \

@@ -343,7 +343,6 @@ static int refuse_unsupported(const struct weft_spec *spec,
 		bool used;
 		const char *what;
 	} missing[] = {
-		{spec->traffic[0], "traffic (a measured matrix)"},
 		{spec->segment > 1, "segment > 1"},
 		{spec->wait_s > 0, "wait > 0"},
 		{spec->spread == WEFT_FAILURE_DOMAIN, "spread=failure-domain"},

@@ -2,6 +2,7 @@
 /* job.c - from a job spec to everything that placing it needs */
 #include "placement/job.h"
 
+#include "costmodel/matrix.h"
 #include "topology/suggest.h"
 
 #include <errno.h>
@@ -86,6 +87,9 @@ int weft_job_build(const char *text, uint32_t gpus, bool allow_files,
 	    weft_spec_grid(spec, &job->grid, err))
 		return -1;
 	build_shape(job);
+	if (spec->traffic[0])
+		return weft_matrix_load(spec->traffic, job->n_gpus,
+					&job->traffic, err);
 	return weft_traffic_build(spec, &job->model, &job->grid, &job->traffic,
 				  err);
 }

@@ -94,6 +94,10 @@ static int job_build_registered(const struct weft_fabric *f,
 				struct weft_job *job, struct weft_error *err)
 {
 	memset(job, 0, sizeof(*job));
+	if (spec->traffic[0])
+		return weft_fail(err, WEFT_EINVAL,
+				 "traffic=%s: files are not read here",
+				 spec->traffic);
 	if (!spec->seq)
 		spec->seq = model->seq;
 	if (weft_spec_resolve(spec, n_gpus, err) < 0 ||

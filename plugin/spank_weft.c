@@ -51,6 +51,11 @@ static int spec_check(const char *text, struct weft_error *err)
 		return 0;
 	if (weft_spec_parse(text, &spec, err) < 0)
 		return -1;
+	if (spec.traffic[0])
+		return weft_fail(err, WEFT_EINVAL,
+				 "traffic=%s: files are read by weft plan and "
+				 "weft score, not by Slurm",
+				 spec.traffic);
 	/* The size may follow from the job's GPUs; only a spec that names it
 	 * itself can be checked on its own. */
 	if (!weft_spec_given(&spec, "gpus") && !weft_spec_given(&spec, "dp"))

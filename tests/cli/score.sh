@@ -24,6 +24,14 @@ score --json --job gpus=8,tp=4 --nodes n00:0-3,n01:4-7
 check "GPU lists are taken" json \
 	'[.ranks[].gpu] == [0,1,2,3,4,5,6,7] and .ranks[4].node == "n01"'
 
+printf 'from,to,bytes,axis\n0,7,1e9,ep\n' >"$work/m.csv"
+score --json --job "gpus=8,traffic=$work/m.csv" --nodes n00
+check "a measured matrix is priced" json '.by_axis.ep.hops == .cost.hops'
+printf '8,0,5,dp\n' >>"$work/m.csv"
+score --job "gpus=8,traffic=$work/m.csv" --nodes n00
+check "a rank out of range is named with its place" \
+	err "m.csv:3:1: from: there is no rank 8"
+
 printf '# rank order\nn01:3\nn00\n\nn01:0\nn00\n' >"$work/hosts"
 score --json --job gpus=4 --ranks "$work/hosts"
 check "a hostfile is taken" json \

@@ -7,6 +7,7 @@ unit_tests += \
 	%D%/flow_simulation \
 	%D%/gradsync \
 	%D%/health \
+	%D%/matrix \
 	%D%/memory \
 	%D%/model \
 	%D%/nccl \

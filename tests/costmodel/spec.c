@@ -394,7 +394,6 @@ static void what_is_missing_is_refused_only_where_it_matters(void **state)
 	static const struct {
 		const char *text, *says;
 	} refused[] = {
-		{"traffic=a.csv", "traffic"},
 		{"segment=2", "segment"},
 		{"wait=1m", "wait"},
 		{"spread=failure-domain", "spread=failure-domain"},

@@ -6,6 +6,7 @@ fuzzers = \
 	fabric \
 	hostlist \
 	nccl_log \
+	matrix \
 	spec \
 	# End of fuzzers
 
@@ -13,6 +14,7 @@ unit_tests += \
 	%D%/fabric \
 	%D%/hostlist \
 	%D%/nccl_log \
+	%D%/matrix \
 	%D%/spec \
 	# End of unit_tests
 
@@ -20,6 +22,7 @@ fuzz_replay = %D%/replay.c
 tests_fuzz_fabric_SOURCES = %D%/fuzz_fabric.c $(fuzz_replay)
 tests_fuzz_hostlist_SOURCES = %D%/fuzz_hostlist.c $(fuzz_replay)
 tests_fuzz_nccl_log_SOURCES = %D%/fuzz_nccl_log.c $(fuzz_replay)
+tests_fuzz_matrix_SOURCES = %D%/fuzz_matrix.c $(fuzz_replay)
 tests_fuzz_spec_SOURCES = %D%/fuzz_spec.c $(fuzz_replay)
 
 EXTRA_DIST += \

@@ -2,6 +2,10 @@
 /* job.c - from a spec to a job that can be placed */
 #include "tests/placement/cases.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
 static const char fabric_text[] = "weft: fabric/1\nname: alpha\nnodes:\n"
 				  "  n[0-15]: 8\nlevels:\n"
 				  "  leaf:\n    l[0-3]: n[0-15]\n"
@@ -73,7 +77,7 @@ static void wrong_specs_are_explained(void **state)
 		{"gpus=8,model=llama3-70C", "llama3-70B", false},
 		{"gpus=8,model=/etc/passwd", "unknown model", false},
 		{"gpus=8,traffic=m.csv", "only on the command line", false},
-		{"gpus=8,traffic=m.csv", "not supported yet", true},
+		{"gpus=8,traffic=/no/such.csv", "No such file", true},
 		{"gpus=8,tp=3", "tp", true},
 		{"gpus=12,gpus_per_node=8", "gpus_per_node", true},
 	};
@@ -93,12 +97,39 @@ static void wrong_specs_are_explained(void **state)
 	weft_fabric_free(f);
 }
 
+static void a_measured_matrix_replaces_the_model(void **state)
+{
+	char path[] = "/tmp/weft-matrix-XXXXXX", spec[128];
+	static const char text[] = "from,to,bytes\n0,7,5\n7,0,6\n";
+	struct weft_error err = {0};
+	struct weft_job job;
+	int fd = mkstemp(path);
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, sizeof(text) - 1), sizeof(text) - 1);
+	close(fd);
+	snprintf(spec, sizeof(spec), "gpus=8,tp=4,traffic=%s", path);
+	case_job(spec, NULL, &job);
+	assert_int_equal(job.traffic.n_edges, 2);
+	assert_close(weft_traffic_bytes(&job.traffic), 11, 0);
+	weft_job_free(&job);
+	snprintf(spec, sizeof(spec), "gpus=4,traffic=%s", path);
+	assert_int_equal(weft_job_build(spec, 0, true, NULL, &job, &err), -1);
+	assert_string_equal(err.source, path);
+	assert_int_equal(err.line, 2);
+	assert_error_says(&err, "no rank 7, the job has 4");
+	weft_job_free(&job);
+	unlink(path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_spec_becomes_a_job),
 		cmocka_unit_test(node_counts_become_limits),
 		cmocka_unit_test(gpus_come_from_the_caller_too),
+		cmocka_unit_test(a_measured_matrix_replaces_the_model),
 		cmocka_unit_test(wrong_specs_are_explained),
 	};
 
