@@ -3,7 +3,7 @@
  *
  * Hundreds of random ones each, from the printed seed.
  */
-#include "costmodel/volume.h"
+#include "costmodel/schedule.h"
 #include "tests/costmodel/random.h"
 
 #include <math.h>
@@ -31,28 +31,46 @@ static uint32_t power_of_two(uint64_t *seed, uint32_t most)
 	return n;
 }
 
+/* The largest power of two up to `most` that divides n. */
+static uint32_t common_power_of_two(uint32_t n, uint32_t most)
+{
+	uint32_t common = n & -n;
+
+	return common < most ? common : most;
+}
+
 /* At most `most` ranks. */
-static void job_random(uint64_t *seed, uint32_t most, struct scene *s)
+static void job_random(uint64_t *seed, uint32_t most, const char *algorithm,
+		       struct scene *s)
 {
 	static const char *const orders[] = {"tp-cp-ep-dp-pp", "tp-cp-pp-dp",
 					     "pp/dp/cp/tp", "dp-pp-tp-cp"};
 	static const char *const models[] = {"gpt-1.7B", "llama3-8B",
-					     "megatron-22B", "llama3-70B"};
+					     "megatron-22B", "grok1-314B"};
+	static const char *const cp_comms[] = {"p2p", "allgather", "a2a"};
+	static const char *const recomputes[] = {"none", "selective", "full"};
 	uint32_t tp = power_of_two(seed, most);
 	uint32_t pp = power_of_two(seed, most / tp < 8 ? most / tp : 8);
 	uint32_t cp = power_of_two(seed, most / tp / pp);
 	uint32_t dp = 1 + test_random_below(seed, most / tp / pp / cp);
 	uint32_t vpp = pp > 1 ? 1 + test_random_below(seed, 2) : 1;
 	uint32_t micro = pp * (1 + test_random_below(seed, 4));
+	uint32_t model = test_random_below(seed, 4), ep = 1;
 	struct weft_error err = {0};
-	char text[256];
+	char text[320];
 
+	if (model == 3)
+		ep = power_of_two(seed, common_power_of_two(tp * cp * dp, 8));
 	snprintf(text, sizeof(text),
-		 "tp=%u,pp=%u,cp=%u,dp=%u,vpp=%u,mbs=2,gbs=%u,zero=%u,"
-		 "order=%s,model=%s",
-		 tp, pp, cp, dp, vpp, 2 * dp * micro,
-		 test_random_below(seed, 4), orders[test_random_below(seed, 4)],
-		 models[test_random_below(seed, 4)]);
+		 "tp=%u,pp=%u,cp=%u,dp=%u,ep=%u,vpp=%u,mbs=2,gbs=%u,zero=%u,"
+		 "sp=%s,cp_comm=%s,recompute=%s,order=%s,model=%s,algorithm=%s",
+		 tp, pp, cp, dp, ep, vpp, 2 * dp * micro,
+		 test_random_below(seed, 4),
+		 ep > 1 || test_random_below(seed, 2) ? "on" : "off",
+		 cp_comms[test_random_below(seed, tp * cp > 8 ? 2 : 3)],
+		 recomputes[test_random_below(seed, 3)],
+		 orders[test_random_below(seed, ep > 1 ? 1 : 4)], models[model],
+		 algorithm);
 	weft_spec_parse(text, &s->spec, &err);
 	weft_spec_resolve(&s->spec, 0, &err);
 	assert_no_error(&err);
@@ -74,14 +92,21 @@ static struct weft_cost cost_of(const struct weft_fabric *f,
 	return cost;
 }
 
-static void scene_random(uint64_t *seed, struct scene *s)
+/* algorithm NULL: any. */
+static void scene_random(uint64_t *seed, const char *algorithm, struct scene *s)
 {
+	static const char *const algorithms[] = {
+		"auto",	     "ring", "tree", "hierarchical", "halving-doubling",
+		"in-network"};
 	uint32_t most;
 
 	s->plan = plan_random(seed);
 	s->f = plan_fabric(&s->plan);
 	most = s->f->n_gpus < PLAN_MAX_RANKS ? s->f->n_gpus : PLAN_MAX_RANKS;
-	job_random(seed, most, s);
+	job_random(seed, most,
+		   algorithm ? algorithm
+			     : algorithms[test_random_below(seed, 6)],
+		   s);
 	where_random(seed, s->f, s->where, s->t.n_ranks);
 	s->cost = cost_of(s->f, &s->t, s->where);
 }
@@ -146,14 +171,49 @@ static void bytes_of_a_collective_stay_in_its_group(void **state)
 	for (uint32_t i = 0; i < N_CASES; i++) {
 		struct scene s = {0};
 
-		scene_random(&seed, &s);
+		scene_random(&seed, "ring", &s);
 		check_group(&s, "tp", WEFT_AXIS_TP);
 		if (weft_grid_axis(&s.grid, "cp") != WEFT_MAX_AXES)
 			check_group(&s, "cp", WEFT_AXIS_CP);
-		check_group(&s, "dp-cp", WEFT_AXIS_DP);
+		/* Replicas of experts lie across those of dense layers. */
+		if (s.spec.ep == 1)
+			check_group(&s, "dp-cp", WEFT_AXIS_DP);
 		check_group(&s, "pp", WEFT_AXIS_PP);
 		scene_free(&s);
 	}
+}
+
+/* M(i,j) holds what the calls of the schedule say, by axis: nothing is lost on
+ * the way from calls to pairs, and nothing counted twice. */
+static void every_byte_of_the_schedule_is_in_the_traffic(void **state)
+{
+	uint64_t seed = test_seed();
+	double by_axis[WEFT_N_AXES] = {0};
+
+	(void)state;
+	for (uint32_t i = 0; i < N_CASES; i++) {
+		struct weft_schedule schedule;
+		struct weft_error err = {0};
+		struct scene s = {0};
+
+		scene_random(&seed, "ring", &s);
+		weft_schedule_build(&s.spec, &s.model, &schedule, &err);
+		assert_no_error(&err);
+		for (uint32_t axis = 0; axis < WEFT_N_AXES; axis++) {
+			double calls = 0;
+
+			for (uint32_t p = 0; p < s.spec.pp; p++)
+				calls +=
+					weft_schedule_bytes(&schedule, axis, p);
+			calls *= (double)s.t.n_ranks / s.spec.pp;
+			assert_close(axis_bytes(&s.t, axis), calls, 1e-9);
+			by_axis[axis] += calls;
+		}
+		weft_schedule_free(&schedule);
+		scene_free(&s);
+	}
+	for (int axis = 0; axis < WEFT_N_AXES; axis++)
+		assert_true(by_axis[axis] > 0);
 }
 
 /* Whatever the placement, it moves each byte once over some level. */
@@ -166,7 +226,7 @@ static void a_placement_neither_adds_nor_drops_bytes(void **state)
 		struct scene s = {0};
 		double by_level = 0, by_axis = 0;
 
-		scene_random(&seed, &s);
+		scene_random(&seed, NULL, &s);
 		for (uint32_t l = 0; l < WEFT_MAX_LEVELS; l++)
 			by_level += s.cost.bytes_by_level[l];
 		for (int axis = 0; axis < WEFT_N_AXES; axis++)
@@ -203,7 +263,7 @@ static void renumbering_the_gpus_changes_nothing(void **state)
 		struct weft_cost cost;
 		struct scene s = {0};
 
-		scene_random(&seed, &s);
+		scene_random(&seed, NULL, &s);
 		plan_shuffle(&seed, &s.plan);
 		renumbered = plan_fabric(&s.plan);
 		for (uint32_t r = 0; r < s.t.n_ranks; r++)
@@ -225,7 +285,7 @@ static void doubling_every_bandwidth_halves_the_time(void **state)
 		struct weft_cost cost;
 		struct scene s = {0};
 
-		scene_random(&seed, &s);
+		scene_random(&seed, NULL, &s);
 		for (uint32_t l = 0; l < PLAN_LINKS; l++)
 			s.plan.link[l].rate_bytes_per_s *= 2;
 		fast = plan_fabric(&s.plan);
@@ -257,7 +317,7 @@ static void merging_two_domains_never_raises_cost(void **state)
 		struct weft_cost cost;
 		struct scene s = {0};
 
-		scene_random(&seed, &s);
+		scene_random(&seed, NULL, &s);
 		n_merged +=
 			pods ? plan_merge(&seed, &s.plan.pods, &s.plan.leafs)
 			     : plan_merge(&seed, &s.plan.leafs, &s.plan.units);
@@ -280,6 +340,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bytes_of_a_collective_stay_in_its_group),
+		cmocka_unit_test(every_byte_of_the_schedule_is_in_the_traffic),
 		cmocka_unit_test(a_placement_neither_adds_nor_drops_bytes),
 		cmocka_unit_test(renumbering_the_gpus_changes_nothing),
 		cmocka_unit_test(doubling_every_bandwidth_halves_the_time),
