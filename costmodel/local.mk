@@ -21,6 +21,7 @@ libweft_costmodel_la_SOURCES = \
 	%D%/nccl_log_draft.h \
 	%D%/nccl_log_json.c \
 	%D%/nccl_log_text.c \
+	%D%/nccl_machines.c \
 	%D%/nccl_model.c \
 	%D%/nccl_model.h \
 	%D%/nccl_tables.c \

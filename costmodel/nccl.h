@@ -152,4 +152,31 @@ int weft_nccl_choose(const struct weft_nccl_tuning *tuning,
 		     enum weft_collective collective, uint64_t size_bytes,
 		     struct weft_nccl_choice *choice, struct weft_error *err);
 
+/* Channels that NCCL is known, or assumed, to find on a machine. */
+struct weft_nccl_machine {
+	const char *name;     /* as the fabric profile, where there is one */
+	const char *basis[2]; /* where the figures come from: one node, several;
+			       * NULL: not known */
+	uint32_t gpus_per_node;
+	uint32_t compute_capability;
+	enum weft_nccl_cpu cpu;
+	struct {
+		struct weft_nccl_channels ring, nvls; /* trees as rings */
+		double net_latency_s;
+	} on[2]; /* one node, several */
+};
+extern const struct weft_nccl_machine weft_nccl_machines[];
+extern const uint32_t weft_n_nccl_machines;
+
+/* The machine of that name, or NULL. */
+const struct weft_nccl_machine *weft_nccl_machine_find(const char *name);
+
+/* The graph of n_nodes of them with so many ranks on each, for the newest
+ * release; set the version, in-network reduction and so on afterwards.
+ * WEFT_EINVAL when that many ranks do not fit or nothing is known. */
+int weft_nccl_machine_graph(const struct weft_nccl_machine *machine,
+			    uint32_t n_nodes, uint32_t ranks_per_node,
+			    struct weft_nccl_graph *graph,
+			    struct weft_error *err);
+
 #endif

@@ -391,6 +391,33 @@ static void inputs_out_of_range_are_named(void **state)
 	assert_error_says(&err, "all_to_all");
 }
 
+static void machines_refuse_what_is_not_known_of_them(void **state)
+{
+	const struct weft_nccl_machine *b200 =
+		weft_nccl_machine_find("dgx-b200");
+	struct weft_nccl_graph graph;
+	struct weft_error err = {0};
+
+	(void)state;
+	assert_null(weft_nccl_machine_find("dgx"));
+	assert_int_equal(weft_nccl_machine_graph(b200, 1, 8, &graph, &err), 0);
+	assert_no_error(&err);
+	assert_int_equal(weft_nccl_machine_graph(b200, 2, 8, &graph, &err), -1);
+	assert_error_says(&err, "are not known");
+	err = (struct weft_error){0};
+	assert_int_equal(weft_nccl_machine_graph(b200, 1, 9, &graph, &err), -1);
+	assert_error_says(&err, "9 ranks on each of 1 nodes");
+	for (uint32_t k = 0; k < weft_n_nccl_machines; k++) {
+		err = (struct weft_error){0};
+		weft_nccl_machine_graph(&weft_nccl_machines[k], 1,
+					weft_nccl_machines[k].gpus_per_node,
+					&graph, &err);
+		assert_no_error(&err);
+		assert_true(choose(&graph, WEFT_ALL_REDUCE, 1 << 20).time_s >
+			    0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -405,6 +432,7 @@ int main(void)
 		cmocka_unit_test(small_messages_use_few_channels_and_threads),
 		cmocka_unit_test(versions_are_read_as_people_write_them),
 		cmocka_unit_test(inputs_out_of_range_are_named),
+		cmocka_unit_test(machines_refuse_what_is_not_known_of_them),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

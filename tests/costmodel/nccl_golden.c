@@ -291,11 +291,52 @@ static void published_choices_come_out_but_one(void **state)
 	csv_free(table);
 }
 
+static void known_machines_have_the_graphs_of_the_tables(void **state)
+{
+	static const struct {
+		const char *config, *machine;
+	} same[] = {
+		{"H100x8_n1", "dgx-h100-superpod"},
+		{"H100x8_n1", "aws-p5en"},
+		{"H100x8_n2_ndr", "dgx-h100-superpod"},
+		{"H100x8_n512_ndr", "dgx-h100-superpod"},
+		{"H200x8_n2_fit", "aws-p5en"},
+		{"H200x8_n4_fit", "aws-p5en"},
+		{"A100x8_n1", "selene-a100"},
+		{"A100x8_n140_hdr", "selene-a100"},
+		{"B200x8_n1", "dgx-b200"},
+		{"GB200x72_mnnvl", "gb200-nvl72"},
+	};
+	struct csv *inputs =
+		shared_csv("data/costmodel/nccl_golden_inputs.csv");
+
+	(void)state;
+	for (size_t k = 0; k < sizeof(same) / sizeof(same[0]); k++) {
+		struct weft_nccl_graph table =
+			graph_named(inputs, same[k].config);
+		struct weft_nccl_graph graph;
+		struct weft_nccl_tuning a, b;
+		struct weft_error err = {0};
+
+		weft_nccl_machine_graph(
+			weft_nccl_machine_find(same[k].machine), table.n_nodes,
+			table.n_ranks / table.n_nodes, &graph, &err);
+		assert_no_error(&err);
+		a = tune(&table);
+		b = tune(&graph);
+		for (int c = 0; c < WEFT_N_NCCL_COLLECTIVES; c++)
+			assert_memory_equal(a.line[c], b.line[c],
+					    sizeof(a.line[c]));
+	}
+	csv_free(inputs);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_latency_and_bandwidth_is_nccls_own),
 		cmocka_unit_test(every_choice_is_nccls_own),
+		cmocka_unit_test(known_machines_have_the_graphs_of_the_tables),
 		cmocka_unit_test(published_choices_come_out_but_one),
 	};
 
