@@ -12,6 +12,7 @@ static const struct calculator calculators[] = {
 	 model_allreduce},
 	{"pipeline", "bubble, memory and link of pipeline stages",
 	 model_pipeline},
+	{"step", "how long a training step takes, and why", model_step},
 	{"conventions", "where the seeds' figures differ, and why",
 	 model_conventions},
 	{"memory", "what a job keeps on each GPU, and whether it fits",

@@ -11,12 +11,15 @@ weft_SOURCES = \
 	%D%/cmd_plan.c \
 	%D%/cmd_score.c \
 	%D%/cmd_synth.c \
+	%D%/csv.c \
+	%D%/csv.h \
 	%D%/model.c \
 	%D%/model.h \
 	%D%/model_allreduce.c \
 	%D%/model_conventions.c \
 	%D%/model_memory.c \
 	%D%/model_pipeline.c \
+	%D%/model_step.c \
 	%D%/option.c \
 	%D%/option.h \
 	%D%/quantity.c \
@@ -29,6 +32,12 @@ weft_SOURCES = \
 	%D%/request.h \
 	%D%/slurm_state.c \
 	%D%/slurm_state.h \
+	%D%/step_row.c \
+	%D%/step_row.h \
+	%D%/step_run.c \
+	%D%/step_run.h \
+	%D%/step_table.c \
+	%D%/step_table.h \
 	%D%/weft.c \
 	# End of weft_SOURCES
 weft_LDADD = \

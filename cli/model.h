@@ -27,6 +27,7 @@ int model_allreduce(int argc, char **argv);
 int model_conventions(int argc, char **argv);
 int model_memory(int argc, char **argv);
 int model_pipeline(int argc, char **argv);
+int model_step(int argc, char **argv);
 
 /* Options of every calculator; use as an argp child. */
 struct model_options {

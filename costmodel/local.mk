@@ -6,9 +6,12 @@ libweft_costmodel_la_SOURCES = \
 	%D%/calibrate_link.h \
 	%D%/collective.c \
 	%D%/collective_flows.c \
+	%D%/compute.c \
 	%D%/convention.c \
 	%D%/cost.c \
 	%D%/curve.c \
+	%D%/flops.c \
+	%D%/gpu.c \
 	%D%/gradsync.c \
 	%D%/health.c \
 	%D%/matrix.c \
@@ -32,8 +35,10 @@ libweft_costmodel_la_SOURCES = \
 	%D%/schedule_parts.h \
 	%D%/schedule_replicas.c \
 	%D%/schedule_shape.c \
+	%D%/span.c \
 	%D%/spec.c \
 	%D%/spec_resolve.c \
+	%D%/step.c \
 	%D%/straggler.c \
 	%D%/traffic.c \
 	%D%/traffic_build.c \
@@ -45,9 +50,12 @@ libweft_costmodel_la_LIBADD = libweft_topology.la
 weft_costmodel_headers = \
 	%D%/calibrate.h \
 	%D%/collective.h \
+	%D%/compute.h \
 	%D%/convention.h \
 	%D%/cost.h \
 	%D%/curve.h \
+	%D%/flops.h \
+	%D%/gpu.h \
 	%D%/gradsync.h \
 	%D%/health.h \
 	%D%/matrix.h \
@@ -58,7 +66,9 @@ weft_costmodel_headers = \
 	%D%/parallelism.h \
 	%D%/pipeline.h \
 	%D%/schedule.h \
+	%D%/span.h \
 	%D%/spec.h \
+	%D%/step.h \
 	%D%/straggler.h \
 	%D%/traffic.h \
 	%D%/volume.h \

@@ -15,6 +15,7 @@ script_tests += \
 	%D%/model_memory.sh \
 	%D%/plan.sh \
 	%D%/score.sh \
+	%D%/step.sh \
 	%D%/synth.sh \
 	%D%/usage.sh \
 	# End of script_tests

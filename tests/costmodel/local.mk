@@ -4,7 +4,9 @@ unit_tests += \
 	%D%/collective \
 	%D%/collective_flows \
 	%D%/cost \
+	%D%/flops \
 	%D%/flow_simulation \
+	%D%/gpu \
 	%D%/gradsync \
 	%D%/health \
 	%D%/matrix \
@@ -20,6 +22,7 @@ unit_tests += \
 	%D%/properties \
 	%D%/schedule \
 	%D%/spec \
+	%D%/step \
 	%D%/straggler \
 	%D%/trace \
 	%D%/traffic \

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* csv.c - reading comma-separated values */
+#include "cli/csv.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_BYTES   (64u << 20)
+#define MAX_COLUMNS 256
+
+struct reader {
+	const char *path;
+	char *next; /* the text that is left; cells are cut in place */
+	int line;
+	struct weft_error *err;
+};
+
+static int read_failed(const char *path, struct weft_error *err)
+{
+	return weft_fail_at(err, WEFT_EIO, path, 0, 0, "%s", strerror(errno));
+}
+
+/* The file as a string. */
+static int text_load(const char *path, struct csv *csv, struct weft_error *err)
+{
+	FILE *in = fopen(path, "r");
+	size_t size = 0, room = 0;
+	char *grown;
+
+	if (!in)
+		return read_failed(path, err);
+	do {
+		if (size + 1 >= room) {
+			room = room ? 2 * room : 65536;
+			grown = weft_realloc(csv->text, room, 1, err);
+			if (!grown)
+				goto failed;
+			csv->text = grown;
+		}
+		size += fread(csv->text + size, 1, room - size - 1, in);
+	} while (!feof(in) && !ferror(in) && size < MAX_BYTES);
+	if (ferror(in)) {
+		read_failed(path, err);
+		goto failed;
+	}
+	csv->text[size] = '\0';
+	if (size >= MAX_BYTES || strlen(csv->text) != size) {
+		weft_fail_at(err, WEFT_EINVAL, path, 0, 0,
+			     "expected a text file of less than %u bytes",
+			     MAX_BYTES);
+		goto failed;
+	}
+	fclose(in);
+	return 0;
+failed:
+	fclose(in);
+	return -1;
+}
+
+/* Cuts a quoted cell at its closing quote; reads on behind it. */
+static int cell_unquote(struct reader *r, char **cell)
+{
+	char *from = r->next + 1, *to = r->next;
+	int first_line = r->line;
+
+	*cell = to;
+	for (;; from++) {
+		if (*from == '\0')
+			return weft_fail_at(r->err, WEFT_EINVAL, r->path,
+					    first_line, 0,
+					    "a quoted cell has no end");
+		if (*from == '\n')
+			r->line++;
+		if (*from == '"' && *++from != '"')
+			break;
+		*to++ = *from;
+	}
+	r->next = from;
+	*to = '\0';
+	return 0;
+}
+
+/* The next cell of a row; *last says that it is its last one. */
+static int cell_next(struct reader *r, char **cell, bool *last)
+{
+	char end;
+
+	if (*r->next == '"') {
+		if (cell_unquote(r, cell))
+			return -1;
+	} else {
+		*cell = r->next;
+		r->next += strcspn(r->next, ",\r\n");
+	}
+	end = *r->next;
+	if (end && end != ',' && end != '\n' && end != '\r')
+		return weft_fail_at(r->err, WEFT_EINVAL, r->path, r->line, 0,
+				    "expected a comma or the end of the line "
+				    "after a quoted cell");
+	*last = end != ',';
+	if (end)
+		*r->next++ = '\0';
+	if (end == '\r' && *r->next == '\n')
+		r->next++;
+	if (end == '\r' || end == '\n')
+		r->line++;
+	return 0;
+}
+
+static int header_read(struct reader *r, struct csv *csv)
+{
+	bool last = false;
+	char *cell;
+
+	if (strncmp(r->next, "\xef\xbb\xbf", 3) == 0)
+		r->next += 3;
+	if (*r->next == '\0')
+		return weft_fail_at(r->err, WEFT_EINVAL, r->path, 1, 0,
+				    "the file is empty; expected a header line "
+				    "with the names of columns");
+	csv->name = weft_calloc(MAX_COLUMNS, sizeof(*csv->name), r->err);
+	if (!csv->name)
+		return -1;
+	while (!last) {
+		if (csv->n_columns == MAX_COLUMNS)
+			return weft_fail_at(r->err, WEFT_EINVAL, r->path, 1, 0,
+					    "more than %u columns",
+					    MAX_COLUMNS);
+		if (cell_next(r, &cell, &last))
+			return -1;
+		csv->name[csv->n_columns++] = cell;
+	}
+	return 0;
+}
+
+static int row_read(struct reader *r, struct csv *csv)
+{
+	static char nothing[] = "";
+	size_t first = (size_t)csv->n_rows * csv->n_columns;
+	int line = r->line;
+	bool last = false;
+	char *cell;
+
+	for (uint32_t c = 0; c < csv->n_columns; c++)
+		csv->cell[first + c] = nothing;
+	for (uint32_t c = 0; !last; c++) {
+		if (cell_next(r, &cell, &last))
+			return -1;
+		if (c == csv->n_columns)
+			return weft_fail_at(r->err, WEFT_EINVAL, r->path, line,
+					    0,
+					    "more cells than the header's %u "
+					    "columns",
+					    csv->n_columns);
+		csv->cell[first + c] = cell;
+	}
+	csv->line[csv->n_rows++] = line;
+	return 0;
+}
+
+int csv_load(const char *path, struct csv *csv, struct weft_error *err)
+{
+	struct reader r = {.path = path, .line = 1, .err = err};
+	size_t n_lines = 1;
+
+	memset(csv, 0, sizeof(*csv));
+	if (text_load(path, csv, err))
+		return -1;
+	r.next = csv->text;
+	for (const char *c = csv->text; *c; c++)
+		n_lines += *c == '\n' || *c == '\r';
+	if (header_read(&r, csv))
+		return -1;
+	csv->cell =
+		weft_calloc(n_lines * csv->n_columns, sizeof(*csv->cell), err);
+	csv->line = weft_calloc(n_lines, sizeof(*csv->line), err);
+	if (!csv->cell || !csv->line)
+		return -1;
+	while (*r.next) {
+		if (*r.next == '\n' || *r.next == '\r') {
+			r.line += *r.next++ == '\n';
+			continue;
+		}
+		if (row_read(&r, csv))
+			return -1;
+	}
+	return 0;
+}
+
+void csv_free(struct csv *csv)
+{
+	free(csv->name);
+	free(csv->cell);
+	free(csv->line);
+	free(csv->text);
+	memset(csv, 0, sizeof(*csv));
+}
+
+const char *csv_cell(const struct csv *csv, uint32_t row, const char *column)
+{
+	for (uint32_t c = 0; c < csv->n_columns; c++) {
+		if (strcmp(csv->name[c], column) == 0)
+			return csv->cell[(size_t)row * csv->n_columns + c];
+	}
+	return "";
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* csv.h - a table of comma-separated values with a header line */
+#ifndef WEFT_CLI_CSV_H
+#define WEFT_CLI_CSV_H
+
+#include "topology/error.h"
+
+#include <stdint.h>
+
+struct csv {
+	uint32_t n_columns, n_rows; /* without the header */
+	char **name;		    /* [n_columns] */
+	char **cell;		    /* [n_rows * n_columns] */
+	int *line;		    /* [n_rows] in the file, from 1 */
+	char *text;		    /* private */
+};
+
+/* Reads a file as RFC 4180 has it: quotes around a cell, doubled inside it; LF
+ * or CRLF.  A row with more cells than the header is an error, missing ones are
+ * "".  Free with csv_free in either case. */
+int csv_load(const char *path, struct csv *csv, struct weft_error *err);
+void csv_free(struct csv *csv);
+
+/* The cell of a row; "" where the table has no such column. */
+const char *csv_cell(const struct csv *csv, uint32_t row, const char *column);
+
+#endif

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* step_row.c - a row of a table of training runs, as a job
+ *
+ * Tables of published runs leave much unsaid.  What is assumed instead follows
+ * from the columns alone, in the same way for every row; weft-model(1) lists
+ * it.
+ */
+#include "cli/step_row.h"
+
+#include "costmodel/flops.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+struct source {
+	const struct csv *csv;
+	uint32_t index;
+	struct step_row *row;
+};
+
+static int missing(struct step_row *row, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static int missing(struct step_row *row, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(row->why, sizeof(row->why), format, args);
+	va_end(args);
+	return -1;
+}
+
+static const char *text(const struct source *s, const char *column)
+{
+	return csv_cell(s->csv, s->index, column);
+}
+
+/* 0 where the cell is empty or no number. */
+static double number(const struct source *s, const char *column)
+{
+	const char *cell = text(s, column);
+	char *end;
+	double value = strtod(cell, &end);
+
+	return end != cell && *end == '\0' && value > 0 && value < 1e15 ? value
+									: 0;
+}
+
+static uint32_t count(const struct source *s, const char *column,
+		      uint32_t unsaid)
+{
+	double value = number(s, column);
+
+	if (value < 1 || value > UINT32_MAX || value != floor(value))
+		return unsaid;
+	return (uint32_t)value;
+}
+
+/* Where `word` begins in the cell, whatever the case; NULL: nowhere. */
+static const char *find(const char *cell, const char *word)
+{
+	size_t length = strlen(word);
+
+	for (;; cell++) {
+		if (strncasecmp(cell, word, length) == 0)
+			return cell;
+		if (*cell == '\0')
+			return NULL;
+	}
+}
+
+static bool mentions(const char *cell, const char *word)
+{
+	return find(cell, word) != NULL;
+}
+
+/* Letters and digits alone, lower case: "DeepSeekV3" is "deepseek-v3". */
+static void plain_name(const char *name, char *plain, size_t size)
+{
+	size_t used = 0;
+
+	for (; *name && used + 1 < size; name++) {
+		if (isalnum((unsigned char)*name))
+			plain[used++] = (char)tolower((unsigned char)*name);
+	}
+	plain[used] = '\0';
+}
+
+/* The built-in model of that name, or of the same widths. */
+static const struct weft_model *builtin(const struct source *s)
+{
+	uint32_t hidden = count(s, "hidden", 0), ffn = count(s, "ffn", 0);
+	uint32_t heads = count(s, "heads", 0), kv = count(s, "kv_heads", heads);
+	char name[64], known[64];
+
+	plain_name(text(s, "model"), name, sizeof(name));
+	for (uint32_t i = 0; i < weft_n_models; i++) {
+		plain_name(weft_models[i].name, known, sizeof(known));
+		if (strcmp(name, known) == 0)
+			return &weft_models[i];
+	}
+	for (uint32_t i = 0; i < weft_n_models; i++) {
+		const struct weft_model *m = &weft_models[i];
+
+		if (hidden && m->hidden == hidden && m->ffn == ffn &&
+		    m->heads == heads && m->kv_heads == kv)
+			return m;
+	}
+	return NULL;
+}
+
+/* Columns win over the built-in model, which knows what tables do not have:
+ * gates, experts, ties.  Without one, a model is a GPT if its MLP is four times
+ * as wide as the rest, else it has a gate. */
+static int model_read(const struct source *s)
+{
+	struct step_row *row = s->row;
+	struct weft_model *m = &row->model;
+	const struct weft_model *known = builtin(s);
+
+	if (known)
+		*m = *known;
+	snprintf(m->name, sizeof(m->name), "%s", text(s, "model"));
+	m->layers = count(s, "layers", m->layers);
+	m->hidden = count(s, "hidden", m->hidden);
+	m->ffn = count(s, "ffn", m->ffn);
+	m->heads = count(s, "heads", m->heads);
+	m->kv_heads = count(s, "kv_heads", m->kv_heads);
+	m->vocab = count(s, "vocab", m->vocab);
+	m->seq = count(s, "seq", m->seq);
+	if (!m->layers || !m->hidden || !m->ffn || !m->heads || !m->vocab ||
+	    !m->seq)
+		return missing(row, "the shape of the model is not given");
+	if (m->kv_heads == 0)
+		m->kv_heads = m->heads;
+	if (!known) {
+		m->gated_mlp = m->ffn != 4 * (uint64_t)m->hidden;
+		m->learned_positions = !m->gated_mlp;
+		m->tied_embedding = !m->gated_mlp;
+	}
+	if (m->dense_layers >= m->layers)
+		m->dense_layers = 0;
+	return 0;
+}
+
+static int precision_read(const struct source *s)
+{
+	static const struct {
+		const char *word;
+		enum weft_precision precision;
+	} known[] = {
+		{"bf16", WEFT_BITS_16}, {"fp16", WEFT_BITS_16},
+		{"fp8", WEFT_BITS_8},	{"nvfp4", WEFT_BITS_4},
+		{"fp4", WEFT_BITS_4},	{"", WEFT_BITS_16},
+	};
+	const char *cell = text(s, "precision");
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		if (mentions(cell, known[i].word)) {
+			s->row->precision = known[i].precision;
+			return 0;
+		}
+	}
+	return 0;
+}
+
+/* Key of the spec for how replicas share their states. */
+static const char *zero_key(const char *dp_kind)
+{
+	if (mentions(dp_kind, "zero3") ||
+	    (mentions(dp_kind, "fsdp") && !mentions(dp_kind, "not resharded")))
+		return "3";
+	if (mentions(dp_kind, "zero1") || mentions(dp_kind, "zero2") ||
+	    mentions(dp_kind, "dist-opt") || mentions(dp_kind, "fsdp"))
+		return "1";
+	return "0";
+}
+
+/* Type of reduced gradients: fp16 training reduces them as they are; bf16 does
+ * it in fp32, but not in the recipes that hide communication. */
+static const char *gradient_key(const struct step_row *row, bool half)
+{
+	if (half)
+		return "fp16";
+	return row->gpu->overlaps_products ? "bf16" : "fp32";
+}
+
+/* Parts of the pipeline.  Layers that hold the embedding and the loss are
+ * counted by some as layers, so that there are a few parts too many. */
+static uint32_t chunks_key(const struct source *s, uint32_t pp)
+{
+	uint32_t vpp = count(s, "vpp", 1), layers = s->row->model.layers;
+
+	if (pp <= 1)
+		return 1;
+	while (vpp > 1 && (uint64_t)vpp * pp > layers)
+		vpp--;
+	return vpp;
+}
+
+/* What is repeated, where a row does not say: nothing where attention is fused,
+ * since scores are what takes the memory; else attention. */
+static const char *recompute_key(const struct step_row *row, const char *cell)
+{
+	if (strncasecmp(cell, "full", 4) == 0)
+		return "full";
+	if (mentions(cell, "selective") || mentions(cell, "attn"))
+		return "selective";
+	if (strncasecmp(cell, "none", 4) == 0 || row->gpu->fused_attention)
+		return "none";
+	return "selective";
+}
+
+/* Sequence parallelism came together with selective recomputation, after fp16
+ * training with full recomputation was what one did. */
+static bool splits_sequence(const struct source *s, const char *recompute)
+{
+	const char *cell = text(s, "recompute");
+
+	if (strcmp(recompute, "full") == 0)
+		return false;
+	return mentions(cell, "+SP") || mentions(cell, "sequence") ||
+	       !mentions(text(s, "precision"), "fp16");
+}
+
+static int spec_read(const struct source *s)
+{
+	struct step_row *row = s->row;
+	uint32_t gpus = count(s, "gpus", 0), gbs = count(s, "gbs", 0);
+	uint32_t tp = count(s, "tp", 1), cp = count(s, "cp", 1);
+	uint32_t pp = count(s, "pp", 1), ep = count(s, "ep", 1);
+	const char *recompute = recompute_key(row, text(s, "recompute"));
+	bool half = mentions(text(s, "precision"), "fp16");
+	struct weft_error err = {0};
+	char spec[WEFT_SPEC_MAX_BYTES];
+
+	if (!gpus || !gbs)
+		return missing(row, "%s is not given",
+			       gpus ? "the global batch size" : "gpus");
+	snprintf(spec, sizeof(spec),
+		 "gpus=%u,tp=%u,cp=%u,pp=%u,vpp=%u,ep=%u,mbs=%u,gbs=%u,"
+		 "seq=%u,zero=%s,recompute=%s,sp=%s,dtype=%s,grad_dtype=%s,"
+		 "bucket=160MB%s",
+		 gpus, tp, cp, pp, chunks_key(s, pp),
+		 row->model.experts ? ep : 1, count(s, "mbs", 1), gbs,
+		 row->model.seq, zero_key(text(s, "dp_kind")), recompute,
+		 tp > 1 && splits_sequence(s, recompute) ? "on" : "off",
+		 half ? "fp16" : "bf16", gradient_key(row, half),
+		 row->model.experts && ep > 1 ? ",etp=1" : "");
+	if (weft_spec_parse(spec, &row->spec, &err) ||
+	    weft_spec_resolve(&row->spec, 0, &err))
+		return missing(row, "%.190s", err.text);
+	return 0;
+}
+
+/* Seconds of the step, from whatever measure the row has. */
+static void measured_read(const struct source *s)
+{
+	struct step_row *row = s->row;
+	double tflops = number(s, "tflops_gpu"), mfu = number(s, "mfu_pct");
+	double peak = row->gpu->flops_per_s[WEFT_BITS_16];
+	struct weft_flops flops = weft_flops(&row->model, row->spec.seq);
+	double model_flops = weft_flops_model(&flops, row->spec.gbs, false);
+
+	row->measured_s = number(s, "step_s");
+	if (row->measured_s > 0)
+		return;
+	if (tflops > 0)
+		row->measured_s =
+			model_flops / (tflops * 1e12 * row->spec.gpus);
+	else if (mfu > 0)
+		row->measured_s =
+			model_flops / (mfu / 100 * peak * row->spec.gpus);
+}
+
+/* Group: the GPU, what its products are done in, the kind of model, and where
+ * the row is from: the first words of the source, and of a note that names the
+ * software, as in "Megatron-LM; ...". */
+static void group_read(const struct source *s)
+{
+	struct step_row *row = s->row;
+	const char *source = text(s, "source"), *note = text(s, "note");
+	const char *table = find(source, "Table");
+	size_t software = strcspn(note, "; ,.");
+	int length = (int)strcspn(source, " ");
+
+	if (note[software] != ';' || software > 16)
+		software = 0;
+	snprintf(row->group, sizeof(row->group), "%s %s %s %.*s%s%.*s%s%.*s",
+		 row->gpu->name, weft_precision_names[row->precision],
+		 row->model.experts ? "MoE" : "dense",
+		 length > 36 ? 36 : length, source, table ? " " : "",
+		 table ? (int)strcspn(table, " ") + 2 : 0, table ? table : "",
+		 software ? " " : "", (int)software, note);
+}
+
+int step_row_read(const struct csv *csv, uint32_t index, struct step_row *row)
+{
+	const struct source s = {csv, index, row};
+	struct weft_error err = {0};
+
+	memset(row, 0, sizeof(*row));
+	row->id = text(&s, "row_id");
+	if (mentions(text(&s, "metric"), "layer"))
+		return missing(row, "the row is of a layer, not of a step");
+	row->gpu = weft_gpu_find(text(&s, "gpu"), &err);
+	if (!row->gpu)
+		return missing(row, "%.190s", err.text);
+	row->node_size = count(&s, "node_size", 8);
+	row->roce = mentions(text(&s, "fabric"), "RoCE 400G");
+	if (model_read(&s) || precision_read(&s))
+		return -1;
+	group_read(&s);
+	if (spec_read(&s))
+		return -1;
+	measured_read(&s);
+	return 0;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* step_row.h - a row of a table of training runs, as a job */
+#ifndef WEFT_CLI_STEP_ROW_H
+#define WEFT_CLI_STEP_ROW_H
+
+#include "cli/csv.h"
+#include "costmodel/step.h"
+
+/* One published or measured run.  `why` says what is missing where the step
+ * cannot be predicted. */
+struct step_row {
+	const char *id;
+	char group[96]; /* rows that are judged together */
+	const struct weft_gpu *gpu;
+	struct weft_model model;
+	struct weft_spec spec; /* resolved */
+	uint32_t node_size;
+	bool roce;		       /* between racks */
+	enum weft_precision precision; /* of the products */
+	double measured_s;	       /* 0: the row does not say */
+	char why[200];
+};
+
+/* Reads the row.  -1 with row->why when it does not say enough to predict its
+ * step, or what it says does not agree. */
+int step_row_read(const struct csv *csv, uint32_t index, struct step_row *row);
+
+#endif

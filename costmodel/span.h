@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* span.h - what the groups of a call cross on a placement, and the time of it
+ *
+ * Alpha and beta of a collective, measured on the placement rather than
+ * assumed: the groups that make a call do so at the same time, so what leaves a
+ * domain of the fabric shares the links above it.
+ */
+#ifndef WEFT_COSTMODEL_SPAN_H
+#define WEFT_COSTMODEL_SPAN_H
+
+#include "costmodel/schedule.h"
+#include "topology/fabric.h"
+
+/* Of the slowest group in a pipeline stage. */
+struct weft_span {
+	double s_per_byte; /* that one rank sends */
+	double round_s;	   /* latencies once around the group's ring */
+	double hop_s;	   /* the largest of them */
+};
+
+/* Spans for all calls of a schedule on a placement. */
+struct weft_spans {
+	const struct weft_fabric *fabric;
+	const struct weft_schedule *schedule;
+	const uint32_t *where;
+	uint32_t n_stages, n_kinds;
+	uint32_t *kind;		/* [n_calls] row of span */
+	struct weft_span *span; /* [n_kinds][n_stages] */
+};
+
+/* Measures every kind of group that the schedule has: ranks of the dense grid
+ * run on where[rank], distinct and connected GPUs of f.  Keeps f, schedule and
+ * where.  Free with weft_spans_free in either case.
+ * O(kinds of group * ranks * depth). */
+int weft_spans_build(const struct weft_fabric *f,
+		     const struct weft_schedule *schedule,
+		     const uint32_t *where, struct weft_spans *spans,
+		     struct weft_error *err);
+void weft_spans_free(struct weft_spans *spans);
+
+/* Seconds of one call, number `call` of the schedule, in a stage.  An
+ * all-reduce is a ring or a double binary tree, whichever is faster. */
+double weft_spans_call_s(const struct weft_spans *spans, uint32_t call,
+			 uint32_t stage);
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* step.h - how long one training step takes on a placement, and why
+ *
+ * M micro-batches through p stages of v chunks take
+ *	M * slowest stage + (p - 1) / v * average stage
+ * and then whatever of the exchange of gradients and parameters no computation
+ * hides, and the optimizer.
+ */
+#ifndef WEFT_COSTMODEL_STEP_H
+#define WEFT_COSTMODEL_STEP_H
+
+#include "costmodel/compute.h"
+#include "costmodel/schedule.h"
+#include "topology/fabric.h"
+
+/* What the software does where nothing else is said. */
+enum weft_habit {
+	WEFT_AS_USUAL, /* as software of the GPU's time does */
+	WEFT_ALWAYS,
+	WEFT_NEVER
+};
+
+/* Zeroes mean the defaults; gpu is required. */
+struct weft_step_options {
+	const struct weft_gpu *gpu;
+	bool products_at;	       /* at `precision`, not the dtype's */
+	enum weft_precision precision; /* of the layers' products */
+	enum weft_habit fused_attention;
+	enum weft_habit overlap; /* collectives behind computation */
+	bool fit_memory;	 /* recompute as many layers as memory demands
+				  * in a ZeRO-3 job that recomputes none */
+	double efficiency; /* the GPU computes and communicates this many times
+			    * as fast as its profile says; 0: 1 */
+	double straggler;  /* computation takes this many times as long, since
+			    * all wait for the slowest; 0: 1 */
+};
+
+struct weft_step {
+	double step_s;
+	/* Its parts, of the slowest stage; they add up to step_s. */
+	double products_s;	       /* matrix products of the layers */
+	double attention_s;	       /* scores, softmax, values */
+	double memory_s;	       /* kernels that stream through memory */
+	double recompute_s;	       /* repeated forward passes */
+	double logits_s;	       /* output layer and loss */
+	double bubble_s;	       /* filling and draining the pipeline */
+	double exposed_s[WEFT_N_AXES]; /* communication that nothing hides */
+	double optimizer_s;
+	double straggler_s;
+	/* Not parts of it. */
+	double communication_s[WEFT_N_AXES]; /* hidden or not */
+	double bubble_of_ideal;		     /* (p-1) / (v M) */
+	double bubble_of_total;		     /* its share of the step */
+	double model_flops, hardware_flops;  /* of the step, all GPUs; every
+					      * pair of tokens counts */
+	double model_flops_causal;	     /* half of the pairs count */
+	double flops_per_s;		     /* model_flops, one GPU */
+	double peak_flops_per_s;	     /* at the products' precision */
+	double mfu, hfu;		     /* shares of the peak, 0..1 */
+	double recomputed;		     /* share of layers, 0..1 */
+	uint32_t slowest_stage;
+};
+
+/* The step of a resolved spec when rank r runs on GPU where[r] of f. */
+int weft_step(const struct weft_fabric *f, const struct weft_spec *spec,
+	      const struct weft_model *model,
+	      const struct weft_schedule *schedule, const uint32_t *where,
+	      const struct weft_step_options *options, struct weft_step *step,
+	      struct weft_error *err);
+
+/* Sum of the parts. */
+double weft_step_parts(const struct weft_step *step);
+
+#endif

@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* step.c - the time of a training step: that it adds up, and how it moves */
+#include "costmodel/step.h"
+
+#include "costmodel/flops.h"
+#include "costmodel/span.h"
+#include "tests/lib/check.h"
+#include "topology/synth.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct job {
+	struct weft_fabric *f;
+	struct weft_spec spec;
+	struct weft_model model;
+	struct weft_schedule schedule;
+	uint32_t *where;
+};
+
+static struct weft_fabric *fabric(const char *spec, const char *profile)
+{
+	struct weft_synth_options options = {.profile = profile};
+	struct weft_error err = {0};
+	char *text = weft_synth(spec, &options, &err);
+	struct weft_fabric *f;
+
+	assert_no_error(&err);
+	f = weft_fabric_parse(text, strlen(text), "test", &err);
+	assert_no_error(&err);
+	free(text);
+	return f;
+}
+
+static struct job job_open(const char *spec, const char *fabric_spec,
+			   const char *profile)
+{
+	struct weft_error err = {0};
+	struct job job = {.f = fabric(fabric_spec, profile)};
+
+	weft_spec_parse(spec, &job.spec, &err);
+	weft_spec_resolve(&job.spec, 0, &err);
+	assert_no_error(&err);
+	weft_model_find(job.spec.model, &job.model, &err);
+	weft_schedule_build(&job.spec, &job.model, &job.schedule, &err);
+	assert_no_error(&err);
+	job.where = calloc(job.spec.gpus, sizeof(*job.where));
+	assert_non_null(job.where);
+	for (uint32_t r = 0; r < job.spec.gpus; r++)
+		job.where[r] = r;
+	return job;
+}
+
+static void job_close(struct job *job)
+{
+	weft_schedule_free(&job->schedule);
+	weft_fabric_free(job->f);
+	free(job->where);
+}
+
+static struct weft_step job_step(const struct job *job,
+				 const struct weft_step_options *options)
+{
+	struct weft_step_options mine = *options;
+	struct weft_error err = {0};
+	struct weft_step step;
+
+	if (!mine.gpu)
+		mine.gpu = weft_gpu_find("H100", &err);
+	weft_step(job->f, &job->spec, &job->model, &job->schedule, job->where,
+		  &mine, &step, &err);
+	assert_no_error(&err);
+	return step;
+}
+
+static struct weft_step step_of(const char *spec)
+{
+	const struct weft_step_options none = {0};
+	struct job job = job_open(spec, "spine:1 leaf:8 node:32 gpu:8",
+				  "dgx-h100-superpod");
+	struct weft_step step = job_step(&job, &none);
+
+	job_close(&job);
+	return step;
+}
+
+static void parts_add_up_to_the_step(void **state)
+{
+	static const char *const specs[] = {
+		"gpus=8,tp=8,gbs=8,mbs=1",
+		"gpus=64,tp=8,pp=4,dp=2,gbs=64,model=llama3-70B",
+		"gpus=256,tp=4,cp=2,pp=4,vpp=5,gbs=512,model=llama3-70B",
+		"gpus=64,tp=1,zero=3,gbs=128,mbs=2,model=llama2-70B",
+		"gpus=64,tp=8,pp=2,recompute=full,gbs=64,model=gpt-76.1B",
+		"gpus=64,tp=8,pp=2,recompute=selective,gbs=64",
+		"gpus=128,tp=2,pp=2,ep=8,etp=1,gbs=64,model=grok1-314B",
+		"gpus=256,pp=4,ep=64,gbs=1024,model=deepseek-v3,zero=1",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(specs) / sizeof(specs[0]); i++) {
+		struct weft_step step = step_of(specs[i]);
+
+		assert_close(weft_step_parts(&step), step.step_s, 1e-12);
+		assert_true(step.step_s > 0 && isfinite(step.step_s));
+		assert_true(step.mfu > 0 && step.mfu < 1);
+		assert_true(step.hfu >= step.mfu * (1 - 1e-12));
+		for (int a = 0; a < WEFT_N_AXES; a++) {
+			assert_true(step.exposed_s[a] >= 0);
+			assert_true((step.communication_s[a] > 0) ||
+				    step.exposed_s[a] == 0);
+		}
+	}
+}
+
+static void only_what_is_repeated_is_called_recomputation(void **state)
+{
+	struct weft_step none = step_of("gpus=8,tp=8,gbs=8,model=gpt-7.5B");
+	struct weft_step full =
+		step_of("gpus=8,tp=8,gbs=8,model=gpt-7.5B,recompute=full");
+
+	(void)state;
+	assert_close(none.recompute_s, 0, 0);
+	assert_close(none.hfu, none.mfu, 1e-12);
+	assert_true(full.recompute_s > 0.2 * full.products_s);
+	assert_close(full.products_s, none.products_s, 1e-12);
+	assert_close(full.hardware_flops / full.model_flops, 1.33, 0.02);
+}
+
+static void the_bubble_falls_with_micro_batches_and_interleaving(void **state)
+{
+	static const char *const specs[] = {
+		"gpus=64,tp=8,pp=8,gbs=8,model=llama3-70B",
+		"gpus=64,tp=8,pp=8,gbs=16,model=llama3-70B",
+		"gpus=64,tp=8,pp=8,gbs=64,model=llama3-70B",
+		"gpus=64,tp=8,pp=8,gbs=256,model=llama3-70B",
+	};
+	double last = 1, last_mfu = 0;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(specs) / sizeof(specs[0]); i++) {
+		struct weft_step step = step_of(specs[i]);
+
+		assert_true(step.bubble_of_total < last);
+		assert_true(step.mfu > last_mfu);
+		last = step.bubble_of_total;
+		last_mfu = step.mfu;
+	}
+	assert_close(step_of(specs[0]).bubble_of_ideal, 7.0 / 8, 1e-12);
+	assert_close(step_of("gpus=64,tp=8,pp=8,vpp=5,gbs=64,model=llama3-70B")
+			     .bubble_of_ideal,
+		     7.0 / (5 * 64), 1e-12);
+	assert_close(
+		step_of("gpus=64,tp=8,pp=1,gbs=64,model=llama3-70B").bubble_s,
+		0, 0);
+}
+
+static void rates_scale(struct weft_fabric *f, double by, double latency)
+{
+	for (uint32_t l = 0; l < f->n_levels; l++) {
+		f->levels[l].link.rate_bytes_per_s *= by;
+		f->levels[l].link.latency_s *= latency;
+	}
+}
+
+/* Without latencies and overlap a communication's time is bytes over rate. */
+static void twice_the_bandwidth_halves_communication(void **state)
+{
+	const struct weft_step_options never = {.overlap = WEFT_NEVER};
+	struct job job =
+		job_open("gpus=128,tp=4,cp=2,pp=4,gbs=64,cp_comm=allgather,"
+			 "model=llama3-70B",
+			 "spine:1 leaf:4 node:4 gpu:8", "dgx-h100-superpod");
+	struct weft_step slow, fast;
+
+	(void)state;
+	rates_scale(job.f, 1, 0);
+	slow = job_step(&job, &never);
+	rates_scale(job.f, 2, 0);
+	fast = job_step(&job, &never);
+	for (int a = 0; a < WEFT_N_AXES; a++) {
+		assert_close(fast.communication_s[a],
+			     slow.communication_s[a] / 2, 1e-12);
+		if (a != WEFT_AXIS_TP) /* one gather always overlaps */
+			assert_close(fast.exposed_s[a], slow.exposed_s[a] / 2,
+				     1e-12);
+	}
+	assert_close(fast.products_s, slow.products_s, 1e-12);
+	job_close(&job);
+}
+
+static void overlap_never_makes_a_dense_step_slower(void **state)
+{
+	static const char *const specs[] = {
+		"gpus=64,tp=8,pp=2,gbs=64", "gpus=64,tp=2,gbs=256,zero=1",
+		"gpus=64,tp=4,pp=4,vpp=5,gbs=64",
+		"gpus=64,zero=3,gbs=64,model=llama3-8B"};
+	const struct weft_step_options with = {.overlap = WEFT_ALWAYS};
+	const struct weft_step_options without = {.overlap = WEFT_NEVER};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(specs) / sizeof(specs[0]); i++) {
+		struct job job = job_open(specs[i], "leaf:2 node:4 gpu:8",
+					  "dgx-h100-superpod");
+
+		assert_true(job_step(&job, &with).step_s <=
+			    job_step(&job, &without).step_s);
+		job_close(&job);
+	}
+}
+
+static void a_scattered_placement_takes_longer(void **state)
+{
+	const struct weft_step_options none = {0};
+	struct job job = job_open("gpus=32,tp=8,dp=4,gbs=32,mbs=1",
+				  "leaf:2 node:2 gpu:8", "dgx-h100-superpod");
+	double together = job_step(&job, &none).step_s;
+
+	(void)state;
+	/* The ranks of a tensor group on all four nodes. */
+	for (uint32_t r = 0; r < 32; r++)
+		job.where[r] = r % 4 * 8 + r / 4;
+	assert_true(job_step(&job, &none).step_s > 1.2 * together);
+	job_close(&job);
+}
+
+static void stragglers_and_efficiency_are_factors(void **state)
+{
+	const struct weft_step_options none = {0};
+	const struct weft_step_options late = {.straggler = 1.1};
+	const struct weft_step_options half = {.efficiency = 0.5};
+	struct job job = job_open("gpus=32,tp=8,pp=2,gbs=32",
+				  "leaf:2 node:2 gpu:8", "dgx-h100-superpod");
+	struct weft_step plain = job_step(&job, &none);
+	struct weft_step waits = job_step(&job, &late);
+	struct weft_step slow = job_step(&job, &half);
+
+	(void)state;
+	assert_close(slow.step_s, 2 * plain.step_s, 1e-12);
+	assert_close(waits.step_s - plain.step_s, waits.straggler_s, 1e-9);
+	assert_close(waits.straggler_s,
+		     0.1 * (plain.products_s + plain.attention_s +
+			    plain.memory_s + plain.logits_s + plain.bubble_s),
+		     1e-9);
+	job_close(&job);
+}
+
+static void eight_bits_speed_up_products_alone(void **state)
+{
+	const struct weft_step_options none = {0};
+	const struct weft_step_options narrow = {.products_at = true,
+						 .precision = WEFT_BITS_8};
+	struct job job = job_open("gpus=32,tp=8,pp=2,gbs=32",
+				  "leaf:2 node:2 gpu:8", "dgx-h100-superpod");
+	struct weft_step wide = job_step(&job, &none);
+	struct weft_step fp8 = job_step(&job, &narrow);
+
+	(void)state;
+	assert_true(fp8.products_s < 0.7 * wide.products_s);
+	assert_close(fp8.attention_s, wide.attention_s, 1e-12);
+	assert_true(fp8.memory_s > wide.memory_s);
+	assert_close(fp8.peak_flops_per_s, 1979e12, 1e-12);
+	job_close(&job);
+}
+
+static void a_gpu_without_the_unit_is_an_error(void **state)
+{
+	struct weft_error err = {0};
+	const struct weft_step_options fp8 = {
+		.gpu = weft_gpu_find("A100", &err),
+		.products_at = true,
+		.precision = WEFT_BITS_8,
+	};
+	struct job job =
+		job_open("gpus=8,tp=8", "leaf:1 node:1 gpu:8", "selene-a100");
+	struct weft_step step;
+
+	(void)state;
+	assert_int_equal(weft_step(job.f, &job.spec, &job.model, &job.schedule,
+				   job.where, &fp8, &step, &err),
+			 -1);
+	assert_error_says(&err, "A100 has no matrix unit for 8-bit");
+	job_close(&job);
+}
+
+static uint32_t call_of(const struct weft_schedule *s, enum weft_axis axis,
+			enum weft_collective collective)
+{
+	for (uint32_t i = 0; i < s->n_calls; i++) {
+		if (s->calls[i].axis == axis &&
+		    s->calls[i].collective == collective)
+			return i;
+	}
+	fail_msg("no such call");
+	return 0;
+}
+
+/* One group of four GPUs on four nodes with one NIC each. */
+static void a_ring_between_nodes_takes_its_bytes_over_a_nic(void **state)
+{
+	struct job job = job_open("gpus=32,tp=8,dp=4,zero=1",
+				  "leaf:1 node:4 gpu:8", "dgx-h100-superpod");
+	struct weft_error err = {0};
+	struct weft_spans spans;
+	uint32_t i;
+	double rate = job.f->levels[1].link.rate_bytes_per_s;
+
+	(void)state;
+	rates_scale(job.f, 1, 0);
+	weft_spans_build(job.f, &job.schedule, job.where, &spans, &err);
+	assert_no_error(&err);
+	i = call_of(&job.schedule, WEFT_AXIS_DP, WEFT_REDUCE_SCATTER);
+	assert_close(weft_spans_call_s(&spans, i, 0),
+		     0.75 * job.schedule.calls[i].size_bytes / rate, 1e-12);
+	/* tensor groups stay in their node */
+	i = call_of(&job.schedule, WEFT_AXIS_TP, WEFT_ALL_GATHER);
+	assert_close(weft_spans_call_s(&spans, i, 0),
+		     7.0 / 8 * job.schedule.calls[i].size_bytes /
+			     job.f->levels[0].link.rate_bytes_per_s,
+		     1e-12);
+	weft_spans_free(&spans);
+	job_close(&job);
+}
+
+/* 32 ranks on four nodes: eight NICs a node carry what one rank sends. */
+static void a_ring_uses_all_the_nics_of_its_node(void **state)
+{
+	struct job job = job_open("gpus=32,dp=32,zero=1,model=llama3-8B",
+				  "leaf:1 node:4 gpu:8", "dgx-h100-superpod");
+	struct weft_error err = {0};
+	struct weft_spans spans;
+	uint32_t i;
+	double nvlink, nics;
+
+	(void)state;
+	rates_scale(job.f, 1, 0);
+	weft_spans_build(job.f, &job.schedule, job.where, &spans, &err);
+	assert_no_error(&err);
+	i = call_of(&job.schedule, WEFT_AXIS_DP, WEFT_REDUCE_SCATTER);
+	nvlink = job.f->levels[0].link.rate_bytes_per_s;
+	nics = 8 * job.f->levels[1].link.rate_bytes_per_s;
+	assert_close(weft_spans_call_s(&spans, i, 0),
+		     31.0 / 32 * job.schedule.calls[i].size_bytes /
+			     fmin(nvlink, nics),
+		     1e-12);
+	weft_spans_free(&spans);
+	job_close(&job);
+}
+
+static void ranks_that_no_link_joins_are_an_error(void **state)
+{
+	static const char text[] = "weft: fabric/1\n"
+				   "profile: dgx-h100-superpod\n"
+				   "disjoint: true\n"
+				   "nodes:\n"
+				   "  n[0-1]: 8\n";
+	struct job job = job_open("gpus=16,tp=8,dp=2", "leaf:1 node:2 gpu:8",
+				  "dgx-h100-superpod");
+	struct weft_error err = {0};
+	const struct weft_step_options options = {
+		.gpu = weft_gpu_find("H100", &err)};
+	struct weft_step step;
+
+	(void)state;
+	weft_fabric_free(job.f);
+	job.f = weft_fabric_parse(text, sizeof(text) - 1, "test", &err);
+	assert_no_error(&err);
+	assert_false(job.f->connected);
+	assert_int_equal(weft_step(job.f, &job.spec, &job.model, &job.schedule,
+				   job.where, &options, &step, &err),
+			 -1);
+	assert_error_says(&err, "no link joins");
+	job_close(&job);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(parts_add_up_to_the_step),
+		cmocka_unit_test(only_what_is_repeated_is_called_recomputation),
+		cmocka_unit_test(
+			the_bubble_falls_with_micro_batches_and_interleaving),
+		cmocka_unit_test(twice_the_bandwidth_halves_communication),
+		cmocka_unit_test(overlap_never_makes_a_dense_step_slower),
+		cmocka_unit_test(a_scattered_placement_takes_longer),
+		cmocka_unit_test(stragglers_and_efficiency_are_factors),
+		cmocka_unit_test(eight_bits_speed_up_products_alone),
+		cmocka_unit_test(a_gpu_without_the_unit_is_an_error),
+		cmocka_unit_test(
+			a_ring_between_nodes_takes_its_bytes_over_a_nic),
+		cmocka_unit_test(a_ring_uses_all_the_nics_of_its_node),
+		cmocka_unit_test(ranks_that_no_link_joins_are_an_error),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
