@@ -43,7 +43,8 @@ static const struct argp_option options[] = {
 	 "then sync inside nodes first is an algorithm, too", 2},
 	{"intra", KEY_INTRA, "RATE", 0, "inside a node, one direction", 2},
 	{"algorithm", KEY_ALGORITHM, "NAME", 0,
-	 "ring, tree, halving-doubling, hierarchical (default: the fastest)",
+	 "ring, tree, halving-doubling, hierarchical, star (default: the "
+	 "fastest)",
 	 2},
 	{"compute", KEY_COMPUTE, "TIME", 0, "of one forward and backward", 3},
 	{"tokens", KEY_TOKENS, "N", 0,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* gradsync.c - gradient synchronisation, right and as the seeds print it */
 #include "costmodel/gradsync.h"
+#include "costmodel/collective.h"
 #include "costmodel/volume.h"
 
 #include <math.h>
@@ -11,7 +12,7 @@
 #define SEED_RECOMMEND_UNIT (100e9 / 8)
 
 const char *const weft_gradsync_algorithm_names[WEFT_N_GRADSYNC_ALGORITHMS] = {
-	"fastest", "ring", "tree", "halving-doubling", "hierarchical",
+	"fastest", "ring", "tree", "halving-doubling", "hierarchical", "star",
 };
 
 static int job_check(const struct weft_gradsync_job *job,
@@ -43,53 +44,64 @@ static int job_check(const struct weft_gradsync_job *job,
 	return 0;
 }
 
-/* 2(n-1) steps of S/n (nccl-tests doc/PERFORMANCE.md). */
-static double ring_s(uint32_t n, double bytes, double rate, double latency_s)
+/* The closed forms of collective.h; rates and bytes are known to be sound. */
+static double price_s(enum weft_algorithm algorithm,
+		      const struct weft_group *group, double bytes)
 {
-	return weft_volume_all_reduce(n, bytes) / rate +
-	       2.0 * (n - 1) * latency_s;
-}
+	struct weft_collective_price price;
 
-/* Up and down a pipelined double tree, which keeps both directions busy. */
-static double tree_s(uint32_t n, double bytes, double rate, double latency_s)
-{
-	return n < 2 ? 0 : 2 * bytes / rate + 2 * log2(n) * latency_s;
-}
-
-/* Ring's bytes in 2 log2(n) steps; n must be a power of two
- * (doi:10.1177/1094342005051521). */
-static double halving_s(uint32_t n, double bytes, double rate, double latency_s)
-{
-	if (n & (n - 1))
+	if (!weft_collective_applies(WEFT_ALL_REDUCE, algorithm, group) ||
+	    weft_collective_price(WEFT_ALL_REDUCE, algorithm, group, bytes,
+				  &price, NULL))
 		return INFINITY;
-	return weft_volume_all_reduce(n, bytes) / rate +
-	       2 * log2(n) * latency_s;
+	return price.time_s;
 }
 
 /* Reduce-scatter and all-gather inside nodes, an all-reduce of each GPU's part
  * between them over its own link. */
-static double hierarchical_s(const struct weft_gradsync_job *job, double bytes)
+static double hierarchical_s(const struct weft_gradsync_job *job, double bytes,
+			     double latency_s)
 {
 	uint32_t g = job->gpus_per_node;
+	struct weft_group group = {.n_levels = 2};
 
 	if (g == 0)
 		return INFINITY;
-	return ring_s(g, bytes, job->intra_bytes_per_s, job->latency_s) +
-	       ring_s(job->n_gpus / g, bytes / g, job->link_bytes_per_s,
-		      job->latency_s);
+	group.level[0].n = g;
+	group.level[0].latency_s = latency_s;
+	group.level[0].rate_bytes_per_s = job->intra_bytes_per_s;
+	group.level[1].n = job->n_gpus / g;
+	group.level[1].latency_s = latency_s;
+	group.level[1].rate_bytes_per_s = job->link_bytes_per_s;
+	return price_s(WEFT_HIERARCHICAL, &group, bytes);
 }
 
+/* The root's link carries every other GPU's gradients in and the sum out to
+ * each: O(n), not O(n^2), which is what everybody sending to everybody is. */
+static double star_s(uint32_t n, double bytes, double rate, double latency_s)
+{
+	return n < 2 ? 0 : 2 * (n - 1.0) * bytes / rate + 2 * latency_s;
+}
+
+/* The seeds' tree takes 2 S/B whatever the ranks. */
 static void times_fill(const struct weft_gradsync_job *job, double bytes,
 		       enum weft_convention convention, double *time_s)
 {
 	double rate = job->link_bytes_per_s;
 	double latency_s = convention == WEFT_SEED ? 0 : job->latency_s;
-	uint32_t n = job->n_gpus;
+	struct weft_group flat = weft_group_flat(job->n_gpus, latency_s, rate);
 
-	time_s[WEFT_GRADSYNC_RING] = ring_s(n, bytes, rate, latency_s);
-	time_s[WEFT_GRADSYNC_TREE] = tree_s(n, bytes, rate, latency_s);
-	time_s[WEFT_GRADSYNC_HALVING] = halving_s(n, bytes, rate, latency_s);
-	time_s[WEFT_GRADSYNC_HIERARCHICAL] = hierarchical_s(job, bytes);
+	time_s[WEFT_GRADSYNC_RING] = price_s(WEFT_RING, &flat, bytes);
+	time_s[WEFT_GRADSYNC_TREE] =
+		convention == WEFT_SEED
+			? 2 * bytes / rate
+			: price_s(WEFT_DOUBLE_TREE, &flat, bytes);
+	time_s[WEFT_GRADSYNC_HALVING] =
+		price_s(WEFT_HALVING_DOUBLING, &flat, bytes);
+	time_s[WEFT_GRADSYNC_HIERARCHICAL] =
+		hierarchical_s(job, bytes, latency_s);
+	time_s[WEFT_GRADSYNC_STAR] =
+		star_s(job->n_gpus, bytes, rate, latency_s);
 }
 
 /* The seeds' figures are those of a ring. */
@@ -175,6 +187,8 @@ int weft_gradsync(const struct weft_gradsync_job *job,
 		sync->gradient_bytes *= 1e9 / GIB;
 		bytes *= 1e9 / GIB;
 	}
+	sync->ring_steps = 2 * (job->n_gpus - 1.0);
+	sync->tree_steps = 2 * ceil(log2(job->n_gpus));
 	times_fill(job, bytes, convention, sync->time_s);
 	sync->algorithm = algorithm_choose(job, sync->time_s, convention);
 	if (isinf(sync->time_s[sync->algorithm]))

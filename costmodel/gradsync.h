@@ -15,6 +15,7 @@ enum weft_gradsync_algorithm {
 	WEFT_GRADSYNC_TREE,	    /* pipelined double binary tree */
 	WEFT_GRADSYNC_HALVING,	    /* recursive halving and doubling */
 	WEFT_GRADSYNC_HIERARCHICAL, /* inside nodes, then between them */
+	WEFT_GRADSYNC_STAR,	    /* all send to one GPU, which answers all */
 	WEFT_N_GRADSYNC_ALGORITHMS
 };
 extern const char
@@ -52,6 +53,8 @@ struct weft_gradsync {
 	double gradient_bytes; /* S, before compression */
 	double wire_bytes;     /* that each GPU sends, after it, by a ring */
 	double time_s[WEFT_N_GRADSYNC_ALGORITHMS];
+	double ring_steps;	   /* messages one after another: 2(n-1) */
+	double tree_steps;	   /* up and down: 2 ceil(log2 n) */
 	double compute_s;	   /* of all accumulated micro-batches */
 	double exposed_s;	   /* communication that is not hidden */
 	double step_s;		   /* compute_s + exposed_s */

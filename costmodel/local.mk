@@ -4,6 +4,7 @@ libweft_costmodel_la_SOURCES = \
 	%D%/calibrate.c \
 	%D%/calibrate_link.c \
 	%D%/calibrate_link.h \
+	%D%/chunks.c \
 	%D%/collective.c \
 	%D%/collective_flows.c \
 	%D%/compute.c \
@@ -12,9 +13,11 @@ libweft_costmodel_la_SOURCES = \
 	%D%/curve.c \
 	%D%/flops.c \
 	%D%/gpu.c \
+	%D%/fact.c \
 	%D%/gradsync.c \
 	%D%/health.c \
 	%D%/matrix.c \
+	%D%/interconnect.c \
 	%D%/memory.c \
 	%D%/model.c \
 	%D%/nccl.c \
@@ -36,14 +39,17 @@ libweft_costmodel_la_SOURCES = \
 	%D%/schedule_replicas.c \
 	%D%/schedule_shape.c \
 	%D%/span.c \
+	%D%/sequence.c \
 	%D%/spec.c \
 	%D%/spec_resolve.c \
 	%D%/step.c \
 	%D%/straggler.c \
+	%D%/tensor.c \
 	%D%/traffic.c \
 	%D%/traffic_build.c \
 	%D%/traffic_parts.h \
 	%D%/volume.c \
+	%D%/whatif.c \
 	# End of libweft_costmodel_la_SOURCES
 libweft_costmodel_la_LIBADD = libweft_topology.la
 
@@ -56,9 +62,15 @@ weft_costmodel_headers = \
 	%D%/curve.h \
 	%D%/flops.h \
 	%D%/gpu.h \
+	%D%/chunks.h \
+	%D%/collective.h \
+	%D%/convention.h \
+	%D%/cost.h \
+	%D%/fact.h \
 	%D%/gradsync.h \
 	%D%/health.h \
 	%D%/matrix.h \
+	%D%/interconnect.h \
 	%D%/memory.h \
 	%D%/model.h \
 	%D%/nccl.h \
@@ -67,11 +79,14 @@ weft_costmodel_headers = \
 	%D%/pipeline.h \
 	%D%/schedule.h \
 	%D%/span.h \
+	%D%/sequence.h \
 	%D%/spec.h \
 	%D%/step.h \
 	%D%/straggler.h \
+	%D%/tensor.h \
 	%D%/traffic.h \
 	%D%/volume.h \
+	%D%/whatif.h \
 	# End of weft_costmodel_headers
 
 # Measured waits.  Apart from the model, so that the plugin needs neither

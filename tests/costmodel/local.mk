@@ -21,6 +21,7 @@ unit_tests += \
 	%D%/pipeline \
 	%D%/properties \
 	%D%/schedule \
+	%D%/seeds \
 	%D%/spec \
 	%D%/step \
 	%D%/straggler \
@@ -35,6 +36,17 @@ noinst_HEADERS += \
 	%D%/random.h \
 	%D%/trace_file.h \
 	# End of noinst_HEADERS
+
+# One table, its rows by the subjects of the seeds.
+tests_costmodel_seeds_SOURCES = \
+	%D%/seeds.c \
+	%D%/seeds.h \
+	%D%/seeds_overlap.c \
+	%D%/seeds_pipeline.c \
+	%D%/seeds_scaling.c \
+	%D%/seeds_sync.c \
+	%D%/seeds_waits.c \
+	# End of tests_costmodel_seeds_SOURCES
 
 trace_libs = libweft_trace.la $(LDADD) $(JANSSON_LIBS) $(ZLIB_LIBS)
 tests_costmodel_overlap_LDADD = $(trace_libs)
