@@ -214,6 +214,10 @@ static bool entry_refuse(struct weft_calibration_entry *entry,
 	else if (!entry->n_ranks)
 		snprintf(entry->refusal, sizeof(entry->refusal),
 			 "how many ranks? the log does not tell");
+	else if (entry->n_nodes > entry->n_ranks)
+		snprintf(entry->refusal, sizeof(entry->refusal),
+			 "%u ranks cannot be on %u nodes", entry->n_ranks,
+			 entry->n_nodes);
 	else if (failed)
 		snprintf(entry->refusal, sizeof(entry->refusal),
 			 "nccl-tests reports values out of bounds, in %u of %u "
@@ -360,13 +364,32 @@ static struct around entries_around(const struct weft_calibration *c,
 	return a;
 }
 
+/* With more nodes than were measured, bus bandwidth stays, and latency goes on
+ * growing as it did. */
+static double beyond_time(const struct around *a, double low, uint32_t n_nodes)
+{
+	const struct weft_calibration_entry *most = a->below;
+	double latency = most->curve.latency_s, slope = 0;
+	uint64_t ranks = (uint64_t)most->n_ranks * n_nodes / most->n_nodes;
+	double factor = weft_collective_bus_factor(
+		most->collective,
+		ranks < UINT32_MAX ? (uint32_t)ranks : UINT32_MAX);
+
+	if (a->least->n_nodes < most->n_nodes)
+		slope = (latency - a->least->curve.latency_s) /
+			log2((double)most->n_nodes / a->least->n_nodes);
+	return latency +
+	       fmax(slope, 0) * log2((double)n_nodes / most->n_nodes) +
+	       fmax(low - latency, 0) * factor / most->bus_factor;
+}
+
 double weft_calibration_time(const struct weft_calibration *calibration,
 			     const char *label, enum weft_collective collective,
 			     uint32_t n_nodes, double size_bytes)
 {
 	struct around a =
 		entries_around(calibration, label, collective, n_nodes);
-	double low, high, share, slope;
+	double low, high, share;
 
 	if (!a.below && !a.above)
 		return NAN;
@@ -381,10 +404,5 @@ double weft_calibration_time(const struct weft_calibration *calibration,
 		share /= log2((double)a.above->n_nodes / a.below->n_nodes);
 		return exp((1 - share) * log(low) + share * log(high));
 	}
-	/* Beyond: latency goes on growing, bandwidth stays. */
-	if (a.least->n_nodes == a.below->n_nodes)
-		return low;
-	slope = (a.below->curve.latency_s - a.least->curve.latency_s) /
-		log2((double)a.below->n_nodes / a.least->n_nodes);
-	return low + fmax(slope, 0) * share;
+	return beyond_time(&a, low, n_nodes);
 }

@@ -36,7 +36,7 @@ struct fit {
 	uint32_t n;
 	double term[N_TERMS];
 	double largest;
-	bool with_latency;
+	bool with_latency, with_fill;
 };
 
 static int compare_points(const void *pa, const void *pb)
@@ -158,6 +158,8 @@ static void solve_positive(struct fit *fit, double rate_term)
 
 	if (!fit->with_latency)
 		free_terms &= ~1u;
+	if (!fit->with_fill)
+		free_terms &= ~2u;
 	for (uint32_t k = 0; k < fit->n; k++) {
 		const struct sample *s = &fit->samples[k];
 		double t[N_TERMS];
@@ -426,6 +428,8 @@ static void curve_fill(struct fit *fit, struct weft_curve *curve, char *refusal,
 		return;
 	}
 	fit->with_latency = latency_shows(fit);
+	/* As many figures as sizes would fit anything. */
+	fit->with_fill = !fit->with_latency || fit->n > N_TERMS;
 	iterate(fit);
 	figures_fill(fit, curve);
 	if (curve->median_pct > MAX_MEDIAN)

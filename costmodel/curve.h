@@ -7,7 +7,7 @@
  * S/(k rate) * stages; the best k makes the middle terms 2 sqrt(fill * S/rate),
  * fill being the overhead of filling the pipeline.  That is the saturation of
  * measured bandwidth between a few kilobytes and some hundred megabytes; fill =
- * 0 is the plain latency-bandwidth line.
+ * 0 is the plain latency-bandwidth line, and all that three sizes can tell.
  *
  * Libraries also change algorithm and protocol with the size, which no such
  * line shows: knots hold what was measured over the line's value, smoothed of
@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 #define WEFT_CURVE_MAX_KNOTS 64
-#define WEFT_CURVE_MIN_SIZES 4 /* three figures, and one to check them */
+#define WEFT_CURVE_MIN_SIZES 3 /* two figures, and one to check them */
 #define WEFT_CURVE_MIN_SPAN  8 /* largest over smallest size */
 
 struct weft_curve_point {

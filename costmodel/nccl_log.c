@@ -153,8 +153,6 @@ static void run_finish(struct weft_nccl_log *log, struct weft_nccl_run *run)
 		run->n_ranks = n;
 		run->ranks_from = "ratio of its bandwidths";
 	}
-	if (run->n_nodes > run->n_ranks)
-		run->n_nodes = 0;
 }
 
 /* A rank list of which only some lines are left still names the last rank; the
@@ -194,6 +192,10 @@ static void log_finish(struct weft_nccl_log *log)
 	for (uint32_t i = 0; i < log->n_runs; i++) {
 		run_finish(log, &log->runs[i]);
 		run_check_ranks(log, &log->runs[i]);
+		/* No list of ranks says so; a broken one may. */
+		if (log->runs[i].n_ranks &&
+		    log->runs[i].n_nodes > log->runs[i].n_ranks)
+			log->runs[i].n_nodes = 0;
 	}
 }
 

@@ -115,18 +115,15 @@ static void columns_read(struct table *table, const struct cells *cells)
 bool nccl_csv_looks(const char *text, size_t size)
 {
 	struct table table = {0};
-	struct cells *cells = calloc(1, sizeof(*cells));
 	bool sizes = false, times = false;
+	struct cells cells;
 
-	if (!cells)
-		return false;
-	line_split(text, line_size(text, size), cells);
-	columns_read(&table, cells);
+	line_split(text, line_size(text, size), &cells);
+	columns_read(&table, &cells);
 	for (uint32_t c = 0; c < table.n_columns; c++) {
 		sizes |= table.column[c] == COLUMN_SIZE;
 		times |= table.column[c] == COLUMN_TIME;
 	}
-	free(cells);
 	return sizes && times;
 }
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Measurements, run by `make bench` alone: each prints one JSON object a line.
 bench_programs = \
+	%D%/collective \
 	%D%/place \
 	# End of bench_programs
 bench_scripts = \
@@ -12,7 +13,8 @@ EXTRA_PROGRAMS += $(bench_programs)
 CLEANFILES += $(bench_programs)
 
 bench: $(bench_programs)
-	@for program in $(bench_programs); do ./$$program || exit 1; done
+	@$(AM_TESTS_ENVIRONMENT) for program in $(bench_programs); do \
+		./$$program || exit 1; done
 	@$(AM_TESTS_ENVIRONMENT) for script in $(bench_scripts); do \
 		$(srcdir)/$$script || exit 1; done
 .PHONY: bench

@@ -9,6 +9,32 @@
 
 #define MAX_SIZES 40
 
+void *__real_calloc(size_t n, size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+void *__real_realloc(void *old, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+
+/* Allocations that still succeed; negative: all do. */
+static int left = -1;
+
+static bool allocation_fails(void)
+{
+	if (left == 0)
+		return true;
+	left -= left > 0;
+	return false;
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+	return allocation_fails() ? NULL : __real_calloc(n, size);
+}
+
+void *__wrap_realloc(void *old, size_t size)
+{
+	return allocation_fails() ? NULL : __real_realloc(old, size);
+}
+
 /* A curve and the noise with which it is measured. */
 struct truth {
 	double latency_s, fill_s, rate_bytes_per_s, noise;
@@ -164,7 +190,7 @@ static void data_that_support_no_fit_are_refused(void **state)
 
 	(void)state;
 	refused(points, 0, "no usable row");
-	refused(points, 3, "3 sizes, at least 4");
+	refused(points, 2, "2 sizes, at least 3");
 	refused(points, 8, "hardly grow");
 	for (size_t i = 0; i < 5; i++) {
 		points[i].size_bytes = 1e9 + 1e8 * (double)i;
@@ -203,6 +229,19 @@ static void large_sizes_alone_tell_no_latency(void **state)
 	fit(points + n - 6, 6, &curve);
 	assert_false(curve.latency_seen);
 	assert_close(curve.rate_bytes_per_s, truth.rate_bytes_per_s, 0.05);
+}
+
+static void three_sizes_give_two_figures(void **state)
+{
+	const struct weft_curve_point points[] = {
+		{1024, 15.1e-6}, {0x1p20, 20e-6}, {0x1p30, 4e-3}};
+	struct weft_curve curve;
+
+	(void)state;
+	fit(points, 3, &curve);
+	assert_true(curve.fill_s == 0);
+	assert_close(curve.latency_s, 15.1e-6, 0.05);
+	assert_close(curve.rate_bytes_per_s, 0x1p30 / 4e-3, 0.05);
 }
 
 static void small_sizes_alone_do_not_reach_the_rate(void **state)
@@ -248,6 +287,19 @@ struct run {
 	struct truth truth;
 };
 
+static char *print_runs(const struct run *runs, size_t n, size_t *size)
+{
+	char *text = NULL;
+	FILE *out = open_memstream(&text, size);
+
+	assert_non_null(out);
+	for (size_t i = 0; i < n; i++)
+		print_run(out, runs[i].program, runs[i].nodes, runs[i].per_node,
+			  &runs[i].truth);
+	fclose(out);
+	return text;
+}
+
 static struct weft_calibration calibrate(const struct run *runs, size_t n)
 {
 	const struct weft_calibrate_options options = {
@@ -255,15 +307,9 @@ static struct weft_calibration calibrate(const struct run *runs, size_t n)
 	struct weft_calibration calibration;
 	struct weft_error err = {0};
 	struct weft_nccl_log log;
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
+	size_t size = 0;
+	char *text = print_runs(runs, n, &size);
 
-	assert_non_null(out);
-	for (size_t i = 0; i < n; i++)
-		print_run(out, runs[i].program, runs[i].nodes, runs[i].per_node,
-			  &runs[i].truth);
-	fclose(out);
 	weft_nccl_log_parse(text, size, "log", &log, &err);
 	assert_no_error(&err);
 	weft_calibrate(&log, 1, &options, &calibration, &err);
@@ -343,8 +389,9 @@ static void times_are_had_for_other_numbers_of_nodes(void **state)
 		     sqrt(20e-6 * 40e-6), 1e-3);
 	assert_close(weft_calibration_time(&c, "", WEFT_ALL_REDUCE, 16, 8),
 		     50e-6, 1e-3);
+	/* Bus bandwidth stays: 2 * 127/128 over 2 * 63/64. */
 	assert_close(weft_calibration_time(&c, "", WEFT_ALL_REDUCE, 16, large),
-		     50e-6 + large / 200e9, 1e-3);
+		     50e-6 + large / 200e9 * 127 / 126, 1e-3);
 	assert_close(weft_calibration_time(&c, "", WEFT_ALL_REDUCE, 1, 8),
 		     20e-6, 1e-3);
 	assert_true(
@@ -352,6 +399,44 @@ static void times_are_had_for_other_numbers_of_nodes(void **state)
 	assert_true(
 		isnan(weft_calibration_time(&c, "x", WEFT_ALL_REDUCE, 2, 8)));
 	weft_calibration_free(&c);
+}
+
+/* True once no allocation failed. */
+static bool try_with(int n, const char *text, size_t size)
+{
+	const struct weft_calibrate_options options = {
+		.collective = WEFT_N_COLLECTIVES};
+	struct weft_calibration calibration = {0};
+	struct weft_nccl_log log = {0};
+	struct weft_error err = {0};
+	int rc;
+
+	left = n;
+	rc = weft_nccl_log_parse(text, size, "log", &log, &err);
+	if (!rc)
+		rc = weft_calibrate(&log, 1, &options, &calibration, &err);
+	left = -1;
+	assert_int_equal(err.code, rc ? WEFT_ENOMEM : 0);
+	weft_calibration_free(&calibration);
+	weft_nccl_log_free(&log);
+	return rc == 0;
+}
+
+static void each_failed_allocation_is_reported(void **state)
+{
+	const struct run runs[] = {
+		{"all_reduce_perf", 2, 2, {20e-6, 0, 200e9, 0}},
+		{"all_gather_perf", 2, 2, {40e-6, 0, 200e9, 0}},
+	};
+	size_t size = 0;
+	char *text = print_runs(runs, 2, &size);
+	int n = 0;
+
+	(void)state;
+	while (!try_with(n, text, size))
+		n++;
+	assert_true(n >= 20);
+	free(text);
 }
 
 static void wrong_results_are_a_reason_to_refuse(void **state)
@@ -415,10 +500,12 @@ int main(void)
 		cmocka_unit_test(data_that_support_no_fit_are_refused),
 		cmocka_unit_test(times_that_are_no_times_are_errors),
 		cmocka_unit_test(large_sizes_alone_tell_no_latency),
+		cmocka_unit_test(three_sizes_give_two_figures),
 		cmocka_unit_test(small_sizes_alone_do_not_reach_the_rate),
 		cmocka_unit_test(runs_of_one_kind_are_fitted_together),
 		cmocka_unit_test(links_come_from_both_levels),
 		cmocka_unit_test(times_are_had_for_other_numbers_of_nodes),
+		cmocka_unit_test(each_failed_allocation_is_reported),
 		cmocka_unit_test(wrong_results_are_a_reason_to_refuse),
 		cmocka_unit_test(domains_that_span_nodes_are_one_node),
 	};

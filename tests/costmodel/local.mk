@@ -10,6 +10,7 @@ unit_tests += \
 	%D%/gradsync \
 	%D%/health \
 	%D%/matrix \
+	%D%/measured \
 	%D%/memory \
 	%D%/model \
 	%D%/nccl \
@@ -33,6 +34,7 @@ unit_tests += \
 noinst_HEADERS += \
 	%D%/csv.h \
 	%D%/groups.h \
+	%D%/measured.h \
 	%D%/random.h \
 	%D%/trace_file.h \
 	# End of noinst_HEADERS
@@ -54,3 +56,8 @@ tests_costmodel_trace_LDADD = $(trace_libs)
 
 # Lets the n-th allocation of the library fail.
 tests_costmodel_out_of_memory_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=calloc
+tests_costmodel_calibrate_LDFLAGS = \
+	$(AM_LDFLAGS) \
+	-Wl,--wrap=calloc \
+	-Wl,--wrap=realloc \
+	# End of tests_costmodel_calibrate_LDFLAGS
