@@ -13,6 +13,8 @@ weft_SOURCES = \
 	%D%/cmd_synth.c \
 	%D%/csv.c \
 	%D%/csv.h \
+	%D%/fit.c \
+	%D%/fit.h \
 	%D%/model.c \
 	%D%/model.h \
 	%D%/model_allreduce.c \

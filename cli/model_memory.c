@@ -4,6 +4,7 @@
 #include "cli/model.h"
 #include "cli/option.h"
 #include "cli/quantity.h"
+#include "costmodel/gpu.h"
 #include "costmodel/memory.h"
 #include "placement/job.h"
 
@@ -11,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { KEY_STAGE = 256, KEY_MEMORY, KEY_ATTENTION, KEY_OPTIMIZER };
+enum { KEY_STAGE = 256, KEY_MEMORY, KEY_GPU, KEY_ATTENTION, KEY_OPTIMIZER };
 
 static const struct argp_option options[] = {
 	{"job", 'j', "SPEC", 0, "the job, weft-spec(7): model=llama3-8B,tp=8",
@@ -19,6 +20,7 @@ static const struct argp_option options[] = {
 	{"stage", KEY_STAGE, "P", 0,
 	 "of the pipeline, from 0 (default: the one that needs most)", 1},
 	{"memory", KEY_MEMORY, "SIZE", 0, "of a GPU: 80GB", 2},
+	{"gpu", KEY_GPU, "NAME", 0, "whose memory it is: H100", 2},
 	{"attention", KEY_ATTENTION, "fused|stored", 0,
 	 "whether its scores are kept for the backward pass (default: fused, "
 	 "they are not)",
@@ -36,6 +38,16 @@ struct question {
 	double gpu_bytes;
 	struct weft_memory_options memory;
 };
+
+static double gpu_memory(const struct argp_state *state, const char *name)
+{
+	struct weft_error err = {0};
+	const struct weft_gpu *gpu = weft_gpu_find(name, &err);
+
+	if (!gpu)
+		argp_error(state, "--gpu: %s", err.text);
+	return gpu ? gpu->memory_bytes : 0;
+}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -55,6 +67,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_MEMORY:
 		question->gpu_bytes =
 			quantity_parse(state, QUANTITY_BYTES, arg);
+		return 0;
+	case KEY_GPU:
+		question->gpu_bytes = gpu_memory(state, arg);
 		return 0;
 	case KEY_ATTENTION:
 		question->memory.stored_attention = strcmp(arg, "stored") == 0;

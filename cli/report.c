@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* report.c - a placement as JSON and as text */
 #include "cli/report.h"
+#include "cli/fit.h"
 #include "topology/bitset.h"
 #include "topology/hostlist.h"
 
@@ -146,12 +147,14 @@ static json_t *json_busiest(const struct weft_fabric *f,
 			 cost->busiest.time_s);
 }
 
-static json_t *json_why(const struct weft_placement *p)
+static json_t *json_why(const struct weft_placement *p, const struct fit *fit)
 {
 	json_t *array = json_array();
 
 	for (uint32_t i = 0; i < p->n_why; i++)
 		json_array_append_new(array, json_string(p->why[i]));
+	if (*fit->warning)
+		json_array_append_new(array, json_string(fit->warning));
 	return array;
 }
 
@@ -182,6 +185,7 @@ int report_json(const char *command, const struct request *request,
 		struct weft_error *err)
 {
 	const struct weft_fabric *f = request->fabric;
+	const struct fit fit = fit_find(&request->job, f);
 	json_t *object;
 	char schema[64];
 
@@ -195,7 +199,8 @@ int report_json(const char *command, const struct request *request,
 	json_object_set_new(object, "nodes", json_nodes(f, p));
 	json_object_set_new(object, "ranks", json_ranks(f, p));
 	json_add_placement(object, f, p);
-	json_object_set_new(object, "why", json_why(p));
+	json_object_set_new(object, "memory_bytes_per_gpu", fit_json(&fit));
+	json_object_set_new(object, "why", json_why(p, &fit));
 	return report_print(object, err);
 }
 
@@ -326,6 +331,7 @@ void report_text(const struct request *request, const struct weft_placement *p,
 		 double elapsed_s)
 {
 	const struct weft_fabric *f = request->fabric;
+	const struct fit fit = fit_find(&request->job, f);
 	const char *plural = request->job.n_gpus == 1 ? "" : "s";
 	char elapsed[32];
 	char *nodes = nodes_text(f, p);
@@ -342,8 +348,11 @@ void report_text(const struct request *request, const struct weft_placement *p,
 		text_cost(p);
 		text_split(f, p);
 		text_busiest(f, p);
+		fit_print(&fit);
 		text_ranks(f, p);
 	}
 	for (uint32_t i = 0; i < p->n_why; i++)
 		printf("%s    %s\n", i == 0 ? "  why\n" : "", p->why[i]);
+	if (*fit.warning)
+		printf("%s    %s\n", p->n_why ? "" : "  why\n", fit.warning);
 }

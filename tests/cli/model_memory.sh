@@ -28,6 +28,8 @@ check "a stage that is not there is an error" exits 1
 memory --job "$gpt" --memory 80GB --json
 check "a job that fits" exits 0
 check "and its share" json '.fits and .share < 1 and .gpu_bytes == 80e9'
+memory --job "$gpt" --gpu H100 --json
+check "the memory of a known GPU" json '.gpu_bytes == 80e9'
 memory --job 'model=llama3-70B,tp=8,dp=2' --memory 80GB --json
 check "a job that does not fit is a negative answer" exits 3
 check "the answer says so" json \
@@ -41,7 +43,7 @@ check "a model that was not given is named" out "this is llama3-70B"
 memory
 check "no job is a usage error" exits 2
 for bad in "--memory 80" "--memory 0GB" "--attention flash" "--stage x" \
-	"--optimizer-bytes 0" extra; do
+	"--optimizer-bytes 0" "--gpu Z9" extra; do
 	# shellcheck disable=SC2086 # an option and its value
 	memory --job "$gpt" $bad
 	check "memory $bad is a usage error" exits 2

@@ -14,6 +14,22 @@ check "json: what the contract promises" json '
 	and has("bound") and has("gap") and has("method") and has("elapsed_s")
 	and has("by_axis") and has("by_level") and has("step_s") and has("why")
 	and (.cost | has("hops") and has("latency") and has("time"))'
+check "memory adds up from its parts" json '.memory_bytes_per_gpu |
+	.total > 1e9 and .stage == 0 and
+	((.weights + .gradients + .optimizer + .activations + .logits +
+	.context + .gathered) / .total - 1 | fabs < 1e-9)'
+check "a job whose model nobody named is not said to be too large" json \
+	'any(.why[]; test("does not fit")) | not'
+plan --json --job "$job,model=llama3-70B"
+check "one whose model is named is" json \
+	'.memory_bytes_per_gpu.capacity == 80e9 and
+	any(.why[]; test("does not fit by estimate.*H100"))'
+plan --job "$job,model=llama3-70B"
+check "and in the text" out "does not fit by estimate"
+plan --json --job "$job,model=llama3-70B,zero=1"
+check "sharing the optimizer makes it fit" json \
+	'any(.why[]; test("does not fit")) | not'
+plan --json --job "$job" --busy n00,n05,n09
 check "every rank has a GPU of its own" json \
 	'(.ranks | length == 64) and ([.ranks[] | [.node, .gpu]] | unique | length == 64)'
 check "ranks are 0 to 63" json '[.ranks[].rank] | sort == [range(64)]'
