@@ -13,6 +13,8 @@ static const struct calculator calculators[] = {
 	{"pipeline", "bubble, memory and link of pipeline stages",
 	 model_pipeline},
 	{"step", "how long a training step takes, and why", model_step},
+	{"overlap", "what traces say: hidden and exposed communication, waits",
+	 model_overlap},
 	{"conventions", "where the seeds' figures differ, and why",
 	 model_conventions},
 	{"memory", "what a job keeps on each GPU, and whether it fits",

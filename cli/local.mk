@@ -20,10 +20,15 @@ weft_SOURCES = \
 	%D%/model_allreduce.c \
 	%D%/model_conventions.c \
 	%D%/model_memory.c \
+	%D%/model_overlap.c \
 	%D%/model_pipeline.c \
 	%D%/model_step.c \
 	%D%/option.c \
 	%D%/option.h \
+	%D%/overlap.h \
+	%D%/overlap_files.c \
+	%D%/overlap_json.c \
+	%D%/overlap_text.c \
 	%D%/quantity.c \
 	%D%/quantity.h \
 	%D%/ranks.c \
@@ -43,6 +48,8 @@ weft_SOURCES = \
 	%D%/weft.c \
 	# End of weft_SOURCES
 weft_LDADD = \
+	libweft_trace.la \
 	libweft_placement.la \
 	$(JANSSON_LIBS) \
+	$(ZLIB_LIBS) \
 	# End of weft_LDADD

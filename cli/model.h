@@ -26,6 +26,7 @@ struct calculator {
 int model_allreduce(int argc, char **argv);
 int model_conventions(int argc, char **argv);
 int model_memory(int argc, char **argv);
+int model_overlap(int argc, char **argv);
 int model_pipeline(int argc, char **argv);
 int model_step(int argc, char **argv);
 

@@ -93,6 +93,10 @@ weft_costmodel_headers = \
 # jansson nor zlib; for the command line and the tests.
 noinst_LTLIBRARIES += libweft_trace.la
 libweft_trace_la_SOURCES = \
+	%D%/advice.c \
+	%D%/advice.h \
+	%D%/exchange.c \
+	%D%/exchange.h \
 	%D%/json_stream.c \
 	%D%/json_stream.h \
 	%D%/overlap.c \
@@ -105,5 +109,7 @@ libweft_trace_la_SOURCES = \
 	%D%/trace_join.c \
 	%D%/trace_kineto.c \
 	%D%/trace_kineto.h \
+	%D%/waits.c \
+	%D%/waits.h \
 	# End of libweft_trace_la_SOURCES
 libweft_trace_la_LIBADD = $(JANSSON_LIBS) $(ZLIB_LIBS)

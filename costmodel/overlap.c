@@ -121,6 +121,7 @@ static void whole_measure(const struct weft_trace *t, const struct cover *comp,
 	for (size_t i = 0; i < comm->n; i++)
 		overlap += covered_between(comp, comm->spans[i].start_ns,
 					   comm->spans[i].end_ns);
+	o->first_ns = first;
 	o->span_s = seconds(last - first);
 	o->compute_s = seconds(comp->total_ns);
 	o->comm_s = seconds(comm->total_ns);

@@ -23,6 +23,7 @@ struct weft_overlap_kind {
 };
 
 struct weft_overlap {
+	int64_t first_ns; /* first start of any GPU work */
 	double span_s;	  /* first start to last end of any GPU work */
 	double compute_s; /* tau_comp */
 	double comm_s;	  /* tau_comm */

@@ -159,6 +159,13 @@ void weft_trace_free(struct weft_trace *trace)
 	trace->n_collectives = trace->n_splits = 0;
 }
 
+void weft_trace_drop_events(struct weft_trace *trace)
+{
+	free(trace->events);
+	trace->events = NULL;
+	trace->n_events = 0;
+}
+
 double weft_trace_collective_s(const struct weft_trace_collective *c)
 {
 	if (c->start_ns == WEFT_TRACE_NO_TIME)

@@ -62,6 +62,7 @@ struct weft_trace_collective {
 				   * a reduce-scatter; of an all-to-all what
 				   * this rank sends */
 	uint32_t element_bytes;	  /* 0: not recorded */
+	bool is_float;		  /* and may thus be rounded */
 	uint32_t n_ranks;	  /* of its group; 0: not recorded */
 	uint32_t group;		  /* index of groups; NONE: not recorded */
 	uint32_t peer;		  /* send, recv: the other's global rank */
@@ -79,7 +80,8 @@ struct weft_trace_group {
 
 struct weft_trace {
 	char source[120];
-	const char *format;  /* "kineto", "execution trace", "chakra" */
+	uint32_t file;	     /* the caller's number for it; 0 after loading */
+	const char *format;  /* "kineto" or "execution trace" */
 	uint32_t rank;	     /* NONE: not recorded */
 	uint32_t world_size; /* 0: not recorded */
 	uint32_t n_steps;    /* profiler's steps; 0: not recorded */
@@ -108,6 +110,8 @@ struct weft_trace_options {
 int weft_trace_load(const char *path, const struct weft_trace_options *options,
 		    struct weft_trace *trace, struct weft_error *err);
 void weft_trace_free(struct weft_trace *trace);
+/* Frees the events, by far the largest part, once they are measured. */
+void weft_trace_drop_events(struct weft_trace *trace);
 
 /* Makes several files one job: sorts them by rank, numbers those whose rank is
  * not recorded by their order, and completes groups that are as large as the

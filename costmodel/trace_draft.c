@@ -253,7 +253,7 @@ int weft_trace_describe(struct weft_trace_draft *d, uint32_t index,
 		d->trace->groups[c->group].name_is_local |=
 			call->group_is_local;
 	}
-	c->element_bytes = weft_trace_dtype_bytes(call->dtype);
+	c->element_bytes = weft_trace_dtype_bytes(call->dtype, &c->is_float);
 	c->size_bytes = whole_bytes(
 		c->op,
 		bytes_of(call->in_elements, call->in_bytes, c->element_bytes),
@@ -351,48 +351,39 @@ void weft_trace_how(const char *kernel, char *how, size_t size)
 		 *algorithm && *protocol ? "_" : "", protocol);
 }
 
-uint32_t weft_trace_dtype_bytes(const char *dtype)
+uint32_t weft_trace_dtype_bytes(const char *dtype, bool *is_float)
 {
 	static const struct {
 		const char *word;
 		uint32_t bytes;
+		bool is_float;
 	} types[] = {
-		{"float", 4},
-		{"float32", 4},
-		{"double", 8},
-		{"float64", 8},
-		{"half", 2},
-		{"c10half", 2},
-		{"float16", 2},
-		{"bfloat16", 2},
-		{"c10bfloat16", 2},
-		{"byte", 1},
-		{"unsignedchar", 1},
-		{"uint8", 1},
-		{"char", 1},
-		{"signedchar", 1},
-		{"int8", 1},
-		{"short", 2},
-		{"shortint", 2},
-		{"int16", 2},
-		{"int", 4},
-		{"int32", 4},
-		{"unsignedint", 4},
-		{"long", 8},
-		{"longint", 8},
-		{"int64", 8},
-		{"bool", 1},
-		{"complexfloat", 8},
-		{"complexdouble", 16},
-		{"c10complexfloat", 8},
+		{"float", 4, true},	     {"float32", 4, true},
+		{"double", 8, true},	     {"float64", 8, true},
+		{"half", 2, true},	     {"c10half", 2, true},
+		{"float16", 2, true},	     {"bfloat16", 2, true},
+		{"c10bfloat16", 2, true},    {"complexfloat", 8, true},
+		{"complexdouble", 16, true}, {"c10complexfloat", 8, true},
+		{"byte", 1, false},	     {"unsignedchar", 1, false},
+		{"uint8", 1, false},	     {"char", 1, false},
+		{"signedchar", 1, false},    {"int8", 1, false},
+		{"bool", 1, false},	     {"short", 2, false},
+		{"shortint", 2, false},	     {"int16", 2, false},
+		{"int", 4, false},	     {"int32", 4, false},
+		{"unsignedint", 4, false},   {"long", 8, false},
+		{"longint", 8, false},	     {"int64", 8, false},
 	};
 	char word[64];
 
+	*is_float = false;
 	plain_word(dtype ? dtype : "", word, sizeof(word));
 	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
-		if (strcmp(word, types[i].word) == 0)
-			return types[i].bytes;
+		if (strcmp(word, types[i].word) != 0)
+			continue;
+		*is_float = types[i].is_float;
+		return types[i].bytes;
 	}
 	/* "Float8_e4m3fn" and its kin; c10:: in front or not */
-	return strstr(word, "float8") ? 1 : 0;
+	*is_float = strstr(word, "float8") != NULL;
+	return *is_float ? 1 : 0;
 }

@@ -54,7 +54,7 @@ bool weft_trace_is_comm(const char *kernel);
 /* "RING_LL" out of a kernel's name into how[size]; "" when it has none. */
 void weft_trace_how(const char *kernel, char *how, size_t size);
 /* Bytes of "Float", "c10::BFloat16", "long int", ...; 0 when unknown. */
-uint32_t weft_trace_dtype_bytes(const char *dtype);
+uint32_t weft_trace_dtype_bytes(const char *dtype, bool *is_float);
 
 /* A list, or a text that holds one ("[0, 1]"), as a new reference; NULL when
  * it is neither. */

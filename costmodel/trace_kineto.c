@@ -77,6 +77,7 @@ static void call_inputs(const struct record *r, struct weft_trace_call *call)
 		(json_t *)(uintptr_t)json_object_get(r->args, "Input type");
 	const json_t *dims = arg(r, "Input Dims");
 	json_t *type;
+	bool is_float;
 	double ratio;
 	size_t i;
 
@@ -96,7 +97,8 @@ static void call_inputs(const struct record *r, struct weft_trace_call *call)
 	}
 	json_array_foreach(types, i, type)
 	{
-		if (weft_trace_dtype_bytes(json_string_value(type))) {
+		if (weft_trace_dtype_bytes(json_string_value(type),
+					   &is_float)) {
 			call->dtype = json_string_value(type);
 			return;
 		}

@@ -13,6 +13,7 @@ script_tests += \
 	%D%/fabric.sh \
 	%D%/model.sh \
 	%D%/model_memory.sh \
+	%D%/model_overlap.sh \
 	%D%/plan.sh \
 	%D%/score.sh \
 	%D%/step.sh \

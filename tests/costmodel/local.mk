@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 unit_tests += \
+	%D%/advice \
 	%D%/calibrate \
 	%D%/collective \
 	%D%/collective_flows \
 	%D%/cost \
+	%D%/exchange \
 	%D%/flops \
 	%D%/flow_simulation \
 	%D%/gpu \
@@ -29,6 +31,7 @@ unit_tests += \
 	%D%/trace \
 	%D%/traffic \
 	%D%/volume \
+	%D%/waits \
 	# End of unit_tests
 
 noinst_HEADERS += \
@@ -51,8 +54,11 @@ tests_costmodel_seeds_SOURCES = \
 	# End of tests_costmodel_seeds_SOURCES
 
 trace_libs = libweft_trace.la $(LDADD) $(JANSSON_LIBS) $(ZLIB_LIBS)
+tests_costmodel_advice_LDADD = $(trace_libs)
+tests_costmodel_exchange_LDADD = $(trace_libs)
 tests_costmodel_overlap_LDADD = $(trace_libs)
 tests_costmodel_trace_LDADD = $(trace_libs)
+tests_costmodel_waits_LDADD = $(trace_libs)
 
 # Lets the n-th allocation of the library fail.
 tests_costmodel_out_of_memory_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=calloc

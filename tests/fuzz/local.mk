@@ -8,6 +8,7 @@ fuzzers = \
 	nccl_log \
 	matrix \
 	spec \
+	trace \
 	# End of fuzzers
 
 unit_tests += \
@@ -16,6 +17,7 @@ unit_tests += \
 	%D%/nccl_log \
 	%D%/matrix \
 	%D%/spec \
+	%D%/trace \
 	# End of unit_tests
 
 fuzz_replay = %D%/replay.c
@@ -24,12 +26,15 @@ tests_fuzz_hostlist_SOURCES = %D%/fuzz_hostlist.c $(fuzz_replay)
 tests_fuzz_nccl_log_SOURCES = %D%/fuzz_nccl_log.c $(fuzz_replay)
 tests_fuzz_matrix_SOURCES = %D%/fuzz_matrix.c $(fuzz_replay)
 tests_fuzz_spec_SOURCES = %D%/fuzz_spec.c $(fuzz_replay)
+tests_fuzz_trace_SOURCES = %D%/fuzz_trace.c $(fuzz_replay)
+tests_fuzz_trace_LDADD = $(trace_libs)
 
 EXTRA_DIST += \
 	%D%/corpus \
 	%D%/fabric.dict \
 	%D%/nccl_log.dict \
 	%D%/spec.dict \
+	%D%/trace.dict \
 	# End of EXTRA_DIST
 
 FUZZ_CC = clang-14
@@ -44,7 +49,8 @@ fuzz:
 	@set -e; \
 	sources=; \
 	for file in $(libweft_topology_la_SOURCES) \
-			$(libweft_costmodel_la_SOURCES); do \
+			$(libweft_costmodel_la_SOURCES) \
+			$(libweft_trace_la_SOURCES); do \
 		case $$file in *.c) sources="$$sources $(srcdir)/$$file";; esac; \
 	done; \
 	for name in $(fuzzers); do \
@@ -52,7 +58,7 @@ fuzz:
 		$(MKDIR_P) $$work/found; \
 		$(FUZZ_CC) -std=gnu11 $(FUZZ_CFLAGS) $(AM_CPPFLAGS) \
 			$(YAML_CFLAGS) $$folder/fuzz_$$name.c $$sources \
-			$(YAML_LIBS) $(LIBS) -o $$work/fuzz; \
+			$(YAML_LIBS) $(JANSSON_LIBS) $(ZLIB_LIBS) $(LIBS) -o $$work/fuzz; \
 		test $$name != fabric || for seed in $(fuzz_seeds_fabric); do \
 			seeds="$$seeds $(srcdir)/$$seed"; \
 		done; \
