@@ -2,6 +2,7 @@
 /* report.c - a placement as JSON and as text */
 #include "cli/report.h"
 #include "cli/fit.h"
+#include "placement/evaluation.h"
 #include "topology/bitset.h"
 #include "topology/hostlist.h"
 
@@ -158,14 +159,30 @@ static json_t *json_why(const struct weft_placement *p, const struct fit *fit)
 	return array;
 }
 
-/* What only a placement has; without one every key is there and null, as
- * step_s is in any case: predicting it needs the compute model. */
-static void json_add_placement(json_t *object, const struct weft_fabric *f,
-			       const struct weft_placement *p)
+static json_t *json_step(const struct request *request,
+			 const struct weft_evaluation *e)
 {
+	json_t *exposed = json_object();
+
+	for (int a = 0; a < WEFT_N_AXES; a++)
+		json_object_set_new(exposed, weft_axis_names[a],
+				    json_real(e->step.exposed_s[a]));
+	return json_pack("{s:s, s:s, s:f, s:f, s:f, s:o}", "gpu", e->gpu->name,
+			 "model", request->job.model.name, "mfu", e->step.mfu,
+			 "hfu", e->step.hfu, "bubble_s", e->step.bubble_s,
+			 "exposed_s", exposed);
+}
+
+/* What only a placement has; without one every key is there and null, as are
+ * step_s and step where the step cannot be predicted. */
+static void json_add_placement(json_t *object, const struct request *request,
+			       const struct weft_placement *p,
+			       const struct weft_evaluation *e)
+{
+	const struct weft_fabric *f = request->fabric;
 	static const char *const keys[] = {"cost",    "bound",	 "gap",
 					   "method",  "by_axis", "by_level",
-					   "busiest", "step_s"};
+					   "busiest", "step_s",	 "step"};
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		json_object_set_new(object, keys[i], json_null());
@@ -178,6 +195,23 @@ static void json_add_placement(json_t *object, const struct weft_fabric *f,
 	json_object_set_new(object, "by_axis", json_by_axis(&p->cost));
 	json_object_set_new(object, "by_level", json_by_level(f, &p->cost));
 	json_object_set_new(object, "busiest", json_busiest(f, &p->cost));
+	if (!e->timed)
+		return;
+	json_object_set_new(object, "step_s", json_real(e->step.step_s));
+	json_object_set_new(object, "step", json_step(request, e));
+}
+
+/* The step on this placement, with the GPU that was asked for. */
+static void step_predict(const struct request *request,
+			 const struct weft_placement *p,
+			 struct weft_evaluation *e)
+{
+	const struct weft_step_options options = {.gpu = request->gpu};
+
+	memset(e, 0, sizeof(*e));
+	if (p->placed)
+		weft_evaluate(request->fabric, &request->job, p->where,
+			      &options, NULL, e, NULL);
 }
 
 int report_json(const char *command, const struct request *request,
@@ -186,6 +220,7 @@ int report_json(const char *command, const struct request *request,
 {
 	const struct weft_fabric *f = request->fabric;
 	const struct fit fit = fit_find(&request->job, f);
+	struct weft_evaluation evaluation;
 	json_t *object;
 	char schema[64];
 
@@ -198,7 +233,8 @@ int report_json(const char *command, const struct request *request,
 		return report_print(NULL, err);
 	json_object_set_new(object, "nodes", json_nodes(f, p));
 	json_object_set_new(object, "ranks", json_ranks(f, p));
-	json_add_placement(object, f, p);
+	step_predict(request, p, &evaluation);
+	json_add_placement(object, request, p, &evaluation);
 	json_object_set_new(object, "memory_bytes_per_gpu", fit_json(&fit));
 	json_object_set_new(object, "why", json_why(p, &fit));
 	return report_print(object, err);
@@ -261,6 +297,21 @@ static void text_busiest(const struct weft_fabric *f,
 			       sizeof(bytes)),
 	       report_quantity(p->cost.busiest.time_s, "s", time,
 			       sizeof(time)));
+}
+
+static void text_step(const struct request *request,
+		      const struct weft_placement *p)
+{
+	struct weft_evaluation e;
+	char time[32];
+
+	step_predict(request, p, &e);
+	if (e.timed)
+		printf("  step       %s predicted for %s on %s, MFU %.1f %%\n",
+		       report_quantity(e.step.step_s, "s", time, sizeof(time)),
+		       request->job.model.name, e.gpu->name, 100 * e.step.mfu);
+	else
+		printf("  step       not predicted: %s\n", e.why);
 }
 
 /* One line a node: its ranks in the order of its GPUs, runs folded. */
@@ -348,6 +399,7 @@ void report_text(const struct request *request, const struct weft_placement *p,
 		text_cost(p);
 		text_split(f, p);
 		text_busiest(f, p);
+		text_step(request, p);
 		fit_print(&fit);
 		text_ranks(f, p);
 	}

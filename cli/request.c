@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_BUSY = 512, KEY_STATE, KEY_JSON };
+enum { KEY_BUSY = 512, KEY_STATE, KEY_JSON, KEY_GPU };
 
 static const struct argp_option options[] = {
 	{"fabric", 'f', "FILE", 0,
@@ -21,9 +21,23 @@ static const struct argp_option options[] = {
 	 0},
 	{"nodelist", 'w', "HOSTLIST", 0, "nodes that the job must use", 0},
 	{"exclude", 'x', "HOSTLIST", 0, "nodes that the job must not use", 0},
+	{"gpu", KEY_GPU, "NAME", 0,
+	 "kind of GPU, to predict the step (default: of the fabric's profile)",
+	 0},
 	{"json", KEY_JSON, NULL, 0, "answer in JSON", 0},
 	{0},
 };
+
+static const struct weft_gpu *gpu_read(const struct argp_state *state,
+				       const char *text)
+{
+	struct weft_error err = {0};
+	const struct weft_gpu *gpu = weft_gpu_find(text, &err);
+
+	if (!gpu)
+		argp_error(state, "%s", err.text);
+	return gpu;
+}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -47,6 +61,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_STATE:
 		request->state = arg;
+		return 0;
+	case KEY_GPU:
+		request->gpu = gpu_read(state, arg);
 		return 0;
 	case KEY_JSON:
 		request->json = true;

@@ -3,6 +3,7 @@
 #ifndef WEFT_CLI_REQUEST_H
 #define WEFT_CLI_REQUEST_H
 
+#include "costmodel/gpu.h"
 #include "placement/job.h"
 #include "placement/occupancy.h"
 
@@ -13,6 +14,7 @@ struct request {
 	/* options */
 	const char *fabric_path, *job_text, *busy, *state;
 	const char *require, *exclude;
+	const struct weft_gpu *gpu; /* NULL: the fabric's */
 	bool json;
 	/* made from them by request_open */
 	struct weft_fabric *fabric;

@@ -11,6 +11,7 @@ libweft_placement_la_SOURCES = \
 	%D%/choice.h \
 	%D%/choice_around.c \
 	%D%/choice_flat.c \
+	%D%/evaluation.c \
 	%D%/graph.c \
 	%D%/graph.h \
 	%D%/ground.c \
@@ -43,6 +44,7 @@ libweft_placement_la_SOURCES = \
 libweft_placement_la_LIBADD = libweft_costmodel.la
 
 weft_placement_headers = \
+	%D%/evaluation.h \
 	%D%/job.h \
 	%D%/occupancy.h \
 	%D%/place.h \

@@ -2,6 +2,8 @@
 /* bridge.c - placing what Slurm asks for, and telling how it went */
 #include "plugin/bridge.h"
 
+#include "placement/evaluation.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -251,21 +253,25 @@ static void tell_cost(struct weft_bridge *bridge,
 {
 	const struct weft_job *job =
 		weft_bridge_job(bridge, account->spec, account->n_gpus, NULL);
-	struct weft_cost cost;
+	struct weft_evaluation e;
 	double total, gap = 0;
 
 	if (!job || job->n_gpus != account->n_gpus ||
-	    weft_cost(bridge->settings->fabric, &job->traffic, account->where,
-		      &bridge->scratch, &cost, NULL) < 0)
+	    weft_evaluate(bridge->settings->fabric, job, account->where, NULL,
+			  &bridge->scratch, &e, NULL) < 0)
 		return;
-	total = cost.total[job->spec.metric];
+	total = e.cost.total[job->spec.metric];
 	append(text, size, " %s=%.4g", weft_metric_names[job->spec.metric],
 	       total);
-	if (isnan(account->bound))
-		return;
-	if (total > account->bound)
-		gap = (total - account->bound) / total;
-	append(text, size, " bound=%.4g gap=%.0f%%", account->bound, 100 * gap);
+	if (!isnan(account->bound)) {
+		if (total > account->bound)
+			gap = (total - account->bound) / total;
+		append(text, size, " bound=%.4g gap=%.0f%%", account->bound,
+		       100 * gap);
+	}
+	/* Without a model the step would be that of the default one. */
+	if (e.timed && weft_spec_given(&job->spec, "model"))
+		append(text, size, " step=%.3gs", e.step.step_s);
 }
 
 static bool knows_gpus(const struct weft_account *account)

@@ -14,6 +14,8 @@ check "json: what the contract promises" json '
 	and has("bound") and has("gap") and has("method") and has("elapsed_s")
 	and has("by_axis") and has("by_level") and has("step_s") and has("why")
 	and (.cost | has("hops") and has("latency") and has("time"))'
+check "json: the step is predicted for the profile's GPU" json '
+	.step_s > 0 and .step.gpu == "H100" and .step.mfu > 0 and .step.mfu < 1'
 check "memory adds up from its parts" json '.memory_bytes_per_gpu |
 	.total > 1e9 and .stage == 0 and
 	((.weights + .gradients + .optimizer + .activations + .logits +
@@ -72,7 +74,8 @@ check "exit 3 when there is no placement" exits 3
 check "then placed is false" json '.placed == false'
 check "what does not apply is null" json '
 	(to_entries | map(select(.value == null).key) | sort) ==
-	["bound","busiest","by_axis","by_level","cost","gap","method","step_s"]'
+	["bound","busiest","by_axis","by_level","cost","gap","method","step",
+	 "step_s"]'
 check "and why says what is missing" json '.why | length > 0'
 plan --json --job gpus=4,tp=4 --busy "n[00-14],n15:0-3"
 check "free GPUs of a partly used node" json \

@@ -13,8 +13,14 @@ check "json: says what it spans" json '.why[0] | test("4 nodes in 1 leaf")'
 check "json: nodes in the order given" json \
 	'.nodes == ["n00","n01","n02","n03"]'
 one_leaf=$(jq .cost.hops "$work/out")
+step=$(jq .step_s "$work/out")
 score --json --job $job --nodes n00,n04,n08,n12
 check "four leafs cost more than one" json ".cost.hops > $one_leaf"
+check "and a step takes no less" json ".step_s >= $step"
+score --json --job $job --nodes "n[00-03]" --gpu B200
+check "on faster GPUs it takes less" json ".step_s < $step"
+score --job $job --nodes "n[00-03]" --gpu nonsense
+check "an unknown GPU is a usage error" exits 2
 score --json --job $job --nodes n03,n02,n01,n00
 check "the order written is the order of ranks" json '.ranks[0].node == "n03"'
 score --json --job gpus=16,tp=8,order=dp-tp --nodes "n[00-01]"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 unit_tests += \
 	%D%/baseline \
+	%D%/evaluation \
 	%D%/job \
 	%D%/occupancy \
 	%D%/optimum \

@@ -220,6 +220,7 @@ static void the_user_reads_cost_levels_and_choice(void **state)
 		.n_gpus = 64,
 		.where = where,
 	};
+	struct weft_account with_model = account;
 	char text[WEFT_TEXT_SIZE];
 
 	fill_where(where, 0, 64);
@@ -229,6 +230,10 @@ static void the_user_reads_cost_levels_and_choice(void **state)
 	assert_non_null(strstr(text, " spans 1 pod, 2 leaf; nodes=plan"));
 	assert_null(strstr(text, "part of"));
 	assert_null(strstr(text, "no spec"));
+	assert_null(strstr(text, "step="));
+	with_model.spec = "tp=8,dp=8,model=llama3-70B";
+	weft_bridge_tell(&w->bridge, &with_model, text);
+	assert_non_null(strstr(text, " step="));
 }
 
 static void the_user_reads_why_stock_chose(void **state)

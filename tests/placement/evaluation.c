@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* evaluation.c - all that one placement costs, in one call */
+#include "placement/evaluation.h"
+
+#include "tests/lib/check.h"
+#include "topology/synth.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct case_ {
+	struct weft_fabric *f;
+	struct weft_job job;
+	uint32_t where[64];
+};
+
+static struct case_ open_case(const char *profile, const char *spec)
+{
+	struct weft_synth_options options = {.profile = profile};
+	struct weft_error err = {0};
+	struct case_ c = {0};
+	char *text = weft_synth("leaf:2 node:4 gpu:8", &options, &err);
+
+	assert_no_error(&err);
+	c.f = weft_fabric_parse(text, strlen(text), "test", &err);
+	free(text);
+	weft_job_build(spec, 0, true, c.f, &c.job, &err);
+	assert_no_error(&err);
+	for (uint32_t r = 0; r < c.job.n_gpus; r++)
+		c.where[r] = r;
+	return c;
+}
+
+static void close_case(struct case_ *c)
+{
+	weft_job_free(&c->job);
+	weft_fabric_free(c->f);
+}
+
+static void cost_and_step_are_those_of_their_own_functions(void **state)
+{
+	struct case_ c =
+		open_case("dgx-h100-superpod", "gpus=64,tp=8,pp=2,gbs=64");
+	struct weft_evaluation e;
+	struct weft_schedule schedule;
+	struct weft_error err = {0};
+	struct weft_step_options options = {0};
+	struct weft_cost cost;
+	struct weft_step step;
+
+	(void)state;
+	assert_int_equal(
+		weft_evaluate(c.f, &c.job, c.where, NULL, NULL, &e, &err), 0);
+	weft_cost(c.f, &c.job.traffic, c.where, NULL, &cost, &err);
+	options.gpu = weft_gpu_find("H100", &err);
+	weft_schedule_build(&c.job.spec, &c.job.model, &schedule, &err);
+	weft_step(c.f, &c.job.spec, &c.job.model, &schedule, c.where, &options,
+		  &step, &err);
+	assert_no_error(&err);
+	assert_memory_equal(&e.cost, &cost, sizeof(cost));
+	assert_true(e.timed);
+	assert_ptr_equal(e.gpu, options.gpu);
+	assert_close(e.step.step_s, step.step_s, 0);
+	weft_schedule_free(&schedule);
+	close_case(&c);
+}
+
+static void a_step_that_cannot_be_predicted_is_no_error(void **state)
+{
+	static const struct {
+		const char *profile, *spec, *why;
+	} cases[] = {
+		{"pcie4-100g-tcp", "gpus=8", "does not say which GPUs"},
+		{"selene-a100", "gpus=8,tp=8,dtype=fp8", "8-bit"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct case_ c = open_case(cases[i].profile, cases[i].spec);
+		struct weft_evaluation e;
+		struct weft_error err = {0};
+
+		assert_int_equal(weft_evaluate(c.f, &c.job, c.where, NULL, NULL,
+					       &e, &err),
+				 0);
+		assert_false(e.timed);
+		assert_non_null(strstr(e.why, cases[i].why));
+		assert_true(e.cost.total[WEFT_HOPS] > 0);
+		close_case(&c);
+	}
+}
+
+static void ranks_on_one_gpu_are_an_error(void **state)
+{
+	struct case_ c = open_case("dgx-h100-superpod", "gpus=16,tp=8");
+	struct weft_evaluation e;
+	struct weft_error err = {0};
+
+	(void)state;
+	c.where[3] = c.where[2];
+	assert_int_equal(
+		weft_evaluate(c.f, &c.job, c.where, NULL, NULL, &e, &err), -1);
+	close_case(&c);
+}
+
+static void renaming_gpus_of_a_node_changes_no_step(void **state)
+{
+	struct case_ c =
+		open_case("dgx-h100-superpod", "gpus=64,tp=4,pp=2,gbs=64");
+	struct weft_evaluation before, after;
+	struct weft_error err = {0};
+
+	(void)state;
+	weft_evaluate(c.f, &c.job, c.where, NULL, NULL, &before, &err);
+	for (uint32_t r = 0; r < 64; r++)
+		c.where[r] = c.where[r] / 8 * 8 + (c.where[r] + 3) % 8;
+	weft_evaluate(c.f, &c.job, c.where, NULL, NULL, &after, &err);
+	assert_no_error(&err);
+	assert_close(after.step.step_s, before.step.step_s, 1e-12);
+	close_case(&c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(
+			cost_and_step_are_those_of_their_own_functions),
+		cmocka_unit_test(a_step_that_cannot_be_predicted_is_no_error),
+		cmocka_unit_test(ranks_on_one_gpu_are_an_error),
+		cmocka_unit_test(renaming_gpus_of_a_node_changes_no_step),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
