@@ -14,19 +14,36 @@
 /* Nodes of a text report's rank table; more are left to --json. */
 #define MAX_TABLE_NODES 64
 
+/* An allocation of jansson failed. */
+static bool starved;
+
+static void *json_allocate(size_t size)
+{
+	void *block = malloc(size);
+
+	starved = starved || !block;
+	return block;
+}
+
+void report_start(void)
+{
+	starved = false;
+	json_set_alloc_funcs(json_allocate, free);
+}
+
+/* As text first: what does not fit into memory is not half-written. */
 int report_print(json_t *object, struct weft_error *err)
 {
-	int failed;
+	char *text = NULL;
 
-	if (!object)
-		return weft_fail(err, WEFT_ENOMEM, "out of memory");
-	failed = json_dumpf(object, stdout,
-			    JSON_INDENT(2) | JSON_REAL_PRECISION(12));
+	if (object && !starved)
+		text = json_dumps(object,
+				  JSON_INDENT(2) | JSON_REAL_PRECISION(12));
 	json_decref(object);
-	if (failed)
-		return weft_fail(err, WEFT_EIO,
-				 "standard output: cannot write");
-	putchar('\n');
+	if (!text)
+		return weft_fail(err, WEFT_ENOMEM, "out of memory");
+	puts(text);
+	free(text);
 	return 0;
 }
 

@@ -18,6 +18,11 @@ int report_json(const char *command, const struct request *request,
 void report_text(const struct request *request, const struct weft_placement *p,
 		 double elapsed_s);
 
+/* To be called before any JSON is made: from then on an allocation of jansson
+ * that fails makes report_print fail, so that those who build an object need
+ * not look at every step of it. */
+void report_start(void);
+
 /* Prints object (stolen) as indented JSON; NULL is "out of memory". */
 int report_print(json_t *object, struct weft_error *err);
 

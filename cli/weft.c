@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* weft.c - finds the command and runs it */
 #include "cli/cmd.h"
+#include "cli/report.h"
 #include "config.h"
 #include "topology/suggest.h"
 
@@ -133,6 +134,7 @@ int main(int argc, char **argv)
 	};
 	struct invocation invocation = {EXIT_USAGE};
 
+	report_start();
 	argp_err_exit_status = EXIT_USAGE;
 	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &invocation))
 		return EXIT_USAGE;

@@ -1,10 +1,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 unit_tests += \
 	%D%/ranks \
+	%D%/report \
 	%D%/slurm_state \
 	# End of unit_tests
 tests_cli_ranks_SOURCES = %D%/ranks.c cli/ranks.c cli/ranks.h
 tests_cli_ranks_LDADD = $(LDADD) $(JANSSON_LIBS)
+tests_cli_report_SOURCES = \
+	%D%/report.c cli/fit.c cli/fit.h cli/report.c cli/report.h
+tests_cli_report_LDADD = $(LDADD) $(JANSSON_LIBS)
+# Lets the n-th allocation of the report fail.
+tests_cli_report_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc
 tests_cli_slurm_state_SOURCES = \
 	%D%/slurm_state.c cli/slurm_state.c cli/slurm_state.h
 
