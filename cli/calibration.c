@@ -125,6 +125,8 @@ static void json_add_curve(json_t *object,
 			    json_boolean(curve->rate_reached));
 	json_object_set_new(object, "outliers",
 			    json_integer(curve->n_outliers));
+	json_object_set_new(object, "scattered_sizes",
+			    json_integer(curve->n_scattered));
 	json_object_set_new(object, "smallest_bytes",
 			    json_real(curve->smallest_bytes));
 	json_object_set_new(object, "largest_bytes",
@@ -251,6 +253,12 @@ static int print_json(const struct calibration_view *view,
 		err);
 }
 
+/* A switch that adds up makes it faster than the links are. */
+static bool may_be_added_up(const struct weft_calibration_entry *from)
+{
+	return from->n_nodes == 1 && from->collective == WEFT_ALL_REDUCE;
+}
+
 static const char *number_or_dash(double value, const char *format,
 				  char *buffer, size_t size)
 {
@@ -304,6 +312,21 @@ static void print_table(const struct weft_calibration *c)
 	}
 }
 
+/* What a fit does not show by its figures. */
+static void print_doubts(const struct weft_calibration *c)
+{
+	for (uint32_t i = 0; i < c->n_entries; i++) {
+		const struct weft_calibration_entry *e = &c->entries[i];
+
+		if (!e->fitted || e->curve.n_scattered * 4 < e->curve.n_sizes)
+			continue;
+		printf("%s on %u GPUs: of %u sizes, %u were measured twice as "
+		       "slow another time: are these runs of one setting?\n",
+		       collective_name(e->collective), e->n_ranks,
+		       e->curve.n_sizes, e->curve.n_scattered);
+	}
+}
+
 static void print_refused(FILE *out, const char *lead,
 			  const struct weft_calibration *c)
 {
@@ -336,7 +359,7 @@ static void print_flaws(const struct calibration_view *view)
 			       log->flaws[k].line, log->flaws[k].why);
 		}
 		for (uint32_t r = 0; r < log->n_runs; r++) {
-			if (!log->runs[r].complete)
+			if (!log->runs[r].complete && log->runs[r].n_rows)
 				printf("%s:%u: this run did not end; its %u "
 				       "rows are used\n",
 				       log->source, log->runs[r].line,
@@ -381,9 +404,14 @@ static void print_text(const struct calibration_view *view,
 		if (isfinite(link->latency_s))
 			printf(", %s", report_quantity(link->latency_s, "s",
 						       rate, sizeof(rate)));
-		putchar('\n');
+		printf("%s\n",
+		       may_be_added_up(&c->entries[link->rate_entry])
+			       ? " (an all-reduce; switches that add up "
+				 "make it look faster)"
+			       : "");
 	}
 	print_predictions(view, c);
+	print_doubts(c);
 	print_refused(stdout, "", c);
 	print_flaws(view);
 }
@@ -405,12 +433,16 @@ static void print_yaml(const struct calibration_view *view,
 
 		bool fast = link->rate_bytes_per_s >= 1e8;
 
-		printf("  # %s on %u GPUs, %u node%s; line fits to %.1f %%%s\n"
+		printf("  # %s on %u GPUs, %u node%s; line fits to %.1f "
+		       "%%%s%s\n"
 		       "  %s: {bandwidth: %.4f %s",
 		       collective_name(from->collective), from->n_ranks,
 		       from->n_nodes, from->n_nodes == 1 ? "" : "s",
 		       from->curve.mape_pct,
 		       link->rate_is_bound ? "; a lower bound" : "",
+		       may_be_added_up(from)
+			       ? "; switches that add up make it look faster"
+			       : "",
 		       level_name(view, from),
 		       link->rate_bytes_per_s * (fast ? 1e-9 : 1e-3),
 		       fast ? "GB/s" : "kB/s");

@@ -53,8 +53,8 @@ struct weft_calibration {
 	struct weft_calibration_entry *entries;
 	uint32_t n_entries, n_fitted;
 	struct weft_calibration_link links[2];
-	uint32_t n_links;
-	double mape_pct; /* mean over the sizes of all fitted entries */
+	uint32_t n_links; /* 0 where entries are of several systems */
+	double mape_pct;  /* mean over the sizes of all fitted entries */
 };
 
 /* Calibrates with all rows of logs[n].  Entries that the data do not support

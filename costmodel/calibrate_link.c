@@ -3,6 +3,7 @@
 #include "costmodel/calibrate_link.h"
 
 #include <math.h>
+#include <string.h>
 
 static double gpus_per_node(const struct weft_calibration_entry *entry)
 {
@@ -110,12 +111,22 @@ static double net_latency(const struct weft_calibration *c)
 	return growth > 0 ? growth : (double)NAN;
 }
 
+/* Links of different systems are not one fabric's. */
+static bool one_system(const struct weft_calibration *c)
+{
+	for (uint32_t i = 1; i < c->n_entries; i++) {
+		if (strcmp(c->entries[i].label, c->entries[0].label) != 0)
+			return false;
+	}
+	return true;
+}
+
 void calibrate_links(struct weft_calibration *calibration)
 {
 	static const enum weft_calibration_level levels[] = {
 		WEFT_CALIBRATION_NVLINK, WEFT_CALIBRATION_NET};
 
-	for (uint32_t i = 0; i < 2; i++) {
+	for (uint32_t i = 0; i < 2 && one_system(calibration); i++) {
 		struct weft_calibration_link link = {.level = levels[i],
 						     .latency_s = NAN};
 

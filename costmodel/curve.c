@@ -13,6 +13,8 @@
 #define HUBER_TUNING 2.0
 /* The rate lies between the best that was measured and this much more. */
 #define RATE_MARGIN 1.25
+/* One size's slowest over its fastest time, from which on they contradict. */
+#define SCATTER 2.0
 /* A knot further from its neighbours than this (log), and than this many
  * median distances, is an outlier. */
 #define KNOT_JUMP	 0.3
@@ -33,7 +35,7 @@ struct sample {
 struct fit {
 	struct sample *samples;
 	double *scratch;
-	uint32_t n;
+	uint32_t n, n_scattered;
 	double term[N_TERMS];
 	double largest;
 	bool with_latency, with_fill;
@@ -74,6 +76,8 @@ static void samples_fill(struct fit *fit, struct weft_curve_point *sorted,
 		s->size = sorted[i].size_bytes;
 		s->time = sorted[i + (j - i - 1) / 2].time_s;
 		s->log_size = log(s->size);
+		fit->n_scattered +=
+			sorted[j - 1].time_s > SCATTER * sorted[i].time_s;
 	}
 	fit->largest = fit->samples[fit->n - 1].size;
 	for (uint32_t i = 0; i < fit->n; i++)
@@ -337,6 +341,7 @@ static void figures_fill(struct fit *fit, struct weft_curve *curve)
 	curve->rate_reached =
 		last->size / last->time > 0.75 * curve->rate_bytes_per_s;
 	curve->n_sizes = fit->n;
+	curve->n_scattered = fit->n_scattered;
 	curve->smallest_bytes = first->size;
 	curve->largest_bytes = last->size;
 	for (uint32_t i = 0; i < fit->n; i++) {

@@ -39,6 +39,7 @@ struct weft_curve {
 	bool rate_reached;	 /* the largest size is at the rate */
 	uint32_t n_points;	 /* given */
 	uint32_t n_sizes;	 /* different ones among them */
+	uint32_t n_scattered;	 /* sizes measured twice as slow another time */
 	uint32_t n_outliers;	 /* sizes that neither line nor knots follow */
 	/* |line / measured - 1| over sizes, in per cent. */
 	double mape_pct, median_pct, worst_pct;

@@ -373,6 +373,43 @@ static void links_come_from_both_levels(void **state)
 	weft_calibration_free(&c);
 }
 
+static void contradicting_runs_are_counted(void **state)
+{
+	const struct run runs[] = {
+		{"all_reduce_perf", 2, 8, {20e-6, 0, 200e9, 0}},
+		{"all_reduce_perf", 2, 8, {90e-6, 0, 20e9, 0}},
+	};
+	struct weft_calibration c = calibrate(runs, 2);
+
+	(void)state;
+	assert_int_equal(c.entries[0].curve.n_scattered, 30);
+	weft_calibration_free(&c);
+}
+
+static void systems_share_no_links(void **state)
+{
+	static const char text[] =
+		"system,bytes,time_us,collective,ranks,nodes\n"
+		"a,1024,12,all_gather,8,1\n"
+		"a,1048576,20,all_gather,8,1\n"
+		"a,1073741824,3100,all_gather,8,1\n"
+		"b,1024,12,all_gather,8,2\n";
+	const struct weft_calibrate_options options = {
+		.collective = WEFT_N_COLLECTIVES};
+	struct weft_calibration c;
+	struct weft_error err = {0};
+	struct weft_nccl_log log;
+
+	(void)state;
+	weft_nccl_log_parse(text, strlen(text), "x", &log, &err);
+	weft_calibrate(&log, 1, &options, &c, &err);
+	assert_no_error(&err);
+	assert_int_equal(c.n_fitted, 1);
+	assert_int_equal(c.n_links, 0);
+	weft_calibration_free(&c);
+	weft_nccl_log_free(&log);
+}
+
 static void times_are_had_for_other_numbers_of_nodes(void **state)
 {
 	const struct run runs[] = {
@@ -504,6 +541,8 @@ int main(void)
 		cmocka_unit_test(small_sizes_alone_do_not_reach_the_rate),
 		cmocka_unit_test(runs_of_one_kind_are_fitted_together),
 		cmocka_unit_test(links_come_from_both_levels),
+		cmocka_unit_test(contradicting_runs_are_counted),
+		cmocka_unit_test(systems_share_no_links),
 		cmocka_unit_test(times_are_had_for_other_numbers_of_nodes),
 		cmocka_unit_test(each_failed_allocation_is_reported),
 		cmocka_unit_test(wrong_results_are_a_reason_to_refuse),
