@@ -4,6 +4,7 @@ unit_tests += \
 	%D%/calibrate \
 	%D%/collective \
 	%D%/collective_flows \
+	%D%/collective_simulation \
 	%D%/cost \
 	%D%/exchange \
 	%D%/flops \
@@ -39,6 +40,7 @@ noinst_HEADERS += \
 	%D%/groups.h \
 	%D%/measured.h \
 	%D%/random.h \
+	%D%/simulation.h \
 	%D%/trace_file.h \
 	# End of noinst_HEADERS
 

@@ -4,6 +4,7 @@
  * Hundreds of random ones each, from the printed seed.
  */
 #include "costmodel/schedule.h"
+#include "costmodel/step.h"
 #include "tests/costmodel/random.h"
 
 #include <math.h>
@@ -109,6 +110,27 @@ static void scene_random(uint64_t *seed, const char *algorithm, struct scene *s)
 		   s);
 	where_random(seed, s->f, s->where, s->t.n_ranks);
 	s->cost = cost_of(s->f, &s->t, s->where);
+}
+
+/* The step of the scene's job on other numbers or links. */
+static struct weft_step step_of(const struct scene *s,
+				const struct weft_fabric *f,
+				const uint32_t *where)
+{
+	const struct weft_step_options options = {
+		.gpu = weft_gpu_find("H100", NULL),
+	};
+	struct weft_schedule schedule;
+	struct weft_error err = {0};
+	struct weft_step step;
+
+	weft_schedule_build(&s->spec, &s->model, &schedule, &err);
+	assert_no_error(&err);
+	weft_step(f, &s->spec, &s->model, &schedule, where, &options, &step,
+		  &err);
+	assert_no_error(&err);
+	weft_schedule_free(&schedule);
+	return step;
 }
 
 static void scene_free(struct scene *s)
@@ -259,6 +281,7 @@ static void renumbering_the_gpus_changes_nothing(void **state)
 	(void)state;
 	for (uint32_t i = 0; i < N_CASES; i++) {
 		uint32_t where[PLAN_MAX_RANKS];
+		struct weft_step before, after;
 		struct weft_fabric *renumbered;
 		struct weft_cost cost;
 		struct scene s = {0};
@@ -270,6 +293,9 @@ static void renumbering_the_gpus_changes_nothing(void **state)
 			where[r] = gpu_renamed(s.f, s.where[r], renumbered);
 		cost = cost_of(renumbered, &s.t, where);
 		check_equal(&s.cost, &cost);
+		before = step_of(&s, s.f, s.where);
+		after = step_of(&s, renumbered, where);
+		assert_close(after.step_s, before.step_s, 1e-9);
 		weft_fabric_free(renumbered);
 		scene_free(&s);
 	}
@@ -281,6 +307,7 @@ static void doubling_every_bandwidth_halves_the_time(void **state)
 
 	(void)state;
 	for (uint32_t i = 0; i < N_CASES; i++) {
+		struct weft_step before, after;
 		struct weft_fabric *fast;
 		struct weft_cost cost;
 		struct scene s = {0};
@@ -294,6 +321,20 @@ static void doubling_every_bandwidth_halves_the_time(void **state)
 			     1e-9);
 		assert_close(2 * cost.busiest.time_s, s.cost.busiest.time_s,
 			     1e-9);
+		/* What a step waits for is latency, too. */
+		before = step_of(&s, s.f, s.where);
+		after = step_of(&s, fast, s.where);
+		assert_true(after.step_s <= before.step_s * (1 + 1e-9));
+		/* Communication is that of the slowest stage. */
+		for (int axis = 0; axis < WEFT_N_AXES &&
+				   after.slowest_stage == before.slowest_stage;
+		     axis++) {
+			double was_s = before.communication_s[axis];
+			double is_s = after.communication_s[axis];
+
+			assert_true(is_s <= was_s * (1 + 1e-9));
+			assert_true(2 * is_s >= was_s * (1 - 1e-9));
+		}
 		assert_close(cost.total[WEFT_HOPS], s.cost.total[WEFT_HOPS], 0);
 		assert_close(cost.total[WEFT_LATENCY],
 			     s.cost.total[WEFT_LATENCY], 0);
@@ -330,6 +371,13 @@ static void merging_two_domains_never_raises_cost(void **state)
 				    s.cost.total[m] * (1 + 1e-9));
 		assert_true(cost.busiest.time_s <=
 			    s.cost.busiest.time_s * (1 + 1e-9));
+		/* A step takes the link where two ranks meet to be the
+		 * narrowest between them, as it is on usual clusters.  The
+		 * stages of a pipeline may lose what others win by sharing. */
+		if (s.plan.outwards && s.spec.pp == 1)
+			assert_true(step_of(&s, merged, where).step_s <=
+				    step_of(&s, s.f, s.where).step_s *
+					    (1 + 1e-9));
 		weft_fabric_free(merged);
 		scene_free(&s);
 	}

@@ -11,6 +11,7 @@
 #include "costmodel/cost.h"
 #include "tests/lib/check.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,7 @@ struct plan {
 	uint32_t rails;
 	bool pairs;
 	struct weft_link link[PLAN_LINKS];
+	bool outwards; /* links get slower from level to level, as usual */
 };
 
 static inline void order_shuffle(uint64_t *seed, uint32_t *order, uint32_t n)
@@ -86,6 +88,13 @@ static inline struct plan plan_random(uint64_t *seed)
 		link->latency_s = 1e-6 * (1 + test_random_below(seed, 9));
 		link->oversubscription =
 			l < PLAN_POD ? 1 : 1 + test_random_below(seed, 4);
+	}
+	plan.outwards = test_random_below(seed, 2);
+	for (uint32_t l = 1; plan.outwards && l < PLAN_LINKS; l++) {
+		plan.link[l].rate_bytes_per_s =
+			fmin(plan.link[l].rate_bytes_per_s,
+			     plan.link[l - 1].rate_bytes_per_s);
+		plan.link[l].latency_s += plan.link[l - 1].latency_s;
 	}
 	return plan;
 }
