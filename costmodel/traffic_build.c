@@ -174,19 +174,17 @@ static void rank_fill(const struct build *b, uint32_t rank)
 			continue;
 		place = place_of(lane, rank);
 		lowest = rank - lane->offset[place];
-		/* from the next on, or just one of them */
-		for (uint32_t k = 1; k < n; k++) {
-			uint32_t to = place + k < n ? place + k : place + k - n;
-
-			if (lane->way == TO_PREVIOUS)
-				to = place ? place - 1 : n - 1;
-			traffic_row_add(t, first, lowest + lane->offset[to],
-					lane->call->axis,
-					lane->way == TO_ALL ? bytes / (n - 1)
-							    : bytes);
-			if (lane->way != TO_ALL)
-				break;
+		for (uint32_t to = 0; lane->way == TO_ALL && to < n; to++) {
+			if (to != place)
+				traffic_row_add(
+					t, first, lowest + lane->offset[to],
+					lane->call->axis, bytes / (n - 1));
 		}
+		if (lane->way == TO_ALL)
+			continue;
+		place = lane->way == TO_NEXT ? place + 1 : place + n - 1;
+		traffic_row_add(t, first, lowest + lane->offset[place % n],
+				lane->call->axis, bytes);
 	}
 }
 

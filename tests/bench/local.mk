@@ -2,6 +2,7 @@
 # Measurements, run by `make bench` alone: each prints one JSON object a line.
 bench_programs = \
 	%D%/collective \
+	%D%/matrix \
 	%D%/place \
 	# End of bench_programs
 bench_scripts = \

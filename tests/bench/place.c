@@ -33,6 +33,12 @@ static const struct scene scenes[] = {
 	 "gpus=1024,tp=8,pp=8", 0, 50, 31},
 	{"1024 GPUs, 2,048 nodes, tp=1, half busy",
 	 "pod:4 leaf:16 node:32 gpu:8", "gpus=1024", 0, 50, 31},
+	{"256 GPUs, 4,096 nodes, ep=64, half busy",
+	 "pod:8 leaf:16 node:32 gpu:8", "gpus=256,ep=64,model=deepseek-v3", 0,
+	 50, 31},
+	{"1024 GPUs, 2,048 nodes, pp=8, ep=64, half busy",
+	 "pod:4 leaf:16 node:32 gpu:8",
+	 "gpus=1024,pp=8,ep=64,model=deepseek-v3", 0, 50, 11},
 	{"8192 GPUs, 4,096 nodes, half busy", "pod:8 leaf:16 node:32 gpu:8",
 	 "gpus=8192,tp=8,pp=8", 0, 50, 5},
 };

@@ -170,7 +170,8 @@ static inline void case_random_spec(struct text *t, uint64_t *random,
 	static const char *const orders[] = {"tp-cp-ep-dp-pp", "tp-cp-ep-pp-dp",
 					     "pp-dp-tp-cp", "dp-tp-cp-pp"};
 	static const char *const metrics[] = {"hops", "latency", "time"};
-	uint32_t size[4] = {1, 1, 1, 1}, rest = n;
+	uint32_t size[4] = {1, 1, 1, 1}, rest = n, ep = 8;
+	uint32_t order = test_random_below(random, 4);
 
 	for (uint32_t p = 2; rest > 1;) {
 		if (rest % p) {
@@ -183,12 +184,18 @@ static inline void case_random_spec(struct text *t, uint64_t *random,
 	}
 	t->n = 0;
 	text_add(t, "gpus=%u,tp=%u,pp=%u,dp=%u,cp=%u,order=%s,metric=%s", n,
-		 size[0], size[1], size[2], size[3],
-		 orders[test_random_below(random, 4)],
+		 size[0], size[1], size[2], size[3], orders[order],
 		 metrics[test_random_below(random, 3)]);
-	text_add(t, ",model=%s,zero=%u",
-		 test_random_below(random, 2) ? "llama3-70B" : "gpt3-175B",
-		 test_random_below(random, 4));
+	text_add(t, ",zero=%u", test_random_below(random, 4));
+	/* experts need the stages of both grids to be the same */
+	while (n / size[1] % ep)
+		ep /= 2;
+	if (order == 0 && test_random_below(random, 2))
+		text_add(t, ",model=grok1-314B,ep=%u", ep);
+	else
+		text_add(t, ",model=%s",
+			 test_random_below(random, 2) ? "llama3-70B"
+						      : "gpt3-175B");
 }
 
 #endif
