@@ -28,6 +28,7 @@ void weft_cost_scratch_free(struct weft_cost_scratch *scratch)
 	free(scratch->up);
 	free(scratch->down);
 	free(scratch->touched);
+	free(scratch->seen);
 	free(scratch->nic_up);
 	free(scratch->nic_down);
 	free(scratch->used);
@@ -47,12 +48,13 @@ static int scratch_reserve(struct weft_cost_scratch *s,
 		s->up = weft_calloc(n_domains, sizeof(*s->up), err);
 		s->down = weft_calloc(n_domains, sizeof(*s->down), err);
 		s->touched = weft_calloc(n_domains, sizeof(*s->touched), err);
+		s->seen = weft_calloc(n_domains, sizeof(*s->seen), err);
 		s->nic_up = weft_calloc(n_ranks, sizeof(*s->nic_up), err);
 		s->nic_down = weft_calloc(n_ranks, sizeof(*s->nic_down), err);
 		s->used = weft_calloc(weft_bitset_words(n_gpus),
 				      sizeof(*s->used), err);
-		if (!s->up || !s->down || !s->touched || !s->nic_up ||
-		    !s->nic_down || !s->used) {
+		if (!s->up || !s->down || !s->touched || !s->seen ||
+		    !s->nic_up || !s->nic_down || !s->used) {
 			weft_cost_scratch_free(s);
 			return -1;
 		}
@@ -73,6 +75,7 @@ static void scratch_clear(const struct evaluation *e, uint32_t n_marked)
 	for (uint32_t i = 0; i < s->n_touched; i++) {
 		s->up[s->touched[i]] = 0;
 		s->down[s->touched[i]] = 0;
+		s->seen[s->touched[i]] = 0;
 	}
 	s->n_touched = 0;
 	for (uint32_t r = 0; r < n_marked; r++)
@@ -139,6 +142,69 @@ static int rank_add(struct evaluation *e, uint32_t rank, struct weft_error *err)
 		if (level > f->node_level) {
 			s->nic_up[rank] += bytes;
 			s->nic_down[peer] += bytes;
+		}
+	}
+	return 0;
+}
+
+/* Where the members of a switch meet: the outermost level that the first and
+ * another one share, and whether any of them changes rails on the way. */
+static int switch_level(const struct evaluation *e, const uint32_t *member,
+			uint32_t n, uint32_t *level, uint32_t *cross,
+			struct weft_error *err)
+{
+	const struct weft_fabric *f = e->f;
+	uint32_t first = e->where[member[0]];
+
+	*level = *cross = 0;
+	for (uint32_t i = 1; i < n; i++) {
+		uint32_t gpu = e->where[member[i]], c;
+		uint32_t l = weft_fabric_relation(f, first, gpu, &c);
+
+		if (l >= f->n_levels)
+			return weft_fail(err, WEFT_EINVAL,
+					 "ranks %u and %u reduce in the "
+					 "network, but no link joins their "
+					 "nodes %s and %s",
+					 member[0], member[i],
+					 f->nodes[f->gpu_node[first]].name,
+					 f->nodes[f->gpu_node[gpu]].name);
+		if (l > *level)
+			*cross = 0;
+		if (l >= *level)
+			*cross |= c;
+		*level = l > *level ? l : *level;
+	}
+	return 0;
+}
+
+/* Adds what the ranks of switch k send up to it and get back. */
+static int switch_add(struct evaluation *e, uint32_t k, struct weft_error *err)
+{
+	const struct weft_switch *sw = &e->t->switches[k];
+	const uint32_t *member = e->t->member + sw->first_member;
+	const struct weft_fabric *f = e->f;
+	struct weft_cost_scratch *s = e->scratch;
+	uint32_t level, cross;
+
+	if (switch_level(e, member, sw->n_members, &level, &cross, err))
+		return -1;
+	e->sums.bytes[sw->axis][level][cross] += sw->bytes * sw->n_members;
+	for (uint32_t i = 0; i < sw->n_members; i++) {
+		uint32_t gpu = e->where[member[i]];
+
+		for (uint32_t l = 0; l < level; l++) {
+			uint32_t domain = f->gpu_domain[l][gpu];
+
+			if (s->seen[domain] == k + 1)
+				continue;
+			load_add(s, s->up, domain, sw->bytes);
+			load_add(s, s->down, domain, sw->bytes);
+			s->seen[domain] = k + 1;
+		}
+		if (level > f->node_level) {
+			s->nic_up[member[i]] += sw->bytes;
+			s->nic_down[member[i]] += sw->bytes;
 		}
 	}
 	return 0;
@@ -260,6 +326,10 @@ int weft_cost(const struct weft_fabric *f, const struct weft_traffic *t,
 		goto out;
 	for (uint32_t rank = 0; rank < t->n_ranks; rank++) {
 		if (rank_add(&e, rank, err))
+			goto out;
+	}
+	for (uint32_t k = 0; k < t->n_switches; k++) {
+		if (switch_add(&e, k, err))
 			goto out;
 	}
 	cost_sum(&e, cost);

@@ -34,18 +34,23 @@ struct weft_cost {
 };
 
 /* Scratch for many evaluations; zero-initialise, then reuse, also on another
- * fabric.  Between calls up, down and used are all zero. */
+ * fabric.  Between calls up, down, seen and used are all zero. */
 struct weft_cost_scratch {
 	double *up, *down;	   /* [n_domains] bytes */
 	double *nic_up, *nic_down; /* [n_ranks] bytes */
 	uint32_t *touched;	   /* [n_domains] */
-	uint64_t *used;		   /* [n_gpus] bitset: GPUs that have a rank */
+	uint32_t *seen; /* [n_domains] the last switch that used it */
+	uint64_t *used; /* [n_gpus] bitset: GPUs that have a rank */
 	uint32_t n_domains, n_ranks, n_gpus;
 	uint32_t n_touched;
 };
 void weft_cost_scratch_free(struct weft_cost_scratch *scratch);
 
-/* Cost of traffic t when rank r runs on GPU where[r]: t->n_ranks distinct GPUs
+/* Bytes that go through a switch of the network count once, as far as the
+ * members' domains reach: half of the way is up, half down.  On the links of a
+ * domain the members inside it have one sum together.
+ *
+ * Cost of traffic t when rank r runs on GPU where[r]: t->n_ranks distinct GPUs
  * of f, connected where their ranks exchange bytes.  scratch may be NULL (then
  * it allocates).  O(ranks + edges * depth). */
 int weft_cost(const struct weft_fabric *f, const struct weft_traffic *t,

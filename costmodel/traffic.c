@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A gigabyte of edges: more would not be placed in useful time either. */
-#define MAX_EDGES (1u << 26)
+/* Half a gigabyte of edges: more would not be placed in useful time either. */
+#define MAX_EDGES (1u << 25)
 
 const char *const weft_axis_names[WEFT_N_AXES] = {"tp", "cp", "ep", "pp", "dp"};
 

@@ -123,12 +123,56 @@ out:
 	return rc;
 }
 
+/* The traffic with each switch replaced by a ring of its members.  A ring's
+ * bytes go to a neighbour instead of as far as the members lie apart, so what
+ * holds of it as a lower bound holds of the switch. */
+static int unswitch(const struct weft_traffic *t, struct weft_traffic *rings,
+		    struct weft_error *err)
+{
+	uint32_t n = t->n_edges, at = 0;
+	struct weft_flow *flows;
+	int rc;
+
+	for (uint32_t k = 0; k < t->n_switches; k++)
+		n += t->switches[k].n_members;
+	flows = weft_calloc(n, sizeof(*flows), err);
+	if (!flows)
+		return -1;
+	for (uint32_t r = 0; r < t->n_ranks; r++) {
+		for (uint32_t k = t->row[r]; k < t->row[r + 1]; k++)
+			flows[at++] = (struct weft_flow){
+				r, t->peer[k], (enum weft_axis)t->axis[k],
+				t->bytes[k]};
+	}
+	for (uint32_t k = 0; k < t->n_switches; k++) {
+		const struct weft_switch *s = &t->switches[k];
+		const uint32_t *member = t->member + s->first_member;
+
+		for (uint32_t i = 0; i < s->n_members; i++)
+			flows[at++] = (struct weft_flow){
+				member[i], member[(i + 1) % s->n_members],
+				s->axis, s->bytes};
+	}
+	rc = weft_traffic_from_flows(t->n_ranks, flows, n, rings, err);
+	free(flows);
+	return rc;
+}
+
 int graph_build(const struct weft_traffic *t, struct graph *g,
 		struct weft_error *err)
 {
-	const struct edges e = {t->row, t->peer, t->bytes, NULL, false};
+	struct weft_traffic rings = {0};
+	int rc = -1;
 
-	return collect(&e, t->n_ranks, t->n_ranks, g, err);
+	memset(g, 0, sizeof(*g));
+	if (!t->n_switches || unswitch(t, &rings, err) == 0) {
+		const struct weft_traffic *u = t->n_switches ? &rings : t;
+		const struct edges e = {u->row, u->peer, u->bytes, NULL, false};
+
+		rc = collect(&e, u->n_ranks, u->n_ranks, g, err);
+	}
+	weft_traffic_free(&rings);
+	return rc;
 }
 
 int graph_contract(const struct graph *g, const uint32_t *group,

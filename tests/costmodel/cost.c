@@ -547,9 +547,52 @@ static void unconnected_gpus_cannot_exchange_bytes(void **state)
 	weft_fabric_free(f);
 }
 
+/* Ranks on the GPUs 0, 1, 4, 5: two on each node of a leaf. */
+static void switches_reduce_on_the_way(void **state)
+{
+	static const uint32_t near[] = {0, 1, 4, 5}, far[] = {0, 1, 16, 17};
+	struct weft_fabric *f = fabric_parse(small_pods);
+	uint32_t member[] = {0, 1, 2, 3}, row[5] = {0};
+	struct weft_switch one = {0, 4, WEFT_AXIS_DP, 1e9};
+	const struct weft_traffic t = {
+		.n_ranks = 4,
+		.row = row,
+		.n_switches = 1,
+		.switches = &one,
+		.member = member,
+	};
+	struct weft_cost_scratch scratch = {0};
+	struct weft_error err = {0};
+	struct weft_cost cost, again;
+	uint32_t leaf = weft_fabric_level(f, "leaf");
+
+	(void)state;
+	weft_cost(f, &t, near, &scratch, &cost, &err);
+	assert_no_error(&err);
+	assert_close(cost.total[WEFT_HOPS], 4e9 * f->distance[leaf][0].hops,
+		     1e-12);
+	assert_close(cost.by_axis[WEFT_AXIS_DP][WEFT_TIME],
+		     4e9 * f->distance[leaf][0].time_s_per_byte, 1e-12);
+	assert_close(cost.bytes_by_level[leaf], 4e9, 0);
+	/* a node's link carries one sum of two, so a card is the busiest */
+	assert_close(cost.busiest.bytes, 1e9, 0);
+	assert_int_equal(cost.busiest.gpu, 0);
+	/* over thin links of pods as well: all of two nodes' sums are one */
+	weft_cost(f, &t, far, &scratch, &cost, &err);
+	weft_cost(f, &t, far, NULL, &again, &err);
+	assert_no_error(&err);
+	assert_memory_equal(&cost, &again, sizeof(cost));
+	assert_close(cost.busiest.bytes, 1e9, 0);
+	for (uint32_t d = 0; d < f->n_domains; d++)
+		assert_int_equal(scratch.seen[d], 0);
+	weft_cost_scratch_free(&scratch);
+	weft_fabric_free(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(switches_reduce_on_the_way),
 		cmocka_unit_test(cost_equals_a_dense_recomputation),
 		cmocka_unit_test(pairs_in_a_node_do_not_load_its_network_cards),
 		cmocka_unit_test(oversubscribed_levels_are_computed_too),

@@ -145,6 +145,10 @@ static double axis_bytes(const struct weft_traffic *t, enum weft_axis axis)
 
 	for (uint32_t k = 0; k < t->n_edges; k++)
 		sum += t->axis[k] == axis ? t->bytes[k] : 0;
+	for (uint32_t k = 0; k < t->n_switches; k++)
+		sum += t->switches[k].axis == axis
+			       ? t->switches[k].bytes * t->switches[k].n_members
+			       : 0;
 	return sum;
 }
 

@@ -220,7 +220,7 @@ static void random_spec(uint64_t *seed, const char *order, char *text,
 
 	snprintf(text, size,
 		 "tp=%u,cp=%u,pp=%u,dp=%u,vpp=%u,zero=%u,mbs=%u,model=%s,"
-		 "dtype=%s,order=%s,sp=off",
+		 "dtype=%s,order=%s,sp=off,algorithm=ring",
 		 1 + test_random_below(seed, 5), 1 + test_random_below(seed, 4),
 		 pp, 1 + test_random_below(seed, 5),
 		 pp > 1 ? 1 + test_random_below(seed, 3) : 1,
@@ -323,6 +323,7 @@ static void bytes_of_the_schedule_are_conserved(void **state)
 		char text[512];
 
 		random_mixture(&seed, text, sizeof(text));
+		strcat(text, ",algorithm=ring");
 		if (!mixture_build(text, &job, &schedule))
 			continue;
 		built++;
@@ -355,6 +356,103 @@ static void bytes_of_the_schedule_are_conserved(void **state)
 		weft_traffic_free(&job.traffic);
 		weft_schedule_free(&schedule);
 	}
+}
+
+/* Whatever the algorithm, an all-reduce among n ranks sends 2 (n-1) S over all,
+ * but n S when switches reduce; each rank then is in one switch of its group.
+ */
+static void every_algorithm_moves_the_same_bytes(void **state)
+{
+	static const char *const algorithms[] = {
+		"auto", "ring", "tree", "hierarchical", "halving-doubling"};
+	uint64_t seed = test_seed();
+	uint32_t built = 0;
+
+	(void)state;
+	while (built < 200) {
+		struct weft_schedule schedule = {0};
+		double total = 0;
+		struct job job;
+		char text[512];
+		size_t used;
+
+		random_mixture(&seed, text, sizeof(text));
+		used = strlen(text);
+		snprintf(text + used, sizeof(text) - used, ",algorithm=%s",
+			 algorithms[test_random_below(&seed, 5)]);
+		if (!mixture_build(text, &job, &schedule))
+			continue;
+		built++;
+		check_rows(&job.traffic);
+		for (uint32_t r = 0; r < job.traffic.n_ranks; r++) {
+			uint32_t stage =
+				job.spec.pp > 1 ? coordinate(&job, r, "pp") : 0;
+
+			for (int axis = 0; axis < WEFT_N_AXES; axis++)
+				total += weft_schedule_bytes(
+					&schedule, (enum weft_axis)axis, stage);
+		}
+		assert_close(weft_traffic_bytes(&job.traffic), total, 1e-9);
+		weft_traffic_free(&job.traffic);
+		weft_schedule_free(&schedule);
+	}
+}
+
+static void switches_take_each_group_once(void **state)
+{
+	struct job job;
+	uint32_t seen[32] = {0};
+	double gradients, bytes = 0;
+
+	(void)state;
+	job_build("tp=2,cp=2,dp=4,pp=2,sp=off,model=gpt-7.5B,algorithm=in-"
+		  "network",
+		  &job);
+	gradients =
+		4 *
+		(weft_model_layers_parameters(&job.model, 0, 18) +
+		 (double)job.model.hidden * (job.model.vocab + job.model.seq)) /
+		2;
+	for (uint32_t k = 0; k < job.traffic.n_switches; k++) {
+		const struct weft_switch *s = &job.traffic.switches[k];
+
+		if (s->axis != WEFT_AXIS_DP)
+			continue;
+		assert_int_equal(s->n_members, 8);
+		for (uint32_t i = 0; i < 8; i++) {
+			uint32_t r = job.traffic.member[s->first_member + i];
+
+			assert_true(r < 32 && !seen[r]++);
+			assert_int_equal(
+				coordinate(&job, r, "pp"),
+				coordinate(&job,
+					   job.traffic.member[s->first_member],
+					   "pp"));
+			if (r == 0)
+				bytes = s->bytes;
+		}
+	}
+	for (uint32_t r = 0; r < 32; r++) {
+		assert_int_equal(seen[r], 1);
+		assert_true(bytes_sent(&job.traffic, r, WEFT_AXIS_DP) == 0);
+	}
+	assert_close(bytes, gradients, 1e-12);
+	/* a pair has no use for a switch */
+	assert_true(bytes_sent(&job.traffic, 0, WEFT_AXIS_TP) > 0);
+	weft_traffic_free(&job.traffic);
+}
+
+static void small_messages_go_over_trees(void **state)
+{
+	struct job ring, tree;
+
+	(void)state;
+	job_build("dp=16,model=llama3-8B", &ring);
+	assert_int_equal(ring.traffic.n_edges, 16);
+	weft_traffic_free(&ring.traffic);
+	job_build("dp=16,model=llama3-8B,bucket=128KiB", &tree);
+	assert_true(tree.traffic.n_edges > 16);
+	weft_traffic_free(&tree.traffic);
 }
 
 /* Each rank of an expert group sends to each other one, and each gets what the
@@ -562,6 +660,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_rank_sends_what_the_closed_forms_say),
 		cmocka_unit_test(bytes_of_the_schedule_are_conserved),
+		cmocka_unit_test(every_algorithm_moves_the_same_bytes),
+		cmocka_unit_test(switches_take_each_group_once),
+		cmocka_unit_test(small_messages_go_over_trees),
 		cmocka_unit_test(
 			experts_exchange_tokens_with_all_of_their_group),
 		cmocka_unit_test(another_order_only_renames_the_ranks),

@@ -194,9 +194,13 @@ static double place_cluster(const struct cluster *c, bool backwards,
 static void other_names_cost_the_same(void **state)
 {
 	static const char *const specs[] = {
-		"gpus=32,tp=8,pp=2", "gpus=48,tp=4,pp=3",
-		"gpus=64,tp=2,pp=4", "gpus=24,tp=8",
-		"gpus=40",	     "gpus=32,tp=4,cp=2,pp=2"};
+		"gpus=32,tp=8,pp=2",
+		"gpus=48,tp=4,pp=3",
+		"gpus=64,tp=2,pp=4",
+		"gpus=24,tp=8",
+		"gpus=40",
+		"gpus=32,tp=4,cp=2,pp=2",
+		"gpus=32,tp=4,algorithm=in-network"};
 	uint64_t random = test_seed();
 	struct cluster c;
 	char method, other;
@@ -206,9 +210,9 @@ static void other_names_cost_the_same(void **state)
 		double cost, renamed;
 
 		random_cluster(&c, &random);
-		cost = place_cluster(&c, false, specs[i % 6], &method);
+		cost = place_cluster(&c, false, specs[i % 7], &method);
 		rename_cluster(&c, &random);
-		renamed = place_cluster(&c, true, specs[i % 6], &other);
+		renamed = place_cluster(&c, true, specs[i % 7], &other);
 		/* first-fit goes by names, which is its point */
 		if (method == 'p' && other == 'p')
 			assert_close(renamed, cost, 1e-9);

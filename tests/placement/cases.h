@@ -170,6 +170,8 @@ static inline void case_random_spec(struct text *t, uint64_t *random,
 	static const char *const orders[] = {"tp-cp-ep-dp-pp", "tp-cp-ep-pp-dp",
 					     "pp-dp-tp-cp", "dp-tp-cp-pp"};
 	static const char *const metrics[] = {"hops", "latency", "time"};
+	static const char *const algorithms[] = {"tree", "hierarchical",
+						 "halving-doubling"};
 	uint32_t size[4] = {1, 1, 1, 1}, rest = n, ep = 8;
 	uint32_t order = test_random_below(random, 4);
 
@@ -190,6 +192,9 @@ static inline void case_random_spec(struct text *t, uint64_t *random,
 	/* experts need the stages of both grids to be the same */
 	while (n / size[1] % ep)
 		ep /= 2;
+	if (test_random_below(random, 4) == 0)
+		text_add(t, ",algorithm=%s",
+			 algorithms[test_random_below(random, 3)]);
 	if (order == 0 && test_random_below(random, 2))
 		text_add(t, ",model=grok1-314B,ep=%u", ep);
 	else

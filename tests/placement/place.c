@@ -103,6 +103,31 @@ static void jobs_go_into_the_tightest_leaf_that_holds_them(void **state)
 	scene_close(&x);
 }
 
+static void switches_are_placed_and_bounded(void **state)
+{
+	static const char *const jobs[] = {
+		"gpus=32,algorithm=in-network",
+		"gpus=48,tp=4,algorithm=in-network,metric=hops",
+		"gpus=64,tp=8,pp=2,algorithm=in-network,metric=latency"};
+
+	(void)state;
+	for (uint32_t i = 0; i < 3; i++) {
+		double bound[WEFT_N_METRICS];
+		struct weft_error err = {0};
+		struct scene x;
+
+		scene_open(&x, two_pods, "n[04-05],n08:0-3", jobs[i]);
+		scene_place(&x);
+		assert_true(x.p.placed);
+		assert_int_equal(
+			weft_place_bound(x.f, &x.job, &x.o, bound, &err), 0);
+		assert_true(bound[x.p.metric] > 0);
+		assert_true(bound[x.p.metric] <=
+			    x.p.cost.total[x.p.metric] * (1 + 1e-9));
+		scene_close(&x);
+	}
+}
+
 static void untouched_leafs_stay_whole_when_cost_ties(void **state)
 {
 	struct scene x;
@@ -517,6 +542,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
 			jobs_go_into_the_tightest_leaf_that_holds_them),
+		cmocka_unit_test(switches_are_placed_and_bounded),
 		cmocka_unit_test(untouched_leafs_stay_whole_when_cost_ties),
 		cmocka_unit_test(tensor_groups_stay_inside_nodes),
 		cmocka_unit_test(the_answer_carries_cost_bound_and_reasons),

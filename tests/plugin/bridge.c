@@ -198,8 +198,8 @@ static void what_is_kept_is_bounded(void **state)
 		assert_non_null(weft_bridge_job(&w->bridge, "tp=1", n, NULL));
 	/* A job of a million edges, then two more: one has to go. */
 	for (uint32_t n = 0; n < 3; n++)
-		assert_non_null(weft_bridge_job(&w->bridge, "tp=1",
-						(1u << 19) + n, NULL));
+		assert_non_null(weft_bridge_job(&w->bridge, "algorithm=ring",
+						(1u << 20) - n, NULL));
 	assert_true(w->bridge.n_edges <= UINT64_C(1) << 21);
 }
 
