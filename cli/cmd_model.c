@@ -17,6 +17,8 @@ static const struct calculator calculators[] = {
 	 model_overlap},
 	{"conventions", "where the seeds' figures differ, and why",
 	 model_conventions},
+	{"straggler", "how much longer a step takes for the slowest rank",
+	 model_straggler},
 	{"memory", "what a job keeps on each GPU, and whether it fits",
 	 model_memory},
 };

@@ -23,6 +23,7 @@ weft_SOURCES = \
 	%D%/model_overlap.c \
 	%D%/model_pipeline.c \
 	%D%/model_step.c \
+	%D%/model_straggler.c \
 	%D%/option.c \
 	%D%/option.h \
 	%D%/overlap.h \

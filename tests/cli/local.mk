@@ -20,6 +20,7 @@ script_tests += \
 	%D%/model.sh \
 	%D%/model_memory.sh \
 	%D%/model_overlap.sh \
+	%D%/model_straggler.sh \
 	%D%/plan.sh \
 	%D%/score.sh \
 	%D%/step.sh \
