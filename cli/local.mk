@@ -18,12 +18,18 @@ weft_SOURCES = \
 	%D%/model.c \
 	%D%/model.h \
 	%D%/model_allreduce.c \
+	%D%/model_chunks.c \
 	%D%/model_conventions.c \
+	%D%/model_facts.c \
 	%D%/model_memory.c \
 	%D%/model_overlap.c \
+	%D%/model_parallelism.c \
+	%D%/model_part.h \
 	%D%/model_pipeline.c \
+	%D%/model_sequence.c \
 	%D%/model_step.c \
 	%D%/model_straggler.c \
+	%D%/model_whatif.c \
 	%D%/option.c \
 	%D%/option.h \
 	%D%/overlap.h \

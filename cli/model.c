@@ -143,24 +143,58 @@ static json_t *printed_json(const struct model_report *report)
 	return object;
 }
 
-static int print_json(const struct model_report *report, struct weft_error *err)
+static json_t *bars_json(const struct model_report *report)
+{
+	json_t *object = json_object();
+
+	for (size_t i = 0; i < report->n_bars; i++) {
+		const struct model_bar *bar = &report->bars[i];
+
+		if (isfinite(bar->compute_s) && isfinite(bar->exposed_s))
+			json_object_set_new(object, bar->key,
+					    json_pack("{s:f, s:f}", "compute_s",
+						      bar->compute_s,
+						      "exposed_s",
+						      bar->exposed_s));
+	}
+	return object;
+}
+
+/* Adds one calculator's figures to object. */
+static void report_json_add(json_t *object, const struct model_report *report)
 {
 	bool seed = report->options->convention == WEFT_SEED;
 	const void *result = seed ? report->seed : report->right;
-	json_t *object = model_json(report->model);
 	json_t *notes = json_array();
 
-	json_object_set_new(object, "convention",
-			    json_string(seed ? "seed" : "right"));
 	for (size_t i = 0; i < report->n_figures; i++)
 		json_object_set_new(object, report->figures[i].key,
 				    value_json(&report->figures[i], result));
+	if (report->n_bars > 0)
+		json_object_set_new(object, "bars", bars_json(report));
 	if (seed)
 		json_object_set_new(object, "printed", printed_json(report));
 	json_object_set_new(object, "differs", differs_json(report));
 	for (size_t i = 0; i < report->n_notes; i++)
 		json_array_append_new(notes, json_string(report->note[i]));
 	json_object_set_new(object, "notes", notes);
+}
+
+static int print_json(const struct model_report *report, struct weft_error *err)
+{
+	bool seed = report->options->convention == WEFT_SEED;
+	json_t *object = model_json(report->model);
+
+	json_object_set_new(object, "convention",
+			    json_string(seed ? "seed" : "right"));
+	report_json_add(object, report);
+	for (const struct model_report *more = report->more; more;
+	     more = more->more) {
+		json_t *part = json_object();
+
+		report_json_add(part, more);
+		json_object_set_new(object, more->model, part);
+	}
 	return report_print(object, err);
 }
 
@@ -196,26 +230,65 @@ static void print_figures(const struct model_report *report)
 	}
 }
 
+static bool habit_shows(const struct model_report *report, const char *name)
+{
+	for (; report; report = report->more) {
+		for (size_t i = 0; i < report->n_figures; i++) {
+			const struct model_figure *figure = &report->figures[i];
+
+			if (figure_differs(report, figure) &&
+			    strcmp(figure->difference, name) == 0)
+				return true;
+		}
+	}
+	return false;
+}
+
 /* Each habit is explained once, however many figures it touches. */
 static void print_differences(const struct model_report *report)
 {
-	for (size_t i = 0; i < report->n_figures; i++) {
-		const struct model_figure *figure = &report->figures[i];
-		const struct weft_difference *why;
-		bool told = false;
+	for (uint32_t i = 0; i < weft_n_differences; i++) {
+		const struct weft_difference *why = &weft_differences[i];
 
-		if (!figure_differs(report, figure))
+		if (!habit_shows(report, why->name))
 			continue;
-		for (size_t k = 0; k < i; k++)
-			told |= figure_differs(report, &report->figures[k]) &&
-				strcmp(report->figures[k].difference,
-				       figure->difference) == 0;
-		if (told)
-			continue;
-		why = weft_difference_find(figure->difference);
 		printf("  %s: the seeds have: %s.\n    Right: %s", why->name,
 		       why->seed, why->right);
 		printf(*why->source ? " (%s).\n" : ".\n", why->source);
+	}
+}
+
+/* Columns of the longest bar. */
+#define BAR_WIDTH 40
+
+static void print_bar(const struct model_bar *bar, double longest_s)
+{
+	double scale = BAR_WIDTH / longest_s;
+	int compute = (int)lround(bar->compute_s * scale);
+	int all = (int)lround((bar->compute_s + bar->exposed_s) * scale);
+	char total[32], exposed[32];
+
+	printf("  %-24s ", bar->label);
+	for (int i = 0; i < BAR_WIDTH; i++)
+		putchar(i < compute ? '#' : i < all ? '=' : ' ');
+	printf(" %s, %s exposed\n",
+	       report_quantity(bar->compute_s + bar->exposed_s, "s", total,
+			       sizeof(total)),
+	       report_quantity(bar->exposed_s, "s", exposed, sizeof(exposed)));
+}
+
+static void print_bars(const struct model_report *report)
+{
+	double longest_s = 0;
+
+	for (size_t i = 0; i < report->n_bars; i++)
+		longest_s = fmax(longest_s, report->bars[i].compute_s +
+						    report->bars[i].exposed_s);
+	for (size_t i = 0; i < report->n_bars; i++) {
+		const struct model_bar *bar = &report->bars[i];
+
+		if (bar->compute_s + bar->exposed_s > 0 && isfinite(longest_s))
+			print_bar(bar, longest_s);
 	}
 }
 
@@ -223,8 +296,17 @@ static void print_text(const struct model_report *report)
 {
 	printf("%s\n", report->title);
 	print_figures(report);
+	print_bars(report);
 	for (size_t i = 0; i < report->n_notes; i++)
 		printf("%s  %s\n", i == 0 ? "\n" : "", report->note[i]);
+	for (const struct model_report *more = report->more; more;
+	     more = more->more) {
+		printf("\n%s: %s\n", more->model, more->title);
+		print_figures(more);
+		print_bars(more);
+		for (size_t i = 0; i < more->n_notes; i++)
+			printf("  %s\n", more->note[i]);
+	}
 	if (report->options->convention == WEFT_RIGHT) {
 		putchar('\n');
 		print_differences(report);

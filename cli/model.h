@@ -24,7 +24,12 @@ struct calculator {
 };
 
 int model_allreduce(int argc, char **argv);
+int model_chunks(int argc, char **argv);
 int model_conventions(int argc, char **argv);
+int model_facts(int argc, char **argv);
+int model_parallelism(int argc, char **argv);
+int model_sequence(int argc, char **argv);
+int model_whatif(int argc, char **argv);
 int model_memory(int argc, char **argv);
 int model_overlap(int argc, char **argv);
 int model_pipeline(int argc, char **argv);
@@ -61,6 +66,12 @@ struct model_figure {
 
 #define MODEL_MAX_NOTES 8
 
+/* One bar of the text: computation, then communication that is not hidden. */
+struct model_bar {
+	const char *key, *label;
+	double compute_s, exposed_s;
+};
+
 struct model_report {
 	const char *model;
 	const struct model_options *options;
@@ -70,6 +81,11 @@ struct model_report {
 	const void *right, *seed; /* the two results */
 	size_t n_notes;
 	char note[MODEL_MAX_NOTES][256];
+	const struct model_bar *bars; /* drawn to one scale; those that are
+				       * not finite are left out */
+	size_t n_bars;
+	const struct model_report *more; /* of other calculators: in JSON an
+					  * object under its model's name */
 };
 
 /* Adds a sentence to the answer; beyond MODEL_MAX_NOTES it is left out. */

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* model_pipeline.c - weft model pipeline: bubble, memory and link of stages */
 #include "cli/cmd.h"
-#include "cli/model.h"
+#include "cli/model_part.h"
 #include "cli/option.h"
 #include "cli/quantity.h"
 #include "costmodel/model.h"
-#include "costmodel/pipeline.h"
 
 #include <stdio.h>
 
@@ -279,14 +278,12 @@ static const struct model_figure figures[] = {
 	{.key = "inefficient", .offset = AT(inefficient), .flag = true},
 };
 
-static void notes_add(const struct question *question,
-		      const struct weft_pipeline *pipeline,
+static void notes_add(const struct weft_pipeline_job *job,
+		      const struct weft_pipeline *pipeline, bool seed,
 		      struct model_report *report)
 {
-	const struct weft_pipeline_job *job = &question->job;
 	double threshold =
 		job->threshold > 0 ? job->threshold : WEFT_PIPELINE_EFFICIENCY;
-	bool seed = question->options.convention == WEFT_SEED;
 
 	if (pipeline->inefficient && seed)
 		model_note(report,
@@ -311,32 +308,41 @@ static void notes_add(const struct question *question,
 				   "does not fit the GPU.");
 }
 
-static int answer(const struct question *question, struct weft_error *err)
+int model_pipeline_part(const struct weft_pipeline_job *job,
+			const struct model_options *model_options,
+			struct model_pipeline_part *part,
+			struct weft_error *err)
 {
-	const struct weft_pipeline_job *job = &question->job;
-	bool as_seed = question->options.convention == WEFT_SEED;
-	struct weft_pipeline right, seed;
-	struct model_report report = {
-		.model = "pipeline",
-		.options = &question->options,
-		.figures = figures,
-		.n_figures = sizeof(figures) / sizeof(figures[0]),
-		.right = &right,
-		.seed = &seed,
-	};
-	char title[128];
+	bool seed = model_options->convention == WEFT_SEED;
 
-	if (weft_pipeline(job, WEFT_RIGHT, &right, err) ||
-	    weft_pipeline(job, WEFT_SEED, &seed, err))
+	if (weft_pipeline(job, WEFT_RIGHT, &part->right, err) ||
+	    weft_pipeline(job, WEFT_SEED, &part->seed, err))
 		return -1;
-	snprintf(title, sizeof(title),
+	snprintf(part->title, sizeof(part->title),
 		 "%u stages x %u micro-batches = %.0f total operations, %.0f "
 		 "layers per stage",
-		 job->stages, job->micro_batches, right.operations,
-		 right.layers / job->stages);
-	report.title = title;
-	notes_add(question, as_seed ? &seed : &right, &report);
-	return model_print(&report, err);
+		 job->stages, job->micro_batches, part->right.operations,
+		 part->right.layers / job->stages);
+	part->report = (struct model_report){
+		.model = "pipeline",
+		.options = model_options,
+		.title = part->title,
+		.figures = figures,
+		.n_figures = sizeof(figures) / sizeof(figures[0]),
+		.right = &part->right,
+		.seed = &part->seed,
+	};
+	notes_add(job, seed ? &part->seed : &part->right, seed, &part->report);
+	return 0;
+}
+
+static int answer(const struct question *question, struct weft_error *err)
+{
+	struct model_pipeline_part part;
+
+	if (model_pipeline_part(&question->job, &question->options, &part, err))
+		return -1;
+	return model_print(&part.report, err);
 }
 
 int model_pipeline(int argc, char **argv)

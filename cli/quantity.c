@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* quantity.c - numbers with units on the command line */
 #include "cli/quantity.h"
+#include "costmodel/interconnect.h"
 #include "topology/suggest.h"
 
 #include <errno.h>
@@ -39,7 +40,7 @@ static const struct kind kinds[QUANTITY_N] = {
 			     {"MiB", 1048576},
 			     {"GiB", 1073741824},
 			     {"TiB", 1099511627776}}},
-	[QUANTITY_RATE] = {"a rate such as 400Gbps or 50GB/s",
+	[QUANTITY_RATE] = {"a rate such as 400Gbps, 50GB/s or NDR",
 			   {{"Gbps", 1e9 / 8},
 			    {"GB/s", 1e9},
 			    {"Gb/s", 1e9 / 8},
@@ -89,10 +90,13 @@ static double factor_find(const struct argp_state *state,
 double quantity_parse(const struct argp_state *state, enum quantity_kind kind,
 		      const char *text)
 {
+	const struct weft_interconnect *link = weft_interconnect_find(text);
 	double min = kind == QUANTITY_TIME ? 0 : DBL_MIN;
 	double value;
 	char *end;
 
+	if (kind == QUANTITY_RATE && link)
+		return weft_interconnect_rate(link, WEFT_RIGHT);
 	errno = 0;
 	value = strtod(text, &end);
 	if (end == text)

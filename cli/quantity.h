@@ -9,7 +9,7 @@
 enum quantity_kind {
 	QUANTITY_COUNT, /* "7e9", "7B", "70B", "405 B", "1.5T": elements */
 	QUANTITY_BYTES, /* "500MB", "25 MiB" */
-	QUANTITY_RATE,	/* "400Gbps", "50 GB/s": bytes per second */
+	QUANTITY_RATE,	/* "400Gbps", "50 GB/s", "NDR": bytes per second */
 	QUANTITY_TIME,	/* "3.5ms", "5 us", "1 s" */
 	QUANTITY_FLOPS, /* "400TFLOPS" */
 	QUANTITY_N

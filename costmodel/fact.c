@@ -5,24 +5,12 @@
 #include <math.h>
 #include <string.h>
 
-static const char dgxc[] = "NVIDIA/dgxc-benchmarking README, peak tables";
 static const char hopper[] = "CUDA Hopper tuning guide";
 static const char stas[] = "stas00/ml-engineering network/README.md";
 static const char a100[] = "NVIDIA A100 data sheet";
 static const char h100[] = "NVIDIA H100 data sheet";
 
 const struct weft_fact weft_facts[] = {
-	{"a100.flops", "FLOP/s", 312e12, 312e12, "dense bf16 and fp16", a100},
-	{"h100.flops", "FLOP/s", 989e12, 0, "dense bf16, SXM", dgxc},
-	{"b200.flops", "FLOP/s", 2250e12, 0, "dense bf16, HGX", dgxc},
-	{"gb200.flops", "FLOP/s", 2450e12, 0, "dense bf16", dgxc},
-	{"a100.memory_rate", "B/s", 2039e9, 0, "HBM2e, 80 GB SXM", a100},
-	{"h100.memory_rate", "B/s", 3.35e12, 3.2e12, "HBM3, SXM", h100},
-	{"a100.memory", "B", 80e9, 80e9, "of the larger one", a100},
-	{"v100.memory", "B", 32e9, 0, "of the larger one",
-	 "NVIDIA V100 data sheet"},
-	{"h100.memory", "B", 80e9, 80e9, "", h100},
-	{"h100.sms", "", 132, 132, "SXM5", h100},
 	{"h100.concurrent_kernels", "", 128, 128,
 	 "resident grids of compute capability 9.0, not streams", hopper},
 	{"h100.warps_per_sm", "", 64, 64, "", hopper},

@@ -3,7 +3,8 @@
  * what the seeds say
  *
  * Nothing in weft's costs depends on them; they are what the calculators and
- * their notes refer to.
+ * their notes refer to.  Peaks and memory of GPUs are in gpu.h, rates of links
+ * in interconnect.h.
  */
 #ifndef WEFT_COSTMODEL_FACT_H
 #define WEFT_COSTMODEL_FACT_H

@@ -11,13 +11,13 @@ libweft_costmodel_la_SOURCES = \
 	%D%/convention.c \
 	%D%/cost.c \
 	%D%/curve.c \
+	%D%/fact.c \
 	%D%/flops.c \
 	%D%/gpu.c \
-	%D%/fact.c \
 	%D%/gradsync.c \
 	%D%/health.c \
-	%D%/matrix.c \
 	%D%/interconnect.c \
+	%D%/matrix.c \
 	%D%/memory.c \
 	%D%/model.c \
 	%D%/nccl.c \
@@ -38,8 +38,8 @@ libweft_costmodel_la_SOURCES = \
 	%D%/schedule_parts.h \
 	%D%/schedule_replicas.c \
 	%D%/schedule_shape.c \
-	%D%/span.c \
 	%D%/sequence.c \
+	%D%/span.c \
 	%D%/spec.c \
 	%D%/spec_resolve.c \
 	%D%/step.c \
@@ -55,22 +55,22 @@ libweft_costmodel_la_LIBADD = libweft_topology.la
 
 weft_costmodel_headers = \
 	%D%/calibrate.h \
+	%D%/chunks.h \
+	%D%/collective.h \
 	%D%/collective.h \
 	%D%/compute.h \
 	%D%/convention.h \
-	%D%/cost.h \
-	%D%/curve.h \
-	%D%/flops.h \
-	%D%/gpu.h \
-	%D%/chunks.h \
-	%D%/collective.h \
 	%D%/convention.h \
 	%D%/cost.h \
+	%D%/cost.h \
+	%D%/curve.h \
 	%D%/fact.h \
+	%D%/flops.h \
+	%D%/gpu.h \
 	%D%/gradsync.h \
 	%D%/health.h \
-	%D%/matrix.h \
 	%D%/interconnect.h \
+	%D%/matrix.h \
 	%D%/memory.h \
 	%D%/model.h \
 	%D%/nccl.h \
@@ -78,8 +78,8 @@ weft_costmodel_headers = \
 	%D%/parallelism.h \
 	%D%/pipeline.h \
 	%D%/schedule.h \
-	%D%/span.h \
 	%D%/sequence.h \
+	%D%/span.h \
 	%D%/spec.h \
 	%D%/step.h \
 	%D%/straggler.h \

@@ -12,7 +12,7 @@ model alreduce
 check "an unknown calculator is a usage error" exits 2
 check "and gets the nearest" err 'did you mean "allreduce"'
 model --help
-for name in allreduce pipeline conventions; do
+for name in parallelism sequence chunks whatif facts allreduce pipeline conventions; do
 	check "--help lists $name" out "  $name"
 done
 
@@ -116,6 +116,116 @@ for bad in "--forward 1ms" "--stages 0" "--threshold 1" "--seq 0" \
 done
 pipe --interleave 2 --microbatches 6
 check "an interleaving that does not come out is an error" exits 1
+
+# ---- parallelism ----
+axes() {
+	model parallelism --model llama3-70B --tp 8 --pp 4 --cp 2 --dp 4 \
+		--microbatches 16 --link NDR --intra NVLink4 "$@"
+}
+axes --json --flops 400TFLOPS
+check "parallelism answers" exits 0
+check "parallelism: the schema comes first" schema_first model
+check "the product of the axes" json '.gpus == 256'
+check "each axis is a part" json \
+	'has("pipeline") and has("sequence") and has("chunks")'
+check "tensor parallelism reduces four times" json '.tp_all_reduces == 4'
+check "the parts know the job" json \
+	'.pipeline.layers == 80 and (.pipeline.bubble_of_ideal == 3/16)'
+axes --json --flops 400TFLOPS --full-recompute
+check "six times with recomputation" json '.tp_all_reduces == 6'
+axes --json --flops 400TFLOPS --convention seed
+check "the seed counts two" json '.tp_all_reduces == 2'
+axes
+check "without a speed there are no bars" sh -c '! grep -q "##" "$1"' sh \
+	"$work/out"
+axes --flops 400TFLOPS
+check "with one there are" out "##"
+model parallelism --layers 4 --seq 128 --hidden 64 --link 1GB/s --json
+check "one GPU needs no parts but its pipeline" json \
+	'.gpus == 1 and (has("sequence") or has("chunks") | not)'
+model parallelism --model llama3-70B
+check "parallelism without a link is a usage error" exits 2
+axes --pp 3
+check "layers that do not divide are a usage error" exits 2
+
+# ---- sequence ----
+ring() { model sequence --ways 64 --seq 131072 --hidden 8192 "$@"; }
+ring --json --element-bytes 1 --link 400Gbps --flops 400TFLOPS
+check "sequence answers" exits 0
+check "one block of K and V" near buffer_bytes 33554432
+check "two are needed to overlap" near double_buffer_bytes 67108864
+check "a double buffer helps" json \
+	'.bars.ring_overlapped.exposed_s < .bars.ring_serial.exposed_s'
+check "F/B tokens hide a ring" near min_block_tokens 4000
+ring --json --element-bytes 1 --link 400Gbps --convention seed
+check "the seed's 32 MB" json '.printed.buffer_bytes == "32 MB"'
+model sequence --ways 2 --seq 2048 --hidden 8192 --link 100GB/s --json
+check "milliseconds are milliseconds" near gather_s 0.000671089
+model sequence --ways 2 --seq 2048 --hidden 8192 --link 100GB/s --json \
+	--convention seed
+check "the seed's are microseconds" json '.printed.gather_s == "0.67 us"'
+model sequence --model llama3-70B --ways 4 --seq 32768 --link NDR --json
+check "the widths of a model" json '.hop_bytes == 2 * 8192 * 1024 * 2'
+ring
+check "sequence without a link is a usage error" exits 2
+ring --ways 200000 --link NDR
+check "more GPUs than tokens are an error" exits 1
+
+# ---- chunks ----
+chunks() { model chunks --gradients 500MB --link 300GB/s "$@"; }
+chunks --json --backward 200ms
+check "chunks answers" exits 0
+check "the shortest tail" json '.chunks == 26 and (.best - 25.82 | fabs < 0.01)'
+check "all of it is hidden" json '.hidden_share == 1'
+chunks --json --backward 200ms --convention seed
+check "the seed's chunks" json '.printed | .chunks == "16" and
+	.chunk_s == "0.21 ms" and .total_s == "3.44 ms" and
+	.share_of_backward == "1.72%"'
+chunks
+check "an assumed start is called so" out "assumed"
+model chunks --link 300GB/s
+check "no gradient is a usage error" exits 2
+
+# ---- whatif ----
+whatif() { model whatif --compute 1s --comm 1s "$@"; }
+whatif --json
+check "whatif answers" exits 0
+check "no term changes nothing" json '.speedup == 1 and .step_s == 2'
+whatif --json --set oversubscription=3
+check "3:1 halves the throughput" json '.drop == 0.5'
+whatif --json --set oversubscription=3 --overlap 1 --comm 300ms
+check "unless it is hidden" json '.drop == 0'
+whatif --json --gpus 4000 --set launch-gap=5us
+check "launch gaps are simultaneous" near launch_gap_s 5e-6
+whatif --json --gpus 4000 --set launch-gap=5us --convention seed
+check "the seed adds them up" near launch_gap_s 0.02
+whatif --json --gpus 1024 --steps 1e6 --set skew=10ms
+check "what waiting costs" near lost_gpu_s 10240000
+whatif --set rdma=0.8
+check "a claim without a source is called so" out "no source known"
+model whatif --terms
+check "--terms lists them" out "compression"
+for bad in "--set rmda=0.5" "--set rdma" "--set rdma=2" \
+	"--set rdma=0.1 --set rdma=0.2" "--set skew=5" "--comm 0"; do
+	# shellcheck disable=SC2086 # options and their values
+	whatif $bad
+	check "whatif $bad is a usage error" exits 2
+done
+whatif --set rmda=0.5
+check "an unknown term gets the nearest" err '"rdma"'
+whatif --latency 2s
+check "more latency than communication is an error" exits 1
+
+# ---- facts ----
+model facts --json
+check "every fact has a source" json \
+	'(.facts | length > 20) and all(.facts[]; .source | length > 0)'
+check "links are one direction" json \
+	'[.links[] | select(.name == "NVLink4")][0].rate_bytes_per_s == 450e9'
+check "checks say what they find" json \
+	'all(.checks[]; .finds | length > 0)'
+model facts
+check "facts as text" out "llama3.gpus"
 
 # ---- conventions ----
 model conventions --json

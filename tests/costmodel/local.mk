@@ -2,6 +2,7 @@
 unit_tests += \
 	%D%/advice \
 	%D%/calibrate \
+	%D%/chunks \
 	%D%/collective \
 	%D%/collective_flows \
 	%D%/collective_simulation \
@@ -26,13 +27,16 @@ unit_tests += \
 	%D%/properties \
 	%D%/schedule \
 	%D%/seeds \
+	%D%/sequence \
 	%D%/spec \
 	%D%/step \
 	%D%/straggler \
+	%D%/tensor \
 	%D%/trace \
 	%D%/traffic \
 	%D%/volume \
 	%D%/waits \
+	%D%/whatif \
 	# End of unit_tests
 
 noinst_HEADERS += \

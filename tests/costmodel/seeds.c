@@ -41,6 +41,14 @@ struct weft_gradsync seeds_sync(double parameters, uint32_t n_gpus,
 	return sync;
 }
 
+const struct weft_gpu *seeds_gpu(const char *name)
+{
+	const struct weft_gpu *gpu = weft_gpu_find(name, NULL);
+
+	assert_non_null(gpu);
+	return gpu;
+}
+
 static bool is_number(const char *text, double *value)
 {
 	char *end;

@@ -3,6 +3,7 @@
 #ifndef WEFT_TESTS_COSTMODEL_SEEDS_H
 #define WEFT_TESTS_COSTMODEL_SEEDS_H
 
+#include "costmodel/gpu.h"
 #include "costmodel/gradsync.h"
 
 #include <math.h>
@@ -42,5 +43,8 @@ bool seeds_same(double a, double b);
 struct weft_gradsync seeds_sync(double parameters, uint32_t n_gpus,
 				double link_bytes_per_s,
 				enum weft_convention convention);
+
+/* A GPU that weft knows. */
+const struct weft_gpu *seeds_gpu(const char *name);
 
 #endif

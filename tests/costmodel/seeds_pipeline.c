@@ -92,7 +92,7 @@ static struct weft_pipeline kept(void)
 					.layer_bytes = 4e6};
 	struct weft_pipeline p;
 
-	job.memory_bytes = weft_fact_value("a100.memory");
+	job.memory_bytes = seeds_gpu("A100")->memory_bytes;
 	assert_int_equal(weft_pipeline(&job, WEFT_SEED, &p, NULL), 0);
 	return p;
 }
@@ -121,7 +121,7 @@ static void bubbles(struct seeds *seeds)
 	seeds_add(seeds, "SE-059", kept().kept_bytes / 1e9,
 		  kept().kept_bytes / 1e9, true);
 	seeds_add(seeds, "SE-060", share, share,
-		  fabs(kept().kept_bytes / weft_fact_value("v100.memory") -
+		  fabs(kept().kept_bytes / seeds_gpu("V100")->memory_bytes -
 		       0.384) < 1e-9);
 }
 
@@ -136,7 +136,7 @@ static struct weft_tensor gpt3_layer(enum weft_convention convention,
 				      .full_recompute = full_recompute};
 	struct weft_tensor t;
 
-	job.flops = weft_fact_value(gpu) / 2;
+	job.flops = seeds_gpu(gpu)->flops_per_s[WEFT_BITS_16] / 2;
 	assert_int_equal(weft_tensor(&job, convention, &t, NULL), 0);
 	return t;
 }
@@ -152,23 +152,18 @@ static bool fewer_ranks_send_more_by_the_seed(void)
 	assert_int_equal(weft_tensor(&job, WEFT_SEED, &seed, NULL), 0);
 	assert_int_equal(weft_tensor(&job, WEFT_RIGHT, &right, NULL), 0);
 	return seed.layer_bytes >
-		       gpt3_layer(WEFT_SEED, "a100.flops", 50e9, false)
-			       .layer_bytes &&
+		       gpt3_layer(WEFT_SEED, "A100", 50e9, false).layer_bytes &&
 	       right.layer_bytes <
-		       gpt3_layer(WEFT_RIGHT, "a100.flops", 50e9, false)
-			       .layer_bytes;
+		       gpt3_layer(WEFT_RIGHT, "A100", 50e9, false).layer_bytes;
 }
 
 static void tensor(struct seeds *seeds)
 {
-	struct weft_tensor s = gpt3_layer(WEFT_SEED, "a100.flops", 50e9, false);
-	struct weft_tensor r =
-		gpt3_layer(WEFT_RIGHT, "a100.flops", 50e9, false);
-	struct weft_tensor full =
-		gpt3_layer(WEFT_RIGHT, "a100.flops", 50e9, true);
+	struct weft_tensor s = gpt3_layer(WEFT_SEED, "A100", 50e9, false);
+	struct weft_tensor r = gpt3_layer(WEFT_RIGHT, "A100", 50e9, false);
+	struct weft_tensor full = gpt3_layer(WEFT_RIGHT, "A100", 50e9, true);
 	/* Half of the H100's 989 TFLOP/s. */
-	struct weft_tensor h100 =
-		gpt3_layer(WEFT_RIGHT, "h100.flops", 50e9, false);
+	struct weft_tensor h100 = gpt3_layer(WEFT_RIGHT, "H100", 50e9, false);
 
 	seeds_add(seeds, "SE-042", s.layer_bytes / 1e6, r.layer_bytes / 1e6,
 		  fewer_ranks_send_more_by_the_seed() &&

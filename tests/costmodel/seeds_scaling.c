@@ -34,12 +34,14 @@ static void ten_billion(struct seeds *seeds)
 	struct weft_gradsync two = seeds_sync(10e9, 2, 50e9, WEFT_RIGHT);
 	struct weft_gradsync many = seeds_sync(10e9, 65536, 50e9, WEFT_RIGHT);
 
-	seeds_add(seeds, "SE-113", weft_fact_value("a100.flops") / 1e12,
-		  weft_fact_value("a100.flops") / 1e12, true);
-	seeds_add(seeds, "SE-114",
-		  weft_fact_value("a100.memory_rate") / rate("NDR", WEFT_RIGHT),
-		  weft_fact_value("a100.memory_rate") / rate("NDR", WEFT_RIGHT),
-		  true);
+	seeds_add(seeds, "SE-113",
+		  seeds_gpu("A100")->flops_per_s[WEFT_BITS_16] / 1e12,
+		  seeds_gpu("A100")->flops_per_s[WEFT_BITS_16] / 1e12, true);
+	seeds_add(
+		seeds, "SE-114",
+		seeds_gpu("A100")->memory_bytes_per_s / rate("NDR", WEFT_RIGHT),
+		seeds_gpu("A100")->memory_bytes_per_s / rate("NDR", WEFT_RIGHT),
+		true);
 	seeds_add(seeds, "SE-115", two.gradient_bytes / 1e9,
 		  two.gradient_bytes / 1e9, true);
 	/* S/B is what two GPUs take. */
@@ -162,7 +164,7 @@ static void at_512(struct seeds *seeds)
 static void machines(struct seeds *seeds)
 {
 	double share = weft_fact_value("opt175b.flops") /
-		       weft_fact_value("a100.flops") * 100;
+		       seeds_gpu("A100")->flops_per_s[WEFT_BITS_16] * 100;
 	double gpus =
 		weft_fact_value("selene.nodes") * weft_fact_value("dgx.gpus");
 	double injection =
@@ -244,10 +246,10 @@ static void talk(struct seeds *seeds)
 	seeds_add(seeds, "SE-131", 8 * sync.gradient_bytes / 1e9,
 		  8 * sync.wire_bytes / 1e9, true);
 	seeds_add(seeds, "SE-132", NONE, NONE, sync.ring_steps == 14);
-	seeds_add(seeds, "SE-133", weft_fact_value("h100.memory") / 1e9,
-		  weft_fact_value("h100.memory") / 1e9,
+	seeds_add(seeds, "SE-133", seeds_gpu("H100")->memory_bytes / 1e9,
+		  seeds_gpu("H100")->memory_bytes / 1e9,
 		  seeds_sync(70e9, 8, 50e9, WEFT_RIGHT).gradient_bytes >
-			  weft_fact_value("h100.memory"));
+			  seeds_gpu("H100")->memory_bytes);
 	seeds_add(seeds, "SE-134", rate("NVLink4", WEFT_SEED) / 1e9,
 		  rate("NVLink4", WEFT_RIGHT) / 1e9, true);
 	seeds_add(seeds, "SE-135", rate("NDR", WEFT_SEED) / 1e9,

@@ -119,11 +119,12 @@ static void algorithms(struct seeds *seeds)
 	seeds_add(seeds, "SE-082", large.ring_steps, large.ring_steps, true);
 	seeds_add(seeds, "SE-083", large.tree_steps, large.tree_steps, true);
 	seeds_add(seeds, "SE-084", NONE, NONE, double_trees_have_no_top());
-	seeds_add(
-		seeds, "SE-085",
-		weft_fact_value("gb200.flops") / weft_fact_value("h100.flops"),
-		weft_fact_value("gb200.flops") / weft_fact_value("h100.flops"),
-		true);
+	seeds_add(seeds, "SE-085",
+		  seeds_gpu("GB200")->flops_per_s[WEFT_BITS_16] /
+			  seeds_gpu("H100")->flops_per_s[WEFT_BITS_16],
+		  seeds_gpu("GB200")->flops_per_s[WEFT_BITS_16] /
+			  seeds_gpu("H100")->flops_per_s[WEFT_BITS_16],
+		  true);
 }
 
 /* A claim without a source: a parameter that is off by default. */
@@ -169,8 +170,8 @@ static void warps(struct seeds *seeds)
 
 	seeds_add(seeds, "SE-093", weft_fact_value("h100.concurrent_kernels"),
 		  weft_fact_value("h100.concurrent_kernels"), true);
-	seeds_add(seeds, "SE-095", weft_fact_value("h100.sms"),
-		  weft_fact_value("h100.sms"), true);
+	seeds_add(seeds, "SE-095", seeds_gpu("H100")->n_sms,
+		  seeds_gpu("H100")->n_sms, true);
 	seeds_add(seeds, "SE-096",
 		  weft_fact_threads_per_partition() *
 			  weft_fact_value("h100.partitions_per_sm"),
