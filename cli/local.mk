@@ -50,6 +50,8 @@ weft_SOURCES = \
 	%D%/step_row.h \
 	%D%/step_run.c \
 	%D%/step_run.h \
+	%D%/step_shape.c \
+	%D%/step_shape.h \
 	%D%/step_table.c \
 	%D%/step_table.h \
 	%D%/weft.c \

@@ -6,8 +6,11 @@
 #include "cli/report.h"
 #include "cli/step_run.h"
 #include "cli/step_table.h"
+#include "costmodel/health.h"
+#include "costmodel/straggler.h"
 #include "placement/place.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +24,8 @@ enum {
 	KEY_FUSED,
 	KEY_OVERLAP,
 	KEY_STRAGGLER,
+	KEY_JITTER,
+	KEY_HEALTH,
 	KEY_JSON,
 	KEY_GPUS
 };
@@ -49,12 +54,19 @@ static const struct argp_option known_options[] = {
 	 "collectives run behind computation (default: from Hopper on)", 0},
 	{"straggler", KEY_STRAGGLER, "F", 0,
 	 "computation takes F times as long: all wait for the slowest", 0},
+	{"jitter", KEY_JITTER, "SIGMA", 0,
+	 "the computing time of a rank varies by this share, and all wait for "
+	 "the slowest",
+	 0},
+	{"health", KEY_HEALTH, "FILE", 0,
+	 "nodes of the fabric that compute slower, weft-model(1)", 0},
 	{"json", KEY_JSON, NULL, 0, "answer in JSON", 0},
 	{0},
 };
 
 struct question {
-	const char *job, *fabric, *gpu, *table, *baseline, *calibrate;
+	const char *job, *fabric, *gpu, *table, *baseline, *calibrate, *health;
+	double jitter;
 	struct weft_step_options options;
 	struct step_constants constants;
 	bool json;
@@ -104,32 +116,51 @@ static void gpus_print(void)
 	}
 }
 
+/* Options whose value is kept as it is. */
+static const struct {
+	int key;
+	size_t offset;
+} texts[] = {
+	{'j', offsetof(struct question, job)},
+	{'f', offsetof(struct question, fabric)},
+	{KEY_GPU, offsetof(struct question, gpu)},
+	{KEY_TABLE, offsetof(struct question, table)},
+	{KEY_BASELINE, offsetof(struct question, baseline)},
+	{KEY_CALIBRATE, offsetof(struct question, calibrate)},
+	{KEY_HEALTH, offsetof(struct question, health)},
+};
+
+static bool text_read(struct question *q, int key, const char *arg)
+{
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		if (texts[i].key != key)
+			continue;
+		*(const char **)(void *)((char *)q + texts[i].offset) = arg;
+		return true;
+	}
+	return false;
+}
+
+static void question_check(const struct argp_state *state,
+			   const struct question *q)
+{
+	if (!q->job && !q->table && !q->calibrate)
+		argp_error(state, "of what? Give --job SPEC or --table CSV");
+	if (q->health && (!q->fabric || !q->job))
+		argp_error(state, "--health is of the nodes of a --fabric that "
+				  "a --job runs on");
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct question *q = state->input;
 
+	if (text_read(q, key, arg))
+		return 0;
 	switch (key) {
-	case 'j':
-		q->job = arg;
-		return 0;
-	case 'f':
-		q->fabric = arg;
-		return 0;
-	case KEY_GPU:
-		q->gpu = arg;
-		return 0;
 	case KEY_GPUS:
 		gpus_print();
 		exit(fflush(stdout) == 0 ? EXIT_YES : EXIT_ERROR);
-	case KEY_TABLE:
-		q->table = arg;
-		return 0;
-	case KEY_BASELINE:
-		q->baseline = arg;
-		return 0;
-	case KEY_CALIBRATE:
-		q->calibrate = arg;
-		return 0;
 	case KEY_EFFICIENCY:
 		efficiency_read(state, arg, &q->constants);
 		return 0;
@@ -142,6 +173,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_STRAGGLER:
 		q->options.straggler = option_number(state, arg, 1, 1000);
 		return 0;
+	case KEY_JITTER:
+		q->jitter = option_number(state, arg, 0, 10);
+		return 0;
 	case KEY_JSON:
 		q->json = true;
 		return 0;
@@ -149,9 +183,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		argp_error(state, "\"%s\" is not an option", arg);
 		return 0;
 	case ARGP_KEY_END:
-		if (!q->job && !q->table && !q->calibrate)
-			argp_error(state, "of what? Give --job SPEC or --table "
-					  "CSV");
+		question_check(state, q);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -269,17 +301,41 @@ static const struct weft_gpu *gpu_choose(const struct question *q,
 	return gpu;
 }
 
+/* Multiplies *factor by what slow nodes do to the step. */
+static int health_apply(const struct question *q, const struct weft_fabric *f,
+			const struct weft_job *job, const uint32_t *where,
+			double *factor, struct weft_error *err)
+{
+	struct weft_health health = {0};
+	struct weft_slowdown slowdown;
+	int rc = 0;
+
+	if (!q->health)
+		return 0;
+	if (weft_health_load(q->health, f, &health, err) ||
+	    weft_health_slowdown(&health, f, &job->spec, &job->grid, where,
+				 &slowdown, err))
+		rc = -1;
+	else
+		*factor *= slowdown.factor;
+	weft_health_free(&health);
+	return rc;
+}
+
 /* Where the ranks go: on a given fabric as weft plan would, else in order. */
 static int job_step(const struct question *q, const struct weft_fabric *f,
 		    const struct weft_job *job,
-		    const struct weft_step_options *options,
-		    struct weft_step *step, struct weft_error *err)
+		    struct weft_step_options *options, struct weft_step *step,
+		    struct weft_error *err)
 {
 	struct weft_occupancy empty = {0};
 	struct weft_placement placement = {0};
 	struct weft_schedule schedule = {0};
 	int rc = -1;
 
+	options->straggler = fmax(options->straggler, 1) *
+			     weft_straggler_expected_max(job->n_gpus, q->jitter,
+							 WEFT_JITTER_NORMAL);
 	if (!q->fabric)
 		return step_run(f, &job->spec, &job->model, options, step, err);
 	if (weft_occupancy_build(f, &empty, err) ||
@@ -287,8 +343,10 @@ static int job_step(const struct question *q, const struct weft_fabric *f,
 		goto out;
 	if (!placement.placed)
 		weft_fail(err, WEFT_EINVAL, "%s", placement.why[0]);
-	else if (weft_schedule_build(&job->spec, &job->model, &schedule, err) ==
-		 0)
+	else if (health_apply(q, f, job, placement.where, &options->straggler,
+			      err) == 0 &&
+		 weft_schedule_build(&job->spec, &job->model, &schedule, err) ==
+			 0)
 		rc = weft_step(f, &job->spec, &job->model, &schedule,
 			       placement.where, options, step, err);
 out:

@@ -7,9 +7,9 @@
  */
 #include "cli/step_row.h"
 
+#include "cli/step_shape.h"
 #include "costmodel/flops.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -80,49 +80,25 @@ static bool mentions(const char *cell, const char *word)
 	return find(cell, word) != NULL;
 }
 
-/* Letters and digits alone, lower case: "DeepSeekV3" is "deepseek-v3". */
-static void plain_name(const char *name, char *plain, size_t size)
+/* The known model of that name, or of the same widths. */
+static const struct weft_model *known_model(const struct source *s)
 {
-	size_t used = 0;
+	uint32_t heads = count(s, "heads", 0);
+	const struct weft_model *named = step_shape_named(text(s, "model"));
 
-	for (; *name && used + 1 < size; name++) {
-		if (isalnum((unsigned char)*name))
-			plain[used++] = (char)tolower((unsigned char)*name);
-	}
-	plain[used] = '\0';
+	return named ? named
+		     : step_shape_of(count(s, "hidden", 0), count(s, "ffn", 0),
+				     heads, count(s, "kv_heads", heads));
 }
 
-/* The built-in model of that name, or of the same widths. */
-static const struct weft_model *builtin(const struct source *s)
-{
-	uint32_t hidden = count(s, "hidden", 0), ffn = count(s, "ffn", 0);
-	uint32_t heads = count(s, "heads", 0), kv = count(s, "kv_heads", heads);
-	char name[64], known[64];
-
-	plain_name(text(s, "model"), name, sizeof(name));
-	for (uint32_t i = 0; i < weft_n_models; i++) {
-		plain_name(weft_models[i].name, known, sizeof(known));
-		if (strcmp(name, known) == 0)
-			return &weft_models[i];
-	}
-	for (uint32_t i = 0; i < weft_n_models; i++) {
-		const struct weft_model *m = &weft_models[i];
-
-		if (hidden && m->hidden == hidden && m->ffn == ffn &&
-		    m->heads == heads && m->kv_heads == kv)
-			return m;
-	}
-	return NULL;
-}
-
-/* Columns win over the built-in model, which knows what tables do not have:
+/* Columns win over the known model, which knows what tables do not have:
  * gates, experts, ties.  Without one, a model is a GPT if its MLP is four times
  * as wide as the rest, else it has a gate. */
 static int model_read(const struct source *s)
 {
 	struct step_row *row = s->row;
 	struct weft_model *m = &row->model;
-	const struct weft_model *known = builtin(s);
+	const struct weft_model *known = known_model(s);
 
 	if (known)
 		*m = *known;

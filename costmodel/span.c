@@ -108,10 +108,10 @@ static void group_load(const struct measure *m)
 	}
 }
 
-/* Domains of a level with members of the group; the slowest of them sets
- * *s_per_byte. */
+/* Domains of a level with members of the group; the slowest of them sets the
+ * span's seconds per byte. */
 static uint32_t level_measure(const struct measure *m, uint32_t level,
-			      double *s_per_byte)
+			      struct weft_span *span)
 {
 	const struct weft_fabric *f = m->f;
 	uint32_t n_domains = 0;
@@ -130,8 +130,8 @@ static uint32_t level_measure(const struct measure *m, uint32_t level,
 					       ? (k - 1.0) / (m->n - 1)
 					       : 1;
 
-			*s_per_byte = fmax(
-				*s_per_byte,
+			span->s_per_byte = fmax(
+				span->s_per_byte,
 				share / f->levels[0].link.rate_bytes_per_s);
 		}
 		if (!(leaving(m, k) > 0) || level + 1 >= f->n_levels)
@@ -139,7 +139,8 @@ static uint32_t level_measure(const struct measure *m, uint32_t level,
 		own = leaving(m, k) / k /
 		      f->levels[level + 1].link.rate_bytes_per_s;
 		shared = m->load[domain] / weft_cost_uplink_rate(f, domain);
-		*s_per_byte = fmax(*s_per_byte, fmax(own, shared));
+		span->s_per_byte = fmax(span->s_per_byte, fmax(own, shared));
+		span->s_per_byte_alone = fmax(span->s_per_byte_alone, own * k);
 	}
 	return n_domains;
 }
@@ -148,6 +149,8 @@ static uint32_t level_measure(const struct measure *m, uint32_t level,
 static void stage_keep(struct weft_span *stage, const struct weft_span *span)
 {
 	stage->s_per_byte = fmax(stage->s_per_byte, span->s_per_byte);
+	stage->s_per_byte_alone =
+		fmax(stage->s_per_byte_alone, span->s_per_byte_alone);
 	stage->round_s = fmax(stage->round_s, span->round_s);
 	stage->hop_s = fmax(stage->hop_s, span->hop_s);
 }
@@ -172,7 +175,7 @@ static int group_measure(const struct measure *m, struct weft_error *err)
 	uint32_t below = m->n;
 
 	for (uint32_t level = 0; level < f->n_levels; level++) {
-		uint32_t n = level_measure(m, level, &span.s_per_byte);
+		uint32_t n = level_measure(m, level, &span);
 
 		/* Hops between the domains that this level joins. */
 		if (n < below) {
@@ -359,13 +362,30 @@ void weft_spans_free(struct weft_spans *spans)
 	memset(spans, 0, sizeof(*spans));
 }
 
+static const struct weft_span *span_of(const struct weft_spans *spans,
+				       uint32_t call, uint32_t stage)
+{
+	return &spans->span[(size_t)spans->kind[call] * spans->n_stages +
+			    stage];
+}
+
+double weft_spans_one_ring_s(const struct weft_spans *spans, uint32_t call,
+			     uint32_t stage)
+{
+	const struct weft_call *c = &spans->schedule->calls[call];
+	const struct weft_span *span = span_of(spans, call, stage);
+	double sent =
+		weft_volume_collective(c->collective, c->n, c->size_bytes);
+
+	return span->round_s +
+	       sent * fmax(span->s_per_byte, span->s_per_byte_alone);
+}
+
 double weft_spans_call_s(const struct weft_spans *spans, uint32_t call,
 			 uint32_t stage)
 {
 	const struct weft_call *c = &spans->schedule->calls[call];
-	const struct weft_span *span =
-		&spans->span[(size_t)spans->kind[call] * spans->n_stages +
-			     stage];
+	const struct weft_span *span = span_of(spans, call, stage);
 	double sent =
 		weft_volume_collective(c->collective, c->n, c->size_bytes);
 	double once = span->round_s + sent * span->s_per_byte;

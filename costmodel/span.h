@@ -13,9 +13,10 @@
 
 /* Of the slowest group in a pipeline stage. */
 struct weft_span {
-	double s_per_byte; /* that one rank sends */
-	double round_s;	   /* latencies once around the group's ring */
-	double hop_s;	   /* the largest of them */
+	double s_per_byte;	 /* that one rank sends */
+	double s_per_byte_alone; /* in one ring, through one NIC a node */
+	double round_s;		 /* latencies once around the group's ring */
+	double hop_s;		 /* the largest of them */
 };
 
 /* Spans for all calls of a schedule on a placement. */
@@ -42,5 +43,10 @@ void weft_spans_free(struct weft_spans *spans);
  * all-reduce is a ring or a double binary tree, whichever is faster. */
 double weft_spans_call_s(const struct weft_spans *spans, uint32_t call,
 			 uint32_t stage);
+
+/* The same where a collective is one ring: it leaves a domain through one of
+ * its ranks' links, however many there are. */
+double weft_spans_one_ring_s(const struct weft_spans *spans, uint32_t call,
+			     uint32_t stage);
 
 #endif

@@ -271,6 +271,17 @@ static struct traffic *hidden_in(const struct build *b,
 	}
 }
 
+/* Seconds of call i.  Software that overlaps nothing gathers the weights of a
+ * ZeRO-3 job tensor by tensor, in one ring. */
+static double call_s(const struct build *b, uint32_t i, uint32_t p)
+{
+	const struct weft_call *call = &b->schedule->calls[i];
+
+	if (call->axis == WEFT_AXIS_DP && in_micro_batch(call) && !b->overlap)
+		return weft_spans_one_ring_s(&b->spans, i, p);
+	return weft_spans_call_s(&b->spans, i, p);
+}
+
 /* Deals the calls of stage p to what hides them; the others add to what is
  * exposed. */
 static void calls_deal(const struct build *b, uint32_t p, struct stage *s,
@@ -284,7 +295,7 @@ static void calls_deal(const struct build *b, uint32_t p, struct stage *s,
 		if (p < call->first_stage ||
 		    p - call->first_stage >= call->n_stages)
 			continue;
-		time_s = weft_spans_call_s(&b->spans, i, p);
+		time_s = call_s(b, i, p);
 		s->communication[call->axis] += count * time_s;
 		if (in_micro_batch(call))
 			count /= b->micro_batches;

@@ -34,6 +34,19 @@ check "waiting for stragglers is a part" json \
 "$weft" synth leaf:2 node:8 gpu:8 >"$work/f.yaml"
 step --json --job $job --fabric "$work/f.yaml"
 check "on a fabric: the GPU is that of its profile" json '.gpu == "H100"'
+on_fabric=$(jq .step_s "$work/out")
+printf 'node,factor\nn[00-15],1.2\n' >"$work/health.csv"
+step --json --job $job --fabric "$work/f.yaml" --health "$work/health.csv"
+check "slow nodes are waited for" json \
+	".parts.straggler_s > 0 and .step_s > 1.1 * $on_fabric"
+printf 'node,factor\nx1,1.2\n' >"$work/health.csv"
+step --json --job $job --fabric "$work/f.yaml" --health "$work/health.csv"
+check "an unknown slow node is an error" err "health.csv:2"
+step --job $job --health "$work/health.csv"
+check "health without a fabric is a usage error" exits 2
+step --json --job $job --jitter 0.02
+check "jitter: the slowest of 64 is waited for" json \
+	".step_s > 1.03 * $on_h100 and .step_s < 1.06 * $on_h100"
 step --json --job gpus=4096,tp=8 --fabric "$work/f.yaml"
 check "a job that does not fit is an error" exits 1
 check "and says so" err "4096"

@@ -73,3 +73,4 @@ tests_costmodel_calibrate_LDFLAGS = \
 	-Wl,--wrap=calloc \
 	-Wl,--wrap=realloc \
 	# End of tests_costmodel_calibrate_LDFLAGS
+tests_costmodel_step_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=calloc

@@ -12,6 +12,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+void *__real_calloc(size_t n, size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+
+/* Allocations that still succeed; negative: all do. */
+static int left = -1;
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+	if (left == 0)
+		return NULL;
+	if (left > 0)
+		left--;
+	return __real_calloc(n, size);
+}
+
 struct job {
 	struct weft_fabric *f;
 	struct weft_spec spec;
@@ -375,6 +390,29 @@ static void ranks_that_no_link_joins_are_an_error(void **state)
 	job_close(&job);
 }
 
+static void each_failed_allocation_is_reported(void **state)
+{
+	struct job job = job_open("gpus=16,tp=4,pp=2", "leaf:1 node:2 gpu:8",
+				  "dgx-h100-superpod");
+	struct weft_error err = {0};
+	const struct weft_step_options options = {
+		.gpu = weft_gpu_find("H100", &err)};
+	struct weft_step step;
+	int n = 0, rc = -1;
+
+	(void)state;
+	while (rc && n < 100) {
+		memset(&err, 0, sizeof(err));
+		left = n++;
+		rc = weft_step(job.f, &job.spec, &job.model, &job.schedule,
+			       job.where, &options, &step, &err);
+		left = -1;
+		assert_int_equal(err.code, rc ? WEFT_ENOMEM : 0);
+	}
+	assert_true(n > 4 && n < 100);
+	job_close(&job);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -392,6 +430,7 @@ int main(void)
 			a_ring_between_nodes_takes_its_bytes_over_a_nic),
 		cmocka_unit_test(a_ring_uses_all_the_nics_of_its_node),
 		cmocka_unit_test(ranks_that_no_link_joins_are_an_error),
+		cmocka_unit_test(each_failed_allocation_is_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* step_shape.h - shapes of models that tables of runs only name */
+#ifndef WEFT_CLI_STEP_SHAPE_H
+#define WEFT_CLI_STEP_SHAPE_H
+
+#include "costmodel/model.h"
+
+/* The shape of that name, built-in or published elsewhere; only letters and
+ * digits of the name count, whatever the case.  NULL: unknown. */
+const struct weft_model *step_shape_named(const char *name);
+
+/* A built-in shape of these widths, or NULL. */
+const struct weft_model *step_shape_of(uint32_t hidden, uint32_t ffn,
+				       uint32_t heads, uint32_t kv_heads);
+
+#endif
