@@ -123,7 +123,7 @@ static int compare_real(const void *pa, const void *pb)
 static double median_or_nan(double *values, uint32_t n)
 {
 	if (n == 0)
-		return NAN;
+		return (double)NAN;
 	qsort(values, n, sizeof(*values), compare_real);
 	return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
@@ -265,8 +265,8 @@ static int entry_build(struct weft_calibration_entry *entry,
 		.n_nodes = sources->n_nodes,
 		.n_runs = n,
 		.bus_factor = 1,
-		.holdout_small_pct = NAN,
-		.holdout_large_pct = NAN,
+		.holdout_small_pct = (double)NAN,
+		.holdout_large_pct = (double)NAN,
 	};
 	memcpy(entry->label, sources->run->label, sizeof(entry->label));
 	for (uint32_t i = 0; i < n; i++) {
@@ -392,7 +392,7 @@ double weft_calibration_time(const struct weft_calibration *calibration,
 	double low, high, share;
 
 	if (!a.below && !a.above)
-		return NAN;
+		return (double)NAN;
 	if (!a.below)
 		return weft_curve_time(&a.above->curve, size_bytes);
 	low = weft_curve_time(&a.below->curve, size_bytes);

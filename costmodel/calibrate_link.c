@@ -105,7 +105,7 @@ static double net_latency(const struct weft_calibration *c)
 			most = e;
 	}
 	if (!least || least->n_nodes == most->n_nodes)
-		return NAN;
+		return (double)NAN;
 	growth = most->curve.latency_s - least->curve.latency_s;
 	growth /= 2 * log2((double)most->n_nodes / least->n_nodes);
 	return growth > 0 ? growth : (double)NAN;
@@ -128,7 +128,7 @@ void calibrate_links(struct weft_calibration *calibration)
 
 	for (uint32_t i = 0; i < 2 && one_system(calibration); i++) {
 		struct weft_calibration_link link = {.level = levels[i],
-						     .latency_s = NAN};
+						     .latency_s = (double)NAN};
 
 		if (!link_rate(calibration, &link))
 			continue;

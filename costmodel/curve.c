@@ -157,7 +157,7 @@ static double leftover(const struct fit *fit, const double term[N_TERMS])
  * > 0 fixes the last term. */
 static void solve_positive(struct fit *fit, double rate_term)
 {
-	double a[N_TERMS][N_TERMS] = {{0}}, b[N_TERMS] = {0}, best = INFINITY;
+	double a[N_TERMS][N_TERMS] = {{0}}, b[N_TERMS] = {0}, best = HUGE_VAL;
 	uint32_t free_terms = rate_term > 0 ? 3 : 7;
 
 	if (!fit->with_latency)
@@ -369,7 +369,7 @@ static void figures_fill(struct fit *fit, struct weft_curve *curve)
 static bool refuse_data(const struct fit *fit, char *refusal, size_t size)
 {
 	const struct sample *s = fit->samples;
-	double up = 0, down = 0, fastest = INFINITY, slowest = 0;
+	double up = 0, down = 0, fastest = HUGE_VAL, slowest = 0;
 
 	for (uint32_t i = 0; i < fit->n; i++) {
 		double step = i ? log(s[i].time / s[i - 1].time) : 0;
