@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* json_stream.c - cuts values out of a stream; jansson reads each of them */
+#include "config.h" /* first: memmem is GNU */
+
 #include "costmodel/json_stream.h"
 
 #include <ctype.h>
@@ -316,6 +318,36 @@ json_t *weft_json_stream_value(struct weft_json_stream *s,
 	value = value_parse(s, length, err);
 	consume(s, length);
 	return value;
+}
+
+static bool has_word(const char *text, size_t length, const char *const *words,
+		     size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (memmem(text, length, words[i], strlen(words[i])))
+			return true;
+	}
+	return false;
+}
+
+int weft_json_stream_value_with(struct weft_json_stream *s,
+				const char *const *words, size_t n,
+				json_t **value, struct weft_error *err)
+{
+	size_t length;
+	bool wanted;
+
+	*value = NULL;
+	if (value_begin(s, err) || value_bounds(s, true, &length, err))
+		return -1;
+	wanted = has_word(s->buffer + s->start, length, words, n);
+	if (wanted) {
+		*value = value_parse(s, length, err);
+		if (!*value)
+			return -1;
+	}
+	consume(s, length);
+	return wanted;
 }
 
 int weft_json_stream_skip(struct weft_json_stream *s, struct weft_error *err)

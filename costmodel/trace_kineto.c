@@ -305,6 +305,13 @@ static int kineto_begin(struct weft_trace_reader *r)
 	return r->kineto ? 0 : -1;
 }
 
+/* Every event that event_read makes something of has one of these. */
+static const char *const event_words[] = {
+	"ernel\"",    "emcpy\"",     "emset\"",	   "untime\"",
+	"_driver\"",  "nccl:",	     "record_par", "c10d::_all",
+	"c10d::_red", "c10d::allto", "ProfilerS",
+};
+
 int weft_trace_kineto_events(struct weft_trace_reader *r)
 {
 	struct weft_error *err = r->draft.err;
@@ -316,9 +323,13 @@ int weft_trace_kineto_events(struct weft_trace_reader *r)
 		return -1;
 	while ((more = weft_json_stream_more(&r->stream, ']', &first, err)) >
 	       0) {
-		json_t *event = weft_json_stream_value(&r->stream, err);
-		int code = event ? event_read(r, event) : -1;
+		json_t *event;
+		int code = weft_json_stream_value_with(
+			&r->stream, event_words,
+			sizeof(event_words) / sizeof(char *), &event, err);
 
+		if (code > 0)
+			code = event_read(r, event);
 		json_decref(event);
 		if (code)
 			return -1;
