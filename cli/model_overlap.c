@@ -269,7 +269,8 @@ int model_overlap(int argc, char **argv)
 		.doc = "How much of a job's communication its computing hides, "
 		       "who waited for whom, and what would shorten it: from "
 		       "PyTorch profiler (Kineto) traces, one per rank, plain "
-		       "or gzip'ed.  Execution traces give bytes only.",
+		       "or gzip'ed.  Execution traces and Chakra graphs give "
+		       "bytes only.",
 	};
 	struct overlap_answer a = {.top = 8};
 	struct weft_error err = {0};

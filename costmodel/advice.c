@@ -345,6 +345,15 @@ static void stragglers_say(struct gain *g, struct weft_advice *advice)
 	}
 	advice->has_basis = true;
 	advice->gain_s = g->sum_s;
+	if (!(w->ranks[worst].caused_s > 0)) {
+		snprintf(advice->what, sizeof(advice->what),
+			 "nothing: no rank is waited for");
+		snprintf(advice->basis, sizeof(advice->basis),
+			 "all ranks begin their %u collectives in common at "
+			 "the same time",
+			 w->n_matches);
+		return;
+	}
 	snprintf(advice->what, sizeof(advice->what),
 		 "find out why rank %u begins last (%u of %u collectives)",
 		 w->ranks[worst].rank, w->ranks[worst].n_last,

@@ -102,7 +102,6 @@ static int refill(struct weft_json_stream *s, struct weft_error *err)
 		return read_fail(s, err);
 	s->at_end = got == 0;
 	s->end += (size_t)got;
-	s->read_bytes += (uint64_t)got;
 	if (s->progress && s->file_bytes > 0)
 		s->progress(s->context,
 			    (double)gzoffset(s->file) / s->file_bytes);
@@ -124,6 +123,7 @@ static void consume(struct weft_json_stream *s, size_t n)
 			    ? INT_MAX
 			    : s->column + (int)(stop - text);
 	s->start += n;
+	s->used_bytes += n;
 }
 
 static bool is_blank(char c)
@@ -355,6 +355,26 @@ int weft_json_stream_skip(struct weft_json_stream *s, struct weft_error *err)
 	size_t length;
 
 	return value_begin(s, err) ? -1 : value_bounds(s, false, &length, err);
+}
+
+int weft_json_stream_bytes(struct weft_json_stream *s, size_t n,
+			   const unsigned char **bytes, size_t *left,
+			   struct weft_error *err)
+{
+	int more = 1;
+
+	while (more > 0 && s->end - s->start < n)
+		more = refill(s, err);
+	if (more < 0)
+		return -1;
+	*bytes = (const unsigned char *)s->buffer + s->start;
+	*left = s->end - s->start;
+	return *left >= n;
+}
+
+void weft_json_stream_advance(struct weft_json_stream *s, size_t n)
+{
+	consume(s, n);
 }
 
 int weft_json_stream_more(struct weft_json_stream *s, char close, bool *first,

@@ -29,7 +29,7 @@ struct weft_json_stream {
 	void (*progress)(void *context, double part);
 	void *context;
 	double file_bytes;
-	uint64_t read_bytes; /* unpacked, so far */
+	uint64_t used_bytes; /* unpacked and consumed, so far */
 };
 
 /* 0, or -1 with WEFT_EIO.  Close in either case. */
@@ -66,6 +66,15 @@ int weft_json_stream_more(struct weft_json_stream *s, char close, bool *first,
 			  struct weft_error *err);
 /* A member's key with its colon; free() it.  NULL with *err. */
 char *weft_json_stream_key(struct weft_json_stream *s, struct weft_error *err);
+
+/* For formats that are not JSON: the next n bytes, not consumed, valid until
+ * the next call.  1, 0 when the file ends before (then *left of them are
+ * there), or -1. */
+int weft_json_stream_bytes(struct weft_json_stream *s, size_t n,
+			   const unsigned char **bytes, size_t *left,
+			   struct weft_error *err);
+/* Consumes n bytes that the function above gave. */
+void weft_json_stream_advance(struct weft_json_stream *s, size_t n);
 
 /* Records an error at the place reached and returns -1. */
 int weft_json_stream_fail(const struct weft_json_stream *s,

@@ -103,6 +103,7 @@ libweft_trace_la_SOURCES = \
 	%D%/overlap.h \
 	%D%/trace.c \
 	%D%/trace.h \
+	%D%/trace_chakra.c \
 	%D%/trace_draft.c \
 	%D%/trace_draft.h \
 	%D%/trace_graph.c \

@@ -66,8 +66,13 @@ static int object_read(struct weft_trace_reader *r)
 static int document_read(struct weft_trace_reader *r)
 {
 	struct weft_error *err = r->draft.err;
-	int c = weft_json_stream_peek(&r->stream, err);
+	int c;
 
+	if (weft_trace_chakra_told(r, &r->is_chakra))
+		return -1;
+	if (r->is_chakra)
+		return weft_trace_chakra_read(r);
+	c = weft_json_stream_peek(&r->stream, err);
 	if (c < 0)
 		return -1;
 	/* Chrome's trace format may also be just the array of its events. */
@@ -77,34 +82,32 @@ static int document_read(struct weft_trace_reader *r)
 		return object_read(r);
 	if (c == 0)
 		return weft_json_stream_fail(&r->stream, err, "is empty");
-	if (c < ' ' || c > '~')
-		return weft_json_stream_fail(
-			&r->stream, err,
-			"is not JSON; a Chakra trace in protobuf must first be "
-			"converted (chakra_jsonizer)");
 	return weft_json_stream_fail(&r->stream, err,
-				     "is not a trace: expected \"{\"");
+				     "is not a trace: expected JSON (Kineto, "
+				     "execution trace) or a Chakra graph");
 }
 
 static int document_end(struct weft_trace_reader *r)
 {
 	struct weft_error *err = r->draft.err;
 	struct weft_trace *t = r->draft.trace;
-	int c = weft_json_stream_peek(&r->stream, err);
+	int c = r->is_chakra ? 0 : weft_json_stream_peek(&r->stream, err);
 
 	if (c < 0)
 		return -1;
 	if (c > 0)
 		return weft_json_stream_fail(&r->stream, err,
 					     "text behind the end of the JSON");
-	if (r->is_kineto == r->is_graph)
+	if (!r->is_chakra && r->is_kineto == r->is_graph)
 		return weft_fail_at(
 			err, WEFT_EINVAL, t->source, 0, 0,
 			r->is_kineto ? "has both \"traceEvents\" and \"nodes\""
 				     : "is not a trace: expected a member "
 				       "\"traceEvents\" (Kineto) or \"nodes\" "
 				       "(execution trace)");
-	t->format = r->is_kineto ? "kineto" : "execution trace";
+	t->format = r->is_chakra   ? "chakra"
+		    : r->is_kineto ? "kineto"
+				   : "execution trace";
 	if (weft_trace_kineto_finish(r))
 		return -1;
 	if (!t->n_events && !t->n_collectives)
@@ -118,6 +121,7 @@ int weft_trace_load(const char *path, const struct weft_trace_options *options,
 {
 	struct weft_error own = {0};
 	struct weft_trace_reader r = {
+		.path = path,
 		.draft = {.trace = trace, .err = err ? err : &own}};
 	int code;
 
@@ -209,6 +213,8 @@ static void ranks_number(struct weft_trace *traces, uint32_t n_traces)
 static int group_complete(struct weft_trace_group *g, uint32_t world,
 			  struct weft_error *err)
 {
+	if (g->is_world && !g->n_ranks && world > 1)
+		g->n_ranks = world;
 	if (g->ranks || g->n_ranks != world || !world)
 		return 0;
 	g->ranks = weft_calloc(world, sizeof(*g->ranks), err);
@@ -225,6 +231,8 @@ static void collective_complete(const struct weft_trace *t,
 {
 	if (!c->n_ranks && c->group != WEFT_TRACE_NONE)
 		c->n_ranks = t->groups[c->group].n_ranks;
+	if (!(c->size_bytes > 0))
+		c->size_bytes = c->part_bytes * c->n_ranks;
 }
 
 int weft_trace_set_join(struct weft_trace *traces, uint32_t n_traces,

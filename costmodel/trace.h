@@ -61,6 +61,9 @@ struct weft_trace_collective {
 				   * each rank has after an all-gather, before
 				   * a reduce-scatter; of an all-to-all what
 				   * this rank sends */
+	double part_bytes;	  /* what this rank puts into an all-gather or
+				   * gets of a reduce-scatter, where the
+				   * whole is not known */
 	uint32_t element_bytes;	  /* 0: not recorded */
 	bool is_float;		  /* and may thus be rounded */
 	uint32_t n_ranks;	  /* of its group; 0: not recorded */
@@ -76,12 +79,13 @@ struct weft_trace_group {
 	uint32_t n_ranks;   /* 0: not recorded */
 	uint32_t *ranks;    /* [n_ranks] in the group's order, or NULL */
 	bool name_is_local; /* the name says nothing to other ranks */
+	bool is_world;	    /* of all ranks, however many */
 };
 
 struct weft_trace {
 	char source[120];
 	uint32_t file;	     /* the caller's number for it; 0 after loading */
-	const char *format;  /* "kineto" or "execution trace" */
+	const char *format;  /* "kineto", "execution trace", "chakra" */
 	uint32_t rank;	     /* NONE: not recorded */
 	uint32_t world_size; /* 0: not recorded */
 	uint32_t n_steps;    /* profiler's steps; 0: not recorded */

@@ -202,6 +202,14 @@ static int splits_take(struct weft_trace_draft *d,
 	return code;
 }
 
+/* Where the number of ranks is not known yet. */
+static double part_bytes(enum weft_trace_op op, double in, double out)
+{
+	if (op == WEFT_OP_ALL_GATHER)
+		return in;
+	return op == WEFT_OP_REDUCE_SCATTER ? out : 0;
+}
+
 /* The whole of a collective out of what one rank puts in and gets out. */
 static double whole_bytes(enum weft_trace_op op, double in, double out,
 			  uint32_t n)
@@ -234,6 +242,7 @@ int weft_trace_describe(struct weft_trace_draft *d, uint32_t index,
 {
 	struct weft_trace_collective *c = &d->trace->collectives[index];
 	const json_t *split = call->in_split ? call->in_split : call->out_split;
+	double in, out;
 
 	c->op = weft_trace_op_of(call->name);
 	c->n_ranks = call->n_ranks;
@@ -252,13 +261,14 @@ int weft_trace_describe(struct weft_trace_draft *d, uint32_t index,
 			return -1;
 		d->trace->groups[c->group].name_is_local |=
 			call->group_is_local;
+		d->trace->groups[c->group].is_world |= call->group_is_world;
 	}
 	c->element_bytes = weft_trace_dtype_bytes(call->dtype, &c->is_float);
-	c->size_bytes = whole_bytes(
-		c->op,
-		bytes_of(call->in_elements, call->in_bytes, c->element_bytes),
-		bytes_of(call->out_elements, call->out_bytes, c->element_bytes),
-		c->n_ranks);
+	in = bytes_of(call->in_elements, call->in_bytes, c->element_bytes);
+	out = bytes_of(call->out_elements, call->out_bytes, c->element_bytes);
+	c->size_bytes = whole_bytes(c->op, in, out, c->n_ranks);
+	if (!(c->size_bytes > 0))
+		c->part_bytes = part_bytes(c->op, in, out);
 	return 0;
 }
 

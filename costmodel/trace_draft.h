@@ -25,7 +25,7 @@ struct weft_trace_call {
 	double rank_start, rank_stride; /* -1: not recorded */
 	const json_t *in_split, *out_split;
 	double sequence, peer; /* -1: not recorded */
-	bool group_is_local;
+	bool group_is_local, group_is_world;
 };
 #define WEFT_TRACE_CALL_INIT                                                   \
 	{                                                                      \
@@ -66,10 +66,12 @@ double weft_trace_number(const json_t *value, double otherwise);
  * that says something, called with the stream before the member's value. */
 struct weft_trace_kineto;
 struct weft_trace_reader {
+	const char *path;
 	struct weft_json_stream stream;
 	struct weft_trace_draft draft;
 	struct weft_trace_kineto *kineto; /* what waits to be joined */
 	bool is_kineto, is_graph;	  /* "traceEvents", "nodes" was there */
+	bool is_chakra;
 };
 
 int weft_trace_kineto_events(struct weft_trace_reader *r);
@@ -80,5 +82,9 @@ int weft_trace_kineto_finish(struct weft_trace_reader *r);
 void weft_trace_kineto_free(struct weft_trace_reader *r);
 
 int weft_trace_graph_nodes(struct weft_trace_reader *r);
+
+/* A Chakra graph is no JSON: told by its name and first bytes, read whole. */
+int weft_trace_chakra_told(struct weft_trace_reader *r, bool *is_chakra);
+int weft_trace_chakra_read(struct weft_trace_reader *r);
 
 #endif

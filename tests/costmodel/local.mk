@@ -33,6 +33,7 @@ unit_tests += \
 	%D%/straggler \
 	%D%/tensor \
 	%D%/trace \
+	%D%/trace_memory \
 	%D%/traffic \
 	%D%/volume \
 	%D%/waits \
@@ -64,6 +65,7 @@ tests_costmodel_advice_LDADD = $(trace_libs)
 tests_costmodel_exchange_LDADD = $(trace_libs)
 tests_costmodel_overlap_LDADD = $(trace_libs)
 tests_costmodel_trace_LDADD = $(trace_libs)
+tests_costmodel_trace_memory_LDADD = $(trace_libs)
 tests_costmodel_waits_LDADD = $(trace_libs)
 
 # Lets the n-th allocation of the library fail.
@@ -74,3 +76,8 @@ tests_costmodel_calibrate_LDFLAGS = \
 	-Wl,--wrap=realloc \
 	# End of tests_costmodel_calibrate_LDFLAGS
 tests_costmodel_step_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=calloc
+tests_costmodel_trace_memory_LDFLAGS = \
+	$(AM_LDFLAGS) \
+	-Wl,--wrap=calloc \
+	-Wl,--wrap=realloc \
+	# End of tests_costmodel_trace_memory_LDFLAGS

@@ -206,7 +206,81 @@ static void a_newer_execution_trace_gives_the_same(void **state)
 	weft_trace_free(&t);
 }
 
+/* A description ("0.0.4"), a collective of 1 MB, its operator on the CPU (which
+ * has no size), a send of 300 bytes to rank 2. */
+static const char chakra[] = "\x07\x0a\x05"
+			     "0.0.4"
+			     "\x28\x08\x01\x12\x02"
+			     "ar"
+			     "\x18\x07\x52\x0d\x0a\x09"
+			     "comm_type"
+			     "\x48\x06\x52\x0f\x0a\x09"
+			     "comm_size"
+			     "\x48\x80\x80\x40"
+			     "\x04\x12\x00\x18\x07"
+			     "\x23\x12\x01"
+			     "s"
+			     "\x18\x05\x52\x0e\x0a\x09"
+			     "comm_size"
+			     "\x48\xac\x02\x52\x0c\x0a\x08"
+			     "comm_dst"
+			     "\x48\x02";
+
+static void a_chakra_graph_gives_collectives_and_sends(void **state)
+{
+	char *path = trace_file_write(chakra, sizeof(chakra) - 1);
+	char *named = calloc(strlen(path) + 16, 1);
+	struct weft_error err = {0};
+	struct weft_trace t[2];
+
+	(void)state;
+	assert_non_null(named);
+	sprintf(named, "%s.7.et", path);
+	assert_int_equal(rename(path, named), 0);
+	for (int i = 0; i < 2; i++) {
+		weft_trace_load(named, NULL, &t[i], &err);
+		assert_no_error(&err);
+	}
+	assert_string_equal(t[0].format, "chakra");
+	assert_int_equal(t[0].rank, 7);
+	assert_int_equal(t[0].n_collectives, 2);
+	assert_int_equal(t[0].collectives[0].op, WEFT_OP_ALL_TO_ALL);
+	assert_close(t[0].collectives[0].size_bytes, 1 << 20, 0);
+	assert_int_equal(t[0].collectives[1].op, WEFT_OP_SEND);
+	assert_int_equal(t[0].collectives[1].peer, 2);
+	assert_close(t[0].collectives[1].size_bytes, 300, 0);
+	/* No group is the group of all, once it is known how many. */
+	t[1].rank = 0;
+	weft_trace_set_join(t, 2, &err);
+	assert_no_error(&err);
+	assert_int_equal(t[1].collectives[0].n_ranks, 8);
+	assert_int_equal(t[1].groups[0].ranks[7], 7);
+	for (int i = 0; i < 2; i++)
+		weft_trace_free(&t[i]);
+	unlink(named);
+	free(named);
+	free(path);
+}
+
 /* ---- damage ---- */
+static void a_chakra_graph_cut_anywhere_is_refused_or_shorter(void **state)
+{
+	(void)state;
+	for (size_t size = 3; size < sizeof(chakra) - 1; size++) {
+		char *path = trace_file_write(chakra, size);
+		struct weft_error err = {0};
+		struct weft_trace t;
+
+		if (weft_trace_load(path, NULL, &t, &err))
+			assert_int_equal(err.code, WEFT_EINVAL);
+		else
+			assert_int_equal(t.n_collectives, 1);
+		weft_trace_free(&t);
+		unlink(path);
+		free(path);
+	}
+}
+
 static void what_is_wrong_is_said_with_its_place(void **state)
 {
 	static const struct {
@@ -214,8 +288,8 @@ static void what_is_wrong_is_said_with_its_place(void **state)
 		int line;
 	} cases[] = {
 		{"", "is empty", 1},
-		{"plainly not", "expected \"{\"", 1},
-		{"\x10\x0a", "protobuf", 1},
+		{"plainly not", "expected JSON", 1},
+		{"\x10\x0a", "cut short at byte 0", 0},
 		{"{}", "expected a member \"traceEvents\"", 0},
 		{"{\"traceEvents\":[]}", "no GPU kernel", 0},
 		{"{\"traceEvents\":[],\"nodes\":[]}", "both", 0},
@@ -397,6 +471,14 @@ static void execution_traces_of_others_are_read(void **state)
 	assert_int_equal(t.n_collectives, 21);
 	assert_int_equal(t.groups[0].ranks[1], 1);
 	weft_trace_free(&t);
+	if (!load_shared("data/real/comm/chakra-feeder/chakra.0.et.gz", &t))
+		skip();
+	assert_string_equal(t.format, "chakra");
+	assert_int_equal(t.rank, 0);
+	assert_int_equal(t.n_collectives, 7);
+	assert_int_equal(t.collectives[0].op, WEFT_OP_BROADCAST);
+	assert_close(t.collectives[0].size_bytes, 53120 * 4, 0);
+	weft_trace_free(&t);
 }
 
 int main(void)
@@ -415,6 +497,9 @@ int main(void)
 		cmocka_unit_test(
 			an_execution_trace_gives_groups_sizes_and_splits),
 		cmocka_unit_test(a_newer_execution_trace_gives_the_same),
+		cmocka_unit_test(a_chakra_graph_gives_collectives_and_sends),
+		cmocka_unit_test(
+			a_chakra_graph_cut_anywhere_is_refused_or_shorter),
 		cmocka_unit_test(what_is_wrong_is_said_with_its_place),
 		cmocka_unit_test(a_missing_file_and_a_folder_are_told_apart),
 		cmocka_unit_test(
