@@ -136,6 +136,22 @@ static int row_fail(const struct row *row, const char *at,
 			    "expected %s, found \"%.60s\"", expected, at);
 }
 
+/* Messages quote lines, so these have no byte that a terminal would act on. */
+static int row_check(const struct row *row, struct weft_error *err)
+{
+	for (const char *c = row->text; *c; c++) {
+		/* but for the end of a line from elsewhere */
+		if ((*c < 0x20 || *c > 0x7e) && (*c != '\r' || c[1]))
+			return weft_fail_at(err, WEFT_EINVAL, row->source,
+					    row->number,
+					    (int)(c - row->text) + 1,
+					    "byte \\x%02x: expected printable "
+					    "ASCII only",
+					    (unsigned char)*c);
+	}
+	return 0;
+}
+
 /* "NODES,FACTOR"; the last comma is the one between, because a hostlist may
  * have its own, and may be quoted for that. */
 static int row_read(struct row *row, const struct weft_fabric *f,
@@ -148,6 +164,8 @@ static int row_read(struct row *row, const struct weft_fabric *f,
 	trim(&hosts, hosts + strlen(hosts));
 	if (*hosts == '\0' || *hosts == '#')
 		return 0;
+	if (row_check(row, err))
+		return -1;
 	comma = strrchr(hosts, ',');
 	if (!comma)
 		return row_fail(row, hosts, err, "\"node,factor\"");

@@ -107,6 +107,8 @@ static void mistakes_are_shown_where_they_are(void **state)
 		 "unknown node \"m2\""},
 		{"h.csv", "node,factor\n\"n[1,m]\",1\n", 2, 6, ""},
 		{"h.csv", "node,factor\nn1,1\nn1,1\n", 3, 1, "named twice"},
+		{"h.csv", "node,factor\n# \xc3\xa4\nn\x1b,1\n", 3, 2,
+		 "byte \\x1b"},
 	};
 	struct weft_fabric *f = fabric_build();
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* out_of_memory.c - each allocation of traffic and cost fails in turn */
 #include "costmodel/cost.h"
+#include "costmodel/health.h"
 
 #include "tests/lib/check.h"
 
@@ -95,10 +96,55 @@ static void each_failed_allocation_is_reported(void **state)
 	weft_fabric_free(f);
 }
 
+/* The same for reading which nodes are slow, and what that does to a job. */
+static bool try_health(int n, const struct weft_fabric *f,
+		       struct weft_slowdown *slowdown)
+{
+	static const char table[] = "node,factor\nn[1,3],1.5\n";
+	struct weft_health health = {0};
+	struct weft_error err = {0};
+	struct weft_model model;
+	struct weft_spec spec;
+	struct weft_grid grid;
+	uint32_t where[16];
+	int rc;
+
+	for (uint32_t r = 0; r < 16; r++)
+		where[r] = r;
+	spec_build(&spec, &model, &grid);
+	left = n;
+	rc = weft_health_parse(table, strlen(table), "h.csv", f, &health, &err);
+	if (!rc)
+		rc = weft_health_slowdown(&health, f, &spec, &grid, where,
+					  slowdown, &err);
+	left = -1;
+	assert_int_equal(err.code, rc ? WEFT_ENOMEM : 0);
+	weft_health_free(&health);
+	return rc == 0;
+}
+
+static void health_reports_each_failed_allocation(void **state)
+{
+	struct weft_error err = {0};
+	struct weft_fabric *f =
+		weft_fabric_parse(two_leafs, strlen(two_leafs), "test", &err);
+	struct weft_slowdown slowdown;
+	int n = 0;
+
+	(void)state;
+	assert_no_error(&err);
+	while (!try_health(n, f, &slowdown))
+		n++;
+	assert_true(n >= 4);
+	assert_close(slowdown.factor, 1.5, 1e-12);
+	weft_fabric_free(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_failed_allocation_is_reported),
+		cmocka_unit_test(health_reports_each_failed_allocation),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

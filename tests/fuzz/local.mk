@@ -4,6 +4,7 @@
 # compiler; "make fuzz" searches for FUZZ_SECONDS each.
 fuzzers = \
 	fabric \
+	health \
 	hostlist \
 	nccl_log \
 	matrix \
@@ -13,6 +14,7 @@ fuzzers = \
 
 unit_tests += \
 	%D%/fabric \
+	%D%/health \
 	%D%/hostlist \
 	%D%/nccl_log \
 	%D%/matrix \
@@ -22,6 +24,7 @@ unit_tests += \
 
 fuzz_replay = %D%/replay.c
 tests_fuzz_fabric_SOURCES = %D%/fuzz_fabric.c $(fuzz_replay)
+tests_fuzz_health_SOURCES = %D%/fuzz_health.c $(fuzz_replay)
 tests_fuzz_hostlist_SOURCES = %D%/fuzz_hostlist.c $(fuzz_replay)
 tests_fuzz_nccl_log_SOURCES = %D%/fuzz_nccl_log.c $(fuzz_replay)
 tests_fuzz_matrix_SOURCES = %D%/fuzz_matrix.c $(fuzz_replay)
