@@ -38,6 +38,13 @@ run fabric "$work/absent.yaml"
 check "a missing file is an error" exits 1
 check "the message begins with weft: FILE:" err "weft: $work/absent.yaml: "
 
+check "the completion is valid bash" bash -n \
+	"${WEFT_SRCDIR:-.}/contrib/completion/weft"
+for command in $("$weft" --help | sed -n 's/^  \([a-z]*\)  .*/\1/p'); do
+	check "the completion knows $command" grep -q "[' ]$command " \
+		"${WEFT_SRCDIR:-.}/contrib/completion/weft"
+done
+
 if [ -w /dev/full ]; then
 	"$weft" synth leaf:2 node:2 gpu:8 >/dev/full 2>"$work/err"
 	code=$?
