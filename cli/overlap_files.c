@@ -54,14 +54,21 @@ static int file_write(const char *path, const struct overlap_answer *a,
 	return failed ? -1 : 0;
 }
 
+/* The axis where a group tells its own; else it is left to the reader. */
 static void print_matrix(const struct overlap_answer *a, FILE *out)
 {
 	const struct weft_exchange *x = &a->exchange;
+	bool told = x->placed_bytes > x->axis_bytes[WEFT_N_AXES];
 
-	fprintf(out, "from,to,bytes\n");
-	for (size_t i = 0; i < x->n_pairs; i++)
-		fprintf(out, "%u,%u,%.17g\n", x->pairs[i].from, x->pairs[i].to,
-			x->pairs[i].bytes);
+	fprintf(out, told ? "from,to,bytes,axis\n" : "from,to,bytes\n");
+	for (size_t i = 0; i < x->n_pairs; i++) {
+		const struct weft_exchange_pair *p = &x->pairs[i];
+		enum weft_axis axis =
+			p->axis == WEFT_N_AXES ? WEFT_AXIS_DP : p->axis;
+
+		fprintf(out, "%u,%u,%.17g", p->from, p->to, p->bytes);
+		fprintf(out, told ? ",%s\n" : "\n", weft_axis_names[axis]);
+	}
 }
 
 /* time_s: without waiting, where other ranks' traces tell. */

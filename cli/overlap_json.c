@@ -67,13 +67,14 @@ static json_t *rank_json(const struct overlap_answer *a, uint32_t r)
 	const struct weft_overlap *o = &a->overlaps[r];
 	const struct weft_wait_rank *w = &a->waits.ranks[r];
 	json_t *object = json_pack(
-		"{s:i, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:o}",
+		"{s:i, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:o, s:o}",
 		"rank", (int)a->traces[r].rank, "span_s", o->span_s,
 		"tau_comp_s", o->compute_s, "tau_comm_s", o->comm_s,
 		"tau_overlap_s", o->overlap_s, "eta_overlap", o->eta_overlap,
 		"eta_of_shorter", overlap_eta_seed(o), "exposed_s",
 		o->exposed_s, "copy_s", o->copy_s, "idle_s", o->idle_s,
-		"by_collective", kinds_json(a, r));
+		"unlaunched_s", known(o->unlaunched_s), "by_collective",
+		kinds_json(a, r));
 
 	if (!a->waits.n_matches || !object)
 		return object;
@@ -161,11 +162,20 @@ static json_t *advice_json(const struct overlap_answer *a)
 static json_t *matrix_json(const struct overlap_answer *a)
 {
 	const struct weft_exchange *x = &a->exchange;
+	json_t *axes = json_object();
 
-	return json_pack("{s:i, s:I, s:f, s:i, s:f}", "ranks", (int)x->n_ranks,
-			 "pairs", (json_int_t)x->n_pairs, "bytes_per_step",
-			 x->placed_bytes, "unplaced", (int)x->n_unplaced,
-			 "unplaced_bytes", x->unplaced_bytes);
+	for (int i = 0; i <= WEFT_N_AXES; i++) {
+		if (x->axis_bytes[i] > 0)
+			json_object_set_new(axes,
+					    i < WEFT_N_AXES ? weft_axis_names[i]
+							    : "unknown",
+					    json_real(x->axis_bytes[i]));
+	}
+	return json_pack("{s:i, s:I, s:f, s:o, s:i, s:f}", "ranks",
+			 (int)x->n_ranks, "pairs", (json_int_t)x->n_pairs,
+			 "bytes_per_step", x->placed_bytes, "by_axis", axes,
+			 "unplaced", (int)x->n_unplaced, "unplaced_bytes",
+			 x->unplaced_bytes);
 }
 
 int overlap_print_json(const struct overlap_answer *a, struct weft_error *err)

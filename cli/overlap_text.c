@@ -272,6 +272,13 @@ static void print_matrix(const struct overlap_answer *a)
 		       report_quantity(x->placed_bytes, "B", bytes,
 				       sizeof(bytes)),
 		       x->n_pairs);
+	for (int i = 0; i < WEFT_N_AXES; i++) {
+		if (x->axis_bytes[i] > 0)
+			printf("    %s of these for %s\n",
+			       report_quantity(x->axis_bytes[i], "B", bytes,
+					       sizeof(bytes)),
+			       weft_axis_names[i]);
+	}
 	if (x->n_unplaced)
 		printf("%s  %u collectives (%s) not between known ranks\n",
 		       x->n_pairs ? "" : "\n", x->n_unplaced,

@@ -7,11 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More distinct sizes than this say no more about a line. */
-#define MAX_SIZES 256
-#define MIN_SIZES 3
-#define MAX_ERROR 0.2
-
 const char *const weft_advice_names[WEFT_N_ADVICES] = {
 	[WEFT_ADVICE_STRAGGLERS] = "stragglers",
 	[WEFT_ADVICE_STREAM_PRIORITY] = "stream_priority",
@@ -19,146 +14,8 @@ const char *const weft_advice_names[WEFT_N_ADVICES] = {
 	[WEFT_ADVICE_ACCUMULATION] = "accumulation",
 	[WEFT_ADVICE_COMPRESSION] = "compression",
 	[WEFT_ADVICE_ALGORITHM] = "algorithm",
+	[WEFT_ADVICE_LAUNCH_GAPS] = "launch_gaps",
 };
-
-double weft_advice_transfer_s(const struct weft_advice_input *in, uint32_t a,
-			      uint32_t i)
-{
-	if (in->waits && in->waits->transfer_s[a][i] >= 0)
-		return in->waits->transfer_s[a][i];
-	return in->overlaps[a].time_each_s[i];
-}
-
-/* ---- the line through what was measured ---- */
-
-struct sample {
-	double size_bytes, time_s;
-};
-
-static int by_size(const void *a, const void *b)
-{
-	const struct sample *x = a, *y = b;
-
-	if (x->size_bytes != y->size_bytes)
-		return x->size_bytes < y->size_bytes ? -1 : 1;
-	return x->time_s < y->time_s ? -1 : x->time_s > y->time_s;
-}
-
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-static double median(double *values, size_t n)
-{
-	qsort(values, n, sizeof(*values), by_value);
-	return n % 2 ? values[n / 2]
-		     : 0.5 * (values[n / 2 - 1] + values[n / 2]);
-}
-
-static size_t samples_take(const struct weft_advice_input *in,
-			   enum weft_trace_op op, uint32_t n_ranks,
-			   struct sample *samples)
-{
-	size_t n = 0;
-
-	for (uint32_t a = 0; a < in->n_traces; a++) {
-		const struct weft_trace *t = &in->traces[a];
-
-		for (uint32_t i = 0; i < t->n_collectives; i++) {
-			const struct weft_trace_collective *c =
-				&t->collectives[i];
-			double time = weft_advice_transfer_s(in, a, i);
-
-			if (c->op == op && c->n_ranks == n_ranks &&
-			    c->size_bytes > 0 && time > 0)
-				samples[n++] =
-					(struct sample){c->size_bytes, time};
-		}
-	}
-	return n;
-}
-
-/* The fastest of each size; at most MAX_SIZES, evenly chosen. */
-static size_t samples_thin(struct sample *samples, size_t n)
-{
-	size_t kept = 0, step;
-
-	if (n)
-		qsort(samples, n, sizeof(*samples), by_size);
-	for (size_t i = 0; i < n; i++) {
-		if (!kept ||
-		    samples[i].size_bytes != samples[kept - 1].size_bytes)
-			samples[kept++] = samples[i];
-	}
-	step = (kept + MAX_SIZES - 1) / MAX_SIZES;
-	if (step < 2)
-		return kept;
-	n = 0;
-	for (size_t i = 0; i < kept; i += step)
-		samples[n++] = samples[i];
-	return n;
-}
-
-static void line_fit(const struct sample *s, size_t n, double *scratch,
-		     struct weft_trace_fit *fit)
-{
-	size_t k = 0;
-	double slope, miss;
-
-	for (size_t i = 0; i < n; i++) {
-		for (size_t j = i + 1; j < n; j++)
-			scratch[k++] = (s[j].time_s - s[i].time_s) /
-				       (s[j].size_bytes - s[i].size_bytes);
-	}
-	slope = median(scratch, k);
-	for (size_t i = 0; i < n; i++)
-		scratch[i] = s[i].time_s - slope * s[i].size_bytes;
-	fit->alpha_s = median(scratch, n);
-	for (size_t i = 0; i < n; i++)
-		scratch[i] = fabs(fit->alpha_s + slope * s[i].size_bytes -
-				  s[i].time_s);
-	miss = median(scratch, n);
-	for (size_t i = 0; i < n; i++)
-		scratch[i] = fabs(fit->alpha_s + slope * s[i].size_bytes -
-				  s[i].time_s) /
-			     s[i].time_s;
-	fit->error = median(scratch, n);
-	fit->rate_bytes_per_s = slope > 0 ? 1 / slope : 0;
-	fit->is_supported =
-		slope > 0 && fit->alpha_s >= 0 && fit->error < MAX_ERROR &&
-		slope * (s[n - 1].size_bytes - s[0].size_bytes) > 2 * miss;
-}
-
-int weft_trace_fit(const struct weft_advice_input *in, enum weft_trace_op op,
-		   uint32_t n_ranks, struct weft_trace_fit *fit,
-		   struct weft_error *err)
-{
-	struct sample *samples;
-	double *scratch = NULL;
-	size_t n = 0;
-	int code = -1;
-
-	*fit = (struct weft_trace_fit){.n_ranks = n_ranks};
-	for (uint32_t a = 0; a < in->n_traces; a++)
-		n += in->traces[a].n_collectives;
-	samples = weft_calloc(n, sizeof(*samples), err);
-	if (!samples)
-		return -1;
-	n = samples_thin(samples, samples_take(in, op, n_ranks, samples));
-	fit->n_sizes = (uint32_t)n;
-	scratch = weft_calloc(n * n, sizeof(*scratch), err);
-	if (scratch) {
-		if (n >= MIN_SIZES)
-			line_fit(samples, n, scratch, fit);
-		code = 0;
-	}
-	free(samples);
-	free(scratch);
-	return code;
-}
 
 /* ---- gains ---- */
 
@@ -313,7 +170,7 @@ static const char *fit_text(const struct gain *g, char *text, size_t size)
 			 weft_trace_op_names[g->op], g->fit.n_ranks,
 			 1e6 * g->fit.alpha_s, 1e-9 * g->fit.rate_bytes_per_s,
 			 g->fit.n_sizes, 100 * g->fit.error);
-	else if (g->fit.n_sizes < MIN_SIZES)
+	else if (g->fit.n_sizes < WEFT_TRACE_FIT_SIZES)
 		snprintf(text, size,
 			 "%u sizes of %s are too few for latency and rate",
 			 g->fit.n_sizes, weft_trace_op_names[g->op]);
@@ -364,12 +221,15 @@ static void stragglers_say(struct gain *g, struct weft_advice *advice)
 		 1e3 * w->ranks[worst].caused_s);
 }
 
+static const char no_launches[] =
+	"the trace has no launches (no CUDA runtime events)";
+
 static void priority_say(struct gain *g, struct weft_advice *advice)
 {
 	calls_walk(g, priority_call);
 	if (!g->n_known) {
-		snprintf(advice->basis, sizeof(advice->basis),
-			 "the trace has no launches (no CUDA runtime events)");
+		snprintf(advice->basis, sizeof(advice->basis), "%s",
+			 no_launches);
 		return;
 	}
 	advice->has_basis = true;
@@ -497,6 +357,35 @@ static void algorithm_say(struct gain *g, struct weft_advice *advice)
 		 fit);
 }
 
+static void gaps_say(struct gain *g, struct weft_advice *advice)
+{
+	double sum = 0, idle = 0;
+	uint32_t n = 0;
+
+	for (uint32_t a = 0; a < g->in->n_traces; a++) {
+		const struct weft_overlap *o = &g->in->overlaps[a];
+
+		if (o->unlaunched_s < 0)
+			continue;
+		sum += o->unlaunched_s;
+		idle += o->idle_s;
+		n++;
+	}
+	if (!n) {
+		snprintf(advice->basis, sizeof(advice->basis), "%s",
+			 no_launches);
+		return;
+	}
+	advice->has_basis = true;
+	advice->gain_s = sum / n;
+	snprintf(advice->what, sizeof(advice->what),
+		 "launch earlier: CUDA graphs, fewer kernels, less CPU work");
+	snprintf(advice->basis, sizeof(advice->basis),
+		 "at most: the GPU idles %.3g ms, in %.3g of these the next "
+		 "kernel is not launched yet",
+		 1e3 * idle / n, 1e3 * sum / n);
+}
+
 static void (*const says[WEFT_N_ADVICES])(struct gain *,
 					  struct weft_advice *) = {
 	[WEFT_ADVICE_STRAGGLERS] = stragglers_say,
@@ -505,6 +394,7 @@ static void (*const says[WEFT_N_ADVICES])(struct gain *,
 	[WEFT_ADVICE_ACCUMULATION] = accumulation_say,
 	[WEFT_ADVICE_COMPRESSION] = compression_say,
 	[WEFT_ADVICE_ALGORITHM] = algorithm_say,
+	[WEFT_ADVICE_LAUNCH_GAPS] = gaps_say,
 };
 
 static int by_gain(const void *a, const void *b)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* advice.h - what would shorten the exposed communication of a trace, by how
- * much at most, and from what that figure comes
+/* advice.h - what would shorten the traced time, by how much at most, and from
+ * what that figure comes
  *
  * Every gain is computed from the trace's own times: what is not recorded gives
- * no advice, and no gain is larger than the exposed time it removes.
+ * no advice, and no gain is larger than the exposed or idle time it removes.
  */
 #ifndef WEFT_COSTMODEL_ADVICE_H
 #define WEFT_COSTMODEL_ADVICE_H
@@ -18,6 +18,7 @@ enum weft_advice_kind {
 	WEFT_ADVICE_ACCUMULATION,
 	WEFT_ADVICE_COMPRESSION,
 	WEFT_ADVICE_ALGORITHM,
+	WEFT_ADVICE_LAUNCH_GAPS,
 	WEFT_N_ADVICES
 };
 extern const char *const weft_advice_names[WEFT_N_ADVICES];
@@ -28,6 +29,9 @@ struct weft_advice {
 	double gain_s;	/* of the traced time, mean over the ranks */
 	char what[200], basis[400];
 };
+
+/* Distinct sizes that a fit needs. */
+#define WEFT_TRACE_FIT_SIZES 3
 
 /* Time of one kind of collective over n ranks as a straight line through what
  * was measured: alpha_s + size / rate_bytes_per_s.  Median of slopes over the

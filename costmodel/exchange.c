@@ -15,12 +15,13 @@ struct work {
 	uint32_t n_traces;
 	struct weft_exchange *out;
 	size_t room;
-	double *row;	 /* [n_ranks] what one rank sends */
+	double *rows;	 /* [N_AXES + 1][n_ranks] what one rank sends */
 	uint8_t *traced; /* [n_ranks] */
 	struct weft_error *err;
 };
 
-static int pair_add(struct work *w, uint32_t from, uint32_t to, double bytes)
+static int pair_add(struct work *w, uint32_t from, uint32_t to,
+		    enum weft_axis axis, double bytes)
 {
 	struct weft_exchange *x = w->out;
 
@@ -42,8 +43,16 @@ static int pair_add(struct work *w, uint32_t from, uint32_t to, double bytes)
 		x->pairs = larger;
 		w->room = room;
 	}
-	x->pairs[x->n_pairs++] = (struct weft_exchange_pair){from, to, bytes};
+	x->pairs[x->n_pairs++] =
+		(struct weft_exchange_pair){from, to, axis, bytes};
 	return 0;
+}
+
+static enum weft_axis axis_of(const struct weft_trace *t,
+			      const struct weft_trace_collective *c)
+{
+	return c->group == WEFT_TRACE_NONE ? WEFT_N_AXES
+					   : t->groups[c->group].axis;
 }
 
 /* Index of rank in the group; n_ranks when it is no member. */
@@ -82,6 +91,7 @@ static void all_to_all_add(struct work *w, const struct weft_trace *t,
 			   const struct weft_trace_collective *c,
 			   const struct weft_trace_group *g)
 {
+	double *row = w->rows + (size_t)axis_of(t, c) * w->out->n_ranks;
 	const double *split = t->splits + c->first_split;
 	bool recorded = c->n_splits == g->n_ranks;
 	double sum = 0;
@@ -89,9 +99,9 @@ static void all_to_all_add(struct work *w, const struct weft_trace *t,
 	for (uint32_t j = 0; recorded && j < g->n_ranks; j++)
 		sum += split[j];
 	for (uint32_t j = 0; j < g->n_ranks; j++)
-		w->row[g->ranks[j]] += c->size_bytes *
-				       (recorded && sum > 0 ? split[j] / sum
-							    : 1.0 / g->n_ranks);
+		row[g->ranks[j]] += c->size_bytes *
+				    (recorded && sum > 0 ? split[j] / sum
+							 : 1.0 / g->n_ranks);
 }
 
 static const struct weft_trace_group *
@@ -108,6 +118,7 @@ static bool call_add(struct work *w, const struct weft_trace *t,
 		     const struct weft_trace_collective *c, uint32_t rank)
 {
 	const struct weft_trace_group *g = group_of(t, c);
+	double *row = w->rows + (size_t)axis_of(t, c) * w->out->n_ranks;
 	uint32_t at;
 
 	if (c->op == WEFT_OP_BARRIER || c->op == WEFT_OP_RECV)
@@ -115,7 +126,7 @@ static bool call_add(struct work *w, const struct weft_trace *t,
 	if (!(c->size_bytes > 0))
 		return false;
 	if (c->op == WEFT_OP_SEND && c->peer < w->out->n_ranks) {
-		w->row[c->peer] += c->size_bytes;
+		row[c->peer] += c->size_bytes;
 		return true;
 	}
 	if (!g)
@@ -126,19 +137,23 @@ static bool call_add(struct work *w, const struct weft_trace *t,
 	if (c->op == WEFT_OP_ALL_TO_ALL)
 		all_to_all_add(w, t, c, g);
 	else if (is_ring(c->op))
-		w->row[g->ranks[(at + 1) % g->n_ranks]] +=
+		row[g->ranks[(at + 1) % g->n_ranks]] +=
 			ring_bytes(c, g->n_ranks);
 	else
 		return false;
 	return true;
 }
 
-static int row_flush(struct work *w, uint32_t from)
+static int rows_flush(struct work *w, uint32_t from)
 {
-	for (uint32_t to = 0; to < w->out->n_ranks; to++) {
-		if (w->row[to] > 0 && pair_add(w, from, to, w->row[to]))
+	uint32_t n = w->out->n_ranks;
+
+	for (size_t i = 0; i < (WEFT_N_AXES + 1) * (size_t)n; i++) {
+		if (w->rows[i] > 0 &&
+		    pair_add(w, from, (uint32_t)(i % n),
+			     (enum weft_axis)(i / n), w->rows[i]))
 			return -1;
-		w->row[to] = 0;
+		w->rows[i] = 0;
 	}
 	return 0;
 }
@@ -153,7 +168,7 @@ static int trace_add(struct work *w, const struct weft_trace *t)
 		w->out->n_unplaced++;
 		w->out->unplaced_bytes += c->size_bytes;
 	}
-	return row_flush(w, t->rank);
+	return rows_flush(w, t->rank);
 }
 
 /* Sends of ranks without a trace, as their receivers recorded them. */
@@ -164,7 +179,7 @@ static int receives_add(struct work *w, const struct weft_trace *t)
 
 		if (c->op == WEFT_OP_RECV && c->peer < w->out->n_ranks &&
 		    !w->traced[c->peer] &&
-		    pair_add(w, c->peer, t->rank, c->size_bytes))
+		    pair_add(w, c->peer, t->rank, axis_of(t, c), c->size_bytes))
 			return -1;
 	}
 	return 0;
@@ -206,10 +221,10 @@ static int absent_add(struct work *w, const struct weft_trace *t,
 
 		if (w->traced[from])
 			continue;
-		if (pair_add(w, from, next, ring))
+		if (pair_add(w, from, next, g->axis, ring))
 			return -1;
 		for (uint32_t j = 0; each > 0 && j < g->n_ranks; j++) {
-			if (pair_add(w, from, g->ranks[j], each))
+			if (pair_add(w, from, g->ranks[j], g->axis, each))
 				return -1;
 		}
 	}
@@ -222,7 +237,9 @@ static int by_pair(const void *a, const void *b)
 
 	if (x->from != y->from)
 		return x->from < y->from ? -1 : 1;
-	return x->to < y->to ? -1 : x->to > y->to;
+	if (x->to != y->to)
+		return x->to < y->to ? -1 : 1;
+	return (int)x->axis - (int)y->axis;
 }
 
 /* Sorts, sums equal pairs and divides by the steps. */
@@ -242,6 +259,7 @@ static void pairs_finish(struct weft_exchange *x, uint32_t n_steps)
 	for (size_t i = 0; i < n; i++) {
 		x->pairs[i].bytes /= n_steps;
 		x->placed_bytes += x->pairs[i].bytes;
+		x->axis_bytes[x->pairs[i].axis] += x->pairs[i].bytes;
 	}
 }
 
@@ -274,9 +292,10 @@ static int work_run(struct work *w)
 {
 	uint32_t n = w->out->n_ranks = ranks_count(w);
 
-	w->row = weft_calloc(n, sizeof(*w->row), w->err);
+	w->rows = weft_calloc((WEFT_N_AXES + 1) * (size_t)n, sizeof(*w->rows),
+			      w->err);
 	w->traced = weft_calloc(n, sizeof(*w->traced), w->err);
-	if (!w->row || !w->traced)
+	if (!w->rows || !w->traced)
 		return -1;
 	for (uint32_t a = 0; a < w->n_traces; a++)
 		w->traced[w->traces[a].rank] = 1;
@@ -307,7 +326,7 @@ int weft_exchange_build(const struct weft_trace *traces, uint32_t n_traces,
 	code = work_run(&w);
 	if (!code)
 		pairs_finish(exchange, n_steps);
-	free(w.row);
+	free(w.rows);
 	free(w.traced);
 	if (code)
 		weft_exchange_free(exchange);

@@ -9,15 +9,17 @@
 
 struct weft_exchange_pair {
 	uint32_t from, to;
+	enum weft_axis axis; /* WEFT_N_AXES: its group does not tell */
 	double bytes;
 };
 
 struct weft_exchange {
 	uint32_t n_ranks;
-	/* ascending from, then to; bytes > 0, per step */
+	/* ascending from, to, axis; bytes > 0, per step */
 	struct weft_exchange_pair *pairs;
 	size_t n_pairs;
-	double placed_bytes; /* sum of the pairs */
+	double placed_bytes;		    /* sum of the pairs */
+	double axis_bytes[WEFT_N_AXES + 1]; /* of these, by axis */
 	/* Calls whose group or size is not recorded, or whose root is not. */
 	uint32_t n_unplaced;
 	double unplaced_bytes; /* sum of their sizes, of all steps */

@@ -95,6 +95,7 @@ noinst_LTLIBRARIES += libweft_trace.la
 libweft_trace_la_SOURCES = \
 	%D%/advice.c \
 	%D%/advice.h \
+	%D%/advice_fit.c \
 	%D%/exchange.c \
 	%D%/exchange.h \
 	%D%/json_stream.c \
@@ -110,6 +111,7 @@ libweft_trace_la_SOURCES = \
 	%D%/trace_join.c \
 	%D%/trace_kineto.c \
 	%D%/trace_kineto.h \
+	%D%/trace_words.c \
 	%D%/waits.c \
 	%D%/waits.h \
 	# End of libweft_trace_la_SOURCES

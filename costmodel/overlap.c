@@ -8,6 +8,7 @@
 /* Disjoint intervals by start; covered[i]: length of those before i. */
 struct span {
 	int64_t start_ns, end_ns, covered_ns;
+	uint32_t first; /* event that begins it */
 };
 
 struct cover {
@@ -38,7 +39,10 @@ static int cover_build(const struct weft_trace *t, unsigned works,
 			continue;
 		}
 		cover->spans[cover->n++] = (struct span){
-			.start_ns = e->start_ns, .end_ns = e->end_ns};
+			.start_ns = e->start_ns,
+			.end_ns = e->end_ns,
+			.first = i,
+		};
 	}
 	for (size_t i = 0; i < cover->n; i++) {
 		struct span *s = &cover->spans[i];
@@ -129,6 +133,28 @@ static void whole_measure(const struct weft_trace *t, const struct cover *comp,
 	o->exposed_s = seconds(comm->total_ns - overlap);
 	if (comm->total_ns > 0)
 		o->eta_overlap = (double)overlap / (double)comm->total_ns;
+}
+
+/* What of the gaps passes before the work that ends them is launched. */
+static double unlaunched(const struct weft_trace *t, const struct cover *all)
+{
+	int64_t sum = 0;
+	bool recorded = false;
+
+	for (size_t i = 1; i < all->n; i++) {
+		const struct span *s = &all->spans[i];
+		int64_t launch = t->events[s->first].launch_ns;
+		int64_t free = all->spans[i - 1].end_ns;
+
+		if (launch == WEFT_TRACE_NO_TIME)
+			continue;
+		recorded = true;
+		if (launch > s->start_ns)
+			launch = s->start_ns;
+		if (launch > free)
+			sum += launch - free;
+	}
+	return recorded ? seconds(sum) : -1;
 }
 
 /* Kernels by launch, with the latest end of those launched so far. */
@@ -262,7 +288,7 @@ int weft_overlap_build(const struct weft_trace *trace, struct weft_overlap *o,
 	struct cover comp = {0}, comm = {0}, both = {0}, all = {0};
 	int code = -1;
 
-	*o = (struct weft_overlap){0};
+	*o = (struct weft_overlap){.unlaunched_s = -1};
 	if (arrays_make(trace, o, err))
 		goto out;
 	if (!trace->n_events) {
@@ -278,6 +304,7 @@ int weft_overlap_build(const struct weft_trace *trace, struct weft_overlap *o,
 	whole_measure(trace, &comp, &comm, o);
 	o->copy_s = seconds(all.total_ns - both.total_ns);
 	o->idle_s = o->span_s - seconds(all.total_ns);
+	o->unlaunched_s = unlaunched(trace, &all);
 	each_measure(trace, &comp, o);
 	code = 0;
 out:

@@ -31,7 +31,10 @@ struct weft_overlap {
 	double exposed_s; /* comm_s - overlap_s */
 	double copy_s;	  /* copies while neither computing nor communicating */
 	double idle_s;	  /* span_s without any work */
-	double eta_overlap; /* 0 when nothing was communicated */
+	double unlaunched_s; /* of this, while the next work was not launched
+			      * yet: the GPU waits for the CPU; -1: launches
+			      * not recorded */
+	double eta_overlap;  /* 0 when nothing was communicated */
 	struct weft_overlap_kind kinds[WEFT_N_OPS];
 	uint32_t n_collectives;
 	/* [n_collectives], index as in the trace */

@@ -8,6 +8,7 @@
 #ifndef WEFT_COSTMODEL_TRACE_H
 #define WEFT_COSTMODEL_TRACE_H
 
+#include "costmodel/traffic.h"
 #include "topology/error.h"
 
 #include <stdbool.h>
@@ -75,11 +76,13 @@ struct weft_trace_collective {
 };
 
 struct weft_trace_group {
-	char *name;	    /* as recorded, or "#k" */
-	uint32_t n_ranks;   /* 0: not recorded */
-	uint32_t *ranks;    /* [n_ranks] in the group's order, or NULL */
-	bool name_is_local; /* the name says nothing to other ranks */
-	bool is_world;	    /* of all ranks, however many */
+	char *name;	     /* as recorded, or "#k" */
+	uint32_t n_ranks;    /* 0: not recorded */
+	uint32_t *ranks;     /* [n_ranks] in the group's order, or NULL */
+	enum weft_axis axis; /* as its description says; WEFT_N_AXES: it
+			      * does not */
+	bool name_is_local;  /* the name says nothing to other ranks */
+	bool is_world;	     /* of all ranks, however many */
 };
 
 struct weft_trace {

@@ -20,7 +20,8 @@ struct weft_trace_call {
 	double in_elements, out_elements;
 	double in_bytes, out_bytes; /* used where there are no elements */
 	uint32_t n_ranks;
-	const char *group_name; /* NULL: not recorded */
+	const char *group_name;	 /* NULL: not recorded */
+	const char *group_about; /* its description, or NULL */
 	const json_t *group_ranks;
 	double rank_start, rank_stride; /* -1: not recorded */
 	const json_t *in_split, *out_split;
@@ -55,6 +56,11 @@ bool weft_trace_is_comm(const char *kernel);
 void weft_trace_how(const char *kernel, char *how, size_t size);
 /* Bytes of "Float", "c10::BFloat16", "long int", ...; 0 when unknown. */
 uint32_t weft_trace_dtype_bytes(const char *dtype, bool *is_float);
+
+/* The axis of parallelism that a group's name or description (may be NULL)
+ * tells: "TENSOR_MODEL_PARALLEL_GROUP", "mesh_dp_shard", ...; WEFT_N_AXES. */
+enum weft_axis weft_trace_axis_of(const char *about);
+void weft_trace_group_about(struct weft_trace_group *g, const char *about);
 
 /* A list, or a text that holds one ("[0, 1]"), as a new reference; NULL when
  * it is neither. */

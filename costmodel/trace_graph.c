@@ -135,6 +135,7 @@ static int call_take(struct weft_trace_draft *d, const json_t *node,
 		call.n_ranks = (uint32_t)n_ranks;
 	call.group_name =
 		group_name(r, node, group, sizeof(group), &call.group_is_local);
+	call.group_about = json_string_value(attribute(node, "pg_desc"));
 	call.sequence = weft_trace_number(near_name(r, -3), -1);
 	call.in_split = near_name(r, 1);
 	call.out_split = near_name(r, 2);

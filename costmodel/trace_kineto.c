@@ -124,6 +124,8 @@ static bool call_read(const struct record *r, struct weft_trace_call *call)
 	if (n_ranks >= 1 && n_ranks <= WEFT_TRACE_MAX_RANKS)
 		call->n_ranks = (uint32_t)n_ranks;
 	call->group_name = json_string_value(arg(r, "Process Group Name"));
+	call->group_about =
+		json_string_value(arg(r, "Process Group Description"));
 	call->group_ranks = arg(r, "Process Group Ranks");
 	call->rank_start = weft_trace_number(arg(r, "Global rank start"), -1);
 	call->rank_stride = weft_trace_number(arg(r, "Global rank stride"), -1);
@@ -340,6 +342,7 @@ int weft_trace_kineto_events(struct weft_trace_reader *r)
 /* Process groups with the ranks that the profiler cut short elsewhere. */
 static int groups_read(struct weft_trace_reader *r, const json_t *config)
 {
+	uint32_t index;
 	json_t *group;
 	size_t i;
 
@@ -353,9 +356,13 @@ static int groups_read(struct weft_trace_reader *r, const json_t *config)
 		if (!json_is_string(name) ||
 		    !(n >= 1 && n <= WEFT_TRACE_MAX_RANKS))
 			continue;
-		if (weft_trace_add_group(&r->draft, json_string_value(name),
-					 ranks, (uint32_t)n) == WEFT_TRACE_NONE)
+		index = weft_trace_add_group(&r->draft, json_string_value(name),
+					     ranks, (uint32_t)n);
+		if (index == WEFT_TRACE_NONE)
 			return -1;
+		weft_trace_group_about(
+			&r->draft.trace->groups[index],
+			json_string_value(json_object_get(group, "pg_desc")));
 	}
 	return 0;
 }

@@ -62,7 +62,7 @@ check "and its exposed part" near '.collectives[0].exposed_s' 20e-6
 check "no model without a link" json '.collectives[0].model_s == null'
 check "no waits with one trace" json '.collectives[0].wait_s == null'
 check "every advice has its basis" json \
-	'(.advice | length == 6) and all(.advice[]; .basis | length > 0)'
+	'(.advice | length == 7) and all(.advice[]; .basis | length > 0)'
 check "what is not recorded gains nothing" json \
 	'.advice[] | select(.name == "stragglers") | .gain_s == null'
 

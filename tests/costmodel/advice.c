@@ -87,12 +87,13 @@ static void what_is_not_recorded_gives_no_advice(void **state)
 {
 	static const enum weft_advice_kind silent[] = {
 		WEFT_ADVICE_STRAGGLERS, WEFT_ADVICE_STREAM_PRIORITY,
-		WEFT_ADVICE_BUCKET_SIZE, WEFT_ADVICE_ALGORITHM};
+		WEFT_ADVICE_BUCKET_SIZE, WEFT_ADVICE_ALGORITHM,
+		WEFT_ADVICE_LAUNCH_GAPS};
 	struct run run;
 
 	(void)state;
 	run_of(KINETO(RANK(0), REDUCE(0, 100, 1000)), NULL, &run);
-	for (size_t i = 0; i < 4; i++) {
+	for (size_t i = 0; i < sizeof(silent) / sizeof(silent[0]); i++) {
 		assert_false(advice(&run, silent[i])->has_basis);
 		assert_true(strlen(advice(&run, silent[i])->basis) > 10);
 	}

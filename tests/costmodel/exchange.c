@@ -111,6 +111,43 @@ static void sends_go_to_their_peer_and_receives_come_from_it(void **state)
 	weft_exchange_free(&x);
 }
 
+static void a_groups_description_tells_the_axis(void **state)
+{
+	static const struct {
+		const char *about;
+		enum weft_axis axis;
+	} cases[] = {
+		{"TENSOR_MODEL_PARALLEL_GROUP", WEFT_AXIS_TP},
+		{"EXPERT_MODEL_PARALLEL_GROUP", WEFT_AXIS_EP},
+		{"EXPERT_DATA_PARALLEL_GROUP", WEFT_AXIS_DP},
+		{"PIPELINE_MODEL_PARALLEL_GROUP", WEFT_AXIS_PP},
+		{"CONTEXT_PARALLEL_GROUP", WEFT_AXIS_CP},
+		{"mesh_tp", WEFT_AXIS_TP},
+		{"mesh_dp_shard", WEFT_AXIS_DP},
+		{"default_pg", WEFT_N_AXES},
+		{"endpoint", WEFT_N_AXES},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct weft_exchange x;
+		char text[1024];
+
+		snprintf(text, sizeof(text),
+			 KINETO(RANK1,
+				NCCL("AllReduce", 1, 2,
+				     CALL4("allreduce", 800, 800,
+					   ",\"Process Group Description\":"
+					   "\"%s\""))),
+			 cases[i].about);
+		exchange_of(text, 1, &x);
+		assert_int_equal(x.n_pairs, 4);
+		assert_int_equal(x.pairs[0].axis, cases[i].axis);
+		assert_close(x.axis_bytes[cases[i].axis], 4800, 1e-12);
+		weft_exchange_free(&x);
+	}
+}
+
 static void what_cannot_be_placed_is_counted(void **state)
 {
 	struct weft_exchange x;
@@ -175,6 +212,7 @@ int main(void)
 		cmocka_unit_test(an_all_to_all_sends_its_splits),
 		cmocka_unit_test(
 			sends_go_to_their_peer_and_receives_come_from_it),
+		cmocka_unit_test(a_groups_description_tells_the_axis),
 		cmocka_unit_test(what_cannot_be_placed_is_counted),
 		cmocka_unit_test(eight_ranks_of_others_give_a_whole_matrix),
 	};

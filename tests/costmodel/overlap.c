@@ -155,6 +155,28 @@ static void delay_counts_from_when_all_it_waits_for_is_done(void **state)
 	measured_free(&m);
 }
 
+/* Gaps of 10 us each: the first ends 4 us after its launch, the second with
+ * work launched long before. */
+static void idle_before_a_launch_is_the_cpus(void **state)
+{
+	struct measured m;
+
+	(void)state;
+	measure(KINETO("",
+		       LAUNCH(1, 0) "," LAUNCH(2, 16) "," LAUNCH(3, 17) "," KERNEL(
+			       7, 0, 10,
+			       ",\"correlation\":1") "," KERNEL(7, 20, 10,
+								",\"correlation"
+								"\":2") "," KERNEL(7,
+										   40,
+										   10,
+										   ",\"correlation\":3")),
+		&m);
+	assert_close(m.o.idle_s, 20e-6, 1e-9);
+	assert_close(m.o.unlaunched_s, 6e-6, 1e-9);
+	measured_free(&m);
+}
+
 static void ring_times_are_those_of_the_table(void **state)
 {
 	(void)state;
@@ -262,6 +284,7 @@ int main(void)
 		cmocka_unit_test(copies_count_only_where_nothing_else_runs),
 		cmocka_unit_test(
 			delay_counts_from_when_all_it_waits_for_is_done),
+		cmocka_unit_test(idle_before_a_launch_is_the_cpus),
 		cmocka_unit_test(ring_times_are_those_of_the_table),
 		cmocka_unit_test(
 			random_traces_agree_with_counting_every_instant),
