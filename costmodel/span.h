@@ -24,6 +24,8 @@ struct weft_spans {
 	const struct weft_fabric *fabric;
 	const struct weft_schedule *schedule;
 	const uint32_t *where;
+	enum weft_choice_of_algorithm algorithm; /* of collectives; WEFT_BY_SIZE
+						  * after weft_spans_build */
 	uint32_t n_stages, n_kinds;
 	uint32_t *kind;		/* [n_calls] row of span */
 	struct weft_span *span; /* [n_kinds][n_stages] */
@@ -39,8 +41,10 @@ int weft_spans_build(const struct weft_fabric *f,
 		     struct weft_error *err);
 void weft_spans_free(struct weft_spans *spans);
 
-/* Seconds of one call, number `call` of the schedule, in a stage.  An
- * all-reduce is a ring or a double binary tree, whichever is faster. */
+/* Seconds of one call, number `call` of the schedule, in a stage.  By size, an
+ * all-reduce is a ring or a double binary tree, whichever is faster.  Rings
+ * leave a domain through the links of all their ranks in it, so what a
+ * hierarchical algorithm sends over them is the same. */
 double weft_spans_call_s(const struct weft_spans *spans, uint32_t call,
 			 uint32_t stage);
 

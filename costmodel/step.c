@@ -28,6 +28,12 @@
 #define STATE_BYTES 18.0
 /* Share of the memory that a job fills. */
 #define MEMORY_FILL 0.95
+/* Of a layer that is recomputed for lack of memory, products that are: the most
+ * expensive ones are kept first. */
+#define PRODUCTS_REPEATED 0.5
+/* Of what a ZeRO-3 rank gathers and reduces in the backward pass, seen even
+ * where layers take longer: a gather waits for the reduction before it. */
+#define GATHER_SEEN 0.5
 /* Layers whose gathered weights a ZeRO-3 rank holds at once. */
 #define GATHERED_LAYERS 4
 
@@ -124,7 +130,9 @@ static double recompute_s(const struct build *b,
 {
 	const double again[WEFT_N_RECOMPUTES] = {
 		[WEFT_RECOMPUTE_NONE] =
-			b->recomputed * weft_pass_s(&layer->forward),
+			b->recomputed *
+			(weft_pass_s(&layer->forward) -
+			 (1 - PRODUCTS_REPEATED) * layer->forward.products_s),
 		[WEFT_RECOMPUTE_SELECTIVE] = layer->forward.attention_s,
 		[WEFT_RECOMPUTE_FULL] = weft_pass_s(&layer->forward),
 	};
@@ -375,8 +383,9 @@ static void stage_exposed(const struct build *b, const struct calls *c,
 	exposed[WEFT_AXIS_DP] +=
 		exposed_timeline(&c->gathered[WEFT_FORWARD], stage_forward_s(s),
 				 s->layers) +
-		exposed_timeline(&c->gathered[WEFT_BACKWARD],
-				 stage_backward_s(s), s->layers);
+		fmax(GATHER_SEEN * c->gathered[WEFT_BACKWARD].time_s,
+		     exposed_timeline(&c->gathered[WEFT_BACKWARD],
+				      stage_backward_s(s), s->layers));
 }
 
 /* Exposed once a step.  The gradients of a chunk are ready when its last
@@ -538,6 +547,7 @@ int weft_step(const struct weft_fabric *f, const struct weft_spec *spec,
 	if (!b.stages || compute_prepare(&b, err) ||
 	    weft_spans_build(f, schedule, where, &b.spans, err))
 		goto out;
+	b.spans.algorithm = spec->algorithm;
 	for (uint32_t p = 0; p < spec->pp; p++) {
 		struct calls calls = {0};
 

@@ -364,6 +364,33 @@ static void a_ring_uses_all_the_nics_of_its_node(void **state)
 	job_close(&job);
 }
 
+static void the_algorithm_asked_for_is_priced(void **state)
+{
+	static const char *const names[] = {"ring", "tree", "halving-doubling",
+					    "in-network", "auto"};
+	double by[sizeof(names) / sizeof(names[0])];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		const struct weft_step_options never = {.overlap = WEFT_NEVER};
+		struct job job;
+		char spec[128];
+
+		snprintf(spec, sizeof(spec),
+			 "gpus=32,dp=32,model=llama3-8B,gbs=32,bucket=1MiB,"
+			 "algorithm=%s",
+			 names[i]);
+		job = job_open(spec, "leaf:2 node:2 gpu:8",
+			       "dgx-h100-superpod");
+		by[i] = job_step(&job, &never).exposed_s[WEFT_AXIS_DP];
+		assert_true(isfinite(by[i]) && by[i] > 0);
+		job_close(&job);
+	}
+	/* of one MiB, latency is what counts: 62 hops around a ring */
+	for (size_t i = 1; i < sizeof(names) / sizeof(names[0]); i++)
+		assert_true(by[i] < by[0]);
+}
+
 static void ranks_that_no_link_joins_are_an_error(void **state)
 {
 	static const char text[] = "weft: fabric/1\n"
@@ -429,6 +456,7 @@ int main(void)
 		cmocka_unit_test(
 			a_ring_between_nodes_takes_its_bytes_over_a_nic),
 		cmocka_unit_test(a_ring_uses_all_the_nics_of_its_node),
+		cmocka_unit_test(the_algorithm_asked_for_is_priced),
 		cmocka_unit_test(ranks_that_no_link_joins_are_an_error),
 		cmocka_unit_test(each_failed_allocation_is_reported),
 	};
