@@ -27,12 +27,13 @@ static json_t *traces_json(const struct overlap_answer *a)
 		const struct weft_trace *t = &a->traces[i];
 
 		json_array_append_new(
-			array, json_pack("{s:s, s:s, s:i, s:o, s:o, s:i}",
+			array, json_pack("{s:s, s:s, s:i, s:o, s:o, s:i, s:i}",
 					 "file", a->files[t->file], "format",
 					 t->format, "rank", (int)t->rank,
 					 "steps", count_or_null(t->n_steps),
 					 "devices", count_or_null(t->n_devices),
-					 "collectives", (int)t->n_collectives));
+					 "collectives", (int)t->n_collectives,
+					 "skipped", (int)t->n_skipped));
 	}
 	return array;
 }

@@ -45,10 +45,15 @@ static void print_head(const struct overlap_answer *a)
 	       a->traces[0].world_size > 1 ? "s" : "", a->n_steps,
 	       a->n_steps > 1 ? "s" : "", n_calls);
 	for (uint32_t i = 0; i < a->n_files; i++) {
-		if (a->traces[i].n_devices > 1)
+		const struct weft_trace *t = &a->traces[i];
+
+		if (t->n_devices > 1)
 			printf("  %s has %u GPUs, taken as one\n",
-			       a->files[a->traces[i].file],
-			       a->traces[i].n_devices);
+			       a->files[t->file], t->n_devices);
+		if (t->n_skipped)
+			printf("  %s: %u records without time or duration left "
+			       "out\n",
+			       a->files[t->file], t->n_skipped);
 	}
 }
 

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* trace.c - opens a trace, hands its parts to the readers, joins several */
+#include "config.h" /* first: strcasestr is GNU */
+
 #include "costmodel/trace.h"
 
 #include "costmodel/trace_draft.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,6 +90,25 @@ static int document_read(struct weft_trace_reader *r)
 				     "execution trace) or a Chakra graph");
 }
 
+/* "rank-12.json", "trace_rank3.json.gz": the number behind the last "rank" of
+ * the file's name. */
+static uint32_t rank_named(const char *path)
+{
+	const char *at = strrchr(path, '/');
+	uint32_t rank = WEFT_TRACE_NONE;
+
+	for (at = at ? at + 1 : path; (at = strcasestr(at, "rank")); at += 4) {
+		const char *digits = at + 4 + (at[4] && strchr("-_.", at[4]));
+		char *end;
+		unsigned long value = strtoul(digits, &end, 10);
+
+		if (isdigit((unsigned char)*digits) && end - digits < 8 &&
+		    value < WEFT_TRACE_MAX_RANKS)
+			rank = (uint32_t)value;
+	}
+	return rank;
+}
+
 static int document_end(struct weft_trace_reader *r)
 {
 	struct weft_error *err = r->draft.err;
@@ -111,8 +133,13 @@ static int document_end(struct weft_trace_reader *r)
 	if (weft_trace_kineto_finish(r))
 		return -1;
 	if (!t->n_events && !t->n_collectives)
-		return weft_fail_at(err, WEFT_EINVAL, t->source, 0, 0,
-				    "has no GPU kernel and no collective");
+		return weft_fail_at(
+			err, WEFT_EINVAL, t->source, 0, 0,
+			"has no GPU kernel and no collective (%u records "
+			"without time and duration)",
+			t->n_skipped);
+	if (t->rank == WEFT_TRACE_NONE)
+		t->rank = rank_named(r->path);
 	return 0;
 }
 

@@ -93,6 +93,7 @@ struct weft_trace {
 	uint32_t world_size; /* 0: not recorded */
 	uint32_t n_steps;    /* profiler's steps; 0: not recorded */
 	uint32_t n_devices;  /* GPUs that have events */
+	uint32_t n_skipped;  /* records left out: no time, or no duration */
 	/* by start_ns */
 	struct weft_trace_event *events;
 	uint32_t n_events;

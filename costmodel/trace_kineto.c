@@ -50,6 +50,14 @@ static const json_t *arg(const struct record *r, const char *key)
 	return json_object_get(r->args, key);
 }
 
+/* Old releases write it in lower case. */
+static int64_t external_id(const struct record *r)
+{
+	const json_t *id = arg(r, "External id");
+
+	return whole_number(id ? id : arg(r, "external id"), -1);
+}
+
 /* Elements of "Input Dims": dimensions multiply, tensors add up. */
 static double elements_of(const json_t *dims)
 {
@@ -172,7 +180,7 @@ static int gpu_event(struct weft_trace_reader *r, const struct record *record,
 	link = &k->links[i];
 	*link = (struct weft_trace_link){
 		.correlation = whole_number(arg(record, "correlation"), -1),
-		.external = whole_number(arg(record, "External id"), -1),
+		.external = external_id(record),
 		.own = WEFT_TRACE_NONE,
 	};
 	event = &d->trace->events[i];
@@ -245,7 +253,7 @@ static int operator_read(struct weft_trace_reader *r,
 			    sizeof(*k->operators), r->draft.err))
 		return -1;
 	k->operators[k->n_operators++] = (struct weft_trace_site){
-		.external = whole_number(arg(record, "External id"), -1),
+		.external = external_id(record),
 		.thread = whole_number(json_object_get(record->all, "tid"), -1),
 		.start_ns = record->start_ns,
 		.end_ns = record->end_ns,
@@ -291,11 +299,10 @@ static int event_read(struct weft_trace_reader *r, const json_t *all)
 		       &record.start_ns) ||
 	    !time_read(json_object_get(all, "dur"), MAX_DURATION_US,
 		       &duration) ||
-	    duration < 0)
-		return weft_json_stream_fail(
-			&r->stream, r->draft.err,
-			"the event before this has no time and duration "
-			"(\"ts\", \"dur\", in microseconds)");
+	    duration < 0) {
+		r->draft.trace->n_skipped++;
+		return 0;
+	}
 	record.end_ns = record.start_ns + duration;
 	return categories[i].read(r, &record);
 }

@@ -52,6 +52,7 @@ overlap "$work/0.json" --json
 check "one trace answers" exits 0
 check "the schema comes first" schema_first model
 check "the name of the model follows" json '.model == "overlap"'
+check "nothing was left out" json '.traces[0].skipped == 0'
 check "tau_comp" near '.ranks[0].tau_comp_s' 40e-6
 check "tau_comm" near '.ranks[0].tau_comm_s' 40e-6
 check "tau_overlap" near '.ranks[0].tau_overlap_s' 20e-6

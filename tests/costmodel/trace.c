@@ -156,6 +156,60 @@ static void numbers_that_are_none_are_taken_as_zero(void **state)
 	weft_trace_free(&t);
 }
 
+static void records_without_a_duration_are_counted_and_left_out(void **state)
+{
+	struct weft_trace t;
+
+	(void)state;
+	load(KINETO("",
+		    KERNEL(7, 1, 2, ) "," KERNEL(
+			    7, 5,
+			    -1, ) ","
+				  "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":"
+				  "\"record_param_comms\",\"ts\":7}"),
+	     &t);
+	assert_int_equal(t.n_events, 1);
+	assert_int_equal(t.n_skipped, 2);
+	weft_trace_free(&t);
+}
+
+static void the_files_name_tells_a_rank_that_is_not_recorded(void **state)
+{
+	static const struct {
+		const char *name;
+		uint32_t rank;
+	} cases[] = {
+		{"rank-12.json", 12},
+		{"x_rank3.pt.trace.json", 3},
+		{"RANK_7", 7},
+		{"ranks.json", WEFT_TRACE_NONE},
+		{"trace.json", WEFT_TRACE_NONE},
+		{"rank99999999.json", WEFT_TRACE_NONE},
+	};
+	char folder[] = "/tmp/weft-trace-XXXXXX";
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *path =
+			trace_file_write(KINETO("", KERNEL(7, 1, 2, )),
+					 strlen(KINETO("", KERNEL(7, 1, 2, ))));
+		struct weft_error err = {0};
+		struct weft_trace t;
+		char named[128];
+
+		snprintf(named, sizeof(named), "%s/%s", folder, cases[i].name);
+		assert_int_equal(rename(path, named), 0);
+		weft_trace_load(named, NULL, &t, &err);
+		assert_no_error(&err);
+		assert_int_equal(t.rank, cases[i].rank);
+		weft_trace_free(&t);
+		unlink(named);
+		free(path);
+	}
+	rmdir(folder);
+}
+
 static void an_execution_trace_gives_groups_sizes_and_splits(void **state)
 {
 	struct weft_trace t;
@@ -301,9 +355,9 @@ static void what_is_wrong_is_said_with_its_place(void **state)
 		 "found \"{\", expected \",\"", 3},
 		{"{\"traceEvents\":[" KERNEL(7, 1, 2, ) "]} x", "behind", 1},
 		{"{\"traceEvents\":[" KERNEL(7, 1, -2, ) "]}",
-		 "no time and duration", 1},
+		 "1 records without time", 0},
 		{"{\"traceEvents\":[" KERNEL(7, 1e300, 2, ) "]}",
-		 "no time and duration", 1},
+		 "1 records without time", 0},
 		{"{\"traceEvents\" [", "expected \":\"", 1},
 		{"{7:[]}", "key in quotes", 1},
 		{"{\"nodes\":[],\"x\":,}", "expected a value", 1},
@@ -494,6 +548,10 @@ int main(void)
 		cmocka_unit_test(
 			times_are_whole_nanoseconds_with_the_base_added),
 		cmocka_unit_test(numbers_that_are_none_are_taken_as_zero),
+		cmocka_unit_test(
+			records_without_a_duration_are_counted_and_left_out),
+		cmocka_unit_test(
+			the_files_name_tells_a_rank_that_is_not_recorded),
 		cmocka_unit_test(
 			an_execution_trace_gives_groups_sizes_and_splits),
 		cmocka_unit_test(a_newer_execution_trace_gives_the_same),
