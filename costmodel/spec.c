@@ -305,6 +305,7 @@ static const struct key keys[] = {
 	RANGE("compress", read_factor, compress, 1, 1u << 20),
 	NUMBER(sync_every, 1, 1u << 20),
 	WORD("algorithm", algorithm, algorithm_names),
+	NUMBER(channels, 1, WEFT_MAX_GPUS_PER_NODE),
 	WORD("dtype", dtype, dtype_names),
 	WORD("grad_dtype", gradient_dtype, dtype_names),
 	WORD("param_dtype", parameter_dtype, dtype_names),

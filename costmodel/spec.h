@@ -75,6 +75,7 @@ struct weft_spec {
 	double compress;      /* bytes of a gradient over those sent, >= 1 */
 	uint32_t sync_every;  /* steps between exchanges of replicas */
 	enum weft_choice_of_algorithm algorithm;
+	uint32_t channels;     /* rings of one collective */
 	enum weft_dtype dtype; /* of activations */
 	enum weft_dtype gradient_dtype, parameter_dtype;
 	enum weft_dtype dispatch_dtype; /* of tokens on the way to experts */

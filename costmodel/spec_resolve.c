@@ -238,6 +238,7 @@ static int resolve_exchange(struct weft_spec *spec, struct weft_error *err)
 	if (!weft_spec_given(spec, "compress"))
 		spec->compress = 1;
 	default_to(&spec->sync_every, 1);
+	default_to(&spec->channels, 1);
 	if (spec->sync_every > 1 && (spec->zero > 0 || spec->ep > 1))
 		return fail(err, WEFT_EINVAL,
 			    "sync_every = %u, but %s: replicas that share "

@@ -19,6 +19,11 @@
  * here; this is what a network card sends in a third of a microsecond. */
 #define SMALL_SHARE_BYTES 16384
 
+/* Flows that a pattern may be made of, 24 bytes each while it is built, and the
+ * largest group that gets one without being asked to. */
+#define MAX_FLOWS (1u << 23)
+#define MAX_TREE  (1u << 16)
+
 /* Ranks of a node, where the spec does not say. */
 #define GPUS_PER_NODE 8
 
@@ -68,10 +73,19 @@ static enum weft_algorithm algorithm_of(const struct weft_spec *spec,
 	};
 
 	if (spec->algorithm == WEFT_BY_SIZE &&
-	    call->collective == WEFT_ALL_REDUCE &&
+	    call->collective == WEFT_ALL_REDUCE && call->n <= MAX_TREE &&
 	    call->size_bytes / call->n < SMALL_SHARE_BYTES)
 		return WEFT_DOUBLE_TREE;
 	return chosen[spec->algorithm];
+}
+
+/* One ring, whichever ranks it passes first. */
+static struct weft_group flat_group(uint32_t n)
+{
+	struct weft_group group = weft_group_flat(n, 0, 1);
+
+	group.n_channels = 1;
+	return group;
 }
 
 /* Two levels, the ranks of a node and the nodes, if ranks fill nodes in order;
@@ -87,7 +101,10 @@ static struct weft_group group_of(const struct build *b,
 	while (inside > 1 && (n % inside || lane->offset[inside - 1] >= node))
 		inside--;
 	if (inside == 1 || inside == n)
-		return weft_group_flat(n, 0, 1);
+		return flat_group(n);
+	/* Each ring leaves a node from another rank. */
+	group.n_channels =
+		b->spec->channels < inside ? b->spec->channels : inside;
 	group.level[0].n = inside;
 	group.level[1].n = n / inside;
 	group.level[0].rate_bytes_per_s = group.level[1].rate_bytes_per_s = 1;
@@ -106,7 +123,7 @@ static enum way way_of(const struct build *b, const struct weft_call *call)
 			       ? TO_PREVIOUS
 			       : TO_NEXT;
 	/* Between two ranks every algorithm sends the same. */
-	if (algorithm == WEFT_RING || call->n == 2)
+	if (call->n == 2 || (algorithm == WEFT_RING && b->spec->channels == 1))
 		return TO_NEXT;
 	if (algorithm == WEFT_SHARP)
 		return call->collective == WEFT_ALL_REDUCE ? BY_SWITCH
@@ -184,6 +201,13 @@ static void collect(void *data, uint32_t from, uint32_t to, double bytes)
 	struct collected *c = data;
 	struct weft_flow *grown;
 
+	if (c->n == MAX_FLOWS && !c->failed) {
+		weft_fail(c->err, WEFT_EINVAL,
+			  "a collective of more than %u pairs of ranks is not "
+			  "supported; algorithm=ring needs fewer",
+			  MAX_FLOWS);
+		c->failed = true;
+	}
 	if (c->n == c->room && !c->failed) {
 		c->room = c->room ? 2 * c->room : 64;
 		grown = weft_realloc(c->flows, c->room, sizeof(*grown), c->err);
@@ -208,7 +232,7 @@ static int pattern_build(const struct build *b, struct lane *lane,
 
 	if (!weft_collective_applies(collective, algorithm, &group)) {
 		algorithm = WEFT_RING;
-		group = weft_group_flat(lane->call->n, 0, 1);
+		group = flat_group(lane->call->n);
 	}
 	if (weft_collective_flows(collective, algorithm, &group, 1, collect, &c,
 				  err) == 0 &&

@@ -37,7 +37,7 @@ static void every_key_is_read(void **state)
 	      "scatter=on,recompute=selective,cp_comm=allgather,shard=4,"
 	      "capacity=1.25,route_nodes=4,bucket=40MB,compress=2.5,"
 	      "sync_every=8,algorithm=halving-doubling,grad_dtype=bf16,"
-	      "param_dtype=fp16,dispatch_dtype=fp8",
+	      "param_dtype=fp16,dispatch_dtype=fp8,channels=4",
 	      &s);
 	assert_int_equal(s.gpus, 64);
 	assert_int_equal(s.nodes, 8);
@@ -74,10 +74,11 @@ static void every_key_is_read(void **state)
 	assert_close(s.compress, 2.5, 0);
 	assert_int_equal(s.sync_every, 8);
 	assert_int_equal(s.algorithm, WEFT_BY_HALVING_DOUBLING);
+	assert_int_equal(s.channels, 4);
 	assert_int_equal(s.gradient_dtype, WEFT_BF16);
 	assert_int_equal(s.parameter_dtype, WEFT_FP16);
 	assert_int_equal(s.dispatch_dtype, WEFT_FP8);
-	assert_int_equal(s.given, (UINT64_C(1) << 38) - 1);
+	assert_int_equal(s.given, (UINT64_C(1) << 39) - 1);
 	assert_true(weft_spec_given(&s, "wait"));
 	assert_false(weft_spec_given(&s, "nonsense"));
 }
@@ -273,6 +274,7 @@ static void defaults_are_filled_in(void **state)
 	assert_close(s.compress, 1, 0);
 	assert_int_equal(s.sync_every, 1);
 	assert_int_equal(s.algorithm, WEFT_BY_SIZE);
+	assert_int_equal(s.channels, 1);
 	assert_int_equal(s.gradient_dtype, WEFT_FP32);
 	assert_int_equal(s.parameter_dtype, WEFT_BF16);
 	assert_int_equal(s.dispatch_dtype, WEFT_BF16);

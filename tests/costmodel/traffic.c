@@ -378,8 +378,10 @@ static void every_algorithm_moves_the_same_bytes(void **state)
 
 		random_mixture(&seed, text, sizeof(text));
 		used = strlen(text);
-		snprintf(text + used, sizeof(text) - used, ",algorithm=%s",
-			 algorithms[test_random_below(&seed, 5)]);
+		snprintf(text + used, sizeof(text) - used,
+			 ",algorithm=%s,channels=%u",
+			 algorithms[test_random_below(&seed, 5)],
+			 1 + test_random_below(&seed, 8));
 		if (!mixture_build(text, &job, &schedule))
 			continue;
 		built++;
@@ -440,6 +442,35 @@ static void switches_take_each_group_once(void **state)
 	/* a pair has no use for a switch */
 	assert_true(bytes_sent(&job.traffic, 0, WEFT_AXIS_TP) > 0);
 	weft_traffic_free(&job.traffic);
+}
+
+/* Between nodes one ring has one edge each way around, eight have one from each
+ * rank; inside they turn the same way. */
+static void channels_leave_a_node_from_other_ranks(void **state)
+{
+	struct job one, eight;
+	double between[2][16] = {{0}};
+
+	(void)state;
+	job_build("dp=16,model=llama3-8B", &one);
+	job_build("dp=16,model=llama3-8B,channels=8", &eight);
+	for (uint32_t r = 0; r < 16; r++) {
+		for (uint32_t to = 0; to < 16; to++) {
+			if (r / 8 == to / 8)
+				continue;
+			between[0][r] += bytes_between(&one.traffic, r, to,
+						       WEFT_AXIS_DP);
+			between[1][r] += bytes_between(&eight.traffic, r, to,
+						       WEFT_AXIS_DP);
+		}
+		assert_close(bytes_sent(&eight.traffic, r, WEFT_AXIS_DP),
+			     bytes_sent(&one.traffic, r, WEFT_AXIS_DP), 1e-12);
+	}
+	for (uint32_t r = 0; r < 16; r++)
+		assert_close(between[1][r], between[0][r / 8 * 8 + 7] / 8,
+			     1e-12);
+	weft_traffic_free(&one.traffic);
+	weft_traffic_free(&eight.traffic);
 }
 
 static void small_messages_go_over_trees(void **state)
@@ -662,6 +693,7 @@ int main(void)
 		cmocka_unit_test(bytes_of_the_schedule_are_conserved),
 		cmocka_unit_test(every_algorithm_moves_the_same_bytes),
 		cmocka_unit_test(switches_take_each_group_once),
+		cmocka_unit_test(channels_leave_a_node_from_other_ranks),
 		cmocka_unit_test(small_messages_go_over_trees),
 		cmocka_unit_test(
 			experts_exchange_tokens_with_all_of_their_group),

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* fuzz_spec.c - any text as a job spec: refused with a message, or consistent
  */
-#include "costmodel/spec.h"
+#include "costmodel/schedule.h"
+#include "costmodel/traffic.h"
 
 #include "topology/fabric.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Jobs up to this size are turned into traffic as well. */
+#define MAX_RANKS 512
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -38,10 +43,40 @@ static void check_resolved(const struct weft_spec *spec)
 		spec->gbs);
 	require(!spec->gpus_per_node ||
 		(uint64_t)spec->gpus_per_node * spec->nodes == spec->gpus);
+	require(spec->shard >= 1 &&
+		(uint64_t)spec->dp * spec->cp % spec->shard == 0);
+	require(spec->bucket_bytes >= 1 && spec->compress >= 1 &&
+		spec->sync_every >= 1);
 	require(weft_spec_grid(spec, &grid, &err) == 0);
 	require(grid.n_ranks == spec->gpus);
 	require(weft_spec_resolve(&again, spec->gpus, &err) == 0);
 	require(memcmp(&again, spec, sizeof(again)) == 0);
+}
+
+/* What a small job sends is finite, and all in the schedule. */
+static void check_traffic(const struct weft_spec *spec)
+{
+	struct weft_schedule schedule = {0};
+	struct weft_traffic traffic = {0};
+	struct weft_error err = {0};
+	struct weft_model model;
+	struct weft_grid grid;
+	double bytes;
+
+	if (spec->gpus > MAX_RANKS ||
+	    weft_model_find(spec->model, &model, NULL))
+		return;
+	require(weft_spec_grid(spec, &grid, &err) == 0);
+	if (weft_schedule_build(spec, &model, &schedule, &err) ||
+	    weft_traffic_build(spec, &model, &grid, &traffic, &err)) {
+		check_error(&err);
+	} else {
+		bytes = weft_traffic_bytes(&traffic);
+		require(isfinite(bytes) && bytes >= 0);
+		require((bytes > 0) == (schedule.n_calls > 0));
+	}
+	weft_traffic_free(&traffic);
+	weft_schedule_free(&schedule);
 }
 
 /* The last byte picks how many GPUs the job asks for, where it is not text. */
@@ -64,6 +99,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check_error(&err);
 	else
 		check_resolved(&spec);
+	if (!err.code)
+		check_traffic(&spec);
 	free(text);
 	return 0;
 }
