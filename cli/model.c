@@ -134,10 +134,11 @@ static json_t *printed_json(const struct model_report *report)
 	for (size_t i = 0; i < report->n_figures; i++) {
 		const struct model_figure *figure = &report->figures[i];
 
-		if (figure->seed.scale == 0)
+		double value = figure_value(figure, report->seed);
+
+		if (figure->seed.scale == 0 || !isfinite(value))
 			continue;
-		shown_text(&figure->seed, figure_value(figure, report->seed),
-			   text, sizeof(text));
+		shown_text(&figure->seed, value, text, sizeof(text));
 		json_object_set_new(object, figure->key, json_string(text));
 	}
 	return object;

@@ -117,11 +117,11 @@ static error_t parse_compute(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case KEY_COMPUTE:
-		job->compute_s = quantity_parse(state, QUANTITY_TIME, arg);
+		job->compute_s = quantity_parse(state, QUANTITY_DURATION, arg);
 		return 0;
 	case KEY_PER_BILLION:
 		job->compute_s_per_parameter =
-			quantity_parse(state, QUANTITY_TIME, arg) / 1e9;
+			quantity_parse(state, QUANTITY_DURATION, arg) / 1e9;
 		return 0;
 	case KEY_TOKENS:
 		question->tokens = quantity_parse(state, QUANTITY_COUNT, arg);
@@ -136,7 +136,7 @@ static error_t parse_compute(int key, char *arg, struct argp_state *state)
 		job->compression = option_number(state, arg, 1, 1e6);
 		return 0;
 	case KEY_ACCUMULATION:
-		job->accumulation = (uint32_t)option_uint(state, arg, 1u << 20);
+		job->accumulation = quantity_whole(state, arg, 1u << 20);
 		return 0;
 	case KEY_WALL:
 		job->wall = option_number(state, arg, 0, 1);
@@ -165,7 +165,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		job->parameter_bytes = option_number(state, arg, 0.125, 16);
 		return 0;
 	case 'g':
-		job->n_gpus = (uint32_t)option_uint(state, arg, 1u << 22);
+		job->n_gpus = quantity_whole(state, arg, 1u << 22);
 		return 0;
 	case KEY_LINK:
 		job->link_bytes_per_s =
@@ -175,7 +175,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		job->latency_s = quantity_parse(state, QUANTITY_TIME, arg);
 		return 0;
 	case KEY_PER_NODE:
-		job->gpus_per_node = (uint32_t)option_uint(state, arg, 1024);
+		job->gpus_per_node = quantity_whole(state, arg, 1024);
 		return 0;
 	case KEY_INTRA:
 		job->intra_bytes_per_s =

@@ -64,19 +64,19 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			quantity_parse(state, QUANTITY_RATE, arg);
 		return 0;
 	case 'g':
-		job->n_gpus = (uint32_t)option_uint(state, arg, 1u << 22);
+		job->n_gpus = quantity_whole(state, arg, 1u << 22);
 		return 0;
 	case KEY_OVERHEAD:
-		job->overhead_s = quantity_parse(state, QUANTITY_TIME, arg);
+		job->overhead_s = quantity_parse(state, QUANTITY_DURATION, arg);
 		return 0;
 	case KEY_BACKWARD:
-		job->backward_s = quantity_parse(state, QUANTITY_TIME, arg);
+		job->backward_s = quantity_parse(state, QUANTITY_DURATION, arg);
 		return 0;
 	case KEY_STEP:
-		job->step_s = quantity_parse(state, QUANTITY_TIME, arg);
+		job->step_s = quantity_parse(state, QUANTITY_DURATION, arg);
 		return 0;
 	case KEY_CHUNKS:
-		job->n_chunks = (uint32_t)option_uint(state, arg, 1u << 24);
+		job->n_chunks = quantity_whole(state, arg, 1u << 24);
 		return 0;
 	case KEY_MIN_CHUNK:
 		job->min_chunk_bytes =

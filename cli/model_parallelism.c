@@ -4,7 +4,6 @@
  */
 #include "cli/cmd.h"
 #include "cli/model_part.h"
-#include "cli/option.h"
 #include "cli/quantity.h"
 #include "costmodel/model.h"
 #include "costmodel/tensor.h"
@@ -140,9 +139,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	double *number = width(question, key);
 
 	if (count) {
-		*count = (uint32_t)option_uint(state, arg, 1u << 22);
-		if (*count == 0)
-			argp_error(state, "counts start at 1");
+		*count = quantity_whole(state, arg, 1u << 22);
 		return 0;
 	}
 	if (number) {

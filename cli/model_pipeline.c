@@ -101,13 +101,13 @@ static error_t parse_time(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case KEY_FORWARD:
-		job->forward_s = quantity_parse(state, QUANTITY_TIME, arg);
+		job->forward_s = quantity_parse(state, QUANTITY_DURATION, arg);
 		return 0;
 	case KEY_BACKWARD:
-		job->backward_s = quantity_parse(state, QUANTITY_TIME, arg);
+		job->backward_s = quantity_parse(state, QUANTITY_DURATION, arg);
 		return 0;
 	case KEY_COMPUTE:
-		job->compute_s = quantity_parse(state, QUANTITY_TIME, arg);
+		job->compute_s = quantity_parse(state, QUANTITY_DURATION, arg);
 		return 0;
 	case KEY_SYNC:
 		job->sync_s = quantity_parse(state, QUANTITY_TIME, arg);
@@ -128,7 +128,7 @@ static error_t parse_time(int key, char *arg, struct argp_state *state)
 
 static uint32_t count_parse(const struct argp_state *state, const char *arg)
 {
-	return (uint32_t)option_uint(state, arg, 1u << 24);
+	return quantity_whole(state, arg, 1u << 24);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)

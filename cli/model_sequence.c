@@ -69,7 +69,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = &question->options;
 		return 0;
 	case 'n':
-		job->ways = (uint32_t)option_uint(state, arg, 1u << 20);
+		job->ways = quantity_whole(state, arg, 1u << 20);
 		return 0;
 	case KEY_SEQ:
 		job->tokens = quantity_parse(state, QUANTITY_COUNT, arg);
@@ -94,7 +94,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		job->latency_s = quantity_parse(state, QUANTITY_TIME, arg);
 		return 0;
 	case KEY_COMPUTE:
-		job->compute_s = quantity_parse(state, QUANTITY_TIME, arg);
+		job->compute_s = quantity_parse(state, QUANTITY_DURATION, arg);
 		return 0;
 	case KEY_FLOPS:
 		job->flops = quantity_parse(state, QUANTITY_FLOPS, arg);

@@ -123,10 +123,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = &question->options;
 		return 0;
 	case KEY_COMPUTE:
-		job->compute_s = quantity_parse(state, QUANTITY_TIME, arg);
+		job->compute_s = quantity_parse(state, QUANTITY_DURATION, arg);
 		return 0;
 	case KEY_COMM:
-		job->comm_s = quantity_parse(state, QUANTITY_TIME, arg);
+		job->comm_s = quantity_parse(state, QUANTITY_DURATION, arg);
 		return 0;
 	case KEY_LATENCY:
 		job->latency_s = quantity_parse(state, QUANTITY_TIME, arg);
@@ -135,13 +135,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		job->overlap = option_number(state, arg, 0, 1);
 		return 0;
 	case 'g':
-		job->n_gpus = (uint32_t)option_uint(state, arg, 1u << 22);
+		job->n_gpus = quantity_whole(state, arg, 1u << 22);
 		return 0;
 	case KEY_COLLECTIVES:
-		job->collectives = (uint32_t)option_uint(state, arg, 1u << 20);
+		job->collectives = quantity_whole(state, arg, 1u << 20);
 		return 0;
 	case KEY_CHUNKS:
-		job->chunks = (uint32_t)option_uint(state, arg, 1u << 20);
+		job->chunks = quantity_whole(state, arg, 1u << 20);
 		return 0;
 	case KEY_STEPS:
 		job->steps = quantity_parse(state, QUANTITY_COUNT, arg);

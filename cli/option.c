@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Ends the program, naming the option as it was written: the last word that
- * argp took, "--seed=x" or "-sx", or the one before it, "--seed" "x". */
-static void value_error(const struct argp_state *state, const char *text,
-			const char *expected)
+/* The option as it was written is the last word that argp took, "--seed=x" or
+ * "-sx", or the one before it, "--seed" "x". */
+void option_wrong(const struct argp_state *state, const char *text,
+		  const char *expected)
 {
 	const char *option = "";
 
@@ -37,7 +37,7 @@ uint64_t option_uint(const struct argp_state *state, const char *text,
 		return value;
 	snprintf(expected, sizeof(expected), "a whole number from 0 to %llu",
 		 (unsigned long long)max);
-	value_error(state, text, expected);
+	option_wrong(state, text, expected);
 	return 0;
 }
 
@@ -57,6 +57,6 @@ double option_number(const struct argp_state *state, const char *text,
 	else
 		snprintf(expected, sizeof(expected), "a number of at least %g",
 			 min);
-	value_error(state, text, expected);
+	option_wrong(state, text, expected);
 	return min;
 }

@@ -6,7 +6,11 @@
 #include <argp.h>
 #include <stdint.h>
 
-/* A whole number 0..max, or ends the program through argp_error. */
+/* Ends the program through argp_error: --OPTION: "text" is not EXPECTED. */
+void option_wrong(const struct argp_state *state, const char *text,
+		  const char *expected);
+
+/* A whole number 0..max, or ends the program likewise. */
 uint64_t option_uint(const struct argp_state *state, const char *text,
 		     uint64_t max);
 

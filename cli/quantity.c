@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* quantity.c - numbers with units on the command line */
 #include "cli/quantity.h"
+#include "cli/option.h"
 #include "costmodel/interconnect.h"
 #include "topology/suggest.h"
 
 #include <errno.h>
 #include <float.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,6 +56,9 @@ static const struct kind kinds[QUANTITY_N] = {
 	[QUANTITY_TIME] =
 		{"a time such as 3.5ms or 5us",
 		 {{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}}},
+	[QUANTITY_DURATION] =
+		{"a time above 0 such as 3.5ms or 5us",
+		 {{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}}},
 	[QUANTITY_FLOPS] = {"a rate such as 400TFLOPS",
 			    {{"TFLOPS", 1e12},
 			     {"GFLOPS", 1e9},
@@ -68,6 +73,7 @@ static double factor_find(const struct argp_state *state,
 			  const char *name)
 {
 	const char *known[MAX_UNITS];
+	char expected[160];
 	size_t n = 0;
 
 	for (; n < MAX_UNITS && kind->units[n].name; n++) {
@@ -75,15 +81,11 @@ static double factor_find(const struct argp_state *state,
 			return kind->units[n].factor;
 		known[n] = kind->units[n].name;
 	}
-	if (*name == '\0')
-		argp_error(state, "\"%s\" has no unit; expected %s", text,
-			   kind->expected);
-	else
-		argp_error(state,
-			   "\"%s\": unknown unit \"%s\", did you mean \"%s\"? "
-			   "Expected %s",
-			   text, name, weft_suggest(name, known, n),
-			   kind->expected);
+	snprintf(expected, sizeof(expected),
+		 *name ? "%s (unknown unit; did you mean \"%s\"?)"
+		       : "%s (it has no unit)",
+		 kind->expected, weft_suggest(name, known, n));
+	option_wrong(state, text, expected);
 	return 0;
 }
 
@@ -100,15 +102,26 @@ double quantity_parse(const struct argp_state *state, enum quantity_kind kind,
 	errno = 0;
 	value = strtod(text, &end);
 	if (end == text)
-		argp_error(state, "\"%s\": expected %s", text,
-			   kinds[kind].expected);
+		option_wrong(state, text, kinds[kind].expected);
 	while (*end == ' ')
 		end++;
 	if (value == 0 && kind == QUANTITY_TIME && *end == '\0')
 		return 0; /* nothing is nothing in any unit */
 	value *= factor_find(state, &kinds[kind], text, end);
 	if (errno || !(value >= min && value <= 1e30))
-		argp_error(state, "\"%s\" is out of range; expected %s", text,
-			   kinds[kind].expected);
+		option_wrong(state, text, kinds[kind].expected);
 	return value;
+}
+
+uint32_t quantity_whole(const struct argp_state *state, const char *text,
+			uint32_t max)
+{
+	uint64_t value = option_uint(state, text, max);
+	char expected[64];
+
+	snprintf(expected, sizeof(expected), "a whole number from 1 to %u",
+		 max);
+	if (value == 0)
+		option_wrong(state, text, expected);
+	return (uint32_t)value;
 }

@@ -7,11 +7,12 @@
 #include <stdint.h>
 
 enum quantity_kind {
-	QUANTITY_COUNT, /* "7e9", "7B", "70B", "405 B", "1.5T": elements */
-	QUANTITY_BYTES, /* "500MB", "25 MiB" */
-	QUANTITY_RATE,	/* "400Gbps", "50 GB/s", "NDR": bytes per second */
-	QUANTITY_TIME,	/* "3.5ms", "5 us", "1 s" */
-	QUANTITY_FLOPS, /* "400TFLOPS" */
+	QUANTITY_COUNT,	   /* "7e9", "7B", "70B", "405 B", "1.5T": elements */
+	QUANTITY_BYTES,	   /* "500MB", "25 MiB" */
+	QUANTITY_RATE,	   /* "400Gbps", "50 GB/s", "NDR": bytes per second */
+	QUANTITY_TIME,	   /* "3.5ms", "5 us", "1 s" */
+	QUANTITY_DURATION, /* a time above 0 */
+	QUANTITY_FLOPS,	   /* "400TFLOPS" */
 	QUANTITY_N
 };
 
@@ -19,5 +20,9 @@ enum quantity_kind {
  * through argp_error.  All but counts must say their unit. */
 double quantity_parse(const struct argp_state *state, enum quantity_kind kind,
 		      const char *text);
+
+/* A whole number from 1 to max, likewise. */
+uint32_t quantity_whole(const struct argp_state *state, const char *text,
+			uint32_t max);
 
 #endif

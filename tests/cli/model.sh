@@ -61,6 +61,7 @@ model allreduce --gpus 8 --link 400Gbps
 check "missing parameters are a usage error" exits 2
 for bad in "--link 400" "--link 400Gbpz" "--link -1Gbps" "--link nan" \
 	"--params 0" "--params x" "--gpus 0" "--overlap 2" "--compute 3" \
+	"--compute 0" "--accumulation 0" \
 	"--algorithm rings" "--convention wrong" "--tokens 5" extra; do
 	# shellcheck disable=SC2086 # an option and its value
 	sync $bad
@@ -181,6 +182,15 @@ chunks --json --backward 200ms --convention seed
 check "the seed's chunks" json '.printed | .chunks == "16" and
 	.chunk_s == "0.21 ms" and .total_s == "3.44 ms" and
 	.share_of_backward == "1.72%"'
+chunks --json --convention seed
+check "what is not known is not printed" json \
+	'(.printed | has("share_of_backward") | not) and
+	.share_of_backward == null'
+for bad in "--chunks 0" "--gpus 0" "--backward 0" "--link 0GB/s"; do
+	# shellcheck disable=SC2086 # an option and its value
+	chunks $bad
+	check "chunks $bad is a usage error" exits 2
+done
 chunks
 check "an assumed start is called so" out "assumed"
 model chunks --link 300GB/s
