@@ -137,6 +137,23 @@ static json_t *collectives_json(const struct overlap_answer *a)
 	return array;
 }
 
+static json_t *waits_json(const struct overlap_answer *a)
+{
+	const struct weft_waits *w = &a->waits;
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < w->n_pairs; i++) {
+		const struct weft_wait_pair *p = &w->pairs[i];
+
+		json_array_append_new(
+			array, json_pack("{s:i, s:i, s:i, s:f}", "rank",
+					 (int)a->traces[p->waiter].rank, "for",
+					 (int)a->traces[p->last].rank, "count",
+					 (int)p->n, "wait_s", p->wait_s));
+	}
+	return array;
+}
+
 static json_t *advice_json(const struct overlap_answer *a)
 {
 	json_t *array = json_array();
@@ -190,6 +207,7 @@ int overlap_print_json(const struct overlap_answer *a, struct weft_error *err)
 	json_object_set_new(object, "ranks", ranks_json(a));
 	json_object_set_new(object, "matched_collectives",
 			    json_integer(a->waits.n_matches));
+	json_object_set_new(object, "waits", waits_json(a));
 	json_object_set_new(object, "matrix", matrix_json(a));
 	json_object_set_new(object, "advice", advice_json(a));
 	json_object_set_new(object, "collectives", collectives_json(a));

@@ -230,28 +230,29 @@ out:
 
 /* ---- who waited ---- */
 
-static void print_waits(const struct overlap_answer *a)
+static void print_wait_pairs(const struct overlap_answer *a)
 {
 	const struct weft_waits *w = &a->waits;
-	struct row *rows;
+	char text[16];
 
-	if (a->n_files < 2 || !a->has_times)
+	if (!w->n_pairs)
 		return;
-	if (!w->n_matches) {
-		printf("\n  No collective was found in more than one trace: "
-		       "who "
-		       "waited for whom is not known.\n");
-		return;
-	}
-	rows = calloc(w->n_traces, sizeof(*rows));
-	if (!rows)
-		return;
-	for (uint32_t r = 0; r < w->n_traces; r++)
-		rows[r] = (struct row){w->ranks[r].caused_s, r, 0};
-	qsort(rows, w->n_traces, sizeof(*rows), by_key);
-	printf("\n  waits in %u collectives of several traces\n  rank  began "
-	       "last  others waited  waited itself\n",
-	       w->n_matches);
+	printf("\n  who waited for whom\n");
+	for (size_t i = 0; i < w->n_pairs && i < a->top; i++)
+		printf("  rank %u waited %s for rank %u in %u collectives\n",
+		       a->traces[w->pairs[i].waiter].rank,
+		       in_s(w->pairs[i].wait_s, text, sizeof(text)),
+		       a->traces[w->pairs[i].last].rank, w->pairs[i].n);
+}
+
+static void print_wait_ranks(const struct overlap_answer *a,
+			     const struct row *rows)
+{
+	const struct weft_waits *w = &a->waits;
+
+	printf("\n  waits in %u collectives found in several traces (of %u of "
+	       "%u ranks)\n  rank  began last  others waited  waited itself\n",
+	       w->n_matches, a->n_files, a->traces[0].world_size);
 	for (uint32_t k = 0; k < w->n_traces && k < MAX_RANK_LINES; k++) {
 		const struct weft_wait_rank *rank = &w->ranks[rows[k].rank];
 		char caused[16], waited[16], last[32];
@@ -262,6 +263,29 @@ static void print_waits(const struct overlap_answer *a)
 		       in_s(rank->caused_s, caused, sizeof(caused)),
 		       in_s(rank->waited_s, waited, sizeof(waited)));
 	}
+}
+
+static void print_waits(const struct overlap_answer *a)
+{
+	const struct weft_waits *w = &a->waits;
+	struct row *rows;
+
+	if (a->n_files < 2 || !a->has_times)
+		return;
+	if (!w->n_matches) {
+		printf("\n  No collective was found in more than one trace: "
+		       "who "
+		       "waited for whom\n  is not known.\n");
+		return;
+	}
+	rows = calloc(w->n_traces, sizeof(*rows));
+	if (!rows)
+		return;
+	for (uint32_t r = 0; r < w->n_traces; r++)
+		rows[r] = (struct row){w->ranks[r].caused_s, r, 0};
+	qsort(rows, w->n_traces, sizeof(*rows), by_key);
+	print_wait_ranks(a, rows);
+	print_wait_pairs(a);
 	free(rows);
 }
 

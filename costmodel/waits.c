@@ -344,6 +344,67 @@ static void wait_take(const struct matching *m, struct weft_waits *w,
 	w->ranks[match->last].caused_s += wait;
 }
 
+static int by_pair(const void *a, const void *b)
+{
+	const struct weft_wait_pair *x = a, *y = b;
+
+	if (x->waiter != y->waiter)
+		return x->waiter < y->waiter ? -1 : 1;
+	return x->last < y->last ? -1 : x->last > y->last;
+}
+
+static int by_wait(const void *a, const void *b)
+{
+	const struct weft_wait_pair *x = a, *y = b;
+
+	if (x->wait_s != y->wait_s)
+		return x->wait_s > y->wait_s ? -1 : 1;
+	return by_pair(a, b);
+}
+
+/* One pair per call that waited. */
+static size_t pairs_list(const struct matching *m, struct weft_waits *w)
+{
+	size_t n = 0;
+
+	for (uint32_t a = 0; a < m->n_traces; a++) {
+		for (uint32_t i = 0; i < m->traces[a].n_collectives; i++) {
+			if (!(w->wait_s[a][i] > 0))
+				continue;
+			w->pairs[n++] = (struct weft_wait_pair){
+				a, m->matches[m->ids[a][i]].last, 1,
+				w->wait_s[a][i]};
+		}
+	}
+	return n;
+}
+
+static int pairs_sum(const struct matching *m, struct weft_waits *w)
+{
+	size_t n = 0, most = 0;
+
+	for (uint32_t a = 0; a < m->n_traces; a++)
+		most += m->traces[a].n_collectives;
+	w->pairs = weft_calloc(most, sizeof(*w->pairs), m->err);
+	if (!w->pairs)
+		return -1;
+	most = pairs_list(m, w);
+	if (!most)
+		return 0;
+	qsort(w->pairs, most, sizeof(*w->pairs), by_pair);
+	for (size_t i = 0; i < most; i++) {
+		if (!n || by_pair(&w->pairs[n - 1], &w->pairs[i]) != 0) {
+			w->pairs[n++] = w->pairs[i];
+			continue;
+		}
+		w->pairs[n - 1].n++;
+		w->pairs[n - 1].wait_s += w->pairs[i].wait_s;
+	}
+	qsort(w->pairs, n, sizeof(*w->pairs), by_wait);
+	w->n_pairs = n;
+	return 0;
+}
+
 static void waits_fill(const struct matching *m, struct weft_waits *w)
 {
 	for (uint32_t id = 0; id < m->n_matches; id++)
@@ -413,7 +474,7 @@ int weft_waits_build(const struct weft_trace *traces, uint32_t n_traces,
 	*waits = (struct weft_waits){0};
 	if (!matching_alloc(&m, waits) && !groups_match(&m) && !last_find(&m)) {
 		waits_fill(&m, waits);
-		code = 0;
+		code = pairs_sum(&m, waits);
 	}
 	matching_free(&m);
 	if (code)
@@ -432,5 +493,6 @@ void weft_waits_free(struct weft_waits *waits)
 	free(waits->wait_s);
 	free(waits->transfer_s);
 	free(waits->ranks);
+	free(waits->pairs);
 	*waits = (struct weft_waits){0};
 }

@@ -20,12 +20,22 @@ struct weft_wait_rank {
 	double clock_s;	    /* its clock ahead of the first trace's */
 };
 
+/* What one rank waited for one other, over all collectives. */
+struct weft_wait_pair {
+	uint32_t waiter, last; /* traces */
+	uint32_t n;	       /* collectives */
+	double wait_s;
+};
+
 struct weft_waits {
 	uint32_t n_traces;
 	struct weft_wait_rank *ranks; /* [n_traces] as the traces */
 	/* [n_traces][n_collectives]; -1: not found on another rank */
 	double **wait_s, **transfer_s;
 	uint32_t n_matches;
+	/* Those who waited and for whom, longest first. */
+	struct weft_wait_pair *pairs;
+	size_t n_pairs;
 };
 
 /* Of traces joined by weft_trace_set_join.  Sends and receives are left out:

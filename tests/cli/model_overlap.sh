@@ -72,6 +72,8 @@ overlap "$work/0.json" "$work/1.json.gz" --link 10GB/s --latency 1us --json \
 check "two traces answer" exits 0
 check "rank 0 waited" near '.ranks[0].waited_s' 10e-6
 check "for rank 1" near '.ranks[1].caused_s' 10e-6
+check "who waited for whom" json '.waits | length == 1 and
+	.[0].rank == 0 and .[0].for == 1 and .[0].count == 1'
 check "which began last" json '.ranks[1].last == 1 and .ranks[0].last == 0'
 check "the ring's closed form" near '.collectives[0].model_s' 12e-6
 check "bytes per step" near '.matrix.bytes_per_step' 200000
@@ -85,7 +87,8 @@ check "nothing is left half-written" \
 overlap "$work/0.json" "$work/1.json" --link 10GB/s
 check "text has eta" out "50.0 %"
 check "and bars" out "|########"
-check "and who waited" out "1 of 1"
+check "and who began last" out "1 of 1"
+check "and who waited" out "rank 0 waited 10 us for rank 1"
 check "and the model" out "model"
 check "and advice" out "what would shorten a step"
 overlap "$work/0.json" --convention seed

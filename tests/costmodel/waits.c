@@ -56,6 +56,12 @@ static void the_last_to_begin_is_the_straggler(void **state)
 	assert_close(run.waits.wait_s[1][1], 10e-6, 1e-9);
 	assert_close(run.waits.ranks[1].caused_s, 30e-6, 1e-9);
 	assert_close(run.waits.ranks[1].waited_s, 10e-6, 1e-9);
+	assert_int_equal(run.waits.n_pairs, 2);
+	assert_int_equal(run.waits.pairs[0].waiter, 0);
+	assert_int_equal(run.waits.pairs[0].last, 1);
+	assert_int_equal(run.waits.pairs[0].n, 1);
+	assert_close(run.waits.pairs[0].wait_s, 30e-6, 1e-9);
+	assert_close(run.waits.pairs[1].wait_s, 10e-6, 1e-9);
 	assert_int_equal(run.waits.ranks[0].n_last, 1);
 	assert_int_equal(run.waits.ranks[1].n_last, 1);
 	run_free(&run);
