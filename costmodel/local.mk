@@ -57,11 +57,8 @@ weft_costmodel_headers = \
 	%D%/calibrate.h \
 	%D%/chunks.h \
 	%D%/collective.h \
-	%D%/collective.h \
 	%D%/compute.h \
 	%D%/convention.h \
-	%D%/convention.h \
-	%D%/cost.h \
 	%D%/cost.h \
 	%D%/curve.h \
 	%D%/fact.h \
