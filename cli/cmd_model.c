@@ -26,6 +26,7 @@ static const struct calculator calculators[] = {
 	{"straggler", "how much longer a step takes for the slowest rank",
 	 model_straggler},
 	{"facts", "figures of others, with their sources; checks", model_facts},
+	{"traffic", "what the ranks of a job exchange", model_traffic},
 	{"memory", "what a job keeps on each GPU, and whether it fits",
 	 model_memory},
 };

@@ -29,6 +29,7 @@ weft_SOURCES = \
 	%D%/model_sequence.c \
 	%D%/model_step.c \
 	%D%/model_straggler.c \
+	%D%/model_traffic.c \
 	%D%/model_whatif.c \
 	%D%/option.c \
 	%D%/option.h \

@@ -35,6 +35,7 @@ int model_overlap(int argc, char **argv);
 int model_pipeline(int argc, char **argv);
 int model_step(int argc, char **argv);
 int model_straggler(int argc, char **argv);
+int model_traffic(int argc, char **argv);
 
 /* Options of every calculator; use as an argp child. */
 struct model_options {

@@ -11,11 +11,28 @@
 /* Calls that room is made for at a time. */
 #define GROW 64
 
+/* Whether b is a's call on the next stages; names are static texts. */
+static bool continues(const struct weft_call *a, const struct weft_call *b)
+{
+	return a->first_stage + a->n_stages == b->first_stage &&
+	       a->axis == b->axis && a->phase == b->phase &&
+	       a->collective == b->collective && a->overlap == b->overlap &&
+	       a->expert_grid == b->expert_grid && a->n == b->n &&
+	       a->size_bytes == b->size_bytes && a->count == b->count &&
+	       a->what == b->what && strcmp(a->group, b->group) == 0;
+}
+
 static void add_call(struct builder *b, const struct weft_call *call)
 {
 	struct weft_schedule *s = b->schedule;
 	struct weft_call *grown;
 
+	for (uint32_t i = 0; i < s->n_calls; i++) {
+		if (continues(&s->calls[i], call)) {
+			s->calls[i].n_stages += call->n_stages;
+			return;
+		}
+	}
 	if (s->n_calls % GROW == 0) {
 		grown = weft_realloc(s->calls, s->n_calls + (size_t)GROW,
 				     sizeof(*grown), b->err);

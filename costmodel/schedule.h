@@ -47,7 +47,8 @@ enum weft_overlap {
  * n_stages - 1 makes it `count` times a step, within its own group.  A
  * send-recv goes to the next rank of the group and around, but backward in a
  * pipeline to the one before.  A group "pp" with n = 2 of a longer pipeline is
- * its first and last rank; there is a call for each. */
+ * its first and last rank; there is a call for each.
+ * Calls of neighbouring stages that differ in nothing else are one. */
 struct weft_call {
 	enum weft_axis axis;
 	enum weft_collective collective;

@@ -21,6 +21,7 @@ script_tests += \
 	%D%/model_memory.sh \
 	%D%/model_overlap.sh \
 	%D%/model_straggler.sh \
+	%D%/model_traffic.sh \
 	%D%/plan.sh \
 	%D%/score.sh \
 	%D%/step.sh \

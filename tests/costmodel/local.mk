@@ -69,7 +69,7 @@ tests_costmodel_trace_memory_LDADD = $(trace_libs)
 tests_costmodel_waits_LDADD = $(trace_libs)
 
 # Lets the n-th allocation of the library fail.
-tests_costmodel_out_of_memory_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=calloc
+tests_costmodel_out_of_memory_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=calloc,--wrap=realloc
 tests_costmodel_calibrate_LDFLAGS = \
 	$(AM_LDFLAGS) \
 	-Wl,--wrap=calloc \

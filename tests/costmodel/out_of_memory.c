@@ -10,6 +10,8 @@
 
 void *__real_calloc(size_t n, size_t size);
 void *__wrap_calloc(size_t n, size_t size);
+void *__real_realloc(void *old, size_t size);
+void *__wrap_realloc(void *old, size_t size);
 
 /* Allocations that still succeed; negative: all do. */
 static int left = -1;
@@ -23,6 +25,15 @@ void *__wrap_calloc(size_t n, size_t size)
 	return __real_calloc(n, size);
 }
 
+void *__wrap_realloc(void *old, size_t size)
+{
+	if (left == 0)
+		return NULL;
+	if (left > 0)
+		left--;
+	return __real_realloc(old, size);
+}
+
 static const char two_leafs[] = "weft: fabric/1\n"
 				"profile: dgx-h100-superpod\n"
 				"nodes:\n"
@@ -33,12 +44,12 @@ static const char two_leafs[] = "weft: fabric/1\n"
 				"  pod:\n"
 				"    P0: L[0-1]\n";
 
-static void spec_build(struct weft_spec *spec, struct weft_model *model,
-		       struct weft_grid *grid)
+static void spec_build(const char *text, struct weft_spec *spec,
+		       struct weft_model *model, struct weft_grid *grid)
 {
 	struct weft_error err = {0};
 
-	weft_spec_parse("tp=4,pp=2,dp=2", spec, &err);
+	weft_spec_parse(text, spec, &err);
 	weft_spec_resolve(spec, 0, &err);
 	weft_model_find(spec->model, model, &err);
 	weft_spec_grid(spec, grid, &err);
@@ -46,7 +57,7 @@ static void spec_build(struct weft_spec *spec, struct weft_model *model,
 }
 
 /* Fails the n-th allocation of traffic and cost.  True once none failed. */
-static bool try_with(int n, const struct weft_fabric *f,
+static bool try_with(int n, const char *text, const struct weft_fabric *f,
 		     struct weft_cost_scratch *scratch, struct weft_cost *cost)
 {
 	struct weft_flow flows[] = {{0, 1, WEFT_AXIS_TP, 1}};
@@ -60,7 +71,7 @@ static bool try_with(int n, const struct weft_fabric *f,
 
 	for (uint32_t r = 0; r < 16; r++)
 		where[r] = 15 - r;
-	spec_build(&spec, &model, &grid);
+	spec_build(text, &spec, &model, &grid);
 	left = n;
 	rc = weft_traffic_from_flows(2, flows, 1, &loose, &err);
 	if (!rc)
@@ -83,14 +94,20 @@ static void each_failed_allocation_is_reported(void **state)
 	struct weft_fabric *f =
 		weft_fabric_parse(two_leafs, strlen(two_leafs), "test", &err);
 	struct weft_cost cost;
-	int n = 0;
+	static const char *const jobs[] = {
+		"tp=4,pp=2,dp=2", "tp=4,pp=2,dp=2,algorithm=in-network",
+		"dp=16,ep=8,model=grok1-314B,algorithm=tree"};
 
 	(void)state;
 	assert_no_error(&err);
-	/* One scratch for all tries: a failure must leave it usable. */
-	while (!try_with(n, f, &scratch, &cost))
-		n++;
-	assert_true(n >= 16);
+	for (size_t i = 0; i < 3; i++) {
+		int n = 0;
+
+		/* One scratch for all tries: a failure must leave it usable. */
+		while (!try_with(n, jobs[i], f, &scratch, &cost))
+			n++;
+		assert_true(n >= 16);
+	}
 	assert_true(cost.total[WEFT_TIME] > 0);
 	weft_cost_scratch_free(&scratch);
 	weft_fabric_free(f);
@@ -111,7 +128,7 @@ static bool try_health(int n, const struct weft_fabric *f,
 
 	for (uint32_t r = 0; r < 16; r++)
 		where[r] = r;
-	spec_build(&spec, &model, &grid);
+	spec_build("tp=4,pp=2,dp=2", &spec, &model, &grid);
 	left = n;
 	rc = weft_health_parse(table, strlen(table), "h.csv", f, &health, &err);
 	if (!rc)
