@@ -231,6 +231,31 @@ static void print_figures(const struct model_report *report)
 	}
 }
 
+#define TEXT_WIDTH 80
+
+/* Breaks text into lines, those after the first indented further. */
+static void print_wrapped(const char *text)
+{
+	size_t column = 2;
+
+	printf("  ");
+	while (*text) {
+		size_t word = strcspn(text, " ");
+
+		if (column > 4 && column + word > TEXT_WIDTH) {
+			printf("\n    ");
+			column = 4;
+		}
+		printf("%.*s", (int)word, text);
+		column += word + 1;
+		text += word;
+		text += strspn(text, " ");
+		if (*text && column + strcspn(text, " ") <= TEXT_WIDTH)
+			putchar(' ');
+	}
+	putchar('\n');
+}
+
 static bool habit_shows(const struct model_report *report, const char *name)
 {
 	for (; report; report = report->more) {
@@ -250,12 +275,15 @@ static void print_differences(const struct model_report *report)
 {
 	for (uint32_t i = 0; i < weft_n_differences; i++) {
 		const struct weft_difference *why = &weft_differences[i];
+		char text[512];
 
 		if (!habit_shows(report, why->name))
 			continue;
-		printf("  %s: the seeds have: %s.\n    Right: %s", why->name,
-		       why->seed, why->right);
-		printf(*why->source ? " (%s).\n" : ".\n", why->source);
+		snprintf(text, sizeof(text),
+			 "%s: the seeds have: %s. Right: %s%s%s%s.", why->name,
+			 why->seed, why->right, *why->source ? " (" : "",
+			 why->source, *why->source ? ")" : "");
+		print_wrapped(text);
 	}
 }
 
@@ -298,15 +326,17 @@ static void print_text(const struct model_report *report)
 	printf("%s\n", report->title);
 	print_figures(report);
 	print_bars(report);
+	if (report->n_notes > 0)
+		putchar('\n');
 	for (size_t i = 0; i < report->n_notes; i++)
-		printf("%s  %s\n", i == 0 ? "\n" : "", report->note[i]);
+		print_wrapped(report->note[i]);
 	for (const struct model_report *more = report->more; more;
 	     more = more->more) {
 		printf("\n%s: %s\n", more->model, more->title);
 		print_figures(more);
 		print_bars(more);
 		for (size_t i = 0; i < more->n_notes; i++)
-			printf("  %s\n", more->note[i]);
+			print_wrapped(more->note[i]);
 	}
 	if (report->options->convention == WEFT_RIGHT) {
 		putchar('\n');

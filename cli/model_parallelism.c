@@ -10,6 +10,11 @@
 
 #include <stdio.h>
 
+/* What is assumed of a job that does not say: the seeds' example. */
+#define TOKENS		 4096
+#define HIDDEN		 8192
+#define LINK_BYTES_PER_S (400e9 / 8)
+
 enum {
 	KEY_CP = 256,
 	KEY_DP,
@@ -29,13 +34,16 @@ enum {
 static const struct argp_option options[] = {
 	{"tp", 't', "N", 0, "ways of tensor parallelism (default: 1)", 1},
 	{"pp", 'p', "P", 0, "pipeline stages (default: 1)", 1},
+	{"stages", 0, NULL, OPTION_ALIAS, NULL, 1},
 	{"microbatches", 'm', "M", 0, "per step (default: 1)", 1},
 	{"interleave", 'v', "V", 0, "chunks of layers per stage (default: 1)",
 	 1},
 	{"cp", KEY_CP, "N", 0, "ways of context parallelism (default: 1)", 1},
 	{"dp", KEY_DP, "N", 0, "replicas (default: 1)", 1},
 	{"model", KEY_MODEL, "NAME", 0,
-	 "layers, widths, tokens and parameters of a built-in model", 2},
+	 "layers, widths, tokens and parameters of a built-in model (else 20 "
+	 "layers a stage, 4096 tokens, width 8192)",
+	 2},
 	{"layers", KEY_LAYERS, "N", 0, "of the whole model", 2},
 	{"params", KEY_PARAMS, "N", 0, "of the whole model", 2},
 	{"batch", KEY_BATCH, "N", 0, "sequences of a micro-batch (default: 1)",
@@ -45,7 +53,8 @@ static const struct argp_option options[] = {
 	{"kv-width", KEY_KV, "N", 0, "of keys (default: the width)", 2},
 	{"full-recompute", KEY_RECOMPUTE, NULL, 0,
 	 "the forward pass is repeated before the backward pass", 2},
-	{"link", KEY_LINK, "RATE", 0, "between nodes, of each GPU", 3},
+	{"link", KEY_LINK, "RATE", 0,
+	 "between nodes, of each GPU (default: 400Gbps)", 3},
 	{"intra", KEY_INTRA, "RATE", 0,
 	 "inside them, for tensor parallelism (default: the link's)", 3},
 	{"flops", KEY_FLOPS, "RATE", 0, "that a GPU sustains: 400TFLOPS", 3},
@@ -57,7 +66,7 @@ struct question {
 	uint32_t tp, pp, micro_batches, interleave, cp, dp, layers;
 	double batch, tokens, hidden, kv_width, parameters;
 	double link, intra, flops;
-	bool full_recompute;
+	bool full_recompute, shape_assumed, link_assumed;
 };
 
 /* The numbers of ranks that argp keys stand for. */
@@ -119,10 +128,16 @@ static void model_read(const struct argp_state *state, const char *name,
 static void question_check(const struct argp_state *state,
 			   struct question *question)
 {
-	if (!question->layers || !(question->tokens > 0) ||
-	    !(question->hidden > 0) || !(question->link > 0))
-		argp_error(state, "which job? Give --model NAME, or --layers, "
-				  "--seq and --hidden; and --link RATE");
+	question->shape_assumed = !question->layers;
+	if (!question->layers)
+		question->layers = WEFT_PIPELINE_LAYERS * question->pp;
+	if (!(question->tokens > 0))
+		question->tokens = TOKENS;
+	if (!(question->hidden > 0))
+		question->hidden = HIDDEN;
+	question->link_assumed = !(question->link > 0);
+	if (question->link_assumed)
+		question->link = LINK_BYTES_PER_S;
 	if (question->layers % question->pp)
 		argp_error(state, "%u layers do not divide into %u stages",
 			   question->layers, question->pp);
@@ -353,6 +368,15 @@ static int answer(const struct question *question, struct weft_error *err)
 		return -1;
 	snprintf(a.title, sizeof(a.title), "tp %u x pp %u x cp %u x dp %u",
 		 question->tp, question->pp, question->cp, question->dp);
+	if (question->shape_assumed)
+		model_note(
+			&report,
+			"the shape is assumed: %u layers, %.0f tokens, width "
+			"%.0f; give --model.",
+			question->layers, question->tokens, question->hidden);
+	if (question->link_assumed)
+		model_note(&report, "the link is assumed: 400 Gbps; give "
+				    "--link.");
 	return model_print(&report, err);
 }
 

@@ -300,9 +300,8 @@ static void notes_add(const struct weft_pipeline_job *job,
 			   100 * threshold, pipeline->advised_micro_batches,
 			   pipeline->advised_stages);
 	if (!seed && !(job->compute_s > 0) && !(job->forward_s > 0))
-		model_note(report, "computation is assumed (1 us per layer and "
-				   "token), not estimated: give --forward and "
-				   "--backward, or --compute.");
+		model_note(report, "computation is assumed, 1 us per layer and "
+				   "token: say what it really takes.");
 	if (!seed && pipeline->kept_share > 1)
 		model_note(report, "what layers keep for their backward pass "
 				   "does not fit the GPU.");
