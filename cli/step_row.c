@@ -17,6 +17,10 @@
 #include <string.h>
 #include <strings.h>
 
+/* Beyond these a cell is a mistake. */
+#define MAX_LAYERS 65536
+#define MAX_WIDTH  (1u << 26)
+
 struct source {
 	const struct csv *csv;
 	uint32_t index;
@@ -113,7 +117,12 @@ static int model_read(const struct source *s)
 	if (!m->layers || !m->hidden || !m->ffn || !m->heads || !m->vocab ||
 	    !m->seq)
 		return missing(row, "the shape of the model is not given");
-	if (m->kv_heads == 0)
+	if (m->layers > MAX_LAYERS || m->hidden > MAX_WIDTH ||
+	    m->ffn > MAX_WIDTH || m->heads > m->hidden ||
+	    m->vocab > MAX_WIDTH || m->seq > MAX_WIDTH)
+		return missing(row, "the shape of the model is not of a model "
+				    "that one trains");
+	if (m->kv_heads == 0 || m->kv_heads > m->heads)
 		m->kv_heads = m->heads;
 	if (!known) {
 		m->gated_mlp = m->ffn != 4 * (uint64_t)m->hidden;

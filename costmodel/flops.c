@@ -55,8 +55,14 @@ struct weft_flops weft_flops(const struct weft_model *m, uint32_t seq)
 		.logits = 2.0 * m->hidden * m->vocab * seq,
 	};
 
-	for (uint32_t layer = 0; layer < m->layers; layer++)
-		flops.products += weft_flops_layer(m, layer) * seq;
+	uint32_t dense = m->experts ? m->dense_layers : 0;
+
+	if (dense > m->layers)
+		dense = m->layers;
+	/* The first ones are alike, and so are the others. */
+	flops.products = seq * (dense * weft_flops_layer(m, 0) +
+				(m->layers - dense) *
+					weft_flops_layer(m, m->layers - 1));
 	return flops;
 }
 
