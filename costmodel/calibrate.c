@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* calibrate.c - gathers rows into entries, fits them, predicts across nodes */
+/* calibrate.c - gathers rows into entries and fits them */
 #include "costmodel/calibrate.h"
 
 #include <math.h>
@@ -330,79 +330,4 @@ void weft_calibration_free(struct weft_calibration *calibration)
 {
 	free(calibration->entries);
 	*calibration = (struct weft_calibration){0};
-}
-
-/* Entries nearest to a number of nodes, and those at both ends. */
-struct around {
-	const struct weft_calibration_entry *below, *above; /* may be equal */
-	const struct weft_calibration_entry *least;
-};
-
-static struct around entries_around(const struct weft_calibration *c,
-				    const char *label,
-				    enum weft_collective collective,
-				    uint32_t n_nodes)
-{
-	struct around a = {0};
-
-	for (uint32_t i = 0; i < c->n_entries; i++) {
-		const struct weft_calibration_entry *e = &c->entries[i];
-
-		if (!e->fitted || e->collective != collective || !e->n_nodes ||
-		    (label && strcmp(label, e->label) != 0))
-			continue;
-		if (!a.least || e->n_nodes < a.least->n_nodes)
-			a.least = e;
-		/* Of the same number of nodes, the one that uses most GPUs. */
-		if (e->n_nodes <= n_nodes &&
-		    (!a.below || e->n_nodes >= a.below->n_nodes))
-			a.below = e;
-		if (e->n_nodes >= n_nodes &&
-		    (!a.above || e->n_nodes <= a.above->n_nodes))
-			a.above = e;
-	}
-	return a;
-}
-
-/* With more nodes than were measured, bus bandwidth stays, and latency goes on
- * growing as it did. */
-static double beyond_time(const struct around *a, double low, uint32_t n_nodes)
-{
-	const struct weft_calibration_entry *most = a->below;
-	double latency = most->curve.latency_s, slope = 0;
-	uint64_t ranks = (uint64_t)most->n_ranks * n_nodes / most->n_nodes;
-	double factor = weft_collective_bus_factor(
-		most->collective,
-		ranks < UINT32_MAX ? (uint32_t)ranks : UINT32_MAX);
-
-	if (a->least->n_nodes < most->n_nodes)
-		slope = (latency - a->least->curve.latency_s) /
-			log2((double)most->n_nodes / a->least->n_nodes);
-	return latency +
-	       fmax(slope, 0) * log2((double)n_nodes / most->n_nodes) +
-	       fmax(low - latency, 0) * factor / most->bus_factor;
-}
-
-double weft_calibration_time(const struct weft_calibration *calibration,
-			     const char *label, enum weft_collective collective,
-			     uint32_t n_nodes, double size_bytes)
-{
-	struct around a =
-		entries_around(calibration, label, collective, n_nodes);
-	double low, high, share;
-
-	if (!a.below && !a.above)
-		return (double)NAN;
-	if (!a.below)
-		return weft_curve_time(&a.above->curve, size_bytes);
-	low = weft_curve_time(&a.below->curve, size_bytes);
-	if (a.below->n_nodes == n_nodes)
-		return low;
-	share = log2((double)n_nodes / a.below->n_nodes);
-	if (a.above) {
-		high = weft_curve_time(&a.above->curve, size_bytes);
-		share /= log2((double)a.above->n_nodes / a.below->n_nodes);
-		return exp((1 - share) * log(low) + share * log(high));
-	}
-	return beyond_time(&a, low, n_nodes);
 }

@@ -65,10 +65,13 @@ int weft_calibrate(const struct weft_nccl_log *logs, size_t n,
 		   struct weft_error *err);
 void weft_calibration_free(struct weft_calibration *calibration);
 
-/* Seconds of a collective over n_nodes nodes: the entry's curve where there is
- * one, else between or beyond the entries with other numbers of nodes (in the
- * logarithm of nodes: trees grow by a level when they double).  label NULL:
- * any. NAN where nothing was fitted for this collective. */
+/* Seconds of a collective over n_nodes nodes with as many ranks each as were
+ * measured: the entry's curve where there is one.  Else by what limits the
+ * algorithm there: one node by its links, or its switches where they add up;
+ * two nodes by what they exchange; more by the faster of rings and trees;
+ * latency and the filling of the pipeline grow with each doubling of the nodes,
+ * as they did between those measured.  label NULL: any.  NAN where nothing was
+ * fitted for this collective, or n_nodes is 0. */
 double weft_calibration_time(const struct weft_calibration *calibration,
 			     const char *label, enum weft_collective collective,
 			     uint32_t n_nodes, double size_bytes);

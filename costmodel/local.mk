@@ -4,6 +4,7 @@ libweft_costmodel_la_SOURCES = \
 	%D%/calibrate.c \
 	%D%/calibrate_link.c \
 	%D%/calibrate_link.h \
+	%D%/calibrate_nodes.c \
 	%D%/chunks.c \
 	%D%/collective.c \
 	%D%/collective_flows.c \

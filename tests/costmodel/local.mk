@@ -2,6 +2,7 @@
 unit_tests += \
 	%D%/advice \
 	%D%/calibrate \
+	%D%/calibrate_nodes \
 	%D%/chunks \
 	%D%/collective \
 	%D%/collective_flows \
