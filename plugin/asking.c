@@ -40,8 +40,10 @@ bool weft_asking_spec(const job_record_t *job, const char **spec)
 	if (!text && job->comment &&
 	    strncmp(job->comment, COMMENT_PREFIX, strlen(COMMENT_PREFIX)) == 0)
 		text = job->comment + strlen(COMMENT_PREFIX);
+	text = text ? text + strspn(text, " ") : NULL;
 	*spec = text && text[0] ? text : NULL;
-	return !text || strcmp(text, "off") != 0;
+	return !text || strncmp(text, "off", 3) != 0 ||
+	       text[3 + strspn(text + 3, " ")] != '\0';
 }
 
 /* ---- request ---- */
@@ -135,6 +137,27 @@ static bool wants_whole_nodes(const job_record_t *job)
 	       details->core_spec != NO_VAL16;
 }
 
+static int find_count(void *item, void *arg)
+{
+	const job_feature_t *feature = item;
+
+	(void)arg;
+	return feature->count > 0;
+}
+
+/* "rack1*2&rack2*4": Slurm asks about two nodes of the one and four of the
+ * other in turn, with limits that are the whole job's.  A plan for the job as
+ * a whole would fill the first question and leave no answer to the second. */
+static bool counts_by_feature(const struct job_details *details)
+{
+	list_t *const lists[] = {details->feature_list, details->prefer_list};
+
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+		if (lists[i] && list_find_first(lists[i], find_count, NULL))
+			return true;
+	return false;
+}
+
 bool weft_asking_read(const struct weft_job_test *test,
 		      struct weft_request *request, const char **unclear)
 {
@@ -145,6 +168,8 @@ bool weft_asking_read(const struct weft_job_test *test,
 	memset(request, 0, sizeof(*request));
 	if (!details || !gpus_read(job, request, unclear))
 		return false;
+	if (!*unclear && counts_by_feature(details))
+		*unclear = "numbers of nodes by feature";
 	request->job_id = job->job_id;
 	request->min_nodes = test->min_nodes;
 	request->max_nodes = test->max_nodes;

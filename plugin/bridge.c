@@ -14,6 +14,9 @@
 /* Edges of all kept jobs together: about 35 MB. */
 #define MAX_EDGES (UINT64_C(1) << 21)
 
+/* Of one job: about what can be built and priced in a tenth of a second. */
+#define MAX_JOB_EDGES (UINT64_C(1) << 20)
+
 /* ---- jobs ---- */
 
 static void built_free(struct weft_bridge *bridge, struct weft_built *built)
@@ -116,6 +119,22 @@ static int job_build_registered(const struct weft_fabric *f,
 				  &job->traffic, err);
 }
 
+/* Only all-to-alls pair each rank with many: said before they are built. */
+static int pairs_check(const struct weft_spec *spec, uint32_t n_gpus,
+		       struct weft_error *err)
+{
+	uint64_t peers = spec->ep > 1 ? spec->ep - 1 : 0;
+
+	if (spec->cp > 1 && spec->cp_comm == WEFT_CP_ALL_TO_ALL)
+		peers += spec->cp - 1;
+	if (peers * n_gpus <= MAX_JOB_EDGES)
+		return 0;
+	return weft_fail(err, WEFT_EINVAL,
+			 "all-to-alls between %" PRIu64 " pairs of GPUs: more "
+			 "than the %" PRIu64 " that are placed here",
+			 peers * n_gpus, MAX_JOB_EDGES);
+}
+
 static int job_build(const struct weft_settings *settings, const char *text,
 		     uint32_t n_gpus, struct weft_job *job,
 		     struct weft_error *err)
@@ -123,7 +142,8 @@ static int job_build(const struct weft_settings *settings, const char *text,
 	const struct weft_model *model = NULL;
 	struct weft_spec spec;
 
-	if (weft_spec_parse(text, &spec, err) < 0)
+	if (weft_spec_parse(text, &spec, err) < 0 ||
+	    pairs_check(&spec, n_gpus, err) < 0)
 		return -1;
 	if (spec.model[0])
 		model = weft_settings_model(settings, spec.model);
@@ -169,13 +189,11 @@ const struct weft_job *weft_bridge_job(struct weft_bridge *bridge,
 int weft_bridge_place(struct weft_bridge *bridge,
 		      const struct weft_request *request,
 		      const struct weft_shape *shape,
-		      const struct weft_occupancy *o, struct weft_placement *p,
-		      struct weft_error *err)
+		      const struct weft_occupancy *o, double budget_s,
+		      struct weft_placement *p, struct weft_error *err)
 {
 	const struct weft_settings *settings = bridge->settings;
-	const struct weft_place_options options = {
-		.budget_s = settings->budget_s,
-	};
+	const struct weft_place_options options = {.budget_s = budget_s};
 	const struct weft_job *built =
 		weft_bridge_job(bridge, request->spec, shape->n_gpus, err);
 	struct weft_job job;
@@ -207,24 +225,24 @@ static void append(char *text, size_t size, const char *format, ...)
 	va_end(args);
 }
 
-/* Domains of a level that the GPUs are in. */
+/* Domains of a level that the GPUs are in; 0: out of memory. */
 static uint32_t count_domains(const struct weft_fabric *f, uint32_t level,
 			      const struct weft_account *account)
 {
+	uint64_t *seen =
+		weft_calloc(weft_bitset_words(f->levels[level].n_domains),
+			    sizeof(*seen), NULL);
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < account->n_gpus; i++) {
+	for (uint32_t i = 0; seen && i < account->n_gpus; i++) {
 		uint32_t domain = f->gpu_domain[level][account->where[i]];
-		uint32_t j = 0;
 
-		/* Ranks follow the node table, so that a domain seen before is
-		 * most often the previous rank's. */
-		while (j < i &&
-		       f->gpu_domain[level][account->where[i - 1 - j]] !=
-			       domain)
-			j++;
-		n += j == i;
+		if (domain == WEFT_NONE || weft_bitset_has(seen, domain))
+			continue;
+		weft_bitset_add(seen, domain);
+		n++;
 	}
+	free(seen);
 	return n;
 }
 
@@ -304,6 +322,29 @@ void weft_bridge_tell(struct weft_bridge *bridge,
 	if (!account->spec)
 		append(text, size, "; no spec, taken as dp=%u",
 		       account->n_gpus);
+}
+
+void weft_bridge_strip(char *comment)
+{
+	static const char own[] = "weft: ", between[] = " | ";
+	const char *part = comment;
+	char *to = comment;
+
+	while (part) {
+		const char *next = strstr(part, between);
+		size_t length = next ? (size_t)(next - part) : strlen(part);
+
+		if (strncmp(part, own, strlen(own)) != 0 && length) {
+			if (to != comment) {
+				memmove(to, between, strlen(between));
+				to += strlen(between);
+			}
+			memmove(to, part, length);
+			to += length;
+		}
+		part = next ? next + strlen(between) : NULL;
+	}
+	*to = '\0';
 }
 
 void weft_bridge_escape(const struct weft_error *err,

@@ -44,13 +44,13 @@ const struct weft_job *weft_bridge_job(struct weft_bridge *bridge,
 				       const char *spec, uint32_t n_gpus,
 				       struct weft_error *err);
 
-/* Places the request, laid out as `shape`, on the usable GPUs of o.  Returns as
- * weft_place does. */
+/* Places the request, laid out as `shape`, on the usable GPUs of o; stops
+ * looking after budget_s (0: no limit).  Returns as weft_place does. */
 int weft_bridge_place(struct weft_bridge *bridge,
 		      const struct weft_request *request,
 		      const struct weft_shape *shape,
-		      const struct weft_occupancy *o, struct weft_placement *p,
-		      struct weft_error *err);
+		      const struct weft_occupancy *o, double budget_s,
+		      struct weft_placement *p, struct weft_error *err);
 
 /* What became of a job, for the user. */
 struct weft_account {
@@ -68,6 +68,10 @@ struct weft_account {
 void weft_bridge_tell(struct weft_bridge *bridge,
 		      const struct weft_account *account,
 		      char text[WEFT_TEXT_SIZE]);
+
+/* Removes from a SystemComment, in place, what weft said before; parts of
+ * others stay as they are. */
+void weft_bridge_strip(char *comment);
 
 /* The error's text for logs and users: bounded, no byte but printable ASCII,
  * and no '|', which separates the parts of a SystemComment. */

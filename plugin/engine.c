@@ -12,12 +12,16 @@
 
 struct weft_engine weft_engine;
 
+/* How the nodes were paired, as the log has it. */
+static char said[600];
+
 /* Takes over newly read settings; what was made from the old ones goes. */
 static void engine_adopt(struct weft_settings *settings)
 {
 	weft_engine_unload();
 	weft_engine.settings = settings;
 	weft_engine.bridge.settings = settings;
+	said[0] = '\0';
 }
 
 void weft_engine_load(void)
@@ -45,7 +49,6 @@ void weft_engine_load(void)
 void weft_engine_pair(void)
 {
 	const struct weft_settings *settings = weft_engine.settings;
-	static char said[600];
 	struct weft_error err = {0};
 	char text[sizeof(said)];
 

@@ -85,6 +85,7 @@ struct attempt {
 	struct weft_frame frame;
 	uint32_t n_tries;
 	double plan_ms; /* spent in planning; the rest is stock's */
+	bool all_idle;	/* the last plan is on idle nodes alone */
 	double bound;
 	const char *unclear;
 	struct weft_error err;
@@ -224,6 +225,7 @@ static enum cause attempt_shape(struct attempt *attempt,
 				const struct weft_shape *shape, bool only_idle)
 {
 	struct weft_nodes *nodes = &weft_engine.nodes;
+	double budget_s = weft_engine.settings->budget_s;
 	enum cause cause = CAUSE_NO_ROOM;
 	struct weft_placement p = {0};
 	bitstr_t *bitmap = NULL;
@@ -234,8 +236,12 @@ static enum cause attempt_shape(struct attempt *attempt,
 			     only_idle) < shape->min_nodes ||
 	    weft_occupancy_usable(&nodes->occupancy) < shape->n_gpus)
 		goto out;
+	/* What earlier tries took is gone; a moment is left in any case, so
+	 * that a tight budget means a first answer rather than none. */
+	budget_s = fmax(budget_s - attempt->plan_ms / 1e3, budget_s / 10);
 	if (weft_bridge_place(&weft_engine.bridge, &attempt->request, shape,
-			      &nodes->occupancy, &p, &attempt->err) < 0)
+			      &nodes->occupancy, budget_s, &p,
+			      &attempt->err) < 0)
 		cause = attempt->err.code == WEFT_ENOMEM ? CAUSE_NO_MEMORY
 							 : CAUSE_SPEC;
 	else if (!p.placed)
@@ -246,6 +252,7 @@ out:
 	attempt->plan_ms += elapsed_ms(&start);
 	if (bitmap) {
 		attempt->bound = p.bound;
+		attempt->all_idle = weft_nodes_idle(bitmap);
 		attempt->n_tries++;
 		cause = stock_takes(attempt->test, bitmap, p.n_nodes)
 				? CAUSE_NARROWED
@@ -272,10 +279,13 @@ static enum cause attempt_plans(struct attempt *attempt)
 							: CAUSE_SPEC;
 	for (uint32_t s = 0; s < n_shapes && attempt->n_tries < MAX_TRIES;
 	     s++) {
+		/* A batch or an expert group may come out even at another
+		 * number of nodes. */
+		attempt->err = (struct weft_error){0};
 		cause = attempt_shape(attempt, &shapes[s], false);
-		if (cause == CAUSE_REFUSED)
+		if (cause == CAUSE_REFUSED && !attempt->all_idle)
 			cause = attempt_shape(attempt, &shapes[s], true);
-		if (cause == CAUSE_NARROWED || cause == CAUSE_SPEC)
+		if (cause == CAUSE_NARROWED)
 			return cause;
 	}
 	return attempt->n_tries ? CAUSE_REFUSED : cause;
@@ -372,7 +382,10 @@ void weft_narrow_tell(job_record_t *job)
 		tell_nodes(job, text);
 	if (!text[0])
 		return;
-	/* Others write here, too; a requeued job has one sentence a start. */
+	/* Others write here, too.  A job that is requeued again and again keeps
+	 * the sentence of its last start alone: the record must not grow. */
+	if (job->system_comment)
+		weft_bridge_strip(job->system_comment);
 	if (job->system_comment && job->system_comment[0])
 		xstrcat(job->system_comment, " | ");
 	xstrcat(job->system_comment, text);

@@ -203,10 +203,15 @@ static void count_given(struct weft_nodes *nodes, const job_record_t *job)
 {
 	const struct job_resources *given = job->job_resrcs;
 	uint32_t nth = 0;
+	int64_t first;
 
 	if (!given || !given->node_bitmap)
 		return;
-	for (uint32_t i = 0; i < nodes->n && nth < given->nhosts; i++) {
+	first = bit_ffs(given->node_bitmap);
+	if (first < 0)
+		return;
+	for (uint32_t i = (uint32_t)first; i < nodes->n && nth < given->nhosts;
+	     i++) {
 		if (!bit_test(given->node_bitmap, i))
 			continue;
 		if (given->cpus)
@@ -365,6 +370,11 @@ bool weft_nodes_require(struct weft_nodes *nodes, bitstr_t *required)
 		weft_bitset_add(set, nodes->fabric_node[i]);
 	}
 	return true;
+}
+
+bool weft_nodes_idle(bitstr_t *bitmap)
+{
+	return idle_node_bitmap && bit_super_set(bitmap, idle_node_bitmap);
 }
 
 bitstr_t *weft_nodes_bitmap(const struct weft_nodes *nodes,

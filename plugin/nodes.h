@@ -50,6 +50,9 @@ uint32_t weft_nodes_offer(struct weft_nodes *nodes,
  * the fabric. */
 bool weft_nodes_require(struct weft_nodes *nodes, bitstr_t *required);
 
+/* No job is on any of these nodes. */
+bool weft_nodes_idle(bitstr_t *bitmap);
+
 /* Bits of nodes in the fabric's numbers, as Slurm's bitmap; NULL when a plan
  * names a node that Slurm lacks.  Caller: bit_free. */
 bitstr_t *weft_nodes_bitmap(const struct weft_nodes *nodes,

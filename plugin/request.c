@@ -17,11 +17,41 @@ static bool spec_fixes_gpus(const struct weft_spec *spec)
 		weft_spec_given(spec, "gpus_per_node"));
 }
 
+static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
+{
+	while (b) {
+		uint64_t rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+/* What the GPUs of any job with these axes are a multiple of, dense and expert
+ * layers alike; 0: more than there can be. */
+static uint32_t axes_multiple(const struct weft_spec *spec)
+{
+	uint64_t pp = spec->pp ? spec->pp : 1;
+	uint64_t dense =
+		(uint64_t)(spec->tp ? spec->tp : 1) * (spec->cp ? spec->cp : 1);
+	uint64_t expert = (uint64_t)(spec->etp ? spec->etp : 1) *
+			  (spec->ep ? spec->ep : 1);
+
+	/* An axis has 2^20 ranks at most: two fit a product, three may not. */
+	if (dense > WEFT_MAX_GPUS || expert > WEFT_MAX_GPUS)
+		return 0;
+	dense *= expert / greatest_common_divisor(dense, expert);
+	if (dense > WEFT_MAX_GPUS || dense * pp > WEFT_MAX_GPUS)
+		return 0;
+	return (uint32_t)(dense * pp);
+}
+
 int weft_frame_read(const char *text, struct weft_frame *frame,
 		    struct weft_error *err)
 {
 	struct weft_spec spec;
-	uint64_t multiple;
+	uint32_t multiple;
 
 	memset(frame, 0, sizeof(*frame));
 	frame->multiple = 1;
@@ -36,13 +66,13 @@ int weft_frame_read(const char *text, struct weft_frame *frame,
 		return 0;
 	}
 	/* Without a size the axes tell what it is a multiple of. */
-	multiple = (uint64_t)(spec.tp ? spec.tp : 1) * (spec.cp ? spec.cp : 1) *
-		   (spec.pp ? spec.pp : 1);
-	if (multiple > WEFT_MAX_GPUS)
+	multiple = axes_multiple(&spec);
+	if (!multiple)
 		return weft_fail(err, WEFT_EINVAL,
-				 "tp*cp*pp is more than the %u GPUs supported",
+				 "tp*cp*pp and etp*ep*pp come out even at more "
+				 "than the %u GPUs supported only",
 				 WEFT_MAX_GPUS);
-	frame->multiple = (uint32_t)multiple;
+	frame->multiple = multiple;
 	return 0;
 }
 
@@ -93,8 +123,8 @@ static int total_gpus(const struct weft_request *request,
 				 frame->gpus, request->gpus_per_job);
 	if (*total % frame->multiple)
 		return weft_fail(err, WEFT_EINVAL,
-				 "%u GPUs are not a multiple of the spec's "
-				 "tp*cp*pp = %u",
+				 "%u GPUs are not a multiple of the spec's %u "
+				 "(tp*cp*pp, etp*ep*pp)",
 				 *total, frame->multiple);
 	return 0;
 }
@@ -148,10 +178,11 @@ static uint32_t shapes_per_node(const struct weft_request *request,
 				       n_nodes);
 	}
 	if (!n && tried)
-		weft_fail(err, WEFT_EINVAL,
-			  "no number of nodes from %u to %u with %u GPUs each "
-			  "is a multiple of the spec's tp*cp*pp = %u",
-			  range->min, want, per_node, frame->multiple);
+		weft_fail(
+			err, WEFT_EINVAL,
+			"no number of nodes from %u to %u with %u GPUs each "
+			"is a multiple of the spec's %u (tp*cp*pp, etp*ep*pp)",
+			range->min, want, per_node, frame->multiple);
 	return n;
 }
 

@@ -5,10 +5,12 @@
 #include "topology/suggest.h"
 #include "topology/yaml.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 
 #define SETTINGS_FORMAT	  "slurm/1"
 #define DEFAULT_BUDGET_S  0.020
@@ -99,6 +101,20 @@ static int resolve_path(const struct weft_yaml *doc,
 	return 0;
 }
 
+/* Opening a pipe or a device may wait for ever, and slurmctld with it. */
+static int expect_file(const char *path, struct weft_error *err)
+{
+	struct stat status;
+
+	if (stat(path, &status) < 0)
+		return weft_fail_at(err, WEFT_EIO, path, 0, 0, "%s",
+				    strerror(errno));
+	if (!S_ISREG(status.st_mode))
+		return weft_fail_at(err, WEFT_EIO, path, 0, 0,
+				    "expected a regular file");
+	return 0;
+}
+
 static int read_fabric(const struct weft_yaml *doc,
 		       const struct weft_yaml_node *root, const char *base,
 		       struct weft_settings *settings, struct weft_error *err)
@@ -112,7 +128,8 @@ static int read_fabric(const struct weft_yaml *doc,
 				      "fabric's file");
 	if (weft_yaml_expect(doc, fabric, WEFT_YAML_SCALAR, "fabric", err) < 0)
 		return -1;
-	if (resolve_path(doc, fabric, base, path, sizeof(path), err) < 0)
+	if (resolve_path(doc, fabric, base, path, sizeof(path), err) < 0 ||
+	    expect_file(path, err) < 0)
 		return -1;
 	settings->fabric = weft_fabric_load(path, err);
 	return settings->fabric ? 0 : -1;
@@ -131,7 +148,8 @@ static int read_model(const struct weft_yaml *doc,
 					  sizeof(model->name) - 1);
 	if (weft_yaml_expect(doc, node, WEFT_YAML_SCALAR, "models", err) < 0)
 		return -1;
-	if (resolve_path(doc, node, base, path, sizeof(path), err) < 0)
+	if (resolve_path(doc, node, base, path, sizeof(path), err) < 0 ||
+	    expect_file(path, err) < 0)
 		return -1;
 	if (weft_model_load(path, model, err) < 0)
 		return -1;
@@ -207,7 +225,7 @@ struct weft_settings *weft_settings_load(const char *path,
 
 	if (!settings)
 		return NULL;
-	if (weft_yaml_load(path, &doc, err) < 0 ||
+	if (expect_file(path, err) < 0 || weft_yaml_load(path, &doc, err) < 0 ||
 	    settings_read(&doc, path, settings, err) < 0) {
 		weft_settings_free(settings);
 		settings = NULL;

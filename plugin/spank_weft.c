@@ -103,12 +103,16 @@ extern int slurm_spank_init_post_opt(spank_t spank, int argc, char *argv[])
 	(void)argv;
 	if (context != S_CTX_LOCAL && context != S_CTX_ALLOCATOR)
 		return ESPANK_SUCCESS;
+	/* srun inside of a job starts a step, whose nodes are settled. */
+	if (context == S_CTX_LOCAL && getenv("SLURM_JOB_ID"))
+		return ESPANK_SUCCESS;
 	if (option_given || !text || !text[0])
 		return ESPANK_SUCCESS;
 	if (spec_check(text, &err) < 0) {
 		slurm_error(SPEC_VARIABLE ": %s",
 			    weft_error_text(&err, message, sizeof(message)));
-		return ESPANK_BAD_ARG;
+		/* sbatch, salloc and srun go on after anything else. */
+		return -1;
 	}
 	return spank_job_control_setenv(spank, SPEC_VARIABLE, text, 1) ==
 			       ESPANK_SUCCESS

@@ -72,7 +72,7 @@ static void a_request_gets_its_shape(void **state)
 	struct weft_error err = {0};
 
 	assert_int_equal(weft_bridge_place(&w->bridge, &request, &shape,
-					   &w->occupancy, &p, &err),
+					   &w->occupancy, 0, &p, &err),
 			 0);
 	assert_no_error(&err);
 	assert_true(p.placed);
@@ -99,7 +99,7 @@ static void a_request_is_placed_as_the_command_line_places_it(void **state)
 				    &options, &theirs, &err),
 			 0);
 	assert_int_equal(weft_bridge_place(&w->bridge, &request, &shape,
-					   &w->occupancy, &ours, &err),
+					   &w->occupancy, 0, &ours, &err),
 			 0);
 	assert_memory_equal(ours.where, theirs.where, 32 * sizeof(*ours.where));
 	weft_placement_free(&ours);
@@ -118,7 +118,7 @@ static void a_full_cluster_is_an_answer(void **state)
 	for (uint32_t n = 0; n < w->settings.fabric->n_nodes - 3; n++)
 		weft_occupancy_take(&w->occupancy, n, 1);
 	assert_int_equal(weft_bridge_place(&w->bridge, &request, &shape,
-					   &w->occupancy, &p, &err),
+					   &w->occupancy, 0, &p, &err),
 			 0);
 	assert_false(p.placed);
 	weft_placement_free(&p);
@@ -285,6 +285,41 @@ static void an_error_is_shown_in_ascii_and_bounded(void **state)
 	assert_null(strchr(text, '|'));
 }
 
+static void what_weft_said_before_is_replaced(void **state)
+{
+	static const struct {
+		const char *before, *after;
+	} cases[] = {
+		{"", ""},
+		{"weft: time=1; nodes=plan", ""},
+		{"somebody else", "somebody else"},
+		{"weft: a | somebody else | weft: b", "somebody else"},
+		{"one | weft: a | two", "one | two"},
+		{"one |two | weft: a", "one |two"},
+		{"weft: a | weft: b | weft: c", ""},
+		{"weft is not weft: a", "weft is not weft: a"},
+	};
+	char text[64];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		snprintf(text, sizeof(text), "%s", cases[i].before);
+		weft_bridge_strip(text);
+		assert_string_equal(text, cases[i].after);
+	}
+}
+
+static void an_all_to_all_too_large_is_refused_before_it_is_built(void **state)
+{
+	struct world *w = *state;
+	struct weft_error err = {0};
+
+	assert_null(weft_bridge_job(&w->bridge, "ep=256,model=deepseek-v3",
+				    16384, &err));
+	assert_error_says(&err, "all-to-alls between 4177920 pairs");
+	assert_int_equal(w->bridge.n_edges, 0);
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -301,6 +336,8 @@ int main(void)
 		CASE(the_user_reads_cost_levels_and_choice),
 		CASE(the_user_reads_why_stock_chose),
 		CASE(gpus_outside_the_fabric_have_no_cost),
+		CASE(an_all_to_all_too_large_is_refused_before_it_is_built),
+		cmocka_unit_test(what_weft_said_before_is_replaced),
 		cmocka_unit_test(an_error_is_shown_in_ascii_and_bounded),
 	};
 

@@ -176,6 +176,20 @@ static void a_missing_file_is_an_error(void **state)
 	weft_settings_free(NULL);
 }
 
+static void a_pipe_is_not_waited_for(void **state)
+{
+	struct weft_error err = {0};
+
+	(void)state;
+	assert_int_equal(mkfifo(path_of("pipe"), 0600), 0);
+	assert_null(load("weft: slurm/1\nfabric: pipe\n", &err));
+	assert_error_says(&err, "regular file");
+	err = (struct weft_error){0};
+	assert_null(weft_settings_load(path_of("pipe"), &err));
+	assert_error_says(&err, "regular file");
+	unlink(path_of("pipe"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -184,6 +198,7 @@ int main(void)
 		cmocka_unit_test(switched_off_it_reads_no_other_file),
 		cmocka_unit_test(mistakes_are_named),
 		cmocka_unit_test(a_missing_file_is_an_error),
+		cmocka_unit_test(a_pipe_is_not_waited_for),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -106,6 +106,23 @@ case_a_range_of_nodes_is_met() {
 	expect_match "nodes of -N2-8 with 6 free" "$n" '^[2-6]$'
 }
 
+case_a_range_of_nodes_comes_out_even_for_the_experts() {
+	local job
+	need_weft
+	job=$(lab_run -N1-3 --gpus-per-node=8 \
+		--comment=weft:ep=16,model=deepseek-v3)
+	expect "nodes" "$(lab_job_nodes "$job" | wc -l)" 2
+	expect_match "comment" "$(comment "$job")" 'nodes=plan'
+}
+
+case_a_range_of_nodes_comes_out_even_for_the_batch() {
+	local job
+	need_weft
+	job=$(lab_run -N1-3 --gpus-per-node=8 --comment=weft:tp=8,gbs=16,mbs=8)
+	expect "nodes" "$(lab_job_nodes "$job" | wc -l)" 2
+	expect_match "comment" "$(comment "$job")" 'nodes=plan'
+}
+
 case_features_are_honoured() {
 	local job
 	changing
@@ -113,6 +130,17 @@ case_features_are_honoured() {
 	job=$(lab_run -N3 --gpus-per-node=8 -C fast --comment=weft:tp=8)
 	expect_match "nodes" "$(job_nodes "$job")" \
 		'^(n02 n03|n02 n09|n03 n09).*(n09|n14)$'
+}
+
+case_numbers_of_nodes_by_feature_are_met() {
+	local job
+	changing
+	scontrol update nodename='n[00-07]' features=old
+	scontrol update nodename='n[08-15]' features=new
+	job=$(lab_run -N4 --gpus-per-node=8 -C '[old*2&new*2]' \
+		--comment=weft:gpus=32,tp=8)
+	expect_match "nodes" "$(job_nodes "$job")" \
+		'^(n0[0-7] ){2}(n0[89] ?|n1[0-5] ?){2}$'
 }
 
 case_node_weights_break_ties() {

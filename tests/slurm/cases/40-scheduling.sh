@@ -127,8 +127,22 @@ case_a_requeued_job_is_placed_again() {
 	lab_wait_job "$job" RUNNING 30
 }
 
+case_a_requeued_job_tells_its_last_start_alone() {
+	local job i
+	need_weft
+	job=$(lab_run -N2 --gpus-per-node=8 --comment=weft:tp=8)
+	for i in 1 2; do
+		scontrol requeue "$job"
+		lab_until 10 requeued "$job" $i
+		scontrol update jobid="$job" starttime=now+2
+		lab_wait_job "$job" RUNNING 30
+	done
+	expect "sentences" "$(comment "$job" | grep -o 'weft: ' | wc -l)" 1
+	expect_match "comment" "$(comment "$job")" '^weft: '
+}
+
 requeued() {
-	[ "$(lab_job "$1" Restarts)" = 1 ] && lab_job_in "$1" PENDING
+	[ "$(lab_job "$1" Restarts)" = "${2:-1}" ] && lab_job_in "$1" PENDING
 }
 
 case_many_short_jobs_all_run() {

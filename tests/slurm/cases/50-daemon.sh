@@ -65,6 +65,32 @@ case_a_mended_fabric_is_taken_at_the_next_reconfigure() {
 	expect "parity classes" "$(lab_job_nodes "$job" | parities)" 1
 }
 
+case_a_fabric_mended_as_it_was_is_said() {
+	local mark
+	need_weft
+	changing
+	cp "$LAB_DIR/etc/fabric.yaml" "$LAB_DIR/etc/good.yaml"
+	echo "weft: fabric/9" >"$LAB_DIR/etc/fabric.yaml"
+	lab_reconfigure
+	expect_log 'error: .*weft.*fabric.yaml'
+	mv "$LAB_DIR/etc/good.yaml" "$LAB_DIR/etc/fabric.yaml"
+	mark=$(lab_log_mark)
+	lab_reconfigure
+	lab_until 5 lab_log_since "$mark" 'weft: fabric lab' >/dev/null ||
+		fail "nobody hears that the fabric is mended"
+}
+
+case_a_pipe_for_a_fabric_does_not_hang_slurmctld() {
+	need_weft
+	changing
+	rm -f "$LAB_DIR/etc/fabric.yaml"
+	mkfifo "$LAB_DIR/etc/fabric.yaml"
+	lab_reconfigure
+	rm -f "$LAB_DIR/etc/fabric.yaml"
+	expect_log 'error: weft.*fabric.yaml.*regular file'
+	expect_alive
+}
+
 # A fabric in which a leaf holds every fourth node: told apart from the lab's
 # own by where a job goes.
 regroup_fabric() {

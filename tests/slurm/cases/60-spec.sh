@@ -59,6 +59,24 @@ case_a_bad_option_is_refused_at_submit() {
 	lab_no_jobs || fail "a job was made"
 }
 
+case_a_bad_variable_is_refused_at_submit() {
+	local answer
+	need_weft
+	answer=$(WEFT_SPEC=tq=8 sbatch -N2 --gpus-per-node=8 --wrap true 2>&1) &&
+		fail "accepted: $answer"
+	expect_match "answer" "$answer" 'WEFT_SPEC: .*tq'
+	lab_no_jobs || fail "a job was made"
+}
+
+case_a_variable_is_not_read_for_steps() {
+	local seen
+	need_weft
+	seen=$(salloc -Q -N2 --gpus-per-node=8 --weft=tp=8 \
+		sh -c 'WEFT_SPEC=tq=8 srun -N2 --ntasks-per-node=1 echo step' |
+		wc -l)
+	expect "tasks of the step" "$seen" 2
+}
+
 case_a_bad_comment_is_said_and_the_job_runs() {
 	local job
 	need_weft
@@ -94,6 +112,8 @@ case_off_leaves_the_job_to_stock() {
 	job=$(lab_run -N4 --gpus-per-node=8 --comment=weft:off)
 	expect "comment" "$(comment "$job")" ""
 	job=$(lab_run -N4 --gpus-per-node=8 --weft=off)
+	expect "comment" "$(comment "$job")" ""
+	job=$(lab_run -N4 --gpus-per-node=8 --comment="weft: off ")
 	expect "comment" "$(comment "$job")" ""
 }
 
