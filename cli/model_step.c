@@ -330,7 +330,11 @@ static int job_step(const struct question *q, const struct weft_fabric *f,
 {
 	struct weft_occupancy empty = {0};
 	struct weft_placement placement = {0};
-	struct weft_schedule schedule = {0};
+	struct weft_step_job placed = {
+		.fabric = f,
+		.spec = &job->spec,
+		.model = &job->model,
+	};
 	int rc = -1;
 
 	options->straggler = fmax(options->straggler, 1) *
@@ -341,16 +345,13 @@ static int job_step(const struct question *q, const struct weft_fabric *f,
 	if (weft_occupancy_build(f, &empty, err) ||
 	    weft_place(f, job, &empty, NULL, &placement, err))
 		goto out;
+	placed.where = placement.where;
 	if (!placement.placed)
 		weft_fail(err, WEFT_EINVAL, "%s", placement.why[0]);
 	else if (health_apply(q, f, job, placement.where, &options->straggler,
-			      err) == 0 &&
-		 weft_schedule_build(&job->spec, &job->model, &schedule, err) ==
-			 0)
-		rc = weft_step(f, &job->spec, &job->model, &schedule,
-			       placement.where, options, step, err);
+			      err) == 0)
+		rc = weft_step(&placed, options, step, err);
 out:
-	weft_schedule_free(&schedule);
 	weft_placement_free(&placement);
 	weft_occupancy_free(&empty);
 	return rc;

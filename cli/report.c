@@ -223,12 +223,11 @@ static void step_predict(const struct request *request,
 			 const struct weft_placement *p,
 			 struct weft_evaluation *e)
 {
-	const struct weft_step_options options = {.gpu = request->gpu};
-
 	memset(e, 0, sizeof(*e));
+	e->gpu = request->gpu;
 	if (p->placed)
-		weft_evaluate(request->fabric, &request->job, p->where,
-			      &options, NULL, e, NULL);
+		weft_evaluate(request->fabric, &request->job, p->where, NULL, e,
+			      NULL);
 }
 
 int report_json(const char *command, const struct request *request,

@@ -74,8 +74,13 @@ int step_run(const struct weft_fabric *f, const struct weft_spec *spec,
 	     const struct weft_step_options *options, struct weft_step *step,
 	     struct weft_error *err)
 {
-	struct weft_schedule schedule = {0};
 	uint32_t *where = weft_calloc(spec->gpus, sizeof(*where), err);
+	const struct weft_step_job job = {
+		.fabric = f,
+		.spec = spec,
+		.model = model,
+		.where = where,
+	};
 	int rc = -1;
 
 	if (!where)
@@ -86,10 +91,8 @@ int step_run(const struct weft_fabric *f, const struct weft_spec *spec,
 		weft_fail(err, WEFT_EINVAL,
 			  "the job has %u GPUs, the fabric %u", spec->gpus,
 			  f->n_gpus);
-	else if (weft_schedule_build(spec, model, &schedule, err) == 0)
-		rc = weft_step(f, spec, model, &schedule, where, options, step,
-			       err);
-	weft_schedule_free(&schedule);
+	else
+		rc = weft_step(&job, options, step, err);
 	free(where);
 	return rc;
 }

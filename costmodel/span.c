@@ -248,39 +248,41 @@ static void sends_measure(const struct measure *m)
 	}
 }
 
-static bool is_send(const struct measure *m)
+static int group_read(struct measure *m, const struct weft_call *call,
+		      uint32_t index, struct weft_error *err)
 {
-	return m->shape == SHAPE_NEXT || m->shape == SHAPE_PREVIOUS;
+	m->n = weft_grid_group(m->grid, call->group, index, m->ranks, err);
+	if (m->shape == SHAPE_ENDS && m->n > 1) {
+		m->ranks[1] = m->ranks[m->n - 1];
+		m->n = 2;
+	}
+	return m->n ? 0 : -1;
 }
 
 /* All groups of the token: first what they send, then how long it takes. */
 static int kind_measure(struct measure *m, const struct weft_call *call,
 			struct weft_error *err)
 {
-	uint32_t n_groups, size;
+	bool sends = m->shape == SHAPE_NEXT || m->shape == SHAPE_PREVIOUS;
+	uint32_t size = weft_grid_group(m->grid, call->group, 0, m->ranks, err);
+	uint32_t n_groups = size ? m->grid->n_ranks / size : 0;
 
 	memset(m->load, 0, m->f->n_domains * sizeof(*m->load));
-	size = weft_grid_group(m->grid, call->group, 0, m->ranks, err);
-	if (size == 0)
-		return -1;
-	n_groups = m->grid->n_ranks / size;
-	for (uint32_t i = 0; i < 2 * n_groups; i++) {
-		m->n = weft_grid_group(m->grid, call->group, i % n_groups,
-				       m->ranks, err);
-		if (m->shape == SHAPE_ENDS) {
-			m->ranks[1] = m->ranks[m->n - 1];
-			m->n = 2;
-		}
-		if (i < n_groups && !is_send(m))
+	for (uint32_t i = 0; i < n_groups; i++) {
+		if (group_read(m, call, i, err) ||
+		    (sends && sends_load(m, err)))
+			return -1;
+		if (!sends)
 			group_load(m);
-		else if (i < n_groups && sends_load(m, err))
-			return -1;
-		else if (i >= n_groups && is_send(m))
-			sends_measure(m);
-		else if (i >= n_groups && group_measure(m, err))
-			return -1;
 	}
-	return 0;
+	for (uint32_t i = 0; i < n_groups; i++) {
+		if (group_read(m, call, i, err) ||
+		    (!sends && group_measure(m, err)))
+			return -1;
+		if (sends)
+			sends_measure(m);
+	}
+	return size ? 0 : -1;
 }
 
 /* Numbers the kinds of group; calls of one kind share their spans. */

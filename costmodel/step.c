@@ -527,38 +527,47 @@ static void step_fill(const struct build *b, struct weft_step *step)
 	step_rates(b, step);
 }
 
-int weft_step(const struct weft_fabric *f, const struct weft_spec *spec,
-	      const struct weft_model *model,
-	      const struct weft_schedule *schedule, const uint32_t *where,
+static int stages_time(struct build *b, const struct weft_step_job *job,
+		       struct weft_step *step, struct weft_error *err)
+{
+	if (compute_prepare(b, err) ||
+	    weft_spans_build(job->fabric, b->schedule, job->where, &b->spans,
+			     err))
+		return -1;
+	b->spans.algorithm = b->spec->algorithm;
+	for (uint32_t p = 0; p < b->spec->pp; p++) {
+		struct calls calls = {0};
+
+		stage_compute(b, p, &b->stages[p]);
+		calls_deal(b, p, &b->stages[p], &calls);
+		stage_exposed(b, &calls, &b->stages[p]);
+		stage_end(b, &calls, &b->stages[p]);
+	}
+	step_fill(b, step);
+	return 0;
+}
+
+int weft_step(const struct weft_step_job *job,
 	      const struct weft_step_options *options, struct weft_step *step,
 	      struct weft_error *err)
 {
+	struct weft_schedule own = {0};
 	struct build b = {
-		.spec = spec,
-		.model = model,
-		.schedule = schedule,
+		.spec = job->spec,
+		.model = job->model,
+		.schedule = job->schedule ? job->schedule : &own,
 		.options = options,
-		.micro_batches = weft_spec_micro_batches(spec),
+		.micro_batches = weft_spec_micro_batches(job->spec),
 	};
 	int rc = -1;
 
 	memset(step, 0, sizeof(*step));
-	b.stages = weft_calloc(spec->pp, sizeof(*b.stages), err);
-	if (!b.stages || compute_prepare(&b, err) ||
-	    weft_spans_build(f, schedule, where, &b.spans, err))
-		goto out;
-	b.spans.algorithm = spec->algorithm;
-	for (uint32_t p = 0; p < spec->pp; p++) {
-		struct calls calls = {0};
-
-		stage_compute(&b, p, &b.stages[p]);
-		calls_deal(&b, p, &b.stages[p], &calls);
-		stage_exposed(&b, &calls, &b.stages[p]);
-		stage_end(&b, &calls, &b.stages[p]);
-	}
-	step_fill(&b, step);
-	rc = 0;
-out:
+	b.stages = weft_calloc(job->spec->pp, sizeof(*b.stages), err);
+	if (b.stages &&
+	    (job->schedule ||
+	     weft_schedule_build(job->spec, job->model, &own, err) == 0))
+		rc = stages_time(&b, job, step, err);
+	weft_schedule_free(&own);
 	weft_spans_free(&b.spans);
 	free(b.stages);
 	return rc;

@@ -61,10 +61,17 @@ struct weft_step {
 	uint32_t slowest_stage;
 };
 
-/* The step of a resolved spec when rank r runs on GPU where[r] of f. */
-int weft_step(const struct weft_fabric *f, const struct weft_spec *spec,
-	      const struct weft_model *model,
-	      const struct weft_schedule *schedule, const uint32_t *where,
+/* A job on a placement: rank r of a resolved spec runs on GPU where[r]. */
+struct weft_step_job {
+	const struct weft_fabric *fabric;
+	const struct weft_spec *spec;
+	const struct weft_model *model;
+	const uint32_t *where;		      /* [spec->gpus] */
+	const struct weft_schedule *schedule; /* of spec and model; NULL: it is
+					       * built for this step alone */
+};
+
+int weft_step(const struct weft_step_job *job,
 	      const struct weft_step_options *options, struct weft_step *step,
 	      struct weft_error *err);
 

@@ -271,11 +271,11 @@ static void tell_cost(struct weft_bridge *bridge,
 {
 	const struct weft_job *job =
 		weft_bridge_job(bridge, account->spec, account->n_gpus, NULL);
-	struct weft_evaluation e;
+	struct weft_evaluation e = {0};
 	double total, gap = 0;
 
 	if (!job || job->n_gpus != account->n_gpus ||
-	    weft_evaluate(bridge->settings->fabric, job, account->where, NULL,
+	    weft_evaluate(bridge->settings->fabric, job, account->where,
 			  &bridge->scratch, &e, NULL) < 0)
 		return;
 	total = e.cost.total[job->spec.metric];

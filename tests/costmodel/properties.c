@@ -120,16 +120,17 @@ static struct weft_step step_of(const struct scene *s,
 	const struct weft_step_options options = {
 		.gpu = weft_gpu_find("H100", NULL),
 	};
-	struct weft_schedule schedule;
+	const struct weft_step_job job = {
+		.fabric = f,
+		.spec = &s->spec,
+		.model = &s->model,
+		.where = where,
+	};
 	struct weft_error err = {0};
 	struct weft_step step;
 
-	weft_schedule_build(&s->spec, &s->model, &schedule, &err);
+	weft_step(&job, &options, &step, &err);
 	assert_no_error(&err);
-	weft_step(f, &s->spec, &s->model, &schedule, where, &options, &step,
-		  &err);
-	assert_no_error(&err);
-	weft_schedule_free(&schedule);
 	return step;
 }
 

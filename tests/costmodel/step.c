@@ -75,17 +75,28 @@ static void job_close(struct job *job)
 	free(job->where);
 }
 
+static struct weft_step_job placed(const struct job *job)
+{
+	return (struct weft_step_job){
+		.fabric = job->f,
+		.spec = &job->spec,
+		.model = &job->model,
+		.where = job->where,
+		.schedule = &job->schedule,
+	};
+}
+
 static struct weft_step job_step(const struct job *job,
 				 const struct weft_step_options *options)
 {
+	const struct weft_step_job on = placed(job);
 	struct weft_step_options mine = *options;
 	struct weft_error err = {0};
 	struct weft_step step;
 
 	if (!mine.gpu)
 		mine.gpu = weft_gpu_find("H100", &err);
-	weft_step(job->f, &job->spec, &job->model, &job->schedule, job->where,
-		  &mine, &step, &err);
+	weft_step(&on, &mine, &step, &err);
 	assert_no_error(&err);
 	return step;
 }
@@ -290,12 +301,11 @@ static void a_gpu_without_the_unit_is_an_error(void **state)
 	};
 	struct job job =
 		job_open("gpus=8,tp=8", "leaf:1 node:1 gpu:8", "selene-a100");
+	struct weft_step_job on = placed(&job);
 	struct weft_step step;
 
 	(void)state;
-	assert_int_equal(weft_step(job.f, &job.spec, &job.model, &job.schedule,
-				   job.where, &fp8, &step, &err),
-			 -1);
+	assert_int_equal(weft_step(&on, &fp8, &step, &err), -1);
 	assert_error_says(&err, "A100 has no matrix unit for 8-bit");
 	job_close(&job);
 }
@@ -403,16 +413,16 @@ static void ranks_that_no_link_joins_are_an_error(void **state)
 	struct weft_error err = {0};
 	const struct weft_step_options options = {
 		.gpu = weft_gpu_find("H100", &err)};
+	struct weft_step_job on = placed(&job);
 	struct weft_step step;
 
 	(void)state;
 	weft_fabric_free(job.f);
 	job.f = weft_fabric_parse(text, sizeof(text) - 1, "test", &err);
 	assert_no_error(&err);
+	on.fabric = job.f;
 	assert_false(job.f->connected);
-	assert_int_equal(weft_step(job.f, &job.spec, &job.model, &job.schedule,
-				   job.where, &options, &step, &err),
-			 -1);
+	assert_int_equal(weft_step(&on, &options, &step, &err), -1);
 	assert_error_says(&err, "no link joins");
 	job_close(&job);
 }
@@ -424,15 +434,16 @@ static void each_failed_allocation_is_reported(void **state)
 	struct weft_error err = {0};
 	const struct weft_step_options options = {
 		.gpu = weft_gpu_find("H100", &err)};
+	struct weft_step_job on = placed(&job);
 	struct weft_step step;
 	int n = 0, rc = -1;
 
 	(void)state;
+	on.schedule = NULL; /* built by the step */
 	while (rc && n < 100) {
 		memset(&err, 0, sizeof(err));
 		left = n++;
-		rc = weft_step(job.f, &job.spec, &job.model, &job.schedule,
-			       job.where, &options, &step, &err);
+		rc = weft_step(&on, &options, &step, &err);
 		left = -1;
 		assert_int_equal(err.code, rc ? WEFT_ENOMEM : 0);
 	}

@@ -41,27 +41,29 @@ static void cost_and_step_are_those_of_their_own_functions(void **state)
 {
 	struct case_ c =
 		open_case("dgx-h100-superpod", "gpus=64,tp=8,pp=2,gbs=64");
-	struct weft_evaluation e;
-	struct weft_schedule schedule;
+	struct weft_evaluation e = {0};
+	const struct weft_step_job placed = {
+		.fabric = c.f,
+		.spec = &c.job.spec,
+		.model = &c.job.model,
+		.where = c.where,
+	};
 	struct weft_error err = {0};
 	struct weft_step_options options = {0};
 	struct weft_cost cost;
 	struct weft_step step;
 
 	(void)state;
-	assert_int_equal(
-		weft_evaluate(c.f, &c.job, c.where, NULL, NULL, &e, &err), 0);
+	assert_int_equal(weft_evaluate(c.f, &c.job, c.where, NULL, &e, &err),
+			 0);
 	weft_cost(c.f, &c.job.traffic, c.where, NULL, &cost, &err);
 	options.gpu = weft_gpu_find("H100", &err);
-	weft_schedule_build(&c.job.spec, &c.job.model, &schedule, &err);
-	weft_step(c.f, &c.job.spec, &c.job.model, &schedule, c.where, &options,
-		  &step, &err);
+	weft_step(&placed, &options, &step, &err);
 	assert_no_error(&err);
 	assert_memory_equal(&e.cost, &cost, sizeof(cost));
 	assert_true(e.timed);
 	assert_ptr_equal(e.gpu, options.gpu);
 	assert_close(e.step.step_s, step.step_s, 0);
-	weft_schedule_free(&schedule);
 	close_case(&c);
 }
 
@@ -77,12 +79,11 @@ static void a_step_that_cannot_be_predicted_is_no_error(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct case_ c = open_case(cases[i].profile, cases[i].spec);
-		struct weft_evaluation e;
+		struct weft_evaluation e = {0};
 		struct weft_error err = {0};
 
-		assert_int_equal(weft_evaluate(c.f, &c.job, c.where, NULL, NULL,
-					       &e, &err),
-				 0);
+		assert_int_equal(
+			weft_evaluate(c.f, &c.job, c.where, NULL, &e, &err), 0);
 		assert_false(e.timed);
 		assert_non_null(strstr(e.why, cases[i].why));
 		assert_true(e.cost.total[WEFT_HOPS] > 0);
@@ -93,13 +94,13 @@ static void a_step_that_cannot_be_predicted_is_no_error(void **state)
 static void ranks_on_one_gpu_are_an_error(void **state)
 {
 	struct case_ c = open_case("dgx-h100-superpod", "gpus=16,tp=8");
-	struct weft_evaluation e;
+	struct weft_evaluation e = {0};
 	struct weft_error err = {0};
 
 	(void)state;
 	c.where[3] = c.where[2];
-	assert_int_equal(
-		weft_evaluate(c.f, &c.job, c.where, NULL, NULL, &e, &err), -1);
+	assert_int_equal(weft_evaluate(c.f, &c.job, c.where, NULL, &e, &err),
+			 -1);
 	close_case(&c);
 }
 
@@ -107,14 +108,14 @@ static void renaming_gpus_of_a_node_changes_no_step(void **state)
 {
 	struct case_ c =
 		open_case("dgx-h100-superpod", "gpus=64,tp=4,pp=2,gbs=64");
-	struct weft_evaluation before, after;
+	struct weft_evaluation before = {0}, after = {0};
 	struct weft_error err = {0};
 
 	(void)state;
-	weft_evaluate(c.f, &c.job, c.where, NULL, NULL, &before, &err);
+	weft_evaluate(c.f, &c.job, c.where, NULL, &before, &err);
 	for (uint32_t r = 0; r < 64; r++)
 		c.where[r] = c.where[r] / 8 * 8 + (c.where[r] + 3) % 8;
-	weft_evaluate(c.f, &c.job, c.where, NULL, NULL, &after, &err);
+	weft_evaluate(c.f, &c.job, c.where, NULL, &after, &err);
 	assert_no_error(&err);
 	assert_close(after.step.step_s, before.step.step_s, 1e-12);
 	close_case(&c);
