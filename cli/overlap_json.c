@@ -3,6 +3,8 @@
 #include "cli/overlap.h"
 #include "cli/report.h"
 
+#include <math.h>
+
 /* -1 stands for "not known". */
 static json_t *known(double value)
 {
@@ -83,7 +85,9 @@ static json_t *rank_json(const struct overlap_answer *a, uint32_t r)
 	json_object_set_new(object, "last", json_integer(w->n_last));
 	json_object_set_new(object, "waited_s", json_real(w->waited_s));
 	json_object_set_new(object, "caused_s", json_real(w->caused_s));
-	json_object_set_new(object, "clock_ahead_s", json_real(w->clock_s));
+	json_object_set_new(object, "clock_ahead_s",
+			    isfinite(w->clock_s) ? json_real(w->clock_s)
+						 : json_null());
 	return object;
 }
 

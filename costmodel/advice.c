@@ -26,6 +26,7 @@ struct gain {
 	struct weft_trace_fit fit;
 	enum weft_trace_op op;
 	double sum_s, exposed_s;
+	double bytes, buckets; /* of gradients of that kind, a step */
 	uint32_t n, n_known;
 };
 
@@ -43,11 +44,6 @@ static double exposed_of(const struct weft_advice_input *in, uint32_t a,
 			 uint32_t i)
 {
 	return in->overlaps[a].exposed_each_s[i];
-}
-
-static bool is_gradient(enum weft_trace_op op)
-{
-	return op == WEFT_OP_ALL_REDUCE || op == WEFT_OP_REDUCE_SCATTER;
 }
 
 static void gain_add(struct gain *g, double most_s, double removed_s)
@@ -71,12 +67,15 @@ static void priority_call(struct gain *g, uint32_t a, uint32_t i)
 			 g->in->overlaps[a].delay_each_s[i]);
 }
 
+/* Fewer syncs transfer less; who is late is late all the same. */
 static void accumulation_call(struct gain *g, uint32_t a, uint32_t i)
 {
-	double exposed = exposed_of(g->in, a, i);
+	const struct weft_trace *t = &g->in->traces[a];
+	double saved = fmin(exposed_of(g->in, a, i),
+			    weft_advice_transfer_s(g->in, a, i));
 
-	if (is_gradient(g->in->traces[a].collectives[i].op))
-		gain_add(g, exposed, exposed / 2);
+	if (weft_advice_is_gradient(t, &t->collectives[i]))
+		gain_add(g, saved, saved / 2);
 }
 
 /* Bytes halve, what does not depend on them stays. */
@@ -113,7 +112,8 @@ static void algorithm_call(struct gain *g, uint32_t a, uint32_t i)
 		&g->in->traces[a].collectives[i];
 	double ring = g->fit.alpha_s + c->size_bytes / g->fit.rate_bytes_per_s;
 
-	if (c->op != WEFT_OP_ALL_REDUCE || c->n_ranks != g->fit.n_ranks ||
+	if (!weft_advice_is_gradient(&g->in->traces[a], c) ||
+	    c->op != WEFT_OP_ALL_REDUCE || c->n_ranks != g->fit.n_ranks ||
 	    strncmp(c->how, "RING", 4) != 0)
 		return;
 	gain_add(g, exposed_of(g->in, a, i),
@@ -134,31 +134,42 @@ static void calls_walk(struct gain *g,
 	g->sum_s /= timed_count(g->in);
 }
 
-/* The kind and group size of gradients whose calls are exposed longest. */
+/* The kind of gradient calls that is exposed longest, its largest group, and
+ * its bytes. */
 static int gradients_find(struct gain *g, struct weft_error *err)
 {
 	const struct weft_advice_input *in = g->in;
-	double exposed[WEFT_N_OPS] = {0};
-	uint32_t n_ranks = 0;
+	struct {
+		double exposed_s, bytes;
+		uint32_t n, n_ranks;
+	} sums[WEFT_N_OPS] = {0}, *sum;
 
-	for (uint32_t a = 0; a < in->n_traces; a++) {
-		for (uint32_t op = 0; op < WEFT_N_OPS; op++)
-			exposed[op] += in->overlaps[a].kinds[op].exposed_s;
-	}
-	g->op = exposed[WEFT_OP_REDUCE_SCATTER] > exposed[WEFT_OP_ALL_REDUCE]
-			? WEFT_OP_REDUCE_SCATTER
-			: WEFT_OP_ALL_REDUCE;
-	g->exposed_s = exposed[g->op] / timed_count(in);
 	for (uint32_t a = 0; a < in->n_traces; a++) {
 		const struct weft_trace *t = &in->traces[a];
 
 		for (uint32_t i = 0; i < t->n_collectives; i++) {
-			if (t->collectives[i].op == g->op &&
-			    t->collectives[i].n_ranks > n_ranks)
-				n_ranks = t->collectives[i].n_ranks;
+			const struct weft_trace_collective *c =
+				&t->collectives[i];
+
+			if (!weft_advice_is_gradient(t, c))
+				continue;
+			sum = &sums[c->op];
+			sum->exposed_s += exposed_of(in, a, i);
+			sum->bytes += c->size_bytes;
+			sum->n++;
+			if (c->n_ranks > sum->n_ranks)
+				sum->n_ranks = c->n_ranks;
 		}
 	}
-	return weft_trace_fit(in, g->op, n_ranks, &g->fit, err);
+	g->op = sums[WEFT_OP_REDUCE_SCATTER].exposed_s >
+				sums[WEFT_OP_ALL_REDUCE].exposed_s
+			? WEFT_OP_REDUCE_SCATTER
+			: WEFT_OP_ALL_REDUCE;
+	sum = &sums[g->op];
+	g->exposed_s = sum->exposed_s / timed_count(in);
+	g->bytes = sum->bytes / in->n_traces / in->n_steps;
+	g->buckets = (double)sum->n / in->n_traces / in->n_steps;
+	return weft_trace_fit(in, g->op, sum->n_ranks, &g->fit, err);
 }
 
 static const char *fit_text(const struct gain *g, char *text, size_t size)
@@ -176,11 +187,12 @@ static const char *fit_text(const struct gain *g, char *text, size_t size)
 			 g->fit.n_sizes, weft_trace_op_names[g->op]);
 	else
 		snprintf(text, size,
-			 "%u sizes of %s do not give latency and rate: their "
-			 "times hardly follow the size (a line misses by %.0f "
-			 "%%)",
+			 "the times of %u sizes of %s do not give latency and "
+			 "rate: %s",
 			 g->fit.n_sizes, weft_trace_op_names[g->op],
-			 100 * g->fit.error);
+			 g->fit.rate_bytes_per_s > 0 && g->fit.alpha_s < 0
+				 ? "the line through them begins below zero"
+				 : "they hardly follow the size");
 	return text;
 }
 
@@ -256,7 +268,7 @@ static void accumulation_say(struct gain *g, struct weft_advice *advice)
 	snprintf(advice->what, sizeof(advice->what),
 		 "synchronise gradients every second micro-batch");
 	snprintf(advice->basis, sizeof(advice->basis),
-		 "half of the exposed time of %u all-reduces and "
+		 "half of the exposed time without waits of %u all-reduces and "
 		 "reduce-scatters, if these are of gradients; every k-th: "
 		 "(k-1)/k of %.3g ms",
 		 g->n_known, 2e3 * g->sum_s);
@@ -296,15 +308,9 @@ static double buckets_s(const struct weft_trace_fit *fit, double bytes,
 
 static void bucket_say(struct gain *g, struct weft_advice *advice)
 {
-	double bytes = 0, n = 0, best, gain;
+	double bytes = g->bytes, n = g->buckets, best, gain;
 	char fit[200];
 
-	for (uint32_t a = 0; a < g->in->n_traces; a++) {
-		bytes += g->in->overlaps[a].kinds[g->op].bytes;
-		n += g->in->overlaps[a].kinds[g->op].n;
-	}
-	bytes /= (double)g->in->n_traces * g->in->n_steps;
-	n /= (double)g->in->n_traces * g->in->n_steps;
 	fit_text(g, fit, sizeof(fit));
 	if (!g->fit.is_supported || !(bytes > 0) || !(g->fit.alpha_s > 0)) {
 		snprintf(advice->basis, sizeof(advice->basis), "%s", fit);

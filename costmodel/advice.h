@@ -60,7 +60,12 @@ struct weft_advice_input {
 int weft_advice_build(const struct weft_advice_input *in,
 		      struct weft_advice *advice, struct weft_error *err);
 
-/* Fits the calls of one kind and group size. */
+/* Whether the call may synchronise gradients: an all-reduce or reduce-scatter
+ * of a group that is not said to be of another axis than data. */
+bool weft_advice_is_gradient(const struct weft_trace *t,
+			     const struct weft_trace_collective *c);
+
+/* Fits those gradient calls of one kind and group size. */
 int weft_trace_fit(const struct weft_advice_input *in, enum weft_trace_op op,
 		   uint32_t n_ranks, struct weft_trace_fit *fit,
 		   struct weft_error *err);

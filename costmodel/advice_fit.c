@@ -10,6 +10,18 @@
 #define MAX_SIZES 256
 #define MAX_ERROR 0.2
 
+bool weft_advice_is_gradient(const struct weft_trace *t,
+			     const struct weft_trace_collective *c)
+{
+	enum weft_axis axis = c->group == WEFT_TRACE_NONE
+				      ? WEFT_N_AXES
+				      : t->groups[c->group].axis;
+
+	return (c->op == WEFT_OP_ALL_REDUCE ||
+		c->op == WEFT_OP_REDUCE_SCATTER) &&
+	       (axis == WEFT_N_AXES || axis == WEFT_AXIS_DP);
+}
+
 double weft_advice_transfer_s(const struct weft_advice_input *in, uint32_t a,
 			      uint32_t i)
 {
@@ -60,6 +72,7 @@ static size_t samples_take(const struct weft_advice_input *in,
 			double time = weft_advice_transfer_s(in, a, i);
 
 			if (c->op == op && c->n_ranks == n_ranks &&
+			    weft_advice_is_gradient(t, c) &&
 			    c->size_bytes > 0 && time > 0)
 				samples[n++] =
 					(struct sample){c->size_bytes, time};

@@ -2,6 +2,7 @@
 /* waits.c - the same collective found on several ranks, and who was last */
 #include "costmodel/waits.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,8 +29,10 @@ struct matching {
 	uint32_t **ids; /* [n_traces][n_collectives] index of matches */
 	struct match *matches;
 	uint32_t n_matches;
-	int64_t *clock_ns; /* [n_traces] ahead of the first */
-	bool *clock_known; /* [n_traces] */
+	/* Traces whose clocks are set against each other are an island, named
+	 * by one of them; clocks are ahead of the island's own time. */
+	int64_t *clock_ns; /* [n_traces] */
+	uint32_t *island;  /* [n_traces] */
 	int64_t *ends;	   /* scratch: differences of ends */
 	/* scratch: pairs found between two lists */
 	struct pair {
@@ -180,7 +183,9 @@ static bool clock_search(struct matching *m, const struct list *a,
 		uint32_t n = pairs_shifted(m, a, b, shift);
 		int64_t median, spread;
 
-		if (n < 3 || 2 * n < fewer)
+		/* Few calls agree by chance, unless they are all there are. */
+		if (!n || 2 * n < fewer ||
+		    (n < 3 && (shift != 0 || a->n != b->n)))
 			continue;
 		median = ends_median(m, a, b, n);
 		spread = m->ends[3 * n / 4] - m->ends[n / 4];
@@ -192,6 +197,22 @@ static bool clock_search(struct matching *m, const struct list *a,
 	return best != INT64_MAX;
 }
 
+/* Joins the island of trace b to that of trace a, whose clock b's is ahead of
+ * by clock_ns. */
+static void islands_join(struct matching *m, uint32_t a, uint32_t b,
+			 int64_t clock_ns)
+{
+	int64_t shift = m->clock_ns[a] + clock_ns - m->clock_ns[b];
+	uint32_t from = m->island[b];
+
+	for (uint32_t t = 0; t < m->n_traces; t++) {
+		if (m->island[t] != from)
+			continue;
+		m->island[t] = m->island[a];
+		m->clock_ns[t] += shift;
+	}
+}
+
 /* Pairs of two lists, after setting b's clock if it is not yet. */
 static uint32_t lists_pair(struct matching *m, const struct list *a,
 			   const struct list *b)
@@ -201,7 +222,7 @@ static uint32_t lists_pair(struct matching *m, const struct list *a,
 	uint32_t fewer = a->n < b->n ? a->n : b->n, n;
 	int64_t clock = 0;
 
-	if (m->clock_known[k])
+	if (m->island[i] == m->island[k])
 		return pairs_find(m, a, b, m->clock_ns[k] - m->clock_ns[i]);
 	n = pairs_find(m, a, b, 0);
 	if (2 * n < fewer && clock_search(m, a, b, &clock))
@@ -209,8 +230,7 @@ static uint32_t lists_pair(struct matching *m, const struct list *a,
 	if (!n)
 		return 0;
 	clock = ends_median(m, a, b, n);
-	m->clock_ns[k] = m->clock_ns[i] + clock;
-	m->clock_known[k] = true;
+	islands_join(m, i, k, clock);
 	return pairs_find(m, a, b, clock);
 }
 
@@ -223,7 +243,6 @@ static int group_match(struct matching *m, uint32_t a,
 
 	if (list_build(&m->traces[a], group, &first, m->err))
 		return -1;
-	m->clock_known[a] = true;
 	for (uint32_t i = 0; i < first.n; i++)
 		m->ids[a][first.calls[i]] = base + i;
 	m->n_matches += first.n;
@@ -411,7 +430,10 @@ static void waits_fill(const struct matching *m, struct weft_waits *w)
 		w->n_matches += m->matches[id].n > 1;
 	for (uint32_t a = 0; a < m->n_traces; a++) {
 		w->ranks[a].rank = m->traces[a].rank;
-		w->ranks[a].clock_s = 1e-9 * (double)m->clock_ns[a];
+		w->ranks[a].clock_s = m->island[a] == m->island[0]
+					      ? 1e-9 * (double)(m->clock_ns[a] -
+								m->clock_ns[0])
+					      : (double)NAN;
 		for (uint32_t i = 0; i < m->traces[a].n_collectives; i++) {
 			uint32_t id = m->ids[a][i];
 
@@ -428,18 +450,19 @@ static int matching_alloc(struct matching *m, struct weft_waits *w)
 
 	m->ids = weft_calloc(n, sizeof(*m->ids), m->err);
 	m->clock_ns = weft_calloc(n, sizeof(*m->clock_ns), m->err);
-	m->clock_known = weft_calloc(n, sizeof(*m->clock_known), m->err);
+	m->island = weft_calloc(n, sizeof(*m->island), m->err);
 	w->ranks = weft_calloc(n, sizeof(*w->ranks), m->err);
 	w->wait_s = weft_calloc(n, sizeof(*w->wait_s), m->err);
 	w->transfer_s = weft_calloc(n, sizeof(*w->transfer_s), m->err);
-	if (!m->ids || !m->clock_ns || !m->clock_known || !w->ranks ||
-	    !w->wait_s || !w->transfer_s)
+	if (!m->ids || !m->clock_ns || !m->island || !w->ranks || !w->wait_s ||
+	    !w->transfer_s)
 		return -1;
 	w->n_traces = n;
 	for (uint32_t a = 0; a < n; a++) {
 		uint32_t k = m->traces[a].n_collectives;
 
 		most = k > most ? k : most;
+		m->island[a] = a;
 		m->ids[a] = weft_calloc(k, sizeof(uint32_t), m->err);
 		w->wait_s[a] = weft_calloc(k, sizeof(double), m->err);
 		w->transfer_s[a] = weft_calloc(k, sizeof(double), m->err);
@@ -459,7 +482,7 @@ static void matching_free(struct matching *m)
 	free(m->ids);
 	free(m->matches);
 	free(m->clock_ns);
-	free(m->clock_known);
+	free(m->island);
 	free(m->ends);
 	free(m->pairs);
 }

@@ -17,7 +17,8 @@ struct weft_wait_rank {
 	uint32_t n_last;    /* of these, those it was the last to begin */
 	double waited_s;    /* for others */
 	double caused_s;    /* sum of what others waited for it */
-	double clock_s;	    /* its clock ahead of the first trace's */
+	double clock_s;	    /* its clock ahead of the first trace's; NAN: no
+			     * collective ties it to that */
 };
 
 /* What one rank waited for one other, over all collectives. */

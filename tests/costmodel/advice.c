@@ -83,6 +83,21 @@ static void no_gain_exceeds_the_exposed_time_it_removes(void **state)
 	run_free(&run);
 }
 
+static void calls_of_other_axes_are_no_gradients(void **state)
+{
+	struct run run;
+
+	(void)state;
+	run_of(KINETO(RANK(0),
+		      NCCL("AllReduce", 0, 100,
+			   CALL("allreduce", 1000,
+				"[0, 1]") ",\"Process Group Description\":"
+					  "\"TENSOR_MODEL_PARALLEL_GROUP\"")),
+	       NULL, &run);
+	assert_false(advice(&run, WEFT_ADVICE_ACCUMULATION)->has_basis);
+	run_free(&run);
+}
+
 static void what_is_not_recorded_gives_no_advice(void **state)
 {
 	static const enum weft_advice_kind silent[] = {
@@ -186,6 +201,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_gain_exceeds_the_exposed_time_it_removes),
+		cmocka_unit_test(calls_of_other_axes_are_no_gradients),
 		cmocka_unit_test(what_is_not_recorded_gives_no_advice),
 		cmocka_unit_test(waiting_for_a_straggler_is_its_gain),
 		cmocka_unit_test(

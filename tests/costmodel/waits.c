@@ -4,6 +4,8 @@
 
 #include "tests/costmodel/trace_file.h"
 
+#include <math.h>
+
 #define MAX_TRACES 4
 
 struct run {
@@ -93,6 +95,55 @@ static void clocks_apart_are_aligned_by_the_ends(void **state)
 	assert_close(run.waits.wait_s[0][0], 30e-6, 1e-9);
 	assert_true(run.waits.wait_s[1][0] < 0);
 	assert_close(run.waits.wait_s[1][3], 10e-6, 1e-9);
+	run_free(&run);
+}
+
+#define IN(group, start, length, n)                                            \
+	NCCL("AllReduce", start, length,                                       \
+	     ",\"Collective name\":\"allreduce\",\"In msg nelems\":" #n        \
+	     ",\"dtype\":\"Float\",\"Group size\":2,"                          \
+	     "\"Process Group Name\":\"" group "\"")
+
+/* Rank 2 has calls in common with rank 1 alone, on a clock of its own. */
+static void clocks_are_set_along_chains_of_groups(void **state)
+{
+	static const char *const texts[] = {
+		KINETO("\"distributedInfo\":{\"rank\":0},",
+		       IN("a", 100, 50, 10) "," IN("a", 210, 40, 20) "," IN(
+			       "a", 300, 40, 30)),
+		KINETO("\"distributedInfo\":{\"rank\":1},",
+		       IN("a", 5000130, 20, 10) "," IN(
+			       "a", 5000200, 50,
+			       20) "," IN("a", 5000300, 40,
+					  30) "," IN("b", 5000400, 60, 7)),
+		KINETO("\"distributedInfo\":{\"rank\":2},",
+		       IN("b", 9000425, 35, 7)),
+	};
+	struct run run;
+
+	(void)state;
+	run_of(texts, 3, &run);
+	assert_int_equal(run.waits.n_matches, 4);
+	assert_close(run.waits.ranks[1].clock_s, 5, 1e-9);
+	assert_close(run.waits.ranks[2].clock_s, 9, 1e-9);
+	assert_close(run.waits.wait_s[1][3], 25e-6, 1e-9);
+	run_free(&run);
+}
+
+static void a_trace_that_nothing_ties_to_the_first_has_no_clock(void **state)
+{
+	static const char *const texts[] = {
+		KINETO("\"distributedInfo\":{\"rank\":0},",
+		       IN("a", 100, 50, 10)),
+		KINETO("\"distributedInfo\":{\"rank\":1},",
+		       IN("b", 100, 50, 10)),
+	};
+	struct run run;
+
+	(void)state;
+	run_of(texts, 2, &run);
+	assert_int_equal(run.waits.n_matches, 0);
+	assert_true(isnan(run.waits.ranks[1].clock_s));
 	run_free(&run);
 }
 
@@ -221,6 +272,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_last_to_begin_is_the_straggler),
 		cmocka_unit_test(clocks_apart_are_aligned_by_the_ends),
+		cmocka_unit_test(clocks_are_set_along_chains_of_groups),
+		cmocka_unit_test(
+			a_trace_that_nothing_ties_to_the_first_has_no_clock),
 		cmocka_unit_test(sequence_numbers_match_whatever_the_times),
 		cmocka_unit_test(calls_of_other_groups_or_sizes_do_not_match),
 		cmocka_unit_test(one_trace_alone_has_no_waits),
