@@ -128,7 +128,7 @@ static const char *stages_text(const struct weft_call *call, char *text,
 static void text_print(const struct answer *answer)
 {
 	const struct weft_traffic *t = &answer->job.traffic;
-	char stages[32];
+	char stages[32], group[40];
 
 	printf("%u ranks, %u pairs, %.4g GB per step\n", t->n_ranks, t->n_edges,
 	       answer->total_bytes / 1e9);
@@ -141,14 +141,17 @@ static void text_print(const struct answer *answer)
 	}
 	if (!answer->schedule.n_calls)
 		return;
-	printf("\n%-10s %12s %10s %6s %-8s %-17s %s\n", "phase", "calls/step",
-	       "MB/call", "ranks", "stages", "overlap", "what");
+	printf("\n%-10s %12s %10s %6s %-19s %-8s %-17s %s\n", "phase",
+	       "calls/step", "MB/call", "ranks", "group", "stages", "overlap",
+	       "what");
 	for (uint32_t i = 0; i < answer->schedule.n_calls; i++) {
 		const struct weft_call *call = &answer->schedule.calls[i];
 
-		printf("%-10s %12.6g %10.4g %6u %-8s %-17s %s\n",
+		snprintf(group, sizeof(group), "%s%s", call->group,
+			 call->expert_grid ? " of experts" : "");
+		printf("%-10s %12.6g %10.4g %6u %-19s %-8s %-17s %s\n",
 		       phase_names[call->phase], call->count,
-		       call->size_bytes / 1e6, call->n,
+		       call->size_bytes / 1e6, call->n, group,
 		       stages_text(call, stages, sizeof(stages)),
 		       overlap_names[call->overlap], call->what);
 	}

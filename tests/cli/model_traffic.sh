@@ -40,6 +40,8 @@ check "but no rank of a matrix" exits 1
 check "and the message says so" err "reduced in the network"
 traffic --job "model=grok1-314B,dp=8,ep=8" --json
 check "experts exchange tokens" json '.bytes_by_axis.ep > 0'
+traffic --job "model=grok1-314B,dp=8,ep=8"
+check "in groups of their own" out "ep of experts"
 traffic --job tp=0
 check "a wrong spec is an error" exits 1
 check "and says where" err "tp: \"0\" is not a whole number"
