@@ -244,24 +244,37 @@ static int spec_read(const struct source *s)
 	return 0;
 }
 
+/* FLOPs of the step that the row's rates and shares count: with what is
+ * recomputed where it says so. */
+static double counted_flops(const struct source *s)
+{
+	const struct step_row *row = s->row;
+	struct weft_flops flops = weft_flops(&row->model, row->spec.seq);
+
+	if (strncasecmp(text(s, "mfu_convention"), "HFU", 3) == 0)
+		return weft_flops_hardware(&flops, row->spec.gbs, false,
+					   row->spec.recompute);
+	return weft_flops_model(&flops, row->spec.gbs, false);
+}
+
 /* Seconds of the step, from whatever measure the row has. */
 static void measured_read(const struct source *s)
 {
 	struct step_row *row = s->row;
 	double tflops = number(s, "tflops_gpu"), mfu = number(s, "mfu_pct");
-	double peak = row->gpu->flops_per_s[WEFT_BITS_16];
-	struct weft_flops flops = weft_flops(&row->model, row->spec.seq);
-	double model_flops = weft_flops_model(&flops, row->spec.gbs, false);
+	double tokens = number(s, "value"), gpus = row->spec.gpus;
+	double peak = row->gpu->flops_per_s[row->precision];
 
 	row->measured_s = number(s, "step_s");
 	if (row->measured_s > 0)
 		return;
-	if (tflops > 0)
+	if (tokens > 0 && mentions(text(s, "metric"), "tokens_per_s_per_gpu"))
 		row->measured_s =
-			model_flops / (tflops * 1e12 * row->spec.gpus);
-	else if (mfu > 0)
-		row->measured_s =
-			model_flops / (mfu / 100 * peak * row->spec.gpus);
+			(double)row->spec.gbs * row->spec.seq / (tokens * gpus);
+	else if (tflops > 0)
+		row->measured_s = counted_flops(s) / (tflops * 1e12 * gpus);
+	else if (mfu > 0 && peak > 0)
+		row->measured_s = counted_flops(s) / (mfu / 100 * peak * gpus);
 }
 
 /* Group: the GPU, what its products are done in, the kind of model, and where

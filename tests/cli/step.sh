@@ -92,6 +92,17 @@ check "table: errors by group" json '.groups[0] |
 	.rows == 1 and .group == "H100 16-bit dense" and .mape_pct > 0'
 step --table "$work/t.csv"
 check "table: as text" out "group"
+{
+	echo row_id,model,gpu,gpus,tp,gbs,metric,value,mfu_pct,mfu_convention,recompute
+	echo A,llama3-8B,H100,8,8,64,tokens_per_s_per_gpu,8192,,,
+	echo B,gpt-7.5B,A100,8,8,64,,,40,HFU,full
+	echo C,gpt-7.5B,A100,8,8,64,,,40,MFU,full
+} >"$work/m.csv"
+step --json --table "$work/m.csv"
+check "table: tokens per second are a measure" json \
+	'(.rows[0].measured_s - 8) | fabs < 1e-9'
+check "table: so is utilisation, of either kind" json \
+	'.rows[1].measured_s / .rows[2].measured_s | . > 1.3 and . < 1.34'
 step --json --table "$work/t.csv" --calibrate "$work/t.csv"
 check "one constant per GPU makes up for the bias" json \
 	'(.rows[0].err_pct | fabs) < 1e-6 and .efficiency.H100 > 0'
