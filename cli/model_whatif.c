@@ -97,10 +97,14 @@ static void term_set(const struct argp_state *state, char *arg,
 	const struct weft_whatif_term *term;
 	double value;
 
-	if (!equals)
+	if (!equals) {
 		argp_error(state, "\"%s\" is not TERM=VALUE", arg);
+		return;
+	}
 	*equals = '\0';
 	term = term_find(state, arg);
+	if (!term)
+		return;
 	if (strcmp(term->unit, "s") == 0)
 		value = quantity_parse(state, QUANTITY_TIME, equals + 1);
 	else

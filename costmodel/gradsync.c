@@ -53,7 +53,7 @@ static double price_s(enum weft_algorithm algorithm,
 	if (!weft_collective_applies(WEFT_ALL_REDUCE, algorithm, group) ||
 	    weft_collective_price(WEFT_ALL_REDUCE, algorithm, group, bytes,
 				  &price, NULL))
-		return INFINITY;
+		return (double)INFINITY;
 	return price.time_s;
 }
 
@@ -66,7 +66,7 @@ static double hierarchical_s(const struct weft_gradsync_job *job, double bytes,
 	struct weft_group group = {.n_levels = 2};
 
 	if (g == 0)
-		return INFINITY;
+		return (double)INFINITY;
 	group.level[0].n = g;
 	group.level[0].latency_s = latency_s;
 	group.level[0].rate_bytes_per_s = job->intra_bytes_per_s;
