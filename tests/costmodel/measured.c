@@ -57,6 +57,8 @@ static void other_numbers_of_nodes_are_predicted(void **state)
 	(void)state;
 	measured_predict_across(m);
 	assert_true(median(m, MEASURED_WEFT, true, false, 20) < 10);
+	assert_true(median(m, MEASURED_WEFT, true, true, 15) <
+		    median(m, MEASURED_NCCL, true, true, 15));
 	free(m);
 }
 

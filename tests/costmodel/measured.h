@@ -6,6 +6,7 @@
 #define WEFT_TESTS_COSTMODEL_MEASURED_H
 
 #include "costmodel/calibrate.h"
+#include "costmodel/nccl.h"
 #include "tests/costmodel/csv.h"
 
 #include <math.h>
@@ -205,35 +206,56 @@ static inline struct measured *measured_open(void)
 }
 
 /* Systems of which the tables have several numbers of nodes (of GB200: racks,
- * which are one NVLink domain each). */
-static const struct {
-	const char *system, *family;
+ * which are one NVLink domain each), and what nccl.h calls the machine. */
+static const struct measured_kin {
+	const char *system, *family, *machine;
 } measured_families[] = {
-	{"GB200 NVL72, 1 rack", "GB200 NVL72"},
-	{"GB200 NVL72, 2 racks", "GB200 NVL72"},
-	{"GB200 NVL72, 20 racks", "GB200 NVL72"},
-	{"1x p5en (8xH200)", "p5en"},
-	{"2x p5en (8xH200)", "p5en"},
-	{"4x p5en (8xH200)", "p5en"},
+	{"GB200 NVL72, 1 rack", "GB200 NVL72", "gb200-nvl72"},
+	{"GB200 NVL72, 2 racks", "GB200 NVL72", "gb200-nvl72"},
+	{"GB200 NVL72, 20 racks", "GB200 NVL72", "gb200-nvl72"},
+	{"1x p5en (8xH200)", "p5en", "aws-p5en"},
+	{"2x p5en (8xH200)", "p5en", "aws-p5en"},
+	{"4x p5en (8xH200)", "p5en", "aws-p5en"},
 };
 
-static inline const char *measured_family(const struct measured_row *row)
+static inline const struct measured_kin *
+measured_kin(const struct measured_row *row)
 {
 	size_t n = sizeof(measured_families) / sizeof(measured_families[0]);
 
 	for (size_t i = 0; i < n; i++) {
 		if (strcmp(measured_families[i].system, row->system) == 0)
-			return measured_families[i].family;
+			return &measured_families[i];
 	}
 	return NULL;
+}
+
+/* The error of NCCL's own model where it knows the machine's channels, else
+ * NAN. */
+static inline double measured_nccl_model_error(const struct measured_row *row,
+					       const char *machine)
+{
+	const struct weft_nccl_machine *m = weft_nccl_machine_find(machine);
+	struct weft_nccl_tuning tuning;
+	struct weft_nccl_choice choice;
+	struct weft_nccl_graph graph;
+
+	assert_non_null(m);
+	if (weft_nccl_machine_graph(m, row->nodes, row->ranks / row->nodes,
+				    &graph, NULL) ||
+	    weft_nccl_tune(&graph, &tuning, NULL) ||
+	    weft_nccl_choose(&tuning, row->collective,
+			     (uint64_t)row->point.size_bytes, &choice, NULL))
+		return (double)NAN;
+	return 100 * fabs(choice.time_s / row->point.time_s - 1);
 }
 
 static inline bool measured_in(const struct measured_row *row,
 			       const char *family)
 {
-	const char *own = measured_family(row);
+	const struct measured_kin *own = measured_kin(row);
 
-	return own && strcmp(own, family) == 0;
+	return own && strcmp(own->family, family) == 0;
 }
 
 /* Calibrates with the family's rows on other numbers of nodes than this. */
@@ -276,17 +298,17 @@ measured_calibrate_without(const struct measured *m, const char *family,
 static inline void measured_predict_across(struct measured *m)
 {
 	for (size_t i = 0, end; i < m->n; i = end) {
-		const char *family = measured_family(&m->rows[i]);
+		const struct measured_kin *kin = measured_kin(&m->rows[i]);
 		struct weft_calibration calibration;
 
 		end = measured_end(m, i);
 		for (size_t k = i; k < end; k++)
 			m->rows[k].error_pct = m->rows[k].nccl_pct =
 				(double)NAN;
-		if (!family)
+		if (!kin)
 			continue;
-		calibration =
-			measured_calibrate_without(m, family, m->rows[i].nodes);
+		calibration = measured_calibrate_without(m, kin->family,
+							 m->rows[i].nodes);
 		for (size_t k = i; k < end; k++) {
 			struct measured_row *row = &m->rows[k];
 			double time_s = weft_calibration_time(
@@ -295,6 +317,8 @@ static inline void measured_predict_across(struct measured *m)
 
 			row->error_pct =
 				100 * fabs(time_s / row->point.time_s - 1);
+			row->nccl_pct =
+				measured_nccl_model_error(row, kin->machine);
 		}
 		weft_calibration_free(&calibration);
 	}
