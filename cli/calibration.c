@@ -31,6 +31,7 @@ struct prediction {
 	const struct weft_calibration_entry *entry;
 	uint32_t n_nodes;
 	double size_bytes, time_s;
+	enum weft_calibration_basis basis;
 };
 
 /* On the nodes asked for, each collective (of a system) is told once: by its
@@ -75,6 +76,11 @@ static bool prediction_next(const struct calibration_view *view,
 						    p->n_nodes, p->size_bytes)
 					  : weft_curve_time(&p->entry->curve,
 							    p->size_bytes);
+		p->basis = view->n_nodes
+				   ? weft_calibration_basis(
+					     c, p->entry->label,
+					     p->entry->collective, p->n_nodes)
+				   : WEFT_CALIBRATION_MEASURED;
 		return true;
 	}
 	return false;
@@ -217,12 +223,14 @@ static json_t *json_predictions(const struct calibration_view *view,
 
 	while (prediction_next(view, c, &next, &p))
 		json_array_append_new(
-			list, json_pack("{s:o, s:s, s:o, s:f, s:o}", "system",
-					json_text(p.entry->label), "collective",
-					collective_name(p.entry->collective),
-					"nodes", json_count(p.n_nodes),
-					"size_bytes", p.size_bytes, "time_s",
-					json_known(p.time_s)));
+			list,
+			json_pack("{s:o, s:s, s:o, s:f, s:o, s:s}", "system",
+				  json_text(p.entry->label), "collective",
+				  collective_name(p.entry->collective), "nodes",
+				  json_count(p.n_nodes), "size_bytes",
+				  p.size_bytes, "time_s", json_known(p.time_s),
+				  "basis",
+				  weft_calibration_basis_names[p.basis]));
 	return list;
 }
 
@@ -371,6 +379,13 @@ static void print_flaws(const struct calibration_view *view)
 static void print_predictions(const struct calibration_view *view,
 			      const struct weft_calibration *c)
 {
+	static const char *const notes[WEFT_N_CALIBRATION_BASES] = {
+		[WEFT_CALIBRATION_BETWEEN] = " (from fewer and more nodes)",
+		[WEFT_CALIBRATION_BEYOND] =
+			" (beyond the numbers of nodes that were measured)",
+		[WEFT_CALIBRATION_SINGLE] =
+			" (a guess: one number of nodes was measured)",
+	};
 	struct prediction p;
 	uint32_t next = 0;
 	char time[32];
@@ -382,8 +397,9 @@ static void print_predictions(const struct calibration_view *view,
 		if (p.n_nodes)
 			printf(" on %u node%s", p.n_nodes,
 			       p.n_nodes == 1 ? "" : "s");
-		printf(": %s\n",
-		       number_or_dash(p.time_s, NULL, time, sizeof(time)));
+		printf(": %s%s\n",
+		       number_or_dash(p.time_s, NULL, time, sizeof(time)),
+		       notes[p.basis] ? notes[p.basis] : "");
 	}
 }
 

@@ -3,6 +3,7 @@
 #include "cli/calibration.h"
 #include "cli/cmd.h"
 #include "cli/option.h"
+#include "cli/quantity.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -21,7 +22,8 @@ enum {
 	KEY_DOMAIN,
 	KEY_LEVEL,
 	KEY_PREDICT,
-	KEY_ON
+	KEY_ON,
+	KEY_NETWORK
 };
 
 static const struct argp_option options[] = {
@@ -36,6 +38,9 @@ static const struct argp_option options[] = {
 	 "also predict times at these sizes (512K, 1G, bytes)", 0},
 	{"on", KEY_ON, "NODES,...", 0,
 	 "predict for these numbers of nodes [those measured]", 0},
+	{"network", KEY_NETWORK, "RATE", 0,
+	 "what a node's NICs reach together, where only one node was measured",
+	 0},
 	{"collective", KEY_COLLECTIVE, "NAME", 0, "of logs that do not name it",
 	 1},
 	{"ranks", KEY_RANKS, "N", 0, "of logs that do not tell", 1},
@@ -128,6 +133,10 @@ static error_t parse_detail(int key, char *arg, struct argp_state *state,
 	case KEY_DOMAIN:
 		query->options.domain_gpus =
 			(uint32_t)option_uint(state, arg, 1u << 20);
+		return 0;
+	case KEY_NETWORK:
+		query->options.network_bytes_per_s =
+			quantity_parse(state, QUANTITY_RATE, arg);
 		return 0;
 	case KEY_PREDICT:
 	case KEY_ON:

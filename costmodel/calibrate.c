@@ -301,7 +301,8 @@ int weft_calibrate(const struct weft_nccl_log *logs, size_t n,
 	struct source *sources;
 	int rc = -1;
 
-	*c = (struct weft_calibration){0};
+	*c = (struct weft_calibration){.network_bytes_per_s =
+					       options->network_bytes_per_s};
 	sources = sources_build(logs, n, options, &n_sources, err);
 	if (!sources)
 		return -1;

@@ -21,6 +21,9 @@ struct weft_calibrate_options {
 	uint32_t n_ranks, n_nodes;
 	/* GPUs of an NVLink domain that spans nodes; 0: domains are nodes. */
 	uint32_t domain_gpus;
+	/* What a node's NICs together reach to other nodes, one direction, for
+	 * predictions where only one node was measured; 0: unknown. */
+	double network_bytes_per_s;
 };
 
 struct weft_calibration_entry {
@@ -53,8 +56,9 @@ struct weft_calibration {
 	struct weft_calibration_entry *entries;
 	uint32_t n_entries, n_fitted;
 	struct weft_calibration_link links[2];
-	uint32_t n_links; /* 0 where entries are of several systems */
-	double mape_pct;  /* mean over the sizes of all fitted entries */
+	uint32_t n_links;	    /* 0 where entries are of several systems */
+	double network_bytes_per_s; /* the option; 0: unknown */
+	double mape_pct; /* mean over the sizes of all fitted entries */
 };
 
 /* Calibrates with all rows of logs[n].  Entries that the data do not support
@@ -75,5 +79,21 @@ void weft_calibration_free(struct weft_calibration *calibration);
 double weft_calibration_time(const struct weft_calibration *calibration,
 			     const char *label, enum weft_collective collective,
 			     uint32_t n_nodes, double size_bytes);
+
+/* On what such a time rests. */
+enum weft_calibration_basis {
+	WEFT_CALIBRATION_NOTHING, /* the time is NAN */
+	WEFT_CALIBRATION_MEASURED,
+	WEFT_CALIBRATION_BETWEEN, /* fewer and more nodes were measured */
+	WEFT_CALIBRATION_BEYOND,  /* two numbers of nodes on one side were */
+	WEFT_CALIBRATION_SINGLE,  /* one other number of nodes was */
+	WEFT_N_CALIBRATION_BASES
+};
+/* "measured", "between", ... */
+extern const char *const weft_calibration_basis_names[WEFT_N_CALIBRATION_BASES];
+enum weft_calibration_basis
+weft_calibration_basis(const struct weft_calibration *calibration,
+		       const char *label, enum weft_collective collective,
+		       uint32_t n_nodes);
 
 #endif

@@ -31,6 +31,10 @@ static const double nvlink_bytes_per_s[] = {450e9, 900e9, 1800e9};
 /* Pieces under way on one node: one in, one out. */
 #define NODE_DEPTH 2
 
+const char *const weft_calibration_basis_names[WEFT_N_CALIBRATION_BASES] = {
+	"nothing", "measured", "between", "beyond", "single",
+};
+
 /* The nearest measured numbers of nodes: on both sides, or else the two on the
  * same side; far may be NULL. */
 struct neighbours {
@@ -38,6 +42,7 @@ struct neighbours {
 	const struct weft_calibration_entry *one, *two; /* nodes; or NULL */
 	double n_nodes;
 	double share; /* of the way from near to far; < 0: beyond near */
+	double network_bytes_per_s; /* HUGE_VAL where measured, or unknown */
 };
 
 /* A time of one entry, taken apart. */
@@ -87,6 +92,10 @@ static struct neighbours find(const struct weft_calibration *c,
 		}
 	}
 	n.near = below[0] ? below[0] : above[0];
+	n.network_bytes_per_s = n_nodes > 1 && n.near == n.one && !above[0] &&
+						c->network_bytes_per_s > 0
+					? c->network_bytes_per_s
+					: HUGE_VAL;
 	n.far = !below[0] ? above[1] : above[0] ? above[0] : below[1];
 	if (n.far)
 		n.share = log2(n.n_nodes / n.near->n_nodes) /
@@ -220,7 +229,7 @@ static double rate_on_two(const struct neighbours *n, double factor,
 	more = n->far ? wire_rate(n->far, size_bytes) : bus;
 	if (more < NET_LIMITS * ring_rate(bus))
 		return fmin(bus / factor, more);
-	return bus / factor;
+	return fmin(bus / factor, n->network_bytes_per_s);
 }
 
 /* Bus bandwidth of rings over three nodes and more, which the network lets
@@ -231,7 +240,7 @@ static double ring_beyond_two(const struct neighbours *n, double size_bytes)
 	double two;
 
 	if (!n->two)
-		return ring_rate(one);
+		return fmin(ring_rate(one), n->network_bytes_per_s);
 	two = wire_rate(n->two, size_bytes);
 	if (n->one ? two >= NET_LIMITS * one : switches_add(two))
 		return ring_rate(n->one ? one : two);
@@ -247,7 +256,7 @@ static double beyond_two(const struct neighbours *n, const struct parts *parts,
 {
 	double ring = ring_beyond_two(n, size_bytes) / factor;
 	double tree = (n->two ? rate_at(n->two, size_bytes)
-			      : wire_rate(n->one, size_bytes) / factor) /
+			      : rate_on_two(n, factor, size_bytes)) /
 		      2;
 	double ring_wait_s = parts->latency_s + parts->backlog_bytes / ring;
 	double steps = 2 * (ranks_at(n) - 1);
@@ -265,8 +274,13 @@ static double rate_of_rings(const struct neighbours *n, double factor,
 {
 	double near = wire_rate(n->near, size_bytes), far;
 
+	double network = n->network_bytes_per_s;
+
+	/* Of an all-to-all each rank has its share of the node's. */
+	if (n->near->collective == WEFT_ALL_TO_ALL)
+		network *= n->n_nodes / ranks_at(n);
 	if (!n->far || n->share < 0)
-		return near / factor;
+		return fmin(near, network) / factor;
 	far = wire_rate(n->far, size_bytes);
 	if (n->near->n_nodes == 1 ||
 	    (n->near->n_nodes == 2 && n->near->collective == WEFT_ALL_REDUCE))
@@ -299,4 +313,21 @@ double weft_calibration_time(const struct weft_calibration *calibration,
 	else
 		rate = rate_of_rings(&n, factor, size_bytes);
 	return parts.latency_s + (parts.backlog_bytes + size_bytes) / rate;
+}
+
+enum weft_calibration_basis
+weft_calibration_basis(const struct weft_calibration *calibration,
+		       const char *label, enum weft_collective collective,
+		       uint32_t n_nodes)
+{
+	struct neighbours n = find(calibration, label, collective, n_nodes);
+
+	if (!n.near || n_nodes == 0)
+		return WEFT_CALIBRATION_NOTHING;
+	if (n.near->n_nodes == n_nodes)
+		return WEFT_CALIBRATION_MEASURED;
+	if (!n.far)
+		return WEFT_CALIBRATION_SINGLE;
+	return n.share >= 0 ? WEFT_CALIBRATION_BETWEEN
+			    : WEFT_CALIBRATION_BEYOND;
 }

@@ -63,6 +63,18 @@ check "predicts each size on each number of nodes" json \
 	== [[1, 1048576], [1, 1024], [4, 1048576], [4, 1024]]'
 check "between the measured numbers" json \
 	'.predictions[3].time_s > 24e-6 and .predictions[3].time_s < 36e-6'
+check "and called so" json '[.predictions[].basis]
+	== ["beyond", "beyond", "between", "between"]'
+log all_reduce_perf 1 8 15 209 >"$work/reduce.log"
+run calibrate --json --predict 16G --on 1,4 --network 96GB/s "$work/reduce.log"
+check "a given network limits what one node lets expect" json \
+	'.predictions[1].time_s > 0.3467 and .predictions[1].time_s < 0.348'
+check "of which one number of nodes is the basis" json \
+	'[.predictions[].basis] == ["measured", "single"]'
+run calibrate --predict 16G --on 4 "$work/reduce.log"
+check "text: that is a guess" out "(a guess: one number of nodes was measured)"
+run calibrate --network fast "$work/reduce.log"
+check "--network wants a rate" exits 2
 run calibrate --predict 1G "$work/one.log"
 check "text: predictions" out "all_gather of 1073741824 bytes on 1 node: 2.7"
 

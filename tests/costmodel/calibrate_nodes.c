@@ -21,10 +21,12 @@ struct run {
 	double latency_s, rate_bytes_per_s;
 };
 
-static struct weft_calibration calibrate(const struct run *runs)
+static struct weft_calibration calibrate(const struct run *runs, double network)
 {
 	const struct weft_calibrate_options options = {
-		.collective = WEFT_N_COLLECTIVES};
+		.collective = WEFT_N_COLLECTIVES,
+		.network_bytes_per_s = network,
+	};
 	struct weft_calibration calibration;
 	struct weft_error err = {0};
 	struct weft_nccl_log log;
@@ -147,7 +149,7 @@ static void times_follow_from_what_limits_the_algorithm(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct weft_calibration c = calibrate(cases[i].runs);
+		struct weft_calibration c = calibrate(cases[i].runs, 0);
 		double time_s = weft_calibration_time(
 			&c, NULL, cases[i].runs[0].collective, cases[i].n_nodes,
 			cases[i].size_bytes);
@@ -157,6 +159,60 @@ static void times_follow_from_what_limits_the_algorithm(void **state)
 				 time_s, cases[i].time_s);
 		weft_calibration_free(&c);
 	}
+}
+
+/* A network of 96 GB/s from node to node, 12 for each of 8 ranks. */
+static void a_given_network_limits_what_one_node_lets_expect(void **state)
+{
+	static const struct run runs[] = {
+		{WEFT_ALL_REDUCE, 1, 8, 20e-6, 366e9 * 4 / 7},
+		{WEFT_ALL_GATHER, 1, 8, 20e-6, 366e9 * 8 / 7},
+		{WEFT_ALL_TO_ALL, 1, 8, 20e-6, 366e9 * 8 / 7},
+		END};
+	struct weft_calibration c = calibrate(runs, 96e9);
+
+	(void)state;
+	assert_close(weft_calibration_time(&c, "", WEFT_ALL_REDUCE, 2, LARGE),
+		     LARGE / 96e9, 5e-3);
+	assert_close(weft_calibration_time(&c, "", WEFT_ALL_REDUCE, 4, LARGE),
+		     LARGE / 96e9 * 31 / 16, 5e-3);
+	assert_close(weft_calibration_time(&c, "", WEFT_ALL_GATHER, 4, LARGE),
+		     LARGE / 96e9 * 31 / 32, 5e-3);
+	assert_close(weft_calibration_time(&c, "", WEFT_ALL_TO_ALL, 4, LARGE),
+		     LARGE / 12e9 * 3 / 4, 5e-3);
+	weft_calibration_free(&c);
+}
+
+static void a_prediction_tells_on_what_it_rests(void **state)
+{
+	static const struct run runs[] = {{WEFT_ALL_REDUCE, 2, 8, 20e-6, 200e9},
+					  {WEFT_ALL_REDUCE, 8, 8, 40e-6, 200e9},
+					  {WEFT_ALL_GATHER, 2, 8, 40e-6, 200e9},
+					  END};
+	static const struct {
+		enum weft_collective collective;
+		uint32_t n_nodes;
+		const char *name;
+	} expected[] = {
+		{WEFT_ALL_REDUCE, 0, "nothing"},
+		{WEFT_ALL_REDUCE, 1, "beyond"},
+		{WEFT_ALL_REDUCE, 2, "measured"},
+		{WEFT_ALL_REDUCE, 3, "between"},
+		{WEFT_ALL_REDUCE, 8, "measured"},
+		{WEFT_ALL_REDUCE, 9, "beyond"},
+		{WEFT_ALL_GATHER, 4, "single"},
+		{WEFT_BROADCAST, 2, "nothing"},
+	};
+	struct weft_calibration c = calibrate(runs, 0);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
+		assert_string_equal(
+			weft_calibration_basis_names[weft_calibration_basis(
+				&c, NULL, expected[i].collective,
+				expected[i].n_nodes)],
+			expected[i].name);
+	weft_calibration_free(&c);
 }
 
 static double uniform(uint64_t *random, double low, double high)
@@ -189,7 +245,7 @@ static void more_nodes_are_never_faster(void **state)
 		struct weft_calibration c;
 
 		random_runs(&random, runs);
-		c = calibrate(runs);
+		c = calibrate(runs, 0);
 		for (double size = 8; size <= LARGE; size *= 64) {
 			double last = 0;
 
@@ -215,7 +271,7 @@ static void what_was_measured_stays(void **state)
 		{WEFT_ALL_REDUCE, 2, 8, 40e-6, 240e9},
 		{WEFT_ALL_REDUCE, 16, 8, 90e-6, 100e9},
 		END};
-	struct weft_calibration c = calibrate(runs);
+	struct weft_calibration c = calibrate(runs, 0);
 
 	(void)state;
 	for (const struct run *r = runs; r->n_nodes; r++)
@@ -234,6 +290,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(times_follow_from_what_limits_the_algorithm),
+		cmocka_unit_test(
+			a_given_network_limits_what_one_node_lets_expect),
+		cmocka_unit_test(a_prediction_tells_on_what_it_rests),
 		cmocka_unit_test(more_nodes_are_never_faster),
 		cmocka_unit_test(what_was_measured_stays),
 	};
