@@ -185,14 +185,3 @@ bool weft_asking_read(const struct weft_job_test *test,
 	memory_read(job, request);
 	return true;
 }
-
-uint32_t weft_asking_per_node(const job_record_t *job)
-{
-	struct weft_request request = {0};
-	const char *unclear = NULL;
-
-	/* Of several types the request holds the last one's. */
-	return gpus_read(job, &request, &unclear) && !unclear
-		       ? request.gpus_per_node
-		       : 0;
-}

@@ -17,7 +17,4 @@ bool weft_asking_spec(const job_record_t *job, const char **spec);
 bool weft_asking_read(const struct weft_job_test *test,
 		      struct weft_request *request, const char **unclear);
 
-/* GPUs per node that the job asks for; 0: not said that way. */
-uint32_t weft_asking_per_node(const job_record_t *job);
-
 #endif

@@ -70,7 +70,8 @@ static struct {
 	uint32_t job_id;
 	bool begun;
 	enum cause cause;
-	double bound; /* NAN: not known */
+	double bound;		 /* NAN: not known */
+	struct weft_shape shape; /* what was asked for; 0: open */
 	char reason[WEFT_REASON_SIZE];
 } last;
 
@@ -84,8 +85,9 @@ struct attempt {
 	struct weft_request request;
 	struct weft_frame frame;
 	uint32_t n_tries;
-	double plan_ms; /* spent in planning; the rest is stock's */
-	bool all_idle;	/* the last plan is on idle nodes alone */
+	double plan_ms;		 /* spent in planning; the rest is stock's */
+	bool all_idle;		 /* the last plan is on idle nodes alone */
+	struct weft_shape shape; /* of the last plan, else the request's */
 	double bound;
 	const char *unclear;
 	struct weft_error err;
@@ -196,6 +198,8 @@ static enum cause attempt_read(struct attempt *attempt)
 		return CAUSE_SPEC;
 	if (attempt->unclear)
 		return CAUSE_UNCLEAR;
+	attempt->shape.gpus_per_node = attempt->request.gpus_per_node;
+	attempt->shape.n_gpus = attempt->request.gpus_per_job;
 	if (!weft_nodes_require(&weft_engine.nodes,
 				test->job->details->req_node_bitmap))
 		return CAUSE_FOREIGN;
@@ -252,6 +256,7 @@ out:
 	attempt->plan_ms += elapsed_ms(&start);
 	if (bitmap) {
 		attempt->bound = p.bound;
+		attempt->shape = *shape;
 		attempt->all_idle = weft_nodes_idle(bitmap);
 		attempt->n_tries++;
 		cause = stock_takes(attempt->test, bitmap, p.n_nodes)
@@ -310,6 +315,7 @@ static void remember(const struct attempt *attempt, enum cause cause)
 	last.begun = false;
 	last.cause = cause;
 	last.bound = attempt->bound;
+	last.shape = attempt->shape;
 	snprintf(last.reason, sizeof(last.reason), "%s",
 		 attempt->unclear ? attempt->unclear : cause_names[cause]);
 	if (cause == CAUSE_SPEC) {
@@ -342,6 +348,27 @@ int weft_narrow(const struct weft_job_test *test)
 				       : weft_stock_job_test(test);
 }
 
+/* The GPUs that the job's ranks use.  A job that has nodes to itself is given
+ * all their GPUs, and asks for all by the time it starts: hence what it asked
+ * for before counts. */
+static void read_gpus_used(const job_record_t *job,
+			   struct weft_account *account, uint32_t max)
+{
+	struct weft_nodes *nodes = &weft_engine.nodes;
+	uint32_t per_node = last.shape.gpus_per_node;
+	uint32_t n_gpus = last.shape.n_gpus;
+	uint32_t n_nodes = (uint32_t)bit_set_count(job->node_bitmap);
+
+	account->n_gpus = weft_nodes_allocated(
+		nodes, job, per_node, account->where, max, &account->n_partial);
+	if (per_node || !n_gpus || account->n_gpus <= n_gpus || !n_nodes ||
+	    n_gpus % n_nodes)
+		return;
+	account->n_gpus =
+		weft_nodes_allocated(nodes, job, n_gpus / n_nodes,
+				     account->where, max, &account->n_partial);
+}
+
 /* The sentence about a job that is not passed over in silence. */
 static void tell_nodes(const job_record_t *job, char text[WEFT_TEXT_SIZE])
 {
@@ -357,9 +384,7 @@ static void tell_nodes(const job_record_t *job, char text[WEFT_TEXT_SIZE])
 	account.where = weft_calloc(f->n_gpus, sizeof(*account.where), NULL);
 	if (!account.where)
 		return;
-	account.n_gpus = weft_nodes_allocated(
-		&weft_engine.nodes, job, weft_asking_per_node(job),
-		account.where, f->n_gpus, &account.n_partial);
+	read_gpus_used(job, &account, f->n_gpus);
 	weft_bridge_tell(&weft_engine.bridge, &account, text);
 	free(account.where);
 }
@@ -373,7 +398,8 @@ void weft_narrow_tell(job_record_t *job)
 {
 	char text[WEFT_TEXT_SIZE];
 
-	if (!weft_engine_on() || last.job_id != job->job_id || !last.begun)
+	if (!weft_engine_on() || last.job_id != job->job_id || !last.begun ||
+	    !job->node_bitmap)
 		return;
 	last.begun = false;
 	if (last.cause == CAUSE_SPEC)

@@ -71,6 +71,17 @@ case_an_exclusive_job_shares_no_node() {
 	done
 }
 
+case_an_exclusive_job_is_told_the_cost_of_what_it_asked_for() {
+	local job
+	need_weft
+	job=$(lab_run -N2 --gpus-per-node=4 --exclusive --comment=weft:tp=4,dp=2)
+	expect_match "comment" "$(comment "$job")" 'time=.*gap=0%.*nodes=plan'
+	job=$(lab_run -N2 --gpus-per-node=4 --exclusive)
+	expect_match "comment" "$(comment "$job")" 'taken as dp=8'
+	job=$(lab_run -N2 --gpus=8 --exclusive --comment=weft:tp=4,dp=2)
+	expect_match "comment" "$(comment "$job")" 'time=.*nodes=plan'
+}
+
 case_a_total_of_gpus_is_met() {
 	local job
 	job=$(lab_run --gpus=16 -N2 --comment=weft:tp=8)
