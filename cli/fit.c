@@ -2,21 +2,19 @@
 /* fit.c - a job's memory against its GPUs', for plan and score */
 #include "cli/fit.h"
 #include "cli/report.h"
-#include "costmodel/gpu.h"
 
 #include <stdio.h>
 
 /* Parts below this share of the whole are left to --json. */
 #define SMALL_SHARE 0.02
 
-struct fit fit_find(const struct weft_job *job, const struct weft_fabric *f)
+struct fit fit_find(const struct weft_job *job, const struct weft_gpu *gpu)
 {
-	const struct weft_gpu *gpu = weft_gpu_of_profile(f->profile);
 	struct fit fit = {.gpu_bytes = gpu ? gpu->memory_bytes : 0};
 	char name[64] = "";
 
 	if (gpu)
-		snprintf(name, sizeof(name), "a GPU of this fabric (%s)",
+		snprintf(name, sizeof(name), "one of these GPUs (%s)",
 			 gpu->name);
 	fit.known = weft_memory_worst(&job->spec, &job->model, NULL,
 				      &fit.memory, NULL) == 0;

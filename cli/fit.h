@@ -3,22 +3,22 @@
 #ifndef WEFT_CLI_FIT_H
 #define WEFT_CLI_FIT_H
 
+#include "costmodel/gpu.h"
 #include "costmodel/memory.h"
 #include "placement/job.h"
-#include "topology/fabric.h"
 
 #include <jansson.h>
 
 struct fit {
 	bool known; /* false: the job's memory cannot be told */
 	struct weft_memory memory;
-	double gpu_bytes;  /* of a GPU; 0: the fabric does not say which */
+	double gpu_bytes;  /* of a GPU; 0: not known which */
 	char warning[200]; /* why it does not fit, or "" */
 };
 
-/* There is a warning only for a model that the job names: the default one
- * stands for traffic that nobody described. */
-struct fit fit_find(const struct weft_job *job, const struct weft_fabric *f);
+/* gpu NULL: not known.  There is a warning only for a model that the job names:
+ * the default one stands for traffic that nobody described. */
+struct fit fit_find(const struct weft_job *job, const struct weft_gpu *gpu);
 
 /* {"total": bytes, "weights": ..., "capacity": what one has, "stage": P}, or
  * null.

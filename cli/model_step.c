@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* model_step.c - weft model step: how long a training step takes, and why */
 #include "cli/cmd.h"
+#include "cli/fit.h"
 #include "cli/model.h"
 #include "cli/option.h"
 #include "cli/report.h"
@@ -228,7 +229,7 @@ static double part_s(const struct weft_step *step, size_t i)
 }
 
 static int job_json(const struct weft_gpu *gpu, const struct weft_step *step,
-		    struct weft_error *err)
+		    const struct fit *fit, struct weft_error *err)
 {
 	json_t *object = model_json("step"), *list = json_object();
 	json_t *all = json_object();
@@ -255,10 +256,15 @@ static int job_json(const struct weft_gpu *gpu, const struct weft_step *step,
 			  "peak_flops_per_s", step->peak_flops_per_s, "mfu",
 			  step->mfu, "hfu", step->hfu, "slowest_stage",
 			  (json_int_t)step->slowest_stage));
+	json_object_set_new(object, "memory_bytes_per_gpu", fit_json(fit));
+	json_object_set_new(object, "warning",
+			    fit->warning[0] ? json_string(fit->warning)
+					    : json_null());
 	return report_print(object, err);
 }
 
-static void job_text(const struct weft_gpu *gpu, const struct weft_step *step)
+static void job_text(const struct weft_gpu *gpu, const struct weft_step *step,
+		     const struct fit *fit)
 {
 	char time[32];
 
@@ -283,6 +289,9 @@ static void job_text(const struct weft_gpu *gpu, const struct weft_step *step)
 		       "step\n",
 		       100 * step->bubble_of_ideal,
 		       100 * step->bubble_of_total);
+	fit_print(fit);
+	if (fit->warning[0])
+		printf("  %s\n", fit->warning);
 }
 
 static const struct weft_gpu *gpu_choose(const struct question *q,
@@ -363,6 +372,7 @@ static int answer_job(const struct question *q, struct weft_error *err)
 	struct weft_fabric *f = NULL;
 	struct weft_job job = {0};
 	struct weft_step step;
+	struct fit fit;
 	int rc = -1;
 
 	if (q->fabric) {
@@ -378,10 +388,11 @@ static int answer_job(const struct question *q, struct weft_error *err)
 	mine.efficiency = step_constant(&q->constants, mine.gpu);
 	if (!f || job_step(q, f, &job, &mine, &step, err))
 		goto out;
+	fit = fit_find(&job, mine.gpu);
 	if (q->json)
-		rc = job_json(mine.gpu, &step, err);
+		rc = job_json(mine.gpu, &step, &fit, err);
 	else
-		job_text(mine.gpu, &step);
+		job_text(mine.gpu, &step, &fit);
 	rc = q->json ? rc : 0;
 out:
 	weft_job_free(&job);

@@ -218,6 +218,13 @@ static void json_add_placement(json_t *object, const struct request *request,
 	json_object_set_new(object, "step", json_step(request, e));
 }
 
+/* The kind that was asked for, or the fabric's; NULL: not known. */
+static const struct weft_gpu *gpu_of(const struct request *request)
+{
+	return request->gpu ? request->gpu
+			    : weft_gpu_of_profile(request->fabric->profile);
+}
+
 /* The step on this placement, with the GPU that was asked for. */
 static void step_predict(const struct request *request,
 			 const struct weft_placement *p,
@@ -235,7 +242,7 @@ int report_json(const char *command, const struct request *request,
 		struct weft_error *err)
 {
 	const struct weft_fabric *f = request->fabric;
-	const struct fit fit = fit_find(&request->job, f);
+	const struct fit fit = fit_find(&request->job, gpu_of(request));
 	struct weft_evaluation evaluation;
 	json_t *object;
 	char schema[64];
@@ -398,7 +405,7 @@ void report_text(const struct request *request, const struct weft_placement *p,
 		 double elapsed_s)
 {
 	const struct weft_fabric *f = request->fabric;
-	const struct fit fit = fit_find(&request->job, f);
+	const struct fit fit = fit_find(&request->job, gpu_of(request));
 	const char *plural = request->job.n_gpus == 1 ? "" : "s";
 	char elapsed[32];
 	char *nodes = nodes_text(f, p);

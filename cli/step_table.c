@@ -11,6 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Runs of models with experts that a GPU's constant may rest on. */
+#define MIN_MOE_ROWS 3
+
 double step_constant(const struct step_constants *constants,
 		     const struct weft_gpu *gpu)
 {
@@ -196,8 +199,11 @@ int step_table_constants(const struct step_table *table,
 		const struct weft_gpu *gpu = &weft_gpus[i];
 		uint32_t n = ratios_find(table, gpu, false, ratio);
 
-		if (n == 0)
+		/* Models with experts say less of the GPU. */
+		if (n == 0) {
 			n = ratios_find(table, gpu, true, ratio);
+			n = n < MIN_MOE_ROWS ? 0 : n;
+		}
 		if (n)
 			rc = step_constant_set(
 				constants, gpu,

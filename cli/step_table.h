@@ -55,7 +55,7 @@ int step_table_load(const char *path, const struct weft_step_options *options,
 void step_table_free(struct step_table *table);
 
 /* The constant of each GPU in the table: the median of predicted over measured,
- * of dense models where there are any. */
+ * of dense models where there are any; else of three or more with experts. */
 int step_table_constants(const struct step_table *table,
 			 struct step_constants *constants,
 			 struct weft_error *err);

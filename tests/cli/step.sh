@@ -21,6 +21,14 @@ on_h100=$(jq .step_s "$work/out")
 step --job $job
 check "the same as bars" out "matrix products"
 check "with the utilisation" out MFU
+check "and the memory that a GPU needs" out "on each GPU of stage"
+step --json --job gpus=8,tp=8,model=llama3-405B
+check "a job that does not fit is predicted with a warning" json \
+	'.step_s > 0 and (.warning | test("fit")) and
+	.memory_bytes_per_gpu.total > .memory_bytes_per_gpu.capacity'
+step --json --job gpus=8,tp=8,model=llama3-8B --gpu B300
+check "capacity is that of the GPU asked for" json \
+	'.memory_bytes_per_gpu.capacity == 268e9 and .warning == null'
 step --json --job $job --gpu GB200
 check "a faster GPU takes less" json ".step_s < $on_h100 / 1.5"
 step --json --job $job --efficiency H100=0.5
