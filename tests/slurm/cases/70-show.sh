@@ -14,6 +14,13 @@ case_the_system_comment_tells_cost_bound_and_span() {
 	expect_match "comment" "$text" 'pod'
 }
 
+case_the_system_comment_tells_the_step_of_a_named_model() {
+	local job
+	need_weft
+	job=$(lab_run -N2 --gpus-per-node=8 --comment=weft:tp=8,model=llama3-8B)
+	expect_match "comment" "$(comment "$job")" ' step=[0-9.]+s'
+}
+
 case_the_users_comment_is_kept() {
 	local job
 	job=$(lab_run -N2 --gpus-per-node=8 --comment=weft:tp=8)
