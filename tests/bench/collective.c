@@ -53,8 +53,10 @@ int main(void)
 		return 0;
 	}
 	print_systems(m, "all, other sizes");
-	measured_predict_across(m);
-	print_systems(m, "all, other numbers of nodes");
+	measured_predict_across(m, MEASURED_OTHERS);
+	print_systems(m, "all, two other numbers of nodes");
+	measured_predict_across(m, MEASURED_NEAREST);
+	print_systems(m, "all, one other number of nodes");
 	free(m);
 	return 0;
 }

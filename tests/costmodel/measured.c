@@ -55,10 +55,25 @@ static void other_numbers_of_nodes_are_predicted(void **state)
 	struct measured *m = open_or_skip();
 
 	(void)state;
-	measured_predict_across(m);
+	measured_predict_across(m, MEASURED_OTHERS);
 	assert_true(median(m, MEASURED_WEFT, true, false, 20) < 10);
 	assert_true(median(m, MEASURED_WEFT, true, true, 15) <
 		    median(m, MEASURED_NCCL, true, true, 15));
+	free(m);
+}
+
+/* One number of nodes says nothing of the network, or of the links inside:
+ * guesses, that stay nearer than NCCL's own model all the same. */
+static void one_number_of_nodes_lets_guess_others(void **state)
+{
+	struct measured *m = open_or_skip();
+
+	(void)state;
+	measured_predict_across(m, MEASURED_NEAREST);
+	assert_true(median(m, MEASURED_WEFT, false, false, 20) < 50);
+	assert_true(median(m, MEASURED_WEFT, true, false, 60) < 15);
+	assert_true(median(m, MEASURED_WEFT, true, true, 40) <
+		    median(m, MEASURED_NCCL, true, true, 40));
 	free(m);
 }
 
@@ -68,6 +83,7 @@ int main(void)
 		cmocka_unit_test(sizes_not_seen_are_predicted),
 		cmocka_unit_test(predictions_are_closer_than_nccls_own),
 		cmocka_unit_test(other_numbers_of_nodes_are_predicted),
+		cmocka_unit_test(one_number_of_nodes_lets_guess_others),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -216,6 +216,11 @@ static const struct measured_kin {
 	{"1x p5en (8xH200)", "p5en", "aws-p5en"},
 	{"2x p5en (8xH200)", "p5en", "aws-p5en"},
 	{"4x p5en (8xH200)", "p5en", "aws-p5en"},
+	{"1x p6-b200", "p6-b200", "dgx-b200"},
+	{"4x p6-b200", "p6-b200", "dgx-b200"},
+	{"p5.48xlarge (node count unstated; single-node class values)", "p5",
+	 "dgx-h100-superpod"},
+	{"2x p5.48xlarge", "p5", "dgx-h100-superpod"},
 };
 
 static inline const struct measured_kin *
@@ -258,10 +263,41 @@ static inline bool measured_in(const struct measured_row *row,
 	return own && strcmp(own->family, family) == 0;
 }
 
-/* Calibrates with the family's rows on other numbers of nodes than this. */
+/* From which numbers of nodes a row is predicted: all others of its family,
+ * where these are two and more; or the nearest other alone. */
+enum measured_from { MEASURED_OTHERS, MEASURED_NEAREST };
+
+/* The nearest other number of nodes of the family, 0 where there is none; how
+ * many others in *n_others. */
+static inline uint32_t measured_nearest(const struct measured *m,
+					const char *family, uint32_t nodes,
+					uint32_t *n_others)
+{
+	double best = HUGE_VAL;
+	uint32_t nearest = 0, last = 0;
+
+	*n_others = 0;
+	for (size_t i = 0; i < m->n; i++) {
+		uint32_t other = m->rows[i].nodes;
+		double distance = fabs(log((double)other / nodes));
+
+		if (!measured_in(&m->rows[i], family) || other == nodes)
+			continue;
+		*n_others += other != last;
+		last = other;
+		if (distance < best) {
+			best = distance;
+			nearest = other;
+		}
+	}
+	return nearest;
+}
+
+/* Calibrates with the family's rows on other numbers of nodes than this; with
+ * `only` > 0, on that one. */
 static inline struct weft_calibration
 measured_calibrate_without(const struct measured *m, const char *family,
-			   uint32_t nodes)
+			   uint32_t nodes, uint32_t only)
 {
 	const struct weft_calibrate_options options = {
 		.collective = WEFT_N_COLLECTIVES};
@@ -277,7 +313,8 @@ measured_calibrate_without(const struct measured *m, const char *family,
 	for (size_t i = 0; i < m->n; i++) {
 		const struct measured_row *row = &m->rows[i];
 
-		if (measured_in(row, family) && row->nodes != nodes)
+		if (measured_in(row, family) && row->nodes != nodes &&
+		    (!only || row->nodes == only))
 			fprintf(out, "%s,%u,%u,%.0f,%.6f\n",
 				weft_collective_names[row->collective],
 				row->nodes, row->ranks, row->point.size_bytes,
@@ -293,34 +330,46 @@ measured_calibrate_without(const struct measured *m, const char *family,
 	return calibration;
 }
 
-/* Predicts each row of a family from the other numbers of nodes alone; rows of
- * no family get none. */
-static inline void measured_predict_across(struct measured *m)
+/* Predicts the rows [first..end) of one system of a family. */
+static inline void measured_predict_system(struct measured *m, size_t first,
+					   size_t end,
+					   const struct measured_kin *kin,
+					   enum measured_from from)
+{
+	uint32_t nodes = m->rows[first].nodes, n_others;
+	uint32_t nearest = measured_nearest(m, kin->family, nodes, &n_others);
+	struct weft_calibration calibration;
+
+	if (n_others < (from == MEASURED_OTHERS ? 2 : 1))
+		return;
+	calibration = measured_calibrate_without(
+		m, kin->family, nodes, from == MEASURED_NEAREST ? nearest : 0);
+	for (size_t k = first; k < end; k++) {
+		struct measured_row *row = &m->rows[k];
+		double time_s = weft_calibration_time(
+			&calibration, NULL, row->collective, row->nodes,
+			row->point.size_bytes);
+
+		row->error_pct = 100 * fabs(time_s / row->point.time_s - 1);
+		row->nccl_pct = measured_nccl_model_error(row, kin->machine);
+	}
+	weft_calibration_free(&calibration);
+}
+
+/* Predicts each row of a family from other numbers of nodes alone; rows of no
+ * family get none. */
+static inline void measured_predict_across(struct measured *m,
+					   enum measured_from from)
 {
 	for (size_t i = 0, end; i < m->n; i = end) {
 		const struct measured_kin *kin = measured_kin(&m->rows[i]);
-		struct weft_calibration calibration;
 
 		end = measured_end(m, i);
 		for (size_t k = i; k < end; k++)
 			m->rows[k].error_pct = m->rows[k].nccl_pct =
 				(double)NAN;
-		if (!kin)
-			continue;
-		calibration = measured_calibrate_without(m, kin->family,
-							 m->rows[i].nodes);
-		for (size_t k = i; k < end; k++) {
-			struct measured_row *row = &m->rows[k];
-			double time_s = weft_calibration_time(
-				&calibration, NULL, row->collective, row->nodes,
-				row->point.size_bytes);
-
-			row->error_pct =
-				100 * fabs(time_s / row->point.time_s - 1);
-			row->nccl_pct =
-				measured_nccl_model_error(row, kin->machine);
-		}
-		weft_calibration_free(&calibration);
+		if (kin)
+			measured_predict_system(m, i, end, kin, from);
 	}
 }
 
