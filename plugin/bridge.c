@@ -311,7 +311,7 @@ void weft_bridge_tell(struct weft_bridge *bridge,
 		tell_cost(bridge, account, text, size);
 		tell_levels(bridge->settings->fabric, account, text, size);
 	} else {
-		append(text, size, " some nodes are not in the fabric");
+		append(text, size, " some GPUs are not in the fabric");
 	}
 	append(text, size, "; nodes=%s", account->planned ? "plan" : "stock");
 	if (!account->planned && account->reason)

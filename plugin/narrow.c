@@ -211,10 +211,14 @@ static enum cause attempt_read(struct attempt *attempt)
 static uint32_t count_able(struct attempt *attempt)
 {
 	const struct weft_request *request = &attempt->request;
+	/* Tasks are spread over the number that is tried first. */
+	const uint32_t n_nodes = request->want_nodes > request->min_nodes
+					 ? request->want_nodes
+					 : request->min_nodes;
 	const struct weft_shape shape = {
 		.gpus_per_node = request->gpus_per_node,
-		.min_nodes = request->min_nodes,
-		.max_nodes = request->min_nodes,
+		.min_nodes = n_nodes,
+		.max_nodes = n_nodes,
 	};
 
 	if (!request->gpus_per_node || attempt->frame.gpus ||

@@ -20,6 +20,9 @@
 
 #define SPEC_VARIABLE "WEFT_SPEC"
 
+/* How Slurm tells a job's own srun which option the job was submitted with. */
+#define OUTER_VARIABLE "SLURM_SPANK__SLURM_SPANK_OPTION_weft_weft"
+
 SPANK_PLUGIN(weft, 1)
 
 static int option_read(int value, const char *text, int remote);
@@ -88,6 +91,10 @@ extern int slurm_spank_init(spank_t spank, int argc, char *argv[])
 {
 	(void)argc;
 	(void)argv;
+	/* sbatch and salloc inside of a job make another job, which the spec of
+	 * this one does not describe. */
+	if (spank_context() == S_CTX_ALLOCATOR)
+		unsetenv(OUTER_VARIABLE);
 	return spank_option_register(spank, &option);
 }
 

@@ -134,6 +134,15 @@ case_a_range_of_nodes_comes_out_even_for_the_batch() {
 	expect_match "comment" "$(comment "$job")" 'nodes=plan'
 }
 
+case_tasks_are_spread_over_the_range_of_nodes() {
+	local job
+	need_weft
+	job=$(lab_run -N2-8 -n256 --gpus-per-node=8 --mem=1G \
+		--comment=weft:tp=8)
+	expect "nodes" "$(lab_job_nodes "$job" | wc -l)" 8
+	expect_match "comment" "$(comment "$job")" 'nodes=plan'
+}
+
 case_features_are_honoured() {
 	local job
 	changing

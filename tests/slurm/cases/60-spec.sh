@@ -77,6 +77,21 @@ case_a_variable_is_not_read_for_steps() {
 	expect "tasks of the step" "$seen" 2
 }
 
+case_a_job_submitted_by_a_job_has_its_own_spec() {
+	local job
+	need_weft
+	job=$(sbatch --parsable -o /dev/null -N1 --gpus-per-node=8 \
+		--weft=tp=8,within=leaf --wrap \
+		"sbatch --parsable -o /dev/null -N1 --gpus-per-node=4 --wrap \
+			'sleep 3600' >$LAB_DIR/inner.tmp;
+			mv $LAB_DIR/inner.tmp $LAB_DIR/inner")
+	lab_until 15 test -e "$LAB_DIR/inner" || fail "job $job submits nothing"
+	job=$(cat "$LAB_DIR/inner")
+	rm "$LAB_DIR/inner"
+	lab_wait_job "$job" RUNNING
+	expect_match "comment" "$(comment "$job")" 'no spec, taken as dp=4'
+}
+
 case_a_bad_comment_is_said_and_the_job_runs() {
 	local job
 	need_weft
