@@ -2,11 +2,13 @@
 /* csv.c - reading comma-separated values */
 #include "cli/csv.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define MAX_BYTES   (64u << 20)
 #define MAX_COLUMNS 256
@@ -83,14 +85,30 @@ static int cell_unquote(struct reader *r, char **cell)
 	return 0;
 }
 
+/* The cell without blanks around it. */
+static char *cell_trim(char *cell)
+{
+	size_t length;
+
+	while (isblank((unsigned char)*cell))
+		cell++;
+	length = strlen(cell);
+	while (length && isblank((unsigned char)cell[length - 1]))
+		cell[--length] = '\0';
+	return cell;
+}
+
 /* The next cell of a row; *last says that it is its last one. */
 static int cell_next(struct reader *r, char **cell, bool *last)
 {
+	char *quote = r->next + strspn(r->next, " \t");
 	char end;
 
-	if (*r->next == '"') {
+	if (*quote == '"') {
+		r->next = quote;
 		if (cell_unquote(r, cell))
 			return -1;
+		r->next += strspn(r->next, " \t");
 	} else {
 		*cell = r->next;
 		r->next += strcspn(r->next, ",\r\n");
@@ -107,6 +125,7 @@ static int cell_next(struct reader *r, char **cell, bool *last)
 		r->next++;
 	if (end == '\r' || end == '\n')
 		r->line++;
+	*cell = cell_trim(*cell);
 	return 0;
 }
 
@@ -202,7 +221,7 @@ void csv_free(struct csv *csv)
 const char *csv_cell(const struct csv *csv, uint32_t row, const char *column)
 {
 	for (uint32_t c = 0; c < csv->n_columns; c++) {
-		if (strcmp(csv->name[c], column) == 0)
+		if (strcasecmp(csv->name[c], column) == 0)
 			return csv->cell[(size_t)row * csv->n_columns + c];
 	}
 	return "";

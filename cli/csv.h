@@ -16,12 +16,14 @@ struct csv {
 };
 
 /* Reads a file as RFC 4180 has it: quotes around a cell, doubled inside it; LF
- * or CRLF.  A row with more cells than the header is an error, missing ones are
+ * or CRLF; blanks around a cell are no part of it.  A row with more cells than
+ * the header is an error, missing ones are
  * "".  Free with csv_free in either case. */
 int csv_load(const char *path, struct csv *csv, struct weft_error *err);
 void csv_free(struct csv *csv);
 
-/* The cell of a row; "" where the table has no such column. */
+/* The cell of a row by the name of its column, whatever the case; "" where the
+ * table has no such column. */
 const char *csv_cell(const struct csv *csv, uint32_t row, const char *column);
 
 #endif

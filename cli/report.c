@@ -47,6 +47,26 @@ int report_print(json_t *object, struct weft_error *err)
 	return 0;
 }
 
+json_t *report_string(const char *text)
+{
+	json_t *string = json_string(text);
+	char *plain;
+
+	if (string || !text || starved)
+		return string;
+	plain = strdup(text);
+	starved = starved || !plain;
+	if (!plain)
+		return NULL;
+	for (char *c = plain; *c; c++) {
+		if ((unsigned char)*c >= 0x80)
+			*c = '?';
+	}
+	string = json_string(plain);
+	free(plain);
+	return string;
+}
+
 const char *report_quantity(double value, const char *unit, char *buffer,
 			    size_t size)
 {

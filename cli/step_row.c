@@ -21,6 +21,10 @@
 #define MAX_LAYERS 65536
 #define MAX_WIDTH  (1u << 26)
 
+struct axes {
+	uint32_t gpus, tp, cp, pp; /* gpus 0: not said */
+};
+
 struct source {
 	const struct csv *csv;
 	uint32_t index;
@@ -87,12 +91,12 @@ static bool mentions(const char *cell, const char *word)
 /* The known model of that name, or of the same widths. */
 static const struct weft_model *known_model(const struct source *s)
 {
-	uint32_t heads = count(s, "heads", 0);
 	const struct weft_model *named = step_shape_named(text(s, "model"));
 
 	return named ? named
 		     : step_shape_of(count(s, "hidden", 0), count(s, "ffn", 0),
-				     heads, count(s, "kv_heads", heads));
+				     count(s, "heads", 0),
+				     count(s, "kv_heads", 0));
 }
 
 /* Columns win over the known model, which knows what tables do not have:
@@ -134,15 +138,19 @@ static int model_read(const struct source *s)
 	return 0;
 }
 
+/* Of several words the narrowest: "fp8 (bf16 attention)" is of fp8 products. */
 static int precision_read(const struct source *s)
 {
 	static const struct {
 		const char *word;
 		enum weft_precision precision;
 	} known[] = {
-		{"bf16", WEFT_BITS_16}, {"fp16", WEFT_BITS_16},
-		{"fp8", WEFT_BITS_8},	{"nvfp4", WEFT_BITS_4},
-		{"fp4", WEFT_BITS_4},	{"", WEFT_BITS_16},
+		{"fp4", WEFT_BITS_4},	{"float4", WEFT_BITS_4},
+		{"fp8", WEFT_BITS_8},	{"float8", WEFT_BITS_8},
+		{"e4m3", WEFT_BITS_8},	{"bf16", WEFT_BITS_16},
+		{"fp16", WEFT_BITS_16}, {"float16", WEFT_BITS_16},
+		{"tf32", WEFT_BITS_32}, {"fp32", WEFT_BITS_32},
+		{"", WEFT_BITS_16},
 	};
 	const char *cell = text(s, "precision");
 
@@ -153,6 +161,15 @@ static int precision_read(const struct source *s)
 		}
 	}
 	return 0;
+}
+
+/* Trained in fp16, whose gradients and recipes are those of their time. */
+static bool is_half(const struct source *s)
+{
+	const char *cell = text(s, "precision");
+
+	return mentions(cell, "fp16") || mentions(cell, "half") ||
+	       (mentions(cell, "float16") && !mentions(cell, "bfloat16"));
 }
 
 /* Key of the spec for how replicas share their states. */
@@ -211,28 +228,87 @@ static bool splits_sequence(const struct source *s, const char *recompute)
 	if (strcmp(recompute, "full") == 0)
 		return false;
 	return mentions(cell, "+SP") || mentions(cell, "sequence") ||
-	       !mentions(text(s, "precision"), "fp16");
+	       !is_half(s);
+}
+
+/* The row's "value", if its metric begins with this word. */
+static double metric_value(const struct source *s, const char *word)
+{
+	const char *metric = text(s, "metric");
+
+	return strncasecmp(metric, word, strlen(word)) == 0 ? number(s, "value")
+							    : 0;
+}
+
+/* Tokens per second of all GPUs; 0: not said. */
+static double tokens_rate(const struct source *s, double gpus)
+{
+	double rate = metric_value(s, "tokens_per_s");
+
+	return mentions(text(s, "metric"), "per_gpu") ? rate * gpus : rate;
+}
+
+/* Sizes of the axes that the row says, 1 where it does not: but if one is not
+ * said and dp is, it is what is left of the GPUs. */
+static void axes_read(const struct source *s, struct axes *axes)
+{
+	uint32_t dp = count(s, "dp", 0), *unsaid = NULL;
+	uint64_t known;
+
+	axes->tp = count(s, "tp", 0);
+	axes->cp = count(s, "cp", 0);
+	axes->pp = count(s, "pp", 0);
+	axes->gpus = count(s, "gpus", 0);
+	if (!axes->tp != !axes->pp)
+		unsaid = axes->tp ? &axes->pp : &axes->tp;
+	else if (!axes->cp && axes->tp && count(s, "ep", 1) == 1)
+		unsaid = &axes->cp;
+	axes->cp = axes->cp ? axes->cp : 1;
+	axes->tp = axes->tp ? axes->tp : 1;
+	axes->pp = axes->pp ? axes->pp : 1;
+	known = (uint64_t)axes->tp * axes->cp;
+	known = known <= UINT32_MAX ? known * axes->pp : 0;
+	if (!dp || !known || known > UINT32_MAX)
+		return;
+	known = known * dp <= UINT32_MAX ? known * dp : 0;
+	if (!axes->gpus)
+		axes->gpus = (uint32_t)known;
+	else if (unsaid && known && axes->gpus % known == 0)
+		*unsaid = (uint32_t)(axes->gpus / known);
+}
+
+/* Sequences per step; if not said, what a rate and a step time make. */
+static uint32_t batch_read(const struct source *s, uint32_t gpus)
+{
+	double step_s = number(s, "step_s"), rate = tokens_rate(s, gpus);
+	double batch = rint(rate * step_s / s->row->model.seq);
+
+	return count(s, "gbs",
+		     batch >= 1 && batch < UINT32_MAX ? (uint32_t)batch : 0);
 }
 
 static int spec_read(const struct source *s)
 {
 	struct step_row *row = s->row;
-	uint32_t gpus = count(s, "gpus", 0), gbs = count(s, "gbs", 0);
-	uint32_t tp = count(s, "tp", 1), cp = count(s, "cp", 1);
-	uint32_t pp = count(s, "pp", 1), ep = count(s, "ep", 1);
+	struct axes axes;
+	uint32_t tp, pp, gbs, ep = count(s, "ep", 1);
 	const char *recompute = recompute_key(row, text(s, "recompute"));
-	bool half = mentions(text(s, "precision"), "fp16");
+	bool half = is_half(s);
 	struct weft_error err = {0};
 	char spec[WEFT_SPEC_MAX_BYTES];
 
-	if (!gpus || !gbs)
+	axes_read(s, &axes);
+	tp = axes.tp;
+	pp = axes.pp;
+	gbs = batch_read(s, axes.gpus);
+	if (!axes.gpus || !gbs)
 		return missing(row, "%s is not given",
-			       gpus ? "the global batch size" : "gpus");
+			       axes.gpus ? "the global batch size" : "gpus");
 	snprintf(spec, sizeof(spec),
 		 "gpus=%u,tp=%u,cp=%u,pp=%u,vpp=%u,ep=%u,mbs=%u,gbs=%u,"
 		 "seq=%u,zero=%s,recompute=%s,sp=%s,dtype=%s,grad_dtype=%s,"
 		 "bucket=160MB%s",
-		 gpus, tp, cp, pp, chunks_key(s, pp),
+		 axes.gpus, tp, axes.cp, pp, chunks_key(s, pp),
 		 row->model.experts ? ep : 1, count(s, "mbs", 1), gbs,
 		 row->model.seq, zero_key(text(s, "dp_kind")), recompute,
 		 tp > 1 && splits_sequence(s, recompute) ? "on" : "off",
@@ -244,33 +320,59 @@ static int spec_read(const struct source *s)
 	return 0;
 }
 
+/* Says `column` itself, or a metric of one of these names. */
+static double measure(const struct source *s, const char *column,
+		      const char *metric, const char *other)
+{
+	double value = number(s, column);
+
+	if (!(value > 0))
+		value = metric_value(s, metric);
+	return value > 0 ? value : metric_value(s, other);
+}
+
 /* FLOPs of the step that the row's rates and shares count: with what is
  * recomputed where it says so. */
 static double counted_flops(const struct source *s)
 {
 	const struct step_row *row = s->row;
 	struct weft_flops flops = weft_flops(&row->model, row->spec.seq);
+	const char *convention = text(s, "mfu_convention");
 
-	if (strncasecmp(text(s, "mfu_convention"), "HFU", 3) == 0)
+	if (strncasecmp(convention, "HFU", 3) == 0 ||
+	    (!*convention &&
+	     (mentions(text(s, "unit"), "HFU") || metric_value(s, "hfu") > 0)))
 		return weft_flops_hardware(&flops, row->spec.gbs, false,
 					   row->spec.recompute);
 	return weft_flops_model(&flops, row->spec.gbs, false);
+}
+
+/* Seconds that the row says itself. */
+static double printed_s(const struct source *s)
+{
+	double step_s = number(s, "step_s");
+	double value = metric_value(s, "step_time");
+
+	if (step_s > 0)
+		return step_s;
+	return strcasecmp(text(s, "unit"), "ms") == 0 ? value / 1e3 : value;
 }
 
 /* Seconds of the step, from whatever measure the row has. */
 static void measured_read(const struct source *s)
 {
 	struct step_row *row = s->row;
-	double tflops = number(s, "tflops_gpu"), mfu = number(s, "mfu_pct");
-	double tokens = number(s, "value"), gpus = row->spec.gpus;
+	double gpus = row->spec.gpus, tokens = tokens_rate(s, gpus);
+	double tflops = measure(s, "tflops_gpu", "tflops_per_gpu", "tflops");
+	double mfu = measure(s, "mfu_pct", "mfu", "hfu");
 	double peak = row->gpu->flops_per_s[row->precision];
 
-	row->measured_s = number(s, "step_s");
+	row->measured_s = printed_s(s);
 	if (row->measured_s > 0)
 		return;
-	if (tokens > 0 && mentions(text(s, "metric"), "tokens_per_s_per_gpu"))
+	if (tokens > 0)
 		row->measured_s =
-			(double)row->spec.gbs * row->spec.seq / (tokens * gpus);
+			(double)row->spec.gbs * row->spec.seq / tokens;
 	else if (tflops > 0)
 		row->measured_s = counted_flops(s) / (tflops * 1e12 * gpus);
 	else if (mfu > 0 && peak > 0)
@@ -307,6 +409,8 @@ int step_row_read(const struct csv *csv, uint32_t index, struct step_row *row)
 	row->id = text(&s, "row_id");
 	if (mentions(text(&s, "metric"), "layer"))
 		return missing(row, "the row is of a layer, not of a step");
+	if (!*text(&s, "gpu"))
+		return missing(row, "the GPU is not given");
 	row->gpu = weft_gpu_find(text(&s, "gpu"), &err);
 	if (!row->gpu)
 		return missing(row, "%.190s", err.text);

@@ -226,13 +226,13 @@ static json_t *json_row(const struct step_answer *a)
 	const struct weft_step *step = &a->step;
 	json_t *row = json_object();
 
-	json_object_set_new(row, "row_id", json_string(a->row.id));
+	json_object_set_new(row, "row_id", report_string(a->row.id));
 	if (!a->predicted) {
 		json_object_set_new(row, "step_s", json_null());
 		json_object_set_new(row, "tflops_gpu", json_null());
 		json_object_set_new(row, "mfu_pct", json_null());
 		json_object_set_new(row, "err_pct", json_null());
-		json_object_set_new(row, "why", json_string(a->row.why));
+		json_object_set_new(row, "why", report_string(a->row.why));
 		return row;
 	}
 	json_object_set_new(row, "step_s", json_real(step->step_s));
@@ -244,7 +244,7 @@ static json_t *json_row(const struct step_answer *a)
 	json_object_set_new(row, "measured_s",
 			    a->row.measured_s > 0 ? json_real(a->row.measured_s)
 						  : json_null());
-	json_object_set_new(row, "group", json_string(a->row.group));
+	json_object_set_new(row, "group", report_string(a->row.group));
 	return row;
 }
 
@@ -271,11 +271,11 @@ int step_table_json(const struct step_table *table,
 		const struct step_group *g = &table->groups[i];
 
 		json_array_append_new(
-			groups,
-			json_pack("{s:s, s:i, s:f, s:f, s:f}", "group", g->name,
-				  "rows", (int)g->n, "mape_pct", 100 * g->mape,
-				  "bias_pct", 100 * g->bias, "max_abs_pct",
-				  100 * g->max_abs));
+			groups, json_pack("{s:o, s:i, s:f, s:f, s:f}", "group",
+					  report_string(g->name), "rows",
+					  (int)g->n, "mape_pct", 100 * g->mape,
+					  "bias_pct", 100 * g->bias,
+					  "max_abs_pct", 100 * g->max_abs));
 	}
 	json_object_set_new(object, "rows", rows);
 	json_object_set_new(object, "groups", groups);

@@ -111,6 +111,40 @@ check "table: tokens per second are a measure" json \
 	'(.rows[0].measured_s - 8) | fabs < 1e-9'
 check "table: so is utilisation, of either kind" json \
 	'.rows[1].measured_s / .rows[2].measured_s | . > 1.3 and . < 1.34'
+{
+	echo row_id,model,gpu,tp,pp,dp,gbs,metric,value,unit,tflops_gpu
+	echo A,llama3.1-8B,H100,8,1,1,64,step_time,8000,ms,
+	echo B,Meta-Llama-3-8B,H100,8,1,1,64,tokens_per_s,65536,,
+	echo C,llama3-8B-instruct,H100,,1,1,64,tflops_per_gpu,480,TFLOP/s,
+	echo D,llama3-8B,H100,8,1,1,64,,,,480
+	echo E,gpt-17B,A100,8,1,1,64,,,,
+} >"$work/n.csv"
+step --json --table "$work/n.csv"
+check "table: names of a shape's family are known" json \
+	'.rows[0].step_s == .rows[1].step_s and .rows[0].step_s > 0'
+check "table: GPUs are the product of the axes" json \
+	'.rows[0].step_s == .rows[3].step_s'
+check "table: the value is a time in its unit" json '.rows[0].measured_s == 8'
+check "table: or a rate of all GPUs" json '.rows[1].measured_s == 8'
+check "table: or one of FLOPs" json \
+	'.rows[2].measured_s / .rows[3].measured_s | . > 7.9 and . < 8.1'
+check "table: 17B is not 1.7B" json '.rows[4].why | test("shape")'
+{
+	echo 'Model, GPU , "GPUs",TP,Step_S,metric,value'
+	echo ' llama3-8B ,h100, 8 , 8, 8 ,tokens_per_s_per_gpu, 8192'
+} >"$work/h.csv"
+step --json --table "$work/h.csv"
+check "table: blanks and case of its header do not count" json \
+	'.rows[0].step_s > 0 and .rows[0].measured_s == 8'
+check "table: the batch is rate times time" json '.rows[0] |
+	(.step_s * .tflops_gpu / 1e3) > 3'
+printf 'row_id,source,model,gpu,gpus,gbs,step_s\nA\377,%s,llama3-8B,H100,8,8,4\n' \
+	"$(printf 'x\303\251%.0s' 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15)" \
+	>"$work/u.csv"
+step --json --table "$work/u.csv"
+check "table: what is not UTF-8 is still there" json \
+	'.rows[0].row_id == "A?" and .rows[0].group != null and
+	(.groups | length) == 2'
 step --json --table "$work/t.csv" --calibrate "$work/t.csv"
 check "one constant per GPU makes up for the bias" json \
 	'(.rows[0].err_pct | fabs) < 1e-6 and .efficiency.H100 > 0'
