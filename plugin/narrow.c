@@ -149,6 +149,7 @@ static bool stock_takes(const struct weft_job_test *test, bitstr_t *nodes,
 {
 	struct weft_job_test narrowed = *test;
 	struct saved saved;
+	bool now_only = test->job->bit_flags & TEST_NOW_ONLY, taken;
 
 	narrowed.nodes = nodes;
 	narrowed.min_nodes = n_nodes;
@@ -157,13 +158,19 @@ static bool stock_takes(const struct weft_job_test *test, bitstr_t *nodes,
 	narrowed.preemptable = NULL;
 	narrowed.preempted = NULL;
 	job_save(test->job, &saved);
-	if (weft_stock_job_test(&narrowed) == SLURM_SUCCESS &&
-	    (!is_will_run(test) || test->job->start_time <= time(NULL))) {
+	/* When the plan's nodes would be free later on is of no interest, and
+	 * takes stock a copy of all its tables to find out. */
+	if (is_will_run(test))
+		test->job->bit_flags |= TEST_NOW_ONLY;
+	taken = weft_stock_job_test(&narrowed) == SLURM_SUCCESS &&
+		(!is_will_run(test) || test->job->start_time <= time(NULL));
+	if (!now_only)
+		test->job->bit_flags &= ~(uint64_t)TEST_NOW_ONLY;
+	if (taken)
 		bit_copybits(test->nodes, nodes);
-		return true;
-	}
-	job_restore(test->job, &saved);
-	return false;
+	else
+		job_restore(test->job, &saved);
+	return taken;
 }
 
 /* ---- steps ---- */
