@@ -229,17 +229,18 @@ static void append(char *text, size_t size, const char *format, ...)
 static uint32_t count_domains(const struct weft_fabric *f, uint32_t level,
 			      const struct weft_account *account)
 {
-	uint64_t *seen =
-		weft_calloc(weft_bitset_words(f->levels[level].n_domains),
-			    sizeof(*seen), NULL);
+	const struct weft_level *l = &f->levels[level];
+	uint64_t *seen = weft_calloc(weft_bitset_words(l->n_domains),
+				     sizeof(*seen), NULL);
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; seen && i < account->n_gpus; i++) {
-		uint32_t domain = f->gpu_domain[level][account->where[i]];
+		uint32_t k = f->gpu_domain[level][account->where[i]] -
+			     l->first_domain;
 
-		if (domain == WEFT_NONE || weft_bitset_has(seen, domain))
+		if (weft_bitset_has(seen, k))
 			continue;
-		weft_bitset_add(seen, domain);
+		weft_bitset_add(seen, k);
 		n++;
 	}
 	free(seen);

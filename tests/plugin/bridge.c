@@ -257,6 +257,35 @@ static void the_user_reads_why_stock_chose(void **state)
 	assert_non_null(strstr(text, "no spec, taken as dp=12"));
 }
 
+/* Domains are numbered level by level: on more than a few nodes the leafs' own
+ * numbers are far beyond their count. */
+static void levels_of_a_large_fabric_are_counted(void **state)
+{
+	const struct weft_synth_options options = {0};
+	struct weft_settings settings = {.enabled = true};
+	struct weft_bridge bridge = {.settings = &settings};
+	struct weft_error err = {0};
+	char *yaml = weft_synth("leaf:200 node:5 gpu:1", &options, &err);
+	uint32_t where[8];
+	const struct weft_account account = {.spec = "dp=8",
+					     .planned = true,
+					     .bound = (double)NAN,
+					     .n_gpus = 8,
+					     .where = where};
+	char text[WEFT_TEXT_SIZE];
+
+	(void)state;
+	assert_non_null(yaml);
+	settings.fabric = weft_fabric_parse(yaml, strlen(yaml), "synth", &err);
+	free(yaml);
+	assert_no_error(&err);
+	fill_where(where, 992, 8);
+	weft_bridge_tell(&bridge, &account, text);
+	assert_non_null(strstr(text, " spans 2 leaf; "));
+	weft_bridge_clear(&bridge);
+	weft_fabric_free(settings.fabric);
+}
+
 static void gpus_outside_the_fabric_have_no_cost(void **state)
 {
 	struct world *w = *state;
@@ -335,6 +364,7 @@ int main(void)
 		CASE(what_is_kept_is_bounded),
 		CASE(the_user_reads_cost_levels_and_choice),
 		CASE(the_user_reads_why_stock_chose),
+		cmocka_unit_test(levels_of_a_large_fabric_are_counted),
 		CASE(gpus_outside_the_fabric_have_no_cost),
 		CASE(an_all_to_all_too_large_is_refused_before_it_is_built),
 		cmocka_unit_test(what_weft_said_before_is_replaced),
