@@ -158,6 +158,19 @@ static bool counts_by_feature(const struct job_details *details)
 	return false;
 }
 
+/* Without -N, and without tasks that need more, Slurm takes the number that it
+ * wants, which is the smallest.  More of them because a spec says so would make
+ * the size of a job depend on how busy the cluster is when it starts. */
+static uint32_t max_nodes(const struct weft_job_test *test)
+{
+	const struct job_details *details = test->job->details;
+	uint32_t want = test->want_nodes > test->min_nodes ? test->want_nodes
+							   : test->min_nodes;
+
+	return details->max_nodes || details->num_tasks > want ? test->max_nodes
+							       : want;
+}
+
 bool weft_asking_read(const struct weft_job_test *test,
 		      struct weft_request *request, const char **unclear)
 {
@@ -172,7 +185,9 @@ bool weft_asking_read(const struct weft_job_test *test,
 		*unclear = "numbers of nodes by feature";
 	request->job_id = job->job_id;
 	request->min_nodes = test->min_nodes;
-	request->max_nodes = test->max_nodes;
+	/* A total of GPUs says how many nodes it needs. */
+	request->max_nodes =
+		request->gpus_per_job ? test->max_nodes : max_nodes(test);
 	request->want_nodes = test->want_nodes;
 	request->n_tasks = details->num_tasks;
 	request->tasks_per_node = value16(details->ntasks_per_node);

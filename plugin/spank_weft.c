@@ -48,9 +48,13 @@ static bool option_given;
  * slurmctld only, which says in SystemComment what it could not use. */
 static int spec_check(const char *text, struct weft_error *err)
 {
+	struct weft_error why = {0};
 	struct weft_spec spec;
+	bool sized;
 
-	if (strcmp(text, "off") == 0)
+	text += strspn(text, " ");
+	if (strncmp(text, "off", 3) == 0 &&
+	    text[3 + strspn(text + 3, " ")] == '\0')
 		return 0;
 	if (weft_spec_parse(text, &spec, err) < 0)
 		return -1;
@@ -59,11 +63,16 @@ static int spec_check(const char *text, struct weft_error *err)
 				 "traffic=%s: files are read by weft plan and "
 				 "weft score, not by Slurm",
 				 spec.traffic);
-	/* The size may follow from the job's GPUs; only a spec that names it
-	 * itself can be checked on its own. */
-	if (!weft_spec_given(&spec, "gpus") && !weft_spec_given(&spec, "dp"))
+	sized = weft_spec_given(&spec, "gpus") || weft_spec_given(&spec, "dp");
+	if (weft_spec_resolve(&spec, 0, &why) == 0)
 		return 0;
-	return weft_spec_resolve(&spec, 0, err);
+	/* The size may follow from the job's GPUs; only a spec that names it
+	 * itself can be checked on its own.  What is not supported is not so
+	 * at any size. */
+	if (!sized && why.code != WEFT_ENOSYS)
+		return 0;
+	*err = why;
+	return -1;
 }
 
 /* Slurm calls it once more on the nodes (remote), where all is settled. */
