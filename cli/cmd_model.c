@@ -27,6 +27,7 @@ static const struct calculator calculators[] = {
 	 model_straggler},
 	{"facts", "figures of others, with their sources; checks", model_facts},
 	{"traffic", "what the ranks of a job exchange", model_traffic},
+	{"nccl", "what NCCL would choose, by size", model_nccl},
 	{"memory", "what a job keeps on each GPU, and whether it fits",
 	 model_memory},
 };

@@ -22,6 +22,7 @@ weft_SOURCES = \
 	%D%/model_conventions.c \
 	%D%/model_facts.c \
 	%D%/model_memory.c \
+	%D%/model_nccl.c \
 	%D%/model_overlap.c \
 	%D%/model_parallelism.c \
 	%D%/model_part.h \

@@ -31,6 +31,7 @@ int model_parallelism(int argc, char **argv);
 int model_sequence(int argc, char **argv);
 int model_whatif(int argc, char **argv);
 int model_memory(int argc, char **argv);
+int model_nccl(int argc, char **argv);
 int model_overlap(int argc, char **argv);
 int model_pipeline(int argc, char **argv);
 int model_step(int argc, char **argv);

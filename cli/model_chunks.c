@@ -92,6 +92,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (!(job->gradient_bytes > 0) || !(job->link_bytes_per_s > 0))
 			argp_error(state, "which gradient? Give --gradients "
 					  "SIZE and --link RATE");
+		if (job->step_s > 0 && job->step_s < job->backward_s)
+			argp_error(state, "--step: it is shorter than the "
+					  "--backward pass in it");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

@@ -19,6 +19,7 @@ script_tests += \
 	%D%/fabric.sh \
 	%D%/model.sh \
 	%D%/model_memory.sh \
+	%D%/model_nccl.sh \
 	%D%/model_overlap.sh \
 	%D%/model_straggler.sh \
 	%D%/model_traffic.sh \

@@ -177,6 +177,8 @@ check "more GPUs than tokens are an error" exits 1
 
 # ---- chunks ----
 chunks() { model chunks --gradients 500MB --link 300GB/s "$@"; }
+chunks --backward 200ms --step 1ms
+check "a step shorter than its backward pass is a usage error" exits 2
 chunks --json --backward 200ms
 check "chunks answers" exits 0
 check "the shortest tail" json '.chunks == 26 and (.best - 25.82 | fabs < 0.01)'
