@@ -32,6 +32,10 @@ struct weft_gpu {
 	/* Software of its time: scores stay on the chip, and tensor-parallel
 	 * collectives run in chunks behind the products they belong to. */
 	bool fused_attention, overlaps_products;
+	/* And all ranks that hold the same layers agree on the scales of 8-bit
+	 * tensors, from the maxima of steps before; later units scale each
+	 * block by itself. */
+	bool agrees_scales;
 	const char *fabric; /* profile of the fabrics it is usually on */
 };
 

@@ -31,9 +31,11 @@
 /* Of a layer that is recomputed for lack of memory, products that are: the most
  * expensive ones are kept first. */
 #define PRODUCTS_REPEATED 0.5
-/* Of what a ZeRO-3 rank gathers and reduces in the backward pass, seen even
- * where layers take longer: a gather waits for the reduction before it. */
-#define GATHER_SEEN 0.5
+/* Share of what a ZeRO-3 rank gathers and reduces that is seen, over the load
+ * of its network: each waits for what is under way. */
+#define GATHER_SEEN 1.5
+/* To agree on 8-bit scales, per doubling of the nodes; with late ranks. */
+#define SCALES_S 125e-6
 /* Layers whose gathered weights a ZeRO-3 rank holds at once. */
 #define GATHERED_LAYERS 4
 
@@ -340,6 +342,15 @@ static double exposed_timeline(const struct traffic *t, double window_s,
 	return exposed + REDUCE_CONTENTION * (t->time_s - exposed);
 }
 
+static double exposed_gathered(const struct traffic *t, double window_s,
+			       double layers)
+{
+	double busy = t->time_s > 0 ? t->time_s / window_s : 0;
+
+	return fmax(exposed_timeline(t, window_s, layers),
+		    t->time_s * fmin(1, GATHER_SEEN * busy));
+}
+
 static double exposed_ring(const struct traffic *t, double attention_s)
 {
 	if (!(t->count > 0))
@@ -355,6 +366,20 @@ static double exposed_sends(const struct build *b, const struct traffic *t)
 	double warm_up = ((v - 1) * p + 2 * (p - 1)) / (b->micro_batches * v);
 
 	return t->time_s * (fmin(1, warm_up) + SEND_CONTENTION);
+}
+
+/* All ranks of a stage agree on the scales of 8-bit numbers after each pass of
+ * a micro-batch through each of its chunks, and wait for it. */
+static double scales_s(const struct build *b)
+{
+	const struct weft_fabric *f = b->spans.fabric;
+	double each = (double)f->n_gpus / f->n_nodes * b->spec->pp;
+
+	if (b->compute.precision != WEFT_BITS_8 ||
+	    !b->options->gpu->agrees_scales)
+		return 0;
+	return 2.0 * b->spec->vpp * SCALES_S *
+	       log2(fmax(1, b->spec->gpus / each));
 }
 
 /* Exposed in each micro-batch. */
@@ -381,11 +406,12 @@ static void stage_exposed(const struct build *b, const struct calls *c,
 					      s->forward.attention_s);
 	exposed[WEFT_AXIS_PP] += exposed_sends(b, &c->send);
 	exposed[WEFT_AXIS_DP] +=
-		exposed_timeline(&c->gathered[WEFT_FORWARD], stage_forward_s(s),
+		exposed_gathered(&c->gathered[WEFT_FORWARD], stage_forward_s(s),
 				 s->layers) +
-		fmax(GATHER_SEEN * c->gathered[WEFT_BACKWARD].time_s,
-		     exposed_timeline(&c->gathered[WEFT_BACKWARD],
-				      stage_backward_s(s), s->layers));
+		exposed_gathered(&c->gathered[WEFT_BACKWARD],
+				 stage_backward_s(s), s->layers) +
+		scales_s(b);
+	s->communication[WEFT_AXIS_DP] += b->micro_batches * scales_s(b);
 }
 
 /* Exposed once a step.  The gradients of a chunk are ready when its last

@@ -291,6 +291,59 @@ static void eight_bits_speed_up_products_alone(void **state)
 	job_close(&job);
 }
 
+/* Each pass through a chunk ends in a small reduction over the nodes of a
+ * stage: more of them with more nodes and more chunks, none in one node. */
+static void eight_bits_wait_for_their_scales(void **state)
+{
+	static const struct {
+		const char *spec;
+		double log2_nodes;
+	} cases[] = {{"gpus=8,tp=8,gbs=32,dtype=fp8", 0},
+		     {"gpus=32,tp=8,gbs=32,dtype=fp8", 2},
+		     {"gpus=32,tp=8,pp=2,vpp=4,gbs=32,dtype=fp8", 1}};
+	const struct weft_step_options none = {0};
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		struct job job = job_open(cases[i].spec, "leaf:2 node:2 gpu:8",
+					  "dgx-h100-superpod");
+		double passes =
+			2 * weft_spec_micro_batches(&job.spec) * job.spec.vpp;
+		struct weft_step fp8 = job_step(&job, &none);
+		double narrow = fp8.communication_s[WEFT_AXIS_DP];
+
+		job.spec.dtype = WEFT_BF16;
+		fp8 = job_step(&job, &none);
+		assert_close(narrow - fp8.communication_s[WEFT_AXIS_DP],
+			     125e-6 * passes * cases[i].log2_nodes, 1e-6);
+		job_close(&job);
+	}
+}
+
+/* The busier the network, the less of ZeRO-3's traffic is hidden. */
+static void a_busy_network_hides_less(void **state)
+{
+	static const char *const specs[] = {
+		"gpus=32,zero=3,gbs=128,mbs=4,model=llama3-8B",
+		"gpus=32,zero=3,gbs=64,mbs=2,model=llama3-8B",
+		"gpus=32,zero=3,gbs=32,mbs=1,model=llama3-8B"};
+	const struct weft_step_options none = {0};
+	double before = 0;
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		struct job job = job_open(specs[i], "leaf:2 node:2 gpu:8",
+					  "dgx-h100-superpod");
+		struct weft_step step = job_step(&job, &none);
+		double seen = step.exposed_s[WEFT_AXIS_DP] /
+			      step.communication_s[WEFT_AXIS_DP];
+
+		assert_true(seen > before && seen <= 1);
+		before = seen;
+		job_close(&job);
+	}
+}
+
 static void a_gpu_without_the_unit_is_an_error(void **state)
 {
 	struct weft_error err = {0};
@@ -463,6 +516,8 @@ int main(void)
 		cmocka_unit_test(a_scattered_placement_takes_longer),
 		cmocka_unit_test(stragglers_and_efficiency_are_factors),
 		cmocka_unit_test(eight_bits_speed_up_products_alone),
+		cmocka_unit_test(eight_bits_wait_for_their_scales),
+		cmocka_unit_test(a_busy_network_hides_less),
 		cmocka_unit_test(a_gpu_without_the_unit_is_an_error),
 		cmocka_unit_test(
 			a_ring_between_nodes_takes_its_bytes_over_a_nic),
