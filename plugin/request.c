@@ -73,6 +73,10 @@ int weft_frame_read(const char *text, struct weft_frame *frame,
 				 "than the %u GPUs supported only",
 				 WEFT_MAX_GPUS);
 	frame->multiple = multiple;
+	frame->replica = (spec.tp ? spec.tp : 1) * (spec.cp ? spec.cp : 1) *
+			 (spec.pp ? spec.pp : 1);
+	if (spec.gbs && spec.gbs % (spec.mbs ? spec.mbs : 1) == 0)
+		frame->batch = spec.gbs / (spec.mbs ? spec.mbs : 1);
 	return 0;
 }
 
@@ -156,6 +160,13 @@ static uint32_t shape_of_total(uint32_t total, uint32_t gpus_per_node,
 	return one_shape(shape, total, gpus_per_node, n_nodes);
 }
 
+static bool suits_frame(const struct weft_frame *frame, uint64_t n_gpus)
+{
+	if (n_gpus > UINT32_MAX || n_gpus % frame->multiple)
+		return false;
+	return !frame->batch || frame->batch % (n_gpus / frame->replica) == 0;
+}
+
 /* The GPUs of each node are given, the number of nodes is open within limits:
  * the wanted number, or as many as there are, then fewer. */
 static uint32_t shapes_per_node(const struct weft_request *request,
@@ -173,16 +184,15 @@ static uint32_t shapes_per_node(const struct weft_request *request,
 	     n_nodes >= range->min && n < WEFT_MAX_SHAPES; n_nodes--, tried++) {
 		uint64_t total = (uint64_t)n_nodes * per_node;
 
-		if (total <= UINT32_MAX && total % frame->multiple == 0)
+		if (suits_frame(frame, total))
 			n += one_shape(&shapes[n], (uint32_t)total, per_node,
 				       n_nodes);
 	}
 	if (!n && tried)
-		weft_fail(
-			err, WEFT_EINVAL,
-			"no number of nodes from %u to %u with %u GPUs each "
-			"is a multiple of the spec's %u (tp*cp*pp, etp*ep*pp)",
-			range->min, want, per_node, frame->multiple);
+		weft_fail(err, WEFT_EINVAL,
+			  "no number of nodes from %u to %u with %u GPUs each "
+			  "comes out even with the spec's axes and batch",
+			  range->min, want, per_node);
 	return n;
 }
 

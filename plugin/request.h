@@ -49,6 +49,9 @@ struct weft_shape {
 struct weft_frame {
 	uint32_t gpus, gpus_per_node, nodes;
 	uint32_t multiple; /* GPUs come in multiples of this; at least 1 */
+	uint32_t replica;  /* GPUs of one data-parallel replica */
+	uint32_t batch;	   /* micro-batches of a step, which the replicas share
+			    * evenly; 0: open */
 };
 
 /* Reads the frame of a spec's text.  -1 with err for a spec that does not parse
