@@ -27,7 +27,6 @@ enum {
 	KEY_STRAGGLER,
 	KEY_JITTER,
 	KEY_HEALTH,
-	KEY_JSON,
 	KEY_GPUS
 };
 
@@ -61,7 +60,6 @@ static const struct argp_option known_options[] = {
 	 0},
 	{"health", KEY_HEALTH, "FILE", 0,
 	 "nodes of the fabric that compute slower, weft-model(1)", 0},
-	{"json", KEY_JSON, NULL, 0, "answer in JSON", 0},
 	{0},
 };
 
@@ -70,7 +68,7 @@ struct question {
 	double jitter;
 	struct weft_step_options options;
 	struct step_constants constants;
-	bool json;
+	struct model_options shared;
 };
 
 static enum weft_habit habit_read(const struct argp_state *state,
@@ -177,8 +175,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_JITTER:
 		q->jitter = option_number(state, arg, 0, 10);
 		return 0;
-	case KEY_JSON:
-		q->json = true;
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &q->shared;
 		return 0;
 	case ARGP_KEY_ARG:
 		argp_error(state, "\"%s\" is not an option", arg);
@@ -389,11 +387,11 @@ static int answer_job(const struct question *q, struct weft_error *err)
 	if (!f || job_step(q, f, &job, &mine, &step, err))
 		goto out;
 	fit = fit_find(&job, mine.gpu);
-	if (q->json)
+	if (q->shared.json)
 		rc = job_json(mine.gpu, &step, &fit, err);
 	else
 		job_text(mine.gpu, &step, &fit);
-	rc = q->json ? rc : 0;
+	rc = q->shared.json ? rc : 0;
 out:
 	weft_job_free(&job);
 	weft_fabric_free(f);
@@ -447,11 +445,11 @@ static int answer_table(struct question *q, struct weft_error *err)
 	    step_table_load(q->table, &q->options, &q->constants, &table, err))
 		goto out;
 	rc = 0;
-	if (q->json)
+	if (q->shared.json)
 		rc = step_table_json(&table, &q->constants, err);
 	else
 		step_table_text(&table, &q->constants);
-	if (rc == 0 && q->baseline && !q->json)
+	if (rc == 0 && q->baseline && !q->shared.json)
 		rc = baseline_print(q->baseline, err);
 out:
 	step_table_free(&table);
@@ -467,9 +465,14 @@ static int answer(struct question *q, struct weft_error *err)
 
 int model_step(int argc, char **argv)
 {
+	static const struct argp_child children[] = {
+		{.argp = &model_argp},
+		{0},
+	};
 	static const struct argp argp = {
 		.options = known_options,
 		.parser = parse,
+		.children = children,
 		.doc = "How long one training step takes and what it is made "
 		       "of; or the same for each run of a table, beside what "
 		       "was measured.",

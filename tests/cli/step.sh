@@ -34,6 +34,9 @@ check "a faster GPU takes less" json ".step_s < $on_h100 / 1.5"
 step --json --job $job --efficiency H100=0.5
 check "half as efficient takes twice as long" \
 	json "(.step_s / $on_h100 / 2 - 1) | fabs < 1e-9"
+step --json --job $job --convention seed
+check "it has no figures of the seeds, but takes the option of all" json \
+	".step_s == $on_h100"
 step --json --job $job --overlap no
 check "without overlap it takes longer" json ".step_s > $on_h100"
 step --json --job $job --straggler 1.1

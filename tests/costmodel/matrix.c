@@ -93,6 +93,7 @@ static void mistakes_are_named_with_their_place(void **state)
 		{"from,to,bytes\n0,1,inf\n", "is not a number", 2, 5},
 		{"from,to,bytes\n0,1,0x10\n", "is not a number", 2, 5},
 		{"from,to,bytes\n0,1,1e999\n", "is not a number", 2, 5},
+		{"from,to,bytes\n0,1,1e308\n", "from 0 to 1e30", 2, 5},
 		{"from,to,bytes\n0,1\n", "expected 3 columns, found 2", 2, 3},
 		{"from,to,bytes\n0,1,1,tp\n", "expected 3 columns, found 4", 2,
 		 7},
