@@ -14,5 +14,6 @@ EXTRA_DIST += \
 	%D%/cases/60-spec.sh \
 	%D%/cases/70-show.sh \
 	%D%/leak \
+	%D%/memcheck \
 	%D%/run \
 	# End of EXTRA_DIST
