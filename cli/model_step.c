@@ -38,7 +38,10 @@ static const struct argp_option known_options[] = {
 	 "place it on this cluster, empty (default: a usual one of the GPU)",
 	 0},
 	{"gpu", KEY_GPU, "NAME", 0,
-	 "kind of GPU (default: of the fabric's profile, or H100)", 0},
+	 "kind of GPU (default: of the fabric's profile, or H100); of a "
+	 "table's "
+	 "rows that do not say",
+	 0},
 	{"gpus", KEY_GPUS, NULL, 0, "list the kinds of GPU and exit", 0},
 	{"table", KEY_TABLE, "CSV", 0,
 	 "predict each run of a table, and say how far off", 0},
@@ -145,6 +148,13 @@ static void question_check(const struct argp_state *state,
 {
 	if (!q->job && !q->table && !q->calibrate)
 		argp_error(state, "of what? Give --job SPEC or --table CSV");
+	if (q->job && q->table)
+		argp_error(state, "--job and --table are two questions");
+	if (!q->job && (q->fabric || q->jitter > 0))
+		argp_error(state, "--fabric and --jitter are of a --job; rows "
+				  "of a table name their own cluster");
+	if (q->baseline && !q->table)
+		argp_error(state, "--baseline is shown below a --table");
 	if (q->health && (!q->fabric || !q->job))
 		argp_error(state, "--health is of the nodes of a --fabric that "
 				  "a --job runs on");
@@ -412,52 +422,35 @@ static int calibrate(struct question *q, struct weft_error *err)
 	return rc;
 }
 
-/* Errors of other models, as a table of baseline,subset,rows,...,mape_pct. */
-static int baseline_print(const char *path, struct weft_error *err)
-{
-	struct csv csv;
-	char name[128];
-
-	if (csv_load(path, &csv, err)) {
-		csv_free(&csv);
-		return -1;
-	}
-	printf("\n%-60s rows   MAPE   bias    max\n", "other models");
-	for (uint32_t i = 0; i < csv.n_rows; i++) {
-		snprintf(name, sizeof(name), "%s: %s",
-			 csv_cell(&csv, i, "baseline"),
-			 csv_cell(&csv, i, "subset"));
-		printf("%-60s %4s %5s %% %5s %% %5s %%\n", name,
-		       csv_cell(&csv, i, "rows"), csv_cell(&csv, i, "mape_pct"),
-		       csv_cell(&csv, i, "bias_pct"),
-		       csv_cell(&csv, i, "max_abs_pct"));
-	}
-	csv_free(&csv);
-	return 0;
-}
-
 static int answer_table(struct question *q, struct weft_error *err)
 {
 	struct step_table table = {0};
+	struct csv others = {0};
 	int rc = -1;
 
-	if (q->table &&
-	    step_table_load(q->table, &q->options, &q->constants, &table, err))
+	if ((q->table && step_table_load(q->table, &q->options, &q->constants,
+					 &table, err)) ||
+	    (q->baseline && csv_load(q->baseline, &others, err)))
 		goto out;
 	rc = 0;
 	if (q->shared.json)
-		rc = step_table_json(&table, &q->constants, err);
+		rc = step_table_json(&table, &q->constants, &others, err);
 	else
-		step_table_text(&table, &q->constants);
-	if (rc == 0 && q->baseline && !q->shared.json)
-		rc = baseline_print(q->baseline, err);
+		step_table_text(&table, &q->constants, &others);
 out:
+	csv_free(&others);
 	step_table_free(&table);
 	return rc;
 }
 
 static int answer(struct question *q, struct weft_error *err)
 {
+	/* Of rows that do not name theirs. */
+	if (q->gpu) {
+		q->options.gpu = weft_gpu_find(q->gpu, err);
+		if (!q->options.gpu)
+			return -1;
+	}
 	if (q->calibrate && calibrate(q, err))
 		return -1;
 	return q->job ? answer_job(q, err) : answer_table(q, err);

@@ -400,7 +400,8 @@ static void group_read(const struct source *s)
 		 software ? " " : "", (int)software, note);
 }
 
-int step_row_read(const struct csv *csv, uint32_t index, struct step_row *row)
+int step_row_read(const struct csv *csv, uint32_t index,
+		  const struct weft_gpu *unsaid, struct step_row *row)
 {
 	const struct source s = {csv, index, row};
 	struct weft_error err = {0};
@@ -409,9 +410,12 @@ int step_row_read(const struct csv *csv, uint32_t index, struct step_row *row)
 	row->id = text(&s, "row_id");
 	if (mentions(text(&s, "metric"), "layer"))
 		return missing(row, "the row is of a layer, not of a step");
-	if (!*text(&s, "gpu"))
+	if (*text(&s, "gpu"))
+		row->gpu = weft_gpu_find(text(&s, "gpu"), &err);
+	else if (unsaid)
+		row->gpu = unsaid;
+	else
 		return missing(row, "the GPU is not given");
-	row->gpu = weft_gpu_find(text(&s, "gpu"), &err);
 	if (!row->gpu)
 		return missing(row, "%.190s", err.text);
 	row->node_size = count(&s, "node_size", 8);

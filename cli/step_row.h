@@ -21,8 +21,10 @@ struct step_row {
 	char why[200];
 };
 
-/* Reads the row.  -1 with row->why when it does not say enough to predict its
- * step, or what it says does not agree. */
-int step_row_read(const struct csv *csv, uint32_t index, struct step_row *row);
+/* Reads the row; `unsaid` is its GPU if it names none (NULL: it must).  -1 with
+ * row->why when it does not say enough to predict its step, or what it says
+ * does not agree. */
+int step_row_read(const struct csv *csv, uint32_t index,
+		  const struct weft_gpu *unsaid, struct step_row *row);
 
 #endif

@@ -144,7 +144,7 @@ int step_table_load(const char *path, const struct weft_step_options *options,
 		struct step_answer *a = &table->answers[i];
 
 		a->err = (double)NAN;
-		if (step_row_read(&table->csv, i, &a->row))
+		if (step_row_read(&table->csv, i, options->gpu, &a->row))
 			continue;
 		if (answer_fill(a, options, constants))
 			return weft_fail(err, WEFT_ENOMEM, "out of memory");
@@ -258,9 +258,44 @@ static json_t *json_constants(const struct step_constants *constants)
 	return object;
 }
 
+/* Columns of a table of other models' errors. */
+static const char *const other_names[] = {"baseline", "subset"};
+static const char *const other_numbers[] = {"rows", "mape_pct", "bias_pct",
+					    "max_abs_pct"};
+#define N_OTHER_NAMES	(sizeof(other_names) / sizeof(other_names[0]))
+#define N_OTHER_NUMBERS (sizeof(other_numbers) / sizeof(other_numbers[0]))
+
+static json_t *json_others(const struct csv *others)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < others->n_rows; i++) {
+		json_t *other = json_object();
+
+		for (size_t k = 0; k < N_OTHER_NAMES; k++)
+			json_object_set_new(
+				other, other_names[k],
+				report_string(
+					csv_cell(others, i, other_names[k])));
+		for (size_t k = 0; k < N_OTHER_NUMBERS; k++) {
+			const char *cell =
+				csv_cell(others, i, other_numbers[k]);
+			char *end;
+			double value = strtod(cell, &end);
+
+			json_object_set_new(other, other_numbers[k],
+					    json_number(end == cell || *end
+								? (double)NAN
+								: value));
+		}
+		json_array_append_new(list, other);
+	}
+	return list;
+}
+
 int step_table_json(const struct step_table *table,
 		    const struct step_constants *constants,
-		    struct weft_error *err)
+		    const struct csv *others, struct weft_error *err)
 {
 	json_t *object = model_json("step");
 	json_t *rows = json_array(), *groups = json_array();
@@ -280,6 +315,8 @@ int step_table_json(const struct step_table *table,
 	json_object_set_new(object, "rows", rows);
 	json_object_set_new(object, "groups", groups);
 	json_object_set_new(object, "efficiency", json_constants(constants));
+	if (others->n_rows)
+		json_object_set_new(object, "baselines", json_others(others));
 	return report_print(object, err);
 }
 
@@ -297,8 +334,26 @@ static void text_row(const struct step_answer *a)
 	printf("  %s\n", a->row.model.name);
 }
 
+static void text_others(const struct csv *others)
+{
+	char name[128];
+
+	printf("\n%-60s rows   MAPE   bias    max\n", "other models");
+	for (uint32_t i = 0; i < others->n_rows; i++) {
+		snprintf(name, sizeof(name), "%s: %s",
+			 csv_cell(others, i, "baseline"),
+			 csv_cell(others, i, "subset"));
+		printf("%-60s %4s %5s %% %5s %% %5s %%\n", name,
+		       csv_cell(others, i, "rows"),
+		       csv_cell(others, i, "mape_pct"),
+		       csv_cell(others, i, "bias_pct"),
+		       csv_cell(others, i, "max_abs_pct"));
+	}
+}
+
 void step_table_text(const struct step_table *table,
-		     const struct step_constants *constants)
+		     const struct step_constants *constants,
+		     const struct csv *others)
 {
 	puts("row        predicted      per GPU    MFU");
 	for (uint32_t i = 0; i < table->n; i++)
@@ -314,4 +369,6 @@ void step_table_text(const struct step_table *table,
 		printf("%-60s %4u %5.2f %% %+5.2f %% %5.1f %%\n", g->name, g->n,
 		       100 * g->mape, 100 * g->bias, 100 * g->max_abs);
 	}
+	if (others->n_rows)
+		text_others(others);
 }

@@ -47,8 +47,9 @@ struct step_table {
 	struct step_group *groups;   /* [n_groups] by name, sums first */
 };
 
-/* Reads a table and predicts its rows; options->gpu and precision are the
- * rows'.  Free with step_table_free in either case. */
+/* Reads a table and predicts its rows; options->gpu is that of rows which
+ * name none, precision is the rows'.  Free with step_table_free in either case.
+ */
 int step_table_load(const char *path, const struct weft_step_options *options,
 		    const struct step_constants *constants,
 		    struct step_table *table, struct weft_error *err);
@@ -60,10 +61,13 @@ int step_table_constants(const struct step_table *table,
 			 struct step_constants *constants,
 			 struct weft_error *err);
 
+/* `others` has the errors of other models, as
+ * baseline,subset,rows,mape_pct,bias_pct,max_abs_pct; or no rows. */
 int step_table_json(const struct step_table *table,
 		    const struct step_constants *constants,
-		    struct weft_error *err);
+		    const struct csv *others, struct weft_error *err);
 void step_table_text(const struct step_table *table,
-		     const struct step_constants *constants);
+		     const struct step_constants *constants,
+		     const struct csv *others);
 
 #endif

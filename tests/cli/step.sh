@@ -148,6 +148,26 @@ step --json --table "$work/u.csv"
 check "table: what is not UTF-8 is still there" json \
 	'.rows[0].row_id == "A?" and .rows[0].group != null and
 	(.groups | length) == 2'
+sed 's/,h100,/,,/' "$work/h.csv" >"$work/g.csv"
+step --json --table "$work/g.csv" --gpu H200
+check "table: a GPU for rows without" json '.rows[0].step_s > 0'
+step --json --table "$work/g.csv"
+check "table: else that is said" json '.rows[0].why == "the GPU is not given"'
+printf 'baseline,subset,rows,mape_pct\nOther,"all, of it",4,12.5\n' \
+	>"$work/b.csv"
+step --json --table "$work/t.csv" --baseline "$work/b.csv"
+check "table: beside other models" json '.baselines == [{"baseline": "Other",
+	"subset": "all, of it", "rows": 4, "mape_pct": 12.5, "bias_pct": null,
+	"max_abs_pct": null}]'
+step --table "$work/t.csv" --baseline "$work/b.csv"
+check "table: as text, too" out "Other: all, of it"
+step --json --table "$work/t.csv" --baseline "$work/none.csv"
+check "table: whose file must be there" exits 1
+for wrong in "--job $job" "--fabric f.yaml" "--jitter 0.1"; do
+	# shellcheck disable=SC2086 # several words
+	step --table "$work/t.csv" $wrong
+	check "table: a usage error: '$wrong'" exits 2
+done
 step --json --table "$work/t.csv" --calibrate "$work/t.csv"
 check "one constant per GPU makes up for the bias" json \
 	'(.rows[0].err_pct | fabs) < 1e-6 and .efficiency.H100 > 0'
