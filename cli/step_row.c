@@ -287,11 +287,21 @@ static uint32_t batch_read(const struct source *s, uint32_t gpus)
 		     batch >= 1 && batch < UINT32_MAX ? (uint32_t)batch : 0);
 }
 
+/* Tensor ranks of each expert: those of the rest, as Megatron does unless it is
+ * told otherwise; 1 where a stage has too few ranks for that. */
+static uint32_t expert_ranks(const struct axes *axes, uint32_t ep)
+{
+	uint32_t stage = axes->gpus / axes->pp;
+
+	return ep > 1 && stage % ((uint64_t)ep * axes->tp) == 0 ? axes->tp : 1;
+}
+
 static int spec_read(const struct source *s)
 {
 	struct step_row *row = s->row;
 	struct axes axes;
-	uint32_t tp, pp, gbs, ep = count(s, "ep", 1);
+	uint32_t tp, pp, gbs;
+	uint32_t ep = row->model.experts ? count(s, "ep", 1) : 1;
 	const char *recompute = recompute_key(row, text(s, "recompute"));
 	bool half = is_half(s);
 	struct weft_error err = {0};
@@ -307,13 +317,13 @@ static int spec_read(const struct source *s)
 	snprintf(spec, sizeof(spec),
 		 "gpus=%u,tp=%u,cp=%u,pp=%u,vpp=%u,ep=%u,mbs=%u,gbs=%u,"
 		 "seq=%u,zero=%s,recompute=%s,sp=%s,dtype=%s,grad_dtype=%s,"
-		 "bucket=160MB%s",
-		 axes.gpus, tp, axes.cp, pp, chunks_key(s, pp),
-		 row->model.experts ? ep : 1, count(s, "mbs", 1), gbs,
-		 row->model.seq, zero_key(text(s, "dp_kind")), recompute,
+		 "bucket=160MB,etp=%u",
+		 axes.gpus, tp, axes.cp, pp, chunks_key(s, pp), ep,
+		 count(s, "mbs", 1), gbs, row->model.seq,
+		 zero_key(text(s, "dp_kind")), recompute,
 		 tp > 1 && splits_sequence(s, recompute) ? "on" : "off",
 		 half ? "fp16" : "bf16", gradient_key(row, half),
-		 row->model.experts && ep > 1 ? ",etp=1" : "");
+		 expert_ranks(&axes, ep));
 	if (weft_spec_parse(spec, &row->spec, &err) ||
 	    weft_spec_resolve(&row->spec, 0, &err))
 		return missing(row, "%.190s", err.text);

@@ -48,7 +48,7 @@
  * gradient. */
 #define LOSS_BYTES 20.0
 
-/* `count` products of m*k by k*n in one kernel. */
+/* `count` products of m*k by k*n that run side by side. */
 struct product {
 	double m, n, k, count;
 	bool wide; /* always 16 bits */

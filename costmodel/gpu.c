@@ -241,7 +241,7 @@ double weft_gpu_product_s(const struct weft_gpu *gpu,
 	double tall = waves(gpu, m / TILE_N, n / TILE_M, count);
 
 	return fmin(wide, tall) * (2 * TILE_M * TILE_N * k / rate + TILE_S) +
-	       KERNEL_S;
+	       count * KERNEL_S;
 }
 
 double weft_gpu_memory_s(const struct weft_gpu *gpu, double bytes, double n)

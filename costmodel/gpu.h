@@ -49,7 +49,8 @@ const struct weft_gpu *weft_gpu_find(const char *text, struct weft_error *err);
 /* The GPU of a fabric profile, or NULL where it does not say. */
 const struct weft_gpu *weft_gpu_of_profile(const char *profile);
 
-/* Seconds of `count` products of m*k by k*n, done as one kernel.  An output
+/* Seconds of `count` products of m*k by k*n, each a kernel: started one after
+ * the other, as those of experts are, they share the GPU's waves.  An output
  * tile takes the time of its k dimension and a fixed time to fill and drain the
  * multiprocessor; a last wave of tiles that does not fill the GPU takes nearly
  * as long as a full one. */

@@ -168,6 +168,14 @@ for wrong in "--job $job" "--fabric f.yaml" "--jitter 0.1"; do
 	step --table "$work/t.csv" $wrong
 	check "table: a usage error: '$wrong'" exits 2
 done
+{
+	echo row_id,model,gpu,gpus,tp,ep,gbs
+	echo A,mixtral-8x7B,H100,16,4,4,64
+	echo B,mixtral-8x7B,H100,8,4,4,64
+} >"$work/m.csv"
+step --json --table "$work/m.csv"
+check "table: experts are split over tensor ranks where there are enough" json \
+	'all(.rows[]; .step_s > 0)'
 step --json --table "$work/t.csv" --calibrate "$work/t.csv"
 check "one constant per GPU makes up for the bias" json \
 	'(.rows[0].err_pct | fabs) < 1e-6 and .efficiency.H100 > 0'
@@ -210,6 +218,9 @@ if [ -r "$data/published_training.csv" ]; then
 	check "all dense H100 runs within 3.6 %" json "$h100 | $both < 3.6"
 	check "those in 16 bits and in 8 bits alike" json \
 		"$h100 | all(.mape_pct < 3.6)"
+	check "H100 runs of models with experts within 15 %" json \
+		"[.groups[] | select(.group | test(\"^H100 (8|16)-bit MoE\$\"))] |
+		$both < 15"
 	step --json --table "$data/published_training.csv" \
 		--calibrate "$data/published_training.csv"
 	check "with one constant per GPU, A100 runs within 3.6 %" \

@@ -139,6 +139,18 @@ static void products_never_get_faster_by_growing(void **state)
 	}
 }
 
+/* Those of experts fill waves together, but each is started. */
+static void products_side_by_side_are_each_a_kernel(void **state)
+{
+	const struct weft_gpu *g = gpu("H100");
+	double one = weft_gpu_product_s(g, WEFT_BITS_16, 128, 256, 1024, 1);
+	double all = weft_gpu_product_s(g, WEFT_BITS_16, 128, 256, 1024, 100);
+	double kernel_s = weft_gpu_memory_s(g, 0, 1);
+
+	(void)state;
+	assert_close(all - one, 99 * kernel_s, 0.01);
+}
+
 static void memory_time_grows_with_bytes_and_kernels(void **state)
 {
 	const struct weft_gpu *g = gpu("H100");
@@ -161,6 +173,7 @@ int main(void)
 		cmocka_unit_test(
 			small_products_are_less_efficient_than_large_ones),
 		cmocka_unit_test(products_never_get_faster_by_growing),
+		cmocka_unit_test(products_side_by_side_are_each_a_kernel),
 		cmocka_unit_test(memory_time_grows_with_bytes_and_kernels),
 	};
 
