@@ -21,6 +21,8 @@
 #define MAX_LAYERS 65536
 #define MAX_WIDTH  (1u << 26)
 
+#define DIGITS "0123456789"
+
 struct axes {
 	uint32_t gpus, tp, cp, pp; /* gpus 0: not said */
 };
@@ -49,15 +51,35 @@ static const char *text(const struct source *s, const char *column)
 	return csv_cell(s->csv, s->index, column);
 }
 
-/* 0 where the cell is empty or no number. */
+/* The cell without commas between thousands and what stands for "about". */
+static void plain_number(const char *cell, char *plain, size_t size)
+{
+	size_t used = 0;
+
+	cell += strspn(cell, "~ ");
+	for (; *cell && used + 1 < size; cell++) {
+		bool comma =
+			*cell == ',' && used && strspn(cell + 1, DIGITS) >= 3;
+
+		if (!comma)
+			plain[used++] = *cell;
+	}
+	plain[used] = '\0';
+}
+
+/* 0 where the cell is empty or no number, which a percent sign may follow. */
 static double number(const struct source *s, const char *column)
 {
-	const char *cell = text(s, column);
-	char *end;
-	double value = strtod(cell, &end);
+	char plain[64], *end;
+	double value;
 
-	return end != cell && *end == '\0' && value > 0 && value < 1e15 ? value
-									: 0;
+	plain_number(text(s, column), plain, sizeof(plain));
+	value = strtod(plain, &end);
+	if (end == plain || !(value > 0) || value >= 1e15)
+		return 0;
+	end += strspn(end, " ");
+	end += *end == '%';
+	return *end == '\0' ? value : 0;
 }
 
 static uint32_t count(const struct source *s, const char *column,

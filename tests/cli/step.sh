@@ -148,6 +148,16 @@ step --json --table "$work/u.csv"
 check "table: what is not UTF-8 is still there" json \
 	'.rows[0].row_id == "A?" and .rows[0].group != null and
 	(.groups | length) == 2'
+{
+	echo row_id,model,gpu,gpus,tp,gbs,mfu_pct
+	echo 'A,llama3-8B,H100,"1,024",8,"2,048",41.2 %'
+	echo 'B,llama3-8B,H100,~1024,8,2048,41.2'
+	echo 'C,llama3-8B,H100,1024 or so,8,2048,41.2'
+} >"$work/k.csv"
+step --json --table "$work/k.csv"
+check "table: numbers as people write them" json '(.rows[0] | del(.row_id)) ==
+	(.rows[1] | del(.row_id)) and .rows[0].err_pct != null'
+check "table: but not words" json '.rows[2].why == "gpus is not given"'
 sed 's/,h100,/,,/' "$work/h.csv" >"$work/g.csv"
 step --json --table "$work/g.csv" --gpu H200
 check "table: a GPU for rows without" json '.rows[0].step_s > 0'
