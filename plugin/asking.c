@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/common/node_conf.h"
 #include "src/common/read_config.h"
 
 #define COMMENT_PREFIX "weft:"
@@ -158,17 +159,45 @@ static bool counts_by_feature(const struct job_details *details)
 	return false;
 }
 
-/* Without -N, and without tasks that need more, Slurm takes the number that it
- * wants, which is the smallest.  More of them because a spec says so would make
- * the size of a job depend on how busy the cluster is when it starts. */
-static uint32_t max_nodes(const struct weft_job_test *test)
+static uint32_t largest_node_cpus(void)
 {
-	const struct job_details *details = test->job->details;
-	uint32_t want = test->want_nodes > test->min_nodes ? test->want_nodes
-							   : test->min_nodes;
+	uint32_t largest = 1;
 
-	return details->max_nodes || details->num_tasks > want ? test->max_nodes
-							       : want;
+	for (int i = 0; i < node_record_count; i++) {
+		const node_record_t *node = node_record_table_ptr[i];
+
+		if (node && node->cpus_efctv > largest)
+			largest = node->cpus_efctv;
+	}
+	return largest;
+}
+
+/* Without -N Slurm takes as few nodes as the tasks need.  Another number
+ * because a spec says so would make the size of a job depend on how busy the
+ * cluster is when it starts.  A total of GPUs says itself how many nodes it
+ * needs. */
+static void nodes_settle(const struct weft_job_test *test,
+			 struct weft_request *request)
+{
+	uint64_t cpus = (uint64_t)request->n_tasks *
+			(request->cpus_per_task ? request->cpus_per_task : 1);
+	uint64_t n_nodes = request->want_nodes > request->min_nodes
+				   ? request->want_nodes
+				   : request->min_nodes;
+	uint64_t largest;
+
+	if (test->job->details->max_nodes || request->gpus_per_job)
+		return;
+	if (request->tasks_per_node &&
+	    n_nodes * request->tasks_per_node < request->n_tasks)
+		n_nodes = (request->n_tasks + request->tasks_per_node - 1) /
+			  request->tasks_per_node;
+	largest = request->overcommit ? cpus : largest_node_cpus();
+	if (n_nodes * largest < cpus)
+		n_nodes = (cpus + largest - 1) / largest;
+	if (n_nodes <= test->max_nodes)
+		request->min_nodes = request->max_nodes = request->want_nodes =
+			(uint32_t)n_nodes;
 }
 
 bool weft_asking_read(const struct weft_job_test *test,
@@ -185,9 +214,7 @@ bool weft_asking_read(const struct weft_job_test *test,
 		*unclear = "numbers of nodes by feature";
 	request->job_id = job->job_id;
 	request->min_nodes = test->min_nodes;
-	/* A total of GPUs says how many nodes it needs. */
-	request->max_nodes =
-		request->gpus_per_job ? test->max_nodes : max_nodes(test);
+	request->max_nodes = test->max_nodes;
 	request->want_nodes = test->want_nodes;
 	request->n_tasks = details->num_tasks;
 	request->tasks_per_node = value16(details->ntasks_per_node);
@@ -197,6 +224,7 @@ bool weft_asking_read(const struct weft_job_test *test,
 	request->overcommit =
 		details->overcommit && details->overcommit != NO_VAL8;
 	request->whole_nodes = wants_whole_nodes(job);
+	nodes_settle(test, request);
 	memory_read(job, request);
 	return true;
 }

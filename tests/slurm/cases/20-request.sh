@@ -143,12 +143,23 @@ case_tasks_are_spread_over_the_range_of_nodes() {
 	expect_match "comment" "$(comment "$job")" 'nodes=plan'
 }
 
+case_tasks_without_a_number_of_nodes_are_planned() {
+	local job
+	need_weft
+	job=$(lab_run -n128 --gpus-per-node=8 --mem=1G --comment=weft:tp=8)
+	expect "nodes" "$(lab_job_nodes "$job" | wc -l)" 2
+	expect_match "comment" "$(comment "$job")" 'nodes=plan'
+}
+
 case_a_spec_does_not_enlarge_a_job() {
 	local job
 	job=$(lab_run --gpus-per-node=8 --comment=weft:gpus=64,tp=8)
 	expect "nodes" "$(lab_job_nodes "$job" | wc -l)" 1
 	[ "$LAB_MODE" = stock ] ||
 		expect_match "comment" "$(comment "$job")" 'weft: ignored: 64 GPUs'
+	job=$(lab_run --ntasks-per-node=4 --gpus-per-node=4 \
+		--comment=weft:gpus=16,tp=4)
+	expect "nodes" "$(lab_job_nodes "$job" | wc -l)" 1
 	job=$(lab_run -n16 --ntasks-per-node=8 --gpus-per-node=8 \
 		--comment=weft:gpus=16,tp=8)
 	expect "nodes" "$(lab_job_nodes "$job" | wc -l)" 2
