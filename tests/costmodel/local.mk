@@ -36,6 +36,7 @@ unit_tests += \
 	%D%/trace \
 	%D%/trace_memory \
 	%D%/traffic \
+	%D%/traffic_volumes \
 	%D%/volume \
 	%D%/waits \
 	%D%/whatif \
@@ -48,6 +49,7 @@ noinst_HEADERS += \
 	%D%/random.h \
 	%D%/simulation.h \
 	%D%/trace_file.h \
+	%D%/traffic_job.h \
 	# End of noinst_HEADERS
 
 # One table, its rows by the subjects of the seeds.
