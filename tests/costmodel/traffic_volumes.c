@@ -136,26 +136,6 @@ static void check_rings(const struct job *job)
 	free(ranks);
 }
 
-static void random_spec(uint64_t *seed, const char *order, char *text,
-			size_t size)
-{
-	static const char *const models[] = {"gpt-7.5B", "llama3-70B",
-					     "grok1-314B", "deepseek-v3",
-					     "nemotron4-15B"};
-	static const char *const dtypes[] = {"bf16", "fp16", "fp32", "fp8"};
-	uint32_t pp = 1 + test_random_below(seed, 5);
-
-	snprintf(text, size,
-		 "tp=%u,cp=%u,pp=%u,dp=%u,vpp=%u,zero=%u,mbs=%u,model=%s,"
-		 "dtype=%s,order=%s,sp=off,algorithm=ring",
-		 1 + test_random_below(seed, 5), 1 + test_random_below(seed, 4),
-		 pp, 1 + test_random_below(seed, 5),
-		 pp > 1 ? 1 + test_random_below(seed, 3) : 1,
-		 test_random_below(seed, 4), 1 + test_random_below(seed, 3),
-		 models[test_random_below(seed, 5)],
-		 dtypes[test_random_below(seed, 4)], order);
-}
-
 static void every_rank_sends_what_the_closed_forms_say(void **state)
 {
 	static const char *const orders[] = {"tp-cp-ep-dp-pp", "tp-cp-pp-dp",
