@@ -17,6 +17,7 @@ struct reader {
 	const char *path;
 	char *next; /* the text that is left; cells are cut in place */
 	int line;
+	char comma; /* or what stands for it */
 	struct weft_error *err;
 };
 
@@ -101,24 +102,25 @@ static char *cell_trim(char *cell)
 /* The next cell of a row; *last says that it is its last one. */
 static int cell_next(struct reader *r, char **cell, bool *last)
 {
-	char *quote = r->next + strspn(r->next, " \t");
+	const char ends[] = {r->comma, '\r', '\n', '\0'};
+	char *quote = r->next + strspn(r->next, " ");
 	char end;
 
 	if (*quote == '"') {
 		r->next = quote;
 		if (cell_unquote(r, cell))
 			return -1;
-		r->next += strspn(r->next, " \t");
+		r->next += strspn(r->next, " ");
 	} else {
 		*cell = r->next;
-		r->next += strcspn(r->next, ",\r\n");
+		r->next += strcspn(r->next, ends);
 	}
 	end = *r->next;
-	if (end && end != ',' && end != '\n' && end != '\r')
+	if (end && end != r->comma && end != '\n' && end != '\r')
 		return weft_fail_at(r->err, WEFT_EINVAL, r->path, r->line, 0,
 				    "expected a comma or the end of the line "
 				    "after a quoted cell");
-	*last = end != ',';
+	*last = end != r->comma;
 	if (end)
 		*r->next++ = '\0';
 	if (end == '\r' && *r->next == '\n')
@@ -127,6 +129,18 @@ static int cell_next(struct reader *r, char **cell, bool *last)
 		r->line++;
 	*cell = cell_trim(*cell);
 	return 0;
+}
+
+/* Some programs write ";" or tabs: what a header without a comma has. */
+static char comma_find(const char *header)
+{
+	size_t length = strcspn(header, "\r\n");
+
+	for (const char *comma = ",;\t"; *comma; comma++) {
+		if (memchr(header, *comma, length))
+			return *comma;
+	}
+	return ',';
 }
 
 static int header_read(struct reader *r, struct csv *csv)
@@ -140,6 +154,7 @@ static int header_read(struct reader *r, struct csv *csv)
 		return weft_fail_at(r->err, WEFT_EINVAL, r->path, 1, 0,
 				    "the file is empty; expected a header line "
 				    "with the names of columns");
+	r->comma = comma_find(r->next);
 	csv->name = weft_calloc(MAX_COLUMNS, sizeof(*csv->name), r->err);
 	if (!csv->name)
 		return -1;

@@ -16,7 +16,8 @@ struct csv {
 };
 
 /* Reads a file as RFC 4180 has it: quotes around a cell, doubled inside it; LF
- * or CRLF; blanks around a cell are no part of it.  A row with more cells than
+ * or CRLF; blanks around a cell are no part of it.  Where the header has no
+ * comma, semicolons or tabs part the cells.  A row with more cells than
  * the header is an error, missing ones are
  * "".  Free with csv_free in either case. */
 int csv_load(const char *path, struct csv *csv, struct weft_error *err);

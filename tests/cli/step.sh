@@ -158,6 +158,14 @@ step --json --table "$work/k.csv"
 check "table: numbers as people write them" json '(.rows[0] | del(.row_id)) ==
 	(.rows[1] | del(.row_id)) and .rows[0].err_pct != null'
 check "table: but not words" json '.rows[2].why == "gpus is not given"'
+sed 's/, */;/g' "$work/n.csv" >"$work/s.csv"
+sed 's/,/	/g' "$work/n.csv" >"$work/tab.csv"
+step --json --table "$work/n.csv"
+cp "$work/out" "$work/commas"
+step --json --table "$work/s.csv"
+check "table: semicolons are as good as commas" cmp -s "$work/commas" "$work/out"
+step --json --table "$work/tab.csv"
+check "table: so are tabs" cmp -s "$work/commas" "$work/out"
 sed 's/,h100,/,,/' "$work/h.csv" >"$work/g.csv"
 step --json --table "$work/g.csv" --gpu H200
 check "table: a GPU for rows without" json '.rows[0].step_s > 0'
