@@ -411,6 +411,14 @@ static void measured_read(const struct source *s)
 		row->measured_s = counted_flops(s) / (mfu / 100 * peak * gpus);
 }
 
+/* "Table 12" of "Table 12 and text". */
+static int table_length(const char *table)
+{
+	size_t word = strlen("Table ");
+
+	return (int)(word + strspn(table + word, DIGITS));
+}
+
 /* Group: the GPU, what its products are done in, the kind of model, and where
  * the row is from: the first words of the source, and of a note that names the
  * software, as in "Megatron-LM; ...". */
@@ -418,17 +426,17 @@ static void group_read(const struct source *s)
 {
 	struct step_row *row = s->row;
 	const char *source = text(s, "source"), *note = text(s, "note");
-	const char *table = find(source, "Table");
+	const char *table = find(source, "Table ");
 	size_t software = strcspn(note, "; ,.");
 	int length = (int)strcspn(source, " ");
 
 	if (note[software] != ';' || software > 16)
 		software = 0;
-	snprintf(row->group, sizeof(row->group), "%s %s %s %.*s%s%.*s%s%.*s",
+	snprintf(row->group, sizeof(row->group), "%s %s %s%s%.*s%s%.*s%s%.*s",
 		 row->gpu->name, weft_precision_names[row->precision],
-		 row->model.experts ? "MoE" : "dense",
+		 row->model.experts ? "MoE" : "dense", length ? " " : "",
 		 length > 36 ? 36 : length, source, table ? " " : "",
-		 table ? (int)strcspn(table, " ") + 2 : 0, table ? table : "",
+		 table ? table_length(table) : 0, table ? table : "",
 		 software ? " " : "", (int)software, note);
 }
 
@@ -439,7 +447,8 @@ int step_row_read(const struct csv *csv, uint32_t index,
 	struct weft_error err = {0};
 
 	memset(row, 0, sizeof(*row));
-	row->id = text(&s, "row_id");
+	snprintf(row->line, sizeof(row->line), "line %d", csv->line[index]);
+	row->id = *text(&s, "row_id") ? text(&s, "row_id") : row->line;
 	if (mentions(text(&s, "metric"), "layer"))
 		return missing(row, "the row is of a layer, not of a step");
 	if (*text(&s, "gpu"))

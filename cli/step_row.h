@@ -9,7 +9,8 @@
 /* One published or measured run.  `why` says what is missing where the step
  * cannot be predicted. */
 struct step_row {
-	const char *id;
+	const char *id; /* its line where the table names none */
+	char line[24];
 	char group[96]; /* rows that are judged together */
 	const struct weft_gpu *gpu;
 	struct weft_model model;

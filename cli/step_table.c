@@ -118,7 +118,8 @@ static int groups_build(struct step_table *t, struct weft_error *err)
 			 weft_precision_names[a->row.precision],
 			 a->row.model.experts ? "MoE" : "dense");
 		group_add(t, all, a->err);
-		group_add(t, a->row.group, a->err);
+		if (strcmp(all, a->row.group) != 0)
+			group_add(t, a->row.group, a->err);
 	}
 	for (uint32_t i = 0; i < t->n_groups; i++) {
 		t->groups[i].mape /= t->groups[i].n;

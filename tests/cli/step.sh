@@ -158,6 +158,19 @@ step --json --table "$work/k.csv"
 check "table: numbers as people write them" json '(.rows[0] | del(.row_id)) ==
 	(.rows[1] | del(.row_id)) and .rows[0].err_pct != null'
 check "table: but not words" json '.rows[2].why == "gpus is not given"'
+printf 'model,gpu,gpus,tp,gbs,step_s\nllama3-8B,H100,8,8,64,8\n' >"$work/l.csv"
+step --json --table "$work/l.csv"
+check "table: a row without a name is its line" json '.rows[0].row_id == "line 2"'
+check "table: without a source it is in one group" json \
+	'[.groups[] | [.group, .rows]] == [["H100 16-bit dense", 1]]'
+printf 'source,model,gpu,gpus,tp,gbs,step_s\n' >"$work/l.csv"
+for n in 1 12; do
+	echo "paper Table $n (b),llama3-8B,H100,8,8,64,8" >>"$work/l.csv"
+done
+step --json --table "$work/l.csv"
+check "table: groups of a paper's tables 1 and 12" json '[.groups[].group] ==
+	["H100 16-bit dense", "H100 16-bit dense paper Table 1",
+	"H100 16-bit dense paper Table 12"]'
 sed 's/, */;/g' "$work/n.csv" >"$work/s.csv"
 sed 's/,/	/g' "$work/n.csv" >"$work/tab.csv"
 step --json --table "$work/n.csv"
