@@ -149,13 +149,14 @@ const struct weft_gpu weft_gpus[] = {
 };
 const uint32_t weft_n_gpus = sizeof(weft_gpus) / sizeof(weft_gpus[0]);
 
-/* Other words for a GPU: generations, and profiles of fabrics that are not
- * their GPU's usual one. */
+/* Other words for a GPU: generations, machines of clouds, and profiles of
+ * fabrics that are not their GPU's usual one. */
 static const struct {
 	const char *word, *gpu;
 } words[] = {
-	{"volta", "V100"},	 {"ampere", "A100"},  {"hopper", "H100"},
-	{"blackwell", "B200"},	 {"aws-p4d", "A100"}, {"aws-p5", "H100"},
+	{"volta", "V100"},	 {"ampere", "A100"}, {"hopper", "H100"},
+	{"blackwell", "B200"},	 {"p4d", "A100"},    {"aws-p4d", "A100"},
+	{"p5e", "H200"},	 {"p5", "H100"},     {"aws-p5", "H100"},
 	{"roce-llama3", "H100"},
 };
 

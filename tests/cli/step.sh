@@ -171,6 +171,13 @@ step --json --table "$work/l.csv"
 check "table: groups of a paper's tables 1 and 12" json '[.groups[].group] ==
 	["H100 16-bit dense", "H100 16-bit dense paper Table 1",
 	"H100 16-bit dense paper Table 12"]'
+for machine in p5.48xlarge=H100 p4d.24xlarge=A100 p5en.48xlarge=H200; do
+	printf 'model,gpu,gpus,tp,gbs,step_s\nllama3-8B,%s,8,8,64,8\n' \
+		"${machine%%=*}" >"$work/l.csv"
+	step --json --table "$work/l.csv"
+	check "table: the GPU of ${machine%%=*}" \
+		json ".groups[0].group | startswith(\"${machine#*=} \")"
+done
 sed 's/, */;/g' "$work/n.csv" >"$work/s.csv"
 sed 's/,/	/g' "$work/n.csv" >"$work/tab.csv"
 step --json --table "$work/n.csv"

@@ -7,7 +7,6 @@
 #include <math.h>
 #include <stdio.h>
 
-/* As long as cp and dp keep their order, which decides the ring over both. */
 /* A spec of anything that the grammar has; may not resolve. */
 static void random_mixture(uint64_t *seed, char *text, size_t size)
 {
@@ -275,6 +274,7 @@ static void experts_exchange_tokens_with_all_of_their_group(void **state)
 	weft_traffic_free(&job.traffic);
 }
 
+/* As long as cp and dp keep their order, which decides the ring over both. */
 static void another_order_only_renames_the_ranks(void **state)
 {
 	static const char *const orders[] = {"pp-cp-tp-dp", "cp-dp-tp-pp",
