@@ -10,13 +10,16 @@ static double gpus_per_node(const struct weft_calibration_entry *entry)
 	return (double)entry->n_ranks / entry->n_nodes;
 }
 
-/* Inside one node every GPU sends what bus bandwidth counts.  Between nodes a
+/* Bytes per second and direction that one GPU's links to others carried at the
+ * entry's peak; *bound: a narrower link elsewhere may have set it.
+ *
+ * Inside one node every GPU sends what bus bandwidth counts.  Between nodes a
  * ring enters and leaves each node once per channel, so that the GPUs of a node
  * share the bus bandwidth; in an all-to-all each GPU sends the part of its data
  * that is for other nodes; a send-recv goes to the next rank, and only the last
  * of a node crosses. */
-double calibrate_link_rate(const struct weft_calibration_entry *entry,
-			   bool *bound)
+static double entry_rate(const struct weft_calibration_entry *entry,
+			 bool *bound)
 {
 	double bus = entry->bus_factor * entry->curve.peak_bytes_per_s;
 	double n = entry->n_ranks, g = gpus_per_node(entry);
@@ -74,7 +77,7 @@ static bool link_rate(const struct weft_calibration *c,
 		if (!is_level(e, link->level) ||
 		    (plain && !is_plain(e, link->level)))
 			continue;
-		rate = calibrate_link_rate(e, &bound);
+		rate = entry_rate(e, &bound);
 		if (found && rate <= link->rate_bytes_per_s)
 			continue;
 		found = true;

@@ -8,9 +8,4 @@
 /* Fills links of a calibration whose entries are fitted. */
 void calibrate_links(struct weft_calibration *calibration);
 
-/* Bytes per second and direction that one GPU's links to others carried at the
- * entry's peak; *bound: a narrower link elsewhere may have set it. */
-double calibrate_link_rate(const struct weft_calibration_entry *entry,
-			   bool *bound);
-
 #endif

@@ -476,7 +476,8 @@ int weft_curve_fit(const struct weft_curve_point *points, size_t n,
 	return rc;
 }
 
-double weft_curve_line(const struct weft_curve *curve, double size_bytes)
+/* Seconds by the three figures alone. */
+static double line_time(const struct weft_curve *curve, double size_bytes)
 {
 	double transfer_s = size_bytes / curve->rate_bytes_per_s;
 
@@ -490,7 +491,7 @@ double weft_curve_time(const struct weft_curve *curve, double size_bytes)
 	uint32_t i = 0, n = curve->n_knots;
 
 	if (!(size_bytes > 0) || n == 0)
-		return weft_curve_line(curve, fmax(size_bytes, 0));
+		return line_time(curve, fmax(size_bytes, 0));
 	while (i < n && curve->knots[i].log_size <= at)
 		i++;
 	if (i == 0 || i == n) {
@@ -503,7 +504,7 @@ double weft_curve_time(const struct weft_curve *curve, double size_bytes)
 		factor = low + (curve->knots[i].log_factor - low) * (at - a) /
 				       (b - a);
 	}
-	return weft_curve_line(curve, size_bytes) * exp(factor);
+	return line_time(curve, size_bytes) * exp(factor);
 }
 
 double weft_curve_error_pct(const struct weft_curve *curve,

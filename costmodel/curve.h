@@ -59,8 +59,6 @@ int weft_curve_fit(const struct weft_curve_point *points, size_t n,
 		   struct weft_curve *curve, char *refusal, size_t refusal_size,
 		   struct weft_error *err);
 
-/* Seconds by the three figures alone. */
-double weft_curve_line(const struct weft_curve *curve, double size_bytes);
 /* Seconds by figures and knots; the best prediction. */
 double weft_curve_time(const struct weft_curve *curve, double size_bytes);
 

@@ -255,6 +255,29 @@ out:
 	return rc;
 }
 
+/* Cost of the ranks as they are. */
+static int ground_cost(const struct ground *g, const struct graph *ranks,
+		       double *cost, struct weft_error *err)
+{
+	struct sites s = {0};
+	uint32_t *at = weft_calloc(ranks->n, sizeof(*at), err);
+	struct search q = {.g = ranks, .s = &s, .site_of = at};
+	int rc = -1;
+
+	if (!at || sites_build(g->s->f, g->gpu, g->n_gpus, true,
+			       g->s->job->spec.metric, &s, err))
+		goto out;
+	for (uint32_t k = 0; k < g->n_gpus; k++)
+		if (g->rank[k] != WEFT_NONE)
+			at[g->rank[k]] = k;
+	*cost = search_cost(&q);
+	rc = 0;
+out:
+	sites_free(&s);
+	free(at);
+	return rc;
+}
+
 int ground_improve(struct ground *g, const struct graph *ranks, uint32_t unit,
 		   double target, struct effort *effort, struct weft_error *err)
 {
@@ -283,27 +306,5 @@ int ground_improve(struct ground *g, const struct graph *ranks, uint32_t unit,
 	rc = 0;
 out:
 	stage_free(&st);
-	return rc;
-}
-
-int ground_cost(const struct ground *g, const struct graph *ranks, double *cost,
-		struct weft_error *err)
-{
-	struct sites s = {0};
-	uint32_t *at = weft_calloc(ranks->n, sizeof(*at), err);
-	struct search q = {.g = ranks, .s = &s, .site_of = at};
-	int rc = -1;
-
-	if (!at || sites_build(g->s->f, g->gpu, g->n_gpus, true,
-			       g->s->job->spec.metric, &s, err))
-		goto out;
-	for (uint32_t k = 0; k < g->n_gpus; k++)
-		if (g->rank[k] != WEFT_NONE)
-			at[g->rank[k]] = k;
-	*cost = search_cost(&q);
-	rc = 0;
-out:
-	sites_free(&s);
-	free(at);
 	return rc;
 }

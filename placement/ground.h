@@ -42,8 +42,4 @@ int ground_improve(struct ground *g, const struct graph *ranks, uint32_t unit,
 		   double target, struct effort *effort,
 		   struct weft_error *err);
 
-/* Cost of the ranks as they are. */
-int ground_cost(const struct ground *g, const struct graph *ranks, double *cost,
-		struct weft_error *err);
-
 #endif

@@ -17,7 +17,8 @@ void weft_draft_free(struct weft_draft *d)
 	weft_arena_free(&d->arena);
 }
 
-const char *weft_draft_level_name(const struct weft_draft *d, uint32_t level)
+/* For messages: "node", "nvlink" or the network level's name. */
+static const char *level_name(const struct weft_draft *d, uint32_t level)
 {
 	static const char *const fixed[] = {"node", "nvlink"};
 
@@ -316,8 +317,8 @@ static int member_add(struct weft_draft *d, const struct member *m,
 			d->doc, m->node, false, member_column(m), d->err,
 			"\"%s\" is of level %s; expected members of a level "
 			"below %s",
-			m->text, weft_draft_level_name(d, thing->level),
-			weft_draft_level_name(d, level));
+			m->text, level_name(d, thing->level),
+			level_name(d, level));
 	if (level > DRAFT_SPAN)
 		return network_member_add(d, m, name, parent);
 	if (thing->parent != WEFT_NONE)
@@ -411,7 +412,7 @@ static int rack_member_add(struct weft_draft *d, const struct member *m,
 		return weft_yaml_fail_inside(
 			d->doc, m->node, false, member_column(m), d->err,
 			"\"%s\" is of level %s; expected nodes in a rack",
-			m->text, weft_draft_level_name(d, thing->level));
+			m->text, level_name(d, thing->level));
 	for (uint32_t t = thing->first; t != WEFT_NONE; t = d->things[t].next)
 		if (rack_put(d, m, t, rack))
 			return -1;
@@ -460,10 +461,10 @@ static int thing_complete(struct weft_draft *d, uint32_t index)
 			d->err,
 			"%s \"%.60s\" is in no domain; expected it in one of "
 			"level %s%s",
-			weft_draft_level_name(d, thing->level), thing->name,
-			weft_draft_level_name(d, thing->level < DRAFT_NETWORK
-							 ? DRAFT_NETWORK
-							 : thing->level + 1),
+			level_name(d, thing->level), thing->name,
+			level_name(d, thing->level < DRAFT_NETWORK
+					      ? DRAFT_NETWORK
+					      : thing->level + 1),
 			d->n_levels > 1 && thing->level + 1 < top ? " or above"
 								  : "");
 	if (thing->parent != WEFT_NONE && thing->level > DRAFT_NODE &&

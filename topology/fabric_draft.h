@@ -101,9 +101,6 @@ int weft_draft_fill_racks(struct weft_draft *d,
 /* Every thing below the top has been put into a domain, whole. */
 int weft_draft_complete(struct weft_draft *d);
 
-/* For messages: "node", "nvlink" or the network level's name. */
-const char *weft_draft_level_name(const struct weft_draft *d, uint32_t level);
-
 /* Numbers the draft in tree order.  The fabric takes over d->arena and owns
  * names in it.  NULL with d->err. */
 struct weft_fabric *weft_draft_build(struct weft_draft *d);
