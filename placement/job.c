@@ -65,9 +65,10 @@ static void build_shape(struct weft_job *job)
 		job->min_nodes = job->max_nodes = spec->nodes;
 }
 
-int weft_job_build(const char *text, uint32_t gpus, bool allow_files,
-		   const struct weft_fabric *f, struct weft_job *job,
-		   struct weft_error *err)
+/* model: the one to take, or NULL for the spec's. */
+static int build(const char *text, uint32_t gpus, bool allow_files,
+		 const struct weft_model *model, const struct weft_fabric *f,
+		 struct weft_job *job, struct weft_error *err)
 {
 	struct weft_spec *spec = &job->spec;
 
@@ -80,10 +81,15 @@ int weft_job_build(const char *text, uint32_t gpus, bool allow_files,
 				 "traffic=%s: files are not read here, only "
 				 "on the command line",
 				 spec->traffic);
+	if (model) {
+		job->model = *model;
+		if (!spec->seq)
+			spec->seq = model->seq;
+	}
 	if (weft_spec_resolve(spec, gpus, err) ||
 	    find_level(f, "within", spec->within, &job->within_level, err) ||
 	    find_level(f, "prefer", spec->prefer, &job->prefer_level, err) ||
-	    load_model(spec, allow_files, &job->model, err) ||
+	    (!model && load_model(spec, allow_files, &job->model, err)) ||
 	    weft_spec_grid(spec, &job->grid, err))
 		return -1;
 	build_shape(job);
@@ -92,6 +98,21 @@ int weft_job_build(const char *text, uint32_t gpus, bool allow_files,
 					&job->traffic, err);
 	return weft_traffic_build(spec, &job->model, &job->grid, &job->traffic,
 				  err);
+}
+
+int weft_job_build(const char *text, uint32_t gpus, bool allow_files,
+		   const struct weft_fabric *f, struct weft_job *job,
+		   struct weft_error *err)
+{
+	return build(text, gpus, allow_files, NULL, f, job, err);
+}
+
+int weft_job_build_model(const char *text, uint32_t gpus,
+			 const struct weft_model *model,
+			 const struct weft_fabric *f, struct weft_job *job,
+			 struct weft_error *err)
+{
+	return build(text, gpus, false, model, f, job, err);
 }
 
 void weft_job_free(struct weft_job *job)

@@ -79,46 +79,6 @@ static void built_trim(struct weft_bridge *bridge,
 	}
 }
 
-/* A level by the name of a spec's key; an empty name is no level. */
-static int level_find(const struct weft_fabric *f, const char *key,
-		      const char *name, uint32_t *level, struct weft_error *err)
-{
-	*level = name[0] ? weft_fabric_level(f, name) : WEFT_NONE;
-	if (name[0] && *level == WEFT_NONE)
-		return weft_fail(err, WEFT_EINVAL,
-				 "%s=%s: the fabric has no such level", key,
-				 name);
-	return 0;
-}
-
-/* weft_job_build for a model that is not built in but registered by the admin:
- * its shape is at hand, no file is read. */
-static int job_build_registered(const struct weft_fabric *f,
-				struct weft_spec *spec, uint32_t n_gpus,
-				const struct weft_model *model,
-				struct weft_job *job, struct weft_error *err)
-{
-	memset(job, 0, sizeof(*job));
-	if (spec->traffic[0])
-		return weft_fail(err, WEFT_EINVAL,
-				 "traffic=%s: files are not read here",
-				 spec->traffic);
-	if (!spec->seq)
-		spec->seq = model->seq;
-	if (weft_spec_resolve(spec, n_gpus, err) < 0 ||
-	    level_find(f, "within", spec->within, &job->within_level, err) <
-		    0 ||
-	    level_find(f, "prefer", spec->prefer, &job->prefer_level, err) <
-		    0 ||
-	    weft_spec_grid(spec, &job->grid, err) < 0)
-		return -1;
-	job->spec = *spec;
-	job->model = *model;
-	job->n_gpus = job->grid.n_ranks;
-	return weft_traffic_build(&job->spec, &job->model, &job->grid,
-				  &job->traffic, err);
-}
-
 /* Only all-to-alls pair each rank with many: said before they are built. */
 static int pairs_check(const struct weft_spec *spec, uint32_t n_gpus,
 		       struct weft_error *err)
@@ -147,9 +107,10 @@ static int job_build(const struct weft_settings *settings, const char *text,
 		return -1;
 	if (spec.model[0])
 		model = weft_settings_model(settings, spec.model);
+	/* One that the admin registered: its shape is at hand. */
 	if (model)
-		return job_build_registered(settings->fabric, &spec, n_gpus,
-					    model, job, err);
+		return weft_job_build_model(text, n_gpus, model,
+					    settings->fabric, job, err);
 	return weft_job_build(text, n_gpus, false, settings->fabric, job, err);
 }
 
@@ -265,19 +226,29 @@ static void tell_levels(const struct weft_fabric *f,
 }
 
 /* " time=0.0123 bound=0.0119 gap=3%" of the ranks as they were laid out;
- * nothing where the spec does not suit an allocation like this one. */
+ * nothing where the spec does not suit an allocation like this one.  The step
+ * is predicted only for a model that the user named: it would be that of the
+ * default one, and takes longer than the cost. */
 static void tell_cost(struct weft_bridge *bridge,
 		      const struct weft_account *account, char *text,
 		      size_t size)
 {
+	const struct weft_fabric *f = bridge->settings->fabric;
 	const struct weft_job *job =
 		weft_bridge_job(bridge, account->spec, account->n_gpus, NULL);
 	struct weft_evaluation e = {0};
 	double total, gap = 0;
+	int rc;
 
-	if (!job || job->n_gpus != account->n_gpus ||
-	    weft_evaluate(bridge->settings->fabric, job, account->where,
-			  &bridge->scratch, &e, NULL) < 0)
+	if (!job || job->n_gpus != account->n_gpus)
+		return;
+	if (weft_spec_given(&job->spec, "model"))
+		rc = weft_evaluate(f, job, account->where, &bridge->scratch, &e,
+				   NULL);
+	else
+		rc = weft_cost(f, &job->traffic, account->where,
+			       &bridge->scratch, &e.cost, NULL);
+	if (rc < 0)
 		return;
 	total = e.cost.total[job->spec.metric];
 	append(text, size, " %s=%.4g", weft_metric_names[job->spec.metric],
@@ -288,8 +259,7 @@ static void tell_cost(struct weft_bridge *bridge,
 		append(text, size, " bound=%.4g gap=%.0f%%", account->bound,
 		       100 * gap);
 	}
-	/* Without a model the step would be that of the default one. */
-	if (e.timed && weft_spec_given(&job->spec, "model"))
+	if (e.timed)
 		append(text, size, " step=%.3gs", e.step.step_s);
 }
 
