@@ -26,6 +26,7 @@ int arranger_build(struct supply *s, const struct weft_place_options *options,
 	a->job = s->job;
 	a->target = target;
 	a->effort.random = options->seed;
+	a->effort.stop = options->stop;
 	a->effort.work = options->work_limit ? options->work_limit
 					     : default_work(s->job->n_gpus);
 	if (options->budget_s > 0)

@@ -11,6 +11,8 @@ libweft_placement_la_SOURCES = \
 	%D%/choice.h \
 	%D%/choice_around.c \
 	%D%/choice_flat.c \
+	%D%/effort.c \
+	%D%/effort.h \
 	%D%/evaluation.c \
 	%D%/graph.c \
 	%D%/graph.h \

@@ -26,11 +26,14 @@ const struct weft_strategy weft_strategies[] = {
 const uint32_t weft_n_strategies =
 	sizeof(weft_strategies) / sizeof(weft_strategies[0]);
 
-static const struct weft_strategy *find_strategy(const char *name,
-						 struct weft_error *err)
+static const struct weft_strategy *
+find_strategy(const struct weft_place_options *options, struct weft_error *err)
 {
 	const char *known[sizeof(weft_strategies) / sizeof(weft_strategies[0])];
+	const char *name = options->method;
 
+	if (options->strategy)
+		return options->strategy;
 	for (uint32_t i = 0; i < weft_n_strategies; i++) {
 		known[i] = weft_strategies[i].name;
 		if (!name || strcmp(name, known[i]) == 0)
@@ -193,7 +196,7 @@ int weft_place(const struct weft_fabric *f, const struct weft_job *job,
 	start(job, p);
 	if (!options)
 		options = &defaults;
-	strategy = find_strategy(options->method, err);
+	strategy = find_strategy(options, err);
 	if (!strategy)
 		return -1;
 	if (job->traffic.n_ranks != job->n_gpus || job->n_gpus == 0)

@@ -7,6 +7,10 @@
 #include "placement/occupancy.h"
 #include "placement/placement.h"
 
+#include <signal.h>
+
+struct weft_strategy;
+
 /* Zeroes mean the defaults. */
 struct weft_place_options {
 	const char *method;  /* name of a strategy; NULL: "pack" */
@@ -14,6 +18,12 @@ struct weft_place_options {
 	uint64_t work_limit; /* steps of search; 0: the strategy's default */
 	double budget_s;     /* wall clock; 0: none.  At the bound: the best
 			      * found so far */
+	/* a strategy that is not in the table, instead of method; those that
+	 * need a solver are libraries of their own, so that slurmctld loads
+	 * none */
+	const struct weft_strategy *strategy;
+	const volatile sig_atomic_t *stop; /* not 0: answer now; NULL: never */
+	uint32_t n_threads;		   /* 0 or 1: this one alone */
 };
 
 struct supply; /* what nodes can give to the job; placement/'s own */

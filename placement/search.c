@@ -11,7 +11,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* Up to this many sites every one is a candidate; beyond, those around each
  * peer and a few random ones. */
@@ -46,34 +45,6 @@ struct run {
 	bool out_of_memory;
 };
 
-double effort_clock_s(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-bool effort_spent(struct effort *e)
-{
-	return e->work == 0 ||
-	       (e->deadline_s > 0 && effort_clock_s() >= e->deadline_s);
-}
-
-static void spend(struct effort *e, uint64_t work)
-{
-	e->work = e->work > work ? e->work - work : 0;
-}
-
-static uint32_t random_below(struct effort *e, uint32_t n)
-{
-	uint64_t z = (e->random += UINT64_C(0x9e3779b97f4a7c15));
-
-	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-	return (uint32_t)((z >> 32) * n >> 32);
-}
-
 double search_cost(const struct search *q)
 {
 	const struct graph *g = q->g;
@@ -104,7 +75,7 @@ static double shift(struct run *run, uint32_t item, uint32_t from, uint32_t to,
 			sum += g->weight[e] * (sites_distance(q->s, to, at) -
 					       sites_distance(q->s, from, at));
 	}
-	spend(run->effort, g->row[item + 1] - g->row[item] + 1);
+	effort_spend(run->effort, g->row[item + 1] - g->row[item] + 1);
 	return sum;
 }
 
@@ -272,7 +243,7 @@ static void look_around(struct run *run, struct best *best, uint32_t item)
 				look(run, best, t);
 	}
 	for (uint32_t k = 0; k < RANDOM_SITES; k++)
-		look(run, best, random_below(run->effort, n));
+		look(run, best, effort_below(run->effort, n));
 }
 
 static bool tick(struct run *run)
@@ -317,14 +288,14 @@ static double kick(struct run *run)
 	double change = 0;
 
 	/* short runs are more likely than long ones */
-	if (random_below(run->effort, 2))
-		length = 1 + random_below(run->effort,
-					  1 + random_below(run->effort, n / 2));
+	if (effort_below(run->effort, 2))
+		length = 1 + effort_below(run->effort,
+					  1 + effort_below(run->effort, n / 2));
 	else
-		times = 2 + random_below(run->effort, 2);
+		times = 2 + effort_below(run->effort, 2);
 	while (times--) {
-		uint32_t s = random_below(run->effort, n - length + 1);
-		uint32_t t = random_below(run->effort, n - length + 1);
+		uint32_t s = effort_below(run->effort, n - length + 1);
+		uint32_t t = effort_below(run->effort, n - length + 1);
 
 		if ((s < t ? t - s : s - t) < length)
 			continue;

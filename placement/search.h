@@ -6,19 +6,9 @@
 #ifndef WEFT_PLACEMENT_SEARCH_H
 #define WEFT_PLACEMENT_SEARCH_H
 
+#include "placement/effort.h"
 #include "placement/graph.h"
 #include "placement/sites.h"
-
-/* How much may still be spent, over all searches of one answer. */
-struct effort {
-	uint64_t work;	   /* distances looked up, at most */
-	double deadline_s; /* of CLOCK_MONOTONIC; 0: none */
-	uint64_t random;   /* state of the generator */
-};
-
-/* True when nothing is left; looks at the clock now and then. */
-bool effort_spent(struct effort *e);
-double effort_clock_s(void);
 
 /* A node that sites are on, while items move. */
 struct host {
