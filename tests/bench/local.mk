@@ -4,6 +4,7 @@ bench_programs = \
 	%D%/collective \
 	%D%/matrix \
 	%D%/place \
+	%D%/plan \
 	# End of bench_programs
 bench_scripts = \
 	%D%/slurm \
@@ -18,4 +19,8 @@ bench: $(bench_programs)
 		./$$program || exit 1; done
 	@$(AM_TESTS_ENVIRONMENT) for script in $(bench_scripts); do \
 		$(srcdir)/$$script || exit 1; done
-.PHONY: bench
+
+# One of them alone: make bench-plan.
+bench-plan: %D%/plan
+	@./%D%/plan
+.PHONY: bench bench-plan
