@@ -86,11 +86,9 @@ static struct weft_job without_limits(const struct weft_job *job)
 static int set_bound(const struct supply *s, struct weft_placement *p,
 		     struct weft_error *err)
 {
-	double bound[WEFT_N_METRICS];
-
-	if (bound_measure(s, bound, err))
+	if (bound_measure(s, p->bounds, err))
 		return -1;
-	p->bound = bound[p->metric];
+	p->bound = p->bounds[p->metric];
 	return 0;
 }
 
@@ -314,11 +312,12 @@ int weft_place_ranks(const struct weft_fabric *f, const struct weft_job *job,
 	memcpy(p->where, gpus, job->n_gpus * sizeof(*gpus));
 	p->placed = true;
 	p->method = "given";
-	if (arrange_ranks(&s, options ? options : &defaults, p->bound, where,
-			  err) ||
+	if (arrange_ranks(&s, options ? options : &defaults,
+			  sites_blend(f, p->metric, p->bounds), where, err) ||
 	    weft_cost(f, &job->traffic, where, NULL, &cost, err))
 		goto out;
-	if (cost.total[p->metric] < p->cost.total[p->metric]) {
+	if (sites_blend(f, p->metric, cost.total) <
+	    sites_blend(f, p->metric, p->cost.total)) {
 		memcpy(p->where, where, job->n_gpus * sizeof(*where));
 		p->cost = cost;
 		p->method = "pack";

@@ -26,6 +26,7 @@ struct pack {
 	struct arranger arranger;
 	struct weft_cost_scratch scratch;
 	struct ranking best;
+	double target;	 /* of costs with their ties: none is less */
 	uint32_t *where; /* [n_gpus] scratch */
 	struct weft_placement *p;
 	struct weft_error *err;
@@ -104,16 +105,22 @@ static int consider(struct pack *pack)
 	return 0;
 }
 
+static double best_cost(const struct pack *pack)
+{
+	return pack->best.cost +
+	       sites_tie(pack->f, pack->job->spec.metric) * pack->best.second;
+}
+
 /* True when the best so far reaches the bound and candidate k would first have
  * to be improved to come near it. */
 static bool is_beaten(const struct pack *pack, uint32_t k)
 {
-	double enough = pack->p->bound * (1 + RANKING_SAME);
+	double enough = pack->target * (1 + RANKING_SAME);
 	const struct weft_job *job = pack->job;
 
 	return pack->p->placed && job->spec.spread != WEFT_BALANCE &&
 	       (job->prefer_level == WEFT_NONE || pack->best.prefers) &&
-	       pack->best.cost <= enough && pack->candidates.cost[k] > enough;
+	       best_cost(pack) <= enough && pack->candidates.cost[k] > enough;
 }
 
 static int decide(struct pack *pack)
@@ -149,8 +156,9 @@ static int run(struct pack *pack, const struct weft_place_options *options)
 		return -1;
 	if (!pack->candidates.n)
 		return 0;
-	if (arranger_build(pack->supply, options, pack->p->bound,
-			   &pack->arranger, pack->err) ||
+	pack->target = sites_blend(pack->f, pack->p->metric, pack->p->bounds);
+	if (arranger_build(pack->supply, options, pack->target, &pack->arranger,
+			   pack->err) ||
 	    price(pack))
 		return -1;
 	return decide(pack);

@@ -16,6 +16,7 @@ struct weft_placement {
 	struct weft_cost cost;
 	enum weft_metric metric; /* the one optimised, and of bound and gap */
 	double bound;		 /* no placement of this job costs less */
+	double bounds[WEFT_N_METRICS]; /* the same in every metric */
 	double gap;	    /* (cost - bound) / cost, 0..1; 0 when cost is 0 */
 	const char *method; /* strategy that found it; static text */
 	char why[WEFT_MAX_REASONS][160];

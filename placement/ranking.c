@@ -2,6 +2,8 @@
 /* ranking.c - which of two placements is the better one */
 #include "placement/ranking.h"
 
+#include "placement/sites.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,6 +104,7 @@ int ranking_measure(const struct supply *s, const uint32_t *where,
 	r->prefers = keeps_to_preferred(s, where);
 	r->cost = cost->total[s->job->spec.metric];
 	r->busiest_s = cost->busiest.time_s;
+	r->second = cost->total[sites_second(s->job->spec.metric)];
 	r->lowest = where[0];
 	for (uint32_t i = 0; i < s->job->n_gpus; i++) {
 		if (s->o->weight)
@@ -147,6 +150,8 @@ int ranking_compare(const struct weft_job *job, const struct ranking *a,
 	order = balance ? busiest : cost;
 	if (!order)
 		order = balance ? cost : busiest;
+	if (!order)
+		order = compare_real(a->second, b->second);
 	if (!order)
 		order = compare_shares(a, b);
 	if (!order)

@@ -25,6 +25,7 @@ struct ranking {
 	bool prefers;	  /* keeps to prefer= */
 	double cost;	  /* sum of d * M in the job's metric */
 	double busiest_s; /* time of the busiest link */
+	double second;	  /* sum of d * M in the metric that decides ties */
 	/* only with spread=balance; outermost decides first */
 	struct shares shares[WEFT_MAX_LEVELS];
 	uint64_t weight; /* admin's weights, summed over the GPUs */

@@ -24,7 +24,7 @@
 #define LOG_MAX	      65536
 
 /* Changes below this part of the total are rounding. */
-#define SIGNIFICANT 1e-11
+#define SIGNIFICANT 1e-12
 /* This near to the target is there. */
 #define REACHED 1e-9
 

@@ -13,6 +13,40 @@ double sites_metric(const struct weft_distance *d, enum weft_metric metric)
 	return metric == WEFT_LATENCY ? d->latency_s : d->time_s_per_byte;
 }
 
+/* A millionth of the farthest distance: far above rounding, far below what a
+ * model of a network can tell. */
+#define TIE 1e-6
+
+enum weft_metric sites_second(enum weft_metric metric)
+{
+	return metric == WEFT_HOPS ? WEFT_TIME : WEFT_HOPS;
+}
+
+static double farthest(const struct weft_fabric *f, enum weft_metric metric)
+{
+	double most = 0;
+
+	for (uint32_t level = 0; level < f->n_levels; level++)
+		for (int cross = 0; cross < 2; cross++)
+			most = fmax(most,
+				    sites_metric(&f->distance[level][cross],
+						 metric));
+	return most;
+}
+
+double sites_tie(const struct weft_fabric *f, enum weft_metric metric)
+{
+	double second = farthest(f, sites_second(metric));
+
+	return second > 0 ? TIE * farthest(f, metric) / second : 0;
+}
+
+double sites_blend(const struct weft_fabric *f, enum weft_metric metric,
+		   const double sum[WEFT_N_METRICS])
+{
+	return sum[metric] + sites_tie(f, metric) * sum[sites_second(metric)];
+}
+
 static int allocate(struct sites *s, uint32_t n, struct weft_error *err)
 {
 	uint32_t rows = 1;
@@ -52,10 +86,18 @@ static void build_meets(const struct weft_fabric *f, struct sites *s)
 static void build_distances(const struct weft_fabric *f, struct sites *s,
 			    enum weft_metric metric)
 {
-	for (uint32_t level = 0; level < f->n_levels; level++)
-		for (int cross = 0; cross < 2; cross++)
-			s->distance[level][cross] = sites_metric(
-				&f->distance[level][cross], metric);
+	double tie = sites_tie(f, metric);
+
+	for (uint32_t level = 0; level < f->n_levels; level++) {
+		for (int cross = 0; cross < 2; cross++) {
+			const struct weft_distance *d =
+				&f->distance[level][cross];
+
+			s->distance[level][cross] =
+				sites_metric(d, metric) +
+				tie * sites_metric(d, sites_second(metric));
+		}
+	}
 	/* GPUs of one NVLink domain do not use rails */
 	s->distance[0][1] = s->distance[0][0];
 	s->distance[f->n_levels][0] = s->distance[f->n_levels][1] = INFINITY;

@@ -21,8 +21,9 @@ struct sites {
 	uint32_t *node; /* [n] */
 	uint32_t *rail; /* [n]; all zero unless ranks keep to rails here */
 	uint8_t *meet[SITES_MAX_LOG];
-	double distance[WEFT_MAX_LEVELS + 1][2]; /* in one metric; the last
-						  * row: not connected */
+	double distance[WEFT_MAX_LEVELS + 1][2]; /* in one metric, ties decided
+						  * by another (sites_tie); the
+						  * last row: not connected */
 	void *memory;
 };
 
@@ -35,6 +36,17 @@ void sites_free(struct sites *s);
 
 /* One number of a distance. */
 double sites_metric(const struct weft_distance *d, enum weft_metric metric);
+
+/* Where all network links have one rate, time is the same wherever a job lies,
+ * but the links that it crosses are not.  So every metric has a second one that
+ * decides between what ties, and a distance of sites is
+ * metric + sites_tie * second: so small a part that it never outweighs a
+ * difference in the metric itself that is worth the name. */
+enum weft_metric sites_second(enum weft_metric metric);
+double sites_tie(const struct weft_fabric *f, enum weft_metric metric);
+/* The same of sums of distances, by metric. */
+double sites_blend(const struct weft_fabric *f, enum weft_metric metric,
+		   const double sum[WEFT_N_METRICS]);
 
 /* Level at which sites a != b meet. */
 static inline uint32_t sites_meet(const struct sites *s, uint32_t a, uint32_t b)

@@ -145,6 +145,31 @@ static void untouched_leafs_stay_whole_when_cost_ties(void **state)
 	scene_close(&x);
 }
 
+/* All network links have one rate, so any order of whole nodes takes the same
+ * time; the pairs of groups that exchange most still share a leaf. */
+static void equal_times_are_decided_by_the_links_crossed(void **state)
+{
+	static const char busy[] = "n00,n04,n08,n12";
+	static const char *const spec[] = {
+		"gpus=64,tp=8,dp=8,metric=time",
+		"gpus=64,tp=8,dp=8,metric=hops",
+		"gpus=64,pp=4,ep=16,model=deepseek-v3,metric=time",
+		"gpus=64,pp=4,ep=16,model=deepseek-v3,metric=hops",
+	};
+	struct scene x;
+	double hops[4];
+
+	(void)state;
+	for (uint32_t i = 0; i < 4; i++) {
+		scene_open(&x, two_pods, busy, spec[i]);
+		scene_place(&x);
+		hops[i] = x.p.cost.total[WEFT_HOPS];
+		scene_close(&x);
+	}
+	assert_close(hops[0], hops[1], 1e-9);
+	assert_close(hops[2], hops[3], 1e-9);
+}
+
 static void tensor_groups_stay_inside_nodes(void **state)
 {
 	struct scene x;
@@ -544,6 +569,7 @@ int main(void)
 			jobs_go_into_the_tightest_leaf_that_holds_them),
 		cmocka_unit_test(switches_are_placed_and_bounded),
 		cmocka_unit_test(untouched_leafs_stay_whole_when_cost_ties),
+		cmocka_unit_test(equal_times_are_decided_by_the_links_crossed),
 		cmocka_unit_test(tensor_groups_stay_inside_nodes),
 		cmocka_unit_test(the_answer_carries_cost_bound_and_reasons),
 		cmocka_unit_test(required_nodes_are_used),
