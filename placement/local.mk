@@ -20,6 +20,7 @@ libweft_placement_la_SOURCES = \
 	%D%/ground.h \
 	%D%/job.c \
 	%D%/occupancy.c \
+	%D%/occupancy_parts.h \
 	%D%/order.c \
 	%D%/order.h \
 	%D%/perimeter.c \
@@ -34,6 +35,7 @@ libweft_placement_la_SOURCES = \
 	%D%/ranking.h \
 	%D%/reason.c \
 	%D%/reason.h \
+	%D%/running.c \
 	%D%/search.c \
 	%D%/search.h \
 	%D%/sites.c \
@@ -51,6 +53,7 @@ weft_placement_headers = \
 	%D%/occupancy.h \
 	%D%/place.h \
 	%D%/placement.h \
+	%D%/running.h \
 	# End of weft_placement_headers
 
 # The library that others link: the three layers in one.

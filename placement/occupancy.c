@@ -2,9 +2,9 @@
 /* occupancy.c - which GPUs of a fabric are free */
 #include "placement/occupancy.h"
 
-#include "topology/bitset.h"
+#include "placement/occupancy_parts.h"
+#include "placement/running.h"
 #include "topology/hostlist.h"
-#include "topology/yaml.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -112,11 +112,12 @@ syntax:
 			 text);
 }
 
-/* Marks the GPUs of `mask` busy on every node of `hosts`; all: whole nodes. */
-static int take_hosts(struct weft_occupancy *o, const char *hosts, bool all,
-		      uint64_t mask, struct weft_error *err)
+/* Visits every node of `hosts` with the GPUs of `mask`; all: with all it has.
+ */
+static int visit_hosts(const struct weft_fabric *f, const char *hosts, bool all,
+		       uint64_t mask, const struct occupancy_visitor *v,
+		       struct weft_error *err)
 {
-	const struct weft_fabric *f = o->fabric;
 	struct weft_hostlist list = {0};
 	uint32_t node;
 	int rc = -1;
@@ -124,22 +125,43 @@ static int take_hosts(struct weft_occupancy *o, const char *hosts, bool all,
 	if (weft_hostlist_decode(hosts, f->n_nodes, &list, err))
 		goto out;
 	for (uint32_t i = 0; i < list.n; i++) {
+		uint64_t has;
+
 		node = weft_fabric_find(f, list.names[i], err);
 		if (node == WEFT_NONE)
 			goto out;
-		if (!all && mask & ~weft_mask_first(f->nodes[node].n_gpus)) {
+		has = weft_mask_first(f->nodes[node].n_gpus);
+		if (!all && mask & ~has) {
 			weft_fail(err, WEFT_EINVAL,
 				  "node %s has GPUs 0-%u, not GPU %u",
 				  list.names[i], f->nodes[node].n_gpus - 1,
 				  63 - (uint32_t)__builtin_clzll(mask));
 			goto out;
 		}
-		weft_occupancy_take(o, node, all ? UINT64_MAX : mask);
+		if (v->visit(v->context, node, all ? has : mask, err))
+			goto out;
 	}
 	rc = 0;
 out:
 	weft_hostlist_free(&list);
 	return rc;
+}
+
+static int take(void *occupancy, uint32_t node, uint64_t mask,
+		struct weft_error *err)
+{
+	(void)err;
+	weft_occupancy_take(occupancy, node, mask);
+	return 0;
+}
+
+/* Marks them busy. */
+static int take_hosts(struct weft_occupancy *o, const char *hosts, bool all,
+		      uint64_t mask, struct weft_error *err)
+{
+	const struct occupancy_visitor taker = {take, o};
+
+	return visit_hosts(o->fabric, hosts, all, mask, &taker, err);
 }
 
 /* First `stop` in p outside brackets, or the end of the text. */
@@ -184,8 +206,9 @@ static char *next_item(char **rest, char **gpus)
 	return item;
 }
 
-int weft_occupancy_busy(struct weft_occupancy *o, const char *text,
-			struct weft_error *err)
+int occupancy_visit(const struct weft_fabric *f, const char *text,
+		    const struct occupancy_visitor *visitor,
+		    struct weft_error *err)
 {
 	struct weft_error local = {0};
 	char *copy = weft_strdup(text, err);
@@ -199,7 +222,7 @@ int weft_occupancy_busy(struct weft_occupancy *o, const char *text,
 		item = next_item(&rest, &gpus);
 		if (gpus && parse_gpus(gpus, &mask, &local))
 			goto out;
-		if (take_hosts(o, item, !gpus, mask, &local))
+		if (visit_hosts(f, item, !gpus, mask, visitor, &local))
 			goto out;
 	}
 	rc = 0;
@@ -212,6 +235,14 @@ out:
 	}
 	free(copy);
 	return rc;
+}
+
+int weft_occupancy_busy(struct weft_occupancy *o, const char *text,
+			struct weft_error *err)
+{
+	const struct occupancy_visitor taker = {take, o};
+
+	return occupancy_visit(o->fabric, text, &taker, err);
 }
 
 /* One entry of "busy:": HOSTS: all | GPU list | list of GPU indices. */
@@ -277,10 +308,10 @@ static int load_down(struct weft_occupancy *o, const struct weft_yaml *doc,
 	return 0;
 }
 
-static int load_document(struct weft_occupancy *o, const struct weft_yaml *doc,
-			 struct weft_error *err)
+int occupancy_read(struct weft_occupancy *o, const struct weft_yaml *doc,
+		   struct weft_error *err)
 {
-	static const char *const keys[] = {"weft", "busy", "down"};
+	static const char *const keys[] = {"weft", "busy", "down", "jobs"};
 	const struct weft_yaml_node *root = doc->root, *weft, *busy;
 
 	if (weft_yaml_expect(doc, root, WEFT_YAML_MAP, "the state file", err))
@@ -294,7 +325,7 @@ static int load_document(struct weft_occupancy *o, const struct weft_yaml *doc,
 		return weft_yaml_fail(doc, weft, err,
 				      "expected \"state/1\", the format of "
 				      "this file");
-	if (weft_yaml_known_keys(doc, root, keys, 3, "the state file", err))
+	if (weft_yaml_known_keys(doc, root, keys, 4, "the state file", err))
 		return -1;
 	busy = weft_yaml_find(root, "busy");
 	if (busy && !(busy->kind == WEFT_YAML_SCALAR && !*busy->text)) {
@@ -311,12 +342,5 @@ static int load_document(struct weft_occupancy *o, const struct weft_yaml *doc,
 int weft_occupancy_load(struct weft_occupancy *o, const char *path,
 			struct weft_error *err)
 {
-	struct weft_yaml doc;
-	int rc;
-
-	if (weft_yaml_load(path, &doc, err))
-		return -1;
-	rc = load_document(o, &doc, err);
-	weft_yaml_free(&doc);
-	return rc;
+	return weft_running_load(o, path, NULL, err);
 }

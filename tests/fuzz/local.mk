@@ -9,6 +9,7 @@ fuzzers = \
 	nccl_log \
 	matrix \
 	spec \
+	state \
 	trace \
 	# End of fuzzers
 
@@ -19,6 +20,7 @@ unit_tests += \
 	%D%/nccl_log \
 	%D%/matrix \
 	%D%/spec \
+	%D%/state \
 	%D%/trace \
 	# End of unit_tests
 
@@ -29,6 +31,7 @@ tests_fuzz_hostlist_SOURCES = %D%/fuzz_hostlist.c $(fuzz_replay)
 tests_fuzz_nccl_log_SOURCES = %D%/fuzz_nccl_log.c $(fuzz_replay)
 tests_fuzz_matrix_SOURCES = %D%/fuzz_matrix.c $(fuzz_replay)
 tests_fuzz_spec_SOURCES = %D%/fuzz_spec.c $(fuzz_replay)
+tests_fuzz_state_SOURCES = %D%/fuzz_state.c $(fuzz_replay)
 tests_fuzz_trace_SOURCES = %D%/fuzz_trace.c $(fuzz_replay)
 tests_fuzz_trace_LDADD = $(trace_libs)
 
@@ -53,6 +56,7 @@ fuzz:
 	sources=; \
 	for file in $(libweft_topology_la_SOURCES) \
 			$(libweft_costmodel_la_SOURCES) \
+			$(libweft_placement_la_SOURCES) \
 			$(libweft_trace_la_SOURCES); do \
 		case $$file in *.c) sources="$$sources $(srcdir)/$$file";; esac; \
 	done; \

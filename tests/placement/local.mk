@@ -8,6 +8,7 @@ unit_tests += \
 	%D%/out_of_memory \
 	%D%/perimeter \
 	%D%/place \
+	%D%/running \
 	# End of unit_tests
 
 noinst_HEADERS += %D%/cases.h

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* running.h - the jobs that run already: where, what, and for how long yet */
+#ifndef WEFT_PLACEMENT_RUNNING_H
+#define WEFT_PLACEMENT_RUNNING_H
+
+#include "placement/job.h"
+#include "placement/occupancy.h"
+
+/* One job of "jobs:" in a state file, weft-state(5). */
+struct weft_running {
+	char *id;	    /* of one job only */
+	uint32_t n_gpus;    /* > 0 */
+	uint32_t *gpu;	    /* [n_gpus] rank r runs on gpu[r], in the order
+			     * written; no other job has it */
+	double remaining_s; /* until it ends; INFINITY: not said */
+	double step_s;	    /* measured seconds of a step; 0: not said */
+	bool known;	    /* job is what it computes, of n_gpus ranks */
+	struct weft_job job;
+};
+
+struct weft_running_list {
+	uint32_t n;
+	struct weft_running *jobs; /* [n] in the order written */
+};
+
+/* Reads a state file: marks in o what is taken, also by its jobs, and fills
+ * *list with them; NULL: only o, and what the jobs compute is not looked at.
+ * Free with weft_running_free in either case. */
+int weft_running_load(struct weft_occupancy *o, const char *path,
+		      struct weft_running_list *list, struct weft_error *err);
+/* The same from text; source names it in messages. */
+int weft_running_parse(struct weft_occupancy *o, const char *text, size_t size,
+		       const char *source, struct weft_running_list *list,
+		       struct weft_error *err);
+void weft_running_free(struct weft_running_list *list);
+
+#endif
