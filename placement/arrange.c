@@ -17,6 +17,18 @@ static uint64_t default_work(uint64_t n_ranks)
 	return work < 4000000 ? work : 4000000;
 }
 
+/* GPUs that the fullest node can give: what a run of ranks has on it. */
+static uint32_t usual_share(const struct supply *s)
+{
+	uint32_t most = 0;
+
+	if (s->job->gpus_per_node)
+		return s->job->gpus_per_node;
+	for (uint32_t i = 0; i < s->f->n_nodes; i++)
+		most = s->give[i] > most ? s->give[i] : most;
+	return most;
+}
+
 int arranger_build(struct supply *s, const struct weft_place_options *options,
 		   double target, struct arranger *a, struct weft_error *err)
 {
@@ -31,7 +43,9 @@ int arranger_build(struct supply *s, const struct weft_place_options *options,
 					     : default_work(s->job->n_gpus);
 	if (options->budget_s > 0)
 		a->effort.deadline_s = effort_clock_s() + options->budget_s;
-	return orders_build(s->job, &a->orders, err);
+	if (orders_build(s->job, &a->orders, err))
+		return -1;
+	return orders_tile(&a->orders, s->job, usual_share(s), err);
 }
 
 void arranger_free(struct arranger *a)

@@ -1,14 +1,23 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* order.c - rank orders worth trying: every nesting of the job's axes */
+/* order.c - rank orders worth trying: nestings and tilings of the job's axes */
 #include "placement/order.h"
 
+#include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Axes with more than one coordinate, fastest first. */
+#define MAX_TILED 2    /* orders that are tilings */
+#define MAX_TRIED 64   /* tilings of one size */
+#define SAME	  1e-9 /* sums of the same terms in another order */
+
+/* Axes with more than one coordinate, fastest first; a tiling has two parts of
+ * an axis, inside and outside of the tile. */
+#define NEST_MAX (2 * WEFT_MAX_AXES)
+
 struct nest {
 	uint32_t n;
-	uint32_t size[WEFT_MAX_AXES], stride[WEFT_MAX_AXES];
+	uint32_t size[NEST_MAX], stride[NEST_MAX];
 };
 
 /* A grid that does not number the ranks is taken as one axis. */
@@ -39,7 +48,7 @@ static struct nest natural_nest(const struct weft_grid *grid, uint32_t n_ranks)
 /* Counts through the nest like an odometer, its first axis fastest. */
 static void enumerate(const struct nest *nest, uint32_t n_ranks, uint32_t *rank)
 {
-	uint32_t at[WEFT_MAX_AXES] = {0}, r = 0;
+	uint32_t at[NEST_MAX] = {0}, r = 0;
 
 	for (uint32_t i = 0; i < n_ranks; i++) {
 		rank[i] = r;
@@ -106,8 +115,127 @@ int orders_build(const struct weft_job *job, struct orders *o,
 	do {
 		if (add_order(o, &nest, err))
 			return -1;
-	} while (o->n < ORDERS_MAX && next_nest(&nest));
+	} while (o->n < ORDERS_MAX - MAX_TILED && next_nest(&nest));
 	return 0;
+}
+
+/* Tilings of one size, as they are enumerated. */
+struct tiling {
+	struct orders *o;
+	const struct nest *natural;
+	uint32_t size;
+	uint32_t share[NEST_MAX]; /* of each axis, in the tile */
+	uint32_t n_tried;
+	uint32_t *rank, *group; /* [n_ranks] scratch */
+	double inside;		/* bytes that stay in runs, at best so far */
+	struct nest best;
+	bool found;
+};
+
+/* Bytes that stay inside runs of `size` ranks. */
+static double inside_runs(struct tiling *t, const uint32_t *rank)
+{
+	const struct graph *g = &t->o->ranks;
+	double sum = 0;
+
+	for (uint32_t i = 0; i < g->n; i++)
+		t->group[rank[i]] = i / t->size;
+	for (uint32_t v = 0; v < g->n; v++)
+		for (uint32_t e = g->row[v]; e < g->row[v + 1]; e++)
+			if (t->group[g->peer[e]] == t->group[v])
+				sum += g->weight[e];
+	return sum / 2;
+}
+
+/* Inner parts in natural order, then the outer ones. */
+static struct nest tiled_nest(const struct tiling *t)
+{
+	const struct nest *natural = t->natural;
+	struct nest nest = {0};
+
+	for (uint32_t a = 0; a < natural->n; a++) {
+		if (t->share[a] == 1)
+			continue;
+		nest.size[nest.n] = t->share[a];
+		nest.stride[nest.n++] = natural->stride[a];
+	}
+	for (uint32_t a = 0; a < natural->n; a++) {
+		if (t->share[a] == natural->size[a])
+			continue;
+		nest.size[nest.n] = natural->size[a] / t->share[a];
+		nest.stride[nest.n++] = natural->stride[a] * t->share[a];
+	}
+	return nest;
+}
+
+static void try_tiling(struct tiling *t)
+{
+	struct nest nest = tiled_nest(t);
+	double inside;
+
+	enumerate(&nest, t->o->n_ranks, t->rank);
+	inside = inside_runs(t, t->rank);
+	if (inside <= t->inside * (1 + SAME))
+		return;
+	t->inside = inside;
+	t->best = nest;
+	t->found = true;
+}
+
+/* Every way to make the tile of `left` more ranks from axes a, a + 1, ... */
+static void deal_tile(struct tiling *t, uint32_t a, uint32_t left)
+{
+	if (a == t->natural->n) {
+		if (left == 1 && t->n_tried++ < MAX_TRIED)
+			try_tiling(t);
+		return;
+	}
+	for (uint32_t share = 1; share <= left; share++) {
+		if (left % share || t->natural->size[a] % share)
+			continue;
+		t->share[a] = share;
+		deal_tile(t, a + 1, left / share);
+	}
+}
+
+/* The best tiling, and the same with its outer parts the other way round. */
+static int add_tiled(struct orders *o, const struct tiling *t,
+		     struct weft_error *err)
+{
+	struct nest nest = t->best;
+	uint32_t inner = 0, size = 1;
+
+	if (add_order(o, &nest, err))
+		return -1;
+	while (size < t->size)
+		size *= nest.size[inner++];
+	if (nest.n - inner < 2)
+		return 0;
+	for (uint32_t i = inner, j = nest.n - 1; i < j; i++, j--)
+		swap_axes(&nest, i, j);
+	return add_order(o, &nest, err);
+}
+
+int orders_tile(struct orders *o, const struct weft_job *job, uint32_t size,
+		struct weft_error *err)
+{
+	struct nest natural = natural_nest(&job->grid, job->n_gpus);
+	struct tiling t = {.o = o, .natural = &natural, .size = size};
+	int rc = -1;
+
+	if (size < 2 || size >= o->n_ranks || o->n_ranks % size ||
+	    natural.n < 2)
+		return 0;
+	t.rank = weft_calloc(o->n_ranks, 2 * sizeof(*t.rank), err);
+	if (!t.rank)
+		return -1;
+	t.group = t.rank + o->n_ranks;
+	for (uint32_t k = 0; k < o->n; k++)
+		t.inside = fmax(t.inside, inside_runs(&t, o->rank[k]));
+	deal_tile(&t, 0, size);
+	rc = t.found ? add_tiled(o, &t, err) : 0;
+	free(t.rank);
+	return rc;
 }
 
 static void free_blocks(struct orders *o)

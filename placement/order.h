@@ -13,7 +13,8 @@
 #define ORDERS_MAX 24
 
 /* rank[k][i]: the rank that comes i-th in order k.  Order 0 is that of the
- * ranks themselves, the others nest the job's axes in every other way. */
+ * ranks themselves, the others nest the job's axes in every other way; the last
+ * few cut them into tiles. */
 struct orders {
 	uint32_t n, n_ranks;
 	uint32_t *rank[ORDERS_MAX];
@@ -25,6 +26,11 @@ struct orders {
 /* Free with orders_free in either case. */
 int orders_build(const struct weft_job *job, struct orders *o,
 		 struct weft_error *err);
+/* Adds orders whose runs of `size` ranks are tiles: a part of several axes
+ * each, as 4 tensor ranks of 2 context ranks.  Only where they keep more bytes
+ * inside than any nesting does. */
+int orders_tile(struct orders *o, const struct weft_job *job, uint32_t size,
+		struct weft_error *err);
 void orders_free(struct orders *o);
 
 /* Cuts every order into runs of `block` ranks, for orders_cost. */

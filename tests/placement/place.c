@@ -170,6 +170,19 @@ static void equal_times_are_decided_by_the_links_crossed(void **state)
 	assert_close(hops[2], hops[3], 1e-9);
 }
 
+/* Where all axes are heavy, a node keeps most bytes inside as a tile of them.
+ */
+static void nodes_hold_tiles_of_several_axes(void **state)
+{
+	struct scene x;
+
+	(void)state;
+	scene_open(&x, two_pods, NULL, "gpus=128,tp=8,cp=4,metric=time");
+	scene_place(&x);
+	assert_true(x.p.gap < 0.03);
+	scene_close(&x);
+}
+
 static void tensor_groups_stay_inside_nodes(void **state)
 {
 	struct scene x;
@@ -570,6 +583,7 @@ int main(void)
 		cmocka_unit_test(switches_are_placed_and_bounded),
 		cmocka_unit_test(untouched_leafs_stay_whole_when_cost_ties),
 		cmocka_unit_test(equal_times_are_decided_by_the_links_crossed),
+		cmocka_unit_test(nodes_hold_tiles_of_several_axes),
 		cmocka_unit_test(tensor_groups_stay_inside_nodes),
 		cmocka_unit_test(the_answer_carries_cost_bound_and_reasons),
 		cmocka_unit_test(required_nodes_are_used),
