@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 bin_PROGRAMS += weft
 weft_SOURCES = \
+	%D%/arch.c \
+	%D%/arch.h \
 	%D%/calibration.c \
 	%D%/calibration.h \
 	%D%/clock.h \
@@ -15,6 +17,8 @@ weft_SOURCES = \
 	%D%/csv.h \
 	%D%/fit.c \
 	%D%/fit.h \
+	%D%/metis.c \
+	%D%/metis.h \
 	%D%/model.c \
 	%D%/model.h \
 	%D%/model_allreduce.c \
@@ -46,6 +50,8 @@ weft_SOURCES = \
 	%D%/report.h \
 	%D%/request.c \
 	%D%/request.h \
+	%D%/scan.c \
+	%D%/scan.h \
 	%D%/slurm_state.c \
 	%D%/slurm_state.h \
 	%D%/step_row.c \

@@ -66,11 +66,9 @@ static int allocate(struct sites *s, uint32_t n, struct weft_error *err)
 	return 0;
 }
 
-static void build_meets(const struct weft_fabric *f, struct sites *s)
+/* The other rows of meet from the first. */
+static void build_meets(struct sites *s)
 {
-	for (uint32_t i = 0; i + 1 < s->n; i++)
-		s->meet[0][i] =
-			(uint8_t)weft_fabric_meet(f, s->gpu[i], s->gpu[i + 1]);
 	for (uint32_t k = 1; (1u << k) < s->n; k++) {
 		const uint8_t *below = s->meet[k - 1];
 
@@ -118,8 +116,37 @@ int sites_build(const struct weft_fabric *f, const uint32_t *gpu, uint32_t n,
 				     ? weft_fabric_rail(f, gpu[i])
 				     : 0;
 	}
-	build_meets(f, s);
+	for (uint32_t i = 0; i + 1 < n; i++)
+		s->meet[0][i] =
+			(uint8_t)weft_fabric_meet(f, gpu[i], gpu[i + 1]);
+	build_meets(s);
 	build_distances(f, s, metric);
+	return 0;
+}
+
+int sites_from_tree(const struct sites_tree *tree, struct sites *s,
+		    struct weft_error *err)
+{
+	memset(s, 0, sizeof(*s));
+	s->n = tree->n;
+	if (allocate(s, tree->n, err))
+		return -1;
+	for (uint32_t i = 0; i < tree->n; i++) {
+		s->gpu[i] = i;
+		s->node[i] = tree->node[i];
+		s->rail[i] = tree->rail ? tree->rail[i] : 0;
+		if (i + 1 < tree->n)
+			s->meet[0][i] = tree->meet[i];
+	}
+	build_meets(s);
+	for (uint32_t level = 0; level < tree->n_levels; level++) {
+		double *distance = s->distance[level];
+
+		distance[0] = tree->distance[level];
+		distance[1] = distance[0] + (level ? tree->rail_distance : 0);
+	}
+	s->distance[tree->n_levels][0] = s->distance[tree->n_levels][1] =
+		INFINITY;
 	return 0;
 }
 

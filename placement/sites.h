@@ -34,6 +34,20 @@ int sites_build(const struct weft_fabric *f, const uint32_t *gpu, uint32_t n,
 		struct weft_error *err);
 void sites_free(struct sites *s);
 
+/* Any tree with distances, which is no fabric.  Sites are in tree order. */
+struct sites_tree {
+	uint32_t n, n_levels;	/* 2..WEFT_MAX_LEVELS */
+	const uint8_t *meet;	/* [n - 1] level at which i and i + 1 meet */
+	const uint32_t *node;	/* [n] level 0 */
+	const uint32_t *rail;	/* [n] index in the node; NULL: no rails */
+	const double *distance; /* [n_levels] not falling */
+	double rail_distance;	/* added between rails of two nodes */
+};
+
+/* gpu[] is the site itself.  Free with sites_free in either case. */
+int sites_from_tree(const struct sites_tree *tree, struct sites *s,
+		    struct weft_error *err);
+
 /* One number of a distance. */
 double sites_metric(const struct weft_distance *d, enum weft_metric metric);
 

@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 unit_tests += \
+	%D%/arch \
+	%D%/metis \
 	%D%/ranks \
 	%D%/report \
 	%D%/slurm_state \
 	# End of unit_tests
+scan_sources = cli/scan.c cli/scan.h
+tests_cli_arch_SOURCES = %D%/arch.c cli/arch.c cli/arch.h $(scan_sources)
+tests_cli_metis_SOURCES = %D%/metis.c cli/metis.c cli/metis.h $(scan_sources)
 tests_cli_ranks_SOURCES = %D%/ranks.c cli/ranks.c cli/ranks.h
 tests_cli_ranks_LDADD = $(LDADD) $(JANSSON_LIBS)
 tests_cli_report_SOURCES = \

@@ -3,33 +3,41 @@
 # is one, the dictionary NAME.dict.  "make check" replays the seeds with any
 # compiler; "make fuzz" searches for FUZZ_SECONDS each.
 fuzzers = \
+	arch \
 	fabric \
 	health \
 	hostlist \
 	nccl_log \
 	matrix \
+	metis \
 	spec \
 	state \
 	trace \
 	# End of fuzzers
 
 unit_tests += \
+	%D%/arch \
 	%D%/fabric \
 	%D%/health \
 	%D%/hostlist \
 	%D%/nccl_log \
 	%D%/matrix \
+	%D%/metis \
 	%D%/spec \
 	%D%/state \
 	%D%/trace \
 	# End of unit_tests
 
 fuzz_replay = %D%/replay.c
+tests_fuzz_arch_SOURCES = \
+	%D%/fuzz_arch.c cli/arch.c cli/arch.h $(scan_sources) $(fuzz_replay)
 tests_fuzz_fabric_SOURCES = %D%/fuzz_fabric.c $(fuzz_replay)
 tests_fuzz_health_SOURCES = %D%/fuzz_health.c $(fuzz_replay)
 tests_fuzz_hostlist_SOURCES = %D%/fuzz_hostlist.c $(fuzz_replay)
 tests_fuzz_nccl_log_SOURCES = %D%/fuzz_nccl_log.c $(fuzz_replay)
 tests_fuzz_matrix_SOURCES = %D%/fuzz_matrix.c $(fuzz_replay)
+tests_fuzz_metis_SOURCES = \
+	%D%/fuzz_metis.c cli/metis.c cli/metis.h $(scan_sources) $(fuzz_replay)
 tests_fuzz_spec_SOURCES = %D%/fuzz_spec.c $(fuzz_replay)
 tests_fuzz_state_SOURCES = %D%/fuzz_state.c $(fuzz_replay)
 tests_fuzz_trace_SOURCES = %D%/fuzz_trace.c $(fuzz_replay)
@@ -50,6 +58,13 @@ FUZZ_SECONDS = 300
 # Where other good inputs for NAME lie.
 fuzz_seeds_fabric = tests/fabrics/valid tests/fabrics/invalid contrib/fabrics
 
+# Readers of the command line's own files.
+fuzz_cli_sources = \
+	cli/arch.c \
+	cli/metis.c \
+	cli/scan.c \
+	# End of fuzz_cli_sources
+
 .PHONY: fuzz
 fuzz:
 	@set -e; \
@@ -57,7 +72,8 @@ fuzz:
 	for file in $(libweft_topology_la_SOURCES) \
 			$(libweft_costmodel_la_SOURCES) \
 			$(libweft_placement_la_SOURCES) \
-			$(libweft_trace_la_SOURCES); do \
+			$(libweft_trace_la_SOURCES) \
+			$(fuzz_cli_sources); do \
 		case $$file in *.c) sources="$$sources $(srcdir)/$$file";; esac; \
 	done; \
 	for name in $(fuzzers); do \
