@@ -11,6 +11,7 @@ libweft_placement_la_SOURCES = \
 	%D%/choice.h \
 	%D%/choice_around.c \
 	%D%/choice_flat.c \
+	%D%/defrag.c \
 	%D%/effort.c \
 	%D%/effort.h \
 	%D%/evaluation.c \
@@ -23,6 +24,7 @@ libweft_placement_la_SOURCES = \
 	%D%/occupancy_parts.h \
 	%D%/order.c \
 	%D%/order.h \
+	%D%/outlook.c \
 	%D%/perimeter.c \
 	%D%/perimeter.h \
 	%D%/place.c \
@@ -48,9 +50,11 @@ libweft_placement_la_SOURCES = \
 libweft_placement_la_LIBADD = libweft_costmodel.la
 
 weft_placement_headers = \
+	%D%/defrag.h \
 	%D%/evaluation.h \
 	%D%/job.h \
 	%D%/occupancy.h \
+	%D%/outlook.h \
 	%D%/place.h \
 	%D%/placement.h \
 	%D%/running.h \

@@ -52,6 +52,49 @@ void weft_occupancy_take(struct weft_occupancy *o, uint32_t node, uint64_t mask)
 		o->usable[node] = count;
 }
 
+void weft_occupancy_release(struct weft_occupancy *o, uint32_t node,
+			    uint64_t mask)
+{
+	uint32_t given = weft_mask_count(mask & ~o->free[node]);
+
+	o->free[node] |= mask;
+	o->usable[node] += given;
+}
+
+static int copy_array(void **to, const void *from, size_t n, size_t size,
+		      struct weft_error *err)
+{
+	*to = NULL;
+	if (!from)
+		return 0;
+	*to = weft_calloc(n, size, err);
+	if (!*to)
+		return -1;
+	memcpy(*to, from, n * size);
+	return 0;
+}
+
+int weft_occupancy_copy(const struct weft_occupancy *from,
+			struct weft_occupancy *to, struct weft_error *err)
+{
+	uint32_t n = from->fabric->n_nodes;
+	void *required = NULL, *weight = NULL;
+
+	if (weft_occupancy_build(from->fabric, to, err))
+		return -1;
+	memcpy(to->free, from->free, n * sizeof(*to->free));
+	memcpy(to->usable, from->usable, n * sizeof(*to->usable));
+	if (copy_array(&required, from->required, weft_bitset_words(n),
+		       sizeof(*from->required), err) ||
+	    copy_array(&weight, from->weight, n, sizeof(*from->weight), err)) {
+		free(required);
+		return -1;
+	}
+	to->required = required;
+	to->weight = weight;
+	return 0;
+}
+
 uint32_t weft_occupancy_usable(const struct weft_occupancy *o)
 {
 	uint32_t sum = 0;

@@ -24,9 +24,16 @@ int weft_occupancy_build(const struct weft_fabric *f, struct weft_occupancy *o,
 			 struct weft_error *err);
 void weft_occupancy_free(struct weft_occupancy *o);
 
+/* A copy of `from`; free with weft_occupancy_free in either case. */
+int weft_occupancy_copy(const struct weft_occupancy *from,
+			struct weft_occupancy *to, struct weft_error *err);
+
 /* Marks GPUs of a node busy (mask bit k = GPU k). */
 void weft_occupancy_take(struct weft_occupancy *o, uint32_t node,
 			 uint64_t mask);
+/* Marks them free and usable again. */
+void weft_occupancy_release(struct weft_occupancy *o, uint32_t node,
+			    uint64_t mask);
 
 /* Marks as busy what `text` names: a hostlist whose names may carry a GPU list:
  * "n[00-03],n07:0-3,5,n08:5".  Unknown nodes and GPUs are errors; err->column

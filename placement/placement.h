@@ -5,7 +5,7 @@
 
 #include "costmodel/cost.h"
 
-#define WEFT_MAX_REASONS 8
+#define WEFT_MAX_REASONS 16
 
 /* placed == false is an answer, not an error: `why` says what is missing. */
 struct weft_placement {

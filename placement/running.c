@@ -262,6 +262,21 @@ int weft_running_load(struct weft_occupancy *o, const char *path,
 	return rc;
 }
 
+void weft_running_release(const struct weft_running *job,
+			  struct weft_occupancy *o)
+{
+	const struct weft_fabric *f = o->fabric;
+
+	for (uint32_t i = 0; i < job->n_gpus; i++) {
+		uint32_t node = f->gpu_node[job->gpu[i]];
+
+		weft_occupancy_release(
+			o, node,
+			UINT64_C(1)
+				<< (job->gpu[i] - f->nodes[node].first_gpu));
+	}
+}
+
 void weft_running_free(struct weft_running_list *list)
 {
 	int saved = errno;

@@ -32,6 +32,9 @@ int weft_running_load(struct weft_occupancy *o, const char *path,
 int weft_running_parse(struct weft_occupancy *o, const char *text, size_t size,
 		       const char *source, struct weft_running_list *list,
 		       struct weft_error *err);
+/* Frees a running job's GPUs in o. */
+void weft_running_release(const struct weft_running *job,
+			  struct weft_occupancy *o);
 void weft_running_free(struct weft_running_list *list);
 
 #endif

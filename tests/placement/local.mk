@@ -6,6 +6,7 @@ unit_tests += \
 	%D%/occupancy \
 	%D%/optimum \
 	%D%/out_of_memory \
+	%D%/outlook \
 	%D%/perimeter \
 	%D%/place \
 	%D%/running \
