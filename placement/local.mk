@@ -11,15 +11,25 @@ libweft_placement_la_SOURCES = \
 	%D%/choice.h \
 	%D%/choice_around.c \
 	%D%/choice_flat.c \
+	%D%/climb.c \
+	%D%/climb.h \
+	%D%/collapse.c \
+	%D%/collapse.h \
 	%D%/defrag.c \
 	%D%/effort.c \
 	%D%/effort.h \
 	%D%/evaluation.c \
+	%D%/exchange.c \
+	%D%/exchange.h \
 	%D%/graph.c \
 	%D%/graph.h \
 	%D%/ground.c \
 	%D%/ground.h \
 	%D%/job.c \
+	%D%/mapping.c \
+	%D%/mapping.h \
+	%D%/multisection.c \
+	%D%/multisection.h \
 	%D%/occupancy.c \
 	%D%/occupancy_parts.h \
 	%D%/order.c \
@@ -40,12 +50,18 @@ libweft_placement_la_SOURCES = \
 	%D%/running.c \
 	%D%/search.c \
 	%D%/search.h \
+	%D%/seating.c \
+	%D%/seating.h \
 	%D%/sites.c \
 	%D%/sites.h \
 	%D%/spectrum.c \
 	%D%/spectrum.h \
+	%D%/split.c \
+	%D%/split.h \
 	%D%/supply.c \
 	%D%/supply.h \
+	%D%/tree.c \
+	%D%/tree.h \
 	# End of libweft_placement_la_SOURCES
 libweft_placement_la_LIBADD = libweft_costmodel.la
 
