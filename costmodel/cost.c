@@ -2,6 +2,7 @@
 /* cost.c - sum of d(i,j) * M(i,j), and the busiest link */
 #include "costmodel/cost.h"
 
+#include "costmodel/load.h"
 #include "topology/bitset.h"
 
 #include <math.h>
@@ -17,6 +18,7 @@ struct evaluation {
 	const struct weft_fabric *f;
 	const struct weft_traffic *t;
 	const uint32_t *where;
+	const struct weft_load *load; /* or NULL */
 	struct weft_cost_scratch *scratch;
 	struct sums sums;
 };
@@ -252,15 +254,28 @@ double weft_cost_uplink_rate(const struct weft_fabric *f, uint32_t domain)
 	       link->oversubscription;
 }
 
+/* Seconds of a domain's link for its share of the step. */
+static double link_s(const struct evaluation *e, uint32_t domain, bool up)
+{
+	const struct weft_cost_scratch *s = e->scratch;
+	double bytes = up ? s->up[domain] : s->down[domain];
+
+	if (e->load)
+		return bytes / weft_load_rate(e->load, domain, up);
+	return bytes / weft_cost_uplink_rate(e->f, domain);
+}
+
 static void busiest_domain(const struct evaluation *e, struct weft_cost *cost)
 {
 	const struct weft_cost_scratch *s = e->scratch;
 
 	for (uint32_t i = 0; i < s->n_touched; i++) {
 		uint32_t domain = s->touched[i];
-		bool up = s->up[domain] >= s->down[domain];
+		double up_s = link_s(e, domain, true);
+		double down_s = link_s(e, domain, false);
+		bool up = up_s >= down_s;
 		double bytes = up ? s->up[domain] : s->down[domain];
-		double time_s = bytes / weft_cost_uplink_rate(e->f, domain);
+		double time_s = up ? up_s : down_s;
 		uint32_t level = e->f->domains[domain].level;
 
 		if (time_s < cost->busiest.time_s)
@@ -303,6 +318,43 @@ static void busiest_nic(const struct evaluation *e, uint32_t rank,
 	cost->busiest.up = up;
 }
 
+/* All bytes of the step, summed by relation and on the links. */
+static int add_all(struct evaluation *e, struct weft_error *err)
+{
+	for (uint32_t rank = 0; rank < e->t->n_ranks; rank++) {
+		if (rank_add(e, rank, err))
+			return -1;
+	}
+	for (uint32_t k = 0; k < e->t->n_switches; k++) {
+		if (switch_add(e, k, err))
+			return -1;
+	}
+	return 0;
+}
+
+static int evaluate(struct evaluation *e, struct weft_cost *cost,
+		    struct weft_error *err)
+{
+	uint32_t n_marked = 0;
+	int rc = -1;
+
+	memset(cost, 0, sizeof(*cost));
+	cost->busiest.domain = WEFT_NONE;
+	cost->busiest.gpu = WEFT_NONE;
+	if (scratch_reserve(e->scratch, e->f, e->t->n_ranks, err))
+		return -1;
+	if (gpus_mark(e, &n_marked, err) || add_all(e, err))
+		goto out;
+	cost_sum(e, cost);
+	busiest_domain(e, cost);
+	for (uint32_t rank = 0; rank < e->t->n_ranks; rank++)
+		busiest_nic(e, rank, cost);
+	rc = 0;
+out:
+	scratch_clear(e, n_marked);
+	return rc;
+}
+
 int weft_cost(const struct weft_fabric *f, const struct weft_traffic *t,
 	      const uint32_t *where, struct weft_cost_scratch *scratch,
 	      struct weft_cost *cost, struct weft_error *err)
@@ -314,31 +366,48 @@ int weft_cost(const struct weft_fabric *f, const struct weft_traffic *t,
 		.where = where,
 		.scratch = scratch ? scratch : &own,
 	};
+	int rc = evaluate(&e, cost, err);
+
+	weft_cost_scratch_free(&own);
+	return rc;
+}
+
+int weft_cost_shared(const struct weft_load *load, const struct weft_traffic *t,
+		     const uint32_t *where, struct weft_cost_scratch *scratch,
+		     struct weft_cost *cost, struct weft_error *err)
+{
+	struct weft_cost_scratch own = {0};
+	struct evaluation e = {
+		.f = load->fabric,
+		.t = t,
+		.where = where,
+		.load = load,
+		.scratch = scratch ? scratch : &own,
+	};
+	int rc = evaluate(&e, cost, err);
+
+	weft_cost_scratch_free(&own);
+	return rc;
+}
+
+int weft_cost_links(const struct weft_fabric *f, const struct weft_traffic *t,
+		    const uint32_t *where, double *up, double *down,
+		    struct weft_error *err)
+{
+	struct weft_cost_scratch own = {0};
+	struct evaluation e = {.f = f, .t = t, .where = where, .scratch = &own};
 	uint32_t n_marked = 0;
 	int rc = -1;
 
-	memset(cost, 0, sizeof(*cost));
-	cost->busiest.domain = WEFT_NONE;
-	cost->busiest.gpu = WEFT_NONE;
-	if (scratch_reserve(e.scratch, f, t->n_ranks, err))
-		return -1;
-	if (gpus_mark(&e, &n_marked, err))
+	if (scratch_reserve(&own, f, t->n_ranks, err) ||
+	    gpus_mark(&e, &n_marked, err) || add_all(&e, err))
 		goto out;
-	for (uint32_t rank = 0; rank < t->n_ranks; rank++) {
-		if (rank_add(&e, rank, err))
-			goto out;
+	for (uint32_t i = 0; i < own.n_touched; i++) {
+		up[own.touched[i]] += own.up[own.touched[i]];
+		down[own.touched[i]] += own.down[own.touched[i]];
 	}
-	for (uint32_t k = 0; k < t->n_switches; k++) {
-		if (switch_add(&e, k, err))
-			goto out;
-	}
-	cost_sum(&e, cost);
-	busiest_domain(&e, cost);
-	for (uint32_t rank = 0; rank < t->n_ranks; rank++)
-		busiest_nic(&e, rank, cost);
 	rc = 0;
 out:
-	scratch_clear(&e, n_marked);
 	weft_cost_scratch_free(&own);
 	return rc;
 }

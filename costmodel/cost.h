@@ -6,6 +6,8 @@
 #include "costmodel/traffic.h"
 #include "topology/fabric.h"
 
+struct weft_load; /* load.h: what other jobs send over the links */
+
 /* Sums are over ordered pairs, per step, by metric:
  * [WEFT_HOPS] byte-hops, [WEFT_LATENCY] byte-seconds, [WEFT_TIME] seconds. */
 struct weft_cost {
@@ -22,7 +24,7 @@ struct weft_cost {
 	 * ones the outermost, then the lowest index; a NIC only when slower
 	 * than every domain's link. */
 	struct {
-		double time_s; /* bytes / capacity */
+		double time_s; /* bytes over what the job can have of it */
 		double bytes;
 		uint32_t level;	 /* level of the domain below the link */
 		uint32_t domain; /* index into fabric.domains; WEFT_NONE: no
@@ -56,6 +58,18 @@ void weft_cost_scratch_free(struct weft_cost_scratch *scratch);
 int weft_cost(const struct weft_fabric *f, const struct weft_traffic *t,
 	      const uint32_t *where, struct weft_cost_scratch *scratch,
 	      struct weft_cost *cost, struct weft_error *err);
+
+/* The same while other jobs use the links, too: the busiest link is the one
+ * that needs longest at the rate that they leave, and distances are as ever. */
+int weft_cost_shared(const struct weft_load *load, const struct weft_traffic *t,
+		     const uint32_t *where, struct weft_cost_scratch *scratch,
+		     struct weft_cost *cost, struct weft_error *err);
+
+/* Adds to up[d] and down[d] the bytes of a step on the link above each domain
+ * d of f.  t and where as above. */
+int weft_cost_links(const struct weft_fabric *f, const struct weft_traffic *t,
+		    const uint32_t *where, double *up, double *down,
+		    struct weft_error *err);
 
 /* Capacity of the link above a domain, bytes per second and direction: its
  * GPUs times the parent level's rate over the parent level's oversubscription.

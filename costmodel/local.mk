@@ -18,6 +18,7 @@ libweft_costmodel_la_SOURCES = \
 	%D%/gradsync.c \
 	%D%/health.c \
 	%D%/interconnect.c \
+	%D%/load.c \
 	%D%/matrix.c \
 	%D%/memory.c \
 	%D%/model.c \
@@ -68,6 +69,7 @@ weft_costmodel_headers = \
 	%D%/gradsync.h \
 	%D%/health.h \
 	%D%/interconnect.h \
+	%D%/load.h \
 	%D%/matrix.h \
 	%D%/memory.h \
 	%D%/model.h \

@@ -31,12 +31,13 @@ enum shape {
 struct measure {
 	const struct weft_fabric *f;
 	const uint32_t *where;
+	const struct weft_load *load;
 	const struct weft_grid *grid, *dense;
 	enum shape shape;
 	uint32_t pp; /* axis of the dense grid, or WEFT_MAX_AXES */
 	struct weft_span *stages;
 	/* scratch */
-	double *load;	   /* [n_domains] bytes out, per byte of a rank */
+	double *bytes;	   /* [n_domains] out, per byte of a rank */
 	uint32_t *members; /* [n_domains] of the group at hand; zero between */
 	uint32_t *ranks;   /* [n_ranks] */
 	uint32_t n;	   /* ranks of the group at hand */
@@ -75,6 +76,16 @@ static uint32_t stage_of(const struct measure *m, uint32_t rank)
 	return weft_grid_coordinate(m->dense, rank, m->pp);
 }
 
+/* What can be had of the link above a domain: a group that sends out of it
+ * also receives as much. */
+static double link_rate(const struct measure *m, uint32_t domain)
+{
+	if (!m->load)
+		return weft_cost_uplink_rate(m->f, domain);
+	return fmin(weft_load_rate(m->load, domain, true),
+		    weft_load_rate(m->load, domain, false));
+}
+
 /* Bytes that a group sends out of a domain with k of its n ranks, per byte that
  * one rank sends. */
 static double leaving(const struct measure *m, uint32_t k)
@@ -106,7 +117,7 @@ static void group_load(const struct measure *m)
 			uint32_t domain = m->f->gpu_domain[level][gpu];
 
 			/* once a domain: the first rank zeroes the count */
-			m->load[domain] += leaving(m, m->members[domain]);
+			m->bytes[domain] += leaving(m, m->members[domain]);
 			m->members[domain] = 0;
 		}
 	}
@@ -142,7 +153,7 @@ static uint32_t level_measure(const struct measure *m, uint32_t level,
 			continue;
 		own = leaving(m, k) / k /
 		      f->levels[level + 1].link.rate_bytes_per_s;
-		shared = m->load[domain] / weft_cost_uplink_rate(f, domain);
+		shared = m->bytes[domain] / link_rate(m, domain);
 		span->s_per_byte = fmax(span->s_per_byte, fmax(own, shared));
 		span->s_per_byte_alone = fmax(span->s_per_byte_alone, own * k);
 	}
@@ -217,7 +228,7 @@ static int sends_load(const struct measure *m, struct weft_error *err)
 		if (meet >= m->f->n_levels)
 			return unconnected(m, err);
 		for (uint32_t level = 0; level < meet; level++)
-			m->load[m->f->gpu_domain[level][a]] += 1;
+			m->bytes[m->f->gpu_domain[level][a]] += 1;
 	}
 	return 0;
 }
@@ -241,8 +252,7 @@ static void sends_measure(const struct measure *m)
 
 			span.s_per_byte =
 				fmax(span.s_per_byte,
-				     m->load[domain] /
-					     weft_cost_uplink_rate(f, domain));
+				     m->bytes[domain] / link_rate(m, domain));
 		}
 		stage_keep(&m->stages[stage_of(m, m->ranks[i])], &span);
 	}
@@ -267,7 +277,7 @@ static int kind_measure(struct measure *m, const struct weft_call *call,
 	uint32_t size = weft_grid_group(m->grid, call->group, 0, m->ranks, err);
 	uint32_t n_groups = size ? m->grid->n_ranks / size : 0;
 
-	memset(m->load, 0, m->f->n_domains * sizeof(*m->load));
+	memset(m->bytes, 0, m->f->n_domains * sizeof(*m->bytes));
 	for (uint32_t i = 0; i < n_groups; i++) {
 		if (group_read(m, call, i, err) ||
 		    (sends && sends_load(m, err)))
@@ -330,13 +340,14 @@ static int kinds_measure(struct weft_spans *spans, struct measure *m,
 
 int weft_spans_build(const struct weft_fabric *f,
 		     const struct weft_schedule *schedule,
-		     const uint32_t *where, struct weft_spans *spans,
-		     struct weft_error *err)
+		     const uint32_t *where, const struct weft_load *load,
+		     struct weft_spans *spans, struct weft_error *err)
 {
 	uint32_t pp = weft_grid_axis(&schedule->dense, "pp");
 	struct measure m = {
 		.f = f,
 		.where = where,
+		.load = load,
 		.dense = &schedule->dense,
 		.pp = pp,
 	};
@@ -348,12 +359,12 @@ int weft_spans_build(const struct weft_fabric *f,
 		.where = where,
 		.n_stages = pp == WEFT_MAX_AXES ? 1 : schedule->dense.size[pp],
 	};
-	m.load = weft_calloc(f->n_domains, sizeof(*m.load), err);
+	m.bytes = weft_calloc(f->n_domains, sizeof(*m.bytes), err);
 	m.members = weft_calloc(f->n_domains, sizeof(*m.members), err);
 	m.ranks = weft_calloc(schedule->dense.n_ranks, sizeof(*m.ranks), err);
-	if (m.load && m.members && m.ranks && kinds_number(spans, err) == 0)
+	if (m.bytes && m.members && m.ranks && kinds_number(spans, err) == 0)
 		rc = kinds_measure(spans, &m, err);
-	free(m.load);
+	free(m.bytes);
 	free(m.members);
 	free(m.ranks);
 	return rc;

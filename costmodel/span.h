@@ -8,6 +8,7 @@
 #ifndef WEFT_COSTMODEL_SPAN_H
 #define WEFT_COSTMODEL_SPAN_H
 
+#include "costmodel/load.h"
 #include "costmodel/schedule.h"
 #include "topology/fabric.h"
 
@@ -32,13 +33,14 @@ struct weft_spans {
 };
 
 /* Measures every kind of group that the schedule has: ranks of the dense grid
- * run on where[rank], distinct and connected GPUs of f.  Keeps f, schedule and
- * where.  Free with weft_spans_free in either case.
- * O(kinds of group * ranks * depth). */
+ * run on where[rank], distinct and connected GPUs of f, on links that they
+ * share with the jobs of `load` (NULL: alone).  Keeps f, schedule and where.
+ * Free with weft_spans_free in either case. O(kinds of group * ranks * depth).
+ */
 int weft_spans_build(const struct weft_fabric *f,
 		     const struct weft_schedule *schedule,
-		     const uint32_t *where, struct weft_spans *spans,
-		     struct weft_error *err);
+		     const uint32_t *where, const struct weft_load *load,
+		     struct weft_spans *spans, struct weft_error *err);
 void weft_spans_free(struct weft_spans *spans);
 
 /* Seconds of one call, number `call` of the schedule, in a stage.  By size, an

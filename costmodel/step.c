@@ -557,8 +557,8 @@ static int stages_time(struct build *b, const struct weft_step_job *job,
 		       struct weft_step *step, struct weft_error *err)
 {
 	if (compute_prepare(b, err) ||
-	    weft_spans_build(job->fabric, b->schedule, job->where, &b->spans,
-			     err))
+	    weft_spans_build(job->fabric, b->schedule, job->where, job->load,
+			     &b->spans, err))
 		return -1;
 	b->spans.algorithm = b->spec->algorithm;
 	for (uint32_t p = 0; p < b->spec->pp; p++) {

@@ -10,6 +10,7 @@
 #define WEFT_COSTMODEL_STEP_H
 
 #include "costmodel/compute.h"
+#include "costmodel/load.h"
 #include "costmodel/schedule.h"
 #include "topology/fabric.h"
 
@@ -69,6 +70,7 @@ struct weft_step_job {
 	const uint32_t *where;		      /* [spec->gpus] */
 	const struct weft_schedule *schedule; /* of spec and model; NULL: it is
 					       * built for this step alone */
+	const struct weft_load *load; /* of other jobs on the links; or NULL */
 };
 
 int weft_step(const struct weft_step_job *job,

@@ -153,12 +153,11 @@ out:
 	return rc;
 }
 
-int arrange_choice(struct arranger *a, const struct arrangement *from,
-		   uint32_t turns, uint32_t *where, struct weft_error *err)
+int arrange_plain(const struct arranger *a, const struct arrangement *from,
+		  uint32_t *where, struct weft_error *err)
 {
 	uint32_t n = a->job->n_gpus;
 	uint32_t *gpus = weft_calloc(n, sizeof(*gpus), err);
-	struct effort part = a->effort;
 
 	if (!gpus)
 		return -1;
@@ -166,6 +165,16 @@ int arrange_choice(struct arranger *a, const struct arrangement *from,
 	for (uint32_t i = 0; i < n; i++)
 		where[a->orders.rank[from->order][i]] = gpus[i];
 	free(gpus);
+	return 0;
+}
+
+int arrange_choice(struct arranger *a, const struct arrangement *from,
+		   uint32_t turns, uint32_t *where, struct weft_error *err)
+{
+	struct effort part = a->effort;
+
+	if (arrange_plain(a, from, where, err))
+		return -1;
 	if (from->cost <= a->target * (1 + RANKING_SAME) ||
 	    effort_spent(&a->effort))
 		return 0;

@@ -41,6 +41,10 @@ struct arrangement {
 	double cost;
 };
 
+/* That order as it is: where[r] for each rank. */
+int arrange_plain(const struct arranger *a, const struct arrangement *from,
+		  uint32_t *where, struct weft_error *err);
+
 /* The best arrangement found: where[r] for each rank.  May leave the choice for
  * other free GPUs nearby that cost less, within the job's limits.  Spends one
  * of `turns` parts of what is left of the effort. */

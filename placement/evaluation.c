@@ -15,6 +15,7 @@ static int step_predict(const struct weft_fabric *f, const struct weft_job *job,
 		.spec = &job->spec,
 		.model = &job->model,
 		.where = where,
+		.load = evaluation->load,
 	};
 	struct weft_step_options options = {.gpu = evaluation->gpu};
 
@@ -36,10 +37,17 @@ int weft_evaluate(const struct weft_fabric *f, const struct weft_job *job,
 		  struct weft_evaluation *evaluation, struct weft_error *err)
 {
 	struct weft_error why = {0};
+	int rc;
 
 	evaluation->timed = false;
 	evaluation->why[0] = '\0';
-	if (weft_cost(f, &job->traffic, where, scratch, &evaluation->cost, err))
+	if (evaluation->load)
+		rc = weft_cost_shared(evaluation->load, &job->traffic, where,
+				      scratch, &evaluation->cost, err);
+	else
+		rc = weft_cost(f, &job->traffic, where, scratch,
+			       &evaluation->cost, err);
+	if (rc)
 		return -1;
 	evaluation->timed = step_predict(f, job, where, evaluation, &why) == 0;
 	if (!evaluation->timed)

@@ -14,6 +14,8 @@ struct weft_evaluation {
 	/* The kind of GPU that the step is for: set it before, or leave it NULL
 	 * for that of the fabric's profile. */
 	const struct weft_gpu *gpu;
+	/* What other jobs send over the links; set it before, too, or NULL. */
+	const struct weft_load *load;
 	bool timed; /* step and gpu are there */
 	struct weft_step step;
 	char why[160]; /* why it is not timed */

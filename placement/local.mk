@@ -26,10 +26,12 @@ libweft_placement_la_SOURCES = \
 	%D%/ground.c \
 	%D%/ground.h \
 	%D%/job.c \
+	%D%/judge.c \
 	%D%/mapping.c \
 	%D%/mapping.h \
 	%D%/multisection.c \
 	%D%/multisection.h \
+	%D%/objective.c \
 	%D%/occupancy.c \
 	%D%/occupancy_parts.h \
 	%D%/order.c \
@@ -54,6 +56,7 @@ libweft_placement_la_SOURCES = \
 	%D%/seating.h \
 	%D%/sites.c \
 	%D%/sites.h \
+	%D%/slots.c \
 	%D%/spectrum.c \
 	%D%/spectrum.h \
 	%D%/split.c \
@@ -69,11 +72,14 @@ weft_placement_headers = \
 	%D%/defrag.h \
 	%D%/evaluation.h \
 	%D%/job.h \
+	%D%/judge.h \
+	%D%/objective.h \
 	%D%/occupancy.h \
 	%D%/outlook.h \
 	%D%/place.h \
 	%D%/placement.h \
 	%D%/running.h \
+	%D%/slots.h \
 	# End of weft_placement_headers
 
 # The library that others link: the three layers in one.

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* objective.h - what makes one placement better than another, as one number */
+/* objective.h - what makes one placement better than another, as one number
+ *
+ *	value = goal * (1 + fragmentation * share lost), smaller is better
+ */
 #ifndef WEFT_PLACEMENT_OBJECTIVE_H
 #define WEFT_PLACEMENT_OBJECTIVE_H
 
+#include "costmodel/gpu.h"
+#include "costmodel/load.h"
 #include "costmodel/spec.h"
 
 enum weft_goal {
@@ -13,17 +18,28 @@ enum weft_goal {
 };
 extern const char *const weft_goal_names[WEFT_N_GOALS];
 
-struct weft_load; /* load.h: what other jobs send over each link */
-
-/* value = goal * (1 + fragmentation * share lost), smaller is better.  The
- * share lost is how much of the value of the free slots the placement destroys
- * beyond what any placement of that size must: 0 to 1, see
- * weft_objective_slots. */
+/* The share lost, 0 to 1, is how much more of the free slots the placement
+ * destroys than any of that size must, slots.h.  So with fragmentation w, to
+ * destroy the most instead of the least possible is as bad as a goal 1 + w
+ * times as large. */
 struct weft_objective {
 	enum weft_goal goal;
 	enum weft_metric metric;      /* of WEFT_GOAL_COST */
 	double fragmentation;	      /* >= 0; 0: only between equals */
 	const struct weft_load *load; /* NULL: no other job's traffic */
+	/* whose step WEFT_GOAL_STEP is; NULL: of the fabric's profile */
+	const struct weft_gpu *gpu;
 };
+
+/* What a resolved spec asks for: its metric, and the busiest link with
+ * spread=balance. */
+struct weft_objective weft_objective_of_spec(const struct weft_spec *spec);
+
+/* True when only the cost counts. */
+bool weft_objective_is_cost(const struct weft_objective *objective);
+
+/* -1 with err when a field is out of range. */
+int weft_objective_check(const struct weft_objective *objective,
+			 struct weft_error *err);
 
 #endif

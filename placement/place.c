@@ -107,13 +107,13 @@ static int finish(const struct weft_fabric *f, struct weft_placement *p,
 	return 0;
 }
 
-/* Keeps the better of p and first-fit; *baseline is first-fit's cost or -1. */
+/* Keeps the better of p, whose ranking is *mine when it is placed, and
+ * first-fit; *baseline is first-fit's cost or -1. */
 static int compare_baseline(const struct supply *s, struct weft_placement *p,
-			    struct weft_cost_scratch *scratch, double *baseline,
+			    struct ranking *mine, double *baseline,
 			    struct weft_error *err)
 {
-	struct ranking mine, theirs;
-	struct weft_cost cost;
+	struct ranking theirs;
 	uint32_t *where = weft_calloc(s->job->n_gpus, sizeof(*where), err);
 	int rc;
 
@@ -123,16 +123,14 @@ static int compare_baseline(const struct supply *s, struct weft_placement *p,
 	rc = firstfit_find(s, where, err);
 	if (rc <= 0)
 		goto out;
-	if (weft_cost(s->f, &s->job->traffic, where, scratch, &cost, err) ||
-	    ranking_measure(s, where, &cost, &theirs, err) ||
-	    (p->placed && ranking_measure(s, p->where, &p->cost, &mine, err))) {
+	if (ranking_measure(s, where, &theirs, err)) {
 		rc = -1;
 		goto out;
 	}
-	*baseline = cost.total[p->metric];
-	if (!p->placed || ranking_compare(s->job, &theirs, &mine) < 0) {
+	*baseline = theirs.cost;
+	if (!p->placed || ranking_compare(&theirs, mine) < 0) {
 		memcpy(p->where, where, p->n_ranks * sizeof(*where));
-		p->cost = cost;
+		*mine = theirs;
 		p->placed = true;
 		p->method = "first-fit";
 	}
@@ -146,31 +144,25 @@ static int place_and_compare(struct supply *s,
 			     const struct weft_place_options *options,
 			     struct weft_placement *p, struct weft_error *err)
 {
-	struct weft_cost_scratch scratch = {0};
+	struct ranking ranking;
 	double baseline;
-	int rc = -1;
 
 	if (set_bound(s, p, err) || strategy->place(s, options, p, err))
 		return -1;
-	if (p->placed && weft_cost(s->f, &s->job->traffic, p->where, &scratch,
-				   &p->cost, err))
-		goto out;
-	if (compare_baseline(s, p, &scratch, &baseline, err))
-		goto out;
+	if ((p->placed && ranking_measure(s, p->where, &ranking, err)) ||
+	    compare_baseline(s, p, &ranking, &baseline, err))
+		return -1;
 	if (!p->placed) {
 		p->bound = 0;
 		weft_placement_explain(p, "no set of nodes with free GPUs "
 					  "meets all the limits on nodes");
-		rc = 0;
-		goto out;
+		return 0;
 	}
+	p->cost = ranking.measure.cost;
 	if (finish(s->f, p, err))
-		goto out;
+		return -1;
 	reason_placed(s, p, baseline);
-	rc = 0;
-out:
-	weft_cost_scratch_free(&scratch);
-	return rc;
+	return 0;
 }
 
 static void start(const struct weft_job *job, struct weft_placement *p)
@@ -181,19 +173,40 @@ static void start(const struct weft_job *job, struct weft_placement *p)
 	p->method = "none";
 }
 
+/* The spec's objective unless the options have one; *own is the job in the
+ * objective's metric. */
+static struct weft_objective
+choose_objective(const struct weft_job *job,
+		 const struct weft_place_options *options, struct weft_job *own)
+{
+	struct weft_objective objective = weft_objective_of_spec(&job->spec);
+
+	*own = *job;
+	if (options->objective)
+		objective = *options->objective;
+	if ((unsigned)objective.metric < WEFT_N_METRICS)
+		own->spec.metric = objective.metric;
+	return objective;
+}
+
 int weft_place(const struct weft_fabric *f, const struct weft_job *job,
 	       const struct weft_occupancy *o,
 	       const struct weft_place_options *options,
 	       struct weft_placement *p, struct weft_error *err)
 {
 	static const struct weft_place_options defaults = {0};
+	const struct weft_occupancy *slots_of;
 	const struct weft_strategy *strategy;
+	struct weft_objective objective;
+	struct weft_judge judge = {0};
+	struct weft_job own;
 	struct supply s = {0};
 	int rc = -1;
 
-	start(job, p);
 	if (!options)
 		options = &defaults;
+	objective = choose_objective(job, options, &own);
+	start(&own, p);
 	strategy = find_strategy(options, err);
 	if (!strategy)
 		return -1;
@@ -201,14 +214,18 @@ int weft_place(const struct weft_fabric *f, const struct weft_job *job,
 		return weft_fail(err, WEFT_EINVAL,
 				 "the job has %u GPUs but traffic of %u ranks",
 				 job->n_gpus, job->traffic.n_ranks);
-	if (supply_build(f, job, o, 1, 0, &s, err))
+	slots_of = objective.fragmentation > 0 ? o : NULL;
+	if (supply_build(f, &own, o, 1, 0, &s, err) ||
+	    weft_judge_build(f, &own, slots_of, &objective, &judge, err))
 		goto out;
+	s.judge = &judge;
 	p->method = strategy->name;
 	if (reason_impossible(&s, p))
 		rc = 0;
 	else
 		rc = place_and_compare(&s, strategy, options, p, err);
 out:
+	weft_judge_free(&judge);
 	supply_free(&s);
 	return rc;
 }

@@ -4,6 +4,7 @@
 #define WEFT_PLACEMENT_PLACE_H
 
 #include "placement/job.h"
+#include "placement/objective.h"
 #include "placement/occupancy.h"
 #include "placement/placement.h"
 
@@ -23,7 +24,10 @@ struct weft_place_options {
 	 * none */
 	const struct weft_strategy *strategy;
 	const volatile sig_atomic_t *stop; /* not 0: answer now; NULL: never */
-	uint32_t n_threads;		   /* 0 or 1: this one alone */
+	/* what makes a placement better; NULL: what the spec asks for,
+	 * weft_objective_of_spec */
+	const struct weft_objective *objective;
+	uint32_t n_threads; /* 0 or 1: this one alone */
 };
 
 struct supply; /* what nodes can give to the job; placement/'s own */
@@ -40,11 +44,13 @@ extern const struct weft_strategy weft_strategies[];
 extern const uint32_t weft_n_strategies;
 
 /* Places `job` on the usable GPUs of o.  Returns 0 also when no placement
- * exists (p->placed false); -1 only on bad options or out of memory.
+ * exists (p->placed false); -1 only on bad options, a step that is the goal and
+ * cannot be predicted, or out of memory.
  * Of what it finds and what "first-fit" finds, the better one: by prefer=
- * first, then by cost in p->metric (with spread=balance: by the busiest link
- * before that), then by the admin's weights and by how few untouched domains it
- * breaks.  Fills cost, bound, gap, method and why.  Free with
+ * first, then by the objective's value, by cost in p->metric, which is the
+ * objective's, by the busiest link, the admin's weights and by how few
+ * untouched domains it breaks.  Fills cost, bound, gap (both of the cost,
+ * whatever the goal is), method and why.  Free with
  * weft_placement_free in either case. */
 int weft_place(const struct weft_fabric *f, const struct weft_job *job,
 	       const struct weft_occupancy *o,

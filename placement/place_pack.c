@@ -5,7 +5,8 @@
  * 2. Each is priced with every nesting of the job's axes (order.c), on blocks
  *    of ranks as large as all its nodes' shares allow.
  * 3. The best few are improved by local search (arrange.c).
- * 4. ranking.c decides between them.
+ * 4. ranking.c decides between them; where more than the cost counts, between
+ *    the other sets, too.
  */
 #include "placement/place_pack.h"
 
@@ -24,9 +25,10 @@ struct pack {
 	struct supply *supply; /* of single GPUs */
 	struct candidates candidates;
 	struct arranger arranger;
-	struct weft_cost_scratch scratch;
 	struct ranking best;
-	double target;	 /* of costs with their ties: none is less */
+	/* of costs with their ties: the least of those so far that keep to
+	 * prefer=, < 0 if none does; and what none is less than */
+	double least, target;
 	uint32_t *where; /* [n_gpus] scratch */
 	struct weft_placement *p;
 	struct weft_error *err;
@@ -87,16 +89,16 @@ static int price(struct pack *pack)
 /* Keeps pack->where when it ranks before the best so far. */
 static int consider(struct pack *pack)
 {
-	struct weft_cost cost;
 	struct ranking ranking;
+	double cost;
 
-	if (weft_cost(pack->f, &pack->job->traffic, pack->where, &pack->scratch,
-		      &cost, pack->err) ||
-	    ranking_measure(pack->supply, pack->where, &cost, &ranking,
-			    pack->err))
+	if (ranking_measure(pack->supply, pack->where, &ranking, pack->err))
 		return -1;
-	if (pack->p->placed &&
-	    ranking_compare(pack->job, &ranking, &pack->best) >= 0)
+	cost = ranking.cost +
+	       sites_tie(pack->f, pack->job->spec.metric) * ranking.second;
+	if (ranking.prefers && (pack->least < 0 || cost < pack->least))
+		pack->least = cost;
+	if (pack->p->placed && ranking_compare(&ranking, &pack->best) >= 0)
 		return 0;
 	pack->best = ranking;
 	pack->p->placed = true;
@@ -105,22 +107,44 @@ static int consider(struct pack *pack)
 	return 0;
 }
 
-static double best_cost(const struct pack *pack)
-{
-	return pack->best.cost +
-	       sites_tie(pack->f, pack->job->spec.metric) * pack->best.second;
-}
-
-/* True when the best so far reaches the bound and candidate k would first have
- * to be improved to come near it. */
+/* True when the cheapest so far reaches the bound and candidate k would first
+ * have to be improved to come near it. */
 static bool is_beaten(const struct pack *pack, uint32_t k)
 {
 	double enough = pack->target * (1 + RANKING_SAME);
-	const struct weft_job *job = pack->job;
 
-	return pack->p->placed && job->spec.spread != WEFT_BALANCE &&
-	       (job->prefer_level == WEFT_NONE || pack->best.prefers) &&
-	       best_cost(pack) <= enough && pack->candidates.cost[k] > enough;
+	return pack->job->spec.spread != WEFT_BALANCE && pack->least >= 0 &&
+	       pack->least <= enough && pack->candidates.cost[k] > enough;
+}
+
+static struct arrangement arrangement_of(struct pack *pack, uint32_t k)
+{
+	struct candidates *c = &pack->candidates;
+
+	return (struct arrangement){&c->choice[k], c->nesting[k], c->cost[k]};
+}
+
+/* What is neither cheapest nor improved may yet have the best value.  The set
+ * that is looked at does not depend on the weight of fragmentation, so that a
+ * larger weight never loses more. */
+static int consider_all(struct pack *pack)
+{
+	struct candidates *c = &pack->candidates;
+
+	for (uint32_t i = 0; i < c->n_priced; i++) {
+		const struct arrangement plain =
+			arrangement_of(pack, c->order[i]);
+
+		if (i > 0 && effort_spent(&pack->arranger.effort))
+			return 0;
+		if (arrange_plain(&pack->arranger, &plain, pack->where,
+				  pack->err) ||
+		    consider(pack))
+			return -1;
+		effort_spend(&pack->arranger.effort,
+			     weft_judge_work(pack->supply->judge));
+	}
+	return 0;
 }
 
 static int decide(struct pack *pack)
@@ -131,8 +155,7 @@ static int decide(struct pack *pack)
 
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t k = c->order[i];
-		const struct arrangement start = {&c->choice[k], c->nesting[k],
-						  c->cost[k]};
+		const struct arrangement start = arrangement_of(pack, k);
 
 		if (is_beaten(pack, k))
 			continue;
@@ -141,7 +164,9 @@ static int decide(struct pack *pack)
 		    consider(pack))
 			return -1;
 	}
-	return 0;
+	return weft_objective_is_cost(&pack->supply->judge->objective)
+		       ? 0
+		       : consider_all(pack);
 }
 
 static int run(struct pack *pack, const struct weft_place_options *options)
@@ -167,15 +192,18 @@ static int run(struct pack *pack, const struct weft_place_options *options)
 int place_pack(struct supply *s, const struct weft_place_options *options,
 	       struct weft_placement *p, struct weft_error *err)
 {
-	struct pack pack = {
-		.f = s->f, .job = s->job, .supply = s, .p = p, .err = err};
+	struct pack pack = {.f = s->f,
+			    .job = s->job,
+			    .supply = s,
+			    .least = -1,
+			    .p = p,
+			    .err = err};
 	int rc = run(&pack, options);
 
 	p->n_ranks = s->job->n_gpus;
 	p->method = "pack";
 	candidates_free(&pack.candidates);
 	arranger_free(&pack.arranger);
-	weft_cost_scratch_free(&pack.scratch);
 	free(pack.where);
 	return rc;
 }

@@ -94,17 +94,19 @@ static int measure_shares(const struct supply *s, const uint32_t *where,
 }
 
 int ranking_measure(const struct supply *s, const uint32_t *where,
-		    const struct weft_cost *cost, struct ranking *r,
-		    struct weft_error *err)
+		    struct ranking *r, struct weft_error *err)
 {
 	const struct weft_fabric *f = s->f;
-	uint32_t d = tightest(s, where);
+	uint32_t d;
 
 	memset(r, 0, sizeof(*r));
+	/* first, because it also checks where[] */
+	if (weft_judge_measure(s->judge, where, &r->measure, err))
+		return -1;
+	d = tightest(s, where);
 	r->prefers = keeps_to_preferred(s, where);
-	r->cost = cost->total[s->job->spec.metric];
-	r->busiest_s = cost->busiest.time_s;
-	r->second = cost->total[sites_second(s->job->spec.metric)];
+	r->cost = r->measure.cost.total[s->job->spec.metric];
+	r->second = r->measure.cost.total[sites_second(s->job->spec.metric)];
 	r->lowest = where[0];
 	for (uint32_t i = 0; i < s->job->n_gpus; i++) {
 		if (s->o->weight)
@@ -137,19 +139,18 @@ static int compare_shares(const struct ranking *a, const struct ranking *b)
 	return order;
 }
 
-int ranking_compare(const struct weft_job *job, const struct ranking *a,
-		    const struct ranking *b)
+int ranking_compare(const struct ranking *a, const struct ranking *b)
 {
-	bool balance = job->spec.spread == WEFT_BALANCE;
-	int cost = compare_real(a->cost, b->cost);
-	int busiest = compare_real(a->busiest_s, b->busiest_s);
 	int order;
 
 	if (a->prefers != b->prefers)
 		return a->prefers ? -1 : 1;
-	order = balance ? busiest : cost;
+	order = compare_real(a->measure.value, b->measure.value);
 	if (!order)
-		order = balance ? cost : busiest;
+		order = compare_real(a->cost, b->cost);
+	if (!order)
+		order = compare_real(a->measure.cost.busiest.time_s,
+				     b->measure.cost.busiest.time_s);
 	if (!order)
 		order = compare_real(a->second, b->second);
 	if (!order)

@@ -6,7 +6,6 @@
 #ifndef WEFT_PLACEMENT_RANKING_H
 #define WEFT_PLACEMENT_RANKING_H
 
-#include "costmodel/cost.h"
 #include "placement/supply.h"
 
 /* Domains of a level that a placement uses, and the GPUs in the one that gives
@@ -19,13 +18,13 @@ struct shares {
  * another order. */
 #define RANKING_SAME 1e-9
 
-/* In the order in which they decide; smaller is better in all but the first.
- * With spread=balance busiest_s comes before cost. */
+/* In the order in which they decide; smaller is better in all but the first. */
 struct ranking {
-	bool prefers;	  /* keeps to prefer= */
-	double cost;	  /* sum of d * M in the job's metric */
-	double busiest_s; /* time of the busiest link */
-	double second;	  /* sum of d * M in the metric that decides ties */
+	bool prefers; /* keeps to prefer= */
+	/* its value, then the time of its busiest link after `cost` */
+	struct weft_measure measure;
+	double cost;   /* sum of d * M in the job's metric */
+	double second; /* sum of d * M in the metric that decides ties */
 	/* only with spread=balance; outermost decides first */
 	struct shares shares[WEFT_MAX_LEVELS];
 	uint64_t weight; /* admin's weights, summed over the GPUs */
@@ -35,13 +34,11 @@ struct ranking {
 	uint32_t lowest; /* GPU index */
 };
 
-/* s: any supply of the same job and occupancy. */
+/* s: any supply of the same job and occupancy that has a judge. */
 int ranking_measure(const struct supply *s, const uint32_t *where,
-		    const struct weft_cost *cost, struct ranking *r,
-		    struct weft_error *err);
+		    struct ranking *r, struct weft_error *err);
 
 /* < 0: a is better; 0: equal; > 0: b is better. */
-int ranking_compare(const struct weft_job *job, const struct ranking *a,
-		    const struct ranking *b);
+int ranking_compare(const struct ranking *a, const struct ranking *b);
 
 #endif

@@ -7,6 +7,7 @@
 #define WEFT_PLACEMENT_SUPPLY_H
 
 #include "placement/job.h"
+#include "placement/judge.h"
 #include "placement/occupancy.h"
 
 /* Domains are those of the fabric from node_level outwards; entries of the
@@ -19,20 +20,22 @@ struct supply {
 	const struct weft_fabric *f;
 	const struct weft_job *job;
 	const struct weft_occupancy *o;
-	uint32_t unit;		/* a node gives a multiple of this */
-	uint32_t *give;		/* [n_nodes] GPUs */
-	uint64_t *node_shape;	/* [n_nodes] */
-	uint32_t *cap;		/* [n_domains] sum of give */
-	uint32_t *n_givers;	/* [n_domains] nodes with give > 0 */
-	uint32_t *must;		/* [n_domains] required nodes inside */
-	uint32_t *n_untouched;	/* [n_domains] nodes without a busy GPU */
-	uint64_t *shape;	/* [n_domains] */
-	uint32_t *domain_order; /* [n_domains] children of d, best first, at
-				 * first_child once is_sorted[d] */
-	uint32_t *node_order;	/* [n_nodes] the same for nodes, at first_node
-				 */
-	bool *is_sorted;	/* [n_domains] */
-	uint8_t *seen;		/* [n_domains] zeros; scratch of callers */
+	struct weft_judge *judge; /* of job on o, set by who compares; or NULL
+				   */
+	uint32_t unit;		  /* a node gives a multiple of this */
+	uint32_t *give;		  /* [n_nodes] GPUs */
+	uint64_t *node_shape;	  /* [n_nodes] */
+	uint32_t *cap;		  /* [n_domains] sum of give */
+	uint32_t *n_givers;	  /* [n_domains] nodes with give > 0 */
+	uint32_t *must;		  /* [n_domains] required nodes inside */
+	uint32_t *n_untouched;	  /* [n_domains] nodes without a busy GPU */
+	uint64_t *shape;	  /* [n_domains] */
+	uint32_t *domain_order;	  /* [n_domains] children of d, best first, at
+				   * first_child once is_sorted[d] */
+	uint32_t *node_order;	  /* [n_nodes] the same for nodes, at first_node
+				   */
+	bool *is_sorted;	  /* [n_domains] */
+	uint8_t *seen;		  /* [n_domains] zeros; scratch of callers */
 	void *memory;
 };
 

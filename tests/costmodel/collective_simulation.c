@@ -151,7 +151,8 @@ static void job_open(const char *text, struct weft_fabric *f, uint64_t *seed,
 		job->where[r] = r;
 	if (seed)
 		where_random(seed, f, job->where, job->spec.gpus);
-	weft_spans_build(f, &job->schedule, job->where, &job->spans, &err);
+	weft_spans_build(f, &job->schedule, job->where, NULL, &job->spans,
+			 &err);
 	assert_no_error(&err);
 }
 

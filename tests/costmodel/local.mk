@@ -14,6 +14,7 @@ unit_tests += \
 	%D%/gpu \
 	%D%/gradsync \
 	%D%/health \
+	%D%/load \
 	%D%/matrix \
 	%D%/measured \
 	%D%/memory \

@@ -387,7 +387,7 @@ static void a_ring_between_nodes_takes_its_bytes_over_a_nic(void **state)
 
 	(void)state;
 	rates_scale(job.f, 1, 0);
-	weft_spans_build(job.f, &job.schedule, job.where, &spans, &err);
+	weft_spans_build(job.f, &job.schedule, job.where, NULL, &spans, &err);
 	assert_no_error(&err);
 	i = call_of(&job.schedule, WEFT_AXIS_DP, WEFT_REDUCE_SCATTER);
 	assert_close(weft_spans_call_s(&spans, i, 0),
@@ -414,7 +414,7 @@ static void a_ring_uses_all_the_nics_of_its_node(void **state)
 
 	(void)state;
 	rates_scale(job.f, 1, 0);
-	weft_spans_build(job.f, &job.schedule, job.where, &spans, &err);
+	weft_spans_build(job.f, &job.schedule, job.where, NULL, &spans, &err);
 	assert_no_error(&err);
 	i = call_of(&job.schedule, WEFT_AXIS_DP, WEFT_REDUCE_SCATTER);
 	nvlink = job.f->levels[0].link.rate_bytes_per_s;

@@ -10,6 +10,7 @@ unit_tests += \
 	%D%/perimeter \
 	%D%/place \
 	%D%/running \
+	%D%/slots \
 	# End of unit_tests
 
 noinst_HEADERS += %D%/cases.h

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* judge.c - the value of placements of one job, by one objective */
+#include "placement/judge.h"
+
+#include "costmodel/step.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* The step needs the kind of GPU, and the calls of the job's schedule, which
+ * are the same wherever it runs. */
+static int prepare_step(struct weft_judge *judge, struct weft_error *err)
+{
+	judge->gpu = judge->objective.gpu;
+	if (!judge->gpu)
+		judge->gpu = weft_gpu_of_profile(judge->f->profile);
+	if (!judge->gpu)
+		return weft_fail(err, WEFT_EINVAL,
+				 "the step cannot be the goal: the fabric does "
+				 "not say which GPUs it has");
+	if (judge->job->spec.traffic[0])
+		return weft_fail(err, WEFT_EINVAL,
+				 "the step cannot be the goal: measured "
+				 "traffic does not say what is computed");
+	return weft_schedule_build(&judge->job->spec, &judge->job->model,
+				   &judge->schedule, err);
+}
+
+int weft_judge_build(const struct weft_fabric *f, const struct weft_job *job,
+		     const struct weft_occupancy *o,
+		     const struct weft_objective *objective,
+		     struct weft_judge *judge, struct weft_error *err)
+{
+	memset(judge, 0, sizeof(*judge));
+	judge->f = f;
+	judge->job = job;
+	judge->objective = *objective;
+	if (weft_objective_check(objective, err))
+		return -1;
+	if (o && weft_slots_build(o, job->n_gpus, &judge->slots, err))
+		return -1;
+	return objective->goal == WEFT_GOAL_STEP ? prepare_step(judge, err) : 0;
+}
+
+void weft_judge_free(struct weft_judge *judge)
+{
+	int saved = errno;
+
+	if (judge) {
+		weft_slots_free(&judge->slots);
+		weft_schedule_free(&judge->schedule);
+		weft_cost_scratch_free(&judge->scratch);
+		memset(judge, 0, sizeof(*judge));
+	}
+	errno = saved;
+}
+
+static int measure_cost(struct weft_judge *judge, const uint32_t *where,
+			struct weft_cost *cost, struct weft_error *err)
+{
+	const struct weft_traffic *t = &judge->job->traffic;
+
+	if (judge->objective.load)
+		return weft_cost_shared(judge->objective.load, t, where,
+					&judge->scratch, cost, err);
+	return weft_cost(judge->f, t, where, &judge->scratch, cost, err);
+}
+
+static int measure_step(const struct weft_judge *judge, const uint32_t *where,
+			double *step_s, struct weft_error *err)
+{
+	const struct weft_step_job placed = {
+		.fabric = judge->f,
+		.spec = &judge->job->spec,
+		.model = &judge->job->model,
+		.where = where,
+		.schedule = &judge->schedule,
+		.load = judge->objective.load,
+	};
+	const struct weft_step_options options = {.gpu = judge->gpu};
+	struct weft_step step;
+
+	if (weft_step(&placed, &options, &step, err))
+		return -1;
+	*step_s = step.step_s;
+	return 0;
+}
+
+int weft_judge_measure(struct weft_judge *judge, const uint32_t *where,
+		       struct weft_measure *measure, struct weft_error *err)
+{
+	const struct weft_objective *objective = &judge->objective;
+
+	memset(measure, 0, sizeof(*measure));
+	if (measure_cost(judge, where, &measure->cost, err))
+		return -1;
+	measure->goal = measure->cost.total[objective->metric];
+	if (objective->goal == WEFT_GOAL_BUSIEST)
+		measure->goal = measure->cost.busiest.time_s;
+	if (objective->goal == WEFT_GOAL_STEP &&
+	    measure_step(judge, where, &measure->goal, err))
+		return -1;
+	if (judge->slots.fabric)
+		measure->share_lost = weft_slots_lost(&judge->slots, where);
+	measure->value = measure->goal *
+			 (1 + objective->fragmentation * measure->share_lost);
+	return 0;
+}
+
+/* A level of each edge and rank costs about half of a distance.  A step looks
+ * at every rank on every level for each kind of group of its calls, of which
+ * there are about ten, twice. */
+uint64_t weft_judge_work(const struct weft_judge *judge)
+{
+	const struct weft_traffic *t = &judge->job->traffic;
+	uint64_t levels = judge->f->n_levels;
+	uint64_t work = ((uint64_t)t->n_edges + t->n_ranks) * levels / 2;
+
+	if (judge->objective.goal == WEFT_GOAL_STEP)
+		work += 10 * (uint64_t)t->n_ranks * levels;
+	return work;
+}

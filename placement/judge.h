@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* judge.h - the value of placements of one job, by one objective */
+#ifndef WEFT_PLACEMENT_JUDGE_H
+#define WEFT_PLACEMENT_JUDGE_H
+
+#include "costmodel/cost.h"
+#include "costmodel/schedule.h"
+#include "placement/job.h"
+#include "placement/objective.h"
+#include "placement/slots.h"
+
+/* What is the same for all of them, and scratch: one thread at a time. */
+struct weft_judge {
+	const struct weft_fabric *f;
+	const struct weft_job *job;
+	struct weft_objective objective;
+	struct weft_slots slots;       /* empty without an occupancy */
+	struct weft_schedule schedule; /* only for the step */
+	const struct weft_gpu *gpu;    /* likewise */
+	struct weft_cost_scratch scratch;
+};
+
+struct weft_measure {
+	struct weft_cost cost; /* busiest: on the links as the load of other
+				* jobs leaves them */
+	double goal;	       /* the cost, or seconds */
+	double share_lost;     /* of free slots, slots.h; 0 if not looked at */
+	double value;	       /* goal * (1 + fragmentation * share_lost) */
+};
+
+/* o: what is free before the job comes; NULL: the share lost is not looked at.
+ * Keeps f, job and what the objective points at.  Fails where the goal is the
+ * step and the step of this job cannot be predicted.  Free with
+ * weft_judge_free in either case. */
+int weft_judge_build(const struct weft_fabric *f, const struct weft_job *job,
+		     const struct weft_occupancy *o,
+		     const struct weft_objective *objective,
+		     struct weft_judge *judge, struct weft_error *err);
+void weft_judge_free(struct weft_judge *judge);
+
+/* Measures where[r] for each rank r: distinct GPUs of f, connected where their
+ * ranks exchange bytes. */
+int weft_judge_measure(struct weft_judge *judge, const uint32_t *where,
+		       struct weft_measure *measure, struct weft_error *err);
+
+/* Distances looked up for it, about. */
+uint64_t weft_judge_work(const struct weft_judge *judge);
+
+#endif

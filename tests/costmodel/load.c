@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* load.c - what other jobs send over the links, and what is left of them */
+#include "costmodel/load.h"
+
+#include "costmodel/cost.h"
+#include "costmodel/step.h"
+#include "tests/lib/check.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Four nodes of two GPUs under two leafs of four GPUs; the leafs' uplinks are
+ * half as fast as what is below them. */
+static const char fabric_text[] =
+	"weft: fabric/1\nname: alpha\nprofile: dgx-h100-superpod\nnodes:\n  "
+	"n[0-3]: 2\n"
+	"levels:\n  leaf:\n    l0: n[0-1]\n    l1: n[2-3]\n  pod:\n"
+	"    p: l[0-1]\nlinks:\n  pod: {oversubscription: 2}\n";
+
+struct fixture {
+	struct weft_fabric *f;
+	struct weft_load load;
+	struct weft_traffic pair; /* rank 0 sends 8 GB to rank 1 */
+};
+
+static int setup(void **state)
+{
+	struct fixture *x = calloc(1, sizeof(*x));
+	struct weft_flow flow = {0, 1, WEFT_AXIS_DP, 8e9};
+
+	*state = x;
+	x->f = weft_fabric_parse(fabric_text, sizeof(fabric_text) - 1, "test",
+				 NULL);
+	return x->f && weft_load_build(x->f, &x->load, NULL) == 0 &&
+			       weft_traffic_from_flows(2, &flow, 1, &x->pair,
+						       NULL) == 0
+		       ? 0
+		       : -1;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *x = *state;
+
+	weft_traffic_free(&x->pair);
+	weft_load_free(&x->load);
+	weft_fabric_free(x->f);
+	free(x);
+	return 0;
+}
+
+static uint32_t leaf_of(const struct fixture *x, uint32_t gpu)
+{
+	return x->f->gpu_domain[weft_fabric_level(x->f, "leaf")][gpu];
+}
+
+static void a_job_loads_the_links_it_crosses(void **state)
+{
+	struct fixture *x = *state;
+	const uint32_t where[] = {0, 4};
+	struct weft_error err = {0};
+	uint32_t from = leaf_of(x, 0), to = leaf_of(x, 4);
+
+	weft_load_add(&x->load, &x->pair, where, 2, &err);
+	assert_no_error(&err);
+	assert_close(x->load.up[from], 4e9, 1e-12);
+	assert_close(x->load.down[from], 0, 0);
+	assert_close(x->load.down[to], 4e9, 1e-12);
+	assert_int_equal(x->load.n_jobs[from], 1);
+	assert_close(weft_load_rate(&x->load, from, true),
+		     weft_cost_uplink_rate(x->f, from) - 4e9, 1e-12);
+	assert_close(weft_load_rate(&x->load, from, false),
+		     weft_cost_uplink_rate(x->f, from), 1e-12);
+}
+
+static void full_links_are_shared_evenly(void **state)
+{
+	struct fixture *x = *state;
+	const uint32_t where[] = {0, 4}, besides[] = {1, 5};
+	uint32_t from = leaf_of(x, 0);
+	double capacity = weft_cost_uplink_rate(x->f, from);
+
+	assert_int_equal(weft_load_add(&x->load, &x->pair, where, 1e-3, NULL),
+			 0);
+	assert_close(weft_load_rate(&x->load, from, true), capacity / 2, 1e-12);
+	assert_int_equal(weft_load_add(&x->load, &x->pair, besides, 1e-3, NULL),
+			 0);
+	assert_close(weft_load_rate(&x->load, from, true), capacity / 3, 1e-12);
+}
+
+static void the_top_has_no_link(void **state)
+{
+	struct fixture *x = *state;
+	uint32_t top = x->f->levels[x->f->n_levels - 1].first_domain;
+
+	assert_true(isinf(weft_load_rate(&x->load, top, true)));
+}
+
+static void a_step_of_no_time_is_refused(void **state)
+{
+	struct fixture *x = *state;
+	const uint32_t where[] = {0, 4};
+	struct weft_error err = {0};
+
+	assert_int_equal(weft_load_add(&x->load, &x->pair, where, 0, &err), -1);
+	assert_error_says(&err, "a step of 0 s");
+}
+
+static void without_jobs_nothing_costs_more(void **state)
+{
+	struct fixture *x = *state;
+	const uint32_t where[] = {0, 4};
+	struct weft_cost alone, shared;
+
+	assert_int_equal(weft_cost(x->f, &x->pair, where, NULL, &alone, NULL),
+			 0);
+	assert_int_equal(weft_cost_shared(&x->load, &x->pair, where, NULL,
+					  &shared, NULL),
+			 0);
+	assert_memory_equal(&alone, &shared, sizeof(alone));
+}
+
+/* A link that looks idle to the job may be the busiest because of others. */
+static void the_busiest_link_is_the_one_with_the_least_left(void **state)
+{
+	struct fixture *x = *state;
+	const uint32_t other[] = {1, 6}, where[] = {0, 4};
+	struct weft_cost alone, shared;
+	uint32_t from = leaf_of(x, 0);
+	double rate;
+
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(
+			weft_load_add(&x->load, &x->pair, other, 0.05, NULL),
+			0);
+	assert_int_equal(weft_cost(x->f, &x->pair, where, NULL, &alone, NULL),
+			 0);
+	assert_int_equal(weft_cost_shared(&x->load, &x->pair, where, NULL,
+					  &shared, NULL),
+			 0);
+	rate = weft_load_rate(&x->load, from, true);
+	assert_true(rate < weft_cost_uplink_rate(x->f, from));
+	assert_int_equal(shared.busiest.level, weft_fabric_level(x->f, "leaf"));
+	assert_close(shared.busiest.time_s, 8e9 / rate, 1e-12);
+	assert_true(shared.busiest.time_s > alone.busiest.time_s);
+	assert_close(shared.total[WEFT_TIME], alone.total[WEFT_TIME], 0);
+}
+
+static double step_s(const struct fixture *x, const struct weft_load *load)
+{
+	static const uint32_t where[] = {0, 1, 4, 5};
+	struct weft_spec spec;
+	struct weft_model model;
+	const struct weft_step_job job = {
+		.fabric = x->f,
+		.spec = &spec,
+		.model = &model,
+		.where = where,
+		.load = load,
+	};
+	const struct weft_step_options options = {
+		.gpu = weft_gpu_of_profile(x->f->profile)};
+	struct weft_error err = {0};
+	struct weft_step step;
+
+	weft_spec_parse("tp=2,dp=2,model=llama3-8B", &spec, &err);
+	weft_spec_resolve(&spec, 4, &err);
+	weft_model_find(spec.model, &model, &err);
+	weft_step(&job, &options, &step, &err);
+	assert_no_error(&err);
+	return step.step_s;
+}
+
+static void steps_take_longer_beside_others(void **state)
+{
+	struct fixture *x = *state;
+	const uint32_t other[] = {2, 6};
+	double alone = step_s(x, NULL);
+
+	assert_close(step_s(x, &x->load), alone, 0);
+	assert_int_equal(weft_load_add(&x->load, &x->pair, other, 0.01, NULL),
+			 0);
+	assert_true(step_s(x, &x->load) > alone * 1.001);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(a_job_loads_the_links_it_crosses),
+		TEST(full_links_are_shared_evenly),
+		TEST(the_top_has_no_link),
+		TEST(a_step_of_no_time_is_refused),
+		TEST(without_jobs_nothing_costs_more),
+		TEST(the_busiest_link_is_the_one_with_the_least_left),
+		TEST(steps_take_longer_beside_others),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

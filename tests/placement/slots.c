@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* slots.c - the room that free GPUs are, and the share of it that is lost */
+#include "placement/slots.h"
+
+#include "tests/placement/cases.h"
+
+#include <stdlib.h>
+
+static const char fabric_text[] =
+	"weft: fabric/1\nname: alpha\nnodes:\n  n[0-3]: 4\n"
+	"levels:\n  leaf:\n    l0: n[0-1]\n    l1: n[2-3]\n";
+
+struct fixture {
+	struct weft_fabric *f;
+	struct weft_occupancy o;
+	struct weft_slots slots;
+};
+
+static int setup(void **state)
+{
+	struct fixture *x = calloc(1, sizeof(*x));
+
+	x->f = case_fabric(fabric_text);
+	*state = x;
+	return weft_occupancy_build(x->f, &x->o, NULL);
+}
+
+static int teardown(void **state)
+{
+	struct fixture *x = *state;
+
+	weft_slots_free(&x->slots);
+	weft_occupancy_free(&x->o);
+	weft_fabric_free(x->f);
+	free(x);
+	return 0;
+}
+
+static void build(struct fixture *x, uint32_t n_gpus)
+{
+	struct weft_error err = {0};
+
+	weft_slots_free(&x->slots);
+	weft_slots_build(&x->o, n_gpus, &x->slots, &err);
+	assert_no_error(&err);
+}
+
+static void slots_are_counted_by_size(void **state)
+{
+	static const struct {
+		uint32_t size, n;
+	} expected[] = {{2, 7}, {4, 3}, {8, 1}, {16, 0}};
+	struct fixture *x = *state;
+
+	weft_occupancy_take(&x->o, 3, 0x1);
+	build(x, 0);
+	assert_int_equal(x->slots.n_sizes, 4);
+	for (uint32_t i = 0; i < 4; i++) {
+		assert_int_equal(x->slots.sizes[i].size, expected[i].size);
+		assert_int_equal(x->slots.sizes[i].n, expected[i].n);
+	}
+}
+
+static void domains_of_odd_size_are_a_size_of_their_own(void **state)
+{
+	static const char text[] = "weft: fabric/1\nname: odd\nnodes:\n"
+				   "  n[0-2]: 6\n  m: 3\n";
+	struct weft_fabric *f = case_fabric(text);
+	struct weft_occupancy o = {0};
+	struct weft_slots slots = {0};
+
+	(void)state;
+	assert_int_equal(weft_occupancy_build(f, &o, NULL), 0);
+	assert_int_equal(weft_slots_build(&o, 0, &slots, NULL), 0);
+	assert_int_equal(slots.n_sizes, 6);
+	assert_int_equal(slots.sizes[2].size, 6);
+	assert_int_equal(slots.sizes[2].n, 3);
+	assert_int_equal(slots.sizes[5].size, 21);
+	weft_slots_free(&slots);
+	weft_occupancy_free(&o);
+	weft_fabric_free(f);
+}
+
+/* Four GPUs: a whole node costs the least that any four must; one GPU of each
+ * node costs the most of every size. */
+static void the_share_lost_goes_from_nothing_to_all(void **state)
+{
+	const uint32_t node[] = {0, 1, 2, 3}, spread[] = {0, 4, 8, 12};
+	const uint32_t halves[] = {0, 1, 4, 5};
+	struct fixture *x = *state;
+
+	build(x, 4);
+	assert_close(weft_slots_lost(&x->slots, node), 0, 0);
+	assert_close(weft_slots_lost(&x->slots, spread), 1, 1e-12);
+	/* sizes 2, 4 and 8; 16 is lost in any case: 0, 1/3 and 0 */
+	assert_close(weft_slots_lost(&x->slots, halves), 1.0 / 9, 1e-12);
+}
+
+static void what_is_left_over_costs_nothing(void **state)
+{
+	const uint32_t rest[] = {13, 14}, whole[] = {0, 1};
+	struct fixture *x = *state;
+
+	weft_occupancy_take(&x->o, 3, 0x9);
+	build(x, 2);
+	assert_true(weft_slots_lost(&x->slots, rest) <
+		    weft_slots_lost(&x->slots, whole));
+	assert_close(weft_slots_lost(&x->slots, rest), 0, 0);
+}
+
+/* Slots of a size lost when the free GPUs of `mask` are taken. */
+static uint32_t lost_of(const struct fixture *x, const uint32_t *gpus,
+			uint32_t mask, uint32_t n,
+			const struct weft_slot_size *z)
+{
+	const struct weft_level *level = &x->f->levels[z->level];
+	uint32_t lost = 0;
+
+	for (uint32_t i = 0; i < level->n_domains; i++) {
+		uint32_t d = level->first_domain + i;
+		uint32_t before = x->slots.n_free[d], taken = 0;
+
+		for (uint32_t k = 0; k < n; k++)
+			taken += (mask >> k & 1) &&
+				 x->f->gpu_domain[z->level][gpus[k]] == d;
+		lost += before / z->size - (before - taken) / z->size;
+	}
+	return lost;
+}
+
+static uint32_t free_gpus(const struct fixture *x, uint32_t *gpus)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < x->f->n_nodes; i++)
+		for (uint32_t k = 0; k < x->f->nodes[i].n_gpus; k++)
+			if (x->o.free[i] >> k & 1)
+				gpus[n++] = x->f->nodes[i].first_gpu + k;
+	return n;
+}
+
+/* Compares least and most with all ways to take k of the free GPUs. */
+static void check_bounds(struct fixture *x, uint32_t k)
+{
+	uint32_t gpus[16], n = free_gpus(x, gpus);
+
+	build(x, k);
+	for (uint32_t i = 0; i < x->slots.n_sizes; i++) {
+		const struct weft_slot_size *z = &x->slots.sizes[i];
+		uint32_t least = UINT32_MAX, most = 0;
+
+		for (uint32_t mask = 0; mask < 1u << n; mask++) {
+			uint32_t lost;
+
+			if (weft_mask_count(mask) != k)
+				continue;
+			lost = lost_of(x, gpus, mask, n, z);
+			least = lost < least ? lost : least;
+			most = lost > most ? lost : most;
+		}
+		if (least != UINT32_MAX) {
+			assert_int_equal(z->least, least);
+			assert_int_equal(z->most, most);
+		}
+	}
+}
+
+static void least_and_most_are_those_of_all_ways(void **state)
+{
+	uint64_t random = test_seed();
+
+	(void)state;
+	for (int round = 0; round < 40; round++) {
+		struct fixture x = {.f = case_fabric(fabric_text)};
+
+		assert_int_equal(weft_occupancy_build(x.f, &x.o, NULL), 0);
+		for (uint32_t i = 0; i < 4; i++)
+			weft_occupancy_take(&x.o, i,
+					    test_random_below(&random, 16));
+		/* few enough for all subsets */
+		weft_occupancy_take(&x.o, test_random_below(&random, 4), 0xf);
+		check_bounds(&x, 1 + test_random_below(&random, 6));
+		weft_slots_free(&x.slots);
+		weft_occupancy_free(&x.o);
+		weft_fabric_free(x.f);
+	}
+}
+
+static void one_more_gpu_never_gives_slots_back(void **state)
+{
+	struct fixture *x = *state;
+	uint64_t random = test_seed();
+
+	for (int round = 0; round < 200; round++) {
+		uint32_t gpus[16], n = free_gpus(x, gpus);
+		uint32_t mask = test_random_below(&random, 1u << n);
+		uint32_t more = mask | 1u << test_random_below(&random, n);
+
+		build(x, 4);
+		for (uint32_t i = 0; i < x->slots.n_sizes; i++)
+			assert_true(
+				lost_of(x, gpus, mask, n, &x->slots.sizes[i]) <=
+				lost_of(x, gpus, more, n, &x->slots.sizes[i]));
+	}
+}
+
+static void the_share_stays_within_nothing_and_all(void **state)
+{
+	uint64_t random = test_seed();
+
+	(void)state;
+	for (int round = 0; round < 100; round++) {
+		const struct case_shape shape = {2, 12, 8, true};
+		struct text t;
+		struct fixture x = {0};
+		uint32_t gpus[96], n, k;
+
+		case_random_fabric(&t, &random, &shape);
+		x.f = case_fabric(t.at);
+		case_random_occupancy(&x.o, x.f, &random, 30);
+		n = free_gpus(&x, gpus);
+		k = n ? 1 + test_random_below(&random, n) : 0;
+		for (uint32_t i = 0; i < k; i++) {
+			uint32_t j = i + test_random_below(&random, n - i);
+			uint32_t gpu = gpus[j];
+
+			gpus[j] = gpus[i];
+			gpus[i] = gpu;
+		}
+		build(&x, k);
+		if (k) {
+			double share = weft_slots_lost(&x.slots, gpus);
+
+			assert_true(share >= 0 && share <= 1);
+		}
+		weft_slots_free(&x.slots);
+		weft_occupancy_free(&x.o);
+		weft_fabric_free(x.f);
+	}
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(slots_are_counted_by_size),
+		TEST(domains_of_odd_size_are_a_size_of_their_own),
+		TEST(the_share_lost_goes_from_nothing_to_all),
+		TEST(what_is_left_over_costs_nothing),
+		TEST(least_and_most_are_those_of_all_ways),
+		TEST(one_more_gpu_never_gives_slots_back),
+		TEST(the_share_stays_within_nothing_and_all),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
