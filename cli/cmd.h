@@ -20,6 +20,7 @@ struct command {
 };
 
 int cmd_calibrate(int argc, char **argv);
+int cmd_defrag(int argc, char **argv);
 int cmd_fabric(int argc, char **argv);
 int cmd_model(int argc, char **argv);
 int cmd_plan(int argc, char **argv);

@@ -5,6 +5,7 @@
 #include "cli/option.h"
 #include "cli/report.h"
 #include "cli/request.h"
+#include "placement/outlook.h"
 #include "placement/place.h"
 
 #include <argp.h>
@@ -12,6 +13,9 @@
 #include <stdlib.h>
 
 enum { KEY_METHODS = 256, KEY_SEED, KEY_WORK, KEY_BUDGET };
+
+/* For what running jobs' ends would bring: a second opinion, not the answer. */
+#define OUTLOOK_BUDGET_S 2
 
 static const struct argp_option options[] = {
 	{"method", 'm', "NAME", 0, "how to search (default: pack)", 0},
@@ -66,10 +70,35 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
+/* What the jobs that run keep this one from; none are known without a state.
+ */
+static int look_out(const struct plan *plan, struct weft_placement *placement,
+		    struct weft_outlook *outlook, struct weft_error *err)
+{
+	const struct request *request = &plan->request;
+	const struct weft_outlook_request question = {
+		.f = request->fabric,
+		.job = &request->job,
+		.o = &request->occupancy,
+		.running = &request->running,
+		.options = &plan->options,
+		.now = placement,
+		.budget_s = OUTLOOK_BUDGET_S,
+	};
+
+	if (!request->running.n)
+		return 0;
+	if (weft_outlook(&question, outlook, err))
+		return -1;
+	weft_outlook_explain(&question, outlook, placement);
+	return 0;
+}
+
 static int answer(struct plan *plan, bool *placed, struct weft_error *err)
 {
 	struct request *request = &plan->request;
 	struct weft_placement placement = {0};
+	struct weft_outlook outlook = {0};
 	double start_s, elapsed_s;
 	int result = -1;
 
@@ -81,13 +110,17 @@ static int answer(struct plan *plan, bool *placed, struct weft_error *err)
 		goto out;
 	elapsed_s = clock_now_s() - start_s;
 	*placed = placement.placed;
+	if (look_out(plan, &placement, &outlook, err))
+		goto out;
 	result = 0;
 	if (request->json)
-		result = report_json("plan", request, &placement, elapsed_s,
-				     err);
+		result = report_json("plan", request, &placement,
+				     request->running.n ? &outlook : NULL,
+				     elapsed_s, err);
 	else
 		report_text(request, &placement, elapsed_s);
 out:
+	weft_outlook_free(&outlook);
 	weft_placement_free(&placement);
 	return result;
 }

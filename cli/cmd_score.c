@@ -118,8 +118,8 @@ static int answer(struct score *score, double *cost, struct weft_error *err)
 	*cost = placement.cost.total[placement.metric];
 	result = 0;
 	if (request->json)
-		result = report_json("score", request, &placement, elapsed_s,
-				     err);
+		result = report_json("score", request, &placement, NULL,
+				     elapsed_s, err);
 	else
 		report_text(request, &placement, elapsed_s);
 out:

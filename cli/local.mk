@@ -8,6 +8,7 @@ weft_SOURCES = \
 	%D%/clock.h \
 	%D%/cmd.h \
 	%D%/cmd_calibrate.c \
+	%D%/cmd_defrag.c \
 	%D%/cmd_fabric.c \
 	%D%/cmd_model.c \
 	%D%/cmd_plan.c \
@@ -38,6 +39,8 @@ weft_SOURCES = \
 	%D%/model_whatif.c \
 	%D%/option.c \
 	%D%/option.h \
+	%D%/outlook_report.c \
+	%D%/outlook_report.h \
 	%D%/overlap.h \
 	%D%/overlap_files.c \
 	%D%/overlap_json.c \
@@ -52,6 +55,10 @@ weft_SOURCES = \
 	%D%/request.h \
 	%D%/scan.c \
 	%D%/scan.h \
+	%D%/slurm_fields.c \
+	%D%/slurm_fields.h \
+	%D%/slurm_jobs.c \
+	%D%/slurm_jobs.h \
 	%D%/slurm_state.c \
 	%D%/slurm_state.h \
 	%D%/step_row.c \

@@ -2,6 +2,7 @@
 /* report.c - a placement as JSON and as text */
 #include "cli/report.h"
 #include "cli/fit.h"
+#include "cli/outlook_report.h"
 #include "placement/evaluation.h"
 #include "topology/bitset.h"
 #include "topology/hostlist.h"
@@ -258,7 +259,8 @@ static void step_predict(const struct request *request,
 }
 
 int report_json(const char *command, const struct request *request,
-		const struct weft_placement *p, double elapsed_s,
+		const struct weft_placement *p,
+		const struct weft_outlook *outlook, double elapsed_s,
 		struct weft_error *err)
 {
 	const struct weft_fabric *f = request->fabric;
@@ -279,6 +281,9 @@ int report_json(const char *command, const struct request *request,
 	step_predict(request, p, &evaluation);
 	json_add_placement(object, request, p, &evaluation);
 	json_object_set_new(object, "memory_bytes_per_gpu", fit_json(&fit));
+	if (outlook)
+		json_object_set_new(object, "outlook",
+				    outlook_json(request, outlook));
 	json_object_set_new(object, "why", json_why(p, &fit));
 	return report_print(object, err);
 }

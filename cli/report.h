@@ -4,14 +4,17 @@
 #define WEFT_CLI_REPORT_H
 
 #include "cli/request.h"
+#include "placement/outlook.h"
 #include "placement/placement.h"
 
 #include <jansson.h>
 
 /* Prints {"schema": "weft.COMMAND/1", ...} with everything about the
- * placement.  -1 with err when out of memory. */
+ * placement, and with the outlook unless it is NULL.  -1 with err when out of
+ * memory. */
 int report_json(const char *command, const struct request *request,
-		const struct weft_placement *p, double elapsed_s,
+		const struct weft_placement *p,
+		const struct weft_outlook *outlook, double elapsed_s,
 		struct weft_error *err);
 
 /* The same for people, within 80 columns where names allow. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* request.c - reading the fabric, its state and the job */
 #include "cli/request.h"
+#include "cli/slurm_jobs.h"
 #include "cli/slurm_state.h"
 #include "topology/bitset.h"
 #include "topology/hostlist.h"
@@ -121,8 +122,7 @@ static void node_require(struct weft_occupancy *o, uint32_t node)
 
 static void node_exclude(struct weft_occupancy *o, uint32_t node)
 {
-	weft_occupancy_take(o, node,
-			    weft_mask_first(o->fabric->nodes[node].n_gpus));
+	weft_occupancy_close(o, node);
 }
 
 /* An error of an option's value is named after the option. */
@@ -137,12 +137,16 @@ static int busy_apply(struct weft_occupancy *o, const char *text,
 			    why.text);
 }
 
-static int state_apply(struct weft_occupancy *o, const char *state,
-		       struct weft_error *err)
+static int state_apply(struct request *request, struct weft_error *err)
 {
-	if (strcmp(state, "slurm") == 0)
-		return slurm_state_read(o, err);
-	return weft_occupancy_load(o, state, err);
+	struct weft_occupancy *o = &request->occupancy;
+
+	if (strcmp(request->state, "slurm") != 0)
+		return weft_running_load(o, request->state, &request->running,
+					 err);
+	if (slurm_state_read(o, err))
+		return -1;
+	return slurm_jobs_read(o, &request->running, err);
 }
 
 static int occupancy_open(struct request *request, struct weft_error *err)
@@ -151,7 +155,7 @@ static int occupancy_open(struct request *request, struct weft_error *err)
 
 	if (weft_occupancy_build(request->fabric, o, err))
 		return -1;
-	if (request->state && state_apply(o, request->state, err))
+	if (request->state && state_apply(request, err))
 		return -1;
 	if (request->busy && busy_apply(o, request->busy, err))
 		return -1;
@@ -185,6 +189,7 @@ int request_open(struct request *request, struct weft_error *err)
 
 void request_close(struct request *request)
 {
+	weft_running_free(&request->running);
 	weft_occupancy_free(&request->occupancy);
 	weft_job_free(&request->job);
 	weft_fabric_free(request->fabric);

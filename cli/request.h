@@ -5,7 +5,7 @@
 
 #include "costmodel/gpu.h"
 #include "placement/job.h"
-#include "placement/occupancy.h"
+#include "placement/running.h"
 
 #include <argp.h>
 #include <stdbool.h>
@@ -19,6 +19,7 @@ struct request {
 	/* made from them by request_open */
 	struct weft_fabric *fabric;
 	struct weft_occupancy occupancy;
+	struct weft_running_list running; /* what the state says */
 	struct weft_job job;
 };
 

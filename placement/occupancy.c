@@ -19,7 +19,9 @@ int weft_occupancy_build(const struct weft_fabric *f, struct weft_occupancy *o,
 	o->fabric = f;
 	o->free = weft_calloc(f->n_nodes, sizeof(*o->free), err);
 	o->usable = weft_calloc(f->n_nodes, sizeof(*o->usable), err);
-	if (!o->free || !o->usable)
+	o->closed = weft_calloc(weft_bitset_words(f->n_nodes),
+				sizeof(*o->closed), err);
+	if (!o->free || !o->usable || !o->closed)
 		return -1;
 	for (uint32_t i = 0; i < f->n_nodes; i++) {
 		o->free[i] = weft_mask_first(f->nodes[i].n_gpus);
@@ -35,6 +37,7 @@ void weft_occupancy_free(struct weft_occupancy *o)
 	if (o) {
 		free(o->free);
 		free(o->usable);
+		free(o->closed);
 		free(o->required);
 		free(o->weight);
 		memset(o, 0, sizeof(*o));
@@ -52,11 +55,19 @@ void weft_occupancy_take(struct weft_occupancy *o, uint32_t node, uint64_t mask)
 		o->usable[node] = count;
 }
 
+void weft_occupancy_close(struct weft_occupancy *o, uint32_t node)
+{
+	weft_bitset_add(o->closed, node);
+	weft_occupancy_take(o, node, UINT64_MAX);
+}
+
 void weft_occupancy_release(struct weft_occupancy *o, uint32_t node,
 			    uint64_t mask)
 {
 	uint32_t given = weft_mask_count(mask & ~o->free[node]);
 
+	if (weft_bitset_has(o->closed, node))
+		return;
 	o->free[node] |= mask;
 	o->usable[node] += given;
 }
@@ -84,6 +95,8 @@ int weft_occupancy_copy(const struct weft_occupancy *from,
 		return -1;
 	memcpy(to->free, from->free, n * sizeof(*to->free));
 	memcpy(to->usable, from->usable, n * sizeof(*to->usable));
+	memcpy(to->closed, from->closed,
+	       weft_bitset_words(n) * sizeof(*to->closed));
 	if (copy_array(&required, from->required, weft_bitset_words(n),
 		       sizeof(*from->required), err) ||
 	    copy_array(&weight, from->weight, n, sizeof(*from->weight), err)) {
@@ -322,15 +335,25 @@ static int load_busy(struct weft_occupancy *o, const struct weft_yaml *doc,
 	return 0;
 }
 
+static int close_node(void *o, uint32_t node, uint64_t mask,
+		      struct weft_error *err)
+{
+	(void)mask;
+	(void)err;
+	weft_occupancy_close(o, node);
+	return 0;
+}
+
 static int load_down_item(struct weft_occupancy *o, const struct weft_yaml *doc,
 			  const struct weft_yaml_node *item,
 			  struct weft_error *err)
 {
+	const struct occupancy_visitor closer = {close_node, o};
 	struct weft_error local = {0};
 
 	if (weft_yaml_expect(doc, item, WEFT_YAML_SCALAR, "a down node", err))
 		return -1;
-	if (take_hosts(o, item->text, true, 0, &local))
+	if (visit_hosts(o->fabric, item->text, true, 0, &closer, &local))
 		return weft_yaml_fail(doc, item, err, "%s", local.text);
 	return 0;
 }

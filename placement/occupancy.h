@@ -9,12 +9,14 @@
 /* free[node]: bit k = GPU k of that node is free and allowed.
  * usable[node]: how many of the free ones a job may take (CPUs or memory may
  * run out before GPUs); free bits beyond are still free but not usable.
+ * closed: bitset of nodes that take no job, whoever leaves them.
  * required: bitset of nodes that the job must use, or NULL.
  * weight[node]: the admin's preference, smaller first, or NULL. */
 struct weft_occupancy {
 	const struct weft_fabric *fabric;
 	uint64_t *free;
 	uint32_t *usable;
+	uint64_t *closed;
 	uint64_t *required;
 	uint32_t *weight;
 };
@@ -31,7 +33,9 @@ int weft_occupancy_copy(const struct weft_occupancy *from,
 /* Marks GPUs of a node busy (mask bit k = GPU k). */
 void weft_occupancy_take(struct weft_occupancy *o, uint32_t node,
 			 uint64_t mask);
-/* Marks them free and usable again. */
+/* Takes all GPUs of a node for good. */
+void weft_occupancy_close(struct weft_occupancy *o, uint32_t node);
+/* Marks GPUs free and usable again, unless the node is closed. */
 void weft_occupancy_release(struct weft_occupancy *o, uint32_t node,
 			    uint64_t mask);
 

@@ -195,8 +195,7 @@ static int try_in_time(struct looking *l, struct suspect *list)
 	qsort(list, n, sizeof(*list), soonest_first);
 	while (n && !isfinite(list[n - 1].remaining_s))
 		n--;
-	if (!isfinite(out->cost) &&
-	    first_end(l, list, n, DBL_MAX, &out->fits))
+	if (!isfinite(out->cost) && first_end(l, list, n, DBL_MAX, &out->fits))
 		return -1;
 	if (out->cost <= good)
 		return 0;
@@ -331,12 +330,12 @@ void weft_outlook_explain(const struct weft_outlook_request *r,
 	else if (out->alone.job != WEFT_NONE)
 		weft_placement_explain(
 			p, "fits %s", when(r, &out->alone, text, sizeof(text)));
-	if (out->fits.job != WEFT_NONE)
+	if (out->fits.job != WEFT_NONE && out->fits.job != out->alone.job)
 		weft_placement_explain(p, "fits at the soonest %s",
 				       when(r, &out->fits, text, sizeof(text)));
-	if (out->good.job != WEFT_NONE)
+	if (out->good.job != WEFT_NONE && out->good.job != out->alone.job)
 		weft_placement_explain(p, "as good as on an empty fabric %s",
 				       when(r, &out->good, text, sizeof(text)));
-	else if (isfinite(out->cost) && out->alone.job == WEFT_NONE)
+	if (isfinite(out->cost) && out->alone.job == WEFT_NONE)
 		weft_placement_explain(p, "no single job's end helps");
 }

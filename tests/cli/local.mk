@@ -12,15 +12,19 @@ tests_cli_metis_SOURCES = %D%/metis.c cli/metis.c cli/metis.h $(scan_sources)
 tests_cli_ranks_SOURCES = %D%/ranks.c cli/ranks.c cli/ranks.h
 tests_cli_ranks_LDADD = $(LDADD) $(JANSSON_LIBS)
 tests_cli_report_SOURCES = \
-	%D%/report.c cli/fit.c cli/fit.h cli/report.c cli/report.h
+	%D%/report.c cli/fit.c cli/fit.h cli/report.c cli/report.h \
+	cli/outlook_report.c cli/outlook_report.h
 tests_cli_report_LDADD = $(LDADD) $(JANSSON_LIBS)
 # Lets the n-th allocation of the report fail.
 tests_cli_report_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc
 tests_cli_slurm_state_SOURCES = \
-	%D%/slurm_state.c cli/slurm_state.c cli/slurm_state.h
+	%D%/slurm_state.c cli/slurm_state.c cli/slurm_state.h \
+	cli/slurm_fields.c cli/slurm_fields.h \
+	cli/slurm_jobs.c cli/slurm_jobs.h
 
 script_tests += \
 	%D%/calibrate.sh \
+	%D%/defrag.sh \
 	%D%/fabric.sh \
 	%D%/model.sh \
 	%D%/model_memory.sh \

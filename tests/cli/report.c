@@ -52,7 +52,7 @@ static void an_answer_is_whole_or_not_written(void **state)
 		report_start();
 		refused = false;
 		left = ++n;
-		result = report_json("plan", &request, &p, 0, &why);
+		result = report_json("plan", &request, &p, NULL, 0, &why);
 		left = -1;
 		assert_int_equal(result, refused ? -1 : 0);
 		assert_int_equal(why.code, refused ? WEFT_ENOMEM : 0);

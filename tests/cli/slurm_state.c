@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* slurm_state.c - what scontrol prints, and what is taken then */
 #include "cli/slurm_state.h"
+#include "cli/slurm_jobs.h"
 #include "tests/lib/check.h"
 #include "topology/bitset.h"
 
@@ -109,12 +110,66 @@ static void output_without_nodes_is_an_error(void **state)
 	assert_error_says(&err, "names none of the fabric's 4 nodes");
 }
 
+/* Records as scontrol of 22.05 prints them with --oneliner --details. */
+static void running_jobs_are_listed_with_their_gpus(void **state)
+{
+	static const char records[] =
+		"JobId=7 JobName=a JobState=RUNNING Reason=None "
+		"EndTime=1970-01-02T00:10:00 NodeList=n[0-1] "
+		"JOB_GRES=gpu:12 Nodes=n0 CPU_IDs=0-7 Mem=0 "
+		"GRES=gpu:8(IDX:0-7) Nodes=n1 CPU_IDs=0-3 Mem=0 "
+		"GRES=gpu:h100:4(IDX:0,2-4) Comment=weft:tp=4 Network=(null)\n"
+		"JobId=8 JobState=PENDING Nodes=n2 GRES=gpu:8(IDX:0-7)\n"
+		"JobId=9 JobState=RUNNING EndTime=Unknown Nodes=n[2-3] "
+		"CPU_IDs=0-1 Mem=0 GRES=gpu:2(IDX:1-2) Comment=it's,gpus=9\n"
+		"JobId=10 JobState=RUNNING Nodes=n2 CPU_IDs=4 Mem=0 GRES=\n"
+		"JobId=11 JobState=RUNNING Nodes=elsewhere GRES=gpu:1(IDX:0)\n"
+		"JobId=12 JobState=RUNNING Comment=weft:tp=3 Nodes=n1 "
+		"GRES=gpu:3(IDX:4-6)\n";
+	struct weft_error err = {0};
+	struct weft_fabric *f = weft_fabric_parse(
+		fabric_text, strlen(fabric_text), "test", &err);
+	struct weft_occupancy o = {0};
+	struct weft_running_list list;
+	char *copy = strdup(records);
+	FILE *in = fmemopen(copy, strlen(copy), "r");
+	struct tm tm = {.tm_mday = 2, .tm_year = 70, .tm_isdst = -1};
+
+	(void)state;
+	assert_int_equal(weft_occupancy_build(f, &o, &err), 0);
+	slurm_jobs_parse(&o, in, "scontrol", mktime(&tm), &list, &err);
+	assert_no_error(&err);
+	assert_int_equal(list.n, 3);
+	assert_string_equal(list.jobs[0].id, "7");
+	assert_int_equal(list.jobs[0].n_gpus, 12);
+	assert_int_equal(list.jobs[0].gpu[8], 8);
+	assert_int_equal(list.jobs[0].gpu[9], 10);
+	assert_true(list.jobs[0].remaining_s == 600);
+	assert_true(list.jobs[0].known);
+	assert_int_equal(list.jobs[0].job.spec.tp, 4);
+	/* the same GPUs on both nodes, and no word of what it computes */
+	assert_string_equal(list.jobs[1].id, "9");
+	assert_int_equal(list.jobs[1].n_gpus, 4);
+	assert_false(list.jobs[1].known);
+	assert_true(list.jobs[1].remaining_s > 1e300);
+	/* GPU 4 of n1 is job 7's already */
+	assert_string_equal(list.jobs[2].id, "12");
+	assert_int_equal(list.jobs[2].n_gpus, 2);
+	assert_false(list.jobs[2].known);
+	weft_running_free(&list);
+	weft_occupancy_free(&o);
+	weft_fabric_free(f);
+	fclose(in);
+	free(copy);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(records_of_every_kind_are_understood),
 		cmocka_unit_test(nodes_that_slurm_does_not_know_are_taken),
 		cmocka_unit_test(output_without_nodes_is_an_error),
+		cmocka_unit_test(running_jobs_are_listed_with_their_gpus),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
