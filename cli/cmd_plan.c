@@ -6,11 +6,12 @@
 #include "cli/report.h"
 #include "cli/request.h"
 #include "placement/outlook.h"
-#include "placement/place.h"
+#include "placement/place_exact.h"
 
 #include <argp.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { KEY_METHODS = 256, KEY_SEED, KEY_WORK, KEY_BUDGET };
 
@@ -37,6 +38,19 @@ static void methods_print(void)
 	for (uint32_t i = 0; i < weft_n_strategies; i++)
 		printf("%-12s %s\n", weft_strategies[i].name,
 		       weft_strategies[i].help);
+	printf("%-12s %s\n", weft_exact.name,
+	       weft_exact_is_built() ? weft_exact.help
+				     : "not built in: it needs GLPK");
+}
+
+/* The exact method is not in the library's table: its solver is not for
+ * everyone who links that. */
+static void method_set(struct weft_place_options *place, const char *name)
+{
+	bool exact = strcmp(name, weft_exact.name) == 0;
+
+	place->strategy = exact ? &weft_exact : NULL;
+	place->method = exact ? NULL : name;
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -60,7 +74,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		plan->options.budget_s = option_number(state, arg, 0, 1e9);
 		return 0;
 	case 'm':
-		plan->options.method = arg;
+		method_set(&plan->options, arg);
 		return 0;
 	case ARGP_KEY_ARG:
 		argp_error(state, "\"%s\" is not an option", arg);

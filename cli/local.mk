@@ -73,6 +73,7 @@ weft_SOURCES = \
 	# End of weft_SOURCES
 weft_LDADD = \
 	libweft_trace.la \
+	libweft_exact.la \
 	libweft_placement.la \
 	$(JANSSON_LIBS) \
 	$(ZLIB_LIBS) \

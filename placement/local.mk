@@ -68,6 +68,31 @@ libweft_placement_la_SOURCES = \
 	# End of libweft_placement_la_SOURCES
 libweft_placement_la_LIBADD = libweft_costmodel.la
 
+# Proofs, which need a solver: a library of its own, so that slurmctld loads
+# none.
+noinst_LTLIBRARIES += libweft_exact.la
+libweft_exact_la_SOURCES = \
+	%D%/blocks.c \
+	%D%/blocks.h \
+	%D%/enumeration.c \
+	%D%/enumeration.h \
+	%D%/place_exact.c \
+	%D%/place_exact.h \
+	%D%/program.c \
+	%D%/program.h \
+	# End of libweft_exact_la_SOURCES
+libweft_exact_la_LIBADD = libweft_placement.la
+if HAVE_GLPK
+libweft_exact_la_SOURCES += %D%/program_glpk.c
+libweft_exact_la_LIBADD += $(GLPK_LIBS)
+else
+libweft_exact_la_SOURCES += %D%/program_none.c
+endif
+EXTRA_DIST += \
+	%D%/program_glpk.c \
+	%D%/program_none.c \
+	# End of EXTRA_DIST
+
 weft_placement_headers = \
 	%D%/defrag.h \
 	%D%/evaluation.h \

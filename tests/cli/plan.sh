@@ -98,6 +98,14 @@ check "an unknown method is an error" exits 1
 run plan --job "$job"
 check "no fabric is a usage error" exits 2
 
+run plan --methods
+check "the exact method is listed" out "exact  "
+if ! grep -q "not built in" "$work/out"; then
+	plan --json --method exact --job gpus=8,tp=2 --busy "n[00-15]:0-5"
+	check "exact proves small jobs" json '.gap == 0 and .method == "exact"'
+	check "and says so" json 'any(.why[]; test("proven optimal"))'
+fi
+
 plan --json --job gpus=8,tp=4,within=node
 check "a node is a level" json '.nodes | length == 1'
 plan --job gpus=1

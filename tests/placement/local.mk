@@ -2,6 +2,7 @@
 unit_tests += \
 	%D%/baseline \
 	%D%/evaluation \
+	%D%/exact \
 	%D%/job \
 	%D%/occupancy \
 	%D%/optimum \
@@ -9,11 +10,15 @@ unit_tests += \
 	%D%/outlook \
 	%D%/perimeter \
 	%D%/place \
+	%D%/program \
 	%D%/running \
 	%D%/slots \
 	# End of unit_tests
 
-noinst_HEADERS += %D%/cases.h
+noinst_HEADERS += \
+	%D%/brute.h \
+	%D%/cases.h \
+	# End of noinst_HEADERS
 
 # Lets the n-th allocation of the library fail.
 tests_placement_out_of_memory_LDFLAGS = \
@@ -21,3 +26,7 @@ tests_placement_out_of_memory_LDFLAGS = \
 	-Wl,--wrap=calloc \
 	-Wl,--wrap=realloc \
 	# End of tests_placement_out_of_memory_LDFLAGS
+
+# Its library stands before the one that it builds on.
+tests_placement_exact_LDADD = libweft_exact.la $(LDADD)
+tests_placement_program_LDADD = libweft_exact.la $(LDADD) -lpthread
