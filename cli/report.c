@@ -211,6 +211,18 @@ static json_t *json_step(const struct request *request,
 			 "exposed_s", exposed);
 }
 
+/* The best of the other sets of nodes. */
+static json_t *json_next(const struct weft_fabric *f,
+			 const struct weft_placement *p)
+{
+	json_t *nodes = json_array();
+
+	for (uint32_t i = 0; i < p->n_next; i++)
+		json_array_append_new(nodes,
+				      json_string(f->nodes[p->next[i]].name));
+	return json_pack("{s:f, s:o}", "cost", p->next_cost, "nodes", nodes);
+}
+
 /* What only a placement has; without one every key is there and null, as are
  * step_s and step where the step cannot be predicted. */
 static void json_add_placement(json_t *object, const struct request *request,
@@ -218,9 +230,9 @@ static void json_add_placement(json_t *object, const struct request *request,
 			       const struct weft_evaluation *e)
 {
 	const struct weft_fabric *f = request->fabric;
-	static const char *const keys[] = {"cost",    "bound",	 "gap",
-					   "method",  "by_axis", "by_level",
-					   "busiest", "step_s",	 "step"};
+	static const char *const keys[] = {
+		"cost",	    "bound",   "gap",	 "method", "by_axis",
+		"by_level", "busiest", "step_s", "step",   "next"};
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		json_object_set_new(object, keys[i], json_null());
@@ -233,6 +245,8 @@ static void json_add_placement(json_t *object, const struct request *request,
 	json_object_set_new(object, "by_axis", json_by_axis(&p->cost));
 	json_object_set_new(object, "by_level", json_by_level(f, &p->cost));
 	json_object_set_new(object, "busiest", json_busiest(f, &p->cost));
+	if (p->n_next)
+		json_object_set_new(object, "next", json_next(f, p));
 	if (!e->timed)
 		return;
 	json_object_set_new(object, "step_s", json_real(e->step.step_s));

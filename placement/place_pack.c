@@ -13,6 +13,7 @@
 #include "placement/arrange.h"
 #include "placement/candidates.h"
 #include "placement/ranking.h"
+#include "topology/bitset.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -169,6 +170,59 @@ static int decide(struct pack *pack)
 		       : consider_all(pack);
 }
 
+static int compare_index(const void *pa, const void *pb)
+{
+	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
+
+	return (a > b) - (a < b);
+}
+
+/* Are the choice's nodes those of the answer, which are marked? */
+static bool is_same_set(const struct choice *c, const uint64_t *marked,
+			uint32_t n_marked)
+{
+	for (uint32_t i = 0; i < c->n_nodes; i++)
+		if (!weft_bitset_has(marked, c->node[i]))
+			return false;
+	return c->n_nodes == n_marked;
+}
+
+/* The cheapest candidate on other nodes than the answer's. */
+static int record_next(struct pack *pack)
+{
+	const struct candidates *c = &pack->candidates;
+	struct weft_placement *p = pack->p;
+	size_t n_words = weft_bitset_words(pack->f->n_nodes);
+	uint32_t n_marked;
+	uint64_t *marked = weft_calloc(n_words, sizeof(*marked), pack->err);
+	int rc = -1;
+
+	if (!marked)
+		return -1;
+	for (uint32_t r = 0; r < pack->job->n_gpus; r++)
+		weft_bitset_add(marked, pack->f->gpu_node[p->where[r]]);
+	n_marked = weft_bitset_count(marked, pack->f->n_nodes);
+	rc = 0;
+	for (uint32_t i = 0; i < c->n_priced && !p->n_next; i++) {
+		const struct choice *choice = &c->choice[c->order[i]];
+
+		if (is_same_set(choice, marked, n_marked))
+			continue;
+		p->next = weft_calloc(choice->n_nodes, sizeof(*p->next),
+				      pack->err);
+		if (!p->next) {
+			rc = -1;
+			break;
+		}
+		p->n_next = choice->n_nodes;
+		memcpy(p->next, choice->node, p->n_next * sizeof(*p->next));
+		qsort(p->next, p->n_next, sizeof(*p->next), compare_index);
+		p->next_cost = c->cost[c->order[i]];
+	}
+	free(marked);
+	return rc;
+}
+
 static int run(struct pack *pack, const struct weft_place_options *options)
 {
 	uint32_t n = pack->job->n_gpus;
@@ -186,7 +240,9 @@ static int run(struct pack *pack, const struct weft_place_options *options)
 			   pack->err) ||
 	    price(pack))
 		return -1;
-	return decide(pack);
+	if (decide(pack))
+		return -1;
+	return pack->p->placed ? record_next(pack) : 0;
 }
 
 int place_pack(struct supply *s, const struct weft_place_options *options,

@@ -15,6 +15,7 @@ void weft_placement_free(struct weft_placement *p)
 	if (p) {
 		free(p->where);
 		free(p->nodes);
+		free(p->next);
 		memset(p, 0, sizeof(*p));
 	}
 	errno = saved;

@@ -19,6 +19,12 @@ struct weft_placement {
 	double bounds[WEFT_N_METRICS]; /* the same in every metric */
 	double gap;	    /* (cost - bound) / cost, 0..1; 0 when cost is 0 */
 	const char *method; /* strategy that found it; static text */
+	/* The best of the other sets of nodes that were looked at: [n_next]
+	 * nodes, and the cost with the best plain order there; none: n_next 0
+	 */
+	uint32_t n_next;
+	uint32_t *next;
+	double next_cost;
 	char why[WEFT_MAX_REASONS][160];
 	uint32_t n_why;
 };

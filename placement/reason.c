@@ -3,9 +3,14 @@
 #include "placement/reason.h"
 
 #include "topology/bitset.h"
+#include "topology/hostlist.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* Characters of a hostlist in a sentence. */
+#define MAX_HOSTS 100
 
 static const char *plural(uint32_t n)
 {
@@ -265,6 +270,30 @@ static void explain_optimum(struct weft_placement *p)
 					  "the lower bound");
 }
 
+/* The nodes that come next, by name, as far as a sentence holds them. */
+static void explain_next(const struct supply *s, struct weft_placement *p)
+{
+	const char **names = weft_calloc(p->n_next, sizeof(*names), NULL);
+	double ratio = p->next_cost / p->cost.total[p->metric];
+	char *hosts = NULL;
+
+	for (uint32_t i = 0; names && i < p->n_next; i++)
+		names[i] = s->f->nodes[p->next[i]].name;
+	if (names)
+		hosts = weft_hostlist_encode(names, p->n_next);
+	free(names);
+	if (!hosts)
+		return;
+	if (strlen(hosts) > MAX_HOSTS)
+		strcpy(hosts + MAX_HOSTS - 3, "...");
+	if (ratio > 1.0005)
+		weft_placement_explain(p, "the next best, on %s, costs %.3fx",
+				       hosts, ratio);
+	else
+		weft_placement_explain(p, "others cost the same, as %s", hosts);
+	free(hosts);
+}
+
 void reason_placed(const struct supply *s, struct weft_placement *p,
 		   double baseline)
 {
@@ -278,6 +307,8 @@ void reason_placed(const struct supply *s, struct weft_placement *p,
 			p, "not within one %s as preferred: none has room",
 			s->f->levels[s->job->prefer_level].name);
 	explain_baseline(p, baseline);
+	if (p->n_next && p->cost.total[p->metric] > 0)
+		explain_next(s, p);
 	explain_optimum(p);
 }
 

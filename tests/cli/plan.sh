@@ -74,8 +74,8 @@ check "exit 3 when there is no placement" exits 3
 check "then placed is false" json '.placed == false'
 check "what does not apply is null" json '
 	(to_entries | map(select(.value == null).key) | sort) ==
-	["bound","busiest","by_axis","by_level","cost","gap","method","step",
-	 "step_s"]'
+	["bound","busiest","by_axis","by_level","cost","gap","method","next",
+	 "step","step_s"]'
 check "and why says what is missing" json '.why | length > 0'
 plan --json --job gpus=4,tp=4 --busy "n[00-14],n15:0-3"
 check "free GPUs of a partly used node" json \
@@ -146,4 +146,10 @@ check "--state slurm asks scontrol" json \
 printf '#!/bin/sh\nexit 1\n' >"$work/bin/scontrol"
 PATH=$work/bin:$PATH plan --job gpus=6 --state slurm
 check "a Slurm that does not answer is an error" exits 1
+plan --json --busy n00 --job gpus=32,tp=8,metric=hops
+check "json: the next best set of nodes, and its cost" \
+	json '.next.cost > .cost.hops and (.next.nodes | length) > 0 and
+	(.next.nodes - .nodes | length) > 0'
+check "and it is said" json '[.why[] | select(test("the next best|others cost"))] |
+	length == 1'
 finish
