@@ -27,6 +27,8 @@ libweft_placement_la_SOURCES = \
 	%D%/ground.h \
 	%D%/job.c \
 	%D%/judge.c \
+	%D%/lap.c \
+	%D%/lap.h \
 	%D%/mapping.c \
 	%D%/mapping.h \
 	%D%/multisection.c \
@@ -45,6 +47,17 @@ libweft_placement_la_SOURCES = \
 	%D%/place_pack.c \
 	%D%/place_pack.h \
 	%D%/placement.c \
+	%D%/qap.c \
+	%D%/qap.h \
+	%D%/qap_bound.c \
+	%D%/qap_form.c \
+	%D%/qap_form.h \
+	%D%/qap_pool.c \
+	%D%/qap_pool.h \
+	%D%/qap_tabu.h \
+	%D%/qap_tabu_cell.h \
+	%D%/qap_tabu_narrow.c \
+	%D%/qap_tabu_wide.c \
 	%D%/ranking.c \
 	%D%/ranking.h \
 	%D%/reason.c \

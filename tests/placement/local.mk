@@ -11,6 +11,7 @@ unit_tests += \
 	%D%/perimeter \
 	%D%/place \
 	%D%/program \
+	%D%/qap \
 	%D%/running \
 	%D%/slots \
 	# End of unit_tests

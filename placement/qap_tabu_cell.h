@@ -1,0 +1,520 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* qap_tabu_cell.h - the tabu search itself, on numbers of type `cell`
+ *
+ * Included once by each qap_tabu_<width>.c, after cell, CELL_MAX and TABU_KIND.
+ *
+ * gain[i][k] is what piece i would cost at spot k with all others as they are;
+ * a swap of u and v adds alpha[i] * beta[k] to it, a product of two differences
+ * of rows.  delta[i][j], what the swap of i and j changes, is made of four
+ * gains, so it changes by (alpha[i] - alpha[j]) * (beta[i] - beta[j]) with beta
+ * taken where the pieces are; only the rows of u and v are formed anew.
+ */
+#ifndef WEFT_PLACEMENT_QAP_TABU_CELL_H
+#define WEFT_PLACEMENT_QAP_TABU_CELL_H
+
+#include "placement/qap_tabu.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LANES 16 /* cells that rows are padded to */
+#define ALIGN 64 /* bytes of a vector register */
+
+/* A pair that may never be swapped: it changes nothing. */
+#define NEVER INT32_MAX
+
+/* Differences of the rows of the two that are swapped. */
+struct step {
+	cell *alpha; /* by piece */
+	cell *beta;  /* by piece, at its spot */
+	cell *spot;  /* the same by spot */
+};
+
+struct tabu {
+	const struct qap_form *f;
+	void *block; /* all arrays below */
+	uint32_t n, stride;
+	uint64_t n_pairs;
+	cell *s, *t, *x, *y; /* x == NULL: symmetric */
+	cell *gain, *delta;  /* delta: both triangles where written */
+	int32_t *gate;	     /* pair is tabu until then */
+	int32_t *until;	     /* piece may not be at spot before */
+	int32_t *left;	     /* the same, spot by piece */
+	cell *sum, *far;     /* collected for renew_row */
+	int32_t *mine;
+	bool has_alike;
+	struct step even, odd; /* of s and t; of x and y */
+	cell *own;	       /* gain of a piece where it is */
+	cell *least;	       /* admissible in each column of delta */
+	uint32_t *end;	       /* columns of each row */
+	uint32_t *at;
+};
+
+/* ---- one swap, in loops that vector units can run ---- */
+
+static inline __attribute__((always_inline)) void
+raise_gains(struct tabu *b, const struct step *step)
+{
+	const cell *restrict spot = step->spot;
+
+	for (uint32_t i = 0; i < b->n; i++) {
+		cell *restrict row = b->gain + (size_t)i * b->stride;
+		cell alpha = step->alpha[i];
+
+		if (alpha == 0)
+			continue;
+#pragma omp simd aligned(row, spot : ALIGN)
+		for (uint32_t k = 0; k < b->stride; k++)
+			row[k] += alpha * spot[k];
+	}
+}
+
+/* A swap of two that are alike changes nothing. */
+static void close_alike(struct tabu *b, uint32_t i)
+{
+	const uint32_t *pc = b->f->piece_class, *sc = b->f->spot_class;
+	int32_t *gate = b->gate + (size_t)i * b->stride;
+
+	for (uint32_t j = 0; j < b->n; j++)
+		if (pc[j] == pc[i] || sc[b->at[j]] == sc[b->at[i]])
+			gate[j] = NEVER;
+}
+
+/* Brings delta up to date and notes each column's least admissible entry: one
+ * not tabu, or one below `wish`. */
+static inline __attribute__((always_inline)) void
+raise_deltas(struct tabu *b, int32_t now, cell wish, bool has_odd)
+{
+	const cell *restrict a = b->even.alpha, *restrict c = b->even.beta;
+	const cell *restrict oa = b->odd.alpha, *restrict oc = b->odd.beta;
+	cell *restrict least = b->least;
+
+	for (uint32_t j = 0; j < b->stride; j++)
+		least[j] = CELL_MAX;
+	for (uint32_t i = 0; i < b->n; i++) {
+		cell *restrict row = b->delta + (size_t)i * b->stride;
+		const int32_t *restrict gate = b->gate + (size_t)i * b->stride;
+		cell ai = a[i], ci = c[i];
+		cell oai = has_odd ? oa[i] : 0, oci = has_odd ? oc[i] : 0;
+
+#pragma omp simd aligned(row, gate, least, a, c, oa, oc : ALIGN)
+		for (uint32_t j = 0; j < b->end[i]; j++) {
+			cell d = row[j] - (ai - a[j]) * (ci - c[j]);
+			cell open;
+
+			if (has_odd)
+				d -= (oai - oa[j]) * (oci - oc[j]);
+			row[j] = d;
+			open = gate[j] > now && d >= wish ? CELL_MAX : d;
+			least[j] = open < least[j] ? open : least[j];
+		}
+	}
+}
+
+/* What renew_row needs of other rows and columns, side by side. */
+static inline __attribute__((always_inline)) void collect(struct tabu *b,
+							  uint32_t i)
+{
+	const uint32_t *restrict at = b->at;
+	uint32_t w = b->stride, k = at[i];
+	const cell *restrict gain = b->gain + (size_t)i * w;
+	const cell *restrict gain_k = b->gain + k;
+	const cell *restrict t = b->t + (size_t)k * w;
+	const int32_t *restrict until = b->until + (size_t)i * w;
+	cell *restrict sum = b->sum, *restrict far = b->far;
+	int32_t *restrict mine = b->mine;
+
+	for (uint32_t j = 0; j < b->n; j++, gain_k += w) {
+		uint32_t l = at[j];
+
+		sum[j] = gain[l] + *gain_k;
+		far[j] = t[l];
+		mine[j] = until[l];
+	}
+}
+
+/* The row of piece i from its gains, less what raise_deltas is about to add. */
+static inline __attribute__((always_inline)) void
+renew_row(struct tabu *b, uint32_t i, bool either, bool has_odd)
+{
+	size_t w = b->stride, k = b->at[i];
+	const cell *restrict a = b->even.alpha, *restrict c = b->even.beta;
+	const cell *restrict oa = b->odd.alpha, *restrict oc = b->odd.beta;
+	const cell *restrict s = b->s + i * w, *restrict own = b->own;
+	const cell *restrict sum = b->sum, *restrict far = b->far;
+	const int32_t *restrict mine = b->mine;
+	const int32_t *restrict other = b->left + k * w;
+	cell *restrict row = b->delta + i * w;
+	int32_t *restrict gate = b->gate + i * w;
+	cell ai = a[i], ci = c[i], own_i = own[i];
+	cell oai = has_odd ? oa[i] : 0, oci = has_odd ? oc[i] : 0;
+
+	collect(b, i);
+#pragma omp simd aligned(row, gate, a, c, oa, oc, s, own, sum, far, mine,      \
+			 other                                                 \
+			 : ALIGN)
+	for (uint32_t j = 0; j < b->n; j++) {
+		int32_t low = mine[j] < other[j] ? mine[j] : other[j];
+		int32_t high = mine[j] < other[j] ? other[j] : mine[j];
+		cell d = sum[j] - own_i - own[j] + 2 * s[j] * far[j];
+
+		d += (ai - a[j]) * (ci - c[j]);
+		if (has_odd)
+			d += (oai - oa[j]) * (oci - oc[j]);
+		row[j] = d;
+		gate[j] = either ? high : low;
+	}
+	row[i] = 0;
+	gate[i] = NEVER;
+	if (b->has_alike)
+		close_alike(b, i);
+}
+
+static void copy_to_column(struct tabu *b, uint32_t i)
+{
+	const cell *row = b->delta + (size_t)i * b->stride;
+	const int32_t *gate = b->gate + (size_t)i * b->stride;
+
+	for (uint32_t j = 0; j < b->n; j++) {
+		b->delta[(size_t)j * b->stride + i] = row[j];
+		b->gate[(size_t)j * b->stride + i] = gate[j];
+	}
+}
+
+static inline __attribute__((always_inline)) void
+set_step(const struct tabu *b, struct step *step, const cell *m, const cell *w,
+	 const uint32_t pair[2])
+{
+	const cell *mu = m + (size_t)pair[0] * b->stride;
+	const cell *mv = m + (size_t)pair[1] * b->stride;
+	const cell *wu = w + (size_t)b->at[pair[0]] * b->stride;
+	const cell *wv = w + (size_t)b->at[pair[1]] * b->stride;
+	cell *restrict alpha = step->alpha, *restrict spot = step->spot;
+
+#pragma omp simd
+	for (uint32_t i = 0; i < b->stride; i++) {
+		alpha[i] = mu[i] - mv[i];
+		spot[i] = wv[i] - wu[i];
+	}
+}
+
+/* beta where the pieces are now, and their own gains. */
+static inline __attribute__((always_inline)) void follow(struct tabu *b,
+							 struct step *step)
+{
+	cell *restrict own = b->own;
+
+	for (uint32_t i = 0; i < b->n; i++) {
+		step->beta[i] = step->spot[b->at[i]];
+		own[i] += step->alpha[i] * step->beta[i];
+	}
+}
+
+static inline __attribute__((always_inline)) void
+swap(struct tabu *b, const uint32_t pair[2], bool either, bool has_odd)
+{
+	uint32_t spot = b->at[pair[0]];
+
+	set_step(b, &b->even, b->s, b->t, pair);
+	raise_gains(b, &b->even);
+	if (has_odd) {
+		set_step(b, &b->odd, b->x, b->y, pair);
+		raise_gains(b, &b->odd);
+	}
+	b->at[pair[0]] = b->at[pair[1]];
+	b->at[pair[1]] = spot;
+	follow(b, &b->even);
+	if (has_odd)
+		follow(b, &b->odd);
+	for (int e = 0; e < 2; e++) {
+		size_t i = pair[e];
+
+		b->own[i] = b->gain[i * b->stride + b->at[i]];
+	}
+	for (int e = 0; e < 2; e++) {
+		renew_row(b, pair[e], either, has_odd);
+		copy_to_column(b, pair[e]);
+	}
+}
+
+/* All of it once for each kind of vector unit, chosen when the program runs:
+ * distributions build for the oldest. */
+struct unit {
+	void (*swap)(struct tabu *b, const uint32_t pair[2], bool either);
+	void (*raise)(struct tabu *b, int32_t now, cell wish);
+};
+
+#define UNIT(NAME, TARGET)                                                     \
+	TARGET static void NAME##_swap(struct tabu *b, const uint32_t pair[2], \
+				       bool either)                            \
+	{                                                                      \
+		if (b->x)                                                      \
+			swap(b, pair, either, true);                           \
+		else                                                           \
+			swap(b, pair, either, false);                          \
+	}                                                                      \
+	TARGET static void NAME##_raise(struct tabu *b, int32_t now,           \
+					cell wish)                             \
+	{                                                                      \
+		if (b->x)                                                      \
+			raise_deltas(b, now, wish, true);                      \
+		else                                                           \
+			raise_deltas(b, now, wish, false);                     \
+	}                                                                      \
+	static const struct unit NAME = {NAME##_swap, NAME##_raise};
+
+UNIT(oldest, )
+#ifdef __x86_64__
+UNIT(avx2, __attribute__((target("arch=x86-64-v3"))))
+UNIT(avx512, __attribute__((target("arch=x86-64-v4"))))
+#endif
+
+static const struct unit *unit_here(void)
+{
+#ifdef __x86_64__
+	if (__builtin_cpu_supports("avx512vl") &&
+	    __builtin_cpu_supports("avx512dq") &&
+	    __builtin_cpu_supports("avx512bw"))
+		return &avx512;
+	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+	    __builtin_cpu_supports("bmi2"))
+		return &avx2;
+#endif
+	return &oldest;
+}
+
+/* ---- the search ---- */
+
+/* What a swap must change at least to give a new best.  Costs may be further
+ * apart than a cell holds; no swap changes as much. */
+static cell wish_of(int64_t best, int64_t cost)
+{
+	return best - cost > -CELL_MAX ? (cell)(best - cost) : -CELL_MAX;
+}
+
+static void start(struct tabu *b, const struct unit *unit,
+		  const struct tabu_run *run, cell wish)
+{
+	const struct qap_form *f = b->f;
+	uint32_t n = b->n;
+
+	memcpy(b->at, run->at, n * sizeof(*b->at));
+	memset(b->until, 0, (size_t)n * b->stride * sizeof(*b->until));
+	memset(b->left, 0, (size_t)n * b->stride * sizeof(*b->left));
+	memset(b->even.alpha, 0, b->stride * sizeof(cell));
+	if (b->x)
+		memset(b->odd.alpha, 0, b->stride * sizeof(cell));
+	for (size_t i = 0; i < n; i++) {
+		cell *row = b->gain + i * b->stride;
+
+		for (size_t k = 0; k < n; k++)
+			row[k] = f->linear ? (cell)f->linear[i * n + k] : 0;
+		for (size_t j = 0; j < n; j++) {
+			const cell *t = b->t + (size_t)b->at[j] * b->stride;
+			cell s = b->s[i * b->stride + j];
+
+			for (size_t k = 0; s != 0 && k < n; k++)
+				row[k] += s * t[k];
+			s = b->x ? -b->x[i * b->stride + j] : 0;
+			t = b->y + (s != 0 ? (size_t)b->at[j] * b->stride : 0);
+			for (size_t k = 0; s != 0 && k < n; k++)
+				row[k] += s * t[k];
+		}
+	}
+	for (size_t i = 0; i < n; i++)
+		b->own[i] = b->gain[i * b->stride + b->at[i]];
+	for (uint32_t i = 0; i < n; i++)
+		renew_row(b, i, run->either, b->x != NULL);
+	unit->raise(b, 0, wish);
+}
+
+/* A pair with the least entry; columns and rows are looked through from a
+ * random one on, since ties are common.  False: everything is tabu. */
+static bool choose(const struct tabu *b, int32_t now, cell wish,
+		   struct effort *effort, uint32_t pair[2])
+{
+	uint64_t random = effort_random(effort);
+	uint32_t n = b->n, i = (uint32_t)((random & UINT32_MAX) * n >> 32);
+	uint32_t j = (uint32_t)((random >> 32) * n >> 32);
+	cell least = CELL_MAX;
+
+#pragma omp simd reduction(min : least)
+	for (uint32_t r = 0; r < n; r++)
+		least = b->least[r] < least ? b->least[r] : least;
+	if (least == CELL_MAX)
+		return false;
+	while (b->least[j] != least)
+		j = j + 1 < n ? j + 1 : 0;
+	for (;;) {
+		size_t ij = (size_t)i * b->stride + j;
+
+		if (b->delta[ij] == least && j < b->end[i] &&
+		    (b->gate[ij] <= now || least < wish))
+			break;
+		i = i + 1 < n ? i + 1 : 0;
+	}
+	pair[0] = i;
+	pair[1] = j;
+	return true;
+}
+
+static void forbid(struct tabu *b, const struct tabu_run *run,
+		   const uint32_t pair[2], int32_t now, struct effort *effort)
+{
+	const uint32_t *class = b->f->piece_class;
+	uint32_t span = run->longest - run->shortest + 1;
+
+	for (int e = 0; e < 2; e++) {
+		uint32_t i = pair[e], k = b->at[i];
+		uint32_t wait = run->shortest + effort_below(effort, span);
+
+		/* all that are alike are neighbours */
+		for (uint32_t j = class[i]; j < b->n && class[j] == class[i];
+		     j++) {
+			b->until[(size_t)j * b->stride + k] =
+				now + (int32_t)wait;
+			b->left[(size_t)k * b->stride + j] =
+				now + (int32_t)wait;
+		}
+	}
+}
+
+static void tabu_search(struct tabu *b, struct tabu_run *run,
+			struct effort *effort)
+{
+	const struct unit *unit = unit_here();
+	uint64_t check = 1 + 20000 / b->n_pairs, patience = run->patience;
+	uint64_t limit =
+		run->limit < INT32_MAX / 2 ? run->limit : INT32_MAX / 2;
+	int64_t cost;
+
+	run->cost = cost = qap_form_cost(b->f, run->at);
+	start(b, unit, run, 0);
+	for (int32_t now = 1; (uint64_t)now <= limit && patience > 0; now++) {
+		uint32_t pair[2];
+
+		effort_spend(effort, b->n_pairs);
+		if ((uint64_t)now % check == 0 && effort_spent(effort))
+			break;
+		if (!choose(b, now - 1, wish_of(run->cost, cost), effort, pair))
+			break;
+		cost += b->delta[(size_t)pair[0] * b->stride + pair[1]];
+		forbid(b, run, pair, now, effort);
+		unit->swap(b, pair, run->either);
+		patience--;
+		if (cost < run->cost) {
+			run->cost = cost;
+			memcpy(run->at, b->at, b->n * sizeof(*b->at));
+			patience = run->patience;
+			if (cost <= run->target)
+				break;
+		}
+		unit->raise(b, now, wish_of(run->cost, cost));
+	}
+}
+
+/* ---- memory ---- */
+
+static void *carve(char **from, size_t count, size_t size)
+{
+	void *p = *from;
+
+	*from += (count * size + ALIGN - 1) / ALIGN * ALIGN;
+	return p;
+}
+
+static void carve_step(struct tabu *b, char **from, struct step *step)
+{
+	step->alpha = carve(from, b->stride, sizeof(cell));
+	step->beta = carve(from, b->stride, sizeof(cell));
+	step->spot = carve(from, b->stride, sizeof(cell));
+}
+
+static void carve_all(struct tabu *b, bool has_odd)
+{
+	size_t cells = (size_t)b->n * b->stride;
+	char *from = (char *)b->block;
+
+	from += (ALIGN - (uintptr_t)from % ALIGN) % ALIGN;
+	b->s = carve(&from, cells, sizeof(cell));
+	b->t = carve(&from, cells, sizeof(cell));
+	b->gain = carve(&from, cells, sizeof(cell));
+	b->delta = carve(&from, cells, sizeof(cell));
+	b->gate = carve(&from, cells, sizeof(*b->gate));
+	b->until = carve(&from, cells, sizeof(*b->until));
+	b->left = carve(&from, cells, sizeof(*b->left));
+	carve_step(b, &from, &b->even);
+	b->own = carve(&from, b->stride, sizeof(cell));
+	b->sum = carve(&from, b->stride, sizeof(cell));
+	b->far = carve(&from, b->stride, sizeof(cell));
+	b->mine = carve(&from, b->stride, sizeof(*b->mine));
+	b->least = carve(&from, b->stride, sizeof(cell));
+	b->end = carve(&from, b->stride, sizeof(*b->end));
+	b->at = carve(&from, b->stride, sizeof(*b->at));
+	if (!has_odd)
+		return;
+	b->x = carve(&from, cells, sizeof(cell));
+	b->y = carve(&from, cells, sizeof(cell));
+	carve_step(b, &from, &b->odd);
+}
+
+static void copy_cells(const struct tabu *b, cell *to, const int64_t *from)
+{
+	for (size_t i = 0; i < b->n; i++)
+		for (size_t j = 0; j < b->n; j++)
+			to[i * b->stride + j] = (cell)from[i * b->n + j];
+}
+
+static void tabu_free(struct tabu *b)
+{
+	if (!b)
+		return;
+	free(b->block);
+	free(b);
+}
+
+static struct tabu *tabu_make(const struct qap_form *f, struct weft_error *err)
+{
+	struct tabu *b = weft_calloc(1, sizeof(*b), err);
+	size_t arrays = f->x ? 9 : 7, rows;
+
+	if (!b)
+		return NULL;
+	b->f = f;
+	b->n = f->n;
+	b->stride = (f->n + LANES - 1) / LANES * LANES;
+	rows = arrays * f->n + 16; /* vectors: one row each */
+	b->block = weft_calloc(rows * b->stride + ALIGN, sizeof(int64_t), err);
+	if (!b->block) {
+		tabu_free(b);
+		return NULL;
+	}
+	carve_all(b, f->x != NULL);
+	copy_cells(b, b->s, f->s);
+	copy_cells(b, b->t, f->t);
+	if (f->x) {
+		copy_cells(b, b->x, f->x);
+		copy_cells(b, b->y, f->y);
+	}
+	/* below the own class; whole vectors where the matrix reaches so far */
+	for (uint32_t i = 0; i < b->n; i++) {
+		uint32_t end = (f->piece_class[i] + LANES - 1) / LANES * LANES;
+
+		b->end[i] = end < b->n ? end : b->n;
+		b->n_pairs += f->piece_class[i];
+	}
+	b->n_pairs += b->n_pairs == 0;
+	for (uint32_t i = 0; i < b->n; i++)
+		b->has_alike |= f->piece_class[i] != i || f->spot_class[i] != i;
+	return b;
+}
+
+const struct tabu_kind TABU_KIND = {
+	.name = sizeof(cell) == sizeof(int32_t) ? "32 bits" : "64 bits",
+	.reach = sizeof(cell) == sizeof(int32_t) ? 0x1p30 : 0x1p61,
+	.make = tabu_make,
+	.free = tabu_free,
+	.run = tabu_search,
+};
+
+#endif
