@@ -90,6 +90,23 @@ case_plan_reads_the_state_from_slurm_itself() {
 	expect "plan --state slurm" "$from_slurm" "$wanted"
 }
 
+# Each leaf has one taken node; either job's end would free a whole one.
+case_defrag_knows_the_jobs_that_slurm_runs() {
+	local out jobs
+	need_weft
+	occupy n00,n04 8
+	occupy n08,n12 8
+	jobs=$(squeue -h -o %i | sort -n | paste -sd' ')
+	out=$("$WEFT_BUILDDIR/weft" defrag --json --state slurm \
+		--fabric "$LAB_DIR/etc/fabric.yaml" --job gpus=32,tp=8,metric=hops)
+	expect_match "a job whose end helps" " $jobs " \
+		" $(jq -r .outlook.alone.job <<<"$out") "
+	expect "until then" "$(jq '.outlook.alone.remaining_s > 0' <<<"$out")" true
+	expect "a move of two nodes helps" \
+		"$(jq '.plans[0].gpus_moved == 16 and .plans[0].cost < .cost' \
+			<<<"$out")" true
+}
+
 # Random states and jobs, the same for the same WEFT_TEST_SEED.
 case_random_states_give_what_plan_gives() {
 	local i n gpus
