@@ -15,6 +15,10 @@ libweft_placement_la_SOURCES = \
 	%D%/climb.h \
 	%D%/collapse.c \
 	%D%/collapse.h \
+	%D%/contour.c \
+	%D%/contour.h \
+	%D%/cut.c \
+	%D%/cut.h \
 	%D%/defrag.c \
 	%D%/effort.c \
 	%D%/effort.h \
@@ -29,8 +33,15 @@ libweft_placement_la_SOURCES = \
 	%D%/judge.c \
 	%D%/lap.c \
 	%D%/lap.h \
+	%D%/lattice.c \
+	%D%/lattice.h \
+	%D%/lattice_runs.c \
+	%D%/lattice_runs.h \
+	%D%/line.c \
+	%D%/line.h \
 	%D%/mapping.c \
 	%D%/mapping.h \
+	%D%/mapping_bound.c \
 	%D%/multisection.c \
 	%D%/multisection.h \
 	%D%/objective.c \
@@ -58,6 +69,8 @@ libweft_placement_la_SOURCES = \
 	%D%/qap_tabu_cell.h \
 	%D%/qap_tabu_narrow.c \
 	%D%/qap_tabu_wide.c \
+	%D%/rails.c \
+	%D%/rails.h \
 	%D%/ranking.c \
 	%D%/ranking.h \
 	%D%/reason.c \

@@ -4,6 +4,7 @@ unit_tests += \
 	%D%/evaluation \
 	%D%/exact \
 	%D%/job \
+	%D%/mapping_bound \
 	%D%/occupancy \
 	%D%/optimum \
 	%D%/out_of_memory \
@@ -20,6 +21,15 @@ noinst_HEADERS += \
 	%D%/brute.h \
 	%D%/cases.h \
 	# End of noinst_HEADERS
+
+tests_placement_mapping_bound_SOURCES = \
+	%D%/mapping_bound.c \
+	cli/arch.c \
+	cli/arch.h \
+	cli/metis.c \
+	cli/metis.h \
+	$(scan_sources) \
+	# End of tests_placement_mapping_bound_SOURCES
 
 # Lets the n-th allocation of the library fail.
 tests_placement_out_of_memory_LDFLAGS = \

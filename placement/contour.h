@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* contour.h - the least weight that leaves a set of a lattice, by its size
+ *
+ * Private to placement/.
+ */
+#ifndef WEFT_PLACEMENT_CONTOUR_H
+#define WEFT_PLACEMENT_CONTOUR_H
+
+#include "placement/effort.h"
+#include "placement/lattice.h"
+
+/* Vertices in parts of sizes s1, s2, ... have edges of at least
+ *
+ *	sum of least[s_i] - back
+ *
+ * between the parts. */
+struct contour {
+	uint32_t max;  /* sizes up to this */
+	double *least; /* [max + 1]; least[0] is 0 */
+	double back;
+	bool complete; /* false: the effort did not last, and nothing holds */
+};
+
+/* How the parts share the bill. */
+struct contour_terms {
+	/* A path in m pieces is cut m - 1 times.  Either each piece pays half
+	 * of the cuts at its ends (0), or each pays one cut and one a path is
+	 * given back (1), or something between. */
+	double pieces;
+	/* What a vertex of each layer along the last axis gets; NULL: nothing.
+	 * Moves the bill from layers that are cheap to cut to dear ones. */
+	const double *bonus;
+};
+
+/* Lines of the lattice, one per axis. */
+struct contour_lines {
+	uint32_t n;
+	struct line line[LATTICE_MAX_AXES];
+};
+int contour_lines_build(const struct lattice *l, struct contour_lines *lines,
+			struct weft_error *err);
+void contour_lines_free(struct contour_lines *lines);
+
+/* Free with contour_free in either case. */
+int contour_build(const struct lattice *l, const struct contour_lines *lines,
+		  const struct contour_terms *terms, uint32_t max,
+		  struct effort *effort, struct contour *c,
+		  struct weft_error *err);
+void contour_free(struct contour *c);
+
+#endif

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* lattice.c - the grid of lines that a graph contains, whatever its numbering
+ *
+ * Edges of one axis weigh about the same, and less or more than those of
+ * others.  So the weights are put into classes, and each run of classes next to
+ * each other whose edges part the vertices into pieces of one size is taken for
+ * an axis.  Sets of such axes whose sizes multiply to the number of vertices
+ * are then checked: without axis i the graph must fall into as many layers as
+ * the axis is long, all of one size; a vertex's layer is its coordinate, and no
+ * two vertices may have the same coordinates.
+ */
+#include "placement/lattice.h"
+
+#include "placement/lattice_runs.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Fills the coordinates of the axes given; false where they are no grid. */
+static bool place_vertices(struct lattice_runs *r,
+			   const struct lattice_set *set, uint32_t *at)
+{
+	uint32_t n = r->n, code = 1;
+
+	for (uint32_t i = 0; i < set->n; i++) {
+		uint32_t size = r->run[set->run[i]].size;
+
+		lattice_runs_start(r);
+		for (uint32_t j = 0; j < set->n; j++)
+			if (j != i)
+				lattice_runs_join(r, set->run[j]);
+		if (lattice_runs_label(r, at + (size_t)i * n) != n / size)
+			return false;
+	}
+	memset(r->seen, 0, n);
+	for (uint32_t v = 0; v < n; v++) {
+		code = 0;
+		for (uint32_t i = 0; i < set->n; i++)
+			code = code * r->run[set->run[i]].size +
+			       at[(size_t)i * n + v];
+		if (r->seen[code]++)
+			return false;
+	}
+	return true;
+}
+
+/* The axis along which two vertices differ; n_axes when there are several. */
+static uint32_t axis_between(const struct lattice *l, uint32_t a, uint32_t b)
+{
+	uint32_t found = l->n_axes;
+
+	for (uint32_t i = 0; i < l->n_axes; i++) {
+		if (l->axis[i].at[a] == l->axis[i].at[b])
+			continue;
+		if (found < l->n_axes)
+			return l->n_axes;
+		found = i;
+	}
+	return found;
+}
+
+static int compare_edges(const void *pa, const void *pb)
+{
+	const struct line_edge *a = pa, *b = pb;
+
+	if (a->a != b->a)
+		return (a->a > b->a) - (a->a < b->a);
+	return (a->b > b->b) - (a->b < b->b);
+}
+
+static struct line_edge along(const struct lattice_axis *axis, uint32_t v,
+			      uint32_t u, double weight)
+{
+	uint32_t a = axis->at[v], b = axis->at[u];
+
+	return (struct line_edge){a < b ? a : b, a < b ? b : a, weight};
+}
+
+/* Takes the edges of one line, on which all coordinates but i are zero. */
+static int take_line(struct lattice *l, uint32_t i, const struct graph *g,
+		     struct weft_error *err)
+{
+	struct lattice_axis *axis = &l->axis[i];
+	uint32_t n = 0, room = 0;
+
+	for (uint32_t pass = 0; pass < 2; pass++) {
+		for (uint32_t v = 0; v < l->n; v++) {
+			uint32_t k = 0;
+
+			while (k < l->n_axes && (k == i || !l->axis[k].at[v]))
+				k++;
+			if (k < l->n_axes)
+				continue;
+			for (uint32_t e = g->row[v]; e < g->row[v + 1]; e++) {
+				uint32_t u = g->peer[e];
+
+				if (u < v || axis_between(l, v, u) != i)
+					continue;
+				if (pass)
+					axis->edge[n++] =
+						along(axis, v, u, g->weight[e]);
+				else
+					room++;
+			}
+		}
+		if (!pass)
+			axis->edge =
+				weft_calloc(room, sizeof(*axis->edge), err);
+		if (!axis->edge)
+			return -1;
+	}
+	axis->n_edges = n;
+	qsort(axis->edge, n, sizeof(*axis->edge), compare_edges);
+	return 0;
+}
+
+static struct line_edge *find_edge(const struct lattice_axis *axis,
+				   const struct line_edge *e)
+{
+	return axis->n_edges ? bsearch(e, axis->edge, axis->n_edges, sizeof(*e),
+				       compare_edges)
+			     : NULL;
+}
+
+/* Lowers each edge to the least weight on any line, and drops those that some
+ * line lacks.  times[]: lines that have the edge. */
+static int compare_lines(struct lattice *l, uint32_t i, const struct graph *g,
+			 struct weft_error *err)
+{
+	struct lattice_axis *axis = &l->axis[i];
+	uint32_t *times = weft_calloc(axis->n_edges, sizeof(*times), err);
+	uint32_t n = 0;
+
+	if (!times)
+		return -1;
+	for (uint32_t v = 0; v < l->n; v++) {
+		for (uint32_t e = g->row[v]; e < g->row[v + 1]; e++) {
+			struct line_edge *in, at;
+
+			if (g->peer[e] < v ||
+			    axis_between(l, v, g->peer[e]) != i)
+				continue;
+			at = along(axis, v, g->peer[e], g->weight[e]);
+			in = find_edge(axis, &at);
+			if (!in)
+				continue;
+			in->weight = fmin(in->weight, at.weight);
+			times[in - axis->edge]++;
+		}
+	}
+	for (uint32_t k = 0; k < axis->n_edges; k++)
+		if (times[k] == l->n / axis->size)
+			axis->edge[n++] = axis->edge[k];
+	axis->n_edges = n;
+	for (uint32_t k = 0; k < n; k++) {
+		axis->heaviest = fmax(axis->heaviest, axis->edge[k].weight);
+		l->weight += axis->edge[k].weight * (l->n / axis->size);
+	}
+	free(times);
+	return 0;
+}
+
+static int compare_axes(const void *pa, const void *pb)
+{
+	const struct lattice_axis *a = pa, *b = pb;
+
+	return (a->heaviest < b->heaviest) - (a->heaviest > b->heaviest);
+}
+
+/* How much heavier than the edges of axis[] the lines of each layer are. */
+static int scale_layers(struct lattice *l, const struct graph *g,
+			struct weft_error *err)
+{
+	const struct lattice_axis *last = &l->axis[l->n_axes - 1];
+
+	for (uint32_t i = 0; i < l->n_axes; i++) {
+		l->axis[i].scale =
+			weft_calloc(last->size, sizeof(*l->axis[i].scale), err);
+		if (!l->axis[i].scale)
+			return -1;
+		for (uint32_t z = 0; z < last->size; z++)
+			l->axis[i].scale[z] = i + 1 < l->n_axes ? INFINITY : 1;
+	}
+	for (uint32_t v = 0; v < l->n; v++) {
+		for (uint32_t e = g->row[v]; e < g->row[v + 1]; e++) {
+			uint32_t i = axis_between(l, v, g->peer[e]);
+			struct line_edge at, *in;
+			double *scale;
+
+			if (i + 1 >= l->n_axes)
+				continue;
+			at = along(&l->axis[i], v, g->peer[e], g->weight[e]);
+			in = find_edge(&l->axis[i], &at);
+			scale = &l->axis[i].scale[last->at[v]];
+			if (in)
+				*scale = fmin(*scale, at.weight / in->weight);
+		}
+	}
+	for (uint32_t i = 0; i + 1 < l->n_axes; i++)
+		for (uint32_t z = 0; z < last->size; z++)
+			if (!isfinite(l->axis[i].scale[z]))
+				l->axis[i].scale[z] = 1;
+	return 0;
+}
+
+/* The lattice of one set of axes; n_axes is 0 where that is none. */
+static int build(struct lattice_runs *r, const struct lattice_set *set,
+		 const struct graph *g, struct lattice *l,
+		 struct weft_error *err)
+{
+	uint32_t *at = weft_calloc((size_t)g->n * set->n, sizeof(*at), err);
+	int rc = -1;
+
+	memset(l, 0, sizeof(*l));
+	if (!at)
+		return -1;
+	l->n = g->n;
+	rc = 0;
+	if (place_vertices(r, set, at)) {
+		l->n_axes = set->n;
+		for (uint32_t i = 0; i < set->n; i++) {
+			l->axis[i].size = r->run[set->run[i]].size;
+			l->axis[i].at =
+				weft_calloc(g->n, sizeof(*l->axis[i].at), err);
+			if (!l->axis[i].at) {
+				rc = -1;
+				goto out;
+			}
+			memcpy(l->axis[i].at, at + (size_t)i * g->n,
+			       g->n * sizeof(*at));
+		}
+		for (uint32_t i = 0; i < set->n && rc == 0; i++)
+			rc = take_line(l, i, g, err) ||
+			     compare_lines(l, i, g, err);
+	}
+out:
+	free(at);
+	return rc ? -1 : 0;
+}
+
+int lattice_find(const struct graph *g, struct effort *effort,
+		 struct lattice *l, struct weft_error *err)
+{
+	struct lattice_runs r = {0};
+	int rc = -1;
+
+	memset(l, 0, sizeof(*l));
+	if (lattice_runs_build(g, &r, err))
+		goto out;
+	for (uint32_t i = 0; i < r.n_sets && !effort_spent(effort); i++) {
+		struct lattice other;
+
+		effort_spend(effort, g->n_edges);
+		if (build(&r, &r.set[i], g, &other, err)) {
+			lattice_free(&other);
+			goto out;
+		}
+		/* more axes tell more, even where they are not all the weight;
+		 * such sets come first */
+		if (other.n_axes >= l->n_axes &&
+		    other.weight > l->weight * (1 + 1e-9)) {
+			struct lattice worse = *l;
+
+			*l = other;
+			other = worse;
+		}
+		lattice_free(&other);
+	}
+	qsort(l->axis, l->n_axes, sizeof(l->axis[0]), compare_axes);
+	rc = l->n_axes ? scale_layers(l, g, err) : 0;
+out:
+	lattice_runs_free(&r);
+	return rc;
+}
+
+void lattice_free(struct lattice *l)
+{
+	for (uint32_t i = 0; i < l->n_axes; i++) {
+		free(l->axis[i].edge);
+		free(l->axis[i].at);
+		free(l->axis[i].scale);
+	}
+	memset(l, 0, sizeof(*l));
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* lattice.h - the grid of lines that a graph contains, whatever its numbering
+ *
+ * Training traffic is a Cartesian product: rings of data-parallel groups,
+ * cliques of tensor-parallel ones, paths of stages.  Private to placement/.
+ */
+#ifndef WEFT_PLACEMENT_LATTICE_H
+#define WEFT_PLACEMENT_LATTICE_H
+
+#include "placement/effort.h"
+#include "placement/graph.h"
+#include "placement/line.h"
+
+#include <stdbool.h>
+
+#define LATTICE_MAX_AXES 6
+
+/* Edges that every line along the axis has, each with the least weight that it
+ * has on any of them. */
+struct lattice_axis {
+	uint32_t size, n_edges;
+	struct line_edge *edge;
+	double heaviest;
+	uint32_t *at; /* [n] coordinate of each vertex */
+	/* [size of the last axis] lines in that layer are at least so many
+	 * times as heavy */
+	double *scale;
+};
+
+/* Vertices with pairwise different coordinates; vertices that agree in all but
+ * one lie on one line.  Heaviest axis first. */
+struct lattice {
+	uint32_t n, n_axes; /* n_axes == 0: none was found */
+	struct lattice_axis axis[LATTICE_MAX_AXES];
+	double weight; /* of all edges on lines */
+};
+
+/* Looks for as long as the effort lasts.  Free with lattice_free in either
+ * case. */
+int lattice_find(const struct graph *g, struct effort *effort,
+		 struct lattice *l, struct weft_error *err);
+void lattice_free(struct lattice *l);
+
+#endif
