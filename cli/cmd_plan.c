@@ -5,6 +5,7 @@
 #include "cli/option.h"
 #include "cli/report.h"
 #include "cli/request.h"
+#include "cli/verdict.h"
 #include "placement/outlook.h"
 #include "placement/place_exact.h"
 
@@ -113,26 +114,31 @@ static int answer(struct plan *plan, bool *placed, struct weft_error *err)
 	struct request *request = &plan->request;
 	struct weft_placement placement = {0};
 	struct weft_outlook outlook = {0};
-	double start_s, elapsed_s;
+	struct verdict verdict;
+	struct report report = {.placement = &placement, .verdict = &verdict};
+	double start_s;
 	int result = -1;
 
-	if (request_open(request, err))
+	if (request_open(request, err) ||
+	    request_contend(request, NULL, 0, err))
 		return -1;
+	plan->options.objective = &request->objective;
 	start_s = clock_now_s();
 	if (weft_place(request->fabric, &request->job, &request->occupancy,
 		       &plan->options, &placement, err))
 		goto out;
-	elapsed_s = clock_now_s() - start_s;
+	report.elapsed_s = clock_now_s() - start_s;
 	*placed = placement.placed;
-	if (look_out(plan, &placement, &outlook, err))
+	if (look_out(plan, &placement, &outlook, err) ||
+	    (placement.placed &&
+	     verdict_find(request, &placement, &verdict, err)))
 		goto out;
+	report.outlook = request->running.n ? &outlook : NULL;
 	result = 0;
 	if (request->json)
-		result = report_json("plan", request, &placement,
-				     request->running.n ? &outlook : NULL,
-				     elapsed_s, err);
+		result = report_json("plan", request, &report, err);
 	else
-		report_text(request, &placement, elapsed_s);
+		report_text(request, &report);
 out:
 	weft_outlook_free(&outlook);
 	weft_placement_free(&placement);

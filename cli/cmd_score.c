@@ -6,6 +6,7 @@
 #include "cli/ranks.h"
 #include "cli/report.h"
 #include "cli/request.h"
+#include "cli/verdict.h"
 #include "placement/place.h"
 
 #include <argp.h>
@@ -82,9 +83,12 @@ static int order_explain(const struct request *request, const uint32_t *where,
 			 struct weft_error *err)
 {
 	struct weft_placement best = {0};
+	const struct weft_place_options same = {
+		.objective = &request->objective,
+	};
 	double cost = placement->cost.total[placement->metric], least;
 	int result = weft_place_ranks(request->fabric, &request->job, where,
-				      NULL, &best, err);
+				      &same, &best, err);
 
 	least = best.cost.total[placement->metric];
 	if (result == 0 && least < cost * 0.995)
@@ -100,28 +104,34 @@ static int answer(struct score *score, double *cost, struct weft_error *err)
 {
 	struct request *request = &score->request;
 	struct weft_placement placement = {0};
+	struct verdict verdict;
+	struct report report = {.placement = &placement, .verdict = &verdict};
 	uint32_t *where = NULL;
-	double start_s, elapsed_s;
+	double start_s;
 	int result = -1;
 
 	if (request_open(request, err))
 		return -1;
 	where = weft_calloc(request->job.n_gpus, sizeof(*where), err);
-	if (!where || where_read(score, where, err))
+	if (!where || where_read(score, where, err) ||
+	    request_contend(request, where, request->job.n_gpus, err))
 		goto out;
 	start_s = clock_now_s();
 	if (weft_place_score(request->fabric, &request->job,
 			     &request->occupancy, where, &placement, err) ||
 	    order_explain(request, where, &placement, err))
 		goto out;
-	elapsed_s = clock_now_s() - start_s;
+	report.elapsed_s = clock_now_s() - start_s;
+	if (verdict_find(request, &placement, &verdict, err))
+		goto out;
+	/* the same, but for the busiest link beside other jobs */
+	placement.cost = verdict.measure.cost;
 	*cost = placement.cost.total[placement.metric];
 	result = 0;
 	if (request->json)
-		result = report_json("score", request, &placement, NULL,
-				     elapsed_s, err);
+		result = report_json("score", request, &report, err);
 	else
-		report_text(request, &placement, elapsed_s);
+		report_text(request, &report);
 out:
 	free(where);
 	weft_placement_free(&placement);

@@ -69,6 +69,8 @@ weft_SOURCES = \
 	%D%/step_shape.h \
 	%D%/step_table.c \
 	%D%/step_table.h \
+	%D%/verdict.c \
+	%D%/verdict.h \
 	%D%/weft.c \
 	# End of weft_SOURCES
 weft_LDADD = \

@@ -3,6 +3,7 @@
 #include "cli/report.h"
 #include "cli/fit.h"
 #include "cli/outlook_report.h"
+#include "cli/verdict.h"
 #include "placement/evaluation.h"
 #include "topology/bitset.h"
 #include "topology/hostlist.h"
@@ -231,8 +232,8 @@ static void json_add_placement(json_t *object, const struct request *request,
 {
 	const struct weft_fabric *f = request->fabric;
 	static const char *const keys[] = {
-		"cost",	    "bound",   "gap",	 "method", "by_axis",
-		"by_level", "busiest", "step_s", "step",   "next"};
+		"cost",	   "bound",  "gap",  "method", "by_axis",  "by_level",
+		"busiest", "step_s", "step", "next",   "objective"};
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		json_object_set_new(object, keys[i], json_null());
@@ -267,17 +268,17 @@ static void step_predict(const struct request *request,
 {
 	memset(e, 0, sizeof(*e));
 	e->gpu = request->gpu;
+	e->load = request->objective.load;
 	if (p->placed)
 		weft_evaluate(request->fabric, &request->job, p->where, NULL, e,
 			      NULL);
 }
 
 int report_json(const char *command, const struct request *request,
-		const struct weft_placement *p,
-		const struct weft_outlook *outlook, double elapsed_s,
-		struct weft_error *err)
+		const struct report *report, struct weft_error *err)
 {
 	const struct weft_fabric *f = request->fabric;
+	const struct weft_placement *p = report->placement;
 	const struct fit fit = fit_find(&request->job, gpu_of(request));
 	struct weft_evaluation evaluation;
 	json_t *object;
@@ -287,17 +288,20 @@ int report_json(const char *command, const struct request *request,
 	object = json_pack(
 		"{s:s, s:b, s:I, s:s, s:f}", "schema", schema, "placed",
 		p->placed, "gpus", (json_int_t)request->job.n_gpus, "metric",
-		weft_metric_names[p->metric], "elapsed_s", elapsed_s);
+		weft_metric_names[p->metric], "elapsed_s", report->elapsed_s);
 	if (!object)
 		return report_print(NULL, err);
 	json_object_set_new(object, "nodes", json_nodes(f, p));
 	json_object_set_new(object, "ranks", json_ranks(f, p));
 	step_predict(request, p, &evaluation);
 	json_add_placement(object, request, p, &evaluation);
+	if (p->placed)
+		json_object_set_new(object, "objective",
+				    verdict_json(request, report->verdict));
 	json_object_set_new(object, "memory_bytes_per_gpu", fit_json(&fit));
-	if (outlook)
+	if (report->outlook)
 		json_object_set_new(object, "outlook",
-				    outlook_json(request, outlook));
+				    outlook_json(request, report->outlook));
 	json_object_set_new(object, "why", json_why(p, &fit));
 	return report_print(object, err);
 }
@@ -440,16 +444,16 @@ static char *nodes_text(const struct weft_fabric *f,
 	return text;
 }
 
-void report_text(const struct request *request, const struct weft_placement *p,
-		 double elapsed_s)
+void report_text(const struct request *request, const struct report *report)
 {
 	const struct weft_fabric *f = request->fabric;
+	const struct weft_placement *p = report->placement;
 	const struct fit fit = fit_find(&request->job, gpu_of(request));
 	const char *plural = request->job.n_gpus == 1 ? "" : "s";
 	char elapsed[32];
 	char *nodes = nodes_text(f, p);
 
-	report_quantity(elapsed_s, "s", elapsed, sizeof(elapsed));
+	report_quantity(report->elapsed_s, "s", elapsed, sizeof(elapsed));
 	if (p->placed)
 		printf("%u GPU%s on %s  (%s, %s)\n", p->n_ranks, plural,
 		       nodes ? nodes : "?", p->method, elapsed);
@@ -462,6 +466,7 @@ void report_text(const struct request *request, const struct weft_placement *p,
 		text_split(f, p);
 		text_busiest(f, p);
 		text_step(request, p);
+		verdict_print(request, report->verdict);
 		fit_print(&fit);
 		text_ranks(f, p);
 	}

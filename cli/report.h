@@ -4,22 +4,28 @@
 #define WEFT_CLI_REPORT_H
 
 #include "cli/request.h"
-#include "placement/outlook.h"
 #include "placement/placement.h"
 
 #include <jansson.h>
 
+struct verdict; /* verdict.h */
+struct weft_outlook;
+
+/* What is told of a placement. */
+struct report {
+	const struct weft_placement *placement;
+	const struct verdict *verdict;	    /* looked at when it is placed */
+	const struct weft_outlook *outlook; /* or NULL */
+	double elapsed_s;
+};
+
 /* Prints {"schema": "weft.COMMAND/1", ...} with everything about the
- * placement, and with the outlook unless it is NULL.  -1 with err when out of
- * memory. */
+ * placement.  -1 with err when out of memory. */
 int report_json(const char *command, const struct request *request,
-		const struct weft_placement *p,
-		const struct weft_outlook *outlook, double elapsed_s,
-		struct weft_error *err);
+		const struct report *report, struct weft_error *err);
 
 /* The same for people, within 80 columns where names allow. */
-void report_text(const struct request *request, const struct weft_placement *p,
-		 double elapsed_s);
+void report_text(const struct request *request, const struct report *report);
 
 /* To be called before any JSON is made: from then on an allocation of jansson
  * that fails makes report_print fail, so that those who build an object need

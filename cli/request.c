@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* request.c - reading the fabric, its state and the job */
 #include "cli/request.h"
+#include "cli/option.h"
 #include "cli/slurm_jobs.h"
 #include "cli/slurm_state.h"
 #include "topology/bitset.h"
@@ -9,7 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_BUSY = 512, KEY_STATE, KEY_JSON, KEY_GPU };
+enum {
+	KEY_BUSY = 512,
+	KEY_STATE,
+	KEY_JSON,
+	KEY_GPU,
+	KEY_OBJECTIVE,
+	KEY_FRAGMENTATION,
+	KEY_CONTENTION
+};
 
 static const struct argp_option options[] = {
 	{"fabric", 'f', "FILE", 0,
@@ -25,6 +34,14 @@ static const struct argp_option options[] = {
 	{"gpu", KEY_GPU, "NAME", 0,
 	 "kind of GPU, to predict the step (default: of the fabric's profile)",
 	 0},
+	{"objective", KEY_OBJECTIVE, "GOAL", 0,
+	 "what shall be small: cost (of all bytes, in the job's metric), "
+	 "busiest (the time of the busiest link), step (the predicted step)",
+	 0},
+	{"fragmentation", KEY_FRAGMENTATION, "WEIGHT", 0,
+	 "what it is worth to leave room for other jobs (default: 0)", 0},
+	{"contention", KEY_CONTENTION, "on|off", 0,
+	 "whether the traffic of the jobs in --state counts (default: on)", 0},
 	{"json", KEY_JSON, NULL, 0, "answer in JSON", 0},
 	{0},
 };
@@ -38,6 +55,22 @@ static const struct weft_gpu *gpu_read(const struct argp_state *state,
 	if (!gpu)
 		argp_error(state, "%s", err.text);
 	return gpu;
+}
+
+static int goal_read(const struct argp_state *state, const char *text)
+{
+	for (int i = 0; i < WEFT_N_GOALS; i++)
+		if (strcmp(text, weft_goal_names[i]) == 0)
+			return i + 1;
+	option_wrong(state, text, "cost, busiest or step");
+	return 0;
+}
+
+static bool off_read(const struct argp_state *state, const char *text)
+{
+	if (strcmp(text, "on") != 0 && strcmp(text, "off") != 0)
+		option_wrong(state, text, "on or off");
+	return strcmp(text, "off") == 0;
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -65,6 +98,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_GPU:
 		request->gpu = gpu_read(state, arg);
+		return 0;
+	case KEY_OBJECTIVE:
+		request->goal = goal_read(state, arg);
+		return 0;
+	case KEY_FRAGMENTATION:
+		request->fragmentation = option_number(state, arg, 0, 1e6);
+		return 0;
+	case KEY_CONTENTION:
+		request->alone = off_read(state, arg);
 		return 0;
 	case KEY_JSON:
 		request->json = true;
@@ -184,11 +226,42 @@ int request_open(struct request *request, struct weft_error *err)
 		return weft_fail_at(err, why.code,
 				    why.source[0] ? why.source : "--job",
 				    why.line, why.column, "%s", why.text);
+	request->objective = weft_objective_of_spec(&request->job.spec);
+	if (request->goal)
+		request->objective.goal = (enum weft_goal)(request->goal - 1);
+	request->objective.fragmentation = request->fragmentation;
+	request->objective.gpu = request->gpu;
 	return occupancy_open(request, err);
+}
+
+int request_contend(struct request *request, const uint32_t *where, uint32_t n,
+		    struct weft_error *err)
+{
+	const struct weft_fabric *f = request->fabric;
+	uint64_t *own;
+	int result = -1;
+
+	if (request->alone || !request->running.n)
+		return 0;
+	own = weft_calloc(weft_bitset_words(f->n_gpus), sizeof(*own), err);
+	if (!own)
+		return -1;
+	for (uint32_t r = 0; r < n; r++)
+		weft_bitset_add(own, where[r]);
+	if (weft_load_build(f, &request->load, err) == 0 &&
+	    weft_running_traffic(&request->running, request->gpu, own,
+				 &request->load, &request->n_silent,
+				 err) == 0) {
+		request->objective.load = &request->load;
+		result = 0;
+	}
+	free(own);
+	return result;
 }
 
 void request_close(struct request *request)
 {
+	weft_load_free(&request->load);
 	weft_running_free(&request->running);
 	weft_occupancy_free(&request->occupancy);
 	weft_job_free(&request->job);

@@ -56,6 +56,7 @@ int weft_load_add(struct weft_load *load, const struct weft_traffic *t,
 		load->down[d] += down[d] / step_s;
 		load->n_jobs[d] += up[d] > 0 || down[d] > 0;
 	}
+	load->n++;
 	rc = 0;
 out:
 	free(up);

@@ -12,6 +12,7 @@ struct weft_load {
 	double *up, *down; /* [n_domains] bytes per second through the link
 			    * above the domain */
 	uint32_t *n_jobs;  /* [n_domains] that use it */
+	uint32_t n;	   /* jobs in all */
 };
 
 /* Of no job.  Free with weft_load_free in either case. */

@@ -193,6 +193,29 @@ static double sum_up(const struct bounding *b, const double *x,
 	return sum;
 }
 
+static void bounding_free(struct bounding *b)
+{
+	graph_free(&b->g);
+	free(b->heaviest);
+	free(b->lambda);
+	free(b->of_size);
+	free(b->size);
+}
+
+static int all_crossings(struct bounding *b, double *x, struct weft_error *err)
+{
+	uint32_t n_levels = b->s->f->n_levels;
+
+	for (uint32_t l = n_levels; l-- > 0;) {
+		if (crossing(b, l, &x[l], err))
+			return -1;
+		/* what crosses a domain also crosses those inside it */
+		if (l + 1 < n_levels)
+			x[l] = fmax(x[l], x[l + 1]);
+	}
+	return 0;
+}
+
 int bound_measure(const struct supply *s, double bound[WEFT_N_METRICS],
 		  struct weft_error *err)
 {
@@ -200,24 +223,25 @@ int bound_measure(const struct supply *s, double bound[WEFT_N_METRICS],
 	double x[WEFT_MAX_LEVELS] = {0};
 	int rc = -1;
 
-	if (build(&b, s->job, err))
-		goto out;
-	for (uint32_t l = s->f->n_levels; l-- > 0;) {
-		if (crossing(&b, l, &x[l], err))
-			goto out;
-		/* what crosses a domain also crosses those inside it */
-		if (l + 1 < s->f->n_levels)
-			x[l] = fmax(x[l], x[l + 1]);
+	if (build(&b, s->job, err) == 0 && all_crossings(&b, x, err) == 0) {
+		for (uint32_t m = 0; m < WEFT_N_METRICS; m++)
+			bound[m] = sum_up(&b, x, m);
+		rc = 0;
 	}
-	for (uint32_t m = 0; m < WEFT_N_METRICS; m++)
-		bound[m] = sum_up(&b, x, m);
-	rc = 0;
-out:
-	graph_free(&b.g);
-	free(b.heaviest);
-	free(b.lambda);
-	free(b.of_size);
-	free(b.size);
+	bounding_free(&b);
+	return rc;
+}
+
+int bound_crossings(const struct supply *s, double bytes[WEFT_MAX_LEVELS],
+		    struct weft_error *err)
+{
+	struct bounding b = {.s = s};
+	int rc = -1;
+
+	memset(bytes, 0, WEFT_MAX_LEVELS * sizeof(*bytes));
+	if (build(&b, s->job, err) == 0)
+		rc = all_crossings(&b, bytes, err);
+	bounding_free(&b);
 	return rc;
 }
 

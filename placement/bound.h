@@ -14,4 +14,8 @@
 int bound_measure(const struct supply *s, double bound[WEFT_N_METRICS],
 		  struct weft_error *err);
 
+/* bytes[l]: between domains of level l at least, both directions together. */
+int bound_crossings(const struct supply *s, double bytes[WEFT_MAX_LEVELS],
+		    struct weft_error *err);
+
 #endif

@@ -3,8 +3,10 @@
 #include "placement/judge.h"
 
 #include "costmodel/step.h"
+#include "placement/bottleneck.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 /* The step needs the kind of GPU, and the calls of the job's schedule, which
@@ -119,4 +121,29 @@ uint64_t weft_judge_work(const struct weft_judge *judge)
 	if (judge->objective.goal == WEFT_GOAL_STEP)
 		work += 10 * (uint64_t)t->n_ranks * levels;
 	return work;
+}
+
+/* No placement loses less than no share, so the bound of the goal is one of the
+ * value. */
+int weft_judge_bound(const struct weft_judge *judge,
+		     const struct weft_occupancy *o, double cost_bound,
+		     double *value, struct weft_error *err)
+{
+	struct weft_job unlimited = *judge->job;
+	struct supply s = {0};
+	int rc;
+
+	*value = cost_bound;
+	if (judge->objective.goal == WEFT_GOAL_COST)
+		return 0;
+	*value = (double)NAN;
+	if (judge->objective.goal == WEFT_GOAL_STEP)
+		return 0;
+	/* what the nodes have, whatever the job may take of them */
+	unlimited.gpus_per_node = 0;
+	rc = supply_build(judge->f, &unlimited, o, 1, 0, &s, err);
+	if (rc == 0)
+		rc = bottleneck_bound(&s, value, err);
+	supply_free(&s);
+	return rc;
 }

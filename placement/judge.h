@@ -46,4 +46,11 @@ int weft_judge_measure(struct weft_judge *judge, const uint32_t *where,
 /* Distances looked up for it, about. */
 uint64_t weft_judge_work(const struct weft_judge *judge);
 
+/* *value: no placement of the job on what is usable in o has a smaller one;
+ * NAN where no bound is known (the step).  cost_bound: that of the sum of d * M
+ * in the objective's metric. */
+int weft_judge_bound(const struct weft_judge *judge,
+		     const struct weft_occupancy *o, double cost_bound,
+		     double *value, struct weft_error *err);
+
 #endif

@@ -3,6 +3,8 @@ noinst_LTLIBRARIES += libweft_placement.la
 libweft_placement_la_SOURCES = \
 	%D%/arrange.c \
 	%D%/arrange.h \
+	%D%/bottleneck.c \
+	%D%/bottleneck.h \
 	%D%/bound.c \
 	%D%/bound.h \
 	%D%/candidates.c \

@@ -12,6 +12,7 @@
 #include "topology/bitset.h"
 #include "topology/suggest.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -304,45 +305,87 @@ static int only_these(const struct weft_fabric *f, const uint32_t *gpus,
 	return 0;
 }
 
+/* True when b is the better order: by the objective where it is not the cost,
+ * then by cost. */
+static bool is_better(const struct weft_judge *judge,
+		      const struct weft_measure *a,
+		      const struct weft_measure *b)
+{
+	enum weft_metric metric = judge->objective.metric;
+
+	if (!weft_objective_is_cost(&judge->objective)) {
+		double same = RANKING_SAME * fabs(a->value);
+
+		if (fabs(a->value - b->value) > same)
+			return b->value < a->value;
+	}
+	return sites_blend(judge->f, metric, b->cost.total) <
+	       sites_blend(judge->f, metric, a->cost.total);
+}
+
+/* The better one of p's order and the best found on the same GPUs. */
+static int order_ranks(struct supply *s,
+		       const struct weft_place_options *options,
+		       struct weft_placement *p, struct weft_error *err)
+{
+	uint32_t n = s->job->n_gpus;
+	uint32_t *where = weft_calloc(n, sizeof(*where), err);
+	struct weft_measure given, found;
+	int rc = -1;
+
+	if (!where || weft_judge_measure(s->judge, p->where, &given, err) ||
+	    arrange_ranks(s, options, sites_blend(s->f, p->metric, p->bounds),
+			  where, err) ||
+	    weft_judge_measure(s->judge, where, &found, err))
+		goto out;
+	p->cost = given.cost;
+	if (is_better(s->judge, &given, &found)) {
+		memcpy(p->where, where, n * sizeof(*where));
+		p->cost = found.cost;
+		p->method = "pack";
+	}
+	rc = 0;
+out:
+	free(where);
+	return rc;
+}
+
 int weft_place_ranks(const struct weft_fabric *f, const struct weft_job *job,
 		     const uint32_t *gpus,
 		     const struct weft_place_options *options,
 		     struct weft_placement *p, struct weft_error *err)
 {
 	static const struct weft_place_options defaults = {0};
-	const struct weft_job unlimited = without_limits(job);
+	struct weft_job own, unlimited;
 	struct weft_occupancy these = {0};
-	uint32_t *where = weft_calloc(job->n_gpus, sizeof(*where), err);
+	struct weft_objective objective;
+	struct weft_judge judge = {0};
 	struct supply s = {0};
-	struct weft_cost cost;
 	int rc = -1;
 
-	start(job, p);
+	if (!options)
+		options = &defaults;
+	objective = choose_objective(job, options, &own);
+	unlimited = without_limits(&own);
+	start(&own, p);
 	p->where = weft_calloc(job->n_gpus, sizeof(*p->where), err);
 	/* the given order is a candidate; pricing it checks gpus[], too */
-	if (!where || !p->where ||
+	if (!p->where ||
 	    weft_cost(f, &job->traffic, gpus, NULL, &p->cost, err) ||
 	    only_these(f, gpus, job->n_gpus, &these, err) ||
 	    supply_build(f, &unlimited, &these, 1, 0, &s, err) ||
+	    weft_judge_build(f, &unlimited, NULL, &objective, &judge, err) ||
 	    set_bound(&s, p, err))
 		goto out;
+	s.judge = &judge;
 	memcpy(p->where, gpus, job->n_gpus * sizeof(*gpus));
 	p->placed = true;
 	p->method = "given";
-	if (arrange_ranks(&s, options ? options : &defaults,
-			  sites_blend(f, p->metric, p->bounds), where, err) ||
-	    weft_cost(f, &job->traffic, where, NULL, &cost, err))
-		goto out;
-	if (sites_blend(f, p->metric, cost.total) <
-	    sites_blend(f, p->metric, p->cost.total)) {
-		memcpy(p->where, where, job->n_gpus * sizeof(*where));
-		p->cost = cost;
-		p->method = "pack";
-	}
-	rc = finish(f, p, err);
+	if (order_ranks(&s, options, p, err) == 0)
+		rc = finish(f, p, err);
 out:
+	weft_judge_free(&judge);
 	supply_free(&s);
 	weft_occupancy_free(&these);
-	free(where);
 	return rc;
 }

@@ -59,8 +59,8 @@ int weft_place(const struct weft_fabric *f, const struct weft_job *job,
 
 /* Rank order alone: the best found assignment of job's ranks to the n_ranks
  * GPUs gpus[]; for allocations made elsewhere and for weft score.  Never worse
- * than the given order, rank r on gpus[r].  Fills as weft_place does; the bound
- * is that of any order on these GPUs. */
+ * than the given order, rank r on gpus[r], by the objective.  Fills as
+ * weft_place does; the bound is that of any order on these GPUs. */
 int weft_place_ranks(const struct weft_fabric *f, const struct weft_job *job,
 		     const uint32_t *gpus,
 		     const struct weft_place_options *options,

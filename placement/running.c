@@ -2,6 +2,7 @@
 /* running.c - the jobs of a state file */
 #include "placement/running.h"
 
+#include "placement/evaluation.h"
 #include "placement/occupancy_parts.h"
 
 #include <errno.h>
@@ -275,6 +276,54 @@ void weft_running_release(const struct weft_running *job,
 			UINT64_C(1)
 				<< (job->gpu[i] - f->nodes[node].first_gpu));
 	}
+}
+
+static bool has_one_of(const struct weft_running *job, const uint64_t *gpus)
+{
+	for (uint32_t r = 0; gpus && r < job->n_gpus; r++)
+		if (weft_bitset_has(gpus, job->gpu[r]))
+			return true;
+	return false;
+}
+
+/* Seconds of a step: 0 where nobody knows. */
+static int find_step(const struct weft_fabric *f,
+		     const struct weft_running *job, const struct weft_gpu *gpu,
+		     double *step_s, struct weft_error *err)
+{
+	struct weft_evaluation e = {.gpu = gpu};
+
+	*step_s = job->step_s;
+	if (*step_s > 0)
+		return 0;
+	if (weft_evaluate(f, &job->job, job->gpu, NULL, &e, err))
+		return -1;
+	*step_s = e.timed ? e.step.step_s : 0;
+	return 0;
+}
+
+int weft_running_traffic(const struct weft_running_list *list,
+			 const struct weft_gpu *gpu, const uint64_t *except,
+			 struct weft_load *load, uint32_t *n_silent,
+			 struct weft_error *err)
+{
+	*n_silent = 0;
+	for (uint32_t i = 0; i < list->n; i++) {
+		const struct weft_running *job = &list->jobs[i];
+		double step_s = 0;
+
+		if (has_one_of(job, except))
+			continue;
+		if (job->known &&
+		    find_step(load->fabric, job, gpu, &step_s, err))
+			return -1;
+		if (!(step_s > 0))
+			++*n_silent;
+		else if (weft_load_add(load, &job->job.traffic, job->gpu,
+				       step_s, err))
+			return -1;
+	}
+	return 0;
 }
 
 void weft_running_free(struct weft_running_list *list)

@@ -3,6 +3,8 @@
 #ifndef WEFT_PLACEMENT_RUNNING_H
 #define WEFT_PLACEMENT_RUNNING_H
 
+#include "costmodel/gpu.h"
+#include "costmodel/load.h"
 #include "placement/job.h"
 #include "placement/occupancy.h"
 
@@ -35,6 +37,14 @@ int weft_running_parse(struct weft_occupancy *o, const char *text, size_t size,
 /* Frees a running job's GPUs in o. */
 void weft_running_release(const struct weft_running *job,
 			  struct weft_occupancy *o);
+/* Adds to load what the jobs send, each over its measured step or the one
+ * predicted for the kind of GPU (NULL: of the fabric's profile).  except: GPUs,
+ * a bitset; jobs that have one of them are left out (NULL: none is).
+ * *n_silent: jobs whose traffic or step is not known, of the others. */
+int weft_running_traffic(const struct weft_running_list *list,
+			 const struct weft_gpu *gpu, const uint64_t *except,
+			 struct weft_load *load, uint32_t *n_silent,
+			 struct weft_error *err);
 void weft_running_free(struct weft_running_list *list);
 
 #endif

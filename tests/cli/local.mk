@@ -13,7 +13,8 @@ tests_cli_ranks_SOURCES = %D%/ranks.c cli/ranks.c cli/ranks.h
 tests_cli_ranks_LDADD = $(LDADD) $(JANSSON_LIBS)
 tests_cli_report_SOURCES = \
 	%D%/report.c cli/fit.c cli/fit.h cli/report.c cli/report.h \
-	cli/outlook_report.c cli/outlook_report.h
+	cli/outlook_report.c cli/outlook_report.h \
+	cli/verdict.c cli/verdict.h
 tests_cli_report_LDADD = $(LDADD) $(JANSSON_LIBS)
 # Lets the n-th allocation of the report fail.
 tests_cli_report_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc

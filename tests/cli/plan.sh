@@ -75,7 +75,7 @@ check "then placed is false" json '.placed == false'
 check "what does not apply is null" json '
 	(to_entries | map(select(.value == null).key) | sort) ==
 	["bound","busiest","by_axis","by_level","cost","gap","method","next",
-	 "step","step_s"]'
+	 "objective","step","step_s"]'
 check "and why says what is missing" json '.why | length > 0'
 plan --json --job gpus=4,tp=4 --busy "n[00-14],n15:0-3"
 check "free GPUs of a partly used node" json \
@@ -129,6 +129,76 @@ check "a state file is honoured" json \
 	'[.nodes[] | select(. < "n05" or . == "n15")] == []'
 plan --job gpus=64,tp=8 --state "$work/absent"
 check "a missing state file is an error" exits 1
+
+# objectives: the job is at home in pod 0, whose links others use
+for goal in cost busiest step; do
+	plan --json --job "$job" --busy n00:0-3,n05,n09 --objective $goal
+	check "--objective $goal is told" json ".objective.goal == \"$goal\""
+	cp "$work/out" "$work/$goal.json"
+done
+by() { jq "$2" "$work/$1.json"; }
+check "busiest: no busier link than for the cost" test "$(jq -n \
+	"$(by busiest .busiest.time_s) <= $(by cost .busiest.time_s) * (1 + 1e-9)")" = true
+check "step: no longer step than for the cost" test "$(jq -n \
+	"$(by step .step_s) <= $(by cost .step_s) * (1 + 1e-9)")" = true
+check "the value is the goal" test "$(jq -n "
+	$(by busiest .objective.value) == $(by busiest .busiest.time_s) and
+	$(by step .objective.value) == $(by step .step_s) and
+	$(by cost .objective.value) == $(by cost .cost.time)")" = true
+check "no bound of the step is claimed" test \
+	"$(by step '[.objective.bound, .objective.gap] | tostring')" = '"[null,null]"'
+check "the busiest link has one" test \
+	"$(by busiest '.objective.bound <= .objective.value')" = true
+plan --json --job gpus=16,tp=8,spread=balance
+check "spread=balance is about the busiest link" json \
+	'.objective.goal == "busiest"'
+plan --json --job gpus=16,tp=8,metric=hops --objective cost
+check "the cost is in the job's metric" json \
+	'.objective.metric == "hops" and .objective.value == .cost.hops'
+plan --json --job gpus=12,tp=4 --busy n00:0-3,n01:0-3,n02:0-3 --fragmentation 50
+check "weight on fragmentation leaves whole nodes whole" json \
+	'.objective.fragmentation == 50 and .objective.share_lost == 0'
+plan --job gpus=16,tp=8 --objective best
+check "an unknown objective is a usage error" exits 2
+check "and says which there are" err "cost, busiest or step"
+plan --job gpus=16,tp=8 --fragmentation -1
+check "so is a weight below nothing" exits 2
+plan --job gpus=16,tp=8 --contention maybe
+check "and contention neither on nor off" exits 2
+cat >"$work/jobs.yaml" <<'EOF'
+weft: state/1
+jobs:
+  - {id: 1, nodes: "n[00,04]", job: "tp=8,dp=2,model=llama3-70B", step_s: 0.1}
+  - {id: 2, nodes: "n08", remaining_s: 60}
+EOF
+plan --json --job gpus=96,tp=8 --state "$work/jobs.yaml"
+check "jobs of the state take their GPUs" json \
+	'[.nodes[] | select(. == "n00" or . == "n04" or . == "n08")] == []'
+check "those that say what they compute contend" json \
+	'.objective.contending_jobs == 1'
+plan --json --job gpus=96,tp=8 --state "$work/jobs.yaml" --contention off
+check "unless they shall not" json '.objective.contending_jobs == 0'
+plan --job gpus=96,tp=8 --state "$work/jobs.yaml"
+check "text: tells whom the links are shared with" out "1 running job"
+sed 's/^name:.*/&\nlinks:\n  pod: {oversubscription: 8}/' "$work/f.yaml" \
+	>"$work/narrow.yaml"
+beside() {
+	run score --json --fabric "$work/narrow.yaml" --job tp=8,gpus=16 \
+		--nodes "$@" --state "$work/jobs.yaml"
+}
+beside 'n[01,05]' --contention off
+cp "$work/out" "$work/alone.json"
+beside 'n[01,05]' --objective busiest
+cp "$work/out" "$work/beside.json"
+check "score: others contend" json \
+	'.objective | .contending_jobs == 1 and .goal == "busiest"'
+check "links beside others are slower, distances are not" test "$(jq -n "
+	$(by beside .busiest.time_s) > $(by alone .busiest.time_s) and
+	$(by beside .step_s) > $(by alone .step_s) and
+	$(by beside .cost.time) == $(by alone .cost.time)")" = true
+beside 'n[00,04]'
+check "score: a job does not contend with itself" json \
+	'.objective.contending_jobs == 0'
 
 mkdir "$work/bin"
 cat >"$work/bin/scontrol" <<'EOF'

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* report.c - each allocation of an answer in JSON fails in turn */
 #include "cli/report.h"
+#include "cli/verdict.h"
 #include "placement/place.h"
 #include "tests/lib/check.h"
 
@@ -32,6 +33,8 @@ static void an_answer_is_whole_or_not_written(void **state)
 	struct request request = {0};
 	struct weft_occupancy *free_gpus = &request.occupancy;
 	struct weft_placement p = {0};
+	struct verdict verdict = {0};
+	const struct report report = {.placement = &p, .verdict = &verdict};
 	struct weft_error err = {0};
 	int n = -1, result;
 
@@ -52,7 +55,7 @@ static void an_answer_is_whole_or_not_written(void **state)
 		report_start();
 		refused = false;
 		left = ++n;
-		result = report_json("plan", &request, &p, NULL, 0, &why);
+		result = report_json("plan", &request, &report, &why);
 		left = -1;
 		assert_int_equal(result, refused ? -1 : 0);
 		assert_int_equal(why.code, refused ? WEFT_ENOMEM : 0);
