@@ -10,6 +10,7 @@ weft_SOURCES = \
 	%D%/cmd_calibrate.c \
 	%D%/cmd_defrag.c \
 	%D%/cmd_fabric.c \
+	%D%/cmd_map.c \
 	%D%/cmd_model.c \
 	%D%/cmd_plan.c \
 	%D%/cmd_score.c \
@@ -18,6 +19,11 @@ weft_SOURCES = \
 	%D%/csv.h \
 	%D%/fit.c \
 	%D%/fit.h \
+	%D%/map.c \
+	%D%/map.h \
+	%D%/map_qap.c \
+	%D%/map_report.c \
+	%D%/map_tree.c \
 	%D%/metis.c \
 	%D%/metis.h \
 	%D%/model.c \
@@ -45,6 +51,8 @@ weft_SOURCES = \
 	%D%/overlap_files.c \
 	%D%/overlap_json.c \
 	%D%/overlap_text.c \
+	%D%/qaplib.c \
+	%D%/qaplib.h \
 	%D%/quantity.c \
 	%D%/quantity.h \
 	%D%/ranks.c \
@@ -69,6 +77,8 @@ weft_SOURCES = \
 	%D%/step_shape.h \
 	%D%/step_table.c \
 	%D%/step_table.h \
+	%D%/stop.c \
+	%D%/stop.h \
 	%D%/verdict.c \
 	%D%/verdict.h \
 	%D%/weft.c \

@@ -20,6 +20,7 @@ static const struct command commands[] = {
 	{"score", "what does an allocation made elsewhere cost", cmd_score},
 	{"defrag", "what to wait for or to move, for a better place",
 	 cmd_defrag},
+	{"map", "the optimiser alone, on anyone's graph or matrices", cmd_map},
 	{"model", "calculators: gradient sync, pipeline, overlap", cmd_model},
 	{"calibrate", "fit link parameters to nccl-tests output",
 	 cmd_calibrate},

@@ -2,6 +2,7 @@
 unit_tests += \
 	%D%/arch \
 	%D%/metis \
+	%D%/qaplib \
 	%D%/ranks \
 	%D%/report \
 	%D%/slurm_state \
@@ -9,6 +10,8 @@ unit_tests += \
 scan_sources = cli/scan.c cli/scan.h
 tests_cli_arch_SOURCES = %D%/arch.c cli/arch.c cli/arch.h $(scan_sources)
 tests_cli_metis_SOURCES = %D%/metis.c cli/metis.c cli/metis.h $(scan_sources)
+tests_cli_qaplib_SOURCES = \
+	%D%/qaplib.c cli/qaplib.c cli/qaplib.h $(scan_sources)
 tests_cli_ranks_SOURCES = %D%/ranks.c cli/ranks.c cli/ranks.h
 tests_cli_ranks_LDADD = $(LDADD) $(JANSSON_LIBS)
 tests_cli_report_SOURCES = \
@@ -27,6 +30,7 @@ script_tests += \
 	%D%/calibrate.sh \
 	%D%/defrag.sh \
 	%D%/fabric.sh \
+	%D%/map.sh \
 	%D%/model.sh \
 	%D%/model_memory.sh \
 	%D%/model_nccl.sh \

@@ -10,6 +10,7 @@ fuzzers = \
 	nccl_log \
 	matrix \
 	metis \
+	qaplib \
 	spec \
 	state \
 	trace \
@@ -23,6 +24,7 @@ unit_tests += \
 	%D%/nccl_log \
 	%D%/matrix \
 	%D%/metis \
+	%D%/qaplib \
 	%D%/spec \
 	%D%/state \
 	%D%/trace \
@@ -38,6 +40,13 @@ tests_fuzz_nccl_log_SOURCES = %D%/fuzz_nccl_log.c $(fuzz_replay)
 tests_fuzz_matrix_SOURCES = %D%/fuzz_matrix.c $(fuzz_replay)
 tests_fuzz_metis_SOURCES = \
 	%D%/fuzz_metis.c cli/metis.c cli/metis.h $(scan_sources) $(fuzz_replay)
+tests_fuzz_qaplib_SOURCES = \
+	%D%/fuzz_qaplib.c \
+	cli/qaplib.c \
+	cli/qaplib.h \
+	$(scan_sources) \
+	$(fuzz_replay) \
+	# End of tests_fuzz_qaplib_SOURCES
 tests_fuzz_spec_SOURCES = %D%/fuzz_spec.c $(fuzz_replay)
 tests_fuzz_state_SOURCES = %D%/fuzz_state.c $(fuzz_replay)
 tests_fuzz_trace_SOURCES = %D%/fuzz_trace.c $(fuzz_replay)
@@ -62,6 +71,7 @@ fuzz_seeds_fabric = tests/fabrics/valid tests/fabrics/invalid contrib/fabrics
 fuzz_cli_sources = \
 	cli/arch.c \
 	cli/metis.c \
+	cli/qaplib.c \
 	cli/scan.c \
 	# End of fuzz_cli_sources
 
