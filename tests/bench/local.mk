@@ -9,10 +9,23 @@ bench_programs = \
 bench_scripts = \
 	%D%/slurm \
 	# End of bench_scripts
-EXTRA_DIST += $(bench_scripts)
+EXTRA_DIST += \
+	$(bench_scripts) \
+	%D%/map \
+	%D%/peers.csv \
+	%D%/qap \
+	# End of EXTRA_DIST
 
-EXTRA_PROGRAMS += $(bench_programs)
-CLEANFILES += $(bench_programs)
+EXTRA_PROGRAMS += $(bench_programs) %D%/peer
+CLEANFILES += $(bench_programs) %D%/peer
+tests_bench_peer_SOURCES = \
+	%D%/peer.c \
+	cli/arch.c \
+	cli/arch.h \
+	cli/metis.c \
+	cli/metis.h \
+	$(scan_sources) \
+	# End of tests_bench_peer_SOURCES
 
 bench: $(bench_programs)
 	@$(AM_TESTS_ENVIRONMENT) for program in $(bench_programs); do \
@@ -23,4 +36,10 @@ bench: $(bench_programs)
 # One of them alone: make bench-plan.
 bench-plan: %D%/plan
 	@./%D%/plan
-.PHONY: bench bench-plan
+# The optimiser against SCOTCH and on QAPLIB; "--help" of either script tells
+# what BENCH_FLAGS may hold.
+bench-map: weft$(EXEEXT) %D%/peer$(EXEEXT)
+	@$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/map $(BENCH_FLAGS)
+bench-qap: weft$(EXEEXT)
+	@$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/qap $(BENCH_FLAGS)
+.PHONY: bench bench-map bench-plan bench-qap
