@@ -2,16 +2,18 @@
 /* csv.c - reading comma-separated values */
 #include "cli/csv.h"
 
+#include "cli/text.h"
+
 #include <ctype.h>
-#include <errno.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#define MAX_BYTES   (64u << 20)
 #define MAX_COLUMNS 256
+
+/* What a cell holds that its row lacks. */
+static char nothing[] = "";
 
 struct reader {
 	const char *path;
@@ -20,48 +22,6 @@ struct reader {
 	char comma; /* or what stands for it */
 	struct weft_error *err;
 };
-
-static int read_failed(const char *path, struct weft_error *err)
-{
-	return weft_fail_at(err, WEFT_EIO, path, 0, 0, "%s", strerror(errno));
-}
-
-/* The file as a string. */
-static int text_load(const char *path, struct csv *csv, struct weft_error *err)
-{
-	FILE *in = fopen(path, "r");
-	size_t size = 0, room = 0;
-	char *grown;
-
-	if (!in)
-		return read_failed(path, err);
-	do {
-		if (size + 1 >= room) {
-			room = room ? 2 * room : 65536;
-			grown = weft_realloc(csv->text, room, 1, err);
-			if (!grown)
-				goto failed;
-			csv->text = grown;
-		}
-		size += fread(csv->text + size, 1, room - size - 1, in);
-	} while (!feof(in) && !ferror(in) && size < MAX_BYTES);
-	if (ferror(in)) {
-		read_failed(path, err);
-		goto failed;
-	}
-	csv->text[size] = '\0';
-	if (size >= MAX_BYTES || strlen(csv->text) != size) {
-		weft_fail_at(err, WEFT_EINVAL, path, 0, 0,
-			     "expected a text file of less than %u bytes",
-			     MAX_BYTES);
-		goto failed;
-	}
-	fclose(in);
-	return 0;
-failed:
-	fclose(in);
-	return -1;
-}
 
 /* Cuts a quoted cell at its closing quote; reads on behind it. */
 static int cell_unquote(struct reader *r, char **cell)
@@ -172,12 +132,12 @@ static int header_read(struct reader *r, struct csv *csv)
 
 static int row_read(struct reader *r, struct csv *csv)
 {
-	static char nothing[] = "";
 	size_t first = (size_t)csv->n_rows * csv->n_columns;
 	int line = r->line;
 	bool last = false;
 	char *cell;
 
+	csv->start[csv->n_rows] = r->next;
 	for (uint32_t c = 0; c < csv->n_columns; c++)
 		csv->cell[first + c] = nothing;
 	for (uint32_t c = 0; !last; c++) {
@@ -201,7 +161,8 @@ int csv_load(const char *path, struct csv *csv, struct weft_error *err)
 	size_t n_lines = 1;
 
 	memset(csv, 0, sizeof(*csv));
-	if (text_load(path, csv, err))
+	csv->text = text_load(path, err);
+	if (!csv->text)
 		return -1;
 	r.next = csv->text;
 	for (const char *c = csv->text; *c; c++)
@@ -211,7 +172,8 @@ int csv_load(const char *path, struct csv *csv, struct weft_error *err)
 	csv->cell =
 		weft_calloc(n_lines * csv->n_columns, sizeof(*csv->cell), err);
 	csv->line = weft_calloc(n_lines, sizeof(*csv->line), err);
-	if (!csv->cell || !csv->line)
+	csv->start = weft_calloc(n_lines, sizeof(*csv->start), err);
+	if (!csv->cell || !csv->line || !csv->start)
 		return -1;
 	while (*r.next) {
 		if (*r.next == '\n' || *r.next == '\r') {
@@ -229,15 +191,31 @@ void csv_free(struct csv *csv)
 	free(csv->name);
 	free(csv->cell);
 	free(csv->line);
+	free(csv->start);
 	free(csv->text);
 	memset(csv, 0, sizeof(*csv));
 }
 
 const char *csv_cell(const struct csv *csv, uint32_t row, const char *column)
 {
-	for (uint32_t c = 0; c < csv->n_columns; c++) {
-		if (strcasecmp(csv->name[c], column) == 0)
-			return csv->cell[(size_t)row * csv->n_columns + c];
-	}
-	return "";
+	uint32_t c = csv_column(csv, column);
+
+	return c < csv->n_columns ? csv->cell[(size_t)row * csv->n_columns + c]
+				  : "";
+}
+
+uint32_t csv_column(const struct csv *csv, const char *name)
+{
+	uint32_t c = 0;
+
+	while (c < csv->n_columns && strcasecmp(csv->name[c], name) != 0)
+		c++;
+	return c;
+}
+
+int csv_place(const struct csv *csv, uint32_t row, uint32_t column)
+{
+	const char *cell = csv->cell[(size_t)row * csv->n_columns + column];
+
+	return cell == nothing ? 0 : (int)(cell - csv->start[row]) + 1;
 }

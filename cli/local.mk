@@ -13,12 +13,17 @@ weft_SOURCES = \
 	%D%/cmd_map.c \
 	%D%/cmd_model.c \
 	%D%/cmd_plan.c \
+	%D%/cmd_replay.c \
 	%D%/cmd_score.c \
 	%D%/cmd_synth.c \
+	%D%/columns.c \
+	%D%/columns.h \
 	%D%/csv.c \
 	%D%/csv.h \
 	%D%/fit.c \
 	%D%/fit.h \
+	%D%/job_trace.c \
+	%D%/job_trace.h \
 	%D%/map.c \
 	%D%/map.h \
 	%D%/map_qap.c \
@@ -43,6 +48,8 @@ weft_SOURCES = \
 	%D%/model_straggler.c \
 	%D%/model_traffic.c \
 	%D%/model_whatif.c \
+	%D%/moment.c \
+	%D%/moment.h \
 	%D%/option.c \
 	%D%/option.h \
 	%D%/outlook_report.c \
@@ -57,6 +64,10 @@ weft_SOURCES = \
 	%D%/quantity.h \
 	%D%/ranks.c \
 	%D%/ranks.h \
+	%D%/replay_report.c \
+	%D%/replay_report.h \
+	%D%/replay_rows.c \
+	%D%/replay_rows.h \
 	%D%/report.c \
 	%D%/report.h \
 	%D%/request.c \
@@ -79,6 +90,8 @@ weft_SOURCES = \
 	%D%/step_table.h \
 	%D%/stop.c \
 	%D%/stop.h \
+	%D%/text.c \
+	%D%/text.h \
 	%D%/verdict.c \
 	%D%/verdict.h \
 	%D%/weft.c \

@@ -21,6 +21,7 @@ static const struct command commands[] = {
 	{"defrag", "what to wait for or to move, for a better place",
 	 cmd_defrag},
 	{"map", "the optimiser alone, on anyone's graph or matrices", cmd_map},
+	{"replay", "a stream of jobs under several policies", cmd_replay},
 	{"model", "calculators: gradient sync, pipeline, overlap", cmd_model},
 	{"calibrate", "fit link parameters to nccl-tests output",
 	 cmd_calibrate},

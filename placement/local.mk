@@ -39,11 +39,14 @@ libweft_placement_la_SOURCES = \
 	%D%/lattice.h \
 	%D%/lattice_runs.c \
 	%D%/lattice_runs.h \
+	%D%/ledger.c \
+	%D%/ledger.h \
 	%D%/line.c \
 	%D%/line.h \
 	%D%/mapping.c \
 	%D%/mapping.h \
 	%D%/mapping_bound.c \
+	%D%/mix.c \
 	%D%/multisection.c \
 	%D%/multisection.h \
 	%D%/objective.c \
@@ -60,6 +63,11 @@ libweft_placement_la_SOURCES = \
 	%D%/place_pack.c \
 	%D%/place_pack.h \
 	%D%/placement.c \
+	%D%/policy.c \
+	%D%/policy_slurm.c \
+	%D%/policy_slurm.h \
+	%D%/pricing.c \
+	%D%/pricing.h \
 	%D%/qap.c \
 	%D%/qap.h \
 	%D%/qap_bound.c \
@@ -77,6 +85,12 @@ libweft_placement_la_SOURCES = \
 	%D%/ranking.h \
 	%D%/reason.c \
 	%D%/reason.h \
+	%D%/replay.c \
+	%D%/replay_run.c \
+	%D%/replay_run.h \
+	%D%/replay_start.c \
+	%D%/replay_summary.c \
+	%D%/replay_summary.h \
 	%D%/running.c \
 	%D%/search.c \
 	%D%/search.h \
@@ -89,6 +103,7 @@ libweft_placement_la_SOURCES = \
 	%D%/spectrum.h \
 	%D%/split.c \
 	%D%/split.h \
+	%D%/stream.c \
 	%D%/supply.c \
 	%D%/supply.h \
 	%D%/tree.c \
@@ -126,13 +141,17 @@ weft_placement_headers = \
 	%D%/evaluation.h \
 	%D%/job.h \
 	%D%/judge.h \
+	%D%/mix.h \
 	%D%/objective.h \
 	%D%/occupancy.h \
 	%D%/outlook.h \
 	%D%/place.h \
 	%D%/placement.h \
+	%D%/policy.h \
+	%D%/replay.h \
 	%D%/running.h \
 	%D%/slots.h \
+	%D%/stream.h \
 	# End of weft_placement_headers
 
 # The library that others link: the three layers in one.

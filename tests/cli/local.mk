@@ -2,6 +2,7 @@
 unit_tests += \
 	%D%/arch \
 	%D%/metis \
+	%D%/moment \
 	%D%/qaplib \
 	%D%/ranks \
 	%D%/report \
@@ -12,6 +13,7 @@ tests_cli_arch_SOURCES = %D%/arch.c cli/arch.c cli/arch.h $(scan_sources)
 tests_cli_metis_SOURCES = %D%/metis.c cli/metis.c cli/metis.h $(scan_sources)
 tests_cli_qaplib_SOURCES = \
 	%D%/qaplib.c cli/qaplib.c cli/qaplib.h $(scan_sources)
+tests_cli_moment_SOURCES = %D%/moment.c cli/moment.c cli/moment.h
 tests_cli_ranks_SOURCES = %D%/ranks.c cli/ranks.c cli/ranks.h
 tests_cli_ranks_LDADD = $(LDADD) $(JANSSON_LIBS)
 tests_cli_report_SOURCES = \
@@ -38,6 +40,7 @@ script_tests += \
 	%D%/model_straggler.sh \
 	%D%/model_traffic.sh \
 	%D%/plan.sh \
+	%D%/replay.sh \
 	%D%/score.sh \
 	%D%/step.sh \
 	%D%/synth.sh \

@@ -11,8 +11,10 @@ unit_tests += \
 	%D%/outlook \
 	%D%/perimeter \
 	%D%/place \
+	%D%/policy \
 	%D%/program \
 	%D%/qap \
+	%D%/replay \
 	%D%/running \
 	%D%/slots \
 	# End of unit_tests
