@@ -81,6 +81,72 @@ static int read_number(const struct key *key, const struct entry *entry,
 	return 0;
 }
 
+/* Digits up to a number of at most max, from 1; what follows, or NULL. */
+static const char *count_read(const char *text, const char *end, uint32_t max,
+			      uint32_t *value)
+{
+	uint64_t sum = 0;
+
+	while (text < end && isdigit((unsigned char)*text) && sum <= max)
+		sum = sum * 10 + (uint64_t)(*text++ - '0');
+	*value = (uint32_t)sum;
+	return sum >= 1 && sum <= max ? text : NULL;
+}
+
+/* "8" or "4-16": the least and the most, two numbers that stand together. */
+static int read_range(const struct key *key, const struct entry *entry,
+		      void *field, struct weft_error *err)
+{
+	const char *end = entry->value + entry->value_length, *text;
+	uint32_t range[2] = {0};
+	char expected[80];
+
+	text = count_read(entry->value, end, key->max, &range[0]);
+	range[1] = range[0];
+	if (text && text < end && *text == '-')
+		text = count_read(text + 1, end, key->max, &range[1]);
+	if (text != end || range[0] > range[1]) {
+		snprintf(expected, sizeof(expected),
+			 "a whole number from 1 to %u, or two of them such as "
+			 "4-16",
+			 key->max);
+		return fail_value(key, entry, err, expected);
+	}
+	memcpy(field, range, sizeof(range));
+	return 0;
+}
+_Static_assert(offsetof(struct weft_spec, nodes_max) ==
+		       offsetof(struct weft_spec, nodes) + sizeof(uint32_t),
+	       "read_range stores both ends");
+
+/* "8+8+4" or "8x2+4": the nodes of each part. */
+static int read_split(const struct key *key, const struct entry *entry,
+		      void *field, struct weft_error *err)
+{
+	struct weft_spec *spec =
+		(struct weft_spec *)(void *)((char *)field - key->offset);
+	const char *text = entry->value, *end = text + entry->value_length;
+	uint32_t nodes, times;
+
+	while (text && text <= end) {
+		text = count_read(text, end, key->max, &nodes);
+		times = 1;
+		if (text && text < end && *text == 'x')
+			text = count_read(text + 1, end, WEFT_MAX_PARTS,
+					  &times);
+		if (!text || (text < end && *text != '+') ||
+		    spec->n_split + times > WEFT_MAX_PARTS)
+			break;
+		while (times--)
+			spec->split[spec->n_split++] = nodes;
+		if (text++ == end)
+			return 0;
+	}
+	return fail_value(key, entry, err,
+			  "numbers of nodes such as 8+8 or 4x2, at most 256 "
+			  "parts");
+}
+
 static int read_word(const struct key *key, const struct entry *entry,
 		     void *field, struct weft_error *err)
 {
@@ -280,7 +346,7 @@ static int read_name(const struct key *key, const struct entry *entry,
 /* The grammar.  An entry's index is its bit in spec.given. */
 static const struct key keys[] = {
 	NUMBER(gpus, 1, WEFT_MAX_GPUS),
-	NUMBER(nodes, 1, WEFT_MAX_GPUS),
+	RANGE("nodes", read_range, nodes, 1, WEFT_MAX_GPUS),
 	NUMBER(gpus_per_node, 1, WEFT_MAX_GPUS_PER_NODE),
 	NUMBER(tp, 1, MAX_AXIS),
 	NUMBER(cp, 1, MAX_AXIS),
@@ -316,6 +382,7 @@ static const struct key keys[] = {
 	NAME(within),
 	NAME(prefer),
 	NUMBER(segment, 1, WEFT_MAX_GPUS),
+	RANGE("split", read_split, split, 1, WEFT_MAX_GPUS),
 	WORD("spread", spread, spread_names),
 	PLAIN("wait", read_duration, wait_s),
 };

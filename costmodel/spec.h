@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #define WEFT_SPEC_MAX_BYTES 1024
+#define WEFT_MAX_PARTS	    256
 #define WEFT_MAX_GBS	    (1u << 30)
 
 #define WEFT_ORDER_DEFAULT "tp-cp-ep-dp-pp"
@@ -25,7 +26,7 @@ enum weft_dtype { WEFT_BF16, WEFT_FP16, WEFT_FP32, WEFT_FP8, WEFT_N_DTYPES };
 enum weft_spread {
 	WEFT_PACK,
 	WEFT_BALANCE,
-	WEFT_FAILURE_DOMAIN, /* refused by weft_spec_resolve */
+	WEFT_FAILURE_DOMAIN,
 	WEFT_N_SPREADS
 };
 
@@ -58,7 +59,8 @@ enum weft_choice_of_algorithm {
 
 /* 0 or "" means "not given" until weft_spec_resolve has filled it in. */
 struct weft_spec {
-	uint32_t gpus, nodes, gpus_per_node;
+	uint32_t gpus, gpus_per_node;
+	uint32_t nodes, nodes_max; /* the least and the most, mostly equal */
 	uint32_t tp, cp, ep, etp, pp, vpp, dp;
 	uint32_t zero;		/* ZeRO stage 0..3 */
 	uint32_t mbs;		/* sequences per micro-batch */
@@ -81,7 +83,8 @@ struct weft_spec {
 	enum weft_dtype dispatch_dtype; /* of tokens on the way to experts */
 	enum weft_metric metric;
 	enum weft_spread spread;
-	uint32_t segment;
+	uint32_t segment;			 /* nodes that stay together */
+	uint32_t split[WEFT_MAX_PARTS], n_split; /* nodes of each part */
 	double wait_s;
 	char order[64];	   /* default "tp-cp-ep-dp-pp" */
 	char model[128];   /* built-in name or, on the command line, a file */
@@ -102,11 +105,11 @@ int weft_spec_parse(const char *text, struct weft_spec *spec,
  * tp*cp*pp*dp == gpus (and etp*ep*pp divides it), nodes*gpus_per_node == gpus,
  * shard dividing dp*cp, gbs divisible by mbs*dp, order names every axis.  seq
  * stays 0 when the model is not built in: then it is the model's.  etp stays 0
- * unless ep > 1. nodes and gpus_per_node stay 0 ("any") unless written or
- * implied. gpus: how many GPUs the job gets when the spec does not say (0:
- * unknown, then it is the product of the axes).  gpus given and different from
- * spec->gpus is an error.  Keys whose engine is not there yet fail with
- * WEFT_ENOSYS where they would change the answer. */
+ * unless ep > 1.  nodes and gpus_per_node stay 0 ("any") unless written or
+ * implied: by each other, or nodes by split.  gpus: how many GPUs the job gets
+ * when the spec does not say (0: unknown, then it is the product of the axes).
+ * gpus given and different from spec->gpus is an error.  Keys whose engine is
+ * not there yet fail with WEFT_ENOSYS where they would change the answer. */
 int weft_spec_resolve(struct weft_spec *spec, uint32_t gpus,
 		      struct weft_error *err);
 

@@ -32,11 +32,45 @@ static void default_to(uint32_t *field, uint32_t value)
 		*field = value;
 }
 
+/* The parts of a split say how many nodes there are. */
+static int resolve_split(struct weft_spec *spec, struct weft_error *err)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < spec->n_split; i++)
+		sum += spec->split[i];
+	if (!sum)
+		return 0;
+	if (spec->segment > 1 || spec->spread == WEFT_FAILURE_DOMAIN)
+		return fail(err, WEFT_EINVAL,
+			    "split and %s: each says which nodes stay "
+			    "together; give one of them",
+			    spec->segment > 1 ? "segment"
+					      : "spread=failure-domain");
+	if (sum > WEFT_MAX_GPUS)
+		return fail(err, WEFT_EINVAL,
+			    "split has %" PRIu64
+			    " nodes, more than the %u supported",
+			    sum, WEFT_MAX_GPUS);
+	if (spec->nodes && (sum < spec->nodes || sum > spec->nodes_max))
+		return fail(err, WEFT_EINVAL,
+			    "split has %" PRIu64 " nodes, but nodes = %u%s",
+			    sum,
+			    sum < spec->nodes ? spec->nodes : spec->nodes_max,
+			    spec->nodes == spec->nodes_max ? ""
+			    : sum < spec->nodes		   ? " at least"
+							   : " at most");
+	spec->nodes = spec->nodes_max = (uint32_t)sum;
+	return 0;
+}
+
 /* gpus from what the spec says of its size and from what the job asks for. */
 static int resolve_gpus(struct weft_spec *spec, uint32_t gpus,
 			struct weft_error *err)
 {
-	uint64_t product = (uint64_t)spec->nodes * spec->gpus_per_node;
+	bool exact = spec->nodes == spec->nodes_max;
+	uint64_t product =
+		exact ? (uint64_t)spec->nodes * spec->gpus_per_node : 0;
 
 	if (product > WEFT_MAX_GPUS)
 		return fail(err, WEFT_EINVAL,
@@ -134,14 +168,21 @@ static int resolve_nodes(struct weft_spec *spec, struct weft_error *err)
 			    "gpus = %u is not a multiple of gpus_per_node = %u",
 			    spec->gpus, spec->gpus_per_node);
 	nodes = spec->gpus / spec->gpus_per_node;
-	if (spec->nodes && spec->nodes != nodes)
+	if (spec->nodes && spec->nodes == spec->nodes_max &&
+	    spec->nodes != nodes)
 		return fail(err, WEFT_EINVAL,
 			    "nodes*gpus_per_node = %u*%u = %" PRIu64
 			    ", but gpus = %u",
 			    spec->nodes, spec->gpus_per_node,
 			    (uint64_t)spec->nodes * spec->gpus_per_node,
 			    spec->gpus);
-	spec->nodes = nodes;
+	if (spec->nodes && (nodes < spec->nodes || nodes > spec->nodes_max))
+		return fail(err, WEFT_EINVAL,
+			    "gpus/gpus_per_node = %u/%u = %u, but nodes = "
+			    "%u-%u",
+			    spec->gpus, spec->gpus_per_node, nodes, spec->nodes,
+			    spec->nodes_max);
+	spec->nodes = spec->nodes_max = nodes;
 	return 0;
 }
 
@@ -336,35 +377,27 @@ static int resolve_model(struct weft_spec *spec, struct weft_error *err)
 	return resolve_expert_order(spec, err);
 }
 
-/* Keys whose engine is not there yet, where they would change the answer. */
+/* Keys that no engine honours, alone or together. */
 static int refuse_unsupported(const struct weft_spec *spec,
 			      struct weft_error *err)
 {
-	const struct {
-		bool used;
-		const char *what;
-	} missing[] = {
-		{spec->segment > 1, "segment > 1"},
-		{spec->wait_s > 0, "wait > 0"},
-		{spec->spread == WEFT_FAILURE_DOMAIN, "spread=failure-domain"},
-	};
-
-	for (size_t i = 0; i < sizeof(missing) / sizeof(missing[0]); i++) {
-		if (missing[i].used)
-			return fail(err, WEFT_ENOSYS, "%s: not supported yet",
-				    missing[i].what);
-	}
+	if (spec->wait_s > 0)
+		return fail(err, WEFT_ENOSYS, "wait > 0: not supported yet");
+	if (spec->segment > 1 && spec->spread == WEFT_FAILURE_DOMAIN)
+		return fail(err, WEFT_EINVAL,
+			    "segment and spread=failure-domain: each says "
+			    "which nodes stay together; give one of them");
 	return 0;
 }
 
 int weft_spec_resolve(struct weft_spec *spec, uint32_t gpus,
 		      struct weft_error *err)
 {
-	if (resolve_gpus(spec, gpus, err) || resolve_axes(spec, err) ||
-	    resolve_product(spec, err) || resolve_nodes(spec, err) ||
-	    resolve_batch(spec, err) || resolve_shard(spec, err) ||
-	    resolve_exchange(spec, err) || resolve_experts(spec, err) ||
-	    resolve_model(spec, err))
+	if (resolve_split(spec, err) || resolve_gpus(spec, gpus, err) ||
+	    resolve_axes(spec, err) || resolve_product(spec, err) ||
+	    resolve_nodes(spec, err) || resolve_batch(spec, err) ||
+	    resolve_shard(spec, err) || resolve_exchange(spec, err) ||
+	    resolve_experts(spec, err) || resolve_model(spec, err))
 		return -1;
 	return refuse_unsupported(spec, err);
 }

@@ -61,8 +61,10 @@ static void build_shape(struct weft_job *job)
 	job->n_gpus = job->grid.n_ranks;
 	if (weft_spec_given(spec, "gpus_per_node"))
 		job->gpus_per_node = spec->gpus_per_node;
-	if (weft_spec_given(spec, "nodes"))
-		job->min_nodes = job->max_nodes = spec->nodes;
+	if (weft_spec_given(spec, "nodes") || spec->n_split) {
+		job->min_nodes = spec->nodes;
+		job->max_nodes = spec->nodes_max;
+	}
 }
 
 /* model: the one to take, or NULL for the spec's. */

@@ -13,8 +13,22 @@
 static bool spec_fixes_gpus(const struct weft_spec *spec)
 {
 	return weft_spec_given(spec, "gpus") || weft_spec_given(spec, "dp") ||
-	       (weft_spec_given(spec, "nodes") &&
-		weft_spec_given(spec, "gpus_per_node"));
+	       (spec->gpus_per_node &&
+		(spec->n_split ||
+		 (spec->nodes && spec->nodes == spec->nodes_max)));
+}
+
+/* Nodes that the spec leaves open, 0 and 0: any. */
+static void frame_nodes(const struct weft_spec *spec, struct weft_frame *frame)
+{
+	uint64_t sum = 0;
+
+	frame->nodes = spec->nodes;
+	frame->nodes_max = spec->nodes_max;
+	for (uint32_t i = 0; i < spec->n_split; i++)
+		sum += spec->split[i];
+	if (sum && sum <= WEFT_MAX_GPUS)
+		frame->nodes = frame->nodes_max = (uint32_t)sum;
 }
 
 static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
@@ -57,7 +71,7 @@ int weft_frame_read(const char *text, struct weft_frame *frame,
 	frame->multiple = 1;
 	if (weft_spec_parse(text, &spec, err) < 0)
 		return -1;
-	frame->nodes = spec.nodes;
+	frame_nodes(&spec, frame);
 	frame->gpus_per_node = spec.gpus_per_node;
 	if (spec_fixes_gpus(&spec)) {
 		if (weft_spec_resolve(&spec, 0, err) < 0)
@@ -105,12 +119,16 @@ static int node_range(const struct weft_request *request,
 	range->max = request->max_nodes ? request->max_nodes : UINT32_MAX;
 	if (!frame->nodes)
 		return 0;
-	if (frame->nodes < range->min || frame->nodes > range->max)
+	if (frame->nodes_max < range->min || frame->nodes > range->max)
 		return weft_fail(err, WEFT_EINVAL,
-				 "the spec says nodes=%u, the job asks for "
+				 "the spec says nodes=%u%s, the job asks for "
 				 "%u to %u nodes",
-				 frame->nodes, range->min, range->max);
-	range->min = range->max = frame->nodes;
+				 frame->nodes,
+				 frame->nodes_max > frame->nodes ? " or more"
+								 : "",
+				 range->min, range->max);
+	range->min = larger(range->min, frame->nodes);
+	range->max = smaller(range->max, frame->nodes_max);
 	return 0;
 }
 

@@ -47,7 +47,8 @@ struct weft_shape {
 
 /* What the spec alone fixes of a shape. */
 struct weft_frame {
-	uint32_t gpus, gpus_per_node, nodes;
+	uint32_t gpus, gpus_per_node;
+	uint32_t nodes, nodes_max; /* the least and the most; 0: any */
 	uint32_t multiple; /* GPUs come in multiples of this; at least 1 */
 	uint32_t replica;  /* GPUs of one data-parallel replica */
 	uint32_t batch;	   /* micro-batches of a step, which the replicas share

@@ -33,8 +33,8 @@ static void every_key_is_read(void **state)
 	parse("gpus=64,nodes=8,gpus_per_node=8,tp=8,cp=2,ep=4,etp=1,pp=2,vpp=5,"
 	      "dp=2,order=pp/dp/cp/tp,zero=3,mbs=2,gbs=128,seq=8192,dtype=fp8,"
 	      "model=llama3-8B,traffic=a b.csv,metric=hops,within=pod,"
-	      "prefer=leaf,segment=4,spread=balance,wait=1h30m,sp=off,"
-	      "scatter=on,recompute=selective,cp_comm=allgather,shard=4,"
+	      "prefer=leaf,segment=4,split=8x2+1,spread=balance,wait=1h30m,"
+	      "sp=off,scatter=on,recompute=selective,cp_comm=allgather,shard=4,"
 	      "capacity=1.25,route_nodes=4,bucket=40MB,compress=2.5,"
 	      "sync_every=8,algorithm=halving-doubling,grad_dtype=bf16,"
 	      "param_dtype=fp16,dispatch_dtype=fp8,channels=4",
@@ -78,7 +78,7 @@ static void every_key_is_read(void **state)
 	assert_int_equal(s.gradient_dtype, WEFT_BF16);
 	assert_int_equal(s.parameter_dtype, WEFT_FP16);
 	assert_int_equal(s.dispatch_dtype, WEFT_FP8);
-	assert_int_equal(s.given, (UINT64_C(1) << 39) - 1);
+	assert_int_equal(s.given, (UINT64_C(1) << 40) - 1);
 	assert_true(weft_spec_given(&s, "wait"));
 	assert_false(weft_spec_given(&s, "nonsense"));
 }
@@ -396,9 +396,7 @@ static void what_is_missing_is_refused_only_where_it_matters(void **state)
 	static const struct {
 		const char *text, *says;
 	} refused[] = {
-		{"segment=2", "segment"},
 		{"wait=1m", "wait"},
-		{"spread=failure-domain", "spread=failure-domain"},
 	};
 	struct weft_spec s;
 
@@ -415,6 +413,87 @@ static void what_is_missing_is_refused_only_where_it_matters(void **state)
 	resolve("ep=1,etp=1,segment=1,wait=0,spread=pack,cp=2,pp=2,vpp=2,zero="
 		"3",
 		0, &s);
+}
+
+static void nodes_are_a_number_or_a_range(void **state)
+{
+	static const struct {
+		const char *text;
+		uint32_t gpus, nodes, nodes_max;
+	} cases[] = {
+		{"nodes=8", 64, 8, 8},
+		{"nodes=4-16", 64, 4, 16},
+		{"nodes=7-7", 64, 7, 7},
+		{"nodes=4-16,gpus_per_node=8", 64, 8, 8},
+		{"split=8+8+4", 80, 20, 20},
+		{"split=8x2+4", 160, 20, 20},
+		{"nodes=8-32,split=4x4", 128, 16, 16},
+		{"split=2,gpus_per_node=8", 0, 2, 2},
+		{"gpus_per_node=4", 64, 16, 16},
+	};
+	struct weft_spec s;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		resolve(cases[i].text, cases[i].gpus, &s);
+		assert_int_equal(s.nodes, cases[i].nodes);
+		assert_int_equal(s.nodes_max, cases[i].nodes_max);
+	}
+	parse("split=8x2+4", &s);
+	assert_int_equal(s.n_split, 3);
+	assert_int_equal(s.split[0], 8);
+	assert_int_equal(s.split[1], 8);
+	assert_int_equal(s.split[2], 4);
+	parse("split=1x256", &s);
+	assert_int_equal(s.n_split, WEFT_MAX_PARTS);
+}
+
+static void groups_of_nodes_that_disagree_are_refused(void **state)
+{
+	static const struct {
+		const char *text, *says;
+	} parsed[] =
+		{
+			{"split=8+", "numbers of nodes such as"},
+			{"split=x4", "numbers of nodes such as"},
+			{"split=0+4", "numbers of nodes such as"},
+			{"split=4x", "numbers of nodes such as"},
+			{"split=1x257", "at most 256 parts"},
+			{"split=4 4", "numbers of nodes such as"},
+			{"nodes=4-", "such as 4-16"},
+			{"nodes=16-4", "such as 4-16"},
+			{"nodes=-4", "such as 4-16"},
+			{"nodes=0", "a whole number from 1"},
+		},
+	  resolved[] = {
+		  {"split=8+8,nodes=12", "split has 16 nodes, but nodes = 12"},
+		  {"split=2+2,nodes=8-9", "nodes = 8 at least"},
+		  {"split=8+8,segment=8", "split and segment"},
+		  {"split=8+8,spread=failure-domain",
+		   "split and spread=failure-domain"},
+		  {"segment=8,spread=failure-domain",
+		   "segment and spread=failure-domain"},
+		  {"gpus=64,gpus_per_node=8,nodes=9-16",
+		   "gpus/gpus_per_node = 64/8 = 8, but nodes = 9-16"},
+		  {"split=4x2,gpus_per_node=8,gpus=48",
+		   "nodes*gpus_per_node = 8*8 = 64, but gpus = 48"},
+	  };
+	struct weft_spec s;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(parsed) / sizeof(parsed[0]); i++) {
+		struct weft_error err = {0};
+
+		assert_int_equal(weft_spec_parse(parsed[i].text, &s, &err), -1);
+		assert_error_says(&err, parsed[i].says);
+	}
+	for (size_t i = 0; i < sizeof(resolved) / sizeof(resolved[0]); i++) {
+		struct weft_error err = {0};
+
+		parse(resolved[i].text, &s);
+		assert_int_equal(weft_spec_resolve(&s, 0, &err), -1);
+		assert_error_says(&err, resolved[i].says);
+	}
 }
 
 /* Texts made of the grammar's own pieces: never a crash, and what resolves
@@ -467,6 +546,8 @@ int main(void)
 		cmocka_unit_test(mistakes_are_named_with_their_column),
 		cmocka_unit_test(a_text_too_long_is_refused),
 		cmocka_unit_test(defaults_are_filled_in),
+		cmocka_unit_test(nodes_are_a_number_or_a_range),
+		cmocka_unit_test(groups_of_nodes_that_disagree_are_refused),
 		cmocka_unit_test(a_resolved_spec_resolves_to_itself),
 		cmocka_unit_test(contradictions_state_the_arithmetic),
 		cmocka_unit_test(
