@@ -235,6 +235,7 @@ static int stage_search(struct stage *st, double target, struct effort *effort,
 		.min_used = job->min_nodes,
 		.max_used = job->max_nodes,
 		.fixed = job->gpus_per_node > 0,
+		.fence = st->g->fence,
 	};
 	uint32_t *old_site = weft_calloc(st->n_items, sizeof(*old_site), err);
 	int rc = -1;
@@ -244,6 +245,8 @@ static int stage_search(struct stage *st, double target, struct effort *effort,
 	memcpy(old_site, st->site_of, st->n_items * sizeof(*old_site));
 	for (uint32_t i = 0; i < st->g->n_nodes; i++)
 		q.n_used += st->hosts[i].used > 0;
+	if (st->g->settled)
+		q.min_used = q.max_used = q.n_used;
 	/* what stays inside blocks is not among the search's costs */
 	target -= st->items.inside * st->sites.distance[0][0];
 	if (search_run(&q, effort, target, err))

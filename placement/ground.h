@@ -19,6 +19,11 @@ struct ground {
 	uint32_t *gpu;	 /* [n_gpus] */
 	uint32_t *rank;	 /* [n_gpus] rank there, or WEFT_NONE */
 	bool alike;	 /* GPUs of a node differ in nothing */
+	/* Set by the caller after ground_build: which nodes are used is
+	 * settled; ranks stay on the nodes of their fence, [n_nodes] or NULL.
+	 */
+	bool settled;
+	const uint32_t *fence;
 	void *memory;
 };
 

@@ -21,6 +21,8 @@ libweft_placement_la_SOURCES = \
 	%D%/contour.h \
 	%D%/cut.c \
 	%D%/cut.h \
+	%D%/deal.c \
+	%D%/deal.h \
 	%D%/defrag.c \
 	%D%/effort.c \
 	%D%/effort.h \
@@ -31,6 +33,10 @@ libweft_placement_la_SOURCES = \
 	%D%/graph.h \
 	%D%/ground.c \
 	%D%/ground.h \
+	%D%/groups.c \
+	%D%/groups.h \
+	%D%/groups_segment.c \
+	%D%/groups_split.c \
 	%D%/job.c \
 	%D%/judge.c \
 	%D%/lap.c \
@@ -39,8 +45,13 @@ libweft_placement_la_SOURCES = \
 	%D%/lattice.h \
 	%D%/lattice_runs.c \
 	%D%/lattice_runs.h \
+	%D%/layout_spread.c \
+	%D%/layouts.c \
+	%D%/layouts.h \
 	%D%/ledger.c \
 	%D%/ledger.h \
+	%D%/limits.c \
+	%D%/limits.h \
 	%D%/line.c \
 	%D%/line.h \
 	%D%/mapping.c \
@@ -60,6 +71,8 @@ libweft_placement_la_SOURCES = \
 	%D%/place.c \
 	%D%/place_firstfit.c \
 	%D%/place_firstfit.h \
+	%D%/place_grouped.c \
+	%D%/place_grouped.h \
 	%D%/place_pack.c \
 	%D%/place_pack.h \
 	%D%/placement.c \

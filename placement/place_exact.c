@@ -8,6 +8,7 @@
 
 #include "placement/bound.h"
 #include "placement/enumeration.h"
+#include "placement/limits.h"
 #include "placement/place_pack.h"
 #include "placement/program.h"
 #include "placement/ranking.h"
@@ -90,10 +91,15 @@ static int consider(struct exact *x)
 	struct ranking ranking;
 	bool keeps;
 
+	int grouped;
+
 	if (keeps_limits(x, &keeps))
 		return -1;
 	if (!keeps)
 		return 0;
+	grouped = limits_keep(&x->s, x->where, x->err);
+	if (grouped <= 0)
+		return grouped;
 	if (ranking_measure(&x->s, x->where, &ranking, x->err))
 		return -1;
 	if (x->p->placed && ranking_compare(&ranking, &x->best) >= 0)

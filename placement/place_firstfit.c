@@ -3,6 +3,7 @@
  */
 #include "placement/place_firstfit.h"
 
+#include "placement/limits.h"
 #include "topology/bitset.h"
 
 #include <stdlib.h>
@@ -198,7 +199,8 @@ int firstfit_find(const struct supply *s, uint32_t *where,
 	else
 		rc = scopes.must <= 1 && job->min_nodes <= 1 &&
 		     place_inside_node(s, scopes.level, where);
-	return rc;
+	/* it knows nothing of groups, and declines where it breaks them */
+	return rc == 1 ? limits_keep(s, where, err) : rc;
 }
 
 int place_firstfit(struct supply *s, const struct weft_place_options *options,

@@ -12,6 +12,8 @@
 
 #include "placement/arrange.h"
 #include "placement/candidates.h"
+#include "placement/layouts.h"
+#include "placement/place_grouped.h"
 #include "placement/ranking.h"
 #include "topology/bitset.h"
 
@@ -254,8 +256,16 @@ int place_pack(struct supply *s, const struct weft_place_options *options,
 			    .least = -1,
 			    .p = p,
 			    .err = err};
-	int rc = run(&pack, options);
+	int rc;
 
+	if (layouts_needed(s)) {
+		rc = place_grouped(s, options, p, err);
+		if (rc || p->placed || layouts_are_binding(s))
+			return rc;
+		free(p->where);
+		p->where = NULL;
+	}
+	rc = run(&pack, options);
 	p->n_ranks = s->job->n_gpus;
 	p->method = "pack";
 	candidates_free(&pack.candidates);

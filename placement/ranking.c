@@ -2,6 +2,7 @@
 /* ranking.c - which of two placements is the better one */
 #include "placement/ranking.h"
 
+#include "placement/limits.h"
 #include "placement/sites.h"
 
 #include <math.h>
@@ -118,6 +119,8 @@ int ranking_measure(const struct supply *s, const uint32_t *where,
 		r->broken[l] = count_broken(s, l, where, s->seen);
 	if (d != WEFT_NONE)
 		r->slack = s->cap[d] - s->job->n_gpus;
+	if (s->job->spec.spread == WEFT_FAILURE_DOMAIN)
+		return limits_lost(s, where, &r->lost, err);
 	if (s->job->spec.spread == WEFT_BALANCE)
 		return measure_shares(s, where, r->shares, err);
 	return 0;
@@ -145,6 +148,8 @@ int ranking_compare(const struct ranking *a, const struct ranking *b)
 
 	if (a->prefers != b->prefers)
 		return a->prefers ? -1 : 1;
+	if (a->lost != b->lost)
+		return a->lost < b->lost ? -1 : 1;
 	order = compare_real(a->measure.value, b->measure.value);
 	if (!order)
 		order = compare_real(a->cost, b->cost);

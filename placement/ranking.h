@@ -21,6 +21,8 @@ struct shares {
 /* In the order in which they decide; smaller is better in all but the first. */
 struct ranking {
 	bool prefers; /* keeps to prefer= */
+	/* with spread=failure-domain: replicas that one takes at most */
+	uint32_t lost;
 	/* its value, then the time of its busiest link after `cost` */
 	struct weft_measure measure;
 	double cost;   /* sum of d * M in the job's metric */

@@ -112,6 +112,8 @@ static double difference(struct run *run, uint32_t s, uint32_t t)
 
 	if (a == WEFT_NONE && b == WEFT_NONE)
 		return INFINITY;
+	if (q->fence && q->fence[q->host_of[s]] != q->fence[q->host_of[t]])
+		return INFINITY;
 	if ((a == WEFT_NONE && !may_move(q, t, s)) ||
 	    (b == WEFT_NONE && !may_move(q, s, t)))
 		return INFINITY;

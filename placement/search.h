@@ -28,6 +28,8 @@ struct search {
 	struct host *hosts;
 	uint32_t n_used, min_used, max_used; /* hosts in use; max 0: no limit */
 	bool fixed; /* a host in use keeps exactly its GPUs */
+	/* by host: items stay on the hosts of their fence; NULL: none */
+	const uint32_t *fence;
 };
 
 /* Sum of weight times distance over all edges. */
