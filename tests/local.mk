@@ -11,6 +11,8 @@ check_LTLIBRARIES += libweft_test.la
 libweft_test_la_SOURCES = \
 	%D%/lib/check.c \
 	%D%/lib/check.h \
+	%D%/lib/checker.c \
+	%D%/lib/checker.h \
 	# End of libweft_test_la_SOURCES
 libweft_test_la_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 

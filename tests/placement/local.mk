@@ -13,6 +13,7 @@ unit_tests += \
 	%D%/place \
 	%D%/policy \
 	%D%/program \
+	%D%/properties \
 	%D%/qap \
 	%D%/replay \
 	%D%/running \

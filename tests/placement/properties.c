@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* properties.c - what holds for every answer, on random fabrics, occupancies
+ * and jobs under random limits
+ */
+#include "tests/lib/checker.h"
+#include "tests/placement/cases.h"
+
+#include <stdlib.h>
+
+#define N_SMALL 1500
+#define N_LARGE 250
+
+/* A case and the text that tells it when it fails. */
+struct scene {
+	struct weft_fabric *f;
+	struct weft_occupancy o;
+	struct weft_job job;
+	struct text fabric, spec;
+};
+
+/* Racks that follow no switch: every so many nodes, by name. */
+static void add_racks(struct text *t, uint64_t *random, uint32_t n_nodes)
+{
+	uint32_t size = 1 + test_random_below(random, n_nodes);
+
+	text_add(t, "rack:\n");
+	for (uint32_t i = 0, r = 0; i < n_nodes; i += size, r++) {
+		uint32_t last = i + size < n_nodes ? i + size - 1 : n_nodes - 1;
+
+		text_add(t, "  r%u: n[%u-%u]\n", r, i, last);
+	}
+}
+
+static uint32_t count_nodes(const char *text)
+{
+	uint32_t n = 0;
+
+	for (const char *at = text; (at = strstr(at, "\n  n")); at++)
+		n += at[4] >= '0' && at[4] <= '9';
+	return n;
+}
+
+static void require_some(struct scene *s, uint64_t *random)
+{
+	const struct weft_fabric *f = s->f;
+
+	s->o.required = weft_calloc(weft_bitset_words(f->n_nodes), 8, NULL);
+	assert_non_null(s->o.required);
+	for (uint32_t n = 1 + test_random_below(random, 2); n > 0; n--)
+		weft_bitset_add(s->o.required,
+				test_random_below(random, f->n_nodes));
+}
+
+static void add_split(struct text *t, uint64_t *random, uint32_t n_nodes)
+{
+	const char *join = ",split=";
+	uint32_t left = 1 + test_random_below(random, n_nodes);
+
+	while (left) {
+		uint32_t n = 1 + test_random_below(random, left);
+
+		text_add(t, "%s%u", join, n);
+		join = "+";
+		left -= n;
+	}
+}
+
+/* One to three limits on the nodes of a job of n GPUs, written into its spec.
+ */
+static void add_limits(struct scene *s, uint64_t *random, uint32_t n)
+{
+	const struct weft_fabric *f = s->f;
+	uint32_t most = f->n_nodes < n ? f->n_nodes : n, a, b;
+	uint32_t group = test_random_below(random, 5);
+	bool nodes = group != 1 && test_random_below(random, 3) == 0;
+
+	if (group == 0 || group == 4)
+		text_add(&s->spec, ",segment=%u",
+			 1 + test_random_below(random, 4));
+	if (group == 1)
+		add_split(&s->spec, random, most);
+	if (group == 2)
+		text_add(&s->spec, ",spread=failure-domain");
+	if (nodes) {
+		a = 1 + test_random_below(random, most);
+		b = a + test_random_below(random, 4);
+		text_add(&s->spec, ",nodes=%u-%u", a, b);
+	} else if (group != 1 && test_random_below(random, 3) == 0) {
+		a = 1 + test_random_below(random, 8);
+		while (n % a)
+			a--;
+		text_add(&s->spec, ",gpus_per_node=%u", a);
+	}
+	if (test_random_below(random, 5) == 0)
+		text_add(
+			&s->spec, ",within=%s",
+			f->levels[test_random_below(random, f->n_levels)].name);
+	if (test_random_below(random, 5) == 0)
+		text_add(
+			&s->spec, ",prefer=%s",
+			f->levels[test_random_below(random, f->n_levels)].name);
+	if (test_random_below(random, 5) == 0)
+		require_some(s, random);
+}
+
+/* False: nothing is free. */
+static bool scene_open(struct scene *s, uint64_t *random,
+		       const struct case_shape *shape, uint32_t most)
+{
+	uint32_t usable, n;
+
+	memset(&s->o, 0, sizeof(s->o));
+	memset(&s->job, 0, sizeof(s->job));
+	case_random_fabric(&s->fabric, random, shape);
+	if (test_random_below(random, 4) == 0)
+		add_racks(&s->fabric, random, count_nodes(s->fabric.at));
+	s->f = case_fabric(s->fabric.at);
+	case_random_occupancy(&s->o, s->f, random, 25);
+	usable = weft_occupancy_usable(&s->o);
+	if (usable < 2)
+		return false;
+	usable = usable < most ? usable : most;
+	n = 2 + test_random_below(random, usable - 1);
+	case_random_spec(&s->spec, random, n);
+	add_limits(s, random, n);
+	case_job(s->spec.at, s->f, &s->job);
+	return true;
+}
+
+static void scene_close(struct scene *s)
+{
+	weft_job_free(&s->job);
+	weft_occupancy_free(&s->o);
+	weft_fabric_free(s->f);
+}
+
+static void scene_tell(const struct scene *s, uint32_t i)
+{
+	const struct weft_fabric *f = s->f;
+
+	print_error("case %u:\n%s%s\n", i, s->fabric.at, s->spec.at);
+	for (uint32_t k = 0; k < f->n_nodes; k++)
+		print_error("%s%s:%u/%x",
+			    s->o.required && weft_bitset_has(s->o.required, k)
+				    ? " !"
+				    : " ",
+			    f->nodes[k].name, s->o.usable[k],
+			    (unsigned)s->o.free[k]);
+	print_error("\n");
+}
+
+/* Every strategy's answer passes; returns whether the default one found a
+ * place. */
+static bool check_answers(const struct scene *s, uint32_t i)
+{
+	bool placed = false;
+
+	for (uint32_t k = weft_n_strategies; k-- > 0;) {
+		const struct weft_place_options options = {
+			.method = weft_strategies[k].name};
+		struct weft_error err = {0};
+		struct weft_placement p;
+		const char *text;
+
+		weft_place(s->f, &s->job, &s->o, &options, &p, &err);
+		assert_no_error(&err);
+		text = checker_answer(s->f, &s->job, &s->o, &p);
+		/* first-fit spreads nothing */
+		if (text && k > 0 && strstr(text, "failure domain"))
+			text = NULL;
+		if (text) {
+			scene_tell(s, i);
+			print_error("%s (%s): %s\n", options.method, p.method,
+				    text);
+			fail();
+		}
+		if (k == 0)
+			placed = p.placed;
+		weft_placement_free(&p);
+	}
+	return placed;
+}
+
+static void no_placement_means_that_there_is_none(void **state)
+{
+	static const struct case_shape shapes[] = {
+		{1, 6, 4, true}, {2, 7, 3, false}, {3, 8, 2, true}};
+	uint64_t random = test_seed();
+	static struct scene s;
+	uint32_t n_placed = 0, n_none = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < N_SMALL; i++) {
+		if (scene_open(&s, &random, &shapes[i % 3], 14)) {
+			bool placed = check_answers(&s, i);
+
+			if (!placed && checker_possible(s.f, &s.job, &s.o)) {
+				scene_tell(&s, i);
+				fail_msg("there is a placement");
+			}
+			n_placed += placed;
+			n_none += !placed;
+		}
+		scene_close(&s);
+	}
+	print_message("%u placed, %u have no place\n", n_placed, n_none);
+	assert_true(n_placed > N_SMALL / 3 && n_none > N_SMALL / 20);
+}
+
+static void every_answer_keeps_to_every_limit(void **state)
+{
+	static const struct case_shape shapes[] = {
+		{4, 40, 8, false}, {4, 40, 8, true}, {20, 60, 4, true}};
+	uint64_t random = test_seed();
+	static struct scene s;
+	uint32_t n_placed = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < N_LARGE; i++) {
+		if (scene_open(&s, &random, &shapes[i % 3], 64))
+			n_placed += check_answers(&s, i);
+		scene_close(&s);
+	}
+	print_message("%u of %u placed\n", n_placed, N_LARGE);
+	assert_true(n_placed > N_LARGE / 3);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(no_placement_means_that_there_is_none),
+		cmocka_unit_test(every_answer_keeps_to_every_limit),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
