@@ -5,6 +5,7 @@ unit_tests += \
 	%D%/exact \
 	%D%/job \
 	%D%/mapping_bound \
+	%D%/objective \
 	%D%/occupancy \
 	%D%/optimum \
 	%D%/out_of_memory \
