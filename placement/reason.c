@@ -306,6 +306,7 @@ void reason_placed(const struct supply *s, struct weft_placement *p,
 		weft_placement_explain(
 			p, "not within one %s as preferred: none has room",
 			s->f->levels[s->job->prefer_level].name);
+	reason_groups(s, p);
 	explain_baseline(p, baseline);
 	if (p->n_next && p->cost.total[p->metric] > 0)
 		explain_next(s, p);

@@ -14,6 +14,14 @@
  * that reason; false: nothing is obviously missing. */
 bool reason_impossible(const struct supply *s, struct weft_placement *p);
 
+/* Names the limit on nodes for which an unplaced p has no place.  look: also
+ * what would fit instead, which takes as long as choosing nodes several times.
+ */
+void reason_limits(const struct supply *s, struct weft_placement *p, bool look);
+
+/* Says of a placed p how far its replicas are spread, where they are to be. */
+void reason_groups(const struct supply *s, struct weft_placement *p);
+
 /* Explains a placed p: what it spans, which nodes it shares, what is left.
  * baseline: first-fit's cost, or < 0 where it finds no place. */
 void reason_placed(const struct supply *s, struct weft_placement *p,

@@ -47,7 +47,7 @@ static uint32_t usable(const struct weft_occupancy *o, uint32_t node)
 	uint32_t n = 0;
 
 	for (uint32_t k = 0; k < 64; k++)
-		n += o->free[node] >> k & 1;
+		n += (uint32_t)(o->free[node] >> k & 1);
 	return n < o->usable[node] ? n : o->usable[node];
 }
 

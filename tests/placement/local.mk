@@ -4,8 +4,8 @@ unit_tests += \
 	%D%/evaluation \
 	%D%/exact \
 	%D%/job \
+	%D%/limits \
 	%D%/mapping_bound \
-	%D%/objective \
 	%D%/occupancy \
 	%D%/optimum \
 	%D%/out_of_memory \

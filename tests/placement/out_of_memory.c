@@ -99,12 +99,20 @@ static int read_busy(const struct scene *x, struct weft_error *err)
 static void every_failed_allocation_is_reported(void **state)
 {
 	static const struct {
-		const char *desc, *method;
+		const char *desc, *method, *limits;
 		int (*run)(const struct scene *x, struct weft_error *err);
 	} cases[] = {
-		{"pack", "pack", place},  {"first-fit", "first-fit", place},
-		{"ranks", NULL, ranks},	  {"score", NULL, score},
-		{"job", NULL, build_job}, {"busy", NULL, read_busy},
+		{"pack", "pack", "", place},
+		{"segments", "pack", ",segment=2", place},
+		{"segments that do not fit", "pack", ",segment=4", place},
+		{"parts", "pack", ",split=3+2", place},
+		{"parts that do not fit", "pack", ",split=4+1", place},
+		{"spread", "pack", ",spread=failure-domain", place},
+		{"first-fit", "first-fit", "", place},
+		{"ranks", NULL, "", ranks},
+		{"score", NULL, "", score},
+		{"job", NULL, "", build_job},
+		{"busy", NULL, "", read_busy},
 	};
 	struct scene x = {.f = case_fabric(fabric_text)};
 
@@ -112,10 +120,13 @@ static void every_failed_allocation_is_reported(void **state)
 	assert_int_equal(weft_occupancy_build(x.f, &x.o, NULL), 0);
 	weft_occupancy_take(&x.o, 1, 0x3);
 	weft_occupancy_take(&x.o, 5, 0xf);
-	case_job("gpus=18,tp=2,pp=3", x.f, &x.job);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		int n = 0, rc = -1;
+		char spec[64];
 
+		snprintf(spec, sizeof(spec), "gpus=18,tp=2,pp=3%s",
+			 cases[i].limits);
+		case_job(spec, x.f, &x.job);
 		x.method = cases[i].method;
 		while (rc && n < 5000) {
 			struct weft_error err = {0};
@@ -131,8 +142,8 @@ static void every_failed_allocation_is_reported(void **state)
 		}
 		print_message("%s: %d allocations\n", cases[i].desc, n - 1);
 		assert_int_equal(rc, 0);
+		weft_job_free(&x.job);
 	}
-	weft_job_free(&x.job);
 	weft_occupancy_free(&x.o);
 	weft_fabric_free(x.f);
 }
