@@ -54,6 +54,8 @@ libweft_placement_la_SOURCES = \
 	%D%/limits.h \
 	%D%/line.c \
 	%D%/line.h \
+	%D%/links.c \
+	%D%/links.h \
 	%D%/mapping.c \
 	%D%/mapping.h \
 	%D%/mapping_bound.c \
@@ -92,6 +94,8 @@ libweft_placement_la_SOURCES = \
 	%D%/qap_tabu_cell.h \
 	%D%/qap_tabu_narrow.c \
 	%D%/qap_tabu_wide.c \
+	%D%/pursuit.c \
+	%D%/pursuit.h \
 	%D%/rails.c \
 	%D%/rails.h \
 	%D%/ranking.c \

@@ -7,12 +7,12 @@
 #include "placement/bound.h"
 #include "placement/place_firstfit.h"
 #include "placement/place_pack.h"
+#include "placement/pursuit.h"
 #include "placement/ranking.h"
 #include "placement/reason.h"
 #include "topology/bitset.h"
 #include "topology/suggest.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -140,11 +140,43 @@ out:
 	return rc < 0 ? -1 : 0;
 }
 
+/* From p, whose ranking is *ranking, by the goal itself where it is not the
+ * cost. */
+static int pursue(const struct supply *s,
+		  const struct weft_place_options *options, double deadline_s,
+		  struct weft_placement *p, struct ranking *ranking,
+		  struct weft_error *err)
+{
+	struct effort effort = {
+		.work = options->work_limit ? options->work_limit
+					    : pursuit_work(s->judge),
+		.deadline_s = deadline_s,
+		.random = options->seed,
+		.stop = options->stop,
+	};
+	bool better;
+
+	if (s->judge->objective.goal == WEFT_GOAL_COST)
+		return 0;
+	if (pursuit_run(s, &effort, p->where, ranking, &better, err))
+		return -1;
+	if (better)
+		p->method = "pursuit";
+	return 0;
+}
+
+/* When the time that the options grant from now on is over; 0: never. */
+static double find_deadline(const struct weft_place_options *options)
+{
+	return options->budget_s > 0 ? effort_clock_s() + options->budget_s : 0;
+}
+
 static int place_and_compare(struct supply *s,
 			     const struct weft_strategy *strategy,
 			     const struct weft_place_options *options,
 			     struct weft_placement *p, struct weft_error *err)
 {
+	double deadline_s = find_deadline(options);
 	struct ranking ranking;
 	double baseline;
 
@@ -158,6 +190,8 @@ static int place_and_compare(struct supply *s,
 		reason_limits(s, p, options->budget_s <= 0);
 		return 0;
 	}
+	if (pursue(s, options, deadline_s, p, &ranking, err))
+		return -1;
 	p->cost = ranking.measure.cost;
 	if (finish(s->f, p, err))
 		return -1;
@@ -304,46 +338,29 @@ static int only_these(const struct weft_fabric *f, const uint32_t *gpus,
 	return 0;
 }
 
-/* True when b is the better order: by the objective where it is not the cost,
- * then by cost. */
-static bool is_better(const struct weft_judge *judge,
-		      const struct weft_measure *a,
-		      const struct weft_measure *b)
-{
-	enum weft_metric metric = judge->objective.metric;
-
-	if (!weft_objective_is_cost(&judge->objective)) {
-		double same = RANKING_SAME * fabs(a->value);
-
-		if (fabs(a->value - b->value) > same)
-			return b->value < a->value;
-	}
-	return sites_blend(judge->f, metric, b->cost.total) <
-	       sites_blend(judge->f, metric, a->cost.total);
-}
-
 /* The better one of p's order and the best found on the same GPUs. */
 static int order_ranks(struct supply *s,
 		       const struct weft_place_options *options,
 		       struct weft_placement *p, struct weft_error *err)
 {
+	double deadline_s = find_deadline(options);
 	uint32_t n = s->job->n_gpus;
 	uint32_t *where = weft_calloc(n, sizeof(*where), err);
-	struct weft_measure given, found;
+	struct ranking given, found;
 	int rc = -1;
 
-	if (!where || weft_judge_measure(s->judge, p->where, &given, err) ||
+	if (!where || ranking_measure(s, p->where, &given, err) ||
 	    arrange_ranks(s, options, sites_blend(s->f, p->metric, p->bounds),
 			  where, err) ||
-	    weft_judge_measure(s->judge, where, &found, err))
+	    ranking_measure(s, where, &found, err))
 		goto out;
-	p->cost = given.cost;
-	if (is_better(s->judge, &given, &found)) {
+	if (ranking_compare(&found, &given) < 0) {
 		memcpy(p->where, where, n * sizeof(*where));
-		p->cost = found.cost;
+		given = found;
 		p->method = "pack";
 	}
-	rc = 0;
+	rc = pursue(s, options, deadline_s, p, &given, err);
+	p->cost = given.measure.cost;
 out:
 	free(where);
 	return rc;

@@ -47,7 +47,8 @@ extern const uint32_t weft_n_strategies;
  * exists (p->placed false); -1 only on bad options, a step that is the goal and
  * cannot be predicted, or out of memory.
  * Of what it finds and what "first-fit" finds, the better one: by prefer=
- * first, then by the objective's value, by cost in p->metric, which is the
+ * first, then by the objective's value (times less than a thousandth apart may
+ * count as equal), by cost in p->metric, which is the
  * objective's, by the busiest link, the admin's weights and by how few
  * untouched domains it breaks.  Fills cost, bound, gap (both of the cost,
  * whatever the goal is), method and why.  Free with

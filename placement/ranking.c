@@ -105,6 +105,7 @@ int ranking_measure(const struct supply *s, const uint32_t *where,
 	if (weft_judge_measure(s->judge, where, &r->measure, err))
 		return -1;
 	d = tightest(s, where);
+	r->in_steps = s->judge->objective.goal != WEFT_GOAL_COST;
 	r->prefers = keeps_to_preferred(s, where);
 	r->cost = r->measure.cost.total[s->job->spec.metric];
 	r->second = r->measure.cost.total[sites_second(s->job->spec.metric)];
@@ -142,6 +143,27 @@ static int compare_shares(const struct ranking *a, const struct ranking *b)
 	return order;
 }
 
+/* Seconds are told apart in steps of RANKING_STEP, so that no thousandth of a
+ * predicted time is bought with half as much traffic again.  In steps, since
+ * "less than so much apart" is no order: a could tie with b and b with c, but a
+ * not with c. */
+static double value_of(const struct ranking *r)
+{
+	double value = r->measure.value;
+
+	if (!r->in_steps)
+		return value;
+	return value > 0 ? floor(log(value) / log1p(RANKING_STEP))
+			 : -(double)INFINITY;
+}
+
+static int compare_value(const struct ranking *a, const struct ranking *b)
+{
+	double x = value_of(a), y = value_of(b);
+
+	return a->in_steps ? (x > y) - (x < y) : compare_real(x, y);
+}
+
 int ranking_compare(const struct ranking *a, const struct ranking *b)
 {
 	int order;
@@ -150,7 +172,7 @@ int ranking_compare(const struct ranking *a, const struct ranking *b)
 		return a->prefers ? -1 : 1;
 	if (a->lost != b->lost)
 		return a->lost < b->lost ? -1 : 1;
-	order = compare_real(a->measure.value, b->measure.value);
+	order = compare_value(a, b);
 	if (!order)
 		order = compare_real(a->cost, b->cost);
 	if (!order)

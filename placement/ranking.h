@@ -18,9 +18,13 @@ struct shares {
  * another order. */
 #define RANKING_SAME 1e-9
 
+/* Times closer than this, in proportion, may count as equal. */
+#define RANKING_STEP 1e-3
+
 /* In the order in which they decide; smaller is better in all but the first. */
 struct ranking {
-	bool prefers; /* keeps to prefer= */
+	bool prefers;  /* keeps to prefer= */
+	bool in_steps; /* values are times, told apart by RANKING_STEP */
 	/* with spread=failure-domain: replicas that one takes at most */
 	uint32_t lost;
 	/* its value, then the time of its busiest link after `cost` */

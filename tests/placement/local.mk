@@ -6,6 +6,7 @@ unit_tests += \
 	%D%/job \
 	%D%/limits \
 	%D%/mapping_bound \
+	%D%/objective \
 	%D%/occupancy \
 	%D%/optimum \
 	%D%/out_of_memory \
