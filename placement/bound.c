@@ -14,10 +14,13 @@
  *   ascending eigenvalues of its Laplacian;
  * - a ring that needs m domains is cut at least m times;
  * - each part pays for the lines of the grid that it fills in part
- *   (perimeter.c).
+ *   (perimeter.c), or what parts of its size pay (contour.h), whichever
+ *   domains are filled.
  */
 #include "placement/bound.h"
 
+#include "placement/cut.h"
+#include "placement/job_grids.h"
 #include "placement/perimeter.h"
 #include "placement/place.h"
 #include "placement/sites.h"
@@ -38,8 +41,10 @@ struct bounding {
 	double *lambda;	   /* [n_ranks] ascending */
 	uint32_t *of_size; /* [n_ranks + 1] domains of a level by capacity */
 	uint32_t *size;	   /* [n_ranks] parts, largest first */
+	uint32_t *room;	   /* [n_ranks] domains of a level, largest first */
 	uint32_t n_products;
 	struct product product[MAX_PRODUCTS];
+	struct job_grids grids;
 };
 
 static int compare_down(const void *pa, const void *pb)
@@ -60,7 +65,8 @@ static int build(struct bounding *b, const struct weft_job *job,
 	b->lambda = weft_calloc(n, sizeof(*b->lambda), err);
 	b->of_size = weft_calloc((size_t)n + 1, sizeof(*b->of_size), err);
 	b->size = weft_calloc(n, sizeof(*b->size), err);
-	if (!b->heaviest || !b->lambda || !b->of_size || !b->size)
+	b->room = weft_calloc(n, sizeof(*b->room), err);
+	if (!b->heaviest || !b->lambda || !b->of_size || !b->size || !b->room)
 		return -1;
 	memcpy(b->heaviest, b->g.weight, b->g.n_edges * sizeof(double));
 	for (uint32_t v = 0; v < n; v++)
@@ -72,7 +78,7 @@ static int build(struct bounding *b, const struct weft_job *job,
 	for (uint32_t i = 0; i < b->n_products; i++)
 		if (spectrum_raise(&b->product[i], b->lambda, err))
 			return -1;
-	return 0;
+	return job_grids_build(job, &b->g, &b->grids, err);
 }
 
 /* GPUs that a domain can give, also one inside a node. */
@@ -113,6 +119,28 @@ static uint32_t fill_level(struct bounding *b, uint32_t level)
 	return left ? 0 : parts;
 }
 
+/* All domains of the level that was filled last, but no more than there are
+ * ranks: some are left empty, or in part. */
+static struct parts level_parts(struct bounding *b, uint32_t level)
+{
+	const struct weft_job *job = b->s->job;
+	struct parts p = {.n_vertices = b->g.n, .size = b->room};
+
+	for (uint32_t c = b->g.n; c > 0; c--) {
+		for (uint32_t k = b->of_size[c]; k > 0 && p.n < b->g.n; k--) {
+			p.size[p.n++] = c;
+			p.n_sites += c;
+		}
+	}
+	if (level >= b->s->f->node_level)
+		p.step = job->gpus_per_node;
+	if (level == b->s->f->node_level) {
+		p.min_used = job->min_nodes;
+		p.max_used = job->max_nodes;
+	}
+	return p;
+}
+
 static double degree_bound(const struct bounding *b, uint32_t largest)
 {
 	double sum = 0;
@@ -138,6 +166,7 @@ static int crossing(struct bounding *b, uint32_t level, double *bytes,
 {
 	uint32_t parts = fill_level(b, level);
 	double cut, spectral = 0;
+	struct parts room;
 
 	*bytes = 0;
 	if (parts < 2)
@@ -154,7 +183,8 @@ static int crossing(struct bounding *b, uint32_t level, double *bytes,
 		*bytes = fmax(*bytes, cut);
 		*bytes = fmax(*bytes, spectrum_split(p, b->size, parts));
 	}
-	return 0;
+	room = level_parts(b, level);
+	return job_grids_cut(&b->grids, &room, bytes, err);
 }
 
 /* Least distance of GPUs that meet at `level` or further out. */
@@ -200,6 +230,8 @@ static void bounding_free(struct bounding *b)
 	free(b->lambda);
 	free(b->of_size);
 	free(b->size);
+	free(b->room);
+	job_grids_free(&b->grids);
 }
 
 static int all_crossings(struct bounding *b, double *x, struct weft_error *err)

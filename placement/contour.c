@@ -12,21 +12,17 @@
  *
  * which is attained where sets of growing size can be nested, as on grids.
  *
- * The heaviest axis is most often a clique that no sensible set divides.  Its k
- * copies of all the rest hold s_1 ... s_k vertices, and cost sum b(s_i) + w / 2
- * * sum |s_i - s_j|; where w is large beside the steps of b, the sizes that
- * differ by one at most are the cheapest.
+ * The heaviest axis is most often one that no sensible set divides.  Its k
+ *copies of all the rest hold s_1 ... s_k vertices; where its lines are heavy
+ *beside all others, the sizes that differ by one at most are the cheapest.
  */
 #include "placement/contour.h"
+
+#include "placement/layers.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define MAX_HEIGHTS 96 /* largest layers told apart, about */
-#define MAX_DEPTH_WORK                                                         \
-	4e7 /* combinations until the smallest layers are not                  \
-	     */
 
 int contour_lines_build(const struct lattice *l, struct contour_lines *lines,
 			struct weft_error *err)
@@ -67,15 +63,9 @@ static struct price price_of(const struct line *line, double pieces)
 	return p;
 }
 
-/* Costs of a vertices, a = 0 ... n. */
-struct curve {
-	uint32_t n;
-	double *cost;
-};
-
 /* One line alone. */
-static void start_curve(const struct line *line, double pieces, double scale,
-			struct curve *c)
+static void start_line(const struct line *line, double pieces, double scale,
+		       struct layer *c)
 {
 	struct price p = price_of(line, pieces);
 
@@ -87,158 +77,63 @@ static void start_curve(const struct line *line, double pieces, double scale,
 	}
 }
 
-/* layers: R curves to be laid side by side. */
-struct stack {
-	const struct curve *const *layer;
-	uint32_t n; /* R */
-	struct price price;
-	double *now, *next; /* [out->n + 1] */
-};
-
-/* Least sums with every layer between low and high: s->now. */
-static void fill_stack(struct stack *s, uint32_t n, uint32_t low, uint32_t high,
-		       struct effort *effort)
-{
-	for (uint32_t a = 0; a <= n; a++)
-		s->now[a] = a ? INFINITY : 0;
-	for (uint32_t i = 0; i < s->n; i++) {
-		const double *cost = s->layer[i]->cost;
-		double *swap = s->now;
-		uint32_t reach = (i + 1) * high < n ? (i + 1) * high : n;
-
-		for (uint32_t sum = 0; sum <= n; sum++)
-			s->next[sum] = INFINITY;
-		for (uint32_t sum = (i + 1) * low; sum <= reach; sum++) {
-			uint32_t most = sum < high ? sum : high;
-			double best = INFINITY;
-
-			for (uint32_t a = low; a <= most; a++) {
-				double c = s->now[sum - a] + cost[a];
-
-				best = c < best ? c : best;
-			}
-			s->next[sum] = best;
-		}
-		effort_spend(effort,
-			     (uint64_t)(reach + 1) * (high - low + 1) / 16);
-		s->now = s->next;
-		s->next = swap;
-	}
-}
-
-/* Heights in steps: all up to (last, high] are priced as last + 1. */
-static uint32_t next_height(uint32_t last, uint32_t most)
-{
-	uint32_t step =
-		1 + (last > MAX_HEIGHTS / 2 ? last / (MAX_HEIGHTS / 2) : 0);
-
-	return last + step < most ? last + step : most;
-}
-
-/* Takes into *out the sets whose layers hold `low` or more each, and as many in
- * one of them; where `loose`, that or more in all of them. */
-static void stack_from(struct stack *s, uint32_t low, bool loose,
-		       struct curve *out, struct effort *effort)
-{
-	uint32_t most = s->layer[0]->n;
-
-	for (uint32_t last = low ? low - 1 : 0;
-	     last < most && !effort_spent(effort);) {
-		uint32_t high = next_height(last, most), top = last + 1;
-
-		fill_stack(s, out->n, low, high, effort);
-		for (uint32_t a = 1; a <= out->n; a++) {
-			uint32_t deep = loose ? a / s->n : low;
-			double price = s->price.piece * top;
-
-			if (deep < top)
-				price += s->price.part * (top - deep);
-			out->cost[a] = fmin(out->cost[a], s->now[a] + price);
-		}
-		last = high;
-	}
-}
-
-static void stack_curves(struct stack *s, struct curve *out,
-			 struct effort *effort)
-{
-	uint32_t deepest = s->price.part > 0 ? out->n / s->n : 0;
-	double work = (double)s->layer[0]->n * s->layer[0]->n * out->n * s->n;
-	bool loose = work * deepest > MAX_DEPTH_WORK && deepest > 1;
-
-	for (uint32_t a = 0; a <= out->n; a++)
-		out->cost[a] = a ? INFINITY : 0;
-	for (uint32_t low = 0; low <= (loose ? 1 : deepest); low++)
-		stack_from(s, low, loose && low, out, effort);
-}
-
 /* Axes first ... last - 1 of the lattice, with the lines of layer z. */
 struct tower {
 	const struct lattice *l;
 	const struct contour_lines *lines;
 	double pieces;
 	uint32_t first, max;
+	uint32_t even_at; /* of contour_terms, but in one copy; 0: no */
+	bool quick;
 	struct effort *effort;
+	bool *exact;
+	double given; /* to all vertices, to be taken back */
 };
 
-static int curve_start(struct curve *c, uint64_t vertices, uint32_t max,
-		       struct weft_error *err)
+/* Replaces *c by the sum of layers of it, or of others as told. */
+static int stack_layers(const struct tower *t, const struct layers *s,
+			uint64_t vertices, struct layer *c,
+			struct weft_error *err)
 {
-	c->n = vertices < max ? (uint32_t)vertices : max;
-	c->cost = weft_calloc((size_t)c->n + 1, sizeof(*c->cost), err);
-	return c->cost ? 0 : -1;
-}
+	struct layer out;
 
-/* Replaces *c by R layers of it (or of each of several, in s->layer). */
-static int curve_raise(const struct tower *t, struct stack *s,
-		       uint64_t vertices, struct curve *c,
-		       struct weft_error *err)
-{
-	struct curve out;
-	double *memory;
-
-	if (curve_start(&out, vertices, t->max, err))
+	if (layer_start(&out, vertices, t->max, err))
 		return -1;
-	memory = weft_calloc(2 * ((size_t)out.n + 1), sizeof(*memory), err);
-	if (!memory) {
+	if (layers_sum(s, t->effort, &out, t->exact, err)) {
 		free(out.cost);
 		return -1;
 	}
-	s->now = memory;
-	s->next = memory + out.n + 1;
-	stack_curves(s, &out, t->effort);
-	free(memory);
 	free(c->cost);
 	*c = out;
 	return 0;
 }
 
-/* The curve of one layer along the last axis. */
-static int layer_curve(const struct tower *t, uint32_t z, struct curve *c,
+/* The costs of one layer along the last axis. */
+static int layer_costs(const struct tower *t, uint32_t z, struct layer *c,
 		       struct weft_error *err)
 {
 	const struct lattice_axis *axis = &t->l->axis[t->first];
 	uint64_t vertices = axis->size;
 
-	if (curve_start(c, vertices, t->max, err))
+	if (layer_start(c, vertices, t->max, err))
 		return -1;
-	start_curve(&t->lines->line[t->first], t->pieces, axis->scale[z], c);
+	start_line(&t->lines->line[t->first], t->pieces, axis->scale[z], c);
 	for (uint32_t i = t->first + 1; i + 1 < t->l->n_axes; i++) {
 		const struct line *line = &t->lines->line[i];
-		const struct curve **same =
+		double scale = t->l->axis[i].scale[z];
+		struct price p = price_of(line, t->pieces);
+		const struct layer **same =
 			weft_calloc(line->size, sizeof(*same), err);
-		struct stack s = {same, line->size, price_of(line, t->pieces),
-				  NULL, NULL};
+		struct layers s = {same, line->size, p.piece * scale,
+				   p.part * scale, t->quick};
 		int rc;
 
 		if (!same)
 			return -1;
 		for (uint32_t k = 0; k < line->size; k++)
 			same[k] = c;
-		s.price.piece *= t->l->axis[i].scale[z];
-		s.price.part *= t->l->axis[i].scale[z];
 		vertices *= line->size;
-		rc = curve_raise(t, &s, vertices, c, err);
+		rc = stack_layers(t, &s, vertices, c, err);
 		free(same);
 		if (rc)
 			return -1;
@@ -261,16 +156,33 @@ static uint32_t layer_like(const struct tower *t, uint32_t z)
 	return z;
 }
 
-/* All layers, each with its bonus, along the last axis. */
-static int tower_top(const struct tower *t, const double *bonus,
-		     struct curve *out, struct weft_error *err)
+/* Earns each vertex of a layer what one costs there more than in the cheapest
+ * layer, in sets of even_at.  What is earned in all goes into *given. */
+static void even_out(struct tower *t, struct layer *layer, uint32_t layers)
+{
+	uint32_t at = t->even_at < layer[0].n ? t->even_at : layer[0].n;
+	double least = INFINITY;
+
+	for (uint32_t z = 0; z < layers; z++)
+		least = fmin(least, layer[z].cost[at]);
+	for (uint32_t z = 0; z < layers; z++) {
+		double bonus = (layer[z].cost[at] - least) / at;
+
+		for (uint32_t a = 0; a <= layer[z].n; a++)
+			layer[z].cost[a] -= bonus * a;
+		t->given += bonus * (t->l->n / layers);
+	}
+}
+
+/* All layers along the last axis. */
+static int tower_top(struct tower *t, struct layer *out, struct weft_error *err)
 {
 	const struct lattice *l = t->l;
 	const struct line *line = &t->lines->line[l->n_axes - 1];
-	struct curve *layer = weft_calloc(line->size, sizeof(*layer), err);
-	const struct curve **all = weft_calloc(line->size, sizeof(*all), err);
-	struct stack s = {all, line->size, price_of(line, t->pieces), NULL,
-			  NULL};
+	struct layer *layer = weft_calloc(line->size, sizeof(*layer), err);
+	const struct layer **all = weft_calloc(line->size, sizeof(*all), err);
+	struct price p = price_of(line, t->pieces);
+	struct layers s = {all, line->size, p.piece, p.part, t->quick};
 	uint64_t vertices = 1;
 	int rc = -1;
 
@@ -283,19 +195,18 @@ static int tower_top(const struct tower *t, const double *bonus,
 
 		all[z] = &layer[z];
 		if (like == z) {
-			if (layer_curve(t, z, &layer[z], err))
+			if (layer_costs(t, z, &layer[z], err))
 				goto out;
 			continue;
 		}
-		if (curve_start(&layer[z], layer[like].n, t->max, err))
+		if (layer_start(&layer[z], layer[like].n, t->max, err))
 			goto out;
 		memcpy(layer[z].cost, layer[like].cost,
 		       ((size_t)layer[z].n + 1) * sizeof(double));
 	}
-	for (uint32_t z = 0; bonus && z < line->size; z++)
-		for (uint32_t a = 0; a <= layer[z].n; a++)
-			layer[z].cost[a] -= bonus[z] * a;
-	rc = curve_raise(t, &s, vertices, out, err);
+	if (t->even_at)
+		even_out(t, layer, line->size);
+	rc = stack_layers(t, &s, vertices, out, err);
 out:
 	for (uint32_t z = 0; layer && z < line->size; z++)
 		free(layer[z].cost);
@@ -305,18 +216,19 @@ out:
 }
 
 /* The product of all axes from t->first on. */
-static int tower_build(const struct tower *t, const double *bonus,
-		       struct curve *out, struct weft_error *err)
+static int tower_build(struct tower *t, struct layer *out,
+		       struct weft_error *err)
 {
 	memset(out, 0, sizeof(*out));
+	t->given = 0;
 	if (t->first + 1 < t->l->n_axes)
-		return tower_top(t, bonus, out, err);
-	return layer_curve(t, 0, out, err);
+		return tower_top(t, out, err);
+	return layer_costs(t, 0, out, err);
 }
 
 /* Two copies, w between the two vertices of each pair: s1 + s2 vertices cost
  * b(s1) + b(s2) + w / 2 * |s1 - s2|. */
-static void share_by_two(const struct curve *c, double w, struct contour *out)
+static void share_by_two(const struct layer *c, double w, struct contour *out)
 {
 	for (uint32_t s = 1; s <= out->max; s++) {
 		double best = INFINITY;
@@ -328,56 +240,71 @@ static void share_by_two(const struct curve *c, double w, struct contour *out)
 	}
 }
 
-/* Least of the lines below the curve, at x: its lower convex hull. */
-static double below_curve(const struct curve *c, double x)
+/* What a vertex more or less changes at the most, on the lines of axes first,
+ * first + 1, ...: half of what its edges weigh and a piece each, and no more
+ * than that in what it earns. */
+static double steepest(const struct tower *t)
 {
-	double best = INFINITY;
+	uint32_t layers = t->l->axis[t->l->n_axes - 1].size;
+	double sum = 0;
 
-	for (uint32_t a = 0; a <= c->n && a <= x; a++) {
-		for (uint32_t b = c->n; b > a && b >= x; b--) {
-			double t = (x - a) / (b - a);
+	for (uint32_t i = t->first; i < t->l->n_axes; i++) {
+		double step = t->lines->line[i].degree / 2 +
+			      price_of(&t->lines->line[i], t->pieces).piece;
+		double scale = 0;
 
-			best = fmin(best,
-				    c->cost[a] * (1 - t) + c->cost[b] * t);
-		}
-		if (a == x)
-			best = fmin(best, c->cost[a]);
+		for (uint32_t z = 0; z < layers; z++)
+			scale = fmax(scale, t->l->axis[i].scale[z]);
+		sum += scale * step;
 	}
-	return best;
+	return t->even_at ? 2 * sum : sum;
 }
 
-/* The largest step of a curve. */
-static double steepest(const struct curve *c)
+/* Sets of k copies.  Numbers s_1 ... s_k can be evened out, vertex by vertex;
+ * each move costs two steps at most.  Of s vertices, r are more than a multiple
+ * of k.  A clique of weight w between the copies saves w / 2 * k by each move
+ * but the last k - 1, which save w / 2 * min(r, k - r), and are none where r is
+ * 0.  Any line that costs c / 2 where it is filled in part saves that by every
+ * (k - 1) / 2 moves, except that one stays so where r is not 0. */
+struct sharing {
+	uint32_t k;
+	double clique; /* w; 0: not to be counted on */
+	double step, least;
+};
+
+static bool shares_evenly(const struct tower *t, struct sharing *sharing)
 {
-	double step = 0;
+	const struct line *line = &t->lines->line[0];
 
-	for (uint32_t a = 0; a < c->n; a++)
-		step = fmax(step, fabs(c->cost[a + 1] - c->cost[a]));
-	return step;
+	sharing->k = line->size;
+	sharing->step = steepest(t);
+	sharing->least = line->least / 2;
+	sharing->clique = line->clique;
+	if (line->clique * line->size >= 4 * sharing->step)
+		return true;
+	sharing->clique = 0;
+	return sharing->least >= sharing->step * (line->size - 1);
 }
 
-/* Sets of k copies, a clique of weight w between them.  Let s vertices be r
- * more than a multiple of k.  Any numbers s_1 ... s_k can be evened out, a
- * vertex at a time; each saves w / 2 * min(r, k - r) at least (w / 2 * k where
- * r is 0) and costs two steps of the curve at most. */
-static void share_evenly(const struct curve *c, const struct line *clique,
+static void share_evenly(const struct layer *c, const struct sharing *sharing,
 			 struct contour *out)
 {
-	double w = clique->clique, dear = 4 * steepest(c);
-	uint32_t k = clique->size;
+	double w = sharing->clique / 2, step = sharing->step;
+	uint32_t k = sharing->k;
 
 	for (uint32_t s = 1; s <= out->max; s++) {
 		uint32_t each = s / k, more = s % k;
 		uint32_t saves = more < k - more ? more : k - more;
+		double sum = (k - more) * c->cost[each];
 
-		out->least[s] = w / 2 * more * (k - more);
-		if (!more)
-			out->least[s] += k * c->cost[each];
-		else if (w * saves >= dear)
-			out->least[s] += (k - more) * c->cost[each] +
-					 more * c->cost[each + 1];
-		else
-			out->least[s] += k * below_curve(c, (double)s / k);
+		if (more && w > 0)
+			sum += more * c->cost[each + 1] +
+			       w * more * (k - more) -
+			       (k - 1) * fmax(0, 2 * step - w * saves);
+		else if (more)
+			sum += more * c->cost[each + 1] + sharing->least -
+			       step * (k - 1);
+		out->least[s] = sum;
 	}
 }
 
@@ -400,14 +327,39 @@ static double give_back(const struct lattice *l,
 	return sum;
 }
 
-static double bonus_back(const struct lattice *l, const double *bonus)
+/* The sum of all copies along the heaviest axis, by how the rest is shared
+ * between them. */
+static int share(struct tower *t, struct contour *c, struct weft_error *err)
 {
-	uint32_t last = l->axis[l->n_axes - 1].size;
-	double sum = 0;
+	const struct line *line = &t->lines->line[0];
+	struct layer rest = {0};
+	struct sharing sharing;
+	uint32_t even_at = t->even_at;
+	int rc;
 
-	for (uint32_t z = 0; bonus && z < last; z++)
-		sum += bonus[z] * (l->n / last);
-	return sum;
+	t->first = 1;
+	t->even_at = (even_at + line->size - 1) / line->size;
+	if (t->l->n_axes > 1 && line->size == 2) {
+		t->max = c->max;
+		rc = tower_build(t, &rest, err);
+		if (rc == 0)
+			share_by_two(&rest, line->least, c);
+	} else if (t->l->n_axes > 1 && shares_evenly(t, &sharing)) {
+		t->max = c->max / line->size + 1;
+		rc = tower_build(t, &rest, err);
+		if (rc == 0)
+			share_evenly(&rest, &sharing, c);
+	} else {
+		t->first = 0;
+		t->even_at = even_at;
+		t->max = c->max;
+		rc = tower_build(t, &rest, err);
+		if (rc == 0)
+			memcpy(c->least, rest.cost,
+			       ((size_t)c->max + 1) * sizeof(*c->least));
+	}
+	free(rest.cost);
+	return rc;
 }
 
 int contour_build(const struct lattice *l, const struct contour_lines *lines,
@@ -415,44 +367,23 @@ int contour_build(const struct lattice *l, const struct contour_lines *lines,
 		  struct effort *effort, struct contour *c,
 		  struct weft_error *err)
 {
-	uint32_t k = l->axis[0].size;
-	struct tower t = {
-		l, lines, terms->pieces, 1, k == 2 ? max : max / k + 1, effort};
-	struct curve curve = {0};
-	const double *bonus = l->n_axes > 2 ? terms->bonus : NULL;
-	bool evenly = false;
-	int rc = -1;
+	struct tower t = {.l = l,
+			  .lines = lines,
+			  .pieces = terms->pieces,
+			  .even_at = terms->even_at,
+			  .quick = terms->quick,
+			  .effort = effort,
+			  .exact = &c->exact};
 
 	memset(c, 0, sizeof(*c));
 	c->max = max;
+	c->exact = true;
 	c->least = weft_calloc((size_t)max + 1, sizeof(*c->least), err);
-	if (!c->least)
+	if (!c->least || share(&t, c, err))
 		return -1;
-	if (l->n_axes > 1) {
-		if (tower_build(&t, bonus, &curve, err))
-			goto out;
-		evenly = lines->line[0].clique * k >= 4 * steepest(&curve);
-	}
-	if (l->n_axes > 1 && k == 2) {
-		share_by_two(&curve, lines->line[0].least, c);
-	} else if (evenly) {
-		share_evenly(&curve, &lines->line[0], c);
-	} else {
-		t.first = 0;
-		t.max = max;
-		free(curve.cost);
-		if (tower_build(&t, bonus, &curve, err))
-			goto out;
-		memcpy(c->least, curve.cost,
-		       ((size_t)max + 1) * sizeof(*c->least));
-	}
 	c->complete = !effort_spent(effort);
-	c->back = give_back(l, lines, terms->pieces, t.first) -
-		  bonus_back(l, bonus);
-	rc = 0;
-out:
-	free(curve.cost);
-	return rc;
+	c->back = give_back(l, lines, terms->pieces, t.first) - t.given;
+	return 0;
 }
 
 void contour_free(struct contour *c)

@@ -19,6 +19,7 @@ struct contour {
 	double *least; /* [max + 1]; least[0] is 0 */
 	double back;
 	bool complete; /* false: the effort did not last, and nothing holds */
+	bool exact;    /* false: less than without `quick` */
 };
 
 /* How the parts share the bill. */
@@ -27,9 +28,12 @@ struct contour_terms {
 	 * of the cuts at its ends (0), or each pays one cut and one a path is
 	 * given back (1), or something between. */
 	double pieces;
-	/* What a vertex of each layer along the last axis gets; NULL: nothing.
-	 * Moves the bill from layers that are cheap to cut to dear ones. */
-	const double *bonus;
+	/* Layers along the last axis differ in weight.  Vertices of heavy ones
+	 * earn so much that parts of this size cost the same in all, lest
+	 * every part is priced as if it lay in the lightest; 0: no. */
+	uint32_t even_at;
+	/* Do not take long: a millisecond or so. */
+	bool quick;
 };
 
 /* Lines of the lattice, one per axis. */

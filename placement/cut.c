@@ -3,10 +3,12 @@
 #include "placement/cut.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
-#define MAX_CHOICES 2e7 /* sizes looked at for an exact sum */
-#define N_PRICES    48	/* halvings in search of the price of a vertex */
+#define MAX_CHOICES   2e5 /* sizes looked at for an exact sum */
+#define N_PRICES      28  /* halvings in search of the price of a vertex */
+#define N_PART_PRICES 10  /* of the interval in which that of a part lies */
 
 double cut_by_degree(const struct graph *g, const double *heaviest,
 		     const struct parts *parts)
@@ -35,6 +37,14 @@ double cut_by_spectrum(const double *lambda, const struct parts *parts)
 	return sum;
 }
 
+/* What a part of so many vertices pays; INFINITY: no part has so many. */
+static double pays(const struct contour *c, const struct parts *parts,
+		   uint32_t size)
+{
+	return parts->step > 1 && size % parts->step ? (double)INFINITY
+						     : c->least[size];
+}
+
 /* Least sum when `empty` sites in all hold no vertex.  best[w]: with w of them
  * in the domains so far. */
 static int sum_exactly(const struct contour *c, const struct parts *parts,
@@ -54,7 +64,8 @@ static int sum_exactly(const struct contour *c, const struct parts *parts,
 
 			for (uint32_t t = 0; t <= w && t <= size; t++)
 				least = fmin(least,
-					     best[w - t] + c->least[size - t]);
+					     best[w - t] +
+						     pays(c, parts, size - t));
 			best[w] = least;
 		}
 	}
@@ -63,18 +74,26 @@ static int sum_exactly(const struct contour *c, const struct parts *parts,
 	return 0;
 }
 
-/* Least sum when each vertex earns `price` in any part and costs it once. */
-static double sum_at_price(const struct contour *c, const struct parts *parts,
-			   double price, uint32_t *vertices)
-{
-	double sum = price * parts->n_vertices, least = 0;
-	uint32_t at = 0, from = 0;
+/* What a vertex earns in any part, and what a part costs that holds some. */
+struct prices {
+	double vertex, part;
+};
 
+/* Least sum at these prices, given back for all vertices and for as many parts
+ * as must, or may, be used. */
+static double sum_at(const struct contour *c, const struct parts *parts,
+		     struct prices p, uint32_t *vertices)
+{
+	double sum = p.vertex * parts->n_vertices, least = 0;
+	uint32_t at = 0, from = 1;
+
+	sum -= p.part * (p.part < 0 ? parts->min_used : parts->max_used);
 	*vertices = 0;
 	/* from the smallest domain to the largest, the least so far */
 	for (uint32_t i = parts->n; i-- > 0;) {
 		for (; from <= parts->size[i]; from++) {
-			double value = c->least[from] - price * from;
+			double value =
+				pays(c, parts, from) - p.vertex * from + p.part;
 
 			if (value < least) {
 				least = value;
@@ -87,25 +106,46 @@ static double sum_at_price(const struct contour *c, const struct parts *parts,
 	return sum;
 }
 
-/* Every price gives a bound; the best is where the parts want as many vertices
+/* Any prices give a bound; the best of a vertex is where the parts want as many
  * as there are. */
-static double sum_by_price(const struct contour *c, const struct parts *parts)
+static double best_at(const struct contour *c, const struct parts *parts,
+		      double part, double limit)
 {
-	double low = 0, high = 0, best = -INFINITY;
+	double low = -limit, high = limit, best = -INFINITY;
 
-	for (uint32_t s = 1; s <= c->max; s++) {
-		low = fmin(low, c->least[s] / s);
-		high = fmax(high, 2 * fabs(c->least[s]));
-	}
 	for (uint32_t k = 0; k < N_PRICES; k++) {
-		double middle = k ? (low + high) / 2 : 0;
+		struct prices p = {k ? (low + high) / 2 : 0, part};
 		uint32_t vertices;
 
-		best = fmax(best, sum_at_price(c, parts, middle, &vertices));
+		best = fmax(best, sum_at(c, parts, p, &vertices));
 		if (vertices < parts->n_vertices)
-			low = middle;
+			low = p.vertex;
 		else
-			high = middle;
+			high = p.vertex;
+	}
+	return best;
+}
+
+/* The sum is concave in the price of a part, too: thirds of an interval. */
+static double sum_by_price(const struct contour *c, const struct parts *parts)
+{
+	double limit = 0, low, high, best;
+
+	for (uint32_t s = 1; s <= c->max; s++)
+		limit = fmax(limit, 2 * fabs(c->least[s]));
+	best = best_at(c, parts, 0, limit);
+	low = parts->min_used > 1 ? -limit : 0;
+	high = parts->max_used ? limit : 0;
+	for (uint32_t k = 0; k < N_PART_PRICES && low < high; k++) {
+		double third = (high - low) / 3;
+		double left = best_at(c, parts, low + third, limit);
+		double right = best_at(c, parts, high - third, limit);
+
+		best = fmax(best, fmax(left, right));
+		if (left < right)
+			low += third;
+		else
+			high -= third;
 	}
 	return best;
 }
@@ -113,13 +153,19 @@ static double sum_by_price(const struct contour *c, const struct parts *parts)
 int cut_by_contour(const struct contour *c, const struct parts *parts,
 		   double *weight, struct weft_error *err)
 {
-	uint32_t empty = parts->n_sites - parts->n_vertices;
-	uint32_t most = empty < parts->size[0] ? empty : parts->size[0];
+	uint64_t empty = parts->n_sites - parts->n_vertices;
+	uint64_t most = empty < parts->size[0] ? empty : parts->size[0];
+	bool limited = parts->min_used > 1 || parts->max_used;
+	double by_price = -INFINITY, sum = -INFINITY;
 
-	if ((double)parts->n * empty * most > MAX_CHOICES)
-		*weight = sum_by_price(c, parts);
-	else if (sum_exactly(c, parts, empty, weight, err))
-		return -1;
-	*weight -= c->back;
+	if ((double)parts->n * (double)empty * (double)most <= MAX_CHOICES) {
+		if (sum_exactly(c, parts, (uint32_t)empty, &sum, err))
+			return -1;
+	} else {
+		limited = true;
+	}
+	if (limited)
+		by_price = sum_by_price(c, parts);
+	*weight = fmax(sum, by_price) - c->back;
 	return 0;
 }

@@ -12,8 +12,12 @@
 /* Domains that n_vertices are put into, each at most as many as its size;
  * largest first. */
 struct parts {
-	uint32_t n, n_vertices, n_sites; /* n_sites: sum of size[] */
-	uint32_t *size;			 /* [n] */
+	uint32_t n, n_vertices;
+	uint64_t n_sites; /* sum of size[] */
+	uint32_t *size;	  /* [n] */
+	uint32_t step;	  /* each holds a multiple of this; 0: any number */
+	/* so many of them hold something; 0: any number */
+	uint32_t min_used, max_used;
 };
 
 /* What every vertex pays for its neighbours that do not fit into its domain.

@@ -19,9 +19,9 @@
 
 /* Fills the coordinates of the axes given; false where they are no grid. */
 static bool place_vertices(struct lattice_runs *r,
-			   const struct lattice_set *set, uint32_t *at)
+			   const struct lattice_set *set, struct lattice *l)
 {
-	uint32_t n = r->n, code = 1;
+	uint32_t n = r->n, code;
 
 	for (uint32_t i = 0; i < set->n; i++) {
 		uint32_t size = r->run[set->run[i]].size;
@@ -30,15 +30,14 @@ static bool place_vertices(struct lattice_runs *r,
 		for (uint32_t j = 0; j < set->n; j++)
 			if (j != i)
 				lattice_runs_join(r, set->run[j]);
-		if (lattice_runs_label(r, at + (size_t)i * n) != n / size)
+		if (lattice_runs_label(r, l->axis[i].at) != n / size)
 			return false;
 	}
 	memset(r->seen, 0, n);
 	for (uint32_t v = 0; v < n; v++) {
 		code = 0;
 		for (uint32_t i = 0; i < set->n; i++)
-			code = code * r->run[set->run[i]].size +
-			       at[(size_t)i * n + v];
+			code = code * l->axis[i].size + l->axis[i].at[v];
 		if (r->seen[code]++)
 			return false;
 	}
@@ -123,41 +122,81 @@ static struct line_edge *find_edge(const struct lattice_axis *axis,
 			     : NULL;
 }
 
-/* Lowers each edge to the least weight on any line, and drops those that some
- * line lacks.  times[]: lines that have the edge. */
-static int compare_lines(struct lattice *l, uint32_t i, const struct graph *g,
-			 struct weft_error *err)
-{
-	struct lattice_axis *axis = &l->axis[i];
-	uint32_t *times = weft_calloc(axis->n_edges, sizeof(*times), err);
-	uint32_t n = 0;
+/* Visits every edge that lies on a line: its axis, and the edge of that axis
+ * with the same ends; calls see() with the layer of the last axis. */
+typedef void (*edge_visitor)(void *context, struct line_edge *in, uint32_t axis,
+			     uint32_t vertex, double weight);
 
-	if (!times)
-		return -1;
+static void visit_edges(struct lattice *l, const struct graph *g,
+			edge_visitor see, void *context)
+{
 	for (uint32_t v = 0; v < l->n; v++) {
 		for (uint32_t e = g->row[v]; e < g->row[v + 1]; e++) {
-			struct line_edge *in, at;
+			struct line_edge at, *in;
+			uint32_t i;
 
-			if (g->peer[e] < v ||
-			    axis_between(l, v, g->peer[e]) != i)
+			if (g->peer[e] < v)
 				continue;
-			at = along(axis, v, g->peer[e], g->weight[e]);
-			in = find_edge(axis, &at);
-			if (!in)
+			i = axis_between(l, v, g->peer[e]);
+			if (i == l->n_axes)
 				continue;
-			in->weight = fmin(in->weight, at.weight);
-			times[in - axis->edge]++;
+			at = along(&l->axis[i], v, g->peer[e], g->weight[e]);
+			in = find_edge(&l->axis[i], &at);
+			if (in)
+				see(context, in, i, v, at.weight);
 		}
 	}
-	for (uint32_t k = 0; k < axis->n_edges; k++)
-		if (times[k] == l->n / axis->size)
-			axis->edge[n++] = axis->edge[k];
-	axis->n_edges = n;
-	for (uint32_t k = 0; k < n; k++) {
-		axis->heaviest = fmax(axis->heaviest, axis->edge[k].weight);
-		l->weight += axis->edge[k].weight * (l->n / axis->size);
+}
+
+/* Lines that have each edge, by axis. */
+struct tally {
+	struct lattice *l;
+	uint32_t *times[LATTICE_MAX_AXES];
+};
+
+static void count_edge(void *context, struct line_edge *in, uint32_t axis,
+		       uint32_t vertex, double weight)
+{
+	struct tally *t = context;
+
+	(void)vertex;
+	in->weight = fmin(in->weight, weight);
+	t->times[axis][in - t->l->axis[axis].edge]++;
+}
+
+/* Lowers each edge to the least weight on any line, and drops those that some
+ * line lacks. */
+static int compare_lines(struct lattice *l, const struct graph *g,
+			 struct weft_error *err)
+{
+	struct tally t = {.l = l};
+	uint32_t *memory;
+	size_t n_edges = 0;
+
+	for (uint32_t i = 0; i < l->n_axes; i++)
+		n_edges += l->axis[i].n_edges;
+	memory = weft_calloc(n_edges, sizeof(*memory), err);
+	if (!memory)
+		return -1;
+	t.times[0] = memory;
+	for (uint32_t i = 1; i < l->n_axes; i++)
+		t.times[i] = t.times[i - 1] + l->axis[i - 1].n_edges;
+	visit_edges(l, g, count_edge, &t);
+	for (uint32_t i = 0; i < l->n_axes; i++) {
+		struct lattice_axis *axis = &l->axis[i];
+		uint32_t lines = l->n / axis->size, n = 0;
+
+		for (uint32_t k = 0; k < axis->n_edges; k++) {
+			if (t.times[i][k] < lines)
+				continue;
+			axis->edge[n] = axis->edge[k];
+			axis->heaviest =
+				fmax(axis->heaviest, axis->edge[n].weight);
+			l->weight += axis->edge[n++].weight * lines;
+		}
+		axis->n_edges = n;
 	}
-	free(times);
+	free(memory);
 	return 0;
 }
 
@@ -168,39 +207,61 @@ static int compare_axes(const void *pa, const void *pb)
 	return (a->heaviest < b->heaviest) - (a->heaviest > b->heaviest);
 }
 
+static void scale_edge(void *context, struct line_edge *in, uint32_t axis,
+		       uint32_t vertex, double weight)
+{
+	struct lattice *l = context;
+	const struct lattice_axis *last = &l->axis[l->n_axes - 1];
+	double *scale = &l->axis[axis].scale[last->at[vertex]];
+
+	if (axis + 1 < l->n_axes)
+		*scale = fmin(*scale, weight / in->weight);
+}
+
 /* How much heavier than the edges of axis[] the lines of each layer are. */
 static int scale_layers(struct lattice *l, const struct graph *g,
 			struct weft_error *err)
 {
-	const struct lattice_axis *last = &l->axis[l->n_axes - 1];
+	uint32_t layers = l->axis[l->n_axes - 1].size;
 
 	for (uint32_t i = 0; i < l->n_axes; i++) {
 		l->axis[i].scale =
-			weft_calloc(last->size, sizeof(*l->axis[i].scale), err);
+			weft_calloc(layers, sizeof(*l->axis[i].scale), err);
 		if (!l->axis[i].scale)
 			return -1;
-		for (uint32_t z = 0; z < last->size; z++)
+		for (uint32_t z = 0; z < layers; z++)
 			l->axis[i].scale[z] = i + 1 < l->n_axes ? INFINITY : 1;
 	}
-	for (uint32_t v = 0; v < l->n; v++) {
-		for (uint32_t e = g->row[v]; e < g->row[v + 1]; e++) {
-			uint32_t i = axis_between(l, v, g->peer[e]);
-			struct line_edge at, *in;
-			double *scale;
-
-			if (i + 1 >= l->n_axes)
-				continue;
-			at = along(&l->axis[i], v, g->peer[e], g->weight[e]);
-			in = find_edge(&l->axis[i], &at);
-			scale = &l->axis[i].scale[last->at[v]];
-			if (in)
-				*scale = fmin(*scale, at.weight / in->weight);
-		}
-	}
+	visit_edges(l, g, scale_edge, l);
 	for (uint32_t i = 0; i + 1 < l->n_axes; i++)
-		for (uint32_t z = 0; z < last->size; z++)
+		for (uint32_t z = 0; z < layers; z++)
 			if (!isfinite(l->axis[i].scale[z]))
 				l->axis[i].scale[z] = 1;
+	return 0;
+}
+
+/* Everything but the coordinates and sizes; those are given. */
+static int measure(struct lattice *l, const struct graph *g,
+		   struct weft_error *err)
+{
+	for (uint32_t i = 0; i < l->n_axes; i++)
+		if (take_line(l, i, g, err))
+			return -1;
+	if (compare_lines(l, g, err))
+		return -1;
+	qsort(l->axis, l->n_axes, sizeof(l->axis[0]), compare_axes);
+	return scale_layers(l, g, err);
+}
+
+static int add_axis(struct lattice *l, uint32_t size, struct weft_error *err)
+{
+	struct lattice_axis *axis = &l->axis[l->n_axes];
+
+	axis->size = size;
+	axis->at = weft_calloc(l->n, sizeof(*axis->at), err);
+	if (!axis->at)
+		return -1;
+	l->n_axes++;
 	return 0;
 }
 
@@ -209,34 +270,15 @@ static int build(struct lattice_runs *r, const struct lattice_set *set,
 		 const struct graph *g, struct lattice *l,
 		 struct weft_error *err)
 {
-	uint32_t *at = weft_calloc((size_t)g->n * set->n, sizeof(*at), err);
-	int rc = -1;
-
 	memset(l, 0, sizeof(*l));
-	if (!at)
-		return -1;
 	l->n = g->n;
-	rc = 0;
-	if (place_vertices(r, set, at)) {
-		l->n_axes = set->n;
-		for (uint32_t i = 0; i < set->n; i++) {
-			l->axis[i].size = r->run[set->run[i]].size;
-			l->axis[i].at =
-				weft_calloc(g->n, sizeof(*l->axis[i].at), err);
-			if (!l->axis[i].at) {
-				rc = -1;
-				goto out;
-			}
-			memcpy(l->axis[i].at, at + (size_t)i * g->n,
-			       g->n * sizeof(*at));
-		}
-		for (uint32_t i = 0; i < set->n && rc == 0; i++)
-			rc = take_line(l, i, g, err) ||
-			     compare_lines(l, i, g, err);
-	}
-out:
-	free(at);
-	return rc ? -1 : 0;
+	for (uint32_t i = 0; i < set->n; i++)
+		if (add_axis(l, r->run[set->run[i]].size, err))
+			return -1;
+	if (place_vertices(r, set, l))
+		return measure(l, g, err);
+	lattice_free(l);
+	return 0;
 }
 
 int lattice_find(const struct graph *g, struct effort *effort,
@@ -267,11 +309,29 @@ int lattice_find(const struct graph *g, struct effort *effort,
 		}
 		lattice_free(&other);
 	}
-	qsort(l->axis, l->n_axes, sizeof(l->axis[0]), compare_axes);
-	rc = l->n_axes ? scale_layers(l, g, err) : 0;
+	rc = 0;
 out:
 	lattice_runs_free(&r);
 	return rc;
+}
+
+int lattice_along(const struct graph *g, const struct lattice_walk *walk,
+		  uint32_t n_walks, struct lattice *l, struct weft_error *err)
+{
+	memset(l, 0, sizeof(*l));
+	l->n = g->n;
+	for (uint32_t i = 0; i < n_walks; i++) {
+		const struct lattice_walk *w = &walk[i];
+		uint32_t *at;
+
+		if (add_axis(l, w->size[0] * w->size[1], err))
+			return -1;
+		at = l->axis[i].at;
+		for (uint32_t v = 0; v < g->n; v++)
+			at[v] = v / w->stride[0] % w->size[0] +
+				v / w->stride[1] % w->size[1] * w->size[0];
+	}
+	return n_walks ? measure(l, g, err) : 0;
 }
 
 void lattice_free(struct lattice *l)

@@ -39,6 +39,17 @@ struct lattice {
  * case. */
 int lattice_find(const struct graph *g, struct effort *effort,
 		 struct lattice *l, struct weft_error *err);
+
+/* Digits of a vertex' number, the faster one first, that make up an axis: the
+ * coordinate counts through both; size[1] may be 1. */
+struct lattice_walk {
+	uint32_t size[2], stride[2];
+};
+
+/* The lattice of axes that are known: all digits of the numbers, each once.
+ * Free with lattice_free in either case. */
+int lattice_along(const struct graph *g, const struct lattice_walk *walk,
+		  uint32_t n_walks, struct lattice *l, struct weft_error *err);
 void lattice_free(struct lattice *l);
 
 #endif

@@ -181,6 +181,23 @@ static int cut_rest(struct line *line, struct rest *r, struct weft_error *err)
 	return 0;
 }
 
+static int find_degree(struct line *line, const struct line_edge *edge,
+		       uint32_t n_edges, struct weft_error *err)
+{
+	double *sum = weft_calloc(line->size, sizeof(*sum), err);
+
+	if (!sum)
+		return -1;
+	for (uint32_t i = 0; i < n_edges; i++) {
+		sum[edge[i].a] += edge[i].weight;
+		sum[edge[i].b] += edge[i].weight;
+	}
+	for (uint32_t v = 0; v < line->size; v++)
+		line->degree = fmax(line->degree, sum[v]);
+	free(sum);
+	return 0;
+}
+
 int line_build(uint32_t size, const struct line_edge *edge, uint32_t n_edges,
 	       struct line *line, struct weft_error *err)
 {
@@ -195,8 +212,8 @@ int line_build(uint32_t size, const struct line_edge *edge, uint32_t n_edges,
 		for (uint32_t i = 1; i < n_edges; i++)
 			line->clique = fmin(line->clique, edge[i].weight);
 	}
-	if (!line->cut || rest_build(line, edge, n_edges, &r, err) ||
-	    cut_rest(line, &r, err))
+	if (!line->cut || find_degree(line, edge, n_edges, err) ||
+	    rest_build(line, edge, n_edges, &r, err) || cut_rest(line, &r, err))
 		goto out;
 	line->least = INFINITY;
 	for (uint32_t c = 1; c < size; c++) {

@@ -26,6 +26,7 @@ struct line {
 	double *cut;   /* [size + 1] least weight between so many of its
 			* vertices and the others */
 	double least;  /* of cut[1] ... cut[size - 1] */
+	double degree; /* most that the edges of a vertex weigh */
 	double other;  /* the least such cut of the line without the path */
 };
 

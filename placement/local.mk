@@ -38,6 +38,8 @@ libweft_placement_la_SOURCES = \
 	%D%/groups_segment.c \
 	%D%/groups_split.c \
 	%D%/job.c \
+	%D%/job_grids.c \
+	%D%/job_grids.h \
 	%D%/judge.c \
 	%D%/lap.c \
 	%D%/lap.h \
@@ -45,6 +47,8 @@ libweft_placement_la_SOURCES = \
 	%D%/lattice.h \
 	%D%/lattice_runs.c \
 	%D%/lattice_runs.h \
+	%D%/layers.c \
+	%D%/layers.h \
 	%D%/layout_spread.c \
 	%D%/layouts.c \
 	%D%/layouts.h \

@@ -154,20 +154,48 @@ static void fill_parts(struct bounding *b, uint32_t level)
 }
 
 /* Raises *weight to what the lattice's parts cut, priced as told. */
-static int try_contour(struct bounding *b, double pieces, double *weight,
-		       struct weft_error *err)
+static int try_contour(struct bounding *b, const struct contour_terms *terms,
+		       double *weight, bool *exact, struct weft_error *err)
 {
-	struct contour_terms terms = {pieces, NULL};
 	struct contour c = {0};
 	double cut = 0;
-	int rc = contour_build(&b->lattice, &b->lines, &terms, b->parts.size[0],
+	int rc = contour_build(&b->lattice, &b->lines, terms, b->parts.size[0],
 			       b->effort, &c, err);
 
 	if (rc == 0 && c.complete)
 		rc = cut_by_contour(&c, &b->parts, &cut, err);
+	*exact = c.exact;
 	*weight = fmax(*weight, cut);
 	contour_free(&c);
 	return rc;
+}
+
+/* Quickly, then again without haste where that gives more: as long as the
+ * effort lasts. */
+static int try_contours(struct bounding *b, double *weight,
+			struct weft_error *err)
+{
+	uint32_t layer = b->g->n / b->lattice.axis[b->lattice.n_axes - 1].size;
+	const struct contour_terms all[] = {
+		{1, b->parts.size[0], true},
+		{1, 0, true},
+		{1, layer / 2, true},
+		{0, 0, true},
+	};
+	bool exact[sizeof(all) / sizeof(all[0])];
+
+	for (uint32_t k = 0; k < 2 * sizeof(all) / sizeof(all[0]); k++) {
+		uint32_t i = k % (sizeof(all) / sizeof(all[0]));
+		struct contour_terms terms = all[i];
+
+		if (effort_spent(b->effort))
+			break;
+		terms.quick = k == i;
+		if ((terms.quick || !exact[i]) &&
+		    try_contour(b, &terms, weight, &exact[i], err))
+			return -1;
+	}
+	return 0;
 }
 
 static int find_crossing(struct bounding *b, uint32_t level,
@@ -180,10 +208,7 @@ static int find_crossing(struct bounding *b, uint32_t level,
 		return 0;
 	*x = fmax(cut_by_degree(b->g, b->heaviest, &b->parts),
 		  cut_by_spectrum(b->lambda, &b->parts));
-	for (uint32_t k = 0; k < 2 && b->lattice.n_axes; k++)
-		if (!effort_spent(b->effort) && try_contour(b, 1 - k, x, err))
-			return -1;
-	return 0;
+	return b->lattice.n_axes ? try_contours(b, x, err) : 0;
 }
 
 /* Raises *cost to what rows, blocks and rails cost together, and the outer

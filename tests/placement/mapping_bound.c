@@ -337,34 +337,76 @@ static double least_cut(const struct matrix *m, const uint32_t *size,
 	return sum;
 }
 
+/* Least weight between domains that are filled as `parts` allows, from the k-th
+ * on. */
+static double least_filling(const struct matrix *m, const struct parts *parts,
+			    uint32_t *size, uint32_t k, uint32_t left)
+{
+	double best = INFINITY;
+
+	if (k == parts->n) {
+		uint32_t used = 0, full[MAX_SITES];
+
+		for (uint32_t i = 0; i < parts->n; i++)
+			if (size[i])
+				full[used++] = size[i];
+		if (left || used < parts->min_used ||
+		    (parts->max_used && used > parts->max_used))
+			return INFINITY;
+		return least_cut(m, full, used);
+	}
+	for (uint32_t s = 0; s <= parts->size[k] && s <= left; s++) {
+		if (parts->step && s % parts->step)
+			continue;
+		size[k] = s;
+		best = fmin(best,
+			    least_filling(m, parts, size, k + 1, left - s));
+	}
+	return best;
+}
+
 static void check_contour(const struct matrix *m, const struct parts *parts,
-			  double pieces, const double *bonus)
+			  const struct contour_terms *terms)
 {
 	struct effort effort = {.work = UINT64_MAX};
-	const struct contour_terms terms = {pieces, bonus};
 	struct weft_error err = {0};
 	struct contour_lines lines = {0};
 	struct lattice l;
 	struct contour c = {0};
 	struct graph g = graph_of(m);
+	uint32_t size[MAX_SITES];
 	double cut = 0;
 
 	lattice_find(&g, &effort, &l, &err);
 	assert_no_error(&err);
 	if (l.n_axes) {
 		contour_lines_build(&l, &lines, &err);
-		contour_build(&l, &lines, &terms, parts->size[0], &effort, &c,
+		contour_build(&l, &lines, terms, parts->size[0], &effort, &c,
 			      &err);
 		assert_no_error(&err);
 		assert_true(c.complete);
 		cut_by_contour(&c, parts, &cut, &err);
 		assert_no_error(&err);
 	}
-	assert_true(cut <= least_cut(m, parts->size, parts->n) + 1e-9);
+	assert_true(cut <=
+		    least_filling(m, parts, size, 0, parts->n_vertices) + 1e-9);
 	contour_free(&c);
 	contour_lines_free(&lines);
 	lattice_free(&l);
 	graph_free(&g);
+}
+
+static void check_all_terms(const struct matrix *m, const struct parts *parts)
+{
+	const struct contour_terms terms[] = {
+		{0, 0, false},
+		{1, 0, false},
+		{0.5, parts->size[0], false},
+		{1, 1, true},
+	};
+
+	for (size_t i = 0; i < sizeof(terms) / sizeof(terms[0]); i++)
+		check_contour(m, parts, &terms[i]);
 }
 
 static void contours_cut_no_more_than_any_partition(void **state)
@@ -375,8 +417,8 @@ static void contours_cut_no_more_than_any_partition(void **state)
 	(void)state;
 	for (uint32_t i = 0; i < 160; i++) {
 		uint32_t size[MAX_SITES] = {0}, left = n[i % 4];
-		struct parts parts = {0, left, left, size};
-		double bonus[MAX_SITES];
+		struct parts parts = {
+			.n_vertices = left, .n_sites = left, .size = size};
 		struct matrix m;
 
 		random_lattice(&m, left, i % 8 > 3, &random);
@@ -387,11 +429,33 @@ static void contours_cut_no_more_than_any_partition(void **state)
 			size[parts.n] = s < left ? s : left;
 			left -= size[parts.n++];
 		}
-		for (uint32_t z = 0; z < MAX_SITES; z++)
-			bonus[z] = test_random_below(&random, 5);
-		check_contour(&m, &parts, 0, NULL);
-		check_contour(&m, &parts, 1, NULL);
-		check_contour(&m, &parts, 0.5, bonus);
+		parts.step = 0;
+		check_all_terms(&m, &parts);
+	}
+}
+
+static void contours_heed_how_domains_may_be_filled(void **state)
+{
+	uint64_t random = test_seed();
+
+	(void)state;
+	for (uint32_t i = 0; i < 100; i++) {
+		uint32_t n = i % 2 ? 8 : 6, size[3], used;
+		struct parts parts = {.n = 3, .n_vertices = n, .size = size};
+		struct matrix m;
+
+		random_lattice(&m, n, i % 4 > 1, &random);
+		for (uint32_t k = 0; k < 3; k++) {
+			uint32_t most = k ? size[k - 1] : n;
+
+			size[k] = most - test_random_below(&random, 2);
+			parts.n_sites += size[k];
+		}
+		parts.step = 1 + test_random_below(&random, 2);
+		used = 2 + test_random_below(&random, 2);
+		parts.min_used = i % 3 ? used : 0;
+		parts.max_used = i % 5 ? used : 0;
+		check_all_terms(&m, &parts);
 	}
 }
 
@@ -509,6 +573,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bound_is_never_above_the_optimum),
 		cmocka_unit_test(contours_cut_no_more_than_any_partition),
+		cmocka_unit_test(contours_heed_how_domains_may_be_filled),
 		cmocka_unit_test(bound_of_a_regular_problem_is_its_optimum),
 		cmocka_unit_test(
 			bound_of_public_instances_is_near_the_best_known),
