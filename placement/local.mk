@@ -58,6 +58,8 @@ libweft_placement_la_SOURCES = \
 	%D%/limits.h \
 	%D%/line.c \
 	%D%/line.h \
+	%D%/leftovers.c \
+	%D%/leftovers.h \
 	%D%/links.c \
 	%D%/links.h \
 	%D%/mapping.c \

@@ -13,6 +13,7 @@
 #include "placement/arrange.h"
 #include "placement/candidates.h"
 #include "placement/layouts.h"
+#include "placement/leftovers.h"
 #include "placement/place_grouped.h"
 #include "placement/ranking.h"
 #include "topology/bitset.h"
@@ -21,6 +22,9 @@
 #include <string.h>
 
 #define FINALISTS 4
+
+/* Work on what is looked at beside the cost: some 50 ms, or 8 placements. */
+#define MAX_FURTHER 20000000
 
 struct pack {
 	const struct weft_fabric *f;
@@ -33,6 +37,7 @@ struct pack {
 	 * prefer=, < 0 if none does; and what none is less than */
 	double least, target;
 	uint32_t *where; /* [n_gpus] scratch */
+	bool limited;	 /* the caller set the work limit */
 	struct weft_placement *p;
 	struct weft_error *err;
 };
@@ -127,9 +132,17 @@ static struct arrangement arrangement_of(struct pack *pack, uint32_t k)
 	return (struct arrangement){&c->choice[k], c->nesting[k], c->cost[k]};
 }
 
-/* What is neither cheapest nor improved may yet have the best value.  The set
- * that is looked at does not depend on the weight of fragmentation, so that a
- * larger weight never loses more. */
+static int consider_plain(struct pack *pack, const struct arrangement *plain)
+{
+	if (arrange_plain(&pack->arranger, plain, pack->where, pack->err) ||
+	    consider(pack))
+		return -1;
+	effort_spend(&pack->arranger.effort,
+		     weft_judge_work(pack->supply->judge));
+	return 0;
+}
+
+/* What is neither cheapest nor improved may yet have the best value. */
 static int consider_all(struct pack *pack)
 {
 	struct candidates *c = &pack->candidates;
@@ -140,14 +153,109 @@ static int consider_all(struct pack *pack)
 
 		if (i > 0 && effort_spent(&pack->arranger.effort))
 			return 0;
-		if (arrange_plain(&pack->arranger, &plain, pack->where,
-				  pack->err) ||
-		    consider(pack))
+		if (consider_plain(pack, &plain))
 			return -1;
-		effort_spend(&pack->arranger.effort,
-			     weft_judge_work(pack->supply->judge));
 	}
 	return 0;
+}
+
+/* The order that costs least need not be the one that waits least. */
+static int consider_orders(struct pack *pack)
+{
+	struct candidates *c = &pack->candidates;
+	uint32_t n = c->n_priced < FINALISTS ? c->n_priced : FINALISTS;
+
+	for (uint32_t k = 0; k < pack->arranger.orders.n; k++) {
+		for (uint32_t i = 0; i < n; i++) {
+			struct arrangement plain =
+				arrangement_of(pack, c->order[i]);
+
+			if (plain.order == k)
+				continue;
+			if (effort_spent(&pack->arranger.effort))
+				return 0;
+			plain.order = k;
+			if (consider_plain(pack, &plain))
+				return -1;
+		}
+	}
+	return 0;
+}
+
+/* The GPUs left over in one domain. */
+static int consider_leftover(struct pack *pack, uint32_t domain, uint32_t unit,
+			     bool scattered)
+{
+	struct choice choice;
+	struct arrangement plain = {.choice = &choice};
+	uint32_t *gpus =
+		weft_calloc(pack->job->n_gpus, sizeof(*gpus), pack->err);
+	int rc = -1;
+
+	if (!gpus)
+		return -1;
+	rc = leftovers_fill(pack->supply, domain, unit, scattered, &choice,
+			    pack->err);
+	if (rc <= 0)
+		goto out;
+	choice_expand(&choice, pack->supply->o, gpus);
+	rc = arrange_price(&pack->arranger, gpus,
+			   choice_block(&choice, pack->f), &plain.cost,
+			   &plain.order, pack->err);
+	if (rc == 0)
+		rc = consider_plain(pack, &plain);
+out:
+	choice_free(&choice);
+	free(gpus);
+	return rc;
+}
+
+/* At every level in the domain that holds the job most tightly. */
+static int consider_leftovers(struct pack *pack)
+{
+	const struct supply *s = pack->supply;
+	uint32_t tp = pack->job->spec.tp;
+	uint32_t unit = tp > 1 && pack->job->n_gpus % tp == 0 ? tp : 1;
+
+	for (uint32_t l = pack->f->node_level; l < pack->f->n_levels; l++) {
+		const struct weft_level *level = &pack->f->levels[l];
+		uint32_t best = WEFT_NONE;
+
+		for (uint32_t i = 0; i < level->n_domains; i++) {
+			uint32_t d = level->first_domain + i;
+
+			if (supply_holds(s, d) &&
+			    (best == WEFT_NONE || s->cap[d] < s->cap[best]))
+				best = d;
+		}
+		if (best == WEFT_NONE)
+			continue;
+		for (uint32_t k = 0; k < (unit > 1 ? 4 : 2); k++)
+			if (consider_leftover(pack, best, k < 2 ? unit : 1,
+					      k % 2))
+				return -1;
+	}
+	return 0;
+}
+
+/* Where more than the cost counts.  What is looked at does not depend on the
+ * weight of fragmentation, so that a larger one never loses more. */
+static int look_further(struct pack *pack)
+{
+	const struct weft_judge *judge = pack->supply->judge;
+	uint64_t one = weft_judge_work(judge), most = 128 * one;
+
+	if (!pack->limited) {
+		if (most > MAX_FURTHER)
+			most = 8 * one > MAX_FURTHER ? 8 * one : MAX_FURTHER;
+		pack->arranger.effort.work += most;
+	}
+	if (consider_all(pack))
+		return -1;
+	if (judge->objective.fragmentation > 0 && consider_leftovers(pack))
+		return -1;
+	return judge->objective.goal == WEFT_GOAL_COST ? 0
+						       : consider_orders(pack);
 }
 
 static int decide(struct pack *pack)
@@ -169,7 +277,7 @@ static int decide(struct pack *pack)
 	}
 	return weft_objective_is_cost(&pack->supply->judge->objective)
 		       ? 0
-		       : consider_all(pack);
+		       : look_further(pack);
 }
 
 static int compare_index(const void *pa, const void *pb)
@@ -254,6 +362,7 @@ int place_pack(struct supply *s, const struct weft_place_options *options,
 			    .job = s->job,
 			    .supply = s,
 			    .least = -1,
+			    .limited = options->work_limit > 0,
 			    .p = p,
 			    .err = err};
 	int rc;

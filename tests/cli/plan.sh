@@ -158,6 +158,9 @@ check "the cost is in the job's metric" json \
 plan --json --job gpus=12,tp=4 --busy n00:0-3,n01:0-3,n02:0-3 --fragmentation 50
 check "weight on fragmentation leaves whole nodes whole" json \
 	'.objective.fragmentation == 50 and .objective.share_lost == 0'
+plan --json --job gpus=12,tp=4 --busy n00:0-3,n05:0-3,n09:0-3 --fragmentation 1000
+check "even when what is left over is far apart" json \
+	'.objective.share_lost == 0 and .nodes == ["n00","n05","n09"]'
 plan --job gpus=16,tp=8 --objective best
 check "an unknown objective is a usage error" exits 2
 check "and says which there are" err "cost, busiest or step"
