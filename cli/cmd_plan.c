@@ -10,11 +10,13 @@
 #include "placement/place_exact.h"
 
 #include <argp.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { KEY_METHODS = 256, KEY_SEED, KEY_WORK, KEY_BUDGET };
+enum { KEY_METHODS = 256, KEY_SEED, KEY_WORK, KEY_BUDGET, KEY_CERTIFICATE };
 
 /* For what running jobs' ends would bring: a second opinion, not the answer. */
 #define OUTLOOK_BUDGET_S 2
@@ -26,13 +28,27 @@ static const struct argp_option options[] = {
 	{"work", KEY_WORK, "N", 0, "steps of search at most", 0},
 	{"budget", KEY_BUDGET, "SECONDS", 0,
 	 "wall clock at most; then the best found so far", 0},
+	{"certificate", KEY_CERTIFICATE, "FILE", 0,
+	 "with --method exact: write a program that proves the bound", 0},
 	{0},
 };
 
 struct plan {
 	struct request request;
 	struct weft_place_options options;
+	const char *certificate_path;
+	double start_s;
 };
+
+/* Methods of seconds say what they are at, once it has been some. */
+static void progress_print(void *listener, const char *text)
+{
+	const struct plan *plan = listener;
+	double elapsed_s = clock_now_s() - plan->start_s;
+
+	if (elapsed_s > 1 || isatty(STDERR_FILENO))
+		fprintf(stderr, "weft: %.1f s: %s\n", elapsed_s, text);
+}
 
 static void methods_print(void)
 {
@@ -74,6 +90,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_BUDGET:
 		plan->options.budget_s = option_number(state, arg, 0, 1e9);
 		return 0;
+	case KEY_CERTIFICATE:
+		plan->certificate_path = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (plan->certificate_path &&
+		    plan->options.strategy != &weft_exact)
+			argp_error(state, "--certificate is for --method "
+					  "exact");
+		return 0;
 	case 'm':
 		method_set(&plan->options, arg);
 		return 0;
@@ -91,12 +116,20 @@ static int look_out(const struct plan *plan, struct weft_placement *placement,
 		    struct weft_outlook *outlook, struct weft_error *err)
 {
 	const struct request *request = &plan->request;
+	/* many questions: the quick method, and nobody listens */
+	const struct weft_place_options quick = {
+		.seed = plan->options.seed,
+		.work_limit = plan->options.work_limit,
+		.budget_s = plan->options.budget_s,
+		.objective = plan->options.objective,
+		.method = plan->options.method,
+	};
 	const struct weft_outlook_request question = {
 		.f = request->fabric,
 		.job = &request->job,
 		.o = &request->occupancy,
 		.running = &request->running,
-		.options = &plan->options,
+		.options = &quick,
 		.now = placement,
 		.budget_s = OUTLOOK_BUDGET_S,
 	};
@@ -109,6 +142,50 @@ static int look_out(const struct plan *plan, struct weft_placement *placement,
 	return 0;
 }
 
+/* Writes what is to go into the certificate's file, all or nothing. */
+static int certificate_write(const char *path, const char *text, size_t size,
+			     struct weft_error *err)
+{
+	FILE *file = fopen(path, "w");
+	bool written;
+
+	if (!file)
+		return weft_fail_at(err, WEFT_EIO, path, 0, 0, "%s",
+				    strerror(errno));
+	written = fwrite(text, 1, size, file) == size;
+	if (fclose(file) == 0 && written)
+		return 0;
+	weft_fail_at(err, WEFT_EIO, path, 0, 0, "%s", strerror(errno));
+	remove(path);
+	return -1;
+}
+
+static int place(struct plan *plan, struct weft_placement *placement,
+		 struct weft_error *err)
+{
+	struct request *request = &plan->request;
+	char *text = NULL;
+	size_t size = 0;
+	int rc;
+
+	if (plan->certificate_path) {
+		plan->options.certificate = open_memstream(&text, &size);
+		if (!plan->options.certificate)
+			return weft_fail(err, WEFT_ENOMEM, "out of memory");
+	}
+	plan->options.progress = progress_print;
+	plan->options.listener = plan;
+	plan->start_s = clock_now_s();
+	rc = weft_place(request->fabric, &request->job, &request->occupancy,
+			&plan->options, placement, err);
+	if (plan->options.certificate && fclose(plan->options.certificate))
+		rc = weft_fail(err, WEFT_ENOMEM, "out of memory");
+	if (rc == 0 && plan->certificate_path && placement->placed)
+		rc = certificate_write(plan->certificate_path, text, size, err);
+	free(text);
+	return rc;
+}
+
 static int answer(struct plan *plan, bool *placed, struct weft_error *err)
 {
 	struct request *request = &plan->request;
@@ -116,18 +193,15 @@ static int answer(struct plan *plan, bool *placed, struct weft_error *err)
 	struct weft_outlook outlook = {0};
 	struct verdict verdict;
 	struct report report = {.placement = &placement, .verdict = &verdict};
-	double start_s;
 	int result = -1;
 
 	if (request_open(request, err) ||
 	    request_contend(request, NULL, 0, err))
 		return -1;
 	plan->options.objective = &request->objective;
-	start_s = clock_now_s();
-	if (weft_place(request->fabric, &request->job, &request->occupancy,
-		       &plan->options, &placement, err))
+	if (place(plan, &placement, err))
 		goto out;
-	report.elapsed_s = clock_now_s() - start_s;
+	report.elapsed_s = clock_now_s() - plan->start_s;
 	*placed = placement.placed;
 	if (look_out(plan, &placement, &outlook, err) ||
 	    (placement.placed &&

@@ -142,15 +142,28 @@ static void add_domains(struct blocks *b, uint32_t layer, uint32_t level)
 	const struct weft_fabric *f = b->s->f;
 	uint32_t last = WEFT_NONE;
 
-	/* nodes are in tree order */
-	for (uint32_t i = 0; i < b->layer[b->node_layer].n; i++) {
-		uint32_t gpu = b->box[b->layer[b->node_layer].first + i].gpu;
+	/* those inside are in tree order */
+	for (uint32_t i = 0; i < b->layer[layer - 1].n; i++) {
+		uint32_t gpu = b->box[b->layer[layer - 1].first + i].gpu;
 
 		if (f->gpu_domain[level][gpu] == last)
 			continue;
 		last = f->gpu_domain[level][gpu];
 		add_box(b, layer, 0, gpu);
 	}
+}
+
+/* NVLink domains of several nodes: a block may lie on any of them. */
+static void add_wide(struct blocks *b, uint32_t layer)
+{
+	const struct weft_fabric *f = b->s->f;
+	const struct weft_level *l = &f->levels[0];
+
+	for (uint32_t d = l->first_domain; d < l->first_domain + l->n_domains;
+	     d++)
+		if (b->s->cap[d] >= b->unit)
+			add_box(b, layer, b->s->cap[d] / b->unit,
+				f->domains[d].first_gpu);
 }
 
 /* True when a box of the upper layer holds one of the lower. */
@@ -161,7 +174,7 @@ static bool holds(const struct blocks *b, uint32_t upper, uint32_t gpu,
 
 	if (upper == b->node_layer)
 		return f->gpu_node[gpu] == f->gpu_node[other];
-	if (upper < b->node_layer)
+	if (b->node_layer != WEFT_NONE && upper < b->node_layer)
 		return f->gpu_node[gpu] == f->gpu_node[other] &&
 		       f->gpu_domain[0][gpu] == f->gpu_domain[0][other];
 	return f->gpu_domain[b->layer[upper].level][gpu] ==
@@ -184,7 +197,7 @@ static void join_layers(struct blocks *b, uint32_t lower)
 			at++;
 		box->parent = at;
 		b->box[at].shape += box->shape;
-		if (lower + 1 <= b->node_layer)
+		if (b->node_layer != WEFT_NONE && lower + 1 <= b->node_layer)
 			continue;
 		b->box[at].cap += box->cap;
 		b->box[at].n_required += box->n_required;
@@ -219,34 +232,64 @@ static double least(const struct weft_fabric *f, uint32_t level,
 	return d;
 }
 
+static bool spans_nodes(const struct blocks *b)
+{
+	const struct weft_fabric *f = b->s->f;
+
+	return b->unit > 1 && f->node_level == 0 &&
+	       f->levels[0].n_domains < f->n_nodes;
+}
+
+static void add_layers(struct blocks *b)
+{
+	const struct weft_fabric *f = b->s->f;
+	uint32_t n = 0, level = f->node_level;
+
+	b->node_layer = WEFT_NONE;
+	if (spans_nodes(b)) {
+		add_wide(b, n++);
+		level = 1;
+	} else {
+		if (f->n_rails > 1 && b->unit == 1)
+			add_gpus(b, n++);
+		add_parts(b, n++);
+		b->node_layer = n++;
+		b->layer[b->node_layer].level = level;
+		add_nodes(b, b->node_layer);
+	}
+	for (; level < f->n_levels; level++, n++) {
+		b->layer[n].level = level;
+		add_domains(b, n, level);
+	}
+	b->n_layers = n;
+}
+
+/* The layer whose boxes are the domains of a level. */
+static uint32_t layer_of(const struct blocks *b, uint32_t level)
+{
+	uint32_t at = WEFT_NONE;
+
+	if (level == WEFT_NONE)
+		return WEFT_NONE;
+	for (uint32_t i = 0; i < b->n_layers; i++)
+		if (b->layer[i].level == level && i != b->node_layer)
+			at = i;
+	return at;
+}
+
 static void build_layers(struct blocks *b)
 {
 	const struct weft_fabric *f = b->s->f;
-	const struct weft_job *job = b->s->job;
-	enum weft_metric metric = job->spec.metric;
-	uint32_t n = 0;
 
-	if (f->n_rails > 1 && b->unit == 1)
-		add_gpus(b, n++);
-	add_parts(b, n++);
-	b->node_layer = n++;
-	b->layer[b->node_layer].level = f->node_level;
-	add_nodes(b, b->node_layer);
-	for (uint32_t l = f->node_level; l < f->n_levels; l++, n++) {
-		b->layer[n].level = l;
-		add_domains(b, n, l);
-	}
-	b->n_layers = n;
-	b->within_layer = WEFT_NONE;
-	for (uint32_t i = 0; i < n; i++) {
-		b->layer[i].distance = least(f, b->layer[i].level, metric);
-		if (b->layer[i].level == job->within_level &&
-		    (i > b->node_layer || job->within_level < f->node_level))
-			b->within_layer = i;
-		if (i + 1 < n)
+	add_layers(b);
+	b->within_layer = layer_of(b, b->s->job->within_level);
+	for (uint32_t i = 0; i < b->n_layers; i++) {
+		b->layer[i].distance =
+			least(f, b->layer[i].level, b->s->job->spec.metric);
+		if (i + 1 < b->n_layers)
 			join_layers(b, i);
 	}
-	for (uint32_t i = b->layer[n - 1].first; i < b->n_boxes; i++)
+	for (uint32_t i = b->layer[b->n_layers - 1].first; i < b->n_boxes; i++)
 		b->box[i].shape = mix(b->box[i].shape);
 	find_twins(b);
 }
@@ -334,25 +377,55 @@ uint32_t blocks_around(const struct blocks *b, uint32_t bin, uint32_t layer)
 	return bin;
 }
 
-/* Blocks of a bin take its GPUs in order. */
-void blocks_spread(const struct blocks *b, const uint32_t *bin, uint32_t *where)
+/* The GPUs of a bin that may be used, in order; at most room of them. */
+static uint32_t list_gpus(const struct blocks *b, const struct box *box,
+			  uint32_t *gpu, uint32_t room)
 {
 	const struct weft_fabric *f = b->s->f;
+	uint32_t node = f->gpu_node[box->gpu], last = node + 1, n = 0, k;
 
-	for (uint32_t k = 0; k < b->n; k++) {
-		const struct box *box = &b->box[bin[k]];
-		uint32_t node = f->gpu_node[box->gpu];
-		uint64_t rest = box->mask;
+	if (!box->mask) {
+		const struct weft_domain *d =
+			&f->domains[f->gpu_domain[0][box->gpu]];
 
-		for (uint32_t i = 0; i < k; i++)
-			for (uint32_t u = 0; bin[i] == bin[k] && u < b->unit;
-			     u++)
-				rest &= rest - 1;
-		for (uint32_t u = 0; u < b->unit; u++, rest &= rest - 1)
-			where[b->rank[k * b->unit + u]] =
-				f->nodes[node].first_gpu +
-				(uint32_t)__builtin_ctzll(rest);
+		last = d->first_node + d->n_nodes;
+		node = d->first_node;
 	}
+	for (; node < last; node++) {
+		uint64_t rest = box->mask ? box->mask : b->s->o->free[node];
+		uint32_t left = b->s->give[node];
+
+		weft_mask_foreach (k, rest) {
+			if (!left-- || n == room)
+				break;
+			gpu[n++] = f->nodes[node].first_gpu + k;
+		}
+	}
+	return n;
+}
+
+int blocks_spread(const struct blocks *b, const uint32_t *bin, uint32_t *where,
+		  struct weft_error *err)
+{
+	uint32_t room = b->n * b->unit;
+	uint32_t *gpu = weft_calloc(room, sizeof(*gpu), err);
+
+	if (!gpu)
+		return -1;
+	for (uint32_t k = 0; k < b->n; k++) {
+		uint32_t first = 0;
+
+		list_gpus(b, &b->box[bin[k]], gpu, room);
+		for (uint32_t i = 0; i < k; i++)
+			first += bin[i] == bin[k] ? b->unit : 0;
+		memcpy(where + (size_t)k * b->unit, gpu + first,
+		       b->unit * sizeof(*where));
+	}
+	memcpy(gpu, where, room * sizeof(*gpu));
+	for (uint32_t i = 0; i < room; i++)
+		where[b->rank[i]] = gpu[i];
+	free(gpu);
+	return 0;
 }
 
 static uint32_t bin_of(const struct blocks *b, uint32_t gpu)
@@ -361,9 +434,14 @@ static uint32_t bin_of(const struct blocks *b, uint32_t gpu)
 	uint32_t node = f->gpu_node[gpu];
 	uint64_t bit = UINT64_C(1) << (gpu - f->nodes[node].first_gpu);
 
-	for (uint32_t i = 0; i < blocks_bins(b); i++)
-		if (b->box[i].mask & bit && f->gpu_node[b->box[i].gpu] == node)
+	for (uint32_t i = 0; i < blocks_bins(b); i++) {
+		const struct box *box = &b->box[i];
+
+		if (box->mask ? box->mask & bit && f->gpu_node[box->gpu] == node
+			      : f->gpu_domain[0][box->gpu] ==
+					f->gpu_domain[0][gpu])
 			return i;
+	}
 	return WEFT_NONE;
 }
 

@@ -41,7 +41,8 @@ struct blocks {
 	uint32_t n_boxes, n_layers;
 	struct box *box;		       /* layer by layer */
 	struct layer layer[BLOCKS_MAX_LAYERS]; /* bins first */
-	uint32_t node_layer;
+	uint32_t node_layer;   /* WEFT_NONE: NVLink domains of several nodes are
+				* the bins, whatever their nodes give */
 	uint32_t within_layer; /* all blocks in one box of it; WEFT_NONE */
 	double base;	       /* cost of the bytes inside blocks, at least */
 	/* Where GPUs differ by rail and blocks have several ranks, or where a
@@ -68,8 +69,8 @@ double blocks_distance(const struct blocks *b, uint32_t bin, uint32_t other);
 uint32_t blocks_around(const struct blocks *b, uint32_t bin, uint32_t layer);
 
 /* Writes where[] from the bin of each block. */
-void blocks_spread(const struct blocks *b, const uint32_t *bin,
-		   uint32_t *where);
+int blocks_spread(const struct blocks *b, const uint32_t *bin, uint32_t *where,
+		  struct weft_error *err);
 
 /* The bin of each block of a placement; false when a block is not in one. */
 bool blocks_gather(const struct blocks *b, const uint32_t *where,

@@ -82,12 +82,16 @@ static void set_weights(struct search_state *s)
 
 static uint32_t node_of(const struct search_state *s, uint32_t bin)
 {
+	if (s->b->node_layer == WEFT_NONE)
+		return bin;
 	return blocks_around(s->b, bin, s->b->node_layer);
 }
 
 /* Blocks that a node in use must get where shares are fixed. */
 static uint32_t share(const struct search_state *s)
 {
+	if (s->b->node_layer == WEFT_NONE)
+		return 0;
 	return s->b->s->job->gpus_per_node / s->b->unit;
 }
 
@@ -140,20 +144,26 @@ static bool may_enter(const struct search_state *s, uint32_t bin)
 	return true;
 }
 
+/* Can the blocks that are left still meet the limits on nodes? */
+static bool nodes_have_hope(const struct search_state *s, uint32_t left)
+{
+	const struct weft_job *job = s->b->s->job;
+
+	if (s->b->node_layer == WEFT_NONE)
+		return true;
+	return s->n_missing <= left && s->n_owed <= left &&
+	       s->n_nodes + left >= job->min_nodes &&
+	       (!job->max_nodes || s->n_nodes + s->n_missing <= job->max_nodes);
+}
+
 /* After `depth` blocks are settled: can the others still meet the limits? */
 static bool has_hope(const struct search_state *s, uint32_t depth)
 {
-	const struct weft_job *job = s->b->s->job;
-	uint32_t left = s->n - depth;
 	uint32_t layer = s->b->within_layer;
 
 	if (!s->limited)
 		return true;
-	if (s->n_missing > left || s->n_owed > left ||
-	    s->n_nodes + left < job->min_nodes ||
-	    (job->max_nodes && s->n_nodes + s->n_missing > job->max_nodes))
-		return false;
-	if (left == 0 && s->n_nodes < job->min_nodes)
+	if (!nodes_have_hope(s, s->n - depth))
 		return false;
 	return layer == WEFT_NONE || depth < 2 ||
 	       blocks_around(s->b, s->at[depth - 1], layer) ==
@@ -296,16 +306,15 @@ static int allocate(struct search_state *s, struct weft_error *err)
 static void run(struct search_state *s, double limit, const uint32_t *start,
 		struct enumeration *r)
 {
-	const struct layer *nodes = &s->b->layer[s->b->node_layer];
-
 	set_order(s);
 	set_weights(s);
 	s->lost = isfinite(limit) ? limit * ROUNDING : 0;
 	run_dolls(s, limit, start);
 	if (s->stopped)
 		return;
-	for (uint32_t i = 0; i < nodes->n; i++)
-		s->n_missing += s->b->box[nodes->first + i].n_required;
+	for (uint32_t i = 0; i < s->b->n_boxes; i++)
+		if (s->b->box[i].parent == WEFT_NONE)
+			s->n_missing += s->b->box[i].n_required;
 	s->limited = true;
 	s->limit = limit;
 	run_doll(s, 0);

@@ -139,14 +139,24 @@ libweft_placement_la_LIBADD = libweft_costmodel.la
 # none.
 noinst_LTLIBRARIES += libweft_exact.la
 libweft_exact_la_SOURCES = \
+	%D%/aggregate.c \
+	%D%/aggregate.h \
 	%D%/blocks.c \
 	%D%/blocks.h \
+	%D%/boundary.c \
+	%D%/boundary.h \
 	%D%/enumeration.c \
 	%D%/enumeration.h \
+	%D%/grouping.c \
+	%D%/grouping.h \
+	%D%/parting.c \
+	%D%/parting.h \
 	%D%/place_exact.c \
 	%D%/place_exact.h \
 	%D%/program.c \
 	%D%/program.h \
+	%D%/proof.c \
+	%D%/proof.h \
 	# End of libweft_exact_la_SOURCES
 libweft_exact_la_LIBADD = libweft_placement.la
 if HAVE_GLPK

@@ -9,6 +9,7 @@
 #include "placement/placement.h"
 
 #include <signal.h>
+#include <stdio.h>
 
 struct weft_strategy;
 
@@ -28,6 +29,12 @@ struct weft_place_options {
 	 * weft_objective_of_spec */
 	const struct weft_objective *objective;
 	uint32_t n_threads; /* 0 or 1: this one alone */
+	/* gets a program that proves the bound, if the method has one, as
+	 * weft-plan(1) tells; NULL: nobody wants it */
+	FILE *certificate;
+	/* told now and then what a method of seconds is doing; NULL: nobody */
+	void (*progress)(void *listener, const char *text);
+	void *listener;
 };
 
 struct supply; /* what nodes can give to the job; placement/'s own */

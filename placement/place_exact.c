@@ -3,14 +3,17 @@
  *
  * 1. pack answers; where that reaches the bound, it is proven.
  * 2. Few ranks: every placement is looked at or ruled out (enumeration.c).
+ * 3. More ranks: blocks of them are taken together, where it can be shown that
+ *    to part one would cost more than is known to be possible, or what it would
+ *    cost at least; then the same for blocks, and integer programs (proof.c).
  */
 #include "placement/place_exact.h"
 
-#include "placement/bound.h"
 #include "placement/enumeration.h"
+#include "placement/grouping.h"
 #include "placement/limits.h"
 #include "placement/place_pack.h"
-#include "placement/program.h"
+#include "placement/proof.h"
 #include "placement/ranking.h"
 #include "placement/sites.h"
 #include "topology/bitset.h"
@@ -19,10 +22,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Steps of enumeration without a work limit: seconds. */
-#define DEFAULT_WORK UINT64_C(20000000)
-/* What proofs may lose to rounding, as a share of the cost. */
+/* What proofs may lose to rounding, as a share of the cost: sums, and the
+ * tolerances of the solver. */
 #define TOLERANCE 1e-9
+#define SOLVED	  2e-7
+/* Ranks that are enumerated at whatever time it takes, and those at most. */
+#define FEW_RANKS   12
+#define MOST_RANKS  24
+#define MOST_BLOCKS 64
 
 struct exact {
 	struct supply s;     /* of single GPUs */
@@ -32,6 +39,9 @@ struct exact {
 	struct weft_placement *p;
 	struct ranking best;
 	uint32_t *where; /* [n_gpus] scratch */
+	const struct weft_place_options *options;
+	char *certificate; /* malloc'ed program that proves `certified` */
+	double certified;
 	struct weft_error *err;
 };
 
@@ -48,8 +58,11 @@ static bool is_proven(const struct exact *x)
 /* No placement costs less than `bound`. */
 static void raise_bound(struct exact *x, double bound)
 {
-	if (!x->narrowed && isfinite(bound) && bound > x->p->bound)
-		x->p->bound = fmin(bound, cost_known(x));
+	if (x->narrowed || !isfinite(bound))
+		return;
+	if (bound >= cost_known(x) * (1 - SOLVED))
+		bound = cost_known(x);
+	x->p->bound = fmax(x->p->bound, bound);
 }
 
 /* True when where[] keeps to what the job asks of its nodes. */
@@ -90,7 +103,6 @@ static int consider(struct exact *x)
 {
 	struct ranking ranking;
 	bool keeps;
-
 	int grouped;
 
 	if (keeps_limits(x, &keeps))
@@ -134,11 +146,10 @@ static int enumerate_ranks(struct exact *x)
 			    : NULL,
 		    &x->effort, one + 2 * (size_t)n, &result, x->err))
 		goto out;
-	if (result.found) {
-		blocks_spread(&b, one + 2 * (size_t)n, x->where);
-		if (consider(x))
-			goto out;
-	}
+	if (result.found &&
+	    (blocks_spread(&b, one + 2 * (size_t)n, x->where, x->err) ||
+	     consider(x)))
+		goto out;
 	if (result.complete)
 		raise_bound(x, result.found ? result.cost : cost_known(x));
 	rc = 0;
@@ -165,13 +176,159 @@ static bool is_bounded(const struct exact *x)
 	return true;
 }
 
+static bool is_finished(const struct exact *x)
+{
+	return is_proven(x) && (!x->options->certificate ||
+				x->certified >= x->p->bound * (1 - SOLVED));
+}
+
+static uint32_t largest_domain(const struct exact *x)
+{
+	const struct weft_fabric *f = x->s.f;
+	const struct weft_level *l = &f->levels[0];
+	uint32_t most = 0;
+
+	for (uint32_t i = 0; i < l->n_domains; i++)
+		if (f->domains[l->first_domain + i].n_gpus > most)
+			most = f->domains[l->first_domain + i].n_gpus;
+	return most;
+}
+
+static int open_proof(const struct exact *x, const struct grouping *way,
+		      struct proof *proof)
+{
+	uint32_t *group = weft_calloc(x->job.n_gpus, sizeof(*group), x->err);
+	int rc;
+
+	*proof = (struct proof){
+		.s = &x->s,
+		.effort = x->effort,
+		.progress = x->options->progress,
+		.listener = x->options->listener,
+		.known = cost_known(x),
+		.start = x->p->placed ? x->p->where : NULL,
+		.wants_certificate = x->options->certificate != NULL,
+		.only_enumerates = x->options->work_limit > 0 &&
+				   !(x->options->budget_s > 0),
+		.where = x->where,
+	};
+	if (!group)
+		return -1;
+	grouping_apply(&x->job, way, group);
+	rc = proof_start(proof, group, way->n_groups, x->err);
+	free(group);
+	return rc;
+}
+
+/* Which way to take the ranks together: large blocks that need not be parted;
+ * otherwise those that cost most to part. */
+static int choose_way(const struct exact *x, const struct grouping *way,
+		      uint32_t n_ways, uint32_t *best)
+{
+	double most = -1;
+
+	for (uint32_t i = 0; i < n_ways; i++) {
+		struct proof proof;
+		double parted;
+		int rc = open_proof(x, &way[i], &proof);
+
+		parted = fmin(proof.parted, cost_known(x));
+		if (rc == 0 && !blocks_bins(&proof.blocks) &&
+		    parted < cost_known(x))
+			parted = -1;
+		proof_free(&proof);
+		if (rc)
+			return -1;
+		if (parted > most * (1 + TOLERANCE) || most < 0) {
+			most = parted;
+			*best = i;
+		}
+	}
+	return 0;
+}
+
+static int prove_with(struct exact *x, const struct grouping *way)
+{
+	struct proof proof;
+	int rc = -1;
+
+	if (open_proof(x, way, &proof) || proof_run(&proof, x->err) ||
+	    (proof.found && consider(x)))
+		goto out;
+	raise_bound(x, proof.bound);
+	if (proof.certificate && proof.certified > x->certified) {
+		free(x->certificate);
+		x->certificate = proof.certificate;
+		x->certified = proof.certified;
+		proof.certificate = NULL;
+	}
+	rc = 0;
+out:
+	proof_free(&proof);
+	return rc;
+}
+
+static int prove_blocks(struct exact *x)
+{
+	static const struct grouping none = {0};
+	struct grouping way[GROUPINGS_MAX] = {none};
+	uint32_t best = 0;
+	uint32_t n =
+		groupings_list(&x->job, MOST_BLOCKS, largest_domain(x), way);
+
+	if (!n)
+		return 0;
+	if (choose_way(x, way, n, &best) || prove_with(x, &way[best]))
+		return -1;
+	/* single ranks, of which nothing is assumed */
+	if (!is_finished(x) && best != n - 1 &&
+	    way[n - 1].n_groups == x->job.n_gpus && !effort_spent(&x->effort))
+		return prove_with(x, &way[n - 1]);
+	return 0;
+}
+
 static int prove(struct exact *x)
 {
-	if (is_proven(x) || !is_bounded(x))
+	struct effort whole = x->effort;
+
+	if (is_finished(x) || !is_bounded(x))
 		return 0;
-	if (x->job.n_gpus <= ENUMERATION_MAX_BLOCKS && enumerate_ranks(x))
+	if (x->job.n_gpus > FEW_RANKS && whole.deadline_s > 0)
+		x->effort.deadline_s -=
+			0.8 * (whole.deadline_s - effort_clock_s());
+	if (x->job.n_gpus <= MOST_RANKS && !is_proven(x) && enumerate_ranks(x))
 		return -1;
-	return 0;
+	x->effort.deadline_s = whole.deadline_s;
+	if (is_finished(x) || effort_spent(&x->effort))
+		return 0;
+	return prove_blocks(x);
+}
+
+/* What the certificate is for, as comments before the program. */
+static void write_certificate(const struct exact *x)
+{
+	FILE *file = x->options->certificate;
+	double cost = cost_known(x);
+
+	fprintf(file,
+		"\\ weft plan --method exact: certificate of a lower bound\n"
+		"\\ cost %.12g\n\\ bound %.12g\n",
+		cost, x->p->bound);
+	if (!x->certificate) {
+		fprintf(file,
+			"\\ no program proves it: the bound is arithmetic or "
+			"by trying all placements\n"
+			"Minimize\n cost: 0 nothing\nSubject To\n"
+			" r0: nothing = 0\nEnd\n");
+		return;
+	}
+	if (x->certified < x->p->bound * (1 - SOLVED))
+		fprintf(file,
+			"\\ this program proves %.12g; the rest is arithmetic "
+			"or was proven by\n\\ trying all placements or "
+			"by branching that did not end\n",
+			x->certified);
+	fputs(x->certificate, file);
 }
 
 /* A copy of the job kept within the level that it prefers, when pack found that
@@ -191,8 +348,7 @@ static int start(struct exact *x, const struct weft_place_options *options)
 {
 	x->effort.random = options->seed;
 	x->effort.stop = options->stop;
-	x->effort.work =
-		options->work_limit ? options->work_limit : DEFAULT_WORK;
+	x->effort.work = options->work_limit ? options->work_limit : UINT64_MAX;
 	if (options->budget_s > 0)
 		x->effort.deadline_s = effort_clock_s() + options->budget_s;
 	else if (!options->work_limit)
@@ -212,7 +368,11 @@ static int place_exact(struct supply *s,
 		       const struct weft_place_options *options,
 		       struct weft_placement *p, struct weft_error *err)
 {
-	struct exact x = {.s = *s, .job = *s->job, .p = p, .err = err};
+	struct exact x = {.s = *s,
+			  .job = *s->job,
+			  .p = p,
+			  .options = options,
+			  .err = err};
 	int rc = -1;
 
 	if (!program_is_solvable())
@@ -224,6 +384,9 @@ static int place_exact(struct supply *s,
 		narrow(&x);
 		rc = prove(&x);
 	}
+	if (rc == 0 && options->certificate && p->placed)
+		write_certificate(&x);
+	free(x.certificate);
 	free(x.where);
 	return rc;
 }

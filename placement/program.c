@@ -60,10 +60,12 @@ void program_row(struct program *p, double low, double high)
 
 void program_put(struct program *p, uint32_t column, double value)
 {
-	struct program_entry *all =
-		grow(p, p->entry, p->n_entries, &p->room_entries, sizeof(*all));
+	struct program_entry *all;
 
-	if (!all || !p->n_rows || value == 0)
+	if (!p->n_rows || value == 0)
+		return;
+	all = grow(p, p->entry, p->n_entries, &p->room_entries, sizeof(*all));
+	if (!all)
 		return;
 	p->entry = all;
 	all[p->n_entries++] = (struct program_entry){column, value};

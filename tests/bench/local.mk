@@ -16,8 +16,9 @@ EXTRA_DIST += \
 	%D%/qap \
 	# End of EXTRA_DIST
 
-EXTRA_PROGRAMS += $(bench_programs) %D%/peer
-CLEANFILES += $(bench_programs) %D%/peer
+EXTRA_PROGRAMS += $(bench_programs) %D%/exact %D%/peer
+CLEANFILES += $(bench_programs) %D%/exact %D%/peer
+tests_bench_exact_LDADD = libweft_exact.la $(LDADD)
 tests_bench_peer_SOURCES = \
 	%D%/peer.c \
 	cli/arch.c \
@@ -42,4 +43,7 @@ bench-map: weft$(EXEEXT) %D%/peer$(EXEEXT)
 	@$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/map $(BENCH_FLAGS)
 bench-qap: weft$(EXEEXT)
 	@$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/qap $(BENCH_FLAGS)
-.PHONY: bench bench-map bench-plan bench-qap
+# The default method against proven optima; takes up to 30 s a case.
+bench-exact: %D%/exact$(EXEEXT)
+	@./%D%/exact
+.PHONY: bench bench-exact bench-map bench-plan bench-qap

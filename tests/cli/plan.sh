@@ -104,7 +104,25 @@ if ! grep -q "not built in" "$work/out"; then
 	plan --json --method exact --job gpus=8,tp=2 --busy "n[00-15]:0-5"
 	check "exact proves small jobs" json '.gap == 0 and .method == "exact"'
 	check "and says so" json 'any(.why[]; test("proven optimal"))'
+	plan --json --method exact --certificate "$work/plan.lp" --budget 20 \
+		--job gpus=64,tp=8,pp=2,dp=4,gbs=128 --busy n00,n05,n09
+	check "it proves larger ones through a program" json '.gap == 0'
+	comment() { sed -n "s/^. $1 \\([-0-9.e+]*\\)\$/\\1/p" "$work/plan.lp"; }
+	check "which it writes" test -n "$(comment objective)"
+	check "with the bound of the answer" json \
+		"(.bound / $(comment bound) - 1 | fabs) < 1e-9"
+	check "that follows from the program's optimum" json \
+		"(($(comment offset) + $(comment scale) * $(comment objective)) /
+		$(comment proven) - 1 | fabs) < 1e-9"
+	if command -v glpsol >/dev/null; then
+		glpsol --lp "$work/plan.lp" -w "$work/solved" >/dev/null
+		optimum=$(sed -n 's/^s .* \([-0-9.e+]*\)$/\1/p' "$work/solved")
+		check "which glpsol finds, too" json \
+			"($(comment objective) - ($optimum)) | fabs < 1e-6"
+	fi
 fi
+plan --method pack --certificate "$work/plan.lp" --job gpus=8
+check "certificates are exact's alone" exits 2
 
 plan --json --job gpus=8,tp=4,within=node
 check "a node is a level" json '.nodes | length == 1'

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* exact.c - what is claimed to be the optimum is, and bounds are bounds */
+#include "placement/boundary.h"
+#include "placement/grouping.h"
 #include "placement/place_exact.h"
+#include "placement/proof.h"
 #include "tests/placement/brute.h"
 
-#define N_CASES 500
+#define N_CASES	      500
+#define N_BLOCK_CASES 120
 
 struct tally {
 	uint32_t n_placed, n_proven;
@@ -44,7 +48,52 @@ static void compare(const struct weft_fabric *f, const struct weft_job *job,
 	weft_placement_free(&p);
 }
 
-static void run_case(uint64_t *random, struct tally *tally)
+/* Every way to take the ranks together, by enumeration and by both programs. */
+static void prove_blocks(const struct weft_fabric *f,
+			 const struct weft_job *job,
+			 const struct weft_occupancy *o, const char *text,
+			 struct tally *tally)
+{
+	struct grouping way[GROUPINGS_MAX];
+	uint32_t group[BRUTE_MAX_RANKS], where[BRUTE_MAX_RANKS];
+	uint32_t n = groupings_list(job, BRUTE_MAX_RANKS, BRUTE_MAX_RANKS, way);
+	double best = brute_optimum(f, job, o);
+	struct weft_error err = {0};
+	struct supply s = {0};
+
+	assert_int_equal(supply_build(f, job, o, 1, 0, &s, &err), 0);
+	for (uint32_t i = 0; i < n && isfinite(best); i++) {
+		struct proof proof = {.s = &s,
+				      .effort = {.work = 20000},
+				      .known = i % 2 ? (double)INFINITY
+						     : best * 1.1,
+				      .wants_certificate = true,
+				      .where = where};
+
+		grouping_apply(job, &way[i], group);
+		assert_int_equal(
+			proof_start(&proof, group, way[i].n_groups, &err), 0);
+		assert_int_equal(proof_run(&proof, &err), 0);
+		tally->n_placed++;
+		tally->n_proven += proof.bound >= best * (1 - 1e-6);
+		if (proof.bound > best * (1 + 1e-6)) {
+			print_error("bound %.12g above the optimum %.12g, "
+				    "parted %.12g, %u blocks:\n%s",
+				    proof.bound, best, proof.parted,
+				    way[i].n_groups, text);
+			fail();
+		}
+		proof_free(&proof);
+	}
+	supply_free(&s);
+}
+
+typedef void (*case_check)(const struct weft_fabric *f,
+			   const struct weft_job *job,
+			   const struct weft_occupancy *o, const char *text,
+			   struct tally *tally);
+
+static void run_case(uint64_t *random, case_check check, struct tally *tally)
 {
 	static const struct case_shape shape = {2, 6, 4, true};
 	static struct text fabric, spec;
@@ -72,7 +121,7 @@ static void run_case(uint64_t *random, struct tally *tally)
 		text_add(&fabric, " usable/free; limits %u %u %u %d\n",
 			 job.gpus_per_node, job.min_nodes, job.max_nodes,
 			 (int)job.within_level);
-		compare(f, &job, &o, fabric.at, tally);
+		check(f, &job, &o, fabric.at, tally);
 		weft_job_free(&job);
 	}
 	weft_occupancy_free(&o);
@@ -90,15 +139,83 @@ static void small_jobs_get_the_optimum_and_its_proof(void **state)
 		skip();
 	}
 	for (uint32_t i = 0; i < N_CASES; i++)
-		run_case(&random, &tally);
+		run_case(&random, compare, &tally);
 	print_message("%u of %u placed and proven optimal\n", tally.n_proven,
 		      tally.n_placed);
 	assert_true(tally.n_placed > N_CASES / 2);
 }
 
+static void blocks_and_programs_never_claim_too_much(void **state)
+{
+	struct tally tally = {0};
+	uint64_t random = test_seed() + 1000;
+
+	(void)state;
+	if (!weft_exact_is_built()) {
+		print_message("skipped: built without GLPK\n");
+		skip();
+	}
+	for (uint32_t i = 0; i < N_BLOCK_CASES; i++)
+		run_case(&random, prove_blocks, &tally);
+	print_message("%u of %u proven\n", tally.n_proven, tally.n_placed);
+	assert_true(tally.n_proven > tally.n_placed / 3);
+}
+
+/* The least boundaries by trying all sets of vertices. */
+static void check_boundaries(uint64_t *random)
+{
+	struct weft_flow flow[64];
+	struct weft_traffic t = {0};
+	struct graph g = {0};
+	uint32_t n = 2 + test_random_below(random, 10), m = 0;
+	double least[12], found[12];
+	bool exact;
+
+	for (uint32_t i = 0; i < 3 * n; i++) {
+		uint32_t a = test_random_below(random, n);
+		uint32_t b = test_random_below(random, n);
+
+		if (a != b)
+			flow[m++] = (struct weft_flow){
+				a, b, WEFT_AXIS_DP,
+				1 + test_random_below(random, 9)};
+	}
+	assert_int_equal(weft_traffic_from_flows(n, flow, m, &t, NULL), 0);
+	assert_int_equal(graph_build(&t, &g, NULL), 0);
+	for (uint32_t s = 0; s <= n; s++)
+		least[s] = INFINITY;
+	for (uint32_t set = 0; set < 1u << n; set++) {
+		double out = 0;
+
+		for (uint32_t v = 0; v < n; v++)
+			for (uint32_t e = g.row[v]; e < g.row[v + 1]; e++)
+				if (set >> v & 1 && !(set >> g.peer[e] & 1))
+					out += g.weight[e];
+		least[weft_mask_count(set)] =
+			fmin(least[weft_mask_count(set)], out);
+	}
+	assert_int_equal(boundary_least(&g, NULL, found, &exact, NULL), 0);
+	assert_true(exact);
+	for (uint32_t s = 0; s <= n; s++)
+		assert_close(found[s], least[s], 1e-12);
+	graph_free(&g);
+	weft_traffic_free(&t);
+}
+
+static void least_boundaries_are_those_of_all_sets(void **state)
+{
+	uint64_t random = test_seed();
+
+	(void)state;
+	for (uint32_t i = 0; i < 60; i++)
+		check_boundaries(&random);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(least_boundaries_are_those_of_all_sets),
+		cmocka_unit_test(blocks_and_programs_never_claim_too_much),
 		cmocka_unit_test(small_jobs_get_the_optimum_and_its_proof),
 	};
 

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* proof.c - proving with blocks of ranks that no placement costs less
+ *
+ * A placement either keeps every block whole or parts one.  For the former a
+ * bound comes from enumeration, where there are few blocks, or from integer
+ * programs: of sizes alone first, then of which block is where.  For the latter
+ * it comes from parting.c.  The smaller of the two holds for all placements.
+ */
+#include "placement/proof.h"
+
+#include "placement/boundary.h"
+#include "placement/enumeration.h"
+#include "placement/parting.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Blocks that are enumerated before programs are tried. */
+#define MAX_ENUMERATED 20
+/* What GLPK's answers may be off, in proportion. */
+#define SOLVED 1e-7
+
+int proof_start(struct proof *proof, const uint32_t *group, uint32_t n,
+		struct weft_error *err)
+{
+	bool exact;
+
+	if (blocks_build(proof->s, group, n, &proof->blocks, err))
+		return -1;
+	proof->least = weft_calloc((size_t)n + 1, sizeof(*proof->least), err);
+	if (!proof->least || boundary_least(&proof->blocks.g, &proof->effort,
+					    proof->least, &exact, err))
+		return -1;
+	return parting_bound(&proof->blocks, proof->least, &proof->parted, err);
+}
+
+void proof_free(struct proof *proof)
+{
+	blocks_free(&proof->blocks);
+	free(proof->least);
+	free(proof->certificate);
+	proof->least = NULL;
+	proof->certificate = NULL;
+}
+
+/* `whole`: no placement that keeps blocks whole costs less. */
+static void raise_bound(struct proof *proof, double whole)
+{
+	double bound = fmin(whole, proof->parted);
+
+	if (isfinite(bound) && bound > proof->bound)
+		proof->bound = bound;
+}
+
+static bool is_proven(const struct proof *proof)
+{
+	double need = fmin(proof->known, proof->parted) * (1 - SOLVED);
+
+	return (proof->bound >= need && isfinite(need)) &&
+	       (!proof->wants_certificate || proof->certified >= need);
+}
+
+static void tell(const struct proof *proof, const char *what)
+{
+	char text[160];
+
+	if (!proof->progress)
+		return;
+	snprintf(text, sizeof(text),
+		 "%s: %u blocks of %u ranks, cost %.6g, bound %.6g "
+		 "(parted %.6g)",
+		 what, proof->blocks.n, proof->blocks.unit, proof->known,
+		 proof->bound, proof->parted);
+	proof->progress(proof->listener, text);
+}
+
+/* Part of the time that is left. */
+static struct effort share_of(const struct effort *e, double share)
+{
+	struct effort part = *e;
+
+	if (e->deadline_s > 0) {
+		double now = effort_clock_s();
+
+		part.deadline_s = now + (e->deadline_s - now) * share;
+	}
+	return part;
+}
+
+static int enumerate(struct proof *proof, struct weft_error *err)
+{
+	const struct blocks *b = &proof->blocks;
+	struct effort part = share_of(&proof->effort, 0.3);
+	uint32_t *bin = weft_calloc(2 * (size_t)b->n, sizeof(*bin), err);
+	struct enumeration result;
+	bool starts;
+	int rc = -1;
+
+	if (!bin)
+		return -1;
+	tell(proof, "enumerating");
+	starts = proof->start && blocks_gather(b, proof->start, bin + b->n);
+	if (enumeration_run(b, proof->known, starts ? bin + b->n : NULL, &part,
+			    bin, &result, err))
+		goto out;
+	proof->effort.work = part.work;
+	if (result.found) {
+		proof->found = true;
+		if (blocks_spread(b, bin, proof->where, err))
+			goto out;
+	}
+	if (result.complete)
+		raise_bound(proof, result.found ? result.cost : proof->known);
+	rc = 0;
+out:
+	free(bin);
+	return rc;
+}
+
+/* Keeps the program as a certificate of what it proves. */
+static int certify(struct proof *proof, const struct aggregate *a, double value,
+		   double whole, struct weft_error *err)
+{
+	double bound = fmin(whole, proof->parted);
+	char *text = NULL;
+	size_t size = 0;
+	FILE *file;
+
+	if (!proof->wants_certificate || bound <= proof->certified)
+		return 0;
+	file = open_memstream(&text, &size);
+	if (!file)
+		return weft_fail(err, WEFT_ENOMEM, "out of memory");
+	fprintf(file,
+		"\\ objective %.12g\n\\ offset %.17g\n\\ scale %.17g\n"
+		"\\ proven %.12g\n"
+		"\\ proven = offset + scale * objective: what placements cost "
+		"at least that keep\n\\ each of %u blocks of %u ranks in one "
+		"NVLink domain\n",
+		value, a->offset, a->scale, whole, proof->blocks.n,
+		proof->blocks.unit);
+	if (isfinite(proof->parted))
+		fprintf(file, "\\ others cost at least %.12g\n", proof->parted);
+	if (a->program.n_columns)
+		program_write(&a->program, file);
+	else
+		fprintf(file, "Minimize\n cost: 0 nothing\nSubject To\n"
+			      " r0: nothing = 0\nEnd\n");
+	if (fclose(file)) {
+		free(text);
+		return weft_fail(err, WEFT_ENOMEM, "out of memory");
+	}
+	free(proof->certificate);
+	proof->certificate = text;
+	proof->certified = bound;
+	return 0;
+}
+
+/* Puts blocks into bins of the boxes that they are in: each to the bin with
+ * whose blocks it exchanges most, the fullest of equal ones. */
+static int settle(struct proof *proof, const struct aggregate *a,
+		  const uint32_t *box, struct weft_error *err)
+{
+	const struct blocks *b = &proof->blocks;
+	uint32_t *bin = weft_calloc(b->n, sizeof(*bin), err);
+	uint32_t *used = weft_calloc(b->n_boxes, sizeof(*used), err);
+	double *tie = weft_calloc(b->n_boxes, sizeof(*tie), err);
+	int rc = -1;
+
+	if (!bin || !used || !tie)
+		goto out;
+	for (uint32_t v = 0; v < b->n; v++) {
+		uint32_t best = WEFT_NONE;
+
+		memset(tie, 0, b->n_boxes * sizeof(*tie));
+		for (uint32_t e = b->g.row[v]; e < b->g.row[v + 1]; e++)
+			if (b->g.peer[e] < v)
+				tie[bin[b->g.peer[e]]] += b->g.weight[e];
+		for (uint32_t i = 0; i < blocks_bins(b); i++) {
+			bool room =
+				blocks_around(b, i, a->kept[a->told]) == box[v];
+
+			for (uint32_t k = i; k != WEFT_NONE;
+			     k = b->box[k].parent)
+				room = room && used[k] < b->box[k].cap;
+			if (room &&
+			    (best == WEFT_NONE || tie[i] > tie[best] ||
+			     (!(tie[i] < tie[best]) && used[i] > used[best])))
+				best = i;
+		}
+		if (best == WEFT_NONE)
+			goto done;
+		bin[v] = best;
+		for (uint32_t k = best; k != WEFT_NONE; k = b->box[k].parent)
+			used[k]++;
+	}
+	proof->found = true;
+	if (blocks_spread(b, bin, proof->where, err))
+		goto out;
+done:
+	rc = 0;
+out:
+	free(bin);
+	free(used);
+	free(tie);
+	return rc;
+}
+
+/* Solves one of the two programs within a share of what time is left. */
+static int solve(struct proof *proof, struct aggregate *a, bool tells,
+		 struct weft_error *err)
+{
+	struct effort part = share_of(&proof->effort, tells ? 1 : 0.3);
+	struct program_limits limits = {.effort = &part,
+					.cutoff = (double)INFINITY};
+	double *x = weft_calloc(a->program.n_columns, sizeof(*x), err);
+	uint32_t *box = weft_calloc(a->b->n, sizeof(*box), err);
+	struct program_answer answer = {.x = x};
+	double whole;
+	int rc = -1;
+
+	if (!x || !box)
+		goto out;
+	/* below what is known there is a better one, or a proof */
+	if (tells && isfinite(proof->known))
+		limits.cutoff =
+			(proof->known * (1 - SOLVED / 100) - a->offset) /
+			a->scale;
+	if (program_solve(&a->program, &limits, &answer, err))
+		goto out;
+	whole = a->offset + a->scale * answer.bound;
+	if (answer.status == PROGRAM_INFEASIBLE && !isfinite(limits.cutoff))
+		whole = proof->parted;
+	raise_bound(proof, whole);
+	if (answer.status != PROGRAM_STOPPED &&
+	    certify(proof, a, answer.bound, whole, err))
+		goto out;
+	if (tells && answer.found) {
+		aggregate_read(a, x, box);
+		if (settle(proof, a, box, err))
+			goto out;
+	}
+	rc = 0;
+out:
+	free(x);
+	free(box);
+	return rc;
+}
+
+static int use_program(struct proof *proof, bool tells, struct weft_error *err)
+{
+	struct aggregate a;
+	bool too_large;
+	int rc = aggregate_build(&proof->blocks, proof->least, tells, &a,
+				 &too_large, err);
+
+	if (rc == 0 && !too_large) {
+		if (a.program.n_columns) {
+			rc = solve(proof, &a, tells, err);
+		} else {
+			raise_bound(proof, a.offset);
+			rc = certify(proof, &a, 0, a.offset, err);
+		}
+	}
+	aggregate_free(&a);
+	return rc;
+}
+
+int proof_run(struct proof *proof, struct weft_error *err)
+{
+	if (!blocks_bins(&proof->blocks)) {
+		/* there is no room for whole blocks */
+		raise_bound(proof, proof->parted);
+		return 0;
+	}
+	if (proof->blocks.n <= MAX_ENUMERATED && enumerate(proof, err))
+		return -1;
+	if (is_proven(proof) || effort_spent(&proof->effort) ||
+	    proof->only_enumerates)
+		return 0;
+	tell(proof, "counting blocks by domain");
+	if (use_program(proof, false, err))
+		return -1;
+	if (is_proven(proof) || effort_spent(&proof->effort))
+		return 0;
+	tell(proof, "telling blocks apart");
+	return use_program(proof, true, err);
+}
