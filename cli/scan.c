@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 /* Offsets into a text are 32 bit wherever they are kept. */
-#define MAX_BYTES (UINT64_C(1) << 30)
+#define MAX_BYTES UINT32_MAX
 /* How much of a wrong word a message quotes. */
 #define QUOTED 40
 /* Sums of any that fit into memory stay finite. */
@@ -72,8 +72,8 @@ int scan_text(struct scan *s, const char *name, const char *text, size_t size,
 	s->err = err;
 	if (size > MAX_BYTES)
 		return weft_fail_at(err, WEFT_EINVAL, name, 0, 0,
-				    "expected a text of at most %u MiB",
-				    (unsigned)(MAX_BYTES >> 20));
+				    "expected a text of at most %u bytes",
+				    MAX_BYTES);
 	if (memchr(text, '\0', size))
 		return weft_fail_at(err, WEFT_EINVAL, name, 0, 0,
 				    "expected a text, found a NUL in it");
