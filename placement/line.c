@@ -118,19 +118,26 @@ static int cut_chain(const double *step, uint32_t n, double *cut,
 	return 0;
 }
 
+static void two_least(const double *step, uint32_t n, double *least,
+		      double *next)
+{
+	*least = *next = INFINITY;
+	for (uint32_t i = 0; i < n; i++) {
+		if (step[i] < *least) {
+			*next = *least;
+			*least = step[i];
+		} else {
+			*next = fmin(*next, step[i]);
+		}
+	}
+}
+
 /* A chain too long for that: one cut of a path, two of a ring. */
 static void cut_chain_roughly(const double *step, uint32_t n, double *cut)
 {
-	double least = INFINITY, next = INFINITY;
+	double least, next;
 
-	for (uint32_t i = 0; i < n; i++) {
-		if (step[i] < least) {
-			next = least;
-			least = step[i];
-		} else {
-			next = fmin(next, step[i]);
-		}
-	}
+	two_least(step, n, &least, &next);
 	cut[0] = cut[n] = 0;
 	for (uint32_t c = 1; c < n; c++)
 		cut[c] = least + next;
@@ -149,17 +156,15 @@ static void cut_subsets(const struct rest *r, double *cut)
 	}
 }
 
-/* Chain weights that every step has; the rest of the line is not cut for less
- * than what clique and ring cost. */
+/* The lightest edge closes the ring, the others are the path. */
 static void name_chain(struct line *line, const double *step)
 {
 	uint32_t n = line->size;
-	double path = INFINITY;
+	double least, next;
 
-	for (uint32_t i = 0; i + 1 < n; i++)
-		path = fmin(path, step[i]);
-	line->ring = n > 2 ? fmin(path, step[n - 1]) : 0;
-	line->path = path - line->ring;
+	two_least(step, n, &least, &next);
+	line->ring = n > 2 ? least : 0;
+	line->path = (n > 2 ? next : step[0]) - line->ring;
 }
 
 static int cut_rest(struct line *line, struct rest *r, struct weft_error *err)

@@ -565,7 +565,7 @@ static void bound_of_public_instances_is_near_the_best_known(void **state)
 		print_message("skipped: no ../shared/data/mapping\n");
 		skip();
 	}
-	assert_true(pow(product, 1.0 / n) >= 0.95);
+	assert_true(pow(product, 1.0 / n) >= 0.97);
 }
 
 int main(void)
