@@ -9,7 +9,6 @@
 
 #define MAX_UNITS  5
 #define MAX_CHUNKS 8
-#define N_PICKS	   3
 
 /* Levels looked at beyond the innermost one that holds the job: distances only
  * grow outwards, but a wider domain may have fuller nodes. */
@@ -82,20 +81,16 @@ static uint32_t find_units(const struct build *b, uint32_t unit[MAX_UNITS])
 	return n;
 }
 
-/* Takes over *c, or drops it when it is known or there is no room. */
-static void add(struct build *b, struct choice *c)
+void candidates_add(struct candidates *c, struct choice *choice)
 {
-	struct candidates *out = b->out;
+	bool known = c->n == CANDIDATES_MAX;
 
-	for (uint32_t i = 0; i < out->n; i++)
-		if (out->choice[i].hash == c->hash)
-			goto drop;
-	if (out->n == CANDIDATES_MAX)
-		goto drop;
-	out->choice[out->n++] = *c;
-	return;
-drop:
-	choice_free(c);
+	for (uint32_t i = 0; i < c->n; i++)
+		known |= c->choice[i].hash == choice->hash;
+	if (known)
+		choice_free(choice);
+	else
+		c->choice[c->n++] = *choice;
 }
 
 static int try_fill(struct build *b, struct supply *s, uint32_t domain,
@@ -105,7 +100,7 @@ static int try_fill(struct build *b, struct supply *s, uint32_t domain,
 	int rc = choice_fill(s, domain, deal, chunk, &c, b->err);
 
 	if (rc == 1)
-		add(b, &c);
+		candidates_add(b->out, &c);
 	else
 		choice_free(&c);
 	return rc < 0 ? -1 : 0;
@@ -117,7 +112,7 @@ static int try_flat(struct build *b, struct supply *s, uint32_t domain)
 	int rc = choice_flat(s, domain, &c, b->err);
 
 	if (rc == 1)
-		add(b, &c);
+		candidates_add(b->out, &c);
 	else
 		choice_free(&c);
 	return rc < 0 ? -1 : 0;
@@ -146,7 +141,7 @@ static int try_domain(struct build *b, struct supply *s, uint32_t domain)
 static bool better_pick(const struct supply *s, uint32_t kind, uint32_t a,
 			uint32_t b)
 {
-	const uint64_t key[N_PICKS][2] = {
+	const uint64_t key[CANDIDATES_PICKS][2] = {
 		{s->cap[a], s->cap[b]},
 		{s->n_untouched[a], s->n_untouched[b]},
 		{(uint64_t)s->n_givers[a] * s->cap[b],
@@ -162,15 +157,13 @@ static bool better_pick(const struct supply *s, uint32_t kind, uint32_t a,
 	return s->shape[a] < s->shape[b];
 }
 
-/* The best domains of a level that hold the job, each once; returns how many.
- */
-static uint32_t pick(const struct supply *s, uint32_t level,
-		     uint32_t out[N_PICKS])
+uint32_t candidates_pick(const struct supply *s, uint32_t level,
+			 uint32_t out[CANDIDATES_PICKS])
 {
 	const struct weft_level *l = &s->f->levels[level];
-	uint32_t best[N_PICKS], n = 0;
+	uint32_t best[CANDIDATES_PICKS], n = 0;
 
-	for (uint32_t k = 0; k < N_PICKS; k++)
+	for (uint32_t k = 0; k < CANDIDATES_PICKS; k++)
 		best[k] = WEFT_NONE;
 	for (uint32_t i = 0; i < l->n_domains; i++) {
 		uint32_t d = l->first_domain + i;
@@ -179,13 +172,13 @@ static uint32_t pick(const struct supply *s, uint32_t level,
 			continue;
 		/* most domains of a level are alike, and the first is as good
 		 */
-		for (uint32_t k = 0; k < N_PICKS; k++)
+		for (uint32_t k = 0; k < CANDIDATES_PICKS; k++)
 			if (best[k] == WEFT_NONE ||
 			    (s->shape[d] != s->shape[best[k]] &&
 			     better_pick(s, k, d, best[k])))
 				best[k] = d;
 	}
-	for (uint32_t k = 0; k < N_PICKS; k++) {
+	for (uint32_t k = 0; k < CANDIDATES_PICKS; k++) {
 		bool known = best[k] == WEFT_NONE;
 
 		for (uint32_t i = 0; i < n; i++)
@@ -199,11 +192,11 @@ static uint32_t pick(const struct supply *s, uint32_t level,
 /* The domains of one supply, from the innermost level that holds the job. */
 static int try_supply(struct build *b, struct supply *s)
 {
-	uint32_t domain[N_PICKS], n, beyond = 0;
+	uint32_t domain[CANDIDATES_PICKS], n, beyond = 0;
 
 	for (uint32_t level = b->f->node_level; level < b->f->n_levels;
 	     level++) {
-		n = pick(s, level, domain);
+		n = candidates_pick(s, level, domain);
 		for (uint32_t i = 0; i < n; i++)
 			if (try_domain(b, s, domain[i]))
 				return -1;
@@ -228,6 +221,26 @@ static int try_unit(struct build *b, uint32_t unit, uint32_t min_give)
 		rc = try_supply(b, &s);
 	supply_free(&s);
 	return rc;
+}
+
+/* The same share of every domain, from the innermost level outwards. */
+static int try_equal(struct build *b)
+{
+	struct supply *s = b->single;
+	uint32_t share = b->job->gpus_per_node, beyond = 0;
+
+	for (uint32_t i = 0; i < b->f->n_nodes && !b->job->gpus_per_node; i++)
+		share = s->give[i] > share ? s->give[i] : share;
+	for (uint32_t l = b->f->node_level; l < b->f->n_levels; l++) {
+		uint32_t domain[CANDIDATES_PICKS];
+
+		if (candidates_equal(s, b->chunk, b->n_chunks, share, l, b->out,
+				     b->err))
+			return -1;
+		if (candidates_pick(s, l, domain) && beyond++ == LEVELS_BEYOND)
+			break;
+	}
+	return 0;
 }
 
 /* Looking at nodes alone finds a choice whenever there is one. */
@@ -289,7 +302,7 @@ static int try_inside_nodes(struct build *b)
 	}
 	choice_add(&c, best, n);
 	if (choice_valid(&c, b->single))
-		add(b, &c);
+		candidates_add(b->out, &c);
 	else
 		choice_free(&c);
 	return 0;
@@ -324,6 +337,8 @@ int candidates_build(struct supply *single, struct candidates *c,
 		if (try_unit(&b, unit[i], 0))
 			return -1;
 	}
+	if (try_equal(&b))
+		return -1;
 	return c->n ? 0 : try_everything(&b);
 }
 

@@ -62,14 +62,20 @@ static inline uint64_t groups_sum(const struct groups *g, uint32_t i,
 int groups_choose(const struct groups *g, uint32_t last, struct choice *c,
 		  struct weft_error *err);
 
-/* Fill take[] for n_nodes nodes in segments of `segment`, *last the group with
- * the smaller last one: 1 or 0; -1 with err.
+/* n_nodes nodes in segments of `size` nodes, at most `most` whole ones in a
+ * group. */
+struct segments {
+	uint32_t size, n_nodes, most;
+};
+
+/* Fill take[], *last with the group of the smaller last segment: 1 or 0; -1
+ * with err.
  * deal: DEAL_COMPACT or DEAL_EVEN, quick, may miss what there is. */
-int groups_deal_segments(struct groups *g, uint32_t segment, uint32_t n_nodes,
+int groups_deal_segments(struct groups *g, const struct segments *segments,
 			 enum deal deal, uint32_t *last,
 			 struct weft_error *err);
-/* The nodes that give most of all that there are. */
-int groups_most_segments(struct groups *g, uint32_t segment, uint32_t n_nodes,
+/* The nodes that give most of all that there are, any number in a group. */
+int groups_most_segments(struct groups *g, const struct segments *segments,
 			 uint32_t *last, struct weft_error *err);
 
 /* The same for parts of part[n_parts] nodes, each in a group of its own: with a

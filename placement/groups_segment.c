@@ -28,21 +28,34 @@ struct dealing {
 	struct weft_error *err;
 };
 
-static void find_caps(struct dealing *x, uint32_t segment)
+static void find_caps(struct dealing *x, const struct segments *segments)
 {
 	const struct weft_fabric *f = x->g->s->f;
 
 	for (uint32_t i = 0; i < x->g->n; i++) {
 		const struct group *group = &x->g->group[i];
 		uint32_t d = group->domain;
-		uint32_t n = group->n_nodes / segment;
+		uint32_t n = group->n_nodes / segments->size;
 
+		n = n < segments->most ? n : segments->most;
 		for (; d != WEFT_NONE; d = f->domains[d].parent)
 			x->cap[d] += n;
 	}
 }
 
-/* Children of a domain by what they can take, in tree order where equal. */
+/* By what they can take; of equals those first that have least besides, so that
+ * what is left over is of use; then by shape, as names must not matter. */
+static bool comes_before(const struct dealing *x, uint32_t a, uint32_t b)
+{
+	const struct supply *s = x->g->s;
+
+	if (x->cap[a] != x->cap[b])
+		return x->cap[a] > x->cap[b];
+	if (s->n_givers[a] != s->n_givers[b])
+		return s->n_givers[a] < s->n_givers[b];
+	return s->shape[a] < s->shape[b];
+}
+
 static void sort_children(struct dealing *x, const struct weft_domain *d)
 {
 	uint32_t *order = x->order + d->first_child;
@@ -50,7 +63,7 @@ static void sort_children(struct dealing *x, const struct weft_domain *d)
 	for (uint32_t i = 0; i < d->n_children; i++) {
 		uint32_t child = d->first_child + i, at = i;
 
-		for (; at > 0 && x->cap[order[at - 1]] < x->cap[child]; at--)
+		for (; at > 0 && comes_before(x, child, order[at - 1]); at--)
 			order[at] = order[at - 1];
 		order[at] = child;
 	}
@@ -125,11 +138,13 @@ static uint32_t last_taken(const struct groups *g)
 	return i;
 }
 
-int groups_deal_segments(struct groups *g, uint32_t segment, uint32_t n_nodes,
+int groups_deal_segments(struct groups *g, const struct segments *segments,
 			 enum deal deal, uint32_t *last, struct weft_error *err)
 {
 	const struct weft_fabric *f = g->s->f;
-	uint32_t n = n_nodes / segment, rest = n_nodes % segment;
+	uint32_t segment = segments->size;
+	uint32_t n = segments->n_nodes / segment;
+	uint32_t rest = segments->n_nodes % segment;
 	struct dealing x = {.g = g, .deal = deal, .err = err};
 	int rc = -1;
 
@@ -140,7 +155,7 @@ int groups_deal_segments(struct groups *g, uint32_t segment, uint32_t n_nodes,
 	x.order = weft_calloc(f->n_domains, sizeof(*x.order), err);
 	if (!x.cap || !x.order)
 		goto out;
-	find_caps(&x, segment);
+	find_caps(&x, segments);
 	rc = 0;
 	if (x.cap[g->scope] < n)
 		goto out;
@@ -260,10 +275,12 @@ static uint32_t must_segments(const struct groups *g, uint32_t segment,
 	return sum;
 }
 
-int groups_most_segments(struct groups *g, uint32_t segment, uint32_t n_nodes,
+int groups_most_segments(struct groups *g, const struct segments *segments,
 			 uint32_t *last, struct weft_error *err)
 {
-	uint32_t n = n_nodes / segment, rest = n_nodes % segment, n_steps;
+	uint32_t segment = segments->size, n_steps;
+	uint32_t n = segments->n_nodes / segment;
+	uint32_t rest = segments->n_nodes % segment;
 	uint64_t sum, best = 0;
 	struct step *step =
 		weft_calloc(g->n_members / segment + 1, sizeof(*step), err);

@@ -9,6 +9,7 @@ libweft_placement_la_SOURCES = \
 	%D%/bound.h \
 	%D%/candidates.c \
 	%D%/candidates.h \
+	%D%/candidates_equal.c \
 	%D%/choice.c \
 	%D%/choice.h \
 	%D%/choice_around.c \
