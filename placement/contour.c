@@ -328,7 +328,7 @@ static double give_back(const struct lattice *l,
 }
 
 /* The sum of all copies along the heaviest axis, by how the rest is shared
- * between them. */
+ * between them.  Small sets may well divide it, and are quickly summed up. */
 static int share(struct tower *t, struct contour *c, struct weft_error *err)
 {
 	const struct line *line = &t->lines->line[0];
@@ -344,7 +344,8 @@ static int share(struct tower *t, struct contour *c, struct weft_error *err)
 		rc = tower_build(t, &rest, err);
 		if (rc == 0)
 			share_by_two(&rest, line->least, c);
-	} else if (t->l->n_axes > 1 && shares_evenly(t, &sharing)) {
+	} else if (t->l->n_axes > 1 && c->max >= 2 * line->size &&
+		   shares_evenly(t, &sharing)) {
 		t->max = c->max / line->size + 1;
 		rc = tower_build(t, &rest, err);
 		if (rc == 0)

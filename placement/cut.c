@@ -150,22 +150,54 @@ static double sum_by_price(const struct contour *c, const struct parts *parts)
 	return best;
 }
 
+/* Least sum by how many parts hold something: those are the largest, each with
+ * one vertex at least.  best[v]: with v vertices in the parts so far. */
+static int sum_used(const struct contour *c, const struct parts *parts,
+		    double *sum, struct weft_error *err)
+{
+	uint32_t n = parts->n_vertices, most = parts->n < n ? parts->n : n;
+	double *best = weft_calloc((size_t)n + 1, sizeof(*best), err);
+
+	*sum = INFINITY;
+	if (!best)
+		return -1;
+	if (parts->max_used && parts->max_used < most)
+		most = parts->max_used;
+	for (uint32_t v = 1; v <= n; v++)
+		best[v] = INFINITY;
+	for (uint32_t i = 0; i < most; i++) {
+		for (uint32_t v = n + 1; v-- > 0;) {
+			uint32_t size = parts->size[i] < v ? parts->size[i] : v;
+			double least = INFINITY;
+
+			for (uint32_t t = 1; t <= size; t++)
+				least = fmin(least,
+					     best[v - t] + pays(c, parts, t));
+			best[v] = least;
+		}
+		if (i + 1 >= parts->min_used)
+			*sum = fmin(*sum, best[n]);
+	}
+	free(best);
+	return 0;
+}
+
 int cut_by_contour(const struct contour *c, const struct parts *parts,
 		   double *weight, struct weft_error *err)
 {
 	uint64_t empty = parts->n_sites - parts->n_vertices;
 	uint64_t most = empty < parts->size[0] ? empty : parts->size[0];
 	bool limited = parts->min_used > 1 || parts->max_used;
-	double by_price = -INFINITY, sum = -INFINITY;
+	double n = parts->n_vertices;
+	int rc = 0;
 
-	if ((double)parts->n * (double)empty * (double)most <= MAX_CHOICES) {
-		if (sum_exactly(c, parts, (uint32_t)empty, &sum, err))
-			return -1;
-	} else {
-		limited = true;
-	}
-	if (limited)
-		by_price = sum_by_price(c, parts);
-	*weight = fmax(sum, by_price) - c->back;
-	return 0;
+	if (limited && n * parts->n * parts->size[0] <= MAX_CHOICES)
+		rc = sum_used(c, parts, weight, err);
+	else if (!limited &&
+		 (double)parts->n * (double)empty * (double)most <= MAX_CHOICES)
+		rc = sum_exactly(c, parts, (uint32_t)empty, weight, err);
+	else
+		*weight = sum_by_price(c, parts);
+	*weight -= c->back;
+	return rc;
 }

@@ -18,17 +18,29 @@ struct rest {
 	uint32_t *degree; /* [size] */
 	uint32_t *first;  /* [size] some edge of the vertex */
 	uint32_t *second; /* [size] another */
+	uint32_t *parent; /* [size] pieces of the chain, as a forest */
 	double *step;	  /* [size] weights along the chain; the last closes
 			   * the ring */
 	void *memory;
 };
+
+static int compare_weights(const void *pa, const void *pb)
+{
+	const struct line_edge *a = pa, *b = pb;
+
+	if (a->weight != b->weight)
+		return (a->weight < b->weight) - (a->weight > b->weight);
+	if (a->a != b->a)
+		return (a->a > b->a) - (a->a < b->a);
+	return (a->b > b->b) - (a->b < b->b);
+}
 
 static int rest_build(const struct line *line, const struct line_edge *edge,
 		      uint32_t n_edges, struct rest *r, struct weft_error *err)
 {
 	char *p = weft_calloc(
 		n_edges + (size_t)line->size,
-		sizeof(*r->edge) + sizeof(double) + 3 * sizeof(uint32_t), err);
+		sizeof(*r->edge) + sizeof(double) + 4 * sizeof(uint32_t), err);
 
 	memset(r, 0, sizeof(*r));
 	r->memory = p;
@@ -40,50 +52,72 @@ static int rest_build(const struct line *line, const struct line_edge *edge,
 	r->degree = (uint32_t *)(r->step + line->size);
 	r->first = r->degree + line->size;
 	r->second = r->first + line->size;
+	r->parent = r->second + line->size;
 	for (uint32_t i = 0; i < n_edges; i++) {
 		struct line_edge e = edge[i];
 
 		e.weight -= line->clique;
-		if (!(e.weight > edge[i].weight * ROUNDING))
+		if (e.weight > edge[i].weight * ROUNDING)
+			r->edge[r->n_edges++] = e;
+	}
+	qsort(r->edge, r->n_edges, sizeof(*r->edge), compare_weights);
+	return 0;
+}
+
+static uint32_t root_of(const struct rest *r, uint32_t v)
+{
+	while (r->parent[v] != v)
+		v = r->parent[v] = r->parent[r->parent[v]];
+	return v;
+}
+
+/* Drops the edges that are not of one chain through all vertices, of which the
+ * heaviest come first; false where that finds none. */
+static bool rest_keep_chain(struct rest *r)
+{
+	uint32_t n = 0;
+
+	for (uint32_t v = 0; v < r->size; v++)
+		r->parent[v] = v;
+	for (uint32_t i = 0; i < r->n_edges; i++) {
+		struct line_edge e = r->edge[i];
+		uint32_t a = root_of(r, e.a), b = root_of(r, e.b);
+
+		/* the edge that closes the ring is the last */
+		if (r->degree[e.a] == 2 || r->degree[e.b] == 2 ||
+		    (a == b && n + 1 < r->size))
 			continue;
+		r->parent[a] = b;
 		for (int end = 0; end < 2; end++) {
 			uint32_t v = end ? e.b : e.a;
 
 			r->second[v] = r->first[v];
-			r->first[v] = r->n_edges;
+			r->first[v] = n;
 			r->degree[v]++;
 		}
-		r->edge[r->n_edges++] = e;
+		r->edge[n++] = e;
 	}
-	return 0;
+	r->n_edges = n;
+	return n + 1 >= r->size;
 }
 
-/* Walks along a rest that is one path or one ring, filling step[]. */
-static bool rest_is_chain(struct rest *r)
+/* Fills step[] from one end of the chain, or all around, to the other. */
+static void rest_walk(struct rest *r)
 {
-	uint32_t at = 0, start, last = UINT32_MAX, n = 0;
+	uint32_t at = 0, last = UINT32_MAX;
 
-	for (uint32_t v = 0; v < r->size; v++) {
-		if (r->degree[v] > 2 || r->degree[v] == 0)
-			return false;
+	for (uint32_t v = 0; v < r->size; v++)
 		if (r->degree[v] == 1)
 			at = v;
-	}
-	start = at;
-	while (n < r->size) {
+	for (uint32_t n = 0; n < r->n_edges; n++) {
 		uint32_t e = r->first[at];
 
-		if (e == last && r->degree[at] == 2)
-			e = r->second[at];
 		if (e == last)
-			break;
-		r->step[n++] = r->edge[e].weight;
+			e = r->second[at];
+		r->step[n] = r->edge[e].weight;
 		at = r->edge[e].a == at ? r->edge[e].b : r->edge[e].a;
 		last = e;
-		if (at == start)
-			break;
 	}
-	return n + 1 >= r->size && n == r->n_edges;
 }
 
 /* Least cuts of a chain: best[c][s], with c of the vertices up to here in the
@@ -173,14 +207,16 @@ static int cut_rest(struct line *line, struct rest *r, struct weft_error *err)
 
 	for (uint32_t c = 0; c <= n; c++)
 		line->cut[c] = INFINITY;
-	if (r->n_edges && rest_is_chain(r)) {
-		name_chain(line, r->step);
-		if (n <= MAX_EXACT)
-			return cut_chain(r->step, n, line->cut, err);
-		cut_chain_roughly(r->step, n, line->cut);
-	} else if (n <= MAX_SUBSETS) {
+	if (n <= MAX_SUBSETS)
 		cut_subsets(r, line->cut);
-	} else {
+	if (rest_keep_chain(r)) {
+		rest_walk(r);
+		name_chain(line, r->step);
+		if (n > MAX_EXACT)
+			cut_chain_roughly(r->step, n, line->cut);
+		else if (n > MAX_SUBSETS)
+			return cut_chain(r->step, n, line->cut, err);
+	} else if (n > MAX_SUBSETS) {
 		memset(line->cut, 0, (n + (size_t)1) * sizeof(*line->cut));
 	}
 	return 0;
