@@ -3,23 +3,41 @@
  *
  * A memetic search: children of a small pool of good solutions keep what two
  * of them agree on and are improved by tabu search.  On structured problems
- * what good solutions share is most of the optimum, and short improvements do;
- * where there is no structure only long ones help.  Which it is is not known
- * before, so each epoch starts with a new pool and twice the patience.
+ * what good solutions share is most of the optimum, and many short improvements
+ * do; where there is no structure only long ones help.  Which it is is not
+ * known before, so each epoch starts with a new and smaller pool and twice the
+ * patience.
  */
 #include "placement/qap.h"
 #include "placement/qap_pool.h"
 #include "placement/qap_tabu.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define POOL_SIZE      15
-#define FIRST_PATIENCE 10 /* times n, iterations without a new best */
+#define FIRST_POOL 30
+#define LAST_POOL  15
+/* Patience where the landscape is rugged, or few swaps lead anywhere, times n
+ * iterations. */
+#define RUGGED_PATIENCE 20
 /* A pool is spent when so many children in a row did not get in. */
 #define STALE_CHILDREN 30
 /* Epochs in a row that found the same best, and nothing better: enough. */
 #define AGREEING_EPOCHS 8
+
+/* How long a return is forbidden, as a part of the number of pieces: long on
+ * smooth landscapes, as distances on a grid make them, short on rugged ones.
+ * The first solutions of an epoch tell which suits. */
+struct tenure {
+	double shortest, longest;
+};
+static const struct tenure tenures[] = {
+	{0.05, 0.15},
+	{0.2, 0.6},
+	{0.9, 1.1},
+};
+#define N_TENURES 3
 
 struct search {
 	const struct qap *q;
@@ -28,6 +46,7 @@ struct search {
 	struct tabu *tabu;
 	struct pool pool;
 	struct tabu_run run;
+	uint32_t outstanding;	     /* pieces that tenures are a part of */
 	uint32_t *best;		     /* location of each facility */
 	int64_t best_sum, epoch_sum; /* lowest so far, by qap_form_cost */
 	int64_t cost, target;	     /* by qap_cost */
@@ -82,47 +101,108 @@ static bool add(struct search *s)
 	return pool_add(&s->pool, s->run.at, s->run.cost, apart);
 }
 
-static void epoch(struct search *s, struct effort *effort)
+static void set_tenure(struct search *s, uint32_t which)
 {
-	struct pool *pool = &s->pool;
-	uint32_t stale = 0;
+	const struct tenure *t = &tenures[which];
+	double pieces = s->outstanding;
 
-	s->epoch_sum = INT64_MAX;
-	pool->n_members = 0;
-	for (uint32_t m = 0; m < 2 * POOL_SIZE && pool->n_members < pool->size;
-	     m++) {
-		if (done(s, effort))
-			return;
+	s->run.shortest = 1 + (uint32_t)(pieces * t->shortest);
+	s->run.longest = 2 + (uint32_t)(pieces * t->longest);
+}
+
+/* What one tenure reached from random solutions. */
+struct trial {
+	double n, sum, squares;
+};
+
+/* Whether a is better than b by more than chance: by two standard errors. */
+static bool clearly_better(const struct trial *a, const struct trial *b)
+{
+	double mean_a = a->sum / a->n, mean_b = b->sum / b->n;
+	double spread_a = a->squares / a->n - mean_a * mean_a;
+	double spread_b = b->squares / b->n - mean_b * mean_b;
+
+	return mean_b - mean_a >
+	       2 * sqrt(fmax(0, spread_a / a->n + spread_b / b->n));
+}
+
+/* Fills the pool from random solutions, under each tenure in turn; returns the
+ * tenure that did best on average, and whether that is the shortest beyond
+ * doubt. */
+static uint32_t populate(struct search *s, struct effort *effort, bool *rugged)
+{
+	struct trial trials[N_TENURES] = {{0}};
+	int64_t zero = 0; /* costs are taken from here: squares of small numbers
+			   * lose less */
+	uint32_t best = 0;
+
+	s->pool.n_members = 0;
+	for (uint32_t m = 0; m < 2 * s->pool.size; m++) {
+		uint32_t which = s->run.either ? 0 : m % N_TENURES;
+		struct trial *t = &trials[which];
+		double cost;
+
+		if (s->pool.n_members == s->pool.size || done(s, effort))
+			break;
+		set_tenure(s, which);
 		pool_random(&s->form, effort, s->run.at);
 		improve(s, effort);
 		add(s);
+		zero = m == 0 ? s->run.cost : zero;
+		cost = (double)(s->run.cost - zero);
+		t->n++;
+		t->sum += cost;
+		t->squares += cost * cost;
 	}
-	while (stale < STALE_CHILDREN && pool->n_members > 1 &&
+	for (uint32_t t = 1; t < N_TENURES; t++)
+		if (trials[t].sum * trials[best].n <
+		    trials[best].sum * trials[t].n)
+			best = t;
+	*rugged = s->run.either ||
+		  (best == 0 && trials[N_TENURES - 1].n > 2 &&
+		   clearly_better(&trials[0], &trials[N_TENURES - 1]));
+	return best;
+}
+
+static void epoch(struct search *s, struct effort *effort)
+{
+	uint64_t longer = (uint64_t)s->q->n * RUGGED_PATIENCE;
+	uint32_t stale = 0, best;
+	bool rugged;
+
+	s->epoch_sum = INT64_MAX;
+	best = populate(s, effort, &rugged);
+	if (rugged && s->run.patience < longer) {
+		s->run.patience = longer;
+		s->pool.size = LAST_POOL;
+		best = populate(s, effort, &rugged);
+	}
+	while (stale < STALE_CHILDREN && s->pool.n_members > 1 &&
 	       !done(s, effort)) {
-		pool_cross(pool, effort, s->run.at);
+		bool other = !s->run.either && effort_below(effort, 4) == 0;
+
+		set_tenure(s, other ? effort_below(effort, N_TENURES) : best);
+		pool_cross(&s->pool, effort, s->run.at);
 		improve(s, effort);
 		stale = add(s) ? 0 : stale + 1;
 	}
+	s->run.patience *= 2;
+	if (s->pool.size > LAST_POOL)
+		s->pool.size -= 5;
 }
 
-/* How long a return is forbidden.  With many alike, a few swaps make most
- * solutions: what counts is how many pieces stand out. */
-static void set_tenure(struct search *s)
+/* With many alike, a few swaps make most solutions: what counts is how many
+ * pieces stand out. */
+static void find_outstanding(struct search *s)
 {
 	const uint32_t *class = s->form.piece_class;
 	uint32_t n = s->q->n, common = 0;
 
-	/* the largest class comes first */
-	while (common < n && class[common] == 0)
-		common++;
 	s->run.either = s->form.n_piece_classes < n / 2;
-	if (s->run.either) {
-		s->run.shortest = 1 + (n - common) / 20;
-		s->run.longest = 2 + (n - common) / 7;
-	} else {
-		s->run.shortest = n * 9 / 10;
-		s->run.longest = n * 11 / 10;
-	}
+	/* the largest class comes first */
+	while (s->run.either && common < n && class[common] == 0)
+		common++;
+	s->outstanding = n - common;
 }
 
 static void search_free(struct search *s)
@@ -146,13 +226,13 @@ static int search_make(struct search *s, struct weft_error *err)
 	s->run = (struct tabu_run){
 		.at = weft_calloc(n, sizeof(*s->run.at), err),
 		.target = INT64_MIN,
-		.patience = (uint64_t)n * FIRST_PATIENCE,
+		.patience = n,
 		.limit = UINT64_MAX,
 	};
 	if (!s->tabu || !s->run.at ||
-	    pool_make(&s->pool, &s->form, POOL_SIZE, err) != 0)
+	    pool_make(&s->pool, &s->form, FIRST_POOL, err) != 0)
 		return -1;
-	set_tenure(s);
+	find_outstanding(s);
 	return 0;
 }
 
@@ -167,10 +247,15 @@ int qap_solve(const struct qap *q, int64_t target, uint32_t n_threads,
 	(void)n_threads; /* runs of their own would gain little here */
 	if (search_make(&s, err) != 0)
 		goto out;
+	/* the order as given, which the first search starts from */
+	memcpy(s.run.at, s.form.label, q->n * sizeof(*s.run.at));
 	for (uint32_t i = 0; i < q->n; i++)
-		location[i] = s.run.at[i] = i;
+		location[i] = i;
 	s.cost = qap_cost(q, location);
-	s.best_sum = INT64_MAX;
+	s.best_sum = qap_form_cost(&s.form, s.run.at);
+	set_tenure(&s, N_TENURES - 1);
+	if (!done(&s, effort))
+		improve(&s, effort);
 	while (!done(&s, effort) && agreeing < AGREEING_EPOCHS) {
 		int64_t before = s.best_sum;
 
@@ -179,7 +264,6 @@ int qap_solve(const struct qap *q, int64_t target, uint32_t n_threads,
 			agreeing++;
 		else if (s.epoch_sum < before)
 			agreeing = 1;
-		s.run.patience *= 2;
 	}
 	*cost = s.cost;
 	rc = 0;

@@ -17,8 +17,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LANES 16 /* cells that rows are padded to */
-#define ALIGN 64 /* bytes of a vector register */
+#define LANES  16 /* cells that rows are padded to */
+#define N_ROWS 4  /* whose updates are made together */
+#define ALIGN  64 /* bytes of a vector register */
+/* Updates of gain made in one go: its table is larger than the first cache. */
+#define N_STEPS 4
 
 /* A pair that may never be swapped: it changes nothing. */
 #define NEVER INT32_MAX
@@ -35,38 +38,47 @@ struct tabu {
 	void *block; /* all arrays below */
 	uint32_t n, stride;
 	uint64_t n_pairs;
-	cell *s, *t, *x, *y; /* x == NULL: symmetric */
-	cell *gain, *delta;  /* delta: both triangles where written */
-	int32_t *gate;	     /* pair is tabu until then */
-	int32_t *until;	     /* piece may not be at spot before */
-	int32_t *left;	     /* the same, spot by piece */
-	cell *sum, *far;     /* collected for renew_row */
+	cell *s, *t, *x, *y;   /* x == NULL: symmetric */
+	cell *gain, *delta;    /* delta: both triangles where written */
+	int32_t *gate;	       /* pair is tabu until then */
+	int32_t *until;	       /* piece may not be at spot before */
+	int32_t *left;	       /* the same, spot by piece */
+	cell *row, *sum, *far; /* collected for renew_row */
 	int32_t *mine;
 	bool has_alike;
-	struct step even, odd; /* of s and t; of x and y */
-	cell *own;	       /* gain of a piece where it is */
-	cell *least;	       /* admissible in each column of delta */
-	uint32_t *end;	       /* columns of each row */
+	/* Swaps that gain has not seen yet; even (of s and t) and odd (of x and
+	 * y) are those of the last swap. */
+	struct step step[N_STEPS];
+	const struct step *even, *odd;
+	uint32_t n_due;
+	cell *own;     /* gain of a piece where it is */
+	cell *least;   /* admissible in each column of delta */
+	uint32_t *end; /* columns of each row */
 	uint32_t *at;
 };
 
 /* ---- one swap, in loops that vector units can run ---- */
 
-static inline __attribute__((always_inline)) void
-raise_gains(struct tabu *b, const struct step *step)
+static inline __attribute__((always_inline)) void raise_gains(struct tabu *b)
 {
-	const cell *restrict spot = step->spot;
+	const cell *restrict s0 = b->step[0].spot, *restrict s1 =
+							   b->step[1].spot;
+	const cell *restrict s2 = b->step[2].spot, *restrict s3 =
+							   b->step[3].spot;
 
 	for (uint32_t i = 0; i < b->n; i++) {
 		cell *restrict row = b->gain + (size_t)i * b->stride;
-		cell alpha = step->alpha[i];
+		cell a0 = b->step[0].alpha[i], a1 = b->step[1].alpha[i];
+		cell a2 = b->step[2].alpha[i], a3 = b->step[3].alpha[i];
 
-		if (alpha == 0)
+		if ((a0 | a1 | a2 | a3) == 0)
 			continue;
-#pragma omp simd aligned(row, spot : ALIGN)
+#pragma omp simd aligned(row, s0, s1, s2, s3 : ALIGN)
 		for (uint32_t k = 0; k < b->stride; k++)
-			row[k] += alpha * spot[k];
+			row[k] += a0 * s0[k] + a1 * s1[k] + a2 * s2[k] +
+				  a3 * s3[k];
 	}
+	b->n_due = 0;
 }
 
 /* A swap of two that are alike changes nothing. */
@@ -80,33 +92,53 @@ static void close_alike(struct tabu *b, uint32_t i)
 			gate[j] = NEVER;
 }
 
-/* Brings delta up to date and notes each column's least admissible entry: one
- * not tabu, or one below `wish`. */
-static inline __attribute__((always_inline)) void
-raise_deltas(struct tabu *b, int32_t now, cell wish, bool has_odd)
+/* Raises the entries of one row in column j, and gives the lower of it and
+ * `best` if it is admissible: not tabu, or below `wish`. */
+static inline __attribute__((always_inline)) cell
+raise_entry(const struct tabu *b, uint32_t i, uint32_t j, cell best,
+	    int32_t now, cell wish, bool has_odd)
 {
-	const cell *restrict a = b->even.alpha, *restrict c = b->even.beta;
-	const cell *restrict oa = b->odd.alpha, *restrict oc = b->odd.beta;
-	cell *restrict least = b->least;
+	const cell *a = b->even->alpha, *c = b->even->beta;
+	const cell *oa = b->odd->alpha, *oc = b->odd->beta;
+	size_t ij = (size_t)i * b->stride + j;
+	cell d = b->delta[ij] - (a[i] - a[j]) * (c[i] - c[j]);
+	cell open;
 
-	for (uint32_t j = 0; j < b->stride; j++)
+	if (has_odd)
+		d -= (oa[i] - oa[j]) * (oc[i] - oc[j]);
+	b->delta[ij] = d;
+	open = b->gate[ij] > now && d >= wish ? CELL_MAX : d;
+	return open < best ? open : best;
+}
+
+/* Brings delta up to date and notes each column's least admissible entry.
+ * Rows go four at a time, which end at the same column: the notes are loaded
+ * and stored less often. */
+static inline __attribute__((always_inline)) void
+raise_deltas(struct tabu *given, int32_t now, cell wish, bool has_odd)
+{
+	struct tabu b = *given; /* so that no store seems to change it */
+	cell *restrict least = b.least;
+	uint32_t i = 0;
+
+	for (uint32_t j = 0; j < b.stride; j++)
 		least[j] = CELL_MAX;
-	for (uint32_t i = 0; i < b->n; i++) {
-		cell *restrict row = b->delta + (size_t)i * b->stride;
-		const int32_t *restrict gate = b->gate + (size_t)i * b->stride;
-		cell ai = a[i], ci = c[i];
-		cell oai = has_odd ? oa[i] : 0, oci = has_odd ? oc[i] : 0;
+	for (; i < b.n % N_ROWS; i++) {
+#pragma omp simd
+		for (uint32_t j = 0; j < b.end[i]; j++)
+			least[j] = raise_entry(&b, i, j, least[j], now, wish,
+					       has_odd);
+	}
+	for (; i < b.n; i += N_ROWS) {
+#pragma omp simd
+		for (uint32_t j = 0; j < b.end[i]; j++) {
+			cell l = least[j];
 
-#pragma omp simd aligned(row, gate, least, a, c, oa, oc : ALIGN)
-		for (uint32_t j = 0; j < b->end[i]; j++) {
-			cell d = row[j] - (ai - a[j]) * (ci - c[j]);
-			cell open;
-
-			if (has_odd)
-				d -= (oai - oa[j]) * (oci - oc[j]);
-			row[j] = d;
-			open = gate[j] > now && d >= wish ? CELL_MAX : d;
-			least[j] = open < least[j] ? open : least[j];
+			l = raise_entry(&b, i, j, l, now, wish, has_odd);
+			l = raise_entry(&b, i + 1, j, l, now, wish, has_odd);
+			l = raise_entry(&b, i + 2, j, l, now, wish, has_odd);
+			l = raise_entry(&b, i + 3, j, l, now, wish, has_odd);
+			least[j] = l;
 		}
 	}
 }
@@ -122,12 +154,27 @@ static inline __attribute__((always_inline)) void collect(struct tabu *b,
 	const cell *restrict t = b->t + (size_t)k * w;
 	const int32_t *restrict until = b->until + (size_t)i * w;
 	cell *restrict sum = b->sum, *restrict far = b->far;
+	cell *restrict row = b->row;
 	int32_t *restrict mine = b->mine;
 
-	for (uint32_t j = 0; j < b->n; j++, gain_k += w) {
+	memcpy(row, gain, w * sizeof(*row));
+	for (uint32_t j = 0; j < b->n; j++, gain_k += w)
+		sum[j] = *gain_k;
+	for (uint32_t e = 0; e < b->n_due; e++) {
+		const cell *restrict alpha = b->step[e].alpha;
+		const cell *restrict spot = b->step[e].spot;
+		cell alpha_i = alpha[i], spot_k = spot[k];
+
+#pragma omp simd aligned(row, sum, alpha, spot : ALIGN)
+		for (uint32_t j = 0; j < w; j++) {
+			row[j] += alpha_i * spot[j];
+			sum[j] += alpha[j] * spot_k;
+		}
+	}
+	for (uint32_t j = 0; j < b->n; j++) {
 		uint32_t l = at[j];
 
-		sum[j] = gain[l] + *gain_k;
+		sum[j] += row[l];
 		far[j] = t[l];
 		mine[j] = until[l];
 	}
@@ -138,8 +185,8 @@ static inline __attribute__((always_inline)) void
 renew_row(struct tabu *b, uint32_t i, bool either, bool has_odd)
 {
 	size_t w = b->stride, k = b->at[i];
-	const cell *restrict a = b->even.alpha, *restrict c = b->even.beta;
-	const cell *restrict oa = b->odd.alpha, *restrict oc = b->odd.beta;
+	const cell *restrict a = b->even->alpha, *restrict c = b->even->beta;
+	const cell *restrict oa = b->odd->alpha, *restrict oc = b->odd->beta;
 	const cell *restrict s = b->s + i * w, *restrict own = b->own;
 	const cell *restrict sum = b->sum, *restrict far = b->far;
 	const int32_t *restrict mine = b->mine;
@@ -148,6 +195,7 @@ renew_row(struct tabu *b, uint32_t i, bool either, bool has_odd)
 	int32_t *restrict gate = b->gate + i * w;
 	cell ai = a[i], ci = c[i], own_i = own[i];
 	cell oai = has_odd ? oa[i] : 0, oci = has_odd ? oc[i] : 0;
+	int32_t mask = either ? -1 : 0;
 
 	collect(b, i);
 #pragma omp simd aligned(row, gate, a, c, oa, oc, s, own, sum, far, mine,      \
@@ -162,7 +210,7 @@ renew_row(struct tabu *b, uint32_t i, bool either, bool has_odd)
 		if (has_odd)
 			d += (oai - oa[j]) * (oci - oc[j]);
 		row[j] = d;
-		gate[j] = either ? high : low;
+		gate[j] = low ^ ((low ^ high) & mask);
 	}
 	row[i] = 0;
 	gate[i] = NEVER;
@@ -181,33 +229,46 @@ static void copy_to_column(struct tabu *b, uint32_t i)
 	}
 }
 
-static inline __attribute__((always_inline)) void
-set_step(const struct tabu *b, struct step *step, const cell *m, const cell *w,
-	 const uint32_t pair[2])
+static inline __attribute__((always_inline)) const struct step *
+add_step(struct tabu *b, const cell *m, const cell *w, const uint32_t pair[2])
 {
-	const cell *mu = m + (size_t)pair[0] * b->stride;
-	const cell *mv = m + (size_t)pair[1] * b->stride;
-	const cell *wu = w + (size_t)b->at[pair[0]] * b->stride;
-	const cell *wv = w + (size_t)b->at[pair[1]] * b->stride;
+	const struct step *step = &b->step[b->n_due++];
+	const cell *restrict mu = m + (size_t)pair[0] * b->stride;
+	const cell *restrict mv = m + (size_t)pair[1] * b->stride;
+	const cell *restrict wu = w + (size_t)b->at[pair[0]] * b->stride;
+	const cell *restrict wv = w + (size_t)b->at[pair[1]] * b->stride;
 	cell *restrict alpha = step->alpha, *restrict spot = step->spot;
 
-#pragma omp simd
+#pragma omp simd aligned(mu, mv, wu, wv, alpha, spot : ALIGN)
 	for (uint32_t i = 0; i < b->stride; i++) {
 		alpha[i] = mu[i] - mv[i];
 		spot[i] = wv[i] - wu[i];
 	}
+	return step;
 }
 
-/* beta where the pieces are now, and their own gains. */
-static inline __attribute__((always_inline)) void follow(struct tabu *b,
-							 struct step *step)
+/* beta where the pieces are now, and the gains of those that stayed. */
+static inline __attribute__((always_inline)) void
+follow(struct tabu *b, const struct step *step)
 {
-	cell *restrict own = b->own;
+	const cell *restrict alpha = step->alpha, *restrict spot = step->spot;
+	cell *restrict own = b->own, *restrict beta = step->beta;
 
 	for (uint32_t i = 0; i < b->n; i++) {
-		step->beta[i] = step->spot[b->at[i]];
-		own[i] += step->alpha[i] * step->beta[i];
+		beta[i] = spot[b->at[i]];
+		own[i] += alpha[i] * beta[i];
 	}
+}
+
+/* The gain of piece i where it is. */
+static cell own_gain(const struct tabu *b, size_t i)
+{
+	uint32_t k = b->at[i];
+	cell gain = b->gain[i * b->stride + k];
+
+	for (uint32_t e = 0; e < b->n_due; e++)
+		gain += b->step[e].alpha[i] * b->step[e].spot[k];
+	return gain;
 }
 
 static inline __attribute__((always_inline)) void
@@ -215,36 +276,66 @@ swap(struct tabu *b, const uint32_t pair[2], bool either, bool has_odd)
 {
 	uint32_t spot = b->at[pair[0]];
 
-	set_step(b, &b->even, b->s, b->t, pair);
-	raise_gains(b, &b->even);
-	if (has_odd) {
-		set_step(b, &b->odd, b->x, b->y, pair);
-		raise_gains(b, &b->odd);
-	}
+	if (b->n_due == N_STEPS)
+		raise_gains(b);
+	b->even = add_step(b, b->s, b->t, pair);
+	if (has_odd)
+		b->odd = add_step(b, b->x, b->y, pair);
 	b->at[pair[0]] = b->at[pair[1]];
 	b->at[pair[1]] = spot;
-	follow(b, &b->even);
+	follow(b, b->even);
 	if (has_odd)
-		follow(b, &b->odd);
-	for (int e = 0; e < 2; e++) {
-		size_t i = pair[e];
-
-		b->own[i] = b->gain[i * b->stride + b->at[i]];
-	}
+		follow(b, b->odd);
+	for (int e = 0; e < 2; e++)
+		b->own[pair[e]] = own_gain(b, pair[e]);
 	for (int e = 0; e < 2; e++) {
 		renew_row(b, pair[e], either, has_odd);
 		copy_to_column(b, pair[e]);
 	}
 }
 
+/* gain[i] for all pieces where they are. */
+static inline __attribute__((always_inline)) void sum_gains(struct tabu *b)
+{
+	const int64_t *linear = b->f->linear;
+	size_t n = b->n, w = b->stride;
+
+	for (size_t i = 0; i < n; i++) {
+		cell *restrict row = b->gain + i * w;
+
+		for (size_t k = 0; k < n; k++)
+			row[k] = linear ? (cell)linear[i * n + k] : 0;
+		for (size_t j = 0; j < n; j++) {
+			const cell *restrict t = b->t + b->at[j] * w;
+			cell s = b->s[i * w + j];
+
+#pragma omp simd aligned(row, t : ALIGN)
+			for (size_t k = 0; k < (s != 0 ? w : 0); k++)
+				row[k] += s * t[k];
+			if (!b->x)
+				continue;
+			s = b->x[i * w + j];
+			t = b->y + b->at[j] * w;
+#pragma omp simd aligned(row, t : ALIGN)
+			for (size_t k = 0; k < w; k++)
+				row[k] -= s * t[k];
+		}
+	}
+}
+
 /* All of it once for each kind of vector unit, chosen when the program runs:
  * distributions build for the oldest. */
 struct unit {
+	void (*sum)(struct tabu *b);
 	void (*swap)(struct tabu *b, const uint32_t pair[2], bool either);
 	void (*raise)(struct tabu *b, int32_t now, cell wish);
 };
 
 #define UNIT(NAME, TARGET)                                                     \
+	TARGET static void NAME##_sum(struct tabu *b)                          \
+	{                                                                      \
+		sum_gains(b);                                                  \
+	}                                                                      \
 	TARGET static void NAME##_swap(struct tabu *b, const uint32_t pair[2], \
 				       bool either)                            \
 	{                                                                      \
@@ -261,7 +352,7 @@ struct unit {
 		else                                                           \
 			raise_deltas(b, now, wish, false);                     \
 	}                                                                      \
-	static const struct unit NAME = {NAME##_swap, NAME##_raise};
+	static const struct unit NAME = {NAME##_sum, NAME##_swap, NAME##_raise};
 
 UNIT(oldest, )
 #ifdef __x86_64__
@@ -295,32 +386,17 @@ static cell wish_of(int64_t best, int64_t cost)
 static void start(struct tabu *b, const struct unit *unit,
 		  const struct tabu_run *run, cell wish)
 {
-	const struct qap_form *f = b->f;
 	uint32_t n = b->n;
 
 	memcpy(b->at, run->at, n * sizeof(*b->at));
 	memset(b->until, 0, (size_t)n * b->stride * sizeof(*b->until));
 	memset(b->left, 0, (size_t)n * b->stride * sizeof(*b->left));
-	memset(b->even.alpha, 0, b->stride * sizeof(cell));
-	if (b->x)
-		memset(b->odd.alpha, 0, b->stride * sizeof(cell));
-	for (size_t i = 0; i < n; i++) {
-		cell *row = b->gain + i * b->stride;
-
-		for (size_t k = 0; k < n; k++)
-			row[k] = f->linear ? (cell)f->linear[i * n + k] : 0;
-		for (size_t j = 0; j < n; j++) {
-			const cell *t = b->t + (size_t)b->at[j] * b->stride;
-			cell s = b->s[i * b->stride + j];
-
-			for (size_t k = 0; s != 0 && k < n; k++)
-				row[k] += s * t[k];
-			s = b->x ? -b->x[i * b->stride + j] : 0;
-			t = b->y + (s != 0 ? (size_t)b->at[j] * b->stride : 0);
-			for (size_t k = 0; s != 0 && k < n; k++)
-				row[k] += s * t[k];
-		}
-	}
+	for (uint32_t e = 0; e < N_STEPS; e++)
+		memset(b->step[e].alpha, 0, b->stride * sizeof(cell));
+	b->even = &b->step[0];
+	b->odd = &b->step[1];
+	b->n_due = 0;
+	unit->sum(b);
 	for (size_t i = 0; i < n; i++)
 		b->own[i] = b->gain[i * b->stride + b->at[i]];
 	for (uint32_t i = 0; i < n; i++)
@@ -443,9 +519,11 @@ static void carve_all(struct tabu *b, bool has_odd)
 	b->gate = carve(&from, cells, sizeof(*b->gate));
 	b->until = carve(&from, cells, sizeof(*b->until));
 	b->left = carve(&from, cells, sizeof(*b->left));
-	carve_step(b, &from, &b->even);
+	for (uint32_t e = 0; e < N_STEPS; e++)
+		carve_step(b, &from, &b->step[e]);
 	b->own = carve(&from, b->stride, sizeof(cell));
 	b->sum = carve(&from, b->stride, sizeof(cell));
+	b->row = carve(&from, b->stride, sizeof(cell));
 	b->far = carve(&from, b->stride, sizeof(cell));
 	b->mine = carve(&from, b->stride, sizeof(*b->mine));
 	b->least = carve(&from, b->stride, sizeof(cell));
@@ -455,7 +533,6 @@ static void carve_all(struct tabu *b, bool has_odd)
 		return;
 	b->x = carve(&from, cells, sizeof(cell));
 	b->y = carve(&from, cells, sizeof(cell));
-	carve_step(b, &from, &b->odd);
 }
 
 static void copy_cells(const struct tabu *b, cell *to, const int64_t *from)
@@ -473,6 +550,24 @@ static void tabu_free(struct tabu *b)
 	free(b);
 }
 
+/* Rows end below the own class, or where whole vectors and the row's group of
+ * N_ROWS reach: entries beyond the diagonal are copies. */
+static void set_ends(struct tabu *b)
+{
+	const uint32_t *class = b->f->piece_class;
+
+	for (uint32_t i = 0; i < b->n; i++) {
+		uint32_t single = b->n % N_ROWS;
+		uint32_t last =
+			i < single ? i
+				   : i + (N_ROWS - 1 - (i - single) % N_ROWS);
+		uint32_t end = (class[last] + LANES - 1) / LANES * LANES;
+
+		b->end[i] = end < b->n ? end : b->n;
+		b->n_pairs += class[i];
+	}
+}
+
 static struct tabu *tabu_make(const struct qap_form *f, struct weft_error *err)
 {
 	struct tabu *b = weft_calloc(1, sizeof(*b), err);
@@ -483,7 +578,7 @@ static struct tabu *tabu_make(const struct qap_form *f, struct weft_error *err)
 	b->f = f;
 	b->n = f->n;
 	b->stride = (f->n + LANES - 1) / LANES * LANES;
-	rows = arrays * f->n + 16; /* vectors: one row each */
+	rows = arrays * f->n + 8 + 3 * N_STEPS; /* vectors: one row each */
 	b->block = weft_calloc(rows * b->stride + ALIGN, sizeof(int64_t), err);
 	if (!b->block) {
 		tabu_free(b);
@@ -496,13 +591,7 @@ static struct tabu *tabu_make(const struct qap_form *f, struct weft_error *err)
 		copy_cells(b, b->x, f->x);
 		copy_cells(b, b->y, f->y);
 	}
-	/* below the own class; whole vectors where the matrix reaches so far */
-	for (uint32_t i = 0; i < b->n; i++) {
-		uint32_t end = (f->piece_class[i] + LANES - 1) / LANES * LANES;
-
-		b->end[i] = end < b->n ? end : b->n;
-		b->n_pairs += f->piece_class[i];
-	}
+	set_ends(b);
 	b->n_pairs += b->n_pairs == 0;
 	for (uint32_t i = 0; i < b->n; i++)
 		b->has_alike |= f->piece_class[i] != i || f->spot_class[i] != i;
