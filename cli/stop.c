@@ -63,7 +63,7 @@ void stop_count(double seconds)
 		return;
 	if (seconds > 0)
 		snprintf(of_seconds, sizeof(of_seconds),
-			 " s of %.0f s; Ctrl-C takes the best so far", seconds);
+			 " s of %g s; Ctrl-C takes the best so far", seconds);
 	else
 		snprintf(of_seconds, sizeof(of_seconds),
 			 " s; Ctrl-C takes the best so far");
