@@ -79,8 +79,9 @@ void climb_descend(struct climb *c, uint32_t patience)
 
 	for (uint32_t b = 0; b < c->t->n_bins; b++)
 		exchange_queue(&c->exchange, b);
-	for (uint32_t idle = 0; idle < patience; idle++) {
-		if (!exchange_settle(&c->exchange) || effort_spent(effort))
+	for (uint32_t idle = 0;; idle++) {
+		if (!exchange_settle(&c->exchange) || idle >= patience ||
+		    effort_spent(effort))
 			break;
 		if (!find_edge(c, &item, &peer))
 			continue;

@@ -182,8 +182,10 @@ bool exchange_pair(struct exchange *x, uint32_t a, uint32_t b, uint32_t kind,
 		return false;
 	apply(x, p, n_a);
 	x->seating->cost -= fall;
-	exchange_queue(x, a);
-	exchange_queue(x, b);
+	if (fall > splitter->epsilon) {
+		exchange_queue(x, a);
+		exchange_queue(x, b);
+	}
 	return fall > splitter->epsilon;
 }
 

@@ -146,6 +146,20 @@ static int find_kinds(const struct tree *t, struct tree *up,
 	return 0;
 }
 
+/* Names the domains of a bin of `up`, one level above those of its first bin
+ * below, each by its own first bin. */
+static void adopt_domains(const uint32_t *below, struct tree *up, uint32_t bin)
+{
+	uint32_t *own = up->domain + (size_t)bin * up->height;
+
+	own[0] = bin;
+	for (uint32_t l = 1; l < up->height; l++) {
+		bool first = below[l + 1] == below[0];
+
+		own[l] = first ? bin : own[l - (size_t)up->height];
+	}
+}
+
 int tree_raise(const struct tree *t, struct tree *up, struct weft_error *err)
 {
 	uint32_t bin = 0;
@@ -163,11 +177,7 @@ int tree_raise(const struct tree *t, struct tree *up, struct weft_error *err)
 
 		if (own[1] == b) {
 			up->first[bin] = b;
-			for (uint32_t l = 1; l < up->height; l++)
-				up->domain[(size_t)bin * up->height + l] =
-					own[l + 1];
-			up->domain[(size_t)bin * up->height] = bin;
-			bin++;
+			adopt_domains(own, up, bin++);
 		}
 		up->bin[b] = bin - 1;
 		up->site[b] = t->first[b];
