@@ -13,30 +13,30 @@
 struct climb {
 	const struct graph *g; /* g->n is t->n_slots */
 	const struct tree *t;
-	struct seating now, best;
+	struct seating now;
+	struct seating best;	/* since the search began to accept losses */
+	struct seating earlier; /* to return to */
 	struct splitter splitter;
 	struct exchange exchange;
 	struct multisection multisection;
+	double floor;	  /* cost if all were in one bin */
 	uint32_t *region; /* [n_bins] */
 	bool *inside;	  /* [n_bins] */
 };
 
-/* Free with climb_free in either case.  Keeps pointers to itself: never move
+/* Free with climb_free in either case.  Keeps pointers into itself: never move
  * it. */
-int climb_build(const struct graph *g, const struct tree *t, uint32_t n_items,
+int climb_build(const struct graph *g, const struct tree *t,
 		struct effort *effort, struct climb *c, struct weft_error *err);
 void climb_free(struct climb *c);
 
 /* From nothing.  False: the effort ran out, and c->now means nothing. */
 bool climb_restart(struct climb *c);
-/* To a local optimum of exchanges between two bins, then by random ones until
- * `patience` in a row found nothing.  All of c->now only ever falls. */
-void climb_descend(struct climb *c, uint32_t patience);
-/* Deals the items of some neighbouring bins out anew; keeps what is not worse.
- * True if the cost fell. */
-bool climb_shake(struct climb *c);
-/* Whole domains exchanged, from the lowest to the highest.  True if the cost
- * fell; -1 for lack of memory. */
-int climb_raise(struct climb *c, uint32_t patience, struct weft_error *err);
+/* To a local optimum of exchanges between two bins. */
+void climb_settle(struct climb *c);
+/* Spends `work` on random changes, of which losses are accepted ever more
+ * rarely, then on whole domains exchanged, up to the highest.  0: those alone.
+ * c->now ends no worse than it was.  -1 for lack of memory. */
+int climb_round(struct climb *c, uint64_t work, struct weft_error *err);
 
 #endif

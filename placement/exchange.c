@@ -263,7 +263,7 @@ bool exchange_settle(struct exchange *x)
 		uint32_t bin = pop(x), n = look_around(x, bin);
 
 		for (uint32_t i = 0; i < n; i++) {
-			if (effort_spent(x->splitter->effort))
+			if (splitter_spent(x->splitter))
 				return false;
 			refine_kinds(x, bin, x->around[i]);
 		}

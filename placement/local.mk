@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 noinst_LTLIBRARIES += libweft_placement.la
 libweft_placement_la_SOURCES = \
+	%D%/alignment.c \
+	%D%/alignment.h \
 	%D%/arrange.c \
 	%D%/arrange.h \
 	%D%/bottleneck.c \
@@ -128,6 +130,10 @@ libweft_placement_la_SOURCES = \
 	%D%/spectrum.h \
 	%D%/split.c \
 	%D%/split.h \
+	%D%/stage.c \
+	%D%/stage.h \
+	%D%/starts.c \
+	%D%/starts.h \
 	%D%/stream.c \
 	%D%/supply.c \
 	%D%/supply.h \

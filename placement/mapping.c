@@ -3,21 +3,30 @@
  *
  * Ranks that clearly belong together become one item; the items are dealt out
  * to the domains by repeated cuts, with the domains in another order at each
- * start, and exchanged between two domains at a time until nothing is gained.
- * Starts alternate with partial ones on the best arrangement.
+ * start, and exchanged between domains until nothing is gained.  Then the same
+ * with single ranks from there, and on a rail-optimised fabric the order inside
+ * the nodes.
  */
 #include "placement/mapping.h"
 
-#include "placement/climb.h"
-#include "placement/collapse.h"
+#include "placement/alignment.h"
+#include "placement/stage.h"
+#include "placement/starts.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* This near to the target is there. */
-#define REACHED	     1e-9
-#define IDLE_PER_BIN 30 /* exchanges without gain that end a descent */
+#define REACHED 1e-9
+/* Part of the effort for groups of ranks, if they belong together less clearly
+ * than others, and for all that comes before rails. */
+#define GROUP_SHARE 0.8
+#define TREE_SHARE  0.4
+#define RANK_SHARE  0.1
+/* Work of one search for rails, in edges. */
+#define RAIL_WORK 2000
+#define N_HEATS	  3
 
 struct solver {
 	const struct mapping *m;
@@ -26,17 +35,8 @@ struct solver {
 	uint32_t *site_of; /* the best */
 	double cost;
 	const char *method;
-	/* at work: */
-	struct collapse levels[COLLAPSE_MAX];
-	int n_levels;
-	const struct collapse *groups;
-	uint32_t *first_member; /* [n_groups + 1] into member */
-	uint32_t *member;
-	struct tree tree, raised;
-	bool is_raised;
-	struct graph graph;
-	struct climb climb;
-	uint32_t *trial; /* [g->n] sites */
+	uint32_t *trial;     /* [g->n] sites */
+	struct stage *stage; /* at work */
 };
 
 double mapping_cost(const struct graph *g, const struct sites *s,
@@ -80,6 +80,71 @@ static void offer_starts(struct solver *s)
 		offer(s, s->m->start[i], "start");
 }
 
+static bool offer_seating(void *context, const struct seating *from)
+{
+	struct solver *s = context;
+
+	stage_write(s->stage, from, s->trial);
+	offer(s, s->trial, "multisection");
+	return !done(s);
+}
+
+/* Searches with groups of one size and a part of the effort.  again: what there
+ * is comes from such a search. */
+static int run_stage(struct solver *s, const struct collapse *groups,
+		     double share, bool again)
+{
+	struct effort *e = s->effort;
+	uint64_t rest = (uint64_t)((double)e->work * (1 - share));
+	double deadline_s = e->deadline_s, now_s = effort_clock_s();
+	struct stage stage;
+	int rc = stage_build(s->m->g, s->m->s, groups, e, &stage, s->err);
+
+	if (rc == 0) {
+		s->stage = &stage;
+		stage_read(&stage, s->site_of);
+		e->work -= rest;
+		if (deadline_s > 0)
+			e->deadline_s = now_s + share * (deadline_s - now_s);
+		rc = starts_run(&stage.climb, again, offer_seating, s, s->err);
+		e->work += rest;
+		e->deadline_s = deadline_s;
+	}
+	stage_free(&stage);
+	return rc;
+}
+
+/* The best so far, with its ranks put on rails. */
+static int put_on_rails(struct solver *s)
+{
+	/* when the first gains no more, then the next */
+	static const double heats[N_HEATS] = {0.1, 1, 10};
+	const struct mapping *m = s->m;
+	size_t size = m->g->n * sizeof(*s->site_of);
+	struct alignment r;
+	uint32_t idle = 0;
+	int rc = alignment_build(m->g, m->s, s->effort, &r, s->err);
+
+	if (rc)
+		goto out;
+	memcpy(r.site_of, s->site_of, size);
+	alignment_solve(&r);
+	offer(s, r.site_of, "multisection, rails");
+	while (!done(s) && idle < N_HEATS) {
+		double before = s->cost;
+
+		memcpy(r.site_of, s->site_of, size);
+		alignment_anneal(&r, heats[idle],
+				 (uint64_t)m->g->n_edges * RAIL_WORK);
+		alignment_solve(&r);
+		offer(s, r.site_of, "multisection, rails");
+		idle = s->cost < before ? 0 : idle + 1;
+	}
+out:
+	alignment_free(&r);
+	return rc;
+}
+
 static uint32_t gcd(uint32_t a, uint32_t b)
 {
 	while (b) {
@@ -105,119 +170,38 @@ static int common_size(const struct solver *s, uint32_t *size)
 	return rc;
 }
 
-static int index_members(struct solver *s)
+/* The largest groups that clearly belong together, else the largest. */
+static int choose_groups(const struct collapse *levels, int n)
 {
-	const struct collapse *c = s->groups;
-	uint32_t *at;
-
-	s->first_member = weft_calloc(c->n_groups + 2, sizeof(*at), s->err);
-	s->member = weft_calloc(s->m->g->n, sizeof(*at), s->err);
-	if (!s->first_member || !s->member)
-		return -1;
-	at = s->first_member + 1;
-	for (uint32_t v = 0; v < s->m->g->n; v++)
-		at[c->of[v] + 1]++;
-	for (uint32_t i = 1; i <= c->n_groups; i++)
-		at[i] += at[i - 1];
-	for (uint32_t v = 0; v < s->m->g->n; v++)
-		s->member[at[c->of[v]]++] = v;
-	return 0;
+	for (int i = n - 1; i > 0; i--)
+		if (levels[i].dominant)
+			return i;
+	return n - 1;
 }
 
-/* Chooses the groups and sets up the search over them. */
-static int prepare(struct solver *s)
+static int search(struct solver *s)
 {
+	struct collapse levels[COLLAPSE_MAX];
+	bool rails = alignment_matters(s->m->s);
+	double share = rails ? TREE_SHARE : 1;
 	uint32_t divisor;
-	struct tree up;
+	int n, groups, rc;
 
 	if (common_size(s, &divisor))
 		return -1;
-	s->n_levels = collapse_build(s->m->g, divisor, s->levels, s->err);
-	if (s->n_levels < 0)
+	n = collapse_build(s->m->g, divisor, levels, s->err);
+	if (n < 0)
 		return -1;
-	s->groups = s->levels + s->n_levels - 1;
-	for (int i = s->n_levels - 1; i > 0; i--) {
-		if (s->levels[i].dominant) {
-			s->groups = s->levels + i;
-			break;
-		}
-	}
-	if (index_members(s) ||
-	    tree_build(s->m->s, s->groups->size, &s->tree, s->err))
-		return -1;
-	if (s->tree.n_bins == s->tree.n_slots && s->tree.height > 1) {
-		if (tree_raise(&s->tree, &up, s->err)) {
-			tree_free(&up);
-			return -1;
-		}
-		s->raised = s->tree;
-		s->tree = up;
-		s->is_raised = true;
-	}
-	if (graph_contract(s->m->g, s->groups->of, s->tree.n_slots, &s->graph,
-			   s->err))
-		return -1;
-	return climb_build(&s->graph, &s->tree, s->groups->n_groups, s->effort,
-			   &s->climb, s->err);
-}
-
-static uint32_t site_of_slot(const struct solver *s, uint32_t slot)
-{
-	slot = s->tree.site[slot];
-	return s->is_raised ? s->raised.site[slot] : slot;
-}
-
-static void offer_seating(struct solver *s, const struct seating *from,
-			  const char *method)
-{
-	for (uint32_t i = 0; i < s->groups->n_groups; i++) {
-		uint32_t site = site_of_slot(s, from->slot_of[i]);
-
-		for (uint32_t k = s->first_member[i];
-		     k < s->first_member[i + 1]; k++)
-			s->trial[s->member[k]] = site++;
-	}
-	offer(s, s->trial, method);
-}
-
-static void run(struct solver *s)
-{
-	struct climb *c = &s->climb;
-	uint32_t patience = IDLE_PER_BIN * s->tree.n_bins, idle = 0;
-	struct seating best = {0};
-
-	if (seating_build(&s->graph, &s->tree, s->groups->n_groups, &best,
-			  s->err))
-		return;
-	best.cost = INFINITY;
-	while (!done(s) && idle < 200 + s->tree.n_slots) {
-		if (!climb_restart(c))
-			break;
-		climb_descend(c, patience);
-		climb_raise(c, patience, s->err);
-		for (uint32_t i = 0; i < 20 && !done(s); i++)
-			if (climb_shake(c))
-				i = 0;
-		idle++;
-		if (c->now.cost < best.cost - c->splitter.epsilon) {
-			seating_copy(&c->now, &best);
-			offer_seating(s, &best, "multisection");
-			idle = 0;
-		}
-	}
-	seating_free(&best);
-}
-
-static void free_solver(struct solver *s)
-{
-	climb_free(&s->climb);
-	graph_free(&s->graph);
-	tree_free(&s->tree);
-	tree_free(&s->raised);
-	collapse_free(s->levels, s->n_levels);
-	free(s->first_member);
-	free(s->member);
-	free(s->trial);
+	groups = choose_groups(levels, n);
+	if (groups && !rails && !levels[groups].dominant)
+		share = GROUP_SHARE;
+	rc = run_stage(s, levels + groups, share, false);
+	if (rc == 0 && groups && !done(s))
+		rc = run_stage(s, levels, rails ? RANK_SHARE : 1, true);
+	if (rc == 0 && rails && !done(s))
+		rc = put_on_rails(s);
+	collapse_free(levels, n);
+	return rc;
 }
 
 int mapping_solve(const struct mapping *m, struct effort *effort,
@@ -226,7 +210,7 @@ int mapping_solve(const struct mapping *m, struct effort *effort,
 {
 	struct solver s = {
 		.m = m, .effort = effort, .err = err, .site_of = site_of};
-	int rc = -1;
+	int rc = 0;
 
 	if (m->g->n == 0 || m->g->n > m->s->n)
 		return weft_fail(err, WEFT_EINVAL,
@@ -237,15 +221,11 @@ int mapping_solve(const struct mapping *m, struct effort *effort,
 	if (!s.trial)
 		return -1;
 	offer_starts(&s);
-	rc = 0;
-	if (!done(&s) && m->g->n > 1) {
-		rc = prepare(&s);
-		if (rc == 0)
-			run(&s);
-	}
+	if (!done(&s) && m->g->n > 1)
+		rc = search(&s);
 	*cost = s.cost;
 	if (method)
 		*method = s.method;
-	free_solver(&s);
+	free(s.trial);
 	return rc;
 }

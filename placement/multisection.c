@@ -15,6 +15,8 @@
 /* Of the size of a bin or domain by which it is passed over when spare slots
  * are handed out: it gets them late if it is large. */
 #define NOISE 0.6
+/* One start in so many has this noise instead. */
+#define WILD 8.0
 
 int multisection_build(struct seating *seating, struct splitter *splitter,
 		       struct multisection *m, struct weft_error *err)
@@ -126,6 +128,8 @@ static void hand_out(struct multisection *m, uint32_t n_bins, uint32_t spare)
 	uint64_t seed = effort_random(m->splitter->effort);
 	struct keyed *keyed = (struct keyed *)(void *)m->key;
 	uint32_t bits = 64 / t->height < 24 ? 64 / t->height : 24;
+	double most = effort_below(m->splitter->effort, (uint32_t)WILD) ? NOISE
+									: WILD;
 
 	for (uint32_t i = 0; i < n_bins; i++) {
 		m->quota[m->bins[i]] = size_of(t, m->bins[i]);
@@ -140,12 +144,13 @@ static void hand_out(struct multisection *m, uint32_t n_bins, uint32_t spare)
 				t->domain[(size_t)keyed[i].bin * t->height + l];
 			double noise =
 				(double)(draw(seed, domain, l) >> 40) / 0x1p24;
-			double size = m->weight[domain] * (1 + NOISE * noise);
+			double size = m->weight[domain] * (1 + most * noise);
 
-			/* sizes relative to the tree's, doubled */
-			keyed[i].key = keyed[i].key << bits |
-				       (uint64_t)(size / (2.0 * t->n_slots) *
-						  (double)((1u << bits) - 1));
+			/* relative to the most that it can be */
+			keyed[i].key =
+				keyed[i].key << bits |
+				(uint64_t)(size / ((1 + WILD) * t->n_slots) *
+					   (double)((1u << bits) - 1));
 		}
 	}
 	qsort(keyed, n_bins, sizeof(*keyed), by_key);
@@ -286,7 +291,7 @@ static bool deal(struct multisection *m, struct range bins, struct range items,
 			for (uint32_t e = 0; e < p->n_edges; e++)
 				p->weight[e] *= scale;
 		}
-		if (!split_cut(m->splitter, p, left))
+		if (!split_cut(m->splitter, left))
 			return false;
 		part(m, items, p);
 	}
@@ -327,10 +332,12 @@ static uint32_t collect(struct multisection *m, uint32_t n_bins,
 
 		for (uint32_t k = s->t->first[bin]; k < s->t->first[bin + 1];
 		     k++) {
-			if (s->item_at[k] < s->n_items)
-				m->items[n++] = s->item_at[k];
+			uint32_t v = s->item_at[k];
+
+			if (s->g->row[v] < s->g->row[v + 1])
+				m->items[n++] = v;
 			else
-				m->buffer[(*n_empty)++] = s->item_at[k];
+				m->buffer[(*n_empty)++] = v;
 		}
 	}
 	memcpy(m->items + n, m->buffer, *n_empty * sizeof(*m->items));

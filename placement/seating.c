@@ -5,13 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-int seating_build(const struct graph *g, const struct tree *t, uint32_t n_items,
+int seating_build(const struct graph *g, const struct tree *t,
 		  struct seating *s, struct weft_error *err)
 {
 	memset(s, 0, sizeof(*s));
 	s->g = g;
 	s->t = t;
-	s->n_items = n_items;
 	s->slot_of = weft_calloc(g->n, sizeof(*s->slot_of), err);
 	s->item_at = weft_calloc(g->n, sizeof(*s->item_at), err);
 	s->bin_of = weft_calloc(g->n, sizeof(*s->bin_of), err);

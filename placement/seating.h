@@ -13,7 +13,6 @@
 struct seating {
 	const struct graph *g; /* g->n is t->n_slots */
 	const struct tree *t;
-	uint32_t n_items;  /* with traffic or without; the others are empty */
 	uint32_t *slot_of; /* [n] */
 	uint32_t *item_at; /* [n] */
 	uint32_t *bin_of;  /* [n] of each item */
@@ -21,7 +20,7 @@ struct seating {
 };
 
 /* Item i on slot i.  Free with seating_free in either case. */
-int seating_build(const struct graph *g, const struct tree *t, uint32_t n_items,
+int seating_build(const struct graph *g, const struct tree *t,
 		  struct seating *s, struct weft_error *err);
 void seating_free(struct seating *s);
 

@@ -6,12 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_PIECES   40 /* halvings of 2^32 vertices, and some to spare */
-#define SLACK	     4	/* room for coarser pieces, times the finest */
-#define COARSEST     48 /* vertices at which contraction ends */
-#define GROWTHS	     4	/* tries on the coarsest piece */
-#define MAX_PASSES   8
-#define MIN_PATIENCE 24 /* moves without gain that end a pass */
+#define MAX_PIECES 40 /* halvings of 2^32 vertices, and some to spare */
+#define SLACK	   4  /* room for coarser pieces, times the finest */
+#define COARSEST   48
+#define GROWTHS	   8
+#define SCANNED	   64 /* vertices up to which no tree is kept */
+/* Work of some 20 microseconds. */
+#define BETWEEN_LOOKS 2000
+#define MAX_PASSES    8
+#define MIN_PATIENCE  24 /* moves without gain that end a pass */
 /* Gain of a vertex that cannot move. */
 #define GONE (-(double)INFINITY)
 
@@ -36,7 +39,7 @@ static int allocate_pieces(struct splitter *s, struct weft_error *err)
 int splitter_build(uint32_t n, uint32_t n_edges, struct splitter *s,
 		   struct weft_error *err)
 {
-	uint32_t leaves = 1;
+	uint32_t leaves = SCANNED;
 
 	memset(s, 0, sizeof(*s));
 	while (leaves < n)
@@ -71,6 +74,19 @@ void splitter_free(struct splitter *s)
 	memset(s, 0, sizeof(*s));
 }
 
+bool split_due(const struct effort *e, uint64_t *looked)
+{
+	if (e->work > 0 && *looked - e->work < BETWEEN_LOOKS)
+		return false;
+	*looked = e->work;
+	return true;
+}
+
+bool splitter_spent(struct splitter *s)
+{
+	return split_due(s->effort, &s->looked) && effort_spent(s->effort);
+}
+
 /* A piece behind those in use. */
 static void take_piece(struct splitter *s, struct piece *p)
 {
@@ -92,6 +108,26 @@ struct piece *splitter_piece(struct splitter *s)
 	s->vertices_used = s->edges_used = 0;
 	take_piece(s, s->pieces);
 	return s->pieces;
+}
+
+/* The first of the greatest of gain[0..n-1], n a multiple of 4. */
+static uint32_t scan(const double *gain, uint32_t n)
+{
+	double a = gain[0], b = gain[1], c = gain[2], d = gain[3];
+	uint32_t v = 0;
+
+	for (uint32_t i = 4; i < n; i += 4) {
+		a = gain[i] > a ? gain[i] : a;
+		b = gain[i + 1] > b ? gain[i + 1] : b;
+		c = gain[i + 2] > c ? gain[i + 2] : c;
+		d = gain[i + 3] > d ? gain[i + 3] : d;
+	}
+	a = a > b ? a : b;
+	c = c > d ? c : d;
+	a = a > c ? a : c;
+	while (gain[v] != a)
+		v++;
+	return v;
 }
 
 static void sort_leaf(struct splitter *s, int side, uint32_t leaves, uint32_t v)
@@ -132,13 +168,29 @@ struct pass {
 	double fall, best;
 };
 
+/* The vertex of a side that gains most by moving. */
+static uint32_t top(const struct pass *a, int side)
+{
+	if (a->leaves <= SCANNED)
+		return scan(a->s->gain[side], a->leaves);
+	return a->s->winner[side][1];
+}
+
+static void touch(struct pass *a, int side, uint32_t v)
+{
+	if (a->leaves > SCANNED)
+		sort_leaf(a->s, side, a->leaves, v);
+}
+
 static uint32_t begin_pass(struct pass *a)
 {
 	struct splitter *s = a->s;
 	const struct piece *p = a->p;
 
-	for (a->leaves = 1; a->leaves < p->n;)
-		a->leaves *= 2;
+	a->leaves = (p->n + 3) / 4 * 4;
+	if (a->leaves > SCANNED)
+		for (a->leaves = SCANNED; a->leaves < p->n;)
+			a->leaves *= 2;
 	for (uint32_t v = 0; v < p->n; v++) {
 		uint8_t side = p->side[v];
 		double gain = side ? p->bias[v] : -p->bias[v];
@@ -151,21 +203,29 @@ static uint32_t begin_pass(struct pass *a)
 	}
 	for (uint32_t v = p->n; v < a->leaves; v++)
 		s->gain[0][v] = s->gain[1][v] = GONE;
-	sort_all(s, 0, a->leaves);
-	sort_all(s, 1, a->leaves);
+	if (a->leaves > SCANNED) {
+		sort_all(s, 0, a->leaves);
+		sort_all(s, 1, a->leaves);
+	}
 	effort_spend(s->effort, p->n + p->n_edges);
 	return MIN_PATIENCE + p->n / 16;
 }
 
-/* The side that gives next: the one that has too much, else the one whose best
- * vertex gains more. */
-static int giver(const struct pass *a)
+/* The vertex that moves next: of the side that has too much, else of the one
+ * whose best gains more. */
+static uint32_t choose(const struct pass *a, int *from)
 {
 	const struct splitter *s = a->s;
+	uint32_t zero, one;
 
-	if (a->excess)
-		return a->excess < 0;
-	return s->gain[1][s->winner[1][1]] > s->gain[0][s->winner[0][1]];
+	if (a->excess) {
+		*from = a->excess < 0;
+		return top(a, *from);
+	}
+	zero = top(a, 0);
+	one = top(a, 1);
+	*from = s->gain[1][one] > s->gain[0][zero];
+	return *from ? one : zero;
 }
 
 static void move(struct pass *a, int from, uint32_t v)
@@ -177,7 +237,7 @@ static void move(struct pass *a, int from, uint32_t v)
 	a->excess += from ? p->size[v] : -(int64_t)p->size[v];
 	p->side[v] = (uint8_t)!from;
 	s->gain[from][v] = GONE;
-	sort_leaf(s, from, a->leaves, v);
+	touch(a, from, v);
 	s->moved[a->n_moved++] = v;
 	for (uint32_t e = p->row[v]; e < p->row[v + 1]; e++) {
 		uint32_t u = p->peer[e];
@@ -187,7 +247,7 @@ static void move(struct pass *a, int from, uint32_t v)
 			continue; /* moved already */
 		s->gain[side][u] +=
 			side == from ? 2 * p->weight[e] : -2 * p->weight[e];
-		sort_leaf(s, side, a->leaves, u);
+		touch(a, side, u);
 	}
 }
 
@@ -204,8 +264,8 @@ static bool run_pass(struct pass *a)
 	a->fall = 0;
 	a->best = balanced ? 0 : GONE;
 	while (a->n_moved < a->p->n) {
-		int from = giver(a);
-		uint32_t v = s->winner[from][1];
+		int from;
+		uint32_t v = choose(a, &from);
 
 		if (s->gain[from][v] == GONE)
 			break;
@@ -350,7 +410,7 @@ static uint32_t coarsen(struct splitter *s)
 
 		s->vertices_used = (uint32_t)(p->size - s->size) + p->n;
 		s->edges_used = (uint32_t)(p->peer - s->peer) + p->n_edges;
-		if (p->n <= COARSEST || effort_spent(s->effort))
+		if (p->n <= COARSEST || splitter_spent(s))
 			break;
 		n = match(s, p, 1 + 3 * total / (2 * COARSEST));
 		if (n > p->n - p->n / 16 ||
@@ -405,12 +465,12 @@ static void grow(struct splitter *s, struct piece *p, uint32_t target)
 	memcpy(p->side, s->kept, p->n);
 }
 
-bool split_cut(struct splitter *s, struct piece *p, uint32_t target)
+bool split_cut(struct splitter *s, uint32_t target)
 {
 	uint32_t last = coarsen(s);
 
 	grow(s, s->pieces + last, target);
-	while (last > 0 && !effort_spent(s->effort)) {
+	while (last > 0 && !splitter_spent(s)) {
 		struct piece *coarse = s->pieces + last--;
 		struct piece *fine = s->pieces + last;
 
@@ -418,6 +478,5 @@ bool split_cut(struct splitter *s, struct piece *p, uint32_t target)
 			fine->side[v] = coarse->side[fine->into[v]];
 		refine(s, fine, target, last ? largest(fine) - 1 : 0);
 	}
-	(void)p;
-	return last == 0 && !effort_spent(s->effort);
+	return last == 0;
 }

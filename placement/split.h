@@ -28,7 +28,8 @@ struct piece {
 /* Memory for pieces up to a size, and for the passes; allocated once. */
 struct splitter {
 	struct effort *effort;
-	double epsilon; /* smaller differences are rounding */
+	uint64_t looked; /* effort->work when last compared with the clock */
+	double epsilon;	 /* smaller differences are rounding */
 	struct piece *pieces;
 	uint32_t max_vertices, max_edges;
 	uint32_t vertices_used, edges_used;
@@ -46,6 +47,12 @@ int splitter_build(uint32_t n, uint32_t n_edges, struct splitter *s,
 		   struct weft_error *err);
 void splitter_free(struct splitter *s);
 
+/* Some work was done since this was last true for *looked: time to look at the
+ * clock. */
+bool split_due(const struct effort *e, uint64_t *looked);
+/* effort_spent() when that is due, else false. */
+bool splitter_spent(struct splitter *s);
+
 /* An empty piece to be filled: row[0] is 0, size and side are unset. */
 struct piece *splitter_piece(struct splitter *s);
 
@@ -54,7 +61,8 @@ struct piece *splitter_piece(struct splitter *s);
  * negative where the sides had other sizes before. */
 double split_refine(struct splitter *s, struct piece *p, uint32_t target);
 
-/* Assigns all sides from nothing.  False: the effort ran out first. */
-bool split_cut(struct splitter *s, struct piece *p, uint32_t target);
+/* Assigns all sides of the last piece from nothing, as split_refine leaves
+ * them.  False: the effort ran out first. */
+bool split_cut(struct splitter *s, uint32_t target);
 
 #endif

@@ -5,6 +5,7 @@ unit_tests += \
 	%D%/exact \
 	%D%/job \
 	%D%/limits \
+	%D%/mapping \
 	%D%/mapping_bound \
 	%D%/objective \
 	%D%/occupancy \
