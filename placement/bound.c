@@ -134,10 +134,11 @@ static struct parts level_parts(struct bounding *b, uint32_t level)
 	}
 	if (level >= b->s->f->node_level)
 		p.step = job->gpus_per_node;
-	if (level == b->s->f->node_level) {
-		p.min_used = job->min_nodes;
+	if (level == b->s->f->node_level)
 		p.max_used = job->max_nodes;
-	}
+	/* NVLink domains that span nodes are fewer than these */
+	if (b->s->f->levels[level].n_domains == b->s->f->n_nodes)
+		p.min_used = job->min_nodes;
 	return p;
 }
 

@@ -170,6 +170,33 @@ static void segments_lie_in_nvlink_domains_that_span_nodes(void **state)
 	scene_close(&s);
 }
 
+/* Six nodes lie in three NVLink domains: bounds may count on the former, not
+ * on six domains. */
+static void bounds_tell_nodes_from_nvlink_domains(void **state)
+{
+	static const char fabric[] =
+		"weft: fabric/1\nnodes:\n  n[0,6]: 1\n  n[1,3]: 2\n"
+		"  n[2,4-5]: 3\nnvlink:\n  v0: n0,n1\n  v1: n2,n3\n"
+		"levels:\n  leaf:\n    l0: v0,v1\n    l1: n[4-6]\n";
+	struct weft_error err = {0};
+	double bound[WEFT_N_METRICS];
+	struct scene some, all;
+
+	(void)state;
+	scene_open(&some, fabric, "n1:1",
+		   "gpus=6,pp=3,order=tp-cp-ep-pp-dp,metric=latency,zero=1,"
+		   "model=gpt3-175B,nodes=6-9");
+	scene_open(&all, fabric, "",
+		   "gpus=6,pp=3,order=tp-cp-ep-pp-dp,metric=latency,zero=1,"
+		   "model=gpt3-175B,nodes=6-9");
+	weft_place_bound(all.f, &all.job, &all.o, bound, &err);
+	assert_no_error(&err);
+	assert_true(bound[WEFT_LATENCY] <=
+		    some.p.cost.total[WEFT_LATENCY] * (1 + 1e-9));
+	scene_close(&some);
+	scene_close(&all);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -179,6 +206,7 @@ int main(void)
 		cmocka_unit_test(replicas_are_spread_over_racks),
 		cmocka_unit_test(
 			segments_lie_in_nvlink_domains_that_span_nodes),
+		cmocka_unit_test(bounds_tell_nodes_from_nvlink_domains),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
