@@ -18,6 +18,7 @@
 struct assignment {
 	const struct groups *g;
 	const uint32_t *part;
+	uint32_t *order; /* [groups] by shape, so that names do not matter */
 	int64_t *row_price, *column_price; /* [parts + 1], [groups + 1] */
 	int64_t *reach;			   /* [groups + 1] */
 	uint32_t *row_of;		   /* [groups + 1] 0: none */
@@ -29,7 +30,8 @@ struct assignment {
 static int64_t cost_of(const struct assignment *a, uint32_t row,
 		       uint32_t column)
 {
-	const struct group *group = &a->g->group[column - 1];
+	uint32_t i = a->order[column - 1];
+	const struct group *group = &a->g->group[i];
 	uint32_t n = a->part[row - 1], left;
 	int64_t cost;
 
@@ -38,7 +40,7 @@ static int64_t cost_of(const struct assignment *a, uint32_t row,
 	left = group->n_nodes - n;
 	cost = left < GPU ? left : GPU - 1;
 	if (!a->g->share)
-		cost -= GPU * (int64_t)groups_sum(a->g, column - 1, n);
+		cost -= GPU * (int64_t)groups_sum(a->g, i, n);
 	return group->n_must ? cost - REQUIRED : cost;
 }
 
@@ -92,6 +94,22 @@ static void assign_row(struct assignment *a, uint32_t row)
 		a->row_of[column] = a->row_of[a->from[column]];
 }
 
+static void sort_groups(struct assignment *a)
+{
+	const uint64_t *shape = a->g->s->shape;
+	const struct group *group = a->g->group;
+
+	for (uint32_t i = 0; i < a->g->n; i++) {
+		uint32_t at = i;
+
+		for (; at > 0 && shape[group[a->order[at - 1]].domain] >
+					 shape[group[i].domain];
+		     at--)
+			a->order[at] = a->order[at - 1];
+		a->order[at] = i;
+	}
+}
+
 int groups_split(struct groups *g, const uint32_t *part, uint32_t n_parts,
 		 struct weft_error *err)
 {
@@ -101,15 +119,17 @@ int groups_split(struct groups *g, const uint32_t *part, uint32_t n_parts,
 
 	if (g->n < n_parts)
 		return 0;
+	a.order = weft_calloc(columns, sizeof(*a.order), err);
 	a.row_price = weft_calloc(rows, sizeof(*a.row_price), err);
 	a.column_price = weft_calloc(columns, sizeof(*a.column_price), err);
 	a.reach = weft_calloc(columns, sizeof(*a.reach), err);
 	a.row_of = weft_calloc(columns, sizeof(*a.row_of), err);
 	a.from = weft_calloc(columns, sizeof(*a.from), err);
 	a.done = weft_calloc(columns, sizeof(*a.done), err);
-	if (!a.row_price || !a.column_price || !a.reach || !a.row_of ||
-	    !a.from || !a.done)
+	if (!a.order || !a.row_price || !a.column_price || !a.reach ||
+	    !a.row_of || !a.from || !a.done)
 		goto out;
+	sort_groups(&a);
 	for (uint32_t row = 1; row <= n_parts; row++)
 		assign_row(&a, row);
 	memset(g->take, 0, g->n * sizeof(*g->take));
@@ -119,9 +139,10 @@ int groups_split(struct groups *g, const uint32_t *part, uint32_t n_parts,
 			continue;
 		if (cost_of(&a, a.row_of[k], k) == NEVER)
 			rc = 0;
-		g->take[k - 1] = part[a.row_of[k] - 1];
+		g->take[a.order[k - 1]] = part[a.row_of[k] - 1];
 	}
 out:
+	free(a.order);
 	free(a.row_price);
 	free(a.column_price);
 	free(a.reach);

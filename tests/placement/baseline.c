@@ -200,7 +200,12 @@ static void other_names_cost_the_same(void **state)
 		"gpus=24,tp=8",
 		"gpus=40",
 		"gpus=32,tp=4,cp=2,pp=2",
-		"gpus=32,tp=4,algorithm=in-network"};
+		"gpus=32,tp=4,algorithm=in-network",
+		"gpus=64,tp=4,pp=2,gpus_per_node=8,segment=2",
+		"gpus=48,tp=8,pp=3,split=3+2+1",
+		"gpus=40,tp=4,segment=3",
+		"gpus=36,tp=4,split=3+2"};
+	const uint32_t n_specs = sizeof(specs) / sizeof(specs[0]);
 	uint64_t random = test_seed();
 	struct cluster c;
 	char method, other;
@@ -210,9 +215,9 @@ static void other_names_cost_the_same(void **state)
 		double cost, renamed;
 
 		random_cluster(&c, &random);
-		cost = place_cluster(&c, false, specs[i % 7], &method);
+		cost = place_cluster(&c, false, specs[i % n_specs], &method);
 		rename_cluster(&c, &random);
-		renamed = place_cluster(&c, true, specs[i % 7], &other);
+		renamed = place_cluster(&c, true, specs[i % n_specs], &other);
 		/* first-fit goes by names, which is its point */
 		if (method == 'p' && other == 'p')
 			assert_close(renamed, cost, 1e-9);

@@ -46,4 +46,5 @@ tests_placement_out_of_memory_LDFLAGS = \
 
 # Its library stands before the one that it builds on.
 tests_placement_exact_LDADD = libweft_exact.la $(LDADD)
+tests_placement_properties_LDADD = libweft_exact.la $(LDADD)
 tests_placement_program_LDADD = libweft_exact.la $(LDADD) -lpthread

@@ -2,6 +2,7 @@
 /* properties.c - what holds for every answer, on random fabrics, occupancies
  * and jobs under random limits
  */
+#include "placement/place_exact.h"
 #include "tests/lib/checker.h"
 #include "tests/placement/cases.h"
 
@@ -9,6 +10,7 @@
 
 #define N_SMALL 1500
 #define N_LARGE 250
+#define N_FREED 500
 
 /* A case and the text that tells it when it fails. */
 struct scene {
@@ -156,8 +158,15 @@ static bool check_answers(const struct scene *s, uint32_t i)
 	bool placed = false;
 
 	for (uint32_t k = weft_n_strategies; k-- > 0;) {
+		const struct weft_objective busiest = {
+			.goal = WEFT_GOAL_BUSIEST,
+			.metric = s->job.spec.metric,
+			.fragmentation = i % 4,
+		};
 		const struct weft_place_options options = {
-			.method = weft_strategies[k].name};
+			.method = weft_strategies[k].name,
+			.objective = i % 3 == 2 ? &busiest : NULL,
+		};
 		struct weft_error err = {0};
 		struct weft_placement p;
 		const char *text;
@@ -225,11 +234,98 @@ static void every_answer_keeps_to_every_limit(void **state)
 	assert_true(n_placed > N_LARGE / 3);
 }
 
+/* What is wished for, not asked of the cost alone. */
+static bool has_wishes(const struct weft_job *job)
+{
+	return job->spec.segment > 1 || job->spec.n_split ||
+	       job->spec.spread != WEFT_PACK || job->prefer_level != WEFT_NONE;
+}
+
+/* A busy GPU, or one that was free but not usable. */
+static bool free_one(struct weft_occupancy *o, uint64_t *random)
+{
+	const struct weft_fabric *f = o->fabric;
+	uint32_t first = test_random_below(random, f->n_nodes);
+
+	for (uint32_t i = 0; i < f->n_nodes; i++) {
+		uint32_t node = (first + i) % f->n_nodes;
+		uint64_t busy =
+			weft_mask_first(f->nodes[node].n_gpus) & ~o->free[node];
+
+		if (!busy && o->usable[node] == f->nodes[node].n_gpus)
+			continue;
+		o->free[node] |= busy & -busy;
+		o->usable[node]++;
+		return true;
+	}
+	return false;
+}
+
+/* Cost of the optimum; < 0: no place, or not proven. */
+static double proven_cost(const struct scene *s, bool *placed)
+{
+	const struct weft_place_options options = {.strategy = &weft_exact,
+						   .work_limit = 100000};
+	struct weft_error err = {0};
+	struct weft_placement p;
+	double cost = -1;
+
+	weft_place(s->f, &s->job, &s->o, &options, &p, &err);
+	assert_no_error(&err);
+	assert_null(checker_answer(s->f, &s->job, &s->o, &p));
+	*placed = p.placed;
+	if (p.placed && p.gap < 1e-9)
+		cost = p.cost.total[p.metric];
+	weft_placement_free(&p);
+	return cost;
+}
+
+static void a_freed_gpu_makes_no_optimum_worse(void **state)
+{
+	static const struct case_shape shape = {2, 7, 4, true};
+	uint64_t random = test_seed();
+	static struct scene s;
+	uint32_t n_compared = 0;
+
+	(void)state;
+	if (!weft_exact_is_built()) {
+		print_message("skipped: no solver, no proofs\n");
+		skip();
+	}
+	for (uint32_t i = 0; i < N_FREED; i++) {
+		bool placed, still;
+		double before, after;
+
+		if (scene_open(&s, &random, &shape, 8) && !has_wishes(&s.job)) {
+			before = proven_cost(&s, &placed);
+			if (placed && free_one(&s.o, &random)) {
+				after = proven_cost(&s, &still);
+				if (!still) {
+					scene_tell(&s, i);
+					fail_msg("no place any more");
+				}
+				if (before >= 0 && after >= 0) {
+					if (after > before * (1 + 1e-9)) {
+						scene_tell(&s, i);
+						fail_msg("%g before, %g after",
+							 before, after);
+					}
+					n_compared++;
+				}
+			}
+		}
+		scene_close(&s);
+	}
+	print_message("%u optima compared\n", n_compared);
+	assert_true(n_compared > N_FREED / 10);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_placement_means_that_there_is_none),
 		cmocka_unit_test(every_answer_keeps_to_every_limit),
+		cmocka_unit_test(a_freed_gpu_makes_no_optimum_worse),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
