@@ -42,6 +42,19 @@ static int gpu_add(struct reader *r, uint32_t gpu, struct weft_error *err)
 	return 0;
 }
 
+/* What is wrong with the text of a node, at its column in it. */
+static int fail_inside(const struct reader *r,
+		       const struct weft_yaml_node *node,
+		       const struct weft_error *why, struct weft_error *err)
+{
+	if (why->code == WEFT_ENOMEM)
+		return weft_fail(err, why->code, "%s", why->text);
+	if (why->column > 0)
+		return weft_yaml_fail_inside(r->doc, node, false, why->column,
+					     err, "%s", why->text);
+	return weft_yaml_fail(r->doc, node, err, "%s", why->text);
+}
+
 static int gpus_visit(void *reader, uint32_t node, uint64_t mask,
 		      struct weft_error *err)
 {
@@ -79,8 +92,7 @@ static int read_gpus(struct reader *r, const struct weft_yaml_node *entry,
 				      "single GPUs");
 	r->n = 0;
 	if (occupancy_visit(r->o->fabric, given->text, &visitor, &why))
-		return weft_yaml_fail_inside(r->doc, given, false, why.column,
-					     err, "%s", why.text);
+		return fail_inside(r, given, &why, err);
 	job->gpu = weft_calloc(r->n, sizeof(*job->gpu), err);
 	if (!job->gpu)
 		return -1;
@@ -142,10 +154,7 @@ static int read_spec(struct reader *r, const struct weft_yaml_node *entry,
 	if (why.source[0] && strcmp(why.source, "job spec") != 0)
 		return weft_fail_at(err, why.code, why.source, why.line,
 				    why.column, "%s", why.text);
-	if (why.column > 0)
-		return weft_yaml_fail_inside(r->doc, spec, false, why.column,
-					     err, "%s", why.text);
-	return weft_yaml_fail(r->doc, spec, err, "%s", why.text);
+	return fail_inside(r, spec, &why, err);
 }
 
 static int read_job(struct reader *r, const struct weft_yaml_node *entry,

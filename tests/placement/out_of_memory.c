@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* out_of_memory.c - each allocation of a placement fails in turn */
+#include "placement/running.h"
 #include "tests/placement/cases.h"
 
 void *__real_calloc(size_t n, size_t size);
@@ -45,6 +46,52 @@ static int place(const struct scene *x, struct weft_error *err)
 	int rc = weft_place(x->f, &x->job, &x->o, &options, &p, err);
 
 	weft_placement_free(&p);
+	return rc;
+}
+
+/* With a limit, since every step that is predicted allocates, too. */
+static int pursue(const struct scene *x, struct weft_error *err)
+{
+	static const struct weft_objective by[] = {
+		{.goal = WEFT_GOAL_BUSIEST, .metric = WEFT_TIME},
+		{.goal = WEFT_GOAL_STEP, .metric = WEFT_TIME},
+		{.goal = WEFT_GOAL_COST, .fragmentation = 1},
+	};
+	struct weft_objective objective = by[x->method[0] - '0'];
+	const struct weft_place_options options = {
+		.objective = &objective,
+		.work_limit = 1000,
+	};
+	struct weft_placement p;
+	int rc;
+
+	objective.gpu = weft_gpu_find("H100", NULL);
+	rc = weft_place(x->f, &x->job, &x->o, &options, &p, err);
+	weft_placement_free(&p);
+	return rc;
+}
+
+static int run_beside(const struct scene *x, struct weft_error *err)
+{
+	static const char text[] =
+		"weft: state/1\njobs:\n"
+		"- {id: a, nodes: \"n[0,4]\", job: \"tp=4\", step_s: 1}\n"
+		"- {id: b, gpus: \"n8:0-1\", job: \"tp=2\"}\n";
+	struct weft_running_list list = {0};
+	struct weft_load load = {0};
+	struct weft_occupancy o;
+	uint32_t n_silent;
+	int rc = -1;
+
+	if (weft_occupancy_build(x->f, &o, err) == 0 &&
+	    weft_running_parse(&o, text, sizeof(text) - 1, "state", &list,
+			       err) == 0 &&
+	    weft_load_build(x->f, &load, err) == 0)
+		rc = weft_running_traffic(&list, weft_gpu_find("H100", NULL),
+					  NULL, &load, &n_silent, err);
+	weft_load_free(&load);
+	weft_running_free(&list);
+	weft_occupancy_free(&o);
 	return rc;
 }
 
@@ -109,6 +156,11 @@ static void every_failed_allocation_is_reported(void **state)
 		{"parts that do not fit", "pack", ",split=4+1", place},
 		{"spread", "pack", ",spread=failure-domain", place},
 		{"first-fit", "first-fit", "", place},
+		{"busiest link", "0", "", pursue},
+		{"busiest link, parts", "0", ",split=3+2", pursue},
+		{"step", "1", "", pursue},
+		{"room", "2", "", pursue},
+		{"running jobs", NULL, "", run_beside},
 		{"ranks", NULL, "", ranks},
 		{"score", NULL, "", score},
 		{"job", NULL, "", build_job},
