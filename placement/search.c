@@ -313,6 +313,12 @@ static double kick(struct run *run)
 	return change;
 }
 
+static void watch(const struct run *run, double cost)
+{
+	if (run->q->watch)
+		run->q->watch(run->q, cost);
+}
+
 /* Kicks that leave the cost as it is are accepted, to get around, but undone in
  * the end: of equal arrangements the first is kept, which was chosen for
  * reasons that are not in the cost. */
@@ -325,6 +331,7 @@ static void iterate(struct run *run, double cost, double target)
 	for (uint32_t i = 0; i < n; i++)
 		enqueue(run, i);
 	cost += descend(run);
+	watch(run, cost);
 	run->n_log = 0;
 	while (idle++ < patience && cost > target + run->tolerance &&
 	       tick(run)) {
@@ -335,6 +342,7 @@ static void iterate(struct run *run, double cost, double target)
 			continue;
 		}
 		cost += change;
+		watch(run, cost);
 		if (change < -run->epsilon)
 			idle = run->n_log = 0;
 		mark = run->n_log;

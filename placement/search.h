@@ -30,6 +30,9 @@ struct search {
 	bool fixed; /* a host in use keeps exactly its GPUs */
 	/* by host: items stay on the hosts of their fence; NULL: none */
 	const uint32_t *fence;
+	/* Called with the cost so far after every change that is accepted, for
+	 * tests; NULL: not. */
+	void (*watch)(const struct search *q, double cost);
 };
 
 /* Sum of weight times distance over all edges. */

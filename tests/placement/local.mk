@@ -20,6 +20,7 @@ unit_tests += \
 	%D%/qap \
 	%D%/replay \
 	%D%/running \
+	%D%/search \
 	%D%/slots \
 	# End of unit_tests
 
