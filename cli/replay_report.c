@@ -44,6 +44,8 @@ static json_t *multi_json(const struct weft_fabric *f,
 			    real_of(m->step_ratio, m->n_timed));
 	json_object_set_new(object, "mean_step_s",
 			    real_of(m->step_s, m->n_timed));
+	json_object_set_new(object, "mean_ideal_step_s",
+			    real_of(m->ideal_step_s, m->n_timed));
 	json_object_set_new(object, "mean_domains", domains_json(f, m));
 	return object;
 }

@@ -120,38 +120,61 @@ static int kinds_build(struct weft_replay *r, struct wish *wishes,
 	return 0;
 }
 
-static int ideal_find(struct weft_replay *r, uint32_t kind,
-		      const struct ledger *empty, struct pricing *pricing,
+/* The kind under one policy on the empty fabric. */
+static int ideal_try(const struct weft_replay *r,
+		     const struct weft_policy_request *q,
+		     const struct weft_policy *policy, struct pricing *pricing,
+		     struct weft_replay_kind *k, struct weft_error *err)
+{
+	const struct pricing_job job = {&k->job, k->timed ? &k->schedule : NULL,
+					(uint32_t)(k - r->kinds)};
+	uint32_t *where = weft_calloc(k->job.n_gpus, sizeof(*where), err);
+	struct price price;
+	bool yes = false;
+	int rc = -1;
+
+	if (!where || policy->place(q, where, &yes, err))
+		goto out;
+	rc = yes ? pricing_find(pricing, &job, where, &price, err) : 0;
+	if (rc || !yes)
+		goto out;
+	if (!k->placed || price.cost < k->ideal_cost)
+		k->ideal_cost = price.cost;
+	if (!k->placed || price.step_s < k->ideal_step_s)
+		k->ideal_step_s = price.step_s;
+	k->placed = true;
+out:
+	free(where);
+	return rc;
+}
+
+static int ideal_find(const struct weft_replay *r, const struct ledger *empty,
+		      struct pricing *pricing, struct weft_replay_kind *k,
 		      struct weft_error *err)
 {
-	struct weft_replay_kind *k = &r->kinds[kind];
-	const struct pricing_job job = {&k->job, k->timed ? &k->schedule : NULL,
-					kind};
 	const struct weft_place_options options = {
 		.seed = r->options->seed,
 		.work_limit = r->options->work_limit,
 	};
-	struct weft_placement p = {0};
-	struct price price;
-	int rc = -1;
+	const struct weft_policy_request q = {
+		.fabric = r->fabric,
+		.job = &k->job,
+		.occupancy = &empty->o,
+		.n_nodes = k->n_nodes,
+		.per_node = k->per_node,
+		.random = r->options->seed,
+		.options = &options,
+		.gpu = k->timed ? r->gpu : NULL,
+	};
 
-	if (weft_place(r->fabric, &k->job, &empty->o, &options, &p, err))
-		goto out;
-	if (!p.placed) {
-		weft_fail(err, WEFT_EINVAL,
-			  "\"%.80s\" has no place on the empty fabric: %s",
-			  k->spec, p.n_why ? p.why[0] : "no reason given");
-		goto out;
+	for (uint32_t p = 0; p < weft_n_policies; p++) {
+		if (ideal_try(r, &q, &weft_policies[p], pricing, k, err))
+			return -1;
 	}
-	if (pricing_find(pricing, &job, p.where, &price, err))
-		goto out;
-	k->ideal_cost = price.cost;
-	k->ideal_step_s = price.step_s;
-	memcpy(k->ideal_domains, price.domains, sizeof(k->ideal_domains));
-	rc = 0;
-out:
-	weft_placement_free(&p);
-	return rc;
+	if (k->placed)
+		return 0;
+	return weft_fail(err, WEFT_EINVAL,
+			 "\"%.80s\" has no place on the empty fabric", k->spec);
 }
 
 static int ideals_find(struct weft_replay *r, const struct ledger *empty,
@@ -161,7 +184,7 @@ static int ideals_find(struct weft_replay *r, const struct ledger *empty,
 	int rc = pricing_build(r->fabric, r->gpu, &pricing, err);
 
 	for (uint32_t k = 0; rc == 0 && k < r->n_kinds; k++)
-		rc = ideal_find(r, k, empty, &pricing, err);
+		rc = ideal_find(r, empty, &pricing, &r->kinds[k], err);
 	pricing_free(&pricing);
 	return rc;
 }

@@ -46,10 +46,10 @@ struct weft_replay_kind {
 	uint32_t n_nodes, per_node;
 	struct weft_job job;
 	struct weft_schedule schedule;
-	bool timed; /* its step can be predicted */
-	/* Of weft's placement on the empty fabric. */
+	bool timed;  /* its step can be predicted */
+	bool placed; /* on the empty fabric, by some policy */
+	/* The least that any policy reaches there, one by one. */
 	double ideal_cost, ideal_step_s;
-	uint32_t ideal_domains[WEFT_MAX_LEVELS];
 };
 
 /* What all policies share.  Keeps fabric, stream and options. */
@@ -85,7 +85,7 @@ struct weft_replay_job {
 /* Jobs of a stream that count together, each once; ratios are to the ideal. */
 struct weft_replay_means {
 	uint32_t n, n_timed;
-	double cost_ratio, step_ratio, step_s;
+	double cost_ratio, step_ratio, step_s, ideal_step_s;
 	double domains[WEFT_MAX_LEVELS];
 };
 

@@ -83,19 +83,35 @@ static int fate_tell(struct run *run, uint32_t job, const uint32_t *where,
 	return 0;
 }
 
-/* Known before a place is looked for: the job would run into the reservation,
- * which has fewer GPUs to spare than it needs. */
+/* Nodes of l with at least n free GPUs. */
+static uint32_t slots(const struct ledger *l, uint32_t n)
+{
+	return n <= WEFT_MAX_GPUS_PER_NODE ? l->n_slots[n] : 0;
+}
+
+/* Known before a place is looked for: wherever the job is put, the reservation
+ * has to move.  A node of the job's is harmless when it has no room for the
+ * reserved one then, or room for both; of the others there are as many as the
+ * reserved one can spare. */
 static bool surely_delays(const struct run *run, uint32_t job)
 {
 	const struct reservation *reserved = &run->reserved;
+	const struct ledger *then = &reserved->then;
+	const struct weft_replay_kind *kind = run_kind(run, job), *first;
 	double duration_s = run->r->stream->jobs[job].duration_s;
+	uint32_t room, harmless;
 
 	if (reserved->job == WEFT_NONE || reserved->job == job ||
 	    run->now_s + duration_s <= reserved->start_s)
 		return false;
-	return reserved->then.n_free <
-	       run_kind(run, job)->job.n_gpus +
-		       run_kind(run, reserved->job)->job.n_gpus;
+	first = run_kind(run, reserved->job);
+	if (then->n_free < kind->job.n_gpus + first->job.n_gpus)
+		return true;
+	room = slots(then, first->per_node);
+	harmless = slots(then, kind->per_node + first->per_node);
+	if (kind->per_node < first->per_node)
+		harmless += slots(then, kind->per_node) - room;
+	return kind->n_nodes > harmless + room - first->n_nodes;
 }
 
 /* Takes the job's GPUs out of what is reserved, unless the reservation would

@@ -24,6 +24,7 @@ static void means_add(const struct weft_replay *r,
 	m->n_timed++;
 	m->step_ratio += ratio(job->step_s, kind->ideal_step_s);
 	m->step_s += job->step_s;
+	m->ideal_step_s += kind->ideal_step_s;
 }
 
 static void means_finish(struct weft_replay_means *m)
@@ -33,6 +34,7 @@ static void means_finish(struct weft_replay_means *m)
 	m->cost_ratio /= n;
 	m->step_ratio /= n_timed;
 	m->step_s /= n_timed;
+	m->ideal_step_s /= n_timed;
 	for (uint32_t l = 0; l < WEFT_MAX_LEVELS; l++)
 		m->domains[l] /= n;
 }

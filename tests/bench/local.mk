@@ -14,6 +14,7 @@ EXTRA_DIST += \
 	%D%/map \
 	%D%/peers.csv \
 	%D%/qap \
+	%D%/replay \
 	# End of EXTRA_DIST
 
 EXTRA_PROGRAMS += $(bench_programs) %D%/exact %D%/peer
@@ -47,3 +48,7 @@ bench-qap: weft$(EXEEXT)
 bench-exact: %D%/exact$(EXEEXT)
 	@./%D%/exact
 .PHONY: bench bench-exact bench-map bench-plan bench-qap
+# Weft's policies and others' on the public job traces.
+bench-replay: weft$(EXEEXT)
+	@$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/replay $(BENCH_FLAGS)
+.PHONY: bench bench-map bench-plan bench-qap bench-replay

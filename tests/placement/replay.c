@@ -182,6 +182,7 @@ static void means_are_of_what_happened(void **state)
 	assert_close(o.utilisation_arrivals, 320.0 / (24 * 20), 1e-12);
 	assert_close(o.goodput, o.utilisation, 1e-12);
 	assert_close(o.multi.step_ratio, 1, 1e-9);
+	assert_close(o.multi.step_s, o.multi.ideal_step_s, 1e-9);
 	assert_close(o.all.cost_ratio, 1, 1e-9);
 	weft_replay_outcome_free(&o);
 	weft_stream_free(&s);
