@@ -280,7 +280,10 @@ int columns_number(const struct columns *columns, enum column_role role,
 		}
 	}
 	*value = (part[0] - part[1]) * sum->unit;
-	return 1;
+	if (isfinite(*value))
+		return 1;
+	return weft_fail_at(err, WEFT_EINVAL, path, csv->line[row], 0,
+			    "%s is beyond all numbers", roles[role].name);
 }
 
 const char *columns_job(const struct columns *columns, const struct csv *csv,

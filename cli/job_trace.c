@@ -12,6 +12,8 @@
 
 /* No cluster has more; beyond, a number means something else. */
 #define MAX_GPUS 4194304
+/* Seconds in thirty thousand years. */
+#define MAX_S 1e12
 
 /* Columns that are keys of a spec.  The last means a model only beside one of
  * the others: in many traces it is the GPU's. */
@@ -143,12 +145,12 @@ static int swf_line(const char *path, int line, const char *text,
 
 	for (int i = 1; i <= SWF_FIELDS; i++, p = end) {
 		field[i] = strtod(p, &end);
-		if (end == p || !isfinite(field[i]))
+		if (end == p || !(fabs(field[i]) <= MAX_S))
 			return weft_fail_at(err, WEFT_EINVAL, path, line,
 					    (int)(p + strspn(p, " \t") - text) +
 						    1,
 					    "expected %u numbers; number %d is "
-					    "missing",
+					    "missing or beyond 1e12",
 					    SWF_FIELDS, i);
 	}
 	return 0;

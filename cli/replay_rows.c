@@ -3,6 +3,7 @@
 #include "cli/replay_rows.h"
 
 #include "cli/replay_report.h"
+#include "topology/bitset.h"
 #include "topology/hostlist.h"
 
 #include <errno.h>
@@ -53,26 +54,38 @@ int replay_rows_open(const char *path, const struct weft_replay *replay,
 	return 0;
 }
 
+/* Names of the nodes in the order of their lowest rank. */
+static uint32_t nodes_name(const struct weft_fabric *f, const uint32_t *where,
+			   uint32_t n, uint64_t *seen, const char **names)
+{
+	uint32_t n_names = 0;
+
+	for (uint32_t r = 0; r < n; r++) {
+		uint32_t node = f->gpu_node[where[r]];
+
+		if (weft_bitset_has(seen, node))
+			continue;
+		weft_bitset_add(seen, node);
+		names[n_names++] = f->nodes[node].name;
+	}
+	return n_names;
+}
+
 int replay_rows_started(void *context, uint32_t job, const uint32_t *where,
 			uint32_t n)
 {
 	struct replay_rows *rows = context;
 	const struct weft_fabric *f = rows->replay->fabric;
 	const char **names = malloc(n * sizeof(*names));
-	uint32_t n_names = 0;
+	uint64_t *seen = calloc(weft_bitset_words(f->n_nodes), sizeof(*seen));
 
-	if (!names)
-		return -1;
-	/* ranks of a node are often, not always, consecutive */
-	for (uint32_t r = 0; r < n; r++) {
-		const char *name = f->nodes[f->gpu_node[where[r]]].name;
-
-		if (n_names == 0 || names[n_names - 1] != name)
-			names[n_names++] = name;
-	}
 	free(rows->nodes[job]);
-	rows->nodes[job] = weft_hostlist_encode(names, n_names);
+	rows->nodes[job] = NULL;
+	if (names && seen)
+		rows->nodes[job] = weft_hostlist_encode(
+			names, nodes_name(f, where, n, seen, names));
 	free(names);
+	free(seen);
 	return rows->nodes[job] ? 0 : -1;
 }
 

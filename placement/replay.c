@@ -86,9 +86,13 @@ static int kind_build(struct weft_replay *r, const struct wish *w,
 		return weft_fail(err, why.code, "job \"%.40s\": \"%.80s\": %s",
 				 r->stream->jobs[w->job].name, w->spec,
 				 why.text);
-	kind->timed =
-		r->gpu && weft_schedule_build(&kind->job.spec, &kind->job.model,
-					      &kind->schedule, NULL) == 0;
+	if (!r->gpu)
+		return 0;
+	/* a step that cannot be predicted is an answer */
+	kind->timed = weft_schedule_build(&kind->job.spec, &kind->job.model,
+					  &kind->schedule, &why) == 0;
+	if (!kind->timed && why.code == WEFT_ENOMEM)
+		return weft_fail(err, why.code, "%s", why.text);
 	return 0;
 }
 

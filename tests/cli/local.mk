@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 unit_tests += \
 	%D%/arch \
+	%D%/job_trace \
 	%D%/metis \
 	%D%/moment \
 	%D%/qaplib \
@@ -10,6 +11,8 @@ unit_tests += \
 	# End of unit_tests
 scan_sources = cli/scan.c cli/scan.h
 tests_cli_arch_SOURCES = %D%/arch.c cli/arch.c cli/arch.h $(scan_sources)
+tests_cli_job_trace_SOURCES = %D%/job_trace.c $(job_trace_sources)
+tests_cli_job_trace_LDADD = $(LDADD) $(ZLIB_LIBS)
 tests_cli_metis_SOURCES = %D%/metis.c cli/metis.c cli/metis.h $(scan_sources)
 tests_cli_qaplib_SOURCES = \
 	%D%/qaplib.c cli/qaplib.c cli/qaplib.h $(scan_sources)

@@ -22,7 +22,7 @@ check "all jobs run" json '.jobs == 4 and all(.policies[]; .jobs == 4)'
 check "jobs on several nodes are told apart" json \
 	'all(.policies[]; .multi_node.jobs == 3)'
 check "weft's mean is the ideal here" json \
-	'.policies[0] | .policy == "weft" and .mean_step_ratio < 1.001'
+	'.policies[0] | .policy == "weft" and .mean_cost_ratio < 1.001'
 check "random is not better than weft" json \
 	'.policies | (map(select(.policy == "random"))[0].mean_cost_ratio) >=
 	(.[0].mean_cost_ratio)'

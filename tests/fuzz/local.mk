@@ -7,6 +7,7 @@ fuzzers = \
 	fabric \
 	health \
 	hostlist \
+	job_trace \
 	nccl_log \
 	matrix \
 	metis \
@@ -21,6 +22,7 @@ unit_tests += \
 	%D%/fabric \
 	%D%/health \
 	%D%/hostlist \
+	%D%/job_trace \
 	%D%/nccl_log \
 	%D%/matrix \
 	%D%/metis \
@@ -31,11 +33,26 @@ unit_tests += \
 	# End of unit_tests
 
 fuzz_replay = %D%/replay.c
+job_trace_sources = \
+	cli/columns.c \
+	cli/columns.h \
+	cli/csv.c \
+	cli/csv.h \
+	cli/job_trace.c \
+	cli/job_trace.h \
+	cli/moment.c \
+	cli/moment.h \
+	cli/text.c \
+	cli/text.h \
+	# End of job_trace_sources
 tests_fuzz_arch_SOURCES = \
 	%D%/fuzz_arch.c cli/arch.c cli/arch.h $(scan_sources) $(fuzz_replay)
 tests_fuzz_fabric_SOURCES = %D%/fuzz_fabric.c $(fuzz_replay)
 tests_fuzz_health_SOURCES = %D%/fuzz_health.c $(fuzz_replay)
 tests_fuzz_hostlist_SOURCES = %D%/fuzz_hostlist.c $(fuzz_replay)
+tests_fuzz_job_trace_SOURCES = \
+	%D%/fuzz_job_trace.c $(job_trace_sources) $(fuzz_replay)
+tests_fuzz_job_trace_LDADD = $(LDADD) $(ZLIB_LIBS)
 tests_fuzz_nccl_log_SOURCES = %D%/fuzz_nccl_log.c $(fuzz_replay)
 tests_fuzz_matrix_SOURCES = %D%/fuzz_matrix.c $(fuzz_replay)
 tests_fuzz_metis_SOURCES = \
@@ -73,6 +90,7 @@ fuzz_cli_sources = \
 	cli/metis.c \
 	cli/qaplib.c \
 	cli/scan.c \
+	$(job_trace_sources) \
 	# End of fuzz_cli_sources
 
 .PHONY: fuzz

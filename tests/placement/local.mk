@@ -19,6 +19,7 @@ unit_tests += \
 	%D%/properties \
 	%D%/qap \
 	%D%/replay \
+	%D%/replay_memory \
 	%D%/running \
 	%D%/search \
 	%D%/slots \
@@ -49,3 +50,8 @@ tests_placement_out_of_memory_LDFLAGS = \
 tests_placement_exact_LDADD = libweft_exact.la $(LDADD)
 tests_placement_properties_LDADD = libweft_exact.la $(LDADD)
 tests_placement_program_LDADD = libweft_exact.la $(LDADD) -lpthread
+tests_placement_replay_memory_LDFLAGS = \
+	$(AM_LDFLAGS) \
+	-Wl,--wrap=calloc \
+	-Wl,--wrap=realloc \
+	# End of tests_placement_replay_memory_LDFLAGS
