@@ -81,6 +81,22 @@ plan --json --job gpus=4,tp=4 --busy "n[00-14],n15:0-3"
 check "free GPUs of a partly used node" json \
 	'.nodes == ["n15"] and ([.ranks[].gpu] | sort == [4,5,6,7])'
 
+plan --json --job gpus=64,tp=8,segment=3
+check "segments share leafs" json '.nodes | map(.[1:] | tonumber / 4 | floor) |
+	group_by(.) | map(length) | sort == [2,3,3]'
+plan --json --job gpus=64,tp=8,split=3+3+2
+check "so much in each leaf" json '.nodes | map(.[1:] | tonumber / 4 | floor) |
+	group_by(.) | map(length) | sort == [2,3,3]'
+plan --json --job gpus=32,tp=8,spread=failure-domain
+check "replicas do not fail together" json \
+	'any(.why[]; test("one leaf takes at most 1 of 4 replicas"))'
+plan --json --job gpus=32,nodes=5-7
+check "a range of nodes" json '.nodes | length >= 5 and length <= 7'
+plan --json --job gpus=64,tp=8,segment=4 --busy "n[00,04,08,12]"
+check "exit 3 when a segment has no room" exits 3
+check "and why says what would fit" json 'any(.why[];
+	test("no leaf has 4 free nodes, the largest has 3; fits with segment=3"))'
+
 plan --job gpus=64,tq=8
 check "an unknown key is an error" exits 1
 check "it names the option and the nearest key" err "tp"

@@ -165,6 +165,56 @@ static void a_user_can_name_no_file(void **state)
 	}
 }
 
+static void segments_and_parts_hold_for_the_nodes(void **state)
+{
+	/* leafs of 4 nodes that give 1, 2, 3 or 4 */
+	static const struct {
+		const char *spec;
+		uint32_t leafs[5];
+	} cases[] = {
+		{"tp=8,segment=3", {[3] = 1, [2] = 1}},
+		{"tp=8,split=2x2+1", {[2] = 2, [1] = 1}},
+	};
+	struct world *w = *state;
+	const struct weft_fabric *f = w->settings.fabric;
+	const struct weft_shape shape = {40, 8, 5, 5};
+	uint32_t leaf = weft_fabric_level(f, "leaf");
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct weft_request request = {.spec = cases[i].spec};
+		uint32_t n[4] = {0}, leafs[5] = {0};
+		struct weft_placement p = {0};
+		struct weft_error err = {0};
+
+		weft_bridge_place(&w->bridge, &request, &shape, &w->occupancy,
+				  0, &p, &err);
+		assert_no_error(&err);
+		assert_true(p.placed);
+		for (uint32_t k = 0; k < p.n_nodes; k++) {
+			uint32_t gpu = f->nodes[p.nodes[k]].first_gpu;
+
+			n[f->gpu_domain[leaf][gpu] -
+			  f->levels[leaf].first_domain]++;
+		}
+		for (uint32_t k = 0; k < 4; k++)
+			leafs[n[k]]++;
+		for (uint32_t k = 1; k < 5; k++)
+			assert_int_equal(leafs[k], cases[i].leafs[k]);
+		weft_placement_free(&p);
+	}
+}
+
+static void replicas_are_not_spread_inside_slurm(void **state)
+{
+	struct world *w = *state;
+	struct weft_error err = {0};
+
+	assert_null(weft_bridge_job(&w->bridge, "tp=8,spread=failure-domain",
+				    32, &err));
+	assert_int_equal(err.code, WEFT_ENOSYS);
+	assert_error_says(&err, "spread=failure-domain");
+}
+
 static void a_wrong_spec_is_wrong_every_time(void **state)
 {
 	struct world *w = *state;
@@ -359,6 +409,8 @@ int main(void)
 		CASE(no_spec_is_one_data_parallel_group),
 		CASE(a_registered_model_needs_no_file),
 		CASE(a_user_can_name_no_file),
+		CASE(segments_and_parts_hold_for_the_nodes),
+		CASE(replicas_are_not_spread_inside_slurm),
 		CASE(a_wrong_spec_is_wrong_every_time),
 		CASE(the_same_question_is_built_once),
 		CASE(what_is_kept_is_bounded),
