@@ -9,6 +9,7 @@
 
 #define MAX_UNITS  5
 #define MAX_CHUNKS 8
+#define MAX_SIZES  4
 
 /* Levels looked at beyond the innermost one that holds the job: distances only
  * grow outwards, but a wider domain may have fuller nodes. */
@@ -223,6 +224,49 @@ static int try_unit(struct build *b, uint32_t unit, uint32_t min_give)
 	return rc;
 }
 
+/* Nodes of one size alone; required ones of any. */
+static int try_size(struct build *b, uint32_t size, uint32_t unit)
+{
+	struct weft_occupancy o = *b->o;
+	struct supply s = {0};
+	int rc = -1;
+
+	o.usable = weft_calloc(b->f->n_nodes, sizeof(*o.usable), b->err);
+	if (!o.usable)
+		return -1;
+	for (uint32_t i = 0; i < b->f->n_nodes; i++)
+		if (b->f->nodes[i].n_gpus == size ||
+		    (o.required && weft_bitset_has(o.required, i)))
+			o.usable[i] = b->o->usable[i];
+	if (supply_build(b->f, b->job, &o, unit, 0, &s, b->err) == 0)
+		rc = try_supply(b, &s);
+	supply_free(&s);
+	free(o.usable);
+	return rc;
+}
+
+/* Where nodes come in a few sizes: sets that do not mix them. */
+static int try_sizes(struct build *b)
+{
+	uint64_t sizes = 0;
+	uint32_t k;
+
+	for (uint32_t i = 0; i < b->f->n_nodes; i++)
+		sizes |= UINT64_C(1) << (b->f->nodes[i].n_gpus - 1);
+	if (weft_mask_count(sizes) < 2 || weft_mask_count(sizes) > MAX_SIZES)
+		return 0;
+	weft_mask_foreach (k, sizes) {
+		uint32_t tp = b->job->spec.tp ? b->job->spec.tp : 1;
+		uint32_t unit = choice_divisor(tp, k + 1);
+
+		if (b->job->gpus_per_node)
+			unit = b->job->gpus_per_node;
+		if (b->job->n_gpus % unit == 0 && try_size(b, k + 1, unit))
+			return -1;
+	}
+	return 0;
+}
+
 /* The same share of every domain, from the innermost level outwards. */
 static int try_equal(struct build *b)
 {
@@ -337,7 +381,7 @@ int candidates_build(struct supply *single, struct candidates *c,
 		if (try_unit(&b, unit[i], 0))
 			return -1;
 	}
-	if (try_equal(&b))
+	if (try_equal(&b) || try_sizes(&b))
 		return -1;
 	return c->n ? 0 : try_everything(&b);
 }

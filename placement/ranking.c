@@ -4,6 +4,7 @@
 
 #include "placement/limits.h"
 #include "placement/sites.h"
+#include "topology/bitset.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -98,6 +99,7 @@ int ranking_measure(const struct supply *s, const uint32_t *where,
 		    struct ranking *r, struct weft_error *err)
 {
 	const struct weft_fabric *f = s->f;
+	uint64_t sizes = 0;
 	uint32_t d;
 
 	memset(r, 0, sizeof(*r));
@@ -115,7 +117,10 @@ int ranking_measure(const struct supply *s, const uint32_t *where,
 			r->weight += s->o->weight[f->gpu_node[where[i]]];
 		if (where[i] < r->lowest)
 			r->lowest = where[i];
+		sizes |= UINT64_C(1)
+			 << (f->nodes[f->gpu_node[where[i]]].n_gpus - 1);
 	}
+	r->n_sizes = weft_mask_count(sizes);
 	for (uint32_t l = f->node_level; l < f->n_levels; l++)
 		r->broken[l] = count_broken(s, l, where, s->seen);
 	if (d != WEFT_NONE)
@@ -182,6 +187,8 @@ int ranking_compare(const struct ranking *a, const struct ranking *b)
 		order = compare_real(a->second, b->second);
 	if (!order)
 		order = compare_shares(a, b);
+	if (!order)
+		order = compare_count(a->n_sizes, b->n_sizes);
 	if (!order)
 		order = compare_count(a->weight, b->weight);
 	for (uint32_t l = WEFT_MAX_LEVELS; l > 0 && !order; l--)

@@ -33,7 +33,8 @@ struct ranking {
 	double second; /* sum of d * M in the metric that decides ties */
 	/* only with spread=balance; outermost decides first */
 	struct shares shares[WEFT_MAX_LEVELS];
-	uint64_t weight; /* admin's weights, summed over the GPUs */
+	uint32_t n_sizes; /* numbers of GPUs that its nodes have */
+	uint64_t weight;  /* admin's weights, summed over the GPUs */
 	uint32_t broken[WEFT_MAX_LEVELS]; /* untouched domains that it
 					   * touches; outermost decides first */
 	uint32_t slack;	 /* GPUs left in the tightest domain around it */

@@ -170,6 +170,40 @@ static void segments_lie_in_nvlink_domains_that_span_nodes(void **state)
 	scene_close(&s);
 }
 
+/* Leafs of nodes with 8 GPUs and with 4. */
+static void nodes_of_one_size_are_taken_where_there_are(void **state)
+{
+	static const char fabric[] =
+		"weft: fabric/1\nnodes:\n  n[0-3]: 8\n  n[4-7]: 4\n"
+		"levels:\n  leaf:\n    l0: n[0,2,4,6]\n    l1: n[1,3,5,7]\n";
+	static const struct {
+		const char *spec;
+		uint32_t n_nodes, size; /* 0: mixed */
+	} cases[] = {
+		{"gpus=16,tp=4,gpus_per_node=8", 2, 8},
+		{"gpus=8,tp=4", 1, 8},
+		{"gpus=16,tp=8", 2, 8},
+		{"gpus=24,tp=4", 3, 8},
+		{"gpus=40,tp=4", 6, 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct scene s;
+		uint32_t size;
+		bool mixed = false;
+
+		scene_open(&s, fabric, "", cases[i].spec);
+		assert_true(s.p.placed);
+		assert_int_equal(s.p.n_nodes, cases[i].n_nodes);
+		size = s.f->nodes[s.p.nodes[0]].n_gpus;
+		for (uint32_t k = 1; k < s.p.n_nodes; k++)
+			mixed |= s.f->nodes[s.p.nodes[k]].n_gpus != size;
+		assert_int_equal(mixed ? 0 : size, cases[i].size);
+		scene_close(&s);
+	}
+}
+
 /* Six nodes lie in three NVLink domains: bounds may count on the former, not
  * on six domains. */
 static void bounds_tell_nodes_from_nvlink_domains(void **state)
@@ -206,6 +240,7 @@ int main(void)
 		cmocka_unit_test(replicas_are_spread_over_racks),
 		cmocka_unit_test(
 			segments_lie_in_nvlink_domains_that_span_nodes),
+		cmocka_unit_test(nodes_of_one_size_are_taken_where_there_are),
 		cmocka_unit_test(bounds_tell_nodes_from_nvlink_domains),
 	};
 
