@@ -18,6 +18,8 @@ struct weft_judge {
 	struct weft_schedule schedule; /* only for the step */
 	const struct weft_gpu *gpu;    /* likewise */
 	struct weft_cost_scratch scratch;
+	double least_goal; /* no placement that is looked for has a smaller
+			    * one; 0 unless its owner found out */
 };
 
 struct weft_measure {

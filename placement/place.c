@@ -4,6 +4,7 @@
 #include "placement/place.h"
 
 #include "placement/arrange.h"
+#include "placement/bottleneck.h"
 #include "placement/bound.h"
 #include "placement/place_firstfit.h"
 #include "placement/place_pack.h"
@@ -140,6 +141,21 @@ out:
 	return rc < 0 ? -1 : 0;
 }
 
+/* What is known of the goal: a search may stop there. */
+static int set_least_goal(const struct supply *s,
+			  const struct weft_placement *p,
+			  struct weft_error *err)
+{
+	struct weft_judge *judge = s->judge;
+
+	judge->least_goal = 0;
+	if (judge->objective.goal == WEFT_GOAL_COST)
+		judge->least_goal = p->bound;
+	if (judge->objective.goal != WEFT_GOAL_BUSIEST)
+		return 0;
+	return bottleneck_bound(s, &judge->least_goal, err);
+}
+
 /* From p, whose ranking is *ranking, by the goal itself where it is not the
  * cost. */
 static int pursue(const struct supply *s,
@@ -180,7 +196,8 @@ static int place_and_compare(struct supply *s,
 	struct ranking ranking;
 	double baseline;
 
-	if (set_bound(s, p, err) || strategy->place(s, options, p, err))
+	if (set_bound(s, p, err) || set_least_goal(s, p, err) ||
+	    strategy->place(s, options, p, err))
 		return -1;
 	if ((p->placed && ranking_measure(s, p->where, &ranking, err)) ||
 	    compare_baseline(s, p, &ranking, &baseline, err))
@@ -349,7 +366,8 @@ static int order_ranks(struct supply *s,
 	struct ranking given, found;
 	int rc = -1;
 
-	if (!where || ranking_measure(s, p->where, &given, err) ||
+	if (!where || set_least_goal(s, p, err) ||
+	    ranking_measure(s, p->where, &given, err) ||
 	    arrange_ranks(s, options, sites_blend(s->f, p->metric, p->bounds),
 			  where, err) ||
 	    ranking_measure(s, where, &found, err))

@@ -230,6 +230,8 @@ static int consider_leftovers(struct pack *pack)
 		}
 		if (best == WEFT_NONE)
 			continue;
+		if (effort_spent(&pack->arranger.effort))
+			return 0;
 		for (uint32_t k = 0; k < (unit > 1 ? 4 : 2); k++)
 			if (consider_leftover(pack, best, k < 2 ? unit : 1,
 					      k % 2))
@@ -245,6 +247,8 @@ static int look_further(struct pack *pack)
 	const struct weft_judge *judge = pack->supply->judge;
 	uint64_t one = weft_judge_work(judge), most = 128 * one;
 
+	if (pack->best.measure.value <= judge->least_goal * (1 + RANKING_STEP))
+		return 0;
 	if (!pack->limited) {
 		if (most > MAX_FURTHER)
 			most = 8 * one > MAX_FURTHER ? 8 * one : MAX_FURTHER;

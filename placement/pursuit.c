@@ -2,7 +2,6 @@
 /* pursuit.c - improving a placement by a goal that is not the cost */
 #include "placement/pursuit.h"
 
-#include "placement/bottleneck.h"
 #include "placement/choice.h"
 #include "placement/limits.h"
 #include "placement/links.h"
@@ -391,25 +390,14 @@ static bool is_connected(const struct supply *s, const uint32_t *where)
 	return true;
 }
 
-/* True when nothing can be gained: no byte leaves a domain, or no placement has
- * a less busy link; or it cannot be known move by move. */
-static int nothing_to_gain(const struct supply *s, const uint32_t *where,
-			   const struct ranking *best, bool *nothing,
-			   struct weft_error *err)
+/* True when nothing can be gained: no byte leaves a domain, or no placement is
+ * better; or it cannot be known move by move. */
+static bool nothing_to_gain(const struct supply *s, const uint32_t *where,
+			    const struct ranking *best)
 {
-	double busiest_s = best->measure.cost.busiest.time_s, bound;
-
-	*nothing = true;
-	if (!(busiest_s > 0) || s->job->traffic.n_switches ||
-	    !is_connected(s, where))
-		return 0;
-	*nothing = false;
-	if (s->judge->objective.goal != WEFT_GOAL_BUSIEST)
-		return 0;
-	if (bottleneck_bound(s, &bound, err))
-		return -1;
-	*nothing = best->measure.value <= bound * (1 + 10 * RANKING_SAME);
-	return 0;
+	return !(best->measure.cost.busiest.time_s > 0) ||
+	       s->job->traffic.n_switches || !is_connected(s, where) ||
+	       best->measure.value <= s->judge->least_goal * (1 + RANKING_STEP);
 }
 
 static int search(struct pursuit *p, uint32_t *where, uint32_t *scratch,
@@ -447,13 +435,10 @@ int pursuit_run(const struct supply *s, struct effort *effort, uint32_t *where,
 		.swaps_only = s->judge->objective.fragmentation > 0,
 	};
 	uint32_t *scratch = NULL;
-	bool nothing;
 	int rc = -1;
 
 	*better = false;
-	if (nothing_to_gain(s, where, best, &nothing, err))
-		return -1;
-	if (nothing)
+	if (nothing_to_gain(s, where, best))
 		return 0;
 	scratch = weft_calloc(s->job->n_gpus, sizeof(*scratch), err);
 	p.n_on = weft_calloc(s->f->n_nodes, sizeof(*p.n_on), err);
