@@ -86,16 +86,27 @@ static int order_explain(const struct request *request, const uint32_t *where,
 	const struct weft_place_options same = {
 		.objective = &request->objective,
 	};
-	double cost = placement->cost.total[placement->metric], least;
-	int result = weft_place_ranks(request->fabric, &request->job, where,
-				      &same, &best, err);
+	static const char *const would[WEFT_N_GOALS] = {
+		[WEFT_GOAL_COST] = "cost",
+		[WEFT_GOAL_BUSIEST] = "need for its busiest link",
+		[WEFT_GOAL_STEP] = "need for a step",
+	};
+	struct verdict given, other;
+	int result = -1;
 
-	least = best.cost.total[placement->metric];
-	if (result == 0 && least < cost * 0.995)
+	if (weft_place_ranks(request->fabric, &request->job, where, &same,
+			     &best, err) ||
+	    verdict_find(request, placement, &given, err) ||
+	    verdict_find(request, &best, &other, err))
+		goto out;
+	if (other.measure.goal < given.measure.goal * 0.995)
 		weft_placement_explain(placement,
 				       "another order of ranks on these GPUs "
-				       "would cost %.2fx",
-				       least / cost);
+				       "would %s %.2fx",
+				       would[request->objective.goal],
+				       other.measure.goal / given.measure.goal);
+	result = 0;
+out:
 	weft_placement_free(&best);
 	return result;
 }

@@ -6,6 +6,7 @@
 #include "placement/judge.h"
 #include "placement/links.h"
 #include "placement/running.h"
+#include "tests/lib/checker.h"
 #include "tests/placement/cases.h"
 
 #include <math.h>
@@ -86,22 +87,12 @@ static struct weft_measure measure(const struct world *x,
 	return m;
 }
 
-/* Distinct, free and usable GPUs within the limits that random jobs have. */
 static void check_valid(const struct world *x, const struct weft_placement *p)
 {
-	uint32_t *on = calloc(x->f->n_nodes, sizeof(*on));
+	const char *wrong = checker_where(x->f, &x->job, &x->o, p->where);
 
-	for (uint32_t r = 0; r < x->n; r++) {
-		uint32_t gpu = p->where[r], node = x->f->gpu_node[gpu];
-
-		assert_true(x->o.free[node] >>
-				    (gpu - x->f->nodes[node].first_gpu) &
-			    1);
-		assert_true(++on[node] <= weft_occupancy_give(&x->o, node));
-		for (uint32_t s = 0; s < r; s++)
-			assert_int_not_equal(p->where[s], gpu);
-	}
-	free(on);
+	if (wrong)
+		fail_msg("%s: %s", p->method, wrong);
 }
 
 /* ---- the parts ---- */
@@ -275,6 +266,57 @@ static void goals_are_never_worse_than_the_cost_is_by_them(void **state)
 		}
 		for (int g = 0; x.n && g < WEFT_N_GOALS; g++)
 			weft_placement_free(&p[g]);
+		close_world(&x);
+	}
+}
+
+/* What moves ranks about knows the limits of each job. */
+static void every_goal_keeps_to_the_limits(void **state)
+{
+	static const char text[] =
+		"weft: fabric/1\nprofile: roce-llama3\n"
+		"nodes:\n  n[0-31]: 8\nlevels:\n  leaf:\n    l[0-7]: n[0-31]\n"
+		"  pod:\n    p[0-1]: l[0-7]\n";
+	static const char *const specs[] = {
+		"gpus=48,tp=4,zero=3",
+		"gpus=48,tp=4,pp=3,gpus_per_node=6",
+		"gpus=48,tp=8,nodes=6,pp=2",
+		"gpus=32,tp=4,nodes=8",
+		"gpus=48,tp=8,within=pod",
+		"gpus=24,tp=8,within=leaf",
+		"gpus=64,tp=8,pp=2,segment=2",
+		"gpus=48,tp=8,pp=3,segment=3",
+		"gpus=48,tp=8,split=4+2",
+		"gpus=64,tp=8,pp=4,spread=failure-domain",
+		"gpus=48,tp=4,spread=balance,pp=3",
+	};
+	uint64_t random = test_seed();
+
+	(void)state;
+	for (uint32_t round = 0; round < 44; round++) {
+		struct world x = {.f = case_fabric(text)};
+
+		case_random_occupancy(&x.o, x.f, &random, 30);
+		case_job(specs[round % 11], x.f, &x.job);
+		if (round % 4 == 3) {
+			uint32_t node = test_random_below(&random, 32);
+
+			x.o.required = calloc(1, sizeof(*x.o.required));
+			weft_bitset_add(x.o.required, node);
+			x.o.free[node] = 0xff;
+			x.o.usable[node] = 8;
+		}
+		for (int g = 0; g < 2 * WEFT_N_GOALS; g++) {
+			struct weft_objective by =
+				objective_of(&x, (enum weft_goal)(g / 2));
+			struct weft_placement p;
+
+			by.fragmentation = g % 2;
+			place(&x, &by, &p);
+			if (p.placed)
+				check_valid(&x, &p);
+			weft_placement_free(&p);
+		}
 		close_world(&x);
 	}
 }
@@ -517,6 +559,7 @@ int main(void)
 		cmocka_unit_test(loads_stay_those_of_a_new_count),
 		cmocka_unit_test(
 			goals_are_never_worse_than_the_cost_is_by_them),
+		cmocka_unit_test(every_goal_keeps_to_the_limits),
 		cmocka_unit_test(no_weight_is_the_answer_without_objective),
 		cmocka_unit_test(more_weight_never_loses_more_room),
 		cmocka_unit_test(twice_the_rates_halve_what_is_a_time),
