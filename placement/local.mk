@@ -94,6 +94,8 @@ libweft_placement_la_SOURCES = \
 	%D%/pricing.h \
 	%D%/qap.c \
 	%D%/qap.h \
+	%D%/qap_ascent.c \
+	%D%/qap_ascent.h \
 	%D%/qap_bound.c \
 	%D%/qap_form.c \
 	%D%/qap_form.h \

@@ -3,9 +3,11 @@
  *
  * Gilmore (1962) and Lawler (1963): with facility i at location k, its row of a
  * meets the row of k at no less than the scalar product of one ascending with
- * the other descending; the least assignment of these is a bound.
+ * the other descending; the least assignment of these is a bound.  A dual
+ * ascent goes on from there where the problem is small.
  */
 #include "placement/lap.h"
+#include "placement/qap_ascent.h"
 #include "placement/qap_form.h"
 
 #include <math.h>
@@ -208,6 +210,8 @@ int qap_bound(const struct qap *q, struct effort *effort, int64_t *bound,
 		fold(b.b, n);
 		*bound = max_number(*bound, divide_up(gilmore_lawler(&b), 4));
 	}
+	if (qap_ascent(q, effort, bound, err) != 0)
+		goto out;
 	unit = grain(q, a_symmetric && b_symmetric);
 	if (unit > 1)
 		*bound = divide_up(*bound, unit) * unit;

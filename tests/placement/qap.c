@@ -129,7 +129,8 @@ static void small_problems_are_solved_to_the_optimum(void **state)
 		struct effort effort = {.work = 300000, .random = c};
 		uint32_t location[MAX_N];
 		struct weft_error err = {0};
-		int64_t cost = -1, bound = INT64_MAX, best = brute_force(&q);
+		int64_t cost = -1, best = brute_force(&q);
+		int64_t bound = INT64_MAX, quick = INT64_MAX;
 
 		qap_solve(&q, INT64_MIN, 1, &effort, location, &cost, &err);
 		assert_no_error(&err);
@@ -139,6 +140,9 @@ static void small_problems_are_solved_to_the_optimum(void **state)
 		qap_bound(&q, &effort, &bound, &err);
 		assert_no_error(&err);
 		assert_true(bound <= best);
+		effort = (struct effort){.work = 1};
+		qap_bound(&q, &effort, &quick, &err);
+		assert_true(quick <= bound);
 		qap_free(&q);
 	}
 }
@@ -265,7 +269,7 @@ static void qaplib_optima_are_found(void **state)
 	(void)state;
 	for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
 		struct effort effort = {.work = 100000000, .random = 1};
-		struct effort more = {.work = 100000000};
+		struct effort more = {.work = 10000000};
 		struct qap q = {0};
 		uint32_t location[64];
 		int64_t cost = -1, bound = INT64_MAX;
@@ -283,6 +287,24 @@ static void qaplib_optima_are_found(void **state)
 		assert_true(bound <= cost);
 		qap_free(&q);
 	}
+}
+
+static void more_effort_proves_an_optimum(void **state)
+{
+	struct effort effort = {.work = 1}, more = {.work = 2000000000};
+	struct qap q = {0};
+	int64_t quick = 0, bound = 0;
+
+	(void)state;
+	if (!read_qaplib("lipa20a", &q)) {
+		print_message("skipped: data/qaplib is not there\n");
+		skip();
+	}
+	assert_int_equal(qap_bound(&q, &effort, &quick, NULL), 0);
+	assert_int_equal(qap_bound(&q, &more, &bound, NULL), 0);
+	assert_true(quick < 3683);
+	assert_int_equal(bound, 3683);
+	qap_free(&q);
 }
 
 static void linear_assignments_are_the_cheapest(void **state)
@@ -328,6 +350,7 @@ int main(void)
 		cmocka_unit_test(a_raised_stop_flag_ends_the_search),
 		cmocka_unit_test(entries_beyond_64_bits_of_cost_are_refused),
 		cmocka_unit_test(qaplib_optima_are_found),
+		cmocka_unit_test(more_effort_proves_an_optimum),
 	};
 
 	return cmocka_run_group_tests_name("qap", tests, NULL, NULL);
