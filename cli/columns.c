@@ -14,6 +14,8 @@
 
 /* Longest name of a column that can be spoken of. */
 #define MAX_NAME 120
+/* What mistakes in the text are named after. */
+#define OPTION "--columns"
 
 static const struct {
 	const char *name, *usual;
@@ -36,7 +38,7 @@ static const struct {
 
 /* The text of --columns while it is read. */
 struct asking {
-	const char *text, *option;
+	const char *text;
 	const struct csv *csv;
 	struct weft_error *err;
 };
@@ -44,7 +46,7 @@ struct asking {
 static int asking_fail(const struct asking *a, const char *at,
 		       const char *expected)
 {
-	return weft_fail_at(a->err, WEFT_EINVAL, a->option, 0,
+	return weft_fail_at(a->err, WEFT_EINVAL, OPTION, 0,
 			    (int)(at - a->text) + 1, "expected %s", expected);
 }
 
@@ -58,7 +60,7 @@ static int column_unknown(const struct asking *a, const char *at,
 		return -1;
 	for (uint32_t c = 0; c < a->csv->n_columns; c++)
 		known[c] = a->csv->name[c];
-	weft_fail_at(a->err, WEFT_EINVAL, a->option, 0, (int)(at - a->text) + 1,
+	weft_fail_at(a->err, WEFT_EINVAL, OPTION, 0, (int)(at - a->text) + 1,
 		     "the table has no column \"%.40s\"; the nearest is "
 		     "\"%.40s\"",
 		     name, weft_suggest(name, known, a->csv->n_columns));
@@ -168,7 +170,7 @@ static int role_find(const struct asking *a, const char *at, size_t length,
 			return 0;
 		}
 	}
-	return weft_fail_at(a->err, WEFT_EINVAL, a->option, 0,
+	return weft_fail_at(a->err, WEFT_EINVAL, OPTION, 0,
 			    (int)(at - a->text) + 1,
 			    "unknown \"%s\": the nearest of submit, duration, "
 			    "gpus and job is \"%s\"",
@@ -199,13 +201,15 @@ static int roles_read(const struct asking *a, struct columns *columns,
 	return 0;
 }
 
-int columns_find(const char *text, const struct csv *csv, const char *option,
+int columns_find(const char *text, const struct csv *csv, const char *path,
 		 struct columns *columns, struct weft_error *err)
 {
-	const struct asking a = {text ? text : "", option, csv, err};
+	const struct asking a = {text ? text : "", csv, err};
 	bool given[N_COLUMN_ROLES] = {false};
 
 	memset(columns, 0, sizeof(*columns));
+	columns->csv = csv;
+	columns->path = path;
 	if (roles_read(&a, columns, given))
 		return -1;
 	for (int i = 0; i < N_COLUMN_ROLES; i++) {
@@ -219,7 +223,7 @@ int columns_find(const char *text, const struct csv *csv, const char *option,
 				return -1;
 			given[i] = true;
 		} else if (!roles[i].optional) {
-			return weft_fail_at(err, WEFT_EINVAL, option, 0, 0,
+			return weft_fail_at(err, WEFT_EINVAL, OPTION, 0, 0,
 					    "the table has no column \"%s\"; "
 					    "say %s=COLUMN, which one it is",
 					    usual, roles[i].name);
@@ -229,8 +233,7 @@ int columns_find(const char *text, const struct csv *csv, const char *option,
 	return 0;
 }
 
-/* What programs write where there is nothing. */
-static bool says_nothing(const char *cell)
+bool columns_empty(const char *cell)
 {
 	static const char *const words[] = {"",	    "-",   "nan", "none",
 					    "null", "n/a", "nat", "inf"};
@@ -242,36 +245,36 @@ static bool says_nothing(const char *cell)
 	return false;
 }
 
-static int factor_value(const struct column_factor *factor,
-			const struct csv *csv, uint32_t row, const char *path,
+static int factor_value(const struct columns *columns,
+			const struct column_factor *factor, uint32_t row,
 			double *value, struct weft_error *err)
 {
+	const struct csv *csv = columns->csv;
 	const char *cell;
 
 	*value = factor->constant;
 	if (factor->column == csv->n_columns)
 		return 1;
 	cell = csv->cell[(size_t)row * csv->n_columns + factor->column];
-	if (says_nothing(cell))
+	if (columns_empty(cell))
 		return 0;
 	if (moment_read(cell, value) == 0)
 		return 1;
-	return weft_fail_at(err, WEFT_EINVAL, path, csv->line[row],
+	return weft_fail_at(err, WEFT_EINVAL, columns->path, csv->line[row],
 			    csv_place(csv, row, factor->column),
 			    "%s: \"%.40s\" is neither a number nor a date",
 			    csv->name[factor->column], cell);
 }
 
 int columns_number(const struct columns *columns, enum column_role role,
-		   const struct csv *csv, uint32_t row, const char *path,
-		   double *value, struct weft_error *err)
+		   uint32_t row, double *value, struct weft_error *err)
 {
 	const struct column_sum *sum = &columns->role[role];
 	double part[2] = {0, 0}, factor;
 
 	for (uint32_t p = 0; p < 2; p++) {
 		for (uint32_t i = 0; i < sum->n[p]; i++) {
-			int rc = factor_value(&sum->part[p][i], csv, row, path,
+			int rc = factor_value(columns, &sum->part[p][i], row,
 					      &factor, err);
 
 			if (rc <= 0)
@@ -282,13 +285,14 @@ int columns_number(const struct columns *columns, enum column_role role,
 	*value = (part[0] - part[1]) * sum->unit;
 	if (isfinite(*value))
 		return 1;
-	return weft_fail_at(err, WEFT_EINVAL, path, csv->line[row], 0,
+	return weft_fail_at(err, WEFT_EINVAL, columns->path,
+			    columns->csv->line[row], 0,
 			    "%s is beyond all numbers", roles[role].name);
 }
 
-const char *columns_job(const struct columns *columns, const struct csv *csv,
-			uint32_t row)
+const char *columns_job(const struct columns *columns, uint32_t row)
 {
+	const struct csv *csv = columns->csv;
 	uint32_t column = columns->role[COLUMN_JOB].part[0][0].column;
 
 	if (!columns->has_job || column >= csv->n_columns)

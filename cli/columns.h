@@ -35,24 +35,27 @@ struct column_sum {
 };
 
 struct columns {
+	const struct csv *csv;
+	const char *path; /* of the table, for messages */
 	struct column_sum role[N_COLUMN_ROLES];
 	bool has_job;
 };
 
-/* Finds the columns of `text` in the table; roles that it leaves out have the
- * columns submit_s, duration_s, gpus and, where there is one, job.  option:
- * what errors in text are named after. */
-int columns_find(const char *text, const struct csv *csv, const char *option,
+/* Finds the columns that `text`, the value of --columns, names in the table;
+ * roles that it leaves out have the columns submit_s, duration_s, gpus and,
+ * where there is one, job.  NULL leaves out all.  Keeps csv and path. */
+int columns_find(const char *text, const struct csv *csv, const char *path,
 		 struct columns *columns, struct weft_error *err);
 
-/* A number of a row.  Returns 1; 0 where a cell is empty or says that there is
- * none ("nan", "None", "-"); -1 with err, which has path, line and column. */
+/* What programs write where there is nothing: "", "nan", "None", "-". */
+bool columns_empty(const char *cell);
+
+/* A number of a row.  Returns 1; 0 where a cell is empty; -1 with err, which
+ * has path, line and column. */
 int columns_number(const struct columns *columns, enum column_role role,
-		   const struct csv *csv, uint32_t row, const char *path,
-		   double *value, struct weft_error *err);
+		   uint32_t row, double *value, struct weft_error *err);
 
 /* Name of a row's job, or "". */
-const char *columns_job(const struct columns *columns, const struct csv *csv,
-			uint32_t row);
+const char *columns_job(const struct columns *columns, uint32_t row);
 
 #endif

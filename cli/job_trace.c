@@ -28,11 +28,22 @@ struct table {
 	uint32_t axis[N_AXES]; /* column, or csv.n_columns */
 };
 
+/* A whole number, whether or not it is written as one. */
+static bool number_read(const char *cell, double *value)
+{
+	char *end;
+
+	*value = strtod(cell, &end);
+	return end != cell && !*end && *value >= 0 && *value <= UINT32_MAX &&
+	       *value == floor(*value);
+}
+
 /* "tp=8,pp=2", of the cells that say something. */
 static void axes_write(const struct table *t, uint32_t row, char *text,
 		       size_t size)
 {
 	size_t n = 0;
+	double whole;
 
 	text[0] = '\0';
 	for (size_t i = 0; i < N_AXES; i++) {
@@ -42,7 +53,13 @@ static void axes_write(const struct table *t, uint32_t row, char *text,
 		    (n == 0 && i == N_AXES - 1))
 			continue;
 		cell = t->csv.cell[(size_t)row * t->csv.n_columns + t->axis[i]];
-		if (*cell && n < size)
+		if (columns_empty(cell) || n >= size)
+			continue;
+		/* where a cell was empty, some programs write all as "8.0" */
+		if (number_read(cell, &whole))
+			n += (size_t)snprintf(text + n, size - n, "%s%s=%.0f",
+					      n ? "," : "", axes[i], whole);
+		else
 			n += (size_t)snprintf(text + n, size - n, "%s%s=%.60s",
 					      n ? "," : "", axes[i], cell);
 	}
@@ -59,8 +76,8 @@ static int job_read(const struct table *t, uint32_t row,
 	double value[COLUMN_GPUS + 1];
 
 	for (int i = 0; i <= COLUMN_GPUS; i++) {
-		int rc = columns_number(&t->columns, (enum column_role)i,
-					&t->csv, row, t->path, &value[i], err);
+		int rc = columns_number(&t->columns, (enum column_role)i, row,
+					&value[i], err);
 
 		if (rc < 0)
 			return -1;
@@ -74,6 +91,12 @@ static int job_read(const struct table *t, uint32_t row,
 				    0,
 				    "a job of %.0f GPUs: expected at most %u",
 				    value[COLUMN_GPUS], MAX_GPUS);
+	if (fabs(value[COLUMN_SUBMIT]) > MAX_S ||
+	    value[COLUMN_DURATION] > MAX_S)
+		return weft_fail_at(err, WEFT_EINVAL, t->path, t->csv.line[row],
+				    0,
+				    "more than thirty thousand years: is the "
+				    "unit right? (submit=COLUMN:us)");
 	job->submit_s = value[COLUMN_SUBMIT];
 	job->duration_s = value[COLUMN_DURATION];
 	/* a share of a GPU has one */
@@ -96,7 +119,7 @@ static int rows_read(const struct table *t, struct weft_stream *stream,
 			continue;
 		axes_write(t, row, text, sizeof(text));
 		job.axes = text;
-		job.name = columns_job(&t->columns, &t->csv, row);
+		job.name = columns_job(&t->columns, row);
 		if (!*job.name) {
 			snprintf(line, sizeof(line), "line %d",
 				 t->csv.line[row]);
@@ -116,7 +139,7 @@ int job_trace_csv(const char *path, const char *columns,
 	int rc = -1;
 
 	if (csv_load(path, &t.csv, err) ||
-	    columns_find(columns, &t.csv, "--columns", &t.columns, err))
+	    columns_find(columns, &t.csv, path, &t.columns, err))
 		goto out;
 	for (size_t i = 0; i < N_AXES; i++)
 		t.axis[i] = csv_column(&t.csv, axes[i]);

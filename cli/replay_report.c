@@ -186,15 +186,15 @@ static void head_print(const struct weft_fabric *f)
 
 	for (uint32_t l = f->node_level; l < f->n_levels; l++)
 		width += replay_level_tells(f, l) ? 7 : 0;
-	printf("%-13s  %-*s  %-19s  %-19s\n", "", 22 + width,
+	printf("%-13s  %-*s  %-19s  %s\n", "", 22 + width,
 	       "mean of jobs on several nodes", "wait", "use of GPUs");
 	printf("%-13s  %8s %6s %6s", "policy", "step", "/ideal", "cost");
 	for (uint32_t l = f->node_level; l < f->n_levels; l++) {
 		if (replay_level_tells(f, l))
 			printf(" %6.6s", f->levels[l].name);
 	}
-	printf("  %9s %9s  %6s %9s  %s\n", "mean", "95 %", "share", "until",
-	       "decision");
+	printf("  %9s %9s  %8s %6s %9s  %s\n", "mean", "95 %", "arriving",
+	       "in all", "until", "decision");
 }
 
 void replay_text(const struct replay_answer *a)
@@ -216,10 +216,10 @@ void replay_text(const struct replay_answer *a)
 
 		printf("%-13s", o->policy->name);
 		means_print(f, &o->multi);
-		printf("  %9s %9s  %4.1f %% %9s  %s\n",
+		printf("  %9s %9s  %6.1f %% %4.1f %% %9s  %s\n",
 		       time_text(o->mean_wait_s, wait, sizeof(wait)),
 		       time_text(o->p95_wait_s, p95, sizeof(p95)),
-		       100 * o->utilisation,
+		       100 * o->utilisation_arrivals, 100 * o->utilisation,
 		       time_text(o->makespan_s, until, sizeof(until)),
 		       report_quantity(o->decision_s, "s", decision,
 				       sizeof(decision)));

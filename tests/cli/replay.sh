@@ -116,6 +116,14 @@ check "a cell that is no number is named by line and column" err \
 printf 'submit_s,duration_s,gpus,tp\n0,1,8,3\n' >"$work/bad.csv"
 replay --trace "$work/bad.csv"
 check "axes that do not suit a job are an error" err 'job "line 2"'
+printf 'submit_s,duration_s,gpus,tp,pp\n0,1,8,4.0,nan\n' >"$work/real.csv"
+replay --policy weft --trace "$work/real.csv" --csv "$work/rows.csv"
+check "whole numbers may be written as 4.0, and nothing as nan" grep -q \
+	',tp=4"' "$work/rows.csv"
+replay --trace "$work/t.csv" --columns submit=submit_s:d,duration=duration_s:d
+check "days are a unit" exits 0
+replay --trace "$work/t.csv" --columns "duration=duration_s*1e13"
+check "an absurd time is an error" err "t.csv:2: more than thirty thousand"
 printf 'submit_s,duration_s,gpus\n0,0,8\n' >"$work/none.csv"
 replay --trace "$work/none.csv"
 check "a table without a job is an error" err "no job in it"
