@@ -104,6 +104,7 @@ libweft_placement_la_SOURCES = \
 	%D%/qap_tabu.h \
 	%D%/qap_tabu_cell.h \
 	%D%/qap_tabu_narrow.c \
+	%D%/qap_tabu_step.h \
 	%D%/qap_tabu_wide.c \
 	%D%/pursuit.c \
 	%D%/pursuit.h \

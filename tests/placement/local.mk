@@ -55,3 +55,9 @@ tests_placement_replay_memory_LDFLAGS = \
 	-Wl,--wrap=calloc \
 	-Wl,--wrap=realloc \
 	# End of tests_placement_replay_memory_LDFLAGS
+
+# Lets the n-th allocation of the quadratic assignment fail.
+tests_placement_qap_LDFLAGS = \
+	$(AM_LDFLAGS) \
+	-Wl,--wrap=calloc \
+	# End of tests_placement_qap_LDFLAGS

@@ -12,6 +12,19 @@
 
 #define MAX_N 7
 
+void *__real_calloc(size_t n, size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+
+/* Allocations that still succeed, and the next fails; 0: all do. */
+static int left;
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+	if (left > 0 && --left == 0)
+		return NULL;
+	return __real_calloc(n, size);
+}
+
 /* What a random matrix looks like. */
 struct shape {
 	const char *desc;
@@ -224,6 +237,38 @@ static void entries_beyond_64_bits_of_cost_are_refused(void **state)
 	assert_int_equal(qap_bound(&q, &effort, &cost, NULL), -1);
 }
 
+static void each_allocation_that_fails_is_told(void **state)
+{
+	uint64_t random = test_seed();
+	uint32_t told = 0;
+
+	(void)state;
+	for (int round = 0; round < 2; round++) {
+		struct qap q = {
+			.n = 9,
+			.a = make_matrix(&shapes[3], 9, &random),
+			.b = make_matrix(&shapes[3], 9, &random),
+		};
+
+		for (int n = 1, rc = -1; rc != 0; n++) {
+			struct effort effort = {.work = 100000};
+			struct weft_error err = {0};
+			uint32_t location[9];
+			int64_t cost;
+
+			left = n;
+			rc = round ? qap_bound(&q, &effort, &cost, &err)
+				   : qap_solve(&q, INT64_MIN, 1, &effort,
+					       location, &cost, &err);
+			left = 0;
+			assert_int_equal(err.code, rc ? WEFT_ENOMEM : 0);
+			told += rc != 0;
+		}
+		qap_free(&q);
+	}
+	assert_true(told > 30);
+}
+
 static int64_t read_number(char **at)
 {
 	return strtoll(*at, at, 10);
@@ -349,6 +394,7 @@ int main(void)
 		cmocka_unit_test(the_same_work_gives_the_same_answer),
 		cmocka_unit_test(a_raised_stop_flag_ends_the_search),
 		cmocka_unit_test(entries_beyond_64_bits_of_cost_are_refused),
+		cmocka_unit_test(each_allocation_that_fails_is_told),
 		cmocka_unit_test(qaplib_optima_are_found),
 		cmocka_unit_test(more_effort_proves_an_optimum),
 	};
