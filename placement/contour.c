@@ -33,7 +33,9 @@ int contour_lines_build(const struct lattice *l, struct contour_lines *lines,
 
 		lines->n = i + 1;
 		if (line_build(axis->size, axis->edge, axis->n_edges,
-			       &lines->line[i], err))
+			       &lines->line[i], err) ||
+		    line_build(axis->size, axis->cover, axis->n_cover,
+			       &lines->cover[i], err))
 			return -1;
 	}
 	return 0;
@@ -41,40 +43,11 @@ int contour_lines_build(const struct lattice *l, struct contour_lines *lines,
 
 void contour_lines_free(struct contour_lines *lines)
 {
-	for (uint32_t i = 0; i < lines->n; i++)
+	for (uint32_t i = 0; i < lines->n; i++) {
 		line_free(&lines->line[i]);
+		line_free(&lines->cover[i]);
+	}
 	lines->n = 0;
-}
-
-/* Prices along one axis. */
-struct price {
-	double piece; /* of each line met */
-	double part;  /* of each filled in part */
-};
-
-static struct price price_of(const struct line *line, double pieces)
-{
-	struct price p = {0, line->least / 2};
-
-	if (line->path > 0) {
-		p.piece = pieces * line->path;
-		p.part = (line->other + (1 - pieces) * line->path) / 2;
-	}
-	return p;
-}
-
-/* One line alone. */
-static void start_line(const struct line *line, double pieces, double scale,
-		       struct layer *c)
-{
-	struct price p = price_of(line, pieces);
-
-	c->cost[0] = 0;
-	for (uint32_t a = 1; a <= c->n; a++) {
-		double inside = a == line->size ? 0 : p.part;
-
-		c->cost[a] = scale * fmax(line->cut[a] / 2, p.piece + inside);
-	}
 }
 
 /* Axes first ... last - 1 of the lattice, with the lines of layer z. */
@@ -84,15 +57,67 @@ struct tower {
 	double pieces;
 	uint32_t first, max;
 	uint32_t even_at; /* of contour_terms, but in one copy; 0: no */
-	bool quick;
+	bool inside, quick;
 	struct effort *effort;
 	bool *exact;
 	double given; /* to all vertices, to be taken back */
 };
 
+static bool counts_inside(const struct tower *t, uint32_t axis)
+{
+	return t->inside && axis > 0;
+}
+
+/* Prices along one axis, in layer z. */
+struct price {
+	double piece; /* of each line met */
+	double part;  /* of each filled in part */
+	double each;  /* of each vertex: less than 0 */
+};
+
+static struct price price_of(const struct tower *t, uint32_t axis, uint32_t z)
+{
+	const struct line *line = &t->lines->line[axis];
+	double scale = t->l->axis[axis].scale[z];
+
+	if (counts_inside(t, axis)) {
+		/* a line that is met holds step * (n - 1), all of it `last`
+		 * more */
+		line = &t->lines->cover[axis];
+		scale = t->l->axis[axis].cover_scale[z];
+		return (struct price){scale * (line->step - line->last),
+				      scale * line->last, -scale * line->step};
+	}
+	if (line->path == 0)
+		return (struct price){0, scale * line->least / 2, 0};
+	return (struct price){
+		scale * t->pieces * line->path,
+		scale * (line->other + (1 - t->pieces) * line->path) / 2, 0};
+}
+
+/* One line of the first axis alone. */
+static void start_line(const struct tower *t, uint32_t z, struct layer *c)
+{
+	const struct line *line = &t->lines->line[t->first];
+	const struct line *cover = &t->lines->cover[t->first];
+	double scale = t->l->axis[t->first].scale[z];
+	double cover_scale = t->l->axis[t->first].cover_scale[z];
+	struct price p = price_of(t, t->first, z);
+
+	c->cost[0] = 0;
+	for (uint32_t a = 1; a <= c->n; a++) {
+		double part = a == line->size ? 0 : p.part;
+
+		c->cost[a] = counts_inside(t, t->first)
+				     ? -cover_scale * cover->most[a]
+				     : fmax(scale * line->cut[a] / 2,
+					    p.piece + part);
+	}
+}
+
 /* Replaces *c by the sum of layers of it, or of others as told. */
 static int stack_layers(const struct tower *t, const struct layers *s,
-			uint64_t vertices, struct layer *c,
+			double each, uint64_t vertices, struct layer *c,
 			struct weft_error *err)
 {
 	struct layer out;
@@ -103,6 +128,8 @@ static int stack_layers(const struct tower *t, const struct layers *s,
 		free(out.cost);
 		return -1;
 	}
+	for (uint32_t a = 1; a <= out.n; a++)
+		out.cost[a] += each * a;
 	free(c->cost);
 	*c = out;
 	return 0;
@@ -112,28 +139,25 @@ static int stack_layers(const struct tower *t, const struct layers *s,
 static int layer_costs(const struct tower *t, uint32_t z, struct layer *c,
 		       struct weft_error *err)
 {
-	const struct lattice_axis *axis = &t->l->axis[t->first];
-	uint64_t vertices = axis->size;
+	uint64_t vertices = t->l->axis[t->first].size;
 
 	if (layer_start(c, vertices, t->max, err))
 		return -1;
-	start_line(&t->lines->line[t->first], t->pieces, axis->scale[z], c);
+	start_line(t, z, c);
 	for (uint32_t i = t->first + 1; i + 1 < t->l->n_axes; i++) {
-		const struct line *line = &t->lines->line[i];
-		double scale = t->l->axis[i].scale[z];
-		struct price p = price_of(line, t->pieces);
+		uint32_t size = t->l->axis[i].size;
+		struct price p = price_of(t, i, z);
 		const struct layer **same =
-			weft_calloc(line->size, sizeof(*same), err);
-		struct layers s = {same, line->size, p.piece * scale,
-				   p.part * scale, t->quick};
+			weft_calloc(size, sizeof(*same), err);
+		struct layers s = {same, size, p.piece, p.part, t->quick};
 		int rc;
 
 		if (!same)
 			return -1;
-		for (uint32_t k = 0; k < line->size; k++)
+		for (uint32_t k = 0; k < size; k++)
 			same[k] = c;
-		vertices *= line->size;
-		rc = stack_layers(t, &s, vertices, c, err);
+		vertices *= size;
+		rc = stack_layers(t, &s, p.each, vertices, c, err);
 		free(same);
 		if (rc)
 			return -1;
@@ -148,7 +172,9 @@ static uint32_t layer_like(const struct tower *t, uint32_t z)
 		uint32_t i = t->first;
 
 		while (i < t->l->n_axes &&
-		       t->l->axis[i].scale[y] == t->l->axis[i].scale[z])
+		       t->l->axis[i].scale[y] == t->l->axis[i].scale[z] &&
+		       t->l->axis[i].cover_scale[y] ==
+			       t->l->axis[i].cover_scale[z])
 			i++;
 		if (i == t->l->n_axes)
 			return y;
@@ -181,7 +207,7 @@ static int tower_top(struct tower *t, struct layer *out, struct weft_error *err)
 	const struct line *line = &t->lines->line[l->n_axes - 1];
 	struct layer *layer = weft_calloc(line->size, sizeof(*layer), err);
 	const struct layer **all = weft_calloc(line->size, sizeof(*all), err);
-	struct price p = price_of(line, t->pieces);
+	struct price p = price_of(t, l->n_axes - 1, 0);
 	struct layers s = {all, line->size, p.piece, p.part, t->quick};
 	uint64_t vertices = 1;
 	int rc = -1;
@@ -206,7 +232,7 @@ static int tower_top(struct tower *t, struct layer *out, struct weft_error *err)
 	}
 	if (t->even_at)
 		even_out(t, layer, line->size);
-	rc = stack_layers(t, &s, vertices, out, err);
+	rc = stack_layers(t, &s, p.each, vertices, out, err);
 out:
 	for (uint32_t z = 0; layer && z < line->size; z++)
 		free(layer[z].cost);
@@ -241,21 +267,28 @@ static void share_by_two(const struct layer *c, double w, struct contour *out)
 }
 
 /* What a vertex more or less changes at the most, on the lines of axes first,
- * first + 1, ...: half of what its edges weigh and a piece each, and no more
- * than that in what it earns. */
+ * first + 1, ...: what its edges weigh and a piece each, and no more than that
+ * in what it earns. */
 static double steepest(const struct tower *t)
 {
 	uint32_t layers = t->l->axis[t->l->n_axes - 1].size;
 	double sum = 0;
 
 	for (uint32_t i = t->first; i < t->l->n_axes; i++) {
-		double step = t->lines->line[i].degree / 2 +
-			      price_of(&t->lines->line[i], t->pieces).piece;
-		double scale = 0;
+		double most = 0;
 
-		for (uint32_t z = 0; z < layers; z++)
-			scale = fmax(scale, t->l->axis[i].scale[z]);
-		sum += scale * step;
+		for (uint32_t z = 0; z < layers; z++) {
+			const struct lattice_axis *axis = &t->l->axis[i];
+			double step = axis->cover_scale[z] *
+				      t->lines->cover[i].degree;
+
+			if (!counts_inside(t, i))
+				step = axis->scale[z] *
+					       t->lines->line[i].degree / 2 +
+				       price_of(t, i, z).piece;
+			most = fmax(most, step);
+		}
+		sum += most;
 	}
 	return t->even_at ? 2 * sum : sum;
 }
@@ -308,23 +341,25 @@ static void share_evenly(const struct layer *c, const struct sharing *sharing,
 	}
 }
 
-/* What price_of gives back, for the lines of axes first, first + 1, ... */
-static double give_back(const struct lattice *l,
-			const struct contour_lines *lines, double pieces,
-			uint32_t first)
+/* What has been counted too much, along the axes from t->first on: a piece of
+ * each line; or not at all: what is on lines that are not cut. */
+static double give_back(const struct tower *t)
 {
-	uint32_t last = l->axis[l->n_axes - 1].size;
-	double sum = 0;
+	uint32_t layers = t->l->axis[t->l->n_axes - 1].size;
+	double sum = t->given;
 
-	for (uint32_t i = first; i < l->n_axes; i++) {
-		double all = price_of(&lines->line[i], pieces).piece *
-			     (l->n / l->axis[i].size);
+	for (uint32_t i = t->first; i < t->l->n_axes; i++) {
+		double lines = t->l->n / t->l->axis[i].size;
 
+		if (counts_inside(t, i)) {
+			sum += t->l->axis[i].weight;
+			continue;
+		}
 		/* lines of an inner axis, layer by layer */
-		for (uint32_t z = 0; z < last; z++)
-			sum += l->axis[i].scale[z] * all / last;
+		for (uint32_t z = 0; z < layers; z++)
+			sum -= price_of(t, i, z).piece * lines / layers;
 	}
-	return sum;
+	return -sum;
 }
 
 /* The sum of all copies along the heaviest axis, by how the rest is shared
@@ -372,6 +407,7 @@ int contour_build(const struct lattice *l, const struct contour_lines *lines,
 			  .lines = lines,
 			  .pieces = terms->pieces,
 			  .even_at = terms->even_at,
+			  .inside = terms->inside,
 			  .quick = terms->quick,
 			  .effort = effort,
 			  .exact = &c->exact};
@@ -383,7 +419,7 @@ int contour_build(const struct lattice *l, const struct contour_lines *lines,
 	if (!c->least || share(&t, c, err))
 		return -1;
 	c->complete = !effort_spent(effort);
-	c->back = give_back(l, lines, terms->pieces, t.first) - t.given;
+	c->back = give_back(&t);
 	return 0;
 }
 

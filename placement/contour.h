@@ -32,6 +32,10 @@ struct contour_terms {
 	 * earn so much that parts of this size cost the same in all, lest
 	 * every part is priced as if it lay in the lightest; 0: no. */
 	uint32_t even_at;
+	/* Along every axis but the heaviest, count the most that parts can hold
+	 * instead of the least that leaves them: better for small parts of
+	 * lines whose edges differ. */
+	bool inside;
 	/* Do not take long: a millisecond or so. */
 	bool quick;
 };
@@ -39,7 +43,8 @@ struct contour_terms {
 /* Lines of the lattice, one per axis. */
 struct contour_lines {
 	uint32_t n;
-	struct line line[LATTICE_MAX_AXES];
+	struct line line[LATTICE_MAX_AXES];  /* of edge[] */
+	struct line cover[LATTICE_MAX_AXES]; /* of cover[] */
 };
 int contour_lines_build(const struct lattice *l, struct contour_lines *lines,
 			struct weft_error *err);

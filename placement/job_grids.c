@@ -9,7 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-#define WORK 20000000 /* sums, for one grid and level */
+#define DENSE 32       /* entries of a row */
+#define WORK  20000000 /* sums, for one grid and level */
 
 static struct lattice_walk walk_of(const struct weft_grid *grid, uint32_t axis)
 {
@@ -67,6 +68,15 @@ int job_grids_build(const struct weft_job *job, const struct graph *g,
 	struct weft_grid expert;
 
 	memset(grids, 0, sizeof(*grids));
+	if (job->spec.ep > 1) {
+		if (weft_spec_expert_grid(&job->spec, &expert, err) ||
+		    add(grids, g, walk, walk_grid(&expert, 0, 0, g->n, walk),
+			err))
+			return -1;
+		/* among many edges of experts those of dense layers are lost */
+		if (g->n_edges > DENSE * g->n)
+			return 0;
+	}
 	if (add(grids, g, walk, walk_grid(dense, 0, 0, g->n, walk), err))
 		return -1;
 	if (cp < WEFT_MAX_AXES && dp < WEFT_MAX_AXES && dense->size[cp] > 1 &&
@@ -78,11 +88,7 @@ int job_grids_build(const struct weft_job *job, const struct graph *g,
 			walk_grid(dense, fast, slow, g->n, walk), err))
 			return -1;
 	}
-	if (job->spec.ep <= 1)
-		return 0;
-	if (weft_spec_expert_grid(&job->spec, &expert, err))
-		return -1;
-	return add(grids, g, walk, walk_grid(&expert, 0, 0, g->n, walk), err);
+	return 0;
 }
 
 void job_grids_free(struct job_grids *grids)
@@ -97,18 +103,24 @@ void job_grids_free(struct job_grids *grids)
 int job_grids_cut(const struct job_grids *grids, const struct parts *parts,
 		  double *bytes, struct weft_error *err)
 {
-	for (uint32_t i = 0; i < 2 * grids->n; i++) {
-		const struct contour_terms terms = {
-			.pieces = 1,
-			.even_at = i % 2 ? parts->size[0] : 0,
-			.quick = true,
-		};
+	static const struct contour_terms kinds[] = {
+		{1, 0, false, true},
+		{1, 1, false, true},
+		{1, 1, true, true},
+	};
+	const uint32_t n_kinds = sizeof(kinds) / sizeof(kinds[0]);
+
+	for (uint32_t i = 0; i < n_kinds * grids->n; i++) {
+		struct contour_terms terms = kinds[i % n_kinds];
 		struct effort effort = {.work = WORK};
 		struct contour c;
 		double cut = 0;
-		int rc = contour_build(&grids->lattice[i / 2],
-				       &grids->lines[i / 2], &terms,
-				       parts->size[0], &effort, &c, err);
+		int rc;
+
+		terms.even_at *= parts->size[0];
+		rc = contour_build(&grids->lattice[i / n_kinds],
+				   &grids->lines[i / n_kinds], &terms,
+				   parts->size[0], &effort, &c, err);
 
 		if (rc == 0 && c.complete)
 			rc = cut_by_contour(&c, parts, &cut, err);

@@ -17,6 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NO_LINE UINT32_MAX
+
 /* Fills the coordinates of the axes given; false where they are no grid. */
 static bool place_vertices(struct lattice_runs *r,
 			   const struct lattice_set *set, struct lattice *l)
@@ -97,107 +99,87 @@ static int take_line(struct lattice *l, uint32_t i, const struct graph *g,
 				if (u < v || axis_between(l, v, u) != i)
 					continue;
 				if (pass)
-					axis->edge[n++] =
+					axis->cover[n++] =
 						along(axis, v, u, g->weight[e]);
 				else
 					room++;
 			}
 		}
 		if (!pass)
-			axis->edge =
-				weft_calloc(room, sizeof(*axis->edge), err);
-		if (!axis->edge)
+			axis->cover =
+				weft_calloc(room, sizeof(*axis->cover), err);
+		if (!axis->cover)
 			return -1;
 	}
-	axis->n_edges = n;
-	qsort(axis->edge, n, sizeof(*axis->edge), compare_edges);
-	return 0;
+	axis->n_cover = n;
+	qsort(axis->cover, n, sizeof(*axis->cover), compare_edges);
+	axis->edge = weft_calloc(n, sizeof(*axis->edge), err);
+	return axis->edge ? 0 : -1;
 }
 
 static struct line_edge *find_edge(const struct lattice_axis *axis,
 				   const struct line_edge *e)
 {
-	return axis->n_edges ? bsearch(e, axis->edge, axis->n_edges, sizeof(*e),
-				       compare_edges)
+	return axis->n_cover ? bsearch(e, axis->cover, axis->n_cover,
+				       sizeof(*e), compare_edges)
 			     : NULL;
 }
 
-/* Visits every edge that lies on a line: its axis, and the edge of that axis
- * with the same ends; calls see() with the layer of the last axis. */
-typedef void (*edge_visitor)(void *context, struct line_edge *in, uint32_t axis,
-			     uint32_t vertex, double weight);
-
-static void visit_edges(struct lattice *l, const struct graph *g,
-			edge_visitor see, void *context)
-{
-	for (uint32_t v = 0; v < l->n; v++) {
-		for (uint32_t e = g->row[v]; e < g->row[v + 1]; e++) {
-			struct line_edge at, *in;
-			uint32_t i;
-
-			if (g->peer[e] < v)
-				continue;
-			i = axis_between(l, v, g->peer[e]);
-			if (i == l->n_axes)
-				continue;
-			at = along(&l->axis[i], v, g->peer[e], g->weight[e]);
-			in = find_edge(&l->axis[i], &at);
-			if (in)
-				see(context, in, i, v, at.weight);
-		}
-	}
-}
-
-/* Lines that have each edge, by axis. */
-struct tally {
-	struct lattice *l;
-	uint32_t *times[LATTICE_MAX_AXES];
+/* What is known of each edge of cover[]. */
+struct lattice_tally {
+	uint32_t times; /* lines that have it */
+	double least;	/* weight on any of these */
 };
 
-static void count_edge(void *context, struct line_edge *in, uint32_t axis,
-		       uint32_t vertex, double weight)
-{
-	struct tally *t = context;
+struct survey {
+	struct lattice *l;
+	const struct graph *g;
+	struct lattice_tally *tally; /* of all axes' edges */
+	/* [g->n_edges] which tally each edge of the graph goes to, in the row
+	 * of its lower end; NO_LINE: it is on no line that cover[] names */
+	uint32_t *at;
+};
 
-	(void)vertex;
-	in->weight = fmin(in->weight, weight);
-	t->times[axis][in - t->l->axis[axis].edge]++;
+static void count_edge(struct survey *s, uint32_t v, uint32_t e)
+{
+	struct lattice *l = s->l;
+	uint32_t i = axis_between(l, v, s->g->peer[e]);
+	struct line_edge at, *in;
+	struct lattice_tally *t;
+
+	s->at[e] = NO_LINE;
+	if (s->g->peer[e] < v || i == l->n_axes)
+		return;
+	at = along(&l->axis[i], v, s->g->peer[e], s->g->weight[e]);
+	in = find_edge(&l->axis[i], &at);
+	if (!in)
+		return;
+	t = &l->axis[i].tally[in - l->axis[i].cover];
+	s->at[e] = (uint32_t)(t - s->tally);
+	t->least = t->times ? fmin(t->least, at.weight) : at.weight;
+	t->times++;
+	in->weight = fmax(in->weight, at.weight);
+	l->axis[i].weight += at.weight;
 }
 
-/* Lowers each edge to the least weight on any line, and drops those that some
- * line lacks. */
-static int compare_lines(struct lattice *l, const struct graph *g,
-			 struct weft_error *err)
+/* Keeps the edges that every line has. */
+static void keep_common(struct lattice *l, struct lattice_axis *axis)
 {
-	struct tally t = {.l = l};
-	uint32_t *memory;
-	size_t n_edges = 0;
+	struct lattice_tally *tally = axis->tally;
+	uint32_t lines = l->n / axis->size;
 
-	for (uint32_t i = 0; i < l->n_axes; i++)
-		n_edges += l->axis[i].n_edges;
-	memory = weft_calloc(n_edges, sizeof(*memory), err);
-	if (!memory)
-		return -1;
-	t.times[0] = memory;
-	for (uint32_t i = 1; i < l->n_axes; i++)
-		t.times[i] = t.times[i - 1] + l->axis[i - 1].n_edges;
-	visit_edges(l, g, count_edge, &t);
-	for (uint32_t i = 0; i < l->n_axes; i++) {
-		struct lattice_axis *axis = &l->axis[i];
-		uint32_t lines = l->n / axis->size, n = 0;
+	for (uint32_t k = 0; k < axis->n_cover; k++) {
+		struct line_edge e = axis->cover[k];
 
-		for (uint32_t k = 0; k < axis->n_edges; k++) {
-			if (t.times[i][k] < lines)
-				continue;
-			axis->edge[n] = axis->edge[k];
-			axis->heaviest =
-				fmax(axis->heaviest, axis->edge[n].weight);
-			l->weight += axis->edge[n++].weight * lines;
+		e.weight = tally[k].least;
+		if (tally[k].times < lines) {
+			tally[k].least = INFINITY;
+			continue;
 		}
-		axis->n_edges = n;
+		axis->heaviest = fmax(axis->heaviest, e.weight);
+		l->weight += e.weight * lines;
+		axis->edge[axis->n_edges++] = e;
 	}
-	free(memory);
-	return 0;
 }
 
 static int compare_axes(const void *pa, const void *pb)
@@ -207,50 +189,90 @@ static int compare_axes(const void *pa, const void *pb)
 	return (a->heaviest < b->heaviest) - (a->heaviest > b->heaviest);
 }
 
-static void scale_edge(void *context, struct line_edge *in, uint32_t axis,
-		       uint32_t vertex, double weight)
+static void scale_edge(struct survey *s, uint32_t v, uint32_t e)
 {
-	struct lattice *l = context;
-	const struct lattice_axis *last = &l->axis[l->n_axes - 1];
-	double *scale = &l->axis[axis].scale[last->at[vertex]];
+	const struct lattice *l = s->l;
+	const struct lattice_tally *t = &s->tally[s->at[e]];
+	uint32_t layer = l->axis[l->n_axes - 1].at[v], i = 0;
+	double weight = s->g->weight[e], *low, *high;
 
-	if (axis + 1 < l->n_axes)
-		*scale = fmin(*scale, weight / in->weight);
+	while (t < l->axis[i].tally ||
+	       t >= l->axis[i].tally + l->axis[i].n_cover)
+		i++;
+	low = &l->axis[i].scale[layer];
+	high = &l->axis[i].cover_scale[layer];
+	*low = fmin(*low, weight / t->least);
+	*high = fmax(*high,
+		     weight / l->axis[i].cover[t - l->axis[i].tally].weight);
 }
 
-/* How much heavier than the edges of axis[] the lines of each layer are. */
-static int scale_layers(struct lattice *l, const struct graph *g,
-			struct weft_error *err)
+/* How heavy the lines of each layer are beside edge[] and cover[]. */
+static int scale_layers(struct survey *s, struct weft_error *err)
 {
+	struct lattice *l = s->l;
 	uint32_t layers = l->axis[l->n_axes - 1].size;
 
 	for (uint32_t i = 0; i < l->n_axes; i++) {
-		l->axis[i].scale =
-			weft_calloc(layers, sizeof(*l->axis[i].scale), err);
-		if (!l->axis[i].scale)
+		struct lattice_axis *axis = &l->axis[i];
+
+		axis->scale = weft_calloc(layers, sizeof(double), err);
+		axis->cover_scale = weft_calloc(layers, sizeof(double), err);
+		if (!axis->scale || !axis->cover_scale)
 			return -1;
 		for (uint32_t z = 0; z < layers; z++)
-			l->axis[i].scale[z] = i + 1 < l->n_axes ? INFINITY : 1;
+			axis->scale[z] = INFINITY;
 	}
-	visit_edges(l, g, scale_edge, l);
-	for (uint32_t i = 0; i + 1 < l->n_axes; i++)
-		for (uint32_t z = 0; z < layers; z++)
-			if (!isfinite(l->axis[i].scale[z]))
+	for (uint32_t v = 0; v < l->n; v++)
+		for (uint32_t e = s->g->row[v]; e < s->g->row[v + 1]; e++)
+			if (s->at[e] != NO_LINE)
+				scale_edge(s, v, e);
+	for (uint32_t i = 0; i < l->n_axes; i++) {
+		for (uint32_t z = 0; z < layers; z++) {
+			/* lines along the last axis are in all layers */
+			if (i + 1 == l->n_axes ||
+			    !isfinite(l->axis[i].scale[z]))
 				l->axis[i].scale[z] = 1;
+			if (i + 1 == l->n_axes)
+				l->axis[i].cover_scale[z] = 1;
+		}
+	}
 	return 0;
 }
 
-/* Everything but the coordinates and sizes; those are given. */
+/* Everything but the coordinates and sizes, which are given.  Axes are put in
+ * order. */
 static int measure(struct lattice *l, const struct graph *g,
 		   struct weft_error *err)
 {
-	for (uint32_t i = 0; i < l->n_axes; i++)
+	struct survey s = {.l = l, .g = g};
+	size_t n = 0;
+	int rc = -1;
+
+	for (uint32_t i = 0; i < l->n_axes; i++) {
 		if (take_line(l, i, g, err))
 			return -1;
-	if (compare_lines(l, g, err))
-		return -1;
+		n += l->axis[i].n_cover;
+	}
+	s.tally = weft_calloc(n, sizeof(*s.tally), err);
+	s.at = weft_calloc(g->n_edges, sizeof(*s.at), err);
+	if (!s.tally || !s.at)
+		goto out;
+	n = 0;
+	for (uint32_t i = 0; i < l->n_axes; i++) {
+		l->axis[i].tally = s.tally + n;
+		n += l->axis[i].n_cover;
+	}
+	for (uint32_t v = 0; v < l->n; v++)
+		for (uint32_t e = g->row[v]; e < g->row[v + 1]; e++)
+			count_edge(&s, v, e);
+	for (uint32_t i = 0; i < l->n_axes; i++)
+		keep_common(l, &l->axis[i]);
 	qsort(l->axis, l->n_axes, sizeof(l->axis[0]), compare_axes);
-	return scale_layers(l, g, err);
+	rc = scale_layers(&s, err);
+out:
+	free(s.tally);
+	free(s.at);
+	return rc;
 }
 
 static int add_axis(struct lattice *l, uint32_t size, struct weft_error *err)
@@ -338,6 +360,8 @@ void lattice_free(struct lattice *l)
 {
 	for (uint32_t i = 0; i < l->n_axes; i++) {
 		free(l->axis[i].edge);
+		free(l->axis[i].cover);
+		free(l->axis[i].cover_scale);
 		free(l->axis[i].at);
 		free(l->axis[i].scale);
 	}

@@ -15,16 +15,22 @@
 
 #define LATTICE_MAX_AXES 6
 
-/* Edges that every line along the axis has, each with the least weight that it
- * has on any of them. */
+struct lattice_tally;
+
+/* The lines along one axis, seen from below and from above. */
 struct lattice_axis {
-	uint32_t size, n_edges;
-	struct line_edge *edge;
-	double heaviest;
+	uint32_t size;
 	uint32_t *at; /* [n] coordinate of each vertex */
-	/* [size of the last axis] lines in that layer are at least so many
-	 * times as heavy */
-	double *scale;
+	/* Edges that every line has, with the least weight on any; those that
+	 * the first line has, with the greatest weight on any. */
+	uint32_t n_edges, n_cover;
+	struct line_edge *edge, *cover;
+	double heaviest; /* of edge[] */
+	double weight;	 /* of all edges on lines that cover[] names */
+	/* [size of the last axis] lines in that layer are at least and at most
+	 * so many times as heavy as edge[] and cover[] */
+	double *scale, *cover_scale;
+	struct lattice_tally *tally; /* scratch of lattice.c */
 };
 
 /* Vertices with pairwise different coordinates; vertices that agree in all but
@@ -32,7 +38,7 @@ struct lattice_axis {
 struct lattice {
 	uint32_t n, n_axes; /* n_axes == 0: none was found */
 	struct lattice_axis axis[LATTICE_MAX_AXES];
-	double weight; /* of all edges on lines */
+	double weight; /* of edges that every line has */
 };
 
 /* Looks for as long as the effort lasts.  Free with lattice_free in either

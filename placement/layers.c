@@ -76,9 +76,11 @@ static void sum_concave(struct summing *t, uint32_t low, uint32_t high)
 
 		base += cost[low];
 		t->gain[i] = cost[high] - cost[low];
-		for (uint32_t a = 0; a <= width; a++)
-			t->least[a] =
-				fmin(t->least[a], cost[low + a] - cost[low]);
+		for (uint32_t a = 0; a <= width; a++) {
+			double more = cost[low + a] - cost[low];
+
+			t->least[a] = more < t->least[a] ? more : t->least[a];
+		}
 	}
 	qsort(t->gain, s->n, sizeof(*t->gain), compare_up);
 	for (uint32_t a = 0; a <= n; a++)
@@ -161,8 +163,9 @@ static void sum_from(struct summing *t, uint32_t low, bool loose)
 
 			if (deep < top)
 				price += s->part * (top - deep);
-			t->out->cost[a] =
-				fmin(t->out->cost[a], t->now[a] + price);
+			price += t->now[a];
+			if (price < t->out->cost[a])
+				t->out->cost[a] = price;
 		}
 		last = high;
 	}

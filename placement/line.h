@@ -26,6 +26,9 @@ struct line {
 	double *cut;   /* [size + 1] least weight between so many of its
 			* vertices and the others */
 	double least;  /* of cut[1] ... cut[size - 1] */
+	double *most;  /* [size + 1] most weight inside of so many vertices */
+	double step;   /* so that most[n] <= step * (n - 1) for 0 < n < size, */
+	double last;   /* and most[size] <= step * (size - 1) + last; <= step */
 	double degree; /* most that the edges of a vertex weigh */
 	double other;  /* the least such cut of the line without the path */
 };

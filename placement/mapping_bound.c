@@ -177,10 +177,11 @@ static int try_contours(struct bounding *b, double *weight,
 {
 	uint32_t layer = b->g->n / b->lattice.axis[b->lattice.n_axes - 1].size;
 	const struct contour_terms all[] = {
-		{1, b->parts.size[0], true},
-		{1, 0, true},
-		{1, layer / 2, true},
-		{0, 0, true},
+		{1, b->parts.size[0], false, true},
+		{1, b->parts.size[0], true, true},
+		{1, 0, false, true},
+		{1, layer / 2, false, true},
+		{0, 0, false, true},
 	};
 	bool exact[sizeof(all) / sizeof(all[0])];
 

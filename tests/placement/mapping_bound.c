@@ -399,10 +399,13 @@ static void check_contour(const struct matrix *m, const struct parts *parts,
 static void check_all_terms(const struct matrix *m, const struct parts *parts)
 {
 	const struct contour_terms terms[] = {
-		{0, 0, false},
-		{1, 0, false},
-		{0.5, parts->size[0], false},
-		{1, 1, true},
+		{0, 0, false, false},
+		{1, 0, false, false},
+		{0.5, parts->size[0], false, false},
+		{1, 0, true, false},
+		{1, parts->size[0], true, false},
+		{1, 1, false, true},
+		{1, 1, true, true},
 	};
 
 	for (size_t i = 0; i < sizeof(terms) / sizeof(terms[0]); i++)
