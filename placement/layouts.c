@@ -208,6 +208,7 @@ static uint32_t next_count(uint32_t n, uint32_t low, uint32_t high)
 static int try_uneven(struct build *b, uint32_t scope)
 {
 	uint32_t low = b->job->min_nodes, high = b->job->max_nodes, most = 1;
+	uint32_t n_whole = 0;
 	struct groups g;
 	int rc = groups_build(b->s, scope, 0, &g, b->err);
 
@@ -218,13 +219,16 @@ static int try_uneven(struct build *b, uint32_t scope)
 	}
 	for (uint32_t i = 0; i < g.n_members; i++)
 		most = g.member[i].give > most ? g.member[i].give : most;
+	for (uint32_t i = 0; i < g.n; i++)
+		n_whole += g.group[i].n_nodes / b->segment;
 	if (low < (b->job->n_gpus + most - 1) / most)
 		low = (b->job->n_gpus + most - 1) / most;
 	if (!high || high > g.n_members)
 		high = g.n_members;
 	if (high > b->job->n_gpus)
 		high = b->job->n_gpus;
-	for (uint32_t n = low; rc == 0 && n <= high;
+	for (uint32_t n = low;
+	     rc == 0 && n <= high && n / b->segment <= n_whole;
 	     n = next_count(n, low, high))
 		rc = try_segments(b, &g, n);
 out:
@@ -285,15 +289,13 @@ static int try_level(struct build *b, uint32_t level)
 	int found = 0, rc = list_scopes(b, level, &list, &n);
 
 	for (uint32_t i = 0; i < n && rc >= 0; i++) {
-		int here = 0;
-
 		if (i == MAX_TRIED || found == ENOUGH)
 			break;
-		for (uint32_t k = 0; k < b->n_shares && rc >= 0; k++) {
+		/* fewer GPUs of more nodes only where more have no place */
+		rc = 0;
+		for (uint32_t k = 0; k < b->n_shares && rc == 0; k++)
 			rc = try_share(b, list[i].domain, b->share[k]);
-			here |= rc > 0;
-		}
-		found += here;
+		found += rc > 0;
 	}
 	free(list);
 	return rc < 0 ? -1 : found;

@@ -335,8 +335,25 @@ static bool blame_one(const struct supply *s, struct weft_placement *p)
 	return false;
 }
 
+/* A strategy may find nothing where there is something. */
+static bool is_to_blame(const struct supply *s, struct weft_placement *p)
+{
+	struct trial t;
+
+	trial_start(s, &t);
+	if (!trial_fits(s, &t))
+		return false;
+	weft_placement_explain(p,
+			       "%s finds no place within the limits on nodes; "
+			       "there is one",
+			       p->method);
+	return true;
+}
+
 void reason_limits(const struct supply *s, struct weft_placement *p, bool look)
 {
+	if (look && is_to_blame(s, p))
+		return;
 	if (limits_segment(s->f, s->job) && lacks_segments(s, p, look))
 		return;
 	if (limits_parts(s->f, s->job) && lacks_parts(s, p, look))

@@ -106,6 +106,25 @@ static void what_would_fit_is_named(void **state)
 	}
 }
 
+static void first_fit_says_that_it_is_to_blame(void **state)
+{
+	static const struct weft_place_options fit = {.method = "first-fit"};
+	struct weft_error err = {0};
+	struct weft_placement p;
+	struct scene s;
+
+	(void)state;
+	scene_open(&s, regular, "n07", "gpus=96,tp=8,segment=4");
+	assert_true(s.p.placed);
+	assert_true(says(&s.p, "first-fit finds no place"));
+	weft_place(s.f, &s.job, &s.o, &fit, &p, &err);
+	assert_no_error(&err);
+	assert_false(p.placed);
+	assert_true(says(&p, "first-fit finds no place within the limits"));
+	weft_placement_free(&p);
+	scene_close(&s);
+}
+
 static void a_smaller_last_segment_has_the_last_ranks(void **state)
 {
 	struct scene s;
@@ -235,6 +254,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_would_fit_is_named),
+		cmocka_unit_test(first_fit_says_that_it_is_to_blame),
 		cmocka_unit_test(a_smaller_last_segment_has_the_last_ranks),
 		cmocka_unit_test(parts_take_the_domains_that_they_fill),
 		cmocka_unit_test(replicas_are_spread_over_racks),
