@@ -204,33 +204,50 @@ static uint32_t next_count(uint32_t n, uint32_t low, uint32_t high)
 	return n + (step ? step : 1);
 }
 
-/* Nodes that give what they have: finds what there is. */
-static int try_uneven(struct build *b, uint32_t scope)
+/* The fewest nodes in segments that give what they have. */
+static int try_counts(struct build *b, struct groups *g, uint32_t most)
 {
-	uint32_t low = b->job->min_nodes, high = b->job->max_nodes, most = 1;
-	uint32_t n_whole = 0;
-	struct groups g;
-	int rc = groups_build(b->s, scope, 0, &g, b->err);
+	uint32_t low = b->job->min_nodes, high = b->job->max_nodes, n_whole = 0;
+	int rc = 0;
 
-	if (rc == 0 && !b->segment) {
-		rc = groups_split(&g, b->job->spec.split, b->n_parts, b->err);
-		rc = take_over(b, &g, rc, g.n - 1);
-		goto out;
-	}
-	for (uint32_t i = 0; i < g.n_members; i++)
-		most = g.member[i].give > most ? g.member[i].give : most;
-	for (uint32_t i = 0; i < g.n; i++)
-		n_whole += g.group[i].n_nodes / b->segment;
+	for (uint32_t i = 0; i < g->n; i++)
+		n_whole += g->group[i].n_nodes / b->segment;
 	if (low < (b->job->n_gpus + most - 1) / most)
 		low = (b->job->n_gpus + most - 1) / most;
-	if (!high || high > g.n_members)
-		high = g.n_members;
+	if (!high || high > g->n_members)
+		high = g->n_members;
 	if (high > b->job->n_gpus)
 		high = b->job->n_gpus;
 	for (uint32_t n = low;
 	     rc == 0 && n <= high && n / b->segment <= n_whole;
 	     n = next_count(n, low, high))
-		rc = try_segments(b, &g, n);
+		rc = try_segments(b, g, n);
+	return rc;
+}
+
+/* Nodes that give what they have: finds what there is.  When `only_news`, not
+ * where they all have the same and equal shares say it all. */
+static int try_uneven(struct build *b, uint32_t scope, bool only_news)
+{
+	uint32_t least = UINT32_MAX, most = 0;
+	struct groups g;
+	int rc = groups_build(b->s, scope, 0, &g, b->err);
+
+	for (uint32_t i = 0; rc == 0 && i < g.n_members; i++) {
+		uint32_t give = g.member[i].give;
+
+		least = give < least ? give : least;
+		most = give > most ? give : most;
+	}
+	if (rc < 0 || !most || b->job->gpus_per_node ||
+	    (only_news && least == most && !b->s->o->required))
+		goto out;
+	if (b->segment) {
+		rc = try_counts(b, &g, most);
+	} else {
+		rc = groups_split(&g, b->job->spec.split, b->n_parts, b->err);
+		rc = take_over(b, &g, rc, g.n - 1);
+	}
 out:
 	groups_free(&g);
 	return rc;
@@ -281,6 +298,14 @@ static int list_scopes(const struct build *b, uint32_t level,
 	return 0;
 }
 
+/* Nodes that give so many hold tensor groups whole, or are wholly in one. */
+static bool keeps_tensor(const struct weft_job *job, uint32_t share)
+{
+	uint32_t tp = job->spec.tp ? job->spec.tp : 1;
+
+	return share % tp == 0 || tp % share == 0;
+}
+
 /* Returns how many domains of the level gave a layout, or -1. */
 static int try_level(struct build *b, uint32_t level)
 {
@@ -289,13 +314,21 @@ static int try_level(struct build *b, uint32_t level)
 	int found = 0, rc = list_scopes(b, level, &list, &n);
 
 	for (uint32_t i = 0; i < n && rc >= 0; i++) {
+		bool here = false;
+
 		if (i == MAX_TRIED || found == ENOUGH)
 			break;
-		/* fewer GPUs of more nodes only where more have no place */
-		rc = 0;
-		for (uint32_t k = 0; k < b->n_shares && rc == 0; k++)
+		/* fewer GPUs of more nodes only where more have no place, or
+		 * cut tensor groups */
+		for (uint32_t k = 0; k < b->n_shares && rc >= 0; k++) {
 			rc = try_share(b, list[i].domain, b->share[k]);
-		found += rc > 0;
+			here |= rc > 0;
+			if (rc > 0 && keeps_tensor(b->job, b->share[k]))
+				break;
+		}
+		if (rc >= 0)
+			rc = try_uneven(b, list[i].domain, true);
+		found += here || rc > 0;
 	}
 	free(list);
 	return rc < 0 ? -1 : found;
@@ -320,7 +353,7 @@ static int try_everything(struct build *b)
 		for (uint32_t k = 0; k < b->n_shares && rc == 0; k++)
 			rc = try_share(b, d, b->share[k]);
 		if (rc == 0)
-			rc = try_uneven(b, d);
+			rc = try_uneven(b, d, false);
 		if (rc < 0)
 			return -1;
 	}

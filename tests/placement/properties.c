@@ -8,9 +8,11 @@
 
 #include <stdlib.h>
 
-#define N_SMALL 1500
-#define N_LARGE 250
-#define N_FREED 500
+#define N_SMALL	  1500
+#define N_LARGE	  250
+#define N_FREED	  500
+#define N_GROUPED 400
+#define MAX_RANKS 6
 
 /* A case and the text that tells it when it fails. */
 struct scene {
@@ -320,12 +322,127 @@ static void a_freed_gpu_makes_no_optimum_worse(void **state)
 	assert_true(n_compared > N_FREED / 10);
 }
 
+/* Looks for a placement that keeps to the limits and costs less than `best`,
+ * rank by rank on every GPU. */
+struct exhaustive {
+	const struct scene *s;
+	double weight[MAX_RANKS][MAX_RANKS]; /* both directions */
+	uint32_t where[MAX_RANKS];
+	double best;
+};
+
+static double distance(const struct exhaustive *x, uint32_t a, uint32_t b)
+{
+	struct weft_distance d = weft_fabric_distance(x->s->f, a, b);
+	enum weft_metric metric = x->s->job.spec.metric;
+
+	if (metric == WEFT_HOPS)
+		return d.hops;
+	return metric == WEFT_LATENCY ? d.latency_s : d.time_s_per_byte;
+}
+
+static void place_rank(struct exhaustive *x, uint32_t rank, double cost)
+{
+	const struct scene *s = x->s;
+
+	if (cost >= x->best)
+		return;
+	if (rank == s->job.n_gpus) {
+		if (!checker_where(s->f, &s->job, &s->o, x->where))
+			x->best = cost;
+		return;
+	}
+	for (uint32_t gpu = 0; gpu < s->f->n_gpus; gpu++) {
+		uint32_t node = s->f->gpu_node[gpu], r = 0;
+		double more = 0;
+
+		if (!(s->o.free[node] >> (gpu - s->f->nodes[node].first_gpu) &
+		      1))
+			continue;
+		while (r < rank && x->where[r] != gpu) {
+			more += x->weight[r][rank] *
+				distance(x, x->where[r], gpu);
+			r++;
+		}
+		if (r < rank)
+			continue;
+		x->where[rank] = gpu;
+		place_rank(x, rank + 1, cost + more);
+	}
+}
+
+/* The placement's cost over that of the best there is. */
+static double over_optimum(const struct scene *s,
+			   const struct weft_placement *p)
+{
+	const struct weft_traffic *t = &s->job.traffic;
+	double cost = p->cost.total[p->metric];
+	struct exhaustive x = {.s = s, .best = cost * (1 - 1e-9)};
+
+	for (uint32_t r = 0; r < t->n_ranks; r++) {
+		for (uint32_t e = t->row[r]; e < t->row[r + 1]; e++) {
+			x.weight[r][t->peer[e]] += t->bytes[e];
+			x.weight[t->peer[e]][r] += t->bytes[e];
+		}
+	}
+	place_rank(&x, 0, 0);
+	if (x.best < p->bound * (1 - 1e-9)) {
+		print_error("bound %g, optimum %g\n", p->bound, x.best);
+		return -1;
+	}
+	return cost / x.best;
+}
+
+static void segments_and_parts_are_placed_well(void **state)
+{
+	static const struct case_shape shapes[] = {{3, 7, 3, true},
+						   {4, 8, 2, false}};
+	uint64_t random = test_seed();
+	static struct scene s;
+	uint32_t n = 0, n_optimal = 0;
+	double sum = 0, worst = 1;
+
+	(void)state;
+	for (uint32_t i = 0; i < N_GROUPED; i++) {
+		struct weft_error err = {0};
+		struct weft_placement p = {0};
+
+		if (scene_open(&s, &random, &shapes[i % 2], MAX_RANKS) &&
+		    (s.job.spec.segment > 1 || s.job.spec.n_split) &&
+		    !s.job.traffic.n_switches &&
+		    s.job.prefer_level == WEFT_NONE) {
+			weft_place(s.f, &s.job, &s.o, NULL, &p, &err);
+			assert_no_error(&err);
+		}
+		if (p.placed && p.cost.total[p.metric] > 0) {
+			double ratio = over_optimum(&s, &p);
+
+			if (ratio < 0) {
+				scene_tell(&s, i);
+				fail_msg("the bound is no bound");
+			}
+			n++;
+			n_optimal += ratio < 1 + 1e-6;
+			sum += ratio;
+			worst = ratio > worst ? ratio : worst;
+		}
+		weft_placement_free(&p);
+		scene_close(&s);
+	}
+	print_message("%u of %u optimal, mean %.4f of the optimum, worst "
+		      "%.3f\n",
+		      n_optimal, n, sum / n, worst);
+	assert_true(n > N_GROUPED / 8);
+	assert_true(n_optimal >= 0.9 * n);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_placement_means_that_there_is_none),
 		cmocka_unit_test(every_answer_keeps_to_every_limit),
 		cmocka_unit_test(a_freed_gpu_makes_no_optimum_worse),
+		cmocka_unit_test(segments_and_parts_are_placed_well),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
