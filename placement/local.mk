@@ -157,6 +157,8 @@ libweft_exact_la_SOURCES = \
 	%D%/boundary.h \
 	%D%/enumeration.c \
 	%D%/enumeration.h \
+	%D%/excess.c \
+	%D%/excess.h \
 	%D%/grouping.c \
 	%D%/grouping.h \
 	%D%/parting.c \

@@ -19,12 +19,17 @@
 
 #include "placement/bound.h"
 #include "placement/boundary.h"
+#include "placement/excess.h"
 #include "placement/sites.h"
 #include "topology/bitset.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Domains of up to so many GPUs have all their sets looked at, so many sets. */
+#define MOST_LOOKED_AT 16
+#define SETS_LOOKED_AT 4000000
 
 struct parting {
 	const struct blocks *b;
@@ -144,11 +149,24 @@ static int build(struct parting *x, const double *least, struct weft_error *err)
 	x->beta = INFINITY;
 	for (uint32_t s = 1; s <= n && s * b->unit <= x->most; s++)
 		x->beta = fmin(x->beta, least[s] / s);
-	if (!isfinite(x->beta)) {
-		/* no domain has room for a block: whole ones would be alone */
+	/* no domain has room for a block: whole ones would be alone */
+	if (!isfinite(x->beta))
 		x->beta = least[1];
-	}
 	return measure_cut(x, err);
+}
+
+/* Least distance of GPUs of different NVLink domains; INFINITY: there are none.
+ */
+static double least_outside(const struct weft_fabric *f,
+			    enum weft_metric metric)
+{
+	double least = INFINITY;
+
+	for (uint32_t l = 1; l < f->n_levels; l++)
+		for (uint32_t c = 0; c < (f->n_rails > 1 ? 2 : 1); c++)
+			least = fmin(least,
+				     sites_metric(&f->distance[l][c], metric));
+	return least;
 }
 
 /* What crosses levels from the second on costs at least: the bound on a fabric
@@ -159,22 +177,13 @@ static int bound_outside(const struct blocks *b, double bytes, double *outside,
 	enum weft_metric metric = b->s->job->spec.metric;
 	struct weft_fabric f = *b->s->f;
 	struct supply s = *b->s;
-	double bound[WEFT_N_METRICS], least = INFINITY;
-	uint32_t near = 1;
+	double bound[WEFT_N_METRICS], least = least_outside(&f, metric);
 
-	for (uint32_t l = 1; l < f.n_levels; l++) {
-		double d = sites_metric(&f.distance[l][0], metric);
-
-		if (f.n_rails > 1)
-			d = fmin(d, sites_metric(&f.distance[l][1], metric));
-		if (d < least)
-			near = l;
-		least = fmin(least, d);
-	}
-	f.distance[0][0] = f.distance[0][1] = f.distance[near][0];
-	if (f.n_rails > 1 && sites_metric(&f.distance[near][1], metric) <
-				     sites_metric(&f.distance[near][0], metric))
-		f.distance[0][0] = f.distance[0][1] = f.distance[near][1];
+	for (uint32_t l = 1; l < f.n_levels; l++)
+		for (uint32_t c = 0; c < (f.n_rails > 1 ? 2 : 1); c++)
+			if (sites_metric(&f.distance[l][c], metric) <= least)
+				f.distance[0][0] = f.distance[0][1] =
+					f.distance[l][c];
 	s.f = &f;
 	if (bound_measure(&s, bound, err))
 		return -1;
@@ -182,35 +191,64 @@ static int bound_outside(const struct blocks *b, double bytes, double *outside,
 	return 0;
 }
 
-int parting_bound(const struct blocks *b, const double *least, double *bound,
+/* The least excess by looking at all sets of ranks, where the bound above says
+ * too little: up to `enough`, within an effort of seconds. */
+static int look_at_sets(const struct parting *x, double enough,
+			const struct effort *effort, double *excess,
+			struct weft_error *err)
+{
+	const struct excess question = {
+		.g = &x->ranks,
+		.block = x->block,
+		.unit = x->b->unit,
+		.most = x->most,
+		.price = x->beta / x->b->unit,
+		.enough = enough,
+	};
+	struct effort part = *effort;
+	bool complete;
+	double least;
+
+	if (x->most > MOST_LOOKED_AT || !isfinite(enough))
+		return 0;
+	part.work = SETS_LOOKED_AT;
+	if (excess_least(&question, &part, &least, &complete, err))
+		return -1;
+	if (complete)
+		*excess = fmax(*excess, least);
+	return 0;
+}
+
+int parting_bound(const struct blocks *b, const double *least, double known,
+		  const struct effort *effort, double *bound,
 		  struct weft_error *err)
 {
 	const struct weft_fabric *f = b->s->f;
-	struct parting x = {.b = b};
-	double bytes = 0, excess, d, outside, inside;
 	enum weft_metric metric = b->s->job->spec.metric;
+	double inside = sites_metric(&f->distance[0][0], metric), d, bytes = 0;
+	struct parting x = {.b = b};
+	double excess, outside, base;
 	int rc = -1;
 
 	*bound = b->unit > 1 ? 0 : (double)INFINITY;
-	if (b->unit == 1 || f->n_levels < 2)
+	d = least_outside(f, metric);
+	if (b->unit == 1 || !isfinite(d) || d <= inside)
 		return 0;
 	if (build(&x, least, err))
 		goto out;
-	rc = 0;
-	excess = least_excess(&x);
-	if (!(excess >= 0))
-		goto out;
 	for (uint32_t e = 0; e < x.ranks.n_edges; e++)
 		bytes += x.ranks.weight[e] / 2;
-	rc = bound_outside(b, bytes, &outside, err);
-	inside = sites_metric(&f->distance[0][0], metric);
-	d = INFINITY;
-	for (uint32_t l = 1; l < f->n_levels; l++)
-		for (uint32_t c = 0; c < (f->n_rails > 1 ? 2 : 1); c++)
-			d = fmin(d, sites_metric(&f->distance[l][c], metric));
-	if (rc == 0 && d > inside)
-		*bound = inside * bytes +
-			 (d - inside) * (b->n * x.beta / 2 + excess) + outside;
+	if (bound_outside(b, bytes, &outside, err))
+		goto out;
+	base = inside * bytes + (d - inside) * b->n * x.beta / 2 + outside;
+	excess = least_excess(&x);
+	if (base + (d - inside) * excess < known &&
+	    look_at_sets(&x, fmax(0, known * (1 + 1e-6) - base) / (d - inside),
+			 effort, &excess, err))
+		goto out;
+	if (excess >= 0)
+		*bound = base + (d - inside) * excess;
+	rc = 0;
 out:
 	graph_free(&x.ranks);
 	free(x.block);

@@ -7,11 +7,14 @@
 #define WEFT_PLACEMENT_PARTING_H
 
 #include "placement/blocks.h"
+#include "placement/effort.h"
 
 /* No placement in which the ranks of some block of b are in several NVLink
  * domains costs less than *bound; 0 where nothing can be said.  least:
- * boundary_least of b->g. */
-int parting_bound(const struct blocks *b, const double *least, double *bound,
+ * boundary_least of b->g.  known: the cost beyond which it does not matter.
+ * effort: its time only. */
+int parting_bound(const struct blocks *b, const double *least, double known,
+		  const struct effort *effort, double *bound,
 		  struct weft_error *err);
 
 #endif

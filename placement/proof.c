@@ -33,7 +33,8 @@ int proof_start(struct proof *proof, const uint32_t *group, uint32_t n,
 	if (!proof->least || boundary_least(&proof->blocks.g, &proof->effort,
 					    proof->least, &exact, err))
 		return -1;
-	return parting_bound(&proof->blocks, proof->least, &proof->parted, err);
+	return parting_bound(&proof->blocks, proof->least, proof->known,
+			     &proof->effort, &proof->parted, err);
 }
 
 void proof_free(struct proof *proof)
