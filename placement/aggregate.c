@@ -9,7 +9,8 @@
 /* Columns of a program that GLPK may be asked to solve. */
 #define MAX_COLUMNS 6000
 /* Boxes of a layer in which blocks are told apart. */
-#define MAX_TOLD 24
+#define MAX_TOLD   24
+#define MAX_PIECES 4000
 
 static uint32_t size_max(const struct aggregate *a, uint32_t box)
 {
@@ -155,6 +156,12 @@ static bool is_size(const struct aggregate *a, uint32_t k, uint32_t box,
 	       s == 0 || s == b->box[box].cap;
 }
 
+/* True where the least boundaries of sizes are what is paid for. */
+static bool has_cost(const struct aggregate *a, uint32_t k)
+{
+	return k < a->told && (k > 0 || a->detail != AGGREGATE_PIECES);
+}
+
 static void add_sizes(struct aggregate *a, uint32_t k, uint32_t box)
 {
 	uint32_t l = a->kept[k], most = size_max(a, box);
@@ -162,7 +169,7 @@ static void add_sizes(struct aggregate *a, uint32_t k, uint32_t box)
 
 	a->size_at[box] = a->program.n_columns;
 	for (uint32_t s = 0; s <= most; s++) {
-		column.cost = k < a->told
+		column.cost = has_cost(a, k)
 				      ? a->price[l] * a->least[s] / 2 / a->scale
 				      : 0;
 		column.high = is_size(a, k, box, s) ? a->like[box] : 0;
@@ -391,6 +398,59 @@ static void tell_blocks(struct aggregate *a)
 	}
 }
 
+static uint32_t largest_box(const struct aggregate *a)
+{
+	const struct layer *layer = kept_layer(a, 0);
+	uint32_t most = 0;
+
+	for (uint32_t i = layer->first; i < layer->first + layer->n; i++)
+		most = size_max(a, i) > most ? size_max(a, i) : most;
+	return most;
+}
+
+/* Boxes of so many blocks have room for at most that many pieces of more than
+ * `size`. */
+static void limit_pieces(struct aggregate *a, uint32_t size)
+{
+	const struct layer *layer = kept_layer(a, 0);
+
+	program_row(&a->program, -INFINITY, 0);
+	for (uint32_t i = 0; i < a->pieces.n; i++)
+		if (a->pieces.piece[i].n > size)
+			program_put(&a->program, a->piece_at + i, 1);
+	for (uint32_t i = layer->first; i < layer->first + layer->n; i++)
+		for (uint32_t s = 1; a->like[i] && s <= size_max(a, i); s++)
+			program_put(&a->program, a->size_at[i] + s,
+				    -(double)(s / (size + 1)));
+}
+
+/* Every block is in one piece, and pieces have room in the boxes. */
+static void add_pieces(struct aggregate *a)
+{
+	double price = a->price[a->kept[0]];
+
+	a->piece_at = a->program.n_columns;
+	for (uint32_t i = 0; i < a->pieces.n; i++)
+		program_column(
+			&a->program,
+			(struct program_column){
+				.high = 1,
+				.cost = price * a->pieces.piece[i].leaving / 2 /
+					a->scale,
+				.whole = true},
+			'p', (const uint32_t[3]){i, WEFT_NONE, WEFT_NONE});
+	for (uint32_t v = 0; v < a->b->n; v++) {
+		program_row(&a->program, 1, 1);
+		for (uint32_t i = 0; i < a->pieces.n; i++)
+			for (uint32_t k = 0; k < a->pieces.piece[i].n; k++)
+				if (a->pieces.piece[i].vertex[k] == v)
+					program_put(&a->program,
+						    a->piece_at + i, 1);
+	}
+	for (uint32_t size = 0; size < largest_box(a); size++)
+		limit_pieces(a, size);
+}
+
 /* Numbers of the program are about 1. */
 static void set_scale(struct aggregate *a)
 {
@@ -424,13 +484,38 @@ static double count_columns(const struct aggregate *a)
 	return n;
 }
 
-int aggregate_build(const struct blocks *b, const double *least, bool tell,
-		    struct aggregate *a, bool *too_large,
-		    struct weft_error *err)
+/* What the detail needs besides; *too_large where there is none of it. */
+static int prepare(struct aggregate *a, bool *too_large, struct weft_error *err)
+{
+	bool complete = true;
+
+	a->told = a->n_kept;
+	if (a->detail == AGGREGATE_TOLD) {
+		choose_told(a);
+		*too_large = a->told == a->n_kept;
+	}
+	if (a->detail == AGGREGATE_PIECES) {
+		if (!a->n_kept || a->price[a->kept[0]] <= 0) {
+			*too_large = true;
+			return 0;
+		}
+		if (pieces_list(&a->b->g, largest_box(a), MAX_PIECES,
+				&a->pieces, &complete, err))
+			return -1;
+		*too_large = !complete;
+	}
+	*too_large = *too_large || count_columns(a) > MAX_COLUMNS;
+	return 0;
+}
+
+int aggregate_build(const struct blocks *b, const double *least,
+		    enum aggregate_detail detail, struct aggregate *a,
+		    bool *too_large, struct weft_error *err)
 {
 	memset(a, 0, sizeof(*a));
 	a->b = b;
 	a->least = least;
+	a->detail = detail;
 	*too_large = false;
 	a->size_at =
 		weft_calloc(3 * (size_t)b->n_boxes, sizeof(*a->size_at), err);
@@ -441,38 +526,55 @@ int aggregate_build(const struct blocks *b, const double *least, bool tell,
 	set_prices(a);
 	set_scale(a);
 	keep_layers(a);
-	a->told = a->n_kept;
-	if (tell)
-		choose_told(a);
-	*too_large = count_columns(a) > MAX_COLUMNS ||
-		     (tell && a->told == a->n_kept);
+	if (prepare(a, too_large, err))
+		return -1;
 	if (*too_large || !a->n_kept)
 		return 0;
 	add_counts(a);
 	*too_large = a->program.n_columns > MAX_COLUMNS;
-	if (*too_large)
+	if (*too_large) {
 		program_free(&a->program);
-	else
-		tell_blocks(a);
+		return 0;
+	}
+	tell_blocks(a);
+	if (detail == AGGREGATE_PIECES)
+		add_pieces(a);
 	return program_check(&a->program, err);
 }
 
 void aggregate_free(struct aggregate *a)
 {
 	program_free(&a->program);
+	pieces_free(&a->pieces);
 	free(a->size_at);
 	memset(a, 0, sizeof(*a));
 }
 
-void aggregate_read(const struct aggregate *a, const double *x, uint32_t *box)
+static void read_pieces(const struct aggregate *a, const double *x,
+			uint32_t *piece)
 {
-	const struct layer *layer = kept_layer(a, a->told);
+	for (uint32_t i = 0; i < a->pieces.n; i++) {
+		const struct piece *p = &a->pieces.piece[i];
 
+		for (uint32_t k = 0; k < p->n && x[a->piece_at + i] > 0.5; k++)
+			piece[p->vertex[k]] = i;
+	}
+}
+
+void aggregate_read(const struct aggregate *a, const double *x, uint32_t *of)
+{
+	const struct layer *layer;
+
+	if (a->detail == AGGREGATE_PIECES) {
+		read_pieces(a, x, of);
+		return;
+	}
+	layer = kept_layer(a, a->told);
 	for (uint32_t v = 0; v < a->b->n; v++) {
-		box[v] = layer->first;
+		of[v] = layer->first;
 		for (uint32_t i = layer->first; i < layer->first + layer->n;
 		     i++)
 			if (x[a->block_at[i] + v] > 0.5)
-				box[v] = i;
+				of[v] = i;
 	}
 }

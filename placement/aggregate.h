@@ -10,13 +10,22 @@
  * the sum of its parts', is a lower bound of the cost; boxes of the innermost
  * layer that are alike count together.  Where blocks are told apart, too, from
  * one layer outwards, the bytes between its boxes are the true ones, and the
- * boundaries help to prove it.  Private to placement/.
+ * boundaries help to prove it.  Or every block belongs to one of all the pieces
+ * that hang together and fit a box of the innermost layer, whose boundaries are
+ * then true ones.  Private to placement/.
  */
 #ifndef WEFT_PLACEMENT_AGGREGATE_H
 #define WEFT_PLACEMENT_AGGREGATE_H
 
 #include "placement/blocks.h"
+#include "placement/pieces.h"
 #include "placement/program.h"
+
+enum aggregate_detail {
+	AGGREGATE_SIZES,  /* how many blocks in each box */
+	AGGREGATE_PIECES, /* and in which pieces */
+	AGGREGATE_TOLD	  /* and which block is in which of the outer boxes */
+};
 
 struct aggregate {
 	const struct blocks *b;
@@ -33,17 +42,20 @@ struct aggregate {
 	uint32_t *like;	   /* [n_boxes] how many it stands for; 0: another
 			    * stands for it */
 	uint32_t *block_at; /* [n_boxes] column of block 0, or WEFT_NONE */
+	enum aggregate_detail detail;
+	struct pieces pieces;
+	uint32_t piece_at; /* column of piece 0 */
 };
 
-/* The program that counts only.  -1 with err; free with aggregate_free in
- * either case.  Too large a program has program.n_columns 0 and too_large. */
-int aggregate_build(const struct blocks *b, const double *least, bool tell,
-		    struct aggregate *a, bool *too_large,
-		    struct weft_error *err);
+/* *too_large: it was not built, because it has too many columns or nothing that
+ * the detail adds.  -1 with err; free with aggregate_free in either case. */
+int aggregate_build(const struct blocks *b, const double *least,
+		    enum aggregate_detail detail, struct aggregate *a,
+		    bool *too_large, struct weft_error *err);
 void aggregate_free(struct aggregate *a);
 
-/* The box of the innermost layer where blocks are told apart for each block of
- * a solution x, which has them. */
-void aggregate_read(const struct aggregate *a, const double *x, uint32_t *box);
+/* Where blocks are told apart: the box of each block, in the innermost layer
+ * where they are.  With pieces: the piece of each block. */
+void aggregate_read(const struct aggregate *a, const double *x, uint32_t *of);
 
 #endif

@@ -163,6 +163,8 @@ libweft_exact_la_SOURCES = \
 	%D%/grouping.h \
 	%D%/parting.c \
 	%D%/parting.h \
+	%D%/pieces.c \
+	%D%/pieces.h \
 	%D%/place_exact.c \
 	%D%/place_exact.h \
 	%D%/program.c \

@@ -268,22 +268,35 @@ out:
 	return rc;
 }
 
+/* Again, as long as better placements come of it. */
+static int prove_often(struct exact *x, const struct grouping *way)
+{
+	double before;
+
+	do {
+		before = cost_known(x);
+		if (prove_with(x, way))
+			return -1;
+	} while (!is_finished(x) && !effort_spent(&x->effort) &&
+		 cost_known(x) < before * (1 - TOLERANCE));
+	return 0;
+}
+
 static int prove_blocks(struct exact *x)
 {
-	static const struct grouping none = {0};
-	struct grouping way[GROUPINGS_MAX] = {none};
+	struct grouping way[GROUPINGS_MAX];
 	uint32_t best = 0;
 	uint32_t n =
 		groupings_list(&x->job, MOST_BLOCKS, largest_domain(x), way);
 
 	if (!n)
 		return 0;
-	if (choose_way(x, way, n, &best) || prove_with(x, &way[best]))
+	if (choose_way(x, way, n, &best) || prove_often(x, &way[best]))
 		return -1;
 	/* single ranks, of which nothing is assumed */
 	if (!is_finished(x) && best != n - 1 &&
 	    way[n - 1].n_groups == x->job.n_gpus && !effort_spent(&x->effort))
-		return prove_with(x, &way[n - 1]);
+		return prove_often(x, &way[n - 1]);
 	return 0;
 }
 

@@ -3,7 +3,8 @@
  *
  * A placement either keeps every block whole or parts one.  For the former a
  * bound comes from enumeration, where there are few blocks, or from integer
- * programs: of sizes alone first, then of which block is where.  For the latter
+ * programs: of sizes alone first, then of the pieces that the job is cut into,
+ * last of which block is where.  For the latter
  * it comes from parting.c.  The smaller of the two holds for all placements.
  */
 #include "placement/proof.h"
@@ -161,8 +162,8 @@ static int certify(struct proof *proof, const struct aggregate *a, double value,
 
 /* Puts blocks into bins of the boxes that they are in: each to the bin with
  * whose blocks it exchanges most, the fullest of equal ones. */
-static int settle(struct proof *proof, const struct aggregate *a,
-		  const uint32_t *box, struct weft_error *err)
+static int settle(struct proof *proof, uint32_t layer, const uint32_t *box,
+		  struct weft_error *err)
 {
 	const struct blocks *b = &proof->blocks;
 	uint32_t *bin = weft_calloc(b->n, sizeof(*bin), err);
@@ -180,8 +181,7 @@ static int settle(struct proof *proof, const struct aggregate *a,
 			if (b->g.peer[e] < v)
 				tie[bin[b->g.peer[e]]] += b->g.weight[e];
 		for (uint32_t i = 0; i < blocks_bins(b); i++) {
-			bool room =
-				blocks_around(b, i, a->kept[a->told]) == box[v];
+			bool room = blocks_around(b, i, layer) == box[v];
 
 			for (uint32_t k = i; k != WEFT_NONE;
 			     k = b->box[k].parent)
@@ -209,23 +209,89 @@ out:
 	return rc;
 }
 
-/* Solves one of the two programs within a share of what time is left. */
-static int solve(struct proof *proof, struct aggregate *a, bool tells,
+/* Puts pieces into boxes of the innermost layer, large ones first, each where
+ * it leaves least room: box[v] from the piece of v.  used: [n_boxes + n] zeros.
+ * False when one fits nowhere. */
+static bool pack_pieces(const struct aggregate *a, uint32_t *box,
+			uint32_t *used)
+{
+	const struct layer *layer = &a->b->layer[a->kept[0]];
+	uint32_t *taken = used + a->b->n_boxes;
+
+	for (uint32_t size = PIECES_MAX_SIZE; size > 0; size--) {
+		for (uint32_t v = 0; v < a->b->n; v++) {
+			const struct piece *p = &a->pieces.piece[box[v]];
+			uint32_t best = WEFT_NONE, room = UINT32_MAX;
+
+			if (taken[v] || p->n != size)
+				continue;
+			for (uint32_t i = layer->first;
+			     i < layer->first + layer->n; i++) {
+				uint32_t left = a->b->box[i].cap - used[i];
+
+				if (left < size || left >= room)
+					continue;
+				best = i;
+				room = left;
+			}
+			if (best == WEFT_NONE)
+				return false;
+			used[best] += size;
+			for (uint32_t k = 0; k < size; k++) {
+				box[p->vertex[k]] = best;
+				taken[p->vertex[k]] = 1;
+			}
+		}
+	}
+	return true;
+}
+
+/* From a program's answer to a placement. */
+static int decode(struct proof *proof, const struct aggregate *a,
+		  const double *x, struct weft_error *err)
+{
+	uint32_t *box = weft_calloc(a->b->n, sizeof(*box), err);
+	uint32_t *used = weft_calloc((size_t)a->b->n_boxes + a->b->n,
+				     sizeof(*used), err);
+	uint32_t layer = a->kept[0];
+	bool placed = true;
+	int rc = -1;
+
+	if (!box || !used)
+		goto out;
+	aggregate_read(a, x, box);
+	if (a->detail == AGGREGATE_PIECES)
+		placed = pack_pieces(a, box, used);
+	else
+		layer = a->kept[a->told];
+	rc = placed ? settle(proof, layer, box, err) : 0;
+out:
+	free(box);
+	free(used);
+	return rc;
+}
+
+/* Shares of the time that is left for each program. */
+static const double time_share[] = {[AGGREGATE_SIZES] = 0.3,
+				    [AGGREGATE_PIECES] = 0.5,
+				    [AGGREGATE_TOLD] = 1};
+
+/* Solves a program within its share of the time. */
+static int solve(struct proof *proof, const struct aggregate *a,
 		 struct weft_error *err)
 {
-	struct effort part = share_of(&proof->effort, tells ? 1 : 0.3);
+	struct effort part = share_of(&proof->effort, time_share[a->detail]);
 	struct program_limits limits = {.effort = &part,
 					.cutoff = (double)INFINITY};
 	double *x = weft_calloc(a->program.n_columns, sizeof(*x), err);
-	uint32_t *box = weft_calloc(a->b->n, sizeof(*box), err);
 	struct program_answer answer = {.x = x};
 	double whole;
 	int rc = -1;
 
-	if (!x || !box)
+	if (!x)
 		goto out;
 	/* below what is known there is a better one, or a proof */
-	if (tells && isfinite(proof->known))
+	if (a->detail != AGGREGATE_SIZES && isfinite(proof->known))
 		limits.cutoff =
 			(proof->known * (1 - SOLVED / 100) - a->offset) /
 			a->scale;
@@ -238,28 +304,25 @@ static int solve(struct proof *proof, struct aggregate *a, bool tells,
 	if (answer.status != PROGRAM_STOPPED &&
 	    certify(proof, a, answer.bound, whole, err))
 		goto out;
-	if (tells && answer.found) {
-		aggregate_read(a, x, box);
-		if (settle(proof, a, box, err))
-			goto out;
-	}
-	rc = 0;
+	rc = a->detail != AGGREGATE_SIZES && answer.found
+		     ? decode(proof, a, x, err)
+		     : 0;
 out:
 	free(x);
-	free(box);
 	return rc;
 }
 
-static int use_program(struct proof *proof, bool tells, struct weft_error *err)
+static int use_program(struct proof *proof, enum aggregate_detail detail,
+		       struct weft_error *err)
 {
 	struct aggregate a;
 	bool too_large;
-	int rc = aggregate_build(&proof->blocks, proof->least, tells, &a,
+	int rc = aggregate_build(&proof->blocks, proof->least, detail, &a,
 				 &too_large, err);
 
 	if (rc == 0 && !too_large) {
 		if (a.program.n_columns) {
-			rc = solve(proof, &a, tells, err);
+			rc = solve(proof, &a, err);
 		} else {
 			raise_bound(proof, a.offset);
 			rc = certify(proof, &a, 0, a.offset, err);
@@ -271,6 +334,11 @@ static int use_program(struct proof *proof, bool tells, struct weft_error *err)
 
 int proof_run(struct proof *proof, struct weft_error *err)
 {
+	static const char *const doing[] = {
+		[AGGREGATE_SIZES] = "counting blocks by domain",
+		[AGGREGATE_PIECES] = "cutting the job into pieces",
+		[AGGREGATE_TOLD] = "telling blocks apart"};
+
 	if (!blocks_bins(&proof->blocks)) {
 		/* there is no room for whole blocks */
 		raise_bound(proof, proof->parted);
@@ -278,14 +346,15 @@ int proof_run(struct proof *proof, struct weft_error *err)
 	}
 	if (proof->blocks.n <= MAX_ENUMERATED && enumerate(proof, err))
 		return -1;
-	if (is_proven(proof) || effort_spent(&proof->effort) ||
-	    proof->only_enumerates)
-		return 0;
-	tell(proof, "counting blocks by domain");
-	if (use_program(proof, false, err))
-		return -1;
-	if (is_proven(proof) || effort_spent(&proof->effort))
-		return 0;
-	tell(proof, "telling blocks apart");
-	return use_program(proof, true, err);
+	/* with a better one at hand it is worth to begin anew */
+	for (enum aggregate_detail d = AGGREGATE_SIZES; d <= AGGREGATE_TOLD;
+	     d++) {
+		if (proof->found || is_proven(proof) ||
+		    effort_spent(&proof->effort) || proof->only_enumerates)
+			return 0;
+		tell(proof, doing[d]);
+		if (use_program(proof, d, err))
+			return -1;
+	}
+	return 0;
 }

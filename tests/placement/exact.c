@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* exact.c - what is claimed to be the optimum is, and bounds are bounds */
 #include "placement/boundary.h"
+#include "placement/excess.h"
 #include "placement/grouping.h"
 #include "placement/place_exact.h"
 #include "placement/proof.h"
@@ -48,6 +49,40 @@ static void compare(const struct weft_fabric *f, const struct weft_job *job,
 	weft_placement_free(&p);
 }
 
+/* All three programs of one way: bounds, and more detail proves more. */
+static void check_programs(const struct proof *proof, double best)
+{
+	double whole[3] = {0};
+
+	for (enum aggregate_detail d = AGGREGATE_SIZES; d <= AGGREGATE_TOLD;
+	     d++) {
+		const struct program_limits limits = {.cutoff =
+							      (double)INFINITY};
+		struct program_answer answer = {0};
+		struct aggregate a;
+		bool too_large;
+
+		assert_int_equal(aggregate_build(&proof->blocks, proof->least,
+						 d, &a, &too_large, NULL),
+				 0);
+		whole[d] = a.offset;
+		if (!too_large && a.program.n_columns) {
+			assert_int_equal(program_solve(&a.program, &limits,
+						       &answer, NULL),
+					 0);
+			whole[d] = answer.status == PROGRAM_INFEASIBLE
+					   ? (double)INFINITY
+					   : a.offset + a.scale * answer.value;
+		}
+		if (!too_large) {
+			assert_true(fmin(whole[d], proof->parted) <=
+				    best * (1 + 1e-6));
+			assert_true(whole[d] >= whole[0] * (1 - 1e-6));
+		}
+		aggregate_free(&a);
+	}
+}
+
 /* Every way to take the ranks together, by enumeration and by both programs. */
 static void prove_blocks(const struct weft_fabric *f,
 			 const struct weft_job *job,
@@ -73,6 +108,8 @@ static void prove_blocks(const struct weft_fabric *f,
 		grouping_apply(job, &way[i], group);
 		assert_int_equal(
 			proof_start(&proof, group, way[i].n_groups, &err), 0);
+		if (blocks_bins(&proof.blocks))
+			check_programs(&proof, best);
 		assert_int_equal(proof_run(&proof, &err), 0);
 		tally->n_placed++;
 		tally->n_proven += proof.bound >= best * (1 - 1e-6);
@@ -161,17 +198,15 @@ static void blocks_and_programs_never_claim_too_much(void **state)
 	assert_true(tally.n_proven > tally.n_placed / 3);
 }
 
-/* The least boundaries by trying all sets of vertices. */
-static void check_boundaries(uint64_t *random)
+/* Random traffic of n ranks, about `degree` edges each. */
+static void random_graph(uint64_t *random, uint32_t n, uint32_t degree,
+			 struct graph *g)
 {
-	struct weft_flow flow[64];
+	struct weft_flow flow[128];
 	struct weft_traffic t = {0};
-	struct graph g = {0};
-	uint32_t n = 2 + test_random_below(random, 10), m = 0;
-	double least[12], found[12];
-	bool exact;
+	uint32_t m = 0;
 
-	for (uint32_t i = 0; i < 3 * n; i++) {
+	for (uint32_t i = 0; i < degree * n; i++) {
 		uint32_t a = test_random_below(random, n);
 		uint32_t b = test_random_below(random, n);
 
@@ -181,25 +216,42 @@ static void check_boundaries(uint64_t *random)
 				1 + test_random_below(random, 9)};
 	}
 	assert_int_equal(weft_traffic_from_flows(n, flow, m, &t, NULL), 0);
-	assert_int_equal(graph_build(&t, &g, NULL), 0);
+	assert_int_equal(graph_build(&t, g, NULL), 0);
+	weft_traffic_free(&t);
+}
+
+static double leaves(const struct graph *g, uint32_t set)
+{
+	double out = 0;
+
+	for (uint32_t v = 0; v < g->n; v++)
+		for (uint32_t e = g->row[v]; e < g->row[v + 1]; e++)
+			if (set >> v & 1 && !(set >> g->peer[e] & 1))
+				out += g->weight[e];
+	return out;
+}
+
+/* The least boundaries by trying all sets of vertices. */
+static void check_boundaries(uint64_t *random)
+{
+	uint32_t n = 2 + test_random_below(random, 10);
+	double least[12], found[12];
+	struct graph g = {0};
+	bool exact;
+
+	random_graph(random, n, 3, &g);
 	for (uint32_t s = 0; s <= n; s++)
 		least[s] = INFINITY;
 	for (uint32_t set = 0; set < 1u << n; set++) {
-		double out = 0;
+		uint32_t s = weft_mask_count(set);
 
-		for (uint32_t v = 0; v < n; v++)
-			for (uint32_t e = g.row[v]; e < g.row[v + 1]; e++)
-				if (set >> v & 1 && !(set >> g.peer[e] & 1))
-					out += g.weight[e];
-		least[weft_mask_count(set)] =
-			fmin(least[weft_mask_count(set)], out);
+		least[s] = fmin(least[s], leaves(&g, set));
 	}
 	assert_int_equal(boundary_least(&g, NULL, found, &exact, NULL), 0);
 	assert_true(exact);
 	for (uint32_t s = 0; s <= n; s++)
 		assert_close(found[s], least[s], 1e-12);
 	graph_free(&g);
-	weft_traffic_free(&t);
 }
 
 static void least_boundaries_are_those_of_all_sets(void **state)
@@ -211,9 +263,55 @@ static void least_boundaries_are_those_of_all_sets(void **state)
 		check_boundaries(&random);
 }
 
+/* Blocks are pairs of ranks; sets of up to four. */
+static void check_excess(uint64_t *random)
+{
+	uint32_t n = 2 * (2 + test_random_below(random, 4));
+	uint32_t block[12];
+	double price = INFINITY, best, least;
+	struct effort effort = {.work = UINT64_MAX};
+	struct graph g = {0};
+	struct excess x = {.g = &g, .block = block, .unit = 2, .most = 4};
+	bool complete;
+
+	random_graph(random, n, 2, &g);
+	for (uint32_t v = 0; v < n; v++)
+		block[v] = v / 2;
+	for (uint32_t set = 1; set < 1u << n; set++)
+		if ((set & 0x555) == (set >> 1 & 0x555) &&
+		    weft_mask_count(set) <= x.most)
+			price = fmin(price,
+				     leaves(&g, set) / weft_mask_count(set));
+	x.price = price;
+	x.enough = best = test_random_below(random, 60);
+	for (uint32_t set = 1; set < 1u << n; set++)
+		if ((set & 0x555) != (set >> 1 & 0x555) &&
+		    weft_mask_count(set) <= x.most)
+			best = fmin(best, leaves(&g, set) -
+						  price * weft_mask_count(set));
+	assert_int_equal(excess_least(&x, &effort, &least, &complete, NULL), 0);
+	assert_true(complete);
+	/* below nothing, sets in several parts may add up to less */
+	if (best >= 0)
+		assert_close(least + 1, best + 1, 1e-9);
+	else
+		assert_true(least < 1e-9);
+	graph_free(&g);
+}
+
+static void sets_that_part_blocks_are_all_looked_at(void **state)
+{
+	uint64_t random = test_seed();
+
+	(void)state;
+	for (uint32_t i = 0; i < 300; i++)
+		check_excess(&random);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sets_that_part_blocks_are_all_looked_at),
 		cmocka_unit_test(least_boundaries_are_those_of_all_sets),
 		cmocka_unit_test(blocks_and_programs_never_claim_too_much),
 		cmocka_unit_test(small_jobs_get_the_optimum_and_its_proof),

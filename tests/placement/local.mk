@@ -48,6 +48,7 @@ tests_placement_out_of_memory_LDFLAGS = \
 
 # Its library stands before the one that it builds on.
 tests_placement_exact_LDADD = libweft_exact.la $(LDADD)
+tests_placement_out_of_memory_LDADD = libweft_exact.la $(LDADD)
 tests_placement_properties_LDADD = libweft_exact.la $(LDADD)
 tests_placement_program_LDADD = libweft_exact.la $(LDADD) -lpthread
 tests_placement_replay_memory_LDFLAGS = \

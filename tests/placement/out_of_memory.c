@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* out_of_memory.c - each allocation of a placement fails in turn */
+#include "placement/place_exact.h"
 #include "placement/running.h"
 #include "tests/placement/cases.h"
 
@@ -95,6 +96,27 @@ static int run_beside(const struct scene *x, struct weft_error *err)
 	return rc;
 }
 
+/* With a certificate, so that all steps of a proof are taken. */
+static int prove(const struct scene *x, struct weft_error *err)
+{
+	char text[65536];
+	FILE *file = fmemopen(text, sizeof(text), "w");
+	const struct weft_place_options options = {.strategy = &weft_exact,
+						   .work_limit = 2000,
+						   .certificate = file};
+	struct weft_placement p;
+	int rc;
+
+	if (!weft_exact_is_built()) {
+		fclose(file);
+		return 0;
+	}
+	rc = weft_place(x->f, &x->job, &x->o, &options, &p, err);
+	fclose(file);
+	weft_placement_free(&p);
+	return rc;
+}
+
 static int ranks(const struct scene *x, struct weft_error *err)
 {
 	struct weft_placement p;
@@ -156,6 +178,7 @@ static void every_failed_allocation_is_reported(void **state)
 		{"parts that do not fit", "pack", ",split=4+1", place},
 		{"spread", "pack", ",spread=failure-domain", place},
 		{"first-fit", "first-fit", "", place},
+		{"exact", NULL, "", prove},
 		{"busiest link", "0", "", pursue},
 		{"busiest link, parts", "0", ",split=3+2", pursue},
 		{"step", "1", "", pursue},
