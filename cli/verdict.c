@@ -104,12 +104,13 @@ void verdict_print(const struct request *request, const struct verdict *verdict)
 		       : report_quantity(m->goal, "s", value, sizeof(value)));
 	if (!isnan(verdict->bound))
 		printf(", gap %.1f %%", 100 * gap_of(verdict));
-	printf("; %.0f %% of the room for others lost that need not be\n",
+	printf("\n  room       %.0f %% of what others need not lose is lost\n",
 	       100 * m->share_lost);
-	if (objective->load)
-		printf("  beside     %u running job%s on the same links%s\n", n,
-		       n == 1 ? "" : "s",
-		       request->n_silent ? "; of others it is not known what "
-					   "they send"
-					 : "");
+	if (!objective->load)
+		return;
+	printf("  beside     %u running job%s on the same links", n,
+	       n == 1 ? "" : "s");
+	if (request->n_silent)
+		printf(", %u of unknown traffic", request->n_silent);
+	putchar('\n');
 }

@@ -10,8 +10,6 @@
  */
 #include "placement/bottleneck.h"
 
-#include "placement/bound.h"
-
 #include <math.h>
 #include <stdlib.h>
 
@@ -49,26 +47,25 @@ static int level_rate(const struct supply *s, uint32_t l, double *sum,
 	return 0;
 }
 
-int bottleneck_bound(const struct supply *s, double *time_s,
+int bottleneck_bound(const struct supply *s,
+		     const double crossing[WEFT_MAX_LEVELS], double *time_s,
 		     struct weft_error *err)
 {
 	const struct weft_fabric *f = s->f;
-	double bytes[WEFT_MAX_LEVELS], rate;
+	double rate;
 	uint32_t l = f->node_level;
 
 	*time_s = 0;
 	/* sums made in the network cross a link once for many ranks */
 	if (s->job->traffic.n_switches || l + 1 >= f->n_levels)
 		return 0;
-	if (bound_crossings(s, bytes, err))
-		return -1;
-	*time_s = bytes[l] / s->job->n_gpus /
+	*time_s = crossing[l] / s->job->n_gpus /
 		  f->levels[l + 1].link.rate_bytes_per_s;
 	for (; l + 1 < f->n_levels; l++) {
 		if (level_rate(s, l, &rate, err))
 			return -1;
 		if (rate > 0)
-			*time_s = fmax(*time_s, bytes[l] / rate);
+			*time_s = fmax(*time_s, crossing[l] / rate);
 	}
 	*time_s *= 1 - ROUNDING;
 	return 0;

@@ -9,8 +9,10 @@
 #include "placement/supply.h"
 
 /* No placement of the job of s on what s can give has a busiest link of less
- * than *time_s, whatever other jobs send.  0 where the job fits a node. */
-int bottleneck_bound(const struct supply *s, double *time_s,
+ * than *time_s, whatever other jobs send.  0 where the job fits a node.
+ * crossing: that of bound_measure. */
+int bottleneck_bound(const struct supply *s,
+		     const double crossing[WEFT_MAX_LEVELS], double *time_s,
 		     struct weft_error *err);
 
 #endif

@@ -250,30 +250,18 @@ static int all_crossings(struct bounding *b, double *x, struct weft_error *err)
 }
 
 int bound_measure(const struct supply *s, double bound[WEFT_N_METRICS],
-		  struct weft_error *err)
+		  double crossing[WEFT_MAX_LEVELS], struct weft_error *err)
 {
 	struct bounding b = {.s = s};
-	double x[WEFT_MAX_LEVELS] = {0};
+	double own[WEFT_MAX_LEVELS], *x = crossing ? crossing : own;
 	int rc = -1;
 
+	memset(x, 0, WEFT_MAX_LEVELS * sizeof(*x));
 	if (build(&b, s->job, err) == 0 && all_crossings(&b, x, err) == 0) {
 		for (uint32_t m = 0; m < WEFT_N_METRICS; m++)
 			bound[m] = sum_up(&b, x, m);
 		rc = 0;
 	}
-	bounding_free(&b);
-	return rc;
-}
-
-int bound_crossings(const struct supply *s, double bytes[WEFT_MAX_LEVELS],
-		    struct weft_error *err)
-{
-	struct bounding b = {.s = s};
-	int rc = -1;
-
-	memset(bytes, 0, WEFT_MAX_LEVELS * sizeof(*bytes));
-	if (build(&b, s->job, err) == 0)
-		rc = all_crossings(&b, bytes, err);
 	bounding_free(&b);
 	return rc;
 }
@@ -286,7 +274,7 @@ int weft_place_bound(const struct weft_fabric *f, const struct weft_job *job,
 	int rc = -1;
 
 	if (supply_build(f, job, o, 1, 0, &s, err) == 0)
-		rc = bound_measure(&s, bound, err);
+		rc = bound_measure(&s, bound, NULL, err);
 	supply_free(&s);
 	return rc;
 }

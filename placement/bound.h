@@ -10,12 +10,9 @@
 #include "placement/supply.h"
 
 /* The bound by metric on any choice of what s, the supply of single GPUs, can
- * give to its job. */
+ * give to its job.  crossing[l]: bytes between domains of level l at least,
+ * both directions together; NULL: not told. */
 int bound_measure(const struct supply *s, double bound[WEFT_N_METRICS],
-		  struct weft_error *err);
-
-/* bytes[l]: between domains of level l at least, both directions together. */
-int bound_crossings(const struct supply *s, double bytes[WEFT_MAX_LEVELS],
-		    struct weft_error *err);
+		  double crossing[WEFT_MAX_LEVELS], struct weft_error *err);
 
 #endif

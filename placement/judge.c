@@ -4,6 +4,7 @@
 
 #include "costmodel/step.h"
 #include "placement/bottleneck.h"
+#include "placement/bound.h"
 
 #include <errno.h>
 #include <math.h>
@@ -129,6 +130,7 @@ int weft_judge_bound(const struct weft_judge *judge,
 		     const struct weft_occupancy *o, double cost_bound,
 		     double *value, struct weft_error *err)
 {
+	double bound[WEFT_N_METRICS], crossing[WEFT_MAX_LEVELS];
 	struct weft_job unlimited = *judge->job;
 	struct supply s = {0};
 	int rc;
@@ -143,7 +145,9 @@ int weft_judge_bound(const struct weft_judge *judge,
 	unlimited.gpus_per_node = 0;
 	rc = supply_build(judge->f, &unlimited, o, 1, 0, &s, err);
 	if (rc == 0)
-		rc = bottleneck_bound(&s, value, err);
+		rc = bound_measure(&s, bound, crossing, err);
+	if (rc == 0)
+		rc = bottleneck_bound(&s, crossing, value, err);
 	supply_free(&s);
 	return rc;
 }

@@ -185,7 +185,7 @@ static int bound_outside(const struct blocks *b, double bytes, double *outside,
 				f.distance[0][0] = f.distance[0][1] =
 					f.distance[l][c];
 	s.f = &f;
-	if (bound_measure(&s, bound, err))
+	if (bound_measure(&s, bound, NULL, err))
 		return -1;
 	*outside = fmax(0, bound[metric] - least * bytes);
 	return 0;

@@ -88,9 +88,18 @@ static struct weft_job without_limits(const struct weft_job *job)
 static int set_bound(const struct supply *s, struct weft_placement *p,
 		     struct weft_error *err)
 {
-	if (bound_measure(s, p->bounds, err))
+	double crossing[WEFT_MAX_LEVELS];
+
+	if (bound_measure(s, p->bounds, crossing, err))
 		return -1;
 	p->bound = p->bounds[p->metric];
+	if (!s->judge)
+		return 0;
+	if (s->judge->objective.goal == WEFT_GOAL_COST)
+		s->judge->least_goal = p->bound;
+	if (s->judge->objective.goal == WEFT_GOAL_BUSIEST)
+		return bottleneck_bound(s, crossing, &s->judge->least_goal,
+					err);
 	return 0;
 }
 
@@ -141,21 +150,6 @@ out:
 	return rc < 0 ? -1 : 0;
 }
 
-/* What is known of the goal: a search may stop there. */
-static int set_least_goal(const struct supply *s,
-			  const struct weft_placement *p,
-			  struct weft_error *err)
-{
-	struct weft_judge *judge = s->judge;
-
-	judge->least_goal = 0;
-	if (judge->objective.goal == WEFT_GOAL_COST)
-		judge->least_goal = p->bound;
-	if (judge->objective.goal != WEFT_GOAL_BUSIEST)
-		return 0;
-	return bottleneck_bound(s, &judge->least_goal, err);
-}
-
 /* From p, whose ranking is *ranking, by the goal itself where it is not the
  * cost. */
 static int pursue(const struct supply *s,
@@ -196,8 +190,7 @@ static int place_and_compare(struct supply *s,
 	struct ranking ranking;
 	double baseline;
 
-	if (set_bound(s, p, err) || set_least_goal(s, p, err) ||
-	    strategy->place(s, options, p, err))
+	if (set_bound(s, p, err) || strategy->place(s, options, p, err))
 		return -1;
 	if ((p->placed && ranking_measure(s, p->where, &ranking, err)) ||
 	    compare_baseline(s, p, &ranking, &baseline, err))
@@ -366,8 +359,7 @@ static int order_ranks(struct supply *s,
 	struct ranking given, found;
 	int rc = -1;
 
-	if (!where || set_least_goal(s, p, err) ||
-	    ranking_measure(s, p->where, &given, err) ||
+	if (!where || ranking_measure(s, p->where, &given, err) ||
 	    arrange_ranks(s, options, sites_blend(s->f, p->metric, p->bounds),
 			  where, err) ||
 	    ranking_measure(s, where, &found, err))
@@ -408,10 +400,11 @@ int weft_place_ranks(const struct weft_fabric *f, const struct weft_job *job,
 	    weft_cost(f, &job->traffic, gpus, NULL, &p->cost, err) ||
 	    only_these(f, gpus, job->n_gpus, &these, err) ||
 	    supply_build(f, &unlimited, &these, 1, 0, &s, err) ||
-	    weft_judge_build(f, &unlimited, NULL, &objective, &judge, err) ||
-	    set_bound(&s, p, err))
+	    weft_judge_build(f, &unlimited, NULL, &objective, &judge, err))
 		goto out;
 	s.judge = &judge;
+	if (set_bound(&s, p, err))
+		goto out;
 	memcpy(p->where, gpus, job->n_gpus * sizeof(*gpus));
 	p->placed = true;
 	p->method = "given";
