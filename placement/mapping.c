@@ -27,6 +27,10 @@
 /* Work of one search for rails, in edges. */
 #define RAIL_WORK 2000
 #define N_HEATS	  3
+/* Part of the effort for each size of groups, when they are compared. */
+#define PROBE_SHARE 0.1
+/* Smaller groups take longer: they must be better by this part. */
+#define CLEARLY 0.003
 
 struct solver {
 	const struct mapping *m;
@@ -89,28 +93,43 @@ static bool offer_seating(void *context, const struct seating *from)
 	return !done(s);
 }
 
+/* Leaves only a part of what is left; returns what there was. */
+static struct effort limit(struct effort *e, double share)
+{
+	struct effort whole = *e;
+	double now_s = effort_clock_s();
+
+	/* subtracted, as UINT64_MAX is no double */
+	e->work -= (uint64_t)((double)e->work * (1 - share));
+	if (e->deadline_s > 0)
+		e->deadline_s = now_s + share * (e->deadline_s - now_s);
+	return whole;
+}
+
+/* Takes the limit back, given what was spent of it. */
+static void unlimit(struct effort *e, const struct effort *whole, double share)
+{
+	e->work += (uint64_t)((double)whole->work * (1 - share));
+	e->deadline_s = whole->deadline_s;
+}
+
 /* Searches with groups of one size and a part of the effort.  again: what there
  * is comes from such a search. */
 static int run_stage(struct solver *s, const struct collapse *groups,
 		     double share, bool again)
 {
-	struct effort *e = s->effort;
-	uint64_t rest = (uint64_t)((double)e->work * (1 - share));
-	double deadline_s = e->deadline_s, now_s = effort_clock_s();
+	struct effort whole = limit(s->effort, share);
 	struct stage stage;
-	int rc = stage_build(s->m->g, s->m->s, groups, e, &stage, s->err);
+	int rc = stage_build(s->m->g, s->m->s, groups, s->effort, &stage,
+			     s->err);
 
 	if (rc == 0) {
 		s->stage = &stage;
 		stage_read(&stage, s->site_of);
-		e->work -= rest;
-		if (deadline_s > 0)
-			e->deadline_s = now_s + share * (deadline_s - now_s);
 		rc = starts_run(&stage.climb, again, offer_seating, s, s->err);
-		e->work += rest;
-		e->deadline_s = deadline_s;
 	}
 	stage_free(&stage);
+	unlimit(s->effort, &whole, share);
 	return rc;
 }
 
@@ -170,13 +189,48 @@ static int common_size(const struct solver *s, uint32_t *size)
 	return rc;
 }
 
-/* The largest groups that clearly belong together, else the largest. */
-static int choose_groups(const struct collapse *levels, int n)
+/* What all costs after one start with these groups, as far as a part of the
+ * effort goes; INFINITY if it went nowhere. */
+static int probe(struct solver *s, const struct collapse *groups, double *cost)
 {
-	for (int i = n - 1; i > 0; i--)
-		if (levels[i].dominant)
-			return i;
-	return n - 1;
+	struct effort whole = limit(s->effort, PROBE_SHARE);
+	struct stage stage;
+	int rc = stage_build(s->m->g, s->m->s, groups, s->effort, &stage,
+			     s->err);
+
+	*cost = (double)INFINITY;
+	if (rc == 0 && climb_restart(&stage.climb)) {
+		climb_settle(&stage.climb);
+		rc = climb_round(&stage.climb, 0, s->err);
+		stage_write(&stage, &stage.climb.now, s->trial);
+		offer(s, s->trial, "multisection");
+		*cost = stage_cost(&stage);
+	}
+	stage_free(&stage);
+	unlimit(s->effort, &whole, PROBE_SHARE);
+	return rc;
+}
+
+/* The largest groups that clearly belong together, else those that a start ends
+ * best with. */
+static int choose_groups(struct solver *s, const struct collapse *levels, int n,
+			 int *best)
+{
+	double least = (double)INFINITY, cost;
+
+	for (*best = n - 1; *best > 0; --*best)
+		if (levels[*best].dominant)
+			return 0;
+	*best = n - 1;
+	for (int i = n - 1; n > 1 && i >= 0 && !done(s); i--) {
+		if (probe(s, levels + i, &cost))
+			return -1;
+		if (cost < least * (1 - CLEARLY)) {
+			least = cost;
+			*best = i;
+		}
+	}
+	return 0;
 }
 
 static int search(struct solver *s)
@@ -185,17 +239,18 @@ static int search(struct solver *s)
 	bool rails = alignment_matters(s->m->s);
 	double share = rails ? TREE_SHARE : 1;
 	uint32_t divisor;
-	int n, groups, rc;
+	int n, groups = 0, rc;
 
 	if (common_size(s, &divisor))
 		return -1;
 	n = collapse_build(s->m->g, divisor, levels, s->err);
 	if (n < 0)
 		return -1;
-	groups = choose_groups(levels, n);
+	rc = choose_groups(s, levels, n, &groups);
 	if (groups && !rails && !levels[groups].dominant)
 		share = GROUP_SHARE;
-	rc = run_stage(s, levels + groups, share, false);
+	if (rc == 0)
+		rc = run_stage(s, levels + groups, share, false);
 	if (rc == 0 && groups && !done(s))
 		rc = run_stage(s, levels, rails ? RANK_SHARE : 1, true);
 	if (rc == 0 && rails && !done(s))

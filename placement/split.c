@@ -84,7 +84,9 @@ bool split_due(const struct effort *e, uint64_t *looked)
 
 bool splitter_spent(struct splitter *s)
 {
-	return split_due(s->effort, &s->looked) && effort_spent(s->effort);
+	if (split_due(s->effort, &s->looked))
+		s->spent = effort_spent(s->effort);
+	return s->spent;
 }
 
 /* A piece behind those in use. */
@@ -295,8 +297,11 @@ static double refine(struct splitter *s, struct piece *p, uint32_t target,
 	a.excess = -(int64_t)target;
 	for (uint32_t v = 0; v < p->n; v++)
 		a.excess += p->side[v] ? 0 : p->size[v];
-	for (int i = 0; i < MAX_PASSES && run_pass(&a); i++)
+	for (int i = 0; i < MAX_PASSES && run_pass(&a); i++) {
 		fall += a.best;
+		if (splitter_spent(s))
+			break;
+	}
 	return fall;
 }
 
@@ -448,11 +453,13 @@ static double cut_of(const struct piece *p)
 static void grow(struct splitter *s, struct piece *p, uint32_t target)
 {
 	uint32_t slack = largest(p) - 1;
-	double best = INFINITY;
+	double best = (double)INFINITY;
 
 	for (int i = 0; i < GROWTHS; i++) {
 		double cut;
 
+		if (i > 0 && splitter_spent(s))
+			break;
 		memset(p->side, 1, p->n);
 		p->side[effort_below(s->effort, p->n)] = 0;
 		refine(s, p, target, slack);
@@ -478,5 +485,5 @@ bool split_cut(struct splitter *s, uint32_t target)
 			fine->side[v] = coarse->side[fine->into[v]];
 		refine(s, fine, target, last ? largest(fine) - 1 : 0);
 	}
-	return last == 0;
+	return last == 0 && !s->spent;
 }

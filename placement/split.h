@@ -29,6 +29,7 @@ struct piece {
 struct splitter {
 	struct effort *effort;
 	uint64_t looked; /* effort->work when last compared with the clock */
+	bool spent;	 /* what that said */
 	double epsilon;	 /* smaller differences are rounding */
 	struct piece *pieces;
 	uint32_t max_vertices, max_edges;
@@ -50,7 +51,7 @@ void splitter_free(struct splitter *s);
 /* Some work was done since this was last true for *looked: time to look at the
  * clock. */
 bool split_due(const struct effort *e, uint64_t *looked);
-/* effort_spent() when that is due, else false. */
+/* effort_spent() as it was when last due. */
 bool splitter_spent(struct splitter *s);
 
 /* An empty piece to be filled: row[0] is 0, size and side are unset. */

@@ -113,6 +113,13 @@ void stage_read(struct stage *st, const uint32_t *site_of)
 	now->cost = seating_cost(now);
 }
 
+double stage_cost(const struct stage *st)
+{
+	const struct tree *lowest = st->raised ? &st->below : &st->tree;
+
+	return st->climb.now.cost + st->items.inside * lowest->distance[0];
+}
+
 void stage_write(const struct stage *st, const struct seating *from,
 		 uint32_t *site_of)
 {

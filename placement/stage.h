@@ -33,6 +33,8 @@ void stage_free(struct stage *stage);
 /* climb.now becomes the arrangement, as far as it keeps groups together: each
  * goes to where its first rank is, while there is room. */
 void stage_read(struct stage *stage, const uint32_t *site_of);
+/* Cost of climb.now, with what is inside of the groups as near as can be. */
+double stage_cost(const struct stage *stage);
 void stage_write(const struct stage *stage, const struct seating *from,
 		 uint32_t *site_of);
 

@@ -13,7 +13,9 @@
 
 /* Of what is left of the effort, the part that goes into starts at most. */
 #define START_SHARE 0.5
-/* Starts of the first series; each later one has twice as many. */
+/* Starts of the first series, as many as slots within these bounds; each later
+ * one has twice as many. */
+#define MIN_STARTS   8
 #define FIRST_STARTS 64
 #define MAX_STARTS   1024
 /* Work on the best, in terms of that of all starts, and in how many rounds. */
@@ -21,7 +23,9 @@
 #define ROUNDS	  4
 /* Without starts: work on the given one, in edges. */
 #define WORK_ON_GIVEN 100
-#define MAX_IDLE      3 /* series without gain */
+/* Series without gain, and where slots are few. */
+#define MAX_IDLE 3
+#define FEW	 32
 /* A given start this many times worse than one from nothing is dropped. */
 #define HOPELESS 1.5
 
@@ -128,6 +132,13 @@ static int run_once(struct series *s, uint32_t n_starts)
 	return 0;
 }
 
+static uint32_t first_starts(uint32_t n_slots)
+{
+	if (n_slots < MIN_STARTS)
+		return MIN_STARTS;
+	return n_slots < FIRST_STARTS ? n_slots : FIRST_STARTS;
+}
+
 int starts_run(struct climb *c, bool from_given, starts_offer offer,
 	       void *context, struct weft_error *err)
 {
@@ -139,7 +150,10 @@ int starts_run(struct climb *c, bool from_given, starts_offer offer,
 			   .begin_work = c->splitter.effort->work,
 			   .begin_s = effort_clock_s(),
 			   .least = (double)INFINITY};
-	uint32_t idle = 0, n = from_given ? 0 : FIRST_STARTS;
+	uint32_t first = first_starts(c->t->n_slots);
+	uint32_t few = from_given ? 2 * FEW : FEW;
+	uint32_t max_idle = c->t->n_slots <= few ? 1 : MAX_IDLE;
+	uint32_t idle = 0, n = from_given ? 0 : first;
 	int rc = -1;
 
 	if (seating_build(c->g, c->t, &s.given, err) ||
@@ -147,12 +161,12 @@ int starts_run(struct climb *c, bool from_given, starts_offer offer,
 		goto out;
 	seating_copy(&c->now, &s.given);
 	rc = 0;
-	while (rc == 0 && idle < MAX_IDLE && !over(&s)) {
+	while (rc == 0 && idle < max_idle && !over(&s)) {
 		double before = s.least;
 
 		rc = run_once(&s, n);
 		idle = s.least < before - c->splitter.epsilon ? 0 : idle + 1;
-		n = n == 0 ? FIRST_STARTS : n < MAX_STARTS ? 2 * n : n;
+		n = n == 0 ? first : n < MAX_STARTS ? 2 * n : n;
 	}
 out:
 	seating_free(&s.given);
