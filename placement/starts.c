@@ -160,6 +160,8 @@ int starts_run(struct climb *c, bool from_given, starts_offer offer,
 	    seating_build(c->g, c->t, &s.best, err))
 		goto out;
 	seating_copy(&c->now, &s.given);
+	if (from_given)
+		s.least = s.given.cost;
 	rc = 0;
 	while (rc == 0 && idle < max_idle && !over(&s)) {
 		double before = s.least;
