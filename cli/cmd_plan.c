@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { KEY_METHODS = 256, KEY_SEED, KEY_WORK, KEY_BUDGET, KEY_CERTIFICATE };
 
@@ -46,7 +45,7 @@ static void progress_print(void *listener, const char *text)
 	const struct plan *plan = listener;
 	double elapsed_s = clock_now_s() - plan->start_s;
 
-	if (elapsed_s > 1 || isatty(STDERR_FILENO))
+	if (elapsed_s > 1)
 		fprintf(stderr, "weft: %.1f s: %s\n", elapsed_s, text);
 }
 

@@ -303,13 +303,14 @@ static int allocate(struct search_state *s, struct weft_error *err)
 	return 0;
 }
 
-static void run(struct search_state *s, double limit, const uint32_t *start,
-		struct enumeration *r)
+static void run(struct search_state *s, struct enumeration *r)
 {
+	double limit = r->limit - s->b->base;
+
 	set_order(s);
 	set_weights(s);
 	s->lost = isfinite(limit) ? limit * ROUNDING : 0;
-	run_dolls(s, limit, start);
+	run_dolls(s, limit, r->start);
 	if (s->stopped)
 		return;
 	for (uint32_t i = 0; i < s->b->n_boxes; i++)
@@ -323,14 +324,14 @@ static void run(struct search_state *s, double limit, const uint32_t *start,
 	r->cost = s->limit + s->b->base;
 }
 
-int enumeration_run(const struct blocks *b, double limit, const uint32_t *start,
-		    struct effort *e, uint32_t *bin, struct enumeration *result,
-		    struct weft_error *err)
+int enumeration_run(const struct blocks *b, struct effort *e, uint32_t *bin,
+		    struct enumeration *result, struct weft_error *err)
 {
 	struct search_state *s;
 	int rc = -1;
 
-	memset(result, 0, sizeof(*result));
+	result->complete = result->found = false;
+	result->n_steps = 0;
 	if (b->n > ENUMERATION_MAX_BLOCKS ||
 	    blocks_bins(b) > ENUMERATION_MAX_BINS || !blocks_bins(b))
 		return 0;
@@ -343,7 +344,7 @@ int enumeration_run(const struct blocks *b, double limit, const uint32_t *start,
 	s->e = e;
 	if (allocate(s, err))
 		goto out;
-	run(s, limit - b->base, start, result);
+	run(s, result);
 	result->n_steps = s->n_steps;
 	for (uint32_t i = 0; result->found && i < s->n; i++)
 		bin[s->order[i]] = s->best[i];

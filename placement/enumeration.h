@@ -15,18 +15,19 @@
 #define ENUMERATION_MAX_BINS   512
 
 struct enumeration {
+	double limit; /* look only for what costs less; INFINITY: for all */
+	const uint32_t *start; /* bins of an assignment known before, which
+				* need not keep to limits; NULL: none */
 	bool complete; /* every possibility was looked at or ruled out */
 	bool found;    /* bin[] holds one that costs less than the limit */
 	double cost;   /* of it, as b sees costs, base included */
 	uint64_t n_steps;
 };
 
-/* Looks for an assignment that costs less than `limit` and keeps to the job's
- * limits; when complete and not found there is none.  start: an assignment
- * known before, which need not keep to them, or NULL.  Spends one of e->work
- * for each block put into a bin. */
-int enumeration_run(const struct blocks *b, double limit, const uint32_t *start,
-		    struct effort *e, uint32_t *bin, struct enumeration *result,
-		    struct weft_error *err);
+/* Fills bin[] with the best assignment below the limit that keeps to the job's
+ * limits; when complete and not found there is none.  Spends one of e->work for
+ * each block put into a bin. */
+int enumeration_run(const struct blocks *b, struct effort *e, uint32_t *bin,
+		    struct enumeration *result, struct weft_error *err);
 
 #endif

@@ -129,7 +129,7 @@ static int enumerate_ranks(struct exact *x)
 {
 	uint32_t n = x->job.n_gpus;
 	uint32_t *one = weft_calloc(3 * (size_t)n, sizeof(*one), x->err);
-	struct enumeration result = {0};
+	struct enumeration result = {.limit = cost_known(x)};
 	struct blocks b = {0};
 	int rc = -1;
 
@@ -139,12 +139,10 @@ static int enumerate_ranks(struct exact *x)
 		one[r] = r;
 	if (blocks_build(&x->s, one, n, &b, x->err))
 		goto out;
-	if (enumeration_run(
-		    &b, cost_known(x),
-		    x->p->placed && blocks_gather(&b, x->p->where, one + n)
-			    ? one + n
-			    : NULL,
-		    &x->effort, one + 2 * (size_t)n, &result, x->err))
+	if (x->p->placed && blocks_gather(&b, x->p->where, one + n))
+		result.start = one + n;
+	if (enumeration_run(&b, &x->effort, one + 2 * (size_t)n, &result,
+			    x->err))
 		goto out;
 	if (result.found &&
 	    (blocks_spread(&b, one + 2 * (size_t)n, x->where, x->err) ||

@@ -15,7 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MEMORY_MB 1024
+#define MEMORY_MB  1024
+#define PROGRESS_S 1.0
 
 struct solving {
 	jmp_buf broken;
@@ -23,7 +24,8 @@ struct solving {
 	const struct program_limits *limits;
 	struct program_answer *answer;
 	glp_prob *prob;
-	double bound; /* of the best open branch */
+	double bound;  /* of the best open branch */
+	double told_s; /* when progress was last told */
 };
 
 bool program_is_solvable(void)
@@ -72,6 +74,10 @@ static void on_branch(glp_tree *tree, void *info)
 		s->bound = fmax(s->bound, glp_ios_node_bound(tree, best));
 	if (time_left_ms(s->limits->effort) == 0)
 		glp_ios_terminate(tree);
+	if (s->limits->progress && effort_clock_s() >= s->told_s + PROGRESS_S) {
+		s->told_s = effort_clock_s();
+		s->limits->progress(s->limits->listener, s->bound);
+	}
 }
 
 static int limits_kind(double low, double high)
@@ -230,7 +236,8 @@ int program_solve(const struct program *p, const struct program_limits *limits,
 	struct solving s = {.p = p,
 			    .limits = limits,
 			    .answer = answer,
-			    .bound = (double)-INFINITY};
+			    .bound = (double)-INFINITY,
+			    .told_s = effort_clock_s()};
 	size_t n = (size_t)p->n_columns + 1;
 	int *index = weft_calloc(n, sizeof(*index), err);
 	double *value = weft_calloc(n, sizeof(*value), err);

@@ -13,7 +13,6 @@
 #include "placement/enumeration.h"
 #include "placement/parting.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,16 +95,15 @@ static int enumerate(struct proof *proof, struct weft_error *err)
 	const struct blocks *b = &proof->blocks;
 	struct effort part = share_of(&proof->effort, 0.3);
 	uint32_t *bin = weft_calloc(2 * (size_t)b->n, sizeof(*bin), err);
-	struct enumeration result;
-	bool starts;
+	struct enumeration result = {.limit = proof->known};
 	int rc = -1;
 
 	if (!bin)
 		return -1;
 	tell(proof, "enumerating");
-	starts = proof->start && blocks_gather(b, proof->start, bin + b->n);
-	if (enumeration_run(b, proof->known, starts ? bin + b->n : NULL, &part,
-			    bin, &result, err))
+	if (proof->start && blocks_gather(b, proof->start, bin + b->n))
+		result.start = bin + b->n;
+	if (enumeration_run(b, &part, bin, &result, err))
 		goto out;
 	proof->effort.work = part.work;
 	if (result.found) {
@@ -271,6 +269,23 @@ out:
 	return rc;
 }
 
+/* The bound of a program that is being solved. */
+struct news {
+	const struct proof *proof;
+	const struct aggregate *a;
+};
+
+static void tell_bound(void *listener, double bound)
+{
+	const struct news *news = listener;
+	struct proof now = *news->proof;
+
+	now.bound =
+		fmax(now.bound, fmin(now.parted,
+				     news->a->offset + news->a->scale * bound));
+	tell(&now, "branching");
+}
+
 /* Shares of the time that is left for each program. */
 static const double time_share[] = {[AGGREGATE_SIZES] = 0.3,
 				    [AGGREGATE_PIECES] = 0.5,
@@ -281,8 +296,11 @@ static int solve(struct proof *proof, const struct aggregate *a,
 		 struct weft_error *err)
 {
 	struct effort part = share_of(&proof->effort, time_share[a->detail]);
+	struct news news = {proof, a};
 	struct program_limits limits = {.effort = &part,
-					.cutoff = (double)INFINITY};
+					.cutoff = (double)INFINITY,
+					.progress = tell_bound,
+					.listener = &news};
 	double *x = weft_calloc(a->program.n_columns, sizeof(*x), err);
 	struct program_answer answer = {.x = x};
 	double whole;
