@@ -225,9 +225,7 @@ static int search_make(struct search *s, struct weft_error *err)
 	s->tabu = s->kind->make(&s->form, err);
 	s->run = (struct tabu_run){
 		.at = weft_calloc(n, sizeof(*s->run.at), err),
-		.target = INT64_MIN,
 		.patience = n,
-		.limit = UINT64_MAX,
 	};
 	if (!s->tabu || !s->run.at ||
 	    pool_make(&s->pool, &s->form, FIRST_POOL, err) != 0)

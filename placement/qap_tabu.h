@@ -14,16 +14,13 @@
 struct tabu_run {
 	uint32_t *at;	   /* [n] where to start; then the best found */
 	int64_t cost;	   /* of that best: qap_form_cost */
-	int64_t target;	   /* end at a cost not above */
 	uint64_t patience; /* iterations without a new best of this run */
-	uint64_t limit;	   /* iterations in all */
 	uint32_t shortest, longest; /* iterations that a return is forbidden */
 	bool either; /* forbid a swap if either piece would return, not both */
 };
 
 /* One width of numbers. */
 struct tabu_kind {
-	const char *name;
 	double reach; /* takes forms up to this */
 	struct tabu *(*make)(const struct qap_form *f, struct weft_error *err);
 	void (*free)(struct tabu *t);

@@ -94,13 +94,11 @@ static void tabu_search(struct tabu *b, struct tabu_run *run,
 {
 	const struct unit *unit = unit_here();
 	uint64_t check = 1 + 20000 / b->n_pairs, patience = run->patience;
-	uint64_t limit =
-		run->limit < INT32_MAX / 2 ? run->limit : INT32_MAX / 2;
 	int64_t cost;
 
 	run->cost = cost = qap_form_cost(b->f, run->at);
 	start(b, unit, run, 0);
-	for (int32_t now = 1; (uint64_t)now <= limit && patience > 0; now++) {
+	for (int32_t now = 1; now < INT32_MAX / 2 && patience > 0; now++) {
 		uint32_t pair[2];
 
 		effort_spend(effort, b->n_pairs);
@@ -116,8 +114,6 @@ static void tabu_search(struct tabu *b, struct tabu_run *run,
 			run->cost = cost;
 			memcpy(run->at, b->at, b->n * sizeof(*b->at));
 			patience = run->patience;
-			if (cost <= run->target)
-				break;
 		}
 		unit->raise(b, now, wish_of(run->cost, cost));
 	}
@@ -211,7 +207,7 @@ static struct tabu *tabu_make(const struct qap_form *f, struct weft_error *err)
 	b->n = f->n;
 	b->stride = (f->n + LANES - 1) / LANES * LANES;
 	rows = arrays * f->n + 8 + 3 * N_STEPS; /* vectors: one row each */
-	b->block = weft_calloc(rows * b->stride + ALIGN, sizeof(int64_t), err);
+	b->block = weft_calloc(rows * b->stride + ALIGN, sizeof(cell), err);
 	if (!b->block) {
 		tabu_free(b);
 		return NULL;
@@ -231,7 +227,6 @@ static struct tabu *tabu_make(const struct qap_form *f, struct weft_error *err)
 }
 
 const struct tabu_kind TABU_KIND = {
-	.name = sizeof(cell) == sizeof(int32_t) ? "32 bits" : "64 bits",
 	.reach = sizeof(cell) == sizeof(int32_t) ? 0x1p30 : 0x1p61,
 	.make = tabu_make,
 	.free = tabu_free,
