@@ -13,8 +13,8 @@
  * which is attained where sets of growing size can be nested, as on grids.
  *
  * The heaviest axis is most often one that no sensible set divides.  Its k
- *copies of all the rest hold s_1 ... s_k vertices; where its lines are heavy
- *beside all others, the sizes that differ by one at most are the cheapest.
+ * copies of all the rest hold s_1 ... s_k vertices; where its lines are heavy
+ * beside all others, the sizes that differ by one at most are the cheapest.
  */
 #include "placement/contour.h"
 
@@ -106,7 +106,11 @@ static void start_line(const struct tower *t, uint32_t z, struct layer *c)
 
 	c->cost[0] = 0;
 	for (uint32_t a = 1; a <= c->n; a++) {
-		double part = a == line->size ? 0 : p.part;
+		/* part is what a clique pays at a = 1, the least */
+		double more = line->clique * (a - 1.0) * (line->size - a - 1.0);
+		double part = a < line->size && line->path > 0
+				      ? p.part + scale * more / 2
+				      : 0;
 
 		c->cost[a] = counts_inside(t, t->first)
 				     ? -cover_scale * cover->most[a]

@@ -9,8 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-#define DENSE 32       /* entries of a row */
-#define WORK  20000000 /* sums, for one grid and level */
+#define MANY 100000   /* edges, at both ends */
+#define WORK 20000000 /* sums, for one grid and level */
 
 static struct lattice_walk walk_of(const struct weft_grid *grid, uint32_t axis)
 {
@@ -73,8 +73,9 @@ int job_grids_build(const struct weft_job *job, const struct graph *g,
 		    add(grids, g, walk, walk_grid(&expert, 0, 0, g->n, walk),
 			err))
 			return -1;
-		/* among many edges of experts those of dense layers are lost */
-		if (g->n_edges > DENSE * g->n)
+		/* among experts' edges, those of dense layers cost more time
+		 * to find than they tell */
+		if (g->n_edges > MANY)
 			return 0;
 	}
 	if (add(grids, g, walk, walk_grid(dense, 0, 0, g->n, walk), err))

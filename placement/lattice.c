@@ -128,7 +128,7 @@ static struct line_edge *find_edge(const struct lattice_axis *axis,
 /* What is known of each edge of cover[]. */
 struct lattice_tally {
 	uint32_t times; /* lines that have it */
-	double least;	/* weight on any of these */
+	double least;	/* weight on any of these; 0 once some line lacks it */
 };
 
 struct survey {
@@ -173,7 +173,7 @@ static void keep_common(struct lattice *l, struct lattice_axis *axis)
 
 		e.weight = tally[k].least;
 		if (tally[k].times < lines) {
-			tally[k].least = INFINITY;
+			tally[k].least = 0;
 			continue;
 		}
 		axis->heaviest = fmax(axis->heaviest, e.weight);
@@ -201,7 +201,8 @@ static void scale_edge(struct survey *s, uint32_t v, uint32_t e)
 		i++;
 	low = &l->axis[i].scale[layer];
 	high = &l->axis[i].cover_scale[layer];
-	*low = fmin(*low, weight / t->least);
+	if (t->least > 0)
+		*low = fmin(*low, weight / t->least);
 	*high = fmax(*high,
 		     weight / l->axis[i].cover[t - l->axis[i].tally].weight);
 }
@@ -270,6 +271,8 @@ static int measure(struct lattice *l, const struct graph *g,
 	qsort(l->axis, l->n_axes, sizeof(l->axis[0]), compare_axes);
 	rc = scale_layers(&s, err);
 out:
+	for (uint32_t i = 0; i < l->n_axes; i++)
+		l->axis[i].tally = NULL;
 	free(s.tally);
 	free(s.at);
 	return rc;
