@@ -2,6 +2,7 @@
 /* layouts.c - sets of nodes in groups, from the innermost domains outwards */
 #include "placement/layouts.h"
 
+#include "placement/effort.h"
 #include "placement/groups.h"
 #include "placement/limits.h"
 
@@ -30,8 +31,15 @@ struct build {
 	struct layouts *out;
 	uint32_t segment, n_parts;
 	uint32_t n_shares, share[MAX_SHARES];
+	double deadline_s;
 	struct weft_error *err;
 };
+
+static bool is_enough(const struct build *b)
+{
+	return b->out->n && b->deadline_s > 0 &&
+	       effort_clock_s() >= b->deadline_s;
+}
 
 bool layouts_are_binding(const struct supply *s)
 {
@@ -316,7 +324,7 @@ static int try_level(struct build *b, uint32_t level)
 	for (uint32_t i = 0; i < n && rc >= 0; i++) {
 		bool here = false;
 
-		if (i == MAX_TRIED || found == ENOUGH)
+		if (i == MAX_TRIED || found == ENOUGH || is_enough(b))
 			break;
 		/* fewer GPUs of more nodes only where more have no place, or
 		 * cut tensor groups */
@@ -389,6 +397,8 @@ static int build_spread(struct build *b)
 		for (i = 0; i < n && i < MAX_TRIED && rc >= 0; i++) {
 			struct layout layout = {0};
 
+			if (is_enough(b))
+				break;
 			rc = layout_spread(b->s, list[i].domain, &layout, &lost,
 					   b->err);
 			if (rc == 1 && lost < least)
@@ -406,7 +416,8 @@ static int build_spread(struct build *b)
 	return rc < 0 ? -1 : 0;
 }
 
-int layouts_build(struct supply *s, struct layouts *l, struct weft_error *err)
+int layouts_build(struct supply *s, double deadline_s, struct layouts *l,
+		  struct weft_error *err)
 {
 	struct build b = {
 		.s = s,
@@ -415,6 +426,7 @@ int layouts_build(struct supply *s, struct layouts *l, struct weft_error *err)
 		.out = l,
 		.segment = limits_segment(s->f, s->job),
 		.n_parts = limits_parts(s->f, s->job),
+		.deadline_s = deadline_s,
 		.err = err,
 	};
 

@@ -34,8 +34,10 @@ bool layouts_needed(const struct supply *s);
 /* True when it cannot be placed in another way. */
 bool layouts_are_binding(const struct supply *s);
 
-/* n == 0: there is none.  Free with layouts_free in either case. */
-int layouts_build(struct supply *s, struct layouts *l, struct weft_error *err);
+/* n == 0: there is none.  After deadline_s (of CLOCK_MONOTONIC; 0: none) the
+ * first one found is enough.  Free with layouts_free in either case. */
+int layouts_build(struct supply *s, double deadline_s, struct layouts *l,
+		  struct weft_error *err);
 void layouts_free(struct layouts *l);
 
 /* Takes over what is in *layout, or frees it when it is known or there is no
