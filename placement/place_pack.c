@@ -151,7 +151,7 @@ static int consider_all(struct pack *pack)
 		const struct arrangement plain =
 			arrangement_of(pack, c->order[i]);
 
-		if (i > 0 && effort_spent(&pack->arranger.effort))
+		if (effort_spent(&pack->arranger.effort))
 			return 0;
 		if (consider_plain(pack, &plain))
 			return -1;

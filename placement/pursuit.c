@@ -438,7 +438,7 @@ int pursuit_run(const struct supply *s, struct effort *effort, uint32_t *where,
 	int rc = -1;
 
 	*better = false;
-	if (nothing_to_gain(s, where, best))
+	if (nothing_to_gain(s, where, best) || effort_spent(effort))
 		return 0;
 	scratch = weft_calloc(s->job->n_gpus, sizeof(*scratch), err);
 	p.n_on = weft_calloc(s->f->n_nodes, sizeof(*p.n_on), err);
