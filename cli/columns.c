@@ -132,6 +132,19 @@ static bool is_column(const struct asking *a, const char *at, size_t length)
 	return csv_column(a->csv, name) < a->csv->n_columns;
 }
 
+/* The minus between two products: not that of "1e-3".  NULL: there is none. */
+static const char *minus_find(const char *at, size_t length)
+{
+	for (size_t i = 0; i < length; i++) {
+		bool exponent = i > 1 && strchr("eE", at[i - 1]) &&
+				strchr("0123456789.", at[i - 2]);
+
+		if (at[i] == '-' && !exponent)
+			return at + i;
+	}
+	return NULL;
+}
+
 /* "A*B-C:ms".  Names with ":" or "-" in them are found before they are taken
  * apart. */
 static int sum_find(const struct asking *a, const char *at, size_t length,
@@ -147,7 +160,7 @@ static int sum_find(const struct asking *a, const char *at, size_t length,
 			return -1;
 		length = (size_t)(colon - at);
 	}
-	minus = memchr(at, '-', length);
+	minus = minus_find(at, length);
 	if (!minus || is_column(a, at, length))
 		return product_find(a, at, length, sum, 0);
 	if (product_find(a, at, (size_t)(minus - at), sum, 0))

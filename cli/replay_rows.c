@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static int write_failed(const struct replay_rows *rows, struct weft_error *err)
@@ -34,6 +35,7 @@ static void head_write(const struct replay_rows *rows)
 int replay_rows_open(const char *path, const struct weft_replay *replay,
 		     struct replay_rows *rows, struct weft_error *err)
 {
+	struct stat about;
 	size_t size;
 
 	memset(rows, 0, sizeof(*rows));
@@ -41,13 +43,18 @@ int replay_rows_open(const char *path, const struct weft_replay *replay,
 	rows->replay = replay;
 	if (!path)
 		return 0;
-	size = strlen(path) + sizeof(".part");
-	rows->part = weft_calloc(size, 1, err);
 	rows->nodes = weft_calloc(replay->stream->n, sizeof(*rows->nodes), err);
-	if (!rows->part || !rows->nodes)
+	if (!rows->nodes)
 		return -1;
-	snprintf(rows->part, size, "%s.part", path);
-	rows->out = fopen(rows->part, "w");
+	/* of the name itself: /dev/stdout is a link that must stay one */
+	if (lstat(path, &about) != 0 || S_ISREG(about.st_mode)) {
+		size = strlen(path) + sizeof(".part");
+		rows->part = weft_calloc(size, 1, err);
+		if (!rows->part)
+			return -1;
+		snprintf(rows->part, size, "%s.part", path);
+	}
+	rows->out = fopen(rows->part ? rows->part : path, "w");
 	if (!rows->out)
 		return write_failed(rows, err);
 	head_write(rows);
@@ -155,12 +162,13 @@ int replay_rows_close(struct replay_rows *rows, struct weft_error *err)
 	rows->out = NULL;
 	failed = ferror(out);
 	failed |= fclose(out);
-	if (!failed)
+	if (!failed && rows->part)
 		failed = rename(rows->part, rows->path);
 	if (!failed)
 		return 0;
 	write_failed(rows, err);
-	unlink(rows->part);
+	if (rows->part)
+		unlink(rows->part);
 	return -1;
 }
 
@@ -168,7 +176,8 @@ void replay_rows_free(struct replay_rows *rows)
 {
 	if (rows->out) {
 		fclose(rows->out);
-		unlink(rows->part);
+		if (rows->part)
+			unlink(rows->part);
 	}
 	for (uint32_t i = 0; rows->nodes && i < rows->replay->stream->n; i++)
 		free(rows->nodes[i]);

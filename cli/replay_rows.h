@@ -7,11 +7,12 @@
 
 #include <stdio.h>
 
-/* The file that is being written; it gets its name when it is whole.
+/* The file that is being written; it gets its name when it is whole, unless it
+ * is a link, device or pipe.
  * nodes[job]: hostlist of what the job got under the policy that runs. */
 struct replay_rows {
 	const char *path; /* NULL: nobody asked for rows */
-	char *part;
+	char *part; /* what it is called until then; NULL: as in the end */
 	FILE *out;
 	const struct weft_replay *replay;
 	char **nodes;

@@ -122,6 +122,13 @@ check "whole numbers may be written as 4.0, and nothing as nan" grep -q \
 	',tp=4"' "$work/rows.csv"
 replay --trace "$work/t.csv" --columns submit=submit_s:d,duration=duration_s:d
 check "days are a unit" exits 0
+replay --json --policy weft --limit 1 --trace "$work/t.csv" \
+	--columns "duration=duration_s*1e-1-submit_s"
+check "constants may have exponents" json '.policies[0].makespan_s == 10'
+ln -s file "$work/link"
+replay --policy weft --trace "$work/t.csv" --csv "$work/link"
+check "what a link names is written, the link stays" test -L "$work/link"
+check "and has the rows" grep -q '"n\[' "$work/file"
 replay --trace "$work/t.csv" --columns "duration=duration_s*1e13"
 check "an absurd time is an error" err "t.csv:2: more than thirty thousand"
 printf 'submit_s,duration_s,gpus\n0,0,8\n' >"$work/none.csv"
