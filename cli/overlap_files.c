@@ -9,12 +9,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A device or pipe is written as it is; a file appears when it is whole. */
+/* A device, a pipe or what a link names is written as it is: /dev/stdout is a
+ * link that must stay one.  A file appears when it is whole. */
 static bool is_special(const char *path)
 {
 	struct stat about;
 
-	return stat(path, &about) == 0 && !S_ISREG(about.st_mode);
+	return lstat(path, &about) == 0 && !S_ISREG(about.st_mode);
 }
 
 static int write_fail(const char *path, struct weft_error *err)

@@ -105,6 +105,10 @@ overlap "$work/g.json" "$work/h.json" --matrix "$work/g.csv"
 check "all ranks' traces are enough" exits 0
 check "to place the splits" grep -qx 0,1,80 "$work/g.csv"
 check "times are not made up" out "no times"
+ln -s "$work/named.csv" "$work/link"
+overlap "$work/g.json" "$work/h.json" --matrix "$work/link"
+check "a link that names the file stays one" test -L "$work/link"
+check "and the file is written" test -s "$work/named.csv"
 overlap "$work/0.json" --matrix /nonexistent/m.csv
 check "a file that cannot be written is an error" exits 1
 
