@@ -33,8 +33,9 @@ int qap_solve(const struct qap *q, int64_t target, uint32_t n_threads,
 	      struct effort *effort, uint32_t *location, int64_t *cost,
 	      struct weft_error *err);
 
-/* No assignment costs less than *bound: Gilmore and Lawler's, whatever the
- * effort, and where it allows and the problem is small a dual ascent's. */
+/* No assignment costs less than *bound: Gilmore and Lawler's, up to n = 256
+ * whatever the effort, and where it allows and the problem is small a dual
+ * ascent's. */
 int qap_bound(const struct qap *q, struct effort *effort, int64_t *bound,
 	      struct weft_error *err);
 

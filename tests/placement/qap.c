@@ -352,6 +352,32 @@ static void more_effort_proves_an_optimum(void **state)
 	qap_free(&q);
 }
 
+static void large_problems_have_a_bound_at_once(void **state)
+{
+	struct effort effort = {.work = 0}, more = {.work = UINT64_MAX};
+	uint64_t random = test_seed();
+	uint32_t n = 257;
+	struct qap q = {
+		.n = n,
+		.a = make_matrix(&shapes[3], n, &random),
+		.b = make_matrix(&shapes[2], n, &random),
+	};
+	uint32_t *location = calloc(n, sizeof(*location));
+	int64_t quick = INT64_MAX, bound = INT64_MIN;
+
+	(void)state;
+	assert_non_null(location);
+	for (uint32_t i = 0; i < n; i++)
+		location[i] = i;
+	assert_int_equal(qap_bound(&q, &effort, &quick, NULL), 0);
+	assert_int_equal(qap_bound(&q, &more, &bound, NULL), 0);
+	assert_true(quick > 0);
+	assert_true(quick <= bound);
+	assert_true(bound <= qap_cost(&q, location));
+	free(location);
+	qap_free(&q);
+}
+
 static void linear_assignments_are_the_cheapest(void **state)
 {
 	uint64_t random = test_seed();
@@ -397,6 +423,7 @@ int main(void)
 		cmocka_unit_test(each_allocation_that_fails_is_told),
 		cmocka_unit_test(qaplib_optima_are_found),
 		cmocka_unit_test(more_effort_proves_an_optimum),
+		cmocka_unit_test(large_problems_have_a_bound_at_once),
 	};
 
 	return cmocka_run_group_tests_name("qap", tests, NULL, NULL);
