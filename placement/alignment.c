@@ -380,41 +380,49 @@ static double mean_extra(const struct alignment *r)
 	return r->g->n_edges ? sum / r->g->n_edges * most : 0;
 }
 
+/* Part of the work or of the time that is over; 1 at the end. */
+static double how_far(const struct alignment *r, const struct effort *from,
+		      double from_s, uint64_t work)
+{
+	struct effort *e = r->effort;
+	double far = (double)(from->work - e->work) / (double)work;
+
+	if (effort_spent(e))
+		return 1;
+	if (e->deadline_s > 0)
+		far = fmax(far, (effort_clock_s() - from_s) /
+					(e->deadline_s - from_s));
+	return far;
+}
+
 void alignment_anneal(struct alignment *r, double heat, uint64_t work)
 {
-	struct effort *effort = r->effort;
-	uint64_t from_work = effort->work;
+	struct effort *effort = r->effort, from = *effort;
 	double from_s = effort_clock_s(), far = 0, cost = 0, best = 0;
 	double hot = heat * mean_extra(r), cooling = log(COLD);
 
-	heat = hot;
 	read_sites(r);
 	memcpy(r->best, r->site_of, r->g->n * sizeof(*r->best));
 	for (uint32_t i = 0; far < 1; i++) {
 		uint32_t rank = effort_below(effort, r->g->n);
-		uint32_t to = better_site(r, rank);
+		uint32_t site = r->site_of[rank], to = better_site(r, rank);
 		double more, chance;
 
 		if (i % CLOCKED == 0) {
-			far = (double)(from_work - effort->work) / (double)work;
-			if (effort->deadline_s > 0)
-				far = fmax(far, (effort_clock_s() - from_s) /
-							(effort->deadline_s -
-							 from_s));
-			far = effort_spent(effort) ? 1 : far;
+			far = how_far(r, &from, from_s, work);
 			heat = hot * exp(cooling * far);
 			effort_spend(effort, CLOCKED);
 		}
-		if (to == NONE || to == r->site_of[rank])
+		if (to == NONE || to == site)
 			continue;
-		more = change_of_swap(r, r->site_of[rank], to);
+		more = change_of_swap(r, site, to);
 		effort_spend(effort,
 			     2 * (r->g->row[rank + 1] - r->g->row[rank]));
 		chance =
 			(1 + effort_below(effort, 1 << 24)) / (double)(1 << 24);
 		if (more > -heat * log(chance))
 			continue;
-		swap(r, r->site_of[rank], to);
+		swap(r, site, to);
 		cost += more;
 		if (cost < best - hot * 1e-9) {
 			best = cost;

@@ -344,10 +344,23 @@ static uint32_t collect(struct multisection *m, uint32_t n_bins,
 	return n;
 }
 
+/* Equal gains are resolved by order: let that be another one every time. */
+static void shuffle(struct multisection *m, uint32_t n)
+{
+	for (uint32_t i = 1; i < n; i++) {
+		uint32_t j = effort_below(m->splitter->effort, i + 1);
+		uint32_t item = m->items[i];
+
+		m->items[i] = m->items[j];
+		m->items[j] = item;
+	}
+}
+
 static bool run(struct multisection *m, uint32_t n_bins, bool partial)
 {
 	uint32_t n_empty, n = collect(m, n_bins, &n_empty);
 
+	shuffle(m, n);
 	order_bins(m, n_bins);
 	hand_out(m, n_bins, n_empty);
 	if (!deal(m, (struct range){0, n_bins}, (struct range){0, n}, partial))

@@ -19,8 +19,8 @@
 #define FIRST_STARTS 64
 #define MAX_STARTS   1024
 /* Work on the best, in terms of that of all starts, and in how many rounds. */
-#define LONG_WORK 3
-#define ROUNDS	  4
+#define LONG_WORK 6
+#define ROUNDS	  3
 /* Without starts: work on the given one, in edges. */
 #define WORK_ON_GIVEN 100
 /* Series without gain, and where slots are few. */
@@ -37,8 +37,10 @@ struct series {
 	struct weft_error *err;
 	uint64_t begin_work;
 	double begin_s;
-	struct seating given, best; /* best: of this series */
-	double least;		    /* of all series */
+	struct seating given;
+	struct seating best, second; /* of this series */
+	struct seating other;	     /* the second best start */
+	double least;		     /* of all series */
 	bool over;
 };
 
@@ -66,8 +68,14 @@ static void keep(struct series *s)
 {
 	double epsilon = s->c->splitter.epsilon;
 
-	if (s->c->now.cost < s->best.cost - epsilon)
+	if (s->c->now.cost < s->best.cost - epsilon) {
+		if (isfinite(s->best.cost))
+			seating_copy(&s->best, &s->second);
 		seating_copy(&s->c->now, &s->best);
+	} else if (s->c->now.cost < s->second.cost - epsilon &&
+		   s->c->now.cost > s->best.cost + epsilon) {
+		seating_copy(&s->c->now, &s->second);
+	}
 	if (s->c->now.cost < s->least - epsilon) {
 		s->least = s->c->now.cost;
 		s->over |= !s->offer(s->context, &s->c->now);
@@ -111,11 +119,29 @@ static int use_given(struct series *s)
 	return settle(s);
 }
 
+/* Long work on the best, on the second best, as where the best start ends is
+ * not always best, and then on the better of both. */
+static int run_rounds(struct series *s, uint64_t work)
+{
+	bool has_second = isfinite(s->second.cost);
+
+	if (has_second)
+		seating_copy(&s->second, &s->other);
+	for (int i = 0; i < ROUNDS && !over(s); i++) {
+		seating_copy(i == 1 && has_second ? &s->other : &s->best,
+			     &s->c->now);
+		if (climb_round(s->c, work, s->err))
+			return -1;
+		keep(s);
+	}
+	return 0;
+}
+
 static int run_once(struct series *s, uint32_t n_starts)
 {
 	uint64_t begin = s->effort->work, work;
 
-	s->best.cost = (double)INFINITY;
+	s->best.cost = s->second.cost = (double)INFINITY;
 	if (start(s, n_starts) || use_given(s))
 		return -1;
 	if (!isfinite(s->best.cost))
@@ -123,13 +149,7 @@ static int run_once(struct series *s, uint32_t n_starts)
 	work = (begin - s->effort->work) / ROUNDS * LONG_WORK;
 	if (n_starts == 0)
 		work = (uint64_t)s->c->g->n_edges * WORK_ON_GIVEN;
-	for (int i = 0; i < ROUNDS && !over(s); i++) {
-		seating_copy(&s->best, &s->c->now);
-		if (climb_round(s->c, work, s->err))
-			return -1;
-		keep(s);
-	}
-	return 0;
+	return run_rounds(s, work);
 }
 
 static uint32_t first_starts(uint32_t n_slots)
@@ -157,7 +177,9 @@ int starts_run(struct climb *c, bool from_given, starts_offer offer,
 	int rc = -1;
 
 	if (seating_build(c->g, c->t, &s.given, err) ||
-	    seating_build(c->g, c->t, &s.best, err))
+	    seating_build(c->g, c->t, &s.best, err) ||
+	    seating_build(c->g, c->t, &s.second, err) ||
+	    seating_build(c->g, c->t, &s.other, err))
 		goto out;
 	seating_copy(&c->now, &s.given);
 	if (from_given)
@@ -173,5 +195,7 @@ int starts_run(struct climb *c, bool from_given, starts_offer offer,
 out:
 	seating_free(&s.given);
 	seating_free(&s.best);
+	seating_free(&s.second);
+	seating_free(&s.other);
 	return rc;
 }
