@@ -105,7 +105,7 @@ static void measure_levels(struct bounding *b)
 {
 	const struct sites *s = b->s;
 	bool occurs[WEFT_MAX_LEVELS + 1] = {false};
-	double far[WEFT_MAX_LEVELS + 1], least = INFINITY;
+	double far[WEFT_MAX_LEVELS + 1] = {0}, least = INFINITY;
 
 	b->rail = INFINITY;
 	for (uint32_t i = 0; i + 1 < s->n; i++) {
