@@ -12,7 +12,7 @@
  * step takes about 5 ns. */
 static uint64_t default_work(uint64_t n_ranks)
 {
-	uint64_t work = 120000 + n_ranks * n_ranks * 5 / 4;
+	uint64_t work = 120000 + n_ranks * n_ranks / 3;
 
 	return work < 4000000 ? work : 4000000;
 }

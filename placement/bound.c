@@ -47,13 +47,6 @@ struct bounding {
 	struct job_grids grids;
 };
 
-static int compare_down(const void *pa, const void *pb)
-{
-	double a = *(const double *)pa, b = *(const double *)pb;
-
-	return (a < b) - (a > b);
-}
-
 static int build(struct bounding *b, const struct weft_job *job,
 		 struct weft_error *err)
 {
@@ -68,10 +61,7 @@ static int build(struct bounding *b, const struct weft_job *job,
 	b->room = weft_calloc(n, sizeof(*b->room), err);
 	if (!b->heaviest || !b->lambda || !b->of_size || !b->size || !b->room)
 		return -1;
-	memcpy(b->heaviest, b->g.weight, b->g.n_edges * sizeof(double));
-	for (uint32_t v = 0; v < n; v++)
-		qsort(b->heaviest + b->g.row[v], b->g.row[v + 1] - b->g.row[v],
-		      sizeof(double), compare_down);
+	graph_heaviest(&b->g, b->heaviest);
 	b->total = weft_traffic_bytes(&job->traffic);
 	b->n_products =
 		spectrum_products(&job->grid, &b->g, b->product, MAX_PRODUCTS);

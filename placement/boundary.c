@@ -218,12 +218,8 @@ static int bound_by_degrees(const struct graph *g, double *least,
 	double *out = weft_calloc(g->n, sizeof(*out), err);
 	int rc = heavy && out ? 0 : -1;
 
-	for (uint32_t v = 0; rc == 0 && v < g->n; v++) {
-		uint32_t row = g->row[v], n = g->row[v + 1] - row;
-
-		memcpy(heavy + row, g->weight + row, n * sizeof(*heavy));
-		qsort(heavy + row, n, sizeof(*heavy), compare_down);
-	}
+	if (rc == 0)
+		graph_heaviest(g, heavy);
 	for (uint32_t s = 1; rc == 0 && s < g->n; s++) {
 		for (uint32_t v = 0; v < g->n; v++) {
 			out[v] = 0;

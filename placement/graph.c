@@ -2,6 +2,7 @@
 /* graph.c - traffic as an undirected graph */
 #include "placement/graph.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -192,4 +193,65 @@ void graph_free(struct graph *g)
 	free(g->peer);
 	free(g->weight);
 	memset(g, 0, sizeof(*g));
+}
+
+/* Most rows have a few weights, many times each. */
+#define FEW_WEIGHTS 12
+
+/* A row's different weights, heaviest first, and how often each is there. */
+struct weights {
+	uint32_t n, times[FEW_WEIGHTS];
+	double weight[FEW_WEIGHTS];
+};
+
+/* False: there are too many. */
+static bool weights_add(struct weights *w, double weight)
+{
+	uint32_t at = 0;
+
+	while (at < w->n && w->weight[at] > weight)
+		at++;
+	if (at < w->n && w->weight[at] == weight) {
+		w->times[at]++;
+		return true;
+	}
+	if (w->n == FEW_WEIGHTS)
+		return false;
+	for (uint32_t i = w->n++; i > at; i--) {
+		w->weight[i] = w->weight[i - 1];
+		w->times[i] = w->times[i - 1];
+	}
+	w->weight[at] = weight;
+	w->times[at] = 1;
+	return true;
+}
+
+static int compare_down(const void *pa, const void *pb)
+{
+	double a = *(const double *)pa, b = *(const double *)pb;
+
+	return (a < b) - (a > b);
+}
+
+static void sort_row(const double *from, uint32_t n, double *to)
+{
+	struct weights w = {.n = 0};
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (weights_add(&w, from[i]))
+			continue;
+		memcpy(to, from, n * sizeof(*to));
+		qsort(to, n, sizeof(*to), compare_down);
+		return;
+	}
+	for (uint32_t i = 0; i < w.n; i++)
+		for (uint32_t k = 0; k < w.times[i]; k++)
+			*to++ = w.weight[i];
+}
+
+void graph_heaviest(const struct graph *g, double *weight)
+{
+	for (uint32_t v = 0; v < g->n; v++)
+		sort_row(g->weight + g->row[v], g->row[v + 1] - g->row[v],
+			 weight + g->row[v]);
 }

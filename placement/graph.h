@@ -27,4 +27,7 @@ int graph_contract(const struct graph *g, const uint32_t *group,
 		   struct weft_error *err);
 void graph_free(struct graph *g);
 
+/* Fills weight[g->n_edges] with the weights of each row, heaviest first. */
+void graph_heaviest(const struct graph *g, double *weight);
+
 #endif

@@ -40,16 +40,11 @@ struct bounding {
 	double rail;			   /* R */
 };
 
-static int compare_down(const void *pa, const void *pb)
+static int compare_up(const void *pa, const void *pb)
 {
 	double a = *(const double *)pa, b = *(const double *)pb;
 
-	return (a < b) - (a > b);
-}
-
-static int compare_up(const void *pa, const void *pb)
-{
-	return compare_down(pb, pa);
+	return (a > b) - (a < b);
 }
 
 static int compare_sizes(const void *pa, const void *pb)
@@ -66,12 +61,7 @@ static int sort_rows(struct bounding *b, struct weft_error *err)
 	b->heaviest = weft_calloc(g->n_edges, sizeof(*b->heaviest), err);
 	if (!b->heaviest)
 		return -1;
-	if (g->n_edges)
-		memcpy(b->heaviest, g->weight,
-		       g->n_edges * sizeof(*b->heaviest));
-	for (uint32_t v = 0; v < g->n; v++)
-		qsort(b->heaviest + g->row[v], g->row[v + 1] - g->row[v],
-		      sizeof(*b->heaviest), compare_down);
+	graph_heaviest(g, b->heaviest);
 	for (uint32_t e = 0; e < g->n_edges; e++)
 		b->total += g->weight[e] / 2;
 	return 0;
