@@ -2,9 +2,9 @@
 /* starts.c - many starts, and long work on the best of them
  *
  * Where a start ends depends on its first cuts more than on the work put into
- * it later, so half of a series goes into starts and half into the best one.
- * Letting several go on, or dropping half of them at a time, was worse at
- * every budget tried.
+ * it later, so up to half of what is left goes into starts, then all into the
+ * best one; in the few milliseconds that other mappers take, letting several go
+ * on was worse.  With more time the second best gets a round as well.
  */
 #include "placement/starts.h"
 
