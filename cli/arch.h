@@ -15,7 +15,7 @@
 #define WEFT_CLI_ARCH_H
 
 #include "cli/scan.h"
-#include "placement/sites.h"
+#include "placement/mapping/sites.h"
 
 /* Sites are in tree order, slots as they were listed. */
 struct arch {

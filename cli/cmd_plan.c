@@ -6,8 +6,8 @@
 #include "cli/report.h"
 #include "cli/request.h"
 #include "cli/verdict.h"
+#include "placement/exact/place_exact.h"
 #include "placement/outlook.h"
-#include "placement/place_exact.h"
 
 #include <argp.h>
 #include <errno.h>

@@ -3,7 +3,7 @@
 #ifndef WEFT_CLI_JOB_TRACE_H
 #define WEFT_CLI_JOB_TRACE_H
 
-#include "placement/stream.h"
+#include "placement/replay/stream.h"
 
 /* Rows that are no job to replay. */
 struct job_trace_skipped {

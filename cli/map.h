@@ -7,7 +7,7 @@
 #ifndef WEFT_CLI_MAP_H
 #define WEFT_CLI_MAP_H
 
-#include "placement/effort.h"
+#include "placement/mapping/effort.h"
 #include "topology/error.h"
 
 #include <stdbool.h>

@@ -4,7 +4,7 @@
 #include "cli/map.h"
 #include "cli/metis.h"
 #include "cli/stop.h"
-#include "placement/mapping.h"
+#include "placement/mapping/mapping.h"
 
 #include <math.h>
 #include <stdlib.h>

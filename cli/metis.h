@@ -10,7 +10,7 @@
 #define WEFT_CLI_METIS_H
 
 #include "cli/scan.h"
-#include "placement/graph.h"
+#include "placement/mapping/graph.h"
 
 /* Reads a whole graph and checks that it is one: every edge in both its rows
  * with one weight, no loops, no edge twice, m edges.  Edges of weight 0 are

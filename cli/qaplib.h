@@ -4,7 +4,7 @@
 #define WEFT_CLI_QAPLIB_H
 
 #include "cli/scan.h"
-#include "placement/qap.h"
+#include "placement/mapping/qap.h"
 
 /* The largest n read: its matrices take 256 MiB. */
 #define QAPLIB_MAX_N 4096

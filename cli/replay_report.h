@@ -4,7 +4,7 @@
 #define WEFT_CLI_REPLAY_REPORT_H
 
 #include "cli/job_trace.h"
-#include "placement/replay.h"
+#include "placement/replay/replay.h"
 
 struct replay_answer {
 	const char *trace; /* path */

@@ -3,7 +3,7 @@
 #ifndef WEFT_CLI_REPLAY_ROWS_H
 #define WEFT_CLI_REPLAY_ROWS_H
 
-#include "placement/replay.h"
+#include "placement/replay/replay.h"
 
 #include <stdio.h>
 

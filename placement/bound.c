@@ -19,12 +19,12 @@
  */
 #include "placement/bound.h"
 
-#include "placement/cut.h"
+#include "placement/bounds/cut.h"
+#include "placement/bounds/perimeter.h"
+#include "placement/bounds/spectrum.h"
 #include "placement/job_grids.h"
-#include "placement/perimeter.h"
+#include "placement/mapping/sites.h"
 #include "placement/place.h"
-#include "placement/sites.h"
-#include "placement/spectrum.h"
 #include "topology/bitset.h"
 
 #include <math.h>

@@ -9,7 +9,7 @@
  */
 #include "placement/defrag.h"
 
-#include "placement/effort.h"
+#include "placement/mapping/effort.h"
 #include "topology/bitset.h"
 
 #include <stdlib.h>

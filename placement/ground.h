@@ -7,7 +7,7 @@
 #define WEFT_PLACEMENT_GROUND_H
 
 #include "placement/choice.h"
-#include "placement/graph.h"
+#include "placement/mapping/graph.h"
 #include "placement/search.h"
 
 /* GPUs of one node are consecutive, nodes of one domain too. */

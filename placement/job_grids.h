@@ -6,8 +6,8 @@
 #ifndef WEFT_PLACEMENT_JOB_GRIDS_H
 #define WEFT_PLACEMENT_JOB_GRIDS_H
 
-#include "placement/contour.h"
-#include "placement/cut.h"
+#include "placement/bounds/contour.h"
+#include "placement/bounds/cut.h"
 #include "placement/job.h"
 
 /* One for each grid that the job's ranks are numbered by; none where no grid

@@ -2,9 +2,9 @@
 /* layouts.c - sets of nodes in groups, from the innermost domains outwards */
 #include "placement/layouts.h"
 
-#include "placement/effort.h"
 #include "placement/groups.h"
 #include "placement/limits.h"
+#include "placement/mapping/effort.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /* links.c - what every link carries while ranks move about */
 #include "placement/links.h"
 
-#include "placement/sites.h"
+#include "placement/mapping/sites.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 noinst_LTLIBRARIES += libweft_placement.la
 libweft_placement_la_SOURCES = \
-	%D%/alignment.c \
-	%D%/alignment.h \
 	%D%/arrange.c \
 	%D%/arrange.h \
 	%D%/bottleneck.c \
@@ -16,24 +14,10 @@ libweft_placement_la_SOURCES = \
 	%D%/choice.h \
 	%D%/choice_around.c \
 	%D%/choice_flat.c \
-	%D%/climb.c \
-	%D%/climb.h \
-	%D%/collapse.c \
-	%D%/collapse.h \
-	%D%/contour.c \
-	%D%/contour.h \
-	%D%/cut.c \
-	%D%/cut.h \
 	%D%/deal.c \
 	%D%/deal.h \
 	%D%/defrag.c \
-	%D%/effort.c \
-	%D%/effort.h \
 	%D%/evaluation.c \
-	%D%/exchange.c \
-	%D%/exchange.h \
-	%D%/graph.c \
-	%D%/graph.h \
 	%D%/ground.c \
 	%D%/ground.h \
 	%D%/groups.c \
@@ -44,41 +28,21 @@ libweft_placement_la_SOURCES = \
 	%D%/job_grids.c \
 	%D%/job_grids.h \
 	%D%/judge.c \
-	%D%/lap.c \
-	%D%/lap.h \
-	%D%/lattice.c \
-	%D%/lattice.h \
-	%D%/lattice_runs.c \
-	%D%/lattice_runs.h \
-	%D%/layers.c \
-	%D%/layers.h \
 	%D%/layout_spread.c \
 	%D%/layouts.c \
 	%D%/layouts.h \
-	%D%/ledger.c \
-	%D%/ledger.h \
-	%D%/limits.c \
-	%D%/limits.h \
-	%D%/line.c \
-	%D%/line.h \
 	%D%/leftovers.c \
 	%D%/leftovers.h \
+	%D%/limits.c \
+	%D%/limits.h \
 	%D%/links.c \
 	%D%/links.h \
-	%D%/mapping.c \
-	%D%/mapping.h \
-	%D%/mapping_bound.c \
-	%D%/mix.c \
-	%D%/multisection.c \
-	%D%/multisection.h \
 	%D%/objective.c \
 	%D%/occupancy.c \
 	%D%/occupancy_parts.h \
 	%D%/order.c \
 	%D%/order.h \
 	%D%/outlook.c \
-	%D%/perimeter.c \
-	%D%/perimeter.h \
 	%D%/place.c \
 	%D%/place_firstfit.c \
 	%D%/place_firstfit.h \
@@ -87,61 +51,97 @@ libweft_placement_la_SOURCES = \
 	%D%/place_pack.c \
 	%D%/place_pack.h \
 	%D%/placement.c \
-	%D%/policy.c \
-	%D%/policy_slurm.c \
-	%D%/policy_slurm.h \
-	%D%/pricing.c \
-	%D%/pricing.h \
-	%D%/qap.c \
-	%D%/qap.h \
-	%D%/qap_ascent.c \
-	%D%/qap_ascent.h \
-	%D%/qap_bound.c \
-	%D%/qap_form.c \
-	%D%/qap_form.h \
-	%D%/qap_pool.c \
-	%D%/qap_pool.h \
-	%D%/qap_tabu.h \
-	%D%/qap_tabu_cell.h \
-	%D%/qap_tabu_narrow.c \
-	%D%/qap_tabu_step.h \
-	%D%/qap_tabu_wide.c \
 	%D%/pursuit.c \
 	%D%/pursuit.h \
-	%D%/rails.c \
-	%D%/rails.h \
 	%D%/ranking.c \
 	%D%/ranking.h \
 	%D%/reason.c \
 	%D%/reason.h \
 	%D%/reason_limits.c \
-	%D%/replay.c \
-	%D%/replay_run.c \
-	%D%/replay_run.h \
-	%D%/replay_start.c \
-	%D%/replay_summary.c \
-	%D%/replay_summary.h \
 	%D%/running.c \
 	%D%/search.c \
 	%D%/search.h \
-	%D%/seating.c \
-	%D%/seating.h \
-	%D%/sites.c \
-	%D%/sites.h \
 	%D%/slots.c \
-	%D%/spectrum.c \
-	%D%/spectrum.h \
-	%D%/split.c \
-	%D%/split.h \
-	%D%/stage.c \
-	%D%/stage.h \
-	%D%/starts.c \
-	%D%/starts.h \
-	%D%/stream.c \
 	%D%/supply.c \
 	%D%/supply.h \
-	%D%/tree.c \
-	%D%/tree.h \
+	%D%/bounds/contour.c \
+	%D%/bounds/contour.h \
+	%D%/bounds/cut.c \
+	%D%/bounds/cut.h \
+	%D%/bounds/lattice.c \
+	%D%/bounds/lattice.h \
+	%D%/bounds/lattice_runs.c \
+	%D%/bounds/lattice_runs.h \
+	%D%/bounds/layers.c \
+	%D%/bounds/layers.h \
+	%D%/bounds/line.c \
+	%D%/bounds/line.h \
+	%D%/bounds/mapping_bound.c \
+	%D%/bounds/perimeter.c \
+	%D%/bounds/perimeter.h \
+	%D%/bounds/rails.c \
+	%D%/bounds/rails.h \
+	%D%/bounds/spectrum.c \
+	%D%/bounds/spectrum.h \
+	%D%/mapping/alignment.c \
+	%D%/mapping/alignment.h \
+	%D%/mapping/climb.c \
+	%D%/mapping/climb.h \
+	%D%/mapping/collapse.c \
+	%D%/mapping/collapse.h \
+	%D%/mapping/effort.c \
+	%D%/mapping/effort.h \
+	%D%/mapping/exchange.c \
+	%D%/mapping/exchange.h \
+	%D%/mapping/graph.c \
+	%D%/mapping/graph.h \
+	%D%/mapping/lap.c \
+	%D%/mapping/lap.h \
+	%D%/mapping/mapping.c \
+	%D%/mapping/mapping.h \
+	%D%/mapping/multisection.c \
+	%D%/mapping/multisection.h \
+	%D%/mapping/qap.c \
+	%D%/mapping/qap.h \
+	%D%/mapping/qap_ascent.c \
+	%D%/mapping/qap_ascent.h \
+	%D%/mapping/qap_bound.c \
+	%D%/mapping/qap_form.c \
+	%D%/mapping/qap_form.h \
+	%D%/mapping/qap_pool.c \
+	%D%/mapping/qap_pool.h \
+	%D%/mapping/qap_tabu.h \
+	%D%/mapping/qap_tabu_cell.h \
+	%D%/mapping/qap_tabu_narrow.c \
+	%D%/mapping/qap_tabu_step.h \
+	%D%/mapping/qap_tabu_wide.c \
+	%D%/mapping/seating.c \
+	%D%/mapping/seating.h \
+	%D%/mapping/sites.c \
+	%D%/mapping/sites.h \
+	%D%/mapping/split.c \
+	%D%/mapping/split.h \
+	%D%/mapping/stage.c \
+	%D%/mapping/stage.h \
+	%D%/mapping/starts.c \
+	%D%/mapping/starts.h \
+	%D%/mapping/tree.c \
+	%D%/mapping/tree.h \
+	%D%/replay/ledger.c \
+	%D%/replay/ledger.h \
+	%D%/replay/mix.c \
+	%D%/replay/policy.c \
+	%D%/replay/policy_slurm.c \
+	%D%/replay/policy_slurm.h \
+	%D%/replay/pricing.c \
+	%D%/replay/pricing.h \
+	%D%/replay/replay.c \
+	%D%/replay/replay_run.c \
+	%D%/replay/replay_run.h \
+	%D%/replay/replay_start.c \
+	%D%/replay/replay_summary.c \
+	%D%/replay/replay_summary.h \
+	%D%/replay/stream.c \
 	# End of libweft_placement_la_SOURCES
 libweft_placement_la_LIBADD = libweft_costmodel.la
 
@@ -149,39 +149,39 @@ libweft_placement_la_LIBADD = libweft_costmodel.la
 # none.
 noinst_LTLIBRARIES += libweft_exact.la
 libweft_exact_la_SOURCES = \
-	%D%/aggregate.c \
-	%D%/aggregate.h \
-	%D%/blocks.c \
-	%D%/blocks.h \
-	%D%/boundary.c \
-	%D%/boundary.h \
-	%D%/enumeration.c \
-	%D%/enumeration.h \
-	%D%/excess.c \
-	%D%/excess.h \
-	%D%/grouping.c \
-	%D%/grouping.h \
-	%D%/parting.c \
-	%D%/parting.h \
-	%D%/pieces.c \
-	%D%/pieces.h \
-	%D%/place_exact.c \
-	%D%/place_exact.h \
-	%D%/program.c \
-	%D%/program.h \
-	%D%/proof.c \
-	%D%/proof.h \
+	%D%/bounds/boundary.c \
+	%D%/bounds/boundary.h \
+	%D%/exact/aggregate.c \
+	%D%/exact/aggregate.h \
+	%D%/exact/blocks.c \
+	%D%/exact/blocks.h \
+	%D%/exact/enumeration.c \
+	%D%/exact/enumeration.h \
+	%D%/exact/excess.c \
+	%D%/exact/excess.h \
+	%D%/exact/grouping.c \
+	%D%/exact/grouping.h \
+	%D%/exact/parting.c \
+	%D%/exact/parting.h \
+	%D%/exact/pieces.c \
+	%D%/exact/pieces.h \
+	%D%/exact/place_exact.c \
+	%D%/exact/place_exact.h \
+	%D%/exact/program.c \
+	%D%/exact/program.h \
+	%D%/exact/proof.c \
+	%D%/exact/proof.h \
 	# End of libweft_exact_la_SOURCES
 libweft_exact_la_LIBADD = libweft_placement.la
 if HAVE_GLPK
-libweft_exact_la_SOURCES += %D%/program_glpk.c
+libweft_exact_la_SOURCES += %D%/exact/program_glpk.c
 libweft_exact_la_LIBADD += $(GLPK_LIBS)
 else
-libweft_exact_la_SOURCES += %D%/program_none.c
+libweft_exact_la_SOURCES += %D%/exact/program_none.c
 endif
 EXTRA_DIST += \
-	%D%/program_glpk.c \
-	%D%/program_none.c \
+	%D%/exact/program_glpk.c \
+	%D%/exact/program_none.c \
 	# End of EXTRA_DIST
 
 weft_placement_headers = \
@@ -189,17 +189,17 @@ weft_placement_headers = \
 	%D%/evaluation.h \
 	%D%/job.h \
 	%D%/judge.h \
-	%D%/mix.h \
 	%D%/objective.h \
 	%D%/occupancy.h \
 	%D%/outlook.h \
 	%D%/place.h \
 	%D%/placement.h \
-	%D%/policy.h \
-	%D%/replay.h \
 	%D%/running.h \
 	%D%/slots.h \
-	%D%/stream.h \
+	%D%/replay/mix.h \
+	%D%/replay/policy.h \
+	%D%/replay/replay.h \
+	%D%/replay/stream.h \
 	# End of weft_placement_headers
 
 # The library that others link: the three layers in one.

@@ -6,9 +6,9 @@
 #ifndef WEFT_PLACEMENT_ORDER_H
 #define WEFT_PLACEMENT_ORDER_H
 
-#include "placement/graph.h"
 #include "placement/job.h"
-#include "placement/sites.h"
+#include "placement/mapping/graph.h"
+#include "placement/mapping/sites.h"
 
 #define ORDERS_MAX 24
 

@@ -2,7 +2,7 @@
 /* outlook.c - what stands between a job and a better place */
 #include "placement/outlook.h"
 
-#include "placement/effort.h"
+#include "placement/mapping/effort.h"
 
 #include <float.h>
 #include <math.h>

@@ -12,7 +12,7 @@
 #ifndef WEFT_PLACEMENT_PURSUIT_H
 #define WEFT_PLACEMENT_PURSUIT_H
 
-#include "placement/effort.h"
+#include "placement/mapping/effort.h"
 #include "placement/ranking.h"
 
 /* s has a judge; where[] is a valid placement of its job, of which *best is the

@@ -3,7 +3,7 @@
 #include "placement/ranking.h"
 
 #include "placement/limits.h"
-#include "placement/sites.h"
+#include "placement/mapping/sites.h"
 #include "topology/bitset.h"
 
 #include <math.h>

@@ -6,9 +6,9 @@
 #ifndef WEFT_PLACEMENT_SEARCH_H
 #define WEFT_PLACEMENT_SEARCH_H
 
-#include "placement/effort.h"
-#include "placement/graph.h"
-#include "placement/sites.h"
+#include "placement/mapping/effort.h"
+#include "placement/mapping/graph.h"
+#include "placement/mapping/sites.h"
 
 /* A node that sites are on, while items move. */
 struct host {

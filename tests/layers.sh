@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Includes point only downwards: topology <- costmodel <- placement <-
-# {plugin, cli}; Slurm's headers are seen in plugin/ alone.
+# {plugin, cli}, and inside placement/ mapping <- bounds <- placement/*.c <-
+# {exact, replay}; Slurm's headers are seen in plugin/ alone.
 cd "${WEFT_SRCDIR:-.}" || exit 1
 failed=0
 
@@ -17,10 +18,21 @@ forbid() {
 
 forbid topology '(costmodel|placement|plugin|cli)/' 'a layer above it'
 forbid costmodel '(placement|plugin|cli)/' 'a layer above it'
-forbid placement '(plugin|cli)/' 'a layer above it'
+parts='placement placement/mapping placement/bounds placement/exact
+	placement/replay'
+for folder in $parts; do
+	forbid "$folder" '(plugin|cli)/' 'a layer above it'
+done
+forbid placement/mapping 'placement/(bounds/|exact/|replay/|[a-z_]*\.h)' \
+	'a part above it'
+forbid placement/bounds 'placement/(exact/|replay/|[a-z_]*\.h)' \
+	'a part above it'
+forbid placement 'placement/(exact|replay)/' 'a part above it'
+forbid placement/exact 'placement/replay/' 'the other part'
+forbid placement/replay 'placement/exact/' 'the other part'
 forbid plugin 'cli/' 'the other front end'
 forbid cli 'plugin/' 'the other front end'
-for folder in topology costmodel placement cli; do
+for folder in topology costmodel $parts cli; do
 	forbid "$folder" '(slurm/|src/)' 'headers of Slurm'
 	forbid "$folder" 'tests/' 'tests'
 done
@@ -36,7 +48,8 @@ if [ -n "$hits" ]; then
 fi
 
 # A header stands alone: include guard named after its path.
-for header in topology/*.h costmodel/*.h placement/*.h plugin/*.h cli/*.h; do
+for header in topology/*.h costmodel/*.h placement/*.h placement/*/*.h \
+	plugin/*.h cli/*.h; do
 	[ -e "$header" ] || continue
 	guard=WEFT_$(echo "$header" | tr 'a-z/.' 'A-Z__')
 	if ! grep -q "#ifndef $guard" "$header"; then

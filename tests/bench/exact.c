@@ -5,8 +5,8 @@
  * a line and one for all.  $WEFT_BENCH_CASES (200), $WEFT_BENCH_FIRST (0) and
  * $WEFT_BENCH_BUDGET_S (30) say which and how long.
  */
-#include "placement/effort.h"
-#include "placement/place_exact.h"
+#include "placement/exact/place_exact.h"
+#include "placement/mapping/effort.h"
 #include "topology/bitset.h"
 #include "topology/synth.h"
 

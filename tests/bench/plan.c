@@ -5,7 +5,7 @@
  * random length are busy, some of them in part, as jobs that came and went
  * leave them.  --json prints one object per line.
  */
-#include "placement/effort.h"
+#include "placement/mapping/effort.h"
 #include "placement/place.h"
 #include "topology/bitset.h"
 #include "topology/synth.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* exact.c - what is claimed to be the optimum is, and bounds are bounds */
-#include "placement/boundary.h"
-#include "placement/excess.h"
-#include "placement/grouping.h"
-#include "placement/place_exact.h"
-#include "placement/proof.h"
+#include "placement/bounds/boundary.h"
+#include "placement/exact/excess.h"
+#include "placement/exact/grouping.h"
+#include "placement/exact/place_exact.h"
+#include "placement/exact/proof.h"
 #include "tests/placement/brute.h"
 
 #define N_CASES	      500

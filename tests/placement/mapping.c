@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* mapping.c - graphs mapped onto trees, against the truth on small ones */
-#include "placement/mapping.h"
+#include "placement/mapping/mapping.h"
 #include "topology/error.h"
 
 #include "tests/lib/check.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* mapping_bound.c - bounds against optima and best known answers */
-#include "placement/mapping.h"
+#include "placement/mapping/mapping.h"
 
 #include "cli/arch.h"
 #include "cli/metis.h"
-#include "placement/contour.h"
-#include "placement/cut.h"
+#include "placement/bounds/contour.h"
+#include "placement/bounds/cut.h"
 #include "tests/lib/check.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* out_of_memory.c - each allocation of a placement fails in turn */
-#include "placement/place_exact.h"
+#include "placement/exact/place_exact.h"
 #include "placement/running.h"
 #include "tests/placement/cases.h"
 

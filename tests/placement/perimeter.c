@@ -2,7 +2,7 @@
 /* perimeter.c - the least traffic that leaves a set of ranks, against every
  * subset of small grids
  */
-#include "placement/perimeter.h"
+#include "placement/bounds/perimeter.h"
 
 #include "tests/lib/check.h"
 

@@ -2,12 +2,12 @@
 /* policy.c - the rules of other schedulers, what jobs of a trace train, and
  * prices remembered
  */
-#include "placement/policy.h"
+#include "placement/replay/policy.h"
 
 #include "costmodel/schedule.h"
 #include "placement/evaluation.h"
-#include "placement/mix.h"
-#include "placement/pricing.h"
+#include "placement/replay/mix.h"
+#include "placement/replay/pricing.h"
 #include "tests/placement/cases.h"
 #include "topology/synth.h"
 

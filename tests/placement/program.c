@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* program.c - integer programs: solved, written, stopped, and solver's ends */
-#include "placement/program.h"
+#include "placement/exact/program.h"
 
 #include "tests/lib/check.h"
 #include "topology/fabric.h"

@@ -2,7 +2,7 @@
 /* properties.c - what holds for every answer, on random fabrics, occupancies
  * and jobs under random limits
  */
-#include "placement/place_exact.h"
+#include "placement/exact/place_exact.h"
 #include "tests/lib/checker.h"
 #include "tests/placement/cases.h"
 

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cut.c - the least weight between the domains of one level */
+#include "placement/bounds/cut.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#define MAX_CHOICES   2e5 /* sizes looked at for an exact sum */
+#define N_PRICES      28  /* halvings in search of the price of a vertex */
+#define N_PART_PRICES 10  /* of the interval in which that of a part lies */
+
+double cut_by_degree(const struct graph *g, const double *heaviest,
+		     const struct parts *parts)
+{
+	uint32_t peers = parts->size[0] - 1;
+	double sum = 0;
+
+	for (uint32_t v = 0; v < g->n; v++)
+		for (uint32_t e = g->row[v] + peers; e < g->row[v + 1]; e++)
+			sum += heaviest[e];
+	return sum / 2;
+}
+
+double cut_by_spectrum(const double *lambda, const struct parts *parts)
+{
+	uint32_t left = parts->n_vertices;
+	double sum = 0;
+
+	/* filled from the largest: the least even sizes there are */
+	for (uint32_t i = 0; i < parts->n && left; i++) {
+		uint32_t size = parts->size[i] < left ? parts->size[i] : left;
+
+		sum += size * lambda[i] / 2;
+		left -= size;
+	}
+	return sum;
+}
+
+/* What a part of so many vertices pays; INFINITY: no part has so many. */
+static double pays(const struct contour *c, const struct parts *parts,
+		   uint32_t size)
+{
+	return parts->step > 1 && size % parts->step ? (double)INFINITY
+						     : c->least[size];
+}
+
+/* Least sum when `empty` sites in all hold no vertex.  best[w]: with w of them
+ * in the domains so far. */
+static int sum_exactly(const struct contour *c, const struct parts *parts,
+		       uint32_t empty, double *sum, struct weft_error *err)
+{
+	double *best = weft_calloc((size_t)empty + 1, sizeof(*best), err);
+
+	if (!best)
+		return -1;
+	for (uint32_t w = 1; w <= empty; w++)
+		best[w] = INFINITY;
+	for (uint32_t i = 0; i < parts->n; i++) {
+		uint32_t size = parts->size[i];
+
+		for (uint32_t w = empty + 1; w-- > 0;) {
+			double least = INFINITY;
+
+			for (uint32_t t = 0; t <= w && t <= size; t++)
+				least = fmin(least,
+					     best[w - t] +
+						     pays(c, parts, size - t));
+			best[w] = least;
+		}
+	}
+	*sum = best[empty];
+	free(best);
+	return 0;
+}
+
+/* What a vertex earns in any part, and what a part costs that holds some. */
+struct prices {
+	double vertex, part;
+};
+
+/* Least sum at these prices, given back for all vertices and for as many parts
+ * as must, or may, be used. */
+static double sum_at(const struct contour *c, const struct parts *parts,
+		     struct prices p, uint32_t *vertices)
+{
+	double sum = p.vertex * parts->n_vertices, least = 0;
+	uint32_t at = 0, from = 1;
+
+	sum -= p.part * (p.part < 0 ? parts->min_used : parts->max_used);
+	*vertices = 0;
+	/* from the smallest domain to the largest, the least so far */
+	for (uint32_t i = parts->n; i-- > 0;) {
+		for (; from <= parts->size[i]; from++) {
+			double value =
+				pays(c, parts, from) - p.vertex * from + p.part;
+
+			if (value < least) {
+				least = value;
+				at = from;
+			}
+		}
+		sum += least;
+		*vertices += at;
+	}
+	return sum;
+}
+
+/* Any prices give a bound; the best of a vertex is where the parts want as many
+ * as there are. */
+static double best_at(const struct contour *c, const struct parts *parts,
+		      double part, double limit)
+{
+	double low = -limit, high = limit, best = -INFINITY;
+
+	for (uint32_t k = 0; k < N_PRICES; k++) {
+		struct prices p = {k ? (low + high) / 2 : 0, part};
+		uint32_t vertices;
+
+		best = fmax(best, sum_at(c, parts, p, &vertices));
+		if (vertices < parts->n_vertices)
+			low = p.vertex;
+		else
+			high = p.vertex;
+	}
+	return best;
+}
+
+/* The sum is concave in the price of a part, too: thirds of an interval. */
+static double sum_by_price(const struct contour *c, const struct parts *parts)
+{
+	double limit = 0, low, high, best;
+
+	for (uint32_t s = 1; s <= c->max; s++)
+		limit = fmax(limit, 2 * fabs(c->least[s]));
+	best = best_at(c, parts, 0, limit);
+	low = parts->min_used > 1 ? -limit : 0;
+	high = parts->max_used ? limit : 0;
+	for (uint32_t k = 0; k < N_PART_PRICES && low < high; k++) {
+		double third = (high - low) / 3;
+		double left = best_at(c, parts, low + third, limit);
+		double right = best_at(c, parts, high - third, limit);
+
+		best = fmax(best, fmax(left, right));
+		if (left < right)
+			low += third;
+		else
+			high -= third;
+	}
+	return best;
+}
+
+/* Least sum by how many parts hold something: those are the largest, each with
+ * one vertex at least.  best[v]: with v vertices in the parts so far. */
+static int sum_used(const struct contour *c, const struct parts *parts,
+		    double *sum, struct weft_error *err)
+{
+	uint32_t n = parts->n_vertices, most = parts->n < n ? parts->n : n;
+	double *best = weft_calloc((size_t)n + 1, sizeof(*best), err);
+
+	*sum = INFINITY;
+	if (!best)
+		return -1;
+	if (parts->max_used && parts->max_used < most)
+		most = parts->max_used;
+	for (uint32_t v = 1; v <= n; v++)
+		best[v] = INFINITY;
+	for (uint32_t i = 0; i < most; i++) {
+		for (uint32_t v = n + 1; v-- > 0;) {
+			uint32_t size = parts->size[i] < v ? parts->size[i] : v;
+			double least = INFINITY;
+
+			for (uint32_t t = 1; t <= size; t++)
+				least = fmin(least,
+					     best[v - t] + pays(c, parts, t));
+			best[v] = least;
+		}
+		if (i + 1 >= parts->min_used)
+			*sum = fmin(*sum, best[n]);
+	}
+	free(best);
+	return 0;
+}
+
+int cut_by_contour(const struct contour *c, const struct parts *parts,
+		   double *weight, struct weft_error *err)
+{
+	uint64_t empty = parts->n_sites - parts->n_vertices;
+	uint64_t most = empty < parts->size[0] ? empty : parts->size[0];
+	bool limited = parts->min_used > 1 || parts->max_used;
+	double n = parts->n_vertices;
+	int rc = 0;
+
+	if (limited && n * parts->n * parts->size[0] <= MAX_CHOICES)
+		rc = sum_used(c, parts, weight, err);
+	else if (!limited &&
+		 (double)parts->n * (double)empty * (double)most <= MAX_CHOICES)
+		rc = sum_exactly(c, parts, (uint32_t)empty, weight, err);
+	else
+		*weight = sum_by_price(c, parts);
+	*weight -= c->back;
+	return rc;
+}

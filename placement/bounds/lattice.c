@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* lattice.c - the grid of lines that a graph contains, whatever its numbering
+ *
+ * Edges of one axis weigh about the same, and less or more than those of
+ * others.  So the weights are put into classes, and each run of classes next to
+ * each other whose edges part the vertices into pieces of one size is taken for
+ * an axis.  Sets of such axes whose sizes multiply to the number of vertices
+ * are then checked: without axis i the graph must fall into as many layers as
+ * the axis is long, all of one size; a vertex's layer is its coordinate, and no
+ * two vertices may have the same coordinates.
+ */
+#include "placement/bounds/lattice.h"
+
+#include "placement/bounds/lattice_runs.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NO_LINE UINT32_MAX
+
+/* Fills the coordinates of the axes given; false where they are no grid. */
+static bool place_vertices(struct lattice_runs *r,
+			   const struct lattice_set *set, struct lattice *l)
+{
+	uint32_t n = r->n, code;
+
+	for (uint32_t i = 0; i < set->n; i++) {
+		uint32_t size = r->run[set->run[i]].size;
+
+		lattice_runs_start(r);
+		for (uint32_t j = 0; j < set->n; j++)
+			if (j != i)
+				lattice_runs_join(r, set->run[j]);
+		if (lattice_runs_label(r, l->axis[i].at) != n / size)
+			return false;
+	}
+	memset(r->seen, 0, n);
+	for (uint32_t v = 0; v < n; v++) {
+		code = 0;
+		for (uint32_t i = 0; i < set->n; i++)
+			code = code * l->axis[i].size + l->axis[i].at[v];
+		if (r->seen[code]++)
+			return false;
+	}
+	return true;
+}
+
+/* The axis along which two vertices differ; n_axes when there are several. */
+static uint32_t axis_between(const struct lattice *l, uint32_t a, uint32_t b)
+{
+	uint32_t found = l->n_axes;
+
+	for (uint32_t i = 0; i < l->n_axes; i++) {
+		if (l->axis[i].at[a] == l->axis[i].at[b])
+			continue;
+		if (found < l->n_axes)
+			return l->n_axes;
+		found = i;
+	}
+	return found;
+}
+
+static int compare_edges(const void *pa, const void *pb)
+{
+	const struct line_edge *a = pa, *b = pb;
+
+	if (a->a != b->a)
+		return (a->a > b->a) - (a->a < b->a);
+	return (a->b > b->b) - (a->b < b->b);
+}
+
+static struct line_edge along(const struct lattice_axis *axis, uint32_t v,
+			      uint32_t u, double weight)
+{
+	uint32_t a = axis->at[v], b = axis->at[u];
+
+	return (struct line_edge){a < b ? a : b, a < b ? b : a, weight};
+}
+
+/* Takes the edges of one line, on which all coordinates but i are zero. */
+static int take_line(struct lattice *l, uint32_t i, const struct graph *g,
+		     struct weft_error *err)
+{
+	struct lattice_axis *axis = &l->axis[i];
+	uint32_t n = 0, room = 0;
+
+	for (uint32_t pass = 0; pass < 2; pass++) {
+		for (uint32_t v = 0; v < l->n; v++) {
+			uint32_t k = 0;
+
+			while (k < l->n_axes && (k == i || !l->axis[k].at[v]))
+				k++;
+			if (k < l->n_axes)
+				continue;
+			for (uint32_t e = g->row[v]; e < g->row[v + 1]; e++) {
+				uint32_t u = g->peer[e];
+
+				if (u < v || axis_between(l, v, u) != i)
+					continue;
+				if (pass)
+					axis->cover[n++] =
+						along(axis, v, u, g->weight[e]);
+				else
+					room++;
+			}
+		}
+		if (!pass)
+			axis->cover =
+				weft_calloc(room, sizeof(*axis->cover), err);
+		if (!axis->cover)
+			return -1;
+	}
+	axis->n_cover = n;
+	qsort(axis->cover, n, sizeof(*axis->cover), compare_edges);
+	axis->edge = weft_calloc(n, sizeof(*axis->edge), err);
+	return axis->edge ? 0 : -1;
+}
+
+static struct line_edge *find_edge(const struct lattice_axis *axis,
+				   const struct line_edge *e)
+{
+	return axis->n_cover ? bsearch(e, axis->cover, axis->n_cover,
+				       sizeof(*e), compare_edges)
+			     : NULL;
+}
+
+/* What is known of each edge of cover[]. */
+struct lattice_tally {
+	uint32_t times; /* lines that have it */
+	double least;	/* weight on any of these; 0 once some line lacks it */
+};
+
+struct survey {
+	struct lattice *l;
+	const struct graph *g;
+	struct lattice_tally *tally; /* of all axes' edges */
+	/* [g->n_edges] which tally each edge of the graph goes to, in the row
+	 * of its lower end; NO_LINE: it is on no line that cover[] names */
+	uint32_t *at;
+};
+
+static void count_edge(struct survey *s, uint32_t v, uint32_t e)
+{
+	struct lattice *l = s->l;
+	uint32_t i = axis_between(l, v, s->g->peer[e]);
+	struct line_edge at, *in;
+	struct lattice_tally *t;
+
+	s->at[e] = NO_LINE;
+	if (s->g->peer[e] < v || i == l->n_axes)
+		return;
+	at = along(&l->axis[i], v, s->g->peer[e], s->g->weight[e]);
+	in = find_edge(&l->axis[i], &at);
+	if (!in)
+		return;
+	t = &l->axis[i].tally[in - l->axis[i].cover];
+	s->at[e] = (uint32_t)(t - s->tally);
+	t->least = t->times ? fmin(t->least, at.weight) : at.weight;
+	t->times++;
+	in->weight = fmax(in->weight, at.weight);
+	l->axis[i].weight += at.weight;
+}
+
+/* Keeps the edges that every line has. */
+static void keep_common(struct lattice *l, struct lattice_axis *axis)
+{
+	struct lattice_tally *tally = axis->tally;
+	uint32_t lines = l->n / axis->size;
+
+	for (uint32_t k = 0; k < axis->n_cover; k++) {
+		struct line_edge e = axis->cover[k];
+
+		e.weight = tally[k].least;
+		if (tally[k].times < lines) {
+			tally[k].least = 0;
+			continue;
+		}
+		axis->heaviest = fmax(axis->heaviest, e.weight);
+		l->weight += e.weight * lines;
+		axis->edge[axis->n_edges++] = e;
+	}
+}
+
+static int compare_axes(const void *pa, const void *pb)
+{
+	const struct lattice_axis *a = pa, *b = pb;
+
+	return (a->heaviest < b->heaviest) - (a->heaviest > b->heaviest);
+}
+
+static void scale_edge(struct survey *s, uint32_t v, uint32_t e)
+{
+	const struct lattice *l = s->l;
+	const struct lattice_tally *t = &s->tally[s->at[e]];
+	uint32_t layer = l->axis[l->n_axes - 1].at[v], i = 0;
+	double weight = s->g->weight[e], *low, *high;
+
+	while (t < l->axis[i].tally ||
+	       t >= l->axis[i].tally + l->axis[i].n_cover)
+		i++;
+	low = &l->axis[i].scale[layer];
+	high = &l->axis[i].cover_scale[layer];
+	if (t->least > 0)
+		*low = fmin(*low, weight / t->least);
+	*high = fmax(*high,
+		     weight / l->axis[i].cover[t - l->axis[i].tally].weight);
+}
+
+/* How heavy the lines of each layer are beside edge[] and cover[]. */
+static int scale_layers(struct survey *s, struct weft_error *err)
+{
+	struct lattice *l = s->l;
+	uint32_t layers = l->axis[l->n_axes - 1].size;
+
+	for (uint32_t i = 0; i < l->n_axes; i++) {
+		struct lattice_axis *axis = &l->axis[i];
+
+		axis->scale = weft_calloc(layers, sizeof(double), err);
+		axis->cover_scale = weft_calloc(layers, sizeof(double), err);
+		if (!axis->scale || !axis->cover_scale)
+			return -1;
+		for (uint32_t z = 0; z < layers; z++)
+			axis->scale[z] = INFINITY;
+	}
+	for (uint32_t v = 0; v < l->n; v++)
+		for (uint32_t e = s->g->row[v]; e < s->g->row[v + 1]; e++)
+			if (s->at[e] != NO_LINE)
+				scale_edge(s, v, e);
+	for (uint32_t i = 0; i < l->n_axes; i++) {
+		for (uint32_t z = 0; z < layers; z++) {
+			/* lines along the last axis are in all layers */
+			if (i + 1 == l->n_axes ||
+			    !isfinite(l->axis[i].scale[z]))
+				l->axis[i].scale[z] = 1;
+			if (i + 1 == l->n_axes)
+				l->axis[i].cover_scale[z] = 1;
+		}
+	}
+	return 0;
+}
+
+/* Everything but the coordinates and sizes, which are given.  Axes are put in
+ * order. */
+static int measure(struct lattice *l, const struct graph *g,
+		   struct weft_error *err)
+{
+	struct survey s = {.l = l, .g = g};
+	size_t n = 0;
+	int rc = -1;
+
+	for (uint32_t i = 0; i < l->n_axes; i++) {
+		if (take_line(l, i, g, err))
+			return -1;
+		n += l->axis[i].n_cover;
+	}
+	s.tally = weft_calloc(n, sizeof(*s.tally), err);
+	s.at = weft_calloc(g->n_edges, sizeof(*s.at), err);
+	if (!s.tally || !s.at)
+		goto out;
+	n = 0;
+	for (uint32_t i = 0; i < l->n_axes; i++) {
+		l->axis[i].tally = s.tally + n;
+		n += l->axis[i].n_cover;
+	}
+	for (uint32_t v = 0; v < l->n; v++)
+		for (uint32_t e = g->row[v]; e < g->row[v + 1]; e++)
+			count_edge(&s, v, e);
+	for (uint32_t i = 0; i < l->n_axes; i++)
+		keep_common(l, &l->axis[i]);
+	qsort(l->axis, l->n_axes, sizeof(l->axis[0]), compare_axes);
+	rc = scale_layers(&s, err);
+out:
+	for (uint32_t i = 0; i < l->n_axes; i++)
+		l->axis[i].tally = NULL;
+	free(s.tally);
+	free(s.at);
+	return rc;
+}
+
+static int add_axis(struct lattice *l, uint32_t size, struct weft_error *err)
+{
+	struct lattice_axis *axis = &l->axis[l->n_axes];
+
+	axis->size = size;
+	axis->at = weft_calloc(l->n, sizeof(*axis->at), err);
+	if (!axis->at)
+		return -1;
+	l->n_axes++;
+	return 0;
+}
+
+/* The lattice of one set of axes; n_axes is 0 where that is none. */
+static int build(struct lattice_runs *r, const struct lattice_set *set,
+		 const struct graph *g, struct lattice *l,
+		 struct weft_error *err)
+{
+	memset(l, 0, sizeof(*l));
+	l->n = g->n;
+	for (uint32_t i = 0; i < set->n; i++)
+		if (add_axis(l, r->run[set->run[i]].size, err))
+			return -1;
+	if (place_vertices(r, set, l))
+		return measure(l, g, err);
+	lattice_free(l);
+	return 0;
+}
+
+int lattice_find(const struct graph *g, struct effort *effort,
+		 struct lattice *l, struct weft_error *err)
+{
+	struct lattice_runs r = {0};
+	int rc = -1;
+
+	memset(l, 0, sizeof(*l));
+	if (lattice_runs_build(g, &r, err))
+		goto out;
+	for (uint32_t i = 0; i < r.n_sets && !effort_spent(effort); i++) {
+		struct lattice other;
+
+		effort_spend(effort, g->n_edges);
+		if (build(&r, &r.set[i], g, &other, err)) {
+			lattice_free(&other);
+			goto out;
+		}
+		/* more axes tell more, even where they are not all the weight;
+		 * such sets come first */
+		if (other.n_axes >= l->n_axes &&
+		    other.weight > l->weight * (1 + 1e-9)) {
+			struct lattice worse = *l;
+
+			*l = other;
+			other = worse;
+		}
+		lattice_free(&other);
+	}
+	rc = 0;
+out:
+	lattice_runs_free(&r);
+	return rc;
+}
+
+int lattice_along(const struct graph *g, const struct lattice_walk *walk,
+		  uint32_t n_walks, struct lattice *l, struct weft_error *err)
+{
+	memset(l, 0, sizeof(*l));
+	l->n = g->n;
+	for (uint32_t i = 0; i < n_walks; i++) {
+		const struct lattice_walk *w = &walk[i];
+		uint32_t *at;
+
+		if (add_axis(l, w->size[0] * w->size[1], err))
+			return -1;
+		at = l->axis[i].at;
+		for (uint32_t v = 0; v < g->n; v++)
+			at[v] = v / w->stride[0] % w->size[0] +
+				v / w->stride[1] % w->size[1] * w->size[0];
+	}
+	return n_walks ? measure(l, g, err) : 0;
+}
+
+void lattice_free(struct lattice *l)
+{
+	for (uint32_t i = 0; i < l->n_axes; i++) {
+		free(l->axis[i].edge);
+		free(l->axis[i].cover);
+		free(l->axis[i].cover_scale);
+		free(l->axis[i].at);
+		free(l->axis[i].scale);
+	}
+	memset(l, 0, sizeof(*l));
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* spectrum.c - rings and paths in the traffic, and their eigenvalues */
+#include "placement/bounds/spectrum.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Where the next rank along a chain is: one axis, or two run through as one. */
+struct walk {
+	uint32_t size[2], stride[2]; /* faster axis first; size[1] may be 1 */
+};
+
+static uint32_t walk_next(const struct walk *w, uint32_t rank, bool *closes)
+{
+	*closes = false;
+	for (uint32_t a = 0; a < 2; a++) {
+		uint32_t at = rank / w->stride[a] % w->size[a];
+
+		if (at + 1 < w->size[a])
+			return rank + w->stride[a];
+		rank -= at * w->stride[a];
+	}
+	*closes = true;
+	return rank;
+}
+
+static double weight_between(const struct graph *g, uint32_t a, uint32_t b)
+{
+	for (uint32_t e = g->row[a]; e < g->row[a + 1]; e++)
+		if (g->peer[e] == b)
+			return g->weight[e];
+	return 0;
+}
+
+static struct chain measure(const struct walk *w, const struct graph *g)
+{
+	struct chain c = {.size = w->size[0] * w->size[1], .path = INFINITY};
+	double closing = INFINITY;
+
+	for (uint32_t r = 0; r < g->n && c.path > 0; r++) {
+		bool closes;
+		uint32_t next = walk_next(w, r, &closes);
+		double weight = weight_between(g, r, next);
+
+		/* a ring of two is one edge, met from both its ends */
+		if (closes && c.size > 2)
+			closing = fmin(closing, weight);
+		else
+			c.path = fmin(c.path, weight);
+	}
+	c.ring = c.size > 2 ? fmin(c.path, closing) : 0;
+	return c;
+}
+
+static struct walk one_axis(const struct weft_grid *grid, uint32_t a)
+{
+	return (struct walk){{grid->size[a], 1}, {grid->stride[a], 1}};
+}
+
+/* The product with axes a and b as one chain; a == b: every axis alone. */
+static bool measure_product(const struct weft_grid *grid, const struct graph *g,
+			    uint32_t a, uint32_t b, struct product *p)
+{
+	memset(p, 0, sizeof(*p));
+	p->n_ranks = g->n;
+	if (a != b) {
+		struct walk w = one_axis(grid, a);
+
+		w.size[1] = grid->size[b];
+		w.stride[1] = grid->stride[b];
+		p->chain[p->n] = measure(&w, g);
+		if (!(p->chain[p->n].ring > 0))
+			return false;
+		p->n++;
+	}
+	for (uint32_t i = 0; i < grid->n_axes; i++) {
+		struct walk w = one_axis(grid, i);
+
+		if (grid->size[i] > 1 && (a == b || (i != a && i != b)))
+			p->chain[p->n++] = measure(&w, g);
+	}
+	return true;
+}
+
+uint32_t spectrum_products(const struct weft_grid *grid, const struct graph *g,
+			   struct product *out, uint32_t max)
+{
+	uint64_t ranks = 1;
+	uint32_t n = 0;
+
+	for (uint32_t a = 0; a < grid->n_axes; a++)
+		ranks *= grid->size[a];
+	if (ranks != g->n || max == 0)
+		return 0;
+	measure_product(grid, g, 0, 0, &out[n++]);
+	for (uint32_t a = 0; a < grid->n_axes; a++) {
+		for (uint32_t b = 0; b < grid->n_axes && n < max; b++) {
+			if (grid->size[a] == 1 || grid->size[b] == 1 ||
+			    grid->stride[a] >= grid->stride[b])
+				continue;
+			n += measure_product(grid, g, a, b, &out[n]);
+		}
+	}
+	return n;
+}
+
+static int compare_real(const void *pa, const void *pb)
+{
+	double a = *(const double *)pa, b = *(const double *)pb;
+
+	return (a > b) - (a < b);
+}
+
+/* Eigenvalues of one chain, ascending.  Of its path (2 - 2 cos(pi k / n)) and
+ * its ring (2 - 2 cos(2 pi k / n)), each times its weight, the larger: the
+ * chain contains both graphs. */
+static void chain_values(const struct chain *c, double *value)
+{
+	for (uint32_t k = 0; k < c->size; k++) {
+		double ring_k = (k + 1) / 2; /* 0, 1, 1, 2, 2, ... */
+		double path = 2 - 2 * cos(M_PI * k / c->size);
+		double ring = 2 - 2 * cos(2 * M_PI * ring_k / c->size);
+
+		value[k] = fmax(c->path * path, c->ring * ring);
+	}
+}
+
+int spectrum_raise(const struct product *p, double *lambda,
+		   struct weft_error *err)
+{
+	double *sum = weft_calloc(p->n_ranks, 2 * sizeof(*sum), err);
+	double *value;
+	uint32_t n = 1;
+
+	if (!sum)
+		return -1;
+	value = sum + p->n_ranks;
+	/* eigenvalues of a product are the sums of its factors' */
+	for (uint32_t i = 0; i < p->n; i++) {
+		const struct chain *c = &p->chain[i];
+
+		chain_values(c, value);
+		for (uint32_t k = c->size; k-- > 0;)
+			for (uint32_t j = 0; j < n; j++)
+				sum[k * n + j] = sum[j] + value[k];
+		n *= c->size;
+	}
+	qsort(sum, n, sizeof(*sum), compare_real);
+	for (uint32_t i = 0; i < n && i < p->n_ranks; i++)
+		lambda[i] = fmax(lambda[i], sum[i]);
+	free(sum);
+	return 0;
+}
+
+/* The fewest domains that hold n ranks. */
+static uint32_t fewest(const uint32_t *size, uint32_t n_sizes, uint32_t n)
+{
+	uint32_t m = 0;
+
+	while (m < n_sizes && n > 0) {
+		n -= size[m] < n ? size[m] : n;
+		m++;
+	}
+	return m;
+}
+
+double spectrum_split(const struct product *p, const uint32_t *size,
+		      uint32_t n_sizes)
+{
+	double bytes = 0;
+
+	for (uint32_t i = 0; i < p->n; i++) {
+		const struct chain *c = &p->chain[i];
+		uint32_t pieces = fewest(size, n_sizes, c->size);
+
+		if (pieces < 2)
+			continue;
+		bytes += fmax(c->ring * pieces, c->path * (pieces - 1)) *
+			 (p->n_ranks / c->size);
+	}
+	return bytes;
+}

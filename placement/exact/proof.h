@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* proof.h - proving with blocks of ranks that no placement costs less
+ *
+ * Private to placement/.
+ */
+#ifndef WEFT_PLACEMENT_EXACT_PROOF_H
+#define WEFT_PLACEMENT_EXACT_PROOF_H
+
+#include "placement/exact/aggregate.h"
+
+/* The work on one way to take ranks together. */
+struct proof {
+	const struct supply *s; /* of single GPUs */
+	struct effort effort;
+	/* told now and then what goes on; NULL: nobody */
+	void (*progress)(void *listener, const char *text);
+	void *listener;
+	double known; /* cost of the best placement at hand; look for less */
+	const uint32_t *start;	/* it, or NULL */
+	bool wants_certificate; /* also where enumeration has the answer */
+	bool only_enumerates;	/* no programs, whose work has no measure but
+				 * time */
+	/* what came of it */
+	double bound;	   /* no placement costs less; 0 if unknown */
+	bool found;	   /* where[] has one that may cost less than known */
+	uint32_t *where;   /* [n_gpus] given by the caller */
+	char *certificate; /* a program that proves certified; malloc'ed */
+	double certified;
+	struct blocks blocks;
+	double *least; /* boundary_least of its graph */
+	double parted; /* what placements cost at least that part a block */
+};
+
+/* Blocks from group[r] < n.  Fills parted: where it is not below known, blocks
+ * can be taken as whole.  Free with proof_free in either case. */
+int proof_start(struct proof *proof, const uint32_t *group, uint32_t n,
+		struct weft_error *err);
+int proof_run(struct proof *proof, struct weft_error *err);
+void proof_free(struct proof *proof);
+
+#endif

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* climb.c - a seating improved, from one local optimum to the next */
+#include "placement/mapping/climb.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Changes below this part of the total are rounding. */
+#define SIGNIFICANT 1e-12
+/* Up to so many slots, some starts are random. */
+#define FEW 32
+/* Bins dealt out anew at a time. */
+#define MIN_REGION 3
+#define MAX_REGION 6
+#define LOOKS	   8 /* tries to find a neighbour outside of the region */
+/* Share of the changes that are of a region, of 256. */
+#define REGIONS 128
+/* One pair in so many is of any bins. */
+#define ANYWHERE 16
+/* Losses accepted at first, in terms of what an item costs, and when in the
+ * course of the search none is any more. */
+#define HEAT 0.1
+#define COLD 0.9
+
+int climb_build(const struct graph *g, const struct tree *t,
+		struct effort *effort, struct climb *c, struct weft_error *err)
+{
+	memset(c, 0, sizeof(*c));
+	c->g = g;
+	c->t = t;
+	if (splitter_build(g->n, g->n_edges, &c->splitter, err) ||
+	    seating_build(g, t, &c->now, err) ||
+	    seating_build(g, t, &c->best, err) ||
+	    seating_build(g, t, &c->earlier, err) ||
+	    exchange_build(&c->now, &c->splitter, &c->exchange, err) ||
+	    multisection_build(&c->now, &c->splitter, &c->multisection, err))
+		return -1;
+	c->region = weft_calloc(t->n_bins, sizeof(*c->region), err);
+	c->inside = weft_calloc(t->n_bins, sizeof(*c->inside), err);
+	if (!c->region || !c->inside)
+		return -1;
+	for (uint32_t e = 0; e < g->n_edges; e++)
+		c->floor += g->weight[e] / 2 * t->distance[0];
+	c->splitter.effort = effort;
+	c->splitter.epsilon = c->now.cost * SIGNIFICANT;
+	return 0;
+}
+
+void climb_free(struct climb *c)
+{
+	splitter_free(&c->splitter);
+	seating_free(&c->now);
+	seating_free(&c->best);
+	seating_free(&c->earlier);
+	exchange_free(&c->exchange);
+	multisection_free(&c->multisection);
+	free(c->region);
+	free(c->inside);
+	memset(c, 0, sizeof(*c));
+}
+
+/* Every item anywhere. */
+static void scatter(struct climb *c)
+{
+	struct seating *now = &c->now;
+
+	for (uint32_t i = 1; i < c->t->n_slots; i++) {
+		uint32_t j = effort_below(c->splitter.effort, i + 1);
+		uint32_t item = now->item_at[i];
+
+		now->item_at[i] = now->item_at[j];
+		now->item_at[j] = item;
+	}
+	seating_reseat(now);
+}
+
+bool climb_restart(struct climb *c)
+{
+	/* few items are cut the same way every time */
+	if (c->t->n_slots <= FEW && effort_below(c->splitter.effort, 2)) {
+		scatter(c);
+		return true;
+	}
+	return multisection_all(&c->multisection);
+}
+
+void climb_settle(struct climb *c)
+{
+	for (uint32_t b = 0; b < c->t->n_bins; b++)
+		exchange_queue(&c->exchange, b);
+	exchange_settle(&c->exchange);
+	exchange_forget(&c->exchange);
+}
+
+/* A random edge, by its ends.  False: both are in one bin. */
+static bool find_edge(struct climb *c, uint32_t *item, uint32_t *peer)
+{
+	struct effort *effort = c->splitter.effort;
+	const struct graph *g = c->g;
+	uint32_t v = g->peer[effort_below(effort, g->n_edges)];
+
+	*item = v;
+	*peer = g->peer[g->row[v] +
+			effort_below(effort, g->row[v + 1] - g->row[v])];
+	return c->now.bin_of[v] != c->now.bin_of[*peer];
+}
+
+/* Random bins, each with edges to one before it. */
+static uint32_t choose_region(struct climb *c)
+{
+	struct effort *effort = c->splitter.effort;
+	const uint32_t *bin_of = c->now.bin_of;
+	uint32_t size =
+		MIN_REGION + effort_below(effort, MAX_REGION - MIN_REGION + 1);
+	uint32_t n = 0, item, peer, looks = LOOKS * size;
+
+	memset(c->inside, 0, c->t->n_bins * sizeof(*c->inside));
+	while (n < size && looks-- > 0) {
+		if (!find_edge(c, &item, &peer))
+			continue;
+		if (n == 0) {
+			c->region[n++] = bin_of[item];
+			c->inside[bin_of[item]] = true;
+		}
+		if (c->inside[bin_of[item]] && !c->inside[bin_of[peer]]) {
+			c->region[n++] = bin_of[peer];
+			c->inside[bin_of[peer]] = true;
+		}
+	}
+	return n;
+}
+
+/* Deals the items of a few neighbouring bins out anew. */
+static void shake_region(struct climb *c, double tolerance)
+{
+	uint32_t n = choose_region(c);
+	double limit = c->now.cost + tolerance + c->splitter.epsilon;
+	bool done = false;
+
+	if (n < 2)
+		return;
+	seating_copy(&c->now, &c->earlier);
+	if (multisection_some(&c->multisection, c->region, n)) {
+		c->now.cost = seating_cost(&c->now);
+		for (uint32_t i = 0; i < n; i++)
+			exchange_queue(&c->exchange, c->region[i]);
+		done = exchange_settle(&c->exchange);
+		exchange_forget(&c->exchange);
+		effort_spend(c->splitter.effort, c->g->n_edges / 2);
+	}
+	if (c->now.cost > limit || !done)
+		seating_copy(&c->earlier, &c->now);
+}
+
+/* Splits the items of two bins anew: mostly of two with an edge between them,
+ * else of any, as empty slots have no edges. */
+static void shake_pair(struct climb *c, double tolerance)
+{
+	struct effort *effort = c->splitter.effort;
+	uint32_t item, peer, a, b;
+	bool found = find_edge(c, &item, &peer);
+
+	a = c->now.bin_of[item];
+	b = c->now.bin_of[peer];
+	if (effort_below(effort, ANYWHERE) == 0) {
+		b = effort_below(effort, c->t->n_bins);
+		found = a != b;
+	}
+	if (!found)
+		return;
+	exchange_pair(&c->exchange, a, b, c->t->kind[c->now.slot_of[item]],
+		      effort_below(effort, 4) ? EXCHANGE_PERTURB
+					      : EXCHANGE_REGROW,
+		      tolerance);
+	exchange_forget(&c->exchange);
+}
+
+/* How much of a piece of work is done, or of the time. */
+struct course {
+	uint64_t from, work;
+	double from_s;
+};
+
+static double how_far(const struct course *course, const struct effort *e)
+{
+	double far = (double)(course->from - e->work) / (double)course->work;
+
+	if (e->deadline_s > 0) {
+		double part = (effort_clock_s() - course->from_s) /
+			      (e->deadline_s - course->from_s);
+
+		far = part > far ? part : far;
+	}
+	return far;
+}
+
+/* Simulated annealing over local optima. */
+static void anneal(struct climb *c, uint64_t work)
+{
+	struct effort *effort = c->splitter.effort;
+	struct course course = {effort->work, work, effort_clock_s()};
+	uint64_t looked = effort->work;
+	double far = 0, hot = HEAT * (c->now.cost - c->floor) / c->g->n;
+
+	if (c->g->n_edges == 0 || c->t->n_bins < 2)
+		return;
+	seating_copy(&c->now, &c->best);
+	while (far < 1) {
+		double heat = far < COLD ? hot * (1 - far / COLD) : 0;
+		double chance =
+			(1 + effort_below(effort, 1 << 24)) / (double)(1 << 24);
+		double tolerance = -heat * log(chance);
+
+		if (c->t->n_kinds == 1 && effort_below(effort, 256) < REGIONS)
+			shake_region(c, tolerance);
+		else
+			shake_pair(c, tolerance);
+		effort_spend(effort, 1);
+		if (split_due(effort, &looked))
+			far = effort_spent(effort) ? 1
+						   : how_far(&course, effort);
+		if (c->now.cost < c->best.cost - c->splitter.epsilon)
+			seating_copy(&c->now, &c->best);
+	}
+	seating_copy(&c->best, &c->now);
+	climb_settle(c);
+}
+
+/* The content of bin b was moved, as up tells, to bins of the same shape. */
+static int follow(struct climb *c, const struct seating *up,
+		  struct weft_error *err)
+{
+	const struct tree *t = c->t;
+	uint32_t *old = weft_calloc(t->n_slots, sizeof(*old), err);
+
+	if (!old)
+		return -1;
+	memcpy(old, c->now.item_at, t->n_slots * sizeof(*old));
+	for (uint32_t b = 0; b < t->n_bins; b++) {
+		uint32_t from = t->first[b], to = t->first[up->slot_of[b]];
+
+		for (uint32_t i = 0; i < t->first[b + 1] - from; i++)
+			c->now.item_at[to + i] = old[from + i];
+	}
+	free(old);
+	seating_reseat(&c->now);
+	return 0;
+}
+
+/* The contents of bins as items of the tree above. */
+static int lift(struct climb *c, uint64_t work, struct weft_error *err)
+{
+	struct graph g = {0};
+	struct tree t = {0};
+	struct climb *up = weft_calloc(1, sizeof(*up), err);
+	int rc = -1;
+
+	if (!up || tree_raise(c->t, &t, err) ||
+	    graph_contract(c->g, c->now.bin_of, t.n_slots, &g, err) ||
+	    climb_build(&g, &t, c->splitter.effort, up, err))
+		goto out;
+	climb_settle(up);
+	if (climb_round(up, work, err) == 0)
+		rc = follow(c, &up->now, err);
+out:
+	if (up)
+		climb_free(up);
+	free(up);
+	graph_free(&g);
+	tree_free(&t);
+	return rc;
+}
+
+static bool bins_alike(const struct tree *t)
+{
+	for (uint32_t b = 1; b < t->n_bins; b++)
+		if (t->first[b + 1] - t->first[b] != t->first[1])
+			return false;
+	return t->n_kinds == 1;
+}
+
+int climb_round(struct climb *c, uint64_t work, struct weft_error *err)
+{
+	uint64_t above = 0;
+
+	/* where bins are alike, most is gained by exchanging whole ones */
+	if (c->t->height > 1)
+		above = bins_alike(c->t) ? work / 3 * 2 : work / 16;
+	if (work > above)
+		anneal(c, work - above);
+	if (c->t->height < 2 || effort_spent(c->splitter.effort))
+		return 0;
+	if (lift(c, above, err))
+		return -1;
+	climb_settle(c);
+	return 0;
+}

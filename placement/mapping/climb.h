@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* climb.h - a seating improved, from one local optimum to the next
+ *
+ * Private to placement/.
+ */
+#ifndef WEFT_PLACEMENT_MAPPING_CLIMB_H
+#define WEFT_PLACEMENT_MAPPING_CLIMB_H
+
+#include "placement/mapping/exchange.h"
+#include "placement/mapping/multisection.h"
+
+/* One granularity of the problem, with all that its search needs. */
+struct climb {
+	const struct graph *g; /* g->n is t->n_slots */
+	const struct tree *t;
+	struct seating now;
+	struct seating best;	/* since the search began to accept losses */
+	struct seating earlier; /* to return to */
+	struct splitter splitter;
+	struct exchange exchange;
+	struct multisection multisection;
+	double floor;	  /* cost if all were in one bin */
+	uint32_t *region; /* [n_bins] */
+	bool *inside;	  /* [n_bins] */
+};
+
+/* Free with climb_free in either case.  Keeps pointers into itself: never move
+ * it. */
+int climb_build(const struct graph *g, const struct tree *t,
+		struct effort *effort, struct climb *c, struct weft_error *err);
+void climb_free(struct climb *c);
+
+/* From nothing.  False: the effort ran out, and c->now means nothing. */
+bool climb_restart(struct climb *c);
+/* To a local optimum of exchanges between two bins. */
+void climb_settle(struct climb *c);
+/* Spends `work` on random changes, of which losses are accepted ever more
+ * rarely, then on whole domains exchanged, up to the highest.  0: those alone.
+ * c->now ends no worse than it was.  -1 for lack of memory. */
+int climb_round(struct climb *c, uint64_t work, struct weft_error *err);
+
+#endif

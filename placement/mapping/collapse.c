@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* collapse.c - ranks that belong together, as groups of one size */
+#include "placement/mapping/collapse.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NONE UINT32_MAX
+/* Groups are taken for granted if most of them are held together by this many
+ * times more than they share with any other. */
+#define CLEARLY 1.5
+#define MOST	0.9
+
+struct edge {
+	double weight;
+	uint32_t a, b;
+};
+
+static int by_weight(const void *x, const void *y)
+{
+	const struct edge *a = x, *b = y;
+
+	if (a->weight != b->weight)
+		return a->weight > b->weight ? -1 : 1;
+	if (a->a != b->a)
+		return a->a < b->a ? -1 : 1;
+	return a->b < b->b ? -1 : a->b > b->b;
+}
+
+static struct edge *list_edges(const struct graph *g, uint32_t *n,
+			       struct weft_error *err)
+{
+	struct edge *edges =
+		weft_calloc(g->n_edges / 2 + 1, sizeof(*edges), err);
+
+	*n = 0;
+	for (uint32_t v = 0; edges && v < g->n; v++)
+		for (uint32_t e = g->row[v]; e < g->row[v + 1]; e++)
+			if (g->peer[e] > v)
+				edges[(*n)++] = (struct edge){g->weight[e], v,
+							      g->peer[e]};
+	if (edges)
+		qsort(edges, *n, sizeof(*edges), by_weight);
+	return edges;
+}
+
+/* Heaviest edges first; who is left over pairs up with whoever else is. */
+static int pair(const struct graph *g, uint32_t *mate, double *inside,
+		struct weft_error *err)
+{
+	uint32_t n, left = NONE;
+	struct edge *edges = list_edges(g, &n, err);
+
+	if (!edges)
+		return -1;
+	memset(mate, 0xff, g->n * sizeof(*mate));
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t a = edges[i].a, b = edges[i].b;
+
+		if (mate[a] != NONE || mate[b] != NONE)
+			continue;
+		mate[a] = b;
+		mate[b] = a;
+		inside[a] = inside[b] = edges[i].weight;
+	}
+	for (uint32_t v = 0; v < g->n; v++) {
+		if (mate[v] != NONE)
+			continue;
+		if (left == NONE) {
+			left = v;
+			continue;
+		}
+		mate[v] = left;
+		mate[left] = v;
+		left = NONE;
+	}
+	free(edges);
+	return 0;
+}
+
+/* Share of the groups whose halves belong to each other clearly more than to
+ * any other group. */
+static double share_dominant(const struct graph *fine, const uint32_t *name,
+			     const double *inside, const struct graph *coarse)
+{
+	uint32_t n = 0;
+
+	for (uint32_t v = 0; v < fine->n; v++) {
+		uint32_t own = name[v];
+		double most = 0;
+
+		for (uint32_t e = coarse->row[own]; e < coarse->row[own + 1];
+		     e++)
+			most = coarse->weight[e] > most ? coarse->weight[e]
+							: most;
+		n += inside[v] > 0 && inside[v] >= CLEARLY * most;
+	}
+	return (double)n / fine->n;
+}
+
+static int next_level(const struct graph *g, const struct graph *fine,
+		      const struct collapse *from, struct collapse *to,
+		      struct graph *coarse, struct weft_error *err)
+{
+	uint32_t *mate = weft_calloc(fine->n, sizeof(*mate), err);
+	uint32_t *name = weft_calloc(fine->n, sizeof(*name), err);
+	double *inside = weft_calloc(fine->n, sizeof(*inside), err);
+	int rc = -1;
+
+	to->of = weft_calloc(g->n, sizeof(*to->of), err);
+	if (!mate || !name || !inside || !to->of ||
+	    pair(fine, mate, inside, err))
+		goto out;
+	to->size = 2 * from->size;
+	to->n_groups = 0;
+	for (uint32_t v = 0; v < fine->n; v++)
+		name[v] = mate[v] < v ? name[mate[v]] : to->n_groups++;
+	for (uint32_t v = 0; v < g->n; v++)
+		to->of[v] = name[from->of[v]];
+	rc = graph_contract(fine, name, to->n_groups, coarse, err);
+	if (rc == 0)
+		to->dominant =
+			share_dominant(fine, name, inside, coarse) >= MOST;
+out:
+	free(mate);
+	free(name);
+	free(inside);
+	return rc;
+}
+
+int collapse_build(const struct graph *g, uint32_t divisor,
+		   struct collapse *levels, struct weft_error *err)
+{
+	struct graph fine = *g, coarse = {0};
+	int n = 1;
+
+	memset(levels, 0, COLLAPSE_MAX * sizeof(*levels));
+	levels[0] = (struct collapse){.size = 1, .n_groups = g->n};
+	levels[0].of = weft_calloc(g->n, sizeof(*levels[0].of), err);
+	if (!levels[0].of)
+		return -1;
+	for (uint32_t v = 0; v < g->n; v++)
+		levels[0].of[v] = v;
+	for (; n < COLLAPSE_MAX; n++) {
+		uint32_t size = 2 * levels[n - 1].size;
+
+		if (divisor % size || g->n % size)
+			break;
+		if (next_level(g, &fine, levels + n - 1, levels + n, &coarse,
+			       err)) {
+			collapse_free(levels, n + 1);
+			n = -1;
+			break;
+		}
+		if (n > 1)
+			graph_free(&fine);
+		fine = coarse;
+	}
+	if (fine.row != g->row)
+		graph_free(&fine);
+	return n;
+}
+
+void collapse_free(struct collapse *levels, int n)
+{
+	for (int i = 0; i < n; i++)
+		free(levels[i].of);
+}

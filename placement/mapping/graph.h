@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* graph.h - traffic as an undirected graph, of ranks or of groups of ranks
+ *
+ * Distances are symmetric, so what counts is M(i,j) + M(j,i), all axes summed.
+ * Private to placement/.
+ */
+#ifndef WEFT_PLACEMENT_MAPPING_GRAPH_H
+#define WEFT_PLACEMENT_MAPPING_GRAPH_H
+
+#include "costmodel/traffic.h"
+
+/* Every edge is in the rows of both its ends; no loops, no parallels. */
+struct graph {
+	uint32_t n, n_edges; /* n_edges: entries, twice the edges */
+	uint32_t *row;	     /* [n + 1] */
+	uint32_t *peer;	     /* [n_edges] */
+	double *weight;	     /* [n_edges] bytes, both directions */
+	double inside;	     /* bytes that contraction hid inside groups */
+};
+
+/* Both: free with graph_free in either case. */
+int graph_build(const struct weft_traffic *t, struct graph *g,
+		struct weft_error *err);
+/* One vertex per group; group[v] < n_groups is the group of v. */
+int graph_contract(const struct graph *g, const uint32_t *group,
+		   uint32_t n_groups, struct graph *out,
+		   struct weft_error *err);
+void graph_free(struct graph *g);
+
+/* Fills weight[g->n_edges] with the weights of each row, heaviest first. */
+void graph_heaviest(const struct graph *g, double *weight);
+
+#endif

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* mapping.c - which vertex of a graph sits on which site of a tree
+ *
+ * Ranks that clearly belong together become one item; the items are dealt out
+ * to the domains by repeated cuts, with the domains in another order at each
+ * start, and exchanged between domains until nothing is gained.  Then the same
+ * with single ranks from there, and on a rail-optimised fabric the order inside
+ * the nodes.
+ */
+#include "placement/mapping/mapping.h"
+
+#include "placement/mapping/alignment.h"
+#include "placement/mapping/stage.h"
+#include "placement/mapping/starts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* This near to the target is there. */
+#define REACHED 1e-9
+/* Part of the effort for groups of ranks, if they belong together less clearly
+ * than others, and for all that comes before rails. */
+#define GROUP_SHARE 0.8
+#define TREE_SHARE  0.4
+#define RANK_SHARE  0.1
+/* Work of one search for rails, in edges. */
+#define RAIL_WORK 2000
+#define N_HEATS	  3
+/* Part of the effort for each size of groups, when they are compared. */
+#define PROBE_SHARE 0.1
+/* Smaller groups take longer: they must be better by this part. */
+#define CLEARLY 0.003
+
+struct solver {
+	const struct mapping *m;
+	struct effort *effort;
+	struct weft_error *err;
+	uint32_t *site_of; /* the best */
+	double cost;
+	const char *method;
+	uint32_t *trial;     /* [g->n] sites */
+	struct stage *stage; /* at work */
+};
+
+double mapping_cost(const struct graph *g, const struct sites *s,
+		    const uint32_t *site_of)
+{
+	double sum = 0;
+
+	for (uint32_t v = 0; v < g->n; v++)
+		for (uint32_t e = g->row[v]; e < g->row[v + 1]; e++)
+			if (g->peer[e] > v)
+				sum += g->weight[e] *
+				       sites_distance(s, site_of[v],
+						      site_of[g->peer[e]]);
+	return sum;
+}
+
+static bool done(const struct solver *s)
+{
+	return s->cost <= s->m->target * (1 + REACHED) ||
+	       effort_spent(s->effort);
+}
+
+static void offer(struct solver *s, const uint32_t *site_of, const char *method)
+{
+	double cost = mapping_cost(s->m->g, s->m->s, site_of);
+
+	effort_spend(s->effort, s->m->g->n_edges / 2);
+	if (s->method && !(cost < s->cost))
+		return;
+	memcpy(s->site_of, site_of, s->m->g->n * sizeof(*site_of));
+	s->cost = cost;
+	s->method = method;
+}
+
+static void offer_starts(struct solver *s)
+{
+	for (uint32_t v = 0; v < s->m->g->n; v++)
+		s->trial[v] = v;
+	offer(s, s->trial, "order as given");
+	for (uint32_t i = 0; i < s->m->n_starts; i++)
+		offer(s, s->m->start[i], "start");
+}
+
+static bool offer_seating(void *context, const struct seating *from)
+{
+	struct solver *s = context;
+
+	stage_write(s->stage, from, s->trial);
+	offer(s, s->trial, "multisection");
+	return !done(s);
+}
+
+/* Leaves only a part of what is left; returns what there was. */
+static struct effort limit(struct effort *e, double share)
+{
+	struct effort whole = *e;
+	double now_s = effort_clock_s();
+
+	/* subtracted, as UINT64_MAX is no double */
+	e->work -= (uint64_t)((double)e->work * (1 - share));
+	if (e->deadline_s > 0)
+		e->deadline_s = now_s + share * (e->deadline_s - now_s);
+	return whole;
+}
+
+/* Takes the limit back, given what was spent of it. */
+static void unlimit(struct effort *e, const struct effort *whole, double share)
+{
+	e->work += (uint64_t)((double)whole->work * (1 - share));
+	e->deadline_s = whole->deadline_s;
+}
+
+/* Searches with groups of one size and a part of the effort.  again: what there
+ * is comes from such a search. */
+static int run_stage(struct solver *s, const struct collapse *groups,
+		     double share, bool again)
+{
+	struct effort whole = limit(s->effort, share);
+	struct stage stage;
+	int rc = stage_build(s->m->g, s->m->s, groups, s->effort, &stage,
+			     s->err);
+
+	if (rc == 0) {
+		s->stage = &stage;
+		stage_read(&stage, s->site_of);
+		rc = starts_run(&stage.climb, again, offer_seating, s, s->err);
+	}
+	stage_free(&stage);
+	unlimit(s->effort, &whole, share);
+	return rc;
+}
+
+/* The best so far, with its ranks put on rails. */
+static int put_on_rails(struct solver *s)
+{
+	/* when the first gains no more, then the next */
+	static const double heats[N_HEATS] = {0.1, 1, 10};
+	const struct mapping *m = s->m;
+	size_t size = m->g->n * sizeof(*s->site_of);
+	struct alignment r;
+	uint32_t idle = 0;
+	int rc = alignment_build(m->g, m->s, s->effort, &r, s->err);
+
+	if (rc)
+		goto out;
+	memcpy(r.site_of, s->site_of, size);
+	alignment_solve(&r);
+	offer(s, r.site_of, "multisection, rails");
+	while (!done(s) && idle < N_HEATS) {
+		double before = s->cost;
+
+		memcpy(r.site_of, s->site_of, size);
+		alignment_anneal(&r, heats[idle],
+				 (uint64_t)m->g->n_edges * RAIL_WORK);
+		alignment_solve(&r);
+		offer(s, r.site_of, "multisection, rails");
+		idle = s->cost < before ? 0 : idle + 1;
+	}
+out:
+	alignment_free(&r);
+	return rc;
+}
+
+static uint32_t gcd(uint32_t a, uint32_t b)
+{
+	while (b) {
+		uint32_t rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+/* What every lowest domain holds a multiple of. */
+static int common_size(const struct solver *s, uint32_t *size)
+{
+	struct tree t;
+	int rc = tree_build(s->m->s, 1, &t, s->err);
+
+	*size = 0;
+	if (rc == 0)
+		for (uint32_t b = 0; b < t.n_bins; b++)
+			*size = gcd(*size, t.first[b + 1] - t.first[b]);
+	tree_free(&t);
+	return rc;
+}
+
+/* What all costs after one start with these groups, as far as a part of the
+ * effort goes; INFINITY if it went nowhere. */
+static int probe(struct solver *s, const struct collapse *groups, double *cost)
+{
+	struct effort whole = limit(s->effort, PROBE_SHARE);
+	struct stage stage;
+	int rc = stage_build(s->m->g, s->m->s, groups, s->effort, &stage,
+			     s->err);
+
+	*cost = (double)INFINITY;
+	if (rc == 0 && climb_restart(&stage.climb)) {
+		climb_settle(&stage.climb);
+		rc = climb_round(&stage.climb, 0, s->err);
+		stage_write(&stage, &stage.climb.now, s->trial);
+		offer(s, s->trial, "multisection");
+		*cost = stage_cost(&stage);
+	}
+	stage_free(&stage);
+	unlimit(s->effort, &whole, PROBE_SHARE);
+	return rc;
+}
+
+/* The largest groups that clearly belong together, else those that a start ends
+ * best with. */
+static int choose_groups(struct solver *s, const struct collapse *levels, int n,
+			 int *best)
+{
+	double least = (double)INFINITY, cost;
+
+	for (*best = n - 1; *best > 0; --*best)
+		if (levels[*best].dominant)
+			return 0;
+	*best = n - 1;
+	for (int i = n - 1; n > 1 && i >= 0 && !done(s); i--) {
+		if (probe(s, levels + i, &cost))
+			return -1;
+		if (cost < least * (1 - CLEARLY)) {
+			least = cost;
+			*best = i;
+		}
+	}
+	return 0;
+}
+
+static int search(struct solver *s)
+{
+	struct collapse levels[COLLAPSE_MAX];
+	bool rails = alignment_matters(s->m->s);
+	double share = rails ? TREE_SHARE : 1;
+	uint32_t divisor;
+	int n, groups = 0, rc;
+
+	if (common_size(s, &divisor))
+		return -1;
+	n = collapse_build(s->m->g, divisor, levels, s->err);
+	if (n < 0)
+		return -1;
+	rc = choose_groups(s, levels, n, &groups);
+	if (groups && !rails && !levels[groups].dominant)
+		share = GROUP_SHARE;
+	if (rc == 0)
+		rc = run_stage(s, levels + groups, share, false);
+	if (rc == 0 && groups && !done(s))
+		rc = run_stage(s, levels, rails ? RANK_SHARE : 1, true);
+	if (rc == 0 && rails && !done(s))
+		rc = put_on_rails(s);
+	collapse_free(levels, n);
+	return rc;
+}
+
+int mapping_solve(const struct mapping *m, struct effort *effort,
+		  uint32_t *site_of, double *cost, const char **method,
+		  struct weft_error *err)
+{
+	struct solver s = {
+		.m = m, .effort = effort, .err = err, .site_of = site_of};
+	int rc = 0;
+
+	if (m->g->n == 0 || m->g->n > m->s->n)
+		return weft_fail(err, WEFT_EINVAL,
+				 "%u vertices for %u sites: expected at "
+				 "least one, and a site for each",
+				 m->g->n, m->s->n);
+	s.trial = weft_calloc(m->g->n, sizeof(*s.trial), err);
+	if (!s.trial)
+		return -1;
+	offer_starts(&s);
+	if (!done(&s) && m->g->n > 1)
+		rc = search(&s);
+	*cost = s.cost;
+	if (method)
+		*method = s.method;
+	free(s.trial);
+	return rc;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* multisection.h - items dealt out to bins from nothing, by repeated cuts
+ *
+ * Private to placement/.
+ */
+#ifndef WEFT_PLACEMENT_MAPPING_MULTISECTION_H
+#define WEFT_PLACEMENT_MAPPING_MULTISECTION_H
+
+#include "placement/mapping/seating.h"
+#include "placement/mapping/split.h"
+
+struct multisection {
+	struct seating *seating;
+	struct splitter *splitter;
+	uint32_t *items;  /* [n] to be dealt out */
+	uint32_t *local;  /* [n] index of each in the piece at work */
+	uint32_t *buffer; /* [n] */
+	uint32_t *bins;	  /* [n_bins] to be filled, in order */
+	uint32_t *quota;  /* [n_bins] items of each bin */
+	bool *open;	  /* [n_bins] being filled */
+	uint64_t *key;	  /* [2 * n_bins] */
+	uint32_t *weight; /* [n_bins] slots of each domain */
+};
+
+/* Free with multisection_free in either case. */
+int multisection_build(struct seating *seating, struct splitter *splitter,
+		       struct multisection *m, struct weft_error *err);
+void multisection_free(struct multisection *m);
+
+/* Deals all items out to all bins, domains in random order; spare slots go to
+ * random bins, rather to small ones.  False: the effort ran out; the seating
+ * is then without meaning. */
+bool multisection_all(struct multisection *m);
+/* The same with the items of these bins; the others stay. */
+bool multisection_some(struct multisection *m, const uint32_t *bins,
+		       uint32_t n_bins);
+
+#endif

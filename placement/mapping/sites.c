@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* sites.c - the places that ranks can take, and how far apart they are */
+#include "placement/mapping/sites.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+double sites_metric(const struct weft_distance *d, enum weft_metric metric)
+{
+	if (metric == WEFT_HOPS)
+		return d->hops;
+	return metric == WEFT_LATENCY ? d->latency_s : d->time_s_per_byte;
+}
+
+/* A millionth of the farthest distance: far above rounding, far below what a
+ * model of a network can tell. */
+#define TIE 1e-6
+
+enum weft_metric sites_second(enum weft_metric metric)
+{
+	return metric == WEFT_HOPS ? WEFT_TIME : WEFT_HOPS;
+}
+
+static double farthest(const struct weft_fabric *f, enum weft_metric metric)
+{
+	double most = 0;
+
+	for (uint32_t level = 0; level < f->n_levels; level++)
+		for (int cross = 0; cross < 2; cross++)
+			most = fmax(most,
+				    sites_metric(&f->distance[level][cross],
+						 metric));
+	return most;
+}
+
+double sites_tie(const struct weft_fabric *f, enum weft_metric metric)
+{
+	double second = farthest(f, sites_second(metric));
+
+	return second > 0 ? TIE * farthest(f, metric) / second : 0;
+}
+
+double sites_blend(const struct weft_fabric *f, enum weft_metric metric,
+		   const double sum[WEFT_N_METRICS])
+{
+	return sum[metric] + sites_tie(f, metric) * sum[sites_second(metric)];
+}
+
+static int allocate(struct sites *s, uint32_t n, struct weft_error *err)
+{
+	uint32_t rows = 1;
+	char *p;
+
+	while ((1u << rows) < n)
+		rows++;
+	p = weft_calloc(n, 3 * sizeof(uint32_t) + rows, err);
+	if (!p)
+		return -1;
+	s->memory = p;
+	s->gpu = (uint32_t *)(void *)p;
+	s->node = s->gpu + n;
+	s->rail = s->node + n;
+	for (uint32_t k = 0; k < rows; k++)
+		s->meet[k] = (uint8_t *)(s->rail + n) + (size_t)k * n;
+	return 0;
+}
+
+/* The other rows of meet from the first. */
+static void build_meets(struct sites *s)
+{
+	for (uint32_t k = 1; (1u << k) < s->n; k++) {
+		const uint8_t *below = s->meet[k - 1];
+
+		for (uint32_t i = 0; i + (1u << k) < s->n; i++) {
+			uint8_t left = below[i], right;
+
+			right = below[i + (1u << (k - 1))];
+			s->meet[k][i] = left > right ? left : right;
+		}
+	}
+}
+
+static void build_distances(const struct weft_fabric *f, struct sites *s,
+			    enum weft_metric metric)
+{
+	double tie = sites_tie(f, metric);
+
+	for (uint32_t level = 0; level < f->n_levels; level++) {
+		for (int cross = 0; cross < 2; cross++) {
+			const struct weft_distance *d =
+				&f->distance[level][cross];
+
+			s->distance[level][cross] =
+				sites_metric(d, metric) +
+				tie * sites_metric(d, sites_second(metric));
+		}
+	}
+	/* GPUs of one NVLink domain do not use rails */
+	s->distance[0][1] = s->distance[0][0];
+	s->distance[f->n_levels][0] = s->distance[f->n_levels][1] = INFINITY;
+}
+
+int sites_build(const struct weft_fabric *f, const uint32_t *gpu, uint32_t n,
+		bool rails, enum weft_metric metric, struct sites *s,
+		struct weft_error *err)
+{
+	memset(s, 0, sizeof(*s));
+	s->n = n;
+	if (allocate(s, n, err))
+		return -1;
+	memcpy(s->gpu, gpu, n * sizeof(*gpu));
+	for (uint32_t i = 0; i < n; i++) {
+		s->node[i] = f->gpu_node[gpu[i]];
+		s->rail[i] = rails && f->n_rails > 1
+				     ? weft_fabric_rail(f, gpu[i])
+				     : 0;
+	}
+	for (uint32_t i = 0; i + 1 < n; i++)
+		s->meet[0][i] =
+			(uint8_t)weft_fabric_meet(f, gpu[i], gpu[i + 1]);
+	build_meets(s);
+	build_distances(f, s, metric);
+	return 0;
+}
+
+int sites_from_tree(const struct sites_tree *tree, struct sites *s,
+		    struct weft_error *err)
+{
+	memset(s, 0, sizeof(*s));
+	s->n = tree->n;
+	if (allocate(s, tree->n, err))
+		return -1;
+	for (uint32_t i = 0; i < tree->n; i++) {
+		s->gpu[i] = i;
+		s->node[i] = tree->node[i];
+		s->rail[i] = tree->rail ? tree->rail[i] : 0;
+		if (i + 1 < tree->n)
+			s->meet[0][i] = tree->meet[i];
+	}
+	build_meets(s);
+	for (uint32_t level = 0; level < tree->n_levels; level++) {
+		double *distance = s->distance[level];
+
+		distance[0] = tree->distance[level];
+		distance[1] = distance[0] + (level ? tree->rail_distance : 0);
+	}
+	s->distance[tree->n_levels][0] = s->distance[tree->n_levels][1] =
+		INFINITY;
+	return 0;
+}
+
+void sites_free(struct sites *s)
+{
+	free(s->memory);
+	memset(s, 0, sizeof(*s));
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* stage.h - a mapping problem with its ranks in groups of one size
+ *
+ * Private to placement/.
+ */
+#ifndef WEFT_PLACEMENT_MAPPING_STAGE_H
+#define WEFT_PLACEMENT_MAPPING_STAGE_H
+
+#include "placement/mapping/climb.h"
+#include "placement/mapping/collapse.h"
+
+struct stage {
+	const struct graph *g;
+	const struct sites *s;
+	const struct collapse *groups;
+	uint32_t *first_member; /* [n_groups + 2] into member */
+	uint32_t *member;	/* [g->n] ranks of each group */
+	uint32_t *slot_at; /* [s->n] slot of each site, or the one before */
+	struct tree below; /* where each bin of it takes one group: */
+	bool raised;	   /* then its bins are the slots of tree */
+	struct tree tree;
+	struct graph items;
+	struct climb climb;
+};
+
+/* Keeps g, s and groups, and pointers into itself.  Free with stage_free in
+ * either case. */
+int stage_build(const struct graph *g, const struct sites *s,
+		const struct collapse *groups, struct effort *effort,
+		struct stage *stage, struct weft_error *err);
+void stage_free(struct stage *stage);
+
+/* climb.now becomes the arrangement, as far as it keeps groups together: each
+ * goes to where its first rank is, while there is room. */
+void stage_read(struct stage *stage, const uint32_t *site_of);
+/* Cost of climb.now, with what is inside of the groups as near as can be. */
+double stage_cost(const struct stage *stage);
+void stage_write(const struct stage *stage, const struct seating *from,
+		 uint32_t *site_of);
+
+#endif

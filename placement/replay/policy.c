@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* policy.c - the rules by which schedulers choose a job's GPUs */
+#include "placement/replay/policy.h"
+
+#include "placement/mapping/effort.h"
+#include "placement/replay/policy_slurm.h"
+#include "topology/suggest.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool policy_gives(const struct weft_policy_request *q, uint32_t node)
+{
+	return weft_occupancy_give(q->occupancy, node) >= q->per_node;
+}
+
+void policy_fill(const struct weft_policy_request *q, const uint32_t *nodes,
+		 uint32_t *where)
+{
+	const struct weft_fabric *f = q->fabric;
+	uint32_t r = 0;
+
+	for (uint32_t i = 0; i < q->n_nodes; i++) {
+		uint64_t rest = q->occupancy->free[nodes[i]];
+		uint32_t left = q->per_node, gpu;
+
+		weft_mask_foreach (gpu, rest) {
+			if (left-- == 0)
+				break;
+			where[r++] = f->nodes[nodes[i]].first_gpu + gpu;
+		}
+	}
+}
+
+/* The first nodes in the order in which people count them. */
+static int policy_firstfit(const struct weft_policy_request *q, uint32_t *where,
+			   bool *yes, struct weft_error *err)
+{
+	const struct weft_fabric *f = q->fabric;
+	uint32_t *nodes = weft_calloc(q->n_nodes, sizeof(*nodes), err);
+	uint32_t n = 0;
+
+	if (!nodes)
+		return -1;
+	for (uint32_t i = 0; i < f->n_nodes && n < q->n_nodes; i++) {
+		if (policy_gives(q, f->counted[i]))
+			nodes[n++] = f->counted[i];
+	}
+	*yes = n == q->n_nodes;
+	if (*yes)
+		policy_fill(q, nodes, where);
+	free(nodes);
+	return 0;
+}
+
+/* Any nodes, in any order. */
+static int policy_random(const struct weft_policy_request *q, uint32_t *where,
+			 bool *yes, struct weft_error *err)
+{
+	const struct weft_fabric *f = q->fabric;
+	uint32_t *nodes = weft_calloc(f->n_nodes, sizeof(*nodes), err);
+	struct effort dice = {.random = q->random};
+	uint32_t n = 0;
+
+	if (!nodes)
+		return -1;
+	for (uint32_t i = 0; i < f->n_nodes; i++) {
+		if (policy_gives(q, i))
+			nodes[n++] = i;
+	}
+	*yes = n >= q->n_nodes;
+	for (uint32_t i = 0; *yes && i < q->n_nodes; i++) {
+		uint32_t k = i + effort_below(&dice, n - i), node = nodes[k];
+
+		nodes[k] = nodes[i];
+		nodes[i] = node;
+	}
+	if (*yes)
+		policy_fill(q, nodes, where);
+	free(nodes);
+	return 0;
+}
+
+/* What weft plan would answer, for an objective (NULL: the spec's). */
+static int weft_as(const struct weft_policy_request *q,
+		   const struct weft_objective *objective, uint32_t *where,
+		   bool *yes, struct weft_error *err)
+{
+	struct weft_place_options options = *q->options;
+	struct weft_placement p = {0};
+	int rc;
+
+	options.objective = objective;
+	rc = weft_place(q->fabric, q->job, q->occupancy, &options, &p, err);
+	*yes = rc == 0 && p.placed;
+	if (*yes)
+		memcpy(where, p.where, p.n_ranks * sizeof(*where));
+	weft_placement_free(&p);
+	return rc;
+}
+
+static int policy_weft(const struct weft_policy_request *q, uint32_t *where,
+		       bool *yes, struct weft_error *err)
+{
+	return weft_as(q, NULL, where, yes, err);
+}
+
+static int policy_busiest(const struct weft_policy_request *q, uint32_t *where,
+			  bool *yes, struct weft_error *err)
+{
+	const struct weft_objective objective = {
+		.goal = WEFT_GOAL_BUSIEST,
+		.metric = q->job->spec.metric,
+	};
+
+	return weft_as(q, &objective, where, yes, err);
+}
+
+static int policy_step(const struct weft_policy_request *q, uint32_t *where,
+		       bool *yes, struct weft_error *err)
+{
+	const struct weft_objective objective = {
+		.goal = WEFT_GOAL_STEP,
+		.metric = q->job->spec.metric,
+		.gpu = q->gpu,
+	};
+
+	return weft_as(q, q->gpu ? &objective : NULL, where, yes, err);
+}
+
+/* How much worse a place may be that leaves all free slots whole instead of
+ * none. */
+#define FRAGMENTATION 0.1
+
+static int policy_frag(const struct weft_policy_request *q, uint32_t *where,
+		       bool *yes, struct weft_error *err)
+{
+	const struct weft_objective objective = {
+		.goal = WEFT_GOAL_COST,
+		.metric = q->job->spec.metric,
+		.fragmentation = FRAGMENTATION,
+	};
+
+	return weft_as(q, &objective, where, yes, err);
+}
+
+const struct weft_policy weft_policies[] = {
+	{"weft", "what weft plan answers: least cost", policy_weft, NULL},
+	{"weft-busiest", "weft for the least busy link", policy_busiest, NULL},
+	{"weft-step", "weft for the least predicted step", policy_step, NULL},
+	{"weft-frag", "weft sparing whole domains, up to 10 % of cost",
+	 policy_frag, NULL},
+	{"slurm-tree", "Slurm's topology/tree: best-fit of switches",
+	 policy_tree, NULL},
+	{"slurm-block", "Slurm's topology/block: best-fit of blocks",
+	 policy_block, policy_block_fits},
+	{"first-fit", "the first nodes by name", policy_firstfit, NULL},
+	{"random", "any nodes in any order", policy_random, NULL},
+};
+const uint32_t weft_n_policies =
+	sizeof(weft_policies) / sizeof(weft_policies[0]);
+
+const struct weft_policy *weft_policy_find(const char *name,
+					   struct weft_error *err)
+{
+	const char *known[sizeof(weft_policies) / sizeof(weft_policies[0])];
+
+	for (uint32_t i = 0; i < weft_n_policies; i++) {
+		known[i] = weft_policies[i].name;
+		if (strcmp(name, known[i]) == 0)
+			return &weft_policies[i];
+	}
+	weft_fail(err, WEFT_EINVAL,
+		  "unknown policy \"%.40s\"; the nearest is "
+		  "\"%s\"",
+		  name, weft_suggest(name, known, weft_n_policies));
+	return NULL;
+}

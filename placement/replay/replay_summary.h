@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* replay_summary.h - from every job's fate to the few numbers of a policy
+ *
+ * Private to placement/.
+ */
+#ifndef WEFT_PLACEMENT_REPLAY_REPLAY_SUMMARY_H
+#define WEFT_PLACEMENT_REPLAY_REPLAY_SUMMARY_H
+
+#include "placement/replay/replay.h"
+
+/* Fills all of the outcome but policy, jobs and decisions from its jobs. */
+int replay_summarise(const struct weft_replay *r,
+		     struct weft_replay_outcome *outcome,
+		     struct weft_error *err);
+
+#endif
