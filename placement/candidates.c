@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define MAX_UNITS  5
-#define MAX_CHUNKS 8
+#define MAX_CHUNKS 9
 #define MAX_SIZES  4
 
 /* Levels looked at beyond the innermost one that holds the job: distances only
@@ -25,25 +25,38 @@ struct build {
 	struct weft_error *err;
 };
 
-/* Sizes of the groups that exchange more among themselves than outside: tp
- * times every choice of the other axes, less than the whole job. */
+static void add_chunk(struct build *b, uint64_t size)
+{
+	if (size <= 1 || size >= b->job->n_gpus || b->n_chunks == MAX_CHUNKS)
+		return;
+	for (uint32_t i = 0; i < b->n_chunks; i++)
+		if (b->chunk[i] == size)
+			return;
+	b->chunk[b->n_chunks++] = (uint32_t)size;
+}
+
+/* Sizes of the groups that exchange more among themselves than outside: those
+ * of experts, and tp times every choice of the other axes; less than the whole
+ * job. */
 static void find_chunks(struct build *b)
 {
 	const struct weft_spec *spec = &b->job->spec;
 	const uint32_t axes[] = {spec->cp, spec->dp, spec->pp};
 
+	if (spec->ep > 1) {
+		uint64_t experts =
+			(uint64_t)spec->ep * (spec->etp ? spec->etp : 1);
+
+		add_chunk(b, experts);
+		add_chunk(b, experts * (spec->pp ? spec->pp : 1));
+	}
 	for (uint32_t set = 1; set < 8; set++) {
-		uint32_t size = spec->tp ? spec->tp : 1;
-		bool known = false;
+		uint64_t size = spec->tp ? spec->tp : 1;
 
 		for (uint32_t a = 0; a < 3; a++)
 			if (set >> a & 1 && axes[a])
 				size *= axes[a];
-		for (uint32_t i = 0; i < b->n_chunks; i++)
-			known |= b->chunk[i] == size;
-		if (!known && size > 1 && size < b->job->n_gpus &&
-		    b->n_chunks < MAX_CHUNKS)
-			b->chunk[b->n_chunks++] = size;
+		add_chunk(b, size);
 	}
 }
 

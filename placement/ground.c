@@ -2,10 +2,15 @@
 /* ground.c - improving an arrangement in blocks of GPUs, whole nodes or less */
 #include "placement/ground.h"
 
+#include "placement/mapping/mapping.h"
 #include "topology/bitset.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* The mapper begins from nothing again and again: with fewer steps than this
+ * local search from the plain order gets further. */
+#define MAPPER_WORK 400000
 
 /* Where GPUs of a node differ, which ones it gives is part of the search. */
 static uint64_t node_mask(const struct ground *g, uint32_t node)
@@ -220,6 +225,66 @@ static void write_back(struct stage *st, const uint32_t *old_site)
 		       st->unit * sizeof(*g->rank));
 }
 
+/* May any site be taken, whoever sits on the others? */
+static bool is_unlimited(const struct stage *st)
+{
+	const struct weft_job *job = st->g->s->job;
+
+	if (job->min_nodes || job->max_nodes || st->g->fence || st->g->settled)
+		return false;
+	if (job->gpus_per_node && job->gpus_per_node != st->unit)
+		return false;
+	for (uint32_t i = 0, k = 0; i < st->g->n_nodes; i++) {
+		uint32_t n = 0;
+
+		for (; k < st->sites.n && st->host_of[k] == i; k++)
+			n += st->unit;
+		if (st->hosts[i].required || n > st->hosts[i].most)
+			return false;
+	}
+	return true;
+}
+
+/* The mapper moves all blocks at once, from where they are. */
+static int stage_map(struct stage *st, struct effort *effort, double target,
+		     struct weft_error *err)
+{
+	const uint32_t *start = st->site_of;
+	const struct mapping m = {
+		.g = &st->items,
+		.s = &st->sites,
+		.start = &start,
+		.n_starts = 1,
+		.target = target,
+	};
+	uint32_t *site_of = weft_calloc(st->n_items, sizeof(*site_of), err);
+	struct effort part = *effort;
+	double cost;
+	int rc = -1;
+
+	if (!site_of)
+		return -1;
+	part.work = effort->work / 2;
+	effort->work -= part.work;
+	if (mapping_solve(&m, &part, site_of, &cost, NULL, err))
+		goto out;
+	effort->work += part.work;
+	effort->random = part.random;
+	for (uint32_t i = 0; i < st->sites.n; i++) {
+		st->hosts[st->host_of[i]].used = 0;
+		st->item_at[i] = WEFT_NONE;
+	}
+	for (uint32_t v = 0; v < st->n_items; v++) {
+		st->site_of[v] = site_of[v];
+		st->item_at[site_of[v]] = v;
+		st->hosts[st->host_of[site_of[v]]].used += st->unit;
+	}
+	rc = 0;
+out:
+	free(site_of);
+	return rc;
+}
+
 static int stage_search(struct stage *st, double target, struct effort *effort,
 			struct weft_error *err)
 {
@@ -249,6 +314,9 @@ static int stage_search(struct stage *st, double target, struct effort *effort,
 		q.min_used = q.max_used = q.n_used;
 	/* what stays inside blocks is not among the search's costs */
 	target -= st->items.inside * st->sites.distance[0][0];
+	if (effort->work >= MAPPER_WORK && is_unlimited(st) &&
+	    stage_map(st, effort, target, err))
+		goto out;
 	if (search_run(&q, effort, target, err))
 		goto out;
 	write_back(st, old_site);

@@ -183,6 +183,28 @@ static void nodes_hold_tiles_of_several_axes(void **state)
 	scene_close(&x);
 }
 
+/* Leafs of 16 nodes of which 11 to 13 are free; a group of experts has 8.  To
+ * fill leafs would take fewer of them, and cost a fifth more. */
+static void groups_of_experts_stay_inside_leafs(void **state)
+{
+	static const char fabric[] = "weft: fabric/1\nname: alpha\nnodes:\n"
+				     "  n[000-255]: 8\nlevels:\n"
+				     "  leaf:\n    l[00-15]: n[000-255]\n"
+				     "  pod:\n    p[0-1]: l[00-15]\n";
+	struct scene x;
+
+	(void)state;
+	scene_open(&x, fabric,
+		   "n[000-004],n[016-019],n[032-034],n[048-052],"
+		   "n[064-067],n[080-082],n[096-100],n[112-115],"
+		   "n[128-130],n[144-148],n[160-163],n[176-178],"
+		   "n[192-196],n[208-211],n[224-226],n[240-244]",
+		   "gpus=512,pp=4,ep=64,model=deepseek-v3,metric=hops");
+	scene_place(&x);
+	assert_true(x.p.gap < 0.05);
+	scene_close(&x);
+}
+
 static void tensor_groups_stay_inside_nodes(void **state)
 {
 	struct scene x;
@@ -584,6 +606,7 @@ int main(void)
 		cmocka_unit_test(untouched_leafs_stay_whole_when_cost_ties),
 		cmocka_unit_test(equal_times_are_decided_by_the_links_crossed),
 		cmocka_unit_test(nodes_hold_tiles_of_several_axes),
+		cmocka_unit_test(groups_of_experts_stay_inside_leafs),
 		cmocka_unit_test(tensor_groups_stay_inside_nodes),
 		cmocka_unit_test(the_answer_carries_cost_bound_and_reasons),
 		cmocka_unit_test(required_nodes_are_used),
