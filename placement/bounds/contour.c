@@ -256,20 +256,6 @@ static int tower_build(struct tower *t, struct layer *out,
 	return layer_costs(t, 0, out, err);
 }
 
-/* Two copies, w between the two vertices of each pair: s1 + s2 vertices cost
- * b(s1) + b(s2) + w / 2 * |s1 - s2|. */
-static void share_by_two(const struct layer *c, double w, struct contour *out)
-{
-	for (uint32_t s = 1; s <= out->max; s++) {
-		double best = INFINITY;
-
-		for (uint32_t a = (s + 1) / 2; a <= s && a <= c->n; a++)
-			best = fmin(best, c->cost[a] + c->cost[s - a] +
-						  w / 2 * (2 * a - s));
-		out->least[s] = best;
-	}
-}
-
 /* What a vertex more or less changes at the most, on the lines of axes first,
  * first + 1, ...: what its edges weigh and a piece each, and no more than that
  * in what it earns. */
@@ -295,6 +281,34 @@ static double steepest(const struct tower *t)
 		sum += most;
 	}
 	return t->even_at ? 2 * sum : sum;
+}
+
+/* Two copies, w between the two vertices of each pair: s1 + s2 vertices cost
+ * b(s1) + b(s2) + w / 2 * |s1 - s2|.  A vertex more on one side adds w, and
+ * saves two steps at most, which tells how far on a lower sum can be: nowhere
+ * where w is as much.  To look at all would take the square of max. */
+static void share_by_two(const struct layer *c, double w, double step,
+			 struct contour *out)
+{
+	double saves = 2 * step > w ? 2 * step - w : 0;
+
+	for (uint32_t s = 1; s <= out->max; s++) {
+		double best = INFINITY;
+		uint32_t a = (s + 1) / 2;
+
+		while (a <= s && a <= c->n) {
+			double cost = c->cost[a] + c->cost[s - a] +
+				      w / 2 * (2 * a - s);
+
+			best = cost < best ? cost : best;
+			if (saves * (s - a) <= cost - best)
+				break;
+			a += cost - best > saves
+				     ? (uint32_t)((cost - best) / saves)
+				     : 1;
+		}
+		out->least[s] = best;
+	}
 }
 
 /* Sets of k copies.  Numbers s_1 ... s_k can be evened out, vertex by vertex;
@@ -382,7 +396,7 @@ static int share(struct tower *t, struct contour *c, struct weft_error *err)
 		t->max = c->max;
 		rc = tower_build(t, &rest, err);
 		if (rc == 0)
-			share_by_two(&rest, line->least, c);
+			share_by_two(&rest, line->least, steepest(t), c);
 	} else if (t->l->n_axes > 1 && c->max >= 2 * line->size &&
 		   shares_evenly(t, &sharing)) {
 		t->max = c->max / line->size + 1;
