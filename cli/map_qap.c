@@ -3,6 +3,7 @@
 #include "cli/map.h"
 #include "cli/qaplib.h"
 #include "cli/stop.h"
+#include "placement/mapping/portfolio.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,20 +32,42 @@ static int bound_find(const struct map_options *o, const struct qap *q,
 	return 0;
 }
 
+struct question {
+	const struct qap *q;
+	int64_t target;
+};
+
+static int search_once(const void *question, struct effort *effort,
+		       uint32_t *location, double *cost, struct weft_error *err)
+{
+	const struct question *ask = question;
+	int64_t whole;
+
+	if (qap_solve(ask->q, ask->target, effort, location, &whole, err))
+		return -1;
+	*cost = (double)whole;
+	return 0;
+}
+
 /* Keeps what the search finds only where no start is better. */
 static int search(const struct map_options *o, const struct qap *q,
 		  struct map_answer *a, struct weft_error *err)
 {
-	int64_t target = a->bound.known ? a->bound.integer : INT64_MIN;
+	const struct question question = {
+		.q = q,
+		.target = a->bound.known ? a->bound.integer : INT64_MIN,
+	};
 	struct effort effort = map_search_effort(o);
 	uint32_t *location = weft_calloc(q->n, sizeof(*location), err);
-	int64_t cost;
+	double nearly;
+	int64_t cost = 0;
 	int rc;
 
 	if (!location)
 		return -1;
 	stop_count(o->budget_s);
-	rc = qap_solve(q, target, o->n_threads, &effort, location, &cost, err);
+	rc = portfolio_run(o->n_threads, search_once, &question, q->n, &effort,
+			   location, &nearly, err);
 	stop_quiet();
 	if (rc == 0)
 		cost = qap_cost(q, location);

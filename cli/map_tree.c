@@ -5,6 +5,7 @@
 #include "cli/metis.h"
 #include "cli/stop.h"
 #include "placement/mapping/mapping.h"
+#include "placement/mapping/portfolio.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -103,6 +104,12 @@ static int bound_find(const struct map_options *o, const struct problem *p,
 	return 0;
 }
 
+static int search_once(const void *problem, struct effort *effort,
+		       uint32_t *site_of, double *cost, struct weft_error *err)
+{
+	return mapping_solve(problem, effort, site_of, cost, NULL, err);
+}
+
 static int search(const struct map_options *o, struct problem *p,
 		  struct map_answer *a, struct weft_error *err)
 {
@@ -113,15 +120,19 @@ static int search(const struct map_options *o, struct problem *p,
 		.start = start,
 		.n_starts = p->given ? 2 : 1,
 		.target = a->bound.known ? a->bound.real : 0,
-		.n_threads = o->n_threads,
 	};
 	struct effort effort = map_search_effort(o);
 	double cost;
 	int rc;
 
 	stop_count(o->budget_s);
-	rc = mapping_solve(&mapping, &effort, p->site_of, &cost, &a->method,
-			   err);
+	a->method = "portfolio";
+	if (o->n_threads > 1)
+		rc = portfolio_run(o->n_threads, search_once, &mapping,
+				   p->graph.n, &effort, p->site_of, &cost, err);
+	else
+		rc = mapping_solve(&mapping, &effort, p->site_of, &cost,
+				   &a->method, err);
 	stop_quiet();
 	return rc;
 }

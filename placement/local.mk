@@ -101,6 +101,8 @@ libweft_placement_la_SOURCES = \
 	%D%/mapping/mapping.h \
 	%D%/mapping/multisection.c \
 	%D%/mapping/multisection.h \
+	%D%/mapping/portfolio.c \
+	%D%/mapping/portfolio.h \
 	%D%/mapping/qap.c \
 	%D%/mapping/qap.h \
 	%D%/mapping/qap_ascent.c \

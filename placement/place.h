@@ -28,7 +28,6 @@ struct weft_place_options {
 	/* what makes a placement better; NULL: what the spec asks for,
 	 * weft_objective_of_spec */
 	const struct weft_objective *objective;
-	uint32_t n_threads; /* 0 or 1: this one alone */
 	/* gets a program that proves the bound, if the method has one, as
 	 * weft-plan(1) tells; NULL: nobody wants it */
 	FILE *certificate;

@@ -23,15 +23,13 @@ struct mapping {
 	 * vertex i on site i, is always one. */
 	const uint32_t *const *start;
 	uint32_t n_starts;
-	double target;	    /* cost that cannot be improved on; 0 if unknown */
-	uint32_t n_threads; /* 0 or 1: this one alone.  More: as many, and the
-			     * answer depends on timing */
+	double target; /* cost that cannot be improved on; 0 if unknown */
 };
 
 /* Fills site_of[g->n] with the best arrangement found and *cost with its sum of
  * weight * distance over all edges (g->inside excluded).  *method: what found
- * it, static text; may be NULL.  One thread and no deadline: the same answer
- * for the same effort->random and effort->work, everywhere.  Returns before the
+ * it, static text; may be NULL.  No deadline: the same answer for the same
+ * effort->random and effort->work, everywhere.  Returns before the
  * effort is spent when target is reached or when it has long found nothing. */
 int mapping_solve(const struct mapping *m, struct effort *effort,
 		  uint32_t *site_of, double *cost, const char **method,

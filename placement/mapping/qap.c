@@ -234,15 +234,13 @@ static int search_make(struct search *s, struct weft_error *err)
 	return 0;
 }
 
-int qap_solve(const struct qap *q, int64_t target, uint32_t n_threads,
-	      struct effort *effort, uint32_t *location, int64_t *cost,
-	      struct weft_error *err)
+int qap_solve(const struct qap *q, int64_t target, struct effort *effort,
+	      uint32_t *location, int64_t *cost, struct weft_error *err)
 {
 	struct search s = {.q = q, .best = location, .target = target};
 	uint32_t agreeing = 0;
 	int rc = -1;
 
-	(void)n_threads; /* runs of their own would gain little here */
 	if (search_make(&s, err) != 0)
 		goto out;
 	/* the order as given, which the first search starts from */

@@ -24,14 +24,13 @@ void qap_free(struct qap *q);
 int64_t qap_cost(const struct qap *q, const uint32_t *location);
 
 /* Fills location[n] with the best assignment found and *cost.  target: a cost
- * that cannot be improved on, INT64_MIN if unknown.  n_threads: one is used,
- * whatever it says.  Deterministic under a work limit, a unit of which is a
- * swap looked at.  Never worse than location[i] = i; returns before the effort
- * is spent when the target is reached or when new searches keep ending in the
- * same best.  WEFT_EINVAL where costs might not fit in 64 bits. */
-int qap_solve(const struct qap *q, int64_t target, uint32_t n_threads,
-	      struct effort *effort, uint32_t *location, int64_t *cost,
-	      struct weft_error *err);
+ * that cannot be improved on, INT64_MIN if unknown.  Deterministic under a work
+ * limit, a unit of which is a swap looked at.  Never worse than location[i] =
+ * i; returns before the effort is spent when the target is reached or when new
+ * searches keep ending in the same best.  WEFT_EINVAL where costs might not fit
+ * in 64 bits. */
+int qap_solve(const struct qap *q, int64_t target, struct effort *effort,
+	      uint32_t *location, int64_t *cost, struct weft_error *err);
 
 /* No assignment costs less than *bound: Gilmore and Lawler's, up to n = 256
  * whatever the effort, and where it allows and the problem is small a dual

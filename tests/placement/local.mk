@@ -14,6 +14,7 @@ unit_tests += \
 	%D%/outlook \
 	%D%/perimeter \
 	%D%/place \
+	%D%/portfolio \
 	%D%/policy \
 	%D%/program \
 	%D%/properties \

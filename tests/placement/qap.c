@@ -145,7 +145,7 @@ static void small_problems_are_solved_to_the_optimum(void **state)
 		int64_t cost = -1, best = brute_force(&q);
 		int64_t bound = INT64_MAX, quick = INT64_MAX;
 
-		qap_solve(&q, INT64_MIN, 1, &effort, location, &cost, &err);
+		qap_solve(&q, INT64_MIN, &effort, location, &cost, &err);
 		assert_no_error(&err);
 		check_assignment(&q, location, cost);
 		assert_int_equal(cost, best);
@@ -176,7 +176,7 @@ static void costs_are_what_the_assignment_costs(void **state)
 
 		for (uint32_t i = 0; i < q.n; i++)
 			as_given[i] = i;
-		qap_solve(&q, INT64_MIN, 1, &effort, location, &cost, &err);
+		qap_solve(&q, INT64_MIN, &effort, location, &cost, &err);
 		assert_no_error(&err);
 		check_assignment(&q, location, cost);
 		assert_true(cost <= qap_cost(&q, as_given));
@@ -195,7 +195,7 @@ static void the_same_work_gives_the_same_answer(void **state)
 	for (int run = 0; run < 2; run++) {
 		struct effort effort = {.work = 1000000, .random = 7};
 
-		assert_int_equal(qap_solve(&q, INT64_MIN, 1, &effort,
+		assert_int_equal(qap_solve(&q, INT64_MIN, &effort,
 					   location[run], &cost[run], NULL),
 				 0);
 	}
@@ -215,7 +215,7 @@ static void a_raised_stop_flag_ends_the_search(void **state)
 
 	(void)state;
 	assert_int_equal(
-		qap_solve(&q, INT64_MIN, 1, &effort, location, &cost, NULL), 0);
+		qap_solve(&q, INT64_MIN, &effort, location, &cost, NULL), 0);
 	check_assignment(&q, location, cost);
 	qap_free(&q);
 }
@@ -231,8 +231,7 @@ static void entries_beyond_64_bits_of_cost_are_refused(void **state)
 
 	(void)state;
 	assert_int_equal(
-		qap_solve(&q, INT64_MIN, 1, &effort, location, &cost, &err),
-		-1);
+		qap_solve(&q, INT64_MIN, &effort, location, &cost, &err), -1);
 	assert_error_says(&err, "too large");
 	assert_int_equal(qap_bound(&q, &effort, &cost, NULL), -1);
 }
@@ -258,8 +257,8 @@ static void each_allocation_that_fails_is_told(void **state)
 
 			left = n;
 			rc = round ? qap_bound(&q, &effort, &cost, &err)
-				   : qap_solve(&q, INT64_MIN, 1, &effort,
-					       location, &cost, &err);
+				   : qap_solve(&q, INT64_MIN, &effort, location,
+					       &cost, &err);
 			left = 0;
 			assert_int_equal(err.code, rc ? WEFT_ENOMEM : 0);
 			told += rc != 0;
@@ -323,8 +322,7 @@ static void qaplib_optima_are_found(void **state)
 			print_message("skipped: data/qaplib is not there\n");
 			skip();
 		}
-		qap_solve(&q, cases[c].optimum, 1, &effort, location, &cost,
-			  NULL);
+		qap_solve(&q, cases[c].optimum, &effort, location, &cost, NULL);
 		check_assignment(&q, location, cost);
 		if (cost != cases[c].optimum)
 			fail_msg("%s: %lld", cases[c].name, (long long)cost);
