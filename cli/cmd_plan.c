@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { KEY_METHODS = 256, KEY_SEED, KEY_WORK, KEY_BUDGET, KEY_CERTIFICATE };
 
@@ -141,11 +142,13 @@ static int look_out(const struct plan *plan, struct weft_placement *placement,
 	return 0;
 }
 
-/* Writes what is to go into the certificate's file, all or nothing. */
+/* Writes what is to go into the certificate's file, all or nothing; what is no
+ * plain file, as /dev/stdout, stays where it is. */
 static int certificate_write(const char *path, const char *text, size_t size,
 			     struct weft_error *err)
 {
 	FILE *file = fopen(path, "w");
+	struct stat about;
 	bool written;
 
 	if (!file)
@@ -155,7 +158,8 @@ static int certificate_write(const char *path, const char *text, size_t size,
 	if (fclose(file) == 0 && written)
 		return 0;
 	weft_fail_at(err, WEFT_EIO, path, 0, 0, "%s", strerror(errno));
-	remove(path);
+	if (lstat(path, &about) == 0 && S_ISREG(about.st_mode))
+		remove(path);
 	return -1;
 }
 

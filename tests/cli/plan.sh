@@ -139,6 +139,13 @@ if ! grep -q "not built in" "$work/out"; then
 fi
 plan --method pack --certificate "$work/plan.lp" --job gpus=8
 check "certificates are exact's alone" exits 2
+if [ -c /dev/full ]; then
+	ln -s /dev/full "$work/full.lp"
+	plan --method exact --certificate "$work/full.lp" --job gpus=8
+	check "a certificate that cannot be written is an error" exits 1
+	check "a device or link that names one is left in place" \
+		[ -L "$work/full.lp" ]
+fi
 
 plan --json --job gpus=8,tp=4,within=node
 check "a node is a level" json '.nodes | length == 1'
