@@ -16,6 +16,8 @@
 #define LOOKS	   8 /* tries to find a neighbour outside of the region */
 /* Share of the changes that are of a region, of 256. */
 #define REGIONS 128
+/* Share of those that are two whole domains, of 256. */
+#define WHOLE 128
 /* One pair in so many is of any bins. */
 #define ANYWHERE 16
 /* Losses accepted at first, in terms of what an item costs, and when in the
@@ -42,6 +44,8 @@ int climb_build(const struct graph *g, const struct tree *t,
 		return -1;
 	for (uint32_t e = 0; e < g->n_edges; e++)
 		c->floor += g->weight[e] / 2 * t->distance[0];
+	for (uint32_t b = 0; b < t->n_bins && t->height > 2; b++)
+		c->n_domains += t->domain[(size_t)b * t->height + 1] == b;
 	c->splitter.effort = effort;
 	c->splitter.epsilon = c->now.cost * SIGNIFICANT;
 	return 0;
@@ -131,10 +135,33 @@ static uint32_t choose_region(struct climb *c)
 	return n;
 }
 
-/* Deals the items of a few neighbouring bins out anew. */
+/* All bins of two domains of the level above, with an edge between them. */
+static uint32_t choose_domains(struct climb *c)
+{
+	const struct tree *t = c->t;
+	const uint32_t *domain = t->domain + 1;
+	uint32_t n = 0, item, peer, one, other;
+
+	if (!find_edge(c, &item, &peer))
+		return 0;
+	one = domain[(size_t)c->now.bin_of[item] * t->height];
+	other = domain[(size_t)c->now.bin_of[peer] * t->height];
+	for (uint32_t b = 0; b < t->n_bins; b++) {
+		uint32_t own = domain[(size_t)b * t->height];
+
+		if (own == one || own == other)
+			c->region[n++] = b;
+	}
+	return n;
+}
+
+/* Deals the items of a few neighbouring bins out anew, or those of two whole
+ * domains, where there are more. */
 static void shake_region(struct climb *c, double tolerance)
 {
-	uint32_t n = choose_region(c);
+	bool whole = c->n_domains > 2 &&
+		     effort_below(c->splitter.effort, 256) < WHOLE;
+	uint32_t n = whole ? choose_domains(c) : choose_region(c);
 	double limit = c->now.cost + tolerance + c->splitter.epsilon;
 	bool done = false;
 

@@ -19,9 +19,10 @@ struct climb {
 	struct splitter splitter;
 	struct exchange exchange;
 	struct multisection multisection;
-	double floor;	  /* cost if all were in one bin */
-	uint32_t *region; /* [n_bins] */
-	bool *inside;	  /* [n_bins] */
+	double floor;	    /* cost if all were in one bin */
+	uint32_t n_domains; /* above the bins; 0 if only one can be */
+	uint32_t *region;   /* [n_bins] */
+	bool *inside;	    /* [n_bins] */
 };
 
 /* Free with climb_free in either case.  Keeps pointers into itself: never move

@@ -16,10 +16,10 @@
 /* Starts of the first series, as many as slots within these bounds; each later
  * one has twice as many. */
 #define MIN_STARTS   8
-#define FIRST_STARTS 64
+#define FIRST_STARTS 128
 #define MAX_STARTS   1024
 /* Work on the best, in terms of that of all starts, and in how many rounds. */
-#define LONG_WORK 6
+#define LONG_WORK 3
 #define ROUNDS	  3
 /* Without starts: work on the given one, in edges. */
 #define WORK_ON_GIVEN 100
