@@ -14,6 +14,7 @@
 #include "topology/bitset.h"
 #include "topology/suggest.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -187,10 +188,16 @@ static int place_and_compare(struct supply *s,
 			     struct weft_placement *p, struct weft_error *err)
 {
 	double deadline_s = find_deadline(options);
+	struct weft_place_options rest = *options;
 	struct ranking ranking;
 	double baseline;
 
-	if (set_bound(s, p, err) || strategy->place(s, options, p, err))
+	if (set_bound(s, p, err))
+		return -1;
+	/* what the bound took is of the budget, too; 0 would be none */
+	if (deadline_s > 0)
+		rest.budget_s = fmax(deadline_s - effort_clock_s(), 1e-9);
+	if (strategy->place(s, &rest, p, err))
 		return -1;
 	if ((p->placed && ranking_measure(s, p->where, &ranking, err)) ||
 	    compare_baseline(s, p, &ranking, &baseline, err))
