@@ -12,14 +12,6 @@
 
 #define NO WEFT_NONE
 
-static void need_solver(void)
-{
-	if (program_is_solvable())
-		return;
-	print_message("skipped: built without GLPK\n");
-	skip();
-}
-
 /* Cover `need` with coins of random sizes at random prices. */
 static void coins(struct program *p, uint64_t *random, uint32_t n,
 		  uint32_t *size, uint32_t *price)
@@ -91,7 +83,6 @@ static void optima_agree_with_trying_all(void **state)
 	uint64_t random = test_seed();
 
 	(void)state;
-	need_solver();
 	for (uint32_t i = 0; i < 40; i++)
 		check_coins(test_random(&random));
 }
@@ -127,7 +118,6 @@ static void two_threads_solve_at_once(void **state)
 	void *wrong;
 
 	(void)state;
-	need_solver();
 	for (uint32_t i = 0; i < 2; i++)
 		assert_int_equal(
 			pthread_create(&thread[i], NULL, solve_some, &seed[i]),
@@ -173,7 +163,6 @@ static void a_deadline_leaves_a_bound(void **state)
 	struct program p = {0};
 
 	(void)state;
-	need_solver();
 	hard(&p);
 	assert_int_equal(program_solve(&p, &limits, &a, &err), 0);
 	assert_no_error(&err);
@@ -194,7 +183,6 @@ static void told_to_stop_it_stops(void **state)
 	struct program p = {0};
 
 	(void)state;
-	need_solver();
 	hard(&p);
 	assert_int_equal(program_solve(&p, &limits, &a, NULL), 0);
 	assert_int_equal(a.status, PROGRAM_STOPPED);
@@ -211,7 +199,6 @@ static void a_solver_without_memory_fails_and_the_next_works(void **state)
 	struct program p = {0};
 
 	(void)state;
-	need_solver();
 	for (uint32_t i = 0; i < 20000; i++)
 		program_column(&p, (struct program_column){.high = 1}, 'x',
 			       (const uint32_t[3]){i, NO, NO});
@@ -254,9 +241,22 @@ static void programs_are_written_as_others_read_them(void **state)
 	program_free(&p);
 }
 
+/* Where GLPK is absent programs are written all the same. */
+static void without_a_solver_that_is_said(void **state)
+{
+	struct program p = {0};
+	struct program_limits limits = {0};
+	struct program_answer answer = {0};
+	struct weft_error err = {0};
+
+	(void)state;
+	assert_int_equal(program_solve(&p, &limits, &answer, &err), -1);
+	assert_error_says(&err, "built without GLPK");
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
+	const struct CMUnitTest with_solver[] = {
 		cmocka_unit_test(optima_agree_with_trying_all),
 		cmocka_unit_test(two_threads_solve_at_once),
 		cmocka_unit_test(a_deadline_leaves_a_bound),
@@ -265,6 +265,12 @@ int main(void)
 			a_solver_without_memory_fails_and_the_next_works),
 		cmocka_unit_test(programs_are_written_as_others_read_them),
 	};
+	const struct CMUnitTest without_solver[] = {
+		cmocka_unit_test(without_a_solver_that_is_said),
+		cmocka_unit_test(programs_are_written_as_others_read_them),
+	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	if (!program_is_solvable())
+		return cmocka_run_group_tests(without_solver, NULL, NULL);
+	return cmocka_run_group_tests(with_solver, NULL, NULL);
 }
