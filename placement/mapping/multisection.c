@@ -14,7 +14,7 @@
 #define NONE UINT32_MAX
 /* Of the size of a bin or domain by which it is passed over when spare slots
  * are handed out: it gets them late if it is large. */
-#define NOISE 0.6
+#define NOISE 3.0
 /* One start in so many has this noise instead. */
 #define WILD 8.0
 
