@@ -14,11 +14,18 @@ static json_t *json_cost(const struct map_cost *cost)
 			   : json_real(cost->real);
 }
 
+/* Is `part` a share of `whole`?  Nothing always is; matrices with numbers below
+ * 0 may have costs and bounds of which something is not. */
+static bool is_share(double part, double whole)
+{
+	return part <= 0 || part <= whole;
+}
+
 static json_t *json_share(double part, double whole, bool known)
 {
-	if (!known)
+	if (!known || !is_share(part, whole))
 		return json_null();
-	return json_real(whole != 0 ? part / whole : 0);
+	return json_real(part > 0 ? part / whole : 0);
 }
 
 /* What is above the floor, and how much of that may still be saved. */
@@ -92,7 +99,7 @@ static void text_start(const char *name, const struct map_answer *a,
 	if (!start->known)
 		return;
 	text_line(name, start);
-	if (start->real > 0)
+	if (start->real > 0 && a->cost.real >= 0)
 		printf("   the cost is %.4f of it", a->cost.real / start->real);
 	putchar('\n');
 }
@@ -107,7 +114,8 @@ static void text_bound(const struct map_answer *a,
 		puts("   this is the optimum");
 		return;
 	}
-	printf("   gap %.2f %%", 100 * room_left(a) / a->cost.real);
+	if (is_share(room_left(a), a->cost.real))
+		printf("   gap %.2f %%", 100 * room_left(a) / a->cost.real);
 	if (network->known && network->real > 0)
 		printf(", %.2f %% of what is above the floor",
 		       100 * room_left(a) / network->real);

@@ -166,4 +166,22 @@ if [ -d "$data" ]; then
 else
 	echo "# skipped: no ../shared/data/mapping"
 fi
+
+# Numbers below 0: costs, too, and nothing is a share of them.
+awk 'BEGIN { n = 8; x = 1; print n
+	for (i = 0; i < 2 * n; i++)
+		for (j = 0; j < n; j++) {
+			x = (x * 1103 + 331) % 10007
+			print x % 19 - 9
+		} }' >"$work/q"
+run map --json --qap "$work/q" --work 1
+check "a cost below 0 has a bound, but no gap" json \
+	'.cost < 0 and .bound < .cost and .gap == null'
+run map --qap "$work/q" --work 1
+lacks() { ! out "$1"; }
+check "nor is one printed" lacks "gap"
+printf '2\n0 -1\n-1 0\n0 3\n3 0\n' >"$work/q"
+run map --json --qap "$work/q"
+check "unless it is the optimum" json '.cost == -6 and .gap == 0'
+
 finish
