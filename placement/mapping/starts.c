@@ -16,11 +16,14 @@
 /* Starts of the first series, as many as slots within these bounds; each later
  * one has twice as many. */
 #define MIN_STARTS   8
-#define FIRST_STARTS 128
+#define FIRST_STARTS 256
 #define MAX_STARTS   1024
 /* Work on the best, in terms of that of all starts, and in how many rounds. */
 #define LONG_WORK 3
-#define ROUNDS	  3
+/* The same where slots are many: there the start decides most. */
+#define MANY	       128
+#define LONG_WORK_MANY 1
+#define ROUNDS	       3
 /* Without starts: work on the given one, in edges. */
 #define WORK_ON_GIVEN 100
 /* Series without gain, and where slots are few. */
@@ -139,6 +142,7 @@ static int run_rounds(struct series *s, uint64_t work)
 
 static int run_once(struct series *s, uint32_t n_starts)
 {
+	uint32_t times = s->c->t->n_slots > MANY ? LONG_WORK_MANY : LONG_WORK;
 	uint64_t begin = s->effort->work, work;
 
 	s->best.cost = s->second.cost = (double)INFINITY;
@@ -146,7 +150,7 @@ static int run_once(struct series *s, uint32_t n_starts)
 		return -1;
 	if (!isfinite(s->best.cost))
 		return 0;
-	work = (begin - s->effort->work) / ROUNDS * LONG_WORK;
+	work = (begin - s->effort->work) / ROUNDS * times;
 	if (n_starts == 0)
 		work = (uint64_t)s->c->g->n_edges * WORK_ON_GIVEN;
 	return run_rounds(s, work);
