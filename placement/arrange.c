@@ -96,23 +96,6 @@ out:
 	return rc;
 }
 
-/* From the largest block that all shares are multiples of, over tensor groups,
- * to single ranks: few large steps first. */
-static uint32_t find_units(const struct arranger *a, const struct choice *c,
-			   uint32_t unit[3])
-{
-	uint32_t block = 0, n = 0, tp = a->job->spec.tp;
-
-	for (uint32_t i = 0; i < c->n_nodes; i++)
-		block = choice_divisor(block, c->count[i]);
-	if (block > 1)
-		unit[n++] = block;
-	if (tp > 1 && tp < block && block % tp == 0)
-		unit[n++] = tp;
-	unit[n++] = 1;
-	return n;
-}
-
 /* Spare GPUs to look at beside those of the choice: all of a small fabric, a
  * few nodes of a large one. */
 static uint32_t spare_limit(uint32_t n_gpus)
@@ -128,7 +111,7 @@ static int improve(struct arranger *a, const struct choice *c,
 {
 	struct choice wide = {0};
 	struct ground g = {0};
-	uint32_t unit[3], n = find_units(a, c, unit);
+	uint32_t unit[3], n = choice_units(c, a->job->spec.tp, unit);
 	int rc = -1;
 
 	if (choice_surround(a->s, c, spare_limit(c->n_gpus), &wide, err) ||

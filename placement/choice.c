@@ -193,3 +193,17 @@ void choice_free(struct choice *c)
 	free(c->count);
 	memset(c, 0, sizeof(*c));
 }
+
+uint32_t choice_units(const struct choice *c, uint32_t tp, uint32_t unit[3])
+{
+	uint32_t block = 0, n = 0;
+
+	for (uint32_t i = 0; i < c->n_nodes; i++)
+		block = choice_divisor(block, c->count[i]);
+	if (block > 1)
+		unit[n++] = block;
+	if (tp > 1 && tp < block && block % tp == 0)
+		unit[n++] = tp;
+	unit[n++] = 1;
+	return n;
+}

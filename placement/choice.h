@@ -71,4 +71,9 @@ static inline uint32_t choice_divisor(uint32_t a, uint32_t b)
 	return a;
 }
 
+/* Sizes of the blocks in which the ranks on a choice are moved: the largest
+ * that all its shares are multiples of, tensor groups of tp, single ranks; few
+ * large steps first.  Returns how many. */
+uint32_t choice_units(const struct choice *c, uint32_t tp, uint32_t unit[3]);
+
 #endif

@@ -181,27 +181,12 @@ out:
 
 /* ---- ranks inside their groups ---- */
 
-/* From the largest block that all shares are multiples of to single ranks. */
-static uint32_t find_units(const struct grouped *x, const struct choice *c,
-			   uint32_t unit[3])
-{
-	uint32_t block = 0, n = 0, tp = x->job->spec.tp;
-
-	for (uint32_t i = 0; i < c->n_nodes; i++)
-		block = choice_divisor(block, c->count[i]);
-	if (block > 1)
-		unit[n++] = block;
-	if (tp > 1 && tp < block && block % tp == 0)
-		unit[n++] = tp;
-	unit[n++] = 1;
-	return n;
-}
-
 static int improve(struct grouped *x, const struct layout *layout,
 		   struct effort *effort)
 {
 	struct ground g = {0};
-	uint32_t unit[3], n = find_units(x, &layout->choice, unit);
+	uint32_t unit[3],
+		n = choice_units(&layout->choice, x->job->spec.tp, unit);
 	int rc = -1;
 
 	if (layout->segment && swap_segments(x, layout, effort))
