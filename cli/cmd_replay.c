@@ -100,17 +100,6 @@ static enum weft_queue queue_read(const struct argp_state *state,
 	return WEFT_QUEUE_BACKFILL;
 }
 
-static const struct weft_gpu *gpu_read(const struct argp_state *state,
-				       const char *text)
-{
-	struct weft_error err = {0};
-	const struct weft_gpu *gpu = weft_gpu_find(text, &err);
-
-	if (!gpu)
-		argp_error(state, "%s", err.text);
-	return gpu;
-}
-
 /* "weft,slurm-tree" */
 static void policies_read(const struct argp_state *state, struct replay *replay)
 {
@@ -205,7 +194,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		replay->options.stretch = true;
 		return 0;
 	case KEY_GPU:
-		replay->options.gpu = gpu_read(state, arg);
+		replay->options.gpu = option_gpu(state, arg);
 		return 0;
 	case KEY_CSV:
 		replay->csv = arg;

@@ -60,3 +60,14 @@ double option_number(const struct argp_state *state, const char *text,
 	option_wrong(state, text, expected);
 	return min;
 }
+
+const struct weft_gpu *option_gpu(const struct argp_state *state,
+				  const char *text)
+{
+	struct weft_error err = {0};
+	const struct weft_gpu *gpu = weft_gpu_find(text, &err);
+
+	if (!gpu)
+		argp_error(state, "%s", err.text);
+	return gpu;
+}

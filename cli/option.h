@@ -3,6 +3,8 @@
 #ifndef WEFT_CLI_OPTION_H
 #define WEFT_CLI_OPTION_H
 
+#include "costmodel/gpu.h"
+
 #include <argp.h>
 #include <stdint.h>
 
@@ -17,5 +19,9 @@ uint64_t option_uint(const struct argp_state *state, const char *text,
 /* A number min..max, likewise. */
 double option_number(const struct argp_state *state, const char *text,
 		     double min, double max);
+
+/* A kind of GPU by name, likewise. */
+const struct weft_gpu *option_gpu(const struct argp_state *state,
+				  const char *text);
 
 #endif

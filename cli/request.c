@@ -46,17 +46,6 @@ static const struct argp_option options[] = {
 	{0},
 };
 
-static const struct weft_gpu *gpu_read(const struct argp_state *state,
-				       const char *text)
-{
-	struct weft_error err = {0};
-	const struct weft_gpu *gpu = weft_gpu_find(text, &err);
-
-	if (!gpu)
-		argp_error(state, "%s", err.text);
-	return gpu;
-}
-
 static int goal_read(const struct argp_state *state, const char *text)
 {
 	for (int i = 0; i < WEFT_N_GOALS; i++)
@@ -97,7 +86,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		request->state = arg;
 		return 0;
 	case KEY_GPU:
-		request->gpu = gpu_read(state, arg);
+		request->gpu = option_gpu(state, arg);
 		return 0;
 	case KEY_OBJECTIVE:
 		request->goal = goal_read(state, arg);
