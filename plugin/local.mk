@@ -4,6 +4,8 @@ noinst_LTLIBRARIES += libweft_bridge.la
 libweft_bridge_la_SOURCES = \
 	%D%/bridge.c \
 	%D%/bridge.h \
+	%D%/decision.c \
+	%D%/decision.h \
 	%D%/request.c \
 	%D%/request.h \
 	%D%/settings.c \
@@ -22,6 +24,8 @@ EXTRA_DIST += \
 	%D%/narrow.h \
 	%D%/nodes.c \
 	%D%/nodes.h \
+	%D%/publish.c \
+	%D%/publish.h \
 	%D%/select_weft.c \
 	%D%/spank_weft.c \
 	%D%/stock.c \
@@ -61,6 +65,8 @@ select_cons_tres_weft_la_SOURCES = \
 	%D%/narrow.h \
 	%D%/nodes.c \
 	%D%/nodes.h \
+	%D%/publish.c \
+	%D%/publish.h \
 	%D%/select_weft.c \
 	%D%/stock.c \
 	%D%/stock.h \

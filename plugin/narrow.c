@@ -12,7 +12,6 @@
  */
 #include "plugin/narrow.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,59 +20,12 @@
 
 #include "plugin/asking.h"
 #include "plugin/engine.h"
+#include "plugin/publish.h"
 
 #include "src/common/log.h"
-#include "src/common/xmalloc.h"
-#include "src/common/xstring.h"
 
 /* Calls of stock with a plan, for one question. */
 #define MAX_TRIES 3
-
-/* What became of a question.  Up to CAUSE_SILENT users are told nothing. */
-enum cause {
-	CAUSE_PASS,	 /* not a question for weft */
-	CAUSE_NO_SPEC,	 /* weft.yaml: unspecified: ignore */
-	CAUSE_UNWANTED,	 /* the user said off */
-	CAUSE_SILENT,	 /* (the border) */
-	CAUSE_NARROWED,	 /* stock took weft's nodes */
-	CAUSE_SPEC,	 /* a spec that cannot be used */
-	CAUSE_UNCLEAR,	 /* a request that weft does not understand */
-	CAUSE_FOREIGN,	 /* -w names a node that is not in the fabric */
-	CAUSE_NO_ROOM,	 /* not enough free now */
-	CAUSE_NO_PLAN,	 /* enough, but not as the job wants it */
-	CAUSE_REFUSED,	 /* stock declined the plans */
-	CAUSE_NO_MEMORY, /* weft ran out of memory */
-	N_CAUSES
-};
-
-static const char *const cause_names[N_CAUSES] = {
-	[CAUSE_PASS] = "passed on",
-	[CAUSE_NO_SPEC] = "no spec",
-	[CAUSE_UNWANTED] = "not wanted",
-	[CAUSE_SILENT] = "silent",
-	[CAUSE_NARROWED] = "narrowed",
-	[CAUSE_SPEC] = "spec ignored",
-	[CAUSE_UNCLEAR] = "request not understood",
-	[CAUSE_FOREIGN] = "a required node is not in the fabric",
-	[CAUSE_NO_ROOM] = "too little is free now",
-	[CAUSE_NO_PLAN] = "no placement fits the request",
-	[CAUSE_REFUSED] = "Slurm declined weft's nodes",
-	[CAUSE_NO_MEMORY] = "out of memory",
-};
-
-static uint64_t counts[N_CAUSES];
-static double planned_ms; /* in all */
-
-/* What weft last answered, for the job_begin that follows a RUN_NOW under the
- * same lock. */
-static struct {
-	uint32_t job_id;
-	bool begun;
-	enum cause cause;
-	double bound;		 /* NAN: not known */
-	struct weft_shape shape; /* what was asked for; 0: open */
-	char reason[WEFT_REASON_SIZE];
-} last;
 
 /* Jobs whose unusable spec is in the log already, by job_id: direct-mapped, so
  * that a clash costs one more line in the log. */
@@ -85,21 +37,22 @@ struct attempt {
 	struct weft_request request;
 	struct weft_frame frame;
 	uint32_t n_tries;
-	double plan_ms;		 /* spent in planning; the rest is stock's */
+	double plan_s;		 /* spent in planning; the rest is stock's */
 	bool all_idle;		 /* the last plan is on idle nodes alone */
 	struct weft_shape shape; /* of the last plan, else the request's */
 	double bound;
+	uint32_t n_ranks, *where; /* of the last plan; malloc'ed */
 	const char *unclear;
 	struct weft_error err;
 };
 
-static double elapsed_ms(const struct timespec *since)
+static double elapsed_s(const struct timespec *since)
 {
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)(now.tv_sec - since->tv_sec) * 1e3 +
-	       (double)(now.tv_nsec - since->tv_nsec) / 1e6;
+	return (double)(now.tv_sec - since->tv_sec) +
+	       (double)(now.tv_nsec - since->tv_nsec) / 1e9;
 }
 
 /* ---- stock's word on a plan ---- */
@@ -186,31 +139,31 @@ static bool is_for_weft(const struct weft_job_test *test)
 	return mode == SELECT_MODE_RUN_NOW || mode == SELECT_MODE_WILL_RUN;
 }
 
-/* Reads job and spec; CAUSE_NARROWED means "go on". */
-static enum cause attempt_read(struct attempt *attempt)
+/* Reads job and spec; WEFT_CAUSE_NARROWED means "go on". */
+static enum weft_cause attempt_read(struct attempt *attempt)
 {
 	const struct weft_job_test *test = attempt->test;
 	bool wanted;
 
 	if (!is_for_weft(test) ||
 	    !weft_asking_read(test, &attempt->request, &attempt->unclear))
-		return CAUSE_PASS;
+		return WEFT_CAUSE_PASS;
 	wanted = weft_asking_spec(test->job, &attempt->request.spec);
 	if (!wanted)
-		return CAUSE_UNWANTED;
+		return WEFT_CAUSE_UNWANTED;
 	if (!attempt->request.spec && !weft_engine.settings->place_unspecified)
-		return CAUSE_NO_SPEC;
+		return WEFT_CAUSE_NO_SPEC;
 	if (weft_frame_read(attempt->request.spec ? attempt->request.spec : "",
 			    &attempt->frame, &attempt->err) < 0)
-		return CAUSE_SPEC;
+		return WEFT_CAUSE_SPEC;
 	if (attempt->unclear)
-		return CAUSE_UNCLEAR;
+		return WEFT_CAUSE_UNCLEAR;
 	attempt->shape.gpus_per_node = attempt->request.gpus_per_node;
 	attempt->shape.n_gpus = attempt->request.gpus_per_job;
 	if (!weft_nodes_require(&weft_engine.nodes,
 				test->job->details->req_node_bitmap))
-		return CAUSE_FOREIGN;
-	return CAUSE_NARROWED;
+		return WEFT_CAUSE_FOREIGN;
+	return WEFT_CAUSE_NARROWED;
 }
 
 /* Nodes that could take part, before the number of nodes is settled; only
@@ -235,13 +188,24 @@ static uint32_t count_able(struct attempt *attempt)
 				&shape, false);
 }
 
+/* Takes over the ranks of a plan. */
+static void attempt_keep(struct attempt *attempt, struct weft_placement *p)
+{
+	attempt->bound = p->bound;
+	free(attempt->where);
+	attempt->where = p->where;
+	attempt->n_ranks = p->n_ranks;
+	p->where = NULL;
+}
+
 /* Plans one shape and puts it to stock. */
-static enum cause attempt_shape(struct attempt *attempt,
-				const struct weft_shape *shape, bool only_idle)
+static enum weft_cause attempt_shape(struct attempt *attempt,
+				     const struct weft_shape *shape,
+				     bool only_idle)
 {
 	struct weft_nodes *nodes = &weft_engine.nodes;
 	double budget_s = weft_engine.settings->budget_s;
-	enum cause cause = CAUSE_NO_ROOM;
+	enum weft_cause cause = WEFT_CAUSE_NO_ROOM;
 	struct weft_placement p = {0};
 	bitstr_t *bitmap = NULL;
 	struct timespec start;
@@ -253,26 +217,26 @@ static enum cause attempt_shape(struct attempt *attempt,
 		goto out;
 	/* What earlier tries took is gone; a moment is left in any case, so
 	 * that a tight budget means a first answer rather than none. */
-	budget_s = fmax(budget_s - attempt->plan_ms / 1e3, budget_s / 10);
+	budget_s = fmax(budget_s - attempt->plan_s, budget_s / 10);
 	if (weft_bridge_place(&weft_engine.bridge, &attempt->request, shape,
 			      &nodes->occupancy, budget_s, &p,
 			      &attempt->err) < 0)
-		cause = attempt->err.code == WEFT_ENOMEM ? CAUSE_NO_MEMORY
-							 : CAUSE_SPEC;
+		cause = attempt->err.code == WEFT_ENOMEM ? WEFT_CAUSE_NO_MEMORY
+							 : WEFT_CAUSE_SPEC;
 	else if (!p.placed)
-		cause = CAUSE_NO_PLAN;
+		cause = WEFT_CAUSE_NO_PLAN;
 	else
 		bitmap = weft_nodes_bitmap(nodes, p.nodes, p.n_nodes);
 out:
-	attempt->plan_ms += elapsed_ms(&start);
+	attempt->plan_s += elapsed_s(&start);
 	if (bitmap) {
-		attempt->bound = p.bound;
+		attempt_keep(attempt, &p);
 		attempt->shape = *shape;
 		attempt->all_idle = weft_nodes_idle(bitmap);
 		attempt->n_tries++;
 		cause = stock_takes(attempt->test, bitmap, p.n_nodes)
-				? CAUSE_NARROWED
-				: CAUSE_REFUSED;
+				? WEFT_CAUSE_NARROWED
+				: WEFT_CAUSE_REFUSED;
 		bit_free(bitmap);
 	}
 	weft_placement_free(&p);
@@ -282,29 +246,29 @@ out:
 /* The shapes in turn.  Where stock declined nodes that other jobs are on, too,
  * (which cores go with which GPUs is stock's to know) once more on idle ones.
  */
-static enum cause attempt_plans(struct attempt *attempt)
+static enum weft_cause attempt_plans(struct attempt *attempt)
 {
 	struct weft_shape shapes[WEFT_MAX_SHAPES];
-	enum cause cause = CAUSE_NO_ROOM;
+	enum weft_cause cause = WEFT_CAUSE_NO_ROOM;
 	uint32_t n_shapes =
 		weft_request_shapes(&attempt->request, &attempt->frame,
 				    count_able(attempt), shapes, &attempt->err);
 
 	if (!n_shapes && attempt->err.code)
-		return attempt->err.code == WEFT_ENOSYS ? CAUSE_UNCLEAR
-							: CAUSE_SPEC;
+		return attempt->err.code == WEFT_ENOSYS ? WEFT_CAUSE_UNCLEAR
+							: WEFT_CAUSE_SPEC;
 	for (uint32_t s = 0; s < n_shapes && attempt->n_tries < MAX_TRIES;
 	     s++) {
 		/* A batch or an expert group may come out even at another
 		 * number of nodes. */
 		attempt->err = (struct weft_error){0};
 		cause = attempt_shape(attempt, &shapes[s], false);
-		if (cause == CAUSE_REFUSED && !attempt->all_idle)
+		if (cause == WEFT_CAUSE_REFUSED && !attempt->all_idle)
 			cause = attempt_shape(attempt, &shapes[s], true);
-		if (cause == CAUSE_NARROWED)
+		if (cause == WEFT_CAUSE_NARROWED)
 			return cause;
 	}
-	return attempt->n_tries ? CAUSE_REFUSED : cause;
+	return attempt->n_tries ? WEFT_CAUSE_REFUSED : cause;
 }
 
 /* ---- accounts ---- */
@@ -320,126 +284,60 @@ static void say_ignored(const struct attempt *attempt, const char *reason)
 	info("weft: JobId=%u: spec ignored: %s", job_id, reason);
 }
 
-static void remember(const struct attempt *attempt, enum cause cause)
+static void decide(struct attempt *attempt, enum weft_cause cause,
+		   double elapsed_s)
 {
-	last.job_id = attempt->test->job->job_id;
-	last.begun = false;
-	last.cause = cause;
-	last.bound = attempt->bound;
-	last.shape = attempt->shape;
-	snprintf(last.reason, sizeof(last.reason), "%s",
-		 attempt->unclear ? attempt->unclear : cause_names[cause]);
-	if (cause == CAUSE_SPEC) {
-		weft_bridge_escape(&attempt->err, last.reason);
-		say_ignored(attempt, last.reason);
+	struct weft_decision decision = {
+		.job_id = attempt->test->job->job_id,
+		.cause = cause,
+		.bound = attempt->bound,
+		.elapsed_s = elapsed_s,
+		.shape = attempt->shape,
+	};
+
+	if (cause == WEFT_CAUSE_NARROWED) {
+		decision.n_ranks = attempt->n_ranks;
+		decision.where = attempt->where;
+		attempt->where = NULL;
 	}
-	counts[cause]++;
+	snprintf(decision.reason, sizeof(decision.reason), "%s",
+		 attempt->unclear ? attempt->unclear : weft_cause_names[cause]);
+	if (cause == WEFT_CAUSE_SPEC) {
+		weft_bridge_escape(&attempt->err, decision.reason);
+		say_ignored(attempt, decision.reason);
+	}
+	weft_counters_add(&weft_counters, cause, attempt->plan_s);
+	weft_publish_decided(&decision);
 }
 
 int weft_narrow(const struct weft_job_test *test)
 {
 	struct attempt attempt = {.test = test, .bound = (double)NAN};
 	struct timespec start;
-	enum cause cause;
+	enum weft_cause cause;
 
 	clock_gettime(CLOCK_MONOTONIC, &start);
 	cause = attempt_read(&attempt);
-	if (cause == CAUSE_NARROWED)
+	if (cause == WEFT_CAUSE_NARROWED)
 		cause = attempt_plans(&attempt);
-	remember(&attempt, cause);
-	planned_ms += attempt.plan_ms;
-	if (cause != CAUSE_PASS)
+	decide(&attempt, cause, elapsed_s(&start));
+	free(attempt.where);
+	if (cause != WEFT_CAUSE_PASS)
 		debug2("weft: JobId=%u %s: %s, %u tries, %.3f ms, of which "
 		       "planning %.3f ms",
 		       test->job->job_id,
 		       is_will_run(test) ? "will run" : "run now",
-		       cause_names[cause], attempt.n_tries, elapsed_ms(&start),
-		       attempt.plan_ms);
-	return cause == CAUSE_NARROWED ? SLURM_SUCCESS
-				       : weft_stock_job_test(test);
-}
-
-/* The GPUs that the job's ranks use.  A job that has nodes to itself is given
- * all their GPUs, and asks for all by the time it starts: hence what it asked
- * for before counts. */
-static void read_gpus_used(const job_record_t *job,
-			   struct weft_account *account, uint32_t max)
-{
-	struct weft_nodes *nodes = &weft_engine.nodes;
-	uint32_t per_node = last.shape.gpus_per_node;
-	uint32_t n_gpus = last.shape.n_gpus;
-	uint32_t n_nodes = (uint32_t)bit_set_count(job->node_bitmap);
-
-	account->n_gpus = weft_nodes_allocated(
-		nodes, job, per_node, account->where, max, &account->n_partial);
-	if (per_node || !n_gpus || account->n_gpus <= n_gpus || !n_nodes ||
-	    n_gpus % n_nodes)
-		return;
-	account->n_gpus =
-		weft_nodes_allocated(nodes, job, n_gpus / n_nodes,
-				     account->where, max, &account->n_partial);
-}
-
-/* The sentence about a job that is not passed over in silence. */
-static void tell_nodes(const job_record_t *job, char text[WEFT_TEXT_SIZE])
-{
-	const struct weft_fabric *f = weft_engine.settings->fabric;
-	struct weft_account account = {
-		.planned = last.cause == CAUSE_NARROWED,
-		.reason = last.reason,
-		.bound = last.bound,
-	};
-
-	text[0] = '\0';
-	weft_asking_spec(job, &account.spec);
-	account.where = weft_calloc(f->n_gpus, sizeof(*account.where), NULL);
-	if (!account.where)
-		return;
-	read_gpus_used(job, &account, f->n_gpus);
-	weft_bridge_tell(&weft_engine.bridge, &account, text);
-	free(account.where);
-}
-
-void weft_narrow_begun(const job_record_t *job)
-{
-	last.begun = last.job_id == job->job_id && last.cause > CAUSE_SILENT;
-}
-
-void weft_narrow_tell(job_record_t *job)
-{
-	char text[WEFT_TEXT_SIZE];
-
-	if (!weft_engine_on() || last.job_id != job->job_id || !last.begun ||
-	    !job->node_bitmap)
-		return;
-	last.begun = false;
-	if (last.cause == CAUSE_SPEC)
-		snprintf(text, sizeof(text), "weft: ignored: %s", last.reason);
-	else
-		tell_nodes(job, text);
-	if (!text[0])
-		return;
-	/* Others write here, too.  A job that is requeued again and again keeps
-	 * the sentence of its last start alone: the record must not grow. */
-	if (job->system_comment)
-		weft_bridge_strip(job->system_comment);
-	if (job->system_comment && job->system_comment[0])
-		xstrcat(job->system_comment, " | ");
-	xstrcat(job->system_comment, text);
+		       weft_cause_names[cause], attempt.n_tries,
+		       elapsed_s(&start) * 1e3, attempt.plan_s * 1e3);
+	return cause == WEFT_CAUSE_NARROWED ? SLURM_SUCCESS
+					    : weft_stock_job_test(test);
 }
 
 void weft_narrow_summary(void)
 {
-	char text[512] = "";
-	size_t used = 0;
+	char text[512];
 
-	for (uint32_t c = CAUSE_SILENT + 1; c < N_CAUSES; c++)
-		if (counts[c] && used < sizeof(text))
-			used += (size_t)snprintf(
-				text + used, sizeof(text) - used,
-				"%s%s %" PRIu64, used ? ", " : "",
-				cause_names[c], counts[c]);
-	if (used)
-		verbose("weft: so far: %s; planning %.0f ms in all", text,
-			planned_ms);
+	weft_counters_text(&weft_counters, text, sizeof(text));
+	if (text[0])
+		verbose("weft: so far: %s", text);
 }

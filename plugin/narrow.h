@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* narrow.h - proposing nodes to stock, and telling the user how that went */
+/* narrow.h - proposing nodes to stock */
 #ifndef WEFT_PLUGIN_NARROW_H
 #define WEFT_PLUGIN_NARROW_H
 
@@ -9,13 +9,6 @@
  * opinion and stock agrees, else on all candidates as if weft were not there.
  */
 int weft_narrow(const struct weft_job_test *test);
-
-/* The job that was asked about last starts. */
-void weft_narrow_begun(const job_record_t *job);
-
-/* The job that has just begun, if it is this one, has its GPUs: appends what
- * weft did to its SystemComment. */
-void weft_narrow_tell(job_record_t *job);
 
 /* How often weft narrowed and, by cause, did not: into the log. */
 void weft_narrow_summary(void);

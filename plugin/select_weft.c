@@ -8,6 +8,7 @@
  */
 #include "plugin/engine.h"
 #include "plugin/narrow.h"
+#include "plugin/publish.h"
 #include "plugin/stock.h"
 
 const char plugin_name[] =
@@ -39,6 +40,7 @@ extern int init(void)
 extern WEFT_FINI_TYPE fini(void)
 {
 	weft_narrow_summary();
+	weft_publish_forget();
 	weft_engine_unload();
 	weft_stock_unload();
 	return WEFT_FINI_RESULT;
@@ -64,6 +66,7 @@ extern int select_p_node_init(void)
 	int rc = weft_stock.node_init();
 
 	weft_narrow_summary();
+	weft_publish_forget();
 	weft_engine_load();
 	return rc;
 }
@@ -90,7 +93,7 @@ static uint32_t starting;
 extern int select_p_job_begin(job_record_t *job)
 {
 	starting = job->job_id;
-	weft_narrow_begun(job);
+	weft_publish_begun(job);
 	return weft_stock.job_begin(job);
 }
 
@@ -106,7 +109,7 @@ extern int select_p_select_nodeinfo_set(job_record_t *job)
 	else
 		weft_engine.nodes.stale = true;
 	starting = 0;
-	weft_narrow_tell(job);
+	weft_publish_started(job);
 	return rc;
 }
 
