@@ -60,19 +60,11 @@ AC_DEFUN([X_AC_SLURM_SOURCE], [
   # first is made here.  Nothing in their layout depends on the second (NDEBUG
   # and MULTIPLE_SLURMD are looked at, and defined in plugin/local.mk): they get
   # weft's.
-  slurm_number=`printf '0x%02x%02x%02x' $slurm_major ${slurm_minor@%:@0} $slurm_micro`
   AS_MKDIR_P([slurm-stub/slurm])
-  cat >slurm-stub/slurm/slurm_version.h <<EOF
-#define SLURM_VERSION_NUMBER $slurm_number
-#define SLURM_VERSION_NUM(major, minor, micro) (((major) << 16) + ((minor) << 8) + (micro))
-#define SLURM_VERSION_MAJOR(number) (((number) >> 16) & 0xff)
-#define SLURM_VERSION_MINOR(number) (((number) >> 8) & 0xff)
-#define SLURM_VERSION_MICRO(number) ((number) & 0xff)
-EOF
-  SLURM_CPPFLAGS="-DWEFT_SLURM_RELEASE='\"$slurm_release\"'"
+  "$srcdir/plugin/slurm-version" "$slurm_src" >slurm-stub/slurm/slurm_version.h ||
+    AC_MSG_ERROR([cannot tell the release of $slurm_src])
   SLURM_CFLAGS="-isystem slurm-stub -isystem slurm-stub/slurm -isystem $slurm_src"
   AC_SUBST([SLURM_CFLAGS])
-  AC_SUBST([SLURM_CPPFLAGS])
   AC_SUBST([slurm_src])
   build_slurm=yes
   slurm_summary="$slurm_release, into $slurm_plugindir"

@@ -117,7 +117,7 @@ static void memory_read(const job_record_t *job, struct weft_request *request)
 
 	if (job->part_ptr && job->part_ptr->cr_type)
 		consumed |= job->part_ptr->cr_type;
-	request->memory_counts = consumed & CR_MEMORY;
+	request->memory_counts = consumed & SELECT_MEMORY;
 	if (memory_mb & MEM_PER_CPU)
 		request->memory_per_cpu_mb = memory_mb & ~MEM_PER_CPU;
 	else
@@ -128,13 +128,13 @@ static void memory_read(const job_record_t *job, struct weft_request *request)
 /* Specialised cores go with whole nodes, where they are allowed at all. */
 static bool wants_whole_nodes(const job_record_t *job)
 {
-	const struct job_details *details = job->details;
+	const job_details_t *details = job->details;
 
-	if (details->whole_node == WHOLE_NODE_REQUIRED)
+	if (weft_compat_whole_nodes(details))
 		return true;
 	if (job->part_ptr && job->part_ptr->max_share == 0)
 		return true;
-	return slurm_conf.conf_flags & CTL_CONF_ASRU &&
+	return slurm_conf.conf_flags & CONF_FLAG_ASRU &&
 	       details->core_spec != NO_VAL16;
 }
 
@@ -149,7 +149,7 @@ static int find_count(void *item, void *arg)
 /* "rack1*2&rack2*4": Slurm asks about two nodes of the one and four of the
  * other in turn, with limits that are the whole job's.  A plan for the job as
  * a whole would fill the first question and leave no answer to the second. */
-static bool counts_by_feature(const struct job_details *details)
+static bool counts_by_feature(const job_details_t *details)
 {
 	list_t *const lists[] = {details->feature_list, details->prefer_list};
 
@@ -204,7 +204,7 @@ bool weft_asking_read(const struct weft_job_test *test,
 		      struct weft_request *request, const char **unclear)
 {
 	const job_record_t *job = test->job;
-	const struct job_details *details = job->details;
+	const job_details_t *details = job->details;
 
 	*unclear = NULL;
 	memset(request, 0, sizeof(*request));

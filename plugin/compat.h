@@ -23,12 +23,21 @@
 #include "src/common/gres.h"
 #include "src/common/select.h"
 #else
+#include "src/common/job_features.h"
 #include "src/interfaces/gres.h"
 #include "src/interfaces/select.h"
 #endif
 
+/* Names that later releases have. */
 #if SLURM_VERSION_NUMBER < SLURM_VERSION_NUM(23, 2, 0)
 typedef struct xlist list_t;
+typedef struct job_details job_details_t;
+#endif
+#if SLURM_VERSION_NUMBER < SLURM_VERSION_NUM(24, 5, 0)
+#define CONF_FLAG_ASRU CTL_CONF_ASRU
+#endif
+#if SLURM_VERSION_NUMBER < SLURM_VERSION_NUM(25, 11, 0)
+#define SELECT_MEMORY CR_MEMORY
 #endif
 
 /* Resources that advanced reservations keep from a job, and, from 24.11 on, the
@@ -71,11 +80,23 @@ typedef resv_exc_t weft_excluded;
 #define WEFT_FINI_RESULT
 #endif
 
+/* plugin_load_from_file() wants to know from 25.11.1 on whether to complain of
+ * a file that is not there. */
+#if SLURM_VERSION_NUMBER < SLURM_VERSION_NUM(25, 11, 1)
+#define WEFT_LOAD_ARGS(handle, path) (handle, path)
+#else
+#define WEFT_LOAD_ARGS(handle, path) (handle, path, true)
+#endif
+
 /* The number that gres "gpu" goes by. */
 uint32_t weft_compat_gpu_id(void);
 
-/* Loads a plugin file and calls its init(). */
-int weft_compat_load(const char *path, plugin_handle_t *handle);
+/* Reads the type that a plugin file says it is, without loading it; an error
+ * where the file is for another release. */
+int weft_compat_peek(const char *path, char *type, size_t size);
+
+/* The user, or an exclusive partition, wants nodes shared with nobody. */
+bool weft_compat_whole_nodes(const job_details_t *details);
 
 /* True when reservations keep any core of the node from the job. */
 bool weft_compat_excludes_cores(weft_excluded *excluded, int node);

@@ -2,6 +2,8 @@
 /* compat_2205.c - Slurm 22.05 and 23.02 */
 #include "plugin/compat.h"
 
+#if SLURM_VERSION_NUMBER < SLURM_VERSION_NUM(23, 11, 0)
+
 #include "src/common/node_conf.h"
 
 uint32_t weft_compat_gpu_id(void)
@@ -14,9 +16,16 @@ uint32_t weft_compat_gpu_id(void)
 	return id;
 }
 
-int weft_compat_load(const char *path, plugin_handle_t *handle)
+int weft_compat_peek(const char *path, char *type, size_t size)
 {
-	return (int)plugin_load_from_file(handle, path);
+	uint32_t version;
+
+	return (int)plugin_peek(path, type, size, &version);
+}
+
+bool weft_compat_whole_nodes(const job_details_t *details)
+{
+	return details->whole_node == WHOLE_NODE_REQUIRED;
 }
 
 /* A bitmap of all cores of the cluster, node after node. */
@@ -27,3 +36,5 @@ bool weft_compat_excludes_cores(weft_excluded *excluded, int node)
 		       excluded, (int32_t)cr_get_coremap_offset((uint32_t)node),
 		       (int32_t)cr_get_coremap_offset((uint32_t)node + 1)) > 0;
 }
+
+#endif

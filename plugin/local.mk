@@ -13,11 +13,13 @@ libweft_bridge_la_SOURCES = \
 	# End of libweft_bridge_la_SOURCES
 libweft_bridge_la_LIBADD = libweft_placement.la
 
-EXTRA_DIST += \
+# What is compiled against Slurm's headers, here and by check-releases.
+weft_select_sources = \
 	%D%/asking.c \
 	%D%/asking.h \
 	%D%/compat.h \
 	%D%/compat_2205.c \
+	%D%/compat_2311.c \
 	%D%/engine.c \
 	%D%/engine.h \
 	%D%/narrow.c \
@@ -27,9 +29,27 @@ EXTRA_DIST += \
 	%D%/publish.c \
 	%D%/publish.h \
 	%D%/select_weft.c \
-	%D%/spank_weft.c \
 	%D%/stock.c \
 	%D%/stock.h \
+	# End of weft_select_sources
+weft_spank_sources = \
+	%D%/spank_weft.c \
+	# End of weft_spank_sources
+weft_select_exports = '^(init|fini|plugin_(name|type|id|version)|select_p_.*)$$'
+weft_spank_exports = '^(plugin_(name|type|version)|spank_plugin_version|slurm_spank_.*)$$'
+
+# Slurm's headers ask for a configured tree's config.h and find weft's, which is
+# as good: they look at nothing but these two.
+weft_slurm_cppflags = \
+	$(AM_CPPFLAGS) \
+	-DNDEBUG=1 \
+	-DMULTIPLE_SLURMD=1 \
+	# End of weft_slurm_cppflags
+
+EXTRA_DIST += \
+	$(weft_select_sources) \
+	$(weft_spank_sources) \
+	%D%/slurm-version \
 	%D%/weft_ops.def \
 	# End of EXTRA_DIST
 
@@ -44,49 +64,24 @@ weft_slurm_ldflags = \
 	-rpath $(slurmplugindir) \
 	# End of weft_slurm_ldflags
 
-# Slurm's headers ask for a configured tree's config.h and find weft's, which is
-# as good: they look at nothing but these two.
-weft_slurm_cppflags = \
-	$(AM_CPPFLAGS) \
-	-DNDEBUG=1 \
-	-DMULTIPLE_SLURMD=1 \
-	$(SLURM_CPPFLAGS) \
-	# End of weft_slurm_cppflags
-
 noinst_LTLIBRARIES += select_cons_tres_weft.la
-select_cons_tres_weft_la_SOURCES = \
-	%D%/asking.c \
-	%D%/asking.h \
-	%D%/compat.h \
-	%D%/compat_2205.c \
-	%D%/engine.c \
-	%D%/engine.h \
-	%D%/narrow.c \
-	%D%/narrow.h \
-	%D%/nodes.c \
-	%D%/nodes.h \
-	%D%/publish.c \
-	%D%/publish.h \
-	%D%/select_weft.c \
-	%D%/stock.c \
-	%D%/stock.h \
-	# End of select_cons_tres_weft_la_SOURCES
+select_cons_tres_weft_la_SOURCES = $(weft_select_sources)
 select_cons_tres_weft_la_CPPFLAGS = $(weft_slurm_cppflags)
 select_cons_tres_weft_la_CFLAGS = $(AM_CFLAGS) $(SLURM_CFLAGS)
 select_cons_tres_weft_la_LIBADD = libweft_bridge.la
 select_cons_tres_weft_la_LDFLAGS = \
 	$(weft_slurm_ldflags) \
-	-export-symbols-regex '^(init|fini|plugin_(name|type|id|version)|select_p_.*)$$' \
+	-export-symbols-regex $(weft_select_exports) \
 	# End of select_cons_tres_weft_la_LDFLAGS
 
 noinst_LTLIBRARIES += weft_spank.la
-weft_spank_la_SOURCES = %D%/spank_weft.c
+weft_spank_la_SOURCES = $(weft_spank_sources)
 weft_spank_la_CPPFLAGS = $(weft_slurm_cppflags)
 weft_spank_la_CFLAGS = $(AM_CFLAGS) $(SLURM_CFLAGS)
 weft_spank_la_LIBADD = libweft_costmodel.la
 weft_spank_la_LDFLAGS = \
 	$(weft_slurm_ldflags) \
-	-export-symbols-regex '^(plugin_(name|type|version)|spank_plugin_version|slurm_spank_.*)$$' \
+	-export-symbols-regex $(weft_spank_exports) \
 	# End of weft_spank_la_LDFLAGS
 
 # The same file under stock's name, in a folder that only slurmctld looks into.

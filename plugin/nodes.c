@@ -13,7 +13,7 @@
 #include "src/common/node_conf.h"
 
 /* Only slurmctld has these, but clients load the plugin, too. */
-extern List job_list __attribute__((weak));
+extern list_t *job_list __attribute__((weak));
 extern bitstr_t *idle_node_bitmap __attribute__((weak));
 
 /* Names quoted in the log. */

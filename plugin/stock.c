@@ -53,12 +53,11 @@ static bool loaded_as(const char *name)
 static bool is_stock(const char *path)
 {
 	char type[64] = "";
-	uint32_t version = 0;
 	struct stat status;
 
 	if (stat(path, &status) != 0 || !S_ISREG(status.st_mode))
 		return false;
-	if (plugin_peek(path, type, sizeof(type), &version) != EPLUGIN_SUCCESS)
+	if (weft_compat_peek(path, type, sizeof(type)) != SLURM_SUCCESS)
 		return false;
 	return strcmp(type, plugin_type) != 0;
 }
@@ -92,14 +91,15 @@ int weft_stock_load(bool *shadow)
 		      slurm_conf.plugindir);
 		return SLURM_ERROR;
 	}
-	if (weft_compat_load(path, &stock_handle) != EPLUGIN_SUCCESS) {
+	if (plugin_load_from_file WEFT_LOAD_ARGS(&stock_handle, path) !=
+	    SLURM_SUCCESS) {
 		stock_handle = PLUGIN_INVALID_HANDLE;
 		error("weft: cannot load %s", path);
 		return SLURM_ERROR;
 	}
 	if (plugin_get_syms(stock_handle, N_STOCK_NAMES, stock_names,
 			    (void **)&weft_stock) < (int)N_STOCK_NAMES) {
-		error("weft: %s lacks functions of Slurm " WEFT_SLURM_RELEASE,
+		error("weft: %s lacks functions of Slurm " SLURM_VERSION_STRING,
 		      path);
 		weft_stock_unload();
 		return SLURM_ERROR;

@@ -4,6 +4,20 @@
 check-slurm: all
 	WEFT_BUILDDIR='$(abs_top_builddir)' '$(srcdir)/%D%/run'
 
+# The plugins against headers of other releases; needs no Slurm installed.
+# make check-releases SLURM_TREES="DIR..."
+.PHONY: check-releases
+check-releases: libweft_bridge.la libweft_costmodel.la
+	WEFT_SRCDIR='$(abs_top_srcdir)' RELEASE_CC='$(CC)' \
+	RELEASE_CFLAGS='$(DEFS) $(DEFAULT_INCLUDES) $(weft_slurm_cppflags) $(CPPFLAGS) $(AM_CFLAGS) $(CFLAGS)' \
+	RELEASE_LDFLAGS='$(AM_LDFLAGS) $(LDFLAGS)' \
+	'$(srcdir)/%D%/releases' \
+		--plugin select_cons_tres_weft '$(weft_select_sources)' \
+			libweft_bridge.la $(weft_select_exports) \
+		--plugin weft_spank '$(weft_spank_sources)' \
+			libweft_costmodel.la $(weft_spank_exports) \
+		$(SLURM_TREES)
+
 EXTRA_DIST += \
 	%D%/case.sh \
 	%D%/cases/10-placement.sh \
@@ -15,5 +29,6 @@ EXTRA_DIST += \
 	%D%/cases/70-show.sh \
 	%D%/leak \
 	%D%/memcheck \
+	%D%/releases \
 	%D%/run \
 	# End of EXTRA_DIST
