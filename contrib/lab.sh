@@ -207,6 +207,7 @@ lab_write_weft() {
 	cat >"$LAB_DIR/etc/weft.yaml" <<-END
 		weft: slurm/1
 		fabric: fabric.yaml
+		status: ../run/status.json
 	END
 	echo "required $LAB_DIR/plugins/weft_spank.so" \
 		>"$LAB_DIR/etc/plugstack.weft"

@@ -240,9 +240,8 @@ static void tell_levels(const struct weft_fabric *f,
  * nothing where the spec does not suit an allocation like this one.  The step
  * is predicted only for a model that the user named: it would be that of the
  * default one, and takes longer than the cost. */
-static void tell_cost(struct weft_bridge *bridge,
-		      const struct weft_account *account, char *text,
-		      size_t size)
+static void tell_cost(struct weft_bridge *bridge, struct weft_account *account,
+		      char *text, size_t size)
 {
 	const struct weft_fabric *f = bridge->settings->fabric;
 	const struct weft_job *job =
@@ -262,6 +261,10 @@ static void tell_cost(struct weft_bridge *bridge,
 	if (rc < 0)
 		return;
 	total = e.cost.total[job->spec.metric];
+	account->metric = job->spec.metric;
+	account->cost = total;
+	if (e.timed)
+		account->step_s = e.step.step_s;
 	append(text, size, " %s=%.4g", weft_metric_names[job->spec.metric],
 	       total);
 	if (!isnan(account->bound)) {
@@ -282,12 +285,12 @@ static bool knows_gpus(const struct weft_account *account)
 	return account->n_gpus > 0;
 }
 
-void weft_bridge_tell(struct weft_bridge *bridge,
-		      const struct weft_account *account,
+void weft_bridge_tell(struct weft_bridge *bridge, struct weft_account *account,
 		      char text[WEFT_TEXT_SIZE])
 {
 	const size_t size = WEFT_TEXT_SIZE;
 
+	account->cost = account->step_s = (double)NAN;
 	snprintf(text, size, "weft:");
 	if (knows_gpus(account)) {
 		tell_cost(bridge, account, text, size);

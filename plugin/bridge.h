@@ -61,12 +61,14 @@ struct weft_account {
 	uint32_t n_partial; /* nodes of which the job has some GPUs only */
 	uint32_t n_gpus;    /* where[]: GPUs in rank order; WEFT_NONE inside: */
 	uint32_t *where;    /* a GPU that the fabric does not know */
+	/* filled in by weft_bridge_tell; NAN: not known */
+	enum weft_metric metric;
+	double cost, step_s;
 };
 
 /* "weft: time=0.0123 bound=0.0119 gap=3% spans 1 pod, 2 leaf; nodes=plan" into
  * text; says less where less is known. */
-void weft_bridge_tell(struct weft_bridge *bridge,
-		      const struct weft_account *account,
+void weft_bridge_tell(struct weft_bridge *bridge, struct weft_account *account,
 		      char text[WEFT_TEXT_SIZE]);
 
 /* Removes from a SystemComment, in place, what weft said before; parts of

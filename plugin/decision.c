@@ -22,6 +22,20 @@ const char *const weft_cause_names[WEFT_N_CAUSES] = {
 	[WEFT_CAUSE_NO_MEMORY] = "out of memory",
 };
 
+const char *const weft_cause_codes[WEFT_N_CAUSES] = {
+	[WEFT_CAUSE_PASS] = "pass",
+	[WEFT_CAUSE_NO_SPEC] = "no-spec",
+	[WEFT_CAUSE_UNWANTED] = "unwanted",
+	[WEFT_CAUSE_NARROWED] = "narrowed",
+	[WEFT_CAUSE_SPEC] = "spec",
+	[WEFT_CAUSE_UNCLEAR] = "unclear",
+	[WEFT_CAUSE_FOREIGN] = "foreign",
+	[WEFT_CAUSE_NO_ROOM] = "no-room",
+	[WEFT_CAUSE_NO_PLAN] = "no-plan",
+	[WEFT_CAUSE_REFUSED] = "refused",
+	[WEFT_CAUSE_NO_MEMORY] = "no-memory",
+};
+
 struct weft_counters weft_counters;
 
 void weft_decision_free(struct weft_decision *decision)

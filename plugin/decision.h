@@ -29,6 +29,8 @@ enum weft_cause {
 };
 
 extern const char *const weft_cause_names[WEFT_N_CAUSES];
+/* The same for programs, weft-status-file(5); NULL for the border. */
+extern const char *const weft_cause_codes[WEFT_N_CAUSES];
 
 /* What weft last answered, for the job_begin that follows a RUN_NOW under the
  * same lock. */

@@ -8,12 +8,14 @@
 #define WEFT_PLUGIN_ENGINE_H
 
 #include "plugin/bridge.h"
+#include "plugin/keeper.h"
 #include "plugin/nodes.h"
 
 struct weft_engine {
 	struct weft_settings *settings; /* NULL or disabled: weft is off */
 	struct weft_bridge bridge;
 	struct weft_nodes nodes;
+	struct weft_keeper *keeper; /* NULL: no file to keep */
 };
 
 extern struct weft_engine weft_engine;

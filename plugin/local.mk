@@ -2,14 +2,22 @@
 # The side that knows no Slurm is always built, for its tests.
 noinst_LTLIBRARIES += libweft_bridge.la
 libweft_bridge_la_SOURCES = \
+	%D%/board.c \
+	%D%/board.h \
 	%D%/bridge.c \
 	%D%/bridge.h \
 	%D%/decision.c \
 	%D%/decision.h \
+	%D%/keeper.c \
+	%D%/keeper.h \
 	%D%/request.c \
 	%D%/request.h \
 	%D%/settings.c \
 	%D%/settings.h \
+	%D%/shown.c \
+	%D%/shown.h \
+	%D%/snapshot.c \
+	%D%/snapshot.h \
 	# End of libweft_bridge_la_SOURCES
 libweft_bridge_la_LIBADD = libweft_placement.la
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "plugin/shown.h"
 #include "topology/bitset.h"
 #include "topology/hostlist.h"
 
@@ -243,14 +244,37 @@ static void read_gpus(struct weft_nodes *nodes, uint32_t i)
 			: free_gpus(node, weft_compat_gpu_id(), NULL);
 }
 
+/* For those who look from outside. */
+static void show_node(const struct weft_nodes *nodes, uint32_t i)
+{
+	const node_record_t *node = node_record_table_ptr[i];
+	uint32_t known = nodes->fabric_node[i];
+	struct weft_shown_node shown = {
+		.gpus_free = nodes->gpus_free[i],
+		.memory_used_mb = nodes->memory_used[i],
+		.cpus_used = (uint32_t)nodes->cpus_used[i],
+		.paired = 1,
+	};
+
+	if (known == WEFT_NONE || !node)
+		return;
+	shown.gpus = weft_mask_first(nodes->fabric->nodes[known].n_gpus);
+	shown.cpus = node->cpus_efctv;
+	shown.memory_mb = node->real_memory;
+	weft_shown_node(&weft_shown, known, &shown);
+}
+
 void weft_nodes_job_started(struct weft_nodes *nodes, const job_record_t *job)
 {
 	if (nodes->stale || !job->node_bitmap)
 		return;
 	count_given(nodes, job);
 	for (uint32_t i = 0; i < nodes->n; i++)
-		if (bit_test(job->node_bitmap, i))
+		if (bit_test(job->node_bitmap, i)) {
 			read_gpus(nodes, i);
+			show_node(nodes, i);
+		}
+	weft_shown.generation = ++nodes->generation;
 }
 
 static double now_s(void)
@@ -272,8 +296,11 @@ static void nodes_refresh(struct weft_nodes *nodes)
 			list_for_each(job_list, count_job, nodes);
 	}
 	if (nodes->stale || now_s() - nodes->read_s > MAX_AGE_S) {
-		for (uint32_t i = 0; i < nodes->n; i++)
+		for (uint32_t i = 0; i < nodes->n; i++) {
 			read_gpus(nodes, i);
+			show_node(nodes, i);
+		}
+		weft_shown.generation = ++nodes->generation;
 		nodes->read_s = now_s();
 	}
 	nodes->stale = false;

@@ -17,6 +17,7 @@
 /* n: Slurm's node table, which has holes from 22.05 on. */
 struct weft_nodes {
 	const struct weft_fabric *fabric;
+	uint64_t generation; /* another one whenever anything below changes */
 	uint32_t n;
 	uint32_t *fabric_node; /* [n] or WEFT_NONE */
 	uint32_t *slurm_node;  /* [fabric->n_nodes] or WEFT_NONE */

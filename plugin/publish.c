@@ -7,6 +7,7 @@
 
 #include "plugin/asking.h"
 #include "plugin/engine.h"
+#include "plugin/shown.h"
 
 #include "src/common/xmalloc.h"
 #include "src/common/xstring.h"
@@ -21,6 +22,9 @@ void weft_publish_decided(struct weft_decision *decision)
 	last = *decision;
 	decision->where = NULL;
 	begun = false;
+	if (last.cause > WEFT_CAUSE_NARROWED && weft_engine.keeper)
+		weft_shown_waits(&weft_shown, last.job_id, last.cause,
+				 last.reason, time(NULL));
 }
 
 void weft_publish_forget(void)
@@ -55,6 +59,31 @@ static void read_gpus_used(const job_record_t *job,
 				     account->where, max, &account->n_partial);
 }
 
+/* For those who look at all jobs. */
+static void show_job(const job_record_t *job,
+		     const struct weft_account *account, const char *text)
+{
+	struct weft_shown_job shown = {
+		.job_id = job->job_id,
+		.cause = last.cause,
+		.start_s = time(NULL),
+		.n_nodes = (uint32_t)bit_set_count(job->node_bitmap),
+		.n_gpus = account->n_gpus,
+		.metric = account->metric,
+		.cost = account->cost,
+		.bound = account->bound,
+		.step_s = account->step_s,
+		.decision_s = last.elapsed_s,
+	};
+
+	if (!weft_engine.keeper)
+		return;
+	if (last.cause != WEFT_CAUSE_NARROWED)
+		snprintf(shown.reason, sizeof(shown.reason), "%s", last.reason);
+	snprintf(shown.said, sizeof(shown.said), "%s", text);
+	weft_shown_job(&weft_shown, &shown);
+}
+
 /* The sentence about a job that is not passed over in silence. */
 static void tell_nodes(const job_record_t *job, char text[WEFT_TEXT_SIZE])
 {
@@ -72,6 +101,7 @@ static void tell_nodes(const job_record_t *job, char text[WEFT_TEXT_SIZE])
 		return;
 	read_gpus_used(job, &account, f->n_gpus);
 	weft_bridge_tell(&weft_engine.bridge, &account, text);
+	show_job(job, &account, text);
 	free(account.where);
 }
 

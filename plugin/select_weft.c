@@ -129,6 +129,8 @@ extern int select_p_job_resized(job_record_t *job, node_record_t *node)
 extern int select_p_job_fini(job_record_t *job)
 {
 	weft_engine.nodes.stale = true;
+	if (weft_engine.keeper)
+		weft_shown_job_ended(&weft_shown, job->job_id);
 	return weft_stock.job_fini(job);
 }
 

@@ -19,85 +19,85 @@
 #define MAX_MODELS	  256
 #define SETTINGS_MAX_PATH 4096
 
-static int read_format(const struct weft_yaml *doc,
-		       const struct weft_yaml_node *root,
-		       struct weft_error *err)
-{
-	const struct weft_yaml_node *format = weft_yaml_find(root, "weft");
+/* What the readers of the keys share. */
+struct reading {
+	const struct weft_yaml *doc;
+	const char *path; /* of weft.yaml: relative names are seen from there */
+	struct weft_settings *settings;
+	struct weft_error *err;
+};
 
-	if (!format)
-		return weft_yaml_fail(
-			doc, root, err,
-			"key weft is missing: expected \"weft: " SETTINGS_FORMAT
-			"\"");
-	if (weft_yaml_expect(doc, format, WEFT_YAML_SCALAR, "weft", err) < 0)
-		return -1;
+/* A key's value in the file.  -1 with reading->err. */
+typedef int (*key_reader)(struct reading *reading,
+			  const struct weft_yaml_node *node);
+
+static int read_format(struct reading *reading,
+		       const struct weft_yaml_node *format)
+{
 	if (strcmp(format->text, SETTINGS_FORMAT) != 0)
-		return weft_yaml_fail(doc, format, err,
+		return weft_yaml_fail(reading->doc, format, reading->err,
 				      "weft: expected " SETTINGS_FORMAT
 				      ", found \"%s\"",
 				      format->text);
 	return 0;
 }
 
-static int read_budget(const struct weft_yaml *doc,
-		       const struct weft_yaml_node *root,
-		       struct weft_settings *settings, struct weft_error *err)
+static int read_enabled(struct reading *reading,
+			const struct weft_yaml_node *node)
 {
-	const struct weft_yaml_node *budget = weft_yaml_find(root, "budget");
+	return weft_yaml_bool(reading->doc, node, &reading->settings->enabled,
+			      reading->err);
+}
 
-	settings->budget_s = DEFAULT_BUDGET_S;
-	if (!budget)
-		return 0;
-	if (weft_yaml_time(doc, budget, &settings->budget_s, err) < 0)
+static int read_budget(struct reading *reading,
+		       const struct weft_yaml_node *node)
+{
+	double *budget_s = &reading->settings->budget_s;
+
+	if (weft_yaml_time(reading->doc, node, budget_s, reading->err) < 0)
 		return -1;
-	if (settings->budget_s < MIN_BUDGET_S ||
-	    settings->budget_s > MAX_BUDGET_S)
-		return weft_yaml_fail(doc, budget, err,
+	if (*budget_s < MIN_BUDGET_S || *budget_s > MAX_BUDGET_S)
+		return weft_yaml_fail(reading->doc, node, reading->err,
 				      "budget: expected 0.1 ms to 10 s");
 	return 0;
 }
 
-static int read_unspecified(const struct weft_yaml *doc,
-			    const struct weft_yaml_node *root,
-			    struct weft_settings *settings,
-			    struct weft_error *err)
+static int read_unspecified(struct reading *reading,
+			    const struct weft_yaml_node *node)
 {
 	static const char *const words[] = {"place", "ignore"};
-	const struct weft_yaml_node *node = weft_yaml_find(root, "unspecified");
 
-	settings->place_unspecified = true;
-	if (!node)
-		return 0;
-	if (weft_yaml_expect(doc, node, WEFT_YAML_SCALAR, "unspecified", err) <
-	    0)
-		return -1;
 	if (strcmp(node->text, words[0]) != 0 &&
 	    strcmp(node->text, words[1]) != 0)
-		return weft_yaml_fail(doc, node, err,
+		return weft_yaml_fail(reading->doc, node, reading->err,
 				      "unspecified: expected place or ignore, "
 				      "found \"%s\"; did you mean \"%s\"?",
 				      node->text,
 				      weft_suggest(node->text, words, 2));
-	settings->place_unspecified = strcmp(node->text, words[0]) == 0;
+	reading->settings->place_unspecified =
+		strcmp(node->text, words[0]) == 0;
 	return 0;
 }
 
-/* `name` as seen from the folder of the file `base`, into path[size]. */
-static int resolve_path(const struct weft_yaml *doc,
-			const struct weft_yaml_node *node, const char *base,
-			char *path, size_t size, struct weft_error *err)
+/* ---- files ---- */
+
+/* The file that a key names, as seen from weft.yaml's folder. */
+static int resolve_path(struct reading *reading,
+			const struct weft_yaml_node *node,
+			char path[SETTINGS_MAX_PATH])
 {
-	const char *slash = strrchr(base, '/');
+	const char *base = reading->path, *slash = strrchr(base, '/');
 	int folder =
 		slash && node->text[0] != '/' ? (int)(slash + 1 - base) : 0;
-	int length = snprintf(path, size, "%.*s%s", folder, base, node->text);
+	int length = snprintf(path, SETTINGS_MAX_PATH, "%.*s%s", folder, base,
+			      node->text);
 
 	if (!node->text[0])
-		return weft_yaml_fail(doc, node, err,
+		return weft_yaml_fail(reading->doc, node, reading->err,
 				      "expected the name of a file");
-	if (length < 0 || (size_t)length >= size)
-		return weft_yaml_fail(doc, node, err, "path is too long");
+	if (length < 0 || length >= SETTINGS_MAX_PATH)
+		return weft_yaml_fail(reading->doc, node, reading->err,
+				      "path is too long");
 	return 0;
 }
 
@@ -115,106 +115,133 @@ static int expect_file(const char *path, struct weft_error *err)
 	return 0;
 }
 
-static int read_fabric(const struct weft_yaml *doc,
-		       const struct weft_yaml_node *root, const char *base,
-		       struct weft_settings *settings, struct weft_error *err)
+static int read_fabric(struct reading *reading,
+		       const struct weft_yaml_node *node)
 {
-	const struct weft_yaml_node *fabric = weft_yaml_find(root, "fabric");
 	char path[SETTINGS_MAX_PATH];
 
-	if (!fabric)
-		return weft_yaml_fail(doc, root, err,
-				      "key fabric is missing: expected the "
-				      "fabric's file");
-	if (weft_yaml_expect(doc, fabric, WEFT_YAML_SCALAR, "fabric", err) < 0)
+	if (resolve_path(reading, node, path) < 0 ||
+	    expect_file(path, reading->err) < 0)
 		return -1;
-	if (resolve_path(doc, fabric, base, path, sizeof(path), err) < 0 ||
-	    expect_file(path, err) < 0)
-		return -1;
-	settings->fabric = weft_fabric_load(path, err);
-	return settings->fabric ? 0 : -1;
+	reading->settings->fabric = weft_fabric_load(path, reading->err);
+	return reading->settings->fabric ? 0 : -1;
 }
 
-static int read_model(const struct weft_yaml *doc,
-		      const struct weft_yaml_node *node, const char *base,
-		      struct weft_model *model, struct weft_error *err)
+static int read_model(struct reading *reading,
+		      const struct weft_yaml_node *node,
+		      struct weft_model *model)
 {
 	char path[SETTINGS_MAX_PATH];
 
 	if (strlen(node->key) >= sizeof(model->name))
-		return weft_yaml_fail_key(doc, node, err,
+		return weft_yaml_fail_key(reading->doc, node, reading->err,
 					  "name of a model has more than %zu "
 					  "bytes",
 					  sizeof(model->name) - 1);
-	if (weft_yaml_expect(doc, node, WEFT_YAML_SCALAR, "models", err) < 0)
+	if (weft_yaml_expect(reading->doc, node, WEFT_YAML_SCALAR, "models",
+			     reading->err) < 0)
 		return -1;
-	if (resolve_path(doc, node, base, path, sizeof(path), err) < 0 ||
-	    expect_file(path, err) < 0)
+	if (resolve_path(reading, node, path) < 0 ||
+	    expect_file(path, reading->err) < 0)
 		return -1;
-	if (weft_model_load(path, model, err) < 0)
+	if (weft_model_load(path, model, reading->err) < 0)
 		return -1;
 	snprintf(model->name, sizeof(model->name), "%s", node->key);
 	return 0;
 }
 
-static int read_models(const struct weft_yaml *doc,
-		       const struct weft_yaml_node *root, const char *base,
-		       struct weft_settings *settings, struct weft_error *err)
+static int read_models(struct reading *reading,
+		       const struct weft_yaml_node *models)
 {
-	const struct weft_yaml_node *models = weft_yaml_find(root, "models");
+	struct weft_settings *settings = reading->settings;
 
-	if (!models)
-		return 0;
-	if (weft_yaml_expect(doc, models, WEFT_YAML_MAP, "models", err) < 0)
-		return -1;
 	if (models->n_children > MAX_MODELS)
-		return weft_yaml_fail(doc, models, err, "models: more than %d",
-				      MAX_MODELS);
-	settings->models =
-		weft_calloc(models->n_children, sizeof(*settings->models), err);
+		return weft_yaml_fail(reading->doc, models, reading->err,
+				      "models: more than %d", MAX_MODELS);
+	settings->models = weft_calloc(models->n_children,
+				       sizeof(*settings->models), reading->err);
 	if (!settings->models)
 		return -1;
 	for (const struct weft_yaml_node *node = models->child; node;
 	     node = node->next, settings->n_models++)
-		if (read_model(doc, node, base,
-			       &settings->models[settings->n_models], err) < 0)
+		if (read_model(reading, node,
+			       &settings->models[settings->n_models]) < 0)
 			return -1;
 	return 0;
 }
 
-static int read_enabled(const struct weft_yaml *doc,
-			const struct weft_yaml_node *root,
-			struct weft_settings *settings, struct weft_error *err)
+static int read_status(struct reading *reading,
+		       const struct weft_yaml_node *node)
 {
-	const struct weft_yaml_node *enabled = weft_yaml_find(root, "enabled");
+	char path[SETTINGS_MAX_PATH];
 
-	settings->enabled = true;
-	return enabled ? weft_yaml_bool(doc, enabled, &settings->enabled, err)
-		       : 0;
+	if (resolve_path(reading, node, path) < 0)
+		return -1;
+	reading->settings->status_path = weft_strdup(path, reading->err);
+	return reading->settings->status_path ? 0 : -1;
 }
 
-static int settings_read(const struct weft_yaml *doc, const char *path,
-			 struct weft_settings *settings, struct weft_error *err)
-{
-	static const char *const keys[] = {"weft",   "enabled",	    "fabric",
-					   "budget", "unspecified", "models"};
-	const struct weft_yaml_node *root = doc->root;
+/* ---- the table ---- */
 
-	if (weft_yaml_expect(doc, root, WEFT_YAML_MAP, "weft.yaml", err) < 0 ||
-	    read_format(doc, root, err) < 0 ||
-	    weft_yaml_known_keys(doc, root, keys,
-				 sizeof(keys) / sizeof(keys[0]), "weft.yaml",
-				 err) < 0 ||
-	    read_enabled(doc, root, settings, err) < 0 ||
-	    read_budget(doc, root, settings, err) < 0 ||
-	    read_unspecified(doc, root, settings, err) < 0)
-		return -1;
-	/* Switched off, it may name files that are not there yet. */
-	if (!settings->enabled)
+/* In the order in which they are read; an optional key that is absent keeps its
+ * default.  Switched off, weft may name files that are not there yet. */
+static const struct key {
+	const char *name;
+	enum weft_yaml_kind kind;
+	key_reader read;
+	const char *required; /* what is missing without it; NULL: optional */
+	bool when_off;	      /* read even when weft is not enabled */
+} key_table[] = {
+	{"weft", WEFT_YAML_SCALAR, read_format, "\"weft: " SETTINGS_FORMAT "\"",
+	 true},
+	{"enabled", WEFT_YAML_SCALAR, read_enabled, NULL, true},
+	{"budget", WEFT_YAML_SCALAR, read_budget, NULL, true},
+	{"unspecified", WEFT_YAML_SCALAR, read_unspecified, NULL, true},
+	{"status", WEFT_YAML_SCALAR, read_status, NULL, true},
+	{"models", WEFT_YAML_MAP, read_models, NULL, false},
+	{"fabric", WEFT_YAML_SCALAR, read_fabric, "the fabric's file", false},
+};
+#define N_KEYS (sizeof(key_table) / sizeof(key_table[0]))
+
+static int read_key(struct reading *reading, const struct key *key)
+{
+	const struct weft_yaml_node *root = reading->doc->root;
+	const struct weft_yaml_node *node = weft_yaml_find(root, key->name);
+
+	if (!key->when_off && !reading->settings->enabled)
 		return 0;
-	if (read_models(doc, root, path, settings, err) < 0)
+	if (!node && key->required)
+		return weft_yaml_fail(reading->doc, root, reading->err,
+				      "key %s is missing: expected %s",
+				      key->name, key->required);
+	if (!node)
+		return 0;
+	if (weft_yaml_expect(reading->doc, node, key->kind, key->name,
+			     reading->err) < 0)
 		return -1;
-	return read_fabric(doc, root, path, settings, err);
+	return key->read(reading, node);
+}
+
+static int settings_read(struct reading *reading)
+{
+	const struct weft_yaml *doc = reading->doc;
+	const char *names[N_KEYS];
+
+	if (weft_yaml_expect(doc, doc->root, WEFT_YAML_MAP, "weft.yaml",
+			     reading->err) < 0)
+		return -1;
+	/* A file of another format is told from one with a wrong key. */
+	if (read_key(reading, &key_table[0]) < 0)
+		return -1;
+	for (size_t k = 0; k < N_KEYS; k++)
+		names[k] = key_table[k].name;
+	if (weft_yaml_known_keys(doc, doc->root, names, N_KEYS, "weft.yaml",
+				 reading->err) < 0)
+		return -1;
+	for (size_t k = 1; k < N_KEYS; k++)
+		if (read_key(reading, &key_table[k]) < 0)
+			return -1;
+	return 0;
 }
 
 struct weft_settings *weft_settings_load(const char *path,
@@ -222,11 +249,16 @@ struct weft_settings *weft_settings_load(const char *path,
 {
 	struct weft_settings *settings = weft_calloc(1, sizeof(*settings), err);
 	struct weft_yaml doc = {0};
+	struct reading reading = {
+		.doc = &doc, .path = path, .settings = settings, .err = err};
 
 	if (!settings)
 		return NULL;
+	settings->enabled = true;
+	settings->place_unspecified = true;
+	settings->budget_s = DEFAULT_BUDGET_S;
 	if (expect_file(path, err) < 0 || weft_yaml_load(path, &doc, err) < 0 ||
-	    settings_read(&doc, path, settings, err) < 0) {
+	    settings_read(&reading) < 0) {
 		weft_settings_free(settings);
 		settings = NULL;
 	}
@@ -240,6 +272,7 @@ void weft_settings_free(struct weft_settings *settings)
 		return;
 	weft_fabric_free(settings->fabric);
 	free(settings->models);
+	free(settings->status_path);
 	free(settings);
 }
 

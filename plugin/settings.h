@@ -16,6 +16,7 @@ struct weft_settings {
 	struct weft_fabric *fabric; /* NULL when not enabled */
 	uint32_t n_models;
 	struct weft_model *models; /* named by the admin */
+	char *status_path; /* what weft knows is written there; NULL: nowhere */
 };
 
 /* Reads a weft.yaml (weft.yaml(5)) and every file that it names.  NULL with err

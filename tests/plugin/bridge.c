@@ -263,7 +263,7 @@ static void the_user_reads_cost_levels_and_choice(void **state)
 {
 	struct world *w = *state;
 	uint32_t where[64];
-	const struct weft_account account = {
+	struct weft_account account = {
 		.spec = "tp=8,dp=8",
 		.planned = true,
 		.bound = 0.001,
@@ -290,7 +290,7 @@ static void the_user_reads_why_stock_chose(void **state)
 {
 	struct world *w = *state;
 	uint32_t where[12];
-	const struct weft_account account = {
+	struct weft_account account = {
 		.reason = "too little is free now",
 		.bound = (double)NAN,
 		.n_partial = 1,
@@ -317,11 +317,11 @@ static void levels_of_a_large_fabric_are_counted(void **state)
 	struct weft_error err = {0};
 	char *yaml = weft_synth("leaf:200 node:5 gpu:1", &options, &err);
 	uint32_t where[8];
-	const struct weft_account account = {.spec = "dp=8",
-					     .planned = true,
-					     .bound = (double)NAN,
-					     .n_gpus = 8,
-					     .where = where};
+	struct weft_account account = {.spec = "dp=8",
+				       .planned = true,
+				       .bound = (double)NAN,
+				       .n_gpus = 8,
+				       .where = where};
 	char text[WEFT_TEXT_SIZE];
 
 	(void)state;
@@ -340,10 +340,10 @@ static void gpus_outside_the_fabric_have_no_cost(void **state)
 {
 	struct world *w = *state;
 	uint32_t where[2] = {0, WEFT_NONE};
-	const struct weft_account account = {.spec = "tp=2",
-					     .bound = (double)NAN,
-					     .n_gpus = 2,
-					     .where = where};
+	struct weft_account account = {.spec = "tp=2",
+				       .bound = (double)NAN,
+				       .n_gpus = 2,
+				       .where = where};
 	char text[WEFT_TEXT_SIZE];
 
 	weft_bridge_tell(&w->bridge, &account, text);

@@ -47,12 +47,23 @@ static void a_text_that_is_too_long_is_cut(void **state)
 	assert_int_equal(strlen(text), sizeof(text) - 1);
 }
 
+static void every_cause_has_a_name_and_a_code(void **state)
+{
+	(void)state;
+	for (uint32_t c = 0; c < WEFT_N_CAUSES; c++) {
+		assert_non_null(weft_cause_names[c]);
+		if (c != WEFT_CAUSE_SILENT)
+			assert_non_null(weft_cause_codes[c]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_decision_is_counted_by_cause_and_time),
 		cmocka_unit_test(what_is_passed_over_in_silence_has_no_time),
 		cmocka_unit_test(a_text_that_is_too_long_is_cut),
+		cmocka_unit_test(every_cause_has_a_name_and_a_code),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -88,6 +88,7 @@ static void defaults_are_those_of_the_manual(void **state)
 	assert_close(s->budget_s, 0.020, 1e-12);
 	assert_int_equal(s->fabric->n_gpus, 32);
 	assert_int_equal(s->n_models, 0);
+	assert_null(s->status_path);
 	weft_settings_free(s);
 }
 
@@ -99,6 +100,7 @@ static void every_key_is_read(void **state)
 				       "budget: 5 ms\n"
 				       "unspecified: ignore\n"
 				       "enabled: yes\n"
+				       "status: run/status.json\n"
 				       "models:\n"
 				       "  House-1b: models/tiny.yaml\n",
 				       &err);
@@ -108,6 +110,7 @@ static void every_key_is_read(void **state)
 	assert_non_null(s);
 	assert_false(s->place_unspecified);
 	assert_close(s->budget_s, 0.005, 1e-12);
+	assert_string_equal(s->status_path, path_of("run/status.json"));
 	assert_non_null(weft_settings_model(s, "house-1B"));
 	assert_null(weft_settings_model(s, "tiny"));
 	assert_int_equal(weft_settings_model(s, "House-1b")->layers, 4);

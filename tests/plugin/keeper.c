@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* keeper.c - the snapshot and the thread that keeps it */
+#include "plugin/keeper.h"
+
+#include "plugin/snapshot.h"
+#include "tests/lib/check.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char fabric_text[] = "weft: fabric/1\n"
+				  "name: small\n"
+				  "profile: dgx-h100-superpod\n"
+				  "nodes:\n"
+				  "  n[0-3]: 8\n";
+
+static char folder[] = "/tmp/weft-keeper.XXXXXX";
+static char path[256], verify[272];
+static struct weft_shown shown;
+static struct weft_counters counters;
+static struct weft_fabric *fabric;
+
+static int setup(void **state)
+{
+	struct weft_error err = {0};
+
+	(void)state;
+	if (!mkdtemp(folder))
+		return -1;
+	snprintf(path, sizeof(path), "%s/status.json", folder);
+	snprintf(verify, sizeof(verify), "%s.verify", path);
+	fabric = weft_fabric_parse(fabric_text, strlen(fabric_text), "fabric",
+				   &err);
+	return fabric ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	weft_fabric_free(fabric);
+	return rmdir(folder);
+}
+
+static int fresh(void **state)
+{
+	(void)state;
+	weft_shown_init(&shown);
+	weft_shown_adopt(&shown, fabric);
+	memset(&counters, 0, sizeof(counters));
+	return 0;
+}
+
+static int cleared(void **state)
+{
+	(void)state;
+	weft_shown_free(&shown);
+	unlink(path);
+	unlink(verify);
+	return 0;
+}
+
+/* The snapshot as text; the caller frees. */
+static char *snapshot(double now_s)
+{
+	struct weft_error err = {0};
+	char *text;
+
+	assert_int_equal(
+		weft_snapshot_save(&shown, &counters, now_s, path, &err), 0);
+	text = test_read_file(path, NULL);
+	assert_non_null(text);
+	return text;
+}
+
+static void expect_in(const char *text, const char *part)
+{
+	if (!strstr(text, part))
+		fail_msg("no %s in:\n%s", part, text);
+}
+
+static void expect_not_in(const char *text, const char *part)
+{
+	if (strstr(text, part))
+		fail_msg("%s in:\n%s", part, text);
+}
+
+static void a_node_is_shown_with_its_free_gpus(void **state)
+{
+	const struct weft_shown_node node = {
+		.gpus = 0xff,
+		.gpus_free = 0x8b,
+		.cpus = 64,
+		.cpus_used = 3,
+		.memory_mb = 512000,
+		.memory_used_mb = 1000,
+		.paired = 1,
+	};
+	char *text;
+
+	(void)state;
+	weft_shown_node(&shown, 2, &node);
+	text = snapshot(10);
+	expect_in(text, "\"schema\": \"weft.state/1\"");
+	expect_in(text, "{\"name\": \"n2\", \"gpus\": \"0-7\", "
+			"\"gpus_free\": \"0-1,3,7\", \"cpus\": 64, "
+			"\"cpus_used\": 3, \"memory_mb\": 512000, "
+			"\"memory_used_mb\": 1000}");
+	expect_not_in(text, "\"n1\"");
+	free(text);
+}
+
+static void a_node_of_64_gpus_is_shown_whole(void **state)
+{
+	const struct weft_shown_node node = {.gpus = UINT64_MAX,
+					     .gpus_free = UINT64_C(1) << 63,
+					     .paired = 1};
+	char *text;
+
+	(void)state;
+	weft_shown_node(&shown, 0, &node);
+	text = snapshot(10);
+	expect_in(text, "\"gpus\": \"0-63\", \"gpus_free\": \"63\"");
+	free(text);
+}
+
+static void jobs_come_and_go(void **state)
+{
+	struct weft_shown_job job = {
+		.job_id = 5,
+		.cause = WEFT_CAUSE_NARROWED,
+		.start_s = 1000,
+		.n_nodes = 2,
+		.n_gpus = 16,
+		.metric = WEFT_TIME,
+		.cost = 0.5,
+		.bound = (double)NAN,
+		.step_s = (double)NAN,
+		.said = "weft: \"quoted\"\n",
+	};
+	char *text;
+
+	(void)state;
+	weft_shown_waits(&shown, 5, WEFT_CAUSE_NO_ROOM, "too little", 990);
+	weft_shown_job(&shown, &job);
+	job.job_id = 6;
+	weft_shown_job(&shown, &job);
+	text = snapshot(1010);
+	expect_in(text, "\"job\": 5, \"cause\": \"narrowed\", "
+			"\"planned\": true");
+	expect_in(text, "\"job\": 6");
+	expect_in(text, "\"cost\": 0.5");
+	expect_in(text, "weft: \\\"quoted\\\"\\u000a");
+	expect_not_in(text, "bound");
+	expect_in(text, "\"waiting\": []");
+	free(text);
+	weft_shown_job_ended(&shown, 5);
+	text = snapshot(1010);
+	expect_not_in(text, "\"job\": 5");
+	expect_in(text, "\"job\": 6");
+	free(text);
+}
+
+static void a_record_of_an_ended_job_is_used_again(void **state)
+{
+	struct weft_shown_job job = {0};
+
+	(void)state;
+	for (uint32_t id = 1; id < 1000; id++) {
+		job.job_id = id;
+		weft_shown_job(&shown, &job);
+		if (id > 10)
+			weft_shown_job_ended(&shown, id - 10);
+	}
+	assert_true(shown.jobs.n <= 11);
+}
+
+static void who_waits_is_shown_until_forgotten(void **state)
+{
+	char *text;
+
+	(void)state;
+	weft_shown_waits(&shown, 7, WEFT_CAUSE_NO_ROOM, "first", 1000);
+	weft_shown_waits(&shown, 7, WEFT_CAUSE_NO_PLAN, "second", 1100);
+	text = snapshot(1200);
+	expect_in(text, "\"job\": 7, \"cause\": \"no-plan\", "
+			"\"since_s\": 1000, \"asked_s\": 1100, \"asked\": 2, "
+			"\"reason\": \"second\"");
+	expect_not_in(text, "first");
+	free(text);
+	text = snapshot(3000);
+	expect_in(text, "\"waiting\": []");
+	free(text);
+}
+
+static void more_who_wait_than_room_push_out_the_oldest(void **state)
+{
+	char *text;
+
+	(void)state;
+	for (uint32_t id = 1; id <= WEFT_SHOWN_WAITS + 1; id++)
+		weft_shown_waits(&shown, id, WEFT_CAUSE_NO_ROOM, "", 1000 + id);
+	text = snapshot(1600);
+	expect_not_in(text, "\"job\": 1,");
+	expect_in(text, "\"job\": 513,");
+	free(text);
+}
+
+static void everybody_may_read_the_file(void **state)
+{
+	struct stat status;
+	mode_t before = umask(077);
+
+	(void)state;
+	free(snapshot(10));
+	umask(before);
+	assert_int_equal(stat(path, &status), 0);
+	assert_int_equal(status.st_mode & 0777, 0644);
+}
+
+static void a_file_that_cannot_be_written_is_an_error(void **state)
+{
+	struct weft_error err = {0};
+
+	(void)state;
+	assert_int_equal(weft_snapshot_save(&shown, &counters, 1,
+					    "/nowhere/at/all", &err),
+			 -1);
+	assert_error_says(&err, "cannot be written");
+}
+
+/* Within ten seconds. */
+static bool appears(const char *part)
+{
+	for (int i = 0; i < 1000; i++) {
+		char *text = test_read_file(path, NULL);
+		bool there = text && strstr(text, part);
+
+		free(text);
+		if (there)
+			return true;
+		nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+	}
+	return false;
+}
+
+static void the_keeper_writes_what_changes(void **state)
+{
+	const struct weft_keeper_options options = {
+		.status_path = path,
+		.shown = &shown,
+		.counters = &counters,
+		.period_s = 0.005,
+	};
+	struct weft_error err = {0};
+	struct weft_keeper *keeper = weft_keeper_start(&options, &err);
+
+	(void)state;
+	assert_non_null(keeper);
+	assert_true(appears("weft.state/1"));
+	for (uint32_t id = 1; id <= 50; id++)
+		weft_shown_waits(&shown, id, WEFT_CAUSE_NO_ROOM, "",
+				 time(NULL));
+	assert_true(appears("\"job\": 50,"));
+	weft_keeper_stop(keeper);
+	weft_keeper_stop(NULL);
+}
+
+static void a_recount_is_asked_for_by_a_file(void **state)
+{
+	const struct weft_keeper_options options = {
+		.status_path = path,
+		.shown = &shown,
+		.counters = &counters,
+		.period_s = 0.005,
+	};
+	struct weft_keeper *keeper = weft_keeper_start(&options, NULL);
+	bool wanted = false;
+	FILE *file;
+
+	(void)state;
+	assert_non_null(keeper);
+	assert_false(weft_keeper_wants_recount(keeper));
+	file = fopen(verify, "w");
+	assert_non_null(file);
+	fclose(file);
+	for (int i = 0; i < 1000 && !wanted; i++) {
+		nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+		wanted = weft_keeper_wants_recount(keeper);
+	}
+	assert_true(wanted);
+	assert_false(weft_keeper_wants_recount(keeper));
+	assert_int_not_equal(access(verify, F_OK), 0);
+	weft_keeper_stop(keeper);
+}
+
+static _Atomic int n_complaints;
+
+static void count_complaint(const struct weft_error *err)
+{
+	assert_error_says(err, "cannot be written");
+	n_complaints++;
+}
+
+static void trouble_with_the_file_is_told_once(void **state)
+{
+	const struct weft_keeper_options options = {
+		.status_path = "/nowhere/at/all",
+		.shown = &shown,
+		.counters = &counters,
+		.period_s = 0.001,
+		.complain = count_complaint,
+	};
+	struct weft_keeper *keeper = weft_keeper_start(&options, NULL);
+
+	(void)state;
+	assert_non_null(keeper);
+	for (int i = 0; i < 1000 && !n_complaints; i++)
+		nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+	nanosleep(&(struct timespec){.tv_nsec = 30000000}, NULL);
+	weft_keeper_stop(keeper);
+	assert_int_equal(n_complaints, 1);
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, fresh, cleared)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(a_node_is_shown_with_its_free_gpus),
+		CASE(a_node_of_64_gpus_is_shown_whole),
+		CASE(jobs_come_and_go),
+		CASE(a_record_of_an_ended_job_is_used_again),
+		CASE(who_waits_is_shown_until_forgotten),
+		CASE(more_who_wait_than_room_push_out_the_oldest),
+		CASE(everybody_may_read_the_file),
+		CASE(a_file_that_cannot_be_written_is_an_error),
+		CASE(the_keeper_writes_what_changes),
+		CASE(a_recount_is_asked_for_by_a_file),
+		CASE(trouble_with_the_file_is_told_once),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
