@@ -24,6 +24,9 @@ extern bitstr_t *idle_node_bitmap __attribute__((weak));
  * refusal by stock at most. */
 #define MAX_AGE_S 0.25
 
+/* Node records lie all over the memory: so many ahead are fetched. */
+#define AHEAD 8
+
 /* ---- pairing ---- */
 
 /* Appends "WHAT: n00,n01, ..." of the first few of n names. */
@@ -266,13 +269,16 @@ static void show_node(const struct weft_nodes *nodes, uint32_t i)
 
 void weft_nodes_job_started(struct weft_nodes *nodes, const job_record_t *job)
 {
+	int64_t last;
+
 	if (nodes->stale || !job->node_bitmap)
 		return;
 	count_given(nodes, job);
-	for (uint32_t i = 0; i < nodes->n; i++)
+	last = bit_fls(job->node_bitmap);
+	for (int64_t i = bit_ffs(job->node_bitmap); i >= 0 && i <= last; i++)
 		if (bit_test(job->node_bitmap, i)) {
-			read_gpus(nodes, i);
-			show_node(nodes, i);
+			read_gpus(nodes, (uint32_t)i);
+			show_node(nodes, (uint32_t)i);
 		}
 	weft_shown.generation = ++nodes->generation;
 }
@@ -344,13 +350,52 @@ static uint32_t weight_of(const node_record_t *node)
 	       flags << 30;
 }
 
+/* Neighbours mostly are alike. */
+static bool supplies_equal(const struct weft_supply *a,
+			   const struct weft_supply *b)
+{
+	return a->gpus == b->gpus && a->cpus == b->cpus &&
+	       a->cpus_per_core == b->cpus_per_core &&
+	       a->memory_mb == b->memory_mb &&
+	       a->memory_touched == b->memory_touched && a->idle == b->idle;
+}
+
+/* Cheapest tests first: most nodes of a busy cluster have no GPU free. */
+static bool is_offered(const struct weft_nodes *nodes,
+		       const struct weft_job_test *test,
+		       const struct weft_request *request, uint32_t i)
+{
+	if (nodes->fabric_node[i] == WEFT_NONE ||
+	    (!request->gpu_type && !nodes->gpus_free[i]) ||
+	    !bit_test(test->nodes, i))
+		return false;
+	return !test->excluded ||
+	       !weft_compat_excludes_cores(test->excluded, (int)i);
+}
+
+static void fetch_ahead(const struct weft_nodes *nodes, uint32_t i)
+{
+	const node_record_t *node;
+
+	if (i >= nodes->n || !nodes->gpus_free[i])
+		return;
+	node = node_record_table_ptr[i];
+	if (!node)
+		return;
+	__builtin_prefetch(&node->cpus_efctv);
+	__builtin_prefetch(&node->real_memory);
+	__builtin_prefetch(&node->sched_weight);
+	__builtin_prefetch(&node->tpc);
+}
+
 uint32_t weft_nodes_offer(struct weft_nodes *nodes,
 			  const struct weft_job_test *test,
 			  const struct weft_request *request,
 			  const struct weft_shape *shape, bool only_idle)
 {
 	struct weft_occupancy *o = &nodes->occupancy;
-	uint32_t n_able = 0, first_weight = 0;
+	struct weft_supply supply, before = {0};
+	uint32_t n_able = 0, first_weight = 0, usable = 0;
 	bool weights_differ = false;
 
 	nodes_refresh(nodes);
@@ -358,17 +403,20 @@ uint32_t weft_nodes_offer(struct weft_nodes *nodes,
 	memset(o->usable, 0, nodes->fabric->n_nodes * sizeof(*o->usable));
 	for (uint32_t i = 0; i < nodes->n; i++) {
 		uint32_t known = nodes->fabric_node[i];
-		struct weft_supply supply;
 
-		if (known == WEFT_NONE || !bit_test(test->nodes, i) ||
-		    weft_compat_excludes_cores(test->excluded, (int)i))
+		fetch_ahead(nodes, i + AHEAD);
+		if (!is_offered(nodes, test, request, i))
 			continue;
 		supply_read(nodes, i, request->gpu_type, &supply);
 		if (!supply.gpus || (only_idle && !supply.idle))
 			continue;
+		if (!supplies_equal(&supply, &before)) {
+			usable = weft_request_usable(request, shape, &supply);
+			before = supply;
+		}
 		o->free[known] = supply.gpus;
-		o->usable[known] = weft_request_usable(request, shape, &supply);
-		if (!o->usable[known])
+		o->usable[known] = usable;
+		if (!usable)
 			continue;
 		nodes->weight[known] = weight_of(node_record_table_ptr[i]);
 		if (!n_able++)
@@ -470,15 +518,18 @@ uint32_t weft_nodes_allocated(const struct weft_nodes *nodes,
 {
 	struct given_scan scan = {.gpu_id = weft_compat_gpu_id()};
 	uint32_t n = 0;
+	int64_t last;
 
 	*n_partial = 0;
 	if (!job->gres_list_alloc || !job->node_bitmap)
 		return 0;
-	for (uint32_t i = 0; i < nodes->n; i++) {
-		uint32_t known = nodes->fabric_node[i], drop;
+	last = bit_fls(job->node_bitmap);
+	for (int64_t i = bit_ffs(job->node_bitmap); i >= 0 && i <= last; i++) {
+		uint32_t known, drop;
 
 		if (!bit_test(job->node_bitmap, i))
 			continue;
+		known = nodes->fabric_node[i];
 		scan.gpus = 0;
 		list_for_each(job->gres_list_alloc, scan_given, &scan);
 		scan.nth++;
@@ -491,7 +542,7 @@ uint32_t weft_nodes_allocated(const struct weft_nodes *nodes,
 		     per_node && drop > per_node; drop--)
 			scan.gpus &= ~(UINT64_C(1)
 				       << (63 - __builtin_clzll(scan.gpus)));
-		n = add_gpus(nodes, i, scan.gpus, where, n, max);
+		n = add_gpus(nodes, (uint32_t)i, scan.gpus, where, n, max);
 	}
 	return n;
 }
