@@ -3,6 +3,7 @@
 #include "placement/arrange.h"
 
 #include "placement/ground.h"
+#include "placement/memo.h"
 #include "placement/ranking.h"
 
 #include <stdlib.h>
@@ -15,18 +16,6 @@ static uint64_t default_work(uint64_t n_ranks)
 	uint64_t work = 120000 + n_ranks * n_ranks / 3;
 
 	return work < 4000000 ? work : 4000000;
-}
-
-/* GPUs that the fullest node can give: what a run of ranks has on it. */
-static uint32_t usual_share(const struct supply *s)
-{
-	uint32_t most = 0;
-
-	if (s->job->gpus_per_node)
-		return s->job->gpus_per_node;
-	for (uint32_t i = 0; i < s->f->n_nodes; i++)
-		most = s->give[i] > most ? s->give[i] : most;
-	return most;
 }
 
 int arranger_build(struct supply *s, const struct weft_place_options *options,
@@ -43,14 +32,15 @@ int arranger_build(struct supply *s, const struct weft_place_options *options,
 					     : default_work(s->job->n_gpus);
 	if (options->budget_s > 0)
 		a->effort.deadline_s = effort_clock_s() + options->budget_s;
-	if (orders_build(s->job, &a->orders, err))
-		return -1;
-	return orders_tile(&a->orders, s->job, usual_share(s), err);
+	a->memo = options->memo;
+	/* GPUs that the fullest node can give: what a run of ranks has on it */
+	a->tile = s->job->gpus_per_node ? s->job->gpus_per_node : s->give_most;
+	return memo_take_orders(a->memo, s->job, a->tile, &a->orders, err);
 }
 
 void arranger_free(struct arranger *a)
 {
-	orders_free(&a->orders);
+	memo_return_orders(a->memo, a->tile, &a->orders);
 }
 
 uint32_t choice_block(const struct choice *c, const struct weft_fabric *f)

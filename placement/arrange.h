@@ -15,6 +15,8 @@ struct arranger {
 	struct supply *s; /* of single GPUs */
 	const struct weft_fabric *f;
 	const struct weft_job *job;
+	struct weft_memo *memo;
+	uint32_t tile; /* ranks of one in orders */
 	struct orders orders;
 	struct effort effort;
 	double target; /* cost at which to stop: none is less */

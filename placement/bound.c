@@ -24,6 +24,7 @@
 #include "placement/bounds/spectrum.h"
 #include "placement/job_grids.h"
 #include "placement/mapping/sites.h"
+#include "placement/memo.h"
 #include "placement/place.h"
 #include "topology/bitset.h"
 
@@ -32,6 +33,15 @@
 #include <string.h>
 
 #define MAX_PRODUCTS 8
+
+/* Cuts kept with a job: nodes of a busy cluster come in few sizes. */
+#define MAX_KNOWN 64
+
+/* What crosses domains of these sizes, which key stands for; 0: unused. */
+struct known {
+	uint64_t key;
+	double bytes;
+};
 
 struct bounding {
 	const struct supply *s;
@@ -45,6 +55,7 @@ struct bounding {
 	uint32_t n_products;
 	struct product product[MAX_PRODUCTS];
 	struct job_grids grids;
+	struct known known[MAX_KNOWN];
 };
 
 static int build(struct bounding *b, const struct weft_job *job,
@@ -151,17 +162,13 @@ static uint32_t part_step(const struct bounding *b, uint32_t level)
 	return fixed && level >= b->s->f->node_level ? fixed : 1;
 }
 
-/* *bytes: what crosses domains of a level at least. */
-static int crossing(struct bounding *b, uint32_t level, double *bytes,
-		    struct weft_error *err)
+/* *bytes: what crosses `parts` domains of a level at least. */
+static int cut_level(struct bounding *b, uint32_t level, uint32_t parts,
+		     const struct parts *room, double *bytes,
+		     struct weft_error *err)
 {
-	uint32_t parts = fill_level(b, level);
 	double cut, spectral = 0;
-	struct parts room;
 
-	*bytes = 0;
-	if (parts < 2)
-		return 0;
 	for (uint32_t i = 0; i < parts; i++)
 		spectral += b->size[i] * b->lambda[i] / 2;
 	*bytes = fmax(degree_bound(b, b->size[0]), spectral);
@@ -174,8 +181,59 @@ static int crossing(struct bounding *b, uint32_t level, double *bytes,
 		*bytes = fmax(*bytes, cut);
 		*bytes = fmax(*bytes, spectrum_split(p, b->size, parts));
 	}
+	return job_grids_cut(&b->grids, room, bytes, err);
+}
+
+/* A step of a hash that does not collide in practice (splitmix64's). */
+static uint64_t mix(uint64_t sum, uint64_t value)
+{
+	uint64_t z = (sum ^ value) + UINT64_C(0x9e3779b97f4a7c15);
+
+	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+	return z ^ z >> 31;
+}
+
+/* All that the cut of a level follows from, beside the job's traffic. */
+static uint64_t level_key(const struct bounding *b, uint32_t level,
+			  const struct parts *room)
+{
+	uint64_t key = mix(part_step(b, level), room->step);
+
+	key = mix(key, (uint64_t)room->min_used << 32 | room->max_used);
+	for (uint32_t i = 0, next; i < room->n; i = next) {
+		for (next = i + 1;
+		     next < room->n && room->size[next] == room->size[i];)
+			next++;
+		key = mix(key, (uint64_t)room->size[i] << 32 | (next - i));
+	}
+	return key ? key : 1;
+}
+
+/* *bytes: what crosses domains of a level at least. */
+static int crossing(struct bounding *b, uint32_t level, double *bytes,
+		    struct weft_error *err)
+{
+	uint32_t parts = fill_level(b, level);
+	struct known *known;
+	struct parts room;
+	uint64_t key;
+
+	*bytes = 0;
+	if (parts < 2)
+		return 0;
 	room = level_parts(b, level);
-	return job_grids_cut(&b->grids, &room, bytes, err);
+	key = level_key(b, level, &room);
+	known = &b->known[key % MAX_KNOWN];
+	if (known->key == key) {
+		*bytes = known->bytes;
+		return 0;
+	}
+	if (cut_level(b, level, parts, &room, bytes, err))
+		return -1;
+	known->key = key;
+	known->bytes = *bytes;
+	return 0;
 }
 
 /* Least distance of GPUs that meet at `level` or further out. */
@@ -214,8 +272,10 @@ static double sum_up(const struct bounding *b, const double *x,
 	return sum;
 }
 
-static void bounding_free(struct bounding *b)
+void bounding_free(struct bounding *b)
 {
+	if (!b)
+		return;
 	graph_free(&b->g);
 	free(b->heaviest);
 	free(b->lambda);
@@ -223,6 +283,28 @@ static void bounding_free(struct bounding *b)
 	free(b->size);
 	free(b->room);
 	job_grids_free(&b->grids);
+	free(b);
+}
+
+/* The one of the supply's job: from its memo where that has one. */
+static struct bounding *bounding_of(const struct supply *s,
+				    struct weft_error *err)
+{
+	struct bounding *b = s->memo ? s->memo->bounding : NULL;
+
+	if (!b) {
+		b = weft_calloc(1, sizeof(*b), err);
+		if (!b)
+			return NULL;
+		if (build(b, s->job, err)) {
+			bounding_free(b);
+			return NULL;
+		}
+		if (s->memo)
+			s->memo->bounding = b;
+	}
+	b->s = s;
+	return b;
 }
 
 static int all_crossings(struct bounding *b, double *x, struct weft_error *err)
@@ -242,17 +324,18 @@ static int all_crossings(struct bounding *b, double *x, struct weft_error *err)
 int bound_measure(const struct supply *s, double bound[WEFT_N_METRICS],
 		  double crossing[WEFT_MAX_LEVELS], struct weft_error *err)
 {
-	struct bounding b = {.s = s};
 	double own[WEFT_MAX_LEVELS], *x = crossing ? crossing : own;
-	int rc = -1;
+	struct bounding *b = bounding_of(s, err);
+	int rc;
 
 	memset(x, 0, WEFT_MAX_LEVELS * sizeof(*x));
-	if (build(&b, s->job, err) == 0 && all_crossings(&b, x, err) == 0) {
-		for (uint32_t m = 0; m < WEFT_N_METRICS; m++)
-			bound[m] = sum_up(&b, x, m);
-		rc = 0;
-	}
-	bounding_free(&b);
+	if (!b)
+		return -1;
+	rc = all_crossings(b, x, err);
+	for (uint32_t m = 0; rc == 0 && m < WEFT_N_METRICS; m++)
+		bound[m] = sum_up(b, x, m);
+	if (!s->memo)
+		bounding_free(b);
 	return rc;
 }
 

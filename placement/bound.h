@@ -9,9 +9,15 @@
 #include "costmodel/spec.h"
 #include "placement/supply.h"
 
+/* What bounds of one job have in common: its graph, what is known of it, and
+ * the cuts found so far. */
+struct bounding;
+void bounding_free(struct bounding *b);
+
 /* The bound by metric on any choice of what s, the supply of single GPUs, can
  * give to its job.  crossing[l]: bytes between domains of level l at least,
- * both directions together; NULL: not told. */
+ * both directions together; NULL: not told.
+ * Keeps what it learns of the job in s->memo, if there is one. */
 int bound_measure(const struct supply *s, double bound[WEFT_N_METRICS],
 		  double crossing[WEFT_MAX_LEVELS], struct weft_error *err);
 

@@ -81,11 +81,8 @@ static uint32_t find_units(const struct build *b, uint32_t unit[MAX_UNITS])
 		unit[0] = b->job->gpus_per_node;
 		return 1;
 	}
-	for (uint32_t i = 0; i < b->f->n_nodes; i++) {
-		uint32_t give = weft_occupancy_give(b->o, i);
-
-		largest = give > largest ? give : largest;
-	}
+	if (b->single->usable_most > largest)
+		largest = b->single->usable_most;
 	add_unit(b, unit, &n, tp <= largest ? tp : choice_divisor(tp, largest));
 	add_unit(b, unit, &n, 1);
 	add_unit(b, unit, &n, largest);
@@ -177,6 +174,8 @@ uint32_t candidates_pick(const struct supply *s, uint32_t level,
 	const struct weft_level *l = &s->f->levels[level];
 	uint32_t best[CANDIDATES_PICKS], n = 0;
 
+	if (s->cap_most[level] < s->job->n_gpus)
+		return 0;
 	for (uint32_t k = 0; k < CANDIDATES_PICKS; k++)
 		best[k] = WEFT_NONE;
 	for (uint32_t i = 0; i < l->n_domains; i++) {
@@ -261,11 +260,9 @@ static int try_size(struct build *b, uint32_t size, uint32_t unit)
 /* Where nodes come in a few sizes: sets that do not mix them. */
 static int try_sizes(struct build *b)
 {
-	uint64_t sizes = 0;
+	uint64_t sizes = b->single->sizes;
 	uint32_t k;
 
-	for (uint32_t i = 0; i < b->f->n_nodes; i++)
-		sizes |= UINT64_C(1) << (b->f->nodes[i].n_gpus - 1);
 	if (weft_mask_count(sizes) < 2 || weft_mask_count(sizes) > MAX_SIZES)
 		return 0;
 	weft_mask_foreach (k, sizes) {
@@ -286,8 +283,8 @@ static int try_equal(struct build *b)
 	struct supply *s = b->single;
 	uint32_t share = b->job->gpus_per_node, beyond = 0;
 
-	for (uint32_t i = 0; i < b->f->n_nodes && !b->job->gpus_per_node; i++)
-		share = s->give[i] > share ? s->give[i] : share;
+	if (!share)
+		share = s->give_most;
 	for (uint32_t l = b->f->node_level; l < b->f->n_levels; l++) {
 		uint32_t domain[CANDIDATES_PICKS];
 

@@ -37,6 +37,8 @@ libweft_placement_la_SOURCES = \
 	%D%/limits.h \
 	%D%/links.c \
 	%D%/links.h \
+	%D%/memo.c \
+	%D%/memo.h \
 	%D%/objective.c \
 	%D%/occupancy.c \
 	%D%/occupancy_parts.h \

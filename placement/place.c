@@ -270,6 +270,7 @@ int weft_place(const struct weft_fabric *f, const struct weft_job *job,
 	    weft_judge_build(f, &own, slots_of, &objective, &judge, err))
 		goto out;
 	s.judge = &judge;
+	s.memo = options->memo;
 	p->method = strategy->name;
 	if (reason_impossible(&s, p))
 		rc = 0;

@@ -13,6 +13,12 @@
 
 struct weft_strategy;
 
+/* What decisions on one job have in common, kept by those that ask about it
+ * again and again; one thread at a time.  NULL with err. */
+struct weft_memo;
+struct weft_memo *weft_memo_build(struct weft_error *err);
+void weft_memo_free(struct weft_memo *memo);
+
 /* Zeroes mean the defaults. */
 struct weft_place_options {
 	const char *method;  /* name of a strategy; NULL: "pack" */
@@ -28,6 +34,9 @@ struct weft_place_options {
 	/* what makes a placement better; NULL: what the spec asks for,
 	 * weft_objective_of_spec */
 	const struct weft_objective *objective;
+	/* of earlier decisions on jobs that differ from this one at most in
+	 * limits on nodes and in where they may go; NULL: none */
+	struct weft_memo *memo;
 	/* gets a program that proves the bound, if the method has one, as
 	 * weft-plan(1) tells; NULL: nobody wants it */
 	FILE *certificate;

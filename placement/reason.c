@@ -56,7 +56,7 @@ static uint32_t fullest_inside_node(const struct supply *s)
 
 static bool lacks_gpus(const struct supply *s, struct weft_placement *p)
 {
-	uint32_t usable = weft_occupancy_usable(s->o), n = s->job->n_gpus;
+	uint32_t usable = s->usable, n = s->job->n_gpus;
 
 	if (usable >= n)
 		return false;
@@ -68,10 +68,8 @@ static bool lacks_gpus(const struct supply *s, struct weft_placement *p)
 static bool lacks_nodes(const struct supply *s, struct weft_placement *p)
 {
 	const struct weft_job *job = s->job;
-	uint32_t n = 0, each = job->gpus_per_node, nodes;
+	uint32_t n = s->n_giving, each = job->gpus_per_node, nodes;
 
-	for (uint32_t i = 0; i < s->f->n_nodes; i++)
-		n += s->give[i] > 0;
 	if (each) {
 		nodes = job->n_gpus / each;
 		if (n >= nodes)

@@ -63,6 +63,35 @@ static void build_node(struct supply *s, uint32_t node, uint32_t min_give)
 				      mix(weight + s->f->nodes[node].n_gpus)));
 }
 
+static uint32_t common_divisor(uint32_t a, uint32_t b)
+{
+	while (b) {
+		uint32_t rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+/* What the node is to all of them; each kind of node once. */
+static void note_node(struct supply *s, uint32_t node)
+{
+	uint32_t usable = weft_occupancy_give(s->o, node);
+	uint32_t give = s->give[node];
+
+	s->sizes |= UINT64_C(1) << (s->f->nodes[node].n_gpus - 1);
+	if (usable > s->usable_most)
+		s->usable_most = usable;
+	if (!give)
+		return;
+	if (give > s->give_most)
+		s->give_most = give;
+	if (!s->give_least || give < s->give_least)
+		s->give_least = give;
+	s->give_common = common_divisor(s->give_common, give);
+}
+
 /* Neighbours mostly are, and to find that out is cheap. */
 static bool is_alike(const struct supply *s, uint32_t a, uint32_t b)
 {
@@ -101,6 +130,7 @@ static void build_domains(struct supply *s)
 
 	for (uint32_t level = f->node_level; level < f->n_levels; level++) {
 		const struct weft_level *l = &f->levels[level];
+		uint64_t sum = 0, mixed = 0;
 
 		for (uint32_t i = 0; i < l->n_domains; i++) {
 			uint32_t d = l->first_domain + i;
@@ -114,7 +144,14 @@ static void build_domains(struct supply *s)
 				     k++)
 					add_child(s, d,
 						  domain->first_child + k);
-			s->shape[d] = mix(s->shape[d] + level + 1);
+			/* neighbours mostly are alike */
+			if (i == 0 || s->shape[d] != sum) {
+				sum = s->shape[d];
+				mixed = mix(sum + level + 1);
+			}
+			s->shape[d] = mixed;
+			if (s->cap[d] > s->cap_most[level])
+				s->cap_most[level] = s->cap[d];
 		}
 	}
 }
@@ -148,6 +185,8 @@ int supply_build(const struct weft_fabric *f, const struct weft_job *job,
 		 const struct weft_occupancy *o, uint32_t unit,
 		 uint32_t min_give, struct supply *s, struct weft_error *err)
 {
+	uint32_t usable = 0;
+
 	memset(s, 0, sizeof(*s));
 	s->f = f;
 	s->job = job;
@@ -161,7 +200,11 @@ int supply_build(const struct weft_fabric *f, const struct weft_job *job,
 			s->node_shape[i] = s->node_shape[i - 1];
 		} else {
 			build_node(s, i, min_give);
+			note_node(s, i);
+			usable = weft_occupancy_give(o, i);
 		}
+		s->usable += usable;
+		s->n_giving += s->give[i] > 0;
 	}
 	build_domains(s);
 	return 0;
@@ -169,10 +212,8 @@ int supply_build(const struct weft_fabric *f, const struct weft_job *job,
 
 bool supply_suits(const struct supply *s, uint32_t unit, uint32_t min_give)
 {
-	for (uint32_t i = 0; i < s->f->n_nodes; i++)
-		if (s->give[i] && (s->give[i] % unit || s->give[i] < min_give))
-			return false;
-	return true;
+	return s->n_giving == 0 ||
+	       (s->give_common % unit == 0 && s->give_least >= min_give);
 }
 
 void supply_free(struct supply *s)

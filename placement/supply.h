@@ -22,20 +22,28 @@ struct supply {
 	const struct weft_occupancy *o;
 	struct weft_judge *judge; /* of job on o, set by who compares; or NULL
 				   */
+	struct weft_memo *memo;	  /* of the job, likewise */
 	uint32_t unit;		  /* a node gives a multiple of this */
 	uint32_t *give;		  /* [n_nodes] GPUs */
-	uint64_t *node_shape;	  /* [n_nodes] */
-	uint32_t *cap;		  /* [n_domains] sum of give */
-	uint32_t *n_givers;	  /* [n_domains] nodes with give > 0 */
-	uint32_t *must;		  /* [n_domains] required nodes inside */
-	uint32_t *n_untouched;	  /* [n_domains] nodes without a busy GPU */
-	uint64_t *shape;	  /* [n_domains] */
-	uint32_t *domain_order;	  /* [n_domains] children of d, best first, at
-				   * first_child once is_sorted[d] */
-	uint32_t *node_order;	  /* [n_nodes] the same for nodes, at first_node
-				   */
-	bool *is_sorted;	  /* [n_domains] */
-	uint8_t *seen;		  /* [n_domains] zeros; scratch of callers */
+	/* of all nodes: GPUs usable at all, in sum and the most of one; how
+	 * many give some, the most and the least of those, what all give a
+	 * multiple of; bit n - 1: there are nodes of n GPUs */
+	uint32_t usable, usable_most;
+	uint32_t n_giving, give_most, give_least, give_common;
+	uint64_t sizes;
+	uint32_t cap_most[WEFT_MAX_LEVELS]; /* of the level's domains */
+	uint64_t *node_shape;		    /* [n_nodes] */
+	uint32_t *cap;			    /* [n_domains] sum of give */
+	uint32_t *n_givers;	/* [n_domains] nodes with give > 0 */
+	uint32_t *must;		/* [n_domains] required nodes inside */
+	uint32_t *n_untouched;	/* [n_domains] nodes without a busy GPU */
+	uint64_t *shape;	/* [n_domains] */
+	uint32_t *domain_order; /* [n_domains] children of d, best first, at
+				 * first_child once is_sorted[d] */
+	uint32_t *node_order;	/* [n_nodes] the same for nodes, at first_node
+				 */
+	bool *is_sorted;	/* [n_domains] */
+	uint8_t *seen;		/* [n_domains] zeros; scratch of callers */
 	void *memory;
 };
 

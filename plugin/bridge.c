@@ -17,12 +17,17 @@
 /* Of one job: about what can be built and priced in a tenth of a second. */
 #define MAX_JOB_EDGES (UINT64_C(1) << 20)
 
+/* Of a job with a memo, which takes up to some twenty times what its edges do.
+ */
+#define MAX_MEMO_EDGES (UINT64_C(1) << 14)
+
 /* ---- jobs ---- */
 
 static void built_free(struct weft_bridge *bridge, struct weft_built *built)
 {
 	bridge->n_edges -= built->job.traffic.n_edges;
 	weft_job_free(&built->job);
+	weft_memo_free(built->memo);
 	free(built->spec);
 	memset(built, 0, sizeof(*built));
 }
@@ -125,9 +130,10 @@ static int job_build(const struct weft_settings *settings, const char *text,
 	return weft_job_build(text, n_gpus, false, settings->fabric, job, err);
 }
 
-const struct weft_job *weft_bridge_job(struct weft_bridge *bridge,
-				       const char *spec, uint32_t n_gpus,
-				       struct weft_error *err)
+/* The kept one, or one that is kept from now on; NULL with err. */
+static const struct weft_built *built_get(struct weft_bridge *bridge,
+					  const char *spec, uint32_t n_gpus,
+					  struct weft_error *err)
 {
 	struct weft_built *built;
 
@@ -144,6 +150,9 @@ const struct weft_job *weft_bridge_job(struct weft_bridge *bridge,
 		if (job_build(bridge->settings, spec, n_gpus, &built->job,
 			      &built->err) < 0)
 			weft_job_free(&built->job);
+		/* without one it only takes longer */
+		if (built->job.traffic.n_edges <= MAX_MEMO_EDGES)
+			built->memo = weft_memo_build(NULL);
 		bridge->n_edges += built->job.traffic.n_edges;
 		built_trim(bridge, built);
 	}
@@ -153,7 +162,16 @@ const struct weft_job *weft_bridge_job(struct weft_bridge *bridge,
 			*err = built->err;
 		return NULL;
 	}
-	return &built->job;
+	return built;
+}
+
+const struct weft_job *weft_bridge_job(struct weft_bridge *bridge,
+				       const char *spec, uint32_t n_gpus,
+				       struct weft_error *err)
+{
+	const struct weft_built *built = built_get(bridge, spec, n_gpus, err);
+
+	return built ? &built->job : NULL;
 }
 
 /* ---- placing ---- */
@@ -165,16 +183,17 @@ int weft_bridge_place(struct weft_bridge *bridge,
 		      struct weft_placement *p, struct weft_error *err)
 {
 	const struct weft_settings *settings = bridge->settings;
-	const struct weft_place_options options = {.budget_s = budget_s};
-	const struct weft_job *built =
-		weft_bridge_job(bridge, request->spec, shape->n_gpus, err);
+	const struct weft_built *built =
+		built_get(bridge, request->spec, shape->n_gpus, err);
+	struct weft_place_options options = {.budget_s = budget_s};
 	struct weft_job job;
 
 	if (!built)
 		return -1;
+	options.memo = built->memo;
 	/* A copy of the struct, not of what it points to: the shape is this
 	 * request's own. */
-	job = *built;
+	job = built->job;
 	job.gpus_per_node = shape->gpus_per_node;
 	job.min_nodes = shape->min_nodes;
 	job.max_nodes = shape->max_nodes;

@@ -23,6 +23,7 @@ struct weft_built {
 	uint32_t n_gpus;
 	uint64_t used; /* when last, by weft_bridge.clock */
 	struct weft_job job;
+	struct weft_memo *memo; /* NULL: too large to be kept */
 	struct weft_error err;
 };
 

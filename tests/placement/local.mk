@@ -7,6 +7,7 @@ unit_tests += \
 	%D%/limits \
 	%D%/mapping \
 	%D%/mapping_bound \
+	%D%/memo \
 	%D%/objective \
 	%D%/occupancy \
 	%D%/optimum \

@@ -50,6 +50,23 @@ static int place(const struct scene *x, struct weft_error *err)
 	return rc;
 }
 
+/* Twice, as the second finds what the first has left. */
+static int place_again(const struct scene *x, struct weft_error *err)
+{
+	struct weft_place_options options = {.memo = weft_memo_build(err)};
+	int rc = options.memo ? 0 : -1;
+
+	for (uint32_t i = 0; options.memo && i < 2; i++) {
+		struct weft_placement p;
+
+		if (weft_place(x->f, &x->job, &x->o, &options, &p, err))
+			rc = -1;
+		weft_placement_free(&p);
+	}
+	weft_memo_free(options.memo);
+	return rc;
+}
+
 /* With a limit, since every step that is predicted allocates, too. */
 static int pursue(const struct scene *x, struct weft_error *err)
 {
@@ -172,6 +189,7 @@ static void every_failed_allocation_is_reported(void **state)
 		int (*run)(const struct scene *x, struct weft_error *err);
 	} cases[] = {
 		{"pack", "pack", "", place},
+		{"pack with a memo", "pack", "", place_again},
 		{"segments", "pack", ",segment=2", place},
 		{"segments that do not fit", "pack", ",segment=4", place},
 		{"parts", "pack", ",split=3+2", place},

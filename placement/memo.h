@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* memo.h - what decisions on one job have in common
+ *
+ * Private to placement/; callers know it from place.h, as an opaque struct.
+ */
+#ifndef WEFT_PLACEMENT_MEMO_H
+#define WEFT_PLACEMENT_MEMO_H
+
+#include "placement/bound.h"
+#include "placement/order.h"
+
+/* Each part is made by the first decision that needs it. */
+struct weft_memo {
+	struct bounding *bounding; /* NULL: not yet */
+	/* Rank orders with tiles of this many ranks; n == 0: not yet, or in
+	 * use. */
+	struct orders orders;
+	uint32_t tile;
+};
+
+/* Orders of the job with tiles, out of the memo (NULL: none) where it has them.
+ * Give them back with memo_return_orders in either case. */
+int memo_take_orders(struct weft_memo *memo, const struct weft_job *job,
+		     uint32_t tile, struct orders *o, struct weft_error *err);
+void memo_return_orders(struct weft_memo *memo, uint32_t tile,
+			struct orders *o);
+
+#endif

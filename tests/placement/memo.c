@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* memo.c - what is kept between decisions changes none of them */
+#include "placement/mapping/effort.h"
+#include "tests/placement/cases.h"
+#include "topology/synth.h"
+
+#include <stdlib.h>
+
+#define DECISIONS 60
+
+static const char *const specs[] = {
+	"gpus=8,tp=8",
+	"gpus=64,tp=8,pp=2",
+	"gpus=96,tp=2",
+	"gpus=64,tp=4,cp=2",
+	"gpus=64,ep=16,model=deepseek-v3",
+	"gpus=64,tp=8,segment=2",
+};
+
+/* Nodes wholly or partly in use, others with each seed. */
+static void make_busy(struct weft_occupancy *o, uint64_t seed)
+{
+	struct effort e = {.random = seed};
+
+	for (uint32_t i = 0; i < o->fabric->n_nodes; i++)
+		if (effort_below(&e, 100) < 10 + seed % 40)
+			weft_occupancy_take(
+				o, i, effort_below(&e, 3) ? UINT64_MAX : 0x0f);
+}
+
+static void expect_equal(const struct weft_placement *a,
+			 const struct weft_placement *b, const char *spec)
+{
+	if (a->placed == b->placed && a->bound == b->bound &&
+	    (!a->placed ||
+	     memcmp(a->where, b->where, a->n_ranks * sizeof(*a->where)) == 0))
+		return;
+	print_error("%s: placed %d and %d, bound %g and %g\n", spec, a->placed,
+		    b->placed, a->bound, b->bound);
+	fail();
+}
+
+/* Limits on nodes differ from one request to the next, the job does not. */
+static void limit(struct weft_job *job, uint64_t seed)
+{
+	uint32_t n = job->n_gpus / 8;
+
+	job->gpus_per_node = seed % 3 == 1 ? 8 : 0;
+	job->min_nodes = seed % 3 == 1 ? n : 0;
+	job->max_nodes = seed % 3 ? n + (uint32_t)(seed % 3 - 1) : 0;
+}
+
+static void decide_often(const struct weft_fabric *f, const char *spec)
+{
+	struct weft_error err = {0};
+	struct weft_place_options keeping = {.memo = weft_memo_build(&err)};
+	struct weft_placement with, without;
+	struct weft_job job;
+
+	case_job(spec, f, &job);
+	for (uint64_t seed = 1; seed <= DECISIONS; seed++) {
+		struct weft_occupancy o;
+
+		weft_occupancy_build(f, &o, &err);
+		make_busy(&o, seed);
+		limit(&job, seed);
+		weft_place(f, &job, &o, NULL, &without, &err);
+		weft_place(f, &job, &o, &keeping, &with, &err);
+		assert_no_error(&err);
+		expect_equal(&with, &without, spec);
+		weft_placement_free(&with);
+		weft_placement_free(&without);
+		weft_occupancy_free(&o);
+	}
+	weft_job_free(&job);
+	weft_memo_free(keeping.memo);
+}
+
+static void the_answer_is_the_same_with_a_memo(void **state)
+{
+	struct weft_error err = {0};
+	char *text = weft_synth("pod:2 leaf:4 node:8 gpu:8", NULL, &err);
+	struct weft_fabric *f = case_fabric(text);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(specs) / sizeof(specs[0]); i++)
+		decide_often(f, specs[i]);
+	weft_fabric_free(f);
+	free(text);
+}
+
+static void no_memo_is_freed_without_harm(void **state)
+{
+	(void)state;
+	weft_memo_free(NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_answer_is_the_same_with_a_memo),
+		cmocka_unit_test(no_memo_is_freed_without_harm),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
