@@ -33,8 +33,12 @@ void weft_publish_forget(void)
 	begun = false;
 }
 
+/* Between question and start Slurm gives each task of an array, but for the
+ * last, a number of its own; what is left of the array keeps the old one. */
 void weft_publish_begun(const job_record_t *job)
 {
+	if (job->array_job_id && last.job_id == job->array_job_id)
+		last.job_id = job->job_id;
 	begun = last.job_id == job->job_id && last.cause > WEFT_CAUSE_SILENT;
 }
 

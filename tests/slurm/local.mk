@@ -18,6 +18,11 @@ check-releases: libweft_bridge.la libweft_costmodel.la
 			libweft_costmodel.la $(weft_spank_exports) \
 		$(SLURM_TREES)
 
+# Hours of trouble in minutes; SOAK_FLAGS as "tests/slurm/soak --help" has them.
+.PHONY: soak
+soak: all
+	WEFT_BUILDDIR='$(abs_top_builddir)' '$(srcdir)/%D%/soak' $(SOAK_FLAGS)
+
 EXTRA_DIST += \
 	%D%/case.sh \
 	%D%/cases/10-placement.sh \
@@ -31,4 +36,9 @@ EXTRA_DIST += \
 	%D%/memcheck \
 	%D%/releases \
 	%D%/run \
+	%D%/soak \
+	%D%/soak.d/actions.awk \
+	%D%/soak.d/acts.sh \
+	%D%/soak.d/checks.awk \
+	%D%/soak.d/lost.awk \
 	# End of EXTRA_DIST

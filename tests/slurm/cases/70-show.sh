@@ -21,6 +21,22 @@ case_the_system_comment_tells_the_step_of_a_named_model() {
 	expect_match "comment" "$(comment "$job")" ' step=[0-9.]+s'
 }
 
+case_each_task_of_an_array_has_a_system_comment() {
+	local array task
+	need_weft
+	array=$(lab_submit --array=0-2 -N2 --gpus-per-node=8 \
+		--comment=weft:tp=8)
+	lab_until 10 tasks_run "$array" 3
+	for task in 0 1 2; do
+		expect_match "comment of task $task" \
+			"$(comment "${array}_$task")" 'weft: .*nodes=plan'
+	done
+}
+
+tasks_run() {
+	[ "$(squeue -h -j "$1" -t R -o %i | wc -l)" = "$2" ]
+}
+
 case_the_users_comment_is_kept() {
 	local job
 	job=$(lab_run -N2 --gpus-per-node=8 --comment=weft:tp=8)
