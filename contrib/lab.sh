@@ -139,14 +139,17 @@ lab_built() {
 # The plugins as both install modes want them; what is used is slurm.conf's
 # choice, so that lab_switch can change the mode of a running cluster.
 lab_install_plugins() {
-	local select spank
+	local select spank submit
 
 	[ -z "$LAB_BUILD" ] && [ "$LAB_MODE" = stock ] && return
 	select=$(lab_built select_cons_tres_weft.so) || return 1
 	spank=$(lab_built weft_spank.so) || return 1
+	submit=$(lab_built job_submit_weft.so) || return 1
 	cp "$select" "$LAB_DIR/plugins/select_cons_tres_weft.so"
 	cp "$select" "$LAB_DIR/shadow/select_cons_tres.so"
 	cp "$spank" "$LAB_DIR/plugins/weft_spank.so"
+	cp "$submit" "$LAB_DIR/plugins/job_submit_weft.so"
+	cp "$submit" "$LAB_DIR/shadow/job_submit_weft.so"
 }
 
 # Pretend GPUs: character devices that do nothing.  Without the right to make

@@ -2,49 +2,18 @@
 /* asking.c - reading job records */
 #include "plugin/asking.h"
 
+#include "plugin/spec_text.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/common/node_conf.h"
 #include "src/common/read_config.h"
 
-#define COMMENT_PREFIX "weft:"
-
-/* ---- spec ---- */
-
-/* Value of NAME= among the job's SPANK variables, or NULL. */
-static const char *spank_value(const job_record_t *job, const char *name)
-{
-	size_t length = strlen(name);
-
-	for (uint32_t i = 0; job->spank_job_env && i < job->spank_job_env_size;
-	     i++) {
-		const char *entry = job->spank_job_env[i];
-
-		if (entry && strncmp(entry, name, length) == 0 &&
-		    entry[length] == '=')
-			return entry + length + 1;
-	}
-	return NULL;
-}
-
 bool weft_asking_spec(const job_record_t *job, const char **spec)
 {
-	/* Slurm itself hands every SPANK option over under the first name; the
-	 * second is the plugin's, for the variable WEFT_SPEC. */
-	static const char *const names[] = {"_SLURM_SPANK_OPTION_weft_weft",
-					    "WEFT_SPEC"};
-	const char *text = NULL;
-
-	for (size_t i = 0; !text && i < sizeof(names) / sizeof(names[0]); i++)
-		text = spank_value(job, names[i]);
-	if (!text && job->comment &&
-	    strncmp(job->comment, COMMENT_PREFIX, strlen(COMMENT_PREFIX)) == 0)
-		text = job->comment + strlen(COMMENT_PREFIX);
-	text = text ? text + strspn(text, " ") : NULL;
-	*spec = text && text[0] ? text : NULL;
-	return !text || strncmp(text, "off", 3) != 0 ||
-	       text[3 + strspn(text + 3, " ")] != '\0';
+	return weft_spec_text_find(job->spank_job_env, job->spank_job_env_size,
+				   job->comment, spec);
 }
 
 /* ---- request ---- */

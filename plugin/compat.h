@@ -88,6 +88,19 @@ typedef resv_exc_t weft_excluded;
 #define WEFT_LOAD_ARGS(handle, path) (handle, path, true)
 #endif
 
+/* A job_submit plugin is given a place for its message about an update from
+ * 23.02 on. */
+#if SLURM_VERSION_NUMBER < SLURM_VERSION_NUM(23, 2, 0)
+#define WEFT_JOB_MODIFY_PARAMS                                                 \
+	(job_desc_msg_t * desc, job_record_t * job, uint32_t uid)
+#define WEFT_JOB_MODIFY_MESSAGE NULL
+#else
+#define WEFT_JOB_MODIFY_PARAMS                                                 \
+	(job_desc_msg_t * desc, job_record_t * job, uint32_t uid,              \
+	 char **err_msg)
+#define WEFT_JOB_MODIFY_MESSAGE err_msg
+#endif
+
 /* The number that gres "gpu" goes by. */
 uint32_t weft_compat_gpu_id(void);
 

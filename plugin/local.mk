@@ -8,6 +8,8 @@ libweft_bridge_la_SOURCES = \
 	%D%/bridge.h \
 	%D%/decision.c \
 	%D%/decision.h \
+	%D%/defaults.c \
+	%D%/defaults.h \
 	%D%/keeper.c \
 	%D%/keeper.h \
 	%D%/request.c \
@@ -18,6 +20,10 @@ libweft_bridge_la_SOURCES = \
 	%D%/shown.h \
 	%D%/snapshot.c \
 	%D%/snapshot.h \
+	%D%/spec_text.c \
+	%D%/spec_text.h \
+	%D%/submission.c \
+	%D%/submission.h \
 	# End of libweft_bridge_la_SOURCES
 libweft_bridge_la_LIBADD = libweft_placement.la
 
@@ -43,8 +49,12 @@ weft_select_sources = \
 weft_spank_sources = \
 	%D%/spank_weft.c \
 	# End of weft_spank_sources
+weft_submit_sources = \
+	%D%/job_submit_weft.c \
+	# End of weft_submit_sources
 weft_select_exports = '^(init|fini|plugin_(name|type|id|version)|select_p_.*)$$'
 weft_spank_exports = '^(plugin_(name|type|version)|spank_plugin_version|slurm_spank_.*)$$'
+weft_submit_exports = '^(init|fini|plugin_(name|type|version)|job_(submit|modify))$$'
 
 # Slurm's headers ask for a configured tree's config.h and find weft's, which is
 # as good: they look at nothing but these two.
@@ -57,6 +67,7 @@ weft_slurm_cppflags = \
 EXTRA_DIST += \
 	$(weft_select_sources) \
 	$(weft_spank_sources) \
+	$(weft_submit_sources) \
 	%D%/slurm-version \
 	%D%/weft_ops.def \
 	# End of EXTRA_DIST
@@ -92,6 +103,16 @@ weft_spank_la_LDFLAGS = \
 	-export-symbols-regex $(weft_spank_exports) \
 	# End of weft_spank_la_LDFLAGS
 
+noinst_LTLIBRARIES += job_submit_weft.la
+job_submit_weft_la_SOURCES = $(weft_submit_sources)
+job_submit_weft_la_CPPFLAGS = $(weft_slurm_cppflags)
+job_submit_weft_la_CFLAGS = $(AM_CFLAGS) $(SLURM_CFLAGS)
+job_submit_weft_la_LIBADD = libweft_bridge.la
+job_submit_weft_la_LDFLAGS = \
+	$(weft_slurm_ldflags) \
+	-export-symbols-regex $(weft_submit_exports) \
+	# End of job_submit_weft_la_LDFLAGS
+
 # The same file under stock's name, in a folder that only slurmctld looks into.
 weftshadowdir = $(pkglibdir)/shadow
 
@@ -104,15 +125,18 @@ install_plugin = \
 		mv -f "$(DESTDIR)$$2/.$$3.new" "$(DESTDIR)$$2/$$3"; \
 	}; plugin_install
 
-install-exec-local: select_cons_tres_weft.la weft_spank.la
+install-exec-local: select_cons_tres_weft.la weft_spank.la job_submit_weft.la
 	$(install_plugin) select_cons_tres_weft.so "$(slurmplugindir)" \
 		select_cons_tres_weft.so
 	$(install_plugin) select_cons_tres_weft.so "$(weftshadowdir)" \
 		select_cons_tres.so
 	$(install_plugin) weft_spank.so "$(slurmplugindir)" weft_spank.so
+	$(install_plugin) job_submit_weft.so "$(slurmplugindir)" \
+		job_submit_weft.so
 
 uninstall-local:
 	rm -f "$(DESTDIR)$(slurmplugindir)/select_cons_tres_weft.so" \
 		"$(DESTDIR)$(slurmplugindir)/weft_spank.so" \
+		"$(DESTDIR)$(slurmplugindir)/job_submit_weft.so" \
 		"$(DESTDIR)$(weftshadowdir)/select_cons_tres.so"
 endif

@@ -2,6 +2,7 @@
 /* settings.c - reading weft.yaml */
 #include "plugin/settings.h"
 
+#include "costmodel/spec.h"
 #include "topology/suggest.h"
 #include "topology/yaml.h"
 
@@ -79,6 +80,25 @@ static int read_unspecified(struct reading *reading,
 	return 0;
 }
 
+static int read_spec_limit(struct reading *reading,
+			   const struct weft_yaml_node *node)
+{
+	uint64_t limit;
+
+	if (weft_yaml_uint(reading->doc, node, 1, WEFT_SPEC_MAX_BYTES, &limit,
+			   reading->err) < 0)
+		return -1;
+	reading->settings->spec_limit = (uint32_t)limit;
+	return 0;
+}
+
+static int read_defaults(struct reading *reading,
+			 const struct weft_yaml_node *node)
+{
+	return weft_defaults_read(reading->doc, node,
+				  &reading->settings->defaults, reading->err);
+}
+
 /* ---- files ---- */
 
 /* The file that a key names, as seen from weft.yaml's folder. */
@@ -122,6 +142,9 @@ static int read_fabric(struct reading *reading,
 
 	if (resolve_path(reading, node, path) < 0 ||
 	    expect_file(path, reading->err) < 0)
+		return -1;
+	reading->settings->fabric_path = weft_strdup(path, reading->err);
+	if (!reading->settings->fabric_path)
 		return -1;
 	reading->settings->fabric = weft_fabric_load(path, reading->err);
 	return reading->settings->fabric ? 0 : -1;
@@ -198,6 +221,8 @@ static const struct key {
 	{"budget", WEFT_YAML_SCALAR, read_budget, NULL, true},
 	{"unspecified", WEFT_YAML_SCALAR, read_unspecified, NULL, true},
 	{"status", WEFT_YAML_SCALAR, read_status, NULL, true},
+	{"spec_limit", WEFT_YAML_SCALAR, read_spec_limit, NULL, true},
+	{"defaults", WEFT_YAML_MAP, read_defaults, NULL, true},
 	{"models", WEFT_YAML_MAP, read_models, NULL, false},
 	{"fabric", WEFT_YAML_SCALAR, read_fabric, "the fabric's file", false},
 };
@@ -257,6 +282,7 @@ struct weft_settings *weft_settings_load(const char *path,
 	settings->enabled = true;
 	settings->place_unspecified = true;
 	settings->budget_s = DEFAULT_BUDGET_S;
+	settings->spec_limit = WEFT_SPEC_MAX_BYTES;
 	if (expect_file(path, err) < 0 || weft_yaml_load(path, &doc, err) < 0 ||
 	    settings_read(&reading) < 0) {
 		weft_settings_free(settings);
@@ -273,6 +299,8 @@ void weft_settings_free(struct weft_settings *settings)
 	weft_fabric_free(settings->fabric);
 	free(settings->models);
 	free(settings->status_path);
+	free(settings->fabric_path);
+	weft_defaults_free(&settings->defaults);
 	free(settings);
 }
 

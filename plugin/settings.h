@@ -4,6 +4,7 @@
 #define WEFT_PLUGIN_SETTINGS_H
 
 #include "costmodel/model.h"
+#include "plugin/defaults.h"
 #include "topology/fabric.h"
 
 #include <stdbool.h>
@@ -17,6 +18,10 @@ struct weft_settings {
 	uint32_t n_models;
 	struct weft_model *models; /* named by the admin */
 	char *status_path; /* what weft knows is written there; NULL: nowhere */
+	/* for the check at submission */
+	char *fabric_path;
+	uint32_t spec_limit; /* bytes of a user's spec */
+	struct weft_defaults defaults;
 };
 
 /* Reads a weft.yaml (weft.yaml(5)) and every file that it names.  NULL with err

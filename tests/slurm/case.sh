@@ -125,6 +125,7 @@ lab_reset() {
 		rm -f "$LAB_DIR/changed"
 		lab_write_fabric
 		lab_write_weft
+		lab_configure
 		scontrol update nodename="$(lab_node)" weight=1 features=
 		sinfo -h -N -p main -t drain,down -o %N | while read -r node; do
 			scontrol update nodename="$node" state=resume

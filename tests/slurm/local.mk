@@ -16,6 +16,8 @@ check-releases: libweft_bridge.la libweft_costmodel.la
 			libweft_bridge.la $(weft_select_exports) \
 		--plugin weft_spank '$(weft_spank_sources)' \
 			libweft_costmodel.la $(weft_spank_exports) \
+		--plugin job_submit_weft '$(weft_submit_sources)' \
+			libweft_bridge.la $(weft_submit_exports) \
 		$(SLURM_TREES)
 
 # Hours of trouble in minutes; SOAK_FLAGS as "tests/slurm/soak --help" has them.
@@ -32,6 +34,7 @@ EXTRA_DIST += \
 	%D%/cases/50-daemon.sh \
 	%D%/cases/60-spec.sh \
 	%D%/cases/70-show.sh \
+	%D%/cases/75-people.sh \
 	%D%/leak \
 	%D%/memcheck \
 	%D%/releases \

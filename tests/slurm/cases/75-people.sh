@@ -1,0 +1,88 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck disable=SC2154 # case_since is set by run
+# What is said to people: at submission, while a job waits, and on request.
+
+# ---- at submission: JobSubmitPlugins=weft ----
+
+# The check at submission is one more plugin of slurmctld's.
+submit_check() {
+	changing
+	echo "JobSubmitPlugins=weft" >>"$LAB_DIR/etc/controller.conf"
+	scontrol reconfigure
+	lab_until 10 submit_refuses tq=8 || fail "the plugin is not loaded"
+}
+
+submit_refuses() {
+	! sbatch --test-only -N1 --gpus-per-node=8 --comment="weft:$1" \
+		--wrap true >/dev/null 2>&1
+}
+
+# expect_refused REGEX SBATCH_ARGS...
+expect_refused() {
+	local wanted=$1 answer
+	shift
+	answer=$(sbatch -o /dev/null "$@" --wrap true 2>&1) &&
+		fail "accepted: $* ($answer)"
+	expect_match "answer to $*" "$answer" "$wanted"
+}
+
+case_a_bad_comment_is_refused_where_slurmctld_checks() {
+	local job
+	need_weft
+	submit_check
+	expect_refused 'weft: .*tq.*tp' -N2 --gpus-per-node=8 \
+		--comment=weft:tq=8
+	expect_refused 'within=laef.*leaf' -N2 --gpus-per-node=8 \
+		--weft=tp=8,within=laef
+	expect_refused 'comes out even' -N4 --gpus-per-node=8 \
+		--comment=weft:tp=8,pp=3
+	expect_refused 'never be placed: .*leaf' -N8 --gpus-per-node=8 \
+		--comment=weft:tp=8,within=leaf
+	expect_refused 'llama' -N1 --gpus-per-node=8 \
+		--comment=weft:model=llama3-8C
+	expect_refused 'weft: ' -N1 --gpus-per-node=1 \
+		--comment="weft:tp=$(printf '\033[31m')8"
+	lab_no_jobs || fail "a job was made"
+	job=$(lab_run -N2 --gpus-per-node=8 --comment=weft:tp=8,pp=2)
+	expect_match "comment" "$(comment "$job")" 'bound='
+	job=$(lab_run -N1 --gpus-per-node=8 --comment=weft:off)
+	job=$(lab_run -N1 --comment="nothing of weft's")
+}
+
+case_a_bad_update_of_the_comment_is_refused() {
+	local job answer
+	need_weft
+	submit_check
+	job=$(lab_submit -N2 --gpus-per-node=8 --hold --comment=weft:tp=8)
+	answer=$(scontrol update jobid="$job" comment=weft:tq=8 2>&1) &&
+		fail "accepted: $answer"
+	answer=$(scontrol update jobid="$job" comment=weft:tp=8,pp=3 2>&1) &&
+		fail "accepted: $answer"
+	expect "comment" "$(lab_job "$job" Comment)" weft:tp=8
+	scontrol update jobid="$job" comment=weft:tp=4
+	expect "comment" "$(lab_job "$job" Comment)" weft:tp=4
+}
+
+case_jobs_without_a_spec_get_the_sites() {
+	local job
+	need_weft
+	cat >>"$LAB_DIR/etc/weft.yaml" <<-END
+		spec_limit: 40
+		defaults:
+		  main: tp=8
+	END
+	submit_check
+	job=$(lab_submit -N2 --gpus-per-node=8 -p main)
+	expect "comment" "$(lab_job "$job" Comment)" weft:tp=8
+	job=$(lab_run -N1 --gpus-per-node=8 -p main --comment=mine)
+	expect "comment" "$(lab_job "$job" Comment)" mine
+	[[ ! $(comment "$job") =~ "no spec" ]] || fail "no default was taken"
+	job=$(lab_submit -N1 --gpus-per-node=8 -p low)
+	expect "comment" "$(lab_job "$job" Comment)" ""
+	job=$(lab_submit -N1 --gpus-per-node=4 -p main)
+	expect "comment of a job that the default does not suit" \
+		"$(lab_job "$job" Comment)" ""
+	expect_refused '40 are allowed' -N1 --gpus-per-node=8 \
+		--comment=weft:tp=8,mbs=1,order=tp-cp-ep-dp-pp,dtype=bf16
+}
