@@ -2,6 +2,8 @@
 /* engine.c - loading and dropping what weft keeps inside slurmctld */
 #include "plugin/engine.h"
 
+#include "plugin/trouble.h"
+
 #include <string.h>
 #include <time.h>
 
@@ -21,10 +23,12 @@ static void engine_drop(void)
 {
 	weft_keeper_stop(weft_engine.keeper);
 	weft_shown_adopt(&weft_shown, NULL);
+	weft_engine.keeper = NULL;
 	weft_bridge_clear(&weft_engine.bridge);
-	weft_nodes_free(&weft_engine.nodes);
 	weft_settings_free(weft_engine.settings);
-	memset(&weft_engine, 0, sizeof(weft_engine));
+	weft_engine.settings = NULL;
+	/* What is known of jobs goes on with the next fabric. */
+	weft_engine.nodes.fabric = NULL;
 }
 
 /* Called by the keeper's thread; Slurm's log may be written to by any. */
@@ -67,6 +71,24 @@ static void engine_adopt(struct weft_settings *settings)
 	keeper_start(settings);
 }
 
+bool weft_engine_on(void)
+{
+	if (!weft_engine.settings || !weft_engine.nodes.fabric)
+		return false;
+	if (weft_engine.nodes.n == (uint32_t)node_record_count)
+		return true;
+	weft_trouble(WEFT_TROUBLE_TABLE, 1);
+	return false;
+}
+
+void weft_engine_follow(const job_record_t *job, enum weft_hold hold)
+{
+	if (hold == WEFT_HOLDS_NOTHING && weft_engine.keeper)
+		weft_shown_job_ended(&weft_shown, job->job_id);
+	if (weft_engine_on())
+		weft_nodes_follow(&weft_engine.nodes, job, hold);
+}
+
 void weft_engine_load(void)
 {
 	static char name[] = SETTINGS_FILE;
@@ -93,18 +115,22 @@ void weft_engine_pair(void)
 {
 	const struct weft_settings *settings = weft_engine.settings;
 	struct weft_error err = {0};
+	struct weft_nodes before = weft_engine.nodes;
 	char text[sizeof(said)];
 
-	weft_nodes_free(&weft_engine.nodes);
-	if (!settings || !settings->enabled)
-		return;
-	if (weft_nodes_build(settings->fabric, &weft_engine.nodes, text,
+	weft_engine.nodes = (struct weft_nodes){0};
+	if (settings && settings->enabled &&
+	    weft_nodes_build(settings->fabric, &weft_engine.nodes, text,
 			     sizeof(text), &err) < 0) {
 		weft_nodes_free(&weft_engine.nodes);
 		error("weft: off: %s",
 		      weft_error_text(&err, text, sizeof(text)));
-		return;
 	}
+	if (weft_engine.nodes.fabric)
+		weft_nodes_inherit(&weft_engine.nodes, &before);
+	weft_nodes_free(&before);
+	if (!weft_engine.nodes.fabric)
+		return;
 	/* Slurm changes partitions more often than nodes. */
 	if (strcmp(text, said) == 0)
 		return;
@@ -117,5 +143,6 @@ void weft_engine_pair(void)
 void weft_engine_unload(void)
 {
 	engine_drop();
+	weft_nodes_free(&weft_engine.nodes);
 	weft_shown_free(&weft_shown);
 }

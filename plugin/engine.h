@@ -21,12 +21,11 @@ struct weft_engine {
 extern struct weft_engine weft_engine;
 
 /* Bitmaps of nodes have a bit for each of Slurm's node table: were that ever to
- * change unseen, weft must not touch them. */
-static inline bool weft_engine_on(void)
-{
-	return weft_engine.settings && weft_engine.nodes.fabric &&
-	       weft_engine.nodes.n == (uint32_t)node_record_count;
-}
+ * change unseen, weft is off. */
+bool weft_engine_on(void);
+
+/* Something has become of the job's resources. */
+void weft_engine_follow(const job_record_t *job, enum weft_hold hold);
 
 /* Reads weft.yaml beside slurm.conf and pairs the nodes; at a mistake what was
  * read before stays, or weft stays off.  Says in the log how it went. */

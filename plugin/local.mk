@@ -6,10 +6,14 @@ libweft_bridge_la_SOURCES = \
 	%D%/board.h \
 	%D%/bridge.c \
 	%D%/bridge.h \
+	%D%/complain.c \
+	%D%/complain.h \
 	%D%/decision.c \
 	%D%/decision.h \
 	%D%/defaults.c \
 	%D%/defaults.h \
+	%D%/holdings.c \
+	%D%/holdings.h \
 	%D%/keeper.c \
 	%D%/keeper.h \
 	%D%/request.c \
@@ -24,6 +28,8 @@ libweft_bridge_la_SOURCES = \
 	%D%/spec_text.h \
 	%D%/submission.c \
 	%D%/submission.h \
+	%D%/watchdog.c \
+	%D%/watchdog.h \
 	# End of libweft_bridge_la_SOURCES
 libweft_bridge_la_LIBADD = libweft_placement.la
 
@@ -36,15 +42,20 @@ weft_select_sources = \
 	%D%/compat_2311.c \
 	%D%/engine.c \
 	%D%/engine.h \
+	%D%/gpus.c \
+	%D%/gpus.h \
 	%D%/narrow.c \
 	%D%/narrow.h \
 	%D%/nodes.c \
 	%D%/nodes.h \
+	%D%/nodes_follow.c \
 	%D%/publish.c \
 	%D%/publish.h \
 	%D%/select_weft.c \
 	%D%/stock.c \
 	%D%/stock.h \
+	%D%/trouble.c \
+	%D%/trouble.h \
 	# End of weft_select_sources
 weft_spank_sources = \
 	%D%/spank_weft.c \

@@ -2,30 +2,40 @@
 /* nodes.h - Slurm's nodes as the fabric's, and what is free on them now
  *
  * GPUs are read from the node records.  CPUs and memory are not (node_info is
- * refreshed for clients only) but counted from the jobs that run.  Both are
- * kept and follow the jobs that start; any other change makes them stale, and
- * read anew.  What slips through (a node that registers with fewer GPUs) is
- * stale for a blink only and costs no more than a refusal by stock.
+ * refreshed for clients only) but summed up from the jobs that run.  Both are
+ * kept job by job as the hooks of the select plugin tell (nodes_follow.c), and
+ * counted anew when Slurm changes its table or somebody asks.
  */
 #ifndef WEFT_PLUGIN_NODES_H
 #define WEFT_PLUGIN_NODES_H
 
 #include "placement/occupancy.h"
+#include "plugin/holdings.h"
 #include "plugin/request.h"
 #include "plugin/stock.h"
+
+/* What a node has, busy or not. */
+struct weft_room {
+	uint64_t memory_mb;
+	uint32_t cpus;
+	uint32_t cpus_per_core; /* CPUs are handed out by cores of this many */
+};
 
 /* n: Slurm's node table, which has holes from 22.05 on. */
 struct weft_nodes {
 	const struct weft_fabric *fabric;
 	uint64_t generation; /* another one whenever anything below changes */
 	uint32_t n;
-	uint32_t *fabric_node; /* [n] or WEFT_NONE */
-	uint32_t *slurm_node;  /* [fabric->n_nodes] or WEFT_NONE */
-	uint64_t *cpus_used;   /* [n] */
-	uint64_t *memory_used; /* [n] MB */
-	uint64_t *gpus_free;   /* [n] bit k: GPU k */
-	bool stale;	       /* the three above must be read anew */
-	double read_s;	       /* when they were, by the monotonic clock */
+	uint64_t table;		   /* tells tables of other nodes apart */
+	uint32_t *fabric_node;	   /* [n] or WEFT_NONE */
+	uint32_t *slurm_node;	   /* [fabric->n_nodes] or WEFT_NONE */
+	struct weft_room *room;	   /* [n] */
+	uint64_t *gpus;		   /* [n] bit k: GPU k is there */
+	uint64_t *gpus_free;	   /* [n] and nobody has it */
+	struct weft_holdings held; /* CPUs and memory, by jobs; [n] */
+	bool counted;		   /* held was counted once */
+	bool stale;		   /* all of these must be counted anew */
+	double read_s; /* when the records were read, by the monotonic clock */
 	struct weft_occupancy occupancy;
 	uint32_t *weight; /* [fabric->n_nodes], of occupancy when it differs */
 	uint64_t *required; /* bitset, of occupancy when the user names any */
@@ -37,8 +47,32 @@ int weft_nodes_build(const struct weft_fabric *f, struct weft_nodes *nodes,
 		     char *summary, size_t size, struct weft_error *err);
 void weft_nodes_free(struct weft_nodes *nodes);
 
-/* A job has just got its resources. */
-void weft_nodes_job_started(struct weft_nodes *nodes, const job_record_t *job);
+/* What was kept of the same table of Slurm's before it was paired anew goes on;
+ * else nothing happens. */
+void weft_nodes_inherit(struct weft_nodes *nodes, struct weft_nodes *before);
+
+/* What of its resources a job has. */
+enum weft_hold { WEFT_HOLDS_NOTHING, WEFT_HOLDS_NO_CPUS, WEFT_HOLDS_ALL };
+
+/* By its state. */
+enum weft_hold weft_nodes_hold_of(const job_record_t *job);
+
+/* Something has become of the job's resources: books what it has now. */
+void weft_nodes_follow(struct weft_nodes *nodes, const job_record_t *job,
+		       enum weft_hold hold);
+
+/* Counts everything anew, tells what differs from what was kept, and keeps that
+ * from now on. */
+void weft_nodes_recount(struct weft_nodes *nodes);
+
+/* To be called before anything of what is kept is used. */
+void weft_nodes_refresh(struct weft_nodes *nodes);
+
+/* Reads node i of Slurm's table again; true: it has changed. */
+bool weft_nodes_reread(struct weft_nodes *nodes, uint32_t i);
+
+/* What is kept is another than before. */
+void weft_nodes_changed(struct weft_nodes *nodes);
 
 /* Candidates of the test that could give the job, laid out as `shape`, any GPU
  * now; fills nodes->occupancy when `fill`. */
@@ -54,9 +88,10 @@ bool weft_nodes_require(struct weft_nodes *nodes, bitstr_t *required);
 /* No job is on any of these nodes. */
 bool weft_nodes_idle(bitstr_t *bitmap);
 
-/* Bits of nodes in the fabric's numbers, as Slurm's bitmap; NULL when a plan
- * names a node that Slurm lacks.  Caller: bit_free. */
-bitstr_t *weft_nodes_bitmap(const struct weft_nodes *nodes,
+/* The nodes of a plan (in the fabric's numbers), as Slurm's bitmap, for the
+ * test of the last weft_nodes_offer.  NULL, and told: a node was not on offer,
+ * or has lost free GPUs since.  Caller: bit_free. */
+bitstr_t *weft_nodes_bitmap(struct weft_nodes *nodes,
 			    const uint32_t *fabric_nodes, uint32_t n);
 
 /* The GPUs that the job was given, in the order of Slurm's ranks: nodes in the

@@ -87,69 +87,74 @@ extern int select_p_job_test WEFT_JOB_TEST_PARAMS
 	return weft_narrow(&test);
 }
 
-/* The job that is being started, between the two calls below. */
-static uint32_t starting;
-
 extern int select_p_job_begin(job_record_t *job)
 {
-	starting = job->job_id;
 	weft_publish_begun(job);
 	return weft_stock.job_begin(job);
 }
 
-/* Only here, soon after job_begin, does stock fix which GPUs the job gets. */
+/* Only here, soon after job_begin, does stock fix which GPUs the job gets; also
+ * called for all jobs when Slurm has read its configuration. */
 extern int select_p_select_nodeinfo_set(job_record_t *job)
 {
 	int rc = weft_stock.select_nodeinfo_set(job);
 
-	if (!weft_engine_on())
-		return rc;
-	if (starting == job->job_id)
-		weft_nodes_job_started(&weft_engine.nodes, job);
-	else
-		weft_engine.nodes.stale = true;
-	starting = 0;
+	weft_engine_follow(job, weft_nodes_hold_of(job));
 	weft_publish_started(job);
 	return rc;
 }
 
-/* Everything else that moves CPUs and memory. */
+/* Everything else that moves resources: stock first, then it is read what the
+ * job has now. */
 extern int select_p_job_expand(job_record_t *from, job_record_t *to)
 {
-	weft_engine.nodes.stale = true;
-	return weft_stock.job_expand(from, to);
+	int rc = weft_stock.job_expand(from, to);
+
+	weft_engine_follow(from, weft_nodes_hold_of(from));
+	weft_engine_follow(to, weft_nodes_hold_of(to));
+	return rc;
 }
 
 extern int select_p_job_resized(job_record_t *job, node_record_t *node)
 {
-	weft_engine.nodes.stale = true;
-	return weft_stock.job_resized(job, node);
+	int rc = weft_stock.job_resized(job, node);
+
+	weft_engine_follow(job, weft_nodes_hold_of(job));
+	return rc;
 }
 
 extern int select_p_job_fini(job_record_t *job)
 {
-	weft_engine.nodes.stale = true;
-	if (weft_engine.keeper)
-		weft_shown_job_ended(&weft_shown, job->job_id);
-	return weft_stock.job_fini(job);
+	int rc = weft_stock.job_fini(job);
+
+	weft_engine_follow(job, WEFT_HOLDS_NOTHING);
+	return rc;
 }
 
+/* The job's state changes only after these two calls.  Without indf_susp it is
+ * gang scheduling's doing, and nothing is let go. */
 extern int select_p_job_suspend(job_record_t *job, bool indf_susp)
 {
-	weft_engine.nodes.stale = true;
-	return weft_stock.job_suspend(job, indf_susp);
+	int rc = weft_stock.job_suspend(job, indf_susp);
+
+	if (indf_susp && rc == SLURM_SUCCESS)
+		weft_engine_follow(job, WEFT_HOLDS_NO_CPUS);
+	return rc;
 }
 
 extern int select_p_job_resume(job_record_t *job, bool indf_susp)
 {
-	weft_engine.nodes.stale = true;
-	return weft_stock.job_resume(job, indf_susp);
+	int rc = weft_stock.job_resume(job, indf_susp);
+
+	if (indf_susp && rc == SLURM_SUCCESS)
+		weft_engine_follow(job, WEFT_HOLDS_ALL);
+	return rc;
 }
 
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(26, 5, 0)
 extern void select_p_job_mem_reduce(job_record_t *job)
 {
-	weft_engine.nodes.stale = true;
 	weft_stock.job_mem_reduce(job);
+	weft_engine_follow(job, weft_nodes_hold_of(job));
 }
 #endif

@@ -114,6 +114,23 @@ void weft_shown_job_ended(struct weft_shown *shown, uint32_t job_id)
 	weft_board_write(&shown->jobs, i, &none, NULL);
 }
 
+void weft_shown_said(const char *comment, char said[WEFT_TEXT_SIZE])
+{
+	static const char own[] = "weft: ", between[] = " | ";
+	const char *part = comment, *end;
+
+	said[0] = '\0';
+	while (part && strncmp(part, own, strlen(own)) != 0) {
+		part = strstr(part, between);
+		part = part ? part + strlen(between) : NULL;
+	}
+	if (!part)
+		return;
+	end = strstr(part, between);
+	snprintf(said, WEFT_TEXT_SIZE, "%.*s",
+		 end ? (int)(end - part) : WEFT_TEXT_SIZE, part);
+}
+
 /* ---- waiting ---- */
 
 /* The job's own record, else an empty one, else the one not asked about for

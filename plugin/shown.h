@@ -88,6 +88,9 @@ void weft_shown_node(struct weft_shown *shown, uint32_t node,
 void weft_shown_job(struct weft_shown *shown,
 		    const struct weft_shown_job *record);
 void weft_shown_job_ended(struct weft_shown *shown, uint32_t job_id);
+/* weft's own part of a SystemComment. */
+void weft_shown_said(const char *comment, char said[WEFT_TEXT_SIZE]);
+
 /* A job was asked about at now_s and did not start. */
 void weft_shown_waits(struct weft_shown *shown, uint32_t job_id,
 		      enum weft_cause cause, const char *reason, int64_t now_s);

@@ -4,6 +4,7 @@
 
 #include "plugin/snapshot.h"
 
+#include "plugin/complain.h"
 #include "topology/bitset.h"
 
 #include <errno.h>
@@ -209,6 +210,24 @@ static void put_waits(const struct weft_shown *shown, double now_s, FILE *file)
 	fputs("],\n", file);
 }
 
+/* Those that happened. */
+static void put_troubles(const struct weft_complaints *complaints, FILE *file)
+{
+	const char *before = "";
+
+	fputs("\"troubles\": {", file);
+	for (uint32_t t = 0; t < WEFT_N_TROUBLES; t++) {
+		uint64_t n = complaints->n[t];
+
+		if (!n)
+			continue;
+		fprintf(file, "%s\"%s\": %" PRIu64, before,
+			weft_trouble_codes[t], n);
+		before = ", ";
+	}
+	fputs("},\n", file);
+}
+
 static void put_recount(const struct weft_shown *shown, FILE *file)
 {
 	struct weft_shown_recount last;
@@ -235,6 +254,7 @@ int weft_snapshot_write(const struct weft_shown *shown,
 	put_nodes(shown, file);
 	put_jobs(shown, file);
 	put_waits(shown, now_s, file);
+	put_troubles(&weft_complaints, file);
 	put_recount(shown, file);
 	fputs("}\n", file);
 	return ferror(file) ? -1 : 0;

@@ -2,11 +2,14 @@
 unit_tests += \
 	%D%/board \
 	%D%/bridge \
+	%D%/complain \
 	%D%/decision \
 	%D%/defaults \
+	%D%/holdings \
 	%D%/keeper \
 	%D%/request \
 	%D%/settings \
 	%D%/spec_text \
 	%D%/submission \
+	%D%/watchdog \
 	# End of unit_tests

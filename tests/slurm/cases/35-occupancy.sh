@@ -52,3 +52,120 @@ case_the_snapshot_tells_who_waits_and_why() {
 	job=$(lab_submit -N2 --gpus-per-node=8 --comment=weft:tp=8)
 	status_becomes ".waiting[] | select(.job == $job) | .cause" no-room
 }
+
+# Asks for a recount and waits for it; what differed is printed.
+recount() {
+	local before
+	before=$(status '.recount.counts // 0')
+	touch "$LAB_DIR/run/status.json.verify"
+	lab_until 5 test ! -e "$LAB_DIR/run/status.json.verify"
+	# Any question has it done.
+	sbatch --test-only -N1 --gpus-per-node=1 --comment=weft:tp=1 \
+		--wrap true >/dev/null 2>&1
+	lab_until 5 counted_since "$before" || fail "no recount"
+	status '.recount | [.cpus_differ, .memory_differ, .gpus_differ,
+		.gpus_given_twice] | @csv'
+}
+
+counted_since() {
+	[ "$(status '.recount.counts // 0')" -gt "$1" ]
+}
+
+# What Slurm shows of a node, in the snapshot's words.
+slurm_uses() {
+	scontrol show node "$1" -o | tr ' ' '\n' |
+		sed -n 's/^CPUAlloc=//p;s/^AllocMem=//p' | xargs
+}
+
+status_uses() {
+	status ".nodes[] | select(.name == \"$1\") |
+		\"\(.cpus_used) \(.memory_used_mb)\""
+}
+
+case_a_recount_finds_nothing_after_starts_and_ends() {
+	local i job
+	need_weft
+	for i in 1 2 3; do
+		lab_run -N2 --gpus-per-node="$i" --mem=1000 \
+			--comment=weft:tp=1 >/dev/null
+		job=$(lab_run -N4 --gpus-per-node=2 --mem=2000)
+		lab_run -N1 -n3 --mem=500 >/dev/null
+		scancel "$job"
+		lab_wait_job "$job" CANCELLED
+	done
+	expect "differences" "$(recount)" 0,0,0,0
+}
+
+case_a_suspended_job_keeps_gpus_and_memory_but_no_cpus() {
+	local job
+	need_weft
+	job=$(lab_run -N1 -w n05 -n6 --gpus-per-node=2 --mem=1000)
+	status_becomes '.nodes[] | select(.name == "n05") |
+		[.cpus_used, .memory_used_mb, .gpus_free] | @csv' '6,1000,"2-7"'
+	scontrol suspend "$job"
+	status_becomes '.nodes[] | select(.name == "n05") |
+		[.cpus_used, .memory_used_mb, .gpus_free] | @csv' '0,1000,"2-7"'
+	expect "differences" "$(recount)" 0,0,0,0
+	scontrol resume "$job"
+	status_becomes '.nodes[] | select(.name == "n05") |
+		[.cpus_used, .memory_used_mb, .gpus_free] | @csv' '6,1000,"2-7"'
+	expect "differences after" "$(recount)" 0,0,0,0
+}
+
+case_a_node_that_a_job_gives_back_is_free() {
+	local job
+	need_weft
+	job=$(lab_run -N2 -w n05,n06 --gpus-per-node=4 --mem=1000)
+	status_becomes "$(free_gpus n06)" 4-7
+	scontrol update jobid="$job" nodelist=n05
+	status_becomes "$(free_gpus n06)" 0-7
+	status_becomes "$(free_gpus n05)" 4-7
+	status_becomes '.nodes[] | select(.name == "n06") |
+		[.cpus_used, .memory_used_mb] | @csv' 0,0
+	expect "differences" "$(recount)" 0,0,0,0
+}
+
+case_after_a_restart_all_is_counted_again() {
+	local before job
+	need_weft
+	lab_run -N3 --gpus-per-node=3 --mem=1000 --comment=weft:tp=3 >/dev/null
+	job=$(lab_run -N1 -w n09 --gpus-per-node=2 --mem=700)
+	status_becomes '.jobs | length' 2
+	before=$(status '[.nodes[] | .gpus_free, .cpus_used, .memory_used_mb]')
+	lab_restart_slurmctld
+	sbatch --test-only -N1 --gpus-per-node=1 --comment=weft:tp=1 \
+		--wrap true >/dev/null 2>&1
+	status_becomes '[.nodes[] | .gpus_free, .cpus_used, .memory_used_mb]' \
+		"$before"
+	status_becomes '.recount | [.cpus_differ, .memory_differ, .gpus_differ,
+		.gpus_given_twice] | @csv' 0,0,0,0
+	status_becomes ".jobs[] | select(.job == $job) |
+		[.cause, .gpus, .nodes] | @csv" '"unknown",2,1'
+}
+
+case_a_reconfigure_finds_what_was_kept() {
+	need_weft
+	lab_run -N3 --gpus-per-node=3 --mem=1000 --comment=weft:tp=3 >/dev/null
+	lab_reconfigure
+	lab_run -N2 --gpus-per-node=3 --mem=1000 --comment=weft:tp=3 >/dev/null
+	expect "differences" "$(recount)" 0,0,0,0
+	expect "troubles" "$(status '.troubles | length')" 0
+}
+
+case_what_is_kept_is_what_slurm_shows() {
+	local node
+	need_weft
+	lab_run -N3 -n7 --gpus-per-node=3 --mem=1000 --comment=weft:tp=3 \
+		>/dev/null
+	lab_run -N5 --gpus-per-node=1 --mem=300 >/dev/null
+	for node in $(lab_busy | tr ',' '\n' | sed -n 's/^\(n[0-9]*\):.*/\1/p' |
+		sort -u); do
+		lab_until 3 same_use "$node" ||
+			fail "$node: $(status_uses "$node"), Slurm has" \
+				"$(slurm_uses "$node")" || return
+	done
+}
+
+same_use() {
+	[ "$(status_uses "$1")" = "$(slurm_uses "$1")" ]
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* watchdog.c - the effort goes down with slow decisions, and up again */
+#include "plugin/watchdog.h"
+
+#include "tests/lib/check.h"
+
+#define BUDGET_S 0.02
+#define SLOW_S	 0.2
+
+static void a_slow_decision_now_and_then_is_borne(void **state)
+{
+	struct weft_watchdog w = {0};
+
+	(void)state;
+	for (int i = 0; i < 20; i++) {
+		assert_false(weft_watchdog_note(&w, SLOW_S, BUDGET_S, i));
+		assert_false(weft_watchdog_note(&w, SLOW_S, BUDGET_S, i));
+		assert_false(weft_watchdog_note(&w, BUDGET_S, BUDGET_S, i));
+	}
+	assert_int_equal(weft_watchdog_effort(&w, 20), WEFT_EFFORT_FULL);
+}
+
+static void three_slow_ones_in_a_row_lower_the_effort(void **state)
+{
+	struct weft_watchdog w = {0};
+
+	(void)state;
+	assert_false(weft_watchdog_note(&w, SLOW_S, BUDGET_S, 1));
+	assert_false(weft_watchdog_note(&w, SLOW_S, BUDGET_S, 2));
+	assert_true(weft_watchdog_note(&w, SLOW_S, BUDGET_S, 3));
+	assert_int_equal(weft_watchdog_effort(&w, 4), WEFT_EFFORT_FIRST_FIT);
+	assert_false(weft_watchdog_note(&w, SLOW_S, BUDGET_S, 5));
+	assert_false(weft_watchdog_note(&w, SLOW_S, BUDGET_S, 6));
+	assert_true(weft_watchdog_note(&w, SLOW_S, BUDGET_S, 7));
+	assert_int_equal(weft_watchdog_effort(&w, 8), WEFT_EFFORT_NONE);
+}
+
+static void after_ten_minutes_all_is_as_before(void **state)
+{
+	struct weft_watchdog w = {0};
+
+	(void)state;
+	for (int i = 0; i < 6; i++)
+		weft_watchdog_note(&w, SLOW_S, BUDGET_S, 10);
+	assert_int_equal(weft_watchdog_effort(&w, 609), WEFT_EFFORT_NONE);
+	assert_int_equal(weft_watchdog_effort(&w, 610), WEFT_EFFORT_FULL);
+	assert_false(weft_watchdog_note(&w, SLOW_S, BUDGET_S, 611));
+	assert_false(weft_watchdog_note(&w, SLOW_S, BUDGET_S, 612));
+}
+
+static void a_tight_budget_has_a_limit_of_its_own(void **state)
+{
+	(void)state;
+	assert_close(weft_watchdog_limit_s(0.0001), 0.05, 1e-9);
+	assert_close(weft_watchdog_limit_s(0.1), 0.5, 1e-9);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_slow_decision_now_and_then_is_borne),
+		cmocka_unit_test(three_slow_ones_in_a_row_lower_the_effort),
+		cmocka_unit_test(after_ten_minutes_all_is_as_before),
+		cmocka_unit_test(a_tight_budget_has_a_limit_of_its_own),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
