@@ -16,6 +16,8 @@ libweft_bridge_la_SOURCES = \
 	%D%/holdings.h \
 	%D%/keeper.c \
 	%D%/keeper.h \
+	%D%/pending.c \
+	%D%/pending.h \
 	%D%/request.c \
 	%D%/request.h \
 	%D%/settings.c \
@@ -56,6 +58,8 @@ weft_select_sources = \
 	%D%/stock.h \
 	%D%/trouble.c \
 	%D%/trouble.h \
+	%D%/waiting.c \
+	%D%/waiting.h \
 	# End of weft_select_sources
 weft_spank_sources = \
 	%D%/spank_weft.c \

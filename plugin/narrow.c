@@ -21,6 +21,7 @@
 #include "plugin/asking.h"
 #include "plugin/engine.h"
 #include "plugin/publish.h"
+#include "plugin/waiting.h"
 
 #include "src/common/log.h"
 
@@ -329,8 +330,12 @@ int weft_narrow(const struct weft_job_test *test)
 		       is_will_run(test) ? "will run" : "run now",
 		       weft_cause_names[cause], attempt.n_tries,
 		       elapsed_s(&start) * 1e3, attempt.plan_s * 1e3);
-	return cause == WEFT_CAUSE_NARROWED ? SLURM_SUCCESS
-					    : weft_stock_job_test(test);
+	if (cause == WEFT_CAUSE_NARROWED)
+		return SLURM_SUCCESS;
+	if (cause != WEFT_CAUSE_PASS)
+		weft_waiting_tell(test, &attempt.request, &attempt.frame, cause,
+				  &attempt.err);
+	return weft_stock_job_test(test);
 }
 
 void weft_narrow_summary(void)

@@ -7,6 +7,7 @@ unit_tests += \
 	%D%/defaults \
 	%D%/holdings \
 	%D%/keeper \
+	%D%/pending \
 	%D%/request \
 	%D%/settings \
 	%D%/spec_text \

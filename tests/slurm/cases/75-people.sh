@@ -86,3 +86,59 @@ case_jobs_without_a_spec_get_the_sites() {
 	expect_refused '40 are allowed' -N1 --gpus-per-node=8 \
 		--comment=weft:tp=8,mbs=1,order=tp-cp-ep-dp-pp,dtype=bf16
 }
+
+# ---- while a job waits: the reason in squeue ----
+
+reason() {
+	squeue -h -j "$1" -o %r
+}
+
+reason_matches() {
+	[[ $(reason "$1") =~ $2 ]]
+}
+
+# The main scheduler drops the reason now and then, backfill writes it again.
+expect_reason() {
+	lab_until 15 reason_matches "$1" "$2" ||
+		fail "reason of job $1: '$(reason "$1")', expected '$2'"
+}
+
+case_the_reason_names_the_obstacle_and_the_nearest_way_out() {
+	local first job
+	need_weft
+	first=$(lab_run -N12 -w 'n[00-11]' --gpus-per-node=8 --time=30 \
+		--comment=weft:off)
+	lab_run -N1 -w n12 --gpus-per-node=8 --time=60 --comment=weft:off \
+		>/dev/null
+	job=$(lab_submit -N4 --gpus-per-node=8 --weft=tp=8,dp=4)
+	expect_reason "$job" \
+		"weft: 3 of 4 nodes with 8 GPUs free; fits when job $first ends"
+	scancel "$first"
+	lab_wait_job "$job" RUNNING
+	expect "reason of a job that runs" "$(reason "$job")" None
+}
+
+case_the_reason_tells_a_spec_that_is_ignored() {
+	local job
+	need_weft
+	occupy "$(lab_node)" 8
+	job=$(lab_submit -N1 --gpus-per-node=8 --comment=weft:tq=8)
+	expect_reason "$job" 'weft: spec ignored: .*tq'
+}
+
+case_reasons_that_are_slurms_own_stay() {
+	local job
+	need_weft
+	occupy "$(lab_node)" 8
+	job=$(lab_submit -N1 --gpus-per-node=8 --weft=tp=8)
+	expect_reason "$job" 'weft: '
+	scontrol hold "$job"
+	expect "reason of a held job" "$(reason "$job")" JobHeldAdmin
+	sleep 1.5
+	expect "reason of a held job" "$(reason "$job")" JobHeldAdmin
+	job=$(lab_submit -N1 --gpus-per-node=8 --weft=tp=8 \
+		--dependency="afterok:$job")
+	lab_until 5 reason_matches "$job" Dependency || fail "no reason"
+	sleep 1.5
+	expect "reason of a dependent job" "$(reason "$job")" Dependency
+}
