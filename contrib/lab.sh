@@ -56,6 +56,9 @@ lab_until() {
 
 # Makes the folder and every file in it; starts nothing.
 lab_create() {
+	# slurmctld's plugin believes no file that others could write.
+	umask 022
+	[ -k "${TMPDIR:-/tmp}" ] || [ -O "${TMPDIR:-/tmp}" ] || TMPDIR=/tmp
 	LAB_DIR=$(mktemp -d "${TMPDIR:-/tmp}/weft-lab.XXXXXX") || return 1
 	chmod 755 "$LAB_DIR"
 	trap lab_destroy EXIT

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* Edges of all kept jobs together: about 35 MB. */
 #define MAX_EDGES (UINT64_C(1) << 21)
@@ -176,6 +177,15 @@ const struct weft_job *weft_bridge_job(struct weft_bridge *bridge,
 
 /* ---- placing ---- */
 
+/* Not the wall clock's: a busy machine does not make weft slow. */
+static double cpu_s(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
 int weft_bridge_place(struct weft_bridge *bridge,
 		      const struct weft_request *request,
 		      const struct weft_shape *shape,
@@ -185,8 +195,11 @@ int weft_bridge_place(struct weft_bridge *bridge,
 	const struct weft_settings *settings = bridge->settings;
 	const struct weft_built *built =
 		built_get(bridge, request->spec, shape->n_gpus, err);
-	struct weft_place_options options = {.budget_s = budget_s};
+	struct weft_place_options options = {.budget_s = budget_s,
+					     .method = bridge->method};
 	struct weft_job job;
+	double start_s = cpu_s();
+	int rc;
 
 	if (!built)
 		return -1;
@@ -197,7 +210,9 @@ int weft_bridge_place(struct weft_bridge *bridge,
 	job.gpus_per_node = shape->gpus_per_node;
 	job.min_nodes = shape->min_nodes;
 	job.max_nodes = shape->max_nodes;
-	return weft_place(settings->fabric, &job, o, &options, p, err);
+	rc = weft_place(settings->fabric, &job, o, &options, p, err);
+	bridge->place_cpu_s += cpu_s() - start_s;
+	return rc;
 }
 
 /* ---- telling ---- */

@@ -34,6 +34,9 @@ struct weft_bridge {
 	uint64_t clock;
 	uint64_t n_edges; /* of all that is kept */
 	struct weft_cost_scratch scratch;
+	const char *method; /* of placing; NULL: the default */
+	double place_cpu_s; /* processor time of placing; the caller resets it
+			     */
 };
 
 void weft_bridge_clear(struct weft_bridge *bridge);

@@ -20,6 +20,8 @@ const char *const weft_cause_names[WEFT_N_CAUSES] = {
 	[WEFT_CAUSE_NO_PLAN] = "no placement fits the request",
 	[WEFT_CAUSE_REFUSED] = "Slurm declined weft's nodes",
 	[WEFT_CAUSE_NO_MEMORY] = "out of memory",
+	[WEFT_CAUSE_AMISS] = "weft's figures contradict each other",
+	[WEFT_CAUSE_RESTING] = "weft rests after slow decisions",
 };
 
 const char *const weft_cause_codes[WEFT_N_CAUSES] = {
@@ -34,6 +36,8 @@ const char *const weft_cause_codes[WEFT_N_CAUSES] = {
 	[WEFT_CAUSE_NO_PLAN] = "no-plan",
 	[WEFT_CAUSE_REFUSED] = "refused",
 	[WEFT_CAUSE_NO_MEMORY] = "no-memory",
+	[WEFT_CAUSE_AMISS] = "amiss",
+	[WEFT_CAUSE_RESTING] = "resting",
 };
 
 struct weft_counters weft_counters;

@@ -25,6 +25,8 @@ enum weft_cause {
 	WEFT_CAUSE_NO_PLAN,   /* enough, but not as the job wants it */
 	WEFT_CAUSE_REFUSED,   /* stock declined the plans */
 	WEFT_CAUSE_NO_MEMORY, /* weft ran out of memory */
+	WEFT_CAUSE_AMISS,     /* weft's own figures contradict each other */
+	WEFT_CAUSE_RESTING,   /* the watchdog has switched planning off */
 	WEFT_N_CAUSES
 };
 

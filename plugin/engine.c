@@ -3,6 +3,7 @@
 #include "plugin/engine.h"
 
 #include "plugin/trouble.h"
+#include "plugin/watchdog.h"
 
 #include <string.h>
 #include <time.h>
@@ -79,6 +80,32 @@ bool weft_engine_on(void)
 		return true;
 	weft_trouble(WEFT_TROUBLE_TABLE, 1);
 	return false;
+}
+
+bool weft_engine_begin(void)
+{
+	enum weft_effort effort =
+		weft_watchdog_effort(&weft_watchdog, weft_clock_s());
+
+	weft_engine.bridge.method =
+		effort == WEFT_EFFORT_FULL ? NULL : "first-fit";
+	weft_engine.bridge.place_cpu_s = 0;
+	return effort != WEFT_EFFORT_NONE;
+}
+
+void weft_engine_end(void)
+{
+	double planning_s = weft_engine.bridge.place_cpu_s;
+	double budget_s = weft_engine.settings->budget_s;
+
+	if (planning_s > weft_watchdog_limit_s(budget_s))
+		weft_trouble(WEFT_TROUBLE_SLOW, 1);
+	if (weft_watchdog_note(&weft_watchdog, planning_s, budget_s,
+			       weft_clock_s()))
+		error("weft: decisions take %.0f ms and more, of a budget of "
+		      "%.3g ms: effort is %s for ten minutes",
+		      planning_s * 1e3, budget_s * 1e3,
+		      weft_effort_names[weft_watchdog.effort]);
 }
 
 void weft_engine_follow(const job_record_t *job, enum weft_hold hold)

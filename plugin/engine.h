@@ -24,6 +24,11 @@ extern struct weft_engine weft_engine;
  * change unseen, weft is off. */
 bool weft_engine_on(void);
 
+/* A question is about to be planned: false when the watchdog wants none. */
+bool weft_engine_begin(void);
+/* It has been planned: the watchdog looks how long that took. */
+void weft_engine_end(void);
+
 /* Something has become of the job's resources. */
 void weft_engine_follow(const job_record_t *job, enum weft_hold hold);
 

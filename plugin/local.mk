@@ -30,6 +30,8 @@ libweft_bridge_la_SOURCES = \
 	%D%/spec_text.h \
 	%D%/submission.c \
 	%D%/submission.h \
+	%D%/trusted.c \
+	%D%/trusted.h \
 	%D%/watchdog.c \
 	%D%/watchdog.h \
 	# End of libweft_bridge_la_SOURCES

@@ -228,6 +228,8 @@ static enum weft_cause attempt_shape(struct attempt *attempt,
 		cause = WEFT_CAUSE_NO_PLAN;
 	else
 		bitmap = weft_nodes_bitmap(nodes, p.nodes, p.n_nodes);
+	if (p.placed && !bitmap)
+		cause = WEFT_CAUSE_AMISS;
 out:
 	attempt->plan_s += elapsed_s(&start);
 	if (bitmap) {
@@ -319,8 +321,12 @@ int weft_narrow(const struct weft_job_test *test)
 
 	clock_gettime(CLOCK_MONOTONIC, &start);
 	cause = attempt_read(&attempt);
-	if (cause == WEFT_CAUSE_NARROWED)
+	if (cause == WEFT_CAUSE_NARROWED && !weft_engine_begin())
+		cause = WEFT_CAUSE_RESTING;
+	if (cause == WEFT_CAUSE_NARROWED) {
 		cause = attempt_plans(&attempt);
+		weft_engine_end();
+	}
 	decide(&attempt, cause, elapsed_s(&start));
 	free(attempt.where);
 	if (cause != WEFT_CAUSE_PASS)

@@ -3,15 +3,14 @@
 #include "plugin/settings.h"
 
 #include "costmodel/spec.h"
+#include "plugin/trusted.h"
 #include "topology/suggest.h"
 #include "topology/yaml.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 
 #define SETTINGS_FORMAT	  "slurm/1"
 #define DEFAULT_BUDGET_S  0.020
@@ -121,27 +120,13 @@ static int resolve_path(struct reading *reading,
 	return 0;
 }
 
-/* Opening a pipe or a device may wait for ever, and slurmctld with it. */
-static int expect_file(const char *path, struct weft_error *err)
-{
-	struct stat status;
-
-	if (stat(path, &status) < 0)
-		return weft_fail_at(err, WEFT_EIO, path, 0, 0, "%s",
-				    strerror(errno));
-	if (!S_ISREG(status.st_mode))
-		return weft_fail_at(err, WEFT_EIO, path, 0, 0,
-				    "expected a regular file");
-	return 0;
-}
-
 static int read_fabric(struct reading *reading,
 		       const struct weft_yaml_node *node)
 {
 	char path[SETTINGS_MAX_PATH];
 
 	if (resolve_path(reading, node, path) < 0 ||
-	    expect_file(path, reading->err) < 0)
+	    weft_trusted_file(path, reading->err) < 0)
 		return -1;
 	reading->settings->fabric_path = weft_strdup(path, reading->err);
 	if (!reading->settings->fabric_path)
@@ -165,7 +150,7 @@ static int read_model(struct reading *reading,
 			     reading->err) < 0)
 		return -1;
 	if (resolve_path(reading, node, path) < 0 ||
-	    expect_file(path, reading->err) < 0)
+	    weft_trusted_file(path, reading->err) < 0)
 		return -1;
 	if (weft_model_load(path, model, reading->err) < 0)
 		return -1;
@@ -283,7 +268,8 @@ struct weft_settings *weft_settings_load(const char *path,
 	settings->place_unspecified = true;
 	settings->budget_s = DEFAULT_BUDGET_S;
 	settings->spec_limit = WEFT_SPEC_MAX_BYTES;
-	if (expect_file(path, err) < 0 || weft_yaml_load(path, &doc, err) < 0 ||
+	if (weft_trusted_file(path, err) < 0 ||
+	    weft_yaml_load(path, &doc, err) < 0 ||
 	    settings_read(&reading) < 0) {
 		weft_settings_free(settings);
 		settings = NULL;

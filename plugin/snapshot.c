@@ -5,6 +5,7 @@
 #include "plugin/snapshot.h"
 
 #include "plugin/complain.h"
+#include "plugin/watchdog.h"
 #include "topology/bitset.h"
 
 #include <errno.h>
@@ -215,7 +216,8 @@ static void put_troubles(const struct weft_complaints *complaints, FILE *file)
 {
 	const char *before = "";
 
-	fputs("\"troubles\": {", file);
+	put_string(file, "effort", weft_effort_names[weft_watchdog.effort]);
+	fputs(",\n\"troubles\": {", file);
 	for (uint32_t t = 0; t < WEFT_N_TROUBLES; t++) {
 		uint64_t n = complaints->n[t];
 

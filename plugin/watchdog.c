@@ -13,6 +13,8 @@ const char *const weft_effort_names[] = {
 	[WEFT_EFFORT_NONE] = "none",
 };
 
+struct weft_watchdog weft_watchdog;
+
 enum weft_effort weft_watchdog_effort(struct weft_watchdog *watchdog,
 				      double now_s)
 {

@@ -23,6 +23,8 @@ struct weft_watchdog {
 	double until_s;		 /* when the effort goes back to full */
 };
 
+extern struct weft_watchdog weft_watchdog;
+
 /* The effort allowed at now_s (any clock that never goes back). */
 enum weft_effort weft_watchdog_effort(struct weft_watchdog *watchdog,
 				      double now_s);

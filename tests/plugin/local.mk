@@ -12,5 +12,6 @@ unit_tests += \
 	%D%/settings \
 	%D%/spec_text \
 	%D%/submission \
+	%D%/trusted \
 	%D%/watchdog \
 	# End of unit_tests

@@ -49,6 +49,7 @@ static void write_file(const char *name, const char *text)
 static int setup(void **state)
 {
 	(void)state;
+	umask(022);
 	if (!mkdtemp(folder) || mkdir(path_of("models"), 0700) != 0)
 		return -1;
 	write_file("fabric.yaml", fabric_text);

@@ -30,6 +30,7 @@ EXTRA_DIST += \
 	%D%/cases/10-placement.sh \
 	%D%/cases/20-request.sh \
 	%D%/cases/30-sharing.sh \
+	%D%/cases/35-occupancy.sh \
 	%D%/cases/40-scheduling.sh \
 	%D%/cases/50-daemon.sh \
 	%D%/cases/60-spec.sh \

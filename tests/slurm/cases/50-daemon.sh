@@ -91,6 +91,19 @@ case_a_pipe_for_a_fabric_does_not_hang_slurmctld() {
 	expect_alive
 }
 
+case_a_fabric_that_others_can_write_is_refused() {
+	local job wanted
+	need_weft
+	changing
+	wanted=$(plan gpus=48,gpus_per_node=8,tp=8)
+	chmod g+w "$LAB_DIR/etc/fabric.yaml"
+	lab_reconfigure
+	expect_log 'error: weft: keeping.*fabric.yaml: refused: .*writable'
+	job=$(lab_run -N6 --gpus-per-node=8 --comment=weft:tp=8)
+	expect "nodes" "$(job_nodes "$job")" "$wanted"
+	chmod g-w "$LAB_DIR/etc/fabric.yaml"
+}
+
 # A fabric in which a leaf holds every fourth node: told apart from the lab's
 # own by where a job goes.
 regroup_fabric() {
