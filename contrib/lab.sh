@@ -20,6 +20,7 @@ LAB_NODES=${LAB_NODES:-16}
 LAB_GPUS=${LAB_GPUS:-8}		# per node
 LAB_NODES_PER_LEAF=${LAB_NODES_PER_LEAF:-4}
 LAB_LEAFS_PER_POD=${LAB_LEAFS_PER_POD:-2}
+LAB_GRES_TYPES=${LAB_GRES_TYPES:-gpu}
 LAB_BUILD=${LAB_BUILD:-}	# weft's build folder; needed unless stock
 LAB_CONF=${LAB_CONF:-}		# further lines of slurm.conf
 LAB_SCHEDULER=${LAB_SCHEDULER:-}	# SchedulerParameters before the lab's own
@@ -200,13 +201,17 @@ lab_write_fabric() {
 		echo "name: lab"
 		echo "profile: dgx-h100-superpod"
 		echo "nodes:"
-		echo "  $(lab_node): $LAB_GPUS"
+		lab_write_fabric_nodes
 		echo "levels:"
 		printf '  leaf:\n%s  pod:\n%s' "$leafs" "$pods"
 		echo "links:"
 		echo "  pod: {oversubscription: 2}"
 		[ $n_pods -lt 2 ] || echo "  core: {oversubscription: 4}"
 	} >"$LAB_DIR/etc/fabric.yaml"
+}
+
+lab_write_fabric_nodes() {
+	echo "  $(lab_node): $LAB_GPUS"
 }
 
 lab_write_weft() {
@@ -232,6 +237,11 @@ lab_write_topology() {
 		fi
 	done < <(lab_shape)
 	[ "$pods" -gt 1 ] && echo "SwitchName=core Switches=pod[0-$((pods - 1))]"
+}
+
+# What node $1 has, in slurm.conf's words.
+lab_node_gres() {
+	echo "gpu:$LAB_GPUS"
 }
 
 lab_write_gres() {
@@ -299,7 +309,7 @@ lab_slurm_conf() {
 		PlugStackConfig=$LAB_DIR/etc/plugstack.conf
 		SelectType=select/$1
 		SelectTypeParameters=CR_Core_Memory
-		GresTypes=gpu
+		GresTypes=$LAB_GRES_TYPES
 		TopologyPlugin=topology/tree
 		ProctrackType=proctrack/linuxproc
 		TaskPlugin=task/none
@@ -337,7 +347,7 @@ lab_conf_loopback() {
 		echo "NodeName=$(lab_node "$i") NodeHostname=localhost" \
 			"NodeAddr=127.0.0.1 Port=$((LAB_PORT + 1 + i))" \
 			"Sockets=2 CoresPerSocket=32 ThreadsPerCore=1" \
-			"RealMemory=512000 Gres=gpu:$LAB_GPUS"
+			"RealMemory=512000 Gres=$(lab_node_gres "$i")"
 	done
 	echo "PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE PriorityTier=10"
 	echo "PartitionName=low Nodes=ALL MaxTime=INFINITE PriorityTier=1"

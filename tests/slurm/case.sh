@@ -140,3 +140,43 @@ lab_reset() {
 changing() {
 	touch "$LAB_DIR/changed"
 }
+
+# ---- what weft knows, weft-status-file(5) ----
+
+# status FILTER: of the snapshot.
+status() {
+	jq -r "$1" "$LAB_DIR/run/status.json"
+}
+
+# status_becomes FILTER WANTED: within five seconds.
+status_becomes() {
+	lab_until 5 status_is "$1" "$2" ||
+		fail "$1 is '$(status "$1")', not '$2'"
+}
+
+status_is() {
+	[ "$(status "$1")" = "$2" ]
+}
+
+# The filter for the free GPUs of node $1.
+free_gpus() {
+	echo ".nodes[] | select(.name == \"$1\") | .gpus_free"
+}
+
+# Asks for a recount and waits for it; what differed is printed.
+recount() {
+	local before
+	before=$(status '.recount.counts // 0')
+	touch "$LAB_DIR/run/status.json.verify"
+	lab_until 5 test ! -e "$LAB_DIR/run/status.json.verify"
+	# Any question has it done.
+	sbatch --test-only -N1 --gpus-per-node=1 --comment=weft:tp=1 \
+		--wrap true >/dev/null 2>&1
+	lab_until 5 counted_since "$before" || fail "no recount"
+	status '.recount | [.cpus_differ, .memory_differ, .gpus_differ,
+		.gpus_given_twice] | @csv'
+}
+
+counted_since() {
+	[ "$(status '.recount.counts // 0')" -gt "$1" ]
+}

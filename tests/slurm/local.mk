@@ -3,6 +3,7 @@
 .PHONY: check-slurm
 check-slurm: all
 	WEFT_BUILDDIR='$(abs_top_builddir)' '$(srcdir)/%D%/run'
+	WEFT_BUILDDIR='$(abs_top_builddir)' '$(srcdir)/%D%/run' --kinds
 
 # The plugins against headers of other releases; needs no Slurm installed.
 # make check-releases SLURM_TREES="DIR..."
@@ -36,6 +37,8 @@ EXTRA_DIST += \
 	%D%/cases/60-spec.sh \
 	%D%/cases/70-show.sh \
 	%D%/cases/75-people.sh \
+	%D%/kinds.d/10-kinds.sh \
+	%D%/kinds.d/lab.sh \
 	%D%/leak \
 	%D%/memcheck \
 	%D%/releases \

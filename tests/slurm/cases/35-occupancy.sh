@@ -2,25 +2,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # What weft knows of nodes and jobs, by its snapshot file.
 
-# status FILTER: of the snapshot.
-status() {
-	jq -r "$1" "$LAB_DIR/run/status.json"
-}
-
-# status_becomes FILTER WANTED: within five seconds.
-status_becomes() {
-	lab_until 5 status_is "$1" "$2" ||
-		fail "$1 is '$(status "$1")', not '$2'"
-}
-
-status_is() {
-	[ "$(status "$1")" = "$2" ]
-}
-
-free_gpus() {
-	echo ".nodes[] | select(.name == \"$1\") | .gpus_free"
-}
-
 case_the_snapshot_shows_what_is_free() {
 	need_weft
 	lab_run -N1 -w n03 --gpus-per-node=3 --mem=1000 --comment=weft:tp=3 \
@@ -51,24 +32,6 @@ case_the_snapshot_tells_who_waits_and_why() {
 	occupy "$(lab_node)" 8
 	job=$(lab_submit -N2 --gpus-per-node=8 --comment=weft:tp=8)
 	status_becomes ".waiting[] | select(.job == $job) | .cause" no-room
-}
-
-# Asks for a recount and waits for it; what differed is printed.
-recount() {
-	local before
-	before=$(status '.recount.counts // 0')
-	touch "$LAB_DIR/run/status.json.verify"
-	lab_until 5 test ! -e "$LAB_DIR/run/status.json.verify"
-	# Any question has it done.
-	sbatch --test-only -N1 --gpus-per-node=1 --comment=weft:tp=1 \
-		--wrap true >/dev/null 2>&1
-	lab_until 5 counted_since "$before" || fail "no recount"
-	status '.recount | [.cpus_differ, .memory_differ, .gpus_differ,
-		.gpus_given_twice] | @csv'
-}
-
-counted_since() {
-	[ "$(status '.recount.counts // 0')" -gt "$1" ]
 }
 
 # What Slurm shows of a node, in the snapshot's words.
