@@ -21,6 +21,8 @@ static const char *const dtype_names[WEFT_N_DTYPES] = {"bf16", "fp16", "fp32",
 						       "fp8"};
 static const char *const spread_names[WEFT_N_SPREADS] = {"pack", "balance",
 							 "failure-domain"};
+static const char *const ranks_names[WEFT_N_RANKS_BY] = {"order", "leave"};
+static const char *const env_names[WEFT_N_ENVS] = {"none", "torch"};
 static const char *const recompute_names[WEFT_N_RECOMPUTES] = {
 	"none", "selective", "full"};
 static const char *const cp_comm_names[WEFT_N_CP_COMMS] = {"p2p", "allgather",
@@ -171,6 +173,8 @@ static int read_word(const struct key *key, const struct entry *entry,
 _Static_assert(sizeof(enum weft_dtype) == sizeof(uint32_t) &&
 		       sizeof(enum weft_metric) == sizeof(uint32_t) &&
 		       sizeof(enum weft_spread) == sizeof(uint32_t) &&
+		       sizeof(enum weft_ranks_by) == sizeof(uint32_t) &&
+		       sizeof(enum weft_env) == sizeof(uint32_t) &&
 		       sizeof(enum weft_recompute) == sizeof(uint32_t) &&
 		       sizeof(enum weft_cp_comm) == sizeof(uint32_t) &&
 		       sizeof(enum weft_choice_of_algorithm) ==
@@ -385,6 +389,8 @@ static const struct key keys[] = {
 	RANGE("split", read_split, split, 1, WEFT_MAX_GPUS),
 	WORD("spread", spread, spread_names),
 	PLAIN("wait", read_duration, wait_s),
+	WORD("ranks", ranks, ranks_names),
+	WORD("env", env, env_names),
 };
 #define N_KEYS (sizeof(keys) / sizeof(keys[0]))
 _Static_assert(N_KEYS <= 64, "spec.given has one bit a key");

@@ -30,6 +30,12 @@ enum weft_spread {
 	WEFT_N_SPREADS
 };
 
+/* Who lays the ranks on the GPUs once a job has them. */
+enum weft_ranks_by { WEFT_RANKS_ORDER, WEFT_RANKS_LEAVE, WEFT_N_RANKS_BY };
+
+/* Variables that tasks find in their environment. */
+enum weft_env { WEFT_ENV_NONE, WEFT_ENV_TORCH, WEFT_N_ENVS };
+
 /* What the forward pass is repeated for before the backward pass. */
 enum weft_recompute {
 	WEFT_RECOMPUTE_NONE,
@@ -86,6 +92,8 @@ struct weft_spec {
 	uint32_t segment;			 /* nodes that stay together */
 	uint32_t split[WEFT_MAX_PARTS], n_split; /* nodes of each part */
 	double wait_s;
+	enum weft_ranks_by ranks;
+	enum weft_env env;
 	char order[64];	   /* default "tp-cp-ep-dp-pp" */
 	char model[128];   /* built-in name or, on the command line, a file */
 	char traffic[128]; /* measured matrix; command line only */

@@ -16,6 +16,18 @@ bool weft_asking_spec(const job_record_t *job, const char **spec)
 				   job->comment, spec);
 }
 
+bool weft_asking_alone(const job_record_t *job)
+{
+	static const char mark[] = "WEFT_ALONE=";
+
+	for (uint32_t i = 0; job->spank_job_env && i < job->spank_job_env_size;
+	     i++)
+		if (job->spank_job_env[i] &&
+		    strncmp(job->spank_job_env[i], mark, strlen(mark)) == 0)
+			return true;
+	return false;
+}
+
 /* ---- request ---- */
 
 struct gpu_scan {

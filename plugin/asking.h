@@ -11,6 +11,10 @@
  * wants weft to leave the job alone ("off"). */
 bool weft_asking_spec(const job_record_t *job, const char **spec);
 
+/* An srun outside of any job asked for it: its one step is laid out before weft
+ * could tell it an order. */
+bool weft_asking_alone(const job_record_t *job);
+
 /* Reads the test's job into *request, spec aside.  Returns false for jobs that
  * ask for no GPUs.  *unclear: why weft cannot tell what would suit the job
  * (static text), else NULL. */

@@ -101,6 +101,14 @@ typedef resv_exc_t weft_excluded;
 #define WEFT_JOB_MODIFY_MESSAGE err_msg
 #endif
 
+/* The order of a job's nodes, where its resources have one: 26.05 on. */
+#if SLURM_VERSION_NUMBER < SLURM_VERSION_NUM(26, 5, 0)
+#define WEFT_NODE_RANKS(resources) ((void)(resources), NULL)
+#else
+#define WEFT_NODE_RANKS(resources)                                             \
+	((resources) ? &(resources)->node_ranks : NULL)
+#endif
+
 /* The number that gres "gpu" goes by. */
 uint32_t weft_compat_gpu_id(void);
 
@@ -110,6 +118,12 @@ int weft_compat_peek(const char *path, char *type, size_t size);
 
 /* The user, or an exclusive partition, wants nodes shared with nobody. */
 bool weft_compat_whole_nodes(const job_details_t *details);
+
+/* Has Slurm itself lay the job's ranks node by node in this order: first[k] for
+ * the job's k-th node in the node table, smaller comes earlier.  False where
+ * this release cannot. */
+bool weft_compat_rank_nodes(job_record_t *job, const uint32_t *first,
+			    uint32_t n);
 
 /* True when reservations keep any core of the node from the job. */
 bool weft_compat_excludes_cores(weft_excluded *excluded, int node);

@@ -28,6 +28,15 @@ bool weft_compat_whole_nodes(const job_details_t *details)
 	return details->whole_node == WHOLE_NODE_REQUIRED;
 }
 
+bool weft_compat_rank_nodes(job_record_t *job, const uint32_t *first,
+			    uint32_t n)
+{
+	(void)job;
+	(void)first;
+	(void)n;
+	return false;
+}
+
 /* A bitmap of all cores of the cluster, node after node. */
 bool weft_compat_excludes_cores(weft_excluded *excluded, int node)
 {

@@ -4,6 +4,10 @@
 
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 11, 0)
 
+#include <string.h>
+
+#include "src/common/xmalloc.h"
+
 uint32_t weft_compat_gpu_id(void)
 {
 	static char name[] = "gpu";
@@ -25,6 +29,20 @@ bool weft_compat_whole_nodes(const job_details_t *details)
 	return WHOLE_NODE_MCS & WHOLE_NODE_REQUIRED
 		       ? details->whole_node == WHOLE_NODE_REQUIRED
 		       : details->whole_node & WHOLE_NODE_REQUIRED;
+}
+
+/* node_ranks came with 26.05. */
+bool weft_compat_rank_nodes(job_record_t *job, const uint32_t *first,
+			    uint32_t n)
+{
+	uint32_t **ranks = WEFT_NODE_RANKS(job->job_resrcs);
+
+	if (!ranks || job->job_resrcs->nhosts != n)
+		return false;
+	xfree(*ranks);
+	*ranks = xcalloc(n, sizeof(**ranks));
+	memcpy(*ranks, first, n * sizeof(**ranks));
+	return true;
 }
 
 /* A bitmap of cores for each node that has any taken. */

@@ -48,6 +48,11 @@ struct weft_decision {
 	uint32_t n_ranks, *where;
 };
 
+/* What is left of a budget; a tenth in any case, so that a tight one means a
+ * first answer rather than none. */
+double weft_decision_rest(const struct weft_decision *decision,
+			  double budget_s);
+
 void weft_decision_free(struct weft_decision *decision);
 
 /* The decisions so far.  Decisions write them under Slurm's locks; any other

@@ -14,6 +14,10 @@ libweft_bridge_la_SOURCES = \
 	%D%/defaults.h \
 	%D%/holdings.c \
 	%D%/holdings.h \
+	%D%/launch.c \
+	%D%/launch.h \
+	%D%/ranks.c \
+	%D%/ranks.h \
 	%D%/keeper.c \
 	%D%/keeper.h \
 	%D%/pending.c \
@@ -64,6 +68,10 @@ weft_select_sources = \
 	%D%/waiting.h \
 	# End of weft_select_sources
 weft_spank_sources = \
+	%D%/launch.c \
+	%D%/launch.h \
+	%D%/spank_ranks.c \
+	%D%/spank_ranks.h \
 	%D%/spank_weft.c \
 	# End of weft_spank_sources
 weft_submit_sources = \

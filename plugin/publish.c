@@ -4,9 +4,11 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "plugin/asking.h"
 #include "plugin/engine.h"
+#include "plugin/ranks.h"
 #include "plugin/shown.h"
 
 #include "src/common/xmalloc.h"
@@ -63,6 +65,94 @@ static void read_gpus_used(const job_record_t *job,
 				     account->where, max, &account->n_partial);
 }
 
+/* ---- ranks ---- */
+
+/* Sets or (NULL) removes a variable of the job's environment: of its batch
+ * script, or of what salloc or srun start. */
+static void variable_set(job_record_t *job, const char *name, const char *value)
+{
+	job_details_t *details = job->details;
+	size_t length = strlen(name);
+	uint16_t n = 0;
+
+	for (uint16_t i = 0; i < details->env_cnt; i++) {
+		char *entry = details->env_sup[i];
+
+		if (entry && strncmp(entry, name, length) == 0 &&
+		    entry[length] == '=')
+			xfree(entry);
+		else
+			details->env_sup[n++] = entry;
+	}
+	details->env_cnt = n;
+	if (!value || n == UINT16_MAX)
+		return;
+	xrealloc(details->env_sup, (n + 1u) * sizeof(*details->env_sup));
+	details->env_sup[n] = NULL;
+	xstrfmtcat(details->env_sup[n], "%s=%s", name, value);
+	details->env_cnt = ++n;
+}
+
+/* Slurm's own way, for orders that go through the nodes one after another. */
+static bool rank_nodes(job_record_t *job, const struct weft_ranks *ranks)
+{
+	const struct weft_fabric *f = weft_engine.settings->fabric;
+	uint32_t n = (uint32_t)bit_set_count(job->node_bitmap), k = 0;
+	uint32_t *first = weft_calloc(n, sizeof(*first), NULL);
+	uint32_t *rank = weft_calloc(f->n_nodes, sizeof(*rank), NULL);
+	bool whole = first && rank;
+
+	for (uint32_t r = 0; whole && r < ranks->n; r++) {
+		uint32_t node = f->gpu_node[ranks->where[r]];
+
+		whole = !rank[node] || f->gpu_node[ranks->where[r - 1]] == node;
+		if (!rank[node])
+			rank[node] = r + 1;
+	}
+	for (uint32_t i = 0; whole && i < weft_engine.nodes.n; i++) {
+		uint32_t known = weft_engine.nodes.fabric_node[i];
+
+		if (bit_test(job->node_bitmap, i))
+			first[k++] = known == WEFT_NONE ? n : rank[known];
+	}
+	whole = whole && weft_compat_rank_nodes(job, first, n);
+	free(first);
+	free(rank);
+	return whole;
+}
+
+/* Settles the order of the ranks, hands it over to the job and, where it will
+ * be followed, puts it into the account. */
+static void order_ranks(job_record_t *job, struct weft_account *account,
+			struct weft_ranks *ranks)
+{
+	const struct weft_settings *settings = weft_engine.settings;
+	const struct weft_ranks_question question = {
+		.spec = account->spec,
+		.leave = !settings->order_ranks,
+		.n_gpus = account->n_gpus,
+		.given = account->where,
+		.n_planned = last.n_ranks,
+		.planned = last.where,
+		.budget_s = weft_decision_rest(&last, settings->budget_s),
+	};
+	bool native;
+	char *text;
+
+	weft_ranks_settle(&weft_engine.bridge, &question, ranks);
+	text = weft_ranks_text(settings->fabric, job->job_id, ranks);
+	variable_set(job, WEFT_ROSTER_VARIABLE, text);
+	free(text);
+	if (!ranks->where)
+		return;
+	native = rank_nodes(job, ranks);
+	if (!native && weft_asking_alone(job))
+		weft_ranks_drop(ranks, "srun without an allocation");
+	else
+		memcpy(account->where, ranks->where,
+		       ranks->n * sizeof(*ranks->where));
+}
+
 /* For those who look at all jobs. */
 static void show_job(const job_record_t *job,
 		     const struct weft_account *account, const char *text)
@@ -89,7 +179,7 @@ static void show_job(const job_record_t *job,
 }
 
 /* The sentence about a job that is not passed over in silence. */
-static void tell_nodes(const job_record_t *job, char text[WEFT_TEXT_SIZE])
+static void tell_nodes(job_record_t *job, char text[WEFT_TEXT_SIZE])
 {
 	const struct weft_fabric *f = weft_engine.settings->fabric;
 	struct weft_account account = {
@@ -97,6 +187,7 @@ static void tell_nodes(const job_record_t *job, char text[WEFT_TEXT_SIZE])
 		.reason = last.reason,
 		.bound = last.bound,
 	};
+	struct weft_ranks ranks = {0};
 
 	text[0] = '\0';
 	weft_asking_spec(job, &account.spec);
@@ -104,17 +195,27 @@ static void tell_nodes(const job_record_t *job, char text[WEFT_TEXT_SIZE])
 	if (!account.where)
 		return;
 	read_gpus_used(job, &account, f->n_gpus);
+	/* The components of a heterogeneous job share one environment. */
+	if (job->het_job_id)
+		ranks.why = "heterogeneous job";
+	else
+		order_ranks(job, &account, &ranks);
 	weft_bridge_tell(&weft_engine.bridge, &account, text);
+	weft_ranks_tell(&ranks, text);
 	show_job(job, &account, text);
 	free(account.where);
+	free(ranks.where);
 }
 
 void weft_publish_started(job_record_t *job)
 {
 	char text[WEFT_TEXT_SIZE];
 
+	/* A job that was requeued has that of its last start. */
+	if (job->details && job->details->env_cnt)
+		variable_set(job, WEFT_ROSTER_VARIABLE, NULL);
 	if (!weft_engine_on() || last.job_id != job->job_id || !begun ||
-	    !job->node_bitmap)
+	    !job->node_bitmap || !job->details)
 		return;
 	begun = false;
 	if (last.cause == WEFT_CAUSE_SPEC)

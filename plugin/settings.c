@@ -62,21 +62,37 @@ static int read_budget(struct reading *reading,
 	return 0;
 }
 
+/* One of two words; *first: it is the first. */
+static int read_choice(struct reading *reading,
+		       const struct weft_yaml_node *node,
+		       const char *const words[2], bool *first)
+{
+	*first = strcmp(node->text, words[0]) == 0;
+	if (*first || strcmp(node->text, words[1]) == 0)
+		return 0;
+	return weft_yaml_fail(reading->doc, node, reading->err,
+			      "%s: expected %s or %s, found \"%s\"; did you "
+			      "mean \"%s\"?",
+			      node->key, words[0], words[1], node->text,
+			      weft_suggest(node->text, words, 2));
+}
+
 static int read_unspecified(struct reading *reading,
 			    const struct weft_yaml_node *node)
 {
 	static const char *const words[] = {"place", "ignore"};
 
-	if (strcmp(node->text, words[0]) != 0 &&
-	    strcmp(node->text, words[1]) != 0)
-		return weft_yaml_fail(reading->doc, node, reading->err,
-				      "unspecified: expected place or ignore, "
-				      "found \"%s\"; did you mean \"%s\"?",
-				      node->text,
-				      weft_suggest(node->text, words, 2));
-	reading->settings->place_unspecified =
-		strcmp(node->text, words[0]) == 0;
-	return 0;
+	return read_choice(reading, node, words,
+			   &reading->settings->place_unspecified);
+}
+
+static int read_ranks(struct reading *reading,
+		      const struct weft_yaml_node *node)
+{
+	static const char *const words[] = {"order", "leave"};
+
+	return read_choice(reading, node, words,
+			   &reading->settings->order_ranks);
 }
 
 static int read_spec_limit(struct reading *reading,
@@ -205,6 +221,7 @@ static const struct key {
 	{"enabled", WEFT_YAML_SCALAR, read_enabled, NULL, true},
 	{"budget", WEFT_YAML_SCALAR, read_budget, NULL, true},
 	{"unspecified", WEFT_YAML_SCALAR, read_unspecified, NULL, true},
+	{"ranks", WEFT_YAML_SCALAR, read_ranks, NULL, true},
 	{"status", WEFT_YAML_SCALAR, read_status, NULL, true},
 	{"spec_limit", WEFT_YAML_SCALAR, read_spec_limit, NULL, true},
 	{"defaults", WEFT_YAML_MAP, read_defaults, NULL, true},
@@ -266,6 +283,7 @@ struct weft_settings *weft_settings_load(const char *path,
 		return NULL;
 	settings->enabled = true;
 	settings->place_unspecified = true;
+	settings->order_ranks = true;
 	settings->budget_s = DEFAULT_BUDGET_S;
 	settings->spec_limit = WEFT_SPEC_MAX_BYTES;
 	if (weft_trusted_file(path, err) < 0 ||

@@ -13,6 +13,7 @@
 struct weft_settings {
 	bool enabled;
 	bool place_unspecified; /* GPU jobs without a spec: place them, too */
+	bool order_ranks;	/* unless a spec says otherwise */
 	double budget_s;	/* per decision */
 	struct weft_fabric *fabric; /* NULL when not enabled */
 	uint32_t n_models;

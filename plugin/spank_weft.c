@@ -6,6 +6,7 @@
  * submission.  The variable WEFT_SPEC stands in where the option is not given.
  */
 #include "costmodel/spec.h"
+#include "plugin/spank_ranks.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,6 +20,9 @@
 #include "slurm/spank.h"
 
 #define SPEC_VARIABLE "WEFT_SPEC"
+
+/* Goes with jobs that an srun makes for its one step. */
+#define ALONE_VARIABLE "WEFT_ALONE"
 
 /* How Slurm tells a job's own srun which option the job was submitted with. */
 #define OUTER_VARIABLE "SLURM_SPANK__SLURM_SPANK_OPTION_weft_weft"
@@ -94,6 +98,7 @@ static int option_read(int value, const char *text, int remote)
 
 extern int slurm_spank_init(spank_t spank, int argc, char *argv[]);
 extern int slurm_spank_init_post_opt(spank_t spank, int argc, char *argv[]);
+extern int slurm_spank_task_init(spank_t spank, int argc, char *argv[]);
 
 /* Not as Slurm's table spank_options, which sbatch and salloc do not read. */
 extern int slurm_spank_init(spank_t spank, int argc, char *argv[])
@@ -108,20 +113,12 @@ extern int slurm_spank_init(spank_t spank, int argc, char *argv[])
 }
 
 /* Without the option, the variable; it goes with the job as one of its own. */
-extern int slurm_spank_init_post_opt(spank_t spank, int argc, char *argv[])
+static int variable_read(spank_t spank)
 {
-	enum spank_context context = spank_context();
 	struct weft_error err = {0};
 	char message[sizeof(err.text) + sizeof(err.source) + 64];
 	const char *text = getenv(SPEC_VARIABLE);
 
-	(void)argc;
-	(void)argv;
-	if (context != S_CTX_LOCAL && context != S_CTX_ALLOCATOR)
-		return ESPANK_SUCCESS;
-	/* srun inside of a job starts a step, whose nodes are settled. */
-	if (context == S_CTX_LOCAL && getenv("SLURM_JOB_ID"))
-		return ESPANK_SUCCESS;
 	if (option_given || !text || !text[0])
 		return ESPANK_SUCCESS;
 	if (spec_check(text, &err) < 0) {
@@ -134,4 +131,32 @@ extern int slurm_spank_init_post_opt(spank_t spank, int argc, char *argv[])
 			       ESPANK_SUCCESS
 		       ? ESPANK_SUCCESS
 		       : ESPANK_ERROR;
+}
+
+extern int slurm_spank_init_post_opt(spank_t spank, int argc, char *argv[])
+{
+	enum spank_context context = spank_context();
+
+	(void)argc;
+	(void)argv;
+	if (context != S_CTX_LOCAL && context != S_CTX_ALLOCATOR)
+		return ESPANK_SUCCESS;
+	/* srun inside of a job starts a step, whose nodes are settled. */
+	if (context == S_CTX_LOCAL && getenv("SLURM_JOB_ID")) {
+		weft_spank_order_step();
+		return ESPANK_SUCCESS;
+	}
+	/* One outside makes job and step at once: slurmctld must know that the
+	 * order of ranks comes too late for it. */
+	if (context == S_CTX_LOCAL)
+		spank_job_control_setenv(spank, ALONE_VARIABLE, "1", 1);
+	return variable_read(spank);
+}
+
+extern int slurm_spank_task_init(spank_t spank, int argc, char *argv[])
+{
+	(void)argc;
+	(void)argv;
+	weft_spank_prepare_task(spank);
+	return ESPANK_SUCCESS;
 }

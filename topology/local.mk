@@ -12,6 +12,7 @@ libweft_topology_la_SOURCES = \
 	%D%/fabric_load.c \
 	%D%/hostlist.c \
 	%D%/profile.c \
+	%D%/roster.c \
 	%D%/suggest.c \
 	%D%/synth.c \
 	%D%/yaml.c \
@@ -25,6 +26,7 @@ weft_topology_headers = \
 	%D%/fabric.h \
 	%D%/hostlist.h \
 	%D%/profile.h \
+	%D%/roster.h \
 	%D%/suggest.h \
 	%D%/synth.h \
 	%D%/yaml.h \

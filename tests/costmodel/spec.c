@@ -37,7 +37,8 @@ static void every_key_is_read(void **state)
 	      "sp=off,scatter=on,recompute=selective,cp_comm=allgather,shard=4,"
 	      "capacity=1.25,route_nodes=4,bucket=40MB,compress=2.5,"
 	      "sync_every=8,algorithm=halving-doubling,grad_dtype=bf16,"
-	      "param_dtype=fp16,dispatch_dtype=fp8,channels=4",
+	      "param_dtype=fp16,dispatch_dtype=fp8,channels=4,ranks=leave,"
+	      "env=torch",
 	      &s);
 	assert_int_equal(s.gpus, 64);
 	assert_int_equal(s.nodes, 8);
@@ -78,7 +79,9 @@ static void every_key_is_read(void **state)
 	assert_int_equal(s.gradient_dtype, WEFT_BF16);
 	assert_int_equal(s.parameter_dtype, WEFT_FP16);
 	assert_int_equal(s.dispatch_dtype, WEFT_FP8);
-	assert_int_equal(s.given, (UINT64_C(1) << 40) - 1);
+	assert_int_equal(s.ranks, WEFT_RANKS_LEAVE);
+	assert_int_equal(s.env, WEFT_ENV_TORCH);
+	assert_int_equal(s.given, (UINT64_C(1) << 42) - 1);
 	assert_true(weft_spec_given(&s, "wait"));
 	assert_false(weft_spec_given(&s, "nonsense"));
 }

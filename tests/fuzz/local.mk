@@ -12,6 +12,7 @@ fuzzers = \
 	matrix \
 	metis \
 	qaplib \
+	roster \
 	spec \
 	state \
 	trace \
@@ -27,6 +28,7 @@ unit_tests += \
 	%D%/matrix \
 	%D%/metis \
 	%D%/qaplib \
+	%D%/roster \
 	%D%/spec \
 	%D%/state \
 	%D%/trace \
@@ -64,6 +66,7 @@ tests_fuzz_qaplib_SOURCES = \
 	$(scan_sources) \
 	$(fuzz_replay) \
 	# End of tests_fuzz_qaplib_SOURCES
+tests_fuzz_roster_SOURCES = %D%/fuzz_roster.c $(fuzz_replay)
 tests_fuzz_spec_SOURCES = %D%/fuzz_spec.c $(fuzz_replay)
 tests_fuzz_state_SOURCES = %D%/fuzz_state.c $(fuzz_replay)
 tests_fuzz_trace_SOURCES = %D%/fuzz_trace.c $(fuzz_replay)
@@ -73,6 +76,7 @@ EXTRA_DIST += \
 	%D%/corpus \
 	%D%/fabric.dict \
 	%D%/nccl_log.dict \
+	%D%/roster.dict \
 	%D%/spec.dict \
 	%D%/trace.dict \
 	# End of EXTRA_DIST

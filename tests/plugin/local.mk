@@ -7,7 +7,9 @@ unit_tests += \
 	%D%/defaults \
 	%D%/holdings \
 	%D%/keeper \
+	%D%/launch \
 	%D%/pending \
+	%D%/ranks \
 	%D%/request \
 	%D%/settings \
 	%D%/spec_text \

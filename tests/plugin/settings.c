@@ -86,6 +86,7 @@ static void defaults_are_those_of_the_manual(void **state)
 	assert_non_null(s);
 	assert_true(s->enabled);
 	assert_true(s->place_unspecified);
+	assert_true(s->order_ranks);
 	assert_close(s->budget_s, 0.020, 1e-12);
 	assert_int_equal(s->fabric->n_gpus, 32);
 	assert_int_equal(s->n_models, 0);
@@ -100,6 +101,7 @@ static void every_key_is_read(void **state)
 				       "fabric: fabric.yaml\n"
 				       "budget: 5 ms\n"
 				       "unspecified: ignore\n"
+				       "ranks: leave\n"
 				       "enabled: yes\n"
 				       "status: run/status.json\n"
 				       "models:\n"
@@ -110,6 +112,7 @@ static void every_key_is_read(void **state)
 	assert_no_error(&err);
 	assert_non_null(s);
 	assert_false(s->place_unspecified);
+	assert_false(s->order_ranks);
 	assert_close(s->budget_s, 0.005, 1e-12);
 	assert_string_equal(s->status_path, path_of("run/status.json"));
 	assert_non_null(weft_settings_model(s, "house-1B"));
@@ -150,6 +153,8 @@ static void mistakes_are_named(void **state)
 		 3},
 		{"weft: slurm/1\nfabric: fabric.yaml\nunspecified: plaice\n",
 		 "place", 3},
+		{"weft: slurm/1\nfabric: fabric.yaml\nranks: leaves\n", "leave",
+		 3},
 		{"weft: slurm/1\nfabric: fabric.yaml\nmodels: x\n", "", 3},
 		{"weft: slurm/1\nfabric: fabric.yaml\nmodels:\n  a: b.yaml\n",
 		 "", 0},

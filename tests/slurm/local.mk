@@ -37,6 +37,7 @@ EXTRA_DIST += \
 	%D%/cases/60-spec.sh \
 	%D%/cases/70-show.sh \
 	%D%/cases/75-people.sh \
+	%D%/cases/80-ranks.sh \
 	%D%/kinds.d/10-kinds.sh \
 	%D%/kinds.d/lab.sh \
 	%D%/leak \

@@ -5,6 +5,7 @@ unit_tests += \
 	%D%/hostlist \
 	%D%/memory \
 	%D%/profile \
+	%D%/roster \
 	%D%/suggest \
 	%D%/synth \
 	%D%/yaml \

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* ranks.c - whose order a started job gets, and what it is told */
+#include "plugin/ranks.h"
+
+#include "tests/lib/check.h"
+#include "topology/synth.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct world {
+	struct weft_settings settings;
+	struct weft_bridge bridge;
+};
+
+static int setup(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+	const struct weft_synth_options options = {0};
+	struct weft_error err = {0};
+	char *text = weft_synth("leaf:2 node:4 gpu:4", &options, &err);
+
+	assert_no_error(&err);
+	w->settings.enabled = true;
+	w->settings.fabric =
+		weft_fabric_parse(text, strlen(text), "synth", &err);
+	free(text);
+	assert_no_error(&err);
+	w->bridge.settings = &w->settings;
+	*state = w;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct world *w = *state;
+
+	weft_bridge_clear(&w->bridge);
+	weft_fabric_free(w->settings.fabric);
+	free(w);
+	return 0;
+}
+
+static struct weft_ranks settle(struct world *w,
+				const struct weft_ranks_question *q)
+{
+	struct weft_ranks ranks;
+
+	weft_ranks_settle(&w->bridge, q, &ranks);
+	return ranks;
+}
+
+static void the_plans_gpus_keep_the_plans_order(void **state)
+{
+	struct world *w = *state;
+	static const uint32_t given[] = {0, 1, 2, 3, 4, 5, 6, 7};
+	static const uint32_t planned[] = {7, 0, 6, 1, 5, 2, 4, 3};
+	const struct weft_ranks_question q = {
+		.spec = "tp=2,dp=4",
+		.n_gpus = 8,
+		.given = given,
+		.n_planned = 8,
+		.planned = planned,
+	};
+	struct weft_ranks ranks = settle(w, &q);
+	char text[WEFT_TEXT_SIZE] = "weft:";
+	char *said;
+
+	assert_int_equal(ranks.n, 8);
+	assert_memory_equal(ranks.where, planned, sizeof(planned));
+	assert_false(ranks.torch);
+	said = weft_ranks_text(w->settings.fabric, 9, &ranks);
+	assert_non_null(strstr(said, "1;job=9;nodes="));
+	free(said);
+	weft_ranks_tell(&ranks, text);
+	assert_string_equal(text, "weft:; ranks=plan");
+	free(ranks.where);
+}
+
+/* Pairs of ranks that exchange most end up on one node each. */
+static void other_gpus_are_ordered_anew(void **state)
+{
+	struct world *w = *state;
+	static const uint32_t given[] = {0, 1, 4, 5, 8, 9, 12, 13};
+	static const uint32_t planned[] = {2, 3, 6, 7, 10, 11, 14, 15};
+	const struct weft_ranks_question q = {
+		.spec = "tp=2,dp=4,order=dp-tp",
+		.n_gpus = 8,
+		.given = given,
+		.n_planned = 8,
+		.planned = planned,
+		.budget_s = 1,
+	};
+	const struct weft_fabric *f = w->settings.fabric;
+	struct weft_ranks ranks = settle(w, &q);
+
+	assert_int_equal(ranks.n, 8);
+	for (uint32_t r = 0; r < 4; r++)
+		assert_int_equal(f->gpu_node[ranks.where[r]],
+				 f->gpu_node[ranks.where[r + 4]]);
+	free(ranks.where);
+}
+
+static void jobs_without_an_order_say_why(void **state)
+{
+	struct world *w = *state;
+	static const uint32_t given[] = {0, 1, 2, 3, 4, 5, 6, 7};
+	static const uint32_t foreign[] = {0, 1, 2, 3, 4, 5, 6, WEFT_NONE};
+	static const struct {
+		struct weft_ranks_question q;
+		const char *why;
+		bool torch;
+	} cases[] = {
+		{{.n_gpus = 8, .given = given}, "no spec", false},
+		{{.spec = "dp=8", .n_gpus = 8, .given = foreign},
+		 "some GPUs are not in the fabric",
+		 false},
+		{{.spec = "dp=8", .n_gpus = 0, .given = given},
+		 "some GPUs are not in the fabric",
+		 false},
+		{{.spec = "tp=3", .n_gpus = 8, .given = given},
+		 "the spec does not suit these GPUs",
+		 false},
+		{{.spec = "dp=8,ranks=leave,env=torch",
+		  .n_gpus = 8,
+		  .given = given},
+		 "left to Slurm",
+		 true},
+		{{.spec = "dp=8", .leave = true, .n_gpus = 8, .given = given},
+		 "left to Slurm",
+		 false},
+		{{.spec = "dp=8", .n_gpus = 8, .given = given},
+		 "no time to order them",
+		 false},
+	};
+
+	for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
+		struct weft_ranks ranks = settle(w, &cases[k].q);
+		char text[WEFT_TEXT_SIZE] = "", wanted[WEFT_TEXT_SIZE];
+		char *said = weft_ranks_text(w->settings.fabric, 9, &ranks);
+
+		assert_null(ranks.where);
+		assert_string_equal(ranks.why, cases[k].why);
+		if (cases[k].torch)
+			assert_string_equal(said, "1;job=9;env=torch");
+		else
+			assert_null(said);
+		free(said);
+		snprintf(wanted, sizeof(wanted), "; ranks=slurm (%s)",
+			 cases[k].why);
+		weft_ranks_tell(&ranks, text);
+		assert_string_equal(text, wanted);
+	}
+}
+
+static void the_spec_overrules_the_admin(void **state)
+{
+	struct world *w = *state;
+	static const uint32_t given[] = {0, 1, 2, 3};
+	const struct weft_ranks_question q = {
+		.spec = "dp=4,ranks=order,env=torch",
+		.leave = true,
+		.n_gpus = 4,
+		.given = given,
+		.n_planned = 4,
+		.planned = given,
+	};
+	struct weft_ranks ranks = settle(w, &q);
+	char *said = weft_ranks_text(w->settings.fabric, 9, &ranks);
+
+	assert_int_equal(ranks.n, 4);
+	assert_true(ranks.torch);
+	assert_non_null(strstr(said, "1;job=9;env=torch;nodes="));
+	free(said);
+	weft_ranks_drop(&ranks, "a reason");
+	assert_null(ranks.where);
+	assert_string_equal(ranks.why, "a reason");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_plans_gpus_keep_the_plans_order),
+		cmocka_unit_test(other_gpus_are_ordered_anew),
+		cmocka_unit_test(jobs_without_an_order_say_why),
+		cmocka_unit_test(the_spec_overrules_the_admin),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
