@@ -25,6 +25,7 @@ int cmd_fabric(int argc, char **argv);
 int cmd_map(int argc, char **argv);
 int cmd_model(int argc, char **argv);
 int cmd_plan(int argc, char **argv);
+int cmd_ranks(int argc, char **argv);
 int cmd_replay(int argc, char **argv);
 int cmd_score(int argc, char **argv);
 int cmd_synth(int argc, char **argv);

@@ -13,6 +13,7 @@ weft_SOURCES = \
 	%D%/cmd_map.c \
 	%D%/cmd_model.c \
 	%D%/cmd_plan.c \
+	%D%/cmd_ranks.c \
 	%D%/cmd_replay.c \
 	%D%/cmd_score.c \
 	%D%/cmd_synth.c \
@@ -62,6 +63,8 @@ weft_SOURCES = \
 	%D%/qaplib.h \
 	%D%/quantity.c \
 	%D%/quantity.h \
+	%D%/rank_forms.c \
+	%D%/rank_forms.h \
 	%D%/ranks.c \
 	%D%/ranks.h \
 	%D%/replay_report.c \

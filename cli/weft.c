@@ -18,6 +18,8 @@ static const struct command commands[] = {
 	{"fabric", "check a fabric file and print its shape", cmd_fabric},
 	{"plan", "where would this job run, at what cost, and why", cmd_plan},
 	{"score", "what does an allocation made elsewhere cost", cmd_score},
+	{"ranks", "which rank runs where, in the words of any launcher",
+	 cmd_ranks},
 	{"defrag", "what to wait for or to move, for a better place",
 	 cmd_defrag},
 	{"map", "the optimiser alone, on anyone's graph or matrices", cmd_map},

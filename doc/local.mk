@@ -10,6 +10,7 @@ man_sources = \
 	%D%/man/weft-map.1.scd \
 	%D%/man/weft-model.1.scd \
 	%D%/man/weft-plan.1.scd \
+	%D%/man/weft-ranks.1.scd \
 	%D%/man/weft-replay.1.scd \
 	%D%/man/weft-score.1.scd \
 	%D%/man/weft-slurm.8.scd \

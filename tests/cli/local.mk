@@ -43,6 +43,7 @@ script_tests += \
 	%D%/model_straggler.sh \
 	%D%/model_traffic.sh \
 	%D%/plan.sh \
+	%D%/ranks.sh \
 	%D%/replay.sh \
 	%D%/score.sh \
 	%D%/step.sh \
