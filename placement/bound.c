@@ -98,19 +98,35 @@ static uint32_t capacity(const struct supply *s, uint32_t domain)
 	return n < s->give[node] ? n : s->give[node];
 }
 
+/* Domains of the level by capacity, those beyond the job's size as if they had
+ * that. */
+static void count_sizes(struct bounding *b, uint32_t level)
+{
+	const struct supply *s = b->s;
+	const struct weft_level *l = &s->f->levels[level];
+	uint32_t n = b->g.n;
+
+	memset(b->of_size, 0, ((size_t)n + 1) * sizeof(*b->of_size));
+	/* single nodes have been counted before */
+	if (level == s->f->node_level && l->n_domains == s->f->n_nodes) {
+		for (uint32_t c = 0; c <= WEFT_MAX_GPUS_PER_NODE; c++)
+			b->of_size[c < n ? c : n] += s->n_of_give[c];
+		return;
+	}
+	for (uint32_t i = 0; i < l->n_domains; i++) {
+		uint32_t c = capacity(s, l->first_domain + i);
+
+		b->of_size[c < n ? c : n]++;
+	}
+}
+
 /* Sizes of the parts when domains of the level are filled from the largest; the
  * least even partition there is.  Returns the number of parts. */
 static uint32_t fill_level(struct bounding *b, uint32_t level)
 {
-	const struct weft_level *l = &b->s->f->levels[level];
 	uint32_t n = b->g.n, left = n, parts = 0;
 
-	memset(b->of_size, 0, ((size_t)n + 1) * sizeof(*b->of_size));
-	for (uint32_t i = 0; i < l->n_domains; i++) {
-		uint32_t c = capacity(b->s, l->first_domain + i);
-
-		b->of_size[c < n ? c : n]++;
-	}
+	count_sizes(b, level);
 	for (uint32_t c = n; c > 0 && left; c--) {
 		for (uint32_t k = b->of_size[c]; k > 0 && left; k--) {
 			b->size[parts] = c < left ? c : left;

@@ -173,6 +173,7 @@ uint32_t candidates_pick(const struct supply *s, uint32_t level,
 {
 	const struct weft_level *l = &s->f->levels[level];
 	uint32_t best[CANDIDATES_PICKS], n = 0;
+	uint64_t before = 0;
 
 	if (s->cap_most[level] < s->job->n_gpus)
 		return 0;
@@ -181,10 +182,11 @@ uint32_t candidates_pick(const struct supply *s, uint32_t level,
 	for (uint32_t i = 0; i < l->n_domains; i++) {
 		uint32_t d = l->first_domain + i;
 
-		if (!supply_holds(s, d))
-			continue;
 		/* most domains of a level are alike, and the first is as good
 		 */
+		if (s->shape[d] == before || !supply_holds(s, d))
+			continue;
+		before = s->shape[d];
 		for (uint32_t k = 0; k < CANDIDATES_PICKS; k++)
 			if (best[k] == WEFT_NONE ||
 			    (s->shape[d] != s->shape[best[k]] &&
@@ -385,9 +387,13 @@ int candidates_build(struct supply *single, struct candidates *c,
 	n = find_units(&b, unit);
 	for (uint32_t i = 0; i < n; i++) {
 		/* nodes that give their part of the job are few enough */
-		if (most &&
-		    try_unit(&b, unit[i], (job->n_gpus + most - 1) / most))
+		uint32_t part = most ? (job->n_gpus + most - 1) / most : 0;
+
+		if (part && try_unit(&b, unit[i], part))
 			return -1;
+		/* nothing new where all nodes give so much */
+		if (part && supply_suits(single, unit[i], part))
+			continue;
 		if (try_unit(&b, unit[i], 0))
 			return -1;
 	}

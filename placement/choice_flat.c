@@ -46,6 +46,18 @@ static int compare_node(const void *pa, const void *pb)
 	return 0;
 }
 
+/* Mostly the list is in order as it comes. */
+static void sort(struct candidate *list, uint32_t n,
+		 int (*compare)(const void *, const void *))
+{
+	for (uint32_t i = 1; i < n; i++) {
+		if (compare(&list[i - 1], &list[i]) <= 0)
+			continue;
+		qsort(list, n, sizeof(*list), compare);
+		return;
+	}
+}
+
 static uint32_t gather(const struct supply *s, const struct weft_domain *d,
 		       struct candidate *list)
 {
@@ -111,16 +123,16 @@ int choice_flat(struct supply *s, uint32_t domain, struct choice *c,
 	if (!list)
 		return -1;
 	n = gather(s, d, list);
-	qsort(list, n, sizeof(*list), compare_give);
+	sort(list, n, compare_give);
 	n = nodes_needed(s, list, n);
 	c->node = weft_calloc(n, sizeof(*c->node), err);
 	c->count = weft_calloc(n, sizeof(*c->count), err);
 	if (!c->node || !c->count)
 		goto out;
-	qsort(list, n, sizeof(*list), compare_give_up);
+	sort(list, n, compare_give_up);
 	if (n)
 		level_shares(s, list, n);
-	qsort(list, n, sizeof(*list), compare_node);
+	sort(list, n, compare_node);
 	for (uint32_t i = 0; i < n; i++)
 		choice_add(c, list[i].node, list[i].give);
 	rc = n > 0 && choice_valid(c, s);

@@ -8,6 +8,7 @@
 
 #include "placement/bound.h"
 #include "placement/order.h"
+#include "placement/supply.h"
 
 /* Each part is made by the first decision that needs it. */
 struct weft_memo {
@@ -16,6 +17,7 @@ struct weft_memo {
 	 * use. */
 	struct orders orders;
 	uint32_t tile;
+	struct supply supply; /* zeros: not yet */
 };
 
 /* Orders of the job with tiles, out of the memo (NULL: none) where it has them.

@@ -6,6 +6,7 @@
 #include "placement/arrange.h"
 #include "placement/bottleneck.h"
 #include "placement/bound.h"
+#include "placement/memo.h"
 #include "placement/place_firstfit.h"
 #include "placement/place_pack.h"
 #include "placement/pursuit.h"
@@ -240,18 +241,45 @@ choose_objective(const struct weft_job *job,
 	return objective;
 }
 
+/* The supply of the job, in *own or, where that may be, in the memo. */
+static struct supply *get_supply(const struct weft_fabric *f,
+				 const struct weft_job *job,
+				 const struct weft_occupancy *o,
+				 struct weft_memo *memo, struct supply *own,
+				 struct weft_error *err)
+{
+	struct supply *s = own;
+
+	if (memo && !o->weight && !o->required) {
+		s = &memo->supply;
+		if (supply_renew(f, job, o, s, err))
+			return NULL;
+	} else if (supply_build(f, job, o, 1, 0, s, err)) {
+		return NULL;
+	}
+	s->memo = memo;
+	return s;
+}
+
+/* Whatever went wrong, the next decision starts from nothing. */
+static void put_supply(struct weft_memo *memo, struct supply *own, bool failed)
+{
+	supply_free(own);
+	if (memo && failed)
+		supply_free(&memo->supply);
+}
+
 int weft_place(const struct weft_fabric *f, const struct weft_job *job,
 	       const struct weft_occupancy *o,
 	       const struct weft_place_options *options,
 	       struct weft_placement *p, struct weft_error *err)
 {
 	static const struct weft_place_options defaults = {0};
-	const struct weft_occupancy *slots_of;
 	const struct weft_strategy *strategy;
 	struct weft_objective objective;
 	struct weft_judge judge = {0};
 	struct weft_job own;
-	struct supply s = {0};
+	struct supply own_supply = {0}, *s;
 	int rc = -1;
 
 	if (!options)
@@ -265,20 +293,20 @@ int weft_place(const struct weft_fabric *f, const struct weft_job *job,
 		return weft_fail(err, WEFT_EINVAL,
 				 "the job has %u GPUs but traffic of %u ranks",
 				 job->n_gpus, job->traffic.n_ranks);
-	slots_of = objective.fragmentation > 0 ? o : NULL;
-	if (supply_build(f, &own, o, 1, 0, &s, err) ||
-	    weft_judge_build(f, &own, slots_of, &objective, &judge, err))
+	s = get_supply(f, &own, o, options->memo, &own_supply, err);
+	if (!s ||
+	    weft_judge_build(f, &own, objective.fragmentation > 0 ? o : NULL,
+			     &objective, &judge, err))
 		goto out;
-	s.judge = &judge;
-	s.memo = options->memo;
+	s->judge = &judge;
 	p->method = strategy->name;
-	if (reason_impossible(&s, p))
+	if (reason_impossible(s, p))
 		rc = 0;
 	else
-		rc = place_and_compare(&s, strategy, options, p, err);
+		rc = place_and_compare(s, strategy, options, p, err);
 out:
 	weft_judge_free(&judge);
-	supply_free(&s);
+	put_supply(options->memo, &own_supply, rc != 0);
 	return rc;
 }
 

@@ -16,6 +16,7 @@ struct scopes {
 	uint32_t *n_gpus, *n_nodes, *n_must; /* [domains of the level] */
 	uint32_t must;			     /* required nodes of the job */
 	uint32_t winner;		     /* domain, or WEFT_NONE */
+	uint32_t least;			     /* a node gives, or nothing */
 };
 
 static uint32_t scope_of(const struct supply *s, const struct scopes *scopes,
@@ -33,14 +34,12 @@ static bool is_required(const struct supply *s, uint32_t node)
 
 /* GPUs that a node gives.  Under a limit on nodes those that have less than the
  * average are left out: with the others the limit holds. */
-static uint32_t gives(const struct supply *s, uint32_t node)
+static inline uint32_t gives(const struct supply *s,
+			     const struct scopes *scopes, uint32_t node)
 {
-	uint32_t most = s->job->max_nodes;
+	uint32_t n = s->give[node];
 
-	if (most && !is_required(s, node) &&
-	    s->give[node] < (s->job->n_gpus + most - 1) / most)
-		return 0;
-	return s->give[node];
+	return n >= scopes->least || is_required(s, node) ? n : 0;
 }
 
 /* Gathers nodes in order, required ones first, until one scope has enough. */
@@ -52,10 +51,10 @@ static void gather(const struct supply *s, bool required, struct scopes *scopes)
 	for (uint32_t i = 0; i < s->f->n_nodes; i++) {
 		uint32_t node = s->f->counted[i], k;
 
-		if (!gives(s, node) || is_required(s, node) != required)
+		if (!gives(s, scopes, node) || is_required(s, node) != required)
 			continue;
 		k = scope_of(s, scopes, node) - first;
-		scopes->n_gpus[k] += gives(s, node);
+		scopes->n_gpus[k] += gives(s, scopes, node);
 		scopes->n_nodes[k]++;
 		scopes->n_must[k] += required;
 		if (scopes->n_gpus[k] < job->n_gpus ||
@@ -89,7 +88,8 @@ static void take(const struct supply *s, bool required,
 		left = job->n_gpus - t->n_gpus;
 		if (!left)
 			break;
-		if (!gives(s, node) || is_required(s, node) != required ||
+		if (!gives(s, scopes, node) ||
+		    is_required(s, node) != required ||
 		    scope_of(s, scopes, node) != scopes->winner)
 			continue;
 		t->n_nodes++;
@@ -97,7 +97,9 @@ static void take(const struct supply *s, bool required,
 		if (keep >= left)
 			break;
 		left -= keep;
-		t->share[node] = left < gives(s, node) ? left : gives(s, node);
+		t->share[node] = left < gives(s, scopes, node)
+					 ? left
+					 : gives(s, scopes, node);
 		t->n_gpus += t->share[node];
 	}
 }
@@ -108,7 +110,7 @@ static void lay_out(const struct supply *s, const uint32_t *share,
 {
 	uint32_t rank = 0, k;
 
-	for (uint32_t i = 0; i < s->f->n_nodes; i++) {
+	for (uint32_t i = 0; rank < s->job->n_gpus; i++) {
 		uint32_t node = s->f->counted[i];
 		uint64_t rest = s->o->free[node];
 
@@ -194,6 +196,9 @@ int firstfit_find(const struct supply *s, uint32_t *where,
 		scopes.level = job->within_level;
 	if (s->o->required)
 		scopes.must = weft_bitset_count(s->o->required, f->n_nodes);
+	if (job->max_nodes)
+		scopes.least =
+			(job->n_gpus + job->max_nodes - 1) / job->max_nodes;
 	if (scopes.level >= f->node_level)
 		rc = place_on(s, &scopes, where, err);
 	else

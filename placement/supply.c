@@ -74,22 +74,24 @@ static uint32_t common_divisor(uint32_t a, uint32_t b)
 	return a;
 }
 
-/* What the node is to all of them; each kind of node once. */
-static void note_node(struct supply *s, uint32_t node)
+/* From nodes by what they give to what all together do. */
+static void sum_counts(struct supply *s)
 {
-	uint32_t usable = weft_occupancy_give(s->o, node);
-	uint32_t give = s->give[node];
-
-	s->sizes |= UINT64_C(1) << (s->f->nodes[node].n_gpus - 1);
-	if (usable > s->usable_most)
-		s->usable_most = usable;
-	if (!give)
-		return;
-	if (give > s->give_most)
-		s->give_most = give;
-	if (!s->give_least || give < s->give_least)
-		s->give_least = give;
-	s->give_common = common_divisor(s->give_common, give);
+	s->usable = s->usable_most = s->n_giving = 0;
+	s->give_most = s->give_least = s->give_common = 0;
+	for (uint32_t n = 1; n <= WEFT_MAX_GPUS_PER_NODE; n++) {
+		if (s->n_of_usable[n]) {
+			s->usable += n * s->n_of_usable[n];
+			s->usable_most = n;
+		}
+		if (!s->n_of_give[n])
+			continue;
+		s->n_giving += s->n_of_give[n];
+		s->give_most = n;
+		if (!s->give_least)
+			s->give_least = n;
+		s->give_common = common_divisor(s->give_common, n);
+	}
 }
 
 /* Neighbours mostly are, and to find that out is cheap. */
@@ -104,55 +106,133 @@ static bool is_alike(const struct supply *s, uint32_t a, uint32_t b)
 	       is_required(o, a) == is_required(o, b);
 }
 
-static void add_node(struct supply *s, uint32_t d, uint32_t node)
-{
-	const struct weft_node *n = &s->f->nodes[node];
+/* What the parts of a domain have together. */
+struct sums {
+	uint32_t cap, n_givers, must, n_untouched;
+	uint64_t shape;
+};
 
-	s->cap[d] += s->give[node];
-	s->n_givers[d] += s->give[node] > 0;
-	s->must[d] += is_required(s->o, node);
-	s->n_untouched[d] += s->o->free[node] == weft_mask_first(n->n_gpus);
-	s->shape[d] += s->node_shape[node];
+static struct sums sum_nodes(const struct supply *s, uint32_t first, uint32_t n)
+{
+	struct sums sums = {0};
+
+	for (uint32_t i = first; i < first + n; i++) {
+		const struct weft_node *node = &s->f->nodes[i];
+
+		sums.cap += s->give[i];
+		sums.n_givers += s->give[i] > 0;
+		sums.must += is_required(s->o, i);
+		sums.n_untouched +=
+			s->o->free[i] == weft_mask_first(node->n_gpus);
+		sums.shape += s->node_shape[i];
+	}
+	return sums;
 }
 
-static void add_child(struct supply *s, uint32_t d, uint32_t child)
+static struct sums sum_children(const struct supply *s, uint32_t first,
+				uint32_t n)
 {
-	s->cap[d] += s->cap[child];
-	s->n_givers[d] += s->n_givers[child];
-	s->must[d] += s->must[child];
-	s->n_untouched[d] += s->n_untouched[child];
-	s->shape[d] += s->shape[child];
+	struct sums sums = {0};
+
+	for (uint32_t i = first; i < first + n; i++) {
+		sums.cap += s->cap[i];
+		sums.n_givers += s->n_givers[i];
+		sums.must += s->must[i];
+		sums.n_untouched += s->n_untouched[i];
+		sums.shape += s->shape[i];
+	}
+	return sums;
+}
+
+/* Domains of the node level are single nodes, unless NVLink spans several. */
+static bool has_single_nodes(const struct supply *s)
+{
+	return s->f->levels[s->f->node_level].n_domains == s->f->n_nodes;
+}
+
+static void set_domain(struct supply *s, uint32_t level, uint32_t d,
+		       const struct sums *sums)
+{
+	s->cap[d] = sums->cap;
+	s->n_givers[d] = sums->n_givers;
+	s->must[d] = sums->must;
+	s->n_untouched[d] = sums->n_untouched;
+	s->shape[d] = mix(sums->shape + level + 1);
+	if (sums->cap > s->cap_most[level])
+		s->cap_most[level] = sums->cap;
+}
+
+/* The same for nodes from + 1 ... to - 1, which are alike. */
+static void copy_node(struct supply *s, uint32_t from, uint32_t to)
+{
+	uint32_t first = s->f->levels[s->f->node_level].first_domain;
+
+	for (uint32_t i = from + 1; i < to; i++) {
+		s->give[i] = s->give[from];
+		s->node_shape[i] = s->node_shape[from];
+	}
+	if (!has_single_nodes(s))
+		return;
+	from += first;
+	for (uint32_t d = from + 1; d < first + to; d++) {
+		s->cap[d] = s->cap[from];
+		s->n_givers[d] = s->n_givers[from];
+		s->must[d] = s->must[from];
+		s->n_untouched[d] = s->n_untouched[from];
+		s->shape[d] = s->shape[from];
+	}
+}
+
+/* The node, `times` of its kind, and the domain that it alone makes up. */
+static void set_node(struct supply *s, uint32_t node, uint32_t times)
+{
+	uint32_t level = s->f->node_level;
+
+	s->n_of_give[s->give[node]] += times;
+	s->n_of_usable[weft_occupancy_give(s->o, node)] += times;
+	s->sizes |= UINT64_C(1) << (s->f->nodes[node].n_gpus - 1);
+	if (has_single_nodes(s)) {
+		struct sums sums = sum_nodes(s, node, 1);
+
+		set_domain(s, level, s->f->levels[level].first_domain + node,
+			   &sums);
+	}
+}
+
+static void build_nodes(struct supply *s, uint32_t min_give)
+{
+	for (uint32_t i = 0, next; i < s->f->n_nodes; i = next) {
+		for (next = i + 1; next < s->f->n_nodes; next++)
+			if (!is_alike(s, i, next))
+				break;
+		build_node(s, i, min_give);
+		set_node(s, i, next - i);
+		copy_node(s, i, next);
+	}
+}
+
+static void build_domain(struct supply *s, uint32_t level, uint32_t d)
+{
+	const struct weft_domain *domain = &s->f->domains[d];
+	struct sums sums =
+		level == s->f->node_level
+			? sum_nodes(s, domain->first_node, domain->n_nodes)
+			: sum_children(s, domain->first_child,
+				       domain->n_children);
+
+	set_domain(s, level, d, &sums);
 }
 
 static void build_domains(struct supply *s)
 {
 	const struct weft_fabric *f = s->f;
+	uint32_t level = f->node_level;
 
-	for (uint32_t level = f->node_level; level < f->n_levels; level++) {
+	for (level += has_single_nodes(s); level < f->n_levels; level++) {
 		const struct weft_level *l = &f->levels[level];
-		uint64_t sum = 0, mixed = 0;
 
-		for (uint32_t i = 0; i < l->n_domains; i++) {
-			uint32_t d = l->first_domain + i;
-			const struct weft_domain *domain = &f->domains[d];
-
-			if (level == f->node_level)
-				for (uint32_t k = 0; k < domain->n_nodes; k++)
-					add_node(s, d, domain->first_node + k);
-			else
-				for (uint32_t k = 0; k < domain->n_children;
-				     k++)
-					add_child(s, d,
-						  domain->first_child + k);
-			/* neighbours mostly are alike */
-			if (i == 0 || s->shape[d] != sum) {
-				sum = s->shape[d];
-				mixed = mix(sum + level + 1);
-			}
-			s->shape[d] = mixed;
-			if (s->cap[d] > s->cap_most[level])
-				s->cap_most[level] = s->cap[d];
-		}
+		for (uint32_t i = 0; i < l->n_domains; i++)
+			build_domain(s, level, l->first_domain + i);
 	}
 }
 
@@ -185,8 +265,6 @@ int supply_build(const struct weft_fabric *f, const struct weft_job *job,
 		 const struct weft_occupancy *o, uint32_t unit,
 		 uint32_t min_give, struct supply *s, struct weft_error *err)
 {
-	uint32_t usable = 0;
-
 	memset(s, 0, sizeof(*s));
 	s->f = f;
 	s->job = job;
@@ -194,19 +272,133 @@ int supply_build(const struct weft_fabric *f, const struct weft_job *job,
 	s->unit = unit;
 	if (allocate(s, err))
 		return -1;
-	for (uint32_t i = 0; i < f->n_nodes; i++) {
-		if (i > 0 && is_alike(s, i - 1, i)) {
-			s->give[i] = s->give[i - 1];
-			s->node_shape[i] = s->node_shape[i - 1];
-		} else {
-			build_node(s, i, min_give);
-			note_node(s, i);
-			usable = weft_occupancy_give(o, i);
-		}
-		s->usable += usable;
-		s->n_giving += s->give[i] > 0;
-	}
+	build_nodes(s, min_give);
+	sum_counts(s);
 	build_domains(s);
+	return 0;
+}
+
+/* ---- kept from one decision to the next ---- */
+
+static int kept_build(const struct weft_fabric *f, const struct weft_job *job,
+		      const struct weft_occupancy *o, struct supply *s,
+		      struct weft_error *err)
+{
+	size_t n = f->n_nodes;
+
+	supply_free(s);
+	if (supply_build(f, job, o, 1, 0, s, err))
+		return -1;
+	s->fixed = job->gpus_per_node;
+	s->was_free = weft_calloc(n, sizeof(*s->was_free), err);
+	s->was_usable = weft_calloc(n, 2 * sizeof(*s->was_usable), err);
+	if (!s->was_free || !s->was_usable)
+		return -1;
+	s->changed = s->was_usable + n;
+	memcpy(s->was_free, o->free, n * sizeof(*o->free));
+	memcpy(s->was_usable, o->usable, n * sizeof(*o->usable));
+	return 0;
+}
+
+static void renew_node(struct supply *s, uint32_t node)
+{
+	const struct weft_occupancy was = {
+		.fabric = s->f,
+		.free = s->was_free,
+		.usable = s->was_usable,
+	};
+
+	s->n_of_give[s->give[node]]--;
+	s->n_of_usable[weft_occupancy_give(&was, node)]--;
+	build_node(s, node, 0);
+	set_node(s, node, 1);
+	s->was_free[node] = s->o->free[node];
+	s->was_usable[node] = s->o->usable[node];
+}
+
+/* The nodes that have changed, in ascending order; returns how many. */
+static uint32_t renew_nodes(struct supply *s)
+{
+	enum { BLOCK = 32 };
+	const struct weft_occupancy *o = s->o;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0, next; i < s->f->n_nodes; i = next) {
+		uint32_t size = s->f->n_nodes - i;
+
+		size = size < BLOCK ? size : BLOCK;
+		next = i + size;
+		if (!memcmp(o->free + i, s->was_free + i,
+			    size * sizeof(*o->free)) &&
+		    !memcmp(o->usable + i, s->was_usable + i,
+			    size * sizeof(*o->usable)))
+			continue;
+		for (; i < next; i++) {
+			if (o->free[i] == s->was_free[i] &&
+			    o->usable[i] == s->was_usable[i])
+				continue;
+			renew_node(s, i);
+			s->changed[n++] = i;
+		}
+	}
+	return n;
+}
+
+static void renew_cap_most(struct supply *s, uint32_t level)
+{
+	const struct weft_level *l = &s->f->levels[level];
+	const uint32_t *cap = s->cap + l->first_domain;
+
+	if (level == s->f->node_level && has_single_nodes(s)) {
+		s->cap_most[level] = s->give_most;
+		return;
+	}
+	s->cap_most[level] = 0;
+	for (uint32_t i = 0; i < l->n_domains; i++)
+		if (cap[i] > s->cap_most[level])
+			s->cap_most[level] = cap[i];
+}
+
+/* The domains that the changed nodes are in, from inside outwards. */
+static void renew_domains(struct supply *s, uint32_t n_changed)
+{
+	const struct weft_fabric *f = s->f;
+	uint32_t level = f->node_level;
+
+	for (level += has_single_nodes(s); level < f->n_levels; level++) {
+		uint32_t last = WEFT_NONE;
+
+		for (uint32_t i = 0; i < n_changed; i++) {
+			uint32_t gpu = f->nodes[s->changed[i]].first_gpu;
+			uint32_t d = f->gpu_domain[level][gpu];
+
+			if (d == last)
+				continue;
+			last = d;
+			build_domain(s, level, d);
+			s->is_sorted[d] = false;
+		}
+	}
+	for (level = f->node_level; level < f->n_levels; level++)
+		renew_cap_most(s, level);
+}
+
+int supply_renew(const struct weft_fabric *f, const struct weft_job *job,
+		 const struct weft_occupancy *o, struct supply *s,
+		 struct weft_error *err)
+{
+	uint32_t n;
+
+	if (!s->memory || s->f != f || s->fixed != job->gpus_per_node)
+		return kept_build(f, job, o, s, err);
+	s->job = job;
+	s->o = o;
+	s->unit = 1;
+	n = renew_nodes(s);
+	if (!n)
+		return 0;
+	sum_counts(s);
+	renew_domains(s, n);
 	return 0;
 }
 
@@ -219,6 +411,8 @@ bool supply_suits(const struct supply *s, uint32_t unit, uint32_t min_give)
 void supply_free(struct supply *s)
 {
 	free(s->memory);
+	free(s->was_free);
+	free(s->was_usable);
 	memset(s, 0, sizeof(*s));
 }
 

@@ -25,9 +25,12 @@ struct supply {
 	struct weft_memo *memo;	  /* of the job, likewise */
 	uint32_t unit;		  /* a node gives a multiple of this */
 	uint32_t *give;		  /* [n_nodes] GPUs */
-	/* of all nodes: GPUs usable at all, in sum and the most of one; how
-	 * many give some, the most and the least of those, what all give a
-	 * multiple of; bit n - 1: there are nodes of n GPUs */
+	/* nodes by what they give, and by how many GPUs are usable at all */
+	uint32_t n_of_give[WEFT_MAX_GPUS_PER_NODE + 1];
+	uint32_t n_of_usable[WEFT_MAX_GPUS_PER_NODE + 1];
+	/* hence of all nodes: usable GPUs, in sum and the most of one; how
+	 * many give some, the most and the least of those, what all of them
+	 * give a multiple of; bit n - 1: there are nodes of n GPUs */
 	uint32_t usable, usable_most;
 	uint32_t n_giving, give_most, give_least, give_common;
 	uint64_t sizes;
@@ -45,6 +48,11 @@ struct supply {
 	bool *is_sorted;	/* [n_domains] */
 	uint8_t *seen;		/* [n_domains] zeros; scratch of callers */
 	void *memory;
+	/* of a kept one: what it was built from, and scratch; else NULL */
+	uint32_t fixed;	      /* the job's GPUs per node; 0: any number */
+	uint64_t *was_free;   /* [n_nodes] */
+	uint32_t *was_usable; /* [n_nodes] as weft_occupancy_give tells */
+	uint32_t *changed;    /* [n_nodes] */
 };
 
 /* min_give: nodes that could give less than this give nothing (0: all give);
@@ -53,6 +61,13 @@ int supply_build(const struct weft_fabric *f, const struct weft_job *job,
 		 const struct weft_occupancy *o, uint32_t unit,
 		 uint32_t min_give, struct supply *s, struct weft_error *err);
 void supply_free(struct supply *s);
+
+/* Brings s, zeros or kept from an earlier decision, up to date: a supply of
+ * single GPUs, built anew only where o has changed.  Only for an occupancy
+ * without weights and required nodes.  After an error free it. */
+int supply_renew(const struct weft_fabric *f, const struct weft_job *job,
+		 const struct weft_occupancy *o, struct supply *s,
+		 struct weft_error *err);
 
 /* True when a supply of that unit and min_give would be the same. */
 bool supply_suits(const struct supply *s, uint32_t unit, uint32_t min_give);

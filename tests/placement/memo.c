@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#define DECISIONS 60
+#define DECISIONS 100
 
 static const char *const specs[] = {
 	"gpus=8,tp=8",
@@ -17,15 +17,22 @@ static const char *const specs[] = {
 	"gpus=64,tp=8,segment=2",
 };
 
-/* Nodes wholly or partly in use, others with each seed. */
-static void make_busy(struct weft_occupancy *o, uint64_t seed)
+/* Nodes become busy, wholly or in part, or free: many now and then, else a few.
+ */
+static void change(struct weft_occupancy *o, uint64_t seed)
 {
 	struct effort e = {.random = seed};
+	uint32_t pct = seed % 10 == 1 ? 50 : 3;
 
-	for (uint32_t i = 0; i < o->fabric->n_nodes; i++)
-		if (effort_below(&e, 100) < 10 + seed % 40)
+	for (uint32_t i = 0; i < o->fabric->n_nodes; i++) {
+		if (effort_below(&e, 100) >= pct)
+			continue;
+		if (effort_below(&e, 2))
+			weft_occupancy_release(o, i, 0xff);
+		else
 			weft_occupancy_take(
 				o, i, effort_below(&e, 3) ? UINT64_MAX : 0x0f);
+	}
 }
 
 static void expect_equal(const struct weft_placement *a,
@@ -43,11 +50,11 @@ static void expect_equal(const struct weft_placement *a,
 /* Limits on nodes differ from one request to the next, the job does not. */
 static void limit(struct weft_job *job, uint64_t seed)
 {
-	uint32_t n = job->n_gpus / 8;
+	uint32_t n = job->n_gpus / 8, kind = (uint32_t)(seed / 4 % 3);
 
-	job->gpus_per_node = seed % 3 == 1 ? 8 : 0;
-	job->min_nodes = seed % 3 == 1 ? n : 0;
-	job->max_nodes = seed % 3 ? n + (uint32_t)(seed % 3 - 1) : 0;
+	job->gpus_per_node = kind == 1 ? 8 : 0;
+	job->min_nodes = kind == 1 ? n : 0;
+	job->max_nodes = kind ? n + kind - 1 : 0;
 }
 
 static void decide_often(const struct weft_fabric *f, const char *spec)
@@ -55,14 +62,13 @@ static void decide_often(const struct weft_fabric *f, const char *spec)
 	struct weft_error err = {0};
 	struct weft_place_options keeping = {.memo = weft_memo_build(&err)};
 	struct weft_placement with, without;
+	struct weft_occupancy o;
 	struct weft_job job;
 
 	case_job(spec, f, &job);
+	weft_occupancy_build(f, &o, &err);
 	for (uint64_t seed = 1; seed <= DECISIONS; seed++) {
-		struct weft_occupancy o;
-
-		weft_occupancy_build(f, &o, &err);
-		make_busy(&o, seed);
+		change(&o, seed);
 		limit(&job, seed);
 		weft_place(f, &job, &o, NULL, &without, &err);
 		weft_place(f, &job, &o, &keeping, &with, &err);
@@ -70,8 +76,8 @@ static void decide_often(const struct weft_fabric *f, const char *spec)
 		expect_equal(&with, &without, spec);
 		weft_placement_free(&with);
 		weft_placement_free(&without);
-		weft_occupancy_free(&o);
 	}
+	weft_occupancy_free(&o);
 	weft_job_free(&job);
 	weft_memo_free(keeping.memo);
 }
