@@ -97,12 +97,18 @@ static bool is_will_run(const struct weft_job_test *test)
 	return (test->mode & SELECT_MODE_BASE) == SELECT_MODE_WILL_RUN;
 }
 
+static bool follow_one_another(bitstr_t *nodes, uint32_t n_nodes)
+{
+	return bit_fls(nodes) - bit_ffs(nodes) + 1 == (int64_t)n_nodes;
+}
+
 /* Asks stock for the job on exactly the plan's nodes. */
 static bool stock_takes(const struct weft_job_test *test, bitstr_t *nodes,
 			uint32_t n_nodes)
 {
 	struct weft_job_test narrowed = *test;
 	struct saved saved;
+	uint16_t contiguous = test->job->details->contiguous;
 	bool now_only = test->job->bit_flags & TEST_NOW_ONLY, taken;
 
 	narrowed.nodes = nodes;
@@ -116,10 +122,15 @@ static bool stock_takes(const struct weft_job_test *test, bitstr_t *nodes,
 	 * takes stock a copy of all its tables to find out. */
 	if (is_will_run(test))
 		test->job->bit_flags |= TEST_NOW_ONLY;
+	/* Nodes in a row are asked for as a row: stock then does not look
+	 * through all switches for those that it has no choice but to take. */
+	if (!test->job->req_switch && follow_one_another(nodes, n_nodes))
+		test->job->details->contiguous = 1;
 	taken = weft_stock_job_test(&narrowed) == SLURM_SUCCESS &&
 		(!is_will_run(test) || test->job->start_time <= time(NULL));
 	if (!now_only)
 		test->job->bit_flags &= ~(uint64_t)TEST_NOW_ONLY;
+	test->job->details->contiguous = contiguous;
 	if (taken)
 		bit_copybits(test->nodes, nodes);
 	else
