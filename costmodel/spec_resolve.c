@@ -381,8 +381,6 @@ static int resolve_model(struct weft_spec *spec, struct weft_error *err)
 static int refuse_unsupported(const struct weft_spec *spec,
 			      struct weft_error *err)
 {
-	if (spec->wait_s > 0)
-		return fail(err, WEFT_ENOSYS, "wait > 0: not supported yet");
 	if (spec->segment > 1 && spec->spread == WEFT_FAILURE_DOMAIN)
 		return fail(err, WEFT_EINVAL,
 			    "segment and spread=failure-domain: each says "

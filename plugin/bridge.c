@@ -338,6 +338,8 @@ void weft_bridge_tell(struct weft_bridge *bridge, struct weft_account *account,
 	if (account->n_partial)
 		append(text, size, "; part of %u node%s", account->n_partial,
 		       account->n_partial == 1 ? "" : "s");
+	if (account->note && account->note[0])
+		append(text, size, "; %s", account->note);
 	if (!account->spec)
 		append(text, size, "; no spec, taken as dp=%u",
 		       account->n_gpus);

@@ -61,6 +61,7 @@ struct weft_account {
 	const char *spec;   /* NULL: none */
 	bool planned;	    /* the nodes are weft's choice */
 	const char *reason; /* why not; static text or escaped */
+	const char *note;   /* more to say; NULL or "": nothing */
 	double bound;	    /* of any placement; NAN: not known */
 	uint32_t n_partial; /* nodes of which the job has some GPUs only */
 	uint32_t n_gpus;    /* where[]: GPUs in rank order; WEFT_NONE inside: */

@@ -24,6 +24,7 @@ enum weft_cause {
 	WEFT_CAUSE_NO_ROOM,   /* not enough free now */
 	WEFT_CAUSE_NO_PLAN,   /* enough, but not as the job wants it */
 	WEFT_CAUSE_REFUSED,   /* stock declined the plans */
+	WEFT_CAUSE_WAITS,     /* the job waits for a better place */
 	WEFT_CAUSE_NO_MEMORY, /* weft ran out of memory */
 	WEFT_CAUSE_AMISS,     /* weft's own figures contradict each other */
 	WEFT_CAUSE_RESTING,   /* the watchdog has switched planning off */
@@ -43,6 +44,7 @@ struct weft_decision {
 	double elapsed_s;	 /* stock's part included */
 	struct weft_shape shape; /* what was asked for; 0: open */
 	char reason[WEFT_REASON_SIZE];
+	char note[WEFT_REASON_SIZE]; /* of waiting; empty: none */
 	/* The plan's GPU of each rank, in the fabric's numbers; malloc'ed, NULL
 	 * unless WEFT_CAUSE_NARROWED. */
 	uint32_t n_ranks, *where;

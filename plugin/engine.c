@@ -26,6 +26,8 @@ static void engine_drop(void)
 	weft_shown_adopt(&weft_shown, NULL);
 	weft_engine.keeper = NULL;
 	weft_bridge_clear(&weft_engine.bridge);
+	weft_answers_clear(&weft_engine.answers);
+	weft_past_clear(&weft_engine.past);
 	weft_settings_free(weft_engine.settings);
 	weft_engine.settings = NULL;
 	/* What is known of jobs goes on with the next fabric. */
@@ -145,6 +147,7 @@ void weft_engine_pair(void)
 	struct weft_nodes before = weft_engine.nodes;
 	char text[sizeof(said)];
 
+	weft_answers_clear(&weft_engine.answers);
 	weft_engine.nodes = (struct weft_nodes){0};
 	if (settings && settings->enabled &&
 	    weft_nodes_build(settings->fabric, &weft_engine.nodes, text,

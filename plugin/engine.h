@@ -7,14 +7,18 @@
 #ifndef WEFT_PLUGIN_ENGINE_H
 #define WEFT_PLUGIN_ENGINE_H
 
+#include "plugin/answers.h"
 #include "plugin/bridge.h"
 #include "plugin/keeper.h"
 #include "plugin/nodes.h"
+#include "plugin/past.h"
 
 struct weft_engine {
 	struct weft_settings *settings; /* NULL or disabled: weft is off */
 	struct weft_bridge bridge;
 	struct weft_nodes nodes;
+	struct weft_answers answers;
+	struct weft_past past;
 	struct weft_keeper *keeper; /* NULL: no file to keep */
 };
 

@@ -2,6 +2,8 @@
 # The side that knows no Slurm is always built, for its tests.
 noinst_LTLIBRARIES += libweft_bridge.la
 libweft_bridge_la_SOURCES = \
+	%D%/answers.c \
+	%D%/answers.h \
 	%D%/board.c \
 	%D%/board.h \
 	%D%/bridge.c \
@@ -12,6 +14,10 @@ libweft_bridge_la_SOURCES = \
 	%D%/decision.h \
 	%D%/defaults.c \
 	%D%/defaults.h \
+	%D%/forecast.c \
+	%D%/forecast.h \
+	%D%/hard.c \
+	%D%/hard.h \
 	%D%/holdings.c \
 	%D%/holdings.h \
 	%D%/launch.c \
@@ -22,8 +28,12 @@ libweft_bridge_la_SOURCES = \
 	%D%/keeper.h \
 	%D%/pending.c \
 	%D%/pending.h \
+	%D%/past.c \
+	%D%/past.h \
 	%D%/request.c \
 	%D%/request.h \
+	%D%/rules.c \
+	%D%/rules.h \
 	%D%/settings.c \
 	%D%/settings.h \
 	%D%/shown.c \
@@ -50,15 +60,27 @@ weft_select_sources = \
 	%D%/compat_2311.c \
 	%D%/engine.c \
 	%D%/engine.h \
+	%D%/future.c \
+	%D%/future.h \
 	%D%/gpus.c \
 	%D%/gpus.h \
+	%D%/later.c \
+	%D%/later.h \
 	%D%/narrow.c \
 	%D%/narrow.h \
+	%D%/near.c \
+	%D%/near.h \
 	%D%/nodes.c \
 	%D%/nodes.h \
 	%D%/nodes_follow.c \
+	%D%/preempt.c \
+	%D%/preempt.h \
+	%D%/proposal.c \
+	%D%/proposal.h \
 	%D%/publish.c \
 	%D%/publish.h \
+	%D%/query.c \
+	%D%/query.h \
 	%D%/select_weft.c \
 	%D%/stock.c \
 	%D%/stock.h \

@@ -3,9 +3,11 @@
  *
  * Rules that a wrapper of select_p_job_test must keep (each broke something
  * where it was not):
- * - TEST_ONLY decides whether a job may exist at all: stock's alone.
+ * - TEST_ONLY decides whether a job may exist at all: stock's alone, but for
+ *   limits of the spec that can never hold.
  * - WILL_RUN is narrowed only over nodes that are free now and counts only if
- *   it starts now: otherwise backfill loses the job's reservation.
+ *   it starts now: otherwise backfill loses the job's reservation.  A job that
+ *   stock must not start is given the time and nodes of its own (later.c).
  * - The narrowed try gets no preemptees: it must not kill for a preference.
  * - What a failed try changed in the job record is put back before stock is
  *   asked about all candidates.
@@ -16,11 +18,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "plugin/asking.h"
 #include "plugin/engine.h"
+#include "plugin/later.h"
+#include "plugin/near.h"
+#include "plugin/preempt.h"
+#include "plugin/proposal.h"
 #include "plugin/publish.h"
+#include "plugin/trouble.h"
 #include "plugin/waiting.h"
 
 #include "src/common/log.h"
@@ -35,8 +41,7 @@ static uint32_t told[1024];
 /* One question on its way through the steps below. */
 struct attempt {
 	const struct weft_job_test *test;
-	struct weft_request request;
-	struct weft_frame frame;
+	struct weft_query query;
 	uint32_t n_tries;
 	double plan_s;		 /* spent in planning; the rest is stock's */
 	bool all_idle;		 /* the last plan is on idle nodes alone */
@@ -44,99 +49,11 @@ struct attempt {
 	double bound;
 	uint32_t n_ranks, *where; /* of the last plan; malloc'ed */
 	const char *unclear;
+	uint64_t signature; /* of what is free, for jobs that may be held */
+	struct weft_answer answer;   /* to a job that is held */
+	char note[WEFT_REASON_SIZE]; /* for the user; may be empty */
 	struct weft_error err;
 };
-
-static double elapsed_s(const struct timespec *since)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)(now.tv_sec - since->tv_sec) +
-	       (double)(now.tv_nsec - since->tv_nsec) / 1e9;
-}
-
-/* ---- stock's word on a plan ---- */
-
-/* What a failed stock call may leave changed. */
-struct saved {
-	time_t start_time, wait4switch_start;
-	uint32_t total_cpus, req_switch, min_cpus, priority, state_reason;
-	uint64_t pn_min_memory;
-	bool best_switch;
-};
-
-static void job_save(const job_record_t *job, struct saved *saved)
-{
-	saved->start_time = job->start_time;
-	saved->wait4switch_start = job->wait4switch_start;
-	saved->total_cpus = job->total_cpus;
-	saved->req_switch = job->req_switch;
-	saved->best_switch = job->best_switch;
-	saved->priority = job->priority;
-	saved->state_reason = job->state_reason;
-	saved->min_cpus = job->details->min_cpus;
-	saved->pn_min_memory = job->details->pn_min_memory;
-}
-
-static void job_restore(job_record_t *job, const struct saved *saved)
-{
-	job->start_time = saved->start_time;
-	job->wait4switch_start = saved->wait4switch_start;
-	job->total_cpus = saved->total_cpus;
-	job->req_switch = saved->req_switch;
-	job->best_switch = saved->best_switch;
-	job->priority = saved->priority;
-	job->state_reason = saved->state_reason;
-	job->details->min_cpus = saved->min_cpus;
-	job->details->pn_min_memory = saved->pn_min_memory;
-}
-
-static bool is_will_run(const struct weft_job_test *test)
-{
-	return (test->mode & SELECT_MODE_BASE) == SELECT_MODE_WILL_RUN;
-}
-
-static bool follow_one_another(bitstr_t *nodes, uint32_t n_nodes)
-{
-	return bit_fls(nodes) - bit_ffs(nodes) + 1 == (int64_t)n_nodes;
-}
-
-/* Asks stock for the job on exactly the plan's nodes. */
-static bool stock_takes(const struct weft_job_test *test, bitstr_t *nodes,
-			uint32_t n_nodes)
-{
-	struct weft_job_test narrowed = *test;
-	struct saved saved;
-	uint16_t contiguous = test->job->details->contiguous;
-	bool now_only = test->job->bit_flags & TEST_NOW_ONLY, taken;
-
-	narrowed.nodes = nodes;
-	narrowed.min_nodes = n_nodes;
-	narrowed.max_nodes = n_nodes;
-	narrowed.want_nodes = n_nodes;
-	narrowed.preemptable = NULL;
-	narrowed.preempted = NULL;
-	job_save(test->job, &saved);
-	/* When the plan's nodes would be free later on is of no interest, and
-	 * takes stock a copy of all its tables to find out. */
-	if (is_will_run(test))
-		test->job->bit_flags |= TEST_NOW_ONLY;
-	/* Nodes in a row are asked for as a row: stock then does not look
-	 * through all switches for those that it has no choice but to take. */
-	if (!test->job->req_switch && follow_one_another(nodes, n_nodes))
-		test->job->details->contiguous = 1;
-	taken = weft_stock_job_test(&narrowed) == SLURM_SUCCESS &&
-		(!is_will_run(test) || test->job->start_time <= time(NULL));
-	if (!now_only)
-		test->job->bit_flags &= ~(uint64_t)TEST_NOW_ONLY;
-	test->job->details->contiguous = contiguous;
-	if (taken)
-		bit_copybits(test->nodes, nodes);
-	else
-		job_restore(test->job, &saved);
-	return taken;
-}
 
 /* ---- steps ---- */
 
@@ -148,56 +65,47 @@ static bool is_for_weft(const struct weft_job_test *test)
 	if (!weft_engine_on() || !test->job->job_id || !test->job->details ||
 	    !test->min_nodes)
 		return false;
-	return mode == SELECT_MODE_RUN_NOW || mode == SELECT_MODE_WILL_RUN;
+	return mode == SELECT_MODE_RUN_NOW || mode == SELECT_MODE_WILL_RUN ||
+	       mode == SELECT_MODE_TEST_ONLY;
+}
+
+/* Jobs that stock may have to be kept from starting. */
+static bool may_be_held(const struct attempt *attempt)
+{
+	return attempt->query.frame.hard || attempt->query.frame.wait_s > 0;
 }
 
 /* Reads job and spec; WEFT_CAUSE_NARROWED means "go on". */
 static enum weft_cause attempt_read(struct attempt *attempt)
 {
 	const struct weft_job_test *test = attempt->test;
+	struct weft_request *request = &attempt->query.request;
+	struct weft_frame *frame = &attempt->query.frame;
 	bool wanted;
 
 	if (!is_for_weft(test) ||
-	    !weft_asking_read(test, &attempt->request, &attempt->unclear))
+	    !weft_asking_read(test, request, &attempt->unclear))
 		return WEFT_CAUSE_PASS;
-	wanted = weft_asking_spec(test->job, &attempt->request.spec);
+	wanted = weft_asking_spec(test->job, &request->spec);
 	if (!wanted)
 		return WEFT_CAUSE_UNWANTED;
-	if (!attempt->request.spec && !weft_engine.settings->place_unspecified)
+	if (!request->spec && !weft_engine.settings->place_unspecified)
 		return WEFT_CAUSE_NO_SPEC;
-	if (weft_frame_read(attempt->request.spec ? attempt->request.spec : "",
-			    &attempt->frame, &attempt->err) < 0)
+	if (weft_frame_read(request->spec ? request->spec : "", frame,
+			    &attempt->err) < 0 ||
+	    weft_rules_check(&weft_engine.settings->rules, frame,
+			     test->job->partition, &attempt->err) < 0) {
+		frame->hard = false;
 		return WEFT_CAUSE_SPEC;
+	}
 	if (attempt->unclear)
 		return WEFT_CAUSE_UNCLEAR;
-	attempt->shape.gpus_per_node = attempt->request.gpus_per_node;
-	attempt->shape.n_gpus = attempt->request.gpus_per_job;
+	attempt->shape.gpus_per_node = request->gpus_per_node;
+	attempt->shape.n_gpus = request->gpus_per_job;
 	if (!weft_nodes_require(&weft_engine.nodes,
 				test->job->details->req_node_bitmap))
 		return WEFT_CAUSE_FOREIGN;
 	return WEFT_CAUSE_NARROWED;
-}
-
-/* Nodes that could take part, before the number of nodes is settled; only
- * where it is open. */
-static uint32_t count_able(struct attempt *attempt)
-{
-	const struct weft_request *request = &attempt->request;
-	/* Tasks are spread over the number that is tried first. */
-	const uint32_t n_nodes = request->want_nodes > request->min_nodes
-					 ? request->want_nodes
-					 : request->min_nodes;
-	const struct weft_shape shape = {
-		.gpus_per_node = request->gpus_per_node,
-		.min_nodes = n_nodes,
-		.max_nodes = n_nodes,
-	};
-
-	if (!request->gpus_per_node || attempt->frame.gpus ||
-	    request->min_nodes == request->max_nodes)
-		return UINT32_MAX;
-	return weft_nodes_offer(&weft_engine.nodes, attempt->test, request,
-				&shape, false);
 }
 
 /* Takes over the ranks of a plan. */
@@ -210,48 +118,54 @@ static void attempt_keep(struct attempt *attempt, struct weft_placement *p)
 	p->where = NULL;
 }
 
+/* Puts a plan to stock, unless the job rather waits. */
+static enum weft_cause attempt_plan(struct attempt *attempt,
+				    struct weft_placement *p)
+{
+	enum weft_cause cause;
+	bitstr_t *bitmap;
+
+	/* Before anything else is offered. */
+	bitmap = weft_nodes_bitmap(&weft_engine.nodes, p->nodes, p->n_nodes);
+	if (!bitmap)
+		return WEFT_CAUSE_AMISS;
+	if (attempt->query.frame.wait_s > 0 &&
+	    weft_later_better(&attempt->query, weft_query_cost(p),
+			      &attempt->answer, attempt->note)) {
+		bit_free(bitmap);
+		return WEFT_CAUSE_WAITS;
+	}
+	attempt_keep(attempt, p);
+	attempt->all_idle = weft_nodes_idle(bitmap);
+	attempt->n_tries++;
+	cause = weft_proposal_now(attempt->test, bitmap, p->n_nodes)
+			? WEFT_CAUSE_NARROWED
+			: WEFT_CAUSE_REFUSED;
+	bit_free(bitmap);
+	return cause;
+}
+
 /* Plans one shape and puts it to stock. */
 static enum weft_cause attempt_shape(struct attempt *attempt,
 				     const struct weft_shape *shape,
 				     bool only_idle)
 {
-	struct weft_nodes *nodes = &weft_engine.nodes;
 	double budget_s = weft_engine.settings->budget_s;
-	enum weft_cause cause = WEFT_CAUSE_NO_ROOM;
 	struct weft_placement p = {0};
-	bitstr_t *bitmap = NULL;
-	struct timespec start;
+	double start_s = weft_clock_s();
+	enum weft_cause cause;
 
-	clock_gettime(CLOCK_MONOTONIC, &start);
-	if (weft_nodes_offer(nodes, attempt->test, &attempt->request, shape,
-			     only_idle) < shape->min_nodes ||
-	    weft_occupancy_usable(&nodes->occupancy) < shape->n_gpus)
-		goto out;
 	/* What earlier tries took is gone; a moment is left in any case, so
 	 * that a tight budget means a first answer rather than none. */
 	budget_s = fmax(budget_s - attempt->plan_s, budget_s / 10);
-	if (weft_bridge_place(&weft_engine.bridge, &attempt->request, shape,
-			      &nodes->occupancy, budget_s, &p,
-			      &attempt->err) < 0)
-		cause = attempt->err.code == WEFT_ENOMEM ? WEFT_CAUSE_NO_MEMORY
-							 : WEFT_CAUSE_SPEC;
-	else if (!p.placed)
-		cause = WEFT_CAUSE_NO_PLAN;
-	else
-		bitmap = weft_nodes_bitmap(nodes, p.nodes, p.n_nodes);
-	if (p.placed && !bitmap)
-		cause = WEFT_CAUSE_AMISS;
-out:
-	attempt->plan_s += elapsed_s(&start);
-	if (bitmap) {
-		attempt_keep(attempt, &p);
+	cause = weft_query_place(&attempt->query, shape, only_idle, budget_s,
+				 &p, &attempt->err);
+	attempt->plan_s += weft_clock_s() - start_s;
+	if (cause == WEFT_CAUSE_NARROWED) {
+		if (!only_idle)
+			weft_near_prefer(&attempt->query, shape, budget_s, &p);
 		attempt->shape = *shape;
-		attempt->all_idle = weft_nodes_idle(bitmap);
-		attempt->n_tries++;
-		cause = stock_takes(attempt->test, bitmap, p.n_nodes)
-				? WEFT_CAUSE_NARROWED
-				: WEFT_CAUSE_REFUSED;
-		bit_free(bitmap);
+		cause = attempt_plan(attempt, &p);
 	}
 	weft_placement_free(&p);
 	return cause;
@@ -265,8 +179,7 @@ static enum weft_cause attempt_plans(struct attempt *attempt)
 	struct weft_shape shapes[WEFT_MAX_SHAPES];
 	enum weft_cause cause = WEFT_CAUSE_NO_ROOM;
 	uint32_t n_shapes =
-		weft_request_shapes(&attempt->request, &attempt->frame,
-				    count_able(attempt), shapes, &attempt->err);
+		weft_query_shapes(&attempt->query, shapes, &attempt->err);
 
 	if (!n_shapes && attempt->err.code)
 		return attempt->err.code == WEFT_ENOSYS ? WEFT_CAUSE_UNCLEAR
@@ -279,17 +192,95 @@ static enum weft_cause attempt_plans(struct attempt *attempt)
 		cause = attempt_shape(attempt, &shapes[s], false);
 		if (cause == WEFT_CAUSE_REFUSED && !attempt->all_idle)
 			cause = attempt_shape(attempt, &shapes[s], true);
-		if (cause == WEFT_CAUSE_NARROWED)
+		if (cause == WEFT_CAUSE_NARROWED || cause == WEFT_CAUSE_WAITS)
 			return cause;
 	}
 	return attempt->n_tries ? WEFT_CAUSE_REFUSED : cause;
+}
+
+/* ---- jobs that stock must not start ---- */
+
+static bool is_held(const struct attempt *attempt, enum weft_cause cause)
+{
+	if (cause == WEFT_CAUSE_WAITS)
+		return true;
+	return attempt->query.frame.hard && cause != WEFT_CAUSE_NARROWED &&
+	       cause > WEFT_CAUSE_SILENT && cause != WEFT_CAUSE_SPEC;
+}
+
+/* The same answer as before, as long as nothing has changed. */
+static bool attempt_recall(struct attempt *attempt, enum weft_cause *cause)
+{
+	const struct weft_answer *before;
+
+	if (!may_be_held(attempt))
+		return false;
+	before = weft_later_recall(&attempt->query, &attempt->signature);
+	if (!before)
+		return false;
+	*cause = before->cause;
+	memcpy(attempt->note, before->reason, sizeof(attempt->note));
+	attempt->answer = *before;
+	attempt->answer.nodes = NULL;
+	if (before->n_nodes) {
+		attempt->answer.nodes = weft_calloc(
+			before->n_nodes, sizeof(*before->nodes), NULL);
+		if (!attempt->answer.nodes)
+			return false;
+		memcpy(attempt->answer.nodes, before->nodes,
+		       before->n_nodes * sizeof(*before->nodes));
+	}
+	return true;
+}
+
+/* Tells Slurm that the job does not start now, and, if asked, when. */
+static int attempt_hold(struct attempt *attempt, enum weft_cause cause,
+			bool recalled)
+{
+	struct weft_answer *answer = &attempt->answer;
+
+	if (!recalled && cause != WEFT_CAUSE_WAITS &&
+	    cause != WEFT_CAUSE_RESTING && cause != WEFT_CAUSE_AMISS &&
+	    weft_proposal_is_will_run(attempt->test))
+		weft_later_room(&attempt->query, answer);
+	answer->cause = cause;
+	memcpy(answer->reason, attempt->note, sizeof(answer->reason));
+	return weft_later_reply(&attempt->query, answer, attempt->signature);
+}
+
+/* Do limits that stock does not know let the job run here at all? */
+static int limits_ever(const struct weft_job_test *test)
+{
+	struct attempt attempt = {.test = test, .query = {.test = test}};
+	enum weft_cause cause;
+
+	if (!is_for_weft(test))
+		return SLURM_SUCCESS;
+	cause = attempt_read(&attempt);
+	if (!attempt.query.frame.hard || cause <= WEFT_CAUSE_SILENT)
+		return SLURM_SUCCESS;
+	/* No domain has a node that is not in the fabric, and no plan can be
+	 * made for a request that weft does not understand. */
+	if (cause == WEFT_CAUSE_NARROWED)
+		return weft_later_ever(&attempt.query);
+	return cause == WEFT_CAUSE_FOREIGN || cause == WEFT_CAUSE_UNCLEAR
+		       ? ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE
+		       : SLURM_SUCCESS;
+}
+
+/* Weft before stock, which leaves no more than the nodes that it chose. */
+static int test_only(const struct weft_job_test *test)
+{
+	int rc = limits_ever(test);
+
+	return rc == SLURM_SUCCESS ? weft_stock_job_test(test) : rc;
 }
 
 /* ---- accounts ---- */
 
 static void say_ignored(const struct attempt *attempt, const char *reason)
 {
-	uint32_t job_id = attempt->request.job_id;
+	uint32_t job_id = attempt->query.request.job_id;
 	uint32_t *slot = &told[job_id % (sizeof(told) / sizeof(told[0]))];
 
 	if (*slot == job_id)
@@ -314,6 +305,7 @@ static void decide(struct attempt *attempt, enum weft_cause cause,
 		decision.where = attempt->where;
 		attempt->where = NULL;
 	}
+	memcpy(decision.note, attempt->note, sizeof(decision.note));
 	snprintf(decision.reason, sizeof(decision.reason), "%s",
 		 attempt->unclear ? attempt->unclear : weft_cause_names[cause]);
 	if (cause == WEFT_CAUSE_SPEC) {
@@ -324,35 +316,68 @@ static void decide(struct attempt *attempt, enum weft_cause cause,
 	weft_publish_decided(&decision);
 }
 
+/* Nothing is free for the job, but others may have to go.  When stock is asked
+ * when a job without limits will run, its word is as good as weft's. */
+static bool may_preempt(const struct attempt *attempt, enum weft_cause cause)
+{
+	return (cause == WEFT_CAUSE_NO_ROOM || cause == WEFT_CAUSE_NO_PLAN ||
+		cause == WEFT_CAUSE_REFUSED) &&
+	       weft_preempt_may(attempt->test) &&
+	       (attempt->query.frame.hard ||
+		!weft_proposal_is_will_run(attempt->test));
+}
+
+static int attempt_end(struct attempt *attempt, enum weft_cause cause,
+		       bool recalled)
+{
+	int rc = SLURM_SUCCESS;
+
+	if (cause == WEFT_CAUSE_WAITS)
+		weft_fail(&attempt->err, WEFT_EINVAL, "%s", attempt->note);
+	/* Before stock changes the candidates. */
+	if (cause != WEFT_CAUSE_NARROWED && cause != WEFT_CAUSE_PASS)
+		weft_waiting_tell(attempt->test, &attempt->query.request,
+				  &attempt->query.frame, cause, &attempt->err);
+	if (cause != WEFT_CAUSE_NARROWED && may_preempt(attempt, cause))
+		rc = weft_preempt(&attempt->query);
+	else if (is_held(attempt, cause))
+		rc = attempt_hold(attempt, cause, recalled);
+	else if (cause != WEFT_CAUSE_NARROWED)
+		rc = weft_stock_job_test(attempt->test);
+	free(attempt->answer.nodes);
+	free(attempt->where);
+	return rc;
+}
+
 int weft_narrow(const struct weft_job_test *test)
 {
-	struct attempt attempt = {.test = test, .bound = (double)NAN};
-	struct timespec start;
+	struct attempt attempt = {.test = test, .query = {.test = test}};
+	double start_s = weft_clock_s();
 	enum weft_cause cause;
+	bool recalled = false;
 
-	clock_gettime(CLOCK_MONOTONIC, &start);
+	if ((test->mode & SELECT_MODE_BASE) == SELECT_MODE_TEST_ONLY)
+		return test_only(test);
+	attempt.bound = (double)NAN;
 	cause = attempt_read(&attempt);
-	if (cause == WEFT_CAUSE_NARROWED && !weft_engine_begin())
+	if (cause == WEFT_CAUSE_NARROWED)
+		recalled = attempt_recall(&attempt, &cause);
+	if (!recalled && cause == WEFT_CAUSE_NARROWED) {
 		cause = WEFT_CAUSE_RESTING;
-	if (cause == WEFT_CAUSE_NARROWED) {
-		cause = attempt_plans(&attempt);
-		weft_engine_end();
+		if (weft_engine_begin()) {
+			cause = attempt_plans(&attempt);
+			weft_engine_end();
+		}
 	}
-	decide(&attempt, cause, elapsed_s(&start));
-	free(attempt.where);
+	decide(&attempt, cause, weft_clock_s() - start_s);
 	if (cause != WEFT_CAUSE_PASS)
 		debug2("weft: JobId=%u %s: %s, %u tries, %.3f ms, of which "
 		       "planning %.3f ms",
 		       test->job->job_id,
-		       is_will_run(test) ? "will run" : "run now",
+		       weft_proposal_is_will_run(test) ? "will run" : "run now",
 		       weft_cause_names[cause], attempt.n_tries,
-		       elapsed_s(&start) * 1e3, attempt.plan_s * 1e3);
-	if (cause == WEFT_CAUSE_NARROWED)
-		return SLURM_SUCCESS;
-	if (cause != WEFT_CAUSE_PASS)
-		weft_waiting_tell(test, &attempt.request, &attempt.frame, cause,
-				  &attempt.err);
-	return weft_stock_job_test(test);
+		       (weft_clock_s() - start_s) * 1e3, attempt.plan_s * 1e3);
+	return attempt_end(&attempt, cause, recalled);
 }
 
 void weft_narrow_summary(void)

@@ -143,23 +143,41 @@ void weft_nodes_inherit(struct weft_nodes *nodes, struct weft_nodes *before)
 
 /* ---- what is on offer ---- */
 
+/* GPUs that a job could have: those of its type, where it asks for one. */
+static uint64_t eligible_gpus(const struct weft_nodes *nodes, uint32_t i,
+			      const char *type)
+{
+	uint32_t n_known = nodes->fabric->nodes[nodes->fabric_node[i]].n_gpus;
+
+	if (!type)
+		return weft_mask_first(n_known);
+	return weft_gpus_of_node(node_record_table_ptr[i], type).all;
+}
+
 static void supply_read(const struct weft_nodes *nodes, uint32_t i,
 			const char *type, struct weft_supply *supply)
 {
 	const struct weft_room *room = &nodes->room[i];
 	uint64_t cpus = nodes->held.cpus[i],
 		 memory_mb = nodes->held.memory_mb[i];
+	struct weft_returned back = {0};
 
-	supply->gpus = nodes->gpus_free[i];
-	if (type)
-		supply->gpus &=
-			weft_gpus_of_node(node_record_table_ptr[i], type).free;
+	if (nodes->emptied)
+		back = (struct weft_returned){UINT64_MAX, cpus, memory_mb};
+	else if (nodes->returned)
+		back = nodes->returned[i];
+	cpus -= back.cpus < cpus ? back.cpus : cpus;
+	memory_mb -= back.memory_mb < memory_mb ? back.memory_mb : memory_mb;
+	supply->gpus = (nodes->gpus_free[i] | back.gpus);
+	if (type || back.gpus)
+		supply->gpus &= eligible_gpus(nodes, i, type);
 	supply->cpus = room->cpus > cpus ? (uint32_t)(room->cpus - cpus) : 0;
 	supply->cpus_per_core = room->cpus_per_core;
 	supply->memory_mb =
 		room->memory_mb > memory_mb ? room->memory_mb - memory_mb : 0;
 	supply->memory_touched = memory_mb > 0;
-	supply->idle = idle_node_bitmap && bit_test(idle_node_bitmap, i);
+	supply->idle = (idle_node_bitmap && bit_test(idle_node_bitmap, i)) ||
+		       ((nodes->emptied || nodes->returned) && !cpus);
 }
 
 /* sched_weight is the node's weight above flags in the low byte, and above it
@@ -188,8 +206,10 @@ static bool supplies_equal(const struct weft_supply *a,
 static bool is_offered(const struct weft_nodes *nodes,
 		       const struct weft_job_test *test, uint32_t i)
 {
-	if (nodes->fabric_node[i] == WEFT_NONE || !nodes->gpus_free[i] ||
-	    !bit_test(test->nodes, i))
+	bool ahead = nodes->returned || nodes->emptied;
+
+	if (nodes->fabric_node[i] == WEFT_NONE ||
+	    (!nodes->gpus_free[i] && !ahead) || !bit_test(test->nodes, i))
 		return false;
 	return !test->excluded ||
 	       !weft_compat_excludes_cores(test->excluded, (int)i);
@@ -299,6 +319,23 @@ bitstr_t *weft_nodes_bitmap(struct weft_nodes *nodes,
 			return NULL;
 		}
 		bit_set(bitmap, nodes->slurm_node[fabric_nodes[k]]);
+	}
+	return bitmap;
+}
+
+bitstr_t *weft_nodes_set(const struct weft_nodes *nodes,
+			 const uint32_t *fabric_nodes, uint32_t n)
+{
+	bitstr_t *bitmap = bit_alloc(nodes->n);
+
+	for (uint32_t k = 0; k < n; k++) {
+		uint32_t i = nodes->slurm_node[fabric_nodes[k]];
+
+		if (i == WEFT_NONE) {
+			bit_free(bitmap);
+			return NULL;
+		}
+		bit_set(bitmap, i);
 	}
 	return bitmap;
 }

@@ -21,6 +21,12 @@ struct weft_room {
 	uint32_t cpus_per_core; /* CPUs are handed out by cores of this many */
 };
 
+/* What running jobs have of a node and would give back. */
+struct weft_returned {
+	uint64_t gpus; /* bit k: GPU k */
+	uint64_t cpus, memory_mb;
+};
+
 /* n: Slurm's node table, which has holes from 22.05 on. */
 struct weft_nodes {
 	const struct weft_fabric *fabric;
@@ -36,6 +42,10 @@ struct weft_nodes {
 	bool counted;		   /* held was counted once */
 	bool stale;		   /* all of these must be counted anew */
 	double read_s; /* when the records were read, by the monotonic clock */
+	/* What is offered besides what is free; NULL: nothing.  Set for a
+	 * look ahead and taken back at once. */
+	const struct weft_returned *returned; /* [n] */
+	bool emptied; /* a look at the nodes as if no job ran */
 	struct weft_occupancy occupancy;
 	uint32_t *weight; /* [fabric->n_nodes], of occupancy when it differs */
 	uint64_t *required; /* bitset, of occupancy when the user names any */
@@ -93,6 +103,11 @@ bool weft_nodes_idle(bitstr_t *bitmap);
  * or has lost free GPUs since.  Caller: bit_free. */
 bitstr_t *weft_nodes_bitmap(struct weft_nodes *nodes,
 			    const uint32_t *fabric_nodes, uint32_t n);
+
+/* Any nodes (in the fabric's numbers), as Slurm's bitmap; NULL: Slurm lacks one
+ * of them.  Caller: bit_free. */
+bitstr_t *weft_nodes_set(const struct weft_nodes *nodes,
+			 const uint32_t *fabric_nodes, uint32_t n);
 
 /* The GPUs that the job was given, in the order of Slurm's ranks: nodes in the
  * order of the table, GPUs by index.  Fills where (room for max) with fabric

@@ -185,6 +185,7 @@ static void tell_nodes(job_record_t *job, char text[WEFT_TEXT_SIZE])
 	struct weft_account account = {
 		.planned = last.cause == WEFT_CAUSE_NARROWED,
 		.reason = last.reason,
+		.note = last.note,
 		.bound = last.bound,
 	};
 	struct weft_ranks ranks = {0};

@@ -61,6 +61,19 @@ static uint32_t axes_multiple(const struct weft_spec *spec)
 	return (uint32_t)(dense * pp);
 }
 
+/* What must hold wherever the job starts, and how long it may take. */
+static void frame_limits(const struct weft_spec *spec, struct weft_frame *frame)
+{
+	frame->segment = spec->segment;
+	frame->n_parts = spec->n_split;
+	for (uint32_t i = 0; i < spec->n_split; i++)
+		if (spec->split[i] > frame->segment)
+			frame->segment = spec->split[i];
+	memcpy(frame->within, spec->within, sizeof(frame->within));
+	frame->hard = spec->within[0] || spec->segment > 1 || spec->n_split;
+	frame->wait_s = spec->wait_s;
+}
+
 int weft_frame_read(const char *text, struct weft_frame *frame,
 		    struct weft_error *err)
 {
@@ -72,6 +85,7 @@ int weft_frame_read(const char *text, struct weft_frame *frame,
 	if (weft_spec_parse(text, &spec, err) < 0)
 		return -1;
 	frame_nodes(&spec, frame);
+	frame_limits(&spec, frame);
 	frame->gpus_per_node = spec.gpus_per_node;
 	if (spec_fixes_gpus(&spec)) {
 		if (weft_spec_resolve(&spec, 0, err) < 0)

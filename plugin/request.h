@@ -53,6 +53,11 @@ struct weft_frame {
 	uint32_t replica;  /* GPUs of one data-parallel replica */
 	uint32_t batch;	   /* micro-batches of a step, which the replicas share
 			    * evenly; 0: open */
+	bool hard; /* within=, segment= or split= must hold wherever it starts
+		    */
+	char within[32];
+	uint32_t segment, n_parts; /* nodes of the largest, and of split= */
+	double wait_s;		   /* the job would wait for a better place */
 };
 
 /* Reads the frame of a spec's text.  -1 with err for a spec that does not parse

@@ -8,6 +8,7 @@
  */
 #include "plugin/engine.h"
 #include "plugin/narrow.h"
+#include "plugin/near.h"
 #include "plugin/publish.h"
 #include "plugin/stock.h"
 
@@ -127,6 +128,7 @@ extern int select_p_job_fini(job_record_t *job)
 {
 	int rc = weft_stock.job_fini(job);
 
+	weft_near_remember(job);
 	weft_engine_follow(job, WEFT_HOLDS_NOTHING);
 	return rc;
 }

@@ -205,6 +205,20 @@ static int read_status(struct reading *reading,
 	return reading->settings->status_path ? 0 : -1;
 }
 
+static int read_wait(struct reading *reading, const struct weft_yaml_node *node)
+{
+	return weft_rules_read_wait(reading->doc, node,
+				    &reading->settings->rules, reading->err);
+}
+
+static int read_limits(struct reading *reading,
+		       const struct weft_yaml_node *node)
+{
+	return weft_rules_read_limits(reading->doc, node,
+				      reading->settings->fabric,
+				      &reading->settings->rules, reading->err);
+}
+
 /* ---- the table ---- */
 
 /* In the order in which they are read; an optional key that is absent keeps its
@@ -227,6 +241,8 @@ static const struct key {
 	{"defaults", WEFT_YAML_MAP, read_defaults, NULL, true},
 	{"models", WEFT_YAML_MAP, read_models, NULL, false},
 	{"fabric", WEFT_YAML_SCALAR, read_fabric, "the fabric's file", false},
+	{"wait", WEFT_YAML_MAP, read_wait, NULL, true},
+	{"limits", WEFT_YAML_MAP, read_limits, NULL, true},
 };
 #define N_KEYS (sizeof(key_table) / sizeof(key_table[0]))
 
@@ -285,6 +301,7 @@ struct weft_settings *weft_settings_load(const char *path,
 	settings->place_unspecified = true;
 	settings->order_ranks = true;
 	settings->budget_s = DEFAULT_BUDGET_S;
+	weft_rules_default(&settings->rules);
 	settings->spec_limit = WEFT_SPEC_MAX_BYTES;
 	if (weft_trusted_file(path, err) < 0 ||
 	    weft_yaml_load(path, &doc, err) < 0 ||
@@ -301,6 +318,7 @@ void weft_settings_free(struct weft_settings *settings)
 	if (!settings)
 		return;
 	weft_fabric_free(settings->fabric);
+	weft_rules_free(&settings->rules);
 	free(settings->models);
 	free(settings->status_path);
 	free(settings->fabric_path);

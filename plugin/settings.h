@@ -5,6 +5,7 @@
 
 #include "costmodel/model.h"
 #include "plugin/defaults.h"
+#include "plugin/rules.h"
 #include "topology/fabric.h"
 
 #include <stdbool.h>
@@ -16,6 +17,7 @@ struct weft_settings {
 	bool order_ranks;	/* unless a spec says otherwise */
 	double budget_s;	/* per decision */
 	struct weft_fabric *fabric; /* NULL when not enabled */
+	struct weft_rules rules;    /* for users' specs */
 	uint32_t n_models;
 	struct weft_model *models; /* named by the admin */
 	char *status_path; /* what weft knows is written there; NULL: nowhere */

@@ -221,11 +221,12 @@ void weft_waiting_tell(const struct weft_job_test *test,
 	if ((test->mode & SELECT_MODE_BASE) != SELECT_MODE_WILL_RUN ||
 	    !may_tell(test->job))
 		return;
-	if (cause == WEFT_CAUSE_SPEC) {
+	if (cause == WEFT_CAUSE_SPEC || cause == WEFT_CAUSE_WAITS) {
 		char reason[WEFT_REASON_SIZE];
 
 		weft_bridge_escape(err, reason);
-		snprintf(text, sizeof(text), "spec ignored: %.*s",
+		snprintf(text, sizeof(text), "%s%.*s",
+			 cause == WEFT_CAUSE_SPEC ? "spec ignored: " : "",
 			 (int)(sizeof(text) - 16), reason);
 		tell(test->job, text);
 		return;

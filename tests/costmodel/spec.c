@@ -394,28 +394,16 @@ static void contradictions_state_the_arithmetic(void **state)
 	}
 }
 
-static void what_is_missing_is_refused_only_where_it_matters(void **state)
+static void keys_that_ask_for_nothing_are_no_conflict(void **state)
 {
-	static const struct {
-		const char *text, *says;
-	} refused[] = {
-		{"wait=1m", "wait"},
-	};
 	struct weft_spec s;
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
-		struct weft_error err = {0};
-
-		parse(refused[i].text, &s);
-		assert_int_equal(weft_spec_resolve(&s, 0, &err), -1);
-		assert_int_equal(err.code, WEFT_ENOSYS);
-		assert_error_says(&err, refused[i].says);
-		assert_error_says(&err, "not supported yet");
-	}
 	resolve("ep=1,etp=1,segment=1,wait=0,spread=pack,cp=2,pp=2,vpp=2,zero="
 		"3",
 		0, &s);
+	resolve("tp=8,wait=1h30m", 0, &s);
+	assert_close(s.wait_s, 5400, 1e-9);
 }
 
 static void nodes_are_a_number_or_a_range(void **state)
@@ -553,8 +541,7 @@ int main(void)
 		cmocka_unit_test(groups_of_nodes_that_disagree_are_refused),
 		cmocka_unit_test(a_resolved_spec_resolves_to_itself),
 		cmocka_unit_test(contradictions_state_the_arithmetic),
-		cmocka_unit_test(
-			what_is_missing_is_refused_only_where_it_matters),
+		cmocka_unit_test(keys_that_ask_for_nothing_are_no_conflict),
 		cmocka_unit_test(random_specs_hold_the_invariants),
 	};
 

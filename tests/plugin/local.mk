@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 unit_tests += \
+	%D%/answers \
 	%D%/board \
 	%D%/bridge \
 	%D%/complain \
 	%D%/decision \
 	%D%/defaults \
+	%D%/forecast \
 	%D%/holdings \
 	%D%/keeper \
 	%D%/launch \
 	%D%/pending \
+	%D%/past \
 	%D%/ranks \
 	%D%/request \
+	%D%/rules \
 	%D%/settings \
 	%D%/spec_text \
 	%D%/submission \

@@ -37,7 +37,10 @@ EXTRA_DIST += \
 	%D%/cases/60-spec.sh \
 	%D%/cases/70-show.sh \
 	%D%/cases/75-people.sh \
+	%D%/cases/80-limits.sh \
 	%D%/cases/80-ranks.sh \
+	%D%/cases/85-wait.sh \
+	%D%/cases/90-again.sh \
 	%D%/kinds.d/10-kinds.sh \
 	%D%/kinds.d/lab.sh \
 	%D%/leak \

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* future.h - which running jobs end when, and what they give back then */
+#ifndef WEFT_PLUGIN_FUTURE_H
+#define WEFT_PLUGIN_FUTURE_H
+
+#include "plugin/nodes.h"
+
+/* Running jobs looked at, those that end first. */
+#define WEFT_MAX_ENDS 4096
+
+struct weft_end {
+	const job_record_t *job; /* only while Slurm's lock is held */
+	time_t end;
+};
+
+/* Jobs by their end, soonest first, and what the first n_back of them give
+ * back. */
+struct weft_future {
+	uint32_t n_ends, n_back;
+	struct weft_end *ends;
+	struct weft_returned *returned; /* [nodes->n] */
+};
+
+/* A number for what is free, and which nodes are candidates: what was found out
+ * for one number holds for as long as it is the same. */
+uint64_t weft_future_signature(const struct weft_nodes *nodes,
+			       bitstr_t *candidates);
+
+/* The running jobs on any of these candidates; `jobs` NULL: all of Slurm's,
+ * else those of this list alone.  -1 when out of memory.  Free with
+ * weft_future_free in either case. */
+int weft_future_build(const struct weft_nodes *nodes, bitstr_t *candidates,
+		      list_t *jobs, struct weft_future *future);
+void weft_future_free(struct weft_future *future);
+
+/* Lets the nodes offer what is free once the first k jobs have ended, until
+ * weft_future_leave. */
+void weft_future_enter(struct weft_future *future, struct weft_nodes *nodes,
+		       uint32_t k);
+void weft_future_leave(struct weft_nodes *nodes);
+
+/* How many of the jobs end by then. */
+uint32_t weft_future_ended(const struct weft_future *future, time_t by);
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* proposal.c - stock's word on nodes that weft chose */
+#include "plugin/proposal.h"
+
+void weft_proposal_save(const job_record_t *job,
+			struct weft_proposal_saved *saved)
+{
+	saved->start_time = job->start_time;
+	saved->wait4switch_start = job->wait4switch_start;
+	saved->total_cpus = job->total_cpus;
+	saved->req_switch = job->req_switch;
+	saved->best_switch = job->best_switch;
+	saved->priority = job->priority;
+	saved->state_reason = job->state_reason;
+	saved->min_cpus = job->details->min_cpus;
+	saved->pn_min_memory = job->details->pn_min_memory;
+}
+
+void weft_proposal_restore(job_record_t *job,
+			   const struct weft_proposal_saved *saved)
+{
+	job->start_time = saved->start_time;
+	job->wait4switch_start = saved->wait4switch_start;
+	job->total_cpus = saved->total_cpus;
+	job->req_switch = saved->req_switch;
+	job->best_switch = saved->best_switch;
+	job->priority = saved->priority;
+	job->state_reason = saved->state_reason;
+	job->details->min_cpus = saved->min_cpus;
+	job->details->pn_min_memory = saved->pn_min_memory;
+}
+
+bool weft_proposal_is_will_run(const struct weft_job_test *test)
+{
+	return (test->mode & SELECT_MODE_BASE) == SELECT_MODE_WILL_RUN;
+}
+
+struct weft_job_test weft_proposal_on(const struct weft_job_test *test,
+				      bitstr_t *nodes, uint32_t n_nodes)
+{
+	struct weft_job_test narrowed = *test;
+
+	narrowed.nodes = nodes;
+	narrowed.min_nodes = n_nodes;
+	narrowed.max_nodes = n_nodes;
+	narrowed.want_nodes = n_nodes;
+	return narrowed;
+}
+
+static bool follow_one_another(bitstr_t *nodes, uint32_t n_nodes)
+{
+	return bit_fls(nodes) - bit_ffs(nodes) + 1 == (int64_t)n_nodes;
+}
+
+bool weft_proposal_now(const struct weft_job_test *test, bitstr_t *nodes,
+		       uint32_t n_nodes)
+{
+	struct weft_job_test narrowed = weft_proposal_on(test, nodes, n_nodes);
+	struct weft_proposal_saved saved;
+	uint16_t contiguous = test->job->details->contiguous;
+	bool now_only = test->job->bit_flags & TEST_NOW_ONLY, taken;
+	bool will_run = weft_proposal_is_will_run(test);
+
+	narrowed.preemptable = NULL;
+	narrowed.preempted = NULL;
+	weft_proposal_save(test->job, &saved);
+	/* When the plan's nodes would be free later on is of no interest, and
+	 * takes stock a copy of all its tables to find out. */
+	if (will_run)
+		test->job->bit_flags |= TEST_NOW_ONLY;
+	/* Nodes in a row are asked for as a row: stock then does not look
+	 * through all switches for those that it has no choice but to take. */
+	if (!test->job->req_switch && follow_one_another(nodes, n_nodes))
+		test->job->details->contiguous = 1;
+	taken = weft_stock_job_test(&narrowed) == SLURM_SUCCESS &&
+		(!will_run || test->job->start_time <= time(NULL));
+	if (!now_only)
+		test->job->bit_flags &= ~(uint64_t)TEST_NOW_ONLY;
+	test->job->details->contiguous = contiguous;
+	if (taken)
+		bit_copybits(test->nodes, nodes);
+	else
+		weft_proposal_restore(test->job, &saved);
+	return taken;
+}
+
+bool weft_proposal_later(const struct weft_job_test *test, bitstr_t *nodes,
+			 uint32_t n_nodes)
+{
+	struct weft_job_test narrowed = weft_proposal_on(test, nodes, n_nodes);
+	struct weft_proposal_saved saved;
+
+	narrowed.preemptable = NULL;
+	narrowed.preempted = NULL;
+	weft_proposal_save(test->job, &saved);
+	if (weft_stock_job_test(&narrowed) == SLURM_SUCCESS) {
+		bit_copybits(test->nodes, nodes);
+		return true;
+	}
+	weft_proposal_restore(test->job, &saved);
+	return false;
+}

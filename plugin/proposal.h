@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* proposal.h - putting nodes that weft chose to stock */
+#ifndef WEFT_PLUGIN_PROPOSAL_H
+#define WEFT_PLUGIN_PROPOSAL_H
+
+#include "plugin/stock.h"
+
+bool weft_proposal_is_will_run(const struct weft_job_test *test);
+
+/* What a stock call may leave changed in a job's record, besides what it is
+ * meant to fill. */
+struct weft_proposal_saved {
+	time_t start_time, wait4switch_start;
+	uint32_t total_cpus, req_switch, min_cpus, priority, state_reason;
+	uint64_t pn_min_memory;
+	bool best_switch;
+};
+
+void weft_proposal_save(const job_record_t *job,
+			struct weft_proposal_saved *saved);
+void weft_proposal_restore(job_record_t *job,
+			   const struct weft_proposal_saved *saved);
+
+/* The test on these nodes alone, all of them. */
+struct weft_job_test weft_proposal_on(const struct weft_job_test *test,
+				      bitstr_t *nodes, uint32_t n_nodes);
+
+/* Asks stock for the job on exactly these nodes, now and without preemption.
+ * true: test->nodes are these, and the job record is as stock left it; false:
+ * both are as they were. */
+bool weft_proposal_now(const struct weft_job_test *test, bitstr_t *nodes,
+		       uint32_t n_nodes);
+
+/* The same of a WILL_RUN test, at whatever time stock finds the nodes free:
+ * job->start_time. */
+bool weft_proposal_later(const struct weft_job_test *test, bitstr_t *nodes,
+			 uint32_t n_nodes);
+
+#endif

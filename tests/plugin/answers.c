@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "plugin/answers.h"
+
+#include "tests/lib/check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct weft_answers table;
+
+static int clear(void **state)
+{
+	(void)state;
+	weft_answers_clear(&table);
+	return 0;
+}
+
+static void keep(uint32_t job_id, uint64_t signature, time_t until)
+{
+	struct weft_answer answer = {
+		.signature = signature,
+		.until = until,
+		.cause = WEFT_CAUSE_NO_PLAN,
+		.n_nodes = 2,
+		.nodes = calloc(2, sizeof(uint32_t)),
+	};
+
+	weft_answers_keep(weft_answers_of(&table, job_id, 100), WEFT_ASKED_NOW,
+			  &answer);
+	assert_null(answer.nodes);
+}
+
+static const struct weft_answer *find(uint32_t job_id, uint64_t signature,
+				      time_t now)
+{
+	return weft_answers_find(weft_answers_of(&table, job_id, now),
+				 WEFT_ASKED_NOW, signature, now);
+}
+
+static void an_answer_holds_while_nothing_changes(void **state)
+{
+	(void)state;
+	keep(7, 42, 200);
+	assert_non_null(find(7, 42, 199));
+	assert_int_equal(find(7, 42, 199)->cause, WEFT_CAUSE_NO_PLAN);
+	assert_null(find(7, 43, 199));
+	assert_null(find(7, 42, 200));
+	assert_null(weft_answers_find(weft_answers_of(&table, 7, 199),
+				      WEFT_ASKED_LATER, 42, 199));
+}
+
+static void a_newer_answer_replaces_an_older_one(void **state)
+{
+	(void)state;
+	keep(7, 42, 200);
+	keep(7, 43, 200);
+	assert_null(find(7, 42, 150));
+	assert_non_null(find(7, 43, 150));
+}
+
+static void jobs_that_clash_lose_the_answer_only(void **state)
+{
+	(void)state;
+	keep(7, 42, 200);
+	assert_null(find(7 + WEFT_MAX_ASKED, 42, 150));
+	assert_null(find(7, 42, 150));
+}
+
+static void a_forgotten_job_is_new(void **state)
+{
+	(void)state;
+	keep(7, 42, 200);
+	weft_answers_forget(&table, 7 + WEFT_MAX_ASKED);
+	assert_non_null(find(7, 42, 150));
+	weft_answers_forget(&table, 7);
+	assert_null(find(7, 42, 150));
+	assert_int_equal(weft_answers_of(&table, 7, 150)->since, 150);
+}
+
+static void the_wait_counts_from_when_the_job_was_eligible(void **state)
+{
+	const struct weft_asked *w = weft_answers_of(&table, 9, 1000);
+
+	(void)state;
+	assert_close(weft_answers_left_s(w, 900, 300, 1000), 200, 1e-9);
+	/* not said, or not yet: since it was first seen */
+	assert_close(weft_answers_left_s(w, 0, 300, 1100), 200, 1e-9);
+	assert_close(weft_answers_left_s(w, 5000, 300, 1100), 200, 1e-9);
+	assert_true(weft_answers_left_s(w, 900, 300, 1300) <= 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(an_answer_holds_while_nothing_changes,
+					  clear),
+		cmocka_unit_test_teardown(a_newer_answer_replaces_an_older_one,
+					  clear),
+		cmocka_unit_test_teardown(jobs_that_clash_lose_the_answer_only,
+					  clear),
+		cmocka_unit_test_teardown(a_forgotten_job_is_new, clear),
+		cmocka_unit_test_teardown(
+			the_wait_counts_from_when_the_job_was_eligible, clear),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

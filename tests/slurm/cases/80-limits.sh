@@ -1,0 +1,137 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Limits of the spec that must hold: within=, segment=, split=.
+
+# still_waits JOB: a job of less priority runs, so JOB was asked about before it
+# and not started.
+still_waits() {
+	local later
+	later=$(lab_submit -N1 -n1 --mem=1M --time=1)
+	lab_wait_job "$later" RUNNING || fail "nothing runs beside job $1"
+	expect "state of job $1" "$(lab_job "$1" JobState)" PENDING
+}
+
+has_start_time() {
+	[[ $(lab_job "$1" StartTime) =~ ^20 ]]
+}
+
+case_a_job_never_starts_outside_one_domain() {
+	local job
+	need_weft
+	occupy n00,n04,n08,n12 8
+	job=$(lab_submit -N4 --gpus-per-node=8 --comment=weft:tp=8,within=leaf)
+	still_waits "$job"
+}
+
+case_a_job_held_to_one_domain_is_planned_there() {
+	local blocker job
+	need_weft
+	lab_run -N3 -w n00,n04,n12 --gpus-per-node=8 --time=60 \
+		--comment=weft:off >/dev/null
+	blocker=$(lab_run -N1 -w n09 --gpus-per-node=8 --time=10 \
+		--comment=weft:off)
+	job=$(lab_submit -N4 --gpus-per-node=8 --time=5 \
+		--comment=weft:tp=8,within=leaf)
+	lab_until 10 has_start_time "$job" || fail "no start time"
+	expect "planned" "$(expand "$(scontrol show job -o "$job" |
+		sed -n 's/.*SchedNodeList=\([^ ]*\).*/\1/p')")" \
+		"n08 n09 n10 n11"
+	scancel "$blocker"
+	lab_wait_job "$job" RUNNING
+	expect "nodes" "$(job_nodes "$job")" "n08 n09 n10 n11"
+}
+
+case_small_jobs_do_not_starve_one_that_is_held_to_a_domain() {
+	local first job small
+	need_weft
+	first=$(lab_run -N13 -w 'n[00-12]' --gpus-per-node=8 --time=5 \
+		--comment=weft:off)
+	job=$(lab_submit -N4 --gpus-per-node=8 --time=5 \
+		--comment=weft:tp=8,within=leaf)
+	lab_until 10 has_start_time "$job" || fail "no start time"
+	# Longer than until the job starts: it may not run on the job's nodes,
+	# which are of the leaf that is free first.
+	small=$(lab_submit -N3 --gpus-per-node=8 --time=60 \
+		--comment=weft:tp=8)
+	lab_until 5 lab_job_in "$small" RUNNING || true
+	scancel "$first"
+	lab_wait_job "$job" RUNNING
+	expect "leafs" "$(leafs_of "$(job_nodes "$job")")" 1
+}
+
+case_a_job_that_fits_no_domain_is_refused_at_submit() {
+	local answer
+	need_weft
+	answer=$(sbatch -N5 --gpus-per-node=8 --comment=weft:tp=8,within=leaf \
+		--wrap true 2>&1) && fail "accepted: $answer"
+	expect_match "answer" "$answer" 'not available'
+	lab_no_jobs || fail "a job was made"
+}
+
+case_a_job_that_fits_no_domain_any_more_is_held() {
+	local job
+	need_weft
+	changing
+	job=$(lab_submit -N4 --gpus-per-node=8 --hold \
+		--comment=weft:tp=8,within=leaf)
+	sed -e '/leaf:$/a\    narrow0: n[00-02]\n    narrow1: n[03-05]' \
+		-e 's/leaf0: .*/leaf0: n[06-08]/' \
+		-e 's/leaf1: .*/leaf1: n[09-11]/' \
+		-e 's/leaf2: .*/leaf2: n[12-13]/' \
+		-e 's/leaf3: .*/leaf3: n[14-15]/' \
+		-e 's/pod0: .*/pod0: narrow[0-1],leaf0/' \
+		-e 's/pod1: .*/pod1: leaf[1-3]/' -i "$LAB_DIR/etc/fabric.yaml"
+	lab_reconfigure
+	scontrol release "$job"
+	lab_until 10 has_reason "$job" BadConstraints ||
+		fail "reason: $(lab_job "$job" Reason)"
+}
+
+case_segments_hold() {
+	local job
+	need_weft
+	occupy n00,n01,n02,n04,n05,n06,n08,n09,n10 8
+	job=$(lab_submit -N4 --gpus-per-node=8 --time=5 \
+		--comment=weft:tp=8,segment=2)
+	lab_wait_job "$job" RUNNING
+	expect "leafs" "$(leafs_of "$(job_nodes "$job")")" 1
+	job=$(lab_submit -N2 --gpus-per-node=8 --comment=weft:tp=8,segment=2)
+	still_waits "$job"
+}
+
+case_explicit_splits_hold() {
+	local job
+	need_weft
+	occupy n00,n01,n04,n05,n08,n09,n12,n13 8
+	job=$(lab_submit -N4 --gpus-per-node=8 --comment=weft:tp=8,split=3+1)
+	still_waits "$job"
+	scontrol update jobid="$job" comment=weft:tp=8,split=2+2
+	lab_wait_job "$job" RUNNING
+	expect "leafs" "$(leafs_of "$(job_nodes "$job")")" 2
+}
+
+case_a_range_of_nodes_fits_the_domain() {
+	local job
+	need_weft
+	occupy n00,n04,n08,n12 8
+	job=$(lab_run -N2-8 --gpus-per-node=8 --comment=weft:tp=8,within=leaf)
+	expect "nodes" "$(job_nodes "$job" | wc -w)" 3
+	expect "leafs" "$(leafs_of "$(job_nodes "$job")")" 1
+}
+
+case_a_limit_that_the_site_forbids_is_said() {
+	local job
+	need_weft
+	changing
+	cat >>"$LAB_DIR/etc/weft.yaml" <<-END
+		limits:
+		  within: [leaf]
+		  segment: 4
+	END
+	lab_reconfigure
+	job=$(lab_run -N2 --gpus-per-node=8 --comment=weft:tp=8,within=pod)
+	expect_match "comment" "$(comment "$job")" \
+		'weft: ignored: within=pod is not allowed here'
+	job=$(lab_run -N2 --gpus-per-node=8 --comment=weft:tp=8,within=leaf)
+	expect_match "comment" "$(comment "$job")" 'nodes=plan'
+}

@@ -1,0 +1,86 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# wait=: a job holds out for a better place, for so long and no longer.
+
+# One node of each leaf is busy for $1 minutes: four nodes lie in two leafs at
+# best, until these end.
+scatter() {
+	local node
+	for node in n00 n04 n08 n12; do
+		lab_run -N1 -w $node --gpus-per-node=8 --time="$1" \
+			--comment=weft:off
+	done
+}
+
+case_a_job_waits_for_a_better_place() {
+	local jobs job
+	need_weft
+	mapfile -t jobs < <(scatter 5)
+	job=$(lab_submit -N4 --gpus-per-node=8 --comment=weft:tp=8,wait=20m)
+	still_waits "$job"
+	scancel "${jobs[1]}"
+	lab_wait_job "$job" RUNNING
+	expect "nodes" "$(job_nodes "$job")" "n04 n05 n06 n07"
+}
+
+case_a_job_that_waits_is_planned_on_the_better_place() {
+	local jobs job
+	need_weft
+	mapfile -t jobs < <(scatter 5)
+	job=$(lab_submit -N4 --gpus-per-node=8 --time=5 \
+		--comment=weft:tp=8,wait=20m)
+	lab_until 10 has_start_time "$job" || fail "no start time"
+	expect "leafs planned" "$(leafs_of "$(expand "$(scontrol show job -o \
+		"$job" | sed -n 's/.*SchedNodeList=\([^ ]*\).*/\1/p')")")" 1
+	expect "state" "$(lab_job "$job" JobState)" PENDING
+}
+
+case_a_job_does_not_wait_for_what_comes_too_late() {
+	local job
+	need_weft
+	scatter 60 >/dev/null
+	job=$(lab_run -N4 --gpus-per-node=8 --comment=weft:tp=8,wait=5m)
+	expect_match "comment" "$(comment "$job")" 'nothing better within'
+}
+
+case_a_job_does_not_wait_when_the_place_is_good_enough() {
+	local job
+	need_weft
+	occupy n00 8
+	job=$(lab_run -N4 --gpus-per-node=8 --comment=weft:tp=8,wait=20m)
+	expect "leafs" "$(leafs_of "$(job_nodes "$job")")" 1
+}
+
+case_the_wait_ends() {
+	local job
+	need_weft
+	scatter 1 >/dev/null
+	job=$(lab_submit -N4 --gpus-per-node=8 --comment=weft:tp=8,wait=2s)
+	lab_wait_job "$job" RUNNING
+	expect "leafs" "$(leafs_of "$(job_nodes "$job")")" 2
+}
+
+case_a_site_bounds_the_wait() {
+	local job
+	need_weft
+	changing
+	cat >>"$LAB_DIR/etc/weft.yaml" <<-END
+		wait: {max: 0 s}
+	END
+	lab_reconfigure
+	scatter 5 >/dev/null
+	job=$(lab_run -N4 --gpus-per-node=8 --comment=weft:tp=8,wait=20m)
+	expect "leafs" "$(leafs_of "$(job_nodes "$job")")" 2
+}
+
+case_others_run_beside_a_job_that_waits() {
+	local job small
+	need_weft
+	scatter 5 >/dev/null
+	job=$(lab_submit -N4 --gpus-per-node=8 --time=5 \
+		--comment=weft:tp=8,wait=20m)
+	lab_until 10 has_start_time "$job" || fail "no start time"
+	small=$(lab_submit -N1 --gpus-per-node=8 --time=60 --comment=weft:tp=8)
+	lab_wait_job "$small" RUNNING
+	expect "state" "$(lab_job "$job" JobState)" PENDING
+}

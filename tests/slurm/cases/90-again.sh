@@ -1,0 +1,158 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Jobs that come back, lose nodes, belong together, or push others aside.
+
+# requeue JOB: requeues it and waits until it runs again.
+requeue() {
+	scontrol requeue "$1"
+	start_again "$1"
+}
+
+# Within the same second slurmd would take it for the job it just ended.
+start_again() {
+	lab_until 15 lab_job_in "$1" PENDING ||
+		fail "job $1 is $(lab_job "$1" JobState)"
+	scontrol update jobid="$1" starttime=now+2
+	lab_wait_job "$1" RUNNING 30
+}
+
+pods_of() {
+	local node
+	for node in $1; do
+		echo $((10#${node#n} / LAB_NODES_PER_LEAF / 2))
+	done | sort -u | wc -l
+}
+
+case_a_requeued_job_goes_back_to_its_place() {
+	local blocker job before
+	need_weft
+	blocker=$(lab_run -N4 -w 'n[00-03]' --gpus-per-node=8 \
+		--comment=weft:off)
+	job=$(lab_run -N4 --gpus-per-node=8 --comment=weft:tp=8)
+	before=$(job_nodes "$job")
+	scancel "$blocker"
+	lab_wait_job "$blocker" CANCELLED
+	requeue "$job"
+	expect "nodes" "$(job_nodes "$job")" "$before"
+	[[ ! $before =~ n00 ]] || fail "the first place was the first leaf"
+}
+
+case_a_requeued_job_does_not_go_back_to_a_worse_place() {
+	local blockers job
+	need_weft
+	mapfile -t blockers < <(lab_run -N2 -w 'n[00-01]' --gpus-per-node=8 \
+		--comment=weft:off
+		lab_run -N12 -w 'n[02-03,05-07,09-15]' --gpus-per-node=8 \
+			--comment=weft:off)
+	job=$(lab_run -N2 --gpus-per-node=8 --comment=weft:tp=8)
+	expect "nodes" "$(job_nodes "$job")" "n04 n08"
+	scancel "${blockers[0]}"
+	lab_wait_job "${blockers[0]}" CANCELLED
+	requeue "$job"
+	expect "nodes" "$(job_nodes "$job")" "n00 n01"
+}
+
+case_a_node_that_failed_is_replaced_by_the_nearest() {
+	local blocker job
+	need_weft
+	changing
+	blocker=$(lab_run -N4 -w 'n[00-03]' --gpus-per-node=8 \
+		--comment=weft:off)
+	job=$(lab_run -N3 --gpus-per-node=8 --comment=weft:tp=8)
+	expect "nodes" "$(job_nodes "$job")" "n04 n05 n06"
+	scancel "$blocker"
+	lab_wait_job "$blocker" CANCELLED
+	# A node that is only down comes back as soon as its slurmd answers.
+	scontrol update nodename=n05 state=drain reason=test
+	scontrol update nodename=n05 state=down reason=test
+	start_again "$job"
+	expect "nodes" "$(job_nodes "$job")" "n04 n06 n07"
+}
+
+case_components_of_a_het_job_are_near_each_other() {
+	local job
+	need_weft
+	occupy 'n[02-03,07,12-13]' 8
+	job=$(sbatch --parsable -o /dev/null -N2 --gpus-per-node=8 \
+		--comment=weft:tp=8 : -N2 --gpus-per-node=8 --comment=weft:tp=8 \
+		--wrap 'exec sleep 3600')
+	lab_wait_job "$job+0" RUNNING 30
+	expect "pods" "$(pods_of "$(job_nodes "$job+0") $(job_nodes \
+		"$job+1")")" 1
+}
+
+case_a_job_that_shrinks_makes_room() {
+	local job big
+	need_weft
+	job=$(lab_run -N4 --gpus-per-node=8 --comment=weft:tp=8)
+	scontrol update jobid="$job" numnodes=2 >/dev/null
+	rm -f slurm_job_"$job"_resize.*
+	big=$(lab_run -N14 --gpus-per-node=8 --comment=weft:tp=8)
+	expect "nodes" "$(job_nodes "$big" | wc -w)" 14
+	expect_match "comment" "$(comment "$big")" 'nodes=plan'
+}
+
+case_victims_are_where_the_job_wants_to_be() {
+	local node high
+	need_weft
+	for node in $(scontrol show hostnames "$(lab_node)" | shuf); do
+		lab_submit -N1 -w "$node" --gpus-per-node=8 -p low \
+			--comment=weft:off >/dev/null
+	done
+	lab_until 30 all_busy || fail "low jobs do not run: $(squeue -h)"
+	high=$(lab_submit -N4 --gpus-per-node=8 --comment=weft:tp=8)
+	lab_wait_job "$high" RUNNING 30
+	expect "leafs" "$(leafs_of "$(job_nodes "$high")")" 1
+	expect "low jobs left" "$(squeue -h -p low -t R | wc -l)" 12
+}
+
+all_busy() {
+	[ "$(squeue -h -t R | wc -l)" = "$LAB_NODES" ]
+}
+
+case_no_more_jobs_are_preempted_than_stock_would() {
+	local node high
+	need_weft
+	# Four nodes of one leaf would cost four victims, one is enough.
+	lab_run -N4 -w n00,n04,n08,n12 --gpus-per-node=8 -p low \
+		--comment=weft:off >/dev/null
+	for node in 01 02 03 05 06 07 09 10 11 13 14 15; do
+		lab_run -N1 -w "n$node" --gpus-per-node=8 --comment=weft:off \
+			>/dev/null
+	done
+	high=$(lab_submit -N4 --gpus-per-node=8 --comment=weft:tp=8)
+	lab_wait_job "$high" RUNNING 30
+	expect "jobs left" "$(squeue -h -t R | wc -l)" 13
+}
+
+case_nobody_is_preempted_for_a_limit_that_cannot_be_kept() {
+	local low high node
+	need_weft
+	for node in n00 n04 n08 n12; do
+		lab_run -N1 -w $node --gpus-per-node=8 --comment=weft:off \
+			>/dev/null
+	done
+	low=$(lab_run -N12 --gpus-per-node=8 -p low --comment=weft:off)
+	high=$(lab_submit -N4 --gpus-per-node=8 \
+		--comment=weft:tp=8,within=leaf)
+	still_waits "$high"
+	expect "low job" "$(lab_job "$low" JobState)" RUNNING
+}
+
+case_victims_make_room_inside_the_limit() {
+	local high node
+	need_weft
+	for node in n00 n04 n08; do
+		lab_run -N1 -w $node --gpus-per-node=8 --comment=weft:off \
+			>/dev/null
+	done
+	for node in 01 05 09 12; do
+		lab_run -N1 -w "n$node" --gpus-per-node=8 -p low \
+			--comment=weft:off >/dev/null
+	done
+	high=$(lab_submit -N4 --gpus-per-node=8 \
+		--comment=weft:tp=8,within=leaf)
+	lab_wait_job "$high" RUNNING 30
+	expect "nodes" "$(job_nodes "$high")" "n12 n13 n14 n15"
+	expect "low jobs left" "$(squeue -h -p low -t R | wc -l)" 3
+}
