@@ -192,10 +192,11 @@ function submit(   words, k, first) {
 	if (chance(0.03)) {
 		first = name ":s=" told
 		k = request()
-		print "submit " first " " words " : -J " name ":s=" told " " k
+		print "submit " first keep " " words " : -J " name ":s=" told \
+			keep " " k
 		return 2
 	}
-	words = words extras()
+	words = words extras() keep
 	if (reserved && chance(0.3))
 		words = words " --reservation=" reserved
 	name = name ":s=" told
@@ -248,12 +249,17 @@ BEGIN {
 	long = "tp=1,"
 	while (length(long) < 1500)
 		long = long "x"
-	share = 0.25
+	share = 0.4
+	keep = " --no-requeue"
 	for (block = 1; made < jobs; block++) {
+		if (keep && made >= jobs / 2) {
+			keep = ""
+			print "requeues"
+		}
 		for (until = made + 40; made < until && made < jobs;)
 			made += submit()
 		if (block % 10 == 0)
-			share = pick("0.15 0.25 0.25 0.4 0.7 1")
+			share = pick("0.25 0.4 0.5 0.7 0.9 1")
 		print "rouse\nsettle"
 		print "end " share
 		if (unmended && chance(0.5)) {

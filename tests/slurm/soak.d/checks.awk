@@ -5,7 +5,8 @@
 # each fault and, last, "jobs N gpus N" of what runs.
 #
 # Slurm 22.05 itself starts a job without any GPU that was requeued before its
-# nodes were up (seen with stock): such jobs are counted, no fault.
+# nodes were up (seen with stock): once there are requeues, and strict is empty,
+# such jobs are counted, no fault.
 
 function fault(text) {
 	print "JobId=" id " (" job_name "): " text
@@ -104,7 +105,7 @@ function compare(   parts, k, i, ends, where, n) {
 	n = 0
 	for (where in per_node)
 		n++
-	if (!total && field("Restarts") + 0) {
+	if (!strict && !total && field("Restarts") + 0) {
 		n_bare++
 		return
 	}
