@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 dist_bashcompletion_DATA = %D%/completion/weft
 
+# debian/ is in the repository for packages of a checkout, and not in the
+# tarball: whoever packages a release brings the packaging.
 EXTRA_DIST += \
 	%D%/check \
 	%D%/demo \

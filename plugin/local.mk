@@ -186,4 +186,5 @@ uninstall-local:
 		"$(DESTDIR)$(slurmplugindir)/weft_spank.so" \
 		"$(DESTDIR)$(slurmplugindir)/job_submit_weft.so" \
 		"$(DESTDIR)$(weftshadowdir)/select_cons_tres.so"
+	-rmdir "$(DESTDIR)$(weftshadowdir)" "$(DESTDIR)$(pkglibdir)" 2>/dev/null
 endif

@@ -38,4 +38,4 @@ check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
 endif
 TESTS += $(script_tests)
-EXTRA_DIST += $(script_tests)
+EXTRA_DIST += $(script_tests) %D%/deb

@@ -21,3 +21,7 @@ unit_tests += \
 	%D%/trusted \
 	%D%/watchdog \
 	# End of unit_tests
+script_tests += \
+	%D%/configure.sh \
+	%D%/install.sh \
+	# End of script_tests
