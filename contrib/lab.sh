@@ -21,6 +21,7 @@ LAB_GPUS=${LAB_GPUS:-8}		# per node
 LAB_NODES_PER_LEAF=${LAB_NODES_PER_LEAF:-4}
 LAB_LEAFS_PER_POD=${LAB_LEAFS_PER_POD:-2}
 LAB_GRES_TYPES=${LAB_GRES_TYPES:-gpu}
+LAB_TOPOLOGY=${LAB_TOPOLOGY:-tree}	# Slurm's own: tree, block (23.11) or flat
 LAB_BUILD=${LAB_BUILD:-}	# weft's build folder; needed unless stock
 LAB_CONF=${LAB_CONF:-}		# further lines of slurm.conf
 LAB_SCHEDULER=${LAB_SCHEDULER:-}	# SchedulerParameters before the lab's own
@@ -72,12 +73,30 @@ lab_create() {
 	lab_install_plugins && lab_make_devices || return 1
 	lab_write_fabric
 	lab_write_weft
-	lab_write_topology >"$LAB_DIR/etc/topology.conf"
+	"lab_write_$LAB_TOPOLOGY" || return 1
 	lab_write_gres >"$LAB_DIR/etc/gres.conf"
-	# Nothing here uses cgroups, yet slurmd looks for them unless told which:
-	# a chroot has none to find.
-	echo "CgroupPlugin=cgroup/v1" >"$LAB_DIR/etc/cgroup.conf"
+	lab_write_cgroup >"$LAB_DIR/etc/cgroup.conf"
 	lab_configure
+}
+
+# The installed release, e.g. 24.11.
+lab_release() {
+	/usr/sbin/slurmctld -V | sed -n '1s/.* \([0-9]*\.[0-9]*\).*/\1/p'
+}
+
+# lab_since RELEASE: the installed one is that or later.
+lab_since() {
+	[ "$(printf '%s\n' "$1" "$(lab_release)" | sort -V | head -n 1)" = "$1" ]
+}
+
+# Nothing here uses cgroups, yet slurmd looks for them unless told which: a chroot
+# has none to find.
+lab_write_cgroup() {
+	if lab_since 23.11; then
+		echo "CgroupPlugin=disabled"
+	else
+		echo "CgroupPlugin=cgroup/v1"
+	fi
 }
 
 # Name of node $1, e.g. n07; no argument: all as a hostlist.
@@ -224,8 +243,34 @@ lab_write_weft() {
 		>"$LAB_DIR/etc/plugstack.weft"
 }
 
-# The same switches in stock Slurm's own words: stock knows them as well.
-lab_write_topology() {
+# What stock knows of the fabric.  flat: nothing; the plugin for that has had
+# several names, and none need be given.
+lab_write_flat() {
+	: >"$LAB_DIR/etc/topology"
+}
+
+# The leafs as blocks.
+lab_write_block() {
+	local kind name first last
+	if ! lab_since 23.11; then
+		lab_say "Slurm $(lab_release) has no topology/block"
+		return 1
+	fi
+	while read -r kind name first last; do
+		[ "$kind" = leaf ] && printf 'BlockName=%s Nodes=n[%0*d-%0*d]\n' \
+			"$name" ${#LAB_NODES} "$first" ${#LAB_NODES} "$last"
+	done < <(lab_shape) >"$LAB_DIR/etc/topology.conf"
+	echo "BlockSizes=$LAB_NODES_PER_LEAF" >>"$LAB_DIR/etc/topology.conf"
+	echo "TopologyPlugin=topology/block" >"$LAB_DIR/etc/topology"
+}
+
+# The fabric's own switches.
+lab_write_tree() {
+	lab_write_switches >"$LAB_DIR/etc/topology.conf"
+	echo "TopologyPlugin=topology/tree" >"$LAB_DIR/etc/topology"
+}
+
+lab_write_switches() {
 	local kind name first last pods=0
 	while read -r kind name first last; do
 		if [ "$kind" = leaf ]; then
@@ -236,7 +281,7 @@ lab_write_topology() {
 			pods=$((pods + 1))
 		fi
 	done < <(lab_shape)
-	[ "$pods" -gt 1 ] && echo "SwitchName=core Switches=pod[0-$((pods - 1))]"
+	[ "$pods" -lt 2 ] || echo "SwitchName=core Switches=pod[0-$((pods - 1))]"
 }
 
 # What node $1 has, in slurm.conf's words.
@@ -310,7 +355,7 @@ lab_slurm_conf() {
 		SelectType=select/$1
 		SelectTypeParameters=CR_Core_Memory
 		GresTypes=$LAB_GRES_TYPES
-		TopologyPlugin=topology/tree
+		$(cat "$LAB_DIR/etc/topology")
 		ProctrackType=proctrack/linuxproc
 		TaskPlugin=task/none
 		SwitchType=switch/none

@@ -21,6 +21,12 @@ need_weft() {
 	[ "$LAB_MODE" != stock ] || skip "stock mode: there is no weft"
 }
 
+# need_topology NAME: for cases about what stock itself knows of the fabric.
+need_topology() {
+	[ "$LAB_TOPOLOGY" = "$1" ] ||
+		skip "stock knows no such domains in topology/$LAB_TOPOLOGY"
+}
+
 fail() {
 	echo "FAILED: $*"
 	return 1
@@ -50,9 +56,16 @@ job_nodes() {
 	lab_job_nodes "$1" | one_line
 }
 
-# occupy NODES GPUS: a job that takes so many GPUs of each of these nodes.
+# occupy NODES GPUS: a job that takes so many GPUs of each of these nodes; one
+# for each node where stock lets no job cross its blocks at will.
 occupy() {
-	local n
+	local n node
+	if [ "$LAB_TOPOLOGY" = block ] && [[ $1 == *[,[]* ]]; then
+		for node in $(scontrol show hostnames "$1"); do
+			occupy "$node" "$2"
+		done
+		return
+	fi
 	n=$(scontrol show hostnames "$1" | wc -l)
 	lab_run -N"$n" -w "$1" --gpus-per-node="$2" --comment=weft:off \
 		--job-name=occupy >/dev/null

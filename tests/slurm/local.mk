@@ -43,6 +43,7 @@ EXTRA_DIST += \
 	%D%/cases/90-again.sh \
 	%D%/kinds.d/10-kinds.sh \
 	%D%/kinds.d/lab.sh \
+	%D%/elsewhere \
 	%D%/leak \
 	%D%/memcheck \
 	%D%/releases \

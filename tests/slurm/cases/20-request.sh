@@ -44,6 +44,7 @@ case_contiguous_nodes_are_contiguous() {
 
 case_switches_bounds_the_leafs() {
 	local job
+	need_topology tree
 	occupy n00,n04,n08 8
 	job=$(lab_run -N4 --gpus-per-node=8 --switches=1@60:00 \
 		--comment=weft:tp=8)
@@ -52,6 +53,7 @@ case_switches_bounds_the_leafs() {
 
 case_switches_that_cannot_be_had_make_the_job_wait() {
 	local job
+	need_topology tree
 	occupy n00,n04,n08,n12 8
 	job=$(lab_submit -N4 --gpus-per-node=8 --switches=1@60:00 \
 		--comment=weft:tp=8)
@@ -204,9 +206,14 @@ case_drained_nodes_are_avoided() {
 	[[ ! $(job_nodes "$job") =~ n01|n06 ]] || fail "a drained node was used"
 }
 
-case_a_job_bigger_than_the_cluster_waits_as_with_stock() {
+case_a_job_bigger_than_the_cluster_fares_as_with_stock() {
 	local job
-	job=$(lab_submit -N17 --gpus-per-node=8 --comment=weft:tp=8)
+	# Stock accepted such jobs in 22.05 and refuses them in 24.11.
+	job=$(lab_submit -N17 --gpus-per-node=8 --comment=weft:tp=8) || true
+	if [ -z "$job" ] && lab_since 23.02; then
+		expect_log 'never runnable in partition main'
+		return
+	fi
 	lab_until 10 lab_job_in "$job" PENDING
 	lab_until 10 has_reason "$job" PartitionNodeLimit ||
 		fail "reason: $(lab_job "$job" Reason)"
