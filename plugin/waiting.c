@@ -20,7 +20,7 @@
 #include "src/common/xstring.h"
 
 /* Only slurmctld has these, but clients load the plugin, too. */
-extern List job_list __attribute__((weak));
+extern list_t *job_list __attribute__((weak));
 extern time_t last_job_update __attribute__((weak));
 
 #define PREFIX "weft: "
