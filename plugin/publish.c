@@ -96,29 +96,21 @@ static void variable_set(job_record_t *job, const char *name, const char *value)
 /* Slurm's own way, for orders that go through the nodes one after another. */
 static bool rank_nodes(job_record_t *job, const struct weft_ranks *ranks)
 {
-	const struct weft_fabric *f = weft_engine.settings->fabric;
+	const struct weft_nodes *nodes = &weft_engine.nodes;
 	uint32_t n = (uint32_t)bit_set_count(job->node_bitmap), k = 0;
 	uint32_t *first = weft_calloc(n, sizeof(*first), NULL);
-	uint32_t *rank = weft_calloc(f->n_nodes, sizeof(*rank), NULL);
-	bool whole = first && rank;
+	uint32_t *of_node = weft_ranks_of_nodes(nodes->fabric, ranks);
+	bool done = first && of_node;
 
-	for (uint32_t r = 0; whole && r < ranks->n; r++) {
-		uint32_t node = f->gpu_node[ranks->where[r]];
-
-		whole = !rank[node] || f->gpu_node[ranks->where[r - 1]] == node;
-		if (!rank[node])
-			rank[node] = r + 1;
-	}
-	for (uint32_t i = 0; whole && i < weft_engine.nodes.n; i++) {
-		uint32_t known = weft_engine.nodes.fabric_node[i];
-
+	for (uint32_t i = 0; done && i < nodes->n; i++)
 		if (bit_test(job->node_bitmap, i))
-			first[k++] = known == WEFT_NONE ? n : rank[known];
-	}
-	whole = whole && weft_compat_rank_nodes(job, first, n);
+			first[k++] = nodes->fabric_node[i] == WEFT_NONE
+					     ? WEFT_NONE
+					     : of_node[nodes->fabric_node[i]];
+	done = done && weft_compat_rank_nodes(job, first, n);
 	free(first);
-	free(rank);
-	return whole;
+	free(of_node);
+	return done;
 }
 
 /* Settles the order of the ranks, hands it over to the job and, where it will

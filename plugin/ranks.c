@@ -106,6 +106,29 @@ void weft_ranks_settle(struct weft_bridge *bridge,
 		ranks->why = "no time to order them";
 }
 
+uint32_t *weft_ranks_of_nodes(const struct weft_fabric *f,
+			      const struct weft_ranks *ranks)
+{
+	uint32_t *first = weft_calloc(f->n_nodes, sizeof(*first), NULL);
+	uint32_t before = WEFT_NONE;
+	bool whole = first != NULL;
+
+	for (uint32_t n = 0; whole && n < f->n_nodes; n++)
+		first[n] = WEFT_NONE;
+	for (uint32_t r = 0; whole && r < ranks->n; r++) {
+		uint32_t node = f->gpu_node[ranks->where[r]];
+
+		whole = node == before || first[node] == WEFT_NONE;
+		if (first[node] == WEFT_NONE)
+			first[node] = r;
+		before = node;
+	}
+	if (whole)
+		return first;
+	free(first);
+	return NULL;
+}
+
 void weft_ranks_drop(struct weft_ranks *ranks, const char *why)
 {
 	free(ranks->where);

@@ -40,6 +40,12 @@ void weft_ranks_settle(struct weft_bridge *bridge,
 char *weft_ranks_text(const struct weft_fabric *f, uint32_t job_id,
 		      struct weft_ranks *ranks);
 
+/* The first rank of each of the fabric's nodes, WEFT_NONE of those without any;
+ * malloc'ed.  NULL where the ranks of a node do not follow each other: that
+ * order cannot be told by nodes. */
+uint32_t *weft_ranks_of_nodes(const struct weft_fabric *f,
+			      const struct weft_ranks *ranks);
+
 /* Forgets the order: it will not be followed. */
 void weft_ranks_drop(struct weft_ranks *ranks, const char *why);
 

@@ -164,6 +164,9 @@ static void seat_order(spank_t spank, struct seat *seat)
 
 	if (step) {
 		seat->ordered = true;
+		/* An srun that the task itself starts would take it for the
+		 * user's, and want a list of nodes with it. */
+		spank_unsetenv(spank, "SLURM_DISTRIBUTION");
 	} else if (seat->roster.torch) {
 		tasks = task_value(spank, "SLURM_STEP_TASKS_PER_NODE");
 		if (tasks && seat->hosts &&

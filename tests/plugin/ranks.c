@@ -178,6 +178,26 @@ static void the_spec_overrules_the_admin(void **state)
 	assert_string_equal(ranks.why, "a reason");
 }
 
+static void an_order_by_nodes_is_told_by_their_first_ranks(void **state)
+{
+	const struct world *w = *state;
+	const struct weft_fabric *f = w->settings.fabric;
+	uint32_t by_node[] = {8, 9, 0, 2, 1, 12};
+	uint32_t mixed[] = {8, 0, 9, 1};
+	struct weft_ranks ranks = {.n = 6, .where = by_node};
+	uint32_t *first = weft_ranks_of_nodes(f, &ranks);
+
+	assert_non_null(first);
+	assert_int_equal(first[2], 0);
+	assert_int_equal(first[0], 2);
+	assert_int_equal(first[3], 5);
+	assert_int_equal(first[1], WEFT_NONE);
+	free(first);
+	ranks.n = 4;
+	ranks.where = mixed;
+	assert_null(weft_ranks_of_nodes(f, &ranks));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -185,6 +205,8 @@ int main(void)
 		cmocka_unit_test(other_gpus_are_ordered_anew),
 		cmocka_unit_test(jobs_without_an_order_say_why),
 		cmocka_unit_test(the_spec_overrules_the_admin),
+		cmocka_unit_test(
+			an_order_by_nodes_is_told_by_their_first_ranks),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

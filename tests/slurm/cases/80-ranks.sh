@@ -271,6 +271,23 @@ case_a_job_inside_of_a_job_gets_no_order_of_its_parent() {
 	expect_match "nodes of the inner job" "$got" '^(n..) (\1 ){4}'
 }
 
+case_a_task_may_start_steps_of_its_own() {
+	local got
+	need_weft
+	got=$(batch "srun sh -c '[ \$SLURM_PROCID != 3 ] ||
+		srun --overlap --mem=0 -N2 -n2 printenv SLURMD_NODENAME'" \
+		-N4 --ntasks-per-node=2 --gpus-per-node=2 --weft=$APART)
+	expect "nodes of the inner step" "$(one_line <<<"$got")" "n00 n01"
+}
+
+case_ranks_of_nodes_with_different_room_land_as_planned() {
+	need_weft
+	occupy n00,n01,n02 6
+	occupy n03 2
+	occupy "n[04-15]" 8
+	expect_ranks gpus=12,tp=2 tp=2 --gpus=12 -n12
+}
+
 case_a_job_of_parts_is_left_to_slurm() {
 	local job
 	need_weft
