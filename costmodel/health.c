@@ -47,7 +47,90 @@ static int hosts_set(struct weft_health *health, const struct weft_fabric *f,
 	return rc;
 }
 
+/* The domain below the link, or WEFT_NONE.  Names of domains are unique but
+ * across levels, where the outermost counts; nothing is above the top. */
+static uint32_t find_domain(const struct weft_fabric *f, const char *name)
+{
+	for (uint32_t d = f->n_domains; d-- > 0;)
+		if (f->domains[d].parent != WEFT_NONE && f->domains[d].name &&
+		    strcmp(f->domains[d].name, name) == 0)
+			return d;
+	return WEFT_NONE;
+}
+
+/* Gives the link above every domain of `names` a factor; as hosts_set. */
+static int links_set(struct weft_health *health, const struct weft_fabric *f,
+		     const char *names, double factor, struct weft_error *err)
+{
+	struct weft_hostlist list = {0};
+	struct weft_error local = {0};
+	uint32_t i = 0;
+	int rc = weft_hostlist_decode(names, f->n_domains, &list, &local);
+
+	for (; rc == 0 && i < list.n; i++) {
+		uint32_t d = find_domain(f, list.names[i]);
+
+		if (d == WEFT_NONE)
+			rc = weft_fail(
+				&local, WEFT_EINVAL,
+				"no domain with a link above it is named "
+				"%.63s",
+				list.names[i]);
+		else if (health->link[d] != 1)
+			rc = weft_fail(&local, WEFT_EINVAL,
+				       "the link of %.63s is named twice",
+				       list.names[i]);
+		else
+			health->link[d] = factor;
+	}
+	if (rc && !local.column)
+		local.column = weft_hostlist_column(names, i ? i - 1 : 0);
+	weft_hostlist_free(&list);
+	if (rc)
+		weft_fail_at(err, local.code, "", 0, local.column, "%s",
+			     local.text);
+	return rc;
+}
+
 /* ---- YAML ---- */
+
+static int link_read(const struct weft_yaml *doc,
+		     const struct weft_yaml_node *entry,
+		     const struct weft_fabric *f, struct weft_health *health,
+		     struct weft_error *err)
+{
+	struct weft_error local = {0};
+	double factor;
+
+	if (weft_yaml_number(doc, entry, 1, MAX_FACTOR, &factor, err))
+		return -1;
+	if (links_set(health, f, entry->key, factor, &local))
+		return weft_yaml_fail_inside(doc, entry, true, local.column,
+					     err, "%s", local.text);
+	return 0;
+}
+
+static int links_read(const struct weft_yaml *doc,
+		      const struct weft_yaml_node *links,
+		      const struct weft_fabric *f, struct weft_health *health,
+		      struct weft_error *err)
+{
+	if (!links || (links->kind == WEFT_YAML_SCALAR && !*links->text))
+		return 0;
+	if (weft_yaml_expect(doc, links, WEFT_YAML_MAP, "links", err))
+		return -1;
+	health->n_domains = f->n_domains;
+	health->link = weft_calloc(f->n_domains, sizeof(*health->link), err);
+	if (!health->link)
+		return -1;
+	for (uint32_t d = 0; d < f->n_domains; d++)
+		health->link[d] = 1;
+	for (const struct weft_yaml_node *n = links->child; n; n = n->next) {
+		if (link_read(doc, n, f, health, err))
+			return -1;
+	}
+	return 0;
+}
 
 static int entry_read(const struct weft_yaml *doc,
 		      const struct weft_yaml_node *entry,
@@ -69,7 +152,7 @@ static int document_read(const struct weft_yaml *doc,
 			 const struct weft_fabric *f,
 			 struct weft_health *health, struct weft_error *err)
 {
-	static const char *const keys[] = {"weft", "nodes"};
+	static const char *const keys[] = {"weft", "nodes", "links"};
 	const struct weft_yaml_node *root = doc->root, *format, *nodes;
 
 	if (weft_yaml_expect(doc, root, WEFT_YAML_MAP, "the health file", err))
@@ -80,7 +163,9 @@ static int document_read(const struct weft_yaml *doc,
 		return weft_yaml_fail(doc, format ? format : root, err,
 				      "a health file begins with "
 				      "\"weft: health/1\"");
-	if (weft_yaml_known_keys(doc, root, keys, 2, "the health file", err))
+	if (weft_yaml_known_keys(doc, root, keys, 3, "the health file", err))
+		return -1;
+	if (links_read(doc, weft_yaml_find(root, "links"), f, health, err))
 		return -1;
 	nodes = weft_yaml_find(root, "nodes");
 	if (!nodes || (nodes->kind == WEFT_YAML_SCALAR && !*nodes->text))
@@ -305,6 +390,7 @@ void weft_health_free(struct weft_health *health)
 	if (!health)
 		return;
 	free(health->factor);
+	free(health->link);
 	memset(health, 0, sizeof(*health));
 }
 

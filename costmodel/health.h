@@ -8,20 +8,26 @@
 #include "costmodel/spec.h"
 #include "topology/fabric.h"
 
-/* factor[node]: computing time over that of a healthy node; 1 is healthy. */
+/* factor[node]: computing time over that of a healthy node; link[domain]: time
+ * for a byte on the link above the domain over that of a healthy one (NULL: all
+ * are).  1 is healthy. */
 struct weft_health {
-	uint32_t n_nodes;
+	uint32_t n_nodes, n_domains;
 	double *factor;
+	double *link;
 };
 
 /* Reads a health file of f's nodes: YAML
  *     weft: health/1
  *     nodes:
  *       n[03-05]: 1.15
+ *     links:
+ *       leaf[2-3]: 2
  * or, where the name ends in ".csv", lines "node,factor" with that header;
- * hostlists are allowed in both, empty lines and # comments, too.  Nodes that
- * are not named are healthy.  -1 with line and column when a node is unknown or
- * named twice, or a factor is not in 0.1 ... 1000.  Free in either case. */
+ * hostlists are allowed in both, empty lines and # comments, too.  Nodes and
+ * links that are not named are healthy.  -1 with line and column when a node or
+ * domain is unknown or named twice, or a factor is not in 0.1 ... 1000 (of a
+ * link: 1 ... 1000).  Free in either case. */
 int weft_health_load(const char *path, const struct weft_fabric *f,
 		     struct weft_health *health, struct weft_error *err);
 /* The same from memory; source names it and decides the format. */

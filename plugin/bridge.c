@@ -197,6 +197,7 @@ int weft_bridge_place(struct weft_bridge *bridge,
 		built_get(bridge, request->spec, shape->n_gpus, err);
 	struct weft_place_options options = {.budget_s = budget_s,
 					     .method = bridge->method};
+	struct weft_objective objective;
 	struct weft_job job;
 	double start_s = cpu_s();
 	int rc;
@@ -210,9 +211,41 @@ int weft_bridge_place(struct weft_bridge *bridge,
 	job.gpus_per_node = shape->gpus_per_node;
 	job.min_nodes = shape->min_nodes;
 	job.max_nodes = shape->max_nodes;
+	if (bridge->load) {
+		/* The sum over all bytes knows nothing of other jobs; the time
+		 * of the busiest link does. */
+		objective = weft_objective_of_spec(&job.spec);
+		objective.load = bridge->load;
+		if (objective.goal == WEFT_GOAL_COST &&
+		    objective.metric == WEFT_TIME)
+			objective.goal = WEFT_GOAL_BUSIEST;
+		options.objective = &objective;
+	}
 	rc = weft_place(settings->fabric, &job, o, &options, p, err);
 	bridge->place_cpu_s += cpu_s() - start_s;
 	return rc;
+}
+
+const struct weft_job *weft_bridge_running(struct weft_bridge *bridge,
+					   const char *spec,
+					   const uint32_t *where,
+					   uint32_t n_gpus, double *step_s)
+{
+	struct weft_evaluation e = {0};
+	const struct weft_job *job;
+
+	for (uint32_t r = 0; r < n_gpus; r++)
+		if (where[r] == WEFT_NONE)
+			return NULL;
+	job = spec && n_gpus ? weft_bridge_job(bridge, spec, n_gpus, NULL)
+			     : NULL;
+	if (!job || job->n_gpus != n_gpus ||
+	    weft_evaluate(bridge->settings->fabric, job, where,
+			  &bridge->scratch, &e, NULL) < 0 ||
+	    !e.timed)
+		return NULL;
+	*step_s = e.step.step_s;
+	return job;
 }
 
 /* ---- telling ---- */

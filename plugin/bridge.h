@@ -34,7 +34,8 @@ struct weft_bridge {
 	uint64_t clock;
 	uint64_t n_edges; /* of all that is kept */
 	struct weft_cost_scratch scratch;
-	const char *method; /* of placing; NULL: the default */
+	const struct weft_load *load; /* of the links; NULL: none */
+	const char *method;	      /* of placing; NULL: the default */
 	double place_cpu_s; /* processor time of placing; the caller resets it
 			     */
 };
@@ -55,6 +56,13 @@ int weft_bridge_place(struct weft_bridge *bridge,
 		      const struct weft_shape *shape,
 		      const struct weft_occupancy *o, double budget_s,
 		      struct weft_placement *p, struct weft_error *err);
+
+/* The job that runs `spec` on where[n_gpus], and the seconds of its step as
+ * predicted; NULL where either is not known.  Valid until the next call. */
+const struct weft_job *weft_bridge_running(struct weft_bridge *bridge,
+					   const char *spec,
+					   const uint32_t *where,
+					   uint32_t n_gpus, double *step_s);
 
 /* What became of a job, for the user. */
 struct weft_account {

@@ -2,9 +2,11 @@
 /* engine.c - loading and dropping what weft keeps inside slurmctld */
 #include "plugin/engine.h"
 
+#include "plugin/contend.h"
 #include "plugin/trouble.h"
 #include "plugin/watchdog.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -25,6 +27,12 @@ static void engine_drop(void)
 	weft_keeper_stop(weft_engine.keeper);
 	weft_shown_adopt(&weft_shown, NULL);
 	weft_engine.keeper = NULL;
+	weft_engine.nodes.health = NULL;
+	weft_engine.bridge.load = NULL;
+	weft_loads_free(&weft_engine.loads);
+	weft_health_free(weft_engine.health);
+	free(weft_engine.health);
+	weft_engine.health = NULL;
 	weft_bridge_clear(&weft_engine.bridge);
 	weft_answers_clear(&weft_engine.answers);
 	weft_past_clear(&weft_engine.past);
@@ -46,17 +54,32 @@ static void keeper_start(const struct weft_settings *settings)
 {
 	const struct weft_keeper_options options = {
 		.status_path = settings->status_path,
+		.health_path = settings->health_path,
 		.shown = &weft_shown,
 		.counters = &weft_counters,
 		.complain = complain,
 	};
 	struct weft_error err = {0};
 
-	if (!settings->status_path)
+	if (!settings->status_path && !settings->health_path)
 		return;
 	weft_engine.keeper = weft_keeper_start(&options, &err);
 	if (!weft_engine.keeper)
 		complain(&err);
+}
+
+static void loads_start(const struct weft_settings *settings)
+{
+	struct weft_error err = {0};
+
+	if (!settings->fabric ||
+	    (!settings->contention && !settings->health_path))
+		return;
+	weft_engine.loads_stale = true;
+	if (weft_loads_build(settings->fabric, &weft_engine.loads, &err) < 0) {
+		weft_loads_free(&weft_engine.loads);
+		complain(&err);
+	}
 }
 
 /* Takes over newly read settings; what was made from the old ones goes. */
@@ -71,6 +94,7 @@ static void engine_adopt(struct weft_settings *settings)
 	weft_engine.bridge.settings = settings;
 	said[0] = '\0';
 	weft_shown_adopt(&weft_shown, settings->fabric);
+	loads_start(settings);
 	keeper_start(settings);
 }
 
@@ -84,6 +108,41 @@ bool weft_engine_on(void)
 	return false;
 }
 
+/* Takes over what the keeper has read. */
+static void health_take(void)
+{
+	struct weft_health *health = weft_keeper_health(weft_engine.keeper);
+	uint32_t n_slow = 0;
+
+	if (!health)
+		return;
+	if (weft_engine.loads.total.fabric)
+		weft_loads_ill(&weft_engine.loads, health);
+	weft_health_free(weft_engine.health);
+	free(weft_engine.health);
+	weft_engine.health = health;
+	for (uint32_t i = 0; i < health->n_nodes; i++)
+		n_slow += health->factor[i] >= WEFT_SLOW;
+	weft_nodes_changed(&weft_engine.nodes);
+	weft_shown.n_slow_nodes = n_slow;
+	weft_shown.health_s = time(NULL);
+	weft_shown.n_changes++;
+	verbose("weft: health read: %u nodes are slow", n_slow);
+}
+
+/* Sees to what a plan has to heed beside what is free. */
+static void surroundings_refresh(void)
+{
+	health_take();
+	weft_engine.nodes.health = weft_engine.health;
+	if (!weft_engine.loads.total.fabric)
+		return;
+	if (weft_engine.loads_stale)
+		weft_contend_rebuild();
+	weft_engine.loads_stale = false;
+	weft_engine.bridge.load = weft_loads_total(&weft_engine.loads);
+}
+
 bool weft_engine_begin(void)
 {
 	enum weft_effort effort =
@@ -92,6 +151,7 @@ bool weft_engine_begin(void)
 	weft_engine.bridge.method =
 		effort == WEFT_EFFORT_FULL ? NULL : "first-fit";
 	weft_engine.bridge.place_cpu_s = 0;
+	surroundings_refresh();
 	return effort != WEFT_EFFORT_NONE;
 }
 
@@ -112,8 +172,11 @@ void weft_engine_end(void)
 
 void weft_engine_follow(const job_record_t *job, enum weft_hold hold)
 {
-	if (hold == WEFT_HOLDS_NOTHING && weft_engine.keeper)
-		weft_shown_job_ended(&weft_shown, job->job_id);
+	if (hold == WEFT_HOLDS_NOTHING) {
+		weft_contend_ended(job);
+		if (weft_engine.keeper)
+			weft_shown_job_ended(&weft_shown, job->job_id);
+	}
 	if (weft_engine_on())
 		weft_nodes_follow(&weft_engine.nodes, job, hold);
 }

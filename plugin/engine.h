@@ -10,6 +10,7 @@
 #include "plugin/answers.h"
 #include "plugin/bridge.h"
 #include "plugin/keeper.h"
+#include "plugin/loads.h"
 #include "plugin/nodes.h"
 #include "plugin/past.h"
 
@@ -20,6 +21,9 @@ struct weft_engine {
 	struct weft_answers answers;
 	struct weft_past past;
 	struct weft_keeper *keeper; /* NULL: no file to keep */
+	struct weft_loads loads;    /* no fabric: links are not looked at */
+	bool loads_stale;	    /* running jobs must be looked at first */
+	struct weft_health *health; /* NULL: all is well */
 };
 
 extern struct weft_engine weft_engine;

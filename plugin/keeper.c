@@ -5,6 +5,7 @@
 #include "plugin/keeper.h"
 
 #include "plugin/snapshot.h"
+#include "plugin/trusted.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -20,21 +22,32 @@
 /* Though nothing changed: readers tell a weft that is gone from one at rest. */
 #define LIFE_SIGN_S 30
 
+/* Tells a file from the one that takes its place, or what is written into it.
+ */
+struct identity {
+	dev_t device;
+	ino_t inode;
+	off_t size;
+	struct timespec changed;
+};
+
 struct weft_keeper {
 	pthread_t thread;
 	pthread_mutex_t lock; /* of `stop` alone; no decision takes it */
 	pthread_cond_t wake;
 	bool stop;
 	double period_s;
-	char *status_path, *verify_path;
+	char *status_path, *verify_path, *health_path;
 	const struct weft_shown *shown;
 	const struct weft_counters *counters;
 	void (*complain)(const struct weft_error *err);
 	atomic_bool wants_recount;
+	struct weft_health *_Atomic health; /* read, and not taken yet */
 	/* the thread's own */
-	bool written, complained;
+	bool written, complained, looked;
 	uint64_t version; /* of what was written last */
 	double written_s;
+	struct identity health_file; /* that was looked into last */
 };
 
 static double seconds(clockid_t clock)
@@ -76,10 +89,81 @@ static void look_for_request(struct weft_keeper *keeper)
 		keeper->wants_recount = true;
 }
 
+/* ---- health ---- */
+
+static struct identity identity_of(const char *path)
+{
+	struct identity identity = {0};
+	struct stat status;
+
+	if (stat(path, &status) == 0) {
+		identity.device = status.st_dev;
+		identity.inode = status.st_ino;
+		identity.size = status.st_size;
+		identity.changed = status.st_mtim;
+	}
+	return identity;
+}
+
+static bool identities_equal(const struct identity *a, const struct identity *b)
+{
+	return a->device == b->device && a->inode == b->inode &&
+	       a->size == b->size && a->changed.tv_sec == b->changed.tv_sec &&
+	       a->changed.tv_nsec == b->changed.tv_nsec;
+}
+
+static void health_free(struct weft_health *health)
+{
+	weft_health_free(health);
+	free(health);
+}
+
+static struct weft_health *health_read(const struct weft_keeper *keeper,
+				       struct weft_error *err)
+{
+	struct weft_health *health = weft_calloc(1, sizeof(*health), err);
+
+	if (!health || weft_trusted_file(keeper->health_path, err) < 0 ||
+	    weft_health_load(keeper->health_path, keeper->shown->fabric, health,
+			     err) < 0) {
+		health_free(health);
+		return NULL;
+	}
+	return health;
+}
+
+/* A file is looked into once, right or wrong, until it changes. */
+static void watch_health(struct weft_keeper *keeper)
+{
+	struct identity now = identity_of(keeper->health_path);
+	struct weft_health *health;
+	struct weft_error err = {0};
+
+	if (keeper->looked && identities_equal(&now, &keeper->health_file))
+		return;
+	keeper->looked = true;
+	keeper->health_file = now;
+	health = health_read(keeper, &err);
+	if (health)
+		health_free(atomic_exchange(&keeper->health, health));
+	else if (keeper->complain)
+		keeper->complain(&err);
+}
+
+struct weft_health *weft_keeper_health(struct weft_keeper *keeper)
+{
+	if (!keeper ||
+	    !atomic_load_explicit(&keeper->health, memory_order_relaxed))
+		return NULL;
+	return atomic_exchange(&keeper->health, NULL);
+}
+
 /* ---- the thread ---- */
 
 static void keeper_round(struct weft_keeper *keeper)
 {
+	if (keeper->health_path && keeper->shown->fabric)
+		watch_health(keeper);
 	if (keeper->status_path) {
 		look_for_request(keeper);
 		keep_status(keeper);
@@ -139,15 +223,22 @@ static void keeper_free(struct weft_keeper *keeper)
 	pthread_mutex_destroy(&keeper->lock);
 	free(keeper->status_path);
 	free(keeper->verify_path);
+	free(keeper->health_path);
+	health_free(keeper->health);
 	free(keeper);
 }
 
 /* Copies of the names: settings may change before the thread has ended. */
 static int paths_copy(struct weft_keeper *keeper, const char *status_path,
-		      struct weft_error *err)
+		      const char *health_path, struct weft_error *err)
 {
 	size_t size;
 
+	if (health_path) {
+		keeper->health_path = weft_strdup(health_path, err);
+		if (!keeper->health_path)
+			return -1;
+	}
 	if (!status_path)
 		return 0;
 	size = strlen(status_path) + sizeof(".verify");
@@ -177,7 +268,8 @@ struct weft_keeper *weft_keeper_start(const struct weft_keeper_options *options,
 	keeper->complain = options->complain;
 	keeper->period_s =
 		options->period_s > 0 ? options->period_s : DEFAULT_PERIOD_S;
-	if (paths_copy(keeper, options->status_path, err) < 0 ||
+	if (paths_copy(keeper, options->status_path, options->health_path,
+		       err) < 0 ||
 	    thread_create(keeper, err) < 0) {
 		keeper_free(keeper);
 		return NULL;

@@ -8,11 +8,13 @@
 #ifndef WEFT_PLUGIN_KEEPER_H
 #define WEFT_PLUGIN_KEEPER_H
 
+#include "costmodel/health.h"
 #include "plugin/shown.h"
 
 struct weft_keeper_options {
-	const char *status_path; /* the snapshot's file; NULL: none */
-	const struct weft_shown *shown;
+	const char *status_path;	/* the snapshot's file; NULL: none */
+	const char *health_path;	/* watched and read; NULL: none */
+	const struct weft_shown *shown; /* and its fabric */
 	const struct weft_counters *counters;
 	double period_s; /* 0: a second */
 	/* told of trouble with a file, once until it is over; called by the
@@ -32,5 +34,9 @@ void weft_keeper_stop(struct weft_keeper *keeper);
 /* Somebody asked for a recount, by a file STATUS.verify beside the snapshot's;
  * true once for each time. */
 bool weft_keeper_wants_recount(struct weft_keeper *keeper);
+
+/* What was read of the health file since the last call; NULL: nothing new.
+ * Caller: weft_health_free and free.  Never waits. */
+struct weft_health *weft_keeper_health(struct weft_keeper *keeper);
 
 #endif

@@ -26,6 +26,8 @@ libweft_bridge_la_SOURCES = \
 	%D%/ranks.h \
 	%D%/keeper.c \
 	%D%/keeper.h \
+	%D%/loads.c \
+	%D%/loads.h \
 	%D%/pending.c \
 	%D%/pending.h \
 	%D%/past.c \
@@ -58,6 +60,8 @@ weft_select_sources = \
 	%D%/compat.h \
 	%D%/compat_2205.c \
 	%D%/compat_2311.c \
+	%D%/contend.c \
+	%D%/contend.h \
 	%D%/engine.c \
 	%D%/engine.h \
 	%D%/future.c \

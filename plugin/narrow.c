@@ -190,6 +190,11 @@ static enum weft_cause attempt_plans(struct attempt *attempt)
 		 * number of nodes. */
 		attempt->err = (struct weft_error){0};
 		cause = attempt_shape(attempt, &shapes[s], false);
+		if (cause == WEFT_CAUSE_NO_PLAN && weft_engine.nodes.spared) {
+			weft_engine.nodes.use_slow = true;
+			cause = attempt_shape(attempt, &shapes[s], false);
+			weft_engine.nodes.use_slow = false;
+		}
 		if (cause == WEFT_CAUSE_REFUSED && !attempt->all_idle)
 			cause = attempt_shape(attempt, &shapes[s], true);
 		if (cause == WEFT_CAUSE_NARROWED || cause == WEFT_CAUSE_WAITS)
@@ -360,14 +365,13 @@ int weft_narrow(const struct weft_job_test *test)
 		return test_only(test);
 	attempt.bound = (double)NAN;
 	cause = attempt_read(&attempt);
+	if (cause == WEFT_CAUSE_NARROWED && !weft_engine_begin())
+		cause = WEFT_CAUSE_RESTING;
 	if (cause == WEFT_CAUSE_NARROWED)
 		recalled = attempt_recall(&attempt, &cause);
 	if (!recalled && cause == WEFT_CAUSE_NARROWED) {
-		cause = WEFT_CAUSE_RESTING;
-		if (weft_engine_begin()) {
-			cause = attempt_plans(&attempt);
-			weft_engine_end();
-		}
+		cause = attempt_plans(&attempt);
+		weft_engine_end();
 	}
 	decide(&attempt, cause, weft_clock_s() - start_s);
 	if (cause != WEFT_CAUSE_PASS)

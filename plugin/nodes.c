@@ -22,6 +22,10 @@ extern bitstr_t *idle_node_bitmap __attribute__((weak));
 /* Node records lie all over the memory: so many ahead are fetched. */
 #define AHEAD 8
 
+/* Below the flags that weight_of puts into the top two bits, and above weights
+ * as admins give them. */
+#define SLOW_WEIGHT (1u << 29)
+
 /* ---- pairing ---- */
 
 /* Appends "WHAT: n00,n01, ..." of the first few of n names. */
@@ -188,7 +192,7 @@ static uint32_t weight_of(const node_record_t *node)
 	uint64_t weight = node->sched_weight >> 8 & UINT32_MAX;
 	uint32_t flags = (uint32_t)(node->sched_weight >> 40 & 3);
 
-	return (weight < (1u << 30) ? (uint32_t)weight : (1u << 30) - 1) |
+	return (weight < SLOW_WEIGHT ? (uint32_t)weight : SLOW_WEIGHT - 1) |
 	       flags << 30;
 }
 
@@ -227,6 +231,46 @@ static void fetch_ahead(const struct weft_nodes *nodes, uint32_t i)
 	__builtin_prefetch(&node->sched_weight);
 }
 
+static bool is_slow(const struct weft_nodes *nodes, uint32_t known)
+{
+	const uint64_t *required = nodes->occupancy.required;
+
+	return nodes->health->factor[known] >= WEFT_SLOW &&
+	       !(required && weft_bitset_has(required, known));
+}
+
+/* Takes slow nodes off the offer where n_able and GPUs suffice without; else
+ * they weigh more than all others.  Returns how many nodes are left. */
+static uint32_t slow_spare(struct weft_nodes *nodes,
+			   const struct weft_shape *shape, uint32_t n_able)
+{
+	struct weft_occupancy *o = &nodes->occupancy;
+	uint32_t n_slow = 0, n_gpus = 0, n_slow_gpus = 0;
+
+	for (uint32_t k = 0; k < nodes->fabric->n_nodes; k++) {
+		uint32_t give = weft_occupancy_give(o, k);
+
+		n_gpus += give;
+		if (!give || !is_slow(nodes, k))
+			continue;
+		n_slow++;
+		n_slow_gpus += give;
+		nodes->weight[k] += SLOW_WEIGHT;
+	}
+	if (!n_slow)
+		return n_able;
+	if (nodes->use_slow || n_able - n_slow < shape->min_nodes ||
+	    n_gpus - n_slow_gpus < shape->n_gpus) {
+		o->weight = nodes->weight;
+		return n_able;
+	}
+	for (uint32_t k = 0; k < nodes->fabric->n_nodes; k++)
+		if (o->usable[k] && is_slow(nodes, k))
+			o->usable[k] = 0;
+	nodes->spared = true;
+	return n_able - n_slow;
+}
+
 uint32_t weft_nodes_offer(struct weft_nodes *nodes,
 			  const struct weft_job_test *test,
 			  const struct weft_request *request,
@@ -263,7 +307,8 @@ uint32_t weft_nodes_offer(struct weft_nodes *nodes,
 		weights_differ |= nodes->weight[known] != first_weight;
 	}
 	o->weight = weights_differ ? nodes->weight : NULL;
-	return n_able;
+	nodes->spared = false;
+	return nodes->health ? slow_spare(nodes, shape, n_able) : n_able;
 }
 
 bool weft_nodes_require(struct weft_nodes *nodes, bitstr_t *required)

@@ -9,10 +9,15 @@
 #ifndef WEFT_PLUGIN_NODES_H
 #define WEFT_PLUGIN_NODES_H
 
+#include "costmodel/health.h"
 #include "placement/occupancy.h"
 #include "plugin/holdings.h"
 #include "plugin/request.h"
 #include "plugin/stock.h"
+
+/* A node whose computing takes so many times as long is slow: all of a job's
+ * ranks would wait for it. */
+#define WEFT_SLOW 1.05
 
 /* What a node has, busy or not. */
 struct weft_room {
@@ -46,6 +51,9 @@ struct weft_nodes {
 	 * look ahead and taken back at once. */
 	const struct weft_returned *returned; /* [n] */
 	bool emptied; /* a look at the nodes as if no job ran */
+	const struct weft_health *health; /* NULL: all are well */
+	bool use_slow; /* offer slow nodes even where others suffice */
+	bool spared;   /* the last offer was without slow nodes */
 	struct weft_occupancy occupancy;
 	uint32_t *weight; /* [fabric->n_nodes], of occupancy when it differs */
 	uint64_t *required; /* bitset, of occupancy when the user names any */
@@ -85,7 +93,8 @@ bool weft_nodes_reread(struct weft_nodes *nodes, uint32_t i);
 void weft_nodes_changed(struct weft_nodes *nodes);
 
 /* Candidates of the test that could give the job, laid out as `shape`, any GPU
- * now; fills nodes->occupancy when `fill`. */
+ * now; without slow ones where the others suffice; fills nodes->occupancy when
+ * `fill`. */
 uint32_t weft_nodes_offer(struct weft_nodes *nodes,
 			  const struct weft_job_test *test,
 			  const struct weft_request *request,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "plugin/asking.h"
+#include "plugin/contend.h"
 #include "plugin/engine.h"
 #include "plugin/ranks.h"
 #include "plugin/shown.h"
@@ -196,6 +197,7 @@ static void tell_nodes(job_record_t *job, char text[WEFT_TEXT_SIZE])
 	weft_bridge_tell(&weft_engine.bridge, &account, text);
 	weft_ranks_tell(&ranks, text);
 	show_job(job, &account, text);
+	weft_contend_started(job, account.spec, account.where, account.n_gpus);
 	free(account.where);
 	free(ranks.where);
 }

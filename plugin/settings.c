@@ -219,6 +219,31 @@ static int read_limits(struct reading *reading,
 				      &reading->settings->rules, reading->err);
 }
 
+static int read_health(struct reading *reading,
+		       const struct weft_yaml_node *node)
+{
+	char path[SETTINGS_MAX_PATH];
+
+	if (resolve_path(reading, node, path) < 0)
+		return -1;
+	reading->settings->health_path = weft_strdup(path, reading->err);
+	return reading->settings->health_path ? 0 : -1;
+}
+
+static int read_contention(struct reading *reading,
+			   const struct weft_yaml_node *node)
+{
+	bool on = strcmp(node->text, "on") == 0;
+
+	if (!on && strcmp(node->text, "off") != 0)
+		return weft_yaml_fail(reading->doc, node, reading->err,
+				      "contention: expected on or off, found "
+				      "\"%s\"",
+				      node->text);
+	reading->settings->contention = on;
+	return 0;
+}
+
 /* ---- the table ---- */
 
 /* In the order in which they are read; an optional key that is absent keeps its
@@ -237,6 +262,8 @@ static const struct key {
 	{"unspecified", WEFT_YAML_SCALAR, read_unspecified, NULL, true},
 	{"ranks", WEFT_YAML_SCALAR, read_ranks, NULL, true},
 	{"status", WEFT_YAML_SCALAR, read_status, NULL, true},
+	{"health", WEFT_YAML_SCALAR, read_health, NULL, true},
+	{"contention", WEFT_YAML_SCALAR, read_contention, NULL, true},
 	{"spec_limit", WEFT_YAML_SCALAR, read_spec_limit, NULL, true},
 	{"defaults", WEFT_YAML_MAP, read_defaults, NULL, true},
 	{"models", WEFT_YAML_MAP, read_models, NULL, false},
@@ -321,6 +348,7 @@ void weft_settings_free(struct weft_settings *settings)
 	weft_rules_free(&settings->rules);
 	free(settings->models);
 	free(settings->status_path);
+	free(settings->health_path);
 	free(settings->fabric_path);
 	weft_defaults_free(&settings->defaults);
 	free(settings);

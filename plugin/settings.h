@@ -20,6 +20,8 @@ struct weft_settings {
 	struct weft_rules rules;    /* for users' specs */
 	uint32_t n_models;
 	struct weft_model *models; /* named by the admin */
+	char *health_path; /* how ill nodes and links are; NULL: all are well */
+	bool contention;   /* heed the traffic of running jobs */
 	char *status_path; /* what weft knows is written there; NULL: nowhere */
 	/* for the check at submission */
 	char *fabric_path;

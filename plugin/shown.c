@@ -37,7 +37,8 @@ void weft_shown_adopt(struct weft_shown *shown, const struct weft_fabric *f)
 uint64_t weft_shown_version(const struct weft_shown *shown)
 {
 	return shown->nodes.n_writes + shown->jobs.n_writes +
-	       shown->waits.n_writes + shown->recount.n_writes;
+	       shown->waits.n_writes + shown->recount.n_writes +
+	       shown->n_changes;
 }
 
 void weft_shown_node(struct weft_shown *shown, uint32_t node,

@@ -60,6 +60,10 @@ struct weft_shown {
 	const struct weft_fabric *fabric; /* the caller's; NULL: weft is off */
 	int64_t since_s;		  /* when weft was loaded */
 	_Atomic uint64_t generation;	  /* of the nodes, nodes.h */
+	_Atomic int64_t health_s; /* when health was read last; 0: never */
+	_Atomic uint32_t n_slow_nodes;
+	_Atomic uint32_t n_loads;   /* jobs whose traffic is heeded */
+	_Atomic uint64_t n_changes; /* of anything that is on no board */
 	struct weft_board nodes, jobs, waits, recount;
 	/* for the writing thread alone: job_id of each record */
 	uint32_t n_jobs, *job_ids;

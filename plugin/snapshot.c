@@ -212,10 +212,17 @@ static void put_waits(const struct weft_shown *shown, double now_s, FILE *file)
 }
 
 /* Those that happened. */
-static void put_troubles(const struct weft_complaints *complaints, FILE *file)
+static void put_troubles(const struct weft_shown *shown,
+			 const struct weft_complaints *complaints, FILE *file)
 {
 	const char *before = "";
 
+	if (shown->health_s)
+		fprintf(file,
+			"\"health\": {\"read_s\": %" PRId64
+			", \"slow_nodes\": %u},\n",
+			shown->health_s, shown->n_slow_nodes);
+	fprintf(file, "\"contending_jobs\": %u,\n", shown->n_loads);
 	put_string(file, "effort", weft_effort_names[weft_watchdog.effort]);
 	fputs(",\n\"troubles\": {", file);
 	for (uint32_t t = 0; t < WEFT_N_TROUBLES; t++) {
@@ -256,7 +263,7 @@ int weft_snapshot_write(const struct weft_shown *shown,
 	put_nodes(shown, file);
 	put_jobs(shown, file);
 	put_waits(shown, now_s, file);
-	put_troubles(&weft_complaints, file);
+	put_troubles(shown, &weft_complaints, file);
 	put_recount(shown, file);
 	fputs("}\n", file);
 	return ferror(file) ? -1 : 0;

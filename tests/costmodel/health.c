@@ -221,6 +221,48 @@ static void without_a_pipeline_the_slowest_rank_decides(void **state)
 	weft_fabric_free(f);
 }
 
+static void links_are_named_by_the_domain_below(void **state)
+{
+	static const struct {
+		const char *text, *says;
+		int line;
+	} wrong[] = {
+		{"weft: health/1\nlinks:\n  leaf0: 0.5\n", "1", 3},
+		{"weft: health/1\nlinks:\n  nowhere: 2\n", "nowhere", 3},
+		{"weft: health/1\nlinks:\n  leaf0: 2\n  leaf[0-1]: 3\n",
+		 "twice", 4},
+		{"weft: health/1\nlinks: 2\n", "links", 2},
+	};
+	struct weft_fabric *f = fabric_build();
+	struct weft_health health = health_parse(
+		f, "weft: health/1\nlinks:\n  leaf1: 2.5\n", "h.yaml");
+	uint32_t n_ill = 0;
+
+	(void)state;
+	assert_int_equal(health.n_domains, f->n_domains);
+	for (uint32_t d = 0; d < f->n_domains; d++) {
+		if (health.link[d] == 1)
+			continue;
+		n_ill++;
+		assert_string_equal(f->domains[d].name, "leaf1");
+		assert_close(health.link[d], 2.5, 1e-12);
+	}
+	assert_int_equal(n_ill, 1);
+	weft_health_free(&health);
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		struct weft_error err = {0};
+
+		assert_int_equal(weft_health_parse(wrong[i].text,
+						   strlen(wrong[i].text),
+						   "h.yaml", f, &health, &err),
+				 -1);
+		assert_error_says(&err, wrong[i].says);
+		assert_int_equal(err.line, wrong[i].line);
+		weft_health_free(&health);
+	}
+	weft_fabric_free(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -230,6 +272,7 @@ int main(void)
 		cmocka_unit_test(files_are_read_or_refused),
 		cmocka_unit_test(the_step_waits_for_the_slowest_pipeline),
 		cmocka_unit_test(without_a_pipeline_the_slowest_rank_decides),
+		cmocka_unit_test(links_are_named_by_the_domain_below),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,7 +20,7 @@ static const char fabric_text[] = "weft: fabric/1\n"
 				  "  n[0-3]: 8\n";
 
 static char folder[] = "/tmp/weft-keeper.XXXXXX";
-static char path[256], verify[272];
+static char path[256], verify[272], health_path[256];
 static struct weft_shown shown;
 static struct weft_counters counters;
 static struct weft_fabric *fabric;
@@ -33,6 +33,7 @@ static int setup(void **state)
 	if (!mkdtemp(folder))
 		return -1;
 	snprintf(path, sizeof(path), "%s/status.json", folder);
+	snprintf(health_path, sizeof(health_path), "%s/health.yaml", folder);
 	snprintf(verify, sizeof(verify), "%s.verify", path);
 	fabric = weft_fabric_parse(fabric_text, strlen(fabric_text), "fabric",
 				   &err);
@@ -326,6 +327,87 @@ static void trouble_with_the_file_is_told_once(void **state)
 	assert_int_equal(n_complaints, 1);
 }
 
+/* In one step, as monitoring does. */
+static void write_health(const char *text)
+{
+	char new_path[sizeof(health_path) + 4];
+	FILE *file;
+
+	snprintf(new_path, sizeof(new_path), "%s.new", health_path);
+	file = fopen(new_path, "w");
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+	assert_int_equal(chmod(new_path, 0644), 0);
+	assert_int_equal(rename(new_path, health_path), 0);
+}
+
+static struct weft_health *next_health(struct weft_keeper *keeper)
+{
+	struct weft_health *health = NULL;
+
+	for (int i = 0; i < 1000 && !health; i++) {
+		nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+		health = weft_keeper_health(keeper);
+	}
+	return health;
+}
+
+static _Atomic int n_health_complaints;
+
+static void count_health_complaint(const struct weft_error *err)
+{
+	assert_non_null(strstr(err->source, "health"));
+	n_health_complaints++;
+}
+
+static void expect_factor(struct weft_keeper *keeper, uint32_t node,
+			  double factor)
+{
+	struct weft_health *health = next_health(keeper);
+
+	assert_non_null(health);
+	assert_close(health->factor[node], factor, 1e-12);
+	weft_health_free(health);
+	free(health);
+}
+
+static void health_is_read_whenever_its_file_changes(void **state)
+{
+	const struct weft_keeper_options options = {
+		.health_path = health_path,
+		.shown = &shown,
+		.counters = &counters,
+		.period_s = 0.002,
+		.complain = count_health_complaint,
+	};
+	struct weft_keeper *keeper;
+
+	(void)state;
+	write_health("weft: health/1\nnodes: {n1: 1.5}\n");
+	keeper = weft_keeper_start(&options, NULL);
+	assert_non_null(keeper);
+	expect_factor(keeper, 1, 1.5);
+	assert_null(weft_keeper_health(keeper));
+	write_health("weft: health/1\nnodes: {n2: 2}\n");
+	expect_factor(keeper, 2, 2);
+	assert_int_equal(n_health_complaints, 0);
+	/* A broken one is told once and changes nothing. */
+	write_health("weft: health/1\nnodes: {nowhere: 2}\n");
+	for (int i = 0; i < 1000 && !n_health_complaints; i++)
+		nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+	nanosleep(&(struct timespec){.tv_nsec = 30000000}, NULL);
+	assert_int_equal(n_health_complaints, 1);
+	assert_null(weft_keeper_health(keeper));
+	write_health("weft: health/1\nnodes: {n3: 3}\n");
+	expect_factor(keeper, 3, 3);
+	/* One that nobody takes goes with the keeper. */
+	write_health("weft: health/1\n");
+	nanosleep(&(struct timespec){.tv_nsec = 30000000}, NULL);
+	weft_keeper_stop(keeper);
+	unlink(health_path);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, fresh, cleared)
 
 int main(void)
@@ -342,6 +424,7 @@ int main(void)
 		CASE(the_keeper_writes_what_changes),
 		CASE(a_recount_is_asked_for_by_a_file),
 		CASE(trouble_with_the_file_is_told_once),
+		CASE(health_is_read_whenever_its_file_changes),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

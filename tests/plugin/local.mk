@@ -10,6 +10,7 @@ unit_tests += \
 	%D%/holdings \
 	%D%/keeper \
 	%D%/launch \
+	%D%/loads \
 	%D%/pending \
 	%D%/past \
 	%D%/ranks \

@@ -132,3 +132,76 @@ case_what_is_kept_is_what_slurm_shows() {
 same_use() {
 	[ "$(status_uses "$1")" = "$(slurm_uses "$1")" ]
 }
+
+# ---- what else a plan heeds ----
+
+# Slow nodes that weft knows of, once it has been asked.
+slow_nodes_become() {
+	lab_until 8 slow_nodes_are "$1" ||
+		fail "$(status .health.slow_nodes) slow nodes, not $1"
+}
+
+slow_nodes_are() {
+	sbatch --test-only -N1 --gpus-per-node=1 --comment=weft:tp=1 \
+		--wrap true >/dev/null 2>&1
+	status_is .health.slow_nodes "$1"
+}
+
+# health LINE...: a new health file, put in place in one step.
+health() {
+	printf '%s\n' "weft: health/1" "$@" >"$LAB_DIR/etc/health.new"
+	mv "$LAB_DIR/etc/health.new" "$LAB_DIR/etc/health.yaml"
+}
+
+case_slow_nodes_are_kept_off_while_others_suffice() {
+	local job
+	need_weft
+	changing
+	health "nodes:" "  n[00-03]: 1.5"
+	echo "health: health.yaml" >>"$LAB_DIR/etc/weft.yaml"
+	lab_reconfigure
+	slow_nodes_become 4
+	job=$(lab_run -N4 --gpus-per-node=8 --comment=weft:tp=8)
+	expect_match "nodes" "$(job_nodes "$job")" '^(n(0[4-9]|1[0-5]) ?){4}$'
+	expect_match "comment" "$(comment "$job")" 'nodes=plan'
+	scancel "$job"
+	# Nobody says reconfigure.
+	health "nodes:" "  n[04-14]: 1.2"
+	slow_nodes_become 11
+	job=$(lab_run -N4 --gpus-per-node=8 --comment=weft:tp=8)
+	expect "nodes" "$(job_nodes "$job")" "$(expand 'n[00-03]')"
+	job=$(lab_run -N4 --gpus-per-node=8 --comment=weft:tp=8)
+	expect_match "nodes with slow ones" "$(job_nodes "$job")" 'n15'
+	expect_match "comment" "$(comment "$job")" 'nodes=plan'
+}
+
+case_a_broken_health_file_leaves_the_last_good_one() {
+	local job
+	need_weft
+	changing
+	health "nodes:" "  n[00-11]: 1.5"
+	echo "health: health.yaml" >>"$LAB_DIR/etc/weft.yaml"
+	lab_reconfigure
+	slow_nodes_become 12
+	health "nodes:" "  m00: 1.5"
+	expect_log 'error: weft: .*health.yaml:3.*m00'
+	job=$(lab_run -N4 --gpus-per-node=8 --comment=weft:tp=8)
+	expect "nodes" "$(job_nodes "$job")" "$(expand 'n[12-15]')"
+	health "nodes: {}"
+	slow_nodes_become 0
+}
+
+case_traffic_of_running_jobs_is_followed() {
+	local job
+	need_weft
+	changing
+	echo "contention: on" >>"$LAB_DIR/etc/weft.yaml"
+	job=$(lab_run -N6 --gpus-per-node=8 --comment=weft:tp=8)
+	lab_reconfigure
+	lab_run -N2 --gpus-per-node=8 --comment=weft:tp=8 >/dev/null
+	status_becomes .contending_jobs 2
+	lab_run -N2 --gpus-per-node=8 --comment=weft:off >/dev/null
+	status_becomes .contending_jobs 2
+	scancel "$job"
+	status_becomes .contending_jobs 1
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* contend.c - loads of the jobs that Slurm runs */
+#include "plugin/contend.h"
+
+#include <stdlib.h>
+
+#include "plugin/asking.h"
+#include "plugin/engine.h"
+#include "plugin/trouble.h"
+
+#include "src/common/log.h"
+
+/* Only slurmctld has it, but clients load the plugin, too. */
+extern list_t *job_list __attribute__((weak));
+
+/* Slurm's locks are held while all jobs are looked at: those that are left then
+ * count for nothing. */
+#define REBUILD_S 2.0
+
+/* For those who look from outside. */
+static void loads_show(void)
+{
+	weft_shown.n_loads = weft_engine.loads.n;
+	weft_shown.n_changes++;
+}
+
+static bool is_followed(void)
+{
+	return weft_engine.settings && weft_engine.settings->contention &&
+	       weft_engine.loads.total.fabric;
+}
+
+void weft_contend_started(const job_record_t *job, const char *spec,
+			  const uint32_t *where, uint32_t n_gpus)
+{
+	const struct weft_job *built;
+	double step_s = 0;
+
+	if (!is_followed())
+		return;
+	built = weft_bridge_running(&weft_engine.bridge, spec, where, n_gpus,
+				    &step_s);
+	if (!built || weft_loads_put(&weft_engine.loads, job->job_id,
+				     &built->traffic, where, step_s, NULL) < 0)
+		weft_loads_drop(&weft_engine.loads, job->job_id);
+	loads_show();
+}
+
+void weft_contend_ended(const job_record_t *job)
+{
+	if (!is_followed())
+		return;
+	weft_loads_drop(&weft_engine.loads, job->job_id);
+	loads_show();
+}
+
+/* ---- after a restart ---- */
+
+struct rebuild {
+	uint32_t *where; /* [fabric->n_gpus] */
+	double end_s;
+	uint32_t n_left;
+};
+
+static int rebuild_job(void *item, void *arg)
+{
+	const job_record_t *job = item;
+	struct rebuild *rebuild = arg;
+	uint32_t n_gpus, n_partial;
+	const char *spec;
+
+	if ((!IS_JOB_RUNNING(job) && !IS_JOB_SUSPENDED(job)) ||
+	    !weft_asking_spec(job, &spec) || !spec)
+		return 0;
+	if (weft_clock_s() > rebuild->end_s) {
+		rebuild->n_left++;
+		return 0;
+	}
+	n_gpus = weft_nodes_allocated(
+		&weft_engine.nodes, job, 0, rebuild->where,
+		weft_engine.nodes.fabric->n_gpus, &n_partial);
+	weft_contend_started(job, spec, rebuild->where, n_gpus);
+	return 0;
+}
+
+void weft_contend_rebuild(void)
+{
+	struct rebuild rebuild = {.end_s = weft_clock_s() + REBUILD_S};
+
+	if (!is_followed() || !weft_engine_on() || !job_list)
+		return;
+	rebuild.where = weft_calloc(weft_engine.nodes.fabric->n_gpus,
+				    sizeof(*rebuild.where), NULL);
+	if (!rebuild.where)
+		return;
+	list_for_each(job_list, rebuild_job, &rebuild);
+	free(rebuild.where);
+	if (rebuild.n_left)
+		info("weft: the traffic of %u running jobs is left out: there "
+		     "are too many to look at all",
+		     rebuild.n_left);
+}

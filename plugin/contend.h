@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* contend.h - following what running jobs send over shared links */
+#ifndef WEFT_PLUGIN_CONTEND_H
+#define WEFT_PLUGIN_CONTEND_H
+
+#include "plugin/stock.h"
+
+/* The job runs its spec (NULL: unknown, it counts for nothing) on
+ * where[n_gpus], in rank order. */
+void weft_contend_started(const job_record_t *job, const char *spec,
+			  const uint32_t *where, uint32_t n_gpus);
+
+/* The job has ended, or is not what it was. */
+void weft_contend_ended(const job_record_t *job);
+
+/* Looks at all jobs that run: after a restart. */
+void weft_contend_rebuild(void);
+
+#endif
