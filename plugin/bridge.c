@@ -101,17 +101,6 @@ static int pairs_check(const struct weft_spec *spec, uint32_t n_gpus,
 			 peers * n_gpus, MAX_JOB_EDGES);
 }
 
-/* Slurm lays ranks on the nodes in its own order, which pays no heed to
- * replicas. */
-static int spread_check(const struct weft_spec *spec, struct weft_error *err)
-{
-	if (spec->spread != WEFT_FAILURE_DOMAIN)
-		return 0;
-	return weft_fail(err, WEFT_ENOSYS,
-			 "spread=failure-domain: not supported inside Slurm "
-			 "yet");
-}
-
 static int job_build(const struct weft_settings *settings, const char *text,
 		     uint32_t n_gpus, struct weft_job *job,
 		     struct weft_error *err)
@@ -120,7 +109,7 @@ static int job_build(const struct weft_settings *settings, const char *text,
 	struct weft_spec spec;
 
 	if (weft_spec_parse(text, &spec, err) < 0 ||
-	    spread_check(&spec, err) < 0 || pairs_check(&spec, n_gpus, err) < 0)
+	    pairs_check(&spec, n_gpus, err) < 0)
 		return -1;
 	if (spec.model[0])
 		model = weft_settings_model(settings, spec.model);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Only slurmctld has it, but clients load the plugin, too. */
-extern List job_list __attribute__((weak));
+extern list_t *job_list __attribute__((weak));
 
 uint64_t weft_future_signature(const struct weft_nodes *nodes,
 			       bitstr_t *candidates)

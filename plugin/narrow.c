@@ -98,6 +98,9 @@ static enum weft_cause attempt_read(struct attempt *attempt)
 		frame->hard = false;
 		return WEFT_CAUSE_SPEC;
 	}
+	/* Ranks that exchange anything must reach each other. */
+	if (request->spec && !weft_engine.settings->fabric->connected)
+		frame->hard = true;
 	if (attempt->unclear)
 		return WEFT_CAUSE_UNCLEAR;
 	attempt->shape.gpus_per_node = request->gpus_per_node;

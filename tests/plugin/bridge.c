@@ -204,15 +204,30 @@ static void segments_and_parts_hold_for_the_nodes(void **state)
 	}
 }
 
-static void replicas_are_not_spread_inside_slurm(void **state)
+static void replicas_are_spread_over_what_fails_together(void **state)
 {
 	struct world *w = *state;
+	const struct weft_fabric *f = w->settings.fabric;
 	struct weft_error err = {0};
+	const struct weft_request request = {
+		.spec = "tp=8,pp=2,dp=2,spread=failure-domain",
+	};
+	const struct weft_shape shape = {32, 8, 4, 4};
+	const struct weft_domain *leaf;
+	struct weft_placement p = {0};
+	uint32_t level = weft_fabric_level(f, "leaf");
 
-	assert_null(weft_bridge_job(&w->bridge, "tp=8,spread=failure-domain",
-				    32, &err));
-	assert_int_equal(err.code, WEFT_ENOSYS);
-	assert_error_says(&err, "spread=failure-domain");
+	assert_int_equal(weft_bridge_place(&w->bridge, &request, &shape,
+					   &w->occupancy, 0, &p, &err),
+			 0);
+	assert_true(p.placed);
+	leaf = &f->domains[f->gpu_domain[level][p.where[0]]];
+	/* replicas are ranks 0-7 and 16-23, 8-15 and 24-31 */
+	for (uint32_t r = 0; r < 32; r++)
+		assert_int_equal(
+			&f->domains[f->gpu_domain[level][p.where[r]]] == leaf,
+			r / 8 % 2 == 0);
+	weft_placement_free(&p);
 }
 
 static void a_wrong_spec_is_wrong_every_time(void **state)
@@ -410,7 +425,7 @@ int main(void)
 		CASE(a_registered_model_needs_no_file),
 		CASE(a_user_can_name_no_file),
 		CASE(segments_and_parts_hold_for_the_nodes),
-		CASE(replicas_are_not_spread_inside_slurm),
+		CASE(replicas_are_spread_over_what_fails_together),
 		CASE(a_wrong_spec_is_wrong_every_time),
 		CASE(the_same_question_is_built_once),
 		CASE(what_is_kept_is_bounded),

@@ -11,6 +11,14 @@ still_waits() {
 	expect "state of job $1" "$(lab_job "$1" JobState)" PENDING
 }
 
+# How many pods the nodes given (words) lie in.
+pods_of() {
+	local node
+	for node in $1; do
+		echo $((10#${node#n} / LAB_NODES_PER_LEAF / LAB_LEAFS_PER_POD))
+	done | sort -u | wc -l
+}
+
 has_start_time() {
 	[[ $(lab_job "$1" StartTime) =~ ^20 ]]
 }
@@ -134,4 +142,44 @@ case_a_limit_that_the_site_forbids_is_said() {
 		'weft: ignored: within=pod is not allowed here'
 	job=$(lab_run -N2 --gpus-per-node=8 --comment=weft:tp=8,within=leaf)
 	expect_match "comment" "$(comment "$job")" 'nodes=plan'
+}
+
+case_replicas_are_spread_over_leafs() {
+	local job wanted
+	need_weft
+	wanted=$(plan gpus=32,gpus_per_node=8,tp=8,pp=2,spread=failure-domain)
+	job=$(lab_run -N4 --gpus-per-node=8 \
+		--comment=weft:tp=8,pp=2,spread=failure-domain)
+	expect "nodes" "$(job_nodes "$job")" "$wanted"
+	expect "leafs" "$(leafs_of "$(job_nodes "$job")")" 2
+	expect_match "comment" "$(comment "$job")" 'nodes=plan'
+}
+
+case_no_job_spans_fabrics_that_are_apart() {
+	local job
+	need_weft
+	changing
+	sed -e 's/^levels:/disjoint: yes\nlevels:/' -e '/core:/d' \
+		-i "$LAB_DIR/etc/fabric.yaml"
+	lab_reconfigure
+	occupy n00,n01,n02,n08,n09,n10 8
+	job=$(lab_submit -N6 --gpus-per-node=8 --comment=weft:tp=8)
+	still_waits "$job"
+	job=$(lab_run -N5 --gpus-per-node=8 --comment=weft:tp=8)
+	expect "fabrics" "$(pods_of "$(job_nodes "$job")")" 1
+	sbatch -N9 --gpus-per-node=8 --comment=weft:tp=8 --wrap true \
+		>/dev/null 2>&1 && fail "nine nodes are accepted"
+	lab_run -N4 --gpus-per-node=8 >/dev/null
+}
+
+case_nodes_with_reserved_cores_are_left_to_stock() {
+	local job
+	need_weft
+	scontrol create reservation reservationname=cores nodes=n00 \
+		corecnt=32 starttime=now duration=60 users=nobody >/dev/null
+	job=$(lab_run -N4 --gpus-per-node=8 --comment=weft:tp=8,within=leaf)
+	[[ ! $(job_nodes "$job") =~ n00 ]] || fail "n00 is partly reserved"
+	expect "leafs" "$(leafs_of "$(job_nodes "$job")")" 1
+	job=$(lab_run -N12 --gpus-per-node=8 --mem=1G --comment=weft:tp=8)
+	expect "nodes" "$(job_nodes "$job" | wc -w)" 12
 }

@@ -16,13 +16,6 @@ start_again() {
 	lab_wait_job "$1" RUNNING 30
 }
 
-pods_of() {
-	local node
-	for node in $1; do
-		echo $((10#${node#n} / LAB_NODES_PER_LEAF / 2))
-	done | sort -u | wc -l
-}
-
 case_a_requeued_job_goes_back_to_its_place() {
 	local blocker job before
 	need_weft
