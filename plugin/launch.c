@@ -108,6 +108,18 @@ char *weft_launch_nodes(const struct weft_roster *r, uint32_t n_tasks)
 
 /* ---- tasks per node ---- */
 
+uint32_t weft_launch_most(const struct weft_roster *r)
+{
+	uint32_t *n = weft_calloc(r->n_nodes, sizeof(*n), NULL);
+	uint32_t most = 0;
+
+	for (uint32_t i = 0; n && i < r->n_ranks; i++)
+		if (++n[r->node[i]] > most)
+			most = n[r->node[i]];
+	free(n);
+	return most;
+}
+
 static bool read_number(const char **text, uint32_t *value)
 {
 	char *end;

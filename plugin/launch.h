@@ -17,6 +17,9 @@ bool weft_launch_same_nodes(const struct weft_roster *r, const char *hostlist);
  * memory. */
 char *weft_launch_nodes(const struct weft_roster *r, uint32_t n_tasks);
 
+/* The ranks of the node that has most. */
+uint32_t weft_launch_most(const struct weft_roster *r);
+
 /* Slurm's "8(x3),4" for the nodes of `hostlist`: true when each has as many
  * tasks as the roster has ranks there. */
 bool weft_launch_task_per_rank(const struct weft_roster *r,

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* spank_ranks.c - ordering srun's steps, and telling tasks who they are */
-#include "config.h" /* RTLD_DEFAULT */
+#include "config.h" /* RTLD_DEFAULT, program_invocation_short_name */
 
 #include "plugin/spank_ranks.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,8 +70,11 @@ static bool roster_read(struct weft_roster *r)
 static void step_order(slurm_opt_t *options, const struct weft_roster *r)
 {
 	uint32_t n_tasks = option_number(options, "ntasks");
+	uint32_t most = option_number(options, "ntasks-per-node");
 	char *nodes;
 
+	if (most && n_tasks == r->n_ranks && most < weft_launch_most(r))
+		return;
 	if (option_number(options, "jobid") != r->job_id ||
 	    option_number(options, "nodes") != r->n_nodes || r->n_nodes < 2)
 		return;
@@ -90,7 +94,10 @@ void weft_spank_order_step(void)
 {
 	/* srun's own struct, of which nothing is touched here but through
 	 * Slurm's functions: its layout changes with the releases. */
-	slurm_opt_t *options = dlsym(RTLD_DEFAULT, "opt");
+	slurm_opt_t *options =
+		strcmp(program_invocation_short_name, "srun") == 0
+			? dlsym(RTLD_DEFAULT, "opt")
+			: NULL;
 	struct weft_roster r;
 
 	unsetenv(STEP_VARIABLE);

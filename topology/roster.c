@@ -487,12 +487,3 @@ uint32_t weft_roster_node(const struct weft_roster *r, const char *name)
 			return i;
 	return WEFT_NONE;
 }
-
-uint32_t weft_roster_count(const struct weft_roster *r, uint32_t node)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < r->n_ranks; i++)
-		n += r->node[i] == node;
-	return n;
-}

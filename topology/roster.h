@@ -47,7 +47,4 @@ void weft_roster_free(struct weft_roster *r);
 /* Index of the node of that name, or WEFT_NONE. */
 uint32_t weft_roster_node(const struct weft_roster *r, const char *name);
 
-/* Ranks on a node. */
-uint32_t weft_roster_count(const struct weft_roster *r, uint32_t node);
-
 #endif

@@ -73,6 +73,7 @@ static void tasks_are_counted_node_by_node(void **state)
 			weft_launch_task_per_rank(&r, "n[1-3]", cases[k].tasks),
 			cases[k].same);
 	assert_false(weft_launch_task_per_rank(&r, "n[1-4]", "2,1,2,1"));
+	assert_int_equal(weft_launch_most(&r), 2);
 	assert_int_equal(weft_launch_nth_rank(&r, 0, 0), 0);
 	assert_int_equal(weft_launch_nth_rank(&r, 0, 1), 4);
 	assert_int_equal(weft_launch_nth_rank(&r, 0, 2), WEFT_NONE);

@@ -152,6 +152,43 @@ case_ranks_without_a_spec_land_as_planned() {
 	expect "ranks" "$got" "$wanted"
 }
 
+case_ranks_of_many_shapes_land_as_planned() {
+	local spec
+	need_weft
+	striped
+	occupy n00,n06,n13 8
+	for spec in dp=8 pp=8 cp=2,tp=2,pp=2 tp=2,pp=2,dp=2,order=pp-tp-dp \
+		tp=2,dp=4,metric=hops tp=2,pp=4,model=llama3-8B; do
+		expect_ranks "gpus=8,gpus_per_node=2,$spec" "$spec" \
+			-N4 -n8 --gpus-per-node=2
+	done
+}
+
+# As a plan seldom is: nodes and GPUs backwards.
+case_any_order_is_followed() {
+	# shellcheck disable=SC2016 # for the job's shell
+	local order='1;job=$SLURM_JOB_ID;nodes=n[01,00];ranks='
+	local got
+	need_weft
+	order+=0:1,1:2,0:0,1:0-1,0:2
+	got=$(batch "export WEFT_RANKS=\"$order\"; $(step)" \
+		-w n00,n01 -N2 -n6 --gpus-per-node=3 --comment=weft:off |
+		sort -n | xargs)
+	expect "ranks" "$got" "0 n01 1 1 n00 2 2 n01 0 3 n00 0 4 n00 1 5 n01 2"
+}
+
+case_an_order_that_is_none_is_passed_over() {
+	local text
+	need_weft
+	# shellcheck disable=SC2016 # for the job's shell
+	for text in nonsense "1;job=1;nodes=n[00-03];ranks=0-3:0-1" \
+		'1;job=$SLURM_JOB_ID;nodes=n[04-07];ranks=0-3:0-1' \
+		'1;job=$SLURM_JOB_ID;nodes=n[00-03];ranks=0-3:0-2'; do
+		expect_others "n00 n00 n00 n00 n00 n01 n02 n03" \
+			"export WEFT_RANKS=\"$text\"; $(step)"
+	done
+}
+
 case_ranks_under_salloc_land_as_planned() {
 	local wanted got
 	need_weft
