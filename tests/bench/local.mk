@@ -15,6 +15,9 @@ EXTRA_DIST += \
 	%D%/peers.csv \
 	%D%/qap \
 	%D%/replay \
+	%D%/stream \
+	%D%/stream.awk \
+	%D%/stream.running.awk \
 	# End of EXTRA_DIST
 
 EXTRA_PROGRAMS += $(bench_programs) %D%/exact %D%/peer
@@ -48,6 +51,10 @@ bench-qap: weft$(EXEEXT)
 bench-exact: %D%/exact$(EXEEXT)
 	@./%D%/exact
 .PHONY: bench bench-exact bench-map bench-plan bench-qap
+# The same job stream on two live clusters, stock and with weft; 15 minutes.
+bench-stream: all
+	@$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/stream $(BENCH_FLAGS)
+.PHONY: bench-stream
 # Weft's policies and others' on the public job traces.
 bench-replay: weft$(EXEEXT)
 	@$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/replay $(BENCH_FLAGS)

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# stream.awk - a stream of training jobs, one a line: SUBMIT_S DURATION_S NODES
+# GPUS_PER_NODE SPEC.
+#
+# awk -v seed=1 -v jobs=2000 -v gpus=1024 -v busy=0.85 -v mean_s=8 -f stream.awk
+#
+# Sizes as public traces of training clusters have them: many jobs within a node,
+# a tail of large ones that holds most of the GPU time.  Durations are lognormal,
+# arrivals uniform over the time in which the cluster is busy to the share asked
+# for.
+
+function normal() {
+	return sqrt(-2 * log(1 - rand())) * cos(6.283185307 * rand())
+}
+
+BEGIN {
+	srand(seed)
+	# weight, nodes, GPUs of each, spec
+	n = split("8 1 1 model=llama3-8B" \
+		";8 1 2 tp=2,model=llama3-8B" \
+		";12 1 4 tp=4,model=llama3-8B" \
+		";12 1 8 zero=3,model=llama3-8B" \
+		";10 1 8 tp=8,model=llama3-70B" \
+		";8 2 8 zero=3,model=llama3-8B" \
+		";8 2 8 tp=8,pp=2,model=llama3-70B" \
+		";3 3 8 tp=8,model=llama3-70B" \
+		";6 4 8 zero=3,model=llama3-8B" \
+		";8 4 8 tp=8,pp=2,model=llama3-70B" \
+		";3 6 8 tp=8,pp=2,model=llama3-70B" \
+		";6 8 8 tp=8,pp=4,model=llama3-70B" \
+		";2 8 8 tp=8,pp=4,ep=8,model=grok1-314B" \
+		";4 16 8 tp=8,pp=4,model=llama3-70B" \
+		";2 16 8 tp=8,pp=8,model=llama3-405B", kinds, ";")
+	for (i = 1; i <= n; i++) {
+		split(kinds[i], words, " ")
+		sum += words[1]
+		upto[i] = sum
+	}
+	for (j = 1; j <= jobs; j++) {
+		x = rand() * sum
+		for (i = 1; x >= upto[i];)
+			i++
+		split(kinds[i], words, " ")
+		sigma = 0.6
+		d = mean_s * exp(sigma * normal() - sigma * sigma / 2)
+		d = d < 2 ? 2 : d
+		work += d * words[2] * words[3]
+		what[j] = sprintf("%.1f %d %d %s", d, words[2], words[3],
+			words[4])
+	}
+	for (j = 1; j <= jobs; j++)
+		printf "%.2f %s\n", rand() * work / (gpus * busy), what[j]
+}
