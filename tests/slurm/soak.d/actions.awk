@@ -6,7 +6,8 @@
 # An action that needs a job which is there when it comes ("cancel 3") leaves
 # the choice to soak.  "submit NAME ARGS": the name says what the job must get,
 # for checks.awk: n=MIN-MAX nodes, g= GPUs of each, G= GPUs in all, s=1 for a job
-# weft has to say something about.  \ooo in a word stands for a byte.
+# weft has to say something about, w=LEVEL for one that must be within one.
+# \ooo in a word stands for a byte.
 
 function pick(list,   words, n) {
 	n = split(list, words, " ")
@@ -54,9 +55,13 @@ function well_formed(n, whole,   spec, tp) {
 		spec = spec ",model=" pick("llama3-8B llama3-70B")
 	if (chance(0.15))
 		spec = spec ",metric=" pick("hops latency time")
-	if (chance(0.25))
-		spec = spec "," pick("within=leaf within=pod within=leaf " \
-			"prefer=leaf prefer=pod")
+	if (chance(0.15)) {
+		limit = pick("leaf leaf pod")
+		spec = spec ",within=" limit
+	} else if (chance(0.1))
+		spec = spec ",prefer=" pick("leaf pod")
+	if (chance(0.1))
+		spec = spec ",wait=" pick("2s 5s 1m")
 	if (whole && chance(0.1))
 		spec = spec ",segment=" pick("1 2 4")
 	if (chance(0.1))
@@ -64,9 +69,10 @@ function well_formed(n, whole,   spec, tp) {
 	return spec
 }
 
-# The words that give a job of n GPUs its spec; sets told.
+# The words that give a job of n GPUs its spec; sets told and limit.
 function asked(n, whole) {
 	told = 1
+	limit = ""
 	if (chance(0.08))
 		return " --comment=weft:" malformed()
 	if (chance(0.05)) {
@@ -123,15 +129,18 @@ function exclusive(   n) {
 	return "-N" n " --exclusive --gpus-per-node=" pick("2 4 8") asked(0, 0)
 }
 
+# On nodes that others are on, too, Slurm 22.05 itself gives such a job GPUs that
+# they have.
 function per_socket(   n) {
 	n = pick("1 2")
 	name = "n=" n "-" n
-	return "-N" n " --sockets-per-node=2 --gpus-per-socket=2" asked(0, 0)
+	return "-N" n " --exclusive --sockets-per-node=2 --gpus-per-socket=2" asked(0, 0)
 }
 
 function no_gpus(   n) {
 	n = pick("1 1 2 4")
 	told = 0
+	limit = ""
 	name = "n=" n "-" n ":g=0"
 	return "-N" n " -c" pick("1 4 16")
 }
@@ -184,22 +193,27 @@ function extras(   words) {
 	return words
 }
 
+# The name of the request made last.
+function full_name() {
+	return name ":s=" told (limit ? ":w=" limit : "")
+}
+
 # Prints one submission; returns how many jobs it makes.
 function submit(   words, k, first) {
 	words = request()
 	if (name ~ /^n=1-1/ && chance(0.1))
 		words = words " -w " some_node()
 	if (chance(0.03)) {
-		first = name ":s=" told
+		first = full_name()
 		k = request()
-		print "submit " first keep " " words " : -J " name ":s=" told \
+		print "submit " first keep " " words " : -J " full_name() \
 			keep " " k
 		return 2
 	}
 	words = words extras() keep
 	if (reserved && chance(0.3))
 		words = words " --reservation=" reserved
-	name = name ":s=" told
+	name = full_name()
 	if (chance(0.15)) {
 		k = 2 + int(rand() * 19)
 		print "submit " name " --array=0-" k - 1 " " words

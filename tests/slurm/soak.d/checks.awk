@@ -125,12 +125,33 @@ function compare(   parts, k, i, ends, where, n) {
 						where)
 		} else if (parts[i] == "s=1" && !silent())
 			fault("weft says nothing of it")
+		else if (parts[i] ~ /^w=/ && !is_off())
+			compare_limit(substr(parts[i], 3))
+	}
+}
+
+# All nodes lie in one leaf of 16, or one pod of 64.
+function compare_limit(level,   where, size, domain, first) {
+	size = level == "leaf" ? 16 : 64
+	first = -1
+	for (where in per_node) {
+		domain = int(substr(where, 2) / size)
+		if (first >= 0 && domain != first) {
+			fault("is not within one " level)
+			return
+		}
+		first = domain
 	}
 }
 
 # May the job be without a word of weft?
-function silent(   started, i) {
-	if (without || $0 ~ / SystemComment=([^=]*\| )?weft: /)
+function silent() {
+	return is_off() || $0 ~ / SystemComment=([^=]*\| )?weft: /
+}
+
+# Did it start without weft?
+function is_off(   started, i) {
+	if (without)
 		return 1
 	started = seconds(field("StartTime"))
 	for (i = 1; i <= n_off; i++)
