@@ -26,6 +26,11 @@ check-releases: libweft_bridge.la libweft_costmodel.la
 soak: all
 	WEFT_BUILDDIR='$(abs_top_builddir)' '$(srcdir)/%D%/soak' $(SOAK_FLAGS)
 
+# SchedMD's own tests, with weft as without; half an hour.
+.PHONY: check-schedmd
+check-schedmd: all
+	WEFT_BUILDDIR='$(abs_top_builddir)' '$(srcdir)/%D%/schedmd' $(SCHEDMD_FLAGS)
+
 EXTRA_DIST += \
 	%D%/case.sh \
 	%D%/cases/10-placement.sh \
@@ -48,6 +53,8 @@ EXTRA_DIST += \
 	%D%/memcheck \
 	%D%/releases \
 	%D%/run \
+	%D%/schedmd \
+	%D%/schedmd.list \
 	%D%/soak \
 	%D%/soak.d/actions.awk \
 	%D%/soak.d/acts.sh \
