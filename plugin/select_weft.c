@@ -79,6 +79,8 @@ extern int select_p_reconfigure(void)
 	int rc = weft_stock.reconfigure();
 
 	weft_engine_pair();
+	if (weft_engine_on())
+		weft_nodes_refresh(&weft_engine.nodes);
 	return rc;
 }
 

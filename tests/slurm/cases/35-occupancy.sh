@@ -107,9 +107,14 @@ case_after_a_restart_all_is_counted_again() {
 }
 
 case_a_reconfigure_finds_what_was_kept() {
+	local before
 	need_weft
 	lab_run -N3 --gpus-per-node=3 --mem=1000 --comment=weft:tp=3 >/dev/null
+	before=$(status '.recount.counts // 0')
 	lab_reconfigure
+	lab_until 5 counted_since "$before" || fail "nothing was counted"
+	status_becomes '.recount | [.jobs, .cpus_differ, .memory_differ,
+		.gpus_differ, .gpus_given_twice] | @csv' 1,0,0,0,0
 	lab_run -N2 --gpus-per-node=3 --mem=1000 --comment=weft:tp=3 >/dev/null
 	expect "differences" "$(recount)" 0,0,0,0
 	expect "troubles" "$(status '.troubles | length')" 0
