@@ -3,18 +3,22 @@
 #include "plugin/engine.h"
 
 #include "plugin/contend.h"
+#include "plugin/kept.h"
 #include "plugin/trouble.h"
 #include "plugin/watchdog.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "src/common/log.h"
 #include "src/common/read_config.h"
 #include "src/common/xmalloc.h"
+#include "src/common/xstring.h"
 
 #define SETTINGS_FILE "weft.yaml"
+#define KEPT_NAME     "weft-good"
 
 struct weft_engine weft_engine;
 
@@ -181,25 +185,47 @@ void weft_engine_follow(const job_record_t *job, enum weft_hold hold)
 		weft_nodes_follow(&weft_engine.nodes, job, hold);
 }
 
+/* The files cannot be read, as err says.  What an earlier slurmctld read well
+ * goes on, unless the admin took weft.yaml away. */
+static struct weft_settings *engine_fall_back(const char *path,
+					      const char *kept,
+					      const struct weft_error *err)
+{
+	struct weft_settings *settings = NULL;
+	char text[sizeof(err->text) + sizeof(err->source) + 64];
+
+	weft_error_text(err, text, sizeof(text));
+	if (!weft_engine.settings && access(path, F_OK) == 0)
+		settings = weft_settings_load_kept(path, kept, NULL);
+	if (weft_engine.settings || settings)
+		error("weft: keeping the fabric read before: %s", text);
+	else
+		error("weft: off, all jobs are placed by Slurm alone: %s",
+		      text);
+	return settings;
+}
+
 void weft_engine_load(void)
 {
 	static char name[] = SETTINGS_FILE;
 	char *path = get_extra_conf_path(name);
+	char *kept =
+		xstrdup_printf("%s/" KEPT_NAME, slurm_conf.state_save_location);
 	struct weft_error err = {0};
 	struct weft_settings *settings = weft_settings_load(path, &err);
-	char text[sizeof(err.text) + sizeof(err.source) + 64];
 
-	if (!settings && weft_engine.settings)
-		error("weft: keeping the fabric read before: %s",
-		      weft_error_text(&err, text, sizeof(text)));
-	else if (!settings)
-		error("weft: off, all jobs are placed by Slurm alone: %s",
-		      weft_error_text(&err, text, sizeof(text)));
-	else
+	if (!settings) {
+		settings = engine_fall_back(path, kept, &err);
+	} else if (weft_kept_save(settings, kept, &err) < 0) {
+		error("weft: no copy of the files is kept for the next start");
+		complain(&err);
+	}
+	if (settings)
 		engine_adopt(settings);
 	if (settings && !settings->enabled)
 		info("weft: off, as %s says", path);
 	xfree(path);
+	xfree(kept);
 	weft_engine_pair();
 }
 

@@ -26,6 +26,8 @@ libweft_bridge_la_SOURCES = \
 	%D%/ranks.h \
 	%D%/keeper.c \
 	%D%/keeper.h \
+	%D%/kept.c \
+	%D%/kept.h \
 	%D%/loads.c \
 	%D%/loads.h \
 	%D%/pending.c \

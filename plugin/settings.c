@@ -23,6 +23,7 @@
 struct reading {
 	const struct weft_yaml *doc;
 	const char *path; /* of weft.yaml: relative names are seen from there */
+	const char *kept; /* folder of the copies to be read, or NULL */
 	struct weft_settings *settings;
 	struct weft_error *err;
 };
@@ -136,18 +137,42 @@ static int resolve_path(struct reading *reading,
 	return 0;
 }
 
+/* Notes that this file is read.  *file is itself or its copy, trusted. */
+static int open_file(struct reading *reading, const char *path,
+		     char file[SETTINGS_MAX_PATH])
+{
+	struct weft_settings *settings = reading->settings;
+	char **files = realloc(settings->files,
+			       (settings->n_files + 1) * sizeof(*files));
+	int length;
+
+	if (!files)
+		return weft_fail(reading->err, WEFT_ENOMEM, "out of memory");
+	settings->files = files;
+	files[settings->n_files] = weft_strdup(path, reading->err);
+	if (!files[settings->n_files])
+		return -1;
+	length = reading->kept ? snprintf(file, SETTINGS_MAX_PATH, "%s/%u",
+					  reading->kept, settings->n_files)
+			       : snprintf(file, SETTINGS_MAX_PATH, "%s", path);
+	settings->n_files++;
+	if (length < 0 || length >= SETTINGS_MAX_PATH)
+		return weft_fail(reading->err, WEFT_EINVAL, "path is too long");
+	return weft_trusted_file(file, reading->err);
+}
+
 static int read_fabric(struct reading *reading,
 		       const struct weft_yaml_node *node)
 {
-	char path[SETTINGS_MAX_PATH];
+	char path[SETTINGS_MAX_PATH], file[SETTINGS_MAX_PATH];
 
 	if (resolve_path(reading, node, path) < 0 ||
-	    weft_trusted_file(path, reading->err) < 0)
+	    open_file(reading, path, file) < 0)
 		return -1;
 	reading->settings->fabric_path = weft_strdup(path, reading->err);
 	if (!reading->settings->fabric_path)
 		return -1;
-	reading->settings->fabric = weft_fabric_load(path, reading->err);
+	reading->settings->fabric = weft_fabric_load(file, reading->err);
 	return reading->settings->fabric ? 0 : -1;
 }
 
@@ -155,7 +180,7 @@ static int read_model(struct reading *reading,
 		      const struct weft_yaml_node *node,
 		      struct weft_model *model)
 {
-	char path[SETTINGS_MAX_PATH];
+	char path[SETTINGS_MAX_PATH], file[SETTINGS_MAX_PATH];
 
 	if (strlen(node->key) >= sizeof(model->name))
 		return weft_yaml_fail_key(reading->doc, node, reading->err,
@@ -166,9 +191,9 @@ static int read_model(struct reading *reading,
 			     reading->err) < 0)
 		return -1;
 	if (resolve_path(reading, node, path) < 0 ||
-	    weft_trusted_file(path, reading->err) < 0)
+	    open_file(reading, path, file) < 0)
 		return -1;
-	if (weft_model_load(path, model, reading->err) < 0)
+	if (weft_model_load(file, model, reading->err) < 0)
 		return -1;
 	snprintf(model->name, sizeof(model->name), "%s", node->key);
 	return 0;
@@ -314,13 +339,18 @@ static int settings_read(struct reading *reading)
 	return 0;
 }
 
-struct weft_settings *weft_settings_load(const char *path,
-					 struct weft_error *err)
+struct weft_settings *weft_settings_load_kept(const char *path,
+					      const char *folder,
+					      struct weft_error *err)
 {
 	struct weft_settings *settings = weft_calloc(1, sizeof(*settings), err);
 	struct weft_yaml doc = {0};
-	struct reading reading = {
-		.doc = &doc, .path = path, .settings = settings, .err = err};
+	struct reading reading = {.doc = &doc,
+				  .path = path,
+				  .kept = folder,
+				  .settings = settings,
+				  .err = err};
+	char file[SETTINGS_MAX_PATH];
 
 	if (!settings)
 		return NULL;
@@ -330,8 +360,8 @@ struct weft_settings *weft_settings_load(const char *path,
 	settings->budget_s = DEFAULT_BUDGET_S;
 	weft_rules_default(&settings->rules);
 	settings->spec_limit = WEFT_SPEC_MAX_BYTES;
-	if (weft_trusted_file(path, err) < 0 ||
-	    weft_yaml_load(path, &doc, err) < 0 ||
+	if (open_file(&reading, path, file) < 0 ||
+	    weft_yaml_load(file, &doc, err) < 0 ||
 	    settings_read(&reading) < 0) {
 		weft_settings_free(settings);
 		settings = NULL;
@@ -340,10 +370,19 @@ struct weft_settings *weft_settings_load(const char *path,
 	return settings;
 }
 
+struct weft_settings *weft_settings_load(const char *path,
+					 struct weft_error *err)
+{
+	return weft_settings_load_kept(path, NULL, err);
+}
+
 void weft_settings_free(struct weft_settings *settings)
 {
 	if (!settings)
 		return;
+	for (uint32_t i = 0; i < settings->n_files; i++)
+		free(settings->files[i]);
+	free(settings->files);
 	weft_fabric_free(settings->fabric);
 	weft_rules_free(&settings->rules);
 	free(settings->models);

@@ -22,6 +22,10 @@ struct weft_settings {
 	struct weft_model *models; /* named by the admin */
 	char *health_path; /* how ill nodes and links are; NULL: all are well */
 	bool contention;   /* heed the traffic of running jobs */
+	/* Every file that was read, in this order: weft.yaml, and what it
+	 * names. */
+	uint32_t n_files;
+	char **files;
 	char *status_path; /* what weft knows is written there; NULL: nowhere */
 	/* for the check at submission */
 	char *fabric_path;
@@ -34,6 +38,12 @@ struct weft_settings {
 struct weft_settings *weft_settings_load(const char *path,
 					 struct weft_error *err);
 void weft_settings_free(struct weft_settings *settings);
+
+/* The same, of copies: the nth file read is folder/n, but names in it are seen
+ * from the folder of `path`. */
+struct weft_settings *weft_settings_load_kept(const char *path,
+					      const char *folder,
+					      struct weft_error *err);
 
 /* The admin's model of that name (case ignored), or NULL. */
 const struct weft_model *

@@ -9,6 +9,7 @@ unit_tests += \
 	%D%/forecast \
 	%D%/holdings \
 	%D%/keeper \
+	%D%/kept \
 	%D%/launch \
 	%D%/loads \
 	%D%/pending \

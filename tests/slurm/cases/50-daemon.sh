@@ -38,7 +38,6 @@ case_a_reconfigure_changes_nothing() {
 case_a_broken_fabric_at_reconfigure_leaves_the_last_good_one() {
 	local job wanted
 	need_weft
-	! lab_since 23.11 || skip "slurmctld starts anew at each reconfigure"
 	changing
 	wanted=$(plan gpus=48,gpus_per_node=8,tp=8)
 	echo "nodes: [broken" >"$LAB_DIR/etc/fabric.yaml"
@@ -148,10 +147,24 @@ case_a_broken_fabric_at_start_leaves_slurm_working() {
 	need_weft
 	changing
 	echo "weft: fabric/1" >"$LAB_DIR/etc/fabric.yaml"
+	rm -r "$LAB_DIR"/state/weft-good*
 	lab_restart_slurmctld
 	expect_log 'error: .*weft.*fabric.yaml'
 	job=$(lab_run "${WHOLE[@]}" --comment="weft:$SPEC")
 	expect "nodes" "$(lab_job_nodes "$job" | wc -l)" 8
+}
+
+case_a_broken_fabric_at_start_leaves_the_last_good_one() {
+	local job wanted
+	need_weft
+	changing
+	wanted=$(plan gpus=48,gpus_per_node=8,tp=8)
+	echo "nodes: [broken" >"$LAB_DIR/etc/fabric.yaml"
+	lab_restart_slurmctld
+	expect_log 'error: weft: keeping the fabric.*fabric.yaml:[0-9]+'
+	job=$(lab_run -N6 --gpus-per-node=8 --comment=weft:tp=8)
+	expect "nodes" "$(job_nodes "$job")" "$wanted"
+	expect_match "comment" "$(comment "$job")" 'nodes=plan'
 }
 
 case_weft_switched_off_in_its_file_leaves_all_to_stock() {
