@@ -23,6 +23,7 @@
 #include "placement/bounds/perimeter.h"
 #include "placement/bounds/spectrum.h"
 #include "placement/job_grids.h"
+#include "placement/mapping/effort.h"
 #include "placement/mapping/sites.h"
 #include "placement/memo.h"
 #include "placement/place.h"
@@ -54,7 +55,9 @@ struct bounding {
 	uint32_t *room;	   /* [n_ranks] domains of a level, largest first */
 	uint32_t n_products;
 	struct product product[MAX_PRODUCTS];
+	bool has_grids;
 	struct job_grids grids;
+	bool cut_short; /* time was up */
 	struct known known[MAX_KNOWN];
 };
 
@@ -79,7 +82,16 @@ static int build(struct bounding *b, const struct weft_job *job,
 	for (uint32_t i = 0; i < b->n_products; i++)
 		if (spectrum_raise(&b->product[i], b->lambda, err))
 			return -1;
-	return job_grids_build(job, &b->g, &b->grids, err);
+	return 0;
+}
+
+/* What takes most of the time follows at the end, where there is some left. */
+static bool is_late(struct bounding *b)
+{
+	double by_s = b->s->bound_by_s;
+
+	b->cut_short |= by_s > 0 && effort_clock_s() >= by_s;
+	return b->cut_short;
 }
 
 /* GPUs that a domain can give, also one inside a node. */
@@ -188,7 +200,7 @@ static int cut_level(struct bounding *b, uint32_t level, uint32_t parts,
 	for (uint32_t i = 0; i < parts; i++)
 		spectral += b->size[i] * b->lambda[i] / 2;
 	*bytes = fmax(degree_bound(b, b->size[0]), spectral);
-	for (uint32_t i = 0; i < b->n_products; i++) {
+	for (uint32_t i = 0; i < b->n_products && !is_late(b); i++) {
 		const struct product *p = &b->product[i];
 
 		if (perimeter_cut(p, part_step(b, level), b->size, parts, &cut,
@@ -197,7 +209,15 @@ static int cut_level(struct bounding *b, uint32_t level, uint32_t parts,
 		*bytes = fmax(*bytes, cut);
 		*bytes = fmax(*bytes, spectrum_split(p, b->size, parts));
 	}
-	return job_grids_cut(&b->grids, room, bytes, err);
+	if (is_late(b))
+		return 0;
+	if (!b->has_grids &&
+	    job_grids_build(b->s->job, &b->g, &b->grids, err)) {
+		job_grids_free(&b->grids);
+		return -1;
+	}
+	b->has_grids = true;
+	return is_late(b) ? 0 : job_grids_cut(&b->grids, room, bytes, err);
 }
 
 /* A step of a hash that does not collide in practice (splitmix64's). */
@@ -247,8 +267,8 @@ static int crossing(struct bounding *b, uint32_t level, double *bytes,
 	}
 	if (cut_level(b, level, parts, &room, bytes, err))
 		return -1;
-	known->key = key;
-	known->bytes = *bytes;
+	if (!b->cut_short)
+		*known = (struct known){key, *bytes};
 	return 0;
 }
 
@@ -312,6 +332,7 @@ static struct bounding *bounding_of(const struct supply *s,
 		b = weft_calloc(1, sizeof(*b), err);
 		if (!b)
 			return NULL;
+		b->s = s;
 		if (build(b, s->job, err)) {
 			bounding_free(b);
 			return NULL;
@@ -320,6 +341,7 @@ static struct bounding *bounding_of(const struct supply *s,
 			s->memo->bounding = b;
 	}
 	b->s = s;
+	b->cut_short = false;
 	return b;
 }
 

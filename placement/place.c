@@ -21,6 +21,9 @@
 
 #define ROUNDING 1e-12
 
+/* Of the time granted, what the bound may take. */
+#define BOUND_SHARE 0.3
+
 const struct weft_strategy weft_strategies[] = {
 	{"pack", "nodes and rank order for the traffic, in few domains",
 	 place_pack},
@@ -183,6 +186,11 @@ static double find_deadline(const struct weft_place_options *options)
 	return options->budget_s > 0 ? effort_clock_s() + options->budget_s : 0;
 }
 
+static bool is_late(double deadline_s)
+{
+	return deadline_s > 0 && effort_clock_s() >= deadline_s;
+}
+
 static int place_and_compare(struct supply *s,
 			     const struct weft_strategy *strategy,
 			     const struct weft_place_options *options,
@@ -191,8 +199,12 @@ static int place_and_compare(struct supply *s,
 	double deadline_s = find_deadline(options);
 	struct weft_place_options rest = *options;
 	struct ranking ranking;
-	double baseline;
+	double baseline = NAN;
 
+	s->bound_by_s = 0;
+	if (deadline_s > 0)
+		s->bound_by_s =
+			deadline_s - (1 - BOUND_SHARE) * options->budget_s;
 	if (set_bound(s, p, err))
 		return -1;
 	/* what the bound took is of the budget, too; 0 would be none */
@@ -200,7 +212,10 @@ static int place_and_compare(struct supply *s,
 		rest.budget_s = fmax(deadline_s - effort_clock_s(), 1e-9);
 	if (strategy->place(s, &rest, p, err))
 		return -1;
-	if ((p->placed && ranking_measure(s, p->where, &ranking, err)) ||
+	if (p->placed && ranking_measure(s, p->where, &ranking, err))
+		return -1;
+	/* what has been found is most often better, but not always there */
+	if (!(p->placed && is_late(deadline_s)) &&
 	    compare_baseline(s, p, &ranking, &baseline, err))
 		return -1;
 	if (!p->placed) {

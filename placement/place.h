@@ -25,7 +25,8 @@ struct weft_place_options {
 	uint64_t seed;	     /* same seed and work_limit, same answer */
 	uint64_t work_limit; /* steps of search; 0: the strategy's default */
 	double budget_s;     /* wall clock; 0: none.  At the bound: the best
-			      * found so far */
+			      * found so far, and what is known by then as the
+			      * lower bound; first-fit is not looked at */
 	/* a strategy that is not in the table, instead of method; those that
 	 * need a solver are libraries of their own, so that slurmctld loads
 	 * none */

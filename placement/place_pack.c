@@ -272,7 +272,8 @@ static int decide(struct pack *pack)
 		uint32_t k = c->order[i];
 		const struct arrangement start = arrangement_of(pack, k);
 
-		if (is_beaten(pack, k))
+		if (is_beaten(pack, k) ||
+		    (i > 0 && effort_late(&pack->arranger.effort)))
 			continue;
 		if (arrange_choice(&pack->arranger, &start, n - i, pack->where,
 				   pack->err) ||

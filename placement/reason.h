@@ -23,7 +23,7 @@ void reason_limits(const struct supply *s, struct weft_placement *p, bool look);
 void reason_groups(const struct supply *s, struct weft_placement *p);
 
 /* Explains a placed p: what it spans, which nodes it shares, what is left.
- * baseline: first-fit's cost, or < 0 where it finds no place. */
+ * baseline: first-fit's cost, < 0 where it finds no place, NAN: not known. */
 void reason_placed(const struct supply *s, struct weft_placement *p,
 		   double baseline);
 

@@ -23,6 +23,8 @@ struct supply {
 	struct weft_judge *judge; /* of job on o, set by who compares; or NULL
 				   */
 	struct weft_memo *memo;	  /* of the job, likewise */
+	double bound_by_s;	  /* of CLOCK_MONOTONIC: the bound may be a
+				   * lesser one from then on; 0: never */
 	uint32_t unit;		  /* a node gives a multiple of this */
 	uint32_t *give;		  /* [n_nodes] GPUs */
 	/* nodes by what they give, and by how many GPUs are usable at all */

@@ -12,15 +12,14 @@
 #include <string.h>
 #include <time.h>
 
-/* Edges of all kept jobs together: about 35 MB. */
-#define MAX_EDGES (UINT64_C(1) << 21)
+/* Edges of all kept jobs together: with their memos about 60 MB. */
+#define MAX_EDGES (UINT64_C(1) << 20)
 
 /* Of one job: about what can be built and priced in a tenth of a second. */
 #define MAX_JOB_EDGES (UINT64_C(1) << 20)
 
-/* Of a job with a memo, which takes up to some twenty times what its edges do.
- */
-#define MAX_MEMO_EDGES (UINT64_C(1) << 14)
+/* Of a job with a memo, which takes about twice what its edges do. */
+#define MAX_MEMO_EDGES (UINT64_C(1) << 19)
 
 /* ---- jobs ---- */
 

@@ -79,10 +79,36 @@ struct prices {
 	double vertex, part;
 };
 
+/* Parts of equal size; nodes come in few sizes. */
+struct run {
+	uint32_t size, n;
+};
+
+struct runs {
+	uint32_t n;
+	struct run *run; /* [n] the smallest first */
+};
+
+static int runs_build(const struct parts *parts, struct runs *r,
+		      struct weft_error *err)
+{
+	r->n = 0;
+	r->run = weft_calloc(parts->n, sizeof(*r->run), err);
+	if (!r->run)
+		return -1;
+	for (uint32_t i = parts->n; i-- > 0;) {
+		if (!r->n || r->run[r->n - 1].size != parts->size[i])
+			r->run[r->n++].size = parts->size[i];
+		r->run[r->n - 1].n++;
+	}
+	return 0;
+}
+
 /* Least sum at these prices, given back for all vertices and for as many parts
  * as must, or may, be used. */
 static double sum_at(const struct contour *c, const struct parts *parts,
-		     struct prices p, uint32_t *vertices)
+		     const struct runs *runs, struct prices p,
+		     uint32_t *vertices)
 {
 	double sum = p.vertex * parts->n_vertices, least = 0;
 	uint32_t at = 0, from = 1;
@@ -90,8 +116,8 @@ static double sum_at(const struct contour *c, const struct parts *parts,
 	sum -= p.part * (p.part < 0 ? parts->min_used : parts->max_used);
 	*vertices = 0;
 	/* from the smallest domain to the largest, the least so far */
-	for (uint32_t i = parts->n; i-- > 0;) {
-		for (; from <= parts->size[i]; from++) {
+	for (uint32_t i = 0; i < runs->n; i++) {
+		for (; from <= runs->run[i].size; from++) {
 			double value =
 				pays(c, parts, from) - p.vertex * from + p.part;
 
@@ -100,8 +126,8 @@ static double sum_at(const struct contour *c, const struct parts *parts,
 				at = from;
 			}
 		}
-		sum += least;
-		*vertices += at;
+		sum += least * runs->run[i].n;
+		*vertices += at * runs->run[i].n;
 	}
 	return sum;
 }
@@ -109,7 +135,7 @@ static double sum_at(const struct contour *c, const struct parts *parts,
 /* Any prices give a bound; the best of a vertex is where the parts want as many
  * as there are. */
 static double best_at(const struct contour *c, const struct parts *parts,
-		      double part, double limit)
+		      const struct runs *runs, double part, double limit)
 {
 	double low = -limit, high = limit, best = -INFINITY;
 
@@ -117,7 +143,7 @@ static double best_at(const struct contour *c, const struct parts *parts,
 		struct prices p = {k ? (low + high) / 2 : 0, part};
 		uint32_t vertices;
 
-		best = fmax(best, sum_at(c, parts, p, &vertices));
+		best = fmax(best, sum_at(c, parts, runs, p, &vertices));
 		if (vertices < parts->n_vertices)
 			low = p.vertex;
 		else
@@ -127,19 +153,23 @@ static double best_at(const struct contour *c, const struct parts *parts,
 }
 
 /* The sum is concave in the price of a part, too: thirds of an interval. */
-static double sum_by_price(const struct contour *c, const struct parts *parts)
+static int sum_by_price(const struct contour *c, const struct parts *parts,
+			double *sum, struct weft_error *err)
 {
 	double limit = 0, low, high, best;
+	struct runs runs;
 
+	if (runs_build(parts, &runs, err))
+		return -1;
 	for (uint32_t s = 1; s <= c->max; s++)
 		limit = fmax(limit, 2 * fabs(c->least[s]));
-	best = best_at(c, parts, 0, limit);
+	best = best_at(c, parts, &runs, 0, limit);
 	low = parts->min_used > 1 ? -limit : 0;
 	high = parts->max_used ? limit : 0;
 	for (uint32_t k = 0; k < N_PART_PRICES && low < high; k++) {
 		double third = (high - low) / 3;
-		double left = best_at(c, parts, low + third, limit);
-		double right = best_at(c, parts, high - third, limit);
+		double left = best_at(c, parts, &runs, low + third, limit);
+		double right = best_at(c, parts, &runs, high - third, limit);
 
 		best = fmax(best, fmax(left, right));
 		if (left < right)
@@ -147,7 +177,9 @@ static double sum_by_price(const struct contour *c, const struct parts *parts)
 		else
 			high -= third;
 	}
-	return best;
+	free(runs.run);
+	*sum = best;
+	return 0;
 }
 
 /* Least sum by how many parts hold something: those are the largest, each with
@@ -197,7 +229,7 @@ int cut_by_contour(const struct contour *c, const struct parts *parts,
 		 (double)parts->n * (double)empty * (double)most <= MAX_CHOICES)
 		rc = sum_exactly(c, parts, (uint32_t)empty, weight, err);
 	else
-		*weight = sum_by_price(c, parts);
+		rc = sum_by_price(c, parts, weight, err);
 	*weight -= c->back;
 	return rc;
 }

@@ -12,8 +12,13 @@ double effort_clock_s(void)
 	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+bool effort_late(const struct effort *e)
+{
+	return (e->stop && *e->stop) ||
+	       (e->deadline_s > 0 && effort_clock_s() >= e->deadline_s);
+}
+
 bool effort_spent(struct effort *e)
 {
-	return e->work == 0 || (e->stop && *e->stop) ||
-	       (e->deadline_s > 0 && effort_clock_s() >= e->deadline_s);
+	return e->work == 0 || effort_late(e);
 }

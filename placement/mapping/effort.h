@@ -25,6 +25,9 @@ double effort_clock_s(void);
 /* True when nothing is left.  Reads the clock: some 20 ns. */
 bool effort_spent(struct effort *e);
 
+/* True when the time is up or the caller wants an answer. */
+bool effort_late(const struct effort *e);
+
 static inline void effort_spend(struct effort *e, uint64_t work)
 {
 	e->work = e->work > work ? e->work - work : 0;
