@@ -13,8 +13,13 @@
 
 #define WEFT_MAX_ASKED 512
 
-/* RUN_NOW and WILL_RUN have candidates of their own. */
-enum weft_question { WEFT_ASKED_NOW, WEFT_ASKED_LATER, WEFT_N_QUESTIONS };
+/* RUN_NOW, WILL_RUN and TEST_ONLY have candidates of their own. */
+enum weft_question {
+	WEFT_ASKED_NOW,
+	WEFT_ASKED_LATER,
+	WEFT_ASKED_EVER,
+	WEFT_N_QUESTIONS
+};
 
 /* One answer and what it holds for. */
 struct weft_answer {

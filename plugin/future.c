@@ -9,10 +9,10 @@
 extern list_t *job_list __attribute__((weak));
 
 uint64_t weft_future_signature(const struct weft_nodes *nodes,
-			       bitstr_t *candidates)
+			       uint64_t generation, bitstr_t *candidates)
 {
 	/* FNV-1a over words. */
-	uint64_t hash = UINT64_C(14695981039346656037) ^ nodes->generation;
+	uint64_t hash = UINT64_C(14695981039346656037) ^ generation;
 
 	for (uint32_t i = 0; i < nodes->n; i++)
 		if (bit_test(candidates, i))

@@ -22,9 +22,10 @@ struct weft_future {
 };
 
 /* A number for what is free, and which nodes are candidates: what was found out
- * for one number holds for as long as it is the same. */
+ * for one number holds for as long as it is the same.  generation: that of the
+ * nodes, or 0 where it does not matter what is free. */
 uint64_t weft_future_signature(const struct weft_nodes *nodes,
-			       bitstr_t *candidates);
+			       uint64_t generation, bitstr_t *candidates);
 
 /* The running jobs on any of these candidates; `jobs` NULL: all of Slurm's,
  * else those of this list alone.  -1 when out of memory.  Free with

@@ -16,6 +16,40 @@
 /* An answer is looked at again after this long: time limits change. */
 #define MAX_AGE_S 30
 
+/* That a job can never run, or can, changes with the fabric and with the nodes
+ * that are candidates; the age is for what weft does not hear of. */
+#define EVER_AGE_S 300
+
+/* ---- what a question was ---- */
+
+/* FNV-1a. */
+static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t n)
+{
+	const unsigned char *byte = bytes;
+
+	for (size_t i = 0; i < n; i++)
+		hash = (hash ^ byte[i]) * UINT64_C(1099511628211);
+	return hash;
+}
+
+/* Jobs are updated while they wait: what one asks for is a part of it. */
+static uint64_t signature_of(const struct weft_query *query,
+			     uint64_t generation)
+{
+	struct weft_request request = query->request;
+	uint64_t hash = weft_future_signature(&weft_engine.nodes, generation,
+					      query->test->nodes);
+
+	if (request.spec)
+		hash = hash_bytes(hash, request.spec, strlen(request.spec));
+	if (request.gpu_type)
+		hash = hash_bytes(hash, request.gpu_type,
+				  strlen(request.gpu_type));
+	request.spec = request.gpu_type = NULL;
+	hash = hash_bytes(hash, &request, sizeof(request));
+	return hash ? hash : 1;
+}
+
 /* ---- trials ---- */
 
 /* A search for the first end of a job after which a place costs at most so
@@ -165,7 +199,8 @@ void weft_later_room(const struct weft_query *query, struct weft_answer *answer)
 	search_close(&s);
 }
 
-int weft_later_ever(const struct weft_query *query)
+/* A search that was cut short has proved nothing. */
+static bool never_fits(const struct weft_query *query)
 {
 	double budget_s = weft_engine.settings->budget_s;
 	double start_s = weft_clock_s();
@@ -177,11 +212,33 @@ int weft_later_ever(const struct weft_query *query)
 	cause = weft_query_plan(query, budget_s, &p, &err);
 	weft_engine.nodes.emptied = false;
 	weft_placement_free(&p);
-	/* A search that was cut short has proved nothing. */
-	if ((cause == WEFT_CAUSE_NO_PLAN || cause == WEFT_CAUSE_NO_ROOM) &&
-	    weft_clock_s() - start_s < budget_s)
-		return ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE;
-	return SLURM_SUCCESS;
+	return (cause == WEFT_CAUSE_NO_PLAN || cause == WEFT_CAUSE_NO_ROOM) &&
+	       weft_clock_s() - start_s < budget_s;
+}
+
+int weft_later_ever(const struct weft_query *query)
+{
+	time_t now = time(NULL);
+	struct weft_asked *w = weft_answers_of(&weft_engine.answers,
+					       query->test->job->job_id, now);
+	struct weft_answer answer = {
+		.signature = signature_of(query, 0),
+		.until = now + EVER_AGE_S,
+		.cause = WEFT_CAUSE_NARROWED,
+	};
+	const struct weft_answer *before =
+		weft_answers_find(w, WEFT_ASKED_EVER, answer.signature, now);
+
+	if (before) {
+		answer.cause = before->cause;
+	} else {
+		if (never_fits(query))
+			answer.cause = WEFT_CAUSE_NO_PLAN;
+		weft_answers_keep(w, WEFT_ASKED_EVER, &answer);
+	}
+	return answer.cause == WEFT_CAUSE_NO_PLAN
+		       ? ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE
+		       : SLURM_SUCCESS;
 }
 
 /* ---- answering ---- */
@@ -192,33 +249,6 @@ static enum weft_question question_of(const struct weft_query *query)
 						      : WEFT_ASKED_NOW;
 }
 
-/* FNV-1a. */
-static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t n)
-{
-	const unsigned char *byte = bytes;
-
-	for (size_t i = 0; i < n; i++)
-		hash = (hash ^ byte[i]) * UINT64_C(1099511628211);
-	return hash;
-}
-
-/* Jobs are updated while they wait: what one asks for is a part of it. */
-static uint64_t signature_of(const struct weft_query *query)
-{
-	struct weft_request request = query->request;
-	uint64_t hash =
-		weft_future_signature(&weft_engine.nodes, query->test->nodes);
-
-	if (request.spec)
-		hash = hash_bytes(hash, request.spec, strlen(request.spec));
-	if (request.gpu_type)
-		hash = hash_bytes(hash, request.gpu_type,
-				  strlen(request.gpu_type));
-	request.spec = request.gpu_type = NULL;
-	hash = hash_bytes(hash, &request, sizeof(request));
-	return hash ? hash : 1;
-}
-
 const struct weft_answer *weft_later_recall(const struct weft_query *query,
 					    uint64_t *signature)
 {
@@ -226,7 +256,7 @@ const struct weft_answer *weft_later_recall(const struct weft_query *query,
 	const struct weft_asked *w;
 
 	weft_nodes_refresh(&weft_engine.nodes);
-	*signature = signature_of(query);
+	*signature = signature_of(query, weft_engine.nodes.generation);
 	w = weft_answers_of(&weft_engine.answers, query->test->job->job_id,
 			    now);
 	return weft_answers_find(w, question_of(query), *signature, now);

@@ -226,7 +226,6 @@ static bool attempt_recall(struct attempt *attempt, enum weft_cause *cause)
 	before = weft_later_recall(&attempt->query, &attempt->signature);
 	if (!before)
 		return false;
-	*cause = before->cause;
 	memcpy(attempt->note, before->reason, sizeof(attempt->note));
 	attempt->answer = *before;
 	attempt->answer.nodes = NULL;
@@ -238,6 +237,7 @@ static bool attempt_recall(struct attempt *attempt, enum weft_cause *cause)
 		memcpy(attempt->answer.nodes, before->nodes,
 		       before->n_nodes * sizeof(*before->nodes));
 	}
+	*cause = before->cause;
 	return true;
 }
 
