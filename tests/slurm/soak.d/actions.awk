@@ -243,7 +243,9 @@ function trouble_of_admins(   x) {
 	x = rand()
 	if (x < 0.25)
 		print "reconfigure"
-	else if (x < 0.45)
+	else if (x < 0.35)
+		print "health " pick("ill ill broken well") " " some_nodes(3)
+	else if (x < 0.5)
 		print "partition " pick("main half urgent") " down"
 	else if (x < 0.65) {
 		if (reserved)

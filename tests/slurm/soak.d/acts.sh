@@ -7,6 +7,7 @@
 
 # Lines of slurmctld's log that these actions explain.
 EXPECTED_LOG='(keeping the fabric|all jobs are placed by Slurm alone).*(fabric|weft)\.yaml'
+EXPECTED_LOG+='|health\.yaml'
 
 # Jobs may be requeued from here on.  Of one that is before its nodes were up
 # Slurm 22.05 loses the GPUs, in its record or on the nodes: a recount tells.
@@ -245,6 +246,16 @@ off_begins() {
 off_list() {
 	cat "$LAB_DIR/off.past"
 	[ -z "$off_since" ] || echo "$off_since $((EPOCHSECONDS + 10))"
+}
+
+# Weft reads it by itself; a broken one leaves the last good one in force.
+act_health() {
+	case $1 in
+	ill*) printf 'weft: health/1\nnodes:\n  %s: 1.5\nlinks:\n  leaf7: 2\n' \
+		"${1#* }" ;;
+	broken*) printf 'weft: health/1\nnodes: [' ;;
+	*) printf 'weft: health/1\n' ;;
+	esac | into health.yaml
 }
 
 act_mend() {
