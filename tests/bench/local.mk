@@ -2,6 +2,7 @@
 # Measurements, run by `make bench` alone: each prints one JSON object a line.
 bench_programs = \
 	%D%/collective \
+	%D%/decide \
 	%D%/matrix \
 	%D%/place \
 	%D%/plan \
@@ -41,6 +42,12 @@ bench: $(bench_programs)
 # One of them alone: make bench-plan.
 bench-plan: %D%/plan
 	@./%D%/plan
+# How long slurmctld waits for one, and what haste costs.
+bench-decide: %D%/decide
+	@./%D%/decide
+# Slurm's own schedulers with and without weft, on a live cluster; takes minutes.
+bench-slurm: all
+	@$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/slurm $(BENCH_FLAGS)
 # The optimiser against SCOTCH and on QAPLIB; "--help" of either script tells
 # what BENCH_FLAGS may hold.
 bench-map: weft$(EXEEXT) %D%/peer$(EXEEXT)
@@ -50,7 +57,7 @@ bench-qap: weft$(EXEEXT)
 # The default method against proven optima; takes up to 30 s a case.
 bench-exact: %D%/exact$(EXEEXT)
 	@./%D%/exact
-.PHONY: bench bench-exact bench-map bench-plan bench-qap
+.PHONY: bench bench-decide bench-exact bench-map bench-plan bench-qap bench-slurm
 # The same job stream on two live clusters, stock and with weft; 15 minutes.
 bench-stream: all
 	@$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/stream $(BENCH_FLAGS)
