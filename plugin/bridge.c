@@ -340,6 +340,22 @@ static bool knows_gpus(const struct weft_account *account)
 	return account->n_gpus > 0;
 }
 
+/* Whole or not at all: other programs read it.  A spec that parses is
+ * printable; what separates parts of the comment is not in one. */
+static void tell_spec(const char *spec, char *text, size_t size)
+{
+	static const char before[] = "; spec=";
+	size_t length = strlen(spec);
+
+	if (length > WEFT_SHOWN_SPEC || strpbrk(spec, ";|") ||
+	    strlen(text) + strlen(before) + length >= size)
+		return;
+	for (const char *c = spec; *c; c++)
+		if (*c < 0x20 || *c > 0x7e)
+			return;
+	append(text, size, "%s%s", before, spec);
+}
+
 void weft_bridge_tell(struct weft_bridge *bridge, struct weft_account *account,
 		      char text[WEFT_TEXT_SIZE])
 {
@@ -364,6 +380,11 @@ void weft_bridge_tell(struct weft_bridge *bridge, struct weft_account *account,
 	if (!account->spec)
 		append(text, size, "; no spec, taken as dp=%u",
 		       account->n_gpus);
+	if (account->decision_s > 0)
+		append(text, size, "; decided=%.3gms",
+		       1e3 * account->decision_s);
+	if (account->show_spec)
+		tell_spec(account->spec, text, size);
 }
 
 void weft_bridge_strip(char *comment)

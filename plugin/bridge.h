@@ -14,6 +14,7 @@
 
 #define WEFT_MAX_BUILT	 64
 #define WEFT_TEXT_SIZE	 400 /* the sentence for the user */
+#define WEFT_SHOWN_SPEC	 160 /* bytes of a spec inside of it */
 #define WEFT_REASON_SIZE 200 /* an escaped message inside of it */
 
 /* A job built from a spec, kept because a pending job asks again and again and
@@ -74,13 +75,15 @@ struct weft_account {
 	uint32_t n_partial; /* nodes of which the job has some GPUs only */
 	uint32_t n_gpus;    /* where[]: GPUs in rank order; WEFT_NONE inside: */
 	uint32_t *where;    /* a GPU that the fabric does not know */
+	double decision_s;  /* that the decision took; 0: not known */
+	bool show_spec;	    /* Slurm shows it nowhere */
 	/* filled in by weft_bridge_tell; NAN: not known */
 	enum weft_metric metric;
 	double cost, step_s;
 };
 
-/* "weft: time=0.0123 bound=0.0119 gap=3% spans 1 pod, 2 leaf; nodes=plan" into
- * text; says less where less is known. */
+/* "weft: time=0.0123 bound=0.0119 gap=3% spans 1 pod, 2 leaf; nodes=plan;
+ * decided=0.9ms; spec=tp=8" into text; says less where less is known. */
 void weft_bridge_tell(struct weft_bridge *bridge, struct weft_account *account,
 		      char text[WEFT_TEXT_SIZE]);
 

@@ -11,6 +11,7 @@
 #include "plugin/engine.h"
 #include "plugin/ranks.h"
 #include "plugin/shown.h"
+#include "plugin/spec_text.h"
 
 #include "src/common/xmalloc.h"
 #include "src/common/xstring.h"
@@ -182,9 +183,13 @@ static void tell_nodes(job_record_t *job, char text[WEFT_TEXT_SIZE])
 		.bound = last.bound,
 	};
 	struct weft_ranks ranks = {0};
+	const char *in_comment;
 
 	text[0] = '\0';
 	weft_asking_spec(job, &account.spec);
+	weft_spec_text_find(NULL, 0, job->comment, &in_comment);
+	account.show_spec = account.spec && account.spec != in_comment;
+	account.decision_s = last.elapsed_s;
 	account.where = weft_calloc(f->n_gpus, sizeof(*account.where), NULL);
 	if (!account.where)
 		return;

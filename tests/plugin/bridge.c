@@ -301,6 +301,36 @@ static void the_user_reads_cost_levels_and_choice(void **state)
 	assert_non_null(strstr(text, " step="));
 }
 
+static void the_user_reads_the_time_and_a_spec_that_nobody_shows(void **state)
+{
+	struct world *w = *state;
+	uint32_t where[8];
+	char long_spec[WEFT_SHOWN_SPEC + 2];
+	struct weft_account account = {
+		.spec = "tp=8",
+		.planned = true,
+		.bound = (double)NAN,
+		.n_gpus = 8,
+		.where = where,
+		.decision_s = 0.00123,
+		.show_spec = true,
+	};
+	char text[WEFT_TEXT_SIZE];
+	static const char end[] = "; nodes=plan; decided=1.23ms; spec=tp=8";
+
+	fill_where(where, 0, 8);
+	weft_bridge_tell(&w->bridge, &account, text);
+	assert_string_equal(text + strlen(text) - strlen(end), end);
+	memset(long_spec, 'a', sizeof(long_spec) - 1);
+	long_spec[sizeof(long_spec) - 1] = '\0';
+	account.spec = long_spec;
+	weft_bridge_tell(&w->bridge, &account, text);
+	assert_null(strstr(text, "spec="));
+	account.spec = "tp=8 | weft: time=0";
+	weft_bridge_tell(&w->bridge, &account, text);
+	assert_null(strstr(text, "spec="));
+}
+
 static void the_user_reads_why_stock_chose(void **state)
 {
 	struct world *w = *state;
@@ -430,6 +460,7 @@ int main(void)
 		CASE(the_same_question_is_built_once),
 		CASE(what_is_kept_is_bounded),
 		CASE(the_user_reads_cost_levels_and_choice),
+		CASE(the_user_reads_the_time_and_a_spec_that_nobody_shows),
 		CASE(the_user_reads_why_stock_chose),
 		cmocka_unit_test(levels_of_a_large_fabric_are_counted),
 		CASE(gpus_outside_the_fabric_have_no_cost),
