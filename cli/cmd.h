@@ -28,7 +28,9 @@ int cmd_plan(int argc, char **argv);
 int cmd_ranks(int argc, char **argv);
 int cmd_replay(int argc, char **argv);
 int cmd_score(int argc, char **argv);
+int cmd_status(int argc, char **argv);
 int cmd_synth(int argc, char **argv);
+int cmd_why(int argc, char **argv);
 
 /* Prints "weft: SOURCE:LINE:COL: text" on stderr and returns EXIT_ERROR. */
 int cmd_fail(const struct weft_error *err);

@@ -3,8 +3,12 @@ bin_PROGRAMS += weft
 weft_SOURCES = \
 	%D%/arch.c \
 	%D%/arch.h \
+	%D%/axes.c \
+	%D%/axes.h \
 	%D%/calibration.c \
 	%D%/calibration.h \
+	%D%/capacity.c \
+	%D%/capacity.h \
 	%D%/clock.h \
 	%D%/cmd.h \
 	%D%/cmd_calibrate.c \
@@ -16,7 +20,9 @@ weft_SOURCES = \
 	%D%/cmd_ranks.c \
 	%D%/cmd_replay.c \
 	%D%/cmd_score.c \
+	%D%/cmd_status.c \
 	%D%/cmd_synth.c \
+	%D%/cmd_why.c \
 	%D%/columns.c \
 	%D%/columns.h \
 	%D%/csv.c \
@@ -59,6 +65,8 @@ weft_SOURCES = \
 	%D%/overlap_files.c \
 	%D%/overlap_json.c \
 	%D%/overlap_text.c \
+	%D%/prometheus.c \
+	%D%/prometheus.h \
 	%D%/qaplib.c \
 	%D%/qaplib.h \
 	%D%/quantity.c \
@@ -77,12 +85,20 @@ weft_SOURCES = \
 	%D%/request.h \
 	%D%/scan.c \
 	%D%/scan.h \
+	%D%/site.c \
+	%D%/site.h \
 	%D%/slurm_fields.c \
 	%D%/slurm_fields.h \
+	%D%/slurm_job.c \
+	%D%/slurm_job.h \
 	%D%/slurm_jobs.c \
 	%D%/slurm_jobs.h \
 	%D%/slurm_state.c \
 	%D%/slurm_state.h \
+	%D%/snapshot.c \
+	%D%/snapshot.h \
+	%D%/status.h \
+	%D%/status_report.c \
 	%D%/step_row.c \
 	%D%/step_row.h \
 	%D%/step_run.c \
@@ -97,6 +113,8 @@ weft_SOURCES = \
 	%D%/text.h \
 	%D%/verdict.c \
 	%D%/verdict.h \
+	%D%/verify.c \
+	%D%/verify.h \
 	%D%/weft.c \
 	# End of weft_SOURCES
 weft_LDADD = \

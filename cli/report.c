@@ -274,8 +274,8 @@ static void step_predict(const struct request *request,
 			      NULL);
 }
 
-int report_json(const char *command, const struct request *request,
-		const struct report *report, struct weft_error *err)
+json_t *report_object(const char *command, const struct request *request,
+		      const struct report *report)
 {
 	const struct weft_fabric *f = request->fabric;
 	const struct weft_placement *p = report->placement;
@@ -290,7 +290,7 @@ int report_json(const char *command, const struct request *request,
 		p->placed, "gpus", (json_int_t)request->job.n_gpus, "metric",
 		weft_metric_names[p->metric], "elapsed_s", report->elapsed_s);
 	if (!object)
-		return report_print(NULL, err);
+		return NULL;
 	json_object_set_new(object, "nodes", json_nodes(f, p));
 	json_object_set_new(object, "ranks", json_ranks(f, p));
 	step_predict(request, p, &evaluation);
@@ -303,7 +303,13 @@ int report_json(const char *command, const struct request *request,
 		json_object_set_new(object, "outlook",
 				    outlook_json(request, report->outlook));
 	json_object_set_new(object, "why", json_why(p, &fit));
-	return report_print(object, err);
+	return object;
+}
+
+int report_json(const char *command, const struct request *request,
+		const struct report *report, struct weft_error *err)
+{
+	return report_print(report_object(command, request, report), err);
 }
 
 /* ---- text ---- */

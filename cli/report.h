@@ -24,6 +24,11 @@ struct report {
 int report_json(const char *command, const struct request *request,
 		const struct report *report, struct weft_error *err);
 
+/* The same as an object that more can be added to; new, or NULL when out of
+ * memory, which report_print tells. */
+json_t *report_object(const char *command, const struct request *request,
+		      const struct report *report);
+
 /* The same for people, within 80 columns where names allow. */
 void report_text(const struct request *request, const struct report *report);
 

@@ -4,12 +4,13 @@
  * Fields used, as Slurm 22.05 to 26.05 print them with --details:
  *   JobId=812 ... JobState=RUNNING ... EndTime=2026-01-31T12:00:00 ...
  *   Nodes=n[00-01] CPU_IDs=0-7 Mem=0 GRES=gpu:8(IDX:0-7) Nodes=n02 ...
- *   ... Comment=weft:tp=8,pp=2
+ *   ... SystemComment=weft: ...; spec=tp=8 Comment=weft:tp=8,pp=2
  * They become a state file, so that there is one reader of jobs.
  */
 #include "config.h" /* strptime is of the X/Open system interfaces */
 
 #include "cli/slurm_fields.h"
+#include "cli/slurm_job.h"
 #include "cli/slurm_jobs.h"
 #include "costmodel/spec.h"
 #include "topology/bitset.h"
@@ -98,23 +99,31 @@ static uint32_t write_gpus(struct writer *w, const char *record)
 	return n;
 }
 
-/* The spec of a comment, unless it is not one: then only its GPUs count. */
+/* The spec that the record shows, unless it is not one: then only its GPUs
+ * count. */
 static void write_spec(struct writer *w, const char *record, uint32_t n_gpus)
 {
-	const char *comment = slurm_field(record, "Comment");
+	struct slurm_job told;
 	struct weft_job job = {0};
-	char spec[1025];
 
-	if (!comment || strncmp(comment, "weft:", 5) != 0)
-		return;
-	comment += 5;
-	snprintf(spec, sizeof(spec), "%.*s", (int)strcspn(comment, " \n"),
-		 comment);
-	if (!strpbrk(spec, "'\\") &&
-	    weft_job_build(spec, n_gpus, false, w->f, &job, NULL) == 0 &&
+	slurm_job_parse(record, &told);
+	if (told.has_spec && !strpbrk(told.spec, "'\\") &&
+	    weft_job_build(told.spec, n_gpus, false, w->f, &job, NULL) == 0 &&
 	    job.n_gpus == n_gpus)
-		fprintf(w->out, "    job: '%s'\n", spec);
+		fprintf(w->out, "    job: '%s'\n", told.spec);
 	weft_job_free(&job);
+}
+
+/* A job that completes has given its GPUs back. */
+static bool has_gpus(const char *state)
+{
+	static const char *const states[] = {"RUNNING", "CONFIGURING",
+					     "SUSPENDED"};
+
+	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++)
+		if (strncmp(state, states[i], strlen(states[i])) == 0)
+			return true;
+	return false;
 }
 
 static void write_job(struct writer *w, const char *record)
@@ -127,7 +136,7 @@ static void write_job(struct writer *w, const char *record)
 	time_t end;
 	FILE *out = w->out;
 
-	if (!id || !state || strncmp(state, "RUNNING", 7) != 0)
+	if (!id || !state || !has_gpus(state))
 		return;
 	/* whether it has GPUs shows when they are written */
 	w->out = open_memstream(&text, &size);
@@ -157,6 +166,19 @@ static void write_jobs(struct writer *w, FILE *in)
 	free(line);
 }
 
+/* Node records of some releases only count the GPUs in use, and the lowest were
+ * taken for them.  Where the jobs make up that number, theirs are the ones. */
+static void correct_guesses(const struct writer *w, struct weft_occupancy *o)
+{
+	for (uint32_t i = 0; i < w->f->n_nodes; i++) {
+		uint64_t all = weft_mask_first(w->f->nodes[i].n_gpus);
+
+		if (w->taken[i] && weft_mask_count(all & ~o->free[i]) ==
+					   weft_mask_count(w->taken[i]))
+			weft_occupancy_release(o, i, all);
+	}
+}
+
 int slurm_jobs_parse(struct weft_occupancy *o, FILE *in, const char *source,
 		     time_t now, struct weft_running_list *list,
 		     struct weft_error *err)
@@ -181,6 +203,7 @@ int slurm_jobs_parse(struct weft_occupancy *o, FILE *in, const char *source,
 		goto out;
 	}
 	w.out = NULL;
+	correct_guesses(&w, o);
 	rc = weft_running_parse(o, text, size, source, list, err);
 out:
 	if (w.out)

@@ -10,7 +10,8 @@
 
 /* Runs "scontrol --oneliner --details show job" and lists the running jobs that
  * have GPUs of the fabric, with what their comment says of them
- * ("weft:SPEC").  Free with weft_running_free in either case. */
+ * ("weft:SPEC", or the plugin's own).  Free with weft_running_free in either
+ * case. */
 int slurm_jobs_read(struct weft_occupancy *o, struct weft_running_list *list,
 		    struct weft_error *err);
 

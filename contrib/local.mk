@@ -11,6 +11,8 @@ EXTRA_DIST += \
 	%D%/plugstack.conf.example \
 	%D%/prepare.sh \
 	%D%/slurm-source \
+	%D%/weft-metrics.service \
+	%D%/weft-metrics.timer \
 	%D%/weft.yaml.example \
 	.clang-format \
 	LICENSE \

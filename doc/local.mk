@@ -16,8 +16,10 @@ man_sources = \
 	%D%/man/weft-slurm.8.scd \
 	%D%/man/weft-spec.7.scd \
 	%D%/man/weft-state.5.scd \
+	%D%/man/weft-status.1.scd \
 	%D%/man/weft-status-file.5.scd \
 	%D%/man/weft-synth.1.scd \
+	%D%/man/weft-why.1.scd \
 	%D%/man/weft.yaml.5.scd \
 	# End of man_sources
 man_pages = $(man_sources:.scd=)

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 unit_tests += \
 	%D%/arch \
+	%D%/capacity \
 	%D%/job_trace \
 	%D%/metis \
 	%D%/moment \
 	%D%/qaplib \
 	%D%/ranks \
 	%D%/report \
+	%D%/slurm_job \
 	%D%/slurm_state \
 	# End of unit_tests
 scan_sources = cli/scan.c cli/scan.h
@@ -26,9 +28,14 @@ tests_cli_report_SOURCES = \
 tests_cli_report_LDADD = $(LDADD) $(JANSSON_LIBS)
 # Lets the n-th allocation of the report fail.
 tests_cli_report_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc
+tests_cli_capacity_SOURCES = %D%/capacity.c cli/capacity.c cli/capacity.h
+tests_cli_slurm_job_SOURCES = \
+	%D%/slurm_job.c cli/slurm_job.c cli/slurm_job.h \
+	cli/slurm_fields.c cli/slurm_fields.h
 tests_cli_slurm_state_SOURCES = \
 	%D%/slurm_state.c cli/slurm_state.c cli/slurm_state.h \
 	cli/slurm_fields.c cli/slurm_fields.h \
+	cli/slurm_job.c cli/slurm_job.h \
 	cli/slurm_jobs.c cli/slurm_jobs.h
 
 script_tests += \
@@ -46,10 +53,18 @@ script_tests += \
 	%D%/ranks.sh \
 	%D%/replay.sh \
 	%D%/score.sh \
+	%D%/status.sh \
 	%D%/step.sh \
 	%D%/synth.sh \
 	%D%/usage.sh \
+	%D%/why.sh \
 	# End of script_tests
 EXTRA_DIST += \
 	%D%/lib.sh \
+	%D%/slurm/fabric.yaml \
+	%D%/slurm/jobs \
+	%D%/slurm/nodes \
+	%D%/slurm/scontrol \
+	%D%/slurm/status.json \
+	%D%/slurm/weft.yaml \
 	# End of EXTRA_DIST

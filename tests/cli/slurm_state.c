@@ -163,6 +163,38 @@ static void running_jobs_are_listed_with_their_gpus(void **state)
 	free(copy);
 }
 
+/* Two jobs came, the one on the lowest GPUs went. */
+static void counted_gpus_are_those_that_the_jobs_have(void **state)
+{
+	static const char records[] =
+		"JobId=7 JobState=RUNNING SystemComment=weft: time=1; "
+		"nodes=plan; spec=tp=4 Nodes=n0 GRES=gpu:4(IDX:4-7)\n"
+		"JobId=8 JobState=SUSPENDED Nodes=n1 GRES=gpu:1(IDX:3)\n";
+	struct weft_error err = {0};
+	struct weft_fabric *f = weft_fabric_parse(
+		fabric_text, strlen(fabric_text), "test", &err);
+	struct weft_occupancy o = {0};
+	struct weft_running_list list;
+	char *copy = strdup(records);
+	FILE *in = fmemopen(copy, strlen(copy), "r");
+
+	(void)state;
+	assert_int_equal(weft_occupancy_build(f, &o, &err), 0);
+	weft_occupancy_take(&o, 0, 0x0f);
+	weft_occupancy_take(&o, 1, 0x03); /* one more than jobs tell */
+	slurm_jobs_parse(&o, in, "scontrol", 0, &list, &err);
+	assert_no_error(&err);
+	assert_int_equal(o.free[0], 0x0f);
+	assert_int_equal(o.free[1], 0xf4);
+	assert_true(list.jobs[0].known);
+	assert_int_equal(list.jobs[0].job.spec.tp, 4);
+	weft_running_free(&list);
+	weft_occupancy_free(&o);
+	weft_fabric_free(f);
+	fclose(in);
+	free(copy);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -170,6 +202,7 @@ int main(void)
 		cmocka_unit_test(nodes_that_slurm_does_not_know_are_taken),
 		cmocka_unit_test(output_without_nodes_is_an_error),
 		cmocka_unit_test(running_jobs_are_listed_with_their_gpus),
+		cmocka_unit_test(counted_gpus_are_those_that_the_jobs_have),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -142,3 +142,56 @@ case_reasons_that_are_slurms_own_stay() {
 	sleep 1.5
 	expect "reason of a dependent job" "$(reason "$job")" Dependency
 }
+
+# ---- on request: weft why, weft status ----
+
+weft() {
+	"$WEFT_BUILDDIR/weft" "$@"
+}
+
+case_weft_why_explains_a_job_that_runs() {
+	local job answer
+	need_weft
+	occupy n00,n05 8
+	job=$(lab_run -N4 --gpus-per-node=8 --weft=tp=8,pp=2)
+	expect_match "comment" "$(comment "$job")" '; spec=tp=8,pp=2(;| |$)'
+	answer=$(weft why --json "$job")
+	expect "spec" "$(jq -r .job.spec <<<"$answer")" tp=8,pp=2
+	expect "nodes" "$(jq -r '.nodes[]' <<<"$answer" | one_line)" \
+		"$(job_nodes "$job")"
+	expect "reach of tp" "$(jq -r .reach_by_axis.tp <<<"$answer")" nvlink
+	expect "cost as told" "$(jq --argjson told "$(comment "$job" |
+		sed 's/.* time=\([^ ]*\) .*/\1/')" \
+		'.cost.time / $told | . > 0.999 and . < 1.001' <<<"$answer")" true
+	weft why "$job" | grep -q 'told then  weft: ' || fail "no sentence"
+}
+
+case_weft_why_explains_a_job_that_waits() {
+	local first job answer rc=0
+	need_weft
+	first=$(lab_run -N16 --gpus-per-node=8 --time=30 --comment=weft:off)
+	job=$(lab_submit -N2 --gpus-per-node=8 --comment=weft:tp=8)
+	answer=$(weft why --json "$job") || rc=$?
+	expect "exit status" $rc 3
+	expect "what helps" "$(jq -r .outlook.fits.job <<<"$answer")" "$first"
+	expect "placed" "$(jq -r .placed <<<"$answer")" false
+}
+
+case_weft_status_agrees_with_slurm() {
+	local job answer
+	need_weft
+	job=$(lab_run -N2 --gpus-per-node=4 --weft=tp=4)
+	lab_run -N1 --gpus-per-node=2 --weft=tp=2 >/dev/null
+	lab_run -N3 --gpus-per-node=8 >/dev/null
+	lab_submit -N16 --gpus-per-node=8 >/dev/null
+	answer=$(weft status --json)
+	expect "free GPUs" "$(jq .gpus_free <<<"$answer")" $((128 - 8 - 2 - 24))
+	expect "waiting jobs" "$(jq '.waiting | length' <<<"$answer")" 1
+	expect "decisions" "$(jq '.decisions.narrowed > 0' <<<"$answer")" true
+	weft status --verify || fail "the plugin's occupancy differs"
+	scancel "$job"
+	weft status --verify || fail "the plugin's occupancy differs"
+	weft status --prometheus="$LAB_DIR/weft.prom"
+	grep -q '^weft_decisions_total{cause="narrowed"} [1-9]' \
+		"$LAB_DIR/weft.prom" || fail "no metrics"
+}

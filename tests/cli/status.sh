@@ -1,0 +1,123 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+. "${WEFT_SRCDIR:-.}/tests/cli/lib.sh"
+
+FIXTURES=$work/site
+cp -r "${WEFT_SRCDIR:-.}/tests/cli/slurm" "$FIXTURES"
+chmod -R u+w "$FIXTURES"
+SLURM_CONF=$FIXTURES/slurm.conf
+PATH=$FIXTURES:$PATH
+export FIXTURES SLURM_CONF PATH
+
+run status --json
+check "tells the status" exits 0
+check "json: schema comes first" schema_first status
+check "json: what is free, closed nodes aside" json \
+	'.gpus == 128 and .gpus_free == 14 and .nodes_free == 1 and
+	 .nodes_closed == 1'
+check "json: jobs of a size that fit, by level" json \
+	'.levels[] | select(.name == "leaf") | .fits["4"] == 3 and
+	 .fits["8"] == 1 and .fits["16"] == 0'
+check "json: the largest fit and where" json \
+	'.levels[] | select(.name == "leaf") | .largest_fit_gpus == 8 and
+	 .largest_domain == "leaf1"'
+check "json: who waits, and why" json \
+	'.waiting | length == 2 and .[0].job == "5" and .[0].gpus == 32 and
+	 (.[0].reason | test("^weft: leaf leaf1 has"))'
+check "json: decisions by cause" json '.decisions.narrowed > 0'
+check "json: quantiles of their time" json '.planning.p99_s >= .planning.p50_s'
+run status
+check "says it to people" exits 0
+check "what is free" out "14 of 128 GPUs free"
+check "who waits" out "leaf leaf1 has 1 of 4 nodes free"
+
+# ---- metrics ----
+
+# Rules of promtool's: each sample's family has HELP and TYPE once, before it;
+# counters end in _total; a histogram's buckets only grow, up to +Inf = count.
+lint() {
+	awk '
+	function bad(why) { print FILENAME ":" FNR ": " why ": " $0; failed = 1 }
+	/^# HELP / { if ($3 in help) bad("a second HELP"); help[$3] = 1
+		if (NF < 4 || $NF !~ /[.]$/) bad("no sentence of help"); next }
+	/^# TYPE / { if (!($3 in help)) bad("TYPE without HELP")
+		if ($3 in type) bad("a second TYPE"); type[$3] = $4
+		if ($4 == "counter" && $3 !~ /_total$/) bad("a counter without _total")
+		if ($4 != "counter" && $3 ~ /_total$/) bad("a _total that is no counter")
+		if ($3 ~ /_(ms|us|minutes|hours)$/) bad("no base unit"); next }
+	/^#/ { bad("a comment"); next }
+	{
+		if ($0 !~ /^weft_[a-z_]+([{][a-z]+="([^"\\]|\\.)*"(,[a-z]+="([^"\\]|\\.)*")*[}])? [-+0-9.eE]+$/)
+			bad("no sample")
+		name = $0; sub(/[{ ].*/, "", name)
+		family = name; sub(/_(bucket|sum|count)$/, "", family)
+		if (type[family] != "histogram") family = name
+		if (!(family in type)) bad("no TYPE before it")
+		if (seen[$1]++) bad("twice")
+		if (name ~ /_bucket$/) {
+			if ($NF < last) bad("buckets shrink")
+			last = $NF
+		}
+		if (name ~ /_count$/ && $NF != last) bad("count is not that of +Inf")
+	}
+	END { if (!("weft_info" in type)) { print "no weft_info"; failed = 1 }
+		exit failed }' "$1"
+}
+
+run status --prometheus
+check "prints metrics" exits 0
+check "as Prometheus reads them" lint "$work/out"
+check "decisions by cause" out 'weft_decisions_total{cause="narrowed"}'
+check "fallbacks by cause" out 'weft_fallbacks_total{cause="no-room"}'
+check "but not those that are none" sh -c \
+	"! grep -q 'fallbacks_total{cause=\"narrowed\"}' '$work/out'"
+check "times of decisions" out 'weft_decision_seconds_bucket{le="+Inf"}'
+check "free GPUs by domain" out \
+	'weft_domain_free_gpus{level="leaf",domain="leaf1"} 14'
+check "the largest fit by domain" out \
+	'weft_domain_largest_fit_gpus{level="leaf",domain="leaf1"} 8'
+check "the cost ratio of jobs" out 'weft_job_cost_ratio{job="1"} 1'
+cp "$work/out" "$work/printed"
+run status --prometheus="$work/weft.prom"
+check "writes a file" exits 0
+check "with the same" cmp "$work/printed" "$work/weft.prom"
+check "that others may read" test "$(stat -c %a "$work/weft.prom")" = 644
+check "and leaves no other" test ! -e "$work/weft.prom.new"
+check "silently" silent out
+run status --prometheus=/nonexistent/weft.prom
+check "a file that cannot be written is an error" exits 1
+
+# ---- without the plugin's file ----
+
+rm "$FIXTURES/status.json"
+run status --json
+check "what Slurm knows is told without the plugin" exits 0
+check "json: its own counts are null" json \
+	'.decisions == null and .gpus_free == 14'
+run status
+check "people are told why" out "decisions are not known: "
+run status --prometheus
+check "metrics: the plugin is down" out "weft_up 0"
+check "and well-formed" lint "$work/out"
+run status --verify
+check "there is nothing to verify" exits 1
+echo '{"schema": "weft.other/1"}' >"$FIXTURES/status.json"
+run status
+check "another file is not taken for it" out 'expected the schema weft.state/1'
+
+# ---- verify ----
+
+cp "${WEFT_SRCDIR:-.}/tests/cli/slurm/status.json" "$FIXTURES/status.json"
+run status --verify
+check "the plugin's occupancy agrees with Slurm's jobs" exits 0
+sed -i 's/"n05", "gpus": "0-7", "gpus_free": "4-7"/"n05", "gpus": "0-7", "gpus_free": "3-7"/' \
+	"$FIXTURES/status.json"
+run status --verify
+check "a GPU too many is found" exits 3
+check "and told" out "n05: weft takes GPUs 0,1,2 as taken, jobs have 0,1,2,3"
+run status --verify --json
+check "in JSON, too" json '.verify == [{"node": "n05", "weft": "0,1,2",
+	"slurm": "0,1,2,3"}]'
+run status --prometheus --verify
+check "one thing at a time" exits 2
+finish
