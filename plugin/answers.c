@@ -53,14 +53,6 @@ double weft_answers_left_s(const struct weft_asked *w, time_t eligible,
 	return wait_s - difftime(now, since);
 }
 
-void weft_answers_forget(struct weft_answers *table, uint32_t job_id)
-{
-	struct weft_asked *w = &table->slots[job_id % WEFT_MAX_ASKED];
-
-	if (w->job_id == job_id)
-		asked_free(w);
-}
-
 void weft_answers_clear(struct weft_answers *table)
 {
 	for (uint32_t i = 0; i < WEFT_MAX_ASKED; i++)

@@ -60,8 +60,7 @@ void weft_answers_keep(struct weft_asked *w, enum weft_question question,
 double weft_answers_left_s(const struct weft_asked *w, time_t eligible,
 			   double wait_s, time_t now);
 
-/* Nobody waits any more, or nodes have new numbers. */
-void weft_answers_forget(struct weft_answers *table, uint32_t job_id);
+/* Of no job; nodes may get new numbers. */
 void weft_answers_clear(struct weft_answers *table);
 
 #endif

@@ -66,17 +66,6 @@ static void jobs_that_clash_lose_the_answer_only(void **state)
 	assert_null(find(7, 42, 150));
 }
 
-static void a_forgotten_job_is_new(void **state)
-{
-	(void)state;
-	keep(7, 42, 200);
-	weft_answers_forget(&table, 7 + WEFT_MAX_ASKED);
-	assert_non_null(find(7, 42, 150));
-	weft_answers_forget(&table, 7);
-	assert_null(find(7, 42, 150));
-	assert_int_equal(weft_answers_of(&table, 7, 150)->since, 150);
-}
-
 static void the_wait_counts_from_when_the_job_was_eligible(void **state)
 {
 	const struct weft_asked *w = weft_answers_of(&table, 9, 1000);
@@ -98,7 +87,6 @@ int main(void)
 					  clear),
 		cmocka_unit_test_teardown(jobs_that_clash_lose_the_answer_only,
 					  clear),
-		cmocka_unit_test_teardown(a_forgotten_job_is_new, clear),
 		cmocka_unit_test_teardown(
 			the_wait_counts_from_when_the_job_was_eligible, clear),
 	};
