@@ -323,6 +323,9 @@ static void text_print(const struct why *why, const struct report *report)
 	job_print(why);
 	if (why->where) {
 		axes_print(why);
+		if (strstr(why->job.said, "; ranks=plan"))
+			printf("  ranks      weft laid them out its own way: "
+			       "below they are in Slurm's order\n");
 		if (!why->indices)
 			printf("  GPUs       the first of its nodes are "
 			       "assumed: Slurm tells no indices\n");
