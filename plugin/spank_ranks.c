@@ -112,10 +112,10 @@ void weft_spank_order_step(void)
 /* The variable's value of the task; malloc'ed, NULL where it is not set. */
 static char *task_value(spank_t spank, const char *name)
 {
-	char *value = malloc(WEFT_ROSTER_MAX_BYTES + 1);
+	const int size = WEFT_ROSTER_MAX_BYTES + 1;
+	char *value = malloc((size_t)size);
 
-	if (value && spank_getenv(spank, name, value, WEFT_ROSTER_MAX_BYTES) ==
-			     ESPANK_SUCCESS)
+	if (value && spank_getenv(spank, name, value, size) == ESPANK_SUCCESS)
 		return value;
 	free(value);
 	return NULL;
