@@ -125,7 +125,7 @@ function compare(   parts, k, i, ends, where, n) {
 						where)
 		} else if (parts[i] == "s=1" && !silent())
 			fault("weft says nothing of it")
-		else if (parts[i] ~ /^w=/ && !is_off())
+		else if (parts[i] ~ /^w=/ && !is_off() && !/weft: ignored:/)
 			compare_limit(substr(parts[i], 3))
 	}
 }
