@@ -2,7 +2,7 @@
 /* asking.c - reading job records */
 #include "plugin/asking.h"
 
-#include "plugin/spec_text.h"
+#include "plugin/bridge/spec_text.h"
 
 #include <stdlib.h>
 #include <string.h>

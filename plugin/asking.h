@@ -3,7 +3,7 @@
 #ifndef WEFT_PLUGIN_ASKING_H
 #define WEFT_PLUGIN_ASKING_H
 
-#include "plugin/request.h"
+#include "plugin/bridge/request.h"
 #include "plugin/stock.h"
 
 /* The user's spec: from --weft= (SPANK), else from --comment=weft:...  *spec is

@@ -2,10 +2,10 @@
 /* engine.c - loading and dropping what weft keeps inside slurmctld */
 #include "plugin/engine.h"
 
+#include "plugin/bridge/kept.h"
+#include "plugin/bridge/watchdog.h"
 #include "plugin/contend.h"
-#include "plugin/kept.h"
 #include "plugin/trouble.h"
-#include "plugin/watchdog.h"
 
 #include <stdlib.h>
 #include <string.h>

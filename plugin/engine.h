@@ -7,12 +7,12 @@
 #ifndef WEFT_PLUGIN_ENGINE_H
 #define WEFT_PLUGIN_ENGINE_H
 
-#include "plugin/answers.h"
-#include "plugin/bridge.h"
-#include "plugin/keeper.h"
-#include "plugin/loads.h"
+#include "plugin/bridge/answers.h"
+#include "plugin/bridge/bridge.h"
+#include "plugin/bridge/keeper.h"
+#include "plugin/bridge/loads.h"
+#include "plugin/bridge/past.h"
 #include "plugin/nodes.h"
-#include "plugin/past.h"
 
 struct weft_engine {
 	struct weft_settings *settings; /* NULL or disabled: weft is off */

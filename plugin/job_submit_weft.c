@@ -7,9 +7,9 @@
  * one call at a time (a mutex of its own): hence static data without a lock,
  * and files read only when they have changed.
  */
+#include "plugin/bridge/spec_text.h"
+#include "plugin/bridge/submission.h"
 #include "plugin/compat.h"
-#include "plugin/spec_text.h"
-#include "plugin/submission.h"
 
 #include <string.h>
 #include <sys/stat.h>

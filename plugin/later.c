@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plugin/bridge/forecast.h"
 #include "plugin/engine.h"
-#include "plugin/forecast.h"
 #include "plugin/future.h"
 #include "plugin/proposal.h"
 #include "plugin/trouble.h"

@@ -5,7 +5,7 @@
 #ifndef WEFT_PLUGIN_LATER_H
 #define WEFT_PLUGIN_LATER_H
 
-#include "plugin/answers.h"
+#include "plugin/bridge/answers.h"
 #include "plugin/query.h"
 
 /* The answer to the same question when nothing has changed since, else NULL.

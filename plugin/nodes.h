@@ -11,8 +11,8 @@
 
 #include "costmodel/health.h"
 #include "placement/occupancy.h"
-#include "plugin/holdings.h"
-#include "plugin/request.h"
+#include "plugin/bridge/holdings.h"
+#include "plugin/bridge/request.h"
 #include "plugin/stock.h"
 
 /* A node whose computing takes so many times as long is slow: all of a job's

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "plugin/bridge/shown.h"
 #include "plugin/engine.h"
 #include "plugin/gpus.h"
-#include "plugin/shown.h"
 #include "plugin/trouble.h"
 #include "topology/bitset.h"
 

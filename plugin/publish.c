@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "plugin/asking.h"
+#include "plugin/bridge/ranks.h"
+#include "plugin/bridge/shown.h"
+#include "plugin/bridge/spec_text.h"
 #include "plugin/contend.h"
 #include "plugin/engine.h"
-#include "plugin/ranks.h"
-#include "plugin/shown.h"
-#include "plugin/spec_text.h"
 
 #include "src/common/xmalloc.h"
 #include "src/common/xstring.h"

@@ -5,7 +5,7 @@
 #ifndef WEFT_PLUGIN_PUBLISH_H
 #define WEFT_PLUGIN_PUBLISH_H
 
-#include "plugin/decision.h"
+#include "plugin/bridge/decision.h"
 #include "plugin/stock.h"
 
 /* The answer to the last question; takes over decision->where. */

@@ -2,8 +2,8 @@
 /* query.c - planning a question of Slurm's */
 #include "plugin/query.h"
 
+#include "plugin/bridge/hard.h"
 #include "plugin/engine.h"
-#include "plugin/hard.h"
 
 /* Nodes that could take part, before the number of nodes is settled; only
  * where it is open. */

@@ -5,7 +5,7 @@
 #ifndef WEFT_PLUGIN_QUERY_H
 #define WEFT_PLUGIN_QUERY_H
 
-#include "plugin/decision.h"
+#include "plugin/bridge/decision.h"
 #include "plugin/stock.h"
 
 struct weft_query {

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plugin/launch.h"
+#include "plugin/bridge/launch.h"
 
 #include "slurm/slurm.h"
 #include "slurm/slurm_errno.h"

@@ -13,8 +13,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "plugin/bridge/pending.h"
 #include "plugin/engine.h"
-#include "plugin/pending.h"
 
 #include "src/common/xmalloc.h"
 #include "src/common/xstring.h"

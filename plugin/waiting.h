@@ -3,7 +3,7 @@
 #ifndef WEFT_PLUGIN_WAITING_H
 #define WEFT_PLUGIN_WAITING_H
 
-#include "plugin/decision.h"
+#include "plugin/bridge/decision.h"
 #include "plugin/stock.h"
 
 /* weft has no nodes for the job, or an error that keeps it from looking:

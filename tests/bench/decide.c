@@ -8,7 +8,7 @@
  * same decisions without a budget.  --json prints one object per line.
  */
 #include "placement/mapping/effort.h"
-#include "plugin/bridge.h"
+#include "plugin/bridge/bridge.h"
 #include "topology/synth.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "plugin/answers.h"
+#include "plugin/bridge/answers.h"
 
 #include "tests/lib/check.h"
 

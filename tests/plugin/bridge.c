@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* bridge.c - placing requests and telling how it went, without Slurm */
-#include "plugin/bridge.h"
+#include "plugin/bridge/bridge.h"
 
 #include "tests/lib/check.h"
 #include "topology/synth.h"

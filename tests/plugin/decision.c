@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "plugin/decision.h"
+#include "plugin/bridge/decision.h"
 
 #include "tests/lib/check.h"
 

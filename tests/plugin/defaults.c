@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* defaults.c - the specs of jobs that come without one */
-#include "plugin/defaults.h"
+#include "plugin/bridge/defaults.h"
 
 #include "tests/lib/check.h"
 

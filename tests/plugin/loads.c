@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* loads.c - jobs' traffic comes and goes */
-#include "plugin/loads.h"
+#include "plugin/bridge/loads.h"
 
 #include "costmodel/cost.h"
 #include "placement/job.h"
-#include "plugin/bridge.h"
+#include "plugin/bridge/bridge.h"
 #include "tests/lib/check.h"
 #include "topology/synth.h"
 

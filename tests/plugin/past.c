@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "plugin/past.h"
+#include "plugin/bridge/past.h"
 
 #include "tests/lib/check.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* pending.c - what keeps a job waiting, in words */
-#include "plugin/pending.h"
+#include "plugin/bridge/pending.h"
 
 #include "tests/lib/check.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* request.c - shapes of a request, and what a node adds */
-#include "plugin/request.h"
+#include "plugin/bridge/request.h"
 
 #include "tests/lib/check.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "plugin/rules.h"
+#include "plugin/bridge/rules.h"
 
-#include "plugin/hard.h"
+#include "plugin/bridge/hard.h"
 #include "tests/lib/check.h"
 #include "topology/synth.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* settings.c - reading weft.yaml and the files that it names */
-#include "plugin/settings.h"
+#include "plugin/bridge/settings.h"
 
 #include "tests/lib/check.h"
 

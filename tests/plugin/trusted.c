@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* trusted.c - which files are believed */
-#include "plugin/trusted.h"
+#include "plugin/bridge/trusted.h"
 
 #include "tests/lib/check.h"
 

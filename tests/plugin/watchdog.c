@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* watchdog.c - the effort goes down with slow decisions, and up again */
-#include "plugin/watchdog.h"
+#include "plugin/bridge/watchdog.h"
 
 #include "tests/lib/check.h"
 

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* answers.h - what pending jobs with limits of their own were answered, so that
+ * an unchanged cluster is not searched again: no Slurm types
+ */
+#ifndef WEFT_PLUGIN_BRIDGE_ANSWERS_H
+#define WEFT_PLUGIN_BRIDGE_ANSWERS_H
+
+#include "plugin/bridge/decision.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+#define WEFT_MAX_ASKED 512
+
+/* RUN_NOW, WILL_RUN and TEST_ONLY have candidates of their own. */
+enum weft_question {
+	WEFT_ASKED_NOW,
+	WEFT_ASKED_LATER,
+	WEFT_ASKED_EVER,
+	WEFT_N_QUESTIONS
+};
+
+/* One answer and what it holds for. */
+struct weft_answer {
+	uint64_t signature; /* of candidates and what is free; 0: no answer */
+	time_t until;	    /* then it is looked at again */
+	enum weft_cause cause;
+	time_t start; /* when the nodes below are free; 0: not known */
+	uint32_t n_nodes, *nodes; /* in the fabric's numbers; malloc'ed */
+	char reason[WEFT_REASON_SIZE];
+};
+
+struct weft_asked {
+	uint32_t job_id; /* 0: unused */
+	time_t since;	 /* when it was first asked about */
+	struct weft_answer answers[WEFT_N_QUESTIONS];
+};
+
+/* Direct-mapped by job_id: a clash costs a search.  Zero-initialise. */
+struct weft_answers {
+	struct weft_asked slots[WEFT_MAX_ASKED];
+};
+
+/* The job's slot, from now on if there was none. */
+struct weft_asked *weft_answers_of(struct weft_answers *table, uint32_t job_id,
+				   time_t now);
+
+/* The answer that still holds, or NULL. */
+const struct weft_answer *weft_answers_find(const struct weft_asked *w,
+					    enum weft_question question,
+					    uint64_t signature, time_t now);
+
+/* Keeps the answer; takes over answer->nodes. */
+void weft_answers_keep(struct weft_asked *w, enum weft_question question,
+		       struct weft_answer *answer);
+
+/* Seconds that a job with this wait= still waits: since it was eligible, or
+ * first seen where Slurm does not say. */
+double weft_answers_left_s(const struct weft_asked *w, time_t eligible,
+			   double wait_s, time_t now);
+
+/* Of no job; nodes may get new numbers. */
+void weft_answers_clear(struct weft_answers *table);
+
+#endif

@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* bridge.c - placing what Slurm asks for, and telling how it went */
+#include "plugin/bridge/bridge.h"
+
+#include "placement/evaluation.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* Edges of all kept jobs together: with their memos about 60 MB. */
+#define MAX_EDGES (UINT64_C(1) << 20)
+
+/* Of one job: about what can be built and priced in a tenth of a second. */
+#define MAX_JOB_EDGES (UINT64_C(1) << 20)
+
+/* Of a job with a memo, which takes about twice what its edges do. */
+#define MAX_MEMO_EDGES (UINT64_C(1) << 19)
+
+/* ---- jobs ---- */
+
+static void built_free(struct weft_bridge *bridge, struct weft_built *built)
+{
+	bridge->n_edges -= built->job.traffic.n_edges;
+	weft_job_free(&built->job);
+	weft_memo_free(built->memo);
+	free(built->spec);
+	memset(built, 0, sizeof(*built));
+}
+
+void weft_bridge_clear(struct weft_bridge *bridge)
+{
+	for (uint32_t i = 0; i < WEFT_MAX_BUILT; i++)
+		built_free(bridge, &bridge->built[i]);
+	weft_cost_scratch_free(&bridge->scratch);
+	memset(&bridge->scratch, 0, sizeof(bridge->scratch));
+}
+
+static struct weft_built *built_find(struct weft_bridge *bridge,
+				     const char *spec, uint32_t n_gpus)
+{
+	for (uint32_t i = 0; i < WEFT_MAX_BUILT; i++) {
+		struct weft_built *built = &bridge->built[i];
+
+		if (built->spec && built->n_gpus == n_gpus &&
+		    strcmp(built->spec, spec) == 0)
+			return built;
+	}
+	return NULL;
+}
+
+/* The empty slot, or the one not asked for longest. */
+static struct weft_built *built_oldest(struct weft_bridge *bridge)
+{
+	struct weft_built *oldest = &bridge->built[0];
+
+	for (uint32_t i = 1; i < WEFT_MAX_BUILT; i++)
+		if (bridge->built[i].used < oldest->used)
+			oldest = &bridge->built[i];
+	return oldest;
+}
+
+/* Forgets old jobs until what is kept is within bounds; never `keep`. */
+static void built_trim(struct weft_bridge *bridge,
+		       const struct weft_built *keep)
+{
+	while (bridge->n_edges > MAX_EDGES) {
+		struct weft_built *oldest = NULL;
+
+		for (uint32_t i = 0; i < WEFT_MAX_BUILT; i++) {
+			struct weft_built *built = &bridge->built[i];
+
+			if (built != keep && built->job.traffic.n_edges &&
+			    (!oldest || built->used < oldest->used))
+				oldest = built;
+		}
+		if (!oldest)
+			return;
+		built_free(bridge, oldest);
+	}
+}
+
+/* Only all-to-alls pair each rank with many: said before they are built. */
+static int pairs_check(const struct weft_spec *spec, uint32_t n_gpus,
+		       struct weft_error *err)
+{
+	uint64_t peers = spec->ep > 1 ? spec->ep - 1 : 0;
+
+	if (spec->cp > 1 && spec->cp_comm == WEFT_CP_ALL_TO_ALL)
+		peers += spec->cp - 1;
+	if (peers * n_gpus <= MAX_JOB_EDGES)
+		return 0;
+	return weft_fail(err, WEFT_EINVAL,
+			 "all-to-alls between %" PRIu64 " pairs of GPUs: more "
+			 "than the %" PRIu64 " that are placed here",
+			 peers * n_gpus, MAX_JOB_EDGES);
+}
+
+static int job_build(const struct weft_settings *settings, const char *text,
+		     uint32_t n_gpus, struct weft_job *job,
+		     struct weft_error *err)
+{
+	const struct weft_model *model = NULL;
+	struct weft_spec spec;
+
+	if (weft_spec_parse(text, &spec, err) < 0 ||
+	    pairs_check(&spec, n_gpus, err) < 0)
+		return -1;
+	if (spec.model[0])
+		model = weft_settings_model(settings, spec.model);
+	/* One that the admin registered: its shape is at hand. */
+	if (model)
+		return weft_job_build_model(text, n_gpus, model,
+					    settings->fabric, job, err);
+	return weft_job_build(text, n_gpus, false, settings->fabric, job, err);
+}
+
+/* The kept one, or one that is kept from now on; NULL with err. */
+static const struct weft_built *built_get(struct weft_bridge *bridge,
+					  const char *spec, uint32_t n_gpus,
+					  struct weft_error *err)
+{
+	struct weft_built *built;
+
+	if (!spec)
+		spec = "";
+	built = built_find(bridge, spec, n_gpus);
+	if (!built) {
+		built = built_oldest(bridge);
+		built_free(bridge, built);
+		built->spec = weft_strdup(spec, err);
+		if (!built->spec)
+			return NULL;
+		built->n_gpus = n_gpus;
+		if (job_build(bridge->settings, spec, n_gpus, &built->job,
+			      &built->err) < 0)
+			weft_job_free(&built->job);
+		/* without one it only takes longer */
+		if (built->job.traffic.n_edges <= MAX_MEMO_EDGES)
+			built->memo = weft_memo_build(NULL);
+		bridge->n_edges += built->job.traffic.n_edges;
+		built_trim(bridge, built);
+	}
+	built->used = ++bridge->clock;
+	if (built->err.code) {
+		if (err && !err->code)
+			*err = built->err;
+		return NULL;
+	}
+	return built;
+}
+
+const struct weft_job *weft_bridge_job(struct weft_bridge *bridge,
+				       const char *spec, uint32_t n_gpus,
+				       struct weft_error *err)
+{
+	const struct weft_built *built = built_get(bridge, spec, n_gpus, err);
+
+	return built ? &built->job : NULL;
+}
+
+/* ---- placing ---- */
+
+/* Not the wall clock's: a busy machine does not make weft slow. */
+static double cpu_s(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+int weft_bridge_place(struct weft_bridge *bridge,
+		      const struct weft_request *request,
+		      const struct weft_shape *shape,
+		      const struct weft_occupancy *o, double budget_s,
+		      struct weft_placement *p, struct weft_error *err)
+{
+	const struct weft_settings *settings = bridge->settings;
+	const struct weft_built *built =
+		built_get(bridge, request->spec, shape->n_gpus, err);
+	struct weft_place_options options = {.budget_s = budget_s,
+					     .method = bridge->method};
+	struct weft_objective objective;
+	struct weft_job job;
+	double start_s = cpu_s();
+	int rc;
+
+	if (!built)
+		return -1;
+	options.memo = built->memo;
+	/* A copy of the struct, not of what it points to: the shape is this
+	 * request's own. */
+	job = built->job;
+	job.gpus_per_node = shape->gpus_per_node;
+	job.min_nodes = shape->min_nodes;
+	job.max_nodes = shape->max_nodes;
+	if (bridge->load) {
+		/* The sum over all bytes knows nothing of other jobs; the time
+		 * of the busiest link does. */
+		objective = weft_objective_of_spec(&job.spec);
+		objective.load = bridge->load;
+		if (objective.goal == WEFT_GOAL_COST &&
+		    objective.metric == WEFT_TIME)
+			objective.goal = WEFT_GOAL_BUSIEST;
+		options.objective = &objective;
+	}
+	rc = weft_place(settings->fabric, &job, o, &options, p, err);
+	bridge->place_cpu_s += cpu_s() - start_s;
+	return rc;
+}
+
+const struct weft_job *weft_bridge_running(struct weft_bridge *bridge,
+					   const char *spec,
+					   const uint32_t *where,
+					   uint32_t n_gpus, double *step_s)
+{
+	struct weft_evaluation e = {0};
+	const struct weft_job *job;
+
+	for (uint32_t r = 0; r < n_gpus; r++)
+		if (where[r] == WEFT_NONE)
+			return NULL;
+	job = spec && n_gpus ? weft_bridge_job(bridge, spec, n_gpus, NULL)
+			     : NULL;
+	if (!job || job->n_gpus != n_gpus ||
+	    weft_evaluate(bridge->settings->fabric, job, where,
+			  &bridge->scratch, &e, NULL) < 0 ||
+	    !e.timed)
+		return NULL;
+	*step_s = e.step.step_s;
+	return job;
+}
+
+/* ---- telling ---- */
+
+/* Appends to text[size]; what does not fit is cut. */
+static void append(char *text, size_t size, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static void append(char *text, size_t size, const char *format, ...)
+{
+	size_t used = strlen(text);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text + used, size - used, format, args);
+	va_end(args);
+}
+
+/* Domains of a level that the GPUs are in; 0: out of memory. */
+static uint32_t count_domains(const struct weft_fabric *f, uint32_t level,
+			      const struct weft_account *account)
+{
+	const struct weft_level *l = &f->levels[level];
+	uint64_t *seen = weft_calloc(weft_bitset_words(l->n_domains),
+				     sizeof(*seen), NULL);
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; seen && i < account->n_gpus; i++) {
+		uint32_t k = f->gpu_domain[level][account->where[i]] -
+			     l->first_domain;
+
+		if (weft_bitset_has(seen, k))
+			continue;
+		weft_bitset_add(seen, k);
+		n++;
+	}
+	free(seen);
+	return n;
+}
+
+/* " spans 1 pod, 2 leaf": the levels above the node, outermost first, but for
+ * those that the whole fabric is one domain of. */
+static void tell_levels(const struct weft_fabric *f,
+			const struct weft_account *account, char *text,
+			size_t size)
+{
+	const char *before = " spans ";
+
+	for (uint32_t level = f->n_levels; level-- > f->node_level + 1;) {
+		if (f->levels[level].n_domains < 2)
+			continue;
+		append(text, size, "%s%u %s", before,
+		       count_domains(f, level, account), f->levels[level].name);
+		before = ", ";
+	}
+}
+
+/* " time=0.0123 bound=0.0119 gap=3%" of the ranks as they were laid out;
+ * nothing where the spec does not suit an allocation like this one.  The step
+ * is predicted only for a model that the user named: it would be that of the
+ * default one, and takes longer than the cost. */
+static void tell_cost(struct weft_bridge *bridge, struct weft_account *account,
+		      char *text, size_t size)
+{
+	const struct weft_fabric *f = bridge->settings->fabric;
+	const struct weft_job *job =
+		weft_bridge_job(bridge, account->spec, account->n_gpus, NULL);
+	struct weft_evaluation e = {0};
+	double total, gap = 0;
+	int rc;
+
+	if (!job || job->n_gpus != account->n_gpus)
+		return;
+	if (weft_spec_given(&job->spec, "model"))
+		rc = weft_evaluate(f, job, account->where, &bridge->scratch, &e,
+				   NULL);
+	else
+		rc = weft_cost(f, &job->traffic, account->where,
+			       &bridge->scratch, &e.cost, NULL);
+	if (rc < 0)
+		return;
+	total = e.cost.total[job->spec.metric];
+	account->metric = job->spec.metric;
+	account->cost = total;
+	if (e.timed)
+		account->step_s = e.step.step_s;
+	append(text, size, " %s=%.4g", weft_metric_names[job->spec.metric],
+	       total);
+	if (!isnan(account->bound)) {
+		if (total > account->bound)
+			gap = (total - account->bound) / total;
+		append(text, size, " bound=%.4g gap=%.0f%%", account->bound,
+		       100 * gap);
+	}
+	if (e.timed)
+		append(text, size, " step=%.3gs", e.step.step_s);
+}
+
+static bool knows_gpus(const struct weft_account *account)
+{
+	for (uint32_t i = 0; i < account->n_gpus; i++)
+		if (account->where[i] == WEFT_NONE)
+			return false;
+	return account->n_gpus > 0;
+}
+
+/* Whole or not at all: other programs read it.  A spec that parses is
+ * printable; what separates parts of the comment is not in one. */
+static void tell_spec(const char *spec, char *text, size_t size)
+{
+	static const char before[] = "; spec=";
+	size_t length = strlen(spec);
+
+	if (length > WEFT_SHOWN_SPEC || strpbrk(spec, ";|") ||
+	    strlen(text) + strlen(before) + length >= size)
+		return;
+	for (const char *c = spec; *c; c++)
+		if (*c < 0x20 || *c > 0x7e)
+			return;
+	append(text, size, "%s%s", before, spec);
+}
+
+void weft_bridge_tell(struct weft_bridge *bridge, struct weft_account *account,
+		      char text[WEFT_TEXT_SIZE])
+{
+	const size_t size = WEFT_TEXT_SIZE;
+
+	account->cost = account->step_s = (double)NAN;
+	snprintf(text, size, "weft:");
+	if (knows_gpus(account)) {
+		tell_cost(bridge, account, text, size);
+		tell_levels(bridge->settings->fabric, account, text, size);
+	} else {
+		append(text, size, " some GPUs are not in the fabric");
+	}
+	append(text, size, "; nodes=%s", account->planned ? "plan" : "stock");
+	if (!account->planned && account->reason)
+		append(text, size, " (%s)", account->reason);
+	if (account->n_partial)
+		append(text, size, "; part of %u node%s", account->n_partial,
+		       account->n_partial == 1 ? "" : "s");
+	if (account->note && account->note[0])
+		append(text, size, "; %s", account->note);
+	if (!account->spec)
+		append(text, size, "; no spec, taken as dp=%u",
+		       account->n_gpus);
+	if (account->decision_s > 0)
+		append(text, size, "; decided=%.3gms",
+		       1e3 * account->decision_s);
+	if (account->show_spec)
+		tell_spec(account->spec, text, size);
+}
+
+void weft_bridge_strip(char *comment)
+{
+	static const char own[] = "weft: ", between[] = " | ";
+	const char *part = comment;
+	char *to = comment;
+
+	while (part) {
+		const char *next = strstr(part, between);
+		size_t length = next ? (size_t)(next - part) : strlen(part);
+
+		if (strncmp(part, own, strlen(own)) != 0 && length) {
+			if (to != comment) {
+				memmove(to, between, strlen(between));
+				to += strlen(between);
+			}
+			memmove(to, part, length);
+			to += length;
+		}
+		part = next ? next + strlen(between) : NULL;
+	}
+	*to = '\0';
+}
+
+void weft_bridge_escape(const struct weft_error *err,
+			char text[WEFT_REASON_SIZE])
+{
+	weft_error_text(err, text, WEFT_REASON_SIZE);
+	for (char *c = text; *c; c++)
+		if (*c < 0x20 || *c > 0x7e || *c == '|')
+			*c = '?';
+}

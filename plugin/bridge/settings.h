@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* settings.h - what the admin says in weft.yaml, and the fabric it names */
+#ifndef WEFT_PLUGIN_BRIDGE_SETTINGS_H
+#define WEFT_PLUGIN_BRIDGE_SETTINGS_H
+
+#include "costmodel/model.h"
+#include "plugin/bridge/defaults.h"
+#include "plugin/bridge/rules.h"
+#include "topology/fabric.h"
+
+#include <stdbool.h>
+
+/* Everything that is read from files; built once, then only read. */
+struct weft_settings {
+	bool enabled;
+	bool place_unspecified; /* GPU jobs without a spec: place them, too */
+	bool order_ranks;	/* unless a spec says otherwise */
+	double budget_s;	/* per decision */
+	struct weft_fabric *fabric; /* NULL when not enabled */
+	struct weft_rules rules;    /* for users' specs */
+	uint32_t n_models;
+	struct weft_model *models; /* named by the admin */
+	char *health_path; /* how ill nodes and links are; NULL: all are well */
+	bool contention;   /* heed the traffic of running jobs */
+	/* Every file that was read, in this order: weft.yaml, and what it
+	 * names. */
+	uint32_t n_files;
+	char **files;
+	char *status_path; /* what weft knows is written there; NULL: nowhere */
+	/* for the check at submission */
+	char *fabric_path;
+	uint32_t spec_limit; /* bytes of a user's spec */
+	struct weft_defaults defaults;
+};
+
+/* Reads a weft.yaml (weft.yaml(5)) and every file that it names.  NULL with err
+ * on any mistake. */
+struct weft_settings *weft_settings_load(const char *path,
+					 struct weft_error *err);
+void weft_settings_free(struct weft_settings *settings);
+
+/* The same, of copies: the nth file read is folder/n, but names in it are seen
+ * from the folder of `path`. */
+struct weft_settings *weft_settings_load_kept(const char *path,
+					      const char *folder,
+					      struct weft_error *err);
+
+/* The admin's model of that name (case ignored), or NULL. */
+const struct weft_model *
+weft_settings_model(const struct weft_settings *settings, const char *name);
+
+#endif
