@@ -88,6 +88,15 @@ static void untell(job_record_t *job)
 	last_job_update = time(NULL);
 }
 
+/* The main scheduler drops the sentence of a job that it cannot start.  Only
+ * backfill writes it again, and rests until some job has changed: this one has.
+ */
+static void about_to_be_dropped(const job_record_t *job)
+{
+	if (is_ours(job->state_desc))
+		last_job_update = time(NULL);
+}
+
 /* ---- running jobs ---- */
 
 struct gathering {
@@ -218,8 +227,11 @@ void weft_waiting_tell(const struct weft_job_test *test,
 	char text[WEFT_PENDING_SIZE] = "";
 	const char *known;
 
-	if ((test->mode & SELECT_MODE_BASE) != SELECT_MODE_WILL_RUN ||
-	    !may_tell(test->job))
+	if ((test->mode & SELECT_MODE_BASE) != SELECT_MODE_WILL_RUN) {
+		about_to_be_dropped(test->job);
+		return;
+	}
+	if (!may_tell(test->job))
 		return;
 	if (cause == WEFT_CAUSE_SPEC || cause == WEFT_CAUSE_WAITS) {
 		char reason[WEFT_REASON_SIZE];

@@ -25,5 +25,9 @@ unit_tests += \
 	# End of unit_tests
 script_tests += \
 	%D%/configure.sh \
-	%D%/install.sh \
 	# End of script_tests
+# There is nothing to install without the Slurm plugins.
+EXTRA_DIST += %D%/install.sh
+if BUILD_SLURM
+script_tests += %D%/install.sh
+endif

@@ -118,6 +118,21 @@ case_the_reason_names_the_obstacle_and_the_nearest_way_out() {
 	expect "reason of a job that runs" "$(reason "$job")" None
 }
 
+# Nothing else happens on the cluster that would have backfill look again.
+case_the_reason_comes_back_on_a_quiet_cluster() {
+	local job
+	need_weft
+	lab_run -N14 --gpus-per-node=8 --time=30 --comment=weft:off >/dev/null
+	job=$(lab_submit -N4 --gpus-per-node=8 --weft=tp=8,dp=4)
+	expect_reason "$job" 'weft: '
+	lab_until 15 reason_matches "$job" '^Resources$' ||
+		fail "the main scheduler did not look at the job"
+	expect_reason "$job" 'weft: '
+	lab_until 15 reason_matches "$job" '^Resources$' ||
+		fail "the main scheduler did not look at the job again"
+	expect_reason "$job" 'weft: '
+}
+
 case_the_reason_tells_a_spec_that_is_ignored() {
 	local job
 	need_weft
