@@ -102,8 +102,8 @@ struct weft_gpus weft_gpus_of_node(const node_record_t *node, const char *type)
 
 	if (node->gres_list)
 		list_for_each(node->gres_list, scan_node, &scan);
-	scan.gpus.free =
-		scan.gpus.all & scan.of_type & ~scan.busy & ~scan.gpus.shared;
+	scan.gpus.all &= scan.of_type;
+	scan.gpus.free = scan.gpus.all & ~scan.busy & ~scan.gpus.shared;
 	return scan.gpus;
 }
 

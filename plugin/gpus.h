@@ -17,7 +17,7 @@ struct weft_gpus {
 	bool has_indices; /* false: only counted */
 };
 
-/* type NULL: of any type. */
+/* Those of a type alone; NULL: of any. */
 struct weft_gpus weft_gpus_of_node(const node_record_t *node, const char *type);
 
 /* Of the nth node of the job's. */
