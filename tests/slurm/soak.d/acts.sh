@@ -11,12 +11,14 @@ EXPECTED_LOG+='|health\.yaml'
 
 # Jobs may be requeued from here on.  Of one that is before its nodes were up
 # Slurm 22.05 loses the GPUs, in its record or on the nodes: a recount tells.
+# shellcheck disable=SC2034 # soak looks at strict
 act_requeues() {
 	strict=
 	EXPECTED_LOG+='|a recount found other GPUs free'
 }
 
 # In lines, out K of them, drawn by seed and action.
+# shellcheck disable=SC2154 # soak sets line
 draw() {
 	awk -v seed="$SEED$line" -v k="$1" '
 	{ all[NR] = $0 }
