@@ -111,6 +111,8 @@ case_a_reconfigure_finds_what_was_kept() {
 	need_weft
 	lab_run -N3 --gpus-per-node=3 --mem=1000 --comment=weft:tp=3 >/dev/null
 	before=$(status '.recount.counts // 0')
+	# A new slurmctld counts from one.
+	! lab_since 23.11 || before=0
 	lab_reconfigure
 	lab_until 5 counted_since "$before" || fail "nothing was counted"
 	status_becomes '.recount | [.jobs, .cpus_differ, .memory_differ,
