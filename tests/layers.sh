@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Includes point only downwards: topology <- costmodel <- placement <-
-# {plugin, cli}, and inside placement/ mapping <- bounds <- placement/*.c <-
-# {exact, replay}, inside plugin/ bridge <- plugin/*.c; Slurm's headers are seen
-# in plugin/*.[ch] alone.
+# {plugin, cli}; inside topology/ the fabric <- survey <- {import, export, audit,
+# draw}, of which slurmctld gets the fabric alone; inside placement/ mapping <-
+# bounds <- placement/*.c <- {exact, replay}, inside plugin/ bridge <-
+# plugin/*.c; Slurm headers are seen in plugin/*.[ch] alone.
 cd "${WEFT_SRCDIR:-.}" || exit 1
 failed=0
 
@@ -18,6 +19,25 @@ forbid() {
 }
 
 forbid topology '(costmodel|placement|plugin|cli)/' 'a layer above it'
+surveys='topology/survey topology/import topology/export topology/audit
+	topology/draw'
+for folder in $surveys; do
+	forbid "$folder" '(costmodel|placement|plugin|cli)/' 'a layer above it'
+done
+for folder in topology costmodel placement; do
+	forbid "$folder" 'topology/(import|export|audit|draw)/' \
+		'what slurmctld does not need'
+done
+forbid topology 'topology/survey/' 'what slurmctld does not need'
+for folder in plugin plugin/bridge; do
+	forbid "$folder" 'topology/(survey|import|export|audit|draw)/' \
+		'what slurmctld does not need'
+done
+forbid topology/survey 'topology/(import|export|audit|draw)/' 'a part above it'
+forbid topology/import 'topology/(export|audit|draw)/' 'the other parts'
+forbid topology/export 'topology/(import|audit|draw)/' 'the other parts'
+forbid topology/audit 'topology/(import|export|draw)/' 'the other parts'
+forbid topology/draw 'topology/(import|export|audit)/' 'the other parts'
 forbid costmodel '(placement|plugin|cli)/' 'a layer above it'
 parts='placement placement/mapping placement/bounds placement/exact
 	placement/replay'
@@ -35,7 +55,7 @@ forbid plugin 'cli/' 'the other front end'
 forbid plugin/bridge 'cli/' 'the other front end'
 forbid plugin/bridge 'plugin/[a-z_0-9]*\.h' 'the side that knows Slurm'
 forbid cli 'plugin/' 'the other front end'
-for folder in topology costmodel $parts plugin/bridge cli; do
+for folder in topology $surveys costmodel $parts plugin/bridge cli; do
 	forbid "$folder" '(slurm/|src/)' 'headers of Slurm'
 	forbid "$folder" 'tests/' 'tests'
 done
@@ -52,7 +72,7 @@ if [ -n "$hits" ]; then
 fi
 
 # A header stands alone: include guard named after its path.
-for header in topology/*.h costmodel/*.h placement/*.h placement/*/*.h \
+for header in topology/*.h topology/*/*.h costmodel/*.h placement/*.h placement/*/*.h \
 	plugin/*.h plugin/*/*.h cli/*.h; do
 	[ -e "$header" ] || continue
 	guard=WEFT_$(echo "$header" | tr 'a-z/.' 'A-Z__')

@@ -3,6 +3,7 @@ noinst_LTLIBRARIES += libweft_topology.la
 libweft_topology_la_SOURCES = \
 	%D%/arena.c \
 	%D%/arena.h \
+	%D%/hash.h \
 	%D%/error.c \
 	%D%/fabric.c \
 	%D%/fabric_build.c \

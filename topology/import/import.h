@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* import.h - foreign descriptions of a cluster, read into a survey
+ *
+ * One file import_FORMAT.c per format, one row in the table of import.c.
+ */
+#ifndef WEFT_TOPOLOGY_IMPORT_IMPORT_H
+#define WEFT_TOPOLOGY_IMPORT_IMPORT_H
+
+#include "topology/survey/survey.h"
+
+#define WEFT_IMPORT_MAX_BYTES (256u << 20)
+
+/* Choices of the caller; zero-initialise for the defaults. */
+struct weft_import_options {
+	const char *topology; /* which of several in a file, by name */
+	const char *names;    /* text of "GUID or id, blank, host name" lines,
+			       * or NULL */
+	bool no_include;      /* do not open files that the input names */
+};
+
+/* One input.  text has a NUL behind its size bytes. */
+struct weft_import_input {
+	const char *text;
+	size_t size;
+	const char *path;  /* where it was read from: included files lie
+			    * beside it */
+	const char *hosts; /* hostlist that a node's description is for; NULL:
+			    * all hosts */
+	uint32_t source;   /* of the survey */
+	const struct weft_import_options *options; /* never NULL */
+};
+
+/* run: 0, or -1 with err set where the input cannot be used at all (err has
+ * source, line and column).  What can be left out is a finding with its line.
+ */
+struct weft_importer {
+	const char *name; /* "ibnetdiscover" */
+	const char *help;
+	int (*run)(struct weft_survey *s, const struct weft_import_input *input,
+		   struct weft_error *err);
+};
+extern const struct weft_importer weft_importers[];
+extern const uint32_t weft_n_importers;
+
+/* By name; NULL with err that suggests the nearest. */
+const struct weft_importer *weft_importer_find(const char *name,
+					       struct weft_error *err);
+
+/* The importer that the content looks like, or NULL. */
+const struct weft_importer *weft_importer_guess(const char *text, size_t size);
+
+/* Reads a file ("-": standard input; gzip is unpacked) of that format into s.
+ * options may be NULL. */
+int weft_import_file(struct weft_survey *s,
+		     const struct weft_importer *importer, const char *path,
+		     const char *hosts,
+		     const struct weft_import_options *options,
+		     struct weft_error *err);
+/* The same from memory. */
+int weft_import_text(struct weft_survey *s,
+		     const struct weft_importer *importer, const char *text,
+		     size_t size, const char *source, const char *hosts,
+		     const struct weft_import_options *options,
+		     struct weft_error *err);
+
+int weft_import_aws(struct weft_survey *s,
+		    const struct weft_import_input *input,
+		    struct weft_error *err);
+int weft_import_gpu_fabric(struct weft_survey *s,
+			   const struct weft_import_input *input,
+			   struct weft_error *err);
+int weft_import_hwloc_xml(struct weft_survey *s,
+			  const struct weft_import_input *input,
+			  struct weft_error *err);
+int weft_import_ibnetdiscover(struct weft_survey *s,
+			      const struct weft_import_input *input,
+			      struct weft_error *err);
+int weft_import_nccl_xml(struct weft_survey *s,
+			 const struct weft_import_input *input,
+			 struct weft_error *err);
+int weft_import_nvidia_smi(struct weft_survey *s,
+			   const struct weft_import_input *input,
+			   struct weft_error *err);
+int weft_import_slurm_nodes(struct weft_survey *s,
+			    const struct weft_import_input *input,
+			    struct weft_error *err);
+int weft_import_slurm_topology(struct weft_survey *s,
+			       const struct weft_import_input *input,
+			       struct weft_error *err);
+int weft_import_slurm_yaml(struct weft_survey *s,
+			   const struct weft_import_input *input,
+			   struct weft_error *err);
+int weft_import_topograph(struct weft_survey *s,
+			  const struct weft_import_input *input,
+			  struct weft_error *err);
+
+#endif

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+noinst_LTLIBRARIES += libweft_survey.la
+libweft_survey_la_SOURCES = \
+	%D%/finding.c \
+	%D%/finding.h \
+	%D%/finding_kinds.def \
+	%D%/scheme.c \
+	%D%/scheme.h \
+	%D%/scheme_cables.c \
+	%D%/scheme_groups.c \
+	%D%/scheme_tree.c \
+	%D%/survey.c \
+	%D%/survey.h \
+	%D%/survey_facts.c \
+	# End of libweft_survey_la_SOURCES

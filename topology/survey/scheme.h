@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* scheme.h - the levels of a surveyed cluster: which host hangs on which domain
+ *
+ * A scheme is what a fabric file's `levels` say, as indices into the survey.
+ * It is made from cables where a survey has them (scheme_cables.c), else from
+ * declared trees (scheme_tree.c), from blocks, rings or tori (scheme_groups.c).
+ */
+#ifndef WEFT_TOPOLOGY_SURVEY_SCHEME_H
+#define WEFT_TOPOLOGY_SURVEY_SCHEME_H
+
+#include "topology/survey/survey.h"
+
+enum weft_shape_kind {
+	WEFT_SCHEME_PLAIN,
+	WEFT_SCHEME_RING,
+	WEFT_SCHEME_TORUS,
+	WEFT_SCHEME_GROUPS, /* all-to-all, as between groups of a dragonfly */
+};
+
+struct weft_scheme_level {
+	char name[WEFT_NAME_SIZE];
+	double rate_bytes_per_s; /* per GPU, below the switches; 0: profile's */
+	double oversubscription; /* 0: profile's */
+	enum weft_shape_kind
+		shape; /* how the children of a domain are joined */
+	uint32_t dims[3];
+};
+
+struct weft_scheme_domain {
+	const char *name; /* unique among domains and hosts */
+	uint32_t level;	  /* 0: the innermost network level */
+	uint32_t parent;  /* domain of a higher level, or WEFT_NONE */
+};
+
+/* All arrays are the scheme's own. */
+struct weft_scheme {
+	uint32_t n_levels;
+	struct weft_scheme_level levels[WEFT_MAX_LEVELS]; /* innermost first */
+	struct weft_scheme_domain
+		*domains; /* by level, in the order to write */
+	uint32_t n_domains, domains_room;
+	uint32_t *host_domain;	 /* [n_hosts] the domain it hangs on;
+				  * WEFT_NONE: left out, a finding says why */
+	uint32_t *switch_domain; /* [n_switches] the domain it is a switch of,
+				  * or WEFT_NONE */
+	uint32_t n_rails;	 /* 1: none.  Else each domain of level 0 has */
+	uint32_t *rail_switch;	 /* [domain * n_rails + rail] its leafs, or
+				  * WEFT_NONE where one is missing */
+	bool disjoint;		 /* several roots, which nothing joins */
+	struct weft_arena arena; /* names */
+};
+
+/* The level names that are used unless the caller gives others: leaf, spine,
+ * pod, zone, region. */
+struct weft_scheme_options {
+	const char
+		*level_names;	/* "leaf,spine,pod", innermost first, or NULL */
+	const char *profile;	/* of the fabric file; NULL: by GPU kind */
+	const char *name;	/* of the cluster; NULL: the survey's */
+	uint32_t gpus_per_node; /* where the survey does not know; 0: the
+				 * profile's number, with a finding */
+};
+
+/* Levels of a finished survey; what is odd becomes findings of s.  NULL with
+ * err where there is nothing that could be a level or limits are broken.  A
+ * survey without any switch or group gives a scheme of no level. */
+struct weft_scheme *weft_scheme_build(struct weft_survey *s,
+				      const struct weft_scheme_options *options,
+				      struct weft_error *err);
+void weft_scheme_free(struct weft_scheme *scheme);
+
+/* Adds a domain; name is copied. */
+uint32_t weft_scheme_add_domain(struct weft_scheme *scheme, const char *name,
+				uint32_t level, struct weft_error *err);
+
+/* The ways of making one; each 0 with *scheme filled (host_domain and
+ * switch_domain allocated and WEFT_NONE before), or -1. */
+int weft_scheme_from_cables(struct weft_survey *s, struct weft_scheme *scheme,
+			    struct weft_error *err);
+int weft_scheme_from_edges(struct weft_survey *s, struct weft_scheme *scheme,
+			   struct weft_error *err);
+int weft_scheme_from_groups(struct weft_survey *s, struct weft_scheme *scheme,
+			    struct weft_error *err);
+
+/* survey_write.c: the fabric file, malloc'ed text that weft_fabric_parse reads;
+ * NULL with err. */
+char *weft_survey_write(struct weft_survey *s, const struct weft_scheme *scheme,
+			const struct weft_scheme_options *options,
+			struct weft_error *err);
+
+#endif
