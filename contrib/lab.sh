@@ -518,14 +518,32 @@ lab_stop_slurmctld() {
 	[ -z "$pid" ] || lab_end "$pid" 20
 }
 
-# Jobs go on; nodes are unknown to the new slurmctld until they have reported.
+# Jobs go on.
 lab_restart_slurmctld() {
-	lab_stop_slurmctld && lab_start_slurmctld && lab_until 30 lab_ready
+	local known
+	known=$(lab_reported)
+	lab_stop_slurmctld && lab_start_slurmctld &&
+		lab_until 60 lab_has_reported "$known" && lab_until 60 lab_ready
 }
 
-# Has slurmctld read its files again.
+# Has slurmctld read its files again, and the nodes known to whoever did: from
+# 23.11 on that is a new slurmctld.
 lab_reconfigure() {
-	scontrol reconfigure
+	local known
+	known=$(lab_reported)
+	scontrol reconfigure && lab_until 60 lab_has_reported "$known"
+}
+
+# How many nodes have reported to this slurmctld; a cloud node that runs nowhere
+# never does.  Until then a node has no GPUs to give and takes no job, also if
+# sinfo shows it allocated.
+lab_reported() {
+	scontrol show node -o 2>/dev/null |
+		grep -c 'SlurmdStartTime=[^N ]'
+}
+
+lab_has_reported() {
+	[ "$(lab_reported)" -ge "$1" ]
 }
 
 # lab_switch MODE: restarts slurmctld with another mode, jobs kept.  Only
@@ -597,11 +615,11 @@ lab_job() {
 		tr ' ' '\n' | sed -n "s|^$2=||p" | head -n 1
 }
 
-# One of the states in $2 (a|b) is reached within $3 seconds (default 15).
+# One of the states in $2 (a|b) is reached in good time.
 lab_wait_job() {
-	lab_until "${3:-15}" lab_job_in "$1" "$2" && return
+	lab_until 30 lab_job_in "$1" "$2" && return
 	lab_say "job $1 is $(lab_job "$1" JobState)" \
-		"($(lab_job "$1" Reason)), not $2, after ${3:-15} s"
+		"($(lab_job "$1" Reason)), not $2, after 30 s"
 	return 1
 }
 

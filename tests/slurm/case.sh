@@ -104,11 +104,45 @@ comment() {
 
 # A line of slurmctld's log since the case began.
 expect_log() {
-	lab_until 10 log_has "$1" || fail "no line in slurmctld's log has '$1'"
+	lab_until 30 log_has "$1" || fail "no line in slurmctld's log has '$1'"
 }
 
 log_has() {
 	lab_log_since "$case_since" "$1" >/dev/null
+}
+
+# still_waits JOB: a job of less priority runs, so JOB was asked about before it
+# and not started.
+still_waits() {
+	local later
+	later=$(lab_submit -N1 -n1 --mem=1M --time=1)
+	lab_wait_job "$later" RUNNING || fail "nothing runs beside job $1"
+	expect "state of job $1" "$(lab_job "$1" JobState)" PENDING
+	scancel "$later"
+}
+
+# expect_start_time JOB: backfill has planned it.
+expect_start_time() {
+	lab_until 30 has_start_time "$1" || fail "job $1 gets no start time"
+}
+
+has_start_time() {
+	[[ $(lab_job "$1" StartTime) =~ ^20 ]]
+}
+
+# Where backfill means to start a job that waits.
+nodes_awaited() {
+	expand "$(lab_job "$1" SchedNodeList)"
+}
+
+# expect_pending_reason JOB REASON: as Slurm words it.
+expect_pending_reason() {
+	lab_until 30 has_reason "$1" "$2" ||
+		fail "reason of job $1: $(lab_job "$1" Reason), not $2"
+}
+
+has_reason() {
+	[ "$(lab_job "$1" Reason)" = "$2" ]
 }
 
 expect_alive() {
@@ -128,7 +162,7 @@ lab_reset() {
 	local reservation node
 	lab_running "$(lab_pid slurmctld)" || lab_start_slurmctld || return 1
 	scancel -u root 2>/dev/null
-	lab_until 20 lab_no_jobs || fail "jobs stay: $(squeue -h | head -n 2)"
+	lab_until 30 lab_no_jobs || fail "jobs stay: $(squeue -h | head -n 2)"
 	scontrol show reservation -o 2>/dev/null |
 		sed -n 's/^ReservationName=\([^ ]*\) .*/\1/p' |
 		while read -r reservation; do
@@ -143,9 +177,9 @@ lab_reset() {
 		sinfo -h -N -p main -t drain,down -o %N | while read -r node; do
 			scontrol update nodename="$node" state=resume
 		done
-		scontrol reconfigure
+		lab_reconfigure
 	fi
-	lab_until 20 lab_ready ||
+	lab_until 30 lab_ready ||
 		fail "nodes stay busy: $(sinfo -h -p main -o '%N %t' | xargs)"
 }
 
@@ -161,9 +195,9 @@ status() {
 	jq -r "$1" "$LAB_DIR/run/status.json"
 }
 
-# status_becomes FILTER WANTED: within five seconds.
+# status_becomes FILTER WANTED: in good time.
 status_becomes() {
-	lab_until 5 status_is "$1" "$2" ||
+	lab_until 30 status_is "$1" "$2" ||
 		fail "$1 is '$(status "$1")', not '$2'"
 }
 
@@ -181,11 +215,11 @@ recount() {
 	local before
 	before=$(status '.recount.counts // 0')
 	touch "$LAB_DIR/run/status.json.verify"
-	lab_until 5 test ! -e "$LAB_DIR/run/status.json.verify"
+	lab_until 30 test ! -e "$LAB_DIR/run/status.json.verify"
 	# Any question has it done.
 	sbatch --test-only -N1 --gpus-per-node=1 --comment=weft:tp=1 \
 		--wrap true >/dev/null 2>&1
-	lab_until 5 counted_since "$before" || fail "no recount"
+	lab_until 30 counted_since "$before" || fail "no recount"
 	status '.recount | [.cpus_differ, .memory_differ, .gpus_differ,
 		.gpus_given_twice] | @csv'
 }

@@ -57,9 +57,7 @@ case_switches_that_cannot_be_had_make_the_job_wait() {
 	occupy n00,n04,n08,n12 8
 	job=$(lab_submit -N4 --gpus-per-node=8 --switches=1@60:00 \
 		--comment=weft:tp=8)
-	lab_until 10 log_has "sched: .*JobId=$job|backfill" || true
-	sleep 1
-	expect "state" "$(lab_job "$job" JobState)" PENDING
+	still_waits "$job"
 }
 
 case_an_exclusive_job_shares_no_node() {
@@ -214,13 +212,8 @@ case_a_job_bigger_than_the_cluster_fares_as_with_stock() {
 		expect_log 'never runnable in partition main'
 		return
 	fi
-	lab_until 10 lab_job_in "$job" PENDING
-	lab_until 10 has_reason "$job" PartitionNodeLimit ||
-		fail "reason: $(lab_job "$job" Reason)"
-}
-
-has_reason() {
-	[ "$(lab_job "$1" Reason)" = "$2" ]
+	lab_until 30 lab_job_in "$job" PENDING
+	expect_pending_reason "$job" PartitionNodeLimit
 }
 
 case_more_gpus_than_a_node_has_are_refused_as_by_stock() {

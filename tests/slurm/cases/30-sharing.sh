@@ -58,7 +58,7 @@ case_a_job_waits_when_memory_is_full_everywhere() {
 	local full job
 	full=$(lab_run -N16 --mem=490G --comment=weft:off)
 	job=$(lab_submit -N2 --gpus-per-node=8 --mem=100G --comment=weft:tp=8)
-	lab_until 10 lab_job_in "$job" PENDING
+	lab_until 30 lab_job_in "$job" PENDING
 	expect_match "reason" "$(lab_job "$job" Reason)" 'None|Resources|Priority'
 	scancel "$full"
 	lab_wait_job "$job" RUNNING

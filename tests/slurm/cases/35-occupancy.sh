@@ -114,7 +114,7 @@ case_a_reconfigure_finds_what_was_kept() {
 	# A new slurmctld counts from one.
 	! lab_since 23.11 || before=0
 	lab_reconfigure
-	lab_until 5 counted_since "$before" || fail "nothing was counted"
+	lab_until 30 counted_since "$before" || fail "nothing was counted"
 	status_becomes '.recount | [.jobs, .cpus_differ, .memory_differ,
 		.gpus_differ, .gpus_given_twice] | @csv' 1,0,0,0,0
 	lab_run -N2 --gpus-per-node=3 --mem=1000 --comment=weft:tp=3 >/dev/null
@@ -130,7 +130,7 @@ case_what_is_kept_is_what_slurm_shows() {
 	lab_run -N5 --gpus-per-node=1 --mem=300 >/dev/null
 	for node in $(lab_busy | tr ',' '\n' | sed -n 's/^\(n[0-9]*\):.*/\1/p' |
 		sort -u); do
-		lab_until 3 same_use "$node" ||
+		lab_until 30 same_use "$node" ||
 			fail "$node: $(status_uses "$node"), Slurm has" \
 				"$(slurm_uses "$node")" || return
 	done
@@ -144,7 +144,7 @@ same_use() {
 
 # Slow nodes that weft knows of, once it has been asked.
 slow_nodes_become() {
-	lab_until 8 slow_nodes_are "$1" ||
+	lab_until 30 slow_nodes_are "$1" ||
 		fail "$(status .health.slow_nodes) slow nodes, not $1"
 }
 

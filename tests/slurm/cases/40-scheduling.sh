@@ -15,22 +15,17 @@ case_a_long_job_does_not_delay_the_reserved_one() {
 	local big long
 	lab_run -N12 --gpus-per-node=8 --time=5 --comment=weft:tp=8 >/dev/null
 	big=$(lab_submit -N16 --gpus-per-node=8 --time=5 --comment=weft:tp=8)
-	lab_until 10 has_start "$big" || fail "the big job gets no start time"
+	expect_start_time "$big"
 	long=$(lab_submit -N2 --gpus-per-node=8 --time=60 --comment=weft:tp=8)
-	sleep 1
-	lab_until 5 lab_job_in "$long" RUNNING && fail "it overtook the big one"
+	still_waits "$long"
 	expect "big job" "$(lab_job "$big" JobState)" PENDING
-}
-
-has_start() {
-	[[ $(lab_job "$1" StartTime) =~ ^20 ]]
 }
 
 case_a_higher_partition_preempts() {
 	local low high
 	low=$(lab_run -N16 --gpus-per-node=8 -p low --comment=weft:tp=8)
 	high=$(lab_submit -N4 --gpus-per-node=8 --comment=weft:tp=8)
-	lab_wait_job "$high" RUNNING 30
+	lab_wait_job "$high" RUNNING
 	expect_match "low job" "$(lab_job "$low" JobState)" 'PENDING|COMPLETING'
 }
 
@@ -46,7 +41,7 @@ case_nobody_is_preempted_while_nodes_are_free() {
 case_every_task_of_an_array_is_placed() {
 	local job
 	job=$(lab_submit --array=0-3 -N4 --gpus-per-node=8 --comment=weft:tp=8)
-	lab_until 15 array_runs "$job" 4 || fail "not all tasks run: $(squeue -h)"
+	lab_until 30 array_runs "$job" 4 || fail "not all tasks run: $(squeue -h)"
 	if [ "$LAB_MODE" != stock ]; then
 		for task in 0 1 2 3; do
 			expect "leafs of task $task" \
@@ -64,7 +59,7 @@ case_components_of_a_het_job_are_placed() {
 	job=$(sbatch --parsable -o /dev/null -N4 --gpus-per-node=8 \
 		--comment=weft:tp=8 : -N2 --gpus-per-node=8 --comment=weft:tp=8 \
 		--wrap 'exec sleep 3600')
-	lab_wait_job "$job+0" RUNNING 30
+	lab_wait_job "$job+0" RUNNING
 	expect "first" "$(job_nodes "$job+0" | wc -w)" 4
 	expect "second" "$(job_nodes "$job+1" | wc -w)" 2
 }
@@ -102,7 +97,7 @@ case_test_only_and_start_estimates_answer() {
 		--comment="weft:$SPEC" --wrap true 2>&1)
 	expect_match "--test-only" "$answer" 'to start at'
 	job=$(lab_submit "${WHOLE[@]}" --time=10 --comment="weft:$SPEC")
-	lab_until 10 has_start "$job" || fail "no start time for a waiting job"
+	expect_start_time "$job"
 	squeue --start -h -j "$job" | grep -q "$job"
 }
 
@@ -121,10 +116,10 @@ case_a_requeued_job_is_placed_again() {
 	local job
 	job=$(lab_run -N2 --gpus-per-node=8 --comment=weft:tp=8)
 	scontrol requeue "$job"
-	lab_until 10 requeued "$job"
+	lab_until 30 requeued "$job"
 	# Within the same second slurmd would take it for the job it just ended.
 	scontrol update jobid="$job" starttime=now+2
-	lab_wait_job "$job" RUNNING 30
+	lab_wait_job "$job" RUNNING
 }
 
 case_a_requeued_job_tells_its_last_start_alone() {
@@ -133,9 +128,9 @@ case_a_requeued_job_tells_its_last_start_alone() {
 	job=$(lab_run -N2 --gpus-per-node=8 --comment=weft:tp=8)
 	for i in 1 2; do
 		scontrol requeue "$job"
-		lab_until 10 requeued "$job" $i
+		lab_until 30 requeued "$job" $i
 		scontrol update jobid="$job" starttime=now+2
-		lab_wait_job "$job" RUNNING 30
+		lab_wait_job "$job" RUNNING
 	done
 	expect "sentences" "$(comment "$job" | grep -o 'weft: ' | wc -l)" 1
 	expect_match "comment" "$(comment "$job")" '^weft: '
@@ -153,7 +148,7 @@ case_many_short_jobs_all_run() {
 			--comment=weft:dp=$(((1 + i % 4) * (1 + i % 8))) \
 			--wrap true
 	done >"$LAB_DIR/jobs"
-	lab_until 50 lab_no_jobs || fail "still there: $(squeue -h | wc -l)"
+	lab_until 90 lab_no_jobs || fail "still there: $(squeue -h | wc -l)"
 	while read -r i; do
 		expect "job $i" "$(lab_job "$i" JobState)" COMPLETED
 	done <"$LAB_DIR/jobs"

@@ -58,7 +58,7 @@ case_a_mended_fabric_is_taken_at_the_next_reconfigure() {
 	regroup_fabric
 	mark=$(lab_log_mark)
 	lab_reconfigure
-	lab_until 5 lab_log_since "$mark" 'weft' >/dev/null ||
+	lab_until 30 lab_log_since "$mark" 'weft' >/dev/null ||
 		fail "nothing is said about the mended fabric"
 	lab_log_since "$mark" 'error: .*weft' && fail "an error again"
 	job=$(lab_run -N4 --gpus-per-node=8 --comment=weft:tp=8,within=leaf)
@@ -76,7 +76,7 @@ case_a_fabric_mended_as_it_was_is_said() {
 	mv "$LAB_DIR/etc/good.yaml" "$LAB_DIR/etc/fabric.yaml"
 	mark=$(lab_log_mark)
 	lab_reconfigure
-	lab_until 5 lab_log_since "$mark" 'weft: fabric lab' >/dev/null ||
+	lab_until 30 lab_log_since "$mark" 'weft: fabric lab' >/dev/null ||
 		fail "nobody hears that the fabric is mended"
 }
 

@@ -88,7 +88,7 @@ case_a_job_submitted_by_a_job_has_its_own_spec() {
 		"sbatch --parsable -o /dev/null -N1 --gpus-per-node=4 --wrap \
 			'sleep 3600' >$LAB_DIR/inner.tmp;
 			mv $LAB_DIR/inner.tmp $LAB_DIR/inner")
-	lab_until 15 test -e "$LAB_DIR/inner" || fail "job $job submits nothing"
+	lab_until 30 test -e "$LAB_DIR/inner" || fail "job $job submits nothing"
 	job=$(cat "$LAB_DIR/inner")
 	rm "$LAB_DIR/inner"
 	lab_wait_job "$job" RUNNING

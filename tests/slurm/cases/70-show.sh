@@ -26,7 +26,7 @@ case_each_task_of_an_array_has_a_system_comment() {
 	need_weft
 	array=$(lab_submit --array=0-2 -N2 --gpus-per-node=8 \
 		--comment=weft:tp=8)
-	lab_until 10 tasks_run "$array" 3
+	lab_until 30 tasks_run "$array" 3
 	for task in 0 1 2; do
 		expect_match "comment of task $task" \
 			"$(comment "${array}_$task")" 'weft: .*nodes=plan'
@@ -63,7 +63,7 @@ case_nothing_is_logged_as_an_error_in_good_times() {
 	local job
 	job=$(lab_run "${WHOLE[@]}" --comment="weft:$SPEC")
 	scancel "$job"
-	lab_until 10 lab_no_jobs
+	lab_until 30 lab_no_jobs
 	! lab_log_since "$case_since" 'error: .*weft|fatal|segfault' ||
 		fail "see above"
 }

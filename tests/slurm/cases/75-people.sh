@@ -9,8 +9,8 @@
 submit_check() {
 	changing
 	echo "JobSubmitPlugins=weft" >>"$LAB_DIR/etc/controller.conf"
-	scontrol reconfigure
-	lab_until 10 submit_refuses tq=8 || fail "the plugin is not loaded"
+	lab_reconfigure
+	lab_until 30 submit_refuses tq=8 || fail "the plugin is not loaded"
 }
 
 submit_refuses() {
@@ -99,7 +99,7 @@ reason_matches() {
 
 # The main scheduler drops the reason now and then, backfill writes it again.
 expect_reason() {
-	lab_until 15 reason_matches "$1" "$2" ||
+	lab_until 30 reason_matches "$1" "$2" ||
 		fail "reason of job $1: '$(reason "$1")', expected '$2'"
 }
 
@@ -125,10 +125,10 @@ case_the_reason_comes_back_on_a_quiet_cluster() {
 	lab_run -N14 --gpus-per-node=8 --time=30 --comment=weft:off >/dev/null
 	job=$(lab_submit -N4 --gpus-per-node=8 --weft=tp=8,dp=4)
 	expect_reason "$job" 'weft: '
-	lab_until 15 reason_matches "$job" '^Resources$' ||
+	lab_until 30 reason_matches "$job" '^Resources$' ||
 		fail "the main scheduler did not look at the job"
 	expect_reason "$job" 'weft: '
-	lab_until 15 reason_matches "$job" '^Resources$' ||
+	lab_until 30 reason_matches "$job" '^Resources$' ||
 		fail "the main scheduler did not look at the job again"
 	expect_reason "$job" 'weft: '
 }
@@ -153,7 +153,7 @@ case_reasons_that_are_slurms_own_stay() {
 	expect "reason of a held job" "$(reason "$job")" JobHeldAdmin
 	job=$(lab_submit -N1 --gpus-per-node=8 --weft=tp=8 \
 		--dependency="afterok:$job")
-	lab_until 5 reason_matches "$job" Dependency || fail "no reason"
+	lab_until 30 reason_matches "$job" Dependency || fail "no reason"
 	sleep 1.5
 	expect "reason of a dependent job" "$(reason "$job")" Dependency
 }

@@ -2,25 +2,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Limits of the spec that must hold: within=, segment=, split=.
 
-# still_waits JOB: a job of less priority runs, so JOB was asked about before it
-# and not started.
-still_waits() {
-	local later
-	later=$(lab_submit -N1 -n1 --mem=1M --time=1)
-	lab_wait_job "$later" RUNNING || fail "nothing runs beside job $1"
-	expect "state of job $1" "$(lab_job "$1" JobState)" PENDING
-}
-
 # How many pods the nodes given (words) lie in.
 pods_of() {
 	local node
 	for node in $1; do
 		echo $((10#${node#n} / LAB_NODES_PER_LEAF / LAB_LEAFS_PER_POD))
 	done | sort -u | wc -l
-}
-
-has_start_time() {
-	[[ $(lab_job "$1" StartTime) =~ ^20 ]]
 }
 
 case_a_job_never_starts_outside_one_domain() {
@@ -40,10 +27,8 @@ case_a_job_held_to_one_domain_is_planned_there() {
 		--comment=weft:off)
 	job=$(lab_submit -N4 --gpus-per-node=8 --time=5 \
 		--comment=weft:tp=8,within=leaf)
-	lab_until 10 has_start_time "$job" || fail "no start time"
-	expect "planned" "$(expand "$(scontrol show job -o "$job" |
-		sed -n 's/.*SchedNodeList=\([^ ]*\).*/\1/p')")" \
-		"n08 n09 n10 n11"
+	expect_start_time "$job"
+	expect "planned" "$(nodes_awaited "$job")" "n08 n09 n10 n11"
 	scancel "$blocker"
 	lab_wait_job "$job" RUNNING
 	expect "nodes" "$(job_nodes "$job")" "n08 n09 n10 n11"
@@ -52,19 +37,22 @@ case_a_job_held_to_one_domain_is_planned_there() {
 case_small_jobs_do_not_starve_one_that_is_held_to_a_domain() {
 	local first job small
 	need_weft
-	first=$(lab_run -N13 -w 'n[00-12]' --gpus-per-node=8 --time=5 \
+	lab_run -N12 -w 'n[00-11]' --gpus-per-node=8 --time=30 \
+		--comment=weft:off >/dev/null
+	first=$(lab_run -N1 -w n12 --gpus-per-node=8 --time=5 \
 		--comment=weft:off)
 	job=$(lab_submit -N4 --gpus-per-node=8 --time=5 \
 		--comment=weft:tp=8,within=leaf)
-	lab_until 10 has_start_time "$job" || fail "no start time"
-	# Longer than until the job starts: it may not run on the job's nodes,
-	# which are of the leaf that is free first.
+	expect_start_time "$job"
+	# The nodes that are free are those of the leaf that is free first, and
+	# it would hold them for longer than until the job starts.
 	small=$(lab_submit -N3 --gpus-per-node=8 --time=60 \
 		--comment=weft:tp=8)
-	lab_until 5 lab_job_in "$small" RUNNING || true
+	still_waits "$small"
 	scancel "$first"
 	lab_wait_job "$job" RUNNING
-	expect "leafs" "$(leafs_of "$(job_nodes "$job")")" 1
+	expect "nodes" "$(job_nodes "$job")" "n12 n13 n14 n15"
+	expect "small job" "$(lab_job "$small" JobState)" PENDING
 }
 
 case_a_job_that_fits_no_domain_is_refused_at_submit() {
@@ -91,8 +79,7 @@ case_a_job_that_fits_no_domain_any_more_is_held() {
 		-e 's/pod1: .*/pod1: leaf[1-3]/' -i "$LAB_DIR/etc/fabric.yaml"
 	lab_reconfigure
 	scontrol release "$job"
-	lab_until 10 has_reason "$job" BadConstraints ||
-		fail "reason: $(lab_job "$job" Reason)"
+	expect_pending_reason "$job" BadConstraints
 }
 
 case_segments_hold() {

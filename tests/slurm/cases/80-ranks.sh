@@ -28,7 +28,7 @@ striped() {
 		printf '  core: {oversubscription: 4}\n'
 	} >"$LAB_DIR/etc/fabric.new"
 	mv "$LAB_DIR/etc/fabric.new" "$LAB_DIR/etc/fabric.yaml"
-	scontrol reconfigure
+	lab_reconfigure
 }
 
 # planned SPEC: lines "RANK NODE GPU" of weft plan for what is taken now.
@@ -217,7 +217,7 @@ case_each_task_of_an_array_gets_its_own_order() {
 	occupy n00,n04 4
 	job=$(sbatch --parsable -a 0-2 -o "$LAB_DIR/out.%A.%a" -N2 -n4 \
 		--gpus-per-node=2 --weft=tp=2,pp=2,order=pp-tp --wrap "$(step)")
-	lab_until 20 array_is_done "$job"
+	lab_until 30 array_is_done "$job"
 	for out in "$LAB_DIR/out.$job".[0-2]; do
 		expect_match "nodes" "$(sort -n "$out" | cut -d' ' -f2 | xargs)" \
 			'^(n00 n04 n00 n04|n08 n12 n08 n12)$'
@@ -236,7 +236,7 @@ case_a_requeued_job_is_ordered_anew() {
 	job=$(sbatch --parsable --requeue -o "$LAB_DIR/out.%j" -N4 -n8 \
 		--gpus-per-node=2 --weft=tp=2,pp=4 --open-mode=truncate \
 		--wrap "$(step); sleep 600")
-	lab_until 15 test -s "$LAB_DIR/out.$job"
+	lab_until 30 test -s "$LAB_DIR/out.$job"
 	occupy n00,n12 6
 	scontrol requeue "$job"
 	wanted=$(planned gpus=8,gpus_per_node=2,tp=2,pp=4)
@@ -244,7 +244,7 @@ case_a_requeued_job_is_ordered_anew() {
 	# by the second.
 	sleep 2
 	scontrol update jobid="$job" StartTime=now
-	lab_until 20 ranks_are "$LAB_DIR/out.$job" "$wanted" ||
+	lab_until 30 ranks_are "$LAB_DIR/out.$job" "$wanted" ||
 		expect "ranks" "$(sort -n "$LAB_DIR/out.$job")" "$wanted"
 }
 
@@ -293,7 +293,7 @@ case_the_admin_may_leave_ranks_to_slurm() {
 	need_weft
 	changing
 	echo "ranks: leave" >>"$LAB_DIR/etc/weft.yaml"
-	scontrol reconfigure
+	lab_reconfigure
 	expect_others "n00 n00 n00 n00 n00 n01 n02 n03" "$(step)"
 	expect_ranks gpus=8,gpus_per_node=2,$APART $APART,ranks=order \
 		-N4 -n8 --gpus-per-node=2
@@ -330,7 +330,7 @@ case_a_job_of_parts_is_left_to_slurm() {
 	need_weft
 	job=$(sbatch --parsable -o /dev/null -N2 -n4 --gpus-per-node=2 \
 		--weft=tp=2 : -N2 -n4 --gpus-per-node=2 --wrap "srun true")
-	lab_wait_job "$job" COMPLETED 20
+	lab_wait_job "$job" COMPLETED
 	expect_match "comment" "$(comment "$job")" 'ranks=slurm .heterogeneous'
 }
 

@@ -29,9 +29,8 @@ case_a_job_that_waits_is_planned_on_the_better_place() {
 	mapfile -t jobs < <(scatter 5)
 	job=$(lab_submit -N4 --gpus-per-node=8 --time=5 \
 		--comment=weft:tp=8,wait=20m)
-	lab_until 10 has_start_time "$job" || fail "no start time"
-	expect "leafs planned" "$(leafs_of "$(expand "$(scontrol show job -o \
-		"$job" | sed -n 's/.*SchedNodeList=\([^ ]*\).*/\1/p')")")" 1
+	expect_start_time "$job"
+	expect "leafs planned" "$(leafs_of "$(nodes_awaited "$job")")" 1
 	expect "state" "$(lab_job "$job" JobState)" PENDING
 }
 
@@ -79,7 +78,7 @@ case_others_run_beside_a_job_that_waits() {
 	scatter 5 >/dev/null
 	job=$(lab_submit -N4 --gpus-per-node=8 --time=5 \
 		--comment=weft:tp=8,wait=20m)
-	lab_until 10 has_start_time "$job" || fail "no start time"
+	expect_start_time "$job"
 	small=$(lab_submit -N1 --gpus-per-node=8 --time=60 --comment=weft:tp=8)
 	lab_wait_job "$small" RUNNING
 	expect "state" "$(lab_job "$job" JobState)" PENDING

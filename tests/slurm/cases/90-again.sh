@@ -10,10 +10,10 @@ requeue() {
 
 # Within the same second slurmd would take it for the job it just ended.
 start_again() {
-	lab_until 15 lab_job_in "$1" PENDING ||
+	lab_until 30 lab_job_in "$1" PENDING ||
 		fail "job $1 is $(lab_job "$1" JobState)"
 	scontrol update jobid="$1" starttime=now+2
-	lab_wait_job "$1" RUNNING 30
+	lab_wait_job "$1" RUNNING
 }
 
 case_a_requeued_job_goes_back_to_its_place() {
@@ -69,7 +69,7 @@ case_components_of_a_het_job_are_near_each_other() {
 	job=$(sbatch --parsable -o /dev/null -N2 --gpus-per-node=8 \
 		--comment=weft:tp=8 : -N2 --gpus-per-node=8 --comment=weft:tp=8 \
 		--wrap 'exec sleep 3600')
-	lab_wait_job "$job+0" RUNNING 30
+	lab_wait_job "$job+0" RUNNING
 	expect "pods" "$(pods_of "$(job_nodes "$job+0") $(job_nodes \
 		"$job+1")")" 1
 }
@@ -94,7 +94,7 @@ case_victims_are_where_the_job_wants_to_be() {
 	done
 	lab_until 30 all_busy || fail "low jobs do not run: $(squeue -h)"
 	high=$(lab_submit -N4 --gpus-per-node=8 --comment=weft:tp=8)
-	lab_wait_job "$high" RUNNING 30
+	lab_wait_job "$high" RUNNING
 	expect "leafs" "$(leafs_of "$(job_nodes "$high")")" 1
 	expect "low jobs left" "$(squeue -h -p low -t R | wc -l)" 12
 }
@@ -114,7 +114,7 @@ case_no_more_jobs_are_preempted_than_stock_would() {
 			>/dev/null
 	done
 	high=$(lab_submit -N4 --gpus-per-node=8 --comment=weft:tp=8)
-	lab_wait_job "$high" RUNNING 30
+	lab_wait_job "$high" RUNNING
 	expect "jobs left" "$(squeue -h -t R | wc -l)" 13
 }
 
@@ -145,7 +145,7 @@ case_victims_make_room_inside_the_limit() {
 	done
 	high=$(lab_submit -N4 --gpus-per-node=8 \
 		--comment=weft:tp=8,within=leaf)
-	lab_wait_job "$high" RUNNING 30
+	lab_wait_job "$high" RUNNING
 	expect "nodes" "$(job_nodes "$high")" "n12 n13 n14 n15"
 	expect "low jobs left" "$(squeue -h -p low -t R | wc -l)" 3
 }

@@ -32,9 +32,9 @@ case_a_gpu_with_shards_in_use_is_not_free() {
 	local first second
 	need_weft
 	first=$(lab_run -N1 --gres=shard:1)
-	lab_until 5 test "$(status "$(free_gpus n2)")" != 0-7
+	lab_until 30 shared_is_seen
 	second=$(lab_run -N1 --gres=shard:1)
-	lab_until 5 shared_is_seen
+	lab_until 30 shared_is_seen
 	expect "differences" "$(recount)" 0,0,0,0
 	# Slurm's own bit for the GPU goes with the first of the two.
 	scancel "$first"
@@ -55,7 +55,7 @@ case_a_gpu_in_use_takes_its_shards_along() {
 	need_weft
 	gpu=$(lab_run -N1 -w n2 --gpus-per-node=8 --comment=weft:tp=8)
 	job=$(lab_submit -N1 --gres=shard:1)
-	lab_until 10 lab_job_in "$job" PENDING
+	lab_until 30 lab_job_in "$job" PENDING
 	scancel "$gpu"
 	lab_wait_job "$job" RUNNING
 	expect "differences" "$(recount)" 0,0,0,0
@@ -84,7 +84,7 @@ case_jobs_of_all_kinds_leave_nothing_behind() {
 	lab_run --gpus=10 >/dev/null
 	expect "differences" "$(recount)" 0,0,0,0
 	scancel -u root
-	lab_until 20 lab_no_jobs
+	lab_until 30 lab_no_jobs
 	expect "differences" "$(recount)" 0,0,0,0
 	status_becomes '[.nodes[] | .gpus_free] | unique | @csv' '"0-55","0-7"'
 	status_becomes '[.nodes[] | .cpus_used + .memory_used_mb] | add' 0
