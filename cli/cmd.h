@@ -22,6 +22,7 @@ struct command {
 int cmd_calibrate(int argc, char **argv);
 int cmd_defrag(int argc, char **argv);
 int cmd_fabric(int argc, char **argv);
+int cmd_import(int argc, char **argv);
 int cmd_map(int argc, char **argv);
 int cmd_model(int argc, char **argv);
 int cmd_plan(int argc, char **argv);

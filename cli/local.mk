@@ -14,6 +14,7 @@ weft_SOURCES = \
 	%D%/cmd_calibrate.c \
 	%D%/cmd_defrag.c \
 	%D%/cmd_fabric.c \
+	%D%/cmd_import.c \
 	%D%/cmd_map.c \
 	%D%/cmd_model.c \
 	%D%/cmd_plan.c \
@@ -27,6 +28,8 @@ weft_SOURCES = \
 	%D%/columns.h \
 	%D%/csv.c \
 	%D%/csv.h \
+	%D%/findings.c \
+	%D%/findings.h \
 	%D%/fit.c \
 	%D%/fit.h \
 	%D%/job_trace.c \
@@ -97,6 +100,8 @@ weft_SOURCES = \
 	%D%/slurm_state.h \
 	%D%/snapshot.c \
 	%D%/snapshot.h \
+	%D%/sources.c \
+	%D%/sources.h \
 	%D%/status.h \
 	%D%/status_report.c \
 	%D%/step_row.c \
@@ -118,6 +123,8 @@ weft_SOURCES = \
 	%D%/weft.c \
 	# End of weft_SOURCES
 weft_LDADD = \
+	libweft_import.la \
+	libweft_survey.la \
 	libweft_trace.la \
 	libweft_exact.la \
 	libweft_placement.la \

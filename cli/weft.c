@@ -16,6 +16,8 @@
 static const struct command commands[] = {
 	{"synth", "write a synthetic fabric", cmd_synth},
 	{"fabric", "check a fabric file and print its shape", cmd_fabric},
+	{"import", "what a cluster says of itself, as a fabric file",
+	 cmd_import},
 	{"plan", "where would this job run, at what cost, and why", cmd_plan},
 	{"score", "what does an allocation made elsewhere cost", cmd_score},
 	{"ranks", "which rank runs where, in the words of any launcher",

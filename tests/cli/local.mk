@@ -55,6 +55,7 @@ script_tests += \
 	%D%/score.sh \
 	%D%/status.sh \
 	%D%/step.sh \
+	%D%/import.sh \
 	%D%/synth.sh \
 	%D%/usage.sh \
 	%D%/why.sh \

@@ -12,7 +12,7 @@
 /* In the order in which one meets them: networks, schedulers, clouds, nodes. */
 const struct weft_importer weft_importers[] = {
 	{"gpu-fabric", "NVLink domains: lines HOST,CLUSTER-UUID,CLIQUE",
-	 weft_import_gpu_fabric},
+	 weft_import_gpu_fabric, NULL},
 };
 const uint32_t weft_n_importers =
 	sizeof(weft_importers) / sizeof(weft_importers[0]);
@@ -30,6 +30,15 @@ const struct weft_importer *weft_importer_find(const char *name,
 	weft_fail(err, WEFT_EINVAL,
 		  "no format \"%s\" to import; did you mean \"%s\"?", name,
 		  weft_suggest(name, names, weft_n_importers));
+	return NULL;
+}
+
+const struct weft_importer *weft_importer_guess(const char *text, size_t size)
+{
+	for (uint32_t i = 0; i < weft_n_importers; i++)
+		if (weft_importers[i].looks &&
+		    weft_importers[i].looks(text, size))
+			return &weft_importers[i];
 	return NULL;
 }
 
@@ -134,6 +143,12 @@ int weft_import_file(struct weft_survey *s,
 	struct text t = {0};
 	int rc = text_load(&t, path, err);
 
+	if (rc == 0 && !importer)
+		importer = weft_importer_guess(t.bytes, t.size);
+	if (rc == 0 && !importer)
+		rc = weft_fail_at(err, WEFT_EINVAL, path, 0, 0,
+				  "it looks like no format that weft knows; "
+				  "name it with --from FORMAT");
 	if (rc == 0)
 		rc = weft_import_text(s, importer, t.bytes, t.size, path, hosts,
 				      options, err);

@@ -38,6 +38,9 @@ struct weft_importer {
 	const char *help;
 	int (*run)(struct weft_survey *s, const struct weft_import_input *input,
 		   struct weft_error *err);
+	/* Whether a content is of this format, for those who do not say; NULL:
+	 * it has no sign of its own. */
+	bool (*looks)(const char *text, size_t size);
 };
 extern const struct weft_importer weft_importers[];
 extern const uint32_t weft_n_importers;
@@ -49,8 +52,8 @@ const struct weft_importer *weft_importer_find(const char *name,
 /* The importer that the content looks like, or NULL. */
 const struct weft_importer *weft_importer_guess(const char *text, size_t size);
 
-/* Reads a file ("-": standard input; gzip is unpacked) of that format into s.
- * options may be NULL. */
+/* Reads a file ("-": standard input; gzip is unpacked) of that format into s;
+ * importer NULL: of the format that it looks like.  options may be NULL. */
 int weft_import_file(struct weft_survey *s,
 		     const struct weft_importer *importer, const char *path,
 		     const char *hosts,

@@ -12,4 +12,9 @@ libweft_survey_la_SOURCES = \
 	%D%/survey.c \
 	%D%/survey.h \
 	%D%/survey_facts.c \
+	%D%/survey_names.c \
+	%D%/survey_write.c \
+	%D%/survey_write_cables.c \
+	%D%/survey_write_levels.c \
+	%D%/writer.h \
 	# End of libweft_survey_la_SOURCES
