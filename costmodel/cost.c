@@ -249,6 +249,9 @@ double weft_cost_uplink_rate(const struct weft_fabric *f, uint32_t domain)
 
 	if (above >= f->n_levels)
 		return (double)INFINITY;
+	if (f->uplink_rate_bytes_per_s &&
+	    f->uplink_rate_bytes_per_s[domain] > 0)
+		return f->uplink_rate_bytes_per_s[domain];
 	link = &f->levels[above].link;
 	return f->domains[domain].n_gpus * link->rate_bytes_per_s /
 	       link->oversubscription;

@@ -71,9 +71,10 @@ int weft_cost_links(const struct weft_fabric *f, const struct weft_traffic *t,
 		    const uint32_t *where, double *up, double *down,
 		    struct weft_error *err);
 
-/* Capacity of the link above a domain, bytes per second and direction: its
- * GPUs times the parent level's rate over the parent level's oversubscription.
- * INFINITY at the top level, which has no link above it. */
+/* Capacity of the link above a domain, bytes per second and direction: what the
+ * fabric's cables or uplinks say of it, else its GPUs times the parent level's
+ * rate over the parent level's oversubscription.  INFINITY at the top level,
+ * which has no link above it. */
 double weft_cost_uplink_rate(const struct weft_fabric *f, uint32_t domain);
 
 #endif

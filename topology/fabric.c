@@ -3,6 +3,7 @@
 #include "topology/fabric.h"
 
 #include "topology/arena.h"
+#include "topology/cabling.h"
 #include "topology/suggest.h"
 
 #include <ctype.h>
@@ -23,6 +24,9 @@ void weft_fabric_free(struct weft_fabric *f)
 	free(f->by_name);
 	free(f->counted);
 	free(f->racks);
+	free(f->kinds);
+	free(f->uplink_rate_bytes_per_s);
+	weft_cabling_free(f->cabling);
 	free(f->gpu_node);
 	for (uint32_t l = 0; l < WEFT_MAX_LEVELS; l++)
 		free(f->gpu_domain[l]);

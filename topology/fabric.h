@@ -23,6 +23,7 @@
 #define WEFT_MAX_LEVELS	       12
 #define WEFT_MAX_GPUS_PER_NODE 64
 #define WEFT_MAX_GPUS	       (1u << 22)
+#define WEFT_MAX_KINDS	       64 /* of nodes' GPUs, in one fabric */
 #define WEFT_NAME_SIZE	       64 /* longest name + NUL */
 #define WEFT_NONE	       UINT32_MAX
 
@@ -57,6 +58,7 @@ struct weft_node {
 	uint32_t first_gpu, n_gpus;
 	uint32_t rack;	/* index into fabric.racks, or WEFT_NONE */
 	uint32_t order; /* position in the file, from 0 */
+	uint32_t kind;	/* index into fabric.kinds, or WEFT_NONE */
 };
 
 /* Distance between two GPUs: d(i,j) of the cost sum, in every metric. */
@@ -66,10 +68,12 @@ struct weft_distance {
 	double time_s_per_byte; /* at the narrowest link, oversubscription in */
 };
 
+struct weft_cabling; /* cabling.h: the physical switches and cables */
+
 struct weft_fabric {
 	const char *name;
 	const char *profile; /* name of the profile used, or "" */
-	uint32_t n_gpus, n_nodes, n_levels, n_domains, n_racks;
+	uint32_t n_gpus, n_nodes, n_levels, n_domains, n_racks, n_kinds;
 	uint32_t n_rails;    /* 1: not rail-optimised */
 	uint32_t node_level; /* innermost level whose domains hold whole nodes:
 			      * 0, or 1 where a node has several NVLink domains
@@ -81,11 +85,17 @@ struct weft_fabric {
 	uint32_t *by_name;  /* node indices sorted by strcmp */
 	uint32_t *counted;  /* the same by weft_name_compare */
 	const char **racks; /* names */
+	const char **kinds; /* of nodes' GPUs, such as "h100" */
 	uint32_t *gpu_node; /* [n_gpus] */
 	uint32_t *gpu_domain[WEFT_MAX_LEVELS]; /* [level][n_gpus] */
 	/* [level where they meet][0 same rail, 1 different rail] */
 	struct weft_distance distance[WEFT_MAX_LEVELS][2];
-	void *memory; /* private: owns names */
+	/* [n_domains] bytes per second and direction above a domain, where the
+	 * file says it by cables or uplinks; 0 where it does not, and NULL
+	 * where it does for none.  Read it by weft_cost_uplink_rate. */
+	double *uplink_rate_bytes_per_s;
+	struct weft_cabling *cabling; /* NULL: the file has none */
+	void *memory;		      /* private: owns names */
 };
 
 /* Reads a fabric file (weft-fabric(5)).  NULL with err set on any mistake. */

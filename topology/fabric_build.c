@@ -30,7 +30,6 @@ struct build {
 	uint32_t n_network;		   /* network levels, core included */
 	struct slots net[WEFT_MAX_LEVELS]; /* network levels */
 	struct slots base;		   /* NVLink domains of whole nodes */
-	uint32_t *node_of;		   /* thing -> node */
 	uint64_t n_slots;
 };
 
@@ -153,19 +152,20 @@ static void node_fill(struct build *b, uint32_t thing)
 	node->n_gpus = source->n_gpus;
 	node->rack = source->rack;
 	node->order = thing;
-	b->node_of[thing] = f->n_nodes++;
+	node->kind = source->kind;
+	b->d->index_of[thing] = f->n_nodes++;
 	f->n_gpus += source->n_gpus;
 }
 
 /* Nodes in tree order; base.first becomes the first node of each slot. */
 static int nodes_build(struct build *b)
 {
-	const struct weft_draft *d = b->d;
+	struct weft_draft *d = b->d;
 	struct weft_fabric *f = b->f;
 
 	f->nodes = weft_calloc(d->n_nodes, sizeof(*f->nodes), d->err);
-	b->node_of = weft_calloc(d->n_nodes, sizeof(*b->node_of), d->err);
-	if (!f->nodes || !b->node_of)
+	d->index_of = weft_calloc(d->n_things, sizeof(*d->index_of), d->err);
+	if (!f->nodes || !d->index_of)
 		return -1;
 	for (uint32_t k = 0; k < b->base.n; k++) {
 		uint32_t thing = b->base.things[k];
@@ -327,13 +327,21 @@ static int domains_build(struct build *b)
 	for (uint32_t k = 0; k < b->n_network; k++) {
 		const struct slots *s = &b->net[k];
 
-		for (uint32_t slot = 0; slot < s->n; slot++)
-			domain_fill(
-				f, f->node_level + 1 + k, slot,
-				s->things[slot] == WEFT_NONE
-					? "core"
-					: b->d->things[s->things[slot]].name,
-				s->first[slot], s->first[slot + 1]);
+		for (uint32_t slot = 0; slot < s->n; slot++) {
+			const struct weft_draft_thing *thing = NULL;
+
+			if (s->things[slot] != WEFT_NONE)
+				thing = &b->d->things[s->things[slot]];
+			domain_fill(f, f->node_level + 1 + k, slot,
+				    thing ? thing->name : "core",
+				    s->first[slot], s->first[slot + 1]);
+			/* not where it only passes through */
+			if (thing && thing->level == DRAFT_NETWORK + k)
+				b->d->index_of[s->things[slot]] =
+					f->levels[f->node_level + 1 + k]
+						.first_domain +
+					slot;
+		}
 	}
 	return 0;
 }
@@ -412,18 +420,22 @@ static int names_build(struct build *b)
 
 	f->by_name = weft_calloc(f->n_nodes, sizeof(*f->by_name), d->err);
 	f->racks = weft_calloc(d->racks.n, sizeof(*f->racks), d->err);
+	f->kinds = weft_calloc(d->n_kinds, sizeof(*f->kinds), d->err);
 	f->name =
 		weft_arena_text(&b->d->arena, d->name, strlen(d->name), d->err);
-	if (!f->by_name || !f->racks || !f->name)
+	if (!f->by_name || !f->racks || !f->kinds || !f->name)
 		return -1;
 	for (uint32_t k = 0; k < d->names.n; k++)
 		if (d->names.item[k].thing < d->n_nodes)
-			f->by_name[n++] = b->node_of[d->names.item[k].thing];
+			f->by_name[n++] = d->index_of[d->names.item[k].thing];
 	if (names_count(b))
 		return -1;
 	for (uint32_t k = 0; k < d->racks.n; k++)
 		f->racks[d->racks.item[k].thing] = d->racks.item[k].text;
 	f->n_racks = d->racks.n;
+	for (uint32_t k = 0; k < d->n_kinds; k++)
+		f->kinds[k] = d->kinds[k];
+	f->n_kinds = d->n_kinds;
 	f->profile = d->profile->name;
 	f->n_rails = d->rails ? d->rails : 1;
 	return 0;
@@ -442,13 +454,10 @@ struct weft_fabric *weft_draft_build(struct weft_draft *d)
 	for (uint32_t k = 0; k < WEFT_MAX_LEVELS; k++)
 		slots_free(&b.net[k]);
 	slots_free(&b.base);
-	free(b.node_of);
 	if (rc) {
 		weft_fabric_free(b.f);
 		return NULL;
 	}
-	b.f->memory = d->arena.chunk;
-	d->arena.chunk = NULL;
 	return b.f;
 }
 

@@ -2,6 +2,7 @@
 /* fabric_check.c - every invariant that fabric.h promises, verified */
 #include "topology/fabric.h"
 
+#include "topology/cabling.h"
 #include "topology/hostlist.h"
 
 #include <math.h>
@@ -58,6 +59,8 @@ static int nodes_check(const struct weft_fabric *f, struct weft_error *err)
 		REQUIRE(node->rack == WEFT_NONE || node->rack < f->n_racks,
 			err);
 		REQUIRE(node->order < f->n_nodes, err);
+		REQUIRE(node->kind == WEFT_NONE || node->kind < f->n_kinds,
+			err);
 		REQUIRE(weft_fabric_node(f, node->name) == k, err);
 		for (uint32_t g = 0; g < node->n_gpus; g++) {
 			REQUIRE(f->gpu_node[n_gpus + g] == k, err);
@@ -176,10 +179,102 @@ static int distances_check(const struct weft_fabric *f, struct weft_error *err)
 	return 0;
 }
 
+static int switches_check(const struct weft_fabric *f, struct weft_error *err)
+{
+	const struct weft_cabling *c = f->cabling;
+	uint32_t n_named = 0;
+
+	REQUIRE(c->n_networks >= 1 && c->n_networks <= WEFT_MAX_NETWORKS, err);
+	REQUIRE(c->n_switches <= WEFT_MAX_SWITCHES, err);
+	for (uint32_t k = 0; k < c->n_switches; k++) {
+		const struct weft_cabling_switch *s = &c->switches[k];
+
+		REQUIRE(s->name && strlen(s->name) < WEFT_NAME_SIZE, err);
+		REQUIRE(s->network < c->n_networks, err);
+		REQUIRE(s->rail == WEFT_NO_RAIL || s->rail < f->n_rails, err);
+		REQUIRE(weft_cabling_find(c, s->name) == k, err);
+		REQUIRE(weft_fabric_node(f, s->name) == WEFT_NONE, err);
+		if (s->domain == WEFT_NONE)
+			continue;
+		REQUIRE(s->domain < f->n_domains, err);
+		REQUIRE(f->domains[s->domain].level > f->node_level, err);
+		REQUIRE(s->network == WEFT_COMPUTE, err);
+		n_named++;
+	}
+	for (uint32_t d = 0; d < f->n_domains; d++) {
+		uint32_t n;
+		const uint32_t *of = weft_cabling_of_domain(c, d, &n);
+
+		for (uint32_t i = 0; i < n; i++)
+			REQUIRE(c->switches[of[i]].domain == d, err);
+		n_named -= n;
+	}
+	REQUIRE(n_named == 0, err);
+	return 0;
+}
+
+/* Whether a cable is among those of an end. */
+static bool end_has(const struct weft_cabling *c, uint32_t end, uint32_t cable)
+{
+	uint32_t n, low = 0;
+	const uint32_t *of = weft_cabling_of_end(c, end, &n);
+
+	while (n > 1) {
+		uint32_t half = n / 2;
+
+		low = of[low + half] <= cable ? low + half : low;
+		n -= half;
+	}
+	return n && of[low] == cable;
+}
+
+static int cables_check(const struct weft_fabric *f, struct weft_error *err)
+{
+	const struct weft_cabling *c = f->cabling;
+	uint32_t n_ends = f->n_nodes + c->n_switches;
+
+	REQUIRE(c->n_nodes == f->n_nodes, err);
+	REQUIRE(c->n_cables <= WEFT_MAX_CABLES, err);
+	for (uint32_t k = 0; k < c->n_cables; k++) {
+		const struct weft_cable *cable = &c->cables[k];
+		bool is_node = cable->a < f->n_nodes;
+
+		REQUIRE(cable->a < n_ends && cable->b < n_ends, err);
+		REQUIRE(cable->a != cable->b && cable->b >= f->n_nodes, err);
+		REQUIRE(end_has(c, cable->a, k) && end_has(c, cable->b, k),
+			err);
+		REQUIRE(cable->n >= 1, err);
+		REQUIRE(isfinite(cable->rate_bytes_per_s), err);
+		REQUIRE(cable->rate_bytes_per_s >= 0, err);
+		REQUIRE(cable->port == WEFT_NO_PORT ||
+				(is_node && cable->port < c->n_ports),
+			err);
+		REQUIRE(cable->rail == WEFT_NO_RAIL ||
+				(is_node && cable->rail < f->n_rails),
+			err);
+	}
+	for (uint32_t p = 1; p < c->n_ports; p++)
+		REQUIRE(weft_name_compare(c->ports[p - 1], c->ports[p]) < 0,
+			err);
+	return 0;
+}
+
+static int uplinks_check(const struct weft_fabric *f, struct weft_error *err)
+{
+	const double *rate = f->uplink_rate_bytes_per_s;
+
+	for (uint32_t d = 0; rate && d < f->n_domains; d++)
+		REQUIRE(isfinite(rate[d]) && rate[d] >= 0, err);
+	return 0;
+}
+
 int weft_fabric_check(const struct weft_fabric *f, struct weft_error *err)
 {
 	if (counts_check(f, err) || nodes_check(f, err) ||
-	    domains_check(f, err) || distances_check(f, err))
+	    domains_check(f, err) || distances_check(f, err) ||
+	    uplinks_check(f, err))
+		return -1;
+	if (f->cabling && (switches_check(f, err) || cables_check(f, err)))
 		return -1;
 	return 0;
 }

@@ -14,6 +14,7 @@ void weft_draft_free(struct weft_draft *d)
 	free(d->names.item);
 	free(d->racks.item);
 	free(d->entries);
+	free(d->index_of);
 	weft_arena_free(&d->arena);
 }
 
@@ -52,8 +53,8 @@ static bool is_plain_name(const char *text)
 	return !*p && p - text < WEFT_NAME_SIZE;
 }
 
-static int decode(struct weft_draft *d, const struct weft_yaml_node *node,
-		  bool in_key, struct weft_hostlist *list)
+int weft_draft_decode(struct weft_draft *d, const struct weft_yaml_node *node,
+		      bool in_key, struct weft_hostlist *list)
 {
 	const char *text = in_key ? node->key : node->text;
 	struct weft_error err = {0};
@@ -71,7 +72,7 @@ int weft_draft_decode_key(struct weft_draft *d,
 			  const struct weft_yaml_node *node,
 			  struct weft_hostlist *list)
 {
-	if (decode(d, node, true, list))
+	if (weft_draft_decode(d, node, true, list))
 		return -1;
 	for (uint32_t i = 0; i < list->n; i++)
 		if (!is_plain_name(list->names[i])) {
@@ -122,6 +123,7 @@ int weft_draft_add_thing(struct weft_draft *d, const char *text,
 		.next = WEFT_NONE,
 		.parts = 1,
 		.rack = WEFT_NONE,
+		.kind = WEFT_NONE,
 	};
 	struct weft_draft_thing *things;
 
@@ -182,8 +184,8 @@ int weft_draft_index(struct weft_draft *d, struct weft_draft_names *names)
 		before->where->key_line);
 }
 
-static struct weft_draft_name *name_find(struct weft_draft_names *names,
-					 const char *text)
+struct weft_draft_name *weft_draft_find(struct weft_draft_names *names,
+					const char *text)
 {
 	const struct weft_draft_name key = {.text = text};
 	uint32_t low = 0, high = names->n;
@@ -305,7 +307,7 @@ static int network_member_add(struct weft_draft *d, const struct member *m,
 static int member_add(struct weft_draft *d, const struct member *m,
 		      uint32_t parent)
 {
-	struct weft_draft_name *name = name_find(&d->names, m->text);
+	struct weft_draft_name *name = weft_draft_find(&d->names, m->text);
 	uint32_t level = d->things[parent].level;
 	const struct weft_draft_thing *thing;
 
@@ -337,7 +339,7 @@ static int members_decode(struct weft_draft *d,
 				      "%.60s: expected a hostlist of members "
 				      "such as n[00-15]",
 				      node->key);
-	if (decode(d, node, false, list))
+	if (weft_draft_decode(d, node, false, list))
 		return -1;
 	if (list->n % n == 0)
 		return 0;
@@ -400,7 +402,8 @@ static int rack_put(struct weft_draft *d, const struct member *m, uint32_t node,
 static int rack_member_add(struct weft_draft *d, const struct member *m,
 			   uint32_t rack)
 {
-	const struct weft_draft_name *name = name_find(&d->names, m->text);
+	const struct weft_draft_name *name =
+		weft_draft_find(&d->names, m->text);
 	const struct weft_draft_thing *thing;
 
 	if (!name)

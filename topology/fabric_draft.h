@@ -28,7 +28,7 @@ struct weft_draft_thing {
 	uint32_t level;
 	uint32_t parent, first, last, next; /* things, or WEFT_NONE */
 	uint32_t parts, named;
-	uint32_t n_gpus, rack; /* of a node */
+	uint32_t n_gpus, rack, kind; /* of a node */
 };
 
 struct weft_draft_name {
@@ -69,9 +69,16 @@ struct weft_draft {
 	const struct weft_yaml_node *levels[WEFT_MAX_LEVELS];
 	uint32_t n_levels;
 	struct weft_draft_names racks;
+	const char *kinds[WEFT_MAX_KINDS];
+	uint32_t n_kinds;
+	uint32_t *index_of; /* thing -> node, or domain, once it is built */
 };
 
 void weft_draft_free(struct weft_draft *d);
+
+/* Reads the value of `node`, or its key, as a hostlist. */
+int weft_draft_decode(struct weft_draft *d, const struct weft_yaml_node *node,
+		      bool in_key, struct weft_hostlist *list);
 
 /* Reads the key of `node` as a hostlist and checks each name's characters. */
 int weft_draft_decode_key(struct weft_draft *d,
@@ -89,6 +96,10 @@ int weft_draft_add_entry(struct weft_draft *d,
 /* Sorts the table for look-ups; two equal names are an error. */
 int weft_draft_index(struct weft_draft *d, struct weft_draft_names *names);
 
+/* After indexing: the name, or NULL. */
+struct weft_draft_name *weft_draft_find(struct weft_draft_names *names,
+					const char *text);
+
 /* After indexing: reads every entry's members and puts them into its things.
  * -1 on unknown, repeated or badly nested members. */
 int weft_draft_resolve(struct weft_draft *d);
@@ -101,9 +112,17 @@ int weft_draft_fill_racks(struct weft_draft *d,
 /* Every thing below the top has been put into a domain, whole. */
 int weft_draft_complete(struct weft_draft *d);
 
-/* Numbers the draft in tree order.  The fabric takes over d->arena and owns
- * names in it.  NULL with d->err. */
+/* Numbers the draft in tree order and fills d->index_of.  Names stay in
+ * d->arena, which the caller hands over to the fabric when all is read.  NULL
+ * with d->err. */
 struct weft_fabric *weft_draft_build(struct weft_draft *d);
+
+/* Once the draft is built: reads switches and cables into f->cabling, which
+ * stays NULL where the file has neither. */
+int weft_draft_cabling(struct weft_draft *d, struct weft_fabric *f);
+
+/* After the cabling: what cables say of the links above the domains. */
+int weft_draft_uplinks(struct weft_draft *d, struct weft_fabric *f);
 
 /* Fills f->distance from the levels' links. */
 void weft_draft_distances(struct weft_fabric *f, bool pxn);

@@ -76,11 +76,42 @@ static int disjoint_read(struct weft_draft *d,
 	return weft_yaml_bool(d->doc, node, &d->disjoint, d->err);
 }
 
-/* "n[0-7]: 8", "n[0-7]: {gpus: 8}", or "n[0-7]:" for the profile's. */
-static int gpus_read(struct weft_draft *d, const struct weft_yaml_node *node,
-		     uint32_t *gpus)
+/* Index of the kind of GPU that a node's line names. */
+static int kind_read(struct weft_draft *d, const struct weft_yaml_node *node,
+		     uint32_t *kind)
 {
-	static const char *const known[] = {"gpus"};
+	uint32_t k = 0;
+
+	if (weft_yaml_expect(d->doc, node, WEFT_YAML_SCALAR, "kind", d->err))
+		return -1;
+	if (!*node->text || strlen(node->text) >= WEFT_NAME_SIZE)
+		return weft_yaml_fail(d->doc, node, d->err,
+				      "kind: expected 1 to %d bytes, such as "
+				      "h100",
+				      WEFT_NAME_SIZE - 1);
+	while (k < d->n_kinds && strcmp(d->kinds[k], node->text) != 0)
+		k++;
+	if (k == WEFT_MAX_KINDS)
+		return weft_yaml_fail(d->doc, node, d->err,
+				      "expected at most %d kinds of node",
+				      WEFT_MAX_KINDS);
+	if (k == d->n_kinds) {
+		d->kinds[k] = weft_arena_text(&d->arena, node->text,
+					      strlen(node->text), d->err);
+		if (!d->kinds[k])
+			return -1;
+		d->n_kinds++;
+	}
+	*kind = k;
+	return 0;
+}
+
+/* "n[0-7]: 8", "n[0-7]: {gpus: 8, kind: h100}", or "n[0-7]:" for the
+ * profile's. */
+static int gpus_read(struct weft_draft *d, const struct weft_yaml_node *node,
+		     uint32_t *gpus, uint32_t *kind)
+{
+	static const char *const known[] = {"gpus", "kind"};
 	const struct weft_yaml_node *place = node;
 	uint64_t value = d->profile->gpus_per_node;
 
@@ -88,7 +119,10 @@ static int gpus_read(struct weft_draft *d, const struct weft_yaml_node *node,
 		if (weft_yaml_known_keys(d->doc, node, known, N_OF(known),
 					 "a node", d->err))
 			return -1;
-		node = weft_yaml_find(node, "gpus");
+		node = weft_yaml_find(place, "kind");
+		if (node && kind_read(d, node, kind))
+			return -1;
+		node = weft_yaml_find(place, "gpus");
 	}
 	if (node && (node->kind != WEFT_YAML_SCALAR || *node->text) &&
 	    weft_yaml_uint(d->doc, node, 1, WEFT_MAX_GPUS_PER_NODE, &value,
@@ -107,10 +141,11 @@ static int nodes_of_key(struct weft_draft *d, const struct weft_yaml_node *node,
 			uint64_t *total)
 {
 	struct weft_hostlist list = {0};
-	uint32_t gpus = 0;
+	uint32_t gpus = 0, kind = WEFT_NONE;
 	int rc = 0;
 
-	if (gpus_read(d, node, &gpus) || weft_draft_decode_key(d, node, &list))
+	if (gpus_read(d, node, &gpus, &kind) ||
+	    weft_draft_decode_key(d, node, &list))
 		return -1;
 	*total += (uint64_t)list.n * gpus;
 	if (*total > WEFT_MAX_GPUS)
@@ -128,8 +163,10 @@ static int nodes_of_key(struct weft_draft *d, const struct weft_yaml_node *node,
 			break;
 		rc = weft_draft_add_thing(d, d->names.item[d->names.n - 1].text,
 					  node, DRAFT_NODE);
-		if (!rc)
-			d->things[d->n_things - 1].n_gpus = gpus;
+		if (rc)
+			break;
+		d->things[d->n_things - 1].n_gpus = gpus;
+		d->things[d->n_things - 1].kind = kind;
 	}
 	weft_hostlist_free(&list);
 	return rc;
@@ -413,8 +450,9 @@ static int sections_check(struct weft_draft *d,
 static int draft_read(struct weft_draft *d)
 {
 	static const char *const known[] = {
-		"weft",	 "name",   "profile", "rails", "pxn",  "disjoint",
-		"nodes", "nvlink", "levels",  "rack",  "links"};
+		"weft",	    "name",	"profile", "rails",  "pxn",
+		"disjoint", "nodes",	"nvlink",  "levels", "rack",
+		"links",    "switches", "cables"};
 	const struct weft_yaml_node *root = d->doc->root, *node;
 
 	if (weft_yaml_expect(d->doc, root, WEFT_YAML_MAP, "the fabric file",
@@ -449,12 +487,16 @@ static struct weft_fabric *fabric_of(const struct weft_yaml *doc,
 
 	if (draft_read(&d) == 0)
 		f = weft_draft_build(&d);
-	if (f && links_read(&d, f)) {
+	if (f && (links_read(&d, f) || weft_draft_cabling(&d, f) ||
+		  weft_draft_uplinks(&d, f))) {
 		weft_fabric_free(f);
 		f = NULL;
 	}
-	if (f)
+	if (f) {
 		weft_draft_distances(f, d.pxn);
+		f->memory = d.arena.chunk;
+		d.arena.chunk = NULL;
+	}
 	weft_draft_free(&d);
 	return f;
 }

@@ -3,14 +3,20 @@ noinst_LTLIBRARIES += libweft_topology.la
 libweft_topology_la_SOURCES = \
 	%D%/arena.c \
 	%D%/arena.h \
-	%D%/hash.h \
+	%D%/cabling.c \
 	%D%/error.c \
 	%D%/fabric.c \
 	%D%/fabric_build.c \
+	%D%/fabric_cables.c \
 	%D%/fabric_check.c \
 	%D%/fabric_draft.c \
 	%D%/fabric_draft.h \
 	%D%/fabric_load.c \
+	%D%/fabric_rails.c \
+	%D%/fabric_switches.c \
+	%D%/fabric_uplinks.c \
+	%D%/fabric_wiring.h \
+	%D%/hash.h \
 	%D%/hostlist.c \
 	%D%/profile.c \
 	%D%/roster.c \
@@ -23,6 +29,7 @@ libweft_topology_la_LIBADD = $(YAML_LIBS)
 
 weft_topology_headers = \
 	%D%/bitset.h \
+	%D%/cabling.h \
 	%D%/error.h \
 	%D%/fabric.h \
 	%D%/hostlist.h \

@@ -3,7 +3,7 @@
  * invalid.  A new case needs no code: "fixtures FILE" prints what belongs into
  * its .golden or .error. */
 #include "tests/lib/check.h"
-#include "topology/fabric.h"
+#include "topology/cabling.h"
 
 #include <dirent.h>
 #include <inttypes.h>
@@ -57,6 +57,55 @@ static void distances_dump(FILE *out, const struct weft_fabric *f)
 	}
 }
 
+static void switch_dump(FILE *out, const struct weft_fabric *f, uint32_t k)
+{
+	const struct weft_cabling *c = f->cabling;
+	const struct weft_cabling_switch *s = &c->switches[k];
+	uint32_t n;
+
+	weft_cabling_of_switch(c, k, &n);
+	fprintf(out, "switch %s: %s, domain %s, tier %u, %u ports, %u cables",
+		s->name, c->networks[s->network],
+		s->domain == WEFT_NONE ? "-" : f->domains[s->domain].name,
+		s->tier, s->n_ports, n);
+	if (s->rail != WEFT_NO_RAIL)
+		fprintf(out, ", rail %u", s->rail);
+	fputc('\n', out);
+}
+
+static void cabling_dump(FILE *out, const struct weft_fabric *f)
+{
+	const struct weft_cabling *c = f->cabling;
+
+	for (uint32_t k = 0; k < c->n_switches && k < 40; k++)
+		switch_dump(out, f, k);
+	for (uint32_t k = 0; k < c->n_cables && k < 80; k++) {
+		const struct weft_cable *cable = &c->cables[k];
+		const char *port = weft_cabling_port(c, cable);
+
+		fprintf(out, "cable %s", weft_cabling_end_name(f, cable->a));
+		if (port)
+			fprintf(out, " %s", port);
+		if (cable->rail != WEFT_NO_RAIL)
+			fprintf(out, " rail %u", cable->rail);
+		fprintf(out, " to %s: %u x %g GB/s, width %u, %s\n",
+			weft_cabling_end_name(f, cable->b), cable->n,
+			cable->rate_bytes_per_s / 1e9, cable->width,
+			cable->up ? "up" : "down");
+	}
+}
+
+static void uplinks_dump(FILE *out, const struct weft_fabric *f)
+{
+	const double *rate = f->uplink_rate_bytes_per_s;
+
+	for (uint32_t d = 0; rate && d < f->n_domains && d < 80; d++)
+		if (rate[d] > 0)
+			fprintf(out, "uplinks of %s %s: %g GB/s\n",
+				f->levels[f->domains[d].level].name,
+				f->domains[d].name, rate[d] / 1e9);
+}
+
 static void fabric_dump(FILE *out, const struct weft_fabric *f)
 {
 	fprintf(out, "\"%s\" %s: %u nodes, %u gpus, %u rails, %s\n", f->name,
@@ -67,12 +116,17 @@ static void fabric_dump(FILE *out, const struct weft_fabric *f)
 	for (uint32_t k = 0; k < f->n_nodes && k < 40; k++) {
 		const struct weft_node *node = &f->nodes[k];
 
-		fprintf(out, "node %u %s: gpus %u+%u, order %u%s%s\n", k,
+		fprintf(out, "node %u %s: gpus %u+%u, order %u%s%s%s%s\n", k,
 			node->name, node->first_gpu, node->n_gpus, node->order,
 			node->rack == WEFT_NONE ? "" : ", rack ",
-			node->rack == WEFT_NONE ? "" : f->racks[node->rack]);
+			node->rack == WEFT_NONE ? "" : f->racks[node->rack],
+			node->kind == WEFT_NONE ? "" : ", kind ",
+			node->kind == WEFT_NONE ? "" : f->kinds[node->kind]);
 	}
 	distances_dump(out, f);
+	if (f->cabling)
+		cabling_dump(out, f);
+	uplinks_dump(out, f);
 }
 
 /* What the .golden or .error file of a fabric file holds; malloc'ed. */

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 unit_tests += \
+	%D%/cabling \
 	%D%/fabric \
 	%D%/fixtures \
 	%D%/hostlist \

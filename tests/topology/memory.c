@@ -78,6 +78,15 @@ static const char *const files[] = {
 	"weft: fabric/1\nnodes:\n  n[0-3]: 4\nnvlink: 2\n",
 	"weft: fabric/1\nnodes:\n  n[0-3]: 4\nnvlink:\n  v[0-1]: n[0-3]\n",
 	"weft: fabric/1\nnodes:\n  n[0-3]: 4\nlevels:\n  leaf:\n    L0: m0\n",
+	"weft: fabric/1\nrails: 2\nnodes:\n  n[0-3]: {gpus: 4, kind: h100}\n"
+	"levels:\n  leaf:\n    L[0-3]: n[0-3]\n"
+	"switches:\n  S[0-99]: {domain: core}\n  M0: {network: admin}\n"
+	"cables:\n  - {from: \"n[0-1]\", port: a, to: L0, rate: 1 GB/s}\n"
+	"  - {from: \"n[0-1]\", port: b, to: L1, rate: 1 GB/s}\n"
+	"  - {from: \"L[0-3]\", to: \"S[0-99]\", rate: 1 GB/s}\n",
+	"weft: fabric/1\nnodes:\n  n[0-3]: 4\nlevels:\n  leaf:\n    L0: "
+	"n[0-3]\n"
+	"cables:\n  - {from: n0, to: M0}\n",
 };
 
 /* Runs with the n-th allocation failing; true when it was reached. */
