@@ -127,15 +127,17 @@ static int rails_name(struct weft_writer *w)
 	     d++) {
 		for (uint32_t r = 0; r < scheme->n_rails; r++) {
 			uint32_t at = d * scheme->n_rails + r;
+			uint32_t leaf = scheme->rail_switch[at];
 			char text[2 * WEFT_NAME_SIZE];
 
 			if (!w->domain[d] || scheme->domains[d].level != 0)
 				break;
 			snprintf(text, sizeof(text), "%.80s-rail%u",
 				 scheme->domains[d].name, r);
-			w->rail[at] = scheme->rail_switch[at] != WEFT_NONE
-					      ? w->sw[scheme->rail_switch[at]]
-					      : name_give(w, text);
+			w->rail[at] = leaf != WEFT_NONE ? w->sw[leaf]
+							: name_give(w, text);
+			if (leaf != WEFT_NONE)
+				w->is_leaf[leaf] = true;
 			if (!w->rail[at])
 				return -1;
 		}

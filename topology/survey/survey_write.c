@@ -445,10 +445,11 @@ static int writer_alloc(struct weft_writer *w)
 	w->domain = weft_calloc(scheme->n_domains, sizeof(*w->domain), w->err);
 	w->sw = weft_calloc(s->n_switches, sizeof(*w->sw), w->err);
 	w->rail = weft_calloc(rails, sizeof(*w->rail), w->err);
+	w->is_leaf = weft_calloc(s->n_switches, sizeof(*w->is_leaf), w->err);
 	w->span = weft_calloc(s->n_hosts, sizeof(*w->span), w->err);
 	w->span_name = weft_calloc(s->n_hosts, sizeof(*w->span_name), w->err);
-	return w->host && w->domain && w->sw && w->rail && w->span &&
-			       w->span_name
+	return w->host && w->domain && w->sw && w->rail && w->is_leaf &&
+			       w->span && w->span_name
 		       ? 0
 		       : -1;
 }
@@ -459,6 +460,7 @@ static void writer_free(struct weft_writer *w)
 	free(w->domain);
 	free(w->sw);
 	free(w->rail);
+	free(w->is_leaf);
 	free(w->span);
 	free(w->span_name);
 	free(w->taken);

@@ -23,27 +23,14 @@ static uint32_t switch_domain(const struct weft_writer *w, uint32_t sw)
 	return d;
 }
 
-static bool is_leaf_of(const struct weft_writer *w, uint32_t sw, uint32_t d)
-{
-	const struct weft_scheme *scheme = w->scheme;
-
-	for (uint32_t r = 0;
-	     d != WEFT_NONE && scheme->n_rails > 1 &&
-	     scheme->domains[d].level == 0 && r < scheme->n_rails;
-	     r++)
-		if (scheme->rail_switch[d * scheme->n_rails + r] == sw)
-			return true;
-	return false;
-}
-
 /* What the line of a switch says; "" where nothing needs to be said. */
 static void switch_facts(struct weft_writer *w, uint32_t sw, char *text,
 			 size_t size)
 {
 	const struct weft_survey_switch *s = &w->s->switches[sw];
 	uint32_t d = switch_domain(w, sw);
-	bool own = d != WEFT_NONE &&
-		   (w->sw[sw] == w->domain[d] || is_leaf_of(w, sw, d));
+	bool own =
+		w->is_leaf[sw] || (d != WEFT_NONE && w->sw[sw] == w->domain[d]);
 	char ports[32] = "", tier[32] = "", name[WEFT_NAME_SIZE];
 	const char *comma;
 
