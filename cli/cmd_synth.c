@@ -11,7 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_PROFILE = 256, KEY_PROFILES, KEY_DAMAGE, KEY_SEED, KEY_PREFIX };
+enum {
+	KEY_PROFILE = 256,
+	KEY_PROFILES,
+	KEY_DAMAGE,
+	KEY_SEED,
+	KEY_PREFIX,
+	KEY_CABLES
+};
 
 static const struct argp_option options[] = {
 	{"profile", KEY_PROFILE, "NAME", 0,
@@ -21,6 +28,7 @@ static const struct argp_option options[] = {
 	{"prefix", KEY_PREFIX, "TEXT", 0, "start of node names (default: n)",
 	 0},
 	{"rails", 'r', "N", 0, "rail-optimised: N leaf switches a bundle", 0},
+	{"cables", KEY_CABLES, NULL, 0, "with its switches and cables", 0},
 	{"damage", KEY_DAMAGE, "FRACTION", 0,
 	 "leave out this share of the nodes, 0 to 1", 0},
 	{"seed", KEY_SEED, "N", 0, "seed of the damage (default: 0)", 0},
@@ -62,6 +70,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_PROFILES:
 		profiles_print();
 		exit(fflush(stdout) == 0 ? EXIT_YES : EXIT_ERROR);
+	case KEY_CABLES:
+		synth->options.cables = true;
+		return 0;
 	case KEY_PREFIX:
 		synth->options.prefix = arg;
 		return 0;

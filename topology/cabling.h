@@ -40,7 +40,8 @@ struct weft_cable {
 	double rate_bytes_per_s; /* of each, one direction; 0: not said */
 	uint16_t n;		 /* parallel cables, at least 1 */
 	uint16_t port;		 /* of a, index into ports; WEFT_NO_PORT */
-	uint8_t rail;		 /* of the node's port, or WEFT_NO_RAIL */
+	uint8_t rail;		 /* of the node's port, or WEFT_NO_RAIL; in a
+				  * fabric without rails what the file says */
 	uint8_t width;		 /* lanes; 0: not said */
 	bool up;		 /* it carries data */
 };

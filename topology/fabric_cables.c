@@ -181,16 +181,13 @@ static int facts_read(struct weft_wiring *w,
 		      struct weft_cable *cable)
 {
 	uint64_t n = 1, width = 0, rail = WEFT_NO_RAIL;
+	uint32_t rails =
+		w->f->n_rails > 1 ? w->f->n_rails : WEFT_MAX_GPUS_PER_NODE;
 
 	*cable = (struct weft_cable){.port = WEFT_NO_PORT, .up = true};
-	if (value[KEY_RAIL] && w->f->n_rails < 2)
-		return weft_yaml_fail_key(w->d->doc, value[KEY_RAIL], w->d->err,
-					  "rail: this fabric has no rails; "
-					  "expected \"rails:\" above, or no "
-					  "rail here");
 	if (count_read(w, value[KEY_N], 1, UINT16_MAX, &n) ||
 	    count_read(w, value[KEY_WIDTH], 1, UINT8_MAX, &width) ||
-	    count_read(w, value[KEY_RAIL], 0, w->f->n_rails - 1, &rail))
+	    count_read(w, value[KEY_RAIL], 0, rails - 1, &rail))
 		return -1;
 	cable->n = (uint16_t)n;
 	cable->width = (uint8_t)width;

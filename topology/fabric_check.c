@@ -250,7 +250,8 @@ static int cables_check(const struct weft_fabric *f, struct weft_error *err)
 				(is_node && cable->port < c->n_ports),
 			err);
 		REQUIRE(cable->rail == WEFT_NO_RAIL ||
-				(is_node && cable->rail < f->n_rails),
+				(is_node &&
+				 (f->n_rails < 2 || cable->rail < f->n_rails)),
 			err);
 	}
 	for (uint32_t p = 1; p < c->n_ports; p++)

@@ -22,6 +22,8 @@ libweft_topology_la_SOURCES = \
 	%D%/roster.c \
 	%D%/suggest.c \
 	%D%/synth.c \
+	%D%/synth_cables.c \
+	%D%/synth_parts.h \
 	%D%/yaml.c \
 	%D%/yaml_value.c \
 	# End of libweft_topology_la_SOURCES

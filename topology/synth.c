@@ -6,6 +6,7 @@
 #include "topology/fabric.h"
 #include "topology/profile.h"
 #include "topology/suggest.h"
+#include "topology/synth_parts.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -19,27 +20,6 @@
 #define SOURCE "fabric description"
 /* Leaves room for a number and a rail in a name. */
 #define LEVEL_NAME_MAX 40
-
-/* One word LEVEL:COUNT of the spec.  Domain k is written base, separator, k
- * in `width` digits, tail; those not in `alive` have lost every node. */
-struct part {
-	char name[WEFT_NAME_SIZE];
-	const char *base, *separator;
-	char tail[32];
-	int column;
-	uint32_t count; /* in each domain above */
-	uint32_t total;
-	int width;
-	uint64_t *alive;
-};
-
-struct synth {
-	const struct weft_synth_options *options;
-	const char *prefix, *profile;
-	struct part parts[WEFT_MAX_LEVELS]; /* outermost first, nodes last */
-	uint32_t n_parts, n_gpus;	    /* n_gpus: of a node */
-	struct weft_error *err;
-};
 
 static int fail(const struct synth *s, int column, const char *what)
 {
@@ -112,16 +92,15 @@ static int spec_read(struct synth *s, const char *spec)
 	return 0;
 }
 
-static bool has_nvlink(const struct synth *s)
+bool synth_has_nvlink(const struct synth *s)
 {
 	return s->n_parts > 1 &&
 	       strcmp(s->parts[s->n_parts - 2].name, "nvlink") == 0;
 }
 
-/* Network levels, outermost first, are parts 0..n-1. */
-static uint32_t n_network(const struct synth *s)
+uint32_t synth_n_network(const struct synth *s)
 {
-	return s->n_parts - (has_nvlink(s) ? 2 : 1);
+	return s->n_parts - (synth_has_nvlink(s) ? 2 : 1);
 }
 
 static int part_check(const struct synth *s, uint32_t index)
@@ -156,7 +135,7 @@ static int profile_check(struct synth *s)
 	const struct weft_profile *profile = weft_profile_find(s->profile);
 	const char *known[32];
 
-	if (profile && profile->nvlink_nodes > 1 && !has_nvlink(s))
+	if (profile && profile->nvlink_nodes > 1 && !synth_has_nvlink(s))
 		return weft_fail_at(
 			s->err, WEFT_EINVAL, SOURCE, 0,
 			s->parts[s->n_parts - 1].column,
@@ -203,7 +182,7 @@ static int options_check(struct synth *s)
 		return weft_fail(s->err, WEFT_EINVAL,
 				 "rails: expected at most %d",
 				 WEFT_MAX_GPUS_PER_NODE);
-	if (o->rails > 1 && !n_network(s))
+	if (o->rails > 1 && !synth_n_network(s))
 		return weft_fail(s->err, WEFT_EINVAL,
 				 "rails: expected a level of leaf switches "
 				 "before node");
@@ -246,7 +225,7 @@ static int parts_build(struct synth *s)
 	for (uint32_t k = 0; k < s->n_parts; k++) {
 		struct part *part = &s->parts[k];
 
-		if (k < n_network(s) && part_check(s, k))
+		if (k < synth_n_network(s) && part_check(s, k))
 			return -1;
 		total *= part->count;
 		if (total * s->n_gpus > WEFT_MAX_GPUS)
@@ -263,7 +242,7 @@ static int parts_build(struct synth *s)
 			return -1;
 	}
 	if (s->options->rails > 1)
-		snprintf(s->parts[n_network(s) - 1].tail,
+		snprintf(s->parts[synth_n_network(s) - 1].tail,
 			 sizeof(s->parts[0].tail), "-rail[0-%u]",
 			 s->options->rails - 1);
 	return 0;
@@ -301,23 +280,19 @@ static void alive_fill(struct synth *s)
 	}
 }
 
-/* First living domain of first..end-1, or end. */
-static uint32_t next_alive(const struct part *part, uint32_t first,
-			   uint32_t end)
+uint32_t synth_next_alive(const struct part *part, uint32_t first, uint32_t end)
 {
 	while (first < end && !weft_bitset_has(part->alive, first))
 		first++;
 	return first;
 }
 
-/* Writes the living of domains first..end-1, of which there is one, as a
- * hostlist of at most max_runs ranges.  Returns the next living one, or end. */
-static uint32_t set_write(FILE *out, const struct part *part, uint32_t first,
-			  uint32_t end, uint32_t max_runs)
+uint32_t synth_set_write(FILE *out, const struct part *part, uint32_t first,
+			 uint32_t end, uint32_t max_runs, const char *tail)
 {
 	const char *open = "[";
 	bool alone = end - first == 1;
-	uint32_t k = next_alive(part, first, end);
+	uint32_t k = synth_next_alive(part, first, end);
 
 	fprintf(out, "%s%s", part->base, part->separator);
 	while (k < end && max_runs-- > 0) {
@@ -329,9 +304,9 @@ static uint32_t set_write(FILE *out, const struct part *part, uint32_t first,
 		if (run > k)
 			fprintf(out, "-%0*u", part->width, run);
 		open = ",";
-		k = next_alive(part, run + 1, end);
+		k = synth_next_alive(part, run + 1, end);
 	}
-	fprintf(out, "%s%s", alone ? "" : "]", part->tail);
+	fprintf(out, "%s%s", alone ? "" : "]", tail);
 	return k;
 }
 
@@ -355,10 +330,10 @@ static void domains_write(FILE *out, const struct synth *s, uint32_t k,
 		if (!weft_bitset_has(part->alive, i))
 			continue;
 		fputs(indent, out);
-		set_write(out, part, i, i + step, UINT32_MAX);
+		synth_set_write(out, part, i, i + step, UINT32_MAX, part->tail);
 		fputs(": ", out);
-		set_write(out, below, i * share, (i + step) * share,
-			  UINT32_MAX);
+		synth_set_write(out, below, i * share, (i + step) * share,
+				UINT32_MAX, below->tail);
 		fputc('\n', out);
 	}
 }
@@ -398,22 +373,25 @@ static void body_write(FILE *out, const struct synth *s)
 	const struct part *nodes = &s->parts[s->n_parts - 1];
 
 	fputs("nodes:\n", out);
-	for (uint32_t k = next_alive(nodes, 0, nodes->total);
+	for (uint32_t k = synth_next_alive(nodes, 0, nodes->total);
 	     k < nodes->total;) {
 		fputs("  ", out);
-		k = set_write(out, nodes, k, nodes->total, MAX_KEY_RUNS);
+		k = synth_set_write(out, nodes, k, nodes->total, MAX_KEY_RUNS,
+				    nodes->tail);
 		fprintf(out, ": %u\n", s->n_gpus);
 	}
-	if (has_nvlink(s)) {
+	if (synth_has_nvlink(s)) {
 		fputs("nvlink:\n", out);
 		domains_write(out, s, s->n_parts - 2, "  ");
 	}
-	if (n_network(s))
+	if (synth_n_network(s))
 		fputs("levels:\n", out);
-	for (uint32_t k = n_network(s); k-- > 0;) {
+	for (uint32_t k = synth_n_network(s); k-- > 0;) {
 		fprintf(out, "  %s:\n", s->parts[k].name);
 		domains_write(out, s, k, "    ");
 	}
+	if (s->options->cables)
+		synth_cables_write(out, s);
 }
 
 static char *text_write(const struct synth *s)

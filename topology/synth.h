@@ -5,6 +5,7 @@
 
 #include "topology/error.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* damage: fraction 0..1 of nodes left out, chosen by seed. */
@@ -15,6 +16,7 @@ struct weft_synth_options {
 	uint32_t rails;	     /* 0: none */
 	double damage;
 	uint64_t seed;
+	bool cables; /* with its switches and cables */
 };
 
 /* options may be NULL for all defaults.

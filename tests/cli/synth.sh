@@ -18,6 +18,11 @@ cp "$work/out" "$work/rails.yaml"
 run fabric --json "$work/rails.yaml"
 check "they reach the fabric" json \
 	'.rails == 8 and .profile == "dgx-b200" and .name == "west"'
+run synth --rails 8 --cables pod:2 leaf:2 node:4 gpu:8
+check "can write the cables as well" out \
+	'- {from: "n[00-03]", port: mlx5_7, to: leaf0-rail7, rate: 400 Gbps}'
+run synth --cables --profile gb200-nvl72 leaf:2 nvlink:2 node:18 gpu:4
+check "also of NVLink domains that span nodes" exits 0
 run synth --profile gb200-nvl72 leaf:2 nvlink:2 node:18 gpu:4
 check "NVLink domains may span nodes" exits 0
 cp "$work/out" "$work/nvl.yaml"

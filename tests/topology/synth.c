@@ -2,7 +2,8 @@
 /* synth.c - synthetic fabrics load and have the shape that was asked for */
 #include "topology/synth.h"
 #include "tests/lib/check.h"
-#include "topology/fabric.h"
+#include "topology/cabling.h"
+#include "topology/profile.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -68,6 +69,81 @@ static void options_show_in_the_fabric(void **state)
 	assert_int_equal(weft_fabric_node(f, "dgx19"), 19);
 	assert_string_equal(f->domains[f->levels[1].first_domain].name,
 			    "leaf0-rail[0-7]");
+	weft_fabric_free(f);
+}
+
+/* Above each domain cables carry what the levels say, as far as whole cables
+ * can. */
+static void check_uplinks(const struct weft_fabric *f)
+{
+	for (uint32_t d = 0; d < f->n_domains; d++) {
+		const struct weft_domain *domain = &f->domains[d];
+		const struct weft_link *above =
+			&f->levels[domain->level + 1].link;
+		double want;
+
+		if (domain->parent == WEFT_NONE)
+			continue;
+		want = domain->n_gpus * above->rate_bytes_per_s /
+		       above->oversubscription;
+		assert_close(f->uplink_rate_bytes_per_s[d], want, 0.13);
+	}
+}
+
+static void cables_bring_out_the_profile_s_links(void **state)
+{
+	static const char *const specs[] = {
+		"node:4 gpu:8",
+		"leaf:2 node:8 gpu:8",
+		"pod:2 leaf:4 node:16 gpu:8",
+		"zone:2 pod:3 leaf:7 node:8 gpu:8",
+	};
+
+	(void)state;
+	for (uint32_t k = 0; k < weft_n_profiles; k++)
+		for (size_t i = 0; i < sizeof(specs) / sizeof(*specs); i++) {
+			struct weft_synth_options options = {
+				.profile = weft_profiles[k].name,
+				.rails = i ? 1 + 7 * (k % 2) : 0,
+				.cables = true};
+			struct weft_fabric *f;
+
+			if (weft_profiles[k].nvlink_nodes > 1)
+				continue;
+			f = fabric_of(specs[i], &options);
+			assert_non_null(f->cabling);
+			check_uplinks(f);
+			weft_fabric_free(f);
+		}
+}
+
+static void every_node_and_switch_is_cabled(void **state)
+{
+	struct weft_synth_options options = {
+		.rails = 4, .cables = true, .damage = 0.2, .seed = 3};
+	struct weft_fabric *f =
+		fabric_of("pod:2 leaf:3 node:4 gpu:8", &options);
+	const struct weft_cabling *c = f->cabling;
+	uint32_t n;
+
+	(void)state;
+	for (uint32_t k = 0; k < f->n_nodes; k++) {
+		const uint32_t *of = weft_cabling_of_node(c, k, &n);
+
+		assert_int_equal(n, 8);
+		for (uint32_t i = 0; i < n; i++) {
+			const struct weft_cable *cable = &c->cables[of[i]];
+
+			assert_int_equal(cable->rail, i / 2);
+			assert_int_equal(
+				c->switches[cable->b - c->n_nodes].rail, i / 2);
+			assert_close(cable->rate_bytes_per_s, 50e9, 1e-9);
+		}
+	}
+	for (uint32_t k = 0; k < c->n_switches; k++) {
+		weft_cabling_of_switch(c, k, &n);
+		assert_true(n > 0);
+	}
 	weft_fabric_free(f);
 }
 
@@ -185,6 +261,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(counts_are_nested),
 		cmocka_unit_test(options_show_in_the_fabric),
+		cmocka_unit_test(cables_bring_out_the_profile_s_links),
+		cmocka_unit_test(every_node_and_switch_is_cabled),
 		cmocka_unit_test(damage_leaves_out_the_asked_share_of_nodes),
 		cmocka_unit_test(heavy_damage_still_leaves_a_fabric),
 		cmocka_unit_test(bad_specs_name_the_column),
