@@ -9,11 +9,13 @@ unit_tests += \
 	%D%/roster \
 	%D%/suggest \
 	%D%/survey \
+	%D%/survey_fabric \
 	%D%/synth \
 	%D%/yaml \
 	# End of unit_tests
 
 tests_topology_survey_LDADD = libweft_survey.la $(LDADD)
+tests_topology_survey_fabric_LDADD = libweft_survey.la $(LDADD)
 
 # Sees only the allocations of weft's own objects, which is what is tested.
 tests_topology_memory_LDFLAGS = \

@@ -11,6 +11,7 @@ libweft_survey_la_SOURCES = \
 	%D%/scheme_tree.c \
 	%D%/survey.c \
 	%D%/survey.h \
+	%D%/survey_fabric.c \
 	%D%/survey_facts.c \
 	%D%/survey_names.c \
 	%D%/survey_write.c \

@@ -245,7 +245,9 @@ const char *weft_survey_place(const struct weft_survey *s,
  * drops cables that two sources both told, and compares what they say. */
 int weft_survey_finish(struct weft_survey *s, struct weft_error *err);
 
-/* survey_fabric.c: a survey made back from a fabric, as if it were a source. */
+/* survey_fabric.c: a survey made back from a fabric, as if it were a source:
+ * its switches and cables, and edges where it has no cables.  To be finished by
+ * the caller.  Free with weft_survey_free, then free. */
 struct weft_survey *weft_survey_from_fabric(const struct weft_fabric *f,
 					    const char *source,
 					    struct weft_error *err);
