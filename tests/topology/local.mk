@@ -4,6 +4,7 @@ unit_tests += \
 	%D%/fabric \
 	%D%/fixtures \
 	%D%/hostlist \
+	%D%/import_node \
 	%D%/memory \
 	%D%/profile \
 	%D%/roster \
@@ -14,6 +15,8 @@ unit_tests += \
 	%D%/yaml \
 	# End of unit_tests
 
+tests_topology_import_node_LDADD = \
+	libweft_import.la libweft_survey.la $(LDADD)
 tests_topology_survey_LDADD = libweft_survey.la $(LDADD)
 tests_topology_survey_fabric_LDADD = libweft_survey.la $(LDADD)
 

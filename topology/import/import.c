@@ -13,6 +13,12 @@
 const struct weft_importer weft_importers[] = {
 	{"gpu-fabric", "NVLink domains: lines HOST,CLUSTER-UUID,CLIQUE",
 	 weft_import_gpu_fabric, NULL},
+	{"hwloc-xml", "a node as hwloc sees it: what lstopo FILE.xml writes",
+	 weft_import_hwloc_xml, weft_looks_hwloc_xml},
+	{"nccl-xml", "a node as NCCL sees it: what NCCL_TOPO_DUMP_FILE writes",
+	 weft_import_nccl_xml, weft_looks_nccl_xml},
+	{"nvidia-smi", "a node's GPUs and NICs: nvidia-smi topo -m",
+	 weft_import_nvidia_smi, weft_looks_nvidia_smi},
 };
 const uint32_t weft_n_importers =
 	sizeof(weft_importers) / sizeof(weft_importers[0]);

@@ -66,6 +66,11 @@ int weft_import_text(struct weft_survey *s,
 		     const struct weft_import_options *options,
 		     struct weft_error *err);
 
+/* For the table: whether a text is of that format. */
+bool weft_looks_hwloc_xml(const char *text, size_t size);
+bool weft_looks_nccl_xml(const char *text, size_t size);
+bool weft_looks_nvidia_smi(const char *text, size_t size);
+
 int weft_import_aws(struct weft_survey *s,
 		    const struct weft_import_input *input,
 		    struct weft_error *err);

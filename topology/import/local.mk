@@ -4,7 +4,19 @@ libweft_import_la_SOURCES = \
 	%D%/import.c \
 	%D%/import.h \
 	%D%/import_gpu_fabric.c \
+	%D%/import_nccl_xml.c \
+	%D%/import_nvidia_smi.c \
+	%D%/inside.c \
+	%D%/inside.h \
+	%D%/inside_gpu.c \
 	%D%/lines.c \
 	%D%/lines.h \
+	%D%/nccl_system.c \
+	%D%/nccl_system.h \
 	# End of libweft_import_la_SOURCES
-libweft_import_la_LIBADD = $(ZLIB_LIBS) $(JANSSON_LIBS)
+if HAVE_HWLOC
+libweft_import_la_SOURCES += %D%/import_hwloc_xml.c
+else
+libweft_import_la_SOURCES += %D%/import_hwloc_none.c
+endif
+libweft_import_la_LIBADD = $(EXPAT_LIBS) $(HWLOC_LIBS) $(ZLIB_LIBS) $(JANSSON_LIBS)

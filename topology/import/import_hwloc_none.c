@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* import_hwloc_none.c - hwloc-xml where weft is built without hwloc */
+#include "topology/import/import.h"
+#include "topology/import/lines.h"
+
+bool weft_looks_hwloc_xml(const char *text, size_t size)
+{
+	struct weft_span all = {text, size < 4096 ? size : 4096};
+
+	return weft_span_find(all, "<topology") &&
+	       weft_span_find(all, "<object");
+}
+
+int weft_import_hwloc_xml(struct weft_survey *s,
+			  const struct weft_import_input *input,
+			  struct weft_error *err)
+{
+	(void)s;
+	return weft_fail_at(err, WEFT_ENOSYS, input->path, 0, 0,
+			    "this weft was built without hwloc, which reads "
+			    "its XML");
+}
