@@ -338,11 +338,13 @@ static int ports_sort(struct weft_wiring *w)
 static int cables_trim(struct weft_wiring *w)
 {
 	struct weft_cabling *c = w->c;
-	struct weft_cable *cables = c->cables;
+	struct weft_cable *cables;
 
-	if (c->n_cables < w->cables_room)
-		cables = weft_realloc(c->cables, c->n_cables ? c->n_cables : 1,
-				      sizeof(*cables), w->d->err);
+	/* a file may name switches and no cable */
+	if (c->n_cables == w->cables_room)
+		return 0;
+	cables = weft_realloc(c->cables, c->n_cables ? c->n_cables : 1,
+			      sizeof(*cables), w->d->err);
 	if (!cables)
 		return -1;
 	c->cables = cables;
