@@ -5,6 +5,7 @@ unit_tests += \
 	%D%/fixtures \
 	%D%/hostlist \
 	%D%/import_node \
+	%D%/import_slurm \
 	%D%/memory \
 	%D%/profile \
 	%D%/roster \
@@ -16,6 +17,8 @@ unit_tests += \
 	# End of unit_tests
 
 tests_topology_import_node_LDADD = \
+	libweft_import.la libweft_survey.la $(LDADD)
+tests_topology_import_slurm_LDADD = \
 	libweft_import.la libweft_survey.la $(LDADD)
 tests_topology_survey_LDADD = libweft_survey.la $(LDADD)
 tests_topology_survey_fabric_LDADD = libweft_survey.la $(LDADD)

@@ -11,6 +11,10 @@
 
 /* In the order in which one meets them: networks, schedulers, clouds, nodes. */
 const struct weft_importer weft_importers[] = {
+	{"slurm-tree", "Slurm's topology.conf, or scontrol show topology",
+	 weft_import_slurm_topology, weft_slurm_topology_looks},
+	{"slurm-block", "the same: switches, blocks and rings may be mixed",
+	 weft_import_slurm_topology, NULL},
 	{"gpu-fabric", "NVLink domains: lines HOST,CLUSTER-UUID,CLIQUE",
 	 weft_import_gpu_fabric, NULL},
 	{"hwloc-xml", "a node as hwloc sees it: what lstopo FILE.xml writes",
@@ -113,6 +117,20 @@ static int text_load(struct text *t, const char *path, struct weft_error *err)
 	return rc;
 }
 
+int weft_import_read(const char *path, char **text, size_t *size,
+		     struct weft_error *err)
+{
+	struct text t = {0};
+
+	if (text_load(&t, path, err)) {
+		free(t.bytes);
+		return -1;
+	}
+	*text = t.bytes;
+	*size = t.size;
+	return 0;
+}
+
 static int input_run(struct weft_survey *s,
 		     const struct weft_importer *importer,
 		     struct weft_import_input *input, const char *source,
@@ -146,18 +164,21 @@ int weft_import_file(struct weft_survey *s,
 		     const struct weft_import_options *options,
 		     struct weft_error *err)
 {
-	struct text t = {0};
-	int rc = text_load(&t, path, err);
+	char *text;
+	size_t size;
+	int rc;
 
-	if (rc == 0 && !importer)
-		importer = weft_importer_guess(t.bytes, t.size);
-	if (rc == 0 && !importer)
+	if (weft_import_read(path, &text, &size, err))
+		return -1;
+	if (!importer)
+		importer = weft_importer_guess(text, size);
+	if (importer)
+		rc = weft_import_text(s, importer, text, size, path, hosts,
+				      options, err);
+	else
 		rc = weft_fail_at(err, WEFT_EINVAL, path, 0, 0,
 				  "it looks like no format that weft knows; "
 				  "name it with --from FORMAT");
-	if (rc == 0)
-		rc = weft_import_text(s, importer, t.bytes, t.size, path, hosts,
-				      options, err);
-	free(t.bytes);
+	free(text);
 	return rc;
 }

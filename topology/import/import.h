@@ -59,6 +59,9 @@ int weft_import_file(struct weft_survey *s,
 		     const char *hosts,
 		     const struct weft_import_options *options,
 		     struct weft_error *err);
+/* All bytes of a file, with a NUL behind them, malloc'ed; as above. */
+int weft_import_read(const char *path, char **text, size_t *size,
+		     struct weft_error *err);
 /* The same from memory. */
 int weft_import_text(struct weft_survey *s,
 		     const struct weft_importer *importer, const char *text,
@@ -92,6 +95,7 @@ int weft_import_nvidia_smi(struct weft_survey *s,
 int weft_import_slurm_nodes(struct weft_survey *s,
 			    const struct weft_import_input *input,
 			    struct weft_error *err);
+bool weft_slurm_topology_looks(const char *text, size_t size);
 int weft_import_slurm_topology(struct weft_survey *s,
 			       const struct weft_import_input *input,
 			       struct weft_error *err);

@@ -6,13 +6,20 @@ libweft_import_la_SOURCES = \
 	%D%/import_gpu_fabric.c \
 	%D%/import_nccl_xml.c \
 	%D%/import_nvidia_smi.c \
+	%D%/import_slurm_topology.c \
 	%D%/inside.c \
 	%D%/inside.h \
 	%D%/inside_gpu.c \
 	%D%/lines.c \
 	%D%/lines.h \
+	%D%/names.c \
+	%D%/names.h \
 	%D%/nccl_system.c \
 	%D%/nccl_system.h \
+	%D%/slurm_conf.c \
+	%D%/slurm_conf.h \
+	%D%/slurm_topology.c \
+	%D%/slurm_topology.h \
 	# End of libweft_import_la_SOURCES
 if HAVE_HWLOC
 libweft_import_la_SOURCES += %D%/import_hwloc_xml.c

@@ -17,6 +17,7 @@ void weft_scheme_free(struct weft_scheme *scheme)
 		return;
 	free(scheme->domains);
 	free(scheme->host_domain);
+	free(scheme->host_order);
 	free(scheme->switch_domain);
 	free(scheme->rail_switch);
 	weft_arena_free(&scheme->arena);
@@ -84,6 +85,8 @@ static int scheme_fill(struct weft_survey *s, struct weft_scheme *scheme,
 static int levels_name(struct weft_scheme *scheme, const char *text,
 		       struct weft_error *err)
 {
+	uint32_t unnamed = 0;
+
 	for (uint32_t l = 0; l < scheme->n_levels; l++) {
 		struct weft_scheme_level *level = &scheme->levels[l];
 		size_t size = text ? strcspn(text, ",") : 0;
@@ -95,9 +98,9 @@ static int levels_name(struct weft_scheme *scheme, const char *text,
 		if (size)
 			snprintf(level->name, sizeof(level->name), "%.*s",
 				 (int)size, text);
-		else if (!level->name[0] && l < N_LEVEL_NAMES)
+		else if (!level->name[0] && unnamed < N_LEVEL_NAMES)
 			snprintf(level->name, sizeof(level->name), "%s",
-				 level_names[l]);
+				 level_names[unnamed++]);
 		else if (!level->name[0])
 			snprintf(level->name, sizeof(level->name), "level%u",
 				 l + 1);
@@ -127,6 +130,6 @@ struct weft_scheme *weft_scheme_build(struct weft_survey *s,
 	}
 	for (uint32_t d = 0; d < scheme->n_domains; d++)
 		roots += scheme->domains[d].parent == WEFT_NONE;
-	scheme->disjoint = scheme->disjoint || roots > 1;
+	scheme->disjoint = scheme->disjoint || (roots > 1 && !scheme->joined);
 	return scheme;
 }

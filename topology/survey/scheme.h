@@ -10,6 +10,13 @@
 
 #include "topology/survey/survey.h"
 
+/* nvlink, node and core are not in a fabric file's `levels`. */
+#define WEFT_FILE_LEVELS (WEFT_MAX_LEVELS - 3)
+
+/* A fabric file wants every root to be of its last level.  A switch that is a
+ * root further down gets a domain around it, with this behind its name. */
+#define WEFT_ROOT_SUFFIX "~root"
+
 enum weft_shape_kind {
 	WEFT_SCHEME_PLAIN,
 	WEFT_SCHEME_RING,
@@ -47,6 +54,11 @@ struct weft_scheme {
 	uint32_t *rail_switch;	 /* [domain * n_rails + rail] its leafs, or
 				  * WEFT_NONE where one is missing */
 	bool disjoint;		 /* several roots, which nothing joins */
+	bool ordered;	      /* children of a domain are written in the order
+			       * of domains[], not in that of names */
+	uint32_t *host_order; /* [n_hosts] the same for hosts; NULL: names */
+	bool joined; /* several roots are joined all the same, by what the
+		      * sources do not tell */
 	struct weft_arena arena; /* names */
 };
 
@@ -81,6 +93,11 @@ int weft_scheme_from_edges(struct weft_survey *s, struct weft_scheme *scheme,
 			   struct weft_error *err);
 int weft_scheme_from_groups(struct weft_survey *s, struct weft_scheme *scheme,
 			    struct weft_error *err);
+
+/* Adds the survey's blocks to a scheme that is made already, as a level below
+ * all others, where each lies under one domain; else a finding says why not. */
+int weft_scheme_add_blocks(struct weft_survey *s, struct weft_scheme *scheme,
+			   struct weft_error *err);
 
 /* survey_write.c: the fabric file, malloc'ed text that weft_fabric_parse reads;
  * NULL with err. */

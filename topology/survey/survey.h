@@ -52,7 +52,8 @@ struct weft_survey_host {
 	struct weft_fact_number gpus;	/* 0: unknown */
 	struct weft_fact_text gpu_kind; /* "h100" */
 	struct weft_fact_text rack;
-	struct weft_fact_text nvlink; /* its NVLink domain's name */
+	struct weft_fact_text features; /* Slurm's, "a100,ib" */
+	struct weft_fact_text nvlink;	/* its NVLink domain's name */
 	struct weft_fact_text
 		nvlink_state; /* why that is degraded; NULL: well */
 	uint32_t
@@ -72,12 +73,14 @@ struct weft_survey_hca {
 };
 
 struct weft_survey_switch {
-	const char *name;    /* unique; a GUID where it has no other */
-	const char *guid;    /* or NULL */
-	const char *network; /* NULL: the compute network */
-	const char *chassis; /* of a director's module, or NULL */
-	uint32_t tier;	     /* 1: leaf; 0: not known */
-	uint32_t n_ports;    /* 0: not known */
+	const char *name;     /* unique; a GUID where it has no other */
+	const char *guid;     /* or NULL */
+	const char *original; /* its name elsewhere, or NULL: Slurm's
+			       * switch.1.1 is a cloud's leaf-1-1 */
+	const char *network;  /* NULL: the compute network */
+	const char *chassis;  /* of a director's module, or NULL */
+	uint32_t tier;	      /* 1: leaf; 0: not known */
+	uint32_t n_ports;     /* 0: not known */
 	struct weft_place where;
 };
 
@@ -119,8 +122,9 @@ enum weft_group_kind {
 struct weft_survey_group {
 	enum weft_group_kind kind;
 	const char *name;
-	uint32_t dims[3]; /* of a torus */
-	uint32_t *hosts;  /* host indices; WEFT_NONE: a gap */
+	const char *original; /* its name elsewhere, or NULL */
+	uint32_t dims[3];     /* of a torus */
+	uint32_t *hosts;      /* host indices; WEFT_NONE: a gap */
 	uint32_t n_hosts, room;
 	struct weft_place where;
 };
@@ -207,6 +211,7 @@ enum weft_host_text {
 	WEFT_HOST_RACK,
 	WEFT_HOST_NVLINK,
 	WEFT_HOST_NVLINK_STATE,
+	WEFT_HOST_FEATURES,
 };
 int weft_survey_set_text(struct weft_survey *s, uint32_t host,
 			 enum weft_host_text which, const char *text,

@@ -52,6 +52,7 @@ static const char *const host_texts[] = {
 	[WEFT_HOST_RACK] = "its rack",
 	[WEFT_HOST_NVLINK] = "its NVLink domain",
 	[WEFT_HOST_NVLINK_STATE] = "the state of its NVLink",
+	[WEFT_HOST_FEATURES] = "its list of features",
 };
 
 static struct weft_fact_text *host_fact(struct weft_survey_host *host,
@@ -62,6 +63,7 @@ static struct weft_fact_text *host_fact(struct weft_survey_host *host,
 		[WEFT_HOST_RACK] = &host->rack,
 		[WEFT_HOST_NVLINK] = &host->nvlink,
 		[WEFT_HOST_NVLINK_STATE] = &host->nvlink_state,
+		[WEFT_HOST_FEATURES] = &host->features,
 	};
 
 	return facts[which];

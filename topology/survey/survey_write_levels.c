@@ -9,6 +9,7 @@
 /* "member is in the group numbered `in`". */
 struct member {
 	uint32_t in;
+	uint32_t order; /* 0: that of names */
 	const char *name;
 };
 
@@ -32,9 +33,10 @@ static int members_alloc(struct weft_writer *w, struct members *m, size_t n)
 	return m->item && m->names ? 0 : -1;
 }
 
-static void member_add(struct members *m, uint32_t in, const char *name)
+static void member_add(struct members *m, uint32_t in, uint32_t order,
+		       const char *name)
 {
-	m->item[m->n++] = (struct member){in, name};
+	m->item[m->n++] = (struct member){in, order, name};
 }
 
 static int compare_members(const void *pa, const void *pb)
@@ -43,6 +45,8 @@ static int compare_members(const void *pa, const void *pb)
 
 	if (a->in != b->in)
 		return a->in < b->in ? -1 : 1;
+	if (a->order != b->order)
+		return a->order < b->order ? -1 : 1;
 	return weft_name_compare(a->name, b->name);
 }
 
@@ -56,11 +60,15 @@ static void members_sort(struct members *m)
 static int members_text(struct weft_writer *w, const struct members *m,
 			uint32_t in, uint32_t *at, char **text)
 {
+	bool ordered = *at < m->n && m->item[*at].order > 0;
 	uint32_t n = 0;
 
 	while (*at < m->n && m->item[*at].in == in)
 		m->names[n++] = m->item[(*at)++].name;
-	return weft_writer_hostlist(w, m->names, n, text);
+	if (!ordered)
+		return weft_writer_hostlist(w, m->names, n, text);
+	*text = weft_hostlist_encode(m->names, n);
+	return *text ? 0 : weft_fail(w->err, WEFT_ENOMEM, "out of memory");
 }
 
 /* ---- levels ---- */
@@ -81,7 +89,11 @@ static int levels_gather(struct weft_writer *w, struct members *m)
 		return -1;
 	for (uint32_t h = 0; h < w->s->n_hosts; h++)
 		if (w->host[h] && scheme->host_domain[h] != WEFT_NONE)
-			member_add(m, scheme->host_domain[h], w->host[h]);
+			member_add(m, scheme->host_domain[h],
+				   scheme->host_order
+					   ? scheme->host_order[h] + 1
+					   : 0,
+				   w->host[h]);
 	for (uint32_t d = 0; d < scheme->n_domains; d++) {
 		uint32_t parent = scheme->domains[d].parent;
 
@@ -89,9 +101,11 @@ static int levels_gather(struct weft_writer *w, struct members *m)
 			continue;
 		for (uint32_t r = 0; is_bundle(w, d) && r < scheme->n_rails;
 		     r++)
-			member_add(m, parent, w->rail[d * scheme->n_rails + r]);
+			member_add(m, parent, 0,
+				   w->rail[d * scheme->n_rails + r]);
 		if (!is_bundle(w, d))
-			member_add(m, parent, w->domain[d]);
+			member_add(m, parent, scheme->ordered ? d + 1 : 0,
+				   w->domain[d]);
 	}
 	members_sort(m);
 	return 0;
@@ -230,7 +244,7 @@ static int racks_gather(struct weft_writer *w, const char **racks,
 			continue;
 		found = bsearch(&racks[k++], sorted, *n_racks, sizeof(*sorted),
 				compare_racks);
-		member_add(m, (uint32_t)(found - sorted), w->host[h]);
+		member_add(m, (uint32_t)(found - sorted), 0, w->host[h]);
 	}
 	for (uint32_t i = 0; i < *n_racks; i++)
 		racks[i] = sorted[i];
