@@ -12,6 +12,8 @@
 /* Bytes by what decides their distance: summed first, multiplied once. */
 struct sums {
 	double bytes[WEFT_N_AXES][WEFT_MAX_LEVELS][2];
+	/* times the steps beyond the first on a ring or torus */
+	double further[WEFT_N_AXES][WEFT_MAX_LEVELS];
 };
 
 struct evaluation {
@@ -137,6 +139,9 @@ static int rank_add(struct evaluation *e, uint32_t rank, struct weft_error *err)
 					 f->nodes[f->gpu_node[a]].name,
 					 f->nodes[f->gpu_node[b]].name);
 		e->sums.bytes[e->t->axis[k]][level][cross] += bytes;
+		if (f->has_steps)
+			e->sums.further[e->t->axis[k]][level] +=
+				bytes * weft_fabric_further(f, level, a, b);
 		for (uint32_t l = 0; l < level; l++) {
 			load_add(s, s->up, f->gpu_domain[l][a], bytes);
 			load_add(s, s->down, f->gpu_domain[l][b], bytes);
@@ -212,6 +217,16 @@ static int switch_add(struct evaluation *e, uint32_t k, struct weft_error *err)
 	return 0;
 }
 
+static void cost_add(struct weft_cost *cost, uint32_t axis, uint32_t level,
+		     const double by_metric[WEFT_N_METRICS])
+{
+	for (uint32_t m = 0; m < WEFT_N_METRICS; m++) {
+		cost->by_axis[axis][m] += by_metric[m];
+		cost->by_level[level][m] += by_metric[m];
+		cost->total[m] += by_metric[m];
+	}
+}
+
 static void cost_sum(const struct evaluation *e, struct weft_cost *cost)
 {
 	uint32_t n_cells = e->f->n_levels * 2;
@@ -233,11 +248,24 @@ static void cost_sum(const struct evaluation *e, struct weft_cost *cost)
 			if (bytes == 0)
 				continue;
 			cost->bytes_by_level[level] += bytes;
-			for (uint32_t m = 0; m < WEFT_N_METRICS; m++) {
-				cost->by_axis[axis][m] += by_metric[m];
-				cost->by_level[level][m] += by_metric[m];
-				cost->total[m] += by_metric[m];
-			}
+			cost_add(cost, axis, level, by_metric);
+		}
+	}
+}
+
+/* What rings and tori add to the distance of neighbours. */
+static void cost_sum_further(const struct evaluation *e, struct weft_cost *cost)
+{
+	for (uint32_t axis = 0; axis < WEFT_N_AXES; axis++) {
+		for (uint32_t l = 0; l < e->f->n_levels; l++) {
+			double bytes = e->sums.further[axis][l];
+			const double by_metric[WEFT_N_METRICS] = {
+				bytes,
+				bytes * e->f->levels[l].hop_latency_s,
+				0,
+			};
+
+			cost_add(cost, axis, l, by_metric);
 		}
 	}
 }
@@ -349,6 +377,8 @@ static int evaluate(struct evaluation *e, struct weft_cost *cost,
 	if (gpus_mark(e, &n_marked, err) || add_all(e, err))
 		goto out;
 	cost_sum(e, cost);
+	if (e->f->has_steps)
+		cost_sum_further(e, cost);
 	busiest_domain(e, cost);
 	for (uint32_t rank = 0; rank < e->t->n_ranks; rank++)
 		busiest_nic(e, rank, cost);

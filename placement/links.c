@@ -32,7 +32,9 @@ static void add_edge(struct links *k, uint32_t from, uint32_t to, double bytes)
 	uint32_t a = k->where[from], b = k->where[to], cross;
 	uint32_t level = weft_fabric_relation(f, a, b, &cross);
 
-	k->cost += bytes * k->distance[level][cross];
+	k->cost +=
+		bytes * (k->distance[level][cross] +
+			 k->step[level] * weft_fabric_further(f, level, a, b));
 	for (uint32_t l = 0; l < level; l++) {
 		uint32_t up = 2 * f->gpu_domain[l][a];
 		uint32_t down = 2 * f->gpu_domain[l][b] + 1;
@@ -151,11 +153,15 @@ static void scale(struct links *k, const struct weft_judge *judge,
 		k->nic_per_byte =
 			1 / f->levels[f->node_level + 1].link.rate_bytes_per_s /
 			reference_s;
-	for (uint32_t l = 0; l < f->n_levels; l++)
+	for (uint32_t l = 0; l < f->n_levels; l++) {
+		struct weft_distance step = {1, f->levels[l].hop_latency_s, 0};
+
+		k->step[l] = sites_metric(&step, judge->objective.metric);
 		for (uint32_t cross = 0; cross < 2; cross++)
 			k->distance[l][cross] =
 				sites_metric(&f->distance[l][cross],
 					     judge->objective.metric);
+	}
 }
 
 int links_build(const struct weft_judge *judge, const uint32_t *where,

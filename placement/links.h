@@ -28,6 +28,7 @@ struct links {
 	double *nic;		  /* [2 * n_ranks] up, down */
 	double nic_per_byte;
 	double distance[WEFT_MAX_LEVELS][2];
+	double step[WEFT_MAX_LEVELS]; /* of a ring or torus, as distance */
 	bool *lifted; /* [n_ranks] its edges are not counted now */
 	void *memory;
 };

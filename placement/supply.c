@@ -16,6 +16,36 @@ static uint64_t mix(uint64_t z)
 	return z ^ z >> 31;
 }
 
+/* The domain's links, where the fabric says of each what it carries; else 0:
+ * then domains of a level and size have the same. */
+static double own_uplink(const struct weft_fabric *f, uint32_t domain)
+{
+	return f->uplink_rate_bytes_per_s ? weft_cost_uplink_rate(f, domain)
+					  : 0;
+}
+
+static double node_uplink(const struct weft_fabric *f, uint32_t node)
+{
+	uint32_t gpu = f->nodes[node].first_gpu;
+
+	return own_uplink(f, f->gpu_domain[f->node_level][gpu]);
+}
+
+static uint64_t rate_shape(double rate)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &rate, sizeof(bits));
+	return bits ? mix(bits) : 0;
+}
+
+/* Whether it matters which children of a level's domain lie side by side. */
+static bool has_steps(const struct weft_fabric *f, uint32_t level)
+{
+	return f->levels[level].shape == WEFT_SHAPE_RING ||
+	       f->levels[level].shape == WEFT_SHAPE_TORUS;
+}
+
 static bool is_required(const struct weft_occupancy *o, uint32_t node)
 {
 	return o->required && weft_bitset_has(o->required, node);
@@ -60,7 +90,8 @@ static void build_node(struct supply *s, uint32_t node, uint32_t min_give)
 	s->give[node] = n;
 	s->node_shape[node] = mix(free_pattern(s, node) ^
 				  mix(((uint64_t)n << 1 | required) +
-				      mix(weight + s->f->nodes[node].n_gpus)));
+				      mix(weight + s->f->nodes[node].n_gpus)) ^
+				  rate_shape(node_uplink(s->f, node)));
 }
 
 static uint32_t common_divisor(uint32_t a, uint32_t b)
@@ -103,6 +134,7 @@ static bool is_alike(const struct supply *s, uint32_t a, uint32_t b)
 	       s->f->nodes[a].n_gpus == s->f->nodes[b].n_gpus &&
 	       o->free[a] == o->free[b] && o->usable[a] == o->usable[b] &&
 	       (!o->weight || o->weight[a] == o->weight[b]) &&
+	       node_uplink(s->f, a) == node_uplink(s->f, b) &&
 	       is_required(o, a) == is_required(o, b);
 }
 
@@ -132,6 +164,7 @@ static struct sums sum_nodes(const struct supply *s, uint32_t first, uint32_t n)
 static struct sums sum_children(const struct supply *s, uint32_t first,
 				uint32_t n)
 {
+	bool ordered = has_steps(s->f, s->f->domains[first].level + 1);
 	struct sums sums = {0};
 
 	for (uint32_t i = first; i < first + n; i++) {
@@ -139,7 +172,8 @@ static struct sums sum_children(const struct supply *s, uint32_t first,
 		sums.n_givers += s->n_givers[i];
 		sums.must += s->must[i];
 		sums.n_untouched += s->n_untouched[i];
-		sums.shape += s->shape[i];
+		sums.shape +=
+			ordered ? mix(s->shape[i] + i - first) : s->shape[i];
 	}
 	return sums;
 }
@@ -157,7 +191,8 @@ static void set_domain(struct supply *s, uint32_t level, uint32_t d,
 	s->n_givers[d] = sums->n_givers;
 	s->must[d] = sums->must;
 	s->n_untouched[d] = sums->n_untouched;
-	s->shape[d] = mix(sums->shape + level + 1);
+	s->shape[d] = mix((sums->shape ^ rate_shape(own_uplink(s->f, d))) +
+			  level + 1);
 	if (sums->cap > s->cap_most[level])
 		s->cap_most[level] = sums->cap;
 }
@@ -439,7 +474,8 @@ struct part {
 	uint32_t index, n_gpus;
 	bool untouched;
 	uint32_t weight;
-	uint64_t shape;
+	double uplink;
+	uint64_t shape; /* all the same where neighbours are to go together */
 };
 
 #define COMPARE(a, b)                                                          \
@@ -453,6 +489,7 @@ static int compare_parts(const void *pa, const void *pb)
 	COMPARE(b->n_gpus, a->n_gpus);
 	COMPARE(a->untouched, b->untouched);
 	COMPARE(a->weight, b->weight);
+	COMPARE(b->uplink, a->uplink);
 	COMPARE(a->shape, b->shape);
 	COMPARE(a->index, b->index);
 	return 0;
@@ -466,17 +503,21 @@ static struct part node_part(const struct supply *s, uint32_t node)
 		.untouched = s->o->free[node] ==
 			     weft_mask_first(s->f->nodes[node].n_gpus),
 		.weight = s->o->weight ? s->o->weight[node] : 0,
+		.uplink = node_uplink(s->f, node),
 		.shape = s->node_shape[node],
 	};
 }
 
 static struct part domain_part(const struct supply *s, uint32_t domain)
 {
+	uint32_t above = s->f->domains[domain].level + 1;
+
 	return (struct part){
 		.index = domain,
 		.n_gpus = s->cap[domain],
 		.untouched = supply_untouched(s, domain),
-		.shape = s->shape[domain],
+		.uplink = own_uplink(s->f, domain),
+		.shape = has_steps(s->f, above) ? 0 : s->shape[domain],
 	};
 }
 

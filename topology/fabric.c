@@ -143,15 +143,49 @@ int weft_fabric_gpu(const struct weft_fabric *f, const char *text,
 	return 0;
 }
 
+static uint32_t ring_steps(uint32_t a, uint32_t b, uint32_t n)
+{
+	uint32_t forth = a < b ? b - a : a - b;
+
+	return forth < n - forth ? forth : n - forth;
+}
+
+uint32_t weft_fabric_steps(const struct weft_fabric *f, uint32_t level,
+			   uint32_t a, uint32_t b)
+{
+	const struct weft_level *l = &f->levels[level];
+	const struct weft_domain *domain;
+	uint32_t x, y, steps = 0;
+
+	if (l->shape != WEFT_SHAPE_RING && l->shape != WEFT_SHAPE_TORUS)
+		return 0;
+	domain = &f->domains[f->gpu_domain[level][a]];
+	x = f->gpu_domain[level - 1][a] - domain->first_child;
+	y = f->gpu_domain[level - 1][b] - domain->first_child;
+	if (l->shape == WEFT_SHAPE_RING)
+		steps = ring_steps(x, y, domain->n_children);
+	for (uint32_t k = 0; l->shape == WEFT_SHAPE_TORUS && k < 3; k++) {
+		steps += ring_steps(x % l->dims[k], y % l->dims[k], l->dims[k]);
+		x /= l->dims[k];
+		y /= l->dims[k];
+	}
+	return steps ? steps - 1 : 0;
+}
+
 struct weft_distance weft_fabric_distance(const struct weft_fabric *f,
 					  uint32_t a, uint32_t b)
 {
-	uint32_t cross_rail, level;
+	struct weft_distance d = {0};
+	uint32_t cross_rail, level, further;
 
 	if (a == b)
-		return (struct weft_distance){0};
+		return d;
 	level = weft_fabric_relation(f, a, b, &cross_rail);
 	if (level == f->n_levels)
 		return (struct weft_distance){UINT32_MAX, HUGE_VAL, HUGE_VAL};
-	return f->distance[level][cross_rail];
+	d = f->distance[level][cross_rail];
+	further = weft_fabric_further(f, level, a, b);
+	d.hops += further;
+	d.latency_s += further * f->levels[level].hop_latency_s;
+	return d;
 }

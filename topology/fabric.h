@@ -35,9 +35,21 @@ struct weft_link {
 	double oversubscription; /* >= 1: downlink over uplink bandwidth */
 };
 
+/* How the children of each domain of a level are joined. */
+enum weft_level_shape {
+	WEFT_SHAPE_SWITCHED, /* by switches: all pairs alike */
+	WEFT_SHAPE_RING,     /* each to the next, the last to the first */
+	WEFT_SHAPE_TORUS,    /* two or three rings crosswise, x fastest */
+	WEFT_SHAPE_GROUPS,   /* each to each, as the groups of a dragonfly */
+};
+
 struct weft_level {
 	char name[WEFT_NAME_SIZE]; /* "nvlink", "node", "leaf", ... */
 	struct weft_link link;
+	enum weft_level_shape shape;
+	uint32_t dims[3];      /* of a torus, else 0 */
+	double hop_latency_s;  /* of each step beyond the first on a ring or
+				* torus; else 0 */
 	uint32_t hops;	       /* links crossed by GPUs that meet here */
 	uint32_t first_domain; /* this level's domains in */
 	uint32_t n_domains;    /* fabric.domains */
@@ -79,6 +91,7 @@ struct weft_fabric {
 			      * 0, or 1 where a node has several NVLink domains
 			      */
 	bool connected;	     /* the top level is one domain */
+	bool has_steps;	     /* some level is a ring or a torus */
 	struct weft_level levels[WEFT_MAX_LEVELS]; /* innermost first */
 	struct weft_domain *domains;		   /* level by level */
 	struct weft_node *nodes;		   /* in tree order */
@@ -88,7 +101,8 @@ struct weft_fabric {
 	const char **kinds; /* of nodes' GPUs, such as "h100" */
 	uint32_t *gpu_node; /* [n_gpus] */
 	uint32_t *gpu_domain[WEFT_MAX_LEVELS]; /* [level][n_gpus] */
-	/* [level where they meet][0 same rail, 1 different rail] */
+	/* [level where they meet][0 same rail, 1 different rail]; on a ring or
+	 * torus the distance of neighbours, the least */
 	struct weft_distance distance[WEFT_MAX_LEVELS][2];
 	/* [n_domains] bytes per second and direction above a domain, where the
 	 * file says it by cables or uplinks; 0 where it does not, and NULL
@@ -157,6 +171,21 @@ static inline uint32_t weft_fabric_relation(const struct weft_fabric *f,
 		      f->gpu_node[a] != f->gpu_node[b] &&
 		      weft_fabric_rail(f, a) != weft_fabric_rail(f, b);
 	return level;
+}
+
+/* weft_fabric_further without its short cuts; private. */
+uint32_t weft_fabric_steps(const struct weft_fabric *f, uint32_t level,
+			   uint32_t a, uint32_t b);
+
+/* Steps beyond the first that GPUs a and b, which meet at `level`, are apart on
+ * that level's ring or torus: as many hops more than f->distance says. */
+static inline uint32_t weft_fabric_further(const struct weft_fabric *f,
+					   uint32_t level, uint32_t a,
+					   uint32_t b)
+{
+	return f->has_steps && level < f->n_levels
+		       ? weft_fabric_steps(f, level, a, b)
+		       : 0;
 }
 
 /* Distance of two GPUs.  The same GPU: zeros.  Not connected: hops UINT32_MAX,

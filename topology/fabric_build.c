@@ -265,6 +265,8 @@ static void base_fill(struct build *b)
 		const struct weft_node *last = &f->nodes[end - 1];
 
 		domain->name = b->d->things[b->base.things[k]].name;
+		if (b->d->things[b->base.things[k]].level == DRAFT_SPAN)
+			b->d->index_of[b->base.things[k]] = k;
 		domain->parent = WEFT_NONE;
 		domain->first_node = first;
 		domain->n_nodes = end - first;
@@ -473,7 +475,9 @@ static struct weft_distance distance_max(struct weft_distance a,
 /* A message crosses the links of every level up to the one where its ends meet,
  * so an outer level is never nearer than an inner one, whatever its own link.
  * To another rail: first over the node's own links to the GPU on that rail
- * (PXN), or else up through the level above the leaf switches. */
+ * (PXN), or else up through the level above the leaf switches.  Each step
+ * beyond the first on a ring or torus is a further hop, and takes as long as
+ * one hop to the neighbour does on average. */
 void weft_draft_distances(struct weft_fabric *f, bool pxn)
 {
 	struct weft_distance own = {0}, within;
@@ -487,6 +491,9 @@ void weft_draft_distances(struct weft_fabric *f, bool pxn)
 		own = distance_max(own, d);
 		f->distance[l][0] = own;
 		f->distance[l][1] = own;
+		if (level->shape == WEFT_SHAPE_RING ||
+		    level->shape == WEFT_SHAPE_TORUS)
+			f->levels[l].hop_latency_s = own.latency_s / own.hops;
 	}
 	within = f->distance[f->node_level][0];
 	for (uint32_t l = f->node_level + 1; f->n_rails > 1 && l < f->n_levels;

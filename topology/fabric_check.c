@@ -81,6 +81,34 @@ static int nodes_check(const struct weft_fabric *f, struct weft_error *err)
 	return 0;
 }
 
+/* Steps are those of levels above the node, and a torus is full. */
+static int shapes_check(const struct weft_fabric *f, struct weft_error *err)
+{
+	bool has_steps = false;
+
+	for (uint32_t l = 0; l < f->n_levels; l++) {
+		const struct weft_level *level = &f->levels[l];
+		bool is_torus = level->shape == WEFT_SHAPE_TORUS;
+		uint64_t size = (uint64_t)level->dims[0] * level->dims[1] *
+				level->dims[2];
+
+		REQUIRE(level->shape <= WEFT_SHAPE_GROUPS, err);
+		REQUIRE(level->shape == WEFT_SHAPE_SWITCHED ||
+				l > f->node_level,
+			err);
+		for (uint32_t k = 0; is_torus && k < level->n_domains; k++)
+			REQUIRE(f->domains[level->first_domain + k]
+						.n_children == size,
+				err);
+		REQUIRE(isfinite(level->hop_latency_s), err);
+		REQUIRE(level->hop_latency_s >= 0, err);
+		has_steps = has_steps || is_torus ||
+			    level->shape == WEFT_SHAPE_RING;
+	}
+	REQUIRE(f->has_steps == has_steps, err);
+	return 0;
+}
+
 /* The children of a domain cover exactly its GPUs, in order. */
 static int children_check(const struct weft_fabric *f, uint32_t index,
 			  struct weft_error *err)
@@ -272,8 +300,8 @@ static int uplinks_check(const struct weft_fabric *f, struct weft_error *err)
 int weft_fabric_check(const struct weft_fabric *f, struct weft_error *err)
 {
 	if (counts_check(f, err) || nodes_check(f, err) ||
-	    domains_check(f, err) || distances_check(f, err) ||
-	    uplinks_check(f, err))
+	    domains_check(f, err) || shapes_check(f, err) ||
+	    distances_check(f, err) || uplinks_check(f, err))
 		return -1;
 	if (f->cabling && (switches_check(f, err) || cables_check(f, err)))
 		return -1;

@@ -216,7 +216,8 @@ static int member_column(const struct member *m)
 	return weft_hostlist_column(m->node->text, m->index);
 }
 
-static int member_unknown(struct weft_draft *d, const struct member *m)
+int weft_draft_unknown(struct weft_draft *d, const struct weft_yaml_node *node,
+		       bool in_key, int column, const char *text)
 {
 	const char **known = weft_calloc(d->names.n, sizeof(*known), d->err);
 
@@ -224,13 +225,17 @@ static int member_unknown(struct weft_draft *d, const struct member *m)
 		return -1;
 	for (uint32_t i = 0; i < d->names.n; i++)
 		known[i] = d->names.item[i].text;
-	weft_yaml_fail_inside(d->doc, m->node, false, member_column(m), d->err,
+	weft_yaml_fail_inside(d->doc, node, in_key, column, d->err,
 			      "\"%.70s\" is not defined above; the nearest "
 			      "known name is \"%s\"",
-			      m->text,
-			      weft_suggest(m->text, known, d->names.n));
+			      text, weft_suggest(text, known, d->names.n));
 	free(known);
 	return -1;
+}
+
+static int member_unknown(struct weft_draft *d, const struct member *m)
+{
+	return weft_draft_unknown(d, m->node, false, member_column(m), m->text);
 }
 
 static int member_taken(struct weft_draft *d, const struct member *m,

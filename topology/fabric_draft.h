@@ -100,6 +100,11 @@ int weft_draft_index(struct weft_draft *d, struct weft_draft_names *names);
 struct weft_draft_name *weft_draft_find(struct weft_draft_names *names,
 					const char *text);
 
+/* Fails: the name at that column of node's value or key is unknown; the message
+ * has the nearest known one. */
+int weft_draft_unknown(struct weft_draft *d, const struct weft_yaml_node *node,
+		       bool in_key, int column, const char *text);
+
 /* After indexing: reads every entry's members and puts them into its things.
  * -1 on unknown, repeated or badly nested members. */
 int weft_draft_resolve(struct weft_draft *d);
@@ -117,11 +122,16 @@ int weft_draft_complete(struct weft_draft *d);
  * with d->err. */
 struct weft_fabric *weft_draft_build(struct weft_draft *d);
 
+/* Once the draft is built: reads what `links` and `shapes` say of the levels.
+ */
+int weft_draft_links(struct weft_draft *d, struct weft_fabric *f);
+int weft_draft_shapes(struct weft_draft *d, struct weft_fabric *f);
+
 /* Once the draft is built: reads switches and cables into f->cabling, which
  * stays NULL where the file has neither. */
 int weft_draft_cabling(struct weft_draft *d, struct weft_fabric *f);
 
-/* After the cabling: what cables say of the links above the domains. */
+/* After the cabling: what it and `uplinks` say of the links above domains. */
 int weft_draft_uplinks(struct weft_draft *d, struct weft_fabric *f);
 
 /* Fills f->distance from the levels' links. */

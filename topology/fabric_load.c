@@ -363,54 +363,6 @@ static int links_skip(struct weft_draft *d, const struct weft_yaml_node *node)
 	return weft_yaml_expect(d->doc, node, WEFT_YAML_MAP, "links", d->err);
 }
 
-static int link_read(const struct weft_draft *d,
-		     const struct weft_yaml_node *node, struct weft_link *link)
-{
-	static const char *const known[] = {"bandwidth", "latency",
-					    "oversubscription"};
-	const struct weft_yaml_node *bandwidth, *latency, *oversubscription;
-
-	if (weft_yaml_expect(d->doc, node, WEFT_YAML_MAP, node->key, d->err) ||
-	    weft_yaml_known_keys(d->doc, node, known, N_OF(known),
-				 "a link class", d->err))
-		return -1;
-	bandwidth = weft_yaml_find(node, known[0]);
-	latency = weft_yaml_find(node, known[1]);
-	oversubscription = weft_yaml_find(node, known[2]);
-	if (bandwidth &&
-	    weft_yaml_rate(d->doc, bandwidth, &link->rate_bytes_per_s, d->err))
-		return -1;
-	if (latency &&
-	    weft_yaml_time(d->doc, latency, &link->latency_s, d->err))
-		return -1;
-	if (oversubscription &&
-	    weft_yaml_number(d->doc, oversubscription, 1, 1e6,
-			     &link->oversubscription, d->err))
-		return -1;
-	return 0;
-}
-
-static int links_read(const struct weft_draft *d, struct weft_fabric *f)
-{
-	const struct weft_yaml_node *links =
-		weft_yaml_find(d->doc->root, "links");
-	const char *known[WEFT_MAX_LEVELS];
-
-	for (uint32_t k = 0; k < f->n_levels; k++)
-		known[k] = f->levels[k].name;
-	if (links && weft_yaml_known_keys(d->doc, links, known, f->n_levels,
-					  "links, which are by level", d->err))
-		return -1;
-	for (uint32_t k = 0; links && k < f->n_levels; k++) {
-		const struct weft_yaml_node *node =
-			weft_yaml_find(links, known[k]);
-
-		if (node && link_read(d, node, &f->levels[k].link))
-			return -1;
-	}
-	return 0;
-}
-
 /* In the order in which they depend on each other, which need not be that of
  * the file. */
 static const struct section {
@@ -452,7 +404,7 @@ static int draft_read(struct weft_draft *d)
 	static const char *const known[] = {
 		"weft",	    "name",	"profile", "rails",  "pxn",
 		"disjoint", "nodes",	"nvlink",  "levels", "rack",
-		"links",    "switches", "cables"};
+		"links",    "switches", "cables",  "shapes", "uplinks"};
 	const struct weft_yaml_node *root = d->doc->root, *node;
 
 	if (weft_yaml_expect(d->doc, root, WEFT_YAML_MAP, "the fabric file",
@@ -487,8 +439,8 @@ static struct weft_fabric *fabric_of(const struct weft_yaml *doc,
 
 	if (draft_read(&d) == 0)
 		f = weft_draft_build(&d);
-	if (f && (links_read(&d, f) || weft_draft_cabling(&d, f) ||
-		  weft_draft_uplinks(&d, f))) {
+	if (f && (weft_draft_links(&d, f) || weft_draft_shapes(&d, f) ||
+		  weft_draft_cabling(&d, f) || weft_draft_uplinks(&d, f))) {
 		weft_fabric_free(f);
 		f = NULL;
 	}

@@ -11,6 +11,7 @@ libweft_topology_la_SOURCES = \
 	%D%/fabric_check.c \
 	%D%/fabric_draft.c \
 	%D%/fabric_draft.h \
+	%D%/fabric_links.c \
 	%D%/fabric_load.c \
 	%D%/fabric_rails.c \
 	%D%/fabric_switches.c \

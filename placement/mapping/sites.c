@@ -87,6 +87,12 @@ static void build_distances(const struct weft_fabric *f, struct sites *s,
 	double tie = sites_tie(f, metric);
 
 	for (uint32_t level = 0; level < f->n_levels; level++) {
+		struct weft_distance step = {1, f->levels[level].hop_latency_s,
+					     0};
+
+		s->step[level] =
+			sites_metric(&step, metric) +
+			tie * sites_metric(&step, sites_second(metric));
 		for (int cross = 0; cross < 2; cross++) {
 			const struct weft_distance *d =
 				&f->distance[level][cross];
@@ -121,6 +127,7 @@ int sites_build(const struct weft_fabric *f, const uint32_t *gpu, uint32_t n,
 			(uint8_t)weft_fabric_meet(f, gpu[i], gpu[i + 1]);
 	build_meets(s);
 	build_distances(f, s, metric);
+	s->stepped = f->has_steps ? f : NULL;
 	return 0;
 }
 

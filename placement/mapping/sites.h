@@ -24,6 +24,10 @@ struct sites {
 	double distance[WEFT_MAX_LEVELS + 1][2]; /* in one metric, ties decided
 						  * by another (sites_tie); the
 						  * last row: not connected */
+	/* NULL unless the fabric has a ring or torus: then a step beyond the
+	 * first on that of a level is step[level] farther */
+	const struct weft_fabric *stepped;
+	double step[WEFT_MAX_LEVELS];
 	void *memory;
 };
 
@@ -77,8 +81,13 @@ static inline double sites_distance(const struct sites *s, uint32_t a,
 				    uint32_t b)
 {
 	bool cross = s->rail[a] != s->rail[b] && s->node[a] != s->node[b];
+	uint32_t level = sites_meet(s, a, b);
+	double d = s->distance[level][cross];
 
-	return s->distance[sites_meet(s, a, b)][cross];
+	if (s->stepped && level < s->stepped->n_levels)
+		d += s->step[level] * weft_fabric_further(s->stepped, level,
+							  s->gpu[a], s->gpu[b]);
+	return d;
 }
 
 #endif

@@ -86,6 +86,9 @@ static struct signature shape_sign(struct pricing *p, uint32_t id,
 	for (uint32_t r = 0; r < n; r++) {
 		uint32_t gpu = where[r], node = f->gpu_node[gpu];
 
+		/* domains that are not alike: the place itself */
+		if (f->uplink_rate_bytes_per_s || f->has_steps)
+			sign(&s, gpu);
 		if (f->n_rails > 1)
 			sign(&s, weft_fabric_rail(f, gpu));
 		sign_use(p, &s, f->n_domains + node, &n_nodes,

@@ -24,6 +24,7 @@ unit_tests += \
 	%D%/replay_memory \
 	%D%/running \
 	%D%/search \
+	%D%/shapes \
 	%D%/slots \
 	# End of unit_tests
 
@@ -52,6 +53,7 @@ tests_placement_out_of_memory_LDFLAGS = \
 tests_placement_exact_LDADD = libweft_exact.la $(LDADD)
 tests_placement_out_of_memory_LDADD = libweft_exact.la $(LDADD)
 tests_placement_properties_LDADD = libweft_exact.la $(LDADD)
+tests_placement_shapes_LDADD = libweft_exact.la $(LDADD)
 tests_placement_program_LDADD = libweft_exact.la $(LDADD) -lpthread
 tests_placement_replay_memory_LDFLAGS = \
 	$(AM_LDFLAGS) \

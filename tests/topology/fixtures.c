@@ -22,6 +22,13 @@ static void link_dump(FILE *out, const struct weft_fabric *f, uint32_t l)
 		level->link.rate_bytes_per_s / 1e9,
 		level->link.oversubscription, level->link.latency_s * 1e6,
 		level->hops);
+	if (level->shape == WEFT_SHAPE_GROUPS)
+		fprintf(out, "  groups\n");
+	if (level->shape == WEFT_SHAPE_RING || level->shape == WEFT_SHAPE_TORUS)
+		fprintf(out, "  %s %ux%ux%u, %g us a step\n",
+			level->shape == WEFT_SHAPE_RING ? "ring" : "torus",
+			level->dims[0], level->dims[1], level->dims[2],
+			level->hop_latency_s * 1e6);
 	for (uint32_t k = 0; k < level->n_domains && k < 12; k++) {
 		const struct weft_domain *d =
 			&f->domains[level->first_domain + k];
@@ -32,20 +39,22 @@ static void link_dump(FILE *out, const struct weft_fabric *f, uint32_t l)
 	}
 }
 
-/* The first GPU that meets GPU 0 at each level, on its rail and on another. */
+/* The first GPU that meets GPU 0 at each level, on its rail and on another, and
+ * as many steps of a ring or torus away. */
 static void distances_dump(FILE *out, const struct weft_fabric *f)
 {
-	bool seen[WEFT_MAX_LEVELS + 1][2] = {{false}};
+	bool seen[WEFT_MAX_LEVELS + 1][2][8] = {{{false}}};
 
 	for (uint32_t b = 1; b < f->n_gpus; b++) {
 		struct weft_distance d = weft_fabric_distance(f, 0, b);
 		uint32_t cross = 0;
 		uint32_t level = weft_fabric_relation(f, 0, b, &cross);
+		uint32_t further = weft_fabric_further(f, level, 0, b) % 8;
 		const char *name = f->nodes[f->gpu_node[b]].name;
 
-		if (seen[level][cross])
+		if (seen[level][cross][further])
 			continue;
-		seen[level][cross] = true;
+		seen[level][cross][further] = true;
 		fprintf(out, "0 to %u (%s): ", b, name);
 		if (level == f->n_levels)
 			fprintf(out, "not connected\n");
