@@ -21,6 +21,7 @@ struct command {
 
 int cmd_calibrate(int argc, char **argv);
 int cmd_defrag(int argc, char **argv);
+int cmd_draw(int argc, char **argv);
 int cmd_fabric(int argc, char **argv);
 int cmd_import(int argc, char **argv);
 int cmd_map(int argc, char **argv);

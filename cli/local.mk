@@ -13,6 +13,7 @@ weft_SOURCES = \
 	%D%/cmd.h \
 	%D%/cmd_calibrate.c \
 	%D%/cmd_defrag.c \
+	%D%/cmd_draw.c \
 	%D%/cmd_fabric.c \
 	%D%/cmd_import.c \
 	%D%/cmd_map.c \
@@ -28,6 +29,12 @@ weft_SOURCES = \
 	%D%/columns.h \
 	%D%/csv.c \
 	%D%/csv.h \
+	%D%/drawing.c \
+	%D%/drawing.h \
+	%D%/drawing_facts.c \
+	%D%/drawing_groups.c \
+	%D%/drawing_parts.h \
+	%D%/drawing_traffic.c \
 	%D%/findings.c \
 	%D%/findings.h \
 	%D%/fit.c \
@@ -125,6 +132,7 @@ weft_SOURCES = \
 weft_LDADD = \
 	libweft_import.la \
 	libweft_survey.la \
+	libweft_draw.la \
 	libweft_trace.la \
 	libweft_exact.la \
 	libweft_placement.la \

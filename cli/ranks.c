@@ -6,7 +6,6 @@
 #include "topology/hostlist.h"
 
 #include <errno.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -260,26 +259,46 @@ static int json_rank(struct reader *r, json_t *entry, struct weft_error *err)
 			  r->f->nodes[node].first_gpu + (uint32_t)gpu, err);
 }
 
+static int ranks_read(struct reader *r, const json_t *plan,
+		      struct weft_error *err)
+{
+	const json_t *ranks = json_object_get(plan, "ranks");
+	int result = 0;
+
+	if (!json_is_array(ranks))
+		result = reader_fail(r, err, "expected an array ",
+				     "\"ranks\", as weft plan --json writes");
+	for (size_t i = 0; result == 0 && i < json_array_size(ranks); i++)
+		result = json_rank(r, json_array_get(ranks, i), err);
+	return result;
+}
+
 static int json_read(struct reader *r, const char *text, struct weft_error *err)
 {
 	json_error_t why;
-	json_t *plan = json_loads(text, 0, &why), *entry;
-	json_t *ranks = json_object_get(plan, "ranks");
-	int result = 0;
-	size_t i;
+	json_t *plan = json_loads(text, 0, &why);
+	int result;
 
 	if (!plan)
 		return weft_fail_at(err, WEFT_EINVAL, r->source, why.line,
 				    why.column, "%s", why.text);
-	if (!json_is_array(ranks))
-		result = reader_fail(r, err, "expected an array ",
-				     "\"ranks\", as weft plan --json writes");
-	for (i = 0; result == 0 && i < json_array_size(ranks); i++) {
-		entry = json_array_get(ranks, i);
-		result = json_rank(r, entry, err);
-	}
+	result = ranks_read(r, plan, err);
 	json_decref(plan);
 	return result;
+}
+
+int ranks_from_json(const struct weft_fabric *f, const json_t *plan,
+		    const char *source, uint32_t n_ranks, uint32_t *where,
+		    struct weft_error *err)
+{
+	struct reader r = {
+		.f = f, .source = source, .where = where, .n_ranks = n_ranks};
+	int result;
+
+	if (reader_open(&r, err))
+		return -1;
+	result = ranks_read(&r, plan, err);
+	return reader_close(&r, result, err);
 }
 
 /* The whole of a stream, NUL-terminated, or NULL with err. */

@@ -5,6 +5,7 @@
 
 #include "topology/fabric.h"
 
+#include <jansson.h>
 #include <stdint.h>
 
 /* From a hostlist ("n[00-03],n07:0-3"): ranks in the order written, on each
@@ -20,5 +21,11 @@ int ranks_from_hostlist(const struct weft_fabric *f, const char *text,
  * without a GPU the lowest one of that node not used yet. */
 int ranks_from_file(const struct weft_fabric *f, const char *path,
 		    uint32_t n_ranks, uint32_t *where, struct weft_error *err);
+
+/* From "ranks" of an object as weft plan --json prints; source names it in
+ * messages. */
+int ranks_from_json(const struct weft_fabric *f, const json_t *plan,
+		    const char *source, uint32_t n_ranks, uint32_t *where,
+		    struct weft_error *err);
 
 #endif

@@ -33,6 +33,11 @@ void report_start(void)
 	json_set_alloc_funcs(json_allocate, free);
 }
 
+bool report_starved(void)
+{
+	return starved;
+}
+
 /* As text first: what does not fit into memory is not half-written. */
 int report_print(json_t *object, struct weft_error *err)
 {
@@ -291,6 +296,7 @@ json_t *report_object(const char *command, const struct request *request,
 		weft_metric_names[p->metric], "elapsed_s", report->elapsed_s);
 	if (!object)
 		return NULL;
+	json_object_set_new(object, "job", report_string(request->job_text));
 	json_object_set_new(object, "nodes", json_nodes(f, p));
 	json_object_set_new(object, "ranks", json_ranks(f, p));
 	step_predict(request, p, &evaluation);

@@ -40,6 +40,10 @@ void report_start(void);
 /* Prints object (stolen) as indented JSON; NULL is "out of memory". */
 int report_print(json_t *object, struct weft_error *err);
 
+/* True once an allocation of jansson has failed: what was built may lack
+ * something. */
+bool report_starved(void);
+
 /* A JSON string of text from outside: bytes that are not UTF-8 become "?",
  * instead of the string being left out. */
 json_t *report_string(const char *text);

@@ -203,13 +203,10 @@ static int occupancy_open(struct request *request, struct weft_error *err)
 			   err);
 }
 
-int request_open(struct request *request, struct weft_error *err)
+static int job_open(struct request *request, struct weft_error *err)
 {
 	struct weft_error why = {0};
 
-	request->fabric = weft_fabric_load(request->fabric_path, err);
-	if (!request->fabric)
-		return -1;
 	if (weft_job_build(request->job_text, 0, true, request->fabric,
 			   &request->job, &why))
 		return weft_fail_at(err, why.code,
@@ -220,6 +217,16 @@ int request_open(struct request *request, struct weft_error *err)
 		request->objective.goal = (enum weft_goal)(request->goal - 1);
 	request->objective.fragmentation = request->fragmentation;
 	request->objective.gpu = request->gpu;
+	return 0;
+}
+
+int request_open(struct request *request, struct weft_error *err)
+{
+	request->fabric = weft_fabric_load(request->fabric_path, err);
+	if (!request->fabric)
+		return -1;
+	if (request->job_text && job_open(request, err))
+		return -1;
 	return occupancy_open(request, err);
 }
 

@@ -37,7 +37,8 @@ struct request {
  * input is the struct request. */
 extern const struct argp request_argp;
 
-/* Loads and builds all of it.  -1 with err; request_close in either case. */
+/* Loads and builds all of it, without a job where job_text is NULL.  -1 with
+ * err; request_close in either case. */
 int request_open(struct request *request, struct weft_error *err);
 
 /* Gives the objective the load of the running jobs, unless there are none or

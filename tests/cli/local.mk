@@ -41,6 +41,7 @@ tests_cli_slurm_state_SOURCES = \
 script_tests += \
 	%D%/calibrate.sh \
 	%D%/defrag.sh \
+	%D%/draw.sh \
 	%D%/fabric.sh \
 	%D%/map.sh \
 	%D%/model.sh \

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 unit_tests += \
 	%D%/cabling \
+	%D%/draw \
 	%D%/fabric \
 	%D%/fixtures \
 	%D%/hostlist \
 	%D%/import_node \
 	%D%/import_slurm \
+	%D%/layout \
 	%D%/memory \
 	%D%/profile \
 	%D%/roster \
@@ -20,6 +22,8 @@ tests_topology_import_node_LDADD = \
 	libweft_import.la libweft_survey.la $(LDADD)
 tests_topology_import_slurm_LDADD = \
 	libweft_import.la libweft_survey.la $(LDADD)
+tests_topology_draw_LDADD = libweft_draw.la $(LDADD) $(JANSSON_LIBS)
+tests_topology_layout_LDADD = libweft_draw.la $(LDADD)
 tests_topology_survey_LDADD = libweft_survey.la $(LDADD)
 tests_topology_survey_fabric_LDADD = libweft_survey.la $(LDADD)
 
@@ -35,5 +39,6 @@ tests_topology_memory_LDFLAGS = \
 
 EXTRA_DIST += \
 	tests/fabrics \
+	tests/pictures \
 	contrib/fabrics \
 	# End of EXTRA_DIST

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* palette.c - the colours of all pictures */
+#include "topology/draw/palette.h"
+
+#include <stdio.h>
+
+const struct weft_shades weft_shades[WEFT_N_PAPERS] = {
+	[WEFT_LIGHT] =
+		{
+			.paper = "#ffffff",
+			.ink = "#1b1f24",
+			.faint = "#c3c9d1",
+			.frame = "#3f7d20",
+			.use = {"#eef1f4", "#8b939d", "#3b3f45", "#1f4e9c"},
+			.hue = {"#1f4e9c", "#d9730d", "#138a63", "#b5489a",
+				"#3d9bd4", "#a07f00", "#8f1d14", "#7a5bd0"},
+		},
+	[WEFT_DARK] =
+		{
+			.paper = "#14171b",
+			.ink = "#e6e9ed",
+			.faint = "#4a515a",
+			.frame = "#86c25d",
+			.use = {"#23282e", "#6f7883", "#b9bfc6", "#5b8fe0"},
+			.hue = {"#5b8fe0", "#f0923a", "#2fb98a", "#dd7cc5",
+				"#84ccf5", "#d6b422", "#e0584b", "#a993f5"},
+		},
+};
+
+#define N_STOPS 6
+
+/* Lightness rises from stop to stop. */
+static const unsigned char ramps[WEFT_N_PAPERS + 1][N_STOPS][3] = {
+	[WEFT_LIGHT] = {{0x2f, 0x1e, 0x6e},
+			{0x27, 0x4f, 0x99},
+			{0x13, 0x76, 0x86},
+			{0x2c, 0x90, 0x5a},
+			{0x76, 0x94, 0x2a},
+			{0xbb, 0x8a, 0x00}},
+	[WEFT_DARK] = {{0x66, 0x5f, 0xd6},
+		       {0x4f, 0x8f, 0xd9},
+		       {0x33, 0xab, 0xb8},
+		       {0x55, 0xc0, 0x7c},
+		       {0xb0, 0xd4, 0x55},
+		       {0xff, 0xe2, 0x5a}},
+	[WEFT_HEAT] = {{0x3b, 0x28, 0x7d},
+		       {0x2d, 0x5f, 0x9e},
+		       {0x1f, 0x8f, 0x8f},
+		       {0x4c, 0xb3, 0x6a},
+		       {0xb5, 0xc9, 0x3b},
+		       {0xf7, 0xd9, 0x4a}},
+};
+
+const char *weft_ramp(int paper, double at, char colour[WEFT_COLOUR_SIZE])
+{
+	double place = at < 0 ? 0 : at > 1 ? 1 : at;
+	unsigned int rgb[3];
+	size_t low;
+
+	place *= N_STOPS - 1;
+	low = (size_t)place;
+	if (low > N_STOPS - 2)
+		low = N_STOPS - 2;
+	place -= (double)low;
+	for (int c = 0; c < 3; c++)
+		rgb[c] =
+			(unsigned int)(ramps[paper][low][c] * (1 - place) +
+				       ramps[paper][low + 1][c] * place + 0.5) &
+			0xff;
+	snprintf(colour, WEFT_COLOUR_SIZE, "#%02x%02x%02x", rgb[0], rgb[1],
+		 rgb[2]);
+	return colour;
+}
+
+const char *weft_group_colour(const struct weft_colouring *colouring,
+			      uint32_t group, int paper,
+			      char colour[WEFT_COLOUR_SIZE])
+{
+	if (colouring->ordered)
+		return weft_ramp(paper,
+				 colouring->n_groups < 2
+					 ? 0.3
+					 : (double)group /
+						   (colouring->n_groups - 1),
+				 colour);
+	snprintf(colour, WEFT_COLOUR_SIZE, "%s",
+		 weft_shades[paper].hue[group % WEFT_N_HUES]);
+	return colour;
+}
