@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 unit_tests += \
+	%D%/audit \
 	%D%/cabling \
 	%D%/draw \
 	%D%/fabric \
@@ -24,6 +25,8 @@ tests_topology_import_slurm_LDADD = \
 	libweft_import.la libweft_survey.la $(LDADD)
 tests_topology_draw_LDADD = libweft_draw.la $(LDADD) $(JANSSON_LIBS)
 tests_topology_layout_LDADD = libweft_draw.la $(LDADD)
+tests_topology_audit_LDADD = \
+	libweft_audit.la libweft_survey.la $(LDADD)
 tests_topology_survey_LDADD = libweft_survey.la $(LDADD)
 tests_topology_survey_fabric_LDADD = libweft_survey.la $(LDADD)
 

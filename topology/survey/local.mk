@@ -7,6 +7,7 @@ libweft_survey_la_SOURCES = \
 	%D%/scheme.c \
 	%D%/scheme.h \
 	%D%/scheme_cables.c \
+	%D%/scheme_fabric.c \
 	%D%/scheme_groups.c \
 	%D%/scheme_tree.c \
 	%D%/survey.c \

@@ -99,6 +99,12 @@ int weft_scheme_from_groups(struct weft_survey *s, struct weft_scheme *scheme,
 int weft_scheme_add_blocks(struct weft_survey *s, struct weft_scheme *scheme,
 			   struct weft_error *err);
 
+/* scheme_fabric.c: the levels that a fabric says, for the survey made from it.
+ */
+struct weft_scheme *weft_scheme_from_fabric(const struct weft_fabric *f,
+					    const struct weft_survey *s,
+					    struct weft_error *err);
+
 /* survey_write.c: the fabric file, malloc'ed text that weft_fabric_parse reads;
  * NULL with err. */
 char *weft_survey_write(struct weft_survey *s, const struct weft_scheme *scheme,

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* audit.c - the table of checks, and which finding explains which */
+#include "topology/audit/audit.h"
+#include "topology/audit/checks.h"
+#include "topology/audit/graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const struct weft_audit_check weft_audit_checks[] = {
+	{"hosts", "GPUs, adapters and cables of hosts against their siblings",
+	 audit_hosts},
+	{"links", "cables that are down, narrow or slow", audit_links},
+	{"rails", "rails that fewer hosts hang on", audit_rails},
+	{"uplinks", "leafs without uplinks, and uneven ones", audit_uplinks},
+	{"capacity", "switches that are more oversubscribed than their like",
+	 audit_capacity},
+	{"networks", "adapters on another network than their siblings",
+	 audit_networks},
+	{"nvlink", "NVLink domains that lack nodes or are degraded",
+	 audit_nvlink},
+	{"places", "racks and NVLink domains against the network",
+	 audit_places},
+	{"tree", "roots that join nothing, and loops", audit_tree},
+	{"blocks", "block sizes that Slurm would refuse", audit_blocks},
+};
+const uint32_t weft_n_audit_checks =
+	sizeof(weft_audit_checks) / sizeof(weft_audit_checks[0]);
+
+/* An outcome is not told where its cause is, at the same host or switch. */
+static const struct {
+	enum weft_finding_id outcome, cause;
+} explained[] = {
+	{WEFT_FINDING_LINKS_SHORT, WEFT_FINDING_HCA_MISSING},
+	{WEFT_FINDING_OVERSUBSCRIBED, WEFT_FINDING_UPLINKS_UNEVEN},
+	{WEFT_FINDING_OVERSUBSCRIBED, WEFT_FINDING_CABLE_MOVED},
+	{WEFT_FINDING_OVERSUBSCRIBED, WEFT_FINDING_LINK_SLOW},
+	{WEFT_FINDING_OVERSUBSCRIBED, WEFT_FINDING_LINK_NARROW},
+	{WEFT_FINDING_OVERSUBSCRIBED, WEFT_FINDING_LINK_DOWN},
+	{WEFT_FINDING_UPLINKS_UNEVEN, WEFT_FINDING_LEAF_ORPHAN},
+};
+#define N_EXPLAINED (sizeof(explained) / sizeof(explained[0]))
+
+/* ---- what explains what ---- */
+
+/* The end of the host's or switch's name in a place: "n07" of "n07:mlx5_3",
+ * "leaf3" of "leaf3--spine1". */
+static size_t stem_size(const char *place)
+{
+	const char *dash = strstr(place, "--");
+	size_t colon = strcspn(place, ":");
+
+	return dash && (size_t)(dash - place) < colon ? (size_t)(dash - place)
+						      : colon;
+}
+
+static bool same_thing(const struct weft_finding *a,
+		       const struct weft_finding *b)
+{
+	size_t n = stem_size(a->place);
+
+	return n && n == stem_size(b->place) &&
+	       memcmp(a->place, b->place, n) == 0;
+}
+
+static bool is_outcome(enum weft_finding_id id)
+{
+	for (size_t i = 0; i < N_EXPLAINED; i++)
+		if (explained[i].outcome == id)
+			return true;
+	return false;
+}
+
+static bool explains(enum weft_finding_id cause, enum weft_finding_id outcome)
+{
+	for (size_t i = 0; i < N_EXPLAINED; i++)
+		if (explained[i].cause == cause &&
+		    explained[i].outcome == outcome)
+			return true;
+	return false;
+}
+
+static bool is_explained(const struct weft_findings *findings,
+			 const struct weft_finding *f)
+{
+	for (uint32_t i = 0; i < findings->n; i++)
+		if (explains(findings->item[i].id, f->id) &&
+		    same_thing(&findings->item[i], f))
+			return true;
+	return false;
+}
+
+void weft_audit_rank(struct weft_findings *findings)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < findings->n; i++) {
+		struct weft_finding *f = &findings->item[i];
+
+		if (is_outcome(f->id) && is_explained(findings, f))
+			findings->of_kind[f->id]--;
+		else
+			findings->item[kept++] = *f;
+	}
+	findings->n = kept;
+	weft_findings_sort(findings);
+}
+
+int weft_audit_run(const struct weft_audit *audit, struct weft_error *err)
+{
+	struct weft_audit a = *audit;
+	struct audit_graph graph;
+	int rc = audit_graph_build(a.survey, a.scheme, &graph, err);
+
+	a.graph = &graph;
+	for (uint32_t i = 0; i < weft_n_audit_checks && rc == 0; i++)
+		rc = weft_audit_checks[i].run(&a, err);
+	audit_graph_free(&graph);
+	if (rc == 0)
+		weft_audit_rank(a.findings);
+	return rc;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* audit_networks.c - adapters that hang on another network than those of the
+ * same name in sibling hosts
+ */
+#include "topology/audit/checks.h"
+#include "topology/audit/siblings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct port {
+	char stem[64]; /* of the host */
+	const char *name;
+	uint32_t network, cable;
+};
+
+static int compare_ports(const void *pa, const void *pb)
+{
+	const struct port *a = pa, *b = pb;
+	int order = strcmp(a->stem, b->stem);
+
+	order = order ? order : strcmp(a->name, b->name);
+	if (order)
+		return order;
+	return (a->cable > b->cable) - (a->cable < b->cable);
+}
+
+static bool same_port(const struct port *a, const struct port *b)
+{
+	return strcmp(a->stem, b->stem) == 0 && strcmp(a->name, b->name) == 0;
+}
+
+static int class_look(const struct weft_audit *a, const struct port *p,
+		      uint32_t n, struct weft_error *err)
+{
+	uint32_t count[AUDIT_MAX_NETWORKS] = {0}, best = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		count[p[i].network]++;
+	for (uint32_t i = 1; i < AUDIT_MAX_NETWORKS; i++)
+		if (count[i] > count[best])
+			best = i;
+	if (count[best] == n || n < 3 || !audit_is_few(n - count[best], n))
+		return 0;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct weft_survey_cable *c =
+			&a->survey->cables[p[i].cable];
+		char place[160];
+
+		if (p[i].network == best)
+			continue;
+		audit_graph_place(a->graph, c, place, sizeof(place));
+		if (audit_note(a, WEFT_FINDING_NETWORK_MIXED, place, c->where,
+			       WEFT_WEIGHT_CABLE, err,
+			       "hangs on %s of the %s network; its siblings "
+			       "are on the %s network",
+			       a->survey->switches[c->b.index].name,
+			       a->graph->networks[p[i].network],
+			       a->graph->networks[best]))
+			return -1;
+	}
+	return 0;
+}
+
+int audit_networks(const struct weft_audit *a, struct weft_error *err)
+{
+	const struct weft_survey *s = a->survey;
+	struct port *p;
+	uint32_t n = 0;
+	int rc = 0;
+
+	if (a->graph->n_networks < 2)
+		return 0;
+	p = weft_calloc(s->n_cables, sizeof(*p), err);
+	if (!p)
+		return -1;
+	for (uint32_t i = 0; i < s->n_cables; i++) {
+		const struct weft_survey_cable *c = &s->cables[i];
+
+		if (c->a.kind != WEFT_END_HOST || c->a.hca == WEFT_NONE)
+			continue;
+		p[n] = (struct port){
+			.name = s->hcas[c->a.hca].name,
+			.network = a->graph->network[c->b.index],
+			.cable = i,
+		};
+		audit_stem(s->hosts[c->a.index].name, p[n].stem,
+			   sizeof(p[n].stem));
+		n++;
+	}
+	if (n)
+		qsort(p, n, sizeof(*p), compare_ports);
+	for (uint32_t i = 0, end; i < n && rc == 0; i = end) {
+		for (end = i + 1; end < n && same_port(p + i, p + end);)
+			end++;
+		rc = class_look(a, p + i, end - i, err);
+	}
+	free(p);
+	return rc;
+}

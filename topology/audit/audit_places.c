@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* audit_places.c - coordinates that contradict each other
+ *
+ * A rack stands at one place of the network and an NVLink domain hangs on one
+ * leaf.  Where all but a few of one are in a domain, the few are told; where no
+ * domain has most of it, nothing is: then the two are simply not aligned.
+ */
+#include "topology/audit/checks.h"
+#include "topology/audit/siblings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *host_rack(const struct weft_survey_host *host)
+{
+	return host->rack.text;
+}
+
+static const char *host_nvlink(const struct weft_survey_host *host)
+{
+	return host->nvlink.text;
+}
+
+static const struct subject {
+	const char *(*label)(const struct weft_survey_host *host);
+	enum weft_finding_id id;
+	uint32_t level; /* whose domains it should not span */
+	const char *noun;
+} subjects[] = {
+	{host_rack, WEFT_FINDING_RACK_SPREAD, 1, "rack"},
+	{host_nvlink, WEFT_FINDING_NVLINK_SPREAD, 0, "NVLink domain"},
+};
+#define N_SUBJECTS (sizeof(subjects) / sizeof(subjects[0]))
+
+struct member {
+	const char *label;
+	uint32_t domain, host;
+};
+
+static int compare_members(const void *pa, const void *pb)
+{
+	const struct member *a = pa, *b = pb;
+	int order = strcmp(a->label, b->label);
+
+	if (order)
+		return order;
+	if (a->domain != b->domain)
+		return a->domain < b->domain ? -1 : 1;
+	return (a->host > b->host) - (a->host < b->host);
+}
+
+/* The domain of `level` that holds domain d, or d's outermost below it. */
+static uint32_t domain_at(const struct weft_scheme *s, uint32_t d,
+			  uint32_t level)
+{
+	while (d != WEFT_NONE && s->domains[d].level < level &&
+	       s->domains[d].parent != WEFT_NONE)
+		d = s->domains[d].parent;
+	return d;
+}
+
+static int group_look(const struct weft_audit *a, const struct subject *sub,
+		      const struct member *m, uint32_t n,
+		      struct weft_error *err)
+{
+	const struct weft_scheme *s = a->scheme;
+	uint32_t most = 0, best = WEFT_NONE;
+
+	for (uint32_t i = 0, end; i < n; i = end) {
+		for (end = i + 1; end < n && m[end].domain == m[i].domain;)
+			end++;
+		if (end - i > most) {
+			most = end - i;
+			best = m[i].domain;
+		}
+	}
+	if (most == n || n < 3 || !audit_is_few(n - most, n))
+		return 0;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct weft_survey_host *host =
+			&a->survey->hosts[m[i].host];
+
+		if (m[i].domain != best &&
+		    audit_note(a, sub->id, host->name, host->where,
+			       WEFT_WEIGHT_HOST, err,
+			       "is in %s %s, whose other nodes hang on %s, but "
+			       "hangs on %s",
+			       sub->noun, m[i].label, s->domains[best].name,
+			       s->domains[m[i].domain].name))
+			return -1;
+	}
+	return 0;
+}
+
+static int subject_look(const struct weft_audit *a, const struct subject *sub,
+			struct member *m, struct weft_error *err)
+{
+	const struct weft_survey *s = a->survey;
+	uint32_t n = 0;
+
+	for (uint32_t h = 0; h < s->n_hosts; h++) {
+		uint32_t d = a->scheme->host_domain[h];
+		const char *label = sub->label(&s->hosts[h]);
+
+		if (label && d != WEFT_NONE)
+			m[n++] = (struct member){
+				label, domain_at(a->scheme, d, sub->level), h};
+	}
+	if (n)
+		qsort(m, n, sizeof(*m), compare_members);
+	for (uint32_t i = 0, end; i < n; i = end) {
+		for (end = i + 1;
+		     end < n && strcmp(m[end].label, m[i].label) == 0;)
+			end++;
+		if (group_look(a, sub, m + i, end - i, err))
+			return -1;
+	}
+	return 0;
+}
+
+int audit_places(const struct weft_audit *a, struct weft_error *err)
+{
+	struct member *m;
+	int rc = 0;
+
+	if (!a->scheme)
+		return 0;
+	m = weft_calloc(a->survey->n_hosts, sizeof(*m), err);
+	if (!m)
+		return -1;
+	for (size_t k = 0; k < N_SUBJECTS && rc == 0; k++)
+		rc = subject_look(a, &subjects[k], m, err);
+	free(m);
+	return rc;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* audit_rails.c - rails of a bundle that fewer hosts hang on than on the others
+ */
+#include "topology/audit/checks.h"
+#include "topology/audit/siblings.h"
+
+#include <stdlib.h>
+
+static double host_cables(const struct audit_graph *g, uint32_t sw)
+{
+	uint32_t n;
+	const uint32_t *cable = audit_graph_cables(g, WEFT_END_SWITCH, sw, &n);
+	double total = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct weft_survey_cable *c = &g->s->cables[cable[i]];
+
+		if (c->a.kind == WEFT_END_HOST && !c->down)
+			total += c->n;
+	}
+	return total;
+}
+
+/* One host without a rail is told at the host; here, what is more than that. */
+static int bundle_look(const struct weft_audit *a, uint32_t domain,
+		       double *scratch, struct weft_error *err)
+{
+	const struct weft_scheme *s = a->scheme;
+	const uint32_t *rail = s->rail_switch + (size_t)domain * s->n_rails;
+	struct audit_majority usual;
+	uint32_t n = 0;
+
+	for (uint32_t r = 0; r < s->n_rails; r++)
+		if (rail[r] != WEFT_NONE)
+			scratch[n++] = host_cables(a->graph, rail[r]);
+	usual = audit_majority(scratch, n);
+	if (usual.n < 3 || 2 * usual.n_same <= usual.n)
+		return 0;
+	for (uint32_t r = 0; r < s->n_rails; r++) {
+		const struct weft_survey_switch *sw;
+		double mine;
+
+		if (rail[r] == WEFT_NONE)
+			continue;
+		sw = &a->survey->switches[rail[r]];
+		mine = host_cables(a->graph, rail[r]);
+		if (mine + 1.5 < usual.value &&
+		    audit_note(a, WEFT_FINDING_RAILS_UNEQUAL, sw->name,
+			       sw->where, WEFT_WEIGHT_DOMAIN, err,
+			       "is rail %u and has %.0f host cables; the other "
+			       "rails have %.0f",
+			       r, mine, usual.value))
+			return -1;
+	}
+	return 0;
+}
+
+int audit_rails(const struct weft_audit *a, struct weft_error *err)
+{
+	const struct weft_scheme *s = a->scheme;
+	double *scratch;
+	int rc = 0;
+
+	if (!s || s->n_rails < 2 || !s->rail_switch)
+		return 0;
+	scratch = weft_calloc(s->n_rails, sizeof(*scratch), err);
+	if (!scratch)
+		return -1;
+	for (uint32_t d = 0; d < s->n_domains && rc == 0; d++)
+		if (s->domains[d].level == 0)
+			rc = bundle_look(a, d, scratch, err);
+	free(scratch);
+	return rc;
+}

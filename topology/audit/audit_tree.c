@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* audit_tree.c - roots and branches that join nothing, and loops
+ */
+#include "topology/audit/checks.h"
+#include "topology/audit/siblings.h"
+
+#include <stdlib.h>
+
+struct tree {
+	const struct weft_audit *a;
+	uint32_t *parents, *switches, *hosts; /* counts, per switch */
+	uint32_t *left, *queue;		      /* of the search for loops */
+	uint32_t *first_up, *up;	      /* switch -> its parents */
+	struct weft_error *err;
+};
+
+static void edges_count(struct tree *t)
+{
+	const struct weft_survey *s = t->a->survey;
+
+	for (uint32_t i = 0; i < s->n_edges; i++) {
+		const struct weft_survey_edge *e = &s->edges[i];
+
+		if (e->child_kind == WEFT_END_HOST) {
+			t->hosts[e->parent]++;
+			continue;
+		}
+		t->switches[e->parent]++;
+		t->parents[e->child]++;
+		t->first_up[e->child + 2]++;
+	}
+	for (uint32_t k = 1; k < s->n_switches + 2; k++)
+		t->first_up[k] += t->first_up[k - 1];
+	for (uint32_t i = 0; i < s->n_edges; i++) {
+		const struct weft_survey_edge *e = &s->edges[i];
+
+		if (e->child_kind == WEFT_END_SWITCH)
+			t->up[t->first_up[e->child + 1]++] = e->parent;
+	}
+}
+
+/* A round takes the switches off that have no switch left below them.  What is
+ * never taken off has a loop below it. */
+static void leaves_trim(struct tree *t)
+{
+	const struct weft_survey *s = t->a->survey;
+	uint32_t n = 0;
+
+	for (uint32_t k = 0; k < s->n_switches; k++) {
+		t->left[k] = t->switches[k];
+		if (t->left[k] == 0)
+			t->queue[n++] = k;
+	}
+	for (uint32_t done = 0; done < n; done++) {
+		uint32_t k = t->queue[done];
+
+		for (uint32_t i = t->first_up[k]; i < t->first_up[k + 1]; i++)
+			if (--t->left[t->up[i]] == 0)
+				t->queue[n++] = t->up[i];
+	}
+}
+
+/* Walks down what is left until a switch comes twice: that is on a loop. */
+static int loop_tell(struct tree *t)
+{
+	const struct weft_survey *s = t->a->survey;
+	uint32_t *below = t->queue, at = WEFT_NONE;
+
+	for (uint32_t i = 0; i < s->n_edges; i++) {
+		const struct weft_survey_edge *e = &s->edges[i];
+
+		if (e->child_kind == WEFT_END_SWITCH && t->left[e->child]) {
+			below[e->parent] = e->child;
+			at = e->parent;
+		}
+	}
+	if (at == WEFT_NONE)
+		return 0;
+	for (uint32_t step = 0; step < s->n_switches; step++)
+		at = below[at];
+	return audit_note(t->a, WEFT_FINDING_TREE_LOOP, s->switches[at].name,
+			  s->switches[at].where, WEFT_WEIGHT_SWITCH, t->err,
+			  "hangs below itself, by way of %s",
+			  s->switches[below[at]].name);
+}
+
+static int switches_look(struct tree *t)
+{
+	const struct weft_survey *s = t->a->survey;
+
+	for (uint32_t k = 0; k < s->n_switches; k++) {
+		const struct weft_survey_switch *sw = &s->switches[k];
+		uint32_t n;
+
+		audit_graph_cables(t->a->graph, WEFT_END_SWITCH, k, &n);
+		if (!n && !t->switches[k] && !t->hosts[k] &&
+		    !audit_told(t->a, WEFT_FINDING_SWITCH_EMPTY, sw->name) &&
+		    audit_note(t->a, WEFT_FINDING_SWITCH_EMPTY, sw->name,
+			       sw->where, WEFT_WEIGHT_CABLE, t->err,
+			       "joins nothing: no cable, switch or node"))
+			return -1;
+		if (!n && !t->parents[k] && t->switches[k] == 1 &&
+		    !t->hosts[k] &&
+		    audit_note(t->a, WEFT_FINDING_ROOT_SINGLE, sw->name,
+			       sw->where, WEFT_WEIGHT_OUTCOME, t->err,
+			       "is a root that joins only one switch"))
+			return -1;
+	}
+	return 0;
+}
+
+static int roots_look(struct tree *t)
+{
+	const struct weft_scheme *scheme = t->a->scheme;
+	const struct weft_fabric *f = t->a->fabric;
+	uint32_t roots = 0;
+
+	if (!scheme || !scheme->disjoint ||
+	    audit_told(t->a, WEFT_FINDING_TREE_UNCONNECTED, ""))
+		return 0;
+	for (uint32_t d = 0; d < scheme->n_domains; d++)
+		roots += scheme->domains[d].parent == WEFT_NONE;
+	if (roots < 2)
+		return 0;
+	if (f && f->connected && f->n_levels)
+		return audit_note(t->a, WEFT_FINDING_ROOT_FAKE,
+				  f->levels[f->n_levels - 1].name,
+				  (struct weft_place){0}, WEFT_WEIGHT_DOMAIN,
+				  t->err, "joins %u parts that no cable joins",
+				  roots);
+	return audit_note(t->a, WEFT_FINDING_TREE_UNCONNECTED, "",
+			  (struct weft_place){0}, WEFT_WEIGHT_OUTCOME, t->err,
+			  "the network has %u parts that nothing joins; no job "
+			  "can span them",
+			  roots);
+}
+
+int audit_tree(const struct weft_audit *a, struct weft_error *err)
+{
+	uint32_t n = a->survey->n_switches;
+	struct tree t = {.a = a, .err = err};
+	int rc = -1;
+
+	t.parents = weft_calloc(n, sizeof(*t.parents), err);
+	t.switches = weft_calloc(n, sizeof(*t.switches), err);
+	t.hosts = weft_calloc(n, sizeof(*t.hosts), err);
+	t.left = weft_calloc(n, sizeof(*t.left), err);
+	t.queue = weft_calloc(n, sizeof(*t.queue), err);
+	t.first_up = weft_calloc((size_t)n + 2, sizeof(*t.first_up), err);
+	t.up = weft_calloc(a->survey->n_edges, sizeof(*t.up), err);
+	if (!t.parents || !t.switches || !t.hosts || !t.left || !t.queue ||
+	    !t.first_up || !t.up)
+		goto out;
+	edges_count(&t);
+	leaves_trim(&t);
+	rc = switches_look(&t) || loop_tell(&t) || roots_look(&t) ? -1 : 0;
+out:
+	free(t.left);
+	free(t.first_up);
+	free(t.up);
+	free(t.parents);
+	free(t.switches);
+	free(t.hosts);
+	free(t.queue);
+	return rc;
+}

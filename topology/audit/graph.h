@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* graph.h - a survey's cables by their ends, and the tiers of its switches
+ *
+ * Private to the audit.
+ */
+#ifndef WEFT_TOPOLOGY_AUDIT_GRAPH_H
+#define WEFT_TOPOLOGY_AUDIT_GRAPH_H
+
+#include "topology/audit/audit.h"
+
+#define AUDIT_MAX_NETWORKS 16
+
+struct audit_graph {
+	const struct weft_survey *s;
+	/* by enum weft_end_kind: the cables of end i are
+	 * cable[kind][first[kind][i]] up to that of i + 1 */
+	uint32_t *first[2], *cable[2];
+	uint32_t *tier;	   /* [n_switches] 1: leaf; 0: joined to nothing */
+	uint32_t *network; /* [n_switches] index into networks */
+	const char *networks[AUDIT_MAX_NETWORKS]; /* 0: the compute network */
+	uint32_t n_networks;
+};
+
+/* scheme may be NULL.  Free with audit_graph_free in either case. */
+int audit_graph_build(const struct weft_survey *s,
+		      const struct weft_scheme *scheme, struct audit_graph *g,
+		      struct weft_error *err);
+void audit_graph_free(struct audit_graph *g);
+
+/* The cables of an end: indices into the survey's; *n: how many. */
+static inline const uint32_t *audit_graph_cables(const struct audit_graph *g,
+						 enum weft_end_kind kind,
+						 uint32_t i, uint32_t *n)
+{
+	*n = g->first[kind][i + 1] - g->first[kind][i];
+	return g->cable[kind] + g->first[kind][i];
+}
+
+/* The other end of a cable of switch `sw`. */
+static inline const struct weft_end *
+audit_graph_peer(const struct weft_survey_cable *cable, uint32_t sw)
+{
+	bool is_b = cable->b.kind == WEFT_END_SWITCH && cable->b.index == sw;
+
+	return is_b ? &cable->a : &cable->b;
+}
+
+/* Where a cable's end at switch `sw` leads: -1 down, 1 up, 0 aside. */
+int audit_graph_direction(const struct audit_graph *g,
+			  const struct weft_survey_cable *cable, uint32_t sw);
+
+/* "n07:mlx5_3" of a host's cable, "leaf3--spine1" of others, lower end first.
+ */
+const char *audit_graph_place(const struct audit_graph *g,
+			      const struct weft_survey_cable *cable,
+			      char *buffer, size_t size);
+
+#endif
