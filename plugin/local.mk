@@ -98,6 +98,8 @@ weft_select_sources = \
 weft_spank_sources = \
 	%D%/bridge/launch.c \
 	%D%/bridge/launch.h \
+	%D%/bridge/spec_text.c \
+	%D%/bridge/spec_text.h \
 	%D%/spank_ranks.c \
 	%D%/spank_ranks.h \
 	%D%/spank_weft.c \

@@ -5,7 +5,7 @@
  * select plugin finds it; here it is only checked, so that a mistake is told at
  * submission.  The variable WEFT_SPEC stands in where the option is not given.
  */
-#include "costmodel/spec.h"
+#include "plugin/bridge/spec_text.h"
 #include "plugin/spank_ranks.h"
 
 #include <stdbool.h>
@@ -18,8 +18,6 @@
 #include "slurm/slurm_version.h"
 
 #include "slurm/spank.h"
-
-#define SPEC_VARIABLE "WEFT_SPEC"
 
 /* Goes with jobs that an srun makes for its one step. */
 #define ALONE_VARIABLE "WEFT_ALONE"
@@ -48,37 +46,6 @@ static struct spank_option option = {
 
 static bool option_given;
 
-/* The whole spec without the fabric and the number of GPUs: both are known to
- * slurmctld only, which says in SystemComment what it could not use. */
-static int spec_check(const char *text, struct weft_error *err)
-{
-	struct weft_error why = {0};
-	struct weft_spec spec;
-	bool sized;
-
-	text += strspn(text, " ");
-	if (strncmp(text, "off", 3) == 0 &&
-	    text[3 + strspn(text + 3, " ")] == '\0')
-		return 0;
-	if (weft_spec_parse(text, &spec, err) < 0)
-		return -1;
-	if (spec.traffic[0])
-		return weft_fail(err, WEFT_EINVAL,
-				 "traffic=%s: files are read by weft plan and "
-				 "weft score, not by Slurm",
-				 spec.traffic);
-	sized = weft_spec_given(&spec, "gpus") || weft_spec_given(&spec, "dp");
-	if (weft_spec_resolve(&spec, 0, &why) == 0)
-		return 0;
-	/* The size may follow from the job's GPUs; only a spec that names it
-	 * itself can be checked on its own.  What is not supported is not so
-	 * at any size. */
-	if (!sized && why.code != WEFT_ENOSYS)
-		return 0;
-	*err = why;
-	return -1;
-}
-
 /* Slurm calls it once more on the nodes (remote), where all is settled. */
 static int option_read(int value, const char *text, int remote)
 {
@@ -89,7 +56,7 @@ static int option_read(int value, const char *text, int remote)
 	if (remote)
 		return ESPANK_SUCCESS;
 	option_given = true;
-	if (spec_check(text, &err) == 0)
+	if (weft_spec_text_check(text, &err) == 0)
 		return ESPANK_SUCCESS;
 	slurm_error("--weft: %s",
 		    weft_error_text(&err, message, sizeof(message)));
@@ -117,17 +84,17 @@ static int variable_read(spank_t spank)
 {
 	struct weft_error err = {0};
 	char message[sizeof(err.text) + sizeof(err.source) + 64];
-	const char *text = getenv(SPEC_VARIABLE);
+	const char *text = getenv(WEFT_SPEC_VARIABLE);
 
 	if (option_given || !text || !text[0])
 		return ESPANK_SUCCESS;
-	if (spec_check(text, &err) < 0) {
-		slurm_error(SPEC_VARIABLE ": %s",
+	if (weft_spec_text_check(text, &err) < 0) {
+		slurm_error(WEFT_SPEC_VARIABLE ": %s",
 			    weft_error_text(&err, message, sizeof(message)));
 		/* sbatch, salloc and srun go on after anything else. */
 		return -1;
 	}
-	return spank_job_control_setenv(spank, SPEC_VARIABLE, text, 1) ==
+	return spank_job_control_setenv(spank, WEFT_SPEC_VARIABLE, text, 1) ==
 			       ESPANK_SUCCESS
 		       ? ESPANK_SUCCESS
 		       : ESPANK_ERROR;

@@ -17,6 +17,12 @@ static const char *spank_value(char *const *env, uint32_t n, const char *name)
 	return NULL;
 }
 
+static bool is_off(const char *text)
+{
+	return strncmp(text, "off", 3) == 0 &&
+	       text[3 + strspn(text + 3, " ")] == '\0';
+}
+
 bool weft_spec_text_find(char *const *env, uint32_t n, const char *comment,
 			 const char **spec)
 {
@@ -34,6 +40,42 @@ bool weft_spec_text_find(char *const *env, uint32_t n, const char *comment,
 		text = comment + prefix;
 	text = text ? text + strspn(text, " ") : NULL;
 	*spec = text && text[0] ? text : NULL;
-	return !text || strncmp(text, "off", 3) != 0 ||
-	       text[3 + strspn(text + 3, " ")] != '\0';
+	return !text || !is_off(text);
+}
+
+int weft_spec_text_parse(const char *text, struct weft_spec *spec,
+			 struct weft_error *err)
+{
+	if (weft_spec_parse(text, spec, err) < 0)
+		return -1;
+	return spec->traffic[0]
+		       ? weft_fail(err, WEFT_EINVAL,
+				   "traffic=%s: files are read by weft plan "
+				   "and weft score, not by Slurm",
+				   spec->traffic)
+		       : 0;
+}
+
+int weft_spec_text_check(const char *text, struct weft_error *err)
+{
+	struct weft_error why = {0};
+	struct weft_spec spec;
+	bool sized;
+
+	text += strspn(text, " ");
+	if (is_off(text))
+		return 0;
+	if (weft_spec_text_parse(text, &spec, err) < 0)
+		return -1;
+	sized = weft_spec_given(&spec, "gpus") || weft_spec_given(&spec, "dp");
+	if (weft_spec_resolve(&spec, 0, &why) == 0)
+		return 0;
+	/* The size may follow from the job's GPUs; only a spec that names it
+	 * itself can be checked on its own.  What is not supported is not so
+	 * at any size. */
+	if (!sized && why.code != WEFT_ENOSYS)
+		return 0;
+	if (err && !err->code)
+		*err = why;
+	return -1;
 }

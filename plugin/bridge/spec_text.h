@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* spec_text.h - where in a job's strings its spec is: no Slurm types */
+/* spec_text.h - where in a job's strings its spec is, and whether Slurm can use
+ * it: no Slurm types
+ */
 #ifndef WEFT_PLUGIN_BRIDGE_SPEC_TEXT_H
 #define WEFT_PLUGIN_BRIDGE_SPEC_TEXT_H
+
+#include "costmodel/spec.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,5 +21,13 @@
  * ("off"). */
 bool weft_spec_text_find(char *const *env, uint32_t n, const char *comment,
 			 const char **spec);
+
+/* weft_spec_parse for jobs of Slurm, which may not name files. */
+int weft_spec_text_parse(const char *text, struct weft_spec *spec,
+			 struct weft_error *err);
+
+/* What can be said of the user's text at once, without the fabric and the job's
+ * number of GPUs, which slurmctld alone knows; "off" is good. */
+int weft_spec_text_check(const char *text, struct weft_error *err);
 
 #endif

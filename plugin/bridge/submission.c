@@ -2,7 +2,7 @@
 /* submission.c - checking a spec against the fabric and the job's own size */
 #include "plugin/bridge/submission.h"
 
-#include "costmodel/spec.h"
+#include "plugin/bridge/spec_text.h"
 #include "topology/suggest.h"
 
 #include <ctype.h>
@@ -127,13 +127,8 @@ static int words_check(const struct weft_settings *settings, const char *text,
 		return weft_fail(err, WEFT_EINVAL,
 				 "the spec has %zu bytes, %u are allowed here",
 				 strlen(text), limit);
-	if (weft_spec_parse(text, &spec, err) < 0)
+	if (weft_spec_text_parse(text, &spec, err) < 0)
 		return -1;
-	if (spec.traffic[0])
-		return weft_fail(err, WEFT_EINVAL,
-				 "traffic=%s: files are read by weft plan and "
-				 "weft score, not by Slurm",
-				 spec.traffic);
 	if (level_check(f, "within", spec.within, err) < 0 ||
 	    level_check(f, "prefer", spec.prefer, err) < 0)
 		return -1;

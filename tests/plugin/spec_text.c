@@ -4,6 +4,8 @@
 
 #include "tests/lib/check.h"
 
+#include <string.h>
+
 static const struct {
 	const char *desc;
 	char *env[3];
@@ -51,9 +53,35 @@ static void the_spec_is_found_where_it_was_said(void **state)
 	}
 }
 
+static const struct {
+	const char *desc, *text, *why; /* why: NULL: nothing is wrong */
+} checks[] = {
+	{"a spec", "tp=8,pp=2", NULL},
+	{"no key", "tq=8", "tq"},
+	{"off, with blanks", "  off  ", NULL},
+	{"a file", "tp=8,traffic=/tmp/t.csv", "not by Slurm"},
+	{"a size that does not come out", "gpus=12,tp=8", "tp"},
+	{"a size that slurmctld will know", "tp=3,pp=5", NULL},
+};
+
+static void a_spec_is_checked_as_far_as_it_goes(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
+		struct weft_error err = {0};
+		int rc = weft_spec_text_check(checks[i].text, &err);
+
+		if (!checks[i].why != (rc == 0))
+			fail_msg("%s: %s", checks[i].desc, err.text);
+		if (checks[i].why && !strstr(err.text, checks[i].why))
+			fail_msg("%s: %s", checks[i].desc, err.text);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_spec_is_checked_as_far_as_it_goes),
 		cmocka_unit_test(the_spec_is_found_where_it_was_said),
 	};
 
