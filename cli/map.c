@@ -2,6 +2,7 @@
 /* map.c - what the kinds of mapping problems have in common */
 #include "cli/map.h"
 #include "cli/qaplib.h"
+#include "topology/clock.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -30,7 +31,7 @@ struct effort map_bound_effort(const struct map_options *o)
 	struct effort e = map_search_effort(o);
 
 	if (o->budget_s > 0)
-		e.deadline_s = effort_clock_s() +
+		e.deadline_s = weft_clock_s() +
 			       (o->bound == MAP_BOUND_FAST ? FAST_SHARE : 1) *
 				       o->budget_s;
 	return e;

@@ -5,6 +5,7 @@
 #include "placement/ground.h"
 #include "placement/memo.h"
 #include "placement/ranking.h"
+#include "topology/clock.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +32,7 @@ int arranger_build(struct supply *s, const struct weft_place_options *options,
 	a->effort.work = options->work_limit ? options->work_limit
 					     : default_work(s->job->n_gpus);
 	if (options->budget_s > 0)
-		a->effort.deadline_s = effort_clock_s() + options->budget_s;
+		a->effort.deadline_s = weft_clock_s() + options->budget_s;
 	a->memo = options->memo;
 	/* GPUs that the fullest node can give: what a run of ranks has on it */
 	a->tile = s->job->gpus_per_node ? s->job->gpus_per_node : s->give_most;

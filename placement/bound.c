@@ -28,6 +28,7 @@
 #include "placement/memo.h"
 #include "placement/place.h"
 #include "topology/bitset.h"
+#include "topology/clock.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -90,7 +91,7 @@ static bool is_late(struct bounding *b)
 {
 	double by_s = b->s->bound_by_s;
 
-	b->cut_short |= by_s > 0 && effort_clock_s() >= by_s;
+	b->cut_short |= by_s > 0 && weft_clock_s() >= by_s;
 	return b->cut_short;
 }
 

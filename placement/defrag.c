@@ -11,6 +11,7 @@
 
 #include "placement/mapping/effort.h"
 #include "topology/bitset.h"
+#include "topology/clock.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -360,7 +361,7 @@ int weft_defrag(const struct weft_defrag_request *request,
 
 	memset(defrag, 0, sizeof(*defrag));
 	if (request->budget_s > 0)
-		w.effort.deadline_s = effort_clock_s() + request->budget_s;
+		w.effort.deadline_s = weft_clock_s() + request->budget_s;
 	if (build(&w) || find_trials(&w))
 		goto out;
 	rc = 0;

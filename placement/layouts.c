@@ -5,6 +5,7 @@
 #include "placement/groups.h"
 #include "placement/limits.h"
 #include "placement/mapping/effort.h"
+#include "topology/clock.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +39,7 @@ struct build {
 static bool is_enough(const struct build *b)
 {
 	return b->out->n && b->deadline_s > 0 &&
-	       effort_clock_s() >= b->deadline_s;
+	       weft_clock_s() >= b->deadline_s;
 }
 
 bool layouts_are_binding(const struct supply *s)

@@ -3,6 +3,7 @@
 #include "placement/outlook.h"
 
 #include "placement/mapping/effort.h"
+#include "topology/clock.h"
 
 #include <float.h>
 #include <math.h>
@@ -222,7 +223,7 @@ int weft_outlook(const struct weft_outlook_request *request,
 				? request->now->cost.total[request->now->metric]
 				: HUGE_VAL;
 	if (request->budget_s > 0)
-		l.effort.deadline_s = effort_clock_s() + request->budget_s;
+		l.effort.deadline_s = weft_clock_s() + request->budget_s;
 	list = weft_calloc(n, sizeof(*list), err);
 	if (!list)
 		return -1;

@@ -13,6 +13,7 @@
 #include "placement/ranking.h"
 #include "placement/reason.h"
 #include "topology/bitset.h"
+#include "topology/clock.h"
 #include "topology/suggest.h"
 
 #include <math.h>
@@ -183,12 +184,12 @@ static int pursue(const struct supply *s,
 /* When the time that the options grant from now on is over; 0: never. */
 static double find_deadline(const struct weft_place_options *options)
 {
-	return options->budget_s > 0 ? effort_clock_s() + options->budget_s : 0;
+	return options->budget_s > 0 ? weft_clock_s() + options->budget_s : 0;
 }
 
 static bool is_late(double deadline_s)
 {
-	return deadline_s > 0 && effort_clock_s() >= deadline_s;
+	return deadline_s > 0 && weft_clock_s() >= deadline_s;
 }
 
 static int place_and_compare(struct supply *s,
@@ -209,7 +210,7 @@ static int place_and_compare(struct supply *s,
 		return -1;
 	/* what the bound took is of the budget, too; 0 would be none */
 	if (deadline_s > 0)
-		rest.budget_s = fmax(deadline_s - effort_clock_s(), 1e-9);
+		rest.budget_s = fmax(deadline_s - weft_clock_s(), 1e-9);
 	if (strategy->place(s, &rest, p, err))
 		return -1;
 	if (p->placed && ranking_measure(s, p->where, &ranking, err))

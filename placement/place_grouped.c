@@ -13,6 +13,7 @@
 #include "placement/ground.h"
 #include "placement/layouts.h"
 #include "placement/ranking.h"
+#include "topology/clock.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -272,7 +273,7 @@ static int run(struct grouped *x, const struct weft_place_options *options)
 	double deadline_s = 0;
 
 	if (options->budget_s > 0)
-		deadline_s = effort_clock_s() + options->budget_s;
+		deadline_s = weft_clock_s() + options->budget_s;
 	x->where = weft_calloc(n, sizeof(*x->where), x->err);
 	x->gpus = weft_calloc(n, sizeof(*x->gpus), x->err);
 	x->p->where = weft_calloc(n, sizeof(*x->p->where), x->err);

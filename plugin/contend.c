@@ -6,7 +6,7 @@
 
 #include "plugin/asking.h"
 #include "plugin/engine.h"
-#include "plugin/trouble.h"
+#include "topology/clock.h"
 
 #include "src/common/log.h"
 

@@ -6,6 +6,7 @@
 #include "plugin/bridge/watchdog.h"
 #include "plugin/contend.h"
 #include "plugin/trouble.h"
+#include "topology/clock.h"
 
 #include <stdlib.h>
 #include <string.h>

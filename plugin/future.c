@@ -5,18 +5,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "topology/hash.h"
+
 /* Only slurmctld has it, but clients load the plugin, too. */
 extern list_t *job_list __attribute__((weak));
 
 uint64_t weft_future_signature(const struct weft_nodes *nodes,
 			       uint64_t generation, bitstr_t *candidates)
 {
-	/* FNV-1a over words. */
-	uint64_t hash = UINT64_C(14695981039346656037) ^ generation;
+	uint64_t hash = weft_hash_bytes(WEFT_HASH_START, &generation,
+					sizeof(generation));
 
 	for (uint32_t i = 0; i < nodes->n; i++)
 		if (bit_test(candidates, i))
-			hash = (hash ^ i) * UINT64_C(1099511628211);
+			hash = weft_hash_bytes(hash, &i, sizeof(i));
 	return hash;
 }
 

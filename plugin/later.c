@@ -11,7 +11,8 @@
 #include "plugin/engine.h"
 #include "plugin/future.h"
 #include "plugin/proposal.h"
-#include "plugin/trouble.h"
+#include "topology/clock.h"
+#include "topology/hash.h"
 
 /* An answer is looked at again after this long: time limits change. */
 #define MAX_AGE_S 30
@@ -22,16 +23,6 @@
 
 /* ---- what a question was ---- */
 
-/* FNV-1a. */
-static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t n)
-{
-	const unsigned char *byte = bytes;
-
-	for (size_t i = 0; i < n; i++)
-		hash = (hash ^ byte[i]) * UINT64_C(1099511628211);
-	return hash;
-}
-
 /* Jobs are updated while they wait: what one asks for is a part of it. */
 static uint64_t signature_of(const struct weft_query *query,
 			     uint64_t generation)
@@ -41,12 +32,13 @@ static uint64_t signature_of(const struct weft_query *query,
 					      query->test->nodes);
 
 	if (request.spec)
-		hash = hash_bytes(hash, request.spec, strlen(request.spec));
+		hash = weft_hash_bytes(hash, request.spec,
+				       strlen(request.spec));
 	if (request.gpu_type)
-		hash = hash_bytes(hash, request.gpu_type,
-				  strlen(request.gpu_type));
+		hash = weft_hash_bytes(hash, request.gpu_type,
+				       strlen(request.gpu_type));
 	request.spec = request.gpu_type = NULL;
-	hash = hash_bytes(hash, &request, sizeof(request));
+	hash = weft_hash_bytes(hash, &request, sizeof(request));
 	return hash ? hash : 1;
 }
 

@@ -26,8 +26,8 @@
 #include "plugin/preempt.h"
 #include "plugin/proposal.h"
 #include "plugin/publish.h"
-#include "plugin/trouble.h"
 #include "plugin/waiting.h"
+#include "topology/clock.h"
 
 #include "src/common/log.h"
 

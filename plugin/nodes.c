@@ -9,6 +9,7 @@
 #include "plugin/gpus.h"
 #include "plugin/trouble.h"
 #include "topology/bitset.h"
+#include "topology/hash.h"
 #include "topology/hostlist.h"
 
 #include "src/common/node_conf.h"
@@ -42,15 +43,11 @@ static void quote_names(char *text, size_t size, const char *what,
 	free(list);
 }
 
-/* FNV-1a, over one name after the other. */
+/* The name's end is a part of it: tables of other names with the same letters
+ * are others. */
 static uint64_t hash_name(uint64_t hash, const char *name)
 {
-	const unsigned char *c = (const unsigned char *)(name ? name : "");
-
-	do
-		hash = (hash ^ *c) * UINT64_C(1099511628211);
-	while (*c++);
-	return hash;
+	return weft_hash_bytes(hash, name, strlen(name) + 1);
 }
 
 static void pair_by_name(struct weft_nodes *nodes, char *summary, size_t size)
@@ -59,12 +56,14 @@ static void pair_by_name(struct weft_nodes *nodes, char *summary, size_t size)
 	const char *unknown[MAX_QUOTED], *absent[MAX_QUOTED];
 	uint32_t n_unknown = 0, n_absent = 0, n_paired = 0;
 
+	nodes->table = WEFT_HASH_START;
 	for (uint32_t i = 0; i < nodes->n; i++) {
 		const node_record_t *node = node_record_table_ptr[i];
 		uint32_t known;
 
 		nodes->fabric_node[i] = WEFT_NONE;
-		nodes->table = hash_name(nodes->table, node ? node->name : "");
+		nodes->table = hash_name(nodes->table,
+					 node && node->name ? node->name : "");
 		if (!node || !node->name)
 			continue;
 		known = weft_fabric_node(f, node->name);

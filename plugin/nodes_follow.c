@@ -12,6 +12,7 @@
 #include "plugin/gpus.h"
 #include "plugin/trouble.h"
 #include "topology/bitset.h"
+#include "topology/clock.h"
 
 #include "src/common/node_conf.h"
 

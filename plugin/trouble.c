@@ -3,17 +3,10 @@
 #include "plugin/trouble.h"
 
 #include <inttypes.h>
-#include <time.h>
+
+#include "topology/clock.h"
 
 #include "src/common/log.h"
-
-double weft_clock_s(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
 
 void weft_trouble(enum weft_trouble trouble, uint32_t times)
 {

@@ -9,7 +9,4 @@
  * callers under Slurm's locks. */
 void weft_trouble(enum weft_trouble trouble, uint32_t times);
 
-/* A monotonic clock. */
-double weft_clock_s(void);
-
 #endif

@@ -15,6 +15,7 @@
 
 #include "plugin/bridge/pending.h"
 #include "plugin/engine.h"
+#include "topology/clock.h"
 
 #include "src/common/xmalloc.h"
 #include "src/common/xstring.h"
@@ -40,14 +41,6 @@ extern time_t last_job_update __attribute__((weak));
 #define FAR_S (365 * 86400)
 
 static struct weft_pending_memory memory;
-
-static double clock_s(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
 
 /* ---- the job's record ---- */
 
@@ -223,7 +216,7 @@ void weft_waiting_tell(const struct weft_job_test *test,
 		       const struct weft_error *err)
 {
 	uint32_t job_id = test->job->job_id;
-	double start_s = clock_s();
+	double start_s = weft_clock_s();
 	char text[WEFT_PENDING_SIZE] = "";
 	const char *known;
 
@@ -250,7 +243,7 @@ void weft_waiting_tell(const struct weft_job_test *test,
 	known = weft_pending_recall(&memory, job_id, start_s, FRESH_S);
 	if (!known && weft_pending_may(&memory, start_s)) {
 		find_words(test, request, frame, text);
-		weft_pending_keep(&memory, job_id, text, start_s, clock_s());
+		weft_pending_keep(&memory, job_id, text, start_s, weft_clock_s());
 		known = text;
 	}
 	if (!known)

@@ -4,6 +4,7 @@ libweft_topology_la_SOURCES = \
 	%D%/arena.c \
 	%D%/arena.h \
 	%D%/cabling.c \
+	%D%/clock.h \
 	%D%/error.c \
 	%D%/fabric.c \
 	%D%/fabric_build.c \

@@ -12,6 +12,7 @@
 #include "placement/bounds/boundary.h"
 #include "placement/exact/enumeration.h"
 #include "placement/exact/parting.h"
+#include "topology/clock.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -83,7 +84,7 @@ static struct effort share_of(const struct effort *e, double share)
 	struct effort part = *e;
 
 	if (e->deadline_s > 0) {
-		double now = effort_clock_s();
+		double now = weft_clock_s();
 
 		part.deadline_s = now + (e->deadline_s - now) * share;
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* climb.c - a seating improved, from one local optimum to the next */
 #include "placement/mapping/climb.h"
+#include "topology/clock.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -214,7 +215,7 @@ static double how_far(const struct course *course, const struct effort *e)
 	double far = (double)(course->from - e->work) / (double)course->work;
 
 	if (e->deadline_s > 0) {
-		double part = (effort_clock_s() - course->from_s) /
+		double part = (weft_clock_s() - course->from_s) /
 			      (e->deadline_s - course->from_s);
 
 		far = part > far ? part : far;
@@ -226,7 +227,7 @@ static double how_far(const struct course *course, const struct effort *e)
 static void anneal(struct climb *c, uint64_t work)
 {
 	struct effort *effort = c->splitter.effort;
-	struct course course = {effort->work, work, effort_clock_s()};
+	struct course course = {effort->work, work, weft_clock_s()};
 	uint64_t looked = effort->work;
 	double far = 0, hot = HEAT * (c->now.cost - c->floor) / c->g->n;
 

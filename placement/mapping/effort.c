@@ -2,20 +2,12 @@
 /* effort.c - how much may still be spent on an answer */
 #include "placement/mapping/effort.h"
 
-#include <time.h>
-
-double effort_clock_s(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
+#include "topology/clock.h"
 
 bool effort_late(const struct effort *e)
 {
 	return (e->stop && *e->stop) ||
-	       (e->deadline_s > 0 && effort_clock_s() >= e->deadline_s);
+	       (e->deadline_s > 0 && weft_clock_s() >= e->deadline_s);
 }
 
 bool effort_spent(struct effort *e)

@@ -14,13 +14,10 @@
 
 struct effort {
 	uint64_t work;			   /* distances looked up, at most */
-	double deadline_s;		   /* of CLOCK_MONOTONIC; 0: none */
+	double deadline_s;		   /* of weft_clock_s; 0: none */
 	uint64_t random;		   /* state of the generator */
 	const volatile sig_atomic_t *stop; /* not 0: end now; NULL: never */
 };
-
-/* Seconds of CLOCK_MONOTONIC. */
-double effort_clock_s(void);
 
 /* True when nothing is left.  Reads the clock: some 20 ns. */
 bool effort_spent(struct effort *e);

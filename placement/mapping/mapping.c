@@ -12,6 +12,7 @@
 #include "placement/mapping/alignment.h"
 #include "placement/mapping/stage.h"
 #include "placement/mapping/starts.h"
+#include "topology/clock.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -97,7 +98,7 @@ static bool offer_seating(void *context, const struct seating *from)
 static struct effort limit(struct effort *e, double share)
 {
 	struct effort whole = *e;
-	double now_s = effort_clock_s();
+	double now_s = weft_clock_s();
 
 	/* subtracted, as UINT64_MAX is no double */
 	e->work -= (uint64_t)((double)e->work * (1 - share));

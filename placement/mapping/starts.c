@@ -7,6 +7,7 @@
  * on was worse.  With more time the second best gets a round as well.
  */
 #include "placement/mapping/starts.h"
+#include "topology/clock.h"
 
 #include <math.h>
 #include <string.h>
@@ -54,7 +55,7 @@ static double progress(const struct series *s)
 	double part = 1 - (double)e->work / (double)s->begin_work;
 
 	if (e->deadline_s > 0) {
-		double time = (effort_clock_s() - s->begin_s) /
+		double time = (weft_clock_s() - s->begin_s) /
 			      (e->deadline_s - s->begin_s);
 
 		part = time > part ? time : part;
@@ -172,7 +173,7 @@ int starts_run(struct climb *c, bool from_given, starts_offer offer,
 			   .context = context,
 			   .err = err,
 			   .begin_work = c->splitter.effort->work,
-			   .begin_s = effort_clock_s(),
+			   .begin_s = weft_clock_s(),
 			   .least = (double)INFINITY};
 	uint32_t first = first_starts(c->t->n_slots);
 	uint32_t few = from_given ? 2 * FEW : FEW;

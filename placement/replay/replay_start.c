@@ -3,6 +3,7 @@
 #include "placement/replay/replay_run.h"
 
 #include "placement/mapping/effort.h"
+#include "topology/clock.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -48,11 +49,11 @@ static int decide(struct run *run, uint32_t job, uint32_t *where, bool *yes,
 		  struct weft_error *err)
 {
 	const struct weft_policy_request q = request(run, job, &run->now);
-	double start_s = effort_clock_s(), took_s;
+	double start_s = weft_clock_s(), took_s;
 
 	if (run->policy->place(&q, where, yes, err))
 		return -1;
-	took_s = effort_clock_s() - start_s;
+	took_s = weft_clock_s() - start_s;
 	run->outcome->n_decisions++;
 	run->decisions_s += took_s;
 	if (took_s > run->outcome->worst_decision_s)

@@ -3,6 +3,7 @@
 #include "plugin/bridge/pending.h"
 
 #include "topology/bitset.h"
+#include "topology/clock.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -24,14 +25,6 @@ struct looking {
 	bool bound;	     /* by more than numbers of nodes and GPUs */
 	double deadline_s;
 };
-
-static double clock_s(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
 
 int weft_ending_compare(const void *pa, const void *pb)
 {
@@ -122,7 +115,7 @@ static bool fits(const struct looking *l, const struct weft_job *job,
 
 static bool late(const struct looking *l)
 {
-	return clock_s() > l->deadline_s;
+	return weft_clock_s() > l->deadline_s;
 }
 
 /* Whether the job fits when endings first..first+n have ended. */
@@ -377,7 +370,7 @@ bool weft_pending_explain(const struct weft_pending *pending,
 	const struct weft_shape *shape = pending->shape;
 	struct looking l = {
 		.pending = pending,
-		.deadline_s = clock_s() + pending->budget_s,
+		.deadline_s = weft_clock_s() + pending->budget_s,
 	};
 	const struct weft_job *job = weft_bridge_job(
 		pending->bridge, pending->request->spec, shape->n_gpus, NULL);

@@ -8,6 +8,7 @@
 #include "placement/mapping/effort.h"
 #include "placement/place.h"
 #include "topology/bitset.h"
+#include "topology/clock.h"
 #include "topology/synth.h"
 
 #include <malloc.h>
@@ -79,10 +80,10 @@ static int sample(const struct weft_fabric *f, const struct weft_job *job,
 	if (weft_occupancy_build(f, &o, err))
 		goto out;
 	make_busy(&o, seed);
-	start_s = effort_clock_s();
+	start_s = weft_clock_s();
 	if (weft_place(f, job, &o, NULL, &p, err))
 		goto out;
-	*time_s = effort_clock_s() - start_s;
+	*time_s = weft_clock_s() - start_s;
 	rc = 0;
 	if (!p.placed)
 		goto out;
@@ -114,7 +115,7 @@ static size_t heap_bytes(void)
 static int measure(const struct weft_fabric *f, const char *text,
 		   struct row *row, struct weft_error *err)
 {
-	double time_s[SAMPLES], start_s = effort_clock_s();
+	double time_s[SAMPLES], start_s = weft_clock_s();
 	struct weft_job job = {0};
 	size_t before;
 	int rc = -1;
@@ -124,7 +125,7 @@ static int measure(const struct weft_fabric *f, const char *text,
 	before = heap_bytes();
 	if (weft_job_build(text, 0, false, f, &job, err))
 		goto out;
-	row->build_s = effort_clock_s() - start_s;
+	row->build_s = weft_clock_s() - start_s;
 	for (uint32_t i = 0; i < SAMPLES; i++)
 		if (sample(f, &job, i + 1, &time_s[i], row, err))
 			goto out;

@@ -3,6 +3,7 @@
 #include "placement/exact/program.h"
 
 #include "tests/lib/check.h"
+#include "topology/clock.h"
 #include "topology/fabric.h"
 
 #include <math.h>
@@ -154,8 +155,7 @@ static void hard(struct program *p)
 
 static void a_deadline_leaves_a_bound(void **state)
 {
-	struct effort effort = {.work = 1,
-				.deadline_s = effort_clock_s() + 0.2};
+	struct effort effort = {.work = 1, .deadline_s = weft_clock_s() + 0.2};
 	const struct program_limits limits = {.effort = &effort,
 					      .cutoff = INFINITY};
 	struct program_answer a = {0};
