@@ -13,7 +13,7 @@ void weft_contend_started(const job_record_t *job, const char *spec,
 /* The job has ended, or is not what it was. */
 void weft_contend_ended(const job_record_t *job);
 
-/* Looks at all jobs that run: after a restart. */
+/* Looks at all jobs that run, for two seconds at most: after a restart. */
 void weft_contend_rebuild(void);
 
 #endif

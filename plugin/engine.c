@@ -140,12 +140,8 @@ static void surroundings_refresh(void)
 {
 	health_take();
 	weft_engine.nodes.health = weft_engine.health;
-	if (!weft_engine.loads.total.fabric)
-		return;
-	if (weft_engine.loads_stale)
-		weft_contend_rebuild();
-	weft_engine.loads_stale = false;
-	weft_engine.bridge.load = weft_loads_total(&weft_engine.loads);
+	if (weft_engine.loads.total.fabric)
+		weft_engine.bridge.load = weft_loads_total(&weft_engine.loads);
 }
 
 bool weft_engine_begin(void)
@@ -258,6 +254,16 @@ void weft_engine_pair(void)
 	info("weft: fabric %s, %u GPUs, %g ms per decision; %s",
 	     settings->fabric->name, settings->fabric->n_gpus,
 	     settings->budget_s * 1e3, text);
+}
+
+void weft_engine_settle(void)
+{
+	if (!weft_engine_on())
+		return;
+	weft_nodes_refresh(&weft_engine.nodes);
+	if (weft_engine.loads_stale)
+		weft_contend_rebuild();
+	weft_engine.loads_stale = false;
 }
 
 void weft_engine_unload(void)

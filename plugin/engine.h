@@ -22,7 +22,7 @@ struct weft_engine {
 	struct weft_past past;
 	struct weft_keeper *keeper; /* NULL: no file to keep */
 	struct weft_loads loads;    /* no fabric: links are not looked at */
-	bool loads_stale;	    /* running jobs must be looked at first */
+	bool loads_stale;	    /* running jobs are still to be looked at */
 	struct weft_health *health; /* NULL: all is well */
 };
 
@@ -46,6 +46,10 @@ void weft_engine_load(void);
 
 /* Pairs the nodes anew: Slurm has changed its table. */
 void weft_engine_pair(void);
+
+/* Slurm's nodes and jobs are all there and no decision is being made: what
+ * takes long is done now. */
+void weft_engine_settle(void);
 void weft_engine_unload(void);
 
 #endif

@@ -79,8 +79,7 @@ extern int select_p_reconfigure(void)
 	int rc = weft_stock.reconfigure();
 
 	weft_engine_pair();
-	if (weft_engine_on())
-		weft_nodes_refresh(&weft_engine.nodes);
+	weft_engine_settle();
 	return rc;
 }
 

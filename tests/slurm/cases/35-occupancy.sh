@@ -205,6 +205,8 @@ case_traffic_of_running_jobs_is_followed() {
 	echo "contention: on" >>"$LAB_DIR/etc/weft.yaml"
 	job=$(lab_run -N6 --gpus-per-node=8 --comment=weft:tp=8)
 	lab_reconfigure
+	# Before anybody asks: a decision does not wait for it.
+	status_becomes .contending_jobs 1
 	lab_run -N2 --gpus-per-node=8 --comment=weft:tp=8 >/dev/null
 	status_becomes .contending_jobs 2
 	lab_run -N2 --gpus-per-node=8 --comment=weft:off >/dev/null
