@@ -146,9 +146,8 @@ void weft_nodes_inherit(struct weft_nodes *nodes, struct weft_nodes *before)
 
 /* ---- what is on offer ---- */
 
-/* GPUs that a job could have: those of its type, where it asks for one. */
-static uint64_t eligible_gpus(const struct weft_nodes *nodes, uint32_t i,
-			      const char *type)
+uint64_t weft_nodes_eligible(const struct weft_nodes *nodes, uint32_t i,
+			     const char *type)
 {
 	uint32_t n_known = nodes->fabric->nodes[nodes->fabric_node[i]].n_gpus;
 
@@ -173,7 +172,7 @@ static void supply_read(const struct weft_nodes *nodes, uint32_t i,
 	memory_mb -= back.memory_mb < memory_mb ? back.memory_mb : memory_mb;
 	supply->gpus = (nodes->gpus_free[i] | back.gpus);
 	if (type || back.gpus)
-		supply->gpus &= eligible_gpus(nodes, i, type);
+		supply->gpus &= weft_nodes_eligible(nodes, i, type);
 	supply->cpus = room->cpus > cpus ? (uint32_t)(room->cpus - cpus) : 0;
 	supply->cpus_per_core = room->cpus_per_core;
 	supply->memory_mb =

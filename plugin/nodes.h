@@ -92,6 +92,11 @@ bool weft_nodes_reread(struct weft_nodes *nodes, uint32_t i);
 /* What is kept is another than before. */
 void weft_nodes_changed(struct weft_nodes *nodes);
 
+/* The GPUs of node i of Slurm's table, which the fabric has, that a job could
+ * have: those of its type, where it asks for one (else NULL). */
+uint64_t weft_nodes_eligible(const struct weft_nodes *nodes, uint32_t i,
+			     const char *type);
+
 /* Candidates of the test that could give the job, laid out as `shape`, any GPU
  * now; without slow ones where the others suffice; fills nodes->occupancy when
  * `fill`. */

@@ -15,13 +15,13 @@
 
 #include "plugin/bridge/pending.h"
 #include "plugin/engine.h"
+#include "plugin/future.h"
 #include "topology/clock.h"
 
 #include "src/common/xmalloc.h"
 #include "src/common/xstring.h"
 
-/* Only slurmctld has these, but clients load the plugin, too. */
-extern list_t *job_list __attribute__((weak));
+/* Only slurmctld has it, but clients load the plugin, too. */
 extern time_t last_job_update __attribute__((weak));
 
 #define PREFIX "weft: "
@@ -92,48 +92,44 @@ static void about_to_be_dropped(const job_record_t *job)
 
 /* ---- running jobs ---- */
 
-struct gathering {
-	struct weft_ending endings[MAX_ENDINGS];
-	uint32_t n;
-	int64_t now_s;
-	uint32_t *where; /* GPUs of one job */
-};
-
-static int gather_job(void *item, void *arg)
+/* The first of them to end, in that order. */
+static uint32_t read_endings(const struct weft_future *future, int64_t now_s,
+			     struct weft_ending endings[MAX_ENDINGS])
 {
-	const job_record_t *job = item;
-	struct gathering *g = arg;
-	struct weft_ending *ending;
+	uint32_t n =
+		future->n_ends < MAX_ENDINGS ? future->n_ends : MAX_ENDINGS;
 
-	if (!IS_JOB_RUNNING(job) || !job->gres_list_alloc ||
-	    !job->node_bitmap || g->n == MAX_ENDINGS)
-		return 0;
-	ending = &g->endings[g->n++];
-	ending->job_id = job->job_id;
-	ending->job = job;
-	ending->end_s = job->end_time > g->now_s + FAR_S ? 0 : job->end_time;
-	return 0;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct weft_end *end = &future->ends[i];
+
+		endings[i] = (struct weft_ending){
+			.job_id = end->job->job_id,
+			.end_s = end->end > now_s + FAR_S ? 0 : end->end,
+		};
+	}
+	return n;
 }
 
-static void release(void *context, const struct weft_ending *ending,
+/* GPUs alone: an offer for every few of the jobs (weft_future_enter) would take
+ * longer than a sentence is worth. */
+static void release(const void *context, const struct weft_ending *ending,
 		    struct weft_occupancy *o)
 {
-	struct gathering *g = context;
+	const struct weft_request *request = context;
 	const struct weft_nodes *nodes = &weft_engine.nodes;
-	const struct weft_fabric *f = nodes->fabric;
-	uint32_t partial, n;
+	const struct weft_holder *holder =
+		weft_holdings_find(&nodes->held, ending->job_id);
 
-	n = weft_nodes_allocated(nodes, ending->job, 0, g->where, f->n_gpus,
-				 &partial);
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t gpu = g->where[i], node;
+	for (uint32_t k = 0; holder && k < holder->n; k++) {
+		const struct weft_holding *of = &holder->of[k];
+		uint32_t known = nodes->fabric_node[of->node];
 
-		if (gpu == WEFT_NONE)
-			continue;
-		node = f->gpu_node[gpu];
-		weft_occupancy_release(
-			o, node,
-			UINT64_C(1) << (gpu - f->nodes[node].first_gpu));
+		if (known != WEFT_NONE)
+			weft_occupancy_release(
+				o, known,
+				of->gpus &
+					weft_nodes_eligible(nodes, of->node,
+							    request->gpu_type));
 	}
 }
 
@@ -158,16 +154,19 @@ static bool explain(const struct weft_job_test *test,
 		    const struct weft_shape *shape,
 		    char text[WEFT_PENDING_SIZE])
 {
-	const struct weft_fabric *f = weft_engine.settings->fabric;
-	struct gathering *g = weft_calloc(1, sizeof(*g), NULL);
+	struct weft_nodes *nodes = &weft_engine.nodes;
+	struct weft_ending *endings =
+		weft_calloc(MAX_ENDINGS, sizeof(*endings), NULL);
 	struct weft_occupancy o = {0};
+	struct weft_future future = {0};
 	struct weft_pending pending = {
 		.bridge = &weft_engine.bridge,
 		.request = request,
 		.shape = shape,
 		.o = &o,
+		.endings = endings,
 		.release = release,
-		.context = g,
+		.context = request,
 		.budget_s = weft_engine.settings->budget_s / 4,
 		.now_s = time(NULL),
 	};
@@ -175,24 +174,18 @@ static bool explain(const struct weft_job_test *test,
 
 	if (pending.budget_s > MAX_EXPLAIN_S)
 		pending.budget_s = MAX_EXPLAIN_S;
-	if (!g)
-		return false;
-	g->where = weft_calloc(f->n_gpus, sizeof(*g->where), NULL);
-	weft_nodes_offer(&weft_engine.nodes, test, request, shape, false);
-	if (g->where &&
-	    weft_occupancy_copy(&weft_engine.nodes.occupancy, &o, NULL) == 0) {
-		g->now_s = pending.now_s;
-		list_for_each(job_list, gather_job, g);
-		qsort(g->endings, g->n, sizeof(g->endings[0]),
-		      weft_ending_compare);
-		pending.n_endings = g->n;
-		pending.endings = g->endings;
+	weft_nodes_offer(nodes, test, request, shape, false);
+	if (endings &&
+	    weft_future_build(nodes, test->nodes, NULL, &future) == 0 &&
+	    weft_occupancy_copy(&nodes->occupancy, &o, NULL) == 0) {
+		pending.n_endings =
+			read_endings(&future, pending.now_s, endings);
 		close_others(test, &o);
 		told = weft_pending_explain(&pending, text);
 	}
 	weft_occupancy_free(&o);
-	free(g->where);
-	free(g);
+	weft_future_free(&future);
+	free(endings);
 	return told;
 }
 
@@ -243,7 +236,8 @@ void weft_waiting_tell(const struct weft_job_test *test,
 	known = weft_pending_recall(&memory, job_id, start_s, FRESH_S);
 	if (!known && weft_pending_may(&memory, start_s)) {
 		find_words(test, request, frame, text);
-		weft_pending_keep(&memory, job_id, text, start_s, weft_clock_s());
+		weft_pending_keep(&memory, job_id, text, start_s,
+				  weft_clock_s());
 		known = text;
 	}
 	if (!known)

@@ -26,17 +26,6 @@ struct looking {
 	double deadline_s;
 };
 
-int weft_ending_compare(const void *pa, const void *pb)
-{
-	const struct weft_ending *a = pa, *b = pb;
-
-	if (!a->end_s != !b->end_s)
-		return a->end_s ? -1 : 1;
-	if (a->end_s != b->end_s)
-		return a->end_s < b->end_s ? -1 : 1;
-	return (a->job_id > b->job_id) - (a->job_id < b->job_id);
-}
-
 /* Appends to text; what does not fit is cut. */
 static void append(char *text, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -13,12 +13,8 @@
 /* A running job. */
 struct weft_ending {
 	uint32_t job_id;
-	int64_t end_s;	 /* seconds since the epoch; 0: not known */
-	const void *job; /* the caller's */
+	int64_t end_s; /* seconds since the epoch; 0: not known */
 };
-
-/* Soonest first, unknown ends last; for qsort. */
-int weft_ending_compare(const void *a, const void *b);
 
 struct weft_pending {
 	struct weft_bridge *bridge;
@@ -28,11 +24,12 @@ struct weft_pending {
 	 * are closed */
 	const struct weft_occupancy *o;
 	uint32_t n_endings;
-	const struct weft_ending *endings; /* sorted */
+	const struct weft_ending
+		*endings; /* soonest first, unknown ends last */
 	/* gives back in o what the running job has */
-	void (*release)(void *context, const struct weft_ending *ending,
+	void (*release)(const void *context, const struct weft_ending *ending,
 			struct weft_occupancy *o);
-	void *context;
+	const void *context;
 	double budget_s; /* for all that is tried */
 	int64_t now_s;
 };

@@ -28,6 +28,22 @@ case_a_type_that_is_used_up_is_waited_for() {
 	lab_job_in "$job" PENDING
 }
 
+case_the_reason_names_a_job_that_has_gpus_of_the_type() {
+	local first job
+	need_weft
+	lab_run -N2 --gpus-per-node=a100:4 --time=10 --comment=weft:off \
+		>/dev/null
+	first=$(lab_run -N2 --gpus-per-node=h100:4 --time=60 \
+		--comment=weft:off)
+	job=$(lab_submit -N2 --gpus-per-node=h100:4 --comment=weft:tp=4)
+	lab_until 30 reason_names "$job" "fits when job $first ends" ||
+		fail "reason: $(squeue -h -j "$job" -o %r)"
+}
+
+reason_names() {
+	[[ $(squeue -h -j "$1" -o %r) == *"$2"* ]]
+}
+
 case_a_gpu_with_shards_in_use_is_not_free() {
 	local first second
 	need_weft
