@@ -92,10 +92,13 @@ case_plan_reads_the_state_from_slurm_itself() {
 
 # Each leaf has one taken node; either job's end would free a whole one.
 case_defrag_knows_the_jobs_that_slurm_runs() {
-	local out jobs
+	local out jobs nodes
 	need_weft
-	occupy n00,n04 8
-	occupy n08,n12 8
+	# Of one without a limit no end is known.
+	for nodes in n00,n04 n08,n12; do
+		lab_run -N2 -w $nodes --gpus-per-node=8 --time=30 \
+			--comment=weft:off >/dev/null
+	done
 	jobs=$(squeue -h -o %i | sort -n | paste -sd' ')
 	out=$("$WEFT_BUILDDIR/weft" defrag --json --state slurm \
 		--fabric "$LAB_DIR/etc/fabric.yaml" --job gpus=32,tp=8,metric=hops)
