@@ -3,6 +3,7 @@
 bench_programs = \
 	%D%/collective \
 	%D%/decide \
+	%D%/load \
 	%D%/matrix \
 	%D%/place \
 	%D%/plan \
@@ -23,6 +24,7 @@ EXTRA_DIST += \
 
 EXTRA_PROGRAMS += $(bench_programs) %D%/exact %D%/peer
 CLEANFILES += $(bench_programs) %D%/exact %D%/peer
+tests_bench_load_LDADD = $(LDADD) $(YAML_LIBS)
 tests_bench_exact_LDADD = libweft_exact.la $(LDADD)
 tests_bench_peer_SOURCES = \
 	%D%/peer.c \
@@ -42,6 +44,10 @@ bench: $(bench_programs)
 # One of them alone: make bench-plan.
 bench-plan: %D%/plan
 	@./%D%/plan
+# How long large fabrics take to load, and their memory.
+bench-load: %D%/load$(EXEEXT)
+	@./%D%/load
+.PHONY: bench-load
 # How long slurmctld waits for one, and what haste costs.
 bench-decide: %D%/decide
 	@./%D%/decide
