@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cmd_fabric.c - weft fabric: checks a fabric and prints its shape */
 #include "cli/cmd.h"
+#include "cli/fabric_cables.h"
 #include "cli/report.h"
 #include "topology/fabric.h"
 
@@ -60,14 +61,31 @@ static json_t *json_finite(double value)
 	return isfinite(value) ? json_real(value) : json_null();
 }
 
+static const char *const shape_names[] = {
+	[WEFT_SHAPE_SWITCHED] = "switched",
+	[WEFT_SHAPE_RING] = "ring",
+	[WEFT_SHAPE_TORUS] = "torus",
+	[WEFT_SHAPE_GROUPS] = "groups",
+};
+
 static json_t *json_level(const struct weft_level *level)
 {
-	return json_pack("{s:s, s:I, s:I, s:f, s:f, s:f}", "name", level->name,
-			 "domains", (json_int_t)level->n_domains, "hops",
-			 (json_int_t)level->hops, "rate_bytes_per_s",
-			 level->link.rate_bytes_per_s, "latency_s",
-			 level->link.latency_s, "oversubscription",
-			 level->link.oversubscription);
+	json_t *object =
+		json_pack("{s:s, s:I, s:I, s:f, s:f, s:f, s:s}", "name",
+			  level->name, "domains", (json_int_t)level->n_domains,
+			  "hops", (json_int_t)level->hops, "rate_bytes_per_s",
+			  level->link.rate_bytes_per_s, "latency_s",
+			  level->link.latency_s, "oversubscription",
+			  level->link.oversubscription, "shape",
+			  shape_names[level->shape]);
+
+	if (object && level->shape == WEFT_SHAPE_TORUS)
+		json_object_set_new(object, "sides",
+				    json_pack("[I,I,I]",
+					      (json_int_t)level->dims[0],
+					      (json_int_t)level->dims[1],
+					      (json_int_t)level->dims[2]));
+	return object;
 }
 
 static void json_add_distance(json_t *object, struct weft_distance d)
@@ -98,6 +116,10 @@ static int shape_json(const struct weft_fabric *f,
 		"rails", (json_int_t)f->n_rails, "racks",
 		(json_int_t)f->n_racks, "connected", f->connected, "levels",
 		levels);
+	if (object && fabric_cables_json(f, object, err)) {
+		json_decref(object);
+		return -1;
+	}
 	if (object && distance)
 		json_add_distance(object, *distance);
 	return report_print(object, err);
@@ -118,6 +140,16 @@ static void range_print(const struct weft_fabric *f,
 	}
 	snprintf(text, sizeof(text), min == max ? "%u" : "%u-%u", min, max);
 	printf("%*s", width, text);
+}
+
+/* How the domains below are joined, where not by switches. */
+static void shape_print(const struct weft_level *level)
+{
+	if (level->shape == WEFT_SHAPE_TORUS)
+		printf("  torus %ux%ux%u", level->dims[0], level->dims[1],
+		       level->dims[2]);
+	else if (level->shape != WEFT_SHAPE_SWITCHED)
+		printf("  %s", shape_names[level->shape]);
 }
 
 static void shape_text(const struct weft_fabric *f)
@@ -144,12 +176,14 @@ static void shape_text(const struct weft_fabric *f)
 
 		printf("%-10s %8u ", level->name, level->n_domains);
 		range_print(f, level, 13);
-		printf(" %5u %12s %9s %6g:1\n", level->hops,
+		printf(" %5u %12s %9s %6g:1", level->hops,
 		       report_quantity(level->link.rate_bytes_per_s, "B/s",
 				       rate, sizeof(rate)),
 		       report_quantity(level->link.latency_s, "s", latency,
 				       sizeof(latency)),
 		       level->link.oversubscription);
+		shape_print(level);
+		putchar('\n');
 	}
 }
 
@@ -184,6 +218,8 @@ static int answer(const struct query *query, const struct weft_fabric *f,
 	if (query->json)
 		return shape_json(f, query->from ? &distance : NULL, err);
 	shape_text(f);
+	if (fabric_cables_text(f, err))
+		return -1;
 	if (query->from)
 		distance_text(query, distance);
 	return 0;

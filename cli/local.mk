@@ -35,6 +35,8 @@ weft_SOURCES = \
 	%D%/drawing_groups.c \
 	%D%/drawing_parts.h \
 	%D%/drawing_traffic.c \
+	%D%/fabric_cables.c \
+	%D%/fabric_cables.h \
 	%D%/findings.c \
 	%D%/findings.h \
 	%D%/fit.c \

@@ -54,6 +54,41 @@ printf 'weft: fabric/1\nnodes:\n  n0: 1\n' >"$work/unnamed.yaml"
 run fabric "$work/unnamed.yaml"
 check "a fabric without a name" grep -q "^1 node, 1 GPU," "$work/out"
 
+cp "${WEFT_SRCDIR:-.}/contrib/fabrics/cabled-dual-plane.yaml" "$work/c.yaml"
+run fabric "$work/c.yaml"
+check "kinds of node are counted" out "12 of h100, 4 of h200"
+check "switches are counted by tier and network" \
+	out "14 switches: 8 of tier 1, 4 of tier 2; 2 of network storage"
+check "cables that are down are told" out "80 cables, 1 of them down"
+run fabric --json "$work/c.yaml"
+check "json: switches and cables" json '.switches.total == 14 and
+	.switches.by_network.storage == 2 and .cables.down == 1'
+check "json: the real oversubscription of leafs" json '.uplinks[1] |
+	.level == "leaf" and .oversubscription.median == 2 and
+	(.oversubscription.max * 3 - 8 | fabs) < 1e-9'
+check "json: the port that is narrow" json '.uplinks[0].oversubscription |
+	.median < 1.0001 and .max > 1.59'
+run fabric --json "$work/f.yaml"
+check "json: no cables, no word of them" json \
+	'has("switches") or has("cables") or has("uplinks") | not'
+cat >"$work/ring.yaml" <<'EOT'
+weft: fabric/1
+nodes:
+  n[0-5]: 8
+levels:
+  leaf:
+    L[0-5]: n[0-5]
+links:
+  core: {hops: 3}
+shapes:
+  core: ring
+EOT
+run fabric --distance n0 n3 "$work/ring.yaml"
+check "a ring is told" out "  ring"
+check "steps of a ring are further links" out "n0 to n3: 5 hops"
+run fabric --json "$work/ring.yaml"
+check "json: shape" json '.levels[-1].shape == "ring"'
+
 WEFT_FABRIC=$work/f.yaml
 export WEFT_FABRIC
 run fabric
