@@ -74,6 +74,7 @@ bool weft_looks_hwloc_xml(const char *text, size_t size);
 bool weft_looks_nccl_xml(const char *text, size_t size);
 bool weft_looks_nvidia_smi(const char *text, size_t size);
 
+bool weft_aws_looks(const char *text, size_t size);
 int weft_import_aws(struct weft_survey *s,
 		    const struct weft_import_input *input,
 		    struct weft_error *err);
@@ -92,6 +93,7 @@ int weft_import_nccl_xml(struct weft_survey *s,
 int weft_import_nvidia_smi(struct weft_survey *s,
 			   const struct weft_import_input *input,
 			   struct weft_error *err);
+bool weft_slurm_nodes_looks(const char *text, size_t size);
 int weft_import_slurm_nodes(struct weft_survey *s,
 			    const struct weft_import_input *input,
 			    struct weft_error *err);
@@ -99,9 +101,11 @@ bool weft_slurm_topology_looks(const char *text, size_t size);
 int weft_import_slurm_topology(struct weft_survey *s,
 			       const struct weft_import_input *input,
 			       struct weft_error *err);
+bool weft_slurm_yaml_looks(const char *text, size_t size);
 int weft_import_slurm_yaml(struct weft_survey *s,
 			   const struct weft_import_input *input,
 			   struct weft_error *err);
+bool weft_topograph_looks(const char *text, size_t size);
 int weft_import_topograph(struct weft_survey *s,
 			  const struct weft_import_input *input,
 			  struct weft_error *err);

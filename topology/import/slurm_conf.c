@@ -236,12 +236,17 @@ static int include_read(struct reader *r, const struct file *file,
 			const struct weft_slurm_line *line, const char *path)
 {
 	struct file inner = {.path = path, .outer = file};
+	struct weft_error why = {0};
 	char *text;
 	int rc = -1;
 
-	if (include_check(r, file, line, path) ||
-	    weft_import_read(path, &text, &inner.size, r->err))
+	if (include_check(r, file, line, path))
 		return -1;
+	/* files are often handed on without those that they include */
+	if (weft_import_read(path, &text, &inner.size, &why))
+		return why.code == WEFT_ENOMEM
+			       ? weft_fail(r->err, why.code, "%s", why.text)
+			       : include_skip(r, line, path, why.text);
 	inner.text = text;
 	r->n_files++;
 	inner.source = weft_survey_add_source(
