@@ -116,3 +116,16 @@ libweft_trace_la_SOURCES = \
 	%D%/waits.h \
 	# End of libweft_trace_la_SOURCES
 libweft_trace_la_LIBADD = $(JANSSON_LIBS) $(ZLIB_LIBS)
+
+# Measured bandwidth, audited: its findings are of surveys, which the plugin does
+# not link.
+noinst_LTLIBRARIES += libweft_measured.la
+libweft_measured_la_SOURCES = \
+	%D%/pairwise.c \
+	%D%/pairwise.h \
+	%D%/pairwise_fit.c \
+	%D%/pairwise_fit.h \
+	%D%/pairwise_load.c \
+	%D%/pairwise_read.c \
+	# End of libweft_measured_la_SOURCES
+libweft_measured_la_LIBADD = $(ZLIB_LIBS)

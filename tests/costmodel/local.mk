@@ -24,6 +24,7 @@ unit_tests += \
 	%D%/nccl_log \
 	%D%/out_of_memory \
 	%D%/overlap \
+	%D%/pairwise \
 	%D%/parallelism \
 	%D%/pipeline \
 	%D%/properties \
@@ -52,6 +53,9 @@ noinst_HEADERS += \
 	%D%/trace_file.h \
 	%D%/traffic_job.h \
 	# End of noinst_HEADERS
+
+tests_costmodel_pairwise_LDADD = \
+	libweft_measured.la libweft_survey.la $(LDADD)
 
 # One table, its rows by the subjects of the seeds.
 tests_costmodel_seeds_SOURCES = \
