@@ -6,6 +6,8 @@ unit_tests += \
 	%D%/fabric \
 	%D%/fixtures \
 	%D%/hostlist \
+	%D%/import_fixtures \
+	%D%/import_ibnetdiscover \
 	%D%/import_node \
 	%D%/import_slurm \
 	%D%/layout \
@@ -19,6 +21,10 @@ unit_tests += \
 	%D%/yaml \
 	# End of unit_tests
 
+tests_topology_import_fixtures_LDADD = \
+	libweft_import.la libweft_survey.la $(LDADD)
+tests_topology_import_ibnetdiscover_LDADD = \
+	libweft_import.la libweft_survey.la $(LDADD)
 tests_topology_import_node_LDADD = \
 	libweft_import.la libweft_survey.la $(LDADD)
 tests_topology_import_slurm_LDADD = \
@@ -43,5 +49,6 @@ tests_topology_memory_LDFLAGS = \
 EXTRA_DIST += \
 	tests/fabrics \
 	tests/pictures \
+	tests/import \
 	contrib/fabrics \
 	# End of EXTRA_DIST

@@ -11,6 +11,9 @@
 
 /* In the order in which one meets them: networks, schedulers, clouds, nodes. */
 const struct weft_importer weft_importers[] = {
+	{"ibnetdiscover",
+	 "InfiniBand: ibnetdiscover (also -g, -p), ibsim's net",
+	 weft_import_ibnetdiscover, weft_looks_ibnetdiscover},
 	{"slurm-tree", "Slurm's topology.conf, or scontrol show topology",
 	 weft_import_slurm_topology, weft_slurm_topology_looks},
 	{"slurm-block", "the same: switches, blocks and rings may be mixed",

@@ -110,4 +110,7 @@ int weft_import_topograph(struct weft_survey *s,
 			  const struct weft_import_input *input,
 			  struct weft_error *err);
 
+/* Whether a content is of the format. */
+bool weft_looks_ibnetdiscover(const char *text, size_t size);
+
 #endif

@@ -3,10 +3,19 @@ noinst_LTLIBRARIES += libweft_import.la
 libweft_import_la_SOURCES = \
 	%D%/chain.c \
 	%D%/chain.h \
+	%D%/ibnet.h \
+	%D%/ibnet_cables.c \
+	%D%/ibnet_map.c \
+	%D%/ibnet_names.c \
+	%D%/ibnet_ports.c \
+	%D%/ibnet_read.c \
+	%D%/ibnet_words.c \
+	%D%/ibnet_words.h \
 	%D%/import.c \
 	%D%/import.h \
 	%D%/import_aws.c \
 	%D%/import_gpu_fabric.c \
+	%D%/import_ibnetdiscover.c \
 	%D%/import_nccl_xml.c \
 	%D%/import_nvidia_smi.c \
 	%D%/import_slurm_nodes.c \

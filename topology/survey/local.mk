@@ -4,11 +4,20 @@ libweft_survey_la_SOURCES = \
 	%D%/finding.c \
 	%D%/finding.h \
 	%D%/finding_kinds.def \
+	%D%/grouping.c \
 	%D%/scheme.c \
 	%D%/scheme.h \
 	%D%/scheme_cables.c \
 	%D%/scheme_fabric.c \
+	%D%/scheme_domain_name.c \
+	%D%/scheme_domains.c \
+	%D%/scheme_fit.c \
 	%D%/scheme_groups.c \
+	%D%/scheme_networks.c \
+	%D%/scheme_rails.c \
+	%D%/scheme_rates.c \
+	%D%/scheme_roots.c \
+	%D%/scheme_tiers.c \
 	%D%/scheme_tree.c \
 	%D%/survey.c \
 	%D%/survey.h \
@@ -18,5 +27,7 @@ libweft_survey_la_SOURCES = \
 	%D%/survey_write.c \
 	%D%/survey_write_cables.c \
 	%D%/survey_write_levels.c \
+	%D%/wiring.c \
+	%D%/wiring.h \
 	%D%/writer.h \
 	# End of libweft_survey_la_SOURCES

@@ -124,6 +124,7 @@ struct weft_scheme *weft_scheme_build(struct weft_survey *s,
 	scheme->switch_domain = nones(s->n_switches, err);
 	if (!scheme->host_domain || !scheme->switch_domain ||
 	    scheme_fill(s, scheme, err) ||
+	    weft_scheme_fit(s, scheme, options, err) ||
 	    levels_name(scheme, options->level_names, err)) {
 		weft_scheme_free(scheme);
 		return NULL;

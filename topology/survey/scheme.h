@@ -53,7 +53,9 @@ struct weft_scheme {
 	uint32_t n_rails;	 /* 1: none.  Else each domain of level 0 has */
 	uint32_t *rail_switch;	 /* [domain * n_rails + rail] its leafs, or
 				  * WEFT_NONE where one is missing */
-	bool disjoint;		 /* several roots, which nothing joins */
+	double host_rate_bytes_per_s; /* of a usual host's cables together; 0:
+				       * not known */
+	bool disjoint;		      /* several roots, which nothing joins */
 	bool ordered;	      /* children of a domain are written in the order
 			       * of domains[], not in that of names */
 	uint32_t *host_order; /* [n_hosts] the same for hosts; NULL: names */
@@ -104,6 +106,12 @@ int weft_scheme_add_blocks(struct weft_survey *s, struct weft_scheme *scheme,
 struct weft_scheme *weft_scheme_from_fabric(const struct weft_fabric *f,
 					    const struct weft_survey *s,
 					    struct weft_error *err);
+/* scheme_fit.c: the figures of the levels for one GPU, and rails given up where
+ * they do not fit the number of GPUs; options says how many where the survey
+ * does not. */
+int weft_scheme_fit(struct weft_survey *s, struct weft_scheme *scheme,
+		    const struct weft_scheme_options *options,
+		    struct weft_error *err);
 
 /* survey_write.c: the fabric file, malloc'ed text that weft_fabric_parse reads;
  * NULL with err. */
