@@ -119,11 +119,13 @@ static void tail_write(const struct plan *p, uint32_t k, char *tail,
 {
 	uint32_t n = p->tiers[k].n_switches;
 
-	if (k == 0 && p->tiers[0].part)
-		snprintf(tail, size, n > 1 ? "-rail[0-%u]" : "", n - 1);
-	else
+	if (k > 0 || !p->tiers[0].part)
 		snprintf(tail, size, n > 1 ? "-switch[0-%u]" : "-switch%u",
 			 n - 1);
+	else if (n > 1)
+		snprintf(tail, size, "-rail[0-%u]", n - 1);
+	else
+		tail[0] = '\0';
 }
 
 /* Switches of the domains first..end-1 of tier k, as a hostlist. */

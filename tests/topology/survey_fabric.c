@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* survey_fabric.c - a survey made back from a fabric says all that it knows */
 #include "tests/lib/check.h"
-#include "topology/survey/survey.h"
+#include "topology/cabling.h"
+#include "topology/hostlist.h"
+#include "topology/survey/scheme.h"
 #include "topology/synth.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -179,6 +182,241 @@ static void what_cables_leave_open_the_tree_says(void **state)
 	scene_free(&x);
 }
 
+/* ---- and back again ---- */
+
+static struct weft_fabric *written_back(const struct weft_fabric *f)
+{
+	const struct weft_scheme_options options = {.profile = f->profile};
+	struct weft_error err = {0};
+	struct weft_survey *s = weft_survey_from_fabric(f, "f.yaml", &err);
+	struct weft_scheme *scheme;
+	struct weft_fabric *back;
+	char *text;
+
+	assert_no_error(&err);
+	assert_int_equal(weft_survey_finish(s, &err), 0);
+	scheme = weft_scheme_from_fabric(f, s, &err);
+	assert_no_error(&err);
+	text = weft_survey_write(s, scheme, &options, &err);
+	assert_no_error(&err);
+	back = weft_fabric_parse(text, strlen(text), "written", &err);
+	if (err.code)
+		print_error("%s\n", text);
+	assert_no_error(&err);
+	assert_int_equal(weft_fabric_check(back, &err), 0);
+	free(text);
+	weft_scheme_free(scheme);
+	weft_survey_free(s);
+	free(s);
+	return back;
+}
+
+static const char *kind_of(const struct weft_fabric *f, uint32_t node)
+{
+	uint32_t kind = f->nodes[node].kind;
+
+	return kind == WEFT_NONE ? "" : f->kinds[kind];
+}
+
+static const char *rack_of(const struct weft_fabric *f, uint32_t node)
+{
+	uint32_t rack = f->nodes[node].rack;
+
+	return rack == WEFT_NONE ? "" : f->racks[rack];
+}
+
+/* NVLink domains of one node, and what stands for them further out, come back
+ * under the node's name. */
+static void check_same_domain(const struct weft_fabric *f,
+			      const struct weft_fabric *g, uint32_t a,
+			      uint32_t b)
+{
+	const struct weft_domain *d = &f->domains[a];
+	const char *inner = f->domains[f->gpu_domain[0][d->first_gpu]].name;
+
+	assert_int_equal(d->n_nodes, g->domains[b].n_nodes);
+	assert_int_equal(d->n_gpus, g->domains[b].n_gpus);
+	if (d->n_nodes > 1 || strcmp(inner, d->name) != 0)
+		assert_string_equal(d->name, g->domains[b].name);
+}
+
+static void check_same_nodes(const struct weft_fabric *f,
+			     const struct weft_fabric *g)
+{
+	assert_int_equal(f->n_nodes, g->n_nodes);
+	assert_int_equal(f->n_gpus, g->n_gpus);
+	assert_int_equal(f->n_rails, g->n_rails);
+	assert_int_equal(f->n_domains, g->n_domains);
+	assert_int_equal(f->n_levels, g->n_levels);
+	for (uint32_t a = 0; a < f->n_nodes; a++) {
+		uint32_t b = weft_fabric_node(g, f->nodes[a].name);
+
+		assert_int_not_equal(b, WEFT_NONE);
+		assert_int_equal(f->nodes[a].n_gpus, g->nodes[b].n_gpus);
+		assert_string_equal(kind_of(f, a), kind_of(g, b));
+		assert_string_equal(rack_of(f, a), rack_of(g, b));
+		for (uint32_t l = 0; l < f->n_levels; l++)
+			check_same_domain(
+				f, g, f->gpu_domain[l][f->nodes[a].first_gpu],
+				g->gpu_domain[l][g->nodes[b].first_gpu]);
+	}
+}
+
+/* The distance of a node's last GPU to the first of every other, too. */
+static void check_same_distances(const struct weft_fabric *f,
+				 const struct weft_fabric *g)
+{
+	for (uint32_t a = 0; a < f->n_nodes; a += 1 + f->n_nodes / 30)
+		for (uint32_t b = 0; b < f->n_nodes; b++) {
+			const struct weft_node *x = &g->nodes[weft_fabric_node(
+				g, f->nodes[a].name)];
+			const struct weft_node *y = &g->nodes[weft_fabric_node(
+				g, f->nodes[b].name)];
+			struct weft_distance d = weft_fabric_distance(
+				f,
+				f->nodes[a].first_gpu + f->nodes[a].n_gpus - 1,
+				f->nodes[b].first_gpu);
+			struct weft_distance e = weft_fabric_distance(
+				g, x->first_gpu + x->n_gpus - 1, y->first_gpu);
+
+			assert_int_equal(d.hops, e.hops);
+			if (d.hops == UINT32_MAX)
+				continue;
+			assert_close(d.latency_s, e.latency_s, 1e-8);
+			assert_close(d.time_s_per_byte, e.time_s_per_byte,
+				     1e-8);
+		}
+}
+
+/* A number that does not depend on the order of cables. */
+static double cables_sum(const struct weft_fabric *f)
+{
+	double sum = 0;
+
+	for (uint32_t k = 0; f->cabling && k < f->cabling->n_cables; k++) {
+		const struct weft_cable *c = &f->cabling->cables[k];
+		const char *texts[] = {weft_cabling_end_name(f, c->a),
+				       weft_cabling_end_name(f, c->b),
+				       weft_cabling_port(f->cabling, c)};
+		double product = 1 + c->rate_bytes_per_s / 1e9 + c->width;
+
+		for (size_t t = c->a < f->n_nodes ? 0 : 2; t < 3; t++)
+			for (const char *p = texts[t] ? texts[t] : ""; *p; p++)
+				product = 1 + product / 3 * (*p % 7 + 1);
+		sum += c->n * (product + (c->up ? 0 : 100) +
+			       (c->rail == WEFT_NO_RAIL ? 7 : c->rail));
+	}
+	return sum;
+}
+
+/* A domain of which the file names no switch comes back as one. */
+static void check_same_switches(const struct weft_fabric *f,
+				const struct weft_fabric *g)
+{
+	for (uint32_t k = 0; k < f->cabling->n_switches; k++) {
+		const struct weft_cabling_switch *a = &f->cabling->switches[k];
+		uint32_t at = weft_cabling_find(g->cabling, a->name);
+		const struct weft_cabling_switch *b;
+
+		assert_int_not_equal(at, WEFT_NONE);
+		b = &g->cabling->switches[at];
+		assert_int_equal(a->tier, b->tier);
+		assert_int_equal(a->n_ports, b->n_ports);
+		assert_int_equal(a->rail, b->rail);
+		assert_string_equal(f->cabling->networks[a->network],
+				    g->cabling->networks[b->network]);
+	}
+}
+
+static void check_same(const struct weft_fabric *f)
+{
+	struct weft_fabric *g = written_back(f);
+
+	check_same_nodes(f, g);
+	check_same_distances(f, g);
+	assert_int_equal(f->cabling != NULL, g->cabling != NULL);
+	if (f->cabling)
+		check_same_switches(f, g);
+	assert_close(cables_sum(f), cables_sum(g), 1e-9);
+	weft_fabric_free(g);
+}
+
+/* What a survey or its writer has no place for: links of nvlink, pxn, switches
+ * that are in no domain. */
+static bool is_holdable(const char *name)
+{
+	static const char *const lost[] = {"links-monotone", "pcie-",
+					   "cables-cut-leaf",
+					   "rail-without-pxn"};
+
+	for (size_t k = 0; k < sizeof(lost) / sizeof(*lost); k++)
+		if (strncmp(name, lost[k], strlen(lost[k])) == 0)
+			return false;
+	return true;
+}
+
+static void every_valid_fabric_comes_back(void **state)
+{
+	char folder[512], path[1024];
+	const struct dirent *entry;
+	int n = 0;
+	DIR *dir;
+
+	(void)state;
+	snprintf(folder, sizeof(folder), "%s",
+		 test_source("tests/fabrics/valid"));
+	dir = opendir(folder);
+	assert_non_null(dir);
+	while ((entry = readdir(dir)) != NULL) {
+		const char *dot = strrchr(entry->d_name, '.');
+		struct weft_error err = {0};
+		struct weft_fabric *f;
+
+		if (!dot || strcmp(dot, ".yaml") || !is_holdable(entry->d_name))
+			continue;
+		print_message("%s\n", entry->d_name);
+		snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
+		f = weft_fabric_load(path, &err);
+		assert_no_error(&err);
+		check_same(f);
+		weft_fabric_free(f);
+		n++;
+	}
+	closedir(dir);
+	assert_true(n > 20);
+}
+
+static void synthetic_fabrics_come_back(void **state)
+{
+	static const char *const specs[] = {
+		"leaf:3 node:2 gpu:4",
+		"pod:2 leaf:3 node:4 gpu:8",
+		"zone:2 pod:2 leaf:2 node:3 gpu:4",
+		"pod:2 leaf:2 nvlink:2 node:3 gpu:4",
+	};
+	uint64_t random = test_seed();
+
+	(void)state;
+	for (int i = 0; i < 200; i++) {
+		struct weft_synth_options options = {
+			.rails = 1u << test_random_below(&random, 3),
+			.cables = test_random_below(&random, 2),
+			.damage = 0.1 * test_random_below(&random, 4),
+			.seed = test_random(&random)};
+		const char *spec = specs[test_random_below(&random, 4)];
+		struct weft_error err = {0};
+		char *text = weft_synth(spec, &options, &err);
+		struct weft_fabric *f;
+
+		assert_no_error(&err);
+		f = weft_fabric_parse(text, strlen(text), spec, &err);
+		assert_no_error(&err);
+		check_same(f);
+		weft_fabric_free(f);
+		free(text);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -188,6 +426,8 @@ int main(void)
 		cmocka_unit_test(domains_without_cables_become_a_tree),
 		cmocka_unit_test(cables_come_back_with_their_facts),
 		cmocka_unit_test(what_cables_leave_open_the_tree_says),
+		cmocka_unit_test(every_valid_fabric_comes_back),
+		cmocka_unit_test(synthetic_fabrics_come_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -28,6 +28,8 @@ struct weft_scheme_level {
 	char name[WEFT_NAME_SIZE];
 	double rate_bytes_per_s; /* per GPU, below the switches; 0: profile's */
 	double oversubscription; /* 0: profile's */
+	double latency_s;	 /* 0: profile's */
+	uint32_t hops;		 /* 0: 2 for each level */
 	enum weft_shape_kind
 		shape; /* how the children of a domain are joined */
 	uint32_t dims[3];
@@ -42,7 +44,9 @@ struct weft_scheme_domain {
 /* All arrays are the scheme's own. */
 struct weft_scheme {
 	uint32_t n_levels;
-	struct weft_scheme_level levels[WEFT_MAX_LEVELS]; /* innermost first */
+	/* Innermost first.  One called core is what joins the roots in a fabric
+	 * file without being written there. */
+	struct weft_scheme_level levels[WEFT_MAX_LEVELS];
 	struct weft_scheme_domain
 		*domains; /* by level, in the order to write */
 	uint32_t n_domains, domains_room;
@@ -102,7 +106,9 @@ int weft_scheme_add_blocks(struct weft_survey *s, struct weft_scheme *scheme,
 			   struct weft_error *err);
 
 /* scheme_fabric.c: the levels that a fabric says, for the survey made from it.
- */
+ * Written out it is the same fabric, but for what a survey has no place for:
+ * the profile (an option), the links of nvlink and node, pxn, and uplinks that
+ * no cable tells. */
 struct weft_scheme *weft_scheme_from_fabric(const struct weft_fabric *f,
 					    const struct weft_survey *s,
 					    struct weft_error *err);

@@ -41,7 +41,7 @@ static int host_texts(struct maker *m, uint32_t node, uint32_t host)
 	    weft_survey_set_text(m->s, host, WEFT_HOST_RACK, f->racks[n->rack],
 				 m->where, m->err))
 		return -1;
-	if (inner->n_nodes > 1 &&
+	if (!f->node_level && strcmp(inner->name, n->name) != 0 &&
 	    weft_survey_set_text(m->s, host, WEFT_HOST_NVLINK, inner->name,
 				 m->where, m->err))
 		return -1;

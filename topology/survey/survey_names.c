@@ -90,7 +90,9 @@ static int switches_name(struct weft_writer *w)
 		uint32_t d = w->scheme->switch_domain[i];
 		const char *name = w->s->switches[i].name;
 
-		if (w->scheme->n_rails == 1 && d != WEFT_NONE && w->domain[d] &&
+		if (d != WEFT_NONE && w->domain[d] &&
+		    (w->scheme->n_rails == 1 ||
+		     w->scheme->domains[d].level > 0) &&
 		    strcmp(w->scheme->domains[d].name, name) == 0)
 			w->sw[i] = w->domain[d];
 		else

@@ -96,16 +96,16 @@ static int levels_gather(struct weft_writer *w, struct members *m)
 				   w->host[h]);
 	for (uint32_t d = 0; d < scheme->n_domains; d++) {
 		uint32_t parent = scheme->domains[d].parent;
+		uint32_t order = scheme->ordered ? d * scheme->n_rails + 1 : 0;
 
 		if (!w->domain[d] || parent == WEFT_NONE)
 			continue;
 		for (uint32_t r = 0; is_bundle(w, d) && r < scheme->n_rails;
 		     r++)
-			member_add(m, parent, 0,
+			member_add(m, parent, order ? order + r : 0,
 				   w->rail[d * scheme->n_rails + r]);
 		if (!is_bundle(w, d))
-			member_add(m, parent, scheme->ordered ? d + 1 : 0,
-				   w->domain[d]);
+			member_add(m, parent, order, w->domain[d]);
 	}
 	members_sort(m);
 	return 0;
@@ -178,15 +178,21 @@ static int level_write(struct weft_writer *w, const struct members *m,
 	return 0;
 }
 
+/* The level that joins the roots by itself: a file has no line for it. */
+static bool is_core(const struct weft_writer *w, uint32_t level)
+{
+	return strcmp(w->scheme->levels[level].name, "core") == 0;
+}
+
 static int levels_write(struct weft_writer *w)
 {
 	struct members m = {0};
 	int rc = levels_gather(w, &m);
 
-	if (rc == 0)
+	if (rc == 0 && !is_core(w, 0))
 		fputs("levels:\n", w->out);
 	for (uint32_t l = 0; rc == 0 && l < w->scheme->n_levels; l++)
-		rc = level_write(w, &m, l);
+		rc = is_core(w, l) ? 0 : level_write(w, &m, l);
 	members_free(&m);
 	return rc;
 }
@@ -282,25 +288,40 @@ static int racks_write(struct weft_writer *w)
 
 /* ---- links and shapes ---- */
 
+/* "SEPARATORkey: value UNIT" where the value is known. */
+static const char *link_write(const struct weft_writer *w,
+			      const char *separator, const char *key,
+			      double value, const char *unit)
+{
+	if (value <= 0)
+		return separator;
+	fprintf(w->out, "%s%s: %.9g%s", separator, key, value, unit);
+	return ", ";
+}
+
 static void links_write(const struct weft_writer *w)
 {
 	bool begun = false;
 
 	for (uint32_t l = 0; l < w->scheme->n_levels; l++) {
 		const struct weft_scheme_level *level = &w->scheme->levels[l];
+		const char *separator = "";
 
-		if (level->rate_bytes_per_s <= 0 && level->oversubscription < 1)
+		if (level->rate_bytes_per_s <= 0 &&
+		    level->oversubscription < 1 && level->latency_s <= 0 &&
+		    !level->hops)
 			continue;
 		fprintf(w->out, "%s  %s: {", begun ? "" : "links:\n",
 			level->name);
 		begun = true;
-		if (level->rate_bytes_per_s > 0)
-			fprintf(w->out, "bandwidth: %.9g Gbps%s",
-				level->rate_bytes_per_s * 8 / 1e9,
-				level->oversubscription >= 1 ? ", " : "");
-		if (level->oversubscription >= 1)
-			fprintf(w->out, "oversubscription: %.6g",
-				level->oversubscription);
+		separator =
+			link_write(w, separator, "bandwidth",
+				   level->rate_bytes_per_s * 8 / 1e9, " Gbps");
+		separator = link_write(w, separator, "latency",
+				       level->latency_s * 1e6, " us");
+		separator = link_write(w, separator, "oversubscription",
+				       level->oversubscription, "");
+		link_write(w, separator, "hops", level->hops, "");
 		fputs("}\n", w->out);
 	}
 }
