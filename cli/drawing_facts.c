@@ -108,9 +108,10 @@ static const char *spanned_text(struct writer *w)
 		    f->levels[l].n_domains == 1)
 			continue;
 		n = domains_touched(w->d, l);
-		text = drawing_text(w->d, w->err, "%s%s%u of %u %ss", text,
-				    *text ? ", " : "", n,
-				    f->levels[l].n_domains, f->levels[l].name);
+		text = drawing_text(
+			w->d, w->err, "%s%s%u of %u %ss", text,
+			*text ? ", " : "", n, f->levels[l].n_domains,
+			l == 0 ? "NVLink domain" : f->levels[l].name);
 	}
 	return text;
 }
@@ -224,9 +225,9 @@ static void fact_cluster(struct writer *w)
 	fact(w, "Cluster",
 	     drawing_text(w->d, w->err, "%u of %u GPUs free",
 			  census.n[WEFT_USE_FREE], f->n_gpus),
-	     drawing_text(w->d, w->err, "%u nodes; %u GPUs busy, %u closed",
-			  f->n_nodes, census.n[WEFT_USE_BUSY],
-			  census.n[WEFT_USE_CLOSED]));
+	     drawing_text(w->d, w->err, "%u node%s; %u GPUs busy, %u closed",
+			  f->n_nodes, f->n_nodes == 1 ? "" : "s",
+			  census.n[WEFT_USE_BUSY], census.n[WEFT_USE_CLOSED]));
 }
 
 /* ---- tables ---- */

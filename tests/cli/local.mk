@@ -50,6 +50,7 @@ script_tests += \
 	%D%/model_overlap.sh \
 	%D%/model_straggler.sh \
 	%D%/model_traffic.sh \
+	%D%/pages.sh \
 	%D%/plan.sh \
 	%D%/ranks.sh \
 	%D%/replay.sh \

@@ -2,6 +2,8 @@
 /* draw_dot.c - a scene as a graph for graphviz: domains as clusters, their
  * switches as boxes, nodes hanging on them
  */
+#include "topology/cabling.h"
+#include "topology/draw/dot.h"
 #include "topology/draw/draw_parts.h"
 #include "topology/draw/layout.h"
 #include "topology/draw/palette.h"
@@ -15,13 +17,7 @@
 /* Rails drawn as switches of their own. */
 #define MAX_RAILS 16
 
-struct graph {
-	const struct weft_scene *scene;
-	FILE *out;
-	bool bundled; /* the nodes of a domain are one */
-};
-
-static void quote(FILE *out, const char *text)
+void dot_quote(FILE *out, const char *text)
 {
 	fputc('"', out);
 	for (const char *c = text; *c; c++) {
@@ -34,14 +30,14 @@ static void quote(FILE *out, const char *text)
 
 /* Identifiers are numbers, so that no name can break the syntax or be that of
  * two things. */
-static void id_domain(const struct graph *g, uint32_t index)
+static void id_domain(const struct dot *g, uint32_t index)
 {
 	fprintf(g->out, "d%u", index);
 }
 
 /* ---- nodes ---- */
 
-static void gpu_cell(const struct graph *g, uint32_t gpu)
+static void gpu_cell(const struct dot *g, uint32_t gpu)
 {
 	const struct weft_scene *scene = g->scene;
 	uint32_t group = weft_scene_group(scene, gpu);
@@ -69,7 +65,7 @@ static void html_escape(FILE *out, const char *text)
 	}
 }
 
-static void node_print(const struct graph *g, uint32_t index)
+static void node_print(const struct dot *g, uint32_t index)
 {
 	const struct weft_fabric *f = g->scene->fabric;
 	const struct weft_node *node = &f->nodes[index];
@@ -86,12 +82,12 @@ static void node_print(const struct graph *g, uint32_t index)
 	fputs("</TR></TABLE>>", g->out);
 	if (node->rack != WEFT_NONE) {
 		fputs(" tooltip=", g->out);
-		quote(g->out, f->racks[node->rack]);
+		dot_quote(g->out, f->racks[node->rack]);
 	}
 	fputs("];\n", g->out);
 }
 
-static void bundle_print(const struct graph *g, uint32_t domain)
+static void bundle_print(const struct dot *g, uint32_t domain)
 {
 	const struct weft_domain *d = &g->scene->fabric->domains[domain];
 	struct weft_census census =
@@ -114,6 +110,12 @@ static void bundle_print(const struct graph *g, uint32_t domain)
 
 /* ---- switches ---- */
 
+/* The fabric says which cables there are, and not only which switches. */
+static bool is_cabled(const struct weft_fabric *f)
+{
+	return f->cabling && f->cabling->n_cables;
+}
+
 /* The level whose domains are bundles of rails: the first above the nodes. */
 static uint32_t rail_level(const struct weft_fabric *f)
 {
@@ -126,17 +128,17 @@ static uint32_t rail_level(const struct weft_fabric *f)
 	return f->n_rails > 1 && f->n_rails <= MAX_RAILS ? level : WEFT_NONE;
 }
 
-/* Switches that a domain is drawn as: one, a bundle's rails, or none where the
- * links are NVLink. */
+/* Switches that stand for a domain: one, a bundle's rails, or none where the
+ * links are NVLink or the fabric says which switches it has. */
 static uint32_t switches_of(const struct weft_fabric *f,
 			    const struct weft_domain *d)
 {
-	if (d->level <= f->node_level)
+	if (is_cabled(f) || d->level <= f->node_level)
 		return 0;
 	return d->level == rail_level(f) ? f->n_rails : 1;
 }
 
-static void switch_print(const struct graph *g, uint32_t domain)
+static void switch_print(const struct dot *g, uint32_t domain)
 {
 	const struct weft_domain *d = &g->scene->fabric->domains[domain];
 	uint32_t n = switches_of(g->scene->fabric, d);
@@ -148,14 +150,14 @@ static void switch_print(const struct graph *g, uint32_t domain)
 	for (uint32_t i = 0; i < n; i++) {
 		fprintf(g->out,
 			"s%u_%u [shape=box style=rounded label=", domain, i);
-		quote(g->out, i < names.n ? names.names[i] : d->name);
+		dot_quote(g->out, i < names.n ? names.names[i] : d->name);
 		fputs("];\n", g->out);
 	}
 	weft_hostlist_free(&names);
 }
 
 /* Edges of one thing below a domain to all of that domain's switches. */
-static void edges(const struct graph *g, uint32_t domain, const char *kind,
+static void edges(const struct dot *g, uint32_t domain, const char *kind,
 		  uint32_t index)
 {
 	const struct weft_fabric *f = g->scene->fabric;
@@ -175,7 +177,7 @@ static uint32_t switched_parent(const struct weft_fabric *f, uint32_t domain)
 	return parent;
 }
 
-static void uplinks(const struct graph *g, uint32_t domain)
+static void uplinks(const struct dot *g, uint32_t domain)
 {
 	const struct weft_fabric *f = g->scene->fabric;
 	uint32_t parent = switched_parent(f, domain);
@@ -191,7 +193,7 @@ static void uplinks(const struct graph *g, uint32_t domain)
 
 /* ---- the tree ---- */
 
-static void nodes_print(const struct graph *g, uint32_t domain,
+static void nodes_print(const struct dot *g, uint32_t domain,
 			struct weft_inside inside)
 {
 	const struct weft_fabric *f = g->scene->fabric;
@@ -213,7 +215,7 @@ static void nodes_print(const struct graph *g, uint32_t domain,
 }
 
 /* Depth is that of the fabric. */
-static void domain_print(const struct graph *g, uint32_t index)
+static void domain_print(const struct dot *g, uint32_t index)
 {
 	const struct weft_fabric *f = g->scene->fabric;
 	const struct weft_domain *d = &f->domains[index];
@@ -222,13 +224,15 @@ static void domain_print(const struct graph *g, uint32_t index)
 	fputs("subgraph cluster_", g->out);
 	id_domain(g, index);
 	fputs(" {\nlabel=", g->out);
-	quote(g->out, d->name);
+	dot_quote(g->out, d->name);
 	fputs("; tooltip=", g->out);
-	quote(g->out, f->levels[d->level].name);
+	dot_quote(g->out, f->levels[d->level].name);
 	fprintf(g->out, "; color=\"%s\";\n",
 		d->level <= f->node_level ? weft_shades[WEFT_LIGHT].frame
 					  : weft_shades[WEFT_LIGHT].faint);
 	switch_print(g, index);
+	if (is_cabled(f))
+		dot_switches(g, index);
 	if (inside.kind == WEFT_BOX_NODE)
 		nodes_print(g, index, inside);
 	for (uint32_t i = 0; i < inside.n && inside.kind == WEFT_BOX_DOMAIN;
@@ -243,19 +247,20 @@ int draw_dot(const struct weft_scene *scene,
 	     struct weft_error *err)
 {
 	const struct weft_fabric *f = scene->fabric;
-	struct graph g = {
+	struct dot g = {
 		.scene = scene, .out = out, .bundled = f->n_nodes > MAX_NODES};
 	struct weft_inside inside = weft_inside_of(f, WEFT_BOX_FABRIC, 0);
 
+	int result = 0;
+
 	(void)options;
-	(void)err;
 	fputs("graph ", out);
-	quote(out, f->name);
+	dot_quote(out, f->name);
 	fputs(" {\nlabelloc=t; label=", out);
-	quote(out, scene->title);
+	dot_quote(out, scene->title);
 	fputs(";\ngraph [fontname=\"Helvetica\" style=rounded ranksep=1.2];\n"
 	      "node [fontname=\"Helvetica\" fontsize=10];\n"
-	      "edge [color=\"#8b939d\"];\n",
+	      "edge [fontname=\"Helvetica\" fontsize=9 color=\"#8b939d\"];\n",
 	      out);
 	for (uint32_t i = 0; i < inside.n; i++) {
 		if (inside.kind == WEFT_BOX_NODE)
@@ -263,6 +268,10 @@ int draw_dot(const struct weft_scene *scene,
 		else
 			domain_print(&g, inside.first + i);
 	}
+	if (is_cabled(f)) {
+		dot_switches(&g, WEFT_NONE);
+		result = dot_cables(&g, err);
+	}
 	fputs("}\n", out);
-	return 0;
+	return result;
 }

@@ -89,6 +89,23 @@ static json_t *runs_of(const uint32_t *values, uint32_t n)
 
 /* ---- parts ---- */
 
+static const char *const shape_names[] = {
+	[WEFT_SHAPE_SWITCHED] = "switched",
+	[WEFT_SHAPE_RING] = "ring",
+	[WEFT_SHAPE_TORUS] = "torus",
+	[WEFT_SHAPE_GROUPS] = "groups",
+};
+
+/* Sides of a torus. */
+static json_t *json_dims(const struct weft_level *level)
+{
+	json_t *array = json_array();
+
+	for (int i = 0; i < 3 && level->dims[i]; i++)
+		json_array_append_new(array, json_integer(level->dims[i]));
+	return array;
+}
+
 static json_t *json_level(const struct weft_fabric *f, uint32_t l)
 {
 	const struct weft_level *level = &f->levels[l];
@@ -106,10 +123,11 @@ static json_t *json_level(const struct weft_fabric *f, uint32_t l)
 	}
 	runs_flush(&gpus);
 	return json_pack(
-		"{s:s, s:f, s:f, s:f, s:I, s:o, s:o}", "name", level->name,
-		"rate_bytes_per_s", level->link.rate_bytes_per_s, "latency_s",
-		level->link.latency_s, "oversubscription",
+		"{s:s, s:f, s:f, s:f, s:I, s:s, s:o, s:o, s:o}", "name",
+		level->name, "rate_bytes_per_s", level->link.rate_bytes_per_s,
+		"latency_s", level->link.latency_s, "oversubscription",
 		level->link.oversubscription, "hops", (json_int_t)level->hops,
+		"shape", shape_names[level->shape], "dims", json_dims(level),
 		"gpus", gpus.array, "names", names);
 }
 

@@ -20,6 +20,7 @@ static const struct fineness {
 	int level;
 	double w, h, gap;
 } table[] = {
+	{WEFT_BOX_GPU, 0, 40, 40, 4},	 {WEFT_BOX_GPU, 0, 32, 32, 4},
 	{WEFT_BOX_GPU, 0, 26, 26, 3},	 {WEFT_BOX_GPU, 0, 22, 22, 3},
 	{WEFT_BOX_GPU, 0, 18, 18, 2},	 {WEFT_BOX_GPU, 0, 16, 16, 2},
 	{WEFT_BOX_GPU, 0, 14, 14, 2},	 {WEFT_BOX_GPU, 0, 12, 12, 2},
@@ -195,7 +196,7 @@ static double row_width(const struct builder *b, uint32_t at, double available,
 		sqrt(e.area * (domains ? b->shape->domains : b->shape->nodes));
 
 	if (is_outer(b->layout, at) && box->kind != WEFT_BOX_NODE && domains)
-		return available + gap;
+		wish = available + gap;
 	/* on rails a node is a row, so that a rail is a column */
 	if (box->kind == WEFT_BOX_NODE && b->f->n_rails > 1)
 		wish = 1e9;
@@ -224,7 +225,7 @@ static double pad_of(const struct builder *b, const struct weft_box *box)
 	if (box->kind == WEFT_BOX_FABRIC)
 		return 0;
 	if (is_group(b, box))
-		return 1;
+		return 3;
 	if (box->kind == WEFT_BOX_NODE)
 		return b->fine->gap;
 	return is_roomy(b) ? 4 : 2;

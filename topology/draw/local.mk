@@ -3,6 +3,8 @@
 # jansson.
 noinst_LTLIBRARIES += libweft_draw.la
 libweft_draw_la_SOURCES = \
+	%D%/dot.h \
+	%D%/dot_cables.c \
 	%D%/draw.c \
 	%D%/draw.h \
 	%D%/draw_dot.c \
