@@ -19,6 +19,7 @@ struct command {
 	int (*run)(int argc, char **argv);
 };
 
+int cmd_audit(int argc, char **argv);
 int cmd_calibrate(int argc, char **argv);
 int cmd_defrag(int argc, char **argv);
 int cmd_draw(int argc, char **argv);

@@ -3,6 +3,9 @@ bin_PROGRAMS += weft
 weft_SOURCES = \
 	%D%/arch.c \
 	%D%/arch.h \
+	%D%/audit.h \
+	%D%/audit_json.c \
+	%D%/audit_text.c \
 	%D%/axes.c \
 	%D%/axes.h \
 	%D%/calibration.c \
@@ -11,6 +14,7 @@ weft_SOURCES = \
 	%D%/capacity.h \
 	%D%/clock.h \
 	%D%/cmd.h \
+	%D%/cmd_audit.c \
 	%D%/cmd_calibrate.c \
 	%D%/cmd_defrag.c \
 	%D%/cmd_draw.c \
@@ -132,6 +136,8 @@ weft_SOURCES = \
 	%D%/weft.c \
 	# End of weft_SOURCES
 weft_LDADD = \
+	libweft_audit.la \
+	libweft_measured.la \
 	libweft_import.la \
 	libweft_survey.la \
 	libweft_draw.la \

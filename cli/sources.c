@@ -175,7 +175,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 const struct argp sources_argp = {.options = options, .parser = parse};
 
-int sources_load(struct sources *sources, struct weft_error *err)
+int sources_survey(struct sources *sources, struct weft_error *err)
 {
 	struct weft_survey *s = &sources->survey;
 
@@ -189,8 +189,13 @@ int sources_load(struct sources *sources, struct weft_error *err)
 	if (weft_survey_finish(s, err))
 		return -1;
 	sources->scheme = weft_scheme_build(s, &sources->scheme_options, err);
-	if (!sources->scheme)
-		return -1;
+	return sources->scheme ? 0 : -1;
+}
+
+int sources_fabric(struct sources *sources, struct weft_error *err)
+{
+	struct weft_survey *s = &sources->survey;
+
 	sources->text = weft_survey_write(s, sources->scheme,
 					  &sources->scheme_options, err);
 	if (!sources->text)
@@ -199,6 +204,11 @@ int sources_load(struct sources *sources, struct weft_error *err)
 		weft_fabric_parse(sources->text, strlen(sources->text),
 				  "the imported fabric", err);
 	return sources->fabric ? 0 : -1;
+}
+
+int sources_load(struct sources *sources, struct weft_error *err)
+{
+	return sources_survey(sources, err) ? -1 : sources_fabric(sources, err);
 }
 
 void sources_free(struct sources *sources)

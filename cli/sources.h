@@ -37,8 +37,12 @@ extern const struct argp sources_argp;
 int sources_add(struct sources *sources, const char *text,
 		struct weft_error *err);
 
-/* Reads all, fills survey, scheme, text and fabric. */
+/* Reads all, fills survey, scheme, text and fabric: both of the following. */
 int sources_load(struct sources *sources, struct weft_error *err);
+/* Only survey and scheme. */
+int sources_survey(struct sources *sources, struct weft_error *err);
+/* After that, text and fabric. */
+int sources_fabric(struct sources *sources, struct weft_error *err);
 void sources_free(struct sources *sources);
 
 /* The table of formats on stdout. */

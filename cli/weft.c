@@ -18,6 +18,8 @@ static const struct command commands[] = {
 	{"fabric", "check a fabric file and print its shape", cmd_fabric},
 	{"import", "what a cluster says of itself, as a fabric file",
 	 cmd_import},
+	{"audit", "what is wrong with a cluster, and what has changed",
+	 cmd_audit},
 	{"draw", "a picture of a fabric, of what is free, of a job", cmd_draw},
 	{"plan", "where would this job run, at what cost, and why", cmd_plan},
 	{"score", "what does an allocation made elsewhere cost", cmd_score},

@@ -18,6 +18,7 @@ libweft_placement_la_SOURCES = \
 	%D%/deal.h \
 	%D%/defrag.c \
 	%D%/evaluation.c \
+	%D%/fragmentation.c \
 	%D%/ground.c \
 	%D%/ground.h \
 	%D%/groups.c \
@@ -190,6 +191,7 @@ EXTRA_DIST += \
 
 weft_placement_headers = \
 	%D%/defrag.h \
+	%D%/fragmentation.h \
 	%D%/evaluation.h \
 	%D%/job.h \
 	%D%/judge.h \

@@ -39,6 +39,7 @@ tests_cli_slurm_state_SOURCES = \
 	cli/slurm_jobs.c cli/slurm_jobs.h
 
 script_tests += \
+	%D%/audit.sh \
 	%D%/calibrate.sh \
 	%D%/defrag.sh \
 	%D%/draw.sh \

@@ -156,39 +156,66 @@ bool drift_label_domains(const struct drift *d, struct drift_partition *p,
 	return p->n > 0;
 }
 
-/* The pair of levels from these on whose domains agree best; of equals the
- * innermost.  Leaves p filled for it.  False: no level is left. */
-static bool levels_align(struct drift *d, struct drift_partition *p,
-			 uint32_t from[2], bool *failed)
+/* All hosts in one domain: two such levels agree and say nothing. */
+static bool is_trivial(const struct drift_partition *p)
 {
-	uint32_t best[2] = {WEFT_NONE, WEFT_NONE};
-	double most = -1;
+	for (uint32_t i = 1; i < p->n; i++)
+		if (p->label[0][i] != p->label[0][0] ||
+		    p->label[1][i] != p->label[1][0])
+			return false;
+	return true;
+}
 
-	for (uint32_t a = from[0]; a < d->side[0]->scheme->n_levels; a++)
-		for (uint32_t b = from[1]; b < d->side[1]->scheme->n_levels;
-		     b++) {
-			double share;
+/* Two levels, and the share of hosts in step between them. */
+struct alignment {
+	uint32_t level[2];
+	double share; /* < 0: none yet */
+};
 
-			if (!drift_label_domains(d, p, a, b))
-				continue;
-			if (drift_partition_compare(p, d->err)) {
-				*failed = true;
-				return false;
-			}
-			share = (double)p->n_agree / p->n;
-			if (share > most + 0.05) {
-				most = share;
-				best[0] = a;
-				best[1] = b;
-			}
+static int levels_try(struct drift *d, struct drift_partition *p, uint32_t a,
+		      uint32_t b, struct alignment *best)
+{
+	double share;
+
+	if (!drift_label_domains(d, p, a, b) || is_trivial(p))
+		return 0;
+	if (drift_partition_compare(p, d->err))
+		return -1;
+	share = (double)p->n_agree / p->n;
+	if (share > best->share)
+		*best = (struct alignment){{a, b}, share};
+	return 0;
+}
+
+/* The innermost pair of levels from these on whose domains stand for each other
+ * mostly, else the pair that comes nearest: one tree may have a level more.
+ * Leaves p filled for it.  1: found; 0: no such levels; -1: d->err. */
+static int levels_align(struct drift *d, struct drift_partition *p,
+			uint32_t from[2])
+{
+	uint32_t n[2] = {d->side[0]->scheme->n_levels,
+			 d->side[1]->scheme->n_levels};
+	struct alignment best = {{0, 0}, -1};
+
+	for (uint32_t out = from[0] + from[1]; out < n[0] + n[1]; out++) {
+		for (uint32_t a = from[0]; a < n[0] && a <= out; a++) {
+			uint32_t b = out - a;
+
+			if (b >= from[1] && b < n[1] &&
+			    levels_try(d, p, a, b, &best))
+				return -1;
 		}
-	if (most < 0)
-		return false;
-	drift_label_domains(d, p, best[0], best[1]);
-	*failed = drift_partition_compare(p, d->err) != 0;
-	from[0] = best[0];
-	from[1] = best[1];
-	return !*failed;
+		if (best.share >= LEAST_AGREEMENT)
+			break;
+	}
+	if (best.share < 0)
+		return 0;
+	drift_label_domains(d, p, best.level[0], best.level[1]);
+	if (drift_partition_compare(p, d->err))
+		return -1;
+	from[0] = best.level[0];
+	from[1] = best.level[1];
+	return 1;
 }
 
 static int moved_tell(struct drift *d, const struct drift_partition *p)
@@ -248,33 +275,34 @@ static int differs_note(struct drift *d, const struct drift_partition *p)
 			  p->n_agree, p->n, drift_side_name(d, 0));
 }
 
+static int tree_compare(struct drift *d, struct drift_partition *p)
+{
+	uint32_t from[2] = {0, 0};
+	int rc = levels_align(d, p, from);
+
+	if (rc <= 0)
+		return rc;
+	if (p->n_agree < LEAST_AGREEMENT * p->n)
+		return differs_note(d, p);
+	if (p->n_agree < p->n)
+		return moved_tell(d, p);
+	from[0]++;
+	from[1]++;
+	rc = levels_align(d, p, from);
+	if (rc <= 0 || p->n_agree < LEAST_AGREEMENT * p->n)
+		return rc < 0 ? -1 : 0;
+	return branches_tell(d, p);
+}
+
 int drift_tree(struct drift *d)
 {
 	struct drift_partition p = {0};
-	uint32_t from[2] = {0, 0};
-	bool failed = false;
-	int rc = -1;
+	int rc = drift_partition_build(d, &p);
 
-	if (drift_partition_build(d, &p))
-		goto out;
-	rc = 0;
-	if (!levels_align(d, &p, from, &failed))
-		goto out;
-	if (p.n_agree < LEAST_AGREEMENT * p.n) {
-		rc = differs_note(d, &p);
-		goto out;
-	}
-	rc = moved_tell(d, &p);
-	if (rc || p.n_agree < p.n)
-		goto out;
-	from[0]++;
-	from[1]++;
-	if (levels_align(d, &p, from, &failed) &&
-	    p.n_agree >= LEAST_AGREEMENT * p.n)
-		rc = branches_tell(d, &p);
-out:
+	if (rc == 0)
+		rc = tree_compare(d, &p);
 	drift_partition_free(&p);
-	return failed ? -1 : rc;
+	return rc;
 }
 
 /* ---- NVLink domains and racks ---- */
