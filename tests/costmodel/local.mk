@@ -39,6 +39,7 @@ unit_tests += \
 	%D%/trace_memory \
 	%D%/traffic \
 	%D%/traffic_volumes \
+	%D%/uplinks \
 	%D%/volume \
 	%D%/waits \
 	%D%/whatif \
