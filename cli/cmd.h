@@ -23,6 +23,7 @@ int cmd_audit(int argc, char **argv);
 int cmd_calibrate(int argc, char **argv);
 int cmd_defrag(int argc, char **argv);
 int cmd_draw(int argc, char **argv);
+int cmd_export(int argc, char **argv);
 int cmd_fabric(int argc, char **argv);
 int cmd_import(int argc, char **argv);
 int cmd_map(int argc, char **argv);

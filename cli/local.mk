@@ -18,6 +18,7 @@ weft_SOURCES = \
 	%D%/cmd_calibrate.c \
 	%D%/cmd_defrag.c \
 	%D%/cmd_draw.c \
+	%D%/cmd_export.c \
 	%D%/cmd_fabric.c \
 	%D%/cmd_import.c \
 	%D%/cmd_map.c \
@@ -109,6 +110,8 @@ weft_SOURCES = \
 	%D%/slurm_job.h \
 	%D%/slurm_jobs.c \
 	%D%/slurm_jobs.h \
+	%D%/slurm_live.c \
+	%D%/slurm_live.h \
 	%D%/slurm_state.c \
 	%D%/slurm_state.h \
 	%D%/snapshot.c \
@@ -137,6 +140,7 @@ weft_SOURCES = \
 	# End of weft_SOURCES
 weft_LDADD = \
 	libweft_audit.la \
+	libweft_export.la \
 	libweft_measured.la \
 	libweft_import.la \
 	libweft_survey.la \

@@ -3,11 +3,15 @@
 #include "cli/sources.h"
 #include "cli/cmd.h"
 #include "cli/option.h"
+#include "cli/slurm_live.h"
 #include "cli/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* A format without a file. */
+#define SLURM_LIVE "slurm-live"
 
 enum {
 	KEY_FROM = 512,
@@ -47,6 +51,8 @@ void sources_formats_print(void)
 	for (uint32_t i = 0; i < weft_n_importers; i++)
 		printf("%-14s %s\n", weft_importers[i].name,
 		       weft_importers[i].help);
+	printf("%-14s %s\n", SLURM_LIVE,
+	       "the running Slurm, asked by scontrol; takes no FILE");
 }
 
 static int source_add(struct sources *sources, struct source source,
@@ -87,6 +93,8 @@ int sources_add(struct sources *sources, const char *text,
 	struct source source = {.path = text};
 	char format[64];
 
+	if (strcmp(text, SLURM_LIVE) == 0)
+		return source_add(sources, (struct source){.live = true}, err);
 	if (colon && (size_t)(colon - text) < sizeof(format)) {
 		snprintf(format, sizeof(format), "%.*s", (int)(colon - text),
 			 text);
@@ -114,6 +122,12 @@ static void from(struct argp_state *state, struct sources *sources,
 	struct weft_error err = {0};
 
 	sources->asked = true;
+	if (strcmp(name, SLURM_LIVE) == 0) {
+		if (source_add(sources, (struct source){.live = true}, NULL))
+			argp_failure(state, EXIT_ERROR, 0, "out of memory");
+		sources->importer = NULL;
+		return;
+	}
 	sources->importer = weft_importer_find(name, &err);
 	if (!sources->importer)
 		argp_error(state, "%s", err.text);
@@ -182,8 +196,10 @@ int sources_survey(struct sources *sources, struct weft_error *err)
 	for (uint32_t i = 0; i < sources->n; i++) {
 		const struct source *source = &sources->list[i];
 
-		if (weft_import_file(s, source->importer, source->path,
-				     source->hosts, &sources->import, err))
+		if (source->live ? slurm_live_read(s, &sources->import, err)
+				 : weft_import_file(s, source->importer,
+						    source->path, source->hosts,
+						    &sources->import, err))
 			return -1;
 	}
 	if (weft_survey_finish(s, err))

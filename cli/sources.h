@@ -15,6 +15,7 @@ struct sources {
 	struct source {
 		const struct weft_importer *importer; /* NULL: as it looks */
 		const char *path, *hosts;
+		bool live; /* no file: the running Slurm */
 	} * list;
 	uint32_t n, room;
 	const struct weft_importer *importer; /* of the last --from */

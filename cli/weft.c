@@ -18,6 +18,7 @@ static const struct command commands[] = {
 	{"fabric", "check a fabric file and print its shape", cmd_fabric},
 	{"import", "what a cluster says of itself, as a fabric file",
 	 cmd_import},
+	{"export", "write a fabric as Slurm and others want it", cmd_export},
 	{"audit", "what is wrong with a cluster, and what has changed",
 	 cmd_audit},
 	{"draw", "a picture of a fabric, of what is free, of a job", cmd_draw},

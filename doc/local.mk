@@ -7,6 +7,7 @@ man_sources = \
 	%D%/man/weft-calibrate.1.scd \
 	%D%/man/weft-defrag.1.scd \
 	%D%/man/weft-draw.1.scd \
+	%D%/man/weft-export.1.scd \
 	%D%/man/weft-fabric.1.scd \
 	%D%/man/weft-fabric.5.scd \
 	%D%/man/weft-import.1.scd \

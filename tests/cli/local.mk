@@ -58,6 +58,7 @@ script_tests += \
 	%D%/score.sh \
 	%D%/status.sh \
 	%D%/step.sh \
+	%D%/export.sh \
 	%D%/import.sh \
 	%D%/synth.sh \
 	%D%/usage.sh \

@@ -8,7 +8,7 @@ check "--version exits 0" exits 0
 check "--version names weft" out "weft "
 run --help
 check "--help exits 0" exits 0
-for command in synth fabric import plan score replay map model calibrate; do
+for command in synth fabric import export plan score replay map model calibrate; do
 	check "--help lists $command" out "  $command"
 done
 run
@@ -20,7 +20,7 @@ check "an unknown command gets the nearest" err 'did you mean "plan"'
 run --nonsense
 check "an unknown global option is a usage error" exits 2
 
-for command in synth fabric import plan score replay map model calibrate; do
+for command in synth fabric import export plan score replay map model calibrate; do
 	run "$command" --help
 	check "$command --help exits 0" exits 0
 	run "$command" --nonsense

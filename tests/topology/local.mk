@@ -14,6 +14,7 @@ unit_tests += \
 	%D%/memory \
 	%D%/profile \
 	%D%/roster \
+	%D%/round_trip \
 	%D%/suggest \
 	%D%/survey \
 	%D%/survey_fabric \
@@ -33,6 +34,8 @@ tests_topology_draw_LDADD = libweft_draw.la $(LDADD) $(JANSSON_LIBS)
 tests_topology_layout_LDADD = libweft_draw.la $(LDADD)
 tests_topology_audit_LDADD = \
 	libweft_audit.la libweft_survey.la $(LDADD)
+tests_topology_round_trip_LDADD = \
+	libweft_export.la libweft_import.la libweft_survey.la $(LDADD)
 tests_topology_survey_LDADD = libweft_survey.la $(LDADD)
 tests_topology_survey_fabric_LDADD = libweft_survey.la $(LDADD)
 

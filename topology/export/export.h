@@ -19,6 +19,8 @@ struct weft_export_options {
 	const char *block_level; /* level whose domains become blocks; NULL:
 				  * spanning NVLink domains, else the innermost
 				  * network level */
+	bool physical;	   /* slurm-tree: each switch of a domain above the
+			    * leafs, not one for all */
 	const char *shape; /* slurm-yaml: tree, block, ring, torus3d; NULL:
 			    * what the fabric is */
 };
