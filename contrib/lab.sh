@@ -25,6 +25,8 @@ LAB_TOPOLOGY=${LAB_TOPOLOGY:-tree}	# Slurm's own: tree, block (23.11) or flat
 LAB_BUILD=${LAB_BUILD:-}	# weft's build folder; needed unless stock
 LAB_CONF=${LAB_CONF:-}		# further lines of slurm.conf
 LAB_SCHEDULER=${LAB_SCHEDULER:-}	# SchedulerParameters before the lab's own
+LAB_SALT=${LAB_SALT:-0}		# differs from lab to lab where processes' numbers
+				# do not
 
 # ---- what it became; set by lab_create ----
 LAB_DIR=
@@ -118,7 +120,7 @@ lab_free_ports() {
 	[ "$LAB_KIND" = cloud ] && need=2
 	slots=$((20000 / need))
 	for ((try = 0; try < slots; try++)); do
-		first=$((10000 + (BASHPID + try) % slots * need))
+		first=$((10000 + (BASHPID + LAB_SALT + try) % slots * need))
 		if lab_ports_free "$first" "$need"; then
 			echo "$first"
 			return
