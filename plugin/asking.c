@@ -3,6 +3,7 @@
 #include "plugin/asking.h"
 
 #include "plugin/bridge/spec_text.h"
+#include "plugin/gpus.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -77,7 +78,7 @@ static bool gpus_read(const job_record_t *job, struct weft_request *request,
 {
 	struct gpu_scan scan = {
 		.request = request,
-		.gpu_id = weft_compat_gpu_id(),
+		.gpu_id = weft_gpus_id(),
 		.memory_set = job->bit_flags & JOB_MEM_SET,
 	};
 

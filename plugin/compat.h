@@ -109,9 +109,6 @@ typedef resv_exc_t weft_excluded;
 	((resources) ? &(resources)->node_ranks : NULL)
 #endif
 
-/* The number that gres "gpu" goes by. */
-uint32_t weft_compat_gpu_id(void);
-
 /* Reads the type that a plugin file says it is, without loading it; an error
  * where the file is for another release. */
 int weft_compat_peek(const char *path, char *type, size_t size);

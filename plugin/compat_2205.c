@@ -6,16 +6,6 @@
 
 #include "src/common/node_conf.h"
 
-uint32_t weft_compat_gpu_id(void)
-{
-	static char name[] = "gpu";
-	static uint32_t id;
-
-	if (!id)
-		id = gres_build_id(name);
-	return id;
-}
-
 int weft_compat_peek(const char *path, char *type, size_t size)
 {
 	uint32_t version;

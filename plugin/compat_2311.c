@@ -8,16 +8,6 @@
 
 #include "src/common/xmalloc.h"
 
-uint32_t weft_compat_gpu_id(void)
-{
-	static char name[] = "gpu";
-	static uint32_t id;
-
-	if (!id)
-		id = gres_build_id(name);
-	return id;
-}
-
 int weft_compat_peek(const char *path, char *type, size_t size)
 {
 	return plugin_peek(path, type, size);

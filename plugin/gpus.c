@@ -9,6 +9,16 @@
 
 #include "src/common/node_conf.h"
 
+uint32_t weft_gpus_id(void)
+{
+	static char name[] = "gpu";
+	static uint32_t id;
+
+	if (!id)
+		id = gres_build_id(name);
+	return id;
+}
+
 static uint64_t bits_to_mask(bitstr_t *bits)
 {
 	uint64_t mask = 0;
@@ -95,7 +105,7 @@ static int scan_node(void *item, void *arg)
 struct weft_gpus weft_gpus_of_node(const node_record_t *node, const char *type)
 {
 	struct node_scan scan = {
-		.gpu_id = weft_compat_gpu_id(),
+		.gpu_id = weft_gpus_id(),
 		.type = type,
 		.of_type = UINT64_MAX,
 	};
@@ -133,7 +143,7 @@ static int scan_job(void *item, void *arg)
 
 uint64_t weft_gpus_of_job(const job_record_t *job, uint32_t nth)
 {
-	struct job_scan scan = {.gpu_id = weft_compat_gpu_id(), .nth = nth};
+	struct job_scan scan = {.gpu_id = weft_gpus_id(), .nth = nth};
 
 	if (job->gres_list_alloc)
 		list_for_each(job->gres_list_alloc, scan_job, &scan);

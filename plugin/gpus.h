@@ -17,6 +17,9 @@ struct weft_gpus {
 	bool has_indices; /* false: only counted */
 };
 
+/* The number that gres "gpu" goes by. */
+uint32_t weft_gpus_id(void);
+
 /* Those of a type alone; NULL: of any. */
 struct weft_gpus weft_gpus_of_node(const node_record_t *node, const char *type);
 
