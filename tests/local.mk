@@ -13,6 +13,8 @@ libweft_test_la_SOURCES = \
 	%D%/lib/check.h \
 	%D%/lib/checker.c \
 	%D%/lib/checker.h \
+	%D%/lib/ibnet.c \
+	%D%/lib/ibnet.h \
 	# End of libweft_test_la_SOURCES
 libweft_test_la_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 

@@ -3,6 +3,7 @@
 bench_programs = \
 	%D%/collective \
 	%D%/decide \
+	%D%/ibnetdiscover \
 	%D%/load \
 	%D%/matrix \
 	%D%/place \
@@ -24,6 +25,8 @@ EXTRA_DIST += \
 
 EXTRA_PROGRAMS += $(bench_programs) %D%/exact %D%/peer
 CLEANFILES += $(bench_programs) %D%/exact %D%/peer
+tests_bench_ibnetdiscover_LDADD = \
+	libweft_import.la libweft_survey.la $(LDADD)
 tests_bench_load_LDADD = $(LDADD) $(YAML_LIBS)
 tests_bench_exact_LDADD = libweft_exact.la $(LDADD)
 tests_bench_peer_SOURCES = \
@@ -44,6 +47,10 @@ bench: $(bench_programs)
 # One of them alone: make bench-plan.
 bench-plan: %D%/plan
 	@./%D%/plan
+# A capture of 4,000 hosts with eight adapters each, to its fabric file.
+bench-ibnetdiscover: %D%/ibnetdiscover$(EXEEXT)
+	@./%D%/ibnetdiscover
+.PHONY: bench-ibnetdiscover
 # How long large fabrics take to load, and their memory.
 bench-load: %D%/load$(EXEEXT)
 	@./%D%/load

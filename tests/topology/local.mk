@@ -15,6 +15,7 @@ unit_tests += \
 	%D%/profile \
 	%D%/roster \
 	%D%/round_trip \
+	%D%/scheme_cables \
 	%D%/suggest \
 	%D%/survey \
 	%D%/survey_fabric \
@@ -36,6 +37,8 @@ tests_topology_audit_LDADD = \
 	libweft_audit.la libweft_survey.la $(LDADD)
 tests_topology_round_trip_LDADD = \
 	libweft_export.la libweft_import.la libweft_survey.la $(LDADD)
+tests_topology_scheme_cables_LDADD = \
+	libweft_import.la libweft_survey.la $(LDADD)
 tests_topology_survey_LDADD = libweft_survey.la $(LDADD)
 tests_topology_survey_fabric_LDADD = libweft_survey.la $(LDADD)
 

@@ -207,6 +207,16 @@ static bool are_planes(const struct part *a, const struct part *b)
 	       20 * a->n_own <= a->n_hosts && 20 * b->n_own <= b->n_hosts;
 }
 
+/* A leaf that has lost its uplinks is a component of its own, too: one switch
+ * with no host that is not the other's. */
+static bool is_cut_off(const struct part *leaf, const struct part *rest)
+{
+	return leaf->n_switches == 1 && rest->n_switches > 1 &&
+	       leaf->n_own == 0 && leaf->hinted == rest->hinted &&
+	       alike(leaf->rate_bytes_per_s / leaf->n_ups,
+		     rest->rate_bytes_per_s / rest->n_ups);
+}
+
 static uint32_t network_of(const struct networks *n, uint32_t part)
 {
 	while (n->parts[part].network != part)
@@ -223,7 +233,8 @@ static void planes_join(struct networks *n)
 			a->n_hosts < b->n_hosts ? a->n_hosts : b->n_hosts;
 		uint32_t x = network_of(n, s->a), y = network_of(n, s->b);
 
-		if (2 * s->n > least && are_planes(a, b))
+		if (2 * s->n > least &&
+		    (are_planes(a, b) || is_cut_off(a, b) || is_cut_off(b, a)))
 			n->parts[x < y ? y : x].network = x < y ? x : y;
 	}
 }

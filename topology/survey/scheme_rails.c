@@ -35,6 +35,16 @@ static bool is_witness(const struct wiring *w, uint32_t host)
 	       !wiring_unnamed(w, host);
 }
 
+/* Cables of a host to the network that jobs use. */
+static uint32_t adapters_count(const struct wiring *w, uint32_t host)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = w->first_up[host]; i < w->first_up[host + 1]; i++)
+		n += w->compute[w->ups[i].sw];
+	return n;
+}
+
 /* ---- homes ---- */
 
 static int compare_homes(const void *pa, const void *pb)
@@ -269,7 +279,7 @@ static bool is_other(const struct rails *r, uint32_t host)
 {
 	const struct wiring *w = r->w;
 	uint32_t bundle = w->bundle[host], at_home = 0, usual = 0;
-	uint32_t n = w->first_up[host + 1] - w->first_up[host];
+	uint32_t n = adapters_count(w, host);
 
 	for (uint32_t i = r->first[bundle]; i < r->first[bundle + 1]; i++)
 		usual += is_usual(r, &r->homes[i]);
@@ -295,7 +305,7 @@ static int others_note(const struct rails *r)
 		    wiring_note(w, WEFT_FINDING_HOST_OTHER, at,
 				"%u adapters, none of them where those of the "
 				"hosts beside it are",
-				w->first_up[h + 1] - w->first_up[h]))
+				adapters_count(w, h)))
 			return -1;
 	}
 	return 0;
@@ -396,7 +406,7 @@ static int host_missing(const struct rails *r, uint32_t host)
 	for (uint32_t i = r->first[bundle]; i < r->first[bundle + 1]; i++)
 		usual += is_usual(r, &r->homes[i]);
 	/* One with as many has other names for them. */
-	if (w->first_up[host + 1] - w->first_up[host] >= usual)
+	if (adapters_count(w, host) >= usual)
 		return 0;
 	for (uint32_t i = r->first[bundle]; i < r->first[bundle + 1]; i++) {
 		const struct home *home = &r->homes[i];
