@@ -239,12 +239,16 @@ static void sends_measure(const struct measure *m)
 
 	for (uint32_t i = 0; i < m->n; i++) {
 		uint32_t a = m->where[m->ranks[i]];
-		uint32_t meet = weft_fabric_meet(f, a, m->where[peer_of(m, i)]);
+		uint32_t b = m->where[peer_of(m, i)];
+		uint32_t meet = weft_fabric_meet(f, a, b);
 		const struct weft_link *link = &f->levels[meet].link;
+		double latency_s =
+			link->latency_s + weft_fabric_further(f, meet, a, b) *
+						  f->levels[meet].hop_latency_s;
 		struct weft_span span = {
 			.s_per_byte = 1 / link->rate_bytes_per_s,
-			.round_s = link->latency_s,
-			.hop_s = link->latency_s,
+			.round_s = latency_s,
+			.hop_s = latency_s,
 		};
 
 		for (uint32_t level = 0; level < meet; level++) {
