@@ -11,6 +11,7 @@ man_sources = \
 	%D%/man/weft-fabric.1.scd \
 	%D%/man/weft-fabric.5.scd \
 	%D%/man/weft-import.1.scd \
+	%D%/man/weft-inventory.5.scd \
 	%D%/man/weft-map.1.scd \
 	%D%/man/weft-model.1.scd \
 	%D%/man/weft-plan.1.scd \

@@ -5,12 +5,17 @@
 fuzzers = \
 	arch \
 	fabric \
+	gpu_fabric \
 	health \
 	hostlist \
+	inventory \
 	job_trace \
 	nccl_log \
+	nccl_xml \
+	nvidia_smi \
 	matrix \
 	metis \
+	pairwise \
 	qaplib \
 	roster \
 	spec \
@@ -21,12 +26,17 @@ fuzzers = \
 unit_tests += \
 	%D%/arch \
 	%D%/fabric \
+	%D%/gpu_fabric \
 	%D%/health \
 	%D%/hostlist \
+	%D%/inventory \
 	%D%/job_trace \
 	%D%/nccl_log \
+	%D%/nccl_xml \
+	%D%/nvidia_smi \
 	%D%/matrix \
 	%D%/metis \
+	%D%/pairwise \
 	%D%/qaplib \
 	%D%/roster \
 	%D%/spec \
@@ -66,6 +76,18 @@ tests_fuzz_qaplib_SOURCES = \
 	$(scan_sources) \
 	$(fuzz_replay) \
 	# End of tests_fuzz_qaplib_SOURCES
+fuzz_import_libs = libweft_import.la libweft_survey.la $(LDADD)
+tests_fuzz_gpu_fabric_SOURCES = %D%/fuzz_gpu_fabric.c $(fuzz_replay)
+tests_fuzz_gpu_fabric_LDADD = $(fuzz_import_libs)
+tests_fuzz_nccl_xml_SOURCES = %D%/fuzz_nccl_xml.c $(fuzz_replay)
+tests_fuzz_nccl_xml_LDADD = $(fuzz_import_libs)
+tests_fuzz_nvidia_smi_SOURCES = %D%/fuzz_nvidia_smi.c $(fuzz_replay)
+tests_fuzz_nvidia_smi_LDADD = $(fuzz_import_libs)
+tests_fuzz_inventory_SOURCES = %D%/fuzz_inventory.c $(fuzz_replay)
+tests_fuzz_inventory_LDADD = libweft_audit.la libweft_survey.la $(LDADD)
+tests_fuzz_pairwise_SOURCES = %D%/fuzz_pairwise.c $(fuzz_replay)
+tests_fuzz_pairwise_LDADD = libweft_measured.la libweft_survey.la $(LDADD)
+noinst_HEADERS += %D%/import_any.h
 tests_fuzz_roster_SOURCES = %D%/fuzz_roster.c $(fuzz_replay)
 tests_fuzz_spec_SOURCES = %D%/fuzz_spec.c $(fuzz_replay)
 tests_fuzz_state_SOURCES = %D%/fuzz_state.c $(fuzz_replay)
@@ -105,6 +127,10 @@ fuzz:
 			$(libweft_costmodel_la_SOURCES) \
 			$(libweft_placement_la_SOURCES) \
 			$(libweft_trace_la_SOURCES) \
+			$(libweft_survey_la_SOURCES) \
+			$(libweft_import_la_SOURCES) \
+			$(libweft_audit_la_SOURCES) \
+			$(libweft_measured_la_SOURCES) \
 			$(fuzz_cli_sources); do \
 		case $$file in *.c) sources="$$sources $(srcdir)/$$file";; esac; \
 	done; \
@@ -113,7 +139,8 @@ fuzz:
 		$(MKDIR_P) $$work/found; \
 		$(FUZZ_CC) -std=gnu11 $(FUZZ_CFLAGS) $(AM_CPPFLAGS) \
 			$(YAML_CFLAGS) $$folder/fuzz_$$name.c $$sources \
-			$(YAML_LIBS) $(JANSSON_LIBS) $(ZLIB_LIBS) $(LIBS) -o $$work/fuzz; \
+			$(YAML_LIBS) $(JANSSON_LIBS) $(ZLIB_LIBS) \
+			$(EXPAT_LIBS) $(HWLOC_LIBS) $(LIBS) -o $$work/fuzz; \
 		test $$name != fabric || for seed in $(fuzz_seeds_fabric); do \
 			seeds="$$seeds $(srcdir)/$$seed"; \
 		done; \

@@ -425,8 +425,95 @@ static void a_machine_of_hwloc_is_read(void **state)
 		assert_int_equal(in->nics[0].near, 3);
 		weft_survey_free(&s);
 	}
-	assert_refused("hwloc-xml", "<topology><object", 0, "cut short");
+	assert_refused("hwloc-xml", "<topology><object", 1, "not well-formed");
+	assert_refused("hwloc-xml", "<topology version=\"9\"/>", 0,
+		       "cannot read it");
 	assert_refused("hwloc-xml", "no", 0, "no <topology>");
+}
+
+/* ---- gpu-fabric ---- */
+
+#define UUID "8d1f3a40-1b6c-4a5e-9c00-000000000001"
+#define ZERO "00000000-0000-0000-0000-000000000000"
+
+static const char *nvlink_of(const struct weft_survey *s, const char *host)
+{
+	uint32_t index = weft_survey_find_host(s, host);
+
+	assert_int_not_equal(index, WEFT_NONE);
+	return s->hosts[index].nvlink.text;
+}
+
+static void domains_are_read_in_every_form(void **state)
+{
+	static const char *const texts[] = {
+		"a," UUID ",7\nb," UUID ",7\n",
+		"a: " UUID ", 7\nb: " UUID ", 7\r\n",
+		"a " UUID " 7\nb\t" UUID "\t7\n",
+		"host,cliqueId,clusterUuid\n\"a\",\"7\",\"" UUID "\"\n"
+		"b, 7 , " UUID "\n",
+		"fabric.state, fabric.clusterUuid, fabric.cliqueId\n"
+		"a, Completed, " UUID ", 7\nb, Completed, " UUID ", 7\n",
+		"a: fabric.clusterUuid, fabric.cliqueId\na: " UUID ", 7\n"
+		"b: fabric.clusterUuid, fabric.cliqueId\nb: " UUID ", 7\n",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		struct weft_error err = {0};
+		struct weft_survey s;
+
+		read_text(&s, "gpu-fabric", texts[i], NULL, &err);
+		assert_no_error(&err);
+		assert_int_equal(s.n_hosts, 2);
+		assert_int_equal(s.findings.n, 0);
+		assert_string_equal(nvlink_of(&s, "a"), UUID ".7");
+		assert_string_equal(nvlink_of(&s, "b"), UUID ".7");
+		weft_survey_free(&s);
+	}
+}
+
+static void gpus_of_a_host_that_differ_are_found(void **state)
+{
+	struct weft_error err = {0};
+	struct weft_survey s;
+
+	(void)state;
+	read_text(&s, "gpu-fabric",
+		  "a," UUID ",7\na," UUID ",8\nb," ZERO ",\nb," UUID ",7\n"
+		  "c,[N/A],[N/A]\nd\n",
+		  NULL, &err);
+	assert_no_error(&err);
+	assert_int_equal(s.n_hosts, 3);
+	assert_null(nvlink_of(&s, "c"));
+	assert_int_equal(count_of(&s, WEFT_FINDING_CONFLICT), 1);
+	assert_int_equal(count_of(&s, WEFT_FINDING_NVLINK_MISSING), 1);
+	assert_int_equal(count_of(&s, WEFT_FINDING_LINE_IGNORED), 1);
+	assert_int_equal(s.findings.n, 3);
+	weft_survey_free(&s);
+	assert_refused("gpu-fabric", "# nothing\n", 0, "no host");
+}
+
+static void a_state_that_is_not_well_is_kept(void **state)
+{
+	struct weft_error err = {0};
+	struct weft_survey s;
+
+	(void)state;
+	read_text(&s, "gpu-fabric",
+		  "a," UUID ",7,Completed,Success\n"
+		  "b," UUID ",7,In Progress,N/A\n"
+		  "host,clusterUuid,cliqueId,health.summary\n"
+		  "c," UUID ",7,Unhealthy\nd," UUID ",7,Healthy\n",
+		  NULL, &err);
+	assert_no_error(&err);
+	assert_null(s.hosts[0].nvlink_state.text);
+	assert_string_equal(s.hosts[1].nvlink_state.text,
+			    "fabric state is In Progress");
+	assert_string_equal(s.hosts[2].nvlink_state.text,
+			    "fabric health is Unhealthy");
+	assert_null(s.hosts[3].nvlink_state.text);
+	weft_survey_free(&s);
 }
 
 /* ---- real files ---- */
@@ -496,6 +583,9 @@ int main(void)
 		cmocka_unit_test(what_lacks_in_a_matrix_is_told),
 		cmocka_unit_test(formats_are_told_by_their_content),
 		cmocka_unit_test(a_machine_of_hwloc_is_read),
+		cmocka_unit_test(domains_are_read_in_every_form),
+		cmocka_unit_test(gpus_of_a_host_that_differ_are_found),
+		cmocka_unit_test(a_state_that_is_not_well_is_kept),
 		cmocka_unit_test(real_files_are_read),
 	};
 

@@ -3,6 +3,7 @@ unit_tests += \
 	%D%/audit \
 	%D%/cabling \
 	%D%/draw \
+	%D%/export_nccl \
 	%D%/fabric \
 	%D%/fixtures \
 	%D%/hostlist \
@@ -10,6 +11,7 @@ unit_tests += \
 	%D%/import_ibnetdiscover \
 	%D%/import_node \
 	%D%/import_slurm \
+	%D%/inventory \
 	%D%/layout \
 	%D%/memory \
 	%D%/profile \
@@ -27,6 +29,10 @@ tests_topology_import_fixtures_LDADD = \
 	libweft_import.la libweft_survey.la $(LDADD)
 tests_topology_import_ibnetdiscover_LDADD = \
 	libweft_import.la libweft_survey.la $(LDADD)
+tests_topology_export_nccl_LDADD = \
+	libweft_export.la libweft_import.la libweft_survey.la $(LDADD)
+tests_topology_inventory_LDADD = \
+	libweft_audit.la libweft_survey.la $(LDADD)
 tests_topology_import_node_LDADD = \
 	libweft_import.la libweft_survey.la $(LDADD)
 tests_topology_import_slurm_LDADD = \

@@ -13,3 +13,6 @@ libweft_export_la_SOURCES = \
 	%D%/outline_blocks.c \
 	# End of libweft_export_la_SOURCES
 libweft_export_la_LIBADD = $(JANSSON_LIBS)
+	%D%/export.h \
+	%D%/export_nccl_xml.c \
+	# End of libweft_export_la_SOURCES

@@ -1,108 +1,304 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* import_gpu_fabric.c - which NVLink domain each host is in
  *
- * Lines "HOST,CLUSTER-UUID,CLIQUE-ID", as
- *     nvidia-smi --query-gpu=fabric.clusterUuid,fabric.cliqueId
- *                --format=csv,noheader
+ * Lines HOST,CLUSTER-UUID,CLIQUE[,STATE[,STATUS]], as
+ *     nvidia-smi --query-gpu=fabric.clusterUuid,fabric.cliqueId,fabric.state,
+ *                fabric.status --format=csv,noheader
  * prints them for each GPU behind the host's name, which pdsh and clush put
- * there with a colon.  A host may have a line for each GPU.  GPUs outside of
- * any domain have [N/A] or the zero UUID.
+ * there with a colon.  With a header the columns behind the host may come in
+ * any order.  A host may have a line for each GPU.  GPUs outside of any domain
+ * have [N/A] or the zero UUID.
  */
 #include "topology/import/import.h"
 #include "topology/import/lines.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
+
+#define MAX_FIELDS 16
+
+enum column {
+	COL_UUID,
+	COL_CLIQUE,
+	COL_STATE,
+	COL_STATUS,
+	COL_HEALTH,
+	N_COLUMNS
+};
+
+/* As nvidia-smi names them, "fabric." in front or not. */
+static const struct {
+	const char *name;
+	enum column column;
+} column_names[] = {
+	{"clusteruuid", COL_UUID},	  {"cluster_uuid", COL_UUID},
+	{"cliqueid", COL_CLIQUE},	  {"clique_id", COL_CLIQUE},
+	{"clique", COL_CLIQUE},		  {"state", COL_STATE},
+	{"status", COL_STATUS},		  {"health.summary", COL_HEALTH},
+	{"health.bandwidth", COL_HEALTH},
+};
 
 static const char *const nowhere[] = {
 	"",
 	"[N/A]",
 	"N/A",
 	"[Not Supported]",
+	"Not Supported",
 	"00000000-0000-0000-0000-000000000000",
 };
 
-static bool is_nowhere(struct weft_span uuid)
+/* What a registered GPU says, column by column. */
+static const struct {
+	enum column column;
+	const char *what, *good;
+} well[] = {
+	{COL_STATE, "fabric state", "Completed"},
+	{COL_STATUS, "fabric status", "Success"},
+};
+
+struct table {
+	struct weft_survey *s;
+	struct weft_error *err;
+	struct weft_place where;
+	int at[N_COLUMNS]; /* field, the host's being 0; or -1 */
+};
+
+static bool is_among(struct weft_span text, const char *const *list, size_t n)
 {
-	for (size_t i = 0; i < sizeof(nowhere) / sizeof(nowhere[0]); i++)
-		if (weft_span_is(uuid, nowhere[i]))
+	for (size_t i = 0; i < n; i++)
+		if (weft_span_is(text, list[i]))
 			return true;
 	return false;
 }
 
-/* "host: uuid, clique", "host,uuid,clique" or blanks between; 2 or 3 fields,
- * since a bare UUID is a domain of one clique. */
+static bool is_nowhere(struct weft_span text)
+{
+	return is_among(text, nowhere, sizeof(nowhere) / sizeof(nowhere[0]));
+}
+
+/* The next field of CSV: up to a comma, or between quotes. */
+static bool csv_next(struct weft_span *rest, struct weft_span *field)
+{
+	struct weft_span behind;
+
+	if (!rest->at)
+		return false;
+	*rest = weft_span_trim(*rest);
+	if (rest->size == 0 || *rest->at != '"') {
+		(void)weft_span_field(rest, ',', field);
+		*field = weft_span_trim(*field);
+		return true;
+	}
+	rest->at++;
+	rest->size--;
+	(void)weft_span_field(rest, '"', field);
+	(void)weft_span_field(rest, ',', &behind);
+	return true;
+}
+
+/* "n01: rest", as pdsh writes: the host is a field of its own. */
+static bool host_take(struct weft_span *line, struct weft_span *host)
+{
+	const char *colon = weft_span_find(*line, ": ");
+
+	if (!colon || memchr(line->at, ',', (size_t)(colon - line->at)) ||
+	    memchr(line->at, ' ', (size_t)(colon - line->at)))
+		return false;
+	*host = (struct weft_span){line->at, (size_t)(colon - line->at)};
+	line->size -= host->size + 1;
+	line->at = colon + 1;
+	*line = weft_span_trim(*line);
+	return true;
+}
+
+/* At most MAX_FIELDS + 1, the last of which then means: too many. */
 static uint32_t fields_split(struct weft_span line, struct weft_span *field)
 {
-	uint32_t n = 0;
+	bool is_csv = memchr(line.at, ',', line.size) != NULL;
+	uint32_t n = host_take(&line, &field[0]) ? 1 : 0;
 
-	while (n < 3 && weft_span_word(&line, ",;\t ", &field[n]))
+	while (n <= MAX_FIELDS &&
+	       (is_csv ? csv_next(&line, &field[n])
+		       : weft_span_word(&line, ";\t ", &field[n])))
 		n++;
-	if (n && field[0].at[field[0].size - 1] == ':')
-		field[0].size--;
-	return weft_span_trim(line).size ? 4 : n;
+	return n;
 }
 
-static int line_ignore(struct weft_survey *s, struct weft_place where,
-		       const char *why, struct weft_error *err)
+static int line_ignore(const struct table *t, const char *why)
 {
-	return weft_survey_note(s, WEFT_FINDING_LINE_IGNORED, NULL, where, err,
-				"%s; expected HOST,CLUSTER-UUID,CLIQUE", why);
+	return weft_survey_note(t->s, WEFT_FINDING_LINE_IGNORED, NULL, t->where,
+				t->err, "%s; expected HOST,CLUSTER-UUID,CLIQUE",
+				why);
 }
 
-static bool is_header(const struct weft_span *field, uint32_t n)
+/* ---- the header ---- */
+
+static bool column_is(struct weft_span field, const char *name)
 {
-	return n >= 2 && (weft_span_find(field[1], "lusterUuid") ||
-			  weft_span_find(field[1], "luster_uuid"));
+	size_t size = strlen(name);
+
+	if (field.size > 7 && strncasecmp(field.at, "fabric.", 7) == 0) {
+		field.at += 7;
+		field.size -= 7;
+	}
+	return field.size == size && strncasecmp(field.at, name, size) == 0;
 }
 
-static int line_use(struct weft_survey *s, struct weft_span line,
-		    struct weft_place where, struct weft_error *err)
+/* Where pdsh put the host before it, its own column has no name. */
+static bool header_take(struct table *t, const struct weft_span *field,
+			uint32_t n)
 {
-	char name[WEFT_NAME_SIZE], domain[2 * WEFT_NAME_SIZE];
-	struct weft_span field[3];
-	uint32_t n = fields_split(line, field), host;
+	int at[N_COLUMNS] = {-1, -1, -1, -1, -1};
 
-	if (is_header(field, n))
+	for (uint32_t i = 0; i < n; i++)
+		for (size_t c = 0;
+		     c < sizeof(column_names) / sizeof(column_names[0]); c++)
+			if (column_is(field[i], column_names[c].name))
+				at[column_names[c].column] = (int)i;
+	if (at[COL_UUID] < 0)
+		return false;
+	/* A header of nvidia-smi alone: the host comes before its fields. */
+	if (at[COL_UUID] == 0 || at[COL_CLIQUE] == 0 || at[COL_STATE] == 0 ||
+	    at[COL_STATUS] == 0)
+		for (int c = 0; c < N_COLUMNS; c++)
+			at[c] += at[c] >= 0;
+	memcpy(t->at, at, sizeof(at));
+	return true;
+}
+
+/* ---- a line ---- */
+
+static struct weft_span field_of(const struct table *t, enum column column,
+				 const struct weft_span *field, uint32_t n)
+{
+	return t->at[column] >= 0 && (uint32_t)t->at[column] < n
+		       ? field[t->at[column]]
+		       : (struct weft_span){"", 0};
+}
+
+static int state_set(const struct table *t, uint32_t host, const char *what,
+		     struct weft_span value)
+{
+	char text[2 * WEFT_NAME_SIZE];
+
+	/* The first that is bad is enough; GPUs of a host may differ. */
+	if (t->s->hosts[host].nvlink_state.text)
 		return 0;
-	if (n < 2 || n > 3)
-		return line_ignore(s, where, "not three fields", err);
+	snprintf(text, sizeof(text), "%s is %.*s", what,
+		 value.size < 64 ? (int)value.size : 64, value.at);
+	return weft_survey_set_text(t->s, host, WEFT_HOST_NVLINK_STATE, text,
+				    t->where, t->err);
+}
+
+static int states_take(const struct table *t, uint32_t host,
+		       const struct weft_span *field, uint32_t n)
+{
+	struct weft_span health = field_of(t, COL_HEALTH, field, n);
+
+	for (size_t i = 0; i < sizeof(well) / sizeof(well[0]); i++) {
+		struct weft_span value = field_of(t, well[i].column, field, n);
+
+		if (!is_nowhere(value) && !weft_span_is(value, well[i].good) &&
+		    state_set(t, host, well[i].what, value))
+			return -1;
+	}
+	if (weft_span_find(health, "egraded") ||
+	    weft_span_find(health, "nhealthy") ||
+	    weft_span_find(health, "imited"))
+		return state_set(t, host, "fabric health", health);
+	return 0;
+}
+
+static int domain_set(const struct table *t, uint32_t host,
+		      struct weft_span uuid, struct weft_span clique)
+{
+	char domain[2 * WEFT_NAME_SIZE];
+
+	snprintf(domain, sizeof(domain), "%.*s%s%.*s", (int)uuid.size, uuid.at,
+		 clique.size ? "." : "", (int)clique.size, clique.at);
+	return weft_survey_set_text(t->s, host, WEFT_HOST_NVLINK, domain,
+				    t->where, t->err);
+}
+
+/* A GPU outside of the domain that others of its host are in. */
+static int outside_note(const struct table *t, uint32_t host)
+{
+	const struct weft_survey_host *h = &t->s->hosts[host];
+
+	if (!h->nvlink.text || h->nvlink.where.source != t->where.source)
+		return 0;
+	return weft_survey_note(t->s, WEFT_FINDING_NVLINK_MISSING, h->name,
+				t->where, t->err,
+				"a GPU is in no NVLink domain, others of its "
+				"host are");
+}
+
+static int line_use(struct table *t, struct weft_span line, bool again)
+{
+	struct weft_span field[MAX_FIELDS + 1], uuid, clique;
+	uint32_t n = fields_split(line, field), host;
+	char name[WEFT_NAME_SIZE];
+
+	if (header_take(t, field, n))
+		return 0;
+	if (n < 2 || n > MAX_FIELDS)
+		return again ? 0 : line_ignore(t, "not three to five fields");
+	uuid = field_of(t, COL_UUID, field, n);
+	clique = field_of(t, COL_CLIQUE, field, n);
 	if (field[0].size == 0 || field[0].size >= sizeof(name) ||
-	    field[1].size >= sizeof(name) ||
-	    (n == 3 && field[2].size >= sizeof(name)))
-		return line_ignore(s, where, "a name is empty or too long",
-				   err);
-	host = weft_survey_host(s, weft_span_copy(field[0], name, sizeof(name)),
-				where, err);
+	    uuid.size >= sizeof(name) || clique.size >= sizeof(name))
+		return again ? 0
+			     : line_ignore(t, "a name is empty or too long");
+	host = weft_survey_host(t->s,
+				weft_span_copy(field[0], name, sizeof(name)),
+				t->where, t->err);
 	if (host == WEFT_NONE)
 		return -1;
-	if (is_nowhere(field[1]))
-		return 0;
-	snprintf(domain, sizeof(domain), "%.*s%s%.*s", (int)field[1].size,
-		 field[1].at, n == 3 ? "." : "",
-		 n == 3 ? (int)field[2].size : 0, n == 3 ? field[2].at : "");
-	return weft_survey_set_text(s, host, WEFT_HOST_NVLINK, domain, where,
-				    err);
+	if (again)
+		return is_nowhere(uuid) ? outside_note(t, host) : 0;
+	if (states_take(t, host, field, n))
+		return -1;
+	return is_nowhere(uuid) ? 0 : domain_set(t, host, uuid, clique);
+}
+
+/* Twice: what a GPU lacks is seen when the domains of all are known. */
+static int lines_use(struct table *t, const struct weft_import_input *input,
+		     bool again)
+{
+	static const int usual[N_COLUMNS] = {1, 2, 3, 4, -1};
+	struct weft_lines lines = weft_lines_start(input->text, input->size);
+	struct weft_span line;
+
+	memcpy(t->at, usual, sizeof(usual));
+	while (weft_lines_next(&lines, &line)) {
+		t->where.line = lines.number;
+		line = weft_span_trim(line);
+		if (line.size && *line.at != '#' && line_use(t, line, again))
+			return -1;
+	}
+	return 0;
 }
 
 int weft_import_gpu_fabric(struct weft_survey *s,
 			   const struct weft_import_input *input,
 			   struct weft_error *err)
 {
-	struct weft_lines lines = weft_lines_start(input->text, input->size);
-	struct weft_span line;
+	struct table t = {
+		.s = s,
+		.err = err,
+		.where = {input->source, 0},
+	};
+	uint32_t before = s->findings.n;
 
-	while (weft_lines_next(&lines, &line)) {
-		struct weft_place where = {input->source, lines.number};
-
-		line = weft_span_trim(line);
-		if (line.size == 0 || *line.at == '#')
-			continue;
-		if (line_use(s, line, where, err))
-			return -1;
-	}
+	if (lines_use(&t, input, false) || lines_use(&t, input, true))
+		return -1;
 	if (s->n_hosts == 0)
-		return weft_fail_at(err, WEFT_EINVAL, input->path, 0, 0,
+		return weft_fail_at(err, WEFT_EINVAL, input->path,
+				    s->findings.n > before
+					    ? s->findings.item[before].line
+					    : 0,
+				    0,
 				    "no host; expected lines "
 				    "HOST,CLUSTER-UUID,CLIQUE");
 	return 0;

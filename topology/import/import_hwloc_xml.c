@@ -9,6 +9,7 @@
 #include "topology/import/inside.h"
 #include "topology/import/lines.h"
 
+#include <expat.h>
 #include <hwloc.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -273,6 +274,54 @@ static int topology_use(struct reader *r)
 	return weft_inside_finish(r->s, r->draft, r->err);
 }
 
+/* hwloc's own parser trusts what it reads: only well-formed XML gets to it. */
+struct check {
+	XML_Parser parser;
+	int depth;
+	bool deep;
+};
+
+static void XMLCALL on_start(void *data, const char *name, const char **list)
+{
+	struct check *check = data;
+
+	(void)name;
+	(void)list;
+	check->deep = check->deep || ++check->depth > MAX_DEPTH;
+}
+
+static void XMLCALL on_end(void *data, const char *name)
+{
+	struct check *check = data;
+
+	(void)name;
+	check->depth--;
+}
+
+static int xml_check(const struct reader *r)
+{
+	struct check check = {.parser = XML_ParserCreate(NULL)};
+	int rc = 0;
+
+	if (!check.parser)
+		return weft_fail(r->err, WEFT_ENOMEM, "out of memory");
+	XML_SetUserData(check.parser, &check);
+	XML_SetElementHandler(check.parser, on_start, on_end);
+	if (XML_Parse(check.parser, r->input->text, (int)r->input->size, 1) !=
+	    XML_STATUS_OK)
+		rc = weft_fail_at(
+			r->err, WEFT_EINVAL, r->input->path,
+			(int)XML_GetCurrentLineNumber(check.parser),
+			(int)XML_GetCurrentColumnNumber(check.parser) + 1,
+			"not well-formed XML: %s",
+			XML_ErrorString(XML_GetErrorCode(check.parser)));
+	else if (check.deep)
+		rc = refuse(r, "elements inside each other deeper than in any "
+			       "machine");
+	XML_ParserFree(check.parser);
+	return rc;
+}
+
 /* hwloc 2 refuses what hwloc 3 wrote, though all that is asked for here has the
  * same form in both; it gets to see its own version number. */
 static int version_lower(struct reader *r)
@@ -299,7 +348,7 @@ static int topology_load(struct reader *r)
 	    !strstr(r->input->text, "<topology"))
 		return refuse(r, "not hwloc's XML: no <topology>; expected "
 				 "what \"lstopo out.xml\" writes");
-	if (version_lower(r))
+	if (xml_check(r) || version_lower(r))
 		return -1;
 	text = r->text ? r->text : r->input->text;
 	if (hwloc_topology_set_io_types_filter(r->topology,

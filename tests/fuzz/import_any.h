@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* import_any.h - any text as a foreign description: refused with a message and
+ * a place, or a survey whose fabric can be written and read */
+#ifndef WEFT_TESTS_FUZZ_IMPORT_ANY_H
+#define WEFT_TESTS_FUZZ_IMPORT_ANY_H
+
+#include "topology/import/import.h"
+#include "topology/survey/scheme.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static inline void require(bool holds)
+{
+	if (!holds)
+		abort();
+}
+
+static inline void require_message(const struct weft_error *err)
+{
+	require(err->code >= 1 && err->code <= 125 && err->text[0]);
+	require(err->line >= 0 && err->column >= 0);
+}
+
+static inline void require_fabric(struct weft_survey *s)
+{
+	const struct weft_scheme_options options = {.gpus_per_node = 8};
+	struct weft_error err = {0};
+	struct weft_scheme *scheme = weft_scheme_build(s, &options, &err);
+	struct weft_fabric *f;
+	char *text = NULL;
+
+	if (scheme)
+		text = weft_survey_write(s, scheme, &options, &err);
+	if (text) {
+		f = weft_fabric_parse(text, strlen(text), "written", &err);
+		require(f != NULL);
+		weft_fabric_free(f);
+	} else {
+		require_message(&err);
+	}
+	free(text);
+	weft_scheme_free(scheme);
+}
+
+/* The importer gets a copy with a NUL behind, as from a file. */
+static inline void import_any(const char *format, const uint8_t *data,
+			      size_t size)
+{
+	const struct weft_importer *importer = weft_importer_find(format, NULL);
+	const struct weft_import_options options = {.no_include = true};
+	struct weft_survey s = {0};
+	struct weft_error err = {0};
+	char *text = malloc(size + 1);
+
+	require(text && importer);
+	memcpy(text, data, size);
+	text[size] = '\0';
+	if (weft_import_text(&s, importer, text, size, "input", NULL, &options,
+			     &err) ||
+	    weft_survey_finish(&s, &err))
+		require_message(&err);
+	else
+		require_fabric(&s);
+	weft_survey_free(&s);
+	free(text);
+}
+
+#endif
