@@ -9,6 +9,7 @@
 #include "cli/slurm_state.h"
 #include "cli/sources.h"
 #include "costmodel/pairwise.h"
+#include "topology/audit/inventory.h"
 
 #include <argp.h>
 #include <stdio.h>
@@ -19,6 +20,7 @@
 enum {
 	KEY_AGAINST = 256,
 	KEY_MEASURED,
+	KEY_INVENTORY,
 	KEY_STATE,
 	KEY_BUSY,
 	KEY_FAIL_ON,
@@ -31,6 +33,10 @@ static const struct argp_option options[] = {
 	{"measured", KEY_MEASURED, "FILE", 0,
 	 "bandwidth between pairs of nodes: nccl-tests logs, a folder of them, "
 	 "or CSV; may be repeated",
+	 0},
+	{"inventory", KEY_INVENTORY, "FILE", 0,
+	 "versions, settings and error counts of the hosts, "
+	 "weft-inventory(5); may be repeated",
 	 0},
 	{"state", KEY_STATE, "FILE", 0,
 	 "which GPUs are taken, and by which jobs, weft-state(5); \"slurm\" "
@@ -63,7 +69,7 @@ struct invocation {
 	struct files {
 		const char *path[MAX_FILES];
 		uint32_t n;
-	} against, measured;
+	} against, measured, inventory;
 	enum weft_severity fail_on;
 	bool json;
 	struct side side;
@@ -102,6 +108,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_MEASURED:
 		file_add(state, &in->measured, arg);
+		return 0;
+	case KEY_INVENTORY:
+		file_add(state, &in->inventory, arg);
 		return 0;
 	case KEY_STATE:
 		in->state = arg;
@@ -301,6 +310,25 @@ static int measured_look(struct invocation *in, struct weft_error *err)
 	return rc;
 }
 
+/* ---- inventory ---- */
+
+/* Its kinds of hosts and missing ones want a fabric, the rest does not. */
+static int inventory_look(struct invocation *in, struct weft_error *err)
+{
+	struct audit *a = &in->audit;
+	struct weft_inventory inventory = {0};
+	int rc = 0;
+
+	for (uint32_t i = 0; i < in->inventory.n && rc == 0; i++)
+		rc = weft_inventory_load(&inventory, in->inventory.path[i],
+					 &a->findings, err);
+	if (rc == 0)
+		rc = weft_inventory_audit(&inventory, a->fabric, &a->findings,
+					  err);
+	weft_inventory_free(&inventory);
+	return rc;
+}
+
 /* ---- all of it ---- */
 
 static int look(struct invocation *in, struct weft_error *err)
@@ -330,6 +358,8 @@ static int look(struct invocation *in, struct weft_error *err)
 		if (compare(in, in->against.path[i], err))
 			return -1;
 	if (in->measured.n && measured_look(in, err))
+		return -1;
+	if (in->inventory.n && inventory_look(in, err))
 		return -1;
 	if (occupied && occupancy_look(in, err))
 		return -1;

@@ -94,6 +94,20 @@ run audit --json --measured "$work/pairs.csv" "$work/was.yaml"
 check "a slow node is named first" json '.findings[0] |
 	.code == "node-slow" and .where == "n03"'
 
+# ---- inventory ----
+
+for n in 0 1 2 3 4 5 6 7; do
+	echo "n0$n,mtu,9000"
+	echo "n0$n:mlx5_0,xmit_wait,100"
+done >"$work/inventory.csv"
+echo "n05,mtu,1500" >>"$work/inventory.csv"
+run audit --json --inventory "$work/inventory.csv" "$work/was.yaml"
+check "the odd one out of an inventory is named first" json '.findings[0] |
+	.code == "mtu-odd" and .where == "n05" and .line == 17'
+check "which is grave" exits 3
+run audit --inventory "$work/none.csv" "$work/was.yaml"
+check "an inventory that is not there" exits 1
+
 # ---- wrong use ----
 
 run audit

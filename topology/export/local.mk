@@ -5,6 +5,7 @@ libweft_export_la_SOURCES = \
 	%D%/export.h \
 	%D%/export_dot.c \
 	%D%/export_json.c \
+	%D%/export_nccl_xml.c \
 	%D%/export_slurm_block.c \
 	%D%/export_slurm_tree.c \
 	%D%/export_slurm_yaml.c \
@@ -13,6 +14,3 @@ libweft_export_la_SOURCES = \
 	%D%/outline_blocks.c \
 	# End of libweft_export_la_SOURCES
 libweft_export_la_LIBADD = $(JANSSON_LIBS)
-	%D%/export.h \
-	%D%/export_nccl_xml.c \
-	# End of libweft_export_la_SOURCES
