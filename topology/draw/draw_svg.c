@@ -63,6 +63,9 @@ static void label(const struct sheet *s, const char *class, double x, double y,
 
 	if (room < 2)
 		return;
+	/* not in the middle of a letter of several bytes */
+	while (cut && room > 2 && (text[room - 1] & 0xc0) == 0x80)
+		room--;
 	fprintf(s->out, "<text class=\"%s\" x=\"%.1f\" y=\"%.1f\">", class, x,
 		y);
 	text_escape(s->out, text, cut ? room - 1 : length);
@@ -481,7 +484,7 @@ static void scale_note(const struct sheet *s, double y)
 	label(s, "n dim", MARGIN, y, WIDTH, 11, text);
 }
 
-static double header(const struct sheet *s)
+static void header(const struct sheet *s)
 {
 	double y = MARGIN + TITLE - 8;
 
@@ -495,13 +498,11 @@ static double header(const struct sheet *s)
 			 fact->value, *fact->note ? "; " : "", fact->note);
 		label(s, "f ink", MARGIN, y, WIDTH, 11.5, text);
 	}
-	y = legend(s, y + LINE + 4);
-	scale_note(s, y);
-	return y + LINE;
+	scale_note(s, legend(s, y + LINE + 4));
 }
 
-/* The header is as high as it turns out to be, so it comes first, and the
- * picture's own size last: the map's height is known from the layout. */
+/* Of what header() writes: the map begins below it, and the picture's size,
+ * which is the first thing written, is that of both. */
 static double header_height(const struct weft_scene *scene)
 {
 	return MARGIN + TITLE - 8 + LINE * scene->n_facts + LINE + 4 +

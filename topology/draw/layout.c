@@ -185,6 +185,18 @@ static bool is_outer(const struct weft_layout *l, uint32_t at)
 	return true;
 }
 
+/* What stands in a row of a torus; 0: the box is none. */
+static uint32_t torus_side(const struct weft_fabric *f,
+			   const struct weft_box *box)
+{
+	const struct weft_level *level;
+
+	if (box->kind != WEFT_BOX_DOMAIN)
+		return 0;
+	level = &f->levels[f->domains[box->index].level];
+	return level->shape == WEFT_SHAPE_TORUS ? level->dims[0] : 0;
+}
+
 /* How wide a row of what is inside box `at` may be, with the gap behind it. */
 static double row_width(const struct builder *b, uint32_t at, double available,
 			double gap)
@@ -200,6 +212,9 @@ static double row_width(const struct builder *b, uint32_t at, double available,
 	/* on rails a node is a row, so that a rail is a column */
 	if (box->kind == WEFT_BOX_NODE && b->f->n_rails > 1)
 		wish = 1e9;
+	if (torus_side(b->f, box) &&
+	    torus_side(b->f, box) * (e.w + gap) <= available + gap)
+		return torus_side(b->f, box) * (e.w + gap);
 	wish = fmax(e.w + gap, fmin(wish, available + gap));
 	if (e.uniform && e.n)
 		wish = (e.w + gap) *
@@ -238,7 +253,7 @@ static double head_of(const struct builder *b, const struct weft_box *box,
 	bool rails = b->f->n_rails > 1;
 
 	if (box->kind == WEFT_BOX_NODE)
-		return b->fine->w >= 16 || (rails && b->fine->w >= 12)
+		return b->fine->w >= 16 || (rails && b->fine->w >= 10)
 			       ? NODE_HEAD
 			       : 0;
 	if (box->kind != WEFT_BOX_DOMAIN || is_group(b, box) ||
