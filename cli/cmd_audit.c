@@ -351,6 +351,7 @@ static int look(struct invocation *in, struct weft_error *err)
 	request.scheme = a->scheme;
 	request.fabric = side->fabric;
 	if (findings_take(&a->findings, &a->survey->findings, err) ||
+	    weft_audit_cabling(&request, err) ||
 	    weft_audit_run(&request, err) ||
 	    weft_audit_tiers(a->survey, a->scheme, &a->tiers, err))
 		return -1;

@@ -73,6 +73,7 @@ static void audit(const struct cluster *c, struct weft_findings *found)
 	struct weft_error err = {0};
 
 	*found = (struct weft_findings){0};
+	assert_int_equal(weft_audit_cabling(&a, &err), 0);
 	assert_int_equal(weft_audit_run(&a, &err), 0);
 }
 

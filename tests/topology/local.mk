@@ -18,6 +18,7 @@ unit_tests += \
 	%D%/roster \
 	%D%/round_trip \
 	%D%/scheme_cables \
+	%D%/seeded_faults \
 	%D%/suggest \
 	%D%/survey \
 	%D%/survey_fabric \
@@ -45,6 +46,10 @@ tests_topology_round_trip_LDADD = \
 	libweft_export.la libweft_import.la libweft_survey.la $(LDADD)
 tests_topology_scheme_cables_LDADD = \
 	libweft_import.la libweft_survey.la $(LDADD)
+tests_topology_seeded_faults_SOURCES = \
+	%D%/seeded_faults.c tests/lib/cluster_text.c tests/lib/cluster_text.h
+tests_topology_seeded_faults_LDADD = \
+	libweft_audit.la libweft_import.la libweft_survey.la $(LDADD)
 tests_topology_survey_LDADD = libweft_survey.la $(LDADD)
 tests_topology_survey_fabric_LDADD = libweft_survey.la $(LDADD)
 

@@ -40,6 +40,10 @@ extern const uint32_t weft_n_audit_checks;
 /* Every check of the table, then weft_audit_rank. */
 int weft_audit_run(const struct weft_audit *audit, struct weft_error *err);
 
+/* Of a fabric: whether its levels are what its cables say, and what is odd
+ * about these.  To be called before weft_audit_run. */
+int weft_audit_cabling(const struct weft_audit *audit, struct weft_error *err);
+
 /* Drops findings that another finding at the same place explains, and sorts:
  * the cause comes first. */
 void weft_audit_rank(struct weft_findings *findings);

@@ -55,6 +55,56 @@ static int bundle_look(const struct weft_audit *a, uint32_t domain,
 	return 0;
 }
 
+/* Hosts of the domain that a switch without a cable to another switch has. */
+static uint32_t lonely_hosts(const struct weft_audit *a, uint32_t sw,
+			     uint32_t domain)
+{
+	const struct weft_survey *s = a->survey;
+	uint32_t n, hosts = 0;
+	const uint32_t *cable =
+		audit_graph_cables(a->graph, WEFT_END_SWITCH, sw, &n);
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct weft_end *e = &s->cables[cable[i]].a;
+
+		if (e->kind == WEFT_END_SWITCH)
+			return 0;
+		hosts += a->scheme->host_domain[e->index] == domain;
+	}
+	return 2 * hosts > n ? hosts : 0;
+}
+
+static bool lacks_rail(const struct weft_scheme *s, uint32_t domain)
+{
+	for (uint32_t r = 0; r < s->n_rails; r++)
+		if (s->rail_switch[(size_t)domain * s->n_rails + r] ==
+		    WEFT_NONE)
+			return true;
+	return false;
+}
+
+/* A leaf that lost its uplinks is a network of its own, and its bundle lacks a
+ * rail: the two are one. */
+static int orphan_find(const struct weft_audit *a, uint32_t domain,
+		       struct weft_error *err)
+{
+	if (!lacks_rail(a->scheme, domain))
+		return 0;
+	for (uint32_t k = 0; k < a->survey->n_switches; k++) {
+		const struct weft_survey_switch *sw = &a->survey->switches[k];
+		uint32_t hosts = lonely_hosts(a, k, domain);
+
+		if (hosts < 2)
+			continue;
+		return audit_note(a, WEFT_FINDING_LEAF_ORPHAN, sw->name,
+				  sw->where, WEFT_WEIGHT_SWITCH + hosts, err,
+				  "has no uplink, and the bundle of its %u "
+				  "hosts, %s, lacks a rail",
+				  hosts, a->scheme->domains[domain].name);
+	}
+	return 0;
+}
+
 int audit_rails(const struct weft_audit *a, struct weft_error *err)
 {
 	const struct weft_scheme *s = a->scheme;
@@ -68,7 +118,10 @@ int audit_rails(const struct weft_audit *a, struct weft_error *err)
 		return -1;
 	for (uint32_t d = 0; d < s->n_domains && rc == 0; d++)
 		if (s->domains[d].level == 0)
-			rc = bundle_look(a, d, scratch, err);
+			rc = bundle_look(a, d, scratch, err) ||
+					     orphan_find(a, d, err)
+				     ? -1
+				     : 0;
 	free(scratch);
 	return rc;
 }

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Names looked through for one that is near. */
-#define MAX_SUGGESTIONS 4096
+/* Of more names than that the nearest one means nothing. */
+#define MAX_SUGGESTIONS 64
 
 /* Same up to the first dot. */
 static bool same_short_name(const char *a, const char *b)
@@ -49,9 +49,13 @@ static const char *near_name(const struct drift *d, int side, const char *name)
 	const char *known[MAX_SUGGESTIONS];
 	uint32_t n = 0;
 
-	for (uint32_t h = 0; h < other->n_hosts && n < MAX_SUGGESTIONS; h++)
-		if (d->host[!side][h] == WEFT_NONE)
-			known[n++] = other->hosts[h].name;
+	for (uint32_t h = 0; h < other->n_hosts; h++) {
+		if (d->host[!side][h] != WEFT_NONE)
+			continue;
+		if (n == MAX_SUGGESTIONS)
+			return NULL;
+		known[n++] = other->hosts[h].name;
+	}
 	return n ? weft_suggest(name, known, n) : NULL;
 }
 

@@ -5,6 +5,7 @@ libweft_audit_la_SOURCES = \
 	%D%/audit.h \
 	%D%/audit_blocks.c \
 	%D%/audit_capacity.c \
+	%D%/audit_fabric.c \
 	%D%/audit_hosts.c \
 	%D%/audit_links.c \
 	%D%/audit_networks.c \
