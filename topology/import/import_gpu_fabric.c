@@ -57,11 +57,18 @@ static const struct {
 	{COL_STATUS, "fabric status", "Success"},
 };
 
+/* The states there are, by which a fourth field is known without a header. */
+static const char *const states[] = {
+	"Completed",	 "In Progress", "Not Started",
+	"Not Supported", "N/A",		"[N/A]",
+};
+
 struct table {
 	struct weft_survey *s;
 	struct weft_error *err;
 	struct weft_place where;
 	int at[N_COLUMNS]; /* field, the host's being 0; or -1 */
+	bool has_header;
 };
 
 static bool is_among(struct weft_span text, const char *const *list, size_t n)
@@ -164,6 +171,7 @@ static bool header_take(struct table *t, const struct weft_span *field,
 		for (int c = 0; c < N_COLUMNS; c++)
 			at[c] += at[c] >= 0;
 	memcpy(t->at, at, sizeof(at));
+	t->has_header = true;
 	return true;
 }
 
@@ -244,6 +252,12 @@ static int line_use(struct table *t, struct weft_span line, bool again)
 		return 0;
 	if (n < 2 || n > MAX_FIELDS)
 		return again ? 0 : line_ignore(t, "not three to five fields");
+	if (!t->has_header && n > 3 &&
+	    !is_among(field[3], states, sizeof(states) / sizeof(states[0])))
+		return again ? 0
+			     : line_ignore(t,
+					   "not three fields, and the fourth "
+					   "is no state of a fabric");
 	uuid = field_of(t, COL_UUID, field, n);
 	clique = field_of(t, COL_CLIQUE, field, n);
 	if (field[0].size == 0 || field[0].size >= sizeof(name) ||
@@ -271,6 +285,7 @@ static int lines_use(struct table *t, const struct weft_import_input *input,
 	struct weft_span line;
 
 	memcpy(t->at, usual, sizeof(usual));
+	t->has_header = false;
 	while (weft_lines_next(&lines, &line)) {
 		t->where.line = lines.number;
 		line = weft_span_trim(line);

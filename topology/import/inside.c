@@ -117,7 +117,8 @@ static int nvlink_missing_note(struct weft_survey *s,
 				missing, d->inside.n_gpus, first);
 }
 
-/* Behind switches all GPUs have the same number of links. */
+/* Behind switches all GPUs have the same number of links; nvlink_missing_note
+ * tells of those that have but C2C. */
 static int nvlink_short_note(struct weft_survey *s,
 			     const struct weft_inside_draft *d,
 			     struct weft_error *err)
@@ -127,12 +128,13 @@ static int nvlink_short_note(struct weft_survey *s,
 	for (uint32_t g = 0; g < d->inside.n_gpus; g++) {
 		uint32_t n = d->switched[g];
 
-		if (n > most)
-			most = n;
-		if (n < fewest && !d->coherent[g])
-			which = g;
-		if (n < fewest)
-			fewest = n;
+		if (n == 0 && d->coherent[g])
+			continue;
+		most = n > most ? n : most;
+		if (n >= fewest)
+			continue;
+		fewest = n;
+		which = g;
 	}
 	if (most == 0 || fewest == most)
 		return 0;
