@@ -67,7 +67,7 @@ static bool port_number(struct weft_span *rest, uint32_t *port)
 static struct weft_span quoted(struct weft_span text)
 {
 	const char *first = text.size ? memchr(text.at, '"', text.size) : NULL;
-	const char *last = text.at + text.size;
+	const char *last = weft_span_end(text);
 
 	if (!first)
 		return (struct weft_span){0};

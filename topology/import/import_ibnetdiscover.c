@@ -144,7 +144,7 @@ static uint32_t width_read(const char *from, const char *x)
 
 void ibnet_rate_read(struct weft_span text, struct ibnet_port *port)
 {
-	const char *end = text.at + text.size;
+	const char *end = weft_span_end(text);
 
 	for (const char *x = text.at; x < end; x++) {
 		struct weft_span rest = {x + 1, (size_t)(end - x) - 1}, speed;

@@ -97,7 +97,7 @@ static void gres_parse(struct gpus *gpus, struct weft_span list)
 {
 	size_t first = 0, depth = 0;
 
-	for (size_t i = 0; i <= list.size; i++) {
+	for (size_t i = 0; list.size && i <= list.size; i++) {
 		char c = i < list.size ? list.at[i] : ',';
 
 		if (c == '(' || c == '[')
@@ -305,7 +305,7 @@ static int conf_line(void *state, const struct weft_slurm_line *line,
 static struct weft_span record_field(struct weft_span record, const char *key)
 {
 	size_t size = strlen(key);
-	const char *end = record.at + record.size;
+	const char *end = weft_span_end(record);
 
 	for (const char *at = record.at;
 	     (at = weft_span_find((struct weft_span){at, (size_t)(end - at)},

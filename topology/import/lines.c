@@ -8,7 +8,9 @@
 
 struct weft_lines weft_lines_start(const char *text, size_t size)
 {
-	return (struct weft_lines){text, text + size, 0};
+	const struct weft_span all = {text, size};
+
+	return (struct weft_lines){text, weft_span_end(all), 0};
 }
 
 bool weft_lines_next(struct weft_lines *lines, struct weft_span *line)

@@ -32,6 +32,13 @@ bool weft_span_word(struct weft_span *rest, const char *separators,
 bool weft_span_field(struct weft_span *rest, char separator,
 		     struct weft_span *field);
 
+/* Behind its last byte; an empty span may be at NULL, from which C lets nobody
+ * count, not even by 0. */
+static inline const char *weft_span_end(struct weft_span span)
+{
+	return span.size ? span.at + span.size : span.at;
+}
+
 /* Without blanks and tabs at either end. */
 struct weft_span weft_span_trim(struct weft_span span);
 

@@ -145,9 +145,10 @@ uint32_t wiring_domain(struct wiring *w, uint32_t level, const uint32_t *ranks,
 
 	if (!list)
 		return WEFT_NONE;
-	memcpy(list, ranks, n * sizeof(*list));
-	if (n)
+	if (n) {
+		memcpy(list, ranks, n * sizeof(*list));
 		qsort(list, n, sizeof(*list), compare_ranks);
+	}
 	for (uint32_t i = 0; i < n; i++)
 		list[i] = w->by_rank[list[i]];
 	if (n == 1)
