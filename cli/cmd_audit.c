@@ -186,11 +186,24 @@ static const char fabric_prefix[] = "fabric:";
 
 /* ---- what is found ---- */
 
-/* Adds what reading a source has told. */
+static bool is_told(const struct weft_findings *findings, uint32_t n,
+		    const struct weft_finding *f)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (findings->item[i].id == f->id &&
+		    strcmp(findings->item[i].place, f->place) == 0 &&
+		    strcmp(findings->item[i].text, f->text) == 0)
+			return true;
+	return false;
+}
+
+/* Adds what reading a source has told, unless another one has, too. */
 static int findings_take(struct weft_findings *to,
 			 const struct weft_findings *from,
 			 struct weft_error *err)
 {
+	uint32_t before = to->n;
+
 	for (uint32_t i = 0; i < from->n; i++) {
 		const struct weft_finding *f = &from->item[i];
 		struct weft_finding_at at = {
@@ -200,7 +213,8 @@ static int findings_take(struct weft_findings *to,
 			.weight = f->weight,
 		};
 
-		if (weft_findings_add(to, f->id, at, err, "%s", f->text))
+		if (!is_told(to, before, f) &&
+		    weft_findings_add(to, f->id, at, err, "%s", f->text))
 			return -1;
 	}
 	return 0;

@@ -9,6 +9,7 @@
  */
 #include "tests/lib/check.h"
 #include "tests/lib/cluster_text.h"
+#include "tests/lib/ibnet.h"
 #include "topology/audit/audit.h"
 #include "topology/import/import.h"
 #include "topology/synth.h"
@@ -187,7 +188,7 @@ static void plant(const struct shape *shape, uint64_t seed, struct told *t)
 
 struct fault {
 	/* Names of which the first finding must have one. */
-	char where[2][160];
+	char where[2][256];
 };
 
 typedef bool (*fault_function)(struct told *t, uint64_t *random,
@@ -575,10 +576,133 @@ static void the_faulty_place_is_named_first(void **state)
 	free(run);
 }
 
+/* ---- fabrics of ibnet.h: other shapes, names and order ---- */
+
+static const struct test_ibnet nets[] = {
+	{.pods = 2,
+	 .bundles = 3,
+	 .hosts = 6,
+	 .spines = 4,
+	 .parallel = 2,
+	 .cores = 8,
+	 .shuffled = true},
+	{.bundles = 4, .hosts = 8, .rails = 4, .spines = 4, .shuffled = true},
+	{.pods = 2,
+	 .bundles = 4,
+	 .hosts = 8,
+	 .rails = 8,
+	 .spines = 8,
+	 .cores = 8,
+	 .storage_leafs = 2},
+	{.bundles = 6, .hosts = 8, .spines = 4, .parallel = 2, .uneven = true},
+	{.bundles = 1, .hosts = 16, .rails = 8},
+};
+#define N_NETS (sizeof(nets) / sizeof(nets[0]))
+
+static bool truth_first(const struct weft_findings *found,
+			const struct test_ibnet_truth *truth)
+{
+	struct fault f = {{{0}}};
+
+	for (int i = 0; i < 2; i++)
+		snprintf(f.where[i], sizeof(f.where[i]), "%s", truth->place[i]);
+	if (truth->was[0])
+		snprintf(f.where[1], sizeof(f.where[1]), "%s", truth->was);
+	return names_first(found, &f);
+}
+
+/* A name is as good as another; and of a host with one cable nobody knows on
+ * which leaf it should be, or, once it has none, that it was there. */
+static bool shows_alone(const struct test_ibnet *spec)
+{
+	bool needs_siblings = spec->fault == TEST_IBNET_CABLE_MOVED ||
+			      spec->fault == TEST_IBNET_HCA_LOST;
+
+	return spec->fault != TEST_IBNET_HOST_RENAMED &&
+	       (!needs_siblings || spec->rails > 1);
+}
+
+static void net_count(struct tally *tally, struct weft_findings *found,
+		      const struct test_ibnet_truth *truth, const char *how)
+{
+	bool first = truth_first(found, truth);
+	struct fault f = {{{0}}};
+
+	snprintf(f.where[0], sizeof(f.where[0]), "%s", truth->line);
+	tally->n++;
+	tally->first += first;
+	if (!first)
+		report(found, how, "ibnet", 0, &f);
+	weft_findings_free(found);
+}
+
+static void net_look(const struct test_ibnet *spec, struct tally tally[2])
+{
+	const struct fault nowhere = {{"nowhere", ""}};
+	struct test_ibnet sound = *spec;
+	struct test_ibnet_truth truth;
+	struct weft_findings found;
+	struct told was = {0}, now = {0};
+	char *text;
+	size_t size;
+
+	sound.fault = TEST_IBNET_SOUND;
+	text = test_ibnet_text(&sound, NULL, &size);
+	told_import(&was, "ibnetdiscover", text);
+	free(text);
+	look_alone(&was, &found);
+	if (weft_findings_count(&found, WEFT_ERROR)) {
+		report(&found, "nothing", "ibnet", 0, &nowhere);
+		fail_msg("errors in a sound network");
+	}
+	weft_findings_free(&found);
+	text = test_ibnet_text(spec, &truth, &size);
+	if (text) {
+		told_import(&now, "ibnetdiscover", text);
+		if (shows_alone(spec)) {
+			look_alone(&now, &found);
+			net_count(&tally[0], &found, &truth, "alone");
+		}
+		look_against(&was, &now, &found);
+		net_count(&tally[1], &found, &truth, "against");
+	}
+	free(text);
+	told_free(&was);
+	told_free(&now);
+}
+
+static void so_it_is_in_networks_made_up_otherwise(void **state)
+{
+	struct tally tally[TEST_IBNET_N_FAULTS][2] = {{{0}}};
+	struct tally all[2] = {{0}};
+	uint64_t seed = test_seed();
+
+	(void)state;
+	for (int f = TEST_IBNET_SOUND + 1; f < TEST_IBNET_N_FAULTS; f++)
+		for (uint32_t i = 0; i < 3 * N_NETS; i++) {
+			struct test_ibnet spec = nets[i % N_NETS];
+
+			spec.seed = seed + i;
+			spec.fault = (enum test_ibnet_fault)f;
+			net_look(&spec, tally[f]);
+		}
+	for (int f = TEST_IBNET_SOUND + 1; f < TEST_IBNET_N_FAULTS; f++) {
+		tally_print(test_ibnet_faults[f], "alone", &tally[f][0],
+			    &all[0]);
+		tally_print(test_ibnet_faults[f], "against", &tally[f][1],
+			    &all[1]);
+	}
+	print_message("# alone %u of %u, against %u of %u\n", all[0].first,
+		      all[0].n, all[1].first, all[1].n);
+	assert_true(all[0].first >= LEAST * all[0].n);
+	assert_true(all[1].first >= LEAST * all[1].n);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_faulty_place_is_named_first),
+		cmocka_unit_test(so_it_is_in_networks_made_up_otherwise),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -44,7 +44,8 @@ static int bundle_look(const struct weft_audit *a, uint32_t domain,
 			continue;
 		sw = &a->survey->switches[rail[r]];
 		mine = host_cables(a->graph, rail[r]);
-		if (mine + 1.5 < usual.value &&
+		/* without any it is there by its name only */
+		if (mine > 0 && mine + 1.5 < usual.value &&
 		    audit_note(a, WEFT_FINDING_RAILS_UNEQUAL, sw->name,
 			       sw->where, WEFT_WEIGHT_DOMAIN, err,
 			       "is rail %u and has %.0f host cables; the other "

@@ -295,7 +295,8 @@ static int orphans_find(struct work *w)
 		uint32_t n = 0, joined = 0;
 
 		for (uint32_t k = 0; k < g->s->n_switches; k++) {
-			if (g->network[k] != net || g->tier[k] != 1)
+			if (g->network[k] != net || g->tier[k] != 1 ||
+			    !hosts_below(g, k))
 				continue;
 			n++;
 			joined += has_uplinks(g, k);
@@ -307,7 +308,7 @@ static int orphans_find(struct work *w)
 				&g->s->switches[k];
 			uint32_t hosts = hosts_below(g, k);
 
-			if (g->network[k] != net || g->tier[k] != 1 ||
+			if (g->network[k] != net || g->tier[k] != 1 || !hosts ||
 			    has_uplinks(g, k))
 				continue;
 			if (audit_note(w->a, WEFT_FINDING_LEAF_ORPHAN, sw->name,
