@@ -19,6 +19,10 @@ error_set(struct weft_error *err, int code, const char *source, int line,
 	err->column = column;
 	snprintf(err->source, sizeof(err->source), "%s", source);
 	vsnprintf(err->text, sizeof(err->text), format, args);
+	/* it may quote a foreign file, and is read on terminals */
+	for (char *c = err->text; *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			*c = '?';
 }
 
 int weft_fail(struct weft_error *err, int code, const char *format, ...)

@@ -7,6 +7,7 @@
 #include "topology/import/import.h"
 #include "topology/survey/scheme.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,29 @@ static inline void require_message(const struct weft_error *err)
 {
 	require(err->code >= 1 && err->code <= 125 && err->text[0]);
 	require(err->line >= 0 && err->column >= 0);
+	for (const char *c = err->text; *c; c++)
+		require((unsigned char)*c >= ' ' && *c != 0x7f);
+}
+
+/* As in fuzz_fabric.c: brackets that name more than 100,000 things are valid
+ * and only slow. */
+static inline bool asks_for_much(const uint8_t *data, size_t size)
+{
+	size_t digits = 0, longest = 0, sum = 0;
+
+	for (size_t i = 0; i < size; i++) {
+		digits = isdigit(data[i]) ? digits + 1 : 0;
+		longest = digits > longest ? digits : longest;
+		if (data[i] == '\n')
+			sum = longest = 0;
+		if (data[i] == '[') {
+			sum += longest;
+			longest = 0;
+		}
+		if (sum + longest > 5 && memchr(data, '[', size))
+			return true;
+	}
+	return false;
 }
 
 static inline void require_fabric(struct weft_survey *s)

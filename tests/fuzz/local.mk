@@ -2,6 +2,13 @@
 # A fuzzer is tests/fuzz/fuzz_NAME.c, with seeds in corpus/NAME and, if there
 # is one, the dictionary NAME.dict.  "make check" replays the seeds with any
 # compiler; "make fuzz" searches for FUZZ_SECONDS each.
+fuzzed_imports = \
+	aws \
+	slurm_nodes \
+	slurm_topology \
+	slurm_yaml \
+	topograph \
+	# End of fuzzed_imports
 fuzzers = \
 	arch \
 	fabric \
@@ -21,10 +28,16 @@ fuzzers = \
 	spec \
 	state \
 	trace \
+	$(fuzzed_imports) \
 	# End of fuzzers
 
 unit_tests += \
 	%D%/arch \
+	%D%/aws \
+	%D%/slurm_nodes \
+	%D%/slurm_topology \
+	%D%/slurm_yaml \
+	%D%/topograph \
 	%D%/fabric \
 	%D%/gpu_fabric \
 	%D%/health \
@@ -45,6 +58,18 @@ unit_tests += \
 	# End of unit_tests
 
 fuzz_replay = %D%/replay.c
+# Importers: fuzz_FORMAT.c, which includes import_any.h.
+fuzz_import = $(fuzz_replay)
+tests_fuzz_aws_SOURCES = %D%/fuzz_aws.c $(fuzz_import)
+tests_fuzz_aws_LDADD = $(fuzz_import_libs)
+tests_fuzz_slurm_nodes_SOURCES = %D%/fuzz_slurm_nodes.c $(fuzz_import)
+tests_fuzz_slurm_nodes_LDADD = $(fuzz_import_libs)
+tests_fuzz_slurm_topology_SOURCES = %D%/fuzz_slurm_topology.c $(fuzz_import)
+tests_fuzz_slurm_topology_LDADD = $(fuzz_import_libs)
+tests_fuzz_slurm_yaml_SOURCES = %D%/fuzz_slurm_yaml.c $(fuzz_import)
+tests_fuzz_slurm_yaml_LDADD = $(fuzz_import_libs)
+tests_fuzz_topograph_SOURCES = %D%/fuzz_topograph.c $(fuzz_import)
+tests_fuzz_topograph_LDADD = $(fuzz_import_libs)
 job_trace_sources = \
 	cli/columns.c \
 	cli/columns.h \
@@ -99,6 +124,9 @@ EXTRA_DIST += \
 	%D%/fabric.dict \
 	%D%/nccl_log.dict \
 	%D%/roster.dict \
+	%D%/slurm_nodes.dict \
+	%D%/slurm_topology.dict \
+	%D%/slurm_yaml.dict \
 	%D%/spec.dict \
 	%D%/trace.dict \
 	# End of EXTRA_DIST

@@ -41,6 +41,7 @@ EXTRA_DIST += \
 	%D%/cases/50-daemon.sh \
 	%D%/cases/60-spec.sh \
 	%D%/cases/70-show.sh \
+	%D%/cases/72-topology.sh \
 	%D%/cases/75-people.sh \
 	%D%/cases/80-limits.sh \
 	%D%/cases/80-ranks.sh \

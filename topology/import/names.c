@@ -39,11 +39,13 @@ static int compare_pairs(const void *pa, const void *pb)
 int weft_names_read(struct weft_names *names, const char *text,
 		    struct weft_error *err)
 {
-	struct weft_lines lines =
-		weft_lines_start(text, text ? strlen(text) : 0);
+	struct weft_lines lines;
 	struct weft_span line, id, name;
 
-	while (text && weft_lines_next(&lines, &line)) {
+	if (!text)
+		return 0;
+	lines = weft_lines_start(text, strlen(text));
+	while (weft_lines_next(&lines, &line)) {
 		if (!weft_span_word(&line, " \t", &id) || *id.at == '#')
 			continue;
 		if (!weft_span_word(&line, " \t", &name) ||
