@@ -355,6 +355,36 @@ static void a_host_on_another_leaf_is_told_by_tree_and_by_cables(void **state)
 	cluster_free(&c);
 }
 
+/* Takes out every line that has `part`. */
+static void lines_drop(char *text, const char *part)
+{
+	char *at;
+
+	while ((at = strstr(text, part))) {
+		char *end = strchr(at, '\n');
+
+		while (at > text && at[-1] != '\n')
+			at--;
+		memmove(at, end + 1, strlen(end + 1) + 1);
+	}
+}
+
+static void a_root_that_no_cable_makes_is_told(void **state)
+{
+	char *text = synth_text(TREE, 0);
+	struct weft_findings found;
+	struct cluster c;
+
+	(void)state;
+	lines_drop(text, "core-switch");
+	cluster_parse(&c, text);
+	free(text);
+	audit(&c, &found);
+	assert_only(&found, "root-fake", "core",
+		    "joins 2 parts that no cable joins");
+	cluster_free(&c);
+}
+
 static void swapped_rails_are_one_finding(void **state)
 {
 	struct weft_survey_cable *a, *b;
@@ -517,6 +547,7 @@ int main(void)
 			hosts_and_switches_are_known_under_other_names),
 		cmocka_unit_test(
 			a_host_on_another_leaf_is_told_by_tree_and_by_cables),
+		cmocka_unit_test(a_root_that_no_cable_makes_is_told),
 		cmocka_unit_test(swapped_rails_are_one_finding),
 		cmocka_unit_test(blocks_that_slurm_refuses_are_told),
 		cmocka_unit_test(a_loop_in_a_declared_tree_is_told),

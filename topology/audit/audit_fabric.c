@@ -92,6 +92,27 @@ static int levels_compare(const struct weft_audit *a,
 	return rc;
 }
 
+/* Levels that join at the top what no cable joins. */
+static int root_look(const struct weft_audit *a,
+		     const struct weft_scheme *deduced, struct weft_error *err)
+{
+	const struct weft_fabric *f = a->fabric;
+	const struct weft_finding_at at = {
+		.place = f->levels[f->n_levels - 1].name,
+		.source = a->survey->n_sources ? a->survey->sources[0].name
+					       : NULL,
+		.weight = WEFT_WEIGHT_DOMAIN,
+	};
+	uint32_t roots = 0;
+
+	for (uint32_t d = 0; d < deduced->n_domains; d++)
+		roots += deduced->domains[d].parent == WEFT_NONE;
+	if (!f->connected || roots < 2)
+		return 0;
+	return weft_findings_add(a->findings, WEFT_FINDING_ROOT_FAKE, at, err,
+				 "joins %u parts that no cable joins", roots);
+}
+
 int weft_audit_cabling(const struct weft_audit *a, struct weft_error *err)
 {
 	const struct weft_scheme_options options = {0};
@@ -117,7 +138,10 @@ int weft_audit_cabling(const struct weft_audit *a, struct weft_error *err)
 					  s->findings.item[i].id, "",
 					  a->findings, err);
 	if (deduced && rc == 0)
-		rc = levels_compare(a, s, deduced, err);
+		rc = levels_compare(a, s, deduced, err) ||
+				     root_look(a, deduced, err)
+			     ? -1
+			     : 0;
 	weft_scheme_free(deduced);
 	weft_survey_free(s);
 	free(s);

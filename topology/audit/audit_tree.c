@@ -112,7 +112,6 @@ static int switches_look(struct tree *t)
 static int roots_look(struct tree *t)
 {
 	const struct weft_scheme *scheme = t->a->scheme;
-	const struct weft_fabric *f = t->a->fabric;
 	uint32_t roots = 0;
 
 	if (!scheme || !scheme->disjoint ||
@@ -122,12 +121,6 @@ static int roots_look(struct tree *t)
 		roots += scheme->domains[d].parent == WEFT_NONE;
 	if (roots < 2)
 		return 0;
-	if (f && f->connected && f->n_levels)
-		return audit_note(t->a, WEFT_FINDING_ROOT_FAKE,
-				  f->levels[f->n_levels - 1].name,
-				  (struct weft_place){0}, WEFT_WEIGHT_DOMAIN,
-				  t->err, "joins %u parts that no cable joins",
-				  roots);
 	return audit_note(t->a, WEFT_FINDING_TREE_UNCONNECTED, "",
 			  (struct weft_place){0}, WEFT_WEIGHT_OUTCOME, t->err,
 			  "the network has %u parts that nothing joins; no job "
