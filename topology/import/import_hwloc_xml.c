@@ -19,7 +19,6 @@
 
 #define MAX_DEPTH	    256
 #define PCI_CLASS_IB	    0x0207
-#define PCI_CLASS_SWITCH    0x0680
 #define MAX_XML_BYTES	    (64u << 20)
 #define VERSION_3	    "<topology version=\"3.0\""
 #define OSDEV_3_OPENFABRICS 32
@@ -208,12 +207,6 @@ static uint32_t gpu_index(const struct reader *r, hwloc_obj_t object)
 	return WEFT_NONE;
 }
 
-static bool is_nvswitch(hwloc_obj_t object)
-{
-	return object->type == HWLOC_OBJ_PCI_DEVICE &&
-	       object->attr->pcidev.class_id == PCI_CLASS_SWITCH;
-}
-
 /* Bandwidth in MB/s between GPUs, and between GPUs and switches: a link is
  * there where it is not 0. */
 static void nvlinks_add(struct reader *r, const struct hwloc_distances_s *m)
@@ -227,9 +220,10 @@ static void nvlinks_add(struct reader *r, const struct hwloc_distances_s *m)
 
 			if (m->values[(size_t)i * m->nbobjs + j] == 0)
 				continue;
-			if (is_nvswitch(m->objs[j]))
+			/* Not by its class, which hwloc may not have seen. */
+			if (b == WEFT_NONE)
 				r->draft->switched[a]++;
-			else if (b != WEFT_NONE && b != a)
+			else if (b != a)
 				r->draft->links[a][b] = 1;
 		}
 	}
