@@ -15,6 +15,7 @@ fuzzers = \
 	gpu_fabric \
 	health \
 	hostlist \
+	ibnetdiscover \
 	inventory \
 	job_trace \
 	nccl_log \
@@ -42,6 +43,7 @@ unit_tests += \
 	%D%/gpu_fabric \
 	%D%/health \
 	%D%/hostlist \
+	%D%/ibnetdiscover \
 	%D%/inventory \
 	%D%/job_trace \
 	%D%/nccl_log \
@@ -102,6 +104,8 @@ tests_fuzz_qaplib_SOURCES = \
 	$(fuzz_replay) \
 	# End of tests_fuzz_qaplib_SOURCES
 fuzz_import_libs = libweft_import.la libweft_survey.la $(LDADD)
+tests_fuzz_ibnetdiscover_SOURCES = %D%/fuzz_ibnetdiscover.c $(fuzz_replay)
+tests_fuzz_ibnetdiscover_LDADD = $(fuzz_import_libs)
 tests_fuzz_gpu_fabric_SOURCES = %D%/fuzz_gpu_fabric.c $(fuzz_replay)
 tests_fuzz_gpu_fabric_LDADD = $(fuzz_import_libs)
 tests_fuzz_nccl_xml_SOURCES = %D%/fuzz_nccl_xml.c $(fuzz_replay)
@@ -122,6 +126,7 @@ tests_fuzz_trace_LDADD = $(trace_libs)
 EXTRA_DIST += \
 	%D%/corpus \
 	%D%/fabric.dict \
+	%D%/ibnetdiscover.dict \
 	%D%/nccl_log.dict \
 	%D%/roster.dict \
 	%D%/slurm_nodes.dict \

@@ -388,10 +388,29 @@ static int kind_name(struct ibnet *net, enum ibnet_kind kind,
 	return 0;
 }
 
+/* A switch whose own line does not say how many ports it has (-p, or a capture
+ * that was cut off) has as many as are seen. */
+static void ports_count(struct ibnet *net)
+{
+	for (uint32_t i = 0; i < net->n_ports; i++) {
+		const struct ibnet_port *port = &net->ports[i];
+		struct ibnet_node *node = &net->nodes[port->node];
+
+		if (port->port > node->n_ports)
+			node->n_ports = port->port;
+		if (port->peer == WEFT_NONE)
+			continue;
+		node = &net->nodes[port->peer];
+		if (port->peer_port > node->n_ports)
+			node->n_ports = port->peer_port;
+	}
+}
+
 /* Links of each node, by its own section or by those of its peers, and the port
  * at the other end of its first. */
 static void links_count(struct ibnet *net, uint32_t *peer_port)
 {
+	ports_count(net);
 	for (uint32_t i = 0; i < net->n_ports; i++) {
 		const struct ibnet_port *port = &net->ports[i];
 

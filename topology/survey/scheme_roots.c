@@ -5,6 +5,7 @@
 #include "topology/survey/wiring.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -240,11 +241,36 @@ static void idle_place(struct wiring *w)
 				scheme->switch_domain[w->peers[p].sw];
 }
 
+/* A small fabric beside a deeper one gets a domain of the last level for
+ * itself: in the file every root is of that level. */
+static int islands_lift(struct wiring *w)
+{
+	struct weft_scheme *scheme = w->scheme;
+	uint32_t n = scheme->n_domains;
+
+	for (uint32_t d = 0; d < n; d++) {
+		char name[WEFT_NAME_SIZE];
+		uint32_t top;
+
+		if (scheme->domains[d].parent != WEFT_NONE ||
+		    scheme->domains[d].level + 1 >= scheme->n_levels)
+			continue;
+		snprintf(name, sizeof(name), "%.56s-alone",
+			 scheme->domains[d].name);
+		top = weft_scheme_add_domain(scheme, name, scheme->n_levels - 1,
+					     w->err);
+		if (top == WEFT_NONE)
+			return -1;
+		scheme->domains[d].parent = top;
+	}
+	return 0;
+}
+
 int wiring_roots(struct wiring *w)
 {
 	if (sides_join(w) || orphans_find(w))
 		return -1;
 	guests_place(w);
 	idle_place(w);
-	return 0;
+	return islands_lift(w);
 }

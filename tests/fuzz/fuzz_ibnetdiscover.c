@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* fuzz_ibnetdiscover.c - any bytes as the capture of an InfiniBand fabric:
+ * refused with a message, or levels whose fabric file loads */
+#include "topology/import/import.h"
+#include "topology/survey/scheme.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void require(bool holds)
+{
+	if (!holds)
+		abort();
+}
+
+/* What scheme.h promises. */
+static void check_scheme(const struct weft_survey *s,
+			 const struct weft_scheme *scheme)
+{
+	for (uint32_t d = 0; d < scheme->n_domains; d++) {
+		uint32_t parent = scheme->domains[d].parent;
+
+		require(scheme->domains[d].level < scheme->n_levels);
+		require(parent == WEFT_NONE ||
+			scheme->domains[parent].level >
+				scheme->domains[d].level);
+	}
+	for (uint32_t h = 0; h < s->n_hosts; h++)
+		require(scheme->host_domain[h] == WEFT_NONE ||
+			scheme->host_domain[h] < scheme->n_domains);
+	for (uint32_t i = 0; i < s->n_switches; i++)
+		require(scheme->switch_domain[i] == WEFT_NONE ||
+			scheme->switch_domain[i] < scheme->n_domains);
+}
+
+static void check_fabric(struct weft_survey *s)
+{
+	const struct weft_scheme_options options = {.gpus_per_node = 8};
+	struct weft_error err = {0};
+	struct weft_scheme *scheme = weft_scheme_build(s, &options, &err);
+	struct weft_fabric *f = NULL;
+	char *text = NULL;
+
+	require(scheme != NULL);
+	check_scheme(s, scheme);
+	text = weft_survey_write(s, scheme, &options, &err);
+	if (text) {
+		f = weft_fabric_parse(text, strlen(text), "written", &err);
+		require(f && weft_fabric_check(f, &err) == 0);
+	} else {
+		require(err.code != 0 && err.text[0]);
+	}
+	weft_fabric_free(f);
+	free(text);
+	weft_scheme_free(scheme);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const struct weft_importer *importer =
+		weft_importer_find("ibnetdiscover", NULL);
+	struct weft_import_options options = {0};
+	struct weft_error err = {0};
+	struct weft_survey s = {0};
+	char *text = malloc(size + 1);
+
+	require(text && importer);
+	if (size)
+		memcpy(text, data, size);
+	text[size] = '\0';
+	importer->looks(text, size);
+	/* the same bytes are as good a list of names as any */
+	options.names = size % 2 ? text : NULL;
+	if (weft_import_text(&s, importer, text, size, "fuzz", NULL, &options,
+			     &err) == 0 &&
+	    weft_survey_finish(&s, &err) == 0)
+		check_fabric(&s);
+	else
+		require(err.code != 0 && err.text[0]);
+	weft_survey_free(&s);
+	free(text);
+	return 0;
+}
