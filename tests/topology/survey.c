@@ -253,6 +253,37 @@ static void switches_and_cables_are_folded(void **state)
 	free(text);
 }
 
+/* The spine domain is one switch, of which no more is known. */
+static void one_spine(struct weft_scheme *scheme)
+{
+	two_leafs(scheme);
+	scheme->switch_domain[0] = 2;
+	scheme->switch_domain[1] = 1;
+}
+
+static void a_spine_of_one_switch_is_a_switch(void **state)
+{
+	struct weft_survey_cable cable = {
+		.a = {WEFT_END_SWITCH, 1, WEFT_NONE, 1},
+		.b = {WEFT_END_SWITCH, 0, WEFT_NONE, 1},
+		.n = 1,
+	};
+	struct weft_survey s;
+	struct weft_fabric *f;
+	char *text;
+
+	(void)state;
+	survey_start(&s, 4);
+	weft_survey_switch(&s, "spine", here, NULL);
+	weft_survey_switch(&s, "leaf 1", here, NULL);
+	weft_survey_add_cable(&s, &cable, NULL);
+	f = fabric_of(&s, one_spine, &text);
+	assert_non_null(f);
+	weft_fabric_free(f);
+	weft_survey_free(&s);
+	free(text);
+}
+
 /* Four rails, of which the second bundle lacks one leaf. */
 static void two_bundles(struct weft_scheme *scheme)
 {
@@ -393,6 +424,7 @@ int main(void)
 		cmocka_unit_test(findings_of_a_kind_are_bounded),
 		cmocka_unit_test(hosts_keep_their_names_before_switches),
 		cmocka_unit_test(switches_and_cables_are_folded),
+		cmocka_unit_test(a_spine_of_one_switch_is_a_switch),
 		cmocka_unit_test(a_bundle_without_a_leaf_is_written_whole),
 		cmocka_unit_test(an_nvlink_domain_over_two_leafs_is_left_out),
 		cmocka_unit_test(gpus_bridged_in_pairs_are_pairs),

@@ -442,7 +442,7 @@ static int names_make(const struct weft_nccl_system *y, struct weft_survey *s,
 	char text[64];
 
 	if (input->hosts) {
-		if (weft_hostlist_decode(input->hosts, WEFT_SURVEY_MAX_THINGS,
+		if (weft_hostlist_decode(input->hosts, WEFT_SURVEY_MAX_HOSTS,
 					 names, err))
 			return -1;
 		if (names->n == y->n_hosts)

@@ -60,10 +60,10 @@ int weft_slurm_topology_add(struct weft_slurm_topology *t,
 	if (t->n_units == t->room) {
 		uint32_t room = t->room ? 2 * t->room : 64;
 
-		if (t->n_units >= WEFT_SURVEY_MAX_THINGS)
+		if (t->n_units >= WEFT_SURVEY_MAX_HOSTS)
 			return weft_slurm_fail(unit->at, err,
 					       "more than %u lines",
-					       WEFT_SURVEY_MAX_THINGS);
+					       WEFT_SURVEY_MAX_HOSTS);
 		copy = weft_realloc(t->units, room, sizeof(*copy), err);
 		if (!copy)
 			return -1;
@@ -111,7 +111,7 @@ int weft_slurm_hosts(const char *text, struct weft_slurm_at at,
 {
 	struct weft_error why = {0};
 
-	if (weft_hostlist_decode(text, WEFT_SURVEY_MAX_THINGS, list, &why) == 0)
+	if (weft_hostlist_decode(text, WEFT_SURVEY_MAX_HOSTS, list, &why) == 0)
 		return 0;
 	if (why.code != WEFT_EINVAL)
 		return weft_fail(err, why.code, "%s", why.text);

@@ -223,11 +223,11 @@ static int torus_read(struct torus *t, const struct weft_yaml_node *node)
 	if (dims_read(t, node, "a torus", t->dims))
 		return -1;
 	t->n_cells = t->dims[0] * t->dims[1];
-	if (t->n_cells > WEFT_SURVEY_MAX_THINGS ||
-	    (t->n_cells *= t->dims[2]) > WEFT_SURVEY_MAX_THINGS)
+	if (t->n_cells > WEFT_SURVEY_MAX_HOSTS ||
+	    (t->n_cells *= t->dims[2]) > WEFT_SURVEY_MAX_HOSTS)
 		return weft_yaml_fail(t->doc, node, t->err,
 				      "a torus of more than %u cells",
-				      WEFT_SURVEY_MAX_THINGS);
+				      WEFT_SURVEY_MAX_HOSTS);
 	t->cells = weft_calloc(t->n_cells, sizeof(*t->cells), t->err);
 	if (!t->cells || cells_fill(t, node))
 		return -1;

@@ -153,6 +153,11 @@ uint32_t weft_survey_host(struct weft_survey *s, const char *name,
 
 	if (index != WEFT_NONE)
 		return index;
+	if (s->n_hosts >= WEFT_SURVEY_MAX_HOSTS) {
+		weft_fail(err, WEFT_EINVAL, "more than %u hosts",
+			  WEFT_SURVEY_MAX_HOSTS);
+		return WEFT_NONE;
+	}
 	if (ROOM(s, hosts, "hosts", err) ||
 	    names_grow(s, &s->host_names, host_name, s->n_hosts, err))
 		return WEFT_NONE;

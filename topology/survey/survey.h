@@ -21,6 +21,9 @@
 
 /* Limits of hostile input: hosts and switches, HCAs, cables, ... each. */
 #define WEFT_SURVEY_MAX_THINGS (1u << 22)
+/* Few characters of a hostlist name many hosts: more than a fabric of the most
+ * GPUs has with 16 each. */
+#define WEFT_SURVEY_MAX_HOSTS (1u << 18)
 
 /* Where a source says something; source is an index, line counts from 1 and is
  * 0 where lines mean nothing. */

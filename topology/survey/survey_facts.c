@@ -110,7 +110,7 @@ static int inside_give_named(struct weft_survey *s, uint32_t inside,
 {
 	struct weft_hostlist list;
 	int rc = weft_hostlist_decode(s->insides[inside].hosts,
-				      WEFT_SURVEY_MAX_THINGS, &list, err);
+				      WEFT_SURVEY_MAX_HOSTS, &list, err);
 
 	for (uint32_t i = 0; rc == 0 && i < list.n; i++) {
 		uint32_t host = weft_survey_host(s, list.names[i],

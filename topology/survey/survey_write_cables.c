@@ -38,7 +38,10 @@ static void switch_facts(struct weft_writer *w, uint32_t sw, char *text,
 		snprintf(ports, sizeof(ports), "ports: %u", s->n_ports);
 	comma = s->n_ports ? ", " : "";
 	if (own) {
-		snprintf(text, size, s->n_ports ? "{%s}" : "%s", ports);
+		/* leafs are switches by themselves, other domains by a line */
+		bool leaf = w->is_leaf[sw] || w->scheme->domains[d].level == 0;
+
+		snprintf(text, size, leaf && !s->n_ports ? "" : "{%s}", ports);
 		return;
 	}
 	if (s->tier)
