@@ -51,7 +51,6 @@ script_tests += \
 	%D%/model_overlap.sh \
 	%D%/model_straggler.sh \
 	%D%/model_traffic.sh \
-	%D%/pages.sh \
 	%D%/plan.sh \
 	%D%/ranks.sh \
 	%D%/replay.sh \
@@ -64,8 +63,14 @@ script_tests += \
 	%D%/usage.sh \
 	%D%/why.sh \
 	# End of script_tests
+# A browser is much to ask for: by hand, and in contrib/check.
+check-pages: all
+	WEFT_SRCDIR='$(abs_top_srcdir)' WEFT_BUILDDIR='$(abs_top_builddir)' \
+		'$(srcdir)/%D%/pages.sh'
+
 EXTRA_DIST += \
 	%D%/lib.sh \
+	%D%/pages.sh \
 	%D%/slurm/fabric.yaml \
 	%D%/slurm/jobs \
 	%D%/slurm/nodes \

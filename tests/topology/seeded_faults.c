@@ -263,7 +263,7 @@ static bool uplink_move(struct told *t, uint64_t *random, struct fault *f)
 		moved.n = 1;
 		c->n--;
 		fault_at_switches(s, c, f);
-		return weft_survey_add_cable(s, &moved, NULL) != WEFT_NONE;
+		return weft_survey_add_cable(s, &moved, NULL) == 0;
 	}
 	return false;
 }
@@ -313,7 +313,7 @@ static bool link_slowed(struct told *t, uint64_t *random, struct fault *f)
 		fault_at_host(s, c->a.index, f);
 	if (c->n > 1) {
 		c->n--;
-		return weft_survey_add_cable(s, &slow, NULL) != WEFT_NONE;
+		return weft_survey_add_cable(s, &slow, NULL) == 0;
 	}
 	*c = slow;
 	return true;

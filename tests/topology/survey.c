@@ -132,7 +132,10 @@ static void a_cable_of_two_sources_is_one(void **state)
 	weft_survey_add_cable(&s, &cable, NULL);
 	cable.where.source = 0;
 	cable.b.index = 9;
-	assert_int_equal(weft_survey_add_cable(&s, &cable, NULL), WEFT_NONE);
+	assert_int_equal(weft_survey_add_cable(&s, &cable, NULL), -1);
+	cable.b = cable.a;
+	assert_int_equal(weft_survey_add_cable(&s, &cable, NULL), 0);
+	assert_int_equal(count_of(&s, WEFT_FINDING_LINK_LOOP), 1);
 	assert_int_equal(weft_survey_finish(&s, NULL), 0);
 	assert_int_equal(s.n_cables, 1);
 	assert_int_equal(s.cables[0].a.kind, WEFT_END_HOST);

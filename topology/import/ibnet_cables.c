@@ -160,8 +160,7 @@ static int cable_add(struct ibnet *net, const struct ibnet_port *near,
 	    end_fill(net, near->peer, near->peer_port, cable.where,
 		     turn ? &cable.a : &cable.b))
 		return -1;
-	return weft_survey_add_cable(net->s, &cable, net->err) == WEFT_NONE ? -1
-									    : 0;
+	return weft_survey_add_cable(net->s, &cable, net->err);
 }
 
 static int differ_note(struct ibnet *net, const struct ibnet_port *near,

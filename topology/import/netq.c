@@ -138,8 +138,7 @@ static int cable_add(struct netq *q, const json_t *link)
 		cable.b = cable.a;
 		cable.a = host;
 	}
-	return weft_survey_add_cable(q->s, &cable, q->err) == WEFT_NONE ? -1
-									: 0;
+	return weft_survey_add_cable(q->s, &cable, q->err);
 }
 
 static int links_add(struct netq *q, const json_t *graph)

@@ -238,18 +238,37 @@ static bool end_valid(const struct weft_survey *s, const struct weft_end *end)
 	       (end->hca == WEFT_NONE || end->hca < s->n_hcas);
 }
 
-uint32_t weft_survey_add_cable(struct weft_survey *s,
-			       const struct weft_survey_cable *cable,
-			       struct weft_error *err)
+static bool is_loop(const struct weft_survey_cable *cable)
 {
-	if (!end_valid(s, &cable->a) || !end_valid(s, &cable->b)) {
-		weft_fail(err, WEFT_EINVAL, "a cable's end does not exist");
-		return WEFT_NONE;
-	}
+	return cable->a.kind == cable->b.kind &&
+	       cable->a.index == cable->b.index;
+}
+
+static int loop_note(struct weft_survey *s,
+		     const struct weft_survey_cable *cable,
+		     struct weft_error *err)
+{
+	const char *name = cable->a.kind == WEFT_END_SWITCH
+				   ? s->switches[cable->a.index].name
+				   : s->hosts[cable->a.index].name;
+
+	return weft_survey_note(s, WEFT_FINDING_LINK_LOOP, name, cable->where,
+				err, "a cable joins two ports of it");
+}
+
+int weft_survey_add_cable(struct weft_survey *s,
+			  const struct weft_survey_cable *cable,
+			  struct weft_error *err)
+{
+	if (!end_valid(s, &cable->a) || !end_valid(s, &cable->b))
+		return weft_fail(err, WEFT_EINVAL,
+				 "a cable's end does not exist");
+	if (is_loop(cable))
+		return loop_note(s, cable, err);
 	if (ROOM(s, cables, "cables", err))
-		return WEFT_NONE;
-	s->cables[s->n_cables] = *cable;
-	return s->n_cables++;
+		return -1;
+	s->cables[s->n_cables++] = *cable;
+	return 0;
 }
 
 uint32_t weft_survey_add_edge(struct weft_survey *s, uint32_t parent,

@@ -220,10 +220,11 @@ int weft_survey_set_text(struct weft_survey *s, uint32_t host,
 			 enum weft_host_text which, const char *text,
 			 struct weft_place where, struct weft_error *err);
 
-/* Adds *cable (indices checked, copied). */
-uint32_t weft_survey_add_cable(struct weft_survey *s,
-			       const struct weft_survey_cable *cable,
-			       struct weft_error *err);
+/* Adds *cable (indices checked, copied).  One whose ends are the same thing is
+ * a finding, and left out.  0, or -1 with err. */
+int weft_survey_add_cable(struct weft_survey *s,
+			  const struct weft_survey_cable *cable,
+			  struct weft_error *err);
 uint32_t weft_survey_add_edge(struct weft_survey *s, uint32_t parent,
 			      enum weft_end_kind child_kind, uint32_t child,
 			      struct weft_place where, struct weft_error *err);

@@ -275,7 +275,7 @@ static int cables_make(struct maker *m)
 			cable.a = switch_end(m, from->a);
 		else if (node_end(m, from, &cable.a))
 			return -1;
-		if (weft_survey_add_cable(m->s, &cable, m->err) == WEFT_NONE)
+		if (weft_survey_add_cable(m->s, &cable, m->err))
 			return -1;
 	}
 	return 0;

@@ -446,10 +446,11 @@ static int writer_alloc(struct weft_writer *w)
 	w->sw = weft_calloc(s->n_switches, sizeof(*w->sw), w->err);
 	w->rail = weft_calloc(rails, sizeof(*w->rail), w->err);
 	w->is_leaf = weft_calloc(s->n_switches, sizeof(*w->is_leaf), w->err);
+	w->cabled = weft_calloc(s->n_switches, sizeof(*w->cabled), w->err);
 	w->span = weft_calloc(s->n_hosts, sizeof(*w->span), w->err);
 	w->span_name = weft_calloc(s->n_hosts, sizeof(*w->span_name), w->err);
 	return w->host && w->domain && w->sw && w->rail && w->is_leaf &&
-			       w->span && w->span_name
+			       w->cabled && w->span && w->span_name
 		       ? 0
 		       : -1;
 }
@@ -461,6 +462,7 @@ static void writer_free(struct weft_writer *w)
 	free(w->sw);
 	free(w->rail);
 	free(w->is_leaf);
+	free(w->cabled);
 	free(w->span);
 	free(w->span_name);
 	free(w->taken);

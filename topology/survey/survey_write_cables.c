@@ -38,10 +38,12 @@ static void switch_facts(struct weft_writer *w, uint32_t sw, char *text,
 		snprintf(ports, sizeof(ports), "ports: %u", s->n_ports);
 	comma = s->n_ports ? ", " : "";
 	if (own) {
-		/* leafs are switches by themselves, other domains by a line */
-		bool leaf = w->is_leaf[sw] || w->scheme->domains[d].level == 0;
+		/* leafs are switches by themselves, other domains by a line,
+		 * which a cable of theirs asks for */
+		bool said = w->is_leaf[sw] || !w->cabled[sw] ||
+			    w->scheme->domains[d].level == 0;
 
-		snprintf(text, size, leaf && !s->n_ports ? "" : "{%s}", ports);
+		snprintf(text, size, said && !s->n_ports ? "" : "{%s}", ports);
 		return;
 	}
 	if (s->tier)
@@ -86,6 +88,18 @@ static int facts_write(struct weft_writer *w, struct fact *facts, uint32_t n,
 			return -1;
 	}
 	return 0;
+}
+
+static void cabled_mark(struct weft_writer *w)
+{
+	for (uint32_t i = 0; i < w->s->n_cables; i++) {
+		const struct weft_survey_cable *c = &w->s->cables[i];
+
+		if (c->a.kind == WEFT_END_SWITCH)
+			w->cabled[c->a.index] = true;
+		if (c->b.kind == WEFT_END_SWITCH)
+			w->cabled[c->b.index] = true;
+	}
 }
 
 static int switches_write(struct weft_writer *w)
@@ -320,6 +334,7 @@ int weft_writer_cabling(struct weft_writer *w)
 {
 	if (!w->s->n_switches)
 		return 0;
+	cabled_mark(w);
 	return switches_write(w) || (w->s->n_cables && cables_write(w)) ? -1
 									: 0;
 }

@@ -23,6 +23,7 @@ struct weft_writer {
 	const char **host, **domain, **sw; /* [n] names */
 	const char **rail;		   /* [domain * n_rails + rail] */
 	bool *is_leaf;			   /* [n_switches] one of a bundle */
+	bool *cabled;			   /* [n_switches] an end of a cable */
 	uint32_t *span;		/* [n_hosts] its NVLink domain, or WEFT_NONE */
 	const char **span_name; /* [n_spans] */
 	uint32_t n_spans;
