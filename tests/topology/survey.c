@@ -256,6 +256,33 @@ static void switches_and_cables_are_folded(void **state)
 	free(text);
 }
 
+/* Leafs hang on the pod, and the level between has a domain without hosts. */
+static void an_empty_level(struct weft_scheme *scheme)
+{
+	two_leafs(scheme);
+	scheme->n_levels = 3;
+	snprintf(scheme->levels[2].name, WEFT_NAME_SIZE, "pod");
+	scheme->levels[1].shape = WEFT_SCHEME_RING;
+	scheme->domains[2].level = 2;
+	weft_scheme_add_domain(scheme, "nobody", 1, NULL);
+}
+
+static void a_level_that_nobody_hangs_on_is_left_out(void **state)
+{
+	struct weft_survey s;
+	struct weft_fabric *f;
+	char *text;
+
+	(void)state;
+	survey_start(&s, 4);
+	f = fabric_of(&s, an_empty_level, &text);
+	assert_non_null(f);
+	assert_int_equal(f->n_levels, 3);
+	weft_fabric_free(f);
+	weft_survey_free(&s);
+	free(text);
+}
+
 /* The spine domain is one switch, of which no more is known. */
 static void one_spine(struct weft_scheme *scheme)
 {
@@ -427,6 +454,7 @@ int main(void)
 		cmocka_unit_test(findings_of_a_kind_are_bounded),
 		cmocka_unit_test(hosts_keep_their_names_before_switches),
 		cmocka_unit_test(switches_and_cables_are_folded),
+		cmocka_unit_test(a_level_that_nobody_hangs_on_is_left_out),
 		cmocka_unit_test(a_spine_of_one_switch_is_a_switch),
 		cmocka_unit_test(a_bundle_without_a_leaf_is_written_whole),
 		cmocka_unit_test(an_nvlink_domain_over_two_leafs_is_left_out),

@@ -288,6 +288,18 @@ static int racks_write(struct weft_writer *w)
 
 /* ---- links and shapes ---- */
 
+/* A level of which every domain is left out is no level of the file; "core" is
+ * one without a line. */
+static bool level_is_written(const struct weft_writer *w, uint32_t level)
+{
+	const struct weft_scheme *scheme = w->scheme;
+
+	for (uint32_t d = 0; d < scheme->n_domains; d++)
+		if (w->domain[d] && scheme->domains[d].level == level)
+			return true;
+	return is_core(w, level);
+}
+
 /* "SEPARATORkey: value UNIT" where the value is known. */
 static const char *link_write(const struct weft_writer *w,
 			      const char *separator, const char *key,
@@ -307,9 +319,10 @@ static void links_write(const struct weft_writer *w)
 		const struct weft_scheme_level *level = &w->scheme->levels[l];
 		const char *separator = "";
 
-		if (level->rate_bytes_per_s <= 0 &&
-		    level->oversubscription < 1 && level->latency_s <= 0 &&
-		    !level->hops)
+		if (!level_is_written(w, l) ||
+		    (level->rate_bytes_per_s <= 0 &&
+		     level->oversubscription < 1 && level->latency_s <= 0 &&
+		     !level->hops))
 			continue;
 		fprintf(w->out, "%s  %s: {", begun ? "" : "links:\n",
 			level->name);
@@ -334,7 +347,8 @@ static void shapes_write(const struct weft_writer *w)
 		const struct weft_scheme_level *level = &w->scheme->levels[l];
 		const uint32_t *dims = level->dims;
 
-		if (level->shape == WEFT_SCHEME_PLAIN)
+		if (level->shape == WEFT_SCHEME_PLAIN ||
+		    !level_is_written(w, l))
 			continue;
 		fprintf(w->out, "%s  %s: ", begun ? "" : "shapes:\n",
 			level->name);
