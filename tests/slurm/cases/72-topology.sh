@@ -56,3 +56,13 @@ case_slurm_starts_with_exported_blocks_and_weft_reads_them_back() {
 	exported_is_shown slurm-block --level leaf
 	live_is_exported slurm-block --level block
 }
+
+case_an_audit_compares_with_the_running_slurm() {
+	local codes='[.findings[] | select(.severity == "error") | .code] | unique'
+	expect "errors of the lab's fabric" "$("$WEFT_BUILDDIR/weft" audit --json \
+		--against slurm-live "$LAB_DIR/etc/fabric.yaml" | jq -c "$codes")" '[]'
+	sed 's/: 8$/: 4/' "$LAB_DIR/etc/fabric.yaml" >"$LAB_DIR/half.yaml"
+	expect "errors of one with half the GPUs" "$("$WEFT_BUILDDIR/weft" audit \
+		--json --against slurm-live "$LAB_DIR/half.yaml" | jq -c "$codes")" \
+		'["drift-gpus"]'
+}
