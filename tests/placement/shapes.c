@@ -90,6 +90,8 @@ static void rings_and_tori_get_good_answers_and_true_bounds(void **state)
 	static struct text fabric, spec;
 	struct tally tally[2] = {{.worst = 1}, {.worst = 1}};
 	uint64_t random = test_seed();
+	/* exact wants a solver */
+	int n_methods = weft_exact_is_built() ? 2 : 1;
 
 	(void)state;
 	for (uint32_t i = 0; i < N_SHAPE_CASES; i++) {
@@ -103,13 +105,15 @@ static void rings_and_tori_get_good_answers_and_true_bounds(void **state)
 		if (random_job(f, &random, 6, &o, &job, &spec)) {
 			text_add(&fabric, "# %s\n", spec.at);
 			compare(f, &job, &o, NULL, fabric.at, &tally[0]);
-			compare(f, &job, &o, &weft_exact, fabric.at, &tally[1]);
+			if (n_methods > 1)
+				compare(f, &job, &o, &weft_exact, fabric.at,
+					&tally[1]);
 			weft_job_free(&job);
 		}
 		weft_occupancy_free(&o);
 		weft_fabric_free(f);
 	}
-	for (int k = 0; k < 2; k++) {
+	for (int k = 0; k < n_methods; k++) {
 		print_message("%s: %u of %u optimal, worst %.4f of it\n",
 			      k ? "exact" : "default", tally[k].n_optimal,
 			      tally[k].n_placed, tally[k].worst);
