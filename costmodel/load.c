@@ -9,17 +9,46 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define ROOM_STEP 64
+
+int weft_load_parts_add(struct weft_load_parts *parts,
+			const struct weft_load_part *part,
+			struct weft_error *err)
+{
+	struct weft_load_part *grown;
+
+	if (parts->n == parts->room) {
+		grown = weft_realloc(parts->part,
+				     parts->room + (size_t)ROOM_STEP,
+				     sizeof(*grown), err);
+		if (!grown)
+			return -1;
+		parts->part = grown;
+		parts->room += ROOM_STEP;
+	}
+	parts->part[parts->n++] = *part;
+	return 0;
+}
+
+void weft_load_parts_free(struct weft_load_parts *parts)
+{
+	int saved = errno;
+
+	free(parts->part);
+	memset(parts, 0, sizeof(*parts));
+	errno = saved;
+}
+
 int weft_load_build(const struct weft_fabric *f, struct weft_load *load,
 		    struct weft_error *err)
 {
-	uint32_t n = f->n_domains;
+	size_t n = 2 * (size_t)f->n_domains;
 
 	memset(load, 0, sizeof(*load));
 	load->fabric = f;
-	load->up = weft_calloc(n, sizeof(*load->up), err);
-	load->down = weft_calloc(n, sizeof(*load->down), err);
-	load->n_jobs = weft_calloc(n, sizeof(*load->n_jobs), err);
-	return load->up && load->down && load->n_jobs ? 0 : -1;
+	load->link = weft_calloc(n, sizeof(*load->link), err);
+	load->n_parts = weft_calloc(n, sizeof(*load->n_parts), err);
+	return load->link && load->n_parts ? 0 : -1;
 }
 
 void weft_load_free(struct weft_load *load)
@@ -27,49 +56,93 @@ void weft_load_free(struct weft_load *load)
 	int saved = errno;
 
 	if (load) {
-		free(load->up);
-		free(load->down);
-		free(load->n_jobs);
+		free(load->link);
+		free(load->n_parts);
 		memset(load, 0, sizeof(*load));
 	}
 	errno = saved;
 }
 
-int weft_load_add(struct weft_load *load, const struct weft_traffic *t,
-		  const uint32_t *where, double step_s, struct weft_error *err)
+static void link_add(struct weft_load_link *link,
+		     const struct weft_load_link *add, double sign)
 {
-	uint32_t n = load->fabric->n_domains;
-	double *up, *down;
-	int rc = -1;
+	link->duty += sign * add->duty;
+	link->flows += sign * add->flows;
+	link->rate_bytes_per_s += sign * add->rate_bytes_per_s;
+	link->gpus += sign * add->gpus;
+}
 
-	if (!(step_s > 0) || !isfinite(step_s))
-		return weft_fail(err, WEFT_EINVAL,
-				 "a step of %g s says nothing of the load",
-				 step_s);
-	up = weft_calloc(n, sizeof(*up), err);
-	down = weft_calloc(n, sizeof(*down), err);
-	if (!up || !down ||
-	    weft_cost_links(load->fabric, t, where, up, down, err))
-		goto out;
-	for (uint32_t d = 0; d < n; d++) {
-		load->up[d] += up[d] / step_s;
-		load->down[d] += down[d] / step_s;
-		load->n_jobs[d] += up[d] > 0 || down[d] > 0;
+void weft_load_add(struct weft_load *load, const struct weft_load_parts *parts)
+{
+	for (uint32_t i = 0; i < parts->n; i++) {
+		const struct weft_load_part *part = &parts->part[i];
+
+		link_add(&load->link[part->link], &part->add, 1);
+		load->n_parts[part->link]++;
 	}
 	load->n++;
-	rc = 0;
-out:
-	free(up);
-	free(down);
-	return rc;
+}
+
+void weft_load_subtract(struct weft_load *load,
+			const struct weft_load_parts *parts)
+{
+	for (uint32_t i = 0; i < parts->n; i++) {
+		const struct weft_load_part *part = &parts->part[i];
+		struct weft_load_link *link = &load->link[part->link];
+
+		link_add(link, &part->add, -1);
+		/* Rounding must not add up over years. */
+		if (--load->n_parts[part->link] == 0)
+			*link = (struct weft_load_link){0};
+	}
+	load->n--;
+}
+
+double weft_load_capacity(const struct weft_load *load, uint32_t domain)
+{
+	double capacity = weft_cost_uplink_rate(load->fabric, domain);
+
+	return load->slowness ? capacity / fmax(load->slowness[domain], 1)
+			      : capacity;
 }
 
 double weft_load_rate(const struct weft_load *load, uint32_t domain, bool up)
 {
-	double capacity = weft_cost_uplink_rate(load->fabric, domain);
-	double used = up ? load->up[domain] : load->down[domain];
+	double capacity = weft_load_capacity(load, domain);
+	const struct weft_load_link *link = &load->link[2 * domain + !up];
 
 	if (isinf(capacity))
 		return capacity;
-	return fmax(capacity - used, capacity / (load->n_jobs[domain] + 1.0));
+	return fmax(capacity - link->rate_bytes_per_s,
+		    capacity / (link->duty + 1));
+}
+
+/* What n flows get of a link where m others send at `rate` as long as they are
+ * alone. */
+static double share(double capacity, double n, double m, double rate)
+{
+	return fmax(capacity - rate, capacity * n / (n + m));
+}
+
+double weft_load_call_s(const struct weft_load *load,
+			const struct weft_load_call *call, double *lost_gpu_s)
+{
+	const struct weft_load_link *link = &load->link[call->link];
+	double capacity = weft_load_capacity(load, call->link / 2);
+	double n = call->n_flows, idle_s = call->bytes / capacity;
+	double alone_s = fmax(call->alone_s, idle_s);
+	double others, rate, met_s, mean_s, left;
+
+	*lost_gpu_s = 0;
+	if (!(link->duty > 0))
+		return alone_s;
+	/* the average one of them, while it sends */
+	others = link->flows / link->duty;
+	rate = fmin(link->rate_bytes_per_s / link->duty, capacity);
+	met_s = call->bytes / share(capacity, n, others, rate);
+	mean_s = call->bytes / share(capacity, n, link->flows,
+				     link->rate_bytes_per_s);
+	left = share(capacity, others, n, call->bytes / alone_s);
+	*lost_gpu_s = alone_s * link->gpus * fmax(rate / left - 1, 0);
+	return fmax(alone_s + link->duty * fmax(met_s - alone_s, 0), mean_s);
 }

@@ -1,18 +1,52 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* load.h - what other jobs send over each link, and what they leave of it */
+/* load.h - what other jobs send over each link, and what that does to a call
+ *
+ * Links are shared flow by flow (max-min fairness): n flows of a call and m of
+ * another job on a link of capacity C get C n / (n + m), or what the others
+ * leave of it if that is more, since flows held up elsewhere do not take their
+ * share.  Other jobs send only a share of their time, their duty: a call meets
+ * one with that probability, so its expected time is
+ *	alone + sum over jobs of duty * (time with that job - alone)
+ * and never less than what the mean load of all others leaves.
+ */
 #ifndef WEFT_COSTMODEL_LOAD_H
 #define WEFT_COSTMODEL_LOAD_H
 
-#include "costmodel/traffic.h"
+#include "topology/error.h"
 #include "topology/fabric.h"
 
-/* Averages over the jobs' steps; read-only once all jobs are added. */
+/* Sums over the calls of other jobs on one direction of a domain's link; d is
+ * the share of time that a call takes of its job's step. */
+struct weft_load_link {
+	double duty;		 /* sum of d */
+	double flows;		 /* sum of d * flows */
+	double rate_bytes_per_s; /* sum of d * bytes per second while it sends:
+				  * the mean load */
+	double gpus;		 /* sum of d * GPUs of the job */
+};
+
+/* Part of a job's load: one of its kinds of calls on one link. */
+struct weft_load_part {
+	uint32_t link; /* 2 * domain, + 1: towards the bottom */
+	struct weft_load_link add;
+};
+struct weft_load_parts {
+	uint32_t n, room;
+	struct weft_load_part *part; /* [n] */
+};
+int weft_load_parts_add(struct weft_load_parts *parts,
+			const struct weft_load_part *part,
+			struct weft_error *err);
+void weft_load_parts_free(struct weft_load_parts *parts);
+
+/* Read-only once all jobs are added. */
 struct weft_load {
 	const struct weft_fabric *fabric;
-	double *up, *down; /* [n_domains] bytes per second through the link
-			    * above the domain */
-	uint32_t *n_jobs;  /* [n_domains] that use it */
-	uint32_t n;	   /* jobs in all */
+	struct weft_load_link *link; /* [2 * n_domains] */
+	uint32_t *n_parts;	     /* [2 * n_domains] */
+	const double *slowness; /* [n_domains] times as slow as it should be,
+				 * >= 1; NULL: none is.  Not owned. */
+	uint32_t n;		/* jobs in all */
 };
 
 /* Of no job.  Free with weft_load_free in either case. */
@@ -20,16 +54,28 @@ int weft_load_build(const struct weft_fabric *f, struct weft_load *load,
 		    struct weft_error *err);
 void weft_load_free(struct weft_load *load);
 
-/* Adds a job that makes a step of traffic t in step_s > 0 seconds, with rank r
- * on GPU where[r]. */
-int weft_load_add(struct weft_load *load, const struct weft_traffic *t,
-		  const uint32_t *where, double step_s, struct weft_error *err);
+/* Adds one job's parts, or takes them off again. */
+void weft_load_add(struct weft_load *load, const struct weft_load_parts *parts);
+void weft_load_subtract(struct weft_load *load,
+			const struct weft_load_parts *parts);
 
-/* Bytes per second that one more job can have of the link above a domain:
- *	max(capacity - load, capacity / (jobs + 1))
- * What is left of it, or, where the others would leave less than that, an equal
- * share: all of them slow down when they meet, as flows that share a link do
- * (max-min fairness).  INFINITY at the top level. */
+/* Bytes per second and direction of the link above a domain, were it the job's
+ * alone; INFINITY at the top level. */
+double weft_load_capacity(const struct weft_load *load, uint32_t domain);
+
+/* Bytes per second that one more job can expect of it: what the mean load of
+ * the others leaves, or an equal share with them if that is more. */
 double weft_load_rate(const struct weft_load *load, uint32_t domain, bool up);
+
+/* A call that puts bytes > 0 on a directed link, as n_flows flows, and would
+ * take alone_s > 0 on idle links (its slowest one, which need not be this). */
+struct weft_load_call {
+	uint32_t link; /* as in weft_load_part */
+	double bytes, n_flows, alone_s;
+};
+/* Expected seconds of the call, as far as this link goes.
+ * *lost_gpu_s: GPU-seconds that it costs the other jobs meanwhile. */
+double weft_load_call_s(const struct weft_load *load,
+			const struct weft_load_call *call, double *lost_gpu_s);
 
 #endif

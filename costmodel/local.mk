@@ -14,6 +14,9 @@ libweft_costmodel_la_SOURCES = \
 	%D%/curve.c \
 	%D%/fact.c \
 	%D%/flops.c \
+	%D%/flows.c \
+	%D%/flows_parts.h \
+	%D%/flows_ways.c \
 	%D%/gpu.c \
 	%D%/gradsync.c \
 	%D%/health.c \
@@ -65,6 +68,7 @@ weft_costmodel_headers = \
 	%D%/curve.h \
 	%D%/fact.h \
 	%D%/flops.h \
+	%D%/flows.h \
 	%D%/gpu.h \
 	%D%/gradsync.h \
 	%D%/health.h \

@@ -32,7 +32,7 @@ enum weft_phase {
 };
 
 /* What a call may run behind. */
-enum weft_overlap {
+enum weft_behind {
 	WEFT_EXPOSED,	       /* on the critical path */
 	WEFT_BEHIND_MATMUL,    /* the matrix product that it feeds or follows */
 	WEFT_BEHIND_ATTENTION, /* the attention of the current block */
@@ -53,7 +53,7 @@ struct weft_call {
 	enum weft_axis axis;
 	enum weft_collective collective;
 	enum weft_phase phase;
-	enum weft_overlap overlap;
+	enum weft_behind overlap;
 	char group[24];	  /* token of weft_grid_group: "tp", "dp-cp" */
 	bool expert_grid; /* of the expert grid, not the dense one */
 	uint32_t n;	  /* ranks of one group; > 1 */

@@ -327,7 +327,7 @@ static void pipeline_way(struct builder *b, const struct row *send,
 void schedule_pipeline(struct builder *b)
 {
 	const struct weft_spec *spec = b->spec;
-	enum weft_overlap overlap =
+	enum weft_behind overlap =
 		spec->vpp > 1 ? WEFT_BEHIND_PIPELINE : WEFT_EXPOSED;
 	const struct row forward[] = {{"pp send of activations", WEFT_SEND_RECV,
 				       WEFT_FORWARD, overlap, 1},

@@ -50,7 +50,7 @@ struct row {
 	const char *what;
 	enum weft_collective collective;
 	enum weft_phase phase;
-	enum weft_overlap overlap;
+	enum weft_behind overlap;
 	double count;
 };
 

@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* span.c - what the groups of a call cross on a placement
- *
- * A ring over n ranks that visits domain after domain leaves each domain once,
- * so a domain's ranks of one group send together as many bytes out of it as one
- * rank sends, and share their links for it.  In an all-to-all each rank sends
- * an equal share to each other one; a send-recv goes to one neighbour.
- */
+/* span.c - how long the calls of a step take on a placement */
 #include "costmodel/span.h"
 
-#include "costmodel/cost.h"
 #include "costmodel/volume.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,381 +13,335 @@
  * measured on eight H100, 838 over 682 on eight B200. */
 #define SWITCH_GAIN 1.29
 
-/* Who sends to whom in a group. */
-enum shape {
-	SHAPE_RING,	/* all that NCCL does in rings or trees */
-	SHAPE_ALL,	/* each to each */
-	SHAPE_NEXT,	/* to the next, around */
-	SHAPE_PREVIOUS, /* to the one before, around */
-	SHAPE_ENDS	/* a ring of the first and the last */
+/* What one kind of call puts on a link. */
+struct carried {
+	double bytes, n_flows;
+	uint64_t stages; /* bit p % 64: of stage p */
 };
 
+/* The kind at hand; carried is all zeros between. */
 struct measure {
-	const struct weft_fabric *f;
-	const uint32_t *where;
+	struct weft_spans *spans;
 	const struct weft_load *load;
-	const struct weft_grid *grid, *dense;
-	enum shape shape;
-	uint32_t pp; /* axis of the dense grid, or WEFT_MAX_AXES */
-	struct weft_span *stages;
-	/* scratch */
-	double *bytes;	   /* [n_domains] out, per byte of a rank */
-	uint32_t *members; /* [n_domains] of the group at hand; zero between */
-	uint32_t *ranks;   /* [n_ranks] */
-	uint32_t n;	   /* ranks of the group at hand */
+	struct carried *carried; /* [n_links] */
+	double *total;		 /* [n_links] bytes of all kinds */
+	uint32_t *touched;	 /* [n_links] by the kind at hand */
+	uint32_t *used;		 /* [n_links] by any kind */
+	uint32_t n_touched, n_used;
+	double *time_s; /* [n_stages] of the slowest link */
+	double *met_s;	/* [n_stages] the same with other jobs */
 };
 
-static enum shape shape_of(const struct weft_schedule *s,
-			   const struct weft_call *call)
+static uint64_t stage_bit(uint32_t stage)
 {
-	uint32_t axis = weft_grid_axis(&s->dense, call->group);
-
-	if (call->collective == WEFT_ALL_TO_ALL)
-		return SHAPE_ALL;
-	if (call->collective == WEFT_SEND_RECV) {
-		if (call->axis == WEFT_AXIS_PP && call->phase == WEFT_BACKWARD)
-			return SHAPE_PREVIOUS;
-		return SHAPE_NEXT;
-	}
-	if (call->axis == WEFT_AXIS_PP && axis != WEFT_MAX_AXES &&
-	    call->n < s->dense.size[axis])
-		return SHAPE_ENDS;
-	return SHAPE_RING;
+	return UINT64_C(1) << stage % 64;
 }
 
-static bool same_kind(const struct weft_schedule *s, const struct weft_call *a,
-		      const struct weft_call *b)
+static void link_add(void *data, uint32_t stage, uint32_t link, double bytes,
+		     double n_flows)
 {
-	return a->expert_grid == b->expert_grid &&
-	       strcmp(a->group, b->group) == 0 &&
-	       shape_of(s, a) == shape_of(s, b);
+	struct measure *m = data;
+	struct carried *c = &m->carried[link];
+
+	if (c->stages == 0)
+		m->touched[m->n_touched++] = link;
+	c->bytes += bytes;
+	c->n_flows += n_flows;
+	c->stages |= stage_bit(stage);
 }
 
-static uint32_t stage_of(const struct measure *m, uint32_t rank)
+static double capacity_of(const struct measure *m, uint32_t link)
 {
-	if (m->pp == WEFT_MAX_AXES)
-		return 0;
-	return weft_grid_coordinate(m->dense, rank, m->pp);
+	const struct weft_fabric *f = m->spans->flows.fabric;
+
+	if (m->load && link < 2 * f->n_domains)
+		return weft_load_capacity(m->load, link / 2);
+	return weft_flows_capacity(f, link);
 }
 
-/* What can be had of the link above a domain: a group that sends out of it
- * also receives as much. */
-static double link_rate(const struct measure *m, uint32_t domain)
+/* Raises the times of all stages that a link carries bytes of. */
+static void stages_raise(const struct measure *m, uint64_t stages,
+			 double *time_s, double link_s)
 {
-	if (!m->load)
-		return weft_cost_uplink_rate(m->f, domain);
-	return fmin(weft_load_rate(m->load, domain, true),
-		    weft_load_rate(m->load, domain, false));
+	for (uint32_t p = 0; p < m->spans->flows.n_stages; p++)
+		if (stages & stage_bit(p))
+			time_s[p] = fmax(time_s[p], link_s);
 }
 
-/* Bytes that a group sends out of a domain with k of its n ranks, per byte that
- * one rank sends. */
-static double leaving(const struct measure *m, uint32_t k)
+static double longest_of(const struct measure *m, uint64_t stages)
 {
-	if (k == 0 || k >= m->n)
-		return 0;
-	if (m->shape == SHAPE_ALL)
-		return (double)k * (m->n - k) / (m->n - 1);
-	return 1;
+	double longest_s = 0;
+
+	for (uint32_t p = 0; p < m->spans->flows.n_stages; p++)
+		if (stages & stage_bit(p))
+			longest_s = fmax(longest_s, m->time_s[p]);
+	return longest_s;
 }
 
-static void members_count(const struct measure *m, uint32_t level)
+/* Notes what the kind puts on the links above domains, for other jobs to meet.
+ */
+static int parts_note(struct measure *m, struct weft_error *err)
 {
-	for (uint32_t i = 0; i < m->n; i++) {
-		uint32_t gpu = m->where[m->ranks[i]];
-		uint32_t domain = m->f->gpu_domain[level][gpu];
+	uint32_t n = 2 * m->spans->flows.fabric->n_domains;
 
-		m->members[domain]++;
-	}
-}
-
-/* Adds what the group sends out of each domain. */
-static void group_load(const struct measure *m)
-{
-	for (uint32_t level = 0; level + 1 < m->f->n_levels; level++) {
-		members_count(m, level);
-		for (uint32_t i = 0; i < m->n; i++) {
-			uint32_t gpu = m->where[m->ranks[i]];
-			uint32_t domain = m->f->gpu_domain[level][gpu];
-
-			/* once a domain: the first rank zeroes the count */
-			m->bytes[domain] += leaving(m, m->members[domain]);
-			m->members[domain] = 0;
-		}
-	}
-}
-
-/* Domains of a level with members of the group; the slowest of them sets the
- * span's seconds per byte. */
-static uint32_t level_measure(const struct measure *m, uint32_t level,
-			      struct weft_span *span)
-{
-	const struct weft_fabric *f = m->f;
-	uint32_t n_domains = 0;
-
-	members_count(m, level);
-	for (uint32_t i = 0; i < m->n; i++) {
-		uint32_t gpu = m->where[m->ranks[i]];
-		uint32_t domain = f->gpu_domain[level][gpu];
-		uint32_t k = m->members[domain];
-		double own, shared;
-
-		m->members[domain] = 0;
-		n_domains += k > 0;
-		if (level == 0 && k > 1) {
-			double share = m->shape == SHAPE_ALL
-					       ? (k - 1.0) / (m->n - 1)
-					       : 1;
-
-			span->s_per_byte = fmax(
-				span->s_per_byte,
-				share / f->levels[0].link.rate_bytes_per_s);
-		}
-		if (!(leaving(m, k) > 0) || level + 1 >= f->n_levels)
-			continue;
-		own = leaving(m, k) / k /
-		      f->levels[level + 1].link.rate_bytes_per_s;
-		shared = m->bytes[domain] / link_rate(m, domain);
-		span->s_per_byte = fmax(span->s_per_byte, fmax(own, shared));
-		span->s_per_byte_alone = fmax(span->s_per_byte_alone, own * k);
-	}
-	return n_domains;
-}
-
-/* Keeps the slowest group of a stage. */
-static void stage_keep(struct weft_span *stage, const struct weft_span *span)
-{
-	stage->s_per_byte = fmax(stage->s_per_byte, span->s_per_byte);
-	stage->s_per_byte_alone =
-		fmax(stage->s_per_byte_alone, span->s_per_byte_alone);
-	stage->round_s = fmax(stage->round_s, span->round_s);
-	stage->hop_s = fmax(stage->hop_s, span->hop_s);
-}
-
-static int unconnected(const struct measure *m, struct weft_error *err)
-{
-	const struct weft_fabric *f = m->f;
-	uint32_t a = m->where[m->ranks[0]], b = m->where[m->ranks[m->n - 1]];
-
-	return weft_fail(err, WEFT_EINVAL,
-			 "ranks %u and %u are in one group, but no link joins "
-			 "their nodes %s and %s",
-			 m->ranks[0], m->ranks[m->n - 1],
-			 f->nodes[f->gpu_node[a]].name,
-			 f->nodes[f->gpu_node[b]].name);
-}
-
-static int group_measure(const struct measure *m, struct weft_error *err)
-{
-	const struct weft_fabric *f = m->f;
-	struct weft_span span = {0};
-	uint32_t below = m->n;
-
-	for (uint32_t level = 0; level < f->n_levels; level++) {
-		uint32_t n = level_measure(m, level, &span);
-
-		/* Hops between the domains that this level joins. */
-		if (n < below) {
-			span.round_s +=
-				(below - n) * f->levels[level].link.latency_s;
-			span.hop_s = fmax(span.hop_s,
-					  f->levels[level].link.latency_s);
-		}
-		below = n;
-	}
-	if (below > 1)
-		return unconnected(m, err);
-	if (m->shape != SHAPE_ALL)
-		span.round_s += span.hop_s; /* back to the first */
-	stage_keep(&m->stages[stage_of(m, m->ranks[0])], &span);
-	if (m->shape == SHAPE_ENDS)
-		stage_keep(&m->stages[stage_of(m, m->ranks[m->n - 1])], &span);
-	return 0;
-}
-
-/* The peer of the group's rank i in a send-recv. */
-static uint32_t peer_of(const struct measure *m, uint32_t i)
-{
-	uint32_t to = m->shape == SHAPE_NEXT ? i + 1 : i + m->n - 1;
-
-	return m->ranks[to % m->n];
-}
-
-static int sends_load(const struct measure *m, struct weft_error *err)
-{
-	for (uint32_t i = 0; i < m->n; i++) {
-		uint32_t a = m->where[m->ranks[i]], b = m->where[peer_of(m, i)];
-		uint32_t meet = weft_fabric_meet(m->f, a, b);
-
-		if (meet >= m->f->n_levels)
-			return unconnected(m, err);
-		for (uint32_t level = 0; level < meet; level++)
-			m->bytes[m->f->gpu_domain[level][a]] += 1;
-	}
-	return 0;
-}
-
-static void sends_measure(const struct measure *m)
-{
-	const struct weft_fabric *f = m->f;
-
-	for (uint32_t i = 0; i < m->n; i++) {
-		uint32_t a = m->where[m->ranks[i]];
-		uint32_t b = m->where[peer_of(m, i)];
-		uint32_t meet = weft_fabric_meet(f, a, b);
-		const struct weft_link *link = &f->levels[meet].link;
-		double latency_s =
-			link->latency_s + weft_fabric_further(f, meet, a, b) *
-						  f->levels[meet].hop_latency_s;
-		struct weft_span span = {
-			.s_per_byte = 1 / link->rate_bytes_per_s,
-			.round_s = latency_s,
-			.hop_s = latency_s,
+	for (uint32_t i = 0; i < m->n_touched; i++) {
+		uint32_t link = m->touched[i];
+		const struct carried *c = &m->carried[link];
+		double longest_s = longest_of(m, c->stages);
+		const struct weft_load_part part = {
+			.link = link,
+			.add = {.duty = longest_s,
+				.flows = longest_s * c->n_flows,
+				.rate_bytes_per_s = c->bytes},
 		};
 
-		for (uint32_t level = 0; level < meet; level++) {
-			uint32_t domain = f->gpu_domain[level][a];
-
-			span.s_per_byte =
-				fmax(span.s_per_byte,
-				     m->bytes[domain] / link_rate(m, domain));
-		}
-		stage_keep(&m->stages[stage_of(m, m->ranks[i])], &span);
+		if (link < n &&
+		    weft_load_parts_add(&m->spans->parts, &part, err))
+			return -1;
 	}
+	return 0;
 }
 
-static int group_read(struct measure *m, const struct weft_call *call,
-		      uint32_t index, struct weft_error *err)
+/* Who crosses a link also crosses another one, up or down: half of the loss is
+ * that of each. */
+static void others_meet(struct measure *m)
 {
-	m->n = weft_grid_group(m->grid, call->group, index, m->ranks, err);
-	if (m->shape == SHAPE_ENDS && m->n > 1) {
-		m->ranks[1] = m->ranks[m->n - 1];
-		m->n = 2;
+	uint32_t n = 2 * m->spans->flows.fabric->n_domains;
+
+	memcpy(m->met_s, m->time_s,
+	       m->spans->flows.n_stages * sizeof(*m->met_s));
+	for (uint32_t i = 0; m->load && i < m->n_touched; i++) {
+		const struct carried *c = &m->carried[m->touched[i]];
+		struct weft_load_call call = {
+			.link = m->touched[i],
+			.bytes = c->bytes,
+			.n_flows = c->n_flows,
+			.alone_s = longest_of(m, c->stages),
+		};
+		double lost_gpu_s;
+
+		if (call.link >= n || isinf(capacity_of(m, call.link)))
+			continue;
+		stages_raise(m, c->stages, m->met_s,
+			     weft_load_call_s(m->load, &call, &lost_gpu_s));
+		m->spans->lost_gpu_s += lost_gpu_s / 2;
 	}
-	return m->n ? 0 : -1;
 }
 
-/* All groups of the token: first what they send, then how long it takes. */
-static int kind_measure(struct measure *m, const struct weft_call *call,
+static void kind_finish(struct measure *m, uint32_t kind)
+{
+	const struct weft_flows *flows = &m->spans->flows;
+	const double *sent = flows->kinds[kind].sent;
+	struct weft_span *span =
+		&m->spans->span[(size_t)kind * flows->n_stages];
+
+	for (uint32_t p = 0; p < flows->n_stages; p++)
+		if (sent[p] > 0)
+			span[p].s_per_byte = m->met_s[p] / sent[p];
+	for (uint32_t i = 0; i < m->n_touched; i++) {
+		struct carried *c = &m->carried[m->touched[i]];
+
+		if (!(m->total[m->touched[i]] > 0))
+			m->used[m->n_used++] = m->touched[i];
+		m->total[m->touched[i]] += c->bytes;
+		*c = (struct carried){0};
+	}
+	m->n_touched = 0;
+}
+
+/* Latencies of the group just visited: its stage's, or where its ranks are of
+ * several, all stages'. */
+static void latency_keep(struct measure *m, uint32_t kind,
+			 const struct weft_flow_latency *latency, bool crosses,
+			 uint32_t stage)
+{
+	const struct weft_flows *flows = &m->spans->flows;
+	const struct weft_fabric *f = flows->fabric;
+	bool leaves = f->node_level + 1 < f->n_levels && crosses;
+
+	for (uint32_t p = 0; p < flows->n_stages; p++) {
+		struct weft_span *span =
+			&m->spans->span[(size_t)kind * flows->n_stages + p];
+
+		if (stage != WEFT_NONE && p != stage)
+			continue;
+		span->round_s = fmax(span->round_s, latency->round_s);
+		span->hop_s = fmax(span->hop_s, latency->hop_s);
+		if (leaves)
+			span->s_per_byte_alone =
+				1 / f->levels[f->node_level + 1]
+					    .link.rate_bytes_per_s;
+	}
+}
+
+static int kind_measure(struct measure *m, uint32_t kind,
 			struct weft_error *err)
 {
-	bool sends = m->shape == SHAPE_NEXT || m->shape == SHAPE_PREVIOUS;
-	uint32_t size = weft_grid_group(m->grid, call->group, 0, m->ranks, err);
-	uint32_t n_groups = size ? m->grid->n_ranks / size : 0;
+	struct weft_spans *spans = m->spans;
+	const struct weft_flow_kind *k = &spans->flows.kinds[kind];
 
-	memset(m->bytes, 0, m->f->n_domains * sizeof(*m->bytes));
-	for (uint32_t i = 0; i < n_groups; i++) {
-		if (group_read(m, call, i, err) ||
-		    (sends && sends_load(m, err)))
+	memset(m->time_s, 0, spans->flows.n_stages * sizeof(*m->time_s));
+	for (uint32_t i = 0; i < k->n_groups; i++) {
+		struct weft_flow_latency latency;
+		struct weft_flow_seen seen;
+
+		if (weft_flows_group(&spans->flows, kind, i, link_add, m,
+				     &latency, err))
 			return -1;
-		if (!sends)
-			group_load(m);
+		seen = weft_flows_seen(&spans->flows, kind);
+		latency_keep(m, kind, &latency, seen.n_hosts > 1, seen.stage);
 	}
-	for (uint32_t i = 0; i < n_groups; i++) {
-		if (group_read(m, call, i, err) ||
-		    (!sends && group_measure(m, err)))
-			return -1;
-		if (sends)
-			sends_measure(m);
+	for (uint32_t i = 0; i < m->n_touched; i++) {
+		const struct carried *c = &m->carried[m->touched[i]];
+
+		stages_raise(m, c->stages, m->time_s,
+			     c->bytes / capacity_of(m, m->touched[i]));
 	}
-	return size ? 0 : -1;
-}
-
-/* Numbers the kinds of group; calls of one kind share their spans. */
-static int kinds_number(struct weft_spans *spans, struct weft_error *err)
-{
-	const struct weft_schedule *s = spans->schedule;
-
-	spans->kind =
-		weft_calloc(s->n_calls + (size_t)1, sizeof(*spans->kind), err);
-	if (!spans->kind)
+	others_meet(m);
+	if (parts_note(m, err))
 		return -1;
-	for (uint32_t i = 0; i < s->n_calls; i++) {
-		uint32_t k = 0;
-
-		while (k < i && !same_kind(s, &s->calls[k], &s->calls[i]))
-			k++;
-		spans->kind[i] = k < i ? spans->kind[k] : spans->n_kinds++;
-	}
-	spans->span = weft_calloc((size_t)spans->n_kinds * spans->n_stages + 1,
-				  sizeof(*spans->span), err);
-	return spans->span ? 0 : -1;
+	kind_finish(m, kind);
+	return 0;
 }
 
-static int kinds_measure(struct weft_spans *spans, struct measure *m,
-			 struct weft_error *err)
+/* Seconds that a link needs for its share of the step. */
+static double full_s(const struct measure *m, uint32_t link)
 {
-	const struct weft_schedule *s = spans->schedule;
-	uint32_t done = 0;
+	uint32_t n = 2 * m->spans->flows.fabric->n_domains;
 
-	for (uint32_t i = 0; i < s->n_calls; i++) {
-		const struct weft_call *call = &s->calls[i];
+	if (m->load && link < n)
+		return m->total[link] /
+		       weft_load_rate(m->load, link / 2, link % 2 == 0);
+	return m->total[link] / capacity_of(m, link);
+}
 
-		if (spans->kind[i] < done)
+/* Whether link a rather than b is the one to name when both are as full. */
+static bool names_better(const struct weft_fabric *f, uint32_t a, uint32_t b)
+{
+	bool domain_a = a < 2 * f->n_domains, domain_b = b < 2 * f->n_domains;
+	uint32_t level_a = domain_a ? f->domains[a / 2].level : 0;
+	uint32_t level_b = domain_b ? f->domains[b / 2].level : 0;
+
+	if (domain_a != domain_b)
+		return domain_a;
+	return level_a > level_b || (level_a == level_b && a < b);
+}
+
+static void fullest_find(struct measure *m)
+{
+	const struct weft_fabric *f = m->spans->flows.fabric;
+	struct weft_fullest *fullest = &m->spans->fullest;
+	uint32_t n = 2 * (f->n_domains + f->n_gpus);
+
+	for (uint32_t i = 0; i < m->n_used; i++) {
+		uint32_t link = m->used[i];
+		double time_s = link < n ? full_s(m, link) : 0;
+		bool equal = fabs(time_s - fullest->time_s) <=
+			     1e-12 * fullest->time_s;
+
+		if (!(time_s > 0) ||
+		    (equal && !names_better(f, link, fullest->link)) ||
+		    (!equal && time_s < fullest->time_s))
 			continue;
-		done++;
-		m->grid = call->expert_grid ? &s->expert : &s->dense;
-		m->shape = shape_of(s, call);
-		m->stages =
-			&spans->span[(size_t)spans->kind[i] * spans->n_stages];
-		if (kind_measure(m, call, err))
-			return -1;
+		*fullest = (struct weft_fullest){link, m->total[link], time_s};
 	}
+}
+
+static int kinds_measure(struct measure *m, struct weft_error *err)
+{
+	for (uint32_t k = 0; k < m->spans->flows.n_kinds; k++)
+		if (kind_measure(m, k, err))
+			return -1;
+	fullest_find(m);
 	return 0;
 }
 
 int weft_spans_build(const struct weft_fabric *f,
 		     const struct weft_schedule *schedule,
-		     const uint32_t *where, const struct weft_load *load,
-		     struct weft_spans *spans, struct weft_error *err)
+		     const uint32_t *where,
+		     enum weft_choice_of_algorithm algorithm,
+		     const struct weft_load *load, struct weft_spans *spans,
+		     struct weft_error *err)
 {
-	uint32_t pp = weft_grid_axis(&schedule->dense, "pp");
-	struct measure m = {
-		.f = f,
-		.where = where,
-		.load = load,
-		.dense = &schedule->dense,
-		.pp = pp,
-	};
+	size_t n_links = weft_flows_n_links(f);
+	struct measure m = {.spans = spans, .load = load};
+	uint32_t n_stages;
 	int rc = -1;
 
-	*spans = (struct weft_spans){
-		.fabric = f,
-		.schedule = schedule,
-		.where = where,
-		.n_stages = pp == WEFT_MAX_AXES ? 1 : schedule->dense.size[pp],
-	};
-	m.bytes = weft_calloc(f->n_domains, sizeof(*m.bytes), err);
-	m.members = weft_calloc(f->n_domains, sizeof(*m.members), err);
-	m.ranks = weft_calloc(schedule->dense.n_ranks, sizeof(*m.ranks), err);
-	if (m.bytes && m.members && m.ranks && kinds_number(spans, err) == 0)
-		rc = kinds_measure(spans, &m, err);
-	free(m.bytes);
-	free(m.members);
-	free(m.ranks);
+	memset(spans, 0, sizeof(*spans));
+	spans->fullest.link = WEFT_NONE;
+	if (weft_flows_build(f, schedule, where, algorithm, &spans->flows, err))
+		return -1;
+	n_stages = spans->flows.n_stages;
+	spans->span = weft_calloc((size_t)spans->flows.n_kinds * n_stages + 1,
+				  sizeof(*spans->span), err);
+	m.carried = weft_calloc(n_links, sizeof(*m.carried), err);
+	m.total = weft_calloc(n_links, sizeof(*m.total), err);
+	m.touched = weft_calloc(n_links, sizeof(*m.touched), err);
+	m.used = weft_calloc(n_links, sizeof(*m.used), err);
+	m.time_s = weft_calloc(n_stages, sizeof(*m.time_s), err);
+	m.met_s = weft_calloc(n_stages, sizeof(*m.met_s), err);
+	if (spans->span && m.carried && m.total && m.touched && m.used &&
+	    m.time_s && m.met_s)
+		rc = kinds_measure(&m, err);
+	free(m.carried);
+	free(m.total);
+	free(m.touched);
+	free(m.used);
+	free(m.time_s);
+	free(m.met_s);
 	return rc;
 }
 
 void weft_spans_free(struct weft_spans *spans)
 {
-	if (!spans)
-		return;
-	free(spans->kind);
-	free(spans->span);
-	memset(spans, 0, sizeof(*spans));
+	int saved = errno;
+
+	if (spans) {
+		weft_flows_free(&spans->flows);
+		weft_load_parts_free(&spans->parts);
+		free(spans->span);
+		memset(spans, 0, sizeof(*spans));
+	}
+	errno = saved;
 }
+
+int weft_spans_load(const struct weft_spans *spans, double step_s,
+		    uint32_t n_gpus, struct weft_load_parts *parts,
+		    struct weft_error *err)
+{
+	if (!(step_s > 0) || !isfinite(step_s))
+		return weft_fail(err, WEFT_EINVAL,
+				 "a step of %g s says nothing of the load",
+				 step_s);
+	for (uint32_t i = 0; i < spans->parts.n; i++) {
+		struct weft_load_part part = spans->parts.part[i];
+		double duty = fmin(part.add.duty / step_s, 1);
+
+		part.add.flows *= duty / part.add.duty;
+		part.add.duty = duty;
+		part.add.rate_bytes_per_s /= step_s;
+		part.add.gpus = duty * n_gpus;
+		if (weft_load_parts_add(parts, &part, err))
+			return -1;
+	}
+	return 0;
+}
+
+/* ---- seconds ---- */
 
 static const struct weft_span *span_of(const struct weft_spans *spans,
 				       uint32_t call, uint32_t stage)
 {
-	return &spans->span[(size_t)spans->kind[call] * spans->n_stages +
+	return &spans->span[(size_t)spans->flows.kind_of[call] *
+				    spans->flows.n_stages +
 			    stage];
 }
 
 double weft_spans_one_ring_s(const struct weft_spans *spans, uint32_t call,
 			     uint32_t stage)
 {
-	const struct weft_call *c = &spans->schedule->calls[call];
+	const struct weft_call *c = &spans->flows.schedule->calls[call];
 	const struct weft_span *span = span_of(spans, call, stage);
 	double sent =
 		weft_volume_collective(c->collective, c->n, c->size_bytes);
@@ -402,68 +350,36 @@ double weft_spans_one_ring_s(const struct weft_spans *spans, uint32_t call,
 	       sent * fmax(span->s_per_byte, span->s_per_byte_alone);
 }
 
-/* A ring: all-reduces go around it twice. */
-static double ring_s(const struct weft_call *c, const struct weft_span *span,
-		     double sent)
+/* Messages one after the other around the group. */
+static double latency_s(const struct weft_call *c, const struct weft_span *span,
+			enum weft_choice_of_algorithm algorithm, bool trees)
 {
 	double rounds = c->collective == WEFT_ALL_REDUCE ? 2 : 1;
 
-	return rounds * span->round_s + sent * span->s_per_byte;
-}
-
-/* All-reduces go up and down two trees of half the data. */
-static double tree_s(const struct weft_call *c, const struct weft_span *span,
-		     double sent)
-{
-	if (c->collective != WEFT_ALL_REDUCE)
-		return ring_s(c, span, sent);
-	return 2 * ceil(log2(c->n)) * span->hop_s +
-	       2 * c->size_bytes * span->s_per_byte;
-}
-
-static double by_size_s(const struct weft_call *c, const struct weft_span *span,
-			double sent)
-{
-	return fmin(ring_s(c, span, sent), tree_s(c, span, sent));
-}
-
-/* The bytes of a ring in log2(n) messages. */
-static double halving_s(const struct weft_call *c, const struct weft_span *span,
-			double sent)
-{
-	double rounds = c->collective == WEFT_ALL_REDUCE ? 2 : 1;
-
-	return rounds * ceil(log2(c->n)) * span->hop_s +
-	       sent * span->s_per_byte;
-}
-
-/* Switches reduce on the way: once up and down. */
-static double switch_s(const struct weft_call *c, const struct weft_span *span,
-		       double sent)
-{
-	(void)c;
-	return 2 * span->hop_s + sent * span->s_per_byte / SWITCH_GAIN;
+	if (trees || algorithm == WEFT_BY_HALVING_DOUBLING)
+		return rounds * ceil(log2(c->n)) * span->hop_s;
+	if (algorithm == WEFT_BY_SWITCH)
+		return 2 * span->hop_s;
+	return rounds * span->round_s;
 }
 
 double weft_spans_call_s(const struct weft_spans *spans, uint32_t call,
 			 uint32_t stage)
 {
-	static double (*const by[WEFT_N_CHOICES_OF_ALGORITHM])(
-		const struct weft_call *, const struct weft_span *, double) = {
-		[WEFT_BY_SIZE] = by_size_s,
-		[WEFT_BY_RING] = ring_s,
-		[WEFT_BY_TREE] = tree_s,
-		[WEFT_BY_HIERARCHY] = ring_s,
-		[WEFT_BY_HALVING_DOUBLING] = halving_s,
-		[WEFT_BY_SWITCH] = switch_s,
-	};
-	const struct weft_call *c = &spans->schedule->calls[call];
+	const struct weft_flows *flows = &spans->flows;
+	const struct weft_call *c = &flows->schedule->calls[call];
 	const struct weft_span *span = span_of(spans, call, stage);
+	bool trees = flows->kinds[flows->kind_of[call]].way == WEFT_WAY_TREES;
 	double sent =
 		weft_volume_collective(c->collective, c->n, c->size_bytes);
 
 	/* These have no choice of it; an all-to-all sends to all at once. */
 	if (c->collective == WEFT_ALL_TO_ALL || c->collective == WEFT_SEND_RECV)
 		return span->hop_s + sent * span->s_per_byte;
-	return by[spans->algorithm](c, span, sent);
+	if (trees)
+		sent = c->size_bytes;
+	else if (flows->algorithm == WEFT_BY_SWITCH)
+		sent /= SWITCH_GAIN;
+	return latency_s(c, span, flows->algorithm, trees) +
+	       sent * span->s_per_byte;
 }

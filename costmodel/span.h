@@ -1,58 +1,70 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* span.h - what the groups of a call cross on a placement, and the time of it
+/* span.h - how long the calls of a step take on a placement
  *
- * Alpha and beta of a collective, measured on the placement rather than
- * assumed: the groups that make a call do so at the same time, so what leaves a
- * domain of the fabric shares the links above it.
+ * All groups that make a call do so at the same time and share links flow by
+ * flow, so the slowest of equal flows ends when the fullest link that it uses
+ * has carried all its bytes.  Where the stages of a pipeline send different
+ * amounts over one link this is the time of those that send most, and an upper
+ * bound for the others.
  */
 #ifndef WEFT_COSTMODEL_SPAN_H
 #define WEFT_COSTMODEL_SPAN_H
 
+#include "costmodel/flows.h"
 #include "costmodel/load.h"
-#include "costmodel/schedule.h"
-#include "topology/fabric.h"
 
 /* Of the slowest group in a pipeline stage. */
 struct weft_span {
 	double s_per_byte;	 /* that one rank sends */
-	double s_per_byte_alone; /* in one ring, through one NIC a node */
+	double s_per_byte_alone; /* in one ring, through one NIC a host */
 	double round_s;		 /* latencies once around the group's ring */
 	double hop_s;		 /* the largest of them */
 };
 
-/* Spans for all calls of a schedule on a placement. */
-struct weft_spans {
-	const struct weft_fabric *fabric;
-	const struct weft_schedule *schedule;
-	const uint32_t *where;
-	enum weft_choice_of_algorithm algorithm; /* of collectives; WEFT_BY_SIZE
-						  * after weft_spans_build */
-	uint32_t n_stages, n_kinds;
-	uint32_t *kind;		/* [n_calls] row of span */
-	struct weft_span *span; /* [n_kinds][n_stages] */
+/* The directed link that needs longest for its share of the step, NICs and
+ * links above domains; on equal terms the outermost, then the lowest. */
+struct weft_fullest {
+	uint32_t link; /* of weft_flows_end; WEFT_NONE: nothing leaves a host */
+	double bytes, time_s;
 };
 
-/* Measures every kind of group that the schedule has: ranks of the dense grid
- * run on where[rank], distinct and connected GPUs of f, on links that they
- * share with the jobs of `load` (NULL: alone).  Keeps f, schedule and where.
- * Free with weft_spans_free in either case. O(kinds of group * ranks * depth).
- */
+/* Spans for all calls of a schedule on a placement. */
+struct weft_spans {
+	struct weft_flows flows;
+	struct weft_span *span; /* [flows.n_kinds][flows.n_stages] */
+	struct weft_fullest fullest;
+	double lost_gpu_s; /* GPU-seconds that the jobs of the load lose in one
+			    * step of this one */
+	/* private: what each kind puts on the links above domains in a step,
+	 * with seconds for the duty */
+	struct weft_load_parts parts;
+};
+
+/* Measures every kind of call: ranks of the dense grid run on where[rank],
+ * distinct and connected GPUs of f, on links that they share with the jobs of
+ * `load` (NULL: alone).  Keeps f, schedule and where.  Free with
+ * weft_spans_free in either case.  O(kinds * ranks * depth). */
 int weft_spans_build(const struct weft_fabric *f,
 		     const struct weft_schedule *schedule,
-		     const uint32_t *where, const struct weft_load *load,
-		     struct weft_spans *spans, struct weft_error *err);
+		     const uint32_t *where,
+		     enum weft_choice_of_algorithm algorithm,
+		     const struct weft_load *load, struct weft_spans *spans,
+		     struct weft_error *err);
 void weft_spans_free(struct weft_spans *spans);
 
-/* Seconds of one call, number `call` of the schedule, in a stage.  By size, an
- * all-reduce is a ring or a double binary tree, whichever is faster.  Rings
- * leave a domain through the links of all their ranks in it, so what a
- * hierarchical algorithm sends over them is the same. */
+/* Seconds of one call, number `call` of the schedule, in a stage. */
 double weft_spans_call_s(const struct weft_spans *spans, uint32_t call,
 			 uint32_t stage);
 
-/* The same where a collective is one ring: it leaves a domain through one of
- * its ranks' links, however many there are. */
+/* The same where a collective is one ring: it leaves a host through one NIC,
+ * however many ranks it has there. */
 double weft_spans_one_ring_s(const struct weft_spans *spans, uint32_t call,
 			     uint32_t stage);
+
+/* The load of a job that makes these calls in steps of step_s > 0 seconds on
+ * n_gpus GPUs.  parts: empty, freed by the caller in either case. */
+int weft_spans_load(const struct weft_spans *spans, double step_s,
+		    uint32_t n_gpus, struct weft_load_parts *parts,
+		    struct weft_error *err);
 
 #endif

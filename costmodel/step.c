@@ -7,7 +7,6 @@
 #include "costmodel/step.h"
 
 #include "costmodel/flops.h"
-#include "costmodel/span.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -47,7 +46,6 @@ struct stage {
 	double exposed[WEFT_N_AXES];
 	/* once a step */
 	double end[WEFT_N_AXES], optimizer;
-	double communication[WEFT_N_AXES];
 	double parameters; /* of one rank */
 };
 
@@ -306,7 +304,6 @@ static void calls_deal(const struct build *b, uint32_t p, struct stage *s,
 		    p - call->first_stage >= call->n_stages)
 			continue;
 		time_s = call_s(b, i, p);
-		s->communication[call->axis] += count * time_s;
 		if (in_micro_batch(call))
 			count /= b->micro_batches;
 		hidden = hidden_in(b, call, calls);
@@ -372,7 +369,7 @@ static double exposed_sends(const struct build *b, const struct traffic *t)
  * a micro-batch through each of its chunks, and wait for it. */
 static double scales_s(const struct build *b)
 {
-	const struct weft_fabric *f = b->spans.fabric;
+	const struct weft_fabric *f = b->spans.flows.fabric;
 	double each = (double)f->n_gpus / f->n_nodes * b->spec->pp;
 
 	if (b->compute.precision != WEFT_BITS_8 ||
@@ -411,7 +408,6 @@ static void stage_exposed(const struct build *b, const struct calls *c,
 		exposed_gathered(&c->gathered[WEFT_BACKWARD],
 				 stage_backward_s(s), s->layers) +
 		scales_s(b);
-	s->communication[WEFT_AXIS_DP] += b->micro_batches * scales_s(b);
 }
 
 /* Exposed once a step.  The gradients of a chunk are ready when its last
@@ -479,13 +475,17 @@ static void step_sum(const struct build *b, struct weft_step *step)
 			continue;
 		end_s = sum;
 		step->optimizer_s = other->optimizer + HOST_S;
-		for (int a = 0; a < WEFT_N_AXES; a++)
+		for (int a = 0; a < WEFT_N_AXES; a++) {
 			step->exposed_s[a] = other->end[a];
+			step->exposed_stage[a] = i;
+		}
 	}
 	for (int a = 0; a < WEFT_N_AXES; a++) {
+		if (m * s->exposed[a] >= step->exposed_s[a])
+			step->exposed_stage[a] = p;
 		step->exposed_s[a] += m * s->exposed[a];
-		step->communication_s[a] = s->communication[a];
 	}
+	step->communication_s[WEFT_AXIS_DP] += m * scales_s(b);
 }
 
 /* Every time is a part of the step, so it is divided by the efficiency. */
@@ -553,14 +553,43 @@ static void step_fill(const struct build *b, struct weft_step *step)
 	step_rates(b, step);
 }
 
+/* Each axis in the stage that sends longest. */
+static void communication_sum(const struct weft_spans *spans,
+			      struct weft_step *step)
+{
+	const struct weft_schedule *s = spans->flows.schedule;
+
+	for (uint32_t p = 0; p < spans->flows.n_stages; p++) {
+		double sum_s[WEFT_N_AXES] = {0};
+
+		for (uint32_t i = 0; i < s->n_calls; i++) {
+			const struct weft_call *call = &s->calls[i];
+
+			if (p >= call->first_stage &&
+			    p - call->first_stage < call->n_stages)
+				sum_s[call->axis] +=
+					call->count *
+					weft_spans_call_s(spans, i, p);
+		}
+		for (int a = 0; a < WEFT_N_AXES; a++) {
+			if (!(sum_s[a] > step->communication_s[a]))
+				continue;
+			step->communication_s[a] = sum_s[a];
+			step->communication_stage[a] = p;
+		}
+	}
+	step->fullest = spans->fullest;
+	step->lost_gpu_s = spans->lost_gpu_s;
+}
+
 static int stages_time(struct build *b, const struct weft_step_job *job,
 		       struct weft_step *step, struct weft_error *err)
 {
 	if (compute_prepare(b, err) ||
-	    weft_spans_build(job->fabric, b->schedule, job->where, job->load,
-			     &b->spans, err))
+	    weft_spans_build(job->fabric, b->schedule, job->where,
+			     b->spec->algorithm, job->load, &b->spans, err))
 		return -1;
-	b->spans.algorithm = b->spec->algorithm;
+	communication_sum(&b->spans, step);
 	for (uint32_t p = 0; p < b->spec->pp; p++) {
 		struct calls calls = {0};
 
@@ -570,7 +599,35 @@ static int stages_time(struct build *b, const struct weft_step_job *job,
 		stage_end(b, &calls, &b->stages[p]);
 	}
 	step_fill(b, step);
-	return 0;
+	if (!job->parts)
+		return 0;
+	return weft_spans_load(&b->spans,
+			       job->step_s > 0 ? job->step_s : step->step_s,
+			       b->spec->gpus, job->parts, err);
+}
+
+int weft_step_communication(const struct weft_step_job *job,
+			    struct weft_step *step, struct weft_error *err)
+{
+	struct weft_schedule own = {0};
+	struct weft_spans spans = {0};
+	int rc = -1;
+
+	memset(step, 0, sizeof(*step));
+	if ((job->schedule || weft_schedule_build(job->spec, job->model, &own,
+						  err) == 0) &&
+	    weft_spans_build(job->fabric, job->schedule ? job->schedule : &own,
+			     job->where, job->spec->algorithm, job->load,
+			     &spans, err) == 0) {
+		communication_sum(&spans, step);
+		rc = 0;
+		if (job->parts && job->step_s > 0)
+			rc = weft_spans_load(&spans, job->step_s,
+					     job->spec->gpus, job->parts, err);
+	}
+	weft_spans_free(&spans);
+	weft_schedule_free(&own);
+	return rc;
 }
 
 int weft_step(const struct weft_step_job *job,

@@ -12,6 +12,7 @@
 #include "costmodel/compute.h"
 #include "costmodel/load.h"
 #include "costmodel/schedule.h"
+#include "costmodel/span.h"
 #include "topology/fabric.h"
 
 /* What the software does where nothing else is said. */
@@ -48,8 +49,14 @@ struct weft_step {
 	double exposed_s[WEFT_N_AXES]; /* communication that nothing hides */
 	double optimizer_s;
 	double straggler_s;
-	/* Not parts of it. */
-	double communication_s[WEFT_N_AXES]; /* hidden or not */
+	/* Not parts of it.  What each axis sends in a step takes on the links,
+	 * hidden or not, in the stage where that takes longest. */
+	double communication_s[WEFT_N_AXES];
+	uint32_t communication_stage[WEFT_N_AXES];
+	uint32_t exposed_stage[WEFT_N_AXES]; /* that exposed_s is of, where
+					      * most of it is */
+	struct weft_fullest fullest;	     /* link, with other jobs on it */
+	double lost_gpu_s; /* GPU-seconds that other jobs lose in one step */
 	double bubble_of_ideal;		     /* (p-1) / (v M) */
 	double bubble_of_total;		     /* its share of the step */
 	double model_flops, hardware_flops;  /* of the step, all GPUs; every
@@ -71,7 +78,16 @@ struct weft_step_job {
 	const struct weft_schedule *schedule; /* of spec and model; NULL: it is
 					       * built for this step alone */
 	const struct weft_load *load; /* of other jobs on the links; or NULL */
+	/* Wanted: this job's own load, of steps of step_s (0: as predicted);
+	 * empty, or NULL. */
+	struct weft_load_parts *parts;
+	double step_s;
 };
+
+/* What the job sends, where nothing is known of what it computes: fills
+ * communication_s and its stages, fullest and lost_gpu_s of a zeroed step. */
+int weft_step_communication(const struct weft_step_job *job,
+			    struct weft_step *step, struct weft_error *err);
 
 int weft_step(const struct weft_step_job *job,
 	      const struct weft_step_options *options, struct weft_step *step,

@@ -52,6 +52,12 @@ int weft_traffic_build(const struct weft_spec *spec,
 		       const struct weft_model *model,
 		       const struct weft_grid *grid,
 		       struct weft_traffic *traffic, struct weft_error *err);
+/* The same from the spec's schedule. */
+struct weft_schedule;
+int weft_traffic_of_schedule(const struct weft_spec *spec,
+			     const struct weft_schedule *schedule,
+			     struct weft_traffic *traffic,
+			     struct weft_error *err);
 void weft_traffic_free(struct weft_traffic *traffic);
 
 /* Builds from loose triples (any order; equal (from,to,axis) are summed). */

@@ -407,9 +407,10 @@ static int rows_fill(struct build *b, struct weft_error *err)
 	return 0;
 }
 
-static int build_rows(const struct weft_spec *spec,
-		      const struct weft_schedule *schedule,
-		      struct weft_traffic *traffic, struct weft_error *err)
+int weft_traffic_of_schedule(const struct weft_spec *spec,
+			     const struct weft_schedule *schedule,
+			     struct weft_traffic *traffic,
+			     struct weft_error *err)
 {
 	struct build b = {
 		.spec = spec,
@@ -420,6 +421,7 @@ static int build_rows(const struct weft_spec *spec,
 	};
 	int rc = -1;
 
+	memset(traffic, 0, sizeof(*traffic));
 	b.lanes = weft_calloc(schedule->n_calls, sizeof(*b.lanes), err);
 	if (b.lanes && lanes_fill(&b, err) == 0)
 		rc = rows_fill(&b, err);
@@ -446,7 +448,7 @@ int weft_traffic_build(const struct weft_spec *spec,
 				 "the grid of %u ranks is not the spec's",
 				 grid->n_ranks);
 	if (weft_schedule_build(spec, model, &schedule, err) == 0)
-		rc = build_rows(spec, &schedule, traffic, err);
+		rc = weft_traffic_of_schedule(spec, &schedule, traffic, err);
 	weft_schedule_free(&schedule);
 	return rc;
 }

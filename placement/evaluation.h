@@ -17,9 +17,24 @@ struct weft_evaluation {
 	/* What other jobs send over the links; set it before, too, or NULL. */
 	const struct weft_load *load;
 	bool timed; /* step and gpu are there */
+	/* Where it is not timed but traffic is that of a schedule, what
+	 * weft_step_communication says. */
 	struct weft_step step;
 	char why[160]; /* why it is not timed */
 };
+
+/* The kind of GPU whose step of the job can be predicted on f: `gpu`, or where
+ * it is NULL that of the fabric's profile.  NULL with err where nothing can be
+ * said: no kind is known, or the traffic was measured. */
+const struct weft_gpu *weft_evaluation_gpu(const struct weft_fabric *f,
+					   const struct weft_job *job,
+					   const struct weft_gpu *gpu,
+					   struct weft_error *err);
+
+/* The busiest link of a step's own flows, as cost.h names one. */
+void weft_evaluation_busiest(const struct weft_fabric *f,
+			     const struct weft_fullest *fullest,
+			     struct weft_cost *cost);
 
 /* All of it for a job's ranks on where[]: job->n_gpus distinct GPUs of f.
  * scratch as in weft_cost.  -1 where weft_cost fails; a step that cannot be

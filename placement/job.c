@@ -98,8 +98,10 @@ static int build(const char *text, uint32_t gpus, bool allow_files,
 	if (spec->traffic[0])
 		return weft_matrix_load(spec->traffic, job->n_gpus,
 					&job->traffic, err);
-	return weft_traffic_build(spec, &job->model, &job->grid, &job->traffic,
-				  err);
+	if (weft_schedule_build(spec, &job->model, &job->schedule, err))
+		return -1;
+	return weft_traffic_of_schedule(spec, &job->schedule, &job->traffic,
+					err);
 }
 
 int weft_job_build(const char *text, uint32_t gpus, bool allow_files,
@@ -122,6 +124,7 @@ void weft_job_free(struct weft_job *job)
 	int saved = errno;
 
 	if (job) {
+		weft_schedule_free(&job->schedule);
 		weft_traffic_free(&job->traffic);
 		memset(job, 0, sizeof(*job));
 	}

@@ -3,6 +3,7 @@
 #ifndef WEFT_PLACEMENT_JOB_H
 #define WEFT_PLACEMENT_JOB_H
 
+#include "costmodel/schedule.h"
 #include "costmodel/traffic.h"
 #include "topology/fabric.h"
 
@@ -10,6 +11,8 @@ struct weft_job {
 	struct weft_spec spec; /* resolved */
 	struct weft_model model;
 	struct weft_grid grid;
+	struct weft_schedule schedule; /* no calls where the traffic was
+					* measured */
 	struct weft_traffic traffic;
 	uint32_t n_gpus;
 	uint32_t gpus_per_node;	       /* exactly this many on each node it

@@ -2,32 +2,13 @@
 /* judge.c - the value of placements of one job, by one objective */
 #include "placement/judge.h"
 
-#include "costmodel/step.h"
 #include "placement/bottleneck.h"
 #include "placement/bound.h"
+#include "placement/evaluation.h"
 
 #include <errno.h>
 #include <math.h>
 #include <string.h>
-
-/* The step needs the kind of GPU, and the calls of the job's schedule, which
- * are the same wherever it runs. */
-static int prepare_step(struct weft_judge *judge, struct weft_error *err)
-{
-	judge->gpu = judge->objective.gpu;
-	if (!judge->gpu)
-		judge->gpu = weft_gpu_of_profile(judge->f->profile);
-	if (!judge->gpu)
-		return weft_fail(err, WEFT_EINVAL,
-				 "the step cannot be the goal: the fabric does "
-				 "not say which GPUs it has");
-	if (judge->job->spec.traffic[0])
-		return weft_fail(err, WEFT_EINVAL,
-				 "the step cannot be the goal: measured "
-				 "traffic does not say what is computed");
-	return weft_schedule_build(&judge->job->spec, &judge->job->model,
-				   &judge->schedule, err);
-}
 
 int weft_judge_build(const struct weft_fabric *f, const struct weft_job *job,
 		     const struct weft_occupancy *o,
@@ -42,7 +23,8 @@ int weft_judge_build(const struct weft_fabric *f, const struct weft_job *job,
 		return -1;
 	if (o && weft_slots_build(o, job->n_gpus, &judge->slots, err))
 		return -1;
-	return objective->goal == WEFT_GOAL_STEP ? prepare_step(judge, err) : 0;
+	judge->gpu = weft_evaluation_gpu(f, job, objective->gpu, NULL);
+	return 0;
 }
 
 void weft_judge_free(struct weft_judge *judge)
@@ -51,7 +33,6 @@ void weft_judge_free(struct weft_judge *judge)
 
 	if (judge) {
 		weft_slots_free(&judge->slots);
-		weft_schedule_free(&judge->schedule);
 		weft_cost_scratch_free(&judge->scratch);
 		memset(judge, 0, sizeof(*judge));
 	}
@@ -69,23 +50,34 @@ static int measure_cost(struct weft_judge *judge, const uint32_t *where,
 	return weft_cost(judge->f, t, where, &judge->scratch, cost, err);
 }
 
-static int measure_step(const struct weft_judge *judge, const uint32_t *where,
-			double *step_s, struct weft_error *err)
+/* Predicted step, or where nothing is known of what is computed the seconds
+ * that the job communicates; with what other jobs lose meanwhile, spread over
+ * this one's GPUs. */
+static int measure_time(const struct weft_judge *judge, const uint32_t *where,
+			struct weft_measure *measure, struct weft_error *err)
 {
 	const struct weft_step_job placed = {
 		.fabric = judge->f,
 		.spec = &judge->job->spec,
 		.model = &judge->job->model,
 		.where = where,
-		.schedule = &judge->schedule,
+		.schedule = &judge->job->schedule,
 		.load = judge->objective.load,
 	};
 	const struct weft_step_options options = {.gpu = judge->gpu};
+	bool timed = judge->gpu && judge->objective.goal == WEFT_GOAL_STEP;
 	struct weft_step step;
 
-	if (weft_step(&placed, &options, &step, err))
+	if (timed ? weft_step(&placed, &options, &step, err)
+		  : weft_step_communication(&placed, &step, err))
 		return -1;
-	*step_s = step.step_s;
+	weft_evaluation_busiest(judge->f, &step.fullest, &measure->cost);
+	measure->goal = measure->cost.busiest.time_s;
+	if (judge->objective.goal != WEFT_GOAL_STEP)
+		return 0;
+	measure->goal = step.step_s + step.lost_gpu_s / judge->job->n_gpus;
+	for (int a = 0; !timed && a < WEFT_N_AXES; a++)
+		measure->goal += step.communication_s[a];
 	return 0;
 }
 
@@ -98,10 +90,11 @@ int weft_judge_measure(struct weft_judge *judge, const uint32_t *where,
 	if (measure_cost(judge, where, &measure->cost, err))
 		return -1;
 	measure->goal = measure->cost.total[objective->metric];
-	if (objective->goal == WEFT_GOAL_BUSIEST)
+	if (objective->goal != WEFT_GOAL_COST)
 		measure->goal = measure->cost.busiest.time_s;
-	if (objective->goal == WEFT_GOAL_STEP &&
-	    measure_step(judge, where, &measure->goal, err))
+	if (objective->goal != WEFT_GOAL_COST &&
+	    !judge->job->spec.traffic[0] &&
+	    measure_time(judge, where, measure, err))
 		return -1;
 	if (judge->slots.fabric)
 		measure->share_lost = weft_slots_lost(&judge->slots, where);
@@ -119,7 +112,7 @@ uint64_t weft_judge_work(const struct weft_judge *judge)
 	uint64_t levels = judge->f->n_levels;
 	uint64_t work = ((uint64_t)t->n_edges + t->n_ranks) * levels / 2;
 
-	if (judge->objective.goal == WEFT_GOAL_STEP)
+	if (judge->objective.goal != WEFT_GOAL_COST)
 		work += 10 * (uint64_t)t->n_ranks * levels;
 	return work;
 }

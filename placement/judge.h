@@ -14,9 +14,8 @@ struct weft_judge {
 	const struct weft_fabric *f;
 	const struct weft_job *job;
 	struct weft_objective objective;
-	struct weft_slots slots;       /* empty without an occupancy */
-	struct weft_schedule schedule; /* only for the step */
-	const struct weft_gpu *gpu;    /* likewise */
+	struct weft_slots slots;    /* empty without an occupancy */
+	const struct weft_gpu *gpu; /* whose step; NULL: none is predicted */
 	struct weft_cost_scratch scratch;
 	double least_goal; /* no placement that is looked for has a smaller
 			    * one; 0 unless its owner found out */
@@ -31,8 +30,7 @@ struct weft_measure {
 };
 
 /* o: what is free before the job comes; NULL: the share lost is not looked at.
- * Keeps f, job and what the objective points at.  Fails where the goal is the
- * step and the step of this job cannot be predicted.  Free with
+ * Keeps f, job and what the objective points at.  Free with
  * weft_judge_free in either case. */
 int weft_judge_build(const struct weft_fabric *f, const struct weft_job *job,
 		     const struct weft_occupancy *o,

@@ -2,6 +2,8 @@
 /* running.c - the jobs of a state file */
 #include "placement/running.h"
 
+#include "costmodel/cost.h"
+#include "costmodel/step.h"
 #include "placement/evaluation.h"
 #include "placement/occupancy_parts.h"
 
@@ -295,20 +297,70 @@ static bool has_one_of(const struct weft_running *job, const uint64_t *gpus)
 	return false;
 }
 
-/* Seconds of a step: 0 where nobody knows. */
-static int find_step(const struct weft_fabric *f,
-		     const struct weft_running *job, const struct weft_gpu *gpu,
-		     double *step_s, struct weft_error *err)
+/* Adds a job whose traffic was measured: one call that keeps its busiest link
+ * busy, in flows of a NIC each. */
+static int measured_parts(const struct weft_fabric *f,
+			  const struct weft_running *job,
+			  struct weft_load_parts *parts, struct weft_error *err)
 {
-	struct weft_evaluation e = {.gpu = gpu};
+	uint32_t n = f->n_domains;
+	double *bytes = weft_calloc(2 * (size_t)n, sizeof(*bytes), err);
+	struct weft_cost cost;
+	int rc = -1;
 
-	*step_s = job->step_s;
-	if (*step_s > 0)
+	if (bytes &&
+	    weft_cost(f, &job->job.traffic, job->gpu, NULL, &cost, err) == 0)
+		rc = weft_cost_links(f, &job->job.traffic, job->gpu, bytes,
+				     bytes + n, err);
+	for (uint32_t i = 0; rc == 0 && i < 2 * n; i++) {
+		double duty = fmin(cost.busiest.time_s / job->step_s, 1);
+		double nic = f->levels[f->node_level + 1].link.rate_bytes_per_s;
+		double rate = bytes[i] / job->step_s;
+		const struct weft_load_part part = {
+			.link = 2 * (i % n) + (i >= n),
+			.add = {.duty = duty,
+				.flows = duty * fmax(1, ceil(rate / duty / nic)),
+				.rate_bytes_per_s = rate,
+				.gpus = duty * job->n_gpus},
+		};
+
+		if (bytes[i] > 0)
+			rc = weft_load_parts_add(parts, &part, err);
+	}
+	free(bytes);
+	return rc;
+}
+
+/* What a job sends, over its measured step or the one predicted.  *known: one
+ * of them is. */
+static int job_parts(const struct weft_fabric *f,
+		     const struct weft_running *job, const struct weft_gpu *gpu,
+		     struct weft_load_parts *parts, bool *known,
+		     struct weft_error *err)
+{
+	struct weft_step_options options = {0};
+	struct weft_step step;
+	const struct weft_step_job placed = {
+		.fabric = f,
+		.spec = &job->job.spec,
+		.model = &job->job.model,
+		.where = job->gpu,
+		.schedule = &job->job.schedule,
+		.parts = parts,
+		.step_s = job->step_s,
+	};
+
+	*known = false;
+	if (!job->known)
 		return 0;
-	if (weft_evaluate(f, &job->job, job->gpu, NULL, &e, err))
-		return -1;
-	*step_s = e.timed ? e.step.step_s : 0;
-	return 0;
+	options.gpu = weft_evaluation_gpu(f, &job->job, gpu, NULL);
+	*known = options.gpu || job->step_s > 0;
+	if (!*known)
+		return 0;
+	if (job->job.spec.traffic[0])
+		return measured_parts(f, job, parts, err);
+	return options.gpu ? weft_step(&placed, &options, &step, err)
+			   : weft_step_communication(&placed, &step, err);
 }
 
 int weft_running_traffic(const struct weft_running_list *list,
@@ -319,18 +371,19 @@ int weft_running_traffic(const struct weft_running_list *list,
 	*n_silent = 0;
 	for (uint32_t i = 0; i < list->n; i++) {
 		const struct weft_running *job = &list->jobs[i];
-		double step_s = 0;
+		struct weft_load_parts parts = {0};
+		bool known;
 
 		if (has_one_of(job, except))
 			continue;
-		if (job->known &&
-		    find_step(load->fabric, job, gpu, &step_s, err))
+		if (job_parts(load->fabric, job, gpu, &parts, &known, err)) {
+			weft_load_parts_free(&parts);
 			return -1;
-		if (!(step_s > 0))
-			++*n_silent;
-		else if (weft_load_add(load, &job->job.traffic, job->gpu,
-				       step_s, err))
-			return -1;
+		}
+		if (known)
+			weft_load_add(load, &parts);
+		*n_silent += !known;
+		weft_load_parts_free(&parts);
 	}
 	return 0;
 }

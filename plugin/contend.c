@@ -33,16 +33,16 @@ static bool is_followed(void)
 void weft_contend_started(const job_record_t *job, const char *spec,
 			  const uint32_t *where, uint32_t n_gpus)
 {
-	const struct weft_job *built;
-	double step_s = 0;
+	struct weft_load_parts parts = {0};
 
 	if (!is_followed())
 		return;
-	built = weft_bridge_running(&weft_engine.bridge, spec, where, n_gpus,
-				    &step_s);
-	if (!built || weft_loads_put(&weft_engine.loads, job->job_id,
-				     &built->traffic, where, step_s, NULL) < 0)
+	if (weft_bridge_running(&weft_engine.bridge, spec, where, n_gpus,
+				&parts, NULL) ||
+	    weft_loads_put(&weft_engine.loads, job->job_id, &parts, NULL)) {
+		weft_load_parts_free(&parts);
 		weft_loads_drop(&weft_engine.loads, job->job_id);
+	}
 	loads_show();
 }
 

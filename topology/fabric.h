@@ -91,6 +91,8 @@ struct weft_fabric {
 			      * 0, or 1 where a node has several NVLink domains
 			      */
 	bool connected;	     /* the top level is one domain */
+	bool pxn;	     /* with rails: a message for another rail leaves by
+			      * that rail's NIC of its own node */
 	bool has_steps;	     /* some level is a ring or a torus */
 	struct weft_level levels[WEFT_MAX_LEVELS]; /* innermost first */
 	struct weft_domain *domains;		   /* level by level */

@@ -482,6 +482,7 @@ void weft_draft_distances(struct weft_fabric *f, bool pxn)
 {
 	struct weft_distance own = {0}, within;
 
+	f->pxn = pxn;
 	for (uint32_t l = 0; l < f->n_levels; l++) {
 		const struct weft_level *level = &f->levels[l];
 		struct weft_distance d = {level->hops, level->link.latency_s,

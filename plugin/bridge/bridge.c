@@ -214,26 +214,31 @@ int weft_bridge_place(struct weft_bridge *bridge,
 	return rc;
 }
 
-const struct weft_job *weft_bridge_running(struct weft_bridge *bridge,
-					   const char *spec,
-					   const uint32_t *where,
-					   uint32_t n_gpus, double *step_s)
+int weft_bridge_running(struct weft_bridge *bridge, const char *spec,
+			const uint32_t *where, uint32_t n_gpus,
+			struct weft_load_parts *parts, struct weft_error *err)
 {
-	struct weft_evaluation e = {0};
+	const struct weft_fabric *f = bridge->settings->fabric;
+	struct weft_step_options options = {0};
+	struct weft_step_job placed = {
+		.fabric = f, .where = where, .parts = parts};
+	struct weft_step step;
 	const struct weft_job *job;
 
 	for (uint32_t r = 0; r < n_gpus; r++)
 		if (where[r] == WEFT_NONE)
-			return NULL;
-	job = spec && n_gpus ? weft_bridge_job(bridge, spec, n_gpus, NULL)
+			return -1;
+	job = spec && n_gpus ? weft_bridge_job(bridge, spec, n_gpus, err)
 			     : NULL;
-	if (!job || job->n_gpus != n_gpus ||
-	    weft_evaluate(bridge->settings->fabric, job, where,
-			  &bridge->scratch, &e, NULL) < 0 ||
-	    !e.timed)
-		return NULL;
-	*step_s = e.step.step_s;
-	return job;
+	if (!job || job->n_gpus != n_gpus)
+		return -1;
+	options.gpu = weft_evaluation_gpu(f, job, NULL, err);
+	if (!options.gpu)
+		return -1;
+	placed.spec = &job->spec;
+	placed.model = &job->model;
+	placed.schedule = &job->schedule;
+	return weft_step(&placed, &options, &step, err);
 }
 
 /* ---- telling ---- */

@@ -8,19 +8,11 @@
 #include "costmodel/health.h"
 #include "costmodel/load.h"
 
-struct weft_job_load;
-
-/* total: of all jobs, and ill links as if jobs that never end took what is
- * missing of them. */
 struct weft_loads {
-	struct weft_load total;
-	double *up, *down; /* [n_domains] of the jobs alone */
-	uint32_t *n_jobs;  /* [n_domains] */
-	const double *ill; /* [n_domains] as weft_health.link, or NULL */
-	double *work[2];   /* [n_domains] all zeros between calls */
-	uint32_t n, room;  /* jobs */
-	uint32_t *ids;	   /* [n] job_id */
-	struct weft_job_load **jobs; /* [n] */
+	struct weft_load total; /* of all jobs, on links as ill as they are */
+	uint32_t n, room;	/* jobs */
+	uint32_t *ids;		/* [n] job_id */
+	struct weft_load_parts *jobs; /* [n] */
 };
 
 /* Of no job.  Free with weft_loads_free in either case. */
@@ -28,11 +20,10 @@ int weft_loads_build(const struct weft_fabric *f, struct weft_loads *loads,
 		     struct weft_error *err);
 void weft_loads_free(struct weft_loads *loads);
 
-/* The job makes a step of traffic t in step_s > 0 seconds, rank r on where[r];
- * instead of what was known of it. */
+/* The job sends `parts` now, instead of what was known of it.  Takes over what
+ * parts point at, also on failure. */
 int weft_loads_put(struct weft_loads *loads, uint32_t job_id,
-		   const struct weft_traffic *t, const uint32_t *where,
-		   double step_s, struct weft_error *err);
+		   struct weft_load_parts *parts, struct weft_error *err);
 void weft_loads_drop(struct weft_loads *loads, uint32_t job_id);
 
 /* From now on these links are ill: the health outlives the loads, or the next
