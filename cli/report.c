@@ -206,15 +206,48 @@ static json_t *json_why(const struct weft_placement *p, const struct fit *fit)
 static json_t *json_step(const struct request *request,
 			 const struct weft_evaluation *e)
 {
-	json_t *exposed = json_object();
+	return json_pack("{s:s, s:s, s:f, s:f, s:f}", "gpu", e->gpu->name,
+			 "model", request->job.model.name, "mfu", e->step.mfu,
+			 "hfu", e->step.hfu, "bubble_s", e->step.bubble_s);
+}
+
+/* One number for each axis. */
+static json_t *json_axes(const double by_axis[WEFT_N_AXES])
+{
+	json_t *object = json_object();
 
 	for (int a = 0; a < WEFT_N_AXES; a++)
-		json_object_set_new(exposed, weft_axis_names[a],
-				    json_real(e->step.exposed_s[a]));
-	return json_pack("{s:s, s:s, s:f, s:f, s:f, s:o}", "gpu", e->gpu->name,
-			 "model", request->job.model.name, "mfu", e->step.mfu,
-			 "hfu", e->step.hfu, "bubble_s", e->step.bubble_s,
-			 "exposed_s", exposed);
+		json_object_set_new(object, weft_axis_names[a],
+				    json_real(by_axis[a]));
+	return object;
+}
+
+static json_t *json_stages(const uint32_t by_axis[WEFT_N_AXES])
+{
+	json_t *object = json_object();
+
+	for (int a = 0; a < WEFT_N_AXES; a++)
+		json_object_set_new(object, weft_axis_names[a],
+				    json_integer(by_axis[a]));
+	return object;
+}
+
+/* What the job sends takes, before anything hides it, and what of it is seen:
+ * each with the pipeline stage that it is of. */
+static void json_add_communication(json_t *object,
+				   const struct weft_evaluation *e)
+{
+	const struct weft_step *step = &e->step;
+
+	json_object_set_new(object, "communication_s",
+			    json_axes(step->communication_s));
+	json_object_set_new(object, "communication_stage",
+			    json_stages(step->communication_stage));
+	if (!e->timed)
+		return;
+	json_object_set_new(object, "exposed_s", json_axes(step->exposed_s));
+	json_object_set_new(object, "exposed_stage",
+			    json_stages(step->exposed_stage));
 }
 
 /* The best of the other sets of nodes. */
@@ -238,7 +271,9 @@ static void json_add_placement(json_t *object, const struct request *request,
 	const struct weft_fabric *f = request->fabric;
 	static const char *const keys[] = {
 		"cost",	   "bound",  "gap",  "method", "by_axis",  "by_level",
-		"busiest", "step_s", "step", "next",   "objective"};
+		"busiest", "step_s", "step", "next",   "objective",
+		"communication_s", "communication_stage", "exposed_s",
+		"exposed_stage"};
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		json_object_set_new(object, keys[i], json_null());
@@ -250,9 +285,11 @@ static void json_add_placement(json_t *object, const struct request *request,
 	json_object_set_new(object, "method", json_string(p->method));
 	json_object_set_new(object, "by_axis", json_by_axis(&p->cost));
 	json_object_set_new(object, "by_level", json_by_level(f, &p->cost));
-	json_object_set_new(object, "busiest", json_busiest(f, &p->cost));
+	json_object_set_new(object, "busiest", json_busiest(f, &e->cost));
 	if (p->n_next)
 		json_object_set_new(object, "next", json_next(f, p));
+	if (!request->job.spec.traffic[0])
+		json_add_communication(object, e);
 	if (!e->timed)
 		return;
 	json_object_set_new(object, "step_s", json_real(e->step.step_s));
@@ -362,34 +399,32 @@ static void text_split(const struct weft_fabric *f,
 }
 
 static void text_busiest(const struct weft_fabric *f,
-			 const struct weft_placement *p)
+			 const struct weft_cost *cost)
 {
 	char name[2 * WEFT_NAME_SIZE], bytes[32], time[32];
 
-	if (p->cost.busiest.domain == WEFT_NONE)
+	if (cost->busiest.domain == WEFT_NONE)
 		return;
-	busiest_name(f, &p->cost, name, sizeof(name));
+	busiest_name(f, cost, name, sizeof(name));
 	printf("  busiest    %s %s: %s, %s per step\n",
-	       p->cost.busiest.up ? "up from" : "down to", name,
-	       report_quantity(p->cost.busiest.bytes, "B", bytes,
+	       cost->busiest.up ? "up from" : "down to", name,
+	       report_quantity(cost->busiest.bytes, "B", bytes,
 			       sizeof(bytes)),
-	       report_quantity(p->cost.busiest.time_s, "s", time,
+	       report_quantity(cost->busiest.time_s, "s", time,
 			       sizeof(time)));
 }
 
 static void text_step(const struct request *request,
-		      const struct weft_placement *p)
+		      const struct weft_evaluation *e)
 {
-	struct weft_evaluation e;
 	char time[32];
 
-	step_predict(request, p, &e);
-	if (e.timed)
+	if (e->timed)
 		printf("  step       %s predicted for %s on %s, MFU %.1f %%\n",
-		       report_quantity(e.step.step_s, "s", time, sizeof(time)),
-		       request->job.model.name, e.gpu->name, 100 * e.step.mfu);
+		       report_quantity(e->step.step_s, "s", time, sizeof(time)),
+		       request->job.model.name, e->gpu->name, 100 * e->step.mfu);
 	else
-		printf("  step       not predicted: %s\n", e.why);
+		printf("  step       not predicted: %s\n", e->why);
 }
 
 /* One line a node: its ranks in the order of its GPUs, runs folded. */
@@ -462,6 +497,7 @@ void report_text(const struct request *request, const struct report *report)
 	const struct weft_placement *p = report->placement;
 	const struct fit fit = fit_find(&request->job, gpu_of(request));
 	const char *plural = request->job.n_gpus == 1 ? "" : "s";
+	struct weft_evaluation evaluation;
 	char elapsed[32];
 	char *nodes = nodes_text(f, p);
 
@@ -473,11 +509,12 @@ void report_text(const struct request *request, const struct report *report)
 		printf("no placement for %u GPU%s  (%s)\n", request->job.n_gpus,
 		       plural, elapsed);
 	free(nodes);
+	step_predict(request, p, &evaluation);
 	if (p->placed) {
 		text_cost(p);
 		text_split(f, p);
-		text_busiest(f, p);
-		text_step(request, p);
+		text_busiest(f, &evaluation.cost);
+		text_step(request, &evaluation);
 		verdict_print(request, report->verdict);
 		fit_print(&fit);
 		text_ranks(f, p);
