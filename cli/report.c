@@ -241,6 +241,7 @@ static void json_add_communication(json_t *object,
 
 	json_object_set_new(object, "communication_s",
 			    json_axes(step->communication_s));
+	json_object_set_new(object, "latency_s", json_axes(step->latency_s));
 	json_object_set_new(object, "communication_stage",
 			    json_stages(step->communication_stage));
 	if (!e->timed)
@@ -272,8 +273,8 @@ static void json_add_placement(json_t *object, const struct request *request,
 	static const char *const keys[] = {
 		"cost",	   "bound",  "gap",  "method", "by_axis",  "by_level",
 		"busiest", "step_s", "step", "next",   "objective",
-		"communication_s", "communication_stage", "exposed_s",
-		"exposed_stage"};
+		"communication_s", "latency_s", "communication_stage",
+		"exposed_s", "exposed_stage"};
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		json_object_set_new(object, keys[i], json_null());

@@ -350,36 +350,46 @@ double weft_spans_one_ring_s(const struct weft_spans *spans, uint32_t call,
 	       sent * fmax(span->s_per_byte, span->s_per_byte_alone);
 }
 
-/* Messages one after the other around the group. */
-static double latency_s(const struct weft_call *c, const struct weft_span *span,
-			enum weft_choice_of_algorithm algorithm, bool trees)
-{
-	double rounds = c->collective == WEFT_ALL_REDUCE ? 2 : 1;
-
-	if (trees || algorithm == WEFT_BY_HALVING_DOUBLING)
-		return rounds * ceil(log2(c->n)) * span->hop_s;
-	if (algorithm == WEFT_BY_SWITCH)
-		return 2 * span->hop_s;
-	return rounds * span->round_s;
-}
-
-double weft_spans_call_s(const struct weft_spans *spans, uint32_t call,
-			 uint32_t stage)
+double weft_spans_latency_s(const struct weft_spans *spans, uint32_t call,
+			    uint32_t stage)
 {
 	const struct weft_flows *flows = &spans->flows;
 	const struct weft_call *c = &flows->schedule->calls[call];
 	const struct weft_span *span = span_of(spans, call, stage);
 	bool trees = flows->kinds[flows->kind_of[call]].way == WEFT_WAY_TREES;
+	double rounds = c->collective == WEFT_ALL_REDUCE ? 2 : 1;
+
+	/* An all-to-all sends to all at once. */
+	if (c->collective == WEFT_ALL_TO_ALL || c->collective == WEFT_SEND_RECV)
+		return span->hop_s;
+	if (trees || flows->algorithm == WEFT_BY_HALVING_DOUBLING)
+		return rounds * ceil(log2(c->n)) * span->hop_s;
+	if (flows->algorithm == WEFT_BY_SWITCH)
+		return 2 * span->hop_s;
+	return rounds * span->round_s;
+}
+
+double weft_spans_transfer_s(const struct weft_spans *spans, uint32_t call,
+			     uint32_t stage)
+{
+	const struct weft_flows *flows = &spans->flows;
+	const struct weft_call *c = &flows->schedule->calls[call];
+	const struct weft_span *span = span_of(spans, call, stage);
 	double sent =
 		weft_volume_collective(c->collective, c->n, c->size_bytes);
 
-	/* These have no choice of it; an all-to-all sends to all at once. */
-	if (c->collective == WEFT_ALL_TO_ALL || c->collective == WEFT_SEND_RECV)
-		return span->hop_s + sent * span->s_per_byte;
-	if (trees)
+	if (flows->kinds[flows->kind_of[call]].way == WEFT_WAY_TREES)
 		sent = c->size_bytes;
-	else if (flows->algorithm == WEFT_BY_SWITCH)
+	else if (flows->algorithm == WEFT_BY_SWITCH &&
+		 c->collective != WEFT_ALL_TO_ALL &&
+		 c->collective != WEFT_SEND_RECV)
 		sent /= SWITCH_GAIN;
-	return latency_s(c, span, flows->algorithm, trees) +
-	       sent * span->s_per_byte;
+	return sent * span->s_per_byte;
+}
+
+double weft_spans_call_s(const struct weft_spans *spans, uint32_t call,
+			 uint32_t stage)
+{
+	return weft_spans_latency_s(spans, call, stage) +
+	       weft_spans_transfer_s(spans, call, stage);
 }

@@ -52,9 +52,15 @@ int weft_spans_build(const struct weft_fabric *f,
 		     struct weft_error *err);
 void weft_spans_free(struct weft_spans *spans);
 
-/* Seconds of one call, number `call` of the schedule, in a stage. */
+/* Seconds of one call, number `call` of the schedule, in a stage: those that
+ * its bytes need on the links, and those of the messages that wait for one
+ * another. */
 double weft_spans_call_s(const struct weft_spans *spans, uint32_t call,
 			 uint32_t stage);
+double weft_spans_transfer_s(const struct weft_spans *spans, uint32_t call,
+			     uint32_t stage);
+double weft_spans_latency_s(const struct weft_spans *spans, uint32_t call,
+			    uint32_t stage);
 
 /* The same where a collective is one ring: it leaves a host through one NIC,
  * however many ranks it has there. */

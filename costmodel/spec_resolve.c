@@ -9,8 +9,12 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* The bucket of PyTorch's DistributedDataParallel. */
-#define DEFAULT_BUCKET_BYTES (25 * 1048576.0)
+/* The bucket of PyTorch's DistributedDataParallel; and, in elements, that of
+ * Megatron-LM's distributed optimizer, and what each of its ranks keeps of one
+ * at least (megatron/core/distributed/distributed_data_parallel.py). */
+#define REPLICAS_BUCKET_BYTES (25 * 1048576.0)
+#define SHARDS_BUCKET	      40e6
+#define SHARD_OF_BUCKET	      1e6
 
 static int fail(struct weft_error *err, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -252,6 +256,16 @@ static int shard_check(const struct weft_spec *spec,
 	return 0;
 }
 
+static double default_bucket_bytes(const struct weft_spec *spec)
+{
+	double shards = SHARD_OF_BUCKET * spec->dp * spec->cp;
+
+	if (spec->zero == 0)
+		return REPLICAS_BUCKET_BYTES;
+	return weft_dtype_bytes(spec->gradient_dtype) *
+	       (shards > SHARDS_BUCKET ? shards : SHARDS_BUCKET);
+}
+
 /* What moves how often and in which type. */
 static int resolve_exchange(struct weft_spec *spec, struct weft_error *err)
 {
@@ -275,7 +289,7 @@ static int resolve_exchange(struct weft_spec *spec, struct weft_error *err)
 	if (!weft_spec_given(spec, "scatter"))
 		spec->scatter = true;
 	if (!weft_spec_given(spec, "bucket"))
-		spec->bucket_bytes = DEFAULT_BUCKET_BYTES;
+		spec->bucket_bytes = default_bucket_bytes(spec);
 	if (!weft_spec_given(spec, "compress"))
 		spec->compress = 1;
 	default_to(&spec->sync_every, 1);

@@ -485,7 +485,7 @@ static void step_sum(const struct build *b, struct weft_step *step)
 			step->exposed_stage[a] = p;
 		step->exposed_s[a] += m * s->exposed[a];
 	}
-	step->communication_s[WEFT_AXIS_DP] += m * scales_s(b);
+	step->latency_s[WEFT_AXIS_DP] += m * scales_s(b);
 }
 
 /* Every time is a part of the step, so it is divided by the efficiency. */
@@ -502,6 +502,7 @@ static void step_scale(struct weft_step *step, double by)
 	for (int a = 0; a < WEFT_N_AXES; a++) {
 		step->exposed_s[a] /= by;
 		step->communication_s[a] /= by;
+		step->latency_s[a] /= by;
 	}
 }
 
@@ -560,21 +561,27 @@ static void communication_sum(const struct weft_spans *spans,
 	const struct weft_schedule *s = spans->flows.schedule;
 
 	for (uint32_t p = 0; p < spans->flows.n_stages; p++) {
-		double sum_s[WEFT_N_AXES] = {0};
+		double transfer_s[WEFT_N_AXES] = {0};
+		double latency_s[WEFT_N_AXES] = {0};
 
 		for (uint32_t i = 0; i < s->n_calls; i++) {
 			const struct weft_call *call = &s->calls[i];
 
-			if (p >= call->first_stage &&
-			    p - call->first_stage < call->n_stages)
-				sum_s[call->axis] +=
-					call->count *
-					weft_spans_call_s(spans, i, p);
+			if (p < call->first_stage ||
+			    p - call->first_stage >= call->n_stages)
+				continue;
+			transfer_s[call->axis] +=
+				call->count *
+				weft_spans_transfer_s(spans, i, p);
+			latency_s[call->axis] +=
+				call->count * weft_spans_latency_s(spans, i, p);
 		}
 		for (int a = 0; a < WEFT_N_AXES; a++) {
-			if (!(sum_s[a] > step->communication_s[a]))
+			if (!(transfer_s[a] + latency_s[a] >
+			      step->communication_s[a] + step->latency_s[a]))
 				continue;
-			step->communication_s[a] = sum_s[a];
+			step->communication_s[a] = transfer_s[a];
+			step->latency_s[a] = latency_s[a];
 			step->communication_stage[a] = p;
 		}
 	}

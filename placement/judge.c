@@ -77,7 +77,7 @@ static int measure_time(const struct weft_judge *judge, const uint32_t *where,
 		return 0;
 	measure->goal = step.step_s + step.lost_gpu_s / judge->job->n_gpus;
 	for (int a = 0; !timed && a < WEFT_N_AXES; a++)
-		measure->goal += step.communication_s[a];
+		measure->goal += step.communication_s[a] + step.latency_s[a];
 	return 0;
 }
 
