@@ -270,11 +270,14 @@ static void json_add_placement(json_t *object, const struct request *request,
 			       const struct weft_evaluation *e)
 {
 	const struct weft_fabric *f = request->fabric;
-	static const char *const keys[] = {
-		"cost",	   "bound",  "gap",  "method", "by_axis",  "by_level",
-		"busiest", "step_s", "step", "next",   "objective",
-		"communication_s", "latency_s", "communication_stage",
-		"exposed_s", "exposed_stage"};
+	static const char *const keys[] = {"cost",	"bound",
+					   "gap",	"method",
+					   "by_axis",	"by_level",
+					   "busiest",	"step_s",
+					   "step",	"next",
+					   "objective", "communication_s",
+					   "latency_s", "communication_stage",
+					   "exposed_s", "exposed_stage"};
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		json_object_set_new(object, keys[i], json_null());
@@ -409,10 +412,8 @@ static void text_busiest(const struct weft_fabric *f,
 	busiest_name(f, cost, name, sizeof(name));
 	printf("  busiest    %s %s: %s, %s per step\n",
 	       cost->busiest.up ? "up from" : "down to", name,
-	       report_quantity(cost->busiest.bytes, "B", bytes,
-			       sizeof(bytes)),
-	       report_quantity(cost->busiest.time_s, "s", time,
-			       sizeof(time)));
+	       report_quantity(cost->busiest.bytes, "B", bytes, sizeof(bytes)),
+	       report_quantity(cost->busiest.time_s, "s", time, sizeof(time)));
 }
 
 static void text_step(const struct request *request,
@@ -423,7 +424,8 @@ static void text_step(const struct request *request,
 	if (e->timed)
 		printf("  step       %s predicted for %s on %s, MFU %.1f %%\n",
 		       report_quantity(e->step.step_s, "s", time, sizeof(time)),
-		       request->job.model.name, e->gpu->name, 100 * e->step.mfu);
+		       request->job.model.name, e->gpu->name,
+		       100 * e->step.mfu);
 	else
 		printf("  step       not predicted: %s\n", e->why);
 }

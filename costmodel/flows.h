@@ -29,13 +29,13 @@
 /* Who sends to whom in a group. */
 enum weft_way {
 	WEFT_WAY_RING,
-	WEFT_WAY_TREES,	   /* double binary trees over hosts, for all-reduces */
+	WEFT_WAY_TREES, /* double binary trees over hosts, for all-reduces */
 	WEFT_WAY_HIERARCHY, /* rings inside hosts, and between them of a share
 			     */
-	WEFT_WAY_ALL,	   /* each to each */
-	WEFT_WAY_NEXT,	   /* to the next rank, the last to the first */
-	WEFT_WAY_PREVIOUS, /* to the one before, around */
-	WEFT_WAY_ENDS	   /* the first and the last to each other */
+	WEFT_WAY_ALL,	    /* each to each */
+	WEFT_WAY_NEXT,	    /* to the next rank, the last to the first */
+	WEFT_WAY_PREVIOUS,  /* to the one before, around */
+	WEFT_WAY_ENDS	    /* the first and the last to each other */
 };
 
 /* Calls that load links alike: of the same groups in the same way, in every
@@ -59,7 +59,7 @@ struct weft_flows {
 	struct weft_flow_kind *kinds;
 	uint32_t *kind_of; /* [n_calls] */
 	/* private */
-	double *sent;		       /* rows of the kinds */
+	double *sent;		  /* rows of the kinds */
 	struct flow_group *group; /* scratch */
 };
 

@@ -11,13 +11,13 @@
 /* One group of ranks on its hosts.  Hosts are numbered in the order in which
  * ranks first appear on them. */
 struct flow_group {
-	uint32_t n;	/* ranks */
+	uint32_t n; /* ranks */
 	uint32_t n_hosts;
-	uint32_t *rank; /* [n] as in weft_grid_group */
-	uint32_t *gpu;	/* [n] where they run */
-	uint32_t *host; /* [n_hosts] domain */
-	uint32_t *first;   /* [n_hosts + 1] into member */
-	uint32_t *member;  /* [n] GPUs, host by host */
+	uint32_t *rank;	  /* [n] as in weft_grid_group */
+	uint32_t *gpu;	  /* [n] where they run */
+	uint32_t *host;	  /* [n_hosts] domain */
+	uint32_t *first;  /* [n_hosts + 1] into member */
+	uint32_t *member; /* [n] GPUs, host by host */
 	/* scratch */
 	uint32_t *number;  /* [n_domains] of a host; WEFT_NONE between */
 	uint32_t *count;   /* [n_domains] members; zero between */

@@ -153,8 +153,7 @@ static uint32_t rail_of(const struct tour *t, uint32_t gpu)
 static uint32_t rail_nic(const struct weft_fabric *f, uint32_t host,
 			 uint32_t rail)
 {
-	const struct weft_node *node =
-		&f->nodes[f->domains[host].first_node];
+	const struct weft_node *node = &f->nodes[f->domains[host].first_node];
 	uint32_t local = rail * node->n_gpus / f->n_rails;
 
 	if (node->n_gpus > f->n_rails)
@@ -387,9 +386,9 @@ static int tour_trees(const struct tour *t)
 
 	tell_inside(t, 2);
 	for (uint32_t v = 1; v < k; v++) {
-		uint32_t edge[2][2] = {{v, tree_parent(v, k)},
-				       {second_tree(v, k),
-					second_tree(tree_parent(v, k), k)}};
+		uint32_t edge[2][2] = {
+			{v, tree_parent(v, k)},
+			{second_tree(v, k), second_tree(tree_parent(v, k), k)}};
 
 		for (uint32_t tree = 0; tree < 2; tree++) {
 			if (tell_hop(t, edge[tree][0], edge[tree][1], 0.5) ||

@@ -140,8 +140,8 @@ double weft_load_call_s(const struct weft_load *load,
 	others = link->flows / link->duty;
 	rate = fmin(link->rate_bytes_per_s / link->duty, capacity);
 	met_s = call->bytes / share(capacity, n, others, rate);
-	mean_s = call->bytes / share(capacity, n, link->flows,
-				     link->rate_bytes_per_s);
+	mean_s = call->bytes /
+		 share(capacity, n, link->flows, link->rate_bytes_per_s);
 	left = share(capacity, others, n, call->bytes / alone_s);
 	*lost_gpu_s = alone_s * link->gpus * fmax(rate / left - 1, 0);
 	return fmax(alone_s + link->duty * fmax(met_s - alone_s, 0), mean_s);

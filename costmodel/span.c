@@ -13,24 +13,47 @@
  * measured on eight H100, 838 over 682 on eight B200. */
 #define SWITCH_GAIN 1.29
 
-/* What one kind of call puts on a link. */
+/* What calls put on a directed link. */
 struct carried {
-	double bytes, n_flows;
+	uint32_t link; /* of weft_flows_end */
+	double total;  /* bytes of all kinds */
+	double bytes;  /* of the kind at hand, as the next two */
+	double n_flows;
 	uint64_t stages; /* bit p % 64: of stage p */
 };
 
-/* The kind at hand; carried is all zeros between. */
+/* A job uses few of a fabric's links: they are numbered as they come.  slot is
+ * a table of open addressing, of a power of two. */
 struct measure {
 	struct weft_spans *spans;
 	const struct weft_load *load;
-	struct carried *carried; /* [n_links] */
-	double *total;		 /* [n_links] bytes of all kinds */
-	uint32_t *touched;	 /* [n_links] by the kind at hand */
-	uint32_t *used;		 /* [n_links] by any kind */
-	uint32_t n_touched, n_used;
+	struct carried *carried; /* [n_carried] */
+	uint32_t n_carried, room;
+	uint32_t *slot; /* [n_slots] index + 1 into carried; 0: free */
+	uint32_t n_slots;
+	uint32_t *touched; /* [n_touched] into carried, by the kind at hand */
+	uint32_t n_touched;
 	double *time_s; /* [n_stages] of the slowest link */
+	double *own_s;	/* [n_stages] of the slowest NIC or port */
 	double *met_s;	/* [n_stages] the same with other jobs */
 };
+
+/* Multiplicative hashing, D. Knuth, The Art of Computer Programming 3, 6.4. */
+static struct carried *carried_get(struct measure *m, uint32_t link)
+{
+	uint32_t at = (link * UINT32_C(2654435769)) >> 7;
+
+	for (;; at++) {
+		uint32_t *slot = &m->slot[at & (m->n_slots - 1)];
+
+		if (*slot == 0) {
+			m->carried[m->n_carried].link = link;
+			*slot = ++m->n_carried;
+		}
+		if (m->carried[*slot - 1].link == link)
+			return &m->carried[*slot - 1];
+	}
+}
 
 static uint64_t stage_bit(uint32_t stage)
 {
@@ -41,10 +64,10 @@ static void link_add(void *data, uint32_t stage, uint32_t link, double bytes,
 		     double n_flows)
 {
 	struct measure *m = data;
-	struct carried *c = &m->carried[link];
+	struct carried *c = carried_get(m, link);
 
 	if (c->stages == 0)
-		m->touched[m->n_touched++] = link;
+		m->touched[m->n_touched++] = (uint32_t)(c - m->carried);
 	c->bytes += bytes;
 	c->n_flows += n_flows;
 	c->stages |= stage_bit(stage);
@@ -59,47 +82,39 @@ static double capacity_of(const struct measure *m, uint32_t link)
 	return weft_flows_capacity(f, link);
 }
 
+/* The next stage from p on that a link carries bytes of; n: none. */
+static uint32_t stage_next(uint64_t stages, uint32_t p, uint32_t n)
+{
+	uint32_t by = p % 64, skip;
+	uint64_t rest = stages >> by | (by ? stages << (64 - by) : 0);
+
+	if (rest == 0 || p >= n)
+		return n;
+	skip = (uint32_t)__builtin_ctzll(rest);
+	return skip < n - p ? p + skip : n;
+}
+
 /* Raises the times of all stages that a link carries bytes of. */
 static void stages_raise(const struct measure *m, uint64_t stages,
 			 double *time_s, double link_s)
 {
-	for (uint32_t p = 0; p < m->spans->flows.n_stages; p++)
-		if (stages & stage_bit(p))
-			time_s[p] = fmax(time_s[p], link_s);
+	uint32_t n = m->spans->flows.n_stages;
+
+	for (uint32_t p = stage_next(stages, 0, n); p < n;
+	     p = stage_next(stages, p + 1, n))
+		if (link_s > time_s[p])
+			time_s[p] = link_s;
 }
 
 static double longest_of(const struct measure *m, uint64_t stages)
 {
+	uint32_t n = m->spans->flows.n_stages;
 	double longest_s = 0;
 
-	for (uint32_t p = 0; p < m->spans->flows.n_stages; p++)
-		if (stages & stage_bit(p))
-			longest_s = fmax(longest_s, m->time_s[p]);
+	for (uint32_t p = stage_next(stages, 0, n); p < n;
+	     p = stage_next(stages, p + 1, n))
+		longest_s = fmax(longest_s, m->time_s[p]);
 	return longest_s;
-}
-
-/* Notes what the kind puts on the links above domains, for other jobs to meet.
- */
-static int parts_note(struct measure *m, struct weft_error *err)
-{
-	uint32_t n = 2 * m->spans->flows.fabric->n_domains;
-
-	for (uint32_t i = 0; i < m->n_touched; i++) {
-		uint32_t link = m->touched[i];
-		const struct carried *c = &m->carried[link];
-		double longest_s = longest_of(m, c->stages);
-		const struct weft_load_part part = {
-			.link = link,
-			.add = {.duty = longest_s,
-				.flows = longest_s * c->n_flows,
-				.rate_bytes_per_s = c->bytes},
-		};
-
-		if (link < n &&
-		    weft_load_parts_add(&m->spans->parts, &part, err))
-			return -1;
-	}
-	return 0;
 }
 
 /* Who crosses a link also crosses another one, up or down: half of the loss is
@@ -113,7 +128,7 @@ static void others_meet(struct measure *m)
 	for (uint32_t i = 0; m->load && i < m->n_touched; i++) {
 		const struct carried *c = &m->carried[m->touched[i]];
 		struct weft_load_call call = {
-			.link = m->touched[i],
+			.link = c->link,
 			.bytes = c->bytes,
 			.n_flows = c->n_flows,
 			.alone_s = longest_of(m, c->stages),
@@ -128,25 +143,34 @@ static void others_meet(struct measure *m)
 	}
 }
 
+/* For the next kind. */
+static void kind_clear(struct measure *m)
+{
+	for (uint32_t i = 0; i < m->n_touched; i++) {
+		struct carried *c = &m->carried[m->touched[i]];
+
+		c->total += c->bytes;
+		c->bytes = c->n_flows = 0;
+		c->stages = 0;
+	}
+	m->n_touched = 0;
+}
+
 static void kind_finish(struct measure *m, uint32_t kind)
 {
 	const struct weft_flows *flows = &m->spans->flows;
 	const double *sent = flows->kinds[kind].sent;
 	struct weft_span *span =
 		&m->spans->span[(size_t)kind * flows->n_stages];
+	double congestion_s = 0;
 
-	for (uint32_t p = 0; p < flows->n_stages; p++)
-		if (sent[p] > 0)
-			span[p].s_per_byte = m->met_s[p] / sent[p];
-	for (uint32_t i = 0; i < m->n_touched; i++) {
-		struct carried *c = &m->carried[m->touched[i]];
-
-		if (!(m->total[m->touched[i]] > 0))
-			m->used[m->n_used++] = m->touched[i];
-		m->total[m->touched[i]] += c->bytes;
-		*c = (struct carried){0};
+	for (uint32_t p = 0; p < flows->n_stages; p++) {
+		if (!(sent[p] > 0))
+			continue;
+		span[p].s_per_byte = m->met_s[p] / sent[p];
+		congestion_s = fmax(congestion_s, m->met_s[p] - m->own_s[p]);
 	}
-	m->n_touched = 0;
+	m->spans->congestion_s += congestion_s;
 }
 
 /* Latencies of the group just visited: its stage's, or where its ranks are of
@@ -174,13 +198,17 @@ static void latency_keep(struct measure *m, uint32_t kind,
 	}
 }
 
-static int kind_measure(struct measure *m, uint32_t kind,
+/* What all groups of a kind put on links, and how long these take. */
+static int kind_collect(struct measure *m, uint32_t kind,
 			struct weft_error *err)
 {
 	struct weft_spans *spans = m->spans;
 	const struct weft_flow_kind *k = &spans->flows.kinds[kind];
+	uint32_t n_stages = spans->flows.n_stages;
+	uint32_t n = 2 * spans->flows.fabric->n_domains;
 
-	memset(m->time_s, 0, spans->flows.n_stages * sizeof(*m->time_s));
+	memset(m->time_s, 0, n_stages * sizeof(*m->time_s));
+	memset(m->own_s, 0, n_stages * sizeof(*m->own_s));
 	for (uint32_t i = 0; i < k->n_groups; i++) {
 		struct weft_flow_latency latency;
 		struct weft_flow_seen seen;
@@ -193,26 +221,24 @@ static int kind_measure(struct measure *m, uint32_t kind,
 	}
 	for (uint32_t i = 0; i < m->n_touched; i++) {
 		const struct carried *c = &m->carried[m->touched[i]];
+		double link_s = c->bytes / capacity_of(m, c->link);
 
-		stages_raise(m, c->stages, m->time_s,
-			     c->bytes / capacity_of(m, m->touched[i]));
+		stages_raise(m, c->stages, m->time_s, link_s);
+		if (c->link >= n)
+			stages_raise(m, c->stages, m->own_s, link_s);
 	}
-	others_meet(m);
-	if (parts_note(m, err))
-		return -1;
-	kind_finish(m, kind);
 	return 0;
 }
 
 /* Seconds that a link needs for its share of the step. */
-static double full_s(const struct measure *m, uint32_t link)
+static double full_s(const struct measure *m, const struct carried *c)
 {
 	uint32_t n = 2 * m->spans->flows.fabric->n_domains;
 
-	if (m->load && link < n)
-		return m->total[link] /
-		       weft_load_rate(m->load, link / 2, link % 2 == 0);
-	return m->total[link] / capacity_of(m, link);
+	if (m->load && c->link < n)
+		return c->total /
+		       weft_load_rate(m->load, c->link / 2, c->link % 2 == 0);
+	return c->total / capacity_of(m, c->link);
 }
 
 /* Whether link a rather than b is the one to name when both are as full. */
@@ -233,27 +259,77 @@ static void fullest_find(struct measure *m)
 	struct weft_fullest *fullest = &m->spans->fullest;
 	uint32_t n = 2 * (f->n_domains + f->n_gpus);
 
-	for (uint32_t i = 0; i < m->n_used; i++) {
-		uint32_t link = m->used[i];
-		double time_s = link < n ? full_s(m, link) : 0;
+	for (uint32_t i = 0; i < m->n_carried; i++) {
+		const struct carried *c = &m->carried[i];
+		double time_s = c->link < n ? full_s(m, c) : 0;
 		bool equal = fabs(time_s - fullest->time_s) <=
 			     1e-12 * fullest->time_s;
 
 		if (!(time_s > 0) ||
-		    (equal && !names_better(f, link, fullest->link)) ||
+		    (equal && !names_better(f, c->link, fullest->link)) ||
 		    (!equal && time_s < fullest->time_s))
 			continue;
-		*fullest = (struct weft_fullest){link, m->total[link], time_s};
+		*fullest = (struct weft_fullest){c->link, c->total, time_s};
 	}
+}
+
+/* Links that the ranks may use, both ways: a port, a NIC and one a level, and
+ * on rails the NICs of all rails of their hosts. */
+static uint64_t links_at_most(const struct weft_flows *flows)
+{
+	const struct weft_fabric *f = flows->fabric;
+	const uint32_t *host = f->gpu_domain[f->node_level];
+	uint64_t n_ranks = flows->schedule->dense.n_ranks, hosts = 1;
+
+	for (uint32_t r = 1; r < n_ranks; r++)
+		hosts += host[flows->where[r]] != host[flows->where[r - 1]];
+	return 2 * (n_ranks * (f->n_levels + 2) + hosts * f->n_rails);
+}
+
+static int measure_reserve(struct measure *m, struct weft_error *err)
+{
+	const struct weft_flows *flows = &m->spans->flows;
+	const struct weft_fabric *f = flows->fabric;
+	uint64_t links = links_at_most(flows);
+
+	if (links > weft_flows_n_links(f))
+		links = weft_flows_n_links(f);
+	m->room = (uint32_t)links;
+	for (m->n_slots = 64; m->n_slots < 2 * m->room;)
+		m->n_slots *= 2;
+	m->carried = weft_calloc(m->room, sizeof(*m->carried), err);
+	m->touched = weft_calloc(m->room, sizeof(*m->touched), err);
+	m->slot = weft_calloc(m->n_slots, sizeof(*m->slot), err);
+	m->time_s = weft_calloc(flows->n_stages, sizeof(*m->time_s), err);
+	m->own_s = weft_calloc(flows->n_stages, sizeof(*m->own_s), err);
+	m->met_s = weft_calloc(flows->n_stages, sizeof(*m->met_s), err);
+	return m->carried && m->touched && m->slot && m->time_s && m->own_s &&
+			       m->met_s
+		       ? 0
+		       : -1;
 }
 
 static int kinds_measure(struct measure *m, struct weft_error *err)
 {
-	for (uint32_t k = 0; k < m->spans->flows.n_kinds; k++)
-		if (kind_measure(m, k, err))
+	for (uint32_t k = 0; k < m->spans->flows.n_kinds; k++) {
+		if (kind_collect(m, k, err))
 			return -1;
+		others_meet(m);
+		kind_finish(m, k);
+		kind_clear(m);
+	}
 	fullest_find(m);
 	return 0;
+}
+
+static void measure_free(struct measure *m)
+{
+	free(m->carried);
+	free(m->slot);
+	free(m->touched);
+	free(m->time_s);
+	free(m->own_s);
+	free(m->met_s);
 }
 
 int weft_spans_build(const struct weft_fabric *f,
@@ -263,33 +339,19 @@ int weft_spans_build(const struct weft_fabric *f,
 		     const struct weft_load *load, struct weft_spans *spans,
 		     struct weft_error *err)
 {
-	size_t n_links = weft_flows_n_links(f);
 	struct measure m = {.spans = spans, .load = load};
-	uint32_t n_stages;
 	int rc = -1;
 
 	memset(spans, 0, sizeof(*spans));
 	spans->fullest.link = WEFT_NONE;
 	if (weft_flows_build(f, schedule, where, algorithm, &spans->flows, err))
 		return -1;
-	n_stages = spans->flows.n_stages;
-	spans->span = weft_calloc((size_t)spans->flows.n_kinds * n_stages + 1,
-				  sizeof(*spans->span), err);
-	m.carried = weft_calloc(n_links, sizeof(*m.carried), err);
-	m.total = weft_calloc(n_links, sizeof(*m.total), err);
-	m.touched = weft_calloc(n_links, sizeof(*m.touched), err);
-	m.used = weft_calloc(n_links, sizeof(*m.used), err);
-	m.time_s = weft_calloc(n_stages, sizeof(*m.time_s), err);
-	m.met_s = weft_calloc(n_stages, sizeof(*m.met_s), err);
-	if (spans->span && m.carried && m.total && m.touched && m.used &&
-	    m.time_s && m.met_s)
+	spans->span = weft_calloc(
+		(size_t)spans->flows.n_kinds * spans->flows.n_stages + 1,
+		sizeof(*spans->span), err);
+	if (spans->span && measure_reserve(&m, err) == 0)
 		rc = kinds_measure(&m, err);
-	free(m.carried);
-	free(m.total);
-	free(m.touched);
-	free(m.used);
-	free(m.time_s);
-	free(m.met_s);
+	measure_free(&m);
 	return rc;
 }
 
@@ -299,33 +361,54 @@ void weft_spans_free(struct weft_spans *spans)
 
 	if (spans) {
 		weft_flows_free(&spans->flows);
-		weft_load_parts_free(&spans->parts);
 		free(spans->span);
 		memset(spans, 0, sizeof(*spans));
 	}
 	errno = saved;
 }
 
-int weft_spans_load(const struct weft_spans *spans, double step_s,
-		    uint32_t n_gpus, struct weft_load_parts *parts,
-		    struct weft_error *err)
+/* The parts of the kind at hand, in steps of step_s. */
+static int parts_add(const struct measure *m, double step_s, uint32_t n_gpus,
+		     struct weft_load_parts *parts, struct weft_error *err)
 {
+	uint32_t n = 2 * m->spans->flows.fabric->n_domains;
+
+	for (uint32_t i = 0; i < m->n_touched; i++) {
+		const struct carried *c = &m->carried[m->touched[i]];
+		double duty = fmin(longest_of(m, c->stages) / step_s, 1);
+		const struct weft_load_part part = {
+			.link = c->link,
+			.add = {.duty = duty,
+				.flows = duty * c->n_flows,
+				.rate_bytes_per_s = c->bytes / step_s,
+				.gpus = duty * n_gpus},
+		};
+
+		if (c->link < n && weft_load_parts_add(parts, &part, err))
+			return -1;
+	}
+	return 0;
+}
+
+int weft_spans_load(struct weft_spans *spans, double step_s, uint32_t n_gpus,
+		    struct weft_load_parts *parts, struct weft_error *err)
+{
+	struct measure m = {.spans = spans};
+	int rc = -1;
+
 	if (!(step_s > 0) || !isfinite(step_s))
 		return weft_fail(err, WEFT_EINVAL,
 				 "a step of %g s says nothing of the load",
 				 step_s);
-	for (uint32_t i = 0; i < spans->parts.n; i++) {
-		struct weft_load_part part = spans->parts.part[i];
-		double duty = fmin(part.add.duty / step_s, 1);
-
-		part.add.flows *= duty / part.add.duty;
-		part.add.duty = duty;
-		part.add.rate_bytes_per_s /= step_s;
-		part.add.gpus = duty * n_gpus;
-		if (weft_load_parts_add(parts, &part, err))
-			return -1;
+	rc = measure_reserve(&m, err);
+	for (uint32_t k = 0; rc == 0 && k < spans->flows.n_kinds; k++) {
+		rc = kind_collect(&m, k, err);
+		if (rc == 0)
+			rc = parts_add(&m, step_s, n_gpus, parts, err);
+		kind_clear(&m);
 	}
-	return 0;
+	measure_free(&m);
+	return rc;
 }
 
 /* ---- seconds ---- */

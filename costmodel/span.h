@@ -33,11 +33,12 @@ struct weft_spans {
 	struct weft_flows flows;
 	struct weft_span *span; /* [flows.n_kinds][flows.n_stages] */
 	struct weft_fullest fullest;
+	double congestion_s; /* of all kinds together in a step, what links
+			      * above hosts and other jobs add to the time of
+			      * NICs and NVLink ports; no change of domains
+			      * saves more */
 	double lost_gpu_s; /* GPU-seconds that the jobs of the load lose in one
 			    * step of this one */
-	/* private: what each kind puts on the links above domains in a step,
-	 * with seconds for the duty */
-	struct weft_load_parts parts;
 };
 
 /* Measures every kind of call: ranks of the dense grid run on where[rank],
@@ -68,9 +69,9 @@ double weft_spans_one_ring_s(const struct weft_spans *spans, uint32_t call,
 			     uint32_t stage);
 
 /* The load of a job that makes these calls in steps of step_s > 0 seconds on
- * n_gpus GPUs.  parts: empty, freed by the caller in either case. */
-int weft_spans_load(const struct weft_spans *spans, double step_s,
-		    uint32_t n_gpus, struct weft_load_parts *parts,
-		    struct weft_error *err);
+ * n_gpus GPUs, on links that are otherwise idle.  parts: empty, freed by the
+ * caller in either case. */
+int weft_spans_load(struct weft_spans *spans, double step_s, uint32_t n_gpus,
+		    struct weft_load_parts *parts, struct weft_error *err);
 
 #endif

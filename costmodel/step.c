@@ -586,6 +586,7 @@ static void communication_sum(const struct weft_spans *spans,
 		}
 	}
 	step->fullest = spans->fullest;
+	step->congestion_s = spans->congestion_s;
 	step->lost_gpu_s = spans->lost_gpu_s;
 }
 
@@ -621,8 +622,8 @@ int weft_step_communication(const struct weft_step_job *job,
 	int rc = -1;
 
 	memset(step, 0, sizeof(*step));
-	if ((job->schedule || weft_schedule_build(job->spec, job->model, &own,
-						  err) == 0) &&
+	if ((job->schedule ||
+	     weft_schedule_build(job->spec, job->model, &own, err) == 0) &&
 	    weft_spans_build(job->fabric, job->schedule ? job->schedule : &own,
 			     job->where, job->spec->algorithm, job->load,
 			     &spans, err) == 0) {

@@ -58,16 +58,18 @@ struct weft_step {
 	uint32_t exposed_stage[WEFT_N_AXES]; /* that exposed_s is of, where
 					      * most of it is */
 	struct weft_fullest fullest;	     /* link, with other jobs on it */
-	double lost_gpu_s; /* GPU-seconds that other jobs lose in one step */
-	double bubble_of_ideal;		     /* (p-1) / (v M) */
-	double bubble_of_total;		     /* its share of the step */
-	double model_flops, hardware_flops;  /* of the step, all GPUs; every
-					      * pair of tokens counts */
-	double model_flops_causal;	     /* half of the pairs count */
-	double flops_per_s;		     /* model_flops, one GPU */
-	double peak_flops_per_s;	     /* at the products' precision */
-	double mfu, hfu;		     /* shares of the peak, 0..1 */
-	double recomputed;		     /* share of layers, 0..1 */
+	double congestion_s; /* seconds of all communication that links above
+			      * hosts and other jobs add, hidden or not */
+	double lost_gpu_s;   /* GPU-seconds that other jobs lose in one step */
+	double bubble_of_ideal;		    /* (p-1) / (v M) */
+	double bubble_of_total;		    /* its share of the step */
+	double model_flops, hardware_flops; /* of the step, all GPUs; every
+					     * pair of tokens counts */
+	double model_flops_causal;	    /* half of the pairs count */
+	double flops_per_s;		    /* model_flops, one GPU */
+	double peak_flops_per_s;	    /* at the products' precision */
+	double mfu, hfu;		    /* shares of the peak, 0..1 */
+	double recomputed;		    /* share of layers, 0..1 */
 	uint32_t slowest_stage;
 };
 

@@ -82,9 +82,8 @@ int weft_evaluate(const struct weft_fabric *f, const struct weft_job *job,
 	options.gpu = weft_evaluation_gpu(f, job, evaluation->gpu, &why);
 	if (options.gpu) {
 		evaluation->gpu = options.gpu;
-		evaluation->timed =
-			weft_step(&placed, &options, &evaluation->step, &why) ==
-			0;
+		evaluation->timed = weft_step(&placed, &options,
+					      &evaluation->step, &why) == 0;
 	}
 	if (!evaluation->timed)
 		snprintf(evaluation->why, sizeof(evaluation->why), "%.159s",

@@ -23,7 +23,10 @@ int weft_judge_build(const struct weft_fabric *f, const struct weft_job *job,
 		return -1;
 	if (o && weft_slots_build(o, job->n_gpus, &judge->slots, err))
 		return -1;
-	judge->gpu = weft_evaluation_gpu(f, job, objective->gpu, NULL);
+	if (weft_spec_given(&job->spec, "model"))
+		judge->gpu = weft_evaluation_gpu(f, job, objective->gpu, NULL);
+	judge->same = judge->gpu ? WEFT_SAME_STEP
+				 : WEFT_SAME_STEP / WEFT_ASSUMED_SHARE;
 	return 0;
 }
 
@@ -48,6 +51,11 @@ static int measure_cost(struct weft_judge *judge, const uint32_t *where,
 		return weft_cost_shared(judge->objective.load, t, where,
 					&judge->scratch, cost, err);
 	return weft_cost(judge->f, t, where, &judge->scratch, cost, err);
+}
+
+static bool spans_nodes(const struct weft_fabric *f)
+{
+	return f->node_level == 0 && f->levels[0].n_domains < f->n_nodes;
 }
 
 /* Predicted step, or where nothing is known of what is computed the seconds
@@ -75,7 +83,12 @@ static int measure_time(const struct weft_judge *judge, const uint32_t *where,
 	measure->goal = measure->cost.busiest.time_s;
 	if (judge->objective.goal != WEFT_GOAL_STEP)
 		return 0;
-	measure->goal = step.step_s + step.lost_gpu_s / judge->job->n_gpus;
+	measure->to_gain = step.lost_gpu_s / judge->job->n_gpus;
+	measure->goal = step.step_s + measure->to_gain;
+	/* NVLink domains of several nodes: how a job is dealt to them matters
+	 * more than what is above. */
+	measure->to_gain +=
+		spans_nodes(judge->f) ? (double)INFINITY : step.congestion_s;
 	for (int a = 0; !timed && a < WEFT_N_AXES; a++)
 		measure->goal += step.communication_s[a] + step.latency_s[a];
 	return 0;
@@ -89,17 +102,30 @@ int weft_judge_measure(struct weft_judge *judge, const uint32_t *where,
 	memset(measure, 0, sizeof(*measure));
 	if (measure_cost(judge, where, &measure->cost, err))
 		return -1;
+	measure->to_gain = (double)INFINITY;
 	measure->goal = measure->cost.total[objective->metric];
 	if (objective->goal != WEFT_GOAL_COST)
 		measure->goal = measure->cost.busiest.time_s;
-	if (objective->goal != WEFT_GOAL_COST &&
-	    !judge->job->spec.traffic[0] &&
+	if (objective->goal != WEFT_GOAL_COST && !judge->job->spec.traffic[0] &&
 	    measure_time(judge, where, measure, err))
 		return -1;
 	if (judge->slots.fabric)
 		measure->share_lost = weft_slots_lost(&judge->slots, where);
 	measure->value = measure->goal *
 			 (1 + objective->fragmentation * measure->share_lost);
+	if (!(judge->reference > 0))
+		judge->reference = measure->value;
+	return 0;
+}
+
+int weft_judge_indifferent(struct weft_judge *judge,
+			   const struct weft_occupancy *o,
+			   struct weft_error *err)
+{
+	if (!judge->slots.fabric &&
+	    weft_slots_build(o, judge->job->n_gpus, &judge->slots, err))
+		return -1;
+	judge->indifferent = true;
 	return 0;
 }
 

@@ -15,7 +15,13 @@ struct weft_judge {
 	const struct weft_job *job;
 	struct weft_objective objective;
 	struct weft_slots slots;    /* empty without an occupancy */
-	const struct weft_gpu *gpu; /* whose step; NULL: none is predicted */
+	const struct weft_gpu *gpu; /* whose step; NULL: none is predicted, and
+				     * the step is that of communication */
+	/* Only for the step.  Values closer than this, in proportion, to that
+	 * of the first placement measured, `reference`, are equal. */
+	double same, reference;
+	bool indifferent; /* no placement of the job is slower than another:
+			   * between equal ones the share lost decides */
 	struct weft_cost_scratch scratch;
 	double least_goal; /* no placement that is looked for has a smaller
 			    * one; 0 unless its owner found out */
@@ -25,8 +31,10 @@ struct weft_measure {
 	struct weft_cost cost; /* busiest: on the links as the load of other
 				* jobs leaves them */
 	double goal;	       /* the cost, or seconds */
-	double share_lost;     /* of free slots, slots.h; 0 if not looked at */
-	double value;	       /* goal * (1 + fragmentation * share_lost) */
+	double to_gain;	   /* of the goal, at most, by other domains; INFINITY
+			    * where this is not known */
+	double share_lost; /* of free slots, slots.h; 0 if not looked at */
+	double value;	   /* goal * (1 + fragmentation * share_lost) */
 };
 
 /* o: what is free before the job comes; NULL: the share lost is not looked at.
@@ -42,6 +50,12 @@ void weft_judge_free(struct weft_judge *judge);
  * ranks exchange bytes. */
 int weft_judge_measure(struct weft_judge *judge, const uint32_t *where,
 		       struct weft_measure *measure, struct weft_error *err);
+
+/* From now on the share lost decides between equal placements.  o: what is free
+ * before the job comes.  -1 with err when out of memory. */
+int weft_judge_indifferent(struct weft_judge *judge,
+			   const struct weft_occupancy *o,
+			   struct weft_error *err);
 
 /* Distances looked up for it, about. */
 uint64_t weft_judge_work(const struct weft_judge *judge);

@@ -12,11 +12,16 @@ const char *const weft_goal_names[WEFT_N_GOALS] = {
 
 struct weft_objective weft_objective_of_spec(const struct weft_spec *spec)
 {
-	return (struct weft_objective){
-		.goal = spec->spread == WEFT_BALANCE ? WEFT_GOAL_BUSIEST
-						     : WEFT_GOAL_COST,
+	struct weft_objective objective = {
+		.goal = WEFT_GOAL_STEP,
 		.metric = spec->metric,
 	};
+
+	if (spec->spread == WEFT_BALANCE)
+		objective.goal = WEFT_GOAL_BUSIEST;
+	else if (weft_spec_given(spec, "metric"))
+		objective.goal = WEFT_GOAL_COST;
+	return objective;
 }
 
 bool weft_objective_is_cost(const struct weft_objective *objective)

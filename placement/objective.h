@@ -13,7 +13,8 @@
 enum weft_goal {
 	WEFT_GOAL_COST,	   /* sum of d * M, in a metric */
 	WEFT_GOAL_BUSIEST, /* seconds of the busiest link's share of a step */
-	WEFT_GOAL_STEP,	   /* predicted seconds of a step */
+	WEFT_GOAL_STEP,	   /* predicted seconds of a step, or of communication,
+			    * and what other jobs lose meanwhile */
 	WEFT_N_GOALS
 };
 extern const char *const weft_goal_names[WEFT_N_GOALS];
@@ -31,8 +32,14 @@ struct weft_objective {
 	const struct weft_gpu *gpu;
 };
 
-/* What a resolved spec asks for: its metric, and the busiest link with
- * spread=balance. */
+/* Steps closer than this, in proportion, count as equal: the model tells no
+ * finer.  Where no step can be predicted, communication is taken for no more
+ * than a fifth of one, so that its seconds may differ by as much more. */
+#define WEFT_SAME_STEP	   3e-3
+#define WEFT_ASSUMED_SHARE 0.2
+
+/* What a resolved spec asks for: the cost in the metric that it names, the
+ * busiest link with spread=balance, else the step. */
 struct weft_objective weft_objective_of_spec(const struct weft_spec *spec);
 
 /* True when only the cost counts. */

@@ -124,6 +124,18 @@ static int finish(const struct weft_fabric *f, struct weft_placement *p,
 	return 0;
 }
 
+static int baseline_cost(const struct supply *s, const uint32_t *where,
+			 double *cost, struct weft_error *err)
+{
+	struct weft_cost measured;
+
+	if (weft_cost(s->f, &s->job->traffic, where, &s->judge->scratch,
+		      &measured, err))
+		return -1;
+	*cost = measured.total[s->job->spec.metric];
+	return 0;
+}
+
 /* Keeps the better of p, whose ranking is *mine when it is placed, and
  * first-fit; *baseline is first-fit's cost or -1. */
 static int compare_baseline(const struct supply *s, struct weft_placement *p,
@@ -132,6 +144,7 @@ static int compare_baseline(const struct supply *s, struct weft_placement *p,
 {
 	struct ranking theirs;
 	uint32_t *where = weft_calloc(s->job->n_gpus, sizeof(*where), err);
+	bool beaten = false;
 	int rc;
 
 	*baseline = -1;
@@ -140,11 +153,17 @@ static int compare_baseline(const struct supply *s, struct weft_placement *p,
 	rc = firstfit_find(s, where, err);
 	if (rc <= 0)
 		goto out;
+	rc = -1;
+	if (baseline_cost(s, where, baseline, err) ||
+	    (p->placed && ranking_is_beaten(s, where, mine, &beaten, err)))
+		goto out;
+	rc = 0;
+	if (beaten)
+		goto out;
 	if (ranking_measure(s, where, &theirs, err)) {
 		rc = -1;
 		goto out;
 	}
-	*baseline = theirs.cost;
 	if (!p->placed || ranking_compare(&theirs, mine) < 0) {
 		memcpy(p->where, where, p->n_ranks * sizeof(*where));
 		*mine = theirs;

@@ -98,8 +98,15 @@ static int price(struct pack *pack)
 static int consider(struct pack *pack)
 {
 	struct ranking ranking;
+	bool beaten = false;
 	double cost;
 
+	if (pack->p->placed &&
+	    ranking_is_beaten(pack->supply, pack->where, &pack->best, &beaten,
+			      pack->err))
+		return -1;
+	if (beaten)
+		return 0;
 	if (ranking_measure(pack->supply, pack->where, &ranking, pack->err))
 		return -1;
 	cost = ranking.cost +
@@ -247,7 +254,7 @@ static int look_further(struct pack *pack)
 	const struct weft_judge *judge = pack->supply->judge;
 	uint64_t one = weft_judge_work(judge), most = 128 * one;
 
-	if (pack->best.measure.value <= judge->least_goal * (1 + RANKING_STEP))
+	if (ranking_suffices(pack->supply, &pack->best))
 		return 0;
 	if (!pack->limited) {
 		if (most > MAX_FURTHER)
@@ -256,10 +263,89 @@ static int look_further(struct pack *pack)
 	}
 	if (consider_all(pack))
 		return -1;
-	if (judge->objective.fragmentation > 0 && consider_leftovers(pack))
+	if ((judge->objective.fragmentation > 0 || judge->indifferent) &&
+	    consider_leftovers(pack))
 		return -1;
-	return judge->objective.goal == WEFT_GOAL_COST ? 0
-						       : consider_orders(pack);
+	return judge->objective.goal == WEFT_GOAL_COST || judge->indifferent
+		       ? 0
+		       : consider_orders(pack);
+}
+
+/* The next `count` ranks on GPUs of a node; returns count. */
+static uint32_t expand_node(struct pack *pack, uint32_t node, uint32_t count,
+			    uint32_t first_rank)
+{
+	uint64_t rest = choice_gpus(pack->supply->o, node, count);
+	uint32_t gpu = pack->f->nodes[node].first_gpu, n = 0;
+
+	for (; rest; rest >>= 1, gpu++)
+		if (rest & 1)
+			pack->where[first_rank + n++] = gpu;
+	return n;
+}
+
+/* Nodes that have as many usable GPUs as the job takes of one, one of each
+ * domain of the outermost level with several in turn: as far apart as can be.
+ * Returns 1 with pack->where set, 0 where there are too few. */
+static int spread_out(struct pack *pack, uint32_t share)
+{
+	const struct weft_fabric *f = pack->f;
+	const struct weft_occupancy *o = pack->supply->o;
+	const struct weft_level *level = &f->levels[f->n_levels - 1];
+	uint32_t n = pack->job->n_gpus, done = 0;
+	uint32_t *next;
+
+	while (level > f->levels + f->node_level + 1 && level->n_domains == 1)
+		level--;
+	next = weft_calloc(level->n_domains, sizeof(*next), pack->err);
+	if (!next)
+		return -1;
+	for (uint32_t turn = 0, idle = 0; done < n && idle < level->n_domains;
+	     turn++) {
+		uint32_t k = turn % level->n_domains;
+		const struct weft_domain *d =
+			&f->domains[level->first_domain + k];
+
+		while (next[k] < d->n_nodes &&
+		       o->usable[d->first_node + next[k]] < share)
+			next[k]++;
+		idle = next[k] < d->n_nodes ? 0 : idle + 1;
+		if (!idle)
+			done += expand_node(pack, d->first_node + next[k]++,
+					    n - done < share ? n - done : share,
+					    done);
+	}
+	free(next);
+	return done == n;
+}
+
+/* A job that takes as long when its nodes are spread over the fabric leaves
+ * good domains to others: what it destroys of them decides. */
+static int find_indifference(struct pack *pack)
+{
+	struct weft_judge *judge = pack->supply->judge;
+	uint32_t *nodes = pack->supply->f->gpu_node;
+	uint32_t share = 0, n = pack->job->n_gpus;
+	struct weft_measure apart;
+	int rc;
+
+	if (judge->objective.goal != WEFT_GOAL_STEP || !judge->gpu ||
+	    judge->objective.fragmentation > 0 || !pack->p->placed)
+		return 0;
+	for (uint32_t r = 0; r < n; r++)
+		share += nodes[pack->p->where[r]] == nodes[pack->p->where[0]];
+	rc = share < n ? spread_out(pack, share) : 0;
+	if (rc <= 0)
+		return rc;
+	if (weft_judge_measure(judge, pack->where, &apart, pack->err))
+		return -1;
+	if (apart.value > pack->best.measure.value * (1 + judge->same))
+		return 0;
+	if (weft_judge_indifferent(judge, pack->supply->o, pack->err))
+		return -1;
+	memcpy(pack->where, pack->p->where, n * sizeof(*pack->where));
+	pack->p->placed = false;
+	return consider(pack);
 }
 
 static int decide(struct pack *pack)
@@ -280,6 +366,8 @@ static int decide(struct pack *pack)
 		    consider(pack))
 			return -1;
 	}
+	if (find_indifference(pack))
+		return -1;
 	return weft_objective_is_cost(&pack->supply->judge->objective)
 		       ? 0
 		       : look_further(pack);

@@ -397,7 +397,7 @@ static bool nothing_to_gain(const struct supply *s, const uint32_t *where,
 {
 	return !(best->measure.cost.busiest.time_s > 0) ||
 	       s->job->traffic.n_switches || !is_connected(s, where) ||
-	       best->measure.value <= s->judge->least_goal * (1 + RANKING_STEP);
+	       s->judge->indifferent || ranking_suffices(s, best);
 }
 
 static int search(struct pursuit *p, uint32_t *where, uint32_t *scratch,

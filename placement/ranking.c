@@ -95,6 +95,55 @@ static int measure_shares(const struct supply *s, const uint32_t *where,
 	return 0;
 }
 
+/* Seconds are told apart in tiers, so that no thousandth of a predicted time is
+ * bought with half as much traffic again.  In tiers, since "less than so much
+ * apart" is no order: a could tie with b and b with c, but a not with c.  The
+ * middle of one is the first placement's, which is the cheapest. */
+static void find_tier(const struct weft_judge *judge, struct ranking *r)
+{
+	bool step = judge->objective.goal == WEFT_GOAL_STEP;
+	double same = step ? judge->same : RANKING_STEP;
+	double value = r->measure.value;
+
+	r->in_tiers = judge->objective.goal != WEFT_GOAL_COST;
+	r->tier = INT64_MIN;
+	if (r->in_tiers && value > 0 && judge->reference > 0)
+		r->tier = llround(log(value / judge->reference) / log1p(same));
+}
+
+bool ranking_suffices(const struct supply *s, const struct ranking *r)
+{
+	const struct weft_judge *judge = s->judge;
+	double value = r->measure.value;
+
+	if (judge->indifferent)
+		return false;
+	if (value <= judge->least_goal * (1 + RANKING_STEP))
+		return true;
+	return judge->objective.goal == WEFT_GOAL_STEP &&
+	       !(judge->objective.fragmentation > 0) &&
+	       r->measure.to_gain <= judge->same / 2 * value;
+}
+
+int ranking_is_beaten(const struct supply *s, const uint32_t *where,
+		      const struct ranking *best, bool *beaten,
+		      struct weft_error *err)
+{
+	struct weft_judge *judge = s->judge;
+	struct weft_cost cost;
+
+	*beaten = false;
+	if (judge->objective.goal != WEFT_GOAL_STEP || !best->prefers ||
+	    best->lost || !ranking_suffices(s, best))
+		return 0;
+	if (weft_cost(s->f, &s->job->traffic, where, &judge->scratch, &cost,
+		      err))
+		return -1;
+	*beaten = cost.total[s->job->spec.metric] >
+		  best->cost * (1 + RANKING_SAME);
+	return 0;
+}
+
 int ranking_measure(const struct supply *s, const uint32_t *where,
 		    struct ranking *r, struct weft_error *err)
 {
@@ -107,7 +156,9 @@ int ranking_measure(const struct supply *s, const uint32_t *where,
 	if (weft_judge_measure(s->judge, where, &r->measure, err))
 		return -1;
 	d = tightest(s, where);
-	r->in_steps = s->judge->objective.goal != WEFT_GOAL_COST;
+	find_tier(s->judge, r);
+	if (s->judge->indifferent)
+		r->share_lost = r->measure.share_lost;
 	r->prefers = keeps_to_preferred(s, where);
 	r->cost = r->measure.cost.total[s->job->spec.metric];
 	r->second = r->measure.cost.total[sites_second(s->job->spec.metric)];
@@ -148,25 +199,11 @@ static int compare_shares(const struct ranking *a, const struct ranking *b)
 	return order;
 }
 
-/* Seconds are told apart in steps of RANKING_STEP, so that no thousandth of a
- * predicted time is bought with half as much traffic again.  In steps, since
- * "less than so much apart" is no order: a could tie with b and b with c, but a
- * not with c. */
-static double value_of(const struct ranking *r)
-{
-	double value = r->measure.value;
-
-	if (!r->in_steps)
-		return value;
-	return value > 0 ? floor(log(value) / log1p(RANKING_STEP))
-			 : -(double)INFINITY;
-}
-
 static int compare_value(const struct ranking *a, const struct ranking *b)
 {
-	double x = value_of(a), y = value_of(b);
-
-	return a->in_steps ? (x > y) - (x < y) : compare_real(x, y);
+	if (a->in_tiers)
+		return (a->tier > b->tier) - (a->tier < b->tier);
+	return compare_real(a->measure.value, b->measure.value);
 }
 
 int ranking_compare(const struct ranking *a, const struct ranking *b)
@@ -178,6 +215,8 @@ int ranking_compare(const struct ranking *a, const struct ranking *b)
 	if (a->lost != b->lost)
 		return a->lost < b->lost ? -1 : 1;
 	order = compare_value(a, b);
+	if (!order)
+		order = compare_real(a->share_lost, b->share_lost);
 	if (!order)
 		order = compare_real(a->cost, b->cost);
 	if (!order)

@@ -18,15 +18,18 @@ struct shares {
  * another order. */
 #define RANKING_SAME 1e-9
 
-/* Times closer than this, in proportion, may count as equal. */
+/* Times of the busiest link closer than this, in proportion, may count as
+ * equal. */
 #define RANKING_STEP 1e-3
 
 /* In the order in which they decide; smaller is better in all but the first. */
 struct ranking {
-	bool prefers;  /* keeps to prefer= */
-	bool in_steps; /* values are times, told apart by RANKING_STEP */
+	bool prefers; /* keeps to prefer= */
+	int64_t tier; /* of values that are times: equal ones have the same */
+	bool in_tiers;
 	/* with spread=failure-domain: replicas that one takes at most */
 	uint32_t lost;
+	double share_lost; /* 0 unless the job is indifferent to its place */
 	/* its value, then the time of its busiest link after `cost` */
 	struct weft_measure measure;
 	double cost;   /* sum of d * M in the job's metric */
@@ -44,6 +47,16 @@ struct ranking {
 /* s: any supply of the same job and occupancy that has a judge. */
 int ranking_measure(const struct supply *s, const uint32_t *where,
 		    struct ranking *r, struct weft_error *err);
+
+/* Whether nothing better by more than what counts as equal is to be expected
+ * in other domains. */
+bool ranking_suffices(const struct supply *s, const struct ranking *r);
+
+/* Whether where[] can be told to rank behind *best by its cost alone, which is
+ * much cheaper than its time: *best suffices and costs less. */
+int ranking_is_beaten(const struct supply *s, const uint32_t *where,
+		      const struct ranking *best, bool *beaten,
+		      struct weft_error *err);
 
 /* < 0: a is better; 0: equal; > 0: b is better. */
 int ranking_compare(const struct ranking *a, const struct ranking *b);

@@ -319,7 +319,8 @@ static int measured_parts(const struct weft_fabric *f,
 		const struct weft_load_part part = {
 			.link = 2 * (i % n) + (i >= n),
 			.add = {.duty = duty,
-				.flows = duty * fmax(1, ceil(rate / duty / nic)),
+				.flows =
+					duty * fmax(1, ceil(rate / duty / nic)),
 				.rate_bytes_per_s = rate,
 				.gpus = duty * job->n_gpus},
 		};

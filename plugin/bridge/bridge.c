@@ -200,13 +200,8 @@ int weft_bridge_place(struct weft_bridge *bridge,
 	job.min_nodes = shape->min_nodes;
 	job.max_nodes = shape->max_nodes;
 	if (bridge->load) {
-		/* The sum over all bytes knows nothing of other jobs; the time
-		 * of the busiest link does. */
 		objective = weft_objective_of_spec(&job.spec);
 		objective.load = bridge->load;
-		if (objective.goal == WEFT_GOAL_COST &&
-		    objective.metric == WEFT_TIME)
-			objective.goal = WEFT_GOAL_BUSIEST;
 		options.objective = &objective;
 	}
 	rc = weft_place(settings->fabric, &job, o, &options, p, err);
