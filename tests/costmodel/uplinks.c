@@ -174,20 +174,23 @@ static void other_jobs_leave_what_the_uplink_really_has(void **state)
 				      "levels: {leaf: {\"L[0-2]\": "
 				      "\"n[0-5]\"}}\n"
 				      "uplinks: {L1: 10 GB/s}\n");
-	struct weft_flow flow = {0, 1, WEFT_AXIS_DP, 4e9};
-	const uint32_t where[] = {16, 0};
 	uint32_t leaf = f->gpu_domain[1][16];
-	struct weft_traffic t;
+	struct weft_load_part part = {
+		.link = 2 * leaf,
+		.add = {.duty = 1,
+			.flows = 1,
+			.rate_bytes_per_s = 4e9,
+			.gpus = 2},
+	};
+	const struct weft_load_parts parts = {.n = 1, .part = &part};
 	struct weft_load load;
 
 	(void)state;
-	assert_int_equal(weft_traffic_from_flows(2, &flow, 1, &t, NULL), 0);
 	assert_int_equal(weft_load_build(f, &load, NULL), 0);
-	assert_int_equal(weft_load_add(&load, &t, where, 1, NULL), 0);
+	weft_load_add(&load, &parts);
 	assert_close(weft_load_rate(&load, leaf, true), 6e9, 1e-9);
 	assert_close(weft_load_rate(&load, leaf, false), 10e9, 1e-9);
 	weft_load_free(&load);
-	weft_traffic_free(&t);
 	weft_fabric_free(f);
 }
 

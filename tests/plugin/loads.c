@@ -3,6 +3,7 @@
 #include "plugin/bridge/loads.h"
 
 #include "costmodel/cost.h"
+#include "costmodel/step.h"
 #include "placement/job.h"
 #include "plugin/bridge/bridge.h"
 #include "tests/lib/check.h"
@@ -46,11 +47,32 @@ static int teardown(void **state)
 	return 0;
 }
 
+/* What the job sends in steps of step_s. */
+static struct weft_load_parts parts_of(const struct world *w, double step_s)
+{
+	struct weft_load_parts parts = {0};
+	const struct weft_step_job placed = {
+		.fabric = w->fabric,
+		.spec = &w->job.spec,
+		.model = &w->job.model,
+		.schedule = &w->job.schedule,
+		.where = w->where,
+		.parts = &parts,
+		.step_s = step_s,
+	};
+	struct weft_step step;
+
+	assert_int_equal(weft_step_communication(&placed, &step, NULL), 0);
+	assert_true(parts.n > 0);
+	return parts;
+}
+
 static void put(struct world *w, uint32_t job_id, double step_s)
 {
-	assert_int_equal(weft_loads_put(&w->loads, job_id, &w->job.traffic,
-					w->where, step_s, NULL),
-			 0);
+	struct weft_load_parts parts = parts_of(w, step_s);
+
+	assert_int_equal(weft_loads_put(&w->loads, job_id, &parts, NULL), 0);
+	assert_null(parts.part);
 }
 
 /* The domain of GPU 0 just below the top. */
@@ -66,17 +88,23 @@ static void the_sum_is_that_of_the_library(void **state)
 
 	assert_int_equal(weft_load_build(w->fabric, &load, NULL), 0);
 	for (uint32_t job = 1; job <= 3; job++) {
+		struct weft_load_parts parts = parts_of(w, job);
+
 		put(w, job, job);
-		assert_int_equal(weft_load_add(&load, &w->job.traffic, w->where,
-					       job, NULL),
-				 0);
+		weft_load_add(&load, &parts);
+		weft_load_parts_free(&parts);
 	}
-	for (uint32_t d = 0; d < w->fabric->n_domains; d++) {
-		assert_close(w->loads.total.up[d], load.up[d], 1e-12);
-		assert_close(w->loads.total.down[d], load.down[d], 1e-12);
-		assert_int_equal(w->loads.total.n_jobs[d], load.n_jobs[d]);
+	for (uint32_t i = 0; i < 2 * w->fabric->n_domains; i++) {
+		const struct weft_load_link *a = &w->loads.total.link[i];
+		const struct weft_load_link *b = &load.link[i];
+
+		assert_close(a->duty, b->duty, 1e-12);
+		assert_close(a->flows, b->flows, 1e-12);
+		assert_close(a->rate_bytes_per_s, b->rate_bytes_per_s, 1e-12);
+		assert_close(a->gpus, b->gpus, 1e-12);
+		assert_int_equal(w->loads.total.n_parts[i], load.n_parts[i]);
 	}
-	assert_true(load.up[outer(w)] > 0);
+	assert_true(load.link[2 * outer(w)].rate_bytes_per_s > 0);
 	weft_load_free(&load);
 }
 
@@ -94,10 +122,13 @@ static void nothing_is_left_when_all_have_ended(void **state)
 		weft_loads_drop(&w->loads, job);
 	weft_loads_drop(&w->loads, 7);
 	assert_null(weft_loads_total(&w->loads));
-	for (uint32_t d = 0; d < w->fabric->n_domains; d++)
-		assert_true(w->loads.total.up[d] == 0 &&
-			    w->loads.total.down[d] == 0 &&
-			    w->loads.total.n_jobs[d] == 0);
+	for (uint32_t i = 0; i < 2 * w->fabric->n_domains; i++) {
+		const struct weft_load_link *link = &w->loads.total.link[i];
+
+		assert_true(link->duty == 0 && link->flows == 0 &&
+			    link->rate_bytes_per_s == 0 && link->gpus == 0 &&
+			    w->loads.total.n_parts[i] == 0);
+	}
 }
 
 static void an_ill_link_has_its_share_left(void **state)
@@ -125,18 +156,6 @@ static void an_ill_link_has_its_share_left(void **state)
 	weft_loads_ill(&w->loads, NULL);
 	assert_null(weft_loads_total(&w->loads));
 	free(health.link);
-}
-
-static void a_step_without_a_time_is_refused(void **state)
-{
-	struct world *w = *state;
-	struct weft_error err = {0};
-
-	assert_int_equal(weft_loads_put(&w->loads, 1, &w->job.traffic, w->where,
-					0, &err),
-			 -1);
-	assert_error_says(&err, "0 s");
-	assert_null(weft_loads_total(&w->loads));
 }
 
 /* Leafs of the plan for four nodes. */
@@ -173,22 +192,33 @@ static void placing_keeps_off_links_that_are_in_use(void **state)
 	weft_bridge_clear(&bridge);
 }
 
-static void a_running_job_has_a_step_where_all_is_known(void **state)
+static void a_running_job_sends_where_all_is_known(void **state)
 {
 	struct world *w = *state;
 	struct weft_settings settings = {.fabric = w->fabric};
 	struct weft_bridge bridge = {.settings = &settings};
-	double step_s = 0;
+	struct weft_load_parts parts = {0}, none = {0};
 
-	assert_non_null(weft_bridge_running(&bridge, "tp=8,dp=4", w->where, 32,
-					    &step_s));
-	assert_true(step_s > 0);
-	assert_null(weft_bridge_running(&bridge, NULL, w->where, 32, &step_s));
-	assert_null(weft_bridge_running(&bridge, "tp=3,dp=7", w->where, 32,
-					&step_s));
+	assert_int_equal(weft_bridge_running(&bridge, "tp=8,dp=4", w->where, 32,
+					     &parts, NULL),
+			 0);
+	assert_true(parts.n > 0);
+	for (uint32_t i = 0; i < parts.n; i++)
+		assert_true(parts.part[i].add.duty > 0 &&
+			    parts.part[i].add.duty <= 1);
+	assert_int_equal(
+		weft_bridge_running(&bridge, NULL, w->where, 32, &none, NULL),
+		-1);
+	assert_int_equal(weft_bridge_running(&bridge, "tp=3,dp=7", w->where, 32,
+					     &none, NULL),
+			 -1);
 	w->where[5] = WEFT_NONE;
-	assert_null(weft_bridge_running(&bridge, "tp=8,dp=4", w->where, 32,
-					&step_s));
+	assert_int_equal(weft_bridge_running(&bridge, "tp=8,dp=4", w->where, 32,
+					     &none, NULL),
+			 -1);
+	assert_int_equal(none.n, 0);
+	weft_load_parts_free(&parts);
+	weft_load_parts_free(&none);
 	weft_bridge_clear(&bridge);
 }
 
@@ -200,9 +230,8 @@ int main(void)
 		CASE(the_sum_is_that_of_the_library),
 		CASE(nothing_is_left_when_all_have_ended),
 		CASE(an_ill_link_has_its_share_left),
-		CASE(a_step_without_a_time_is_refused),
 		CASE(placing_keeps_off_links_that_are_in_use),
-		CASE(a_running_job_has_a_step_where_all_is_known),
+		CASE(a_running_job_sends_where_all_is_known),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
