@@ -58,9 +58,9 @@ int weft_bridge_place(struct weft_bridge *bridge,
 		      const struct weft_occupancy *o, double budget_s,
 		      struct weft_placement *p, struct weft_error *err);
 
-/* What a job that runs `spec` on where[n_gpus] sends over shared links, in steps
- * as predicted.  parts: empty, the caller frees them in either case.  -1 where
- * job or step are not known. */
+/* What a job that runs `spec` on where[n_gpus] sends over shared links, in
+ * steps as predicted.  parts: empty, the caller frees them in either case.  -1
+ * where job or step are not known. */
 int weft_bridge_running(struct weft_bridge *bridge, const char *spec,
 			const uint32_t *where, uint32_t n_gpus,
 			struct weft_load_parts *parts, struct weft_error *err);
