@@ -87,9 +87,9 @@ static int order_explain(const struct request *request, const uint32_t *where,
 		.objective = &request->objective,
 	};
 	static const char *const would[WEFT_N_GOALS] = {
-		[WEFT_GOAL_COST] = "cost",
-		[WEFT_GOAL_BUSIEST] = "need for its busiest link",
-		[WEFT_GOAL_STEP] = "need for a step",
+		[WEFT_GOAL_COST] = "would cost",
+		[WEFT_GOAL_BUSIEST] = "would load the busiest link",
+		[WEFT_GOAL_STEP] = "would take",
 	};
 	struct verdict given, other;
 	int result = -1;
@@ -102,9 +102,12 @@ static int order_explain(const struct request *request, const uint32_t *where,
 	if (other.measure.goal < given.measure.goal * 0.995)
 		weft_placement_explain(placement,
 				       "another order of ranks on these GPUs "
-				       "would %s %.2fx",
+				       "%s %.2fx as much%s",
 				       would[request->objective.goal],
-				       other.measure.goal / given.measure.goal);
+				       other.measure.goal / given.measure.goal,
+				       request->objective.goal == WEFT_GOAL_STEP
+					       ? " time"
+					       : "");
 	result = 0;
 out:
 	weft_placement_free(&best);

@@ -206,9 +206,12 @@ static json_t *json_why(const struct weft_placement *p, const struct fit *fit)
 static json_t *json_step(const struct request *request,
 			 const struct weft_evaluation *e)
 {
-	return json_pack("{s:s, s:s, s:f, s:f, s:f}", "gpu", e->gpu->name,
-			 "model", request->job.model.name, "mfu", e->step.mfu,
-			 "hfu", e->step.hfu, "bubble_s", e->step.bubble_s);
+	bool assumed = !weft_spec_given(&request->job.spec, "model");
+
+	return json_pack("{s:s, s:s, s:b, s:f, s:f, s:f}", "gpu", e->gpu->name,
+			 "model", request->job.model.name, "model_assumed",
+			 assumed, "mfu", e->step.mfu, "hfu", e->step.hfu,
+			 "bubble_s", e->step.bubble_s);
 }
 
 /* One number for each axis. */
@@ -421,7 +424,12 @@ static void text_step(const struct request *request,
 {
 	char time[32];
 
-	if (e->timed)
+	if (e->timed && !weft_spec_given(&request->job.spec, "model"))
+		printf("  step       %s if the model were %s, on %s; the job "
+		       "names none\n",
+		       report_quantity(e->step.step_s, "s", time, sizeof(time)),
+		       request->job.model.name, e->gpu->name);
+	else if (e->timed)
 		printf("  step       %s predicted for %s on %s, MFU %.1f %%\n",
 		       report_quantity(e->step.step_s, "s", time, sizeof(time)),
 		       request->job.model.name, e->gpu->name,

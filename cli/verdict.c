@@ -84,7 +84,8 @@ json_t *verdict_json(const struct request *request,
 	return object;
 }
 
-void verdict_print(const struct request *request, const struct verdict *verdict)
+static void verdict_print_objective(const struct request *request,
+				    const struct verdict *verdict)
 {
 	const struct weft_objective *objective = &request->objective;
 	const struct weft_measure *m = &verdict->measure;
@@ -93,11 +94,8 @@ void verdict_print(const struct request *request, const struct verdict *verdict)
 		[WEFT_GOAL_BUSIEST] = "the busiest link",
 		[WEFT_GOAL_STEP] = "the step",
 	};
-	uint32_t n = request->load.n;
 	char value[32];
 
-	if (weft_objective_is_cost(objective) && !objective->load)
-		return;
 	printf("  objective  %s, %s", names[objective->goal],
 	       objective->goal == WEFT_GOAL_COST
 		       ? weft_metric_names[objective->metric]
@@ -106,6 +104,16 @@ void verdict_print(const struct request *request, const struct verdict *verdict)
 		printf(", gap %.1f %%", 100 * gap_of(verdict));
 	printf("\n  room       %.0f %% of what others need not lose is lost\n",
 	       100 * m->share_lost);
+}
+
+void verdict_print(const struct request *request, const struct verdict *verdict)
+{
+	const struct weft_objective *objective = &request->objective;
+	uint32_t n = request->load.n;
+
+	if (request->goal || objective->fragmentation > 0 ||
+	    objective->goal == WEFT_GOAL_BUSIEST)
+		verdict_print_objective(request, verdict);
 	if (!objective->load)
 		return;
 	printf("  beside     %u running job%s on the same links", n,

@@ -173,7 +173,7 @@ static void placing_keeps_off_links_that_are_in_use(void **state)
 	struct world *w = *state;
 	struct weft_settings settings = {.fabric = w->fabric};
 	struct weft_bridge bridge = {.settings = &settings};
-	const struct weft_request request = {.spec = "tp=8,dp=4"};
+	const struct weft_request request = {.spec = "dp=32,zero=1"};
 	const struct weft_shape shape = {32, 8, 4, 4};
 	struct weft_placement p = {0};
 	struct weft_occupancy o;
