@@ -10,7 +10,7 @@
 
 /* No placement of the job of s on what s can give has a busiest link of less
  * than *time_s, whatever other jobs send.  0 where the job fits a node.
- * crossing: that of bound_measure. */
+ * crossing: that of bound_measure, for a job whose traffic was measured. */
 int bottleneck_bound(const struct supply *s,
 		     const double crossing[WEFT_MAX_LEVELS], double *time_s,
 		     struct weft_error *err);

@@ -129,7 +129,7 @@ struct least {
 	const struct weft_fabric *f;
 	const struct weft_job *job;
 	const struct weft_occupancy *o;
-	struct weft_cost_scratch scratch;
+	struct weft_judge judge;
 	uint32_t where[BRUTE_MAX_RANKS];
 	bool taken[MAX_PLACES];
 	uint32_t of_node[MAX_PLACES];
@@ -139,13 +139,13 @@ struct least {
 /* The least time of the busiest link, of all placements. */
 static void least_extend(struct least *x, uint32_t rank)
 {
-	struct weft_cost cost;
+	struct weft_measure measure;
 
 	if (rank == x->job->n_gpus) {
-		assert_int_equal(weft_cost(x->f, &x->job->traffic, x->where,
-					   &x->scratch, &cost, NULL),
-				 0);
-		x->time_s = fmin(x->time_s, cost.busiest.time_s);
+		assert_int_equal(
+			weft_judge_measure(&x->judge, x->where, &measure, NULL),
+			0);
+		x->time_s = fmin(x->time_s, measure.goal);
 		return;
 	}
 	for (uint32_t gpu = 0; gpu < x->f->n_gpus; gpu++) {
@@ -190,7 +190,6 @@ static void compare_busiest(const struct weft_fabric *f,
 	const struct weft_place_options options = {.objective = &objective};
 	struct weft_error err = {0};
 	struct weft_placement p;
-	struct weft_judge judge;
 	double bound = 0, time_s;
 
 	memset(&x, 0, sizeof(x));
@@ -198,16 +197,15 @@ static void compare_busiest(const struct weft_fabric *f,
 	x.job = job;
 	x.o = o;
 	x.time_s = INFINITY;
+	weft_judge_build(f, job, NULL, &objective, &x.judge, NULL);
 	least_extend(&x, 0);
-	weft_cost_scratch_free(&x.scratch);
 	weft_place(f, job, o, &options, &p, &err);
 	assert_no_error(&err);
 	assert_int_equal(p.placed, isfinite(x.time_s));
 	if (p.placed) {
-		weft_judge_build(f, job, NULL, &objective, &judge, NULL);
 		assert_int_equal(
-			weft_judge_bound(&judge, o, p.bound, &bound, NULL), 0);
-		weft_judge_free(&judge);
+			weft_judge_bound(&x.judge, o, p.bound, &bound, NULL),
+			0);
 		time_s = p.cost.busiest.time_s;
 		if (bound > x.time_s * (1 + 1e-9) ||
 		    time_s < x.time_s * (1 - 1e-9)) {
@@ -221,6 +219,7 @@ static void compare_busiest(const struct weft_fabric *f,
 			tally->worst = fmax(tally->worst, time_s / x.time_s);
 	}
 	weft_placement_free(&p);
+	weft_judge_free(&x.judge);
 }
 
 static void uneven_uplinks_get_good_answers_and_true_bounds(void **state)
