@@ -326,19 +326,22 @@ static void doubling_every_bandwidth_halves_the_time(void **state)
 			     1e-9);
 		assert_close(2 * cost.busiest.time_s, s.cost.busiest.time_s,
 			     1e-9);
-		/* What a step waits for is latency, too. */
+		/* Faster links change where trees are chosen, which may load
+		 * another link more. */
+		if (s.spec.algorithm == WEFT_BY_SIZE)
+			s.spec.algorithm = WEFT_BY_RING;
 		before = step_of(&s, s.f, s.where);
 		after = step_of(&s, fast, s.where);
 		assert_true(after.step_s <= before.step_s * (1 + 1e-9));
-		/* Communication is that of the slowest stage. */
-		for (int axis = 0; axis < WEFT_N_AXES &&
-				   after.slowest_stage == before.slowest_stage;
-		     axis++) {
-			double was_s = before.communication_s[axis];
-			double is_s = after.communication_s[axis];
-
-			assert_true(is_s <= was_s * (1 + 1e-9));
-			assert_true(2 * is_s >= was_s * (1 - 1e-9));
+		for (int axis = 0; axis < WEFT_N_AXES; axis++) {
+			/* of the stage in which both together take longest */
+			if (after.communication_stage[axis] !=
+			    before.communication_stage[axis])
+				continue;
+			assert_close(2 * after.communication_s[axis],
+				     before.communication_s[axis], 1e-9);
+			assert_close(after.latency_s[axis],
+				     before.latency_s[axis], 1e-9);
 		}
 		assert_close(cost.total[WEFT_HOPS], s.cost.total[WEFT_HOPS], 0);
 		assert_close(cost.total[WEFT_LATENCY],
