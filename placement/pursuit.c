@@ -404,19 +404,23 @@ static int search(struct pursuit *p, uint32_t *where, uint32_t *scratch,
 		  struct ranking *best, bool *better, struct weft_error *err)
 {
 	bool step = p->s->judge->objective.goal == WEFT_GOAL_STEP;
+	uint64_t predictions = MAX_STEPS * weft_judge_work(p->s->judge), first;
 	struct effort all = *p->effort, part = all;
 	int rc;
 
-	/* of the step, the pressure is but one side */
+	/* of the step, the pressure is but one side; what its predictions
+	 * take is theirs */
 	if (step)
-		part.work = all.work / 4;
+		part.work = all.work > predictions ? all.work - predictions
+						   : all.work / 4;
+	first = part.work;
 	p->effort = &part;
 	if (start(p, where, best, err) || lower_pressure(p, scratch, err) ||
 	    consider(p, scratch, where, best, better, err))
 		return -1;
 	if (!step)
 		return 0;
-	part.work += all.work - all.work / 4;
+	part.work += all.work - first;
 	rc = start(p, where, best, err);
 	if (rc == 0)
 		rc = lower_value(p, where, best, better, err);
@@ -458,7 +462,9 @@ uint64_t pursuit_work(const struct weft_judge *judge)
 		200 * ((uint64_t)t->n_edges + t->n_ranks) * judge->f->n_levels;
 	uint64_t most = 8000000;
 
+	if (work > most)
+		work = most;
 	if (judge->objective.goal == WEFT_GOAL_STEP)
-		most += MAX_STEPS / 2 * weft_judge_work(judge);
-	return work < most ? work : most;
+		work += MAX_STEPS * weft_judge_work(judge);
+	return work;
 }
