@@ -110,12 +110,13 @@ static int shape_json(const struct weft_fabric *f,
 	for (uint32_t l = 0; l < f->n_levels; l++)
 		json_array_append_new(levels, json_level(&f->levels[l]));
 	object = json_pack(
-		"{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:b, s:o}", "schema",
-		"weft.fabric/1", "name", f->name, "profile", f->profile,
-		"nodes", (json_int_t)f->n_nodes, "gpus", (json_int_t)f->n_gpus,
-		"rails", (json_int_t)f->n_rails, "racks",
-		(json_int_t)f->n_racks, "connected", f->connected, "levels",
-		levels);
+		"{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:s, s:I, s:b, s:o}",
+		"schema", "weft.fabric/1", "name", f->name, "profile",
+		f->profile, "nodes", (json_int_t)f->n_nodes, "gpus",
+		(json_int_t)f->n_gpus, "rails", (json_int_t)f->n_rails, "racks",
+		(json_int_t)f->n_racks, "routing",
+		weft_routing_names[f->routing], "flows", (json_int_t)f->n_flows,
+		"connected", f->connected, "levels", levels);
 	if (object && fabric_cables_json(f, object, err)) {
 		json_decref(object);
 		return -1;
@@ -165,6 +166,10 @@ static void shape_text(const struct weft_fabric *f)
 		printf(", profile %s", f->profile);
 	if (f->n_rails > 1)
 		printf(", %u rails", f->n_rails);
+	if (f->routing != WEFT_ROUTING_ADAPTIVE)
+		printf(", %s routing of %u flow%s",
+		       weft_routing_names[f->routing], f->n_flows,
+		       f->n_flows == 1 ? "" : "s");
 	if (f->n_racks)
 		printf(", %u racks", f->n_racks);
 	if (!f->connected)

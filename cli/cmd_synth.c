@@ -17,7 +17,8 @@ enum {
 	KEY_DAMAGE,
 	KEY_SEED,
 	KEY_PREFIX,
-	KEY_CABLES
+	KEY_CABLES,
+	KEY_ROUTING
 };
 
 static const struct argp_option options[] = {
@@ -28,6 +29,8 @@ static const struct argp_option options[] = {
 	{"prefix", KEY_PREFIX, "TEXT", 0, "start of node names (default: n)",
 	 0},
 	{"rails", 'r', "N", 0, "rail-optimised: N leaf switches a bundle", 0},
+	{"routing", KEY_ROUTING, "POLICY", 0,
+	 "ecmp, adaptive or static (default: the profile's)", 0},
 	{"cables", KEY_CABLES, NULL, 0, "with its switches and cables", 0},
 	{"damage", KEY_DAMAGE, "FRACTION", 0,
 	 "leave out this share of the nodes, 0 to 1", 0},
@@ -59,6 +62,17 @@ static void spec_append(struct argp_state *state, struct synth *synth,
 		argp_error(state, "the fabric's description is too long");
 }
 
+static const char *routing_option(const struct argp_state *state,
+				  const char *arg)
+{
+	for (uint32_t k = 0; k < WEFT_N_ROUTINGS; k++)
+		if (strcmp(arg, weft_routing_names[k]) == 0)
+			return weft_routing_names[k];
+	argp_error(state, "--routing: \"%s\" is none of ecmp, adaptive, static",
+		   arg);
+	return NULL;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct synth *synth = state->input;
@@ -70,6 +84,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_PROFILES:
 		profiles_print();
 		exit(fflush(stdout) == 0 ? EXIT_YES : EXIT_ERROR);
+	case KEY_ROUTING:
+		synth->options.routing = routing_option(state, arg);
+		return 0;
 	case KEY_CABLES:
 		synth->options.cables = true;
 		return 0;

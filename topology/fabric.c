@@ -11,6 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const weft_routing_names[WEFT_N_ROUTINGS] = {
+	[WEFT_ROUTING_ADAPTIVE] = "adaptive",
+	[WEFT_ROUTING_ECMP] = "ecmp",
+	[WEFT_ROUTING_STATIC] = "static",
+};
+
 void weft_fabric_free(struct weft_fabric *f)
 {
 	struct weft_arena arena;
@@ -26,6 +32,7 @@ void weft_fabric_free(struct weft_fabric *f)
 	free(f->racks);
 	free(f->kinds);
 	free(f->uplink_rate_bytes_per_s);
+	free(f->n_uplinks);
 	weft_cabling_free(f->cabling);
 	free(f->gpu_node);
 	for (uint32_t l = 0; l < WEFT_MAX_LEVELS; l++)

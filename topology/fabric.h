@@ -23,8 +23,9 @@
 #define WEFT_MAX_LEVELS	       12
 #define WEFT_MAX_GPUS_PER_NODE 64
 #define WEFT_MAX_GPUS	       (1u << 22)
-#define WEFT_MAX_KINDS	       64 /* of nodes' GPUs, in one fabric */
-#define WEFT_NAME_SIZE	       64 /* longest name + NUL */
+#define WEFT_MAX_KINDS	       64   /* of nodes' GPUs, in one fabric */
+#define WEFT_MAX_FLOWS	       1024 /* of two GPUs */
+#define WEFT_NAME_SIZE	       64   /* longest name + NUL */
 #define WEFT_NONE	       UINT32_MAX
 
 /* The links by which GPUs that meet at a level exchange data. */
@@ -42,6 +43,15 @@ enum weft_level_shape {
 	WEFT_SHAPE_TORUS,    /* two or three rings crosswise, x fastest */
 	WEFT_SHAPE_GROUPS,   /* each to each, as the groups of a dragonfly */
 };
+
+/* How switches choose among equal ways for the traffic of a domain. */
+enum weft_routing {
+	WEFT_ROUTING_ADAPTIVE, /* by load, packet by packet: evenly */
+	WEFT_ROUTING_ECMP,     /* a hash of each flow's header */
+	WEFT_ROUTING_STATIC,   /* a fixed table by destination */
+	WEFT_N_ROUTINGS
+};
+extern const char *const weft_routing_names[WEFT_N_ROUTINGS];
 
 struct weft_level {
 	char name[WEFT_NAME_SIZE]; /* "nvlink", "node", "leaf", ... */
@@ -90,10 +100,13 @@ struct weft_fabric {
 	uint32_t node_level; /* innermost level whose domains hold whole nodes:
 			      * 0, or 1 where a node has several NVLink domains
 			      */
-	bool connected;	     /* the top level is one domain */
-	bool pxn;	     /* with rails: a message for another rail leaves by
-			      * that rail's NIC of its own node */
-	bool has_steps;	     /* some level is a ring or a torus */
+	enum weft_routing routing;
+	uint32_t n_flows; /* that two GPUs' traffic is cut into (queue
+			   * pairs), each hashed by itself; at least 1 */
+	bool connected;	  /* the top level is one domain */
+	bool pxn;	  /* with rails: a message for another rail leaves by
+			   * that rail's NIC of its own node */
+	bool has_steps;	  /* some level is a ring or a torus */
 	struct weft_level levels[WEFT_MAX_LEVELS]; /* innermost first */
 	struct weft_domain *domains;		   /* level by level */
 	struct weft_node *nodes;		   /* in tree order */
@@ -110,6 +123,10 @@ struct weft_fabric {
 	 * file says it by cables or uplinks; 0 where it does not, and NULL
 	 * where it does for none.  Read it by weft_cost_uplink_rate. */
 	double *uplink_rate_bytes_per_s;
+	/* [n_domains] single cables that are up and leave a domain in the
+	 * compute network, 0 where the file has none of it; NULL without
+	 * cabling */
+	uint32_t *n_uplinks;
 	struct weft_cabling *cabling; /* NULL: the file has none */
 	void *memory;		      /* private: owns names */
 };

@@ -297,11 +297,20 @@ static int uplinks_check(const struct weft_fabric *f, struct weft_error *err)
 	return 0;
 }
 
+static int routing_check(const struct weft_fabric *f, struct weft_error *err)
+{
+	REQUIRE(f->routing < WEFT_N_ROUTINGS, err);
+	REQUIRE(f->n_flows >= 1 && f->n_flows <= WEFT_MAX_FLOWS, err);
+	REQUIRE(!f->n_uplinks || f->cabling, err);
+	return 0;
+}
+
 int weft_fabric_check(const struct weft_fabric *f, struct weft_error *err)
 {
 	if (counts_check(f, err) || nodes_check(f, err) ||
 	    domains_check(f, err) || shapes_check(f, err) ||
-	    distances_check(f, err) || uplinks_check(f, err))
+	    distances_check(f, err) || uplinks_check(f, err) ||
+	    routing_check(f, err))
 		return -1;
 	if (f->cabling && (switches_check(f, err) || cables_check(f, err)))
 		return -1;

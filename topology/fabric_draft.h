@@ -60,6 +60,8 @@ struct weft_draft {
 	const struct weft_profile *profile;
 	uint32_t rails, nvlink_gpus; /* nvlink_gpus 0: whole nodes, or spans */
 	bool pxn, disjoint;
+	enum weft_routing routing; /* WEFT_N_ROUTINGS: not said */
+	uint32_t n_flows;	   /* 0: not said */
 
 	struct weft_draft_thing *things; /* nodes, then spans, then levels */
 	uint32_t n_things, things_room, n_nodes;

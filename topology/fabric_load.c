@@ -70,6 +70,38 @@ static int pxn_read(struct weft_draft *d, const struct weft_yaml_node *node)
 	return weft_yaml_bool(d->doc, node, &d->pxn, d->err);
 }
 
+/* "routing: ecmp", or "routing: {policy: ecmp, flows: 4}". */
+static int routing_read(struct weft_draft *d, const struct weft_yaml_node *node)
+{
+	static const char *const known[] = {"policy", "flows"};
+	const struct weft_yaml_node *policy = node, *flows = NULL;
+	uint64_t value = 0;
+
+	if (node->kind == WEFT_YAML_MAP) {
+		if (weft_yaml_known_keys(d->doc, node, known, N_OF(known),
+					 "routing", d->err))
+			return -1;
+		policy = weft_yaml_find(node, "policy");
+		flows = weft_yaml_find(node, "flows");
+	}
+	if (policy && weft_yaml_expect(d->doc, policy, WEFT_YAML_SCALAR,
+				       "routing", d->err))
+		return -1;
+	for (uint32_t k = 0; policy && k < WEFT_N_ROUTINGS; k++)
+		if (strcmp(policy->text, weft_routing_names[k]) == 0)
+			d->routing = k;
+	if (policy && d->routing == WEFT_N_ROUTINGS)
+		return weft_yaml_fail(d->doc, policy, d->err,
+				      "routing: expected ecmp, adaptive or "
+				      "static, found \"%.60s\"",
+				      policy->text);
+	if (flows &&
+	    weft_yaml_uint(d->doc, flows, 1, WEFT_MAX_FLOWS, &value, d->err))
+		return -1;
+	d->n_flows = (uint32_t)value;
+	return 0;
+}
+
 static int disjoint_read(struct weft_draft *d,
 			 const struct weft_yaml_node *node)
 {
@@ -369,12 +401,25 @@ static const struct section {
 	const char *key;
 	int (*read)(struct weft_draft *d, const struct weft_yaml_node *node);
 } sections[] = {
-	{"name", name_read},	     {"profile", profile_read},
-	{"rails", rails_read},	     {"pxn", pxn_read},
-	{"disjoint", disjoint_read}, {"nodes", nodes_read},
-	{"nvlink", nvlink_read},     {"levels", levels_read},
-	{"links", links_skip},
+	{"name", name_read},	   {"profile", profile_read},
+	{"rails", rails_read},	   {"pxn", pxn_read},
+	{"routing", routing_read}, {"disjoint", disjoint_read},
+	{"nodes", nodes_read},	   {"nvlink", nvlink_read},
+	{"levels", levels_read},   {"links", links_skip},
 };
+
+/* What the file leaves out is the profile's; its number of flows belongs to its
+ * policy. */
+static void routing_fill(const struct weft_draft *d, struct weft_fabric *f)
+{
+	const struct weft_profile *profile = d->profile;
+
+	f->routing =
+		d->routing < WEFT_N_ROUTINGS ? d->routing : profile->routing;
+	f->n_flows = d->n_flows			      ? d->n_flows
+		     : f->routing == profile->routing ? profile->n_flows
+						      : 1;
+}
 
 /* Rules that span sections. */
 static int sections_check(struct weft_draft *d,
@@ -402,9 +447,9 @@ static int sections_check(struct weft_draft *d,
 static int draft_read(struct weft_draft *d)
 {
 	static const char *const known[] = {
-		"weft",	    "name",	"profile", "rails",  "pxn",
-		"disjoint", "nodes",	"nvlink",  "levels", "rack",
-		"links",    "switches", "cables",  "shapes", "uplinks"};
+		"weft",	  "name",   "profile", "rails",	 "pxn",	  "disjoint",
+		"nodes",  "nvlink", "levels",  "rack",	 "links", "switches",
+		"cables", "shapes", "uplinks", "routing"};
 	const struct weft_yaml_node *root = d->doc->root, *node;
 
 	if (weft_yaml_expect(d->doc, root, WEFT_YAML_MAP, "the fabric file",
@@ -434,6 +479,7 @@ static struct weft_fabric *fabric_of(const struct weft_yaml *doc,
 		.name = "",
 		.profile = &weft_profiles[0],
 		.pxn = true,
+		.routing = WEFT_N_ROUTINGS,
 	};
 	struct weft_fabric *f = NULL;
 
@@ -445,6 +491,7 @@ static struct weft_fabric *fabric_of(const struct weft_yaml *doc,
 		f = NULL;
 	}
 	if (f) {
+		routing_fill(&d, f);
 		weft_draft_distances(f, d.pxn);
 		f->memory = d.arena.chunk;
 		d.arena.chunk = NULL;

@@ -200,9 +200,13 @@ static int cables_count(struct rates *r)
 	if (!r->f->cabling || r->f->node_level + 1 >= r->f->n_levels)
 		return 0;
 	r->cables = weft_calloc(r->f->n_domains, sizeof(*r->cables), r->d->err);
-	if (!r->cables)
+	r->f->n_uplinks = weft_calloc(r->f->n_domains, sizeof(*r->f->n_uplinks),
+				      r->d->err);
+	if (!r->cables || !r->f->n_uplinks)
 		return -1;
 	weft_cabling_uplinks(r->f, r->cables);
+	for (uint32_t k = 0; k < r->f->n_domains; k++)
+		r->f->n_uplinks[k] = r->cables[k].n_up;
 	if (goodput(r->d, r->f, r->cables, &r->share))
 		return -1;
 	rates_from_cables(r);

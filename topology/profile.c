@@ -5,6 +5,13 @@
  * one direction), not the port's line rate.  Where a figure was measured
  * through oversubscribed uplinks, the rate here is the one before
  * oversubscription, so that rate / oversubscription gives the figure back.
+ *
+ * Routing: adaptive where NCCL takes it for granted (NCCL_IB_ADAPTIVE_ROUTING
+ * is on for InfiniBand, off for RoCE) and on EFA, whose transport sprays
+ * packets over all ways (SRD; L. Shalev et al., IEEE Micro 40(6), 2020).  RoCE
+ * and TCP are hashed.  Llama 3's network cuts the traffic of two GPUs into 16
+ * flows (arXiv:2407.21783, section 3.3.1); elsewhere one queue pair or socket
+ * is the default (NCCL_IB_QPS_PER_CONNECTION, NCCL_NSOCKS_PERTHREAD).
  */
 #include "topology/profile.h"
 
@@ -19,6 +26,8 @@ const struct weft_profile weft_profiles[] = {
 	 8,
 	 1,
 	 4,
+	 WEFT_ROUTING_ADAPTIVE,
+	 1,
 	 {{366 * GB, 0.8 * US, 1},
 	  {46.5 * GB, 2.8 * US, 1},
 	  {46.5 * GB, 3.7 * US, 1},
@@ -28,6 +37,8 @@ const struct weft_profile weft_profiles[] = {
 	 8,
 	 1,
 	 4,
+	 WEFT_ROUTING_ADAPTIVE,
+	 1,
 	 {{235 * GB, 0.8 * US, 1},
 	  {23.5 * GB, 2.8 * US, 1},
 	  {23.5 * GB, 3.7 * US, 1},
@@ -37,6 +48,8 @@ const struct weft_profile weft_profiles[] = {
 	 4,
 	 18,
 	 3,
+	 WEFT_ROUTING_ADAPTIVE,
+	 1,
 	 {{680 * GB, 0.79 * US, 1},
 	  {46.5 * GB, 2.8 * US, 1},
 	  {46.5 * GB, 3.7 * US, 1}}},
@@ -45,6 +58,8 @@ const struct weft_profile weft_profiles[] = {
 	 8,
 	 1,
 	 3,
+	 WEFT_ROUTING_ADAPTIVE,
+	 1,
 	 {{682 * GB, 0.79 * US, 1},
 	  {47.7 * GB, 2.8 * US, 1},
 	  {47.7 * GB, 3.7 * US, 1}}},
@@ -53,18 +68,24 @@ const struct weft_profile weft_profiles[] = {
 	 8,
 	 1,
 	 2,
+	 WEFT_ROUTING_ADAPTIVE,
+	 1,
 	 {{366 * GB, 0.8 * US, 1}, {46.2 * GB, 18 * US, 1}}},
 	{"aws-p4d",
 	 "AWS p4d (A100), EFA of 4 x 100 Gbps per node",
 	 8,
 	 1,
 	 2,
+	 WEFT_ROUTING_ADAPTIVE,
+	 1,
 	 {{235 * GB, 0.8 * US, 1}, {5.2 * GB, 75 * US, 1}}},
 	{"roce-llama3",
 	 "H100, 400G RoCE: racks of 2 servers, pods, 1:7 aggregation",
 	 8,
 	 1,
 	 4,
+	 WEFT_ROUTING_ECMP,
+	 16,
 	 {{366 * GB, 0.8 * US, 1},
 	  {46 * GB, 3.6 * US, 1},
 	  {46 * GB, 5.6 * US, 1},
@@ -74,6 +95,8 @@ const struct weft_profile weft_profiles[] = {
 	 8,
 	 1,
 	 3,
+	 WEFT_ROUTING_ECMP,
+	 1,
 	 {{12 * GB, 2 * US, 1}, {9 * GB, 20 * US, 1}, {9 * GB, 30 * US, 3}}},
 };
 

@@ -13,6 +13,8 @@ struct weft_profile {
 	uint32_t gpus_per_node;
 	uint32_t nvlink_nodes; /* nodes an NVLink domain spans; 1 = the node */
 	uint32_t n_links;
+	enum weft_routing routing;
+	uint32_t n_flows; /* of two GPUs, as in a fabric */
 	struct weft_link link[5];
 };
 

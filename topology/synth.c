@@ -366,6 +366,8 @@ static void header_write(FILE *out, const struct synth *s)
 		o->name ? o->name : name, s->profile);
 	if (o->rails > 1)
 		fprintf(out, "rails: %u\n", o->rails);
+	if (o->routing)
+		fprintf(out, "routing: %s\n", o->routing);
 }
 
 static void body_write(FILE *out, const struct synth *s)

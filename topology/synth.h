@@ -13,6 +13,8 @@ struct weft_synth_options {
 	const char *name;    /* NULL: the spec itself */
 	const char *profile; /* NULL: dgx-h100-superpod */
 	const char *prefix;  /* of node names; NULL: "n" */
+	const char *routing; /* NULL: the profile's; a policy of
+			      * weft-fabric(5) */
 	uint32_t rails;	     /* 0: none */
 	double damage;
 	uint64_t seed;

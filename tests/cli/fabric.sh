@@ -50,6 +50,15 @@ check "an unknown GPU is an error" exits 1
 run fabric "$work/f.yaml" --distance n00:0
 check "one GPU alone is a usage error" exits 2
 
+run fabric --json "$work/f.yaml"
+check "json: routing of the profile" json \
+	'.routing == "adaptive" and .flows == 1'
+sed 's/dgx-h100-superpod/roce-llama3/' "$work/f.yaml" >"$work/hashed.yaml"
+run fabric "$work/hashed.yaml"
+check "text: hashed routing" out "ecmp routing of 16 flows"
+run fabric --json "$work/hashed.yaml"
+check "json: hashed routing" json '.routing == "ecmp" and .flows == 16'
+
 printf 'weft: fabric/1\nnodes:\n  n0: 1\n' >"$work/unnamed.yaml"
 run fabric "$work/unnamed.yaml"
 check "a fabric without a name" grep -q "^1 node, 1 GPU," "$work/out"

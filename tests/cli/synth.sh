@@ -18,6 +18,13 @@ cp "$work/out" "$work/rails.yaml"
 run fabric --json "$work/rails.yaml"
 check "they reach the fabric" json \
 	'.rails == 8 and .profile == "dgx-b200" and .name == "west"'
+run synth --routing ecmp leaf:2 node:2 gpu:4
+check "takes a routing" exits 0
+cp "$work/out" "$work/ecmp.yaml"
+run fabric --json "$work/ecmp.yaml"
+check "it reaches the fabric" json '.routing == "ecmp" and .flows == 1'
+run synth --routing best leaf:2 node:2 gpu:4
+check "an unknown routing is a usage error" exits 2
 run synth --rails 8 --cables pod:2 leaf:2 node:4 gpu:8
 check "can write the cables as well" out \
 	'- {from: "n[00-03]", port: mlx5_7, to: leaf0-rail7, rate: 400 Gbps}'

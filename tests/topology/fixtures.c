@@ -108,11 +108,23 @@ static void uplinks_dump(FILE *out, const struct weft_fabric *f)
 {
 	const double *rate = f->uplink_rate_bytes_per_s;
 
-	for (uint32_t d = 0; rate && d < f->n_domains && d < 80; d++)
-		if (rate[d] > 0)
-			fprintf(out, "uplinks of %s %s: %g GB/s\n",
-				f->levels[f->domains[d].level].name,
-				f->domains[d].name, rate[d] / 1e9);
+	for (uint32_t d = 0; rate && d < f->n_domains && d < 80; d++) {
+		if (!(rate[d] > 0))
+			continue;
+		fprintf(out, "uplinks of %s %s: %g GB/s",
+			f->levels[f->domains[d].level].name, f->domains[d].name,
+			rate[d] / 1e9);
+		if (f->n_uplinks && f->n_uplinks[d])
+			fprintf(out, ", %u cables", f->n_uplinks[d]);
+		fputc('\n', out);
+	}
+}
+
+static void routing_dump(FILE *out, const struct weft_fabric *f)
+{
+	if (f->routing != WEFT_ROUTING_ADAPTIVE)
+		fprintf(out, "routing %s, %u flows\n",
+			weft_routing_names[f->routing], f->n_flows);
 }
 
 static void fabric_dump(FILE *out, const struct weft_fabric *f)
@@ -120,6 +132,7 @@ static void fabric_dump(FILE *out, const struct weft_fabric *f)
 	fprintf(out, "\"%s\" %s: %u nodes, %u gpus, %u rails, %s\n", f->name,
 		f->profile, f->n_nodes, f->n_gpus, f->n_rails,
 		f->connected ? "connected" : "disjoint");
+	routing_dump(out, f);
 	for (uint32_t l = 0; l < f->n_levels; l++)
 		link_dump(out, f, l);
 	for (uint32_t k = 0; k < f->n_nodes && k < 40; k++) {

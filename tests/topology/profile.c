@@ -95,11 +95,28 @@ static void profiles_are_complete(void **state)
 	assert_null(weft_profile_find("none"));
 }
 
+/* InfiniBand and EFA choose by load; Llama 3's network hashes 16 flows. */
+static void ethernet_is_hashed(void **state)
+{
+	(void)state;
+	for (uint32_t k = 0; k < weft_n_profiles; k++) {
+		const struct weft_profile *p = &weft_profiles[k];
+		bool roce = strcmp(p->name, "roce-llama3") == 0;
+		bool tcp = strcmp(p->name, "pcie4-100g-tcp") == 0;
+
+		assert_int_equal(p->routing, roce || tcp
+						     ? WEFT_ROUTING_ECMP
+						     : WEFT_ROUTING_ADAPTIVE);
+		assert_int_equal(p->n_flows, roce ? 16 : 1);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_row_of_the_reference_is_in_the_table),
 		cmocka_unit_test(profiles_are_complete),
+		cmocka_unit_test(ethernet_is_hashed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -248,6 +248,8 @@ static void check_same_nodes(const struct weft_fabric *f,
 	assert_int_equal(f->n_rails, g->n_rails);
 	assert_int_equal(f->n_domains, g->n_domains);
 	assert_int_equal(f->n_levels, g->n_levels);
+	assert_int_equal(f->routing, g->routing);
+	assert_int_equal(f->n_flows, g->n_flows);
 	for (uint32_t a = 0; a < f->n_nodes; a++) {
 		uint32_t b = weft_fabric_node(g, f->nodes[a].name);
 

@@ -30,7 +30,7 @@ static json_t *level_json(const struct weft_level *level)
 
 	for (int a = 0; a < 3 && level->dims[a]; a++)
 		json_array_append_new(dims, json_integer(level->dims[a]));
-	return json_pack("{s:s, s:I, s:I, s:f, s:f, s:f, s:f, s:s, s:o}",
+	return json_pack("{s:s, s:I, s:I, s:f, s:f, s:f, s:f, s:s, s:o, s:o}",
 			 "name", level->name, "domains",
 			 (json_int_t)level->n_domains, "hops",
 			 (json_int_t)level->hops, "rate_bytes_per_s",
@@ -50,14 +50,16 @@ static json_t *domain_json(const struct weft_fabric *f, uint32_t index)
 	for (uint32_t i = 0; i < d->n_nodes; i++)
 		json_array_append_new(
 			nodes, json_string(f->nodes[d->first_node + i].name));
-	return json_pack("{s:s, s:s, s:o, s:I, s:I, s:o, s:o}", "name", d->name,
-			 "level", f->levels[d->level].name, "parent",
+	return json_pack("{s:s, s:s, s:o, s:I, s:I, s:o, s:I, s:o}", "name",
+			 d->name, "level", f->levels[d->level].name, "parent",
 			 d->parent == WEFT_NONE
 				 ? json_null()
 				 : json_string(f->domains[d->parent].name),
 			 "first_gpu", (json_int_t)d->first_gpu, "gpus",
 			 (json_int_t)d->n_gpus, "uplink_rate_bytes_per_s",
-			 rate_or_null(rate ? rate[index] : 0), "nodes", nodes);
+			 rate_or_null(rate ? rate[index] : 0), "uplinks",
+			 (json_int_t)(f->n_uplinks ? f->n_uplinks[index] : 0),
+			 "nodes", nodes);
 }
 
 static json_t *node_json(const struct weft_fabric *f, uint32_t index)
@@ -117,12 +119,14 @@ static json_t *fabric_json(const struct weft_fabric *f)
 		json_array_append_new(cables,
 				      cable_json(f, &f->cabling->cables[i]));
 	return json_pack(
-		"{s:s, s:s, s:s, s:I, s:I, s:b, s:o, s:o, s:o, s:o, s:o}",
+		"{s:s, s:s, s:s, s:I, s:I, s:s, s:I, s:b, s:o, s:o, s:o, s:o, "
+		"s:o}",
 		"schema", "weft.export/1", "name", f->name, "profile",
 		f->profile, "gpus", (json_int_t)f->n_gpus, "rails",
-		(json_int_t)f->n_rails, "connected", f->connected, "levels",
-		levels, "domains", domains, "nodes", nodes, "switches",
-		switches, "cables", cables);
+		(json_int_t)f->n_rails, "routing",
+		weft_routing_names[f->routing], "flows", (json_int_t)f->n_flows,
+		"connected", f->connected, "levels", levels, "domains", domains,
+		"nodes", nodes, "switches", switches, "cables", cables);
 }
 
 int weft_export_json(const struct weft_fabric *f,

@@ -59,7 +59,9 @@ struct weft_scheme {
 				  * WEFT_NONE where one is missing */
 	double host_rate_bytes_per_s; /* of a usual host's cables together; 0:
 				       * not known */
-	bool disjoint;		      /* several roots, which nothing joins */
+	enum weft_routing routing;
+	uint32_t n_flows;     /* 0: routing is the profile's */
+	bool disjoint;	      /* several roots, which nothing joins */
 	bool ordered;	      /* children of a domain are written in the order
 			       * of domains[], not in that of names */
 	uint32_t *host_order; /* [n_hosts] the same for hosts; NULL: names */

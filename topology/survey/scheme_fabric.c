@@ -199,6 +199,8 @@ struct weft_scheme *weft_scheme_from_fabric(const struct weft_fabric *f,
 	if (!scheme || !number)
 		goto out;
 	scheme->n_rails = 1;
+	scheme->routing = f->routing;
+	scheme->n_flows = f->n_flows;
 	scheme->disjoint = !f->connected;
 	scheme->host_domain = weft_calloc(s->n_hosts, sizeof(uint32_t), err);
 	scheme->switch_domain =

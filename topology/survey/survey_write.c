@@ -229,6 +229,22 @@ int weft_writer_line(struct weft_writer *w, const char **names, uint32_t n,
 	return rc ? -1 : 0;
 }
 
+/* Where it is known, and not what the profile says. */
+static void routing_write(const struct weft_writer *w)
+{
+	const struct weft_scheme *scheme = w->scheme;
+	const char *name = weft_routing_names[scheme->routing];
+
+	if (!scheme->n_flows || (scheme->routing == w->profile->routing &&
+				 scheme->n_flows == w->profile->n_flows))
+		return;
+	if (scheme->n_flows > 1)
+		fprintf(w->out, "routing: {policy: %s, flows: %u}\n", name,
+			scheme->n_flows);
+	else
+		fprintf(w->out, "routing: %s\n", name);
+}
+
 static void head_write(const struct weft_writer *w)
 {
 	const char *name = w->options->name ? w->options->name : w->s->name;
@@ -255,6 +271,7 @@ static void head_write(const struct weft_writer *w)
 	fprintf(w->out, "profile: %s\n", w->profile->name);
 	if (w->scheme->n_rails > 1)
 		fprintf(w->out, "rails: %u\n", w->scheme->n_rails);
+	routing_write(w);
 }
 
 /* ---- nodes ---- */
