@@ -68,6 +68,17 @@ static const char *const shape_names[] = {
 	[WEFT_SHAPE_GROUPS] = "groups",
 };
 
+static json_t *shares_json(const struct weft_level *level)
+{
+	json_t *list = json_array();
+
+	for (uint32_t k = 0; k < level->n_shares; k++)
+		json_array_append_new(
+			list, json_pack("[f,f]", level->shares[k].size_bytes,
+					level->shares[k].share));
+	return list;
+}
+
 static json_t *json_level(const struct weft_level *level)
 {
 	json_t *object =
@@ -85,6 +96,8 @@ static json_t *json_level(const struct weft_level *level)
 					      (json_int_t)level->dims[0],
 					      (json_int_t)level->dims[1],
 					      (json_int_t)level->dims[2]));
+	if (object && level->n_shares)
+		json_object_set_new(object, "shares", shares_json(level));
 	return object;
 }
 
@@ -143,7 +156,8 @@ static void range_print(const struct weft_fabric *f,
 	printf("%*s", width, text);
 }
 
-/* How the domains below are joined, where not by switches. */
+/* How the domains below are joined, where not by switches; and whether the rate
+ * depends on sizes. */
 static void shape_print(const struct weft_level *level)
 {
 	if (level->shape == WEFT_SHAPE_TORUS)
@@ -151,6 +165,8 @@ static void shape_print(const struct weft_level *level)
 		       level->dims[2]);
 	else if (level->shape != WEFT_SHAPE_SWITCHED)
 		printf("  %s", shape_names[level->shape]);
+	if (level->n_shares)
+		printf("  shares of %u sizes", level->n_shares);
 }
 
 static void shape_text(const struct weft_fabric *f)

@@ -179,6 +179,26 @@ uint32_t weft_fabric_steps(const struct weft_fabric *f, uint32_t level,
 	return steps ? steps - 1 : 0;
 }
 
+double weft_fabric_rate_share(const struct weft_fabric *f, uint32_t level,
+			      double size_bytes)
+{
+	const struct weft_level *l = &f->levels[level];
+	const struct weft_rate_share *low, *high;
+	uint32_t k = 0;
+
+	if (!l->n_shares || !(size_bytes > 0))
+		return 1;
+	while (k < l->n_shares && l->shares[k].size_bytes <= size_bytes)
+		k++;
+	if (k == 0 || k == l->n_shares)
+		return l->shares[k ? k - 1 : 0].share;
+	low = &l->shares[k - 1];
+	high = &l->shares[k];
+	return low->share + (high->share - low->share) *
+				    log(size_bytes / low->size_bytes) /
+				    log(high->size_bytes / low->size_bytes);
+}
+
 struct weft_distance weft_fabric_distance(const struct weft_fabric *f,
 					  uint32_t a, uint32_t b)
 {

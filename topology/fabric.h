@@ -25,6 +25,7 @@
 #define WEFT_MAX_GPUS	       (1u << 22)
 #define WEFT_MAX_KINDS	       64   /* of nodes' GPUs, in one fabric */
 #define WEFT_MAX_FLOWS	       1024 /* of two GPUs */
+#define WEFT_MAX_SHARES	       32   /* points of a level's curve */
 #define WEFT_NAME_SIZE	       64   /* longest name + NUL */
 #define WEFT_NONE	       UINT32_MAX
 
@@ -34,6 +35,11 @@ struct weft_link {
 				  * oversubscription */
 	double latency_s;	 /* end to end, one small message */
 	double oversubscription; /* >= 1: downlink over uplink bandwidth */
+};
+
+/* What a message of that size gets of a rate, its latency apart. */
+struct weft_rate_share {
+	double size_bytes, share; /* share in (0, 1] */
 };
 
 /* How the children of each domain of a level are joined. */
@@ -63,6 +69,8 @@ struct weft_level {
 	uint32_t hops;	       /* links crossed by GPUs that meet here */
 	uint32_t first_domain; /* this level's domains in */
 	uint32_t n_domains;    /* fabric.domains */
+	uint32_t n_shares;     /* 0: the whole rate for any size.  By size, */
+	struct weft_rate_share shares[WEFT_MAX_SHARES]; /* ascending */
 };
 
 struct weft_domain {
@@ -211,5 +219,13 @@ static inline uint32_t weft_fabric_further(const struct weft_fabric *f,
  * the others INFINITY.  O(depth). */
 struct weft_distance weft_fabric_distance(const struct weft_fabric *f,
 					  uint32_t a, uint32_t b);
+
+/* Share of a level's rate that a message of size_bytes gets, latency apart: by
+ * the level's points, in between on a line over the logarithm of the size,
+ * beyond the outermost as there; 1 where it has none, and for sizes not above
+ * zero.  level < f->n_levels.  size_bytes is what the points were measured by:
+ * the size of a call as nccl-tests counts it. */
+double weft_fabric_rate_share(const struct weft_fabric *f, uint32_t level,
+			      double size_bytes);
 
 #endif

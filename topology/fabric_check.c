@@ -302,6 +302,19 @@ static int routing_check(const struct weft_fabric *f, struct weft_error *err)
 	REQUIRE(f->routing < WEFT_N_ROUTINGS, err);
 	REQUIRE(f->n_flows >= 1 && f->n_flows <= WEFT_MAX_FLOWS, err);
 	REQUIRE(!f->n_uplinks || f->cabling, err);
+	for (uint32_t l = 0; l < f->n_levels; l++) {
+		const struct weft_level *level = &f->levels[l];
+
+		REQUIRE(level->n_shares <= WEFT_MAX_SHARES, err);
+		for (uint32_t k = 0; k < level->n_shares; k++) {
+			const struct weft_rate_share *s = &level->shares[k];
+
+			REQUIRE(s->share > 0 && s->share <= 1, err);
+			REQUIRE(s->size_bytes > 0 && isfinite(s->size_bytes),
+				err);
+			REQUIRE(!k || s->size_bytes > s[-1].size_bytes, err);
+		}
+	}
 	return 0;
 }
 

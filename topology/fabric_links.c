@@ -7,13 +7,52 @@
 #define N_OF(array)    (sizeof(array) / sizeof((array)[0]))
 #define MAX_HOPS       1000
 #define MAX_TORUS_SIDE 65535
+/* A level's rate is at most so many times what a small message gets. */
+#define MIN_SHARE 1e-6
+
+/* {64KiB: 0.03, 1MiB: 0.2, 1GiB: 0.99} */
+static int shares_read(const struct weft_draft *d,
+		       const struct weft_yaml_node *node,
+		       struct weft_level *level)
+{
+	double before = 0;
+
+	if (weft_yaml_expect(d->doc, node, WEFT_YAML_MAP, "shares", d->err))
+		return -1;
+	for (const struct weft_yaml_node *c = node->child; c; c = c->next) {
+		struct weft_rate_share *share = &level->shares[level->n_shares];
+
+		if (level->n_shares == WEFT_MAX_SHARES)
+			return weft_yaml_fail_key(d->doc, c, d->err,
+						  "shares: expected at most %d "
+						  "sizes",
+						  WEFT_MAX_SHARES);
+		if (weft_yaml_size_key(d->doc, c, &share->size_bytes, d->err) ||
+		    weft_yaml_number(d->doc, c, MIN_SHARE, 1, &share->share,
+				     d->err))
+			return -1;
+		if (share->size_bytes <= before)
+			return weft_yaml_fail_key(d->doc, c, d->err,
+						  "shares: %.60s after a size "
+						  "that is not smaller; "
+						  "expected them to ascend",
+						  c->key);
+		before = share->size_bytes;
+		level->n_shares++;
+	}
+	if (!node->child)
+		return weft_yaml_fail(d->doc, node, d->err,
+				      "shares: expected sizes, such as "
+				      "{1MiB: 0.2, 1GiB: 0.98}");
+	return 0;
+}
 
 static int link_read(const struct weft_draft *d,
 		     const struct weft_yaml_node *node,
 		     struct weft_level *level)
 {
-	static const char *const known[] = {"bandwidth", "latency",
-					    "oversubscription", "hops"};
+	static const char *const known[] = {
+		"bandwidth", "latency", "oversubscription", "hops", "shares"};
 	const struct weft_yaml_node *value[N_OF(known)];
 	struct weft_link *link = &level->link;
 	uint64_t hops = level->hops;
@@ -37,7 +76,7 @@ static int link_read(const struct weft_draft *d,
 	    weft_yaml_uint(d->doc, value[3], 1, MAX_HOPS, &hops, d->err))
 		return -1;
 	level->hops = (uint32_t)hops;
-	return 0;
+	return value[4] ? shares_read(d, value[4], level) : 0;
 }
 
 /* Names of the levels, innermost first. */

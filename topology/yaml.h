@@ -98,5 +98,10 @@ int weft_yaml_rate(const struct weft_yaml *doc,
 int weft_yaml_time(const struct weft_yaml *doc,
 		   const struct weft_yaml_node *node, double *time_s,
 		   struct weft_error *err);
+/* The key of node, "64MiB" or "1 GB" (B, kB, MB, GB, KiB, MiB, GiB), 1 to 1e18
+ * of the unit -> bytes. */
+int weft_yaml_size_key(const struct weft_yaml *doc,
+		       const struct weft_yaml_node *node, double *bytes,
+		       struct weft_error *err);
 
 #endif

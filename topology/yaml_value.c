@@ -361,3 +361,33 @@ int weft_yaml_time(const struct weft_yaml *doc,
 	*time_s = value;
 	return 0;
 }
+
+int weft_yaml_size_key(const struct weft_yaml *doc,
+		       const struct weft_yaml_node *node, double *bytes,
+		       struct weft_error *err)
+{
+	static const struct unit units[] = {
+		{"B", 1},
+		{"kB", 1e3},
+		{"MB", 1e6},
+		{"GB", 1e9},
+		{"KiB", 1024},
+		{"MiB", 1048576},
+		{"GiB", 1073741824},
+	};
+	const char *p = node->key;
+	double value = 0;
+
+	if (decimal_read(&p, &value) && value >= 1 && value <= 1e18) {
+		p += strspn(p, " ");
+		for (size_t k = 0; k < N_OF(units); k++)
+			if (strcmp(p, units[k].name) == 0) {
+				*bytes = value * units[k].factor;
+				return 0;
+			}
+	}
+	return weft_yaml_fail_key(doc, node, err,
+				  "expected a size such as 512KiB, 64MiB or "
+				  "1GiB, found " QUOTED,
+				  node->key);
+}

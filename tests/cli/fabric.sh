@@ -52,12 +52,19 @@ check "one GPU alone is a usage error" exits 2
 
 run fabric --json "$work/f.yaml"
 check "json: routing of the profile" json \
-	'.routing == "adaptive" and .flows == 1'
+	'.routing == "adaptive" and .flows == 1 and .levels[1].shares == null'
 sed 's/dgx-h100-superpod/roce-llama3/' "$work/f.yaml" >"$work/hashed.yaml"
+cat >>"$work/hashed.yaml" <<'EOF'
+links:
+  leaf: {shares: {1MiB: 0.25, 1GiB: 1}}
+EOF
 run fabric "$work/hashed.yaml"
 check "text: hashed routing" out "ecmp routing of 16 flows"
+check "text: shares" out "shares of 2 sizes"
 run fabric --json "$work/hashed.yaml"
 check "json: hashed routing" json '.routing == "ecmp" and .flows == 16'
+check "json: shares" json '.levels[1].shares == [[1048576, 0.25],
+	[1073741824, 1]]'
 
 printf 'weft: fabric/1\nnodes:\n  n0: 1\n' >"$work/unnamed.yaml"
 run fabric "$work/unnamed.yaml"

@@ -394,6 +394,31 @@ static void errors_in_big_files_are_found_fast_and_exactly(void **state)
 	free(text);
 }
 
+static void shares_lie_on_a_line_over_the_logarithm(void **state)
+{
+	static const char text[] =
+		"weft: fabric/1\nnodes:\n  n[0-1]: 8\nlevels:\n  leaf:\n"
+		"    L: n[0-1]\nlinks:\n"
+		"  leaf: {shares: {1MiB: 0.2, 16 MiB: 0.6, 1GB: 0.9}}\n";
+	struct weft_error err = {0};
+	struct weft_fabric *f =
+		weft_fabric_parse(text, strlen(text), "shares", &err);
+
+	(void)state;
+	assert_no_error(&err);
+	assert_close(weft_fabric_rate_share(f, 1, 1), 0.2, 0);
+	assert_close(weft_fabric_rate_share(f, 1, 1 << 20), 0.2, 1e-12);
+	assert_close(weft_fabric_rate_share(f, 1, 1 << 21), 0.3, 1e-12);
+	assert_close(weft_fabric_rate_share(f, 1, 1 << 23), 0.5, 1e-12);
+	assert_close(weft_fabric_rate_share(f, 1, 1 << 24), 0.6, 1e-12);
+	assert_close(weft_fabric_rate_share(f, 1, 1e9), 0.9, 1e-12);
+	assert_close(weft_fabric_rate_share(f, 1, 1e12), 0.9, 0);
+	/* no size, and no shares */
+	assert_close(weft_fabric_rate_share(f, 1, 0), 1, 0);
+	assert_close(weft_fabric_rate_share(f, 0, 1 << 20), 1, 0);
+	weft_fabric_free(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -405,6 +430,7 @@ int main(void)
 		cmocka_unit_test(a_file_of_ten_megabytes_loads),
 		cmocka_unit_test(
 			errors_in_big_files_are_found_fast_and_exactly),
+		cmocka_unit_test(shares_lie_on_a_line_over_the_logarithm),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -120,11 +120,20 @@ static void uplinks_dump(FILE *out, const struct weft_fabric *f)
 	}
 }
 
+/* What is not the usual: flows that are hashed, rates that depend on sizes. */
 static void routing_dump(FILE *out, const struct weft_fabric *f)
 {
 	if (f->routing != WEFT_ROUTING_ADAPTIVE)
 		fprintf(out, "routing %s, %u flows\n",
 			weft_routing_names[f->routing], f->n_flows);
+	for (uint32_t l = 0; l < f->n_levels; l++) {
+		const struct weft_level *level = &f->levels[l];
+
+		for (uint32_t k = 0; k < level->n_shares; k++)
+			fprintf(out, "%s: %g of the rate at %g bytes\n",
+				level->name, level->shares[k].share,
+				level->shares[k].size_bytes);
+	}
 }
 
 static void fabric_dump(FILE *out, const struct weft_fabric *f)

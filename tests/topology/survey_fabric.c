@@ -250,6 +250,10 @@ static void check_same_nodes(const struct weft_fabric *f,
 	assert_int_equal(f->n_levels, g->n_levels);
 	assert_int_equal(f->routing, g->routing);
 	assert_int_equal(f->n_flows, g->n_flows);
+	for (uint32_t l = f->node_level + 1; l < f->n_levels; l++)
+		for (double size = 1e4; size < 1e11; size *= 3)
+			assert_close(weft_fabric_rate_share(f, l, size),
+				     weft_fabric_rate_share(g, l, size), 1e-8);
 	for (uint32_t a = 0; a < f->n_nodes; a++) {
 		uint32_t b = weft_fabric_node(g, f->nodes[a].name);
 

@@ -26,8 +26,12 @@ static json_t *level_json(const struct weft_level *level)
 		[WEFT_SHAPE_TORUS] = "torus",
 		[WEFT_SHAPE_GROUPS] = "groups",
 	};
-	json_t *dims = json_array();
+	json_t *dims = json_array(), *shares = json_array();
 
+	for (uint32_t k = 0; k < level->n_shares; k++)
+		json_array_append_new(
+			shares, json_pack("[f,f]", level->shares[k].size_bytes,
+					  level->shares[k].share));
 	for (int a = 0; a < 3 && level->dims[a]; a++)
 		json_array_append_new(dims, json_integer(level->dims[a]));
 	return json_pack("{s:s, s:I, s:I, s:f, s:f, s:f, s:f, s:s, s:o, s:o}",
@@ -38,7 +42,7 @@ static json_t *level_json(const struct weft_level *level)
 			 level->link.latency_s, "oversubscription",
 			 level->link.oversubscription, "hop_latency_s",
 			 level->hop_latency_s, "shape", shapes[level->shape],
-			 "dims", dims);
+			 "dims", dims, "shares", shares);
 }
 
 static json_t *domain_json(const struct weft_fabric *f, uint32_t index)

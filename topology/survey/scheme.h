@@ -33,6 +33,8 @@ struct weft_scheme_level {
 	enum weft_shape_kind
 		shape; /* how the children of a domain are joined */
 	uint32_t dims[3];
+	uint32_t n_shares; /* 0: the profile's; as of a fabric's level */
+	struct weft_rate_share shares[WEFT_MAX_SHARES];
 };
 
 struct weft_scheme_domain {

@@ -37,6 +37,8 @@ static void level_fill(const struct weft_fabric *f, uint32_t l,
 	to->shape = shapes[level->shape];
 	for (int k = 0; k < 3; k++)
 		to->dims[k] = level->dims[k];
+	to->n_shares = level->n_shares;
+	memcpy(to->shares, level->shares, sizeof(to->shares));
 }
 
 /* A domain that is there only because its one member skips the level. */

@@ -311,6 +311,18 @@ static const char *link_write(const struct weft_writer *w,
 	return ", ";
 }
 
+/* They come with a bandwidth, from a fabric. */
+static void shares_write(const struct weft_writer *w,
+			 const struct weft_scheme_level *level)
+{
+	for (uint32_t k = 0; k < level->n_shares; k++)
+		fprintf(w->out, "%s%.17g B: %.9g",
+			k ? ",\n    " : ",\n    shares: {",
+			level->shares[k].size_bytes, level->shares[k].share);
+	if (level->n_shares)
+		fputc('}', w->out);
+}
+
 static void links_write(const struct weft_writer *w)
 {
 	bool begun = false;
@@ -335,6 +347,7 @@ static void links_write(const struct weft_writer *w)
 		separator = link_write(w, separator, "oversubscription",
 				       level->oversubscription, "");
 		link_write(w, separator, "hops", level->hops, "");
+		shares_write(w, level);
 		fputs("}\n", w->out);
 	}
 }
