@@ -38,6 +38,7 @@ libweft_costmodel_la_SOURCES = \
 	%D%/nccl_tables.c \
 	%D%/parallelism.c \
 	%D%/pipeline.c \
+	%D%/routing.c \
 	%D%/schedule.c \
 	%D%/schedule_layers.c \
 	%D%/schedule_parts.h \
@@ -81,6 +82,7 @@ weft_costmodel_headers = \
 	%D%/nccl_log.h \
 	%D%/parallelism.h \
 	%D%/pipeline.h \
+	%D%/routing.h \
 	%D%/schedule.h \
 	%D%/sequence.h \
 	%D%/span.h \

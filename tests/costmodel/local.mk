@@ -28,6 +28,7 @@ unit_tests += \
 	%D%/parallelism \
 	%D%/pipeline \
 	%D%/properties \
+	%D%/routing \
 	%D%/schedule \
 	%D%/seeds \
 	%D%/sequence \
