@@ -172,6 +172,20 @@ static json_t *json_entries(const struct calibration_view *view,
 	return list;
 }
 
+static json_t *json_shares(const struct weft_calibration *c,
+			   const struct weft_calibration_link *link)
+{
+	struct weft_rate_share shares[WEFT_MAX_SHARES];
+	uint32_t n = weft_calibration_shares(c, link, shares);
+	json_t *list = json_array();
+
+	for (uint32_t k = 0; k < n; k++)
+		json_array_append_new(list,
+				      json_pack("[f,f]", shares[k].size_bytes,
+						shares[k].share));
+	return list;
+}
+
 static json_t *json_fabric(const struct calibration_view *view,
 			   const struct weft_calibration *c)
 {
@@ -184,7 +198,7 @@ static json_t *json_fabric(const struct calibration_view *view,
 
 		json_array_append_new(
 			list,
-			json_pack("{s:s, s:f, s:o, s:b, s:s, s:I, s:I}",
+			json_pack("{s:s, s:f, s:o, s:b, s:s, s:I, s:I, s:o}",
 				  "level", level_name(view, from),
 				  "rate_bytes_per_s", link->rate_bytes_per_s,
 				  "latency_s", json_known(link->latency_s),
@@ -192,7 +206,8 @@ static json_t *json_fabric(const struct calibration_view *view,
 				  "from_collective",
 				  collective_name(from->collective),
 				  "from_ranks", (json_int_t)from->n_ranks,
-				  "from_nodes", (json_int_t)from->n_nodes));
+				  "from_nodes", (json_int_t)from->n_nodes,
+				  "shares", json_shares(c, link)));
 	}
 	return list;
 }
@@ -432,6 +447,41 @@ static void print_text(const struct calibration_view *view,
 	print_flaws(view);
 }
 
+/* "64MiB", or bytes where that is not all of it. */
+static void size_print(double bytes)
+{
+	static const struct {
+		const char *name;
+		double bytes;
+	} units[] = {{"GiB", 0x1p30}, {"MiB", 0x1p20}, {"KiB", 0x1p10}};
+
+	for (size_t k = 0; k < sizeof(units) / sizeof(units[0]); k++) {
+		if (fmod(bytes, units[k].bytes) == 0) {
+			printf("%.0f%s", bytes / units[k].bytes, units[k].name);
+			return;
+		}
+	}
+	printf("%.0fB", bytes);
+}
+
+static void print_shares(const struct weft_calibration *c,
+			 const struct weft_calibration_link *link)
+{
+	struct weft_rate_share shares[WEFT_MAX_SHARES];
+	uint32_t n = weft_calibration_shares(c, link, shares);
+
+	for (uint32_t k = 0; k < n; k++) {
+		if (k == 0)
+			printf(",\n    shares: {");
+		else
+			printf(k % 4 ? ", " : ",\n      ");
+		size_print(shares[k].size_bytes);
+		printf(": %.4g", shares[k].share);
+	}
+	if (n)
+		putchar('}');
+}
+
 static void print_yaml(const struct calibration_view *view,
 		       const struct weft_calibration *c)
 {
@@ -464,6 +514,7 @@ static void print_yaml(const struct calibration_view *view,
 		       fast ? "GB/s" : "kB/s");
 		if (isfinite(link->latency_s))
 			printf(", latency: %.3f us", link->latency_s * 1e6);
+		print_shares(c, link);
 		printf("}\n");
 	}
 }

@@ -10,6 +10,7 @@
 
 #include "costmodel/curve.h"
 #include "costmodel/nccl_log.h"
+#include "topology/fabric.h"
 
 /* Sizes from here on are "large" in errors: transfers, not launches. */
 #define WEFT_CALIBRATE_LARGE_BYTES (1u << 20)
@@ -68,6 +69,17 @@ int weft_calibrate(const struct weft_nccl_log *logs, size_t n,
 		   struct weft_calibration *calibration,
 		   struct weft_error *err);
 void weft_calibration_free(struct weft_calibration *calibration);
+
+/* Which share of the link's rate sizes get in the fit that its rate is from,
+ * latency apart, so that
+ *	time(S) = latency + S / (rate of that collective x share)
+ * at powers of two between the sizes measured, from the first on at which the
+ * latency is not nearly all of the time (below, the data do not tell), and at
+ * the largest.  For the `shares` of a fabric file.  Returns how many. */
+uint32_t
+weft_calibration_shares(const struct weft_calibration *calibration,
+			const struct weft_calibration_link *link,
+			struct weft_rate_share shares[WEFT_MAX_SHARES]);
 
 /* Seconds of a collective over n_nodes nodes with as many ranks each as were
  * measured: the entry's curve where there is one.  Else by what limits the

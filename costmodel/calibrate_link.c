@@ -5,6 +5,9 @@
 #include <math.h>
 #include <string.h>
 
+/* Of a time, what is not latency: less is lost in the noise of the latency. */
+#define MIN_TRANSFER 0.25
+
 static double gpus_per_node(const struct weft_calibration_entry *entry)
 {
 	return (double)entry->n_ranks / entry->n_nodes;
@@ -139,4 +142,41 @@ void calibrate_links(struct weft_calibration *calibration)
 			link.latency_s = net_latency(calibration);
 		calibration->links[calibration->n_links++] = link;
 	}
+}
+
+/* The share at one size; false where latency hides it. */
+static bool share_at(const struct weft_calibration_entry *e, double size_bytes,
+		     struct weft_rate_share *share)
+{
+	const struct weft_curve *curve = &e->curve;
+	double latency_s = curve->latency_seen ? curve->latency_s : 0;
+	double time_s = weft_curve_time(curve, size_bytes);
+
+	if (!(time_s - latency_s > MIN_TRANSFER * time_s))
+		return false;
+	share->size_bytes = size_bytes;
+	share->share = fmin(1, size_bytes / curve->peak_bytes_per_s /
+				       (time_s - latency_s));
+	return true;
+}
+
+uint32_t weft_calibration_shares(const struct weft_calibration *calibration,
+				 const struct weft_calibration_link *link,
+				 struct weft_rate_share shares[WEFT_MAX_SHARES])
+{
+	const struct weft_calibration_entry *e =
+		&calibration->entries[link->rate_entry];
+	double largest = e->curve.largest_bytes, size;
+	uint32_t n = 0;
+
+	size = exp2(ceil(log2(e->curve.smallest_bytes)));
+	/* more than a fabric takes would begin below a byte */
+	size = fmax(size, exp2(ceil(log2(largest)) - (WEFT_MAX_SHARES - 1)));
+	for (; size < largest; size *= 2) {
+		if (share_at(e, size, &shares[n]))
+			n++;
+		else
+			n = 0;
+	}
+	return n + share_at(e, largest, &shares[n]);
 }

@@ -54,6 +54,8 @@ check "yaml: names the level" out "  spine: {bandwidth: "
 } >"$work/f.yaml"
 run fabric --json "$work/f.yaml"
 check "yaml: a fabric file takes it" exits 0
+check "yaml: with its shares" json '[.levels[].shares[-1][1]]
+	| length == 2 and all(. > 0.95)'
 check "yaml: with its figures" json '.levels[0].rate_bytes_per_s > 348e9 and .levels[0].rate_bytes_per_s < 350e9'
 
 run calibrate --json --predict 1M,1024 --on 1,4 "$work/two.log" \

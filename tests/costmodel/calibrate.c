@@ -373,6 +373,52 @@ static void links_come_from_both_levels(void **state)
 	weft_calibration_free(&c);
 }
 
+/* A fabric with shares that weft calibrate found. */
+static void fabric_fill(struct weft_fabric *f, const struct weft_calibration *c,
+			uint32_t link)
+{
+	f->levels[link].n_shares = weft_calibration_shares(
+		c, &c->links[link], f->levels[link].shares);
+}
+
+/* Over sizes that were measured and sizes between. */
+static void shares_bring_the_times_back(void **state)
+{
+	const struct run runs[] = {
+		{"all_gather_perf", 1, 8, {15e-6, 8e-6, 250e9, 0}},
+		{"alltoall_perf", 4, 8, {160e-6, 100e-6, 45e9, 0.02}},
+	};
+	struct weft_calibration c = calibrate(runs, 2);
+	struct weft_fabric f = {.n_levels = 2};
+
+	(void)state;
+	assert_int_equal(c.n_links, 2);
+	for (uint32_t l = 0; l < 2; l++) {
+		const struct weft_curve *curve =
+			&c.entries[c.links[l].rate_entry].curve;
+		const struct weft_rate_share *share = f.levels[l].shares;
+		uint32_t n;
+
+		fabric_fill(&f, &c, l);
+		n = f.levels[l].n_shares;
+		assert_true(n > 8 && n <= WEFT_MAX_SHARES);
+		assert_true(share[0].size_bytes > 0x1p10);
+		assert_true(share[0].share < 0.3);
+		assert_close(share[n - 1].size_bytes, 0x1p32, 0);
+		assert_true(share[n - 1].share > 0.95);
+		for (double size = share[0].size_bytes; size <= 0x1p32;
+		     size *= 1.25) {
+			double part = weft_fabric_rate_share(&f, l, size);
+			double got = curve->latency_s +
+				     size / curve->peak_bytes_per_s / part;
+
+			assert_close(got, truth_time(&runs[l].truth, size),
+				     l ? 0.06 : 0.02);
+		}
+	}
+	weft_calibration_free(&c);
+}
+
 static void contradicting_runs_are_counted(void **state)
 {
 	const struct run runs[] = {
@@ -541,6 +587,7 @@ int main(void)
 		cmocka_unit_test(small_sizes_alone_do_not_reach_the_rate),
 		cmocka_unit_test(runs_of_one_kind_are_fitted_together),
 		cmocka_unit_test(links_come_from_both_levels),
+		cmocka_unit_test(shares_bring_the_times_back),
 		cmocka_unit_test(contradicting_runs_are_counted),
 		cmocka_unit_test(systems_share_no_links),
 		cmocka_unit_test(times_are_had_for_other_numbers_of_nodes),
