@@ -39,6 +39,7 @@ libweft_costmodel_la_SOURCES = \
 	%D%/parallelism.c \
 	%D%/pipeline.c \
 	%D%/routing.c \
+	%D%/scaling.c \
 	%D%/schedule.c \
 	%D%/schedule_layers.c \
 	%D%/schedule_parts.h \
@@ -83,6 +84,7 @@ weft_costmodel_headers = \
 	%D%/parallelism.h \
 	%D%/pipeline.h \
 	%D%/routing.h \
+	%D%/scaling.h \
 	%D%/schedule.h \
 	%D%/sequence.h \
 	%D%/span.h \

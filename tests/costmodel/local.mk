@@ -29,6 +29,7 @@ unit_tests += \
 	%D%/pipeline \
 	%D%/properties \
 	%D%/routing \
+	%D%/scaling \
 	%D%/schedule \
 	%D%/seeds \
 	%D%/sequence \
