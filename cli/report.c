@@ -244,6 +244,7 @@ static void json_add_communication(json_t *object,
 
 	json_object_set_new(object, "communication_s",
 			    json_axes(step->communication_s));
+	json_object_set_new(object, "loss_s", json_axes(step->loss_s));
 	json_object_set_new(object, "latency_s", json_axes(step->latency_s));
 	json_object_set_new(object, "communication_stage",
 			    json_stages(step->communication_stage));

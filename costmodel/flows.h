@@ -99,18 +99,22 @@ double weft_flows_capacity(const struct weft_fabric *f, uint32_t link);
 typedef void (*weft_flow_visit)(void *data, uint32_t stage, uint32_t link,
 				double bytes, double n_flows);
 
-/* What latencies a group meets, seconds. */
-struct weft_flow_latency {
-	double round_s; /* once around its ring */
-	double hop_s;	/* the largest of a single hop */
+/* The hops of a group: once around its ring, or all that its trees or pairs
+ * have. */
+struct weft_flow_hops {
+	uint32_t n_inside;	    /* inside hosts */
+	uint32_t n_between;	    /* from host to host */
+	double inside_s, between_s; /* sums of their wires' latencies */
+	double longest_s;	    /* latency of a single one */
+	uint32_t level;		    /* the outermost at which ranks meet */
 };
 
 /* Visits the links of group number `index` of a kind, as in weft_grid_group.
- * latency: filled; NULL: not wanted.  Returns -1 with err where no link joins
+ * hops: filled; NULL: not wanted.  Returns -1 with err where no link joins
  * two ranks of the group.  O(ranks of the group * depth). */
 int weft_flows_group(const struct weft_flows *flows, uint32_t kind,
 		     uint32_t index, weft_flow_visit visit, void *data,
-		     struct weft_flow_latency *latency, struct weft_error *err);
+		     struct weft_flow_hops *hops, struct weft_error *err);
 
 /* Of the group that was visited last: its hosts, and the stage whose ranks
  * send; WEFT_NONE where they are of several, as in a pipeline. */

@@ -119,7 +119,7 @@ struct tour {
 	void *data;
 	uint32_t stage;
 	double sent; /* bytes of a rank of the stage */
-	struct weft_flow_latency *latency;
+	struct weft_flow_hops *hops;
 	struct weft_error *err;
 };
 
@@ -197,12 +197,23 @@ static double pair_latency(const struct weft_fabric *f, uint32_t level,
 		       f->levels[level].hop_latency_s;
 }
 
-static void hop_latency(const struct tour *t, double latency_s, double hops)
+static void hops_count(const struct tour *t, uint32_t level, double latency_s,
+		       uint32_t n)
 {
-	if (!t->latency || !(hops > 0))
+	struct weft_flow_hops *hops = t->hops;
+
+	if (!hops || n == 0)
 		return;
-	t->latency->round_s += hops * latency_s;
-	t->latency->hop_s = fmax(t->latency->hop_s, latency_s);
+	if (level > t->f->node_level) {
+		hops->n_between += n;
+		hops->between_s += n * latency_s;
+	} else {
+		hops->n_inside += n;
+		hops->inside_s += n * latency_s;
+	}
+	hops->longest_s = fmax(hops->longest_s, latency_s);
+	if (level > hops->level)
+		hops->level = level;
 }
 
 /* Domains of hosts a and b below the level where they meet, upwards from the
@@ -284,7 +295,7 @@ static int tell_hop(const struct tour *t, uint32_t a, uint32_t b, double bytes)
 
 	if (meet >= t->f->n_levels)
 		return unconnected(t, from, to);
-	hop_latency(t, pair_latency(t->f, meet, from, to), 1);
+	hops_count(t, meet, pair_latency(t->f, meet, from, to), 1);
 	tell_hop_nics(t, a, b, bytes);
 	tell_between(t, from, to, meet, bytes, k_a > k_b ? k_a : k_b,
 		     off_rail_share(t, a, b));
@@ -305,7 +316,7 @@ static void tell_inside(const struct tour *t, double bytes)
 
 		for (uint32_t i = 0; i < g->n; i++)
 			n += g->count[f->gpu_domain[l][g->gpu[i]]]++ == 0;
-		hop_latency(t, f->levels[l].link.latency_s, below - n);
+		hops_count(t, l, f->levels[l].link.latency_s, below - n);
 		for (uint32_t i = 0; i < g->n; i++) {
 			uint32_t d = f->gpu_domain[l][g->gpu[i]];
 			double k = g->count[d];
@@ -339,8 +350,8 @@ static int ring_around(const struct tour *t, double inside, double between)
 	for (uint32_t h = 0; g->n_hosts > 1 && h < g->n_hosts; h++)
 		if (tell_hop(t, h, (h + 1) % g->n_hosts, between))
 			return -1;
-	if (g->n_hosts == 1 && t->latency)
-		t->latency->round_s += t->latency->hop_s;
+	if (g->n_hosts == 1 && t->hops)
+		hops_count(t, t->hops->level, t->hops->longest_s, 1);
 	return 0;
 }
 
@@ -516,7 +527,7 @@ static int tour_all(const struct tour *t)
 	for (uint32_t l = 0; l < t->f->n_levels && below > 1; l++) {
 		uint32_t n = tell_all_level(t, l);
 
-		hop_latency(t, t->f->levels[l].link.latency_s, below - n);
+		hops_count(t, l, t->f->levels[l].link.latency_s, below - n);
 		below = n;
 	}
 	if (below > 1)
@@ -536,7 +547,7 @@ static int tell_pair(const struct tour *t, uint32_t a, uint32_t b)
 
 	if (meet >= f->n_levels)
 		return unconnected(t, a, b);
-	hop_latency(t, pair_latency(f, meet, a, b), 1);
+	hops_count(t, meet, pair_latency(f, meet, a, b), 1);
 	if (meet == 0) {
 		tell_port(t, a, true, 1);
 		tell_port(t, b, false, 1);
@@ -578,7 +589,7 @@ static int tour_pairs(const struct weft_flows *flows,
 
 int weft_flows_group(const struct weft_flows *flows, uint32_t kind,
 		     uint32_t index, weft_flow_visit visit, void *data,
-		     struct weft_flow_latency *latency, struct weft_error *err)
+		     struct weft_flow_hops *hops, struct weft_error *err)
 {
 	static int (*const ways[])(const struct tour *) = {
 		[WEFT_WAY_RING] = tour_ring,
@@ -593,12 +604,12 @@ int weft_flows_group(const struct weft_flows *flows, uint32_t kind,
 		.g = flows->group,
 		.visit = visit,
 		.data = data,
-		.latency = latency,
+		.hops = hops,
 		.err = err,
 	};
 
-	if (latency)
-		*latency = (struct weft_flow_latency){0};
+	if (hops)
+		*hops = (struct weft_flow_hops){0};
 	if (flow_group_read(flows,
 			    call->expert_grid ? &flows->schedule->expert
 					      : &flows->schedule->dense,

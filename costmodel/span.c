@@ -2,6 +2,8 @@
 /* span.c - how long the calls of a step take on a placement */
 #include "costmodel/span.h"
 
+#include "costmodel/routing.h"
+#include "costmodel/scaling.h"
 #include "costmodel/volume.h"
 
 #include <errno.h>
@@ -36,6 +38,7 @@ struct measure {
 	double *time_s; /* [n_stages] of the slowest link */
 	double *own_s;	/* [n_stages] of the slowest NIC or port */
 	double *met_s;	/* [n_stages] the same with other jobs */
+	struct weft_hashed_link *hashed; /* [room] */
 };
 
 /* Multiplicative hashing, D. Knuth, The Art of Computer Programming 3, 6.4. */
@@ -173,28 +176,82 @@ static void kind_finish(struct measure *m, uint32_t kind)
 	m->spans->congestion_s += congestion_s;
 }
 
-/* Latencies of the group just visited: its stage's, or where its ranks are of
+/* Hops of the group just visited: its stage's, or where its ranks are of
  * several, all stages'. */
-static void latency_keep(struct measure *m, uint32_t kind,
-			 const struct weft_flow_latency *latency, bool crosses,
-			 uint32_t stage)
+static void hops_keep(struct measure *m, uint32_t kind,
+		      const struct weft_flow_hops *hops,
+		      const struct weft_flow_seen *seen)
 {
 	const struct weft_flows *flows = &m->spans->flows;
 	const struct weft_fabric *f = flows->fabric;
-	bool leaves = f->node_level + 1 < f->n_levels && crosses;
 
 	for (uint32_t p = 0; p < flows->n_stages; p++) {
 		struct weft_span *span =
 			&m->spans->span[(size_t)kind * flows->n_stages + p];
 
-		if (stage != WEFT_NONE && p != stage)
+		if (seen->stage != WEFT_NONE && p != seen->stage)
 			continue;
-		span->round_s = fmax(span->round_s, latency->round_s);
-		span->hop_s = fmax(span->hop_s, latency->hop_s);
-		if (leaves)
+		if (hops->inside_s + hops->between_s >=
+		    span->hops.inside_s + span->hops.between_s)
+			span->hops = *hops;
+		if (seen->n_hosts > 1 && f->node_level + 1 < f->n_levels)
 			span->s_per_byte_alone =
 				1 / f->levels[f->node_level + 1]
 					    .link.rate_bytes_per_s;
+	}
+}
+
+/* Time of the kind's flows where each of them is put on one uplink of several;
+ * all that leaves a host's domain along a ring enters one other, so one choice
+ * sets both ways. */
+static double hashed_s(const struct measure *m, uint32_t kind, double floor_s)
+{
+	const struct weft_fabric *f = m->spans->flows.fabric;
+	bool ring = m->spans->flows.kinds[kind].way != WEFT_WAY_ALL;
+	uint32_t n = 0, n_parallel;
+
+	for (uint32_t i = 0; i < m->n_touched; i++) {
+		const struct carried *c = &m->carried[m->touched[i]];
+		uint32_t domain = c->link / 2;
+		double n_flows;
+
+		if (domain >= f->n_domains || (ring && c->link % 2) ||
+		    !weft_routing_hashed(f, domain))
+			continue;
+		m->hashed[n] = (struct weft_hashed_link){
+			.pooled_s = c->bytes / capacity_of(m, c->link),
+			.floor_s = floor_s,
+			.n_uplinks =
+				weft_routing_uplinks(f, domain, &n_parallel),
+		};
+		n_flows = c->n_flows * weft_routing_flows(f) / n_parallel;
+		m->hashed[n].n_flows = (uint32_t)fmin(fmax(n_flows, 1), 1e9);
+		m->hashed[n++].n_draws = n_parallel;
+	}
+	return n ? weft_routing_links_s(m->hashed, n) : 0;
+}
+
+/* What hashed routes add to the time of the kind at hand. */
+static void routes_lose(struct measure *m, uint32_t kind)
+{
+	const struct weft_flows *flows = &m->spans->flows;
+	const double *sent = flows->kinds[kind].sent;
+	double longest_s = 0, own_s = 0, lost_s;
+
+	if (flows->fabric->routing == WEFT_ROUTING_ADAPTIVE)
+		return;
+	for (uint32_t p = 0; p < flows->n_stages; p++) {
+		longest_s = fmax(longest_s, m->time_s[p]);
+		own_s = fmax(own_s, m->own_s[p]);
+	}
+	lost_s = hashed_s(m, kind, own_s) - longest_s;
+	for (uint32_t p = 0; p < flows->n_stages; p++) {
+		struct weft_span *span =
+			&m->spans->span[(size_t)kind * flows->n_stages + p];
+
+		if (sent[p] > 0 && lost_s > 0)
+			span->s_per_byte_lost =
+				lost_s / longest_s * m->time_s[p] / sent[p];
 	}
 }
 
@@ -210,14 +267,14 @@ static int kind_collect(struct measure *m, uint32_t kind,
 	memset(m->time_s, 0, n_stages * sizeof(*m->time_s));
 	memset(m->own_s, 0, n_stages * sizeof(*m->own_s));
 	for (uint32_t i = 0; i < k->n_groups; i++) {
-		struct weft_flow_latency latency;
+		struct weft_flow_hops hops;
 		struct weft_flow_seen seen;
 
-		if (weft_flows_group(&spans->flows, kind, i, link_add, m,
-				     &latency, err))
+		if (weft_flows_group(&spans->flows, kind, i, link_add, m, &hops,
+				     err))
 			return -1;
 		seen = weft_flows_seen(&spans->flows, kind);
-		latency_keep(m, kind, &latency, seen.n_hosts > 1, seen.stage);
+		hops_keep(m, kind, &hops, &seen);
 	}
 	for (uint32_t i = 0; i < m->n_touched; i++) {
 		const struct carried *c = &m->carried[m->touched[i]];
@@ -303,8 +360,11 @@ static int measure_reserve(struct measure *m, struct weft_error *err)
 	m->time_s = weft_calloc(flows->n_stages, sizeof(*m->time_s), err);
 	m->own_s = weft_calloc(flows->n_stages, sizeof(*m->own_s), err);
 	m->met_s = weft_calloc(flows->n_stages, sizeof(*m->met_s), err);
+	m->hashed =
+		weft_calloc(f->routing == WEFT_ROUTING_ADAPTIVE ? 1 : m->room,
+			    sizeof(*m->hashed), err);
 	return m->carried && m->touched && m->slot && m->time_s && m->own_s &&
-			       m->met_s
+			       m->met_s && m->hashed
 		       ? 0
 		       : -1;
 }
@@ -315,6 +375,7 @@ static int kinds_measure(struct measure *m, struct weft_error *err)
 		if (kind_collect(m, k, err))
 			return -1;
 		others_meet(m);
+		routes_lose(m, k);
 		kind_finish(m, k);
 		kind_clear(m);
 	}
@@ -330,6 +391,7 @@ static void measure_free(struct measure *m)
 	free(m->time_s);
 	free(m->own_s);
 	free(m->met_s);
+	free(m->hashed);
 }
 
 int weft_spans_build(const struct weft_fabric *f,
@@ -421,6 +483,107 @@ static const struct weft_span *span_of(const struct weft_spans *spans,
 			    stage];
 }
 
+static struct weft_hops hops_of(const struct weft_span *span, double transfer_s)
+{
+	const struct weft_flow_hops *hops = &span->hops;
+
+	return (struct weft_hops){
+		.n_inside = hops->n_inside,
+		.n_between = hops->n_between,
+		.inside_s =
+			hops->n_inside ? hops->inside_s / hops->n_inside : 0,
+		.between_s =
+			hops->n_between ? hops->between_s / hops->n_between : 0,
+		.transfer_s = transfer_s,
+	};
+}
+
+static double ring_latency_s(const struct weft_call *c,
+			     const struct weft_span *span, double transfer_s)
+{
+	struct weft_hops hops = hops_of(span, transfer_s);
+	uint32_t rounds = c->collective == WEFT_ALL_REDUCE ? 2 : 1;
+
+	/* Inside a host software has faster ways than NCCL's rings: multicast,
+	 * copies that run behind products. */
+	if (hops.n_between == 0)
+		return rounds * span->hops.inside_s;
+	return weft_scaling_ring_s(&hops, rounds) - transfer_s;
+}
+
+/* Chains inside the hosts, then the height of the trees over them.  A tree over
+ * m hosts has 4 (m - 1) hops, both ways of two trees. */
+static double trees_latency_s(const struct weft_call *c,
+			      const struct weft_span *span, double transfer_s)
+{
+	struct weft_hops hops = hops_of(span, transfer_s);
+	uint32_t n_hosts = hops.n_between / 4 + 1;
+
+	hops.n_inside = (c->n - 1) / n_hosts;
+	hops.n_between = (uint32_t)ceil(log2(n_hosts));
+	return weft_scaling_tree_s(&hops) - transfer_s;
+}
+
+/* Bytes that weft_span's seconds are of. */
+static double sent_of(const struct weft_flows *flows, uint32_t call)
+{
+	const struct weft_call *c = &flows->schedule->calls[call];
+	double sent =
+		weft_volume_collective(c->collective, c->n, c->size_bytes);
+
+	if (flows->kinds[flows->kind_of[call]].way == WEFT_WAY_TREES)
+		return c->size_bytes;
+	if (flows->algorithm == WEFT_BY_SWITCH &&
+	    c->collective != WEFT_ALL_TO_ALL && c->collective != WEFT_SEND_RECV)
+		return sent / SWITCH_GAIN;
+	return sent;
+}
+
+static double latency_s(const struct weft_spans *spans, uint32_t call,
+			const struct weft_span *span, double transfer_s)
+{
+	const struct weft_flows *flows = &spans->flows;
+	const struct weft_call *c = &flows->schedule->calls[call];
+	double rounds = c->collective == WEFT_ALL_REDUCE ? 2 : 1;
+
+	/* An all-to-all sends to all at once. */
+	if (c->collective == WEFT_ALL_TO_ALL || c->collective == WEFT_SEND_RECV)
+		return span->hops.longest_s;
+	if (flows->kinds[flows->kind_of[call]].way == WEFT_WAY_TREES)
+		return trees_latency_s(c, span, transfer_s);
+	if (flows->algorithm == WEFT_BY_HALVING_DOUBLING)
+		return rounds * ceil(log2(c->n)) * span->hops.longest_s;
+	if (flows->algorithm == WEFT_BY_SWITCH)
+		return 2 * span->hops.longest_s;
+	return ring_latency_s(c, span, transfer_s);
+}
+
+struct weft_call_time weft_spans_call(const struct weft_spans *spans,
+				      uint32_t call, uint32_t stage)
+{
+	const struct weft_call *c = &spans->flows.schedule->calls[call];
+	const struct weft_span *span = span_of(spans, call, stage);
+	double sent = sent_of(&spans->flows, call);
+	double share = weft_fabric_rate_share(spans->flows.fabric,
+					      span->hops.level, c->size_bytes);
+	struct weft_call_time time = {.transfer_s = sent * span->s_per_byte};
+
+	time.loss_s =
+		sent * (span->s_per_byte + span->s_per_byte_lost) / share -
+		time.transfer_s;
+	time.latency_s =
+		latency_s(spans, call, span, time.transfer_s + time.loss_s);
+	return time;
+}
+
+double weft_spans_call_s(const struct weft_spans *spans, uint32_t call,
+			 uint32_t stage)
+{
+	struct weft_call_time time = weft_spans_call(spans, call, stage);
+
+	return time.transfer_s + time.loss_s + time.latency_s;
+}
+
 double weft_spans_one_ring_s(const struct weft_spans *spans, uint32_t call,
 			     uint32_t stage)
 {
@@ -428,51 +591,9 @@ double weft_spans_one_ring_s(const struct weft_spans *spans, uint32_t call,
 	const struct weft_span *span = span_of(spans, call, stage);
 	double sent =
 		weft_volume_collective(c->collective, c->n, c->size_bytes);
+	double transfer_s =
+		sent * fmax(span->s_per_byte + span->s_per_byte_lost,
+			    span->s_per_byte_alone);
 
-	return span->round_s +
-	       sent * fmax(span->s_per_byte, span->s_per_byte_alone);
-}
-
-double weft_spans_latency_s(const struct weft_spans *spans, uint32_t call,
-			    uint32_t stage)
-{
-	const struct weft_flows *flows = &spans->flows;
-	const struct weft_call *c = &flows->schedule->calls[call];
-	const struct weft_span *span = span_of(spans, call, stage);
-	bool trees = flows->kinds[flows->kind_of[call]].way == WEFT_WAY_TREES;
-	double rounds = c->collective == WEFT_ALL_REDUCE ? 2 : 1;
-
-	/* An all-to-all sends to all at once. */
-	if (c->collective == WEFT_ALL_TO_ALL || c->collective == WEFT_SEND_RECV)
-		return span->hop_s;
-	if (trees || flows->algorithm == WEFT_BY_HALVING_DOUBLING)
-		return rounds * ceil(log2(c->n)) * span->hop_s;
-	if (flows->algorithm == WEFT_BY_SWITCH)
-		return 2 * span->hop_s;
-	return rounds * span->round_s;
-}
-
-double weft_spans_transfer_s(const struct weft_spans *spans, uint32_t call,
-			     uint32_t stage)
-{
-	const struct weft_flows *flows = &spans->flows;
-	const struct weft_call *c = &flows->schedule->calls[call];
-	const struct weft_span *span = span_of(spans, call, stage);
-	double sent =
-		weft_volume_collective(c->collective, c->n, c->size_bytes);
-
-	if (flows->kinds[flows->kind_of[call]].way == WEFT_WAY_TREES)
-		sent = c->size_bytes;
-	else if (flows->algorithm == WEFT_BY_SWITCH &&
-		 c->collective != WEFT_ALL_TO_ALL &&
-		 c->collective != WEFT_SEND_RECV)
-		sent /= SWITCH_GAIN;
-	return sent * span->s_per_byte;
-}
-
-double weft_spans_call_s(const struct weft_spans *spans, uint32_t call,
-			 uint32_t stage)
-{
-	return weft_spans_latency_s(spans, call, stage) +
-	       weft_spans_transfer_s(spans, call, stage);
+	return transfer_s + ring_latency_s(c, span, transfer_s);
 }

@@ -16,9 +16,9 @@
 /* Of the slowest group in a pipeline stage. */
 struct weft_span {
 	double s_per_byte;	 /* that one rank sends */
+	double s_per_byte_lost;	 /* more, because routes are hashed */
 	double s_per_byte_alone; /* in one ring, through one NIC a host */
-	double round_s;		 /* latencies once around the group's ring */
-	double hop_s;		 /* the largest of them */
+	struct weft_flow_hops hops;
 };
 
 /* The directed link that needs longest for its share of the step, NICs and
@@ -53,15 +53,18 @@ int weft_spans_build(const struct weft_fabric *f,
 		     struct weft_error *err);
 void weft_spans_free(struct weft_spans *spans);
 
-/* Seconds of one call, number `call` of the schedule, in a stage: those that
- * its bytes need on the links, and those of the messages that wait for one
- * another. */
+/* Seconds of one call, number `call` of the schedule, in a stage. */
+struct weft_call_time {
+	double transfer_s; /* its bytes on links that give what they are rated
+			    */
+	double loss_s;	   /* hashed routes (routing.h) and sizes that do not
+			    * reach the rate (weft_fabric_rate_share) */
+	double latency_s;  /* messages that wait for one another (scaling.h) */
+};
+struct weft_call_time weft_spans_call(const struct weft_spans *spans,
+				      uint32_t call, uint32_t stage);
 double weft_spans_call_s(const struct weft_spans *spans, uint32_t call,
-			 uint32_t stage);
-double weft_spans_transfer_s(const struct weft_spans *spans, uint32_t call,
-			     uint32_t stage);
-double weft_spans_latency_s(const struct weft_spans *spans, uint32_t call,
-			    uint32_t stage);
+			 uint32_t stage); /* the sum */
 
 /* The same where a collective is one ring: it leaves a host through one NIC,
  * however many ranks it has there. */

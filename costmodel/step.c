@@ -502,6 +502,7 @@ static void step_scale(struct weft_step *step, double by)
 	for (int a = 0; a < WEFT_N_AXES; a++) {
 		step->exposed_s[a] /= by;
 		step->communication_s[a] /= by;
+		step->loss_s[a] /= by;
 		step->latency_s[a] /= by;
 	}
 }
@@ -554,6 +555,19 @@ static void step_fill(const struct build *b, struct weft_step *step)
 	step_rates(b, step);
 }
 
+static void axis_keep(struct weft_step *step, int axis, uint32_t stage,
+		      const struct weft_call_time *time)
+{
+	if (!(time->transfer_s + time->loss_s + time->latency_s >
+	      step->communication_s[axis] + step->loss_s[axis] +
+		      step->latency_s[axis]))
+		return;
+	step->communication_s[axis] = time->transfer_s;
+	step->loss_s[axis] = time->loss_s;
+	step->latency_s[axis] = time->latency_s;
+	step->communication_stage[axis] = stage;
+}
+
 /* Each axis in the stage that sends longest. */
 static void communication_sum(const struct weft_spans *spans,
 			      struct weft_step *step)
@@ -561,29 +575,24 @@ static void communication_sum(const struct weft_spans *spans,
 	const struct weft_schedule *s = spans->flows.schedule;
 
 	for (uint32_t p = 0; p < spans->flows.n_stages; p++) {
-		double transfer_s[WEFT_N_AXES] = {0};
-		double latency_s[WEFT_N_AXES] = {0};
+		struct weft_call_time sum[WEFT_N_AXES] = {{0}};
 
 		for (uint32_t i = 0; i < s->n_calls; i++) {
 			const struct weft_call *call = &s->calls[i];
+			struct weft_call_time one;
 
 			if (p < call->first_stage ||
 			    p - call->first_stage >= call->n_stages)
 				continue;
-			transfer_s[call->axis] +=
-				call->count *
-				weft_spans_transfer_s(spans, i, p);
-			latency_s[call->axis] +=
-				call->count * weft_spans_latency_s(spans, i, p);
+			one = weft_spans_call(spans, i, p);
+			sum[call->axis].transfer_s +=
+				call->count * one.transfer_s;
+			sum[call->axis].loss_s += call->count * one.loss_s;
+			sum[call->axis].latency_s +=
+				call->count * one.latency_s;
 		}
-		for (int a = 0; a < WEFT_N_AXES; a++) {
-			if (!(transfer_s[a] + latency_s[a] >
-			      step->communication_s[a] + step->latency_s[a]))
-				continue;
-			step->communication_s[a] = transfer_s[a];
-			step->latency_s[a] = latency_s[a];
-			step->communication_stage[a] = p;
-		}
+		for (int a = 0; a < WEFT_N_AXES; a++)
+			axis_keep(step, a, p, &sum[a]);
 	}
 	step->fullest = spans->fullest;
 	step->congestion_s = spans->congestion_s;

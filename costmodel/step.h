@@ -49,10 +49,10 @@ struct weft_step {
 	double exposed_s[WEFT_N_AXES]; /* communication that nothing hides */
 	double optimizer_s;
 	double straggler_s;
-	/* Not parts of it: what the bytes of each axis need on the links, and
-	 * what the messages that wait for one another add, hidden or not, in
-	 * the stage where both together take longest. */
-	double communication_s[WEFT_N_AXES];
+	/* Not parts of it, hidden or not, in the stage where the sum takes
+	 * longest: weft_call_time of all calls of an axis. */
+	double communication_s[WEFT_N_AXES]; /* transfers */
+	double loss_s[WEFT_N_AXES];
 	double latency_s[WEFT_N_AXES];
 	uint32_t communication_stage[WEFT_N_AXES];
 	uint32_t exposed_stage[WEFT_N_AXES]; /* that exposed_s is of, where

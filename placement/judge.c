@@ -90,7 +90,8 @@ static int measure_time(const struct weft_judge *judge, const uint32_t *where,
 	measure->to_gain +=
 		spans_nodes(judge->f) ? (double)INFINITY : step.congestion_s;
 	for (int a = 0; !timed && a < WEFT_N_AXES; a++)
-		measure->goal += step.communication_s[a] + step.latency_s[a];
+		measure->goal += step.communication_s[a] + step.loss_s[a] +
+				 step.latency_s[a];
 	return 0;
 }
 

@@ -174,7 +174,8 @@ check "a missing state file is an error" exits 1
 
 # objectives: the job is at home in pod 0, whose links others use
 for goal in cost busiest step; do
-	plan --json --job "$job" --busy n00:0-3,n05,n09 --objective $goal
+	plan --json --job "$job,model=llama3-70B" --busy n00:0-3,n05,n09 \
+		--objective $goal
 	check "--objective $goal is told" json ".objective.goal == \"$goal\""
 	cp "$work/out" "$work/$goal.json"
 done
