@@ -14,6 +14,7 @@ const struct weft_exporter weft_exporters[] = {
 	{"slurm-yaml", "topology.yaml (25.05): tree, block, ring or torus3d",
 	 weft_export_slurm_yaml},
 	{"nccl-xml", "a node as NCCL_TOPO_FILE wants it", weft_export_nccl_xml},
+	{"simgrid", "the network as a platform of SimGrid", weft_export_simgrid},
 	{"json", "all that the fabric holds", weft_export_json},
 	{"dot", "a graph for graphviz: switches and cables, or the tree",
 	 weft_export_dot},

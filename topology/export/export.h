@@ -55,6 +55,9 @@ int weft_export_nccl_xml(const struct weft_fabric *f,
 			 const struct weft_export_options *options, FILE *out,
 			 struct weft_findings *findings,
 			 struct weft_error *err);
+int weft_export_simgrid(const struct weft_fabric *f,
+			const struct weft_export_options *options, FILE *out,
+			struct weft_findings *findings, struct weft_error *err);
 int weft_export_slurm_block(const struct weft_fabric *f,
 			    const struct weft_export_options *options,
 			    FILE *out, struct weft_findings *findings,

@@ -6,6 +6,7 @@ libweft_export_la_SOURCES = \
 	%D%/export_dot.c \
 	%D%/export_json.c \
 	%D%/export_nccl_xml.c \
+	%D%/export_simgrid.c \
 	%D%/export_slurm_block.c \
 	%D%/export_slurm_tree.c \
 	%D%/export_slurm_yaml.c \
