@@ -46,6 +46,8 @@ weft_SOURCES = \
 	%D%/findings.h \
 	%D%/fit.c \
 	%D%/fit.h \
+	%D%/job_calls.c \
+	%D%/job_calls.h \
 	%D%/job_trace.c \
 	%D%/job_trace.h \
 	%D%/map.c \

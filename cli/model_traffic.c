@@ -18,8 +18,6 @@ static const struct argp_option options[] = {
 	{0},
 };
 
-static const char *const phase_names[WEFT_N_PHASES] = {
-	"forward", "backward", "recompute", "step-end", "step-begin"};
 static const char *const overlap_names[WEFT_N_OVERLAPS] = {
 	"exposed",	   "behind-matmul",  "behind-attention",
 	"behind-backward", "behind-forward", "behind-pipeline"};
@@ -150,7 +148,7 @@ static void text_print(const struct answer *answer)
 		snprintf(group, sizeof(group), "%s%s", call->group,
 			 call->expert_grid ? " of experts" : "");
 		printf("%-10s %12.6g %10.4g %6u %-19s %-8s %-17s %s\n",
-		       phase_names[call->phase], call->count,
+		       weft_phase_names[call->phase], call->count,
 		       call->size_bytes / 1e6, call->n, group,
 		       stages_text(call, stages, sizeof(stages)),
 		       overlap_names[call->overlap], call->what);
@@ -163,7 +161,7 @@ static json_t *call_json(const struct weft_call *call)
 		"{s:s, s:s, s:s, s:s, s:f, s:b, s:i, s:s, s:i, s:i, s:f, "
 		"s:s}",
 		"axis", weft_axis_names[call->axis], "phase",
-		phase_names[call->phase], "collective",
+		weft_phase_names[call->phase], "collective",
 		weft_collective_names[call->collective], "overlap",
 		overlap_names[call->overlap], "count", call->count,
 		"expert_grid", (int)call->expert_grid, "first_stage",

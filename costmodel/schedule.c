@@ -11,6 +11,12 @@
 /* Calls that room is made for at a time. */
 #define GROW 64
 
+const char *const weft_phase_names[WEFT_N_PHASES] = {
+	[WEFT_FORWARD] = "forward",	  [WEFT_BACKWARD] = "backward",
+	[WEFT_RECOMPUTE] = "recompute",	  [WEFT_STEP_END] = "step-end",
+	[WEFT_STEP_BEGIN] = "step-begin",
+};
+
 /* Whether b is a's call on the next stages; names are static texts. */
 static bool continues(const struct weft_call *a, const struct weft_call *b)
 {

@@ -30,6 +30,8 @@ enum weft_phase {
 			  */
 	WEFT_N_PHASES
 };
+/* "forward", ..., "step-end", "step-begin". */
+extern const char *const weft_phase_names[WEFT_N_PHASES];
 
 /* What a call may run behind. */
 enum weft_behind {
