@@ -29,6 +29,7 @@ include tests/cli/local.mk
 include tests/fuzz/local.mk
 include tests/bench/local.mk
 include tests/slurm/local.mk
+include tests/wire/local.mk
 
 script_tests += \
 	%D%/layers.sh \
