@@ -21,6 +21,10 @@ EXTRA_DIST += \
 	%D%/stream \
 	%D%/stream.awk \
 	%D%/stream.running.awk \
+	%D%/wire \
+	%D%/wire.jq \
+	%D%/wire.scenarios \
+	%D%/wire.summary.jq \
 	# End of EXTRA_DIST
 
 EXTRA_PROGRAMS += $(bench_programs) %D%/exact %D%/peer
@@ -79,3 +83,7 @@ bench-stream: all
 bench-replay: weft$(EXEEXT)
 	@$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/replay $(BENCH_FLAGS)
 .PHONY: bench bench-map bench-plan bench-qap bench-replay
+# Predicted step times against measured ones; ten minutes.
+bench-wire: weft$(EXEEXT) tests/wire/rank$(EXEEXT)
+	@$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/wire $(BENCH_FLAGS)
+.PHONY: bench-wire

@@ -61,5 +61,13 @@ def line($spec):
 	end |
 	"\($call.collective) \($call.size_bytes) \($call.count) \(join(" "))";
 
+# Sends of one size and number run at once: those of the forward and of the
+# backward pass cross each other in a pipeline (1F1B).
+def together:
+	map(split(" ")) |
+	[.[] | select(.[0] != "send_recv") | join(" ")] +
+	([.[] | select(.[0] == "send_recv")] | group_by(.[0:3]) |
+		map((.[0][0:3] + (map(.[3:]) | add)) | join(" "))) | .[];
+
 ($spec | keys_of) as $spec | .calls | group_by(.axis)[] |
-	"axis \(first.axis)", (.[] | line($spec))
+	"axis \(first.axis)", (map(line($spec)) | together)

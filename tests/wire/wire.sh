@@ -90,13 +90,17 @@ wire_bytes() {
 }
 
 # wire_job JOB SPEC HOST...: rank i is on HOST i, a number, or HOST.RAIL.  The
-# calls of a step are those that weft derives from the spec.
+# calls of a step are those that weft derives from the spec, whose model is
+# dense.yaml, or moe.yaml where it has experts.
 wire_job() {
 	local dir=$WIRE_DIR/$1 spec=$2
 	shift 2
 	rm -rf "$dir"
 	mkdir "$dir"
-	[[ $spec == *model=* ]] || spec+=,model=$WIRE_HERE/dense.yaml
+	case $spec in
+	*ep=*) spec+=,model=$WIRE_HERE/moe.yaml ;;
+	*) spec+=,model=$WIRE_HERE/dense.yaml ;;
+	esac
 	spec=gpus=$#,$spec
 	echo "$spec" >"$dir/spec"
 	printf '%s\n' "$@" >"$dir/hosts"
@@ -109,13 +113,15 @@ wire_job() {
 # wire_ranks JOB REPEAT: its ranks, in the background; their numbers are added
 # to `ranks`.
 wire_ranks() {
-	local dir=$WIRE_DIR/$1 host i=0 n
+	local dir=$WIRE_DIR/$1 host i=0 n urgent=()
+	# They sleep but for the network; other work here is not to delay them.
+	! chrt -r 1 true 2>/dev/null || urgent=(chrt -r 1)
 	rm -rf "$dir/store"
 	mkdir "$dir/store"
 	n=$(wc -l <"$dir/hosts")
 	while read -r host; do
 		nsenter --net="/run/netns/$WIRE_NAME-h${host%.*}" \
-			"$WIRE_RANK" --interface "eth$(wire_rail "$host")" \
+			"${urgent[@]}" "$WIRE_RANK" --interface "eth$(wire_rail "$host")" \
 			--store "$dir/store" --step "$dir/step" --rank $i \
 			--size "$n" --repeat "$2" \
 			>"$dir/out.$i" 2>"$dir/err.$i" </dev/null &
@@ -184,7 +190,7 @@ wire_predict() {
 			 step_s: add}'
 }
 
-# Other jobs as weft-state(5); they always communicate.
+# Other jobs as weft-state(5): their steps hold nothing but communication.
 wire_state() {
 	local job
 	echo "weft: state/1"
@@ -193,5 +199,6 @@ wire_state() {
 		echo "  - id: $job"
 		echo "    gpus: $(paste -sd, "$WIRE_DIR/$job/ranks")"
 		echo "    job: $(cat "$WIRE_DIR/$job/spec")"
+		echo "    step_s: $(wire_predict "$job" | jq .step_s)"
 	done
 }
