@@ -65,6 +65,8 @@ libweft_placement_la_SOURCES = \
 	%D%/search.c \
 	%D%/search.h \
 	%D%/slots.c \
+	%D%/slurm_rule.c \
+	%D%/slurm_rule.h \
 	%D%/supply.c \
 	%D%/supply.h \
 	%D%/bounds/contour.c \
@@ -136,8 +138,6 @@ libweft_placement_la_SOURCES = \
 	%D%/replay/ledger.h \
 	%D%/replay/mix.c \
 	%D%/replay/policy.c \
-	%D%/replay/policy_slurm.c \
-	%D%/replay/policy_slurm.h \
 	%D%/replay/pricing.c \
 	%D%/replay/pricing.h \
 	%D%/replay/replay.c \

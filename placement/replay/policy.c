@@ -3,39 +3,51 @@
 #include "placement/replay/policy.h"
 
 #include "placement/mapping/effort.h"
-#include "placement/replay/policy_slurm.h"
+#include "placement/slurm_rule.h"
 #include "topology/suggest.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-bool policy_gives(const struct weft_policy_request *q, uint32_t node)
+static struct rule_request rule_of(const struct weft_policy_request *q)
 {
-	return weft_occupancy_give(q->occupancy, node) >= q->per_node;
+	return (struct rule_request){
+		.fabric = q->fabric,
+		.occupancy = q->occupancy,
+		.n_nodes = q->n_nodes,
+		.per_node = q->per_node,
+	};
 }
 
-void policy_fill(const struct weft_policy_request *q, const uint32_t *nodes,
-		 uint32_t *where)
+static int policy_tree(const struct weft_policy_request *q, uint32_t *where,
+		       bool *yes, struct weft_error *err)
 {
-	const struct weft_fabric *f = q->fabric;
-	uint32_t r = 0;
+	const struct rule_request rule = rule_of(q);
 
-	for (uint32_t i = 0; i < q->n_nodes; i++) {
-		uint64_t rest = q->occupancy->free[nodes[i]];
-		uint32_t left = q->per_node, gpu;
+	return rule_tree(&rule, where, yes, err);
+}
 
-		weft_mask_foreach (gpu, rest) {
-			if (left-- == 0)
-				break;
-			where[r++] = f->nodes[nodes[i]].first_gpu + gpu;
-		}
-	}
+static int policy_block(const struct weft_policy_request *q, uint32_t *where,
+			bool *yes, struct weft_error *err)
+{
+	const struct rule_request rule = rule_of(q);
+
+	return rule_block(&rule, where, yes, err);
+}
+
+static int policy_block_fits(const struct weft_policy_request *q, bool *yes,
+			     struct weft_error *err)
+{
+	const struct rule_request rule = rule_of(q);
+
+	return rule_block_fits(&rule, yes, err);
 }
 
 /* The first nodes in the order in which people count them. */
 static int policy_firstfit(const struct weft_policy_request *q, uint32_t *where,
 			   bool *yes, struct weft_error *err)
 {
+	const struct rule_request rule = rule_of(q);
 	const struct weft_fabric *f = q->fabric;
 	uint32_t *nodes = weft_calloc(q->n_nodes, sizeof(*nodes), err);
 	uint32_t n = 0;
@@ -43,12 +55,12 @@ static int policy_firstfit(const struct weft_policy_request *q, uint32_t *where,
 	if (!nodes)
 		return -1;
 	for (uint32_t i = 0; i < f->n_nodes && n < q->n_nodes; i++) {
-		if (policy_gives(q, f->counted[i]))
+		if (rule_gives(&rule, f->counted[i]))
 			nodes[n++] = f->counted[i];
 	}
 	*yes = n == q->n_nodes;
 	if (*yes)
-		policy_fill(q, nodes, where);
+		rule_fill(&rule, nodes, where);
 	free(nodes);
 	return 0;
 }
@@ -57,6 +69,7 @@ static int policy_firstfit(const struct weft_policy_request *q, uint32_t *where,
 static int policy_random(const struct weft_policy_request *q, uint32_t *where,
 			 bool *yes, struct weft_error *err)
 {
+	const struct rule_request rule = rule_of(q);
 	const struct weft_fabric *f = q->fabric;
 	uint32_t *nodes = weft_calloc(f->n_nodes, sizeof(*nodes), err);
 	struct effort dice = {.random = q->random};
@@ -65,7 +78,7 @@ static int policy_random(const struct weft_policy_request *q, uint32_t *where,
 	if (!nodes)
 		return -1;
 	for (uint32_t i = 0; i < f->n_nodes; i++) {
-		if (policy_gives(q, i))
+		if (rule_gives(&rule, i))
 			nodes[n++] = i;
 	}
 	*yes = n >= q->n_nodes;
@@ -76,7 +89,7 @@ static int policy_random(const struct weft_policy_request *q, uint32_t *where,
 		nodes[i] = node;
 	}
 	if (*yes)
-		policy_fill(q, nodes, where);
+		rule_fill(&rule, nodes, where);
 	free(nodes);
 	return 0;
 }

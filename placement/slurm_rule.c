@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* policy_slurm.c - the rules of Slurm's topology plugins, as its documentation
+/* slurm_rule.c - the rules of Slurm's topology plugins, as its documentation
  * (topology guide, topology.conf(5)) states them
  *
  * topology/tree: the lowest-level switch that can satisfy the job; on its leaf
@@ -16,14 +16,37 @@
  * --distribution=block does.  Leaf switches and base blocks are the innermost
  * domains of several nodes.
  */
-#include "placement/replay/policy_slurm.h"
+#include "placement/slurm_rule.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+bool rule_gives(const struct rule_request *q, uint32_t node)
+{
+	return weft_occupancy_give(q->occupancy, node) >= q->per_node;
+}
+
+void rule_fill(const struct rule_request *q, const uint32_t *nodes,
+	       uint32_t *where)
+{
+	const struct weft_fabric *f = q->fabric;
+	uint32_t r = 0;
+
+	for (uint32_t i = 0; i < q->n_nodes; i++) {
+		uint64_t rest = q->occupancy->free[nodes[i]];
+		uint32_t left = q->per_node, gpu;
+
+		weft_mask_foreach (gpu, rest) {
+			if (left-- == 0)
+				break;
+			where[r++] = f->nodes[nodes[i]].first_gpu + gpu;
+		}
+	}
+}
+
 /* Domains by the nodes that they can give to one job. */
 struct switches {
-	const struct weft_policy_request *q;
+	const struct rule_request *q;
 	uint32_t leaf_level;
 	uint32_t *slots; /* [n_domains] */
 };
@@ -42,8 +65,8 @@ static uint32_t leaf_level_find(const struct weft_fabric *f)
 	return f->n_levels - 1;
 }
 
-static int switches_build(const struct weft_policy_request *q,
-			  struct switches *w, struct weft_error *err)
+static int switches_build(const struct rule_request *q, struct switches *w,
+			  struct weft_error *err)
 {
 	const struct weft_fabric *f = q->fabric;
 
@@ -53,7 +76,7 @@ static int switches_build(const struct weft_policy_request *q,
 	if (!w->slots)
 		return -1;
 	for (uint32_t i = 0; i < f->n_nodes; i++) {
-		if (!policy_gives(q, i))
+		if (!rule_gives(q, i))
 			continue;
 		for (uint32_t l = w->leaf_level; l < f->n_levels; l++)
 			w->slots[f->gpu_domain[l][f->nodes[i].first_gpu]]++;
@@ -98,7 +121,7 @@ static int by_index(const void *a, const void *b)
 static int leafs_take(struct switches *w, struct span_of_leafs leafs,
 		      uint32_t *where, struct weft_error *err)
 {
-	const struct weft_policy_request *q = w->q;
+	const struct rule_request *q = w->q;
 	uint32_t *nodes = weft_calloc(q->n_nodes, sizeof(*nodes), err);
 	uint32_t n = 0;
 
@@ -117,18 +140,18 @@ static int leafs_take(struct switches *w, struct span_of_leafs leafs,
 		d = &q->fabric->domains[best];
 		for (uint32_t i = d->first_node;
 		     i < d->first_node + d->n_nodes && n < q->n_nodes; i++) {
-			if (policy_gives(q, i))
+			if (rule_gives(q, i))
 				nodes[n++] = i;
 		}
 	}
 	qsort(nodes, n, sizeof(*nodes), by_index);
-	policy_fill(q, nodes, where);
+	rule_fill(q, nodes, where);
 	free(nodes);
 	return 0;
 }
 
-int policy_tree(const struct weft_policy_request *q, uint32_t *where, bool *yes,
-		struct weft_error *err)
+int rule_tree(const struct rule_request *q, uint32_t *where, bool *yes,
+	      struct weft_error *err)
 {
 	const struct weft_fabric *f = q->fabric;
 	uint32_t best = WEFT_NONE;
@@ -164,7 +187,7 @@ struct aggregates {
 };
 
 /* Nodes of the leaf that could give to the job, were they free. */
-static uint32_t leaf_room(const struct weft_policy_request *q, uint32_t leaf)
+static uint32_t leaf_room(const struct rule_request *q, uint32_t leaf)
 {
 	const struct weft_domain *d = &q->fabric->domains[leaf];
 	uint32_t n = 0;
@@ -210,8 +233,8 @@ static void aggregate_find(const struct switches *w, struct aggregates *a)
 	}
 }
 
-int policy_block(const struct weft_policy_request *q, uint32_t *where,
-		 bool *yes, struct weft_error *err)
+int rule_block(const struct rule_request *q, uint32_t *where, bool *yes,
+	       struct weft_error *err)
 {
 	struct aggregates a;
 	struct switches w;
@@ -227,8 +250,8 @@ int policy_block(const struct weft_policy_request *q, uint32_t *where,
 	return rc;
 }
 
-int policy_block_fits(const struct weft_policy_request *q, bool *yes,
-		      struct weft_error *err)
+int rule_block_fits(const struct rule_request *q, bool *yes,
+		    struct weft_error *err)
 {
 	struct aggregates a;
 	struct switches w;

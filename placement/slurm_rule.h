@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* slurm_rule.h - the rules of Slurm's topology plugins, as documented
+ *
+ * Private to placement/.
+ */
+#ifndef WEFT_PLACEMENT_SLURM_RULE_H
+#define WEFT_PLACEMENT_SLURM_RULE_H
+
+#include "placement/occupancy.h"
+
+/* A job on n_nodes nodes, per_node GPUs of each. */
+struct rule_request {
+	const struct weft_fabric *fabric;
+	const struct weft_occupancy *occupancy;
+	uint32_t n_nodes, per_node;
+};
+
+/* True when the node can hold its share of the job. */
+bool rule_gives(const struct rule_request *q, uint32_t node);
+
+/* Ranks in the order of nodes[], the lowest free GPUs of each. */
+void rule_fill(const struct rule_request *q, const uint32_t *nodes,
+	       uint32_t *where);
+
+/* topology/tree and topology/block: where[n_nodes * per_node] when *yes; false:
+ * the rule finds no place now.  -1 with err when out of memory. */
+int rule_tree(const struct rule_request *q, uint32_t *where, bool *yes,
+	      struct weft_error *err);
+int rule_block(const struct rule_request *q, uint32_t *where, bool *yes,
+	       struct weft_error *err);
+
+/* Whether rule_block finds a place. */
+int rule_block_fits(const struct rule_request *q, bool *yes,
+		    struct weft_error *err);
+
+#endif
