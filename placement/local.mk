@@ -3,6 +3,7 @@ noinst_LTLIBRARIES += libweft_placement.la
 libweft_placement_la_SOURCES = \
 	%D%/arrange.c \
 	%D%/arrange.h \
+	%D%/baseline.c \
 	%D%/bottleneck.c \
 	%D%/bottleneck.h \
 	%D%/bound.c \
@@ -190,6 +191,7 @@ EXTRA_DIST += \
 	# End of EXTRA_DIST
 
 weft_placement_headers = \
+	%D%/baseline.h \
 	%D%/defrag.h \
 	%D%/fragmentation.h \
 	%D%/evaluation.h \

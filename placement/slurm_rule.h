@@ -8,11 +8,12 @@
 
 #include "placement/occupancy.h"
 
-/* A job on n_nodes nodes, per_node GPUs of each. */
+/* A job on n_nodes >= 1 nodes, per_node >= 1 GPUs of each; of the last one only
+ * what is missing to n_gpus (0: as much as of the others). */
 struct rule_request {
 	const struct weft_fabric *fabric;
 	const struct weft_occupancy *occupancy;
-	uint32_t n_nodes, per_node;
+	uint32_t n_nodes, per_node, n_gpus;
 };
 
 /* True when the node can hold its share of the job. */
@@ -22,8 +23,9 @@ bool rule_gives(const struct rule_request *q, uint32_t node);
 void rule_fill(const struct rule_request *q, const uint32_t *nodes,
 	       uint32_t *where);
 
-/* topology/tree and topology/block: where[n_nodes * per_node] when *yes; false:
- * the rule finds no place now.  -1 with err when out of memory. */
+/* topology/tree and topology/block: where[] of all GPUs when *yes; false: the
+ * rule finds no place now.  Required nodes and weights of the occupancy count
+ * for the tree alone.  -1 with err when out of memory. */
 int rule_tree(const struct rule_request *q, uint32_t *where, bool *yes,
 	      struct weft_error *err);
 int rule_block(const struct rule_request *q, uint32_t *where, bool *yes,
