@@ -20,6 +20,7 @@ libweft_placement_la_SOURCES = \
 	%D%/defrag.c \
 	%D%/evaluation.c \
 	%D%/fragmentation.c \
+	%D%/gain.c \
 	%D%/ground.c \
 	%D%/ground.h \
 	%D%/groups.c \
@@ -195,6 +196,7 @@ weft_placement_headers = \
 	%D%/defrag.h \
 	%D%/fragmentation.h \
 	%D%/evaluation.h \
+	%D%/gain.h \
 	%D%/job.h \
 	%D%/judge.h \
 	%D%/objective.h \

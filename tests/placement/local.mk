@@ -3,6 +3,7 @@ unit_tests += \
 	%D%/baseline \
 	%D%/evaluation \
 	%D%/exact \
+	%D%/gain \
 	%D%/job \
 	%D%/limits \
 	%D%/mapping \
