@@ -206,6 +206,26 @@ static const char *zero_key(const char *dp_kind)
 	return "0";
 }
 
+/* Ranks that states are sharded over, where the row says it: "FSDP group =
+ * 64,128,256,128" are those of runs on 64, 128, 256, 512 GPUs.  0: all. */
+static uint32_t shard_key(const char *dp_kind, uint32_t gpus)
+{
+	const char *at = find(dp_kind, "FSDP group =");
+	uint64_t scale = 0;
+	uint32_t group = 0;
+
+	for (at = at ? strchr(at, '=') : NULL; at && scale < gpus;
+	     at = strchr(at + 1, ',')) {
+		unsigned long next = strtoul(at + 1, NULL, 10);
+
+		if (next == 0 || next > gpus)
+			break;
+		group = (uint32_t)next;
+		scale = scale ? 2 * scale : group;
+	}
+	return scale == gpus && group < gpus && gpus % group == 0 ? group : 0;
+}
+
 /* Type of reduced gradients: fp16 training reduces them as they are; bf16 does
  * it in fp32, but not in the recipes that hide communication. */
 static const char *gradient_key(const struct step_row *row, bool half)
@@ -322,6 +342,8 @@ static int spec_read(const struct source *s)
 {
 	struct step_row *row = s->row;
 	struct axes axes;
+	char more[32] = "";
+	uint32_t shard;
 	uint32_t tp, pp, gbs;
 	uint32_t ep = row->model.experts ? count(s, "ep", 1) : 1;
 	const char *recompute = recompute_key(row, text(s, "recompute"));
@@ -336,16 +358,19 @@ static int spec_read(const struct source *s)
 	if (!axes.gpus || !gbs)
 		return missing(row, "%s is not given",
 			       axes.gpus ? "the global batch size" : "gpus");
+	shard = shard_key(text(s, "dp_kind"), axes.gpus);
+	if (shard)
+		snprintf(more, sizeof(more), ",shard=%u", shard);
 	snprintf(spec, sizeof(spec),
 		 "gpus=%u,tp=%u,cp=%u,pp=%u,vpp=%u,ep=%u,mbs=%u,gbs=%u,"
 		 "seq=%u,zero=%s,recompute=%s,sp=%s,dtype=%s,grad_dtype=%s,"
-		 "bucket=160MB,etp=%u",
+		 "bucket=160MB,etp=%u%s",
 		 axes.gpus, tp, axes.cp, pp, chunks_key(s, pp), ep,
 		 count(s, "mbs", 1), gbs, row->model.seq,
 		 zero_key(text(s, "dp_kind")), recompute,
 		 tp > 1 && splits_sequence(s, recompute) ? "on" : "off",
 		 half ? "fp16" : "bf16", gradient_key(row, half),
-		 expert_ranks(&axes, ep));
+		 expert_ranks(&axes, ep), more);
 	if (weft_spec_parse(spec, &row->spec, &err) ||
 	    weft_spec_resolve(&row->spec, 0, &err))
 		return missing(row, "%.190s", err.text);

@@ -206,6 +206,7 @@ static int compute_prepare(struct build *b, struct weft_error *err)
  * seconds, how many, and the size of their groups. */
 struct traffic {
 	double time_s, count;
+	double latency_s; /* of time_s */
 	uint32_t n;
 };
 
@@ -221,9 +222,10 @@ struct calls {
 };
 
 static void traffic_add(struct traffic *t, const struct weft_call *call,
-			double count, double time_s)
+			double count, double time_s, double latency_s)
 {
 	t->time_s += count * time_s;
+	t->latency_s += count * latency_s;
 	t->count += count;
 	t->n = call->n;
 }
@@ -308,7 +310,8 @@ static void calls_deal(const struct build *b, uint32_t p, struct stage *s,
 			count /= b->micro_batches;
 		hidden = hidden_in(b, call, calls);
 		if (hidden)
-			traffic_add(hidden, call, count, time_s);
+			traffic_add(hidden, call, count, time_s,
+				    weft_spans_call(&b->spans, i, p).latency_s);
 		else if (in_micro_batch(call))
 			s->exposed[call->axis] += count * time_s;
 		else
@@ -342,10 +345,12 @@ static double exposed_timeline(const struct traffic *t, double window_s,
 static double exposed_gathered(const struct traffic *t, double window_s,
 			       double layers)
 {
-	double busy = t->time_s > 0 ? t->time_s / window_s : 0;
+	/* Latencies of gathers that are asked for in time keep no link busy. */
+	double sent_s = fmax(t->time_s - t->latency_s, 0);
+	double busy = t->time_s > 0 ? sent_s / window_s : 0;
 
 	return fmax(exposed_timeline(t, window_s, layers),
-		    t->time_s * fmin(1, GATHER_SEEN * busy));
+		    sent_s * fmin(1, GATHER_SEEN * busy));
 }
 
 static double exposed_ring(const struct traffic *t, double attention_s)

@@ -340,8 +340,12 @@ static void doubling_every_bandwidth_halves_the_time(void **state)
 				continue;
 			assert_close(2 * after.communication_s[axis],
 				     before.communication_s[axis], 1e-9);
-			assert_close(after.latency_s[axis],
-				     before.latency_s[axis], 1e-9);
+			/* the protocol is chosen for the sum of both */
+			assert_true(after.communication_s[axis] +
+					    after.latency_s[axis] <=
+				    (before.communication_s[axis] +
+				     before.latency_s[axis]) *
+					    (1 + 1e-9));
 		}
 		assert_close(cost.total[WEFT_HOPS], s.cost.total[WEFT_HOPS], 0);
 		assert_close(cost.total[WEFT_LATENCY],
