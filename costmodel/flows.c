@@ -154,9 +154,6 @@ static enum weft_way reduce_way(const struct weft_flows *flows,
 static enum weft_way way_of(const struct weft_flows *flows,
 			    const struct weft_call *call)
 {
-	const struct weft_grid *dense = &flows->schedule->dense;
-	uint32_t axis = weft_grid_axis(dense, call->group);
-
 	if (call->collective == WEFT_ALL_TO_ALL)
 		return WEFT_WAY_ALL;
 	if (call->collective == WEFT_SEND_RECV)
@@ -164,8 +161,7 @@ static enum weft_way way_of(const struct weft_flows *flows,
 				       call->phase == WEFT_BACKWARD
 			       ? WEFT_WAY_PREVIOUS
 			       : WEFT_WAY_NEXT;
-	if (call->axis == WEFT_AXIS_PP && axis != WEFT_MAX_AXES &&
-	    call->n < dense->size[axis])
+	if (call->axis == WEFT_AXIS_PP)
 		return WEFT_WAY_ENDS;
 	if (call->collective == WEFT_ALL_REDUCE && call->n > 2)
 		return reduce_way(flows, call);

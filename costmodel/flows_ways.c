@@ -232,9 +232,10 @@ static void tell_between(const struct tour *t, uint32_t a, uint32_t b,
 	}
 	if (meet != leaf || f->pxn || leaf + 1 >= f->n_levels)
 		return;
-	tell_domain(t, f->gpu_domain[leaf][a], true, bytes * off_rail, n_flows);
+	tell_domain(t, f->gpu_domain[leaf][a], true, bytes * off_rail,
+		    n_flows * off_rail);
 	tell_domain(t, f->gpu_domain[leaf][b], false, bytes * off_rail,
-		    n_flows);
+		    n_flows * off_rail);
 }
 
 /* ---- rings ---- */
@@ -268,7 +269,7 @@ static double off_rail_share(const struct tour *t, uint32_t a, uint32_t b)
 /* NICs of a hop: out of host a by its members' or, with PXN, by those of its
  * own on the rails of b's; into b by its members'. */
 static void tell_hop_nics(const struct tour *t, uint32_t a, uint32_t b,
-			  double bytes)
+			  double bytes, double n_flows)
 {
 	const struct flow_group *g = t->g;
 	uint32_t from = a;
@@ -278,10 +279,12 @@ static void tell_hop_nics(const struct tour *t, uint32_t a, uint32_t b,
 		from = b;
 	k = g->first[from + 1] - g->first[from];
 	for (uint32_t i = g->first[from]; i < g->first[from + 1]; i++)
-		tell_nic(t, g->host[a], g->member[i], true, bytes / k, 1);
+		tell_nic(t, g->host[a], g->member[i], true, bytes / k,
+			 n_flows / k);
 	k = g->first[b + 1] - g->first[b];
 	for (uint32_t i = g->first[b]; i < g->first[b + 1]; i++)
-		tell_nic(t, g->host[b], g->member[i], false, bytes / k, 1);
+		tell_nic(t, g->host[b], g->member[i], false, bytes / k,
+			 n_flows / k);
 }
 
 /* All that one host sends to another, by all of its members' NICs. */
@@ -290,22 +293,84 @@ static int tell_hop(const struct tour *t, uint32_t a, uint32_t b, double bytes)
 	const struct flow_group *g = t->g;
 	uint32_t k_a = g->first[a + 1] - g->first[a];
 	uint32_t k_b = g->first[b + 1] - g->first[b];
+	uint32_t n_flows = k_a > k_b ? k_a : k_b;
 	uint32_t from = g->member[g->first[a]], to = g->member[g->first[b]];
 	uint32_t meet = weft_fabric_meet(t->f, from, to);
 
 	if (meet >= t->f->n_levels)
 		return unconnected(t, from, to);
 	hops_count(t, meet, pair_latency(t->f, meet, from, to), 1);
-	tell_hop_nics(t, a, b, bytes);
-	tell_between(t, from, to, meet, bytes, k_a > k_b ? k_a : k_b,
+	tell_hop_nics(t, a, b, bytes, n_flows);
+	tell_between(t, from, to, meet, bytes, n_flows,
 		     off_rail_share(t, a, b));
 	return 0;
 }
 
-/* Inside hosts: domains that a ring leaves and enters once, and ports.  Where a
- * ring leaves the host, each of its channels does so from another member,
- * which then has nothing to send over its port. */
-static void tell_inside(const struct tour *t, double bytes)
+/* What the members of each host send among themselves, all of them equally
+ * often at each place. */
+enum inside_way {
+	INSIDE_RING,  /* of the host's own: each sends what all but one have */
+	INSIDE_PATH,  /* from where a ring enters the host to where it leaves
+		       * it; the last one has nothing to send over its port */
+	INSIDE_CHAIN, /* of a tree, which enters and leaves at one end */
+};
+struct inside {
+	enum inside_way way;
+	double bytes;
+};
+
+static double inside_bytes(const struct inside *inside, double host_size)
+{
+	return inside->way == INSIDE_RING
+		       ? inside->bytes * (host_size - 1) / host_size
+		       : inside->bytes;
+}
+
+static void tell_ports(const struct tour *t, uint32_t h,
+		       const struct inside *inside)
+{
+	const struct flow_group *g = t->g;
+	double size = g->first[h + 1] - g->first[h];
+	double bytes = inside_bytes(inside, size);
+
+	for (uint32_t i = g->first[h]; i < g->first[h + 1]; i++) {
+		double k = g->count[t->f->gpu_domain[0][g->member[i]]];
+		bool whole = inside->way == INSIDE_RING && !(k < size);
+		double sends = whole ? bytes : bytes * (k - 1) / k;
+
+		tell_port(t, g->member[i], true, sends);
+		tell_port(t, g->member[i], false, sends);
+	}
+}
+
+/* Domains inside a host: a ring leaves and enters each of them once, as does a
+ * path with its ends; a chain is cut between any two of them.  Clears the
+ * counts. */
+static void tell_domains_inside(const struct tour *t, uint32_t l, uint32_t h,
+				const struct inside *inside)
+{
+	struct flow_group *g = t->g;
+	double size = g->first[h + 1] - g->first[h], n = 0;
+	double bytes = inside_bytes(inside, size);
+
+	for (uint32_t i = g->first[h]; i < g->first[h + 1]; i++)
+		n += 1.0 / g->count[t->f->gpu_domain[l][g->member[i]]];
+	if (inside->way == INSIDE_CHAIN)
+		bytes *= 1 - 1 / round(n);
+	for (uint32_t i = g->first[h]; i < g->first[h + 1]; i++) {
+		uint32_t d = t->f->gpu_domain[l][g->member[i]];
+		double k = g->count[d];
+
+		g->count[d] = 0;
+		if (l == t->f->node_level || !(k > 0) ||
+		    (inside->way != INSIDE_PATH && !(k < size)))
+			continue;
+		tell_domain(t, d, true, bytes, k);
+		tell_domain(t, d, false, bytes, k);
+	}
+}
+
+static void tell_inside(const struct tour *t, const struct inside *inside)
 {
 	const struct weft_fabric *f = t->f;
 	struct flow_group *g = t->g;
@@ -317,38 +382,38 @@ static void tell_inside(const struct tour *t, double bytes)
 		for (uint32_t i = 0; i < g->n; i++)
 			n += g->count[f->gpu_domain[l][g->gpu[i]]]++ == 0;
 		hops_count(t, l, f->levels[l].link.latency_s, below - n);
-		for (uint32_t i = 0; i < g->n; i++) {
-			uint32_t d = f->gpu_domain[l][g->gpu[i]];
-			double k = g->count[d];
-			double stays = k < g->n ? (k - 1) / k : 1;
-
-			if (l == 0 && k > 1) {
-				tell_port(t, g->gpu[i], true, bytes * stays);
-				tell_port(t, g->gpu[i], false, bytes * stays);
-			}
-		}
-		for (uint32_t i = 0; i < g->n; i++) {
-			uint32_t d = f->gpu_domain[l][g->gpu[i]];
-			uint32_t k = g->count[d];
-
-			g->count[d] = 0;
-			if (l == f->node_level || k == 0 || k == g->n)
-				continue;
-			tell_domain(t, d, true, bytes, k);
-			tell_domain(t, d, false, bytes, k);
+		for (uint32_t h = 0; h < g->n_hosts; h++) {
+			if (l == 0)
+				tell_ports(t, h, inside);
+			tell_domains_inside(t, l, h, inside);
 		}
 		below = n;
 	}
 }
 
-/* between: bytes that go from host to host, for one that a rank sends. */
-static int ring_around(const struct tour *t, double inside, double between)
+/* What the members of host h send over its NICs, and as much that they receive,
+ * leaves and enters the domains that they are in. */
+static void tell_to_nics(const struct tour *t, uint32_t h, double bytes)
+{
+	const struct flow_group *g = t->g;
+	double k = g->first[h + 1] - g->first[h];
+
+	for (uint32_t l = 0; l < t->f->node_level; l++)
+		for (uint32_t i = g->first[h]; i < g->first[h + 1]; i++) {
+			uint32_t d = t->f->gpu_domain[l][g->member[i]];
+
+			tell_domain(t, d, true, bytes / k, 1);
+			tell_domain(t, d, false, bytes / k, 1);
+		}
+}
+
+/* bytes: that go from host to host, for one that a rank sends. */
+static int ring_around(const struct tour *t, double bytes)
 {
 	const struct flow_group *g = t->g;
 
-	tell_inside(t, inside);
 	for (uint32_t h = 0; g->n_hosts > 1 && h < g->n_hosts; h++)
-		if (tell_hop(t, h, (h + 1) % g->n_hosts, between))
+		if (tell_hop(t, h, (h + 1) % g->n_hosts, bytes))
 			return -1;
 	if (g->n_hosts == 1 && t->hops)
 		hops_count(t, t->hops->level, t->hops->longest_s, 1);
@@ -357,17 +422,26 @@ static int ring_around(const struct tour *t, double inside, double between)
 
 static int tour_ring(const struct tour *t)
 {
-	return ring_around(t, 1, 1);
+	double n = t->g->n;
+	const struct inside path = {INSIDE_PATH, 1};
+	const struct inside ring = {INSIDE_RING, n / (n - 1)};
+
+	tell_inside(t, t->g->n_hosts > 1 ? &path : &ring);
+	return ring_around(t, 1);
 }
 
 /* Rings inside hosts first; between them each rank has a share of what those
- * have reduced. */
+ * have reduced, and sends it from where it is. */
 static int tour_hierarchy(const struct tour *t)
 {
-	double n = t->g->n, m = t->g->n_hosts;
+	const struct flow_group *g = t->g;
+	double n = g->n, m = g->n_hosts, between = (m - 1) / m * n / (n - 1);
+	const struct inside ring = {INSIDE_RING, n / (n - 1)};
 
-	return ring_around(t, m > 1 ? n / (n - 1) : 1,
-			   (m - 1) / m * n / (n - 1));
+	tell_inside(t, &ring);
+	for (uint32_t h = 0; h < g->n_hosts; h++)
+		tell_to_nics(t, h, between);
+	return ring_around(t, between);
 }
 
 /* ---- trees ---- */
@@ -393,9 +467,10 @@ static uint32_t second_tree(uint32_t v, uint32_t k)
 static int tour_trees(const struct tour *t)
 {
 	const struct flow_group *g = t->g;
+	const struct inside chain = {INSIDE_CHAIN, 2};
 	uint32_t k = g->n_hosts;
 
-	tell_inside(t, 2);
+	tell_inside(t, &chain);
 	for (uint32_t v = 1; v < k; v++) {
 		uint32_t edge[2][2] = {
 			{v, tree_parent(v, k)},
@@ -405,6 +480,8 @@ static int tour_trees(const struct tour *t)
 			if (tell_hop(t, edge[tree][0], edge[tree][1], 0.5) ||
 			    tell_hop(t, edge[tree][1], edge[tree][0], 0.5))
 				return -1;
+			tell_to_nics(t, edge[tree][0], 0.5);
+			tell_to_nics(t, edge[tree][1], 0.5);
 		}
 	}
 	return 0;
