@@ -11,6 +11,7 @@ unit_tests += \
 	%D%/exchange \
 	%D%/flops \
 	%D%/flow_simulation \
+	%D%/flows \
 	%D%/gpu \
 	%D%/gradsync \
 	%D%/health \
@@ -49,6 +50,7 @@ unit_tests += \
 
 noinst_HEADERS += \
 	%D%/csv.h \
+	%D%/flows_explicit.h \
 	%D%/groups.h \
 	%D%/measured.h \
 	%D%/random.h \

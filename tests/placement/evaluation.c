@@ -67,6 +67,44 @@ static void cost_and_step_are_those_of_their_own_functions(void **state)
 	close_case(&c);
 }
 
+/* A ring over two NVLink domains of four nodes and 16 GPUs: the NICs of all of
+ * them carry a part of what one rank sends. */
+static void the_busiest_link_is_the_steps_fullest(void **state)
+{
+	static const char text[] =
+		"weft: fabric/1\nprofile: dgx-h100-superpod\nnodes:\n"
+		"  n[0-7]: 4\nnvlink:\n  v0: n[0-3]\n  v1: n[4-7]\nlevels:\n"
+		"  leaf:\n    L: v0,v1\n";
+	struct weft_evaluation e = {0};
+	struct weft_error err = {0};
+	struct weft_flow_end end;
+	struct case_ c = {0};
+	double sent;
+
+	(void)state;
+	c.f = weft_fabric_parse(text, strlen(text), "test", &err);
+	assert_no_error(&err);
+	weft_job_build("gpus=32,dp=32,model=llama3-8B,algorithm=ring", 0, true,
+		       c.f, &c.job, &err);
+	assert_no_error(&err);
+	for (uint32_t r = 0; r < 32; r++)
+		c.where[r] = r;
+	assert_int_equal(weft_evaluate(c.f, &c.job, c.where, NULL, &e, &err),
+			 0);
+	sent = weft_schedule_bytes(&c.job.schedule, WEFT_AXIS_DP, 0);
+	assert_close(e.cost.busiest.bytes, sent, 1e-12);
+	assert_close(e.cost.busiest.time_s,
+		     sent / 16 / c.f->levels[1].link.rate_bytes_per_s, 1e-12);
+	assert_close(e.cost.busiest.time_s, e.step.fullest.time_s, 0);
+	assert_close(e.cost.busiest.bytes, e.step.fullest.bytes, 0);
+	end = weft_flows_end(c.f, e.step.fullest.link);
+	assert_int_equal(end.what, WEFT_LINK_DOMAIN);
+	assert_int_equal(e.cost.busiest.domain, end.domain);
+	assert_int_equal(e.cost.busiest.up, end.up);
+	assert_int_equal(e.cost.busiest.level, 0);
+	close_case(&c);
+}
+
 static void a_step_that_cannot_be_predicted_is_no_error(void **state)
 {
 	static const struct {
@@ -126,6 +164,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
 			cost_and_step_are_those_of_their_own_functions),
+		cmocka_unit_test(the_busiest_link_is_the_steps_fullest),
 		cmocka_unit_test(a_step_that_cannot_be_predicted_is_no_error),
 		cmocka_unit_test(ranks_on_one_gpu_are_an_error),
 		cmocka_unit_test(renaming_gpus_of_a_node_changes_no_step),
