@@ -258,6 +258,13 @@ static void zone_open(struct writer *w, const char *name, uint32_t n_children)
 	fprintf(w->out, "<zone id=\"%s\" routing=\"%s\">\n", name,
 		n_children > MANY ? "Dijkstra" : "Floyd");
 	w->depth++;
+	if (w->depth == 2 && w->f->n_rails > 1) {
+		indent(w);
+		fprintf(w->out,
+			"<prop id=\"rails\" value=\"%u\"/>"
+			"<prop id=\"pxn\" value=\"%s\"/>\n",
+			w->f->n_rails, w->f->pxn ? "yes" : "no");
+	}
 }
 
 static void zone_close(struct writer *w)
@@ -306,19 +313,11 @@ static void child_join(const struct writer *w, uint32_t domain, uint32_t child)
 		own, zone, own_switch, gateway, zone);
 }
 
-/* Messages for another rail cross a link inside of the node first. */
-static bool has_pxn(const struct weft_fabric *f)
-{
-	const struct weft_distance *d = f->distance[f->node_level + 1];
-
-	return d[1].hops == d[0].hops + 1;
-}
-
 /* Whether messages between rails turn around at this level's switches; flows go
  * in two parts then, and only hosts can be the end of one. */
 static bool turns(const struct weft_fabric *f, uint32_t level)
 {
-	return f->n_rails > 1 && !has_pxn(f) && level == f->node_level + 2;
+	return f->n_rails > 1 && !f->pxn && level == f->node_level + 2;
 }
 
 static void domain_write(struct writer *w, uint32_t domain)
