@@ -14,6 +14,7 @@ bench_scripts = \
 	# End of bench_scripts
 EXTRA_DIST += \
 	$(bench_scripts) \
+	%D%/flowsim.cc \
 	%D%/map \
 	%D%/peers.csv \
 	%D%/qap \
@@ -27,8 +28,15 @@ EXTRA_DIST += \
 	%D%/wire.summary.jq \
 	# End of EXTRA_DIST
 
-EXTRA_PROGRAMS += $(bench_programs) %D%/exact %D%/peer
-CLEANFILES += $(bench_programs) %D%/exact %D%/peer
+EXTRA_PROGRAMS += $(bench_programs) %D%/exact %D%/peer %D%/simgrid
+CLEANFILES += \
+	$(bench_programs) %D%/exact %D%/flowsim %D%/peer %D%/simgrid
+tests_bench_simgrid_SOURCES = \
+	%D%/simgrid.c \
+	cli/job_calls.c \
+	cli/job_calls.h \
+	# End of tests_bench_simgrid_SOURCES
+tests_bench_simgrid_LDADD = libweft_export.la libweft_survey.la $(LDADD) $(JANSSON_LIBS)
 tests_bench_ibnetdiscover_LDADD = \
 	libweft_import.la libweft_survey.la $(LDADD)
 tests_bench_load_LDADD = $(LDADD) $(YAML_LIBS)
@@ -87,3 +95,12 @@ bench-replay: weft$(EXEEXT)
 bench-wire: weft$(EXEEXT) tests/wire/rank$(EXEEXT)
 	@$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/wire $(BENCH_FLAGS)
 .PHONY: bench-wire
+# Predicted communication against flows on SimGrid; takes half an hour.
+bench-simgrid: %D%/simgrid$(EXEEXT)
+	@if echo '#include <simgrid/s4u.hpp>' | \
+		g++ -std=c++17 -E -x c++ - >/dev/null 2>&1; then \
+		g++ -O2 -std=c++17 -o %D%/flowsim $(srcdir)/%D%/flowsim.cc \
+			-lsimgrid && \
+		./%D%/simgrid "$$PWD/%D%/flowsim" $(BENCH_FLAGS); \
+	else echo "skipped: no SimGrid here (libsimgrid-dev)"; fi
+.PHONY: bench-simgrid
