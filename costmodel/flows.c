@@ -4,7 +4,6 @@
 
 #include "costmodel/cost.h"
 #include "costmodel/flows_parts.h"
-#include "costmodel/scaling.h"
 #include "costmodel/volume.h"
 
 #include <errno.h>
@@ -115,25 +114,20 @@ static bool trees_win(const struct weft_flows *flows,
 	uint32_t network = f->node_level + 1;
 	struct flow_group *g = flows->group;
 	const struct weft_link *link;
-	struct weft_hops hops = {0};
-	double ring_s;
+	double ring_s, trees_s;
 
 	if (network >= f->n_levels ||
 	    flow_group_read(flows, grid, call->group, 0, NULL) ||
 	    g->n_hosts < 3)
 		return false;
 	link = &f->levels[network].link;
-	hops.n_inside = g->n - g->n_hosts;
-	hops.n_between = g->n_hosts;
-	hops.inside_s = f->levels[0].link.latency_s;
-	hops.between_s = link->latency_s;
-	hops.transfer_s = weft_volume_all_reduce(call->n, call->size_bytes) /
-			  link->rate_bytes_per_s;
-	ring_s = weft_scaling_ring_s(&hops, 2);
-	hops.n_inside = (g->n - 1) / g->n_hosts;
-	hops.n_between = (uint32_t)ceil(log2(g->n_hosts));
-	hops.transfer_s = 2 * call->size_bytes / link->rate_bytes_per_s;
-	return weft_scaling_tree_s(&hops) < ring_s;
+	ring_s = 2 * (g->n_hosts * link->latency_s +
+		      (g->n - g->n_hosts) * f->levels[0].link.latency_s) +
+		 weft_volume_all_reduce(call->n, call->size_bytes) /
+			 link->rate_bytes_per_s;
+	trees_s = 2 * ceil(log2(g->n_hosts)) * link->latency_s +
+		  2 * call->size_bytes / link->rate_bytes_per_s;
+	return trees_s < ring_s;
 }
 
 static enum weft_way reduce_way(const struct weft_flows *flows,

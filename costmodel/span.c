@@ -21,6 +21,7 @@ struct carried {
 	double total;  /* bytes of all kinds */
 	double bytes;  /* of the kind at hand, as the next two */
 	double n_flows;
+	double unit;	 /* bytes of a flow for one that its rank sends */
 	uint64_t stages; /* bit p % 64: of stage p */
 };
 
@@ -33,7 +34,8 @@ struct measure {
 	uint32_t n_carried, room;
 	uint32_t *slot; /* [n_slots] index + 1 into carried; 0: free */
 	uint32_t n_slots;
-	uint32_t *touched; /* [n_touched] into carried, by the kind at hand */
+	const double *sent; /* [n_stages] of the kind at hand */
+	uint32_t *touched;  /* [n_touched] into carried, by that kind */
 	uint32_t n_touched;
 	double *time_s; /* [n_stages] of the slowest link */
 	double *own_s;	/* [n_stages] of the slowest NIC or port */
@@ -73,6 +75,7 @@ static void link_add(void *data, uint32_t stage, uint32_t link, double bytes,
 		m->touched[m->n_touched++] = (uint32_t)(c - m->carried);
 	c->bytes += bytes;
 	c->n_flows += n_flows;
+	c->unit = fmax(c->unit, bytes / n_flows / m->sent[stage]);
 	c->stages |= stage_bit(stage);
 }
 
@@ -97,16 +100,22 @@ static uint32_t stage_next(uint64_t stages, uint32_t p, uint32_t n)
 	return skip < n - p ? p + skip : n;
 }
 
-/* Raises the times of all stages that a link carries bytes of. */
-static void stages_raise(const struct measure *m, uint64_t stages,
-			 double *time_s, double link_s)
+/* Raises the times of all stages that a link carries bytes of.  Flows share it
+ * evenly: those of a stage that sends less than others end when each of them
+ * has had as much. */
+static void stages_raise(const struct measure *m, const struct carried *c,
+			 double *time_s, double capacity)
 {
 	uint32_t n = m->spans->flows.n_stages;
 
-	for (uint32_t p = stage_next(stages, 0, n); p < n;
-	     p = stage_next(stages, p + 1, n))
+	for (uint32_t p = stage_next(c->stages, 0, n); p < n;
+	     p = stage_next(c->stages, p + 1, n)) {
+		double bytes = c->n_flows * c->unit * m->sent[p];
+		double link_s = fmin(c->bytes, bytes) / capacity;
+
 		if (link_s > time_s[p])
 			time_s[p] = link_s;
+	}
 }
 
 static double longest_of(const struct measure *m, uint64_t stages)
@@ -136,12 +145,13 @@ static void others_meet(struct measure *m)
 			.n_flows = c->n_flows,
 			.alone_s = longest_of(m, c->stages),
 		};
-		double lost_gpu_s;
+		double lost_gpu_s, met_s;
 
 		if (call.link >= n || isinf(capacity_of(m, call.link)))
 			continue;
-		stages_raise(m, c->stages, m->met_s,
-			     weft_load_call_s(m->load, &call, &lost_gpu_s));
+		/* as if the link were narrower */
+		met_s = weft_load_call_s(m->load, &call, &lost_gpu_s);
+		stages_raise(m, c, m->met_s, c->bytes / met_s);
 		m->spans->lost_gpu_s += lost_gpu_s / 2;
 	}
 }
@@ -153,7 +163,7 @@ static void kind_clear(struct measure *m)
 		struct carried *c = &m->carried[m->touched[i]];
 
 		c->total += c->bytes;
-		c->bytes = c->n_flows = 0;
+		c->bytes = c->n_flows = c->unit = 0;
 		c->stages = 0;
 	}
 	m->n_touched = 0;
@@ -264,6 +274,7 @@ static int kind_collect(struct measure *m, uint32_t kind,
 	uint32_t n_stages = spans->flows.n_stages;
 	uint32_t n = 2 * spans->flows.fabric->n_domains;
 
+	m->sent = k->sent;
 	memset(m->time_s, 0, n_stages * sizeof(*m->time_s));
 	memset(m->own_s, 0, n_stages * sizeof(*m->own_s));
 	for (uint32_t i = 0; i < k->n_groups; i++) {
@@ -278,11 +289,11 @@ static int kind_collect(struct measure *m, uint32_t kind,
 	}
 	for (uint32_t i = 0; i < m->n_touched; i++) {
 		const struct carried *c = &m->carried[m->touched[i]];
-		double link_s = c->bytes / capacity_of(m, c->link);
+		double capacity = capacity_of(m, c->link);
 
-		stages_raise(m, c->stages, m->time_s, link_s);
+		stages_raise(m, c, m->time_s, capacity);
 		if (c->link >= n)
-			stages_raise(m, c->stages, m->own_s, link_s);
+			stages_raise(m, c, m->own_s, capacity);
 	}
 	return 0;
 }

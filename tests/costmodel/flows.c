@@ -464,12 +464,12 @@ static void kind_time(const struct scene *s, const struct weft_spans *spans,
 			continue;
 		explicit_call(&x, &calls[i]);
 		for (uint32_t p = 0; p < calls[i].n_stages; p++)
-			span_s =
-				fmax(span_s,
-				     calls[i].count *
-					     weft_spans_transfer_s(
-						     spans, i,
-						     calls[i].first_stage + p));
+			span_s = fmax(span_s,
+				      calls[i].count *
+					      weft_spans_call(
+						      spans, i,
+						      calls[i].first_stage + p)
+						      .transfer_s);
 	}
 	if (x.n <= 1200) {
 		run_s = flows_run(&x);
@@ -754,7 +754,7 @@ static void the_fuller_downlink_of_a_receiver_counts(void **state)
 	while (s.schedule.calls[i].axis != WEFT_AXIS_PP ||
 	       s.schedule.calls[i].phase != WEFT_FORWARD)
 		i++;
-	assert_close(weft_spans_transfer_s(&spans, i, 0),
+	assert_close(weft_spans_call(&spans, i, 0).transfer_s,
 		     2 * s.schedule.calls[i].size_bytes /
 			     weft_cost_uplink_rate(s.f, leaf_of(&s, 4)),
 		     1e-12);
