@@ -9,7 +9,7 @@ struct writer {
 	const struct job_calls *job;
 	FILE *out;
 	uint32_t pp; /* axis of the dense grid, or WEFT_MAX_AXES */
-	uint32_t *ranks;
+	uint32_t *ranks, *number;
 };
 
 /* Calls that differ in their stages and sizes only are made at once. */
@@ -21,13 +21,29 @@ static bool at_once(const struct weft_call *a, const struct weft_call *b)
 	       a->what == b->what && strcmp(a->group, b->group) == 0;
 }
 
-static uint32_t number_of(const struct weft_schedule *s, uint32_t call)
+static bool disjoint(const struct weft_call *a, const struct weft_call *b)
 {
-	uint32_t k = 0;
+	return a->first_stage + a->n_stages <= b->first_stage ||
+	       b->first_stage + b->n_stages <= a->first_stage;
+}
 
-	while (!at_once(&s->calls[k], &s->calls[call]))
-		k++;
-	return k;
+/* Numbers the calls: those made at once have one number, that of the first.  In
+ * a stage there is but one of them. */
+static void calls_number(const struct weft_schedule *s, uint32_t *number)
+{
+	for (uint32_t i = 0; i < s->n_calls; i++) {
+		const struct weft_call *call = &s->calls[i];
+		bool free = false;
+
+		for (uint32_t k = 0; k <= i && !free; k++) {
+			free = number[k] == k || k == i;
+			free = free && at_once(&s->calls[k], call);
+			for (uint32_t m = k; m < i && free; m++)
+				free = number[m] != k ||
+				       disjoint(&s->calls[m], call);
+			number[i] = k;
+		}
+	}
 }
 
 static uint32_t stage_of(const struct writer *w, uint32_t rank)
@@ -45,9 +61,8 @@ static void row_write(const struct writer *w, uint32_t index, uint32_t stage,
 	const struct weft_call *call = &w->job->schedule->calls[index];
 	const struct weft_fabric *f = w->job->fabric;
 
-	fprintf(w->out, "%u,%s,%s,%s,\"%s\",%u,%.12g,%.12g,",
-		number_of(w->job->schedule, index), weft_axis_names[call->axis],
-		weft_phase_names[call->phase],
+	fprintf(w->out, "%u,%s,%s,%s,\"%s\",%u,%.12g,%.12g,", w->number[index],
+		weft_axis_names[call->axis], weft_phase_names[call->phase],
 		weft_collective_names[call->collective], call->what, stage,
 		call->count, call->size_bytes);
 	for (uint32_t i = 0; i < n; i++) {
@@ -99,8 +114,11 @@ int job_calls_write(const struct job_calls *job, FILE *out,
 	int rc = 0;
 
 	w.ranks = weft_calloc(s->dense.n_ranks, sizeof(*w.ranks), err);
-	if (!w.ranks)
-		return -1;
+	w.number = weft_calloc(s->n_calls + (size_t)1, sizeof(*w.number), err);
+	if (!w.ranks || !w.number)
+		rc = -1;
+	else
+		calls_number(s, w.number);
 	fputs("call,axis,phase,collective,what,stage,count,bytes,gpus\n", out);
 	for (uint32_t i = 0; i < s->n_calls && rc == 0; i++) {
 		rc = group_write(&w, i, 0, &size, err);
@@ -109,5 +127,6 @@ int job_calls_write(const struct job_calls *job, FILE *out,
 			rc = group_write(&w, i, k, &size, err);
 	}
 	free(w.ranks);
+	free(w.number);
 	return rc;
 }

@@ -257,7 +257,7 @@ static void spec_draw(struct bench *b, uint32_t nodes, uint32_t most)
 		add(b->spec, size, ",model=%s",
 		    below(b, 2) ? "llama3-70B" : "gpt-18.4B");
 	}
-	add(b->spec, size, ",zero=%u", PICK(b, 0, 1, 1, 2, 3));
+	add(b->spec, size, ",algorithm=ring,zero=%u", PICK(b, 0, 1, 1, 2, 3));
 	if (cp > 1)
 		add(b->spec, size, ",cp_comm=%s",
 		    (const char *const[]){"p2p", "allgather",
