@@ -185,7 +185,8 @@ wire_predict() {
 	"$WEFT_BUILDDIR/weft" score --json --fabric "$WIRE_DIR/fabric.yaml" \
 		--job "$(cat "$dir/spec")" --ranks "$dir/ranks" \
 		${state+"${state[@]}"} |
-		jq -c '.communication_s |
+		jq -c '.latency_s as $latency_s | .communication_s |
+			with_entries(.value += $latency_s[.key]) |
 			{axis_s: with_entries(select(.value > 0)),
 			 step_s: add}'
 }
