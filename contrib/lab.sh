@@ -14,7 +14,8 @@
 # Needs root (lab_need_root): slurmd starts steps and GPUs are device files.
 
 # ---- what the cluster is; set before lab_create ----
-LAB_KIND=${LAB_KIND:-loopback}	# loopback: one slurmd a node; cloud: no slurmd
+LAB_KIND=${LAB_KIND:-loopback}	# loopback: one slurmd a node; cloud: no slurmd;
+				# another: lab_conf_KIND is the caller's
 LAB_MODE=${LAB_MODE:-stock}	# stock, named or shadow (weft-slurm(8))
 LAB_NODES=${LAB_NODES:-16}
 LAB_GPUS=${LAB_GPUS:-8}		# per node
@@ -24,6 +25,7 @@ LAB_GRES_TYPES=${LAB_GRES_TYPES:-gpu}
 LAB_TOPOLOGY=${LAB_TOPOLOGY:-tree}	# Slurm's own: tree, block (23.11) or flat
 LAB_BUILD=${LAB_BUILD:-}	# weft's build folder; needed unless stock
 LAB_CONF=${LAB_CONF:-}		# further lines of slurm.conf
+LAB_HOST=${LAB_HOST:-localhost}	# where slurmctld is: NAME or NAME(ADDRESS)
 LAB_SCHEDULER=${LAB_SCHEDULER:-}	# SchedulerParameters before the lab's own
 LAB_SALT=${LAB_SALT:-0}		# differs from lab to lab where processes' numbers
 				# do not
@@ -335,7 +337,7 @@ lab_configure() {
 lab_slurm_conf() {
 	cat <<-END
 		ClusterName=weftlab
-		SlurmctldHost=localhost
+		SlurmctldHost=$LAB_HOST
 		SlurmctldPort=$LAB_PORT
 		SlurmUser=root
 		SlurmdUser=root
@@ -431,7 +433,7 @@ lab_conf_cloud() {
 # Starts everything and waits until all nodes can take jobs.
 lab_start() {
 	lab_start_munged && lab_start_slurmctld || return 1
-	[ "$LAB_KIND" = loopback ] && { lab_start_slurmds || return 1; }
+	[ "$LAB_KIND" = cloud ] || lab_start_slurmds || return 1
 	if ! lab_until 60 lab_ready; then
 		lab_say "the cluster was not ready after 60 s; slurmctld's log ends:"
 		tail -n 15 "$LAB_DIR/log/slurmctld.log" >&2
@@ -579,7 +581,7 @@ lab_destroy() {
 
 	trap - EXIT
 	[ -n "$LAB_DIR" ] && [ -d "$LAB_DIR" ] || return 0
-	if [ "$LAB_KIND" = loopback ] && [ -S "$LAB_DIR/munge/socket" ]; then
+	if [ "$LAB_KIND" != cloud ] && [ -S "$LAB_DIR/munge/socket" ]; then
 		timeout 10 scancel --state=RUNNING --full -u "$(id -un)" \
 			>/dev/null 2>&1
 		lab_until 3 lab_no_jobs

@@ -3,9 +3,11 @@
 # part of check.
 EXTRA_DIST += \
 	%D%/dense.yaml \
+	%D%/lab.sh \
 	%D%/moe.yaml \
 	%D%/network \
 	%D%/rank.cc \
+	%D%/run \
 	%D%/step.jq \
 	%D%/wire.sh \
 	# End of EXTRA_DIST
@@ -15,3 +17,7 @@ CLEANFILES += %D%/rank
 %D%/rank$(EXEEXT): %D%/rank.cc
 	$(AM_V_GEN)$(MKDIR_P) %D% && $(CXX) -std=c++17 -O2 -Wall -Wextra \
 		-o $@ $(srcdir)/%D%/rank.cc -lgloo -lpthread
+
+.PHONY: check-wire
+check-wire: all %D%/rank$(EXEEXT)
+	WEFT_BUILDDIR='$(abs_top_builddir)' '$(srcdir)/%D%/run'

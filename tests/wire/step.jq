@@ -7,7 +7,8 @@
 def keys_of: [splits(",") | split("=") | {(.[0]): .[1]}] | add;
 def size($spec; $axis): $spec[$axis] // "1" | tonumber;
 
-# Axes of the dense or expert grid with size and stride, first one fastest.
+# Axes of the dense or expert grid with size and stride, first one fastest; an
+# order may leave out those of size 1.
 def grid($spec; $expert):
 	size($spec; "gpus") as $n |
 	(if $expert then
@@ -20,7 +21,7 @@ def grid($spec; $expert):
 		.dp = $n / (.tp * .cp * .pp)
 	end) as $sizes |
 	reduce ($spec.order // "tp-cp-ep-dp-pp" | splits("-")) as $axis
-		({stride: 1, axes: {}};
+		({stride: 1, axes: ($sizes | map_values({size: 1, stride: 1}))};
 		 .axes[$axis] = {size: $sizes[$axis], stride: .stride} |
 		 .stride *= $sizes[$axis]) |
 	.axes;

@@ -10,8 +10,8 @@
 WIRE_HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 WEFT_BUILDDIR=${WEFT_BUILDDIR:-$PWD}
 WIRE_RANK=$WEFT_BUILDDIR/tests/wire/rank
-WIRE_NAME=		# of the name spaces; set by wire_create
-WIRE_DIR=		# scratch folder of this run
+WIRE_NAME=${WIRE_NAME:-}	# of the name spaces; set by wire_create
+WIRE_DIR=${WIRE_DIR:-}	# scratch folder of this run
 WIRE_WORDS=()		# of the network that is up
 WIRE_SECONDS=4		# how long jobs run beside each other
 export LC_ALL=C
@@ -43,12 +43,7 @@ wire_refused() {
 # Removes what killed runs have left; from here on everything of this run ends
 # with the shell.
 wire_create() {
-	local dir pid
 	"$WIRE_HERE/network" sweep weft-wire
-	for dir in "${TMPDIR:-/tmp}"/weft-wire-*; do
-		pid=${dir##*-}
-		[ -d "/proc/$pid" ] || rm -rf "$dir"
-	done
 	WIRE_NAME=weft-wire-$$
 	WIRE_DIR=${TMPDIR:-/tmp}/$WIRE_NAME
 	trap wire_destroy EXIT
@@ -61,6 +56,7 @@ wire_create() {
 wire_destroy() {
 	trap - EXIT
 	[ -n "$WIRE_DIR" ] || return 0
+	jobs -pr | xargs -r kill 2>/dev/null
 	"$WIRE_HERE/network" down "$WIRE_NAME"
 	rm -rf "$WIRE_DIR"
 	WIRE_DIR=
