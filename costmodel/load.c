@@ -67,6 +67,7 @@ static void link_add(struct weft_load_link *link,
 		     const struct weft_load_link *add, double sign)
 {
 	link->duty += sign * add->duty;
+	link->duty_squared += sign * add->duty * add->duty;
 	link->flows += sign * add->flows;
 	link->rate_bytes_per_s += sign * add->rate_bytes_per_s;
 	link->gpus += sign * add->gpus;
@@ -124,25 +125,60 @@ static double share(double capacity, double n, double m, double rate)
 	return fmax(capacity - rate, capacity * n / (n + m));
 }
 
+/* The average of n calls of other jobs on a link: how much of the time it
+ * sends, and what while it does. */
+struct other {
+	double n, duty, flows, rate;
+};
+
+static struct other other_of(const struct weft_load_link *link, double capacity)
+{
+	return (struct other){
+		.n = link->duty * link->duty / link->duty_squared,
+		.duty = fmin(link->duty_squared / link->duty, 1),
+		.flows = link->flows / link->duty,
+		.rate = fmin(link->rate_bytes_per_s / link->duty, capacity),
+	};
+}
+
+/* One of their steps beside n flows that send at `rate`, and the mean of the
+ * others, over the step alone. */
+static double longer(const struct weft_load_link *link,
+		     const struct other *other, double capacity, double n,
+		     double rate)
+{
+	double left;
+
+	n += link->flows - other->duty * other->flows;
+	rate += link->rate_bytes_per_s - other->duty * other->rate;
+	left = share(capacity, other->flows, n, rate);
+	return 1 + other->duty * fmax(other->rate / left - 1, 0);
+}
+
 double weft_load_call_s(const struct weft_load *load,
 			const struct weft_load_call *call, double *lost_gpu_s)
 {
 	const struct weft_load_link *link = &load->link[call->link];
 	double capacity = weft_load_capacity(load, call->link / 2);
-	double n = call->n_flows, idle_s = call->bytes / capacity;
-	double alone_s = fmax(call->alone_s, idle_s);
-	double others, rate, met_s, mean_s, left;
+	double alone_s = fmax(call->alone_s, call->bytes / capacity);
+	double rate = call->bytes / alone_s;
+	double beside, quiet, none, at_once, met, time_s;
+	struct other other;
 
 	*lost_gpu_s = 0;
-	if (!(link->duty > 0))
+	if (!(link->duty > 0 && link->duty_squared > 0))
 		return alone_s;
-	/* the average one of them, while it sends */
-	others = link->flows / link->duty;
-	rate = fmin(link->rate_bytes_per_s / link->duty, capacity);
-	met_s = call->bytes / share(capacity, n, others, rate);
-	mean_s = call->bytes /
-		 share(capacity, n, link->flows, link->rate_bytes_per_s);
-	left = share(capacity, others, n, call->bytes / alone_s);
-	*lost_gpu_s = alone_s * link->gpus * fmax(rate / left - 1, 0);
-	return fmax(alone_s + link->duty * fmax(met_s - alone_s, 0), mean_s);
+	other = other_of(link, capacity);
+	beside = longer(link, &other, capacity, call->n_flows, rate);
+	quiet = (1 - other.duty) / beside;
+	none = pow(quiet, other.n);
+	if (!(none < 1))
+		return alone_s;
+	at_once = other.n * (1 - quiet) / (1 - none);
+	met = fmin(rate, share(capacity, call->n_flows, at_once * other.flows,
+			       at_once * other.rate));
+	time_s = call->bytes / (none * rate + (1 - none) * met);
+	*lost_gpu_s = time_s * link->gpus / other.duty *
+		      (1 - longer(link, &other, capacity, 0, 0) / beside);
+	return time_s;
 }

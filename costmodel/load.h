@@ -4,10 +4,12 @@
  * Links are shared flow by flow (max-min fairness): n flows of a call and m of
  * another job on a link of capacity C get C n / (n + m), or what the others
  * leave of it if that is more, since flows held up elsewhere do not take their
- * share.  Other jobs send only a share of their time, their duty: a call meets
- * one with that probability, so its expected time is
- *	alone + sum over jobs of duty * (time with that job - alone)
- * and never less than what the mean load of all others leaves.
+ * share.  Other jobs send only a share d of their time, their duty.  A call
+ * that makes one s times as slow makes its step L = 1 + d (s - 1) times as
+ * long, so that it is quiet for q = (1 - d) / L of the time that the call
+ * takes.  The sums on a link tell of an average other job, and of how many, N:
+ * all are quiet for q^N of that time, and in the rest N (1 - q) / (1 - q^N) of
+ * them send. Beside one job of equal flows a call takes 1 + d times as long.
  */
 #ifndef WEFT_COSTMODEL_LOAD_H
 #define WEFT_COSTMODEL_LOAD_H
@@ -19,6 +21,7 @@
  * the share of time that a call takes of its job's step. */
 struct weft_load_link {
 	double duty;		 /* sum of d */
+	double duty_squared;	 /* sum of d * d; of a part, not looked at */
 	double flows;		 /* sum of d * flows */
 	double rate_bytes_per_s; /* sum of d * bytes per second while it sends:
 				  * the mean load */
