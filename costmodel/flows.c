@@ -4,6 +4,7 @@
 
 #include "costmodel/cost.h"
 #include "costmodel/flows_parts.h"
+#include "costmodel/scaling.h"
 #include "costmodel/volume.h"
 
 #include <errno.h>
@@ -47,19 +48,16 @@ static uint32_t rail_sharers(const struct weft_fabric *f,
 	return n;
 }
 
-/* A shared NIC is that of the first GPU on the rail in the host's first node;
- * each node of the host has as many. */
+/* A shared NIC is that of the first GPU on the rail. */
 static double nic_rate(const struct weft_fabric *f, uint32_t gpu)
 {
 	const struct weft_node *node = &f->nodes[f->gpu_node[gpu]];
 	double rate = f->levels[f->node_level + 1].link.rate_bytes_per_s;
-	uint32_t host;
+	uint32_t host = f->gpu_domain[f->node_level][gpu];
 
-	if (f->n_rails < 2)
+	if (f->n_rails < 2 || f->domains[host].n_nodes > 1)
 		return rate;
-	host = f->gpu_domain[f->node_level][gpu];
-	return rate * f->domains[host].n_nodes *
-	       rail_sharers(f, node, gpu - node->first_gpu);
+	return rate * rail_sharers(f, node, gpu - node->first_gpu);
 }
 
 double weft_flows_capacity(const struct weft_fabric *f, uint32_t link)
@@ -114,19 +112,23 @@ static bool trees_win(const struct weft_flows *flows,
 	uint32_t network = f->node_level + 1;
 	struct flow_group *g = flows->group;
 	const struct weft_link *link;
-	double ring_s, trees_s;
+	double ring_s, trees_s, rate;
 
 	if (network >= f->n_levels ||
 	    flow_group_read(flows, grid, call->group, 0, NULL) ||
 	    g->n_hosts < 3)
 		return false;
 	link = &f->levels[network].link;
+	rate = fmin(f->levels[0].link.rate_bytes_per_s,
+		    link->rate_bytes_per_s * g->n / g->n_hosts);
 	ring_s = 2 * (g->n_hosts * link->latency_s +
 		      (g->n - g->n_hosts) * f->levels[0].link.latency_s) +
-		 weft_volume_all_reduce(call->n, call->size_bytes) /
-			 link->rate_bytes_per_s;
-	trees_s = 2 * ceil(log2(g->n_hosts)) * link->latency_s +
-		  2 * call->size_bytes / link->rate_bytes_per_s;
+		 weft_volume_all_reduce(call->n, call->size_bytes) / rate;
+	trees_s =
+		2 * ceil(log2(g->n_hosts)) * link->latency_s +
+		2 * call->size_bytes / rate /
+			weft_scaling_tree_share(
+				f->levels[0].link.rate_bytes_per_s, g->n_hosts);
 	return trees_s < ring_s;
 }
 

@@ -142,6 +142,14 @@ static void tell_port(const struct tour *t, uint32_t gpu, bool up, double bytes)
 	tell(t, t->f->n_domains + t->f->n_gpus + gpu, up, bytes, 1);
 }
 
+/* Whether the GPUs of a host pass messages to one another's rails.  Where
+ * NVLink joins several nodes, those of nodes without ranks of the job do not.
+ */
+static bool has_rails(const struct weft_fabric *f, uint32_t host)
+{
+	return f->n_rails > 1 && f->domains[host].n_nodes == 1;
+}
+
 static uint32_t rail_of(const struct tour *t, uint32_t gpu)
 {
 	return weft_fabric_rail(t->f, gpu);
@@ -166,7 +174,7 @@ static void tell_nic(const struct tour *t, uint32_t host, uint32_t gpu, bool up,
 {
 	uint32_t nic = gpu;
 
-	if (t->f->n_rails > 1)
+	if (has_rails(t->f, host))
 		nic = rail_nic(t->f, host, rail_of(t, gpu));
 	tell(t, t->f->n_domains + nic, up, bytes, n_flows);
 }
@@ -275,7 +283,8 @@ static void tell_hop_nics(const struct tour *t, uint32_t a, uint32_t b,
 	uint32_t from = a;
 	double k;
 
-	if (t->f->n_rails > 1 && t->f->pxn)
+	if (t->f->pxn && has_rails(t->f, g->host[a]) &&
+	    has_rails(t->f, g->host[b]))
 		from = b;
 	k = g->first[from + 1] - g->first[from];
 	for (uint32_t i = g->first[from]; i < g->first[from + 1]; i++)
@@ -550,7 +559,7 @@ static void tell_all_nics(const struct tour *t)
 		double k = g->first[h + 1] - g->first[h];
 		double out = g->n - k;
 
-		if (t->f->n_rails > 1) {
+		if (has_rails(t->f, g->host[h])) {
 			tell_all_rails(t, h);
 			continue;
 		}

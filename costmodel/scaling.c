@@ -28,13 +28,24 @@ static const struct protocol ring[] = {
 	{3.4 * US, 14.0 * US, 2, 1},
 };
 
-/* A tree has 0.92 of the ring's bandwidth; of that LL 1 / 3.8, LL128 120 / 128.
- */
+/* Shares of what trees reach: LL 1 / 3.8, LL128 120 / 128. */
 static const struct protocol tree[] = {
-	{0.6 * US, 5.0 * US, 1, 0.92 / 3.8},
-	{1.25 * US, 8.5 * US, 1, 0.92 * 120 / 128},
-	{4.0 * US, 14.0 * US, 2, 0.92},
+	{0.6 * US, 5.0 * US, 1, 1 / 3.8},
+	{1.25 * US, 8.5 * US, 1, 120.0 / 128},
+	{4.0 * US, 14.0 * US, 2, 1},
 };
+
+#define TREE_SHARE 0.92
+/* Between Hopper's NVLink and Blackwell's. */
+#define BLACKWELL_BYTES_PER_S 500e9
+#define BLACKWELL_TREE_SHARE  (24.0 / 45)
+
+double weft_scaling_tree_share(double nvlink_bytes_per_s, uint32_t n_domains)
+{
+	return nvlink_bytes_per_s >= BLACKWELL_BYTES_PER_S && n_domains > 2
+		       ? BLACKWELL_TREE_SHARE
+		       : TREE_SHARE;
+}
 
 #define N_PROTOCOLS 3
 
@@ -66,10 +77,12 @@ double weft_scaling_ring_s(const struct weft_hops *hops, uint32_t n_rounds)
 
 double weft_scaling_tree_s(const struct weft_hops *hops)
 {
+	double share = hops->tree_share > 0 ? hops->tree_share : TREE_SHARE;
 	double best = HUGE_VAL;
 
 	for (int k = 0; k < N_PROTOCOLS; k++)
-		best = fmin(best, 2 * pass_s(hops, &tree[k], 1) +
-					  hops->transfer_s / tree[k].share);
+		best = fmin(best,
+			    2 * pass_s(hops, &tree[k], 1) +
+				    hops->transfer_s / (share * tree[k].share));
 	return best;
 }

@@ -42,7 +42,15 @@ struct weft_hops {
 	double between_s;   /* of one of the latter: the mean, where they cross
 			     * different levels */
 	double transfer_s;  /* of all passes, at the full rate */
+	double tree_share;  /* weft_scaling_tree_share; 0: 0.92 */
 };
+
+/* Share of a ring's rate that trees reach over n_domains, by the rate of NVLink
+ * that tells the GPU's generation: 0.92, or less where a channel of a tree has
+ * a limit below that of a ring (perChMaxTreeBandwidths and 45 GB/s of
+ * Blackwell's rings, src/graph/tuning.cc: 24 / 45 over three domains and more).
+ */
+double weft_scaling_tree_share(double nvlink_bytes_per_s, uint32_t n_domains);
 
 /* Seconds of a ring that goes around n_rounds times (2 for an all-reduce, else
  * 1).  Never below transfer_s; without the launch of a kernel. */

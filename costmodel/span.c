@@ -524,7 +524,8 @@ static double ring_latency_s(const struct weft_call *c,
 
 /* Chains inside the hosts, then the height of the trees over them.  A tree over
  * m hosts has 4 (m - 1) hops, both ways of two trees. */
-static double trees_latency_s(const struct weft_call *c,
+static double trees_latency_s(const struct weft_fabric *f,
+			      const struct weft_call *c,
 			      const struct weft_span *span, double transfer_s)
 {
 	struct weft_hops hops = hops_of(span, transfer_s);
@@ -532,6 +533,8 @@ static double trees_latency_s(const struct weft_call *c,
 
 	hops.n_inside = (c->n - 1) / n_hosts;
 	hops.n_between = (uint32_t)ceil(log2(n_hosts));
+	hops.tree_share = weft_scaling_tree_share(
+		f->levels[0].link.rate_bytes_per_s, n_hosts);
 	return weft_scaling_tree_s(&hops) - transfer_s;
 }
 
@@ -561,7 +564,7 @@ static double latency_s(const struct weft_spans *spans, uint32_t call,
 	if (c->collective == WEFT_ALL_TO_ALL || c->collective == WEFT_SEND_RECV)
 		return span->hops.longest_s;
 	if (flows->kinds[flows->kind_of[call]].way == WEFT_WAY_TREES)
-		return trees_latency_s(c, span, transfer_s);
+		return trees_latency_s(flows->fabric, c, span, transfer_s);
 	if (flows->algorithm == WEFT_BY_HALVING_DOUBLING)
 		return rounds * ceil(log2(c->n)) * span->hops.longest_s;
 	if (flows->algorithm == WEFT_BY_SWITCH)
