@@ -10,8 +10,8 @@
 
 /* GPU of each rank; NULL: there is no such placement.
  *
- * stock: that of Slurm's select/cons_tres with topology/tree, as documented
- * (slurm_rule.h), on the switches that the levels of the fabric are; the lowest
+ * stock: that of Slurm's select/cons_tres with topology/tree (slurm_tree.c), on
+ * the switches that the levels of the fabric are; the lowest
  * free GPUs of each node, ranks in the order of the nodes' names.  It knows no
  * limits of the spec (within=, segment=, split=, prefer=).
  *

@@ -69,6 +69,7 @@ libweft_placement_la_SOURCES = \
 	%D%/slots.c \
 	%D%/slurm_rule.c \
 	%D%/slurm_rule.h \
+	%D%/slurm_tree.c \
 	%D%/supply.c \
 	%D%/supply.h \
 	%D%/bounds/contour.c \

@@ -23,9 +23,13 @@ bool rule_gives(const struct rule_request *q, uint32_t node);
 void rule_fill(const struct rule_request *q, const uint32_t *nodes,
 	       uint32_t *where);
 
-/* topology/tree and topology/block: where[] of all GPUs when *yes; false: the
- * rule finds no place now.  Required nodes and weights of the occupancy count
- * for the tree alone.  -1 with err when out of memory. */
+/* Whose domains are leaf switches, or base blocks: the innermost domains of
+ * several nodes. */
+uint32_t rule_leaf_level(const struct weft_fabric *f);
+
+/* topology/tree (slurm_tree.c) and topology/block: where[] of all GPUs when
+ * *yes; false: the rule finds no place now.  Required nodes and weights of the
+ * occupancy count for the tree alone.  -1 with err when out of memory. */
 int rule_tree(const struct rule_request *q, uint32_t *where, bool *yes,
 	      struct weft_error *err);
 int rule_block(const struct rule_request *q, uint32_t *where, bool *yes,
