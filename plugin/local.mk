@@ -16,6 +16,8 @@ libweft_bridge_la_SOURCES = \
 	%D%/bridge/defaults.h \
 	%D%/bridge/forecast.c \
 	%D%/bridge/forecast.h \
+	%D%/bridge/gain.c \
+	%D%/bridge/gain.h \
 	%D%/bridge/hard.c \
 	%D%/bridge/hard.h \
 	%D%/bridge/holdings.c \

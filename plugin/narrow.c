@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "plugin/asking.h"
+#include "plugin/bridge/gain.h"
 #include "plugin/engine.h"
 #include "plugin/later.h"
 #include "plugin/near.h"
@@ -47,7 +48,8 @@ struct attempt {
 	bool all_idle;		 /* the last plan is on idle nodes alone */
 	struct weft_shape shape; /* of the last plan, else the request's */
 	double bound;
-	uint32_t n_ranks, *where; /* of the last plan; malloc'ed */
+	uint32_t n_ranks, *where;	 /* of the last plan; malloc'ed */
+	struct weft_baselines baselines; /* the same */
 	const char *unclear;
 	uint64_t signature; /* of what is free, for jobs that may be held */
 	struct weft_answer answer;   /* to a job that is held */
@@ -121,6 +123,17 @@ static void attempt_keep(struct attempt *attempt, struct weft_placement *p)
 	p->where = NULL;
 }
 
+/* Where else the job could start, on what was offered: to tell the user. */
+static void attempt_baselines(struct attempt *attempt)
+{
+	weft_baselines_free(&attempt->baselines);
+	if (!weft_proposal_is_will_run(attempt->test))
+		weft_gain_baselines(
+			&weft_engine.bridge, attempt->query.request.spec,
+			&attempt->shape, &weft_engine.nodes.occupancy,
+			&attempt->baselines);
+}
+
 /* Puts a plan to stock, unless the job rather waits. */
 static enum weft_cause attempt_plan(struct attempt *attempt,
 				    struct weft_placement *p)
@@ -145,6 +158,8 @@ static enum weft_cause attempt_plan(struct attempt *attempt,
 			? WEFT_CAUSE_NARROWED
 			: WEFT_CAUSE_REFUSED;
 	bit_free(bitmap);
+	if (cause == WEFT_CAUSE_NARROWED)
+		attempt_baselines(attempt);
 	return cause;
 }
 
@@ -311,7 +326,9 @@ static void decide(struct attempt *attempt, enum weft_cause cause,
 	if (cause == WEFT_CAUSE_NARROWED) {
 		decision.n_ranks = attempt->n_ranks;
 		decision.where = attempt->where;
+		decision.baselines = attempt->baselines;
 		attempt->where = NULL;
+		attempt->baselines = (struct weft_baselines){0};
 	}
 	memcpy(decision.note, attempt->note, sizeof(decision.note));
 	snprintf(decision.reason, sizeof(decision.reason), "%s",
@@ -354,6 +371,7 @@ static int attempt_end(struct attempt *attempt, enum weft_cause cause,
 		rc = weft_stock_job_test(attempt->test);
 	free(attempt->answer.nodes);
 	free(attempt->where);
+	weft_baselines_free(&attempt->baselines);
 	return rc;
 }
 

@@ -2,6 +2,7 @@
 /* publish.c - telling a starting job what weft did */
 #include "plugin/publish.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,7 @@ void weft_publish_decided(struct weft_decision *decision)
 	weft_decision_free(&last);
 	last = *decision;
 	decision->where = NULL;
+	decision->baselines = (struct weft_baselines){0};
 	begun = false;
 	if (last.cause > WEFT_CAUSE_NARROWED && weft_engine.keeper)
 		weft_shown_waits(&weft_shown, last.job_id, last.cause,
@@ -162,6 +164,8 @@ static void show_job(const job_record_t *job,
 		.bound = account->bound,
 		.step_s = account->step_s,
 		.decision_s = last.elapsed_s,
+		.compared = account->compared,
+		.gain = account->gain,
 	};
 
 	if (!weft_engine.keeper)
@@ -170,6 +174,32 @@ static void show_job(const job_record_t *job,
 		snprintf(shown.reason, sizeof(shown.reason), "%s", last.reason);
 	snprintf(shown.said, sizeof(shown.said), "%s", text);
 	weft_shown_job(&weft_shown, &shown);
+}
+
+/* A comparison with stock's nodes may take so long, under Slurm's locks. */
+#define COMPARE_S 1e-3
+
+/* Where else the job could have gone.  On nodes of stock's choice: in Slurm's
+ * order of ranks. */
+static void find_baselines(struct weft_account *account,
+			   struct weft_baselines *given)
+{
+	const struct weft_settings *settings = weft_engine.settings;
+
+	account->compare_s =
+		fmin(COMPARE_S, weft_decision_rest(&last, settings->budget_s));
+	if (account->planned) {
+		if (last.n_ranks == account->n_gpus)
+			account->baselines = &last.baselines;
+		return;
+	}
+	given->stock =
+		weft_calloc(account->n_gpus, sizeof(*given->stock), NULL);
+	if (!given->stock)
+		return;
+	memcpy(given->stock, account->where,
+	       account->n_gpus * sizeof(*given->stock));
+	account->baselines = given;
 }
 
 /* The sentence about a job that is not passed over in silence. */
@@ -182,6 +212,7 @@ static void tell_nodes(job_record_t *job, char text[WEFT_TEXT_SIZE])
 		.note = last.note,
 		.bound = last.bound,
 	};
+	struct weft_baselines given = {0};
 	struct weft_ranks ranks = {0};
 	const char *in_comment;
 
@@ -194,6 +225,7 @@ static void tell_nodes(job_record_t *job, char text[WEFT_TEXT_SIZE])
 	if (!account.where)
 		return;
 	read_gpus_used(job, &account, f->n_gpus);
+	find_baselines(&account, &given);
 	/* The components of a heterogeneous job share one environment. */
 	if (job->het_job_id)
 		ranks.why = "heterogeneous job";
@@ -203,6 +235,7 @@ static void tell_nodes(job_record_t *job, char text[WEFT_TEXT_SIZE])
 	weft_ranks_tell(&ranks, text);
 	show_job(job, &account, text);
 	weft_contend_started(job, account.spec, account.where, account.n_gpus);
+	weft_baselines_free(&given);
 	free(account.where);
 	free(ranks.where);
 }

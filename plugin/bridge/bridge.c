@@ -3,6 +3,8 @@
 #include "plugin/bridge/bridge.h"
 
 #include "placement/evaluation.h"
+#include "plugin/bridge/gain.h"
+#include "topology/clock.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -291,45 +293,70 @@ static void tell_levels(const struct weft_fabric *f,
 	}
 }
 
-/* " time=0.0123 bound=0.0119 gap=3%" of the ranks as they were laid out;
- * nothing where the spec does not suit an allocation like this one.  The step
- * is predicted only for a model that the user named: it would be that of the
- * default one, and takes longer than the cost. */
-static void tell_cost(struct weft_bridge *bridge, struct weft_account *account,
-		      char *text, size_t size)
+/* Where the ranks are laid out: the step of a model that the user named, else
+ * the cost alone, since the step would be that of the default model, and takes
+ * longer.  took_s: for how long it was measured. */
+static int evaluate(struct weft_bridge *bridge, const struct weft_job *job,
+		    const struct weft_account *account,
+		    struct weft_evaluation *e, double *took_s)
 {
 	const struct weft_fabric *f = bridge->settings->fabric;
-	const struct weft_job *job =
-		weft_bridge_job(bridge, account->spec, account->n_gpus, NULL);
-	struct weft_evaluation e = {0};
-	double total, gap = 0;
+	double start_s = weft_clock_s();
 	int rc;
 
-	if (!job || job->n_gpus != account->n_gpus)
-		return;
+	e->load = bridge->load;
 	if (weft_spec_given(&job->spec, "model"))
-		rc = weft_evaluate(f, job, account->where, &bridge->scratch, &e,
+		rc = weft_evaluate(f, job, account->where, &bridge->scratch, e,
 				   NULL);
 	else
 		rc = weft_cost(f, &job->traffic, account->where,
-			       &bridge->scratch, &e.cost, NULL);
-	if (rc < 0)
+			       &bridge->scratch, &e->cost, NULL);
+	*took_s = weft_clock_s() - start_s;
+	return rc;
+}
+
+/* " cost=0.0123 bound=0.0119 gap=3%" of the ranks as they were laid out: a sum
+ * over all ranks, no time of a step. */
+static void tell_sum(const struct weft_account *account, char *text,
+		     size_t size)
+{
+	double total = account->cost, gap = 0;
+
+	append(text, size, " cost=%.4g", total);
+	if (account->metric != WEFT_TIME)
+		append(text, size, "(%s)", weft_metric_names[account->metric]);
+	if (isnan(account->bound))
 		return;
-	total = e.cost.total[job->spec.metric];
+	if (total > account->bound)
+		gap = (total - account->bound) / total;
+	append(text, size, " bound=%.4g gap=%.0f%%", account->bound, 100 * gap);
+}
+
+/* Cost, step and gain; nothing where the spec does not suit an allocation like
+ * this one. */
+static void tell_cost(struct weft_bridge *bridge, struct weft_account *account,
+		      char *text, size_t size)
+{
+	const struct weft_job *job =
+		weft_bridge_job(bridge, account->spec, account->n_gpus, NULL);
+	struct weft_evaluation e = {0};
+	char gain[WEFT_GAIN_TEXT_SIZE];
+	double took_s;
+
+	if (!job || job->n_gpus != account->n_gpus ||
+	    evaluate(bridge, job, account, &e, &took_s) < 0)
+		return;
 	account->metric = job->spec.metric;
-	account->cost = total;
-	if (e.timed)
+	account->cost = e.cost.total[job->spec.metric];
+	tell_sum(account, text, size);
+	weft_gain_compare(bridge, job, &e, took_s, account);
+	if (e.timed) {
 		account->step_s = e.step.step_s;
-	append(text, size, " %s=%.4g", weft_metric_names[job->spec.metric],
-	       total);
-	if (!isnan(account->bound)) {
-		if (total > account->bound)
-			gap = (total - account->bound) / total;
-		append(text, size, " bound=%.4g gap=%.0f%%", account->bound,
-		       100 * gap);
+		append(text, size, " step=%.3gs+-%.0f%%", e.step.step_s,
+		       100 * weft_gain_uncertainty(e.gpu, &job->model));
 	}
-	if (e.timed)
-		append(text, size, " step=%.3gs", e.step.step_s);
+	weft_gain_text(account, gain);
+	append(text, size, "%s", gain);
 }
 
 static bool knows_gpus(const struct weft_account *account)
@@ -362,6 +389,7 @@ void weft_bridge_tell(struct weft_bridge *bridge, struct weft_account *account,
 	const size_t size = WEFT_TEXT_SIZE;
 
 	account->cost = account->step_s = (double)NAN;
+	account->compared = false;
 	snprintf(text, size, "weft:");
 	if (knows_gpus(account)) {
 		tell_cost(bridge, account, text, size);

@@ -8,6 +8,7 @@
 #ifndef WEFT_PLUGIN_BRIDGE_BRIDGE_H
 #define WEFT_PLUGIN_BRIDGE_BRIDGE_H
 
+#include "placement/gain.h"
 #include "placement/place.h"
 #include "plugin/bridge/request.h"
 #include "plugin/bridge/settings.h"
@@ -77,13 +78,19 @@ struct weft_account {
 	uint32_t *where;    /* a GPU that the fabric does not know */
 	double decision_s;  /* that the decision took; 0: not known */
 	bool show_spec;	    /* Slurm shows it nowhere */
+	/* where else it could have gone; NULL: nothing is compared */
+	const struct weft_baselines *baselines;
+	double compare_s; /* in so long at most */
 	/* filled in by weft_bridge_tell; NAN: not known */
 	enum weft_metric metric;
 	double cost, step_s;
+	bool compared;
+	struct weft_gain gain; /* where compared */
 };
 
-/* "weft: time=0.0123 bound=0.0119 gap=3% spans 1 pod, 2 leaf; nodes=plan;
- * decided=0.9ms; spec=tp=8" into text; says less where less is known. */
+/* "weft: cost=0.0123 bound=0.0119 gap=3% step=2.41s+-3% stock=2.62s gain=8.0%
+ * least=2.05s spans 1 pod, 2 leaf; nodes=plan; decided=0.9ms; spec=tp=8" into
+ * text; says less where less is known. */
 void weft_bridge_tell(struct weft_bridge *bridge, struct weft_account *account,
 		      char text[WEFT_TEXT_SIZE]);
 

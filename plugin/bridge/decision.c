@@ -47,6 +47,7 @@ struct weft_counters weft_counters;
 void weft_decision_free(struct weft_decision *decision)
 {
 	free(decision->where);
+	weft_baselines_free(&decision->baselines);
 	memset(decision, 0, sizeof(*decision));
 }
 

@@ -48,6 +48,7 @@ struct weft_decision {
 	/* The plan's GPU of each rank, in the fabric's numbers; malloc'ed, NULL
 	 * unless WEFT_CAUSE_NARROWED. */
 	uint32_t n_ranks, *where;
+	struct weft_baselines baselines; /* of a job that is to start now */
 };
 
 /* What is left of a budget; a tenth in any case, so that a tight one means a

@@ -34,6 +34,8 @@ struct weft_shown_job {
 	uint32_t metric, reserved;
 	double cost, bound, step_s; /* NAN: not known */
 	double decision_s;
+	struct weft_gain gain; /* where compared */
+	uint64_t compared;
 	char reason[WEFT_REASON_SIZE]; /* why not as planned */
 	char said[WEFT_TEXT_SIZE];     /* the sentence in SystemComment */
 };

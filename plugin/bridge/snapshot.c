@@ -4,6 +4,7 @@
 
 #include "plugin/bridge/snapshot.h"
 
+#include "placement/objective.h"
 #include "plugin/bridge/complain.h"
 #include "plugin/bridge/watchdog.h"
 #include "topology/bitset.h"
@@ -144,6 +145,39 @@ static void put_nodes(const struct weft_shown *shown, FILE *file)
 	fputs("],\n", file);
 }
 
+/* As in weft-plan(1). */
+static void put_gain(const struct weft_gain *g, FILE *file)
+{
+	const char *what = weft_gain_bases[g->basis];
+	const struct {
+		const char *whose;
+		double value_s;
+	} seconds[] = {
+		{"", g->here_s},
+		{"stock_", g->stock_s},
+		{"spread_", g->spread_s},
+		{"best_", g->best_s},
+	};
+	char key[64];
+
+	fputs(", \"bought\": {", file);
+	put_string(file, "basis", what);
+	for (size_t i = 0; i < sizeof(seconds) / sizeof(seconds[0]); i++) {
+		snprintf(key, sizeof(key), "%s%s_s", seconds[i].whose, what);
+		put_known(file, key, seconds[i].value_s);
+	}
+	fputs(", ", file);
+	put_string(file, "best_is", g->best_is_bound ? "bound" : "found");
+	put_known(file, "nominal_s", g->nominal_s);
+	put_known(file, "bound_s", g->bound_s);
+	put_known(file, "gain", g->gain);
+	put_known(file, "share",
+		  g->basis == WEFT_GAIN_STEP ? 1 : WEFT_ASSUMED_SHARE);
+	put_known(file, "uncertainty", g->uncertainty);
+	fprintf(file, ", \"matters\": %s, \"late\": %s}",
+		g->matters ? "true" : "false", g->late ? "true" : "false");
+}
+
 static void put_job(const struct weft_shown_job *job, FILE *file)
 {
 	fprintf(file, "{\"job\": %u, ", job->job_id);
@@ -161,6 +195,8 @@ static void put_job(const struct weft_shown_job *job, FILE *file)
 	put_known(file, "bound", job->bound);
 	put_known(file, "step_s", job->step_s);
 	put_known(file, "decision_s", job->decision_s);
+	if (job->compared)
+		put_gain(&job->gain, file);
 	fputs(", ", file);
 	put_string(file, "reason", job->reason);
 	fputs(", ", file);

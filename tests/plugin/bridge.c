@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* bridge.c - placing requests and telling how it went, without Slurm */
 #include "plugin/bridge/bridge.h"
+#include "plugin/bridge/gain.h"
 
 #include "tests/lib/check.h"
 #include "topology/synth.h"
@@ -27,11 +28,11 @@ struct world {
 	struct weft_occupancy occupancy;
 };
 
-static int setup(void **state)
+static int setup_profile(void **state, const char *profile)
 {
 	struct world *w = calloc(1, sizeof(*w));
 	struct weft_error err = {0};
-	const struct weft_synth_options options = {0};
+	const struct weft_synth_options options = {.profile = profile};
 	char *text = weft_synth("pod:2 leaf:2 node:4 gpu:8", &options, &err);
 
 	assert_non_null(w);
@@ -49,6 +50,17 @@ static int setup(void **state)
 		0);
 	*state = w;
 	return 0;
+}
+
+static int setup(void **state)
+{
+	return setup_profile(state, NULL);
+}
+
+/* Links between pods are narrow. */
+static int setup_narrow(void **state)
+{
+	return setup_profile(state, "roce-llama3");
 }
 
 static int teardown(void **state)
@@ -290,7 +302,7 @@ static void the_user_reads_cost_levels_and_choice(void **state)
 
 	fill_where(where, 0, 64);
 	weft_bridge_tell(&w->bridge, &account, text);
-	assert_ptr_equal(strstr(text, "weft: time="), text);
+	assert_ptr_equal(strstr(text, "weft: cost="), text);
 	assert_non_null(strstr(text, " bound=0.001 gap="));
 	assert_non_null(strstr(text, " spans 1 pod, 2 leaf; nodes=plan"));
 	assert_null(strstr(text, "part of"));
@@ -299,6 +311,130 @@ static void the_user_reads_cost_levels_and_choice(void **state)
 	with_model.spec = "tp=8,dp=8,model=llama3-70B";
 	weft_bridge_tell(&w->bridge, &with_model, text);
 	assert_non_null(strstr(text, " step="));
+	assert_non_null(strstr(text, "s+-3% spans"));
+	account.spec = "tp=8,dp=8,metric=hops";
+	weft_bridge_tell(&w->bridge, &account, text);
+	assert_non_null(strstr(text, "(hops) bound="));
+}
+
+/* The state of the job's start: two nodes of a pod are free, six of the other.
+ */
+static void compare(struct world *w, struct weft_account *account,
+		    const char *spec, struct weft_baselines *baselines,
+		    char text[WEFT_TEXT_SIZE])
+{
+	const struct weft_shape shape = {32, 8, 4, 4};
+	struct weft_error err = {0};
+
+	weft_occupancy_free(&w->occupancy);
+	weft_occupancy_build(w->settings.fabric, &w->occupancy, &err);
+	weft_occupancy_busy(&w->occupancy, "n[00-05,08,12]", &err);
+	assert_no_error(&err);
+	account->spec = spec;
+	assert_int_equal(weft_gain_baselines(&w->bridge, spec, &shape,
+					     &w->occupancy, baselines),
+			 0);
+	account->baselines = baselines;
+	weft_bridge_tell(&w->bridge, account, text);
+	assert_int_equal(account->compared, account->compare_s > 0);
+}
+
+static void the_user_reads_what_the_nodes_bring(void **state)
+{
+	struct world *w = *state;
+	struct weft_baselines b = {0};
+	uint32_t where[32];
+	struct weft_account account = {
+		.planned = true,
+		.bound = (double)NAN,
+		.n_gpus = 32,
+		.where = where,
+		.compare_s = 60,
+	};
+	char text[WEFT_TEXT_SIZE];
+
+	/* the pods in turn: a loss, and told as one */
+	for (uint32_t n = 0; n < 4; n++)
+		fill_where(where + 8 * n, 48 + n % 2 * 24 + n / 2 * 8, 8);
+	compare(w, &account, "tp=2,zero=3,model=llama3-8B", &b, text);
+	assert_non_null(strstr(text, "% stock="));
+	assert_non_null(strstr(text, "s gain=-"));
+	assert_true(account.gain.gain < -0.05);
+	assert_non_null(strstr(text, "% least="));
+	assert_true(account.gain.here_s == account.step_s);
+	weft_baselines_free(&b);
+	/* nobody named a model */
+	compare(w, &account, "tp=2,zero=3", &b, text);
+	assert_null(strstr(text, "step="));
+	assert_non_null(strstr(text, " communication="));
+	assert_non_null(strstr(text, "xstock spans"));
+	weft_baselines_free(&b);
+	/* without time nothing is begun */
+	account.compare_s = 1e-9;
+	compare(w, &account, "tp=2,zero=3,model=llama3-8B", &b, text);
+	assert_non_null(strstr(text, " gain=late spans"));
+	assert_null(strstr(text, "stock="));
+	weft_baselines_free(&b);
+	account.compare_s = 0;
+	compare(w, &account, "tp=2,zero=3,model=llama3-8B", &b, text);
+	assert_null(strstr(text, "gain="));
+	weft_baselines_free(&b);
+}
+
+static void the_user_reads_that_any_nodes_do(void **state)
+{
+	static const struct weft_shape shape = {8, 8, 1, 1};
+	struct world *w = *state;
+	struct weft_baselines b = {0};
+	uint32_t where[8];
+	struct weft_account account = {
+		.spec = "tp=8,model=llama3-8B",
+		.planned = true,
+		.bound = (double)NAN,
+		.n_gpus = 8,
+		.where = where,
+		.compare_s = 60,
+		.baselines = &b,
+	};
+	char text[WEFT_TEXT_SIZE];
+
+	fill_where(where, 24, 8);
+	assert_int_equal(weft_gain_baselines(&w->bridge, account.spec, &shape,
+					     &w->occupancy, &b),
+			 0);
+	weft_bridge_tell(&w->bridge, &account, text);
+	assert_non_null(strstr(text, " (any nodes: within 0.3%) spans"));
+	assert_false(account.gain.matters);
+	weft_baselines_free(&b);
+}
+
+/* Of stock's own choice only the order of the ranks is compared. */
+static void nodes_of_stocks_choice_bring_nothing(void **state)
+{
+	struct world *w = *state;
+	uint32_t where[32], given[32];
+	struct weft_baselines b = {.stock = given};
+	struct weft_account account = {
+		.spec = "tp=2,zero=3,model=llama3-8B",
+		.reason = "too little is free now",
+		.bound = (double)NAN,
+		.n_gpus = 32,
+		.where = where,
+		.compare_s = 60,
+		.baselines = &b,
+	};
+	char text[WEFT_TEXT_SIZE];
+
+	fill_where(where, 0, 32);
+	fill_where(given, 0, 32);
+	weft_bridge_tell(&w->bridge, &account, text);
+	assert_null(strstr(text, "gain="));
+	/* neighbours parted, by Slurm's order */
+	for (uint32_t r = 0; r < 32; r++)
+		given[r] = r % 4 * 32 + r / 4;
+	weft_bridge_tell(&w->bridge, &account, text);
+	assert_non_null(strstr(text, " gain="));
+	assert_null(strstr(text, "gain=-"));
 }
 
 static void the_user_reads_the_time_and_a_spec_that_nobody_shows(void **state)
@@ -393,7 +529,7 @@ static void gpus_outside_the_fabric_have_no_cost(void **state)
 
 	weft_bridge_tell(&w->bridge, &account, text);
 	assert_non_null(strstr(text, "not in the fabric"));
-	assert_null(strstr(text, "time="));
+	assert_null(strstr(text, "cost="));
 }
 
 static void an_error_is_shown_in_ascii_and_bounded(void **state)
@@ -463,6 +599,13 @@ int main(void)
 		CASE(the_user_reads_the_time_and_a_spec_that_nobody_shows),
 		CASE(the_user_reads_why_stock_chose),
 		cmocka_unit_test(levels_of_a_large_fabric_are_counted),
+		cmocka_unit_test_setup_teardown(
+			the_user_reads_what_the_nodes_bring, setup_narrow,
+			teardown),
+		cmocka_unit_test_setup_teardown(
+			the_user_reads_that_any_nodes_do, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			nodes_of_stocks_choice_bring_nothing, setup, teardown),
 		CASE(gpus_outside_the_fabric_have_no_cost),
 		CASE(an_all_to_all_too_large_is_refused_before_it_is_built),
 		cmocka_unit_test(what_weft_said_before_is_replaced),

@@ -166,6 +166,42 @@ static void jobs_come_and_go(void **state)
 	free(text);
 }
 
+static void what_nodes_bring_is_shown(void **state)
+{
+	struct weft_shown_job job = {
+		.job_id = 5,
+		.compared = true,
+		.gain = {.basis = WEFT_GAIN_STEP,
+			 .here_s = 2,
+			 .stock_s = 2.5,
+			 .spread_s = (double)NAN,
+			 .best_s = 2,
+			 .nominal_s = (double)NAN,
+			 .bound_s = 1.5,
+			 .gain = 0.2,
+			 .uncertainty = 0.03,
+			 .matters = true},
+	};
+	char *text;
+
+	(void)state;
+	weft_shown_job(&shown, &job);
+	text = snapshot(1010);
+	expect_in(text, "\"bought\": {\"basis\": \"step\", \"step_s\": 2, "
+			"\"stock_step_s\": 2.5, \"best_step_s\": 2, "
+			"\"best_is\": \"found\", \"bound_s\": 1.5, "
+			"\"gain\": 0.2, \"share\": 1, "
+			"\"uncertainty\": 0.03, \"matters\": true, "
+			"\"late\": false}");
+	expect_not_in(text, "spread");
+	free(text);
+	job.compared = false;
+	weft_shown_job(&shown, &job);
+	text = snapshot(1010);
+	expect_not_in(text, "bought");
+	free(text);
+}
+
 static void a_record_of_an_ended_job_is_used_again(void **state)
 {
 	struct weft_shown_job job = {0};
@@ -416,6 +452,7 @@ int main(void)
 		CASE(a_node_is_shown_with_its_free_gpus),
 		CASE(a_node_of_64_gpus_is_shown_whole),
 		CASE(jobs_come_and_go),
+		CASE(what_nodes_bring_is_shown),
 		CASE(a_record_of_an_ended_job_is_used_again),
 		CASE(who_waits_is_shown_until_forgotten),
 		CASE(more_who_wait_than_room_push_out_the_oldest),

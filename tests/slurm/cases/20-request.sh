@@ -75,11 +75,11 @@ case_an_exclusive_job_is_told_the_cost_of_what_it_asked_for() {
 	local job
 	need_weft
 	job=$(lab_run -N2 --gpus-per-node=4 --exclusive --comment=weft:tp=4,dp=2)
-	expect_match "comment" "$(comment "$job")" 'time=.*gap=0%.*nodes=plan'
+	expect_match "comment" "$(comment "$job")" 'cost=.*gap=0%.*nodes=plan'
 	job=$(lab_run -N2 --gpus-per-node=4 --exclusive)
 	expect_match "comment" "$(comment "$job")" 'taken as dp=8'
 	job=$(lab_run -N2 --gpus=8 --exclusive --comment=weft:tp=4,dp=2)
-	expect_match "comment" "$(comment "$job")" 'time=.*nodes=plan'
+	expect_match "comment" "$(comment "$job")" 'cost=.*nodes=plan'
 }
 
 case_a_total_of_gpus_is_met() {
