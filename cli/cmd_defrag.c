@@ -247,8 +247,8 @@ static void print_text(const struct defrag *d)
 	char cost[32];
 
 	if (now->placed)
-		printf("now: on %u nodes, cost (%s) %s\n", now->n_nodes,
-		       weft_metric_names[now->metric],
+		printf("now: on %u nodes, cost (%s, all ranks added up) %s\n",
+		       now->n_nodes, weft_metric_names[now->metric],
 		       report_quantity(now->cost.total[now->metric],
 				       metric_units[now->metric], cost,
 				       sizeof(cost)));

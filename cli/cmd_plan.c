@@ -2,6 +2,7 @@
 /* cmd_plan.c - weft plan: where would this job run, at what cost, and why */
 #include "cli/clock.h"
 #include "cli/cmd.h"
+#include "cli/gain.h"
 #include "cli/option.h"
 #include "cli/report.h"
 #include "cli/request.h"
@@ -189,13 +190,25 @@ static int place(struct plan *plan, struct weft_placement *placement,
 	return rc;
 }
 
+/* Its answer is that of a search for the least step. */
+static bool searches_step(const struct plan *plan)
+{
+	const struct weft_objective *objective = &plan->request.objective;
+
+	return objective->goal == WEFT_GOAL_STEP &&
+	       !(objective->fragmentation > 0) && !plan->options.method &&
+	       !plan->options.strategy;
+}
+
 static int answer(struct plan *plan, bool *placed, struct weft_error *err)
 {
 	struct request *request = &plan->request;
 	struct weft_placement placement = {0};
 	struct weft_outlook outlook = {0};
 	struct verdict verdict;
-	struct report report = {.placement = &placement, .verdict = &verdict};
+	struct gain gain = {0};
+	struct report report = {
+		.placement = &placement, .verdict = &verdict, .gain = &gain};
 	int result = -1;
 
 	if (request_open(request, err) ||
@@ -208,7 +221,9 @@ static int answer(struct plan *plan, bool *placed, struct weft_error *err)
 	*placed = placement.placed;
 	if (look_out(plan, &placement, &outlook, err) ||
 	    (placement.placed &&
-	     verdict_find(request, &placement, &verdict, err)))
+	     (verdict_find(request, &placement, &verdict, err) ||
+	      gain_find(request, &placement, &verdict, searches_step(plan),
+			&gain, err))))
 		goto out;
 	report.outlook = request->running.n ? &outlook : NULL;
 	result = 0;
@@ -217,6 +232,7 @@ static int answer(struct plan *plan, bool *placed, struct weft_error *err)
 	else
 		report_text(request, &report);
 out:
+	gain_free(&gain);
 	weft_outlook_free(&outlook);
 	weft_placement_free(&placement);
 	return result;

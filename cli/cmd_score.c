@@ -2,6 +2,7 @@
 /* cmd_score.c - weft score: what an allocation made elsewhere costs */
 #include "cli/clock.h"
 #include "cli/cmd.h"
+#include "cli/gain.h"
 #include "cli/option.h"
 #include "cli/ranks.h"
 #include "cli/report.h"
@@ -119,7 +120,9 @@ static int answer(struct score *score, double *cost, struct weft_error *err)
 	struct request *request = &score->request;
 	struct weft_placement placement = {0};
 	struct verdict verdict;
-	struct report report = {.placement = &placement, .verdict = &verdict};
+	struct gain gain = {0};
+	struct report report = {
+		.placement = &placement, .verdict = &verdict, .gain = &gain};
 	uint32_t *where = NULL;
 	double start_s;
 	int result = -1;
@@ -136,7 +139,8 @@ static int answer(struct score *score, double *cost, struct weft_error *err)
 	    order_explain(request, where, &placement, err))
 		goto out;
 	report.elapsed_s = clock_now_s() - start_s;
-	if (verdict_find(request, &placement, &verdict, err))
+	if (verdict_find(request, &placement, &verdict, err) ||
+	    gain_find(request, &placement, &verdict, false, &gain, err))
 		goto out;
 	/* the same, but for the busiest link beside other jobs */
 	placement.cost = verdict.measure.cost;
@@ -147,6 +151,7 @@ static int answer(struct score *score, double *cost, struct weft_error *err)
 	else
 		report_text(request, &report);
 out:
+	gain_free(&gain);
 	free(where);
 	weft_placement_free(&placement);
 	return result;

@@ -5,6 +5,7 @@
 #include "cli/axes.h"
 #include "cli/clock.h"
 #include "cli/cmd.h"
+#include "cli/gain.h"
 #include "cli/ranks.h"
 #include "cli/report.h"
 #include "cli/request.h"
@@ -54,7 +55,9 @@ struct why {
 	struct weft_placement best; /* if it were placed now; or not placed */
 	struct weft_outlook outlook;
 	struct verdict verdict;
+	struct gain gain;
 	double decision_s; /* NAN: not known */
+	json_t *bought;	   /* when it started; NULL: not known */
 	double elapsed_s;
 };
 
@@ -159,16 +162,19 @@ static int where_fill(struct why *why, struct weft_error *err)
 				   why->where, err);
 }
 
-static double decision_find(const struct why *why)
+/* What the plugin's status file has of the job. */
+static void snapshot_read(struct why *why)
 {
 	struct snapshot snapshot = {0};
-	double decision_s = (double)NAN;
 
+	why->decision_s = (double)NAN;
 	if (why->site.status_path &&
-	    snapshot_load(why->site.status_path, &snapshot, NULL) == 0)
-		decision_s = snapshot_decision_s(&snapshot, why->job.id);
+	    snapshot_load(why->site.status_path, &snapshot, NULL) == 0) {
+		why->decision_s = snapshot_decision_s(&snapshot, why->job.id);
+		why->bought =
+			json_incref(snapshot_bought(&snapshot, why->job.id));
+	}
 	snapshot_free(&snapshot);
-	return decision_s;
 }
 
 /* ---- the two questions ---- */
@@ -183,7 +189,9 @@ static int look_at_place(struct why *why, struct weft_error *err)
 	    request_contend(r, why->where, r->job.n_gpus, err) < 0 ||
 	    weft_place_score(r->fabric, &r->job, o, why->where, &why->placement,
 			     err) < 0 ||
-	    verdict_find(r, &why->placement, &why->verdict, err) < 0)
+	    verdict_find(r, &why->placement, &why->verdict, err) < 0 ||
+	    gain_find(r, &why->placement, &why->verdict, false, &why->gain,
+		      err) < 0)
 		return -1;
 	why->placement.cost = why->verdict.measure.cost;
 	if (!why->job.runs)
@@ -217,7 +225,9 @@ static int look_at_wait(struct why *why, struct weft_error *err)
 		       err) < 0)
 		return -1;
 	if (why->placement.placed &&
-	    verdict_find(r, &why->placement, &why->verdict, err) < 0)
+	    (verdict_find(r, &why->placement, &why->verdict, err) < 0 ||
+	     gain_find(r, &why->placement, &why->verdict, false, &why->gain,
+		       err) < 0))
 		return -1;
 	if (!r->running.n)
 		return 0;
@@ -374,16 +384,18 @@ static int json_print(const struct why *why, const struct report *report,
 
 	json_object_set_new(
 		object, "job",
-		json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "id",
-			  report_string(job->id), "state",
-			  report_string(job->state), "reason",
-			  text_or_null(job->reason), "spec",
-			  known ? report_string(why->request.job_text)
-				: json_null(),
-			  "said", text_or_null(job->said), "submitted",
-			  text_or_null(job->submitted), "started",
-			  text_or_null(job->waits ? "" : job->started),
-			  "decision_s", number_or_null(why->decision_s)));
+		json_pack(
+			"{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "id",
+			report_string(job->id), "state",
+			report_string(job->state), "reason",
+			text_or_null(job->reason), "spec",
+			known ? report_string(why->request.job_text)
+			      : json_null(),
+			"said", text_or_null(job->said), "submitted",
+			text_or_null(job->submitted), "started",
+			text_or_null(job->waits ? "" : job->started),
+			"decision_s", number_or_null(why->decision_s), "bought",
+			why->bought ? json_incref(why->bought) : json_null()));
 	json_object_set_new(object, "reach_by_axis", axes_json(why));
 	json_object_set_new(object, "indices_known",
 			    json_boolean(why->indices));
@@ -395,7 +407,8 @@ static int json_print(const struct why *why, const struct report *report,
 static int answer(struct why *why, struct weft_error *err)
 {
 	struct report report = {.placement = &why->placement,
-				.verdict = &why->verdict};
+				.verdict = &why->verdict,
+				.gain = &why->gain};
 	double start_s = clock_now_s();
 
 	if (slurm_job_read(why->id, &why->job, err) < 0)
@@ -412,7 +425,7 @@ static int answer(struct why *why, struct weft_error *err)
 	if (site_open(&why->site, why->request.fabric_path, err) < 0)
 		return -1;
 	why->request.fabric_path = why->site.fabric_path;
-	why->decision_s = decision_find(why);
+	snapshot_read(why);
 	if (request_fill(why, err) < 0)
 		return -1;
 	if ((why->job.waits ? look_at_wait : look_at_place)(why, err) < 0)
@@ -443,6 +456,8 @@ int cmd_why(int argc, char **argv)
 	argp_parse(&argp, argc, argv, 0, NULL, &why);
 	result = answer(&why, &err);
 	placed = why.placement.placed;
+	json_decref(why.bought);
+	gain_free(&why.gain);
 	weft_outlook_free(&why.outlook);
 	weft_placement_free(&why.best);
 	weft_placement_free(&why.placement);

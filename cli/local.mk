@@ -46,6 +46,8 @@ weft_SOURCES = \
 	%D%/findings.h \
 	%D%/fit.c \
 	%D%/fit.h \
+	%D%/gain.c \
+	%D%/gain.h \
 	%D%/job_calls.c \
 	%D%/job_calls.h \
 	%D%/job_trace.c \

@@ -2,6 +2,7 @@
 /* report.c - a placement as JSON and as text */
 #include "cli/report.h"
 #include "cli/fit.h"
+#include "cli/gain.h"
 #include "cli/outlook_report.h"
 #include "cli/verdict.h"
 #include "placement/evaluation.h"
@@ -281,7 +282,8 @@ static void json_add_placement(json_t *object, const struct request *request,
 					   "step",	"next",
 					   "objective", "communication_s",
 					   "latency_s", "communication_stage",
-					   "exposed_s", "exposed_stage"};
+					   "exposed_s", "exposed_stage",
+					   "bought"};
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		json_object_set_new(object, keys[i], json_null());
@@ -346,9 +348,12 @@ json_t *report_object(const char *command, const struct request *request,
 	json_object_set_new(object, "ranks", json_ranks(f, p));
 	step_predict(request, p, &evaluation);
 	json_add_placement(object, request, p, &evaluation);
-	if (p->placed)
+	if (p->placed) {
 		json_object_set_new(object, "objective",
 				    verdict_json(request, report->verdict));
+		json_object_set_new(object, "bought",
+				    gain_json(request, report->gain));
+	}
 	json_object_set_new(object, "memory_bytes_per_gpu", fit_json(&fit));
 	if (report->outlook)
 		json_object_set_new(object, "outlook",
@@ -366,17 +371,20 @@ int report_json(const char *command, const struct request *request,
 /* ---- text ---- */
 
 static const char *const metric_units[WEFT_N_METRICS] = {"B hops", "B s", "s"};
+static const char *const metric_sums[WEFT_N_METRICS] = {
+	"bytes x hops", "bytes x latency", "time on links"};
 
+/* A sum over ranks, which the user is not to take for the time of a step. */
 static void text_cost(const struct weft_placement *p)
 {
 	const char *unit = metric_units[p->metric];
 	char cost[32], bound[32];
 
-	printf("  cost (%s)  %s per step over all ranks, at least %s: gap "
-	       "%.1f %%\n",
-	       weft_metric_names[p->metric],
+	printf("  cost       %s, %s of all ranks added up;\n"
+	       "             at least %s: gap %.1f %%\n",
 	       report_quantity(p->cost.total[p->metric], unit, cost,
 			       sizeof(cost)),
+	       metric_sums[p->metric],
 	       report_quantity(p->bound, unit, bound, sizeof(bound)),
 	       100 * p->gap);
 }
@@ -423,20 +431,23 @@ static void text_busiest(const struct weft_fabric *f,
 static void text_step(const struct request *request,
 		      const struct weft_evaluation *e)
 {
+	const struct weft_job *job = &request->job;
 	char time[32];
 
-	if (e->timed && !weft_spec_given(&request->job.spec, "model"))
+	if (!e->timed)
+		printf("  step       not predicted: %s\n", e->why);
+	else if (!weft_spec_given(&job->spec, "model"))
 		printf("  step       %s if the model were %s, on %s; the job "
 		       "names none\n",
 		       report_quantity(e->step.step_s, "s", time, sizeof(time)),
-		       request->job.model.name, e->gpu->name);
-	else if (e->timed)
-		printf("  step       %s predicted for %s on %s, MFU %.1f %%\n",
-		       report_quantity(e->step.step_s, "s", time, sizeof(time)),
-		       request->job.model.name, e->gpu->name,
-		       100 * e->step.mfu);
+		       job->model.name, e->gpu->name);
 	else
-		printf("  step       not predicted: %s\n", e->why);
+		printf("  step       %s (+-%.0f %%) predicted for %s on %s, "
+		       "MFU "
+		       "%.1f %%\n",
+		       report_quantity(e->step.step_s, "s", time, sizeof(time)),
+		       100 * weft_gain_uncertainty(e->gpu, &job->model),
+		       job->model.name, e->gpu->name, 100 * e->step.mfu);
 }
 
 /* One line a node: its ranks in the order of its GPUs, runs folded. */
@@ -527,6 +538,7 @@ void report_text(const struct request *request, const struct report *report)
 		text_split(f, p);
 		text_busiest(f, &evaluation.cost);
 		text_step(request, &evaluation);
+		gain_print(report->gain);
 		verdict_print(request, report->verdict);
 		fit_print(&fit);
 		text_ranks(f, p);

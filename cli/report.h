@@ -8,6 +8,7 @@
 
 #include <jansson.h>
 
+struct gain;	/* gain.h */
 struct verdict; /* verdict.h */
 struct weft_outlook;
 
@@ -15,6 +16,7 @@ struct weft_outlook;
 struct report {
 	const struct weft_placement *placement;
 	const struct verdict *verdict;	    /* looked at when it is placed */
+	const struct gain *gain;	    /* the same */
 	const struct weft_outlook *outlook; /* or NULL */
 	double elapsed_s;
 };

@@ -61,21 +61,31 @@ void snapshot_free(struct snapshot *s)
 	memset(s, 0, sizeof(*s));
 }
 
-double snapshot_decision_s(const struct snapshot *s, const char *id)
+/* The record of a job; NULL: there is none. */
+static json_t *job_find(const struct snapshot *s, const char *id)
 {
 	size_t i;
 	json_t *job;
 
 	json_array_foreach(s->jobs, i, job)
 	{
-		const json_t *took = json_object_get(job, "decision_s");
-
 		if (json_integer_value(json_object_get(job, "job")) ==
-			    strtoll(id, NULL, 10) &&
-		    took)
-			return json_number_value(took);
+		    strtoll(id, NULL, 10))
+			return job;
 	}
-	return (double)NAN;
+	return NULL;
+}
+
+double snapshot_decision_s(const struct snapshot *s, const char *id)
+{
+	json_t *took = json_object_get(job_find(s, id), "decision_s");
+
+	return took ? json_number_value(took) : (double)NAN;
+}
+
+json_t *snapshot_bought(const struct snapshot *s, const char *id)
+{
+	return json_object_get(job_find(s, id), "bought");
 }
 
 uint64_t snapshot_mask(const char *text)

@@ -25,6 +25,10 @@ void snapshot_free(struct snapshot *snapshot);
 /* Time that the decision on a job took; NAN: not known. */
 double snapshot_decision_s(const struct snapshot *snapshot, const char *id);
 
+/* What its nodes bring a job, as compared when it started, weft-plan(1); of the
+ * snapshot.  NULL: not known. */
+json_t *snapshot_bought(const struct snapshot *snapshot, const char *id);
+
 /* "0-3,7" as a mask. */
 uint64_t snapshot_mask(const char *text);
 

@@ -3,6 +3,7 @@
 #include "cli/verdict.h"
 
 #include "cli/report.h"
+#include "placement/evaluation.h"
 #include "topology/bitset.h"
 
 #include <math.h>
@@ -10,10 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What was free before the job came: its own GPUs besides. */
-static int occupancy_before(const struct request *request,
-			    const struct weft_placement *p,
-			    struct weft_occupancy *o, struct weft_error *err)
+int verdict_occupancy(const struct request *request,
+		      const struct weft_placement *p, struct weft_occupancy *o,
+		      struct weft_error *err)
 {
 	const struct weft_fabric *f = request->fabric;
 
@@ -42,7 +42,7 @@ int verdict_find(const struct request *request, const struct weft_placement *p,
 	int result = -1;
 
 	memset(verdict, 0, sizeof(*verdict));
-	if (occupancy_before(request, p, &o, err) == 0 &&
+	if (verdict_occupancy(request, p, &o, err) == 0 &&
 	    weft_judge_build(request->fabric, &request->job, &o,
 			     &request->objective, &judge, err) == 0 &&
 	    weft_judge_measure(&judge, p->where, &verdict->measure, err) == 0 &&
@@ -84,6 +84,14 @@ json_t *verdict_json(const struct request *request,
 	return object;
 }
 
+/* The step is predicted, not its communication alone. */
+static bool is_timed(const struct request *request)
+{
+	return weft_spec_given(&request->job.spec, "model") &&
+	       weft_evaluation_gpu(request->fabric, &request->job,
+				   request->objective.gpu, NULL);
+}
+
 static void verdict_print_objective(const struct request *request,
 				    const struct verdict *verdict)
 {
@@ -96,7 +104,10 @@ static void verdict_print_objective(const struct request *request,
 	};
 	char value[32];
 
-	printf("  objective  %s, %s", names[objective->goal],
+	printf("  objective  %s, %s",
+	       objective->goal == WEFT_GOAL_STEP && !is_timed(request)
+		       ? "communication"
+		       : names[objective->goal],
 	       objective->goal == WEFT_GOAL_COST
 		       ? weft_metric_names[objective->metric]
 		       : report_quantity(m->goal, "s", value, sizeof(value)));

@@ -14,6 +14,12 @@ struct verdict {
 	double bound; /* of the value; NAN: none is known */
 };
 
+/* What was free before the job of a placement came: its own GPUs besides.  -1
+ * with err; free with weft_occupancy_free in either case. */
+int verdict_occupancy(const struct request *request,
+		      const struct weft_placement *p, struct weft_occupancy *o,
+		      struct weft_error *err);
+
 /* Of a placement that exists.  GPUs of it that are taken count as free before
  * it: they are its own.  -1 with err. */
 int verdict_find(const struct request *request, const struct weft_placement *p,

@@ -22,7 +22,8 @@ tests_cli_moment_SOURCES = %D%/moment.c cli/moment.c cli/moment.h
 tests_cli_ranks_SOURCES = %D%/ranks.c cli/ranks.c cli/ranks.h
 tests_cli_ranks_LDADD = $(LDADD) $(JANSSON_LIBS)
 tests_cli_report_SOURCES = \
-	%D%/report.c cli/fit.c cli/fit.h cli/report.c cli/report.h \
+	%D%/report.c cli/fit.c cli/fit.h cli/gain.c cli/gain.h \
+	cli/report.c cli/report.h \
 	cli/outlook_report.c cli/outlook_report.h \
 	cli/verdict.c cli/verdict.h
 tests_cli_report_LDADD = $(LDADD) $(JANSSON_LIBS)
@@ -44,6 +45,7 @@ script_tests += \
 	%D%/defrag.sh \
 	%D%/draw.sh \
 	%D%/fabric.sh \
+	%D%/gain.sh \
 	%D%/map.sh \
 	%D%/model.sh \
 	%D%/model_memory.sh \

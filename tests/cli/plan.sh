@@ -74,7 +74,7 @@ check "exit 3 when there is no placement" exits 3
 check "then placed is false" json '.placed == false'
 check "what does not apply is null" json '
 	(to_entries | map(select(.value == null).key) | sort) ==
-	["bound","busiest","by_axis","by_level","communication_s",
+	["bought","bound","busiest","by_axis","by_level","communication_s",
 	 "communication_stage","cost","exposed_s","exposed_stage","gap",
 	 "latency_s","method","next","objective","step","step_s"]'
 check "and why says what is missing" json '.why | length > 0'

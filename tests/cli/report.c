@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* report.c - each allocation of an answer in JSON fails in turn */
 #include "cli/report.h"
+#include "cli/gain.h"
 #include "cli/verdict.h"
 #include "placement/place.h"
 #include "tests/lib/check.h"
@@ -34,7 +35,9 @@ static void an_answer_is_whole_or_not_written(void **state)
 	struct weft_occupancy *free_gpus = &request.occupancy;
 	struct weft_placement p = {0};
 	struct verdict verdict = {0};
-	const struct report report = {.placement = &p, .verdict = &verdict};
+	struct gain gain = {0};
+	const struct report report = {
+		.placement = &p, .verdict = &verdict, .gain = &gain};
 	struct weft_error err = {0};
 	int n = -1, result;
 
@@ -49,6 +52,8 @@ static void an_answer_is_whole_or_not_written(void **state)
 	weft_place(request.fabric, &request.job, free_gpus, NULL, &p, &err);
 	assert_no_error(&err);
 	assert_true(p.placed);
+	assert_int_equal(gain_find(&request, &p, &verdict, false, &gain, &err),
+			 0);
 	do {
 		struct weft_error why = {0};
 
@@ -61,6 +66,7 @@ static void an_answer_is_whole_or_not_written(void **state)
 		assert_int_equal(why.code, refused ? WEFT_ENOMEM : 0);
 	} while (result);
 	assert_true(n > 100);
+	gain_free(&gain);
 	weft_placement_free(&p);
 	weft_occupancy_free(free_gpus);
 	weft_job_free(&request.job);

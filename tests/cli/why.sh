@@ -14,6 +14,10 @@ check "json: which job" json '.job.id == "1" and .job.state == "RUNNING" and
 	.job.spec == "tp=8,pp=2,model=llama3-8B"'
 check "json: the sentence of its start" json '.job.said | test("bound=")'
 check "json: how long the decision took" json '.job.decision_s > 0'
+check "json: what its nodes brought when it started" json \
+	'.job.bought.stock_step_s == 0.649'
+check "json: and what they bring now" json \
+	'.bought.basis == "step" and .bought.stock_nodes != null'
 check "json: where it is" json \
 	'.nodes == ["n00","n01","n02","n03"] and .indices_known'
 check "json: how far each axis reaches" json \
