@@ -117,6 +117,56 @@ static void decisions_print(const struct status *status)
 		       age_s);
 }
 
+/* "32 GPUs  step 2.41 s, stock Slurm 2.62 s, gain 8.0 %" of a job that was
+ * compared when it started. */
+static void bought_print(json_t *job, json_t *bought)
+{
+	const char *basis = json_string_value(json_object_get(bought, "basis"));
+	json_t *gain = json_object_get(bought, "gain");
+	char key[64], here[32], stock[32];
+
+	if (!basis)
+		return;
+	snprintf(key, sizeof(key), "%.40s_s", basis);
+	report_quantity(json_number_value(json_object_get(bought, key)), "s",
+			here, sizeof(here));
+	snprintf(key, sizeof(key), "stock_%.40s_s", basis);
+	report_quantity(json_number_value(json_object_get(bought, key)), "s",
+			stock, sizeof(stock));
+	printf("  %-10lld %5lld GPUs  %s %s",
+	       (long long)json_integer_value(json_object_get(job, "job")),
+	       (long long)json_integer_value(json_object_get(job, "gpus")),
+	       basis, here);
+	if (json_is_false(json_object_get(bought, "matters")))
+		printf(", any nodes\n");
+	else if (gain)
+		printf(", stock Slurm %s, gain %s%.1f %%\n", stock,
+		       strcmp(basis, "step") == 0 ? "" : "up to ",
+		       100 * json_number_value(gain));
+	else
+		printf(", stock Slurm not computed in time\n");
+}
+
+/* Running jobs, as far as weft compared them when they started. */
+static void running_print(const struct status *status)
+{
+	json_t *job, *bought;
+	size_t i, n = 0;
+
+	json_array_foreach(status->snapshot.jobs, i, job)
+	{
+		bought = json_object_get(job, "bought");
+		if (!bought || ++n > MAX_LISTED)
+			continue;
+		if (n == 1)
+			printf("\nrunning jobs, as compared when they "
+			       "started:\n");
+		bought_print(job, bought);
+	}
+	if (n > MAX_LISTED)
+		printf("  and %zu more: --json has all\n", n - MAX_LISTED);
+}
+
 static void waiting_print(const struct status *status)
 {
 	uint32_t n =
@@ -143,6 +193,7 @@ void status_text(const struct status *status)
 {
 	capacity_print(status);
 	decisions_print(status);
+	running_print(status);
 	waiting_print(status);
 }
 
@@ -222,6 +273,23 @@ static json_t *borrowed(json_t *part)
 	return part ? json_incref(part) : json_null();
 }
 
+/* Running jobs that the plugin's file has; null without it. */
+static json_t *running_json(const struct status *status)
+{
+	json_t *running, *job;
+	size_t i;
+
+	if (!status->snapshot.root)
+		return json_null();
+	running = json_array();
+	json_array_foreach(status->snapshot.jobs, i, job) json_array_append_new(
+		running, json_pack("{s:O?, s:O?, s:o}", "job",
+				   json_object_get(job, "job"), "gpus",
+				   json_object_get(job, "gpus"), "bought",
+				   borrowed(json_object_get(job, "bought"))));
+	return running;
+}
+
 int status_json(const struct status *status, struct weft_error *err)
 {
 	const struct capacity *c = &status->capacity;
@@ -238,6 +306,7 @@ int status_json(const struct status *status, struct weft_error *err)
 	if (!object)
 		return report_print(NULL, err);
 	json_object_set_new(object, "levels", levels_json(status));
+	json_object_set_new(object, "running", running_json(status));
 	json_object_set_new(object, "waiting", waiting_json(status));
 	json_object_set_new(object, "decisions", borrowed(s->decisions));
 	json_object_set_new(object, "troubles", borrowed(s->troubles));

@@ -24,11 +24,18 @@ check "json: the largest fit and where" json \
 check "json: who waits, and why" json \
 	'.waiting | length == 2 and .[0].job == "5" and .[0].gpus == 32 and
 	 (.[0].reason | test("^weft: leaf leaf1 has"))'
+check "json: what running jobs' nodes bring" json \
+	'.running | length == 3 and .[0].job == 1 and
+	 .[0].bought.stock_step_s == 0.649'
 check "json: decisions by cause" json '.decisions.narrowed > 0'
 check "json: quantiles of their time" json '.planning.p99_s >= .planning.p50_s'
 run status
 check "says it to people" exits 0
 check "what is free" out "14 of 128 GPUs free"
+check "what running jobs' nodes bring" out \
+	"step 633 ms, stock Slurm 649 ms, gain 2.4 %"
+check "or that any nodes do" out "communication 500 ms, any nodes"
+check "or that no time was left" out "1.5 s, stock Slurm not computed in time"
 check "who waits" out "leaf leaf1 has 1 of 4 nodes free"
 
 # ---- metrics ----
@@ -92,6 +99,7 @@ check "a file that cannot be written is an error" exits 1
 rm "$FIXTURES/status.json"
 run status --json
 check "what Slurm knows is told without the plugin" exits 0
+check "json: of running jobs nothing is" json '.running == null'
 check "json: its own counts are null" json \
 	'.decisions == null and .gpus_free == 14'
 run status

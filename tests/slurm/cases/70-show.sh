@@ -67,3 +67,53 @@ case_nothing_is_logged_as_an_error_in_good_times() {
 	! lab_log_since "$case_since" 'error: .*weft|fatal|segfault' ||
 		fail "see above"
 }
+
+case_the_system_comment_tells_what_the_nodes_bring() {
+	local job text
+	need_topology tree
+	need_weft
+	occupy n[00-05],n08,n12 8
+	job=$(lab_run -N4 --gpus-per-node=8 \
+		--comment=weft:tp=1,zero=3,model=llama3-8B)
+	text=$(comment "$job")
+	expect_match "step" "$text" ' step=[0-9.]+m?s\+-3% '
+	expect_match "gain" "$text" ' stock=[0-9.]+s gain=-?[0-9.]+% |any nodes'
+	expect_match "cost" "$text" 'weft: cost=[0-9.]+ bound='
+	lab_until 10 is_shown "$job" || fail "the status file lacks job $job"
+	expect "why" "$(weft why --json "$job" |
+		jq '.job.bought.stock_step_s / .bought.stock_step_s - 1 |
+		fabs < 1e-6')" true
+	weft status | grep -A9 '^running jobs' | grep -q "^  $job .*step" ||
+		fail "weft status does not list job $job"
+}
+
+is_shown() {
+	weft why --json "$1" | jq -e '.job.bought.step_s > 0' >/dev/null
+}
+
+# stock_takes BUSY NODES [NODELIST]: the rule that stock is taken to follow is the
+# one that it follows.
+stock_takes() {
+	local spec=gpus=$((8 * $2)),gpus_per_node=8 job wanted
+	occupy "$1" 8
+	wanted=$("$WEFT_BUILDDIR/weft" plan --json \
+		--fabric "$LAB_DIR/etc/fabric.yaml" --busy "$(lab_busy)" \
+		${3:+-w "$3"} --job "$spec" |
+		jq -r '.bought.stock_nodes[]' | one_line)
+	job=$(lab_run -N"$2" ${3:+-w "$3"} --gpus-per-node=8 --comment=weft:off)
+	expect "$2 nodes beside $1 with '${3:-}'" "$(job_nodes "$job")" "$wanted"
+	lab_clear
+}
+
+case_stock_takes_the_nodes_that_plan_says_it_takes() {
+	local busy n
+	need_topology tree
+	for busy in n[00-02],n05 n[00-05],n08,n12 n[01,03,06,09,11,14] n[04-07]; do
+		for n in 2 3 4 6; do
+			stock_takes "$busy" "$n"
+		done
+	done
+	stock_takes n[00-02],n05 3 n06
+	stock_takes n[01,03,06,09,11,14] 6 n[07,12]
+	stock_takes n[04-07] 2 n[00,15]
+}

@@ -176,7 +176,7 @@ case_weft_why_explains_a_job_that_runs() {
 		"$(job_nodes "$job")"
 	expect "reach of tp" "$(jq -r .reach_by_axis.tp <<<"$answer")" nvlink
 	expect "cost as told" "$(jq --argjson told "$(comment "$job" |
-		sed 's/.* time=\([^ ]*\) .*/\1/')" \
+		sed 's/.* cost=\([^ ]*\) .*/\1/')" \
 		'.cost.time / $told | . > 0.999 and . < 1.001' <<<"$answer")" true
 	weft why "$job" | grep -q 'told then  weft: ' || fail "no sentence"
 }
