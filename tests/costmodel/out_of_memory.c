@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* out_of_memory.c - each allocation of traffic and cost fails in turn */
+/* out_of_memory.c - each allocation of traffic, cost and flows fails in turn */
 #include "costmodel/cost.h"
 #include "costmodel/health.h"
+#include "costmodel/step.h"
 
 #include "tests/lib/check.h"
 
@@ -113,6 +114,71 @@ static void each_failed_allocation_is_reported(void **state)
 	weft_fabric_free(f);
 }
 
+/* The same for what a job sends, beside itself. */
+static bool try_communication(int n, const char *text,
+			      const struct weft_fabric *f,
+			      struct weft_step *step)
+{
+	struct weft_load_parts parts = {0}, again = {0};
+	struct weft_load load = {0};
+	struct weft_error err = {0};
+	struct weft_model model;
+	struct weft_spec spec;
+	struct weft_grid grid;
+	uint32_t where[16];
+	struct weft_step_job job = {
+		.fabric = f,
+		.spec = &spec,
+		.model = &model,
+		.where = where,
+		.parts = &parts,
+		.step_s = 10,
+	};
+	int rc;
+
+	for (uint32_t r = 0; r < 16; r++)
+		where[r] = 15 - r;
+	spec_build(text, &spec, &model, &grid);
+	left = n;
+	rc = weft_step_communication(&job, step, &err);
+	if (!rc)
+		rc = weft_load_build(f, &load, &err);
+	if (!rc) {
+		weft_load_add(&load, &parts);
+		job.load = &load;
+		job.parts = &again;
+		rc = weft_step_communication(&job, step, &err);
+	}
+	left = -1;
+	assert_int_equal(err.code, rc ? WEFT_ENOMEM : 0);
+	weft_load_parts_free(&parts);
+	weft_load_parts_free(&again);
+	weft_load_free(&load);
+	return rc == 0;
+}
+
+static void communication_reports_each_failed_allocation(void **state)
+{
+	static const char *const jobs[] = {
+		"tp=4,pp=2,dp=2", "dp=16,ep=8,model=grok1-314B,algorithm=tree"};
+	struct weft_error err = {0};
+	struct weft_fabric *f =
+		weft_fabric_parse(two_leafs, strlen(two_leafs), "test", &err);
+	struct weft_step step;
+
+	(void)state;
+	assert_no_error(&err);
+	for (size_t i = 0; i < 2; i++) {
+		int n = 0;
+
+		while (!try_communication(n, jobs[i], f, &step))
+			n++;
+		assert_true(n >= 25);
+		assert_true(step.lost_gpu_s > 0);
+	}
+	weft_fabric_free(f);
+}
+
 /* The same for reading which nodes are slow, and what that does to a job. */
 static bool try_health(int n, const struct weft_fabric *f,
 		       struct weft_slowdown *slowdown)
@@ -161,6 +227,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_failed_allocation_is_reported),
+		cmocka_unit_test(communication_reports_each_failed_allocation),
 		cmocka_unit_test(health_reports_each_failed_allocation),
 	};
 
