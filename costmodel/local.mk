@@ -47,6 +47,7 @@ libweft_costmodel_la_SOURCES = \
 	%D%/schedule_shape.c \
 	%D%/sequence.c \
 	%D%/span.c \
+	%D%/span_meet.c \
 	%D%/spec.c \
 	%D%/spec_resolve.c \
 	%D%/step.c \

@@ -88,18 +88,6 @@ static double capacity_of(const struct measure *m, uint32_t link)
 	return weft_flows_capacity(f, link);
 }
 
-/* The next stage from p on that a link carries bytes of; n: none. */
-static uint32_t stage_next(uint64_t stages, uint32_t p, uint32_t n)
-{
-	uint32_t by = p % 64, skip;
-	uint64_t rest = stages >> by | (by ? stages << (64 - by) : 0);
-
-	if (rest == 0 || p >= n)
-		return n;
-	skip = (uint32_t)__builtin_ctzll(rest);
-	return skip < n - p ? p + skip : n;
-}
-
 /* Raises the times of all stages that a link carries bytes of.  Flows share it
  * evenly: those of a stage that sends less than others end when each of them
  * has had as much. */
@@ -108,8 +96,8 @@ static void stages_raise(const struct measure *m, const struct carried *c,
 {
 	uint32_t n = m->spans->flows.n_stages;
 
-	for (uint32_t p = stage_next(c->stages, 0, n); p < n;
-	     p = stage_next(c->stages, p + 1, n)) {
+	for (uint32_t p = weft_stage_next(c->stages, 0, n); p < n;
+	     p = weft_stage_next(c->stages, p + 1, n)) {
 		double bytes = c->n_flows * c->unit * m->sent[p];
 		double link_s = fmin(c->bytes, bytes) / capacity;
 
@@ -118,41 +106,38 @@ static void stages_raise(const struct measure *m, const struct carried *c,
 	}
 }
 
-static double longest_of(const struct measure *m, uint64_t stages)
+static struct weft_span_link span_link(const struct carried *c, uint32_t kind)
 {
-	uint32_t n = m->spans->flows.n_stages;
-	double longest_s = 0;
-
-	for (uint32_t p = stage_next(stages, 0, n); p < n;
-	     p = stage_next(stages, p + 1, n))
-		longest_s = fmax(longest_s, m->time_s[p]);
-	return longest_s;
+	return (struct weft_span_link){
+		.kind = kind,
+		.link = c->link,
+		.stages = c->stages,
+		.bytes = c->bytes,
+		.n_flows = c->n_flows,
+		.unit = c->unit,
+	};
 }
 
-/* Who crosses a link also crosses another one, up or down: half of the loss is
- * that of each. */
-static void others_meet(struct measure *m)
+/* Whether other jobs can be met there. */
+static bool is_shared(const struct measure *m, const struct carried *c)
 {
-	uint32_t n = 2 * m->spans->flows.fabric->n_domains;
+	return c->link < 2 * m->spans->flows.fabric->n_domains &&
+	       !isinf(capacity_of(m, c->link));
+}
 
-	memcpy(m->met_s, m->time_s,
-	       m->spans->flows.n_stages * sizeof(*m->met_s));
+static void others_meet(struct measure *m, uint32_t kind)
+{
+	uint32_t n_stages = m->spans->flows.n_stages;
+
+	memcpy(m->met_s, m->time_s, n_stages * sizeof(*m->met_s));
 	for (uint32_t i = 0; m->load && i < m->n_touched; i++) {
 		const struct carried *c = &m->carried[m->touched[i]];
-		struct weft_load_call call = {
-			.link = c->link,
-			.bytes = c->bytes,
-			.n_flows = c->n_flows,
-			.alone_s = longest_of(m, c->stages),
-		};
-		double lost_gpu_s, met_s;
+		const struct weft_span_link link = span_link(c, kind);
 
-		if (call.link >= n || isinf(capacity_of(m, call.link)))
-			continue;
-		/* as if the link were narrower */
-		met_s = weft_load_call_s(m->load, &call, &lost_gpu_s);
-		stages_raise(m, c, m->met_s, c->bytes / met_s);
-		m->spans->lost_gpu_s += lost_gpu_s / 2;
+		if (is_shared(m, c))
+			m->spans->lost_gpu_s += weft_span_link_meet(
+				m->load, &link, n_stages, m->sent, m->time_s,
+				m->met_s);
 	}
 }
 
@@ -385,7 +370,7 @@ static int kinds_measure(struct measure *m, struct weft_error *err)
 	for (uint32_t k = 0; k < m->spans->flows.n_kinds; k++) {
 		if (kind_collect(m, k, err))
 			return -1;
-		others_meet(m);
+		others_meet(m, k);
 		routes_lose(m, k);
 		kind_finish(m, k);
 		kind_clear(m);
@@ -440,47 +425,73 @@ void weft_spans_free(struct weft_spans *spans)
 	errno = saved;
 }
 
-/* The parts of the kind at hand, in steps of step_s. */
-static int parts_add(const struct measure *m, double step_s, uint32_t n_gpus,
-		     struct weft_load_parts *parts, struct weft_error *err)
+static int links_reserve(struct weft_span_links *links, uint32_t n,
+			 struct weft_error *err)
 {
-	uint32_t n = 2 * m->spans->flows.fabric->n_domains;
+	struct weft_span_link *grown;
 
+	if (links->n + (uint64_t)n <= links->room)
+		return 0;
+	grown = weft_realloc(links->link, 2 * ((size_t)links->n + n),
+			     sizeof(*grown), err);
+	if (!grown)
+		return -1;
+	links->link = grown;
+	links->room = 2 * (links->n + n);
+	return 0;
+}
+
+/* Those of the kind at hand. */
+static int links_add(const struct measure *m, uint32_t kind,
+		     struct weft_span_links *links, struct weft_error *err)
+{
+	uint32_t n_stages = m->spans->flows.n_stages;
+
+	if (links_reserve(links, m->n_touched, err))
+		return -1;
 	for (uint32_t i = 0; i < m->n_touched; i++) {
 		const struct carried *c = &m->carried[m->touched[i]];
-		double duty = fmin(longest_of(m, c->stages) / step_s, 1);
-		const struct weft_load_part part = {
-			.link = c->link,
-			.add = {.duty = duty,
-				.flows = duty * c->n_flows,
-				.rate_bytes_per_s = c->bytes / step_s,
-				.gpus = duty * n_gpus},
-		};
 
-		if (c->link < n && weft_load_parts_add(parts, &part, err))
-			return -1;
+		if (is_shared(m, c))
+			links->link[links->n++] = span_link(c, kind);
 	}
+	memcpy(&links->alone_s[(size_t)kind * n_stages], m->time_s,
+	       n_stages * sizeof(*m->time_s));
 	return 0;
+}
+
+int weft_spans_links(struct weft_spans *spans, struct weft_span_links *links,
+		     struct weft_error *err)
+{
+	const struct weft_flows *flows = &spans->flows;
+	struct measure m = {.spans = spans};
+	int rc = -1;
+
+	links->alone_s =
+		weft_calloc(((size_t)flows->n_kinds + 1) * flows->n_stages,
+			    sizeof(*links->alone_s), err);
+	if (links->alone_s)
+		rc = measure_reserve(&m, err);
+	for (uint32_t k = 0; rc == 0 && k < flows->n_kinds; k++) {
+		rc = kind_collect(&m, k, err);
+		if (rc == 0)
+			rc = links_add(&m, k, links, err);
+		kind_clear(&m);
+	}
+	measure_free(&m);
+	return rc;
 }
 
 int weft_spans_load(struct weft_spans *spans, double step_s, uint32_t n_gpus,
 		    struct weft_load_parts *parts, struct weft_error *err)
 {
-	struct measure m = {.spans = spans};
-	int rc = -1;
+	struct weft_span_links links = {0};
+	int rc = weft_spans_links(spans, &links, err);
 
-	if (!(step_s > 0) || !isfinite(step_s))
-		return weft_fail(err, WEFT_EINVAL,
-				 "a step of %g s says nothing of the load",
-				 step_s);
-	rc = measure_reserve(&m, err);
-	for (uint32_t k = 0; rc == 0 && k < spans->flows.n_kinds; k++) {
-		rc = kind_collect(&m, k, err);
-		if (rc == 0)
-			rc = parts_add(&m, step_s, n_gpus, parts, err);
-		kind_clear(&m);
-	}
-	measure_free(&m);
+	if (rc == 0)
+		rc = weft_span_links_load(spans, &links, step_s, n_gpus, parts,
+					  err);
+	weft_span_links_free(&links);
 	return rc;
 }
 

@@ -72,9 +72,69 @@ double weft_spans_one_ring_s(const struct weft_spans *spans, uint32_t call,
 			     uint32_t stage);
 
 /* The load of a job that makes these calls in steps of step_s > 0 seconds on
- * n_gpus GPUs, on links that are otherwise idle.  parts: empty, freed by the
- * caller in either case. */
+ * n_gpus GPUs.  Appends to parts, freed by the caller in either case. */
 int weft_spans_load(struct weft_spans *spans, double step_s, uint32_t n_gpus,
 		    struct weft_load_parts *parts, struct weft_error *err);
+
+/* ---- the same again beside other jobs, in span_meet.c ---- */
+
+/* What one kind of call puts on a link above a domain, for other jobs to meet.
+ */
+struct weft_span_link {
+	uint32_t kind, link; /* link: as in weft_load_part */
+	uint64_t stages;     /* bit p % 64: of stage p */
+	double bytes, n_flows;
+	double unit; /* bytes of a flow for one that its rank sends */
+};
+
+/* All of them; zero-initialise. */
+struct weft_span_links {
+	uint32_t n, room;
+	struct weft_span_link *link; /* [n] kind by kind */
+	double *alone_s; /* [n_kinds + 1][n_stages] seconds of a step that the
+			  * kind sends without other jobs; a row of scratch */
+};
+
+/* Notes them by another walk over all flows.  Free with weft_span_links_free
+ * in either case. */
+int weft_spans_links(struct weft_spans *spans, struct weft_span_links *links,
+		     struct weft_error *err);
+void weft_span_links_free(struct weft_span_links *links);
+
+/* Raises met_s[n_stages] of a kind that sends sent[n_stages] bytes of each rank
+ * and takes alone_s[n_stages] without other jobs to what it takes beside those
+ * of `load` on this link.  Returns the GPU-seconds that they lose: who crosses
+ * a link also crosses another one, up or down, and half of the loss is that of
+ * each. */
+double weft_span_link_meet(const struct weft_load *load,
+			   const struct weft_span_link *link, uint32_t n_stages,
+			   const double *sent, const double *alone_s,
+			   double *met_s);
+
+/* Times the calls anew beside the jobs of `load` (NULL: alone; no slowness), as
+ * if the spans were built with it, but for fullest and congestion_s, which
+ * stay.  O(kinds * links). */
+void weft_spans_meet(struct weft_spans *spans,
+		     const struct weft_span_links *links,
+		     const struct weft_load *load);
+
+/* As weft_spans_load, without a walk, of calls that take as long as they do
+ * beside the jobs met last. */
+int weft_span_links_load(const struct weft_spans *spans,
+			 const struct weft_span_links *links, double step_s,
+			 uint32_t n_gpus, struct weft_load_parts *parts,
+			 struct weft_error *err);
+
+/* The next stage from p on of a mask as in weft_span_link; n: none below n. */
+static inline uint32_t weft_stage_next(uint64_t stages, uint32_t p, uint32_t n)
+{
+	uint32_t by = p % 64, skip;
+	uint64_t rest = stages >> by | (by ? stages << (64 - by) : 0);
+
+	if (rest == 0 || p >= n)
+		return n;
+	skip = (uint32_t)__builtin_ctzll(rest);
+	return skip < n - p ? p + skip : n;
+}
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "costmodel/flops.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -604,23 +605,53 @@ static void communication_sum(const struct weft_spans *spans,
 	step->lost_gpu_s = spans->lost_gpu_s;
 }
 
-static int stages_time(struct build *b, const struct weft_step_job *job,
-		       struct weft_step *step, struct weft_error *err)
+/* All of a build but what the spans depend on other jobs for. */
+static int build_start(const struct weft_step_job *job, struct build *b,
+		       struct weft_error *err)
 {
-	if (compute_prepare(b, err) ||
+	b->spec = job->spec;
+	b->model = job->model;
+	b->schedule = job->schedule;
+	b->micro_batches = weft_spec_micro_batches(job->spec);
+	b->stages = weft_calloc(job->spec->pp, sizeof(*b->stages), err);
+	if (!b->stages || compute_prepare(b, err) ||
 	    weft_spans_build(job->fabric, b->schedule, job->where,
 			     b->spec->algorithm, job->load, &b->spans, err))
 		return -1;
-	communication_sum(&b->spans, step);
+	for (uint32_t p = 0; p < b->spec->pp; p++)
+		stage_compute(b, p, &b->stages[p]);
+	return 0;
+}
+
+static void build_free(struct build *b)
+{
+	weft_spans_free(&b->spans);
+	free(b->stages);
+}
+
+/* The step with the spans as they are. */
+static void step_time(struct build *b, struct weft_step *step)
+{
 	for (uint32_t p = 0; p < b->spec->pp; p++) {
+		struct stage *s = &b->stages[p];
 		struct calls calls = {0};
 
-		stage_compute(b, p, &b->stages[p]);
-		calls_deal(b, p, &b->stages[p], &calls);
-		stage_exposed(b, &calls, &b->stages[p]);
-		stage_end(b, &calls, &b->stages[p]);
+		memset(s->exposed, 0, sizeof(s->exposed));
+		memset(s->end, 0, sizeof(s->end));
+		calls_deal(b, p, s, &calls);
+		stage_exposed(b, &calls, s);
+		stage_end(b, &calls, s);
 	}
 	step_fill(b, step);
+}
+
+static int stages_time(struct build *b, const struct weft_step_job *job,
+		       struct weft_step *step, struct weft_error *err)
+{
+	if (build_start(job, b, err))
+		return -1;
+	communication_sum(&b->spans, step);
+	step_time(b, step);
 	if (!job->parts)
 		return 0;
 	return weft_spans_load(&b->spans,
@@ -656,24 +687,71 @@ int weft_step(const struct weft_step_job *job,
 	      const struct weft_step_options *options, struct weft_step *step,
 	      struct weft_error *err)
 {
+	struct weft_step_job scheduled = *job;
+	struct build b = {.options = options};
 	struct weft_schedule own = {0};
-	struct build b = {
-		.spec = job->spec,
-		.model = job->model,
-		.schedule = job->schedule ? job->schedule : &own,
-		.options = options,
-		.micro_batches = weft_spec_micro_batches(job->spec),
-	};
-	int rc = -1;
+	int rc = 0;
 
 	memset(step, 0, sizeof(*step));
-	b.stages = weft_calloc(job->spec->pp, sizeof(*b.stages), err);
-	if (b.stages &&
-	    (job->schedule ||
-	     weft_schedule_build(job->spec, job->model, &own, err) == 0))
-		rc = stages_time(&b, job, step, err);
+	if (!job->schedule) {
+		scheduled.schedule = &own;
+		rc = weft_schedule_build(job->spec, job->model, &own, err);
+	}
+	if (rc == 0)
+		rc = stages_time(&b, &scheduled, step, err);
 	weft_schedule_free(&own);
-	weft_spans_free(&b.spans);
-	free(b.stages);
+	build_free(&b);
 	return rc;
+}
+
+struct weft_step_kept {
+	struct weft_step_options options;
+	struct build build;
+	struct weft_span_links links;
+};
+
+struct weft_step_kept *weft_step_keep(const struct weft_step_job *job,
+				      const struct weft_step_options *options,
+				      struct weft_error *err)
+{
+	struct weft_step_kept *kept = weft_calloc(1, sizeof(*kept), err);
+
+	if (!kept)
+		return NULL;
+	kept->options = *options;
+	kept->build.options = &kept->options;
+	if (build_start(job, &kept->build, err) == 0 &&
+	    weft_spans_links(&kept->build.spans, &kept->links, err) == 0)
+		return kept;
+	weft_step_kept_free(kept);
+	return NULL;
+}
+
+void weft_step_kept_free(struct weft_step_kept *kept)
+{
+	int saved = errno;
+
+	if (kept) {
+		build_free(&kept->build);
+		weft_span_links_free(&kept->links);
+	}
+	free(kept);
+	errno = saved;
+}
+
+double weft_step_again(struct weft_step_kept *kept,
+		       const struct weft_load *load)
+{
+	struct weft_step step = {0};
+
+	weft_spans_meet(&kept->build.spans, &kept->links, load);
+	step_time(&kept->build, &step);
+	return step.step_s;
+}
+
+int weft_step_load(const struct weft_step_kept *kept, double step_s,
+		   struct weft_load_parts *parts, struct weft_error *err)
+{
+	return weft_span_links_load(&kept->build.spans, &kept->links, step_s,
+				    kept->build.spec->gpus, parts, err);
 }

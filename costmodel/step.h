@@ -97,6 +97,28 @@ int weft_step(const struct weft_step_job *job,
 	      const struct weft_step_options *options, struct weft_step *step,
 	      struct weft_error *err);
 
+/* A job's step on one placement, kept to be timed again and again as other jobs
+ * come and go; one thread at a time. */
+struct weft_step_kept;
+
+/* NULL with err where weft_step fails.  Needs a schedule; job->load is not
+ * looked at.  Keeps fabric, spec, model, schedule and options->gpu.  As long as
+ * two weft_steps. */
+struct weft_step_kept *weft_step_keep(const struct weft_step_job *job,
+				      const struct weft_step_options *options,
+				      struct weft_error *err);
+void weft_step_kept_free(struct weft_step_kept *kept);
+
+/* Seconds of the step beside the jobs of `load` (NULL: alone), what weft_step
+ * would say.  O(kinds of calls * links + calls * stages): microseconds. */
+double weft_step_again(struct weft_step_kept *kept,
+		       const struct weft_load *load);
+
+/* Appends to parts, freed by the caller in either case, the job's load in steps
+ * of step_s > 0 seconds beside the jobs of the last weft_step_again. */
+int weft_step_load(const struct weft_step_kept *kept, double step_s,
+		   struct weft_load_parts *parts, struct weft_error *err);
+
 /* Sum of the parts. */
 double weft_step_parts(const struct weft_step *step);
 
