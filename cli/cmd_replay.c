@@ -25,6 +25,7 @@ enum {
 	KEY_SCALE,
 	KEY_LOAD,
 	KEY_SEED,
+	KEY_AS_RECORDED,
 	KEY_STRETCH,
 	KEY_WORK,
 	KEY_GPU,
@@ -49,8 +50,9 @@ static const struct argp_option options[] = {
 	{"scale", KEY_SCALE, "FACTOR", 0, "stretch the times of arrival", 0},
 	{"load", KEY_LOAD, "SHARE", 0,
 	 "scale them so that jobs ask for this share of all GPU time", 0},
-	{"stretch", KEY_STRETCH, NULL, 0,
-	 "a job runs as much longer as its steps take, against the ideal", 0},
+	{"as-recorded", KEY_AS_RECORDED, NULL, 0,
+	 "a job lasts as long as the trace says, wherever it runs", 0},
+	{"stretch", KEY_STRETCH, NULL, OPTION_HIDDEN, NULL, 0},
 	{"seed", KEY_SEED, "N", 0,
 	 "of what jobs train, and of random placement (default: 0)", 0},
 	{"work", KEY_WORK, "N", 0, "steps of search at most, per decision", 0},
@@ -190,8 +192,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_QUEUE:
 		replay->options.queue = queue_read(state, arg);
 		return 0;
-	case KEY_STRETCH:
-		replay->options.stretch = true;
+	case KEY_AS_RECORDED:
+		replay->options.as_recorded = true;
+		return 0;
+	case KEY_STRETCH: /* what happens anyway */
 		return 0;
 	case KEY_GPU:
 		replay->options.gpu = option_gpu(state, arg);

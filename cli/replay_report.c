@@ -32,9 +32,28 @@ static json_t *domains_json(const struct weft_fabric *f,
 	return object;
 }
 
-static json_t *multi_json(const struct weft_fabric *f,
-			  const struct weft_replay_means *m)
+static json_t *spread_json(const struct weft_replay_spread *s, uint32_t n)
 {
+	const struct {
+		const char *key;
+		double value;
+	} reals[] = {{"mean", s->mean},
+		     {"p50", s->p50},
+		     {"p90", s->p90},
+		     {"p99", s->p99},
+		     {"max", s->max}};
+	json_t *object = json_object();
+
+	for (size_t i = 0; i < sizeof(reals) / sizeof(reals[0]); i++)
+		json_object_set_new(object, reals[i].key,
+				    real_of(reals[i].value, n));
+	return object;
+}
+
+static json_t *multi_json(const struct weft_fabric *f,
+			  const struct weft_replay_outcome *o)
+{
+	const struct weft_replay_means *m = &o->multi;
 	json_t *object = json_object();
 
 	json_object_set_new(object, "jobs", json_integer(m->n));
@@ -42,10 +61,15 @@ static json_t *multi_json(const struct weft_fabric *f,
 			    real_of(m->cost_ratio, m->n));
 	json_object_set_new(object, "mean_step_ratio",
 			    real_of(m->step_ratio, m->n_timed));
+	json_object_set_new(object, "mean_alone_step_ratio",
+			    real_of(m->alone_step_ratio, m->n_timed));
 	json_object_set_new(object, "mean_step_s",
 			    real_of(m->step_s, m->n_timed));
 	json_object_set_new(object, "mean_ideal_step_s",
 			    real_of(m->ideal_step_s, m->n_timed));
+	json_object_set_new(object, "jtted_s", spread_json(&o->train_s, m->n));
+	json_object_set_new(object, "jtted_ratio",
+			    spread_json(&o->train_ratio, m->n));
 	json_object_set_new(object, "mean_domains", domains_json(f, m));
 	return object;
 }
@@ -62,12 +86,14 @@ static json_t *policy_json(const struct weft_fabric *f,
 		{"mean_cost_ratio", o->all.cost_ratio, o->all.n},
 		{"mean_step_ratio", o->all.step_ratio, o->all.n_timed},
 		{"mean_step_s", o->all.step_s, o->all.n_timed},
-		{"mean_wait_s", o->mean_wait_s, o->all.n},
-		{"p95_wait_s", o->p95_wait_s, o->all.n},
-		{"max_wait_s", o->max_wait_s, o->all.n},
+		{"mean_wait_s", o->wait_s.mean, o->all.n},
+		{"p95_wait_s", o->wait_s.p95, o->all.n},
+		{"max_wait_s", o->wait_s.max, o->all.n},
 		{"makespan_s", o->makespan_s, o->all.n},
-		{"utilisation", o->utilisation, o->all.n},
-		{"utilisation_arrivals", o->utilisation_arrivals, o->all.n},
+		{"utilisation", o->sor, o->all.n},
+		{"gar", o->gar, o->all.n},
+		{"sor", o->sor, o->all.n},
+		{"gfr", o->gfr, o->all.n},
 		{"goodput", o->goodput, o->all.n},
 		{"mean_decision_s", o->decision_s, o->n_decisions},
 		{"max_decision_s", o->worst_decision_s, o->n_decisions},
@@ -78,8 +104,10 @@ static json_t *policy_json(const struct weft_fabric *f,
 	for (size_t i = 0; i < sizeof(reals) / sizeof(reals[0]); i++)
 		json_object_set_new(object, reals[i].key,
 				    real_of(reals[i].value, reals[i].n));
+	json_object_set_new(object, "jwtd_s",
+			    spread_json(&o->wait_s, o->all.n));
 	json_object_set_new(object, "decisions", json_integer(o->n_decisions));
-	json_object_set_new(object, "multi_node", multi_json(f, &o->multi));
+	json_object_set_new(object, "multi_node", multi_json(f, o));
 	return object;
 }
 
@@ -113,7 +141,8 @@ int replay_json(const struct replay_answer *a, struct weft_error *err)
 	json_object_set_new(object, "seed",
 			    json_integer((json_int_t)options->seed));
 	json_object_set_new(object, "scale", json_real(a->scale));
-	json_object_set_new(object, "stretch", json_boolean(options->stretch));
+	json_object_set_new(object, "stretch",
+			    json_boolean(!options->as_recorded));
 	for (uint32_t i = 0; i < a->n; i++)
 		json_array_append_new(policies,
 				      policy_json(r->fabric, &a->outcomes[i]));
@@ -159,15 +188,18 @@ static void skipped_print(const struct replay_answer *a)
 }
 
 static void means_print(const struct weft_fabric *f,
-			const struct weft_replay_means *m)
+			const struct weft_replay_outcome *o)
 {
-	char step[32] = "-", ratio[32] = "-";
+	const struct weft_replay_means *m = &o->multi;
+	char step[32] = "-", ratio[32] = "-", train[32] = "-";
 
 	if (m->n_timed) {
 		report_quantity(m->step_s, "s", step, sizeof(step));
 		snprintf(ratio, sizeof(ratio), "%.3f", m->step_ratio);
 	}
-	printf("  %8s %6s", step, ratio);
+	if (m->n)
+		time_text(o->train_s.mean, train, sizeof(train));
+	printf("  %8s %6s %9s", step, ratio, train);
 	if (m->n)
 		printf(" %6.3f", m->cost_ratio);
 	else
@@ -186,15 +218,17 @@ static void head_print(const struct weft_fabric *f)
 
 	for (uint32_t l = f->node_level; l < f->n_levels; l++)
 		width += replay_level_tells(f, l) ? 7 : 0;
-	printf("%-13s  %-*s  %-19s  %s\n", "", 22 + width,
-	       "mean of jobs on several nodes", "wait", "use of GPUs");
-	printf("%-13s  %8s %6s %6s", "policy", "step", "/ideal", "cost");
+	printf("%-13s  %-*s  %-19s  %s\n", "", 32 + width,
+	       "mean of jobs on several nodes", "JWTD",
+	       "shares of GPUs, nodes");
+	printf("%-13s  %8s %6s %9s %6s", "policy", "step", "/ideal", "JTTED",
+	       "cost");
 	for (uint32_t l = f->node_level; l < f->n_levels; l++) {
 		if (replay_level_tells(f, l))
 			printf(" %6.6s", f->levels[l].name);
 	}
-	printf("  %9s %9s  %8s %6s %9s  %s\n", "mean", "95 %", "arriving",
-	       "in all", "until", "decision");
+	printf("  %9s %9s  %6s %6s %6s %9s  %s\n", "mean", "95 %", "GAR", "SOR",
+	       "GFR", "until", "decision");
 }
 
 void replay_text(const struct replay_answer *a)
@@ -215,11 +249,11 @@ void replay_text(const struct replay_answer *a)
 		const struct weft_replay_outcome *o = &a->outcomes[i];
 
 		printf("%-13s", o->policy->name);
-		means_print(f, &o->multi);
-		printf("  %9s %9s  %6.1f %% %4.1f %% %9s  %s\n",
-		       time_text(o->mean_wait_s, wait, sizeof(wait)),
-		       time_text(o->p95_wait_s, p95, sizeof(p95)),
-		       100 * o->utilisation_arrivals, 100 * o->utilisation,
+		means_print(f, o);
+		printf("  %9s %9s  %4.1f %% %4.1f %% %4.1f %% %9s  %s\n",
+		       time_text(o->wait_s.mean, wait, sizeof(wait)),
+		       time_text(o->wait_s.p95, p95, sizeof(p95)), 100 * o->gar,
+		       100 * o->sor, 100 * o->gfr,
 		       time_text(o->makespan_s, until, sizeof(until)),
 		       report_quantity(o->decision_s, "s", decision,
 				       sizeof(decision)));

@@ -137,6 +137,8 @@ libweft_placement_la_SOURCES = \
 	%D%/mapping/starts.h \
 	%D%/mapping/tree.c \
 	%D%/mapping/tree.h \
+	%D%/replay/contention.c \
+	%D%/replay/contention.h \
 	%D%/replay/ledger.c \
 	%D%/replay/ledger.h \
 	%D%/replay/mix.c \
@@ -144,6 +146,7 @@ libweft_placement_la_SOURCES = \
 	%D%/replay/pricing.c \
 	%D%/replay/pricing.h \
 	%D%/replay/replay.c \
+	%D%/replay/replay_pace.c \
 	%D%/replay/replay_run.c \
 	%D%/replay/replay_run.h \
 	%D%/replay/replay_start.c \

@@ -30,6 +30,7 @@ void ledger_copy(struct ledger *to, const struct ledger *from)
 	memcpy(to->o.free, from->o.free, n * sizeof(*to->o.free));
 	memcpy(to->o.usable, from->o.usable, n * sizeof(*to->o.usable));
 	to->n_free = from->n_free;
+	to->n_parted = from->n_parted;
 	memcpy(to->n_slots, from->n_slots, sizeof(to->n_slots));
 }
 
@@ -40,6 +41,13 @@ static uint64_t gpu_bit(const struct ledger *l, uint32_t gpu, uint32_t *node)
 
 	*node = f->gpu_node[gpu];
 	return UINT64_C(1) << (gpu - f->nodes[*node].first_gpu);
+}
+
+static bool is_parted(const struct ledger *l, uint32_t node)
+{
+	uint32_t n = weft_mask_count(l->o.free[node]);
+
+	return n > 0 && n < l->o.fabric->nodes[node].n_gpus;
 }
 
 int ledger_take(struct ledger *l, const uint32_t *gpus, uint32_t n,
@@ -55,7 +63,9 @@ int ledger_take(struct ledger *l, const uint32_t *gpus, uint32_t n,
 					 "GPU %u was given to two jobs",
 					 gpus[i]);
 		l->n_slots[weft_mask_count(l->o.free[node])]--;
+		l->n_parted -= is_parted(l, node);
 		weft_occupancy_take(&l->o, node, bit);
+		l->n_parted += is_parted(l, node);
 		l->n_free--;
 	}
 	return 0;
@@ -73,7 +83,9 @@ int ledger_give(struct ledger *l, const uint32_t *gpus, uint32_t n,
 			return weft_fail(err, WEFT_EINVAL,
 					 "GPU %u was given back twice",
 					 gpus[i]);
+		l->n_parted -= is_parted(l, node);
 		l->o.free[node] |= bit;
+		l->n_parted += is_parted(l, node);
 		l->o.usable[node]++;
 		l->n_free++;
 		l->n_slots[weft_mask_count(l->o.free[node])]++;

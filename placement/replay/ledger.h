@@ -13,7 +13,8 @@
 struct ledger {
 	struct weft_occupancy o;
 	uint32_t n_slots[WEFT_MAX_GPUS_PER_NODE + 1];
-	uint32_t n_free; /* GPUs */
+	uint32_t n_free;   /* GPUs */
+	uint32_t n_parted; /* nodes with free GPUs and others */
 };
 
 /* Everything free.  Free with ledger_free in either case. */

@@ -94,16 +94,18 @@ static int policy_random(const struct weft_policy_request *q, uint32_t *where,
 	return 0;
 }
 
-/* What weft plan would answer, for an objective (NULL: the spec's). */
+/* What weft plan would answer, for an objective beside the jobs that run. */
 static int weft_as(const struct weft_policy_request *q,
-		   const struct weft_objective *objective, uint32_t *where,
-		   bool *yes, struct weft_error *err)
+		   struct weft_objective objective, uint32_t *where, bool *yes,
+		   struct weft_error *err)
 {
 	struct weft_place_options options = *q->options;
 	struct weft_placement p = {0};
 	int rc;
 
-	options.objective = objective;
+	objective.load = q->load;
+	objective.gpu = q->gpu;
+	options.objective = &objective;
 	rc = weft_place(q->fabric, q->job, q->occupancy, &options, &p, err);
 	*yes = rc == 0 && p.placed;
 	if (*yes)
@@ -115,7 +117,8 @@ static int weft_as(const struct weft_policy_request *q,
 static int policy_weft(const struct weft_policy_request *q, uint32_t *where,
 		       bool *yes, struct weft_error *err)
 {
-	return weft_as(q, NULL, where, yes, err);
+	return weft_as(q, weft_objective_of_spec(&q->job->spec), where, yes,
+		       err);
 }
 
 static int policy_busiest(const struct weft_policy_request *q, uint32_t *where,
@@ -126,7 +129,7 @@ static int policy_busiest(const struct weft_policy_request *q, uint32_t *where,
 		.metric = q->job->spec.metric,
 	};
 
-	return weft_as(q, &objective, where, yes, err);
+	return weft_as(q, objective, where, yes, err);
 }
 
 static int policy_step(const struct weft_policy_request *q, uint32_t *where,
@@ -135,10 +138,10 @@ static int policy_step(const struct weft_policy_request *q, uint32_t *where,
 	const struct weft_objective objective = {
 		.goal = WEFT_GOAL_STEP,
 		.metric = q->job->spec.metric,
-		.gpu = q->gpu,
 	};
 
-	return weft_as(q, q->gpu ? &objective : NULL, where, yes, err);
+	return q->gpu ? weft_as(q, objective, where, yes, err)
+		      : policy_weft(q, where, yes, err);
 }
 
 /* How much worse a place may be that leaves all free slots whole instead of
@@ -154,7 +157,7 @@ static int policy_frag(const struct weft_policy_request *q, uint32_t *where,
 		.fragmentation = FRAGMENTATION,
 	};
 
-	return weft_as(q, &objective, where, yes, err);
+	return weft_as(q, objective, where, yes, err);
 }
 
 const struct weft_policy weft_policies[] = {

@@ -15,7 +15,8 @@ struct weft_policy_request {
 	uint32_t n_nodes, per_node;
 	uint64_t random; /* the job's own, for policies that throw dice */
 	const struct weft_place_options *options; /* of weft's policies */
-	const struct weft_gpu *gpu; /* whose step; NULL: it is not known */
+	const struct weft_gpu *gpu;   /* whose step; NULL: it is not known */
+	const struct weft_load *load; /* of jobs that run; NULL: of none */
 };
 
 /* Both return 0 with *yes, or -1 with err.

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* replay.h - a stream of jobs over a fabric, under one policy after the other
  *
- * Event by event: jobs arrive, wait, start and end; no GPU ever has two jobs.
- * Durations are known beforehand, so reservations are exact.
+ * Event by event: jobs arrive, wait, start and end; no GPU ever has two jobs,
+ * but links have.  The duration of the stream is that of a job whose steps take
+ * the ideal time; a place and neighbours that make them longer make it last as
+ * much longer.  Reservations go by the ends expected at the present pace.
  */
 #ifndef WEFT_PLACEMENT_REPLAY_REPLAY_H
 #define WEFT_PLACEMENT_REPLAY_REPLAY_H
@@ -26,8 +28,8 @@ struct weft_replay_options {
 	uint32_t depth;		    /* jobs behind the first that are tried;
 				     * 0: WEFT_REPLAY_DEPTH */
 	uint64_t seed;		    /* of what jobs train, and of dice */
-	bool stretch;		    /* a job takes as much longer as its steps
-				     * do, against the ideal */
+	bool as_recorded;	    /* jobs take their durations wherever they
+				     * run */
 	uint64_t work_limit;	    /* of one decision of weft's; 0: default */
 	const struct weft_gpu *gpu; /* NULL: of the fabric's profile */
 	/* Told now and then how many of the stream's jobs have ended; not 0:
@@ -78,7 +80,9 @@ void weft_replay_free(struct weft_replay *r);
 /* One job under one policy; a job left out has start_s < 0. */
 struct weft_replay_job {
 	double start_s, end_s; /* since the stream's first submission */
-	double cost, step_s;   /* step_s 0: not timed */
+	double cost;
+	double step_s;	     /* mean while it ran; 0: not timed */
+	double alone_step_s; /* the same without the other jobs */
 	uint32_t domains[WEFT_MAX_LEVELS];
 };
 
@@ -86,18 +90,31 @@ struct weft_replay_job {
 struct weft_replay_means {
 	uint32_t n, n_timed;
 	double cost_ratio, step_ratio, step_s, ideal_step_s;
+	double alone_step_ratio; /* had no other job run */
 	double domains[WEFT_MAX_LEVELS];
 };
 
+/* Of the jobs together: mean, and what so many per cent do not exceed. */
+struct weft_replay_spread {
+	double mean, p50, p90, p95, p99, max;
+};
+
+/* In the words of Kant (arXiv:2510.01256): GAR, SOR, GFR, JWTD and JTTED. */
 struct weft_replay_outcome {
 	const struct weft_policy *policy;
 	struct weft_replay_job *jobs;	     /* [stream->n] */
 	struct weft_replay_means all, multi; /* multi: of several nodes */
-	double mean_wait_s, p95_wait_s, max_wait_s;
-	double makespan_s;  /* from the first submission to the last end */
-	double utilisation; /* share of the GPUs that jobs had, until then */
-	double utilisation_arrivals; /* the same until the last submission */
-	double goodput; /* utilisation without what placement stretched */
+	/* Shares of the GPUs that jobs had and of the nodes that they had
+	 * parts of, means over the time until the last submission. */
+	double gar, gfr;
+	double sor;	   /* share of GPU-seconds that jobs had, until the last
+			    * end */
+	double goodput;	   /* sor without what place and neighbours added */
+	double makespan_s; /* from the first submission to the last end */
+	struct weft_replay_spread wait_s;
+	struct weft_replay_spread train_s, train_ratio; /* of jobs of several
+							 * nodes */
+	double parted_s; /* GFR before it is divided by the time */
 	uint32_t n_decisions;
 	double decision_s, worst_decision_s; /* mean, greatest; wall clock */
 };

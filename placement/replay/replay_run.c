@@ -4,48 +4,12 @@
 
 #include "placement/replay/replay_summary.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Jobs that end between two reports of progress. */
 #define REPORT_EVERY 64
-
-static bool ends_before(const struct stint *a, const struct stint *b)
-{
-	return a->end_s < b->end_s ||
-	       (a->end_s == b->end_s && a->order < b->order);
-}
-
-void running_add(struct run *run, const struct stint *job)
-{
-	struct stint *heap = run->running;
-	uint32_t i = run->n_running++;
-
-	while (i && ends_before(job, &heap[(i - 1) / 2])) {
-		heap[i] = heap[(i - 1) / 2];
-		i = (i - 1) / 2;
-	}
-	heap[i] = *job;
-}
-
-struct stint running_next(struct run *run)
-{
-	struct stint *heap = run->running, next = heap[0], last;
-	uint32_t i = 0, child;
-
-	last = heap[--run->n_running];
-	while ((child = 2 * i + 1) < run->n_running) {
-		if (child + 1 < run->n_running &&
-		    ends_before(&heap[child + 1], &heap[child]))
-			child++;
-		if (!ends_before(&heap[child], &last))
-			break;
-		heap[i] = heap[child];
-		i = child;
-	}
-	heap[i] = last;
-	return next;
-}
 
 static void waiting_add(struct run *run, uint32_t job)
 {
@@ -74,9 +38,20 @@ static void waiting_remove(struct run *run, uint32_t job)
 	run->n_waiting--;
 }
 
-/* Starts jobs from the head of the queue, then reserves for the one that has to
- * wait.  A reservation holds until its job starts: all ends are known, and
+/* A reservation holds until its job starts or the ends of running jobs move:
  * nobody is let in front who would move it. */
+static int reservation_keep(struct run *run, struct weft_error *err)
+{
+	if (run->first == WEFT_NONE ||
+	    run->r->options->queue == WEFT_QUEUE_FIFO ||
+	    (run->reserved.job == run->first && !run->moved))
+		return 0;
+	run->moved = false;
+	return reservation_make(run, run->first, err);
+}
+
+/* Starts jobs from the head of the queue, then reserves for the one that has to
+ * wait. */
 static int heads_start(struct run *run, struct weft_error *err)
 {
 	bool started = true;
@@ -91,10 +66,7 @@ static int heads_start(struct run *run, struct weft_error *err)
 		if (started)
 			waiting_remove(run, job);
 	}
-	if (run->first == WEFT_NONE || run->reserved.job == run->first ||
-	    run->r->options->queue == WEFT_QUEUE_FIFO)
-		return 0;
-	return reservation_make(run, run->first, err);
+	return reservation_keep(run, err);
 }
 
 static int backfill_one(struct run *run, uint32_t job, struct weft_error *err)
@@ -103,9 +75,10 @@ static int backfill_one(struct run *run, uint32_t job, struct weft_error *err)
 
 	if (run_try(run, job, &started, err))
 		return -1;
-	if (started)
-		waiting_remove(run, job);
-	return 0;
+	if (!started)
+		return 0;
+	waiting_remove(run, job);
+	return reservation_keep(run, err);
 }
 
 static uint32_t depth(const struct run *run)
@@ -160,20 +133,49 @@ static int progress_tell(const struct run *run, struct weft_error *err)
 	return weft_fail(err, WEFT_EINVAL, "interrupted");
 }
 
+/* Goes on to the time of the next event. */
+static void time_pass(struct run *run, double now_s)
+{
+	const struct weft_stream *s = run->r->stream;
+	double until_s = fmin(now_s, s->jobs[s->n - 1].submit_s);
+
+	if (until_s > run->now_s)
+		run->parted_s += (until_s - run->now_s) * run->now.n_parted /
+				 run->r->fabric->n_nodes;
+	run->now_s = now_s;
+}
+
+/* What the job that ends first leaves behind. */
+static int end(struct run *run, struct weft_error *err)
+{
+	struct stint ended = running_next(run);
+	const struct weft_replay_kind *kind = run_kind(run, ended.job);
+	struct weft_replay_job *fate = &run->outcome->jobs[ended.job];
+	double duration_s = run->r->stream->jobs[ended.job].duration_s;
+	int rc = ledger_give(&run->now, ended.where, kind->job.n_gpus, err);
+
+	fate->end_s = ended.end_s;
+	if (!run->r->options->as_recorded) {
+		contention_remove(&run->contention, ended.job);
+		if (kind->timed && duration_s > 0)
+			fate->step_s = (ended.end_s - fate->start_s) /
+				       duration_s * kind->ideal_step_s;
+	}
+	free(ended.where);
+	run->n_ended++;
+	return rc;
+}
+
 /* All that end now end, then the queue moves once. */
 static int ends_handle(struct run *run, struct weft_error *err)
 {
-	run->now_s = run->running[0].end_s;
+	time_pass(run, run->running[0].end_s);
 	while (run->n_running && run->running[0].end_s == run->now_s) {
-		struct stint ended = running_next(run);
-		int rc = ledger_give(&run->now, ended.where,
-				     run_kind(run, ended.job)->job.n_gpus, err);
-
-		free(ended.where);
-		run->n_ended++;
-		if (rc || progress_tell(run, err))
+		if (end(run, err) || progress_tell(run, err))
 			return -1;
 	}
+	if (running_settle(run, err))
+		return -1;
 	return queue_start(run, err);
 }
 
@@ -193,7 +195,7 @@ static int events_handle(struct run *run, struct weft_error *err)
 			if (ends_handle(run, err))
 				return -1;
 		} else if (arriving < s->n) {
-			run->now_s = s->jobs[arriving].submit_s;
+			time_pass(run, s->jobs[arriving].submit_s);
 			if (arrival_start(run, arriving++, err))
 				return -1;
 		} else {
@@ -218,11 +220,14 @@ static int run_build(struct run *run, struct weft_error *err)
 	run->first = run->last = run->reserved.job = WEFT_NONE;
 	run->outcome->jobs = weft_calloc(n, sizeof(*run->outcome->jobs), err);
 	run->running = weft_calloc(n, sizeof(*run->running), err);
+	run->at = weft_calloc(n, sizeof(*run->at), err);
 	run->next = weft_calloc(n, sizeof(*run->next), err);
 	run->previous = weft_calloc(n, sizeof(*run->previous), err);
-	if (!run->outcome->jobs || !run->running || !run->next ||
+	if (!run->outcome->jobs || !run->running || !run->at || !run->next ||
 	    !run->previous || ledger_build(r->fabric, &run->now, err) ||
-	    ledger_build(r->fabric, &run->reserved.then, err))
+	    ledger_build(r->fabric, &run->reserved.then, err) ||
+	    (!r->options->as_recorded &&
+	     contention_build(r->fabric, n, &run->contention, err)))
 		return -1;
 	for (uint32_t i = 0; i < n; i++) {
 		if (r->kind_of[i] == WEFT_NONE)
@@ -236,11 +241,13 @@ static void run_free(struct run *run)
 	for (uint32_t i = 0; i < run->n_running; i++)
 		free(run->running[i].where);
 	free(run->running);
+	free(run->at);
 	free(run->next);
 	free(run->previous);
 	ledger_free(&run->now);
 	ledger_free(&run->reserved.then);
 	pricing_free(&run->pricing);
+	contention_free(&run->contention);
 }
 
 int weft_replay_run(const struct weft_replay *r,
@@ -256,6 +263,7 @@ int weft_replay_run(const struct weft_replay *r,
 		goto out;
 	if (outcome->n_decisions)
 		outcome->decision_s = run.decisions_s / outcome->n_decisions;
+	outcome->parted_s = run.parted_s;
 	rc = replay_summarise(r, outcome, err);
 out:
 	run_free(&run);

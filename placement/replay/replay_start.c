@@ -24,6 +24,7 @@ static struct weft_policy_request request(const struct run *run, uint32_t job,
 		.random = effort_random(&dice),
 		.options = &run->place,
 		.gpu = kind->timed ? run->r->gpu : NULL,
+		.load = run->contention.load.n ? &run->contention.load : NULL,
 	};
 }
 
@@ -61,26 +62,53 @@ static int decide(struct run *run, uint32_t job, uint32_t *where, bool *yes,
 	return 0;
 }
 
-/* What the job costs there, and when it will end. */
-static int fate_tell(struct run *run, uint32_t job, const uint32_t *where,
-		     struct weft_replay_job *fate, struct weft_error *err)
+/* Its step there, kept for as long as it runs. */
+static int step_keep(const struct run *run, uint32_t job, struct offer *offer,
+		     struct weft_error *err)
+{
+	const struct weft_replay_kind *kind = run_kind(run, job);
+	const struct weft_step_job placed = {
+		.fabric = run->r->fabric,
+		.spec = &kind->job.spec,
+		.model = &kind->job.model,
+		.where = offer->where,
+		.schedule = &kind->schedule,
+	};
+	const struct weft_step_options options = {.gpu = run->r->gpu};
+
+	offer->kept = weft_step_keep(&placed, &options, err);
+	if (!offer->kept)
+		return -1;
+	offer->fate.alone_step_s = weft_step_again(offer->kept, NULL);
+	offer->pace = kind->ideal_step_s /
+		      weft_step_again(offer->kept, &run->contention.load);
+	return 0;
+}
+
+/* What the job costs at offer->where, and when it ends beside those that run
+ * now. */
+static int offer_fill(struct run *run, uint32_t job, struct offer *offer,
+		      struct weft_error *err)
 {
 	const struct weft_replay_kind *kind = run_kind(run, job);
 	const struct pricing_job priced = {&kind->job,
 					   kind->timed ? &kind->schedule : NULL,
 					   run->r->kind_of[job]};
-	double duration_s = run->r->stream->jobs[job].duration_s;
+	bool paced = kind->timed && !run->r->options->as_recorded;
+	struct weft_replay_job *fate = &offer->fate;
 	struct price price;
 
-	if (pricing_find(&run->pricing, &priced, where, &price, err))
+	if (pricing_find(&run->pricing, &priced, offer->where, &price, err))
 		return -1;
-	if (run->r->options->stretch && kind->timed)
-		duration_s *= price.step_s / kind->ideal_step_s;
 	fate->start_s = run->now_s;
-	fate->end_s = run->now_s + duration_s;
 	fate->cost = price.cost;
-	fate->step_s = price.step_s;
+	fate->step_s = fate->alone_step_s = price.step_s;
 	memcpy(fate->domains, price.domains, sizeof(fate->domains));
+	offer->pace = paced ? kind->ideal_step_s / price.step_s : 1;
+	if (paced && kind->n_nodes > 1 && step_keep(run, job, offer, err))
+		return -1;
+	fate->end_s =
+		run->now_s + run->r->stream->jobs[job].duration_s / offer->pace;
 	return 0;
 }
 
@@ -134,51 +162,57 @@ static int reservation_yield(struct run *run, uint32_t job,
 	return *may ? 0 : ledger_give(&reserved->then, where, n, err);
 }
 
-/* Takes over `where` only when it returns 0. */
-static int start(struct run *run, uint32_t job, uint32_t *where,
-		 const struct weft_replay_job *fate, struct weft_error *err)
+/* Takes over what the offer owns only when it returns 0. */
+static int start(struct run *run, uint32_t job, struct offer *offer,
+		 struct weft_error *err)
 {
 	const struct weft_replay_options *o = run->r->options;
 	uint32_t n = run_kind(run, job)->job.n_gpus;
+	struct weft_step_kept *kept = offer->kept;
 
-	if (ledger_take(&run->now, where, n, err))
+	if (ledger_take(&run->now, offer->where, n, err))
 		return -1;
-	if (o->started && o->started(o->context, job, where, n))
+	if (o->started && o->started(o->context, job, offer->where, n))
 		return weft_fail(err, WEFT_EINVAL, "interrupted");
-	run->outcome->jobs[job] = *fate;
-	running_add(run,
-		    &(struct stint){fate->end_s, job, run->n_started++, where});
-	return 0;
+	offer->kept = NULL;
+	if (kept && contention_add(&run->contention, job, kept, err))
+		return -1;
+	run->outcome->jobs[job] = offer->fate;
+	running_add(run, (struct stint){
+				 .left_s = run->r->stream->jobs[job].duration_s,
+				 .pace = offer->pace,
+				 .job = job,
+				 .order = run->n_started++,
+				 .where = offer->where,
+			 });
+	offer->where = NULL;
+	return kept ? running_settle(run, err) : 0;
 }
 
 int run_try(struct run *run, uint32_t job, bool *started,
 	    struct weft_error *err)
 {
-	struct weft_replay_job fate;
-	uint32_t *where;
+	struct offer offer = {0};
 	bool yes = false;
+	int rc = -1;
 
 	*started = false;
 	if (!fits_roughly(run, job, &run->now) || surely_delays(run, job))
 		return 0;
-	where = weft_calloc(run_kind(run, job)->job.n_gpus, sizeof(*where),
-			    err);
-	if (!where || decide(run, job, where, &yes, err))
-		goto failed;
-	if (yes && (fate_tell(run, job, where, &fate, err) ||
-		    reservation_yield(run, job, where, fate.end_s, &yes, err)))
-		goto failed;
-	if (!yes) {
-		free(where);
-		return 0;
-	}
-	if (start(run, job, where, &fate, err))
-		goto failed;
-	*started = true;
-	return 0;
-failed:
-	free(where);
-	return -1;
+	offer.where = weft_calloc(run_kind(run, job)->job.n_gpus,
+				  sizeof(*offer.where), err);
+	if (!offer.where || decide(run, job, offer.where, &yes, err))
+		goto out;
+	if (yes && (offer_fill(run, job, &offer, err) ||
+		    reservation_yield(run, job, offer.where, offer.fate.end_s,
+				      &yes, err)))
+		goto out;
+	rc = yes ? start(run, job, &offer, err) : 0;
+	*started = yes && rc == 0;
+out:
+	free(offer.where);
+	weft_step_kept_free(offer.kept);
+	return rc;
 }
 
 static int by_end(const void *a, const void *b)

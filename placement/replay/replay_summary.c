@@ -23,6 +23,7 @@ static void means_add(const struct weft_replay *r,
 		return;
 	m->n_timed++;
 	m->step_ratio += ratio(job->step_s, kind->ideal_step_s);
+	m->alone_step_ratio += ratio(job->alone_step_s, kind->ideal_step_s);
 	m->step_s += job->step_s;
 	m->ideal_step_s += kind->ideal_step_s;
 }
@@ -33,6 +34,7 @@ static void means_finish(struct weft_replay_means *m)
 
 	m->cost_ratio /= n;
 	m->step_ratio /= n_timed;
+	m->alone_step_ratio /= n_timed;
 	m->step_s /= n_timed;
 	m->ideal_step_s /= n_timed;
 	for (uint32_t l = 0; l < WEFT_MAX_LEVELS; l++)
@@ -46,28 +48,56 @@ static int by_size(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static int waits_summarise(const struct weft_replay *r,
-			   struct weft_replay_outcome *outcome,
-			   struct weft_error *err)
+/* Sorts values[n]. */
+static void spread_find(double *values, uint32_t n,
+			struct weft_replay_spread *spread)
 {
-	uint32_t n = 0;
-	double *waits = weft_calloc(r->stream->n, sizeof(*waits), err), sum = 0;
+	const struct {
+		double *to;
+		uint64_t percent;
+	} shares[] = {{&spread->p50, 50},
+		      {&spread->p90, 90},
+		      {&spread->p95, 95},
+		      {&spread->p99, 99},
+		      {&spread->max, 100}};
+	double sum = 0;
+
+	if (!n)
+		return;
+	for (uint32_t i = 0; i < n; i++)
+		sum += values[i];
+	qsort(values, n, sizeof(*values), by_size);
+	spread->mean = sum / n;
+	for (size_t i = 0; i < sizeof(shares) / sizeof(shares[0]); i++)
+		*shares[i].to = values[(n - 1) * shares[i].percent / 100];
+}
+
+static int spreads_find(const struct weft_replay *r,
+			struct weft_replay_outcome *outcome,
+			struct weft_error *err)
+{
+	uint32_t n = 0, n_multi = 0, room = r->stream->n;
+	double *waits = weft_calloc(3 * (size_t)room, sizeof(*waits), err);
+	double *train = waits + room, *ratios = train + room;
 
 	if (!waits)
 		return -1;
-	for (uint32_t i = 0; i < r->stream->n; i++) {
+	for (uint32_t i = 0; i < room; i++) {
+		const struct weft_replay_job *job = &outcome->jobs[i];
+		const struct weft_stream_job *asked = &r->stream->jobs[i];
+
 		if (r->kind_of[i] == WEFT_NONE)
 			continue;
-		waits[n] =
-			outcome->jobs[i].start_s - r->stream->jobs[i].submit_s;
-		sum += waits[n++];
+		waits[n++] = job->start_s - asked->submit_s;
+		if (r->kinds[r->kind_of[i]].n_nodes == 1)
+			continue;
+		train[n_multi] = job->end_s - job->start_s;
+		ratios[n_multi] = ratio(train[n_multi], asked->duration_s);
+		n_multi++;
 	}
-	if (n) {
-		qsort(waits, n, sizeof(*waits), by_size);
-		outcome->mean_wait_s = sum / n;
-		outcome->p95_wait_s = waits[(n - 1) * UINT64_C(95) / 100];
-		outcome->max_wait_s = waits[n - 1];
-	}
+	spread_find(waits, n, &outcome->wait_s);
+	spread_find(train, n_multi, &outcome->train_s);
+	spread_find(ratios, n_multi, &outcome->train_ratio);
 	free(waits);
 	return 0;
 }
@@ -104,12 +134,13 @@ static void use_summarise(const struct weft_replay *r,
 	if (outcome->makespan_s > 0) {
 		double room = outcome->makespan_s * r->fabric->n_gpus;
 
-		outcome->utilisation = busy / room;
+		outcome->sor = busy / room;
 		outcome->goodput = useful / room;
 	}
-	if (last_s > 0)
-		outcome->utilisation_arrivals =
-			busy_arrivals / (last_s * r->fabric->n_gpus);
+	if (last_s > 0) {
+		outcome->gar = busy_arrivals / (last_s * r->fabric->n_gpus);
+		outcome->gfr = outcome->parted_s / last_s;
+	}
 }
 
 int replay_summarise(const struct weft_replay *r,
@@ -129,5 +160,5 @@ int replay_summarise(const struct weft_replay *r,
 	means_finish(&outcome->all);
 	means_finish(&outcome->multi);
 	use_summarise(r, outcome);
-	return waits_summarise(r, outcome, err);
+	return spreads_find(r, outcome, err);
 }

@@ -8,7 +8,8 @@
 
 #include "placement/replay/replay.h"
 
-/* Fills all of the outcome but policy, jobs and decisions from its jobs. */
+/* Fills all of the outcome but policy, jobs, parted_s and decisions from those.
+ */
 int replay_summarise(const struct weft_replay *r,
 		     struct weft_replay_outcome *outcome,
 		     struct weft_error *err);

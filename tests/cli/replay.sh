@@ -29,9 +29,13 @@ check "random is not better than weft" json \
 check "levels outside the node are told" json \
 	'.policies[0].multi_node.mean_domains | keys == ["leaf", "pod"]'
 check "nothing on stderr where nobody watches" silent err
-check "the small job is backfilled: waits of 0, 90, 0 and 120 s" json \
-	'all(.policies[] | select(.policy != "slurm-block");
-	.mean_wait_s == 52.5 and .makespan_s == 350)'
+check "the field's metrics are there" json 'all(.policies[];
+	.gar > 0 and .sor == .utilisation and .gfr == 0 and
+	.jwtd_s.max == .max_wait_s and .multi_node.jtted_ratio.p50 >= 1 and
+	.multi_node.jtted_s.mean > 0)'
+check "a place that others share is slower than alone" json \
+	'all(.policies[].multi_node; .mean_step_ratio >=
+	.mean_alone_step_ratio - 1e-9)'
 jq 'del(.policies[].mean_decision_s, .policies[].max_decision_s)' \
 	"$work/out" >"$work/a"
 replay --json --trace "$work/t.csv"
@@ -39,10 +43,18 @@ jq 'del(.policies[].mean_decision_s, .policies[].max_decision_s)' \
 	"$work/out" >"$work/b"
 check "the same question has the same answer" cmp "$work/a" "$work/b"
 
-replay --json --trace "$work/t.csv" --queue fifo --policy slurm-tree
+replay --json --trace "$work/t.csv" --as-recorded
+check "the small job is backfilled: waits of 0, 90, 0 and 120 s" json \
+	'all(.policies[] | select(.policy != "slurm-block");
+	.mean_wait_s == 52.5 and .makespan_s == 350)'
+check "a trace can be taken at its word" json \
+	'.stretch == false and all(.policies[]; .goodput == .sor)'
+replay --json --trace "$work/t.csv" --queue fifo --policy slurm-tree \
+	--as-recorded
 check "without backfill it waits its turn" json \
 	'.queue == "fifo" and .policies[0].mean_wait_s == 85'
-replay --json --trace "$work/t.csv" --policy weft,random --scale 2
+replay --json --trace "$work/t.csv" --policy weft,random --scale 2 \
+	--as-recorded
 check "arrivals can be stretched" json \
 	'(.policies | length == 2) and .policies[0].max_wait_s == 90'
 replay --json --trace "$work/t.csv" --policy weft --load 2
@@ -50,14 +62,16 @@ check "or scaled to a load" json '(.scale -
 	(6400 + 6400 + 80 + 3200) / (2 * 30 * 128)) | fabs < 1e-9'
 replay --json --trace "$work/t.csv" --policy weft --limit 1
 check "or cut" json '.jobs == 1 and .policies[0].makespan_s == 100'
-replay --json --trace "$work/t.csv" --policy random --stretch
-check "placement can lengthen jobs" json \
+replay --json --trace "$work/t.csv" --policy random
+check "placement lengthens jobs" json \
 	'.stretch and (.policies[0] | .goodput < .utilisation)'
 replay --trace "$work/t.csv"
 check "text: a line per policy" out "slurm-block  "
+check "text: in the field's words" out "JTTED"
 check "text: says how many" out "4 jobs, 3 on several nodes, on 128 GPUs"
 
-replay --trace "$work/t.csv" --policy weft,first-fit --csv "$work/rows.csv"
+replay --trace "$work/t.csv" --policy weft,first-fit --as-recorded \
+	--csv "$work/rows.csv"
 check "rows are written" exits 0
 check "a row for each job and policy" test "$(wc -l <"$work/rows.csv")" -eq 9
 check "a row says where" grep -q '^weft,"whole",10,100,150,90,128,16,.*"n\[' \
@@ -75,7 +89,8 @@ when,start,end,n,each,tp,model
 2017-10-03 10:34:41,0,1000,99,8,,
 EOF
 odd='submit=when,duration=end-start:ms,gpus=n*each'
-replay --json --policy weft --trace "$work/odd.csv" --columns "$odd"
+replay --json --policy weft --trace "$work/odd.csv" --columns "$odd" \
+	--as-recorded
 check "columns may be products, differences and dates" json \
 	'.jobs == 2 and .policies[0].makespan_s == 150'
 check "what is left out is counted" json '.skipped ==
@@ -83,7 +98,8 @@ check "what is left out is counted" json '.skipped ==
 gzip -k "$work/odd.csv"
 jq 'del(.trace, .policies[].mean_decision_s, .policies[].max_decision_s)' \
 	"$work/out" >"$work/a"
-replay --json --policy weft --trace "$work/odd.csv.gz" --columns "$odd"
+replay --json --policy weft --trace "$work/odd.csv.gz" --columns "$odd" \
+	--as-recorded
 jq 'del(.trace, .policies[].mean_decision_s, .policies[].max_decision_s)' \
 	"$work/out" >"$work/b"
 check "a compressed table is the same" cmp "$work/a" "$work/b"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 unit_tests += \
 	%D%/baseline \
+	%D%/contention \
 	%D%/evaluation \
 	%D%/exact \
 	%D%/gain \

@@ -174,16 +174,39 @@ static void means_are_of_what_happened(void **state)
 	run(f, &s, &options, "weft", &o);
 	assert_int_equal(o.all.n, 3);
 	assert_int_equal(o.multi.n, 2);
-	assert_close(o.mean_wait_s, 30, 1e-12);
-	assert_close(o.p95_wait_s, 0, 1e-12);
-	assert_close(o.max_wait_s, 90, 1e-12);
+	assert_close(o.wait_s.mean, 30, 1e-12);
+	assert_close(o.wait_s.p95, 0, 1e-12);
+	assert_close(o.wait_s.max, 90, 1e-12);
 	assert_close(o.makespan_s, 150, 1e-12);
-	assert_close(o.utilisation, (1600.0 + 1200 + 80) / (24 * 150), 1e-12);
-	assert_close(o.utilisation_arrivals, 320.0 / (24 * 20), 1e-12);
-	assert_close(o.goodput, o.utilisation, 1e-12);
+	assert_close(o.sor, (1600.0 + 1200 + 80) / (24 * 150), 1e-12);
+	assert_close(o.gar, 320.0 / (24 * 20), 1e-12);
+	assert_close(o.goodput, o.sor, 1e-12);
+	assert_close(o.train_s.mean, 75, 1e-12);
+	assert_close(o.train_ratio.p99, 1, 1e-9);
+	assert_close(o.gfr, 0, 0);
 	assert_close(o.multi.step_ratio, 1, 1e-9);
 	assert_close(o.multi.step_s, o.multi.ideal_step_s, 1e-9);
 	assert_close(o.all.cost_ratio, 1, 1e-9);
+	weft_replay_outcome_free(&o);
+	weft_stream_free(&s);
+	weft_fabric_free(f);
+}
+
+/* A node of three is shared with free GPUs for half of the time. */
+static void nodes_in_parts_are_counted_over_time(void **state)
+{
+	struct weft_fabric *f = synth("leaf:1 node:3 gpu:8");
+	const struct weft_replay_options options = {0};
+	struct weft_replay_outcome o;
+	struct weft_stream s = {0};
+
+	(void)state;
+	add(&s, 0, 50, 4);
+	add(&s, 0, 200, 8);
+	add(&s, 100, 10, 2);
+	run(f, &s, &options, "first-fit", &o);
+	assert_close(o.gfr, 1.0 / 3 / 2, 1e-12);
+	assert_close(o.gar, (4.0 * 50 + 8 * 100) / (24 * 100), 1e-12);
 	weft_replay_outcome_free(&o);
 	weft_stream_free(&s);
 	weft_fabric_free(f);
@@ -334,7 +357,7 @@ static void no_policy_gives_a_gpu_twice_and_all_repeat_themselves(void **state)
 static void waits_do_not_depend_on_where_equal_jobs_run(void **state)
 {
 	struct weft_fabric *f = synth("leaf:4 node:2 gpu:8");
-	const struct weft_replay_options options = {0};
+	const struct weft_replay_options options = {.as_recorded = true};
 	struct weft_replay_outcome first, o;
 	uint64_t random = test_seed();
 	struct weft_stream s = {0};
@@ -352,10 +375,12 @@ static void waits_do_not_depend_on_where_equal_jobs_run(void **state)
 	weft_fabric_free(f);
 }
 
-static void a_stretched_job_lasts_as_its_steps(void **state)
+/* Whatever slows it, unless durations are those of the trace. */
+static void a_job_lasts_as_its_steps(void **state)
 {
 	struct weft_fabric *f = synth("pod:2 leaf:4 node:2 gpu:8");
-	const struct weft_replay_options options = {.stretch = true};
+	const struct weft_replay_options recorded = {.as_recorded = true};
+	const struct weft_replay_options options = {0};
 	struct weft_replay_outcome o;
 	struct weft_stream s = {0};
 
@@ -364,7 +389,12 @@ static void a_stretched_job_lasts_as_its_steps(void **state)
 	run(f, &s, &options, "random", &o);
 	assert_true(o.multi.step_ratio > 1.000001);
 	assert_close(o.jobs[0].end_s, 1000 * o.multi.step_ratio, 1e-9);
-	assert_true(o.goodput < o.utilisation);
+	assert_close(o.train_ratio.mean, o.multi.step_ratio, 1e-9);
+	assert_true(o.goodput < o.sor);
+	weft_replay_outcome_free(&o);
+	run(f, &s, &recorded, "random", &o);
+	assert_true(o.multi.step_ratio > 1.000001);
+	assert_close(o.jobs[0].end_s, 1000, 1e-12);
 	weft_replay_outcome_free(&o);
 	weft_stream_free(&s);
 	weft_fabric_free(f);
@@ -478,11 +508,12 @@ int main(void)
 		cmocka_unit_test(only_the_first_has_a_reservation),
 		cmocka_unit_test(jobs_beyond_the_depth_are_not_tried),
 		cmocka_unit_test(means_are_of_what_happened),
+		cmocka_unit_test(nodes_in_parts_are_counted_over_time),
 		cmocka_unit_test(jobs_larger_than_the_fabric_are_left_out),
 		cmocka_unit_test(
 			no_policy_gives_a_gpu_twice_and_all_repeat_themselves),
 		cmocka_unit_test(waits_do_not_depend_on_where_equal_jobs_run),
-		cmocka_unit_test(a_stretched_job_lasts_as_its_steps),
+		cmocka_unit_test(a_job_lasts_as_its_steps),
 		cmocka_unit_test(axes_of_the_trace_replace_the_rule),
 		cmocka_unit_test(a_replay_can_be_given_up),
 		cmocka_unit_test(arrivals_are_sorted_and_start_at_zero),
