@@ -132,16 +132,81 @@ static int policy_busiest(const struct weft_policy_request *q, uint32_t *where,
 	return weft_as(q, objective, where, yes, err);
 }
 
-static int policy_step(const struct weft_policy_request *q, uint32_t *where,
+static int policy_cost(const struct weft_policy_request *q, uint32_t *where,
 		       bool *yes, struct weft_error *err)
 {
 	const struct weft_objective objective = {
-		.goal = WEFT_GOAL_STEP,
+		.goal = WEFT_GOAL_COST,
 		.metric = q->job->spec.metric,
 	};
 
-	return q->gpu ? weft_as(q, objective, where, yes, err)
-		      : policy_weft(q, where, yes, err);
+	return weft_as(q, objective, where, yes, err);
+}
+
+static double rate_at(const struct weft_fabric *f, uint32_t level)
+{
+	const struct weft_link *link = &f->levels[level].link;
+
+	return link->rate_bytes_per_s / link->oversubscription;
+}
+
+/* The most nodes of one domain of a level that could give to the job: now, or
+ * were all free. */
+static uint32_t nodes_at_most(const struct weft_policy_request *q,
+			      uint32_t level, bool now)
+{
+	const struct rule_request rule = rule_of(q);
+	const struct weft_fabric *f = q->fabric;
+	const struct weft_level *l = &f->levels[level];
+	uint32_t most = 0;
+
+	for (uint32_t i = 0; i < l->n_domains; i++) {
+		const struct weft_domain *d = &f->domains[l->first_domain + i];
+		uint32_t n = 0;
+
+		for (uint32_t k = 0; k < d->n_nodes; k++) {
+			uint32_t node = d->first_node + k;
+
+			n += now ? rule_gives(&rule, node)
+				 : f->nodes[node].n_gpus >= q->per_node;
+		}
+		most = n > most ? n : most;
+	}
+	return most;
+}
+
+/* The innermost level that could hold the job, and from there outwards as long
+ * as links are as fast. */
+static uint32_t level_within(const struct weft_policy_request *q)
+{
+	const struct weft_fabric *f = q->fabric;
+	uint32_t level = f->node_level;
+
+	while (level + 1 < f->n_levels &&
+	       (nodes_at_most(q, level, false) < q->n_nodes ||
+		(level > f->node_level &&
+		 rate_at(f, level + 1) >= rate_at(f, level))))
+		level++;
+	return level;
+}
+
+static int policy_within_fits(const struct weft_policy_request *q, bool *yes,
+			      struct weft_error *err)
+{
+	(void)err;
+	*yes = nodes_at_most(q, level_within(q), true) >= q->n_nodes;
+	return 0;
+}
+
+static int policy_within(const struct weft_policy_request *q, uint32_t *where,
+			 bool *yes, struct weft_error *err)
+{
+	struct weft_policy_request limited = *q;
+	struct weft_job job = *q->job;
+
+	limited.job = &job;
+	job.within_level = level_within(q);
+	return policy_weft(&limited, where, yes, err);
 }
 
 /* How much worse a place may be that leaves all free slots whole instead of
@@ -161,9 +226,12 @@ static int policy_frag(const struct weft_policy_request *q, uint32_t *where,
 }
 
 const struct weft_policy weft_policies[] = {
-	{"weft", "what weft plan answers: least cost", policy_weft, NULL},
+	{"weft", "what weft plan answers: least time", policy_weft, NULL},
+	{"weft-within", "weft in one domain that could hold the job, or later",
+	 policy_within, policy_within_fits},
 	{"weft-busiest", "weft for the least busy link", policy_busiest, NULL},
-	{"weft-step", "weft for the least predicted step", policy_step, NULL},
+	{"weft-cost", "weft for the least traffic times distance", policy_cost,
+	 NULL},
 	{"weft-frag", "weft sparing whole domains, up to 10 % of cost",
 	 policy_frag, NULL},
 	{"slurm-tree", "Slurm's topology/tree: best-fit of switches",

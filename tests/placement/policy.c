@@ -131,6 +131,29 @@ static void slurm_block_keeps_to_blocks_or_waits(void **state)
 	close_setting(&s);
 }
 
+/* Pods are joined 7:1, leafs of a pod 1:1. */
+static void weft_within_waits_for_a_pod_and_for_no_leaf(void **state)
+{
+	struct setting s = open_setting("pod:2 leaf:2 node:2 gpu:8", "n[0,4]");
+
+	(void)state;
+	assert_int_not_equal(nodes_taken(&s, "weft", 4), 0);
+	assert_int_equal(nodes_taken(&s, "weft-within", 4), 0);
+	assert_int_equal(nodes_taken(&s, "slurm-block", 4), 0);
+	/* larger than a pod: anywhere */
+	assert_int_equal(nodes_taken(&s, "weft-within", 6), 0xee);
+	close_setting(&s);
+	s = open_setting("pod:2 leaf:2 node:2 gpu:8", "n[0,2,4]");
+	assert_int_equal(nodes_taken(&s, "weft-within", 3), 0xe0);
+	assert_int_equal(nodes_taken(&s, "weft-within", 4), 0);
+	close_setting(&s);
+	/* no leaf has two free nodes */
+	s = open_setting("pod:2 leaf:2 node:2 gpu:8", "n[0,2,4,6]");
+	assert_int_not_equal(nodes_taken(&s, "weft-within", 2), 0);
+	assert_int_equal(nodes_taken(&s, "slurm-block", 2), 0);
+	close_setting(&s);
+}
+
 static void first_fit_takes_the_first_by_name(void **state)
 {
 	struct setting s = open_setting("leaf:3 node:4 gpu:8", "n[00,01,04]");
@@ -300,6 +323,7 @@ int main(void)
 		cmocka_unit_test(
 			slurm_tree_prefers_a_lower_switch_to_a_fuller_one),
 		cmocka_unit_test(slurm_block_keeps_to_blocks_or_waits),
+		cmocka_unit_test(weft_within_waits_for_a_pod_and_for_no_leaf),
 		cmocka_unit_test(first_fit_takes_the_first_by_name),
 		cmocka_unit_test(every_policy_gives_free_gpus_in_equal_shares),
 		cmocka_unit_test(an_unknown_policy_gets_the_nearest),
