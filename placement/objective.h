@@ -38,6 +38,12 @@ struct weft_objective {
 #define WEFT_SAME_STEP	   3e-3
 #define WEFT_ASSUMED_SHARE 0.2
 
+/* What a step must gain, in proportion, for each domain of the outermost
+ * tapered level that a placement enters beyond those of the cheapest one: each
+ * is one that a later job would have had to itself, and steps of jobs that
+ * cross such a level are some 20 % longer (replays at 7:1, weft-replay(1)). */
+#define WEFT_PRICE_OF_DOMAIN 0.05
+
 /* What a resolved spec asks for: the cost in the metric that it names, the
  * busiest link with spread=balance, else the step. */
 struct weft_objective weft_objective_of_spec(const struct weft_spec *spec);

@@ -95,16 +95,53 @@ static int measure_shares(const struct supply *s, const uint32_t *where,
 	return 0;
 }
 
+/* Domains that a placement enters of the outermost level with less above it
+ * than its GPUs can send; of the outermost but one where none is. */
+static uint32_t count_priced(const struct supply *s, const uint32_t *where)
+{
+	const struct weft_fabric *f = s->f;
+	uint32_t level = f->n_levels - 1, n = 0;
+	const uint32_t *domain;
+	uint32_t first;
+
+	while (level > f->node_level + 1 &&
+	       !(f->levels[level].link.oversubscription > 1))
+		level--;
+	if (level <= f->node_level + 1)
+		return 1;
+	domain = f->gpu_domain[level - 1];
+	first = f->levels[level - 1].first_domain;
+	for (uint32_t r = 0; r < s->job->n_gpus; r++) {
+		uint8_t *seen = &s->seen[domain[where[r]] - first];
+
+		n += !*seen;
+		*seen = 1;
+	}
+	for (uint32_t r = 0; r < s->job->n_gpus; r++)
+		s->seen[domain[where[r]] - first] = 0;
+	return n;
+}
+
 /* Seconds are told apart in tiers, so that no thousandth of a predicted time is
  * bought with half as much traffic again.  In tiers, since "less than so much
  * apart" is no order: a could tie with b and b with c, but a not with c.  The
  * middle of one is the first placement's, which is the cheapest. */
-static void find_tier(const struct weft_judge *judge, struct ranking *r)
+static void find_tier(const struct supply *s, const uint32_t *where,
+		      struct ranking *r)
 {
+	struct weft_judge *judge = s->judge;
+	uint32_t n_domains = 0;
 	bool step = judge->objective.goal == WEFT_GOAL_STEP;
 	double same = step ? judge->same : RANKING_STEP;
 	double value = r->measure.value;
 
+	if (step)
+		n_domains = count_priced(s, where);
+	if (step && judge->reference_domains == 0)
+		judge->reference_domains = n_domains;
+	if (n_domains > judge->reference_domains)
+		value *= 1 + WEFT_PRICE_OF_DOMAIN *
+				     (n_domains - judge->reference_domains);
 	r->in_tiers = judge->objective.goal != WEFT_GOAL_COST;
 	r->tier = INT64_MIN;
 	if (r->in_tiers && value > 0 && judge->reference > 0)
@@ -156,7 +193,7 @@ int ranking_measure(const struct supply *s, const uint32_t *where,
 	if (weft_judge_measure(s->judge, where, &r->measure, err))
 		return -1;
 	d = tightest(s, where);
-	find_tier(s->judge, r);
+	find_tier(s, where, r);
 	if (s->judge->indifferent)
 		r->share_lost = r->measure.share_lost;
 	r->prefers = keeps_to_preferred(s, where);
