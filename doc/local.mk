@@ -10,6 +10,7 @@ man_sources = \
 	%D%/man/weft-export.1.scd \
 	%D%/man/weft-fabric.1.scd \
 	%D%/man/weft-fabric.5.scd \
+	%D%/man/weft-gains.7.scd \
 	%D%/man/weft-import.1.scd \
 	%D%/man/weft-inventory.5.scd \
 	%D%/man/weft-map.1.scd \

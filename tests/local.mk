@@ -27,6 +27,7 @@ include tests/placement/local.mk
 include tests/plugin/local.mk
 include tests/cli/local.mk
 include tests/fuzz/local.mk
+include tests/gains/local.mk
 include tests/bench/local.mk
 include tests/slurm/local.mk
 include tests/wire/local.mk

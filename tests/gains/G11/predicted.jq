@@ -1,0 +1,2 @@
+def seconds: .communication_s.dp + .latency_s.dp;
+(.shared | seconds) / (.alone | seconds)
