@@ -1,0 +1,1 @@
+100 * (.packed.step_s / .planned.step_s - 1)

@@ -1,0 +1,1 @@
+100 * (.dcn.step_s / .hpn.step_s - 1)

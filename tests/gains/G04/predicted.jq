@@ -1,0 +1,1 @@
+.all.step_s / .node.step_s

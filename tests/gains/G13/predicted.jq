@@ -1,0 +1,1 @@
+100 * (1 - .small.step_s / .large.step_s)
