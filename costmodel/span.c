@@ -196,6 +196,18 @@ static void hops_keep(struct measure *m, uint32_t kind,
 	}
 }
 
+/* Flows of other jobs that are put on the same uplinks, though all of them
+ * together had room; what they send meanwhile is added to the link. */
+static double others_hashed(const struct measure *m, const struct carried *c,
+			    struct weft_hashed_link *hashed)
+{
+	const struct weft_load_link *others = &m->load->link[c->link];
+	double share = others->rate_bytes_per_s / capacity_of(m, c->link);
+
+	hashed->pooled_s += fmin(share, 1) * hashed->floor_s;
+	return others->flows;
+}
+
 /* Time of the kind's flows where each of them is put on one uplink of several;
  * all that leaves a host's domain along a ring enters one other, so one choice
  * sets both ways. */
@@ -219,7 +231,11 @@ static double hashed_s(const struct measure *m, uint32_t kind, double floor_s)
 			.n_uplinks =
 				weft_routing_uplinks(f, domain, &n_parallel),
 		};
-		n_flows = c->n_flows * weft_routing_flows(f) / n_parallel;
+		n_flows = c->n_flows;
+		if (m->load)
+			n_flows += others_hashed(m, c, &m->hashed[n]);
+		n_flows *= weft_routing_flows(f);
+		n_flows /= n_parallel;
 		m->hashed[n].n_flows = (uint32_t)fmin(fmax(n_flows, 1), 1e9);
 		m->hashed[n++].n_draws = n_parallel;
 	}
@@ -236,7 +252,7 @@ static void routes_lose(struct measure *m, uint32_t kind)
 	if (flows->fabric->routing == WEFT_ROUTING_ADAPTIVE)
 		return;
 	for (uint32_t p = 0; p < flows->n_stages; p++) {
-		longest_s = fmax(longest_s, m->time_s[p]);
+		longest_s = fmax(longest_s, m->met_s[p]);
 		own_s = fmax(own_s, m->own_s[p]);
 	}
 	lost_s = hashed_s(m, kind, own_s) - longest_s;
@@ -246,7 +262,7 @@ static void routes_lose(struct measure *m, uint32_t kind)
 
 		if (sent[p] > 0 && lost_s > 0)
 			span->s_per_byte_lost =
-				lost_s / longest_s * m->time_s[p] / sent[p];
+				lost_s / longest_s * m->met_s[p] / sent[p];
 	}
 }
 
