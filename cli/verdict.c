@@ -130,6 +130,8 @@ void verdict_print(const struct request *request, const struct verdict *verdict)
 	printf("  beside     %u running job%s on the same links", n,
 	       n == 1 ? "" : "s");
 	if (request->n_silent)
-		printf(", %u of unknown traffic", request->n_silent);
+		printf(", %u of which do not tell what they send (taken for a "
+		       "fifth of their time)",
+		       request->n_silent);
 	putchar('\n');
 }

@@ -298,6 +298,12 @@ void reason_placed(const struct supply *s, struct weft_placement *p,
 	explain_span(s, p);
 	explain_tightness(s, p);
 	explain_shared(s, p);
+	if (s->judge->indifferent)
+		weft_placement_explain(
+			p,
+			"any nodes do: spread over the fabric a step is within "
+			"%.1f %%, so these leave most room for others",
+			100 * s->judge->same);
 	if (s->job->prefer_level != WEFT_NONE &&
 	    s->job->prefer_level >= s->f->node_level &&
 	    count_domains(s, p, s->job->prefer_level) > 1)

@@ -5,6 +5,7 @@
 #include "costmodel/cost.h"
 #include "costmodel/step.h"
 #include "placement/evaluation.h"
+#include "placement/objective.h"
 #include "placement/occupancy_parts.h"
 
 #include <errno.h>
@@ -297,25 +298,25 @@ static bool has_one_of(const struct weft_running *job, const uint64_t *gpus)
 	return false;
 }
 
-/* Adds a job whose traffic was measured: one call that keeps its busiest link
- * busy, in flows of a NIC each. */
+/* Traffic that was measured: one call that keeps its busiest link busy, in
+ * flows of a NIC each. */
 static int measured_parts(const struct weft_fabric *f,
-			  const struct weft_running *job,
-			  struct weft_load_parts *parts, struct weft_error *err)
+			  const struct weft_job *job, const uint32_t *where,
+			  double step_s, struct weft_load_parts *parts,
+			  struct weft_error *err)
 {
 	uint32_t n = f->n_domains;
 	double *bytes = weft_calloc(2 * (size_t)n, sizeof(*bytes), err);
 	struct weft_cost cost;
 	int rc = -1;
 
-	if (bytes &&
-	    weft_cost(f, &job->job.traffic, job->gpu, NULL, &cost, err) == 0)
-		rc = weft_cost_links(f, &job->job.traffic, job->gpu, bytes,
-				     bytes + n, err);
+	if (bytes && weft_cost(f, &job->traffic, where, NULL, &cost, err) == 0)
+		rc = weft_cost_links(f, &job->traffic, where, bytes, bytes + n,
+				     err);
 	for (uint32_t i = 0; rc == 0 && i < 2 * n; i++) {
-		double duty = fmin(cost.busiest.time_s / job->step_s, 1);
+		double duty = fmin(cost.busiest.time_s / step_s, 1);
 		double nic = f->levels[f->node_level + 1].link.rate_bytes_per_s;
-		double rate = bytes[i] / job->step_s;
+		double rate = bytes[i] / step_s;
 		const struct weft_load_part part = {
 			.link = 2 * (i % n) + (i >= n),
 			.add = {.duty = duty,
@@ -332,36 +333,72 @@ static int measured_parts(const struct weft_fabric *f,
 	return rc;
 }
 
-/* What a job sends, over its measured step or the one predicted.  *known: one
- * of them is. */
-static int job_parts(const struct weft_fabric *f,
-		     const struct weft_running *job, const struct weft_gpu *gpu,
-		     struct weft_load_parts *parts, bool *known,
-		     struct weft_error *err)
+/* Steps in which communication has the share that is assumed; 0: nothing is
+ * sent. */
+static int assumed_step(struct weft_step_job placed, double *step_s,
+			struct weft_error *err)
+{
+	struct weft_step step;
+	double sum_s = 0;
+
+	placed.parts = NULL;
+	if (weft_step_communication(&placed, &step, err))
+		return -1;
+	for (int a = 0; a < WEFT_N_AXES; a++)
+		sum_s += step.communication_s[a] + step.loss_s[a] +
+			 step.latency_s[a];
+	*step_s = sum_s / WEFT_ASSUMED_SHARE;
+	return 0;
+}
+
+int weft_running_parts(const struct weft_fabric *f, const struct weft_job *job,
+		       const uint32_t *where, const struct weft_gpu *gpu,
+		       double step_s, struct weft_load_parts *parts,
+		       struct weft_error *err)
 {
 	struct weft_step_options options = {0};
 	struct weft_step step;
-	const struct weft_step_job placed = {
+	struct weft_step_job placed = {
 		.fabric = f,
-		.spec = &job->job.spec,
-		.model = &job->job.model,
-		.where = job->gpu,
-		.schedule = &job->job.schedule,
+		.spec = &job->spec,
+		.model = &job->model,
+		.where = where,
+		.schedule = &job->schedule,
 		.parts = parts,
-		.step_s = job->step_s,
+		.step_s = step_s,
 	};
 
-	*known = false;
-	if (!job->known)
+	if (job->spec.traffic[0])
+		return step_s > 0 ? measured_parts(f, job, where, step_s, parts,
+						   err)
+				  : 0;
+	if (weft_spec_given(&job->spec, "model"))
+		options.gpu = weft_evaluation_gpu(f, job, gpu, NULL);
+	if (options.gpu)
+		return weft_step(&placed, &options, &step, err);
+	if (!(step_s > 0) && assumed_step(placed, &placed.step_s, err))
+		return -1;
+	return placed.step_s > 0 ? weft_step_communication(&placed, &step, err)
+				 : 0;
+}
+
+/* Of a job that does not tell what it computes: none where its nodes are not
+ * connected. */
+static int silent_parts(const struct weft_fabric *f,
+			const struct weft_running *running,
+			struct weft_load_parts *parts, struct weft_error *err)
+{
+	struct weft_error why = {0};
+	struct weft_job job;
+	int rc = weft_job_build("", running->n_gpus, false, f, &job, &why);
+
+	if (rc == 0)
+		rc = weft_running_parts(f, &job, running->gpu, NULL,
+					running->step_s, parts, &why);
+	weft_job_free(&job);
+	if (rc == 0 || why.code == WEFT_EINVAL)
 		return 0;
-	options.gpu = weft_evaluation_gpu(f, &job->job, gpu, NULL);
-	*known = options.gpu || job->step_s > 0;
-	if (!*known)
-		return 0;
-	if (job->job.spec.traffic[0])
-		return measured_parts(f, job, parts, err);
-	return options.gpu ? weft_step(&placed, &options, &step, err)
-			   : weft_step_communication(&placed, &step, err);
+	return weft_fail(err, why.code, "%s", why.text);
 }
 
 int weft_running_traffic(const struct weft_running_list *list,
@@ -369,22 +406,26 @@ int weft_running_traffic(const struct weft_running_list *list,
 			 struct weft_load *load, uint32_t *n_silent,
 			 struct weft_error *err)
 {
+	const struct weft_fabric *f = load->fabric;
+
 	*n_silent = 0;
 	for (uint32_t i = 0; i < list->n; i++) {
 		const struct weft_running *job = &list->jobs[i];
 		struct weft_load_parts parts = {0};
-		bool known;
+		int rc;
 
 		if (has_one_of(job, except))
 			continue;
-		if (job_parts(load->fabric, job, gpu, &parts, &known, err)) {
-			weft_load_parts_free(&parts);
-			return -1;
-		}
-		if (known)
+		*n_silent += !job->known;
+		rc = job->known
+			     ? weft_running_parts(f, &job->job, job->gpu, gpu,
+						  job->step_s, &parts, err)
+			     : silent_parts(f, job, &parts, err);
+		if (rc == 0 && parts.n)
 			weft_load_add(load, &parts);
-		*n_silent += !known;
 		weft_load_parts_free(&parts);
+		if (rc)
+			return -1;
 	}
 	return 0;
 }

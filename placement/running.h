@@ -37,10 +37,20 @@ int weft_running_parse(struct weft_occupancy *o, const char *text, size_t size,
 /* Frees a running job's GPUs in o. */
 void weft_running_release(const struct weft_running *job,
 			  struct weft_occupancy *o);
-/* Adds to load what the jobs send, each over its measured step or the one
- * predicted for the kind of GPU (NULL: of the fabric's profile).  except: GPUs,
+/* What a job on where[] sends over links above domains, in steps of step_s
+ * seconds; 0: as predicted for the kind of GPU (NULL: of the fabric's profile),
+ * or where no step can be predicted of communication for WEFT_ASSUMED_SHARE of
+ * it.  Traffic that was measured needs step_s.  Appends to parts, freed by the
+ * caller in either case. */
+int weft_running_parts(const struct weft_fabric *f, const struct weft_job *job,
+		       const uint32_t *where, const struct weft_gpu *gpu,
+		       double step_s, struct weft_load_parts *parts,
+		       struct weft_error *err);
+/* Adds to load what the jobs send, each as weft_running_parts says; a job that
+ * does not tell what it computes as one data-parallel group, where its nodes
+ * are connected.  except: GPUs,
  * a bitset; jobs that have one of them are left out (NULL: none is).
- * *n_silent: jobs whose traffic or step is not known, of the others. */
+ * *n_silent: jobs that do not tell what they compute, of the others. */
 int weft_running_traffic(const struct weft_running_list *list,
 			 const struct weft_gpu *gpu, const uint64_t *except,
 			 struct weft_load *load, uint32_t *n_silent,

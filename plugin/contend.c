@@ -70,7 +70,7 @@ static int rebuild_job(void *item, void *arg)
 	const char *spec;
 
 	if ((!IS_JOB_RUNNING(job) && !IS_JOB_SUSPENDED(job)) ||
-	    !weft_asking_spec(job, &spec) || !spec)
+	    !weft_asking_spec(job, &spec))
 		return 0;
 	if (weft_clock_s() > rebuild->end_s) {
 		rebuild->n_left++;

@@ -3,6 +3,7 @@
 #include "plugin/bridge/bridge.h"
 
 #include "placement/evaluation.h"
+#include "placement/running.h"
 #include "plugin/bridge/gain.h"
 #include "topology/clock.h"
 
@@ -215,27 +216,16 @@ int weft_bridge_running(struct weft_bridge *bridge, const char *spec,
 			const uint32_t *where, uint32_t n_gpus,
 			struct weft_load_parts *parts, struct weft_error *err)
 {
-	const struct weft_fabric *f = bridge->settings->fabric;
-	struct weft_step_options options = {0};
-	struct weft_step_job placed = {
-		.fabric = f, .where = where, .parts = parts};
-	struct weft_step step;
 	const struct weft_job *job;
 
 	for (uint32_t r = 0; r < n_gpus; r++)
 		if (where[r] == WEFT_NONE)
 			return -1;
-	job = spec && n_gpus ? weft_bridge_job(bridge, spec, n_gpus, err)
-			     : NULL;
+	job = n_gpus ? weft_bridge_job(bridge, spec, n_gpus, err) : NULL;
 	if (!job || job->n_gpus != n_gpus)
 		return -1;
-	options.gpu = weft_evaluation_gpu(f, job, NULL, err);
-	if (!options.gpu)
-		return -1;
-	placed.spec = &job->spec;
-	placed.model = &job->model;
-	placed.schedule = &job->schedule;
-	return weft_step(&placed, &options, &step, err);
+	return weft_running_parts(bridge->settings->fabric, job, where, NULL, 0,
+				  parts, err);
 }
 
 /* ---- telling ---- */

@@ -357,6 +357,7 @@ struct weft_settings *weft_settings_load_kept(const char *path,
 	settings->enabled = true;
 	settings->place_unspecified = true;
 	settings->order_ranks = true;
+	settings->contention = true;
 	settings->budget_s = DEFAULT_BUDGET_S;
 	weft_rules_default(&settings->rules);
 	settings->spec_limit = WEFT_SPEC_MAX_BYTES;

@@ -251,6 +251,7 @@ static void loads_stay_those_of_a_new_count(void **state)
 
 static void goals_are_never_worse_than_the_cost_is_by_them(void **state)
 {
+	const double same_step = WEFT_SAME_STEP / WEFT_ASSUMED_SHARE;
 	uint64_t random = test_seed();
 
 	(void)state;
@@ -272,8 +273,10 @@ static void goals_are_never_worse_than_the_cost_is_by_them(void **state)
 			check_valid(&x, &p[g]);
 			m = measure(&x, &by, p[g].where);
 			cheapest = measure(&x, &by, p[0].where).value;
-			/* times are told apart in steps of a thousandth */
-			if (m.value > cheapest * (1 + 1.001e-3))
+			/* times that the model cannot tell apart are equal */
+			if (m.value >
+			    cheapest * (1 + (g == WEFT_GOAL_STEP ? same_step
+								 : 1.001e-3)))
 				fail_msg("%s: %g, for the cost %g",
 					 weft_goal_names[g], m.value, cheapest);
 			assert_close(p[g].cost.total[by.metric],
@@ -554,7 +557,8 @@ static void other_jobs_make_links_slower(void **state)
 	weft_running_traffic(&list, NULL, NULL, &load, &n_silent, &err);
 	assert_no_error(&err);
 	assert_int_equal(n_silent, 1);
-	assert_int_equal(load.n, 2);
+	/* the others have one node */
+	assert_int_equal(load.n, 1);
 	for (uint32_t r = 0; r < 16; r++)
 		where[r] = (r < 8 ? 8 : 24 - 8) + r;
 	for (int g = 1; g < WEFT_N_GOALS; g++) {

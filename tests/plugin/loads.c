@@ -5,6 +5,7 @@
 #include "costmodel/cost.h"
 #include "costmodel/step.h"
 #include "placement/job.h"
+#include "placement/objective.h"
 #include "plugin/bridge/bridge.h"
 #include "tests/lib/check.h"
 #include "topology/synth.h"
@@ -206,9 +207,15 @@ static void a_running_job_sends_where_all_is_known(void **state)
 	for (uint32_t i = 0; i < parts.n; i++)
 		assert_true(parts.part[i].add.duty > 0 &&
 			    parts.part[i].add.duty <= 1);
+	/* without a spec it is taken for one data-parallel group */
+	weft_load_parts_free(&parts);
 	assert_int_equal(
-		weft_bridge_running(&bridge, NULL, w->where, 32, &none, NULL),
-		-1);
+		weft_bridge_running(&bridge, NULL, w->where, 32, &parts, NULL),
+		0);
+	for (uint32_t i = 0; i < parts.n; i++)
+		assert_true(parts.part[i].add.duty <=
+			    WEFT_ASSUMED_SHARE * (1 + 1e-9));
+	assert_true(parts.n > 0);
 	assert_int_equal(weft_bridge_running(&bridge, "tp=3,dp=7", w->where, 32,
 					     &none, NULL),
 			 -1);

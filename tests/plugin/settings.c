@@ -92,7 +92,7 @@ static void defaults_are_those_of_the_manual(void **state)
 	assert_int_equal(s->n_models, 0);
 	assert_null(s->status_path);
 	assert_null(s->health_path);
-	assert_false(s->contention);
+	assert_true(s->contention);
 	weft_settings_free(s);
 }
 
@@ -107,7 +107,7 @@ static void every_key_is_read(void **state)
 				       "enabled: yes\n"
 				       "status: run/status.json\n"
 				       "health: /run/health.yaml\n"
-				       "contention: on\n"
+				       "contention: off\n"
 				       "models:\n"
 				       "  House-1b: models/tiny.yaml\n",
 				       &err);
@@ -120,7 +120,7 @@ static void every_key_is_read(void **state)
 	assert_close(s->budget_s, 0.005, 1e-12);
 	assert_string_equal(s->status_path, path_of("run/status.json"));
 	assert_string_equal(s->health_path, "/run/health.yaml");
-	assert_true(s->contention);
+	assert_false(s->contention);
 	assert_non_null(weft_settings_model(s, "house-1B"));
 	assert_null(weft_settings_model(s, "tiny"));
 	assert_int_equal(weft_settings_model(s, "House-1b")->layers, 4);
