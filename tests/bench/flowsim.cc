@@ -224,6 +224,7 @@ public:
 private:
 	void gpu_add(s4u::Host *h);
 	void split(s4u::NetZone *z);
+	bool passes(const Gpu &a, const Gpu &b) const;
 	void leg(const s4u::Host *a, const s4u::Host *b,
 		 std::vector<Link *> &into) const;
 	const Gpu *proxy(const Gpu &a, const Gpu &b) const;
@@ -234,6 +235,7 @@ private:
 	bool has_rails, pxn;
 	std::unordered_map<std::string, Gpu> gpus;
 	std::map<s4u::NetZone *, std::vector<const Gpu *>> of_node;
+	std::set<s4u::NetZone *> wide; // of several nodes
 	// the parallel links that a link stands for, and its depth
 	struct Bundle {
 		int depth;
@@ -241,6 +243,13 @@ private:
 	};
 	std::unordered_map<Link *, Bundle> bundles;
 };
+
+static std::string node_name(const Gpu &gpu)
+{
+	const std::string &name = gpu.host->get_name();
+
+	return name.substr(0, name.rfind(':'));
+}
 
 void Network::gpu_add(s4u::Host *h)
 {
@@ -253,6 +262,8 @@ void Network::gpu_add(s4u::Host *h)
 	Gpu &gpu = gpus[h->get_name()];
 	gpu = {h, h->get_englobing_zone(), nvlink, (unsigned)atoi(rail)};
 	of_node[gpu.node].push_back(&gpu);
+	if (node_name(gpu) != node_name(*of_node[gpu.node][0]))
+		wide.insert(gpu.node);
 }
 
 // Links above the zones below z that have switches of their own.
@@ -296,6 +307,13 @@ void Network::leg(const s4u::Host *a, const s4u::Host *b,
 		if (link->get_sharing_policy() !=
 		    s4u::Link::SharingPolicy::FATPIPE)
 			into.push_back(link);
+}
+
+// Whether messages go to the NIC of another rail over NVLink: not where this
+// joins several nodes, since the job need not have those.
+bool Network::passes(const Gpu &a, const Gpu &b) const
+{
+	return pxn && !wide.count(a.node) && !wide.count(b.node);
 }
 
 // The GPU of a's node on b's rail; of several, the one in b's place.
@@ -342,9 +360,9 @@ std::vector<Link *> Network::path(const Gpu &a, const Gpu &b)
 	if (has_rails && a.node != b.node && a.rail != b.rail) {
 		s4u::NetZone *leaf = a.node->get_parent();
 
-		if (pxn) {
+		if (passes(a, b)) {
 			via = proxy(a, b);
-		} else if (leaf == b.node->get_parent()) {
+		} else if (!pxn && leaf == b.node->get_parent()) {
 			// up to the next level's switch, and back
 			const s4u::Host *turn =
 				leaf->get_parent()

@@ -188,7 +188,8 @@ static void bus_write(const struct writer *w, const struct weft_domain *d,
 	}
 }
 
-/* NICs: one a GPU, or one a rail for all GPUs of the domain on it. */
+/* NICs: one a GPU, or one a rail for all GPUs of the node on it.  Where NVLink
+ * joins several nodes each GPU has its own. */
 static void nics_write(const struct writer *w, const struct weft_domain *d,
 		       const char *pipe)
 {
@@ -198,12 +199,13 @@ static void nics_write(const struct writer *w, const struct weft_domain *d,
 	char name[2 * WEFT_NAME_SIZE], gpu[2 * WEFT_NAME_SIZE];
 	char link[3 * WEFT_NAME_SIZE];
 	struct edge edge = {name, link, pipe, true};
+	bool rails = f->n_rails > 1 && d->n_nodes == 1;
 
 	snprintf(name, sizeof(name), "%s/nic", d->name);
 	router_write(w, name);
 	for (uint32_t i = 0; i < d->n_gpus; i++)
 		n_of_rail[weft_fabric_rail(f, d->first_gpu + i)]++;
-	for (uint32_t r = 0; f->n_rails > 1 && r < f->n_rails; r++) {
+	for (uint32_t r = 0; rails && r < f->n_rails; r++) {
 		snprintf(link, sizeof(link), "%s/rail%u", d->name, r);
 		if (n_of_rail[r])
 			link_write(w, link, n_of_rail[r] * rate, 0);
@@ -211,7 +213,7 @@ static void nics_write(const struct writer *w, const struct weft_domain *d,
 	for (uint32_t g = d->first_gpu; g < d->first_gpu + d->n_gpus; g++) {
 		gpu_name(f, g, gpu);
 		snprintf(link, sizeof(link), "%s/nic", gpu);
-		if (f->n_rails > 1)
+		if (rails)
 			snprintf(link, sizeof(link), "%s/rail%u", d->name,
 				 weft_fabric_rail(f, g));
 		else
