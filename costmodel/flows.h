@@ -116,6 +116,26 @@ int weft_flows_group(const struct weft_flows *flows, uint32_t kind,
 		     uint32_t index, weft_flow_visit visit, void *data,
 		     struct weft_flow_hops *hops, struct weft_error *err);
 
+/* One flow between GPUs of different hosts.  Its links are their NICs, and
+ * those above hosts and the domains that they are in. */
+struct weft_flow_path {
+	uint32_t link[2 * (WEFT_MAX_LEVELS + 2)]; /* [n_links] directed */
+	uint32_t n_links, stage;
+	double bytes; /* a step */
+};
+/* Returns -1 to go no further. */
+typedef int (*weft_flow_path_visit)(void *data,
+				    const struct weft_flow_path *path);
+
+/* Visits these flows of a group one by one, after weft_flows_group has found
+ * all of its ranks connected.  Where one host has more members than the other a
+ * member sends to several, or several to one: up to two flows for each rank of
+ * a ring, eight with trees.  Returns -1 as weft_flows_group does, or where
+ * `visit` did. */
+int weft_flows_paths(const struct weft_flows *flows, uint32_t kind,
+		     uint32_t index, weft_flow_path_visit visit, void *data,
+		     struct weft_error *err);
+
 /* Of the group that was visited last: its hosts, and the stage whose ranks
  * send; WEFT_NONE where they are of several, as in a pipeline. */
 struct weft_flow_seen {

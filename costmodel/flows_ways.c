@@ -13,7 +13,7 @@ struct flow_group *flow_group_alloc(const struct weft_fabric *f,
 				    uint32_t n_ranks, struct weft_error *err)
 {
 	size_t ranks = n_ranks, rails = f->n_rails ? f->n_rails : 1;
-	size_t words = 5 * ranks + 1 + 2 * (size_t)f->n_domains + 2 * rails;
+	size_t words = 7 * ranks + 1 + 2 * (size_t)f->n_domains + 2 * rails;
 	struct flow_group *g = weft_calloc(1, sizeof(*g), err);
 	uint32_t *next;
 
@@ -28,7 +28,9 @@ struct flow_group *flow_group_alloc(const struct weft_fabric *f,
 	g->gpu = g->rank + ranks;
 	g->host = g->gpu + ranks;
 	g->member = g->host + ranks;
-	g->first = g->member + ranks;
+	g->out = g->member + ranks;
+	g->in = g->out + ranks;
+	g->first = g->in + ranks;
 	g->count = g->first + ranks + 1;
 	g->on_rail = g->count + f->n_domains;
 	g->here = g->on_rail + rails;
@@ -117,6 +119,7 @@ struct tour {
 	struct flow_group *g;
 	weft_flow_visit visit;
 	void *data;
+	weft_flow_path_visit path; /* instead: each flow between hosts */
 	uint32_t stage;
 	double sent; /* bytes of a rank of the stage */
 	struct weft_flow_hops *hops;
@@ -126,7 +129,7 @@ struct tour {
 static void tell(const struct tour *t, uint32_t link, bool up, double bytes,
 		 double n_flows)
 {
-	if (bytes > 0)
+	if (bytes > 0 && t->visit)
 		t->visit(t->data, t->stage, 2 * link + !up, t->sent * bytes,
 			 n_flows);
 }
@@ -142,31 +145,9 @@ static void tell_port(const struct tour *t, uint32_t gpu, bool up, double bytes)
 	tell(t, t->f->n_domains + t->f->n_gpus + gpu, up, bytes, 1);
 }
 
-/* Whether the GPUs of a host pass messages to one another's rails.  Where
- * NVLink joins several nodes, those of nodes without ranks of the job do not.
- */
-static bool has_rails(const struct weft_fabric *f, uint32_t host)
-{
-	return f->n_rails > 1 && f->domains[host].n_nodes == 1;
-}
-
 static uint32_t rail_of(const struct tour *t, uint32_t gpu)
 {
 	return weft_fabric_rail(t->f, gpu);
-}
-
-/* The GPU by whose number the NIC of a rail of a host goes: the first one on
- * that rail, or on the next lower one that has any, in the host's first node.
- */
-static uint32_t rail_nic(const struct weft_fabric *f, uint32_t host,
-			 uint32_t rail)
-{
-	const struct weft_node *node = &f->nodes[f->domains[host].first_node];
-	uint32_t local = rail * node->n_gpus / f->n_rails;
-
-	if (node->n_gpus > f->n_rails)
-		local = (rail * node->n_gpus + f->n_rails - 1) / f->n_rails;
-	return node->first_gpu + local;
 }
 
 static void tell_nic(const struct tour *t, uint32_t host, uint32_t gpu, bool up,
@@ -174,8 +155,8 @@ static void tell_nic(const struct tour *t, uint32_t host, uint32_t gpu, bool up,
 {
 	uint32_t nic = gpu;
 
-	if (has_rails(t->f, host))
-		nic = rail_nic(t->f, host, rail_of(t, gpu));
+	if (flow_has_rails(t->f, host))
+		nic = flow_rail_nic(t->f, host, rail_of(t, gpu));
 	tell(t, t->f->n_domains + nic, up, bytes, n_flows);
 }
 
@@ -246,6 +227,11 @@ static void tell_between(const struct tour *t, uint32_t a, uint32_t b,
 		    n_flows * off_rail);
 }
 
+static struct flow_sink sink_of(const struct tour *t)
+{
+	return (struct flow_sink){t->f, t->path, t->data, t->stage};
+}
+
 /* ---- rings ---- */
 
 /* Shares of host h's members on each rail. */
@@ -283,8 +269,7 @@ static void tell_hop_nics(const struct tour *t, uint32_t a, uint32_t b,
 	uint32_t from = a;
 	double k;
 
-	if (t->f->pxn && has_rails(t->f, g->host[a]) &&
-	    has_rails(t->f, g->host[b]))
+	if (flow_passes(t->f, g->host[a], g->host[b]))
 		from = b;
 	k = g->first[from + 1] - g->first[from];
 	for (uint32_t i = g->first[from]; i < g->first[from + 1]; i++)
@@ -308,6 +293,11 @@ static int tell_hop(const struct tour *t, uint32_t a, uint32_t b, double bytes)
 
 	if (meet >= t->f->n_levels)
 		return unconnected(t, from, to);
+	if (t->path) {
+		struct flow_sink sink = sink_of(t);
+
+		return flow_path_hop(&sink, g, a, b, t->sent * bytes);
+	}
 	hops_count(t, meet, pair_latency(t->f, meet, from, to), 1);
 	tell_hop_nics(t, a, b, bytes, n_flows);
 	tell_between(t, from, to, meet, bytes, n_flows,
@@ -528,8 +518,8 @@ static void tell_off_rail(const struct tour *t, uint32_t domain)
 
 /* Members of host h on each rail exchange with members elsewhere: those that
  * receive are on the rail of the NIC, and with PXN those that send need not be.
- */
-static void tell_all_rails(const struct tour *t, uint32_t h)
+ * passed: members of all hosts with rails, which g->on_rail counts. */
+static void tell_all_rails(const struct tour *t, uint32_t h, double passed)
 {
 	const struct weft_fabric *f = t->f;
 	const struct flow_group *g = t->g;
@@ -537,9 +527,13 @@ static void tell_all_rails(const struct tour *t, uint32_t h)
 
 	rails_count(t, h, g->here);
 	for (uint32_t r = 0; r < f->n_rails; r++) {
-		uint32_t nic = f->n_domains + rail_nic(f, g->host[h], r);
+		uint32_t nic = f->n_domains + flow_rail_nic(f, g->host[h], r);
 		double in = g->here[r] * (g->n - k);
-		double out = f->pxn ? k * (g->on_rail[r] - g->here[r]) : in;
+		double out = in;
+
+		if (f->pxn)
+			out = k * (g->on_rail[r] - g->here[r]) +
+			      g->here[r] * (g->n - passed);
 
 		tell(t, nic, true, out / others, out);
 		tell(t, nic, false, in / others, in);
@@ -549,18 +543,24 @@ static void tell_all_rails(const struct tour *t, uint32_t h)
 static void tell_all_nics(const struct tour *t)
 {
 	const struct flow_group *g = t->g;
+	double passed = 0;
 
-	if (t->f->n_rails > 1) {
+	if (t->f->n_rails > 1)
 		memset(g->on_rail, 0, t->f->n_rails * sizeof(*g->on_rail));
-		for (uint32_t i = 0; i < g->n; i++)
-			g->on_rail[rail_of(t, g->gpu[i])]++;
+	for (uint32_t i = 0; i < g->n; i++) {
+		uint32_t host = host_of(t->f, g->gpu[i]);
+
+		if (!flow_passes(t->f, host, host))
+			continue;
+		g->on_rail[rail_of(t, g->gpu[i])]++;
+		passed++;
 	}
 	for (uint32_t h = 0; h < g->n_hosts; h++) {
 		double k = g->first[h + 1] - g->first[h];
 		double out = g->n - k;
 
-		if (has_rails(t->f, g->host[h])) {
-			tell_all_rails(t, h);
+		if (flow_has_rails(t->f, g->host[h])) {
+			tell_all_rails(t, h, passed);
 			continue;
 		}
 		for (uint32_t i = g->first[h]; i < g->first[h + 1]; i++) {
@@ -605,11 +605,35 @@ static uint32_t tell_all_level(const struct tour *t, uint32_t l)
 	return n_domains;
 }
 
+/* Pairs of members of different hosts. */
+static int all_paths(const struct tour *t)
+{
+	const struct flow_sink sink = sink_of(t);
+	const struct flow_group *g = t->g;
+	uint32_t end = 0;
+
+	for (uint32_t h = 0; h < g->n_hosts; h++) {
+		uint32_t first = end;
+
+		end = g->first[h + 1];
+		for (uint32_t i = first; i < end; i++)
+			for (uint32_t k = 0; k < g->n; k++)
+				if ((k < first || k >= end) &&
+				    flow_path_pair(&sink, g->member[i],
+						   g->member[k],
+						   t->sent / (g->n - 1)))
+					return -1;
+	}
+	return 0;
+}
+
 static int tour_all(const struct tour *t)
 {
 	struct flow_group *g = t->g;
 	uint32_t below = g->n;
 
+	if (t->path)
+		return all_paths(t);
 	for (uint32_t l = 0; l < t->f->n_levels && below > 1; l++) {
 		uint32_t n = tell_all_level(t, l);
 
@@ -630,9 +654,15 @@ static int tell_pair(const struct tour *t, uint32_t a, uint32_t b)
 {
 	const struct weft_fabric *f = t->f;
 	uint32_t cross, meet = weft_fabric_relation(f, a, b, &cross);
+	bool passed;
 
 	if (meet >= f->n_levels)
 		return unconnected(t, a, b);
+	if (t->path && meet > f->node_level) {
+		struct flow_sink sink = sink_of(t);
+
+		return flow_path_pair(&sink, a, b, t->sent);
+	}
 	hops_count(t, meet, pair_latency(f, meet, a, b), 1);
 	if (meet == 0) {
 		tell_port(t, a, true, 1);
@@ -644,7 +674,8 @@ static int tell_pair(const struct tour *t, uint32_t a, uint32_t b)
 	}
 	if (meet <= f->node_level)
 		return 0;
-	tell_nic(t, host_of(f, a), cross && f->pxn ? b : a, true, 1, 1);
+	passed = cross && flow_passes(f, host_of(f, a), host_of(f, b));
+	tell_nic(t, host_of(f, a), passed ? b : a, true, 1, 1);
 	tell_nic(t, host_of(f, b), b, false, 1, 1);
 	tell_between(t, a, b, meet, 1, 1, cross);
 	return 0;
@@ -673,9 +704,9 @@ static int tour_pairs(const struct weft_flows *flows,
 	return 0;
 }
 
-int weft_flows_group(const struct weft_flows *flows, uint32_t kind,
-		     uint32_t index, weft_flow_visit visit, void *data,
-		     struct weft_flow_hops *hops, struct weft_error *err)
+/* Reads the group and tours it. */
+static int group_tour(const struct weft_flows *flows, uint32_t kind,
+		      uint32_t index, struct tour *t)
 {
 	static int (*const ways[])(const struct tour *) = {
 		[WEFT_WAY_RING] = tour_ring,
@@ -685,25 +716,40 @@ int weft_flows_group(const struct weft_flows *flows, uint32_t kind,
 	};
 	const struct weft_flow_kind *k = &flows->kinds[kind];
 	const struct weft_call *call = &flows->schedule->calls[k->call];
-	struct tour t = {
-		.f = flows->fabric,
-		.g = flows->group,
-		.visit = visit,
-		.data = data,
-		.hops = hops,
-		.err = err,
-	};
 
-	if (hops)
-		*hops = (struct weft_flow_hops){0};
+	t->f = flows->fabric;
+	t->g = flows->group;
 	if (flow_group_read(flows,
 			    call->expert_grid ? &flows->schedule->expert
 					      : &flows->schedule->dense,
-			    call->group, index, err))
+			    call->group, index, t->err))
 		return -1;
+	if (t->path)
+		flow_group_sort(t->f, t->g);
 	if (k->way >= WEFT_WAY_NEXT)
-		return tour_pairs(flows, k, &t);
-	t.stage = weft_flows_stage(flows, t.g->rank[0]);
-	t.sent = k->sent[t.stage];
-	return t.sent > 0 ? ways[k->way](&t) : 0;
+		return tour_pairs(flows, k, t);
+	t->stage = weft_flows_stage(flows, t->g->rank[0]);
+	t->sent = k->sent[t->stage];
+	return t->sent > 0 ? ways[k->way](t) : 0;
+}
+
+int weft_flows_group(const struct weft_flows *flows, uint32_t kind,
+		     uint32_t index, weft_flow_visit visit, void *data,
+		     struct weft_flow_hops *hops, struct weft_error *err)
+{
+	struct tour t = {
+		.visit = visit, .data = data, .hops = hops, .err = err};
+
+	if (hops)
+		*hops = (struct weft_flow_hops){0};
+	return group_tour(flows, kind, index, &t);
+}
+
+int weft_flows_paths(const struct weft_flows *flows, uint32_t kind,
+		     uint32_t index, weft_flow_path_visit visit, void *data,
+		     struct weft_error *err)
+{
+	struct tour t = {.path = visit, .data = data, .err = err};
+
+	return group_tour(flows, kind, index, &t);
 }

@@ -16,6 +16,7 @@ libweft_costmodel_la_SOURCES = \
 	%D%/flops.c \
 	%D%/flows.c \
 	%D%/flows_parts.h \
+	%D%/flows_paths.c \
 	%D%/flows_ways.c \
 	%D%/gpu.c \
 	%D%/gradsync.c \

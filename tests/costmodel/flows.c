@@ -98,13 +98,14 @@ static void fabric_random(uint64_t *seed, struct scene *s)
 	char *at = s->fabric_text;
 
 	at = append(at, "weft: fabric/1\n");
-	if (kind < 2 && gpus == 6)
+	if (kind != 2 && gpus == 6)
 		rails = "\2\3\6\14"[test_random_below(seed, 4)];
-	else if (kind < 2)
+	else if (kind != 2)
 		rails = 1u << test_random_below(seed, 4);
 	if (rails > 1)
 		at = append(at, "rails: %u\npxn: %s\n", rails,
-			    kind ? "yes" : "no");
+			    kind == 1 || (kind == 3 && n_nodes % 2) ? "yes"
+								    : "no");
 	if (kind == 2 && gpus % 2 == 0)
 		at = append(at, "nvlink: %u\n", gpus / 2);
 	at = append(at, "nodes:\n  n[0-%u]: %u\n", n_nodes - 1, gpus);

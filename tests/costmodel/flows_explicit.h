@@ -107,9 +107,16 @@ static inline uint32_t nic_of_rail(const struct weft_fabric *f, uint32_t host,
 	return found;
 }
 
+/* Whether the GPUs of a host share the NICs of their rails: not those of an
+ * NVLink domain of several nodes. */
+static inline bool shares_rails(const struct weft_fabric *f, uint32_t gpu)
+{
+	return f->n_rails > 1 && f->domains[host_at(f, gpu)].n_nodes == 1;
+}
+
 static inline uint32_t nic_at(const struct weft_fabric *f, uint32_t gpu)
 {
-	if (f->n_rails < 2)
+	if (!shares_rails(f, gpu))
 		return gpu;
 	return nic_of_rail(f, host_at(f, gpu), rail_at(f, gpu));
 }
@@ -144,7 +151,8 @@ static inline void cross_network(const struct weft_fabric *f,
 	bool changes = f->n_rails > 1 && rail_at(f, from) != rail_at(f, to);
 
 	cross_nic(f, flow,
-		  changes && f->pxn
+		  changes && f->pxn && shares_rails(f, from) &&
+				  shares_rails(f, to)
 			  ? nic_of_rail(f, host_at(f, from), rail_at(f, to))
 			  : nic_at(f, from),
 		  true);
@@ -181,7 +189,8 @@ static inline void message_add(struct explicit_flows *x, uint32_t stage,
 /* ---- groups ---- */
 
 /* GPUs of a group, those of a host together: hosts in the order in which ranks
- * first appear on them; inside a host, those of an NVLink domain together. */
+ * first appear on them; inside a host, by rail and number, so that those of an
+ * NVLink domain are together. */
 struct explicit_group {
 	uint32_t n, n_hosts, stage;
 	bool passes; /* what enters a host goes through all of it */
@@ -205,6 +214,21 @@ static inline void gather_at(const struct weft_fabric *f, uint32_t level,
 	}
 }
 
+static inline void sort_by_rail(const struct weft_fabric *f, uint32_t *gpus,
+				uint32_t n)
+{
+	for (uint32_t i = 0; i < n * n; i++) {
+		uint32_t *a = &gpus[i / n], *b = &gpus[i % n], kept = *a;
+		uint32_t rail_a = rail_at(f, *a), rail_b = rail_at(f, *b);
+
+		if (i / n < i % n &&
+		    (rail_a > rail_b || (rail_a == rail_b && *a > *b))) {
+			*a = *b;
+			*b = kept;
+		}
+	}
+}
+
 static inline struct explicit_group
 explicit_group(const struct explicit_flows *x, const uint32_t *ranks,
 	       uint32_t n, uint32_t stage)
@@ -221,8 +245,8 @@ explicit_group(const struct explicit_flows *x, const uint32_t *ranks,
 	}
 	g.first[g.n_hosts] = n;
 	for (uint32_t h = 0; h < g.n_hosts; h++)
-		gather_at(x->f, 0, g.gpu + g.first[h],
-			  g.first[h + 1] - g.first[h]);
+		sort_by_rail(x->f, g.gpu + g.first[h],
+			     g.first[h + 1] - g.first[h]);
 	return g;
 }
 
@@ -255,8 +279,7 @@ static inline void piece_add(struct explicit_flows *x,
 }
 
 /* All that host a sends to host b: each GPU of a sends, and each of b receives,
- * as much as the others of it.  Where rails must not be changed, first from GPU
- * to GPU of one rail. */
+ * as much as the others of it, first from GPU to GPU of one rail. */
 static inline void hop_add(struct explicit_flows *x,
 			   const struct explicit_group *g, uint32_t a,
 			   uint32_t b, double bytes)
@@ -271,8 +294,7 @@ static inline void hop_add(struct explicit_flows *x,
 		sends[i] = 1.0 / n_from;
 	for (uint32_t i = 0; i < n_to; i++)
 		takes[i] = 1.0 / n_to;
-	for (int pass = x->f->n_rails > 1 && !x->f->pxn ? 0 : 1; pass < 2;
-	     pass++) {
+	for (int pass = x->f->n_rails > 1 ? 0 : 1; pass < 2; pass++) {
 		for (uint32_t k = 0; k < n_from * n_to; k++) {
 			uint32_t i = k / n_to, j = k % n_to;
 			double share = fmin(sends[i], takes[j]);
