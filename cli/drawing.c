@@ -148,6 +148,7 @@ static int job_price(struct drawing *d, struct weft_error *err)
 		return -1;
 	d->evaluation.gpu = request->gpu;
 	d->evaluation.load = request->objective.load;
+	d->evaluation.exact_sharing = true;
 	if (weft_evaluate(request->fabric, &request->job, d->where, NULL,
 			  &d->evaluation, err))
 		return -1;

@@ -65,6 +65,7 @@ int gain_find(const struct request *request, const struct weft_placement *p,
 		.baselines = &gain->baselines,
 		.gpu = request->gpu,
 		.load = request->objective.load,
+		.exact_sharing = true,
 		.bound_s = bound_of(request, verdict),
 	};
 	struct weft_placement found = {0};

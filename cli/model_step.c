@@ -351,6 +351,7 @@ static int job_step(const struct question *q, const struct weft_fabric *f,
 		.fabric = f,
 		.spec = &job->spec,
 		.model = &job->model,
+		.exact_sharing = true,
 	};
 	int rc = -1;
 

@@ -321,6 +321,7 @@ static void step_predict(const struct request *request,
 	memset(e, 0, sizeof(*e));
 	e->gpu = request->gpu;
 	e->load = request->objective.load;
+	e->exact_sharing = true;
 	if (p->placed)
 		weft_evaluate(request->fabric, &request->job, p->where, NULL, e,
 			      NULL);

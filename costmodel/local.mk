@@ -47,6 +47,7 @@ libweft_costmodel_la_SOURCES = \
 	%D%/schedule_replicas.c \
 	%D%/schedule_shape.c \
 	%D%/sequence.c \
+	%D%/sharing.c \
 	%D%/span.c \
 	%D%/span_meet.c \
 	%D%/spec.c \
@@ -89,6 +90,7 @@ weft_costmodel_headers = \
 	%D%/scaling.h \
 	%D%/schedule.h \
 	%D%/sequence.h \
+	%D%/sharing.h \
 	%D%/span.h \
 	%D%/spec.h \
 	%D%/step.h \

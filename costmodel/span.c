@@ -4,6 +4,7 @@
 
 #include "costmodel/routing.h"
 #include "costmodel/scaling.h"
+#include "costmodel/sharing.h"
 #include "costmodel/volume.h"
 
 #include <errno.h>
@@ -14,6 +15,9 @@
 /* Bus bandwidth of reductions in switches over that of rings: 480 over 366 GB/s
  * measured on eight H100, 838 over 682 on eight B200. */
 #define SWITCH_GAIN 1.29
+
+/* Visits of links in sharing, in all: some 0.3 s. */
+#define SHARING_VISITS 30000000
 
 /* What calls put on a directed link. */
 struct carried {
@@ -440,6 +444,71 @@ void weft_spans_free(struct weft_spans *spans)
 	}
 	errno = saved;
 }
+
+/* ---- flows that are not alike ---- */
+
+static double sharing_capacity(const void *data, uint32_t link)
+{
+	return capacity_of(data, link);
+}
+
+static bool is_inside(const struct weft_fabric *f, uint32_t link)
+{
+	uint32_t n = 2 * f->n_domains;
+
+	return link < n ? f->domains[link / 2].level < f->node_level
+			: link >= n + 2 * f->n_gpus;
+}
+
+/* Of the kind at hand. */
+static int kind_share(struct measure *m, uint32_t kind, uint64_t *visits,
+		      struct weft_error *err)
+{
+	struct weft_spans *spans = m->spans;
+	uint32_t n_stages = spans->flows.n_stages;
+	double *end_s = m->met_s, more_s = 0;
+	int rc = weft_sharing_ends(&spans->flows, kind, sharing_capacity, m,
+				   end_s, visits, err);
+
+	for (uint32_t i = 0; rc == 1 && i < m->n_touched; i++) {
+		const struct carried *c = &m->carried[m->touched[i]];
+
+		if (is_inside(spans->flows.fabric, c->link))
+			stages_raise(m, c, end_s, capacity_of(m, c->link));
+	}
+	for (uint32_t p = 0; rc == 1 && p < n_stages; p++) {
+		struct weft_span *span =
+			&spans->span[(size_t)kind * n_stages + p];
+		double before = span->s_per_byte;
+
+		if (!(end_s[p] > 0))
+			continue;
+		span->unlike = end_s[p] / m->time_s[p];
+		span->s_per_byte *= span->unlike;
+		more_s = fmax(more_s, (span->s_per_byte - before) * m->sent[p]);
+	}
+	spans->congestion_s += more_s;
+	return rc < 0 ? -1 : 0;
+}
+
+int weft_spans_share(struct weft_spans *spans, const struct weft_load *load,
+		     struct weft_error *err)
+{
+	struct measure m = {.spans = spans, .load = load};
+	uint64_t visits = SHARING_VISITS;
+	int rc = measure_reserve(&m, err);
+
+	for (uint32_t k = 0; rc == 0 && k < spans->flows.n_kinds; k++) {
+		rc = kind_collect(&m, k, err);
+		if (rc == 0)
+			rc = kind_share(&m, k, &visits, err);
+		kind_clear(&m);
+	}
+	measure_free(&m);
+	return rc;
+}
+
+/* ---- load on others ---- */
 
 static int links_reserve(struct weft_span_links *links, uint32_t n,
 			 struct weft_error *err)

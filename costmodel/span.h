@@ -5,7 +5,8 @@
  * flow, so the slowest of equal flows ends when the fullest link that it uses
  * has carried all its bytes.  Where the stages of a pipeline send different
  * amounts over one link this is the time of those that send most, and an upper
- * bound for the others.
+ * bound for the others.  Flows that are not alike may wait for each other at
+ * several links and take longer: weft_spans_share.
  */
 #ifndef WEFT_COSTMODEL_SPAN_H
 #define WEFT_COSTMODEL_SPAN_H
@@ -18,6 +19,8 @@ struct weft_span {
 	double s_per_byte;	 /* that one rank sends */
 	double s_per_byte_lost;	 /* more, because routes are hashed */
 	double s_per_byte_alone; /* in one ring, through one NIC a host */
+	double unlike; /* s_per_byte over that of flows that are alike; 0: the
+			* same, or not looked at */
 	struct weft_flow_hops hops;
 };
 
@@ -52,6 +55,15 @@ int weft_spans_build(const struct weft_fabric *f,
 		     const struct weft_load *load, struct weft_spans *spans,
 		     struct weft_error *err);
 void weft_spans_free(struct weft_spans *spans);
+
+/* Refines the spans where flows over a link are not alike and some wait
+ * elsewhere, as sharing.h says; mostly for ranks in no order, with hosts of one
+ * rank of a group beside hosts of three.  Other jobs and hashed routes are
+ * taken to make as much of a difference, as a share, as to flows that are
+ * alike. Kinds of more than 60,000 flows stay as they are, and those that are
+ * left after some 0.3 s.  load: as they were built with. */
+int weft_spans_share(struct weft_spans *spans, const struct weft_load *load,
+		     struct weft_error *err);
 
 /* Seconds of one call, number `call` of the schedule, in a stage. */
 struct weft_call_time {

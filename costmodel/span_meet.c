@@ -62,8 +62,10 @@ void weft_spans_meet(struct weft_spans *spans,
 			spans->lost_gpu_s += weft_span_link_meet(
 				load, &links->link[i], n, sent, alone_s, met_s);
 		for (uint32_t p = 0; p < n; p++) {
+			double by = span[p].unlike > 0 ? span[p].unlike : 1;
+
 			if (sent[p] > 0)
-				span[p].s_per_byte = met_s[p] / sent[p];
+				span[p].s_per_byte = by * met_s[p] / sent[p];
 		}
 	}
 }

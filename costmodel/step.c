@@ -605,6 +605,16 @@ static void communication_sum(const struct weft_spans *spans,
 	step->lost_gpu_s = spans->lost_gpu_s;
 }
 
+static int spans_measure(const struct weft_step_job *job,
+			 const struct weft_schedule *schedule,
+			 struct weft_spans *spans, struct weft_error *err)
+{
+	if (weft_spans_build(job->fabric, schedule, job->where,
+			     job->spec->algorithm, job->load, spans, err))
+		return -1;
+	return job->exact_sharing ? weft_spans_share(spans, job->load, err) : 0;
+}
+
 /* All of a build but what the spans depend on other jobs for. */
 static int build_start(const struct weft_step_job *job, struct build *b,
 		       struct weft_error *err)
@@ -615,8 +625,7 @@ static int build_start(const struct weft_step_job *job, struct build *b,
 	b->micro_batches = weft_spec_micro_batches(job->spec);
 	b->stages = weft_calloc(job->spec->pp, sizeof(*b->stages), err);
 	if (!b->stages || compute_prepare(b, err) ||
-	    weft_spans_build(job->fabric, b->schedule, job->where,
-			     b->spec->algorithm, job->load, &b->spans, err))
+	    spans_measure(job, b->schedule, &b->spans, err))
 		return -1;
 	for (uint32_t p = 0; p < b->spec->pp; p++)
 		stage_compute(b, p, &b->stages[p]);
@@ -669,9 +678,8 @@ int weft_step_communication(const struct weft_step_job *job,
 	memset(step, 0, sizeof(*step));
 	if ((job->schedule ||
 	     weft_schedule_build(job->spec, job->model, &own, err) == 0) &&
-	    weft_spans_build(job->fabric, job->schedule ? job->schedule : &own,
-			     job->where, job->spec->algorithm, job->load,
-			     &spans, err) == 0) {
+	    spans_measure(job, job->schedule ? job->schedule : &own, &spans,
+			  err) == 0) {
 		communication_sum(&spans, step);
 		rc = 0;
 		if (job->parts && job->step_s > 0)

@@ -82,6 +82,8 @@ struct weft_step_job {
 	const struct weft_schedule *schedule; /* of spec and model; NULL: it is
 					       * built for this step alone */
 	const struct weft_load *load; /* of other jobs on the links; or NULL */
+	bool exact_sharing; /* weft_spans_share: for what is reported, not where
+			     * many placements are compared */
 	/* Wanted: this job's own load, of steps of step_s (0: as predicted);
 	 * empty, or NULL. */
 	struct weft_load_parts *parts;

@@ -70,6 +70,7 @@ int weft_evaluate(const struct weft_fabric *f, const struct weft_job *job,
 		.where = where,
 		.schedule = &job->schedule,
 		.load = evaluation->load,
+		.exact_sharing = evaluation->exact_sharing,
 	};
 	struct weft_step_options options = {0};
 	struct weft_error why = {0};

@@ -16,7 +16,8 @@ struct weft_evaluation {
 	const struct weft_gpu *gpu;
 	/* What other jobs send over the links; set it before, too, or NULL. */
 	const struct weft_load *load;
-	bool timed; /* step and gpu are there */
+	bool exact_sharing; /* as in weft_step_job; set it before */
+	bool timed;	    /* step and gpu are there */
 	/* Where it is not timed but traffic is that of a schedule, what
 	 * weft_step_communication says. */
 	struct weft_step step;

@@ -97,6 +97,7 @@ static int step_predict(const struct comparison *c,
 		.where = where,
 		.schedule = schedule,
 		.load = q->load,
+		.exact_sharing = q->exact_sharing,
 	};
 	const struct weft_step_options options = {.gpu = c->gpu};
 

@@ -31,6 +31,7 @@ struct weft_gain_question {
 	const uint32_t *found;	      /* what a search found on it; or NULL */
 	const struct weft_gpu *gpu;   /* NULL: of the fabric's profile */
 	const struct weft_load *load; /* of other jobs; or NULL */
+	bool exact_sharing;	      /* as in weft_step_job, and of `here` */
 	double bound_s;		      /* no placement takes less, if > 0 */
 	const struct weft_step
 		*here;	 /* of `where`, predicted before; or NULL */

@@ -7,11 +7,12 @@
  * to nothing in all fabrics: flows have none.
  *
  *	simgrid FLOWSIM [--jobs N] [--seed N] [--large N] [--shared N]
- *		[--hashed] [--verbose]
+ *		[--hashed] [--alike] [--verbose]
  *
  * --jobs: of up to 512 GPUs (125); --large: of 4,096 (2); --shared: pairs and
  * triples of jobs on the same links (30); --hashed: also flows that each take
- * one of several uplinks at random.  --verbose: a line for each axis' time.
+ * one of several uplinks at random; --alike: predict as if flows over a link
+ * were alike, as searches do.  --verbose: a line for each axis' time.
  */
 #include "cli/job_calls.h"
 #include "costmodel/step.h"
@@ -61,7 +62,7 @@ struct options {
 	const char *flowsim;
 	uint32_t jobs, large, shared;
 	uint64_t seed;
-	bool hashed, verbose;
+	bool hashed, alike, verbose;
 };
 
 /* Of axis times. */
@@ -422,6 +423,7 @@ static int predict(struct bench *b, struct weft_step *step)
 		.model = &b->job.model,
 		.where = b->where,
 		.schedule = &b->schedule,
+		.exact_sharing = !b->options->alike,
 	};
 
 	memset(step, 0, sizeof(*step));
@@ -546,6 +548,8 @@ static int options_read(int argc, char **argv, struct options *o)
 			o->hashed = true;
 		else if (strcmp(argv[i], "--verbose") == 0)
 			o->verbose = true;
+		else if (strcmp(argv[i], "--alike") == 0)
+			o->alike = true;
 		else if (strcmp(argv[i], "--jobs") == 0 && ++i)
 			o->jobs = (uint32_t)strtoul(value, NULL, 10);
 		else if (strcmp(argv[i], "--large") == 0 && ++i)
@@ -572,7 +576,7 @@ int main(int argc, char **argv)
 
 	if (options_read(argc, argv, &options)) {
 		fputs("simgrid FLOWSIM [--jobs N] [--large N] [--shared N] "
-		      "[--seed N] [--hashed] [--verbose]\n",
+		      "[--seed N] [--hashed] [--alike] [--verbose]\n",
 		      stderr);
 		return 2;
 	}

@@ -414,12 +414,13 @@ static double link_rate(const struct weft_fabric *f, uint32_t link)
 	return n * f->levels[f->node_level + 1].link.rate_bytes_per_s;
 }
 
-/* Seconds until the last of the flows has ended, max-min fair. */
-static double flows_run(const struct explicit_flows *x)
+/* Seconds until the last of the flows of each stage has ended, max-min fair. */
+static void flows_run(const struct explicit_flows *x, double *stage_s)
 {
+	double *end_s = calloc(x->n + 1, sizeof(*end_s));
 	struct simulation sim;
-	double time_s;
 
+	assert_non_null(end_s);
 	simulation_open(&sim, x->f, x->n);
 	for (uint32_t w = 0; w < sim.n_wires; w++)
 		sim.wires[w].rate = link_rate(x->f, w);
@@ -430,9 +431,12 @@ static double flows_run(const struct explicit_flows *x)
 		for (uint32_t k = 0; k < x->flow[i].n_path; k++)
 			path_add(&sim, flow, x->flow[i].path[k]);
 	}
-	time_s = simulation_run(&sim, NULL);
+	simulation_run(&sim, end_s);
+	for (uint32_t i = 0; i < x->n; i++)
+		stage_s[x->flow[i].stage] =
+			fmax(stage_s[x->flow[i].stage], end_s[i]);
 	simulation_close(&sim);
-	return time_s;
+	free(end_s);
 }
 
 static bool same_row(const struct weft_call *a, const struct weft_call *b)
@@ -446,9 +450,18 @@ struct ratios {
 	double least, most;
 };
 
-/* The calls of a kind's first row, which all stages make at once. */
-static void kind_time(const struct scene *s, const struct weft_spans *spans,
-		      uint32_t kind, struct ratios *ratios)
+static void ratios_add(struct ratios *ratios, double span_s, double run_s)
+{
+	ratios->n++;
+	ratios->n_close += fabs(span_s / run_s - 1) < 0.01;
+	ratios->least = fmin(ratios->least, span_s / run_s);
+	ratios->most = fmax(ratios->most, span_s / run_s);
+}
+
+/* The calls of a kind's first row, which all stages make at once: seconds of
+ * each stage, predicted and simulated.  False: too many flows. */
+static bool kind_time(const struct scene *s, const struct weft_spans *spans,
+		      uint32_t kind, double *span_s, double *run_s)
 {
 	const struct weft_call *calls = s->schedule.calls;
 	const struct weft_call *first = &calls[s->flows.kinds[kind].call];
@@ -458,31 +471,45 @@ static void kind_time(const struct scene *s, const struct weft_spans *spans,
 		.where = s->where,
 		.algorithm = s->spec.algorithm,
 	};
-	double span_s = 0, run_s;
+	bool few;
 
+	memset(span_s, 0, EXPLICIT_MAX_RANKS * sizeof(*span_s));
+	memset(run_s, 0, EXPLICIT_MAX_RANKS * sizeof(*run_s));
 	for (uint32_t i = 0; i < s->schedule.n_calls; i++) {
 		if (s->flows.kind_of[i] != kind || !same_row(first, &calls[i]))
 			continue;
 		explicit_call(&x, &calls[i]);
-		for (uint32_t p = 0; p < calls[i].n_stages; p++)
-			span_s = fmax(span_s,
-				      calls[i].count *
-					      weft_spans_call(
-						      spans, i,
-						      calls[i].first_stage + p)
-						      .transfer_s);
+		for (uint32_t k = 0; k < calls[i].n_stages; k++) {
+			uint32_t p = calls[i].first_stage + k;
+
+			span_s[p] = calls[i].count *
+				    weft_spans_call(spans, i, p).transfer_s;
+		}
 	}
-	if (x.n <= 1200) {
-		run_s = flows_run(&x);
-		if (span_s > run_s * (1 + 1e-9))
-			scene_print(s, kind);
-		assert_true(span_s <= run_s * (1 + 1e-9));
-		ratios->n++;
-		ratios->n_close += span_s > 0.99 * run_s;
-		ratios->least = fmin(ratios->least, span_s / run_s);
-		ratios->most = fmax(ratios->most, span_s / run_s);
-	}
+	few = x.n <= 1200;
+	if (few)
+		flows_run(&x, run_s);
 	explicit_free(&x);
+	return few;
+}
+
+/* Its slowest stage. */
+static void kind_bound(const struct scene *s, const struct weft_spans *spans,
+		       uint32_t kind, struct ratios *ratios)
+{
+	double span_s[EXPLICIT_MAX_RANKS], run_s[EXPLICIT_MAX_RANKS];
+	double most_s = 0, longest_s = 0;
+
+	if (!kind_time(s, spans, kind, span_s, run_s))
+		return;
+	for (uint32_t p = 0; p < EXPLICIT_MAX_RANKS; p++) {
+		most_s = fmax(most_s, span_s[p]);
+		longest_s = fmax(longest_s, run_s[p]);
+	}
+	if (most_s > longest_s * (1 + 1e-9))
+		scene_print(s, kind);
+	assert_true(most_s <= longest_s * (1 + 1e-9));
+	ratios_add(ratios, most_s, longest_s);
 }
 
 /* The fullest link cannot be done earlier.  It may be later where flows wait
@@ -509,7 +536,7 @@ static void spans_bound_what_is_simulated(void **state)
 				 NULL, &spans, &err);
 		assert_no_error(&err);
 		for (uint32_t k = 0; k < s.flows.n_kinds; k++)
-			kind_time(&s, &spans, k, &of[s.flows.kinds[k].way]);
+			kind_bound(&s, &spans, k, &of[s.flows.kinds[k].way]);
 		weft_spans_free(&spans);
 		scene_close(&s);
 	}
@@ -522,6 +549,62 @@ static void spans_bound_what_is_simulated(void **state)
 		n_close += of[w].n_close;
 	}
 	assert_true(n > 500 && n_close > 0.88 * n);
+}
+
+/* The slowest stage of a kind, and all stages. */
+static void kind_exact(const struct scene *s, const struct weft_spans *spans,
+		       uint32_t kind, struct ratios *slowest,
+		       struct ratios *all)
+{
+	double span_s[EXPLICIT_MAX_RANKS], run_s[EXPLICIT_MAX_RANKS];
+	double most_s = 0, longest_s = 0;
+
+	if (!kind_time(s, spans, kind, span_s, run_s))
+		return;
+	for (uint32_t p = 0; p < s->flows.n_stages; p++) {
+		most_s = fmax(most_s, span_s[p]);
+		longest_s = fmax(longest_s, run_s[p]);
+		if (run_s[p] > 0)
+			ratios_add(all, span_s[p], run_s[p]);
+	}
+	if (fabs(most_s / longest_s - 1) > 0.02)
+		scene_print(s, kind);
+	ratios_add(slowest, most_s, longest_s);
+}
+
+/* Flows that are not alike wait for each other at several links: of the 10,700
+ * slowest stages of ten seeds none is below 1.000 or above 1.015 of what is
+ * simulated.  Links inside hosts are not shared out, so nodes of several NVLink
+ * domains are left out. */
+static void shared_spans_are_what_is_simulated(void **state)
+{
+	struct ratios slowest = {.least = 2}, all = {.least = 2};
+	uint64_t seed = test_seed() + 3;
+
+	(void)state;
+	for (uint32_t i = 0; i < 400; i++) {
+		struct weft_error err = {0};
+		struct weft_spans spans;
+		struct scene s;
+
+		if (!scene_random(&seed, &s))
+			continue;
+		weft_spans_build(s.f, &s.schedule, s.where, s.spec.algorithm,
+				 NULL, &spans, &err);
+		weft_spans_share(&spans, NULL, &err);
+		assert_no_error(&err);
+		for (uint32_t k = 0;
+		     s.f->node_level == 0 && k < s.flows.n_kinds; k++)
+			kind_exact(&s, &spans, k, &slowest, &all);
+		weft_spans_free(&spans);
+		scene_close(&s);
+	}
+	print_message("slowest stages: %u, %.4f to %.4f; all: %u of %u within "
+		      "1 %%, %.4f to %.4f\n",
+		      slowest.n, slowest.least, slowest.most, all.n_close,
+		      all.n, all.least, all.most);
+	assert_true(slowest.n > 500 && all.n_close > 0.98 * all.n);
+	assert_true(slowest.least > 0.98 && slowest.most < 1.02);
 }
 
 /* Nodes full, neighbours together: flows over a link are of the same size and
@@ -557,7 +640,7 @@ static void spans_are_exact_where_flows_are_alike(void **state)
 				 NULL, &spans, &err);
 		assert_no_error(&err);
 		for (uint32_t k = 0; k < s.flows.n_kinds; k++)
-			kind_time(&s, &spans, k, &ratios);
+			kind_bound(&s, &spans, k, &ratios);
 		assert_true(ratios.n > 0);
 		assert_close(ratios.least, 1, 1e-9);
 		weft_spans_free(&spans);
@@ -880,6 +963,7 @@ int main(void)
 		cmocka_unit_test(
 			links_carry_what_every_flow_by_itself_adds_up_to),
 		cmocka_unit_test(spans_bound_what_is_simulated),
+		cmocka_unit_test(shared_spans_are_what_is_simulated),
 		cmocka_unit_test(spans_are_exact_where_flows_are_alike),
 		cmocka_unit_test(
 			the_fullest_link_is_that_of_all_flows_together),
