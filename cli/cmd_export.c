@@ -219,6 +219,7 @@ static int job_write(const struct request *r, const struct weft_fabric *f,
 	if (!where || where_read(r, f, where, job.n_gpus, err))
 		goto out;
 	calls.where = where;
+	calls.algorithm = job.spec.algorithm;
 	rc = file_write(r->calls, &calls, err);
 out:
 	free(where);

@@ -8,7 +8,8 @@
 struct writer {
 	const struct job_calls *job;
 	FILE *out;
-	uint32_t pp; /* axis of the dense grid, or WEFT_MAX_AXES */
+	struct weft_flows flows; /* for the choice of algorithms */
+	uint32_t pp;		 /* axis of the dense grid, or WEFT_MAX_AXES */
 	uint32_t *ranks, *number;
 };
 
@@ -55,16 +56,37 @@ static uint32_t stage_of(const struct writer *w, uint32_t rank)
 		       : weft_grid_coordinate(dense, rank, w->pp);
 }
 
+static const char *algorithm_of(const struct writer *w, uint32_t call)
+{
+	switch (w->flows.kinds[w->flows.kind_of[call]].way) {
+	case WEFT_WAY_TREES:
+		return "tree";
+	case WEFT_WAY_HIERARCHY:
+		return "hierarchical";
+	case WEFT_WAY_RING:
+	case WEFT_WAY_ENDS:
+		break;
+	default:
+		return "direct";
+	}
+	if (w->job->algorithm == WEFT_BY_SWITCH)
+		return "in-network";
+	return w->job->algorithm == WEFT_BY_HALVING_DOUBLING
+		       ? "halving-doubling"
+		       : "ring";
+}
+
 static void row_write(const struct writer *w, uint32_t index, uint32_t stage,
 		      uint32_t n)
 {
 	const struct weft_call *call = &w->job->schedule->calls[index];
 	const struct weft_fabric *f = w->job->fabric;
 
-	fprintf(w->out, "%u,%s,%s,%s,\"%s\",%u,%.12g,%.12g,", w->number[index],
-		weft_axis_names[call->axis], weft_phase_names[call->phase],
-		weft_collective_names[call->collective], call->what, stage,
-		call->count, call->size_bytes);
+	fprintf(w->out, "%u,%s,%s,%s,%s,\"%s\",%u,%.12g,%.12g,",
+		w->number[index], weft_axis_names[call->axis],
+		weft_phase_names[call->phase],
+		weft_collective_names[call->collective], algorithm_of(w, index),
+		call->what, stage, call->count, call->size_bytes);
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t gpu = w->job->where[w->ranks[i]];
 		const struct weft_node *node = &f->nodes[f->gpu_node[gpu]];
@@ -108,24 +130,29 @@ int job_calls_write(const struct job_calls *job, FILE *out,
 		    struct weft_error *err)
 {
 	const struct weft_schedule *s = job->schedule;
-	struct writer w = {
-		.job = job, .out = out, .pp = weft_grid_axis(&s->dense, "pp")};
+	struct writer w = {.job = job, .out = out};
 	uint32_t size = 0;
-	int rc = 0;
+	int rc;
 
+	w.pp = weft_grid_axis(&s->dense, "pp");
 	w.ranks = weft_calloc(s->dense.n_ranks, sizeof(*w.ranks), err);
 	w.number = weft_calloc(s->n_calls + (size_t)1, sizeof(*w.number), err);
+	rc = weft_flows_build(job->fabric, s, job->where, job->algorithm,
+			      &w.flows, err);
 	if (!w.ranks || !w.number)
 		rc = -1;
-	else
+	if (rc == 0)
 		calls_number(s, w.number);
-	fputs("call,axis,phase,collective,what,stage,count,bytes,gpus\n", out);
+	fputs("call,axis,phase,collective,algorithm,what,stage,count,bytes,"
+	      "gpus\n",
+	      out);
 	for (uint32_t i = 0; i < s->n_calls && rc == 0; i++) {
 		rc = group_write(&w, i, 0, &size, err);
 		for (uint32_t k = 1; rc == 0 && k < s->dense.n_ranks / size;
 		     k++)
 			rc = group_write(&w, i, k, &size, err);
 	}
+	weft_flows_free(&w.flows);
 	free(w.ranks);
 	free(w.number);
 	return rc;

@@ -3,7 +3,7 @@
 #ifndef WEFT_CLI_JOB_CALLS_H
 #define WEFT_CLI_JOB_CALLS_H
 
-#include "costmodel/schedule.h"
+#include "costmodel/flows.h"
 #include "topology/fabric.h"
 
 #include <stdio.h>
@@ -13,10 +13,11 @@ struct job_calls {
 	const struct weft_fabric *fabric;
 	const struct weft_schedule *schedule;
 	const uint32_t *where;
+	enum weft_choice_of_algorithm algorithm; /* as in the spec */
 };
 
 /* CSV with a header, as weft-export(1) has it: a row for each call, pipeline
- * stage and group.  -1 with err when out of memory. */
+ * stage and group.  -1 with err. */
 int job_calls_write(const struct job_calls *job, FILE *out,
 		    struct weft_error *err);
 

@@ -39,6 +39,21 @@ check "an unknown format is a usage error" exits 2
 check "that tells the nearest" err 'did you mean "slurm-tree"'
 run export "$work/f.yaml"
 check "no format is a usage error" exits 2
+golden=${WEFT_SRCDIR:-.}/tests/cli/simgrid
+run export --to simgrid --job gpus=4,pp=2,vpp=2,algorithm=ring,model=llama3-8B \
+	--nodes 'n[0-1]' --calls "$work/calls" "$golden/fabric.yaml"
+check "writes a platform, with rails and no PXN" \
+	diff "$golden/platform.xml" "$work/out"
+check "and the calls of a job" diff "$golden/calls.csv" "$work/calls"
+run export --to simgrid --job gpus=4,model=llama3-8B --nodes 'n[0-2]' \
+	--calls "$work/none" "$golden/fabric.yaml"
+check "a job on nodes that are not there is an error" exits 1
+check "that writes nothing" silent out
+check "of the calls, either" test ! -e "$work/none"
+run export --to simgrid --job gpus=4,model=llama3-8B "$golden/fabric.yaml"
+check "a job without an allocation is a usage error" exits 2
+run export --to dot --job gpus=4 --nodes n0 --calls x "$golden/fabric.yaml"
+check "and one in another format" exits 2
 run export --list
 check "lists the formats" out 'slurm-yaml'
 

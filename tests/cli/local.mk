@@ -73,6 +73,9 @@ check-pages: all
 EXTRA_DIST += \
 	%D%/lib.sh \
 	%D%/pages.sh \
+	%D%/simgrid/calls.csv \
+	%D%/simgrid/fabric.yaml \
+	%D%/simgrid/platform.xml \
 	%D%/slurm/fabric.yaml \
 	%D%/slurm/jobs \
 	%D%/slurm/nodes \
