@@ -209,6 +209,7 @@ public:
 				     ->get_children())
 				split(z);
 		zone->get_iface()->seal();
+		s4u::Engine::get_instance()->seal_platform();
 	}
 	const Gpu &gpu(const std::string &name) const
 	{

@@ -33,6 +33,10 @@ CLEANFILES += \
 	$(bench_programs) %D%/exact %D%/flowsim %D%/peer %D%/simgrid
 tests_bench_simgrid_SOURCES = \
 	%D%/simgrid.c \
+	%D%/simgrid_cases.c \
+	%D%/simgrid_cases.h \
+	%D%/simgrid_shared.c \
+	%D%/simgrid_shared.h \
 	cli/job_calls.c \
 	cli/job_calls.h \
 	# End of tests_bench_simgrid_SOURCES
