@@ -392,7 +392,7 @@ std::vector<Link *> Network::path(const Gpu &a, const Gpu &b)
 
 struct Row {
 	unsigned call, stage;
-	std::string axis, phase, collective;
+	std::string axis, phase, collective, algorithm;
 	double count, bytes;
 	std::vector<const Gpu *> gpus;
 };
@@ -411,6 +411,7 @@ private:
 			flows.push_back({net.path(a, b), bytes, stage});
 	}
 	void ring(const std::vector<const Gpu *> &gpus, double bytes);
+	void trees(const std::vector<const Gpu *> &gpus, double bytes);
 	void inside(const std::vector<const Gpu *> &gpus, bool all,
 		    double bytes);
 	void hop(const std::vector<const Gpu *> &a,
@@ -506,6 +507,62 @@ void Expander::ring(const std::vector<const Gpu *> &gpus, double bytes)
 	}
 }
 
+// Where node v of n hangs in NCCL's binary tree; -1: it is the root.
+static long tree_parent(long v, long n)
+{
+	long bit = 1;
+
+	if (v == 0)
+		return -1;
+	while (!(v & bit))
+		bit <<= 1;
+	long up = (v ^ bit) | (bit << 1);
+
+	return up < n ? up : v ^ bit;
+}
+
+// NCCL's double binary tree over nodes: half of the data goes up and down each.
+// The second one is the first in reverse, or shifted by one where their number
+// is odd, so that leaves of the one are not leaves of the other.
+void Expander::trees(const std::vector<const Gpu *> &gpus, double bytes)
+{
+	auto nodes = parts_of(gpus, [](const Gpu &g) { return g.node; });
+	long n = (long)nodes.size();
+
+	for (const auto &node : nodes) {
+		auto nvlinks =
+			parts_of(node, [](const Gpu &g) { return g.nvlink; });
+		size_t m = nvlinks.size();
+
+		for (size_t d = 0; d < m; d++) {
+			inside(nvlinks[d], nvlinks[d].size() == gpus.size(),
+			       2 * bytes);
+			if (m > 1)
+				hop(nvlinks[d], nvlinks[(d + 1) % m],
+				    2 * bytes);
+		}
+	}
+	for (long v = 0; v < n; v++) {
+		long up = tree_parent(v, n);
+
+		if (up < 0)
+			continue;
+		for (int second = 0; second < 2; second++) {
+			long a = v, b = up;
+
+			if (second && n % 2) {
+				a = (a + 1) % n;
+				b = (b + 1) % n;
+			} else if (second) {
+				a = n - 1 - a;
+				b = n - 1 - b;
+			}
+			hop(nodes[(size_t)a], nodes[(size_t)b], bytes / 2);
+			hop(nodes[(size_t)b], nodes[(size_t)a], bytes / 2);
+		}
+	}
+}
+
 // A pipeline's stage sends to the next or, backward, to the one before; else
 // each to the next, around.
 void Expander::sends(const Row &row, double bytes)
@@ -533,6 +590,10 @@ void Expander::row(const Row &row, double bytes)
 		for (const Gpu *a : row.gpus)
 			for (const Gpu *b : row.gpus)
 				send(*a, *b, bytes / n);
+	} else if (row.algorithm == "tree") {
+		trees(row.gpus, bytes);
+	} else if (row.algorithm != "ring") {
+		die("no rule for algorithm " + row.algorithm);
 	} else if (row.collective == "all_reduce") {
 		ring(row.gpus, 2 * (n - 1) / n * bytes);
 	} else if (row.collective == "all_gather" ||
@@ -574,17 +635,18 @@ static Row row_read(const Network &net, const std::string &line)
 	std::vector<std::string> cells = cells_of(line);
 	Row row;
 
-	if (cells.size() != 9)
+	if (cells.size() != 10)
 		die("a row of calls with " + std::to_string(cells.size()) +
 		    " cells");
 	row.call = (unsigned)std::stoul(cells[0]);
 	row.axis = cells[1];
 	row.phase = cells[2];
 	row.collective = cells[3];
-	row.stage = (unsigned)std::stoul(cells[5]);
-	row.count = std::stod(cells[6]);
-	row.bytes = row.count * std::stod(cells[7]);
-	std::istringstream names(cells[8]);
+	row.algorithm = cells[4];
+	row.stage = (unsigned)std::stoul(cells[6]);
+	row.count = std::stod(cells[7]);
+	row.bytes = row.count * std::stod(cells[8]);
+	std::istringstream names(cells[9]);
 	std::string name;
 
 	while (names >> name)
@@ -598,7 +660,7 @@ static std::string signature(const std::vector<Row> &rows)
 	std::ostringstream text;
 
 	text.precision(9);
-	text << rows[0].axis << rows[0].collective;
+	text << rows[0].axis << rows[0].collective << rows[0].algorithm;
 	if (rows[0].collective == "send_recv")
 		text << rows[0].phase;
 	for (const Row &r : rows) {

@@ -176,7 +176,8 @@ static void spec_draw(struct scene *s, uint32_t nodes, uint32_t most)
 		add(s->spec, size, ",model=%s",
 		    below(s, 2) ? "llama3-70B" : "gpt-18.4B");
 	}
-	add(s->spec, size, ",algorithm=ring,zero=%u", PICK(s, 0, 1, 1, 2, 3));
+	add(s->spec, size, ",algorithm=%s,zero=%u",
+	    below(s, 4) ? "ring" : "tree", PICK(s, 0, 1, 1, 2, 3));
 	if (cp > 1)
 		add(s->spec, size, ",cp_comm=%s",
 		    (const char *const[]){"p2p", "allgather",
@@ -295,7 +296,8 @@ int platform_write(struct scene *s)
 
 int calls_write(struct scene *s, uint32_t number)
 {
-	const struct job_calls calls = {s->f, &s->schedule, s->where};
+	const struct job_calls calls = {s->f, &s->schedule, s->where,
+					s->job.spec.algorithm};
 	char path[128];
 	FILE *out;
 	int rc;

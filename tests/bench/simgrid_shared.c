@@ -99,6 +99,7 @@ static int sharer_make(struct shared *h, struct sharer *j,
 	for (uint32_t i = 0; i < n_nodes; i++)
 		for (uint32_t g = 0; g < s->f->nodes[nodes[i]].n_gpus; g++)
 			j->where[k++] = s->f->nodes[nodes[i]].first_gpu + g;
+	s->job.spec.algorithm = j->job.spec.algorithm;
 	s->schedule = j->schedule;
 	s->where = j->where;
 	k = (uint32_t)calls_write(s, (uint32_t)(j - h->jobs));
