@@ -178,6 +178,7 @@ public:
 		s4u::Engine *e = s4u::Engine::get_instance();
 
 		e->load_platform(path);
+		root = e->get_netzone_root();
 		for (s4u::Host *h : e->get_all_hosts())
 			gpu_add(h);
 		zone = new FlowZone;
@@ -207,7 +208,7 @@ public:
 			     s4u::Engine::get_instance()
 				     ->get_netzone_root()
 				     ->get_children())
-				split(z);
+				split(z, 1);
 		zone->get_iface()->seal();
 		s4u::Engine::get_instance()->seal_platform();
 	}
@@ -224,7 +225,7 @@ public:
 
 private:
 	void gpu_add(s4u::Host *h);
-	void split(s4u::NetZone *z);
+	void split(s4u::NetZone *z, int depth);
 	bool passes(const Gpu &a, const Gpu &b) const;
 	void leg(const s4u::Host *a, const s4u::Host *b,
 		 std::vector<Link *> &into) const;
@@ -232,6 +233,7 @@ private:
 	void hash(std::vector<Link *> &path);
 
 	unsigned n_paths;
+	s4u::NetZone *root;
 	std::mt19937 random;
 	bool has_rails, pxn;
 	std::unordered_map<std::string, Gpu> gpus;
@@ -268,15 +270,12 @@ void Network::gpu_add(s4u::Host *h)
 }
 
 // Links above the zones below z that have switches of their own.
-void Network::split(s4u::NetZone *z)
+void Network::split(s4u::NetZone *z, int depth)
 {
 	static const char *const ways[] = {"/up", "/down"};
-	int depth = 0;
 
 	if (z->get_children().empty())
 		return;
-	for (s4u::NetZone *above = z; above; above = above->get_parent())
-		depth++;
 	for (const char *way : ways) {
 		std::string name = z->get_name() + way;
 		s4u::Link *link = s4u::Link::by_name_or_null(name);
@@ -294,7 +293,7 @@ void Network::split(s4u::NetZone *z)
 					->seal());
 	}
 	for (s4u::NetZone *child : z->get_children())
-		split(child);
+		split(child, depth + 1);
 }
 
 void Network::leg(const s4u::Host *a, const s4u::Host *b,
@@ -365,14 +364,12 @@ std::vector<Link *> Network::path(const Gpu &a, const Gpu &b)
 			via = proxy(a, b);
 		} else if (!pxn && leaf == b.node->get_parent()) {
 			// up to the next level's switch, and back
-			const s4u::Host *turn =
-				leaf->get_parent()
-					? s4u::Host::by_name_or_null(
-						  leaf->get_parent()
-							  ->get_name() +
-						  "/switch")
-					: nullptr;
+			const s4u::Host *turn = nullptr;
 
+			if (leaf != root)
+				turn = s4u::Host::by_name_or_null(
+					leaf->get_parent()->get_name() +
+					"/switch");
 			if (turn) {
 				leg(a.host, turn, links);
 				leg(turn, b.host, links);

@@ -35,6 +35,8 @@ tests_bench_simgrid_SOURCES = \
 	%D%/simgrid.c \
 	%D%/simgrid_cases.c \
 	%D%/simgrid_cases.h \
+	%D%/simgrid_hashed.c \
+	%D%/simgrid_hashed.h \
 	%D%/simgrid_shared.c \
 	%D%/simgrid_shared.h \
 	cli/job_calls.c \

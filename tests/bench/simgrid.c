@@ -16,6 +16,7 @@
  */
 #include "costmodel/step.h"
 #include "tests/bench/simgrid_cases.h"
+#include "tests/bench/simgrid_hashed.h"
 #include "tests/bench/simgrid_shared.h"
 
 #include <math.h>
@@ -61,13 +62,6 @@ static void tally_print(const char *name, const struct tally *t)
 	if (t->n)
 		printf("%-30s %5u %6.1f %% %6u   %.3f to %.3f\n", name, t->n,
 		       100.0 * t->close / t->n, t->far, t->least, t->most);
-}
-
-static double axis_time(const json_t *answer, const char *axis)
-{
-	return json_number_value(json_object_get(
-		json_object_get(json_object_get(answer, "axes"), axis),
-		"time_s"));
 }
 
 static int predict(struct bench *b, struct weft_step *step)
@@ -245,6 +239,8 @@ int main(int argc, char **argv)
 	b.scene.e.random = options.seed;
 	if (rc == 0 && options.shared)
 		rc = shared_run(&b.scene, options.shared, options.verbose);
+	if (rc == 0 && options.hashed)
+		rc = hashed_run(&b.scene);
 	if (rc)
 		fprintf(stderr, "%s, %s: %s\n", b.scene.fabric_spec,
 			b.scene.spec, b.scene.err.text);

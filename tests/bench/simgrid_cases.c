@@ -332,6 +332,13 @@ json_t *simulate(struct scene *s, const char *arguments)
 	return answer;
 }
 
+double axis_time(const json_t *answer, const char *axis)
+{
+	return json_number_value(json_object_get(
+		json_object_get(json_object_get(answer, "axes"), axis),
+		"time_s"));
+}
+
 void scene_clear(struct scene *s)
 {
 	weft_schedule_free(&s->schedule);

@@ -66,5 +66,7 @@ int platform_write(struct scene *s);
 int calls_write(struct scene *s, uint32_t number);
 /* The JSON of flowsim, run in the folder; NULL with err. */
 json_t *simulate(struct scene *s, const char *arguments);
+/* Seconds of an axis in it; 0: it has none. */
+double axis_time(const json_t *answer, const char *axis);
 
 #endif
