@@ -23,6 +23,7 @@ EXTRA_DIST += \
 	%D%/stream.awk \
 	%D%/stream.running.awk \
 	%D%/wire \
+	%D%/wire-stream \
 	%D%/wire.jq \
 	%D%/wire.scenarios \
 	%D%/wire.summary.jq \
@@ -100,7 +101,10 @@ bench-replay: weft$(EXEEXT)
 # Predicted step times against measured ones; ten minutes.
 bench-wire: weft$(EXEEXT) tests/wire/rank$(EXEEXT)
 	@$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/wire $(BENCH_FLAGS)
-.PHONY: bench-wire
+# The same twenty jobs through stock Slurm and weft, on a network; 15 minutes.
+bench-wire-stream: all tests/wire/rank$(EXEEXT)
+	@$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/wire-stream $(BENCH_FLAGS)
+.PHONY: bench-wire bench-wire-stream
 # Predicted communication against flows on SimGrid; takes half an hour.
 bench-simgrid: %D%/simgrid$(EXEEXT)
 	@if echo '#include <simgrid/s4u.hpp>' | \

@@ -9,10 +9,9 @@
 LAB_KIND=wire LAB_NODES=16 LAB_GPUS=1 LAB_NODES_PER_LEAF=4 LAB_LEAFS_PER_POD=2
 LAB_HOST="localhost(10.8.0.254)"
 
-# wire_in_ctl SCRIPT ARGS...: runs it where slurmctld is to be; it finds the
-# network by WIRE_NAME and WIRE_DIR.
+# wire_in_ctl SCRIPT ARGS...: runs it where slurmctld is to be, on a managed
+# network (network manage); it finds that by WIRE_NAME and WIRE_DIR.
 wire_in_ctl() {
-	"$WIRE_HERE/network" manage "$WIRE_NAME" "${WIRE_WORDS[@]}" || return 1
 	(
 		export WIRE_NAME WIRE_DIR WEFT_BUILDDIR TMPDIR=$WIRE_DIR
 		exec nsenter --net="/run/netns/$WIRE_NAME-ctl" "$@"
@@ -54,23 +53,36 @@ lab_start_slurmd() {
 	return 1
 }
 
-# wire_sbatch JOB SPEC SBATCH_ARGS...: submits a job of wire_job as tasks of one
-# step, with what weft is to be told of it ("off": to leave it alone); prints its
-# id.  Tasks write where they are to JOB/where: "RANK NODE".
+# wire_sbatch JOB SECONDS SPEC SBATCH_ARGS...: submits a job of wire_job as tasks
+# of one step, to repeat its calls for so long ("": three times); SPEC is for weft
+# ("off": to leave the job alone).  Prints its id.  Tasks write where they are to
+# JOB/where: "RANK NODE".
 wire_sbatch() {
-	local dir=$WIRE_DIR/$1 spec=$2
-	shift 2
+	local dir=$WIRE_DIR/$1 seconds=$2 spec=$3
+	shift 3
 	mkdir "$dir/store"
 	cat >"$dir/task" <<-END
 		#!/bin/sh
 		echo "\$SLURM_PROCID \$SLURMD_NODENAME" >>"$dir/where"
 		exec chrt -r 1 "$WIRE_RANK" --store "$dir/store" \\
-			--step "$dir/step" --repeat ${WIRE_REPEAT:-3}
+			--step "$dir/step" --repeat $([ -n "$seconds" ] && echo 0 || echo 3)
+	END
+	# When the ranks begin and stop, by the clock of the wall.
+	cat >"$dir/batch" <<-END
+		#!/bin/bash
+		srun "$dir/task" &
+		while [ -n "$seconds" ] && [ ! -e "$dir/store/ready" ]; do
+			sleep 0.1
+		done
+		echo "\$EPOCHREALTIME" | tee "$dir/begin" >"$dir/store/go"
+		sleep ${seconds:-0}
+		echo "\$EPOCHREALTIME" | tee "$dir/end" >"$dir/store/stopping"
+		mv "$dir/store/stopping" "$dir/store/stop"
+		wait
 	END
 	chmod +x "$dir/task"
 	sbatch --parsable -o "$dir/measured" -e "$dir/err" --gpus-per-node=1 \
-		--comment="weft:$spec" "$@" \
-		--wrap "exec srun ${WIRE_SRUN:-} $dir/task" | sed 's/;.*//'
+		--comment="weft:$spec" "$@" "$dir/batch" | sed 's/;.*//'
 }
 
 # wire_placed JOB: JOB/ranks from where its tasks were.

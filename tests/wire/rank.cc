@@ -32,7 +32,7 @@
  * the environment that Slurm or torch sets.
  *
  * Rank 0 prints one JSON object: ranks, steps, axis_s (axis -> seconds, the
- * median over the steps) and step_s, their sum.
+ * median over the steps), step_s, their sum, and mean_s, the mean step.
  */
 #include <gloo/allgather.h>
 #include <gloo/allreduce.h>
@@ -52,6 +52,7 @@
 #include <fstream>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -482,7 +483,7 @@ void Rank::report(const std::vector<Span> &joint, double stop_s)
 {
 	const size_t n_axes = axes.size();
 	std::vector<std::vector<double>> took_s(n_axes);
-	double step_s = 0;
+	double step_s = 0, sum_s = 0;
 
 	for (size_t s = 0; s + n_axes <= joint.size(); s += n_axes) {
 		if (joint[s + n_axes - 1].end_s > stop_s && s > 0)
@@ -497,8 +498,11 @@ void Rank::report(const std::vector<Span> &joint, double stop_s)
 		printf("%s\"%s\":%.6f", a ? "," : "", axes[a].name.c_str(),
 		       median(took_s[a]));
 		step_s += median(took_s[a]);
+		sum_s += std::accumulate(took_s[a].begin(), took_s[a].end(),
+					 0.0);
 	}
-	printf("},\"step_s\":%.6f}\n", step_s);
+	printf("},\"step_s\":%.6f,\"mean_s\":%.6f}\n", step_s,
+	       sum_s / static_cast<double>(took_s[0].size()));
 	fflush(stdout);
 }
 
