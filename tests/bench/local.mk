@@ -105,7 +105,8 @@ bench-wire: weft$(EXEEXT) tests/wire/rank$(EXEEXT)
 bench-wire-stream: all tests/wire/rank$(EXEEXT)
 	@$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/wire-stream $(BENCH_FLAGS)
 .PHONY: bench-wire bench-wire-stream
-# Predicted communication against flows on SimGrid; takes half an hour.
+# Predicted communication against flows on SimGrid; some minutes, most
+# of them for 4,096 GPUs (BENCH_FLAGS="--large 0" leaves these out).
 bench-simgrid: %D%/simgrid$(EXEEXT)
 	@if echo '#include <simgrid/s4u.hpp>' | \
 		g++ -std=c++17 -E -x c++ - >/dev/null 2>&1; then \
