@@ -264,9 +264,12 @@ static void routes_lose(struct measure *m, uint32_t kind)
 		struct weft_span *span =
 			&m->spans->span[(size_t)kind * flows->n_stages + p];
 
-		if (sent[p] > 0 && lost_s > 0)
-			span->s_per_byte_lost =
-				lost_s / longest_s * m->met_s[p] / sent[p];
+		if (!(sent[p] > 0) || !(lost_s > 0))
+			continue;
+		span->s_per_byte_lost =
+			lost_s / longest_s * m->met_s[p] / sent[p];
+		span->s_per_byte_hashed =
+			span->s_per_byte_lost + m->met_s[p] / sent[p];
 	}
 }
 

@@ -16,9 +16,10 @@
 
 /* Of the slowest group in a pipeline stage. */
 struct weft_span {
-	double s_per_byte;	 /* that one rank sends */
-	double s_per_byte_lost;	 /* more, because routes are hashed */
-	double s_per_byte_alone; /* in one ring, through one NIC a host */
+	double s_per_byte;	  /* that one rank sends */
+	double s_per_byte_lost;	  /* more, because routes are hashed */
+	double s_per_byte_hashed; /* both as they were built; 0: not hashed */
+	double s_per_byte_alone;  /* in one ring, through one NIC a host */
 	double unlike; /* s_per_byte over that of flows that are alike; 0: the
 			* same, or not looked at */
 	struct weft_flow_hops hops;

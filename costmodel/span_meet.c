@@ -64,8 +64,12 @@ void weft_spans_meet(struct weft_spans *spans,
 		for (uint32_t p = 0; p < n; p++) {
 			double by = span[p].unlike > 0 ? span[p].unlike : 1;
 
-			if (sent[p] > 0)
-				span[p].s_per_byte = by * met_s[p] / sent[p];
+			if (!(sent[p] > 0))
+				continue;
+			span[p].s_per_byte = by * met_s[p] / sent[p];
+			span[p].s_per_byte_lost = fmax(
+				span[p].s_per_byte_hashed - met_s[p] / sent[p],
+				0);
 		}
 	}
 }

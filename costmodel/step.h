@@ -112,7 +112,9 @@ struct weft_step_kept *weft_step_keep(const struct weft_step_job *job,
 void weft_step_kept_free(struct weft_step_kept *kept);
 
 /* Seconds of the step beside the jobs of `load` (NULL: alone), what weft_step
- * would say.  O(kinds of calls * links + calls * stages): microseconds. */
+ * would say; but where routes are hashed, the uplinks that flows of this job
+ * meet on are those of the keeping, without those of other jobs.  O(kinds of
+ * calls * links + calls * stages): microseconds. */
 double weft_step_again(struct weft_step_kept *kept,
 		       const struct weft_load *load);
 

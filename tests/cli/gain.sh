@@ -39,7 +39,7 @@ check "what is not compared is null" test "$(jq -c '.bought |
 plan --json --job $job --busy "$busy"
 check "plan does no worse than stock" json '.bought.gain >= -0.003 and
 	.bought.matters'
-plan --json --job $job --busy "$busy" -w n[06-07]
+plan --json --job $job --busy "$busy" -w "n[06-07]"
 check "nodes that must be used are stock's, too" json \
 	'.bought.stock_nodes[:2] == ["n06","n07"]'
 plan --json --job gpus=8,tp=8,model=llama3-8B --busy n00

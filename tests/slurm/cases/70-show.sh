@@ -6,6 +6,7 @@
 case_the_system_comment_tells_cost_bound_and_span() {
 	local job text
 	need_weft
+	# shellcheck disable=SC2153 # of tests/slurm/run
 	job=$(lab_run "${WHOLE[@]}" --comment="weft:$SPEC")
 	text=$(comment "$job")
 	expect_match "comment" "$text" 'weft: '
@@ -72,7 +73,7 @@ case_the_system_comment_tells_what_the_nodes_bring() {
 	local job text
 	need_topology tree
 	need_weft
-	occupy n[00-05],n08,n12 8
+	occupy "n[00-05],n08,n12" 8
 	job=$(lab_run -N4 --gpus-per-node=8 \
 		--comment=weft:tp=1,zero=3,model=llama3-8B)
 	text=$(comment "$job")
@@ -108,12 +109,13 @@ stock_takes() {
 case_stock_takes_the_nodes_that_plan_says_it_takes() {
 	local busy n
 	need_topology tree
-	for busy in n[00-02],n05 n[00-05],n08,n12 n[01,03,06,09,11,14] n[04-07]; do
+	for busy in "n[00-02],n05" "n[00-05],n08,n12" "n[01,03,06,09,11,14]" \
+		"n[04-07]"; do
 		for n in 2 3 4 6; do
 			stock_takes "$busy" "$n"
 		done
 	done
-	stock_takes n[00-02],n05 3 n06
-	stock_takes n[01,03,06,09,11,14] 6 n[07,12]
-	stock_takes n[04-07] 2 n[00,15]
+	stock_takes "n[00-02],n05" 3 n06
+	stock_takes "n[01,03,06,09,11,14]" 6 "n[07,12]"
+	stock_takes "n[04-07]" 2 "n[00,15]"
 }
