@@ -260,6 +260,33 @@ static void start(const struct weft_job *job, struct weft_placement *p)
 	p->method = "none";
 }
 
+/* Whether links above hosts can hold anything up: where they carry all that
+ * NICs send, by whichever way, communication takes as long anywhere. */
+static bool links_matter(const struct weft_fabric *f)
+{
+	uint32_t network = f->node_level + 1;
+
+	if (f->routing != WEFT_ROUTING_ADAPTIVE || f->has_steps ||
+	    f->uplink_rate_bytes_per_s ||
+	    (f->node_level == 0 && f->levels[0].n_domains < f->n_nodes))
+		return true;
+	for (uint32_t l = network; l < f->n_levels; l++)
+		if (f->levels[l].link.oversubscription > 1 ||
+		    f->levels[l].link.rate_bytes_per_s <
+			    f->levels[network].link.rate_bytes_per_s)
+			return true;
+	return false;
+}
+
+/* Seconds of communication that are the same anywhere leave it to the cost; no
+ * need to predict them for every placement. */
+static bool time_tells(const struct weft_fabric *f, const struct weft_job *job,
+		       const struct weft_objective *objective)
+{
+	return objective->load || links_matter(f) || job->spec.traffic[0] ||
+	       weft_spec_given(&job->spec, "model");
+}
+
 /* The spec's objective unless the options have one; *own is the job in the
  * objective's metric. */
 static struct weft_objective
@@ -320,6 +347,8 @@ int weft_place(const struct weft_fabric *f, const struct weft_job *job,
 	if (!options)
 		options = &defaults;
 	objective = choose_objective(job, options, &own);
+	if (objective.goal == WEFT_GOAL_STEP && !time_tells(f, job, &objective))
+		objective.goal = WEFT_GOAL_COST;
 	start(&own, p);
 	strategy = find_strategy(options, err);
 	if (!strategy)
