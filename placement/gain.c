@@ -318,6 +318,9 @@ int weft_gain(const struct weft_gain_question *q, struct weft_gain *gain,
 		gain->uncertainty =
 			c.gpu ? weft_gain_uncertainty(c.gpu, &q->job->model)
 			      : (double)NAN;
+		/* what hides behind computation is in both */
+		if (gain->bound_s > 0 && isfinite(gain->nominal_s))
+			gain->nominal_s = fmax(gain->nominal_s, gain->bound_s);
 		conclude(gain);
 		rc = 0;
 	}
