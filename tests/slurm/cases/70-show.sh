@@ -81,9 +81,10 @@ case_the_system_comment_tells_what_the_nodes_bring() {
 	expect_match "gain" "$text" ' stock=[0-9.]+s gain=-?[0-9.]+% |any nodes'
 	expect_match "cost" "$text" 'weft: cost=[0-9.]+ bound='
 	lab_until 10 is_shown "$job" || fail "the status file lacks job $job"
+	# the plugin counts what running jobs put on links, weft why does not
 	expect "why" "$(weft why --json "$job" |
-		jq '.job.bought.stock_step_s / .bought.stock_step_s - 1 |
-		fabs < 1e-6')" true
+		jq '.job.bought.stock_step_s >= 0.99 * .bought.stock_step_s and
+		.bought.stock_step_s > 0')" true
 	weft status | grep -A9 '^running jobs' | grep -q "^  $job .*step" ||
 		fail "weft status does not list job $job"
 }
@@ -109,6 +110,7 @@ stock_takes() {
 case_stock_takes_the_nodes_that_plan_says_it_takes() {
 	local busy n
 	need_topology tree
+	! lab_since 23.11 || skip "the rule is that of Slurm 22.05"
 	for busy in "n[00-02],n05" "n[00-05],n08,n12" "n[01,03,06,09,11,14]" \
 		"n[04-07]"; do
 		for n in 2 3 4 6; do
