@@ -56,7 +56,7 @@ uint32_t flow_rail_nic(const struct weft_fabric *f, uint32_t host,
 
 /* ---- flow by flow ---- */
 
-/* Who is told of the flows of a stage. */
+/* The visitor of the flows of a stage. */
 struct flow_sink {
 	const struct weft_fabric *f;
 	weft_flow_path_visit visit;

@@ -113,7 +113,7 @@ int flow_group_read(const struct weft_flows *flows,
 
 /* ---- links ---- */
 
-/* One visit of a group: who is told, and of what. */
+/* One visit of a group: its visitor, and what that gets. */
 struct tour {
 	const struct weft_fabric *f;
 	struct flow_group *g;

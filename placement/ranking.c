@@ -122,7 +122,7 @@ static uint32_t count_priced(const struct supply *s, const uint32_t *where)
 	return n;
 }
 
-/* Seconds are told apart in tiers, so that no thousandth of a predicted time is
+/* Seconds are compared in tiers, so that no thousandth of a predicted time is
  * bought with half as much traffic again.  In tiers, since "less than so much
  * apart" is no order: a could tie with b and b with c, but a not with c.  The
  * middle of one is the first placement's, which is the cheapest. */

@@ -50,7 +50,7 @@ void weft_gain_compare(const struct weft_bridge *bridge,
 			    weft_gain(&question, &account->gain, NULL) == 0;
 }
 
-/* What is told of seconds that were compared. */
+/* The text about seconds that were compared. */
 static void tell_known(const struct weft_gain *g, char *text, size_t size)
 {
 	double ratio = g->here_s / g->stock_s;
