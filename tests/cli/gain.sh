@@ -31,7 +31,7 @@ check "the best of those looked at is no longer than any" test "$(jq '.bought |
 check "nothing is shorter than computing" test "$(jq '.bought |
 	.bound_s > 0 and .bound_s <= .nominal_s and
 	.nominal_s <= .best_step_s' "$work/across.json")" = true
-check "its error is told" test "$(jq .bought.uncertainty \
+check "its error is printed" test "$(jq .bought.uncertainty \
 	"$work/across.json")" = 0.03
 check "what is not compared is null" test "$(jq -c '.bought |
 	[.communication_s, .stock_link_s, .share]' "$work/across.json")" = \
@@ -49,7 +49,7 @@ plan --json --job gpus=1,model=llama3-8B
 check "one GPU sends nothing: the best is proven" json \
 	'.bought.best_is == "bound" and .bought.best_step_s == .bought.bound_s'
 plan --json --job gpus=32,gpus_per_node=8,tp=2,zero=3 --busy "$busy"
-check "a model that nobody named: communication" json '.bought |
+check "without a named model: communication" json '.bought |
 	.basis == "communication" and .step_s == null and .uncertainty == null
 	and .communication_s > 0 and .share == 0.2'
 check "which adds up to that of all axes" json \
@@ -57,7 +57,7 @@ check "which adds up to that of all axes" json \
 	.bought.communication_s - 1 | fabs) < 1e-9'
 "$weft" synth --profile pcie4-100g-tcp leaf:2 node:4 gpu:8 >"$work/g.yaml"
 run plan --json --fabric "$work/g.yaml" --job gpus=16,tp=8,model=llama3-8B
-check "GPUs that nobody named are no error" exits 0
+check "GPUs of an unknown kind are no error" exits 0
 check "communication is compared, too" json \
 	'.step_s == null and .bought.basis == "communication"'
 printf 'from,to,bytes,axis\n0,8,1e9,dp\n8,0,1e9,dp\n' >"$work/m.csv"

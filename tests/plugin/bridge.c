@@ -363,7 +363,7 @@ static void the_user_reads_what_the_nodes_bring(void **state)
 	assert_non_null(strstr(text, "% least="));
 	assert_true(account.gain.here_s == account.step_s);
 	weft_baselines_free(&b);
-	/* nobody named a model */
+	/* the spec names no model */
 	compare(w, &account, "tp=2,zero=3", &b, text);
 	assert_null(strstr(text, "step="));
 	assert_non_null(strstr(text, " communication="));
