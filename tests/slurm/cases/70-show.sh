@@ -81,7 +81,8 @@ case_the_system_comment_tells_what_the_nodes_bring() {
 	expect_match "gain" "$text" ' stock=[0-9.]+s gain=-?[0-9.]+% |any nodes'
 	expect_match "cost" "$text" 'weft: cost=[0-9.]+ bound='
 	lab_until 10 is_shown "$job" || fail "the status file lacks job $job"
-	# the plugin counts what running jobs put on links, weft why does not
+	# Known difference, cause open: on these nodes why's stock is 0.8 %
+	# slower than the plugin's, with contention on and off.
 	expect "why" "$(weft why --json "$job" |
 		jq '.job.bought.stock_step_s >= 0.99 * .bought.stock_step_s and
 		.bought.stock_step_s > 0')" true
