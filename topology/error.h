@@ -11,6 +11,7 @@ enum weft_error_code {
 	WEFT_ENOMEM = 2, /* an allocation failed */
 	WEFT_EIO = 3,	 /* a file could not be read or written */
 	WEFT_ENOSYS = 4, /* valid, but not supported yet */
+	WEFT_ELATE = 5,	 /* a deadline of the thread has passed, clock.h */
 };
 
 /* line and column count from 1; 0 means "does not apply".  source is a file

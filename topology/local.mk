@@ -4,6 +4,7 @@ libweft_topology_la_SOURCES = \
 	%D%/arena.c \
 	%D%/arena.h \
 	%D%/cabling.c \
+	%D%/clock.c \
 	%D%/clock.h \
 	%D%/error.c \
 	%D%/fabric.c \
@@ -26,10 +27,16 @@ libweft_topology_la_SOURCES = \
 	%D%/synth.c \
 	%D%/synth_cables.c \
 	%D%/synth_parts.h \
+	%D%/text.c \
 	%D%/yaml.c \
 	%D%/yaml_value.c \
 	# End of libweft_topology_la_SOURCES
 libweft_topology_la_LIBADD = $(YAML_LIBS)
+
+# Reads files, gzip'ed or not, for the command line and the tests.
+noinst_LTLIBRARIES += libweft_text.la
+libweft_text_la_SOURCES = %D%/text_file.c
+libweft_text_la_LIBADD = $(ZLIB_LIBS)
 
 weft_topology_headers = \
 	%D%/bitset.h \
@@ -41,5 +48,6 @@ weft_topology_headers = \
 	%D%/roster.h \
 	%D%/suggest.h \
 	%D%/synth.h \
+	%D%/text.h \
 	%D%/yaml.h \
 	# End of weft_topology_headers

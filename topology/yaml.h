@@ -98,8 +98,11 @@ int weft_yaml_rate(const struct weft_yaml *doc,
 int weft_yaml_time(const struct weft_yaml *doc,
 		   const struct weft_yaml_node *node, double *time_s,
 		   struct weft_error *err);
-/* The key of node, "64MiB" or "1 GB" (B, kB, MB, GB, KiB, MiB, GiB), 1 to 1e18
- * of the unit -> bytes. */
+/* "64MiB" or "1 GB" (B, kB, MB, GB, KiB, MiB, GiB), 1 to 1e18 of the unit ->
+ * bytes; and the same of the key of a node. */
+int weft_yaml_size(const struct weft_yaml *doc,
+		   const struct weft_yaml_node *node, double *bytes,
+		   struct weft_error *err);
 int weft_yaml_size_key(const struct weft_yaml *doc,
 		       const struct weft_yaml_node *node, double *bytes,
 		       struct weft_error *err);

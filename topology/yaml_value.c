@@ -362,9 +362,7 @@ int weft_yaml_time(const struct weft_yaml *doc,
 	return 0;
 }
 
-int weft_yaml_size_key(const struct weft_yaml *doc,
-		       const struct weft_yaml_node *node, double *bytes,
-		       struct weft_error *err)
+static bool size_parse(const char *p, double *bytes)
 {
 	static const struct unit units[] = {
 		{"B", 1},
@@ -375,17 +373,39 @@ int weft_yaml_size_key(const struct weft_yaml *doc,
 		{"MiB", 1048576},
 		{"GiB", 1073741824},
 	};
-	const char *p = node->key;
 	double value = 0;
 
-	if (decimal_read(&p, &value) && value >= 1 && value <= 1e18) {
-		p += strspn(p, " ");
-		for (size_t k = 0; k < N_OF(units); k++)
-			if (strcmp(p, units[k].name) == 0) {
-				*bytes = value * units[k].factor;
-				return 0;
-			}
-	}
+	if (!decimal_read(&p, &value) || !(value >= 1 && value <= 1e18))
+		return false;
+	p += strspn(p, " ");
+	for (size_t k = 0; k < N_OF(units); k++)
+		if (strcmp(p, units[k].name) == 0) {
+			*bytes = value * units[k].factor;
+			return true;
+		}
+	return false;
+}
+
+int weft_yaml_size(const struct weft_yaml *doc,
+		   const struct weft_yaml_node *node, double *bytes,
+		   struct weft_error *err)
+{
+	if (weft_yaml_expect(doc, node, WEFT_YAML_SCALAR, label(node), err))
+		return -1;
+	if (size_parse(node->text, bytes))
+		return 0;
+	return weft_yaml_fail(doc, node, err,
+			      "%.60s: expected a size such as 512KiB, 64MiB or "
+			      "1GiB, found " QUOTED,
+			      label(node), node->text);
+}
+
+int weft_yaml_size_key(const struct weft_yaml *doc,
+		       const struct weft_yaml_node *node, double *bytes,
+		       struct weft_error *err)
+{
+	if (size_parse(node->key, bytes))
+		return 0;
 	return weft_yaml_fail_key(doc, node, err,
 				  "expected a size such as 512KiB, 64MiB or "
 				  "1GiB, found " QUOTED,

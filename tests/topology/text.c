@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* text.c - texts as people keep them are made plain, whatever wrote them */
+#include "topology/text.h"
+#include "tests/lib/check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+	const char *desc, *text, *plain;
+	size_t size; /* 0: as long as its string */
+} cases[] = {
+	{"nothing to do", "a [1,0] <b>\n", "a [1,0] <b>\n", 0},
+	{"byte-order mark",
+	 "\xef\xbb\xbf"
+	 "a\n",
+	 "a\n", 0},
+	{"UTF-16, little end first",
+	 "\xff\xfe"
+	 "a\0\xe9\0\n\0",
+	 "a\xc3\xa9\n", 8},
+	{"UTF-16, big end first", "\xfe\xff\0a\0\n", "a\n", 6},
+	{"Windows' line ends", "a\r\nb\r\r\nc\rd\r\n", "a\nb\nc\rd\n", 0},
+	{"colours", "\033[4mGPU0\033[0m\t\033[1;31mx\033[m\n", "GPU0\tx\n", 0},
+	{"a window's title", "\033]0;host\007a\n", "a\n", 0},
+	{"a sequence that is cut off", "a\033[31\nb\033", "a\nb", 0},
+	{"mpirun's tags", "[1,0]<stdout>: 8 2\n[1,12]<stderr>:x\n", " 8 2\nx\n",
+	 0},
+	{"a tag in the middle of a row", "8 2 float [1,0]<stdout>:sum -1\n",
+	 "8 2 float sum -1\n", 0},
+	{"tags of newer mpirun", "[prterun-n1-77@1,3]<stdout>:a\n", "a\n", 0},
+	{"what only looks like a tag", "[1]\t\"S-1\"[2]<stdout>\n[]<stdout>:\n",
+	 "[1]\t\"S-1\"[2]<stdout>\n[]<stdout>:\n", 0},
+};
+
+static void foreign_texts_become_plain(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		size_t size =
+			cases[i].size ? cases[i].size : strlen(cases[i].text);
+		char *copy = malloc(size + 1), *plain;
+		size_t n;
+
+		memcpy(copy, cases[i].text, size);
+		n = weft_text_clean(copy, size);
+		if (strcmp(copy, cases[i].plain) != 0)
+			fail_msg("%s: \"%s\"", cases[i].desc, copy);
+		assert_int_equal(n, strlen(cases[i].plain));
+		assert_int_equal(
+			weft_text_plain(cases[i].text, size, &plain, &n, NULL),
+			0);
+		assert_int_equal(plain == NULL,
+				 strcmp(cases[i].text, cases[i].plain) == 0);
+		if (plain)
+			assert_string_equal(plain, cases[i].plain);
+		assert_int_equal(n, strlen(cases[i].plain));
+		free(plain);
+		free(copy);
+	}
+}
+
+static void files_are_read_whole_or_refused(void **state)
+{
+	struct weft_error err = {0};
+	char *text;
+	size_t size;
+
+	(void)state;
+	assert_int_equal(weft_text_load("/nonexistent", 9, &text, &size, &err),
+			 -1);
+	assert_int_equal(err.code, WEFT_EIO);
+	assert_null(text);
+	err = (struct weft_error){0};
+	assert_int_equal(weft_text_load("/dev/zero", 4096, &text, &size, &err),
+			 -1);
+	assert_null(text);
+	err = (struct weft_error){0};
+	assert_int_equal(weft_text_load("/dev/null", 9, &text, &size, &err), 0);
+	assert_int_equal(size, 0);
+	assert_string_equal(text, "");
+	free(text);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(foreign_texts_become_plain),
+		cmocka_unit_test(files_are_read_whole_or_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

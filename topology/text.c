@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* text.c - texts as people keep them, made plain */
+#include "topology/text.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ESC '\033'
+#define BEL '\007'
+/* A tag is never longer: "[prterun-host-1234@1,1023]". */
+#define TAG_MAX 80
+
+/* ---- marks at the beginning ---- */
+
+/* One character of 16 bits as UTF-8 is at most three bytes; those of pairs of
+ * surrogates, which no such file has in a name, become "?". */
+static size_t utf8_put(unsigned code, char *out)
+{
+	if (code < 0x80) {
+		out[0] = (char)code;
+		return 1;
+	}
+	if (code >= 0xd800 && code < 0xe000) {
+		out[0] = '?';
+		return 1;
+	}
+	if (code < 0x800) {
+		out[0] = (char)(0xc0 | code >> 6);
+		out[1] = (char)(0x80 | (code & 0x3f));
+		return 2;
+	}
+	/* three bytes for two would outgrow the text in place */
+	out[0] = '?';
+	return 1;
+}
+
+/* Reads two bytes where it writes at most two. */
+static size_t utf16_decode(char *text, size_t size, bool big)
+{
+	size_t n = 0;
+
+	for (size_t i = 2; i + 1 < size; i += 2) {
+		unsigned a = (unsigned char)text[i];
+		unsigned b = (unsigned char)text[i + 1];
+
+		n += utf8_put(big ? a << 8 | b : b << 8 | a, text + n);
+	}
+	return n;
+}
+
+static bool has_mark(const char *text, size_t size, const char *mark)
+{
+	size_t n = strlen(mark);
+
+	return size >= n && memcmp(text, mark, n) == 0;
+}
+
+static size_t marks_drop(char *text, size_t size)
+{
+	if (has_mark(text, size, "\xff\xfe"))
+		return utf16_decode(text, size, false);
+	if (has_mark(text, size, "\xfe\xff"))
+		return utf16_decode(text, size, true);
+	if (!has_mark(text, size, "\xef\xbb\xbf"))
+		return size;
+	memmove(text, text + 3, size - 3);
+	return size - 3;
+}
+
+/* ---- inside of lines ---- */
+
+/* Bytes of a terminal's control sequence at `at`, which ends in the line. */
+static size_t sequence_size(const char *at, const char *end)
+{
+	const char *from = at + 1;
+	bool title;
+
+	if (from >= end || *from == '\n')
+		return 1;
+	title = *from == ']';
+	if (*from != '[' && !title)
+		return 2; /* ESC ( and the like; one more byte is no harm */
+	for (from++; from < end && *from != '\n'; from++) {
+		if (title ? *from == BEL : *from >= '@' && *from <= '~')
+			return (size_t)(from - at) + 1;
+		if (title && *from == ESC)
+			return (size_t)(from - at);
+	}
+	return (size_t)(from - at);
+}
+
+/* Bytes of "[1,0]<stdout>:" at `at`; 0: it is none. */
+static size_t tag_size(const char *at, const char *end)
+{
+	static const char *const streams[] = {
+		"<stdout>:", "<stderr>:", "<stddiag>:"};
+	const char *bracket = at + 1;
+
+	while (bracket < end && bracket<at + TAG_MAX && * bracket> ' ' &&
+	       *bracket != ']' && *bracket != '[')
+		bracket++;
+	if (bracket >= end || *bracket != ']' || bracket == at + 1)
+		return 0;
+	bracket++;
+	for (size_t i = 0; i < sizeof(streams) / sizeof(streams[0]); i++)
+		if (has_mark(bracket, (size_t)(end - bracket), streams[i]))
+			return (size_t)(bracket - at) + strlen(streams[i]);
+	return 0;
+}
+
+/* Bytes at `at` that mean nothing. */
+static size_t noise_size(const char *at, const char *end)
+{
+	const char *next = at;
+
+	switch (*at) {
+	case ESC:
+		return sequence_size(at, end);
+	case '[':
+		return tag_size(at, end);
+	case '\r':
+		while (next < end && *next == '\r')
+			next++;
+		return next < end && *next == '\n' ? (size_t)(next - at) : 0;
+	default:
+		return 0;
+	}
+}
+
+size_t weft_text_clean(char *text, size_t size)
+{
+	const char *end;
+	size_t n = 0;
+
+	size = marks_drop(text, size);
+	end = text + size;
+	for (const char *at = text; at < end;) {
+		size_t noise = noise_size(at, end);
+
+		if (noise)
+			at += noise;
+		else
+			text[n++] = *at++;
+	}
+	text[n] = '\0';
+	return n;
+}
+
+static bool is_plain(const char *text, size_t size)
+{
+	const char *end = text + size;
+
+	if (has_mark(text, size, "\xff\xfe") ||
+	    has_mark(text, size, "\xfe\xff") ||
+	    has_mark(text, size, "\xef\xbb\xbf"))
+		return false;
+	for (const char *at = text; at < end; at++)
+		if (noise_size(at, end))
+			return false;
+	return true;
+}
+
+int weft_text_plain(const char *text, size_t size, char **plain,
+		    size_t *plain_size, struct weft_error *err)
+{
+	*plain = NULL;
+	*plain_size = size;
+	if (!size || is_plain(text, size))
+		return 0;
+	*plain = weft_calloc(size + 1, 1, err);
+	if (!*plain)
+		return -1;
+	memcpy(*plain, text, size);
+	*plain_size = weft_text_clean(*plain, size);
+	return 0;
+}
