@@ -68,6 +68,14 @@ uint32_t weft_fabric_node(const struct weft_fabric *f, const char *name)
 	return node_find(f, name, strlen(name));
 }
 
+uint32_t weft_fabric_segment_level(const struct weft_fabric *f)
+{
+	for (uint32_t l = f->node_level; l < f->n_levels; l++)
+		if (f->levels[l].n_domains < f->n_nodes)
+			return l;
+	return f->n_levels - 1;
+}
+
 uint32_t weft_fabric_level(const struct weft_fabric *f, const char *name)
 {
 	for (uint32_t l = 0; l < f->n_levels; l++)

@@ -66,6 +66,8 @@ struct weft_level {
 	uint32_t dims[3];      /* of a torus, else 0 */
 	double hop_latency_s;  /* of each step beyond the first on a ring or
 				* torus; else 0 */
+	double queue_bytes;    /* that a flow which always has more to send
+				* keeps waiting for a link */
 	uint32_t hops;	       /* links crossed by GPUs that meet here */
 	uint32_t first_domain; /* this level's domains in */
 	uint32_t n_domains;    /* fabric.domains */
@@ -159,6 +161,11 @@ uint32_t weft_fabric_find(const struct weft_fabric *f, const char *name,
 /* Level index by name, or WEFT_NONE.  "node" also finds "nvlink" where every
  * NVLink domain is one node. */
 uint32_t weft_fabric_level(const struct weft_fabric *f, const char *name);
+
+/* The innermost level of which a domain holds several nodes, a leaf switch or
+ * an NVLink domain that spans nodes, else the last: segment= and split= are
+ * about its domains. */
+uint32_t weft_fabric_segment_level(const struct weft_fabric *f);
 
 /* Parses "n07" (its GPU 0), "n07:3" or a global GPU index.  -1 with err. */
 int weft_fabric_gpu(const struct weft_fabric *f, const char *text,

@@ -305,6 +305,8 @@ static int routing_check(const struct weft_fabric *f, struct weft_error *err)
 	for (uint32_t l = 0; l < f->n_levels; l++) {
 		const struct weft_level *level = &f->levels[l];
 
+		REQUIRE(isfinite(level->queue_bytes) && level->queue_bytes >= 0,
+			err);
 		REQUIRE(level->n_shares <= WEFT_MAX_SHARES, err);
 		for (uint32_t k = 0; k < level->n_shares; k++) {
 			const struct weft_rate_share *s = &level->shares[k];

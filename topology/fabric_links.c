@@ -51,8 +51,9 @@ static int link_read(const struct weft_draft *d,
 		     const struct weft_yaml_node *node,
 		     struct weft_level *level)
 {
-	static const char *const known[] = {
-		"bandwidth", "latency", "oversubscription", "hops", "shares"};
+	static const char *const known[] = {"bandwidth",	"latency",
+					    "oversubscription", "hops",
+					    "shares",		"queue"};
 	const struct weft_yaml_node *value[N_OF(known)];
 	struct weft_link *link = &level->link;
 	uint64_t hops = level->hops;
@@ -76,6 +77,9 @@ static int link_read(const struct weft_draft *d,
 	    weft_yaml_uint(d->doc, value[3], 1, MAX_HOPS, &hops, d->err))
 		return -1;
 	level->hops = (uint32_t)hops;
+	if (value[5] &&
+	    weft_yaml_size(d->doc, value[5], &level->queue_bytes, d->err))
+		return -1;
 	return value[4] ? shares_read(d, value[4], level) : 0;
 }
 
