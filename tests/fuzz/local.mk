@@ -4,6 +4,8 @@
 # compiler; "make fuzz" searches for FUZZ_SECONDS each.
 fuzzed_imports = \
 	aws \
+	hwloc_xml \
+	places \
 	slurm_nodes \
 	slurm_topology \
 	slurm_yaml \
@@ -35,6 +37,8 @@ fuzzers = \
 unit_tests += \
 	%D%/arch \
 	%D%/aws \
+	%D%/hwloc_xml \
+	%D%/places \
 	%D%/slurm_nodes \
 	%D%/slurm_topology \
 	%D%/slurm_yaml \
@@ -64,6 +68,10 @@ fuzz_replay = %D%/replay.c
 fuzz_import = $(fuzz_replay)
 tests_fuzz_aws_SOURCES = %D%/fuzz_aws.c $(fuzz_import)
 tests_fuzz_aws_LDADD = $(fuzz_import_libs)
+tests_fuzz_places_SOURCES = %D%/fuzz_places.c $(fuzz_import)
+tests_fuzz_places_LDADD = $(fuzz_import_libs)
+tests_fuzz_hwloc_xml_SOURCES = %D%/fuzz_hwloc_xml.c $(fuzz_import)
+tests_fuzz_hwloc_xml_LDADD = $(fuzz_import_libs)
 tests_fuzz_slurm_nodes_SOURCES = %D%/fuzz_slurm_nodes.c $(fuzz_import)
 tests_fuzz_slurm_nodes_LDADD = $(fuzz_import_libs)
 tests_fuzz_slurm_topology_SOURCES = %D%/fuzz_slurm_topology.c $(fuzz_import)
@@ -81,8 +89,6 @@ job_trace_sources = \
 	cli/job_trace.h \
 	cli/moment.c \
 	cli/moment.h \
-	cli/text.c \
-	cli/text.h \
 	# End of job_trace_sources
 tests_fuzz_arch_SOURCES = \
 	%D%/fuzz_arch.c cli/arch.c cli/arch.h $(scan_sources) $(fuzz_replay)
@@ -91,7 +97,6 @@ tests_fuzz_health_SOURCES = %D%/fuzz_health.c $(fuzz_replay)
 tests_fuzz_hostlist_SOURCES = %D%/fuzz_hostlist.c $(fuzz_replay)
 tests_fuzz_job_trace_SOURCES = \
 	%D%/fuzz_job_trace.c $(job_trace_sources) $(fuzz_replay)
-tests_fuzz_job_trace_LDADD = $(LDADD) $(ZLIB_LIBS)
 tests_fuzz_nccl_log_SOURCES = %D%/fuzz_nccl_log.c $(fuzz_replay)
 tests_fuzz_matrix_SOURCES = %D%/fuzz_matrix.c $(fuzz_replay)
 tests_fuzz_metis_SOURCES = \
@@ -157,6 +162,7 @@ fuzz:
 	@set -e; \
 	sources=; \
 	for file in $(libweft_topology_la_SOURCES) \
+			$(libweft_text_la_SOURCES) \
 			$(libweft_costmodel_la_SOURCES) \
 			$(libweft_placement_la_SOURCES) \
 			$(libweft_trace_la_SOURCES) \

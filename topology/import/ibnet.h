@@ -86,11 +86,26 @@ int ibnet_port_add(struct ibnet *net, const struct ibnet_port *port);
 /* "4xNDR" or "4x NDR" -> rate and width of *port. */
 void ibnet_rate_read(struct weft_span text, struct ibnet_port *port);
 
+/* A node's header: Switch 41 "S-0c42a103009d6eb6" # "DESCRIPTION".  Blanks, or
+ * none, stand around the number of ports.  *words holds where it is one. */
+enum ibnet_header { IBNET_NO_HEADER, IBNET_BROKEN_HEADER, IBNET_HEADER };
+struct ibnet_header_words {
+	enum ibnet_kind kind;
+	uint32_t n_ports;
+	struct weft_span id, desc; /* desc at NULL: not told */
+};
+enum ibnet_header ibnet_header_read(struct weft_span line,
+				    struct ibnet_header_words *words);
+
 /* ibnet_read.c: sections of nodes, as ibnetdiscover and ibsim have them. */
 int ibnet_read_nodes(struct ibnet *net);
 /* ibnet_ports.c: one line a port, as "ibnetdiscover --ports" prints. */
 int ibnet_read_ports(struct ibnet *net);
 bool ibnet_looks_ports(const char *text, size_t size);
+
+/* ibnet_links.c: sections of nodes, or a line a port, as iblinkinfo prints. */
+int ibnet_read_links(struct ibnet *net);
+bool ibnet_looks_links(const char *text, size_t size);
 
 /* ibnet_names.c: which host, adapter or switch each node is; adds them to the
  * survey in the order of their names. */

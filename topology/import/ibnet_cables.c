@@ -259,32 +259,6 @@ static int sections_check(struct ibnet *net)
 		missing, net->n_nodes, net->nodes[first].name);
 }
 
-static int services_mark(struct ibnet *net)
-{
-	struct weft_survey *s = net->s;
-	uint32_t n = 0, hosts = 0, first = 0;
-
-	for (uint32_t h = 0; h < s->n_hosts; h++) {
-		hosts++;
-		if (ibnet_service(s->hosts[h].name))
-			first = n++ ? first : h;
-	}
-	/* Names in which all hosts agree tell of the cluster, not of them. */
-	if (!n || n == hosts)
-		return 0;
-	for (uint32_t h = 0; h < s->n_hosts; h++)
-		if (s->hosts[h].gpus.value == 0 &&
-		    ibnet_service(s->hosts[h].name))
-			s->hosts[h].no_gpus = true;
-	return weft_survey_note(
-		s, WEFT_FINDING_HOST_SERVICE, s->hosts[first].name,
-		(struct weft_place){net->input->source, 0}, net->err,
-		"%u host%s taken to have no GPUs because of the name, first "
-		"%s (%s)",
-		n, n == 1 ? " is" : "s are", s->hosts[first].name,
-		ibnet_service(s->hosts[first].name));
-}
-
 /* A node that nobody can name is no use to a scheduler: its adapters stay in
  * the survey, the fabric goes without, unless all are like that. */
 static int unnamed_mark(struct ibnet *net)
@@ -320,7 +294,5 @@ int ibnet_cables(struct ibnet *net)
 		if (is_cable(net, &net->ports[i]) &&
 		    port_take(net, &net->ports[i]))
 			return -1;
-	return sections_check(net) || services_mark(net) || unnamed_mark(net)
-		       ? -1
-		       : 0;
+	return sections_check(net) || unnamed_mark(net) ? -1 : 0;
 }

@@ -129,7 +129,7 @@ static int nodes_name(struct ibnet *net)
 				return -1;
 			continue;
 		}
-		node->dropped = weft_span_find(node->desc, "Aggregation Node");
+		node->dropped = ibnet_is_sharp(node->desc);
 		dropped += node->dropped;
 		if (!node->dropped && adapter_name(net, node))
 			return -1;

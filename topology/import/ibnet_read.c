@@ -101,38 +101,73 @@ static const struct {
 
 enum taken { TAKEN, NOT_MINE, BROKEN, FAILED };
 
+/* The digits at the front; terminals and mail lose the tab behind them. */
+static bool count(struct weft_span *rest, uint32_t *n)
+{
+	struct weft_span digits = {rest->at, 0};
+	unsigned long value;
+
+	while (digits.size < rest->size &&
+	       isdigit((unsigned char)digits.at[digits.size]))
+		digits.size++;
+	if (!weft_span_uint(digits, 65535, &value))
+		return false;
+	*n = (uint32_t)value;
+	rest->at += digits.size;
+	rest->size -= digits.size;
+	return true;
+}
+
+enum ibnet_header ibnet_header_read(struct weft_span line,
+				    struct ibnet_header_words *words)
+{
+	struct weft_span rest = line;
+	size_t type = 0, size;
+
+	while (type < N_TYPES && !weft_span_starts(line, types[type].word))
+		type++;
+	if (type == N_TYPES)
+		return IBNET_NO_HEADER;
+	size = strlen(types[type].word);
+	rest.at += size;
+	rest.size -= size;
+	if (!rest.size || isalpha((unsigned char)*rest.at))
+		return IBNET_NO_HEADER;
+	words->kind = types[type].kind;
+	blanks_skip(&rest);
+	if (!rest.size || !isdigit((unsigned char)*rest.at))
+		return weft_span_find(rest, "\"") ? IBNET_BROKEN_HEADER
+						  : IBNET_NO_HEADER;
+	if (!count(&rest, &words->n_ports) ||
+	    !enclosed(&rest, '"', '"', &words->id) || words->id.size == 0)
+		return IBNET_BROKEN_HEADER;
+	words->desc = quoted(comment(rest));
+	return IBNET_HEADER;
+}
+
 static enum taken header_take(struct ibnet *net, struct weft_span line,
 			      int number)
 {
-	struct weft_span rest = line, word, id;
+	struct ibnet_header_words words;
+	enum ibnet_header header = ibnet_header_read(line, &words);
 	struct ibnet_node *node;
-	unsigned long n_ports;
-	size_t type = 0;
 
-	if (!weft_span_word(&rest, " \t", &word))
+	if (header == IBNET_NO_HEADER)
 		return NOT_MINE;
-	while (type < N_TYPES && !weft_span_is(word, types[type].word))
-		type++;
-	if (type == N_TYPES)
-		return NOT_MINE;
-	if (!weft_span_word(&rest, " \t", &word) ||
-	    !weft_span_uint(word, 65535, &n_ports) ||
-	    !enclosed(&rest, '"', '"', &id) || id.size == 0) {
-		net->here = WEFT_NONE; /* what follows is not the last one's */
+	net->here = WEFT_NONE; /* what follows is not the last one's */
+	if (header == IBNET_BROKEN_HEADER)
 		return BROKEN;
-	}
-	net->here = ibnet_node(net, id, types[type].kind);
+	net->here = ibnet_node(net, words.id, words.kind);
 	if (net->here == WEFT_NONE)
 		return FAILED;
 	node = &net->nodes[net->here];
-	node->kind = types[type].kind;
-	node->n_ports = (uint32_t)n_ports;
+	node->kind = words.kind;
+	node->n_ports = words.n_ports;
 	node->chassis = net->chassis;
 	if (!node->line)
 		node->line = number;
-	word = quoted(comment(rest));
-	if (word.at)
-		node->desc = word;
+	if (words.desc.at)
+		node->desc = words.desc;
 	return TAKEN;
 }
 
@@ -224,16 +259,24 @@ static void odd_add(struct ibnet *net, int number)
 		net->odd_line = number;
 }
 
-static int broken_note(struct ibnet *net, int number, bool last)
+/* All ports below a header that cannot be read are lost: that is no capture to
+ * place jobs by. */
+static int broken_note(struct ibnet *net, struct weft_span line, int number,
+		       bool last)
 {
 	net->truncated = net->truncated || last;
+	if (!last && *line.at != '[')
+		return weft_fail_at(net->err, WEFT_EINVAL, net->input->path,
+				    number, 0,
+				    "the header of a node cannot be read; "
+				    "expected Switch|Ca PORTS \"NODE\"");
 	return weft_survey_note(
 		net->s,
 		last ? WEFT_FINDING_INPUT_TRUNCATED : WEFT_FINDING_LINE_IGNORED,
 		NULL, place_of(net, number), net->err,
 		last ? "the capture ends inside of this line"
 		     : "expected [PORT] \"NODE\"[PORT] in the section of a "
-		       "node, or Switch|Ca PORTS \"NODE\"");
+		       "node");
 }
 
 static int line_take(struct ibnet *net, struct weft_span line, int number,
@@ -252,13 +295,13 @@ static int line_take(struct ibnet *net, struct weft_span line, int number,
 	if (odd_end(net))
 		return -1;
 	if (taken == BROKEN)
-		return broken_note(net, number, last);
+		return broken_note(net, line, number, last);
 	/* A speed that was cut off reads like none. */
 	if (last && taken == TAKEN && net->n_ports &&
 	    net->ports[net->n_ports - 1].line == number &&
 	    net->ports[net->n_ports - 1].rated != IBNET_RATE_KNOWN &&
 	    memchr(line.at, '#', line.size))
-		return broken_note(net, number, true);
+		return broken_note(net, line, number, true);
 	return taken == FAILED ? -1 : 0;
 }
 

@@ -153,65 +153,20 @@ void ibnet_adapter_words(struct weft_span desc,
 	words->host = n > 2 || !words->part.size ? first : text;
 }
 
-/* ---- what hosts are for ---- */
-
-static const struct {
-	const char *word, *service;
-} services[] = {
-	{"ufm", "subnet management"},
-	{"cufm", "subnet management"},
-	{"opensm", "subnet management"},
-	{"login", "login"},
-	{"bastion", "login"},
-	{"mgmt", "management"},
-	{"slurm", "management"},
-	{"slurmctld", "management"},
-	{"storage", "storage"},
-	{"stor", "storage"},
-	{"nfs", "storage"},
-	{"oss", "storage"},
-	{"mds", "storage"},
-	{"lustre", "storage"},
-	{"gpfs", "storage"},
-	{"weka", "storage"},
-	{"ai400", "storage"},
-	{"ai400x", "storage"},
-	{"ai400nvx", "storage"},
-	{"ddn", "storage"},
-	{"cache", "storage"},
-	{"gateway", "gateway"},
-};
-
-/* A word of the name: letters and digits, but for digits at its end. */
-static bool word_is(const char *at, size_t size, const char *word)
+/* Whatever its case: "Mellanox Technologies Aggregation Node". */
+bool ibnet_is_sharp(struct weft_span desc)
 {
-	size_t length = strlen(word);
+	static const char aggregation[] = "aggregation node";
+	size_t length = sizeof(aggregation) - 1;
 
-	if (size < length)
-		return false;
-	for (size_t i = 0; i < length; i++)
-		if (tolower((unsigned char)at[i]) != word[i])
-			return false;
-	for (size_t i = length; i < size; i++)
-		if (!isdigit((unsigned char)at[i]))
-			return false;
-	return true;
-}
+	for (size_t i = 0; i + length <= desc.size; i++) {
+		size_t k = 0;
 
-const char *ibnet_service(const char *host)
-{
-	const char *at = host;
-
-	while (*at) {
-		size_t size = 0;
-
-		while (isalnum((unsigned char)at[size]))
-			size++;
-		for (size_t i = 0; i < sizeof(services) / sizeof(services[0]);
-		     i++)
-			if (word_is(at, size, services[i].word))
-				return services[i].service;
-		at += size + (at[size] != '\0');
+		while (k < length &&
+		       tolower((unsigned char)desc.at[i + k]) == aggregation[k])
+			k++;
+		if (k == length)
+			return true;
 	}
-	return NULL;
+	return false;
 }

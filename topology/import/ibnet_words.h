@@ -25,6 +25,9 @@ struct ibnet_adapter_words {
 void ibnet_adapter_words(struct weft_span desc,
 			 struct ibnet_adapter_words *words);
 
+/* Whether that is a SHARP aggregation node, inside of a switch. */
+bool ibnet_is_sharp(struct weft_span desc);
+
 /* The text with what no name may have replaced by '-'; "_" where nothing is
  * left. */
 void ibnet_word_clean(struct weft_span text, char *name, size_t size);
@@ -34,9 +37,5 @@ struct weft_span ibnet_map_find(const struct ibnet *net, struct weft_span guid);
 
 /* Reads that list, options->names, into net. */
 int ibnet_map_read(struct ibnet *net);
-
-/* What a host is for, by its name, where it surely has no GPUs ("storage");
- * NULL: nothing tells. */
-const char *ibnet_service(const char *host);
 
 #endif

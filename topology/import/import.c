@@ -2,17 +2,16 @@
 /* import.c - the table of importers, and reading files for them */
 #include "topology/import/import.h"
 #include "topology/suggest.h"
+#include "topology/text.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-#include <zlib.h>
 
 /* In the order in which one meets them: networks, schedulers, clouds, nodes. */
 const struct weft_importer weft_importers[] = {
 	{"ibnetdiscover",
-	 "InfiniBand: ibnetdiscover (also -g, -p), ibsim's net",
+	 "InfiniBand: ibnetdiscover (also -g, -p), iblinkinfo (-l), ibsim's "
+	 "net",
 	 weft_import_ibnetdiscover, weft_looks_ibnetdiscover},
 	{"slurm-tree", "Slurm's topology.conf, or scontrol show topology",
 	 weft_import_slurm_topology, weft_slurm_topology_looks},
@@ -27,12 +26,24 @@ const struct weft_importer weft_importers[] = {
 	 weft_import_topograph, weft_topograph_looks},
 	{"aws", "aws ec2 describe-instance-topology", weft_import_aws,
 	 weft_aws_looks},
+	{"gcp", "Google: gcloud compute instances list --format=json",
+	 weft_import_gcp, weft_looks_gcp},
+	{"oci", "Oracle: oci compute compute-host list, rdmaTopologyData",
+	 weft_import_oci, weft_looks_oci},
+	{"lldp", "Ethernet: lldpcli -f json show neighbors, as HOST=FILE",
+	 weft_import_lldp, weft_looks_lldp},
+	{"kubernetes", "labels of nodes: kubectl get nodes -o json",
+	 weft_import_kubernetes, weft_looks_kubernetes},
+	{"csv", "a table with a column node and others: leaf, spine, rack, ...",
+	 weft_import_csv, weft_looks_csv},
 	{"gpu-fabric", "NVLink domains: lines HOST,CLUSTER-UUID,CLIQUE",
 	 weft_import_gpu_fabric, NULL},
 	{"hwloc-xml", "a node as hwloc sees it: what lstopo FILE.xml writes",
 	 weft_import_hwloc_xml, weft_looks_hwloc_xml},
 	{"nccl-xml", "a node as NCCL sees it: what NCCL_TOPO_DUMP_FILE writes",
 	 weft_import_nccl_xml, weft_looks_nccl_xml},
+	{"rocm-smi", "a node's AMD GPUs: rocm-smi --showtopo",
+	 weft_import_rocm_smi, weft_looks_rocm_smi},
 	{"nvidia-smi", "a node's GPUs and NICs: nvidia-smi topo -m",
 	 weft_import_nvidia_smi, weft_looks_nvidia_smi},
 };
@@ -57,91 +68,21 @@ const struct weft_importer *weft_importer_find(const char *name,
 
 const struct weft_importer *weft_importer_guess(const char *text, size_t size)
 {
-	for (uint32_t i = 0; i < weft_n_importers; i++)
+	const struct weft_importer *found = NULL;
+	size_t plain_size;
+	char *plain;
+
+	if (weft_text_plain(text, size, &plain, &plain_size, NULL))
+		return NULL;
+	for (uint32_t i = 0; i < weft_n_importers && !found; i++)
 		if (weft_importers[i].looks &&
-		    weft_importers[i].looks(text, size))
-			return &weft_importers[i];
-	return NULL;
+		    weft_importers[i].looks(plain ? plain : text, plain_size))
+			found = &weft_importers[i];
+	free(plain);
+	return found;
 }
 
 /* ---- reading ---- */
-
-struct text {
-	char *bytes; /* with a NUL behind */
-	size_t size, room;
-};
-
-static int text_grow(struct text *t, const char *path, struct weft_error *err)
-{
-	size_t room = t->room ? 2 * t->room : 1u << 16;
-	char *grown;
-
-	if (t->size + 1 < t->room)
-		return 0;
-	if (t->size >= WEFT_IMPORT_MAX_BYTES)
-		return weft_fail_at(err, WEFT_EINVAL, path, 0, 0,
-				    "more than %u MiB",
-				    WEFT_IMPORT_MAX_BYTES >> 20);
-	grown = weft_realloc(t->bytes, room, 1, err);
-	if (!grown)
-		return -1;
-	t->bytes = grown;
-	t->room = room;
-	return 0;
-}
-
-static int text_read(struct text *t, gzFile file, const char *path,
-		     struct weft_error *err)
-{
-	for (;;) {
-		int n, why;
-
-		if (text_grow(t, path, err))
-			return -1;
-		n = gzread(file, t->bytes + t->size,
-			   (unsigned)(t->room - t->size - 1));
-		if (n < 0)
-			return weft_fail_at(err, WEFT_EIO, path, 0, 0, "%s",
-					    errno ? strerror(errno)
-						  : gzerror(file, &why));
-		if (n == 0)
-			break;
-		t->size += (size_t)n;
-	}
-	t->bytes[t->size] = '\0';
-	return 0;
-}
-
-/* gzread passes through what is not compressed. */
-static int text_load(struct text *t, const char *path, struct weft_error *err)
-{
-	bool standard = strcmp(path, "-") == 0;
-	gzFile file;
-	int rc;
-
-	errno = 0;
-	file = standard ? gzdopen(dup(STDIN_FILENO), "rb") : gzopen(path, "rb");
-	if (!file)
-		return weft_fail_at(err, WEFT_EIO, path, 0, 0, "%s",
-				    errno ? strerror(errno) : "out of memory");
-	rc = text_read(t, file, path, err);
-	gzclose(file);
-	return rc;
-}
-
-int weft_import_read(const char *path, char **text, size_t *size,
-		     struct weft_error *err)
-{
-	struct text t = {0};
-
-	if (text_load(&t, path, err)) {
-		free(t.bytes);
-		return -1;
-	}
-	*text = t.bytes;
-	*size = t.size;
-	return 0;
-}
 
 static int input_run(struct weft_survey *s,
 		     const struct weft_importer *importer,
@@ -161,13 +102,20 @@ int weft_import_text(struct weft_survey *s,
 	static const struct weft_import_options none;
 	struct weft_import_input input = {
 		.text = text,
-		.size = size,
 		.path = source,
 		.hosts = hosts,
 		.options = options ? options : &none,
 	};
+	char *plain;
+	int rc;
 
-	return input_run(s, importer, &input, source, err);
+	if (weft_text_plain(text, size, &plain, &input.size, err))
+		return -1;
+	if (plain)
+		input.text = plain;
+	rc = input_run(s, importer, &input, source, err);
+	free(plain);
+	return rc;
 }
 
 int weft_import_file(struct weft_survey *s,
@@ -180,7 +128,7 @@ int weft_import_file(struct weft_survey *s,
 	size_t size;
 	int rc;
 
-	if (weft_import_read(path, &text, &size, err))
+	if (weft_text_load(path, WEFT_IMPORT_MAX_BYTES, &text, &size, err))
 		return -1;
 	if (!importer)
 		importer = weft_importer_guess(text, size);

@@ -52,15 +52,12 @@ const struct weft_importer *weft_importer_find(const char *name,
 /* The importer that the content looks like, or NULL. */
 const struct weft_importer *weft_importer_guess(const char *text, size_t size);
 
-/* Reads a file ("-": standard input; gzip is unpacked) of that format into s;
+/* Reads a file, as weft_text_load does, of that format into s;
  * importer NULL: of the format that it looks like.  options may be NULL. */
 int weft_import_file(struct weft_survey *s,
 		     const struct weft_importer *importer, const char *path,
 		     const char *hosts,
 		     const struct weft_import_options *options,
-		     struct weft_error *err);
-/* All bytes of a file, with a NUL behind them, malloc'ed; as above. */
-int weft_import_read(const char *path, char **text, size_t *size,
 		     struct weft_error *err);
 /* The same from memory. */
 int weft_import_text(struct weft_survey *s,
@@ -78,6 +75,22 @@ bool weft_aws_looks(const char *text, size_t size);
 int weft_import_aws(struct weft_survey *s,
 		    const struct weft_import_input *input,
 		    struct weft_error *err);
+bool weft_looks_gcp(const char *text, size_t size);
+int weft_import_gcp(struct weft_survey *s,
+		    const struct weft_import_input *input,
+		    struct weft_error *err);
+bool weft_looks_oci(const char *text, size_t size);
+int weft_import_oci(struct weft_survey *s,
+		    const struct weft_import_input *input,
+		    struct weft_error *err);
+bool weft_looks_lldp(const char *text, size_t size);
+int weft_import_lldp(struct weft_survey *s,
+		     const struct weft_import_input *input,
+		     struct weft_error *err);
+bool weft_looks_csv(const char *text, size_t size);
+int weft_import_csv(struct weft_survey *s,
+		    const struct weft_import_input *input,
+		    struct weft_error *err);
 int weft_import_gpu_fabric(struct weft_survey *s,
 			   const struct weft_import_input *input,
 			   struct weft_error *err);
@@ -87,12 +100,20 @@ int weft_import_hwloc_xml(struct weft_survey *s,
 int weft_import_ibnetdiscover(struct weft_survey *s,
 			      const struct weft_import_input *input,
 			      struct weft_error *err);
+bool weft_looks_kubernetes(const char *text, size_t size);
+int weft_import_kubernetes(struct weft_survey *s,
+			   const struct weft_import_input *input,
+			   struct weft_error *err);
 int weft_import_nccl_xml(struct weft_survey *s,
 			 const struct weft_import_input *input,
 			 struct weft_error *err);
 int weft_import_nvidia_smi(struct weft_survey *s,
 			   const struct weft_import_input *input,
 			   struct weft_error *err);
+bool weft_looks_rocm_smi(const char *text, size_t size);
+int weft_import_rocm_smi(struct weft_survey *s,
+			 const struct weft_import_input *input,
+			 struct weft_error *err);
 bool weft_slurm_nodes_looks(const char *text, size_t size);
 int weft_import_slurm_nodes(struct weft_survey *s,
 			    const struct weft_import_input *input,

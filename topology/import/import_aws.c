@@ -58,6 +58,19 @@ static int fail(const struct aws *a, size_t index, const char *what)
 			    "Instances[%zu]: %s", index, what);
 }
 
+/* Families with accelerators begin with these; all others, such as hpc7a, c7i
+ * and m7i, have no GPUs. */
+static bool may_have_gpus(const char *type)
+{
+	static const char *const starts[] = {"p",   "g",   "u-p", "dl",
+					     "trn", "inf", "vt"};
+
+	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
+		if (strncmp(type, starts[i], strlen(starts[i])) == 0)
+			return true;
+	return false;
+}
+
 static int gpus_set(struct aws *a, const json_t *instance, uint32_t host)
 {
 	const struct weft_place where = {a->input->source, 0};
@@ -79,7 +92,9 @@ static int gpus_set(struct aws *a, const json_t *instance, uint32_t host)
 						      where, a->err)
 			       : 0;
 	}
-	return 0;
+	return type && !may_have_gpus(type)
+		       ? weft_survey_set_gpus(a->s, host, 0, where, a->err)
+		       : 0;
 }
 
 static int path_add(struct aws *a, const json_t *path, uint32_t host,

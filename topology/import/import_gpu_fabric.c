@@ -84,26 +84,6 @@ static bool is_nowhere(struct weft_span text)
 	return is_among(text, nowhere, sizeof(nowhere) / sizeof(nowhere[0]));
 }
 
-/* The next field of CSV: up to a comma, or between quotes. */
-static bool csv_next(struct weft_span *rest, struct weft_span *field)
-{
-	struct weft_span behind;
-
-	if (!rest->at)
-		return false;
-	*rest = weft_span_trim(*rest);
-	if (rest->size == 0 || *rest->at != '"') {
-		(void)weft_span_field(rest, ',', field);
-		*field = weft_span_trim(*field);
-		return true;
-	}
-	rest->at++;
-	rest->size--;
-	(void)weft_span_field(rest, '"', field);
-	(void)weft_span_field(rest, ',', &behind);
-	return true;
-}
-
 /* "n01: rest", as pdsh writes: the host is a field of its own. */
 static bool host_take(struct weft_span *line, struct weft_span *host)
 {
@@ -126,7 +106,7 @@ static uint32_t fields_split(struct weft_span line, struct weft_span *field)
 	uint32_t n = host_take(&line, &field[0]) ? 1 : 0;
 
 	while (n <= MAX_FIELDS &&
-	       (is_csv ? csv_next(&line, &field[n])
+	       (is_csv ? weft_span_csv(&line, ',', &field[n])
 		       : weft_span_word(&line, ";\t ", &field[n])))
 		n++;
 	return n;

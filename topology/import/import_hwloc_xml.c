@@ -18,6 +18,7 @@
 #include <string.h>
 
 #define MAX_DEPTH	    256
+#define MAX_OS_INDEX	    (1u << 20)
 #define PCI_CLASS_IB	    0x0207
 #define MAX_XML_BYTES	    (64u << 20)
 #define VERSION_3	    "<topology version=\"3.0\""
@@ -255,10 +256,13 @@ static int topology_use(struct reader *r)
 	if (gpus_add(r))
 		return -1;
 	nics_add(r);
-	if (r->draft->inside.n_gpus == 0 &&
+	r->draft->inside.no_gpus =
+		r->draft->inside.n_gpus == 0 &&
+		hwloc_get_next_pcidev(r->topology, NULL) != NULL;
+	if (r->draft->inside.n_gpus == 0 && !r->draft->inside.no_gpus &&
 	    note(r, WEFT_FINDING_GPUS_UNKNOWN,
-		 "no PCI device of a GPU: the machine has none, or lstopo "
-		 "saw no I/O devices (use lstopo --whole-io)"))
+		 "no PCI device at all: lstopo saw no I/O devices (use lstopo "
+		 "--whole-io), so that GPUs may be missing"))
 		return -1;
 	nvlinks_read(r);
 	for (uint32_t n = 0; n < r->draft->inside.n_nics; n++)
@@ -268,20 +272,56 @@ static int topology_use(struct reader *r)
 	return weft_inside_finish(r->s, r->draft, r->err);
 }
 
-/* hwloc's own parser trusts what it reads: only well-formed XML gets to it. */
+/* hwloc's own parser trusts what it reads: only well-formed XML of machines
+ * gets to it. */
 struct check {
 	XML_Parser parser;
 	int depth;
 	bool deep;
+	const char *missing; /* an attribute without which hwloc crashes */
+	unsigned long missing_line;
 };
 
+static const char *attribute(const char **list, const char *name)
+{
+	for (size_t i = 0; list[i]; i += 2)
+		if (strcmp(list[i], name) == 0)
+			return list[i + 1];
+	return NULL;
+}
+
+/* Of a PU or NUMA node hwloc makes a set with its number, which is 2^32 - 1,
+ * half a gigabyte, where none is told. */
+static bool has_index(const char **list)
+{
+	const char *type = attribute(list, "type");
+	const char *index = attribute(list, "os_index");
+	bool counted = type && (strcmp(type, "PU") == 0 ||
+				strcmp(type, "NUMANode") == 0);
+
+	return !counted || (index && strtoul(index, NULL, 10) <= MAX_OS_INDEX);
+}
+
+/* hwloc 2.9 follows the complete set of each object that has the other one. */
 static void XMLCALL on_start(void *data, const char *name, const char **list)
 {
+	static const char *const sets[][2] = {
+		{"cpuset", "complete_cpuset"},
+		{"nodeset", "complete_nodeset"},
+	};
 	struct check *check = data;
+	const char *missing = NULL;
 
-	(void)name;
-	(void)list;
 	check->deep = check->deep || ++check->depth > MAX_DEPTH;
+	if (check->missing || strcmp(name, "object") != 0)
+		return;
+	for (size_t i = 0; i < 2; i++)
+		if (attribute(list, sets[i][0]) && !attribute(list, sets[i][1]))
+			missing = sets[i][1];
+	if (!has_index(list))
+		missing = "an os_index that a machine can have";
+	check->missing = missing;
+	check->missing_line = XML_GetCurrentLineNumber(check->parser);
 }
 
 static void XMLCALL on_end(void *data, const char *name)
@@ -312,6 +352,12 @@ static int xml_check(const struct reader *r)
 	else if (check.deep)
 		rc = refuse(r, "elements inside each other deeper than in any "
 			       "machine");
+	else if (check.missing)
+		rc = weft_fail_at(r->err, WEFT_EINVAL, r->input->path,
+				  (int)check.missing_line, 0,
+				  "an object without %s; expected what lstopo "
+				  "writes",
+				  check.missing);
 	XML_ParserFree(check.parser);
 	return rc;
 }

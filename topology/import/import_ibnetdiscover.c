@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* import_ibnetdiscover.c - an InfiniBand subnet: switches, adapters, cables
  *
- * Reads what ibnetdiscover prints in its usual form and with -g and -p, and
- * ibsim's net files, which are the same with names instead of GUIDs.  Lines of
- * other programs around it are left out with a finding; a capture that was cut
- * off gives what is whole.
+ * Reads what ibnetdiscover prints in its usual form and with -g and -p, what
+ * iblinkinfo prints, and ibsim's net files, which are the same with names
+ * instead of GUIDs.  Lines of other programs around it are left out with a
+ * finding; a capture that was cut off gives what is whole.
  */
 #include "topology/hash.h"
 #include "topology/import/ibnet.h"
@@ -188,6 +188,8 @@ static int net_read(struct ibnet *net)
 {
 	if (ibnet_looks_ports(net->input->text, net->input->size))
 		return ibnet_read_ports(net);
+	if (ibnet_looks_links(net->input->text, net->input->size))
+		return ibnet_read_links(net);
 	return ibnet_read_nodes(net);
 }
 
@@ -217,32 +219,14 @@ int weft_import_ibnetdiscover(struct weft_survey *s,
 	return rc;
 }
 
-static bool looks_header(struct weft_span line)
-{
-	static const char *const types[] = {"Switch", "Ca", "Hca", "Rt"};
-	struct weft_span word;
-	unsigned long n;
-
-	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
-		struct weft_span rest = line;
-
-		if (weft_span_word(&rest, " \t", &word) &&
-		    weft_span_is(word, types[i]) &&
-		    weft_span_word(&rest, " \t", &word) &&
-		    weft_span_uint(word, 4096, &n) &&
-		    weft_span_word(&rest, " \t", &word) && word.at[0] == '"')
-			return true;
-	}
-	return false;
-}
-
 bool weft_looks_ibnetdiscover(const char *text, size_t size)
 {
 	struct weft_lines lines = weft_lines_start(text, size);
+	struct ibnet_header_words words;
 	struct weft_span line;
 
 	while (lines.number < 2000 && weft_lines_next(&lines, &line))
-		if (looks_header(line))
+		if (ibnet_header_read(line, &words) == IBNET_HEADER)
 			return true;
-	return ibnet_looks_ports(text, size);
+	return ibnet_looks_ports(text, size) || ibnet_looks_links(text, size);
 }

@@ -303,10 +303,36 @@ static int missing_note(const struct matrix *m)
 	return 0;
 }
 
+/* Switches join exactly those GPUs that say so of each other. */
+static void switches_number(struct weft_inside_draft *d,
+			    const bool (*joined)[WEFT_INSIDE_MAX])
+{
+	uint32_t n = d->inside.n_gpus;
+
+	for (uint32_t g = 0; g < n; g++)
+		d->switches[g] = g;
+	for (bool changed = true; changed;) {
+		changed = false;
+		for (uint32_t a = 0; a < n; a++)
+			for (uint32_t b = 0; b < n; b++)
+				if (joined[a][b] &&
+				    d->switches[b] < d->switches[a]) {
+					d->switches[a] = d->switches[b];
+					changed = true;
+				}
+	}
+}
+
 /* No GPU has more NVLinks than this; a row that adds up to more tells of links
  * to switches, in each cell again. */
 static void switches_see(struct weft_inside_draft *d)
 {
+	bool joined[WEFT_INSIDE_MAX][WEFT_INSIDE_MAX];
+
+	for (uint32_t a = 0; a < d->inside.n_gpus; a++)
+		for (uint32_t b = 0; b < d->inside.n_gpus; b++)
+			joined[a][b] = d->links[a][b] || d->links[b][a];
+	switches_number(d, (const bool(*)[WEFT_INSIDE_MAX])joined);
 	for (uint32_t a = 0; a < d->inside.n_gpus; a++) {
 		uint32_t sum = 0, most = 0;
 
@@ -323,6 +349,8 @@ static void switches_see(struct weft_inside_draft *d)
 
 static int matrix_use(struct matrix *m)
 {
+	if (weft_looks_rocm_smi(m->input->text, m->input->size))
+		return fail(m, 0, "the output of rocm-smi: --from rocm-smi");
 	if (m->n_columns == 0)
 		return fail(m, 0,
 			    "no header of GPUs; expected the output of "
@@ -337,37 +365,12 @@ static int matrix_use(struct matrix *m)
 	return weft_inside_finish(m->s, m->draft, m->err);
 }
 
-/* The text without terminal codes: ESC [ ... letter. */
-static char *codes_strip(const char *text, size_t *size, struct weft_error *err)
-{
-	char *out = weft_calloc(*size + 1, 1, err);
-	size_t n = 0;
-
-	for (size_t i = 0; out && i < *size; i++) {
-		if (text[i] != '\033') {
-			out[n++] = text[i];
-			continue;
-		}
-		if (i + 1 < *size && text[i + 1] == '[')
-			i++;
-		while (i + 1 < *size && !isalpha((unsigned char)text[i + 1]) &&
-		       text[i + 1] != '\n')
-			i++;
-		if (i + 1 < *size && isalpha((unsigned char)text[i + 1]))
-			i++;
-	}
-	*size = n;
-	return out;
-}
-
 bool weft_looks_nvidia_smi(const char *text, size_t size)
 {
-	bool found = false;
-	char *plain = codes_strip(text, &size, NULL);
-	struct weft_lines lines;
+	struct weft_lines lines = weft_lines_start(text, size);
 	struct weft_span line, word;
+	bool found = false;
 
-	lines = weft_lines_start(plain, plain ? size : 0);
 	while (!found && weft_lines_next(&lines, &line)) {
 		struct weft_span rest = line;
 
@@ -375,7 +378,6 @@ bool weft_looks_nvidia_smi(const char *text, size_t size)
 			weft_span_word(&rest, BLANKS, &word) &&
 			weft_span_is(word, "GPU0");
 	}
-	free(plain);
 	return found;
 }
 
@@ -384,17 +386,13 @@ int weft_import_nvidia_smi(struct weft_survey *s,
 			   struct weft_error *err)
 {
 	struct matrix *m = weft_calloc(1, sizeof(*m), err);
-	size_t size = input->size;
-	struct weft_lines lines;
+	struct weft_lines lines = weft_lines_start(input->text, input->size);
 	struct weft_span line;
-	char *text = NULL;
 	int rc = -1;
 
 	if (m)
 		m->draft = weft_inside_start(err);
-	if (m && m->draft)
-		text = codes_strip(input->text, &size, err);
-	if (!text)
+	if (!m || !m->draft)
 		goto out;
 	m->s = s;
 	m->input = input;
@@ -402,13 +400,11 @@ int weft_import_nvidia_smi(struct weft_survey *s,
 	m->draft->place = m->draft->hosts = input->hosts;
 	m->draft->where.source = input->source;
 	rc = 0;
-	lines = weft_lines_start(text, size);
 	while (rc == 0 && weft_lines_next(&lines, &line))
 		rc = line_take(m, line, lines.number);
 	if (rc == 0)
 		rc = matrix_use(m);
 out:
-	free(text);
 	if (m)
 		free(m->draft);
 	free(m);

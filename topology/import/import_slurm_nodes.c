@@ -5,8 +5,11 @@
  * (Name=gpu Type=h100 File=/dev/nvidia[0-7]), and what "scontrol show nodes"
  * prints, with or without -o.  Everything else in these files is about other
  * things and not told.  Where no node of an input has a GPU, Slurm does not
- * manage them there: then their number is unknown, not zero.
+ * manage them there: then their number is unknown, not zero, if a partition, a
+ * feature or a comment speaks of GPUs at all.
  */
+#include "config.h" /* first: strcasestr is GNU */
+
 #include "topology/hostlist.h"
 #include "topology/import/names.h"
 #include "topology/import/slurm_conf.h"
@@ -386,12 +389,28 @@ static int entry_apply(struct nodes *n, uint32_t host, struct weft_error *err)
 	return 0;
 }
 
+/* Whether the text speaks of GPUs anywhere. */
+static bool gpus_mentioned(const char *text)
+{
+	static const char *const words[] = {
+		"gpu",	"nvidia", "cuda", "tesla", "rocm", "v100",  "a100",
+		"h100", "h200",	  "b200", "b300",  "dgx",  "mi250", "mi300"};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strcasestr(text, words[i]))
+			return true;
+	return false;
+}
+
 static int entries_apply(struct nodes *n, struct weft_error *err)
 {
+	bool none = !n->any_gpu && !gpus_mentioned(n->input->text);
 	uint32_t named = 0;
 
 	for (uint32_t h = 0; h < n->room; h++) {
 		named += n->entries[h].named;
+		if (none && n->entries[h].named)
+			n->s->hosts[h].no_gpus_listed = true;
 		if (n->any_gpu && n->entries[h].named && entry_apply(n, h, err))
 			return -1;
 	}

@@ -45,7 +45,8 @@ static int note(struct weft_survey *s, const struct weft_inside_draft *d,
 static bool is_joined(const struct weft_inside_draft *d, uint32_t a, uint32_t b)
 {
 	return d->links[a][b] || d->links[b][a] ||
-	       (d->switched[a] && d->switched[b]);
+	       (d->switched[a] && d->switched[b] &&
+		d->switches[a] == d->switches[b]);
 }
 
 /* Spreads a's group to all that are joined to it, by whatever way. */
@@ -89,8 +90,33 @@ static void groups_find(struct weft_inside_draft *d)
 	}
 }
 
+/* Jobs over a GPU that has lost its NVLink fall back to the network, or fail.
+ * Bridges join some GPUs of a node on purpose: one without is odd only where
+ * most have some. */
+static int nvlink_lost_note(struct weft_survey *s,
+			    const struct weft_inside_draft *d,
+			    struct weft_error *err)
+{
+	uint32_t linked = 0, missing = 0, first = WEFT_NONE;
+
+	for (uint32_t g = 0; g < d->inside.n_gpus; g++) {
+		if (d->inside.gpus[g].n_nvlinks)
+			linked++;
+		else if (!d->coherent[g] && missing++ == 0)
+			first = g;
+	}
+	if (!missing || linked < WEFT_LEAST_MAJORITY || linked <= missing)
+		return 0;
+	return weft_survey_note(s, WEFT_FINDING_NVLINK_MISSING, d->place,
+				d->where, err,
+				"%u of %u GPUs, first GPU %u, %s no NVLink; "
+				"the others have",
+				missing, d->inside.n_gpus, first,
+				missing == 1 ? "has" : "have");
+}
+
 /* A GPU that reaches its CPU over C2C but no other GPU, while such machines
- * have NVLink: jobs over it fall back to the network, or fail. */
+ * have NVLink. */
 static int nvlink_missing_note(struct weft_survey *s,
 			       const struct weft_inside_draft *d,
 			       struct weft_error *err)
@@ -117,8 +143,8 @@ static int nvlink_missing_note(struct weft_survey *s,
 				missing, d->inside.n_gpus, first);
 }
 
-/* Behind switches all GPUs have the same number of links; nvlink_missing_note
- * tells of those that have but C2C. */
+/* Behind switches all GPUs have the same number of links; those without any are
+ * told already, or hang on other GPUs. */
 static int nvlink_short_note(struct weft_survey *s,
 			     const struct weft_inside_draft *d,
 			     struct weft_error *err)
@@ -128,7 +154,7 @@ static int nvlink_short_note(struct weft_survey *s,
 	for (uint32_t g = 0; g < d->inside.n_gpus; g++) {
 		uint32_t n = d->switched[g];
 
-		if (n == 0 && d->coherent[g])
+		if (n == 0)
 			continue;
 		most = n > most ? n : most;
 		if (n >= fewest)
@@ -178,7 +204,8 @@ static int nvlink_notes(struct weft_survey *s,
 		 "be one NVLink domain",
 		 err))
 		return -1;
-	if (nvlink_missing_note(s, d, err) || nvlink_short_note(s, d, err))
+	if (nvlink_lost_note(s, d, err) || nvlink_missing_note(s, d, err) ||
+	    nvlink_short_note(s, d, err))
 		return -1;
 	return mesh_note(s, d, err);
 }

@@ -23,6 +23,7 @@ struct weft_inside_draft {
 	/* NVLinks (or xGMI) between two GPUs, as either of them tells. */
 	uint32_t links[WEFT_INSIDE_MAX][WEFT_INSIDE_MAX];
 	uint32_t switched[WEFT_INSIDE_MAX]; /* NVLinks to switches */
+	uint32_t switches[WEFT_INSIDE_MAX]; /* of the same: joined by them */
 	uint32_t distance[WEFT_INSIDE_MAX][WEFT_INSIDE_MAX]; /* [NIC][GPU] */
 	bool coherent[WEFT_INSIDE_MAX]; /* joined to its CPU by C2C */
 	bool rails_told;

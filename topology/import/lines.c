@@ -65,6 +65,29 @@ bool weft_span_field(struct weft_span *rest, char separator,
 	return true;
 }
 
+bool weft_span_csv(struct weft_span *rest, char separator,
+		   struct weft_span *field)
+{
+	struct weft_span behind;
+
+	if (!rest->at)
+		return false;
+	while (rest->size && *rest->at == ' ') {
+		rest->at++;
+		rest->size--;
+	}
+	if (rest->size == 0 || *rest->at != '"') {
+		(void)weft_span_field(rest, separator, field);
+		*field = weft_span_trim(*field);
+		return true;
+	}
+	rest->at++;
+	rest->size--;
+	(void)weft_span_field(rest, '"', field);
+	(void)weft_span_field(rest, separator, &behind);
+	return true;
+}
+
 struct weft_span weft_span_trim(struct weft_span span)
 {
 	while (span.size && (*span.at == ' ' || *span.at == '\t')) {

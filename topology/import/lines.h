@@ -32,6 +32,11 @@ bool weft_span_word(struct weft_span *rest, const char *separators,
 bool weft_span_field(struct weft_span *rest, char separator,
 		     struct weft_span *field);
 
+/* The same of CSV: without blanks around, and without quotes, between which the
+ * separator may stand. */
+bool weft_span_csv(struct weft_span *rest, char separator,
+		   struct weft_span *field);
+
 /* Behind its last byte; an empty span may be at NULL, from which C lets nobody
  * count, not even by 0. */
 static inline const char *weft_span_end(struct weft_span span)

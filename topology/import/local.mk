@@ -5,6 +5,7 @@ libweft_import_la_SOURCES = \
 	%D%/chain.h \
 	%D%/ibnet.h \
 	%D%/ibnet_cables.c \
+	%D%/ibnet_links.c \
 	%D%/ibnet_map.c \
 	%D%/ibnet_names.c \
 	%D%/ibnet_ports.c \
@@ -14,10 +15,15 @@ libweft_import_la_SOURCES = \
 	%D%/import.c \
 	%D%/import.h \
 	%D%/import_aws.c \
+	%D%/import_clouds.c \
+	%D%/import_csv.c \
 	%D%/import_gpu_fabric.c \
 	%D%/import_ibnetdiscover.c \
+	%D%/import_kubernetes.c \
+	%D%/import_lldp.c \
 	%D%/import_nccl_xml.c \
 	%D%/import_nvidia_smi.c \
+	%D%/import_rocm_smi.c \
 	%D%/import_slurm_nodes.c \
 	%D%/import_slurm_topology.c \
 	%D%/import_slurm_yaml.c \
@@ -47,4 +53,4 @@ libweft_import_la_SOURCES += %D%/import_hwloc_xml.c
 else
 libweft_import_la_SOURCES += %D%/import_hwloc_none.c
 endif
-libweft_import_la_LIBADD = $(EXPAT_LIBS) $(HWLOC_LIBS) $(ZLIB_LIBS) $(JANSSON_LIBS)
+libweft_import_la_LIBADD = $(EXPAT_LIBS) $(HWLOC_LIBS) $(JANSSON_LIBS)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* slurm_conf.c - the language of Slurm's .conf files */
 #include "topology/import/slurm_conf.h"
+#include "topology/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -243,7 +244,8 @@ static int include_read(struct reader *r, const struct file *file,
 	if (include_check(r, file, line, path))
 		return -1;
 	/* files are often handed on without those that they include */
-	if (weft_import_read(path, &text, &inner.size, &why))
+	if (weft_text_load(path, WEFT_IMPORT_MAX_BYTES, &text, &inner.size,
+			   &why))
 		return why.code == WEFT_ENOMEM
 			       ? weft_fail(r->err, why.code, "%s", why.text)
 			       : include_skip(r, line, path, why.text);
@@ -283,11 +285,27 @@ static int include_follow(struct reader *r, const struct file *file,
 	return rc;
 }
 
+/* What a template engine was to replace is no name of a node. */
+static bool is_template(struct weft_span text)
+{
+	static const char *const marks[] = {"{{", "{%", "<%"};
+
+	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
+		if (weft_span_find(text, marks[i]))
+			return true;
+	return weft_span_find(text, "Name=${");
+}
+
 static int line_pass(struct reader *r, const struct file *file,
 		     const struct weft_slurm_line *line)
 {
 	struct weft_span rest = line->text, word;
 
+	if (is_template(line->text))
+		return weft_fail_at(r->err, WEFT_EINVAL, line->path,
+				    line->number, 0,
+				    "a template that was not filled in; "
+				    "expected what Slurm itself reads");
 	if (weft_span_word(&rest, " \t", &word) &&
 	    weft_slurm_key_is(word, "include") && rest.size)
 		return include_follow(r, file, line, rest);

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* import_lldp.c - the neighbours of an Ethernet host or switch: "lldpcli -f
+ *json show neighbors"
+ *
+ *	{"lldp": {"interface": [{"eth2": {
+ *	   "chassis": {"leaf01": {...}},
+ *	   "port": {"id": {"type": "ifname", "value": "swp7"}}}}]}}
+ *
+ * It does not say whose neighbours they are: HOST=FILE does, or an object of
+ *such answers by host.  Names of ports tell switches, which may be asked as
+ *well.
+ */
+#include "topology/import/import.h"
+#include "topology/import/json_source.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct lldp {
+	struct weft_survey *s;
+	const struct weft_import_input *input;
+	struct weft_error *err;
+	struct weft_survey_cable *links; /* as told, by either end */
+	uint32_t n_links, room;
+};
+
+static int fail(const struct lldp *l, const char *what)
+{
+	return weft_fail_at(l->err, WEFT_EINVAL, l->input->path, 0, 0, "%s",
+			    what);
+}
+
+/* How network operating systems call ports: Cumulus, SONiC and Arista, Cisco,
+ * Juniper. */
+static bool is_switch_port(const char *name)
+{
+	static const char *const starts[] = {"swp", "Ethernet", "Eth", "et-",
+					     "xe-", "ge-",	"Te",  "Hu"};
+
+	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
+		if (strncmp(name, starts[i], strlen(starts[i])) == 0)
+			return true;
+	return false;
+}
+
+/* The last number of "swp7" or "Ethernet1/7". */
+static uint32_t port_number(const char *name)
+{
+	const char *end = name + strlen(name), *at = end;
+
+	while (at > name && isdigit((unsigned char)at[-1]) && end - at < 6)
+		at--;
+	return at < end ? (uint32_t)strtoul(at, NULL, 10) : 0;
+}
+
+static int end_fill(struct lldp *l, const char *name, const char *port,
+		    struct weft_end *end)
+{
+	const struct weft_place where = {l->input->source, 0};
+	bool is_switch = is_switch_port(port);
+
+	*end = (struct weft_end){
+		.kind = is_switch ? WEFT_END_SWITCH : WEFT_END_HOST,
+		.hca = WEFT_NONE,
+		.port = is_switch ? port_number(port) : 0,
+	};
+	end->index = is_switch ? weft_survey_switch(l->s, name, where, l->err)
+			       : weft_survey_host(l->s, name, where, l->err);
+	if (end->index == WEFT_NONE || is_switch)
+		return end->index == WEFT_NONE ? -1 : 0;
+	end->hca = weft_survey_hca(l->s, end->index, port, NULL, where, l->err);
+	return end->hca == WEFT_NONE ? -1 : 0;
+}
+
+/* What the other end calls its port: its name, or where that is an address, its
+ * description. */
+static const char *peer_port(const json_t *port)
+{
+	const json_t *id = json_object_get(port, "id");
+	const char *type = weft_json_text(id, "type");
+	const char *name = weft_json_text(id, "value");
+
+	if (!type || strcmp(type, "mac") == 0 || !name)
+		name = weft_json_text(port, "descr");
+	return name;
+}
+
+static bool is_turned(const struct weft_survey_cable *c)
+{
+	if (c->a.kind != c->b.kind)
+		return c->b.kind == WEFT_END_HOST;
+	return c->a.index > c->b.index;
+}
+
+static int link_keep(struct lldp *l, struct weft_survey_cable *cable)
+{
+	if (is_turned(cable)) {
+		struct weft_end end = cable->a;
+
+		cable->a = cable->b;
+		cable->b = end;
+	}
+	if (l->n_links == l->room) {
+		uint32_t room = l->room ? 2 * l->room : 64;
+		struct weft_survey_cable *links =
+			weft_realloc(l->links, room, sizeof(*links), l->err);
+
+		if (!links)
+			return -1;
+		l->links = links;
+		l->room = room;
+	}
+	l->links[l->n_links++] = *cable;
+	return 0;
+}
+
+static int compare_links(const void *pa, const void *pb)
+{
+	const struct weft_survey_cable *a = pa, *b = pb;
+	const uint32_t key_a[] = {a->a.kind,  a->a.index, a->a.hca, a->a.port,
+				  a->b.index, a->b.hca,	  a->b.port};
+	const uint32_t key_b[] = {b->a.kind,  b->a.index, b->a.hca, b->a.port,
+				  b->b.index, b->b.hca,	  b->b.port};
+
+	for (size_t i = 0; i < sizeof(key_a) / sizeof(key_a[0]); i++)
+		if (key_a[i] != key_b[i])
+			return key_a[i] < key_b[i] ? -1 : 1;
+	return 0;
+}
+
+/* What both ends tell is one cable. */
+static int links_add(struct lldp *l)
+{
+	if (l->n_links)
+		qsort(l->links, l->n_links, sizeof(*l->links), compare_links);
+	for (uint32_t i = 0; i < l->n_links; i++)
+		if ((!i || compare_links(&l->links[i - 1], &l->links[i])) &&
+		    weft_survey_add_cable(l->s, &l->links[i], l->err))
+			return -1;
+	return l->n_links ? 0
+			  : fail(l, "no neighbour that is a switch; expected "
+				    "what \"lldpcli -f json show neighbors\" "
+				    "prints");
+}
+
+static int neighbour_add(struct lldp *l, const char *host, const char *name,
+			 json_t *interface)
+{
+	json_t *chassis = json_object_get(interface, "chassis");
+	const char *peer = json_object_iter_key(json_object_iter(chassis));
+	const char *port = peer_port(json_object_get(interface, "port"));
+	struct weft_survey_cable cable = {
+		.n = 1,
+		.where = {l->input->source, 0},
+	};
+
+	if (!peer || !*peer || !port || !*port || !*name ||
+	    (!is_switch_port(port) && !is_switch_port(name)))
+		return 0; /* a telephone, or another host's management */
+	if (end_fill(l, host, name, &cable.a) ||
+	    end_fill(l, peer, port, &cable.b))
+		return -1;
+	return link_keep(l, &cable);
+}
+
+static int interfaces_read(struct lldp *l, const char *host, json_t *object)
+{
+	const char *name;
+	json_t *interface;
+
+	json_object_foreach(object, name,
+			    interface) if (neighbour_add(l, host, name,
+							 interface)) return -1;
+	return 0;
+}
+
+/* A list, or where there is one only, that. */
+static int answer_read(struct lldp *l, const char *host, json_t *answer)
+{
+	json_t *list =
+		json_object_get(json_object_get(answer, "lldp"), "interface");
+	int rc = 0;
+
+	if (json_is_object(list))
+		return interfaces_read(l, host, list);
+	for (size_t i = 0; rc == 0 && i < json_array_size(list); i++)
+		rc = interfaces_read(l, host, json_array_get(list, i));
+	return rc;
+}
+
+static int root_read(struct lldp *l, json_t *root)
+{
+	const char *host;
+	json_t *answer;
+
+	if (json_object_get(root, "lldp")) {
+		if (!l->input->hosts)
+			return fail(l, "whose neighbours are these? Say "
+				       "HOST=FILE");
+		return answer_read(l, l->input->hosts, root);
+	}
+	json_object_foreach(root, host,
+			    answer) if (*host &&
+					answer_read(l, host, answer)) return -1;
+	return 0;
+}
+
+int weft_import_lldp(struct weft_survey *s,
+		     const struct weft_import_input *input,
+		     struct weft_error *err)
+{
+	struct lldp l = {.s = s, .input = input, .err = err};
+	json_t *root = weft_json_source(input, err);
+	int rc = root ? root_read(&l, root) : -1;
+
+	if (rc == 0)
+		rc = links_add(&l);
+	free(l.links);
+	json_decref(root);
+	return rc;
+}
+
+bool weft_looks_lldp(const char *text, size_t size)
+{
+	const char *at = size ? strstr(text, "\"lldp\"") : NULL;
+
+	return at && strstr(at, "\"interface\"") && strstr(at, "\"chassis\"");
+}
