@@ -129,6 +129,9 @@ static void routing_dump(FILE *out, const struct weft_fabric *f)
 	for (uint32_t l = 0; l < f->n_levels; l++) {
 		const struct weft_level *level = &f->levels[l];
 
+		if (level->queue_bytes > 0)
+			fprintf(out, "%s: a queue of %g bytes\n", level->name,
+				level->queue_bytes);
 		for (uint32_t k = 0; k < level->n_shares; k++)
 			fprintf(out, "%s: %g of the rate at %g bytes\n",
 				level->name, level->shares[k].share,

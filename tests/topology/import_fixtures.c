@@ -34,6 +34,14 @@ static char *beside_read(const char *path, const char *ending)
 	return test_read_file(other, NULL);
 }
 
+static bool beside_exists(const char *path, const char *ending)
+{
+	char *text = beside_read(path, ending);
+
+	free(text);
+	return text != NULL;
+}
+
 /* ---- one case ---- */
 
 static char *fabric_text(struct weft_survey *s, struct weft_error *err)
@@ -76,6 +84,9 @@ static char *outcome(const char *format, const char *path, bool *valid)
 	assert_non_null(out);
 	content = test_read_file(path, &content_size);
 	assert_non_null(content);
+	if (importer->looks && beside_exists(path, ".golden"))
+		assert_ptr_equal(weft_importer_guess(content, content_size),
+				 importer);
 	if (weft_import_text(&s, importer, content, content_size,
 			     file_name(path), NULL, &options, &err) == 0 &&
 	    weft_survey_finish(&s, &err) == 0)

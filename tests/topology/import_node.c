@@ -386,27 +386,37 @@ static void formats_are_told_by_their_content(void **state)
 	       "\" pci_type=\"" class " [10de:2330] [10de:1234] a1\" "         \
 				      "pci_link_speed=\"0\"",                  \
 	       inside)
-#define MACHINE(version, osdev)                                                \
+#define TOPOLOGY(version, devices)                                             \
 	"<?xml version=\"1.0\"?>\n<topology version=\"" version                \
-	"\">\n" OBJECT(                                                        \
-		"Machine", "1",                                                \
-		"os_index=\"0\" allowed_cpuset=\"0x1\" "                       \
-		"allowed_nodeset=\"0x1\" " SETS,                               \
-		OBJECT("NUMANode", "2",                                        \
-		       "os_index=\"0\" local_memory=\"1024\" " SETS,           \
-		       "") OBJECT("PU", "3", "os_index=\"0\" " SETS, "")       \
-			PCI("4", "0000:02:00.0", "0302", "")                   \
-				PCI("5", "0000:01:00.0", "0302", "")           \
-					PCI("6", "0000:03:00.0", "0207",       \
-					    OBJECT("OSDev", "7",               \
-						   "name=\"mlx5_0\" "          \
-						   "osdev_type=\"" osdev "\"", \
-						   ""))) "</topology>\n"
+	"\">\n" OBJECT("Machine", "1",                                         \
+		       "os_index=\"0\" allowed_cpuset=\"0x1\" "                \
+		       "allowed_nodeset=\"0x1\" " SETS,                        \
+		       OBJECT("NUMANode", "2",                                 \
+			      "os_index=\"0\" local_memory=\"1024\" " SETS,    \
+			      "") OBJECT("PU", "3", "os_index=\"0\" " SETS,    \
+					 "") devices) "</topology>\n"
+#define MACHINE(version, osdev)                                                \
+	TOPOLOGY(version, PCI("4", "0000:02:00.0", "0302",                     \
+			      "") PCI("5", "0000:01:00.0", "0302", "")         \
+				  PCI("6", "0000:03:00.0", "0207",             \
+				      OBJECT("OSDev", "7",                     \
+					     "name=\"mlx5_0\" "                \
+					     "osdev_type=\"" osdev "\"",       \
+					     "")))
 
 static void a_machine_of_hwloc_is_read(void **state)
 {
 	static const char *const texts[] = {MACHINE("2.0", "3"),
 					    MACHINE("3.0", "48")};
+	static const char without_set[] =
+		"<?xml version=\"1.0\"?>\n<topology version=\"2.0\">\n"
+		"<object type=\"Machine\" cpuset=\"0x1\" nodeset=\"0x1\" "
+		"complete_nodeset=\"0x1\"></object>\n</topology>\n";
+	static const char without_index[] =
+		"<?xml version=\"1.0\"?>\n<topology version=\"2.0\">\n"
+		"<object type=\"PU\"></object>\n</topology>\n";
+	static const char without_gpus[] =
+		TOPOLOGY("2.0", PCI("6", "0000:03:00.0", "0207", ""));
 	struct weft_survey s;
 
 	(void)state;
@@ -425,6 +435,13 @@ static void a_machine_of_hwloc_is_read(void **state)
 		assert_int_equal(in->nics[0].near, 3);
 		weft_survey_free(&s);
 	}
+	/* all devices are seen, and none is a GPU */
+	assert_true(read_one(&s, "hwloc-xml", without_gpus)->no_gpus);
+	assert_true(s.hosts[0].no_gpus);
+	weft_survey_free(&s);
+	/* on which libhwloc 2.9 crashes */
+	assert_refused("hwloc-xml", without_set, 3, "complete_cpuset");
+	assert_refused("hwloc-xml", without_index, 3, "os_index");
 	assert_refused("hwloc-xml", "<topology><object", 1, "not well-formed");
 	assert_refused("hwloc-xml", "<topology version=\"9\"/>", 0,
 		       "cannot read it");

@@ -23,6 +23,7 @@ unit_tests += \
 	%D%/survey \
 	%D%/survey_fabric \
 	%D%/synth \
+	%D%/text \
 	%D%/yaml \
 	# End of unit_tests
 

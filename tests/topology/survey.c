@@ -379,6 +379,29 @@ static void an_nvlink_domain_over_two_leafs_is_left_out(void **state)
 	weft_survey_free(&s);
 }
 
+/* A rack on each leaf; the domain is one, as its source says. */
+static void an_nvlink_domain_over_two_racks_is_kept(void **state)
+{
+	struct weft_survey s;
+	struct weft_fabric *f;
+	char *text;
+
+	(void)state;
+	survey_start(&s, 4);
+	for (uint32_t h = 0; h < 4; h++)
+		weft_survey_set_text(&s, h, WEFT_HOST_NVLINK, "a.1", here,
+				     NULL);
+	f = fabric_of(&s, two_leafs, &text);
+	assert_non_null(f);
+	assert_int_equal(count_of(&s, WEFT_FINDING_NVLINK_SPLIT), 0);
+	assert_int_equal(count_of(&s, WEFT_FINDING_INPUT_PARTIAL), 1);
+	assert_non_null(strstr(text, "a.1: n[0-1]"));
+	assert_non_null(strstr(text, "a.1.part2: n[2-3]"));
+	weft_fabric_free(f);
+	free(text);
+	weft_survey_free(&s);
+}
+
 static void gpus_bridged_in_pairs_are_pairs(void **state)
 {
 	struct weft_survey_inside inside = {.n_gpus = 8, .hosts = "n[0-1]"};
@@ -458,6 +481,7 @@ int main(void)
 		cmocka_unit_test(a_spine_of_one_switch_is_a_switch),
 		cmocka_unit_test(a_bundle_without_a_leaf_is_written_whole),
 		cmocka_unit_test(an_nvlink_domain_over_two_leafs_is_left_out),
+		cmocka_unit_test(an_nvlink_domain_over_two_racks_is_kept),
 		cmocka_unit_test(gpus_bridged_in_pairs_are_pairs),
 		cmocka_unit_test(names_that_do_not_fold_fill_several_lines),
 		cmocka_unit_test(hosts_without_gpus_are_left_out),

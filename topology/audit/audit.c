@@ -38,6 +38,7 @@ static const struct {
 	{WEFT_FINDING_OVERSUBSCRIBED, WEFT_FINDING_LINK_NARROW},
 	{WEFT_FINDING_OVERSUBSCRIBED, WEFT_FINDING_LINK_DOWN},
 	{WEFT_FINDING_UPLINKS_UNEVEN, WEFT_FINDING_LEAF_ORPHAN},
+	{WEFT_FINDING_LEAF_ORPHAN, WEFT_FINDING_DRIFT_SWITCH_CUT},
 };
 #define N_EXPLAINED (sizeof(explained) / sizeof(explained[0]))
 
@@ -90,6 +91,41 @@ static bool is_explained(const struct weft_findings *findings,
 	return false;
 }
 
+/* The survey and two checks look for leafs that are cut off, each in its way.
+ */
+static bool is_repeated(const struct weft_findings *findings, uint32_t n,
+			const struct weft_finding *f)
+{
+	for (uint32_t i = 0; f->id == WEFT_FINDING_LEAF_ORPHAN && i < n; i++)
+		if (findings->item[i].id == f->id &&
+		    strcmp(findings->item[i].place, f->place) == 0)
+			return true;
+	return false;
+}
+
+/* What has changed comes before what may always have been so. */
+static bool is_news(const struct weft_finding *f)
+{
+	return f->severity != WEFT_INFO &&
+	       strncmp(weft_finding_kinds[f->id].code, "drift-", 6) == 0;
+}
+
+/* Keeps the order of those before and of those behind. */
+static void news_first(struct weft_findings *findings)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < findings->n; i++) {
+		struct weft_finding f = findings->item[i];
+
+		if (!is_news(&f))
+			continue;
+		memmove(&findings->item[n + 1], &findings->item[n],
+			(i - n) * sizeof(f));
+		findings->item[n++] = f;
+	}
+}
+
 void weft_audit_rank(struct weft_findings *findings)
 {
 	uint32_t kept = 0;
@@ -103,7 +139,19 @@ void weft_audit_rank(struct weft_findings *findings)
 			findings->item[kept++] = *f;
 	}
 	findings->n = kept;
-	weft_findings_sort(findings);
+	weft_findings_sort(
+		findings); /* the weightiest of those repeated first */
+	kept = 0;
+	for (uint32_t i = 0; i < findings->n; i++) {
+		struct weft_finding *f = &findings->item[i];
+
+		if (is_repeated(findings, kept, f))
+			findings->of_kind[f->id]--;
+		else
+			findings->item[kept++] = *f;
+	}
+	findings->n = kept;
+	news_first(findings);
 }
 
 int weft_audit_run(const struct weft_audit *audit, struct weft_error *err)

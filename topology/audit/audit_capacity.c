@@ -42,9 +42,18 @@ static bool rates_known(const struct weft_survey *s)
 	return true;
 }
 
-/* 0: nothing below or nothing above. */
+/* Storage, login and management send little beside GPU nodes. */
+static bool is_service(const struct audit_graph *g, const struct weft_end *end)
+{
+	return end->kind == WEFT_END_HOST
+		       ? audit_graph_is_service(g, end->index)
+		       : g->service[end->index];
+}
+
+/* 0: nothing below or nothing above; alike: without what serves no GPU node, as
+ * siblings are compared. */
 static double switch_ratio(const struct audit_graph *g, uint32_t sw,
-			   bool by_rate)
+			   bool by_rate, bool alike)
 {
 	double flow[3] = {0}; /* below, aside, above */
 	uint32_t n;
@@ -53,7 +62,8 @@ static double switch_ratio(const struct audit_graph *g, uint32_t sw,
 	for (uint32_t i = 0; i < n; i++) {
 		const struct weft_survey_cable *c = &g->s->cables[cable[i]];
 
-		if (!c->down)
+		if (!c->down &&
+		    !(alike && is_service(g, audit_graph_peer(c, sw))))
 			flow[1 + audit_graph_direction(g, c, sw)] +=
 				c->n * (by_rate ? c->rate_bytes_per_s : 1);
 	}
@@ -61,12 +71,13 @@ static double switch_ratio(const struct audit_graph *g, uint32_t sw,
 }
 
 static uint32_t ratios_fill(const struct audit_graph *g, bool by_rate,
-			    struct ratio *r)
+			    bool alike, struct ratio *r)
 {
 	uint32_t n = 0;
 
 	for (uint32_t k = 0; k < g->s->n_switches; k++) {
-		double value = switch_ratio(g, k, by_rate);
+		double value =
+			g->service[k] ? 0 : switch_ratio(g, k, by_rate, alike);
 
 		if (value > 0)
 			r[n++] = (struct ratio){k, g->network[k], g->tier[k],
@@ -124,7 +135,7 @@ int weft_audit_tiers(const struct weft_survey *survey,
 
 	*tiers = (struct weft_tiers){.non_blocking = true};
 	if (audit_graph_build(survey, scheme, &g, err) == 0 && r) {
-		uint32_t n = ratios_fill(&g, by_rate, r);
+		uint32_t n = ratios_fill(&g, by_rate, false, r);
 
 		for (uint32_t i = 0, end; i < n; i = end) {
 			end = run_end(r, i, n);
@@ -145,7 +156,7 @@ static int tier_note(const struct weft_audit *a, const struct ratio *r,
 	double median = r[n / 2].value;
 
 	for (uint32_t i = 0; i < n; i++)
-		if (n >= 3 && r[i].value > WORSE * median &&
+		if (n > WEFT_LEAST_MAJORITY && r[i].value > WORSE * median &&
 		    r[i].value > BLOCKING &&
 		    audit_note(a, WEFT_FINDING_OVERSUBSCRIBED, sw[r[i].sw].name,
 			       sw[r[i].sw].where, WEFT_WEIGHT_OUTCOME, err,
@@ -165,7 +176,7 @@ int audit_capacity(const struct weft_audit *a, struct weft_error *err)
 
 	if (!r)
 		return -1;
-	n = ratios_fill(a->graph, by_rate, r);
+	n = ratios_fill(a->graph, by_rate, true, r);
 	for (uint32_t i = 0, end; i < n && rc == 0; i = end) {
 		end = run_end(r, i, n);
 		rc = tier_note(a, r + i, end - i, err);

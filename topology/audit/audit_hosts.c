@@ -125,7 +125,8 @@ static int leaf_look(const struct weft_audit *a, const struct subject *sub,
 		     struct weft_error *err)
 {
 	struct audit_majority leaf = members_majority(m, n, scratch);
-	bool decided = leaf.n >= 3 && leaf.n_same * 2 > leaf.n;
+	bool decided =
+		leaf.n_same >= WEFT_LEAST_MAJORITY && leaf.n_same * 2 > leaf.n;
 
 	if (m[0].domain != WEFT_NONE && decided)
 		usual = leaf;
@@ -145,7 +146,7 @@ static int class_look(const struct weft_audit *a, const struct subject *sub,
 	struct audit_majority usual = members_majority(m, n, scratch);
 	uint32_t below = count_below(m, n, usual.value);
 
-	if (below == 0 || usual.n < 3)
+	if (below == 0 || usual.n_same < WEFT_LEAST_MAJORITY)
 		return 0;
 	for (uint32_t i = 0, end; i < n; i = end) {
 		for (end = i + 1; end < n && m[end].domain == m[i].domain;)

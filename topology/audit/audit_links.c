@@ -138,7 +138,7 @@ static int down_note(struct work *w, const struct weft_survey_cable *c)
 	if (c->n > 1)
 		snprintf(count, sizeof(count), " (%u cables)", c->n);
 	return audit_note(w->a, WEFT_FINDING_LINK_DOWN, place, c->where,
-			  WEFT_WEIGHT_CABLE, w->err, "is down%s", count);
+			  WEFT_WEIGHT_CABLE + c->n, w->err, "is down%s", count);
 }
 
 int audit_links(const struct weft_audit *a, struct weft_error *err)

@@ -40,7 +40,8 @@ static int class_look(const struct weft_audit *a, const struct port *p,
 	for (uint32_t i = 1; i < AUDIT_MAX_NETWORKS; i++)
 		if (count[i] > count[best])
 			best = i;
-	if (count[best] == n || n < 3 || !audit_is_few(n - count[best], n))
+	if (count[best] == n || count[best] < WEFT_LEAST_MAJORITY ||
+	    !audit_is_few(n - count[best], n))
 		return 0;
 	for (uint32_t i = 0; i < n; i++) {
 		const struct weft_survey_cable *c =

@@ -34,7 +34,7 @@ static int bundle_look(const struct weft_audit *a, uint32_t domain,
 		if (rail[r] != WEFT_NONE)
 			scratch[n++] = host_cables(a->graph, rail[r]);
 	usual = audit_majority(scratch, n);
-	if (usual.n < 3 || 2 * usual.n_same <= usual.n)
+	if (usual.n_same < WEFT_LEAST_MAJORITY || 2 * usual.n_same <= usual.n)
 		return 0;
 	for (uint32_t r = 0; r < s->n_rails; r++) {
 		const struct weft_survey_switch *sw;

@@ -21,6 +21,7 @@ struct cell {
 
 struct row {
 	uint32_t sw, first, n; /* cells */
+	uint32_t aside; /* cables to switches of services, in place of others */
 	uint32_t total;
 	uint64_t hash;
 	uint32_t pattern; /* first row (in order of hash) with these cells */
@@ -71,9 +72,14 @@ static void row_fill(struct work *w, uint32_t sw)
 	for (uint32_t i = 0; i < n; i++) {
 		const struct weft_survey_cable *c = &w->g->s->cables[cable[i]];
 
-		if (audit_graph_direction(w->g, c, sw) > 0)
-			cell[row->n++] = (struct cell){
-				audit_graph_peer(c, sw)->index, c->n};
+		const struct weft_end *peer = audit_graph_peer(c, sw);
+		int direction = audit_graph_direction(w->g, c, sw);
+
+		if (direction >= 0 && w->g->service[peer->index] &&
+		    !w->g->service[sw])
+			row->aside += c->n;
+		else if (direction > 0)
+			cell[row->n++] = (struct cell){peer->index, c->n};
 	}
 	if (row->n)
 		qsort(cell, row->n, sizeof(*cell), compare_cells);
@@ -147,7 +153,8 @@ static uint32_t pattern_nearest(struct work *w, const struct row *row)
 			const struct row *other = &w->rows[w->low[k]];
 			uint32_t p = other->pattern, n;
 
-			if (other->sw != w->rows[p].sw || other->n_same < 2 ||
+			if (other->sw != w->rows[p].sw ||
+			    other->n_same < WEFT_LEAST_MAJORITY ||
 			    other->n_same <= row->n_same)
 				continue;
 			n = cell_at(w, other, cell->high);
@@ -182,11 +189,19 @@ static int delta_add(struct work *w, uint32_t low, uint32_t high, int more)
 static int row_compare(struct work *w, const struct row *row,
 		       const struct row *usual)
 {
+	uint32_t aside =
+		row->aside > usual->aside ? row->aside - usual->aside : 0;
+
 	for (uint32_t i = 0; i < usual->n; i++) {
 		const struct cell *cell = &w->cells[usual->first + i];
+		uint32_t has = cell_at(w, row, cell->high);
 
-		if (delta_add(w, row->sw, cell->high,
-			      (int)cell_at(w, row, cell->high) - (int)cell->n))
+		/* its ports are taken by management or storage */
+		while (has < cell->n && aside) {
+			has++;
+			aside--;
+		}
+		if (delta_add(w, row->sw, cell->high, (int)has - (int)cell->n))
 			return -1;
 	}
 	for (uint32_t i = 0; i < row->n; i++) {
@@ -238,11 +253,12 @@ static int culprit_note(struct work *w, const struct audit_culprit *c)
 	if (c->more == 0)
 		return audit_note(
 			w->a, WEFT_FINDING_UPLINKS_UNEVEN, sw[c->sw].name,
-			sw[c->sw].where, WEFT_WEIGHT_CABLE, w->err,
+			sw[c->sw].where, WEFT_WEIGHT_CABLE + c->fewer, w->err,
 			"has %s fewer than its siblings, to %s%s", few,
 			sw[c->lost].name, c->n > 1 ? " and others" : "");
 	return audit_note(w->a, WEFT_FINDING_UPLINKS_UNEVEN, sw[c->sw].name,
-			  sw[c->sw].where, WEFT_WEIGHT_CABLE, w->err,
+			  sw[c->sw].where,
+			  WEFT_WEIGHT_CABLE + c->fewer + c->more, w->err,
 			  "has %u cables fewer and %u more than its siblings",
 			  c->fewer, c->more);
 }

@@ -18,6 +18,7 @@ void audit_graph_free(struct audit_graph *g)
 	}
 	free(g->tier);
 	free(g->network);
+	free(g->service);
 	*g = (struct audit_graph){0};
 }
 
@@ -147,7 +148,8 @@ static void tiers_find(struct audit_graph *g, const struct weft_scheme *scheme)
 	if (scheme)
 		tiers_of_scheme(g, scheme);
 	for (uint32_t i = 0; i < s->n_switches; i++) {
-		if (!g->tier[i])
+		/* a leaf of storage has no domain of its own */
+		if (!g->tier[i] || s->switches[i].tier == 1)
 			g->tier[i] = s->switches[i].tier;
 		if (!g->tier[i] && has_hosts(g, i, LEAST_SHARE))
 			g->tier[i] = 1;
@@ -160,6 +162,75 @@ static void tiers_find(struct audit_graph *g, const struct weft_scheme *scheme)
 			g->tier[i] = 1;
 }
 
+/* ---- switches that serve no GPU node ---- */
+
+bool audit_graph_is_service(const struct audit_graph *g, uint32_t host)
+{
+	const struct weft_survey_host *h = &g->s->hosts[host];
+
+	return h->no_gpus && strncmp(h->name, "0x", 2) != 0;
+}
+
+/* Cables to switches, by whether these lead to GPU nodes. */
+static void cables_count(const struct audit_graph *g, uint32_t sw,
+			 uint32_t *useful, uint32_t *service)
+{
+	uint32_t n;
+	const uint32_t *cable = audit_graph_cables(g, WEFT_END_SWITCH, sw, &n);
+
+	*useful = *service = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct weft_survey_cable *c = &g->s->cables[cable[i]];
+		const struct weft_end *peer = audit_graph_peer(c, sw);
+
+		if (peer->kind == WEFT_END_SWITCH)
+			*(g->service[peer->index] ? service : useful) += c->n;
+	}
+}
+
+static bool has_gpu_hosts(const struct audit_graph *g, uint32_t sw)
+{
+	uint32_t n;
+	const uint32_t *cable = audit_graph_cables(g, WEFT_END_SWITCH, sw, &n);
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct weft_end *e = &g->s->cables[cable[i]].a;
+
+		if (e->kind == WEFT_END_HOST &&
+		    !audit_graph_is_service(g, e->index))
+			return true;
+	}
+	return false;
+}
+
+/* Leafs first; then what leads to those for a good half, in as many steps as
+ * there can be tiers. */
+static void services_find(struct audit_graph *g)
+{
+	uint32_t n = g->s->n_switches, leafs = 0, serving = 0;
+
+	for (uint32_t k = 0; k < n; k++) {
+		if (g->tier[k] != 1 && !has_hosts(g, k, UINT32_MAX))
+			continue;
+		g->service[k] = !has_gpu_hosts(g, k);
+		leafs += g->service[k];
+		serving += !g->service[k];
+	}
+	if (leafs >= serving) { /* no hosts are known, or it is for them */
+		memset(g->service, 0, n * sizeof(*g->service));
+		return;
+	}
+	for (int step = 0; leafs && step < WEFT_MAX_LEVELS; step++)
+		for (uint32_t k = 0; k < n; k++) {
+			uint32_t useful, service;
+
+			if (g->service[k] || has_hosts(g, k, UINT32_MAX))
+				continue;
+			cables_count(g, k, &useful, &service);
+			g->service[k] = service && service >= useful;
+		}
+}
+
 int audit_graph_build(const struct weft_survey *s,
 		      const struct weft_scheme *scheme, struct audit_graph *g,
 		      struct weft_error *err)
@@ -167,10 +238,12 @@ int audit_graph_build(const struct weft_survey *s,
 	*g = (struct audit_graph){.s = s};
 	g->tier = weft_calloc(s->n_switches, sizeof(*g->tier), err);
 	g->network = weft_calloc(s->n_switches, sizeof(*g->network), err);
-	if (!g->tier || !g->network || ends_index(g, err))
+	g->service = weft_calloc(s->n_switches, sizeof(*g->service), err);
+	if (!g->tier || !g->network || !g->service || ends_index(g, err))
 		return -1;
 	networks_name(g);
 	tiers_find(g, scheme);
+	services_find(g);
 	return 0;
 }
 

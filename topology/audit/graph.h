@@ -17,6 +17,8 @@ struct audit_graph {
 	uint32_t *first[2], *cable[2];
 	uint32_t *tier;	   /* [n_switches] 1: leaf; 0: joined to nothing */
 	uint32_t *network; /* [n_switches] index into networks */
+	bool *service;	   /* [n_switches] GPU nodes are not below it, but
+			    * storage, login or management: it is no sibling */
 	const char *networks[AUDIT_MAX_NETWORKS]; /* 0: the compute network */
 	uint32_t n_networks;
 };
@@ -44,6 +46,9 @@ audit_graph_peer(const struct weft_survey_cable *cable, uint32_t sw)
 
 	return is_b ? &cable->a : &cable->b;
 }
+
+/* A host without GPUs; one that nobody named may have some. */
+bool audit_graph_is_service(const struct audit_graph *g, uint32_t host);
 
 /* Where a cable's end at switch `sw` leads: -1 down, 1 up, 0 aside. */
 int audit_graph_direction(const struct audit_graph *g,

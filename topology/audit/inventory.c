@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* inventory.c - reading PLACE,KEY,VALUE lines */
 #include "topology/audit/inventory.h"
+#include "topology/text.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -163,49 +163,14 @@ int weft_inventory_parse(struct weft_inventory *inventory, const char *text,
 	return 0;
 }
 
-static int file_read(FILE *file, const char *path, char **text, size_t *size,
-		     struct weft_error *err)
-{
-	size_t room = 0, n;
-
-	do {
-		if (*size == room) {
-			char *grown;
-
-			if (room >= WEFT_INVENTORY_MAX_BYTES)
-				return weft_fail_at(err, WEFT_EINVAL, path, 0,
-						    0, "more than %u MiB",
-						    WEFT_INVENTORY_MAX_BYTES >>
-							    20);
-			room = room ? 2 * room : 1u << 16;
-			grown = weft_realloc(*text, room, 1, err);
-			if (!grown)
-				return -1;
-			*text = grown;
-		}
-		n = fread(*text + *size, 1, room - *size, file);
-		*size += n;
-	} while (n > 0);
-	return ferror(file) ? weft_fail_at(err, WEFT_EIO, path, 0, 0, "%s",
-					   strerror(errno))
-			    : 0;
-}
-
 int weft_inventory_load(struct weft_inventory *inventory, const char *path,
 			struct weft_findings *findings, struct weft_error *err)
 {
-	bool standard = strcmp(path, "-") == 0;
-	FILE *file = standard ? stdin : fopen(path, "rb");
-	char *text = NULL;
-	size_t size = 0;
-	int rc;
+	char *text;
+	size_t size;
+	int rc = weft_text_load(path, WEFT_INVENTORY_MAX_BYTES, &text, &size,
+				err);
 
-	if (!file)
-		return weft_fail_at(err, WEFT_EIO, path, 0, 0, "%s",
-				    strerror(errno));
-	rc = file_read(file, path, &text, &size, err);
-	if (!standard)
-		fclose(file);
 	if (rc == 0)
 		rc = weft_inventory_parse(inventory, text, size, path, findings,
 					  err);

@@ -17,6 +17,7 @@ libweft_survey_la_SOURCES = \
 	%D%/scheme_rails.c \
 	%D%/scheme_rates.c \
 	%D%/scheme_roots.c \
+	%D%/scheme_services.c \
 	%D%/scheme_tiers.c \
 	%D%/scheme_tree.c \
 	%D%/survey.c \
@@ -27,6 +28,7 @@ libweft_survey_la_SOURCES = \
 	%D%/survey_write.c \
 	%D%/survey_write_cables.c \
 	%D%/survey_write_levels.c \
+	%D%/survey_write_profile.c \
 	%D%/wiring.c \
 	%D%/wiring.h \
 	%D%/writer.h \

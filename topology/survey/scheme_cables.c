@@ -7,7 +7,7 @@
 static int steps(struct wiring *w)
 {
 	static int (*const step[])(struct wiring *) = {
-		wiring_build,	wiring_networks, wiring_tiers,
+		wiring_build,	wiring_networks, wiring_services, wiring_tiers,
 		wiring_domains, wiring_rails,	 wiring_rates,
 	};
 

@@ -12,44 +12,22 @@
 
 /* ---- bundles ---- */
 
-static int compare_numbers(const void *pa, const void *pb)
-{
-	const uint32_t *a = pa, *b = pb;
-
-	return (*a > *b) - (*a < *b);
-}
-
-/* Half of all hosts' cables are of hosts with at most that many. */
-static int cables_usual(const struct wiring *w, uint32_t *usual)
-{
-	uint32_t n = w->s->n_hosts;
-	uint32_t *counts = weft_calloc(n, sizeof(*counts), w->err);
-	uint64_t seen = 0;
-
-	*usual = 0;
-	if (!counts)
-		return -1;
-	for (uint32_t h = 0; h < n; h++)
-		counts[h] = w->first_up[h + 1] - w->first_up[h];
-	if (n)
-		qsort(counts, n, sizeof(*counts), compare_numbers);
-	for (uint32_t h = 0; h < n && 2 * seen < w->n_ups; h++) {
-		seen += counts[h];
-		*usual = counts[h];
-	}
-	free(counts);
-	return 0;
-}
-
 static bool is_leaf(const struct wiring *w, uint32_t sw)
 {
 	return w->compute[sw] && w->tier[sw] == 1;
 }
 
+/* One that nobody named may have GPUs. */
+static bool is_of_use(const struct wiring *w, uint32_t host)
+{
+	return !w->s->hosts[host].no_gpus || wiring_unnamed(w, host);
+}
+
 /* What each host hangs on, as ties; hosts of which few cables are known, or
- * that are there for others, found no bundle. */
+ * that are there for others, found no bundle, and leafs of theirs alone are
+ * none. */
 static int bundles_gather(const struct wiring *w, struct grouping *g,
-			  bool *weak)
+			  bool *weak, bool *useful)
 {
 	uint32_t usual;
 
@@ -58,7 +36,7 @@ static int bundles_gather(const struct wiring *w, struct grouping *g,
 	g->weak = weak;
 	g->err = w->err;
 	g->ties = weft_calloc(w->n_ups, sizeof(*g->ties), w->err);
-	if (!g->ties || cables_usual(w, &usual))
+	if (!g->ties || wiring_cables_usual(w, &usual))
 		return -1;
 	for (uint32_t h = 0; h < w->s->n_hosts; h++) {
 		uint32_t n = w->first_up[h + 1] - w->first_up[h];
@@ -67,7 +45,9 @@ static int bundles_gather(const struct wiring *w, struct grouping *g,
 			  wiring_unnamed(w, h);
 	}
 	for (uint32_t i = 0; i < w->n_ups; i++)
-		if (is_leaf(w, w->ups[i].sw))
+		useful[w->ups[i].sw] |= is_of_use(w, w->ups[i].host);
+	for (uint32_t i = 0; i < w->n_ups; i++)
+		if (is_leaf(w, w->ups[i].sw) && useful[w->ups[i].sw])
 			g->ties[g->n_ties++] = (struct grouping_tie){
 				w->ups[i].host, w->order[w->ups[i].sw], 1};
 	return 0;
@@ -111,10 +91,12 @@ static int groups_add(struct wiring *w, const struct grouping *g,
 static int bundles_build(struct wiring *w)
 {
 	bool *weak = weft_calloc(w->s->n_hosts, sizeof(*weak), w->err);
+	bool *useful = weft_calloc(w->s->n_switches, sizeof(*useful), w->err);
 	uint32_t *domain =
 		weft_calloc(w->s->n_switches, sizeof(*domain), w->err);
 	struct grouping g = {0};
-	int rc = weak && domain ? bundles_gather(w, &g, weak) : -1;
+	int rc = weak && useful && domain ? bundles_gather(w, &g, weak, useful)
+					  : -1;
 
 	if (rc == 0)
 		rc = grouping_run(&g);
@@ -130,6 +112,7 @@ static int bundles_build(struct wiring *w)
 		w->scheme->n_levels = g.n_groups > 0;
 	grouping_free(&g);
 	free(weak);
+	free(useful);
 	free(domain);
 	return rc;
 }

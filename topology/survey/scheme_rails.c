@@ -8,6 +8,7 @@
  */
 #include "topology/survey/wiring.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -217,6 +218,57 @@ static void bundle_rails(const struct rails *r, uint32_t bundle,
 	}
 }
 
+/* "HCA-1" is what the driver calls "mlx5_0". */
+static bool same_adapter(const char *hca, const char *nic)
+{
+	char name[32];
+	char *rest;
+	unsigned long n;
+
+	if (strcmp(hca, nic) == 0)
+		return true;
+	if (strncmp(hca, "HCA-", 4) != 0)
+		return false;
+	n = strtoul(hca + 4, &rest, 10);
+	snprintf(name, sizeof(name), "mlx5_%lu", n ? n - 1 : 0);
+	return !*rest && strcmp(name, nic) == 0;
+}
+
+/* The rail of the GPUs that an adapter is next to on the node's PCI buses, as a
+ * source of the inside tells; WEFT_NONE: none does. */
+static uint32_t rail_inside(const struct wiring *w, const struct wire_up *up)
+{
+	uint32_t index = w->s->hosts[up->host].inside;
+	const struct weft_survey_inside *in;
+
+	if (index == WEFT_NONE || up->hca == WEFT_NONE)
+		return WEFT_NONE;
+	in = &w->s->insides[index];
+	for (uint32_t i = 0; i < in->n_nics; i++)
+		if (same_adapter(w->s->hcas[up->hca].name, in->nics[i].name))
+			return in->nics[i].rail;
+	return WEFT_NONE;
+}
+
+/* Puts the model's leafs in the order of the GPUs that they serve, where that
+ * is told of all. */
+static void rails_order(const struct rails *r, uint32_t *list, uint32_t n)
+{
+	uint32_t ordered[WEFT_MAX_GPUS_PER_NODE];
+
+	for (uint32_t k = 0; k < n; k++)
+		ordered[k] = WEFT_NONE;
+	for (uint32_t k = 0; k < n; k++) {
+		const struct home *home = &r->homes[list[k]];
+		uint32_t rail = rail_inside(r->w, &r->w->ups[home->up]);
+
+		if (rail >= n || ordered[rail] != WEFT_NONE)
+			return;
+		ordered[rail] = list[k];
+	}
+	memcpy(list, ordered, n * sizeof(*list));
+}
+
 static int rails_choose(struct rails *r)
 {
 	struct weft_scheme *scheme = r->w->scheme;
@@ -233,7 +285,7 @@ static int rails_choose(struct rails *r)
 		return -1;
 	for (size_t i = 0; i < n; i++)
 		scheme->rail_switch[i] = WEFT_NONE;
-	leafs_list(r, r->model, list, scheme->n_rails);
+	rails_order(r, list, leafs_list(r, r->model, list, scheme->n_rails));
 	for (uint32_t b = 0; b < r->n_bundles; b++)
 		bundle_rails(r, b, list, scheme->n_rails,
 			     scheme->rail_switch + (size_t)b * scheme->n_rails);
@@ -270,7 +322,8 @@ static bool is_usual(const struct rails *r, const struct home *home)
 {
 	uint32_t n = r->n_hosts[home->bundle];
 
-	return n >= 3 && 3 * (uint64_t)home->all >= 2 * (uint64_t)n;
+	return home->all >= WEFT_LEAST_MAJORITY &&
+	       3 * (uint64_t)home->all >= 2 * (uint64_t)n;
 }
 
 /* One that has fewer adapters than its siblings, and none where theirs are, is
@@ -382,7 +435,8 @@ static int strays_find(const struct rails *r)
 		    is_other(r, up->host))
 			continue;
 		home = home_of(r, w->bundle[up->host], up->key);
-		if (home && home->sw != up->sw && up_note(r, up, home))
+		if (home && home->n >= WEFT_LEAST_MAJORITY &&
+		    home->sw != up->sw && up_note(r, up, home))
 			return -1;
 	}
 	return 0;

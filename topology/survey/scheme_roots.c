@@ -226,19 +226,24 @@ static void guests_place(struct wiring *w)
 					scheme->switch_domain[w->ups[i].sw];
 }
 
-/* Leafs without hosts, and what else no host hangs below: to what they are
- * linked to. */
-static void idle_place(struct wiring *w)
+/* Leafs without GPU nodes, and what else none hangs below: to what they are
+ * linked to.  Whether any was placed. */
+static bool idle_place(struct wiring *w)
 {
 	struct weft_scheme *scheme = w->scheme;
+	bool placed = false;
 
 	for (uint32_t sw = 0; sw < w->s->n_switches; sw++)
 		for (uint32_t p = w->first_peer[sw];
 		     p < w->first_peer[sw + 1] && w->compute[sw] &&
 		     scheme->switch_domain[sw] == WEFT_NONE;
-		     p++)
+		     p++) {
 			scheme->switch_domain[sw] =
 				scheme->switch_domain[w->peers[p].sw];
+			placed = placed ||
+				 scheme->switch_domain[sw] != WEFT_NONE;
+		}
+	return placed;
 }
 
 /* A small fabric beside a deeper one gets a domain of the last level for
@@ -270,7 +275,8 @@ int wiring_roots(struct wiring *w)
 {
 	if (sides_join(w) || orphans_find(w))
 		return -1;
+	while (idle_place(w))
+		;
 	guests_place(w);
-	idle_place(w);
 	return islands_lift(w);
 }

@@ -25,6 +25,10 @@
  * GPUs has with 16 each. */
 #define WEFT_SURVEY_MAX_HOSTS (1u << 18)
 
+/* So many must agree before another one is said to be wrong: of three, two are
+ * no majority. */
+#define WEFT_LEAST_MAJORITY 3
+
 /* Where a source says something; source is an index, line counts from 1 and is
  * 0 where lines mean nothing. */
 struct weft_place {
@@ -62,6 +66,9 @@ struct weft_survey_host {
 	uint32_t
 		inside; /* index of what is known of its inside, or WEFT_NONE */
 	bool no_gpus;	/* known to have none: storage, login, management */
+	bool no_gpus_listed; /* its scheduler lists GPUs of no node, and speaks
+			      * of none: they have none, unless another source
+			      * or the caller says so */
 	uint32_t first_hca, n_hcas; /* chained by hca.next */
 };
 
@@ -151,6 +158,7 @@ struct weft_survey_inside {
 	const char *hosts; /* hostlist it was given for; NULL: every host that
 			    * has none of its own */
 	uint32_t n_gpus, n_nics;
+	bool no_gpus; /* all devices were seen, and none is a GPU */
 	struct weft_inside_gpu gpus[WEFT_MAX_GPUS_PER_NODE];
 	struct weft_inside_nic nics[WEFT_MAX_GPUS_PER_NODE];
 	struct weft_place where;

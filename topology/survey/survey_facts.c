@@ -95,7 +95,7 @@ static int inside_give(struct weft_survey *s, uint32_t host, uint32_t inside,
 
 	if (s->hosts[host].inside == WEFT_NONE)
 		s->hosts[host].inside = inside;
-	if (in->n_gpus &&
+	if ((in->n_gpus || in->no_gpus) &&
 	    weft_survey_set_gpus(s, host, in->n_gpus, in->where, err))
 		return -1;
 	if (in->n_gpus && in->gpus[0].kind[0])

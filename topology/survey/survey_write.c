@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* survey_write.c - a survey and its scheme as a fabric file, weft-fabric(5) */
-#include "config.h" /* first: strcasestr is GNU */
-
 #include "topology/hostlist.h"
 #include "topology/profile.h"
 #include "topology/survey/writer.h"
@@ -14,47 +12,6 @@
 #define KEY_MAX 960
 
 /* ---- what goes into the file ---- */
-
-static const struct {
-	const char *kind, *profile;
-} kind_profiles[] = {
-	{"gb200", "gb200-nvl72"},      {"gb300", "gb200-nvl72"},
-	{"b200", "dgx-b200"},	       {"h100", "dgx-h100-superpod"},
-	{"h200", "dgx-h100-superpod"}, {"a100", "selene-a100"},
-};
-
-static const char *profile_by_kind(const struct weft_writer *w)
-{
-	for (uint32_t h = 0; h < w->s->n_hosts; h++) {
-		const char *kind = w->s->hosts[h].gpu_kind.text;
-
-		for (size_t i = 0;
-		     kind &&
-		     i < sizeof(kind_profiles) / sizeof(kind_profiles[0]);
-		     i++)
-			if (strcasestr(kind, kind_profiles[i].kind))
-				return kind_profiles[i].profile;
-	}
-	return NULL;
-}
-
-/* One whose NVLink domains span nodes wants them in the file. */
-static int profile_choose(struct weft_writer *w)
-{
-	const char *name = w->options->profile;
-
-	w->profile = weft_profile_find(name ? name : "dgx-h100-superpod");
-	if (!w->profile)
-		return weft_fail(w->err, WEFT_EINVAL, "no profile \"%s\"",
-				 name);
-	if (!name && (name = profile_by_kind(w)) != NULL) {
-		const struct weft_profile *profile = weft_profile_find(name);
-
-		if (profile && (profile->nvlink_nodes == 1 || w->n_spans))
-			w->profile = profile;
-	}
-	return 0;
-}
 
 /* Hosts whose GPUs nobody knows: where other hosts have some, these have none
  * worth a name; else all are taken to be like the profile's. */
@@ -73,7 +30,8 @@ static int hosts_choose(struct weft_writer *w)
 
 		if (!placed || host->no_gpus)
 			continue;
-		if (!counted && known && !w->options->gpus_per_node) {
+		if (!counted && (known || host->no_gpus_listed) &&
+		    !w->options->gpus_per_node) {
 			dropped++;
 			continue;
 		}
@@ -123,7 +81,9 @@ static int domains_choose(struct weft_writer *w)
 	}
 	if (!any)
 		return weft_fail(w->err, WEFT_EINVAL,
-				 "no host with GPUs: a fabric needs one");
+				 "no host with GPUs: a fabric needs one; say "
+				 "how many with --gpus-per-node, where the "
+				 "sources miss them");
 	return 0;
 }
 
@@ -138,7 +98,7 @@ static uint32_t host_gpus(const struct weft_writer *w, uint32_t h)
 
 struct spanned {
 	const char *nvlink;
-	uint32_t host;
+	uint32_t host, domain; /* of the network */
 };
 
 static int compare_spanned(const void *pa, const void *pb)
@@ -146,30 +106,88 @@ static int compare_spanned(const void *pa, const void *pb)
 	const struct spanned *a = pa, *b = pb;
 	int order = weft_name_compare(a->nvlink, b->nvlink);
 
-	return order ? order : (a->host > b->host) - (a->host < b->host);
+	if (order)
+		return order;
+	if (a->domain != b->domain)
+		return a->domain < b->domain ? -1 : 1;
+	return (a->host > b->host) - (a->host < b->host);
 }
 
-/* Hosts list[0..n) say that they share an NVLink domain: one of the file, if
- * they hang on the same domain of the network. */
+/* Some hosts of an NVLink domain, all below one domain of the network, are a
+ * domain of the file; the k-th part but the first gets a number. */
+static int part_add(struct weft_writer *w, const struct spanned *list,
+		    uint32_t n, uint32_t part)
+{
+	char name[2 * WEFT_NAME_SIZE];
+
+	if (n < 2)
+		return 0;
+	for (uint32_t i = 0; i < n; i++)
+		w->span[list[i].host] = w->n_spans;
+	snprintf(name, sizeof(name), part ? "%.50s.part%u" : "%s",
+		 list[0].nvlink, part + 1);
+	w->span_name[w->n_spans] =
+		part ? weft_arena_text(&w->s->arena, name, strlen(name), w->err)
+		     : list[0].nvlink;
+	return w->span_name[w->n_spans++] ? 0 : -1;
+}
+
+static uint32_t part_end(const struct spanned *list, uint32_t i, uint32_t n)
+{
+	uint32_t end = i + 1;
+
+	while (end < n && list[end].domain == list[i].domain)
+		end++;
+	return end;
+}
+
+/* Few of many that hang elsewhere are cabled wrongly, or mistaken; a domain
+ * over several racks has about as many in each. */
+static int split_note(struct weft_writer *w, const struct spanned *list,
+		      uint32_t n, uint32_t first, uint32_t most)
+{
+	const struct weft_survey_host *hosts = w->s->hosts;
+	uint32_t other = first ? 0 : most;
+	bool few =
+		10 * (n - most) <= n || (n - most == 1 && n > 3) || most == 1;
+
+	if (few)
+		return weft_survey_note(
+			w->s, WEFT_FINDING_NVLINK_SPLIT, list[0].nvlink,
+			hosts[list[other].host].nvlink.where, w->err,
+			"%s and %s are said to share an NVLink domain, but "
+			"hang on different switches, as do %u of its %u nodes",
+			hosts[list[first].host].name,
+			hosts[list[other].host].name, n - most, n);
+	return weft_survey_note(
+		w->s, WEFT_FINDING_INPUT_PARTIAL, list[0].nvlink,
+		hosts[list[0].host].nvlink.where, w->err,
+		"the NVLink domain of %u nodes lies below several switches; "
+		"the file has a domain for each",
+		n);
+}
+
+/* Hosts list[0..n) say that they share an NVLink domain. */
 static int span_add(struct weft_writer *w, const struct spanned *list,
 		    uint32_t n)
 {
-	const uint32_t *on = w->scheme->host_domain;
+	uint32_t most = 0, first = 0, part = 0;
 
-	if (n == 1)
-		return 0;
-	for (uint32_t i = 1; i < n; i++)
-		if (on[list[i].host] != on[list[0].host])
-			return weft_survey_note(
-				w->s, WEFT_FINDING_NVLINK_SPLIT, list[i].nvlink,
-				w->s->hosts[list[i].host].nvlink.where, w->err,
-				"%s and %s are said to share an NVLink domain, "
-				"but hang on different switches; left out",
-				w->s->hosts[list[0].host].name,
-				w->s->hosts[list[i].host].name);
-	for (uint32_t i = 0; i < n; i++)
-		w->span[list[i].host] = w->n_spans;
-	w->span_name[w->n_spans++] = list[0].nvlink;
+	for (uint32_t i = 0, end; i < n; i = end) {
+		end = part_end(list, i, n);
+		if (end - i > most) {
+			most = end - i;
+			first = i;
+		}
+	}
+	if (most < n && split_note(w, list, n, first, most))
+		return -1;
+	for (uint32_t i = 0, end; i < n; i = end) {
+		end = part_end(list, i, n);
+		if (part_add(w, list + i, end - i, part))
+			return -1;
+		part += end - i > 1;
+	}
 	return 0;
 }
 
@@ -183,8 +201,8 @@ static int spans_choose(struct weft_writer *w)
 	for (uint32_t h = 0; list && h < s->n_hosts; h++) {
 		w->span[h] = WEFT_NONE;
 		if (w->host[h] && s->hosts[h].nvlink.text)
-			list[n++] =
-				(struct spanned){s->hosts[h].nvlink.text, h};
+			list[n++] = (struct spanned){s->hosts[h].nvlink.text, h,
+						     w->scheme->host_domain[h]};
 	}
 	if (n)
 		qsort(list, n, sizeof(*list), compare_spanned);
@@ -352,48 +370,64 @@ static int nodes_write(struct weft_writer *w)
 
 /* ---- NVLink ---- */
 
-/* GPUs of a group where groups of one size follow each other; 0: otherwise, or
- * nothing is known. */
-static uint32_t inside_group(const struct weft_survey_inside *in)
+/* Whether GPUs of one part have NVLink with each other, where the node's GPUs
+ * are dealt out in parts of `size`. */
+static bool parts_are_linked(const struct weft_survey_inside *in, uint32_t size)
 {
-	uint32_t size = 1;
+	for (uint32_t g = 0; g < in->n_gpus; g++)
+		if (g % size &&
+		    in->gpus[g].nvlink_group != in->gpus[g - 1].nvlink_group)
+			return false;
+	return in->n_gpus % size == 0;
+}
 
-	if (!in->n_gpus)
-		return 0;
-	while (size < in->n_gpus &&
-	       in->gpus[size].nvlink_group == in->gpus[0].nvlink_group)
-		size++;
-	for (uint32_t g = 0; g < in->n_gpus; g++) {
-		bool first = g % size == 0;
+static uint32_t group_size(const struct weft_survey_inside *in, uint32_t gpu)
+{
+	uint32_t n = 0;
 
-		if (in->n_gpus % size ||
-		    (!first && in->gpus[g].nvlink_group !=
-				       in->gpus[g - 1].nvlink_group) ||
-		    (first && g &&
-		     in->gpus[g].nvlink_group == in->gpus[g - 1].nvlink_group))
-			return 0;
-	}
+	for (uint32_t g = 0; g < in->n_gpus; g++)
+		n += in->gpus[g].nvlink_group == in->gpus[gpu].nvlink_group;
+	return n;
+}
+
+/* The largest such parts.  *odd: groups are not all of one size and in order,
+ * so that the parts are less than they. */
+static uint32_t inside_group(const struct weft_survey_inside *in, bool *odd)
+{
+	uint32_t size = in->n_gpus;
+
+	while (size > 1 && !parts_are_linked(in, size))
+		size--;
+	for (uint32_t g = 0; g < in->n_gpus; g++)
+		*odd = *odd || group_size(in, g) != size;
 	return size;
 }
 
-/* The one size that holds for every node, or 0: the file knows no other. */
+/* The file knows one size for all nodes: that of most, since a GPU that has
+ * lost its NVLink is a fault of its node.  0: none is known. */
 static uint32_t groups_agree(const struct weft_writer *w, bool *odd)
 {
-	uint32_t all = 0;
+	uint32_t hosts[WEFT_MAX_GPUS_PER_NODE + 1] = {0}, known = 0, all = 0;
 
 	for (uint32_t h = 0; h < w->s->n_hosts; h++) {
-		uint32_t inside = w->s->hosts[h].inside, size;
+		uint32_t inside = w->s->hosts[h].inside;
 
 		if (!w->host[h] || inside == WEFT_NONE ||
 		    !w->s->insides[inside].n_gpus)
 			continue;
-		size = inside_group(&w->s->insides[inside]);
-		*odd = *odd || !size || (all && size != all);
-		all = size;
+		hosts[inside_group(&w->s->insides[inside], odd)]++;
+		known++;
 	}
+	for (uint32_t n = 1; n <= WEFT_MAX_GPUS_PER_NODE; n++)
+		if (hosts[n] && hosts[n] >= hosts[all])
+			all = n;
 	for (uint32_t h = 0; all && h < w->s->n_hosts; h++)
-		*odd = *odd || (w->host[h] && host_gpus(w, h) % all);
-	return *odd ? 0 : all;
+		while (w->host[h] && host_gpus(w, h) % all) {
+			*odd = true;
+			all--;
+		}
+	*odd = *odd || hosts[all] < known;
+	return all;
 }
 
 static bool is_whole(const struct weft_writer *w, uint32_t group)
@@ -416,8 +450,9 @@ static int groups_write(struct weft_writer *w)
 	return weft_survey_note(w->s, WEFT_FINDING_NVLINK_UNEVEN, NULL,
 				(struct weft_place){WEFT_NONE, 0}, w->err,
 				"GPUs that share NVLink are not groups of one "
-				"size in order on all nodes; each node is "
-				"written as one NVLink domain");
+				"size in order on all nodes; all nodes are "
+				"written with %u GPU%s in an NVLink domain",
+				group, group == 1 ? "" : "s");
 }
 
 static int nvlink_write(struct weft_writer *w)
@@ -489,7 +524,7 @@ static void writer_free(struct weft_writer *w)
 static int choose(struct weft_writer *w)
 {
 	return writer_alloc(w) || hosts_choose(w) || domains_choose(w) ||
-			       spans_choose(w) || profile_choose(w) ||
+			       spans_choose(w) || weft_writer_profile(w) ||
 			       gpus_assume(w) || weft_writer_names(w)
 		       ? -1
 		       : 0;

@@ -69,6 +69,34 @@ bool wiring_unnamed(const struct wiring *w, uint32_t host)
 	       strcmp(h->name, guid) == 0;
 }
 
+static int compare_numbers(const void *pa, const void *pb)
+{
+	const uint32_t *a = pa, *b = pb;
+
+	return (*a > *b) - (*a < *b);
+}
+
+int wiring_cables_usual(const struct wiring *w, uint32_t *usual)
+{
+	uint32_t n = w->s->n_hosts;
+	uint32_t *counts = weft_calloc(n, sizeof(*counts), w->err);
+	uint64_t seen = 0;
+
+	*usual = 0;
+	if (!counts)
+		return -1;
+	for (uint32_t h = 0; h < n; h++)
+		counts[h] = w->first_up[h + 1] - w->first_up[h];
+	if (n)
+		qsort(counts, n, sizeof(*counts), compare_numbers);
+	for (uint32_t h = 0; h < n && 2 * seen < w->n_ups; h++) {
+		seen += counts[h];
+		*usual = counts[h];
+	}
+	free(counts);
+	return 0;
+}
+
 /* ---- which adapter is which ---- */
 
 /* "HCA-1" of one host and "mlx5_0" of another are the same place: udev's and

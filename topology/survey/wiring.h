@@ -53,6 +53,12 @@ struct wiring {
 /* wiring.c */
 int wiring_build(struct wiring *w);
 void wiring_free(struct wiring *w);
+/* Half of all hosts' cables are of hosts with at most that many. */
+int wiring_cables_usual(const struct wiring *w, uint32_t *usual);
+
+/* scheme_services.c: hosts that have no GPUs, by all that cables and names say.
+ */
+int wiring_services(struct wiring *w);
 
 /* scheme_networks.c: components, and which of them jobs use. */
 int wiring_networks(struct wiring *w);

@@ -53,6 +53,9 @@ void weft_writer_word(const struct weft_writer *w, const char *text);
 /* A name in another name space of the file: cleaned, not made unique. */
 void weft_writer_clean(const char *text, char *name);
 
+/* survey_write_profile.c: chooses the profile, unless the caller says one. */
+int weft_writer_profile(struct weft_writer *w);
+
 /* survey_write_levels.c: levels, disjoint, rack, links and shapes. */
 int weft_writer_levels(struct weft_writer *w);
 
