@@ -40,6 +40,16 @@
 #define PLAIN_KERNELS_FORWARD	4
 #define PLAIN_KERNELS_BACKWARD	8
 
+/* Beyond a fused kernel's, bytes per element of eager operations forward: RMS
+ * norm converts to fp32, squares, averages, scales and converts back (36 of
+ * memory traffic, 4 fused); rotary positions negate, join, and multiply twice
+ * (20, 4 fused); a gate is two kernels (10, 6 fused). */
+#define EAGER_NORM_BYTES   32.0
+#define EAGER_ROTARY_BYTES 16.0
+#define EAGER_GATE_BYTES   4.0
+/* And kernels more. */
+#define EAGER_KERNELS 25
+
 /* Adam with fp32 master weights, per parameter: weight, two moments read and
  * written in fp32, gradient read and cleared, 16-bit weight written. */
 #define OPTIMIZER_BYTES 34.0
@@ -176,24 +186,36 @@ static void products_time(const struct weft_compute *c,
 	}
 }
 
+/* The software's kernel, or the latest before it that the GPU has. */
+static enum weft_attention attention_kernel(const struct weft_compute *c)
+{
+	enum weft_attention kernel = c->software.attention;
+
+	while (kernel > WEFT_ATTENTION_PLAIN &&
+	       !(c->gpu->attention[kernel] > 0))
+		kernel--;
+	return kernel;
+}
+
 static void attention_time(const struct weft_compute *c, const struct widths *w,
 			   struct weft_layer_time *time)
 {
 	uint32_t seq = c->spec->seq ? c->spec->seq : c->model->seq;
 	double flops = weft_flops_attention(c->model, seq) * w->tokens / w->t;
 	double peak = c->gpu->flops_per_s[WEFT_BITS_16];
+	enum weft_attention kernel = attention_kernel(c);
 	double core, scores;
 
-	if (c->fused_attention) {
+	if (kernel != WEFT_ATTENTION_PLAIN) {
 		/* A causal mask leaves half of the pairs to compute. */
-		core = flops / 2 / (peak * c->gpu->attention_fused);
+		core = flops / 2 / (peak * c->gpu->attention[kernel]);
 		time->forward.attention_s =
 			core + weft_gpu_memory_s(c->gpu, 0, 1);
 		time->backward.attention_s =
 			FUSED_BACKWARD * core + weft_gpu_memory_s(c->gpu, 0, 2);
 		return;
 	}
-	core = flops / (peak * c->gpu->attention_plain);
+	core = flops / (peak * c->gpu->attention[kernel]);
 	scores = c->model->heads / w->t * seq * w->tokens * ACTIVATION_BYTES;
 	time->forward.attention_s =
 		core + weft_gpu_memory_s(c->gpu, SCORE_PASSES_FORWARD * scores,
@@ -218,27 +240,37 @@ static void memory_time(const struct weft_compute *c, const struct widths *w,
 	/* Two norms (read, write) and two residual additions (read both,
 	 * write). */
 	double elements = 10 * w->tokens * w->h / w->spread;
-	double forward, backward;
+	double forward, backward, kernels = 0;
 
 	/* The activation function reads all but the last matrix's output. */
 	elements += w->tokens * w->ffn * w->matrices +
 		    w->pairs * w->expert * w->matrices;
 	/* Tokens are sorted to their experts and back, read and written. */
 	elements += 4 * w->pairs * w->h;
-	if (c->fused_attention) /* rotary positions of queries and keys */
+	if (attention_kernel(c) != WEFT_ATTENTION_PLAIN)
+		/* rotary positions of queries and keys */
 		elements += 2 * w->tokens * (w->q + w->kv);
 	else /* a dropout mask a residual */
 		elements += w->tokens * w->h / w->spread;
 	forward = elements * ACTIVATION_BYTES;
+	/* Layer norm and GELU are kernels of PyTorch's own; the norms, gates
+	 * and positions of models with gates are written out. */
+	if (!c->software.fused && c->model->gated_mlp) {
+		forward +=
+			w->tokens * (2 * EAGER_NORM_BYTES * w->h / w->spread +
+				     EAGER_GATE_BYTES * w->ffn +
+				     EAGER_ROTARY_BYTES * (w->q + w->kv));
+		kernels = EAGER_KERNELS;
+	}
 	backward = MEMORY_BACKWARD * forward;
 	if (c->precision == WEFT_BITS_8 || c->precision == WEFT_BITS_4) {
 		forward += CONVERT_BYTES * converted(w);
 		backward += 2 * CONVERT_BYTES * converted(w);
 	}
-	time->forward.memory_s =
-		weft_gpu_memory_s(c->gpu, forward, MEMORY_KERNELS_FORWARD);
-	time->backward.memory_s =
-		weft_gpu_memory_s(c->gpu, backward, MEMORY_KERNELS_BACKWARD);
+	time->forward.memory_s = weft_gpu_memory_s(
+		c->gpu, forward, MEMORY_KERNELS_FORWARD + kernels);
+	time->backward.memory_s = weft_gpu_memory_s(
+		c->gpu, backward, MEMORY_KERNELS_BACKWARD + 2 * kernels);
 }
 
 void weft_compute_layer(const struct weft_compute *c, uint32_t layer,
@@ -326,7 +358,7 @@ int weft_compute_start(const struct weft_gpu *gpu,
 		.gpu = gpu,
 		.model = model,
 		.spec = spec,
-		.fused_attention = gpu->fused_attention,
+		.software = weft_software(spec, gpu),
 	};
 	return weft_compute_set_precision(c, precision[spec->dtype], err);
 }

@@ -5,6 +5,7 @@
 
 #include "costmodel/gpu.h"
 #include "costmodel/model.h"
+#include "costmodel/software.h"
 #include "costmodel/spec.h"
 
 /* What is computed on what.  The spec is resolved. */
@@ -13,7 +14,7 @@ struct weft_compute {
 	const struct weft_model *model;
 	const struct weft_spec *spec;
 	enum weft_precision precision; /* of the layers' products */
-	bool fused_attention;	       /* else the scores go through memory */
+	struct weft_software software;
 };
 
 /* One micro-batch through one layer, on one GPU.  products_s: of weights,

@@ -4,6 +4,7 @@
 
 #include "costmodel/load.h"
 #include "topology/bitset.h"
+#include "topology/clock.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -155,7 +156,8 @@ static int rank_add(struct evaluation *e, uint32_t rank, struct weft_error *err)
 }
 
 /* Where the members of a switch meet: the outermost level that the first and
- * another one share, and whether any of them changes rails on the way. */
+ * another one share, and whether any of them changes rails on the way, be it
+ * further in. */
 static int switch_level(const struct evaluation *e, const uint32_t *member,
 			uint32_t n, uint32_t *level, uint32_t *cross,
 			struct weft_error *err)
@@ -176,10 +178,7 @@ static int switch_level(const struct evaluation *e, const uint32_t *member,
 					 member[0], member[i],
 					 f->nodes[f->gpu_node[first]].name,
 					 f->nodes[f->gpu_node[gpu]].name);
-		if (l > *level)
-			*cross = 0;
-		if (l >= *level)
-			*cross |= c;
+		*cross |= c;
 		*level = l > *level ? l : *level;
 	}
 	return 0;
@@ -353,11 +352,12 @@ static void busiest_nic(const struct evaluation *e, uint32_t rank,
 static int add_all(struct evaluation *e, struct weft_error *err)
 {
 	for (uint32_t rank = 0; rank < e->t->n_ranks; rank++) {
-		if (rank_add(e, rank, err))
+		if (weft_deadline_check_turn(rank, err) ||
+		    rank_add(e, rank, err))
 			return -1;
 	}
 	for (uint32_t k = 0; k < e->t->n_switches; k++) {
-		if (switch_add(e, k, err))
+		if (weft_deadline_check_turn(k, err) || switch_add(e, k, err))
 			return -1;
 	}
 	return 0;

@@ -206,6 +206,27 @@ static bool proportional(const double *a, const double *b, uint32_t n)
 	return true;
 }
 
+static double sent_sum(const struct weft_flows *flows,
+		       const struct weft_flow_kind *kind)
+{
+	double sum = 0;
+
+	for (uint32_t p = 0; p < flows->n_stages; p++)
+		sum += kind->sent[p];
+	return sum;
+}
+
+static void message_merge(const struct weft_flows *flows,
+			  struct weft_flow_kind *kind,
+			  const struct weft_flow_kind *add)
+{
+	double a = sent_sum(flows, kind), b = sent_sum(flows, add);
+
+	if (a > 0 && b > 0)
+		kind->message =
+			(a + b) / (a / kind->message + b / add->message);
+}
+
 /* An earlier kind that the last one loads links like, to which it is added. */
 static uint32_t kind_merge(struct weft_flows *flows)
 {
@@ -220,6 +241,7 @@ static uint32_t kind_merge(struct weft_flows *flows)
 		    !same_groups(&calls[other->call], &calls[kind->call]) ||
 		    !proportional(kind->sent, other->sent, flows->n_stages))
 			continue;
+		message_merge(flows, &flows->kinds[k], kind);
 		for (uint32_t p = 0; p < flows->n_stages; p++)
 			other->sent[p] += kind->sent[p];
 		memset(kind->sent, 0, flows->n_stages * sizeof(*kind->sent));
@@ -235,6 +257,7 @@ static void kind_take(struct weft_flows *flows, uint32_t first)
 	const struct weft_schedule *s = flows->schedule;
 	const struct weft_call *call = &s->calls[first];
 	struct weft_flow_kind *kind = &flows->kinds[flows->n_kinds];
+	double n_calls = 0;
 	uint32_t k;
 
 	*kind = (struct weft_flow_kind){
@@ -253,9 +276,11 @@ static void kind_take(struct weft_flows *flows, uint32_t first)
 		    (i > first && way_of(flows, other) != kind->way))
 			continue;
 		flows->kind_of[i] = flows->n_kinds - 1;
+		n_calls += other->count * other->n_stages;
 		for (uint32_t p = 0; p < other->n_stages; p++)
 			kind->sent[other->first_stage + p] += bytes;
 	}
+	kind->message = n_calls > 0 ? sent_sum(flows, kind) / n_calls : 0;
 	k = kind_merge(flows);
 	for (uint32_t i = first; i < s->n_calls; i++)
 		if (flows->kind_of[i] != WEFT_NONE &&

@@ -44,8 +44,9 @@ struct weft_flow_kind {
 	uint32_t call; /* the first of them in the schedule */
 	enum weft_way way;
 	uint32_t n_groups;
-	double *sent; /* [n_stages] bytes a step that a rank sends; of trees,
-		       * bytes that they reduce */
+	double *sent;	/* [n_stages] bytes a step that a rank sends; of trees,
+			 * bytes that they reduce */
+	double message; /* of these a call, on average */
 };
 
 /* The calls of a schedule on a placement: rank r runs on GPU where[r]. */
@@ -118,8 +119,12 @@ int weft_flows_group(const struct weft_flows *flows, uint32_t kind,
 
 /* One flow between GPUs of different hosts.  Its links are their NICs, and
  * those above hosts and the domains that they are in. */
+/* Domains of a ring or torus that a flow passes and whose links it loads; of
+ * more, the first. */
+#define WEFT_FLOW_PASSED 64
 struct weft_flow_path {
-	uint32_t link[2 * (WEFT_MAX_LEVELS + 2)]; /* [n_links] directed */
+	/* [n_links] directed */
+	uint32_t link[2 * (WEFT_MAX_LEVELS + 2 + WEFT_FLOW_PASSED)];
 	uint32_t n_links, stage;
 	double bytes; /* a step */
 };

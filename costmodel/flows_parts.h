@@ -64,6 +64,13 @@ struct flow_sink {
 	uint32_t stage;
 };
 
+/* Domains that what goes from GPU a to b passes on the ring or torus of
+ * `level`, where they meet: the children between theirs, the shorter way, side
+ * by side of a torus; none where switches join the children.  Writes at most
+ * `most`, which is what it returns where there are more. */
+uint32_t flow_passed(const struct weft_fabric *f, uint32_t level, uint32_t a,
+		     uint32_t b, uint32_t *passed, uint32_t most);
+
 /* One flow between GPUs of different hosts, which are connected. */
 int flow_path_pair(const struct flow_sink *sink, uint32_t a, uint32_t b,
 		   double bytes);

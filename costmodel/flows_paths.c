@@ -23,6 +23,43 @@ uint32_t flow_rail_nic(const struct weft_fabric *f, uint32_t host,
 	return node->first_gpu + local;
 }
 
+/* The next place from x towards y on a ring of n, the shorter way. */
+static uint32_t ring_next(uint32_t x, uint32_t y, uint32_t n)
+{
+	uint32_t ahead = y > x ? y - x : y + n - x;
+
+	return 2 * ahead <= n ? (x + 1) % n : (x + n - 1) % n;
+}
+
+uint32_t flow_passed(const struct weft_fabric *f, uint32_t level, uint32_t a,
+		     uint32_t b, uint32_t *passed, uint32_t most)
+{
+	const struct weft_level *l = &f->levels[level];
+	const struct weft_domain *domain = &f->domains[f->gpu_domain[level][a]];
+	uint32_t x = f->gpu_domain[level - 1][a] - domain->first_child;
+	uint32_t y = f->gpu_domain[level - 1][b] - domain->first_child;
+	bool ring = l->shape == WEFT_SHAPE_RING;
+	uint32_t n = 0, stride = 1;
+
+	if (!ring && l->shape != WEFT_SHAPE_TORUS)
+		return 0;
+	for (uint32_t k = 0; k < (ring ? 1 : 3); k++) {
+		uint32_t side = ring ? domain->n_children : l->dims[k];
+		uint32_t to = y / stride % side;
+
+		for (uint32_t at = x / stride % side; at != to && n < most;) {
+			uint32_t next = ring_next(at, to, side);
+
+			x = x - at * stride + next * stride;
+			at = next;
+			if (x != y)
+				passed[n++] = domain->first_child + x;
+		}
+		stride *= side;
+	}
+	return n;
+}
+
 static void link_add(struct weft_flow_path *path, uint32_t thing, bool up)
 {
 	path->link[path->n_links++] = 2 * thing + !up;
@@ -56,6 +93,16 @@ int flow_path_pair(const struct flow_sink *sink, uint32_t a, uint32_t b,
 	for (uint32_t l = f->node_level; l < meet; l++) {
 		link_add(&path, f->gpu_domain[l][a], true);
 		link_add(&path, f->gpu_domain[l][b], false);
+	}
+	if (f->has_steps) {
+		uint32_t passed[WEFT_FLOW_PASSED];
+		uint32_t n =
+			flow_passed(f, meet, a, b, passed, WEFT_FLOW_PASSED);
+
+		for (uint32_t i = 0; i < n; i++) {
+			link_add(&path, passed[i], false);
+			link_add(&path, passed[i], true);
+		}
 	}
 	if (cross && !f->pxn && meet == leaf && leaf + 1 < f->n_levels) {
 		link_add(&path, f->gpu_domain[leaf][a], true);

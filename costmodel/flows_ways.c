@@ -2,6 +2,8 @@
 /* flows_ways.c - the links that one group of ranks loads, way by way */
 #include "costmodel/flows_parts.h"
 
+#include "topology/clock.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -205,6 +207,19 @@ static void hops_count(const struct tour *t, uint32_t level, double latency_s,
 		hops->level = level;
 }
 
+/* What goes past a domain of a ring or torus enters and leaves it, too. */
+static void tell_passed(const struct tour *t, uint32_t a, uint32_t b,
+			uint32_t meet, double bytes, double n_flows)
+{
+	uint32_t passed[WEFT_FLOW_PASSED];
+	uint32_t n = flow_passed(t->f, meet, a, b, passed, WEFT_FLOW_PASSED);
+
+	for (uint32_t i = 0; i < n; i++) {
+		tell_domain(t, passed[i], false, bytes, n_flows);
+		tell_domain(t, passed[i], true, bytes, n_flows);
+	}
+}
+
 /* Domains of hosts a and b below the level where they meet, upwards from the
  * hosts themselves; and, where messages change rails without crossing NVLink,
  * the domain inside which they would have met. */
@@ -214,6 +229,9 @@ static void tell_between(const struct tour *t, uint32_t a, uint32_t b,
 {
 	const struct weft_fabric *f = t->f;
 	uint32_t leaf = f->node_level + 1;
+
+	if (f->has_steps)
+		tell_passed(t, a, b, meet, bytes, n_flows);
 
 	for (uint32_t l = f->node_level; l < meet; l++) {
 		tell_domain(t, f->gpu_domain[l][a], true, bytes, n_flows);
@@ -369,7 +387,7 @@ static void tell_domains_inside(const struct tour *t, uint32_t l, uint32_t h,
 	}
 }
 
-static void tell_inside(const struct tour *t, const struct inside *inside)
+static int tell_inside(const struct tour *t, const struct inside *inside)
 {
 	const struct weft_fabric *f = t->f;
 	struct flow_group *g = t->g;
@@ -382,12 +400,15 @@ static void tell_inside(const struct tour *t, const struct inside *inside)
 			n += g->count[f->gpu_domain[l][g->gpu[i]]]++ == 0;
 		hops_count(t, l, f->levels[l].link.latency_s, below - n);
 		for (uint32_t h = 0; h < g->n_hosts; h++) {
+			if (weft_deadline_check_turn(h, t->err))
+				return -1;
 			if (l == 0)
 				tell_ports(t, h, inside);
 			tell_domains_inside(t, l, h, inside);
 		}
 		below = n;
 	}
+	return 0;
 }
 
 /* What the members of host h send over its NICs, and as much that they receive,
@@ -412,7 +433,8 @@ static int ring_around(const struct tour *t, double bytes)
 	const struct flow_group *g = t->g;
 
 	for (uint32_t h = 0; g->n_hosts > 1 && h < g->n_hosts; h++)
-		if (tell_hop(t, h, (h + 1) % g->n_hosts, bytes))
+		if (weft_deadline_check_turn(h, t->err) ||
+		    tell_hop(t, h, (h + 1) % g->n_hosts, bytes))
 			return -1;
 	if (g->n_hosts == 1 && t->hops)
 		hops_count(t, t->hops->level, t->hops->longest_s, 1);
@@ -425,7 +447,8 @@ static int tour_ring(const struct tour *t)
 	const struct inside path = {INSIDE_PATH, 1};
 	const struct inside ring = {INSIDE_RING, n / (n - 1)};
 
-	tell_inside(t, t->g->n_hosts > 1 ? &path : &ring);
+	if (tell_inside(t, t->g->n_hosts > 1 ? &path : &ring))
+		return -1;
 	return ring_around(t, 1);
 }
 
@@ -437,7 +460,8 @@ static int tour_hierarchy(const struct tour *t)
 	double n = g->n, m = g->n_hosts, between = (m - 1) / m * n / (n - 1);
 	const struct inside ring = {INSIDE_RING, n / (n - 1)};
 
-	tell_inside(t, &ring);
+	if (tell_inside(t, &ring))
+		return -1;
 	for (uint32_t h = 0; h < g->n_hosts; h++)
 		tell_to_nics(t, h, between);
 	return ring_around(t, between);
@@ -469,12 +493,15 @@ static int tour_trees(const struct tour *t)
 	const struct inside chain = {INSIDE_CHAIN, 2};
 	uint32_t k = g->n_hosts;
 
-	tell_inside(t, &chain);
+	if (tell_inside(t, &chain))
+		return -1;
 	for (uint32_t v = 1; v < k; v++) {
 		uint32_t edge[2][2] = {
 			{v, tree_parent(v, k)},
 			{second_tree(v, k), second_tree(tree_parent(v, k), k)}};
 
+		if (weft_deadline_check_turn(v, t->err))
+			return -1;
 		for (uint32_t tree = 0; tree < 2; tree++) {
 			if (tell_hop(t, edge[tree][0], edge[tree][1], 0.5) ||
 			    tell_hop(t, edge[tree][1], edge[tree][0], 0.5))
@@ -572,6 +599,38 @@ static void tell_all_nics(const struct tour *t)
 	}
 }
 
+/* Pairs of members whose domains of level l have others between them on a ring
+ * or torus above; their numbers are in g->count. */
+static void tell_all_passed(const struct tour *t, uint32_t l)
+{
+	const struct weft_fabric *f = t->f;
+	const struct flow_group *g = t->g;
+	uint32_t gpu[WEFT_FLOW_PASSED], n = 0;
+	uint32_t last = WEFT_NONE;
+
+	for (uint32_t i = 0; i < g->n && n < WEFT_FLOW_PASSED; i++) {
+		uint32_t d = f->gpu_domain[l][g->gpu[i]];
+		bool seen = d == last;
+
+		for (uint32_t k = 0; k < n && !seen; k++)
+			seen = f->gpu_domain[l][gpu[k]] == d;
+		if (!seen)
+			gpu[n++] = g->gpu[i];
+		last = d;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t k = 0; k < n; k++) {
+			double pairs =
+				(double)g->count[f->gpu_domain[l][gpu[i]]] *
+				g->count[f->gpu_domain[l][gpu[k]]];
+
+			if (i != k &&
+			    weft_fabric_meet(f, gpu[i], gpu[k]) == l + 1)
+				tell_passed(t, gpu[i], gpu[k], l + 1,
+					    pairs / (g->n - 1), pairs);
+		}
+}
+
 /* Domains of a level with k of the n members: k * (n - k) pairs leave. */
 static uint32_t tell_all_level(const struct tour *t, uint32_t l)
 {
@@ -583,6 +642,8 @@ static uint32_t tell_all_level(const struct tour *t, uint32_t l)
 
 	for (uint32_t i = 0; i < g->n; i++)
 		g->count[f->gpu_domain[l][g->gpu[i]]]++;
+	if (f->has_steps && l >= f->node_level && l + 1 < f->n_levels)
+		tell_all_passed(t, l);
 	for (uint32_t i = 0; l == 0 && i < g->n; i++) {
 		double k = g->count[f->gpu_domain[0][g->gpu[i]]];
 

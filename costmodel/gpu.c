@@ -16,6 +16,9 @@
 #include <string.h>
 #include <strings.h>
 
+/* The profile of any machine without NVLink and InfiniBand. */
+#define PLAIN_PROFILE "pcie4-100g-tcp"
+
 #define TERA 1e12
 #define GIGA 1e9
 
@@ -36,7 +39,12 @@
 const char *const weft_precision_names[WEFT_N_PRECISIONS] = {"16-bit", "8-bit",
 							     "4-bit", "32-bit"};
 
-/* Hopper and Blackwell of one architecture share their efficiencies where no
+/* Attention: kernels' rates forward and backward, of long causal sequences with
+ * heads of 128, over the peak: FlashAttention and FlashAttention-2 on A100 and
+ * H100 as arXiv:2307.08691 measures them (its figures 4 and 7); those of the
+ * third generation from step times, as the products.
+ *
+ * Hopper and Blackwell of one architecture share their efficiencies where no
  * step times of dense models are published for a chip of its own. */
 const struct weft_gpu weft_gpus[] = {
 	{.name = "V100",
@@ -45,17 +53,17 @@ const struct weft_gpu weft_gpus[] = {
 	 .memory_bytes_per_s = 900 * GIGA,
 	 .flops_per_s = {125 * TERA, 0, 0, 15.7 * TERA},
 	 .efficiency = {0.78, 0, 0, 0.9},
-	 .attention_fused = 0.4,
-	 .attention_plain = 0.65,
-	 .fabric = "pcie4-100g-tcp"},
+	 .attention = {0.65, 0.3},
+	 .framework = WEFT_MEGATRON_2021,
+	 .fabric = PLAIN_PROFILE},
 	{.name = "A100",
 	 .n_sms = 108,
 	 .memory_bytes = 80 * GIGA,
 	 .memory_bytes_per_s = 2039 * GIGA,
 	 .flops_per_s = {312 * TERA, 0, 0, 156 * TERA},
 	 .efficiency = {0.78, 0, 0, 0.78},
-	 .attention_fused = 0.55,
-	 .attention_plain = 0.65,
+	 .attention = {0.65, 0.32, 0.55},
+	 .framework = WEFT_MEGATRON_CORE,
 	 .fabric = "selene-a100"},
 	{.name = "A800",
 	 .n_sms = 108,
@@ -63,8 +71,8 @@ const struct weft_gpu weft_gpus[] = {
 	 .memory_bytes_per_s = 2039 * GIGA,
 	 .flops_per_s = {312 * TERA, 0, 0, 156 * TERA},
 	 .efficiency = {0.78, 0, 0, 0.78},
-	 .attention_fused = 0.55,
-	 .attention_plain = 0.65,
+	 .attention = {0.65, 0.32, 0.55},
+	 .framework = WEFT_MEGATRON_CORE,
 	 .fabric = "selene-a100"},
 	{.name = "H100",
 	 .n_sms = 132,
@@ -72,10 +80,8 @@ const struct weft_gpu weft_gpus[] = {
 	 .memory_bytes_per_s = 3350 * GIGA,
 	 .flops_per_s = {989 * TERA, 1979 * TERA, 0, 494 * TERA},
 	 .efficiency = {0.655, 0.588, 0, 0.655},
-	 .attention_fused = 0.565,
-	 .attention_plain = 0.5,
-	 .fused_attention = true,
-	 .overlaps_products = true,
+	 .attention = {0.5, 0.17, 0.33, 0.565},
+	 .framework = WEFT_NEMO,
 	 .agrees_scales = true,
 	 .fabric = "dgx-h100-superpod"},
 	{.name = "H800",
@@ -84,10 +90,8 @@ const struct weft_gpu weft_gpus[] = {
 	 .memory_bytes_per_s = 3350 * GIGA,
 	 .flops_per_s = {989 * TERA, 1979 * TERA, 0, 494 * TERA},
 	 .efficiency = {0.655, 0.588, 0, 0.655},
-	 .attention_fused = 0.565,
-	 .attention_plain = 0.5,
-	 .fused_attention = true,
-	 .overlaps_products = true,
+	 .attention = {0.5, 0.17, 0.33, 0.565},
+	 .framework = WEFT_NEMO,
 	 .agrees_scales = true,
 	 .fabric = "dgx-h100-superpod"},
 	{.name = "H200",
@@ -96,10 +100,8 @@ const struct weft_gpu weft_gpus[] = {
 	 .memory_bytes_per_s = 4800 * GIGA,
 	 .flops_per_s = {989 * TERA, 1979 * TERA, 0, 494 * TERA},
 	 .efficiency = {0.655, 0.588, 0, 0.655},
-	 .attention_fused = 0.565,
-	 .attention_plain = 0.5,
-	 .fused_attention = true,
-	 .overlaps_products = true,
+	 .attention = {0.5, 0.17, 0.33, 0.565},
+	 .framework = WEFT_NEMO,
 	 .agrees_scales = true,
 	 .fabric = "dgx-h100-superpod"},
 	{.name = "B200",
@@ -107,22 +109,18 @@ const struct weft_gpu weft_gpus[] = {
 	 .memory_bytes = 180 * GIGA,
 	 .memory_bytes_per_s = 8000 * GIGA,
 	 .flops_per_s = {2250 * TERA, 4500 * TERA, 9000 * TERA, 1125 * TERA},
-	 .efficiency = {0.565, 0.555, 0.51, 0.565},
-	 .attention_fused = 0.6,
-	 .attention_plain = 0.4,
-	 .fused_attention = true,
-	 .overlaps_products = true,
+	 .efficiency = {0.565, 0.575, 0.54, 0.565},
+	 .attention = {0.4, 0, 0.3, 0.42},
+	 .framework = WEFT_NEMO,
 	 .fabric = "dgx-b200"},
 	{.name = "GB200",
 	 .n_sms = 152,
 	 .memory_bytes = 186 * GIGA,
 	 .memory_bytes_per_s = 8000 * GIGA,
 	 .flops_per_s = {2450 * TERA, 4900 * TERA, 9800 * TERA, 1225 * TERA},
-	 .efficiency = {0.565, 0.555, 0.51, 0.565},
-	 .attention_fused = 0.6,
-	 .attention_plain = 0.4,
-	 .fused_attention = true,
-	 .overlaps_products = true,
+	 .efficiency = {0.565, 0.575, 0.54, 0.565},
+	 .attention = {0.4, 0, 0.3, 0.42},
+	 .framework = WEFT_NEMO,
 	 .fabric = "gb200-nvl72"},
 	{.name = "B300",
 	 .n_sms = 148,
@@ -130,10 +128,8 @@ const struct weft_gpu weft_gpus[] = {
 	 .memory_bytes_per_s = 8000 * GIGA,
 	 .flops_per_s = {2450 * TERA, 4900 * TERA, 14700 * TERA, 1225 * TERA},
 	 .efficiency = {0.6, 0.775, 0.54, 0.6},
-	 .attention_fused = 0.55,
-	 .attention_plain = 0.4,
-	 .fused_attention = true,
-	 .overlaps_products = true,
+	 .attention = {0.4, 0, 0.3, 0.55},
+	 .framework = WEFT_NEMO,
 	 .fabric = "dgx-b200"},
 	{.name = "GB300",
 	 .n_sms = 152,
@@ -141,10 +137,8 @@ const struct weft_gpu weft_gpus[] = {
 	 .memory_bytes_per_s = 8000 * GIGA,
 	 .flops_per_s = {2450 * TERA, 4900 * TERA, 14700 * TERA, 1225 * TERA},
 	 .efficiency = {0.6, 0.775, 0.54, 0.6},
-	 .attention_fused = 0.55,
-	 .attention_plain = 0.4,
-	 .fused_attention = true,
-	 .overlaps_products = true,
+	 .attention = {0.4, 0, 0.3, 0.55},
+	 .framework = WEFT_NEMO,
 	 .fabric = "gb200-nvl72"},
 };
 const uint32_t weft_n_gpus = sizeof(weft_gpus) / sizeof(weft_gpus[0]);
@@ -212,14 +206,12 @@ const struct weft_gpu *weft_gpu_of_profile(const char *profile)
 		if (strcmp(profile, words[i].word) == 0)
 			return gpu_named(words[i].gpu);
 	}
-	if (strcmp(profile, "dgx-h100-superpod") == 0)
-		return gpu_named("H100");
 	for (uint32_t i = 0; i < weft_n_gpus; i++) {
-		if (weft_gpus[i].fused_attention &&
-		    strcmp(weft_gpus[i].fabric, profile) == 0)
+		if (strcmp(weft_gpus[i].fabric, profile) == 0 &&
+		    strcmp(profile, PLAIN_PROFILE) != 0)
 			return &weft_gpus[i];
 	}
-	return strcmp(profile, "selene-a100") == 0 ? gpu_named("A100") : NULL;
+	return NULL;
 }
 
 /* Waves of tiles m by n, the last one counted nearly in full. */

@@ -3,6 +3,7 @@
 #ifndef WEFT_COSTMODEL_GPU_H
 #define WEFT_COSTMODEL_GPU_H
 
+#include "costmodel/spec.h"
 #include "topology/error.h"
 
 #include <stdbool.h>
@@ -26,13 +27,11 @@ struct weft_gpu {
 	double flops_per_s[WEFT_N_PRECISIONS]; /* dense peak */
 	/* Share of that peak which a product without end would reach. */
 	double efficiency[WEFT_N_PRECISIONS];
-	/* Share of the 16-bit peak that attention reaches: in one fused
-	 * kernel, and as separate products with the scores in memory. */
-	double attention_fused, attention_plain;
-	/* Software of its time: scores stay on the chip, and tensor-parallel
-	 * collectives run in chunks behind the products they belong to. */
-	bool fused_attention, overlaps_products;
-	/* And all ranks that hold the same layers agree on the scales of 8-bit
+	/* Share of the 16-bit peak that attention reaches with each kernel;
+	 * 0: the GPU runs the one before. */
+	double attention[WEFT_N_ATTENTIONS];
+	enum weft_framework framework; /* that most jobs on it run */
+	/* All ranks that hold the same layers agree on the scales of 8-bit
 	 * tensors, from the maxima of steps before; later units scale each
 	 * block by itself. */
 	bool agrees_scales;

@@ -39,6 +39,7 @@ libweft_costmodel_la_SOURCES = \
 	%D%/nccl_tables.c \
 	%D%/parallelism.c \
 	%D%/pipeline.c \
+	%D%/range.c \
 	%D%/routing.c \
 	%D%/scaling.c \
 	%D%/schedule.c \
@@ -48,6 +49,7 @@ libweft_costmodel_la_SOURCES = \
 	%D%/schedule_shape.c \
 	%D%/sequence.c \
 	%D%/sharing.c \
+	%D%/software.c \
 	%D%/span.c \
 	%D%/span_meet.c \
 	%D%/spec.c \
@@ -86,6 +88,7 @@ weft_costmodel_headers = \
 	%D%/nccl_log.h \
 	%D%/parallelism.h \
 	%D%/pipeline.h \
+	%D%/range.h \
 	%D%/routing.h \
 	%D%/scaling.h \
 	%D%/schedule.h \
@@ -93,6 +96,7 @@ weft_costmodel_headers = \
 	%D%/sharing.h \
 	%D%/span.h \
 	%D%/spec.h \
+	%D%/software.h \
 	%D%/step.h \
 	%D%/straggler.h \
 	%D%/tensor.h \
@@ -139,5 +143,5 @@ libweft_measured_la_SOURCES = \
 	%D%/pairwise_fit.h \
 	%D%/pairwise_load.c \
 	%D%/pairwise_read.c \
+	%D%/pairwise_set.c \
 	# End of libweft_measured_la_SOURCES
-libweft_measured_la_LIBADD = $(ZLIB_LIBS)

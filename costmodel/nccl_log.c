@@ -3,9 +3,9 @@
 #include "costmodel/nccl_log.h"
 
 #include "costmodel/nccl_log_draft.h"
+#include "topology/text.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -199,11 +199,24 @@ static void log_finish(struct weft_nccl_log *log)
 	}
 }
 
+static int text_read(struct nccl_draft *draft, const char *text, size_t size)
+{
+	size_t first = 0;
+
+	while (first < size && isspace((unsigned char)text[first]))
+		first++;
+	if (first < size && text[first] == '{')
+		return nccl_json_read(draft, text, size);
+	if (nccl_csv_looks(text, size))
+		return nccl_csv_read(draft, text, size);
+	return nccl_text_read(draft, text, size);
+}
+
 int weft_nccl_log_parse(const char *text, size_t size, const char *source,
 			struct weft_nccl_log *log, struct weft_error *err)
 {
 	struct nccl_draft draft = {.log = log, .err = err};
-	size_t first = 0;
+	char *plain;
 	int rc;
 
 	*log = (struct weft_nccl_log){0};
@@ -212,71 +225,19 @@ int weft_nccl_log_parse(const char *text, size_t size, const char *source,
 		return weft_fail_at(err, WEFT_EINVAL, source, 0, 0,
 				    "more than %u MiB",
 				    WEFT_NCCL_MAX_BYTES >> 20);
+	if (weft_text_plain(text, size, &plain, &size, err))
+		return -1;
 	setting_from_source(&draft, source);
-	while (first < size && isspace((unsigned char)text[first]))
-		first++;
-	if (first < size && text[first] == '{')
-		rc = nccl_json_read(&draft, text, size);
-	else if (nccl_csv_looks(text, size))
-		rc = nccl_csv_read(&draft, text, size);
-	else
-		rc = nccl_text_read(&draft, text, size);
+	rc = text_read(&draft, plain ? plain : text, size);
 	nccl_draft_devices(&draft);
 	free(draft.hosts);
+	free(plain);
 	if (rc) {
 		weft_nccl_log_free(log);
 		return -1;
 	}
 	log_finish(log);
 	return 0;
-}
-
-/* The whole file; stdin has no size to ask for. */
-static char *read_all(FILE *in, size_t *size, struct weft_error *err)
-{
-	size_t room = 1 << 16;
-	char *text = weft_calloc(room, 1, err);
-
-	*size = 0;
-	while (text) {
-		char *more;
-
-		*size += fread(text + *size, 1, room - *size, in);
-		if (*size < room)
-			return text;
-		if (room > WEFT_NCCL_MAX_BYTES)
-			return text; /* the parser refuses it */
-		room *= 2;
-		more = weft_realloc(text, room, 1, err);
-		if (!more)
-			break;
-		text = more;
-	}
-	free(text);
-	return NULL;
-}
-
-int weft_nccl_log_load(const char *path, struct weft_nccl_log *log,
-		       struct weft_error *err)
-{
-	FILE *in = fopen(path, "rb");
-	char *text = NULL;
-	size_t size;
-	int rc = -1;
-
-	if (!in)
-		return weft_fail_at(err, WEFT_EIO, path, 0, 0, "%s",
-				    strerror(errno));
-	errno = 0;
-	text = read_all(in, &size, err);
-	if (text && ferror(in))
-		weft_fail_at(err, WEFT_EIO, path, 0, 0, "%s",
-			     strerror(errno ? errno : EIO));
-	else if (text)
-		rc = weft_nccl_log_parse(text, size, path, log, err);
-	fclose(in);
-	free(text);
-	return rc;
 }
 
 void weft_nccl_log_free(struct weft_nccl_log *log)

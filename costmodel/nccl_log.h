@@ -61,10 +61,9 @@ struct weft_nccl_log {
 	uint32_t n_lines;
 };
 
-/* Both return 0 with *log filled, also where no row was found, or -1.  Free
- * *log after 0.  The name of the file (`source`) may tell the collective. */
-int weft_nccl_log_load(const char *path, struct weft_nccl_log *log,
-		       struct weft_error *err);
+/* 0 with *log filled, also where no row was found, or -1.  Free *log after 0.
+ * The text need not be plain (topology/text.h); the name of its file (`source`)
+ * may tell the collective. */
 int weft_nccl_log_parse(const char *text, size_t size, const char *source,
 			struct weft_nccl_log *log, struct weft_error *err);
 void weft_nccl_log_free(struct weft_nccl_log *log);

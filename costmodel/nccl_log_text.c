@@ -56,27 +56,9 @@ static bool word_number(const struct word *word, double *value)
 	return nccl_number(word->at, word->size, value);
 }
 
-/* Behind the prefix of mpirun --tag-output; srun's "12: " is a word that is no
- * number, and needs nothing. */
-static size_t prefix_size(const char *text, size_t size)
-{
-	static const char *const tags[] = {"<stdout>:", "<stderr>:"};
-	size_t bound = size < 64 ? size : 64;
-
-	for (size_t t = 0; t < 2; t++) {
-		size_t length = strlen(tags[t]);
-
-		for (size_t i = 0; i + length <= bound; i++) {
-			if (memcmp(text + i, tags[t], length) == 0)
-				return i + length;
-		}
-	}
-	return 0;
-}
-
 static void line_cut(const char *text, size_t size, struct line *line)
 {
-	size_t i = prefix_size(text, size);
+	size_t i = 0;
 
 	line->n = 0;
 	while (i < size && line->n < MAX_WORDS) {

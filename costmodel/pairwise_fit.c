@@ -7,9 +7,7 @@
 #include <string.h>
 
 #define MAX_CAUSES 32
-/* A cause makes pairs slower by at least this, */
-#define MIN_EFFECT 0.0953 /* log 1.1 */
-/* and by so many standard errors of the median. */
+/* A cause makes pairs slower by so many standard errors of the median. */
 #define MIN_ERRORS 4.0
 /* Ends that were measured with fewer others tell nothing of themselves. */
 #define MIN_PAIRS 3
@@ -24,8 +22,7 @@ static int compare_doubles(const void *pa, const void *pb)
 	return (a > b) - (a < b);
 }
 
-/* Of n > 0 values, which it sorts. */
-static double median(double *values, uint32_t n)
+double pairwise_median(double *values, uint32_t n)
 {
 	qsort(values, n, sizeof(*values), compare_doubles);
 	return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
@@ -54,10 +51,11 @@ static void class_center(struct pairwise_fit *fit, uint32_t level)
 	fit->size[level] = n;
 	if (n == 0)
 		return;
-	fit->center[level] = median(fit->scratch, n);
+	fit->center[level] = pairwise_median(fit->scratch, n);
 	for (uint32_t i = 0; i < n; i++)
 		fit->scratch[i] = fabs(fit->scratch[i] - fit->center[level]);
-	fit->scale[level] = fmax(1.4826 * median(fit->scratch, n), 0.01);
+	fit->scale[level] =
+		fmax(1.4826 * pairwise_median(fit->scratch, n), 0.01);
 }
 
 static void centers_find(struct pairwise_fit *fit)
@@ -202,17 +200,18 @@ static void effect_find(struct pairwise_fit *fit, struct pairwise_cause *cause,
 			n = first;
 			continue;
 		}
-		other = median(outside, n_out);
+		other = pairwise_median(outside, n_out);
 		for (uint32_t i = first; i < n; i++)
 			inside[i] -= other;
 		for (uint32_t i = 0; i < n_out; i++)
 			outside[i] = fabs(outside[i] - other);
 		if (n > first)
-			*scale = fmax(*scale, 1.4826 * median(outside, n_out));
+			*scale = fmax(*scale,
+				      1.4826 * pairwise_median(outside, n_out));
 	}
 	*scale = fmax(*scale, 0.01);
 	cause->n_pairs = n;
-	cause->effect = n >= MIN_PAIRS ? median(inside, n) : 0;
+	cause->effect = n >= MIN_PAIRS ? pairwise_median(inside, n) : 0;
 }
 
 /* Fills in the effect and what it explains; false where it is none. */
@@ -221,7 +220,7 @@ static bool cause_try(struct pairwise_fit *fit, struct pairwise_cause *cause)
 	double scale;
 
 	effect_find(fit, cause, &scale);
-	if (cause->effect < MIN_EFFECT ||
+	if (cause->effect < PAIRWISE_MIN_EFFECT ||
 	    cause->effect < MIN_ERRORS * 1.2533 * scale / sqrt(cause->n_pairs))
 		return false;
 	cause->gain = 0;
@@ -273,6 +272,65 @@ static void causes_find(struct pairwise_fit *fit, struct tally *tallies)
 	}
 }
 
+/* ---- one by one, or alike ---- */
+
+/* What the causes leave unexplained. */
+static double loss(const struct pairwise_fit *fit)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i < fit->n; i++)
+		sum += fmin(fabs(pairwise_rest(fit, i)), 1);
+	return sum;
+}
+
+static void causes_clear(struct pairwise_fit *fit)
+{
+	fit->n_causes = 0;
+	for (uint32_t i = 0; i < fit->n; i++)
+		fit->points[i].explained = 0;
+	centers_find(fit);
+}
+
+/* Nodes that are slow alike, where they explain more than what stands out one
+ * by one. */
+static int causes_choose(struct pairwise_fit *fit, struct tally *tallies,
+			 struct weft_error *err)
+{
+	struct pairwise_cause set[MAX_CAUSES];
+	uint32_t n;
+	double left;
+
+	centers_find(fit);
+	n = pairwise_set_find(fit, set, MAX_CAUSES, err);
+	if (n == WEFT_NONE)
+		return -1;
+	causes_find(fit, tallies);
+	left = loss(fit);
+	if (n) {
+		struct pairwise_cause greedy[MAX_CAUSES];
+		uint32_t n_greedy = fit->n_causes;
+
+		memcpy(greedy, fit->causes, n_greedy * sizeof(*greedy));
+		causes_clear(fit);
+		for (uint32_t i = 0; i < n; i++) {
+			fit->causes[fit->n_causes++] = set[i];
+			cause_apply(fit, &set[i]);
+		}
+		if (loss(fit) < 0.8 * left) {
+			causes_find(fit, tallies);
+		} else {
+			causes_clear(fit);
+			for (uint32_t i = 0; i < n_greedy; i++) {
+				fit->causes[fit->n_causes++] = greedy[i];
+				cause_apply(fit, &greedy[i]);
+			}
+		}
+	}
+	pairwise_set_share(fit);
+	return 0;
+}
+
 /* ---- the whole ---- */
 
 static int points_make(const struct weft_pairwise *p, uint32_t test,
@@ -317,8 +375,10 @@ int pairwise_fit_build(const struct weft_pairwise *p, uint32_t test,
 			      sizeof(*tallies), err);
 	if (!tallies)
 		return -1;
-	centers_find(fit);
-	causes_find(fit, tallies);
+	if (causes_choose(fit, tallies, err)) {
+		free(tallies);
+		return -1;
+	}
 	free(tallies);
 	return 0;
 }

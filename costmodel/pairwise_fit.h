@@ -9,6 +9,9 @@
 
 #include "costmodel/pairwise.h"
 
+/* A cause makes pairs slower by at least this; log 1.1. */
+#define PAIRWISE_MIN_EFFECT 0.0953
+
 /* A part that pairs may share. */
 enum pairwise_part {
 	PAIRWISE_NODE,	 /* an end */
@@ -22,6 +25,7 @@ struct pairwise_cause {
 	double effect;	/* log of how many times slower; > 0 */
 	double gain;	/* sum of |log| that it explains */
 	uint32_t n_pairs;
+	bool shared; /* the effect is that of several nodes */
 };
 
 struct pairwise_point {
@@ -50,6 +54,17 @@ int pairwise_fit_build(const struct weft_pairwise *p, uint32_t test,
 		       const struct weft_fabric *f, struct pairwise_fit *fit,
 		       struct weft_error *err);
 void pairwise_fit_free(struct pairwise_fit *fit);
+
+/* Of n > 0 values, which it sorts. */
+double pairwise_median(double *values, uint32_t n);
+
+/* pairwise_set.c: nodes that share one drop, as causes[most] of the points as
+ * they are; their number, 0 where there are none, WEFT_NONE with err. */
+uint32_t pairwise_set_find(struct pairwise_fit *fit,
+			   struct pairwise_cause *causes, uint32_t most,
+			   struct weft_error *err);
+/* Gives nodes of nearly the same effect the same. */
+void pairwise_set_share(struct pairwise_fit *fit);
 
 /* How much slower a point is than its class and causes say; log. */
 double pairwise_rest(const struct pairwise_fit *fit, uint32_t point);

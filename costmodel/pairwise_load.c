@@ -2,6 +2,7 @@
 /* pairwise_load.c - measurements from files and folders */
 #include "costmodel/nccl_log.h"
 #include "costmodel/pairwise.h"
+#include "topology/text.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -9,56 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <zlib.h>
-
-static int file_read(gzFile file, const char *path, char **text, size_t *size,
-		     struct weft_error *err)
-{
-	size_t room = 0;
-
-	for (;;) {
-		int n;
-
-		if (*size + 1 >= room) {
-			char *grown;
-
-			if (*size >= WEFT_NCCL_MAX_BYTES)
-				return weft_fail_at(err, WEFT_EINVAL, path, 0,
-						    0, "more than %u MiB",
-						    WEFT_NCCL_MAX_BYTES >> 20);
-			room = room ? 2 * room : 1u << 16;
-			grown = weft_realloc(*text, room, 1, err);
-			if (!grown)
-				return -1;
-			*text = grown;
-		}
-		n = gzread(file, *text + *size, (unsigned)(room - *size - 1));
-		if (n < 0)
-			return weft_fail_at(
-				err, WEFT_EIO, path, 0, 0, "cannot be read: %s",
-				errno ? strerror(errno) : "damaged gzip data");
-		if (n == 0)
-			return 0;
-		*size += (size_t)n;
-	}
-}
 
 static int file_load(struct weft_pairwise *p, const char *path,
 		     const struct weft_fabric *f,
 		     struct weft_findings *findings, struct weft_error *err)
 {
-	char *text = NULL;
-	size_t size = 0;
-	gzFile file;
-	int rc;
+	char *text;
+	size_t size;
+	int rc = weft_text_load(path, WEFT_NCCL_MAX_BYTES, &text, &size, err);
 
-	errno = 0;
-	file = gzopen(path, "rb");
-	if (!file)
-		return weft_fail_at(err, WEFT_EIO, path, 0, 0, "%s",
-				    errno ? strerror(errno) : "out of memory");
-	rc = file_read(file, path, &text, &size, err);
-	gzclose(file);
 	if (rc == 0)
 		rc = weft_pairwise_parse(p, text, size, path, f, findings, err);
 	free(text);
@@ -77,6 +37,7 @@ static int folder_load(struct weft_pairwise *p, const char *folder,
 {
 	struct dirent **entries = NULL;
 	int n = scandir(folder, &entries, is_seen, alphasort), rc = 0;
+	uint32_t n_files = 0;
 
 	if (n < 0)
 		return weft_fail_at(err, WEFT_EIO, folder, 0, 0, "%s",
@@ -87,11 +48,16 @@ static int folder_load(struct weft_pairwise *p, const char *folder,
 
 		snprintf(path, sizeof(path), "%s/%s", folder,
 			 entries[i]->d_name);
-		if (rc == 0 && stat(path, &st) == 0 && S_ISREG(st.st_mode))
+		if (rc == 0 && stat(path, &st) == 0 && S_ISREG(st.st_mode)) {
+			n_files++;
 			rc = file_load(p, path, f, findings, err);
+		}
 		free(entries[i]);
 	}
 	free(entries);
+	if (rc == 0 && !n_files)
+		rc = weft_fail_at(err, WEFT_EINVAL, folder, 0, 0,
+				  "no file in this folder");
 	return rc;
 }
 

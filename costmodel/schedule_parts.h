@@ -14,6 +14,7 @@ struct run {
 	uint32_t layers, expert_layers; /* the latter are among the former */
 	double parameters;		/* of one rank, without the next */
 	double expert_parameters;	/* of one rank, when ep > 1 */
+	double tensors, expert_tensors; /* that these are in */
 	bool first_stage, last_stage;
 };
 
@@ -27,9 +28,10 @@ struct group {
 struct schedule_groups {
 	struct group tp, cp, pp;
 	struct group shard, across; /* of the ranks with equal parameters */
+	struct group replicas;	    /* all of these */
 	struct group dp;	    /* those that see other sequences */
 	struct group ep, ep_node, ep_net, etp;
-	struct group expert_shard, expert_across;
+	struct group expert_shard, expert_across, expert_replicas;
 };
 
 struct builder {

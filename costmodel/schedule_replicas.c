@@ -43,6 +43,13 @@ static const struct exchange stages[4][4] = {
 		  REDUCE_SCATTER, BACKWARD, BEHIND_MATMUL, GRADIENT, true)},
 };
 
+/* ZeRO stage 1 by whole tensors (PyTorch's ZeroRedundancyOptimizer, fairscale's
+ * OSS, InternLM): gradients go everywhere, and the rank that has updated a
+ * tensor sends it around. */
+static const struct exchange broadcast =
+	EXCHANGE("dp broadcasts of parameters", BROADCAST, STEP_BEGIN,
+		 BEHIND_FORWARD, PARAMETER, false);
+
 /* Shards are reduced across their groups. */
 static const struct exchange across_groups =
 	EXCHANGE("dp all-reduce of gradients across shard groups", ALL_REDUCE,
@@ -62,6 +69,7 @@ struct replica {
 	const struct run *run;
 	const struct group *group;
 	double parameters; /* elements */
+	double tensors;	   /* that they are in */
 };
 
 /* Adds one exchange of all of a replica's parameters, in pieces: layers where
@@ -83,6 +91,8 @@ static void exchange_add(struct builder *b, const struct replica *replica,
 		.n_stages = replica->run->n,
 	};
 
+	if (exchange == &broadcast)
+		pieces = replica->tensors;
 	if (exchange->content == GRADIENT)
 		bytes = gradients / spec->compress;
 	if (exchange->often) {
@@ -106,8 +116,9 @@ static void local_steps(struct builder *b, struct replica replica)
 	exchange_add(b, &replica, &averaging, 1.0 / b->spec->sync_every);
 }
 
+/* all: of the groups among which and across which shards are. */
 static void replicas_add(struct builder *b, struct replica replica,
-			 const struct group *across)
+			 const struct group *across, const struct group *all)
 {
 	const struct weft_spec *spec = b->spec;
 	double bits = 8 * weft_dtype_bytes(spec->gradient_dtype);
@@ -115,6 +126,12 @@ static void replicas_add(struct builder *b, struct replica replica,
 
 	if (spec->compress > bits) {
 		exchange_add(b, &replica, &sparse, 1);
+		return;
+	}
+	if (spec->zero_by == WEFT_ZERO_BY_TENSORS) {
+		exchange_add(b, &replica, &broadcast, 1);
+		replica.group = all;
+		exchange_add(b, &replica, &stages[0][0], 1);
 		return;
 	}
 	for (uint32_t i = 0; i < 4 && exchange[i].row.what; i++)
@@ -131,16 +148,18 @@ void schedule_replicas(struct builder *b, const struct run *run)
 		.run = run,
 		.group = &g->shard,
 		.parameters = run->parameters,
+		.tensors = run->tensors,
 	};
 
 	if (b->spec->sync_every > 1) {
 		local_steps(b, replica);
 		return;
 	}
-	replicas_add(b, replica, &g->across);
+	replicas_add(b, replica, &g->across, &g->replicas);
 	if (b->spec->ep == 1)
 		return;
 	replica.group = &g->expert_shard;
 	replica.parameters = run->expert_parameters;
-	replicas_add(b, replica, &g->expert_across);
+	replica.tensors = run->expert_tensors;
+	replicas_add(b, replica, &g->expert_across, &g->expert_replicas);
 }

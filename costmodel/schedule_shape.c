@@ -8,6 +8,29 @@
 /* Ranks of a node, where the spec does not say. */
 #define GPUS_PER_NODE 8
 
+/* Weights as PyTorch's modules have them, one for each of queries, keys, values
+ * and outputs, and, as GPT has them, as many biases. */
+static void tensors_count(const struct builder *b, struct run *run)
+{
+	const struct weft_model *model = b->model;
+	double matrices = model->gated_mlp ? 3 : 2;
+	double each = model->learned_positions ? 2 : 1;
+	double attention = 4 + 2; /* and two norms */
+	double dense = run->layers - run->expert_layers;
+	double experts = (double)model->experts / b->spec->ep;
+
+	run->tensors =
+		each * (run->layers * attention + dense * matrices) +
+		run->expert_layers * (1 + model->shared_experts * matrices);
+	run->expert_tensors = run->expert_layers * experts * matrices;
+	if (b->spec->ep == 1)
+		run->tensors += run->expert_tensors;
+	if (run->first_stage)
+		run->tensors += each;
+	if (run->last_stage)
+		run->tensors += each + (model->tied_embedding ? 0 : 1);
+}
+
 /* Layers are dealt to the pp*vpp chunks as evenly as possible, the first chunks
  * get one more; chunk k is on stage k % pp.  A tied embedding in a pipeline is
  * held twice. */
@@ -49,6 +72,7 @@ static void stage_fill(const struct builder *b, uint32_t stage, struct run *run)
 	if (run->last_stage && (!model->tied_embedding || spec->pp > 1))
 		sum += output;
 	run->parameters = sum / spec->tp;
+	tensors_count(b, run);
 }
 
 static bool same(const struct run *a, const struct run *b)
@@ -148,8 +172,9 @@ static void group_replicas(struct builder *b)
 	uint32_t fast = cp_fast ? b->spec->cp : b->spec->dp;
 
 	g->dp = OVER(grid, false, "dp");
+	g->replicas = OVER(grid, false, "cp", "dp");
 	if (b->spec->zero == 0 || shard == replicas || shard == 1) {
-		g->shard = OVER(grid, false, "cp", "dp");
+		g->shard = g->replicas;
 		if (b->spec->zero > 0 && shard == 1) {
 			g->across = g->shard;
 			g->shard.n = 1;
@@ -161,6 +186,9 @@ static void group_replicas(struct builder *b)
 		g->shard = OVER(grid, false, "cp_shard", "dp_shard");
 		g->across = OVER(grid, false, "cp_rep", "dp_rep",
 				 cp_fast ? "dp" : "cp");
+		g->replicas = OVER(
+			grid, false, cp_fast ? "cp_shard" : "dp_shard",
+			cp_fast ? "cp_rep" : "dp_rep", cp_fast ? "dp" : "cp");
 	} else {
 		axis_split(grid, cp_fast ? "dp" : "cp", shard / fast,
 			   cp_fast ? "dp_shard" : "cp_shard",
@@ -168,6 +196,9 @@ static void group_replicas(struct builder *b)
 		g->shard = OVER(grid, false, "cp_shard", "dp_shard",
 				cp_fast ? "cp" : "dp");
 		g->across = OVER(grid, false, "cp_rep", "dp_rep");
+		g->replicas = OVER(
+			grid, false, cp_fast ? "dp_shard" : "cp_shard",
+			cp_fast ? "dp_rep" : "cp_rep", cp_fast ? "cp" : "dp");
 	}
 	g->cp = OVER(grid, false, "cp", "cp_shard", "cp_rep");
 }
@@ -210,8 +241,10 @@ static int group_experts(struct builder *b)
 		axis_split(grid, "dp", shard, "dp_shard", "dp_rep");
 		g->expert_shard = OVER(grid, true, "dp_shard");
 		g->expert_across = OVER(grid, true, "dp_rep");
+		g->expert_replicas = OVER(grid, true, "dp_shard", "dp_rep");
 	} else {
 		g->expert_shard = OVER(grid, true, "dp");
+		g->expert_replicas = g->expert_shard;
 	}
 	return 0;
 }

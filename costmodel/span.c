@@ -2,10 +2,10 @@
 /* span.c - how long the calls of a step take on a placement */
 #include "costmodel/span.h"
 
-#include "costmodel/routing.h"
 #include "costmodel/scaling.h"
 #include "costmodel/sharing.h"
 #include "costmodel/volume.h"
+#include "topology/clock.h"
 
 #include <errno.h>
 #include <math.h>
@@ -43,8 +43,11 @@ struct measure {
 	uint32_t n_touched;
 	double *time_s; /* [n_stages] of the slowest link */
 	double *own_s;	/* [n_stages] of the slowest NIC or port */
+	double *port_s; /* [n_stages] of the slowest port */
 	double *met_s;	/* [n_stages] the same with other jobs */
-	struct weft_hashed_link *hashed; /* [room] */
+	struct weft_span_link *links;	 /* [n_touched] */
+	struct weft_hashed_link *hashed; /* [n_touched] */
+	uint32_t links_room;		 /* of the last two */
 };
 
 /* Multiplicative hashing, D. Knuth, The Art of Computer Programming 3, 6.4. */
@@ -56,7 +59,8 @@ static struct carried *carried_get(struct measure *m, uint32_t link)
 		uint32_t *slot = &m->slot[at & (m->n_slots - 1)];
 
 		if (*slot == 0) {
-			m->carried[m->n_carried].link = link;
+			m->carried[m->n_carried] =
+				(struct carried){.link = link};
 			*slot = ++m->n_carried;
 		}
 		if (m->carried[*slot - 1].link == link)
@@ -73,8 +77,17 @@ static void link_add(void *data, uint32_t stage, uint32_t link, double bytes,
 		     double n_flows)
 {
 	struct measure *m = data;
-	struct carried *c = carried_get(m, link);
+	const struct weft_fabric *f = m->spans->flows.fabric;
+	struct carried *c;
 
+	/* A port has no more than one flow of a kind in each direction. */
+	if (link >= 2 * (f->n_domains + f->n_gpus)) {
+		m->port_s[stage] =
+			fmax(m->port_s[stage],
+			     bytes / f->levels[0].link.rate_bytes_per_s);
+		return;
+	}
+	c = carried_get(m, link);
 	if (c->stages == 0)
 		m->touched[m->n_touched++] = (uint32_t)(c - m->carried);
 	c->bytes += bytes;
@@ -99,7 +112,15 @@ static void stages_raise(const struct measure *m, const struct carried *c,
 			 double *time_s, double capacity)
 {
 	uint32_t n = m->spans->flows.n_stages;
+	uint64_t lowest = c->stages & (~c->stages + 1);
 
+	if (c->stages == lowest && n <= 64) {
+		uint32_t p = (uint32_t)__builtin_ctzll(lowest);
+
+		if (c->bytes > time_s[p] * capacity)
+			time_s[p] = c->bytes / capacity;
+		return;
+	}
 	for (uint32_t p = weft_stage_next(c->stages, 0, n); p < n;
 	     p = weft_stage_next(c->stages, p + 1, n)) {
 		double bytes = c->n_flows * c->unit * m->sent[p];
@@ -110,7 +131,23 @@ static void stages_raise(const struct measure *m, const struct carried *c,
 	}
 }
 
-static struct weft_span_link span_link(const struct carried *c, uint32_t kind)
+/* Each message waits until what others keep in the queue is through, and then
+ * gets as much as each of them: while m bytes of it pass, a flow that always
+ * has more to send passes m and its part q of the queue. */
+static double weight_of(const struct measure *m, const struct carried *c,
+			uint32_t kind)
+{
+	const struct weft_fabric *f = m->spans->flows.fabric;
+	double message = c->unit * m->spans->flows.kinds[kind].message, queue;
+
+	if (c->link >= 2 * f->n_domains)
+		return 1;
+	queue = f->levels[f->domains[c->link / 2].level + 1].queue_bytes;
+	return queue > 0 ? message / (message + queue) : 1;
+}
+
+static struct weft_span_link span_link(const struct measure *m,
+				       const struct carried *c, uint32_t kind)
 {
 	return (struct weft_span_link){
 		.kind = kind,
@@ -119,6 +156,7 @@ static struct weft_span_link span_link(const struct carried *c, uint32_t kind)
 		.bytes = c->bytes,
 		.n_flows = c->n_flows,
 		.unit = c->unit,
+		.weight = weight_of(m, c, kind),
 	};
 }
 
@@ -129,20 +167,56 @@ static bool is_shared(const struct measure *m, const struct carried *c)
 	       !isinf(capacity_of(m, c->link));
 }
 
-static void others_meet(struct measure *m, uint32_t kind)
+/* Links of the kind at hand where other jobs can be met. */
+static uint32_t links_list(const struct measure *m, uint32_t kind,
+			   struct weft_span_link *links)
 {
-	uint32_t n_stages = m->spans->flows.n_stages;
+	uint32_t n = 0;
 
-	memcpy(m->met_s, m->time_s, n_stages * sizeof(*m->met_s));
-	for (uint32_t i = 0; m->load && i < m->n_touched; i++) {
+	for (uint32_t i = 0; i < m->n_touched; i++) {
 		const struct carried *c = &m->carried[m->touched[i]];
-		const struct weft_span_link link = span_link(c, kind);
 
 		if (is_shared(m, c))
-			m->spans->lost_gpu_s += weft_span_link_meet(
-				m->load, &link, n_stages, m->sent, m->time_s,
-				m->met_s);
+			links[n++] = span_link(m, c, kind);
 	}
+	return n;
+}
+
+/* Room for all links of the kind at hand. */
+static int links_room(struct measure *m, struct weft_error *err)
+{
+	if (m->n_touched <= m->links_room)
+		return 0;
+	free(m->links);
+	free(m->hashed);
+	m->links_room = m->n_touched;
+	m->links = weft_realloc(NULL, m->n_touched, sizeof(*m->links), err);
+	m->hashed = weft_realloc(NULL, m->n_touched, sizeof(*m->hashed), err);
+	return m->links && m->hashed ? 0 : -1;
+}
+
+/* What other jobs and hashed routes add. */
+static int others_meet(struct measure *m, uint32_t kind, struct weft_error *err)
+{
+	const struct weft_flows *flows = &m->spans->flows;
+	struct weft_span_meeting meeting = {
+		.load = m->load,
+		.kind = kind,
+		.alone_s = m->time_s,
+		.met_s = m->met_s,
+	};
+
+	for (uint32_t p = 0; p < flows->n_stages; p++)
+		meeting.own_s = fmax(meeting.own_s, m->own_s[p]);
+	if (m->load || flows->fabric->routing != WEFT_ROUTING_ADAPTIVE) {
+		if (links_room(m, err))
+			return -1;
+		meeting.links = m->links;
+		meeting.hashed = m->hashed;
+		meeting.n_links = links_list(m, kind, m->links);
+	}
+	m->spans->lost_gpu_s += weft_spans_kind_meet(m->spans, &meeting);
+	return 0;
 }
 
 /* For the next kind. */
@@ -200,79 +274,6 @@ static void hops_keep(struct measure *m, uint32_t kind,
 	}
 }
 
-/* Flows of other jobs that are put on the same uplinks, though all of them
- * together had room; what they send meanwhile is added to the link. */
-static double others_hashed(const struct measure *m, const struct carried *c,
-			    struct weft_hashed_link *hashed)
-{
-	const struct weft_load_link *others = &m->load->link[c->link];
-	double share = others->rate_bytes_per_s / capacity_of(m, c->link);
-
-	hashed->pooled_s += fmin(share, 1) * hashed->floor_s;
-	return others->flows;
-}
-
-/* Time of the kind's flows where each of them is put on one uplink of several;
- * all that leaves a host's domain along a ring enters one other, so one choice
- * sets both ways. */
-static double hashed_s(const struct measure *m, uint32_t kind, double floor_s)
-{
-	const struct weft_fabric *f = m->spans->flows.fabric;
-	bool ring = m->spans->flows.kinds[kind].way != WEFT_WAY_ALL;
-	uint32_t n = 0, n_parallel;
-
-	for (uint32_t i = 0; i < m->n_touched; i++) {
-		const struct carried *c = &m->carried[m->touched[i]];
-		uint32_t domain = c->link / 2;
-		double n_flows;
-
-		if (domain >= f->n_domains || (ring && c->link % 2) ||
-		    !weft_routing_hashed(f, domain))
-			continue;
-		m->hashed[n] = (struct weft_hashed_link){
-			.pooled_s = c->bytes / capacity_of(m, c->link),
-			.floor_s = floor_s,
-			.n_uplinks =
-				weft_routing_uplinks(f, domain, &n_parallel),
-		};
-		n_flows = c->n_flows;
-		if (m->load)
-			n_flows += others_hashed(m, c, &m->hashed[n]);
-		n_flows *= weft_routing_flows(f);
-		n_flows /= n_parallel;
-		m->hashed[n].n_flows = (uint32_t)fmin(fmax(n_flows, 1), 1e9);
-		m->hashed[n++].n_draws = n_parallel;
-	}
-	return n ? weft_routing_links_s(m->hashed, n) : 0;
-}
-
-/* What hashed routes add to the time of the kind at hand. */
-static void routes_lose(struct measure *m, uint32_t kind)
-{
-	const struct weft_flows *flows = &m->spans->flows;
-	const double *sent = flows->kinds[kind].sent;
-	double longest_s = 0, own_s = 0, lost_s;
-
-	if (flows->fabric->routing == WEFT_ROUTING_ADAPTIVE)
-		return;
-	for (uint32_t p = 0; p < flows->n_stages; p++) {
-		longest_s = fmax(longest_s, m->met_s[p]);
-		own_s = fmax(own_s, m->own_s[p]);
-	}
-	lost_s = hashed_s(m, kind, own_s) - longest_s;
-	for (uint32_t p = 0; p < flows->n_stages; p++) {
-		struct weft_span *span =
-			&m->spans->span[(size_t)kind * flows->n_stages + p];
-
-		if (!(sent[p] > 0) || !(lost_s > 0))
-			continue;
-		span->s_per_byte_lost =
-			lost_s / longest_s * m->met_s[p] / sent[p];
-		span->s_per_byte_hashed =
-			span->s_per_byte_lost + m->met_s[p] / sent[p];
-	}
-}
-
 /* What all groups of a kind put on links, and how long these take. */
 static int kind_collect(struct measure *m, uint32_t kind,
 			struct weft_error *err)
@@ -285,11 +286,13 @@ static int kind_collect(struct measure *m, uint32_t kind,
 	m->sent = k->sent;
 	memset(m->time_s, 0, n_stages * sizeof(*m->time_s));
 	memset(m->own_s, 0, n_stages * sizeof(*m->own_s));
+	memset(m->port_s, 0, n_stages * sizeof(*m->port_s));
 	for (uint32_t i = 0; i < k->n_groups; i++) {
 		struct weft_flow_hops hops;
 		struct weft_flow_seen seen;
 
-		if (weft_flows_group(&spans->flows, kind, i, link_add, m, &hops,
+		if (weft_deadline_check(err) ||
+		    weft_flows_group(&spans->flows, kind, i, link_add, m, &hops,
 				     err))
 			return -1;
 		seen = weft_flows_seen(&spans->flows, kind);
@@ -299,9 +302,12 @@ static int kind_collect(struct measure *m, uint32_t kind,
 		const struct carried *c = &m->carried[m->touched[i]];
 		double capacity = capacity_of(m, c->link);
 
-		stages_raise(m, c, m->time_s, capacity);
-		if (c->link >= n)
-			stages_raise(m, c, m->own_s, capacity);
+		stages_raise(m, c, c->link < n ? m->time_s : m->own_s,
+			     capacity);
+	}
+	for (uint32_t p = 0; p < n_stages; p++) {
+		m->own_s[p] = fmax(m->own_s[p], m->port_s[p]);
+		m->time_s[p] = fmax(m->time_s[p], m->own_s[p]);
 	}
 	return 0;
 }
@@ -333,11 +339,10 @@ static void fullest_find(struct measure *m)
 {
 	const struct weft_fabric *f = m->spans->flows.fabric;
 	struct weft_fullest *fullest = &m->spans->fullest;
-	uint32_t n = 2 * (f->n_domains + f->n_gpus);
 
 	for (uint32_t i = 0; i < m->n_carried; i++) {
 		const struct carried *c = &m->carried[i];
-		double time_s = c->link < n ? full_s(m, c) : 0;
+		double time_s = full_s(m, c);
 		bool equal = fabs(time_s - fullest->time_s) <=
 			     1e-12 * fullest->time_s;
 
@@ -349,7 +354,7 @@ static void fullest_find(struct measure *m)
 	}
 }
 
-/* Links that the ranks may use, both ways: a port, a NIC and one a level, and
+/* Links but ports that the ranks may use, both ways: a NIC and one a level, and
  * on rails the NICs of all rails of their hosts. */
 static uint64_t links_at_most(const struct weft_flows *flows)
 {
@@ -359,7 +364,7 @@ static uint64_t links_at_most(const struct weft_flows *flows)
 
 	for (uint32_t r = 1; r < n_ranks; r++)
 		hosts += host[flows->where[r]] != host[flows->where[r - 1]];
-	return 2 * (n_ranks * (f->n_levels + 2) + hosts * f->n_rails);
+	return 2 * (n_ranks * (f->n_levels + 1) + hosts * f->n_rails);
 }
 
 static int measure_reserve(struct measure *m, struct weft_error *err)
@@ -373,17 +378,16 @@ static int measure_reserve(struct measure *m, struct weft_error *err)
 	m->room = (uint32_t)links;
 	for (m->n_slots = 64; m->n_slots < 2 * m->room;)
 		m->n_slots *= 2;
-	m->carried = weft_calloc(m->room, sizeof(*m->carried), err);
-	m->touched = weft_calloc(m->room, sizeof(*m->touched), err);
+	/* not zeroed: most of it stays unused */
+	m->carried = weft_realloc(NULL, m->room, sizeof(*m->carried), err);
+	m->touched = weft_realloc(NULL, m->room, sizeof(*m->touched), err);
 	m->slot = weft_calloc(m->n_slots, sizeof(*m->slot), err);
 	m->time_s = weft_calloc(flows->n_stages, sizeof(*m->time_s), err);
 	m->own_s = weft_calloc(flows->n_stages, sizeof(*m->own_s), err);
+	m->port_s = weft_calloc(flows->n_stages, sizeof(*m->port_s), err);
 	m->met_s = weft_calloc(flows->n_stages, sizeof(*m->met_s), err);
-	m->hashed =
-		weft_calloc(f->routing == WEFT_ROUTING_ADAPTIVE ? 1 : m->room,
-			    sizeof(*m->hashed), err);
 	return m->carried && m->touched && m->slot && m->time_s && m->own_s &&
-			       m->met_s && m->hashed
+			       m->port_s && m->met_s
 		       ? 0
 		       : -1;
 }
@@ -391,10 +395,8 @@ static int measure_reserve(struct measure *m, struct weft_error *err)
 static int kinds_measure(struct measure *m, struct weft_error *err)
 {
 	for (uint32_t k = 0; k < m->spans->flows.n_kinds; k++) {
-		if (kind_collect(m, k, err))
+		if (kind_collect(m, k, err) || others_meet(m, k, err))
 			return -1;
-		others_meet(m, k);
-		routes_lose(m, k);
 		kind_finish(m, k);
 		kind_clear(m);
 	}
@@ -409,7 +411,9 @@ static void measure_free(struct measure *m)
 	free(m->touched);
 	free(m->time_s);
 	free(m->own_s);
+	free(m->port_s);
 	free(m->met_s);
+	free(m->links);
 	free(m->hashed);
 }
 
@@ -425,7 +429,8 @@ int weft_spans_build(const struct weft_fabric *f,
 
 	memset(spans, 0, sizeof(*spans));
 	spans->fullest.link = WEFT_NONE;
-	if (weft_flows_build(f, schedule, where, algorithm, &spans->flows, err))
+	if (weft_deadline_check(err) ||
+	    weft_flows_build(f, schedule, where, algorithm, &spans->flows, err))
 		return -1;
 	spans->span = weft_calloc(
 		(size_t)spans->flows.n_kinds * spans->flows.n_stages + 1,
@@ -457,10 +462,8 @@ static double sharing_capacity(const void *data, uint32_t link)
 
 static bool is_inside(const struct weft_fabric *f, uint32_t link)
 {
-	uint32_t n = 2 * f->n_domains;
-
-	return link < n ? f->domains[link / 2].level < f->node_level
-			: link >= n + 2 * f->n_gpus;
+	return link < 2 * f->n_domains &&
+	       f->domains[link / 2].level < f->node_level;
 }
 
 /* Of the kind at hand. */
@@ -473,6 +476,8 @@ static int kind_share(struct measure *m, uint32_t kind, uint64_t *visits,
 	int rc = weft_sharing_ends(&spans->flows, kind, sharing_capacity, m,
 				   end_s, visits, err);
 
+	for (uint32_t p = 0; rc == 1 && p < n_stages; p++)
+		end_s[p] = fmax(end_s[p], m->port_s[p]);
 	for (uint32_t i = 0; rc == 1 && i < m->n_touched; i++) {
 		const struct carried *c = &m->carried[m->touched[i]];
 
@@ -537,12 +542,9 @@ static int links_add(const struct measure *m, uint32_t kind,
 
 	if (links_reserve(links, m->n_touched, err))
 		return -1;
-	for (uint32_t i = 0; i < m->n_touched; i++) {
-		const struct carried *c = &m->carried[m->touched[i]];
-
-		if (is_shared(m, c))
-			links->link[links->n++] = span_link(c, kind);
-	}
+	links->n += links_list(m, kind, &links->link[links->n]);
+	for (uint32_t p = 0; p < n_stages; p++)
+		links->own_s[kind] = fmax(links->own_s[kind], m->own_s[p]);
 	memcpy(&links->alone_s[(size_t)kind * n_stages], m->time_s,
 	       n_stages * sizeof(*m->time_s));
 	return 0;
@@ -558,7 +560,9 @@ int weft_spans_links(struct weft_spans *spans, struct weft_span_links *links,
 	links->alone_s =
 		weft_calloc(((size_t)flows->n_kinds + 1) * flows->n_stages,
 			    sizeof(*links->alone_s), err);
-	if (links->alone_s)
+	links->own_s =
+		weft_calloc(flows->n_kinds + (size_t)1, sizeof(double), err);
+	if (links->alone_s && links->own_s)
 		rc = measure_reserve(&m, err);
 	for (uint32_t k = 0; rc == 0 && k < flows->n_kinds; k++) {
 		rc = kind_collect(&m, k, err);
@@ -567,6 +571,10 @@ int weft_spans_links(struct weft_spans *spans, struct weft_span_links *links,
 		kind_clear(&m);
 	}
 	measure_free(&m);
+	links->hashed =
+		weft_calloc(links->n + (size_t)1, sizeof(*links->hashed), err);
+	if (!links->hashed)
+		rc = -1;
 	return rc;
 }
 

@@ -13,13 +13,13 @@
 
 #include "costmodel/flows.h"
 #include "costmodel/load.h"
+#include "costmodel/routing.h"
 
 /* Of the slowest group in a pipeline stage. */
 struct weft_span {
-	double s_per_byte;	  /* that one rank sends */
-	double s_per_byte_lost;	  /* more, because routes are hashed */
-	double s_per_byte_hashed; /* both as they were built; 0: not hashed */
-	double s_per_byte_alone;  /* in one ring, through one NIC a host */
+	double s_per_byte;	 /* that one rank sends */
+	double s_per_byte_lost;	 /* more, because routes are hashed */
+	double s_per_byte_alone; /* in one ring, through one NIC a host */
 	double unlike; /* s_per_byte over that of flows that are alike; 0: the
 			* same, or not looked at */
 	struct weft_flow_hops hops;
@@ -97,7 +97,8 @@ struct weft_span_link {
 	uint32_t kind, link; /* link: as in weft_load_part */
 	uint64_t stages;     /* bit p % 64: of stage p */
 	double bytes, n_flows;
-	double unit; /* bytes of a flow for one that its rank sends */
+	double unit;   /* bytes of a flow for one that its rank sends */
+	double weight; /* of such a flow, in (0, 1]; 1: it always sends */
 };
 
 /* All of them; zero-initialise. */
@@ -106,6 +107,9 @@ struct weft_span_links {
 	struct weft_span_link *link; /* [n] kind by kind */
 	double *alone_s; /* [n_kinds + 1][n_stages] seconds of a step that the
 			  * kind sends without other jobs; a row of scratch */
+	double *own_s;	 /* [n_kinds] the same through NICs and ports alone, of
+			  * the slowest stage */
+	struct weft_hashed_link *hashed; /* scratch */
 };
 
 /* Notes them by another walk over all flows.  Free with weft_span_links_free
@@ -114,15 +118,24 @@ int weft_spans_links(struct weft_spans *spans, struct weft_span_links *links,
 		     struct weft_error *err);
 void weft_span_links_free(struct weft_span_links *links);
 
-/* Raises met_s[n_stages] of a kind that sends sent[n_stages] bytes of each rank
- * and takes alone_s[n_stages] without other jobs to what it takes beside those
- * of `load` on this link.  Returns the GPU-seconds that they lose: who crosses
- * a link also crosses another one, up or down, and half of the loss is that of
- * each. */
-double weft_span_link_meet(const struct weft_load *load,
-			   const struct weft_span_link *link, uint32_t n_stages,
-			   const double *sent, const double *alone_s,
-			   double *met_s);
+/* One kind of call beside other jobs. */
+struct weft_span_meeting {
+	const struct weft_load *load; /* NULL: alone */
+	uint32_t kind;
+	const struct weft_span_link *links; /* [n_links] of the kind */
+	uint32_t n_links;
+	const double *alone_s;		 /* [n_stages] without other jobs */
+	double own_s;			 /* of the slowest NIC or port */
+	double *met_s;			 /* [n_stages] filled in */
+	struct weft_hashed_link *hashed; /* [n_links] scratch */
+};
+
+/* Fills in the kind's times beside the jobs of the load, and what its spans
+ * lose to hashed routes, on which others' flows are hashed as well.  Returns
+ * the GPU-seconds that these jobs lose: who crosses a link also crosses another
+ * one, up or down, and half of the loss is that of each. */
+double weft_spans_kind_meet(struct weft_spans *spans,
+			    const struct weft_span_meeting *meeting);
 
 /* Times the calls anew beside the jobs of `load` (NULL: alone; no slowness), as
  * if the spans were built with it, but for fullest and congestion_s, which

@@ -25,6 +25,12 @@ static const char *const ranks_names[WEFT_N_RANKS_BY] = {"order", "leave"};
 static const char *const env_names[WEFT_N_ENVS] = {"none", "torch"};
 static const char *const recompute_names[WEFT_N_RECOMPUTES] = {
 	"none", "selective", "full"};
+const char *const weft_framework_names[WEFT_N_FRAMEWORKS] = {
+	"usual", "megatron-2021", "megatron-core", "nemo",
+	"fsdp",	 "deepspeed",	  "torchtitan",	   "maxtext"};
+static const char *const attention_names[WEFT_N_ATTENTIONS] = {
+	"plain", "flash1", "flash2", "flash3"};
+static const char *const zero_by_names[WEFT_N_ZERO_BYS] = {"slices", "tensors"};
 static const char *const cp_comm_names[WEFT_N_CP_COMMS] = {"p2p", "allgather",
 							   "a2a"};
 static const char *const algorithm_names[WEFT_N_CHOICES_OF_ALGORITHM] = {
@@ -176,7 +182,10 @@ _Static_assert(sizeof(enum weft_dtype) == sizeof(uint32_t) &&
 		       sizeof(enum weft_ranks_by) == sizeof(uint32_t) &&
 		       sizeof(enum weft_env) == sizeof(uint32_t) &&
 		       sizeof(enum weft_recompute) == sizeof(uint32_t) &&
+		       sizeof(enum weft_framework) == sizeof(uint32_t) &&
+		       sizeof(enum weft_attention) == sizeof(uint32_t) &&
 		       sizeof(enum weft_cp_comm) == sizeof(uint32_t) &&
+		       sizeof(enum weft_zero_by) == sizeof(uint32_t) &&
 		       sizeof(enum weft_choice_of_algorithm) ==
 			       sizeof(uint32_t),
 	       "read_word stores enums as uint32_t");
@@ -367,8 +376,12 @@ static const struct key keys[] = {
 	PLAIN("sp", read_switch, sequence_parallel),
 	PLAIN("scatter", read_switch, scatter),
 	WORD("recompute", recompute, recompute_names),
+	WORD("software", software, weft_framework_names),
+	WORD("attention", attention, attention_names),
+	PLAIN("fused", read_switch, fused),
 	WORD("cp_comm", cp_comm, cp_comm_names),
 	NUMBER(shard, 1, MAX_AXIS),
+	WORD("zero_by", zero_by, zero_by_names),
 	RANGE("capacity", read_factor, capacity, 1, 1024),
 	NUMBER(route_nodes, 1, 1024),
 	PLAIN("bucket", read_size, bucket_bytes),

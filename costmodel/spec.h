@@ -44,6 +44,37 @@ enum weft_recompute {
 	WEFT_N_RECOMPUTES
 };
 
+/* The framework that trains, software.h. */
+enum weft_framework {
+	WEFT_FRAMEWORK_USUAL, /* of jobs like it on the GPU */
+	WEFT_MEGATRON_2021,
+	WEFT_MEGATRON_CORE,
+	WEFT_NEMO,
+	WEFT_FSDP,
+	WEFT_DEEPSPEED,
+	WEFT_TORCHTITAN,
+	WEFT_MAXTEXT,
+	WEFT_N_FRAMEWORKS
+};
+extern const char *const weft_framework_names[WEFT_N_FRAMEWORKS];
+
+/* Kernels of attention: scores in memory, or the generations of
+ * FlashAttention (cuDNN's since 9.0 count as the third). */
+enum weft_attention {
+	WEFT_ATTENTION_PLAIN,
+	WEFT_ATTENTION_FLASH1,
+	WEFT_ATTENTION_FLASH2,
+	WEFT_ATTENTION_FLASH3,
+	WEFT_N_ATTENTIONS
+};
+
+/* What ZeRO stage 1 deals out to ranks. */
+enum weft_zero_by {
+	WEFT_ZERO_BY_SLICES,  /* equal parts of all parameters together */
+	WEFT_ZERO_BY_TENSORS, /* whole tensors, which their ranks broadcast */
+	WEFT_N_ZERO_BYS
+};
+
 /* How the ranks of a context-parallel group exchange keys and values. */
 enum weft_cp_comm {
 	WEFT_CP_P2P,	    /* around a ring, behind attention */
@@ -75,8 +106,12 @@ struct weft_spec {
 	bool sequence_parallel; /* activations split over tp everywhere */
 	bool scatter; /* pipeline messages split over tp; sp does it already */
 	enum weft_recompute recompute;
+	enum weft_framework software;
+	enum weft_attention attention; /* unless given, the software's */
+	bool fused;		       /* likewise */
 	enum weft_cp_comm cp_comm;
-	uint32_t shard;	 /* ranks of dp*cp that `zero` shards over */
+	uint32_t shard; /* ranks of dp*cp that `zero` shards over */
+	enum weft_zero_by zero_by;
 	double capacity; /* of an expert, over an even share; 0: no limit */
 	uint32_t route_nodes; /* nodes that a token's experts lie on; 0: any */
 	double bucket_bytes;  /* gradients of one collective */

@@ -300,6 +300,11 @@ static int resolve_exchange(struct weft_spec *spec, struct weft_error *err)
 			    "state cannot run apart",
 			    spec->sync_every,
 			    spec->ep > 1 ? "ep > 1" : "zero > 0");
+	if (spec->zero_by == WEFT_ZERO_BY_TENSORS && spec->zero != 1)
+		return fail(err, WEFT_EINVAL,
+			    "zero_by = tensors, but zero = %u: whole tensors "
+			    "are dealt out with zero = 1",
+			    spec->zero);
 	if (spec->compress > 8 * weft_dtype_bytes(spec->gradient_dtype) &&
 	    spec->zero > 0)
 		return fail(err, WEFT_EINVAL,

@@ -60,7 +60,7 @@ struct build {
 	struct stage *stages; /* [pp] */
 	struct weft_layer_time dense, expert;
 	double micro_batches, recomputed;
-	bool overlap;
+	bool overlaps_tp, overlaps_replicas; /* as in weft_software */
 };
 
 static bool habit(enum weft_habit habit, bool usual)
@@ -192,9 +192,10 @@ static int compute_prepare(struct build *b, struct weft_error *err)
 	    (options->products_at &&
 	     weft_compute_set_precision(&b->compute, options->precision, err)))
 		return -1;
-	b->compute.fused_attention =
-		habit(options->fused_attention, options->gpu->fused_attention);
-	b->overlap = habit(options->overlap, options->gpu->overlaps_products);
+	b->overlaps_tp =
+		habit(options->overlap, b->compute.software.overlaps_tp);
+	b->overlaps_replicas =
+		habit(options->overlap, b->compute.software.overlaps_replicas);
 	b->recomputed = recomputed_share(b);
 	weft_compute_layer(&b->compute, 0, &b->dense);
 	weft_compute_layer(&b->compute, last, &b->expert);
@@ -246,9 +247,9 @@ static struct traffic *tensor_traffic(const struct build *b,
 {
 	bool reduces = call->collective == WEFT_ALL_REDUCE;
 
-	if (call->overlap == WEFT_BEHIND_MATMUL && (b->overlap || !reduces))
+	if (call->overlap == WEFT_BEHIND_MATMUL && (b->overlaps_tp || !reduces))
 		return &calls->behind[call->phase];
-	if (b->overlap && !reduces)
+	if (b->overlaps_tp && !reduces)
 		return &calls->chunked[call->phase];
 	return NULL;
 }
@@ -259,7 +260,7 @@ static struct traffic *hidden_in(const struct build *b,
 				 struct calls *calls)
 {
 	if (!in_micro_batch(call)) {
-		if (call->axis == WEFT_AXIS_DP && b->overlap &&
+		if (call->axis == WEFT_AXIS_DP && b->overlaps_replicas &&
 		    call->overlap != WEFT_EXPOSED)
 			return &calls->buckets[call->phase];
 		return NULL;
@@ -272,11 +273,13 @@ static struct traffic *hidden_in(const struct build *b,
 			       ? &calls->attention[call->phase]
 			       : NULL;
 	case WEFT_AXIS_PP:
-		return b->overlap && call->overlap == WEFT_BEHIND_PIPELINE
+		return b->overlaps_replicas &&
+				       call->overlap == WEFT_BEHIND_PIPELINE
 			       ? &calls->send
 			       : NULL;
 	case WEFT_AXIS_DP:
-		return b->overlap ? &calls->gathered[call->phase] : NULL;
+		return b->overlaps_replicas ? &calls->gathered[call->phase]
+					    : NULL;
 	default:
 		return NULL;
 	}
@@ -288,7 +291,8 @@ static double call_s(const struct build *b, uint32_t i, uint32_t p)
 {
 	const struct weft_call *call = &b->schedule->calls[i];
 
-	if (call->axis == WEFT_AXIS_DP && in_micro_batch(call) && !b->overlap)
+	if (call->axis == WEFT_AXIS_DP && in_micro_batch(call) &&
+	    !b->overlaps_replicas)
 		return weft_spans_one_ring_s(&b->spans, i, p);
 	return weft_spans_call_s(&b->spans, i, p);
 }

@@ -27,10 +27,9 @@ struct weft_step_options {
 	const struct weft_gpu *gpu;
 	bool products_at;	       /* at `precision`, not the dtype's */
 	enum weft_precision precision; /* of the layers' products */
-	enum weft_habit fused_attention;
-	enum weft_habit overlap; /* collectives behind computation */
-	bool fit_memory;	 /* recompute as many layers as memory demands
-				  * in a ZeRO-3 job that recomputes none */
+	enum weft_habit overlap;       /* collectives behind computation */
+	bool fit_memory;   /* recompute as many layers as memory demands
+			    * in a ZeRO-3 job that recomputes none */
 	double efficiency; /* the GPU computes and communicates this many times
 			    * as fast as its profile says; 0: 1 */
 	double straggler;  /* computation takes this many times as long, since
@@ -112,9 +111,8 @@ struct weft_step_kept *weft_step_keep(const struct weft_step_job *job,
 void weft_step_kept_free(struct weft_step_kept *kept);
 
 /* Seconds of the step beside the jobs of `load` (NULL: alone), what weft_step
- * would say; but where routes are hashed, the uplinks that flows of this job
- * meet on are those of the keeping, without those of other jobs.  O(kinds of
- * calls * links + calls * stages): microseconds. */
+ * would say.  O(kinds of calls * links + calls * stages): microseconds, and
+ * tens of them where routes are hashed. */
 double weft_step_again(struct weft_step_kept *kept,
 		       const struct weft_load *load);
 

@@ -3,6 +3,7 @@
 #include "costmodel/traffic.h"
 
 #include "costmodel/traffic_parts.h"
+#include "topology/clock.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -106,6 +107,8 @@ int weft_traffic_from_flows(uint32_t n_ranks, struct weft_flow *flows,
 	uint32_t i = 0;
 
 	memset(traffic, 0, sizeof(*traffic));
+	if (weft_deadline() > 0 && n_flows > TRAFFIC_HASTY_FLOWS)
+		return weft_fail(err, WEFT_ELATE, "no time was left");
 	for (uint32_t k = 0; k < n_flows; k++) {
 		if (flow_check(n_ranks, &flows[k], k, err))
 			return -1;

@@ -52,10 +52,15 @@ int weft_traffic_build(const struct weft_spec *spec,
 		       const struct weft_model *model,
 		       const struct weft_grid *grid,
 		       struct weft_traffic *traffic, struct weft_error *err);
+/* How much of it: with rings, every collective is one, which keeps the same
+ * ranks together with far fewer pairs; without pairs, it has no ranks. */
+enum weft_detail { WEFT_ALL_PAIRS, WEFT_RINGS, WEFT_NO_PAIRS };
+
 /* The same from the spec's schedule. */
 struct weft_schedule;
 int weft_traffic_of_schedule(const struct weft_spec *spec,
 			     const struct weft_schedule *schedule,
+			     enum weft_detail detail,
 			     struct weft_traffic *traffic,
 			     struct weft_error *err);
 void weft_traffic_free(struct weft_traffic *traffic);

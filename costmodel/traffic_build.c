@@ -10,6 +10,7 @@
 #include "costmodel/traffic.h"
 #include "costmodel/traffic_parts.h"
 #include "costmodel/volume.h"
+#include "topology/clock.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -48,6 +49,7 @@ struct lane {
 struct build {
 	const struct weft_spec *spec;
 	const struct weft_schedule *schedule;
+	enum weft_detail detail;
 	uint32_t n_stages, pp_axis, n_lanes;
 	struct lane *lanes;
 	struct weft_traffic *traffic;
@@ -115,15 +117,18 @@ static enum way way_of(const struct build *b, const struct weft_call *call)
 {
 	enum weft_algorithm algorithm = algorithm_of(b->spec, call);
 
-	if (call->collective == WEFT_ALL_TO_ALL)
+	if (call->collective == WEFT_ALL_TO_ALL && b->detail != WEFT_RINGS)
 		return TO_ALL;
 	if (call->collective == WEFT_SEND_RECV)
 		return call->axis == WEFT_AXIS_PP &&
 				       call->phase == WEFT_BACKWARD
 			       ? TO_PREVIOUS
 			       : TO_NEXT;
-	/* Between two ranks every algorithm sends the same. */
-	if (call->n == 2 || (algorithm == WEFT_RING && b->spec->channels == 1))
+	/* Between two ranks every algorithm sends the same.  Broadcasts come
+	 * from all over their group. */
+	if (b->detail == WEFT_RINGS || call->n == 2 ||
+	    call->collective == WEFT_BROADCAST ||
+	    (algorithm == WEFT_RING && b->spec->channels == 1))
 		return TO_NEXT;
 	if (algorithm == WEFT_SHARP)
 		return call->collective == WEFT_ALL_REDUCE ? BY_SWITCH
@@ -201,6 +206,10 @@ static void collect(void *data, uint32_t from, uint32_t to, double bytes)
 	struct collected *c = data;
 	struct weft_flow *grown;
 
+	if (c->n > TRAFFIC_HASTY_FLOWS && weft_deadline() > 0 && !c->failed) {
+		weft_fail(c->err, WEFT_ELATE, "no time was left");
+		c->failed = true;
+	}
 	if (c->n == MAX_FLOWS && !c->failed) {
 		weft_fail(c->err, WEFT_EINVAL,
 			  "a collective of more than %u pairs of ranks is not "
@@ -397,8 +406,11 @@ static int rows_fill(struct build *b, struct weft_error *err)
 	t->member = weft_calloc(members, sizeof(*t->member), err);
 	if (!t->switches || !t->member)
 		return -1;
-	for (uint32_t rank = 0; rank < n_ranks; rank++)
+	for (uint32_t rank = 0; rank < n_ranks; rank++) {
+		if (weft_deadline_check_turn(rank, err))
+			return -1;
 		rank_fill(b, rank);
+	}
 	t->row[n_ranks] = t->n_edges;
 	for (uint32_t i = 0; i < b->n_lanes; i++) {
 		if (b->lanes[i].way == BY_SWITCH)
@@ -409,12 +421,14 @@ static int rows_fill(struct build *b, struct weft_error *err)
 
 int weft_traffic_of_schedule(const struct weft_spec *spec,
 			     const struct weft_schedule *schedule,
+			     enum weft_detail detail,
 			     struct weft_traffic *traffic,
 			     struct weft_error *err)
 {
 	struct build b = {
 		.spec = spec,
 		.schedule = schedule,
+		.detail = detail,
 		.n_stages = spec->pp,
 		.pp_axis = weft_grid_axis(&schedule->dense, "pp"),
 		.traffic = traffic,
@@ -422,6 +436,8 @@ int weft_traffic_of_schedule(const struct weft_spec *spec,
 	int rc = -1;
 
 	memset(traffic, 0, sizeof(*traffic));
+	if (detail == WEFT_NO_PAIRS)
+		return 0;
 	b.lanes = weft_calloc(schedule->n_calls, sizeof(*b.lanes), err);
 	if (b.lanes && lanes_fill(&b, err) == 0)
 		rc = rows_fill(&b, err);
@@ -448,7 +464,8 @@ int weft_traffic_build(const struct weft_spec *spec,
 				 "the grid of %u ranks is not the spec's",
 				 grid->n_ranks);
 	if (weft_schedule_build(spec, model, &schedule, err) == 0)
-		rc = weft_traffic_of_schedule(spec, &schedule, traffic, err);
+		rc = weft_traffic_of_schedule(spec, &schedule, WEFT_ALL_PAIRS,
+					      traffic, err);
 	weft_schedule_free(&schedule);
 	return rc;
 }

@@ -17,4 +17,8 @@ int traffic_alloc(struct weft_traffic *t, uint32_t n_ranks, uint64_t n_edges,
 void traffic_row_add(struct weft_traffic *t, uint32_t first, uint32_t peer,
 		     enum weft_axis axis, double bytes);
 
+/* Flows that are sorted in some 3 ms: more are not where there is a deadline.
+ */
+#define TRAFFIC_HASTY_FLOWS (1u << 15)
+
 #endif

@@ -589,9 +589,42 @@ static void switches_reduce_on_the_way(void **state)
 	weft_fabric_free(f);
 }
 
+/* Whoever changes rails does so on the way to the outermost switch as well. */
+static void a_switch_is_no_nearer_for_being_further_out(void **state)
+{
+	/* rank 1 on another rail of rank 0's leaf, rank 2 on its rail */
+	static const uint32_t leaf[] = {0, 9, 16}, pods[] = {0, 9, 32};
+	const struct weft_synth_options rails = {.rails = 8};
+	struct weft_fabric *f =
+		fabric_synth("pod:2 leaf:2 node:2 gpu:8", &rails);
+	uint32_t member[] = {0, 1, 2}, row[4] = {0};
+	struct weft_switch one = {0, 3, WEFT_AXIS_DP, 1e9};
+	const struct weft_traffic t = {
+		.n_ranks = 3,
+		.row = row,
+		.n_switches = 1,
+		.switches = &one,
+		.member = member,
+	};
+	struct weft_error err = {0};
+	struct weft_cost near, far;
+	uint32_t top = f->n_levels - 1;
+
+	(void)state;
+	weft_cost(f, &t, leaf, NULL, &near, &err);
+	weft_cost(f, &t, pods, NULL, &far, &err);
+	assert_no_error(&err);
+	assert_close(far.total[WEFT_HOPS], 3e9 * f->distance[top][1].hops,
+		     1e-12);
+	for (int m = 0; m < WEFT_N_METRICS; m++)
+		assert_true(near.total[m] <= far.total[m]);
+	weft_fabric_free(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_switch_is_no_nearer_for_being_further_out),
 		cmocka_unit_test(switches_reduce_on_the_way),
 		cmocka_unit_test(cost_equals_a_dense_recomputation),
 		cmocka_unit_test(pairs_in_a_node_do_not_load_its_network_cards),

@@ -745,6 +745,53 @@ static double ring_leaves(const uint32_t *where)
 	return out / sent;
 }
 
+/* What nodes 0 and 3 of a ring exchange passes 1 and 2; what 0 and 4 of a torus
+ * of three by three do passes 1 on the way there, and 3 on the way back. */
+static const struct {
+	const char *fabric;
+	uint32_t where[2], n;
+	double passed[9];
+} passing[] = {
+	{"weft: fabric/1\nnodes:\n  n[0-7]: 1\nlevels:\n"
+	 "  r:\n    R: n[0-7]\nshapes:\n  r: ring\n",
+	 {0, 3},
+	 8,
+	 {0, 2, 2}},
+	{"weft: fabric/1\nnodes:\n  n[0-8]: 1\nlevels:\n"
+	 "  t:\n    T: n[0-8]\nshapes:\n  t: [3, 3]\n",
+	 {0, 4},
+	 9,
+	 {0, 1, 0, 1}},
+};
+
+static void what_passes_a_node_loads_it(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(passing) / sizeof(passing[0]); i++) {
+		const uint32_t *where = passing[i].where;
+		struct scene s;
+		struct sums sums;
+		uint32_t kind;
+
+		scene_open(&s, passing[i].fabric, "dp=2,zero=1,model=llama3-8B",
+			   where);
+		kind = kind_of(&s, WEFT_AXIS_DP, WEFT_REDUCE_SCATTER,
+			       WEFT_STEP_END);
+		sums = kind_sums(&s, kind);
+		for (uint32_t n = 0; n < passing[i].n; n++) {
+			uint32_t node = domain_at(s.f, s.f->node_level, n);
+			bool end = n == where[0] || n == where[1];
+			double want = (end + passing[i].passed[n]) *
+				      s.flows.kinds[kind].sent[0];
+
+			assert_close(sums.bytes[2 * node], want, 1e-12);
+			assert_close(sums.bytes[2 * node + 1], want, 1e-12);
+		}
+		sums_close(&sums);
+		scene_close(&s);
+	}
+}
+
 static void
 a_ring_that_alternates_pods_crosses_the_link_at_every_hop(void **state)
 {
@@ -967,6 +1014,7 @@ int main(void)
 		cmocka_unit_test(spans_are_exact_where_flows_are_alike),
 		cmocka_unit_test(
 			the_fullest_link_is_that_of_all_flows_together),
+		cmocka_unit_test(what_passes_a_node_loads_it),
 		cmocka_unit_test(
 			a_ring_that_alternates_pods_crosses_the_link_at_every_hop),
 		cmocka_unit_test(nvlink_domains_over_nodes_are_visited_once),

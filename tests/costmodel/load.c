@@ -136,6 +136,48 @@ static void a_job_loads_the_links_it_crosses(void **state)
 	weft_schedule_free(&job.schedule);
 }
 
+/* Messages as long as what a flow that always sends keeps in the queue: while
+ * one of them passes, that one passes twice as much. */
+static void short_messages_count_for_part_of_a_flow(void **state)
+{
+	static const uint32_t where[] = {0, 1, 4, 5};
+	struct fixture *x = *state;
+	struct weft_load_parts parts = {0};
+	struct weft_error err = {0};
+	struct weft_step step;
+	struct job job;
+	struct weft_step_job placed = {
+		.fabric = x->f,
+		.spec = &job.spec,
+		.model = &job.model,
+		.schedule = &job.schedule,
+		.where = where,
+		.parts = &parts,
+		.step_s = 10,
+	};
+	double n_calls = 0;
+
+	job_open("tp=2,dp=2,zero=1,model=llama3-8B", &job);
+	for (uint32_t i = 0; i < job.schedule.n_calls; i++)
+		if (job.schedule.calls[i].axis == WEFT_AXIS_DP)
+			n_calls += job.schedule.calls[i].count;
+	x->f->levels[weft_fabric_level(x->f, "pod")].queue_bytes =
+		weft_schedule_bytes(&job.schedule, WEFT_AXIS_DP, 0) / n_calls;
+	weft_step_communication(&placed, &step, &err);
+	assert_no_error(&err);
+	weft_load_add(&x->load, &parts);
+	for (uint32_t i = 0; i < 4; i++) {
+		uint32_t leaf = leaf_of(x, i < 2 ? 0 : 4);
+		const struct weft_load_link *link =
+			&x->load.link[2 * leaf + i % 2];
+
+		assert_true(link->duty > 0);
+		assert_close(link->flows, 2 * link->duty / 2, 1e-12);
+	}
+	weft_load_parts_free(&parts);
+	weft_schedule_free(&job.schedule);
+}
+
 static void full_links_are_shared_evenly(void **state)
 {
 	struct fixture *x = *state;
@@ -555,6 +597,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(a_job_loads_the_links_it_crosses),
+		TEST(short_messages_count_for_part_of_a_flow),
 		TEST(full_links_are_shared_evenly),
 		TEST(the_top_has_no_link),
 		TEST(a_step_of_no_time_is_refused),

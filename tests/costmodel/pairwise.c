@@ -307,10 +307,44 @@ static void all_far_below_the_model_is_told(void **state)
 	weft_fabric_free(f);
 }
 
+/* 22 of the 28 pairs have a slow end: the middle is theirs. */
+static void half_of_the_nodes_share_one_drop(void **state)
+{
+	struct weft_fabric *f = fabric_make();
+	struct weft_findings findings = {0};
+	uint32_t named = 0;
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	(void)state;
+	fputs("a,b,bandwidth\n", out);
+	for (int a = 0; a < 8; a++)
+		for (int b = a + 1; b < 8; b++)
+			fprintf(out, "n%02d,n%02d,%.2f\n", a, b,
+				(a >= 4 || b >= 4 ? 30 : 50) +
+					0.1 * ((a + b) % 3));
+	fclose(out);
+	audit_text(f, text, &findings);
+	for (uint32_t i = 0; i < findings.n; i++) {
+		if (findings.item[i].id != WEFT_FINDING_NODE_SLOW)
+			continue;
+		named++;
+		assert_true(strcmp(findings.item[i].place, "n04") >= 0);
+		assert_string_equal(findings.item[i].text,
+				    findings.item[0].text);
+	}
+	assert_int_equal(named, 4);
+	free(text);
+	weft_findings_free(&findings);
+	weft_fabric_free(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(logs_give_pairs_with_their_failures),
+		cmocka_unit_test(half_of_the_nodes_share_one_drop),
 		cmocka_unit_test(tables_give_pairs_in_their_units),
 		cmocka_unit_test(what_is_neither_is_refused),
 		cmocka_unit_test(a_slow_node_is_named_first),

@@ -291,6 +291,33 @@ static void gradients_are_reduced_over_their_own_ranks(void **state)
 	weft_schedule_free(&job.schedule);
 }
 
+/* As InternLM does: all replicas reduce, those of a shard group broadcast. */
+static void whole_tensors_are_broadcast_one_by_one(void **state)
+{
+	const struct pick gradients = {DP, WEFT_STEP_END, "gradients"};
+	const struct weft_call *call = NULL;
+	uint32_t n = 0;
+	struct job job;
+
+	(void)state;
+	job_build("dp=16,zero=1,shard=8,zero_by=tensors,model=llama3-8B", &job);
+	for (uint32_t i = 0; i < job.schedule.n_calls; i++)
+		if (job.schedule.calls[i].collective == WEFT_BROADCAST) {
+			call = &job.schedule.calls[i];
+			n++;
+		}
+	assert_int_equal(n, 1);
+	assert_int_equal(call->n, 8);
+	assert_close(call->count, 32 * (4 + 3 + 2) + 3, 0);
+	assert_close(call->count * call->size_bytes,
+		     2 * weft_model_parameters(&job.model), 1e-12);
+	assert_int_equal(group_size(&job.schedule, &gradients), 16);
+	assert_close(bytes_of(&job.schedule, &gradients, 0),
+		     2 * 15 / 16.0 * 4 * weft_model_parameters(&job.model),
+		     1e-12);
+	weft_schedule_free(&job.schedule);
+}
+
 /* CV-40: what is sent once a step does not grow with the batch. */
 static void accumulation_sends_gradients_once(void **state)
 {
@@ -380,23 +407,24 @@ static void calls_of_random_jobs_are_sound(void **state)
 	for (uint32_t i = 0; i < 2000; i++) {
 		struct weft_error err = {0};
 		struct job job;
-		uint32_t pp = 1u << below(&seed, 3);
+		uint32_t pp = 1u << below(&seed, 3), zero = below(&seed, 4);
+		bool tensors = zero == 1 && below(&seed, 2);
 		char text[512];
 
 		snprintf(text, sizeof(text),
 			 "tp=%u,cp=%u,pp=%u,dp=%u,ep=%u,zero=%u,order=%s,"
 			 "model=%s,recompute=%s,cp_comm=%s,sp=%s,scatter=%s%s,"
-			 "vpp=%u,shard=%u",
+			 "vpp=%u,shard=%u%s",
 			 1u << below(&seed, 3), 1u << below(&seed, 3), pp,
-			 1u << below(&seed, 4), 1u << below(&seed, 4),
-			 below(&seed, 4), orders[below(&seed, 4)],
-			 models[below(&seed, 4)], recompute[below(&seed, 3)],
-			 cp_comm[below(&seed, 3)],
+			 1u << below(&seed, 4), 1u << below(&seed, 4), zero,
+			 orders[below(&seed, 4)], models[below(&seed, 4)],
+			 recompute[below(&seed, 3)], cp_comm[below(&seed, 3)],
 			 below(&seed, 4) ? "on" : "off",
 			 below(&seed, 2) ? "on" : "off",
 			 below(&seed, 2) ? ",route_nodes=2,capacity=1.5" : "",
 			 pp > 1 ? 1 + below(&seed, 2) : 1,
-			 1u << below(&seed, 5));
+			 1u << below(&seed, 5),
+			 tensors ? ",zero_by=tensors" : "");
 		if (weft_spec_parse(text, &job.spec, &err) ||
 		    weft_spec_resolve(&job.spec, 0, &err))
 			continue;
@@ -451,6 +479,7 @@ int main(void)
 		cmocka_unit_test(published_volumes_come_out),
 		cmocka_unit_test(routed_tokens_cross_the_network_once_per_node),
 		cmocka_unit_test(gradients_are_reduced_over_their_own_ranks),
+		cmocka_unit_test(whole_tensors_are_broadcast_one_by_one),
 		cmocka_unit_test(accumulation_sends_gradients_once),
 		cmocka_unit_test(decoding_is_bound_by_dispatch_and_combine),
 		cmocka_unit_test(calls_of_random_jobs_are_sound),

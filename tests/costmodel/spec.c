@@ -38,7 +38,8 @@ static void every_key_is_read(void **state)
 	      "capacity=1.25,route_nodes=4,bucket=40MB,compress=2.5,"
 	      "sync_every=8,algorithm=halving-doubling,grad_dtype=bf16,"
 	      "param_dtype=fp16,dispatch_dtype=fp8,channels=4,ranks=leave,"
-	      "env=torch",
+	      "env=torch,software=deepspeed,attention=flash2,fused=on,"
+	      "zero_by=tensors",
 	      &s);
 	assert_int_equal(s.gpus, 64);
 	assert_int_equal(s.nodes, 8);
@@ -81,7 +82,11 @@ static void every_key_is_read(void **state)
 	assert_int_equal(s.dispatch_dtype, WEFT_FP8);
 	assert_int_equal(s.ranks, WEFT_RANKS_LEAVE);
 	assert_int_equal(s.env, WEFT_ENV_TORCH);
-	assert_int_equal(s.given, (UINT64_C(1) << 42) - 1);
+	assert_int_equal(s.software, WEFT_DEEPSPEED);
+	assert_int_equal(s.attention, WEFT_ATTENTION_FLASH2);
+	assert_true(s.fused);
+	assert_int_equal(s.zero_by, WEFT_ZERO_BY_TENSORS);
+	assert_int_equal(s.given, (UINT64_C(1) << 46) - 1);
 	assert_true(weft_spec_given(&s, "wait"));
 	assert_false(weft_spec_given(&s, "nonsense"));
 }

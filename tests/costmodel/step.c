@@ -244,6 +244,46 @@ static void overlap_never_makes_a_dense_step_slower(void **state)
 	}
 }
 
+static double step_with(const char *keys)
+{
+	char spec[160];
+
+	snprintf(spec, sizeof(spec),
+		 "gpus=64,zero=3,seq=8192,gbs=64,model=llama3-8B,%s", keys);
+	return step_of(spec).step_s;
+}
+
+static void later_kernels_of_attention_are_faster(void **state)
+{
+	(void)state;
+	assert_true(step_with("attention=flash3") <
+		    step_with("attention=flash2"));
+	assert_true(step_with("attention=flash2") <
+		    step_with("attention=flash1"));
+}
+
+static void what_is_not_fused_takes_longer(void **state)
+{
+	double fused = step_with("software=fsdp,fused=on");
+	double eager = step_with("software=fsdp");
+
+	(void)state;
+	assert_close(eager, step_with("software=fsdp,fused=off"), 0);
+	assert_true(eager > 1.02 * fused && eager < 1.5 * fused);
+}
+
+/* What a framework does is its attention, its overlap and what it fuses. */
+static void a_framework_is_what_its_keys_say(void **state)
+{
+	(void)state;
+	assert_close(step_with("software=torchtitan"),
+		     step_with("software=fsdp,fused=on"), 0);
+	assert_close(step_with("software=nemo"), step_with("software=usual"),
+		     0);
+	assert_true(step_with("software=megatron-2021") >
+		    step_with("software=nemo"));
+}
+
 static void a_scattered_placement_takes_longer(void **state)
 {
 	const struct weft_step_options none = {0};
@@ -533,6 +573,9 @@ int main(void)
 		cmocka_unit_test(a_gpu_without_the_unit_is_an_error),
 		cmocka_unit_test(
 			a_ring_between_nodes_takes_its_bytes_over_a_nic),
+		cmocka_unit_test(later_kernels_of_attention_are_faster),
+		cmocka_unit_test(what_is_not_fused_takes_longer),
+		cmocka_unit_test(a_framework_is_what_its_keys_say),
 		cmocka_unit_test(a_ring_uses_all_the_nics_of_its_node),
 		cmocka_unit_test(the_algorithm_asked_for_is_priced),
 		cmocka_unit_test(ranks_that_no_link_joins_are_an_error),
