@@ -74,6 +74,8 @@ int arrange_price(struct arranger *a, const uint32_t *gpus, uint32_t block,
 	for (uint32_t k = 0; k < a->orders.n; k++) {
 		double c = orders_cost(&a->orders, k, &s);
 
+		if (weft_deadline_check(err))
+			goto out;
 		/* equal but for rounding: the ranks' own order is kept */
 		if (k && c >= *cost * (1 - RANKING_SAME))
 			continue;

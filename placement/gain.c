@@ -2,6 +2,8 @@
 /* gain.c - what a placement brings */
 #include "placement/gain.h"
 
+#include "costmodel/range.h"
+
 #include "placement/evaluation.h"
 #include "placement/objective.h"
 #include "topology/clock.h"
@@ -15,36 +17,6 @@ const char *const weft_gain_bases[WEFT_N_GAIN_BASES] = {
 	[WEFT_GAIN_COMMUNICATION] = "communication",
 	[WEFT_GAIN_LINK] = "link",
 };
-
-/* ---- the error of predictions ---- */
-
-/* Of weft model step --table on published runs: the group "GPU precision
- * dense|MoE" of at least four runs whose mean absolute error is the largest,
- * in whole percents.  weft-plan(1) has the same table; tests/cli/gain.sh holds
- * it against the runs. */
-static const struct {
-	const char *gpu;
-	double dense, moe; /* 0: fewer than four runs */
-} errors[] = {
-	{"A100", 0.09, 0}, {"H100", 0.03, 0.15},  {"B200", 0, 0.29},
-	{"B300", 0, 0.20}, {"GB200", 0.05, 0.15}, {"GB300", 0.04, 0.24},
-};
-
-/* Where no runs are published: about the largest of the others. */
-#define ERROR_UNKNOWN 0.3
-
-double weft_gain_uncertainty(const struct weft_gpu *gpu,
-			     const struct weft_model *model)
-{
-	double error = 0;
-
-	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
-		if (strcmp(gpu->name, errors[i].gpu) == 0)
-			error = model->experts ? errors[i].moe
-					       : errors[i].dense;
-	}
-	return error > 0 ? error : ERROR_UNKNOWN;
-}
 
 /* ---- seconds ---- */
 
@@ -297,6 +269,21 @@ static int here_measure(struct comparison *c, struct weft_error *err)
 	return measure(c, c->q->where, &gain->here_s, err);
 }
 
+static void range_find(const struct comparison *c)
+{
+	const struct weft_job *job = c->q->job;
+	struct weft_gain *gain = c->gain;
+
+	gain->low_s = gain->high_s = (double)NAN;
+	if (c->gpu) {
+		const struct weft_range *range =
+			&weft_ranges[weft_run_kind(&job->spec, &job->model)];
+
+		gain->low_s = range->low * gain->here_s;
+		gain->high_s = range->high * gain->here_s;
+	}
+}
+
 int weft_gain(const struct weft_gain_question *q, struct weft_gain *gain,
 	      struct weft_error *err)
 {
@@ -315,9 +302,7 @@ int weft_gain(const struct weft_gain_question *q, struct weft_gain *gain,
 	    measure(&c, q->baselines->spread, &gain->spread_s, err) == 0 &&
 	    measure(&c, q->found, &gain->best_s, err) == 0 &&
 	    bound_find(&c, err) == 0) {
-		gain->uncertainty =
-			c.gpu ? weft_gain_uncertainty(c.gpu, &q->job->model)
-			      : (double)NAN;
+		range_find(&c);
 		/* what hides behind computation is in both */
 		if (gain->bound_s > 0 && isfinite(gain->nominal_s))
 			gain->nominal_s = fmax(gain->nominal_s, gain->bound_s);

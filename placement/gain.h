@@ -56,9 +56,10 @@ struct weft_gain {
 	 * are not predicted, at most: communication is taken for
 	 * WEFT_ASSUMED_SHARE of it */
 	double gain;
-	double uncertainty; /* of a predicted step, as a share: its mean
-			     * absolute error.  Two placements of one job have
-			     * most of it in common. */
+	/* Of ten runs, one step is shorter than low_s and one longer than
+	 * high_s, costmodel/range.h; NAN where steps are not predicted.  Two
+	 * placements of one job have most of that error in common. */
+	double low_s, high_s;
 	bool matters; /* false: stock and spread are within WEFT_SAME_STEP of
 		       * the step here */
 };
@@ -67,10 +68,5 @@ struct weft_gain {
  */
 int weft_gain(const struct weft_gain_question *q, struct weft_gain *gain,
 	      struct weft_error *err);
-
-/* Mean absolute error of predicted steps, as a share, over the published runs
- * on such GPUs; a wide guess where there are none.  weft-plan(1), GAIN. */
-double weft_gain_uncertainty(const struct weft_gpu *gpu,
-			     const struct weft_model *model);
 
 #endif

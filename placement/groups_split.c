@@ -7,6 +7,8 @@
  */
 #include "placement/groups.h"
 
+#include "topology/clock.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +16,9 @@
 #define NEVER	 (INT64_C(1) << 50)
 #define REQUIRED (INT64_C(1) << 40)
 #define GPU	 (INT64_C(1) << 16)
+
+/* Pairs of a part and a group whose best assignment takes a millisecond. */
+#define HASTY_PAIRS 4096
 
 struct assignment {
 	const struct groups *g;
@@ -110,6 +115,57 @@ static void sort_groups(struct assignment *a)
 	}
 }
 
+/* Whether parts may go to any group that has room: equal shares, and no node
+ * that must be taken. */
+static bool is_even(const struct groups *g)
+{
+	bool even = g->share > 0;
+
+	for (uint32_t i = 0; even && i < g->n; i++)
+		even = g->group[i].n_must == 0;
+	return even;
+}
+
+/* The largest part left. */
+static uint32_t largest_left(const uint32_t *part, uint32_t n_parts,
+			     const bool *done)
+{
+	uint32_t best = n_parts;
+
+	for (uint32_t i = 0; i < n_parts; i++)
+		if (!done[i] && (best == n_parts || part[i] > part[best]))
+			best = i;
+	return best;
+}
+
+/* Largest part first, each to the tightest group: finds an assignment whenever
+ * there is one, since what has room for a part has room for all smaller ones.
+ */
+static int split_evenly(struct groups *g, const uint32_t *part,
+			uint32_t n_parts, struct weft_error *err)
+{
+	bool *done = weft_calloc(n_parts, sizeof(*done), err);
+	int rc = done ? 1 : -1;
+
+	memset(g->take, 0, g->n * sizeof(*g->take));
+	for (uint32_t k = 0; rc == 1 && k < n_parts; k++) {
+		uint32_t i = largest_left(part, n_parts, done), best = g->n;
+
+		for (uint32_t to = 0; to < g->n; to++)
+			if (!g->take[to] && g->group[to].n_nodes >= part[i] &&
+			    (best == g->n ||
+			     g->group[to].n_nodes < g->group[best].n_nodes))
+				best = to;
+		done[i] = true;
+		if (best == g->n)
+			rc = 0;
+		else
+			g->take[best] = part[i];
+	}
+	free(done);
+	return rc;
+}
+
 int groups_split(struct groups *g, const uint32_t *part, uint32_t n_parts,
 		 struct weft_error *err)
 {
@@ -119,6 +175,9 @@ int groups_split(struct groups *g, const uint32_t *part, uint32_t n_parts,
 
 	if (g->n < n_parts)
 		return 0;
+	if (weft_deadline() > 0 && (uint64_t)g->n * n_parts > HASTY_PAIRS &&
+	    is_even(g))
+		return split_evenly(g, part, n_parts, err);
 	a.order = weft_calloc(columns, sizeof(*a.order), err);
 	a.row_price = weft_calloc(rows, sizeof(*a.row_price), err);
 	a.column_price = weft_calloc(columns, sizeof(*a.column_price), err);
@@ -130,8 +189,11 @@ int groups_split(struct groups *g, const uint32_t *part, uint32_t n_parts,
 	    !a.row_of || !a.from || !a.done)
 		goto out;
 	sort_groups(&a);
-	for (uint32_t row = 1; row <= n_parts; row++)
+	for (uint32_t row = 1; row <= n_parts; row++) {
+		if (weft_deadline_check(err))
+			goto out;
 		assign_row(&a, row);
+	}
 	memset(g->take, 0, g->n * sizeof(*g->take));
 	rc = 1;
 	for (uint32_t k = 1; k <= g->n; k++) {

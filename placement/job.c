@@ -69,8 +69,9 @@ static void build_shape(struct weft_job *job)
 
 /* model: the one to take, or NULL for the spec's. */
 static int build(const char *text, uint32_t gpus, bool allow_files,
-		 const struct weft_model *model, const struct weft_fabric *f,
-		 struct weft_job *job, struct weft_error *err)
+		 const struct weft_model *model, enum weft_detail detail,
+		 const struct weft_fabric *f, struct weft_job *job,
+		 struct weft_error *err)
 {
 	struct weft_spec *spec = &job->spec;
 
@@ -100,23 +101,24 @@ static int build(const char *text, uint32_t gpus, bool allow_files,
 					&job->traffic, err);
 	if (weft_schedule_build(spec, &job->model, &job->schedule, err))
 		return -1;
-	return weft_traffic_of_schedule(spec, &job->schedule, &job->traffic,
-					err);
+	return weft_traffic_of_schedule(spec, &job->schedule, detail,
+					&job->traffic, err);
 }
 
 int weft_job_build(const char *text, uint32_t gpus, bool allow_files,
 		   const struct weft_fabric *f, struct weft_job *job,
 		   struct weft_error *err)
 {
-	return build(text, gpus, allow_files, NULL, f, job, err);
+	return build(text, gpus, allow_files, NULL, WEFT_ALL_PAIRS, f, job,
+		     err);
 }
 
 int weft_job_build_model(const char *text, uint32_t gpus,
 			 const struct weft_model *model,
-			 const struct weft_fabric *f, struct weft_job *job,
-			 struct weft_error *err)
+			 enum weft_detail detail, const struct weft_fabric *f,
+			 struct weft_job *job, struct weft_error *err)
 {
-	return build(text, gpus, false, model, f, job, err);
+	return build(text, gpus, false, model, detail, f, job, err);
 }
 
 void weft_job_free(struct weft_job *job)

@@ -29,11 +29,12 @@ struct weft_job {
 int weft_job_build(const char *text, uint32_t gpus, bool allow_files,
 		   const struct weft_fabric *f, struct weft_job *job,
 		   struct weft_error *err);
-/* The same for a model that is at hand, whatever model= says; reads no file. */
+/* The same for a model that is at hand, whatever model= says (NULL: the spec's,
+ * built in) and with less traffic; reads no file. */
 int weft_job_build_model(const char *text, uint32_t gpus,
 			 const struct weft_model *model,
-			 const struct weft_fabric *f, struct weft_job *job,
-			 struct weft_error *err);
+			 enum weft_detail detail, const struct weft_fabric *f,
+			 struct weft_job *job, struct weft_error *err);
 void weft_job_free(struct weft_job *job);
 
 #endif

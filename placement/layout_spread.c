@@ -10,9 +10,14 @@
 
 #include "placement/groups.h"
 #include "placement/limits.h"
+#include "topology/clock.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* Ranks that are sorted in some 3 ms: more are not where there is a deadline.
+ */
+#define HASTY_GPUS 32768
 
 /* Every number of lots in a domain is tried up to this many, then growing
  * steps. */
@@ -171,7 +176,8 @@ static bool deal_lots(struct spread *x, uint32_t most)
 		x->pile[i].left = x->pile[i].all;
 		x->pile[i].n_lots = 0;
 	}
-	while (n_whole < x->n_lots && (pile = find_whole(x, most))) {
+	while (n_whole < x->n_lots && !weft_deadline_passed() &&
+	       (pile = find_whole(x, most))) {
 		pile->left -= x->lot_gpus;
 		pile->n_lots++;
 		n_whole++;
@@ -185,6 +191,8 @@ static bool deal_lots(struct spread *x, uint32_t most)
 	for (; lot < x->n_lots; lot++) {
 		uint32_t need = x->lot_gpus;
 
+		if (weft_deadline_passed())
+			return false;
 		while (need) {
 			uint32_t n;
 
@@ -345,11 +353,15 @@ int layout_spread(struct supply *s, uint32_t scope, struct layout *out,
 	int rc = -1;
 
 	memset(out, 0, sizeof(*out));
+	if (weft_deadline() > 0 && x.job->n_gpus > HASTY_GPUS)
+		return weft_fail(err, WEFT_ELATE, "no time was left");
 	find_lots(&x);
 	if (list_piles(&x, d))
 		goto out;
 	most = deal_fewest(&x);
 	*lost = most * x.lot_replicas;
+	if (weft_deadline_check(err))
+		goto out;
 	rc = most ? choose(&x, d, out) : 0;
 	if (rc == 1 && set_ranks(&x, out))
 		rc = -1;

@@ -10,10 +10,7 @@
 
 uint32_t limits_level(const struct weft_fabric *f)
 {
-	for (uint32_t l = f->node_level; l < f->n_levels; l++)
-		if (f->levels[l].n_domains < f->n_nodes)
-			return l;
-	return f->n_levels - 1;
+	return weft_fabric_segment_level(f);
 }
 
 /* A job inside one domain of that level is one group. */

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* limits.h - which nodes of a job must stay together, and what fails together
  *
- * Private to placement/.
+ * Private to placement/, but for limits_level.
  */
 #ifndef WEFT_PLACEMENT_LIMITS_H
 #define WEFT_PLACEMENT_LIMITS_H
 
 #include "placement/choice.h"
 
-/* The level whose domains hold segments and the parts of a split: the innermost
- * one of which a domain holds several nodes (a leaf switch, or an NVLink domain
- * that spans nodes), else the last. */
+/* The level whose domains hold segments and the parts of a split. */
 uint32_t limits_level(const struct weft_fabric *f);
 
 /* Groups of how many nodes stay together; 0: any, or within= says as much. */

@@ -49,6 +49,7 @@ libweft_placement_la_SOURCES = \
 	%D%/order.h \
 	%D%/outlook.c \
 	%D%/place.c \
+	%D%/place_first.c \
 	%D%/place_firstfit.c \
 	%D%/place_firstfit.h \
 	%D%/place_grouped.c \
@@ -63,6 +64,10 @@ libweft_placement_la_SOURCES = \
 	%D%/reason.c \
 	%D%/reason.h \
 	%D%/reason_limits.c \
+	%D%/refine.c \
+	%D%/refine.h \
+	%D%/refine_climb.c \
+	%D%/refine_parts.h \
 	%D%/running.c \
 	%D%/search.c \
 	%D%/search.h \

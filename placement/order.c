@@ -2,6 +2,8 @@
 /* order.c - rank orders worth trying: nestings and tilings of the job's axes */
 #include "placement/order.h"
 
+#include "topology/clock.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -113,7 +115,7 @@ int orders_build(const struct weft_job *job, struct orders *o,
 	if (graph_build(&job->traffic, &o->ranks, err))
 		return -1;
 	do {
-		if (add_order(o, &nest, err))
+		if (weft_deadline_check(err) || add_order(o, &nest, err))
 			return -1;
 	} while (o->n < ORDERS_MAX - MAX_TILED && next_nest(&nest));
 	return 0;
@@ -186,7 +188,8 @@ static void try_tiling(struct tiling *t)
 static void deal_tile(struct tiling *t, uint32_t a, uint32_t left)
 {
 	if (a == t->natural->n) {
-		if (left == 1 && t->n_tried++ < MAX_TRIED)
+		if (left == 1 && t->n_tried++ < MAX_TRIED &&
+		    !weft_deadline_passed())
 			try_tiling(t);
 		return;
 	}
@@ -230,10 +233,12 @@ int orders_tile(struct orders *o, const struct weft_job *job, uint32_t size,
 	if (!t.rank)
 		return -1;
 	t.group = t.rank + o->n_ranks;
-	for (uint32_t k = 0; k < o->n; k++)
+	for (uint32_t k = 0; k < o->n && !weft_deadline_passed(); k++)
 		t.inside = fmax(t.inside, inside_runs(&t, o->rank[k]));
 	deal_tile(&t, 0, size);
-	rc = t.found ? add_tiled(o, &t, err) : 0;
+	rc = weft_deadline_check(err);
+	if (rc == 0 && t.found)
+		rc = add_tiled(o, &t, err);
 	free(t.rank);
 	return rc;
 }
@@ -266,6 +271,8 @@ int orders_cut(struct orders *o, uint32_t block, struct weft_error *err)
 	if (!group)
 		return -1;
 	for (uint32_t k = 0; k < o->n; k++) {
+		if (weft_deadline_check(err))
+			goto out;
 		for (uint32_t i = 0; i < o->n_ranks; i++)
 			group[o->rank[k][i]] = i / block;
 		if (graph_contract(&o->ranks, group, n_groups, &o->blocks[k],

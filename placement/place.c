@@ -211,6 +211,21 @@ static bool is_late(double deadline_s)
 	return deadline_s > 0 && weft_clock_s() >= deadline_s;
 }
 
+/* What was found by the deadline is an answer, though its price is not known:
+ * NAN. */
+static int keep_unpriced(const struct weft_fabric *f, struct weft_placement *p,
+			 struct weft_error *err)
+{
+	if (!p->placed || !weft_deadline_passed() || fill_nodes(f, p, err))
+		return -1;
+	for (int m = 0; m < WEFT_N_METRICS; m++)
+		p->cost.total[m] = (double)NAN;
+	p->bound = p->gap = (double)NAN;
+	if (err)
+		*err = (struct weft_error){0};
+	return 0;
+}
+
 static int place_and_compare(struct supply *s,
 			     const struct weft_strategy *strategy,
 			     const struct weft_place_options *options,
@@ -231,9 +246,9 @@ static int place_and_compare(struct supply *s,
 	if (deadline_s > 0)
 		rest.budget_s = fmax(deadline_s - weft_clock_s(), 1e-9);
 	if (strategy->place(s, &rest, p, err))
-		return -1;
+		return keep_unpriced(s->f, p, err);
 	if (p->placed && ranking_measure(s, p->where, &ranking, err))
-		return -1;
+		return keep_unpriced(s->f, p, err);
 	/* what has been found is most often better, but not always there */
 	if (!(p->placed && is_late(deadline_s)) &&
 	    compare_baseline(s, p, &ranking, &baseline, err))
@@ -331,6 +346,33 @@ static void put_supply(struct weft_memo *memo, struct supply *own, bool failed)
 		supply_free(&memo->supply);
 }
 
+static int traffic_check(const struct weft_job *job, struct weft_error *err)
+{
+	if (job->traffic.n_ranks == job->n_gpus && job->n_gpus)
+		return 0;
+	return weft_fail(err, WEFT_EINVAL,
+			 "the job has %u GPUs but traffic of %u ranks",
+			 job->n_gpus, job->traffic.n_ranks);
+}
+
+static int place_by(struct supply *s, const struct weft_strategy *strategy,
+		    const struct weft_place_options *options,
+		    const struct weft_objective *objective,
+		    struct weft_placement *p, struct weft_error *err)
+{
+	const struct weft_occupancy *o =
+		objective->fragmentation > 0 ? s->o : NULL;
+	struct weft_judge judge = {0};
+	int rc = weft_judge_build(s->f, s->job, o, objective, &judge, err);
+
+	s->judge = &judge;
+	if (rc == 0 && !reason_impossible(s, p))
+		rc = place_and_compare(s, strategy, options, p, err);
+	weft_judge_free(&judge);
+	s->judge = NULL;
+	return rc;
+}
+
 int weft_place(const struct weft_fabric *f, const struct weft_job *job,
 	       const struct weft_occupancy *o,
 	       const struct weft_place_options *options,
@@ -339,37 +381,38 @@ int weft_place(const struct weft_fabric *f, const struct weft_job *job,
 	static const struct weft_place_options defaults = {0};
 	const struct weft_strategy *strategy;
 	struct weft_objective objective;
-	struct weft_judge judge = {0};
 	struct weft_job own;
 	struct supply own_supply = {0}, *s;
+	bool by_step;
 	int rc = -1;
 
 	if (!options)
 		options = &defaults;
 	objective = choose_objective(job, options, &own);
-	if (objective.goal == WEFT_GOAL_STEP && !time_tells(f, job, &objective))
-		objective.goal = WEFT_GOAL_COST;
+	by_step = objective.goal == WEFT_GOAL_STEP;
 	start(&own, p);
 	strategy = find_strategy(options, err);
 	if (!strategy)
 		return -1;
-	if (job->traffic.n_ranks != job->n_gpus || job->n_gpus == 0)
-		return weft_fail(err, WEFT_EINVAL,
-				 "the job has %u GPUs but traffic of %u ranks",
-				 job->n_gpus, job->traffic.n_ranks);
+	if (traffic_check(job, err))
+		return -1;
 	s = get_supply(f, &own, o, options->memo, &own_supply, err);
-	if (!s ||
-	    weft_judge_build(f, &own, objective.fragmentation > 0 ? o : NULL,
-			     &objective, &judge, err))
+	if (!s)
 		goto out;
-	s->judge = &judge;
 	p->method = strategy->name;
-	if (reason_impossible(s, p))
-		rc = 0;
-	else
-		rc = place_and_compare(s, strategy, options, p, err);
+	if (objective.goal == WEFT_GOAL_STEP && !time_tells(f, job, &objective))
+		objective.goal = WEFT_GOAL_COST;
+	rc = place_by(s, strategy, options, &objective, p, err);
+	/* unless nodes have unequal shares, which NICs of some then hold up */
+	if (rc || !p->placed || by_step == (objective.goal == WEFT_GOAL_STEP) ||
+	    ranking_is_even(s, p->where))
+		goto out;
+	weft_placement_free(p);
+	start(&own, p);
+	p->method = strategy->name;
+	objective.goal = WEFT_GOAL_STEP;
+	rc = place_by(s, strategy, options, &objective, p, err);
 out:
-	weft_judge_free(&judge);
 	put_supply(options->memo, &own_supply, rc != 0);
 	return rc;
 }
@@ -494,6 +537,8 @@ int weft_place_ranks(const struct weft_fabric *f, const struct weft_job *job,
 	objective = choose_objective(job, options, &own);
 	unlimited = without_limits(&own);
 	start(&own, p);
+	if (traffic_check(job, err))
+		return -1;
 	p->where = weft_calloc(job->n_gpus, sizeof(*p->where), err);
 	/* the given order is a candidate; pricing it checks gpus[], too */
 	if (!p->where ||

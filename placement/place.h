@@ -59,7 +59,11 @@ struct weft_strategy {
 extern const struct weft_strategy weft_strategies[];
 extern const uint32_t weft_n_strategies;
 
-/* Places `job` on the usable GPUs of o.  Returns 0 also when no placement
+/* Under a deadline of the thread (topology/clock.h) what was found by then is
+ * the answer, with NAN for its cost and bound where there was no time to look;
+ * without anything found -1 with WEFT_ELATE.
+ *
+ * Places `job` on the usable GPUs of o.  Returns 0 also when no placement
  * exists (p->placed false); -1 only on bad options, a step that is the goal and
  * cannot be predicted, or out of memory.
  * Of what it finds and what "first-fit" finds, the better one: by prefer=
@@ -73,6 +77,13 @@ int weft_place(const struct weft_fabric *f, const struct weft_job *job,
 	       const struct weft_occupancy *o,
 	       const struct weft_place_options *options,
 	       struct weft_placement *p, struct weft_error *err);
+
+/* A place that keeps every limit of the job, chosen by the structure of the
+ * fabric alone: looks at no traffic, compares and prices nothing, so that cost
+ * and bound are NAN.  Returns as weft_place does. */
+int weft_place_first(const struct weft_fabric *f, const struct weft_job *job,
+		     const struct weft_occupancy *o, struct weft_placement *p,
+		     struct weft_error *err);
 
 /* Rank order alone: the best found assignment of job's ranks to the n_ranks
  * GPUs gpus[]; for allocations made elsewhere and for weft score.  Never worse

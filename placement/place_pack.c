@@ -5,8 +5,10 @@
  * 2. Each is priced with every nesting of the job's axes (order.c), on blocks
  *    of ranks as large as all its nodes' shares allow.
  * 3. The best few are improved by local search (arrange.c).
- * 4. ranking.c decides between them; where more than the cost counts, between
- *    the other sets, too.
+ * 4. ranking.c decides between them.
+ * 5. Unless none can be better, refine.c goes on from the best, by the goal;
+ *    where room for others counts or a link is to be relieved, ranking.c
+ * decides between the other sets, too.
  */
 #include "placement/place_pack.h"
 
@@ -16,6 +18,7 @@
 #include "placement/leftovers.h"
 #include "placement/place_grouped.h"
 #include "placement/ranking.h"
+#include "placement/refine.h"
 #include "topology/bitset.h"
 
 #include <stdlib.h>
@@ -25,6 +28,11 @@
 
 /* Work on what is looked at beside the cost: some 50 ms, or 8 placements. */
 #define MAX_FURTHER 20000000
+
+/* Sets of nodes that are looked at besides where the goal decides, in
+ * placements measured, and steps that they may take: some 5 ms. */
+#define REFINED	   256
+#define MAX_REFINE 500000
 
 struct pack {
 	const struct weft_fabric *f;
@@ -122,14 +130,19 @@ static int consider(struct pack *pack)
 	return 0;
 }
 
+/* True when the answer costs as little as any can. */
+static bool is_least(const struct pack *pack)
+{
+	return pack->least >= 0 &&
+	       pack->least <= pack->target * (1 + RANKING_SAME);
+}
+
 /* True when the cheapest so far reaches the bound and candidate k would first
  * have to be improved to come near it. */
 static bool is_beaten(const struct pack *pack, uint32_t k)
 {
-	double enough = pack->target * (1 + RANKING_SAME);
-
-	return pack->job->spec.spread != WEFT_BALANCE && pack->least >= 0 &&
-	       pack->least <= enough && pack->candidates.cost[k] > enough;
+	return pack->job->spec.spread != WEFT_BALANCE && is_least(pack) &&
+	       pack->candidates.cost[k] > pack->target * (1 + RANKING_SAME);
 }
 
 static struct arrangement arrangement_of(struct pack *pack, uint32_t k)
@@ -247,6 +260,21 @@ static int consider_leftovers(struct pack *pack)
 	return 0;
 }
 
+/* Other sets of nodes by the goal, unless what is known to be the least has
+ * been found. */
+static int refine(struct pack *pack)
+{
+	struct effort *effort = &pack->arranger.effort;
+	uint64_t work = REFINED * weft_judge_work(pack->supply->judge);
+
+	if (!pack->p->placed)
+		return 0;
+	if (!pack->limited)
+		effort->work = work < MAX_REFINE ? work : MAX_REFINE;
+	return refine_run(&pack->arranger, pack->p->where, &pack->best,
+			  pack->err);
+}
+
 /* Where more than the cost counts.  What is looked at does not depend on the
  * weight of fragmentation, so that a larger one never loses more. */
 static int look_further(struct pack *pack)
@@ -256,6 +284,13 @@ static int look_further(struct pack *pack)
 
 	if (ranking_suffices(pack->supply, &pack->best))
 		return 0;
+	if (judge->objective.goal == WEFT_GOAL_STEP && !judge->indifferent &&
+	    !(judge->objective.fragmentation > 0))
+		return refine(pack);
+	if ((judge->objective.goal == WEFT_GOAL_BUSIEST ||
+	     (judge->objective.goal == WEFT_GOAL_COST && !is_least(pack))) &&
+	    refine(pack))
+		return -1;
 	if (!pack->limited) {
 		if (most > MAX_FURTHER)
 			most = 8 * one > MAX_FURTHER ? 8 * one : MAX_FURTHER;
@@ -351,7 +386,6 @@ static int find_indifference(struct pack *pack)
 static int decide(struct pack *pack)
 {
 	struct candidates *c = &pack->candidates;
-
 	uint32_t n = c->n_priced < FINALISTS ? c->n_priced : FINALISTS;
 
 	for (uint32_t i = 0; i < n; i++) {
@@ -368,9 +402,9 @@ static int decide(struct pack *pack)
 	}
 	if (find_indifference(pack))
 		return -1;
-	return weft_objective_is_cost(&pack->supply->judge->objective)
-		       ? 0
-		       : look_further(pack);
+	if (!weft_objective_is_cost(&pack->supply->judge->objective))
+		return look_further(pack);
+	return is_least(pack) ? 0 : refine(pack);
 }
 
 static int compare_index(const void *pa, const void *pb)

@@ -148,6 +148,21 @@ static void find_tier(const struct supply *s, const uint32_t *where,
 		r->tier = llround(log(value / judge->reference) / log1p(same));
 }
 
+bool ranking_is_even(const struct supply *s, const uint32_t *where)
+{
+	const uint32_t *node = s->f->gpu_node;
+	uint32_t n = s->job->n_gpus;
+	bool even = true;
+
+	for (uint32_t i = 0; i < n; i++)
+		s->n_on[node[where[i]]]++;
+	for (uint32_t i = 0; i < n; i++)
+		even &= s->n_on[node[where[i]]] == s->n_on[node[where[0]]];
+	for (uint32_t i = 0; i < n; i++)
+		s->n_on[node[where[i]]] = 0;
+	return even;
+}
+
 bool ranking_suffices(const struct supply *s, const struct ranking *r)
 {
 	const struct weft_judge *judge = s->judge;
@@ -158,7 +173,7 @@ bool ranking_suffices(const struct supply *s, const struct ranking *r)
 	if (value <= judge->least_goal * (1 + RANKING_STEP))
 		return true;
 	return judge->objective.goal == WEFT_GOAL_STEP &&
-	       !(judge->objective.fragmentation > 0) &&
+	       !(judge->objective.fragmentation > 0) && r->even &&
 	       r->measure.to_gain <= judge->same / 2 * value;
 }
 
@@ -168,10 +183,21 @@ int ranking_is_beaten(const struct supply *s, const uint32_t *where,
 {
 	struct weft_judge *judge = s->judge;
 	struct weft_cost cost;
+	int order = 0;
 
 	*beaten = false;
 	if (judge->objective.goal != WEFT_GOAL_STEP || !best->prefers ||
-	    best->lost || !ranking_suffices(s, best))
+	    best->lost)
+		return 0;
+	/* No step is shorter: what destroys more, or as much and costs more, is
+	 * not worth predicting. */
+	if (judge->indifferent)
+		order = compare_real(weft_slots_lost(&judge->slots, where),
+				     best->share_lost);
+	else if (!ranking_suffices(s, best))
+		return 0;
+	*beaten = order > 0;
+	if (order)
 		return 0;
 	if (weft_cost(s->f, &s->job->traffic, where, &judge->scratch, &cost,
 		      err))
@@ -192,6 +218,7 @@ int ranking_measure(const struct supply *s, const uint32_t *where,
 	/* first, because it also checks where[] */
 	if (weft_judge_measure(s->judge, where, &r->measure, err))
 		return -1;
+	r->even = ranking_is_even(s, where);
 	d = tightest(s, where);
 	find_tier(s, where, r);
 	if (s->judge->indifferent)

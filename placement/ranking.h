@@ -30,6 +30,7 @@ struct ranking {
 	/* with spread=failure-domain: replicas that one takes at most */
 	uint32_t lost;
 	double share_lost; /* 0 unless the job is indifferent to its place */
+	bool even;	   /* every node that it uses gives as many GPUs */
 	/* its value, then the time of its busiest link after `cost` */
 	struct weft_measure measure;
 	double cost;   /* sum of d * M in the job's metric */
@@ -47,6 +48,10 @@ struct ranking {
 /* s: any supply of the same job and occupancy that has a judge. */
 int ranking_measure(const struct supply *s, const uint32_t *where,
 		    struct ranking *r, struct weft_error *err);
+
+/* Whether all nodes have as many ranks.  Where not, those with few may have to
+ * send as much as others do with many NICs, wherever they are. */
+bool ranking_is_even(const struct supply *s, const uint32_t *where);
 
 /* Whether nothing better by more than what counts as equal is to be expected
  * in other domains. */

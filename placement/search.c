@@ -18,7 +18,7 @@
 #define AROUND_PEER   4
 #define PEERS_LOOKED  8
 #define RANDOM_SITES  4
-#define CLOCK_PERIOD  256
+#define CLOCK_PERIOD  16
 #define IDLE_KICKS    4000 /* plus IDLE_PER_ITEM per item */
 #define IDLE_PER_ITEM 4
 #define LOG_MAX	      65536
@@ -42,7 +42,7 @@ struct run {
 	uint32_t n_log, room;
 	double epsilon, tolerance;
 	uint32_t ticks;
-	bool out_of_memory;
+	bool out_of_memory, late;
 };
 
 double search_cost(const struct search *q)
@@ -250,9 +250,11 @@ static void look_around(struct run *run, struct best *best, uint32_t item)
 
 static bool tick(struct run *run)
 {
-	if (run->effort->work == 0 || run->out_of_memory)
+	if (run->effort->work == 0 || run->out_of_memory || run->late)
 		return false;
-	return ++run->ticks % CLOCK_PERIOD || !effort_spent(run->effort);
+	run->late =
+		++run->ticks % CLOCK_PERIOD == 0 && effort_spent(run->effort);
+	return !run->late;
 }
 
 /* Empties the queue; returns the change of the cost. */
@@ -271,8 +273,12 @@ static double descend(struct run *run)
 		if (!tick(run))
 			continue;
 		if (q->s->n <= ALL_SITES)
-			for (uint32_t t = 0; t < q->s->n; t++)
+			for (uint32_t t = 0; t < q->s->n; t++) {
+				if (t % CLOCK_PERIOD == CLOCK_PERIOD - 1 &&
+				    effort_late(run->effort))
+					break;
 				look(run, &best, t);
+			}
 		else
 			look_around(run, &best, item);
 		if (best.gain < -run->epsilon) {

@@ -276,7 +276,8 @@ static int allocate(struct supply *s, struct weft_error *err)
 {
 	size_t nodes = s->f->n_nodes, domains = s->f->n_domains;
 	size_t words = 2 * nodes + 5 * domains;
-	char *p = weft_calloc((nodes + domains) * 8 + words * 4 + 2 * domains,
+	char *p = weft_calloc((nodes + domains) * 8 + words * 4 + 2 * domains +
+				      nodes,
 			      1, err);
 
 	if (!p)
@@ -293,6 +294,7 @@ static int allocate(struct supply *s, struct weft_error *err)
 	s->domain_order = s->n_untouched + domains;
 	s->is_sorted = (bool *)(s->domain_order + domains);
 	s->seen = (uint8_t *)(s->is_sorted + domains);
+	s->n_on = s->seen + domains;
 	return 0;
 }
 

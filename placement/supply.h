@@ -48,7 +48,8 @@ struct supply {
 	uint32_t *node_order;	/* [n_nodes] the same for nodes, at first_node
 				 */
 	bool *is_sorted;	/* [n_domains] */
-	uint8_t *seen;		/* [n_domains] zeros; scratch of callers */
+	uint8_t *seen, *n_on;	/* [n_domains], [n_nodes] zeros; scratch of
+				 * callers */
 	void *memory;
 	/* of a kept one: what it was built from, and scratch; else NULL */
 	uint32_t fixed;	      /* the job's GPUs per node; 0: any number */

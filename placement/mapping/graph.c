@@ -2,6 +2,8 @@
 /* graph.c - traffic as an undirected graph */
 #include "placement/mapping/graph.h"
 
+#include "topology/clock.h"
+
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,11 +22,14 @@ static uint32_t group_of(const struct edges *e, uint32_t v)
 	return e->group ? e->group[v] : v;
 }
 
-static void count_rows(const struct edges *e, uint32_t n, struct graph *g)
+static int count_rows(const struct edges *e, uint32_t n, struct graph *g,
+		      struct weft_error *err)
 {
 	for (uint32_t v = 0; v < n; v++) {
 		uint32_t a = group_of(e, v);
 
+		if (weft_deadline_check_turn(v, err))
+			return -1;
 		for (uint32_t k = e->row[v]; k < e->row[v + 1]; k++) {
 			uint32_t b = group_of(e, e->peer[k]);
 
@@ -35,6 +40,7 @@ static void count_rows(const struct edges *e, uint32_t n, struct graph *g)
 				g->row[b + 1]++;
 		}
 	}
+	return 0;
 }
 
 static void put(struct graph *g, uint32_t *end, uint32_t a, uint32_t b,
@@ -44,12 +50,14 @@ static void put(struct graph *g, uint32_t *end, uint32_t a, uint32_t b,
 	g->weight[end[a]++] = weight;
 }
 
-static void scatter(const struct edges *e, uint32_t n, struct graph *g,
-		    uint32_t *end)
+static int scatter(const struct edges *e, uint32_t n, struct graph *g,
+		   uint32_t *end, struct weft_error *err)
 {
 	for (uint32_t v = 0; v < n; v++) {
 		uint32_t a = group_of(e, v);
 
+		if (weft_deadline_check_turn(v, err))
+			return -1;
 		for (uint32_t k = e->row[v]; k < e->row[v + 1]; k++) {
 			uint32_t b = group_of(e, e->peer[k]);
 
@@ -63,6 +71,7 @@ static void scatter(const struct edges *e, uint32_t n, struct graph *g,
 				put(g, end, b, a, e->weight[k]);
 		}
 	}
+	return 0;
 }
 
 /* Sums entries of the row begin..end-1 that name the same peer, through a table
@@ -96,23 +105,23 @@ static int collect(const struct edges *e, uint32_t n, uint32_t n_groups,
 	memset(g, 0, sizeof(*g));
 	g->n = n_groups;
 	g->row = weft_calloc((size_t)n_groups + 1, sizeof(*g->row), err);
-	if (!end || !g->row)
+	if (!end || !g->row || count_rows(e, n, g, err))
 		goto out;
-	count_rows(e, n, g);
 	for (uint32_t v = 0; v < n_groups; v++) {
 		end[v] = total;
 		total += g->row[v + 1];
 	}
 	g->peer = weft_calloc(total, sizeof(*g->peer), err);
 	g->weight = weft_calloc(total, sizeof(*g->weight), err);
-	if (!g->peer || !g->weight)
+	if (!g->peer || !g->weight || scatter(e, n, g, end, err))
 		goto out;
-	scatter(e, n, g, end);
 	/* end[] becomes the table of merge_row; entries are checked there, so
 	 * they need not be cleared */
 	for (uint32_t v = 0, begin = 0; v < n_groups; v++) {
 		uint32_t size = g->row[v + 1];
 
+		if (weft_deadline_check_turn(v, err))
+			goto out;
 		g->row[v] = out;
 		out = merge_row(g, begin, begin + size, out, end);
 		begin += size;

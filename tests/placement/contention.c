@@ -20,8 +20,6 @@ static struct weft_fabric *synth(const char *shape)
 
 	assert_no_error(&err);
 	f = case_fabric(text);
-	/* what hashed routes lose beside others is not kept */
-	f->routing = WEFT_ROUTING_ADAPTIVE;
 	free(text);
 	return f;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* gain.c - what a job is compared with, and what comes of it */
 #include "placement/gain.h"
+#include "costmodel/range.h"
 #include "placement/evaluation.h"
 #include "placement/objective.h"
 #include "tests/placement/cases.h"
@@ -270,7 +271,9 @@ static void steps_are_compared_where_the_model_is_named(void **state)
 	assert_close(g.gain, 1 - g.here_s / g.stock_s, 1e-9);
 	assert_true(g.gain < -0.01 && g.matters && !g.late);
 	assert_close(g.best_s, g.stock_s, 1e-12);
-	assert_close(g.uncertainty, 0.03, 1e-9);
+	assert_close(g.low_s, weft_ranges[WEFT_RUN_DENSE].low * g.here_s, 1e-9);
+	assert_close(g.high_s, weft_ranges[WEFT_RUN_DENSE].high * g.here_s,
+		     1e-9);
 	g = gain_of(&s, &(struct weft_gain_question){.where = s.b.stock});
 	assert_true(g.gain == 0);
 	/* on other nodes one may lose all the same */
@@ -314,7 +317,7 @@ static void without_a_model_communication_is_compared(void **state)
 	assert_close(g.stock_s, sum, 1e-12);
 	assert_close(g.gain, WEFT_ASSUMED_SHARE * (1 - g.here_s / g.stock_s),
 		     1e-9);
-	assert_true(isnan(g.uncertainty) && isnan(g.bound_s));
+	assert_true(isnan(g.low_s) && isnan(g.high_s) && isnan(g.bound_s));
 	assert_false(g.best_is_bound);
 	close_setting(&s);
 }
@@ -474,18 +477,18 @@ static void seconds_are_those_of_the_clock(void **state)
 	assert_true(n_stock > 100);
 }
 
-static void errors_are_those_of_the_kind_of_gpu(void **state)
+static void the_range_is_that_of_the_kind_of_run(void **state)
 {
-	struct weft_model dense = {0}, experts = {.experts = 8};
+	struct weft_model dense = {.seq = 8192}, experts = {.experts = 8};
+	struct weft_spec spec = {0}, longer = {.seq = 32768};
 
 	(void)state;
-	assert_close(weft_gain_uncertainty(weft_gpu_find("H100", NULL), &dense),
-		     0.03, 1e-9);
-	assert_true(weft_gain_uncertainty(weft_gpu_find("H100", NULL),
-					  &experts) > 0.1);
-	/* no published runs: wide */
-	assert_close(weft_gain_uncertainty(weft_gpu_find("V100", NULL), &dense),
-		     0.3, 1e-9);
+	assert_int_equal(weft_run_kind(&spec, &dense), WEFT_RUN_DENSE);
+	assert_int_equal(weft_run_kind(&longer, &dense), WEFT_RUN_LONG);
+	assert_int_equal(weft_run_kind(&longer, &experts), WEFT_RUN_EXPERTS);
+	for (int run = 0; run < WEFT_N_RUNS; run++)
+		assert_true(weft_ranges[run].low < 1 &&
+			    weft_ranges[run].high > 1);
 }
 
 int main(void)
@@ -506,7 +509,7 @@ int main(void)
 		cmocka_unit_test(no_step_is_shorter_than_its_computation),
 		cmocka_unit_test(what_there_is_no_time_for_is_left_out),
 		cmocka_unit_test(seconds_are_those_of_the_clock),
-		cmocka_unit_test(errors_are_those_of_the_kind_of_gpu),
+		cmocka_unit_test(the_range_is_that_of_the_kind_of_run),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -28,6 +28,7 @@ unit_tests += \
 	%D%/search \
 	%D%/shapes \
 	%D%/slots \
+	%D%/tighter \
 	# End of unit_tests
 
 noinst_HEADERS += \

@@ -9,6 +9,9 @@ void *__wrap_calloc(size_t n, size_t size);
 void *__real_realloc(void *old, size_t size);
 void *__wrap_realloc(void *old, size_t size);
 
+/* Steps of search, which allocate for each set of nodes. */
+#define WORK 60000
+
 /* Allocations that still succeed; negative: all do. */
 static int left = -1;
 
@@ -53,7 +56,8 @@ static int place(const struct scene *x, struct weft_error *err)
 /* Twice, as the second finds what the first has left. */
 static int place_again(const struct scene *x, struct weft_error *err)
 {
-	struct weft_place_options options = {.memo = weft_memo_build(err)};
+	struct weft_place_options options = {.memo = weft_memo_build(err),
+					     .work_limit = WORK};
 	int rc = options.memo ? 0 : -1;
 
 	for (uint32_t i = 0; options.memo && i < 2; i++) {

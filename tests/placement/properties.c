@@ -153,6 +153,28 @@ static void scene_tell(const struct scene *s, uint32_t i)
 	print_error("\n");
 }
 
+/* The place by structure keeps the limits, too, and is there when another is.
+ */
+static void check_first(const struct scene *s, uint32_t i, bool placed)
+{
+	struct weft_error err = {0};
+	struct weft_placement p;
+	const char *text = NULL;
+
+	weft_place_first(s->f, &s->job, &s->o, &p, &err);
+	assert_no_error(&err);
+	if (p.placed)
+		text = checker_where(s->f, &s->job, &s->o, p.where);
+	if (!text && p.placed != placed)
+		text = placed ? "no place" : "a place";
+	if (text) {
+		scene_tell(s, i);
+		print_error("by structure: %s\n", text);
+		fail();
+	}
+	weft_placement_free(&p);
+}
+
 /* Every strategy's answer passes; returns whether the default one found a
  * place. */
 static bool check_answers(const struct scene *s, uint32_t i)
@@ -189,6 +211,7 @@ static bool check_answers(const struct scene *s, uint32_t i)
 			placed = p.placed;
 		weft_placement_free(&p);
 	}
+	check_first(s, i, placed);
 	return placed;
 }
 

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* place_first.c - a place by structure alone
+ *
+ * The innermost domain that holds the job most tightly, groups whole, ranks in
+ * their own order.  Nothing is priced, so that the time goes by the number of
+ * nodes, whatever the job sends.
+ */
+#include "placement/place.h"
+
+#include "placement/candidates.h"
+#include "placement/layouts.h"
+#include "placement/reason.h"
+#include "topology/clock.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Any layout will do: the time for more is over. */
+#define AT_ONCE 1e-9
+
+/* As choice_fill. */
+static int choose_tight(struct supply *s, struct choice *c,
+			struct weft_error *err)
+{
+	uint32_t domain[CANDIDATES_PICKS], chunk = s->job->spec.tp;
+
+	for (uint32_t l = s->f->node_level; l < s->f->n_levels; l++) {
+		uint32_t n = candidates_pick(s, l, domain);
+
+		for (uint32_t i = 0; i < n; i++) {
+			int rc = choice_fill(s, domain[i], DEAL_COMPACT,
+					     chunk ? chunk : 1, c, err);
+
+			if (rc || weft_deadline_check(err))
+				return rc ? rc : -1;
+			choice_free(c);
+		}
+	}
+	return 0;
+}
+
+/* The same; finds a choice whenever there is one. */
+static int choose_any(struct supply *s, struct choice *c,
+		      struct weft_error *err)
+{
+	uint32_t within = s->job->within_level;
+	const struct weft_level *l =
+		&s->f->levels[within == WEFT_NONE ? s->f->n_levels - 1
+						  : within];
+
+	for (uint32_t i = 0; i < l->n_domains; i++) {
+		int rc = 0;
+
+		if (supply_holds(s, l->first_domain + i))
+			rc = choice_flat(s, l->first_domain + i, c, err);
+		if (rc || weft_deadline_check(err))
+			return rc ? rc : -1;
+		choice_free(c);
+	}
+	return 0;
+}
+
+/* Those of jobs that fit into a node are few and small. */
+static int choose_inside(struct supply *s, struct choice *c,
+			 struct weft_error *err)
+{
+	struct candidates *all = weft_calloc(1, sizeof(*all), err);
+	int rc = all ? candidates_build(s, all, err) : -1;
+
+	if (rc == 0 && all->n) {
+		*c = all->choice[0];
+		memset(&all->choice[0], 0, sizeof(all->choice[0]));
+		rc = 1;
+	}
+	if (all)
+		candidates_free(all);
+	free(all);
+	return rc;
+}
+
+static int choose_groups(struct supply *s, struct choice *c,
+			 struct weft_error *err)
+{
+	struct layouts *all = weft_calloc(1, sizeof(*all), err);
+	int rc = all ? layouts_build(s, AT_ONCE, all, err) : -1;
+
+	/* ranks of segments go through them in order, too */
+	if (rc == 0 && all->n) {
+		*c = all->layout[0].choice;
+		memset(&all->layout[0].choice, 0, sizeof(*c));
+		rc = 1;
+	}
+	if (all)
+		layouts_free(all);
+	free(all);
+	return rc;
+}
+
+static int choose(struct supply *s, struct choice *c, struct weft_error *err)
+{
+	int rc;
+
+	if (layouts_are_binding(s))
+		return choose_groups(s, c, err);
+	if (s->job->within_level < s->f->node_level)
+		return choose_inside(s, c, err);
+	rc = choose_tight(s, c, err);
+	return rc ? rc : choose_any(s, c, err);
+}
+
+/* Takes over the nodes of the choice. */
+static int take_over(const struct supply *s, struct choice *c,
+		     struct weft_placement *p, struct weft_error *err)
+{
+	p->where = weft_calloc(p->n_ranks, sizeof(*p->where), err);
+	if (!p->where)
+		return -1;
+	choice_expand(c, s->o, p->where);
+	p->placed = true;
+	p->nodes = c->node;
+	p->n_nodes = c->n_nodes;
+	c->node = NULL;
+	return 0;
+}
+
+int weft_place_first(const struct weft_fabric *f, const struct weft_job *job,
+		     const struct weft_occupancy *o, struct weft_placement *p,
+		     struct weft_error *err)
+{
+	struct supply s = {0};
+	struct choice c = {0};
+	int rc = -1;
+
+	memset(p, 0, sizeof(*p));
+	p->n_ranks = job->n_gpus;
+	p->metric = job->spec.metric;
+	p->method = "first";
+	p->bound = (double)NAN;
+	for (int m = 0; m < WEFT_N_METRICS; m++)
+		p->cost.total[m] = (double)NAN;
+	if (supply_build(f, job, o, 1, 0, &s, err))
+		goto out;
+	rc = reason_impossible(&s, p) ? 0 : choose(&s, &c, err);
+	if (rc > 0)
+		rc = take_over(&s, &c, p, err);
+out:
+	choice_free(&c);
+	supply_free(&s);
+	return rc;
+}
