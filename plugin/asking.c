@@ -3,7 +3,9 @@
 #include "plugin/asking.h"
 
 #include "plugin/bridge/spec_text.h"
+#include "plugin/engine.h"
 #include "plugin/gpus.h"
+#include "plugin/observe.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +15,28 @@
 
 bool weft_asking_spec(const job_record_t *job, const char **spec)
 {
-	return weft_spec_text_find(job->spank_job_env, job->spank_job_env_size,
-				   job->comment, spec);
+	bool wanted =
+		weft_spec_text_find(job->spank_job_env, job->spank_job_env_size,
+				    job->comment, spec);
+
+	if (wanted && !*spec && weft_observe_only(job))
+		*spec = weft_defaults_find(&weft_engine.settings->defaults,
+					   weft_asking_partition(job));
+	return wanted;
+}
+
+const char *weft_asking_partition(const job_record_t *job)
+{
+	return job->part_ptr ? job->part_ptr->name : job->partition;
+}
+
+struct weft_owner weft_asking_owner(const job_record_t *job)
+{
+	return (struct weft_owner){
+		.partition = weft_asking_partition(job),
+		.qos = job->qos_ptr ? job->qos_ptr->name : NULL,
+		.account = job->account,
+	};
 }
 
 bool weft_asking_alone(const job_record_t *job)

@@ -4,12 +4,21 @@
 #define WEFT_PLUGIN_ASKING_H
 
 #include "plugin/bridge/request.h"
+#include "plugin/bridge/rules.h"
 #include "plugin/stock.h"
 
-/* The user's spec: from --weft= (SPANK), else from --comment=weft:...  *spec is
- * NULL where there is none, and points into the job record.  false: the user
- * wants weft to leave the job alone ("off"). */
+/* The user's spec: from --weft= (SPANK), else from --comment=weft:..., else, of
+ * a job that is only observed, the site's for its partition.  *spec is NULL
+ * where there is none, and points into the job record or the settings.  false:
+ * the user wants weft to leave the job alone ("off"). */
 bool weft_asking_spec(const job_record_t *job, const char **spec);
+
+/* The partition that is asked about: job->partition may name several.  NULL:
+ * not known. */
+const char *weft_asking_partition(const job_record_t *job);
+
+/* Whose the job is, in the partition that it is looked at in. */
+struct weft_owner weft_asking_owner(const job_record_t *job);
 
 /* An srun outside of any job asked for it: its one step is laid out before weft
  * could tell it an order. */

@@ -42,7 +42,7 @@ typedef struct job_details job_details_t;
 
 /* Resources that advanced reservations keep from a job, and, from 24.11 on, the
  * frame of a will-run question: both only forwarded or asked through
- * weft_compat_excludes_cores(). */
+ * weft_compat_excluded_cores() and its like. */
 #if SLURM_VERSION_NUMBER < SLURM_VERSION_NUM(23, 11, 0)
 typedef bitstr_t weft_excluded;
 #else
@@ -122,7 +122,11 @@ bool weft_compat_whole_nodes(const job_details_t *details);
 bool weft_compat_rank_nodes(job_record_t *job, const uint32_t *first,
 			    uint32_t n);
 
-/* True when reservations keep any core of the node from the job. */
-bool weft_compat_excludes_cores(weft_excluded *excluded, int node);
+/* Cores of the node that reservations keep from the job; whether core number
+ * `core` of it is one; and GPUs (bit k: GPU k), of which 22.05 to 23.02 know
+ * none. */
+uint32_t weft_compat_excluded_cores(weft_excluded *excluded, int node);
+bool weft_compat_excludes_core(weft_excluded *excluded, int node, int core);
+uint64_t weft_compat_excluded_gpus(weft_excluded *excluded, uint32_t node);
 
 #endif

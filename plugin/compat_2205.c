@@ -28,12 +28,24 @@ bool weft_compat_rank_nodes(job_record_t *job, const uint32_t *first,
 }
 
 /* A bitmap of all cores of the cluster, node after node. */
-bool weft_compat_excludes_cores(weft_excluded *excluded, int node)
+uint32_t weft_compat_excluded_cores(weft_excluded *excluded, int node)
 {
-	return excluded &&
-	       bit_set_count_range(
-		       excluded, (int32_t)cr_get_coremap_offset((uint32_t)node),
-		       (int32_t)cr_get_coremap_offset((uint32_t)node + 1)) > 0;
+	return (uint32_t)bit_set_count_range(
+		excluded, (int32_t)cr_get_coremap_offset((uint32_t)node),
+		(int32_t)cr_get_coremap_offset((uint32_t)node + 1));
+}
+
+bool weft_compat_excludes_core(weft_excluded *excluded, int node, int core)
+{
+	return bit_test(excluded,
+			(int64_t)cr_get_coremap_offset((uint32_t)node) + core);
+}
+
+uint64_t weft_compat_excluded_gpus(weft_excluded *excluded, uint32_t node)
+{
+	(void)excluded;
+	(void)node;
+	return 0;
 }
 
 #endif

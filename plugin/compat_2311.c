@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "plugin/gpus.h"
+
 #include "src/common/xmalloc.h"
 
 int weft_compat_peek(const char *path, char *type, size_t size)
@@ -36,10 +38,33 @@ bool weft_compat_rank_nodes(job_record_t *job, const uint32_t *first,
 }
 
 /* A bitmap of cores for each node that has any taken. */
-bool weft_compat_excludes_cores(weft_excluded *excluded, int node)
+static bitstr_t *cores_of(weft_excluded *excluded, int node)
 {
-	return excluded && excluded->exc_cores && excluded->exc_cores[node] &&
-	       bit_ffs(excluded->exc_cores[node]) >= 0;
+	return excluded->exc_cores ? excluded->exc_cores[node] : NULL;
+}
+
+uint32_t weft_compat_excluded_cores(weft_excluded *excluded, int node)
+{
+	bitstr_t *cores = cores_of(excluded, node);
+
+	return cores ? (uint32_t)bit_set_count(cores) : 0;
+}
+
+bool weft_compat_excludes_core(weft_excluded *excluded, int node, int core)
+{
+	bitstr_t *cores = cores_of(excluded, node);
+
+	return cores && core < bit_size(cores) && bit_test(cores, core);
+}
+
+/* Of others' reservations, or all but those of the job's own. */
+uint64_t weft_compat_excluded_gpus(weft_excluded *excluded, uint32_t node)
+{
+	if (excluded->gres_list_exc)
+		return weft_gpus_of_list(excluded->gres_list_exc, node);
+	if (excluded->gres_list_inc && list_count(excluded->gres_list_inc))
+		return ~weft_gpus_of_list(excluded->gres_list_inc, node);
+	return 0;
 }
 
 #endif

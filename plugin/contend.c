@@ -33,12 +33,20 @@ static bool is_followed(void)
 void weft_contend_started(const job_record_t *job, const char *spec,
 			  const uint32_t *where, uint32_t n_gpus)
 {
+	struct weft_bridge *bridge = &weft_engine.bridge;
 	struct weft_load_parts parts = {0};
+	int rc;
 
 	if (!is_followed())
 		return;
-	if (weft_bridge_running(&weft_engine.bridge, spec, where, n_gpus,
-				&parts, NULL) ||
+	rc = weft_bridge_running(bridge, spec, where, n_gpus, &parts, NULL);
+	if (rc && spec) {
+		weft_load_parts_free(&parts);
+		parts = (struct weft_load_parts){0};
+		rc = weft_bridge_running(bridge, NULL, where, n_gpus, &parts,
+					 NULL);
+	}
+	if (rc ||
 	    weft_loads_put(&weft_engine.loads, job->job_id, &parts, NULL)) {
 		weft_load_parts_free(&parts);
 		weft_loads_drop(&weft_engine.loads, job->job_id);
@@ -69,9 +77,10 @@ static int rebuild_job(void *item, void *arg)
 	uint32_t n_gpus, n_partial;
 	const char *spec;
 
-	if ((!IS_JOB_RUNNING(job) && !IS_JOB_SUSPENDED(job)) ||
-	    !weft_asking_spec(job, &spec))
+	if (!IS_JOB_RUNNING(job) && !IS_JOB_SUSPENDED(job))
 		return 0;
+	if (!weft_asking_spec(job, &spec))
+		spec = NULL;
 	if (weft_clock_s() > rebuild->end_s) {
 		rebuild->n_left++;
 		return 0;

@@ -5,8 +5,8 @@
 
 #include "plugin/stock.h"
 
-/* The job runs its spec (NULL: unknown, it counts for nothing) on
- * where[n_gpus], in rank order. */
+/* The job runs its spec (NULL, or one that cannot be used: one data-parallel
+ * group) on where[n_gpus], in rank order. */
 void weft_contend_started(const job_record_t *job, const char *spec,
 			  const uint32_t *where, uint32_t n_gpus);
 

@@ -2,16 +2,17 @@
 /* engine.c - loading and dropping what weft keeps inside slurmctld */
 #include "plugin/engine.h"
 
-#include "plugin/bridge/kept.h"
+#include "plugin/again.h"
+#include "plugin/bridge/reading.h"
 #include "plugin/bridge/watchdog.h"
 #include "plugin/contend.h"
 #include "plugin/trouble.h"
 #include "topology/clock.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "src/common/log.h"
 #include "src/common/read_config.h"
@@ -20,8 +21,16 @@
 
 #define SETTINGS_FILE "weft.yaml"
 #define KEPT_NAME     "weft-good"
+#define RECORDS_NAME  "weft-records"
+
+/* Slurm's locks are held meanwhile, and nobody is answered. */
+#define READ_LIMIT_S 0.5
+#define KEPT_LIMIT_S 0.25
 
 struct weft_engine weft_engine;
+
+/* Files that have not answered yet. */
+static struct weft_reading *reading;
 
 /* How the nodes were paired, as the log has it. */
 static char said[600];
@@ -30,8 +39,8 @@ static char said[600];
 static void engine_drop(void)
 {
 	weft_keeper_stop(weft_engine.keeper);
-	weft_shown_adopt(&weft_shown, NULL);
-	weft_engine.keeper = NULL;
+	weft_keeper_stop(weft_engine.watcher);
+	weft_engine.keeper = weft_engine.watcher = NULL;
 	weft_engine.nodes.health = NULL;
 	weft_engine.bridge.load = NULL;
 	weft_loads_free(&weft_engine.loads);
@@ -55,22 +64,70 @@ static void complain(const struct weft_error *err)
 	error("weft: %s", weft_error_text(err, text, sizeof(text)));
 }
 
-static void keeper_start(const struct weft_settings *settings)
+/* By another thread, too. */
+static void complain_of_copies(const struct weft_error *err)
+{
+	char text[sizeof(err->text) + sizeof(err->source) + 64];
+
+	error("weft: no copy of the files is kept for the next start: %s",
+	      weft_error_text(err, text, sizeof(text)));
+}
+
+/* The status file tells of jobs and nodes, whosever they are. */
+static bool is_private(void)
+{
+	return slurm_conf.private_data &
+	       (PRIVATE_DATA_JOBS | PRIVATE_DATA_NODES);
+}
+
+/* One for each file: while one does not answer, the other is kept. */
+static struct weft_keeper *keeper_start(struct weft_settings *settings,
+					const char *status_path,
+					const char *health_path)
 {
 	const struct weft_keeper_options options = {
-		.status_path = settings->status_path,
-		.health_path = settings->health_path,
+		.status_path = status_path,
+		.is_private = is_private(),
+		.health_path = health_path,
+		.shown = &weft_shown,
+		.fabric = settings->fabric,
+		.settings = settings,
+		.counters = &weft_counters,
+		.complain = complain,
+	};
+	struct weft_keeper *keeper;
+	struct weft_error err = {0};
+
+	if (!status_path && !health_path)
+		return NULL;
+	keeper = weft_keeper_start(&options, &err);
+	if (!keeper)
+		complain(&err);
+	return keeper;
+}
+
+/* One for all settings: it has a count of its own of what is in the file. */
+static void recorder_start(const struct weft_settings *settings)
+{
+	char *path = xstrdup_printf("%s/" RECORDS_NAME,
+				    slurm_conf.state_save_location);
+	const struct weft_keeper_options options = {
+		.records_path = path,
 		.shown = &weft_shown,
 		.counters = &weft_counters,
 		.complain = complain,
 	};
 	struct weft_error err = {0};
 
-	if (!settings->status_path && !settings->health_path)
-		return;
-	weft_engine.keeper = weft_keeper_start(&options, &err);
-	if (!weft_engine.keeper)
-		complain(&err);
+	if (settings->mode == WEFT_MODE_OFF) {
+		weft_keeper_stop(weft_engine.recorder);
+		weft_engine.recorder = NULL;
+	} else if (!weft_engine.recorder) {
+		weft_engine.recorder = weft_keeper_start(&options, &err);
+		if (!weft_engine.recorder)
+			complain(&err);
+	}
+	xfree(path);
 }
 
 static void loads_start(const struct weft_settings *settings)
@@ -98,9 +155,13 @@ static void engine_adopt(struct weft_settings *settings)
 	weft_engine.settings = settings;
 	weft_engine.bridge.settings = settings;
 	said[0] = '\0';
-	weft_shown_adopt(&weft_shown, settings->fabric);
+	weft_shown_forget_nodes(&weft_shown);
 	loads_start(settings);
-	keeper_start(settings);
+	weft_engine.keeper =
+		keeper_start(settings, settings->status_path, NULL);
+	weft_engine.watcher =
+		keeper_start(settings, NULL, settings->health_path);
+	recorder_start(settings);
 }
 
 bool weft_engine_on(void)
@@ -116,7 +177,7 @@ bool weft_engine_on(void)
 /* Takes over what the keeper has read. */
 static void health_take(void)
 {
-	struct weft_health *health = weft_keeper_health(weft_engine.keeper);
+	struct weft_health *health = weft_keeper_health(weft_engine.watcher);
 	uint32_t n_slow = 0;
 
 	if (!health)
@@ -142,6 +203,37 @@ static void surroundings_refresh(void)
 	weft_engine.nodes.health = weft_engine.health;
 	if (weft_engine.loads.total.fabric)
 		weft_engine.bridge.load = weft_loads_total(&weft_engine.loads);
+}
+
+/* When the question came in, and stock's time by then. */
+static double entered_s, entered_stock_s;
+
+void weft_engine_enter(uint32_t uid)
+{
+	double now_s = weft_clock_s();
+
+	weft_nodes_settle(&weft_engine.nodes);
+	if (!weft_engine.settings)
+		return;
+	entered_s = weft_worked_s();
+	entered_stock_s = weft_stock_s;
+	weft_deadline_set(entered_s +
+			  weft_engine.settings->budget_s *
+				  weft_rations_part(&weft_rations, uid, now_s));
+}
+
+void weft_engine_leave(uint32_t uid)
+{
+	double spent_s =
+		weft_worked_s() - entered_s - (weft_stock_s - entered_stock_s);
+
+	if (!weft_deadline())
+		return;
+	weft_deadline_set(0);
+	if (weft_rations_charge(&weft_rations, uid, spent_s, weft_clock_s()))
+		info("weft: plans for the jobs of uid %u take more than %g%% "
+		     "of the time: they get %g%% of the budget",
+		     uid, 100 * WEFT_RATION_SHARE, 100 * WEFT_RATION_PART);
 }
 
 bool weft_engine_begin(void)
@@ -182,48 +274,159 @@ void weft_engine_follow(const job_record_t *job, enum weft_hold hold)
 		weft_nodes_follow(&weft_engine.nodes, job, hold);
 }
 
-/* The files cannot be read, as err says.  What an earlier slurmctld read well
- * goes on, unless the admin took weft.yaml away. */
-static struct weft_settings *engine_fall_back(const char *path,
-					      const char *kept,
-					      const struct weft_error *err)
-{
-	struct weft_settings *settings = NULL;
-	char text[sizeof(err->text) + sizeof(err->source) + 64];
+/* ---- reading the files ---- */
 
-	weft_error_text(err, text, sizeof(text));
-	if (!weft_engine.settings && access(path, F_OK) == 0)
-		settings = weft_settings_load_kept(path, kept, NULL);
-	if (weft_engine.settings || settings)
+static void tell_unread(const char *text)
+{
+	if (weft_engine.settings)
 		error("weft: keeping the fabric read before: %s", text);
 	else
 		error("weft: off, all jobs are placed by Slurm alone: %s",
 		      text);
-	return settings;
+}
+
+/* A fabric that has lost nodes which Slurm has may be half a file: what was
+ * read before goes on, unless the admin says otherwise.  False: the answer now
+ * has what is to be adopted, if anything. */
+static bool answer_accept(struct weft_reading_answer *answer)
+{
+	const struct weft_settings *read = answer->settings;
+	const struct weft_settings *before =
+		weft_engine.settings ? weft_engine.settings : answer->before;
+	char lost[sizeof(said)];
+
+	if (!read->fabric || read->accept_missing || !before ||
+	    !before->fabric ||
+	    !weft_nodes_lost(before->fabric, read->fabric, lost, sizeof(lost)))
+		return true;
+	error("weft: keeping the fabric read before: %s lacks%s; "
+	      "\"accept_missing: yes\" in %s takes it as it is",
+	      read->fabric_path, lost + 1, read->files[0]);
+	weft_settings_free(answer->settings);
+	answer->settings = weft_engine.settings ? NULL : answer->before;
+	if (answer->settings)
+		answer->before = NULL;
+	return false;
+}
+
+/* Takes over what was read; what an earlier slurmctld read well goes on where
+ * nothing else is known. */
+static void answer_adopt(struct weft_reading_answer *answer, const char *kept)
+{
+	char text[sizeof(answer->err.text) + sizeof(answer->err.source) + 64];
+	bool fresh = answer->settings && !answer->kept && answer_accept(answer);
+
+	if (answer->kept && weft_engine.settings) {
+		weft_settings_free(answer->settings);
+		answer->settings = NULL;
+	}
+	if (answer->settings) {
+		engine_adopt(answer->settings);
+		if (fresh)
+			weft_reading_keep(answer->settings, kept,
+					  complain_of_copies);
+		if (answer->settings->mode == WEFT_MODE_OFF)
+			info("weft: off, as weft.yaml says");
+	}
+	weft_settings_free(answer->before);
+	if (answer->err.code)
+		tell_unread(weft_error_text(&answer->err, text, sizeof(text)));
+}
+
+/* The copies alone, since the files do not answer. */
+static void kept_adopt(const struct weft_reading_from *from)
+{
+	const struct weft_reading_from copies = {.kept = from->kept,
+						 .base = from->base};
+	struct weft_reading *kept = weft_reading_start(&copies, NULL);
+	struct weft_reading_answer answer;
+
+	if (!kept || !weft_reading_take(kept, KEPT_LIMIT_S, &answer)) {
+		weft_reading_leave(kept);
+		return;
+	}
+	if (answer.settings)
+		engine_adopt(answer.settings);
+}
+
+/* Until they answer, what is known goes on. */
+static void files_hang(const struct weft_reading_from *from)
+{
+	char text[512];
+
+	if (!weft_engine.settings)
+		kept_adopt(from);
+	snprintf(text, sizeof(text),
+		 "%s, or a file that it names, does not answer", from->path);
+	tell_unread(text);
+}
+
+/* Caller: xfree. */
+static char *kept_path(void)
+{
+	return xstrdup_printf("%s/" KEPT_NAME, slurm_conf.state_save_location);
 }
 
 void weft_engine_load(void)
 {
 	static char name[] = SETTINGS_FILE;
-	char *path = get_extra_conf_path(name);
-	char *kept =
-		xstrdup_printf("%s/" KEPT_NAME, slurm_conf.state_save_location);
-	struct weft_error err = {0};
-	struct weft_settings *settings = weft_settings_load(path, &err);
+	char *path = get_extra_conf_path(name), *kept = kept_path();
+	const struct weft_reading_from from = {
+		.path = path,
+		.kept = kept,
+		.base = path,
+		.compare = !weft_engine.settings,
+	};
+	struct weft_reading_answer answer = {0};
 
-	if (!settings) {
-		settings = engine_fall_back(path, kept, &err);
-	} else if (weft_kept_save(settings, kept, &err) < 0) {
-		error("weft: no copy of the files is kept for the next start");
-		complain(&err);
+	weft_reading_leave(reading);
+	reading = weft_reading_start(&from, &answer.err);
+	if (!reading) {
+		answer_adopt(&answer, kept);
+	} else if (weft_reading_take(reading, READ_LIMIT_S, &answer)) {
+		reading = NULL;
+		answer_adopt(&answer, kept);
+	} else {
+		files_hang(&from);
 	}
-	if (settings)
-		engine_adopt(settings);
-	if (settings && !settings->enabled)
-		info("weft: off, as %s says", path);
 	xfree(path);
 	xfree(kept);
 	weft_engine_pair();
+}
+
+static void tell_hanging(struct weft_keeper *keeper)
+{
+	const char *path;
+	bool again;
+
+	if (!weft_keeper_hangs(keeper, &path, &again))
+		return;
+	if (again)
+		info("weft: %s answers again", path);
+	else
+		error("weft: %s does not answer; Slurm and weft go on without "
+		      "it",
+		      path);
+}
+
+bool weft_engine_look(void)
+{
+	struct weft_reading_answer answer;
+	char *kept;
+
+	tell_hanging(weft_engine.keeper);
+	tell_hanging(weft_engine.watcher);
+	tell_hanging(weft_engine.recorder);
+	if (!reading || !weft_reading_take(reading, 0, &answer))
+		return false;
+	reading = NULL;
+	info("weft: %s was read late", SETTINGS_FILE);
+	kept = kept_path();
+	answer_adopt(&answer, kept);
+	xfree(kept);
+	weft_engine_pair();
+	weft_engine_settle();
+	return true;
 }
 
 void weft_engine_pair(void)
@@ -234,8 +437,9 @@ void weft_engine_pair(void)
 	char text[sizeof(said)];
 
 	weft_answers_clear(&weft_engine.answers);
+	weft_again_forget();
 	weft_engine.nodes = (struct weft_nodes){0};
-	if (settings && settings->enabled &&
+	if (settings && settings->mode != WEFT_MODE_OFF &&
 	    weft_nodes_build(settings->fabric, &weft_engine.nodes, text,
 			     sizeof(text), &err) < 0) {
 		weft_nodes_free(&weft_engine.nodes);
@@ -251,9 +455,9 @@ void weft_engine_pair(void)
 	if (strcmp(text, said) == 0)
 		return;
 	memcpy(said, text, sizeof(said));
-	info("weft: fabric %s, %u GPUs, %g ms per decision; %s",
-	     settings->fabric->name, settings->fabric->n_gpus,
-	     settings->budget_s * 1e3, text);
+	info("weft: mode %s, fabric %s, %u GPUs, %g ms per decision; %s",
+	     weft_mode_names[settings->mode], settings->fabric->name,
+	     settings->fabric->n_gpus, settings->budget_s * 1e3, text);
 }
 
 void weft_engine_settle(void)
@@ -266,9 +470,14 @@ void weft_engine_settle(void)
 	weft_engine.loads_stale = false;
 }
 
+/* What is shown stays: a keeper that waits for its file may still read it. */
 void weft_engine_unload(void)
 {
+	weft_reading_leave(reading);
+	reading = NULL;
+	weft_keeper_stop(weft_engine.recorder);
+	weft_engine.recorder = NULL;
 	engine_drop();
+	weft_again_forget();
 	weft_nodes_free(&weft_engine.nodes);
-	weft_shown_free(&weft_shown);
 }

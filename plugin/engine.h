@@ -15,13 +15,15 @@
 #include "plugin/nodes.h"
 
 struct weft_engine {
-	struct weft_settings *settings; /* NULL or disabled: weft is off */
+	struct weft_settings *settings; /* NULL or WEFT_MODE_OFF: weft is off */
 	struct weft_bridge bridge;
 	struct weft_nodes nodes;
 	struct weft_answers answers;
 	struct weft_past past;
-	struct weft_keeper *keeper; /* NULL: no file to keep */
-	struct weft_loads loads;    /* no fabric: links are not looked at */
+	struct weft_keeper *keeper;   /* of the status; NULL: none is kept */
+	struct weft_keeper *watcher;  /* of health; NULL: none */
+	struct weft_keeper *recorder; /* of the records; NULL: off */
+	struct weft_loads loads;      /* no fabric: links are not looked at */
 	bool loads_stale;	    /* running jobs are still to be looked at */
 	struct weft_health *health; /* NULL: all is well */
 };
@@ -32,6 +34,12 @@ extern struct weft_engine weft_engine;
  * change unseen, weft is off. */
 bool weft_engine_on(void);
 
+/* All that is done about a question of uid's job, from the first look at the
+ * spec, has one deadline: the budget, or less where the user has used up his
+ * share of the time. */
+void weft_engine_enter(uint32_t uid);
+void weft_engine_leave(uint32_t uid);
+
 /* A question is about to be planned: false when the watchdog wants none. */
 bool weft_engine_begin(void);
 /* It has been planned: the watchdog looks how long that took. */
@@ -41,8 +49,13 @@ void weft_engine_end(void);
 void weft_engine_follow(const job_record_t *job, enum weft_hold hold);
 
 /* Reads weft.yaml beside slurm.conf and pairs the nodes; at a mistake what was
- * read before stays, or weft stays off.  Says in the log how it went. */
+ * read before stays, or weft stays off.  Says in the log how it went.  Files
+ * that do not answer within half a second are taken over when they do. */
 void weft_engine_load(void);
+
+/* Sees whether files that did not answer have done so, and tells of those that
+ * do not.  True: another fabric is in force from now on. */
+bool weft_engine_look(void);
 
 /* Pairs the nodes anew: Slurm has changed its table. */
 void weft_engine_pair(void);

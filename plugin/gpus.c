@@ -64,6 +64,26 @@ static uint64_t type_mask(const gres_node_state_t *gres, const char *type)
 	return mask;
 }
 
+/* Which GPUs are of which type is known once the node has registered, if its
+ * gres.conf names files; else Slurm only counts them. */
+static bool only_counts_types(const gres_node_state_t *gres)
+{
+	return gres->type_cnt > 1 &&
+	       (!gres->topo_cnt || !gres->topo_gres_bitmap ||
+		!gres->topo_gres_bitmap[0]);
+}
+
+static void count_type(const gres_node_state_t *gres, struct node_scan *scan)
+{
+	for (uint16_t t = 0; t < gres->type_cnt; t++) {
+		if (!gres->type_name || !gres->type_name[t] ||
+		    strcmp(gres->type_name[t], scan->type) != 0)
+			continue;
+		scan->gpus.all |= count_to_mask(gres->type_cnt_avail[t]);
+		scan->busy |= count_to_mask(gres->type_cnt_alloc[t]);
+	}
+}
+
 /* Slurm clears the bit of a shared GPU when the first of those that share it
  * ends; its counts are right. */
 static uint64_t shared_mask(const gres_node_state_t *gres)
@@ -92,8 +112,12 @@ static int scan_node(void *item, void *arg)
 			scan->gpus.shared |= shared_mask(gres);
 		return 0;
 	}
-	scan->gpus.all |= count_to_mask(gres->gres_cnt_avail);
 	scan->gpus.has_indices = gres->gres_bit_alloc != NULL;
+	if (scan->type && only_counts_types(gres)) {
+		count_type(gres, scan);
+		return 0;
+	}
+	scan->gpus.all |= count_to_mask(gres->gres_cnt_avail);
 	scan->busy |= gres->gres_bit_alloc
 			      ? bits_to_mask(gres->gres_bit_alloc)
 			      : count_to_mask(gres->gres_cnt_alloc);
@@ -141,11 +165,16 @@ static int scan_job(void *item, void *arg)
 	return 0;
 }
 
-uint64_t weft_gpus_of_job(const job_record_t *job, uint32_t nth)
+uint64_t weft_gpus_of_list(list_t *given, uint32_t nth)
 {
 	struct job_scan scan = {.gpu_id = weft_gpus_id(), .nth = nth};
 
-	if (job->gres_list_alloc)
-		list_for_each(job->gres_list_alloc, scan_job, &scan);
+	if (given)
+		list_for_each(given, scan_job, &scan);
 	return scan.gpus;
+}
+
+uint64_t weft_gpus_of_job(const job_record_t *job, uint32_t nth)
+{
+	return weft_gpus_of_list(job->gres_list_alloc, nth);
 }

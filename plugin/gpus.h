@@ -23,6 +23,9 @@ uint32_t weft_gpus_id(void);
 /* Those of a type alone; NULL: of any. */
 struct weft_gpus weft_gpus_of_node(const node_record_t *node, const char *type);
 
+/* That a list of allocated gres has of its nth node. */
+uint64_t weft_gpus_of_list(list_t *given, uint32_t nth);
+
 /* Of the nth node of the job's. */
 uint64_t weft_gpus_of_job(const job_record_t *job, uint32_t nth);
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plugin/asking.h"
 #include "plugin/bridge/forecast.h"
 #include "plugin/engine.h"
 #include "plugin/future.h"
@@ -14,22 +15,27 @@
 #include "topology/clock.h"
 #include "topology/hash.h"
 
+/* Only slurmctld has it, but clients load the plugin, too. */
+extern bitstr_t *up_node_bitmap __attribute__((weak));
+
 /* An answer is looked at again after this long: time limits change. */
 #define MAX_AGE_S 30
-
-/* That a job can never run, or can, changes with the fabric and with the nodes
- * that are candidates; the age is for what weft does not hear of. */
-#define EVER_AGE_S 300
 
 /* ---- what a question was ---- */
 
 /* Jobs are updated while they wait: what one asks for is a part of it. */
-static uint64_t signature_of(const struct weft_query *query,
-			     uint64_t generation)
+uint64_t weft_later_signature(const struct weft_query *query,
+			      uint64_t generation)
 {
 	struct weft_request request = query->request;
 	uint64_t hash = weft_future_signature(&weft_engine.nodes, generation,
 					      query->test->nodes);
+
+	/* what is reserved now says nothing of "ever" */
+	if (generation) {
+		weft_nodes_keep(&weft_engine.nodes, query->test);
+		hash = weft_nodes_hash_kept(&weft_engine.nodes, hash);
+	}
 
 	if (request.spec)
 		hash = weft_hash_bytes(hash, request.spec,
@@ -72,7 +78,8 @@ static enum weft_trial try_after(void *arg, uint32_t k)
 	struct search *s = arg;
 	struct weft_placement p = {0};
 
-	if (s->p.placed && weft_clock_s() > s->deadline_s)
+	if (weft_deadline_passed() ||
+	    (s->p.placed && weft_clock_s() > s->deadline_s))
 		return WEFT_TRIAL_STOP;
 	if (!place_after(s, k, &p) || weft_query_cost(&p) > s->most) {
 		weft_placement_free(&p);
@@ -128,21 +135,97 @@ static double seconds_left(const struct weft_query *query, time_t now)
 	const job_record_t *job = query->test->job;
 	const struct weft_asked *w =
 		weft_answers_of(&weft_engine.answers, job->job_id, now);
-	double wait_s = weft_rules_wait_s(&weft_engine.settings->rules,
-					  &query->frame, job->partition);
+	double wait_s =
+		weft_rules_wait_s(&weft_engine.settings->rules, &query->frame,
+				  weft_asking_partition(job));
 
 	return weft_answers_left_s(w, eligible_since(job), wait_s, now);
+}
+
+/* The search ends with the first place that is so much better than one of this
+ * cost, if there is any once jobs have ended by then. */
+static bool search_better(struct search *s, double cost, time_t by)
+{
+	const double alike = 1 + weft_engine.settings->rules.wait_tolerance;
+	uint32_t ended = weft_future_ended(&s->future, by);
+	struct weft_placement p = {0};
+	bool better =
+		place_after(s, ended, &p) && weft_query_cost(&p) * alike < cost;
+
+	s->most = weft_query_cost(&p) * alike;
+	weft_placement_free(&p);
+	if (better && ended)
+		weft_forecast_first(ended, try_after, s);
+	return better;
+}
+
+/* A job in several partitions, one of which has a better place. */
+struct elsewhere {
+	const struct weft_query *query;
+	double cost;
+	time_t by;
+	bool better;
+};
+
+/* Of the partition, those that take jobs.  Slurm's avail_node_bitmap is not it:
+ * the main scheduler takes a partition's nodes out of it once a job has to wait
+ * there.  Caller: bit_free. */
+static bitstr_t *nodes_of(const part_record_t *part)
+{
+	bitstr_t *nodes = bit_copy(part->node_bitmap);
+
+	bit_and(nodes, up_node_bitmap);
+	for (uint32_t i = 0; i < weft_engine.nodes.n; i++) {
+		const node_record_t *node = node_record_table_ptr[i];
+
+		if (node && bit_test(nodes, i) &&
+		    (IS_NODE_DRAIN(node) || IS_NODE_FAIL(node)))
+			bit_clear(nodes, i);
+	}
+	return nodes;
+}
+
+static int look_elsewhere(void *item, void *arg)
+{
+	const part_record_t *part = item;
+	struct elsewhere *e = arg;
+	const job_record_t *job = e->query->test->job;
+	struct weft_job_test test = *e->query->test;
+	struct weft_query query = *e->query;
+	struct search s;
+
+	if (e->better || part == job->part_ptr ||
+	    weft_rules_wait_s(&weft_engine.settings->rules, &query.frame,
+			      part->name) <= 0)
+		return 0;
+	test.nodes = nodes_of(part);
+	if (job->details->exc_node_bitmap)
+		bit_and_not(test.nodes, job->details->exc_node_bitmap);
+	query.test = &test;
+	e->better = search_open(&s, &query) == 0 &&
+		    search_better(&s, e->cost, e->by);
+	search_close(&s);
+	bit_free(test.nodes);
+	return 0;
+}
+
+static bool better_elsewhere(const struct weft_query *query, double cost,
+			     time_t by)
+{
+	struct elsewhere e = {query, cost, by, false};
+	list_t *parts = query->test->job->part_ptr_list;
+
+	if (parts && up_node_bitmap)
+		list_for_each(parts, look_elsewhere, &e);
+	return e.better;
 }
 
 bool weft_later_better(const struct weft_query *query, double cost,
 		       struct weft_answer *answer,
 		       char reason[WEFT_REASON_SIZE])
 {
-	const double alike = 1 + weft_engine.settings->rules.wait_tolerance;
-	time_t now = time(NULL);
-	struct weft_placement p = {0};
+	time_t now = time(NULL), by;
 	struct search s;
-	uint32_t ended;
 	bool better = false;
 	double left_s;
 
@@ -154,27 +237,26 @@ bool weft_later_better(const struct weft_query *query, double cost,
 		snprintf(reason, WEFT_REASON_SIZE, "waited long enough");
 		return false;
 	}
-	if (search_open(&s, query) < 0)
-		goto out;
-	ended = weft_future_ended(&s.future, now + (time_t)left_s);
-	if (ended && place_after(&s, ended, &p) &&
-	    weft_query_cost(&p) * alike < cost) {
-		s.most = weft_query_cost(&p) * alike;
-		better = weft_forecast_first(ended, try_after, &s) > 0;
-	}
-	if (better) {
+	by = now + (time_t)left_s;
+	if (search_open(&s, query) == 0 && weft_future_ended(&s.future, by) &&
+	    search_better(&s, cost, by) && s.p.placed) {
+		better = true;
 		search_answer(&s, answer);
 		snprintf(reason, WEFT_REASON_SIZE,
 			 "waits %.0f s at most for a better place: cost %.3g "
 			 "now, %.3g in %.0f s",
 			 left_s, cost, weft_query_cost(&s.p),
 			 difftime(answer->start, now));
+	} else if (better_elsewhere(query, cost, by)) {
+		better = true;
+		snprintf(reason, WEFT_REASON_SIZE,
+			 "waits %.0f s at most for a better place in another "
+			 "partition: cost %.3g here",
+			 left_s, cost);
 	} else {
 		snprintf(reason, WEFT_REASON_SIZE,
 			 "nothing better within %.0f s", left_s);
 	}
-out:
-	weft_placement_free(&p);
 	search_close(&s);
 	return better;
 }
@@ -189,48 +271,6 @@ void weft_later_room(const struct weft_query *query, struct weft_answer *answer)
 	    weft_forecast_first(s.future.n_ends, try_after, &s))
 		search_answer(&s, answer);
 	search_close(&s);
-}
-
-/* A search that was cut short has proved nothing. */
-static bool never_fits(const struct weft_query *query)
-{
-	double budget_s = weft_engine.settings->budget_s;
-	double start_s = weft_clock_s();
-	struct weft_placement p = {0};
-	struct weft_error err = {0};
-	enum weft_cause cause;
-
-	weft_engine.nodes.emptied = true;
-	cause = weft_query_plan(query, budget_s, &p, &err);
-	weft_engine.nodes.emptied = false;
-	weft_placement_free(&p);
-	return (cause == WEFT_CAUSE_NO_PLAN || cause == WEFT_CAUSE_NO_ROOM) &&
-	       weft_clock_s() - start_s < budget_s;
-}
-
-int weft_later_ever(const struct weft_query *query)
-{
-	time_t now = time(NULL);
-	struct weft_asked *w = weft_answers_of(&weft_engine.answers,
-					       query->test->job->job_id, now);
-	struct weft_answer answer = {
-		.signature = signature_of(query, 0),
-		.until = now + EVER_AGE_S,
-		.cause = WEFT_CAUSE_NARROWED,
-	};
-	const struct weft_answer *before =
-		weft_answers_find(w, WEFT_ASKED_EVER, answer.signature, now);
-
-	if (before) {
-		answer.cause = before->cause;
-	} else {
-		if (never_fits(query))
-			answer.cause = WEFT_CAUSE_NO_PLAN;
-		weft_answers_keep(w, WEFT_ASKED_EVER, &answer);
-	}
-	return answer.cause == WEFT_CAUSE_NO_PLAN
-		       ? ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE
-		       : SLURM_SUCCESS;
 }
 
 /* ---- answering ---- */
@@ -248,7 +288,7 @@ const struct weft_answer *weft_later_recall(const struct weft_query *query,
 	const struct weft_asked *w;
 
 	weft_nodes_refresh(&weft_engine.nodes);
-	*signature = signature_of(query, weft_engine.nodes.generation);
+	*signature = weft_later_signature(query, weft_engine.nodes.generation);
 	w = weft_answers_of(&weft_engine.answers, query->test->job->job_id,
 			    now);
 	return weft_answers_find(w, question_of(query), *signature, now);
@@ -290,7 +330,8 @@ int weft_later_reply(const struct weft_query *query, struct weft_answer *answer,
 	if (question_of(query) == WEFT_ASKED_LATER)
 		rc = reply_later(query, answer, now);
 	answer->signature = signature;
-	answer->until = now + MAX_AGE_S;
+	if (!answer->until)
+		answer->until = now + MAX_AGE_S;
 	if (answer->start > now && answer->start < answer->until)
 		answer->until = answer->start;
 	weft_answers_keep(w, question_of(query), answer);

@@ -8,6 +8,11 @@
 #include "plugin/bridge/answers.h"
 #include "plugin/query.h"
 
+/* What a question is known by: the job's request, its candidates and what is
+ * free (generation of the nodes; 0: whatever that is).  Never 0. */
+uint64_t weft_later_signature(const struct weft_query *query,
+			      uint64_t generation);
+
 /* The answer to the same question when nothing has changed since, else NULL.
  * *signature: what to keep the next one under. */
 const struct weft_answer *weft_later_recall(const struct weft_query *query,
@@ -27,12 +32,8 @@ void weft_later_room(const struct weft_query *query,
 		     struct weft_answer *answer);
 
 /* Answers Slurm: not now (RUN_NOW), or then and there (WILL_RUN).  Takes over
- * *answer, which is kept under signature. */
+ * *answer, which is kept under signature; until 0: for the usual time. */
 int weft_later_reply(const struct weft_query *query, struct weft_answer *answer,
 		     uint64_t signature);
-
-/* What TEST_ONLY is told of a job that stock could run: not so, where its
- * limits cannot hold on these nodes even if no job ran. */
-int weft_later_ever(const struct weft_query *query);
 
 #endif

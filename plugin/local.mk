@@ -36,6 +36,12 @@ libweft_bridge_la_SOURCES = \
 	%D%/bridge/pending.h \
 	%D%/bridge/ranks.c \
 	%D%/bridge/ranks.h \
+	%D%/bridge/reading.c \
+	%D%/bridge/reading.h \
+	%D%/bridge/records.c \
+	%D%/bridge/records.h \
+	%D%/bridge/release.c \
+	%D%/bridge/release.h \
 	%D%/bridge/request.c \
 	%D%/bridge/request.h \
 	%D%/bridge/rules.c \
@@ -54,11 +60,15 @@ libweft_bridge_la_SOURCES = \
 	%D%/bridge/trusted.h \
 	%D%/bridge/watchdog.c \
 	%D%/bridge/watchdog.h \
+	%D%/bridge/worker.c \
+	%D%/bridge/worker.h \
 	# End of libweft_bridge_la_SOURCES
 libweft_bridge_la_LIBADD = libweft_placement.la
 
 # What is compiled against Slurm's headers, here and by check-releases.
 weft_select_sources = \
+	%D%/again.c \
+	%D%/again.h \
 	%D%/asking.c \
 	%D%/asking.h \
 	%D%/compat.h \
@@ -68,6 +78,8 @@ weft_select_sources = \
 	%D%/contend.h \
 	%D%/engine.c \
 	%D%/engine.h \
+	%D%/ever.c \
+	%D%/ever.h \
 	%D%/future.c \
 	%D%/future.h \
 	%D%/gpus.c \
@@ -81,6 +93,9 @@ weft_select_sources = \
 	%D%/nodes.c \
 	%D%/nodes.h \
 	%D%/nodes_follow.c \
+	%D%/nodes_kept.c \
+	%D%/observe.c \
+	%D%/observe.h \
 	%D%/preempt.c \
 	%D%/preempt.h \
 	%D%/proposal.c \
@@ -131,12 +146,14 @@ EXTRA_DIST += \
 
 if BUILD_SLURM
 # -rpath only makes libtool build what can be loaded; the installing is done
-# below.
+# below.  Slurm unloads plugins at its end, and before, where weft's threads may
+# wait for a file: their code stays.
 weft_slurm_ldflags = \
 	$(AM_LDFLAGS) \
 	-module \
 	-avoid-version \
 	-shared \
+	-Wl,-z,nodelete \
 	-rpath $(slurmplugindir) \
 	# End of weft_slurm_ldflags
 
@@ -191,10 +208,11 @@ install-exec-local: select_cons_tres_weft.la weft_spank.la job_submit_weft.la
 	$(install_plugin) job_submit_weft.so "$(slurmplugindir)" \
 		job_submit_weft.so
 
+# The folder stays: slurmctld ends at a PluginDir that is not there, and finds
+# stock's plugins behind one that is empty.
 uninstall-local:
 	rm -f "$(DESTDIR)$(slurmplugindir)/select_cons_tres_weft.so" \
 		"$(DESTDIR)$(slurmplugindir)/weft_spank.so" \
 		"$(DESTDIR)$(slurmplugindir)/job_submit_weft.so" \
 		"$(DESTDIR)$(weftshadowdir)/select_cons_tres.so"
-	-rmdir "$(DESTDIR)$(weftshadowdir)" "$(DESTDIR)$(pkglibdir)" 2>/dev/null
 endif

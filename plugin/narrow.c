@@ -18,12 +18,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
+#include "plugin/again.h"
 #include "plugin/asking.h"
 #include "plugin/bridge/gain.h"
 #include "plugin/engine.h"
+#include "plugin/ever.h"
 #include "plugin/later.h"
 #include "plugin/near.h"
+#include "plugin/observe.h"
 #include "plugin/preempt.h"
 #include "plugin/proposal.h"
 #include "plugin/publish.h"
@@ -35,6 +39,12 @@
 /* Calls of stock with a plan, for one question. */
 #define MAX_TRIES 3
 
+/* Of the budget, what plans may take: to compare and to tell takes the rest. */
+#define PLAN_SHARE 0.7
+
+/* A search that ran out of time is gone on with after so long. */
+#define CUT_AGE_S 5
+
 /* Jobs whose unusable spec is in the log already, by job_id: direct-mapped, so
  * that a clash costs one more line in the log. */
 static uint32_t told[1024];
@@ -44,7 +54,11 @@ struct attempt {
 	const struct weft_job_test *test;
 	struct weft_query query;
 	uint32_t n_tries;
-	double plan_s;		 /* spent in planning; the rest is stock's */
+	double plan_s;		  /* spent in planning; the rest is stock's */
+	double deadline_s;	  /* by the monotonic clock */
+	bitstr_t *planned, *left; /* of limits: the last nodes that stock has
+				   * declined, and what it left of them */
+	bool by_stock;		 /* its own choice, which keeps to the limits */
 	bool all_idle;		 /* the last plan is on idle nodes alone */
 	struct weft_shape shape; /* of the last plan, else the request's */
 	double bound;
@@ -96,7 +110,8 @@ static enum weft_cause attempt_read(struct attempt *attempt)
 	if (weft_frame_read(request->spec ? request->spec : "", frame,
 			    &attempt->err) < 0 ||
 	    weft_rules_check(&weft_engine.settings->rules, frame,
-			     test->job->partition, &attempt->err) < 0) {
+			     weft_asking_partition(test->job),
+			     &attempt->err) < 0) {
 		frame->hard = false;
 		return WEFT_CAUSE_SPEC;
 	}
@@ -111,6 +126,18 @@ static enum weft_cause attempt_read(struct attempt *attempt)
 				test->job->details->req_node_bitmap))
 		return WEFT_CAUSE_FOREIGN;
 	return WEFT_CAUSE_NARROWED;
+}
+
+enum weft_cause weft_narrow_read(struct weft_query *query, const char **unclear,
+				 struct weft_error *err)
+{
+	struct attempt attempt = {.test = query->test, .query = *query};
+	enum weft_cause cause = attempt_read(&attempt);
+
+	*query = attempt.query;
+	*unclear = attempt.unclear;
+	*err = attempt.err;
+	return cause;
 }
 
 /* Takes over the ranks of a plan. */
@@ -134,6 +161,26 @@ static void attempt_baselines(struct attempt *attempt)
 			&attempt->baselines);
 }
 
+/* Which nodes stock declines is of interest to jobs with limits alone: others
+ * are then stock's. */
+static enum weft_cause attempt_put(struct attempt *attempt, bitstr_t *bitmap,
+				   uint32_t n_nodes)
+{
+	bitstr_t *planned = attempt->query.frame.hard ? bit_copy(bitmap) : NULL;
+
+	attempt->n_tries++;
+	if (weft_proposal_now(attempt->test, bitmap, n_nodes)) {
+		FREE_NULL_BITMAP(planned);
+		bit_free(bitmap);
+		return WEFT_CAUSE_NARROWED;
+	}
+	FREE_NULL_BITMAP(attempt->planned);
+	FREE_NULL_BITMAP(attempt->left);
+	attempt->planned = planned;
+	attempt->left = bitmap;
+	return WEFT_CAUSE_REFUSED;
+}
+
 /* Puts a plan to stock, unless the job rather waits. */
 static enum weft_cause attempt_plan(struct attempt *attempt,
 				    struct weft_placement *p)
@@ -153,11 +200,7 @@ static enum weft_cause attempt_plan(struct attempt *attempt,
 	}
 	attempt_keep(attempt, p);
 	attempt->all_idle = weft_nodes_idle(bitmap);
-	attempt->n_tries++;
-	cause = weft_proposal_now(attempt->test, bitmap, p->n_nodes)
-			? WEFT_CAUSE_NARROWED
-			: WEFT_CAUSE_REFUSED;
-	bit_free(bitmap);
+	cause = attempt_put(attempt, bitmap, p->n_nodes);
 	if (cause == WEFT_CAUSE_NARROWED)
 		attempt_baselines(attempt);
 	return cause;
@@ -168,7 +211,7 @@ static enum weft_cause attempt_shape(struct attempt *attempt,
 				     const struct weft_shape *shape,
 				     bool only_idle)
 {
-	double budget_s = weft_engine.settings->budget_s;
+	double budget_s = PLAN_SHARE * weft_engine.settings->budget_s;
 	struct weft_placement p = {0};
 	double start_s = weft_clock_s();
 	enum weft_cause cause;
@@ -187,6 +230,26 @@ static enum weft_cause attempt_shape(struct attempt *attempt,
 	}
 	weft_placement_free(&p);
 	return cause;
+}
+
+/* Without the nodes that stock has declined, for as long as there are others.
+ */
+static enum weft_cause attempt_again(struct attempt *attempt,
+				     const struct weft_shape *shape)
+{
+	enum weft_cause cause = WEFT_CAUSE_REFUSED;
+	struct weft_again again;
+
+	weft_again_open(attempt->test, attempt->deadline_s, &again);
+	attempt->query.test = &again.test;
+	while (cause == WEFT_CAUSE_REFUSED &&
+	       weft_again_decline(&again, attempt->planned, attempt->left))
+		cause = attempt_shape(attempt, shape, false);
+	attempt->query.test = attempt->test;
+	weft_again_close(&again, cause == WEFT_CAUSE_REFUSED);
+	return cause == WEFT_CAUSE_NARROWED || cause == WEFT_CAUSE_WAITS
+		       ? cause
+		       : WEFT_CAUSE_REFUSED;
 }
 
 /* The shapes in turn.  Where stock declined nodes that other jobs are on, too,
@@ -217,8 +280,22 @@ static enum weft_cause attempt_plans(struct attempt *attempt)
 			cause = attempt_shape(attempt, &shapes[s], true);
 		if (cause == WEFT_CAUSE_NARROWED || cause == WEFT_CAUSE_WAITS)
 			return cause;
+		if (!attempt->planned)
+			continue;
+		cause = attempt_again(attempt, &shapes[s]);
+		if (cause != WEFT_CAUSE_REFUSED)
+			return cause;
 	}
 	return attempt->n_tries ? WEFT_CAUSE_REFUSED : cause;
+}
+
+/* Weft has no nodes that stock takes, or cannot tell which would do; GPUs on
+ * nodes that the fabric lacks keep to no limit. */
+static bool may_ask_stock(const struct attempt *attempt, enum weft_cause cause)
+{
+	return attempt->query.frame.hard &&
+	       (cause == WEFT_CAUSE_NO_ROOM || cause == WEFT_CAUSE_NO_PLAN ||
+		cause == WEFT_CAUSE_REFUSED || cause == WEFT_CAUSE_UNCLEAR);
 }
 
 /* ---- jobs that stock must not start ---- */
@@ -266,6 +343,9 @@ static int attempt_hold(struct attempt *attempt, enum weft_cause cause,
 	    cause != WEFT_CAUSE_RESTING && cause != WEFT_CAUSE_AMISS &&
 	    weft_proposal_is_will_run(attempt->test))
 		weft_later_room(&attempt->query, answer);
+	/* What there was no time for comes next. */
+	if (!recalled && weft_clock_s() > attempt->deadline_s)
+		answer->until = time(NULL) + CUT_AGE_S;
 	answer->cause = cause;
 	memcpy(answer->reason, attempt->note, sizeof(answer->reason));
 	return weft_later_reply(&attempt->query, answer, attempt->signature);
@@ -282,13 +362,8 @@ static int limits_ever(const struct weft_job_test *test)
 	cause = attempt_read(&attempt);
 	if (!attempt.query.frame.hard || cause <= WEFT_CAUSE_SILENT)
 		return SLURM_SUCCESS;
-	/* No domain has a node that is not in the fabric, and no plan can be
-	 * made for a request that weft does not understand. */
-	if (cause == WEFT_CAUSE_NARROWED)
-		return weft_later_ever(&attempt.query);
-	return cause == WEFT_CAUSE_FOREIGN || cause == WEFT_CAUSE_UNCLEAR
-		       ? ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE
-		       : SLURM_SUCCESS;
+	return cause == WEFT_CAUSE_NARROWED ? weft_ever(&attempt.query)
+					    : SLURM_SUCCESS;
 }
 
 /* Weft before stock, which leaves no more than the nodes that it chose. */
@@ -321,6 +396,7 @@ static void decide(struct attempt *attempt, enum weft_cause cause,
 		.bound = attempt->bound,
 		.elapsed_s = elapsed_s,
 		.shape = attempt->shape,
+		.spec = attempt->query.request.spec,
 	};
 
 	if (cause == WEFT_CAUSE_NARROWED) {
@@ -357,6 +433,8 @@ static int attempt_end(struct attempt *attempt, enum weft_cause cause,
 {
 	int rc = SLURM_SUCCESS;
 
+	if (attempt->by_stock)
+		goto out;
 	if (cause == WEFT_CAUSE_WAITS)
 		weft_fail(&attempt->err, WEFT_EINVAL, "%s", attempt->note);
 	/* Before stock changes the candidates. */
@@ -369,6 +447,9 @@ static int attempt_end(struct attempt *attempt, enum weft_cause cause,
 		rc = attempt_hold(attempt, cause, recalled);
 	else if (cause != WEFT_CAUSE_NARROWED)
 		rc = weft_stock_job_test(attempt->test);
+out:
+	FREE_NULL_BITMAP(attempt->planned);
+	FREE_NULL_BITMAP(attempt->left);
 	free(attempt->answer.nodes);
 	free(attempt->where);
 	weft_baselines_free(&attempt->baselines);
@@ -382,18 +463,25 @@ int weft_narrow(const struct weft_job_test *test)
 	enum weft_cause cause;
 	bool recalled = false;
 
+	if (weft_observe_only(test->job))
+		return weft_observe(test);
 	if ((test->mode & SELECT_MODE_BASE) == SELECT_MODE_TEST_ONLY)
 		return test_only(test);
 	attempt.bound = (double)NAN;
+	if (weft_engine_on())
+		attempt.deadline_s = start_s + weft_engine.settings->budget_s;
 	cause = attempt_read(&attempt);
 	if (cause == WEFT_CAUSE_NARROWED && !weft_engine_begin())
 		cause = WEFT_CAUSE_RESTING;
-	if (cause == WEFT_CAUSE_NARROWED)
+	if (cause == WEFT_CAUSE_NARROWED || cause == WEFT_CAUSE_UNCLEAR)
 		recalled = attempt_recall(&attempt, &cause);
 	if (!recalled && cause == WEFT_CAUSE_NARROWED) {
 		cause = attempt_plans(&attempt);
 		weft_engine_end();
 	}
+	if (!recalled && may_ask_stock(&attempt, cause))
+		attempt.by_stock =
+			weft_again_by_stock(&attempt.query, attempt.deadline_s);
 	decide(&attempt, cause, weft_clock_s() - start_s);
 	if (cause != WEFT_CAUSE_PASS)
 		debug2("weft: JobId=%u %s: %s, %u tries, %.3f ms, of which "

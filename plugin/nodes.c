@@ -85,6 +85,27 @@ static void pair_by_name(struct weft_nodes *nodes, char *summary, size_t size)
 		    n_absent);
 }
 
+uint32_t weft_nodes_lost(const struct weft_fabric *before,
+			 const struct weft_fabric *after, char *text,
+			 size_t size)
+{
+	const char *lost[MAX_QUOTED];
+	uint32_t n = 0;
+
+	for (int i = 0; i < node_record_count; i++) {
+		const node_record_t *node = node_record_table_ptr[i];
+
+		if (node && node->name &&
+		    weft_fabric_node(before, node->name) != WEFT_NONE &&
+		    weft_fabric_node(after, node->name) == WEFT_NONE &&
+		    n++ < MAX_QUOTED)
+			lost[n - 1] = node->name;
+	}
+	text[0] = '\0';
+	quote_names(text, size, "nodes that Slurm has", lost, n);
+	return n;
+}
+
 int weft_nodes_build(const struct weft_fabric *f, struct weft_nodes *nodes,
 		     char *summary, size_t size, struct weft_error *err)
 {
@@ -103,9 +124,12 @@ int weft_nodes_build(const struct weft_fabric *f, struct weft_nodes *nodes,
 	nodes->weight = weft_calloc(f->n_nodes, sizeof(*nodes->weight), err);
 	nodes->required = weft_calloc(weft_bitset_words(f->n_nodes),
 				      sizeof(*nodes->required), err);
+	nodes->must = weft_calloc(weft_bitset_words(f->n_nodes),
+				  sizeof(*nodes->must), err);
+	nodes->heaviest = WEFT_ANY_WEIGHT;
 	if (!nodes->fabric_node || !nodes->slurm_node || !nodes->room ||
 	    !nodes->gpus || !nodes->gpus_free || !nodes->weight ||
-	    !nodes->required ||
+	    !nodes->required || !nodes->must ||
 	    weft_holdings_build(nodes->n, &nodes->held, err) < 0 ||
 	    weft_occupancy_build(f, &nodes->occupancy, err) < 0)
 		return -1;
@@ -122,9 +146,11 @@ void weft_nodes_free(struct weft_nodes *nodes)
 	free(nodes->room);
 	free(nodes->gpus);
 	free(nodes->gpus_free);
+	free(nodes->kept);
 	weft_holdings_free(&nodes->held);
 	free(nodes->weight);
 	free(nodes->required);
+	free(nodes->must);
 	/* The occupancy borrows these two while they matter. */
 	nodes->occupancy.weight = NULL;
 	nodes->occupancy.required = NULL;
@@ -156,6 +182,22 @@ uint64_t weft_nodes_eligible(const struct weft_nodes *nodes, uint32_t i,
 	return weft_gpus_of_node(node_record_table_ptr[i], type).all;
 }
 
+/* Free GPUs of a type, with those that come back.  Where types are only counted
+ * any of the free ones stand for them. */
+static uint64_t free_of_type(const struct weft_nodes *nodes, uint32_t i,
+			     const char *type, uint64_t back)
+{
+	struct weft_gpus gpus =
+		weft_gpus_of_node(node_record_table_ptr[i], type);
+	uint64_t mask = nodes->gpus_free[i] | back;
+
+	if (gpus.has_indices || back)
+		return mask & gpus.all;
+	while (weft_mask_count(mask) > weft_mask_count(gpus.free))
+		mask &= mask - 1;
+	return mask;
+}
+
 static void supply_read(const struct weft_nodes *nodes, uint32_t i,
 			const char *type, struct weft_supply *supply)
 {
@@ -163,33 +205,56 @@ static void supply_read(const struct weft_nodes *nodes, uint32_t i,
 	uint64_t cpus = nodes->held.cpus[i],
 		 memory_mb = nodes->held.memory_mb[i];
 	struct weft_returned back = {0};
+	struct weft_kept kept = {0};
 
-	if (nodes->emptied)
-		back = (struct weft_returned){UINT64_MAX, cpus, memory_mb};
-	else if (nodes->returned)
+	if (nodes->emptied) {
+		*supply = (struct weft_supply){
+			.gpus = weft_nodes_eligible(nodes, i, type),
+			.cpus = UINT32_MAX,
+			.memory_mb = UINT64_MAX,
+			.idle = true,
+		};
+		return;
+	}
+	if (nodes->returned)
 		back = nodes->returned[i];
+	if (nodes->kept)
+		kept = nodes->kept[i];
 	cpus -= back.cpus < cpus ? back.cpus : cpus;
 	memory_mb -= back.memory_mb < memory_mb ? back.memory_mb : memory_mb;
-	supply->gpus = (nodes->gpus_free[i] | back.gpus);
-	if (type || back.gpus)
+	supply->gpus = nodes->gpus_free[i] | back.gpus;
+	if (type)
+		supply->gpus = free_of_type(nodes, i, type, back.gpus);
+	else if (back.gpus)
 		supply->gpus &= weft_nodes_eligible(nodes, i, type);
+	supply->gpus &= ~kept.gpus;
+	/* what is given back may have been of the cores that are kept */
+	cpus += back.cpus ? kept.cpus : kept.free_cpus;
 	supply->cpus = room->cpus > cpus ? (uint32_t)(room->cpus - cpus) : 0;
 	supply->cpus_per_core = room->cpus_per_core;
 	supply->memory_mb =
 		room->memory_mb > memory_mb ? room->memory_mb - memory_mb : 0;
 	supply->memory_touched = memory_mb > 0;
-	supply->idle = (idle_node_bitmap && bit_test(idle_node_bitmap, i)) ||
-		       ((nodes->emptied || nodes->returned) && !cpus);
+	/* with some cores kept, stock gives it to no job as a whole */
+	supply->idle = !kept.cpus &&
+		       ((idle_node_bitmap && bit_test(idle_node_bitmap, i)) ||
+			(nodes->returned && !cpus));
 }
 
 /* sched_weight is the node's weight above flags in the low byte, and above it
  * from bit 40 on whether the node must be powered up or rebooted first: kept
- * in that order, smaller first. */
+ * in that order, smaller first.  Slurm sets it when it last looked for nodes,
+ * and knows no difference between a node that is powering up and an idle one.
+ */
 static uint32_t weight_of(const node_record_t *node)
 {
 	uint64_t weight = node->sched_weight >> 8 & UINT32_MAX;
 	uint32_t flags = (uint32_t)(node->sched_weight >> 40 & 3);
 
+	if (IS_NODE_POWERED_DOWN(node) || IS_NODE_POWERING_DOWN(node))
+		flags |= 2;
+	else if (IS_NODE_POWERING_UP(node))
+		flags |= 1;
 	return (weight < SLOW_WEIGHT ? (uint32_t)weight : SLOW_WEIGHT - 1) |
 	       flags << 30;
 }
@@ -210,11 +275,8 @@ static bool is_offered(const struct weft_nodes *nodes,
 {
 	bool ahead = nodes->returned || nodes->emptied;
 
-	if (nodes->fabric_node[i] == WEFT_NONE ||
-	    (!nodes->gpus_free[i] && !ahead) || !bit_test(test->nodes, i))
-		return false;
-	return !test->excluded ||
-	       !weft_compat_excludes_cores(test->excluded, (int)i);
+	return nodes->fabric_node[i] != WEFT_NONE &&
+	       (nodes->gpus_free[i] || ahead) && bit_test(test->nodes, i);
 }
 
 static void fetch_ahead(const struct weft_nodes *nodes, uint32_t i)
@@ -269,6 +331,80 @@ static uint32_t slow_spare(struct weft_nodes *nodes,
 	return n_able - n_slow;
 }
 
+static int compare_weights(const void *pa, const void *pb)
+{
+	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
+
+	return (a > b) - (a < b);
+}
+
+/* The least weight up to which nodes and GPUs of the offer suffice. */
+static uint32_t weight_needed(const struct weft_nodes *nodes,
+			      const struct weft_shape *shape, uint32_t n_able)
+{
+	const struct weft_occupancy *o = &nodes->occupancy;
+	uint32_t *weight = weft_calloc(n_able, sizeof(*weight), NULL);
+	uint32_t needed = WEFT_ANY_WEIGHT, n = 0, n_gpus = 0, n_nodes = 0;
+
+	for (uint32_t k = 0; weight && k < nodes->fabric->n_nodes; k++)
+		if (weft_occupancy_give(o, k) && n < n_able)
+			weight[n++] = nodes->weight[k];
+	if (n)
+		qsort(weight, n, sizeof(*weight), compare_weights);
+	for (uint32_t i = 0; i < n && needed == WEFT_ANY_WEIGHT;) {
+		uint32_t at = weight[i];
+
+		for (uint32_t k = 0; k < nodes->fabric->n_nodes; k++) {
+			if (nodes->weight[k] != at ||
+			    !weft_occupancy_give(o, k))
+				continue;
+			n_gpus += weft_occupancy_give(o, k);
+			n_nodes++;
+		}
+		if (n_gpus >= shape->n_gpus && n_nodes >= shape->min_nodes)
+			needed = at;
+		while (i < n && weight[i] == at)
+			i++;
+	}
+	free(weight);
+	return needed;
+}
+
+/* Takes heavier nodes than may be off the offer, but for those that the user
+ * names.  Returns how many nodes are left. */
+static uint32_t heavy_spare(struct weft_nodes *nodes,
+			    const struct weft_shape *shape, uint32_t n_able)
+{
+	struct weft_occupancy *o = &nodes->occupancy;
+	size_t n_words = weft_bitset_words(nodes->fabric->n_nodes);
+	bool lighter = false;
+
+	if (nodes->lightest)
+		nodes->heaviest = weight_needed(nodes, shape, n_able);
+	memcpy(nodes->must, nodes->required, n_words * sizeof(*nodes->must));
+	for (uint32_t k = 0; k < nodes->fabric->n_nodes; k++) {
+		uint32_t weight = nodes->weight[k];
+
+		if (!o->usable[k])
+			continue;
+		if (weight > nodes->heaviest &&
+		    !(nodes->named && weft_bitset_has(nodes->required, k))) {
+			o->usable[k] = 0;
+			n_able--;
+			if (!nodes->next_weight || weight < nodes->next_weight)
+				nodes->next_weight = weight;
+		} else if (nodes->lightest && weight < nodes->heaviest) {
+			weft_bitset_add(nodes->must, k);
+			lighter = true;
+		}
+	}
+	if (lighter)
+		o->required = nodes->must;
+	else if (nodes->lightest && !nodes->named)
+		o->weight = NULL;
+	return n_able;
+}
+
 uint32_t weft_nodes_offer(struct weft_nodes *nodes,
 			  const struct weft_job_test *test,
 			  const struct weft_request *request,
@@ -280,6 +416,7 @@ uint32_t weft_nodes_offer(struct weft_nodes *nodes,
 	bool weights_differ = false;
 
 	weft_nodes_refresh(nodes);
+	weft_nodes_keep(nodes, test);
 	memset(o->free, 0, nodes->fabric->n_nodes * sizeof(*o->free));
 	memset(o->usable, 0, nodes->fabric->n_nodes * sizeof(*o->usable));
 	for (uint32_t i = 0; i < nodes->n; i++) {
@@ -305,7 +442,12 @@ uint32_t weft_nodes_offer(struct weft_nodes *nodes,
 		weights_differ |= nodes->weight[known] != first_weight;
 	}
 	o->weight = weights_differ ? nodes->weight : NULL;
+	o->required = nodes->named ? nodes->required : NULL;
 	nodes->spared = false;
+	nodes->next_weight = 0;
+	if (weights_differ &&
+	    (nodes->lightest || nodes->heaviest != WEFT_ANY_WEIGHT))
+		n_able = heavy_spare(nodes, shape, n_able);
 	return nodes->health ? slow_spare(nodes, shape, n_able) : n_able;
 }
 
@@ -314,11 +456,13 @@ bool weft_nodes_require(struct weft_nodes *nodes, bitstr_t *required)
 	uint64_t *set = nodes->required;
 
 	nodes->occupancy.required = NULL;
+	nodes->named = false;
+	memset(set, 0,
+	       weft_bitset_words(nodes->fabric->n_nodes) * sizeof(*set));
 	if (!required || bit_ffs(required) < 0)
 		return true;
 	nodes->occupancy.required = set;
-	memset(set, 0,
-	       weft_bitset_words(nodes->fabric->n_nodes) * sizeof(*set));
+	nodes->named = true;
 	for (uint32_t i = 0; i < nodes->n; i++) {
 		if (!bit_test(required, i))
 			continue;

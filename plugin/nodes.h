@@ -19,11 +19,20 @@
  * ranks would wait for it. */
 #define WEFT_SLOW 1.05
 
+#define WEFT_ANY_WEIGHT UINT32_MAX
+
 /* What a node has, busy or not. */
 struct weft_room {
 	uint64_t memory_mb;
 	uint32_t cpus;
 	uint32_t cpus_per_core; /* CPUs are handed out by cores of this many */
+};
+
+/* What reservations keep of a node from a job. */
+struct weft_kept {
+	uint64_t gpus;	    /* bit k: GPU k */
+	uint32_t cpus;	    /* of all its cores */
+	uint32_t free_cpus; /* of those that no running job has */
 };
 
 /* What running jobs have of a node and would give back. */
@@ -50,13 +59,26 @@ struct weft_nodes {
 	/* What is offered besides what is free; NULL: nothing.  Set for a
 	 * look ahead and taken back at once. */
 	const struct weft_returned *returned; /* [n] */
-	bool emptied; /* a look at the nodes as if no job ran */
+	bool emptied; /* a look as if no job ran and nothing were reserved, at
+		       * GPUs alone */
+	/* of the question at hand, weft_nodes_keep; NULL: nothing is kept */
+	struct weft_kept *kept; /* [n] */
+	bool kept_known;
+	/* Node weights, power and flexible reservations as Slurm weighs them:
+	 * what a job is offered of the nodes of its question. */
+	uint32_t heaviest;    /* none that weigh more; WEFT_ANY_WEIGHT: all */
+	bool lightest;	      /* find the least weight up to which nodes suffice
+			       * and take that for the heaviest; lighter ones must
+			       * be used, all of them */
+	uint32_t next_weight; /* of those left out, the least; 0: none were */
 	const struct weft_health *health; /* NULL: all are well */
 	bool use_slow; /* offer slow nodes even where others suffice */
 	bool spared;   /* the last offer was without slow nodes */
 	struct weft_occupancy occupancy;
 	uint32_t *weight; /* [fabric->n_nodes], of occupancy when it differs */
 	uint64_t *required; /* bitset, of occupancy when the user names any */
+	uint64_t *must;	    /* bitset: those and lighter ones */
+	bool named;	    /* the user names some */
 };
 
 /* Pairs the nodes by name.  summary[size] tells how that went, for the log.
@@ -64,6 +86,12 @@ struct weft_nodes {
 int weft_nodes_build(const struct weft_fabric *f, struct weft_nodes *nodes,
 		     char *summary, size_t size, struct weft_error *err);
 void weft_nodes_free(struct weft_nodes *nodes);
+
+/* Nodes that Slurm has, `before` knows and `after` does not: their number;
+ * text[size] names them, for the log. */
+uint32_t weft_nodes_lost(const struct weft_fabric *before,
+			 const struct weft_fabric *after, char *text,
+			 size_t size);
 
 /* What was kept of the same table of Slurm's before it was paired anew goes on;
  * else nothing happens. */
@@ -91,6 +119,14 @@ bool weft_nodes_reread(struct weft_nodes *nodes, uint32_t i);
 
 /* What is kept is another than before. */
 void weft_nodes_changed(struct weft_nodes *nodes);
+
+/* Reads what reservations keep from the test's job, once a question. */
+void weft_nodes_keep(struct weft_nodes *nodes,
+		     const struct weft_job_test *test);
+/* Another question is about to be asked. */
+void weft_nodes_settle(struct weft_nodes *nodes);
+/* Adds what is kept to a hash. */
+uint64_t weft_nodes_hash_kept(const struct weft_nodes *nodes, uint64_t hash);
 
 /* The GPUs of node i of Slurm's table, which the fabric has, that a job could
  * have: those of its type, where it asks for one (else NULL). */

@@ -192,35 +192,12 @@ static struct weft_holder *holder_copy(const struct weft_holder *holder)
 	return copy;
 }
 
-void weft_nodes_follow(struct weft_nodes *nodes, const job_record_t *job,
-		       enum weft_hold hold)
-{
-	const struct weft_holder *held =
-		weft_holdings_find(&nodes->held, job->job_id);
-	struct weft_holder *before = holder_copy(held);
-	struct weft_holding *of;
-	uint32_t n = job_read(nodes, job, hold, &of);
-
-	if ((held && !before) ||
-	    weft_holdings_put(&nodes->held, job->job_id, of, n, NULL) < 0) {
-		weft_trouble(WEFT_TROUBLE_ROOM, 1);
-		nodes->stale = true;
-	} else if (!nodes->stale) {
-		holder_reread(nodes, before);
-		holder_reread(nodes,
-			      weft_holdings_find(&nodes->held, job->job_id));
-		weft_nodes_changed(nodes);
-	}
-	free(before);
-	free(of);
-	if (!nodes->stale && weft_keeper_wants_recount(weft_engine.keeper))
-		weft_nodes_recount(nodes);
-}
-
 /* ---- all of them ---- */
 
 struct counting {
 	struct weft_nodes *nodes;
+	const job_record_t *followed; /* its record may be behind, or NULL */
+	enum weft_hold hold;	      /* what that job has */
 	struct weft_holdings counted;
 	int rc;
 };
@@ -229,9 +206,11 @@ static int count_job(void *item, void *arg)
 {
 	const job_record_t *job = item;
 	struct counting *counting = arg;
+	enum weft_hold hold = job == counting->followed
+				      ? counting->hold
+				      : weft_nodes_hold_of(job);
 	struct weft_holding *of;
-	uint32_t n =
-		job_read(counting->nodes, job, weft_nodes_hold_of(job), &of);
+	uint32_t n = job_read(counting->nodes, job, hold, &of);
 
 	if (n &&
 	    weft_holdings_put(&counting->counted, job->job_id, of, n, NULL) < 0)
@@ -296,9 +275,15 @@ static uint32_t nodes_reread(struct weft_nodes *nodes, const uint64_t *held)
 	return n_differ;
 }
 
-void weft_nodes_recount(struct weft_nodes *nodes)
+/* followed: a job whose state Slurm changes only after its hook; has `hold`. */
+static void recount(struct weft_nodes *nodes, const job_record_t *followed,
+		    enum weft_hold hold)
 {
-	struct counting counting = {.nodes = nodes};
+	struct counting counting = {
+		.nodes = nodes,
+		.followed = followed,
+		.hold = hold,
+	};
 	struct weft_holdings_audit audit;
 	uint64_t *held = weft_calloc(nodes->n, sizeof(*held), NULL);
 	bool kept = nodes->held.n_nodes == nodes->n && nodes->counted;
@@ -322,6 +307,36 @@ void weft_nodes_recount(struct weft_nodes *nodes)
 	nodes->read_s = weft_clock_s();
 	weft_nodes_changed(nodes);
 	free(held);
+}
+
+void weft_nodes_recount(struct weft_nodes *nodes)
+{
+	recount(nodes, NULL, WEFT_HOLDS_NOTHING);
+}
+
+void weft_nodes_follow(struct weft_nodes *nodes, const job_record_t *job,
+		       enum weft_hold hold)
+{
+	const struct weft_holder *held =
+		weft_holdings_find(&nodes->held, job->job_id);
+	struct weft_holder *before = holder_copy(held);
+	struct weft_holding *of;
+	uint32_t n = job_read(nodes, job, hold, &of);
+
+	if ((held && !before) ||
+	    weft_holdings_put(&nodes->held, job->job_id, of, n, NULL) < 0) {
+		weft_trouble(WEFT_TROUBLE_ROOM, 1);
+		nodes->stale = true;
+	} else if (!nodes->stale) {
+		holder_reread(nodes, before);
+		holder_reread(nodes,
+			      weft_holdings_find(&nodes->held, job->job_id));
+		weft_nodes_changed(nodes);
+	}
+	free(before);
+	free(of);
+	if (!nodes->stale && weft_keeper_wants_recount(weft_engine.keeper))
+		recount(nodes, job, hold);
 }
 
 void weft_nodes_refresh(struct weft_nodes *nodes)

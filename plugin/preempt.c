@@ -6,11 +6,148 @@
 #include "plugin/future.h"
 #include "plugin/proposal.h"
 #include "topology/bitset.h"
+#include "topology/clock.h"
+
+#include <stdlib.h>
 
 bool weft_preempt_may(const struct weft_job_test *test)
 {
 	return test->preemptable && list_count(test->preemptable) > 0;
 }
+
+static uint32_t gpus_held(const job_record_t *job)
+{
+	const struct weft_holder *holder =
+		weft_holdings_find(&weft_engine.nodes.held, job->job_id);
+	uint32_t n = 0;
+
+	for (uint32_t k = 0; holder && k < holder->n; k++)
+		n += weft_mask_count(holder->of[k].gpus);
+	return n;
+}
+
+/* ---- whose end makes room ---- */
+
+/* A plan on what is free and what some of those that may be preempted leave. */
+struct eviction {
+	const struct weft_query *query;
+	struct weft_future future; /* of all that may be preempted */
+	struct weft_placement p;
+	double budget_s, deadline_s;
+};
+
+static int smallest_first(const void *pa, const void *pb)
+{
+	const struct weft_end *a = pa, *b = pb;
+	uint32_t n = gpus_held(a->job), m = gpus_held(b->job);
+
+	return (n > m) - (n < m);
+}
+
+/* Is it on any node of the plan? */
+static bool in_the_way(const struct eviction *e, const struct weft_end *end)
+{
+	const struct weft_nodes *nodes = &weft_engine.nodes;
+
+	for (uint32_t k = 0; k < e->p.n_nodes; k++)
+		if (bit_test(end->job->job_resrcs->node_bitmap,
+			     nodes->slurm_node[e->p.nodes[k]]))
+			return true;
+	return false;
+}
+
+static void swap(struct weft_end *a, struct weft_end *b)
+{
+	struct weft_end end = *a;
+
+	*a = *b;
+	*b = end;
+}
+
+/* Plans with the first n gone, and keeps the plan if there is one. */
+static bool evict(struct eviction *e, uint32_t n)
+{
+	struct weft_placement p = {0};
+	struct weft_error err = {0};
+	bool placed;
+
+	if (e->p.placed && weft_clock_s() > e->deadline_s)
+		return false;
+	weft_future_enter(&e->future, &weft_engine.nodes, n);
+	placed = weft_query_plan(e->query, e->budget_s, &p, &err) ==
+		 WEFT_CAUSE_NARROWED;
+	weft_future_leave(&weft_engine.nodes);
+	if (placed) {
+		weft_placement_free(&e->p);
+		e->p = p;
+	} else {
+		weft_placement_free(&p);
+	}
+	/* Only then may their order change. */
+	weft_future_enter(&e->future, &weft_engine.nodes, 0);
+	weft_future_leave(&weft_engine.nodes);
+	return placed;
+}
+
+/* One victim that is enough; the smallest one. */
+static bool evict_one(struct eviction *e)
+{
+	struct weft_end *ends = e->future.ends;
+
+	qsort(ends, e->future.n_ends, sizeof(*ends), smallest_first);
+	for (uint32_t i = 0; i < e->future.n_ends; i++) {
+		swap(&ends[0], &ends[i]);
+		if (evict(e, 1))
+			return true;
+	}
+	return false;
+}
+
+/* Of those on the plan's nodes, none that the job can do without. */
+static void evict_few(struct eviction *e)
+{
+	struct weft_end *ends = e->future.ends;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < e->future.n_ends; i++)
+		if (in_the_way(e, &ends[i]))
+			swap(&ends[n++], &ends[i]);
+	for (uint32_t left = n, k = n; left > 1 && k-- > 0;) {
+		swap(&ends[k], &ends[left - 1]);
+		if (evict(e, left - 1))
+			left--;
+		else
+			swap(&ends[k], &ends[left - 1]);
+	}
+}
+
+/* The nodes of a plan; NULL: none.  With limits the plan is what counts, and
+ * takes few victims; else stock is asked what others it would take. */
+static bitstr_t *plan_nodes(const struct weft_query *query)
+{
+	struct weft_nodes *nodes = &weft_engine.nodes;
+	double budget_s = weft_engine.settings->budget_s;
+	struct eviction e = {
+		.query = query,
+		.budget_s = budget_s,
+		.deadline_s = weft_clock_s() + budget_s,
+	};
+	bitstr_t *bitmap = NULL;
+
+	if (weft_future_build(nodes, query->test->nodes,
+			      query->test->preemptable, &e.future) == 0 &&
+	    evict(&e, e.future.n_ends)) {
+		e.budget_s = budget_s / 4;
+		if (query->frame.hard && !evict_one(&e))
+			evict_few(&e);
+		bitmap = weft_nodes_set(nodes, e.p.nodes, e.p.n_nodes);
+	}
+	weft_placement_free(&e.p);
+	weft_future_free(&e.future);
+	return bitmap;
+}
+
+/* ---- asking stock ---- */
 
 /* What an answer takes. */
 struct toll {
@@ -20,13 +157,10 @@ struct toll {
 static int add_victim(void *item, void *arg)
 {
 	const job_record_t *job = item;
-	const struct weft_holder *holder =
-		weft_holdings_find(&weft_engine.nodes.held, job->job_id);
 	struct toll *toll = arg;
 
 	toll->n_jobs++;
-	for (uint32_t k = 0; holder && k < holder->n; k++)
-		toll->n_gpus += weft_mask_count(holder->of[k].gpus);
+	toll->n_gpus += gpus_held(job);
 	return 0;
 }
 
@@ -51,29 +185,6 @@ static int ask(const struct weft_job_test *test, bitstr_t *nodes,
 	}
 	list_destroy(asked.preemptable);
 	return rc;
-}
-
-/* The nodes of a plan on what is free and what victims would leave; NULL:
- * none. */
-static bitstr_t *plan_nodes(const struct weft_query *query)
-{
-	struct weft_nodes *nodes = &weft_engine.nodes;
-	struct weft_future future;
-	struct weft_placement p = {0};
-	struct weft_error err = {0};
-	bitstr_t *bitmap = NULL;
-
-	if (weft_future_build(nodes, query->test->nodes,
-			      query->test->preemptable, &future) == 0) {
-		weft_future_enter(&future, nodes, future.n_ends);
-		if (weft_query_plan(query, weft_engine.settings->budget_s, &p,
-				    &err) == WEFT_CAUSE_NARROWED)
-			bitmap = weft_nodes_set(nodes, p.nodes, p.n_nodes);
-		weft_future_leave(nodes);
-	}
-	weft_placement_free(&p);
-	weft_future_free(&future);
-	return bitmap;
 }
 
 /* Whether stock takes no fewer victims elsewhere. */

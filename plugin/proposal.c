@@ -2,6 +2,8 @@
 /* proposal.c - stock's word on nodes that weft chose */
 #include "plugin/proposal.h"
 
+#include "src/common/job_resources.h"
+
 void weft_proposal_save(const job_record_t *job,
 			struct weft_proposal_saved *saved)
 {
@@ -52,35 +54,92 @@ static bool follow_one_another(bitstr_t *nodes, uint32_t n_nodes)
 	return bit_fls(nodes) - bit_ffs(nodes) + 1 == (int64_t)n_nodes;
 }
 
+/* true: the job could start on narrowed->nodes, which are stock's choice of
+ * them.  Else they are what stock has left of them, and the job record is as it
+ * was. */
+static bool ask_now(const struct weft_job_test *test,
+		    struct weft_job_test *narrowed)
+{
+	struct weft_proposal_saved saved;
+	bool now_only = test->job->bit_flags & TEST_NOW_ONLY, taken;
+	bool will_run = weft_proposal_is_will_run(test);
+
+	narrowed->preemptable = NULL;
+	narrowed->preempted = NULL;
+	weft_proposal_save(test->job, &saved);
+	/* When the nodes would be free later on is of no interest, and takes
+	 * stock a copy of all its tables to find out. */
+	if (will_run)
+		test->job->bit_flags |= TEST_NOW_ONLY;
+	taken = weft_stock_job_test(narrowed) == SLURM_SUCCESS &&
+		(!will_run || test->job->start_time <= time(NULL));
+	if (!now_only)
+		test->job->bit_flags &= ~(uint64_t)TEST_NOW_ONLY;
+	if (!taken)
+		weft_proposal_restore(test->job, &saved);
+	return taken;
+}
+
 bool weft_proposal_now(const struct weft_job_test *test, bitstr_t *nodes,
 		       uint32_t n_nodes)
 {
 	struct weft_job_test narrowed = weft_proposal_on(test, nodes, n_nodes);
-	struct weft_proposal_saved saved;
 	uint16_t contiguous = test->job->details->contiguous;
-	bool now_only = test->job->bit_flags & TEST_NOW_ONLY, taken;
-	bool will_run = weft_proposal_is_will_run(test);
+	bool taken;
 
-	narrowed.preemptable = NULL;
-	narrowed.preempted = NULL;
-	weft_proposal_save(test->job, &saved);
-	/* When the plan's nodes would be free later on is of no interest, and
-	 * takes stock a copy of all its tables to find out. */
-	if (will_run)
-		test->job->bit_flags |= TEST_NOW_ONLY;
 	/* Nodes in a row are asked for as a row: stock then does not look
 	 * through all switches for those that it has no choice but to take. */
 	if (!test->job->req_switch && follow_one_another(nodes, n_nodes))
 		test->job->details->contiguous = 1;
-	taken = weft_stock_job_test(&narrowed) == SLURM_SUCCESS &&
-		(!will_run || test->job->start_time <= time(NULL));
-	if (!now_only)
-		test->job->bit_flags &= ~(uint64_t)TEST_NOW_ONLY;
+	taken = ask_now(test, &narrowed);
 	test->job->details->contiguous = contiguous;
 	if (taken)
 		bit_copybits(test->nodes, nodes);
-	else
-		weft_proposal_restore(test->job, &saved);
+	return taken;
+}
+
+bool weft_proposal_any(const struct weft_job_test *test, bitstr_t *nodes)
+{
+	struct weft_job_test narrowed = *test;
+
+	narrowed.nodes = nodes;
+	return ask_now(test, &narrowed);
+}
+
+void weft_proposal_withdraw(job_record_t *job,
+			    const struct weft_proposal_saved *saved)
+{
+	free_job_resources(&job->job_resrcs);
+	weft_proposal_restore(job, saved);
+}
+
+bool weft_proposal_part(const struct weft_job_test *test, uint32_t node,
+			uint32_t n)
+{
+	job_details_t *details = test->job->details;
+	const job_details_t whole = *details;
+	uint32_t req_switch = test->job->req_switch;
+	bitstr_t *alone = bit_alloc(bit_size(test->nodes));
+	struct weft_job_test narrowed = weft_proposal_on(test, alone, 1);
+	struct weft_proposal_saved saved;
+	bool taken;
+
+	bit_set(alone, node);
+	weft_proposal_save(test->job, &saved);
+	details->num_tasks = (whole.num_tasks + n - 1) / n;
+	details->min_cpus = (whole.min_cpus + n - 1) / n;
+	details->min_nodes = 1;
+	details->req_node_bitmap = NULL;
+	details->contiguous = 0;
+	test->job->req_switch = 0;
+	taken = ask_now(test, &narrowed);
+	details->num_tasks = whole.num_tasks;
+	details->min_nodes = whole.min_nodes;
+	details->req_node_bitmap = whole.req_node_bitmap;
+	details->contiguous = whole.contiguous;
+	test->job->req_switch = req_switch;
+	weft_proposal_withdraw(test->job, &saved);
+	bit_free(alone);
 	return taken;
 }
 

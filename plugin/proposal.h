@@ -21,18 +21,31 @@ void weft_proposal_save(const job_record_t *job,
 void weft_proposal_restore(job_record_t *job,
 			   const struct weft_proposal_saved *saved);
 
+/* Takes back what stock was ready to start, before anything of it is used. */
+void weft_proposal_withdraw(job_record_t *job,
+			    const struct weft_proposal_saved *saved);
+
 /* The test on these nodes alone, all of them. */
 struct weft_job_test weft_proposal_on(const struct weft_job_test *test,
 				      bitstr_t *nodes, uint32_t n_nodes);
 
 /* Asks stock for the job on exactly these nodes, now and without preemption.
  * true: test->nodes are these, and the job record is as stock left it; false:
- * both are as they were. */
+ * both are as they were, and *nodes is what stock has left of them. */
 bool weft_proposal_now(const struct weft_job_test *test, bitstr_t *nodes,
 		       uint32_t n_nodes);
 
-/* The same of a WILL_RUN test, at whatever time stock finds the nodes free:
- * job->start_time. */
+/* The same on any of these nodes; *nodes becomes stock's choice, test->nodes
+ * stay as they were. */
+bool weft_proposal_any(const struct weft_job_test *test, bitstr_t *nodes);
+
+/* Could one of n like parts of the job start now on this node of Slurm's table
+ * alone?  The job record stays as it was. */
+bool weft_proposal_part(const struct weft_job_test *test, uint32_t node,
+			uint32_t n);
+
+/* As weft_proposal_now of a WILL_RUN test, at whatever time stock finds the
+ * nodes free: job->start_time. */
 bool weft_proposal_later(const struct weft_job_test *test, bitstr_t *nodes,
 			 uint32_t n_nodes);
 

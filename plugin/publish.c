@@ -8,18 +8,21 @@
 #include <string.h>
 
 #include "plugin/asking.h"
+#include "plugin/bridge/gain.h"
 #include "plugin/bridge/ranks.h"
 #include "plugin/bridge/shown.h"
 #include "plugin/bridge/spec_text.h"
 #include "plugin/contend.h"
 #include "plugin/engine.h"
+#include "plugin/observe.h"
+#include "topology/clock.h"
 
 #include "src/common/xmalloc.h"
 #include "src/common/xstring.h"
 
-/* The last decision, and whether the job has begun since. */
+/* The last decision, and the job that has begun since; 0: none. */
 static struct weft_decision last;
-static bool begun;
+static uint32_t begun;
 
 void weft_publish_decided(struct weft_decision *decision)
 {
@@ -27,16 +30,17 @@ void weft_publish_decided(struct weft_decision *decision)
 	last = *decision;
 	decision->where = NULL;
 	decision->baselines = (struct weft_baselines){0};
-	begun = false;
-	if (last.cause > WEFT_CAUSE_NARROWED && weft_engine.keeper)
+	begun = 0;
+	if (last.cause > WEFT_CAUSE_OBSERVED && weft_engine.keeper)
 		weft_shown_waits(&weft_shown, last.job_id, last.cause,
-				 last.reason, time(NULL));
+				 last.reason, last.spec, time(NULL));
+	last.spec = NULL;
 }
 
 void weft_publish_forget(void)
 {
 	weft_decision_free(&last);
-	begun = false;
+	begun = 0;
 }
 
 /* Between question and start Slurm gives each task of an array, but for the
@@ -45,7 +49,7 @@ void weft_publish_begun(const job_record_t *job)
 {
 	if (job->array_job_id && last.job_id == job->array_job_id)
 		last.job_id = job->job_id;
-	begun = last.job_id == job->job_id && last.cause > WEFT_CAUSE_SILENT;
+	begun = job->job_id;
 }
 
 /* The GPUs that the job's ranks use.  A job that has nodes to itself is given
@@ -55,8 +59,9 @@ static void read_gpus_used(const job_record_t *job,
 			   struct weft_account *account, uint32_t max)
 {
 	struct weft_nodes *nodes = &weft_engine.nodes;
-	uint32_t per_node = last.shape.gpus_per_node;
-	uint32_t n_gpus = last.shape.n_gpus;
+	bool asked = last.job_id == job->job_id;
+	uint32_t per_node = asked ? last.shape.gpus_per_node : 0;
+	uint32_t n_gpus = asked ? last.shape.n_gpus : 0;
 	uint32_t n_nodes = (uint32_t)bit_set_count(job->node_bitmap);
 
 	account->n_gpus = weft_nodes_allocated(
@@ -149,14 +154,15 @@ static void order_ranks(job_record_t *job, struct weft_account *account,
 		       ranks->n * sizeof(*ranks->where));
 }
 
-/* For those who look at all jobs. */
+/* For those who look at all jobs, now or in a month. */
 static void show_job(const job_record_t *job,
 		     const struct weft_account *account, const char *text)
 {
+	const struct weft_fabric *f = weft_engine.settings->fabric;
 	struct weft_shown_job shown = {
 		.job_id = job->job_id,
 		.cause = last.cause,
-		.start_s = time(NULL),
+		.start_s = job->start_time,
 		.n_nodes = (uint32_t)bit_set_count(job->node_bitmap),
 		.n_gpus = account->n_gpus,
 		.metric = account->metric,
@@ -168,16 +174,31 @@ static void show_job(const job_record_t *job,
 		.gain = account->gain,
 	};
 
-	if (!weft_engine.keeper)
-		return;
 	if (last.cause != WEFT_CAUSE_NARROWED)
 		snprintf(shown.reason, sizeof(shown.reason), "%s", last.reason);
 	snprintf(shown.said, sizeof(shown.said), "%s", text);
-	weft_shown_job(&weft_shown, &shown);
+	weft_shown_spec(account->spec, shown.spec);
+	weft_shown_nodes(f, account->where, account->n_gpus, shown.on);
+	if (last.cause == WEFT_CAUSE_OBSERVED)
+		weft_shown_nodes(f, last.where, last.n_ranks, shown.plan);
+	if (weft_engine.keeper)
+		weft_shown_job(&weft_shown, &shown);
+	if (weft_engine.recorder)
+		weft_shown_save(&weft_shown, &shown);
 }
 
-/* A comparison with stock's nodes may take so long, under Slurm's locks. */
-#define COMPARE_S 1e-3
+void weft_publish_ended(const job_record_t *job)
+{
+	const struct weft_shown_job ended = {
+		.job_id = job->job_id,
+		.start_s = job->start_time,
+		.end_s = time(NULL),
+	};
+
+	if (weft_engine.recorder && weft_engine_on() && job->gres_list_alloc &&
+	    job->start_time > 0)
+		weft_shown_save(&weft_shown, &ended);
+}
 
 /* Where else the job could have gone.  On nodes of stock's choice: in Slurm's
  * order of ranks. */
@@ -186,8 +207,8 @@ static void find_baselines(struct weft_account *account,
 {
 	const struct weft_settings *settings = weft_engine.settings;
 
-	account->compare_s =
-		fmin(COMPARE_S, weft_decision_rest(&last, settings->budget_s));
+	account->compare_s = fmin(
+		WEFT_COMPARE_S, weft_decision_rest(&last, settings->budget_s));
 	if (account->planned) {
 		if (last.n_ranks == account->n_gpus)
 			account->baselines = &last.baselines;
@@ -202,66 +223,91 @@ static void find_baselines(struct weft_account *account,
 	account->baselines = given;
 }
 
-/* The sentence about a job that is not passed over in silence. */
-static void tell_nodes(job_record_t *job, char text[WEFT_TEXT_SIZE])
+/* The sentence about a job that weft may act on. */
+static void tell_nodes(job_record_t *job, struct weft_account *account,
+		       char text[WEFT_TEXT_SIZE])
 {
-	const struct weft_fabric *f = weft_engine.settings->fabric;
-	struct weft_account account = {
-		.planned = last.cause == WEFT_CAUSE_NARROWED,
-		.reason = last.reason,
-		.note = last.note,
-		.bound = last.bound,
-	};
 	struct weft_baselines given = {0};
 	struct weft_ranks ranks = {0};
 	const char *in_comment;
 
-	text[0] = '\0';
-	weft_asking_spec(job, &account.spec);
+	account->planned = last.cause == WEFT_CAUSE_NARROWED;
+	account->reason = last.reason;
+	account->note = last.note;
+	account->bound = last.bound;
+	account->decision_s = last.elapsed_s;
 	weft_spec_text_find(NULL, 0, job->comment, &in_comment);
-	account.show_spec = account.spec && account.spec != in_comment;
-	account.decision_s = last.elapsed_s;
-	account.where = weft_calloc(f->n_gpus, sizeof(*account.where), NULL);
-	if (!account.where)
-		return;
-	read_gpus_used(job, &account, f->n_gpus);
-	find_baselines(&account, &given);
+	account->show_spec = account->spec && account->spec != in_comment;
+	find_baselines(account, &given);
 	/* The components of a heterogeneous job share one environment. */
 	if (job->het_job_id)
 		ranks.why = "heterogeneous job";
 	else
-		order_ranks(job, &account, &ranks);
-	weft_bridge_tell(&weft_engine.bridge, &account, text);
+		order_ranks(job, account, &ranks);
+	weft_bridge_tell(&weft_engine.bridge, account, text);
 	weft_ranks_tell(&ranks, text);
-	show_job(job, &account, text);
-	weft_contend_started(job, account.spec, account.where, account.n_gpus);
+	show_job(job, account, text);
 	weft_baselines_free(&given);
-	free(account.where);
 	free(ranks.where);
 }
 
-void weft_publish_started(job_record_t *job)
+/* Others write here, too.  A job that is requeued again and again keeps the
+ * sentence of its last start alone: the record must not grow. */
+static void comment_add(job_record_t *job, const char *text)
 {
-	char text[WEFT_TEXT_SIZE];
-
-	/* A job that was requeued has that of its last start. */
-	if (job->details && job->details->env_cnt)
-		variable_set(job, WEFT_ROSTER_VARIABLE, NULL);
-	if (!weft_engine_on() || last.job_id != job->job_id || !begun ||
-	    !job->node_bitmap || !job->details)
-		return;
-	begun = false;
-	if (last.cause == WEFT_CAUSE_SPEC)
-		snprintf(text, sizeof(text), "weft: ignored: %s", last.reason);
-	else
-		tell_nodes(job, text);
-	if (!text[0])
-		return;
-	/* Others write here, too.  A job that is requeued again and again keeps
-	 * the sentence of its last start alone: the record must not grow. */
 	if (job->system_comment)
 		weft_bridge_strip(job->system_comment);
 	if (job->system_comment && job->system_comment[0])
 		xstrcat(job->system_comment, " | ");
 	xstrcat(job->system_comment, text);
+}
+
+/* What was decided; of an observed job nothing changes. */
+static void tell(job_record_t *job, struct weft_account *account)
+{
+	char text[WEFT_TEXT_SIZE] = "";
+
+	if (last.cause == WEFT_CAUSE_OBSERVED) {
+		weft_observe_started(&last, account);
+		show_job(job, account, text);
+		return;
+	}
+	if (last.cause == WEFT_CAUSE_SPEC)
+		snprintf(text, sizeof(text), "weft: ignored: %s", last.reason);
+	else
+		tell_nodes(job, account, text);
+	if (text[0])
+		comment_add(job, text);
+}
+
+void weft_publish_started(job_record_t *job)
+{
+	struct weft_account account = {0};
+	uint32_t max;
+
+	/* A job that was requeued has that of its last start. */
+	if (job->details && job->details->env_cnt)
+		variable_set(job, WEFT_ROSTER_VARIABLE, NULL);
+	if (begun != job->job_id || !weft_engine_on() || !job->node_bitmap ||
+	    !job->details || !job->gres_list_alloc)
+		return;
+	begun = 0;
+	max = weft_engine.settings->fabric->n_gpus;
+	account.where = weft_calloc(max, sizeof(*account.where), NULL);
+	if (!account.where)
+		return;
+	if (!weft_asking_spec(job, &account.spec))
+		account.spec = NULL;
+	read_gpus_used(job, &account, max);
+	weft_deadline_set(
+		weft_worked_s() +
+		weft_decision_rest(&last, weft_engine.settings->budget_s));
+	if (last.job_id == job->job_id && last.cause > WEFT_CAUSE_SILENT)
+		tell(job, &account);
+	/* Also what weft leaves alone sends. */
+	if (account.n_gpus)
+		weft_contend_started(job, account.spec, account.where,
+				     account.n_gpus);
+	weft_deadline_set(0);
+	free(account.where);
 }

@@ -18,6 +18,9 @@ void weft_publish_begun(const job_record_t *job);
  * weft did. */
 void weft_publish_started(job_record_t *job);
 
+/* A job gives its GPUs back. */
+void weft_publish_ended(const job_record_t *job);
+
 /* Slurm or weft is about to go, or numbers nodes anew. */
 void weft_publish_forget(void);
 

@@ -2,8 +2,11 @@
 /* query.c - planning a question of Slurm's */
 #include "plugin/query.h"
 
+#include <math.h>
+
 #include "plugin/bridge/hard.h"
 #include "plugin/engine.h"
+#include "topology/clock.h"
 
 /* Nodes that could take part, before the number of nodes is settled; only
  * where it is open. */
@@ -23,6 +26,7 @@ static uint32_t count_able(const struct weft_query *query)
 	if (!request->gpus_per_node || query->frame.gpus ||
 	    request->min_nodes == request->max_nodes)
 		return UINT32_MAX;
+	weft_engine.nodes.heaviest = WEFT_ANY_WEIGHT;
 	weft_nodes_offer(&weft_engine.nodes, query->test, request, &shape,
 			 false);
 	return weft_hard_able(&weft_engine.nodes.occupancy, &query->frame);
@@ -36,29 +40,123 @@ uint32_t weft_query_shapes(const struct weft_query *query,
 				   count_able(query), shapes, err);
 }
 
-enum weft_cause weft_query_place(const struct weft_query *query,
-				 const struct weft_shape *shape, bool only_idle,
-				 double budget_s, struct weft_placement *p,
-				 struct weft_error *err)
+static enum weft_cause cause_of(const struct weft_error *err)
+{
+	if (err->code == WEFT_ENOMEM)
+		return WEFT_CAUSE_NO_MEMORY;
+	return err->code == WEFT_ELATE ? WEFT_CAUSE_LATE : WEFT_CAUSE_SPEC;
+}
+
+/* On what is offered, whatever it weighs. */
+static enum weft_cause place_offered(const struct weft_query *query,
+				     const struct weft_shape *shape,
+				     bool only_idle, double budget_s,
+				     struct weft_placement *p,
+				     struct weft_error *err)
 {
 	struct weft_nodes *nodes = &weft_engine.nodes;
 
-	/* A job that holds out for its limits must have limits that exist:
-	 * else it would be found out only where there is room. */
-	if (query->frame.hard &&
-	    !weft_bridge_job(&weft_engine.bridge, query->request.spec,
-			     shape->n_gpus, err))
-		return err->code == WEFT_ENOMEM ? WEFT_CAUSE_NO_MEMORY
-						: WEFT_CAUSE_SPEC;
+	if (weft_deadline_check(err))
+		return WEFT_CAUSE_LATE;
 	if (weft_nodes_offer(nodes, query->test, &query->request, shape,
 			     only_idle) < shape->min_nodes ||
 	    weft_occupancy_usable(&nodes->occupancy) < shape->n_gpus)
 		return WEFT_CAUSE_NO_ROOM;
 	if (weft_bridge_place(&weft_engine.bridge, &query->request, shape,
 			      &nodes->occupancy, budget_s, p, err) < 0)
-		return err->code == WEFT_ENOMEM ? WEFT_CAUSE_NO_MEMORY
-						: WEFT_CAUSE_SPEC;
+		return cause_of(err);
 	return p->placed ? WEFT_CAUSE_NARROWED : WEFT_CAUSE_NO_PLAN;
+}
+
+/* Weights beyond those that suffice which are tried one by one. */
+#define MAX_HEAVIER 3
+
+/* The lightest nodes that suffice, as stock would take them; where these do not
+ * keep the job's limits, heavier and heavier ones. */
+static enum weft_cause place_lightest(const struct weft_query *query,
+				      const struct weft_shape *shape,
+				      bool only_idle, double budget_s,
+				      struct weft_placement *p,
+				      struct weft_error *err)
+{
+	struct weft_nodes *nodes = &weft_engine.nodes;
+	double end_s = weft_clock_s() + budget_s;
+	enum weft_cause cause;
+
+	nodes->lightest = true;
+	for (uint32_t i = 0;; i++) {
+		bool forced;
+
+		cause = place_offered(
+			query, shape, only_idle,
+			fmax(end_s - weft_clock_s(), budget_s / 10), p, err);
+		forced = nodes->lightest;
+		nodes->lightest = false;
+		if ((cause != WEFT_CAUSE_NO_PLAN &&
+		     cause != WEFT_CAUSE_NO_ROOM) ||
+		    nodes->heaviest == WEFT_ANY_WEIGHT)
+			return cause;
+		/* first of the same nodes, but not all of the lighter ones */
+		if (!forced)
+			nodes->heaviest = i < MAX_HEAVIER && nodes->next_weight
+						  ? nodes->next_weight
+						  : WEFT_ANY_WEIGHT;
+		weft_placement_free(p);
+		*p = (struct weft_placement){0};
+	}
+}
+
+/* A place on any nodes, when it costs less than p by more than the site's
+ * share. */
+static void place_heavier(const struct weft_query *query,
+			  const struct weft_shape *shape, bool only_idle,
+			  double budget_s, struct weft_placement *p)
+{
+	const double factor = 1 + weft_engine.settings->heavier;
+	uint32_t heaviest = weft_engine.nodes.heaviest;
+	struct weft_placement any = {0};
+	struct weft_error err = {0};
+
+	weft_engine.nodes.heaviest = WEFT_ANY_WEIGHT;
+	if (place_offered(query, shape, only_idle, budget_s, &any, &err) ==
+		    WEFT_CAUSE_NARROWED &&
+	    weft_query_cost(&any) * factor < weft_query_cost(p)) {
+		struct weft_placement worse = *p;
+
+		*p = any;
+		any = worse;
+	} else {
+		weft_engine.nodes.heaviest = heaviest;
+	}
+	weft_placement_free(&any);
+}
+
+enum weft_cause weft_query_place(const struct weft_query *query,
+				 const struct weft_shape *shape, bool only_idle,
+				 double budget_s, struct weft_placement *p,
+				 struct weft_error *err)
+{
+	struct weft_nodes *nodes = &weft_engine.nodes;
+	double heavier = weft_engine.settings->heavier;
+	enum weft_cause cause;
+
+	/* A job that holds out for its limits must have limits that exist:
+	 * else it would be found out only where there is room. */
+	if (query->frame.hard &&
+	    !weft_bridge_job(&weft_engine.bridge, query->request.spec,
+			     shape->n_gpus, err))
+		return cause_of(err);
+	nodes->heaviest = WEFT_ANY_WEIGHT;
+	nodes->lightest = false;
+	if (nodes->emptied || heavier == 0)
+		return place_offered(query, shape, only_idle, budget_s, p, err);
+	cause = place_lightest(query, shape, only_idle,
+			       isfinite(heavier) ? budget_s / 2 : budget_s, p,
+			       err);
+	if (cause == WEFT_CAUSE_NARROWED && isfinite(heavier) &&
+	    nodes->heaviest != WEFT_ANY_WEIGHT)
+		place_heavier(query, shape, only_idle, budget_s / 2, p);
+	return cause;
 }
 
 enum weft_cause weft_query_plan(const struct weft_query *query, double budget_s,

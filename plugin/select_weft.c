@@ -8,6 +8,7 @@
  */
 #include "plugin/contend.h"
 #include "plugin/engine.h"
+#include "plugin/ever.h"
 #include "plugin/narrow.h"
 #include "plugin/near.h"
 #include "plugin/publish.h"
@@ -80,14 +81,22 @@ extern int select_p_reconfigure(void)
 
 	weft_engine_pair();
 	weft_engine_settle();
+	weft_ever_changed();
 	return rc;
 }
 
 extern int select_p_job_test WEFT_JOB_TEST_PARAMS
 {
 	const struct weft_job_test test = WEFT_JOB_TEST_INIT;
+	int rc;
 
-	return weft_narrow(&test);
+	/* One without a number is not a job's but a reservation's question. */
+	if (job->job_id && weft_engine_look())
+		weft_publish_forget();
+	weft_engine_enter(job->user_id);
+	rc = weft_narrow(&test);
+	weft_engine_leave(job->user_id);
+	return rc;
 }
 
 extern int select_p_job_begin(job_record_t *job)
@@ -134,6 +143,7 @@ extern int select_p_job_fini(job_record_t *job)
 	int rc = weft_stock.job_fini(job);
 
 	weft_near_remember(job);
+	weft_publish_ended(job);
 	weft_engine_follow(job, WEFT_HOLDS_NOTHING);
 	return rc;
 }

@@ -4,6 +4,8 @@
 
 #include "plugin/stock.h"
 
+#include "topology/clock.h"
+
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdio.h>
@@ -115,10 +117,19 @@ void weft_stock_unload(void)
 	memset(&weft_stock, 0, sizeof(weft_stock));
 }
 
+double weft_stock_s;
+
 int weft_stock_job_test(const struct weft_job_test *test)
 {
-	return weft_stock.job_test(
+	double start_s = weft_worked_s(), deadline_s = weft_deadline(), took_s;
+	int rc = weft_stock.job_test(
 		test->job, test->nodes, test->min_nodes, test->max_nodes,
 		test->want_nodes, test->mode, test->preemptable,
 		test->preempted, test->excluded WEFT_WILL_RUN_OF(test));
+
+	took_s = weft_worked_s() - start_s;
+	weft_stock_s += took_s;
+	if (deadline_s > 0)
+		weft_deadline_set(deadline_s + took_s);
+	return rc;
 }

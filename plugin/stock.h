@@ -50,7 +50,9 @@ extern struct weft_stock weft_stock;
 int weft_stock_load(bool *shadow);
 void weft_stock_unload(void);
 
-/* Stock's answer. */
+/* Stock's answer.  The time that it takes is not weft's: weft's deadline is put
+ * off by it, and it is added up. */
 int weft_stock_job_test(const struct weft_job_test *test);
+extern double weft_stock_s;
 
 #endif

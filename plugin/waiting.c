@@ -4,7 +4,8 @@
  * job->state_desc is what squeue and scontrol show in place of the reason.  The
  * main scheduler drops it with each of its passes; backfill, which looks at
  * every waiting job, leaves it.  Hence it is written on backfill's questions
- * alone.
+ * alone.  Backfill rests until last_job_update tells that some job has changed
+ * since it last looked.
  */
 #include "plugin/waiting.h"
 
@@ -15,14 +16,17 @@
 
 #include "plugin/bridge/pending.h"
 #include "plugin/engine.h"
+#include "plugin/ever.h"
 #include "plugin/future.h"
 #include "topology/clock.h"
 
+#include "src/common/read_config.h"
 #include "src/common/xmalloc.h"
 #include "src/common/xstring.h"
 
 /* Only slurmctld has it, but clients load the plugin, too. */
 extern time_t last_job_update __attribute__((weak));
+extern diag_stats_t slurmctld_diag_stats __attribute__((weak));
 
 #define PREFIX "weft: "
 
@@ -34,11 +38,15 @@ extern time_t last_job_update __attribute__((weak));
  * of a decision. */
 #define MAX_EXPLAIN_S 0.005
 
+/* Backfill is woken for the sake of a sentence only so that it takes one part
+ * in so many of the time that passes. */
+#define DUTY 50
+
 /* Running jobs that are looked at. */
 #define MAX_ENDINGS 1024
 
-/* An end further away than this is no end. */
-#define FAR_S (365 * 86400)
+/* Minutes; INFINITE is more. */
+#define NO_LIMIT_MIN (365 * 24 * 60)
 
 static struct weft_pending_memory memory;
 
@@ -61,6 +69,15 @@ static bool may_tell(const job_record_t *job)
 	return !job->state_desc || is_ours(job->state_desc);
 }
 
+/* Clients that ask for what is new are to see it.  Backfill is woken by what is
+ * no older than the end of its last pass, in seconds: by a change of a second
+ * ago just once, and not at all by what it writes itself. */
+static void note_change(time_t at)
+{
+	if (last_job_update < at)
+		last_job_update = at;
+}
+
 static void tell(job_record_t *job, const char *text)
 {
 	char said[WEFT_PENDING_SIZE + sizeof(PREFIX)];
@@ -70,7 +87,7 @@ static void tell(job_record_t *job, const char *text)
 		return;
 	xfree(job->state_desc);
 	job->state_desc = xstrdup(said);
-	last_job_update = time(NULL);
+	note_change(time(NULL) - 1);
 }
 
 static void untell(job_record_t *job)
@@ -78,19 +95,37 @@ static void untell(job_record_t *job)
 	if (!is_ours(job->state_desc))
 		return;
 	xfree(job->state_desc);
-	last_job_update = time(NULL);
+	note_change(time(NULL) - 1);
 }
 
-/* The main scheduler drops the sentence of a job that it cannot start.  Only
- * backfill writes it again, and rests until some job has changed: this one has.
- */
-static void about_to_be_dropped(const job_record_t *job)
+/* The main scheduler drops the sentence of a job that it cannot start, or has
+ * dropped it before: only backfill writes it again. */
+static void about_to_be_dropped(const job_record_t *job, double now_s)
 {
-	if (is_ours(job->state_desc))
-		last_job_update = time(NULL);
+	static double woken_s;
+	const char *known =
+		weft_pending_recall(&memory, job->job_id, now_s, USEFUL_S);
+	double cycle_s = slurmctld_diag_stats.bf_cycle_last * 1e-6;
+	time_t at = time(NULL) - 1;
+
+	if (!is_ours(job->state_desc) && !(known && known[0]))
+		return;
+	if (now_s - woken_s < DUTY * cycle_s)
+		return;
+	woken_s = now_s;
+	note_change(slurmctld_diag_stats.bf_when_last_cycle < at ? at : at + 1);
 }
 
 /* ---- running jobs ---- */
+
+/* 0: not known.  A job without a limit gets a year from Slurm; one that is over
+ * its limit should have ended. */
+static int64_t end_of(const struct weft_end *end, int64_t now_s)
+{
+	if (end->job->time_limit >= NO_LIMIT_MIN || end->end <= now_s)
+		return 0;
+	return end->end;
+}
 
 /* The first of them to end, in that order. */
 static uint32_t read_endings(const struct weft_future *future, int64_t now_s,
@@ -104,7 +139,7 @@ static uint32_t read_endings(const struct weft_future *future, int64_t now_s,
 
 		endings[i] = (struct weft_ending){
 			.job_id = end->job->job_id,
-			.end_s = end->end > now_s + FAR_S ? 0 : end->end,
+			.end_s = end_of(end, now_s),
 		};
 	}
 	return n;
@@ -169,6 +204,8 @@ static bool explain(const struct weft_job_test *test,
 		.context = request,
 		.budget_s = weft_engine.settings->budget_s / 4,
 		.now_s = time(NULL),
+		.hide_jobs = slurm_conf.private_data & PRIVATE_DATA_JOBS,
+		.hide_nodes = slurm_conf.private_data & PRIVATE_DATA_NODES,
 	};
 	bool told = false;
 
@@ -196,11 +233,32 @@ static void find_words(const struct weft_job_test *test,
 		       char text[WEFT_PENDING_SIZE])
 {
 	struct weft_shape shapes[WEFT_MAX_SHAPES];
-	uint32_t n =
-		weft_request_shapes(request, frame, UINT32_MAX, shapes, NULL);
+	uint32_t unknown, n = weft_request_shapes(request, frame, UINT32_MAX,
+						  shapes, NULL);
+	size_t used;
 
 	if (!n || !explain(test, request, &shapes[n - 1], text))
 		text[0] = '\0';
+	unknown = frame->hard && text[0] ? weft_ever_unknown(test) : 0;
+	used = strlen(text);
+	if (unknown)
+		snprintf(text + used, WEFT_PENDING_SIZE - used,
+			 "; %u node%s not in the fabric", unknown,
+			 unknown == 1 ? " is" : "s are");
+}
+
+/* A job with limits that waits because weft cannot see to them; without limits
+ * the job is stock's. */
+static const char *obstacle_of(const struct weft_frame *frame,
+			       enum weft_cause cause)
+{
+	if (!frame->hard)
+		return NULL;
+	if (cause == WEFT_CAUSE_REFUSED)
+		return "Slurm declines the nodes that suit the limits";
+	return cause == WEFT_CAUSE_FOREIGN || cause == WEFT_CAUSE_UNCLEAR
+		       ? weft_cause_names[cause]
+		       : NULL;
 }
 
 void weft_waiting_tell(const struct weft_job_test *test,
@@ -214,7 +272,7 @@ void weft_waiting_tell(const struct weft_job_test *test,
 	const char *known;
 
 	if ((test->mode & SELECT_MODE_BASE) != SELECT_MODE_WILL_RUN) {
-		about_to_be_dropped(test->job);
+		about_to_be_dropped(test->job, start_s);
 		return;
 	}
 	if (!may_tell(test->job))
@@ -230,7 +288,11 @@ void weft_waiting_tell(const struct weft_job_test *test,
 		return;
 	}
 	if (cause != WEFT_CAUSE_NO_ROOM && cause != WEFT_CAUSE_NO_PLAN) {
-		untell(test->job);
+		known = obstacle_of(frame, cause);
+		if (known)
+			tell(test->job, known);
+		else
+			untell(test->job);
 		return;
 	}
 	known = weft_pending_recall(&memory, job_id, start_s, FRESH_S);

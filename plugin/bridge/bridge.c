@@ -5,6 +5,7 @@
 #include "placement/evaluation.h"
 #include "placement/running.h"
 #include "plugin/bridge/gain.h"
+#include "plugin/bridge/spec_text.h"
 #include "topology/clock.h"
 
 #include <inttypes.h>
@@ -20,6 +21,12 @@
 
 /* Of one job: about what can be built and priced in a tenth of a second. */
 #define MAX_JOB_EDGES (UINT64_C(1) << 20)
+
+/* To build, price and free the rings of one rank takes about so long. */
+#define RANK_S 0.3e-6
+
+/* For so long less is done for a job that had taken too long. */
+#define RETRY_S 60.0
 
 /* Of a job with a memo, which takes about twice what its edges do. */
 #define MAX_MEMO_EDGES (UINT64_C(1) << 19)
@@ -87,45 +94,79 @@ static void built_trim(struct weft_bridge *bridge,
 	}
 }
 
-/* Only all-to-alls pair each rank with many: said before they are built. */
-static int pairs_check(const struct weft_spec *spec, uint32_t n_gpus,
-		       struct weft_error *err)
+/* Only all-to-alls pair each rank with many: known before they are built. */
+static bool has_many_pairs(const struct weft_spec *spec, uint32_t n_gpus)
 {
 	uint64_t peers = spec->ep > 1 ? spec->ep - 1 : 0;
 
 	if (spec->cp > 1 && spec->cp_comm == WEFT_CP_ALL_TO_ALL)
 		peers += spec->cp - 1;
-	if (peers * n_gpus <= MAX_JOB_EDGES)
-		return 0;
-	return weft_fail(err, WEFT_EINVAL,
-			 "all-to-alls between %" PRIu64 " pairs of GPUs: more "
-			 "than the %" PRIu64 " that are placed here",
-			 peers * n_gpus, MAX_JOB_EDGES);
+	return peers * n_gpus > MAX_JOB_EDGES;
 }
 
-static int job_build(const struct weft_settings *settings, const char *text,
-		     uint32_t n_gpus, struct weft_job *job,
-		     struct weft_error *err)
+static int job_build(const struct weft_settings *settings,
+		     struct weft_built *built, struct weft_error *err)
 {
+	static const enum weft_detail details[WEFT_N_HASTES] = {
+		[WEFT_UNHURRIED] = WEFT_ALL_PAIRS,
+		[WEFT_COARSE] = WEFT_RINGS,
+		[WEFT_STRUCTURE] = WEFT_NO_PAIRS,
+	};
 	const struct weft_model *model = NULL;
 	struct weft_spec spec;
 
-	if (weft_spec_parse(text, &spec, err) < 0 ||
-	    pairs_check(&spec, n_gpus, err) < 0)
+	if (weft_spec_text_parse(built->spec, &spec, err) < 0)
 		return -1;
+	if (built->haste == WEFT_UNHURRIED &&
+	    has_many_pairs(&spec, built->n_gpus)) {
+		built->haste = built->next = WEFT_COARSE;
+		built->retry_s = (double)INFINITY;
+	}
+	/* One that the admin registered: its shape is at hand. */
 	if (spec.model[0])
 		model = weft_settings_model(settings, spec.model);
-	/* One that the admin registered: its shape is at hand. */
-	if (model)
-		return weft_job_build_model(text, n_gpus, model,
-					    settings->fabric, job, err);
-	return weft_job_build(text, n_gpus, false, settings->fabric, job, err);
+	return weft_job_build_model(built->spec, built->n_gpus, model,
+				    details[built->haste], settings->fabric,
+				    &built->job, err);
 }
 
-/* The kept one, or one that is kept from now on; NULL with err. */
-static const struct weft_built *built_get(struct weft_bridge *bridge,
-					  const char *spec, uint32_t n_gpus,
-					  struct weft_error *err)
+static void built_forget(struct weft_bridge *bridge, struct weft_built *built)
+{
+	bridge->n_edges -= built->job.traffic.n_edges;
+	weft_job_free(&built->job);
+	weft_memo_free(built->memo);
+	built->memo = NULL;
+	built->err = (struct weft_error){0};
+	built->ready = false;
+}
+
+/* Builds what is not ready.  -1 with why: not in time, it stays unready. */
+static int built_prepare(struct weft_bridge *bridge, struct weft_built *built)
+{
+	int rc;
+
+	if (built->ready)
+		return 0;
+	rc = job_build(bridge->settings, built, &built->err);
+	if (rc < 0)
+		weft_job_free(&built->job);
+	if (rc < 0 && built->err.code == WEFT_ELATE) {
+		built->err = (struct weft_error){0};
+		return -1;
+	}
+	/* without one it only takes longer */
+	if (built->job.traffic.n_edges <= MAX_MEMO_EDGES)
+		built->memo = weft_memo_build(NULL);
+	bridge->n_edges += built->job.traffic.n_edges;
+	built_trim(bridge, built);
+	built->ready = true;
+	return 0;
+}
+
+/* The kept slot, or one that is kept from now on; NULL with err. */
+static struct weft_built *built_slot(struct weft_bridge *bridge,
+				     const char *spec, uint32_t n_gpus,
+				     struct weft_error *err)
 {
 	struct weft_built *built;
 
@@ -139,42 +180,140 @@ static const struct weft_built *built_get(struct weft_bridge *bridge,
 		if (!built->spec)
 			return NULL;
 		built->n_gpus = n_gpus;
-		if (job_build(bridge->settings, spec, n_gpus, &built->job,
-			      &built->err) < 0)
-			weft_job_free(&built->job);
-		/* without one it only takes longer */
-		if (built->job.traffic.n_edges <= MAX_MEMO_EDGES)
-			built->memo = weft_memo_build(NULL);
-		bridge->n_edges += built->job.traffic.n_edges;
-		built_trim(bridge, built);
+	}
+	if (built->haste && weft_clock_s() >= built->retry_s) {
+		built_forget(bridge, built);
+		built->haste = built->next = WEFT_UNHURRIED;
 	}
 	built->used = ++bridge->clock;
-	if (built->err.code) {
-		if (err && !err->code)
-			*err = built->err;
-		return NULL;
-	}
 	return built;
+}
+
+/* There will be no time for all ranks, or even for rings of them. */
+static void built_foresee(struct weft_built *built, double budget_s)
+{
+	double ranks_s = RANK_S * built->n_gpus;
+
+	if (weft_deadline() == 0 || !(budget_s > 0) || built->ready ||
+	    built->haste)
+		return;
+	if (2 * ranks_s > budget_s)
+		built->haste = WEFT_STRUCTURE;
+	else if (4 * ranks_s > budget_s)
+		built->haste = WEFT_COARSE;
+	built->next = built->haste;
+	if (built->haste)
+		built->retry_s = weft_clock_s() + RETRY_S;
+}
+
+/* There was no time: less is done for the job from now on.  False: there is
+ * nothing less. */
+static bool built_hasten(struct weft_bridge *bridge, struct weft_built *built)
+{
+	if (built->haste + 1 == WEFT_N_HASTES)
+		return false;
+	built_forget(bridge, built);
+	built->haste++;
+	built->retry_s = fmax(built->retry_s, weft_clock_s() + RETRY_S);
+	return true;
+}
+
+/* By when a haste must be done for the next one to have its time, too. */
+static double haste_deadline(enum weft_haste haste)
+{
+	static const double shares[WEFT_N_HASTES] = {
+		[WEFT_UNHURRIED] = 0.5,
+		[WEFT_COARSE] = 0.5,
+		[WEFT_STRUCTURE] = 1,
+	};
+	double left_s = weft_deadline_left();
+
+	return weft_deadline() > 0
+		       ? weft_deadline() - (1 - shares[haste]) * left_s
+		       : 0;
 }
 
 const struct weft_job *weft_bridge_job(struct weft_bridge *bridge,
 				       const char *spec, uint32_t n_gpus,
 				       struct weft_error *err)
 {
-	const struct weft_built *built = built_get(bridge, spec, n_gpus, err);
+	struct weft_built *built = built_slot(bridge, spec, n_gpus, err);
+	int rc = -1;
 
-	return built ? &built->job : NULL;
+	if (built)
+		built_foresee(built, bridge->settings->budget_s);
+	while (built && rc < 0) {
+		double former_s =
+			weft_deadline_narrow(haste_deadline(built->haste));
+
+		rc = built_prepare(bridge, built);
+		weft_deadline_set(former_s);
+		if (rc < 0 && !built_hasten(bridge, built))
+			break;
+	}
+	if (built && rc < 0)
+		weft_fail(err, WEFT_ELATE, "no time was left");
+	if (rc < 0)
+		return NULL;
+	if (built->err.code && err && !err->code)
+		*err = built->err;
+	return built->err.code ? NULL : &built->job;
 }
 
 /* ---- placing ---- */
 
-/* Not the wall clock's: a busy machine does not make weft slow. */
-static double cpu_s(void)
-{
-	struct timespec now;
+/* Of the time for a haste, what searches may take: finishing takes the rest. */
+#define SEARCH_SHARE 0.6
 
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+static int built_place(struct weft_bridge *bridge, struct weft_built *built,
+		       const struct weft_shape *shape,
+		       const struct weft_occupancy *o, struct weft_placement *p,
+		       struct weft_error *err)
+{
+	const struct weft_fabric *f = bridge->settings->fabric;
+	struct weft_place_options options = {
+		.method = bridge->method,
+		.memo = built->memo,
+	};
+	struct weft_objective objective;
+	/* A copy of the struct, not of what it points to: the shape is this
+	 * request's own. */
+	struct weft_job job = built->job;
+
+	if (weft_deadline() > 0)
+		options.budget_s =
+			fmax(SEARCH_SHARE * weft_deadline_left(), 1e-9);
+	job.gpus_per_node = shape->gpus_per_node;
+	job.min_nodes = shape->min_nodes;
+	job.max_nodes = shape->max_nodes;
+	if (built->haste == WEFT_STRUCTURE)
+		return weft_place_first(f, &job, o, p, err);
+	objective = weft_objective_of_spec(&job.spec);
+	objective.load = bridge->load;
+	/* to predict a step takes as long as many costs */
+	if (built->haste == WEFT_COARSE)
+		objective.goal = WEFT_GOAL_COST;
+	options.objective = &objective;
+	return weft_place(f, &job, o, &options, p, err);
+}
+
+/* Under the deadline of the haste; -1 with WEFT_ELATE where it was missed. */
+static int place_hasty(struct weft_bridge *bridge, struct weft_built *built,
+		       const struct weft_shape *shape,
+		       const struct weft_occupancy *o, struct weft_placement *p,
+		       struct weft_error *err)
+{
+	double former_s = weft_deadline_narrow(haste_deadline(built->haste));
+	int rc = -1;
+
+	if (built_prepare(bridge, built) < 0)
+		weft_fail(err, WEFT_ELATE, "no time was left");
+	else if (built->err.code)
+		*err = built->err;
+	else
+		rc = built_place(bridge, built, shape, o, p, err);
+	weft_deadline_set(former_s);
+	return rc;
 }
 
 int weft_bridge_place(struct weft_bridge *bridge,
@@ -183,32 +322,39 @@ int weft_bridge_place(struct weft_bridge *bridge,
 		      const struct weft_occupancy *o, double budget_s,
 		      struct weft_placement *p, struct weft_error *err)
 {
-	const struct weft_settings *settings = bridge->settings;
-	const struct weft_built *built =
-		built_get(bridge, request->spec, shape->n_gpus, err);
-	struct weft_place_options options = {.budget_s = budget_s,
-					     .method = bridge->method};
-	struct weft_objective objective;
-	struct weft_job job;
-	double start_s = cpu_s();
-	int rc;
+	struct weft_built *built =
+		built_slot(bridge, request->spec, shape->n_gpus, err);
+	double start_s = weft_worked_s();
+	double former_s =
+		weft_deadline_narrow(budget_s > 0 ? start_s + budget_s : 0);
+	struct weft_error why = {0};
+	bool whole = weft_deadline() == 0 ||
+		     weft_deadline_left() >= bridge->settings->budget_s / 2;
+	enum weft_haste first;
+	int rc = -1;
 
+	memset(p, 0, sizeof(*p));
 	if (!built)
-		return -1;
-	options.memo = built->memo;
-	/* A copy of the struct, not of what it points to: the shape is this
-	 * request's own. */
-	job = built->job;
-	job.gpus_per_node = shape->gpus_per_node;
-	job.min_nodes = shape->min_nodes;
-	job.max_nodes = shape->max_nodes;
-	if (bridge->load) {
-		objective = weft_objective_of_spec(&job.spec);
-		objective.load = bridge->load;
-		options.objective = &objective;
+		goto out;
+	if (built->haste != built->next)
+		built_forget(bridge, built);
+	built->haste = built->next;
+	built_foresee(built, bridge->settings->budget_s);
+	first = built->haste;
+	while ((rc = place_hasty(bridge, built, shape, o, p, &why)) < 0 &&
+	       why.code == WEFT_ELATE && built_hasten(bridge, built)) {
+		weft_placement_free(p);
+		memset(p, 0, sizeof(*p));
+		why = (struct weft_error){0};
 	}
-	rc = weft_place(settings->fabric, &job, o, &options, p, err);
-	bridge->place_cpu_s += cpu_s() - start_s;
+	/* With all of the time the one before may do; what was late because
+	 * others had taken the time says nothing. */
+	built->next = whole && built->haste > first ? first + 1 : first;
+out:
+	if (rc < 0 && err && !err->code)
+		*err = why;
+	weft_deadline_set(former_s);
+	bridge->place_cpu_s += weft_worked_s() - start_s;
 	return rc;
 }
 
@@ -294,6 +440,9 @@ static int evaluate(struct weft_bridge *bridge, const struct weft_job *job,
 	double start_s = weft_clock_s();
 	int rc;
 
+	if (weft_deadline() > 0 &&
+	    2 * RANK_S * job->n_gpus > weft_deadline_left())
+		return -1;
 	e->load = bridge->load;
 	if (weft_spec_given(&job->spec, "model"))
 		rc = weft_evaluate(f, job, account->where, &bridge->scratch, e,
@@ -336,15 +485,22 @@ static void tell_cost(struct weft_bridge *bridge, struct weft_account *account,
 	if (!job || job->n_gpus != account->n_gpus ||
 	    evaluate(bridge, job, account, &e, &took_s) < 0)
 		return;
-	account->metric = job->spec.metric;
-	account->cost = e.cost.total[job->spec.metric];
-	tell_sum(account, text, size);
+	/* Coarse traffic orders places; its cost is another. */
+	if (built_find(bridge, account->spec ? account->spec : "",
+		       account->n_gpus)
+		    ->haste == WEFT_UNHURRIED) {
+		account->metric = job->spec.metric;
+		account->cost = e.cost.total[job->spec.metric];
+		tell_sum(account, text, size);
+	}
 	weft_gain_compare(bridge, job, &e, took_s, account);
 	if (e.timed) {
 		account->step_s = e.step.step_s;
-		append(text, size, " step=%.3gs+-%.0f%%", e.step.step_s,
-		       100 * weft_gain_uncertainty(e.gpu, &job->model));
+		append(text, size, " step=%.3gs", e.step.step_s);
 	}
+	if (e.timed && isfinite(account->gain.low_s))
+		append(text, size, "(%.3g-%.3g)", account->gain.low_s,
+		       account->gain.high_s);
 	weft_gain_text(account, gain);
 	append(text, size, "%s", gain);
 }

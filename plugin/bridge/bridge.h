@@ -18,12 +18,24 @@
 #define WEFT_SHOWN_SPEC	 160 /* bytes of a spec inside of it */
 #define WEFT_REASON_SIZE 200 /* an escaped message inside of it */
 
+/* What is left out so that a decision keeps to its time. */
+enum weft_haste {
+	WEFT_UNHURRIED,
+	WEFT_COARSE,	/* pairs of ranks: every collective counts as a ring */
+	WEFT_STRUCTURE, /* traffic and search: weft_place_first */
+	WEFT_N_HASTES
+};
+
 /* A job built from a spec, kept because a pending job asks again and again and
  * the tasks of an array ask alike.  err.code != 0: it cannot be built. */
 struct weft_built {
 	char *spec;
 	uint32_t n_gpus;
 	uint64_t used; /* when last, by weft_bridge.clock */
+	bool ready;    /* job and err are those of this haste */
+	enum weft_haste haste;
+	double retry_s; /* unhurried again from then on, by weft_clock_s */
+	enum weft_haste next; /* of the next question */
 	struct weft_job job;
 	struct weft_memo *memo; /* NULL: too large to be kept */
 	struct weft_error err;
@@ -45,14 +57,17 @@ struct weft_bridge {
 void weft_bridge_clear(struct weft_bridge *bridge);
 
 /* The job that `spec` (NULL: one data-parallel group) describes on n_gpus GPUs.
- * Never reads a file: model= is a built-in name or one of the admin's.  Valid
- * until the next call; NULL with err. */
+ * Never reads a file: model= is a built-in name or one of the admin's.  Under a
+ * deadline, with coarse traffic where there is no time for more.  Valid until
+ * the next call; NULL with err. */
 const struct weft_job *weft_bridge_job(struct weft_bridge *bridge,
 				       const char *spec, uint32_t n_gpus,
 				       struct weft_error *err);
 
-/* Places the request, laid out as `shape`, on the usable GPUs of o; stops
- * looking after budget_s (0: no limit).  Returns as weft_place does. */
+/* Places the request, laid out as `shape`, on the usable GPUs of o, within
+ * budget_s (0: no limit) and the thread's deadline: where there is no time for
+ * the best place, with more and more left out (weft_haste).  Returns as
+ * weft_place does, or -1 with WEFT_ELATE when even the least took too long. */
 int weft_bridge_place(struct weft_bridge *bridge,
 		      const struct weft_request *request,
 		      const struct weft_shape *shape,

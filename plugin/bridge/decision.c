@@ -13,6 +13,7 @@ const char *const weft_cause_names[WEFT_N_CAUSES] = {
 	[WEFT_CAUSE_UNWANTED] = "not wanted",
 	[WEFT_CAUSE_SILENT] = "silent",
 	[WEFT_CAUSE_NARROWED] = "narrowed",
+	[WEFT_CAUSE_OBSERVED] = "observed",
 	[WEFT_CAUSE_SPEC] = "spec ignored",
 	[WEFT_CAUSE_UNCLEAR] = "request not understood",
 	[WEFT_CAUSE_FOREIGN] = "a required node is not in the fabric",
@@ -23,6 +24,7 @@ const char *const weft_cause_names[WEFT_N_CAUSES] = {
 	[WEFT_CAUSE_NO_MEMORY] = "out of memory",
 	[WEFT_CAUSE_AMISS] = "weft's figures contradict each other",
 	[WEFT_CAUSE_RESTING] = "weft rests after slow decisions",
+	[WEFT_CAUSE_LATE] = "no time was left for a plan",
 };
 
 const char *const weft_cause_codes[WEFT_N_CAUSES] = {
@@ -30,6 +32,7 @@ const char *const weft_cause_codes[WEFT_N_CAUSES] = {
 	[WEFT_CAUSE_NO_SPEC] = "no-spec",
 	[WEFT_CAUSE_UNWANTED] = "unwanted",
 	[WEFT_CAUSE_NARROWED] = "narrowed",
+	[WEFT_CAUSE_OBSERVED] = "observed",
 	[WEFT_CAUSE_SPEC] = "spec",
 	[WEFT_CAUSE_UNCLEAR] = "unclear",
 	[WEFT_CAUSE_FOREIGN] = "foreign",
@@ -40,6 +43,7 @@ const char *const weft_cause_codes[WEFT_N_CAUSES] = {
 	[WEFT_CAUSE_NO_MEMORY] = "no-memory",
 	[WEFT_CAUSE_AMISS] = "amiss",
 	[WEFT_CAUSE_RESTING] = "resting",
+	[WEFT_CAUSE_LATE] = "late",
 };
 
 struct weft_counters weft_counters;

@@ -14,10 +14,11 @@
 /* Up to WEFT_CAUSE_SILENT users are told nothing. */
 enum weft_cause {
 	WEFT_CAUSE_PASS,      /* not a question for weft */
-	WEFT_CAUSE_NO_SPEC,   /* weft.yaml: unspecified: ignore */
+	WEFT_CAUSE_NO_SPEC,   /* weft.yaml: unspecified: off */
 	WEFT_CAUSE_UNWANTED,  /* the user said off */
 	WEFT_CAUSE_SILENT,    /* (the border) */
 	WEFT_CAUSE_NARROWED,  /* stock took weft's nodes */
+	WEFT_CAUSE_OBSERVED,  /* weft.yaml: mode: observe; stock chose */
 	WEFT_CAUSE_SPEC,      /* a spec that cannot be used */
 	WEFT_CAUSE_UNCLEAR,   /* a request that weft does not understand */
 	WEFT_CAUSE_FOREIGN,   /* -w names a node that is not in the fabric */
@@ -28,6 +29,7 @@ enum weft_cause {
 	WEFT_CAUSE_NO_MEMORY, /* weft ran out of memory */
 	WEFT_CAUSE_AMISS,     /* weft's own figures contradict each other */
 	WEFT_CAUSE_RESTING,   /* the watchdog has switched planning off */
+	WEFT_CAUSE_LATE,      /* no time was left */
 	WEFT_N_CAUSES
 };
 
@@ -43,10 +45,11 @@ struct weft_decision {
 	double bound;		 /* NAN: not known */
 	double elapsed_s;	 /* stock's part included */
 	struct weft_shape shape; /* what was asked for; 0: open */
+	const char *spec; /* in the job's record, for as long as it is locked */
 	char reason[WEFT_REASON_SIZE];
 	char note[WEFT_REASON_SIZE]; /* of waiting; empty: none */
 	/* The plan's GPU of each rank, in the fabric's numbers; malloc'ed, NULL
-	 * unless WEFT_CAUSE_NARROWED. */
+	 * without one.  Of an observed job: what weft would have chosen. */
 	uint32_t n_ranks, *where;
 	struct weft_baselines baselines; /* of a job that is to start now */
 };

@@ -2,7 +2,7 @@
 /* defaults.c - reading and finding the specs of jobs that come without one */
 #include "plugin/bridge/defaults.h"
 
-#include "costmodel/spec.h"
+#include "plugin/bridge/spec_text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static int default_read(const struct weft_yaml *doc,
 
 	if (weft_yaml_expect(doc, node, WEFT_YAML_SCALAR, "defaults", err) < 0)
 		return -1;
-	if (weft_spec_parse(node->text, &spec, &why) < 0)
+	if (weft_spec_text_parse(node->text, &spec, &why) < 0)
 		return weft_yaml_fail_inside(doc, node, false, why.column, err,
 					     "%s", why.text);
 	entry->partition = weft_strdup(node->key, err);

@@ -9,6 +9,9 @@
 #include "placement/evaluation.h"
 #include "plugin/bridge/bridge.h"
 
+/* A comparison with stock's nodes may take so long, under Slurm's locks. */
+#define WEFT_COMPARE_S 1e-3
+
 /* Where else a request, laid out as `shape`, could have gone on o.  Free with
  * weft_baselines_free in either case.  -1: no memory, or no such job. */
 int weft_gain_baselines(struct weft_bridge *bridge, const char *spec,

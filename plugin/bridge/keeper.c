@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* keeper.c - a background thread that keeps weft's files */
-#include "config.h" /* pthread_setname_np */
-
+/* keeper.c - keeping weft's files */
 #include "plugin/bridge/keeper.h"
 
+#include "plugin/bridge/records.h"
 #include "plugin/bridge/snapshot.h"
 #include "plugin/bridge/trusted.h"
+#include "plugin/bridge/worker.h"
+#include "topology/clock.h"
 
-#include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +21,9 @@
 /* Though nothing changed: readers tell a weft that is gone from one at rest. */
 #define LIFE_SIGN_S 30
 
+/* What a busy server may take to answer. */
+#define HANGS_S 10
+
 /* Tells a file from the one that takes its place, or what is written into it.
  */
 struct identity {
@@ -32,48 +34,61 @@ struct identity {
 };
 
 struct weft_keeper {
-	pthread_t thread;
-	pthread_mutex_t lock; /* of `stop` alone; no decision takes it */
-	pthread_cond_t wake;
-	bool stop;
-	double period_s;
-	char *status_path, *verify_path, *health_path;
-	const struct weft_shown *shown;
+	struct weft_worker *worker;
+	bool told; /* that a file does not answer; the owner's */
+	char *status_path, *verify_path, *health_path, *records_path;
+	bool is_private;
+	struct weft_shown *shown;
+	const struct weft_fabric *fabric;
+	struct weft_settings *settings;
 	const struct weft_counters *counters;
 	void (*complain)(const struct weft_error *err);
 	atomic_bool wants_recount;
 	struct weft_health *_Atomic health; /* read, and not taken yet */
 	/* the thread's own */
-	bool written, complained, looked;
+	bool written, complained, records_complained, looked;
 	uint64_t version; /* of what was written last */
 	double written_s;
 	struct identity health_file; /* that was looked into last */
 };
 
-static double seconds(clockid_t clock)
+static double wall_clock_s(void)
 {
 	struct timespec now;
 
-	clock_gettime(clock, &now);
+	clock_gettime(CLOCK_REALTIME, &now);
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* Nobody is to hear of a keeper that has been left. */
+static void tell(const struct weft_keeper *keeper,
+		 const struct weft_worker *worker, const struct weft_error *err)
+{
+	if (keeper->complain && !weft_worker_left(worker))
+		keeper->complain(err);
 }
 
 /* ---- the snapshot ---- */
 
-static void keep_status(struct weft_keeper *keeper)
+static void keep_status(struct weft_keeper *keeper,
+			const struct weft_worker *worker)
 {
+	const struct weft_snapshot_place place = {
+		.path = keeper->status_path,
+		.is_private = keeper->is_private,
+		.worker = worker,
+	};
 	uint64_t version = weft_shown_version(keeper->shown);
-	double now_s = seconds(CLOCK_MONOTONIC);
+	double now_s = weft_clock_s();
 	struct weft_error err = {0};
 
 	if (keeper->written && version == keeper->version &&
 	    now_s - keeper->written_s < LIFE_SIGN_S)
 		return;
-	if (weft_snapshot_save(keeper->shown, keeper->counters,
-			       seconds(CLOCK_REALTIME), keeper->status_path,
-			       &err) < 0) {
-		if (!keeper->complained && keeper->complain)
-			keeper->complain(&err);
+	if (weft_snapshot_save(keeper->shown, keeper->fabric, keeper->counters,
+			       wall_clock_s(), &place, &err) < 0) {
+		if (!keeper->complained)
+			tell(keeper, worker, &err);
 		keeper->complained = true;
 		return;
 	}
@@ -83,9 +98,27 @@ static void keep_status(struct weft_keeper *keeper)
 	keeper->written_s = now_s;
 }
 
+static void keep_records(struct weft_keeper *keeper,
+			 const struct weft_worker *worker)
+{
+	struct weft_error err = {0};
+	bool failed = weft_records_write(keeper->shown, keeper->records_path,
+					 WEFT_RECORDS_BYTES, &err) < 0;
+
+	if (failed && !keeper->records_complained)
+		tell(keeper, worker, &err);
+	keeper->records_complained = failed;
+}
+
+/* A recount is made under Slurm's locks: not at the wish of any user who may
+ * write into a folder like /tmp. */
 static void look_for_request(struct weft_keeper *keeper)
 {
-	if (unlink(keeper->verify_path) == 0)
+	struct stat status;
+
+	if (lstat(keeper->verify_path, &status) == 0 &&
+	    (status.st_uid == 0 || status.st_uid == geteuid()) &&
+	    unlink(keeper->verify_path) == 0)
 		keeper->wants_recount = true;
 }
 
@@ -124,8 +157,8 @@ static struct weft_health *health_read(const struct weft_keeper *keeper,
 	struct weft_health *health = weft_calloc(1, sizeof(*health), err);
 
 	if (!health || weft_trusted_file(keeper->health_path, err) < 0 ||
-	    weft_health_load(keeper->health_path, keeper->shown->fabric, health,
-			     err) < 0) {
+	    weft_health_load(keeper->health_path, keeper->fabric, health, err) <
+		    0) {
 		health_free(health);
 		return NULL;
 	}
@@ -133,7 +166,8 @@ static struct weft_health *health_read(const struct weft_keeper *keeper,
 }
 
 /* A file is looked into once, right or wrong, until it changes. */
-static void watch_health(struct weft_keeper *keeper)
+static void watch_health(struct weft_keeper *keeper,
+			 const struct weft_worker *worker)
 {
 	struct identity now = identity_of(keeper->health_path);
 	struct weft_health *health;
@@ -146,8 +180,8 @@ static void watch_health(struct weft_keeper *keeper)
 	health = health_read(keeper, &err);
 	if (health)
 		health_free(atomic_exchange(&keeper->health, health));
-	else if (keeper->complain)
-		keeper->complain(&err);
+	else
+		tell(keeper, worker, &err);
 }
 
 struct weft_health *weft_keeper_health(struct weft_keeper *keeper)
@@ -160,83 +194,49 @@ struct weft_health *weft_keeper_health(struct weft_keeper *keeper)
 
 /* ---- the thread ---- */
 
-static void keeper_round(struct weft_keeper *keeper)
+static bool keeper_round(void *self, const struct weft_worker *worker)
 {
-	if (keeper->health_path && keeper->shown->fabric)
-		watch_health(keeper);
+	struct weft_keeper *keeper = self;
+
+	if (keeper->health_path && keeper->fabric)
+		watch_health(keeper, worker);
+	if (keeper->records_path)
+		keep_records(keeper, worker);
 	if (keeper->status_path) {
 		look_for_request(keeper);
-		keep_status(keeper);
+		keep_status(keeper, worker);
 	}
+	return true;
 }
 
-/* Sleeps a period, less when told to stop; false then. */
-static bool keeper_sleep(struct weft_keeper *keeper)
+static void keeper_free(void *self)
 {
-	struct timespec until;
-	double end_s = seconds(CLOCK_MONOTONIC) + keeper->period_s;
-	bool stop;
+	struct weft_keeper *keeper = self;
 
-	until.tv_sec = (time_t)end_s;
-	until.tv_nsec = (long)((end_s - (double)until.tv_sec) * 1e9);
-	pthread_mutex_lock(&keeper->lock);
-	while (!keeper->stop)
-		if (pthread_cond_timedwait(&keeper->wake, &keeper->lock,
-					   &until) != 0)
-			break;
-	stop = keeper->stop;
-	pthread_mutex_unlock(&keeper->lock);
-	return !stop;
-}
-
-static void *keeper_run(void *arg)
-{
-	struct weft_keeper *keeper = arg;
-
-	do
-		keeper_round(keeper);
-	while (keeper_sleep(keeper));
-	return NULL;
-}
-
-/* slurmctld's signals are slurmctld's: the thread takes none. */
-static int thread_create(struct weft_keeper *keeper, struct weft_error *err)
-{
-	sigset_t all, before;
-	int rc;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	rc = pthread_create(&keeper->thread, NULL, keeper_run, keeper);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (rc != 0)
-		return weft_fail(err, WEFT_EIO,
-				 "no thread for weft's files: %s",
-				 strerror(rc));
-	pthread_setname_np(keeper->thread, "weft-keeper");
-	return 0;
-}
-
-static void keeper_free(struct weft_keeper *keeper)
-{
-	pthread_cond_destroy(&keeper->wake);
-	pthread_mutex_destroy(&keeper->lock);
+	weft_settings_free(keeper->settings);
 	free(keeper->status_path);
 	free(keeper->verify_path);
 	free(keeper->health_path);
+	free(keeper->records_path);
 	health_free(keeper->health);
 	free(keeper);
 }
 
-/* Copies of the names: settings may change before the thread has ended. */
-static int paths_copy(struct weft_keeper *keeper, const char *status_path,
-		      const char *health_path, struct weft_error *err)
+static int paths_copy(struct weft_keeper *keeper,
+		      const struct weft_keeper_options *options,
+		      struct weft_error *err)
 {
+	const char *status_path = options->status_path;
 	size_t size;
 
-	if (health_path) {
-		keeper->health_path = weft_strdup(health_path, err);
+	if (options->health_path) {
+		keeper->health_path = weft_strdup(options->health_path, err);
 		if (!keeper->health_path)
+			return -1;
+	}
+	if (options->records_path) {
+		keeper->records_path = weft_strdup(options->records_path, err);
+		if (!keeper->records_path)
 			return -1;
 	}
 	if (!status_path)
@@ -250,43 +250,52 @@ static int paths_copy(struct weft_keeper *keeper, const char *status_path,
 	return 0;
 }
 
-struct weft_keeper *weft_keeper_start(const struct weft_keeper_options *options,
-				      struct weft_error *err)
+static struct weft_keeper *
+keeper_make(const struct weft_keeper_options *options, struct weft_error *err)
 {
 	struct weft_keeper *keeper = weft_calloc(1, sizeof(*keeper), err);
-	pthread_condattr_t monotonic;
 
 	if (!keeper)
 		return NULL;
-	pthread_mutex_init(&keeper->lock, NULL);
-	pthread_condattr_init(&monotonic);
-	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-	pthread_cond_init(&keeper->wake, &monotonic);
-	pthread_condattr_destroy(&monotonic);
+	keeper->is_private = options->is_private;
 	keeper->shown = options->shown;
+	keeper->fabric = options->fabric;
 	keeper->counters = options->counters;
 	keeper->complain = options->complain;
-	keeper->period_s =
-		options->period_s > 0 ? options->period_s : DEFAULT_PERIOD_S;
-	if (paths_copy(keeper, options->status_path, options->health_path,
-		       err) < 0 ||
-	    thread_create(keeper, err) < 0) {
-		keeper_free(keeper);
+	if (options->settings)
+		keeper->settings = weft_settings_hold(options->settings);
+	if (paths_copy(keeper, options, err) == 0)
+		return keeper;
+	keeper_free(keeper);
+	return NULL;
+}
+
+struct weft_keeper *weft_keeper_start(const struct weft_keeper_options *options,
+				      struct weft_error *err)
+{
+	struct weft_keeper *keeper = keeper_make(options, err);
+	const struct weft_work work = {
+		.name = "weft-keeper",
+		.period_s = options->period_s > 0 ? options->period_s
+						  : DEFAULT_PERIOD_S,
+		.round = keeper_round,
+		.release = keeper_free,
+		.self = keeper,
+	};
+
+	if (!keeper)
 		return NULL;
-	}
-	return keeper;
+	keeper->worker = weft_worker_start(&work, err);
+	if (keeper->worker)
+		return keeper;
+	keeper_free(keeper);
+	return NULL;
 }
 
 void weft_keeper_stop(struct weft_keeper *keeper)
 {
-	if (!keeper)
-		return;
-	pthread_mutex_lock(&keeper->lock);
-	keeper->stop = true;
-	pthread_cond_signal(&keeper->wake);
-	pthread_mutex_unlock(&keeper->lock);
-	pthread_join(keeper->thread, NULL);
-	keeper_free(keeper);
+	if (keeper)
+		weft_worker_leave(keeper->worker);
 }
 
 bool weft_keeper_wants_recount(struct weft_keeper *keeper)
@@ -295,4 +304,22 @@ bool weft_keeper_wants_recount(struct weft_keeper *keeper)
 	       atomic_load_explicit(&keeper->wants_recount,
 				    memory_order_relaxed) &&
 	       atomic_exchange(&keeper->wants_recount, false);
+}
+
+bool weft_keeper_hangs(struct weft_keeper *keeper, const char **path,
+		       bool *again)
+{
+	bool hangs;
+
+	if (!keeper)
+		return false;
+	hangs = weft_worker_busy_s(keeper->worker) > HANGS_S;
+	if (hangs == keeper->told)
+		return false;
+	keeper->told = hangs;
+	*path = keeper->status_path   ? keeper->status_path
+		: keeper->health_path ? keeper->health_path
+				      : keeper->records_path;
+	*again = !hangs;
+	return true;
 }

@@ -1,20 +1,26 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* keeper.h - the one thread that weft has inside slurmctld: it touches files,
- * so that no decision has to
+/* keeper.h - who writes weft's files, and watches those that change, so that no
+ * decision has to
  *
  * It never looks at anything of Slurm's and never holds a lock that a decision
- * wants: it reads boards (board.h) and hands results over by atomic exchange.
+ * wants: it is a worker (worker.h) that reads boards (board.h) and hands
+ * results over by atomic exchange.
  */
 #ifndef WEFT_PLUGIN_BRIDGE_KEEPER_H
 #define WEFT_PLUGIN_BRIDGE_KEEPER_H
 
 #include "costmodel/health.h"
+#include "plugin/bridge/settings.h"
 #include "plugin/bridge/shown.h"
 
 struct weft_keeper_options {
-	const char *status_path;	/* the snapshot's file; NULL: none */
-	const char *health_path;	/* watched and read; NULL: none */
-	const struct weft_shown *shown; /* and its fabric */
+	const char *status_path;  /* the snapshot's file; NULL: none */
+	bool is_private;	  /* the snapshot is not for everybody */
+	const char *health_path;  /* watched and read; NULL: none */
+	const char *records_path; /* appended to; NULL: none */
+	struct weft_shown *shown;
+	const struct weft_fabric *fabric; /* of its nodes; NULL: weft is off */
+	struct weft_settings *settings;	  /* whose the fabric is, or NULL */
 	const struct weft_counters *counters;
 	double period_s; /* 0: a second */
 	/* told of trouble with a file, once until it is over; called by the
@@ -24,9 +30,9 @@ struct weft_keeper_options {
 
 struct weft_keeper;
 
-/* Starts the thread; what the options point to outlives it.  NULL with err;
- * free with weft_keeper_stop, which waits until the thread has ended: for a
- * file that is being written at most. */
+/* Starts the thread.  What the options point to must never be freed, for nobody
+ * knows when the thread ends; the settings are held.  NULL with err; end with
+ * weft_keeper_stop, which never waits. */
 struct weft_keeper *weft_keeper_start(const struct weft_keeper_options *options,
 				      struct weft_error *err);
 void weft_keeper_stop(struct weft_keeper *keeper);
@@ -38,5 +44,11 @@ bool weft_keeper_wants_recount(struct weft_keeper *keeper);
 /* What was read of the health file since the last call; NULL: nothing new.
  * Caller: weft_health_free and free.  Never waits. */
 struct weft_health *weft_keeper_health(struct weft_keeper *keeper);
+
+/* Whether a file has not answered for so long, ten seconds, that it is to be
+ * told.  True once, with the file's name; true once more, with *again, when it
+ * has answered.  keeper NULL: nothing to tell. */
+bool weft_keeper_hangs(struct weft_keeper *keeper, const char **path,
+		       bool *again);
 
 #endif

@@ -218,6 +218,17 @@ static bool tell_limit(const struct looking *l, char *text)
 	return told;
 }
 
+/* What there is too little of; false: nothing can be said. */
+static bool tell_scarcity(const struct looking *l, char *text)
+{
+	bool told = tell_domain(l, text) || tell_total(l, text) ||
+		    (l->bound && tell_limit(l, text));
+
+	if (told && l->pending->hide_nodes)
+		snprintf(text, WEFT_PENDING_SIZE, "too few nodes are free");
+	return told;
+}
+
 /* ---- the way out ---- */
 
 /* "14:05", or with the date where it is not within a day. */
@@ -279,6 +290,11 @@ static bool tell_ending(const struct looking *l, char *text)
 	if (!n)
 		return false;
 	last = &p->endings[n - 1];
+	if (p->hide_jobs) {
+		append(text, "; fits when others end");
+		tell_time(p, last->end_s, text);
+		return true;
+	}
 	append(text, "; fits when job %u ends", last->job_id);
 	if (n > 1 && !fits_after(l, n - 1, 1))
 		append(text, " after %u other%s", n - 1, n == 2 ? "" : "s");
@@ -374,8 +390,7 @@ bool weft_pending_explain(const struct weft_pending *pending,
 	l.job.max_nodes = shape->max_nodes;
 	l.bound = job->within_level != WEFT_NONE || job->spec.segment ||
 		  job->spec.n_split || pending->o->required;
-	if (!tell_domain(&l, text) && !tell_total(&l, text) &&
-	    !(l.bound && tell_limit(&l, text)))
+	if (!tell_scarcity(&l, text))
 		return false;
 	after = tell_ending(&l, text);
 	tell_eased(&l, after, text);

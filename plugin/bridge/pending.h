@@ -32,6 +32,9 @@ struct weft_pending {
 	const void *context;
 	double budget_s; /* for all that is tried */
 	int64_t now_s;
+	/* The sentence is for a user to whom the site does not show others'
+	 * jobs, or nodes. */
+	bool hide_jobs, hide_nodes;
 };
 
 /* "leaf leaf2 has 3 of 4 nodes free; fits when job 812 ends (14:05), or with

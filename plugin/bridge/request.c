@@ -2,7 +2,7 @@
 /* request.c - ways to lay a request on nodes, and what a node can add */
 #include "plugin/bridge/request.h"
 
-#include "costmodel/spec.h"
+#include "plugin/bridge/spec_text.h"
 #include "topology/bitset.h"
 #include "topology/fabric.h"
 
@@ -82,7 +82,7 @@ int weft_frame_read(const char *text, struct weft_frame *frame,
 
 	memset(frame, 0, sizeof(*frame));
 	frame->multiple = 1;
-	if (weft_spec_parse(text, &spec, err) < 0)
+	if (weft_spec_text_parse(text, &spec, err) < 0)
 		return -1;
 	frame_nodes(&spec, frame);
 	frame_limits(&spec, frame);
@@ -131,6 +131,10 @@ static int node_range(const struct weft_request *request,
 {
 	range->min = larger(request->min_nodes, 1);
 	range->max = request->max_nodes ? request->max_nodes : UINT32_MAX;
+	/* As Slurm has it: a task on each node, unless more nodes are asked
+	 * for. */
+	if (request->n_tasks && range->max > request->n_tasks)
+		range->max = larger(request->n_tasks, range->min);
 	if (!frame->nodes)
 		return 0;
 	if (frame->nodes_max < range->min || frame->nodes > range->max)

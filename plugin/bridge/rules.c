@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* rules.c - the keys wait and limits of weft.yaml, and what follows from them
+/* rules.c - the keys wait, place and limits of weft.yaml, and what follows from
+ * them
  */
 #include "plugin/bridge/rules.h"
 
@@ -70,6 +71,24 @@ int weft_rules_read_wait(const struct weft_yaml *doc,
 				     &rules->wait_tolerance, err) < 0)
 		return -1;
 	return read_names(doc, map, "partitions", &rules->wait_partitions, err);
+}
+
+int weft_rules_read_place(const struct weft_yaml *doc,
+			  const struct weft_yaml_node *map,
+			  struct weft_rules *rules, struct weft_error *err)
+{
+	static const char *const keys[] = {"partitions", "qos", "accounts"};
+	struct weft_names *const lists[] = {&rules->place_partitions,
+					    &rules->place_qos,
+					    &rules->place_accounts};
+	const size_t n = sizeof(keys) / sizeof(keys[0]);
+
+	if (weft_yaml_known_keys(doc, map, keys, n, "place", err) < 0)
+		return -1;
+	for (size_t i = 0; i < n; i++)
+		if (read_names(doc, map, keys[i], lists[i], err) < 0)
+			return -1;
+	return 0;
 }
 
 /* Names of levels are known only where the fabric is. */
@@ -145,6 +164,9 @@ void weft_rules_free(struct weft_rules *rules)
 {
 	free(rules->wait_partitions.name);
 	free(rules->within.name);
+	free(rules->place_partitions.name);
+	free(rules->place_qos.name);
+	free(rules->place_accounts.name);
 	free(rules->limit_partitions.name);
 	memset(rules, 0, sizeof(*rules));
 }
@@ -158,6 +180,14 @@ static bool names_allow(const struct weft_names *names, const char *name)
 		if (strcmp(names->name[i], name) == 0)
 			return true;
 	return !names->n;
+}
+
+bool weft_rules_place(const struct weft_rules *rules,
+		      const struct weft_owner *owner)
+{
+	return names_allow(&rules->place_partitions, owner->partition) &&
+	       names_allow(&rules->place_qos, owner->qos) &&
+	       names_allow(&rules->place_accounts, owner->account);
 }
 
 int weft_rules_check(const struct weft_rules *rules,

@@ -7,6 +7,8 @@
 #include "topology/suggest.h"
 #include "topology/yaml.h"
 
+#include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +19,14 @@
 #define MIN_BUDGET_S	  0.0001
 #define MAX_BUDGET_S	  10.0
 #define MAX_MODELS	  256
+#define MAX_HEAVIER	  1000
 #define SETTINGS_MAX_PATH 4096
+
+const char *const weft_mode_names[WEFT_N_MODES] = {
+	[WEFT_MODE_OFF] = "off",
+	[WEFT_MODE_OBSERVE] = "observe",
+	[WEFT_MODE_PLACE] = "place",
+};
 
 /* What the readers of the keys share. */
 struct reading {
@@ -43,11 +52,34 @@ static int read_format(struct reading *reading,
 	return 0;
 }
 
-static int read_enabled(struct reading *reading,
-			const struct weft_yaml_node *node)
+static int read_mode(struct reading *reading, const struct weft_yaml_node *node)
 {
-	return weft_yaml_bool(reading->doc, node, &reading->settings->enabled,
-			      reading->err);
+	for (uint32_t m = 0; m < WEFT_N_MODES; m++) {
+		if (strcmp(node->text, weft_mode_names[m]) != 0)
+			continue;
+		reading->settings->mode = (enum weft_mode)m;
+		return 0;
+	}
+	return weft_yaml_fail(
+		reading->doc, node, reading->err,
+		"mode: expected off, observe or place, found "
+		"\"%s\"; did you mean \"%s\"?",
+		node->text,
+		weft_suggest(node->text, weft_mode_names, WEFT_N_MODES));
+}
+
+static int read_place(struct reading *reading,
+		      const struct weft_yaml_node *node)
+{
+	return weft_rules_read_place(reading->doc, node,
+				     &reading->settings->rules, reading->err);
+}
+
+static int read_accept_missing(struct reading *reading,
+			       const struct weft_yaml_node *node)
+{
+	return weft_yaml_bool(reading->doc, node,
+			      &reading->settings->accept_missing, reading->err);
 }
 
 static int read_budget(struct reading *reading,
@@ -81,7 +113,7 @@ static int read_choice(struct reading *reading,
 static int read_unspecified(struct reading *reading,
 			    const struct weft_yaml_node *node)
 {
-	static const char *const words[] = {"place", "ignore"};
+	static const char *const words[] = {"place", "off"};
 
 	return read_choice(reading, node, words,
 			   &reading->settings->place_unspecified);
@@ -94,6 +126,18 @@ static int read_ranks(struct reading *reading,
 
 	return read_choice(reading, node, words,
 			   &reading->settings->order_ranks);
+}
+
+static int read_weights(struct reading *reading,
+			const struct weft_yaml_node *node)
+{
+	double *heavier = &reading->settings->heavier;
+
+	*heavier = strcmp(node->text, "first") == 0 ? (double)INFINITY : 0;
+	if (*heavier > 0 || strcmp(node->text, "last") == 0)
+		return 0;
+	return weft_yaml_number(reading->doc, node, 0, MAX_HEAVIER, heavier,
+				reading->err);
 }
 
 static int read_spec_limit(struct reading *reading,
@@ -278,14 +322,17 @@ static const struct key {
 	enum weft_yaml_kind kind;
 	key_reader read;
 	const char *required; /* what is missing without it; NULL: optional */
-	bool when_off;	      /* read even when weft is not enabled */
+	bool when_off;	      /* read even when weft is off */
 } key_table[] = {
 	{"weft", WEFT_YAML_SCALAR, read_format, "\"weft: " SETTINGS_FORMAT "\"",
 	 true},
-	{"enabled", WEFT_YAML_SCALAR, read_enabled, NULL, true},
+	{"mode", WEFT_YAML_SCALAR, read_mode, NULL, true},
+	{"place", WEFT_YAML_MAP, read_place, NULL, true},
+	{"accept_missing", WEFT_YAML_SCALAR, read_accept_missing, NULL, true},
 	{"budget", WEFT_YAML_SCALAR, read_budget, NULL, true},
 	{"unspecified", WEFT_YAML_SCALAR, read_unspecified, NULL, true},
 	{"ranks", WEFT_YAML_SCALAR, read_ranks, NULL, true},
+	{"weights", WEFT_YAML_SCALAR, read_weights, NULL, true},
 	{"status", WEFT_YAML_SCALAR, read_status, NULL, true},
 	{"health", WEFT_YAML_SCALAR, read_health, NULL, true},
 	{"contention", WEFT_YAML_SCALAR, read_contention, NULL, true},
@@ -303,7 +350,7 @@ static int read_key(struct reading *reading, const struct key *key)
 	const struct weft_yaml_node *root = reading->doc->root;
 	const struct weft_yaml_node *node = weft_yaml_find(root, key->name);
 
-	if (!key->when_off && !reading->settings->enabled)
+	if (!key->when_off && reading->settings->mode == WEFT_MODE_OFF)
 		return 0;
 	if (!node && key->required)
 		return weft_yaml_fail(reading->doc, root, reading->err,
@@ -354,11 +401,11 @@ struct weft_settings *weft_settings_load_kept(const char *path,
 
 	if (!settings)
 		return NULL;
-	settings->enabled = true;
-	settings->place_unspecified = true;
+	settings->mode = WEFT_MODE_OBSERVE;
 	settings->order_ranks = true;
 	settings->contention = true;
 	settings->budget_s = DEFAULT_BUDGET_S;
+	settings->heavier = (double)INFINITY;
 	weft_rules_default(&settings->rules);
 	settings->spec_limit = WEFT_SPEC_MAX_BYTES;
 	if (open_file(&reading, path, file) < 0 ||
@@ -377,9 +424,15 @@ struct weft_settings *weft_settings_load(const char *path,
 	return weft_settings_load_kept(path, NULL, err);
 }
 
+struct weft_settings *weft_settings_hold(struct weft_settings *settings)
+{
+	atomic_fetch_add(&settings->n_users, 1);
+	return settings;
+}
+
 void weft_settings_free(struct weft_settings *settings)
 {
-	if (!settings)
+	if (!settings || atomic_fetch_sub(&settings->n_users, 1) > 0)
 		return;
 	for (uint32_t i = 0; i < settings->n_files; i++)
 		free(settings->files[i]);
@@ -401,4 +454,11 @@ weft_settings_model(const struct weft_settings *settings, const char *name)
 		if (strcasecmp(settings->models[m].name, name) == 0)
 			return &settings->models[m];
 	return NULL;
+}
+
+bool weft_settings_place(const struct weft_settings *settings,
+			 const struct weft_owner *owner)
+{
+	return settings->mode == WEFT_MODE_PLACE &&
+	       weft_rules_place(&settings->rules, owner);
 }

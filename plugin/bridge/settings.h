@@ -10,13 +10,28 @@
 
 #include <stdbool.h>
 
+/* Off: no file but weft.yaml is read.  Observe: weft decides, counts and
+ * records, and nothing that a job or a user sees differs.  Place: it acts. */
+enum weft_mode {
+	WEFT_MODE_OFF,
+	WEFT_MODE_OBSERVE,
+	WEFT_MODE_PLACE,
+	WEFT_N_MODES
+};
+extern const char *const weft_mode_names[WEFT_N_MODES];
+
 /* Everything that is read from files; built once, then only read. */
 struct weft_settings {
-	bool enabled;
-	bool place_unspecified; /* GPU jobs without a spec: place them, too */
+	_Atomic uint32_t n_users; /* beside the one that loaded it */
+	enum weft_mode mode;
+	bool place_unspecified; /* GPU jobs without a spec: a question, too */
 	bool order_ranks;	/* unless a spec says otherwise */
+	bool accept_missing;	/* a fabric that has lost nodes of Slurm's */
 	double budget_s;	/* per decision */
-	struct weft_fabric *fabric; /* NULL when not enabled */
+	double heavier; /* share by which a plan must cost less to use heavier
+			 * nodes than it needs; 0: weights break ties alone;
+			 * INFINITY: none does */
+	struct weft_fabric *fabric; /* NULL when off */
 	struct weft_rules rules;    /* for users' specs */
 	uint32_t n_models;
 	struct weft_model *models; /* named by the admin */
@@ -39,11 +54,20 @@ struct weft_settings *weft_settings_load(const char *path,
 					 struct weft_error *err);
 void weft_settings_free(struct weft_settings *settings);
 
+/* One user more: freed when all have called weft_settings_free, in any thread.
+ */
+struct weft_settings *weft_settings_hold(struct weft_settings *settings);
+
 /* The same, of copies: the nth file read is folder/n, but names in it are seen
  * from the folder of `path`. */
 struct weft_settings *weft_settings_load_kept(const char *path,
 					      const char *folder,
 					      struct weft_error *err);
+
+/* Whether weft acts on a job of this partition, QOS and account; NULL: not
+ * known, or none. */
+bool weft_settings_place(const struct weft_settings *settings,
+			 const struct weft_owner *owner);
 
 /* The admin's model of that name (case ignored), or NULL. */
 const struct weft_model *

@@ -2,6 +2,8 @@
 /* shown.c - keeping what others may see of weft */
 #include "plugin/bridge/shown.h"
 
+#include "topology/hostlist.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +17,7 @@ void weft_shown_init(struct weft_shown *shown)
 	weft_board_init(&shown->jobs, sizeof(struct weft_shown_job));
 	weft_board_init(&shown->waits, sizeof(struct weft_shown_wait));
 	weft_board_init(&shown->recount, sizeof(struct weft_shown_recount));
+	weft_board_init(&shown->saved, sizeof(struct weft_shown_job));
 }
 
 void weft_shown_free(struct weft_shown *shown)
@@ -23,22 +26,25 @@ void weft_shown_free(struct weft_shown *shown)
 	weft_board_free(&shown->jobs);
 	weft_board_free(&shown->waits);
 	weft_board_free(&shown->recount);
+	weft_board_free(&shown->saved);
 	free(shown->job_ids);
 	memset(shown, 0, sizeof(*shown));
 }
 
-void weft_shown_adopt(struct weft_shown *shown, const struct weft_fabric *f)
+void weft_shown_forget_nodes(struct weft_shown *shown)
 {
-	weft_board_free(&shown->nodes);
-	weft_board_init(&shown->nodes, sizeof(struct weft_shown_node));
-	shown->fabric = f;
+	static const struct weft_shown_node none;
+	uint32_t n = shown->nodes.n;
+
+	for (uint32_t i = 0; i < n; i++)
+		weft_board_write(&shown->nodes, i, &none, NULL);
 }
 
 uint64_t weft_shown_version(const struct weft_shown *shown)
 {
 	return shown->nodes.n_writes + shown->jobs.n_writes +
 	       shown->waits.n_writes + shown->recount.n_writes +
-	       shown->n_changes;
+	       shown->n_changes + shown->n_kept + shown->n_lost;
 }
 
 void weft_shown_node(struct weft_shown *shown, uint32_t node,
@@ -115,6 +121,51 @@ void weft_shown_job_ended(struct weft_shown *shown, uint32_t job_id)
 	weft_board_write(&shown->jobs, i, &none, NULL);
 }
 
+void weft_shown_save(struct weft_shown *shown,
+		     const struct weft_shown_job *record)
+{
+	if (weft_board_write(&shown->saved,
+			     (uint32_t)(shown->n_saved % WEFT_SHOWN_SAVED),
+			     record, NULL) == 0)
+		shown->n_saved++;
+}
+
+void weft_shown_spec(const char *spec, char text[WEFT_SHOWN_SPEC + 1])
+{
+	size_t length = spec ? strlen(spec) : 0;
+
+	text[0] = '\0';
+	if (length > WEFT_SHOWN_SPEC)
+		return;
+	for (size_t i = 0; i < length; i++)
+		if (spec[i] < 0x20 || spec[i] > 0x7e)
+			return;
+	snprintf(text, WEFT_SHOWN_SPEC + 1, "%s", spec ? spec : "");
+}
+
+void weft_shown_nodes(const struct weft_fabric *f, const uint32_t *where,
+		      uint32_t n_gpus, char text[WEFT_SHOWN_NODES])
+{
+	const char **names = weft_calloc(f->n_nodes, sizeof(*names), NULL);
+	char *list = NULL;
+	uint32_t n = 0;
+
+	text[0] = '\0';
+	for (uint32_t r = 0; names && where && r < n_gpus; r++)
+		if (where[r] != WEFT_NONE)
+			names[f->gpu_node[where[r]]] =
+				f->nodes[f->gpu_node[where[r]]].name;
+	for (uint32_t i = 0; names && i < f->n_nodes; i++)
+		if (names[i])
+			names[n++] = names[i];
+	if (n)
+		list = weft_hostlist_encode(names, n);
+	if (list && strlen(list) < WEFT_SHOWN_NODES)
+		snprintf(text, WEFT_SHOWN_NODES, "%s", list);
+	free(list);
+	free(names);
+}
+
 void weft_shown_said(const char *comment, char said[WEFT_TEXT_SIZE])
 {
 	static const char own[] = "weft: ", between[] = " | ";
@@ -150,7 +201,8 @@ static uint32_t wait_slot(const struct weft_shown *shown, uint32_t job_id)
 }
 
 void weft_shown_waits(struct weft_shown *shown, uint32_t job_id,
-		      enum weft_cause cause, const char *reason, int64_t now_s)
+		      enum weft_cause cause, const char *reason,
+		      const char *spec, int64_t now_s)
 {
 	struct weft_shown_wait record = {
 		.job_id = job_id,
@@ -168,5 +220,6 @@ void weft_shown_waits(struct weft_shown *shown, uint32_t job_id,
 	record.since_s = shown->wait_since_s[i];
 	record.n_asked = ++shown->wait_n_asked[i];
 	snprintf(record.reason, sizeof(record.reason), "%s", reason);
+	weft_shown_spec(spec, record.spec);
 	weft_board_write(&shown->waits, i, &record, NULL);
 }

@@ -10,9 +10,11 @@
 
 #include "plugin/bridge/board.h"
 #include "plugin/bridge/decision.h"
-#include "topology/fabric.h"
 
 #define WEFT_SHOWN_WAITS 512
+#define WEFT_SHOWN_SAVED 512 /* records that wait for the keeper */
+/* Bytes of a hostlist; longer ones are left out. */
+#define WEFT_SHOWN_NODES 160
 
 /* A node of the fabric, by its number there. */
 struct weft_shown_node {
@@ -36,8 +38,12 @@ struct weft_shown_job {
 	double decision_s;
 	struct weft_gain gain; /* where compared */
 	uint64_t compared;
-	char reason[WEFT_REASON_SIZE]; /* why not as planned */
-	char said[WEFT_TEXT_SIZE];     /* the sentence in SystemComment */
+	char reason[WEFT_REASON_SIZE];	/* why not as planned */
+	char said[WEFT_TEXT_SIZE];	/* the sentence in SystemComment */
+	char spec[WEFT_SHOWN_SPEC + 1]; /* empty: none, or too long */
+	char on[WEFT_SHOWN_NODES];	/* the nodes that it has */
+	char plan[WEFT_SHOWN_NODES];	/* those that weft would have chosen */
+	int64_t end_s; /* of a record alone, which then says no more; 0 */
 };
 
 /* A job that weft was asked about and that did not start. */
@@ -47,6 +53,7 @@ struct weft_shown_wait {
 	int64_t since_s, asked_s; /* first and last question */
 	uint32_t n_asked, reserved;
 	char reason[WEFT_REASON_SIZE];
+	char spec[WEFT_SHOWN_SPEC + 1]; /* empty: none, or too long */
 };
 
 /* The last comparison of what is kept with what Slurm has. */
@@ -59,14 +66,18 @@ struct weft_shown_recount {
 };
 
 struct weft_shown {
-	const struct weft_fabric *fabric; /* the caller's; NULL: weft is off */
-	int64_t since_s;		  /* when weft was loaded */
-	_Atomic uint64_t generation;	  /* of the nodes, nodes.h */
-	_Atomic int64_t health_s; /* when health was read last; 0: never */
+	int64_t since_s;	     /* when weft was loaded */
+	_Atomic uint64_t generation; /* of the nodes, nodes.h */
+	_Atomic int64_t health_s;    /* when health was read last; 0: never */
 	_Atomic uint32_t n_slow_nodes;
 	_Atomic uint32_t n_loads;   /* jobs whose traffic is heeded */
 	_Atomic uint64_t n_changes; /* of anything that is on no board */
 	struct weft_board nodes, jobs, waits, recount;
+	/* Records of the last jobs that started or ended, the nth at n modulo
+	 * WEFT_SHOWN_SAVED; the keeper counts those that are in its file, and
+	 * those that came too fast. */
+	struct weft_board saved;
+	_Atomic uint64_t n_saved, n_kept, n_lost;
 	/* for the writing thread alone: job_id of each record */
 	uint32_t n_jobs, *job_ids;
 	uint32_t wait_ids[WEFT_SHOWN_WAITS];
@@ -80,8 +91,8 @@ extern struct weft_shown weft_shown;
 void weft_shown_init(struct weft_shown *shown);
 void weft_shown_free(struct weft_shown *shown);
 
-/* Other nodes from now on: f's; NULL: none.  Nobody may read meanwhile. */
-void weft_shown_adopt(struct weft_shown *shown, const struct weft_fabric *f);
+/* Other nodes from now on.  Who reads meanwhile gets some of both. */
+void weft_shown_forget_nodes(struct weft_shown *shown);
 
 /* Counts up with every change: a reader that finds it the same need not look.
  */
@@ -94,11 +105,22 @@ void weft_shown_node(struct weft_shown *shown, uint32_t node,
 void weft_shown_job(struct weft_shown *shown,
 		    const struct weft_shown_job *record);
 void weft_shown_job_ended(struct weft_shown *shown, uint32_t job_id);
+/* Puts up a record for weft_records_write. */
+void weft_shown_save(struct weft_shown *shown,
+		     const struct weft_shown_job *record);
+/* A spec as it may be shown, printable and whole, else empty. */
+void weft_shown_spec(const char *spec, char text[WEFT_SHOWN_SPEC + 1]);
+/* The nodes of GPUs of f (WEFT_NONE inside: not known), as a hostlist; empty
+ * where it is too long. */
+void weft_shown_nodes(const struct weft_fabric *f, const uint32_t *where,
+		      uint32_t n_gpus, char text[WEFT_SHOWN_NODES]);
 /* weft's own part of a SystemComment. */
 void weft_shown_said(const char *comment, char said[WEFT_TEXT_SIZE]);
 
-/* A job was asked about at now_s and did not start. */
+/* A job with that spec (NULL: none) was asked about at now_s and did not start.
+ */
 void weft_shown_waits(struct weft_shown *shown, uint32_t job_id,
-		      enum weft_cause cause, const char *reason, int64_t now_s);
+		      enum weft_cause cause, const char *reason,
+		      const char *spec, int64_t now_s);
 
 #endif

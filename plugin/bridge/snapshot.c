@@ -6,6 +6,7 @@
 
 #include "placement/objective.h"
 #include "plugin/bridge/complain.h"
+#include "plugin/bridge/trusted.h"
 #include "plugin/bridge/watchdog.h"
 #include "topology/bitset.h"
 
@@ -73,10 +74,9 @@ static const char *cause_code(uint32_t cause)
 
 /* ---- parts ---- */
 
-static void put_head(const struct weft_shown *shown, double now_s, FILE *file)
+static void put_head(const struct weft_shown *shown,
+		     const struct weft_fabric *f, double now_s, FILE *file)
 {
-	const struct weft_fabric *f = shown->fabric;
-
 	fputs("{\"schema\": \"weft.state/1\",\n", file);
 	put_string(file, "version", PACKAGE_VERSION);
 	fprintf(file, ",\n\"written_s\": %.3f,\n\"since_s\": %" PRId64 ",\n",
@@ -105,8 +105,8 @@ static void put_decisions(const struct weft_counters *counters, FILE *file)
 		before = ", ";
 	}
 	fputs("},\n\"planning\": {\"sum_s\": ", file);
-	fprintf(file, "%.9g, \"up_to\": [",
-		(double)counters->planning_ns / 1e9);
+	fprintf(file, "%.9g, \"cut\": %" PRIu64 ", \"up_to\": [",
+		(double)counters->planning_ns / 1e9, weft_rations.n_cut);
 	for (uint32_t k = 0; k < WEFT_N_TIME_BUCKETS; k++, limit_s *= 2) {
 		fprintf(file, "%s{\"n\": %" PRIu64, k ? ", " : "",
 			counters->by_time[k]);
@@ -117,9 +117,10 @@ static void put_decisions(const struct weft_counters *counters, FILE *file)
 	fputs("]},\n", file);
 }
 
-static void put_nodes(const struct weft_shown *shown, FILE *file)
+static void put_nodes(const struct weft_shown *shown,
+		      const struct weft_fabric *f, FILE *file)
 {
-	uint32_t n = shown->fabric ? shown->fabric->n_nodes : 0;
+	uint32_t n = f ? f->n_nodes : 0;
 	const char *before = "";
 
 	fputs("\"nodes\": [", file);
@@ -129,7 +130,7 @@ static void put_nodes(const struct weft_shown *shown, FILE *file)
 		if (!weft_board_read(&shown->nodes, i, &node) || !node.paired)
 			continue;
 		fprintf(file, "%s\n{", before);
-		put_string(file, "name", shown->fabric->nodes[i].name);
+		put_string(file, "name", f->nodes[i].name);
 		fputs(", ", file);
 		put_mask(file, "gpus", node.gpus);
 		fputs(", ", file);
@@ -160,7 +161,7 @@ static void put_gain(const struct weft_gain *g, FILE *file)
 	};
 	char key[64];
 
-	fputs(", \"bought\": {", file);
+	fputs(", \"gain\": {", file);
 	put_string(file, "basis", what);
 	for (size_t i = 0; i < sizeof(seconds) / sizeof(seconds[0]); i++) {
 		snprintf(key, sizeof(key), "%s%s_s", seconds[i].whose, what);
@@ -173,14 +174,30 @@ static void put_gain(const struct weft_gain *g, FILE *file)
 	put_known(file, "gain", g->gain);
 	put_known(file, "share",
 		  g->basis == WEFT_GAIN_STEP ? 1 : WEFT_ASSUMED_SHARE);
-	put_known(file, "uncertainty", g->uncertainty);
+	put_known(file, "low_s", g->low_s);
+	put_known(file, "high_s", g->high_s);
 	fprintf(file, ", \"matters\": %s, \"late\": %s}",
 		g->matters ? "true" : "false", g->late ? "true" : "false");
 }
 
-static void put_job(const struct weft_shown_job *job, FILE *file)
+/* What is empty has no key. */
+static void put_text(FILE *file, const char *key, const char *text)
+{
+	if (!text[0])
+		return;
+	fputs(", ", file);
+	put_string(file, key, text);
+}
+
+void weft_snapshot_job(const struct weft_shown_job *job, FILE *file)
 {
 	fprintf(file, "{\"job\": %u, ", job->job_id);
+	if (job->end_s) {
+		fprintf(file,
+			"\"start_s\": %" PRId64 ", \"end_s\": %" PRId64 "}",
+			job->start_s, job->end_s);
+		return;
+	}
 	put_string(file, "cause", cause_code(job->cause));
 	fprintf(file,
 		", \"planned\": %s, \"start_s\": %" PRId64
@@ -201,6 +218,9 @@ static void put_job(const struct weft_shown_job *job, FILE *file)
 	put_string(file, "reason", job->reason);
 	fputs(", ", file);
 	put_string(file, "said", job->said);
+	put_text(file, "spec", job->spec);
+	put_text(file, "on", job->on);
+	put_text(file, "plan", job->plan);
 	fputc('}', file);
 }
 
@@ -216,7 +236,7 @@ static void put_jobs(const struct weft_shown *shown, FILE *file)
 		if (!weft_board_read(&shown->jobs, i, &job) || !job.job_id)
 			continue;
 		fputs(before, file);
-		put_job(&job, file);
+		weft_snapshot_job(&job, file);
 		before = ",\n";
 	}
 	fputs("],\n", file);
@@ -241,6 +261,7 @@ static void put_waits(const struct weft_shown *shown, double now_s, FILE *file)
 			", \"asked\": %u, ",
 			wait.since_s, wait.asked_s, wait.n_asked);
 		put_string(file, "reason", wait.reason);
+		put_text(file, "spec", wait.spec);
 		fputc('}', file);
 		before = ",\n";
 	}
@@ -259,6 +280,10 @@ static void put_troubles(const struct weft_shown *shown,
 			", \"slow_nodes\": %u},\n",
 			shown->health_s, shown->n_slow_nodes);
 	fprintf(file, "\"contending_jobs\": %u,\n", shown->n_loads);
+	fprintf(file,
+		"\"records\": {\"written\": %" PRIu64 ", \"lost\": %" PRIu64
+		"},\n",
+		shown->n_kept - shown->n_lost, shown->n_lost);
 	put_string(file, "effort", weft_effort_names[weft_watchdog.effort]);
 	fputs(",\n\"troubles\": {", file);
 	for (uint32_t t = 0; t < WEFT_N_TROUBLES; t++) {
@@ -291,12 +316,13 @@ static void put_recount(const struct weft_shown *shown, FILE *file)
 }
 
 int weft_snapshot_write(const struct weft_shown *shown,
+			const struct weft_fabric *f,
 			const struct weft_counters *counters, double now_s,
 			FILE *file)
 {
-	put_head(shown, now_s, file);
+	put_head(shown, f, now_s, file);
 	put_decisions(counters, file);
-	put_nodes(shown, file);
+	put_nodes(shown, f, file);
 	put_jobs(shown, file);
 	put_waits(shown, now_s, file);
 	put_troubles(shown, &weft_complaints, file);
@@ -307,43 +333,90 @@ int weft_snapshot_write(const struct weft_shown *shown,
 
 /* ---- the file ---- */
 
-/* A new file beside the final one, or NULL: never one that somebody else has
- * put there, or a link. */
-static FILE *open_new(const char *path)
+/* A new file beside the final one, or -1: never one that somebody else has put
+ * there, or a link. */
+static int open_new(const char *path, mode_t mode)
 {
-	FILE *file;
 	int fd;
 
 	unlink(path);
-	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-	if (fd < 0)
-		return NULL;
-	file = fchmod(fd, 0644) == 0 ? fdopen(fd, "w") : NULL;
-	if (!file)
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+	if (fd >= 0 && fchmod(fd, mode) < 0) {
 		close(fd);
-	return file;
+		return -1;
+	}
+	return fd;
 }
 
-int weft_snapshot_save(const struct weft_shown *shown,
-		       const struct weft_counters *counters, double now_s,
-		       const char *path, struct weft_error *err)
+int weft_write_all(int fd, const char *text, size_t size)
 {
-	size_t size = strlen(path) + sizeof(".new");
-	char *beside = weft_calloc(size, 1, err);
-	FILE *file;
-	int rc = -1;
+	while (size) {
+		ssize_t n = write(fd, text, size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -1;
+		text += n;
+		size -= (size_t)n;
+	}
+	return 0;
+}
+
+static bool is_wanted(const struct weft_snapshot_place *place)
+{
+	return !place->worker || !weft_worker_left(place->worker);
+}
+
+/* By system calls alone: at its end a process writes out what its streams hold,
+ * and would wait for a file system that does not answer. */
+static int text_save(const struct weft_snapshot_place *place, const char *text,
+		     size_t size, struct weft_error *err)
+{
+	size_t room = strlen(place->path) + sizeof(".new");
+	char *beside = weft_calloc(room, 1, err);
+	int fd, rc = -1;
 
 	if (!beside)
 		return -1;
-	snprintf(beside, size, "%s.new", path);
-	file = open_new(beside);
-	if (file) {
-		rc = weft_snapshot_write(shown, counters, now_s, file);
-		rc = fclose(file) == 0 && rc == 0 ? rename(beside, path) : -1;
+	snprintf(beside, room, "%s.new", place->path);
+	fd = open_new(beside, place->is_private ? 0600 : 0644);
+	if (fd >= 0) {
+		rc = weft_write_all(fd, text, size);
+		if (close(fd) < 0)
+			rc = -1;
+		if (rc == 0 && is_wanted(place))
+			rc = rename(beside, place->path);
 	}
 	if (rc < 0)
-		weft_fail_at(err, WEFT_EIO, path, 0, 0, "cannot be written: %s",
-			     strerror(errno));
+		weft_fail_at(err, WEFT_EIO, place->path, 0, 0,
+			     "cannot be written: %s", strerror(errno));
 	free(beside);
+	return rc;
+}
+
+int weft_snapshot_save(const struct weft_shown *shown,
+		       const struct weft_fabric *f,
+		       const struct weft_counters *counters, double now_s,
+		       const struct weft_snapshot_place *place,
+		       struct weft_error *err)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *memory;
+	int rc = 0;
+
+	if (weft_trusted_folder(place->path, err) < 0)
+		return -1;
+	memory = open_memstream(&text, &size);
+	if (!memory)
+		return weft_fail(err, WEFT_ENOMEM, "out of memory");
+	weft_snapshot_write(shown, f, counters, now_s, memory);
+	if (fclose(memory) != 0)
+		rc = weft_fail(err, WEFT_ENOMEM, "out of memory");
+	/* Nodes of two fabrics may be mixed in what nobody wants any more. */
+	if (rc == 0 && is_wanted(place))
+		rc = text_save(place, text, size, err);
+	free(text);
 	return rc;
 }

@@ -2,8 +2,10 @@
 /* spec_text.c - finding the spec among a job's strings */
 #include "plugin/bridge/spec_text.h"
 
+#include <ctype.h>
 #include <stddef.h>
 #include <string.h>
+#include <strings.h>
 
 /* Value of NAME= among the job's SPANK variables, or NULL. */
 static const char *spank_value(char *const *env, uint32_t n, const char *name)
@@ -23,6 +25,24 @@ static bool is_off(const char *text)
 	       text[3 + strspn(text + 3, " ")] == '\0';
 }
 
+/* "weft tp=8", " weft:tp=8", "Weft = tp=8": a spec is meant, and not written as
+ * one. */
+static bool is_almost(const char *comment)
+{
+	static const char name[] = "weft", between[] = " \t:=";
+	const char *key = comment + strspn(comment, " \t"), *end;
+
+	if (strncasecmp(key, name, strlen(name)) != 0)
+		return false;
+	key += strlen(name);
+	if (!*key || !strchr(between, *key))
+		return false;
+	key += strspn(key, between);
+	for (end = key; islower((unsigned char)*end) || *end == '_'; end++)
+		;
+	return end > key && *end == '=';
+}
+
 bool weft_spec_text_find(char *const *env, uint32_t n, const char *comment,
 			 const char **spec)
 {
@@ -38,6 +58,8 @@ bool weft_spec_text_find(char *const *env, uint32_t n, const char *comment,
 	if (!text && comment &&
 	    strncmp(comment, WEFT_COMMENT_PREFIX, prefix) == 0)
 		text = comment + prefix;
+	else if (!text && comment && is_almost(comment))
+		text = comment;
 	text = text ? text + strspn(text, " ") : NULL;
 	*spec = text && text[0] ? text : NULL;
 	return !text || !is_off(text);
@@ -46,6 +68,10 @@ bool weft_spec_text_find(char *const *env, uint32_t n, const char *comment,
 int weft_spec_text_parse(const char *text, struct weft_spec *spec,
 			 struct weft_error *err)
 {
+	if (is_almost(text))
+		return weft_fail(err, WEFT_EINVAL,
+				 "a comment for weft begins with \"weft:\", as "
+				 "in --comment=weft:tp=8");
 	if (weft_spec_parse(text, spec, err) < 0)
 		return -1;
 	return spec->traffic[0]

@@ -17,12 +17,13 @@
 
 /* The user's spec: from --weft= or WEFT_SPEC among the SPANK variables env[n],
  * else from a comment "weft:...".  *spec is NULL where there is none, and
- * points into these strings.  false: the user wants weft to leave the job alone
- * ("off"). */
+ * points into these strings.  A comment like "weft tp=8" is one that does not
+ * parse.  false: the user wants weft to leave the job alone ("off"). */
 bool weft_spec_text_find(char *const *env, uint32_t n, const char *comment,
 			 const char **spec);
 
-/* weft_spec_parse for jobs of Slurm, which may not name files. */
+/* weft_spec_parse for jobs of Slurm, which may not name files: the one reader
+ * of option, variable, comment and defaults. */
 int weft_spec_text_parse(const char *text, struct weft_spec *spec,
 			 struct weft_error *err);
 

@@ -172,7 +172,7 @@ static int sizes_check(const char *text, const struct weft_shape *shapes,
 	struct weft_spec spec;
 
 	for (uint32_t s = 0; s < n; s++) {
-		if (weft_spec_parse(text, &spec, err) < 0)
+		if (weft_spec_text_parse(text, &spec, err) < 0)
 			return -1;
 		if (weft_spec_resolve(&spec, shapes[s].n_gpus, &first) == 0)
 			return 0;
@@ -186,7 +186,7 @@ static bool is_bound(const char *text)
 {
 	struct weft_spec spec;
 
-	return weft_spec_parse(text, &spec, NULL) == 0 &&
+	return weft_spec_text_parse(text, &spec, NULL) == 0 &&
 	       (spec.within[0] || spec.segment || spec.n_split);
 }
 
@@ -218,7 +218,7 @@ static int room_check(struct weft_desk *desk,
 		if (fits)
 			return 0;
 	}
-	if (!n)
+	if (!n || (desk->lacks_nodes && desk->lacks_nodes(settings->fabric)))
 		return 0;
 	return weft_fail(err, WEFT_EINVAL, "can never be placed: %s",
 			 why[0] ? why : "no set of nodes suits the spec");

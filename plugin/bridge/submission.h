@@ -20,6 +20,9 @@ void weft_submission_complete(struct weft_request *request);
  * settings are the caller's (NULL: only the grammar is checked). */
 struct weft_desk {
 	struct weft_bridge bridge;
+	/* Slurm has nodes with GPUs that the fabric lacks, so that no job can
+	 * be said never to fit; NULL: it has not.  The caller's. */
+	bool (*lacks_nodes)(const struct weft_fabric *f);
 	struct weft_occupancy empty;
 };
 

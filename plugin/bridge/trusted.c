@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* trusted.c - owners and modes of files that weft reads */
+/* trusted.c - owners and modes of what weft reads and writes */
 #include "plugin/bridge/trusted.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -48,18 +49,11 @@ static int expect_regular(const char *path, struct weft_error *err)
 	return 0;
 }
 
-int weft_trusted_file(const char *path, struct weft_error *err)
+/* The file or folder of that name, links followed, then folder by folder up to
+ * the root's. */
+static int trusted_upwards(char real[PATH_MAX], struct weft_error *err)
 {
-	char real[PATH_MAX];
-	size_t length;
-
-	if (expect_regular(path, err) < 0)
-		return -1;
-	if (!realpath(path, real))
-		return weft_fail_at(err, WEFT_EIO, path, 0, 0, "%s",
-				    strerror(errno));
-	/* The file, then folder by folder up to the root's. */
-	for (length = strlen(real); length > 1;) {
+	for (size_t length = strlen(real); length > 1;) {
 		if (trusted_check(real, err) < 0)
 			return -1;
 		while (length > 1 && real[--length] != '/')
@@ -67,4 +61,31 @@ int weft_trusted_file(const char *path, struct weft_error *err)
 		real[length] = '\0';
 	}
 	return trusted_check("/", err);
+}
+
+int weft_trusted_file(const char *path, struct weft_error *err)
+{
+	char real[PATH_MAX];
+
+	if (expect_regular(path, err) < 0)
+		return -1;
+	if (!realpath(path, real))
+		return weft_fail_at(err, WEFT_EIO, path, 0, 0, "%s",
+				    strerror(errno));
+	return trusted_upwards(real, err);
+}
+
+int weft_trusted_folder(const char *path, struct weft_error *err)
+{
+	const char *slash = strrchr(path, '/');
+	char folder[PATH_MAX], real[PATH_MAX];
+	int length = slash ? (int)(slash + 1 - path) : 0;
+
+	if (length >= PATH_MAX)
+		return weft_fail(err, WEFT_EINVAL, "path is too long");
+	snprintf(folder, sizeof(folder), "%.*s", length, path);
+	if (!realpath(slash ? folder : ".", real))
+		return weft_fail_at(err, WEFT_EIO, path, 0, 0,
+				    "cannot be written: %s", strerror(errno));
+	return trusted_upwards(real, err);
 }

@@ -12,4 +12,7 @@
  * /tmp is.  -1 with err that names the file or folder. */
 int weft_trusted_file(const char *path, struct weft_error *err);
 
+/* The same of the folder that a file is to be put in, which need not exist. */
+int weft_trusted_folder(const char *path, struct weft_error *err);
+
 #endif

@@ -46,3 +46,52 @@ bool weft_watchdog_note(struct weft_watchdog *watchdog, double planning_s,
 	watchdog->until_s = now_s + LOWERED_S;
 	return true;
 }
+
+/* ---- users ---- */
+
+struct weft_rations weft_rations;
+
+static struct weft_ration *ration_of(struct weft_rations *rations, uint32_t uid)
+{
+	return &rations->of[uid % WEFT_N_RATIONS];
+}
+
+static double owed_s(const struct weft_ration *ration, double now_s)
+{
+	double even_s = WEFT_RATION_SHARE * (now_s - ration->at_s);
+
+	return ration->owed_s > even_s ? ration->owed_s - even_s : 0;
+}
+
+double weft_rations_part(struct weft_rations *rations, uint32_t uid,
+			 double now_s)
+{
+	const struct weft_ration *ration = ration_of(rations, uid);
+
+	if (ration->uid != uid || owed_s(ration, now_s) <= WEFT_RATION_S)
+		return 1;
+	rations->n_cut++;
+	return WEFT_RATION_PART;
+}
+
+bool weft_rations_charge(struct weft_rations *rations, uint32_t uid,
+			 double spent_s, double now_s)
+{
+	struct weft_ration *ration = ration_of(rations, uid);
+	double owed = owed_s(ration, now_s);
+	bool tell;
+
+	if (ration->uid != uid && owed > spent_s)
+		return false;
+	if (ration->uid != uid)
+		*ration = (struct weft_ration){.uid = uid};
+	else
+		spent_s += owed;
+	ration->owed_s = spent_s;
+	ration->at_s = now_s;
+	tell = ration->owed_s > WEFT_RATION_S &&
+	       (!ration->told_s || now_s >= ration->told_s + LOWERED_S);
+	if (tell)
+		ration->told_s = now_s;
+	return tell;
+}

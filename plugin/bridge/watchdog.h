@@ -5,6 +5,7 @@
 #ifndef WEFT_PLUGIN_BRIDGE_WATCHDOG_H
 #define WEFT_PLUGIN_BRIDGE_WATCHDOG_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -38,5 +39,39 @@ double weft_watchdog_limit_s(double budget_s);
  * then. */
 bool weft_watchdog_note(struct weft_watchdog *watchdog, double planning_s,
 			double budget_s, double now_s);
+
+/* Each user's questions may take WEFT_RATION_SHARE of the time, over any long
+ * while, and WEFT_RATION_S at once; after that they get a tenth of the budget,
+ * which is enough for a place by structure, until it has evened out. */
+#define WEFT_RATION_SHARE 0.05
+#define WEFT_RATION_S	  1.0
+#define WEFT_N_RATIONS	  256
+#define WEFT_RATION_PART  0.1
+
+struct weft_ration {
+	uint32_t uid;
+	double owed_s; /* beyond the share, at at_s */
+	double at_s;
+	double told_s; /* when the log was told last; 0: never */
+};
+
+/* Zero-initialise.  Of users whose numbers clash the one who owes more is kept.
+ */
+struct weft_rations {
+	struct weft_ration of[WEFT_N_RATIONS];
+	_Atomic uint64_t n_cut; /* decisions; any thread may read */
+};
+
+extern struct weft_rations weft_rations;
+
+/* Share of the budget that the next decision for uid has: 1 or
+ * WEFT_RATION_PART, which is counted. */
+double weft_rations_part(struct weft_rations *rations, uint32_t uid,
+			 double now_s);
+
+/* One has taken spent_s of weft's own time.  True when the log is to be told
+ * that the user has used up his share: every ten minutes at most. */
+bool weft_rations_charge(struct weft_rations *rations, uint32_t uid,
+			 double spent_s, double now_s);
 
 #endif

@@ -4,6 +4,7 @@
 #include "plugin/bridge/gain.h"
 
 #include "tests/lib/check.h"
+#include "topology/clock.h"
 #include "topology/synth.h"
 
 #include <math.h>
@@ -37,7 +38,7 @@ static int setup_profile(void **state, const char *profile)
 
 	assert_non_null(w);
 	assert_non_null(text);
-	w->settings.enabled = true;
+	w->settings.mode = WEFT_MODE_PLACE;
 	w->settings.fabric =
 		weft_fabric_parse(text, strlen(text), "synth", &err);
 	free(text);
@@ -311,7 +312,9 @@ static void the_user_reads_cost_levels_and_choice(void **state)
 	with_model.spec = "tp=8,dp=8,model=llama3-70B";
 	weft_bridge_tell(&w->bridge, &with_model, text);
 	assert_non_null(strstr(text, " step="));
-	assert_non_null(strstr(text, "s+-3% spans"));
+	/* the range, then where */
+	assert_non_null(strstr(text, "s("));
+	assert_non_null(strstr(text, ") spans"));
 	account.spec = "tp=8,dp=8,metric=hops";
 	weft_bridge_tell(&w->bridge, &account, text);
 	assert_non_null(strstr(text, "(hops) bound="));
@@ -357,7 +360,7 @@ static void the_user_reads_what_the_nodes_bring(void **state)
 	for (uint32_t n = 0; n < 4; n++)
 		fill_where(where + 8 * n, 48 + n % 2 * 24 + n / 2 * 8, 8);
 	compare(w, &account, "tp=2,zero=3,model=llama3-8B", &b, text);
-	assert_non_null(strstr(text, "% stock="));
+	assert_non_null(strstr(text, ") stock="));
 	assert_non_null(strstr(text, "s gain=-"));
 	assert_true(account.gain.gain < -0.05);
 	assert_non_null(strstr(text, "% least="));
@@ -493,7 +496,7 @@ static void the_user_reads_why_stock_chose(void **state)
 static void levels_of_a_large_fabric_are_counted(void **state)
 {
 	const struct weft_synth_options options = {0};
-	struct weft_settings settings = {.enabled = true};
+	struct weft_settings settings = {.mode = WEFT_MODE_PLACE};
 	struct weft_bridge bridge = {.settings = &settings};
 	struct weft_error err = {0};
 	char *yaml = weft_synth("leaf:200 node:5 gpu:1", &options, &err);
@@ -569,15 +572,83 @@ static void what_weft_said_before_is_replaced(void **state)
 	}
 }
 
-static void an_all_to_all_too_large_is_refused_before_it_is_built(void **state)
+static void an_all_to_all_too_large_counts_as_rings(void **state)
 {
 	struct world *w = *state;
 	struct weft_error err = {0};
+	const struct weft_job *job = weft_bridge_job(
+		&w->bridge, "ep=256,model=deepseek-v3", 16384, &err);
 
-	assert_null(weft_bridge_job(&w->bridge, "ep=256,model=deepseek-v3",
-				    16384, &err));
-	assert_error_says(&err, "all-to-alls between 4177920 pairs");
-	assert_int_equal(w->bridge.n_edges, 0);
+	assert_no_error(&err);
+	assert_int_equal(job->n_gpus, 16384);
+	assert_true(job->traffic.n_edges < 16 * job->n_gpus);
+}
+
+/* A small place is found at once, and what it costs is not looked at. */
+static void a_late_decision_is_by_structure(void **state)
+{
+	struct world *w = *state;
+	const struct weft_request request = {.spec = "tp=8",
+					     .gpus_per_node = 8};
+	const struct weft_shape shape = {16, 8, 2, 2};
+	struct weft_placement p;
+	struct weft_error err = {0};
+
+	weft_deadline_set(1e-9);
+	assert_int_equal(weft_deadline_check(&err), -1);
+	assert_int_equal(err.code, WEFT_ELATE);
+	err = (struct weft_error){0};
+	assert_int_equal(weft_bridge_place(&w->bridge, &request, &shape,
+					   &w->occupancy, 1, &p, &err),
+			 0);
+	assert_no_error(&err);
+	assert_string_equal(p.method, "first");
+	assert_true(isnan(p.cost.total[p.metric]));
+	assert_int_equal(p.n_nodes, 2);
+	weft_placement_free(&p);
+	weft_deadline_set(0);
+	/* and the next one is not late */
+	assert_int_equal(weft_bridge_place(&w->bridge, &request, &shape,
+					   &w->occupancy, 0, &p, &err),
+			 0);
+	assert_no_error(&err);
+	assert_false(isnan(p.cost.total[p.metric]));
+	weft_placement_free(&p);
+}
+
+/* Half a microsecond a rank is not enough for its traffic, but for its place.
+ */
+static void without_time_structure_decides(void **state)
+{
+	struct weft_settings settings = {.budget_s = 0.02};
+	struct weft_bridge *bridge = calloc(1, sizeof(*bridge));
+	struct weft_error err = {0};
+	const struct weft_request request = {
+		.spec = "tp=8,segment=16,within=pod,model=llama3-405B",
+		.gpus_per_node = 8,
+	};
+	const struct weft_shape shape = {65536, 8, 8192, 8192};
+	struct weft_occupancy o = {0};
+	struct weft_placement p;
+	char *text = weft_synth("pod:2 leaf:256 node:32 gpu:8", NULL, &err);
+
+	(void)state;
+	settings.fabric = weft_fabric_parse(text, strlen(text), "synth", &err);
+	assert_no_error(&err);
+	bridge->settings = &settings;
+	assert_int_equal(weft_occupancy_build(settings.fabric, &o, &err), 0);
+	assert_int_equal(weft_bridge_place(bridge, &request, &shape, &o, 0.019,
+					   &p, &err),
+			 0);
+	assert_true(p.placed);
+	assert_int_equal(p.n_nodes, 8192);
+	assert_string_equal(p.method, "first");
+	weft_placement_free(&p);
+	weft_occupancy_free(&o);
+	weft_bridge_clear(bridge);
+	weft_fabric_free(settings.fabric);
+	free(bridge);
+	free(text);
 }
 
 int main(void)
@@ -607,7 +678,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			nodes_of_stocks_choice_bring_nothing, setup, teardown),
 		CASE(gpus_outside_the_fabric_have_no_cost),
-		CASE(an_all_to_all_too_large_is_refused_before_it_is_built),
+		CASE(an_all_to_all_too_large_counts_as_rings),
+		CASE(a_late_decision_is_by_structure),
+		cmocka_unit_test(without_time_structure_decides),
 		cmocka_unit_test(what_weft_said_before_is_replaced),
 		cmocka_unit_test(an_error_is_shown_in_ascii_and_bounded),
 	};

@@ -65,5 +65,5 @@ fi
 check "installing again succeeds" in_make install
 check "make uninstall succeeds" in_make uninstall
 check "no plugin is left" nothing_left
-check "weft's folder is gone" test ! -d "$shadow"
+check "weft's folder stays: some PluginDir may name it" test -d "$shadow"
 finish

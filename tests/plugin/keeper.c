@@ -51,14 +51,29 @@ static int fresh(void **state)
 {
 	(void)state;
 	weft_shown_init(&shown);
-	weft_shown_adopt(&shown, fabric);
 	memset(&counters, 0, sizeof(counters));
 	return 0;
+}
+
+/* Within ten seconds: a keeper that was stopped ends when it likes. */
+static int threads_gone(void)
+{
+	struct stat tasks;
+
+	for (int i = 0; i < 1000; i++) {
+		/* "." and ".." and this thread */
+		if (stat("/proc/self/task", &tasks) == 0 && tasks.st_nlink == 3)
+			return 0;
+		nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+	}
+	return -1;
 }
 
 static int cleared(void **state)
 {
 	(void)state;
+	if (threads_gone() < 0)
+		return -1;
 	weft_shown_free(&shown);
 	unlink(path);
 	unlink(verify);
@@ -68,11 +83,13 @@ static int cleared(void **state)
 /* The snapshot as text; the caller frees. */
 static char *snapshot(double now_s)
 {
+	const struct weft_snapshot_place place = {.path = path};
 	struct weft_error err = {0};
 	char *text;
 
-	assert_int_equal(
-		weft_snapshot_save(&shown, &counters, now_s, path, &err), 0);
+	assert_int_equal(weft_snapshot_save(&shown, fabric, &counters, now_s,
+					    &place, &err),
+			 0);
 	text = test_read_file(path, NULL);
 	assert_non_null(text);
 	return text;
@@ -146,7 +163,8 @@ static void jobs_come_and_go(void **state)
 	char *text;
 
 	(void)state;
-	weft_shown_waits(&shown, 5, WEFT_CAUSE_NO_ROOM, "too little", 990);
+	weft_shown_waits(&shown, 5, WEFT_CAUSE_NO_ROOM, "too little", "tp=8",
+			 990);
 	weft_shown_job(&shown, &job);
 	job.job_id = 6;
 	weft_shown_job(&shown, &job);
@@ -179,7 +197,8 @@ static void what_nodes_bring_is_shown(void **state)
 			 .nominal_s = (double)NAN,
 			 .bound_s = 1.5,
 			 .gain = 0.2,
-			 .uncertainty = 0.03,
+			 .low_s = 1.8,
+			 .high_s = 2.4,
 			 .matters = true},
 	};
 	char *text;
@@ -187,18 +206,18 @@ static void what_nodes_bring_is_shown(void **state)
 	(void)state;
 	weft_shown_job(&shown, &job);
 	text = snapshot(1010);
-	expect_in(text, "\"bought\": {\"basis\": \"step\", \"step_s\": 2, "
+	expect_in(text, "\"gain\": {\"basis\": \"step\", \"step_s\": 2, "
 			"\"stock_step_s\": 2.5, \"best_step_s\": 2, "
 			"\"best_is\": \"found\", \"bound_s\": 1.5, "
 			"\"gain\": 0.2, \"share\": 1, "
-			"\"uncertainty\": 0.03, \"matters\": true, "
+			"\"low_s\": 1.8, \"high_s\": 2.4, \"matters\": true, "
 			"\"late\": false}");
 	expect_not_in(text, "spread");
 	free(text);
 	job.compared = false;
 	weft_shown_job(&shown, &job);
 	text = snapshot(1010);
-	expect_not_in(text, "bought");
+	expect_not_in(text, "gain");
 	free(text);
 }
 
@@ -221,8 +240,8 @@ static void who_waits_is_shown_until_forgotten(void **state)
 	char *text;
 
 	(void)state;
-	weft_shown_waits(&shown, 7, WEFT_CAUSE_NO_ROOM, "first", 1000);
-	weft_shown_waits(&shown, 7, WEFT_CAUSE_NO_PLAN, "second", 1100);
+	weft_shown_waits(&shown, 7, WEFT_CAUSE_NO_ROOM, "first", NULL, 1000);
+	weft_shown_waits(&shown, 7, WEFT_CAUSE_NO_PLAN, "second", NULL, 1100);
 	text = snapshot(1200);
 	expect_in(text, "\"job\": 7, \"cause\": \"no-plan\", "
 			"\"since_s\": 1000, \"asked_s\": 1100, \"asked\": 2, "
@@ -240,7 +259,8 @@ static void more_who_wait_than_room_push_out_the_oldest(void **state)
 
 	(void)state;
 	for (uint32_t id = 1; id <= WEFT_SHOWN_WAITS + 1; id++)
-		weft_shown_waits(&shown, id, WEFT_CAUSE_NO_ROOM, "", 1000 + id);
+		weft_shown_waits(&shown, id, WEFT_CAUSE_NO_ROOM, "", NULL,
+				 1000 + id);
 	text = snapshot(1600);
 	expect_not_in(text, "\"job\": 1,");
 	expect_in(text, "\"job\": 513,");
@@ -259,14 +279,46 @@ static void everybody_may_read_the_file(void **state)
 	assert_int_equal(status.st_mode & 0777, 0644);
 }
 
-static void a_file_that_cannot_be_written_is_an_error(void **state)
+static void a_private_file_is_for_nobody_else(void **state)
 {
+	const struct weft_snapshot_place place = {.path = path,
+						  .is_private = true};
+	struct stat status;
+	mode_t before = umask(0);
+
+	(void)state;
+	assert_int_equal(
+		weft_snapshot_save(&shown, fabric, &counters, 10, &place, NULL),
+		0);
+	umask(before);
+	assert_int_equal(stat(path, &status), 0);
+	assert_int_equal(status.st_mode & 0777, 0600);
+}
+
+static void a_folder_that_others_can_write_is_refused(void **state)
+{
+	const struct weft_snapshot_place place = {.path = path};
 	struct weft_error err = {0};
 
 	(void)state;
-	assert_int_equal(weft_snapshot_save(&shown, &counters, 1,
-					    "/nowhere/at/all", &err),
-			 -1);
+	chmod(folder, 0777);
+	assert_int_equal(
+		weft_snapshot_save(&shown, fabric, &counters, 10, &place, &err),
+		-1);
+	chmod(folder, 0700);
+	assert_error_says(&err, "folder is writable");
+	assert_int_not_equal(access(path, F_OK), 0);
+}
+
+static void a_file_that_cannot_be_written_is_an_error(void **state)
+{
+	const struct weft_snapshot_place place = {.path = "/nowhere/at/all"};
+	struct weft_error err = {0};
+
+	(void)state;
+	assert_int_equal(
+		weft_snapshot_save(&shown, fabric, &counters, 1, &place, &err),
+		-1);
 	assert_error_says(&err, "cannot be written");
 }
 
@@ -290,6 +342,7 @@ static void the_keeper_writes_what_changes(void **state)
 	const struct weft_keeper_options options = {
 		.status_path = path,
 		.shown = &shown,
+		.fabric = fabric,
 		.counters = &counters,
 		.period_s = 0.005,
 	};
@@ -300,7 +353,7 @@ static void the_keeper_writes_what_changes(void **state)
 	assert_non_null(keeper);
 	assert_true(appears("weft.state/1"));
 	for (uint32_t id = 1; id <= 50; id++)
-		weft_shown_waits(&shown, id, WEFT_CAUSE_NO_ROOM, "",
+		weft_shown_waits(&shown, id, WEFT_CAUSE_NO_ROOM, "", NULL,
 				 time(NULL));
 	assert_true(appears("\"job\": 50,"));
 	weft_keeper_stop(keeper);
@@ -312,6 +365,7 @@ static void a_recount_is_asked_for_by_a_file(void **state)
 	const struct weft_keeper_options options = {
 		.status_path = path,
 		.shown = &shown,
+		.fabric = fabric,
 		.counters = &counters,
 		.period_s = 0.005,
 	};
@@ -335,6 +389,31 @@ static void a_recount_is_asked_for_by_a_file(void **state)
 	weft_keeper_stop(keeper);
 }
 
+static void a_recount_is_not_made_at_the_wish_of_anybody(void **state)
+{
+	const struct weft_keeper_options options = {
+		.status_path = path,
+		.shown = &shown,
+		.fabric = fabric,
+		.counters = &counters,
+		.period_s = 0.005,
+	};
+	struct weft_keeper *keeper;
+	FILE *file = fopen(verify, "w");
+
+	(void)state;
+	assert_non_null(file);
+	fclose(file);
+	if (chown(verify, 12345, 12345) != 0)
+		skip();
+	keeper = weft_keeper_start(&options, NULL);
+	assert_non_null(keeper);
+	assert_true(appears("weft.state/1"));
+	assert_false(weft_keeper_wants_recount(keeper));
+	assert_int_equal(access(verify, F_OK), 0);
+	weft_keeper_stop(keeper);
+}
+
 static _Atomic int n_complaints;
 
 static void count_complaint(const struct weft_error *err)
@@ -348,6 +427,7 @@ static void trouble_with_the_file_is_told_once(void **state)
 	const struct weft_keeper_options options = {
 		.status_path = "/nowhere/at/all",
 		.shown = &shown,
+		.fabric = fabric,
 		.counters = &counters,
 		.period_s = 0.001,
 		.complain = count_complaint,
@@ -413,6 +493,7 @@ static void health_is_read_whenever_its_file_changes(void **state)
 	const struct weft_keeper_options options = {
 		.health_path = health_path,
 		.shown = &shown,
+		.fabric = fabric,
 		.counters = &counters,
 		.period_s = 0.002,
 		.complain = count_health_complaint,
@@ -457,9 +538,12 @@ int main(void)
 		CASE(who_waits_is_shown_until_forgotten),
 		CASE(more_who_wait_than_room_push_out_the_oldest),
 		CASE(everybody_may_read_the_file),
+		CASE(a_private_file_is_for_nobody_else),
+		CASE(a_folder_that_others_can_write_is_refused),
 		CASE(a_file_that_cannot_be_written_is_an_error),
 		CASE(the_keeper_writes_what_changes),
 		CASE(a_recount_is_asked_for_by_a_file),
+		CASE(a_recount_is_not_made_at_the_wish_of_anybody),
 		CASE(trouble_with_the_file_is_told_once),
 		CASE(health_is_read_whenever_its_file_changes),
 	};

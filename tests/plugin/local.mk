@@ -15,6 +15,7 @@ unit_tests += \
 	%D%/pending \
 	%D%/past \
 	%D%/ranks \
+	%D%/records \
 	%D%/request \
 	%D%/rules \
 	%D%/settings \
@@ -22,9 +23,11 @@ unit_tests += \
 	%D%/submission \
 	%D%/trusted \
 	%D%/watchdog \
+	%D%/worker \
 	# End of unit_tests
 script_tests += \
 	%D%/configure.sh \
+	%D%/log.sh \
 	# End of script_tests
 # There is nothing to install without the Slurm plugins.
 EXTRA_DIST += %D%/install.sh

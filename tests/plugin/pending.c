@@ -24,7 +24,7 @@ static const char fabric_text[] = "weft: fabric/1\n"
 				  "    p: a,b\n"
 				  "    q: c,d\n";
 
-static struct weft_settings settings = {.enabled = true, .budget_s = 1};
+static struct weft_settings settings = {.mode = WEFT_MODE_PLACE, .budget_s = 1};
 static struct weft_bridge bridge = {.settings = &settings};
 static struct weft_occupancy o;
 
@@ -189,6 +189,41 @@ static void the_obstacle_and_the_way_out_are_named(void **state)
 	}
 }
 
+/* PrivateData=jobs, =nodes. */
+static void of_what_is_private_nothing_is_named(void **state)
+{
+	struct weft_shape shape = {4 * 8, 8, 4, 4};
+	struct weft_request request = {.spec = "tp=8,within=leaf"};
+	struct running job = {"n[00,04,08,12]"};
+	struct weft_ending ending = {.job_id = FIRST_ID, .end_s = 3 * HOUR};
+	struct weft_pending pending = {
+		.bridge = &bridge,
+		.request = &request,
+		.shape = &shape,
+		.o = &o,
+		.n_endings = 1,
+		.endings = &ending,
+		.release = release,
+		.context = &job,
+		.budget_s = 1000,
+		.hide_jobs = true,
+	};
+	char text[WEFT_PENDING_SIZE];
+
+	(void)state;
+	weft_occupancy_free(&o);
+	assert_int_equal(weft_occupancy_build(settings.fabric, &o, NULL), 0);
+	assert_int_equal(weft_occupancy_busy(&o, job.nodes, NULL), 0);
+	assert_true(weft_pending_explain(&pending, text));
+	assert_string_equal(text,
+			    "leaf a has 3 of 4 nodes free; fits when others "
+			    "end (03:00), or with within=pod");
+	pending.hide_nodes = true;
+	assert_true(weft_pending_explain(&pending, text));
+	assert_string_equal(text, "too few nodes are free; fits when others "
+				  "end (03:00), or with within=pod");
+}
+
 static void without_time_the_obstacle_alone_is_named(void **state)
 {
 	struct weft_shape shape = {16 * 8, 8, 16, 16};
@@ -236,6 +271,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_obstacle_and_the_way_out_are_named),
+		cmocka_unit_test(of_what_is_private_nothing_is_named),
 		cmocka_unit_test(without_time_the_obstacle_alone_is_named),
 		cmocka_unit_test(explanations_take_a_fiftieth_of_the_time),
 	};

@@ -22,7 +22,7 @@ static int setup(void **state)
 	char *text = weft_synth("leaf:2 node:4 gpu:4", &options, &err);
 
 	assert_no_error(&err);
-	w->settings.enabled = true;
+	w->settings.mode = WEFT_MODE_PLACE;
 	w->settings.fabric =
 		weft_fabric_parse(text, strlen(text), "synth", &err);
 	free(text);

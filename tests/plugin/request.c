@@ -130,6 +130,21 @@ static const struct shape_case shape_cases[] = {
 		.first = {10, 0, 2, 2},
 	},
 	{
+		.desc = "a total on no more nodes than there are tasks",
+		.request = {.min_nodes = 1, .gpus_per_job = 10, .n_tasks = 2},
+		.n_shapes = 1,
+		.first = {10, 0, 1, 2},
+	},
+	{
+		.desc = "fewer tasks than nodes asked for",
+		.request = {.min_nodes = 2,
+			    .max_nodes = 4,
+			    .gpus_per_job = 10,
+			    .n_tasks = 1},
+		.n_shapes = 1,
+		.first = {10, 0, 2, 2},
+	},
+	{
 		.desc = "a total with the spec's GPUs per node",
 		.spec = "gpus_per_node=4",
 		.request = {.min_nodes = 1, .gpus_per_job = 16},
@@ -271,6 +286,8 @@ static void a_frame_refuses_what_the_grammar_refuses(void **state)
 {
 	static const char *const wrong[] = {
 		"tp",
+		"weft tp=4",
+		"tp=4,traffic=x.csv",
 		"ddp=4",
 		"tp=0",
 		"tp=8,tp=8",

@@ -181,6 +181,63 @@ static void nodes_are_counted_in_the_fullest_domain(void **state)
 	weft_occupancy_free(&o);
 }
 
+static void nodes_keep_to_limits(void **state)
+{
+	/* domains of four nodes: 0-3, 4-7, 8-11, 12-15 */
+	static const struct {
+		const char *spec;
+		uint32_t n, nodes[8];
+		bool holds;
+	} cases[] = {
+		{"within=leaf", 3, {4, 5, 7}, true},
+		{"within=leaf", 2, {3, 4}, false},
+		{"within=pod", 3, {0, 4, 7}, true},
+		{"within=pod", 2, {7, 8}, false},
+		{"within=rack", 1, {0}, false},
+		{"segment=2", 4, {0, 1, 4, 5}, true},
+		{"segment=2", 3, {0, 1, 4}, true},
+		{"segment=2", 4, {0, 1, 2, 4}, false},
+		{"segment=2", 3, {1, 2, 3}, true},
+		{"split=2+1", 3, {0, 8, 9}, true},
+		{"split=2+1", 3, {0, 4, 8}, false},
+		{"split=2+1", 3, {0, 1, 2}, false},
+		{"within=pod,segment=2", 4, {0, 1, 8, 9}, false},
+		{"tp=8", 2, {0, 15}, true},
+		{"within=", 1, {0}, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_int_equal(weft_hard_holds(fabric, cases[i].spec,
+						 cases[i].nodes, cases[i].n),
+				 cases[i].holds);
+}
+
+static void what_is_left_keeps_to_limits(void **state)
+{
+	static const struct {
+		const char *spec;
+		uint32_t n, nodes[8], n_left, left[8];
+	} cases[] = {
+		{"within=leaf", 2, {0, 5}, 2, {0, 5}},
+		{"segment=2", 6, {0, 1, 2, 4, 8, 9}, 4, {0, 1, 8, 9}},
+		{"split=1+3", 6, {0, 1, 4, 5, 6, 8}, 4, {0, 4, 5, 6}},
+		{"split=3+3", 5, {0, 1, 4, 5, 6}, 3, {4, 5, 6}},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint32_t nodes[8];
+
+		memcpy(nodes, cases[i].nodes, sizeof(nodes));
+		assert_int_equal(weft_hard_trim(fabric, cases[i].spec, nodes,
+						cases[i].n),
+				 cases[i].n_left);
+		assert_memory_equal(nodes, cases[i].left,
+				    cases[i].n_left * sizeof(*nodes));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -189,6 +246,8 @@ int main(void)
 		cmocka_unit_test(mistakes_are_named),
 		cmocka_unit_test(only_limits_that_must_hold_make_a_frame_hard),
 		cmocka_unit_test(nodes_are_counted_in_the_fullest_domain),
+		cmocka_unit_test(nodes_keep_to_limits),
+		cmocka_unit_test(what_is_left_keeps_to_limits),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -4,6 +4,7 @@
 
 #include "tests/lib/check.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +70,10 @@ static int teardown(void **state)
 	return rmdir(folder);
 }
 
+static const struct weft_owner trainer = {.partition = "train",
+					  .qos = "high",
+					  .account = "lab"};
+
 static struct weft_settings *load(const char *text, struct weft_error *err)
 {
 	write_file("weft.yaml", text);
@@ -84,15 +89,18 @@ static void defaults_are_those_of_the_manual(void **state)
 	(void)state;
 	assert_no_error(&err);
 	assert_non_null(s);
-	assert_true(s->enabled);
-	assert_true(s->place_unspecified);
+	assert_int_equal(s->mode, WEFT_MODE_OBSERVE);
+	assert_false(s->place_unspecified);
+	assert_false(weft_settings_place(s, &trainer));
 	assert_true(s->order_ranks);
 	assert_close(s->budget_s, 0.020, 1e-12);
+	assert_true(isinf(s->heavier));
 	assert_int_equal(s->fabric->n_gpus, 32);
 	assert_int_equal(s->n_models, 0);
 	assert_null(s->status_path);
 	assert_null(s->health_path);
 	assert_true(s->contention);
+	assert_false(s->accept_missing);
 	weft_settings_free(s);
 }
 
@@ -102,12 +110,14 @@ static void every_key_is_read(void **state)
 	struct weft_settings *s = load("weft: slurm/1\n"
 				       "fabric: fabric.yaml\n"
 				       "budget: 5 ms\n"
-				       "unspecified: ignore\n"
+				       "unspecified: place\n"
 				       "ranks: leave\n"
-				       "enabled: yes\n"
+				       "mode: place\n"
+				       "weights: 0.2\n"
 				       "status: run/status.json\n"
 				       "health: /run/health.yaml\n"
 				       "contention: off\n"
+				       "accept_missing: yes\n"
 				       "models:\n"
 				       "  House-1b: models/tiny.yaml\n",
 				       &err);
@@ -115,16 +125,76 @@ static void every_key_is_read(void **state)
 	(void)state;
 	assert_no_error(&err);
 	assert_non_null(s);
-	assert_false(s->place_unspecified);
+	assert_true(s->place_unspecified);
+	assert_true(weft_settings_place(s, &trainer));
 	assert_false(s->order_ranks);
 	assert_close(s->budget_s, 0.005, 1e-12);
+	assert_close(s->heavier, 0.2, 1e-12);
 	assert_string_equal(s->status_path, path_of("run/status.json"));
 	assert_string_equal(s->health_path, "/run/health.yaml");
 	assert_false(s->contention);
+	assert_true(s->accept_missing);
 	assert_non_null(weft_settings_model(s, "house-1B"));
 	assert_null(weft_settings_model(s, "tiny"));
 	assert_int_equal(weft_settings_model(s, "House-1b")->layers, 4);
 	weft_settings_free(s);
+}
+
+static bool places(const char *mode_and_place, const struct weft_owner *owner)
+{
+	struct weft_error err = {0};
+	struct weft_settings *s;
+	char text[256];
+	bool place;
+
+	snprintf(text, sizeof(text), "weft: slurm/1\nfabric: fabric.yaml\n%s",
+		 mode_and_place);
+	s = load(text, &err);
+	assert_no_error(&err);
+	assert_non_null(s);
+	place = weft_settings_place(s, owner);
+	weft_settings_free(s);
+	return place;
+}
+
+static void every_list_that_is_given_must_name_the_job(void **state)
+{
+	static const struct weft_owner nobody;
+
+	(void)state;
+	assert_true(places("mode: place\n", &nobody));
+	assert_false(places("mode: observe\nplace: {partitions: [train]}\n",
+			    &trainer));
+	assert_true(places("mode: place\nplace: {partitions: [train]}\n",
+			   &trainer));
+	assert_false(
+		places("mode: place\nplace: {partitions: [train]}\n", &nobody));
+	assert_false(
+		places("mode: place\nplace: {partitions: [main]}\n", &trainer));
+	assert_true(
+		places("mode: place\nplace: {qos: [low, high]}\n", &trainer));
+	assert_true(
+		places("mode: place\nplace: {accounts: [lab]}\n", &trainer));
+	assert_false(places("mode: place\n"
+			    "place: {partitions: [train], accounts: [ops]}\n",
+			    &trainer));
+}
+
+static void weights_go_first_or_last(void **state)
+{
+	struct weft_error err = {0};
+	struct weft_settings *s = load("weft: slurm/1\n"
+				       "fabric: fabric.yaml\n"
+				       "weights: last\n",
+				       &err);
+
+	(void)state;
+	assert_no_error(&err);
+	assert_true(s->heavier == 0);
+	weft_settings_free(s);
+	assert_null(load("weft: slurm/1\nfabric: fabric.yaml\nweights: -1\n",
+			 &err));
+	assert_error_says(&err, "weights");
 }
 
 static void switched_off_it_reads_no_other_file(void **state)
@@ -132,13 +202,13 @@ static void switched_off_it_reads_no_other_file(void **state)
 	struct weft_error err = {0};
 	struct weft_settings *s = load("weft: slurm/1\n"
 				       "fabric: missing.yaml\n"
-				       "enabled: no\n",
+				       "mode: off\n",
 				       &err);
 
 	(void)state;
 	assert_no_error(&err);
 	assert_non_null(s);
-	assert_false(s->enabled);
+	assert_int_equal(s->mode, WEFT_MODE_OFF);
 	assert_null(s->fabric);
 	weft_settings_free(s);
 }
@@ -159,6 +229,12 @@ static void mistakes_are_named(void **state)
 		 3},
 		{"weft: slurm/1\nfabric: fabric.yaml\nunspecified: plaice\n",
 		 "place", 3},
+		{"weft: slurm/1\nfabric: fabric.yaml\nmode: observed\n",
+		 "observe", 3},
+		{"weft: slurm/1\nfabric: fabric.yaml\nplace: [train]\n", "", 3},
+		{"weft: slurm/1\nfabric: fabric.yaml\n"
+		 "place: {partition: [train]}\n",
+		 "partitions", 3},
 		{"weft: slurm/1\nfabric: fabric.yaml\nranks: leaves\n", "leave",
 		 3},
 		{"weft: slurm/1\nfabric: fabric.yaml\nmodels: x\n", "", 3},
@@ -210,6 +286,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(defaults_are_those_of_the_manual),
 		cmocka_unit_test(every_key_is_read),
+		cmocka_unit_test(every_list_that_is_given_must_name_the_job),
+		cmocka_unit_test(weights_go_first_or_last),
 		cmocka_unit_test(switched_off_it_reads_no_other_file),
 		cmocka_unit_test(mistakes_are_named),
 		cmocka_unit_test(a_missing_file_is_an_error),

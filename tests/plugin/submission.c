@@ -19,7 +19,7 @@ static const char fabric_text[] = "weft: fabric/1\n"
 				  "    b: n[4-7]\n";
 
 static struct weft_settings settings = {
-	.enabled = true,
+	.mode = WEFT_MODE_PLACE,
 	.budget_s = 1,
 	.spec_limit = 60,
 };

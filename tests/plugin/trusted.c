@@ -119,6 +119,37 @@ static void what_is_no_file_is_refused(void **state)
 	assert_error_says(&err, "No such file");
 }
 
+static void expect_folder_refused(const char *says)
+{
+	struct weft_error err = {0};
+
+	assert_int_equal(weft_trusted_folder(path, &err), -1);
+	assert_error_says(&err, says);
+}
+
+static void a_folder_to_write_into_is_judged_alike(void **state)
+{
+	char missing[256];
+
+	(void)state;
+	assert_int_equal(weft_trusted_folder(path, NULL), 0);
+	snprintf(missing, sizeof(missing), "%s/not-there-yet", inner);
+	assert_int_equal(weft_trusted_folder(missing, NULL), 0);
+	/* whoever the file itself belongs to: another one takes its place */
+	chmod(path, 0666);
+	assert_int_equal(weft_trusted_folder(path, NULL), 0);
+	chmod(path, 0644);
+	chmod(inner, 0777);
+	expect_folder_refused("folder is writable");
+	chmod(inner, 01777);
+	assert_int_equal(weft_trusted_folder(path, NULL), 0);
+	chmod(inner, 0755);
+	chmod(folder, 0777);
+	expect_folder_refused("folder is writable");
+	chmod(folder, 0700);
+	assert_int_equal(weft_trusted_folder("/nowhere/at/all", NULL), -1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -128,6 +159,7 @@ int main(void)
 		cmocka_unit_test(a_file_of_somebody_else_is_refused),
 		cmocka_unit_test(a_link_is_judged_by_what_it_leads_to),
 		cmocka_unit_test(what_is_no_file_is_refused),
+		cmocka_unit_test(a_folder_to_write_into_is_judged_alike),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -4,6 +4,8 @@
 
 #include "tests/lib/check.h"
 
+#include <stdlib.h>
+
 #define BUDGET_S 0.02
 #define SLOW_S	 0.2
 
@@ -55,6 +57,41 @@ static void a_tight_budget_has_a_limit_of_its_own(void **state)
 	assert_close(weft_watchdog_limit_s(0.1), 0.5, 1e-9);
 }
 
+/* 20 ms a second are within the share, 200 ms are not. */
+static void a_user_may_take_a_share_of_the_time(void **state)
+{
+	struct weft_rations *r = calloc(1, sizeof(*r));
+	uint32_t n_told = 0;
+
+	(void)state;
+	for (int i = 0; i < 600; i++) {
+		assert_false(weft_rations_charge(r, 1000, 0.02, i));
+		n_told += weft_rations_charge(r, 1001, 0.2, i);
+	}
+	assert_int_equal(n_told, 1);
+	assert_true(weft_rations_part(r, 1000, 600) == 1);
+	assert_true(weft_rations_part(r, 1001, 600) < 1);
+	assert_int_equal(r->n_cut, 1);
+	assert_true(weft_rations_part(r, 1002, 600) == 1);
+	/* 90 s too much, at a twentieth */
+	assert_true(weft_rations_part(r, 1001, 600 + 1700) < 1);
+	assert_true(weft_rations_part(r, 1001, 600 + 1900) == 1);
+	free(r);
+}
+
+/* Who owes more keeps the place that two users share. */
+static void users_that_clash_do_not_clear_each_other(void **state)
+{
+	struct weft_rations *r = calloc(1, sizeof(*r));
+
+	(void)state;
+	assert_true(weft_rations_charge(r, 5, 2, 10));
+	assert_false(weft_rations_charge(r, 5 + WEFT_N_RATIONS, 0.001, 10));
+	assert_true(weft_rations_part(r, 5, 10) < 1);
+	assert_true(weft_rations_part(r, 5 + WEFT_N_RATIONS, 10) == 1);
+	free(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -62,6 +99,8 @@ int main(void)
 		cmocka_unit_test(three_slow_ones_in_a_row_lower_the_effort),
 		cmocka_unit_test(after_ten_minutes_all_is_as_before),
 		cmocka_unit_test(a_tight_budget_has_a_limit_of_its_own),
+		cmocka_unit_test(a_user_may_take_a_share_of_the_time),
+		cmocka_unit_test(users_that_clash_do_not_clear_each_other),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

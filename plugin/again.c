@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* again.c - leaving out what stock declines, and asking it for a choice */
+#include "plugin/again.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#include "plugin/bridge/hard.h"
+#include "plugin/engine.h"
+#include "plugin/proposal.h"
+#include "topology/bitset.h"
+#include "topology/clock.h"
+
+#include "src/common/log.h"
+
+/* Only slurmctld has it, but clients load the plugin, too. */
+extern bitstr_t *idle_node_bitmap __attribute__((weak));
+
+/* Plans put to stock for one question; a few of them also when time is up. */
+#define MAX_TRIES 24
+#define MIN_TRIES 2
+
+/* Jobs of which declined nodes are remembered, and for how long. */
+#define MAX_KEPT 16
+#define KEEP_S	 60
+#define NO_JOB	 0
+
+static struct kept {
+	uint32_t job_id;
+	time_t until;
+	bitstr_t *declined;
+} kept[MAX_KEPT];
+
+/* ---- what was declined ---- */
+
+static struct kept *kept_of(uint32_t job_id)
+{
+	return &kept[job_id % MAX_KEPT];
+}
+
+static void kept_drop(struct kept *k)
+{
+	if (k->declined)
+		bit_free(k->declined);
+	*k = (struct kept){.job_id = NO_JOB};
+}
+
+void weft_again_forget(void)
+{
+	for (uint32_t i = 0; i < MAX_KEPT; i++)
+		kept_drop(&kept[i]);
+}
+
+void weft_again_open(const struct weft_job_test *test, double deadline_s,
+		     struct weft_again *again)
+{
+	const struct kept *k = kept_of(test->job->job_id);
+
+	*again = (struct weft_again){.test = *test, .deadline_s = deadline_s};
+	again->test.nodes = bit_copy(test->nodes);
+	again->declined = bit_alloc(bit_size(test->nodes));
+	if (k->job_id == test->job->job_id && k->until > time(NULL))
+		bit_or(again->declined, k->declined);
+	bit_and_not(again->test.nodes, again->declined);
+}
+
+/* Those of the planned nodes that stock would not take alone, either, as far as
+ * there is time to ask. */
+static bitstr_t *unfit_alone(const struct weft_again *again, bitstr_t *planned)
+{
+	bitstr_t *unfit = bit_alloc(bit_size(planned));
+	uint32_t n = (uint32_t)bit_set_count(planned);
+	int64_t last = bit_fls(planned);
+
+	for (int64_t i = bit_ffs(planned); i >= 0 && i <= last; i++) {
+		if (!bit_test(planned, i))
+			continue;
+		if (!weft_proposal_part(&again->test, (uint32_t)i, n))
+			bit_set(unfit, i);
+		if (weft_clock_s() > again->deadline_s)
+			break;
+	}
+	return unfit;
+}
+
+bool weft_again_decline(struct weft_again *again, bitstr_t *planned,
+			bitstr_t *left)
+{
+	bitstr_t *required = again->test.job->details->req_node_bitmap;
+	bitstr_t *declined;
+	bool more;
+
+	if (!planned || !left || again->n_tries >= MAX_TRIES ||
+	    (again->n_tries >= MIN_TRIES && weft_clock_s() > again->deadline_s))
+		return false;
+	again->n_tries++;
+	declined = unfit_alone(again, planned);
+	if (bit_ffs(declined) < 0) {
+		/* Something about all of them. */
+		bit_or(declined, planned);
+		if (bit_overlap_any(planned, left) &&
+		    !bit_super_set(planned, left))
+			bit_and_not(declined, left);
+	}
+	if (required)
+		bit_and_not(declined, required);
+	more = bit_overlap_any(declined, again->test.nodes);
+	debug2("weft: JobId=%u: %d of %d planned nodes are left out",
+	       again->test.job->job_id, (int)bit_set_count(declined),
+	       (int)bit_set_count(planned));
+	bit_and_not(again->test.nodes, declined);
+	bit_or(again->declined, declined);
+	bit_free(declined);
+	return more;
+}
+
+void weft_again_close(struct weft_again *again, bool useful)
+{
+	const job_record_t *job = again->test.job;
+	struct kept *k = kept_of(job->job_id);
+
+	if (useful || k->job_id == job->job_id)
+		kept_drop(k);
+	if (useful) {
+		k->job_id = job->job_id;
+		k->until = time(NULL) + KEEP_S;
+		k->declined = again->declined;
+	} else {
+		bit_free(again->declined);
+	}
+	bit_free(again->test.nodes);
+}
+
+/* ---- stock's choice ---- */
+
+/* Candidates with so many free GPUs as the job takes of each node, at least: of
+ * those weft is sure. */
+static bitstr_t *able_nodes(const struct weft_query *query)
+{
+	const struct weft_nodes *nodes = &weft_engine.nodes;
+	uint32_t need = query->request.gpus_per_node;
+	bitstr_t *able = bit_copy(query->test->nodes);
+
+	for (uint32_t i = 0; i < nodes->n; i++)
+		if (nodes->fabric_node[i] == WEFT_NONE ||
+		    weft_mask_count(nodes->gpus_free[i]) < (need ? need : 1))
+			bit_clear(able, i);
+	if (query->request.whole_nodes && idle_node_bitmap)
+		bit_and(able, idle_node_bitmap);
+	return able;
+}
+
+static bool keeps_to_limits(const struct weft_query *query, bitstr_t *chosen)
+{
+	const struct weft_nodes *nodes = &weft_engine.nodes;
+	uint32_t *known = weft_calloc(nodes->n, sizeof(*known), NULL);
+	uint32_t n = 0;
+	bool keeps;
+
+	for (uint32_t i = 0; known && i < nodes->n; i++)
+		if (bit_test(chosen, i))
+			known[n++] = nodes->fabric_node[i];
+	keeps = known &&
+		weft_hard_holds(nodes->fabric, query->request.spec, known, n);
+	free(known);
+	return keeps;
+}
+
+/* Asks stock for a choice of these nodes, and takes it if it will do. */
+static bool ask_stock(const struct weft_query *query, bitstr_t *nodes)
+{
+	const struct weft_job_test *test = query->test;
+	bitstr_t *required = test->job->details->req_node_bitmap;
+	struct weft_proposal_saved saved;
+
+	if (bit_set_count(nodes) < (int64_t)test->min_nodes ||
+	    (required && !bit_super_set(required, nodes)))
+		return false;
+	weft_proposal_save(test->job, &saved);
+	if (!weft_proposal_any(test, nodes))
+		return false;
+	if (!keeps_to_limits(query, nodes)) {
+		weft_proposal_withdraw(test->job, &saved);
+		return false;
+	}
+	bit_copybits(test->nodes, nodes);
+	return true;
+}
+
+/* The able ones among the nodes of a domain; trimmed: as many of each domain of
+ * segments as a choice is likely to hold. */
+static bool ask_region(const struct weft_query *query, bitstr_t *able,
+		       const struct weft_domain *d, bool trimmed)
+{
+	const struct weft_nodes *nodes = &weft_engine.nodes;
+	uint32_t *known = weft_calloc(d->n_nodes, sizeof(*known), NULL);
+	uint32_t n_known = 0;
+	bitstr_t *region;
+	bool taken;
+
+	if (!known)
+		return false;
+	for (uint32_t k = d->first_node; k < d->first_node + d->n_nodes; k++)
+		if (nodes->slurm_node[k] != WEFT_NONE &&
+		    bit_test(able, nodes->slurm_node[k]))
+			known[n_known++] = k;
+	if (trimmed)
+		n_known = weft_hard_trim(nodes->fabric, query->request.spec,
+					 known, n_known);
+	region = weft_nodes_set(nodes, known, n_known);
+	taken = region && ask_stock(query, region);
+	FREE_NULL_BITMAP(region);
+	free(known);
+	return taken;
+}
+
+/* Domain by domain of the level, from *first on, which becomes the next one
+ * where time ran out. */
+static bool ask_domains(const struct weft_query *query, bitstr_t *able,
+			uint32_t level, bool trimmed, uint32_t *first,
+			double deadline_s)
+{
+	const struct weft_fabric *f = weft_engine.nodes.fabric;
+	uint32_t n = level < f->node_level ? 0 : f->levels[level].n_domains;
+	uint32_t k = 0;
+	bool taken = false;
+
+	for (; k < n && !taken; k++) {
+		if (k && weft_clock_s() > deadline_s)
+			break;
+		taken = ask_region(query, able,
+				   &f->domains[f->levels[level].first_domain +
+					       (*first + k) % n],
+				   trimmed);
+	}
+	*first = k < n ? *first + k : 0;
+	return taken;
+}
+
+bool weft_again_by_stock(const struct weft_query *query, double deadline_s)
+{
+	/* where the last question ran out of time */
+	static uint32_t first, first_whole;
+	const struct weft_fabric *f = weft_engine.nodes.fabric;
+	uint32_t level, whole;
+	bitstr_t *able;
+	bool taken;
+
+	if (!query->request.spec)
+		return false;
+	weft_nodes_refresh(&weft_engine.nodes);
+	level = weft_hard_level(f, &query->frame);
+	if (level == WEFT_NONE)
+		level = f->n_levels - 1;
+	able = able_nodes(query);
+	taken = ask_domains(query, able, level, true, &first, deadline_s);
+	whole = weft_hard_whole(f, query->request.spec);
+	if (!taken && whole != WEFT_NONE)
+		taken = ask_domains(query, able, whole, false, &first_whole,
+				    deadline_s);
+	bit_free(able);
+	return taken;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* again.h - a job with limits whose nodes stock has declined
+ *
+ * Why stock declines is its own business (cores of a socket, threads, other
+ * gres, nodes in a row): what it declined is left out and planned again, and
+ * its own choice is taken where that keeps to the limits.
+ */
+#ifndef WEFT_PLUGIN_AGAIN_H
+#define WEFT_PLUGIN_AGAIN_H
+
+#include "plugin/query.h"
+
+/* The question without the nodes that stock has declined. */
+struct weft_again {
+	struct weft_job_test test;
+	bitstr_t *declined;
+	double deadline_s;
+	uint32_t n_tries;
+};
+
+/* What was declined within the last minute stays out from the start.  Close
+ * with weft_again_close. */
+void weft_again_open(const struct weft_job_test *test, double deadline_s,
+		     struct weft_again *again);
+
+/* Leaves out what stock has declined of the nodes planned: those that it would
+ * not take alone; else those that it has not left; else all.  false: it is time
+ * to stop. */
+bool weft_again_decline(struct weft_again *again, bitstr_t *planned,
+			bitstr_t *left);
+
+/* useful: false when nothing suits the job without what is left out. */
+void weft_again_close(struct weft_again *again, bool useful);
+
+/* Nodes get other numbers. */
+void weft_again_forget(void);
+
+/* Stock's own choice, now and without preemption, among nodes of one domain
+ * after the other.  true: it keeps to the limits, and test->nodes are it. */
+bool weft_again_by_stock(const struct weft_query *query, double deadline_s);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* ever.h - whether a job with limits can run here at all
+ *
+ * "No" has Slurm refuse the job, or hold it if it is queued already: it is said
+ * only of nodes that the fabric knows all of.
+ */
+#ifndef WEFT_PLUGIN_EVER_H
+#define WEFT_PLUGIN_EVER_H
+
+#include "plugin/query.h"
+
+/* What TEST_ONLY is told of a job that stock could run: not so, where its
+ * limits cannot hold on the nodes of its partition even if no job ran. */
+int weft_ever(const struct weft_query *query);
+
+/* How many of the nodes that the job could have, now or later, the fabric does
+ * not know, or not all GPUs of. */
+uint32_t weft_ever_unknown(const struct weft_job_test *test);
+
+/* Nodes or partitions have changed: Slurm looks again at the jobs that it holds
+ * because of a "no". */
+void weft_ever_changed(void);
+
+#endif
