@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* audit_text.c - what an audit has found, for people */
+#include "config.h" /* first: asprintf is GNU */
+
 #include "cli/audit.h"
 #include "topology/hostlist.h"
 
@@ -10,6 +12,9 @@
 
 /* Findings of one kind that are shown; the rest is counted. */
 #define SHOWN_OF_A_KIND 12
+/* Places of one finding: a line of so many characters, or so many of them. */
+#define PLACES_LENGTH 160
+#define PLACES_SHOWN  4
 
 static const struct {
 	const char *one, *many, *colour;
@@ -40,15 +45,6 @@ static void counts_print(const struct audit *a, bool colour)
 	}
 	if (!some)
 		printf("nothing wrong was found");
-}
-
-static void first_print(const struct audit *a)
-{
-	const struct weft_finding *f = a->findings.item;
-
-	if (!a->findings.n || f->severity == WEFT_INFO)
-		return;
-	printf(": %s%s%s", f->place, f->place[0] ? " " : "", f->text);
 }
 
 static const char *tier_name(const struct audit *a, const struct weft_tier *t,
@@ -118,18 +114,91 @@ static bool are_alike(const struct weft_finding *a,
 	       strcmp(a->source, b->source) == 0;
 }
 
-/* Places of item[i] and those alike after it, folded; malloc'ed. */
-static char *places_fold(const struct weft_findings *f, uint32_t i, bool *done,
-			 const char **names, uint32_t *n)
+static bool is_drift(const struct weft_finding *f)
 {
+	return strncmp(weft_finding_kinds[f->id].code, "drift-", 6) == 0;
+}
+
+static int compare_names(const void *pa, const void *pb)
+{
+	return weft_name_compare(*(const char *const *)pa,
+				 *(const char *const *)pb);
+}
+
+/* names[n], which it sorts: folded, and where that is no line to be read, the
+ * first few; malloc'ed. */
+static char *places_text(const char **names, uint32_t n)
+{
+	char *text, *few;
+
+	if (n)
+		qsort(names, n, sizeof(*names), compare_names);
+	text = weft_hostlist_encode(names, n);
+	if (!text || strlen(text) <= PLACES_LENGTH || n <= PLACES_SHOWN)
+		return text;
+	free(text);
+	text = weft_hostlist_encode(names, PLACES_SHOWN);
+	if (!text ||
+	    asprintf(&few, "%s and %u more", text, n - PLACES_SHOWN) < 0)
+		few = NULL;
+	free(text);
+	return few;
+}
+
+/* Places of item[i] and those alike after it; *n: how many alike there are,
+ * *weight: what they explain together. */
+static char *places_fold(const struct weft_findings *f, uint32_t i, bool *done,
+			 const char **names, uint32_t *n, double *weight)
+{
+	uint32_t named = 0;
+
 	*n = 0;
+	*weight = 0;
 	for (uint32_t k = i; k < f->n; k++) {
 		if (done[k] || !are_alike(&f->item[i], &f->item[k]))
 			continue;
 		done[k] = true;
-		names[(*n)++] = f->item[k].place;
+		++*n;
+		*weight += f->item[k].weight;
+		if (f->item[k].place[0])
+			names[named++] = f->item[k].place;
 	}
-	return weft_hostlist_encode(names, *n);
+	return places_text(names, named);
+}
+
+/* The headline: what explains most of the gravest, or of what has changed. */
+static int first_print(const struct audit *a, struct weft_error *err)
+{
+	const struct weft_findings *f = &a->findings;
+	bool *done = weft_calloc(f->n, sizeof(*done), err);
+	const char **names = weft_calloc(f->n, sizeof(*names), err);
+	double most = -1, weight;
+	char *best = NULL, *places;
+	uint32_t first = 0, n;
+
+	for (uint32_t i = 0; done && names && i < f->n &&
+			     f->item[i].severity == f->item[0].severity &&
+			     is_drift(&f->item[i]) == is_drift(&f->item[0]);
+	     i++) {
+		if (done[i])
+			continue;
+		places = places_fold(f, i, done, names, &n, &weight);
+		if (places && weight > most) {
+			free(best);
+			best = places;
+			most = weight;
+			first = i;
+		} else {
+			free(places);
+		}
+	}
+	if (best && f->item[0].severity != WEFT_INFO)
+		printf(": %s%s%s", best, best[0] ? " " : "",
+		       f->item[first].text);
+	free(best);
+	free(done);
+	free(names);
+	return done && names ? 0 : -1;
 }
 
 static void group_print(const struct weft_finding *f, const char *places,
@@ -139,11 +208,14 @@ static void group_print(const struct weft_finding *f, const char *places,
 
 	printf("%s%s%s ", colour ? severities[f->severity].colour : "",
 	       weft_severity_names[f->severity], colour ? PLAIN : "");
-	if (n > 1)
+	if (places[0] && n > 1)
 		printf("%s (%u): ", places, n);
 	else if (places[0])
 		printf("%s: ", places);
-	printf("%s [%s]\n", f->text, kind->code);
+	printf("%s", f->text);
+	if (!places[0] && n > 1)
+		printf(" (%u times)", n);
+	printf(" [%s]\n", kind->code);
 	if (f->source[0] && f->line && n == 1)
 		printf("    at %s:%d\n", f->source, f->line);
 	else if (f->source[0] && f->line)
@@ -179,12 +251,13 @@ static int findings_list(const struct audit *a, bool colour,
 
 	for (uint32_t i = 0; i < f->n && rc == 0; i++) {
 		enum weft_finding_id id = f->item[i].id;
+		double weight;
 		uint32_t n;
 		char *places;
 
 		if (done[i])
 			continue;
-		places = places_fold(f, i, done, names, &n);
+		places = places_fold(f, i, done, names, &n, &weight);
 		if (!places) {
 			rc = weft_fail(err, WEFT_ENOMEM, "out of memory");
 			break;
@@ -259,7 +332,8 @@ static void fragmentation_print(const struct audit *a)
 int audit_text(const struct audit *a, bool colour, struct weft_error *err)
 {
 	counts_print(a, colour);
-	first_print(a);
+	if (first_print(a, err))
+		return -1;
 	putchar('\n');
 	tiers_print(a);
 	shape_print(a);

@@ -5,6 +5,7 @@
 #include "cli/audit.h"
 #include "cli/cmd.h"
 #include "cli/option.h"
+#include "cli/promises.h"
 #include "cli/slurm_jobs.h"
 #include "cli/slurm_state.h"
 #include "cli/sources.h"
@@ -291,6 +292,27 @@ static int fragmented_tell(struct audit *a, struct weft_error *err)
 	return 0;
 }
 
+/* What running jobs asked of their nodes and do not have. */
+static int promises_tell(struct audit *a, struct weft_error *err)
+{
+	const struct snapshot none = {0};
+	struct promises promises;
+	int rc = promises_read(a->fabric, &none, &promises, err);
+
+	for (uint32_t i = 0; rc == 0 && i < promises.n; i++) {
+		char place[64];
+		const struct weft_finding_at at = {.place = place};
+
+		snprintf(place, sizeof(place), "job %s",
+			 promises.broken[i].job);
+		rc = weft_findings_add(&a->findings,
+				       WEFT_FINDING_PROMISE_BROKEN, at, err,
+				       "%s", promises.broken[i].text);
+	}
+	promises_free(&promises);
+	return rc;
+}
+
 static int occupancy_look(struct invocation *in, struct weft_error *err)
 {
 	struct audit *a = &in->audit;
@@ -304,6 +326,9 @@ static int occupancy_look(struct invocation *in, struct weft_error *err)
 				    &a->fragmentation, err))
 		return -1;
 	capacity_find(&a->occupancy, &a->capacity);
+	if (in->state && strcmp(in->state, "slurm") == 0 &&
+	    promises_tell(a, err))
+		return -1;
 	return fragmented_tell(a, err);
 }
 

@@ -4,6 +4,7 @@
 #include "cli/cmd.h"
 #include "cli/option.h"
 #include "cli/quantity.h"
+#include "topology/text.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -181,6 +182,19 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
+static int log_load(const char *path, struct weft_nccl_log *log,
+		    struct weft_error *err)
+{
+	char *text;
+	size_t size;
+	int rc = weft_text_load(path, WEFT_NCCL_MAX_BYTES, &text, &size, err);
+
+	if (rc == 0)
+		rc = weft_nccl_log_parse(text, size, path, log, err);
+	free(text);
+	return rc;
+}
+
 static int load(const struct query *query, struct weft_nccl_log *logs,
 		struct weft_error *err)
 {
@@ -189,9 +203,7 @@ static int load(const struct query *query, struct weft_nccl_log *logs,
 	for (size_t i = 0; i < query->n_paths; i++) {
 		const char *path = query->paths[i];
 
-		if (strcmp(path, "-") == 0)
-			path = "/dev/stdin";
-		if (weft_nccl_log_load(path, &logs[i], err))
+		if (log_load(path, &logs[i], err))
 			return -1;
 		n_rows += logs[i].n_rows + logs[i].n_flaws;
 		if (!logs[i].n_rows && !logs[i].n_flaws)

@@ -96,6 +96,9 @@ static json_t *json_level(const struct weft_level *level)
 					      (json_int_t)level->dims[0],
 					      (json_int_t)level->dims[1],
 					      (json_int_t)level->dims[2]));
+	if (object && level->queue_bytes > 0)
+		json_object_set_new(object, "queue_bytes",
+				    json_real(level->queue_bytes));
 	if (object && level->n_shares)
 		json_object_set_new(object, "shares", shares_json(level));
 	return object;

@@ -159,7 +159,7 @@ int cmd_import(int argc, char **argv)
 	struct weft_error err = {0};
 	int result;
 
-	argp_parse(&argp, argc, argv, 0, NULL, &import);
+	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &import);
 	report_start();
 	result = sources_load(&import.sources, &err);
 	weft_findings_sort(&import.sources.survey.findings);

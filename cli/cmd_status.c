@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_VERIFY = 256, KEY_PROMETHEUS, KEY_STATUS, KEY_JSON };
+enum { KEY_VERIFY = 256, KEY_PROMETHEUS, KEY_STATUS, KEY_SAVED, KEY_JSON };
 
 static const struct argp_option options[] = {
 	{"fabric", 'f', "FILE", 0,
@@ -27,6 +27,11 @@ static const struct argp_option options[] = {
 	 "compare what the plugin takes as taken with Slurm's jobs; exit with "
 	 "3 when they differ",
 	 0},
+	{"saved", KEY_SAVED, "FILE", OPTION_ARG_OPTIONAL,
+	 "what weft's nodes saved, or would have saved, job by job and by the "
+	 "week, from the plugin's records (default: those in "
+	 "StateSaveLocation)",
+	 0},
 	{"prometheus", KEY_PROMETHEUS, "FILE", OPTION_ARG_OPTIONAL,
 	 "write metrics for node_exporter's textfile collector (default: to "
 	 "standard output)",
@@ -36,9 +41,10 @@ static const struct argp_option options[] = {
 };
 
 struct invocation {
-	const char *fabric_path, *status_path, *prometheus;
-	bool verify, json;
+	const char *fabric_path, *status_path, *saved_path, *prometheus;
+	bool verify, saved, json;
 	struct status status;
+	struct saved records;
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -55,6 +61,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_VERIFY:
 		in->verify = true;
 		return 0;
+	case KEY_SAVED:
+		in->saved = true;
+		in->saved_path = arg;
+		return 0;
 	case KEY_PROMETHEUS:
 		in->prometheus = arg ? arg : "-";
 		return 0;
@@ -68,6 +78,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (in->prometheus && (in->json || in->verify))
 			argp_error(state, "--prometheus is a format of its "
 					  "own");
+		if (in->saved && in->verify)
+			argp_error(state, "--verify has nothing to do with "
+					  "--saved");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -154,7 +167,8 @@ static int status_read(struct status *status, struct weft_error *err)
 		weft_bitset_count(o->closed, status->fabric->n_nodes);
 	snapshot_read(status);
 	capacity_find(o, &status->capacity);
-	return 0;
+	return promises_read(status->fabric, &status->snapshot,
+			     &status->promises, err);
 }
 
 static int status_open(struct invocation *in, struct weft_error *err)
@@ -175,6 +189,7 @@ static int status_open(struct invocation *in, struct weft_error *err)
 
 static void status_close(struct status *status)
 {
+	promises_free(&status->promises);
 	snapshot_free(&status->snapshot);
 	free(status->waiting);
 	weft_running_free(&status->running);
@@ -201,9 +216,34 @@ static int verify(const struct invocation *in, enum exit_code *code,
 	return n < 0 ? -1 : 0;
 }
 
+/* Needs no running Slurm where the file is named. */
+static int report_saved(struct invocation *in, struct weft_error *err)
+{
+	if (saved_load(in->saved_path, &in->records, err) < 0)
+		return -1;
+	if (in->prometheus)
+		return prometheus_write(NULL, &in->records, in->prometheus,
+					err);
+	if (in->json)
+		return saved_json(&in->records, err);
+	saved_text(&in->records);
+	return 0;
+}
+
+/* The records are for those alone who may read Slurm's state. */
+static int report_metrics(struct invocation *in, struct weft_error *err)
+{
+	bool has_records = saved_load(NULL, &in->records, NULL) == 0;
+
+	return prometheus_write(&in->status, has_records ? &in->records : NULL,
+				in->prometheus, err);
+}
+
 static int answer(struct invocation *in, enum exit_code *code,
 		  struct weft_error *err)
 {
+	if (in->saved)
+		return report_saved(in, err);
 	if (status_open(in, err) < 0)
 		return -1;
 	if (in->verify)
@@ -211,7 +251,7 @@ static int answer(struct invocation *in, enum exit_code *code,
 	if (status_read(&in->status, err) < 0)
 		return -1;
 	if (in->prometheus)
-		return prometheus_write(&in->status, in->prometheus, err);
+		return report_metrics(in, err);
 	if (in->json)
 		return status_json(&in->status, err);
 	status_text(&in->status);
@@ -233,6 +273,7 @@ int cmd_status(int argc, char **argv)
 
 	argp_parse(&argp, argc, argv, 0, NULL, &in);
 	result = answer(&in, &code, &err);
+	saved_free(&in.records);
 	status_close(&in.status);
 	return result ? cmd_fail(&err) : (int)code;
 }

@@ -37,9 +37,7 @@ static const struct argp_option options[] = {
 	 "slurm.conf names)",
 	 0},
 	{"job", 'j', "SPEC", 0,
-	 "the job's spec, where Slurm does not show it: that of a waiting job "
-	 "given with --weft",
-	 0},
+	 "the job's spec, where neither Slurm nor the plugin shows it", 0},
 	{"json", 'J', NULL, 0, "answer in JSON", 0},
 	{0},
 };
@@ -57,7 +55,7 @@ struct why {
 	struct verdict verdict;
 	struct gain gain;
 	double decision_s; /* NAN: not known */
-	json_t *bought;	   /* when it started; NULL: not known */
+	json_t *gain_then; /* when it started; NULL: not known */
 	double elapsed_s;
 };
 
@@ -107,7 +105,8 @@ static int job_build(struct why *why, struct weft_error *err)
 		return -1;
 	if (registered)
 		return weft_job_build_model(r->job_text, why->job.n_gpus,
-					    &model, r->fabric, &r->job, err);
+					    &model, WEFT_ALL_PAIRS, r->fabric,
+					    &r->job, err);
 	return weft_job_build(r->job_text, why->job.n_gpus, false, r->fabric,
 			      &r->job, err);
 }
@@ -162,17 +161,25 @@ static int where_fill(struct why *why, struct weft_error *err)
 				   why->where, err);
 }
 
-/* What the plugin's status file has of the job. */
+/* What the plugin's status file has of the job.  Slurm does not show what was
+ * given with --weft, which goes before a comment. */
 static void snapshot_read(struct why *why)
 {
 	struct snapshot snapshot = {0};
+	const char *spec;
 
 	why->decision_s = (double)NAN;
 	if (why->site.status_path &&
 	    snapshot_load(why->site.status_path, &snapshot, NULL) == 0) {
 		why->decision_s = snapshot_decision_s(&snapshot, why->job.id);
-		why->bought =
-			json_incref(snapshot_bought(&snapshot, why->job.id));
+		why->gain_then =
+			json_incref(snapshot_gain(&snapshot, why->job.id));
+		spec = snapshot_spec(&snapshot, why->job.id);
+		if (spec && strlen(spec) < sizeof(why->job.spec)) {
+			snprintf(why->job.spec, sizeof(why->job.spec), "%s",
+				 spec);
+			why->job.has_spec = true;
+		}
 	}
 	snapshot_free(&snapshot);
 }
@@ -384,18 +391,18 @@ static int json_print(const struct why *why, const struct report *report,
 
 	json_object_set_new(
 		object, "job",
-		json_pack(
-			"{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "id",
-			report_string(job->id), "state",
-			report_string(job->state), "reason",
-			text_or_null(job->reason), "spec",
-			known ? report_string(why->request.job_text)
-			      : json_null(),
-			"said", text_or_null(job->said), "submitted",
-			text_or_null(job->submitted), "started",
-			text_or_null(job->waits ? "" : job->started),
-			"decision_s", number_or_null(why->decision_s), "bought",
-			why->bought ? json_incref(why->bought) : json_null()));
+		json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "id",
+			  report_string(job->id), "state",
+			  report_string(job->state), "reason",
+			  text_or_null(job->reason), "spec",
+			  known ? report_string(why->request.job_text)
+				: json_null(),
+			  "said", text_or_null(job->said), "submitted",
+			  text_or_null(job->submitted), "started",
+			  text_or_null(job->waits ? "" : job->started),
+			  "decision_s", number_or_null(why->decision_s), "gain",
+			  why->gain_then ? json_incref(why->gain_then)
+					 : json_null()));
 	json_object_set_new(object, "reach_by_axis", axes_json(why));
 	json_object_set_new(object, "indices_known",
 			    json_boolean(why->indices));
@@ -425,6 +432,7 @@ static int answer(struct why *why, struct weft_error *err)
 	if (site_open(&why->site, why->request.fabric_path, err) < 0)
 		return -1;
 	why->request.fabric_path = why->site.fabric_path;
+	why->request.alone = why->site.alone;
 	snapshot_read(why);
 	if (request_fill(why, err) < 0)
 		return -1;
@@ -456,7 +464,7 @@ int cmd_why(int argc, char **argv)
 	argp_parse(&argp, argc, argv, 0, NULL, &why);
 	result = answer(&why, &err);
 	placed = why.placement.placed;
-	json_decref(why.bought);
+	json_decref(why.gain_then);
 	gain_free(&why.gain);
 	weft_outlook_free(&why.outlook);
 	weft_placement_free(&why.best);

@@ -2,7 +2,7 @@
 /* csv.c - reading comma-separated values */
 #include "cli/csv.h"
 
-#include "cli/text.h"
+#include "topology/text.h"
 
 #include <ctype.h>
 #include <stdbool.h>
@@ -11,6 +11,7 @@
 #include <strings.h>
 
 #define MAX_COLUMNS 256
+#define MAX_BYTES   (64u << 20)
 
 /* What a cell holds that its row lacks. */
 static char nothing[] = "";
@@ -158,11 +159,10 @@ static int row_read(struct reader *r, struct csv *csv)
 int csv_load(const char *path, struct csv *csv, struct weft_error *err)
 {
 	struct reader r = {.path = path, .line = 1, .err = err};
-	size_t n_lines = 1;
+	size_t n_lines = 1, size;
 
 	memset(csv, 0, sizeof(*csv));
-	csv->text = text_load(path, err);
-	if (!csv->text)
+	if (weft_text_load(path, MAX_BYTES, &csv->text, &size, err))
 		return -1;
 	r.next = csv->text;
 	for (const char *c = csv->text; *c; c++)

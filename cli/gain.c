@@ -155,8 +155,8 @@ json_t *gain_json(const struct request *request, const struct gain *gain)
 	json_object_set_new(object, "gain", number_or_null(g->gain));
 	json_object_set_new(object, "share",
 			    json_real(steps ? 1 : WEFT_ASSUMED_SHARE));
-	json_object_set_new(object, "uncertainty",
-			    number_or_null(g->uncertainty));
+	json_object_set_new(object, "low_s", number_or_null(g->low_s));
+	json_object_set_new(object, "high_s", number_or_null(g->high_s));
 	json_object_set_new(object, "matters", json_boolean(g->matters));
 	json_object_set_new(object, "stock_nodes",
 			    stock_nodes_json(request, gain));

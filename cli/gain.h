@@ -24,7 +24,7 @@ int gain_find(const struct request *request, const struct weft_placement *p,
 	      struct weft_error *err);
 void gain_free(struct gain *gain);
 
-/* The object "bought" of weft-plan(1). */
+/* The object "gain" of weft-plan(1). */
 json_t *gain_json(const struct request *request, const struct gain *gain);
 
 /* A few lines for people. */

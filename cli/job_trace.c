@@ -3,7 +3,7 @@
 #include "cli/job_trace.h"
 
 #include "cli/columns.h"
-#include "cli/text.h"
+#include "topology/text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -13,7 +13,8 @@
 /* No cluster has more; beyond, a number means something else. */
 #define MAX_GPUS 4194304
 /* Seconds in thirty thousand years. */
-#define MAX_S 1e12
+#define MAX_S	      1e12
+#define SWF_MAX_BYTES (64u << 20)
 
 /* Columns that are keys of a spec.  The last means a model only beside one of
  * the others: in many traces it is the GPU's. */
@@ -209,9 +210,13 @@ static int swf_job(const double field[SWF_FIELDS + 1],
 int job_trace_swf(const char *path, struct weft_stream *stream,
 		  struct job_trace_skipped *skipped, struct weft_error *err)
 {
-	char *text = text_load(path, err), *next = text;
 	double field[SWF_FIELDS + 1];
-	int line = 1, rc = text ? 0 : -1;
+	char *text, *next;
+	size_t size;
+	int line = 1,
+	    rc = weft_text_load(path, SWF_MAX_BYTES, &text, &size, err);
+
+	next = text;
 
 	for (; rc == 0 && *next; line++) {
 		char *start = next + strspn(next, " \t\r");

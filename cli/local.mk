@@ -88,6 +88,8 @@ weft_SOURCES = \
 	%D%/overlap_text.c \
 	%D%/prometheus.c \
 	%D%/prometheus.h \
+	%D%/promises.c \
+	%D%/promises.h \
 	%D%/qaplib.c \
 	%D%/qaplib.h \
 	%D%/quantity.c \
@@ -104,6 +106,9 @@ weft_SOURCES = \
 	%D%/report.h \
 	%D%/request.c \
 	%D%/request.h \
+	%D%/saved.c \
+	%D%/saved.h \
+	%D%/saved_report.c \
 	%D%/scan.c \
 	%D%/scan.h \
 	%D%/site.c \
@@ -124,6 +129,7 @@ weft_SOURCES = \
 	%D%/sources.h \
 	%D%/status.h \
 	%D%/status_report.c \
+	%D%/step_left_out.c \
 	%D%/step_row.c \
 	%D%/step_row.h \
 	%D%/step_run.c \
@@ -134,8 +140,6 @@ weft_SOURCES = \
 	%D%/step_table.h \
 	%D%/stop.c \
 	%D%/stop.h \
-	%D%/text.c \
-	%D%/text.h \
 	%D%/verdict.c \
 	%D%/verdict.h \
 	%D%/verify.c \
@@ -151,6 +155,7 @@ weft_LDADD = \
 	libweft_draw.la \
 	libweft_trace.la \
 	libweft_exact.la \
+	libweft_text.la \
 	libweft_placement.la \
 	$(JANSSON_LIBS) \
 	$(ZLIB_LIBS) \

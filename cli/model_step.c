@@ -22,7 +22,7 @@ enum {
 	KEY_BASELINE,
 	KEY_CALIBRATE,
 	KEY_EFFICIENCY,
-	KEY_FUSED,
+	KEY_LEAVE_OUT,
 	KEY_OVERLAP,
 	KEY_STRAGGLER,
 	KEY_JITTER,
@@ -51,8 +51,10 @@ static const struct argp_option known_options[] = {
 	 "find one constant per GPU from measured runs, and use it", 0},
 	{"efficiency", KEY_EFFICIENCY, "GPU=F", 0,
 	 "steps of this GPU take 1/F of what its profile says", 0},
-	{"fused-attention", KEY_FUSED, "yes|no", 0,
-	 "scores stay on the chip (default: from Hopper on)", 0},
+	{"leave-out", KEY_LEAVE_OUT, NULL, 0,
+	 "of a table: errors of each publisher's runs, with constants from "
+	 "those of all others",
+	 0},
 	{"overlap", KEY_OVERLAP, "yes|no", 0,
 	 "collectives run behind computation (default: from Hopper on)", 0},
 	{"straggler", KEY_STRAGGLER, "F", 0,
@@ -70,6 +72,7 @@ struct question {
 	const char *job, *fabric, *gpu, *table, *baseline, *calibrate, *health;
 	double jitter;
 	struct weft_step_options options;
+	bool leave_out;
 	struct step_constants constants;
 	struct model_options shared;
 };
@@ -153,6 +156,9 @@ static void question_check(const struct argp_state *state,
 	if (!q->job && (q->fabric || q->jitter > 0))
 		argp_error(state, "--fabric and --jitter are of a --job; rows "
 				  "of a table name their own cluster");
+	if (q->leave_out && !q->table)
+		argp_error(state, "--leave-out is of the publishers of a "
+				  "--table");
 	if (q->baseline && !q->table)
 		argp_error(state, "--baseline is shown below a --table");
 	if (q->health && (!q->fabric || !q->job))
@@ -173,8 +179,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_EFFICIENCY:
 		efficiency_read(state, arg, &q->constants);
 		return 0;
-	case KEY_FUSED:
-		q->options.fused_attention = habit_read(state, arg);
+	case KEY_LEAVE_OUT:
+		q->leave_out = true;
 		return 0;
 	case KEY_OVERLAP:
 		q->options.overlap = habit_read(state, arg);
@@ -434,7 +440,9 @@ static int answer_table(struct question *q, struct weft_error *err)
 	    (q->baseline && csv_load(q->baseline, &others, err)))
 		goto out;
 	rc = 0;
-	if (q->shared.json)
+	if (q->leave_out)
+		rc = step_table_print_left_out(&table, q->shared.json, err);
+	else if (q->shared.json)
 		rc = step_table_json(&table, &q->constants, &others, err);
 	else
 		step_table_text(&table, &q->constants, &others);

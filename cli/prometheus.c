@@ -9,11 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
+#define WEEK_S (7 * 86400.0)
+
 /* Causes that are no fallbacks: weft chose, or was not to. */
-static const char *const no_fallbacks[] = {"narrowed", "pass", "no-spec",
-					   "unwanted"};
+static const char *const no_fallbacks[] = {"narrowed", "observed", "pass",
+					   "no-spec", "unwanted"};
 
 static void head(FILE *out, const char *name, const char *type,
 		 const char *help)
@@ -166,6 +169,15 @@ static void put_free(FILE *out, const struct status *status)
 	put_domains(out, status, true, "weft_domain_largest_fit_gpus");
 }
 
+/* The status file is not for everybody, and metrics are. */
+static bool is_private(const struct status *status)
+{
+	struct stat about;
+
+	return stat(status->site.status_path, &about) == 0 &&
+	       !(about.st_mode & S_IROTH);
+}
+
 static void put_jobs(FILE *out, const struct status *status)
 {
 	json_t *job;
@@ -173,6 +185,8 @@ static void put_jobs(FILE *out, const struct status *status)
 
 	head(out, "weft_waiting_jobs", "gauge", "GPU jobs that wait.");
 	fprintf(out, "weft_waiting_jobs %u\n", status->n_waiting);
+	if (is_private(status))
+		return;
 	head(out, "weft_job_cost_ratio", "gauge",
 	     "Cost of a running job over the least that was possible.");
 	json_array_foreach(status->snapshot.jobs, i, job)
@@ -189,10 +203,89 @@ static void put_jobs(FILE *out, const struct status *status)
 	}
 }
 
-static void put_all(FILE *out, const struct status *status)
+/* One metric of the last seven days, by mode. */
+static void put_week(FILE *out, const struct saved *saved, const char *name,
+		     const char *help,
+		     double (*value)(const struct saved_sum *))
+{
+	double now_s = (double)time(NULL);
+
+	head(out, name, "gauge", help);
+	for (int mode = 0; mode < SAVED_N_MODES; mode++) {
+		struct saved_sum sum;
+
+		saved_sum(saved, (enum saved_mode)mode, now_s - WEEK_S,
+			  (double)INFINITY, &sum);
+		sample(out, name, "mode", saved_mode_names[mode], value(&sum));
+	}
+}
+
+static double n_jobs(const struct saved_sum *sum)
+{
+	return sum->n_jobs;
+}
+
+static double n_compared(const struct saved_sum *sum)
+{
+	return sum->n_compared;
+}
+
+static double compared_s(const struct saved_sum *sum)
+{
+	return sum->compared_gpu_s;
+}
+
+static double saved_s(const struct saved_sum *sum)
+{
+	return sum->saved_gpu_s;
+}
+
+static double at_most_s(const struct saved_sum *sum)
+{
+	return sum->at_most_gpu_s;
+}
+
+static void put_saved(FILE *out, const struct saved *saved)
+{
+	put_week(out, saved, "weft_week_jobs",
+		 "GPU jobs that weft looked at and that started in the last "
+		 "seven days.",
+		 n_jobs);
+	put_week(out, saved, "weft_week_compared_jobs",
+		 "Those of which stock's nodes and weft's were compared.",
+		 n_compared);
+	put_week(out, saved, "weft_week_compared_gpu_seconds",
+		 "GPU time of those that have ended.", compared_s);
+	put_week(out, saved, "weft_week_saved_gpu_seconds",
+		 "GPU time that weft's nodes save of it, by predicted steps.",
+		 saved_s);
+	put_week(out, saved, "weft_week_saved_at_most_gpu_seconds",
+		 "The same of jobs without a model, whose steps are not "
+		 "predicted, at most.",
+		 at_most_s);
+}
+
+static void put_promises(FILE *out, const struct status *status)
+{
+	const struct promises *p = &status->promises;
+
+	head(out, "weft_kept_promises", "gauge",
+	     "What running jobs asked of their nodes and have.");
+	for (int k = 0; k < PROMISE_N_KINDS; k++)
+		sample(out, "weft_kept_promises", "kind", promise_names[k],
+		       p->n_kept[k]);
+	head(out, "weft_broken_promises", "gauge",
+	     "What running jobs asked of their nodes and do not have.");
+	for (int k = 0; k < PROMISE_N_KINDS; k++)
+		sample(out, "weft_broken_promises", "kind", promise_names[k],
+		       p->n_broken[k]);
+}
+
+static void put_status(FILE *out, const struct status *status)
 {
 	put_info(out, status);
 	put_free(out, status);
+	put_promises(out, status);
 	if (!status->snapshot.root)
 		return;
 	put_decisions(out, status);
@@ -200,11 +293,20 @@ static void put_all(FILE *out, const struct status *status)
 	put_jobs(out, status);
 }
 
+static void put_all(FILE *out, const struct status *status,
+		    const struct saved *saved)
+{
+	if (status)
+		put_status(out, status);
+	if (saved)
+		put_saved(out, saved);
+}
+
 /* ---- the file ---- */
 
 /* A collector must not see half a file, and reads only *.prom. */
-int prometheus_write(const struct status *status, const char *path,
-		     struct weft_error *err)
+int prometheus_write(const struct status *status, const struct saved *saved,
+		     const char *path, struct weft_error *err)
 {
 	size_t size = strlen(path) + sizeof(".new");
 	char *beside;
@@ -212,7 +314,7 @@ int prometheus_write(const struct status *status, const char *path,
 	int rc = -1;
 
 	if (strcmp(path, "-") == 0) {
-		put_all(stdout, status);
+		put_all(stdout, status, saved);
 		return 0;
 	}
 	beside = weft_calloc(size, 1, err);
@@ -221,7 +323,7 @@ int prometheus_write(const struct status *status, const char *path,
 	snprintf(beside, size, "%s.new", path);
 	out = fopen(beside, "w");
 	if (out) {
-		put_all(out, status);
+		put_all(out, status, saved);
 		rc = ferror(out) ? -1 : 0;
 		rc |= fchmod(fileno(out), 0644);
 		rc |= fclose(out);

@@ -3,10 +3,12 @@
 #ifndef WEFT_CLI_PROMETHEUS_H
 #define WEFT_CLI_PROMETHEUS_H
 
+#include "cli/saved.h"
 #include "cli/status.h"
 
-/* Into path in one step, "-": standard output. */
-int prometheus_write(const struct status *status, const char *path,
-		     struct weft_error *err);
+/* The status and the last week's records (NULL: not known) into path in one
+ * step, "-": standard output. */
+int prometheus_write(const struct status *status, const struct saved *saved,
+		     const char *path, struct weft_error *err);
 
 #endif

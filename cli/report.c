@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* report.c - a placement as JSON and as text */
 #include "cli/report.h"
+
 #include "cli/fit.h"
 #include "cli/gain.h"
 #include "cli/outlook_report.h"
 #include "cli/verdict.h"
+#include "costmodel/range.h"
 #include "placement/evaluation.h"
 #include "topology/bitset.h"
 #include "topology/hostlist.h"
@@ -283,7 +285,7 @@ static void json_add_placement(json_t *object, const struct request *request,
 					   "objective", "communication_s",
 					   "latency_s", "communication_stage",
 					   "exposed_s", "exposed_stage",
-					   "bought"};
+					   "gain"};
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		json_object_set_new(object, keys[i], json_null());
@@ -352,7 +354,7 @@ json_t *report_object(const char *command, const struct request *request,
 	if (p->placed) {
 		json_object_set_new(object, "objective",
 				    verdict_json(request, report->verdict));
-		json_object_set_new(object, "bought",
+		json_object_set_new(object, "gain",
 				    gain_json(request, report->gain));
 	}
 	json_object_set_new(object, "memory_bytes_per_gpu", fit_json(&fit));
@@ -429,6 +431,22 @@ static void text_busiest(const struct weft_fabric *f,
 	       report_quantity(cost->busiest.time_s, "s", time, sizeof(time)));
 }
 
+static void text_predicted(const struct weft_evaluation *e,
+			   const struct weft_job *job)
+{
+	const struct weft_range *range =
+		&weft_ranges[weft_run_kind(&job->spec, &job->model)];
+	char time[32], low[32], high[32];
+	double s = e->step.step_s;
+
+	printf("  step       %s (%s to %s) predicted for %s on %s, MFU "
+	       "%.1f %%\n",
+	       report_quantity(s, "s", time, sizeof(time)),
+	       report_quantity(range->low * s, "s", low, sizeof(low)),
+	       report_quantity(range->high * s, "s", high, sizeof(high)),
+	       job->model.name, e->gpu->name, 100 * e->step.mfu);
+}
+
 static void text_step(const struct request *request,
 		      const struct weft_evaluation *e)
 {
@@ -443,12 +461,7 @@ static void text_step(const struct request *request,
 		       report_quantity(e->step.step_s, "s", time, sizeof(time)),
 		       job->model.name, e->gpu->name);
 	else
-		printf("  step       %s (+-%.0f %%) predicted for %s on %s, "
-		       "MFU "
-		       "%.1f %%\n",
-		       report_quantity(e->step.step_s, "s", time, sizeof(time)),
-		       100 * weft_gain_uncertainty(e->gpu, &job->model),
-		       job->model.name, e->gpu->name, 100 * e->step.mfu);
+		text_predicted(e, job);
 }
 
 /* One line a node: its ranks in the order of its GPUs, runs folded. */

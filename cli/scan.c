@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* scan.c - numbers and words out of a text that lies in memory as a whole */
 #include "cli/scan.h"
+#include "topology/text.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Offsets into a text are 32 bit wherever they are kept. */
 #define MAX_BYTES UINT32_MAX
@@ -16,50 +14,6 @@
 #define QUOTED 40
 /* Sums of any that fit into memory stay finite. */
 #define MAX_NUMBER 1e30
-
-static int load_failed(const char *path, struct weft_error *err)
-{
-	return weft_fail_at(err, WEFT_EIO, path, 0, 0, "%s", strerror(errno));
-}
-
-/* The file, or the pipe, as a string. */
-static char *file_read(const char *path, size_t *size, struct weft_error *err)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	size_t room = 0;
-	char *text = NULL;
-	ssize_t got;
-
-	*size = 0;
-	if (fd < 0) {
-		load_failed(path, err);
-		return NULL;
-	}
-	do {
-		if (*size + 1 >= room) {
-			char *grown;
-
-			room = room ? 4 * room : 1 << 18;
-			grown = weft_realloc(text, room, 1, err);
-			if (!grown)
-				goto failed;
-			text = grown;
-		}
-		got = read(fd, text + *size, room - *size - 1);
-		if (got < 0 && errno != EINTR) {
-			load_failed(path, err);
-			goto failed;
-		}
-		*size += got > 0 ? (size_t)got : 0;
-	} while (got != 0 && *size <= MAX_BYTES);
-	text[*size] = '\0';
-	close(fd);
-	return text;
-failed:
-	free(text);
-	close(fd);
-	return NULL;
-}
 
 int scan_text(struct scan *s, const char *name, const char *text, size_t size,
 	      struct weft_error *err)
@@ -84,15 +38,13 @@ int scan_load(struct scan *s, const char *path, struct weft_error *err)
 {
 	size_t size;
 	char *text;
-	int rc;
 
 	memset(s, 0, sizeof(*s));
-	text = file_read(path, &size, err);
-	if (!text)
+	if (weft_text_load(path, MAX_BYTES, &text, &size, err) ||
+	    scan_text(s, path, text, size, err))
 		return -1;
-	rc = scan_text(s, path, text, size, err);
 	s->text = text;
-	return rc;
+	return 0;
 }
 
 void scan_free(struct scan *s)

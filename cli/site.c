@@ -37,6 +37,16 @@ static char *named_file(const struct site *site, const char *key,
 	return beside(site->yaml_path, node->text, err);
 }
 
+static bool contention_is_off(const struct site *site)
+{
+	const struct weft_yaml_node *node =
+		site->read ? weft_yaml_find(site->doc.root, "contention")
+			   : NULL;
+
+	return node && node->kind == WEFT_YAML_SCALAR &&
+	       strcmp(node->text, "off") == 0;
+}
+
 int site_open(struct site *site, const char *fabric_path,
 	      struct weft_error *err)
 {
@@ -56,6 +66,7 @@ int site_open(struct site *site, const char *fabric_path,
 			return -1;
 		site->read = true;
 	}
+	site->alone = contention_is_off(site);
 	site->status_path = named_file(site, "status", err);
 	site->fabric_path = fabric_path ? weft_strdup(fabric_path, err)
 					: named_file(site, "fabric", err);

@@ -12,7 +12,8 @@
 struct site {
 	char *fabric_path, *status_path;
 	struct weft_yaml doc;
-	bool read; /* doc is that of weft.yaml */
+	bool read;  /* doc is that of weft.yaml */
+	bool alone; /* contention: off */
 	char *yaml_path;
 };
 

@@ -61,13 +61,13 @@ void snapshot_free(struct snapshot *s)
 	memset(s, 0, sizeof(*s));
 }
 
-/* The record of a job; NULL: there is none. */
-static json_t *job_find(const struct snapshot *s, const char *id)
+/* The record of a job in a list; NULL: there is none. */
+static json_t *job_find(const json_t *list, const char *id)
 {
 	size_t i;
 	json_t *job;
 
-	json_array_foreach(s->jobs, i, job)
+	json_array_foreach(list, i, job)
 	{
 		if (json_integer_value(json_object_get(job, "job")) ==
 		    strtoll(id, NULL, 10))
@@ -78,14 +78,23 @@ static json_t *job_find(const struct snapshot *s, const char *id)
 
 double snapshot_decision_s(const struct snapshot *s, const char *id)
 {
-	json_t *took = json_object_get(job_find(s, id), "decision_s");
+	json_t *took = json_object_get(job_find(s->jobs, id), "decision_s");
 
 	return took ? json_number_value(took) : (double)NAN;
 }
 
-json_t *snapshot_bought(const struct snapshot *s, const char *id)
+json_t *snapshot_gain(const struct snapshot *s, const char *id)
 {
-	return json_object_get(job_find(s, id), "bought");
+	return json_object_get(job_find(s->jobs, id), "gain");
+}
+
+const char *snapshot_spec(const struct snapshot *s, const char *id)
+{
+	json_t *job = job_find(s->jobs, id);
+
+	if (!job)
+		job = job_find(s->waiting, id);
+	return json_string_value(json_object_get(job, "spec"));
 }
 
 uint64_t snapshot_mask(const char *text)

@@ -27,7 +27,11 @@ double snapshot_decision_s(const struct snapshot *snapshot, const char *id);
 
 /* What its nodes bring a job, as compared when it started, weft-plan(1); of the
  * snapshot.  NULL: not known. */
-json_t *snapshot_bought(const struct snapshot *snapshot, const char *id);
+json_t *snapshot_gain(const struct snapshot *snapshot, const char *id);
+
+/* The spec of a job that runs or waits, as the plugin read it; of the snapshot.
+ * NULL: not known. */
+const char *snapshot_spec(const struct snapshot *snapshot, const char *id);
 
 /* "0-3,7" as a mask. */
 uint64_t snapshot_mask(const char *text);

@@ -4,7 +4,7 @@
 #include "cli/cmd.h"
 #include "cli/option.h"
 #include "cli/slurm_live.h"
-#include "cli/text.h"
+#include "topology/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -138,9 +138,11 @@ static void names_read(struct argp_state *state, struct sources *sources,
 {
 	struct weft_error err = {0};
 
+	size_t size;
+
 	free(sources->names);
-	sources->names = text_load(path, &err);
-	if (!sources->names)
+	if (weft_text_load(path, WEFT_IMPORT_MAX_BYTES, &sources->names, &size,
+			   &err))
 		exit(cmd_fail(&err));
 	sources->import.names = sources->names;
 	(void)state;

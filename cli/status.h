@@ -4,6 +4,7 @@
 #define WEFT_CLI_STATUS_H
 
 #include "cli/capacity.h"
+#include "cli/promises.h"
 #include "cli/site.h"
 #include "cli/slurm_job.h"
 #include "cli/snapshot.h"
@@ -20,6 +21,7 @@ struct status {
 	struct slurm_job *waiting; /* those that ask for GPUs */
 	struct snapshot snapshot;  /* root NULL: none */
 	char no_snapshot[200];	   /* why */
+	struct promises promises;
 };
 
 /* Time that the given part of decisions took at most, from the histogram's

@@ -119,30 +119,30 @@ static void decisions_print(const struct status *status)
 
 /* "32 GPUs  step 2.41 s, stock Slurm 2.62 s, gain 8.0 %" of a job that was
  * compared when it started. */
-static void bought_print(json_t *job, json_t *bought)
+static void gain_print(json_t *job, json_t *gain)
 {
-	const char *basis = json_string_value(json_object_get(bought, "basis"));
-	json_t *gain = json_object_get(bought, "gain");
+	const char *basis = json_string_value(json_object_get(gain, "basis"));
+	json_t *share = json_object_get(gain, "gain");
 	char key[64], here[32], stock[32];
 
 	if (!basis)
 		return;
 	snprintf(key, sizeof(key), "%.40s_s", basis);
-	report_quantity(json_number_value(json_object_get(bought, key)), "s",
+	report_quantity(json_number_value(json_object_get(gain, key)), "s",
 			here, sizeof(here));
 	snprintf(key, sizeof(key), "stock_%.40s_s", basis);
-	report_quantity(json_number_value(json_object_get(bought, key)), "s",
+	report_quantity(json_number_value(json_object_get(gain, key)), "s",
 			stock, sizeof(stock));
 	printf("  %-10lld %5lld GPUs  %s %s",
 	       (long long)json_integer_value(json_object_get(job, "job")),
 	       (long long)json_integer_value(json_object_get(job, "gpus")),
 	       basis, here);
-	if (json_is_false(json_object_get(bought, "matters")))
+	if (json_is_false(json_object_get(gain, "matters")))
 		printf(", any nodes\n");
-	else if (gain)
+	else if (share)
 		printf(", stock Slurm %s, gain %s%.1f %%\n", stock,
 		       strcmp(basis, "step") == 0 ? "" : "up to ",
-		       100 * json_number_value(gain));
+		       100 * json_number_value(share));
 	else
 		printf(", stock Slurm not computed in time\n");
 }
@@ -150,18 +150,18 @@ static void bought_print(json_t *job, json_t *bought)
 /* Running jobs, as far as weft compared them when they started. */
 static void running_print(const struct status *status)
 {
-	json_t *job, *bought;
+	json_t *job, *gain;
 	size_t i, n = 0;
 
 	json_array_foreach(status->snapshot.jobs, i, job)
 	{
-		bought = json_object_get(job, "bought");
-		if (!bought || ++n > MAX_LISTED)
+		gain = json_object_get(job, "gain");
+		if (!gain || ++n > MAX_LISTED)
 			continue;
 		if (n == 1)
 			printf("\nrunning jobs, as compared when they "
 			       "started:\n");
-		bought_print(job, bought);
+		gain_print(job, gain);
 	}
 	if (n > MAX_LISTED)
 		printf("  and %zu more: --json has all\n", n - MAX_LISTED);
@@ -189,11 +189,29 @@ static void waiting_print(const struct status *status)
 		       status->n_waiting - n);
 }
 
+static void promises_print(const struct status *status)
+{
+	const struct promises *p = &status->promises;
+	uint32_t n_kept = 0;
+
+	for (int k = 0; k < PROMISE_N_KINDS; k++)
+		n_kept += p->n_kept[k];
+	if (!n_kept && !p->n)
+		return;
+	printf("\npromises to running jobs: %u kept, %u broken\n", n_kept,
+	       p->n);
+	for (uint32_t i = 0; i < p->n && i < MAX_LISTED; i++)
+		printf("  %-10s %s\n", p->broken[i].job, p->broken[i].text);
+	if (p->n > MAX_LISTED)
+		printf("  and %u more: --json has all\n", p->n - MAX_LISTED);
+}
+
 void status_text(const struct status *status)
 {
 	capacity_print(status);
 	decisions_print(status);
 	running_print(status);
+	promises_print(status);
 	waiting_print(status);
 }
 
@@ -285,9 +303,27 @@ static json_t *running_json(const struct status *status)
 	json_array_foreach(status->snapshot.jobs, i, job) json_array_append_new(
 		running, json_pack("{s:O?, s:O?, s:o}", "job",
 				   json_object_get(job, "job"), "gpus",
-				   json_object_get(job, "gpus"), "bought",
-				   borrowed(json_object_get(job, "bought"))));
+				   json_object_get(job, "gpus"), "gain",
+				   borrowed(json_object_get(job, "gain"))));
 	return running;
+}
+
+static json_t *promises_json(const struct status *status)
+{
+	const struct promises *p = &status->promises;
+	json_t *kept = json_object(), *broken = json_array();
+
+	for (int k = 0; k < PROMISE_N_KINDS; k++)
+		json_object_set_new(kept, promise_names[k],
+				    json_integer((json_int_t)p->n_kept[k]));
+	for (uint32_t i = 0; i < p->n; i++)
+		json_array_append_new(
+			broken,
+			json_pack("{s:o, s:s, s:o}", "job",
+				  report_string(p->broken[i].job), "kind",
+				  promise_names[p->broken[i].kind], "text",
+				  report_string(p->broken[i].text)));
+	return json_pack("{s:o, s:o}", "kept", kept, "broken", broken);
 }
 
 int status_json(const struct status *status, struct weft_error *err)
@@ -307,6 +343,7 @@ int status_json(const struct status *status, struct weft_error *err)
 		return report_print(NULL, err);
 	json_object_set_new(object, "levels", levels_json(status));
 	json_object_set_new(object, "running", running_json(status));
+	json_object_set_new(object, "promises", promises_json(status));
 	json_object_set_new(object, "waiting", waiting_json(status));
 	json_object_set_new(object, "decisions", borrowed(s->decisions));
 	json_object_set_new(object, "troubles", borrowed(s->troubles));

@@ -9,6 +9,7 @@
 
 #include "cli/step_shape.h"
 #include "costmodel/flops.h"
+#include "costmodel/software.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -22,6 +23,7 @@
 #define MAX_WIDTH  (1u << 26)
 
 #define DIGITS "0123456789"
+#define ARXIV  "arXiv:"
 
 struct axes {
 	uint32_t gpus, tp, cp, pp; /* gpus 0: not said */
@@ -226,13 +228,98 @@ static uint32_t shard_key(const char *dp_kind, uint32_t gpus)
 	return scale == gpus && group < gpus && gpus % group == 0 ? group : 0;
 }
 
-/* Type of reduced gradients: fp16 training reduces them as they are; bf16 does
- * it in fp32, but not in the recipes that hide communication. */
-static const char *gradient_key(const struct step_row *row, bool half)
+/* The framework that words of the note, else of the source are of.  Without
+ * such words FSDP where it shards parameters and splits nothing else, and what
+ * there was where the source is of before 2023 or trains in fp16. */
+static const char *framework_key(const struct source *s)
 {
-	if (half)
+	static const struct {
+		const char *word, *framework;
+	} known[] = {
+		{"llm-foundry", "fsdp"},
+		{"torchtitan", "torchtitan"},
+		{"maxtext", "maxtext"},
+		{"paxml", "maxtext"},
+		{"nemo", "nemo"},
+		{"dgxc-benchmarking", "nemo"},
+		{"megatron-bridge", "nemo"},
+		{"deepspeed", "deepspeed"},
+		{"Megatron-LM", NULL},
+		{"megascale", "nemo"},
+	};
+	const char *cells[] = {text(s, "note"), text(s, "source")};
+	const char *arxiv = find(cells[1], ARXIV);
+	bool ampere = s->row->gpu->framework != WEFT_NEMO;
+
+	for (int c = 0; c < 2; c++) {
+		for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+			if (!mentions(cells[c], known[i].word))
+				continue;
+			if (known[i].framework)
+				return known[i].framework;
+			return ampere ? "megatron-2021" : "usual";
+		}
+	}
+	if (is_half(s) ||
+	    (arxiv && strtol(arxiv + strlen(ARXIV), NULL, 10) < 2301))
+		return "megatron-2021";
+	if (mentions(text(s, "dp_kind"), "fsdp") && count(s, "tp", 1) == 1 &&
+	    count(s, "pp", 1) == 1)
+		return "fsdp";
+	return "usual";
+}
+
+/* A note that begins with "flash;" or "plain;" is of the kernels that a run
+ * used: those that it does not name were PyTorch's. */
+static const char *kernels_key(const struct source *s)
+{
+	const char *note = text(s, "note");
+
+	if (strncasecmp(note, "plain;", 6) == 0)
+		return ",attention=plain,fused=off";
+	if (strncasecmp(note, "flash;", 6) != 0)
+		return "";
+	if (!mentions(note, "attention2") && !mentions(note, "attention 2"))
+		return ",attention=flash1,fused=off";
+	return mentions(note, "RMS kernel") ? ",attention=flash2,fused=on"
+					    : ",attention=flash2,fused=off";
+}
+
+/* Keys of the spec for the software, as the row's columns say them or its words
+ * do. */
+static void software_keys(const struct source *s, char *keys, size_t size)
+{
+	static const char *const columns[] = {"software", "attention", "fused"};
+	size_t used = 0;
+
+	keys[0] = '\0';
+	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
+		const char *cell = text(s, columns[i]);
+
+		if (*cell && used < size)
+			used += (size_t)snprintf(keys + used, size - used,
+						 ",%s=%.40s", columns[i], cell);
+	}
+	if (!used)
+		snprintf(keys, size, ",software=%s%s", framework_key(s),
+			 kernels_key(s));
+}
+
+/* Type of reduced gradients: fp16 training reduces them as they are; with bf16,
+ * Megatron does it in fp32, other frameworks in bf16. */
+static const char *gradient_key(const struct source *s,
+				const struct weft_spec *software)
+{
+	enum weft_framework framework = software->software;
+
+	if (is_half(s))
 		return "fp16";
-	return row->gpu->overlaps_products ? "bf16" : "fp32";
+	if (framework == WEFT_FRAMEWORK_USUAL)
+		framework = s->row->gpu->framework;
+	return framework == WEFT_MEGATRON_2021 ||
+			       framework == WEFT_MEGATRON_CORE
+		       ? "fp32"
+		       : "bf16";
 }
 
 /* Parts of the pipeline.  Layers that hold the embedding and the loss are
@@ -250,13 +337,13 @@ static uint32_t chunks_key(const struct source *s, uint32_t pp)
 
 /* What is repeated, where a row does not say: nothing where attention is fused,
  * since scores are what takes the memory; else attention. */
-static const char *recompute_key(const struct step_row *row, const char *cell)
+static const char *recompute_key(const char *cell, bool plain)
 {
 	if (strncasecmp(cell, "full", 4) == 0)
 		return "full";
 	if (mentions(cell, "selective") || mentions(cell, "attn"))
 		return "selective";
-	if (strncasecmp(cell, "none", 4) == 0 || row->gpu->fused_attention)
+	if (strncasecmp(cell, "none", 4) == 0 || !plain)
 		return "none";
 	return "selective";
 }
@@ -342,15 +429,23 @@ static int spec_read(const struct source *s)
 {
 	struct step_row *row = s->row;
 	struct axes axes;
-	char more[32] = "";
+	char more[32] = "", keys[160];
+	struct weft_spec software;
 	uint32_t shard;
 	uint32_t tp, pp, gbs;
 	uint32_t ep = row->model.experts ? count(s, "ep", 1) : 1;
-	const char *recompute = recompute_key(row, text(s, "recompute"));
+	const char *recompute;
 	bool half = is_half(s);
 	struct weft_error err = {0};
 	char spec[WEFT_SPEC_MAX_BYTES];
 
+	software_keys(s, keys, sizeof(keys));
+	if (weft_spec_parse(keys + 1, &software, &err))
+		return missing(row, "%.190s", err.text);
+	recompute =
+		recompute_key(text(s, "recompute"),
+			      weft_software(&software, row->gpu).attention ==
+				      WEFT_ATTENTION_PLAIN);
 	axes_read(s, &axes);
 	tp = axes.tp;
 	pp = axes.pp;
@@ -364,13 +459,13 @@ static int spec_read(const struct source *s)
 	snprintf(spec, sizeof(spec),
 		 "gpus=%u,tp=%u,cp=%u,pp=%u,vpp=%u,ep=%u,mbs=%u,gbs=%u,"
 		 "seq=%u,zero=%s,recompute=%s,sp=%s,dtype=%s,grad_dtype=%s,"
-		 "bucket=160MB,etp=%u%s",
+		 "bucket=160MB,etp=%u%s%s",
 		 axes.gpus, tp, axes.cp, pp, chunks_key(s, pp), ep,
 		 count(s, "mbs", 1), gbs, row->model.seq,
 		 zero_key(text(s, "dp_kind")), recompute,
 		 tp > 1 && splits_sequence(s, recompute) ? "on" : "off",
-		 half ? "fp16" : "bf16", gradient_key(row, half),
-		 expert_ranks(&axes, ep), more);
+		 half ? "fp16" : "bf16", gradient_key(s, &software),
+		 expert_ranks(&axes, ep), more, keys);
 	if (weft_spec_parse(spec, &row->spec, &err) ||
 	    weft_spec_resolve(&row->spec, 0, &err))
 		return missing(row, "%.190s", err.text);
@@ -465,6 +560,16 @@ static void group_read(const struct source *s)
 		 software ? " " : "", (int)software, note);
 }
 
+/* The owner of the repository, or the paper: "NVIDIA-NeMo/Megatron-Bridge docs"
+ * and "NVIDIA/NeMo docs" are NVIDIA's. */
+static void publisher_read(const struct source *s)
+{
+	const char *source = text(s, "source");
+
+	snprintf(s->row->publisher, sizeof(s->row->publisher), "%.*s",
+		 (int)strcspn(source, "/- "), source);
+}
+
 int step_row_read(const struct csv *csv, uint32_t index,
 		  const struct weft_gpu *unsaid, struct step_row *row)
 {
@@ -489,6 +594,7 @@ int step_row_read(const struct csv *csv, uint32_t index,
 	if (model_read(&s) || precision_read(&s))
 		return -1;
 	group_read(&s);
+	publisher_read(&s);
 	if (spec_read(&s))
 		return -1;
 	measured_read(&s);

@@ -11,7 +11,8 @@
 struct step_row {
 	const char *id; /* its line where the table names none */
 	char line[24];
-	char group[96]; /* rows that are judged together */
+	char group[96];	    /* rows that are judged together */
+	char publisher[40]; /* whose table the row is from */
 	const struct weft_gpu *gpu;
 	struct weft_model model;
 	struct weft_spec spec; /* resolved */

@@ -38,6 +38,9 @@ struct step_group {
 	char name[96];
 	uint32_t n;
 	double mape, bias, max_abs; /* shares, not percent */
+	/* Of a publisher left out: likewise; the mean with a constant of its
+	 * own; the share of rows in the range that others' errors say. */
+	double median_abs, own, inside;
 };
 
 struct step_table {
@@ -60,6 +63,11 @@ void step_table_free(struct step_table *table);
 int step_table_constants(const struct step_table *table,
 			 struct step_constants *constants,
 			 struct weft_error *err);
+
+/* Prints how far off each publisher's rows are with the constants of all
+ * others' rows, which they did not choose; as text or as JSON "publishers". */
+int step_table_print_left_out(const struct step_table *table, bool json,
+			      struct weft_error *err);
 
 /* `others` has the errors of other models, as
  * baseline,subset,rows,mape_pct,bias_pct,max_abs_pct; or no rows. */

@@ -108,6 +108,45 @@ check "which is grave" exits 3
 run audit --inventory "$work/none.csv" "$work/was.yaml"
 check "an inventory that is not there" exits 1
 
+# ---- hosts that are there for others ----
+
+captures=${WEFT_SRCDIR:-.}/tests/import/ibnetdiscover
+run audit --json --from ibnetdiscover "$captures/services-on-management-leafs.txt"
+check "management leafs, and spines that have cables to them, are not judged" \
+	json '.counts.error == 0 and .counts.warning == 0'
+run audit --json --from ibnetdiscover "$captures/two-of-three-are-no-majority.txt"
+check "two of three are no majority" json \
+	'[.findings[] | select(.severity != "info")] == []'
+
+# ---- what a person reads first ----
+
+awk '/^Switch/ { sw = $0 } !(/^\[/ && ((sw ~ /su0-leaf1:/ && /spine/) ||
+	(sw ~ /spine/ && /su0-leaf1:/)))' "$captures/rails-2x4x4.txt" >"$work/orphan.txt"
+run audit --json --from ibnetdiscover "$work/orphan.txt"
+check "a leaf that is cut off is told once" json \
+	'[.findings[] | select(.code == "leaf-orphan")] | length == 1'
+run audit --json --from ibnetdiscover "$captures/rails-2x4x4.txt" \
+	--against "ibnetdiscover:$work/orphan.txt"
+check "also beside the drift" json \
+	'[.findings[] | select(.where == "su0-leaf1")] | length == 1'
+run audit --json --from ibnetdiscover "$captures/rail-swapped.txt" \
+	--against "ibnetdiscover:$captures/rails-2x4x4.txt"
+check "what has changed comes first" json '.findings[0].code | startswith("drift-")'
+run audit --json --from ibnetdiscover "$captures/rail-swapped.txt"
+check "which is not all there is" json '.findings[0].code == "rail-swapped"'
+
+{
+	echo a,b,bandwidth
+	for a in 0 1 2 3 4 5 6 7 8 9; do echo "nobody,n$a,40"; done
+} >"$work/pairs.csv"
+run audit "$work/was.yaml" --measured "$work/pairs.csv"
+check "findings without a place are counted, not listed" out \
+	'no node nobody (10 times)'
+mkdir "$work/nothing"
+run audit "$work/was.yaml" --measured "$work/nothing"
+check "an empty folder is an error" exits 1
+check "which is named" err 'no file in this folder'
+
 # ---- wrong use ----
 
 run audit

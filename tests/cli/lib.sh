@@ -49,6 +49,7 @@ exits() {
 # out TEXT, err TEXT: stdout or stderr of the last run has this fixed string.
 out() { grep -qF -- "$1" "$work/out"; }
 err() { grep -qF -- "$1" "$work/err"; }
+not() { ! "$@"; }
 silent() { [ ! -s "$work/$1" ]; }
 
 # json FILTER: the jq filter is true of the last run's stdout.

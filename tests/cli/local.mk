@@ -8,6 +8,7 @@ unit_tests += \
 	%D%/qaplib \
 	%D%/ranks \
 	%D%/report \
+	%D%/promises \
 	%D%/slurm_job \
 	%D%/slurm_state \
 	# End of unit_tests
@@ -30,6 +31,12 @@ tests_cli_report_LDADD = $(LDADD) $(JANSSON_LIBS)
 # Lets the n-th allocation of the report fail.
 tests_cli_report_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc
 tests_cli_capacity_SOURCES = %D%/capacity.c cli/capacity.c cli/capacity.h
+tests_cli_promises_SOURCES = \
+	%D%/promises.c cli/promises.c cli/promises.h \
+	cli/slurm_fields.c cli/slurm_fields.h \
+	cli/slurm_job.c cli/slurm_job.h \
+	cli/snapshot.c cli/snapshot.h
+tests_cli_promises_LDADD = $(LDADD) $(JANSSON_LIBS)
 tests_cli_slurm_job_SOURCES = \
 	%D%/slurm_job.c cli/slurm_job.c cli/slurm_job.h \
 	cli/slurm_fields.c cli/slurm_fields.h
@@ -81,5 +88,7 @@ EXTRA_DIST += \
 	%D%/slurm/nodes \
 	%D%/slurm/scontrol \
 	%D%/slurm/status.json \
+	%D%/slurm/weft-records \
+	%D%/slurm/weft-records.1 \
 	%D%/slurm/weft.yaml \
 	# End of EXTRA_DIST

@@ -26,7 +26,9 @@ check "json: who waits, and why" json \
 	 (.[0].reason | test("^weft: leaf leaf1 has"))'
 check "json: what running jobs' nodes bring" json \
 	'.running | length == 3 and .[0].job == 1 and
-	 .[0].bought.stock_step_s == 0.649'
+	 .[0].gain.stock_step_s == 0.649'
+check "json: what jobs were promised" json \
+	'.promises | .kept.switches == 0 and .broken == []'
 check "json: decisions by cause" json '.decisions.narrowed > 0'
 check "json: quantiles of their time" json '.planning.p99_s >= .planning.p50_s'
 run status
@@ -37,6 +39,38 @@ check "what running jobs' nodes bring" out \
 check "or that any nodes do" out "communication 500 ms, any nodes"
 check "or that no time was left" out "1.5 s, stock Slurm not computed in time"
 check "who waits" out "leaf leaf1 has 1 of 4 nodes free"
+
+# ---- records ----
+
+run status --saved --json
+check "tells what the nodes saved" exits 0
+check "json: schema comes first" schema_first saved
+check "json: a job is told once, with its end" json \
+	'[.jobs[] | .job] == [11, 12, 13, 14] and
+	 (.jobs[0] | .gain.gain == 0.25 and .end_s == 1789407200) and
+	 (.jobs[3] | has("end_s") | not)'
+check "json: by week and mode, of jobs that have ended" json \
+	'[.weeks[] | [.week, .mode, .jobs, .compared]] ==
+	 [["2026-09-14", "observe", 2, 1], ["2026-09-21", "observe", 1, 1],
+	  ["2026-09-21", "place", 1, 1]]'
+check "json: what is saved is a share of the time" json \
+	'(.weeks[0] | .gpu_s == 48 * 7200 + 8 * 3600 and
+	  .compared_gpu_s == 48 * 7200 and .saved_gpu_s == 12 * 7200 and
+	  .saved_at_most_gpu_s == 0) and
+	 (.weeks[2] | .saved_gpu_s == 0 and
+	  (.saved_at_most_gpu_s - 1440 | fabs) < 1e-6)'
+check "json: broken lines are counted" json '.broken_lines == 1'
+run status --saved
+check "says it to people" exits 0
+check "the week's sum" out "104.0        24.0  25.0 %"
+check "a job with its nodes and weft's" out \
+	"step 3.2 s, with weft 2.4 s: 25.0 %; on n[05,07-11], weft: n[08-13]"
+check "or why it was not compared" out "not compared: no placement fits"
+check "or that any nodes do" out "any nodes"
+run status --saved="$FIXTURES/nowhere"
+check "a file that is not there is an error" exits 1
+run status --saved --verify
+check "--verify is about something else" exits 2
 
 # ---- metrics ----
 
@@ -73,6 +107,7 @@ lint() {
 
 run status --prometheus
 check "prints metrics" exits 0
+check "the last week's records, too" out 'weft_week_jobs{mode="observe"} 0'
 check "as Prometheus reads them" lint "$work/out"
 check "decisions by cause" out 'weft_decisions_total{cause="narrowed"}'
 check "fallbacks by cause" out 'weft_fallbacks_total{cause="no-room"}'
@@ -91,6 +126,12 @@ check "with the same" cmp "$work/printed" "$work/weft.prom"
 check "that others may read" test "$(stat -c %a "$work/weft.prom")" = 644
 check "and leaves no other" test ! -e "$work/weft.prom.new"
 check "silently" silent out
+chmod 600 "$FIXTURES/status.json"
+run status --prometheus
+check "metrics name no jobs where the status file is private" sh -c \
+	"! grep -q 'job=\"' '$work/out'"
+check "though they count them" out 'weft_waiting_jobs '
+chmod 644 "$FIXTURES/status.json"
 run status --prometheus=/nonexistent/weft.prom
 check "a file that cannot be written is an error" exits 1
 

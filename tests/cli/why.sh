@@ -15,9 +15,9 @@ check "json: which job" json '.job.id == "1" and .job.state == "RUNNING" and
 check "json: the sentence of its start" json '.job.said | test("bound=")'
 check "json: how long the decision took" json '.job.decision_s > 0'
 check "json: what its nodes brought when it started" json \
-	'.job.bought.stock_step_s == 0.649'
+	'.job.gain.stock_step_s == 0.649'
 check "json: and what they bring now" json \
-	'.bought.basis == "step" and .bought.stock_nodes != null'
+	'.gain.basis == "step" and .gain.stock_nodes != null'
 check "json: where it is" json \
 	'.nodes == ["n00","n01","n02","n03"] and .indices_known'
 check "json: how far each axis reaches" json \
@@ -28,6 +28,16 @@ run why 1
 check "says it to people" exits 0
 check "how far each axis reaches" out "tp=8 within one nvlink"
 check "what it was told" out "told then"
+check "other jobs on the same links count" out "  beside  "
+{
+	echo "weft: slurm/1"
+	echo "fabric: $(cd "$FIXTURES" && pwd)/fabric.yaml"
+	echo "contention: off"
+} >"$work/weft.yaml"
+SLURM_CONF=$work/slurm.conf run why 1
+check "where weft.yaml has contention: off" exits 0
+check "none counts" not out "  beside  "
+rm "$work/weft.yaml"
 run why --json 2
 check "a spec of --weft is read from SystemComment" json '.job.spec == "tp=4"'
 check "GPUs by their indices" json \
@@ -35,6 +45,8 @@ check "GPUs by their indices" json \
 
 run why --json 5
 check "a job without a place: a negative answer" exits 3
+check "json: its spec as the plugin has it, --weft before the comment" json \
+	'.job.spec == "tp=4,within=leaf"'
 check "json: its reason, blanks and all" json \
 	'.job.reason | test("^weft: leaf leaf1 has 1 of 4 nodes free")'
 check "json: what is missing" json '.why[0] | test("32 GPUs")'
