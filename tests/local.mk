@@ -2,6 +2,7 @@
 # Every test program is one source file; its name here is its path without ".c".
 LDADD = \
 	libweft_test.la \
+	libweft_text.la \
 	libweft_bridge.la \
 	libweft_placement.la \
 	$(CMOCKA_LIBS) \
@@ -42,4 +43,4 @@ check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
 endif
 TESTS += $(script_tests)
-EXTRA_DIST += $(script_tests) %D%/deb
+EXTRA_DIST += $(script_tests) %D%/deb %D%/deb.d/life

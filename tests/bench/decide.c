@@ -11,6 +11,7 @@
 #include "plugin/bridge/bridge.h"
 #include "topology/synth.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,7 +81,8 @@ static void make_busy(struct weft_occupancy *o, uint64_t seed)
 	}
 }
 
-/* *cost: 0 where there is no placement. */
+/* *cost: 0 where there is no placement; NAN where there was no time to price
+ * it. */
 static int decide(struct weft_bridge *bridge, size_t job,
 		  const struct weft_occupancy *o, double budget_s, double *cost,
 		  struct weft_error *err)
@@ -123,10 +125,10 @@ static int measure(struct weft_bridge *bridge, size_t job, struct row *row,
 		}
 		if (rc == 0 && i < COMPARED) {
 			rc = decide(bridge, job, &o, 0, &free_cost, err);
-			sum += cost;
-			free_sum += free_cost;
+			sum += isnan(cost) ? 0 : cost;
+			free_sum += isnan(cost) ? 0 : free_cost;
 		}
-		row->placed += rc == 0 && cost > 0;
+		row->placed += rc == 0 && cost != 0;
 		weft_occupancy_free(&o);
 	}
 	if (rc)
@@ -162,7 +164,7 @@ static int run(const char *fabric, bool json, struct weft_error *err)
 {
 	char *text = weft_synth(fabric, NULL, err);
 	struct weft_bridge *bridge = weft_calloc(1, sizeof(*bridge), err);
-	struct weft_settings settings = {0};
+	struct weft_settings settings = {.budget_s = BUDGET_S};
 	struct row row;
 	int rc = -1;
 

@@ -8,6 +8,7 @@ bench_programs = \
 	%D%/matrix \
 	%D%/place \
 	%D%/plan \
+	%D%/specs \
 	# End of bench_programs
 bench_scripts = \
 	%D%/slurm \
@@ -19,6 +20,7 @@ EXTRA_DIST += \
 	%D%/peers.csv \
 	%D%/qap \
 	%D%/replay \
+	%D%/step \
 	%D%/stream \
 	%D%/stream.awk \
 	%D%/stream.running.awk \
@@ -105,6 +107,11 @@ bench-wire: weft$(EXEEXT) tests/wire/rank$(EXEEXT)
 bench-wire-stream: all tests/wire/rank$(EXEEXT)
 	@$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/wire-stream $(BENCH_FLAGS)
 .PHONY: bench-wire bench-wire-stream
+# Errors of the predicted step for each publisher's runs, with constants from
+# those of all others, and other models' errors on their own runs.
+bench-step: weft$(EXEEXT)
+	@$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/step $(BENCH_FLAGS)
+.PHONY: bench-step
 # Predicted communication against flows on SimGrid; some minutes, most
 # of them for 4,096 GPUs (BENCH_FLAGS="--large 0" leaves these out).
 bench-simgrid: %D%/simgrid$(EXEEXT)

@@ -5,12 +5,26 @@
 # awk -v seed=1 -v jobs=2000 -v gpus=1024 -v busy=0.85 -v mean_s=8 -f stream.awk
 #
 # Sizes as public traces of training clusters have them: many jobs within a node,
-# a tail of large ones that holds most of the GPU time.  Durations are lognormal,
-# arrivals uniform over the time in which the cluster is busy to the share asked
-# for.
+# a tail of large ones that holds most of the GPU time; every third job of several
+# nodes is one of experts.  Durations are lognormal, arrivals uniform over the time
+# in which the cluster is busy to the share asked for.
 
 function normal() {
 	return sqrt(-2 * log(1 - rand())) * cos(6.283185307 * rand())
+}
+
+# The greatest power of two up to limit that divides n.
+function fit(limit, n) {
+	while (n % limit)
+		limit /= 2
+	return limit
+}
+
+# As tests/bench/replay has them.
+function experts(nodes) {
+	if (nodes > 16)
+		return "pp=8,ep=" fit(32, nodes) ",zero=1,model=deepseek-v3"
+	return "tp=8,ep=" fit(8, nodes) ",zero=1,model=grok1-314B"
 }
 
 BEGIN {
@@ -28,9 +42,10 @@ BEGIN {
 		";8 4 8 tp=8,pp=2,model=llama3-70B" \
 		";3 6 8 tp=8,pp=2,model=llama3-70B" \
 		";6 8 8 tp=8,pp=4,model=llama3-70B" \
-		";2 8 8 tp=8,pp=4,ep=8,model=grok1-314B" \
 		";4 16 8 tp=8,pp=4,model=llama3-70B" \
-		";2 16 8 tp=8,pp=8,model=llama3-405B", kinds, ";")
+		";2 16 8 tp=8,pp=8,model=llama3-405B" \
+		";2 32 8 tp=8,pp=4,zero=1,model=llama3-70B" \
+		";1 64 8 tp=8,pp=8,zero=1,model=gpt3-175B", kinds, ";")
 	for (i = 1; i <= n; i++) {
 		split(kinds[i], words, " ")
 		sum += words[1]
@@ -45,6 +60,8 @@ BEGIN {
 		d = mean_s * exp(sigma * normal() - sigma * sigma / 2)
 		d = d < 2 ? 2 : d
 		work += d * words[2] * words[3]
+		if (words[2] > 1 && n_large++ % 3 == 2)
+			words[4] = experts(words[2])
 		what[j] = sprintf("%.1f %d %d %s", d, words[2], words[3],
 			words[4])
 	}

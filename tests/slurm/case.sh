@@ -56,6 +56,11 @@ job_nodes() {
 	lab_job_nodes "$1" | one_line
 }
 
+# The command that was built.
+weft() {
+	"$WEFT_BUILDDIR/weft" "$@"
+}
+
 # occupy NODES GPUS: a job that takes so many GPUs of each of these nodes; one
 # for each node where stock lets no job cross its blocks at will.
 occupy() {

@@ -26,6 +26,12 @@ check-releases: libweft_bridge.la libweft_costmodel.la
 soak: all
 	WEFT_BUILDDIR='$(abs_top_builddir)' '$(srcdir)/%D%/soak' $(SOAK_FLAGS)
 
+# Jobs tried on stock and on weft, in one state; STOCK_FLAGS as
+# "tests/slurm/differential --help" has them.
+.PHONY: soak-stock
+soak-stock: all
+	WEFT_BUILDDIR='$(abs_top_builddir)' '$(srcdir)/%D%/differential' $(STOCK_FLAGS)
+
 # SchedMD's own tests, with weft as without; half an hour.
 .PHONY: check-schedmd
 check-schedmd: all
@@ -39,7 +45,10 @@ EXTRA_DIST += \
 	%D%/cases/35-occupancy.sh \
 	%D%/cases/40-scheduling.sh \
 	%D%/cases/50-daemon.sh \
+	%D%/cases/55-hung.sh \
+	%D%/cases/56-replaced.sh \
 	%D%/cases/60-spec.sh \
+	%D%/cases/65-observe.sh \
 	%D%/cases/70-show.sh \
 	%D%/cases/72-topology.sh \
 	%D%/cases/75-people.sh \
@@ -49,6 +58,11 @@ EXTRA_DIST += \
 	%D%/cases/90-again.sh \
 	%D%/kinds.d/10-kinds.sh \
 	%D%/kinds.d/lab.sh \
+	%D%/differential \
+	%D%/differential.d/compare.sh \
+	%D%/differential.d/confirm.sh \
+	%D%/differential.d/draw.awk \
+	%D%/differential.d/twins.sh \
 	%D%/elsewhere \
 	%D%/leak \
 	%D%/memcheck \

@@ -19,11 +19,11 @@
  * and BYTES is one message.
  *
  * All-reduces are Gloo's.  It has no ring reduce-scatter, and its all-gather
- *and all-to-all permit the peer to send only behind their own data on the same
+ * and all-to-all permit the peer to send only behind their own data on the same
  * connection, so that both directions wait for each other (two ranks on a link
  * of 40 Mbit/s: 35 ms for 28 ms of bytes).  These three are built from its
- * buffers, receives first, as NCCL grants credits ahead; rings are in rank
- * order.
+ * buffers, receives first, as NCCL grants credits ahead: a sender has at most
+ * two slices under way to each receiver.  Rings are in rank order.
  *
  * DIR is a folder that all ranks share, empty at the start.  With --repeat 0
  * the ranks write DIR/ready, wait until DIR/go exists and repeat the step until
@@ -68,7 +68,7 @@ using Context = std::shared_ptr<gloo::rendezvous::Context>;
 
 constexpr auto patience = std::chrono::seconds(120);
 constexpr uint64_t ring_slot = 1, pair_slot = 2;
-/* Rings send slices of one size, as NCCL's do, so that rings of different
+/* Messages travel in slices of one size, as NCCL's do, so that flows of different
  * lengths hold the same number of bytes in a queue that they share. */
 constexpr size_t slice_bytes = 65536;
 
@@ -338,29 +338,45 @@ void Rank::reduce_scatter(const Call &call)
 	ring(call, -1, true);
 }
 
+/* Slices of rings, two of which are under way from each rank to each. */
 void Rank::all_to_all(const Call &call)
 {
 	const int n = call.context->size, self = call.context->rank;
 	const size_t n_bytes = part(call) * sizeof(float);
+	const size_t k = (n_bytes + slice_bytes - 1) / slice_bytes;
+	std::vector<size_t> asked(static_cast<size_t>(n), 0);
 	auto out = call.context->createUnboundBuffer(
 		memory.data(), n_bytes * static_cast<size_t>(n));
 	auto in = call.context->createUnboundBuffer(
 		incoming.data(), n_bytes * static_cast<size_t>(n));
+	auto length = [&](size_t i) {
+		return std::min(slice_bytes, n_bytes - i * slice_bytes);
+	};
+	auto at = [&](int rank, size_t i) {
+		return static_cast<size_t>(rank) * n_bytes + i * slice_bytes;
+	};
+	auto ask = [&](int from) {
+		size_t i = asked[static_cast<size_t>(from)]++;
+
+		if (i < k)
+			in->recv(from, pair_slot, at(from, i), length(i));
+	};
 
 	for (int i = 1; i < n; i++) {
-		int from = (self + n - i) % n;
-
-		in->recv(from, pair_slot, static_cast<size_t>(from) * n_bytes,
-			 n_bytes);
+		ask((self + n - i) % n);
+		ask((self + n - i) % n);
 	}
-	for (int i = 1; i < n; i++) {
-		int to = (self + i) % n;
+	for (size_t s = 0; s < k; s++)
+		for (int i = 1; i < n; i++) {
+			int to = (self + i) % n;
 
-		out->send(to, pair_slot, static_cast<size_t>(to) * n_bytes,
-			  n_bytes);
-	}
-	for (int i = 1; i < n; i++) {
-		in->waitRecv(patience);
+			out->send(to, pair_slot, at(to, s), length(s));
+		}
+	for (size_t s = 0; s < k * static_cast<size_t>(n - 1); s++) {
+		int from;
+
+		in->waitRecv(&from, patience);
+		ask(from);
 		out->waitSend(patience);
 	}
 }

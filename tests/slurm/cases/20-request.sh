@@ -174,6 +174,16 @@ case_features_are_honoured() {
 		'^(n02 n03|n02 n09|n03 n09).*(n09|n14)$'
 }
 
+case_preferred_features_go_before_closer_nodes() {
+	local job
+	changing
+	scontrol update nodename='n[02-03,09,14]' features=fast
+	job=$(lab_run -N4 --gpus-per-node=8 --prefer=fast --comment=weft:tp=8)
+	expect "nodes" "$(job_nodes "$job")" "n02 n03 n09 n14"
+	job=$(lab_run -N4 --gpus-per-node=8 --prefer=fast --comment=weft:tp=8)
+	expect "leafs" "$(leafs_of "$(job_nodes "$job")")" 1
+}
+
 case_numbers_of_nodes_by_feature_are_met() {
 	local job
 	changing
@@ -191,6 +201,90 @@ case_node_weights_break_ties() {
 	scontrol update nodename='n[00-07]' weight=50
 	job=$(lab_run -N4 --gpus-per-node=8 --comment=weft:tp=8)
 	expect "heavy nodes" "$(lab_job_nodes "$job" | grep -c '^n0[0-7]')" 0
+}
+
+# Has slurmctld power nodes down and up, by programs that do nothing.
+with_power_saving() {
+	local file
+	changing
+	for file in slurm.conf controller.conf; do
+		cat >>"$LAB_DIR/etc/$file" <<-END
+			SuspendProgram=/bin/true
+			ResumeProgram=/bin/true
+			SuspendTime=86400
+			SuspendTimeout=1
+			ResumeTimeout=60
+		END
+	done
+	lab_restart_slurmctld
+}
+
+are_down() {
+	! sinfo -h -N -n "$1" -o %t | grep -qv '~'
+}
+
+case_nodes_that_are_powered_down_are_left_asleep() {
+	local job
+	with_power_saving
+	scontrol update nodename='n[00-07]' state=power_down
+	lab_until 30 are_down 'n[00-07]' || fail "the nodes do not power down"
+	occupy n08,n09,n12,n13 8
+	job=$(lab_run -N2 --gpus-per-node=8)
+	[[ ! $(job_nodes "$job") =~ n0[0-7] ]] || fail "nodes were woken"
+	scancel "$job"
+	job=$(lab_run -N4 --gpus-per-node=8 --comment=weft:tp=8)
+	expect "nodes" "$(job_nodes "$job")" "n10 n11 n14 n15"
+}
+
+# Two leafs of heavy nodes are free; of the light ones two in either leaf.
+weigh_down() {
+	changing
+	scontrol update nodename='n[00-07]' weight=50
+	occupy n08,n09,n12,n13 8
+}
+
+case_lighter_nodes_go_before_closer_ones() {
+	local job
+	weigh_down
+	job=$(lab_run -N4 --gpus-per-node=8 --comment=weft:tp=8)
+	expect "nodes" "$(job_nodes "$job")" "n10 n11 n14 n15"
+}
+
+case_lighter_nodes_go_first_without_a_spec() {
+	local job
+	weigh_down
+	job=$(lab_run -N2 --gpus-per-node=8)
+	[[ ! $(job_nodes "$job") =~ n0[0-7] ]] || fail "heavy nodes were used"
+}
+
+case_as_few_heavy_nodes_as_can_be_are_used() {
+	local job
+	weigh_down
+	job=$(lab_run -N6 --gpus-per-node=8 --comment=weft:tp=8)
+	expect "light nodes" \
+		"$(lab_job_nodes "$job" | grep -c '^n1[0145]')" 4
+	expect "leafs of heavy nodes" "$(leafs_of \
+		"$(lab_job_nodes "$job" | grep '^n0' | one_line)")" 1
+}
+
+case_heavy_nodes_are_used_where_limits_ask_for_them() {
+	local job
+	need_weft
+	weigh_down
+	job=$(lab_run -N4 --gpus-per-node=8 --comment=weft:tp=8,within=leaf)
+	expect "leafs" "$(leafs_of "$(job_nodes "$job")")" 1
+	expect "heavy nodes" "$(lab_job_nodes "$job" | grep -c '^n0[0-7]')" 4
+}
+
+case_a_site_may_put_weights_last() {
+	local job
+	need_weft
+	weigh_down
+	echo "weights: last" >>"$LAB_DIR/etc/weft.yaml"
+	lab_reconfigure
+	scontrol update nodename='n[00-07]' weight=50
+	job=$(lab_run -N4 --gpus-per-node=8 --comment=weft:tp=8)
+	expect "heavy nodes" "$(lab_job_nodes "$job" | grep -c '^n0[0-7]')" 4
 }
 
 case_drained_nodes_are_avoided() {

@@ -209,8 +209,35 @@ case_traffic_of_running_jobs_is_followed() {
 	status_becomes .contending_jobs 1
 	lab_run -N2 --gpus-per-node=8 --comment=weft:tp=8 >/dev/null
 	status_becomes .contending_jobs 2
+	# What weft leaves alone sends as well.
 	lab_run -N2 --gpus-per-node=8 --comment=weft:off >/dev/null
-	status_becomes .contending_jobs 2
+	status_becomes .contending_jobs 3
 	scancel "$job"
-	status_becomes .contending_jobs 1
+	status_becomes .contending_jobs 2
+	lab_reconfigure
+	status_becomes .contending_jobs 2
+}
+
+# Slurm changes the job's state only after it has told the plugin.
+case_a_recount_while_a_job_is_suspended_is_right() {
+	local job before
+	need_weft
+	job=$(lab_run -N2 -w 'n[00-01]' -n8 --gpus-per-node=8 \
+		--comment=weft:tp=8)
+	before=$(status '.recount.counts // 0')
+	touch "$LAB_DIR/run/status.json.verify"
+	lab_until 30 test ! -e "$LAB_DIR/run/status.json.verify"
+	scontrol suspend "$job"
+	lab_until 30 counted_since "$before" || fail "no recount"
+	expect "differences" "$(status '.recount | [.cpus_differ,
+		.memory_differ, .gpus_differ, .gpus_given_twice] | @csv')" \
+		0,0,0,0
+	status_becomes '[.nodes[] | .cpus_used] | add' 0
+	before=$(status '.recount.counts // 0')
+	touch "$LAB_DIR/run/status.json.verify"
+	lab_until 30 test ! -e "$LAB_DIR/run/status.json.verify"
+	scontrol resume "$job"
+	lab_until 30 counted_since "$before" || fail "no recount"
+	status_becomes '[.nodes[] | .cpus_used] | add' 8
+	expect "troubles" "$(status '.troubles | length')" 0
 }

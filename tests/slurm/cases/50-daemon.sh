@@ -76,7 +76,7 @@ case_a_fabric_mended_as_it_was_is_said() {
 	mv "$LAB_DIR/etc/good.yaml" "$LAB_DIR/etc/fabric.yaml"
 	mark=$(lab_log_mark)
 	lab_reconfigure
-	lab_until 30 lab_log_since "$mark" 'weft: fabric lab' >/dev/null ||
+	lab_until 30 lab_log_since "$mark" 'weft: .*fabric lab' >/dev/null ||
 		fail "nobody hears that the fabric is mended"
 }
 
@@ -171,7 +171,7 @@ case_weft_switched_off_in_its_file_leaves_all_to_stock() {
 	local job
 	need_weft
 	changing
-	echo "enabled: no" >>"$LAB_DIR/etc/weft.yaml"
+	sed -i 's/^mode:.*/mode: off/' "$LAB_DIR/etc/weft.yaml"
 	lab_reconfigure
 	occupy n00,n04,n08 8
 	job=$(lab_run -N4 --gpus-per-node=8 --comment=weft:tp=8)
@@ -182,6 +182,7 @@ case_nodes_that_the_fabric_lacks_are_left_to_stock() {
 	local job
 	need_weft
 	changing
+	echo "accept_missing: yes" >>"$LAB_DIR/etc/weft.yaml"
 	sed -e 's/n\[00-15\]: 8/n[00-11]: 8/' -e '/leaf3:/d' \
 		-e 's/leaf\[2-3\]/leaf2/' -i "$LAB_DIR/etc/fabric.yaml"
 	lab_reconfigure

@@ -135,8 +135,18 @@ case_off_leaves_the_job_to_stock() {
 	expect "comment" "$(comment "$job")" ""
 }
 
+case_a_comment_without_the_colon_is_answered() {
+	local job
+	need_weft
+	job=$(lab_run -N2 --gpus-per-node=8 --comment='weft tp=8')
+	expect_match "comment" "$(comment "$job")" \
+		'weft: ignored: a comment for weft begins with "weft:"'
+}
+
 case_other_comments_are_nobodys_business() {
 	local job
+	job=$(lab_run -N2 --gpus-per-node=8 --comment="weft is fine")
+	[[ ! $(comment "$job") =~ ignored ]] || fail "$(comment "$job")"
 	job=$(lab_run -N2 --gpus-per-node=8 --comment="see weft:tp=8 later")
 	expect_match "comment" "$(scontrol show job "$job" |
 		sed -n 's/^ *Comment=//p')" '^see weft:tp=8 later *$'

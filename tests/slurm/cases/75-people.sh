@@ -33,6 +33,8 @@ case_a_bad_comment_is_refused_where_slurmctld_checks() {
 	submit_check
 	expect_refused 'weft: .*tq.*tp' -N2 --gpus-per-node=8 \
 		--comment=weft:tq=8
+	expect_refused 'begins with "weft:"' -N2 --gpus-per-node=8 \
+		--comment='weft tp=8'
 	expect_refused 'within=laef.*leaf' -N2 --gpus-per-node=8 \
 		--weft=tp=8,within=laef
 	expect_refused 'comes out even' -N4 --gpus-per-node=8 \
@@ -48,6 +50,18 @@ case_a_bad_comment_is_refused_where_slurmctld_checks() {
 	expect_match "comment" "$(comment "$job")" 'bound='
 	job=$(lab_run -N1 --gpus-per-node=8 --comment=weft:off)
 	job=$(lab_run -N1 --comment="nothing of weft's")
+}
+
+case_nothing_is_refused_for_what_the_fabric_lacks() {
+	local job
+	need_weft
+	echo "accept_missing: yes" >>"$LAB_DIR/etc/weft.yaml"
+	without_the_last_leaf
+	submit_check
+	job=$(lab_submit -N16 --gpus-per-node=8 --comment=weft:tp=8,segment=4)
+	[ -n "$job" ] || fail "refused"
+	expect_refused 'come out at' -N1 --gpus-per-node=8 \
+		--comment=weft:gpus=16,tp=8
 }
 
 case_a_bad_update_of_the_comment_is_refused() {
@@ -133,6 +147,37 @@ case_the_reason_comes_back_on_a_quiet_cluster() {
 	expect_reason "$job" 'weft: '
 }
 
+# The main scheduler drops the sentence three times in 21 seconds, and backfill
+# might run seven times.
+case_backfill_rests_while_a_job_only_waits() {
+	local job before n
+	need_weft
+	changing
+	sed -i 's/bf_interval=1/bf_interval=3/;s/sched_interval=2/sched_interval=7/' \
+		"$LAB_DIR/etc/controller.conf"
+	lab_reconfigure
+	lab_run -N14 --gpus-per-node=8 --comment=weft:off >/dev/null
+	job=$(lab_submit -N4 --gpus-per-node=8 --weft=tp=8,dp=4)
+	expect_reason "$job" 'weft: '
+	before=$(backfill_cycles)
+	sleep 21
+	n=$(($(backfill_cycles) - before))
+	[ $n -le 5 ] || fail "backfill ran $n times in 21 s"
+	expect_reason "$job" 'weft: '
+}
+
+backfill_cycles() {
+	sdiag | sed -n '/Backfilling stats/,$ s/^\tTotal cycles: //p'
+}
+
+case_a_job_without_a_time_limit_has_no_end_that_is_told() {
+	local first job
+	need_weft
+	first=$(lab_run -N14 --gpus-per-node=8 --comment=weft:off)
+	job=$(lab_submit -N4 --gpus-per-node=8 --weft=tp=8,dp=4)
+	expect_reason "$job" "fits when job $first ends$"
+}
+
 case_the_reason_tells_a_spec_that_is_ignored() {
 	local job
 	need_weft
@@ -159,10 +204,6 @@ case_reasons_that_are_slurms_own_stay() {
 }
 
 # ---- on request: weft why, weft status ----
-
-weft() {
-	"$WEFT_BUILDDIR/weft" "$@"
-}
 
 case_weft_why_explains_a_job_that_runs() {
 	local job answer
@@ -192,6 +233,17 @@ case_weft_why_explains_a_job_that_waits() {
 	expect "placed" "$(jq -r .placed <<<"$answer")" false
 }
 
+case_weft_why_knows_the_option_of_a_job_that_waits() {
+	local job
+	need_weft
+	lab_run -N16 --gpus-per-node=8 --time=30 --comment=weft:off >/dev/null
+	job=$(lab_submit -N2 --gpus-per-node=8 --weft=tp=4,pp=2 \
+		--comment="weft:tp=8")
+	lab_until 30 status_is ".waiting[] | select(.job == $job) | .spec" \
+		tp=4,pp=2 || fail "the status file has no spec"
+	expect "spec" "$(weft why --json "$job" | jq -r .job.spec)" tp=4,pp=2
+}
+
 case_weft_status_agrees_with_slurm() {
 	local job answer
 	need_weft
@@ -209,4 +261,52 @@ case_weft_status_agrees_with_slurm() {
 	weft status --prometheus="$LAB_DIR/weft.prom"
 	grep -q '^weft_decisions_total{cause="narrowed"} [1-9]' \
 		"$LAB_DIR/weft.prom" || fail "no metrics"
+}
+
+# ---- what is nobody else's business ----
+
+status_mode_is() {
+	[ "$(stat -c %a "$LAB_DIR/run/status.json" 2>/dev/null)" = "$1" ]
+}
+
+# PrivateData=jobs: neither the file nor a reason tells of others' jobs.
+case_private_jobs_are_told_to_nobody() {
+	local job
+	need_weft
+	changing
+	lab_until 30 status_mode_is 644 || fail "the file is not for everybody"
+	echo "PrivateData=jobs" >>"$LAB_DIR/etc/controller.conf"
+	lab_reconfigure
+	lab_until 30 status_mode_is 600 || fail "everybody may read the file"
+	! setpriv --reuid=65534 --clear-groups cat "$LAB_DIR/run/status.json" \
+		2>/dev/null || fail "somebody else reads the file"
+	lab_run -N15 --gpus-per-node=8 --time=30 --comment=weft:off >/dev/null
+	job=$(lab_submit -N2 --gpus-per-node=8 --time=5 --comment=weft:tp=8)
+	lab_until 30 reason_has "$job" 'fits when others end' ||
+		fail "reason: $(lab_reason "$job")"
+	! reason_has "$job" 'job [0-9]' || fail "$(lab_reason "$job")"
+}
+
+lab_reason() {
+	squeue -h -j "$1" -o %r
+}
+
+reason_has() {
+	[[ $(lab_reason "$1") =~ $2 ]]
+}
+
+# The folder of the file is as good as those that are read.
+case_a_status_folder_that_others_can_write_is_refused() {
+	need_weft
+	changing
+	mkdir "$LAB_DIR/open"
+	chmod 777 "$LAB_DIR/open"
+	sed -i '/^status:/d' "$LAB_DIR/etc/weft.yaml"
+	echo "status: ../open/status.json" >>"$LAB_DIR/etc/weft.yaml"
+	lab_reconfigure
+	expect_log 'error: weft: .*open: refused: this folder is writable'
+	[ ! -e "$LAB_DIR/open/status.json" ] || fail "it is written"
+	chmod 755 "$LAB_DIR/open"
+	lab_until 30 test -s "$LAB_DIR/open/status.json" ||
+		fail "not written once the folder is fine"
 }

@@ -159,14 +159,269 @@ case_no_job_spans_fabrics_that_are_apart() {
 	lab_run -N4 --gpus-per-node=8 >/dev/null
 }
 
-case_nodes_with_reserved_cores_are_left_to_stock() {
+# reserve_cores NODES CORES: of each of the nodes, for somebody else.
+reserve_cores() {
+	local node
+	for node in $(scontrol show hostnames "$1"); do
+		scontrol create reservation reservationname="cores-$node" \
+			nodes="$node" corecnt="$2" starttime=now duration=60 \
+			users="${3:-nobody}" >/dev/null
+	done
+}
+
+case_reserved_cores_hide_no_node() {
 	local job
 	need_weft
-	scontrol create reservation reservationname=cores nodes=n00 \
-		corecnt=32 starttime=now duration=60 users=nobody >/dev/null
-	job=$(lab_run -N4 --gpus-per-node=8 --comment=weft:tp=8,within=leaf)
-	[[ ! $(job_nodes "$job") =~ n00 ]] || fail "n00 is partly reserved"
+	reserve_cores 'n[00-15]' 4
+	job=$(lab_run -N4 --gpus-per-node=8 --mem=1G \
+		--comment=weft:tp=8,within=leaf)
 	expect "leafs" "$(leafs_of "$(job_nodes "$job")")" 1
+	expect_match "comment" "$(comment "$job")" 'nodes=plan'
 	job=$(lab_run -N12 --gpus-per-node=8 --mem=1G --comment=weft:tp=8)
-	expect "nodes" "$(job_nodes "$job" | wc -w)" 12
+	expect_match "comment" "$(comment "$job")" 'nodes=plan'
+}
+
+# 8 of 64 cores are left on each node of three leafs.
+case_reserved_cores_are_not_planned() {
+	local job
+	need_weft
+	reserve_cores 'n[00-11]' 56
+	job=$(lab_run -N4 --gpus-per-node=8 --cpus-per-gpu=2 --mem=1G \
+		--comment=weft:tp=8,within=leaf)
+	expect "nodes" "$(job_nodes "$job")" "n12 n13 n14 n15"
+	expect_match "comment" "$(comment "$job")" 'nodes=plan'
+}
+
+# Cores that the reservation's own job has are not counted twice.
+case_a_job_of_a_reservation_uses_reserved_cores() {
+	local job
+	need_weft
+	reserve_cores n00 32 "$(id -un)"
+	job=$(lab_run -N1 --reservation=cores-n00 --gpus-per-node=4 \
+		--cpus-per-gpu=8 --mem=1G --comment=weft:tp=4,within=leaf)
+	expect "nodes" "$(job_nodes "$job")" n00
+	job=$(lab_run -N1 -w n00 --gpus-per-node=4 --cpus-per-gpu=8 --mem=1G \
+		--comment=weft:tp=4,within=leaf)
+	expect "nodes" "$(job_nodes "$job")" n00
+	expect_match "comment" "$(comment "$job")" 'nodes=plan'
+}
+
+# Slurm 22.05 and 23.02 reserve no GPUs.
+case_reserved_gpus_are_not_planned() {
+	local job
+	need_weft
+	lab_since 23.11 || skip "this release reserves no GPUs"
+	scontrol create reservation reservationname=gpus nodes='n[00-11]' \
+		tres=gres/gpu=48 starttime=now duration=60 users=nobody \
+		>/dev/null 2>&1 ||
+		skip "this cluster counts no gres/gpu among its TRES"
+	job=$(lab_run -N4 --gpus-per-node=8 --mem=1G \
+		--comment=weft:tp=8,within=leaf)
+	expect "nodes" "$(job_nodes "$job")" "n12 n13 n14 n15"
+	expect_match "comment" "$(comment "$job")" 'nodes=plan'
+}
+
+case_limits_hold_in_each_partition_of_a_list() {
+	local job
+	need_weft
+	changing
+	cat >>"$LAB_DIR/etc/weft.yaml" <<-END
+		limits: {partitions: [main, low]}
+	END
+	lab_reconfigure
+	occupy n00,n04,n08,n12 8
+	job=$(lab_submit -N4 --gpus-per-node=8 -p main,low \
+		--comment=weft:tp=8,within=leaf)
+	still_waits "$job"
+	job=$(lab_run -N3 --gpus-per-node=8 -p low,main \
+		--comment=weft:tp=8,within=leaf)
+	expect "leafs" "$(leafs_of "$(job_nodes "$job")")" 1
+}
+
+# ---- "never" is said only of what is known ----
+
+# The last leaf is forgotten, and weft is to take that as it is.
+lose_a_leaf() {
+	changing
+	echo "accept_missing: yes" >>"$LAB_DIR/etc/weft.yaml"
+	without_the_last_leaf
+	lab_reconfigure
+}
+
+without_the_last_leaf() {
+	sed -e 's/n\[00-15\]: 8/n[00-11]: 8/' -e '/leaf3:/d' \
+		-e 's/leaf\[2-3\]/leaf2/' -i "$LAB_DIR/etc/fabric.yaml"
+}
+
+case_nothing_is_never_for_a_fabric_that_lacks_nodes() {
+	local job other
+	need_weft
+	lose_a_leaf
+	other=$(lab_submit -N1 -w n12 --gpus-per-node=8 \
+		--comment=weft:tp=8,within=leaf)
+	[ -n "$other" ] || fail "refused"
+	lab_until 30 has_weft_reason "$other" 'a required node is not in' ||
+		fail "reason: $(squeue -h -j "$other" -o %r)"
+	job=$(lab_submit -N6 -w n08 --gpus-per-node=8 -p low \
+		--comment=weft:tp=8,within=pod)
+	[ -n "$job" ] || fail "refused"
+	lab_until 30 has_weft_reason "$job" '4 nodes are not in the fabric' ||
+		fail "reason: $(squeue -h -j "$job" -o %r)"
+	lab_write_fabric
+	lab_reconfigure
+	lab_wait_job "$other" RUNNING
+	lab_wait_job "$job" RUNNING
+	expect "pods" "$(pods_of "$(job_nodes "$job")")" 1
+}
+
+has_weft_reason() {
+	[[ $(squeue -h -j "$1" -o %r) == "weft: "*"$2"* ]]
+}
+
+case_a_fabric_that_loses_nodes_is_not_taken_over() {
+	local job mark
+	need_weft
+	changing
+	job=$(lab_submit -N6 -w n08 --gpus-per-node=8 --hold \
+		--comment=weft:tp=8,within=pod)
+	without_the_last_leaf
+	lab_reconfigure
+	expect_log 'error: weft: keeping the fabric.*4 nodes.*n\[12-15\]'
+	scontrol release "$job"
+	lab_wait_job "$job" RUNNING
+	mark=$(lab_log_mark)
+	lab_restart_slurmctld
+	lab_until 30 lab_log_since "$mark" \
+		'error: weft: keeping the fabric.*4 nodes.*n\[12-15\]' \
+		>/dev/null || fail "the restart has taken it over"
+	job=$(lab_run -N4 --gpus-per-node=8 \
+		--comment=weft:tp=8,within=leaf)
+	expect_match "comment" "$(comment "$job")" 'nodes=plan'
+}
+
+case_a_fabric_that_lacks_nodes_at_the_first_start_is_taken() {
+	local job
+	need_weft
+	changing
+	without_the_last_leaf
+	lab_stop_slurmctld
+	rm -r "$LAB_DIR"/state/weft-good*
+	lab_start_slurmctld
+	expect_log 'weft: .*4 not in the fabric: n\[12-15\]'
+	lab_until 60 lab_ready
+	job=$(lab_submit -N6 -w n08 --gpus-per-node=8 \
+		--comment=weft:tp=8,within=pod)
+	[ -n "$job" ] || fail "refused"
+	job=$(lab_run -N4 --gpus-per-node=8 \
+		--comment=weft:tp=8,within=leaf)
+	expect_match "comment" "$(comment "$job")" 'nodes=plan'
+}
+
+# Slurm looks at held jobs again at a reconfigure, but not when a partition
+# changes.
+case_a_job_that_was_held_comes_back_when_its_partition_grows() {
+	local job
+	need_weft
+	scontrol create partition=part nodes='n[00-15]'
+	lab_run -N16 --gpus-per-node=8 --time=60 --comment=weft:off >/dev/null
+	job=$(lab_submit -N4 --gpus-per-node=8 -p part \
+		--comment=weft:tp=8,within=leaf)
+	scontrol update partition=part nodes='n[00-01,04-05,08-09,12-13]'
+	expect_pending_reason "$job" BadConstraints
+	scontrol update partition=part nodes='n[00-15]'
+	lab_until 60 lab_job_in "$job" PENDING
+	lab_until 60 is_free_of_hold "$job" ||
+		fail "reason of job $job: $(lab_job "$job" Reason)"
+	scancel "$job"
+	scontrol delete partition=part
+}
+
+is_free_of_hold() {
+	[ "$(lab_job "$1" Priority)" != 0 ]
+}
+
+case_a_reservation_is_no_reason_to_say_never() {
+	local job
+	need_weft
+	scontrol create reservation reservationname=some \
+		nodes='n[00-01,04-05,08-09,12-13]' starttime=now duration=60 \
+		users=root >/dev/null
+	job=$(lab_submit -N4 --gpus-per-node=8 --reservation=some \
+		--comment=weft:tp=8,within=leaf)
+	[ -n "$job" ] || fail "refused"
+	scontrol update reservationname=some nodes='n[00-09]'
+	lab_wait_job "$job" RUNNING
+	expect "leafs" "$(leafs_of "$(job_nodes "$job")")" 1
+}
+
+case_slow_nodes_are_no_reason_to_say_never() {
+	local job
+	need_weft
+	changing
+	echo "health: health.yaml" >>"$LAB_DIR/etc/weft.yaml"
+	health "nodes:" "  n[00,04,08,12]: 1.5"
+	lab_reconfigure
+	slow_nodes_become 4
+	job=$(lab_run -N4 --gpus-per-node=8 \
+		--comment=weft:tp=8,within=leaf)
+	expect "leafs" "$(leafs_of "$(job_nodes "$job")")" 1
+}
+
+# ---- what stock declines for reasons of its own ----
+
+# In each leaf the first node has too few cores left in one of its sockets, and
+# as it is half used already, it is the one that is liked best.
+case_nodes_whose_sockets_do_not_suit_are_left_out() {
+	local n job
+	need_weft
+	for n in 0 4 8 12; do
+		lab_run -N1 -n20 --ntasks-per-socket=20 --sockets-per-node=1 \
+			-w "$(lab_node $n)" --gpus-per-node=4 --mem=1M \
+			--comment=weft:off >/dev/null
+		lab_run -N1 -n1 -w "$(lab_node $((n + 1)))" \
+			--gpus-per-node=4 --mem=1M --comment=weft:off >/dev/null
+	done
+	job=$(lab_run -N3 --ntasks-per-socket=20 --ntasks-per-node=40 \
+		--gpus-per-node=4 --mem=1M --comment=weft:tp=4,within=leaf)
+	expect "leafs" "$(leafs_of "$(job_nodes "$job")")" 1
+	job=$(lab_run -N6 --ntasks-per-socket=20 --ntasks-per-node=40 \
+		--gpus-per-node=4 --mem=1M --comment=weft:tp=4,segment=3)
+	expect "leafs" "$(leafs_of "$(job_nodes "$job")")" 2
+}
+
+case_contiguous_nodes_keep_to_limits() {
+	local job
+	need_weft
+	occupy n01,n05,n09,n13 8
+	job=$(lab_run -N2 --contiguous --gpus-per-node=8 \
+		--comment=weft:tp=8,within=leaf)
+	expect_match "nodes" "$(job_nodes "$job")" \
+		'^(n02 n03|n06 n07|n10 n11|n14 n15)$'
+}
+
+# One node is less than a segment, and no leaf of four has one of five.
+case_a_job_of_less_than_a_segment_lies_in_any_domain() {
+	local job
+	need_weft
+	job=$(lab_run -N1 --gpus=4 --gpus-per-socket=4 --sockets-per-node=1 \
+		--ntasks-per-socket=1 --comment=weft:segment=5)
+	job=$(lab_run -N4 --gpus=32 --gpus-per-socket=4 --sockets-per-node=2 \
+		--ntasks-per-socket=1 --comment=weft:segment=5)
+	expect "leafs" "$(leafs_of "$(job_nodes "$job")")" 1
+}
+
+case_gpus_by_socket_keep_to_limits() {
+	local job
+	need_weft
+	occupy n00,n04,n08 8
+	job=$(lab_run -N4 --gpus=32 --gpus-per-socket=4 --sockets-per-node=2 \
+		--ntasks-per-socket=1 --comment=weft:within=leaf)
+	expect "nodes" "$(job_nodes "$job")" "n12 n13 n14 n15"
+	job=$(lab_submit -N4 --gpus=32 --gpus-per-socket=4 \
+		--sockets-per-node=2 --ntasks-per-socket=1 \
+		--comment=weft:within=leaf)
+	still_waits "$job"
+	scontrol update jobid="$job" comment=weft:segment=2
+	lab_wait_job "$job" RUNNING
+	expect "leafs" "$(leafs_of "$(job_nodes "$job")")" 2
 }

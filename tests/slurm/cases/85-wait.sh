@@ -83,3 +83,41 @@ case_others_run_beside_a_job_that_waits() {
 	lab_wait_job "$small" RUNNING
 	expect "state" "$(lab_job "$job" JobState)" PENDING
 }
+
+case_a_job_waits_in_each_partition_of_a_list() {
+	local job
+	need_weft
+	changing
+	cat >>"$LAB_DIR/etc/weft.yaml" <<-END
+		wait: {partitions: [main, low]}
+	END
+	lab_reconfigure
+	scatter 5 >/dev/null
+	job=$(lab_submit -N4 --gpus-per-node=8 -p main,low \
+		--comment=weft:tp=8,wait=20m)
+	still_waits "$job"
+}
+
+# The better place is in the one partition, and a worse one is free in both.
+case_a_job_does_not_start_in_one_partition_while_it_waits_in_another() {
+	local job node list
+	need_weft
+	scontrol create partition=soon nodes='n[00-07]'
+	scontrol create partition=late nodes='n[08-15]'
+	for node in n00 n04; do
+		lab_run -N1 -w $node --gpus-per-node=8 --time=5 \
+			--comment=weft:off >/dev/null
+	done
+	for node in n08 n12; do
+		lab_run -N1 -w $node --gpus-per-node=8 --time=60 \
+			--comment=weft:off >/dev/null
+	done
+	for list in soon,late late,soon; do
+		job=$(lab_submit -N4 --gpus-per-node=8 -p $list \
+			--comment=weft:tp=8,wait=20m)
+		still_waits "$job"
+		scancel "$job"
+	done
+	scontrol delete partition=soon
+	scontrol delete partition=late
+}

@@ -149,3 +149,24 @@ case_victims_make_room_inside_the_limit() {
 	expect "nodes" "$(job_nodes "$high")" "n12 n13 n14 n15"
 	expect "low jobs left" "$(squeue -h -p low -t R | wc -l)" 3
 }
+
+# Half of a leaf is one job's, half of another two jobs': one victim is enough.
+case_limits_cost_no_more_victims_than_they_must() {
+	local node high
+	need_weft
+	for node in n08 n12; do
+		lab_run -N1 -w $node --gpus-per-node=8 --comment=weft:off \
+			>/dev/null
+	done
+	lab_run -N1 -w n00 --gpus-per-node=8 -p low --comment=weft:off \
+		>/dev/null
+	lab_run -N1 -w n01 --gpus-per-node=8 -p low --comment=weft:off \
+		>/dev/null
+	lab_run -N2 -w 'n[04-05]' --gpus-per-node=8 -p low \
+		--comment=weft:off >/dev/null
+	high=$(lab_submit -N4 --gpus-per-node=8 \
+		--comment=weft:tp=8,within=leaf)
+	lab_wait_job "$high" RUNNING
+	expect "nodes" "$(job_nodes "$high")" "n04 n05 n06 n07"
+	expect "low jobs left" "$(squeue -h -p low -t R | wc -l)" 2
+}

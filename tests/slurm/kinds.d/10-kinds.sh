@@ -106,3 +106,25 @@ case_jobs_of_all_kinds_leave_nothing_behind() {
 	status_becomes '[.nodes[] | .cpus_used + .memory_used_mb] | add' 0
 	expect "troubles" "$(status '.troubles | length')" 0
 }
+
+# Which GPUs of a mixed node are of which type only the node itself tells.
+case_a_typed_job_is_not_given_up_while_a_node_has_not_registered() {
+	local first second job
+	need_weft
+	first=$(lab_run -N1 -w n0 --gpus-per-node=h100:4 --comment=weft:off)
+	job=$(lab_submit -N2 --gpus-per-node=h100:4 \
+		--comment=weft:tp=4,within=leaf)
+	lab_end "$(lab_pid slurmd.n1)" 10
+	lab_stop_slurmctld
+	lab_start_slurmctld
+	sleep 5
+	expect "priority is none" \
+		"$([ "$(lab_job "$job" Priority)" = 0 ] && echo held)" ""
+	second=$(lab_submit -N2 --gpus-per-node=h100:4 \
+		--comment=weft:tp=4,within=leaf)
+	[ -n "$second" ] || fail "a job like it is refused"
+	lab_start_slurmd n1
+	lab_until 60 lab_ready
+	scancel "$first" "$second"
+	lab_wait_job "$job" RUNNING
+}

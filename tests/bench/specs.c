@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* specs.c - how long slurmctld waits at most, whatever users write
+ *
+ * Random specs with every key, absurd values among them, put to the bridge as
+ * the plugin does while a job starts: read the spec, build the job, plan, find
+ * where else it could have gone, order the ranks, explain.  Prints how many
+ * decisions took how long, and the worst ones.  All time, budgets too, is that
+ * of the processor, which other work on this machine does not lengthen.
+ *
+ * Usage: specs [--json] [DECISIONS [SEED [BUDGET_MS]]]
+ */
+#include "placement/mapping/effort.h"
+#include "plugin/bridge/decision.h"
+#include "plugin/bridge/gain.h"
+#include "plugin/bridge/ranks.h"
+#include "topology/clock.h"
+#include "topology/synth.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PER_NODE    8
+#define BUSY_PCT    30
+#define ALLOWANCE_S 2e-3 /* beyond the budget */
+#define PLACE_SHARE 0.7	 /* of it, for planning */
+#define N_WORST	    5
+#define N_BUCKETS   16
+
+static const char fabric_text[] = "pod:14 leaf:28 node:32 gpu:8";
+
+enum phase { READ, PLACE, ELSEWHERE, RANKS, EXPLAIN, N_PHASES };
+static const char *const phase_names[N_PHASES] = {"read", "place", "elsewhere",
+						  "ranks", "explain"};
+
+struct question {
+	char spec[WEFT_SPEC_MAX_BYTES + 1];
+	uint32_t n_nodes;
+	double took_s, phase_s[N_PHASES];
+	bool placed, no_time;
+};
+
+struct world {
+	struct weft_bridge *bridge;
+	struct weft_occupancy o;
+	struct effort random;
+	double budget_s;
+};
+
+/* ---- specs ---- */
+
+static void put(struct question *q, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void put(struct question *q, const char *format, ...)
+{
+	size_t used = strlen(q->spec);
+	va_list args;
+
+	if (used && used < sizeof(q->spec) - 1)
+		q->spec[used++] = ',';
+	q->spec[used] = '\0';
+	va_start(args, format);
+	vsnprintf(q->spec + used, sizeof(q->spec) - used, format, args);
+	va_end(args);
+}
+
+static bool chance(struct effort *e, uint32_t percent)
+{
+	return effort_below(e, 100) < percent;
+}
+
+/* A divisor of *left by powers of two, which it is divided by; now and then
+ * anything. */
+static uint32_t axis(struct effort *e, uint32_t *left, uint32_t most_log)
+{
+	uint32_t log = effort_below(e, most_log + 1), value = 1;
+
+	if (chance(e, 1))
+		return 1 + effort_below(e, 1u << effort_below(e, 21));
+	while (log-- && *left % 2 == 0) {
+		value *= 2;
+		*left /= 2;
+	}
+	return value;
+}
+
+static void put_axes(struct effort *e, struct question *q)
+{
+	uint32_t left = q->n_nodes * PER_NODE;
+	uint32_t tp = axis(e, &left, 4);
+	uint32_t cp = chance(e, 30) ? axis(e, &left, 6) : 1;
+	uint32_t pp = chance(e, 70) ? axis(e, &left, 6) : 1;
+
+	put(q, "tp=%u", tp);
+	if (cp > 1)
+		put(q, "cp=%u,cp_comm=%s", cp,
+		    effort_below(e, 2) ? "a2a" : "allgather");
+	if (pp > 1)
+		put(q, "pp=%u", pp);
+	if (pp > 1 && chance(e, 30))
+		put(q, "vpp=%u", 1u << effort_below(e, 8));
+	if (chance(e, 50)) {
+		left = left * tp * cp;
+		put(q, "ep=%u", axis(e, &left, 10));
+		if (chance(e, 20))
+			put(q, "etp=%u", axis(e, &left, 3));
+	}
+}
+
+/* Keys that take one of a few words, and numbers that are mostly left out. */
+static void put_words(struct effort *e, struct question *q)
+{
+	static const struct {
+		const char *key, *words[8];
+	} keys[] = {
+		{"model",
+		 {"llama3-70B", "deepseek-v3", "mixtral-8x7B", "gpt3-175B",
+		  "llama3-8B", "nonesuch", "llama3-405B", "deepseek-v3"}},
+		{"algorithm",
+		 {"auto", "ring", "tree", "hierarchical", "halving-doubling",
+		  "in-network", "tree", "halving-doubling"}},
+		{"metric",
+		 {"hops", "latency", "time", "time", "time", "time", "time",
+		  "time"}},
+		{"spread",
+		 {"pack", "balance", "failure-domain", "pack", "pack", "pack",
+		  "balance", "failure-domain"}},
+		{"within",
+		 {"pod", "leaf", "node", "pod", "pod", "pod", "leaf", "gpu"}},
+		{"prefer",
+		 {"pod", "leaf", "node", "pod", "pod", "pod", "leaf", "gpu"}},
+		{"order",
+		 {"tp-cp-ep-dp-pp", "pp-dp-ep-cp-tp", "tp-pp-cp-ep-dp",
+		  "dp-tp-pp-ep-cp", "tp-cp-ep-dp-pp", "ep-tp-dp-cp-pp",
+		  "pp-tp-cp-ep-dp", "tp-cp-ep-dp-pp"}},
+		{"recompute",
+		 {"none", "selective", "full", "none", "none", "none", "full",
+		  "full"}},
+		{"dtype",
+		 {"bf16", "fp16", "fp32", "fp8", "bf16", "bf16", "fp8",
+		  "fp32"}},
+		{"sp", {"on", "off", "on", "on", "on", "on", "on", "on"}},
+	};
+
+	for (size_t k = 0; k < sizeof(keys) / sizeof(keys[0]); k++) {
+		if (chance(e, k == 0 ? 60 : 25))
+			put(q, "%s=%s", keys[k].key,
+			    keys[k].words[effort_below(e, 8)]);
+	}
+}
+
+static void put_numbers(struct effort *e, struct question *q)
+{
+	static const struct {
+		const char *key;
+		uint32_t most_log;
+	} keys[] = {
+		{"zero", 1},	     {"mbs", 4},      {"gbs", 30},
+		{"seq", 27},	     {"shard", 16},   {"capacity", 6},
+		{"route_nodes", 10}, {"bucket", 35},  {"compress", 12},
+		{"sync_every", 12},  {"channels", 5},
+	};
+
+	for (size_t k = 0; k < sizeof(keys) / sizeof(keys[0]); k++) {
+		if (chance(e, 15))
+			put(q, "%s=%llu", keys[k].key,
+			    1ull << effort_below(e, keys[k].most_log + 1));
+	}
+	if (chance(e, 15))
+		put(q, "segment=%u", 1u << effort_below(e, 10));
+	else if (chance(e, 10))
+		put(q, "split=%ux%u", q->n_nodes / 2, 2);
+	else if (chance(e, 5))
+		put(q, "split=%ux%u", 1 + q->n_nodes / 256, 256);
+}
+
+static void question_draw(struct world *w, struct question *q)
+{
+	struct effort *e = &w->random;
+	uint32_t n = 1u << effort_below(e, 14);
+
+	memset(q, 0, sizeof(*q));
+	if (chance(e, 25))
+		n = n / 2 + effort_below(e, n) + 1;
+	q->n_nodes = n < 12500 ? n : 12500;
+	put_axes(e, q);
+	put_words(e, q);
+	put_numbers(e, q);
+}
+
+/* ---- decisions ---- */
+
+/* Runs of nodes, as jobs that came and went leave them. */
+static void make_busy(struct weft_occupancy *o, struct effort *e, uint32_t pct)
+{
+	uint32_t n = o->fabric->n_nodes, i = 0;
+
+	while (i < n) {
+		uint32_t run = 1 + effort_below(e, 1 + effort_below(e, 48));
+		bool busy = chance(e, pct);
+
+		for (; run && i < n; run--, i++)
+			if (busy)
+				weft_occupancy_take(o, i, UINT64_MAX);
+	}
+}
+
+static double lap(double *since_s)
+{
+	double now_s = weft_clock_s(), took_s = now_s - *since_s;
+
+	*since_s = now_s;
+	return took_s;
+}
+
+/* What the plugin does when a job has begun. */
+static void begun(struct world *w, struct question *q,
+		  const struct weft_shape *shape, struct weft_placement *p,
+		  double *since_s)
+{
+	struct weft_baselines baselines = {0};
+	struct weft_ranks ranks = {0};
+	struct weft_account account = {
+		.spec = q->spec,
+		.planned = true,
+		.bound = p->bound,
+		.n_gpus = p->n_ranks,
+		.where = p->where,
+		.baselines = &baselines,
+		.compare_s = fmin(1e-3, w->budget_s),
+	};
+	/* Every other job got other GPUs of its nodes than planned. */
+	const struct weft_ranks_question ask = {
+		.spec = q->spec,
+		.n_gpus = p->n_ranks,
+		.given = p->where,
+		.n_planned = p->n_ranks,
+		.planned = effort_below(&w->random, 2) ? p->where : NULL,
+		.budget_s = w->budget_s,
+	};
+	char text[WEFT_TEXT_SIZE];
+
+	weft_gain_baselines(w->bridge, q->spec, shape, &w->o, &baselines);
+	q->phase_s[ELSEWHERE] = lap(since_s);
+	weft_ranks_settle(w->bridge, &ask, &ranks);
+	free(weft_ranks_text(w->o.fabric, 1, &ranks));
+	q->phase_s[RANKS] = lap(since_s);
+	weft_bridge_tell(w->bridge, &account, text);
+	q->phase_s[EXPLAIN] = lap(since_s);
+	weft_baselines_free(&baselines);
+	free(ranks.where);
+}
+
+static void question_put(struct world *w, struct question *q)
+{
+	struct weft_request request = {
+		.spec = q->spec,
+		.gpus_per_node = PER_NODE,
+		.min_nodes = q->n_nodes,
+		.max_nodes = q->n_nodes,
+		.want_nodes = q->n_nodes,
+	};
+	const struct weft_shape shape = {q->n_nodes * PER_NODE, PER_NODE,
+					 q->n_nodes, q->n_nodes};
+	struct weft_placement p = {0};
+	struct weft_error err = {0};
+	struct weft_frame frame;
+	double start_s = weft_clock_s(), since_s = start_s;
+	int rc;
+
+	weft_deadline_set(weft_worked_s() + w->budget_s);
+	rc = weft_frame_read(q->spec, &frame, NULL);
+	q->phase_s[READ] = lap(&since_s);
+	if (rc == 0) {
+		rc = weft_bridge_place(w->bridge, &request, &shape, &w->o,
+				       PLACE_SHARE * w->budget_s, &p, &err);
+		q->phase_s[PLACE] = lap(&since_s);
+		q->placed = rc == 0 && p.placed;
+		q->no_time = err.code == WEFT_ELATE;
+	}
+	if (q->placed)
+		begun(w, q, &shape, &p, &since_s);
+	weft_deadline_set(0);
+	weft_placement_free(&p);
+	q->took_s = weft_clock_s() - start_s;
+}
+
+/* ---- results ---- */
+
+static int slower(const void *pa, const void *pb)
+{
+	double a = ((const struct question *)pa)->took_s;
+	double b = ((const struct question *)pb)->took_s;
+
+	return (a < b) - (a > b);
+}
+
+static void print_histogram(const struct question *asked, uint32_t n)
+{
+	uint32_t count[N_BUCKETS] = {0};
+
+	for (uint32_t i = 0; i < n; i++) {
+		double limit_s = WEFT_FIRST_BUCKET_S;
+		uint32_t b = 0;
+
+		while (b + 1 < N_BUCKETS && asked[i].took_s > limit_s) {
+			limit_s *= 2;
+			b++;
+		}
+		count[b]++;
+	}
+	for (uint32_t b = 0; b < N_BUCKETS; b++) {
+		if (count[b])
+			printf("up to %8.2f ms %7u\n",
+			       ldexp(WEFT_FIRST_BUCKET_S, (int)b) * 1e3,
+			       count[b]);
+	}
+}
+
+static void print_worst(const struct question *asked)
+{
+	for (uint32_t i = 0; i < N_WORST; i++) {
+		const struct question *q = &asked[i];
+
+		printf("%8.2f ms, %u nodes, %s\n  ", q->took_s * 1e3,
+		       q->n_nodes, q->spec);
+		for (int p = 0; p < N_PHASES; p++)
+			printf("%s %.2f ms%s", phase_names[p],
+			       q->phase_s[p] * 1e3,
+			       p + 1 < N_PHASES ? ", " : "\n");
+	}
+}
+
+static int print_results(const struct world *w, struct question *asked,
+			 uint32_t n, bool json)
+{
+	double limit_s = w->budget_s + ALLOWANCE_S;
+	uint32_t n_placed = 0, n_late = 0, n_none = 0;
+
+	qsort(asked, n, sizeof(*asked), slower);
+	for (uint32_t i = 0; i < n; i++) {
+		n_placed += asked[i].placed;
+		n_none += asked[i].no_time;
+		n_late += asked[i].took_s > limit_s;
+	}
+	if (!json) {
+		print_histogram(asked, n);
+		print_worst(asked);
+	}
+	printf("{\"bench\": \"specs\", \"gpus\": %u, \"decisions\": %u, "
+	       "\"placed\": %u, \"no_time\": %u, \"budget_s\": %.4f, "
+	       "\"p50_s\": %.6f, "
+	       "\"p99_s\": %.6f, \"max_s\": %.6f, \"late\": %u}\n",
+	       w->o.fabric->n_gpus, n, n_placed, n_none, w->budget_s,
+	       asked[n / 2].took_s, asked[n / 100].took_s, asked[0].took_s,
+	       n_late);
+	return n_late ? 3 : 0;
+}
+
+static int run(struct world *w, uint32_t n, bool json, struct weft_error *err)
+{
+	struct question *asked = weft_calloc(n, sizeof(*asked), err);
+	int rc = 0;
+
+	if (!asked)
+		return -1;
+	for (uint32_t i = 0; i < n && rc == 0; i++) {
+		if (i % 16 == 0) {
+			weft_occupancy_free(&w->o);
+			rc = weft_occupancy_build(w->bridge->settings->fabric,
+						  &w->o, err);
+			if (rc == 0)
+				make_busy(&w->o, &w->random,
+					  i % 32 ? BUSY_PCT : 0);
+		}
+		question_draw(w, &asked[i]);
+		if (rc == 0)
+			question_put(w, &asked[i]);
+	}
+	if (rc == 0)
+		rc = print_results(w, asked, n, json);
+	free(asked);
+	return rc;
+}
+
+int main(int argc, char **argv)
+{
+	bool json = argc > 1 && strcmp(argv[1], "--json") == 0;
+	char **args = argv + json;
+	uint32_t n = argc > 1 + json ? (uint32_t)atoi(args[1]) : 1000;
+	struct weft_error err = {0};
+	struct weft_settings settings = {0};
+	struct world w = {.budget_s = 0.02};
+	char *text = weft_synth(fabric_text, NULL, &err), shown[512];
+	int rc = -1;
+
+	weft_clock_id = CLOCK_THREAD_CPUTIME_ID;
+	if (argc > 2 + json)
+		w.random.random = (uint64_t)atoll(args[2]);
+	if (argc > 3 + json)
+		w.budget_s = atof(args[3]) / 1e3;
+	settings.budget_s = w.budget_s;
+	w.bridge = weft_calloc(1, sizeof(*w.bridge), &err);
+	if (text && w.bridge && n)
+		settings.fabric = weft_fabric_parse(text, strlen(text),
+						    fabric_text, &err);
+	if (settings.fabric) {
+		w.bridge->settings = &settings;
+		rc = run(&w, n, json, &err);
+		weft_bridge_clear(w.bridge);
+	}
+	if (rc < 0)
+		fprintf(stderr, "bench: %s\n",
+			weft_error_text(&err, shown, sizeof(shown)));
+	weft_occupancy_free(&w.o);
+	weft_fabric_free(settings.fabric);
+	free(w.bridge);
+	free(text);
+	return rc < 0 ? 1 : rc;
+}

@@ -1,0 +1,453 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# compare.sh - one job on both twins, and what may differ.
+#
+# What each said is kept in stock_* and weft_*.  A limit of the spec is tried by
+# brute force: stock is asked about every set of nodes that meets it.
+
+# shellcheck disable=SC2154 # twins.sh sets said, text, record and id
+keep_answer() {
+	declare -g "$1_said=$said" "$1_text=$text" "$1_record=$record"
+	field NodeList
+	declare -g "$1_nodes=$REPLY"
+	read_numbers
+	declare -g "$1_numbers=$numbers"
+}
+
+# What the accounts have of it.
+read_numbers() {
+	local key
+	numbers=
+	for key in NumNodes NumCPUs TRES; do
+		field $key
+		numbers+="$key=$REPLY "
+	done
+	field JOB_GRES
+	count_gpus "$REPLY"
+}
+
+# Of whichever types, where the job names none.
+count_gpus() {
+	local part sum=0
+	if [[ " ${words[*]} " == *:?100:* ]]; then
+		numbers+="GPUs=$1"
+		return
+	fi
+	for part in ${1//,/ }; do
+		[[ ! $part =~ :([0-9]+)$ ]] || sum=$((sum + BASH_REMATCH[1]))
+	done
+	numbers+="GPUs=$sum"
+}
+
+ask_both() {
+	local name
+	if [ "$way" = queued ]; then
+		both_queued
+		return
+	fi
+	for name in stock weft; do
+		use $name
+		decide "$way" "${words[@]}"
+		keep_answer $name
+	done
+}
+
+# Their schedulers wake up in the same second.
+both_queued() {
+	local name ids=() texts=()
+	for name in stock weft; do
+		use $name
+		queue "${words[@]}"
+		ids+=("$id") texts+=("$text")
+	done
+	for name in stock weft; do
+		use $name
+		id=${ids[0]} text=${texts[0]} said=refused record=
+		ids=("${ids[@]:1}") texts=("${texts[@]:1}")
+		await_scheduler
+		keep_answer $name
+		[ -z "$id" ] || quietly scancel "${id%_*}"
+	done
+}
+
+# compare WAY WORDS: what stays different is a fault.
+compare() {
+	local way=$1 words kind i note=
+	read -ra words <<<"$2"
+	case $way in
+	later | preempt)
+		"compare_$way"
+		return
+		;;
+	esac
+	for ((i = 0; i < 3; i++)); do
+		ask_both
+		judge
+		[ -n "$kind" ] || break
+		note=" again"
+		compare_states || return
+		sleep 1
+	done
+	[ "$way" = test ] || untouched=
+	echo "$way: $stock_said, $weft_said$note${kind:+, $kind}" >>"$work/decided"
+	[ -z "$kind" ] || differ "$kind" "$way ${words[*]}: stock" \
+		"$stock_said ($stock_text; $stock_nodes; $stock_numbers)" \
+		"${stock_there:+, on its nodes $stock_there}," \
+		"weft $weft_said ($weft_text; $weft_nodes; $weft_numbers)"
+}
+
+# Sets kind, empty where all is as it should be.
+judge() {
+	kind='' stock_there=''
+	if [ "$stock_said" != "$weft_said" ]; then
+		kind=$stock_said-$weft_said
+		! limit_explains || kind=
+		# Stock would, had it looked at these nodes.
+		[[ $kind != *-starts ]] || ! same_on_its_nodes ||
+			kind='' note=" found"
+	elif [ "$weft_said" = starts ]; then
+		limit_holds || kind=limit
+		# sbatch --test-only tells no more than CPUs, and as roughly.
+		[ "$stock_numbers" = "$weft_numbers" ] || [ "$way" = test ] ||
+			same_on_its_nodes || kind=accounting
+		is_as_light || note=" heavier"
+	elif [ "$weft_said" = waits ] && [ "$stock_text" != "$weft_text" ] &&
+		[[ $weft_text != weft* ]] && ! has_limit; then
+		note=" otherwise"
+	fi
+}
+
+# Where weft is not told how the ranks talk, as many nodes of its choice are no
+# heavier than stock's, which goes by weights that it wrote down a while ago: to be
+# counted, no fault.
+is_as_light() {
+	local stock_weight weft_weight
+	[ "$way" = test ] && [ -n "$untouched" ] || return 0
+	[[ " ${words[*]} " != *" --comment="* ]] || return 0
+	[ "$stock_nodes" != "$weft_nodes" ] || return 0
+	stock_weight=$(weigh "$stock_nodes")
+	weft_weight=$(weigh "$weft_nodes")
+	[ "${stock_weight% *}" != "${weft_weight% *}" ] ||
+		[ "${weft_weight#* }" -le "${stock_weight#* }" ]
+}
+
+# How many nodes, and what they weigh.
+weigh() {
+	local node n=0 sum=0
+	for node in $(scontrol show hostnames "$1"); do
+		n=$((n + 1))
+		sum=$((sum + weight_of[node]))
+	done
+	echo "$n $sum"
+}
+
+# ======== accounting ========
+
+# words without those options: "without -x -N" leaves rest.
+without() {
+	local word skip=
+	rest=()
+	for word in "${words[@]}"; do
+		if [ -n "$skip" ]; then
+			skip=
+			continue
+		fi
+		case " $* " in
+		*" $word "*) skip=yes ;;
+		*" ${word%%=*}= "*) ;;
+		*" ${word:0:2}* "*) ;;
+		*) rest+=("$word") ;;
+		esac
+	done
+}
+
+# Stock, held to the nodes of weft's choice, gives the job the same: where it may
+# choose none but these, has to take as many of them, or these by name.
+same_on_its_nodes() {
+	local nodes n
+	[ -n "$weft_nodes" ] || return
+	nodes=$(scontrol show hostnames "$weft_nodes" | xargs)
+	n=$(wc -w <<<"$nodes")
+	use stock
+	without --comment= --contiguous= --switches=
+	ask_on "$nodes"
+	same_numbers && return
+	rest+=(-N "$n")
+	ask_on "$nodes"
+	same_numbers && return
+	without -w -x '-N*' --comment= --contiguous= --switches= --spread-job=
+	decide "$way" "${rest[@]}" -w "$weft_nodes" -N "$n"
+	same_numbers
+}
+
+same_numbers() {
+	read_numbers
+	stock_there+="$said $numbers, "
+	[ "$said" = starts ] && [ "$numbers" = "$weft_numbers" ]
+}
+
+# The words in rest, on no other nodes than these.
+ask_on() {
+	local node i others=
+	for node in $(all_nodes); do
+		[[ " $1 " == *" $node "* ]] || others+=,$node
+	done
+	for ((i = 0; i + 1 < ${#rest[@]}; i++)); do
+		[ "${rest[i]}" != -x ] || others+=,${rest[i + 1]}
+	done
+	others=${others#,}
+	# The last one counts.
+	decide "$way" "${rest[@]}" ${others:+-x "$others"}
+}
+
+# ======== limits ========
+
+# Sets limit and its value, e.g. within and leaf.
+has_limit() {
+	[[ " ${words[*]} " =~ ' --comment='[^\ ]*(within|segment)=([a-z0-9]+) ]] || return
+	limit=${BASH_REMATCH[1]} value=${BASH_REMATCH[2]}
+	[ "$limit$value" != segment1 ]
+}
+
+# Requests for which weft(8) says that it refuses limits.
+is_unwatched() {
+	[[ " ${words[*]} " =~ --gpus-per-socket|--gres=gpu:a100:.,|\[f.\*|--sockets-per-node ]]
+}
+
+# The nodes of each domain of a level, one domain a line.
+domains() {
+	case $1 in
+	node) lines 'fabric nodes' | sed 's/:.*//' ;;
+	core) lines 'fabric nodes' | sed 's/:.*//' | xargs ;;
+	leaf) lines 'fabric leaf' | sed 's/.*: //' | tr , ' ' ;;
+	pod) lines 'fabric pod' | sed 's/.*: //' | while read -r members; do
+		for leaf in ${members//,/ }; do
+			lines 'fabric leaf' | sed -n "s/^$leaf: //p"
+		done | tr ',\n' '  '
+		echo
+	done ;;
+	esac
+}
+
+all_nodes() {
+	lines slurm | sed -n 's/^NodeName=\([^ ]*\) .*/\1/p'
+}
+
+# Is one set inside another?  Words.
+is_inside() {
+	local node
+	for node in $1; do
+		[[ " $2 " == *" $node "* ]] || return 1
+	done
+}
+
+# On the nodes that weft gave.
+limit_holds() {
+	local nodes domain
+	[ "$WEFT_MODE" != stock ] && has_limit || return 0
+	# Weft leaves jobs without GPUs alone.
+	[[ $weft_record == *gpu* && $weft_record != *"weft: ignored"* ]] && [ "$way" != test ] || return 0
+	nodes=$(scontrol show hostnames "$weft_nodes" | xargs)
+	if [ "$limit" = segment ]; then
+		are_segments "$nodes" "$value"
+		return
+	fi
+	while read -r domain; do
+		is_inside "$nodes" "$domain" && return
+	done < <(domains "$value")
+	return 1
+}
+
+# are_segments NODES K: all but one segment are whole, so what is left over in
+# the leafs lies in one of them.
+are_segments() {
+	local n domain node count over=0 inside=0
+	n=$(wc -w <<<"$1")
+	while read -r domain; do
+		count=0
+		for node in $1; do
+			[[ " $domain " != *" $node "* ]] || count=$((count + 1))
+		done
+		inside=$((inside + count))
+		[ $((count % $2)) = 0 ] || over=$((over + 1))
+	done < <(domains leaf)
+	[ "$inside" = "$n" ] && [ $over -le $((n % $2 > 0)) ]
+}
+
+rank() {
+	case $1 in
+	starts) echo 3 ;;
+	waits) echo 2 ;;
+	held) echo 1 ;;
+	*) echo 0 ;;
+	esac
+}
+
+# The best that stock says of any set of nodes that meets the limit is what weft
+# says.
+limit_explains() {
+	local best=refused set
+	has_limit || return
+	if [ "$weft_said" = refused ] || [ "$weft_said" = held ]; then
+		is_unwatched && return
+	fi
+	while read -r set; do
+		use stock
+		ask_about "$set"
+		[ "$(rank "$said")" -le "$(rank "$best")" ] || best=$said
+		[ "$best" != starts ] || break
+	done < <("sets_$limit")
+	kind+=,$best-on-some
+	# "Never" need not be said.
+	[ "$best" = "$weft_said" ] || [ "$best $weft_said" = "refused waits" ]
+}
+
+# within: stock chooses in the domain.  segment: exactly these nodes.
+ask_about() {
+	if [ "$limit" = segment ]; then
+		without '-N*' -w --comment=
+		decide "$way" "${rest[@]}" -w "${1// /,}" -N "$(wc -w <<<"$1")"
+	else
+		without --comment=
+		ask_on "$1"
+	fi
+}
+
+sets_within() {
+	domains "$value"
+}
+
+# Sets of as many nodes as the job may have, required ones among them.
+sets_segment() {
+	local low=1 high=12 need=
+	[[ " ${words[*]} " =~ ' -N'([0-9]+)(-([0-9]+))? ]] &&
+		low=${BASH_REMATCH[1]} high=${BASH_REMATCH[3]:-$low}
+	[[ " ${words[*]} " =~ ' -w '([^ ]+) ]] && need=${BASH_REMATCH[1]}
+	domains leaf | awk -v low="$low" -v high="$high" -v k="$value" \
+		-v need="$need" '
+	function set_of(mask,   i, n, text, count, over) {
+		delete count
+		for (i = 0; i < n_nodes; i++)
+			if (int(mask / 2 ^ i) % 2) {
+				n++
+				text = text (text ? " " : "") node[i]
+				count[leaf[i]]++
+			} else if (i in needed)
+				return ""
+		for (i in count)
+			over += count[i] % k > 0
+		return n >= low && n <= high && over <= (n % k > 0) ? text : ""
+	}
+	BEGIN {
+		n_nodes = 0
+	}
+	{
+		for (i = 1; i <= NF; i++) {
+			if (index("," need ",", "," $i ","))
+				needed[n_nodes]
+			leaf[n_nodes] = NR
+			node[n_nodes++] = $i
+		}
+	}
+	END {
+		for (mask = 1; mask < 2 ^ n_nodes; mask++)
+			if ((text = set_of(mask)) != "")
+				print text
+	}'
+}
+
+# ======== what changes the state ========
+
+# Jobs without limits: what they wait for is the same with weft.
+unlimited() {
+	without --comment=
+	words=("${rest[@]}")
+}
+
+# The jobs that run end one by one, until it starts: after the same of them.
+compare_later() {
+	local name i=0 stock_at='' weft_at='' stock_job weft_job
+	unlimited
+	way=now
+	for name in stock weft; do
+		use $name
+		decide_now "${words[@]}"
+		keep_answer $name
+		printf -v "${name}_job" %s "$id"
+	done
+	if [ "$stock_said$weft_said" != waitswaits ]; then
+		both quietly scancel "$stock_job" "$weft_job"
+		return
+	fi
+	for ((i = 0; i < ${#runs[@]} && i < 16; i += 2)); do
+		end_pair "${runs[i]}" "${runs[i + 1]}"
+		wait_cycles
+		[ -z "$stock_at$weft_at" ] || break
+	done
+	echo "later: ${stock_at:+starts}, ${weft_at:+starts}" >>"$work/decided"
+	[ "$stock_at" = "$weft_at" ] || differ later "${words[*]}: stock starts" \
+		"after end ${stock_at:-none}, weft ${weft_at:-none}"
+}
+
+end_pair() {
+	local entry
+	for entry in "$@"; do
+		use "${entry% *}"
+		quietly scancel "${entry#* }"
+	done
+}
+
+# Two cycles of the scheduler after one has started it the other must have, too.
+wait_cycles() {
+	local name k left=20
+	for ((k = 0; k < left; k++)); do
+		for name in stock weft; do
+			use $name
+			local job=${name}_job at=${name}_at
+			id=${!job}
+			read_record
+			[ "$said" = waits ] || printf -v "$at" %s $((i / 2))
+		done
+		[ -z "$stock_at" ] || [ -z "$weft_at" ] || return
+		sleep 0.1
+		[ -z "$stock_at$weft_at" ] || left=40
+	done
+}
+
+running() {
+	squeue -h -t R,CF -o %A | wc -l
+}
+
+# What weft preempts for it is no more than what stock does.
+compare_preempt() {
+	local name before stock_victims weft_victims
+	unlimited
+	way=queued
+	for name in stock weft; do
+		use $name
+		before=$(running)
+		preempting "${words[@]}"
+		keep_answer $name
+		printf -v "${name}_victims" %s $((before - $(running)))
+		[ "$said" != starts ] || ((${name}_victims++))
+		[ -z "$id" ] || quietly scancel "$id"
+	done
+	echo "preempt: $stock_said, $weft_said, victims" \
+		"$((weft_victims - stock_victims)) more" >>"$work/decided"
+	[[ $stock_said == "$weft_said" && weft_victims -le stock_victims ]] ||
+		differ preempt "${words[*]}:" \
+			"stock $stock_said, $stock_victims victims," \
+			"weft $weft_said, $weft_victims victims"
+}
+
+# The victims go in one cycle, the job starts in another.
+preempting() {
+	local i
+	decide_queued "$@"
+	[ -n "$id" ] || return
+	for ((i = 0; i < 50; i++)); do
+		read_record
+		[ "$said" = waits ] || break
+		sleep 0.1
+	done
+}

@@ -1,0 +1,357 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2154,SC2317 # differential sets and calls them
+# SPDX-License-Identifier: GPL-3.0-or-later
+# twins.sh - two slurmctlds, stock and weft, in one state.
+#
+# lab.sh knows one cluster: "use TWIN" makes it that one.
+
+# shellcheck disable=SC2034 # lab.sh's
+LAB_KIND=cloud LAB_NODES_PER_LEAF=4
+# Other work on this machine is not to use a decision's time up.
+# shellcheck disable=SC2034
+LAB_BUDGET='200 ms'
+declare -A twin_dir twin_port
+
+use() {
+	twin=$1
+	LAB_DIR=${twin_dir[$1]:-}
+	LAB_PORT=${twin_port[$1]:-}
+	LAB_MODE=stock LAB_BUILD=
+	if [ "$1" = weft ] && [ "$WEFT_MODE" != stock ]; then
+		LAB_MODE=$WEFT_MODE
+		# shellcheck disable=SC2034 # lab.sh's
+		LAB_BUILD=$WEFT_BUILDDIR
+	fi
+	export SLURM_CONF=$LAB_DIR/etc/slurm.conf
+}
+
+# ======== files of the case ========
+
+# lines KIND: those of the case, without the word.
+lines() {
+	sed -n "s/^$1 //p" "$case_now"
+}
+
+lab_write_gres() {
+	lines gres | sed "s|@|$LAB_DIR/|"
+}
+
+lab_write_switches() {
+	lines switch
+}
+
+lab_write_fabric() {
+	{
+		echo "weft: fabric/1"
+		echo "name: twins"
+		echo "profile: dgx-h100-superpod"
+		echo "nodes:"
+		lines 'fabric nodes' | sed 's/^/  /'
+		echo "levels:"
+		echo "  leaf:"
+		lines 'fabric leaf' | sed 's/^/    /'
+		echo "  pod:"
+		lines 'fabric pod' | sed 's/^/    /'
+	} >"$LAB_DIR/etc/fabric.yaml"
+}
+
+lab_conf_cloud() {
+	cat <<-END
+		SlurmdPort=$((LAB_PORT + 1))
+		SuspendProgram=/bin/true
+		ResumeProgram=/bin/true
+		SuspendTime=86400
+		ResumeTimeout=36000
+		SuspendTimeout=5
+		ResumeRate=0
+		SuspendRate=0
+		PrivateData=cloud
+		SchedulerType=sched/backfill
+		SchedulerParameters=bf_interval=1,sched_interval=1,batch_sched_delay=0
+		MessageTimeout=30
+		SlurmctldTimeout=300
+		SlurmdTimeout=0
+		MinJobAge=300
+	END
+	lines slurm
+}
+
+# ======== start and stop ========
+
+twins_create() {
+	local name
+	case_now=/dev/null
+	for name in stock weft; do
+		use "$name"
+		LAB_SALT=$((LAB_SALT + 500))
+		lab_create || return 1
+		twin_dir[$name]=$LAB_DIR
+		twin_port[$name]=$LAB_PORT
+		# lab.sh would end the last one alone.
+		# shellcheck disable=SC2154 # of differential
+		trap 'twins_destroy; [ $BASHPID != $$ ] || rm -rf "$folder"' EXIT
+		lab_start_munged || return 1
+		chmod 755 "$LAB_DIR" "$LAB_DIR/munge"
+	done
+}
+
+twins_destroy() {
+	local name file
+	trap - EXIT
+	for name in "${!twin_dir[@]}"; do
+		use "$name"
+		end_slurmctld
+		for file in "$LAB_DIR"/run/*.pid; do
+			[ -e "$file" ] && lab_end "$(cat "$file")" 10
+		done
+		rm -rf "$LAB_DIR"
+	done
+	twin_dir=()
+}
+
+# twins_begin FILE: fresh slurmctlds on the case's cluster.
+twins_begin() {
+	local name value
+	case_now=$1
+	while read -r name value; do
+		# LAB_NODES, LAB_TOPOLOGY, select
+		declare -g "$name=$value"
+	done < <(lines 'set' | tr '=' ' ')
+	for name in stock weft; do
+		use "$name"
+		end_slurmctld
+		rm -rf "$LAB_DIR/state" "$LAB_DIR/log"
+		mkdir "$LAB_DIR/state" "$LAB_DIR/log"
+		rm -f "$LAB_DIR/etc/topology.conf"
+		lab_write_fabric
+		lab_write_weft
+		"lab_write_$LAB_TOPOLOGY"
+		lab_write_gres >"$LAB_DIR/etc/gres.conf"
+		lab_configure || return 1
+		sed -i "s/^SelectTypeParameters=.*/SelectTypeParameters=$select/" \
+			"$LAB_DIR"/etc/{slurm,controller}.conf
+		lab_start_slurmctld && lab_until 60 lab_ready || return 1
+	done
+	runs=()
+}
+
+# What it would save is of no use.  The number in its file may be another's by now.
+end_slurmctld() {
+	local pid
+	pid=$(lab_pid slurmctld)
+	rm -f "$LAB_DIR/run/slurmctld.pid"
+	is_ours "$pid" || return
+	kill -9 "$pid"
+	until lab_gone "$pid"; do
+		sleep 0.02
+	done
+}
+
+is_ours() {
+	[ -n "$1" ] && tr '\0' ' ' 2>/dev/null <"/proc/$1/cmdline" |
+		grep -qF "slurmctld -f $LAB_DIR/"
+}
+
+# Both are still there.
+have_survived() {
+	local name
+	for name in stock weft; do
+		use $name
+		is_ours "$(lab_pid slurmctld)" && continue
+		differ gone "slurmctld of $name"
+		return 1
+	done
+}
+
+# both COMMAND...
+both() {
+	local name
+	for name in stock weft; do
+		use $name
+		"$@"
+	done
+}
+
+# As a user whom Slurm grants nothing.
+as_user() {
+	setpriv --reuid=65534 --regid=65534 --clear-groups -- "$@"
+}
+
+# ======== the state ========
+
+state_node() {
+	# shellcheck disable=SC2086 # words
+	both quietly scontrol update $1
+}
+
+# Both have the same clock, or a job that ends at its start would differ.
+state_reserve() {
+	# shellcheck disable=SC2086 # words
+	both quietly scontrol create reservation $1
+}
+
+quietly() {
+	"$@" >>"$LAB_DIR/log/commands" 2>&1
+}
+
+# A job on named nodes that runs in both, or in none.
+state_run() {
+	local words verdict=() name
+	read -ra words <<<"$1"
+	for name in stock weft; do
+		use $name
+		decide_now "${words[@]}"
+		verdict+=("$said")
+		runs+=("$name $id")
+		[ "$said" = starts ] || quietly scancel "$id"
+	done
+	[ "${verdict[0]}" = "${verdict[1]}" ] ||
+		differ state "$1: stock ${verdict[0]}, weft ${verdict[1]}"
+}
+
+# What is taken of each node, and what it does.
+state_of() {
+	scontrol show node -d -o |
+		sed -E 's/.*NodeName=([^ ]*) .*CPUAlloc=([0-9]*) .*GresUsed=([^ ]*) .*AllocMem=([0-9]*) .* State=([^ ]*) .*/\1 \2 \3 \4 \5/'
+}
+
+# states_are_alike COLUMNS: of state_of's.
+states_are_alike() {
+	local name
+	for name in stock weft; do
+		use $name
+		state_of | cut -d ' ' -f "$1" >"$work/state.$name"
+	done
+	! grep -q 'POWER_UP' "$work/state.stock" "$work/state.weft" &&
+		cmp -s "$work/state.stock" "$work/state.weft"
+}
+
+# A fault, and nothing more to compare, where they are not alike.  Nodes that are
+# to be powered up are a second later; the jobs that are tried power up others.
+compare_states() {
+	local columns=1-4
+	[ -n "$tried" ] || columns=1-5
+	lab_until 6 states_are_alike $columns && return
+	differ state "$(diff "$work/state.stock" "$work/state.weft" | xargs)"
+	return 1
+}
+
+# What a site would rather not have: lines "NODE WEIGHT", and 1000000 more for a
+# node that is powered down.
+read_weights() {
+	local node weight
+	declare -gA weight_of=()
+	use stock
+	while read -r node weight; do
+		weight_of[$node]=$weight
+	done < <(scontrol show node -o | sed -nE 's/^NodeName=([^ ]*) .* State=([^ ]*) .* Weight=([0-9]+) .*/\1 \3 \2/p' |
+		awk '{ print $1, $2 + ($3 ~ /POWERED_DOWN/ ? 1000000 : 0) }')
+	untouched=yes
+}
+
+# ======== one job on the twin in use ========
+
+# Each decide_WAY sets said (starts, waits, held or refused), id, the record and
+# text, what was said besides.
+
+# salloc is not let wait for nodes that never come up.
+decide_now() {
+	local fd pid
+	id='' said=refused text='' record=''
+	exec {fd}< <(as_user salloc --no-shell "$@" 2>&1)
+	pid=$!
+	while read -r -t 60 -u "$fd" text; do
+		case $text in
+		*'Granted job allocation '*) said=starts ;;
+		*'Pending job allocation '*) said=waits ;;
+		*) continue ;;
+		esac
+		id=${text##* }
+		break
+	done
+	# It cancels what it has not got after a minute.
+	if [ -n "$id" ]; then
+		kill -9 "$pid"
+	else
+		kill "$pid" 2>/dev/null
+	fi
+	exec {fd}<&-
+	wait "$pid" 2>/dev/null
+	[ -z "$id" ] || read_record
+}
+
+read_record() {
+	record=$(scontrol show job -d -o "$id")
+	text=${record#* Reason=}
+	text=${text%% Dependency=*}
+	case $record in
+	*JobState=PENDING*) said=waits ;;
+	*JobState=RUNNING* | *JobState=CONFIGURING*) said=starts ;;
+	*) said=ended ;;
+	esac
+	[[ $said != waits || ! $text =~ Held|BadConstraints ]] || said=held
+}
+
+# The main scheduler looks at new jobs once a second.
+decide_queued() {
+	queue "$@"
+	await_scheduler
+}
+
+queue() {
+	submit "$@"
+	id=$text
+	[[ $id =~ ^[0-9]+$ ]] || id=
+	# Of an array, the first task.
+	[ -z "$id" ] || [[ " $* " != *' --array='* ]] || id+=_0
+}
+
+await_scheduler() {
+	local i
+	for ((i = 0; i < 40; i++)); do
+		[ -n "$id" ] || return
+		read_record
+		[[ $said == waits && $text == None ]] || break
+		sleep 0.1
+	done
+}
+
+# sbatch's last line in text.
+submit() {
+	local said_all
+	id='' said=refused record=''
+	mapfile -t said_all < <(as_user sbatch --parsable -D / -o /dev/null \
+		"$@" --wrap true 2>&1)
+	text=${said_all[-1]:-}
+}
+
+# When, to ten seconds: the twins' jobs did not start in the same moment.
+decide_test() {
+	local begin soon
+	submit --test-only "$@"
+	[[ $text =~ ' to start at '([^ ]+)' using '([0-9]+)' processors on nodes '([^ ]+) ]] ||
+		return
+	begin=${BASH_REMATCH[1]}
+	said=starts
+	record=" NodeList=${BASH_REMATCH[3]} NumCPUs=${BASH_REMATCH[2]} "
+	printf -v soon '%(%FT%T)T' $((EPOCHSECONDS + 2))
+	if [[ $begin > $soon ]]; then
+		said=waits
+		text="for $((($(date -d "$begin" +%s) - EPOCHSECONDS + 5) / 10))0 s"
+	fi
+}
+
+# decide WAY WORDS...: and leaves everything as it was.
+decide() {
+	local way=$1
+	shift
+	"decide_$way" "$@"
+	[ -z "$id" ] || quietly scancel "${id%_*}"
+}
+
+# Value of KEY= in the record, into REPLY.
+field() {
+	REPLY=${record#* "$1"=}
+	[ "$REPLY" != "$record" ] || REPLY=' '
+	REPLY=${REPLY%%[[:space:]]*}
+}
