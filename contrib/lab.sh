@@ -242,6 +242,9 @@ lab_write_weft() {
 		weft: slurm/1
 		fabric: fabric.yaml
 		status: ../run/status.json
+		mode: place
+		unspecified: place
+		${LAB_BUDGET:+budget: $LAB_BUDGET}
 	END
 	echo "required $LAB_DIR/plugins/weft_spank.so" \
 		>"$LAB_DIR/etc/plugstack.weft"
