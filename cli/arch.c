@@ -2,7 +2,7 @@
 /* arch.c - places to map a graph onto, as a tree with distances */
 #include "cli/arch.h"
 
-#include "topology/suggest.h"
+#include "base/suggest.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -14,7 +14,7 @@
 #ifndef WEFT_CLI_ARCH_H
 #define WEFT_CLI_ARCH_H
 
-#include "cli/scan.h"
+#include "base/scan.h"
 #include "placement/mapping/sites.h"
 
 /* Sites are in tree order, slots as they were listed. */

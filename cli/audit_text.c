@@ -2,8 +2,8 @@
 /* audit_text.c - what an audit has found, for people */
 #include "config.h" /* first: asprintf is GNU */
 
+#include "base/hostlist.h"
 #include "cli/audit.h"
-#include "topology/hostlist.h"
 
 #include <math.h>
 #include <stdio.h>

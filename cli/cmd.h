@@ -3,7 +3,7 @@
 #ifndef WEFT_CLI_CMD_H
 #define WEFT_CLI_CMD_H
 
-#include "topology/error.h"
+#include "base/error.h"
 
 /* Exit codes, the same for every command. */
 enum exit_code {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cmd_calibrate.c - weft calibrate: nccl-tests output to link parameters */
+#include "base/text.h"
 #include "cli/calibration.h"
 #include "cli/cmd.h"
 #include "cli/option.h"
 #include "cli/quantity.h"
-#include "topology/text.h"
 
 #include <ctype.h>
 #include <math.h>

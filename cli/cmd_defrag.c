@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cmd_defrag.c - weft defrag: what to wait for, or to move, for a better place
  */
+#include "base/hostlist.h"
 #include "cli/clock.h"
 #include "cli/cmd.h"
 #include "cli/option.h"
@@ -9,7 +10,6 @@
 #include "cli/request.h"
 #include "placement/defrag.h"
 #include "placement/outlook.h"
-#include "topology/hostlist.h"
 
 #include <argp.h>
 #include <math.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cmd_model.c - weft model: the calculators, by name */
+#include "base/suggest.h"
 #include "cli/cmd.h"
 #include "cli/model.h"
-#include "topology/suggest.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cmd_ranks.c - weft ranks: which rank runs where, for any launcher */
+#include "base/suggest.h"
 #include "cli/cmd.h"
 #include "cli/rank_forms.h"
 #include "topology/roster.h"
-#include "topology/suggest.h"
 
 #include <argp.h>
 #include <errno.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cmd_status.c - weft status: what is free, how weft decides, who waits */
+#include "base/bitset.h"
 #include "cli/cmd.h"
 #include "cli/prometheus.h"
 #include "cli/slurm_jobs.h"
 #include "cli/slurm_state.h"
 #include "cli/status.h"
 #include "cli/verify.h"
-#include "topology/bitset.h"
 
 #include <argp.h>
 #include <errno.h>

@@ -2,6 +2,7 @@
 /* cmd_why.c - weft why: why a job of the running Slurm is where it is, or still
  * waits
  */
+#include "base/hostlist.h"
 #include "cli/axes.h"
 #include "cli/clock.h"
 #include "cli/cmd.h"
@@ -17,7 +18,6 @@
 #include "cli/verdict.h"
 #include "placement/outlook.h"
 #include "placement/place.h"
-#include "topology/hostlist.h"
 
 #include <argp.h>
 #include <math.h>

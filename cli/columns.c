@@ -2,8 +2,8 @@
 /* columns.c - which columns of somebody's table mean what, and in which unit */
 #include "cli/columns.h"
 
+#include "base/suggest.h"
 #include "cli/moment.h"
-#include "topology/suggest.h"
 
 #include <ctype.h>
 #include <math.h>

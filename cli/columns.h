@@ -6,7 +6,7 @@
 #ifndef WEFT_CLI_COLUMNS_H
 #define WEFT_CLI_COLUMNS_H
 
-#include "cli/csv.h"
+#include "base/csv.h"
 
 #include <stdbool.h>
 #include <stddef.h>

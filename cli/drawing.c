@@ -2,10 +2,10 @@
 /* drawing.c - gathering what weft draw shows */
 #include "cli/drawing.h"
 
+#include "base/bitset.h"
 #include "cli/drawing_parts.h"
 #include "cli/ranks.h"
 #include "placement/place.h"
-#include "topology/bitset.h"
 
 #include <errno.h>
 #include <math.h>

@@ -5,10 +5,10 @@
 #ifndef WEFT_CLI_DRAWING_H
 #define WEFT_CLI_DRAWING_H
 
+#include "base/arena.h"
 #include "cli/request.h"
 #include "placement/evaluation.h"
 #include "placement/placement.h"
-#include "topology/arena.h"
 #include "topology/draw/scene.h"
 
 #include <jansson.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* drawing_facts.c - title, facts and tables of what weft draw shows */
+#include "base/bitset.h"
+#include "base/hostlist.h"
 #include "cli/axes.h"
 #include "cli/drawing_parts.h"
 #include "cli/report.h"
-#include "topology/bitset.h"
-#include "topology/hostlist.h"
 
 #include <math.h>
 #include <stdio.h>

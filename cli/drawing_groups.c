@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* drawing_groups.c - the ways in which weft draw can colour GPUs */
+#include "base/suggest.h"
 #include "cli/drawing_parts.h"
-#include "topology/suggest.h"
 
 #include <string.h>
 

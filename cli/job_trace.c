@@ -2,8 +2,8 @@
 /* job_trace.c - job traces of others, read into a stream of jobs */
 #include "cli/job_trace.h"
 
+#include "base/text.h"
 #include "cli/columns.h"
-#include "topology/text.h"
 
 #include <math.h>
 #include <stdio.h>

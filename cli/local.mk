@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 bin_PROGRAMS += weft
 weft_SOURCES = \
+	base/csv.c \
+	base/csv.h \
+	base/scan.c \
+	base/scan.h \
 	%D%/arch.c \
 	%D%/arch.h \
 	%D%/audit.h \
@@ -32,8 +36,6 @@ weft_SOURCES = \
 	%D%/cmd_why.c \
 	%D%/columns.c \
 	%D%/columns.h \
-	%D%/csv.c \
-	%D%/csv.h \
 	%D%/drawing.c \
 	%D%/drawing.h \
 	%D%/drawing_facts.c \
@@ -109,8 +111,6 @@ weft_SOURCES = \
 	%D%/saved.c \
 	%D%/saved.h \
 	%D%/saved_report.c \
-	%D%/scan.c \
-	%D%/scan.h \
 	%D%/site.c \
 	%D%/site.h \
 	%D%/slurm_fields.c \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* map.c - what the kinds of mapping problems have in common */
 #include "cli/map.h"
+#include "base/clock.h"
 #include "cli/qaplib.h"
-#include "topology/clock.h"
 
 #include <math.h>
 #include <stdlib.h>

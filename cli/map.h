@@ -7,8 +7,8 @@
 #ifndef WEFT_CLI_MAP_H
 #define WEFT_CLI_MAP_H
 
+#include "base/error.h"
 #include "placement/mapping/effort.h"
-#include "topology/error.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -9,7 +9,7 @@
 #ifndef WEFT_CLI_METIS_H
 #define WEFT_CLI_METIS_H
 
-#include "cli/scan.h"
+#include "base/scan.h"
 #include "placement/mapping/graph.h"
 
 /* Reads a whole graph and checks that it is one: every edge in both its rows

@@ -8,8 +8,8 @@
 #ifndef WEFT_CLI_MODEL_H
 #define WEFT_CLI_MODEL_H
 
+#include "base/error.h"
 #include "costmodel/convention.h"
-#include "topology/error.h"
 
 #include <argp.h>
 #include <jansson.h>

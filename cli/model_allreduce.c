@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* model_allreduce.c - weft model allreduce: the gradient sync of a step */
+#include "base/suggest.h"
 #include "cli/cmd.h"
 #include "cli/model.h"
 #include "cli/option.h"
 #include "cli/quantity.h"
 #include "costmodel/gradsync.h"
 #include "costmodel/model.h"
-#include "topology/suggest.h"
 
 #include <math.h>
 #include <stdio.h>

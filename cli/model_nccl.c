@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* model_nccl.c - weft model nccl: what NCCL would choose, by size */
+#include "base/suggest.h"
 #include "cli/cmd.h"
 #include "cli/model.h"
 #include "cli/option.h"
 #include "cli/quantity.h"
 #include "cli/report.h"
 #include "costmodel/nccl.h"
-#include "topology/suggest.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* model_straggler.c - weft model straggler: waiting for the slowest rank */
+#include "base/suggest.h"
 #include "cli/cmd.h"
 #include "cli/model.h"
 #include "cli/option.h"
@@ -7,7 +8,6 @@
 #include "costmodel/health.h"
 #include "costmodel/straggler.h"
 #include "placement/place.h"
-#include "topology/suggest.h"
 
 #include <math.h>
 #include <stdio.h>

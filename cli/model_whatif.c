@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* model_whatif.c - weft model whatif: what single terms change about a step */
+#include "base/suggest.h"
 #include "cli/cmd.h"
 #include "cli/model.h"
 #include "cli/option.h"
 #include "cli/quantity.h"
 #include "cli/report.h"
 #include "costmodel/whatif.h"
-#include "topology/suggest.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -12,11 +12,11 @@
 
 #include "cli/promises.h"
 
+#include "base/hostlist.h"
 #include "cli/slurm_fields.h"
 #include "cli/slurm_job.h"
 #include "costmodel/spec.h"
 #include "placement/limits.h"
-#include "topology/hostlist.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef WEFT_CLI_QAPLIB_H
 #define WEFT_CLI_QAPLIB_H
 
-#include "cli/scan.h"
+#include "base/scan.h"
 #include "placement/mapping/qap.h"
 
 /* The largest n read: its matrices take 256 MiB. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* quantity.c - numbers with units on the command line */
 #include "cli/quantity.h"
+#include "base/suggest.h"
 #include "cli/option.h"
 #include "costmodel/interconnect.h"
-#include "topology/suggest.h"
 
 #include <errno.h>
 #include <float.h>

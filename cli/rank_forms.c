@@ -2,8 +2,8 @@
 /* rank_forms.c - writers of orders of ranks, and the table of them */
 #include "cli/rank_forms.h"
 
+#include "base/bitset.h"
 #include "cli/report.h"
-#include "topology/bitset.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* ranks.c - hostlists, hostfiles and plans as "GPU of rank r" */
 #include "cli/ranks.h"
+#include "base/bitset.h"
+#include "base/hostlist.h"
 #include "placement/occupancy.h"
-#include "topology/bitset.h"
-#include "topology/hostlist.h"
 
 #include <errno.h>
 #include <stdio.h>

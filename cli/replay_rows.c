@@ -2,9 +2,9 @@
 /* replay_rows.c - every job of a replay as a row of CSV */
 #include "cli/replay_rows.h"
 
+#include "base/bitset.h"
+#include "base/hostlist.h"
 #include "cli/replay_report.h"
-#include "topology/bitset.h"
-#include "topology/hostlist.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -2,14 +2,14 @@
 /* report.c - a placement as JSON and as text */
 #include "cli/report.h"
 
+#include "base/bitset.h"
+#include "base/hostlist.h"
 #include "cli/fit.h"
 #include "cli/gain.h"
 #include "cli/outlook_report.h"
 #include "cli/verdict.h"
 #include "costmodel/range.h"
 #include "placement/evaluation.h"
-#include "topology/bitset.h"
-#include "topology/hostlist.h"
 
 #include <math.h>
 #include <stdio.h>

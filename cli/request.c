@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* request.c - reading the fabric, its state and the job */
 #include "cli/request.h"
+#include "base/bitset.h"
+#include "base/hostlist.h"
 #include "cli/option.h"
 #include "cli/slurm_jobs.h"
 #include "cli/slurm_state.h"
-#include "topology/bitset.h"
-#include "topology/hostlist.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #ifndef WEFT_CLI_SAVED_H
 #define WEFT_CLI_SAVED_H
 
-#include "topology/error.h"
+#include "base/error.h"
 
 #include <jansson.h>
 #include <stdbool.h>

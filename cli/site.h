@@ -5,8 +5,8 @@
 #ifndef WEFT_CLI_SITE_H
 #define WEFT_CLI_SITE_H
 
+#include "base/yaml.h"
 #include "costmodel/model.h"
-#include "topology/yaml.h"
 
 /* Paths are malloc'ed; NULL: not known. */
 struct site {

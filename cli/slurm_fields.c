@@ -2,7 +2,7 @@
 /* slurm_fields.c - fields of scontrol's one-line records */
 #include "cli/slurm_fields.h"
 
-#include "topology/bitset.h"
+#include "base/bitset.h"
 #include "topology/fabric.h"
 
 #include <ctype.h>

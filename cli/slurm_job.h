@@ -3,7 +3,7 @@
 #ifndef WEFT_CLI_SLURM_JOB_H
 #define WEFT_CLI_SLURM_JOB_H
 
-#include "topology/error.h"
+#include "base/error.h"
 
 #include <stdbool.h>
 #include <stdint.h>

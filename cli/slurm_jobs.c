@@ -9,12 +9,12 @@
  */
 #include "config.h" /* strptime is of the X/Open system interfaces */
 
+#include "base/bitset.h"
+#include "base/hostlist.h"
 #include "cli/slurm_fields.h"
 #include "cli/slurm_job.h"
 #include "cli/slurm_jobs.h"
 #include "costmodel/spec.h"
-#include "topology/bitset.h"
-#include "topology/hostlist.h"
 
 #include <errno.h>
 #include <stdbool.h>

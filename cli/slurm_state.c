@@ -5,8 +5,8 @@
  *   NodeName=n07 ... GresUsed=gpu:h100:4(IDX:0,2-4),shard:0 ... State=MIXED+...
  */
 #include "cli/slurm_state.h"
+#include "base/bitset.h"
 #include "cli/slurm_fields.h"
-#include "topology/bitset.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -2,7 +2,7 @@
 /* snapshot.c - reading the plugin's status file */
 #include "cli/snapshot.h"
 
-#include "topology/bitset.h"
+#include "base/bitset.h"
 
 #include <ctype.h>
 #include <math.h>

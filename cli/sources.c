@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* sources.c - "--from FORMAT FILE...": foreign descriptions made one fabric */
 #include "cli/sources.h"
+#include "base/text.h"
 #include "cli/cmd.h"
 #include "cli/option.h"
 #include "cli/slurm_live.h"
-#include "topology/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef WEFT_CLI_STEP_ROW_H
 #define WEFT_CLI_STEP_ROW_H
 
-#include "cli/csv.h"
+#include "base/csv.h"
 #include "costmodel/step.h"
 
 /* One published or measured run.  `why` says what is missing where the step

@@ -2,9 +2,9 @@
 /* verdict.c - the value of a placement by what was asked for */
 #include "cli/verdict.h"
 
+#include "base/bitset.h"
 #include "cli/report.h"
 #include "placement/evaluation.h"
-#include "topology/bitset.h"
 
 #include <math.h>
 #include <stdio.h>

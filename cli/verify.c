@@ -2,9 +2,9 @@
 /* verify.c - comparing the status file with a recount */
 #include "cli/verify.h"
 
+#include "base/bitset.h"
 #include "cli/report.h"
 #include "cli/slurm_jobs.h"
-#include "topology/bitset.h"
 
 #include <stdio.h>
 #include <stdlib.h>

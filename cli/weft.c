@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* weft.c - finds the command and runs it */
+#include "base/suggest.h"
 #include "cli/cmd.h"
 #include "cli/report.h"
 #include "config.h"
-#include "topology/suggest.h"
 
 #include <argp.h>
 #include <errno.h>

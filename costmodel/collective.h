@@ -18,7 +18,7 @@
 #ifndef WEFT_COSTMODEL_COLLECTIVE_H
 #define WEFT_COSTMODEL_COLLECTIVE_H
 
-#include "topology/error.h"
+#include "base/error.h"
 #include "topology/fabric.h"
 
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* collective_flows.c - who sends how many bytes to whom in a collective */
+#include "base/bitset.h"
 #include "costmodel/collective.h"
-#include "topology/bitset.h"
 
 #include <math.h>
 #include <stdlib.h>

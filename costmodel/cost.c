@@ -2,9 +2,9 @@
 /* cost.c - sum of d(i,j) * M(i,j), and the busiest link */
 #include "costmodel/cost.h"
 
+#include "base/bitset.h"
+#include "base/clock.h"
 #include "costmodel/load.h"
-#include "topology/bitset.h"
-#include "topology/clock.h"
 
 #include <math.h>
 #include <stdlib.h>

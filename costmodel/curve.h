@@ -16,7 +16,7 @@
 #ifndef WEFT_COSTMODEL_CURVE_H
 #define WEFT_COSTMODEL_CURVE_H
 
-#include "topology/error.h"
+#include "base/error.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
 /* flows_ways.c - the links that one group of ranks loads, way by way */
 #include "costmodel/flows_parts.h"
 
-#include "topology/clock.h"
+#include "base/clock.h"
 
 #include <errno.h>
 #include <math.h>

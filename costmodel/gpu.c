@@ -9,7 +9,7 @@
  */
 #include "costmodel/gpu.h"
 
-#include "topology/suggest.h"
+#include "base/suggest.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -3,8 +3,8 @@
 #ifndef WEFT_COSTMODEL_GPU_H
 #define WEFT_COSTMODEL_GPU_H
 
+#include "base/error.h"
 #include "costmodel/spec.h"
-#include "topology/error.h"
 
 #include <stdbool.h>
 #include <stdint.h>

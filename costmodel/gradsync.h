@@ -3,8 +3,8 @@
 #ifndef WEFT_COSTMODEL_GRADSYNC_H
 #define WEFT_COSTMODEL_GRADSYNC_H
 
+#include "base/error.h"
 #include "costmodel/convention.h"
-#include "topology/error.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,9 +2,9 @@
 /* health.c - reading how healthy nodes are, and the slowdown of a placement */
 #include "costmodel/health.h"
 
+#include "base/hostlist.h"
+#include "base/yaml.h"
 #include "costmodel/straggler.h"
-#include "topology/hostlist.h"
-#include "topology/yaml.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -14,7 +14,7 @@
 #ifndef WEFT_COSTMODEL_LOAD_H
 #define WEFT_COSTMODEL_LOAD_H
 
-#include "topology/error.h"
+#include "base/error.h"
 #include "topology/fabric.h"
 
 /* Sums over the calls of other jobs on one direction of a domain's link; d is

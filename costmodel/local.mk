@@ -109,13 +109,13 @@ weft_costmodel_headers = \
 # jansson nor zlib; for the command line and the tests.
 noinst_LTLIBRARIES += libweft_trace.la
 libweft_trace_la_SOURCES = \
+	base/json_stream.c \
+	base/json_stream.h \
 	%D%/advice.c \
 	%D%/advice.h \
 	%D%/advice_fit.c \
 	%D%/exchange.c \
 	%D%/exchange.h \
-	%D%/json_stream.c \
-	%D%/json_stream.h \
 	%D%/overlap.c \
 	%D%/overlap.h \
 	%D%/trace.c \

@@ -2,7 +2,7 @@
 /* matrix.c - measured bytes between ranks, from a CSV file */
 #include "costmodel/matrix.h"
 
-#include "topology/suggest.h"
+#include "base/suggest.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -8,9 +8,9 @@
 #ifndef WEFT_COSTMODEL_MEMORY_H
 #define WEFT_COSTMODEL_MEMORY_H
 
+#include "base/error.h"
 #include "costmodel/model.h"
 #include "costmodel/spec.h"
-#include "topology/error.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
 /* model.c - built-in shapes, shapes from YAML, and their parameter counts */
 #include "costmodel/model.h"
 
-#include "topology/suggest.h"
-#include "topology/yaml.h"
+#include "base/suggest.h"
+#include "base/yaml.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef WEFT_COSTMODEL_MODEL_H
 #define WEFT_COSTMODEL_MODEL_H
 
-#include "topology/error.h"
+#include "base/error.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -20,8 +20,8 @@
 #ifndef WEFT_COSTMODEL_NCCL_H
 #define WEFT_COSTMODEL_NCCL_H
 
+#include "base/error.h"
 #include "costmodel/collective.h"
-#include "topology/error.h"
 
 #include <stdbool.h>
 #include <stdint.h>

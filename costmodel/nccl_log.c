@@ -2,8 +2,8 @@
 /* nccl_log.c - from a file to runs and rows; the formats are in nccl_log_*.c */
 #include "costmodel/nccl_log.h"
 
+#include "base/text.h"
 #include "costmodel/nccl_log_draft.h"
-#include "topology/text.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -11,8 +11,8 @@
 #ifndef WEFT_COSTMODEL_NCCL_LOG_H
 #define WEFT_COSTMODEL_NCCL_LOG_H
 
+#include "base/error.h"
 #include "costmodel/collective.h"
-#include "topology/error.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -62,7 +62,7 @@ struct weft_nccl_log {
 };
 
 /* 0 with *log filled, also where no row was found, or -1.  Free *log after 0.
- * The text need not be plain (topology/text.h); the name of its file (`source`)
+ * The text need not be plain (base/text.h); the name of its file (`source`)
  * may tell the collective. */
 int weft_nccl_log_parse(const char *text, size_t size, const char *source,
 			struct weft_nccl_log *log, struct weft_error *err);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* pairwise_load.c - measurements from files and folders */
+#include "base/text.h"
 #include "costmodel/nccl_log.h"
 #include "costmodel/pairwise.h"
-#include "topology/text.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* pairwise_read.c - pairs of nodes out of nccl-tests logs and CSV tables */
+#include "base/hostlist.h"
 #include "costmodel/nccl_log.h"
 #include "costmodel/pairwise.h"
-#include "topology/hostlist.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
 /* parallelism.c - rank orders: from "tp-cp-dp-pp" to coordinates and groups */
 #include "costmodel/parallelism.h"
 
+#include "base/suggest.h"
 #include "topology/fabric.h"
-#include "topology/suggest.h"
 
 #include <ctype.h>
 #include <string.h>

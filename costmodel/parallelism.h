@@ -8,7 +8,7 @@
 #ifndef WEFT_COSTMODEL_PARALLELISM_H
 #define WEFT_COSTMODEL_PARALLELISM_H
 
-#include "topology/error.h"
+#include "base/error.h"
 
 #include <stdint.h>
 

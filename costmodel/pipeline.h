@@ -5,8 +5,8 @@
 #ifndef WEFT_COSTMODEL_PIPELINE_H
 #define WEFT_COSTMODEL_PIPELINE_H
 
+#include "base/error.h"
 #include "costmodel/convention.h"
-#include "topology/error.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -9,12 +9,12 @@
 #ifndef WEFT_COSTMODEL_SCHEDULE_H
 #define WEFT_COSTMODEL_SCHEDULE_H
 
+#include "base/error.h"
 #include "costmodel/collective.h"
 #include "costmodel/model.h"
 #include "costmodel/parallelism.h"
 #include "costmodel/spec.h"
 #include "costmodel/traffic.h"
-#include "topology/error.h"
 
 #include <stdbool.h>
 #include <stdint.h>

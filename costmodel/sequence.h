@@ -7,8 +7,8 @@
 #ifndef WEFT_COSTMODEL_SEQUENCE_H
 #define WEFT_COSTMODEL_SEQUENCE_H
 
+#include "base/error.h"
 #include "costmodel/convention.h"
-#include "topology/error.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,10 +2,10 @@
 /* span.c - how long the calls of a step take on a placement */
 #include "costmodel/span.h"
 
+#include "base/clock.h"
 #include "costmodel/scaling.h"
 #include "costmodel/sharing.h"
 #include "costmodel/volume.h"
-#include "topology/clock.h"
 
 #include <errno.h>
 #include <math.h>

@@ -2,8 +2,8 @@
 /* spec.c - the job spec grammar: key=value pairs, their defaults and sense */
 #include "costmodel/spec.h"
 
+#include "base/suggest.h"
 #include "topology/fabric.h"
-#include "topology/suggest.h"
 
 #include <ctype.h>
 #include <stddef.h>

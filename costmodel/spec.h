@@ -7,8 +7,8 @@
 #ifndef WEFT_COSTMODEL_SPEC_H
 #define WEFT_COSTMODEL_SPEC_H
 
+#include "base/error.h"
 #include "costmodel/parallelism.h"
-#include "topology/error.h"
 
 #include <stdbool.h>
 #include <stdint.h>

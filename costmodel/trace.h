@@ -8,8 +8,8 @@
 #ifndef WEFT_COSTMODEL_TRACE_H
 #define WEFT_COSTMODEL_TRACE_H
 
+#include "base/error.h"
 #include "costmodel/traffic.h"
-#include "topology/error.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,7 +3,7 @@
 #ifndef WEFT_COSTMODEL_TRACE_DRAFT_H
 #define WEFT_COSTMODEL_TRACE_DRAFT_H
 
-#include "costmodel/json_stream.h"
+#include "base/json_stream.h"
 #include "costmodel/trace.h"
 
 /* The arrays of `trace` with the room they have. */

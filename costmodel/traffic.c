@@ -2,8 +2,8 @@
 /* traffic.c - sparse rows of bytes: built from triples, summed, freed */
 #include "costmodel/traffic.h"
 
+#include "base/clock.h"
 #include "costmodel/traffic_parts.h"
-#include "topology/clock.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,10 +3,10 @@
 #ifndef WEFT_COSTMODEL_TRAFFIC_H
 #define WEFT_COSTMODEL_TRAFFIC_H
 
+#include "base/error.h"
 #include "costmodel/model.h"
 #include "costmodel/parallelism.h"
 #include "costmodel/spec.h"
-#include "topology/error.h"
 
 #include <stdint.h>
 

@@ -5,12 +5,12 @@
  * place there alone.  So each kind of call is turned into pairs once, for one
  * group, and every rank looks up its row of that pattern.
  */
+#include "base/clock.h"
 #include "costmodel/collective.h"
 #include "costmodel/schedule.h"
 #include "costmodel/traffic.h"
 #include "costmodel/traffic_parts.h"
 #include "costmodel/volume.h"
-#include "topology/clock.h"
 
 #include <stdlib.h>
 #include <string.h>

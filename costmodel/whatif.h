@@ -8,8 +8,8 @@
 #ifndef WEFT_COSTMODEL_WHATIF_H
 #define WEFT_COSTMODEL_WHATIF_H
 
+#include "base/error.h"
 #include "costmodel/convention.h"
-#include "topology/error.h"
 
 #include <stddef.h>
 #include <stdint.h>

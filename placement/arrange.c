@@ -2,10 +2,10 @@
 /* arrange.c - which rank on which of the chosen GPUs */
 #include "placement/arrange.h"
 
+#include "base/clock.h"
 #include "placement/ground.h"
 #include "placement/memo.h"
 #include "placement/ranking.h"
-#include "topology/clock.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -19,6 +19,8 @@
  */
 #include "placement/bound.h"
 
+#include "base/bitset.h"
+#include "base/clock.h"
 #include "placement/bounds/cut.h"
 #include "placement/bounds/perimeter.h"
 #include "placement/bounds/spectrum.h"
@@ -27,8 +29,6 @@
 #include "placement/mapping/sites.h"
 #include "placement/memo.h"
 #include "placement/place.h"
-#include "topology/bitset.h"
-#include "topology/clock.h"
 
 #include <math.h>
 #include <stdlib.h>

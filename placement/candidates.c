@@ -2,7 +2,7 @@
 /* candidates.c - sets of nodes worth pricing for a job */
 #include "placement/candidates.h"
 
-#include "topology/bitset.h"
+#include "base/bitset.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,9 +2,9 @@
 /* choice.c - dealing a job's GPUs to the parts of a domain, level by level */
 #include "placement/choice.h"
 
+#include "base/bitset.h"
 #include "placement/deal.h"
 #include "placement/limits.h"
-#include "topology/bitset.h"
 
 #include <stdlib.h>
 #include <string.h>

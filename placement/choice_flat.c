@@ -2,7 +2,7 @@
 /* choice_flat.c - choosing nodes by what each gives, and GPUs inside a node */
 #include "placement/choice.h"
 
-#include "topology/bitset.h"
+#include "base/bitset.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -9,9 +9,9 @@
  */
 #include "placement/defrag.h"
 
+#include "base/bitset.h"
+#include "base/clock.h"
 #include "placement/mapping/effort.h"
-#include "topology/bitset.h"
-#include "topology/clock.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,9 +4,9 @@
 
 #include "costmodel/range.h"
 
+#include "base/clock.h"
 #include "placement/evaluation.h"
 #include "placement/objective.h"
-#include "topology/clock.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 /* ground.c - improving an arrangement in blocks of GPUs, whole nodes or less */
 #include "placement/ground.h"
 
+#include "base/bitset.h"
 #include "placement/mapping/mapping.h"
-#include "topology/bitset.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 /* groups.c - the nodes of each domain that segments and parts lie in */
 #include "placement/groups.h"
 
+#include "base/bitset.h"
 #include "placement/limits.h"
-#include "topology/bitset.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,7 @@
  */
 #include "placement/groups.h"
 
-#include "topology/clock.h"
+#include "base/clock.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 /* job.c - from a job spec to everything that placing it needs */
 #include "placement/job.h"
 
+#include "base/suggest.h"
 #include "costmodel/matrix.h"
-#include "topology/suggest.h"
 
 #include <errno.h>
 #include <stdlib.h>

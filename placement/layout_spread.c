@@ -8,9 +8,9 @@
  */
 #include "placement/layouts.h"
 
+#include "base/clock.h"
 #include "placement/groups.h"
 #include "placement/limits.h"
-#include "topology/clock.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,10 +2,10 @@
 /* layouts.c - sets of nodes in groups, from the innermost domains outwards */
 #include "placement/layouts.h"
 
+#include "base/clock.h"
 #include "placement/groups.h"
 #include "placement/limits.h"
 #include "placement/mapping/effort.h"
-#include "topology/clock.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /* leftovers.c - a choice of nodes that leaves the most room for others */
 #include "placement/leftovers.h"
 
-#include "topology/bitset.h"
+#include "base/bitset.h"
 
 #include <stdlib.h>
 #include <string.h>

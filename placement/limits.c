@@ -3,7 +3,7 @@
  */
 #include "placement/limits.h"
 
-#include "topology/bitset.h"
+#include "base/bitset.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -234,6 +234,7 @@ libweft_la_LDFLAGS = \
 
 weftincludedir = $(includedir)/weft
 nobase_weftinclude_HEADERS = \
+	$(weft_base_headers) \
 	$(weft_topology_headers) \
 	$(weft_costmodel_headers) \
 	$(weft_placement_headers) \

@@ -2,9 +2,9 @@
 /* occupancy.c - which GPUs of a fabric are free */
 #include "placement/occupancy.h"
 
+#include "base/hostlist.h"
 #include "placement/occupancy_parts.h"
 #include "placement/running.h"
-#include "topology/hostlist.h"
 
 #include <ctype.h>
 #include <errno.h>

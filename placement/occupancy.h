@@ -3,7 +3,7 @@
 #ifndef WEFT_PLACEMENT_OCCUPANCY_H
 #define WEFT_PLACEMENT_OCCUPANCY_H
 
-#include "topology/bitset.h"
+#include "base/bitset.h"
 #include "topology/fabric.h"
 
 /* free[node]: bit k = GPU k of that node is free and allowed.

@@ -6,8 +6,8 @@
 #ifndef WEFT_PLACEMENT_OCCUPANCY_PARTS_H
 #define WEFT_PLACEMENT_OCCUPANCY_PARTS_H
 
+#include "base/yaml.h"
 #include "placement/occupancy.h"
-#include "topology/yaml.h"
 
 /* Gets a node and GPUs of it, as they are named; not 0 with err ends it. */
 struct occupancy_visitor {

@@ -2,7 +2,7 @@
 /* order.c - rank orders worth trying: nestings and tilings of the job's axes */
 #include "placement/order.h"
 
-#include "topology/clock.h"
+#include "base/clock.h"
 
 #include <math.h>
 #include <stdbool.h>

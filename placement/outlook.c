@@ -2,8 +2,8 @@
 /* outlook.c - what stands between a job and a better place */
 #include "placement/outlook.h"
 
+#include "base/clock.h"
 #include "placement/mapping/effort.h"
-#include "topology/clock.h"
 
 #include <float.h>
 #include <math.h>

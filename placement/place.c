@@ -3,6 +3,9 @@
  */
 #include "placement/place.h"
 
+#include "base/bitset.h"
+#include "base/clock.h"
+#include "base/suggest.h"
 #include "placement/arrange.h"
 #include "placement/bottleneck.h"
 #include "placement/bound.h"
@@ -12,9 +15,6 @@
 #include "placement/pursuit.h"
 #include "placement/ranking.h"
 #include "placement/reason.h"
-#include "topology/bitset.h"
-#include "topology/clock.h"
-#include "topology/suggest.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -59,7 +59,7 @@ struct weft_strategy {
 extern const struct weft_strategy weft_strategies[];
 extern const uint32_t weft_n_strategies;
 
-/* Under a deadline of the thread (topology/clock.h) what was found by then is
+/* Under a deadline of the thread (base/clock.h) what was found by then is
  * the answer, with NAN for its cost and bound where there was no time to look;
  * without anything found -1 with WEFT_ELATE.
  *

@@ -7,10 +7,10 @@
  */
 #include "placement/place.h"
 
+#include "base/clock.h"
 #include "placement/candidates.h"
 #include "placement/layouts.h"
 #include "placement/reason.h"
-#include "topology/clock.h"
 
 #include <math.h>
 #include <stdlib.h>

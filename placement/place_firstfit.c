@@ -3,8 +3,8 @@
  */
 #include "placement/place_firstfit.h"
 
+#include "base/bitset.h"
 #include "placement/limits.h"
-#include "topology/bitset.h"
 
 #include <stdlib.h>
 #include <string.h>

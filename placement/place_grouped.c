@@ -9,11 +9,11 @@
  */
 #include "placement/place_grouped.h"
 
+#include "base/clock.h"
 #include "placement/arrange.h"
 #include "placement/ground.h"
 #include "placement/layouts.h"
 #include "placement/ranking.h"
-#include "topology/clock.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -12,6 +12,7 @@
  */
 #include "placement/place_pack.h"
 
+#include "base/bitset.h"
 #include "placement/arrange.h"
 #include "placement/candidates.h"
 #include "placement/layouts.h"
@@ -19,7 +20,6 @@
 #include "placement/place_grouped.h"
 #include "placement/ranking.h"
 #include "placement/refine.h"
-#include "topology/bitset.h"
 
 #include <stdlib.h>
 #include <string.h>

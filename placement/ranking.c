@@ -2,9 +2,9 @@
 /* ranking.c - which of two placements is the better one */
 #include "placement/ranking.h"
 
+#include "base/bitset.h"
 #include "placement/limits.h"
 #include "placement/mapping/sites.h"
-#include "topology/bitset.h"
 
 #include <math.h>
 #include <stdlib.h>

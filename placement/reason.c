@@ -2,8 +2,8 @@
 /* reason.c - why a placement is as it is, or why there is none */
 #include "placement/reason.h"
 
-#include "topology/bitset.h"
-#include "topology/hostlist.h"
+#include "base/bitset.h"
+#include "base/hostlist.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,9 +2,9 @@
 /* refine.c - sets of nodes improved by what they are worth */
 #include "placement/refine_parts.h"
 
+#include "base/bitset.h"
 #include "placement/candidates.h"
 #include "placement/limits.h"
-#include "topology/bitset.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 /* supply.c - what every node and domain can give to one job */
 #include "placement/supply.h"
 
-#include "topology/bitset.h"
+#include "base/bitset.h"
 
 #include <stdlib.h>
 #include <string.h>

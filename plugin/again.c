@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/bitset.h"
+#include "base/clock.h"
 #include "plugin/bridge/hard.h"
 #include "plugin/engine.h"
 #include "plugin/proposal.h"
-#include "topology/bitset.h"
-#include "topology/clock.h"
 
 #include "src/common/log.h"
 

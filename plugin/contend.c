@@ -4,9 +4,9 @@
 
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "plugin/asking.h"
 #include "plugin/engine.h"
-#include "topology/clock.h"
 
 #include "src/common/log.h"
 

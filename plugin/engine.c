@@ -2,12 +2,12 @@
 /* engine.c - loading and dropping what weft keeps inside slurmctld */
 #include "plugin/engine.h"
 
+#include "base/clock.h"
 #include "plugin/again.h"
 #include "plugin/bridge/reading.h"
 #include "plugin/bridge/watchdog.h"
 #include "plugin/contend.h"
 #include "plugin/trouble.h"
-#include "topology/clock.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,11 +2,11 @@
 /* ever.c - proving that a job with limits can never run */
 #include "plugin/ever.h"
 
+#include "base/bitset.h"
+#include "base/clock.h"
 #include "plugin/engine.h"
 #include "plugin/gpus.h"
 #include "plugin/later.h"
-#include "topology/bitset.h"
-#include "topology/clock.h"
 
 /* Only slurmctld has it, but clients load the plugin, too.  Set, it has Slurm
  * let go of all jobs that it holds for BadConstraints, within half a minute. */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "topology/hash.h"
+#include "base/hash.h"
 
 /* Only slurmctld has it, but clients load the plugin, too. */
 extern list_t *job_list __attribute__((weak));

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "topology/bitset.h"
+#include "base/bitset.h"
 #include "topology/fabric.h"
 
 #include "src/common/node_conf.h"

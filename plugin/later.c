@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
+#include "base/hash.h"
 #include "plugin/asking.h"
 #include "plugin/bridge/forecast.h"
 #include "plugin/engine.h"
 #include "plugin/future.h"
 #include "plugin/proposal.h"
-#include "topology/clock.h"
-#include "topology/hash.h"
 
 /* Only slurmctld has it, but clients load the plugin, too. */
 extern bitstr_t *up_node_bitmap __attribute__((weak));

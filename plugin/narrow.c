@@ -20,6 +20,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "plugin/again.h"
 #include "plugin/asking.h"
 #include "plugin/bridge/gain.h"
@@ -32,7 +33,6 @@
 #include "plugin/proposal.h"
 #include "plugin/publish.h"
 #include "plugin/waiting.h"
-#include "topology/clock.h"
 
 #include "src/common/log.h"
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bitset.h"
 #include "plugin/engine.h"
-#include "topology/bitset.h"
 
 void weft_near_remember(const job_record_t *job)
 {

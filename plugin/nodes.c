@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bitset.h"
+#include "base/hash.h"
+#include "base/hostlist.h"
 #include "plugin/gpus.h"
 #include "plugin/trouble.h"
-#include "topology/bitset.h"
-#include "topology/hash.h"
-#include "topology/hostlist.h"
 
 #include "src/common/node_conf.h"
 

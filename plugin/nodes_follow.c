@@ -7,12 +7,12 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/bitset.h"
+#include "base/clock.h"
 #include "plugin/bridge/shown.h"
 #include "plugin/engine.h"
 #include "plugin/gpus.h"
 #include "plugin/trouble.h"
-#include "topology/bitset.h"
-#include "topology/clock.h"
 
 #include "src/common/node_conf.h"
 

@@ -9,8 +9,8 @@
 
 #include <stdlib.h>
 
+#include "base/hash.h"
 #include "plugin/gpus.h"
-#include "topology/hash.h"
 
 #include "src/common/node_conf.h"
 

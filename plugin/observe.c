@@ -10,13 +10,13 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/clock.h"
 #include "plugin/asking.h"
 #include "plugin/bridge/gain.h"
 #include "plugin/bridge/spec_text.h"
 #include "plugin/engine.h"
 #include "plugin/narrow.h"
 #include "plugin/publish.h"
-#include "topology/clock.h"
 
 #include "src/common/log.h"
 

@@ -2,11 +2,11 @@
 /* preempt.c - choosing victims by where they are */
 #include "plugin/preempt.h"
 
+#include "base/bitset.h"
+#include "base/clock.h"
 #include "plugin/engine.h"
 #include "plugin/future.h"
 #include "plugin/proposal.h"
-#include "topology/bitset.h"
-#include "topology/clock.h"
 
 #include <stdlib.h>
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "plugin/asking.h"
 #include "plugin/bridge/gain.h"
 #include "plugin/bridge/ranks.h"
@@ -15,7 +16,6 @@
 #include "plugin/contend.h"
 #include "plugin/engine.h"
 #include "plugin/observe.h"
-#include "topology/clock.h"
 
 #include "src/common/xmalloc.h"
 #include "src/common/xstring.h"

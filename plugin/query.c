@@ -4,9 +4,9 @@
 
 #include <math.h>
 
+#include "base/clock.h"
 #include "plugin/bridge/hard.h"
 #include "plugin/engine.h"
-#include "topology/clock.h"
 
 /* Nodes that could take part, before the number of nodes is settled; only
  * where it is open. */

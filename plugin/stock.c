@@ -4,7 +4,7 @@
 
 #include "plugin/stock.h"
 
-#include "topology/clock.h"
+#include "base/clock.h"
 
 #include <dlfcn.h>
 #include <limits.h>

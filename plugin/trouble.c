@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-#include "topology/clock.h"
+#include "base/clock.h"
 
 #include "src/common/log.h"
 

@@ -14,11 +14,11 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "plugin/bridge/pending.h"
 #include "plugin/engine.h"
 #include "plugin/ever.h"
 #include "plugin/future.h"
-#include "topology/clock.h"
 
 #include "src/common/read_config.h"
 #include "src/common/xmalloc.h"

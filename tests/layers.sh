@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Includes point only downwards: topology <- costmodel <- placement <-
+# Includes point only downwards: base <- topology <- costmodel <- placement <-
 # {plugin, cli}; inside topology/ the fabric <- survey <- {import, export, audit,
 # draw}, of which slurmctld gets the fabric alone; inside placement/ mapping <-
 # bounds <- placement/*.c <- {exact, replay}, inside plugin/ bridge <-
@@ -18,6 +18,7 @@ forbid() {
 	failed=1
 }
 
+forbid base '(topology|costmodel|placement|plugin|cli)/' 'a layer above it'
 forbid topology '(costmodel|placement|plugin|cli)/' 'a layer above it'
 surveys='topology/survey topology/import topology/export topology/audit
 	topology/draw'
@@ -55,7 +56,7 @@ forbid plugin 'cli/' 'the other front end'
 forbid plugin/bridge 'cli/' 'the other front end'
 forbid plugin/bridge 'plugin/[a-z_0-9]*\.h' 'the side that knows Slurm'
 forbid cli 'plugin/' 'the other front end'
-for folder in topology $surveys costmodel $parts plugin/bridge cli; do
+for folder in base topology $surveys costmodel $parts plugin/bridge cli; do
 	forbid "$folder" '(slurm/|src/)' 'headers of Slurm'
 	forbid "$folder" 'tests/' 'tests'
 done
@@ -72,7 +73,7 @@ if [ -n "$hits" ]; then
 fi
 
 # A header stands alone: include guard named after its path.
-for header in topology/*.h topology/*/*.h costmodel/*.h placement/*.h placement/*/*.h \
+for header in base/*.h topology/*.h topology/*/*.h costmodel/*.h placement/*.h placement/*/*.h \
 	plugin/*.h plugin/*/*.h cli/*.h; do
 	[ -e "$header" ] || continue
 	guard=WEFT_$(echo "$header" | tr 'a-z/.' 'A-Z__')

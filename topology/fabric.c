@@ -2,9 +2,9 @@
 /* fabric.c - asking a fabric: names, distances; and its end */
 #include "topology/fabric.h"
 
-#include "topology/arena.h"
+#include "base/arena.h"
+#include "base/suggest.h"
 #include "topology/cabling.h"
-#include "topology/suggest.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -15,7 +15,7 @@
 #ifndef WEFT_TOPOLOGY_FABRIC_H
 #define WEFT_TOPOLOGY_FABRIC_H
 
-#include "topology/error.h"
+#include "base/error.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -5,8 +5,8 @@
  * below; a thing that skips levels fills one slot of each (a pass-through
  * domain).  Then domains are filled in from the bottom upwards.
  */
+#include "base/hostlist.h"
 #include "topology/fabric_draft.h"
-#include "topology/hostlist.h"
 
 #include <math.h>
 #include <stdio.h>

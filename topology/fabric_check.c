@@ -2,8 +2,8 @@
 /* fabric_check.c - every invariant that fabric.h promises, verified */
 #include "topology/fabric.h"
 
+#include "base/hostlist.h"
 #include "topology/cabling.h"
-#include "topology/hostlist.h"
 
 #include <math.h>
 #include <string.h>

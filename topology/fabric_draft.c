@@ -2,7 +2,7 @@
 /* fabric_draft.c - names and memberships of a fabric file, checked */
 #include "topology/fabric_draft.h"
 
-#include "topology/suggest.h"
+#include "base/suggest.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -8,11 +8,11 @@
 #ifndef WEFT_TOPOLOGY_FABRIC_DRAFT_H
 #define WEFT_TOPOLOGY_FABRIC_DRAFT_H
 
-#include "topology/arena.h"
+#include "base/arena.h"
+#include "base/hostlist.h"
+#include "base/yaml.h"
 #include "topology/fabric.h"
-#include "topology/hostlist.h"
 #include "topology/profile.h"
-#include "topology/yaml.h"
 
 /* Draft levels: nodes, NVLink domains that span nodes, then the network levels
  * of the file, innermost first. */

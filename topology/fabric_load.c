@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* fabric_load.c - the sections of a fabric file, weft-fabric(5) */
+#include "base/suggest.h"
 #include "topology/fabric_draft.h"
-#include "topology/suggest.h"
 
 #include <stdlib.h>
 #include <string.h>

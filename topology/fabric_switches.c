@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* fabric_switches.c - the section `switches` of a fabric file */
+#include "base/suggest.h"
 #include "topology/fabric_wiring.h"
-#include "topology/suggest.h"
 
 #include <stdlib.h>
 #include <string.h>

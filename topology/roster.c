@@ -9,7 +9,7 @@
  */
 #include "topology/roster.h"
 
-#include "topology/bitset.h"
+#include "base/bitset.h"
 
 #include <inttypes.h>
 #include <stdio.h>

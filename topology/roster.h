@@ -8,8 +8,8 @@
 #ifndef WEFT_TOPOLOGY_ROSTER_H
 #define WEFT_TOPOLOGY_ROSTER_H
 
+#include "base/hostlist.h"
 #include "topology/fabric.h"
-#include "topology/hostlist.h"
 
 #define WEFT_ROSTER_VARIABLE  "WEFT_RANKS"
 #define WEFT_ROSTER_MAX_BYTES (64u << 10)

@@ -2,10 +2,10 @@
 /* synth.c - writing the fabric file of a regular cluster, whole or damaged */
 #include "topology/synth.h"
 
-#include "topology/bitset.h"
+#include "base/bitset.h"
+#include "base/suggest.h"
 #include "topology/fabric.h"
 #include "topology/profile.h"
-#include "topology/suggest.h"
 #include "topology/synth_parts.h"
 
 #include <ctype.h>

@@ -3,7 +3,7 @@
 #ifndef WEFT_TOPOLOGY_SYNTH_H
 #define WEFT_TOPOLOGY_SYNTH_H
 
-#include "topology/error.h"
+#include "base/error.h"
 
 #include <stdbool.h>
 #include <stdint.h>

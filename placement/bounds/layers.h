@@ -6,8 +6,8 @@
 #ifndef WEFT_PLACEMENT_BOUNDS_LAYERS_H
 #define WEFT_PLACEMENT_BOUNDS_LAYERS_H
 
+#include "base/error.h"
 #include "placement/mapping/effort.h"
-#include "topology/error.h"
 
 /* Cost of a vertices, a = 0 ... n; cost[0] is 0. */
 struct layer {

@@ -8,7 +8,7 @@
 #ifndef WEFT_PLACEMENT_BOUNDS_LINE_H
 #define WEFT_PLACEMENT_BOUNDS_LINE_H
 
-#include "topology/error.h"
+#include "base/error.h"
 
 #include <stdint.h>
 

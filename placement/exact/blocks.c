@@ -2,8 +2,8 @@
 /* blocks.c - ranks that stay together, and the boxes they can go into */
 #include "placement/exact/blocks.h"
 
+#include "base/bitset.h"
 #include "placement/mapping/sites.h"
-#include "topology/bitset.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -17,11 +17,11 @@
  */
 #include "placement/exact/parting.h"
 
+#include "base/bitset.h"
 #include "placement/bound.h"
 #include "placement/bounds/boundary.h"
 #include "placement/exact/excess.h"
 #include "placement/mapping/sites.h"
-#include "topology/bitset.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -9,6 +9,8 @@
  */
 #include "placement/exact/place_exact.h"
 
+#include "base/bitset.h"
+#include "base/clock.h"
 #include "placement/exact/enumeration.h"
 #include "placement/exact/grouping.h"
 #include "placement/exact/proof.h"
@@ -16,8 +18,6 @@
 #include "placement/mapping/sites.h"
 #include "placement/place_pack.h"
 #include "placement/ranking.h"
-#include "topology/bitset.h"
-#include "topology/clock.h"
 
 #include <math.h>
 #include <stdlib.h>

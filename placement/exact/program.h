@@ -8,8 +8,8 @@
 #ifndef WEFT_PLACEMENT_EXACT_PROGRAM_H
 #define WEFT_PLACEMENT_EXACT_PROGRAM_H
 
+#include "base/error.h"
 #include "placement/mapping/effort.h"
-#include "topology/error.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -6,8 +6,8 @@
  * the thread's own, is of no use and thrown away; it is thrown away in any
  * case, because its memory limit outlasts a call.
  */
+#include "base/clock.h"
 #include "placement/exact/program.h"
-#include "topology/clock.h"
 
 #include <glpk.h>
 #include <limits.h>

@@ -9,10 +9,10 @@
  */
 #include "placement/exact/proof.h"
 
+#include "base/clock.h"
 #include "placement/bounds/boundary.h"
 #include "placement/exact/enumeration.h"
 #include "placement/exact/parting.h"
-#include "topology/clock.h"
 
 #include <math.h>
 #include <stdlib.h>

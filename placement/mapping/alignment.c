@@ -7,7 +7,7 @@
  * are there, then again in turn until nothing changes.
  */
 #include "placement/mapping/alignment.h"
-#include "topology/clock.h"
+#include "base/clock.h"
 
 #include <math.h>
 #include <stdlib.h>

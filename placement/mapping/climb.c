@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* climb.c - a seating improved, from one local optimum to the next */
 #include "placement/mapping/climb.h"
-#include "topology/clock.h"
+#include "base/clock.h"
 
 #include <math.h>
 #include <stdlib.h>

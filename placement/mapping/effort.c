@@ -2,7 +2,7 @@
 /* effort.c - how much may still be spent on an answer */
 #include "placement/mapping/effort.h"
 
-#include "topology/clock.h"
+#include "base/clock.h"
 
 bool effort_late(const struct effort *e)
 {

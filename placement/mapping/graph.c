@@ -2,7 +2,7 @@
 /* graph.c - traffic as an undirected graph */
 #include "placement/mapping/graph.h"
 
-#include "topology/clock.h"
+#include "base/clock.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -9,10 +9,10 @@
  */
 #include "placement/mapping/mapping.h"
 
+#include "base/clock.h"
 #include "placement/mapping/alignment.h"
 #include "placement/mapping/stage.h"
 #include "placement/mapping/starts.h"
-#include "topology/clock.h"
 
 #include <math.h>
 #include <stdlib.h>

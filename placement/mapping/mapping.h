@@ -8,10 +8,10 @@
 #ifndef WEFT_PLACEMENT_MAPPING_MAPPING_H
 #define WEFT_PLACEMENT_MAPPING_MAPPING_H
 
+#include "base/error.h"
 #include "placement/mapping/effort.h"
 #include "placement/mapping/graph.h"
 #include "placement/mapping/sites.h"
-#include "topology/error.h"
 
 /* Vertices of g on distinct sites of s, of which there are at least as many;
  * those beyond are spare, and which ones stay empty is part of the search. */

@@ -6,8 +6,8 @@
 #ifndef WEFT_PLACEMENT_MAPPING_PORTFOLIO_H
 #define WEFT_PLACEMENT_MAPPING_PORTFOLIO_H
 
+#include "base/error.h"
 #include "placement/mapping/effort.h"
-#include "topology/error.h"
 
 #define PORTFOLIO_MAX 64
 

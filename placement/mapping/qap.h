@@ -8,8 +8,8 @@
 #ifndef WEFT_PLACEMENT_MAPPING_QAP_H
 #define WEFT_PLACEMENT_MAPPING_QAP_H
 
+#include "base/error.h"
 #include "placement/mapping/effort.h"
-#include "topology/error.h"
 
 /* Facilities 0..n-1 go to locations 0..n-1; cost of location p[i] for each
  * facility i: sum over i, j of a[i][j] * b[p[i]][p[j]], the diagonals too.

@@ -9,8 +9,8 @@
 #ifndef WEFT_PLACEMENT_MAPPING_SPLIT_H
 #define WEFT_PLACEMENT_MAPPING_SPLIT_H
 
+#include "base/error.h"
 #include "placement/mapping/effort.h"
-#include "topology/error.h"
 
 /* Cost: the weights of edges between the sides, plus bias[v] for each v on
  * side 1. */

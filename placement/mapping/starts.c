@@ -7,7 +7,7 @@
  * on was worse.  With more time the second best gets a round as well.
  */
 #include "placement/mapping/starts.h"
-#include "topology/clock.h"
+#include "base/clock.h"
 
 #include <math.h>
 #include <string.h>

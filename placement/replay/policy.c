@@ -2,9 +2,9 @@
 /* policy.c - the rules by which schedulers choose a job's GPUs */
 #include "placement/replay/policy.h"
 
+#include "base/suggest.h"
 #include "placement/mapping/effort.h"
 #include "placement/slurm_rule.h"
-#include "topology/suggest.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 /* replay_start.c - whether a job of a stream can start, and its start */
 #include "placement/replay/replay_run.h"
 
+#include "base/clock.h"
 #include "placement/mapping/effort.h"
-#include "topology/clock.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,8 +3,8 @@
 #ifndef WEFT_PLACEMENT_REPLAY_STREAM_H
 #define WEFT_PLACEMENT_REPLAY_STREAM_H
 
-#include "topology/arena.h"
-#include "topology/error.h"
+#include "base/arena.h"
+#include "base/error.h"
 
 #include <stdint.h>
 

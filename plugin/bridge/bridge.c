@@ -2,11 +2,11 @@
 /* bridge.c - placing what Slurm asks for, and telling how it went */
 #include "plugin/bridge/bridge.h"
 
+#include "base/clock.h"
 #include "placement/evaluation.h"
 #include "placement/running.h"
 #include "plugin/bridge/gain.h"
 #include "plugin/bridge/spec_text.h"
-#include "topology/clock.h"
 
 #include <inttypes.h>
 #include <math.h>

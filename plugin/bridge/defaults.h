@@ -3,7 +3,7 @@
 #ifndef WEFT_PLUGIN_BRIDGE_DEFAULTS_H
 #define WEFT_PLUGIN_BRIDGE_DEFAULTS_H
 
-#include "topology/yaml.h"
+#include "base/yaml.h"
 
 struct weft_default {
 	char *partition;

@@ -2,7 +2,7 @@
 /* holdings.c - sums of what jobs hold, that can be taken apart again */
 #include "plugin/bridge/holdings.h"
 
-#include "topology/bitset.h"
+#include "base/bitset.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 #ifndef WEFT_PLUGIN_BRIDGE_HOLDINGS_H
 #define WEFT_PLUGIN_BRIDGE_HOLDINGS_H
 
-#include "topology/error.h"
+#include "base/error.h"
 
 #include <stdbool.h>
 #include <stdint.h>

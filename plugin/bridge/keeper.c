@@ -2,11 +2,11 @@
 /* keeper.c - keeping weft's files */
 #include "plugin/bridge/keeper.h"
 
+#include "base/clock.h"
 #include "plugin/bridge/records.h"
 #include "plugin/bridge/snapshot.h"
 #include "plugin/bridge/trusted.h"
 #include "plugin/bridge/worker.h"
-#include "topology/clock.h"
 
 #include <stdatomic.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 /* launch.c - lists and variables by which tasks find their ranks and GPUs */
 #include "plugin/bridge/launch.h"
 
-#include "topology/bitset.h"
+#include "base/bitset.h"
 
 #include <inttypes.h>
 #include <stdio.h>

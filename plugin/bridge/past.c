@@ -2,7 +2,7 @@
 /* past.c - the table of where jobs ran */
 #include "plugin/bridge/past.h"
 
-#include "topology/error.h"
+#include "base/error.h"
 
 #include <stdlib.h>
 #include <string.h>

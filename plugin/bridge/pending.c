@@ -2,8 +2,8 @@
 /* pending.c - finding out what keeps a job waiting */
 #include "plugin/bridge/pending.h"
 
-#include "topology/bitset.h"
-#include "topology/clock.h"
+#include "base/bitset.h"
+#include "base/clock.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 /* ranks.c - the order of a started job's ranks */
 #include "plugin/bridge/ranks.h"
 
-#include "topology/bitset.h"
+#include "base/bitset.h"
 
 #include <stdio.h>
 #include <stdlib.h>

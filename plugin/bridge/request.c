@@ -2,8 +2,8 @@
 /* request.c - ways to lay a request on nodes, and what a node can add */
 #include "plugin/bridge/request.h"
 
+#include "base/bitset.h"
 #include "plugin/bridge/spec_text.h"
-#include "topology/bitset.h"
 #include "topology/fabric.h"
 
 #include <string.h>

@@ -5,7 +5,7 @@
 #ifndef WEFT_PLUGIN_BRIDGE_REQUEST_H
 #define WEFT_PLUGIN_BRIDGE_REQUEST_H
 
-#include "topology/error.h"
+#include "base/error.h"
 
 #include <stdbool.h>
 #include <stdint.h>

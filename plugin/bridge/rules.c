@@ -4,8 +4,8 @@
  */
 #include "plugin/bridge/rules.h"
 
+#include "base/suggest.h"
 #include "costmodel/spec.h"
-#include "topology/suggest.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,9 +3,9 @@
 #ifndef WEFT_PLUGIN_BRIDGE_RULES_H
 #define WEFT_PLUGIN_BRIDGE_RULES_H
 
+#include "base/yaml.h"
 #include "plugin/bridge/request.h"
 #include "topology/fabric.h"
-#include "topology/yaml.h"
 
 #define WEFT_MAX_NAMES	   64
 #define WEFT_NAME_IN_RULES 64

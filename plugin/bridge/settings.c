@@ -2,10 +2,10 @@
 /* settings.c - reading weft.yaml */
 #include "plugin/bridge/settings.h"
 
+#include "base/suggest.h"
+#include "base/yaml.h"
 #include "costmodel/spec.h"
 #include "plugin/bridge/trusted.h"
-#include "topology/suggest.h"
-#include "topology/yaml.h"
 
 #include <math.h>
 #include <stdatomic.h>

@@ -2,7 +2,7 @@
 /* shown.c - keeping what others may see of weft */
 #include "plugin/bridge/shown.h"
 
-#include "topology/hostlist.h"
+#include "base/hostlist.h"
 
 #include <stdio.h>
 #include <stdlib.h>

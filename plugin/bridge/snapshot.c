@@ -4,11 +4,11 @@
 
 #include "plugin/bridge/snapshot.h"
 
+#include "base/bitset.h"
 #include "placement/objective.h"
 #include "plugin/bridge/complain.h"
 #include "plugin/bridge/trusted.h"
 #include "plugin/bridge/watchdog.h"
-#include "topology/bitset.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,8 +2,8 @@
 /* submission.c - checking a spec against the fabric and the job's own size */
 #include "plugin/bridge/submission.h"
 
+#include "base/suggest.h"
 #include "plugin/bridge/spec_text.h"
-#include "topology/suggest.h"
 
 #include <ctype.h>
 #include <stdio.h>

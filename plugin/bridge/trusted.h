@@ -4,7 +4,7 @@
 #ifndef WEFT_PLUGIN_BRIDGE_TRUSTED_H
 #define WEFT_PLUGIN_BRIDGE_TRUSTED_H
 
-#include "topology/error.h"
+#include "base/error.h"
 
 /* A regular file that nobody but root and this process's user can change or
  * replace: it and each folder above it (links followed) belongs to one of them

@@ -4,7 +4,7 @@
 
 #include "plugin/bridge/worker.h"
 
-#include "topology/clock.h"
+#include "base/clock.h"
 
 #include <pthread.h>
 #include <signal.h>

@@ -11,7 +11,7 @@
 #ifndef WEFT_PLUGIN_BRIDGE_WORKER_H
 #define WEFT_PLUGIN_BRIDGE_WORKER_H
 
-#include "topology/error.h"
+#include "base/error.h"
 
 #include <stdbool.h>
 

@@ -5,10 +5,10 @@
  * a line and one for all.  $WEFT_BENCH_CASES (200), $WEFT_BENCH_FIRST (0) and
  * $WEFT_BENCH_BUDGET_S (30) say which and how long.
  */
+#include "base/bitset.h"
+#include "base/clock.h"
 #include "placement/exact/place_exact.h"
 #include "placement/mapping/effort.h"
-#include "topology/bitset.h"
-#include "topology/clock.h"
 #include "topology/synth.h"
 
 #include <stdio.h>

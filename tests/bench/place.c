@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* place.c - how long one placement takes; one JSON object per line */
 #include "placement/place.h"
+#include "base/clock.h"
 #include "placement/search.h"
-#include "topology/clock.h"
 #include "topology/synth.h"
 
 #include <stdio.h>

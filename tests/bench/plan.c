@@ -5,10 +5,10 @@
  * random length are busy, some of them in part, as jobs that came and went
  * leave them.  --json prints one object per line.
  */
+#include "base/bitset.h"
+#include "base/clock.h"
 #include "placement/mapping/effort.h"
 #include "placement/place.h"
-#include "topology/bitset.h"
-#include "topology/clock.h"
 #include "topology/synth.h"
 
 #include <malloc.h>

@@ -9,11 +9,11 @@
  *
  * Usage: specs [--json] [DECISIONS [SEED [BUDGET_MS]]]
  */
+#include "base/clock.h"
 #include "placement/mapping/effort.h"
 #include "plugin/bridge/decision.h"
 #include "plugin/bridge/gain.h"
 #include "plugin/bridge/ranks.h"
-#include "topology/clock.h"
 #include "topology/synth.h"
 
 #include <math.h>

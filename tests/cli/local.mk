@@ -12,7 +12,7 @@ unit_tests += \
 	%D%/slurm_job \
 	%D%/slurm_state \
 	# End of unit_tests
-scan_sources = cli/scan.c cli/scan.h
+scan_sources = base/scan.c base/scan.h
 tests_cli_arch_SOURCES = %D%/arch.c cli/arch.c cli/arch.h $(scan_sources)
 tests_cli_job_trace_SOURCES = %D%/job_trace.c $(job_trace_sources)
 tests_cli_job_trace_LDADD = $(LDADD) $(ZLIB_LIBS)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* fuzz_hostlist.c - any text as a hostlist: refused with a column, or the same
  * names after folding and expanding again */
-#include "topology/hostlist.h"
+#include "base/hostlist.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -83,8 +83,8 @@ tests_fuzz_topograph_LDADD = $(fuzz_import_libs)
 job_trace_sources = \
 	cli/columns.c \
 	cli/columns.h \
-	cli/csv.c \
-	cli/csv.h \
+	base/csv.c \
+	base/csv.h \
 	cli/job_trace.c \
 	cli/job_trace.h \
 	cli/moment.c \
@@ -153,7 +153,7 @@ fuzz_cli_sources = \
 	cli/arch.c \
 	cli/metis.c \
 	cli/qaplib.c \
-	cli/scan.c \
+	base/scan.c \
 	$(job_trace_sources) \
 	# End of fuzz_cli_sources
 
@@ -161,7 +161,8 @@ fuzz_cli_sources = \
 fuzz:
 	@set -e; \
 	sources=; \
-	for file in $(libweft_topology_la_SOURCES) \
+	for file in $(libweft_base_la_SOURCES) \
+			$(libweft_topology_la_SOURCES) \
 			$(libweft_text_la_SOURCES) \
 			$(libweft_costmodel_la_SOURCES) \
 			$(libweft_placement_la_SOURCES) \

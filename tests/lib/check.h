@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "topology/error.h"
+#include "base/error.h"
 
 /* |a - b| <= rel * max(|a|, |b|).  cmocka's assert_float_equal casts to float.
  */

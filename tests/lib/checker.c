@@ -2,7 +2,7 @@
 /* checker.c - placements against what was asked: plain loops over everything */
 #include "tests/lib/checker.h"
 
-#include "topology/bitset.h"
+#include "base/bitset.h"
 
 #include <math.h>
 #include <stdarg.h>

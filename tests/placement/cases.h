@@ -3,11 +3,11 @@
 #ifndef WEFT_TESTS_PLACEMENT_CASES_H
 #define WEFT_TESTS_PLACEMENT_CASES_H
 
+#include "base/bitset.h"
 #include "placement/job.h"
 #include "placement/occupancy.h"
 #include "placement/place.h"
 #include "tests/lib/check.h"
-#include "topology/bitset.h"
 
 #include <stdbool.h>
 #include <stdio.h>

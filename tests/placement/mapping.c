@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* mapping.c - graphs mapped onto trees, against the truth on small ones */
 #include "placement/mapping/mapping.h"
-#include "topology/error.h"
+#include "base/error.h"
 
+#include "base/clock.h"
 #include "tests/lib/check.h"
-#include "topology/clock.h"
 
 #include <math.h>
 #include <stdbool.h>

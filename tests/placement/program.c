@@ -2,8 +2,8 @@
 /* program.c - integer programs: solved, written, stopped, and solver's ends */
 #include "placement/exact/program.h"
 
+#include "base/clock.h"
 #include "tests/lib/check.h"
-#include "topology/clock.h"
 #include "topology/fabric.h"
 
 #include <math.h>

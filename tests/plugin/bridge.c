@@ -3,8 +3,8 @@
 #include "plugin/bridge/bridge.h"
 #include "plugin/bridge/gain.h"
 
+#include "base/clock.h"
 #include "tests/lib/check.h"
-#include "topology/clock.h"
 #include "topology/synth.h"
 
 #include <math.h>

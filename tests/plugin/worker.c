@@ -2,9 +2,9 @@
 /* worker.c - threads that nobody waits for */
 #include "plugin/bridge/worker.h"
 
+#include "base/clock.h"
 #include "plugin/bridge/reading.h"
 #include "tests/lib/check.h"
-#include "topology/clock.h"
 
 #include <fcntl.h>
 #include <semaphore.h>

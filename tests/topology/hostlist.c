@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* hostlist.c - hostlists expand, fold and come back the same */
-#include "topology/hostlist.h"
+#include "base/hostlist.h"
 #include "tests/lib/check.h"
 
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* memory.c - the n-th allocation fails, for every n: no crash, no leak, and the
  * error says so.  The program is linked with --wrap for the allocators. */
+#include "base/hostlist.h"
 #include "tests/lib/check.h"
 #include "topology/fabric.h"
-#include "topology/hostlist.h"
 #include "topology/synth.h"
 
 #include <stdio.h>

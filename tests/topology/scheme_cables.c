@@ -2,9 +2,9 @@
 /* scheme_cables.c - levels from cables: the same in any order of lines, and one
  * fault changes no domain
  */
+#include "base/hostlist.h"
 #include "tests/lib/check.h"
 #include "tests/lib/ibnet.h"
-#include "topology/hostlist.h"
 #include "topology/import/import.h"
 #include "topology/survey/scheme.h"
 

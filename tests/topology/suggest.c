@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* suggest.c - the word that was meant */
-#include "topology/suggest.h"
+#include "base/suggest.h"
 #include "tests/lib/check.h"
 
 #include <string.h>

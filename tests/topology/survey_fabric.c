@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* survey_fabric.c - a survey made back from a fabric says all that it knows */
+#include "base/hostlist.h"
 #include "tests/lib/check.h"
 #include "topology/cabling.h"
-#include "topology/hostlist.h"
 #include "topology/survey/scheme.h"
 #include "topology/synth.h"
 

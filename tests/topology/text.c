@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* text.c - texts as people keep them are made plain, whatever wrote them */
-#include "topology/text.h"
+#include "base/text.h"
 #include "tests/lib/check.h"
 
 #include <stdlib.h>

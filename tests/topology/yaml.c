@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* yaml.c - the tree knows its places, and typed access says what it expects */
-#include "topology/yaml.h"
+#include "base/yaml.h"
 #include "tests/lib/check.h"
 
 #include <stdio.h>

@@ -6,10 +6,10 @@
  * pattern up to a few cables is meant to have the pattern.  In networks without
  * patterns (dragonfly, random graphs) nobody is judged.
  */
+#include "base/hash.h"
 #include "topology/audit/checks.h"
 #include "topology/audit/deltas.h"
 #include "topology/audit/siblings.h"
-#include "topology/hash.h"
 
 #include <stdio.h>
 #include <stdlib.h>

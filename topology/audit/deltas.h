@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "topology/error.h"
+#include "base/error.h"
 
 struct audit_delta {
 	uint32_t low, high; /* switches */

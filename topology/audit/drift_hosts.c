@@ -2,8 +2,8 @@
 /* drift_hosts.c - hosts that only one side has, or that have another name or
  * other GPUs
  */
+#include "base/suggest.h"
 #include "topology/audit/drift.h"
-#include "topology/suggest.h"
 
 #include <stdio.h>
 #include <stdlib.h>

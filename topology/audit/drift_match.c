@@ -4,9 +4,9 @@
  * By name; by GUID; and what is left by its place: a host by the switches and
  * ports that it hangs on, or its leaf; a switch by whom it joins.
  */
+#include "base/hash.h"
+#include "base/hostlist.h"
 #include "topology/audit/drift.h"
-#include "topology/hash.h"
-#include "topology/hostlist.h"
 
 #include <stdio.h>
 #include <stdlib.h>

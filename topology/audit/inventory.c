@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* inventory.c - reading PLACE,KEY,VALUE lines */
 #include "topology/audit/inventory.h"
-#include "topology/text.h"
+#include "base/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

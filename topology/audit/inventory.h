@@ -10,7 +10,7 @@
 #ifndef WEFT_TOPOLOGY_AUDIT_INVENTORY_H
 #define WEFT_TOPOLOGY_AUDIT_INVENTORY_H
 
-#include "topology/arena.h"
+#include "base/arena.h"
 #include "topology/fabric.h"
 #include "topology/survey/finding.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* inventory_audit.c - the odd ones out of an inventory */
+#include "base/hostlist.h"
 #include "topology/audit/inventory.h"
-#include "topology/hostlist.h"
 
 #include <math.h>
 #include <stdio.h>

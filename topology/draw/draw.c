@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* draw.c - the table of renderers */
 #include "topology/draw/draw.h"
+#include "base/suggest.h"
 #include "topology/draw/draw_parts.h"
-#include "topology/suggest.h"
 
 #include <string.h>
 

@@ -2,12 +2,12 @@
 /* draw_dot.c - a scene as a graph for graphviz: domains as clusters, their
  * switches as boxes, nodes hanging on them
  */
+#include "base/hostlist.h"
 #include "topology/cabling.h"
 #include "topology/draw/dot.h"
 #include "topology/draw/draw_parts.h"
 #include "topology/draw/layout.h"
 #include "topology/draw/palette.h"
-#include "topology/hostlist.h"
 
 #include <string.h>
 

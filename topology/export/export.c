@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* export.c - the table of exporters */
 #include "topology/export/export.h"
-#include "topology/suggest.h"
+#include "base/suggest.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* outline.c - what Slurm's trees and blocks have in common */
 #include "topology/export/outline.h"
+#include "base/hostlist.h"
 #include "topology/cabling.h"
-#include "topology/hostlist.h"
 #include "topology/survey/scheme.h"
 
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #ifndef WEFT_TOPOLOGY_EXPORT_OUTLINE_H
 #define WEFT_TOPOLOGY_EXPORT_OUTLINE_H
 
-#include "topology/arena.h"
+#include "base/arena.h"
 #include "topology/export/export.h"
 
 #define WEFT_SLURM_MAX_SIZES 16

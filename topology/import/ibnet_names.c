@@ -4,7 +4,7 @@
  * Node descriptions are what someone has set: "host mlx5_3", "host HCA-4",
  * "MF0;switch:MQM9700/U1", or the maker's text where nobody did.
  */
-#include "topology/hostlist.h"
+#include "base/hostlist.h"
 #include "topology/import/ibnet.h"
 #include "topology/import/ibnet_words.h"
 

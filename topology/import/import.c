@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* import.c - the table of importers, and reading files for them */
 #include "topology/import/import.h"
-#include "topology/suggest.h"
-#include "topology/text.h"
+#include "base/suggest.h"
+#include "base/text.h"
 
 #include <stdlib.h>
 #include <string.h>

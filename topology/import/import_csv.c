@@ -8,7 +8,7 @@
  * tabs.  One names nodes, others what they have, and all that are kinds of
  * switches or places are levels: innermost first, or last, as their kinds say.
  */
-#include "topology/hostlist.h"
+#include "base/hostlist.h"
 #include "topology/import/chain.h"
 #include "topology/import/import.h"
 #include "topology/import/lines.h"

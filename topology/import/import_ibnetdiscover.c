@@ -6,7 +6,7 @@
  * instead of GUIDs.  Lines of other programs around it are left out with a
  * finding; a capture that was cut off gives what is whole.
  */
-#include "topology/hash.h"
+#include "base/hash.h"
 #include "topology/import/ibnet.h"
 
 #include <ctype.h>

@@ -10,7 +10,7 @@
  */
 #include "config.h" /* first: strcasestr is GNU */
 
-#include "topology/hostlist.h"
+#include "base/hostlist.h"
 #include "topology/import/names.h"
 #include "topology/import/slurm_conf.h"
 #include "topology/import/slurm_topology.h"

@@ -12,14 +12,14 @@
  * NetQ's answers, which it asks for: the graph of links, import_netq.c, and the
  * list of compute nodes with their NVLink domains.
  */
-#include "topology/hostlist.h"
+#include "base/hostlist.h"
+#include "base/yaml.h"
 #include "topology/import/chain.h"
 #include "topology/import/json_source.h"
 #include "topology/import/lines.h"
 #include "topology/import/names.h"
 #include "topology/import/netq.h"
 #include "topology/import/slurm_topology.h"
-#include "topology/yaml.h"
 
 #include <ctype.h>
 #include <string.h>

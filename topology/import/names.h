@@ -5,7 +5,7 @@
 #ifndef WEFT_TOPOLOGY_IMPORT_NAMES_H
 #define WEFT_TOPOLOGY_IMPORT_NAMES_H
 
-#include "topology/arena.h"
+#include "base/arena.h"
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* nccl_system.c - a survey's hosts and insides out of NCCL's devices */
 #include "topology/import/nccl_system.h"
-#include "topology/hostlist.h"
+#include "base/hostlist.h"
 #include "topology/import/inside.h"
 
 #include <stdio.h>

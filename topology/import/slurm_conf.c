@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* slurm_conf.c - the language of Slurm's .conf files */
 #include "topology/import/slurm_conf.h"
-#include "topology/text.h"
+#include "base/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* slurm_topology.c - switches, blocks and rings, checked as Slurm does */
 #include "topology/import/slurm_topology.h"
-#include "topology/hostlist.h"
+#include "base/hostlist.h"
 #include "topology/import/names.h"
 
 #include <stdarg.h>

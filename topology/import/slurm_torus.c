@@ -10,7 +10,7 @@
  *	  - {dims: {...}, anchor_seed: {...}, anchor_spacing: {...}}
  */
 #include "topology/import/slurm_torus.h"
-#include "topology/hostlist.h"
+#include "base/hostlist.h"
 #include "topology/import/slurm_topology.h"
 
 #include <stdlib.h>

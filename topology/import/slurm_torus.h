@@ -6,8 +6,8 @@
 #ifndef WEFT_TOPOLOGY_IMPORT_SLURM_TORUS_H
 #define WEFT_TOPOLOGY_IMPORT_SLURM_TORUS_H
 
+#include "base/yaml.h"
 #include "topology/import/import.h"
-#include "topology/yaml.h"
 
 /* One of `toruses`: checked as Slurm does and, unless s is NULL, added as a
  * group of hosts with x fastest. */

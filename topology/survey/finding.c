@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* finding.c - a list of findings, and the table of their kinds */
 #include "topology/survey/finding.h"
-#include "topology/hostlist.h"
+#include "base/hostlist.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -8,8 +8,8 @@
 #ifndef WEFT_TOPOLOGY_SURVEY_FINDING_H
 #define WEFT_TOPOLOGY_SURVEY_FINDING_H
 
-#include "topology/arena.h"
-#include "topology/error.h"
+#include "base/arena.h"
+#include "base/error.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
 /* scheme_fabric.c - the levels that a fabric file itself says, as a scheme of
  * the survey made from it
  */
+#include "base/hostlist.h"
 #include "topology/cabling.h"
-#include "topology/hostlist.h"
 #include "topology/survey/scheme.h"
 
 #include <stdio.h>

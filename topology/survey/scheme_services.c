@@ -6,7 +6,7 @@
  * them, where no source counts their GPUs: words of their names; far fewer
  * adapters than most hosts have; leafs that only their like hang on.
  */
-#include "topology/hash.h"
+#include "base/hash.h"
 #include "topology/survey/wiring.h"
 
 #include <ctype.h>

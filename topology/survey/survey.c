@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* survey.c - a survey's tables, and the names of its hosts and switches */
 #include "topology/survey/survey.h"
-#include "topology/hash.h"
+#include "base/hash.h"
 
 #include <stdarg.h>
 #include <stdio.h>

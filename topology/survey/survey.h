@@ -15,7 +15,7 @@
 #ifndef WEFT_TOPOLOGY_SURVEY_SURVEY_H
 #define WEFT_TOPOLOGY_SURVEY_SURVEY_H
 
-#include "topology/arena.h"
+#include "base/arena.h"
 #include "topology/fabric.h"
 #include "topology/survey/finding.h"
 

@@ -5,8 +5,8 @@
  * those of its cabling; what cables do not tell, the tree of domains does, as
  * edges between switches of the domains' names.
  */
+#include "base/hostlist.h"
 #include "topology/cabling.h"
-#include "topology/hostlist.h"
 #include "topology/survey/survey.h"
 
 #include <stdlib.h>

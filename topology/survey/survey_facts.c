@@ -2,7 +2,7 @@
 /* survey_facts.c - facts of hosts, of which two sources may say different
  * things
  */
-#include "topology/hostlist.h"
+#include "base/hostlist.h"
 #include "topology/survey/survey.h"
 
 #include <stdio.h>

@@ -6,8 +6,8 @@
  * switches share one name space in the file; hosts keep their names before all
  * others.
  */
-#include "topology/hash.h"
-#include "topology/hostlist.h"
+#include "base/hash.h"
+#include "base/hostlist.h"
 #include "topology/survey/writer.h"
 
 #include <ctype.h>

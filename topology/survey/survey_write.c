@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* survey_write.c - a survey and its scheme as a fabric file, weft-fabric(5) */
-#include "topology/hostlist.h"
+#include "base/hostlist.h"
 #include "topology/profile.h"
 #include "topology/survey/writer.h"
 

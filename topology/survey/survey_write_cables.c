@@ -4,7 +4,7 @@
  * Cables that differ only in the thing at one end share a line: first all that
  * go to one switch, then lines whose lists are the same.
  */
-#include "topology/hostlist.h"
+#include "base/hostlist.h"
 #include "topology/survey/writer.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* survey_write_levels.c - the sections levels, disjoint, rack, links, shapes */
-#include "topology/hostlist.h"
+#include "base/hostlist.h"
 #include "topology/survey/writer.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* wiring.c - the cables of a survey as a graph */
 #include "topology/survey/wiring.h"
-#include "topology/hash.h"
-#include "topology/hostlist.h"
+#include "base/hash.h"
+#include "base/hostlist.h"
 
 #include <ctype.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* error.c - recording the first error, and allocation that reports itself */
-#include "topology/error.h"
+#include "base/error.h"
 
 #include <stdarg.h>
 #include <stdint.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* hostlist.h - "n[00-15],login1" <-> names, as Slurm and flux write them */
-#ifndef WEFT_TOPOLOGY_HOSTLIST_H
-#define WEFT_TOPOLOGY_HOSTLIST_H
+#ifndef WEFT_BASE_HOSTLIST_H
+#define WEFT_BASE_HOSTLIST_H
 
-#include "topology/error.h"
+#include "base/error.h"
 
 #include <stdint.h>
 

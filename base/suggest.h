@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* suggest.h - "did you mean": the known word nearest to an unknown one */
-#ifndef WEFT_TOPOLOGY_SUGGEST_H
-#define WEFT_TOPOLOGY_SUGGEST_H
+#ifndef WEFT_BASE_SUGGEST_H
+#define WEFT_BASE_SUGGEST_H
 
 #include <stddef.h>
 

@@ -8,10 +8,10 @@
  * line, where another process wrote in between.  Line numbers stay what they
  * are.
  */
-#ifndef WEFT_TOPOLOGY_TEXT_H
-#define WEFT_TOPOLOGY_TEXT_H
+#ifndef WEFT_BASE_TEXT_H
+#define WEFT_BASE_TEXT_H
 
-#include "topology/error.h"
+#include "base/error.h"
 
 #include <stddef.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* arena.h - many small blocks that live and die together (names, YAML nodes) */
-#ifndef WEFT_TOPOLOGY_ARENA_H
-#define WEFT_TOPOLOGY_ARENA_H
+#ifndef WEFT_BASE_ARENA_H
+#define WEFT_BASE_ARENA_H
 
-#include "topology/error.h"
+#include "base/error.h"
 
 /* Zero-initialise; blocks stay where they are until weft_arena_free. */
 struct weft_arena {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* scan.c - numbers and words out of a text that lies in memory as a whole */
-#include "cli/scan.h"
-#include "topology/text.h"
+#include "base/scan.h"
+#include "base/text.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* suggest.c - the nearest known word, by edit distance */
-#include "topology/suggest.h"
+#include "base/suggest.h"
 
 #include <ctype.h>
 #include <stdlib.h>

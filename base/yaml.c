@@ -4,9 +4,9 @@
  * Built on libyaml's events: its document API resolves anchors silently, which
  * is what makes alias bombs.
  */
-#include "topology/yaml.h"
+#include "base/yaml.h"
 
-#include "topology/arena.h"
+#include "base/arena.h"
 
 #include <errno.h>
 #include <fcntl.h>

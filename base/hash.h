@@ -2,8 +2,8 @@
 /* hash.h - FNV-1a, 64 bits: for tables of names, not against an adversary's
  * collisions
  */
-#ifndef WEFT_TOPOLOGY_HASH_H
-#define WEFT_TOPOLOGY_HASH_H
+#ifndef WEFT_BASE_HASH_H
+#define WEFT_BASE_HASH_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -4,10 +4,10 @@
  * For problem files of megabytes of numbers: a pass over characters, no copies,
  * and the line and column of whatever is wrong.
  */
-#ifndef WEFT_CLI_SCAN_H
-#define WEFT_CLI_SCAN_H
+#ifndef WEFT_BASE_SCAN_H
+#define WEFT_BASE_SCAN_H
 
-#include "topology/error.h"
+#include "base/error.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* clock.c - by when a thread must be done */
-#include "topology/clock.h"
+#include "base/clock.h"
 
 clockid_t weft_clock_id = CLOCK_MONOTONIC;
 

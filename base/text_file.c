@@ -3,7 +3,7 @@
  *
  * In a library of its own, so that the plugin does not link zlib.
  */
-#include "topology/text.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <stdbool.h>

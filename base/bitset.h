@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* bitset.h - sets of small integers: one word (a node's GPUs) or many (nodes)
  */
-#ifndef WEFT_TOPOLOGY_BITSET_H
-#define WEFT_TOPOLOGY_BITSET_H
+#ifndef WEFT_BASE_BITSET_H
+#define WEFT_BASE_BITSET_H
 
 #include <stdbool.h>
 #include <stddef.h>

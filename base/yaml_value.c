@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* yaml_value.c - typed access to YAML nodes, and messages that point at them */
-#include "topology/suggest.h"
-#include "topology/yaml.h"
+#include "base/suggest.h"
+#include "base/yaml.h"
 
 #include <ctype.h>
 #include <math.h>

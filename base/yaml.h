@@ -5,10 +5,10 @@
  * duplicate keys, anchors, aliases, tags, several documents and text that is
  * not UTF-8 are errors.  Size, depth and node count are bounded.
  */
-#ifndef WEFT_TOPOLOGY_YAML_H
-#define WEFT_TOPOLOGY_YAML_H
+#ifndef WEFT_BASE_YAML_H
+#define WEFT_BASE_YAML_H
 
-#include "topology/error.h"
+#include "base/error.h"
 
 #include <stdbool.h>
 #include <stdint.h>

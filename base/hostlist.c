@@ -4,7 +4,7 @@
  * Expanding takes two passes over the text: the first checks it and counts
  * names and bytes, so that the second writes into one block and cannot fail.
  */
-#include "topology/hostlist.h"
+#include "base/hostlist.h"
 
 #include <ctype.h>
 #include <stdbool.h>

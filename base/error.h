@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* error.h - one error value for the whole library: what, and where in a file */
-#ifndef WEFT_TOPOLOGY_ERROR_H
-#define WEFT_TOPOLOGY_ERROR_H
+#ifndef WEFT_BASE_ERROR_H
+#define WEFT_BASE_ERROR_H
 
 #include <stddef.h>
 

@@ -6,10 +6,10 @@
  * Searches then answer with what they have; what cannot be answered half fails
  * with WEFT_ELATE.  Freeing never does.
  */
-#ifndef WEFT_TOPOLOGY_CLOCK_H
-#define WEFT_TOPOLOGY_CLOCK_H
+#ifndef WEFT_BASE_CLOCK_H
+#define WEFT_BASE_CLOCK_H
 
-#include "topology/error.h"
+#include "base/error.h"
 
 #include <stdbool.h>
 #include <stdint.h>

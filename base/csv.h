@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* csv.h - a table of comma-separated values with a header line */
-#ifndef WEFT_CLI_CSV_H
-#define WEFT_CLI_CSV_H
+#ifndef WEFT_BASE_CSV_H
+#define WEFT_BASE_CSV_H
 
-#include "topology/error.h"
+#include "base/error.h"
 
 #include <stdint.h>
 

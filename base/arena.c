@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* arena.c - bump allocation in chunks that grow with the demand */
-#include "topology/arena.h"
+#include "base/arena.h"
 
 #include <stdint.h>
 #include <stdlib.h>

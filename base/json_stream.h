@@ -5,10 +5,10 @@
  * at hand is held; what is between the values (brackets, commas, keys) is read
  * by the caller through the functions below.  The file may be gzip'ed.
  */
-#ifndef WEFT_COSTMODEL_JSON_STREAM_H
-#define WEFT_COSTMODEL_JSON_STREAM_H
+#ifndef WEFT_BASE_JSON_STREAM_H
+#define WEFT_BASE_JSON_STREAM_H
 
-#include "topology/error.h"
+#include "base/error.h"
 
 #include <jansson.h>
 #include <stdbool.h>

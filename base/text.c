@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* text.c - texts as people keep them, made plain */
-#include "topology/text.h"
+#include "base/text.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* csv.c - reading comma-separated values */
-#include "cli/csv.h"
+#include "base/csv.h"
 
-#include "topology/text.h"
+#include "base/text.h"
 
 #include <ctype.h>
 #include <stdbool.h>

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# What is about nothing: memory, errors, names, sets, clocks and text formats.
+noinst_LTLIBRARIES += libweft_base.la
+libweft_base_la_SOURCES = \
+	%D%/arena.c \
+	%D%/arena.h \
+	%D%/clock.c \
+	%D%/clock.h \
+	%D%/error.c \
+	%D%/hash.h \
+	%D%/hostlist.c \
+	%D%/suggest.c \
+	%D%/text.c \
+	%D%/yaml.c \
+	%D%/yaml_value.c \
+	# End of libweft_base_la_SOURCES
+libweft_base_la_LIBADD = $(YAML_LIBS)
+
+# Reads files, gzip'ed or not, for the command line and the tests.
+noinst_LTLIBRARIES += libweft_text.la
+libweft_text_la_SOURCES = %D%/text_file.c
+libweft_text_la_LIBADD = $(ZLIB_LIBS)
+
+weft_base_headers = \
+	%D%/bitset.h \
+	%D%/error.h \
+	%D%/hostlist.h \
+	%D%/suggest.h \
+	%D%/text.h \
+	%D%/yaml.h \
+	# End of weft_base_headers
