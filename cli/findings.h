@@ -3,7 +3,7 @@
 #ifndef WEFT_CLI_FINDINGS_H
 #define WEFT_CLI_FINDINGS_H
 
-#include "topology/survey/finding.h"
+#include "topology/inventory/finding.h"
 
 #include <jansson.h>
 

@@ -4,8 +4,8 @@
 #define WEFT_CLI_SOURCES_H
 
 #include "topology/fabric.h"
+#include "topology/hierarchy/scheme.h"
 #include "topology/import/import.h"
-#include "topology/survey/scheme.h"
 
 #include <argp.h>
 

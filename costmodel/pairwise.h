@@ -17,7 +17,7 @@
 
 #include "costmodel/collective.h"
 #include "topology/fabric.h"
-#include "topology/survey/finding.h"
+#include "topology/inventory/finding.h"
 
 #define WEFT_PAIRWISE_MAX_PAIRS (1u << 22)
 #define WEFT_PAIRWISE_MAX_FILES (1u << 18)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Includes point only downwards: base <- topology <- costmodel <- placement <-
-# {plugin, cli}; inside topology/ the fabric <- survey <- {import, export, audit,
+# {plugin, cli}; inside topology/ the fabric <- inventory <- hierarchy <- {import, export, audit,
 # draw}, of which slurmctld gets the fabric alone; inside placement/ mapping <-
 # bounds <- placement/*.c <- {exact, replay}, inside plugin/ bridge <-
 # plugin/*.c; Slurm headers are seen in plugin/*.[ch] alone.
@@ -20,24 +20,31 @@ forbid() {
 
 forbid base '(topology|costmodel|placement|plugin|cli)/' 'a layer above it'
 forbid topology '(costmodel|placement|plugin|cli)/' 'a layer above it'
-surveys='topology/survey topology/import topology/export topology/audit
-	topology/draw'
-for folder in $surveys; do
+discovery='topology/inventory topology/hierarchy topology/import
+	topology/import/infiniband topology/import/node topology/import/slurm
+	topology/export topology/audit topology/audit/drift topology/draw'
+for folder in $discovery; do
 	forbid "$folder" '(costmodel|placement|plugin|cli)/' 'a layer above it'
 done
 for folder in topology costmodel placement; do
-	forbid "$folder" 'topology/(import|export|audit|draw)/' \
+	forbid "$folder" 'topology/(hierarchy|import|export|audit|draw)/' \
 		'what slurmctld does not need'
 done
-forbid topology 'topology/survey/' 'what slurmctld does not need'
+forbid topology 'topology/inventory/' 'what slurmctld does not need'
 for folder in plugin plugin/bridge; do
-	forbid "$folder" 'topology/(survey|import|export|audit|draw)/' \
+	forbid "$folder" 'topology/(inventory|hierarchy|import|export|audit|draw)/' \
 		'what slurmctld does not need'
 done
-forbid topology/survey 'topology/(import|export|audit|draw)/' 'a part above it'
-forbid topology/import 'topology/(export|audit|draw)/' 'the other parts'
+forbid topology/inventory 'topology/(hierarchy|import|export|audit|draw)/' \
+	'a part above it'
+forbid topology/hierarchy 'topology/(import|export|audit|draw)/' 'a part above it'
+for folder in topology/import topology/import/*/; do
+	forbid "${folder%/}" 'topology/(export|audit|draw)/' 'the other parts'
+done
 forbid topology/export 'topology/(import|audit|draw)/' 'the other parts'
-forbid topology/audit 'topology/(import|export|draw)/' 'the other parts'
+for folder in topology/audit topology/audit/drift; do
+	forbid "$folder" 'topology/(import|export|draw)/' 'the other parts'
+done
 forbid topology/draw 'topology/(import|export|audit)/' 'the other parts'
 forbid costmodel '(placement|plugin|cli)/' 'a layer above it'
 parts='placement placement/mapping placement/bounds placement/exact
@@ -56,7 +63,7 @@ forbid plugin 'cli/' 'the other front end'
 forbid plugin/bridge 'cli/' 'the other front end'
 forbid plugin/bridge 'plugin/[a-z_0-9]*\.h' 'the side that knows Slurm'
 forbid cli 'plugin/' 'the other front end'
-for folder in base topology $surveys costmodel $parts plugin/bridge cli; do
+for folder in base topology $discovery costmodel $parts plugin/bridge cli; do
 	forbid "$folder" '(slurm/|src/)' 'headers of Slurm'
 	forbid "$folder" 'tests/' 'tests'
 done

@@ -3,8 +3,8 @@
  * to its fabric file: 4,000 hosts with eight adapters each, three tiers
  */
 #include "tests/lib/ibnet.h"
+#include "topology/hierarchy/scheme.h"
 #include "topology/import/import.h"
-#include "topology/survey/scheme.h"
 
 #include <stdio.h>
 #include <stdlib.h>

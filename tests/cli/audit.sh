@@ -164,7 +164,7 @@ check "which names what there is" err 'did you mean'
 page=${WEFT_SRCDIR:-.}/doc/man/weft-audit.1.scd
 undocumented() {
 	sed -n 's/^KIND([A-Z_0-9]*, "\([a-z-]*\)".*/\1/p' \
-		"${WEFT_SRCDIR:-.}/topology/survey/finding_kinds.def" |
+		"${WEFT_SRCDIR:-.}/topology/inventory/finding_kinds.def" |
 		while read -r kind; do
 			grep -q "^\*$kind\* (\|, \*$kind\* (" "$page" || echo "$kind"
 		done

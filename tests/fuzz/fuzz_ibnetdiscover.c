@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* fuzz_ibnetdiscover.c - any bytes as the capture of an InfiniBand fabric:
  * refused with a message, or levels whose fabric file loads */
+#include "topology/hierarchy/scheme.h"
 #include "topology/import/import.h"
-#include "topology/survey/scheme.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,8 +4,8 @@
 #ifndef WEFT_TESTS_FUZZ_IMPORT_ANY_H
 #define WEFT_TESTS_FUZZ_IMPORT_ANY_H
 
+#include "topology/hierarchy/scheme.h"
 #include "topology/import/import.h"
-#include "topology/survey/scheme.h"
 
 #include <ctype.h>
 #include <stdlib.h>

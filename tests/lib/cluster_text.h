@@ -4,7 +4,7 @@
 #ifndef WEFT_TESTS_LIB_CLUSTER_TEXT_H
 #define WEFT_TESTS_LIB_CLUSTER_TEXT_H
 
-#include "topology/survey/scheme.h"
+#include "topology/hierarchy/scheme.h"
 
 /* Each malloc'ed.  GUIDs come from the indices of hosts and adapters, so that
  * they stay when a name changes; cables that are down are left out, as

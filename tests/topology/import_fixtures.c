@@ -6,8 +6,8 @@
  * "import_fixtures FORMAT FILE" prints what belongs into its .golden or .error.
  */
 #include "tests/lib/check.h"
+#include "topology/hierarchy/scheme.h"
 #include "topology/import/import.h"
-#include "topology/survey/scheme.h"
 
 #include <dirent.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* import_ibnetdiscover.c - real captures: all that they hold is found */
 #include "tests/lib/check.h"
+#include "topology/hierarchy/scheme.h"
 #include "topology/import/import.h"
-#include "topology/survey/scheme.h"
 
 #include <stdio.h>
 #include <stdlib.h>

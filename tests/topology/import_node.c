@@ -3,8 +3,8 @@
 #include "config.h"
 
 #include "tests/lib/check.h"
+#include "topology/hierarchy/scheme.h"
 #include "topology/import/import.h"
-#include "topology/survey/scheme.h"
 
 #include <dirent.h>
 #include <stdio.h>

@@ -8,8 +8,8 @@
 #define _GNU_SOURCE /* nftw */
 #include "tests/lib/check.h"
 #include "topology/export/export.h"
+#include "topology/hierarchy/scheme.h"
 #include "topology/import/import.h"
-#include "topology/survey/scheme.h"
 
 #include <ftw.h>
 #include <stdio.h>

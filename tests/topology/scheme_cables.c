@@ -5,8 +5,8 @@
 #include "base/hostlist.h"
 #include "tests/lib/check.h"
 #include "tests/lib/ibnet.h"
+#include "topology/hierarchy/scheme.h"
 #include "topology/import/import.h"
-#include "topology/survey/scheme.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* survey.c - surveys, their findings, and the fabric file made from them */
 #include "tests/lib/check.h"
-#include "topology/survey/scheme.h"
+#include "topology/hierarchy/scheme.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include "base/hostlist.h"
 #include "tests/lib/check.h"
 #include "topology/cabling.h"
-#include "topology/survey/scheme.h"
+#include "topology/hierarchy/scheme.h"
 #include "topology/synth.h"
 
 #include <dirent.h>

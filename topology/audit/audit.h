@@ -9,7 +9,7 @@
 #ifndef WEFT_TOPOLOGY_AUDIT_AUDIT_H
 #define WEFT_TOPOLOGY_AUDIT_AUDIT_H
 
-#include "topology/survey/scheme.h"
+#include "topology/hierarchy/scheme.h"
 
 /* How much a finding explains: what is wrong with a switch makes many others,
  * what is wrong with a cable only its own. */

@@ -12,7 +12,7 @@
 
 #include "base/arena.h"
 #include "topology/fabric.h"
-#include "topology/survey/finding.h"
+#include "topology/inventory/finding.h"
 
 #define WEFT_INVENTORY_MAX_BYTES (256u << 20)
 #define WEFT_INVENTORY_MAX_FACTS (1u << 22)

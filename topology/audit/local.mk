@@ -17,13 +17,13 @@ libweft_audit_la_SOURCES = \
 	%D%/checks.h \
 	%D%/deltas.c \
 	%D%/deltas.h \
-	%D%/drift.c \
-	%D%/drift.h \
-	%D%/drift_cables.c \
-	%D%/drift_hosts.c \
-	%D%/drift_match.c \
-	%D%/drift_tree.c \
-	%D%/drift_uplinks.c \
+	%D%/drift/drift.c \
+	%D%/drift/drift.h \
+	%D%/drift/drift_cables.c \
+	%D%/drift/drift_hosts.c \
+	%D%/drift/drift_match.c \
+	%D%/drift/drift_tree.c \
+	%D%/drift/drift_uplinks.c \
 	%D%/graph.c \
 	%D%/graph.h \
 	%D%/inventory.c \

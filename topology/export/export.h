@@ -8,7 +8,7 @@
 #define WEFT_TOPOLOGY_EXPORT_EXPORT_H
 
 #include "topology/fabric.h"
-#include "topology/survey/finding.h"
+#include "topology/inventory/finding.h"
 
 #include <stdio.h>
 

@@ -3,7 +3,7 @@
 #ifndef WEFT_TOPOLOGY_IMPORT_CHAIN_H
 #define WEFT_TOPOLOGY_IMPORT_CHAIN_H
 
-#include "topology/survey/survey.h"
+#include "topology/inventory/survey.h"
 
 /* Adds the edges of a chain of switches, the top first, and of the host that
  * hangs on the last.  -1 with err, also where a switch follows itself. */

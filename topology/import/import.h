@@ -6,7 +6,7 @@
 #ifndef WEFT_TOPOLOGY_IMPORT_IMPORT_H
 #define WEFT_TOPOLOGY_IMPORT_IMPORT_H
 
-#include "topology/survey/survey.h"
+#include "topology/inventory/survey.h"
 
 #define WEFT_IMPORT_MAX_BYTES (256u << 20)
 

@@ -19,7 +19,7 @@
 #include "topology/import/lines.h"
 #include "topology/import/names.h"
 #include "topology/import/netq.h"
-#include "topology/import/slurm_topology.h"
+#include "topology/import/slurm/slurm_topology.h"
 
 #include <ctype.h>
 #include <string.h>

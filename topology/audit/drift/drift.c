@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* drift.c - where two sources of the same cluster differ
+ *
+ * Hosts and switches of both are matched first, also under other names; then
+ * what both know is compared, from what explains most to what explains least,
+ * and what is explained is not told again.
+ */
+#include "topology/audit/drift/drift.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *drift_side_name(const struct drift *d, int side)
+{
+	const struct weft_survey *s = d->s[side];
+
+	return s->n_sources ? s->sources[s->n_sources - 1].name : "the other";
+}
+
+int drift_note(struct drift *d, int side, enum weft_finding_id id,
+	       const char *place, struct weft_place where, double weight,
+	       const char *format, ...)
+{
+	const struct weft_survey *s = d->s[side];
+	struct weft_finding_at at = {
+		.place = place,
+		.source = where.source < s->n_sources
+				  ? s->sources[where.source].name
+				  : NULL,
+		.line = where.line,
+		.weight = weight,
+	};
+	char text[512];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	return weft_findings_add(d->findings, id, at, d->err, "%s", text);
+}
+
+static bool knows_host_cables(const struct weft_survey *s)
+{
+	for (uint32_t i = 0; i < s->n_cables; i++)
+		if (s->cables[i].a.kind == WEFT_END_HOST)
+			return true;
+	return false;
+}
+
+static bool knows_switch_cables(const struct weft_survey *s)
+{
+	for (uint32_t i = 0; i < s->n_cables; i++)
+		if (s->cables[i].a.kind == WEFT_END_SWITCH)
+			return true;
+	return false;
+}
+
+static uint32_t *nones(uint32_t n, struct weft_error *err)
+{
+	uint32_t *array = weft_calloc(n, sizeof(*array), err);
+
+	if (array && n)
+		memset(array, 0xff, n * sizeof(*array));
+	return array;
+}
+
+static int drift_open(struct drift *d)
+{
+	for (int i = 0; i < 2; i++) {
+		d->s[i] = d->side[i]->survey;
+		d->host[i] = nones(d->s[i]->n_hosts, d->err);
+		d->sw[i] = nones(d->s[i]->n_switches, d->err);
+		if (!d->host[i] || !d->sw[i] ||
+		    audit_graph_build(d->s[i], d->side[i]->scheme, &d->g[i],
+				      d->err))
+			return -1;
+	}
+	d->renamed = weft_calloc(d->s[0]->n_hosts, sizeof(bool), d->err);
+	d->gone = weft_calloc(d->s[0]->n_switches, sizeof(bool), d->err);
+	d->host_cables =
+		knows_host_cables(d->s[0]) && knows_host_cables(d->s[1]);
+	d->switch_cables =
+		knows_switch_cables(d->s[0]) && knows_switch_cables(d->s[1]);
+	d->trees = d->side[0]->scheme && d->side[0]->scheme->n_domains &&
+		   d->side[1]->scheme && d->side[1]->scheme->n_domains;
+	return d->renamed && d->gone ? 0 : -1;
+}
+
+static void drift_close(struct drift *d)
+{
+	for (int i = 0; i < 2; i++) {
+		audit_graph_free(&d->g[i]);
+		free(d->host[i]);
+		free(d->sw[i]);
+	}
+	free(d->renamed);
+	free(d->gone);
+}
+
+static bool is_related(const struct drift *d)
+{
+	for (uint32_t h = 0; h < d->s[0]->n_hosts; h++)
+		if (d->host[0][h] != WEFT_NONE)
+			return true;
+	return false;
+}
+
+int weft_audit_drift(const struct weft_audit_side *wanted,
+		     const struct weft_audit_side *now,
+		     struct weft_findings *findings, struct weft_error *err)
+{
+	struct drift d = {
+		.side = {wanted, now}, .findings = findings, .err = err};
+	int rc = -1;
+
+	if (drift_open(&d) || drift_match_names(&d))
+		goto out;
+	if (!is_related(&d)) {
+		rc = drift_note(&d, 1, WEFT_FINDING_DRIFT_UNRELATED, "",
+				(struct weft_place){0}, WEFT_WEIGHT_SWITCH,
+				"no node of %s is in %s",
+				drift_side_name(&d, 0), drift_side_name(&d, 1));
+		goto out;
+	}
+	if (drift_match_switches(&d) || drift_match_hosts(&d) ||
+	    drift_hosts(&d))
+		goto out;
+	if (d.switch_cables && drift_switch_cables(&d))
+		goto out;
+	if (d.host_cables && drift_host_cables(&d))
+		goto out;
+	if (d.trees && !d.host_cables && drift_tree(&d))
+		goto out;
+	rc = drift_groups(&d);
+out:
+	drift_close(&d);
+	if (rc == 0)
+		weft_audit_rank(findings);
+	return rc;
+}

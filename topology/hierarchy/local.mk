@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+libweft_survey_la_SOURCES += \
+	%D%/grouping.c \
+	%D%/scheme.c \
+	%D%/scheme.h \
+	%D%/scheme_cables.c \
+	%D%/scheme_domain_name.c \
+	%D%/scheme_domains.c \
+	%D%/scheme_fabric.c \
+	%D%/scheme_fit.c \
+	%D%/scheme_groups.c \
+	%D%/scheme_networks.c \
+	%D%/scheme_rails.c \
+	%D%/scheme_rates.c \
+	%D%/scheme_roots.c \
+	%D%/scheme_services.c \
+	%D%/scheme_tiers.c \
+	%D%/scheme_tree.c \
+	%D%/survey_names.c \
+	%D%/survey_write.c \
+	%D%/survey_write_cables.c \
+	%D%/survey_write_levels.c \
+	%D%/survey_write_profile.c \
+	%D%/wiring.c \
+	%D%/wiring.h \
+	%D%/writer.h \
+	# End of libweft_survey_la_SOURCES

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* scheme_cables.c - levels from cables, step by step */
+#include "topology/hierarchy/wiring.h"
+
+#include <stdlib.h>
+
+static int steps(struct wiring *w)
+{
+	static int (*const step[])(struct wiring *) = {
+		wiring_build,	wiring_networks, wiring_services, wiring_tiers,
+		wiring_domains, wiring_rails,	 wiring_rates,
+	};
+
+	for (size_t i = 0; i < sizeof(step) / sizeof(step[0]); i++)
+		if (step[i](w))
+			return -1;
+	return 0;
+}
+
+int weft_scheme_from_cables(struct weft_survey *s, struct weft_scheme *scheme,
+			    struct weft_error *err)
+{
+	struct wiring w = {.s = s, .scheme = scheme, .err = err};
+	int rc = steps(&w);
+
+	wiring_free(&w);
+	return rc;
+}

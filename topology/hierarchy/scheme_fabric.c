@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* scheme_fabric.c - the levels that a fabric file itself says, as a scheme of
+ * the survey made from it
+ */
+#include "base/hostlist.h"
+#include "topology/cabling.h"
+#include "topology/hierarchy/scheme.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The level of the scheme that level l of the fabric is; network levels only.
+ */
+static uint32_t level_of(const struct weft_fabric *f, uint32_t l)
+{
+	return l - f->node_level - 1;
+}
+
+static void level_fill(const struct weft_fabric *f, uint32_t l,
+		       struct weft_scheme_level *to)
+{
+	static const enum weft_shape_kind shapes[] = {
+		[WEFT_SHAPE_SWITCHED] = WEFT_SCHEME_PLAIN,
+		[WEFT_SHAPE_RING] = WEFT_SCHEME_RING,
+		[WEFT_SHAPE_TORUS] = WEFT_SCHEME_TORUS,
+		[WEFT_SHAPE_GROUPS] = WEFT_SCHEME_GROUPS,
+	};
+	const struct weft_level *level = &f->levels[l];
+
+	snprintf(to->name, sizeof(to->name), "%s", level->name);
+	to->rate_bytes_per_s = level->link.rate_bytes_per_s;
+	to->oversubscription = level->link.oversubscription;
+	to->latency_s = level->link.latency_s;
+	if (level->hops != 2 * (level_of(f, l) + 1))
+		to->hops = level->hops;
+	to->shape = shapes[level->shape];
+	for (int k = 0; k < 3; k++)
+		to->dims[k] = level->dims[k];
+	to->n_shares = level->n_shares;
+	memcpy(to->shares, level->shares, sizeof(to->shares));
+}
+
+/* A domain that is there only because its one member skips the level. */
+static bool is_pass_through(const struct weft_fabric *f, uint32_t domain)
+{
+	const struct weft_domain *d = &f->domains[domain];
+
+	return d->n_children == 1 &&
+	       strcmp(d->name, f->domains[d->first_child].name) == 0;
+}
+
+/* The number of the domain, or of the first around it that is one. */
+static uint32_t number_around(const struct weft_fabric *f,
+			      const uint32_t *number, uint32_t d)
+{
+	while (d != WEFT_NONE && number[d] == WEFT_NONE)
+		d = f->domains[d].parent;
+	return d == WEFT_NONE ? WEFT_NONE : number[d];
+}
+
+static int domains_add(const struct weft_fabric *f, struct weft_scheme *scheme,
+		       uint32_t *number, struct weft_error *err)
+{
+	for (uint32_t d = 0; d < f->n_domains; d++)
+		number[d] = WEFT_NONE;
+	for (uint32_t l = f->node_level + 1; l < f->n_levels; l++) {
+		const struct weft_level *level = &f->levels[l];
+
+		level_fill(f, l, &scheme->levels[scheme->n_levels++]);
+		for (uint32_t i = 0; i < level->n_domains; i++) {
+			uint32_t d = level->first_domain + i;
+
+			if (is_pass_through(f, d))
+				continue;
+			number[d] = weft_scheme_add_domain(scheme,
+							   f->domains[d].name,
+							   level_of(f, l), err);
+			if (number[d] == WEFT_NONE)
+				return -1;
+		}
+	}
+	for (uint32_t d = 0; d < f->n_domains; d++)
+		if (number[d] != WEFT_NONE)
+			scheme->domains[number[d]].parent =
+				number_around(f, number, f->domains[d].parent);
+	return 0;
+}
+
+/* On rings and tori the order of children means something. */
+static int hosts_fill(const struct weft_fabric *f, const struct weft_survey *s,
+		      struct weft_scheme *scheme, const uint32_t *number,
+		      struct weft_error *err)
+{
+	uint32_t level = f->node_level + 1;
+
+	scheme->ordered = f->has_steps;
+	if (scheme->ordered) {
+		scheme->host_order =
+			weft_calloc(s->n_hosts, sizeof(uint32_t), err);
+		if (!scheme->host_order)
+			return -1;
+	}
+	for (uint32_t h = 0; h < s->n_hosts; h++) {
+		uint32_t node = weft_fabric_node(f, s->hosts[h].name);
+		uint32_t d = WEFT_NONE;
+
+		if (node != WEFT_NONE && level < f->n_levels)
+			d = f->gpu_domain[level][f->nodes[node].first_gpu];
+		scheme->host_domain[h] = number_around(f, number, d);
+		if (scheme->ordered && node != WEFT_NONE)
+			scheme->host_order[h] = node;
+	}
+	return 0;
+}
+
+/* Switch `at` of the survey is of domain d, on that rail of its bundle. */
+static void switch_put(const struct weft_fabric *f, struct weft_scheme *scheme,
+		       uint32_t at, uint32_t number, uint32_t rail)
+{
+	scheme->switch_domain[at] = number;
+	if (scheme->rail_switch && rail < f->n_rails)
+		scheme->rail_switch[(size_t)number * f->n_rails + rail] = at;
+}
+
+static void switches_known(const struct weft_fabric *f,
+			   const struct weft_survey *s,
+			   struct weft_scheme *scheme, const uint32_t *number)
+{
+	const struct weft_cabling *c = f->cabling;
+
+	for (uint32_t k = 0; k < c->n_switches; k++) {
+		const struct weft_cabling_switch *sw = &c->switches[k];
+		uint32_t at = weft_survey_find_switch(s, sw->name);
+
+		if (at == WEFT_NONE || sw->domain == WEFT_NONE ||
+		    number[sw->domain] == WEFT_NONE)
+			continue;
+		switch_put(f, scheme, at, number[sw->domain],
+			   sw->rail == WEFT_NO_RAIL ? WEFT_NONE : sw->rail);
+	}
+}
+
+/* Without cabling a domain is one switch of its name, or the leafs of a bundle,
+ * whose names it joins. */
+static int switches_named(const struct weft_fabric *f,
+			  const struct weft_survey *s,
+			  struct weft_scheme *scheme, const uint32_t *number,
+			  struct weft_error *err)
+{
+	for (uint32_t d = 0; d < f->n_domains; d++) {
+		struct weft_hostlist list;
+
+		if (number[d] == WEFT_NONE)
+			continue;
+		if (weft_hostlist_decode(f->domains[d].name,
+					 WEFT_MAX_GPUS_PER_NODE, &list, err))
+			return -1;
+		for (uint32_t i = 0; i < list.n; i++) {
+			uint32_t at = weft_survey_find_switch(s, list.names[i]);
+
+			if (at != WEFT_NONE)
+				switch_put(f, scheme, at, number[d],
+					   list.n > 1 ? i : WEFT_NONE);
+		}
+		weft_hostlist_free(&list);
+	}
+	return 0;
+}
+
+static int switches_fill(const struct weft_fabric *f,
+			 const struct weft_survey *s,
+			 struct weft_scheme *scheme, const uint32_t *number,
+			 struct weft_error *err)
+{
+	size_t room = (size_t)scheme->n_domains * f->n_rails;
+
+	for (uint32_t k = 0; k < s->n_switches; k++)
+		scheme->switch_domain[k] = WEFT_NONE;
+	scheme->n_rails = f->n_rails;
+	scheme->rail_switch =
+		weft_calloc(room, sizeof(*scheme->rail_switch), err);
+	if (!scheme->rail_switch)
+		return -1;
+	for (size_t i = 0; i < room; i++)
+		scheme->rail_switch[i] = WEFT_NONE;
+	if (!f->cabling)
+		return switches_named(f, s, scheme, number, err);
+	switches_known(f, s, scheme, number);
+	return 0;
+}
+
+struct weft_scheme *weft_scheme_from_fabric(const struct weft_fabric *f,
+					    const struct weft_survey *s,
+					    struct weft_error *err)
+{
+	struct weft_scheme *scheme = weft_calloc(1, sizeof(*scheme), err);
+	uint32_t *number = weft_calloc(f->n_domains, sizeof(*number), err);
+	int rc = -1;
+
+	if (!scheme || !number)
+		goto out;
+	scheme->n_rails = 1;
+	scheme->routing = f->routing;
+	scheme->n_flows = f->n_flows;
+	scheme->disjoint = !f->connected;
+	scheme->host_domain = weft_calloc(s->n_hosts, sizeof(uint32_t), err);
+	scheme->switch_domain =
+		weft_calloc(s->n_switches, sizeof(uint32_t), err);
+	if (!scheme->host_domain || !scheme->switch_domain ||
+	    domains_add(f, scheme, number, err))
+		goto out;
+	if (hosts_fill(f, s, scheme, number, err))
+		goto out;
+	rc = switches_fill(f, s, scheme, number, err);
+out:
+	free(number);
+	if (rc) {
+		weft_scheme_free(scheme);
+		return NULL;
+	}
+	return scheme;
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* scheme_rates.c - what a host gets, and what is left of it at each level, from
+ * the cables that are there
+ */
+#include "topology/hierarchy/wiring.h"
+
+#include <stdlib.h>
+
+static int compare_doubles(const void *pa, const void *pb)
+{
+	const double *a = pa, *b = pb;
+
+	return (*a > *b) - (*a < *b);
+}
+
+static double median(double *values, uint32_t n)
+{
+	if (!n)
+		return 0;
+	qsort(values, n, sizeof(*values), compare_doubles);
+	return values[n / 2];
+}
+
+/* The usual sum of a host's cables to the network that jobs use. */
+static int host_rate(struct wiring *w)
+{
+	const struct weft_survey *s = w->s;
+	double *rates = weft_calloc(s->n_hosts, sizeof(*rates), w->err);
+	uint32_t n = 0;
+
+	if (!rates)
+		return -1;
+	for (uint32_t h = 0; h < s->n_hosts; h++) {
+		if (s->hosts[h].no_gpus || w->bundle[h] == WEFT_NONE)
+			continue;
+		for (uint32_t i = w->first_up[h]; i < w->first_up[h + 1]; i++) {
+			const struct weft_survey_cable *c =
+				&s->cables[w->ups[i].cable];
+
+			if (w->compute[w->ups[i].sw] && !c->down)
+				rates[n] += c->n * c->rate_bytes_per_s;
+		}
+		n += rates[n] > 0;
+	}
+	w->scheme->host_rate_bytes_per_s = median(rates, n);
+	free(rates);
+	return 0;
+}
+
+/* Bandwidth of a switch below and above; cables count where some rate is not
+ * known. */
+struct sums {
+	double down, up;
+	uint32_t n_down, n_up;
+	bool unknown;
+};
+
+static void switch_sum(const struct wiring *w, uint32_t sw,
+		       const double *host_rates, struct sums *sums)
+{
+	const struct weft_scheme *scheme = w->scheme;
+	uint32_t domain = scheme->switch_domain[sw];
+
+	*sums = (struct sums){.down = host_rates[sw], .n_down = w->n_down[sw]};
+	sums->unknown = sums->n_down && sums->down <= 0;
+	for (uint32_t p = w->first_peer[sw]; p < w->first_peer[sw + 1]; p++) {
+		const struct wire_peer *peer = &w->peers[p];
+		uint32_t other = scheme->switch_domain[peer->sw];
+
+		if (other == WEFT_NONE || other == domain)
+			continue;
+		sums->unknown = sums->unknown || peer->rate_bytes_per_s <= 0;
+		if (scheme->domains[other].level <
+		    scheme->domains[domain].level) {
+			sums->down += peer->rate_bytes_per_s;
+			sums->n_down += peer->n;
+		} else {
+			sums->up += peer->rate_bytes_per_s;
+			sums->n_up += peer->n;
+		}
+	}
+}
+
+/* Usual ratio of the switches whose uplinks lead to that level. */
+static double level_ratio(const struct wiring *w, uint32_t level,
+			  const double *host_rates, double *ratios)
+{
+	const struct weft_scheme *scheme = w->scheme;
+	uint32_t n = 0;
+	double ratio;
+
+	for (uint32_t sw = 0; sw < w->s->n_switches; sw++) {
+		uint32_t domain = scheme->switch_domain[sw], parent;
+		struct sums sums;
+
+		parent = domain == WEFT_NONE ? WEFT_NONE
+					     : scheme->domains[domain].parent;
+		if (parent == WEFT_NONE ||
+		    scheme->domains[parent].level != level)
+			continue;
+		switch_sum(w, sw, host_rates, &sums);
+		if (sums.n_up && sums.n_down)
+			ratios[n++] = sums.unknown || sums.up <= 0
+					      ? (double)sums.n_down / sums.n_up
+					      : sums.down / sums.up;
+	}
+	ratio = median(ratios, n);
+	return ratio < 1 ? 1 : ratio;
+}
+
+int wiring_rates(struct wiring *w)
+{
+	uint32_t n = w->s->n_switches;
+	double *host_rates = weft_calloc(n, sizeof(*host_rates), w->err);
+	double *ratios = weft_calloc(n, sizeof(*ratios), w->err);
+	int rc = host_rates && ratios ? host_rate(w) : -1;
+
+	for (uint32_t i = 0; rc == 0 && i < w->n_ups; i++) {
+		const struct weft_survey_cable *c =
+			&w->s->cables[w->ups[i].cable];
+
+		if (!c->down)
+			host_rates[w->ups[i].sw] += c->n * c->rate_bytes_per_s;
+	}
+	for (uint32_t l = 0; rc == 0 && l < w->scheme->n_levels; l++)
+		w->scheme->levels[l].oversubscription =
+			l ? level_ratio(w, l, host_rates, ratios) : 1;
+	free(host_rates);
+	free(ratios);
+	return rc;
+}

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* scheme_roots.c - what is left when all tiers have joined what they join:
+ * groups linked side by side, leafs that are cut off, hosts on spines
+ */
+#include "topology/hierarchy/wiring.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- linked side by side ---- */
+
+static uint32_t class_of(uint32_t *class, uint32_t d)
+{
+	while (class[d] != d) {
+		class[d] = class[class[d]];
+		d = class[d];
+	}
+	return d;
+}
+
+/* Classes of roots that any cable links; the number of links between different
+ * roots. */
+static uint32_t classes_find(const struct wiring *w, uint32_t *class)
+{
+	const struct weft_scheme *scheme = w->scheme;
+	uint32_t links = 0;
+
+	for (uint32_t d = 0; d < scheme->n_domains; d++)
+		class[d] = d;
+	for (uint32_t sw = 0; sw < w->s->n_switches; sw++) {
+		uint32_t a = wiring_root(scheme, scheme->switch_domain[sw]);
+
+		if (a == WEFT_NONE)
+			continue;
+		for (uint32_t p = w->first_peer[sw]; p < w->first_peer[sw + 1];
+		     p++) {
+			uint32_t b = wiring_root(
+				scheme, scheme->switch_domain[w->peers[p].sw]);
+			uint32_t x, y;
+
+			if (b == WEFT_NONE || a == b)
+				continue;
+			links++;
+			x = class_of(class, a);
+			y = class_of(class, b);
+			class[x < y ? y : x] = x < y ? x : y;
+		}
+	}
+	return links;
+}
+
+/* Each class of several roots becomes a domain of one more level. */
+static int classes_join(struct wiring *w, uint32_t *class)
+{
+	struct weft_scheme *scheme = w->scheme;
+	uint32_t n = scheme->n_domains, level = scheme->n_levels++;
+	uint32_t *domain = weft_calloc(n, sizeof(*domain), w->err);
+	uint32_t *size = weft_calloc(n, sizeof(*size), w->err);
+	int rc = domain && size ? 0 : -1;
+
+	for (uint32_t d = 0; rc == 0 && d < n; d++)
+		if (scheme->domains[d].parent == WEFT_NONE)
+			size[class_of(class, d)]++;
+	for (uint32_t d = 0; rc == 0 && d < n; d++) {
+		domain[d] = size[d] > 1 ? wiring_domain(w, level, NULL, 0)
+					: WEFT_NONE;
+		if (size[d] > 1 && domain[d] == WEFT_NONE)
+			rc = -1;
+	}
+	for (uint32_t d = 0; rc == 0 && d < n; d++)
+		if (scheme->domains[d].parent == WEFT_NONE)
+			scheme->domains[d].parent = domain[class_of(class, d)];
+	free(domain);
+	free(size);
+	return rc;
+}
+
+static int sides_join(struct wiring *w)
+{
+	uint32_t *class =
+		weft_calloc(w->scheme->n_domains, sizeof(*class), w->err);
+	int rc = class ? 0 : -1;
+
+	if (rc == 0 && classes_find(w, class))
+		rc = classes_join(w, class);
+	free(class);
+	return rc;
+}
+
+/* ---- leafs that are cut off ---- */
+
+/* The same name but for its digits. */
+static bool names_alike(const char *a, const char *b)
+{
+	for (;;) {
+		while (isdigit((unsigned char)*a))
+			a++;
+		while (isdigit((unsigned char)*b))
+			b++;
+		if (*a != *b || !*a)
+			return *a == *b;
+		a++;
+		b++;
+	}
+}
+
+struct orphans {
+	struct wiring *w;
+	uint32_t *first_host; /* [domain] of level 0 */
+	uint32_t *n_hosts;    /* [domain] below it; of roots, all */
+	uint32_t main;	      /* root with most hosts, or WEFT_NONE */
+};
+
+static void hosts_count(struct orphans *o)
+{
+	const struct weft_scheme *scheme = o->w->scheme;
+	uint32_t most = 0;
+
+	o->main = WEFT_NONE;
+	for (uint32_t d = 0; d < scheme->n_domains; d++)
+		o->first_host[d] = WEFT_NONE;
+	for (uint32_t h = 0; h < o->w->s->n_hosts; h++)
+		for (uint32_t d = scheme->host_domain[h]; d != WEFT_NONE;
+		     d = scheme->domains[d].parent) {
+			o->n_hosts[d]++;
+			if (o->first_host[d] == WEFT_NONE)
+				o->first_host[d] = h;
+		}
+	for (uint32_t d = 0; d < scheme->n_domains; d++)
+		if (scheme->domains[d].parent == WEFT_NONE &&
+		    scheme->domains[d].level > 0 && o->n_hosts[d] > most) {
+			most = o->n_hosts[d];
+			o->main = d;
+		}
+}
+
+/* Its hosts are called like some of the fabric's. */
+static bool is_of_main(const struct orphans *o, uint32_t domain)
+{
+	const struct weft_survey *s = o->w->s;
+	const struct weft_scheme *scheme = o->w->scheme;
+	uint32_t mine = o->first_host[domain];
+
+	if (mine == WEFT_NONE)
+		return false;
+	for (uint32_t d = 0; d < scheme->n_domains; d++)
+		if (scheme->domains[d].level == 0 && d != domain &&
+		    o->first_host[d] != WEFT_NONE &&
+		    wiring_root(scheme, d) == o->main &&
+		    names_alike(s->hosts[o->first_host[d]].name,
+				s->hosts[mine].name))
+			return true;
+	return false;
+}
+
+static int orphan_take(struct orphans *o, uint32_t sw)
+{
+	struct wiring *w = o->w;
+	struct weft_scheme *scheme = w->scheme;
+	uint32_t domain = scheme->switch_domain[sw];
+	uint32_t root = wiring_root(scheme, domain);
+
+	if (root != o->main) {
+		if (root != domain || !is_of_main(o, domain))
+			return 0; /* a small fabric of its own */
+		scheme->domains[domain].parent = o->main;
+	}
+	return wiring_note(w, WEFT_FINDING_LEAF_ORPHAN,
+			   (struct wiring_at){
+				   .name = w->s->switches[sw].name,
+				   .where = w->s->switches[sw].where,
+				   .weight = w->n_down[sw],
+			   },
+			   "%u cables to hosts, but no uplink, as its "
+			   "siblings have",
+			   w->n_down[sw]);
+}
+
+/* Where most leafs have uplinks, one without is cut off; it is put where its
+ * siblings are. */
+static int orphans_find(struct wiring *w)
+{
+	uint32_t n = w->scheme->n_domains, leafs = 0, linked = 0;
+	struct orphans o = {
+		.w = w,
+		.first_host = weft_calloc(n, sizeof(uint32_t), w->err),
+		.n_hosts = weft_calloc(n, sizeof(uint32_t), w->err),
+	};
+	int rc = o.first_host && o.n_hosts ? 0 : -1;
+
+	if (rc == 0)
+		hosts_count(&o);
+	for (uint32_t i = 0; i < w->s->n_switches; i++) {
+		if (!w->compute[i] || w->tier[i] != 1)
+			continue;
+		leafs++;
+		linked += w->first_peer[i] < w->first_peer[i + 1];
+	}
+	for (uint32_t i = 0; rc == 0 && 2 * linked > leafs &&
+			     o.main != WEFT_NONE && i < w->s->n_switches;
+	     i++)
+		if (w->compute[i] && w->tier[i] == 1 &&
+		    w->first_peer[i] == w->first_peer[i + 1] &&
+		    w->scheme->switch_domain[i] != WEFT_NONE)
+			rc = orphan_take(&o, i);
+	free(o.first_host);
+	free(o.n_hosts);
+	return rc;
+}
+
+/* ---- hosts on spines ---- */
+
+static void guests_place(struct wiring *w)
+{
+	struct weft_scheme *scheme = w->scheme;
+
+	for (uint32_t h = 0; h < w->s->n_hosts; h++)
+		for (uint32_t i = w->first_up[h];
+		     i < w->first_up[h + 1] &&
+		     scheme->host_domain[h] == WEFT_NONE;
+		     i++)
+			if (w->compute[w->ups[i].sw])
+				scheme->host_domain[h] =
+					scheme->switch_domain[w->ups[i].sw];
+}
+
+/* Leafs without GPU nodes, and what else none hangs below: to what they are
+ * linked to.  Whether any was placed. */
+static bool idle_place(struct wiring *w)
+{
+	struct weft_scheme *scheme = w->scheme;
+	bool placed = false;
+
+	for (uint32_t sw = 0; sw < w->s->n_switches; sw++)
+		for (uint32_t p = w->first_peer[sw];
+		     p < w->first_peer[sw + 1] && w->compute[sw] &&
+		     scheme->switch_domain[sw] == WEFT_NONE;
+		     p++) {
+			scheme->switch_domain[sw] =
+				scheme->switch_domain[w->peers[p].sw];
+			placed = placed ||
+				 scheme->switch_domain[sw] != WEFT_NONE;
+		}
+	return placed;
+}
+
+/* A small fabric beside a deeper one gets a domain of the last level for
+ * itself: in the file every root is of that level. */
+static int islands_lift(struct wiring *w)
+{
+	struct weft_scheme *scheme = w->scheme;
+	uint32_t n = scheme->n_domains;
+
+	for (uint32_t d = 0; d < n; d++) {
+		char name[WEFT_NAME_SIZE];
+		uint32_t top;
+
+		if (scheme->domains[d].parent != WEFT_NONE ||
+		    scheme->domains[d].level + 1 >= scheme->n_levels)
+			continue;
+		snprintf(name, sizeof(name), "%.56s-alone",
+			 scheme->domains[d].name);
+		top = weft_scheme_add_domain(scheme, name, scheme->n_levels - 1,
+					     w->err);
+		if (top == WEFT_NONE)
+			return -1;
+		scheme->domains[d].parent = top;
+	}
+	return 0;
+}
+
+int wiring_roots(struct wiring *w)
+{
+	if (sides_join(w) || orphans_find(w))
+		return -1;
+	while (idle_place(w))
+		;
+	guests_place(w);
+	return islands_lift(w);
+}

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* scheme_services.c - hosts that are there for others: storage, login, subnet
+ * managers
+ *
+ * They have no GPUs, and say nothing of how GPU nodes are wired.  What tells
+ * them, where no source counts their GPUs: words of their names; far fewer
+ * adapters than most hosts have; leafs that only their like hang on.
+ */
+#include "base/hash.h"
+#include "topology/hierarchy/wiring.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+	const char *word, *service;
+} words[] = {
+	{"ufm", "subnet management"},
+	{"cufm", "subnet management"},
+	{"opensm", "subnet management"},
+	{"login", "login"},
+	{"bastion", "login"},
+	{"mgmt", "management"},
+	{"slurm", "management"},
+	{"slurmctld", "management"},
+	{"storage", "storage"},
+	{"stor", "storage"},
+	{"nfs", "storage"},
+	{"oss", "storage"},
+	{"ost", "storage"},
+	{"mds", "storage"},
+	{"mdt", "storage"},
+	{"mgs", "storage"},
+	{"lustre", "storage"},
+	{"lnet", "storage"},
+	{"gpfs", "storage"},
+	{"beegfs", "storage"},
+	{"weka", "storage"},
+	{"ai400", "storage"},
+	{"ai400x", "storage"},
+	{"ai400nvx", "storage"},
+	{"ddn", "storage"},
+	{"cache", "storage"},
+	{"gateway", "gateway"},
+};
+
+/* Letters and digits of a name; digits at either end are a number. */
+static bool word_is(const char *at, size_t size, const char *word)
+{
+	size_t length = strlen(word);
+
+	while (size > length && isdigit((unsigned char)*at)) {
+		at++;
+		size--;
+	}
+	if (size < length)
+		return false;
+	for (size_t i = 0; i < length; i++)
+		if (tolower((unsigned char)at[i]) != word[i])
+			return false;
+	for (size_t i = length; i < size; i++)
+		if (!isdigit((unsigned char)at[i]))
+			return false;
+	return true;
+}
+
+/* What a host of that name is for ("storage"); NULL: nothing tells. */
+static const char *service_of(const char *host)
+{
+	const char *at = host;
+
+	while (*at) {
+		size_t size = 0;
+
+		while (isalnum((unsigned char)at[size]))
+			size++;
+		for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+			if (word_is(at, size, words[i].word))
+				return words[i].service;
+		at += size + (at[size] != '\0');
+	}
+	return NULL;
+}
+
+/* ---- by name ---- */
+
+static int names_mark(struct wiring *w)
+{
+	struct weft_survey *s = w->s;
+	uint32_t n = 0, first = 0;
+
+	for (uint32_t h = 0; h < s->n_hosts; h++)
+		if (service_of(s->hosts[h].name))
+			first = n++ ? first : h;
+	/* Names in which all hosts agree tell of the cluster, not of them. */
+	if (!n || n == s->n_hosts)
+		return 0;
+	for (uint32_t h = 0; h < s->n_hosts; h++)
+		if (s->hosts[h].gpus.value == 0 && service_of(s->hosts[h].name))
+			s->hosts[h].no_gpus = true;
+	return weft_survey_note(
+		s, WEFT_FINDING_HOST_SERVICE, s->hosts[first].name,
+		(struct weft_place){s->hosts[first].where.source, 0}, w->err,
+		"%u host%s taken to have no GPUs because of the name, first "
+		"%s (%s)",
+		n, n == 1 ? " is" : "s are", s->hosts[first].name,
+		service_of(s->hosts[first].name));
+}
+
+/* ---- by adapters and leafs ---- */
+
+struct evidence {
+	struct wiring *w;
+	uint32_t usual, n_full; /* adapters of most; hosts with about as many */
+	uint64_t *stems;	/* of those hosts' names, ascending */
+	struct {
+		uint32_t full, service, others;
+	} * on; /* [switch] hosts there */
+};
+
+/* Names that differ by numbers only have the same. */
+static uint64_t stem_of(const char *name)
+{
+	uint64_t hash = WEFT_HASH_START;
+	bool digits = false;
+
+	for (; *name; name++) {
+		bool digit = isdigit((unsigned char)*name);
+
+		if (!digit || !digits)
+			hash = weft_hash_bytes(hash, digit ? "#" : name, 1);
+		digits = digit;
+	}
+	return hash;
+}
+
+static uint32_t adapters(const struct wiring *w, uint32_t host)
+{
+	return w->first_up[host + 1] - w->first_up[host];
+}
+
+static bool is_full(const struct evidence *e, uint32_t host)
+{
+	return !e->w->s->hosts[host].no_gpus &&
+	       2 * adapters(e->w, host) > e->usual &&
+	       !wiring_unnamed(e->w, host);
+}
+
+static int compare_hashes(const void *pa, const void *pb)
+{
+	const uint64_t *a = pa, *b = pb;
+
+	return (*a > *b) - (*a < *b);
+}
+
+static bool has_full_stem(const struct evidence *e, uint32_t host)
+{
+	uint64_t stem = stem_of(e->w->s->hosts[host].name);
+
+	return e->n_full && bsearch(&stem, e->stems, e->n_full, sizeof(stem),
+				    compare_hashes);
+}
+
+static void hosts_count(struct evidence *e)
+{
+	const struct wiring *w = e->w;
+
+	for (uint32_t h = 0; h < w->s->n_hosts; h++) {
+		bool full = is_full(e, h);
+
+		if (full)
+			e->stems[e->n_full++] = stem_of(w->s->hosts[h].name);
+		for (uint32_t i = w->first_up[h]; i < w->first_up[h + 1]; i++) {
+			uint32_t sw = w->ups[i].sw;
+
+			e->on[sw].full += full;
+			e->on[sw].service += w->s->hosts[h].no_gpus;
+			e->on[sw].others++;
+		}
+	}
+	if (e->n_full)
+		qsort(e->stems, e->n_full, sizeof(*e->stems), compare_hashes);
+}
+
+/* Whether it hangs where hosts with about the usual number do, and whether most
+ * of those around it are there for others. */
+static void neighbours(const struct evidence *e, uint32_t host, bool *full,
+		       bool *service)
+{
+	const struct wiring *w = e->w;
+	uint32_t n = 0, others = 0;
+
+	*full = false;
+	for (uint32_t i = w->first_up[host]; i < w->first_up[host + 1]; i++) {
+		uint32_t sw = w->ups[i].sw;
+
+		*full = *full || e->on[sw].full;
+		n += e->on[sw].service;
+		others += e->on[sw].others - 1;
+	}
+	*service = 2 * n > others;
+}
+
+/* A GPU node that has lost adapters still has its name, and hangs beside its
+ * siblings. */
+static bool is_service(const struct evidence *e, uint32_t host)
+{
+	const struct weft_survey_host *h = &e->w->s->hosts[host];
+	uint32_t n = adapters(e->w, host);
+	bool full, service, same;
+
+	if (h->gpus.value > 0 || h->no_gpus || !n || n >= e->usual ||
+	    wiring_unnamed(e->w, host))
+		return false;
+	neighbours(e, host, &full, &service);
+	same = has_full_stem(e, host);
+	if (e->usual >= 4 && 4 * n <= e->usual)
+		return !same || !full;
+	return !same && !full && service;
+}
+
+static int evidence_mark(struct evidence *e)
+{
+	struct weft_survey *s = e->w->s;
+	bool *marked = weft_calloc(s->n_hosts, sizeof(*marked), e->w->err);
+	uint32_t n = 0, first = 0;
+
+	if (!marked)
+		return -1;
+	for (uint32_t h = 0; h < s->n_hosts; h++) {
+		marked[h] = is_service(e, h);
+		if (marked[h])
+			first = n++ ? first : h;
+	}
+	if (n > e->n_full)
+		n = 0; /* two kinds of nodes, as far as cables tell */
+	for (uint32_t h = 0; n && h < s->n_hosts; h++)
+		s->hosts[h].no_gpus = s->hosts[h].no_gpus || marked[h];
+	free(marked);
+	if (!n)
+		return 0;
+	return weft_survey_note(
+		s, WEFT_FINDING_HOST_SERVICE, s->hosts[first].name,
+		(struct weft_place){s->hosts[first].where.source, 0}, e->w->err,
+		"%u host%s taken to have no GPUs because of adapters and "
+		"leafs, first %s (%u adapter%s; hosts with GPUs have %u)",
+		n, n == 1 ? " is" : "s are", s->hosts[first].name,
+		adapters(e->w, first), adapters(e->w, first) == 1 ? "" : "s",
+		e->usual);
+}
+
+int wiring_services(struct wiring *w)
+{
+	struct evidence e = {.w = w};
+	int rc = -1;
+
+	e.stems = weft_calloc(w->s->n_hosts, sizeof(*e.stems), w->err);
+	e.on = weft_calloc(w->s->n_switches, sizeof(*e.on), w->err);
+	if (e.stems && e.on && names_mark(w) == 0 &&
+	    wiring_cables_usual(w, &e.usual) == 0) {
+		hosts_count(&e);
+		rc = evidence_mark(&e);
+	}
+	free(e.stems);
+	free(e.on);
+	return rc;
+}

@@ -1,0 +1,564 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* survey_write.c - a survey and its scheme as a fabric file, weft-fabric(5) */
+#include "base/hostlist.h"
+#include "topology/hierarchy/writer.h"
+#include "topology/profile.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* YAML takes at most 1,024 characters before the colon of a line. */
+#define KEY_MAX 960
+
+/* ---- what goes into the file ---- */
+
+/* Hosts whose GPUs nobody knows: where other hosts have some, these have none
+ * worth a name; else all are taken to be like the profile's. */
+static int hosts_choose(struct weft_writer *w)
+{
+	struct weft_survey *s = w->s;
+	uint32_t known = 0, unknown = 0, dropped = 0;
+
+	for (uint32_t h = 0; h < s->n_hosts; h++)
+		known += s->hosts[h].gpus.value > 0;
+	for (uint32_t h = 0; h < s->n_hosts; h++) {
+		const struct weft_survey_host *host = &s->hosts[h];
+		bool placed = !w->scheme->n_levels ||
+			      w->scheme->host_domain[h] != WEFT_NONE;
+		bool counted = host->gpus.value > 0;
+
+		if (!placed || host->no_gpus)
+			continue;
+		if (!counted && (known || host->no_gpus_listed) &&
+		    !w->options->gpus_per_node) {
+			dropped++;
+			continue;
+		}
+		unknown += !counted;
+		w->host[h] = host->name;
+	}
+	if (dropped &&
+	    weft_survey_note(s, WEFT_FINDING_INPUT_PARTIAL, NULL,
+			     (struct weft_place){WEFT_NONE, 0}, w->err,
+			     "%u hosts whose GPUs no source knows are left out",
+			     dropped))
+		return -1;
+	w->gpus_assumed = unknown;
+	return 0;
+}
+
+static int gpus_assume(struct weft_writer *w)
+{
+	uint32_t n = w->gpus_assumed;
+
+	w->gpus_assumed = w->options->gpus_per_node ? w->options->gpus_per_node
+						    : w->profile->gpus_per_node;
+	if (!n || w->options->gpus_per_node)
+		return 0;
+	return weft_survey_note(
+		w->s, WEFT_FINDING_GPUS_UNKNOWN, NULL,
+		(struct weft_place){WEFT_NONE, 0}, w->err,
+		"no source says how many GPUs %u host%s; %u each are assumed, "
+		"as in profile %s",
+		n, n == 1 ? " has" : "s have", w->gpus_assumed,
+		w->profile->name);
+}
+
+/* Domains with a host somewhere below. */
+static int domains_choose(struct weft_writer *w)
+{
+	const struct weft_scheme *scheme = w->scheme;
+	bool any = false;
+
+	for (uint32_t h = 0; h < w->s->n_hosts; h++) {
+		any = any || w->host[h];
+		for (uint32_t d = w->host[h] ? scheme->host_domain[h]
+					     : WEFT_NONE;
+		     d != WEFT_NONE && !w->domain[d];
+		     d = scheme->domains[d].parent)
+			w->domain[d] = scheme->domains[d].name;
+	}
+	if (!any)
+		return weft_fail(w->err, WEFT_EINVAL,
+				 "no host with GPUs: a fabric needs one; say "
+				 "how many with --gpus-per-node, where the "
+				 "sources miss them");
+	return 0;
+}
+
+static uint32_t host_gpus(const struct weft_writer *w, uint32_t h)
+{
+	double n = w->s->hosts[h].gpus.value;
+
+	return n > 0 ? (uint32_t)n : w->gpus_assumed;
+}
+
+/* ---- NVLink domains that span nodes ---- */
+
+struct spanned {
+	const char *nvlink;
+	uint32_t host, domain; /* of the network */
+};
+
+static int compare_spanned(const void *pa, const void *pb)
+{
+	const struct spanned *a = pa, *b = pb;
+	int order = weft_name_compare(a->nvlink, b->nvlink);
+
+	if (order)
+		return order;
+	if (a->domain != b->domain)
+		return a->domain < b->domain ? -1 : 1;
+	return (a->host > b->host) - (a->host < b->host);
+}
+
+/* Some hosts of an NVLink domain, all below one domain of the network, are a
+ * domain of the file; the k-th part but the first gets a number. */
+static int part_add(struct weft_writer *w, const struct spanned *list,
+		    uint32_t n, uint32_t part)
+{
+	char name[2 * WEFT_NAME_SIZE];
+
+	if (n < 2)
+		return 0;
+	for (uint32_t i = 0; i < n; i++)
+		w->span[list[i].host] = w->n_spans;
+	snprintf(name, sizeof(name), part ? "%.50s.part%u" : "%s",
+		 list[0].nvlink, part + 1);
+	w->span_name[w->n_spans] =
+		part ? weft_arena_text(&w->s->arena, name, strlen(name), w->err)
+		     : list[0].nvlink;
+	return w->span_name[w->n_spans++] ? 0 : -1;
+}
+
+static uint32_t part_end(const struct spanned *list, uint32_t i, uint32_t n)
+{
+	uint32_t end = i + 1;
+
+	while (end < n && list[end].domain == list[i].domain)
+		end++;
+	return end;
+}
+
+/* Few of many that hang elsewhere are cabled wrongly, or mistaken; a domain
+ * over several racks has about as many in each. */
+static int split_note(struct weft_writer *w, const struct spanned *list,
+		      uint32_t n, uint32_t first, uint32_t most)
+{
+	const struct weft_survey_host *hosts = w->s->hosts;
+	uint32_t other = first ? 0 : most;
+	bool few =
+		10 * (n - most) <= n || (n - most == 1 && n > 3) || most == 1;
+
+	if (few)
+		return weft_survey_note(
+			w->s, WEFT_FINDING_NVLINK_SPLIT, list[0].nvlink,
+			hosts[list[other].host].nvlink.where, w->err,
+			"%s and %s are said to share an NVLink domain, but "
+			"hang on different switches, as do %u of its %u nodes",
+			hosts[list[first].host].name,
+			hosts[list[other].host].name, n - most, n);
+	return weft_survey_note(
+		w->s, WEFT_FINDING_INPUT_PARTIAL, list[0].nvlink,
+		hosts[list[0].host].nvlink.where, w->err,
+		"the NVLink domain of %u nodes lies below several switches; "
+		"the file has a domain for each",
+		n);
+}
+
+/* Hosts list[0..n) say that they share an NVLink domain. */
+static int span_add(struct weft_writer *w, const struct spanned *list,
+		    uint32_t n)
+{
+	uint32_t most = 0, first = 0, part = 0;
+
+	for (uint32_t i = 0, end; i < n; i = end) {
+		end = part_end(list, i, n);
+		if (end - i > most) {
+			most = end - i;
+			first = i;
+		}
+	}
+	if (most < n && split_note(w, list, n, first, most))
+		return -1;
+	for (uint32_t i = 0, end; i < n; i = end) {
+		end = part_end(list, i, n);
+		if (part_add(w, list + i, end - i, part))
+			return -1;
+		part += end - i > 1;
+	}
+	return 0;
+}
+
+static int spans_choose(struct weft_writer *w)
+{
+	struct weft_survey *s = w->s;
+	struct spanned *list = weft_calloc(s->n_hosts, sizeof(*list), w->err);
+	uint32_t n = 0, first = 0;
+	int rc = list ? 0 : -1;
+
+	for (uint32_t h = 0; list && h < s->n_hosts; h++) {
+		w->span[h] = WEFT_NONE;
+		if (w->host[h] && s->hosts[h].nvlink.text)
+			list[n++] = (struct spanned){s->hosts[h].nvlink.text, h,
+						     w->scheme->host_domain[h]};
+	}
+	if (n)
+		qsort(list, n, sizeof(*list), compare_spanned);
+	for (uint32_t i = 1; rc == 0 && i <= n; i++) {
+		if (i < n && strcmp(list[i].nvlink, list[first].nvlink) == 0)
+			continue;
+		rc = span_add(w, list + first, i - first);
+		first = i;
+	}
+	free(list);
+	return rc;
+}
+
+/* ---- lines ---- */
+
+void weft_writer_word(const struct weft_writer *w, const char *text)
+{
+	bool plain = isalnum((unsigned char)text[0]) || text[0] == '_';
+
+	fprintf(w->out, plain ? "%s" : "\"%s\"", text);
+}
+
+/* Lines "  NAMES: value", as many as their length asks for.  names is put in
+ * order. */
+int weft_writer_line(struct weft_writer *w, const char **names, uint32_t n,
+		     const char *value)
+{
+	char *text;
+	int rc = 0;
+
+	if (weft_writer_hostlist(w, names, n, &text))
+		return -1;
+	if (strlen(text) > KEY_MAX && n > 1) {
+		rc = weft_writer_line(w, names, n / 2, value) ||
+		     weft_writer_line(w, names + n / 2, n - n / 2, value);
+	} else {
+		fputs("  ", w->out);
+		weft_writer_word(w, text);
+		fprintf(w->out, ": %s\n", value);
+	}
+	free(text);
+	return rc ? -1 : 0;
+}
+
+/* Where it is known, and not what the profile says. */
+static void routing_write(const struct weft_writer *w)
+{
+	const struct weft_scheme *scheme = w->scheme;
+	const char *name = weft_routing_names[scheme->routing];
+
+	if (!scheme->n_flows || (scheme->routing == w->profile->routing &&
+				 scheme->n_flows == w->profile->n_flows))
+		return;
+	if (scheme->n_flows > 1)
+		fprintf(w->out, "routing: {policy: %s, flows: %u}\n", name,
+			scheme->n_flows);
+	else
+		fprintf(w->out, "routing: %s\n", name);
+}
+
+static void head_write(const struct weft_writer *w)
+{
+	const char *name = w->options->name ? w->options->name : w->s->name;
+
+	for (uint32_t i = 0; i < w->s->n_sources; i++) {
+		fprintf(w->out, "# from %s: ", w->s->sources[i].format);
+		for (const char *c = w->s->sources[i].name; *c; c++)
+			fputc((unsigned char)*c < ' ' || *c == 0x7f ? '?' : *c,
+			      w->out);
+		fputc('\n', w->out);
+	}
+	fputs("weft: fabric/1\n", w->out);
+	if (name && *name) {
+		fputs("name: \"", w->out);
+		for (uint32_t i = 0; name[i] && i < WEFT_NAME_SIZE - 1; i++)
+			fputc((unsigned char)name[i] < ' ' ||
+					      (unsigned char)name[i] > '~' ||
+					      strchr("\"\\", name[i])
+				      ? '_'
+				      : name[i],
+			      w->out);
+		fputs("\"\n", w->out);
+	}
+	fprintf(w->out, "profile: %s\n", w->profile->name);
+	if (w->scheme->n_rails > 1)
+		fprintf(w->out, "rails: %u\n", w->scheme->n_rails);
+	routing_write(w);
+}
+
+/* ---- nodes ---- */
+
+struct kind {
+	uint32_t gpus;
+	const char *text; /* or "" */
+	const char *name; /* of the host */
+};
+
+static int compare_kinds(const void *pa, const void *pb)
+{
+	const struct kind *a = pa, *b = pb;
+	int order = (a->gpus > b->gpus) - (a->gpus < b->gpus);
+
+	order = order ? order : strcmp(a->text, b->text);
+	return order ? order : weft_name_compare(a->name, b->name);
+}
+
+/* A kind as a quoted word of the file: whatever GPUs call themselves. */
+static void kind_value(const struct kind *kind, char *value, size_t size)
+{
+	char text[WEFT_NAME_SIZE];
+	uint32_t n = 0;
+
+	for (; kind->text[n] && n < sizeof(text) - 1; n++)
+		text[n] = isalnum((unsigned char)kind->text[n]) ||
+					  strchr("._-+", kind->text[n])
+				  ? kind->text[n]
+				  : '_';
+	text[n] = '\0';
+	if (n)
+		snprintf(value, size, "{gpus: %u, kind: \"%s\"}", kind->gpus,
+			 text);
+	else
+		snprintf(value, size, "%u", kind->gpus);
+}
+
+static int kinds_write(struct weft_writer *w, struct kind *kinds, uint32_t n,
+		       const char **names)
+{
+	qsort(kinds, n, sizeof(*kinds), compare_kinds);
+	for (uint32_t i = 0, end; i < n; i = end) {
+		char value[WEFT_NAME_SIZE + 32];
+
+		for (end = i; end < n && kinds[end].gpus == kinds[i].gpus &&
+			      strcmp(kinds[end].text, kinds[i].text) == 0;
+		     end++)
+			names[end - i] = kinds[end].name;
+		kind_value(&kinds[i], value, sizeof(value));
+		if (weft_writer_line(w, names, end - i, value))
+			return -1;
+	}
+	return 0;
+}
+
+static int nodes_write(struct weft_writer *w)
+{
+	struct kind *kinds = weft_calloc(w->s->n_hosts, sizeof(*kinds), w->err);
+	const char **names = weft_calloc(w->s->n_hosts, sizeof(*names), w->err);
+	uint32_t n = 0;
+	int rc = -1;
+
+	for (uint32_t h = 0; kinds && h < w->s->n_hosts; h++) {
+		const char *kind = w->s->hosts[h].gpu_kind.text;
+
+		if (w->host[h])
+			kinds[n++] = (struct kind){
+				host_gpus(w, h), kind ? kind : "", w->host[h]};
+	}
+	fputs("nodes:\n", w->out);
+	if (kinds && names)
+		rc = kinds_write(w, kinds, n, names);
+	free(kinds);
+	free(names);
+	return rc;
+}
+
+/* ---- NVLink ---- */
+
+/* Whether GPUs of one part have NVLink with each other, where the node's GPUs
+ * are dealt out in parts of `size`. */
+static bool parts_are_linked(const struct weft_survey_inside *in, uint32_t size)
+{
+	for (uint32_t g = 0; g < in->n_gpus; g++)
+		if (g % size &&
+		    in->gpus[g].nvlink_group != in->gpus[g - 1].nvlink_group)
+			return false;
+	return in->n_gpus % size == 0;
+}
+
+static uint32_t group_size(const struct weft_survey_inside *in, uint32_t gpu)
+{
+	uint32_t n = 0;
+
+	for (uint32_t g = 0; g < in->n_gpus; g++)
+		n += in->gpus[g].nvlink_group == in->gpus[gpu].nvlink_group;
+	return n;
+}
+
+/* The largest such parts.  *odd: groups are not all of one size and in order,
+ * so that the parts are less than they. */
+static uint32_t inside_group(const struct weft_survey_inside *in, bool *odd)
+{
+	uint32_t size = in->n_gpus;
+
+	while (size > 1 && !parts_are_linked(in, size))
+		size--;
+	for (uint32_t g = 0; g < in->n_gpus; g++)
+		*odd = *odd || group_size(in, g) != size;
+	return size;
+}
+
+/* The file knows one size for all nodes: that of most, since a GPU that has
+ * lost its NVLink is a fault of its node.  0: none is known. */
+static uint32_t groups_agree(const struct weft_writer *w, bool *odd)
+{
+	uint32_t hosts[WEFT_MAX_GPUS_PER_NODE + 1] = {0}, known = 0, all = 0;
+
+	for (uint32_t h = 0; h < w->s->n_hosts; h++) {
+		uint32_t inside = w->s->hosts[h].inside;
+
+		if (!w->host[h] || inside == WEFT_NONE ||
+		    !w->s->insides[inside].n_gpus)
+			continue;
+		hosts[inside_group(&w->s->insides[inside], odd)]++;
+		known++;
+	}
+	for (uint32_t n = 1; n <= WEFT_MAX_GPUS_PER_NODE; n++)
+		if (hosts[n] && hosts[n] >= hosts[all])
+			all = n;
+	for (uint32_t h = 0; all && h < w->s->n_hosts; h++)
+		while (w->host[h] && host_gpus(w, h) % all) {
+			*odd = true;
+			all--;
+		}
+	*odd = *odd || hosts[all] < known;
+	return all;
+}
+
+static bool is_whole(const struct weft_writer *w, uint32_t group)
+{
+	for (uint32_t h = 0; h < w->s->n_hosts; h++)
+		if (w->host[h] && host_gpus(w, h) != group)
+			return false;
+	return true;
+}
+
+static int groups_write(struct weft_writer *w)
+{
+	bool odd = false;
+	uint32_t group = groups_agree(w, &odd);
+
+	if (group && !is_whole(w, group))
+		fprintf(w->out, "nvlink: %u\n", group);
+	if (!odd)
+		return 0;
+	return weft_survey_note(w->s, WEFT_FINDING_NVLINK_UNEVEN, NULL,
+				(struct weft_place){WEFT_NONE, 0}, w->err,
+				"GPUs that share NVLink are not groups of one "
+				"size in order on all nodes; all nodes are "
+				"written with %u GPU%s in an NVLink domain",
+				group, group == 1 ? "" : "s");
+}
+
+static int nvlink_write(struct weft_writer *w)
+{
+	const char **names = weft_calloc(w->s->n_hosts, sizeof(*names), w->err);
+	int rc = names ? 0 : -1;
+
+	if (names && !w->n_spans)
+		rc = groups_write(w);
+	else if (names)
+		fputs("nvlink:\n", w->out);
+	for (uint32_t k = 0; rc == 0 && k < w->n_spans; k++) {
+		uint32_t n = 0;
+		char *text;
+
+		for (uint32_t h = 0; h < w->s->n_hosts; h++)
+			if (w->span[h] == k)
+				names[n++] = w->host[h];
+		rc = weft_writer_hostlist(w, names, n, &text);
+		if (rc)
+			break;
+		fputs("  ", w->out);
+		weft_writer_word(w, w->span_name[k]);
+		fputs(": ", w->out);
+		weft_writer_word(w, text);
+		fputc('\n', w->out);
+		free(text);
+	}
+	free(names);
+	return rc;
+}
+
+/* ---- all of it ---- */
+
+static int writer_alloc(struct weft_writer *w)
+{
+	const struct weft_survey *s = w->s;
+	const struct weft_scheme *scheme = w->scheme;
+	size_t rails = (size_t)scheme->n_domains * scheme->n_rails;
+
+	w->host = weft_calloc(s->n_hosts, sizeof(*w->host), w->err);
+	w->domain = weft_calloc(scheme->n_domains, sizeof(*w->domain), w->err);
+	w->sw = weft_calloc(s->n_switches, sizeof(*w->sw), w->err);
+	w->rail = weft_calloc(rails, sizeof(*w->rail), w->err);
+	w->is_leaf = weft_calloc(s->n_switches, sizeof(*w->is_leaf), w->err);
+	w->cabled = weft_calloc(s->n_switches, sizeof(*w->cabled), w->err);
+	w->span = weft_calloc(s->n_hosts, sizeof(*w->span), w->err);
+	w->span_name = weft_calloc(s->n_hosts, sizeof(*w->span_name), w->err);
+	return w->host && w->domain && w->sw && w->rail && w->is_leaf &&
+			       w->cabled && w->span && w->span_name
+		       ? 0
+		       : -1;
+}
+
+static void writer_free(struct weft_writer *w)
+{
+	free(w->host);
+	free(w->domain);
+	free(w->sw);
+	free(w->rail);
+	free(w->is_leaf);
+	free(w->cabled);
+	free(w->span);
+	free(w->span_name);
+	free(w->taken);
+	weft_arena_free(&w->arena);
+}
+
+static int choose(struct weft_writer *w)
+{
+	return writer_alloc(w) || hosts_choose(w) || domains_choose(w) ||
+			       spans_choose(w) || weft_writer_profile(w) ||
+			       gpus_assume(w) || weft_writer_names(w)
+		       ? -1
+		       : 0;
+}
+
+static int sections_write(struct weft_writer *w)
+{
+	head_write(w);
+	return nodes_write(w) || nvlink_write(w) || weft_writer_levels(w) ||
+			       weft_writer_cabling(w)
+		       ? -1
+		       : 0;
+}
+
+char *weft_survey_write(struct weft_survey *s, const struct weft_scheme *scheme,
+			const struct weft_scheme_options *options,
+			struct weft_error *err)
+{
+	struct weft_writer w = {
+		.s = s, .scheme = scheme, .options = options, .err = err};
+	char *text = NULL;
+	size_t size;
+	int rc = choose(&w);
+
+	if (rc == 0 && !(w.out = open_memstream(&text, &size)))
+		rc = weft_fail(err, WEFT_ENOMEM, "out of memory");
+	if (rc == 0)
+		rc = sections_write(&w);
+	if (w.out && fclose(w.out) && rc == 0)
+		rc = weft_fail(err, WEFT_ENOMEM, "out of memory");
+	writer_free(&w);
+	if (rc) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}

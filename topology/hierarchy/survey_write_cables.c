@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* survey_write_cables.c - the sections switches and cables, like ones folded
+ *
+ * Cables that differ only in the thing at one end share a line: first all that
+ * go to one switch, then lines whose lists are the same.
+ */
+#include "base/hostlist.h"
+#include "topology/hierarchy/writer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- switches ---- */
+
+/* The domain of the file that a switch belongs to: its own, or the nearest
+ * around it that has hosts; WEFT_NONE: none. */
+static uint32_t switch_domain(const struct weft_writer *w, uint32_t sw)
+{
+	uint32_t d = w->scheme->switch_domain[sw];
+
+	while (d != WEFT_NONE && !w->domain[d])
+		d = w->scheme->domains[d].parent;
+	return d;
+}
+
+/* What the line of a switch says; "" where nothing needs to be said. */
+static void switch_facts(struct weft_writer *w, uint32_t sw, char *text,
+			 size_t size)
+{
+	const struct weft_survey_switch *s = &w->s->switches[sw];
+	uint32_t d = switch_domain(w, sw);
+	bool own =
+		w->is_leaf[sw] || (d != WEFT_NONE && w->sw[sw] == w->domain[d]);
+	char ports[32] = "", tier[32] = "", name[WEFT_NAME_SIZE];
+	const char *comma;
+
+	if (s->n_ports)
+		snprintf(ports, sizeof(ports), "ports: %u", s->n_ports);
+	comma = s->n_ports ? ", " : "";
+	if (own) {
+		/* leafs are switches by themselves, other domains by a line,
+		 * which a cable of theirs asks for */
+		bool said = w->is_leaf[sw] || !w->cabled[sw] ||
+			    w->scheme->domains[d].level == 0;
+
+		snprintf(text, size, said && !s->n_ports ? "" : "{%s}", ports);
+		return;
+	}
+	if (s->tier)
+		snprintf(tier, sizeof(tier), ", tier: %u", s->tier);
+	weft_writer_clean(s->network ? s->network : "other", name);
+	if (d == WEFT_NONE)
+		snprintf(text, size, "{network: \"%s\"%s%s%s}", name, tier,
+			 comma, ports);
+	else if (w->scheme->n_rails > 1 && w->scheme->domains[d].level == 0)
+		snprintf(text, size, "{domain: \"%s\"%s%s%s}",
+			 w->rail[(size_t)d * w->scheme->n_rails], tier, comma,
+			 ports);
+	else
+		snprintf(text, size, "{domain: \"%s\"%s%s%s}", w->domain[d],
+			 tier, comma, ports);
+}
+
+struct fact {
+	char text[3 * WEFT_NAME_SIZE];
+	const char *name;
+};
+
+static int compare_facts(const void *pa, const void *pb)
+{
+	const struct fact *a = pa, *b = pb;
+	int order = strcmp(a->text, b->text);
+
+	return order ? order : weft_name_compare(a->name, b->name);
+}
+
+static int facts_write(struct weft_writer *w, struct fact *facts, uint32_t n,
+		       const char **names)
+{
+	qsort(facts, n, sizeof(*facts), compare_facts);
+	for (uint32_t i = 0, end; i < n; i = end) {
+		for (end = i;
+		     end < n && strcmp(facts[end].text, facts[i].text) == 0 &&
+		     end - i < 32;
+		     end++)
+			names[end - i] = facts[end].name;
+		if (weft_writer_line(w, names, end - i, facts[i].text))
+			return -1;
+	}
+	return 0;
+}
+
+static void cabled_mark(struct weft_writer *w)
+{
+	for (uint32_t i = 0; i < w->s->n_cables; i++) {
+		const struct weft_survey_cable *c = &w->s->cables[i];
+
+		if (c->a.kind == WEFT_END_SWITCH)
+			w->cabled[c->a.index] = true;
+		if (c->b.kind == WEFT_END_SWITCH)
+			w->cabled[c->b.index] = true;
+	}
+}
+
+static int switches_write(struct weft_writer *w)
+{
+	uint32_t n = 0;
+	struct fact *facts =
+		weft_calloc(w->s->n_switches, sizeof(*facts), w->err);
+	const char **names =
+		weft_calloc(w->s->n_switches, sizeof(*names), w->err);
+	int rc = facts && names ? 0 : -1;
+
+	for (uint32_t i = 0; rc == 0 && i < w->s->n_switches; i++) {
+		switch_facts(w, i, facts[n].text, sizeof(facts[n].text));
+		facts[n].name = w->sw[i];
+		n += facts[n].text[0] != '\0';
+	}
+	if (rc == 0 && n) {
+		fputs("switches:\n", w->out);
+		rc = facts_write(w, facts, n, names);
+	}
+	free(facts);
+	free(names);
+	return rc;
+}
+
+/* ---- cables ---- */
+
+/* Parallel cables between two things, alike in all that the file says. */
+struct row {
+	const char *port; /* the host's adapter, or "" */
+	uint32_t rail;
+	const char *to;
+	uint32_t n, width;
+	double rate_bytes_per_s;
+	bool down;
+	const char *from;
+	char *froms; /* of a folded row */
+};
+
+static int compare_numbers(double a, double b)
+{
+	return (a > b) - (a < b);
+}
+
+/* What a line says besides the things at its ends and how many. */
+static int compare_kinds(const struct row *a, const struct row *b)
+{
+	int order = weft_name_compare(a->port, b->port);
+
+	order = order ? order : compare_numbers(a->rail, b->rail);
+	order = order ? order
+		      : compare_numbers(a->rate_bytes_per_s,
+					b->rate_bytes_per_s);
+	order = order ? order : compare_numbers(a->width, b->width);
+	return order ? order : compare_numbers(a->down, b->down);
+}
+
+/* By ends first: parallel ones lie side by side. */
+static int compare_parallel(const void *pa, const void *pb)
+{
+	const struct row *a = pa, *b = pb;
+	int order = weft_name_compare(a->to, b->to);
+
+	order = order ? order : weft_name_compare(a->from, b->from);
+	return order ? order : compare_kinds(a, b);
+}
+
+/* All from one list to one switch lie side by side. */
+static int compare_to(const void *pa, const void *pb)
+{
+	const struct row *a = pa, *b = pb;
+	int order = weft_name_compare(a->to, b->to);
+
+	order = order ? order : compare_kinds(a, b);
+	order = order ? order : compare_numbers(a->n, b->n);
+	return order ? order : weft_name_compare(a->from, b->from);
+}
+
+static int compare_froms(const void *pa, const void *pb)
+{
+	const struct row *a = pa, *b = pb;
+	int order = weft_name_compare(a->froms, b->froms);
+
+	order = order ? order : compare_kinds(a, b);
+	order = order ? order : compare_numbers(a->n, b->n);
+	return order ? order : weft_name_compare(a->to, b->to);
+}
+
+/* Rows of the cables whose both ends are in the file. */
+static uint32_t rows_gather(const struct weft_writer *w, struct row *rows)
+{
+	const struct weft_survey *s = w->s;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < s->n_cables; i++) {
+		const struct weft_survey_cable *c = &s->cables[i];
+		const struct weft_survey_hca *hca =
+			c->a.kind == WEFT_END_HOST && c->a.hca != WEFT_NONE
+				? &s->hcas[c->a.hca]
+				: NULL;
+		const char *from = c->a.kind == WEFT_END_HOST
+					   ? w->host[c->a.index]
+					   : w->sw[c->a.index];
+
+		if (!from || c->b.kind != WEFT_END_SWITCH || !w->sw[c->b.index])
+			continue;
+		rows[n++] = (struct row){
+			.port = hca ? hca->name : "",
+			.rail = hca ? hca->rail : WEFT_NONE,
+			.to = w->sw[c->b.index],
+			.n = c->n,
+			.width = c->width,
+			.rate_bytes_per_s = c->rate_bytes_per_s,
+			.down = c->down,
+			.from = from,
+		};
+	}
+	return n;
+}
+
+static uint32_t rows_merge(struct row *rows, uint32_t n)
+{
+	uint32_t kept = 0;
+
+	if (n)
+		qsort(rows, n, sizeof(*rows), compare_parallel);
+	for (uint32_t i = 0; i < n; i++) {
+		if (kept && compare_parallel(&rows[kept - 1], &rows[i]) == 0)
+			rows[kept - 1].n += rows[i].n;
+		else
+			rows[kept++] = rows[i];
+	}
+	return kept;
+}
+
+/* Rows to one switch that differ in `from` alone become one; *folded counts the
+ * rows whose froms are to be freed. */
+static int rows_fold(struct weft_writer *w, struct row *rows, uint32_t n,
+		     uint32_t *folded)
+{
+	const char **names = weft_calloc(n, sizeof(*names), w->err);
+	int rc = names ? 0 : -1;
+
+	if (n)
+		qsort(rows, n, sizeof(*rows), compare_to);
+	for (uint32_t i = 0, end; rc == 0 && i < n; i = end) {
+		struct row row = rows[i];
+
+		for (end = i; end < n && rows[end].to == row.to &&
+			      rows[end].n == row.n &&
+			      compare_kinds(&rows[end], &row) == 0;
+		     end++)
+			names[end - i] = rows[end].from;
+		rc = weft_writer_hostlist(w, names, end - i, &row.froms);
+		if (rc == 0)
+			rows[(*folded)++] = row;
+	}
+	free(names);
+	return rc;
+}
+
+static void row_write(const struct weft_writer *w, const struct row *row,
+		      const char *to)
+{
+	char port[WEFT_NAME_SIZE];
+
+	fprintf(w->out, "  - {from: \"%s\", ", row->froms);
+	if (row->port[0]) {
+		weft_writer_clean(row->port, port);
+		fprintf(w->out, "port: \"%s\", ", port);
+	}
+	if (row->rail != WEFT_NONE)
+		fprintf(w->out, "rail: %u, ", row->rail);
+	fprintf(w->out, "to: \"%s\"", to);
+	if (row->n > 1)
+		fprintf(w->out, ", n: %u", row->n);
+	if (row->rate_bytes_per_s > 0)
+		fprintf(w->out, ", rate: %.9g Gbps",
+			row->rate_bytes_per_s * 8 / 1e9);
+	if (row->width)
+		fprintf(w->out, ", width: %u", row->width);
+	fputs(row->down ? ", state: down}\n" : "}\n", w->out);
+}
+
+static int rows_write(struct weft_writer *w, struct row *rows, uint32_t n)
+{
+	const char **names = weft_calloc(n, sizeof(*names), w->err);
+	int rc = names ? 0 : -1;
+
+	if (rc == 0 && n) {
+		qsort(rows, n, sizeof(*rows), compare_froms);
+		fputs("cables:\n", w->out);
+	}
+	for (uint32_t i = 0, end; rc == 0 && i < n; i = end) {
+		char *to;
+
+		for (end = i;
+		     end < n && strcmp(rows[end].froms, rows[i].froms) == 0 &&
+		     rows[end].n == rows[i].n &&
+		     compare_kinds(&rows[end], &rows[i]) == 0;
+		     end++)
+			names[end - i] = rows[end].to;
+		rc = weft_writer_hostlist(w, names, end - i, &to);
+		if (rc)
+			break;
+		row_write(w, &rows[i], to);
+		free(to);
+	}
+	free(names);
+	return rc;
+}
+
+static int cables_write(struct weft_writer *w)
+{
+	struct row *rows = weft_calloc(w->s->n_cables, sizeof(*rows), w->err);
+	uint32_t n, folded = 0;
+	int rc;
+
+	if (!rows)
+		return -1;
+	n = rows_merge(rows, rows_gather(w, rows));
+	rc = rows_fold(w, rows, n, &folded);
+	if (rc == 0)
+		rc = rows_write(w, rows, folded);
+	for (uint32_t i = 0; i < folded; i++)
+		free(rows[i].froms);
+	free(rows);
+	return rc;
+}
+
+int weft_writer_cabling(struct weft_writer *w)
+{
+	if (!w->s->n_switches)
+		return 0;
+	cabled_mark(w);
+	return switches_write(w) || (w->s->n_cables && cables_write(w)) ? -1
+									: 0;
+}

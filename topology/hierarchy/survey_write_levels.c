@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* survey_write_levels.c - the sections levels, disjoint, rack, links, shapes */
+#include "base/hostlist.h"
+#include "topology/hierarchy/writer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* "member is in the group numbered `in`". */
+struct member {
+	uint32_t in;
+	uint32_t order; /* 0: that of names */
+	const char *name;
+};
+
+struct members {
+	struct member *item;
+	uint32_t n;
+	const char **names; /* scratch of the same size */
+};
+
+static void members_free(struct members *m)
+{
+	free(m->item);
+	free(m->names);
+}
+
+static int members_alloc(struct weft_writer *w, struct members *m, size_t n)
+{
+	*m = (struct members){0};
+	m->item = weft_calloc(n, sizeof(*m->item), w->err);
+	m->names = weft_calloc(n, sizeof(*m->names), w->err);
+	return m->item && m->names ? 0 : -1;
+}
+
+static void member_add(struct members *m, uint32_t in, uint32_t order,
+		       const char *name)
+{
+	m->item[m->n++] = (struct member){in, order, name};
+}
+
+static int compare_members(const void *pa, const void *pb)
+{
+	const struct member *a = pa, *b = pb;
+
+	if (a->in != b->in)
+		return a->in < b->in ? -1 : 1;
+	if (a->order != b->order)
+		return a->order < b->order ? -1 : 1;
+	return weft_name_compare(a->name, b->name);
+}
+
+static void members_sort(struct members *m)
+{
+	if (m->n)
+		qsort(m->item, m->n, sizeof(*m->item), compare_members);
+}
+
+/* The hostlist of group `in`, which begins at *at; *at goes behind it. */
+static int members_text(struct weft_writer *w, const struct members *m,
+			uint32_t in, uint32_t *at, char **text)
+{
+	bool ordered = *at < m->n && m->item[*at].order > 0;
+	uint32_t n = 0;
+
+	while (*at < m->n && m->item[*at].in == in)
+		m->names[n++] = m->item[(*at)++].name;
+	if (!ordered)
+		return weft_writer_hostlist(w, m->names, n, text);
+	*text = weft_hostlist_encode(m->names, n);
+	return *text ? 0 : weft_fail(w->err, WEFT_ENOMEM, "out of memory");
+}
+
+/* ---- levels ---- */
+
+static bool is_bundle(const struct weft_writer *w, uint32_t d)
+{
+	return w->scheme->n_rails > 1 && w->scheme->domains[d].level == 0;
+}
+
+/* Everything that hangs on each domain, by its name in the file. */
+static int levels_gather(struct weft_writer *w, struct members *m)
+{
+	const struct weft_scheme *scheme = w->scheme;
+	size_t most = (size_t)w->s->n_hosts +
+		      (size_t)scheme->n_domains * scheme->n_rails;
+
+	if (members_alloc(w, m, most))
+		return -1;
+	for (uint32_t h = 0; h < w->s->n_hosts; h++)
+		if (w->host[h] && scheme->host_domain[h] != WEFT_NONE)
+			member_add(m, scheme->host_domain[h],
+				   scheme->host_order
+					   ? scheme->host_order[h] + 1
+					   : 0,
+				   w->host[h]);
+	for (uint32_t d = 0; d < scheme->n_domains; d++) {
+		uint32_t parent = scheme->domains[d].parent;
+		uint32_t order = scheme->ordered ? d * scheme->n_rails + 1 : 0;
+
+		if (!w->domain[d] || parent == WEFT_NONE)
+			continue;
+		for (uint32_t r = 0; is_bundle(w, d) && r < scheme->n_rails;
+		     r++)
+			member_add(m, parent, order ? order + r : 0,
+				   w->rail[d * scheme->n_rails + r]);
+		if (!is_bundle(w, d))
+			member_add(m, parent, order, w->domain[d]);
+	}
+	members_sort(m);
+	return 0;
+}
+
+/* A bundle's name is the list of its leafs, in the order of the rails. */
+static int domain_key(struct weft_writer *w, uint32_t d)
+{
+	uint32_t rails = w->scheme->n_rails;
+	char *text;
+
+	if (!is_bundle(w, d)) {
+		weft_writer_word(w, w->domain[d]);
+		return 0;
+	}
+	text = weft_hostlist_encode(w->rail + (size_t)d * rails, rails);
+	if (!text)
+		return weft_fail(w->err, WEFT_ENOMEM, "out of memory");
+	weft_writer_word(w, text);
+	free(text);
+	return 0;
+}
+
+static uint32_t members_first(const struct members *m, uint32_t in)
+{
+	uint32_t low = 0, high = m->n;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (m->item[middle].in < in)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static int domain_write(struct weft_writer *w, const struct members *m,
+			uint32_t d)
+{
+	uint32_t at = members_first(m, d);
+	char *text;
+
+	fputs("    ", w->out);
+	if (domain_key(w, d) || members_text(w, m, d, &at, &text))
+		return -1;
+	fputs(": ", w->out);
+	weft_writer_word(w, text);
+	fputc('\n', w->out);
+	free(text);
+	return 0;
+}
+
+static int level_write(struct weft_writer *w, const struct members *m,
+		       uint32_t level)
+{
+	const struct weft_scheme *scheme = w->scheme;
+	bool begun = false;
+
+	for (uint32_t d = 0; d < scheme->n_domains; d++) {
+		if (!w->domain[d] || scheme->domains[d].level != level)
+			continue;
+		if (!begun)
+			fprintf(w->out, "  %s:\n", scheme->levels[level].name);
+		begun = true;
+		if (domain_write(w, m, d))
+			return -1;
+	}
+	return 0;
+}
+
+/* The level that joins the roots by itself: a file has no line for it. */
+static bool is_core(const struct weft_writer *w, uint32_t level)
+{
+	return strcmp(w->scheme->levels[level].name, "core") == 0;
+}
+
+static int levels_write(struct weft_writer *w)
+{
+	struct members m = {0};
+	int rc = levels_gather(w, &m);
+
+	if (rc == 0 && !is_core(w, 0))
+		fputs("levels:\n", w->out);
+	for (uint32_t l = 0; rc == 0 && l < w->scheme->n_levels; l++)
+		rc = is_core(w, l) ? 0 : level_write(w, &m, l);
+	members_free(&m);
+	return rc;
+}
+
+/* ---- racks ---- */
+
+/* Hosts sorted by the text of their rack: racks come out in order of name. */
+static int compare_racks(const void *pa, const void *pb)
+{
+	return weft_name_compare(*(const char *const *)pa,
+				 *(const char *const *)pb);
+}
+
+/* Names of the racks, each once; *n of them. */
+static int racks_list(struct weft_writer *w, const char **racks, uint32_t *n)
+{
+	*n = 0;
+	for (uint32_t h = 0; h < w->s->n_hosts; h++) {
+		char name[WEFT_NAME_SIZE];
+
+		if (!w->host[h] || !w->s->hosts[h].rack.text)
+			continue;
+		weft_writer_clean(w->s->hosts[h].rack.text, name);
+		racks[*n] =
+			weft_arena_text(&w->arena, name, strlen(name), w->err);
+		if (!racks[(*n)++])
+			return -1;
+	}
+	return 0;
+}
+
+static int racks_gather(struct weft_writer *w, const char **racks,
+			struct members *m, uint32_t *n_racks)
+{
+	const char **sorted;
+	uint32_t n, k = 0;
+
+	if (racks_list(w, racks, &n))
+		return -1;
+	sorted = weft_calloc(n, sizeof(*sorted), w->err);
+	if (!sorted)
+		return -1;
+	for (uint32_t i = 0; i < n; i++)
+		sorted[i] = racks[i];
+	if (n)
+		qsort(sorted, n, sizeof(*sorted), compare_racks);
+	*n_racks = 0;
+	for (uint32_t i = 0; i < n; i++)
+		if (!i || strcmp(sorted[i], sorted[*n_racks - 1]) != 0)
+			sorted[(*n_racks)++] = sorted[i];
+	for (uint32_t h = 0; h < w->s->n_hosts; h++) {
+		const char **found;
+
+		if (!w->host[h] || !w->s->hosts[h].rack.text)
+			continue;
+		found = bsearch(&racks[k++], sorted, *n_racks, sizeof(*sorted),
+				compare_racks);
+		member_add(m, (uint32_t)(found - sorted), 0, w->host[h]);
+	}
+	for (uint32_t i = 0; i < *n_racks; i++)
+		racks[i] = sorted[i];
+	free(sorted);
+	members_sort(m);
+	return 0;
+}
+
+static int racks_write(struct weft_writer *w)
+{
+	const char **racks = weft_calloc(w->s->n_hosts, sizeof(*racks), w->err);
+	struct members m = {0};
+	uint32_t n = 0, at = 0;
+	int rc = racks ? members_alloc(w, &m, w->s->n_hosts) : -1;
+
+	if (rc == 0)
+		rc = racks_gather(w, racks, &m, &n);
+	for (uint32_t k = 0; rc == 0 && k < n; k++) {
+		char *text;
+
+		rc = members_text(w, &m, k, &at, &text);
+		if (rc)
+			break;
+		fputs(k ? "  " : "rack:\n  ", w->out);
+		weft_writer_word(w, racks[k]);
+		fputs(": ", w->out);
+		weft_writer_word(w, text);
+		fputc('\n', w->out);
+		free(text);
+	}
+	members_free(&m);
+	free(racks);
+	return rc;
+}
+
+/* ---- links and shapes ---- */
+
+/* A level of which every domain is left out is no level of the file; "core" is
+ * one without a line. */
+static bool level_is_written(const struct weft_writer *w, uint32_t level)
+{
+	const struct weft_scheme *scheme = w->scheme;
+
+	for (uint32_t d = 0; d < scheme->n_domains; d++)
+		if (w->domain[d] && scheme->domains[d].level == level)
+			return true;
+	return is_core(w, level);
+}
+
+/* "SEPARATORkey: value UNIT" where the value is known. */
+static const char *link_write(const struct weft_writer *w,
+			      const char *separator, const char *key,
+			      double value, const char *unit)
+{
+	if (value <= 0)
+		return separator;
+	fprintf(w->out, "%s%s: %.9g%s", separator, key, value, unit);
+	return ", ";
+}
+
+/* They come with a bandwidth, from a fabric. */
+static void shares_write(const struct weft_writer *w,
+			 const struct weft_scheme_level *level)
+{
+	for (uint32_t k = 0; k < level->n_shares; k++)
+		fprintf(w->out, "%s%.17g B: %.9g",
+			k ? ",\n    " : ",\n    shares: {",
+			level->shares[k].size_bytes, level->shares[k].share);
+	if (level->n_shares)
+		fputc('}', w->out);
+}
+
+static void links_write(const struct weft_writer *w)
+{
+	bool begun = false;
+
+	for (uint32_t l = 0; l < w->scheme->n_levels; l++) {
+		const struct weft_scheme_level *level = &w->scheme->levels[l];
+		const char *separator = "";
+
+		if (!level_is_written(w, l) ||
+		    (level->rate_bytes_per_s <= 0 &&
+		     level->oversubscription < 1 && level->latency_s <= 0 &&
+		     !level->hops))
+			continue;
+		fprintf(w->out, "%s  %s: {", begun ? "" : "links:\n",
+			level->name);
+		begun = true;
+		separator =
+			link_write(w, separator, "bandwidth",
+				   level->rate_bytes_per_s * 8 / 1e9, " Gbps");
+		separator = link_write(w, separator, "latency",
+				       level->latency_s * 1e6, " us");
+		separator = link_write(w, separator, "oversubscription",
+				       level->oversubscription, "");
+		link_write(w, separator, "hops", level->hops, "");
+		shares_write(w, level);
+		fputs("}\n", w->out);
+	}
+}
+
+static void shapes_write(const struct weft_writer *w)
+{
+	bool begun = false;
+
+	for (uint32_t l = 0; l < w->scheme->n_levels; l++) {
+		const struct weft_scheme_level *level = &w->scheme->levels[l];
+		const uint32_t *dims = level->dims;
+
+		if (level->shape == WEFT_SCHEME_PLAIN ||
+		    !level_is_written(w, l))
+			continue;
+		fprintf(w->out, "%s  %s: ", begun ? "" : "shapes:\n",
+			level->name);
+		begun = true;
+		if (level->shape == WEFT_SCHEME_TORUS)
+			fprintf(w->out, "[%u, %u, %u]\n", dims[0], dims[1],
+				dims[2]);
+		else
+			fputs(level->shape == WEFT_SCHEME_RING ? "ring\n"
+							       : "groups\n",
+			      w->out);
+	}
+}
+
+int weft_writer_levels(struct weft_writer *w)
+{
+	if (w->scheme->n_levels && levels_write(w))
+		return -1;
+	if (w->scheme->disjoint)
+		fputs("disjoint: yes\n", w->out);
+	if (racks_write(w))
+		return -1;
+	links_write(w);
+	shapes_write(w);
+	return 0;
+}

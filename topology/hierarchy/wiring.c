@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* wiring.c - the cables of a survey as a graph */
+#include "topology/hierarchy/wiring.h"
+#include "base/hash.h"
+#include "base/hostlist.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void wiring_free(struct wiring *w)
+{
+	free(w->ups);
+	free(w->first_up);
+	free(w->peers);
+	free(w->first_peer);
+	free(w->n_down);
+	free(w->order);
+	free(w->by_rank);
+	free(w->part);
+	free(w->compute);
+	free(w->tier);
+	free(w->bundle);
+}
+
+uint32_t wiring_root(const struct weft_scheme *scheme, uint32_t domain)
+{
+	while (domain != WEFT_NONE &&
+	       scheme->domains[domain].parent != WEFT_NONE)
+		domain = scheme->domains[domain].parent;
+	return domain;
+}
+
+int wiring_note(struct wiring *w, enum weft_finding_id id, struct wiring_at at,
+		const char *format, ...)
+{
+	struct weft_survey *s = w->s;
+	char place[2 * WEFT_NAME_SIZE], text[512];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	snprintf(place, sizeof(place), "%s%s%s", at.name, at.part ? ":" : "",
+		 at.part ? at.part : "");
+	return weft_findings_add(
+		&s->findings, id,
+		(struct weft_finding_at){
+			.place = place,
+			.source = at.where.source < s->n_sources
+					  ? s->sources[at.where.source].name
+					  : NULL,
+			.line = at.where.line,
+			.weight = at.weight,
+		},
+		w->err, "%s", text);
+}
+
+bool wiring_unnamed(const struct wiring *w, uint32_t host)
+{
+	const struct weft_survey_host *h = &w->s->hosts[host];
+	const char *guid = h->first_hca == WEFT_NONE
+				   ? NULL
+				   : w->s->hcas[h->first_hca].guid;
+
+	return guid && strncmp(h->name, "0x", 2) == 0 &&
+	       strcmp(h->name, guid) == 0;
+}
+
+static int compare_numbers(const void *pa, const void *pb)
+{
+	const uint32_t *a = pa, *b = pb;
+
+	return (*a > *b) - (*a < *b);
+}
+
+int wiring_cables_usual(const struct wiring *w, uint32_t *usual)
+{
+	uint32_t n = w->s->n_hosts;
+	uint32_t *counts = weft_calloc(n, sizeof(*counts), w->err);
+	uint64_t seen = 0;
+
+	*usual = 0;
+	if (!counts)
+		return -1;
+	for (uint32_t h = 0; h < n; h++)
+		counts[h] = w->first_up[h + 1] - w->first_up[h];
+	if (n)
+		qsort(counts, n, sizeof(*counts), compare_numbers);
+	for (uint32_t h = 0; h < n && 2 * seen < w->n_ups; h++) {
+		seen += counts[h];
+		*usual = counts[h];
+	}
+	free(counts);
+	return 0;
+}
+
+/* ---- which adapter is which ---- */
+
+/* "HCA-1" of one host and "mlx5_0" of another are the same place: udev's and
+ * the driver's names count from 1 and from 0. */
+static void key_text(const struct wiring *w, const struct wire_up *up,
+		     uint32_t rank, char *text, size_t size)
+{
+	const char *name = up->hca == WEFT_NONE ? "" : w->s->hcas[up->hca].name;
+	char *rest;
+
+	if (strncmp(name, "HCA-", 4) == 0 && isdigit((unsigned char)name[4])) {
+		unsigned long n = strtoul(name + 4, &rest, 10);
+
+		snprintf(text, size, "mlx5_%lu%s", n ? n - 1 : 0, rest);
+	} else if (!*name || strncmp(name, "0x", 2) == 0) {
+		snprintf(text, size, "%u", rank); /* a GUID tells no place */
+	} else {
+		snprintf(text, size, "%s", name);
+	}
+}
+
+struct keyed {
+	char text[WEFT_NAME_SIZE];
+	uint64_t hash;
+	uint32_t up;
+};
+
+static int compare_keyed(const void *pa, const void *pb)
+{
+	const struct keyed *a = pa, *b = pb;
+
+	if (a->hash != b->hash)
+		return a->hash < b->hash ? -1 : 1;
+	return strcmp(a->text, b->text);
+}
+
+static int compare_keyed_names(const void *pa, const void *pb)
+{
+	const struct keyed *a = pa, *b = pb;
+	int order = weft_name_compare(a->text, b->text);
+
+	return order ? order : strcmp(a->text, b->text);
+}
+
+/* Numbers the distinct texts in the order in which people count. */
+static int keys_number(struct wiring *w, struct keyed *keyed)
+{
+	struct keyed *distinct;
+	uint32_t n = 0;
+
+	qsort(keyed, w->n_ups, sizeof(*keyed), compare_keyed);
+	for (uint32_t i = 0; i < w->n_ups; i++)
+		n += !i || compare_keyed(&keyed[i - 1], &keyed[i]) != 0;
+	distinct = weft_calloc(n, sizeof(*distinct), w->err);
+	if (!distinct)
+		return -1;
+	w->n_keys = 0;
+	for (uint32_t i = 0; i < w->n_ups; i++)
+		if (!i || compare_keyed(&keyed[i - 1], &keyed[i]) != 0)
+			distinct[w->n_keys++] = keyed[i];
+	qsort(distinct, n, sizeof(*distinct), compare_keyed_names);
+	for (uint32_t i = 0, key = 0; i < w->n_ups; i++) {
+		if (!i || compare_keyed(&keyed[i - 1], &keyed[i]) != 0)
+			key = (uint32_t)((struct keyed *)bsearch(
+						 &keyed[i], distinct, n,
+						 sizeof(*distinct),
+						 compare_keyed_names) -
+					 distinct);
+		w->ups[keyed[i].up].key = key;
+	}
+	free(distinct);
+	return 0;
+}
+
+static int keys_give(struct wiring *w)
+{
+	struct keyed *keyed = weft_calloc(w->n_ups, sizeof(*keyed), w->err);
+	uint32_t rank = 0;
+	int rc = keyed ? 0 : -1;
+
+	for (uint32_t i = 0; rc == 0 && i < w->n_ups; i++) {
+		rank = i && w->ups[i].host == w->ups[i - 1].host ? rank + 1 : 0;
+		key_text(w, &w->ups[i], rank, keyed[i].text,
+			 sizeof(keyed[i].text));
+		keyed[i].hash = weft_hash_text(keyed[i].text);
+		keyed[i].up = i;
+	}
+	if (rc == 0 && w->n_ups)
+		rc = keys_number(w, keyed);
+	free(keyed);
+	return rc;
+}
+
+/* ---- hosts' cables ---- */
+
+static int compare_ups(const void *pa, const void *pb)
+{
+	const struct wire_up *a = pa, *b = pb;
+
+	if (a->host != b->host)
+		return a->host < b->host ? -1 : 1;
+	if (a->key != b->key)
+		return a->key < b->key ? -1 : 1;
+	return (a->cable > b->cable) - (a->cable < b->cable);
+}
+
+static int ups_build(struct wiring *w)
+{
+	const struct weft_survey *s = w->s;
+
+	for (uint32_t i = 0; i < s->n_cables; i++) {
+		const struct weft_survey_cable *c = &s->cables[i];
+
+		if (c->a.kind != WEFT_END_HOST || c->b.kind != WEFT_END_SWITCH)
+			continue;
+		w->ups[w->n_ups++] = (struct wire_up){
+			.host = c->a.index,
+			.hca = c->a.hca,
+			.sw = c->b.index,
+			.cable = i,
+		};
+		w->n_down[c->b.index] += c->n;
+		w->first_up[c->a.index + 1]++;
+	}
+	for (uint32_t h = 0; h < s->n_hosts; h++)
+		w->first_up[h + 1] += w->first_up[h];
+	if (w->n_ups)
+		qsort(w->ups, w->n_ups, sizeof(*w->ups), compare_ups);
+	if (keys_give(w))
+		return -1;
+	if (w->n_ups)
+		qsort(w->ups, w->n_ups, sizeof(*w->ups), compare_ups);
+	return 0;
+}
+
+/* ---- switches' cables ---- */
+
+struct pair {
+	uint32_t from;
+	struct wire_peer to;
+};
+
+static int compare_pairs(const void *pa, const void *pb)
+{
+	const struct pair *a = pa, *b = pb;
+
+	if (a->from != b->from)
+		return a->from < b->from ? -1 : 1;
+	if (a->to.sw != b->to.sw)
+		return a->to.sw < b->to.sw ? -1 : 1;
+	return (a->to.cable > b->to.cable) - (a->to.cable < b->to.cable);
+}
+
+static uint32_t pairs_list(const struct weft_survey *s, struct pair *pairs)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < s->n_cables; i++) {
+		const struct weft_survey_cable *c = &s->cables[i];
+		double rate = c->down ? 0 : c->n * c->rate_bytes_per_s;
+
+		if (c->a.kind != WEFT_END_SWITCH ||
+		    c->b.kind != WEFT_END_SWITCH || c->a.index == c->b.index)
+			continue;
+		pairs[n++] =
+			(struct pair){c->a.index, {c->b.index, c->n, rate, i}};
+		pairs[n++] =
+			(struct pair){c->b.index, {c->a.index, c->n, rate, i}};
+	}
+	return n;
+}
+
+static int peers_build(struct wiring *w)
+{
+	const struct weft_survey *s = w->s;
+	struct pair *pairs =
+		weft_calloc((size_t)2 * s->n_cables, sizeof(*pairs), w->err);
+	uint32_t n = pairs ? pairs_list(s, pairs) : 0;
+
+	w->peers = weft_calloc(n, sizeof(*w->peers), w->err);
+	if (n)
+		qsort(pairs, n, sizeof(*pairs), compare_pairs);
+	for (uint32_t i = 0; w->peers && i < n; i++) {
+		if (i && pairs[i].from == pairs[i - 1].from &&
+		    pairs[i].to.sw == pairs[i - 1].to.sw) {
+			struct wire_peer *last = &w->peers[w->n_peers - 1];
+
+			last->n += pairs[i].to.n;
+			last->rate_bytes_per_s += pairs[i].to.rate_bytes_per_s;
+			continue;
+		}
+		w->peers[w->n_peers++] = pairs[i].to;
+		w->first_peer[pairs[i].from + 1]++;
+	}
+	for (uint32_t i = 0; i < s->n_switches; i++)
+		w->first_peer[i + 1] += w->first_peer[i];
+	free(pairs);
+	return pairs && w->peers ? 0 : -1;
+}
+
+struct named {
+	const char *name;
+	uint32_t index;
+};
+
+static int compare_named(const void *pa, const void *pb)
+{
+	const struct named *a = pa, *b = pb;
+	int order = weft_name_compare(a->name, b->name);
+
+	return order ? order : strcmp(a->name, b->name);
+}
+
+static int order_build(struct wiring *w)
+{
+	uint32_t n = w->s->n_switches;
+	struct named *named = weft_calloc(n, sizeof(*named), w->err);
+
+	if (!named)
+		return -1;
+	for (uint32_t i = 0; i < n; i++)
+		named[i] = (struct named){w->s->switches[i].name, i};
+	if (n)
+		qsort(named, n, sizeof(*named), compare_named);
+	for (uint32_t i = 0; i < n; i++) {
+		w->order[named[i].index] = i;
+		w->by_rank[i] = named[i].index;
+	}
+	free(named);
+	return 0;
+}
+
+int wiring_build(struct wiring *w)
+{
+	const struct weft_survey *s = w->s;
+
+	w->ups = weft_calloc(s->n_cables, sizeof(*w->ups), w->err);
+	w->first_up = weft_calloc((size_t)s->n_hosts + 1, sizeof(*w->first_up),
+				  w->err);
+	w->first_peer = weft_calloc((size_t)s->n_switches + 1,
+				    sizeof(*w->first_peer), w->err);
+	w->n_down = weft_calloc(s->n_switches, sizeof(*w->n_down), w->err);
+	w->order = weft_calloc(s->n_switches, sizeof(*w->order), w->err);
+	w->by_rank = weft_calloc(s->n_switches, sizeof(*w->by_rank), w->err);
+	w->part = weft_calloc(s->n_switches, sizeof(*w->part), w->err);
+	w->compute = weft_calloc(s->n_switches, sizeof(*w->compute), w->err);
+	w->tier = weft_calloc(s->n_switches, sizeof(*w->tier), w->err);
+	w->bundle = weft_calloc(s->n_hosts, sizeof(*w->bundle), w->err);
+	if (!w->ups || !w->first_up || !w->first_peer || !w->n_down ||
+	    !w->order || !w->by_rank || !w->part || !w->compute || !w->tier ||
+	    !w->bundle)
+		return -1;
+	for (uint32_t h = 0; h < s->n_hosts; h++)
+		w->bundle[h] = WEFT_NONE;
+	return ups_build(w) || peers_build(w) || order_build(w) ? -1 : 0;
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* wiring.h - the cables of a survey as a graph, and what is read from it
+ *
+ * Private to scheme_cables.c and the files named below.  Everything here is
+ * decided by majorities: one cable that was put elsewhere is a finding, and the
+ * structure is that of its siblings.
+ */
+#ifndef WEFT_TOPOLOGY_HIERARCHY_WIRING_H
+#define WEFT_TOPOLOGY_HIERARCHY_WIRING_H
+
+#include "topology/hierarchy/scheme.h"
+
+/* A host's port that leads to a switch. */
+struct wire_up {
+	uint32_t host;
+	uint32_t hca; /* or WEFT_NONE */
+	uint32_t sw;
+	uint32_t key;	/* which of the host's adapters: the same number means
+			 * the same place in another host; ascending in each */
+	uint32_t cable; /* of the survey */
+};
+
+/* All cables from one switch to another. */
+struct wire_peer {
+	uint32_t sw;
+	uint32_t n;
+	double rate_bytes_per_s; /* together; 0: not known */
+	uint32_t cable;		 /* the first of them */
+};
+
+struct wiring {
+	struct weft_survey *s;
+	struct weft_scheme *scheme;
+	struct weft_error *err;
+
+	struct wire_up *ups; /* by host, then key */
+	uint32_t n_ups, n_keys;
+	uint32_t *first_up;	 /* [n_hosts + 1] */
+	struct wire_peer *peers; /* by switch, then peer; either way */
+	uint32_t n_peers;
+	uint32_t *first_peer; /* [n_switches + 1] */
+	uint32_t *n_down;     /* [switch] cables to hosts */
+	uint32_t *order;      /* [switch] its rank by name */
+	uint32_t *by_rank;    /* the other way round */
+
+	uint32_t *part;	  /* [switch] connected component */
+	bool *compute;	  /* [switch] of the compute network */
+	uint32_t *tier;	  /* [switch] 1: leaf; 0: none can be told */
+	uint32_t n_tiers; /* the highest */
+	uint32_t *bundle; /* [host] group of leafs that it hangs on, or NONE */
+};
+
+/* wiring.c */
+int wiring_build(struct wiring *w);
+void wiring_free(struct wiring *w);
+/* Half of all hosts' cables are of hosts with at most that many. */
+int wiring_cables_usual(const struct wiring *w, uint32_t *usual);
+
+/* scheme_services.c: hosts that have no GPUs, by all that cables and names say.
+ */
+int wiring_services(struct wiring *w);
+
+/* scheme_networks.c: components, and which of them jobs use. */
+int wiring_networks(struct wiring *w);
+
+/* scheme_tiers.c: distance from the hosts. */
+int wiring_tiers(struct wiring *w);
+
+/* scheme_rails.c: findings about hosts' cables, and the rails; when level 0 of
+ * the scheme is there. */
+int wiring_rails(struct wiring *w);
+
+/* scheme_domains.c: the domains of all levels. */
+int wiring_domains(struct wiring *w);
+
+/* scheme_roots.c: what no tier has joined. */
+int wiring_roots(struct wiring *w);
+
+/* scheme_rates.c: figures of the levels. */
+int wiring_rates(struct wiring *w);
+
+/* The domain around a switch that nothing contains, or WEFT_NONE. */
+uint32_t wiring_root(const struct weft_scheme *scheme, uint32_t domain);
+
+/* scheme_domain_name.c: a new domain of that level named after the switches of
+ * these ranks; WEFT_NONE with err. */
+uint32_t wiring_domain(struct wiring *w, uint32_t level, const uint32_t *ranks,
+		       uint32_t n);
+
+/* Where a finding is: NAME or NAME:PART. */
+struct wiring_at {
+	const char *name, *part;
+	struct weft_place where;
+	double weight; /* siblings that speak for it */
+};
+int wiring_note(struct wiring *w, enum weft_finding_id id, struct wiring_at at,
+		const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* Whether a host has no name but that of its adapter. */
+bool wiring_unnamed(const struct wiring *w, uint32_t host);
+
+/* ---- grouping.c: things that hang together ---- */
+
+/* One item hangs on one key, by so many cables. */
+struct grouping_tie {
+	uint32_t item, key, n;
+};
+
+/* Items that hang on the same keys form a group with these keys.  An item whose
+ * keys are in several groups belongs to that with most of its cables; it joins
+ * two groups only where about half of their items do so. */
+struct grouping {
+	struct grouping_tie *ties; /* put in order of item and key */
+	uint32_t n_ties, n_items, n_keys;
+	const bool *weak;     /* [item] counts last; NULL: none does */
+	uint32_t *item_group; /* results, [n_items] ... */
+	uint32_t *key_group;  /* ... and [n_keys]; WEFT_NONE: no tie */
+	uint32_t n_groups;    /* numbered by their smallest key */
+	struct weft_error *err;
+};
+int grouping_run(struct grouping *g);
+void grouping_free(struct grouping *g);
+
+#endif

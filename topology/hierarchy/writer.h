@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* writer.h - what the parts of survey_write share
+ *
+ * Private to survey_write*.c.
+ */
+#ifndef WEFT_TOPOLOGY_HIERARCHY_WRITER_H
+#define WEFT_TOPOLOGY_HIERARCHY_WRITER_H
+
+#include "topology/hierarchy/scheme.h"
+
+#include <stdio.h>
+
+/* What each thing is called in the file; NULL: it is not in there. */
+struct weft_writer {
+	struct weft_survey *s;
+	const struct weft_scheme *scheme;
+	const struct weft_scheme_options *options;
+	FILE *out;
+	struct weft_error *err;
+	const struct weft_profile *profile;
+	uint32_t gpus_assumed; /* of hosts whose number is not known */
+
+	const char **host, **domain, **sw; /* [n] names */
+	const char **rail;		   /* [domain * n_rails + rail] */
+	bool *is_leaf;			   /* [n_switches] one of a bundle */
+	bool *cabled;			   /* [n_switches] an end of a cable */
+	uint32_t *span;		/* [n_hosts] its NVLink domain, or WEFT_NONE */
+	const char **span_name; /* [n_spans] */
+	uint32_t n_spans;
+	struct weft_arena arena;
+	const char **taken; /* open addressing: names given so far */
+	uint32_t n_taken, taken_room;
+};
+
+/* survey_names.c: fills host, domain, sw, rail and span_name with names that a
+ * fabric file takes, each once.  host[i] and domain[i] are set to any text for
+ * what is to be in the file before. */
+int weft_writer_names(struct weft_writer *w);
+
+/* Names as a hostlist, sorted as people count; keeps nothing.  -1 when out of
+ * memory. */
+int weft_writer_hostlist(struct weft_writer *w, const char **names, uint32_t n,
+			 char **text);
+
+/* Lines "  NAMES: value", as many as their length asks for; names is put in
+ * order. */
+int weft_writer_line(struct weft_writer *w, const char **names, uint32_t n,
+		     const char *value);
+
+/* Text as a plain word of YAML, quoted where it would mean something else. */
+void weft_writer_word(const struct weft_writer *w, const char *text);
+
+/* A name in another name space of the file: cleaned, not made unique. */
+void weft_writer_clean(const char *text, char *name);
+
+/* survey_write_profile.c: chooses the profile, unless the caller says one. */
+int weft_writer_profile(struct weft_writer *w);
+
+/* survey_write_levels.c: levels, disjoint, rack, links and shapes. */
+int weft_writer_levels(struct weft_writer *w);
+
+/* survey_write_cables.c: the sections switches and cables. */
+int weft_writer_cabling(struct weft_writer *w);
+
+#endif

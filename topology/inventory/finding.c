@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* finding.c - a list of findings, and the table of their kinds */
+#include "topology/inventory/finding.h"
+#include "base/hostlist.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct weft_finding_kind weft_finding_kinds[WEFT_N_FINDINGS] = {
+#define KIND(id, code, severity, remedy) {code, WEFT_##severity, remedy},
+#include "topology/inventory/finding_kinds.def"
+#undef KIND
+};
+
+const char *const weft_severity_names[WEFT_N_SEVERITIES] = {"info", "warning",
+							    "error"};
+
+/* A copy of text from outside that any terminal may be shown. */
+static const char *text_keep(struct weft_findings *findings, const char *text,
+			     struct weft_error *err)
+{
+	char *copy = weft_arena_text(&findings->arena, text, strlen(text), err);
+
+	for (char *c = copy; c && *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			*c = '?';
+	return copy;
+}
+
+static int room_make(struct weft_findings *findings, struct weft_error *err)
+{
+	uint32_t room = findings->room ? 2 * findings->room : 64;
+	struct weft_finding *item;
+
+	if (findings->n < findings->room)
+		return 0;
+	item = weft_realloc(findings->item, room, sizeof(*item), err);
+	if (!item)
+		return -1;
+	findings->item = item;
+	findings->room = room;
+	return 0;
+}
+
+int weft_findings_add(struct weft_findings *findings, enum weft_finding_id id,
+		      struct weft_finding_at at, struct weft_error *err,
+		      const char *format, ...)
+{
+	struct weft_finding finding = {
+		.id = id,
+		.severity = weft_finding_kinds[id].severity,
+		.line = at.line,
+		.weight = at.weight,
+	};
+	char text[512];
+	va_list args;
+
+	if (findings->of_kind[id]++ >= WEFT_FINDINGS_OF_A_KIND)
+		return 0;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	finding.text = text_keep(findings, text, err);
+	finding.place = text_keep(findings, at.place ? at.place : "", err);
+	finding.source = text_keep(findings, at.source ? at.source : "", err);
+	if (!finding.text || !finding.place || !finding.source ||
+	    room_make(findings, err))
+		return -1;
+	findings->item[findings->n++] = finding;
+	return 0;
+}
+
+static int compare_findings(const void *pa, const void *pb)
+{
+	const struct weft_finding *a = pa, *b = pb;
+	int order;
+
+	if (a->severity != b->severity)
+		return a->severity > b->severity ? -1 : 1;
+	if (a->weight != b->weight)
+		return a->weight > b->weight ? -1 : 1;
+	if (a->id != b->id)
+		return a->id < b->id ? -1 : 1;
+	order = weft_name_compare(a->place, b->place);
+	order = order ? order : strcmp(a->source, b->source);
+	order = order ? order : (a->line > b->line) - (a->line < b->line);
+	return order ? order : strcmp(a->text, b->text);
+}
+
+void weft_findings_sort(struct weft_findings *findings)
+{
+	uint32_t kept = 0;
+
+	if (findings->n)
+		qsort(findings->item, findings->n, sizeof(*findings->item),
+		      compare_findings);
+	for (uint32_t i = 0; i < findings->n; i++) {
+		if (kept && compare_findings(&findings->item[kept - 1],
+					     &findings->item[i]) == 0)
+			continue;
+		findings->item[kept++] = findings->item[i];
+	}
+	findings->n = kept;
+}
+
+enum weft_severity weft_findings_worst(const struct weft_findings *findings)
+{
+	enum weft_severity worst = WEFT_N_SEVERITIES;
+
+	for (uint32_t i = 0; i < findings->n; i++)
+		if (worst == WEFT_N_SEVERITIES ||
+		    findings->item[i].severity > worst)
+			worst = findings->item[i].severity;
+	return worst;
+}
+
+uint32_t weft_findings_count(const struct weft_findings *findings,
+			     enum weft_severity severity)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < findings->n; i++)
+		n += findings->item[i].severity == severity;
+	return n;
+}
+
+void weft_findings_free(struct weft_findings *findings)
+{
+	free(findings->item);
+	weft_arena_free(&findings->arena);
+	*findings = (struct weft_findings){0};
+}

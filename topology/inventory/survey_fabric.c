@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* survey_fabric.c - a survey made back from a fabric, as if it were a source
+ *
+ * Hosts, racks and NVLink domains are the fabric's.  Switches and cables are
+ * those of its cabling; what cables do not tell, the tree of domains does, as
+ * edges between switches of the domains' names.
+ */
+#include "base/hostlist.h"
+#include "topology/cabling.h"
+#include "topology/inventory/survey.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct maker {
+	const struct weft_fabric *f;
+	struct weft_survey *s;
+	struct weft_place where;
+	uint32_t *host;		      /* [n_nodes] */
+	struct weft_uplinks *uplinks; /* [n_domains], or NULL: no cabling */
+	uint32_t *first_switch;	      /* [n_domains + 1] of switches */
+	uint32_t *switches;	      /* survey's, of each domain */
+	uint32_t n_switches, switches_room;
+	struct weft_error *err;
+};
+
+/* ---- hosts ---- */
+
+static int host_texts(struct maker *m, uint32_t node, uint32_t host)
+{
+	const struct weft_fabric *f = m->f;
+	const struct weft_node *n = &f->nodes[node];
+	const struct weft_domain *inner =
+		&f->domains[f->gpu_domain[0][n->first_gpu]];
+
+	if (n->kind != WEFT_NONE &&
+	    weft_survey_set_text(m->s, host, WEFT_HOST_GPU_KIND,
+				 f->kinds[n->kind], m->where, m->err))
+		return -1;
+	if (n->rack != WEFT_NONE &&
+	    weft_survey_set_text(m->s, host, WEFT_HOST_RACK, f->racks[n->rack],
+				 m->where, m->err))
+		return -1;
+	if (!f->node_level && strcmp(inner->name, n->name) != 0 &&
+	    weft_survey_set_text(m->s, host, WEFT_HOST_NVLINK, inner->name,
+				 m->where, m->err))
+		return -1;
+	return weft_survey_set_gpus(m->s, host, n->n_gpus, m->where, m->err);
+}
+
+/* In the order of the file, which a file made from the survey then has. */
+static int hosts_make(struct maker *m)
+{
+	const struct weft_fabric *f = m->f;
+	uint32_t *at = weft_calloc(f->n_nodes, sizeof(*at), m->err);
+	int rc = at ? 0 : -1;
+
+	for (uint32_t k = 0; at && k < f->n_nodes; k++)
+		at[f->nodes[k].order] = k;
+	for (uint32_t i = 0; !rc && i < f->n_nodes; i++) {
+		uint32_t node = at[i];
+		uint32_t host = weft_survey_host(m->s, f->nodes[node].name,
+						 m->where, m->err);
+
+		m->host[node] = host;
+		rc = host == WEFT_NONE ? -1 : host_texts(m, node, host);
+	}
+	free(at);
+	return rc;
+}
+
+/* Where nodes have several NVLink domains: one description for the nodes of
+ * each number of GPUs. */
+static int inside_make(struct maker *m, uint32_t n_gpus, const char **names)
+{
+	const struct weft_fabric *f = m->f;
+	struct weft_survey_inside *in = weft_calloc(1, sizeof(*in), m->err);
+	uint32_t n = 0, index = WEFT_NONE;
+	char *hosts = NULL;
+
+	for (uint32_t k = 0; k < f->n_nodes; k++)
+		if (f->nodes[k].n_gpus == n_gpus)
+			names[n++] = f->nodes[k].name;
+	if (in && n)
+		hosts = weft_hostlist_encode(names, n);
+	if (hosts) {
+		in->hosts = hosts;
+		in->n_gpus = n_gpus;
+		in->where = m->where;
+		for (uint32_t g = 0; g < n_gpus; g++) {
+			in->gpus[g].nvlink_group = g / f->domains[0].n_gpus;
+			in->gpus[g].numa = -1;
+		}
+		index = weft_survey_add_inside(m->s, in, m->err);
+	} else if (in && n) {
+		weft_fail(m->err, WEFT_ENOMEM, "out of memory");
+	}
+	free(hosts);
+	free(in);
+	for (uint32_t k = 0; index != WEFT_NONE && k < f->n_nodes; k++)
+		if (f->nodes[k].n_gpus == n_gpus)
+			m->s->hosts[m->host[k]].inside = index;
+	return n && index == WEFT_NONE ? -1 : 0;
+}
+
+static int insides_make(struct maker *m)
+{
+	const char **names;
+	int rc = 0;
+
+	if (!m->f->node_level)
+		return 0;
+	names = weft_calloc(m->f->n_nodes, sizeof(*names), m->err);
+	if (!names)
+		return -1;
+	for (uint32_t n = 1; !rc && n <= WEFT_MAX_GPUS_PER_NODE; n++)
+		rc = inside_make(m, n, names);
+	free(names);
+	return rc;
+}
+
+/* ---- switches ---- */
+
+static int switch_keep(struct maker *m, uint32_t index)
+{
+	uint32_t room = m->switches_room ? 2 * m->switches_room : 64;
+	uint32_t *switches;
+
+	if (index == WEFT_NONE)
+		return -1;
+	if (m->n_switches == m->switches_room) {
+		switches = weft_realloc(m->switches, room, sizeof(*switches),
+					m->err);
+		if (!switches)
+			return -1;
+		m->switches = switches;
+		m->switches_room = room;
+	}
+	m->switches[m->n_switches++] = index;
+	return 0;
+}
+
+/* A switch that the cabling knows. */
+static uint32_t switch_known(struct maker *m, uint32_t k)
+{
+	const struct weft_cabling *c = m->f->cabling;
+	const struct weft_cabling_switch *from = &c->switches[k];
+	uint32_t index = weft_survey_switch(m->s, from->name, m->where, m->err);
+	struct weft_survey_switch *to;
+	const char *network = c->networks[from->network];
+
+	if (index == WEFT_NONE)
+		return index;
+	to = &m->s->switches[index];
+	to->tier = from->tier;
+	to->n_ports = from->n_ports;
+	if (from->network == WEFT_COMPUTE)
+		return index;
+	to->network =
+		weft_arena_text(&m->s->arena, network, strlen(network), m->err);
+	return to->network ? index : WEFT_NONE;
+}
+
+/* A domain that is there only because a member skips its level. */
+static bool is_pass_through(const struct weft_fabric *f, uint32_t domain)
+{
+	const struct weft_domain *d = &f->domains[domain];
+
+	return d->n_children == 1 && d->level > f->node_level &&
+	       strcmp(d->name, f->domains[d->first_child].name) == 0;
+}
+
+/* Switches of a domain that has none in the cabling: of its own name, or the
+ * leafs of a bundle, whose names the domain's joins. */
+static int switches_named(struct maker *m, uint32_t domain)
+{
+	const struct weft_domain *d = &m->f->domains[domain];
+	struct weft_hostlist list = {0};
+	int rc = weft_hostlist_decode(d->name, WEFT_MAX_GPUS_PER_NODE, &list,
+				      m->err);
+
+	for (uint32_t i = 0; !rc && i < list.n; i++) {
+		uint32_t index = weft_survey_switch(m->s, list.names[i],
+						    m->where, m->err);
+
+		rc = switch_keep(m, index);
+		if (!rc)
+			m->s->switches[index].tier =
+				d->level - m->f->node_level;
+	}
+	weft_hostlist_free(&list);
+	return rc;
+}
+
+static int domain_switches(struct maker *m, uint32_t domain)
+{
+	const struct weft_fabric *f = m->f;
+	const struct weft_domain *d = &f->domains[domain];
+	const uint32_t *of = NULL;
+	uint32_t n = 0;
+
+	m->first_switch[domain] = m->n_switches;
+	if (d->level <= f->node_level || is_pass_through(f, domain))
+		return 0;
+	if (f->cabling)
+		of = weft_cabling_of_domain(f->cabling, domain, &n);
+	for (uint32_t i = 0; i < n; i++)
+		if (switch_keep(m, switch_known(m, of[i])))
+			return -1;
+	return n ? 0 : switches_named(m, domain);
+}
+
+static int switches_make(struct maker *m)
+{
+	const struct weft_fabric *f = m->f;
+	uint32_t n = f->cabling ? f->cabling->n_switches : 0;
+
+	for (uint32_t k = 0; k < n; k++)
+		if (switch_known(m, k) == WEFT_NONE)
+			return -1;
+	for (uint32_t d = 0; d < f->n_domains; d++)
+		if (domain_switches(m, d))
+			return -1;
+	m->first_switch[f->n_domains] = m->n_switches;
+	return 0;
+}
+
+/* ---- cables ---- */
+
+static int node_end(struct maker *m, const struct weft_cable *cable,
+		    struct weft_end *end)
+{
+	const char *port = weft_cabling_port(m->f->cabling, cable);
+
+	*end = (struct weft_end){.kind = WEFT_END_HOST,
+				 .index = m->host[cable->a],
+				 .hca = WEFT_NONE};
+	if (!port)
+		return 0;
+	end->hca =
+		weft_survey_hca(m->s, end->index, port, NULL, m->where, m->err);
+	if (end->hca == WEFT_NONE)
+		return -1;
+	if (cable->rail != WEFT_NO_RAIL)
+		m->s->hcas[end->hca].rail = cable->rail;
+	return 0;
+}
+
+static struct weft_end switch_end(struct maker *m, uint32_t end)
+{
+	const char *name = weft_cabling_end_name(m->f, end);
+
+	return (struct weft_end){.kind = WEFT_END_SWITCH,
+				 .index = weft_survey_find_switch(m->s, name),
+				 .hca = WEFT_NONE};
+}
+
+static int cables_make(struct maker *m)
+{
+	const struct weft_cabling *c = m->f->cabling;
+	uint32_t n = c ? c->n_cables : 0;
+
+	for (uint32_t k = 0; k < n; k++) {
+		const struct weft_cable *from = &c->cables[k];
+		struct weft_survey_cable cable = {
+			.b = switch_end(m, from->b),
+			.n = from->n,
+			.rate_bytes_per_s = from->rate_bytes_per_s,
+			.width = from->width,
+			.down = !from->up,
+			.where = m->where,
+		};
+
+		if (from->a >= c->n_nodes)
+			cable.a = switch_end(m, from->a);
+		else if (node_end(m, from, &cable.a))
+			return -1;
+		if (weft_survey_add_cable(m->s, &cable, m->err))
+			return -1;
+	}
+	return 0;
+}
+
+/* ---- the tree ---- */
+
+/* The domain above that is more than a pass-through, or WEFT_NONE. */
+static uint32_t parent_of(const struct weft_fabric *f, uint32_t domain)
+{
+	uint32_t parent = f->domains[domain].parent;
+
+	while (parent != WEFT_NONE && is_pass_through(f, parent))
+		parent = f->domains[parent].parent;
+	return parent;
+}
+
+static int edges_below(struct maker *m, uint32_t parent,
+		       enum weft_end_kind kind, uint32_t child)
+{
+	for (uint32_t p = m->first_switch[parent];
+	     p < m->first_switch[parent + 1]; p++)
+		if (weft_survey_add_edge(m->s, m->switches[p], kind, child,
+					 m->where, m->err) == WEFT_NONE)
+			return -1;
+	return 0;
+}
+
+/* What hangs on the switches of the domain above: its nodes, or its own
+ * switches. */
+static int domain_edges(struct maker *m, uint32_t domain)
+{
+	const struct weft_fabric *f = m->f;
+	const struct weft_domain *d = &f->domains[domain];
+	uint32_t parent = parent_of(f, domain);
+
+	if (parent == WEFT_NONE || d->level < f->node_level ||
+	    is_pass_through(f, domain))
+		return 0;
+	for (uint32_t k = 0; d->level == f->node_level && k < d->n_nodes; k++)
+		if (edges_below(m, parent, WEFT_END_HOST,
+				m->host[d->first_node + k]))
+			return -1;
+	for (uint32_t s = m->first_switch[domain];
+	     s < m->first_switch[domain + 1]; s++)
+		if (edges_below(m, parent, WEFT_END_SWITCH, m->switches[s]))
+			return -1;
+	return 0;
+}
+
+static int tree_make(struct maker *m)
+{
+	const struct weft_fabric *f = m->f;
+
+	for (uint32_t d = 0; d < f->n_domains; d++) {
+		const struct weft_uplinks *u =
+			m->uplinks ? &m->uplinks[d] : NULL;
+
+		if (u && u->n_up + u->n_down > 0)
+			continue;
+		if (domain_edges(m, d))
+			return -1;
+	}
+	return 0;
+}
+
+/* ---- all of it ---- */
+
+static int maker_alloc(struct maker *m)
+{
+	const struct weft_fabric *f = m->f;
+
+	m->host = weft_calloc(f->n_nodes, sizeof(*m->host), m->err);
+	m->first_switch = weft_calloc((size_t)f->n_domains + 1,
+				      sizeof(*m->first_switch), m->err);
+	if (!m->host || !m->first_switch)
+		return -1;
+	if (!f->cabling)
+		return 0;
+	m->uplinks = weft_calloc(f->n_domains, sizeof(*m->uplinks), m->err);
+	if (!m->uplinks)
+		return -1;
+	weft_cabling_uplinks(f, m->uplinks);
+	return 0;
+}
+
+static int survey_fill(struct maker *m, const char *source)
+{
+	const char *name = m->f->name;
+
+	m->where.source =
+		weft_survey_add_source(m->s, source, "fabric", m->err);
+	if (m->where.source == WEFT_NONE || maker_alloc(m))
+		return -1;
+	if (*name) {
+		m->s->name = weft_arena_text(&m->s->arena, name, strlen(name),
+					     m->err);
+		if (!m->s->name)
+			return -1;
+	}
+	if (hosts_make(m) || insides_make(m) || switches_make(m) ||
+	    cables_make(m) || tree_make(m))
+		return -1;
+	return 0;
+}
+
+struct weft_survey *weft_survey_from_fabric(const struct weft_fabric *f,
+					    const char *source,
+					    struct weft_error *err)
+{
+	struct maker m = {.f = f, .err = err};
+	int rc = -1;
+
+	m.s = weft_calloc(1, sizeof(*m.s), err);
+	if (m.s)
+		rc = survey_fill(&m, source);
+	free(m.host);
+	free(m.uplinks);
+	free(m.first_switch);
+	free(m.switches);
+	if (rc) {
+		weft_survey_free(m.s);
+		free(m.s);
+		return NULL;
+	}
+	return m.s;
+}
