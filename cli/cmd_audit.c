@@ -9,7 +9,7 @@
 #include "cli/slurm_jobs.h"
 #include "cli/slurm_state.h"
 #include "cli/sources.h"
-#include "costmodel/pairwise.h"
+#include "costmodel/measured/pairwise.h"
 #include "topology/audit/inventory.h"
 
 #include <argp.h>

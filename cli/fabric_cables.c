@@ -3,7 +3,7 @@
 #include "cli/fabric_cables.h"
 
 #include "cli/report.h"
-#include "costmodel/cost.h"
+#include "costmodel/time/cost.h"
 #include "topology/cabling.h"
 
 #include <stdio.h>

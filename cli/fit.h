@@ -3,8 +3,8 @@
 #ifndef WEFT_CLI_FIT_H
 #define WEFT_CLI_FIT_H
 
-#include "costmodel/gpu.h"
-#include "costmodel/memory.h"
+#include "costmodel/job/gpu.h"
+#include "costmodel/job/memory.h"
 #include "placement/job.h"
 
 #include <jansson.h>

@@ -3,7 +3,7 @@
 #ifndef WEFT_CLI_JOB_CALLS_H
 #define WEFT_CLI_JOB_CALLS_H
 
-#include "costmodel/flows.h"
+#include "costmodel/time/flows.h"
 #include "topology/fabric.h"
 
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #include "cli/option.h"
 #include "cli/quantity.h"
 #include "costmodel/gradsync.h"
-#include "costmodel/model.h"
+#include "costmodel/job/model.h"
 
 #include <math.h>
 #include <stdio.h>

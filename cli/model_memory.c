@@ -4,8 +4,8 @@
 #include "cli/model.h"
 #include "cli/option.h"
 #include "cli/quantity.h"
-#include "costmodel/gpu.h"
-#include "costmodel/memory.h"
+#include "costmodel/job/gpu.h"
+#include "costmodel/job/memory.h"
 #include "placement/job.h"
 
 #include <math.h>

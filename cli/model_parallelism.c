@@ -5,7 +5,7 @@
 #include "cli/cmd.h"
 #include "cli/model_part.h"
 #include "cli/quantity.h"
-#include "costmodel/model.h"
+#include "costmodel/job/model.h"
 #include "costmodel/tensor.h"
 
 #include <stdio.h>

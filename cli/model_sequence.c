@@ -4,7 +4,7 @@
 #include "cli/model_part.h"
 #include "cli/option.h"
 #include "cli/quantity.h"
-#include "costmodel/model.h"
+#include "costmodel/job/model.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -7,8 +7,8 @@
 #include "cli/report.h"
 #include "cli/step_run.h"
 #include "cli/step_table.h"
-#include "costmodel/health.h"
-#include "costmodel/straggler.h"
+#include "costmodel/time/health.h"
+#include "costmodel/time/straggler.h"
 #include "placement/place.h"
 
 #include <math.h>

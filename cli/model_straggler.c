@@ -5,8 +5,8 @@
 #include "cli/model.h"
 #include "cli/option.h"
 #include "cli/ranks.h"
-#include "costmodel/health.h"
-#include "costmodel/straggler.h"
+#include "costmodel/time/health.h"
+#include "costmodel/time/straggler.h"
 #include "placement/place.h"
 
 #include <math.h>

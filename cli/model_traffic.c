@@ -2,7 +2,7 @@
 /* model_traffic.c - weft model traffic: what the ranks of a job exchange */
 #include "cli/cmd.h"
 #include "cli/model.h"
-#include "costmodel/schedule.h"
+#include "costmodel/traffic/schedule.h"
 #include "placement/job.h"
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #ifndef WEFT_CLI_OPTION_H
 #define WEFT_CLI_OPTION_H
 
-#include "costmodel/gpu.h"
+#include "costmodel/job/gpu.h"
 
 #include <argp.h>
 #include <stdint.h>

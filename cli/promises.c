@@ -15,7 +15,7 @@
 #include "base/hostlist.h"
 #include "cli/slurm_fields.h"
 #include "cli/slurm_job.h"
-#include "costmodel/spec.h"
+#include "costmodel/job/spec.h"
 #include "placement/limits.h"
 
 #include <errno.h>

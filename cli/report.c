@@ -8,7 +8,7 @@
 #include "cli/gain.h"
 #include "cli/outlook_report.h"
 #include "cli/verdict.h"
-#include "costmodel/range.h"
+#include "costmodel/time/range.h"
 #include "placement/evaluation.h"
 
 #include <math.h>

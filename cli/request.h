@@ -3,7 +3,7 @@
 #ifndef WEFT_CLI_REQUEST_H
 #define WEFT_CLI_REQUEST_H
 
-#include "costmodel/gpu.h"
+#include "costmodel/job/gpu.h"
 #include "placement/job.h"
 #include "placement/objective.h"
 #include "placement/occupancy.h"

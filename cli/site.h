@@ -6,7 +6,7 @@
 #define WEFT_CLI_SITE_H
 
 #include "base/yaml.h"
-#include "costmodel/model.h"
+#include "costmodel/job/model.h"
 
 /* Paths are malloc'ed; NULL: not known. */
 struct site {

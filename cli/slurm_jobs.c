@@ -14,7 +14,7 @@
 #include "cli/slurm_fields.h"
 #include "cli/slurm_job.h"
 #include "cli/slurm_jobs.h"
-#include "costmodel/spec.h"
+#include "costmodel/job/spec.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -9,7 +9,7 @@
 #include "cli/model.h"
 #include "cli/report.h"
 #include "cli/step_table.h"
-#include "costmodel/range.h"
+#include "costmodel/time/range.h"
 
 #include <math.h>
 #include <stdio.h>

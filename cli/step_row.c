@@ -8,8 +8,8 @@
 #include "cli/step_row.h"
 
 #include "cli/step_shape.h"
-#include "costmodel/flops.h"
-#include "costmodel/software.h"
+#include "costmodel/job/flops.h"
+#include "costmodel/job/software.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -4,7 +4,7 @@
 #define WEFT_CLI_STEP_ROW_H
 
 #include "base/csv.h"
-#include "costmodel/step.h"
+#include "costmodel/time/step.h"
 
 /* One published or measured run.  `why` says what is missing where the step
  * cannot be predicted. */

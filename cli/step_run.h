@@ -3,7 +3,7 @@
 #ifndef WEFT_CLI_STEP_RUN_H
 #define WEFT_CLI_STEP_RUN_H
 
-#include "costmodel/step.h"
+#include "costmodel/time/step.h"
 
 /* A cluster of gpus GPUs with the links that their kind usually has.
  * node_size 0: the kind's; roce: Ethernet between racks.  NULL with err. */

@@ -3,7 +3,7 @@
 #ifndef WEFT_CLI_STEP_SHAPE_H
 #define WEFT_CLI_STEP_SHAPE_H
 
-#include "costmodel/model.h"
+#include "costmodel/job/model.h"
 
 /* The shape of that name, built-in or published elsewhere; only letters,
  * digits and the points between digits count, whatever the case, and what

@@ -9,7 +9,7 @@
 #define WEFT_COSTMODEL_CALIBRATE_H
 
 #include "costmodel/curve.h"
-#include "costmodel/nccl_log.h"
+#include "costmodel/measured/nccl_log.h"
 #include "topology/fabric.h"
 
 /* Sizes from here on are "large" in errors: transfers, not launches. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* chunks.c - the chunk count that leaves the shortest tail */
 #include "costmodel/chunks.h"
-#include "costmodel/volume.h"
+#include "costmodel/traffic/volume.h"
 
 #include <math.h>
 

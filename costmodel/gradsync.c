@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* gradsync.c - gradient synchronisation, right and as the seeds print it */
 #include "costmodel/gradsync.h"
-#include "costmodel/collective.h"
-#include "costmodel/volume.h"
+#include "costmodel/traffic/collective.h"
+#include "costmodel/traffic/volume.h"
 
 #include <math.h>
 

@@ -6,61 +6,61 @@ libweft_costmodel_la_SOURCES = \
 	%D%/calibrate_link.h \
 	%D%/calibrate_nodes.c \
 	%D%/chunks.c \
-	%D%/collective.c \
-	%D%/collective_flows.c \
-	%D%/compute.c \
+	%D%/traffic/collective.c \
+	%D%/traffic/collective_flows.c \
+	%D%/job/compute.c \
 	%D%/convention.c \
-	%D%/cost.c \
+	%D%/time/cost.c \
 	%D%/curve.c \
 	%D%/fact.c \
-	%D%/flops.c \
-	%D%/flows.c \
-	%D%/flows_parts.h \
-	%D%/flows_paths.c \
-	%D%/flows_ways.c \
-	%D%/gpu.c \
+	%D%/job/flops.c \
+	%D%/time/flows.c \
+	%D%/time/flows_parts.h \
+	%D%/time/flows_paths.c \
+	%D%/time/flows_ways.c \
+	%D%/job/gpu.c \
 	%D%/gradsync.c \
-	%D%/health.c \
+	%D%/time/health.c \
 	%D%/interconnect.c \
-	%D%/load.c \
-	%D%/matrix.c \
-	%D%/memory.c \
-	%D%/model.c \
+	%D%/time/load.c \
+	%D%/traffic/matrix.c \
+	%D%/job/memory.c \
+	%D%/job/model.c \
 	%D%/nccl.c \
-	%D%/nccl_log.c \
-	%D%/nccl_log_csv.c \
-	%D%/nccl_log_draft.c \
-	%D%/nccl_log_draft.h \
-	%D%/nccl_log_json.c \
-	%D%/nccl_log_text.c \
+	%D%/measured/nccl_log.c \
+	%D%/measured/nccl_log_csv.c \
+	%D%/measured/nccl_log_draft.c \
+	%D%/measured/nccl_log_draft.h \
+	%D%/measured/nccl_log_json.c \
+	%D%/measured/nccl_log_text.c \
 	%D%/nccl_machines.c \
 	%D%/nccl_model.c \
 	%D%/nccl_model.h \
 	%D%/nccl_tables.c \
-	%D%/parallelism.c \
+	%D%/job/parallelism.c \
 	%D%/pipeline.c \
-	%D%/range.c \
-	%D%/routing.c \
-	%D%/scaling.c \
-	%D%/schedule.c \
-	%D%/schedule_layers.c \
-	%D%/schedule_parts.h \
-	%D%/schedule_replicas.c \
-	%D%/schedule_shape.c \
+	%D%/time/range.c \
+	%D%/time/routing.c \
+	%D%/time/scaling.c \
+	%D%/traffic/schedule.c \
+	%D%/traffic/schedule_layers.c \
+	%D%/traffic/schedule_parts.h \
+	%D%/traffic/schedule_replicas.c \
+	%D%/traffic/schedule_shape.c \
 	%D%/sequence.c \
-	%D%/sharing.c \
-	%D%/software.c \
-	%D%/span.c \
-	%D%/span_meet.c \
-	%D%/spec.c \
-	%D%/spec_resolve.c \
-	%D%/step.c \
-	%D%/straggler.c \
+	%D%/time/sharing.c \
+	%D%/job/software.c \
+	%D%/time/span.c \
+	%D%/time/span_meet.c \
+	%D%/job/spec.c \
+	%D%/job/spec_resolve.c \
+	%D%/time/step.c \
+	%D%/time/straggler.c \
 	%D%/tensor.c \
-	%D%/traffic.c \
-	%D%/traffic_build.c \
-	%D%/traffic_parts.h \
-	%D%/volume.c \
+	%D%/traffic/traffic.c \
+	%D%/traffic/traffic_build.c \
+	%D%/traffic/traffic_parts.h \
+	%D%/traffic/volume.c \
 	%D%/whatif.c \
 	# End of libweft_costmodel_la_SOURCES
 libweft_costmodel_la_LIBADD = libweft_topology.la
@@ -68,40 +68,40 @@ libweft_costmodel_la_LIBADD = libweft_topology.la
 weft_costmodel_headers = \
 	%D%/calibrate.h \
 	%D%/chunks.h \
-	%D%/collective.h \
-	%D%/compute.h \
+	%D%/traffic/collective.h \
+	%D%/job/compute.h \
 	%D%/convention.h \
-	%D%/cost.h \
+	%D%/time/cost.h \
 	%D%/curve.h \
 	%D%/fact.h \
-	%D%/flops.h \
-	%D%/flows.h \
-	%D%/gpu.h \
+	%D%/job/flops.h \
+	%D%/time/flows.h \
+	%D%/job/gpu.h \
 	%D%/gradsync.h \
-	%D%/health.h \
+	%D%/time/health.h \
 	%D%/interconnect.h \
-	%D%/load.h \
-	%D%/matrix.h \
-	%D%/memory.h \
-	%D%/model.h \
+	%D%/time/load.h \
+	%D%/traffic/matrix.h \
+	%D%/job/memory.h \
+	%D%/job/model.h \
 	%D%/nccl.h \
-	%D%/nccl_log.h \
-	%D%/parallelism.h \
+	%D%/measured/nccl_log.h \
+	%D%/job/parallelism.h \
 	%D%/pipeline.h \
-	%D%/range.h \
-	%D%/routing.h \
-	%D%/scaling.h \
-	%D%/schedule.h \
+	%D%/time/range.h \
+	%D%/time/routing.h \
+	%D%/time/scaling.h \
+	%D%/traffic/schedule.h \
 	%D%/sequence.h \
-	%D%/sharing.h \
-	%D%/span.h \
-	%D%/spec.h \
-	%D%/software.h \
-	%D%/step.h \
-	%D%/straggler.h \
+	%D%/time/sharing.h \
+	%D%/time/span.h \
+	%D%/job/spec.h \
+	%D%/job/software.h \
+	%D%/time/step.h \
+	%D%/time/straggler.h \
 	%D%/tensor.h \
-	%D%/traffic.h \
-	%D%/volume.h \
+	%D%/traffic/traffic.h \
+	%D%/traffic/volume.h \
 	%D%/whatif.h \
 	# End of weft_costmodel_headers
 
@@ -137,11 +137,11 @@ libweft_trace_la_LIBADD = $(JANSSON_LIBS) $(ZLIB_LIBS)
 # not link.
 noinst_LTLIBRARIES += libweft_measured.la
 libweft_measured_la_SOURCES = \
-	%D%/pairwise.c \
-	%D%/pairwise.h \
-	%D%/pairwise_fit.c \
-	%D%/pairwise_fit.h \
-	%D%/pairwise_load.c \
-	%D%/pairwise_read.c \
-	%D%/pairwise_set.c \
+	%D%/measured/pairwise.c \
+	%D%/measured/pairwise.h \
+	%D%/measured/pairwise_fit.c \
+	%D%/measured/pairwise_fit.h \
+	%D%/measured/pairwise_load.c \
+	%D%/measured/pairwise_read.c \
+	%D%/measured/pairwise_set.c \
 	# End of libweft_measured_la_SOURCES

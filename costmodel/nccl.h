@@ -21,7 +21,7 @@
 #define WEFT_COSTMODEL_NCCL_H
 
 #include "base/error.h"
-#include "costmodel/collective.h"
+#include "costmodel/traffic/collective.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* sequence.c - ring attention and gathered sequences */
 #include "costmodel/sequence.h"
-#include "costmodel/volume.h"
+#include "costmodel/traffic/volume.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
 /* tensor.c - all-reduces of tensor parallelism, beside the work they wait for
  */
 #include "costmodel/tensor.h"
-#include "costmodel/volume.h"
+#include "costmodel/traffic/volume.h"
 
 #include <math.h>
 

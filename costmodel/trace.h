@@ -9,7 +9,7 @@
 #define WEFT_COSTMODEL_TRACE_H
 
 #include "base/error.h"
-#include "costmodel/traffic.h"
+#include "costmodel/traffic/traffic.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -10,14 +10,14 @@
  *node's GPUs share on a rail
  *
  * X(l) of measured traffic is that of bound.c.  That of a schedule follows from
- * its flows, costmodel/flows.h, in which a library orders ranks by their hosts:
- * a set of ranks that has some of a group, not all, sends to the others at
- *least what a rank does in a ring, however the ring is ordered.  Sets that have
- *few groups in part do not exist (perimeter.c).
+ * its flows, costmodel/time/flows.h, in which a library orders ranks by their
+ *hosts: a set of ranks that has some of a group, not all, sends to the others
+ *at least what a rank does in a ring, however the ring is ordered.  Sets that
+ *have few groups in part do not exist (perimeter.c).
  */
 #include "placement/bottleneck.h"
 
-#include "costmodel/volume.h"
+#include "costmodel/traffic/volume.h"
 #include "placement/bounds/perimeter.h"
 
 #include <math.h>

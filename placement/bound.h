@@ -6,7 +6,7 @@
 #ifndef WEFT_PLACEMENT_BOUND_H
 #define WEFT_PLACEMENT_BOUND_H
 
-#include "costmodel/spec.h"
+#include "costmodel/job/spec.h"
 #include "placement/supply.h"
 
 /* What bounds of one job have in common: its graph, what is known of it, and

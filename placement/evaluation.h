@@ -5,8 +5,8 @@
 #ifndef WEFT_PLACEMENT_EVALUATION_H
 #define WEFT_PLACEMENT_EVALUATION_H
 
-#include "costmodel/cost.h"
-#include "costmodel/step.h"
+#include "costmodel/time/cost.h"
+#include "costmodel/time/step.h"
 #include "placement/job.h"
 
 struct weft_evaluation {

@@ -2,7 +2,7 @@
 /* gain.c - what a placement brings */
 #include "placement/gain.h"
 
-#include "costmodel/range.h"
+#include "costmodel/time/range.h"
 
 #include "base/clock.h"
 #include "placement/evaluation.h"

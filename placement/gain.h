@@ -7,9 +7,9 @@
 
 #include "placement/baseline.h"
 
-#include "costmodel/gpu.h"
-#include "costmodel/load.h"
-#include "costmodel/step.h"
+#include "costmodel/job/gpu.h"
+#include "costmodel/time/load.h"
+#include "costmodel/time/step.h"
 
 /* What seconds are compared. */
 enum weft_gain_basis {
@@ -57,8 +57,8 @@ struct weft_gain {
 	 * WEFT_ASSUMED_SHARE of it */
 	double gain;
 	/* Of ten runs, one step is shorter than low_s and one longer than
-	 * high_s, costmodel/range.h; NAN where steps are not predicted.  Two
-	 * placements of one job have most of that error in common. */
+	 * high_s, costmodel/time/range.h; NAN where steps are not predicted.
+	 * Two placements of one job have most of that error in common. */
 	double low_s, high_s;
 	bool matters; /* false: stock and spread are within WEFT_SAME_STEP of
 		       * the step here */

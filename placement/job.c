@@ -3,7 +3,7 @@
 #include "placement/job.h"
 
 #include "base/suggest.h"
-#include "costmodel/matrix.h"
+#include "costmodel/traffic/matrix.h"
 
 #include <errno.h>
 #include <stdlib.h>

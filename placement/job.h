@@ -3,8 +3,8 @@
 #ifndef WEFT_PLACEMENT_JOB_H
 #define WEFT_PLACEMENT_JOB_H
 
-#include "costmodel/schedule.h"
-#include "costmodel/traffic.h"
+#include "costmodel/traffic/schedule.h"
+#include "costmodel/traffic/traffic.h"
 #include "topology/fabric.h"
 
 struct weft_job {

@@ -3,8 +3,8 @@
 #ifndef WEFT_PLACEMENT_JUDGE_H
 #define WEFT_PLACEMENT_JUDGE_H
 
-#include "costmodel/cost.h"
-#include "costmodel/schedule.h"
+#include "costmodel/time/cost.h"
+#include "costmodel/traffic/schedule.h"
 #include "placement/job.h"
 #include "placement/objective.h"
 #include "placement/slots.h"

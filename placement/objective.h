@@ -6,9 +6,9 @@
 #ifndef WEFT_PLACEMENT_OBJECTIVE_H
 #define WEFT_PLACEMENT_OBJECTIVE_H
 
-#include "costmodel/gpu.h"
-#include "costmodel/load.h"
-#include "costmodel/spec.h"
+#include "costmodel/job/gpu.h"
+#include "costmodel/job/spec.h"
+#include "costmodel/time/load.h"
 
 enum weft_goal {
 	WEFT_GOAL_COST,	   /* sum of d * M, in a metric */

@@ -3,7 +3,7 @@
 #ifndef WEFT_PLACEMENT_PLACEMENT_H
 #define WEFT_PLACEMENT_PLACEMENT_H
 
-#include "costmodel/cost.h"
+#include "costmodel/time/cost.h"
 
 #define WEFT_MAX_REASONS 16
 

@@ -2,8 +2,8 @@
 /* running.c - the jobs of a state file */
 #include "placement/running.h"
 
-#include "costmodel/cost.h"
-#include "costmodel/step.h"
+#include "costmodel/time/cost.h"
+#include "costmodel/time/step.h"
 #include "placement/evaluation.h"
 #include "placement/objective.h"
 #include "placement/occupancy_parts.h"

@@ -3,8 +3,8 @@
 #ifndef WEFT_PLACEMENT_RUNNING_H
 #define WEFT_PLACEMENT_RUNNING_H
 
-#include "costmodel/gpu.h"
-#include "costmodel/load.h"
+#include "costmodel/job/gpu.h"
+#include "costmodel/time/load.h"
 #include "placement/job.h"
 #include "placement/occupancy.h"
 

@@ -9,7 +9,7 @@
 #ifndef WEFT_PLUGIN_NODES_H
 #define WEFT_PLUGIN_NODES_H
 
-#include "costmodel/health.h"
+#include "costmodel/time/health.h"
 #include "placement/occupancy.h"
 #include "plugin/bridge/holdings.h"
 #include "plugin/bridge/request.h"

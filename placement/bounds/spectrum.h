@@ -6,7 +6,7 @@
 #ifndef WEFT_PLACEMENT_BOUNDS_SPECTRUM_H
 #define WEFT_PLACEMENT_BOUNDS_SPECTRUM_H
 
-#include "costmodel/parallelism.h"
+#include "costmodel/job/parallelism.h"
 #include "placement/mapping/graph.h"
 
 /* One ring or path of ranks, repeated for every value of the other axes.

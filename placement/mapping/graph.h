@@ -7,7 +7,7 @@
 #ifndef WEFT_PLACEMENT_MAPPING_GRAPH_H
 #define WEFT_PLACEMENT_MAPPING_GRAPH_H
 
-#include "costmodel/traffic.h"
+#include "costmodel/traffic/traffic.h"
 
 /* Every edge is in the rows of both its ends; no loops, no parallels. */
 struct graph {

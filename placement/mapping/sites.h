@@ -6,7 +6,7 @@
 #ifndef WEFT_PLACEMENT_MAPPING_SITES_H
 #define WEFT_PLACEMENT_MAPPING_SITES_H
 
-#include "costmodel/spec.h"
+#include "costmodel/job/spec.h"
 #include "topology/fabric.h"
 
 #define SITES_MAX_LOG 23 /* > log2(WEFT_MAX_GPUS) */

@@ -9,8 +9,8 @@
 #ifndef WEFT_PLACEMENT_REPLAY_CONTENTION_H
 #define WEFT_PLACEMENT_REPLAY_CONTENTION_H
 
-#include "costmodel/load.h"
-#include "costmodel/step.h"
+#include "costmodel/time/load.h"
+#include "costmodel/time/step.h"
 
 /* Steps are known to this share of themselves. */
 #define CONTENTION_SAME 1e-4

@@ -8,8 +8,8 @@
 #ifndef WEFT_PLACEMENT_REPLAY_PRICING_H
 #define WEFT_PLACEMENT_REPLAY_PRICING_H
 
-#include "costmodel/cost.h"
-#include "costmodel/step.h"
+#include "costmodel/time/cost.h"
+#include "costmodel/time/step.h"
 #include "placement/job.h"
 
 /* A job that is placed again and again. */

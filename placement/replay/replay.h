@@ -9,8 +9,8 @@
 #ifndef WEFT_PLACEMENT_REPLAY_REPLAY_H
 #define WEFT_PLACEMENT_REPLAY_REPLAY_H
 
-#include "costmodel/gpu.h"
-#include "costmodel/schedule.h"
+#include "costmodel/job/gpu.h"
+#include "costmodel/traffic/schedule.h"
 #include "placement/replay/policy.h"
 #include "placement/replay/stream.h"
 

@@ -2,7 +2,7 @@
 /* hard.c - domains that a job must stay in */
 #include "plugin/bridge/hard.h"
 
-#include "costmodel/spec.h"
+#include "costmodel/job/spec.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 #ifndef WEFT_PLUGIN_BRIDGE_KEEPER_H
 #define WEFT_PLUGIN_BRIDGE_KEEPER_H
 
-#include "costmodel/health.h"
+#include "costmodel/time/health.h"
 #include "plugin/bridge/settings.h"
 #include "plugin/bridge/shown.h"
 

@@ -5,8 +5,8 @@
 #ifndef WEFT_PLUGIN_BRIDGE_LOADS_H
 #define WEFT_PLUGIN_BRIDGE_LOADS_H
 
-#include "costmodel/health.h"
-#include "costmodel/load.h"
+#include "costmodel/time/health.h"
+#include "costmodel/time/load.h"
 
 struct weft_loads {
 	struct weft_load total; /* of all jobs, on links as ill as they are */

@@ -5,7 +5,7 @@
 #include "plugin/bridge/rules.h"
 
 #include "base/suggest.h"
-#include "costmodel/spec.h"
+#include "costmodel/job/spec.h"
 
 #include <stdio.h>
 #include <stdlib.h>

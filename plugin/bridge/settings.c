@@ -4,7 +4,7 @@
 
 #include "base/suggest.h"
 #include "base/yaml.h"
-#include "costmodel/spec.h"
+#include "costmodel/job/spec.h"
 #include "plugin/bridge/trusted.h"
 
 #include <math.h>

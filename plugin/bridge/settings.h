@@ -3,7 +3,7 @@
 #ifndef WEFT_PLUGIN_BRIDGE_SETTINGS_H
 #define WEFT_PLUGIN_BRIDGE_SETTINGS_H
 
-#include "costmodel/model.h"
+#include "costmodel/job/model.h"
 #include "plugin/bridge/defaults.h"
 #include "plugin/bridge/rules.h"
 #include "topology/fabric.h"

@@ -5,7 +5,7 @@
 #ifndef WEFT_PLUGIN_BRIDGE_SPEC_TEXT_H
 #define WEFT_PLUGIN_BRIDGE_SPEC_TEXT_H
 
-#include "costmodel/spec.h"
+#include "costmodel/job/spec.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* matrix.c - how long the matrix of a large job and its cost take, and how much
  * memory; one JSON object per line */
-#include "costmodel/cost.h"
-#include "costmodel/schedule.h"
+#include "costmodel/time/cost.h"
+#include "costmodel/traffic/schedule.h"
 #include "topology/synth.h"
 
 #include <stdio.h>

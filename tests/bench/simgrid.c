@@ -14,7 +14,7 @@
  * one of several uplinks at random; --alike: predict as if flows over a link
  * were alike, as searches do.  --verbose: a line for each axis' time.
  */
-#include "costmodel/step.h"
+#include "costmodel/time/step.h"
 #include "tests/bench/simgrid_cases.h"
 #include "tests/bench/simgrid_hashed.h"
 #include "tests/bench/simgrid_shared.h"

@@ -7,7 +7,7 @@
 #ifndef WEFT_TESTS_BENCH_SIMGRID_CASES_H
 #define WEFT_TESTS_BENCH_SIMGRID_CASES_H
 
-#include "costmodel/schedule.h"
+#include "costmodel/traffic/schedule.h"
 #include "placement/job.h"
 #include "placement/mapping/effort.h"
 

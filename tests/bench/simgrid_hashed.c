@@ -6,7 +6,7 @@
  */
 #include "tests/bench/simgrid_hashed.h"
 
-#include "costmodel/step.h"
+#include "costmodel/time/step.h"
 #include "topology/synth.h"
 
 #include <math.h>

@@ -6,7 +6,7 @@
  */
 #include "tests/bench/simgrid_shared.h"
 
-#include "costmodel/step.h"
+#include "costmodel/time/step.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* collective.c - closed forms of the time of collectives, and the choice */
-#include "costmodel/collective.h"
+#include "costmodel/traffic/collective.h"
 
 #include "tests/costmodel/csv.h"
 #include "tests/costmodel/groups.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* collective_flows.c - pair traffic of collectives against their volumes */
-#include "costmodel/collective.h"
+#include "costmodel/traffic/collective.h"
 
 #include "tests/costmodel/groups.h"
 #include "tests/lib/check.h"

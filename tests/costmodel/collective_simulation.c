@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* collective_simulation.c - prices of collectives against simulated flows */
-#include "costmodel/collective.h"
+#include "costmodel/traffic/collective.h"
 #include "tests/costmodel/simulation.h"
 
 #include <stdio.h>

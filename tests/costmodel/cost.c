@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cost.c - sum of d*M and the busiest link, against dense recomputation */
-#include "costmodel/cost.h"
+#include "costmodel/time/cost.h"
 
 #include "tests/lib/check.h"
 #include "topology/synth.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* flops.c - floating point operations, against published formulas and MFUs */
-#include "costmodel/flops.h"
+#include "costmodel/job/flops.h"
 
-#include "costmodel/gpu.h"
+#include "costmodel/job/gpu.h"
 #include "tests/costmodel/csv.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* flow_simulation.c - cost.h and volume.h against simulated flows */
-#include "costmodel/volume.h"
+#include "costmodel/traffic/volume.h"
 #include "tests/costmodel/random.h"
 #include "tests/costmodel/simulation.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* flows.c - the links that a step loads, against every flow by itself */
-#include "costmodel/flows.h"
+#include "costmodel/time/flows.h"
 
-#include "costmodel/span.h"
-#include "costmodel/step.h"
+#include "costmodel/time/span.h"
+#include "costmodel/time/step.h"
 #include "tests/costmodel/flows_explicit.h"
 
 #include <stdio.h>

@@ -9,9 +9,9 @@
 #ifndef WEFT_TESTS_COSTMODEL_FLOWS_EXPLICIT_H
 #define WEFT_TESTS_COSTMODEL_FLOWS_EXPLICIT_H
 
-#include "costmodel/cost.h"
-#include "costmodel/flows.h"
-#include "costmodel/volume.h"
+#include "costmodel/time/cost.h"
+#include "costmodel/time/flows.h"
+#include "costmodel/traffic/volume.h"
 #include "tests/costmodel/simulation.h"
 
 #define EXPLICIT_MAX_RANKS 64

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* gpu.c - the table of GPUs, and the time of kernels */
-#include "costmodel/gpu.h"
+#include "costmodel/job/gpu.h"
 
 #include "tests/lib/check.h"
 #include "topology/profile.h"

@@ -3,7 +3,7 @@
 #ifndef WEFT_TESTS_COSTMODEL_GROUPS_H
 #define WEFT_TESTS_COSTMODEL_GROUPS_H
 
-#include "costmodel/collective.h"
+#include "costmodel/traffic/collective.h"
 #include "tests/lib/check.h"
 
 #define MAX_RANKS 512

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* health.c - files of slow nodes, and what they do to a job */
-#include "costmodel/health.h"
+#include "costmodel/time/health.h"
 
 #include "tests/lib/check.h"
 #include "topology/synth.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* load.c - what other jobs send over the links, and what is left of them */
-#include "costmodel/load.h"
+#include "costmodel/time/load.h"
 
-#include "costmodel/cost.h"
-#include "costmodel/step.h"
+#include "costmodel/time/cost.h"
+#include "costmodel/time/step.h"
 #include "tests/lib/check.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* matrix.c - measured bytes: what is read, and what is refused where */
-#include "costmodel/matrix.h"
+#include "costmodel/traffic/matrix.h"
 
 #include "tests/lib/check.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* memory.c - memory of a GPU, against published formulas and real jobs */
-#include "costmodel/memory.h"
+#include "costmodel/job/memory.h"
 
 #include "tests/costmodel/csv.h"
 #include "tests/lib/check.h"

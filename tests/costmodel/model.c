@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* model.c - built-in shapes against the table, and model files */
-#include "costmodel/model.h"
+#include "costmodel/job/model.h"
 
 #include "tests/costmodel/csv.h"
 #include "tests/lib/check.h"

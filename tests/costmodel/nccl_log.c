@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "costmodel/nccl_log.h"
+#include "costmodel/measured/nccl_log.h"
 #include "tests/lib/check.h"
 
 #include <stdio.h>

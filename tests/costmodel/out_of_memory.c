@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* out_of_memory.c - each allocation of traffic, cost and flows fails in turn */
-#include "costmodel/cost.h"
-#include "costmodel/health.h"
-#include "costmodel/step.h"
+#include "costmodel/time/cost.h"
+#include "costmodel/time/health.h"
+#include "costmodel/time/step.h"
 
 #include "tests/lib/check.h"
 

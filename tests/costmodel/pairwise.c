@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* pairwise.c - measured pairs: reading them, and what is found to be slow */
-#include "costmodel/pairwise.h"
+#include "costmodel/measured/pairwise.h"
 #include "tests/lib/check.h"
 
 #include <math.h>

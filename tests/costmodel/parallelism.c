@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* parallelism.c - rank grids, against published mappings and by invariants */
-#include "costmodel/parallelism.h"
+#include "costmodel/job/parallelism.h"
 
 #include "tests/costmodel/csv.h"
 #include "tests/lib/check.h"

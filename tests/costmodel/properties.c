@@ -3,8 +3,8 @@
  *
  * Hundreds of random ones each, from the printed seed.
  */
-#include "costmodel/schedule.h"
-#include "costmodel/step.h"
+#include "costmodel/time/step.h"
+#include "costmodel/traffic/schedule.h"
 #include "tests/costmodel/random.h"
 
 #include <math.h>

@@ -8,7 +8,7 @@
 #ifndef WEFT_TESTS_COSTMODEL_RANDOM_H
 #define WEFT_TESTS_COSTMODEL_RANDOM_H
 
-#include "costmodel/cost.h"
+#include "costmodel/time/cost.h"
 #include "tests/lib/check.h"
 
 #include <math.h>

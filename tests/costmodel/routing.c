@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* routing.c - fullest uplinks against counting, Monte Carlo and SimGrid */
-#include "costmodel/routing.h"
+#include "costmodel/time/routing.h"
 
 #include "tests/lib/check.h"
 

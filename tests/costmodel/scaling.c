@@ -5,7 +5,7 @@
  * NCCL's.  So every row is a prediction, and each publisher's errors are shown
  * apart.
  */
-#include "costmodel/scaling.h"
+#include "costmodel/time/scaling.h"
 
 #include "tests/costmodel/csv.h"
 

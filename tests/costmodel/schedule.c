@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* schedule.c - the calls of a step against published volumes */
-#include "costmodel/schedule.h"
+#include "costmodel/traffic/schedule.h"
 
-#include "costmodel/volume.h"
+#include "costmodel/traffic/volume.h"
 #include "tests/costmodel/csv.h"
 #include "tests/lib/check.h"
 

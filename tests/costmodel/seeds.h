@@ -3,8 +3,8 @@
 #ifndef WEFT_TESTS_COSTMODEL_SEEDS_H
 #define WEFT_TESTS_COSTMODEL_SEEDS_H
 
-#include "costmodel/gpu.h"
 #include "costmodel/gradsync.h"
+#include "costmodel/job/gpu.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -6,9 +6,9 @@
 
 #include "costmodel/chunks.h"
 #include "costmodel/fact.h"
+#include "costmodel/job/spec.h"
 #include "costmodel/sequence.h"
-#include "costmodel/spec.h"
-#include "costmodel/volume.h"
+#include "costmodel/traffic/volume.h"
 #include "tests/lib/check.h"
 
 #define MS 1e-3

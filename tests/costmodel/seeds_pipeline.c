@@ -4,10 +4,10 @@
 
 #include "costmodel/fact.h"
 #include "costmodel/interconnect.h"
-#include "costmodel/memory.h"
+#include "costmodel/job/memory.h"
 #include "costmodel/pipeline.h"
 #include "costmodel/tensor.h"
-#include "costmodel/volume.h"
+#include "costmodel/traffic/volume.h"
 #include "costmodel/whatif.h"
 #include "tests/lib/check.h"
 

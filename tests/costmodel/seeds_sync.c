@@ -5,7 +5,7 @@
 #include "costmodel/chunks.h"
 #include "costmodel/fact.h"
 #include "costmodel/interconnect.h"
-#include "costmodel/volume.h"
+#include "costmodel/traffic/volume.h"
 #include "costmodel/whatif.h"
 #include "tests/lib/check.h"
 

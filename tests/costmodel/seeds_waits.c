@@ -5,10 +5,10 @@
 #include "tests/costmodel/seeds.h"
 
 #include "costmodel/chunks.h"
-#include "costmodel/collective.h"
-#include "costmodel/cost.h"
 #include "costmodel/fact.h"
 #include "costmodel/interconnect.h"
+#include "costmodel/time/cost.h"
+#include "costmodel/traffic/collective.h"
 #include "costmodel/whatif.h"
 #include "placement/place.h"
 #include "tests/lib/check.h"

@@ -8,7 +8,7 @@
 #ifndef WEFT_TESTS_COSTMODEL_SIMULATION_H
 #define WEFT_TESTS_COSTMODEL_SIMULATION_H
 
-#include "costmodel/cost.h"
+#include "costmodel/time/cost.h"
 #include "tests/lib/check.h"
 #include "topology/synth.h"
 

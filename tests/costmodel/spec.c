@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* spec.c - the job spec grammar: what it reads, fills in, refuses and says */
-#include "costmodel/spec.h"
+#include "costmodel/job/spec.h"
 
 #include "tests/lib/check.h"
 #include "topology/fabric.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* step.c - the time of a training step: that it adds up, and how it moves */
-#include "costmodel/step.h"
+#include "costmodel/time/step.h"
 
-#include "costmodel/flops.h"
-#include "costmodel/span.h"
+#include "costmodel/job/flops.h"
+#include "costmodel/time/span.h"
 #include "tests/lib/check.h"
 #include "topology/synth.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* straggler.c - expected maxima and slow stages, against exact values */
-#include "costmodel/straggler.h"
+#include "costmodel/time/straggler.h"
 
 #include "tests/lib/check.h"
 

@@ -2,7 +2,7 @@
 /* tensor.c - invariants of tensor parallelism; the seeds' rows are in seeds.c
  */
 #include "costmodel/tensor.h"
-#include "costmodel/volume.h"
+#include "costmodel/traffic/volume.h"
 
 #include "tests/lib/check.h"
 

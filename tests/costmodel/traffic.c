@@ -2,7 +2,7 @@
 /* traffic.c - bytes between ranks, against closed forms and by invariants */
 #include "tests/costmodel/traffic_job.h"
 
-#include "costmodel/volume.h"
+#include "costmodel/traffic/volume.h"
 
 #include <math.h>
 #include <stdio.h>

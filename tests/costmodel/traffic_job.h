@@ -3,8 +3,8 @@
 #ifndef WEFT_TESTS_COSTMODEL_TRAFFIC_JOB_H
 #define WEFT_TESTS_COSTMODEL_TRAFFIC_JOB_H
 
-#include "costmodel/schedule.h"
-#include "costmodel/traffic.h"
+#include "costmodel/traffic/schedule.h"
+#include "costmodel/traffic/traffic.h"
 #include "tests/lib/check.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
  */
 #include "tests/costmodel/traffic_job.h"
 
-#include "costmodel/volume.h"
+#include "costmodel/traffic/volume.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* uplinks.c - costs where domains of a level are not alike: cables and uplinks
  * that say what each carries, rings and tori */
-#include "costmodel/cost.h"
-#include "costmodel/load.h"
+#include "costmodel/time/cost.h"
+#include "costmodel/time/load.h"
 #include "tests/lib/check.h"
 #include "topology/synth.h"
 

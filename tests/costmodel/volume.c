@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* volume.c - closed forms against worked examples */
-#include "costmodel/volume.h"
+#include "costmodel/traffic/volume.h"
 
 #include "tests/costmodel/csv.h"
 #include "tests/lib/check.h"

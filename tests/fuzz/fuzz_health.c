@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* fuzz_health.c - any text as a file of slow nodes, by its first byte a table
  * or YAML: refused with a message and a place, or factors in range */
-#include "costmodel/health.h"
+#include "costmodel/time/health.h"
 
 #include <stdlib.h>
 #include <string.h>

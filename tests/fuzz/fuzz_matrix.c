@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* fuzz_matrix.c - any bytes as a measured matrix: refused, or sound rows */
-#include "costmodel/matrix.h"
+#include "costmodel/traffic/matrix.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* fuzz_pairwise.c - any text as measurements of pairs: refused with a message,
  * or rates that are numbers, and an audit */
-#include "costmodel/pairwise.h"
+#include "costmodel/measured/pairwise.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* fuzz_spec.c - any text as a job spec: refused with a message, or consistent
  */
-#include "costmodel/schedule.h"
-#include "costmodel/traffic.h"
+#include "costmodel/traffic/schedule.h"
+#include "costmodel/traffic/traffic.h"
 
 #include "topology/fabric.h"
 

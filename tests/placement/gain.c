@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* gain.c - what a job is compared with, and what comes of it */
 #include "placement/gain.h"
-#include "costmodel/range.h"
+#include "costmodel/time/range.h"
 #include "placement/evaluation.h"
 #include "placement/objective.h"
 #include "tests/placement/cases.h"

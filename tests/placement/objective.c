@@ -3,7 +3,7 @@
 #include "placement/objective.h"
 #include "placement/slots.h"
 
-#include "costmodel/step.h"
+#include "costmodel/time/step.h"
 #include "placement/bottleneck.h"
 #include "placement/judge.h"
 #include "placement/links.h"

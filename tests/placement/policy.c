@@ -4,7 +4,7 @@
  */
 #include "placement/replay/policy.h"
 
-#include "costmodel/schedule.h"
+#include "costmodel/traffic/schedule.h"
 #include "placement/evaluation.h"
 #include "placement/replay/mix.h"
 #include "placement/replay/pricing.h"

@@ -2,8 +2,8 @@
 /* loads.c - jobs' traffic comes and goes */
 #include "plugin/bridge/loads.h"
 
-#include "costmodel/cost.h"
-#include "costmodel/step.h"
+#include "costmodel/time/cost.h"
+#include "costmodel/time/step.h"
 #include "placement/job.h"
 #include "placement/objective.h"
 #include "plugin/bridge/bridge.h"

@@ -15,7 +15,7 @@
  *
  * A COLLECTIVE (all_reduce, all_gather, reduce_scatter, all_to_all) runs COUNT
  * times in each GROUP, a list of ranks such as 0,2,4.  BYTES is the size as
- * costmodel/collective.h defines it.  The groups of send_recv are pairs FROM>TO
+ * costmodel/traffic/collective.h defines it.  The groups of send_recv are pairs FROM>TO
  * and BYTES is one message.
  *
  * All-reduces are Gloo's.  It has no ring reduce-scatter, and its all-gather

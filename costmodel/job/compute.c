@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* compute.c - the kernels of a layer, and the time of each
+ *
+ * Every product of the forward pass m*k by k*n has two in the backward pass:
+ * the gradient of its input, m*n by n*k, and of its weights, n*m by m*k.
+ * Between products, tensors of activations stream through memory.
+ */
+#include "costmodel/job/compute.h"
+
+#include "costmodel/job/flops.h"
+
+#include <string.h>
+
+#define MAX_PRODUCTS 12
+
+/* Activations are kept in 16 bits, whatever the products are done in. */
+#define ACTIVATION_BYTES 2.0
+
+/* Passes over the scores when they go through memory: written by the first
+ * product, read and written by softmax and by dropout (whose mask has a byte),
+ * read by the second product; about half as many again backward. */
+#define SCORE_PASSES_FORWARD  6.5
+#define SCORE_PASSES_BACKWARD 9.5
+
+/* Backward passes of norms and activation functions read what the forward pass
+ * read and the gradient, too. */
+#define MEMORY_BACKWARD 1.6
+
+/* A fused attention kernel recomputes the scores backward: five products for
+ * the forward pass's two. */
+#define FUSED_BACKWARD 2.5
+
+/* To convert an element to 8 bits it is read in 16 and written in 8; backward
+ * once more for each of the two products that use it. */
+#define CONVERT_BYTES 3.0
+
+/* Kernels between the products of a layer. */
+#define MEMORY_KERNELS_FORWARD	7
+#define MEMORY_KERNELS_BACKWARD 10
+#define PLAIN_KERNELS_FORWARD	4
+#define PLAIN_KERNELS_BACKWARD	8
+
+/* Beyond a fused kernel's, bytes per element of eager operations forward: RMS
+ * norm converts to fp32, squares, averages, scales and converts back (36 of
+ * memory traffic, 4 fused); rotary positions negate, join, and multiply twice
+ * (20, 4 fused); a gate is two kernels (10, 6 fused). */
+#define EAGER_NORM_BYTES   32.0
+#define EAGER_ROTARY_BYTES 16.0
+#define EAGER_GATE_BYTES   4.0
+/* And kernels more. */
+#define EAGER_KERNELS 25
+
+/* Adam with fp32 master weights, per parameter: weight, two moments read and
+ * written in fp32, gradient read and cleared, 16-bit weight written. */
+#define OPTIMIZER_BYTES 34.0
+
+/* Cross entropy over the vocabulary, per logit: fp32 copies, maximum, sum,
+ * gradient. */
+#define LOSS_BYTES 20.0
+
+/* `count` products of m*k by k*n that run side by side. */
+struct product {
+	double m, n, k, count;
+	bool wide; /* always 16 bits */
+};
+
+struct products {
+	struct product product[MAX_PRODUCTS];
+	uint32_t n;
+};
+
+/* The widths of a layer as one tensor-parallel rank sees them. */
+struct widths {
+	double tokens; /* of the micro-batch on one context-parallel rank */
+	double h, t;
+	double q, kv;	 /* heads' widths on this rank, all together */
+	double ffn;	 /* dense or shared, on this rank */
+	double pairs;	 /* of tokens and experts that it computes */
+	double expert;	 /* width of one expert on this rank */
+	double matrices; /* of an MLP: 2, or 3 with a gate */
+	double spread;	 /* ranks that share what sequence parallelism splits */
+};
+
+static bool has_experts(const struct weft_model *m, uint32_t layer)
+{
+	return m->experts && layer >= m->dense_layers;
+}
+
+static struct widths widths_of(const struct weft_compute *c, uint32_t layer)
+{
+	const struct weft_model *m = c->model;
+	const struct weft_spec *s = c->spec;
+	uint32_t seq = s->seq ? s->seq : m->seq;
+	double head =
+		m->head_width ? m->head_width : (double)m->hidden / m->heads;
+	uint32_t etp = s->etp ? s->etp : 1;
+	struct widths w = {
+		.tokens = (double)s->mbs * seq / s->cp,
+		.h = m->hidden,
+		.t = s->tp,
+		.q = m->heads * head / s->tp,
+		.kv = weft_model_kv_width(m, s->tp),
+		.ffn = (double)m->ffn / s->tp,
+		.matrices = m->gated_mlp ? 3 : 2,
+		.spread = s->sequence_parallel ? s->tp : 1,
+	};
+
+	if (!has_experts(m, layer))
+		return w;
+	/* Without expert parallelism the experts are split as the rest is. */
+	if (s->ep <= 1)
+		etp = s->tp;
+	w.ffn = (double)m->expert_ffn * m->shared_experts / s->tp;
+	w.expert = (double)m->expert_ffn / etp;
+	w.pairs = w.tokens * m->top_k * etp / s->tp;
+	return w;
+}
+
+static void product_add(struct products *p, double m, double n, double k,
+			double count)
+{
+	if (m > 0 && n > 0 && k > 0 && count > 0)
+		p->product[p->n++] =
+			(struct product){m, n, k, count, .wide = false};
+}
+
+static void attention_products(const struct weft_compute *c,
+			       const struct widths *w, struct products *p)
+{
+	const struct weft_model *m = c->model;
+
+	if (!m->mla_kv_rank) {
+		product_add(p, w->tokens, w->q + 2 * w->kv, w->h, 1);
+		product_add(p, w->tokens, w->h, w->q, 1);
+		return;
+	}
+	/* Latent attention: down to the ranks (held whole by every tensor
+	 * rank), and up to this rank's heads. */
+	if (m->mla_q_rank)
+		product_add(p, w->tokens, m->mla_q_rank, w->h, 1);
+	product_add(p, w->tokens, w->q + (double)m->heads * m->mla_rope / w->t,
+		    m->mla_q_rank ? m->mla_q_rank : w->h, 1);
+	product_add(p, w->tokens, (double)m->mla_kv_rank + m->mla_rope, w->h,
+		    1);
+	product_add(p, w->tokens, 2 * w->q, m->mla_kv_rank, 1);
+	product_add(p, w->tokens, w->h, w->q, 1);
+}
+
+static struct products products_of(const struct weft_compute *c, uint32_t layer,
+				   const struct widths *w)
+{
+	const struct weft_model *m = c->model;
+	struct products p = {.n = 0};
+
+	attention_products(c, w, &p);
+	product_add(&p, w->tokens, w->ffn * (w->matrices - 1), w->h, 1);
+	product_add(&p, w->tokens, w->h, w->ffn, 1);
+	if (has_experts(m, layer)) {
+		double experts = (double)m->experts / c->spec->ep;
+		double each = w->pairs / experts;
+
+		product_add(&p, w->tokens / w->spread, m->experts, w->h, 1);
+		p.product[p.n - 1].wide = true; /* the router decides in full */
+		product_add(&p, each, w->expert * (w->matrices - 1), w->h,
+			    experts);
+		product_add(&p, each, w->h, w->expert, experts);
+	}
+	return p;
+}
+
+static void products_time(const struct weft_compute *c,
+			  const struct products *p, double *forward,
+			  double *backward)
+{
+	for (uint32_t i = 0; i < p->n; i++) {
+		const struct product *x = &p->product[i];
+		enum weft_precision precision =
+			x->wide ? WEFT_BITS_16 : c->precision;
+
+		*forward += weft_gpu_product_s(c->gpu, precision, x->m, x->n,
+					       x->k, x->count);
+		*backward += weft_gpu_product_s(c->gpu, precision, x->m, x->k,
+						x->n, x->count) +
+			     weft_gpu_product_s(c->gpu, precision, x->n, x->k,
+						x->m, x->count);
+	}
+}
+
+/* The software's kernel, or the latest before it that the GPU has. */
+static enum weft_attention attention_kernel(const struct weft_compute *c)
+{
+	enum weft_attention kernel = c->software.attention;
+
+	while (kernel > WEFT_ATTENTION_PLAIN &&
+	       !(c->gpu->attention[kernel] > 0))
+		kernel--;
+	return kernel;
+}
+
+static void attention_time(const struct weft_compute *c, const struct widths *w,
+			   struct weft_layer_time *time)
+{
+	uint32_t seq = c->spec->seq ? c->spec->seq : c->model->seq;
+	double flops = weft_flops_attention(c->model, seq) * w->tokens / w->t;
+	double peak = c->gpu->flops_per_s[WEFT_BITS_16];
+	enum weft_attention kernel = attention_kernel(c);
+	double core, scores;
+
+	if (kernel != WEFT_ATTENTION_PLAIN) {
+		/* A causal mask leaves half of the pairs to compute. */
+		core = flops / 2 / (peak * c->gpu->attention[kernel]);
+		time->forward.attention_s =
+			core + weft_gpu_memory_s(c->gpu, 0, 1);
+		time->backward.attention_s =
+			FUSED_BACKWARD * core + weft_gpu_memory_s(c->gpu, 0, 2);
+		return;
+	}
+	core = flops / (peak * c->gpu->attention[kernel]);
+	scores = c->model->heads / w->t * seq * w->tokens * ACTIVATION_BYTES;
+	time->forward.attention_s =
+		core + weft_gpu_memory_s(c->gpu, SCORE_PASSES_FORWARD * scores,
+					 PLAIN_KERNELS_FORWARD);
+	time->backward.attention_s =
+		2 * core + weft_gpu_memory_s(c->gpu,
+					     SCORE_PASSES_BACKWARD * scores,
+					     PLAIN_KERNELS_BACKWARD);
+}
+
+/* Elements of a layer that are converted to 8 bits: the inputs of its
+ * products. */
+static double converted(const struct widths *w)
+{
+	return w->tokens * (2 * w->h / w->spread + w->q + w->ffn) +
+	       w->pairs * (w->h + w->expert);
+}
+
+static void memory_time(const struct weft_compute *c, const struct widths *w,
+			struct weft_layer_time *time)
+{
+	/* Two norms (read, write) and two residual additions (read both,
+	 * write). */
+	double elements = 10 * w->tokens * w->h / w->spread;
+	double forward, backward, kernels = 0;
+
+	/* The activation function reads all but the last matrix's output. */
+	elements += w->tokens * w->ffn * w->matrices +
+		    w->pairs * w->expert * w->matrices;
+	/* Tokens are sorted to their experts and back, read and written. */
+	elements += 4 * w->pairs * w->h;
+	if (attention_kernel(c) != WEFT_ATTENTION_PLAIN)
+		/* rotary positions of queries and keys */
+		elements += 2 * w->tokens * (w->q + w->kv);
+	else /* a dropout mask a residual */
+		elements += w->tokens * w->h / w->spread;
+	forward = elements * ACTIVATION_BYTES;
+	/* Layer norm and GELU are kernels of PyTorch's own; the norms, gates
+	 * and positions of models with gates are written out. */
+	if (!c->software.fused && c->model->gated_mlp) {
+		forward +=
+			w->tokens * (2 * EAGER_NORM_BYTES * w->h / w->spread +
+				     EAGER_GATE_BYTES * w->ffn +
+				     EAGER_ROTARY_BYTES * (w->q + w->kv));
+		kernels = EAGER_KERNELS;
+	}
+	backward = MEMORY_BACKWARD * forward;
+	if (c->precision == WEFT_BITS_8 || c->precision == WEFT_BITS_4) {
+		forward += CONVERT_BYTES * converted(w);
+		backward += 2 * CONVERT_BYTES * converted(w);
+	}
+	time->forward.memory_s = weft_gpu_memory_s(
+		c->gpu, forward, MEMORY_KERNELS_FORWARD + kernels);
+	time->backward.memory_s = weft_gpu_memory_s(
+		c->gpu, backward, MEMORY_KERNELS_BACKWARD + 2 * kernels);
+}
+
+void weft_compute_layer(const struct weft_compute *c, uint32_t layer,
+			struct weft_layer_time *time)
+{
+	struct widths w = widths_of(c, layer);
+	struct products p = products_of(c, layer, &w);
+
+	memset(time, 0, sizeof(*time));
+	products_time(c, &p, &time->forward.products_s,
+		      &time->backward.products_s);
+	attention_time(c, &w, time);
+	memory_time(c, &w, time);
+}
+
+double weft_compute_logits_forward_s(const struct weft_compute *c)
+{
+	struct widths w = widths_of(c, 0);
+	double vocab = (double)c->model->vocab / c->spec->tp;
+
+	return weft_gpu_product_s(c->gpu, WEFT_BITS_16, w.tokens, vocab, w.h,
+				  1) +
+	       weft_gpu_memory_s(c->gpu, w.tokens * vocab * LOSS_BYTES / 2, 0);
+}
+
+double weft_compute_logits_backward_s(const struct weft_compute *c)
+{
+	struct widths w = widths_of(c, 0);
+	double vocab = (double)c->model->vocab / c->spec->tp;
+
+	return weft_gpu_product_s(c->gpu, WEFT_BITS_16, w.tokens, w.h, vocab,
+				  1) +
+	       weft_gpu_product_s(c->gpu, WEFT_BITS_16, vocab, w.h, w.tokens,
+				  1) +
+	       weft_gpu_memory_s(c->gpu, w.tokens * vocab * LOSS_BYTES / 2, 0);
+}
+
+double weft_compute_optimizer_s(const struct weft_compute *c, double parameters)
+{
+	return weft_gpu_memory_s(c->gpu, OPTIMIZER_BYTES * parameters, 1);
+}
+
+double weft_compute_kept_bytes(const struct weft_compute *c, uint32_t layer)
+{
+	struct widths w = widths_of(c, layer);
+
+	return ACTIVATION_BYTES *
+	       (w.tokens * (w.q + 2 * w.kv + w.q + 2 * w.h / w.spread +
+			    w.ffn * (w.matrices - 1)) +
+		w.pairs * (w.h + w.expert * (w.matrices - 1)));
+}
+
+double weft_compute_checkpoint_bytes(const struct weft_compute *c)
+{
+	struct widths w = widths_of(c, 0);
+
+	return ACTIVATION_BYTES * w.tokens * w.h / w.spread;
+}
+
+int weft_compute_set_precision(struct weft_compute *c,
+			       enum weft_precision precision,
+			       struct weft_error *err)
+{
+	if (!(c->gpu->flops_per_s[precision] > 0))
+		return weft_fail(err, WEFT_EINVAL,
+				 "%s has no matrix unit for %s numbers",
+				 c->gpu->name, weft_precision_names[precision]);
+	c->precision = precision;
+	return 0;
+}
+
+int weft_compute_start(const struct weft_gpu *gpu,
+		       const struct weft_model *model,
+		       const struct weft_spec *spec, struct weft_compute *c,
+		       struct weft_error *err)
+{
+	static const enum weft_precision precision[WEFT_N_DTYPES] = {
+		[WEFT_BF16] = WEFT_BITS_16,
+		[WEFT_FP16] = WEFT_BITS_16,
+		[WEFT_FP32] = WEFT_BITS_32,
+		[WEFT_FP8] = WEFT_BITS_8,
+	};
+
+	*c = (struct weft_compute){
+		.gpu = gpu,
+		.model = model,
+		.spec = spec,
+		.software = weft_software(spec, gpu),
+	};
+	return weft_compute_set_precision(c, precision[spec->dtype], err);
+}

@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* memory.c - weights, states, activations and buffers of one GPU */
+#include "costmodel/job/memory.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define ADAM_BYTES	  8.0 /* two fp32 moments */
+#define MASTER_BYTES	  4.0 /* fp32 weights beside narrower ones */
+#define LOGIT_BYTES	  4.0 /* the loss is computed in fp32 */
+#define MASK_BYTES	  1.0 /* dropout */
+#define PROBABILITY_BYTES 4.0 /* of an expert, by the router */
+
+const char *const weft_memory_part_names[WEFT_N_MEMORY_PARTS] = {
+	"weights", "gradients", "optimizer", "activations",
+	"logits",  "context",	"gathered"};
+
+/* Symbols as in arXiv:2205.05198, and what is the same for all layers. */
+struct shape {
+	const struct weft_spec *spec;
+	const struct weft_model *model;
+	bool stored_attention, dropout;
+	double tokens; /* of one rank's micro-batch: b*s/c */
+	double s;      /* tokens of a sequence, all context ranks */
+	double h, t;
+	double split; /* t where sequence parallel, else 1 */
+	double e;     /* bytes of a matrix product's input */
+	double wide;  /* of other activations: norms and such need 16 bits */
+	double q, kv; /* widths of all queries, of all keys (or values) */
+};
+
+static struct shape shape_of(const struct weft_spec *spec,
+			     const struct weft_model *model,
+			     const struct weft_memory_options *options)
+{
+	uint32_t seq = spec->seq ? spec->seq : model->seq;
+	struct shape s = {
+		.spec = spec,
+		.model = model,
+		.stored_attention = options && options->stored_attention,
+		/* The GPT family was trained with dropout, the later ones
+		 * without. */
+		.dropout = model->learned_positions,
+		.tokens = (double)spec->mbs * seq / spec->cp,
+		.s = seq,
+		.h = model->hidden,
+		.t = spec->tp,
+		.split = spec->sequence_parallel ? spec->tp : 1,
+		.e = weft_dtype_bytes(spec->dtype),
+	};
+
+	s.wide = fmax(s.e, 2);
+	s.q = model->head_width ? (double)model->heads * model->head_width
+				: s.h;
+	s.kv = weft_model_kv_width(model, 1);
+	if (model->mla_kv_rank)
+		s.q += (double)model->heads * model->mla_rope;
+	return s;
+}
+
+/* ---- activations, bytes per token of the rank's share ---- */
+
+/* 11sbh + 5as^2b of equation 1: input of the projection to q, k and v; these
+ * three; the output, which is the next projection's input; dropout. */
+static double attention_bytes(const struct shape *s)
+{
+	const struct weft_model *model = s->model;
+	double latent = (double)model->mla_q_rank + model->mla_kv_rank +
+			model->mla_rope;
+	double scores = 0;
+
+	if (s->stored_attention &&
+	    s->spec->recompute != WEFT_RECOMPUTE_SELECTIVE) {
+		double each = s->wide; /* output of the softmax */
+
+		if (s->dropout)
+			each += MASK_BYTES + s->wide;
+		scores = model->heads * s->s * each;
+	}
+	return s->e * (s->h + latent) / s->split +
+	       (s->wide * (s->q + 2 * s->kv) + s->e * s->q + scores) / s->t +
+	       (s->dropout ? MASK_BYTES * s->h / s->split : 0);
+}
+
+/* Inputs of the activation function (two, where gated) and of the product that
+ * follows, for a feed-forward network of that width. */
+static double middle_bytes(const struct shape *s, double ffn)
+{
+	return ((s->model->gated_mlp ? 2 : 1) * s->wide + s->e) * ffn;
+}
+
+/* 19sbh of equation 1. */
+static double dense_bytes(const struct shape *s)
+{
+	return s->e * s->h / s->split + middle_bytes(s, s->model->ffn) / s->t +
+	       (s->dropout ? MASK_BYTES * s->h / s->split : 0);
+}
+
+/* top_k copies of each token, at an even load or padded to the capacity: what
+ * the experts take and give, and their insides.  Tokens are split over the
+ * tensor ranks and gathered by the etp ranks of an expert. */
+static double expert_bytes(const struct shape *s)
+{
+	const struct weft_model *model = s->model;
+	double etp = s->spec->ep > 1 ? s->spec->etp : s->t;
+	double copies = model->top_k * fmax(s->spec->capacity, 1);
+	double shared = (double)model->shared_experts * model->expert_ffn;
+
+	return (PROBABILITY_BYTES * model->experts + s->e * s->h) / s->split +
+	       copies *
+		       (2 * s->e * s->h * etp +
+			middle_bytes(s, model->expert_ffn)) /
+		       s->t +
+	       middle_bytes(s, shared) / s->t;
+}
+
+/* All that a layer's backward pass needs of one micro-batch. */
+static double whole_layer(const struct shape *s, uint32_t layer)
+{
+	const struct weft_model *model = s->model;
+	bool dense = !model->experts || layer < model->dense_layers;
+	double norms = 2 * s->wide * s->h / s->split;
+
+	return s->tokens * (norms + attention_bytes(s) +
+			    (dense ? dense_bytes(s) : expert_bytes(s)));
+}
+
+/* What is kept of it: with full recomputation only the layer's input. */
+static double kept_layer(const struct shape *s, uint32_t layer)
+{
+	if (s->spec->recompute == WEFT_RECOMPUTE_FULL)
+		return s->tokens * s->wide * s->h / s->split;
+	return whole_layer(s, layer);
+}
+
+double weft_memory_layer(const struct weft_spec *spec,
+			 const struct weft_model *model,
+			 const struct weft_memory_options *options,
+			 uint32_t layer)
+{
+	struct shape s = shape_of(spec, model, options);
+
+	return kept_layer(&s, layer);
+}
+
+/* ---- a stage ---- */
+
+/* What one rank of a stage holds, in parameters and bytes. */
+struct stage {
+	double dense, expert;	   /* parameters */
+	double largest;		   /* parameters of its largest part */
+	double kept, largest_kept; /* of one micro-batch */
+	double working;		   /* of a recomputed layer */
+	uint32_t layers;
+};
+
+static void stage_add_layer(const struct shape *s, uint32_t layer,
+			    struct stage *stage)
+{
+	const struct weft_model *model = s->model;
+	const struct weft_spec *spec = s->spec;
+	double all = weft_model_layer_parameters(model, layer), routed = 0;
+	double ranks = spec->ep > 1 ? (double)spec->ep * spec->etp : s->t;
+	double kept = kept_layer(s, layer);
+
+	if (model->experts && layer >= model->dense_layers)
+		routed = (model->gated_mlp ? 3.0 : 2.0) * s->h *
+			 model->expert_ffn * model->experts;
+	stage->dense += (all - routed) / s->t;
+	stage->expert += routed / ranks;
+	stage->largest =
+		fmax(stage->largest, (all - routed) / s->t + routed / ranks);
+	stage->kept += kept;
+	stage->largest_kept = fmax(stage->largest_kept, kept);
+	if (spec->recompute == WEFT_RECOMPUTE_FULL)
+		stage->working = fmax(stage->working, whole_layer(s, layer));
+	stage->layers++;
+}
+
+static void stage_add_embedding(const struct shape *s, uint32_t p,
+				struct stage *stage)
+{
+	const struct weft_model *model = s->model;
+	uint32_t last = s->spec->pp - 1;
+	double output = (double)model->vocab * model->hidden / s->t;
+	double input = weft_model_embedding_parameters(model) / s->t -
+		       (model->tied_embedding ? 0 : output);
+
+	if (p == 0)
+		stage->dense += input;
+	/* A tied one in a pipeline is held twice. */
+	if (p == last && (!model->tied_embedding || last > 0))
+		stage->dense += output;
+	if (p == 0 || p == last)
+		stage->largest = fmax(stage->largest, output);
+}
+
+/* Layers are dealt to the pp*vpp chunks as evenly as possible, the first chunks
+ * get one more; chunk k is on stage k % pp. */
+static struct stage stage_of(const struct shape *s, uint32_t p)
+{
+	uint32_t chunks = s->spec->pp * s->spec->vpp;
+	uint32_t each = s->model->layers / chunks;
+	uint32_t more = s->model->layers % chunks;
+	struct stage stage = {0};
+
+	for (uint32_t k = p; k < chunks; k += s->spec->pp) {
+		uint32_t first = k * each + (k < more ? k : more);
+
+		for (uint32_t i = 0; i < each + (k < more); i++)
+			stage_add_layer(s, first + i, &stage);
+	}
+	stage_add_embedding(s, p, &stage);
+	return stage;
+}
+
+/* Micro-batches whose activations stage p keeps at most.  1F1B: as many as the
+ * stages from here on.  Interleaved, counted in chunks: those of the warm-up
+ * (Megatron-LM, schedules.py) and the one that is computed, which is 1 +
+ * (pp-1)/(pp*vpp) times pp on the first stage. */
+static double in_flight(const struct weft_spec *spec, uint32_t p)
+{
+	double micro_batches = weft_spec_micro_batches(spec);
+	double behind = spec->pp - 1.0 - p, chunks;
+
+	if (spec->vpp == 1)
+		return fmin(micro_batches, behind + 1);
+	chunks = 2 * behind + (spec->vpp - 1.0) * spec->pp + 1;
+	return fmin(micro_batches, chunks / spec->vpp);
+}
+
+/* How many ranks each stage of ZeRO shards over; experts have fewer replicas,
+ * so smaller groups. */
+static double sharded(const struct weft_spec *spec, uint32_t zero,
+		      const struct stage *stage)
+{
+	double dense = spec->shard, expert = spec->shard;
+
+	if (spec->ep > 1)
+		expert = fmax(1, (double)spec->shard * spec->tp /
+					 ((double)spec->etp * spec->ep));
+	if (spec->zero < zero)
+		return stage->dense + stage->expert;
+	return stage->dense / dense + stage->expert / expert;
+}
+
+/* arXiv:1910.02054 sections 3 and 5. */
+static void states_fill(const struct shape *s,
+			const struct weft_memory_options *options,
+			const struct stage *stage, double *part)
+{
+	const struct weft_spec *spec = s->spec;
+	double gradient = weft_dtype_bytes(spec->gradient_dtype);
+	double parameter = weft_dtype_bytes(spec->parameter_dtype);
+	double optimizer = options ? options->optimizer_bytes : 0;
+
+	if (!(optimizer > 0))
+		optimizer = ADAM_BYTES + (parameter < 4 ? MASTER_BYTES : 0);
+	part[WEFT_MEMORY_WEIGHTS] = parameter * sharded(spec, 3, stage);
+	part[WEFT_MEMORY_GRADIENTS] = gradient * sharded(spec, 2, stage);
+	part[WEFT_MEMORY_OPTIMIZER] = optimizer * sharded(spec, 1, stage);
+	if (spec->shard < 2)
+		return;
+	/* A layer's gradients are whole until they are reduced; its weights,
+	 * and those of the next one, while they are used. */
+	if (spec->zero > 1)
+		part[WEFT_MEMORY_GATHERED] += gradient * stage->largest;
+	if (spec->zero > 2)
+		part[WEFT_MEMORY_GATHERED] += 2 * parameter * stage->largest;
+}
+
+/* Keys and values that are not this rank's own, and their gradients.  A ring
+ * has one block in use and one arriving; gathered, all are there; exchanged for
+ * heads, the tokens of all for the rank's heads, which are as many. */
+static double context_bytes(const struct shape *s)
+{
+	static const double blocks[WEFT_N_CP_COMMS] = {
+		[WEFT_CP_P2P] = 2,
+		[WEFT_CP_ALL_GATHER] = 0,
+		[WEFT_CP_ALL_TO_ALL] = 1,
+	};
+	const struct weft_spec *spec = s->spec;
+	double n = spec->cp_comm == WEFT_CP_ALL_GATHER ? spec->cp
+						       : blocks[spec->cp_comm];
+
+	if (spec->cp < 2)
+		return 0;
+	return n * 4 * s->tokens * s->wide *
+	       weft_model_kv_width(s->model, spec->tp);
+}
+
+/* Equation 6: the output layer's input, its norm's, and the logits, which are
+ * split by vocabulary. */
+static double logit_bytes(const struct shape *s)
+{
+	return s->tokens * ((s->e + s->wide) * s->h / s->split +
+			    LOGIT_BYTES * s->model->vocab / s->t);
+}
+
+static int check(const struct weft_spec *spec, const struct weft_model *model,
+		 uint32_t p, struct weft_error *err)
+{
+	if ((uint64_t)spec->pp * spec->vpp > model->layers)
+		return weft_fail(err, WEFT_EINVAL,
+				 "job spec: pp*vpp = %u*%u parts, but model %s "
+				 "has only %u layers",
+				 spec->pp, spec->vpp, model->name,
+				 model->layers);
+	if (p >= spec->pp)
+		return weft_fail(err, WEFT_EINVAL,
+				 "stage %u of a pipeline of %u", p, spec->pp);
+	return 0;
+}
+
+int weft_memory_stage(const struct weft_spec *spec,
+		      const struct weft_model *model,
+		      const struct weft_memory_options *options, uint32_t p,
+		      struct weft_memory *memory, struct weft_error *err)
+{
+	struct shape s = shape_of(spec, model, options);
+	double *part = memory->part_bytes;
+	struct stage stage;
+
+	memset(memory, 0, sizeof(*memory));
+	if (check(spec, model, p, err))
+		return -1;
+	stage = stage_of(&s, p);
+	memory->stage = p;
+	memory->layers = stage.layers;
+	memory->parameters = stage.dense + stage.expert;
+	memory->in_flight = in_flight(spec, p);
+	memory->layer_bytes = stage.largest_kept;
+	memory->working_bytes = stage.working;
+	states_fill(&s, options, &stage, part);
+	part[WEFT_MEMORY_ACTIVATIONS] =
+		memory->in_flight * stage.kept + stage.working;
+	if (p == 0 && s.dropout)
+		part[WEFT_MEMORY_ACTIVATIONS] += memory->in_flight * s.tokens *
+						 MASK_BYTES * s.h / s.split;
+	if (p == spec->pp - 1)
+		part[WEFT_MEMORY_LOGITS] = logit_bytes(&s);
+	part[WEFT_MEMORY_CONTEXT] = context_bytes(&s);
+	for (int k = 0; k < WEFT_N_MEMORY_PARTS; k++)
+		memory->total_bytes += part[k];
+	return 0;
+}
+
+int weft_memory_worst(const struct weft_spec *spec,
+		      const struct weft_model *model,
+		      const struct weft_memory_options *options,
+		      struct weft_memory *memory, struct weft_error *err)
+{
+	struct weft_memory stage;
+
+	if (weft_memory_stage(spec, model, options, 0, memory, err))
+		return -1;
+	for (uint32_t p = 1; p < spec->pp; p++) {
+		if (weft_memory_stage(spec, model, options, p, &stage, err))
+			return -1;
+		if (stage.total_bytes > memory->total_bytes)
+			*memory = stage;
+	}
+	return 0;
+}
+
+bool weft_memory_warning(const struct weft_memory *memory, double gpu_bytes,
+			 const char *gpu, char *text, size_t size)
+{
+	int largest = 0;
+
+	*text = '\0';
+	if (!(gpu_bytes > 0) || memory->total_bytes <= gpu_bytes)
+		return false;
+	for (int k = 1; k < WEFT_N_MEMORY_PARTS; k++) {
+		if (memory->part_bytes[k] > memory->part_bytes[largest])
+			largest = k;
+	}
+	snprintf(text, size,
+		 "does not fit by estimate: a GPU of stage %u needs %.1f GB "
+		 "(%.1f GB of them %s), %s has %.0f GB",
+		 memory->stage, memory->total_bytes / 1e9,
+		 memory->part_bytes[largest] / 1e9,
+		 weft_memory_part_names[largest], gpu && *gpu ? gpu : "it",
+		 gpu_bytes / 1e9);
+	return true;
+}

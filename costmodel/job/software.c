@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* software.c - what a training framework fuses, and what it overlaps
+ *
+ * From the frameworks' manuals and defaults: Megatron-LM before 2023 (arXiv:
+ * 2104.04473, 2205.05198) stores the scores of attention and overlaps nothing;
+ * Megatron-Core overlaps gradients, parameters and sends of interleaved stages;
+ * NeMo adds user buffers, which overlap tensor-parallel collectives, as XLA
+ * does for MaxText.  PyTorch's FSDP and DeepSpeed gather and reduce behind the
+ * layers; their models are eager unless compiled, which torchtitan does.
+ */
+#include "costmodel/job/software.h"
+
+static const struct weft_software frameworks[WEFT_N_FRAMEWORKS] = {
+	[WEFT_MEGATRON_2021] = {.attention = WEFT_ATTENTION_PLAIN,
+				.fused = true},
+	[WEFT_MEGATRON_CORE] = {.attention = WEFT_ATTENTION_FLASH3,
+				.overlaps_replicas = true,
+				.fused = true},
+	[WEFT_NEMO] = {.attention = WEFT_ATTENTION_FLASH3,
+		       .overlaps_tp = true,
+		       .overlaps_replicas = true,
+		       .fused = true},
+	[WEFT_FSDP] = {.attention = WEFT_ATTENTION_FLASH2,
+		       .overlaps_replicas = true},
+	[WEFT_DEEPSPEED] = {.attention = WEFT_ATTENTION_FLASH2,
+			    .overlaps_replicas = true},
+	[WEFT_TORCHTITAN] = {.attention = WEFT_ATTENTION_FLASH2,
+			     .overlaps_replicas = true,
+			     .fused = true},
+	[WEFT_MAXTEXT] = {.attention = WEFT_ATTENTION_FLASH3,
+			  .overlaps_tp = true,
+			  .overlaps_replicas = true,
+			  .fused = true},
+};
+
+struct weft_software weft_software(const struct weft_spec *spec,
+				   const struct weft_gpu *gpu)
+{
+	enum weft_framework framework = spec->software;
+	struct weft_software software;
+
+	if (framework == WEFT_FRAMEWORK_USUAL)
+		framework = gpu->framework;
+	software = frameworks[framework];
+	if (weft_spec_given(spec, "attention"))
+		software.attention = spec->attention;
+	if (weft_spec_given(spec, "fused"))
+		software.fused = spec->fused;
+	return software;
+}

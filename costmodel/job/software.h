@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* software.h - what a training framework fuses, and what it overlaps */
+#ifndef WEFT_COSTMODEL_JOB_SOFTWARE_H
+#define WEFT_COSTMODEL_JOB_SOFTWARE_H
+
+#include "costmodel/job/gpu.h"
+#include "costmodel/job/spec.h"
+
+struct weft_software {
+	/* Kernel of attention; a GPU without it uses the one before. */
+	enum weft_attention attention;
+	/* Tensor-parallel collectives run in chunks behind the products that
+	 * they belong to. */
+	bool overlaps_tp;
+	/* Sends between stages, gradients and gathered weights run behind the
+	 * computation of other layers. */
+	bool overlaps_replicas;
+	/* Norms, rotary positions and gates are one kernel each; otherwise
+	 * each of their operations reads and writes memory. */
+	bool fused;
+};
+
+/* The software of a resolved spec on `gpu`: that of software=, or what most
+ * jobs of that kind run on that GPU, with attention= and fused= applied. */
+struct weft_software weft_software(const struct weft_spec *spec,
+				   const struct weft_gpu *gpu);
+
+#endif

@@ -1,0 +1,720 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* span.c - how long the calls of a step take on a placement */
+#include "costmodel/time/span.h"
+
+#include "base/clock.h"
+#include "costmodel/time/scaling.h"
+#include "costmodel/time/sharing.h"
+#include "costmodel/traffic/volume.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Bus bandwidth of reductions in switches over that of rings: 480 over 366 GB/s
+ * measured on eight H100, 838 over 682 on eight B200. */
+#define SWITCH_GAIN 1.29
+
+/* Visits of links in sharing, in all: some 0.3 s. */
+#define SHARING_VISITS 30000000
+
+/* What calls put on a directed link. */
+struct carried {
+	uint32_t link; /* of weft_flows_end */
+	double total;  /* bytes of all kinds */
+	double bytes;  /* of the kind at hand, as the next two */
+	double n_flows;
+	double unit;	 /* bytes of a flow for one that its rank sends */
+	uint64_t stages; /* bit p % 64: of stage p */
+};
+
+/* A job uses few of a fabric's links: they are numbered as they come.  slot is
+ * a table of open addressing, of a power of two. */
+struct measure {
+	struct weft_spans *spans;
+	const struct weft_load *load;
+	struct carried *carried; /* [n_carried] */
+	uint32_t n_carried, room;
+	uint32_t *slot; /* [n_slots] index + 1 into carried; 0: free */
+	uint32_t n_slots;
+	const double *sent; /* [n_stages] of the kind at hand */
+	uint32_t *touched;  /* [n_touched] into carried, by that kind */
+	uint32_t n_touched;
+	double *time_s; /* [n_stages] of the slowest link */
+	double *own_s;	/* [n_stages] of the slowest NIC or port */
+	double *port_s; /* [n_stages] of the slowest port */
+	double *met_s;	/* [n_stages] the same with other jobs */
+	struct weft_span_link *links;	 /* [n_touched] */
+	struct weft_hashed_link *hashed; /* [n_touched] */
+	uint32_t links_room;		 /* of the last two */
+};
+
+/* Multiplicative hashing, D. Knuth, The Art of Computer Programming 3, 6.4. */
+static struct carried *carried_get(struct measure *m, uint32_t link)
+{
+	uint32_t at = (link * UINT32_C(2654435769)) >> 7;
+
+	for (;; at++) {
+		uint32_t *slot = &m->slot[at & (m->n_slots - 1)];
+
+		if (*slot == 0) {
+			m->carried[m->n_carried] =
+				(struct carried){.link = link};
+			*slot = ++m->n_carried;
+		}
+		if (m->carried[*slot - 1].link == link)
+			return &m->carried[*slot - 1];
+	}
+}
+
+static uint64_t stage_bit(uint32_t stage)
+{
+	return UINT64_C(1) << stage % 64;
+}
+
+static void link_add(void *data, uint32_t stage, uint32_t link, double bytes,
+		     double n_flows)
+{
+	struct measure *m = data;
+	const struct weft_fabric *f = m->spans->flows.fabric;
+	struct carried *c;
+
+	/* A port has no more than one flow of a kind in each direction. */
+	if (link >= 2 * (f->n_domains + f->n_gpus)) {
+		m->port_s[stage] =
+			fmax(m->port_s[stage],
+			     bytes / f->levels[0].link.rate_bytes_per_s);
+		return;
+	}
+	c = carried_get(m, link);
+	if (c->stages == 0)
+		m->touched[m->n_touched++] = (uint32_t)(c - m->carried);
+	c->bytes += bytes;
+	c->n_flows += n_flows;
+	c->unit = fmax(c->unit, bytes / n_flows / m->sent[stage]);
+	c->stages |= stage_bit(stage);
+}
+
+static double capacity_of(const struct measure *m, uint32_t link)
+{
+	const struct weft_fabric *f = m->spans->flows.fabric;
+
+	if (m->load && link < 2 * f->n_domains)
+		return weft_load_capacity(m->load, link / 2);
+	return weft_flows_capacity(f, link);
+}
+
+/* Raises the times of all stages that a link carries bytes of.  Flows share it
+ * evenly: those of a stage that sends less than others end when each of them
+ * has had as much. */
+static void stages_raise(const struct measure *m, const struct carried *c,
+			 double *time_s, double capacity)
+{
+	uint32_t n = m->spans->flows.n_stages;
+	uint64_t lowest = c->stages & (~c->stages + 1);
+
+	if (c->stages == lowest && n <= 64) {
+		uint32_t p = (uint32_t)__builtin_ctzll(lowest);
+
+		if (c->bytes > time_s[p] * capacity)
+			time_s[p] = c->bytes / capacity;
+		return;
+	}
+	for (uint32_t p = weft_stage_next(c->stages, 0, n); p < n;
+	     p = weft_stage_next(c->stages, p + 1, n)) {
+		double bytes = c->n_flows * c->unit * m->sent[p];
+		double link_s = fmin(c->bytes, bytes) / capacity;
+
+		if (link_s > time_s[p])
+			time_s[p] = link_s;
+	}
+}
+
+/* Each message waits until what others keep in the queue is through, and then
+ * gets as much as each of them: while m bytes of it pass, a flow that always
+ * has more to send passes m and its part q of the queue. */
+static double weight_of(const struct measure *m, const struct carried *c,
+			uint32_t kind)
+{
+	const struct weft_fabric *f = m->spans->flows.fabric;
+	double message = c->unit * m->spans->flows.kinds[kind].message, queue;
+
+	if (c->link >= 2 * f->n_domains)
+		return 1;
+	queue = f->levels[f->domains[c->link / 2].level + 1].queue_bytes;
+	return queue > 0 ? message / (message + queue) : 1;
+}
+
+static struct weft_span_link span_link(const struct measure *m,
+				       const struct carried *c, uint32_t kind)
+{
+	return (struct weft_span_link){
+		.kind = kind,
+		.link = c->link,
+		.stages = c->stages,
+		.bytes = c->bytes,
+		.n_flows = c->n_flows,
+		.unit = c->unit,
+		.weight = weight_of(m, c, kind),
+	};
+}
+
+/* Whether other jobs can be met there. */
+static bool is_shared(const struct measure *m, const struct carried *c)
+{
+	return c->link < 2 * m->spans->flows.fabric->n_domains &&
+	       !isinf(capacity_of(m, c->link));
+}
+
+/* Links of the kind at hand where other jobs can be met. */
+static uint32_t links_list(const struct measure *m, uint32_t kind,
+			   struct weft_span_link *links)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < m->n_touched; i++) {
+		const struct carried *c = &m->carried[m->touched[i]];
+
+		if (is_shared(m, c))
+			links[n++] = span_link(m, c, kind);
+	}
+	return n;
+}
+
+/* Room for all links of the kind at hand. */
+static int links_room(struct measure *m, struct weft_error *err)
+{
+	if (m->n_touched <= m->links_room)
+		return 0;
+	free(m->links);
+	free(m->hashed);
+	m->links_room = m->n_touched;
+	m->links = weft_realloc(NULL, m->n_touched, sizeof(*m->links), err);
+	m->hashed = weft_realloc(NULL, m->n_touched, sizeof(*m->hashed), err);
+	return m->links && m->hashed ? 0 : -1;
+}
+
+/* What other jobs and hashed routes add. */
+static int others_meet(struct measure *m, uint32_t kind, struct weft_error *err)
+{
+	const struct weft_flows *flows = &m->spans->flows;
+	struct weft_span_meeting meeting = {
+		.load = m->load,
+		.kind = kind,
+		.alone_s = m->time_s,
+		.met_s = m->met_s,
+	};
+
+	for (uint32_t p = 0; p < flows->n_stages; p++)
+		meeting.own_s = fmax(meeting.own_s, m->own_s[p]);
+	if (m->load || flows->fabric->routing != WEFT_ROUTING_ADAPTIVE) {
+		if (links_room(m, err))
+			return -1;
+		meeting.links = m->links;
+		meeting.hashed = m->hashed;
+		meeting.n_links = links_list(m, kind, m->links);
+	}
+	m->spans->lost_gpu_s += weft_spans_kind_meet(m->spans, &meeting);
+	return 0;
+}
+
+/* For the next kind. */
+static void kind_clear(struct measure *m)
+{
+	for (uint32_t i = 0; i < m->n_touched; i++) {
+		struct carried *c = &m->carried[m->touched[i]];
+
+		c->total += c->bytes;
+		c->bytes = c->n_flows = c->unit = 0;
+		c->stages = 0;
+	}
+	m->n_touched = 0;
+}
+
+static void kind_finish(struct measure *m, uint32_t kind)
+{
+	const struct weft_flows *flows = &m->spans->flows;
+	const double *sent = flows->kinds[kind].sent;
+	struct weft_span *span =
+		&m->spans->span[(size_t)kind * flows->n_stages];
+	double congestion_s = 0;
+
+	for (uint32_t p = 0; p < flows->n_stages; p++) {
+		if (!(sent[p] > 0))
+			continue;
+		span[p].s_per_byte = m->met_s[p] / sent[p];
+		congestion_s = fmax(congestion_s, m->met_s[p] - m->own_s[p]);
+	}
+	m->spans->congestion_s += congestion_s;
+}
+
+/* Hops of the group just visited: its stage's, or where its ranks are of
+ * several, all stages'. */
+static void hops_keep(struct measure *m, uint32_t kind,
+		      const struct weft_flow_hops *hops,
+		      const struct weft_flow_seen *seen)
+{
+	const struct weft_flows *flows = &m->spans->flows;
+	const struct weft_fabric *f = flows->fabric;
+
+	for (uint32_t p = 0; p < flows->n_stages; p++) {
+		struct weft_span *span =
+			&m->spans->span[(size_t)kind * flows->n_stages + p];
+
+		if (seen->stage != WEFT_NONE && p != seen->stage)
+			continue;
+		if (hops->inside_s + hops->between_s >=
+		    span->hops.inside_s + span->hops.between_s)
+			span->hops = *hops;
+		if (seen->n_hosts > 1 && f->node_level + 1 < f->n_levels)
+			span->s_per_byte_alone =
+				1 / f->levels[f->node_level + 1]
+					    .link.rate_bytes_per_s;
+	}
+}
+
+/* What all groups of a kind put on links, and how long these take. */
+static int kind_collect(struct measure *m, uint32_t kind,
+			struct weft_error *err)
+{
+	struct weft_spans *spans = m->spans;
+	const struct weft_flow_kind *k = &spans->flows.kinds[kind];
+	uint32_t n_stages = spans->flows.n_stages;
+	uint32_t n = 2 * spans->flows.fabric->n_domains;
+
+	m->sent = k->sent;
+	memset(m->time_s, 0, n_stages * sizeof(*m->time_s));
+	memset(m->own_s, 0, n_stages * sizeof(*m->own_s));
+	memset(m->port_s, 0, n_stages * sizeof(*m->port_s));
+	for (uint32_t i = 0; i < k->n_groups; i++) {
+		struct weft_flow_hops hops;
+		struct weft_flow_seen seen;
+
+		if (weft_deadline_check(err) ||
+		    weft_flows_group(&spans->flows, kind, i, link_add, m, &hops,
+				     err))
+			return -1;
+		seen = weft_flows_seen(&spans->flows, kind);
+		hops_keep(m, kind, &hops, &seen);
+	}
+	for (uint32_t i = 0; i < m->n_touched; i++) {
+		const struct carried *c = &m->carried[m->touched[i]];
+		double capacity = capacity_of(m, c->link);
+
+		stages_raise(m, c, c->link < n ? m->time_s : m->own_s,
+			     capacity);
+	}
+	for (uint32_t p = 0; p < n_stages; p++) {
+		m->own_s[p] = fmax(m->own_s[p], m->port_s[p]);
+		m->time_s[p] = fmax(m->time_s[p], m->own_s[p]);
+	}
+	return 0;
+}
+
+/* Seconds that a link needs for its share of the step. */
+static double full_s(const struct measure *m, const struct carried *c)
+{
+	uint32_t n = 2 * m->spans->flows.fabric->n_domains;
+
+	if (m->load && c->link < n)
+		return c->total /
+		       weft_load_rate(m->load, c->link / 2, c->link % 2 == 0);
+	return c->total / capacity_of(m, c->link);
+}
+
+/* Whether link a rather than b is the one to name when both are as full. */
+static bool names_better(const struct weft_fabric *f, uint32_t a, uint32_t b)
+{
+	bool domain_a = a < 2 * f->n_domains, domain_b = b < 2 * f->n_domains;
+	uint32_t level_a = domain_a ? f->domains[a / 2].level : 0;
+	uint32_t level_b = domain_b ? f->domains[b / 2].level : 0;
+
+	if (domain_a != domain_b)
+		return domain_a;
+	return level_a > level_b || (level_a == level_b && a < b);
+}
+
+static void fullest_find(struct measure *m)
+{
+	const struct weft_fabric *f = m->spans->flows.fabric;
+	struct weft_fullest *fullest = &m->spans->fullest;
+
+	for (uint32_t i = 0; i < m->n_carried; i++) {
+		const struct carried *c = &m->carried[i];
+		double time_s = full_s(m, c);
+		bool equal = fabs(time_s - fullest->time_s) <=
+			     1e-12 * fullest->time_s;
+
+		if (!(time_s > 0) ||
+		    (equal && !names_better(f, c->link, fullest->link)) ||
+		    (!equal && time_s < fullest->time_s))
+			continue;
+		*fullest = (struct weft_fullest){c->link, c->total, time_s};
+	}
+}
+
+/* Links but ports that the ranks may use, both ways: a NIC and one a level, and
+ * on rails the NICs of all rails of their hosts. */
+static uint64_t links_at_most(const struct weft_flows *flows)
+{
+	const struct weft_fabric *f = flows->fabric;
+	const uint32_t *host = f->gpu_domain[f->node_level];
+	uint64_t n_ranks = flows->schedule->dense.n_ranks, hosts = 1;
+
+	for (uint32_t r = 1; r < n_ranks; r++)
+		hosts += host[flows->where[r]] != host[flows->where[r - 1]];
+	return 2 * (n_ranks * (f->n_levels + 1) + hosts * f->n_rails);
+}
+
+static int measure_reserve(struct measure *m, struct weft_error *err)
+{
+	const struct weft_flows *flows = &m->spans->flows;
+	const struct weft_fabric *f = flows->fabric;
+	uint64_t links = links_at_most(flows);
+
+	if (links > weft_flows_n_links(f))
+		links = weft_flows_n_links(f);
+	m->room = (uint32_t)links;
+	for (m->n_slots = 64; m->n_slots < 2 * m->room;)
+		m->n_slots *= 2;
+	/* not zeroed: most of it stays unused */
+	m->carried = weft_realloc(NULL, m->room, sizeof(*m->carried), err);
+	m->touched = weft_realloc(NULL, m->room, sizeof(*m->touched), err);
+	m->slot = weft_calloc(m->n_slots, sizeof(*m->slot), err);
+	m->time_s = weft_calloc(flows->n_stages, sizeof(*m->time_s), err);
+	m->own_s = weft_calloc(flows->n_stages, sizeof(*m->own_s), err);
+	m->port_s = weft_calloc(flows->n_stages, sizeof(*m->port_s), err);
+	m->met_s = weft_calloc(flows->n_stages, sizeof(*m->met_s), err);
+	return m->carried && m->touched && m->slot && m->time_s && m->own_s &&
+			       m->port_s && m->met_s
+		       ? 0
+		       : -1;
+}
+
+static int kinds_measure(struct measure *m, struct weft_error *err)
+{
+	for (uint32_t k = 0; k < m->spans->flows.n_kinds; k++) {
+		if (kind_collect(m, k, err) || others_meet(m, k, err))
+			return -1;
+		kind_finish(m, k);
+		kind_clear(m);
+	}
+	fullest_find(m);
+	return 0;
+}
+
+static void measure_free(struct measure *m)
+{
+	free(m->carried);
+	free(m->slot);
+	free(m->touched);
+	free(m->time_s);
+	free(m->own_s);
+	free(m->port_s);
+	free(m->met_s);
+	free(m->links);
+	free(m->hashed);
+}
+
+int weft_spans_build(const struct weft_fabric *f,
+		     const struct weft_schedule *schedule,
+		     const uint32_t *where,
+		     enum weft_choice_of_algorithm algorithm,
+		     const struct weft_load *load, struct weft_spans *spans,
+		     struct weft_error *err)
+{
+	struct measure m = {.spans = spans, .load = load};
+	int rc = -1;
+
+	memset(spans, 0, sizeof(*spans));
+	spans->fullest.link = WEFT_NONE;
+	if (weft_deadline_check(err) ||
+	    weft_flows_build(f, schedule, where, algorithm, &spans->flows, err))
+		return -1;
+	spans->span = weft_calloc(
+		(size_t)spans->flows.n_kinds * spans->flows.n_stages + 1,
+		sizeof(*spans->span), err);
+	if (spans->span && measure_reserve(&m, err) == 0)
+		rc = kinds_measure(&m, err);
+	measure_free(&m);
+	return rc;
+}
+
+void weft_spans_free(struct weft_spans *spans)
+{
+	int saved = errno;
+
+	if (spans) {
+		weft_flows_free(&spans->flows);
+		free(spans->span);
+		memset(spans, 0, sizeof(*spans));
+	}
+	errno = saved;
+}
+
+/* ---- flows that are not alike ---- */
+
+static double sharing_capacity(const void *data, uint32_t link)
+{
+	return capacity_of(data, link);
+}
+
+static bool is_inside(const struct weft_fabric *f, uint32_t link)
+{
+	return link < 2 * f->n_domains &&
+	       f->domains[link / 2].level < f->node_level;
+}
+
+/* Of the kind at hand. */
+static int kind_share(struct measure *m, uint32_t kind, uint64_t *visits,
+		      struct weft_error *err)
+{
+	struct weft_spans *spans = m->spans;
+	uint32_t n_stages = spans->flows.n_stages;
+	double *end_s = m->met_s, more_s = 0;
+	int rc = weft_sharing_ends(&spans->flows, kind, sharing_capacity, m,
+				   end_s, visits, err);
+
+	for (uint32_t p = 0; rc == 1 && p < n_stages; p++)
+		end_s[p] = fmax(end_s[p], m->port_s[p]);
+	for (uint32_t i = 0; rc == 1 && i < m->n_touched; i++) {
+		const struct carried *c = &m->carried[m->touched[i]];
+
+		if (is_inside(spans->flows.fabric, c->link))
+			stages_raise(m, c, end_s, capacity_of(m, c->link));
+	}
+	for (uint32_t p = 0; rc == 1 && p < n_stages; p++) {
+		struct weft_span *span =
+			&spans->span[(size_t)kind * n_stages + p];
+		double before = span->s_per_byte;
+
+		if (!(end_s[p] > 0))
+			continue;
+		span->unlike = end_s[p] / m->time_s[p];
+		span->s_per_byte *= span->unlike;
+		more_s = fmax(more_s, (span->s_per_byte - before) * m->sent[p]);
+	}
+	spans->congestion_s += more_s;
+	return rc < 0 ? -1 : 0;
+}
+
+int weft_spans_share(struct weft_spans *spans, const struct weft_load *load,
+		     struct weft_error *err)
+{
+	struct measure m = {.spans = spans, .load = load};
+	uint64_t visits = SHARING_VISITS;
+	int rc = measure_reserve(&m, err);
+
+	for (uint32_t k = 0; rc == 0 && k < spans->flows.n_kinds; k++) {
+		rc = kind_collect(&m, k, err);
+		if (rc == 0)
+			rc = kind_share(&m, k, &visits, err);
+		kind_clear(&m);
+	}
+	measure_free(&m);
+	return rc;
+}
+
+/* ---- load on others ---- */
+
+static int links_reserve(struct weft_span_links *links, uint32_t n,
+			 struct weft_error *err)
+{
+	struct weft_span_link *grown;
+
+	if (links->n + (uint64_t)n <= links->room)
+		return 0;
+	grown = weft_realloc(links->link, 2 * ((size_t)links->n + n),
+			     sizeof(*grown), err);
+	if (!grown)
+		return -1;
+	links->link = grown;
+	links->room = 2 * (links->n + n);
+	return 0;
+}
+
+/* Those of the kind at hand. */
+static int links_add(const struct measure *m, uint32_t kind,
+		     struct weft_span_links *links, struct weft_error *err)
+{
+	uint32_t n_stages = m->spans->flows.n_stages;
+
+	if (links_reserve(links, m->n_touched, err))
+		return -1;
+	links->n += links_list(m, kind, &links->link[links->n]);
+	for (uint32_t p = 0; p < n_stages; p++)
+		links->own_s[kind] = fmax(links->own_s[kind], m->own_s[p]);
+	memcpy(&links->alone_s[(size_t)kind * n_stages], m->time_s,
+	       n_stages * sizeof(*m->time_s));
+	return 0;
+}
+
+int weft_spans_links(struct weft_spans *spans, struct weft_span_links *links,
+		     struct weft_error *err)
+{
+	const struct weft_flows *flows = &spans->flows;
+	struct measure m = {.spans = spans};
+	int rc = -1;
+
+	links->alone_s =
+		weft_calloc(((size_t)flows->n_kinds + 1) * flows->n_stages,
+			    sizeof(*links->alone_s), err);
+	links->own_s =
+		weft_calloc(flows->n_kinds + (size_t)1, sizeof(double), err);
+	if (links->alone_s && links->own_s)
+		rc = measure_reserve(&m, err);
+	for (uint32_t k = 0; rc == 0 && k < flows->n_kinds; k++) {
+		rc = kind_collect(&m, k, err);
+		if (rc == 0)
+			rc = links_add(&m, k, links, err);
+		kind_clear(&m);
+	}
+	measure_free(&m);
+	links->hashed =
+		weft_calloc(links->n + (size_t)1, sizeof(*links->hashed), err);
+	if (!links->hashed)
+		rc = -1;
+	return rc;
+}
+
+int weft_spans_load(struct weft_spans *spans, double step_s, uint32_t n_gpus,
+		    struct weft_load_parts *parts, struct weft_error *err)
+{
+	struct weft_span_links links = {0};
+	int rc = weft_spans_links(spans, &links, err);
+
+	if (rc == 0)
+		rc = weft_span_links_load(spans, &links, step_s, n_gpus, parts,
+					  err);
+	weft_span_links_free(&links);
+	return rc;
+}
+
+/* ---- seconds ---- */
+
+static const struct weft_span *span_of(const struct weft_spans *spans,
+				       uint32_t call, uint32_t stage)
+{
+	return &spans->span[(size_t)spans->flows.kind_of[call] *
+				    spans->flows.n_stages +
+			    stage];
+}
+
+static struct weft_hops hops_of(const struct weft_span *span, double transfer_s)
+{
+	const struct weft_flow_hops *hops = &span->hops;
+
+	return (struct weft_hops){
+		.n_inside = hops->n_inside,
+		.n_between = hops->n_between,
+		.inside_s =
+			hops->n_inside ? hops->inside_s / hops->n_inside : 0,
+		.between_s =
+			hops->n_between ? hops->between_s / hops->n_between : 0,
+		.transfer_s = transfer_s,
+	};
+}
+
+static double ring_latency_s(const struct weft_call *c,
+			     const struct weft_span *span, double transfer_s)
+{
+	struct weft_hops hops = hops_of(span, transfer_s);
+	uint32_t rounds = c->collective == WEFT_ALL_REDUCE ? 2 : 1;
+
+	/* Inside a host software has faster ways than NCCL's rings: multicast,
+	 * copies that run behind products. */
+	if (hops.n_between == 0)
+		return rounds * span->hops.inside_s;
+	return weft_scaling_ring_s(&hops, rounds) - transfer_s;
+}
+
+/* Chains inside the hosts, then the height of the trees over them.  A tree over
+ * m hosts has 4 (m - 1) hops, both ways of two trees. */
+static double trees_latency_s(const struct weft_fabric *f,
+			      const struct weft_call *c,
+			      const struct weft_span *span, double transfer_s)
+{
+	struct weft_hops hops = hops_of(span, transfer_s);
+	uint32_t n_hosts = hops.n_between / 4 + 1;
+
+	hops.n_inside = (c->n - 1) / n_hosts;
+	hops.n_between = (uint32_t)ceil(log2(n_hosts));
+	hops.tree_share = weft_scaling_tree_share(
+		f->levels[0].link.rate_bytes_per_s, n_hosts);
+	return weft_scaling_tree_s(&hops) - transfer_s;
+}
+
+/* Bytes that weft_span's seconds are of. */
+static double sent_of(const struct weft_flows *flows, uint32_t call)
+{
+	const struct weft_call *c = &flows->schedule->calls[call];
+	double sent =
+		weft_volume_collective(c->collective, c->n, c->size_bytes);
+
+	if (flows->kinds[flows->kind_of[call]].way == WEFT_WAY_TREES)
+		return c->size_bytes;
+	if (flows->algorithm == WEFT_BY_SWITCH &&
+	    c->collective != WEFT_ALL_TO_ALL && c->collective != WEFT_SEND_RECV)
+		return sent / SWITCH_GAIN;
+	return sent;
+}
+
+static double latency_s(const struct weft_spans *spans, uint32_t call,
+			const struct weft_span *span, double transfer_s)
+{
+	const struct weft_flows *flows = &spans->flows;
+	const struct weft_call *c = &flows->schedule->calls[call];
+	double rounds = c->collective == WEFT_ALL_REDUCE ? 2 : 1;
+
+	/* An all-to-all sends to all at once. */
+	if (c->collective == WEFT_ALL_TO_ALL || c->collective == WEFT_SEND_RECV)
+		return span->hops.longest_s;
+	if (flows->kinds[flows->kind_of[call]].way == WEFT_WAY_TREES)
+		return trees_latency_s(flows->fabric, c, span, transfer_s);
+	if (flows->algorithm == WEFT_BY_HALVING_DOUBLING)
+		return rounds * ceil(log2(c->n)) * span->hops.longest_s;
+	if (flows->algorithm == WEFT_BY_SWITCH)
+		return 2 * span->hops.longest_s;
+	return ring_latency_s(c, span, transfer_s);
+}
+
+struct weft_call_time weft_spans_call(const struct weft_spans *spans,
+				      uint32_t call, uint32_t stage)
+{
+	const struct weft_call *c = &spans->flows.schedule->calls[call];
+	const struct weft_span *span = span_of(spans, call, stage);
+	double sent = sent_of(&spans->flows, call);
+	double share = weft_fabric_rate_share(spans->flows.fabric,
+					      span->hops.level, c->size_bytes);
+	struct weft_call_time time = {.transfer_s = sent * span->s_per_byte};
+
+	time.loss_s =
+		sent * (span->s_per_byte + span->s_per_byte_lost) / share -
+		time.transfer_s;
+	time.latency_s =
+		latency_s(spans, call, span, time.transfer_s + time.loss_s);
+	return time;
+}
+
+double weft_spans_call_s(const struct weft_spans *spans, uint32_t call,
+			 uint32_t stage)
+{
+	struct weft_call_time time = weft_spans_call(spans, call, stage);
+
+	return time.transfer_s + time.loss_s + time.latency_s;
+}
+
+double weft_spans_one_ring_s(const struct weft_spans *spans, uint32_t call,
+			     uint32_t stage)
+{
+	const struct weft_call *c = &spans->flows.schedule->calls[call];
+	const struct weft_span *span = span_of(spans, call, stage);
+	double sent =
+		weft_volume_collective(c->collective, c->n, c->size_bytes);
+	double transfer_s =
+		sent * fmax(span->s_per_byte + span->s_per_byte_lost,
+			    span->s_per_byte_alone);
+
+	return transfer_s + ring_latency_s(c, span, transfer_s);
+}

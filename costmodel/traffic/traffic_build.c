@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* traffic_build.c - from the calls of a step to bytes between ranks
+ *
+ * The groups of a token are alike: rank r's peers in a group follow from its
+ * place there alone.  So each kind of call is turned into pairs once, for one
+ * group, and every rank looks up its row of that pattern.
+ */
+#include "base/clock.h"
+#include "costmodel/traffic/collective.h"
+#include "costmodel/traffic/schedule.h"
+#include "costmodel/traffic/traffic.h"
+#include "costmodel/traffic/traffic_parts.h"
+#include "costmodel/traffic/volume.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* An all-reduce whose share per rank is smaller than this fills no link around
+ * a ring: then a tree's fewer steps count.  Rates and latencies are not known
+ * here; this is what a network card sends in a third of a microsecond. */
+#define SMALL_SHARE_BYTES 16384
+
+/* Flows that a pattern may be made of, 24 bytes each while it is built, and the
+ * largest group that gets one without being asked to. */
+#define MAX_FLOWS (1u << 23)
+#define MAX_TREE  (1u << 16)
+
+/* Ranks of a node, where the spec does not say. */
+#define GPUS_PER_NODE 8
+
+/* How the bytes of a call go from rank to rank of a group.  Three ways are so
+ * regular that no pattern is needed. */
+enum way { TO_NEXT, TO_PREVIOUS, TO_ALL, BY_PATTERN, BY_SWITCH };
+
+/* Calls of one way among the same groups. */
+struct lane {
+	const struct weft_call *call; /* its axis and group */
+	enum way way;
+	struct weft_traffic pattern; /* places of a group, for size 1 */
+	uint32_t *offset; /* [n] of the i-th member from the lowest */
+	/* A rank's place is the sum of its coordinates times these; an axis
+	 * that is not of the group has 0. */
+	const struct weft_grid *grid;
+	uint32_t step[WEFT_MAX_AXES];
+	bool ends;     /* the group is the first and last of a pipeline */
+	double *bytes; /* [stages] that a rank sends; sizes for a pattern */
+};
+
+struct build {
+	const struct weft_spec *spec;
+	const struct weft_schedule *schedule;
+	enum weft_detail detail;
+	uint32_t n_stages, pp_axis, n_lanes;
+	struct lane *lanes;
+	struct weft_traffic *traffic;
+};
+
+static uint32_t stage_of(const struct build *b, uint32_t rank)
+{
+	if (b->pp_axis == WEFT_MAX_AXES)
+		return 0;
+	return weft_grid_coordinate(&b->schedule->dense, rank, b->pp_axis);
+}
+
+static enum weft_algorithm algorithm_of(const struct weft_spec *spec,
+					const struct weft_call *call)
+{
+	static const enum weft_algorithm chosen[WEFT_N_CHOICES_OF_ALGORITHM] = {
+		[WEFT_BY_SIZE] = WEFT_RING,
+		[WEFT_BY_RING] = WEFT_RING,
+		[WEFT_BY_TREE] = WEFT_DOUBLE_TREE,
+		[WEFT_BY_HIERARCHY] = WEFT_HIERARCHICAL,
+		[WEFT_BY_HALVING_DOUBLING] = WEFT_HALVING_DOUBLING,
+		[WEFT_BY_SWITCH] = WEFT_SHARP,
+	};
+
+	if (spec->algorithm == WEFT_BY_SIZE &&
+	    call->collective == WEFT_ALL_REDUCE && call->n <= MAX_TREE &&
+	    call->size_bytes / call->n < SMALL_SHARE_BYTES)
+		return WEFT_DOUBLE_TREE;
+	return chosen[spec->algorithm];
+}
+
+/* One ring, whichever ranks it passes first. */
+static struct weft_group flat_group(uint32_t n)
+{
+	struct weft_group group = weft_group_flat(n, 0, 1);
+
+	group.n_channels = 1;
+	return group;
+}
+
+/* Two levels, the ranks of a node and the nodes, if ranks fill nodes in order;
+ * one where a group has one rank on each node or lies on one. */
+static struct weft_group group_of(const struct build *b,
+				  const struct lane *lane)
+{
+	uint32_t node =
+		b->spec->gpus_per_node ? b->spec->gpus_per_node : GPUS_PER_NODE;
+	uint32_t n = lane->call->n, inside = n < node ? n : node;
+	struct weft_group group = {.n_levels = 2};
+
+	while (inside > 1 && (n % inside || lane->offset[inside - 1] >= node))
+		inside--;
+	if (inside == 1 || inside == n)
+		return flat_group(n);
+	/* Each ring leaves a node from another rank. */
+	group.n_channels =
+		b->spec->channels < inside ? b->spec->channels : inside;
+	group.level[0].n = inside;
+	group.level[1].n = n / inside;
+	group.level[0].rate_bytes_per_s = group.level[1].rate_bytes_per_s = 1;
+	return group;
+}
+
+static enum way way_of(const struct build *b, const struct weft_call *call)
+{
+	enum weft_algorithm algorithm = algorithm_of(b->spec, call);
+
+	if (call->collective == WEFT_ALL_TO_ALL && b->detail != WEFT_RINGS)
+		return TO_ALL;
+	if (call->collective == WEFT_SEND_RECV)
+		return call->axis == WEFT_AXIS_PP &&
+				       call->phase == WEFT_BACKWARD
+			       ? TO_PREVIOUS
+			       : TO_NEXT;
+	/* Between two ranks every algorithm sends the same.  Broadcasts come
+	 * from all over their group. */
+	if (b->detail == WEFT_RINGS || call->n == 2 ||
+	    call->collective == WEFT_BROADCAST ||
+	    (algorithm == WEFT_RING && b->spec->channels == 1))
+		return TO_NEXT;
+	if (algorithm == WEFT_SHARP)
+		return call->collective == WEFT_ALL_REDUCE ? BY_SWITCH
+							   : TO_NEXT;
+	return BY_PATTERN;
+}
+
+static bool same_lane(const struct build *b, const struct lane *lane,
+		      const struct weft_call *call)
+{
+	const struct weft_call *first = lane->call;
+	enum way way = way_of(b, call);
+
+	if (way == BY_PATTERN &&
+	    (first->collective != call->collective ||
+	     algorithm_of(b->spec, first) != algorithm_of(b->spec, call)))
+		return false;
+	return way_of(b, first) == way && first->axis == call->axis &&
+	       first->expert_grid == call->expert_grid && first->n == call->n &&
+	       strcmp(first->group, call->group) == 0;
+}
+
+/* Whether `name` is one of the words of token. */
+static bool token_has(const char *token, const char *name)
+{
+	size_t length = strlen(name);
+
+	while (*token) {
+		size_t word = strcspn(token, "-");
+
+		if (word == length && memcmp(token, name, length) == 0)
+			return true;
+		token += word + (token[word] == '-');
+	}
+	return false;
+}
+
+/* What each axis adds to a place: members ascend, so faster axes count first.
+ * Returns the size of the group. */
+static uint32_t lane_steps(struct lane *lane)
+{
+	const struct weft_grid *grid = lane->grid;
+	uint32_t n = 1;
+
+	for (uint32_t done = 0; done < grid->n_axes; done++) {
+		uint32_t fastest = WEFT_MAX_AXES;
+
+		for (uint32_t a = 0; a < grid->n_axes; a++) {
+			if (grid->size[a] == 1 || lane->step[a] ||
+			    !token_has(lane->call->group, grid->name[a]))
+				continue;
+			if (fastest == WEFT_MAX_AXES ||
+			    grid->stride[a] < grid->stride[fastest])
+				fastest = a;
+		}
+		if (fastest == WEFT_MAX_AXES)
+			break;
+		lane->step[fastest] = n;
+		n *= grid->size[fastest];
+	}
+	return n;
+}
+
+/* What weft_collective_flows says, as it comes. */
+struct collected {
+	struct weft_flow *flows;
+	uint32_t n, room;
+	enum weft_axis axis;
+	struct weft_error *err;
+	bool failed;
+};
+
+static void collect(void *data, uint32_t from, uint32_t to, double bytes)
+{
+	struct collected *c = data;
+	struct weft_flow *grown;
+
+	if (c->n > TRAFFIC_HASTY_FLOWS && weft_deadline() > 0 && !c->failed) {
+		weft_fail(c->err, WEFT_ELATE, "no time was left");
+		c->failed = true;
+	}
+	if (c->n == MAX_FLOWS && !c->failed) {
+		weft_fail(c->err, WEFT_EINVAL,
+			  "a collective of more than %u pairs of ranks is not "
+			  "supported; algorithm=ring needs fewer",
+			  MAX_FLOWS);
+		c->failed = true;
+	}
+	if (c->n == c->room && !c->failed) {
+		c->room = c->room ? 2 * c->room : 64;
+		grown = weft_realloc(c->flows, c->room, sizeof(*grown), c->err);
+		c->failed = !grown;
+		if (grown)
+			c->flows = grown;
+	}
+	if (!c->failed)
+		c->flows[c->n++] = (struct weft_flow){from, to, c->axis, bytes};
+}
+
+/* The pairs of one group; a ring where the algorithm does not do the collective
+ * or the number of ranks does not suit it. */
+static int pattern_build(const struct build *b, struct lane *lane,
+			 struct weft_error *err)
+{
+	enum weft_collective collective = lane->call->collective;
+	enum weft_algorithm algorithm = algorithm_of(b->spec, lane->call);
+	struct weft_group group = group_of(b, lane);
+	struct collected c = {.axis = lane->call->axis, .err = err};
+	int rc = -1;
+
+	if (!weft_collective_applies(collective, algorithm, &group)) {
+		algorithm = WEFT_RING;
+		group = flat_group(lane->call->n);
+	}
+	if (weft_collective_flows(collective, algorithm, &group, 1, collect, &c,
+				  err) == 0 &&
+	    !c.failed)
+		rc = weft_traffic_from_flows(lane->call->n, c.flows, c.n,
+					     &lane->pattern, err);
+	free(c.flows);
+	return rc;
+}
+
+static int lane_open(struct build *b, const struct weft_call *call,
+		     struct weft_error *err)
+{
+	const struct weft_schedule *s = b->schedule;
+	struct lane *lane = &b->lanes[b->n_lanes++];
+	uint32_t n;
+
+	lane->call = call;
+	lane->way = way_of(b, call);
+	lane->grid = call->expert_grid ? &s->expert : &s->dense;
+	n = lane_steps(lane);
+	lane->ends = call->n != n;
+	lane->offset = weft_calloc(n, sizeof(*lane->offset), err);
+	lane->bytes = weft_calloc(b->n_stages, sizeof(*lane->bytes), err);
+	if (!lane->offset || !lane->bytes ||
+	    !weft_grid_group(lane->grid, call->group, 0, lane->offset, err))
+		return -1;
+	if (lane->ends)
+		lane->offset[1] = lane->offset[n - 1];
+	return lane->way == BY_PATTERN ? pattern_build(b, lane, err) : 0;
+}
+
+static int lanes_fill(struct build *b, struct weft_error *err)
+{
+	for (uint32_t i = 0; i < b->schedule->n_calls; i++) {
+		const struct weft_call *call = &b->schedule->calls[i];
+		double bytes = call->count * call->size_bytes;
+		struct lane *lane = b->lanes;
+
+		while (lane < b->lanes + b->n_lanes &&
+		       !same_lane(b, lane, call))
+			lane++;
+		if (lane == b->lanes + b->n_lanes && lane_open(b, call, err))
+			return -1;
+		if (lane->way != BY_PATTERN && lane->way != BY_SWITCH)
+			bytes = call->count * weft_volume_collective(
+						      call->collective, call->n,
+						      call->size_bytes);
+		for (uint32_t p = 0; p < call->n_stages; p++)
+			lane->bytes[call->first_stage + p] += bytes;
+	}
+	return 0;
+}
+
+/* The place of a rank in its group. */
+static uint32_t place_of(const struct lane *lane, uint32_t rank)
+{
+	uint32_t place = 0;
+
+	for (uint32_t a = 0; a < lane->grid->n_axes; a++) {
+		if (lane->step[a])
+			place += weft_grid_coordinate(lane->grid, rank, a) *
+				 lane->step[a];
+	}
+	/* Of the ends of a pipeline only their stages have bytes to send. */
+	return lane->ends && place ? 1 : place;
+}
+
+/* What a rank at `place` of its group sends to each other place. */
+static void lane_add(const struct lane *lane, uint32_t lowest, uint32_t place,
+		     double bytes, uint32_t first, struct weft_traffic *t)
+{
+	const struct weft_traffic *pattern = &lane->pattern;
+	enum weft_axis axis = lane->call->axis;
+	uint32_t n = lane->call->n;
+
+	if (lane->way == TO_NEXT || lane->way == TO_PREVIOUS) {
+		place += lane->way == TO_NEXT ? 1 : n - 1;
+		traffic_row_add(t, first, lowest + lane->offset[place % n],
+				axis, bytes);
+	} else if (lane->way == TO_ALL) {
+		for (uint32_t to = 0; to < n; to++) {
+			if (to != place)
+				traffic_row_add(t, first,
+						lowest + lane->offset[to], axis,
+						bytes / (n - 1));
+		}
+	} else if (lane->way == BY_PATTERN) {
+		for (uint32_t k = pattern->row[place];
+		     k < pattern->row[place + 1]; k++)
+			traffic_row_add(t, first,
+					lowest + lane->offset[pattern->peer[k]],
+					axis, bytes * pattern->bytes[k]);
+	}
+}
+
+static void rank_fill(const struct build *b, uint32_t rank)
+{
+	struct weft_traffic *t = b->traffic;
+	uint32_t first = t->n_edges, stage = stage_of(b, rank);
+
+	t->row[rank] = first;
+	for (uint32_t i = 0; i < b->n_lanes; i++) {
+		const struct lane *lane = &b->lanes[i];
+		uint32_t place;
+
+		if (!(lane->bytes[stage] > 0) || lane->way == BY_SWITCH)
+			continue;
+		place = place_of(lane, rank);
+		lane_add(lane, rank - lane->offset[place], place,
+			 lane->bytes[stage], first, t);
+	}
+}
+
+/* A switch for each group that reduces in the network. */
+static void switches_fill(const struct build *b, const struct lane *lane)
+{
+	struct weft_traffic *t = b->traffic;
+	uint32_t n = lane->call->n;
+
+	for (uint32_t rank = 0; rank < t->n_ranks; rank++) {
+		uint32_t stage = stage_of(b, rank);
+		struct weft_switch *s = &t->switches[t->n_switches];
+
+		if (place_of(lane, rank) || !(lane->bytes[stage] > 0))
+			continue;
+		s->first_member = t->n_switches
+					  ? s[-1].first_member + s[-1].n_members
+					  : 0;
+		s->n_members = n;
+		s->axis = lane->call->axis;
+		s->bytes = lane->bytes[stage];
+		for (uint32_t i = 0; i < n; i++)
+			t->member[s->first_member + i] = rank + lane->offset[i];
+		t->n_switches++;
+	}
+}
+
+static int rows_fill(struct build *b, struct weft_error *err)
+{
+	struct weft_traffic *t = b->traffic;
+	uint32_t n_ranks = b->schedule->dense.n_ranks;
+	size_t groups = 0, members = 0;
+	uint64_t edges = 0;
+
+	for (uint32_t i = 0; i < b->n_lanes; i++) {
+		const struct lane *lane = &b->lanes[i];
+		uint64_t n = lane->call->n;
+
+		if (lane->way == BY_SWITCH) {
+			groups += n_ranks / n;
+			members += n_ranks;
+		} else if (lane->way == BY_PATTERN) {
+			edges += lane->pattern.n_edges * (n_ranks / n);
+		} else {
+			edges += n_ranks * (lane->way == TO_ALL ? n - 1 : 1);
+		}
+	}
+	if (traffic_alloc(t, n_ranks, edges, err))
+		return -1;
+	t->switches = weft_calloc(groups, sizeof(*t->switches), err);
+	t->member = weft_calloc(members, sizeof(*t->member), err);
+	if (!t->switches || !t->member)
+		return -1;
+	for (uint32_t rank = 0; rank < n_ranks; rank++) {
+		if (weft_deadline_check_turn(rank, err))
+			return -1;
+		rank_fill(b, rank);
+	}
+	t->row[n_ranks] = t->n_edges;
+	for (uint32_t i = 0; i < b->n_lanes; i++) {
+		if (b->lanes[i].way == BY_SWITCH)
+			switches_fill(b, &b->lanes[i]);
+	}
+	return 0;
+}
+
+int weft_traffic_of_schedule(const struct weft_spec *spec,
+			     const struct weft_schedule *schedule,
+			     enum weft_detail detail,
+			     struct weft_traffic *traffic,
+			     struct weft_error *err)
+{
+	struct build b = {
+		.spec = spec,
+		.schedule = schedule,
+		.detail = detail,
+		.n_stages = spec->pp,
+		.pp_axis = weft_grid_axis(&schedule->dense, "pp"),
+		.traffic = traffic,
+	};
+	int rc = -1;
+
+	memset(traffic, 0, sizeof(*traffic));
+	if (detail == WEFT_NO_PAIRS)
+		return 0;
+	b.lanes = weft_calloc(schedule->n_calls, sizeof(*b.lanes), err);
+	if (b.lanes && lanes_fill(&b, err) == 0)
+		rc = rows_fill(&b, err);
+	for (uint32_t i = 0; i < b.n_lanes; i++) {
+		weft_traffic_free(&b.lanes[i].pattern);
+		free(b.lanes[i].offset);
+		free(b.lanes[i].bytes);
+	}
+	free(b.lanes);
+	return rc;
+}
+
+int weft_traffic_build(const struct weft_spec *spec,
+		       const struct weft_model *model,
+		       const struct weft_grid *grid,
+		       struct weft_traffic *traffic, struct weft_error *err)
+{
+	struct weft_schedule schedule;
+	int rc = -1;
+
+	memset(traffic, 0, sizeof(*traffic));
+	if (grid->n_ranks != spec->gpus)
+		return weft_fail(err, WEFT_EINVAL,
+				 "the grid of %u ranks is not the spec's",
+				 grid->n_ranks);
+	if (weft_schedule_build(spec, model, &schedule, err) == 0)
+		rc = weft_traffic_of_schedule(spec, &schedule, WEFT_ALL_PAIRS,
+					      traffic, err);
+	weft_schedule_free(&schedule);
+	return rc;
+}
