@@ -18,7 +18,13 @@ libweft_base_la_LIBADD = $(YAML_LIBS)
 
 # Reads files, gzip'ed or not, for the command line and the tests.
 noinst_LTLIBRARIES += libweft_text.la
-libweft_text_la_SOURCES = %D%/text_file.c
+libweft_text_la_SOURCES = \
+	%D%/csv.c \
+	%D%/csv.h \
+	%D%/scan.c \
+	%D%/scan.h \
+	%D%/text_file.c \
+	# End of libweft_text_la_SOURCES
 libweft_text_la_LIBADD = $(ZLIB_LIBS)
 
 weft_base_headers = \

@@ -20,21 +20,21 @@ struct command {
 };
 
 int cmd_audit(int argc, char **argv);
-int cmd_calibrate(int argc, char **argv);
 int cmd_defrag(int argc, char **argv);
 int cmd_draw(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_fabric(int argc, char **argv);
 int cmd_import(int argc, char **argv);
-int cmd_map(int argc, char **argv);
-int cmd_model(int argc, char **argv);
 int cmd_plan(int argc, char **argv);
 int cmd_ranks(int argc, char **argv);
-int cmd_replay(int argc, char **argv);
 int cmd_score(int argc, char **argv);
 int cmd_status(int argc, char **argv);
 int cmd_synth(int argc, char **argv);
 int cmd_why(int argc, char **argv);
+
+/* Runs a command; argv[0] is its name as the user gave it.  Returns its exit
+ * code, EXIT_ERROR where standard output could not be written. */
+int cmd_run(const struct command *command, int argc, char **argv);
 
 /* Prints "weft: SOURCE:LINE:COL: text" on stderr and returns EXIT_ERROR. */
 int cmd_fail(const struct weft_error *err);

@@ -4,12 +4,12 @@
 
 #include "base/bitset.h"
 #include "base/hostlist.h"
-#include "cli/fit.h"
-#include "cli/gain.h"
-#include "cli/outlook_report.h"
-#include "cli/verdict.h"
+#include "cli/plan/fit.h"
+#include "cli/plan/gain.h"
+#include "cli/plan/outlook_report.h"
+#include "cli/plan/verdict.h"
 #include "costmodel/time/range.h"
-#include "placement/evaluation.h"
+#include "placement/objective/evaluation.h"
 
 #include <math.h>
 #include <stdio.h>

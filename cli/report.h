@@ -3,7 +3,7 @@
 #ifndef WEFT_CLI_REPORT_H
 #define WEFT_CLI_REPORT_H
 
-#include "cli/request.h"
+#include "cli/plan/request.h"
 #include "placement/placement.h"
 
 #include <jansson.h>

@@ -2,8 +2,6 @@
 /* weft.c - finds the command and runs it */
 #include "base/suggest.h"
 #include "cli/cmd.h"
-#include "cli/report.h"
-#include "config.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -11,6 +9,54 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+/* What lies beside this program, or where it was installed. */
+static int lab_exec(const char *folder, const char *below, char **argv)
+{
+	char path[4096];
+
+	if (snprintf(path, sizeof(path), "%s%s", folder, below) <
+	    (int)sizeof(path))
+		execv(path, argv);
+	return errno == ENOENT || errno == ENOTDIR ? 0 : errno;
+}
+
+/* Commands of weft-lab, a program of its own that need not be installed. */
+static int cmd_lab(int argc, char **argv)
+{
+	char self[4096];
+	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	char **lab = weft_calloc((size_t)argc + 2, sizeof(*lab), NULL);
+	int code;
+
+	if (!lab) {
+		fprintf(stderr, "weft: out of memory\n");
+		return EXIT_ERROR;
+	}
+	lab[0] = argv[0];
+	lab[1] = argv[0] + strlen("weft ");
+	memcpy(lab + 2, argv + 1, (size_t)(argc - 1) * sizeof(*lab));
+	code = 0;
+	if (length > 0) {
+		self[length] = '\0';
+		*strrchr(self, '/') = '\0';
+		code = lab_exec(self, "/weft-lab", lab);
+		if (!code)
+			code = lab_exec(self, "/../libexec/weft/weft-lab", lab);
+	}
+	if (!code)
+		code = lab_exec(WEFT_LIBEXECDIR, "/weft-lab", lab);
+	if (code)
+		fprintf(stderr, "weft: weft-lab: %s\n", strerror(code));
+	else
+		fprintf(stderr,
+			"weft: \"%s\" is a command of weft-lab, which is not "
+			"installed (package weft-lab)\n",
+			lab[1]);
+	free(lab);
+	return EXIT_ERROR;
+}
 
 /* In the order in which one meets them. */
 static const struct command commands[] = {
@@ -32,24 +78,12 @@ static const struct command commands[] = {
 	 cmd_why},
 	{"status", "what is free, how weft decides, who waits for what",
 	 cmd_status},
-	{"map", "the optimiser alone, on anyone's graph or matrices", cmd_map},
-	{"replay", "a stream of jobs under several policies", cmd_replay},
-	{"model", "calculators: gradient sync, pipeline, overlap", cmd_model},
-	{"calibrate", "fit link parameters to nccl-tests output",
-	 cmd_calibrate},
+	{"map", "the optimiser alone, on anyone's graph or matrices", cmd_lab},
+	{"replay", "a stream of jobs under several policies", cmd_lab},
+	{"model", "calculators: gradient sync, pipeline, overlap", cmd_lab},
+	{"calibrate", "fit link parameters to nccl-tests output", cmd_lab},
 };
 #define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
-
-const char *argp_program_version = PACKAGE_STRING;
-const char *argp_program_bug_address = NULL;
-
-int cmd_fail(const struct weft_error *err)
-{
-	char text[512];
-
-	fprintf(stderr, "weft: %s\n", weft_error_text(err, text, sizeof(text)));
-	return EXIT_ERROR;
-}
 
 static const struct command *command_find(const char *name)
 {
@@ -71,25 +105,6 @@ static int command_unknown(const char *name)
 		"(weft --help lists all)\n",
 		name, weft_suggest(name, words, N_COMMANDS));
 	return EXIT_USAGE;
-}
-
-/* A command's output is its answer: one that did not reach the disk or the
- * pipe must not end in success. */
-static int output_finish(int code)
-{
-	if (fflush(stdout) == 0 && !ferror(stdout))
-		return code;
-	fprintf(stderr, "weft: standard output: %s\n", strerror(errno));
-	return EXIT_ERROR;
-}
-
-static int command_run(const struct command *command, int argc, char **argv)
-{
-	char name[64];
-
-	snprintf(name, sizeof(name), "weft %s", command->name);
-	argv[0] = name;
-	return output_finish(command->run(argc, argv));
 }
 
 /* The command list of --help, made from the table above. */
@@ -126,9 +141,9 @@ static error_t parse_global(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_ARG:
 		command = command_find(arg);
 		invocation->code =
-			command ? command_run(command,
-					      state->argc - state->next + 1,
-					      state->argv + state->next - 1)
+			command ? cmd_run(command,
+					  state->argc - state->next + 1,
+					  state->argv + state->next - 1)
 				: command_unknown(arg);
 		state->next = state->argc; /* the command took the rest */
 		return 0;
@@ -150,8 +165,6 @@ int main(int argc, char **argv)
 	};
 	struct invocation invocation = {EXIT_USAGE};
 
-	report_start();
-	argp_err_exit_status = EXIT_USAGE;
 	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &invocation))
 		return EXIT_USAGE;
 	return invocation.code;

@@ -8,8 +8,8 @@
 #ifndef WEFT_PLACEMENT_DEFRAG_H
 #define WEFT_PLACEMENT_DEFRAG_H
 
+#include "placement/capacity/running.h"
 #include "placement/place.h"
-#include "placement/running.h"
 
 struct weft_move {
 	uint32_t job;	 /* index into the list */

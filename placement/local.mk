@@ -1,82 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 noinst_LTLIBRARIES += libweft_placement.la
 libweft_placement_la_SOURCES = \
-	%D%/arrange.c \
-	%D%/arrange.h \
-	%D%/baseline.c \
-	%D%/bottleneck.c \
-	%D%/bottleneck.h \
-	%D%/bound.c \
-	%D%/bound.h \
-	%D%/candidates.c \
-	%D%/candidates.h \
-	%D%/candidates_equal.c \
-	%D%/choice.c \
-	%D%/choice.h \
-	%D%/choice_around.c \
-	%D%/choice_flat.c \
-	%D%/deal.c \
-	%D%/deal.h \
-	%D%/defrag.c \
-	%D%/evaluation.c \
-	%D%/fragmentation.c \
-	%D%/gain.c \
-	%D%/ground.c \
-	%D%/ground.h \
-	%D%/groups.c \
-	%D%/groups.h \
-	%D%/groups_segment.c \
-	%D%/groups_split.c \
-	%D%/job.c \
-	%D%/job_grids.c \
-	%D%/job_grids.h \
-	%D%/judge.c \
-	%D%/layout_spread.c \
-	%D%/layouts.c \
-	%D%/layouts.h \
-	%D%/leftovers.c \
-	%D%/leftovers.h \
-	%D%/limits.c \
-	%D%/limits.h \
-	%D%/links.c \
-	%D%/links.h \
-	%D%/memo.c \
-	%D%/memo.h \
-	%D%/objective.c \
-	%D%/occupancy.c \
-	%D%/occupancy_parts.h \
-	%D%/order.c \
-	%D%/order.h \
-	%D%/outlook.c \
-	%D%/place.c \
-	%D%/place_first.c \
-	%D%/place_firstfit.c \
-	%D%/place_firstfit.h \
-	%D%/place_grouped.c \
-	%D%/place_grouped.h \
-	%D%/place_pack.c \
-	%D%/place_pack.h \
-	%D%/placement.c \
-	%D%/pursuit.c \
-	%D%/pursuit.h \
-	%D%/ranking.c \
-	%D%/ranking.h \
-	%D%/reason.c \
-	%D%/reason.h \
-	%D%/reason_limits.c \
-	%D%/refine.c \
-	%D%/refine.h \
-	%D%/refine_climb.c \
-	%D%/refine_parts.h \
-	%D%/running.c \
-	%D%/search.c \
-	%D%/search.h \
-	%D%/slots.c \
-	%D%/slurm_rule.c \
-	%D%/slurm_rule.h \
-	%D%/slurm_tree.c \
-	%D%/supply.c \
-	%D%/supply.h \
 	%D%/bounds/contour.c \
 	%D%/bounds/contour.h \
 	%D%/bounds/cut.c \
@@ -96,6 +20,17 @@ libweft_placement_la_SOURCES = \
 	%D%/bounds/rails.h \
 	%D%/bounds/spectrum.c \
 	%D%/bounds/spectrum.h \
+	%D%/capacity/fragmentation.c \
+	%D%/capacity/occupancy.c \
+	%D%/capacity/occupancy_parts.h \
+	%D%/capacity/running.c \
+	%D%/capacity/slots.c \
+	%D%/capacity/supply.c \
+	%D%/capacity/supply.h \
+	%D%/defrag.c \
+	%D%/job.c \
+	%D%/job_grids.c \
+	%D%/job_grids.h \
 	%D%/mapping/alignment.c \
 	%D%/mapping/alignment.h \
 	%D%/mapping/climb.c \
@@ -108,28 +43,12 @@ libweft_placement_la_SOURCES = \
 	%D%/mapping/exchange.h \
 	%D%/mapping/graph.c \
 	%D%/mapping/graph.h \
-	%D%/mapping/lap.c \
-	%D%/mapping/lap.h \
 	%D%/mapping/mapping.c \
 	%D%/mapping/mapping.h \
 	%D%/mapping/multisection.c \
 	%D%/mapping/multisection.h \
 	%D%/mapping/portfolio.c \
 	%D%/mapping/portfolio.h \
-	%D%/mapping/qap.c \
-	%D%/mapping/qap.h \
-	%D%/mapping/qap_ascent.c \
-	%D%/mapping/qap_ascent.h \
-	%D%/mapping/qap_bound.c \
-	%D%/mapping/qap_form.c \
-	%D%/mapping/qap_form.h \
-	%D%/mapping/qap_pool.c \
-	%D%/mapping/qap_pool.h \
-	%D%/mapping/qap_tabu.h \
-	%D%/mapping/qap_tabu_cell.h \
-	%D%/mapping/qap_tabu_narrow.c \
-	%D%/mapping/qap_tabu_step.h \
-	%D%/mapping/qap_tabu_wide.c \
 	%D%/mapping/seating.c \
 	%D%/mapping/seating.h \
 	%D%/mapping/sites.c \
@@ -142,22 +61,71 @@ libweft_placement_la_SOURCES = \
 	%D%/mapping/starts.h \
 	%D%/mapping/tree.c \
 	%D%/mapping/tree.h \
-	%D%/replay/contention.c \
-	%D%/replay/contention.h \
-	%D%/replay/ledger.c \
-	%D%/replay/ledger.h \
-	%D%/replay/mix.c \
-	%D%/replay/policy.c \
-	%D%/replay/pricing.c \
-	%D%/replay/pricing.h \
-	%D%/replay/replay.c \
-	%D%/replay/replay_pace.c \
-	%D%/replay/replay_run.c \
-	%D%/replay/replay_run.h \
-	%D%/replay/replay_start.c \
-	%D%/replay/replay_summary.c \
-	%D%/replay/replay_summary.h \
-	%D%/replay/stream.c \
+	%D%/memo.c \
+	%D%/memo.h \
+	%D%/nodes/candidates.c \
+	%D%/nodes/candidates.h \
+	%D%/nodes/candidates_equal.c \
+	%D%/nodes/choice.c \
+	%D%/nodes/choice.h \
+	%D%/nodes/choice_around.c \
+	%D%/nodes/choice_flat.c \
+	%D%/nodes/deal.c \
+	%D%/nodes/deal.h \
+	%D%/nodes/groups.c \
+	%D%/nodes/groups.h \
+	%D%/nodes/groups_segment.c \
+	%D%/nodes/groups_split.c \
+	%D%/nodes/layout_spread.c \
+	%D%/nodes/layouts.c \
+	%D%/nodes/layouts.h \
+	%D%/nodes/leftovers.c \
+	%D%/nodes/leftovers.h \
+	%D%/nodes/limits.c \
+	%D%/nodes/limits.h \
+	%D%/nodes/refine.c \
+	%D%/nodes/refine.h \
+	%D%/nodes/refine_climb.c \
+	%D%/nodes/refine_parts.h \
+	%D%/objective/baseline.c \
+	%D%/objective/bottleneck.c \
+	%D%/objective/bottleneck.h \
+	%D%/objective/bound.c \
+	%D%/objective/bound.h \
+	%D%/objective/evaluation.c \
+	%D%/objective/gain.c \
+	%D%/objective/judge.c \
+	%D%/objective/objective.c \
+	%D%/objective/ranking.c \
+	%D%/objective/ranking.h \
+	%D%/objective/slurm_rule.c \
+	%D%/objective/slurm_rule.h \
+	%D%/objective/slurm_tree.c \
+	%D%/outlook.c \
+	%D%/place.c \
+	%D%/place_first.c \
+	%D%/place_firstfit.c \
+	%D%/place_firstfit.h \
+	%D%/place_grouped.c \
+	%D%/place_grouped.h \
+	%D%/place_pack.c \
+	%D%/place_pack.h \
+	%D%/placement.c \
+	%D%/ranks/arrange.c \
+	%D%/ranks/arrange.h \
+	%D%/ranks/ground.c \
+	%D%/ranks/ground.h \
+	%D%/ranks/links.c \
+	%D%/ranks/links.h \
+	%D%/ranks/order.c \
+	%D%/ranks/order.h \
+	%D%/ranks/pursuit.c \
+	%D%/ranks/pursuit.h \
+	%D%/ranks/search.c \
+	%D%/ranks/search.h \
+	%D%/reason.c \
+	%D%/reason.h \
+	%D%/reason_limits.c \
 	# End of libweft_placement_la_SOURCES
 libweft_placement_la_LIBADD = libweft_costmodel.la
 
@@ -201,24 +169,20 @@ EXTRA_DIST += \
 	# End of EXTRA_DIST
 
 weft_placement_headers = \
-	%D%/baseline.h \
+	%D%/capacity/fragmentation.h \
+	%D%/capacity/occupancy.h \
+	%D%/capacity/running.h \
+	%D%/capacity/slots.h \
 	%D%/defrag.h \
-	%D%/fragmentation.h \
-	%D%/evaluation.h \
-	%D%/gain.h \
 	%D%/job.h \
-	%D%/judge.h \
-	%D%/objective.h \
-	%D%/occupancy.h \
+	%D%/objective/baseline.h \
+	%D%/objective/evaluation.h \
+	%D%/objective/gain.h \
+	%D%/objective/judge.h \
+	%D%/objective/objective.h \
 	%D%/outlook.h \
 	%D%/place.h \
 	%D%/placement.h \
-	%D%/running.h \
-	%D%/slots.h \
-	%D%/replay/mix.h \
-	%D%/replay/policy.h \
-	%D%/replay/replay.h \
-	%D%/replay/stream.h \
 	# End of weft_placement_headers
 
 # The library that others link: the three layers in one.

@@ -6,9 +6,9 @@
 #ifndef WEFT_PLACEMENT_MEMO_H
 #define WEFT_PLACEMENT_MEMO_H
 
-#include "placement/bound.h"
-#include "placement/order.h"
-#include "placement/supply.h"
+#include "placement/capacity/supply.h"
+#include "placement/objective/bound.h"
+#include "placement/ranks/order.h"
 
 /* Each part is made by the first decision that needs it. */
 struct weft_memo {

@@ -3,8 +3,8 @@
 #ifndef WEFT_PLACEMENT_OUTLOOK_H
 #define WEFT_PLACEMENT_OUTLOOK_H
 
+#include "placement/capacity/running.h"
 #include "placement/place.h"
-#include "placement/running.h"
 
 /* What the end of running jobs brings. */
 struct weft_relief {

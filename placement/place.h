@@ -3,9 +3,9 @@
 #ifndef WEFT_PLACEMENT_PLACE_H
 #define WEFT_PLACEMENT_PLACE_H
 
+#include "placement/capacity/occupancy.h"
 #include "placement/job.h"
-#include "placement/objective.h"
-#include "placement/occupancy.h"
+#include "placement/objective/objective.h"
 #include "placement/placement.h"
 
 #include <signal.h>

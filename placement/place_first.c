@@ -8,8 +8,8 @@
 #include "placement/place.h"
 
 #include "base/clock.h"
-#include "placement/candidates.h"
-#include "placement/layouts.h"
+#include "placement/nodes/candidates.h"
+#include "placement/nodes/layouts.h"
 #include "placement/reason.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
 #include "placement/place_firstfit.h"
 
 #include "base/bitset.h"
-#include "placement/limits.h"
+#include "placement/nodes/limits.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,8 +6,8 @@
 #ifndef WEFT_PLACEMENT_PLACE_FIRSTFIT_H
 #define WEFT_PLACEMENT_PLACE_FIRSTFIT_H
 
+#include "placement/capacity/supply.h"
 #include "placement/place.h"
-#include "placement/supply.h"
 
 /* Row "first-fit" of weft_strategies. */
 int place_firstfit(struct supply *s, const struct weft_place_options *options,

@@ -10,10 +10,10 @@
 #include "placement/place_grouped.h"
 
 #include "base/clock.h"
-#include "placement/arrange.h"
-#include "placement/ground.h"
-#include "placement/layouts.h"
-#include "placement/ranking.h"
+#include "placement/nodes/layouts.h"
+#include "placement/objective/ranking.h"
+#include "placement/ranks/arrange.h"
+#include "placement/ranks/ground.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -13,13 +13,13 @@
 #include "placement/place_pack.h"
 
 #include "base/bitset.h"
-#include "placement/arrange.h"
-#include "placement/candidates.h"
-#include "placement/layouts.h"
-#include "placement/leftovers.h"
+#include "placement/nodes/candidates.h"
+#include "placement/nodes/layouts.h"
+#include "placement/nodes/leftovers.h"
+#include "placement/nodes/refine.h"
+#include "placement/objective/ranking.h"
 #include "placement/place_grouped.h"
-#include "placement/ranking.h"
-#include "placement/refine.h"
+#include "placement/ranks/arrange.h"
 
 #include <stdlib.h>
 #include <string.h>

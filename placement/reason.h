@@ -7,8 +7,8 @@
 #ifndef WEFT_PLACEMENT_REASON_H
 #define WEFT_PLACEMENT_REASON_H
 
+#include "placement/capacity/supply.h"
 #include "placement/placement.h"
-#include "placement/supply.h"
 
 /* Explains what is missing.  Returns true when the job cannot be placed for
  * that reason; false: nothing is obviously missing. */

@@ -4,10 +4,10 @@
  */
 #include "placement/reason.h"
 
-#include "placement/candidates.h"
-#include "placement/groups.h"
-#include "placement/layouts.h"
-#include "placement/limits.h"
+#include "placement/nodes/candidates.h"
+#include "placement/nodes/groups.h"
+#include "placement/nodes/layouts.h"
+#include "placement/nodes/limits.h"
 
 #include <stdio.h>
 #include <stdlib.h>

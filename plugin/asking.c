@@ -2,10 +2,10 @@
 /* asking.c - reading job records */
 #include "plugin/asking.h"
 
-#include "plugin/bridge/spec_text.h"
+#include "plugin/bridge/launch/spec_text.h"
 #include "plugin/engine.h"
-#include "plugin/gpus.h"
 #include "plugin/observe.h"
+#include "plugin/slurm/gpus.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 
 #include "plugin/bridge/request.h"
 #include "plugin/bridge/rules.h"
-#include "plugin/stock.h"
+#include "plugin/slurm/stock.h"
 
 /* The user's spec: from --weft= (SPANK), else from --comment=weft:..., else, of
  * a job that is only observed, the site's for its partition.  *spec is NULL

@@ -3,7 +3,7 @@
 #ifndef WEFT_PLUGIN_CONTEND_H
 #define WEFT_PLUGIN_CONTEND_H
 
-#include "plugin/stock.h"
+#include "plugin/slurm/stock.h"
 
 /* The job runs its spec (NULL, or one that cannot be used: one data-parallel
  * group) on where[n_gpus], in rank order. */

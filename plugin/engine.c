@@ -4,10 +4,10 @@
 
 #include "base/clock.h"
 #include "plugin/again.h"
-#include "plugin/bridge/reading.h"
+#include "plugin/bridge/files/reading.h"
 #include "plugin/bridge/watchdog.h"
 #include "plugin/contend.h"
-#include "plugin/trouble.h"
+#include "plugin/slurm/trouble.h"
 
 #include <stdio.h>
 #include <stdlib.h>

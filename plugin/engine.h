@@ -9,10 +9,10 @@
 
 #include "plugin/bridge/answers.h"
 #include "plugin/bridge/bridge.h"
-#include "plugin/bridge/keeper.h"
+#include "plugin/bridge/files/keeper.h"
 #include "plugin/bridge/loads.h"
 #include "plugin/bridge/past.h"
-#include "plugin/nodes.h"
+#include "plugin/slurm/nodes.h"
 
 struct weft_engine {
 	struct weft_settings *settings; /* NULL or WEFT_MODE_OFF: weft is off */

@@ -5,8 +5,8 @@
 #include "base/bitset.h"
 #include "base/clock.h"
 #include "plugin/engine.h"
-#include "plugin/gpus.h"
 #include "plugin/later.h"
+#include "plugin/slurm/gpus.h"
 
 /* Only slurmctld has it, but clients load the plugin, too.  Set, it has Slurm
  * let go of all jobs that it holds for BadConstraints, within half a minute. */

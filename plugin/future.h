@@ -3,7 +3,7 @@
 #ifndef WEFT_PLUGIN_FUTURE_H
 #define WEFT_PLUGIN_FUTURE_H
 
-#include "plugin/nodes.h"
+#include "plugin/slurm/nodes.h"
 
 /* Running jobs looked at, those that end first. */
 #define WEFT_MAX_ENDS 4096

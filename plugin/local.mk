@@ -4,16 +4,34 @@ noinst_LTLIBRARIES += libweft_bridge.la
 libweft_bridge_la_SOURCES = \
 	%D%/bridge/answers.c \
 	%D%/bridge/answers.h \
-	%D%/bridge/board.c \
-	%D%/bridge/board.h \
 	%D%/bridge/bridge.c \
 	%D%/bridge/bridge.h \
-	%D%/bridge/complain.c \
-	%D%/bridge/complain.h \
 	%D%/bridge/decision.c \
 	%D%/bridge/decision.h \
 	%D%/bridge/defaults.c \
 	%D%/bridge/defaults.h \
+	%D%/bridge/files/board.c \
+	%D%/bridge/files/board.h \
+	%D%/bridge/files/complain.c \
+	%D%/bridge/files/complain.h \
+	%D%/bridge/files/keeper.c \
+	%D%/bridge/files/keeper.h \
+	%D%/bridge/files/kept.c \
+	%D%/bridge/files/kept.h \
+	%D%/bridge/files/reading.c \
+	%D%/bridge/files/reading.h \
+	%D%/bridge/files/records.c \
+	%D%/bridge/files/records.h \
+	%D%/bridge/files/settings.c \
+	%D%/bridge/files/settings.h \
+	%D%/bridge/files/shown.c \
+	%D%/bridge/files/shown.h \
+	%D%/bridge/files/snapshot.c \
+	%D%/bridge/files/snapshot.h \
+	%D%/bridge/files/trusted.c \
+	%D%/bridge/files/trusted.h \
+	%D%/bridge/files/worker.c \
+	%D%/bridge/files/worker.h \
 	%D%/bridge/forecast.c \
 	%D%/bridge/forecast.h \
 	%D%/bridge/gain.c \
@@ -22,46 +40,28 @@ libweft_bridge_la_SOURCES = \
 	%D%/bridge/hard.h \
 	%D%/bridge/holdings.c \
 	%D%/bridge/holdings.h \
-	%D%/bridge/keeper.c \
-	%D%/bridge/keeper.h \
-	%D%/bridge/kept.c \
-	%D%/bridge/kept.h \
-	%D%/bridge/launch.c \
-	%D%/bridge/launch.h \
+	%D%/bridge/launch/launch.c \
+	%D%/bridge/launch/launch.h \
+	%D%/bridge/launch/ranks.c \
+	%D%/bridge/launch/ranks.h \
+	%D%/bridge/launch/release.c \
+	%D%/bridge/launch/release.h \
+	%D%/bridge/launch/spec_text.c \
+	%D%/bridge/launch/spec_text.h \
+	%D%/bridge/launch/submission.c \
+	%D%/bridge/launch/submission.h \
 	%D%/bridge/loads.c \
 	%D%/bridge/loads.h \
 	%D%/bridge/past.c \
 	%D%/bridge/past.h \
 	%D%/bridge/pending.c \
 	%D%/bridge/pending.h \
-	%D%/bridge/ranks.c \
-	%D%/bridge/ranks.h \
-	%D%/bridge/reading.c \
-	%D%/bridge/reading.h \
-	%D%/bridge/records.c \
-	%D%/bridge/records.h \
-	%D%/bridge/release.c \
-	%D%/bridge/release.h \
 	%D%/bridge/request.c \
 	%D%/bridge/request.h \
 	%D%/bridge/rules.c \
 	%D%/bridge/rules.h \
-	%D%/bridge/settings.c \
-	%D%/bridge/settings.h \
-	%D%/bridge/shown.c \
-	%D%/bridge/shown.h \
-	%D%/bridge/snapshot.c \
-	%D%/bridge/snapshot.h \
-	%D%/bridge/spec_text.c \
-	%D%/bridge/spec_text.h \
-	%D%/bridge/submission.c \
-	%D%/bridge/submission.h \
-	%D%/bridge/trusted.c \
-	%D%/bridge/trusted.h \
 	%D%/bridge/watchdog.c \
 	%D%/bridge/watchdog.h \
-	%D%/bridge/worker.c \
-	%D%/bridge/worker.h \
 	# End of libweft_bridge_la_SOURCES
 libweft_bridge_la_LIBADD = libweft_placement.la
 
@@ -71,9 +71,6 @@ weft_select_sources = \
 	%D%/again.h \
 	%D%/asking.c \
 	%D%/asking.h \
-	%D%/compat.h \
-	%D%/compat_2205.c \
-	%D%/compat_2311.c \
 	%D%/contend.c \
 	%D%/contend.h \
 	%D%/engine.c \
@@ -82,18 +79,12 @@ weft_select_sources = \
 	%D%/ever.h \
 	%D%/future.c \
 	%D%/future.h \
-	%D%/gpus.c \
-	%D%/gpus.h \
 	%D%/later.c \
 	%D%/later.h \
 	%D%/narrow.c \
 	%D%/narrow.h \
 	%D%/near.c \
 	%D%/near.h \
-	%D%/nodes.c \
-	%D%/nodes.h \
-	%D%/nodes_follow.c \
-	%D%/nodes_kept.c \
 	%D%/observe.c \
 	%D%/observe.h \
 	%D%/preempt.c \
@@ -105,24 +96,33 @@ weft_select_sources = \
 	%D%/query.c \
 	%D%/query.h \
 	%D%/select_weft.c \
-	%D%/stock.c \
-	%D%/stock.h \
-	%D%/trouble.c \
-	%D%/trouble.h \
+	%D%/slurm/compat.h \
+	%D%/slurm/compat_2205.c \
+	%D%/slurm/compat_2311.c \
+	%D%/slurm/gpus.c \
+	%D%/slurm/gpus.h \
+	%D%/slurm/nodes.c \
+	%D%/slurm/nodes.h \
+	%D%/slurm/nodes_follow.c \
+	%D%/slurm/nodes_kept.c \
+	%D%/slurm/stock.c \
+	%D%/slurm/stock.h \
+	%D%/slurm/trouble.c \
+	%D%/slurm/trouble.h \
 	%D%/waiting.c \
 	%D%/waiting.h \
 	# End of weft_select_sources
 weft_spank_sources = \
-	%D%/bridge/launch.c \
-	%D%/bridge/launch.h \
-	%D%/bridge/spec_text.c \
-	%D%/bridge/spec_text.h \
-	%D%/spank_ranks.c \
-	%D%/spank_ranks.h \
-	%D%/spank_weft.c \
+	%D%/bridge/launch/launch.c \
+	%D%/bridge/launch/launch.h \
+	%D%/bridge/launch/spec_text.c \
+	%D%/bridge/launch/spec_text.h \
+	%D%/spank/spank_ranks.c \
+	%D%/spank/spank_ranks.h \
+	%D%/spank/spank_weft.c \
 	# End of weft_spank_sources
 weft_submit_sources = \
-	%D%/job_submit_weft.c \
+	%D%/submit/job_submit_weft.c \
 	# End of weft_submit_sources
 weft_select_exports = '^(init|fini|plugin_(name|type|id|version)|select_p_.*)$$'
 weft_spank_exports = '^(plugin_(name|type|version)|spank_plugin_version|slurm_spank_.*)$$'

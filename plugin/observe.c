@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "plugin/asking.h"
 #include "plugin/bridge/gain.h"
-#include "plugin/bridge/spec_text.h"
+#include "plugin/bridge/launch/spec_text.h"
 #include "plugin/engine.h"
 #include "plugin/narrow.h"
 #include "plugin/publish.h"

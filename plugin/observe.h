@@ -5,7 +5,7 @@
 
 #include "plugin/bridge/bridge.h"
 #include "plugin/bridge/decision.h"
-#include "plugin/stock.h"
+#include "plugin/slurm/stock.h"
 
 /* Weft is on, and must not act on this job. */
 bool weft_observe_only(const job_record_t *job);

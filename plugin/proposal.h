@@ -3,7 +3,7 @@
 #ifndef WEFT_PLUGIN_PROPOSAL_H
 #define WEFT_PLUGIN_PROPOSAL_H
 
-#include "plugin/stock.h"
+#include "plugin/slurm/stock.h"
 
 bool weft_proposal_is_will_run(const struct weft_job_test *test);
 

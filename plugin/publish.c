@@ -9,10 +9,10 @@
 
 #include "base/clock.h"
 #include "plugin/asking.h"
+#include "plugin/bridge/files/shown.h"
 #include "plugin/bridge/gain.h"
-#include "plugin/bridge/ranks.h"
-#include "plugin/bridge/shown.h"
-#include "plugin/bridge/spec_text.h"
+#include "plugin/bridge/launch/ranks.h"
+#include "plugin/bridge/launch/spec_text.h"
 #include "plugin/contend.h"
 #include "plugin/engine.h"
 #include "plugin/observe.h"

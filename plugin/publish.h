@@ -6,7 +6,7 @@
 #define WEFT_PLUGIN_PUBLISH_H
 
 #include "plugin/bridge/decision.h"
-#include "plugin/stock.h"
+#include "plugin/slurm/stock.h"
 
 /* The answer to the last question; takes over decision->where. */
 void weft_publish_decided(struct weft_decision *decision);

@@ -6,7 +6,7 @@
 #define WEFT_PLUGIN_QUERY_H
 
 #include "plugin/bridge/decision.h"
-#include "plugin/stock.h"
+#include "plugin/slurm/stock.h"
 
 struct weft_query {
 	const struct weft_job_test *test;

@@ -12,7 +12,7 @@
 #include "plugin/narrow.h"
 #include "plugin/near.h"
 #include "plugin/publish.h"
-#include "plugin/stock.h"
+#include "plugin/slurm/stock.h"
 
 const char plugin_name[] =
 	"weft: topology-aware choice of nodes over cons_tres";

@@ -4,7 +4,7 @@
 #define WEFT_PLUGIN_WAITING_H
 
 #include "plugin/bridge/decision.h"
-#include "plugin/stock.h"
+#include "plugin/slurm/stock.h"
 
 /* weft has no nodes for the job, or an error that keeps it from looking:
  * explains that, now and then, in what squeue shows as the job's reason. Called

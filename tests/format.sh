@@ -6,5 +6,5 @@ if ! command -v clang-format >/dev/null; then
 	echo "skipped: clang-format is not installed"
 	exit 77
 fi
-find base topology costmodel placement plugin cli tests -name '*.[ch]' \
+find base topology costmodel placement plugin cli lab tests -name '*.[ch]' \
 	-exec clang-format --dry-run -Werror {} +

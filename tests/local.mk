@@ -2,6 +2,7 @@
 # Every test program is one source file; its name here is its path without ".c".
 LDADD = \
 	libweft_test.la \
+	libweft_lab.la \
 	libweft_text.la \
 	libweft_bridge.la \
 	libweft_placement.la \

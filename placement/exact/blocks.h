@@ -7,8 +7,8 @@
 #ifndef WEFT_PLACEMENT_EXACT_BLOCKS_H
 #define WEFT_PLACEMENT_EXACT_BLOCKS_H
 
+#include "placement/capacity/supply.h"
 #include "placement/mapping/graph.h"
-#include "placement/supply.h"
 
 /* GPU, NVLink domain inside a node, node, and the levels outside nodes. */
 #define BLOCKS_MAX_LAYERS (3 + WEFT_MAX_LEVELS)

@@ -18,10 +18,10 @@
 #include "placement/exact/parting.h"
 
 #include "base/bitset.h"
-#include "placement/bound.h"
 #include "placement/bounds/boundary.h"
 #include "placement/exact/excess.h"
 #include "placement/mapping/sites.h"
+#include "placement/objective/bound.h"
 
 #include <math.h>
 #include <stdlib.h>

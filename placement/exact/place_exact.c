@@ -14,10 +14,10 @@
 #include "placement/exact/enumeration.h"
 #include "placement/exact/grouping.h"
 #include "placement/exact/proof.h"
-#include "placement/limits.h"
 #include "placement/mapping/sites.h"
+#include "placement/nodes/limits.h"
+#include "placement/objective/ranking.h"
 #include "placement/place_pack.h"
-#include "placement/ranking.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,10 +3,10 @@
 #include "plugin/bridge/bridge.h"
 
 #include "base/clock.h"
-#include "placement/evaluation.h"
-#include "placement/running.h"
+#include "placement/capacity/running.h"
+#include "placement/objective/evaluation.h"
 #include "plugin/bridge/gain.h"
-#include "plugin/bridge/spec_text.h"
+#include "plugin/bridge/launch/spec_text.h"
 
 #include <inttypes.h>
 #include <math.h>

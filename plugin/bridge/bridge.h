@@ -8,10 +8,10 @@
 #ifndef WEFT_PLUGIN_BRIDGE_BRIDGE_H
 #define WEFT_PLUGIN_BRIDGE_BRIDGE_H
 
-#include "placement/gain.h"
+#include "placement/objective/gain.h"
 #include "placement/place.h"
+#include "plugin/bridge/files/settings.h"
 #include "plugin/bridge/request.h"
-#include "plugin/bridge/settings.h"
 
 #define WEFT_MAX_BUILT	 64
 #define WEFT_TEXT_SIZE	 400 /* the sentence for the user */

@@ -2,7 +2,7 @@
 /* defaults.c - reading and finding the specs of jobs that come without one */
 #include "plugin/bridge/defaults.h"
 
-#include "plugin/bridge/spec_text.h"
+#include "plugin/bridge/launch/spec_text.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /* gain.c - what weft's nodes bring a job */
 #include "plugin/bridge/gain.h"
 
-#include "placement/objective.h"
+#include "placement/objective/objective.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -5,8 +5,8 @@
 #ifndef WEFT_PLUGIN_BRIDGE_GAIN_H
 #define WEFT_PLUGIN_BRIDGE_GAIN_H
 
-#include "placement/baseline.h"
-#include "placement/evaluation.h"
+#include "placement/objective/baseline.h"
+#include "placement/objective/evaluation.h"
 #include "plugin/bridge/bridge.h"
 
 /* A comparison with stock's nodes may take so long, under Slurm's locks. */

@@ -4,7 +4,7 @@
 #ifndef WEFT_PLUGIN_BRIDGE_HARD_H
 #define WEFT_PLUGIN_BRIDGE_HARD_H
 
-#include "placement/occupancy.h"
+#include "placement/capacity/occupancy.h"
 #include "plugin/bridge/request.h"
 
 /* Usable nodes of that domain which has most of them, where the frame says

@@ -3,7 +3,7 @@
 #include "plugin/bridge/request.h"
 
 #include "base/bitset.h"
-#include "plugin/bridge/spec_text.h"
+#include "plugin/bridge/launch/spec_text.h"
 #include "topology/fabric.h"
 
 #include <string.h>

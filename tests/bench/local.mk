@@ -42,23 +42,13 @@ tests_bench_simgrid_SOURCES = \
 	%D%/simgrid_hashed.h \
 	%D%/simgrid_shared.c \
 	%D%/simgrid_shared.h \
-	cli/job_calls.c \
-	cli/job_calls.h \
 	# End of tests_bench_simgrid_SOURCES
-tests_bench_simgrid_LDADD = libweft_export.la libweft_survey.la $(LDADD) $(JANSSON_LIBS)
+tests_bench_simgrid_LDADD = \
+	libweft_cli.la libweft_export.la libweft_survey.la $(LDADD) $(JANSSON_LIBS)
 tests_bench_ibnetdiscover_LDADD = \
 	libweft_import.la libweft_survey.la $(LDADD)
 tests_bench_load_LDADD = $(LDADD) $(YAML_LIBS)
 tests_bench_exact_LDADD = libweft_exact.la $(LDADD)
-tests_bench_peer_SOURCES = \
-	%D%/peer.c \
-	cli/arch.c \
-	cli/arch.h \
-	cli/metis.c \
-	cli/metis.h \
-	$(scan_sources) \
-	# End of tests_bench_peer_SOURCES
-
 bench: $(bench_programs)
 	@$(AM_TESTS_ENVIRONMENT) for program in $(bench_programs); do \
 		./$$program || exit 1; done

@@ -5,9 +5,9 @@
  * and takes the time of a program.  The price is a plain sum of its own, so
  * that weft's is checked against it.
  */
-#include "cli/arch.h"
 #include "cli/clock.h"
-#include "cli/metis.h"
+#include "lab/map/arch.h"
+#include "lab/map/metis.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 /* simgrid_cases.c - random fabrics, jobs and placements */
 #include "tests/bench/simgrid_cases.h"
 
-#include "cli/job_calls.h"
+#include "cli/fabric/job_calls.h"
 #include "topology/export/export.h"
 #include "topology/synth.h"
 

@@ -13,7 +13,7 @@
 #include "placement/mapping/effort.h"
 #include "plugin/bridge/decision.h"
 #include "plugin/bridge/gain.h"
-#include "plugin/bridge/ranks.h"
+#include "plugin/bridge/launch/ranks.h"
 #include "topology/synth.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* arch.c - trees of places: what is read, what is refused */
-#include "cli/arch.h"
+#include "lab/map/arch.h"
 #include "tests/lib/check.h"
 
 #include <math.h>

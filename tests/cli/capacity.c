@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* capacity.c - how many jobs of which size would fit */
-#include "cli/capacity.h"
+#include "cli/slurm/capacity.h"
 
 #include "tests/lib/check.h"
 

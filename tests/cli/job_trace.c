@@ -2,7 +2,7 @@
 /* job_trace.c - the traces that others have published, with the columns that
  * weft-replay(1) gives for them
  */
-#include "cli/job_trace.h"
+#include "lab/replay/job_trace.h"
 
 #include "tests/lib/check.h"
 

@@ -12,39 +12,16 @@ unit_tests += \
 	%D%/slurm_job \
 	%D%/slurm_state \
 	# End of unit_tests
-scan_sources = base/scan.c base/scan.h
-tests_cli_arch_SOURCES = %D%/arch.c cli/arch.c cli/arch.h $(scan_sources)
-tests_cli_job_trace_SOURCES = %D%/job_trace.c $(job_trace_sources)
-tests_cli_job_trace_LDADD = $(LDADD) $(ZLIB_LIBS)
-tests_cli_metis_SOURCES = %D%/metis.c cli/metis.c cli/metis.h $(scan_sources)
-tests_cli_qaplib_SOURCES = \
-	%D%/qaplib.c cli/qaplib.c cli/qaplib.h $(scan_sources)
-tests_cli_moment_SOURCES = %D%/moment.c cli/moment.c cli/moment.h
-tests_cli_ranks_SOURCES = %D%/ranks.c cli/ranks.c cli/ranks.h
-tests_cli_ranks_LDADD = $(LDADD) $(JANSSON_LIBS)
-tests_cli_report_SOURCES = \
-	%D%/report.c cli/fit.c cli/fit.h cli/gain.c cli/gain.h \
-	cli/report.c cli/report.h \
-	cli/outlook_report.c cli/outlook_report.h \
-	cli/verdict.c cli/verdict.h
-tests_cli_report_LDADD = $(LDADD) $(JANSSON_LIBS)
+# With what weft itself is linked with.
+cli_libs = libweft_test.la $(weft_LDADD) $(LDADD)
+tests_cli_ranks_LDADD = $(cli_libs)
+tests_cli_report_LDADD = $(cli_libs)
 # Lets the n-th allocation of the report fail.
 tests_cli_report_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc
-tests_cli_capacity_SOURCES = %D%/capacity.c cli/capacity.c cli/capacity.h
-tests_cli_promises_SOURCES = \
-	%D%/promises.c cli/promises.c cli/promises.h \
-	cli/slurm_fields.c cli/slurm_fields.h \
-	cli/slurm_job.c cli/slurm_job.h \
-	cli/snapshot.c cli/snapshot.h
-tests_cli_promises_LDADD = $(LDADD) $(JANSSON_LIBS)
-tests_cli_slurm_job_SOURCES = \
-	%D%/slurm_job.c cli/slurm_job.c cli/slurm_job.h \
-	cli/slurm_fields.c cli/slurm_fields.h
-tests_cli_slurm_state_SOURCES = \
-	%D%/slurm_state.c cli/slurm_state.c cli/slurm_state.h \
-	cli/slurm_fields.c cli/slurm_fields.h \
-	cli/slurm_job.c cli/slurm_job.h \
-	cli/slurm_jobs.c cli/slurm_jobs.h
+tests_cli_capacity_LDADD = $(cli_libs)
+tests_cli_promises_LDADD = $(cli_libs)
+tests_cli_slurm_job_LDADD = $(cli_libs)
+tests_cli_slurm_state_LDADD = $(cli_libs)
 
 script_tests += \
 	%D%/audit.sh \

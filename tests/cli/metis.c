@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* metis.c - graphs in the format of METIS: what is read, what is refused */
-#include "cli/metis.h"
+#include "lab/map/metis.h"
 #include "tests/lib/check.h"
 
 #include <string.h>

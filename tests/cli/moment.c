@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* moment.c - times as logs write them */
-#include "cli/moment.h"
+#include "lab/replay/moment.h"
 
 #include "tests/lib/check.h"
 

@@ -2,7 +2,7 @@
 /* promises.c - what running jobs asked of their nodes, held against scontrol's
  * records
  */
-#include "cli/promises.h"
+#include "cli/slurm/promises.h"
 
 #include "tests/lib/check.h"
 #include "topology/fabric.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* qaplib.c - problems and solutions of QAPLIB: what is read, what is refused */
-#include "cli/qaplib.h"
+#include "lab/map/qaplib.h"
 #include "tests/lib/check.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* ranks.c - hostlists as ranks; files are tested by score.sh */
-#include "cli/ranks.h"
+#include "cli/plan/ranks.h"
 #include "tests/lib/check.h"
 
 #include <string.h>

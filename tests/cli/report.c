@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* report.c - each allocation of an answer in JSON fails in turn */
 #include "cli/report.h"
-#include "cli/gain.h"
-#include "cli/verdict.h"
+#include "cli/plan/gain.h"
+#include "cli/plan/verdict.h"
 #include "placement/place.h"
 #include "tests/lib/check.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* slurm_job.c - one job's record as scontrol of several releases prints it */
-#include "cli/slurm_job.h"
+#include "cli/slurm/slurm_job.h"
 
 #include "tests/lib/check.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* slurm_state.c - what scontrol prints, and what is taken then */
-#include "cli/slurm_state.h"
+#include "cli/slurm/slurm_state.h"
 #include "base/bitset.h"
-#include "cli/slurm_jobs.h"
+#include "cli/slurm/slurm_jobs.h"
 #include "tests/lib/check.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* advice.c - gains that can be counted by hand, and none where nothing is
  * recorded */
-#include "costmodel/advice.h"
+#include "lab/trace/advice.h"
 
 #include "tests/costmodel/trace_file.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "costmodel/calibrate.h"
+#include "lab/calibrate/calibrate.h"
 #include "tests/lib/check.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* chunks.c - invariants of chunk counts; the seeds' rows are in seeds.c */
-#include "costmodel/chunks.h"
+#include "lab/calculators/chunks.h"
 
 #include "tests/lib/check.h"
 

@@ -109,7 +109,7 @@ static const struct {
 	 WEFT_RECURSIVE_DOUBLING, recursive_doubling},
 	{"all_reduce", "pipelined double binary tree", WEFT_ALL_REDUCE,
 	 WEFT_DOUBLE_TREE, double_tree},
-	/* 2S/B without latency: a convention of costmodel/gradsync.h */
+	/* 2S/B without latency: a convention of lab/calculators/gradsync.h */
 	{"all_reduce", "seed_tree", WEFT_ALL_REDUCE, WEFT_DOUBLE_TREE, NULL},
 	{"all_reduce", "hierarchical (g per node, k nodes)", WEFT_ALL_REDUCE,
 	 WEFT_HIERARCHICAL, NULL},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* exchange.c - bytes by pair out of recorded collectives */
-#include "costmodel/exchange.h"
+#include "lab/trace/exchange.h"
 
 #include "tests/costmodel/trace_file.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* gradsync.c - invariants of the gradient sync; the seeds' rows are in seeds.c
  */
-#include "costmodel/gradsync.h"
+#include "lab/calculators/gradsync.h"
 
 #include "tests/lib/check.h"
 

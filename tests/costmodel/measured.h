@@ -5,8 +5,8 @@
 #ifndef WEFT_TESTS_COSTMODEL_MEASURED_H
 #define WEFT_TESTS_COSTMODEL_MEASURED_H
 
-#include "costmodel/calibrate.h"
-#include "costmodel/nccl.h"
+#include "lab/calibrate/calibrate.h"
+#include "lab/nccl/nccl.h"
 #include "tests/costmodel/csv.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* nccl.c - rules of the selector, worked by hand, and its invariants */
-#include "costmodel/nccl.h"
+#include "lab/nccl/nccl.h"
 
 #include "tests/lib/check.h"
 

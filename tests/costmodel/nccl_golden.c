@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* nccl_golden.c - the selector against NCCL's own tables and people's logs */
-#include "costmodel/nccl.h"
+#include "lab/nccl/nccl.h"
 
 #include "tests/costmodel/csv.h"
 #include "tests/lib/check.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* overlap.c - hidden and exposed time of traces small enough to see */
-#include "costmodel/overlap.h"
+#include "lab/trace/overlap.h"
 
 #include "tests/costmodel/trace_file.h"
 

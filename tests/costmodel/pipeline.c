@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* pipeline.c - invariants of pipelines; the seeds' rows are in seeds.c */
-#include "costmodel/pipeline.h"
+#include "lab/calculators/pipeline.h"
 
 #include "tests/lib/check.h"
 

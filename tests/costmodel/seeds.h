@@ -3,8 +3,8 @@
 #ifndef WEFT_TESTS_COSTMODEL_SEEDS_H
 #define WEFT_TESTS_COSTMODEL_SEEDS_H
 
-#include "costmodel/gradsync.h"
 #include "costmodel/job/gpu.h"
+#include "lab/calculators/gradsync.h"
 
 #include <math.h>
 #include <stdbool.h>

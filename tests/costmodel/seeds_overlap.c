@@ -4,11 +4,11 @@
  */
 #include "tests/costmodel/seeds.h"
 
-#include "costmodel/chunks.h"
-#include "costmodel/fact.h"
 #include "costmodel/job/spec.h"
-#include "costmodel/sequence.h"
 #include "costmodel/traffic/volume.h"
+#include "lab/calculators/chunks.h"
+#include "lab/calculators/fact.h"
+#include "lab/calculators/sequence.h"
 #include "tests/lib/check.h"
 
 #define MS 1e-3

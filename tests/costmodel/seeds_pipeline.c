@@ -2,13 +2,13 @@
 /* seeds_pipeline.c - rows of the parallelism calculator and its article */
 #include "tests/costmodel/seeds.h"
 
-#include "costmodel/fact.h"
-#include "costmodel/interconnect.h"
 #include "costmodel/job/memory.h"
-#include "costmodel/pipeline.h"
-#include "costmodel/tensor.h"
 #include "costmodel/traffic/volume.h"
-#include "costmodel/whatif.h"
+#include "lab/calculators/fact.h"
+#include "lab/calculators/interconnect.h"
+#include "lab/calculators/pipeline.h"
+#include "lab/calculators/tensor.h"
+#include "lab/calculators/whatif.h"
 #include "tests/lib/check.h"
 
 static struct weft_pipeline pipeline(uint32_t stages, uint32_t micro_batches,

@@ -2,10 +2,10 @@
 /* seeds_scaling.c - rows of the article about scaling limits and of the talk */
 #include "tests/costmodel/seeds.h"
 
-#include "costmodel/fact.h"
-#include "costmodel/interconnect.h"
-#include "costmodel/tensor.h"
-#include "costmodel/whatif.h"
+#include "lab/calculators/fact.h"
+#include "lab/calculators/interconnect.h"
+#include "lab/calculators/tensor.h"
+#include "lab/calculators/whatif.h"
 #include "tests/lib/check.h"
 
 #include <string.h>

@@ -2,11 +2,11 @@
 /* seeds_sync.c - rows of the gradient sync calculator and its article */
 #include "tests/costmodel/seeds.h"
 
-#include "costmodel/chunks.h"
-#include "costmodel/fact.h"
-#include "costmodel/interconnect.h"
 #include "costmodel/traffic/volume.h"
-#include "costmodel/whatif.h"
+#include "lab/calculators/chunks.h"
+#include "lab/calculators/fact.h"
+#include "lab/calculators/interconnect.h"
+#include "lab/calculators/whatif.h"
 #include "tests/lib/check.h"
 
 #include <string.h>

@@ -4,12 +4,12 @@
  */
 #include "tests/costmodel/seeds.h"
 
-#include "costmodel/chunks.h"
-#include "costmodel/fact.h"
-#include "costmodel/interconnect.h"
 #include "costmodel/time/cost.h"
 #include "costmodel/traffic/collective.h"
-#include "costmodel/whatif.h"
+#include "lab/calculators/chunks.h"
+#include "lab/calculators/fact.h"
+#include "lab/calculators/interconnect.h"
+#include "lab/calculators/whatif.h"
 #include "placement/place.h"
 #include "tests/lib/check.h"
 #include "topology/synth.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* sequence.c - invariants of split sequences; the seeds' rows are in seeds.c */
-#include "costmodel/sequence.h"
+#include "lab/calculators/sequence.h"
 
 #include "tests/lib/check.h"
 

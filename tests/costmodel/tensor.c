@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* tensor.c - invariants of tensor parallelism; the seeds' rows are in seeds.c
  */
-#include "costmodel/tensor.h"
+#include "lab/calculators/tensor.h"
 #include "costmodel/traffic/volume.h"
 
 #include "tests/lib/check.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* trace.c - traces by hand and by others, whole and damaged */
-#include "costmodel/trace.h"
+#include "lab/trace/trace.h"
 
 #include "tests/costmodel/trace_file.h"
 

@@ -3,7 +3,7 @@
 #ifndef WEFT_TESTS_COSTMODEL_TRACE_FILE_H
 #define WEFT_TESTS_COSTMODEL_TRACE_FILE_H
 
-#include "costmodel/trace.h"
+#include "lab/trace/trace.h"
 #include "tests/lib/check.h"
 
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* trace_memory.c - each allocation of reading and measuring traces fails in
  * turn */
-#include "costmodel/advice.h"
-#include "costmodel/exchange.h"
+#include "lab/trace/advice.h"
+#include "lab/trace/exchange.h"
 
 #include "tests/costmodel/trace_file.h"
 

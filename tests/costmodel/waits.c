@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* waits.c - who waited for whom, on ranks that were made to wait */
-#include "costmodel/waits.h"
+#include "lab/trace/waits.h"
 
 #include "tests/costmodel/trace_file.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* whatif.c - invariants of single terms; the seeds' rows are in seeds.c */
-#include "costmodel/whatif.h"
+#include "lab/calculators/whatif.h"
 
 #include "tests/lib/check.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* fuzz_arch.c - any bytes as a tree of places: refused, or an ultrametric */
-#include "cli/arch.h"
+#include "lab/map/arch.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
  * rest is in the Standard Workload Format.
  */
 #define _GNU_SOURCE /* memfd_create */
-#include "cli/job_trace.h"
+#include "lab/replay/job_trace.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* fuzz_metis.c - any bytes as a graph: refused, or sound rows */
-#include "cli/metis.h"
+#include "lab/map/metis.h"
 
 #include <stdlib.h>
 #include <string.h>

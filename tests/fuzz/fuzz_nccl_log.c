@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* fuzz_nccl_log.c - any bytes as a log of nccl-tests: runs, rows and flaws that
  * keep every promise of nccl_log.h, and a calibration that is finite */
-#include "costmodel/calibrate.h"
+#include "lab/calibrate/calibrate.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* fuzz_qaplib.c - any bytes as a problem, and as where three things go:
  * refused, or two whole matrices and three places of their own */
-#include "cli/qaplib.h"
+#include "lab/map/qaplib.h"
 
 #include <stdlib.h>
 #include <string.h>

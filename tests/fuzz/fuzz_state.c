@@ -2,7 +2,7 @@
 /* fuzz_state.c - any bytes as a state file: refused, or GPUs that exist, each
  * of at most one job
  */
-#include "placement/running.h"
+#include "placement/capacity/running.h"
 
 #include <stdlib.h>
 #include <string.h>

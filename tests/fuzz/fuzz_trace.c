@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* fuzz_trace.c - any bytes as a profiler's trace: refused with a message, or
  * times and bytes that add up */
-#include "costmodel/advice.h"
-#include "costmodel/exchange.h"
+#include "lab/trace/advice.h"
+#include "lab/trace/exchange.h"
 
 #include <math.h>
 #include <stdio.h>

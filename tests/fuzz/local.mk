@@ -80,34 +80,15 @@ tests_fuzz_slurm_yaml_SOURCES = %D%/fuzz_slurm_yaml.c $(fuzz_import)
 tests_fuzz_slurm_yaml_LDADD = $(fuzz_import_libs)
 tests_fuzz_topograph_SOURCES = %D%/fuzz_topograph.c $(fuzz_import)
 tests_fuzz_topograph_LDADD = $(fuzz_import_libs)
-job_trace_sources = \
-	cli/columns.c \
-	cli/columns.h \
-	base/csv.c \
-	base/csv.h \
-	cli/job_trace.c \
-	cli/job_trace.h \
-	cli/moment.c \
-	cli/moment.h \
-	# End of job_trace_sources
-tests_fuzz_arch_SOURCES = \
-	%D%/fuzz_arch.c cli/arch.c cli/arch.h $(scan_sources) $(fuzz_replay)
+tests_fuzz_arch_SOURCES = %D%/fuzz_arch.c $(fuzz_replay)
 tests_fuzz_fabric_SOURCES = %D%/fuzz_fabric.c $(fuzz_replay)
 tests_fuzz_health_SOURCES = %D%/fuzz_health.c $(fuzz_replay)
 tests_fuzz_hostlist_SOURCES = %D%/fuzz_hostlist.c $(fuzz_replay)
-tests_fuzz_job_trace_SOURCES = \
-	%D%/fuzz_job_trace.c $(job_trace_sources) $(fuzz_replay)
+tests_fuzz_job_trace_SOURCES = %D%/fuzz_job_trace.c $(fuzz_replay)
 tests_fuzz_nccl_log_SOURCES = %D%/fuzz_nccl_log.c $(fuzz_replay)
 tests_fuzz_matrix_SOURCES = %D%/fuzz_matrix.c $(fuzz_replay)
-tests_fuzz_metis_SOURCES = \
-	%D%/fuzz_metis.c cli/metis.c cli/metis.h $(scan_sources) $(fuzz_replay)
-tests_fuzz_qaplib_SOURCES = \
-	%D%/fuzz_qaplib.c \
-	cli/qaplib.c \
-	cli/qaplib.h \
-	$(scan_sources) \
-	$(fuzz_replay) \
-	# End of tests_fuzz_qaplib_SOURCES
+tests_fuzz_metis_SOURCES = %D%/fuzz_metis.c $(fuzz_replay)
+tests_fuzz_qaplib_SOURCES = %D%/fuzz_qaplib.c $(fuzz_replay)
 fuzz_import_libs = libweft_import.la libweft_survey.la $(LDADD)
 tests_fuzz_ibnetdiscover_SOURCES = %D%/fuzz_ibnetdiscover.c $(fuzz_replay)
 tests_fuzz_ibnetdiscover_LDADD = $(fuzz_import_libs)
@@ -147,15 +128,16 @@ FUZZ_CFLAGS = -g -O1 -fsanitize=fuzzer,address,undefined \
 FUZZ_SECONDS = 300
 # Where other good inputs for NAME lie.
 fuzz_seeds_fabric = tests/fabrics/valid tests/fabrics/invalid contrib/fabrics
-
-# Readers of the command line's own files.
-fuzz_cli_sources = \
-	cli/arch.c \
-	cli/metis.c \
-	cli/qaplib.c \
-	base/scan.c \
-	$(job_trace_sources) \
-	# End of fuzz_cli_sources
+# Readers of the laboratory.
+fuzz_lab_sources = \
+	lab/map/arch.c \
+	lab/map/metis.c \
+	lab/map/qaplib.c \
+	lab/replay/columns.c \
+	lab/replay/job_trace.c \
+	lab/replay/moment.c \
+	lab/replay/stream.c \
+	# End of fuzz_lab_sources
 
 .PHONY: fuzz
 fuzz:
@@ -171,7 +153,7 @@ fuzz:
 			$(libweft_import_la_SOURCES) \
 			$(libweft_audit_la_SOURCES) \
 			$(libweft_measured_la_SOURCES) \
-			$(fuzz_cli_sources); do \
+			$(fuzz_lab_sources); do \
 		case $$file in *.c) sources="$$sources $(srcdir)/$$file";; esac; \
 	done; \
 	for name in $(fuzzers); do \

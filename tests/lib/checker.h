@@ -5,8 +5,8 @@
 #ifndef WEFT_TESTS_LIB_CHECKER_H
 #define WEFT_TESTS_LIB_CHECKER_H
 
+#include "placement/capacity/occupancy.h"
 #include "placement/job.h"
-#include "placement/occupancy.h"
 #include "placement/placement.h"
 
 /* NULL when the ranks on where[] keep to every hard limit of the job and of o:

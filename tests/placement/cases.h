@@ -4,8 +4,8 @@
 #define WEFT_TESTS_PLACEMENT_CASES_H
 
 #include "base/bitset.h"
+#include "placement/capacity/occupancy.h"
 #include "placement/job.h"
-#include "placement/occupancy.h"
 #include "placement/place.h"
 #include "tests/lib/check.h"
 

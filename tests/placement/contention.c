@@ -2,9 +2,9 @@
 /* contention.c - jobs that share links: how much they slow each other, and that
  * no work gets lost
  */
-#include "placement/replay/contention.h"
+#include "lab/replay/contention.h"
 
-#include "placement/replay/replay.h"
+#include "lab/replay/replay.h"
 #include "tests/placement/cases.h"
 #include "topology/synth.h"
 

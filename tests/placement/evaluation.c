@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* evaluation.c - all that one placement costs, in one call */
-#include "placement/evaluation.h"
+#include "placement/objective/evaluation.h"
 
 #include "tests/lib/check.h"
 #include "topology/synth.h"

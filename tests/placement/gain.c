@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* gain.c - what a job is compared with, and what comes of it */
-#include "placement/gain.h"
+#include "placement/objective/gain.h"
 #include "costmodel/time/range.h"
-#include "placement/evaluation.h"
-#include "placement/objective.h"
+#include "placement/objective/evaluation.h"
+#include "placement/objective/objective.h"
 #include "tests/placement/cases.h"
 #include "topology/synth.h"
 

@@ -36,15 +36,6 @@ noinst_HEADERS += \
 	%D%/cases.h \
 	# End of noinst_HEADERS
 
-tests_placement_mapping_bound_SOURCES = \
-	%D%/mapping_bound.c \
-	cli/arch.c \
-	cli/arch.h \
-	cli/metis.c \
-	cli/metis.h \
-	$(scan_sources) \
-	# End of tests_placement_mapping_bound_SOURCES
-
 # Lets the n-th allocation of the library fail.
 tests_placement_out_of_memory_LDFLAGS = \
 	$(AM_LDFLAGS) \

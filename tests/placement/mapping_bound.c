@@ -2,8 +2,8 @@
 /* mapping_bound.c - bounds against optima and best known answers */
 #include "placement/mapping/mapping.h"
 
-#include "cli/arch.h"
-#include "cli/metis.h"
+#include "lab/map/arch.h"
+#include "lab/map/metis.h"
 #include "placement/bounds/contour.h"
 #include "placement/bounds/cut.h"
 #include "tests/lib/check.h"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* objective.c - what every objective keeps to, on random fabrics and jobs */
-#include "placement/objective.h"
-#include "placement/slots.h"
+#include "placement/objective/objective.h"
+#include "placement/capacity/slots.h"
 
 #include "costmodel/time/step.h"
-#include "placement/bottleneck.h"
-#include "placement/judge.h"
-#include "placement/links.h"
-#include "placement/running.h"
+#include "placement/capacity/running.h"
+#include "placement/objective/bottleneck.h"
+#include "placement/objective/judge.h"
+#include "placement/ranks/links.h"
 #include "tests/lib/checker.h"
 #include "tests/placement/cases.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* out_of_memory.c - each allocation of a placement fails in turn */
+#include "placement/capacity/running.h"
 #include "placement/exact/place_exact.h"
-#include "placement/running.h"
 #include "tests/placement/cases.h"
 
 void *__real_calloc(size_t n, size_t size);

@@ -2,12 +2,12 @@
 /* policy.c - the rules of other schedulers, what jobs of a trace train, and
  * prices remembered
  */
-#include "placement/replay/policy.h"
+#include "lab/replay/policy.h"
 
 #include "costmodel/traffic/schedule.h"
-#include "placement/evaluation.h"
-#include "placement/replay/mix.h"
-#include "placement/replay/pricing.h"
+#include "lab/replay/mix.h"
+#include "lab/replay/pricing.h"
+#include "placement/objective/evaluation.h"
 #include "tests/placement/cases.h"
 #include "topology/synth.h"
 

@@ -2,8 +2,8 @@
 /* qap.c - the quadratic assignment problem against brute force and QAPLIB */
 #include "tests/lib/check.h"
 
-#include "placement/mapping/lap.h"
-#include "placement/mapping/qap.h"
+#include "lab/qap/lap.h"
+#include "lab/qap/qap.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* replay.c - streams of jobs: who starts when, on what, and what is said of it
  */
-#include "placement/replay/replay.h"
+#include "lab/replay/replay.h"
 
-#include "placement/replay/ledger.h"
+#include "lab/replay/ledger.h"
 #include "tests/placement/cases.h"
 #include "topology/synth.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* replay_memory.c - allocations of a replay fail in turn */
-#include "placement/replay/replay.h"
+#include "lab/replay/replay.h"
 
 #include "tests/placement/cases.h"
 

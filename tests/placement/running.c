@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* running.c - the jobs of a state file */
-#include "placement/running.h"
+#include "placement/capacity/running.h"
 
 #include "tests/placement/cases.h"
 

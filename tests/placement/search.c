@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search.c - the local search's own idea of the cost is the cost */
-#include "placement/search.h"
+#include "placement/ranks/search.h"
 
 #include "tests/placement/cases.h"
 

@@ -2,7 +2,7 @@
 /* shapes.c - placements and bounds against the truth where domains of a level
  * are not alike: rings, tori, and uplinks of which each says its own rate */
 #include "placement/exact/place_exact.h"
-#include "placement/judge.h"
+#include "placement/objective/judge.h"
 #include "tests/placement/brute.h"
 
 #define N_SHAPE_CASES  120

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* slots.c - the room that free GPUs are, and the share of it that is lost */
-#include "placement/slots.h"
+#include "placement/capacity/slots.h"
 
 #include "tests/placement/cases.h"
 

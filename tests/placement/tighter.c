@@ -7,7 +7,7 @@
  * fifteen limits.  $WEFT_TEST_CASES: how many jobs; $WEFT_TEST_TELL: each limit
  * that made one cheaper.
  */
-#include "placement/judge.h"
+#include "placement/objective/judge.h"
 #include "tests/lib/checker.h"
 #include "tests/placement/cases.h"
 #include "topology/synth.h"

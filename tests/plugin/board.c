@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* board.c - records written by one thread and read by another */
-#include "plugin/bridge/board.h"
+#include "plugin/bridge/files/board.h"
 
 #include "tests/lib/check.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* complain.c - what should never happen is told with measure */
-#include "plugin/bridge/complain.h"
+#include "plugin/bridge/files/complain.h"
 
 #include "tests/lib/check.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* keeper.c - the snapshot and the thread that keeps it */
-#include "plugin/bridge/keeper.h"
+#include "plugin/bridge/files/keeper.h"
 
-#include "plugin/bridge/snapshot.h"
+#include "plugin/bridge/files/snapshot.h"
 #include "tests/lib/check.h"
 
 #include <math.h>

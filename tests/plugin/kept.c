@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* kept.c - copies of the last files that could be read */
-#include "plugin/bridge/kept.h"
+#include "plugin/bridge/files/kept.h"
 
 #include "tests/lib/check.h"
 

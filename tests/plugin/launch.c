@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* launch.c - what srun and tasks are told of an order */
-#include "plugin/bridge/launch.h"
+#include "plugin/bridge/launch/launch.h"
 #include "tests/lib/check.h"
 
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include "costmodel/time/cost.h"
 #include "costmodel/time/step.h"
 #include "placement/job.h"
-#include "placement/objective.h"
+#include "placement/objective/objective.h"
 #include "plugin/bridge/bridge.h"
 #include "tests/lib/check.h"
 #include "topology/synth.h"

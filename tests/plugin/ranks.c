@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* ranks.c - whose order a started job gets, and what it is told */
-#include "plugin/bridge/ranks.h"
+#include "plugin/bridge/launch/ranks.h"
 
 #include "tests/lib/check.h"
 #include "topology/synth.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* records.c - the file of what was decided on jobs that started */
-#include "plugin/bridge/records.h"
+#include "plugin/bridge/files/records.h"
 
 #include "tests/lib/check.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* settings.c - reading weft.yaml and the files that it names */
-#include "plugin/bridge/settings.h"
+#include "plugin/bridge/files/settings.h"
 
 #include "tests/lib/check.h"
 

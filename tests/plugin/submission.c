@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* submission.c - specs checked before a job is queued */
-#include "plugin/bridge/submission.h"
+#include "plugin/bridge/launch/submission.h"
 
 #include "tests/lib/check.h"
 

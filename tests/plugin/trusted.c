@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* trusted.c - which files are believed */
-#include "plugin/bridge/trusted.h"
+#include "plugin/bridge/files/trusted.h"
 
 #include "tests/lib/check.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* worker.c - threads that nobody waits for */
-#include "plugin/bridge/worker.h"
+#include "plugin/bridge/files/worker.h"
 
 #include "base/clock.h"
-#include "plugin/bridge/reading.h"
+#include "plugin/bridge/files/reading.h"
 #include "tests/lib/check.h"
 
 #include <fcntl.h>

@@ -3,6 +3,15 @@ noinst_LTLIBRARIES += libweft_import.la
 libweft_import_la_SOURCES = \
 	%D%/chain.c \
 	%D%/chain.h \
+	%D%/import.c \
+	%D%/import.h \
+	%D%/import_aws.c \
+	%D%/import_clouds.c \
+	%D%/import_csv.c \
+	%D%/import_gpu_fabric.c \
+	%D%/import_kubernetes.c \
+	%D%/import_lldp.c \
+	%D%/import_topograph.c \
 	%D%/infiniband/ibnet.h \
 	%D%/infiniband/ibnet_cables.c \
 	%D%/infiniband/ibnet_links.c \
@@ -12,35 +21,26 @@ libweft_import_la_SOURCES = \
 	%D%/infiniband/ibnet_read.c \
 	%D%/infiniband/ibnet_words.c \
 	%D%/infiniband/ibnet_words.h \
-	%D%/import.c \
-	%D%/import.h \
-	%D%/import_aws.c \
-	%D%/import_clouds.c \
-	%D%/import_csv.c \
-	%D%/import_gpu_fabric.c \
 	%D%/infiniband/import_ibnetdiscover.c \
-	%D%/import_kubernetes.c \
-	%D%/import_lldp.c \
-	%D%/node/import_nccl_xml.c \
-	%D%/node/import_nvidia_smi.c \
-	%D%/node/import_rocm_smi.c \
-	%D%/slurm/import_slurm_nodes.c \
-	%D%/slurm/import_slurm_topology.c \
-	%D%/slurm/import_slurm_yaml.c \
-	%D%/import_topograph.c \
-	%D%/node/inside.c \
-	%D%/node/inside.h \
-	%D%/node/inside_gpu.c \
 	%D%/json_source.c \
 	%D%/json_source.h \
 	%D%/lines.c \
 	%D%/lines.h \
 	%D%/names.c \
 	%D%/names.h \
-	%D%/node/nccl_system.c \
-	%D%/node/nccl_system.h \
 	%D%/netq.c \
 	%D%/netq.h \
+	%D%/node/import_nccl_xml.c \
+	%D%/node/import_nvidia_smi.c \
+	%D%/node/import_rocm_smi.c \
+	%D%/node/inside.c \
+	%D%/node/inside.h \
+	%D%/node/inside_gpu.c \
+	%D%/node/nccl_system.c \
+	%D%/node/nccl_system.h \
+	%D%/slurm/import_slurm_nodes.c \
+	%D%/slurm/import_slurm_topology.c \
+	%D%/slurm/import_slurm_yaml.c \
 	%D%/slurm/slurm_conf.c \
 	%D%/slurm/slurm_conf.h \
 	%D%/slurm/slurm_topology.c \

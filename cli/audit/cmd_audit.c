@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cmd_audit.c - weft audit: what is wrong with a cluster, by what it says of
+ * itself
+ */
+#include "cli/audit/audit.h"
+#include "cli/cmd.h"
+#include "cli/fabric/sources.h"
+#include "cli/option.h"
+#include "cli/slurm/promises.h"
+#include "cli/slurm/slurm_jobs.h"
+#include "cli/slurm/slurm_state.h"
+#include "costmodel/measured/pairwise.h"
+#include "topology/audit/inventory.h"
+
+#include <argp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+	KEY_AGAINST = 256,
+	KEY_MEASURED,
+	KEY_INVENTORY,
+	KEY_STATE,
+	KEY_BUSY,
+	KEY_FAIL_ON,
+	KEY_JSON
+};
+
+static const struct argp_option options[] = {
+	{"against", KEY_AGAINST, "FORMAT:FILE", 0,
+	 "compare with what another source says now; may be repeated", 0},
+	{"measured", KEY_MEASURED, "FILE", 0,
+	 "bandwidth between pairs of nodes: nccl-tests logs, a folder of them, "
+	 "or CSV; may be repeated",
+	 0},
+	{"inventory", KEY_INVENTORY, "FILE", 0,
+	 "versions, settings and error counts of the hosts, "
+	 "weft-inventory(5); may be repeated",
+	 0},
+	{"state", KEY_STATE, "FILE", 0,
+	 "which GPUs are taken, and by which jobs, weft-state(5); \"slurm\" "
+	 "asks the running Slurm",
+	 0},
+	{"busy", KEY_BUSY, "HOSTLIST", 0, "nodes or GPUs that are taken", 0},
+	{"fail-on", KEY_FAIL_ON, "SEVERITY", 0,
+	 "exit with 3 when there is a finding at least as grave: info, "
+	 "warning or error (default)",
+	 0},
+	{"json", KEY_JSON, NULL, 0, "answer in JSON", 0},
+	{0},
+};
+
+/* Options of a kind. */
+#define MAX_FILES 32
+
+/* A description of the cluster: a fabric file, or foreign ones. */
+struct side {
+	const char *name;
+	struct sources sources;
+	struct weft_fabric *fabric;
+	struct weft_survey *survey; /* of the fabric; else sources' */
+	struct weft_scheme *scheme;
+	struct weft_audit_side view;
+};
+
+struct invocation {
+	const char *fabric_path, *state, *busy;
+	struct files {
+		const char *path[MAX_FILES];
+		uint32_t n;
+	} against, measured, inventory;
+	enum weft_severity fail_on;
+	bool json;
+	struct side side;
+	struct audit audit;
+};
+
+static void severity_read(struct argp_state *state, struct invocation *in,
+			  const char *arg)
+{
+	for (int s = 0; s < WEFT_N_SEVERITIES; s++)
+		if (strcmp(weft_severity_names[s], arg) == 0) {
+			in->fail_on = (enum weft_severity)s;
+			return;
+		}
+	option_wrong(state, arg, "info, warning or error");
+}
+
+static void file_add(struct argp_state *state, struct files *files,
+		     const char *path)
+{
+	if (files->n == MAX_FILES)
+		argp_error(state, "more than %d files of a kind", MAX_FILES);
+	files->path[files->n++] = path;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct invocation *in = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &in->side.sources;
+		return 0;
+	case KEY_AGAINST:
+		file_add(state, &in->against, arg);
+		return 0;
+	case KEY_MEASURED:
+		file_add(state, &in->measured, arg);
+		return 0;
+	case KEY_INVENTORY:
+		file_add(state, &in->inventory, arg);
+		return 0;
+	case KEY_STATE:
+		in->state = arg;
+		return 0;
+	case KEY_BUSY:
+		in->busy = arg;
+		return 0;
+	case KEY_FAIL_ON:
+		severity_read(state, in, arg);
+		return 0;
+	case KEY_JSON:
+		in->json = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (in->side.sources.asked)
+			return ARGP_ERR_UNKNOWN; /* a file of --from */
+		if (in->fabric_path)
+			argp_error(state,
+				   "one fabric, please: \"%s\" is a "
+				   "second",
+				   arg);
+		in->fabric_path = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (!in->fabric_path == !in->side.sources.n)
+			argp_error(state, "what shall be looked at? Either a "
+					  "fabric file, or --from FORMAT FILE");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* ---- sides ---- */
+
+static int side_fabric(struct side *side, const char *path,
+		       struct weft_error *err)
+{
+	side->name = path;
+	side->fabric = weft_fabric_load(path, err);
+	if (!side->fabric)
+		return -1;
+	side->survey = weft_survey_from_fabric(side->fabric, path, err);
+	if (!side->survey)
+		return -1;
+	side->scheme = weft_scheme_from_fabric(side->fabric, side->survey, err);
+	if (!side->scheme)
+		return -1;
+	side->view = (struct weft_audit_side){side->survey, side->scheme};
+	return 0;
+}
+
+static int side_sources(struct side *side, struct weft_error *err)
+{
+	if (sources_survey(&side->sources, err))
+		return -1;
+	side->view = (struct weft_audit_side){&side->sources.survey,
+					      side->sources.scheme};
+	return 0;
+}
+
+static void side_close(struct side *side)
+{
+	sources_free(&side->sources);
+	weft_scheme_free(side->scheme);
+	if (side->survey)
+		weft_survey_free(side->survey);
+	free(side->survey);
+	weft_fabric_free(side->fabric);
+}
+
+static const char fabric_prefix[] = "fabric:";
+
+/* ---- what is found ---- */
+
+static bool is_told(const struct weft_findings *findings, uint32_t n,
+		    const struct weft_finding *f)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (findings->item[i].id == f->id &&
+		    strcmp(findings->item[i].place, f->place) == 0 &&
+		    strcmp(findings->item[i].text, f->text) == 0)
+			return true;
+	return false;
+}
+
+/* Adds what reading a source has told, unless another one has, too. */
+static int findings_take(struct weft_findings *to,
+			 const struct weft_findings *from,
+			 struct weft_error *err)
+{
+	uint32_t before = to->n;
+
+	for (uint32_t i = 0; i < from->n; i++) {
+		const struct weft_finding *f = &from->item[i];
+		struct weft_finding_at at = {
+			.place = f->place,
+			.source = f->source,
+			.line = f->line,
+			.weight = f->weight,
+		};
+
+		if (!is_told(to, before, f) &&
+		    weft_findings_add(to, f->id, at, err, "%s", f->text))
+			return -1;
+	}
+	return 0;
+}
+
+static int compare(struct invocation *in, const char *text,
+		   struct weft_error *err)
+{
+	size_t n = sizeof(fabric_prefix) - 1;
+	struct side now = {.name = text};
+	int rc;
+
+	if (strncmp(text, fabric_prefix, n) == 0)
+		rc = side_fabric(&now, text + n, err);
+	else
+		rc = sources_add(&now.sources, text, err) ||
+				     side_sources(&now, err)
+			     ? -1
+			     : 0;
+	if (rc == 0 && now.view.survey)
+		rc = findings_take(&in->audit.findings,
+				   &now.view.survey->findings, err);
+	if (rc == 0)
+		rc = weft_audit_drift(&in->side.view, &now.view,
+				      &in->audit.findings, err);
+	side_close(&now);
+	return rc;
+}
+
+/* ---- occupancy ---- */
+
+static int occupancy_read(struct invocation *in, struct weft_error *err)
+{
+	struct audit *a = &in->audit;
+	struct weft_occupancy *o = &a->occupancy;
+
+	if (weft_occupancy_build(a->fabric, o, err))
+		return -1;
+	if (in->state && strcmp(in->state, "slurm") == 0) {
+		if (slurm_state_read(o, err) ||
+		    slurm_jobs_read(o, &a->running, err))
+			return -1;
+	} else if (in->state &&
+		   weft_running_load(o, in->state, &a->running, err)) {
+		return -1;
+	}
+	return in->busy ? weft_occupancy_busy(o, in->busy, err) : 0;
+}
+
+/* Free GPUs that no job can have together: told per level whose largest job is
+ * smaller than one that would fit, were what is free in one place. */
+static int fragmented_tell(struct audit *a, struct weft_error *err)
+{
+	const struct weft_fabric *f = a->fabric;
+
+	for (uint32_t l = f->node_level; l < f->n_levels; l++) {
+		uint32_t whole = f->domains[f->levels[l].first_domain].n_gpus;
+		uint32_t could =
+			a->capacity.n_free < whole ? a->capacity.n_free : whole;
+		struct weft_finding_at at = {
+			.place = f->levels[l].name,
+			.weight = (double)could - a->capacity.largest[l],
+		};
+
+		if (2 * a->capacity.largest[l] > could)
+			continue;
+		if (weft_findings_add(
+			    &a->findings, WEFT_FINDING_FRAGMENTED, at, err,
+			    "%u GPUs are free, but the largest job "
+			    "in one domain has %u",
+			    a->capacity.n_free, a->capacity.largest[l]))
+			return -1;
+	}
+	return 0;
+}
+
+/* What running jobs asked of their nodes and do not have. */
+static int promises_tell(struct audit *a, struct weft_error *err)
+{
+	const struct snapshot none = {0};
+	struct promises promises;
+	int rc = promises_read(a->fabric, &none, &promises, err);
+
+	for (uint32_t i = 0; rc == 0 && i < promises.n; i++) {
+		char place[64];
+		const struct weft_finding_at at = {.place = place};
+
+		snprintf(place, sizeof(place), "job %s",
+			 promises.broken[i].job);
+		rc = weft_findings_add(&a->findings,
+				       WEFT_FINDING_PROMISE_BROKEN, at, err,
+				       "%s", promises.broken[i].text);
+	}
+	promises_free(&promises);
+	return rc;
+}
+
+static int occupancy_look(struct invocation *in, struct weft_error *err)
+{
+	struct audit *a = &in->audit;
+
+	a->occupied = true;
+	if (!a->fabric)
+		return weft_fail(err, WEFT_EINVAL,
+				 "--state and --busy want a fabric");
+	if (occupancy_read(in, err) ||
+	    weft_fragmentation_find(&a->occupancy, &a->running,
+				    &a->fragmentation, err))
+		return -1;
+	capacity_find(&a->occupancy, &a->capacity);
+	if (in->state && strcmp(in->state, "slurm") == 0 &&
+	    promises_tell(a, err))
+		return -1;
+	return fragmented_tell(a, err);
+}
+
+/* ---- measured bandwidth ---- */
+
+static int measured_look(struct invocation *in, struct weft_error *err)
+{
+	struct audit *a = &in->audit;
+	struct weft_pairwise p = {0};
+	int rc = 0;
+
+	for (uint32_t i = 0; i < in->measured.n && rc == 0; i++)
+		rc = weft_pairwise_load(&p, in->measured.path[i], a->fabric,
+					&a->findings, err);
+	if (rc == 0)
+		rc = weft_pairwise_audit(&p, a->fabric, &a->findings, err);
+	weft_pairwise_free(&p);
+	return rc;
+}
+
+/* ---- inventory ---- */
+
+/* Its kinds of hosts and missing ones want a fabric, the rest does not. */
+static int inventory_look(struct invocation *in, struct weft_error *err)
+{
+	struct audit *a = &in->audit;
+	struct weft_inventory inventory = {0};
+	int rc = 0;
+
+	for (uint32_t i = 0; i < in->inventory.n && rc == 0; i++)
+		rc = weft_inventory_load(&inventory, in->inventory.path[i],
+					 &a->findings, err);
+	if (rc == 0)
+		rc = weft_inventory_audit(&inventory, a->fabric, &a->findings,
+					  err);
+	weft_inventory_free(&inventory);
+	return rc;
+}
+
+/* ---- all of it ---- */
+
+static int look(struct invocation *in, struct weft_error *err)
+{
+	struct audit *a = &in->audit;
+	struct side *side = &in->side;
+	bool occupied = in->state || in->busy;
+	struct weft_audit request = {.findings = &a->findings};
+
+	if (in->fabric_path ? side_fabric(side, in->fabric_path, err)
+			    : side_sources(side, err))
+		return -1;
+	if ((occupied || in->measured.n) && !in->fabric_path &&
+	    sources_fabric(&side->sources, err))
+		return -1;
+	a->survey = side->view.survey;
+	a->scheme = side->view.scheme;
+	a->fabric = in->fabric_path ? side->fabric : side->sources.fabric;
+	request.survey = a->survey;
+	request.scheme = a->scheme;
+	request.fabric = side->fabric;
+	if (findings_take(&a->findings, &a->survey->findings, err) ||
+	    weft_audit_cabling(&request, err) ||
+	    weft_audit_run(&request, err) ||
+	    weft_audit_tiers(a->survey, a->scheme, &a->tiers, err))
+		return -1;
+	for (uint32_t i = 0; i < in->against.n; i++)
+		if (compare(in, in->against.path[i], err))
+			return -1;
+	if (in->measured.n && measured_look(in, err))
+		return -1;
+	if (in->inventory.n && inventory_look(in, err))
+		return -1;
+	if (occupied && occupancy_look(in, err))
+		return -1;
+	weft_audit_rank(&a->findings);
+	return 0;
+}
+
+static void invocation_close(struct invocation *in)
+{
+	weft_fragmentation_free(&in->audit.fragmentation);
+	weft_running_free(&in->audit.running);
+	weft_occupancy_free(&in->audit.occupancy);
+	weft_findings_free(&in->audit.findings);
+	side_close(&in->side);
+}
+
+static bool wants_colour(void)
+{
+	const char *no_colour = getenv("NO_COLOR");
+
+	return isatty(STDOUT_FILENO) && (!no_colour || !*no_colour);
+}
+
+static bool is_grave(const struct invocation *in)
+{
+	for (int s = (int)in->fail_on; s < WEFT_N_SEVERITIES; s++)
+		if (weft_findings_count(&in->audit.findings,
+					(enum weft_severity)s))
+			return true;
+	return false;
+}
+
+int cmd_audit(int argc, char **argv)
+{
+	static const struct argp_child children[] = {
+		{&sources_argp, 0, NULL, 0}, {0}};
+	static const struct argp argp = {
+		.options = options,
+		.parser = parse,
+		.args_doc = "FILE\n--from FORMAT FILE...",
+		.children = children,
+		.doc = "What is wrong with a cluster, by what it says of "
+		       "itself.",
+	};
+	struct invocation in = {.fail_on = WEFT_ERROR};
+	struct weft_error err = {0};
+	enum exit_code code = EXIT_YES;
+	int rc;
+
+	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &in);
+	rc = look(&in, &err);
+	if (rc == 0)
+		rc = in.json ? audit_json(&in.audit, &err)
+			     : audit_text(&in.audit, wants_colour(), &err);
+	if (rc == 0 && is_grave(&in))
+		code = EXIT_NEGATIVE;
+	invocation_close(&in);
+	return rc ? cmd_fail(&err) : (int)code;
+}

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cmd_draw.c - weft draw: a picture of a fabric, what is free, and a job */
+#include "cli/clock.h"
+#include "cli/cmd.h"
+#include "cli/draw/drawing.h"
+#include "cli/option.h"
+#include "cli/report.h"
+#include "topology/draw/draw.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+	KEY_JOB_FILE = 256,
+	KEY_FORMAT,
+	KEY_FORMATS,
+	KEY_COLOUR_BY,
+	KEY_COLOUR,
+	KEY_BUSY,
+	KEY_STATE,
+	KEY_GPU,
+	KEY_WIDTH,
+	KEY_JSON
+};
+
+/* Terminals are that wide at most. */
+#define MAX_COLUMNS 1000
+#define MIN_COLUMNS 30
+/* Seconds until people wonder. */
+#define PATIENCE_S 1
+
+static const struct argp_option options[] = {
+	{"job-file", KEY_JOB_FILE, "PLAN", 0,
+	 "the job's placement, as weft plan --json prints it; \"-\" is stdin",
+	 0},
+	{"job", 'j', "SPEC", 0,
+	 "the job, weft-spec(7), to be placed here and now", 0},
+	{"busy", KEY_BUSY, "HOSTLIST", 0,
+	 "what is taken: n[00-03],n07:0-3 (GPUs 0 to 3 of n07)", 0},
+	{"state", KEY_STATE, "FILE", 0,
+	 "what is taken, as weft-state(5); \"slurm\" asks the running Slurm",
+	 0},
+	{"format", KEY_FORMAT, "NAME", 0,
+	 "kind of picture (default: by the name of --output, or text)", 0},
+	{"formats", KEY_FORMATS, NULL, 0, "list the formats and exit", 0},
+	{"output", 'o', "FILE", 0, "where to (default: standard output)", 0},
+	{"color-by", KEY_COLOUR_BY, "GROUPS", 0,
+	 "stage, replica, tp, cp, ep, pp, dp, rank or job (default: the first "
+	 "of them that says anything)",
+	 0},
+	{"color", KEY_COLOUR, "WHEN", 0,
+	 "text in colour: auto, always, never (default: auto)", 0},
+	{"width", KEY_WIDTH, "COLUMNS", 0,
+	 "of text (default: the terminal's, or 80)", 0},
+	{"gpu", KEY_GPU, "NAME", 0,
+	 "kind of GPU, to predict the step (default: of the fabric's profile)",
+	 0},
+	{"json", KEY_JSON, NULL, 0, "short for --format json", 0},
+	{0},
+};
+
+enum when { WHEN_AUTO, WHEN_ALWAYS, WHEN_NEVER };
+
+struct sketch {
+	struct drawing drawing;
+	const struct weft_renderer *renderer;
+	const char *output;
+	enum when colour;
+	uint32_t width;
+	double start_s;
+};
+
+static void formats_print(void)
+{
+	for (uint32_t i = 0; i < weft_n_renderers; i++)
+		printf("%-6s %s\n", weft_renderers[i].name,
+		       weft_renderers[i].help);
+}
+
+static const struct weft_renderer *format_read(struct argp_state *state,
+					       const char *name)
+{
+	struct weft_error err = {0};
+	const struct weft_renderer *renderer = weft_renderer_find(name, &err);
+
+	if (!renderer)
+		argp_error(state, "--format: %s", err.text);
+	return renderer;
+}
+
+static enum when when_read(struct argp_state *state, const char *text)
+{
+	static const char *const words[] = {
+		[WHEN_AUTO] = "auto",
+		[WHEN_ALWAYS] = "always",
+		[WHEN_NEVER] = "never",
+	};
+
+	for (int i = 0; i < 3; i++)
+		if (strcmp(words[i], text) == 0)
+			return (enum when)i;
+	option_wrong(state, text, "auto, always or never");
+	return WHEN_AUTO;
+}
+
+static void end(struct sketch *sketch, struct argp_state *state)
+{
+	struct request *request = &sketch->drawing.request;
+
+	if (!request->fabric_path)
+		request->fabric_path = getenv("WEFT_FABRIC");
+	if (!request->fabric_path || !*request->fabric_path)
+		argp_error(state, "which cluster? Give FILE or set "
+				  "WEFT_FABRIC");
+	if (!sketch->renderer && sketch->output)
+		sketch->renderer = weft_renderer_of_file(sketch->output);
+	if (!sketch->renderer)
+		sketch->renderer = &weft_renderers[0];
+}
+
+/* Options whose value is only kept. */
+static bool keep(struct sketch *sketch, int key, const char *arg)
+{
+	struct request *request = &sketch->drawing.request;
+	const struct {
+		int key;
+		const char **value;
+	} kept[] = {
+		{KEY_JOB_FILE, &sketch->drawing.job_path},
+		{'j', &request->job_text},
+		{KEY_BUSY, &request->busy},
+		{KEY_STATE, &request->state},
+		{'o', &sketch->output},
+		{KEY_COLOUR_BY, &sketch->drawing.colour_by},
+	};
+
+	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
+		if (kept[i].key != key)
+			continue;
+		*kept[i].value = arg;
+		return true;
+	}
+	return false;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct sketch *sketch = state->input;
+
+	if (keep(sketch, key, arg))
+		return 0;
+	switch (key) {
+	case KEY_FORMAT:
+		sketch->renderer = format_read(state, arg);
+		return 0;
+	case KEY_FORMATS:
+		formats_print();
+		exit(fflush(stdout) == 0 ? EXIT_YES : EXIT_ERROR);
+	case KEY_JSON:
+		sketch->renderer = weft_renderer_find("json", NULL);
+		return 0;
+	case KEY_COLOUR:
+		sketch->colour = when_read(state, arg);
+		return 0;
+	case KEY_WIDTH:
+		sketch->width = (uint32_t)option_number(state, arg, MIN_COLUMNS,
+							MAX_COLUMNS);
+		return 0;
+	case KEY_GPU:
+		sketch->drawing.request.gpu = option_gpu(state, arg);
+		return 0;
+	case ARGP_KEY_ARG:
+		if (sketch->drawing.request.fabric_path)
+			argp_error(state,
+				   "one fabric at a time, not \"%s\" "
+				   "too",
+				   arg);
+		sketch->drawing.request.fabric_path = arg;
+		return 0;
+	case ARGP_KEY_END:
+		end(sketch, state);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static void progress_print(void *context, const char *text)
+{
+	const struct sketch *sketch = context;
+	double elapsed_s = clock_now_s() - sketch->start_s;
+
+	if (elapsed_s > PATIENCE_S)
+		fprintf(stderr, "weft: %.1f s: %s\n", elapsed_s, text);
+}
+
+/* ---- the terminal ---- */
+
+static uint32_t terminal_columns(void)
+{
+	const char *text = getenv("COLUMNS");
+	unsigned long columns = text ? strtoul(text, NULL, 10) : 0;
+	struct winsize size;
+
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col)
+		columns = size.ws_col;
+	if (columns < MIN_COLUMNS)
+		return 80;
+	return columns < MAX_COLUMNS ? (uint32_t)columns : MAX_COLUMNS;
+}
+
+static bool locale_is_utf8(void)
+{
+	locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
+	bool utf8;
+
+	if (!locale)
+		return false;
+	utf8 = strcmp(nl_langinfo_l(CODESET, locale), "UTF-8") == 0;
+	freelocale(locale);
+	return utf8;
+}
+
+/* https://no-color.org: set to anything but nothing. */
+static bool colour_wanted(const struct sketch *sketch)
+{
+	const char *no_colour = getenv("NO_COLOR");
+
+	if (sketch->colour != WHEN_AUTO)
+		return sketch->colour == WHEN_ALWAYS;
+	return !sketch->output && isatty(STDOUT_FILENO) &&
+	       !(no_colour && *no_colour);
+}
+
+static struct weft_draw_options options_of(const struct sketch *sketch)
+{
+	return (struct weft_draw_options){
+		.columns = sketch->width ? sketch->width : terminal_columns(),
+		.colour = colour_wanted(sketch),
+		.plain = !locale_is_utf8(),
+	};
+}
+
+/* ---- output ---- */
+
+/* All or nothing; what is no plain file, as /dev/stdout, stays where it is. */
+static int file_write(const char *path, const char *text, size_t size,
+		      struct weft_error *err)
+{
+	FILE *file = fopen(path, "w");
+	struct stat about;
+	bool written;
+
+	if (!file)
+		return weft_fail_at(err, WEFT_EIO, path, 0, 0, "%s",
+				    strerror(errno));
+	written = fwrite(text, 1, size, file) == size;
+	if (fclose(file) == 0 && written)
+		return 0;
+	weft_fail_at(err, WEFT_EIO, path, 0, 0, "%s", strerror(errno));
+	if (lstat(path, &about) == 0 && S_ISREG(about.st_mode))
+		remove(path);
+	return -1;
+}
+
+/* Into memory first, so that an error leaves nothing half-written. */
+static int draw(const struct sketch *sketch, struct weft_error *err)
+{
+	struct weft_draw_options how = options_of(sketch);
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+	int result;
+
+	if (!out)
+		return weft_fail(err, WEFT_ENOMEM, "out of memory");
+	result = sketch->renderer->render(&sketch->drawing.scene, &how, out,
+					  err);
+	if (fclose(out) || report_starved())
+		result = weft_fail(err, WEFT_ENOMEM, "out of memory");
+	if (result == 0 && sketch->output)
+		result = file_write(sketch->output, text, size, err);
+	else if (result == 0)
+		fwrite(text, 1, size, stdout);
+	free(text);
+	return result;
+}
+
+int cmd_draw(int argc, char **argv)
+{
+	static const struct argp argp = {
+		.options = options,
+		.parser = parse,
+		.args_doc = "FILE",
+		.doc = "A picture of a fabric: its domains, what is free, and "
+		       "where a job would run.",
+	};
+	struct sketch sketch = {.start_s = clock_now_s()};
+	struct weft_error err = {0};
+	bool absent;
+	int result;
+
+	argp_parse(&argp, argc, argv, 0, NULL, &sketch);
+	result = drawing_open(&sketch.drawing, progress_print, &sketch, &err);
+	if (result == 0)
+		result = draw(&sketch, &err);
+	absent = sketch.drawing.absent;
+	drawing_close(&sketch.drawing);
+	if (result)
+		return cmd_fail(&err);
+	return absent ? EXIT_NEGATIVE : EXIT_YES;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* drawing_parts.h - the steps of drawing_open
+ *
+ * Each fills its part of the scene from drawing's arena; -1 with err.
+ */
+#ifndef WEFT_CLI_DRAW_DRAWING_PARTS_H
+#define WEFT_CLI_DRAW_DRAWING_PARTS_H
+
+#include "cli/draw/drawing.h"
+
+/* Ways to colour, and the one that is chosen. */
+int drawing_groups(struct drawing *d, struct weft_error *err);
+/* The matrix of bytes between ranks. */
+int drawing_traffic(struct drawing *d, struct weft_error *err);
+/* Title, facts, tables of cost. */
+int drawing_facts(struct drawing *d, struct weft_error *err);
+
+/* n zeroed elements; text as printf makes it. */
+void *drawing_array(struct drawing *d, size_t n, size_t size,
+		    struct weft_error *err);
+const char *drawing_text(struct drawing *d, struct weft_error *err,
+			 const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+#endif

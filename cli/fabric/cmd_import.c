@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cmd_import.c - weft import: foreign descriptions of a cluster -> fabric file
+ */
+#include "cli/cmd.h"
+#include "cli/fabric/findings.h"
+#include "cli/fabric/sources.h"
+#include "cli/report.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEY_JSON = 256 };
+
+static const struct argp_option options[] = {
+	{"output", 'o', "FILE", 0,
+	 "write the fabric there, whole or not at all (default: stdout)", 0},
+	{"json", KEY_JSON, NULL, 0, "counts, findings and the fabric in JSON",
+	 0},
+	{"quiet", 'q', NULL, 0, "tell findings of level error only", 0},
+	{0},
+};
+
+struct import {
+	struct sources sources;
+	const char *output;
+	bool json, quiet;
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct import *import = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &import->sources;
+		return 0;
+	case KEY_JSON:
+		import->json = true;
+		return 0;
+	case 'q':
+		import->quiet = true;
+		return 0;
+	case 'o':
+		import->output = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (!import->sources.n)
+			argp_error(state, "which file? For example --from "
+					  "ibnetdiscover ib.txt");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* Beside the file first: a reader of the old one never sees half a new one. */
+static int file_write(const char *path, const char *text,
+		      struct weft_error *err)
+{
+	char *temporary = malloc(strlen(path) + 5);
+	FILE *out;
+	int rc = 0;
+
+	if (!temporary)
+		return weft_fail(err, WEFT_ENOMEM, "out of memory");
+	strcpy(temporary, path);
+	strcat(temporary, ".tmp");
+	out = fopen(temporary, "w");
+	if (!out || fputs(text, out) < 0)
+		rc = weft_fail_at(err, WEFT_EIO, temporary, 0, 0, "%s",
+				  strerror(errno));
+	if (out && fclose(out) && rc == 0)
+		rc = weft_fail_at(err, WEFT_EIO, temporary, 0, 0, "%s",
+				  strerror(errno));
+	if (rc == 0 && rename(temporary, path))
+		rc = weft_fail_at(err, WEFT_EIO, path, 0, 0, "%s",
+				  strerror(errno));
+	if (rc && out)
+		remove(temporary);
+	free(temporary);
+	return rc;
+}
+
+static json_t *levels_json(const struct weft_fabric *f)
+{
+	json_t *levels = json_array();
+
+	for (uint32_t l = 0; l < f->n_levels; l++)
+		json_array_append_new(
+			levels, json_pack("{s:s, s:I}", "name",
+					  f->levels[l].name, "domains",
+					  (json_int_t)f->levels[l].n_domains));
+	return levels;
+}
+
+static json_t *sources_json(const struct weft_survey *s)
+{
+	json_t *array = json_array();
+
+	for (uint32_t i = 0; i < s->n_sources; i++)
+		json_array_append_new(
+			array,
+			json_pack("{s:s, s:o}", "format", s->sources[i].format,
+				  "name", report_string(s->sources[i].name)));
+	return array;
+}
+
+static int answer_json(const struct import *import, struct weft_error *err)
+{
+	const struct sources *sources = &import->sources;
+	const struct weft_survey *s = &sources->survey;
+	const struct weft_fabric *f = sources->fabric;
+
+	return report_print(
+		json_pack("{s:s, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, "
+			  "s:o, s:o, s:s}",
+			  "schema", "weft.import/1", "sources", sources_json(s),
+			  "hosts", (json_int_t)s->n_hosts, "hcas",
+			  (json_int_t)s->n_hcas, "switches",
+			  (json_int_t)s->n_switches, "cables",
+			  (json_int_t)s->n_cables, "nodes",
+			  (json_int_t)f->n_nodes, "gpus", (json_int_t)f->n_gpus,
+			  "rails", (json_int_t)f->n_rails, "levels",
+			  levels_json(f), "counts",
+			  findings_counts(&s->findings), "findings",
+			  findings_json(&s->findings), "fabric", sources->text),
+		err);
+}
+
+static int answer(const struct import *import, struct weft_error *err)
+{
+	if (import->output &&
+	    file_write(import->output, import->sources.text, err))
+		return -1;
+	if (import->json)
+		return answer_json(import, err);
+	if (!import->output)
+		fputs(import->sources.text, stdout);
+	return 0;
+}
+
+int cmd_import(int argc, char **argv)
+{
+	static const struct argp_child children[] = {
+		{&sources_argp, 0, NULL, 0}, {0}};
+	static const struct argp argp = {
+		.options = options,
+		.parser = parse,
+		.args_doc = "--from FORMAT [NODES=]FILE...",
+		.doc = "Writes a fabric file, weft-fabric(5), from what a "
+		       "cluster says of itself.  Several sources become one "
+		       "fabric; where they disagree, both are told.  "
+		       "NODES=FILE: a node's description is for these nodes.",
+		.children = children,
+	};
+	struct import import = {0};
+	struct weft_error err = {0};
+	int result;
+
+	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &import);
+	report_start();
+	result = sources_load(&import.sources, &err);
+	weft_findings_sort(&import.sources.survey.findings);
+	if (!import.json || result)
+		findings_print(&import.sources.survey.findings,
+			       import.quiet ? WEFT_ERROR : WEFT_INFO);
+	if (result == 0)
+		result = answer(&import, &err);
+	sources_free(&import.sources);
+	return result ? cmd_fail(&err) : EXIT_YES;
+}

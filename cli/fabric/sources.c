@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* sources.c - "--from FORMAT FILE...": foreign descriptions made one fabric */
+#include "cli/fabric/sources.h"
+#include "base/text.h"
+#include "cli/cmd.h"
+#include "cli/option.h"
+#include "cli/slurm/slurm_live.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A format without a file. */
+#define SLURM_LIVE "slurm-live"
+
+enum {
+	KEY_FROM = 512,
+	KEY_NAME,
+	KEY_PROFILE,
+	KEY_GPUS,
+	KEY_LEVELS,
+	KEY_TOPOLOGY,
+	KEY_NAMES,
+	KEY_NO_INCLUDE,
+	KEY_FORMATS,
+};
+
+static const struct argp_option options[] = {
+	{"from", KEY_FROM, "FORMAT", 0,
+	 "format of the files that follow; may be repeated", 0},
+	{"formats", KEY_FORMATS, NULL, 0, "list the formats and exit", 0},
+	{"name", KEY_NAME, "NAME", 0, "name of the cluster", 0},
+	{"profile", KEY_PROFILE, "NAME", 0,
+	 "link figures where no source has them (weft synth --profiles)", 0},
+	{"gpus-per-node", KEY_GPUS, "N", 0,
+	 "where no source says how many a node has", 0},
+	{"levels", KEY_LEVELS, "NAME,...", 0,
+	 "names of the levels, innermost first (default: leaf,spine,pod,...)",
+	 0},
+	{"topology", KEY_TOPOLOGY, "NAME", 0,
+	 "which of several topologies in a file", 0},
+	{"names", KEY_NAMES, "FILE", 0,
+	 "lines \"GUID-or-id HOST\" for what has no name of its own", 0},
+	{"no-include", KEY_NO_INCLUDE, NULL, 0,
+	 "do not open files that an input includes", 0},
+	{0},
+};
+
+void sources_formats_print(void)
+{
+	for (uint32_t i = 0; i < weft_n_importers; i++)
+		printf("%-14s %s\n", weft_importers[i].name,
+		       weft_importers[i].help);
+	printf("%-14s %s\n", SLURM_LIVE,
+	       "the running Slurm, asked by scontrol; takes no FILE");
+}
+
+static int source_add(struct sources *sources, struct source source,
+		      struct weft_error *err)
+{
+	if (sources->n == sources->room) {
+		uint32_t room = sources->room ? 2 * sources->room : 8;
+		struct source *list =
+			weft_realloc(sources->list, room, sizeof(*list), err);
+
+		if (!list)
+			return -1;
+		sources->list = list;
+		sources->room = room;
+	}
+	sources->list[sources->n++] = source;
+	return 0;
+}
+
+/* "n[0-3]=node.xml" is for these nodes only.  A file whose own name has a "="
+ * is told apart by its slash or dot before it. */
+static void hosts_split(char *arg, struct source *source)
+{
+	char *equals = strchr(arg, '=');
+
+	source->path = arg;
+	if (!equals || strcspn(arg, "/") < (size_t)(equals - arg))
+		return;
+	*equals = '\0';
+	source->hosts = arg;
+	source->path = equals + 1;
+}
+
+int sources_add(struct sources *sources, const char *text,
+		struct weft_error *err)
+{
+	const char *colon = strchr(text, ':');
+	struct source source = {.path = text};
+	char format[64];
+
+	if (strcmp(text, SLURM_LIVE) == 0)
+		return source_add(sources, (struct source){.live = true}, err);
+	if (colon && (size_t)(colon - text) < sizeof(format)) {
+		snprintf(format, sizeof(format), "%.*s", (int)(colon - text),
+			 text);
+		source.importer = weft_importer_find(format, err);
+		if (!source.importer)
+			return -1;
+		source.path = colon + 1;
+	}
+	return source_add(sources, source, err);
+}
+
+static void argument(struct argp_state *state, struct sources *sources,
+		     char *arg)
+{
+	struct source source = {.importer = sources->importer};
+
+	hosts_split(arg, &source);
+	if (source_add(sources, source, NULL))
+		argp_failure(state, EXIT_ERROR, 0, "out of memory");
+}
+
+static void from(struct argp_state *state, struct sources *sources,
+		 const char *name)
+{
+	struct weft_error err = {0};
+
+	sources->asked = true;
+	if (strcmp(name, SLURM_LIVE) == 0) {
+		if (source_add(sources, (struct source){.live = true}, NULL))
+			argp_failure(state, EXIT_ERROR, 0, "out of memory");
+		sources->importer = NULL;
+		return;
+	}
+	sources->importer = weft_importer_find(name, &err);
+	if (!sources->importer)
+		argp_error(state, "%s", err.text);
+}
+
+static void names_read(struct argp_state *state, struct sources *sources,
+		       const char *path)
+{
+	struct weft_error err = {0};
+
+	size_t size;
+
+	free(sources->names);
+	if (weft_text_load(path, WEFT_IMPORT_MAX_BYTES, &sources->names, &size,
+			   &err))
+		exit(cmd_fail(&err));
+	sources->import.names = sources->names;
+	(void)state;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct sources *sources = state->input;
+
+	switch (key) {
+	case KEY_FROM:
+		from(state, sources, arg);
+		return 0;
+	case KEY_FORMATS:
+		sources_formats_print();
+		exit(fflush(stdout) == 0 ? EXIT_YES : EXIT_ERROR);
+	case KEY_NAME:
+		sources->scheme_options.name = arg;
+		return 0;
+	case KEY_PROFILE:
+		sources->scheme_options.profile = arg;
+		return 0;
+	case KEY_GPUS:
+		sources->scheme_options.gpus_per_node = (uint32_t)option_uint(
+			state, arg, WEFT_MAX_GPUS_PER_NODE);
+		return 0;
+	case KEY_LEVELS:
+		sources->scheme_options.level_names = arg;
+		return 0;
+	case KEY_TOPOLOGY:
+		sources->import.topology = arg;
+		return 0;
+	case KEY_NAMES:
+		names_read(state, sources, arg);
+		return 0;
+	case KEY_NO_INCLUDE:
+		sources->import.no_include = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		argument(state, sources, arg);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+const struct argp sources_argp = {.options = options, .parser = parse};
+
+int sources_survey(struct sources *sources, struct weft_error *err)
+{
+	struct weft_survey *s = &sources->survey;
+
+	for (uint32_t i = 0; i < sources->n; i++) {
+		const struct source *source = &sources->list[i];
+
+		if (source->live ? slurm_live_read(s, &sources->import, err)
+				 : weft_import_file(s, source->importer,
+						    source->path, source->hosts,
+						    &sources->import, err))
+			return -1;
+	}
+	if (weft_survey_finish(s, err))
+		return -1;
+	sources->scheme = weft_scheme_build(s, &sources->scheme_options, err);
+	return sources->scheme ? 0 : -1;
+}
+
+int sources_fabric(struct sources *sources, struct weft_error *err)
+{
+	struct weft_survey *s = &sources->survey;
+
+	sources->text = weft_survey_write(s, sources->scheme,
+					  &sources->scheme_options, err);
+	if (!sources->text)
+		return -1;
+	sources->fabric =
+		weft_fabric_parse(sources->text, strlen(sources->text),
+				  "the imported fabric", err);
+	return sources->fabric ? 0 : -1;
+}
+
+int sources_load(struct sources *sources, struct weft_error *err)
+{
+	return sources_survey(sources, err) ? -1 : sources_fabric(sources, err);
+}
+
+void sources_free(struct sources *sources)
+{
+	weft_fabric_free(sources->fabric);
+	free(sources->text);
+	weft_scheme_free(sources->scheme);
+	weft_survey_free(&sources->survey);
+	free(sources->names);
+	free(sources->list);
+	*sources = (struct sources){0};
+}

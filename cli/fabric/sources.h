@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* sources.h - "--from FORMAT FILE...": foreign descriptions made one fabric */
+#ifndef WEFT_CLI_FABRIC_SOURCES_H
+#define WEFT_CLI_FABRIC_SOURCES_H
+
+#include "topology/fabric.h"
+#include "topology/hierarchy/scheme.h"
+#include "topology/import/import.h"
+
+#include <argp.h>
+
+/* What the options of sources_argp said, and what became of it.
+ * Zero-initialise; sources_free in any case. */
+struct sources {
+	struct source {
+		const struct weft_importer *importer; /* NULL: as it looks */
+		const char *path, *hosts;
+		bool live; /* no file: the running Slurm */
+	} * list;
+	uint32_t n, room;
+	const struct weft_importer *importer; /* of the last --from */
+	bool asked;			      /* --from was given */
+	struct weft_import_options import;
+	struct weft_scheme_options scheme_options;
+	char *names; /* text of --names */
+
+	struct weft_survey survey;
+	struct weft_scheme *scheme;
+	char *text; /* the fabric file */
+	struct weft_fabric *fabric;
+};
+
+/* --from, --name, --profile, --gpus-per-node, --levels, --topology, --names,
+ * --no-include and FILE arguments; input is a struct sources. */
+extern const struct argp sources_argp;
+
+/* Adds "FORMAT:FILE" or FILE, as --against has it. */
+int sources_add(struct sources *sources, const char *text,
+		struct weft_error *err);
+
+/* Reads all, fills survey, scheme, text and fabric: both of the following. */
+int sources_load(struct sources *sources, struct weft_error *err);
+/* Only survey and scheme. */
+int sources_survey(struct sources *sources, struct weft_error *err);
+/* After that, text and fabric. */
+int sources_fabric(struct sources *sources, struct weft_error *err);
+void sources_free(struct sources *sources);
+
+/* The table of formats on stdout. */
+void sources_formats_print(void);
+
+#endif

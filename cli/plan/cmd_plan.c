@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cmd_plan.c - weft plan: where would this job run, at what cost, and why */
+#include "cli/clock.h"
+#include "cli/cmd.h"
+#include "cli/option.h"
+#include "cli/plan/gain.h"
+#include "cli/plan/request.h"
+#include "cli/plan/verdict.h"
+#include "cli/report.h"
+#include "placement/exact/place_exact.h"
+#include "placement/outlook.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { KEY_METHODS = 256, KEY_SEED, KEY_WORK, KEY_BUDGET, KEY_CERTIFICATE };
+
+/* For what running jobs' ends would bring: a second opinion, not the answer. */
+#define OUTLOOK_BUDGET_S 2
+
+static const struct argp_option options[] = {
+	{"method", 'm', "NAME", 0, "how to search (default: pack)", 0},
+	{"methods", KEY_METHODS, NULL, 0, "list the methods and exit", 0},
+	{"seed", KEY_SEED, "N", 0, "same seed, same answer (default: 0)", 0},
+	{"work", KEY_WORK, "N", 0, "steps of search at most", 0},
+	{"budget", KEY_BUDGET, "SECONDS", 0,
+	 "wall clock at most; then the best found so far", 0},
+	{"certificate", KEY_CERTIFICATE, "FILE", 0,
+	 "with --method exact: write a program that proves the bound", 0},
+	{0},
+};
+
+struct plan {
+	struct request request;
+	struct weft_place_options options;
+	const char *certificate_path;
+	double start_s;
+};
+
+/* Methods of seconds say what they are at, once it has been some. */
+static void progress_print(void *listener, const char *text)
+{
+	const struct plan *plan = listener;
+	double elapsed_s = clock_now_s() - plan->start_s;
+
+	if (elapsed_s > 1)
+		fprintf(stderr, "weft: %.1f s: %s\n", elapsed_s, text);
+}
+
+static void methods_print(void)
+{
+	for (uint32_t i = 0; i < weft_n_strategies; i++)
+		printf("%-12s %s\n", weft_strategies[i].name,
+		       weft_strategies[i].help);
+	printf("%-12s %s\n", weft_exact.name,
+	       weft_exact_is_built() ? weft_exact.help
+				     : "not built in: it needs GLPK");
+}
+
+/* The exact method is not in the library's table: its solver is not for
+ * everyone who links that. */
+static void method_set(struct weft_place_options *place, const char *name)
+{
+	bool exact = strcmp(name, weft_exact.name) == 0;
+
+	place->strategy = exact ? &weft_exact : NULL;
+	place->method = exact ? NULL : name;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct plan *plan = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &plan->request;
+		return 0;
+	case KEY_METHODS:
+		methods_print();
+		exit(fflush(stdout) == 0 ? EXIT_YES : EXIT_ERROR);
+	case KEY_SEED:
+		plan->options.seed = option_uint(state, arg, UINT64_MAX);
+		return 0;
+	case KEY_WORK:
+		plan->options.work_limit = option_uint(state, arg, UINT64_MAX);
+		return 0;
+	case KEY_BUDGET:
+		plan->options.budget_s = option_number(state, arg, 0, 1e9);
+		return 0;
+	case KEY_CERTIFICATE:
+		plan->certificate_path = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (plan->certificate_path &&
+		    plan->options.strategy != &weft_exact)
+			argp_error(state, "--certificate is for --method "
+					  "exact");
+		return 0;
+	case 'm':
+		method_set(&plan->options, arg);
+		return 0;
+	case ARGP_KEY_ARG:
+		argp_error(state, "\"%s\" is not an option", arg);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* What the jobs that run keep this one from; none are known without a state.
+ */
+static int look_out(const struct plan *plan, struct weft_placement *placement,
+		    struct weft_outlook *outlook, struct weft_error *err)
+{
+	const struct request *request = &plan->request;
+	/* many questions: the quick method, and nobody listens */
+	const struct weft_place_options quick = {
+		.seed = plan->options.seed,
+		.work_limit = plan->options.work_limit,
+		.budget_s = plan->options.budget_s,
+		.objective = plan->options.objective,
+		.method = plan->options.method,
+	};
+	const struct weft_outlook_request question = {
+		.f = request->fabric,
+		.job = &request->job,
+		.o = &request->occupancy,
+		.running = &request->running,
+		.options = &quick,
+		.now = placement,
+		.budget_s = OUTLOOK_BUDGET_S,
+	};
+
+	if (!request->running.n)
+		return 0;
+	if (weft_outlook(&question, outlook, err))
+		return -1;
+	weft_outlook_explain(&question, outlook, placement);
+	return 0;
+}
+
+/* Writes what is to go into the certificate's file, all or nothing; what is no
+ * plain file, as /dev/stdout, stays where it is. */
+static int certificate_write(const char *path, const char *text, size_t size,
+			     struct weft_error *err)
+{
+	FILE *file = fopen(path, "w");
+	struct stat about;
+	bool written;
+
+	if (!file)
+		return weft_fail_at(err, WEFT_EIO, path, 0, 0, "%s",
+				    strerror(errno));
+	written = fwrite(text, 1, size, file) == size;
+	if (fclose(file) == 0 && written)
+		return 0;
+	weft_fail_at(err, WEFT_EIO, path, 0, 0, "%s", strerror(errno));
+	if (lstat(path, &about) == 0 && S_ISREG(about.st_mode))
+		remove(path);
+	return -1;
+}
+
+static int place(struct plan *plan, struct weft_placement *placement,
+		 struct weft_error *err)
+{
+	struct request *request = &plan->request;
+	char *text = NULL;
+	size_t size = 0;
+	int rc;
+
+	if (plan->certificate_path) {
+		plan->options.certificate = open_memstream(&text, &size);
+		if (!plan->options.certificate)
+			return weft_fail(err, WEFT_ENOMEM, "out of memory");
+	}
+	plan->options.progress = progress_print;
+	plan->options.listener = plan;
+	plan->start_s = clock_now_s();
+	rc = weft_place(request->fabric, &request->job, &request->occupancy,
+			&plan->options, placement, err);
+	if (plan->options.certificate && fclose(plan->options.certificate))
+		rc = weft_fail(err, WEFT_ENOMEM, "out of memory");
+	if (rc == 0 && plan->certificate_path && placement->placed)
+		rc = certificate_write(plan->certificate_path, text, size, err);
+	free(text);
+	return rc;
+}
+
+/* Its answer is that of a search for the least step. */
+static bool searches_step(const struct plan *plan)
+{
+	const struct weft_objective *objective = &plan->request.objective;
+
+	return objective->goal == WEFT_GOAL_STEP &&
+	       !(objective->fragmentation > 0) && !plan->options.method &&
+	       !plan->options.strategy;
+}
+
+static int answer(struct plan *plan, bool *placed, struct weft_error *err)
+{
+	struct request *request = &plan->request;
+	struct weft_placement placement = {0};
+	struct weft_outlook outlook = {0};
+	struct verdict verdict;
+	struct gain gain = {0};
+	struct report report = {
+		.placement = &placement, .verdict = &verdict, .gain = &gain};
+	int result = -1;
+
+	if (request_open(request, err) ||
+	    request_contend(request, NULL, 0, err))
+		return -1;
+	plan->options.objective = &request->objective;
+	if (place(plan, &placement, err))
+		goto out;
+	report.elapsed_s = clock_now_s() - plan->start_s;
+	*placed = placement.placed;
+	if (look_out(plan, &placement, &outlook, err) ||
+	    (placement.placed &&
+	     (verdict_find(request, &placement, &verdict, err) ||
+	      gain_find(request, &placement, &verdict, searches_step(plan),
+			&gain, err))))
+		goto out;
+	report.outlook = request->running.n ? &outlook : NULL;
+	result = 0;
+	if (request->json)
+		result = report_json("plan", request, &report, err);
+	else
+		report_text(request, &report);
+out:
+	gain_free(&gain);
+	weft_outlook_free(&outlook);
+	weft_placement_free(&placement);
+	return result;
+}
+
+int cmd_plan(int argc, char **argv)
+{
+	static const struct argp_child children[] = {
+		{.argp = &request_argp},
+		{0},
+	};
+	static const struct argp argp = {
+		.options = options,
+		.parser = parse,
+		.children = children,
+		.doc = "Dry-run: on which GPUs would this job run, which rank "
+		       "on which, at what cost, and why.",
+	};
+	struct plan plan = {0};
+	struct weft_error err = {0};
+	bool placed = false;
+	int result;
+
+	argp_parse(&argp, argc, argv, 0, NULL, &plan);
+	result = answer(&plan, &placed, &err);
+	request_close(&plan.request);
+	if (result)
+		return cmd_fail(&err);
+	return placed ? EXIT_YES : EXIT_NEGATIVE;
+}

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cmd_ranks.c - weft ranks: which rank runs where, for any launcher */
+#include "base/suggest.h"
+#include "cli/cmd.h"
+#include "cli/plan/rank_forms.h"
+#include "topology/roster.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEY_FORMS = 256, KEY_JSON };
+
+#define MAX_FORMS 16
+
+static const struct argp_option options[] = {
+	{"plan", 'p', "FILE", 0,
+	 "the JSON of weft plan or score; \"-\" is stdin (default: the job's "
+	 "order, from WEFT_RANKS)",
+	 0},
+	{"form", 'F', "NAME", 0, "for which launcher (default: table)", 0},
+	{"forms", KEY_FORMS, NULL, 0, "list the forms and exit", 0},
+	{"json", KEY_JSON, NULL, 0, "print one JSON object", 0},
+	{0},
+};
+
+struct ranks {
+	const char *plan;
+	const struct rank_form *form;
+	bool json;
+};
+
+static void forms_print(void)
+{
+	for (uint32_t i = 0; i < n_rank_forms; i++)
+		printf("%-10s %s\n", rank_forms[i].name, rank_forms[i].help);
+}
+
+static const struct rank_form *form_read(struct argp_state *state,
+					 const char *name)
+{
+	const struct rank_form *form = rank_form_find(name);
+	const char *words[MAX_FORMS];
+
+	for (uint32_t i = 0; i < n_rank_forms && i < MAX_FORMS; i++)
+		words[i] = rank_forms[i].name;
+	if (!form)
+		argp_error(state,
+			   "--form: there is no \"%s\"; did you mean \"%s\"?",
+			   name, weft_suggest(name, words, n_rank_forms));
+	return form;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct ranks *ranks = state->input;
+
+	switch (key) {
+	case 'p':
+		ranks->plan = arg;
+		return 0;
+	case 'F':
+		ranks->form = form_read(state, arg);
+		return 0;
+	case KEY_FORMS:
+		forms_print();
+		exit(fflush(stdout) == 0 ? EXIT_YES : EXIT_ERROR);
+	case KEY_JSON:
+		ranks->json = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		argp_error(state, "\"%s\" is not an option", arg);
+		return 0;
+	case ARGP_KEY_END:
+		if (ranks->json && ranks->form)
+			argp_error(state, "give either --form or --json");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* ---- from a plan ---- */
+
+/* Index of the name among those seen so far; neighbours are mostly alike. */
+static uint32_t node_add(struct weft_roster *r, const char *name, uint32_t last)
+{
+	if (last < r->n_nodes && strcmp(r->nodes[last], name) == 0)
+		return last;
+	for (uint32_t i = 0; i < r->n_nodes; i++)
+		if (strcmp(r->nodes[i], name) == 0)
+			return i;
+	r->nodes[r->n_nodes] = name;
+	return r->n_nodes++;
+}
+
+static int entry_read(json_t *entry, uint32_t n, const char *source,
+		      const char **name, struct weft_roster *r,
+		      struct weft_error *err)
+{
+	json_int_t rank, gpu;
+	const char *node;
+
+	if (json_unpack(entry, "{s:I, s:s, s:I}", "rank", &rank, "node", &node,
+			"gpu", &gpu))
+		return weft_fail_at(err, WEFT_EINVAL, source, 0, 0,
+				    "ranks: expected {\"rank\", \"node\", "
+				    "\"gpu\"}");
+	if (rank < 0 || rank >= (json_int_t)n || name[rank])
+		return weft_fail_at(err, WEFT_EINVAL, source, 0, 0,
+				    "ranks: expected each of 0 to %u once",
+				    n - 1);
+	if (gpu < 0 || gpu >= WEFT_MAX_GPUS_PER_NODE)
+		return weft_fail_at(err, WEFT_EINVAL, source, 0, 0,
+				    "ranks: no GPU of a node has this number");
+	name[rank] = node;
+	r->gpu[rank] = (uint8_t)gpu;
+	return 0;
+}
+
+/* Names stay the document's. */
+static int plan_seat(const json_t *list, const char *source,
+		     struct weft_roster *r, struct weft_error *err)
+{
+	size_t n = json_array_size(list);
+	const char **name;
+	int rc = 0;
+
+	if (n == 0 || n > WEFT_ROSTER_MAX_RANKS)
+		return weft_fail_at(err, WEFT_EINVAL, source, 0, 0,
+				    "expected 1 to %u ranks in \"ranks\", as "
+				    "weft plan --json writes",
+				    WEFT_ROSTER_MAX_RANKS);
+	name = weft_calloc(n, sizeof(*name), err);
+	r->nodes = weft_calloc(n, sizeof(*r->nodes), err);
+	r->node = weft_calloc(n, sizeof(*r->node), err);
+	r->gpu = weft_calloc(n, sizeof(*r->gpu), err);
+	if (!name || !r->nodes || !r->node || !r->gpu)
+		rc = -1;
+	for (size_t i = 0; rc == 0 && i < n; i++)
+		rc = entry_read(json_array_get(list, i), (uint32_t)n, source,
+				name, r, err);
+	for (uint32_t i = 0; rc == 0 && i < n; i++)
+		r->node[i] = node_add(r, name[i], i ? r->node[i - 1] : 0);
+	if (rc == 0)
+		r->n_ranks = (uint32_t)n;
+	free(name);
+	return rc;
+}
+
+static json_t *plan_load(const char *path, struct weft_error *err)
+{
+	bool is_stdin = strcmp(path, "-") == 0;
+	FILE *in = is_stdin ? stdin : fopen(path, "r");
+	json_error_t why;
+	json_t *plan;
+
+	if (!in) {
+		weft_fail_at(err, WEFT_EIO, path, 0, 0, "%s", strerror(errno));
+		return NULL;
+	}
+	plan = json_loadf(in, 0, &why);
+	if (!plan)
+		weft_fail_at(err, WEFT_EINVAL, path, why.line, why.column, "%s",
+			     why.text);
+	if (!is_stdin)
+		fclose(in);
+	return plan;
+}
+
+/* ---- answer ---- */
+
+static int print(const struct ranks *ranks, const struct weft_roster *r,
+		 struct weft_error *err)
+{
+	const struct rank_form *form =
+		ranks->form ? ranks->form : &rank_forms[0];
+	const char *why = NULL;
+	int rc;
+
+	if (ranks->json)
+		return rank_form_json(r, err) ? -1 : EXIT_YES;
+	rc = form->print(r, &why, err);
+	if (rc <= 0)
+		return rc;
+	fprintf(stderr, "weft: %s\n", why);
+	return EXIT_NEGATIVE;
+}
+
+static int from_plan(const struct ranks *ranks, struct weft_error *err)
+{
+	json_t *plan = plan_load(ranks->plan, err);
+	struct weft_roster r = {0};
+	int rc = -1;
+
+	if (plan && plan_seat(json_object_get(plan, "ranks"), ranks->plan, &r,
+			      err) == 0)
+		rc = print(ranks, &r, err);
+	weft_roster_free(&r);
+	json_decref(plan);
+	return rc;
+}
+
+static int from_job(const struct ranks *ranks, struct weft_error *err)
+{
+	const char *text = getenv(WEFT_ROSTER_VARIABLE);
+	const char *job = getenv("SLURM_JOB_ID");
+	struct weft_roster r = {0};
+	int rc;
+
+	if (text && weft_roster_decode(text, &r, err) < 0)
+		return -1;
+	if (!r.n_ranks) {
+		fprintf(stderr,
+			"weft: no order of ranks in %s: weft has none "
+			"for this job, or this is no job\n",
+			WEFT_ROSTER_VARIABLE);
+		weft_roster_free(&r);
+		return EXIT_NEGATIVE;
+	}
+	/* A job inside of a job may have inherited the variable. */
+	if (job && strtoul(job, NULL, 10) != r.job_id)
+		rc = weft_fail(err, WEFT_EINVAL,
+			       "%s is of job %u, but this is job %.20s",
+			       WEFT_ROSTER_VARIABLE, r.job_id, job);
+	else
+		rc = print(ranks, &r, err);
+	weft_roster_free(&r);
+	return rc;
+}
+
+int cmd_ranks(int argc, char **argv)
+{
+	static const struct argp argp = {
+		.options = options,
+		.parser = parse,
+		.doc = "Which rank runs on which GPU of which node, for any "
+		       "launcher: inside of a job that weft ordered, or of a "
+		       "plan.",
+	};
+	struct ranks ranks = {0};
+	struct weft_error err = {0};
+	int result;
+
+	argp_parse(&argp, argc, argv, 0, NULL, &ranks);
+	result = ranks.plan ? from_plan(&ranks, &err) : from_job(&ranks, &err);
+	return result < 0 ? cmd_fail(&err) : result;
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cmd_score.c - weft score: what an allocation made elsewhere costs */
+#include "cli/clock.h"
+#include "cli/cmd.h"
+#include "cli/option.h"
+#include "cli/plan/gain.h"
+#include "cli/plan/ranks.h"
+#include "cli/plan/request.h"
+#include "cli/plan/verdict.h"
+#include "cli/report.h"
+#include "placement/place.h"
+
+#include <argp.h>
+#include <float.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { KEY_RANKS = 256, KEY_AT_MOST };
+
+static const struct argp_option options[] = {
+	{"nodes", 'n', "HOSTLIST", 0,
+	 "ranks in order on these nodes; n07:0-3 names GPUs", 0},
+	{"ranks", KEY_RANKS, "FILE", 0,
+	 "the GPU of each rank: JSON of weft plan, or a line NODE[:GPU] a "
+	 "rank; \"-\" is stdin",
+	 0},
+	{"at-most", KEY_AT_MOST, "COST", 0,
+	 "exit with 3 when the cost, in the job's metric, is higher", 0},
+	{0},
+};
+
+struct score {
+	struct request request;
+	const char *nodes, *ranks;
+	double at_most;
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct score *score = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &score->request;
+		return 0;
+	case 'n':
+		score->nodes = arg;
+		return 0;
+	case KEY_RANKS:
+		score->ranks = arg;
+		return 0;
+	case KEY_AT_MOST:
+		score->at_most = option_number(state, arg, 0, DBL_MAX);
+		return 0;
+	case ARGP_KEY_ARG:
+		argp_error(state, "\"%s\" is not an option", arg);
+		return 0;
+	case ARGP_KEY_END:
+		if (!score->nodes == !score->ranks)
+			argp_error(state, "which allocation? Give either "
+					  "--nodes or --ranks");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static int where_read(const struct score *score, uint32_t *where,
+		      struct weft_error *err)
+{
+	const struct request *request = &score->request;
+	uint32_t n_ranks = request->job.n_gpus;
+
+	if (score->nodes)
+		return ranks_from_hostlist(request->fabric, score->nodes,
+					   n_ranks, where, err);
+	return ranks_from_file(request->fabric, score->ranks, n_ranks, where,
+			       err);
+}
+
+/* Adds what another order of ranks on the same GPUs would save. */
+static int order_explain(const struct request *request, const uint32_t *where,
+			 struct weft_placement *placement,
+			 struct weft_error *err)
+{
+	struct weft_placement best = {0};
+	const struct weft_place_options same = {
+		.objective = &request->objective,
+	};
+	static const char *const would[WEFT_N_GOALS] = {
+		[WEFT_GOAL_COST] = "would cost",
+		[WEFT_GOAL_BUSIEST] = "would load the busiest link",
+		[WEFT_GOAL_STEP] = "would take",
+	};
+	struct verdict given, other;
+	int result = -1;
+
+	if (weft_place_ranks(request->fabric, &request->job, where, &same,
+			     &best, err) ||
+	    verdict_find(request, placement, &given, err) ||
+	    verdict_find(request, &best, &other, err))
+		goto out;
+	if (other.measure.goal < given.measure.goal * 0.995)
+		weft_placement_explain(placement,
+				       "another order of ranks on these GPUs "
+				       "%s %.2fx as much%s",
+				       would[request->objective.goal],
+				       other.measure.goal / given.measure.goal,
+				       request->objective.goal == WEFT_GOAL_STEP
+					       ? " time"
+					       : "");
+	result = 0;
+out:
+	weft_placement_free(&best);
+	return result;
+}
+
+static int answer(struct score *score, double *cost, struct weft_error *err)
+{
+	struct request *request = &score->request;
+	struct weft_placement placement = {0};
+	struct verdict verdict;
+	struct gain gain = {0};
+	struct report report = {
+		.placement = &placement, .verdict = &verdict, .gain = &gain};
+	uint32_t *where = NULL;
+	double start_s;
+	int result = -1;
+
+	if (request_open(request, err))
+		return -1;
+	where = weft_calloc(request->job.n_gpus, sizeof(*where), err);
+	if (!where || where_read(score, where, err) ||
+	    request_contend(request, where, request->job.n_gpus, err))
+		goto out;
+	start_s = clock_now_s();
+	if (weft_place_score(request->fabric, &request->job,
+			     &request->occupancy, where, &placement, err) ||
+	    order_explain(request, where, &placement, err))
+		goto out;
+	report.elapsed_s = clock_now_s() - start_s;
+	if (verdict_find(request, &placement, &verdict, err) ||
+	    gain_find(request, &placement, &verdict, false, &gain, err))
+		goto out;
+	/* the same, but for the busiest link beside other jobs */
+	placement.cost = verdict.measure.cost;
+	*cost = placement.cost.total[placement.metric];
+	result = 0;
+	if (request->json)
+		result = report_json("score", request, &report, err);
+	else
+		report_text(request, &report);
+out:
+	gain_free(&gain);
+	free(where);
+	weft_placement_free(&placement);
+	return result;
+}
+
+int cmd_score(int argc, char **argv)
+{
+	static const struct argp_child children[] = {
+		{.argp = &request_argp},
+		{0},
+	};
+	static const struct argp argp = {
+		.options = options,
+		.parser = parse,
+		.children = children,
+		.doc = "What a job costs on an allocation made elsewhere, by "
+		       "the same measure as weft plan.",
+	};
+	struct score score = {.at_most = DBL_MAX};
+	struct weft_error err = {0};
+	double cost = 0;
+	int result;
+
+	argp_parse(&argp, argc, argv, 0, NULL, &score);
+	result = answer(&score, &cost, &err);
+	request_close(&score.request);
+	if (result)
+		return cmd_fail(&err);
+	return cost <= score.at_most ? EXIT_YES : EXIT_NEGATIVE;
+}

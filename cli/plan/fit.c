@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* fit.c - a job's memory against its GPUs', for plan and score */
+#include "cli/plan/fit.h"
+#include "cli/report.h"
+
+#include <stdio.h>
+
+/* Parts below this share of the whole are left to --json. */
+#define SMALL_SHARE 0.02
+
+struct fit fit_find(const struct weft_job *job, const struct weft_gpu *gpu)
+{
+	struct fit fit = {.gpu_bytes = gpu ? gpu->memory_bytes : 0};
+	char name[64] = "";
+
+	if (gpu)
+		snprintf(name, sizeof(name), "one of these GPUs (%s)",
+			 gpu->name);
+	fit.known = weft_memory_worst(&job->spec, &job->model, NULL,
+				      &fit.memory, NULL) == 0;
+	if (fit.known && weft_spec_given(&job->spec, "model"))
+		weft_memory_warning(&fit.memory, fit.gpu_bytes, name,
+				    fit.warning, sizeof(fit.warning));
+	return fit;
+}
+
+json_t *fit_json(const struct fit *fit)
+{
+	json_t *object;
+
+	if (!fit->known)
+		return json_null();
+	object = json_pack("{s:f}", "total", fit->memory.total_bytes);
+	for (int k = 0; k < WEFT_N_MEMORY_PARTS; k++)
+		json_object_set_new(object, weft_memory_part_names[k],
+				    json_real(fit->memory.part_bytes[k]));
+	json_object_set_new(object, "capacity",
+			    fit->gpu_bytes > 0 ? json_real(fit->gpu_bytes)
+					       : json_null());
+	json_object_set_new(object, "stage",
+			    json_integer((json_int_t)fit->memory.stage));
+	return object;
+}
+
+void fit_print(const struct fit *fit)
+{
+	const struct weft_memory *memory = &fit->memory;
+	char bytes[32];
+
+	if (!fit->known)
+		return;
+	printf("  memory     %s on each GPU of stage %u, the fullest\n"
+	       "  of that    ",
+	       report_quantity(memory->total_bytes, "B", bytes, sizeof(bytes)),
+	       memory->stage);
+	for (int k = 0; k < WEFT_N_MEMORY_PARTS; k++) {
+		double share = memory->part_bytes[k] / memory->total_bytes;
+
+		if (share >= SMALL_SHARE)
+			printf("  %s %.0f %%", weft_memory_part_names[k],
+			       100 * share);
+	}
+	putchar('\n');
+}

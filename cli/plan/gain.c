@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* gain.c - what a placement brings */
+#include "cli/plan/gain.h"
+
+#include "cli/plan/verdict.h"
+#include "cli/report.h"
+#include "placement/place.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A search for the least step goes on for so long at most. */
+#define SEARCH_BUDGET_S 2
+
+void gain_free(struct gain *gain)
+{
+	weft_baselines_free(&gain->baselines);
+}
+
+/* The least step of any place on o that a search finds; where it fails, or
+ * finds no place, there is one placement less to compare with. */
+static int search(const struct request *request, const struct weft_occupancy *o,
+		  struct weft_placement *p, struct weft_error *err)
+{
+	const struct weft_objective least = {
+		.goal = WEFT_GOAL_STEP,
+		.metric = request->objective.metric,
+		.load = request->objective.load,
+		.gpu = request->gpu,
+	};
+	const struct weft_place_options options = {
+		.objective = &least,
+		.budget_s = SEARCH_BUDGET_S,
+	};
+	struct weft_error why = {0};
+
+	if (weft_place(request->fabric, &request->job, o, &options, p, &why) &&
+	    why.code == WEFT_ENOMEM)
+		return weft_fail(err, why.code, "%s", why.text);
+	return 0;
+}
+
+/* Of the step, where it is what the bound is of. */
+static double bound_of(const struct request *request,
+		       const struct verdict *verdict)
+{
+	const struct weft_objective *objective = &request->objective;
+
+	return objective->goal == WEFT_GOAL_STEP &&
+			       !(objective->fragmentation > 0)
+		       ? verdict->bound
+		       : (double)NAN;
+}
+
+int gain_find(const struct request *request, const struct weft_placement *p,
+	      const struct verdict *verdict, bool searched, struct gain *gain,
+	      struct weft_error *err)
+{
+	struct weft_gain_question q = {
+		.fabric = request->fabric,
+		.job = &request->job,
+		.where = p->where,
+		.baselines = &gain->baselines,
+		.gpu = request->gpu,
+		.load = request->objective.load,
+		.exact_sharing = true,
+		.bound_s = bound_of(request, verdict),
+	};
+	struct weft_placement found = {0};
+	struct weft_occupancy o = {0}, before;
+	int result = -1;
+
+	memset(gain, 0, sizeof(*gain));
+	if (verdict_occupancy(request, p, &o, err))
+		goto out;
+	before = o;
+	before.required = request->occupancy.required;
+	before.weight = request->occupancy.weight;
+	if (weft_baselines_build(request->fabric, &request->job, &before,
+				 &gain->baselines, err) ||
+	    (!searched && search(request, &before, &found, err)))
+		goto out;
+	q.found = found.placed ? found.where : NULL;
+	result = weft_gain(&q, &gain->values, err);
+out:
+	weft_placement_free(&found);
+	weft_occupancy_free(&o);
+	return result;
+}
+
+/* ---- JSON ---- */
+
+static json_t *number_or_null(double value)
+{
+	return isfinite(value) ? json_real(value) : json_null();
+}
+
+/* Nodes in the order of their lowest rank; null: stock finds no place. */
+static json_t *stock_nodes_json(const struct request *request,
+				const struct gain *gain)
+{
+	const struct weft_fabric *f = request->fabric;
+	const uint32_t *where = gain->baselines.stock;
+	uint32_t last = WEFT_NONE;
+	json_t *nodes = json_array();
+
+	if (!where) {
+		json_decref(nodes);
+		return json_null();
+	}
+	for (uint32_t r = 0; r < request->job.n_gpus; r++) {
+		uint32_t node = f->gpu_node[where[r]];
+
+		if (node != last)
+			json_array_append_new(nodes,
+					      json_string(f->nodes[node].name));
+		last = node;
+	}
+	return nodes;
+}
+
+/* The four figures of one basis; null where the comparison is of another. */
+static void json_add_seconds(json_t *object, const char *what, bool known,
+			     const struct weft_gain *g)
+{
+	const double value[] = {g->here_s, g->stock_s, g->spread_s, g->best_s};
+	static const char *const whose[] = {"", "stock_", "spread_", "best_"};
+	char key[64];
+
+	for (size_t i = 0; i < sizeof(value) / sizeof(value[0]); i++) {
+		snprintf(key, sizeof(key), "%s%s_s", whose[i], what);
+		json_object_set_new(object, key,
+				    known ? number_or_null(value[i])
+					  : json_null());
+	}
+}
+
+json_t *gain_json(const struct request *request, const struct gain *gain)
+{
+	const struct weft_gain *g = &gain->values;
+	bool steps = g->basis == WEFT_GAIN_STEP;
+	json_t *object = json_object();
+
+	json_object_set_new(object, "basis",
+			    json_string(weft_gain_bases[g->basis]));
+	for (int b = 0; b < WEFT_N_GAIN_BASES; b++)
+		json_add_seconds(object, weft_gain_bases[b], b == (int)g->basis,
+				 g);
+	json_object_set_new(object, "best_is",
+			    json_string(g->best_is_bound ? "bound" : "found"));
+	json_object_set_new(object, "nominal_s", number_or_null(g->nominal_s));
+	json_object_set_new(object, "bound_s", number_or_null(g->bound_s));
+	json_object_set_new(object, "gain", number_or_null(g->gain));
+	json_object_set_new(object, "share",
+			    json_real(steps ? 1 : WEFT_ASSUMED_SHARE));
+	json_object_set_new(object, "low_s", number_or_null(g->low_s));
+	json_object_set_new(object, "high_s", number_or_null(g->high_s));
+	json_object_set_new(object, "matters", json_boolean(g->matters));
+	json_object_set_new(object, "stock_nodes",
+			    stock_nodes_json(request, gain));
+	return object;
+}
+
+/* ---- text ---- */
+
+static const char *const names[WEFT_N_GAIN_BASES] = {
+	[WEFT_GAIN_STEP] = "step",
+	[WEFT_GAIN_COMMUNICATION] = "communication",
+	[WEFT_GAIN_LINK] = "busiest link",
+};
+
+static void print_none(const struct weft_gain *g)
+{
+	char stock[32], spread[32];
+
+	printf("  gain       none: any nodes, within %.1f %% of a step (%s "
+	       "%s on stock\n             Slurm's nodes, %s spread out)\n",
+	       100 * WEFT_SAME_STEP, names[g->basis],
+	       report_quantity(g->stock_s, "s", stock, sizeof(stock)),
+	       report_quantity(g->spread_s, "s", spread, sizeof(spread)));
+}
+
+static void print_no_better(const struct weft_gain *g)
+{
+	char stock[32], spread[32];
+
+	printf("  gain       none over stock Slurm's nodes, within %.1f %% of "
+	       "a "
+	       "step:\n             %s %s there",
+	       100 * WEFT_SAME_STEP, names[g->basis],
+	       report_quantity(g->stock_s, "s", stock, sizeof(stock)));
+	if (isfinite(g->spread_s))
+		printf(", %s spread out",
+		       report_quantity(g->spread_s, "s", spread,
+				       sizeof(spread)));
+	putchar('\n');
+}
+
+static void print_against_stock(const struct weft_gain *g)
+{
+	char here[32], stock[32];
+
+	report_quantity(g->here_s, "s", here, sizeof(here));
+	report_quantity(g->stock_s, "s", stock, sizeof(stock));
+	printf("  gain       %.1f %% against stock Slurm's nodes",
+	       100 * g->gain);
+	if (g->basis == WEFT_GAIN_STEP)
+		printf(", %s (errors mostly cancel)\n", stock);
+	else
+		printf(", if a step waits for\n             communication %.0f "
+		       "%% of its time: %s %s, not %s\n",
+		       100 * WEFT_ASSUMED_SHARE, names[g->basis], here, stock);
+}
+
+static void print_best(const struct weft_gain *g)
+{
+	char best[32], other[32];
+
+	printf("  best       %s %s %s", names[g->basis],
+	       report_quantity(g->best_s, "s", best, sizeof(best)),
+	       g->best_is_bound ? "(proven)" : "found");
+	if (!g->best_is_bound &&
+	    g->nominal_s >= g->best_s * (1 - WEFT_SAME_STEP))
+		printf(", as on idle links above nodes");
+	else if (!g->best_is_bound && isfinite(g->nominal_s))
+		printf(", %s on idle links above nodes (an estimate)",
+		       report_quantity(g->nominal_s, "s", other,
+				       sizeof(other)));
+	if (isfinite(g->bound_s) && !g->best_is_bound)
+		printf(";\n             proven: at least %s",
+		       report_quantity(g->bound_s, "s", other, sizeof(other)));
+	putchar('\n');
+}
+
+void gain_print(const struct gain *gain)
+{
+	const struct weft_gain *g = &gain->values;
+
+	if (!g->matters)
+		print_none(g);
+	else if (!isfinite(g->stock_s))
+		puts("  gain       not known: stock Slurm finds no place for "
+		     "it "
+		     "now");
+	else if (fabs(g->gain) <= WEFT_SAME_STEP)
+		print_no_better(g);
+	else
+		print_against_stock(g);
+	print_best(g);
+}

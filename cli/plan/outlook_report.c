@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* outlook_report.c - what stands between a job and a better place, in JSON */
+#include "cli/plan/outlook_report.h"
+
+#include "cli/report.h"
+
+#include <math.h>
+
+json_t *outlook_cost_json(double cost)
+{
+	return isfinite(cost) ? json_real(cost) : json_null();
+}
+
+static json_t *relief_json(const struct request *request,
+			   const struct weft_relief *relief)
+{
+	const struct weft_running *jobs = request->running.jobs;
+
+	if (relief->job == WEFT_NONE)
+		return json_null();
+	return json_pack("{s:o, s:o, s:o}", "job",
+			 report_string(jobs[relief->job].id), "remaining_s",
+			 outlook_cost_json(relief->remaining_s), "cost",
+			 outlook_cost_json(relief->cost));
+}
+
+json_t *outlook_json(const struct request *request,
+		     const struct weft_outlook *o)
+{
+	json_t *blockers = json_array();
+
+	for (uint32_t i = 0; i < o->n_blockers; i++)
+		json_array_append_new(
+			blockers,
+			report_string(request->running.jobs[o->blocker[i]].id));
+	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "ideal_cost",
+			 outlook_cost_json(o->ideal), "blockers", blockers,
+			 "alone", relief_json(request, &o->alone), "fits",
+			 relief_json(request, &o->fits), "good",
+			 relief_json(request, &o->good));
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* capacity.h - how many jobs of which size would fit, by level of the fabric */
+#ifndef WEFT_CLI_SLURM_CAPACITY_H
+#define WEFT_CLI_SLURM_CAPACITY_H
+
+#include "placement/capacity/occupancy.h"
+
+#define CAPACITY_MAX_SIZES 23
+
+/* A job of more GPUs than the largest node has takes whole nodes; a smaller one
+ * stays inside of a node.  Levels are the fabric's, from its node_level on. */
+struct capacity {
+	const struct weft_fabric *f;
+	uint32_t per_node; /* GPUs of the largest node */
+	uint32_t n_sizes;
+	uint32_t size[CAPACITY_MAX_SIZES]; /* 1, 2, 4, ... */
+	/* jobs of that size that fit side by side, none over the border of a
+	 * domain of that level */
+	uint32_t fits[WEFT_MAX_LEVELS][CAPACITY_MAX_SIZES];
+	uint32_t largest[WEFT_MAX_LEVELS];	  /* GPUs of one job */
+	uint32_t largest_domain[WEFT_MAX_LEVELS]; /* or WEFT_NONE */
+	uint32_t n_free, n_whole; /* GPUs; nodes free as a whole */
+};
+
+void capacity_find(const struct weft_occupancy *o, struct capacity *capacity);
+
+/* GPUs of a domain that are free, and of the largest job that fits into it. */
+void capacity_domain(const struct weft_occupancy *o, uint32_t domain,
+		     uint32_t *n_free, uint32_t *largest);
+
+#endif

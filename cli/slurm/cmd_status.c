@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cmd_status.c - weft status: what is free, how weft decides, who waits */
+#include "base/bitset.h"
+#include "cli/cmd.h"
+#include "cli/slurm/prometheus.h"
+#include "cli/slurm/slurm_jobs.h"
+#include "cli/slurm/slurm_state.h"
+#include "cli/slurm/status.h"
+#include "cli/slurm/verify.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEY_VERIFY = 256, KEY_PROMETHEUS, KEY_STATUS, KEY_SAVED, KEY_JSON };
+
+static const struct argp_option options[] = {
+	{"fabric", 'f', "FILE", 0,
+	 "the cluster (default: $WEFT_FABRIC, else what weft.yaml beside "
+	 "slurm.conf names)",
+	 0},
+	{"status", KEY_STATUS, "FILE", 0,
+	 "the plugin's status file (default: what weft.yaml names)", 0},
+	{"verify", KEY_VERIFY, NULL, 0,
+	 "compare what the plugin takes as taken with Slurm's jobs; exit with "
+	 "3 when they differ",
+	 0},
+	{"saved", KEY_SAVED, "FILE", OPTION_ARG_OPTIONAL,
+	 "what weft's nodes saved, or would have saved, job by job and by the "
+	 "week, from the plugin's records (default: those in "
+	 "StateSaveLocation)",
+	 0},
+	{"prometheus", KEY_PROMETHEUS, "FILE", OPTION_ARG_OPTIONAL,
+	 "write metrics for node_exporter's textfile collector (default: to "
+	 "standard output)",
+	 0},
+	{"json", KEY_JSON, NULL, 0, "answer in JSON", 0},
+	{0},
+};
+
+struct invocation {
+	const char *fabric_path, *status_path, *saved_path, *prometheus;
+	bool verify, saved, json;
+	struct status status;
+	struct saved records;
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct invocation *in = state->input;
+
+	switch (key) {
+	case 'f':
+		in->fabric_path = arg;
+		return 0;
+	case KEY_STATUS:
+		in->status_path = arg;
+		return 0;
+	case KEY_VERIFY:
+		in->verify = true;
+		return 0;
+	case KEY_SAVED:
+		in->saved = true;
+		in->saved_path = arg;
+		return 0;
+	case KEY_PROMETHEUS:
+		in->prometheus = arg ? arg : "-";
+		return 0;
+	case KEY_JSON:
+		in->json = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		argp_error(state, "\"%s\" is not an option", arg);
+		return 0;
+	case ARGP_KEY_END:
+		if (in->prometheus && (in->json || in->verify))
+			argp_error(state, "--prometheus is a format of its "
+					  "own");
+		if (in->saved && in->verify)
+			argp_error(state, "--verify has nothing to do with "
+					  "--saved");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* ---- reading ---- */
+
+static int waiting_read(struct status *status, FILE *in, struct weft_error *err)
+{
+	char *line = NULL;
+	size_t size = 0;
+	uint32_t room = 0;
+	int rc = 0;
+
+	while (rc == 0 && getline(&line, &size, in) > 0) {
+		struct slurm_job job;
+		void *more;
+
+		slurm_job_parse(line, &job);
+		if (!job.waits || !job.n_gpus)
+			continue;
+		if (status->n_waiting == room) {
+			room = room ? 2 * room : 64;
+			more = weft_realloc(status->waiting, room, sizeof(job),
+					    err);
+			if (!more) {
+				rc = -1;
+				break;
+			}
+			status->waiting = more;
+		}
+		status->waiting[status->n_waiting++] = job;
+	}
+	free(line);
+	return rc;
+}
+
+static int waiting_ask(struct status *status, struct weft_error *err)
+{
+	static const char command[] = "scontrol --oneliner --details show job";
+	FILE *in = popen(command, "r");
+	int rc;
+
+	if (!in)
+		return weft_fail(err, WEFT_EIO, "%s: %s", command,
+				 strerror(errno));
+	rc = waiting_read(status, in, err);
+	if (pclose(in) != 0 && rc == 0)
+		return weft_fail(err, WEFT_EIO,
+				 "\"%s\" failed; is Slurm running, and "
+				 "SLURM_CONF right?",
+				 command);
+	return rc;
+}
+
+/* Without the plugin's file everything but its own counts is known. */
+static void snapshot_read(struct status *status)
+{
+	struct weft_error why = {0};
+
+	if (!status->site.status_path) {
+		snprintf(status->no_snapshot, sizeof(status->no_snapshot),
+			 "weft.yaml has no \"status:\"");
+		return;
+	}
+	if (snapshot_load(status->site.status_path, &status->snapshot, &why) ==
+	    0)
+		return;
+	snapshot_free(&status->snapshot);
+	weft_error_text(&why, status->no_snapshot, sizeof(status->no_snapshot));
+}
+
+static int status_read(struct status *status, struct weft_error *err)
+{
+	struct weft_occupancy *o = &status->occupancy;
+
+	if (weft_occupancy_build(status->fabric, o, err) < 0 ||
+	    slurm_state_read(o, err) < 0 ||
+	    slurm_jobs_read(o, &status->running, err) < 0 ||
+	    waiting_ask(status, err) < 0)
+		return -1;
+	status->n_closed =
+		weft_bitset_count(o->closed, status->fabric->n_nodes);
+	snapshot_read(status);
+	capacity_find(o, &status->capacity);
+	return promises_read(status->fabric, &status->snapshot,
+			     &status->promises, err);
+}
+
+static int status_open(struct invocation *in, struct weft_error *err)
+{
+	struct site *site = &in->status.site;
+
+	if (site_open(site, in->fabric_path, err) < 0)
+		return -1;
+	if (in->status_path) {
+		free(site->status_path);
+		site->status_path = weft_strdup(in->status_path, err);
+		if (!site->status_path)
+			return -1;
+	}
+	in->status.fabric = weft_fabric_load(site->fabric_path, err);
+	return in->status.fabric ? 0 : -1;
+}
+
+static void status_close(struct status *status)
+{
+	promises_free(&status->promises);
+	snapshot_free(&status->snapshot);
+	free(status->waiting);
+	weft_running_free(&status->running);
+	weft_occupancy_free(&status->occupancy);
+	weft_fabric_free(status->fabric);
+	site_close(&status->site);
+}
+
+/* ---- answers ---- */
+
+static int verify(const struct invocation *in, enum exit_code *code,
+		  struct weft_error *err)
+{
+	const char *path = in->status.site.status_path;
+	int n;
+
+	if (!path)
+		return weft_fail(err, WEFT_EINVAL,
+				 "nothing to verify: weft.yaml has no "
+				 "\"status:\"; give --status FILE");
+	n = verify_run(in->status.fabric, path, in->json, err);
+	if (n > 0)
+		*code = EXIT_NEGATIVE;
+	return n < 0 ? -1 : 0;
+}
+
+/* Needs no running Slurm where the file is named. */
+static int report_saved(struct invocation *in, struct weft_error *err)
+{
+	if (saved_load(in->saved_path, &in->records, err) < 0)
+		return -1;
+	if (in->prometheus)
+		return prometheus_write(NULL, &in->records, in->prometheus,
+					err);
+	if (in->json)
+		return saved_json(&in->records, err);
+	saved_text(&in->records);
+	return 0;
+}
+
+/* The records are for those alone who may read Slurm's state. */
+static int report_metrics(struct invocation *in, struct weft_error *err)
+{
+	bool has_records = saved_load(NULL, &in->records, NULL) == 0;
+
+	return prometheus_write(&in->status, has_records ? &in->records : NULL,
+				in->prometheus, err);
+}
+
+static int answer(struct invocation *in, enum exit_code *code,
+		  struct weft_error *err)
+{
+	if (in->saved)
+		return report_saved(in, err);
+	if (status_open(in, err) < 0)
+		return -1;
+	if (in->verify)
+		return verify(in, code, err);
+	if (status_read(&in->status, err) < 0)
+		return -1;
+	if (in->prometheus)
+		return report_metrics(in, err);
+	if (in->json)
+		return status_json(&in->status, err);
+	status_text(&in->status);
+	return 0;
+}
+
+int cmd_status(int argc, char **argv)
+{
+	static const struct argp argp = {
+		.options = options,
+		.parser = parse,
+		.doc = "The running Slurm as weft sees it: free places by size "
+		       "and level, decisions, waiting jobs.",
+	};
+	struct invocation in = {0};
+	struct weft_error err = {0};
+	enum exit_code code = EXIT_YES;
+	int result;
+
+	argp_parse(&argp, argc, argv, 0, NULL, &in);
+	result = answer(&in, &code, &err);
+	saved_free(&in.records);
+	status_close(&in.status);
+	return result ? cmd_fail(&err) : (int)code;
+}

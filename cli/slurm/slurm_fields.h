@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* slurm_fields.h - fields of scontrol's one-line records */
+#ifndef WEFT_CLI_SLURM_SLURM_FIELDS_H
+#define WEFT_CLI_SLURM_SLURM_FIELDS_H
+
+#include <stdint.h>
+
+/* Value of " KEY=" in a record, or NULL; ends at a blank. */
+const char *slurm_field(const char *record, const char *key);
+
+/* The GPUs of a GRES list that is in use, "gpu:h100:4(IDX:0,2-4),shard:0", up
+ * to the first blank; bit k = GPU k.  Without indices the lowest are assumed.
+ */
+uint64_t slurm_gres_gpus(const char *text);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* status.h - the running Slurm as weft status sees it */
+#ifndef WEFT_CLI_SLURM_STATUS_H
+#define WEFT_CLI_SLURM_STATUS_H
+
+#include "cli/slurm/capacity.h"
+#include "cli/slurm/promises.h"
+#include "cli/slurm/site.h"
+#include "cli/slurm/slurm_job.h"
+#include "cli/slurm/snapshot.h"
+#include "placement/capacity/running.h"
+
+struct status {
+	struct site site;
+	struct weft_fabric *fabric;
+	struct weft_occupancy occupancy;
+	struct weft_running_list running;
+	uint32_t n_closed; /* nodes that take no jobs */
+	struct capacity capacity;
+	uint32_t n_waiting;
+	struct slurm_job *waiting; /* those that ask for GPUs */
+	struct snapshot snapshot;  /* root NULL: none */
+	char no_snapshot[200];	   /* why */
+	struct promises promises;
+};
+
+/* Time that the given part of decisions took at most, from the histogram's
+ * steps; NAN: none was made, INFINITY: longer than the last step. */
+double status_quantile(const struct status *status, double part);
+
+void status_text(const struct status *status);
+/* {"schema": "weft.status/1", ...} */
+int status_json(const struct status *status, struct weft_error *err);
+
+#endif

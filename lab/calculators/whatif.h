@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* whatif.h - a step of computation and communication, and what single terms
+ * would change about it
+ *
+ * Every term is off by default.  Those that no source supports stay parameters:
+ * their row says so, and the range that the seeds claim.
+ */
+#ifndef WEFT_LAB_CALCULATORS_WHATIF_H
+#define WEFT_LAB_CALCULATORS_WHATIF_H
+
+#include "base/error.h"
+#include "lab/calculators/convention.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* weft_whatif_off has every term at the value that changes nothing. */
+struct weft_whatif_terms {
+	double compression;	 /* communication divided by it */
+	double accumulation;	 /* micro-batches per sync */
+	double sync_every;	 /* steps per sync: local SGD */
+	double oversubscription; /* communication multiplied by it */
+	double rdma;	   /* share of communication that leaving TCP saves */
+	double link_share; /* of its rate that a badly tuned network gives */
+	double in_network; /* bandwidth part divided by it: SHARP, NVLS */
+	double small_messages; /* latency part divided by it: symmetric memory
+				*/
+	double priority;       /* share of communication that a high-priority
+				* stream saves */
+	double launch_gap_s;   /* per collective */
+	double contention_s;   /* per chunk: SMs, load/store units */
+	double skew_s;	       /* the slowest rank's lateness, per collective */
+	double barrier_s;      /* per collective */
+	double straggler; /* share of throughput lost to the slowest rank */
+};
+extern const struct weft_whatif_terms weft_whatif_off;
+
+/* 0 means the default that is named. */
+struct weft_whatif_job {
+	double compute_s; /* required: of one micro-batch */
+	double comm_s;	  /* required: of one sync */
+	double latency_s; /* part of comm_s that does not shrink with bytes (0)
+			   */
+	double overlap;	  /* share of the shorter of both that is hidden (0) */
+	uint32_t n_gpus;  /* (1) */
+	uint32_t collectives; /* per sync (1) */
+	uint32_t chunks;      /* per collective (1) */
+	double steps;	      /* of the run, for what is lost (1) */
+	struct weft_whatif_terms terms;
+};
+
+/* Per micro-batch, so that accumulation can be compared. */
+struct weft_whatif {
+	double base_s;	  /* the step with every term off */
+	double comm_s;	  /* after the terms */
+	double overlap_s; /* hidden of it */
+	double exposed_s, step_s;
+	double ratio;	     /* comm_s / compute_s; above 1 bound by it */
+	double overhead;     /* exposed_s / step_s */
+	double speedup;	     /* base_s / step_s */
+	double drop;	     /* 1 - speedup: throughput lost */
+	double launch_gap_s; /* of all collectives; the seeds sum GPUs, too */
+	double lost_gpu_s;   /* (step_s - base_s) on all GPUs and steps */
+};
+
+/* -1 names the member of job that is impossible. */
+int weft_whatif(const struct weft_whatif_job *job,
+		enum weft_convention convention, struct weft_whatif *whatif,
+		struct weft_error *err);
+
+/* One row a term. */
+struct weft_whatif_term {
+	const char *name, *unit, *help;
+	size_t offset; /* of the double in weft_whatif_terms */
+	double min, max;
+	double seed_low, seed_high; /* the seeds' claim; 0, 0: none */
+	const char *source;	    /* "": none known, keep it off */
+};
+extern const struct weft_whatif_term weft_whatif_rows[];
+extern const uint32_t weft_n_whatif_rows;
+const struct weft_whatif_term *weft_whatif_find(const char *name);
+
+/* What a barrier gains, given ranges of skew and of its own time.  Right: the
+ * interval difference, which is no gain of the step, since every rank waits for
+ * the slowest anyway.  The seeds subtract end from end. */
+void weft_whatif_barrier_gain(const double skew_s[2], const double barrier_s[2],
+			      enum weft_convention convention,
+			      double gain_s[2]);
+
+/* Latency saved when a stream's share of issue slots grows, if latency goes as
+ * 1/share. */
+double weft_whatif_priority(double share_before, double share_after);
+
+/* Probability that one of n ranks at least is slow, each with probability p. */
+double weft_whatif_any_slow(double p, uint32_t n);
+
+/* Quantile of one rank's step time that the slowest of n reaches on average:
+ * 1 - 1/n, not a fixed 0.99. */
+double weft_whatif_slowest_quantile(uint32_t n);
+
+#endif

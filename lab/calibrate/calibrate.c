@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* calibrate.c - gathers rows into entries and fits them */
+#include "lab/calibrate/calibrate.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lab/calibrate/calibrate_link.h"
+
+/* A run with what its log says, or else the options. */
+struct source {
+	const struct weft_nccl_log *log;
+	const struct weft_nccl_run *run;
+	enum weft_collective collective;
+	uint32_t n_ranks, n_nodes;
+};
+
+static int compare_uint(uint32_t a, uint32_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int compare_sources(const void *pa, const void *pb)
+{
+	const struct source *a = pa, *b = pb;
+	int order = strcmp(a->run->label, b->run->label);
+
+	if (!order)
+		order = compare_uint(a->collective, b->collective);
+	/* Unknown collectives stay apart by the programs' names. */
+	if (!order && a->collective == WEFT_N_COLLECTIVES)
+		order = strcmp(a->run->program, b->run->program);
+	if (!order)
+		order = compare_uint(a->n_nodes, b->n_nodes);
+	return order ? order : compare_uint(a->n_ranks, b->n_ranks);
+}
+
+static struct source source_of(const struct weft_nccl_log *log,
+			       const struct weft_nccl_run *run,
+			       const struct weft_calibrate_options *options)
+{
+	struct source s = {log, run, run->collective, run->n_ranks,
+			   run->n_nodes};
+
+	if (s.collective == WEFT_N_COLLECTIVES && !run->program[0])
+		s.collective = options->collective;
+	if (!s.n_ranks)
+		s.n_ranks = options->n_ranks;
+	if (!s.n_nodes)
+		s.n_nodes = options->n_nodes;
+	/* One NVLink domain is one node to NCCL and to this. */
+	if (options->domain_gpus && s.n_ranks)
+		s.n_nodes = (s.n_ranks + options->domain_gpus - 1) /
+			    options->domain_gpus;
+	return s;
+}
+
+static struct source *
+sources_build(const struct weft_nccl_log *logs, size_t n,
+	      const struct weft_calibrate_options *options, uint32_t *n_sources,
+	      struct weft_error *err)
+{
+	struct source *sources;
+	size_t total = 0, k = 0;
+
+	for (size_t i = 0; i < n; i++)
+		total += logs[i].n_runs;
+	sources = weft_calloc(total, sizeof(*sources), err);
+	if (!sources)
+		return NULL;
+	for (size_t i = 0; i < n; i++) {
+		for (uint32_t r = 0; r < logs[i].n_runs; r++)
+			sources[k++] =
+				source_of(&logs[i], &logs[i].runs[r], options);
+	}
+	qsort(sources, total, sizeof(*sources), compare_sources);
+	*n_sources = (uint32_t)total;
+	return sources;
+}
+
+/* Points of the entry's runs; in place is a second measurement of the same. */
+static uint32_t points_fill(const struct source *sources, uint32_t n,
+			    struct weft_curve_point *points)
+{
+	uint32_t k = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct weft_nccl_run *run = sources[i].run;
+
+		for (uint32_t r = 0; r < run->n_rows; r++) {
+			const struct weft_nccl_row *row =
+				&sources[i].log->rows[run->first_row + r];
+			double size = (double)row->size_bytes;
+
+			if (row->time_s > 0)
+				points[k++] = (struct weft_curve_point){
+					size, row->time_s};
+			if (row->time_in_place_s > 0)
+				points[k++] = (struct weft_curve_point){
+					size, row->time_in_place_s};
+		}
+	}
+	return k;
+}
+
+static int compare_points(const void *pa, const void *pb)
+{
+	const struct weft_curve_point *a = pa, *b = pb;
+
+	return (a->size_bytes > b->size_bytes) -
+	       (a->size_bytes < b->size_bytes);
+}
+
+static int compare_real(const void *pa, const void *pb)
+{
+	double a = *(const double *)pa, b = *(const double *)pb;
+
+	return (a > b) - (a < b);
+}
+
+static double median_or_nan(double *values, uint32_t n)
+{
+	if (n == 0)
+		return (double)NAN;
+	qsort(values, n, sizeof(*values), compare_real);
+	return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
+}
+
+/* Room for the check of n points: one half, and errors of both kinds. */
+struct holdout {
+	struct weft_curve_point *half;
+	double *small, *large;
+	uint32_t n_small, n_large;
+};
+
+/* Fits the sizes of one parity, and adds the errors on the others. */
+static int holdout_half(struct holdout *h,
+			const struct weft_curve_point *sorted, uint32_t n,
+			uint32_t parity, struct weft_error *err)
+{
+	struct weft_curve curve;
+	char refusal[160];
+	uint32_t size = 0, k = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		size += i > 0 &&
+			sorted[i].size_bytes != sorted[i - 1].size_bytes;
+		if (size % 2 == parity)
+			h->half[k++] = sorted[i];
+	}
+	if (weft_curve_fit(h->half, k, &curve, refusal, sizeof(refusal), err))
+		return -1;
+	if (refusal[0])
+		return 0;
+	size = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		double e = weft_curve_error_pct(&curve, &sorted[i]);
+
+		size += i > 0 &&
+			sorted[i].size_bytes != sorted[i - 1].size_bytes;
+		if (size % 2 == parity)
+			continue;
+		if (sorted[i].size_bytes < WEFT_CALIBRATE_LARGE_BYTES)
+			h->small[h->n_small++] = e;
+		else
+			h->large[h->n_large++] = e;
+	}
+	return 0;
+}
+
+static int holdout_check(struct weft_calibration_entry *entry,
+			 struct weft_curve_point *points, uint32_t n,
+			 struct weft_error *err)
+{
+	struct holdout h = {0};
+	int rc = -1;
+
+	qsort(points, n, sizeof(*points), compare_points);
+	h.half = weft_calloc(n, sizeof(*h.half), err);
+	h.small = weft_calloc(n, sizeof(*h.small), err);
+	h.large = weft_calloc(n, sizeof(*h.large), err);
+	if (h.half && h.small && h.large &&
+	    !holdout_half(&h, points, n, 0, err) &&
+	    !holdout_half(&h, points, n, 1, err)) {
+		entry->holdout_small_pct = median_or_nan(h.small, h.n_small);
+		entry->holdout_large_pct = median_or_nan(h.large, h.n_large);
+		rc = 0;
+	}
+	free(h.half);
+	free(h.small);
+	free(h.large);
+	return rc;
+}
+
+/* Reasons that lie in the runs, not in the figures. */
+static bool entry_refuse(struct weft_calibration_entry *entry,
+			 const struct source *sources, uint32_t n)
+{
+	uint32_t failed = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		failed += sources[i].run->failed && !sources[i].run->n_wrong;
+	if (entry->collective == WEFT_N_COLLECTIVES)
+		snprintf(entry->refusal, sizeof(entry->refusal),
+			 sources[0].run->program[0]
+				 ? "%s is no collective that weft knows"
+				 : "which collective%s? the log does not tell",
+			 sources[0].run->program);
+	else if (entry->n_ranks == 1)
+		snprintf(entry->refusal, sizeof(entry->refusal),
+			 "a single rank sends nothing");
+	else if (!entry->n_ranks)
+		snprintf(entry->refusal, sizeof(entry->refusal),
+			 "how many ranks? the log does not tell");
+	else if (entry->n_nodes > entry->n_ranks)
+		snprintf(entry->refusal, sizeof(entry->refusal),
+			 "%u ranks cannot be on %u nodes", entry->n_ranks,
+			 entry->n_nodes);
+	else if (failed)
+		snprintf(entry->refusal, sizeof(entry->refusal),
+			 "nccl-tests reports values out of bounds, in %u of %u "
+			 "runs",
+			 failed, n);
+	else if (entry->n_wrong > entry->n_rows)
+		snprintf(entry->refusal, sizeof(entry->refusal),
+			 "%u of %u rows have wrong results", entry->n_wrong,
+			 entry->n_wrong + entry->n_rows);
+	return entry->refusal[0] != '\0';
+}
+
+static int entry_fit(struct weft_calibration_entry *entry,
+		     const struct source *sources, uint32_t n,
+		     struct weft_error *err)
+{
+	struct weft_curve_point *points;
+	uint32_t n_points;
+	int rc = 0;
+
+	if (entry_refuse(entry, sources, n))
+		return 0;
+	entry->bus_factor =
+		weft_collective_bus_factor(entry->collective, entry->n_ranks);
+	points = weft_calloc(2 * (size_t)entry->n_rows, sizeof(*points), err);
+	if (!points)
+		return -1;
+	n_points = points_fill(sources, n, points);
+	rc = weft_curve_fit(points, n_points, &entry->curve, entry->refusal,
+			    sizeof(entry->refusal), err);
+	entry->fitted = !rc && !entry->refusal[0];
+	if (entry->fitted)
+		rc = holdout_check(entry, points, n_points, err);
+	free(points);
+	return rc;
+}
+
+static int entry_build(struct weft_calibration_entry *entry,
+		       const struct source *sources, uint32_t n,
+		       struct weft_error *err)
+{
+	*entry = (struct weft_calibration_entry){
+		.collective = sources->collective,
+		.n_ranks = sources->n_ranks,
+		.n_nodes = sources->n_nodes,
+		.n_runs = n,
+		.bus_factor = 1,
+		.holdout_small_pct = (double)NAN,
+		.holdout_large_pct = (double)NAN,
+	};
+	memcpy(entry->label, sources->run->label, sizeof(entry->label));
+	for (uint32_t i = 0; i < n; i++) {
+		entry->n_rows += sources[i].run->n_rows;
+		entry->n_wrong += sources[i].run->n_wrong;
+	}
+	return entry_fit(entry, sources, n, err);
+}
+
+static void totals_fill(struct weft_calibration *c)
+{
+	double sum = 0, weight = 0;
+
+	for (uint32_t i = 0; i < c->n_entries; i++) {
+		const struct weft_calibration_entry *e = &c->entries[i];
+
+		if (!e->fitted)
+			continue;
+		c->n_fitted++;
+		sum += e->curve.mape_pct * e->curve.n_sizes;
+		weight += e->curve.n_sizes;
+	}
+	c->mape_pct = weight > 0 ? sum / weight : (double)NAN;
+}
+
+int weft_calibrate(const struct weft_nccl_log *logs, size_t n,
+		   const struct weft_calibrate_options *options,
+		   struct weft_calibration *calibration, struct weft_error *err)
+{
+	struct weft_calibration *c = calibration;
+	uint32_t n_sources = 0;
+	struct source *sources;
+	int rc = -1;
+
+	*c = (struct weft_calibration){.network_bytes_per_s =
+					       options->network_bytes_per_s};
+	sources = sources_build(logs, n, options, &n_sources, err);
+	if (!sources)
+		return -1;
+	c->entries = weft_calloc(n_sources, sizeof(*c->entries), err);
+	if (!c->entries)
+		goto out;
+	for (uint32_t i = 0, j; i < n_sources; i = j) {
+		for (j = i + 1; j < n_sources &&
+				compare_sources(&sources[i], &sources[j]) == 0;)
+			j++;
+		if (entry_build(&c->entries[c->n_entries++], &sources[i], j - i,
+				err))
+			goto out;
+	}
+	totals_fill(c);
+	calibrate_links(c);
+	rc = 0;
+out:
+	if (rc)
+		weft_calibration_free(c);
+	free(sources);
+	return rc;
+}
+
+void weft_calibration_free(struct weft_calibration *calibration)
+{
+	free(calibration->entries);
+	*calibration = (struct weft_calibration){0};
+}

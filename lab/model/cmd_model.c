@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cmd_model.c - weft model: the calculators, by name */
+#include "base/suggest.h"
+#include "cli/cmd.h"
+#include "lab/lab.h"
+#include "lab/model/model.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct calculator calculators[] = {
+	{"allreduce", "what synchronising gradients costs a step",
+	 model_allreduce},
+	{"pipeline", "bubble, memory and link of pipeline stages",
+	 model_pipeline},
+	{"parallelism", "all axes of a job beside each other",
+	 model_parallelism},
+	{"sequence", "attention over several GPUs, ring and gather",
+	 model_sequence},
+	{"chunks", "how many buckets a gradient wants", model_chunks},
+	{"whatif", "what single terms change about a step", model_whatif},
+	{"step", "how long a training step takes, and why", model_step},
+	{"overlap", "what traces say: hidden and exposed communication, waits",
+	 model_overlap},
+	{"conventions", "where the seeds' figures differ, and why",
+	 model_conventions},
+	{"straggler", "how much longer a step takes for the slowest rank",
+	 model_straggler},
+	{"facts", "figures of others, with their sources; checks", model_facts},
+	{"traffic", "what the ranks of a job exchange", model_traffic},
+	{"nccl", "what NCCL would choose, by size", model_nccl},
+	{"memory", "what a job keeps on each GPU, and whether it fits",
+	 model_memory},
+};
+#define N_CALCULATORS (sizeof(calculators) / sizeof(calculators[0]))
+
+/* The list of --help, made from the table above. */
+static char *help_filter(int key, const char *text, void *input)
+{
+	char *list = NULL;
+	size_t size;
+	FILE *out;
+
+	(void)input;
+	if (key != ARGP_KEY_HELP_POST_DOC)
+		return (char *)(uintptr_t)text;
+	out = open_memstream(&list, &size);
+	if (!out)
+		return NULL;
+	fprintf(out, "Calculators:\n");
+	for (size_t i = 0; i < N_CALCULATORS; i++)
+		fprintf(out, "  %-12s %s\n", calculators[i].name,
+			calculators[i].help);
+	fprintf(out, "\nweft model NAME --help tells of each; weft-model(1) of "
+		     "all.");
+	fclose(out);
+	return list;
+}
+
+static int calculator_run(const struct argp_state *state, const char *name)
+{
+	const char *words[N_CALCULATORS];
+	char title[64];
+	char **argv = state->argv + state->next - 1;
+
+	for (size_t i = 0; i < N_CALCULATORS; i++) {
+		words[i] = calculators[i].name;
+		if (strcmp(name, words[i]) != 0)
+			continue;
+		snprintf(title, sizeof(title), "weft model %s", name);
+		argv[0] = title;
+		return calculators[i].run(state->argc - state->next + 1, argv);
+	}
+	argp_error(state, "there is no calculator \"%s\"; did you mean \"%s\"?",
+		   name, weft_suggest(name, words, N_CALCULATORS));
+	return EXIT_USAGE;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	int *code = state->input;
+
+	switch (key) {
+	case ARGP_KEY_ARG:
+		*code = calculator_run(state, arg);
+		state->next = state->argc; /* the calculator took the rest */
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "which calculator?");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+int cmd_model(int argc, char **argv)
+{
+	static const struct argp argp = {
+		.parser = parse,
+		.args_doc = "NAME [OPTION...]",
+		.doc = "Calculators of single questions: what does a gradient "
+		       "sync cost, how large is the bubble.\n\v",
+		.help_filter = help_filter,
+	};
+	int code = EXIT_USAGE;
+
+	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &code);
+	return code;
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* model.h - the calculators of weft model: their table, options and answers
+ *
+ * A calculator fills two result structs of costmodel/, one right and one as the
+ * seeds print it, and describes their members once in a table of figures; text
+ * and JSON come from that table.
+ */
+#ifndef WEFT_LAB_MODEL_MODEL_H
+#define WEFT_LAB_MODEL_MODEL_H
+
+#include "base/error.h"
+#include "lab/calculators/convention.h"
+
+#include <argp.h>
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* One file model_NAME.c each.  run gets argv[0] = "weft model NAME" and returns
+ * an exit code of cmd.h. */
+struct calculator {
+	const char *name, *help;
+	int (*run)(int argc, char **argv);
+};
+
+int model_allreduce(int argc, char **argv);
+int model_chunks(int argc, char **argv);
+int model_conventions(int argc, char **argv);
+int model_facts(int argc, char **argv);
+int model_parallelism(int argc, char **argv);
+int model_sequence(int argc, char **argv);
+int model_whatif(int argc, char **argv);
+int model_memory(int argc, char **argv);
+int model_nccl(int argc, char **argv);
+int model_overlap(int argc, char **argv);
+int model_pipeline(int argc, char **argv);
+int model_step(int argc, char **argv);
+int model_straggler(int argc, char **argv);
+int model_traffic(int argc, char **argv);
+
+/* Options of every calculator; use as an argp child. */
+struct model_options {
+	enum weft_convention convention;
+	bool json;
+};
+extern const struct argp model_argp;
+
+/* {"schema": "weft.model/1", "model": name}, or NULL when out of memory. */
+json_t *model_json(const char *name);
+
+/* How a number is shown: value / scale with so many digits, then the unit. */
+struct model_shown {
+	double scale; /* 0: not shown */
+	int digits;
+	const char *unit;
+};
+
+/* A double (or, with flag, a bool) at `offset` of the result structs. */
+struct model_figure {
+	const char *key;   /* in JSON, SI, the unit last */
+	const char *label; /* in text */
+	size_t offset;
+	bool flag;
+	struct model_shown shown, seed;
+	const char *seed_label; /* the seeds' word; NULL: label */
+	const char *difference; /* name in weft_differences, or NULL */
+};
+
+#define MODEL_MAX_NOTES 8
+
+/* One bar of the text: computation, then communication that is not hidden. */
+struct model_bar {
+	const char *key, *label;
+	double compute_s, exposed_s;
+};
+
+struct model_report {
+	const char *model;
+	const struct model_options *options;
+	const char *title;
+	const struct model_figure *figures;
+	size_t n_figures;
+	const void *right, *seed; /* the two results */
+	size_t n_notes;
+	char note[MODEL_MAX_NOTES][256];
+	const struct model_bar *bars; /* drawn to one scale; those that are
+				       * not finite are left out */
+	size_t n_bars;
+	const struct model_report *more; /* of other calculators: in JSON an
+					  * object under its model's name */
+};
+
+/* Adds a sentence to the answer; beyond MODEL_MAX_NOTES it is left out. */
+void model_note(struct model_report *report, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Prints the answer as the options ask.  Figures that are infinite or not a
+ * number are left out of the text and null in JSON. */
+int model_print(const struct model_report *report, struct weft_error *err);
+
+#endif

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* model_facts.c - weft model facts: figures of others, links, and checks */
+#include "cli/cmd.h"
+#include "cli/report.h"
+#include "lab/calculators/fact.h"
+#include "lab/calculators/interconnect.h"
+#include "lab/model/model.h"
+
+#include <stdio.h>
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	(void)arg;
+	if (key != ARGP_KEY_INIT)
+		return ARGP_ERR_UNKNOWN;
+	state->child_inputs[0] = state->input;
+	return 0;
+}
+
+static void print_text(void)
+{
+	char value[32], seed[32];
+
+	for (uint32_t i = 0; i < weft_n_facts; i++) {
+		const struct weft_fact *f = &weft_facts[i];
+
+		printf("%-24s %-12s", f->name,
+		       report_quantity(f->value, f->unit, value,
+				       sizeof(value)));
+		if (f->seed != 0 && f->seed != f->value)
+			printf(" seed: %s",
+			       report_quantity(f->seed, f->unit, seed,
+					       sizeof(seed)));
+		printf(" %s [%s]\n", f->text, f->source);
+	}
+	printf("\nlinks, one direction\n");
+	for (uint32_t i = 0; i < weft_n_interconnects; i++) {
+		const struct weft_interconnect *link = &weft_interconnects[i];
+
+		printf("  %-10s %-10s %u x %s [%s]\n", link->name,
+		       report_quantity(weft_interconnect_rate(link, WEFT_RIGHT),
+				       "B/s", value, sizeof(value)),
+		       link->lanes,
+		       report_quantity(link->lane_bytes_per_s, "B/s", seed,
+				       sizeof(seed)),
+		       link->source);
+	}
+	printf("\nbefore blaming the model\n");
+	for (uint32_t i = 0; i < weft_n_checks; i++)
+		printf("  %-12s %s\n  %-12s finds %s\n", weft_checks[i].name,
+		       weft_checks[i].how, "", weft_checks[i].finds);
+}
+
+static json_t *facts_json(void)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < weft_n_facts; i++) {
+		const struct weft_fact *f = &weft_facts[i];
+
+		json_array_append_new(
+			list, json_pack("{s:s, s:f, s:s, s:o, s:s, s:s}",
+					"name", f->name, "value", f->value,
+					"unit", f->unit, "seed",
+					f->seed != 0 ? json_real(f->seed)
+						     : json_null(),
+					"text", f->text, "source", f->source));
+	}
+	return list;
+}
+
+static json_t *links_json(void)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < weft_n_interconnects; i++) {
+		const struct weft_interconnect *link = &weft_interconnects[i];
+
+		json_array_append_new(
+			list,
+			json_pack("{s:s, s:f, s:s}", "name", link->name,
+				  "rate_bytes_per_s",
+				  weft_interconnect_rate(link, WEFT_RIGHT),
+				  "source", link->source));
+	}
+	return list;
+}
+
+static json_t *checks_json(void)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < weft_n_checks; i++)
+		json_array_append_new(list,
+				      json_pack("{s:s, s:s, s:s}", "name",
+						weft_checks[i].name, "how",
+						weft_checks[i].how, "finds",
+						weft_checks[i].finds));
+	return list;
+}
+
+int model_facts(int argc, char **argv)
+{
+	static const struct argp_child children[] = {
+		{.argp = &model_argp},
+		{0},
+	};
+	static const struct argp argp = {
+		.parser = parse,
+		.children = children,
+		.doc = "Figures that others state or measured, with their "
+		       "sources; link generations; what to check before "
+		       "blaming the model.",
+	};
+	struct model_options options = {0};
+	struct weft_error err = {0};
+	json_t *object;
+
+	argp_parse(&argp, argc, argv, 0, NULL, &options);
+	if (!options.json) {
+		print_text();
+		return EXIT_YES;
+	}
+	object = model_json("facts");
+	json_object_set_new(object, "facts", facts_json());
+	json_object_set_new(object, "links", links_json());
+	json_object_set_new(object, "checks", checks_json());
+	return report_print(object, &err) ? cmd_fail(&err) : EXIT_YES;
+}

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* model_memory.c - weft model memory: what a job keeps on each GPU */
+#include "cli/cmd.h"
+#include "cli/option.h"
+#include "costmodel/job/gpu.h"
+#include "costmodel/job/memory.h"
+#include "lab/model/model.h"
+#include "lab/model/quantity.h"
+#include "placement/job.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { KEY_STAGE = 256, KEY_MEMORY, KEY_GPU, KEY_ATTENTION, KEY_OPTIMIZER };
+
+static const struct argp_option options[] = {
+	{"job", 'j', "SPEC", 0, "the job, weft-spec(7): model=llama3-8B,tp=8",
+	 1},
+	{"stage", KEY_STAGE, "P", 0,
+	 "of the pipeline, from 0 (default: the one that needs most)", 1},
+	{"memory", KEY_MEMORY, "SIZE", 0, "of a GPU: 80GB", 2},
+	{"gpu", KEY_GPU, "NAME", 0, "whose memory it is: H100", 2},
+	{"attention", KEY_ATTENTION, "fused|stored", 0,
+	 "whether its scores are kept for the backward pass (default: fused, "
+	 "they are not)",
+	 2},
+	{"optimizer-bytes", KEY_OPTIMIZER, "N", 0,
+	 "of a parameter (default: Adam's 8, and 4 for fp32 weights)", 2},
+	{0},
+};
+
+struct question {
+	struct model_options options;
+	const char *job_text;
+	bool one_stage;
+	uint32_t stage;
+	double gpu_bytes;
+	struct weft_memory_options memory;
+};
+
+static double gpu_memory(const struct argp_state *state, const char *name)
+{
+	struct weft_error err = {0};
+	const struct weft_gpu *gpu = weft_gpu_find(name, &err);
+
+	if (!gpu)
+		argp_error(state, "--gpu: %s", err.text);
+	return gpu ? gpu->memory_bytes : 0;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct question *question = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &question->options;
+		return 0;
+	case 'j':
+		question->job_text = arg;
+		return 0;
+	case KEY_STAGE:
+		question->stage = (uint32_t)option_uint(state, arg, 1u << 20);
+		question->one_stage = true;
+		return 0;
+	case KEY_MEMORY:
+		question->gpu_bytes =
+			quantity_parse(state, QUANTITY_BYTES, arg);
+		return 0;
+	case KEY_GPU:
+		question->gpu_bytes = gpu_memory(state, arg);
+		return 0;
+	case KEY_ATTENTION:
+		question->memory.stored_attention = strcmp(arg, "stored") == 0;
+		if (!question->memory.stored_attention &&
+		    strcmp(arg, "fused") != 0)
+			argp_error(state,
+				   "--attention: \"%s\" is neither \"fused\" "
+				   "nor \"stored\"",
+				   arg);
+		return 0;
+	case KEY_OPTIMIZER:
+		question->memory.optimizer_bytes =
+			option_number(state, arg, 0.125, 64);
+		return 0;
+	case ARGP_KEY_END:
+		if (!question->job_text)
+			argp_error(state, "which job? Give --job SPEC, e.g. "
+					  "--job model=llama3-8B,tp=2,dp=4");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* What model_print shows, all of it doubles. */
+struct result {
+	struct weft_memory memory;
+	double stage, layers, gpu_bytes, share;
+	bool fits;
+};
+
+#define AT(member) offsetof(struct result, member)
+#define PART(NAME, LABEL, PART)                                                \
+	{                                                                      \
+		.key = NAME "_bytes", .label = LABEL,                          \
+		.offset = AT(memory.part_bytes) + sizeof(double) * (PART),     \
+		.shown = {                                                     \
+			1e9,                                                   \
+			2,                                                     \
+			" GB"                                                  \
+		}                                                              \
+	}
+
+static const struct model_figure figures[] = {
+	{.key = "total_bytes",
+	 .label = "memory of a GPU",
+	 .offset = AT(memory.total_bytes),
+	 .shown = {1e9, 2, " GB"}},
+	PART("weights", "weights", WEFT_MEMORY_WEIGHTS),
+	PART("gradients", "gradients", WEFT_MEMORY_GRADIENTS),
+	PART("optimizer", "optimizer", WEFT_MEMORY_OPTIMIZER),
+	PART("activations", "activations", WEFT_MEMORY_ACTIVATIONS),
+	PART("logits", "logits", WEFT_MEMORY_LOGITS),
+	PART("context", "keys, values of others", WEFT_MEMORY_CONTEXT),
+	PART("gathered", "layers gathered to use", WEFT_MEMORY_GATHERED),
+	{.key = "gpu_bytes",
+	 .label = "the GPU has",
+	 .offset = AT(gpu_bytes),
+	 .shown = {1e9, 2, " GB"}},
+	{.key = "share",
+	 .label = "share",
+	 .offset = AT(share),
+	 .shown = {0.01, 1, " %"}},
+	{.key = "stage",
+	 .label = "pipeline stage",
+	 .offset = AT(stage),
+	 .shown = {1, 0, ""}},
+	{.key = "layers",
+	 .label = "layers of it",
+	 .offset = AT(layers),
+	 .shown = {1, 0, ""}},
+	{.key = "parameters",
+	 .label = "parameters of a rank",
+	 .offset = AT(memory.parameters),
+	 .shown = {1e9, 3, " billion"}},
+	{.key = "in_flight",
+	 .label = "micro-batches in flight",
+	 .offset = AT(memory.in_flight),
+	 .shown = {1, 2, ""}},
+	{.key = "layer_bytes",
+	 .label = "a layer keeps of one",
+	 .offset = AT(memory.layer_bytes),
+	 .shown = {1e6, 1, " MB"}},
+	{.key = "working_bytes",
+	 .label = "while recomputing it",
+	 .offset = AT(memory.working_bytes),
+	 .shown = {1e6, 1, " MB"}},
+	{.key = "fits", .offset = AT(fits), .flag = true},
+};
+
+static int memory_of(const struct question *question,
+		     const struct weft_job *job, struct weft_memory *memory,
+		     struct weft_error *err)
+{
+	if (question->one_stage)
+		return weft_memory_stage(&job->spec, &job->model,
+					 &question->memory, question->stage,
+					 memory, err);
+	return weft_memory_worst(&job->spec, &job->model, &question->memory,
+				 memory, err);
+}
+
+/* ---- what would help ---- */
+
+static void zero_to(struct weft_spec *spec, uint32_t zero)
+{
+	if (spec->zero == 0)
+		spec->shard = spec->dp * spec->cp;
+	if (spec->zero < zero)
+		spec->zero = zero;
+}
+
+static void to_zero_1(struct weft_spec *spec)
+{
+	zero_to(spec, 1);
+}
+
+static void to_zero_3(struct weft_spec *spec)
+{
+	zero_to(spec, 3);
+}
+
+static void to_full_recompute(struct weft_spec *spec)
+{
+	spec->recompute = WEFT_RECOMPUTE_FULL;
+}
+
+static void to_sequence_parallel(struct weft_spec *spec)
+{
+	spec->sequence_parallel = spec->tp > 1;
+}
+
+static void to_narrow_gradients(struct weft_spec *spec)
+{
+	if (weft_dtype_bytes(spec->gradient_dtype) > 2)
+		spec->gradient_dtype = WEFT_BF16;
+}
+
+static void to_small_micro_batches(struct weft_spec *spec)
+{
+	spec->mbs = 1;
+}
+
+static const struct remedy {
+	const char *key;
+	void (*apply)(struct weft_spec *spec);
+} remedies[] = {
+	{"zero=1", to_zero_1},
+	{"sp=on", to_sequence_parallel},
+	{"mbs=1", to_small_micro_batches},
+	{"grad_dtype=bf16", to_narrow_gradients},
+	{"recompute=full", to_full_recompute},
+	{"zero=3", to_zero_3},
+};
+
+/* Each change alone, where it saves at least a tenth. */
+static void remedies_note(const struct question *question,
+			  const struct weft_job *job,
+			  const struct weft_memory *memory,
+			  struct model_report *report)
+{
+	for (size_t i = 0; i < sizeof(remedies) / sizeof(remedies[0]); i++) {
+		struct weft_job changed = *job;
+		struct weft_memory less;
+
+		remedies[i].apply(&changed.spec);
+		if (memory_of(question, &changed, &less, NULL) ||
+		    less.total_bytes > 0.9 * memory->total_bytes)
+			continue;
+		model_note(report, "with %s it would need %.1f GB",
+			   remedies[i].key, less.total_bytes / 1e9);
+	}
+}
+
+static void notes_add(const struct question *question,
+		      const struct weft_job *job, const struct result *result,
+		      struct model_report *report)
+{
+	char warning[200];
+
+	if (weft_memory_warning(&result->memory, question->gpu_bytes, "it",
+				warning, sizeof(warning))) {
+		model_note(report, "%s", warning);
+		remedies_note(question, job, &result->memory, report);
+	}
+	if (!weft_spec_given(&job->spec, "model"))
+		model_note(report, "no model= given: this is %s",
+			   job->model.name);
+	model_note(report, "not counted: what the framework and its libraries "
+			   "need, some GB, and fragmentation");
+}
+
+/* *fits is false only when the GPU's memory is known and less. */
+static int answer(const struct question *question, bool *fits,
+		  struct weft_error *err)
+{
+	struct weft_error why = {0};
+	struct weft_job job = {0};
+	struct result result = {0};
+	struct model_report report = {
+		.model = "memory",
+		.options = &question->options,
+		.figures = figures,
+		.n_figures = sizeof(figures) / sizeof(figures[0]),
+		.right = &result,
+		.seed = &result,
+	};
+	char title[200];
+	int rc = -1;
+
+	if (weft_job_build(question->job_text, 0, true, NULL, &job, &why)) {
+		weft_fail_at(err, why.code,
+			     why.source[0] ? why.source : "--job", why.line,
+			     why.column, "%s", why.text);
+		goto out;
+	}
+	if (memory_of(question, &job, &result.memory, err))
+		goto out;
+	result.stage = result.memory.stage;
+	result.layers = result.memory.layers;
+	result.gpu_bytes = (double)NAN; /* not known, and not shown */
+	if (question->gpu_bytes > 0)
+		result.gpu_bytes = question->gpu_bytes;
+	result.share = result.memory.total_bytes / result.gpu_bytes;
+	result.fits = !(result.share > 1);
+	*fits = result.fits;
+	snprintf(title, sizeof(title),
+		 "%s on %u GPUs: tp=%u cp=%u pp=%u dp=%u zero=%u",
+		 job.model.name, job.n_gpus, job.spec.tp, job.spec.cp,
+		 job.spec.pp, job.spec.dp, job.spec.zero);
+	report.title = title;
+	notes_add(question, &job, &result, &report);
+	rc = model_print(&report, err);
+out:
+	weft_job_free(&job);
+	return rc;
+}
+
+int model_memory(int argc, char **argv)
+{
+	static const struct argp_child children[] = {
+		{.argp = &model_argp},
+		{0},
+	};
+	static const struct argp argp = {
+		.options = options,
+		.parser = parse,
+		.children = children,
+		.doc = "What a training job keeps in the memory of one GPU, by "
+		       "what it is for, and whether that fits.",
+	};
+	struct question question = {0};
+	struct weft_error err = {0};
+	bool fits = true;
+
+	argp_parse(&argp, argc, argv, 0, NULL, &question);
+	if (answer(&question, &fits, &err))
+		return cmd_fail(&err);
+	return fits ? EXIT_YES : EXIT_NEGATIVE;
+}

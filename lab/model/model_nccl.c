@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* model_nccl.c - weft model nccl: what NCCL would choose, by size */
+#include "base/suggest.h"
+#include "cli/cmd.h"
+#include "cli/option.h"
+#include "cli/report.h"
+#include "lab/model/model.h"
+#include "lab/model/quantity.h"
+#include "lab/nccl/nccl.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { KEY_MACHINE = 256, KEY_PER_NODE, KEY_RELEASE, KEY_COLLECTIVE, KEY_SIZE };
+
+/* Without --size: these, each four times as large as the one before. */
+#define FIRST_SIZE 1024u
+#define N_SIZES	   12
+
+static const struct argp_option known_options[] = {
+	{"machine", KEY_MACHINE, "NAME", 0,
+	 "whose channels (default: dgx-h100-superpod)", 1},
+	{"nodes", 'n', "N", 0, "of them (default: 1)", 1},
+	{"gpus-per-node", KEY_PER_NODE, "N", 0, "that take part (default: all)",
+	 1},
+	{"release", KEY_RELEASE, "VERSION", 0,
+	 "of NCCL, 2.18 to 2.30 (default: the newest known)", 1},
+	{"collective", KEY_COLLECTIVE, "NAME", 0,
+	 "all_reduce (default), all_gather, reduce_scatter, broadcast, reduce",
+	 2},
+	{"size", KEY_SIZE, "SIZE", 0, "as nccl-tests counts it (default: many)",
+	 2},
+	{0},
+};
+
+struct question {
+	struct model_options options;
+	const struct weft_nccl_machine *machine;
+	enum weft_collective collective;
+	uint32_t n_nodes, per_node, version;
+	uint64_t size_bytes; /* 0: many */
+};
+
+static const struct weft_nccl_machine *
+machine_read(const struct argp_state *state, const char *name)
+{
+	const struct weft_nccl_machine *found = weft_nccl_machine_find(name);
+	const char *known[16];
+	uint32_t n = 0;
+
+	while (n < weft_n_nccl_machines && n < 16) {
+		known[n] = weft_nccl_machines[n].name;
+		n++;
+	}
+	if (!found)
+		argp_error(state,
+			   "--machine: \"%s\" is not known; did you mean "
+			   "\"%s\"?",
+			   name, weft_suggest(name, known, n));
+	return found;
+}
+
+static enum weft_collective collective_read(const struct argp_state *state,
+					    const char *name)
+{
+	for (int c = 0; c < WEFT_N_NCCL_COLLECTIVES; c++) {
+		if (strcmp(weft_collective_names[c], name) == 0)
+			return (enum weft_collective)c;
+	}
+	argp_error(state,
+		   "--collective: NCCL does not choose for \"%s\"; did you "
+		   "mean \"%s\"?",
+		   name,
+		   weft_suggest(name, weft_collective_names,
+				WEFT_N_NCCL_COLLECTIVES));
+	return WEFT_ALL_REDUCE;
+}
+
+static uint32_t release_read(const struct argp_state *state, const char *text)
+{
+	struct weft_error err = {0};
+	uint32_t version = weft_nccl_version(text, &err);
+
+	if (!version)
+		argp_error(state, "--release: %s", err.text);
+	return version;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct question *q = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &q->options;
+		return 0;
+	case KEY_MACHINE:
+		q->machine = machine_read(state, arg);
+		return 0;
+	case 'n':
+		q->n_nodes = quantity_whole(state, arg, 1u << 20);
+		return 0;
+	case KEY_PER_NODE:
+		q->per_node = quantity_whole(state, arg, 1u << 10);
+		return 0;
+	case KEY_RELEASE:
+		q->version = release_read(state, arg);
+		return 0;
+	case KEY_COLLECTIVE:
+		q->collective = collective_read(state, arg);
+		return 0;
+	case KEY_SIZE:
+		q->size_bytes =
+			(uint64_t)quantity_parse(state, QUANTITY_BYTES, arg);
+		if (q->size_bytes < 1 || q->size_bytes > (1ull << 50))
+			option_wrong(state, arg, "a size from 1 B to 1 PiB");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* ---- the answer ---- */
+
+struct answer {
+	const struct question *question;
+	struct weft_nccl_tuning tuning;
+	uint32_t n;
+	uint64_t size_bytes[N_SIZES];
+	struct weft_nccl_choice choice[N_SIZES];
+};
+
+static int answer_find(struct answer *a, struct weft_error *err)
+{
+	const struct question *q = a->question;
+	struct weft_nccl_graph graph;
+	uint32_t per_node =
+		q->per_node ? q->per_node : q->machine->gpus_per_node;
+
+	if (weft_nccl_machine_graph(q->machine, q->n_nodes, per_node, &graph,
+				    err))
+		return -1;
+	graph.version = q->version;
+	if (weft_nccl_tune(&graph, &a->tuning, err))
+		return -1;
+	a->n = q->size_bytes ? 1 : N_SIZES;
+	for (uint32_t i = 0; i < a->n; i++) {
+		a->size_bytes[i] = q->size_bytes
+					   ? q->size_bytes
+					   : (uint64_t)FIRST_SIZE << (2 * i);
+		if (weft_nccl_choose(&a->tuning, q->collective,
+				     a->size_bytes[i], &a->choice[i], err))
+			return -1;
+	}
+	return 0;
+}
+
+static double bus_rate(const struct answer *a, uint32_t i)
+{
+	double factor = weft_collective_bus_factor(a->question->collective,
+						   a->tuning.graph.n_ranks);
+
+	return a->choice[i].time_s > 0
+		       ? factor * (double)a->size_bytes[i] / a->choice[i].time_s
+		       : 0;
+}
+
+static json_t *choices_json(const struct answer *a)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < a->n; i++) {
+		const struct weft_nccl_choice *c = &a->choice[i];
+
+		json_array_append_new(
+			list,
+			json_pack("{s:I, s:s, s:s, s:f, s:f, s:I, s:I}",
+				  "size_bytes", (json_int_t)a->size_bytes[i],
+				  "algorithm",
+				  weft_nccl_algorithm_names[c->algorithm],
+				  "protocol",
+				  weft_nccl_protocol_names[c->protocol],
+				  "time_s", c->time_s, "busbw_bytes_per_s",
+				  bus_rate(a, i), "channels",
+				  (json_int_t)c->n_channels, "threads",
+				  (json_int_t)c->n_threads));
+	}
+	return list;
+}
+
+/* Every pair that NCCL weighs, and by what. */
+static json_t *pairs_json(const struct answer *a)
+{
+	json_t *list = json_array();
+
+	for (int k = 0; k < WEFT_N_NCCL_ALGORITHMS; k++) {
+		for (int p = 0; p < WEFT_N_NCCL_PROTOCOLS; p++) {
+			const struct weft_nccl_line *line =
+				&a->tuning.line[a->question->collective][k][p];
+
+			if (!(line->rate_bytes_per_s > 0))
+				continue;
+			json_array_append_new(
+				list,
+				json_pack("{s:s, s:s, s:f, s:f}", "algorithm",
+					  weft_nccl_algorithm_names[k],
+					  "protocol",
+					  weft_nccl_protocol_names[p],
+					  "latency_s", line->latency_s,
+					  "rate_bytes_per_s",
+					  line->rate_bytes_per_s));
+		}
+	}
+	return list;
+}
+
+static int print_json(const struct answer *a, struct weft_error *err)
+{
+	const struct question *q = a->question;
+	const struct weft_nccl_graph *graph = &a->tuning.graph;
+	json_t *object = model_json("nccl");
+
+	json_object_update_new(
+		object,
+		json_pack("{s:s, s:s, s:I, s:I, s:I, s:s, s:o, s:o}", "machine",
+			  q->machine->name, "basis",
+			  q->machine->basis[q->n_nodes > 1], "nodes",
+			  (json_int_t)graph->n_nodes, "gpus",
+			  (json_int_t)graph->n_ranks, "release",
+			  (json_int_t)graph->version, "collective",
+			  weft_collective_names[q->collective], "choices",
+			  choices_json(a), "pairs", pairs_json(a)));
+	return report_print(object, err);
+}
+
+static void print_text(const struct answer *a)
+{
+	const struct question *q = a->question;
+	const struct weft_nccl_graph *graph = &a->tuning.graph;
+	char size[32], time[32], rate[32];
+
+	printf("%s of %u GPUs on %u x %s, NCCL %u.%u\n",
+	       weft_collective_names[q->collective], graph->n_ranks,
+	       graph->n_nodes, q->machine->name, graph->version / 10000,
+	       graph->version / 100 % 100);
+	printf("  %10s  %-14s %-7s %10s %11s  channels threads\n", "size",
+	       "algorithm", "proto", "expected", "busbw");
+	for (uint32_t i = 0; i < a->n; i++) {
+		const struct weft_nccl_choice *c = &a->choice[i];
+
+		printf("  %10s  %-14s %-7s %10s %11s  %8u %7u\n",
+		       report_quantity((double)a->size_bytes[i], "B", size,
+				       sizeof(size)),
+		       weft_nccl_algorithm_names[c->algorithm],
+		       weft_nccl_protocol_names[c->protocol],
+		       report_quantity(c->time_s, "s", time, sizeof(time)),
+		       report_quantity(bus_rate(a, i), "B/s", rate,
+				       sizeof(rate)),
+		       c->n_channels, c->n_threads);
+	}
+	printf("  channels: %s\n", q->machine->basis[q->n_nodes > 1]);
+}
+
+int model_nccl(int argc, char **argv)
+{
+	static const struct argp_child children[] = {
+		{.argp = &model_argp},
+		{0},
+	};
+	static const struct argp argp = {
+		.options = known_options,
+		.parser = parse,
+		.children = children,
+		.doc = "Which algorithm and protocol NCCL would choose, and "
+		       "the time that it expects: its own selector, without "
+		       "launch and saturation.",
+	};
+	struct question question = {
+		.machine = &weft_nccl_machines[0],
+		.n_nodes = 1,
+	};
+	struct answer answer = {.question = &question};
+	struct weft_error err = {0};
+
+	argp_parse(&argp, argc, argv, 0, NULL, &question);
+	if (answer_find(&answer, &err))
+		return cmd_fail(&err);
+	if (question.options.json)
+		return print_json(&answer, &err) ? cmd_fail(&err) : EXIT_YES;
+	print_text(&answer);
+	return EXIT_YES;
+}

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* model_overlap.c - weft model overlap: hidden and exposed communication, as
+ * profilers recorded it */
+#include "cli/clock.h"
+#include "cli/cmd.h"
+#include "cli/option.h"
+#include "lab/model/overlap.h"
+#include "lab/model/quantity.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+	KEY_LINK = 256,
+	KEY_LATENCY,
+	KEY_MATRIX,
+	KEY_COLLECTIVES,
+	KEY_STEPS,
+	KEY_TOP,
+};
+
+static const struct argp_option options[] = {
+	{"link", KEY_LINK, "RATE", 0,
+	 "of each GPU, one direction: shows what a ring's closed form has", 1},
+	{"latency", KEY_LATENCY, "TIME", 0, "of one message (default: 0)", 1},
+	{"steps", KEY_STEPS, "N", 0,
+	 "steps in the traces (default: the profiler's count)", 2},
+	{"matrix", KEY_MATRIX, "FILE", 0,
+	 "write bytes per step by pair of ranks, as traffic=FILE reads them",
+	 3},
+	{"collectives", KEY_COLLECTIVES, "FILE", 0,
+	 "write one line per collective (CSV)", 3},
+	{"top", KEY_TOP, "N", 0,
+	 "collectives with the longest exposed time to list (default: 8)", 4},
+	{0},
+};
+
+/* Says how far a long file is: on a terminal in place, else now and then. */
+struct progress {
+	const char *file;
+	double start_s, said_s;
+	bool on_terminal;
+};
+
+static void progress_say(void *context, double part)
+{
+	struct progress *p = context;
+	double now = clock_now_s();
+	double pause = p->on_terminal ? 0.25 : 10;
+
+	if (now - p->start_s < 2 || now - p->said_s < pause)
+		return;
+	p->said_s = now;
+	fprintf(stderr, "weft: reading %s: %.0f %%%s", p->file, 100 * part,
+		p->on_terminal ? "\r" : "\n");
+}
+
+static void progress_end(const struct progress *p)
+{
+	if (p->said_s > 0 && p->on_terminal)
+		fprintf(stderr, "\033[K");
+}
+
+/* Reads and measures one trace; its events are done with then, so that many
+ * traces need the memory of one. */
+static int trace_take(struct overlap_answer *a, uint32_t i,
+		      struct weft_overlap *overlap, struct weft_error *err)
+{
+	struct progress progress = {
+		.file = a->files[i],
+		.start_s = clock_now_s(),
+		.on_terminal = isatty(STDERR_FILENO),
+	};
+	struct weft_trace_options read = {.progress = progress_say,
+					  .context = &progress};
+	struct weft_trace *t = &a->traces[i];
+	int code = weft_trace_load(a->files[i], &read, t, err);
+
+	progress_end(&progress);
+	if (code || weft_overlap_build(t, overlap, err))
+		return -1;
+	a->has_times |= t->n_events > 0;
+	weft_trace_drop_events(t);
+	t->file = i;
+	return 0;
+}
+
+/* Traces by rank, and their overlaps with them. */
+static int traces_take(struct overlap_answer *a, struct weft_error *err)
+{
+	struct weft_overlap *unsorted;
+	int code = 0;
+
+	a->traces = weft_calloc(a->n_files, sizeof(*a->traces), err);
+	a->overlaps = weft_calloc(a->n_files, sizeof(*a->overlaps), err);
+	unsorted = weft_calloc(a->n_files, sizeof(*unsorted), err);
+	if (!a->traces || !a->overlaps || !unsorted)
+		code = -1;
+	for (uint32_t i = 0; !code && i < a->n_files; i++)
+		code = trace_take(a, i, &unsorted[i], err);
+	if (!code)
+		code = weft_trace_set_join(a->traces, a->n_files, err);
+	for (uint32_t i = 0; unsorted && i < a->n_files; i++) {
+		if (code)
+			weft_overlap_free(&unsorted[i]);
+		else
+			a->overlaps[i] = unsorted[a->traces[i].file];
+	}
+	free(unsorted);
+	return code;
+}
+
+static void steps_count(struct overlap_answer *a)
+{
+	a->n_steps = a->asked_steps;
+	for (uint32_t i = 0; !a->asked_steps && i < a->n_files; i++) {
+		if (a->traces[i].n_steps > a->n_steps)
+			a->n_steps = a->traces[i].n_steps;
+	}
+	if (!a->n_steps)
+		a->n_steps = 1;
+}
+
+static int answer_build(struct overlap_answer *a, struct weft_error *err)
+{
+	struct weft_advice_input in = {.n_traces = a->n_files};
+
+	if (traces_take(a, err))
+		return -1;
+	steps_count(a);
+	if (weft_waits_build(a->traces, a->n_files, &a->waits, err) ||
+	    weft_exchange_build(a->traces, a->n_files, a->n_steps, &a->exchange,
+				err))
+		return -1;
+	in.traces = a->traces;
+	in.overlaps = a->overlaps;
+	in.waits = a->waits.n_matches ? &a->waits : NULL;
+	in.n_steps = a->n_steps;
+	return weft_advice_build(&in, a->advice, err);
+}
+
+static void answer_free(struct overlap_answer *a)
+{
+	weft_waits_free(&a->waits);
+	weft_exchange_free(&a->exchange);
+	for (uint32_t i = 0; i < a->n_files; i++) {
+		if (a->traces)
+			weft_trace_free(&a->traces[i]);
+		if (a->overlaps)
+			weft_overlap_free(&a->overlaps[i]);
+	}
+	free(a->traces);
+	free(a->overlaps);
+	free(a->files);
+}
+
+double overlap_model_s(const struct overlap_answer *a,
+		       const struct weft_trace *t,
+		       const struct weft_trace_collective *c)
+{
+	uint32_t n = c->n_ranks ? c->n_ranks : t->world_size;
+
+	if (!(a->link_bytes_per_s > 0) || !(c->size_bytes > 0))
+		return 0;
+	return weft_overlap_ring_s(c->op, n, c->size_bytes, a->link_bytes_per_s,
+				   a->latency_s);
+}
+
+double overlap_model_kind_s(const struct overlap_answer *a, uint32_t rank,
+			    enum weft_trace_op op, double *measured_s)
+{
+	const struct weft_trace *t = &a->traces[rank];
+	const struct weft_advice_input in = {
+		.traces = a->traces,
+		.overlaps = a->overlaps,
+		.waits = a->waits.n_matches ? &a->waits : NULL,
+		.n_traces = a->n_files,
+	};
+	double sum = 0;
+
+	*measured_s = 0;
+	for (uint32_t i = 0; i < t->n_collectives; i++) {
+		double model;
+
+		if (t->collectives[i].op != op)
+			continue;
+		model = overlap_model_s(a, t, &t->collectives[i]);
+		if (!(model > 0))
+			continue;
+		sum += model;
+		*measured_s += weft_advice_transfer_s(&in, rank, i);
+	}
+	return sum;
+}
+
+double overlap_eta_seed(const struct weft_overlap *o)
+{
+	double shorter = o->compute_s < o->comm_s ? o->compute_s : o->comm_s;
+
+	return shorter > 0 ? o->overlap_s / shorter : 0;
+}
+
+static void file_add(const struct argp_state *state, struct overlap_answer *a,
+		     const char *path)
+{
+	const char **longer =
+		realloc(a->files, (a->n_files + (size_t)1) * sizeof(*a->files));
+
+	if (!longer)
+		argp_failure(state, EXIT_ERROR, 0, "out of memory");
+	a->files = longer;
+	a->files[a->n_files++] = path;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct overlap_answer *a = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &a->options;
+		return 0;
+	case KEY_LINK:
+		a->link_bytes_per_s = quantity_parse(state, QUANTITY_RATE, arg);
+		return 0;
+	case KEY_LATENCY:
+		a->latency_s = quantity_parse(state, QUANTITY_TIME, arg);
+		return 0;
+	case KEY_STEPS:
+		a->asked_steps = (uint32_t)option_uint(state, arg, 1u << 30);
+		return 0;
+	case KEY_MATRIX:
+		a->matrix_path = arg;
+		return 0;
+	case KEY_COLLECTIVES:
+		a->collectives_path = arg;
+		return 0;
+	case KEY_TOP:
+		a->top = (uint32_t)option_uint(state, arg, 1u << 30);
+		return 0;
+	case ARGP_KEY_ARG:
+		file_add(state, a, arg);
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "which traces? One file per rank");
+		return 0;
+	case ARGP_KEY_END:
+		if (a->latency_s > 0 && !(a->link_bytes_per_s > 0))
+			argp_error(state, "--latency needs --link");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+int model_overlap(int argc, char **argv)
+{
+	static const struct argp_child children[] = {
+		{.argp = &model_argp},
+		{0},
+	};
+	static const struct argp argp = {
+		.options = options,
+		.parser = parse,
+		.children = children,
+		.args_doc = "TRACE...",
+		.doc = "How much of a job's communication its computing hides, "
+		       "who waited for whom, and what would shorten it: from "
+		       "PyTorch profiler (Kineto) traces, one per rank, plain "
+		       "or gzip'ed.  Execution traces and Chakra graphs give "
+		       "bytes only.",
+	};
+	struct overlap_answer a = {.top = 8};
+	struct weft_error err = {0};
+	int code;
+
+	argp_parse(&argp, argc, argv, 0, NULL, &a);
+	code = answer_build(&a, &err);
+	if (!code)
+		code = overlap_write_files(&a, &err);
+	if (!code && a.options.json)
+		code = overlap_print_json(&a, &err);
+	else if (!code)
+		overlap_print_text(&a);
+	answer_free(&a);
+	return code ? cmd_fail(&err) : EXIT_YES;
+}

@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* model_parallelism.c - weft model parallelism: all axes of a job beside each
+ * other
+ */
+#include "cli/cmd.h"
+#include "costmodel/job/model.h"
+#include "lab/calculators/tensor.h"
+#include "lab/model/model_part.h"
+#include "lab/model/quantity.h"
+
+#include <stdio.h>
+
+/* What is assumed of a job that does not say: the seeds' example. */
+#define TOKENS		 4096
+#define HIDDEN		 8192
+#define LINK_BYTES_PER_S (400e9 / 8)
+
+enum {
+	KEY_CP = 256,
+	KEY_DP,
+	KEY_LAYERS,
+	KEY_MODEL,
+	KEY_PARAMS,
+	KEY_BATCH,
+	KEY_SEQ,
+	KEY_HIDDEN,
+	KEY_KV,
+	KEY_LINK,
+	KEY_INTRA,
+	KEY_FLOPS,
+	KEY_RECOMPUTE,
+};
+
+static const struct argp_option options[] = {
+	{"tp", 't', "N", 0, "ways of tensor parallelism (default: 1)", 1},
+	{"pp", 'p', "P", 0, "pipeline stages (default: 1)", 1},
+	{"stages", 0, NULL, OPTION_ALIAS, NULL, 1},
+	{"microbatches", 'm', "M", 0, "per step (default: 1)", 1},
+	{"interleave", 'v', "V", 0, "chunks of layers per stage (default: 1)",
+	 1},
+	{"cp", KEY_CP, "N", 0, "ways of context parallelism (default: 1)", 1},
+	{"dp", KEY_DP, "N", 0, "replicas (default: 1)", 1},
+	{"model", KEY_MODEL, "NAME", 0,
+	 "layers, widths, tokens and parameters of a built-in model (else 20 "
+	 "layers a stage, 4096 tokens, width 8192)",
+	 2},
+	{"layers", KEY_LAYERS, "N", 0, "of the whole model", 2},
+	{"params", KEY_PARAMS, "N", 0, "of the whole model", 2},
+	{"batch", KEY_BATCH, "N", 0, "sequences of a micro-batch (default: 1)",
+	 2},
+	{"seq", KEY_SEQ, "N", 0, "tokens of a sequence", 2},
+	{"hidden", KEY_HIDDEN, "N", 0, "width", 2},
+	{"kv-width", KEY_KV, "N", 0, "of keys (default: the width)", 2},
+	{"full-recompute", KEY_RECOMPUTE, NULL, 0,
+	 "the forward pass is repeated before the backward pass", 2},
+	{"link", KEY_LINK, "RATE", 0,
+	 "between nodes, of each GPU (default: 400Gbps)", 3},
+	{"intra", KEY_INTRA, "RATE", 0,
+	 "inside them, for tensor parallelism (default: the link's)", 3},
+	{"flops", KEY_FLOPS, "RATE", 0, "that a GPU sustains: 400TFLOPS", 3},
+	{0},
+};
+
+struct question {
+	struct model_options options;
+	uint32_t tp, pp, micro_batches, interleave, cp, dp, layers;
+	double batch, tokens, hidden, kv_width, parameters;
+	double link, intra, flops;
+	bool full_recompute, shape_assumed, link_assumed;
+};
+
+/* The numbers of ranks that argp keys stand for. */
+static uint32_t *axis(struct question *question, int key)
+{
+	switch (key) {
+	case 't':
+		return &question->tp;
+	case 'p':
+		return &question->pp;
+	case 'm':
+		return &question->micro_batches;
+	case 'v':
+		return &question->interleave;
+	case KEY_CP:
+		return &question->cp;
+	case KEY_DP:
+		return &question->dp;
+	case KEY_LAYERS:
+		return &question->layers;
+	default:
+		return NULL;
+	}
+}
+
+static double *width(struct question *question, int key)
+{
+	switch (key) {
+	case KEY_PARAMS:
+		return &question->parameters;
+	case KEY_BATCH:
+		return &question->batch;
+	case KEY_SEQ:
+		return &question->tokens;
+	case KEY_HIDDEN:
+		return &question->hidden;
+	case KEY_KV:
+		return &question->kv_width;
+	default:
+		return NULL;
+	}
+}
+
+static void model_read(const struct argp_state *state, const char *name,
+		       struct question *question)
+{
+	struct weft_model model;
+	struct weft_error err = {0};
+
+	if (weft_model_find(name, &model, &err))
+		argp_error(state, "--model: %s", err.text);
+	question->layers = model.layers;
+	question->tokens = model.seq;
+	question->hidden = model.hidden;
+	question->kv_width = weft_model_kv_width(&model, 1);
+	question->parameters = weft_model_parameters(&model);
+}
+
+static void question_check(const struct argp_state *state,
+			   struct question *question)
+{
+	question->shape_assumed = !question->layers;
+	if (!question->layers)
+		question->layers = WEFT_PIPELINE_LAYERS * question->pp;
+	if (!(question->tokens > 0))
+		question->tokens = TOKENS;
+	if (!(question->hidden > 0))
+		question->hidden = HIDDEN;
+	question->link_assumed = !(question->link > 0);
+	if (question->link_assumed)
+		question->link = LINK_BYTES_PER_S;
+	if (question->layers % question->pp)
+		argp_error(state, "%u layers do not divide into %u stages",
+			   question->layers, question->pp);
+	if (!(question->kv_width > 0))
+		question->kv_width = question->hidden;
+	if (!(question->intra > 0))
+		question->intra = question->link;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct question *question = state->input;
+	uint32_t *count = axis(question, key);
+	double *number = width(question, key);
+
+	if (count) {
+		*count = quantity_whole(state, arg, 1u << 22);
+		return 0;
+	}
+	if (number) {
+		*number = quantity_parse(state, QUANTITY_COUNT, arg);
+		return 0;
+	}
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &question->options;
+		return 0;
+	case KEY_MODEL:
+		model_read(state, arg, question);
+		return 0;
+	case KEY_LINK:
+		question->link = quantity_parse(state, QUANTITY_RATE, arg);
+		return 0;
+	case KEY_INTRA:
+		question->intra = quantity_parse(state, QUANTITY_RATE, arg);
+		return 0;
+	case KEY_FLOPS:
+		question->flops = quantity_parse(state, QUANTITY_FLOPS, arg);
+		return 0;
+	case KEY_RECOMPUTE:
+		question->full_recompute = true;
+		return 0;
+	case ARGP_KEY_END:
+		question_check(state, question);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* ---- the tensor-parallel part and the total ---- */
+
+struct result {
+	struct weft_tensor tensor;
+	double gpus;
+};
+
+#define AT(member) offsetof(struct result, member)
+
+static const struct model_figure figures[] = {
+	{.key = "gpus",
+	 .label = "GPUs",
+	 .offset = AT(gpus),
+	 .shown = {1, 0, ""},
+	 .seed = {1, 0, ""},
+	 .seed_label = "Total GPU count"},
+	{.key = "tp_all_reduces",
+	 .label = "tp all-reduces per layer",
+	 .offset = AT(tensor.all_reduces),
+	 .shown = {1, 0, ""},
+	 .seed = {1, 0, ""},
+	 .difference = "seed_tp_count"},
+	{.key = "tp_all_reduce_bytes",
+	 .label = "of one",
+	 .offset = AT(tensor.all_reduce_bytes),
+	 .shown = {1e6, 2, " MB"}},
+	{.key = "tp_layer_bytes",
+	 .label = "sent per layer",
+	 .offset = AT(tensor.layer_bytes),
+	 .shown = {1e6, 2, " MB"},
+	 .seed = {1e6, 2, " MB"},
+	 .seed_label = "TP All-Reduce Volume",
+	 .difference = "tp_seed"},
+	{.key = "tp_all_reduce_s",
+	 .label = "time of one",
+	 .offset = AT(tensor.all_reduce_s),
+	 .shown = {1e-3, 3, " ms"}},
+	{.key = "tp_step_s",
+	 .label = "of a stage's step",
+	 .offset = AT(tensor.step_s),
+	 .shown = {1e-3, 1, " ms"},
+	 .seed = {1e-3, 1, " ms"},
+	 .difference = "seed_tp_count"},
+	{.key = "tp_ratio",
+	 .label = "forward, over compute",
+	 .offset = AT(tensor.ratio),
+	 .shown = {1, 2, ""}},
+};
+
+static int tensor_fill(const struct question *question,
+		       enum weft_convention convention, struct result *result,
+		       struct weft_error *err)
+{
+	struct weft_tensor_job job = {
+		.ways = question->tp,
+		.tokens = question->tokens * question->batch / question->cp,
+		.hidden = question->hidden,
+		.link_bytes_per_s = question->intra,
+		.sequence = question->tokens,
+		.flops = question->flops,
+		.layers = question->layers / question->pp,
+		.micro_batches = question->micro_batches,
+		.full_recompute = question->full_recompute,
+	};
+
+	result->gpus = (double)question->tp * question->pp * question->cp *
+		       question->dp;
+	return weft_tensor(&job, convention, &result->tensor, err);
+}
+
+/* ---- the other parts ---- */
+
+/* Forward time of one stage and micro-batch; 0 when nobody said how fast. */
+static double forward_s(const struct question *question,
+			const struct weft_tensor *tensor)
+{
+	if (!(question->flops > 0))
+		return 0;
+	return tensor->forward_compute_s * question->layers / question->pp;
+}
+
+static struct weft_pipeline_job pipeline_job(const struct question *question,
+					     const struct weft_tensor *tensor)
+{
+	return (struct weft_pipeline_job){
+		.stages = question->pp,
+		.micro_batches = question->micro_batches,
+		.interleave = question->interleave,
+		.layers_per_stage = question->layers / question->pp,
+		.sequences = question->batch,
+		.tokens = question->tokens / question->cp,
+		.hidden = question->hidden,
+		.tensor = question->tp,
+		.forward_s = forward_s(question, tensor),
+		.backward_s = 2 * forward_s(question, tensor),
+	};
+}
+
+static struct weft_sequence_job sequence_job(const struct question *question)
+{
+	return (struct weft_sequence_job){
+		.ways = question->cp,
+		.tokens = question->tokens,
+		.hidden = question->kv_width / question->tp,
+		.query_width = question->hidden / question->tp,
+		.link_bytes_per_s = question->link,
+		.flops = question->flops,
+	};
+}
+
+/* Every GPU's share of the gradients, in 16 bits. */
+static struct weft_chunks_job chunks_job(const struct question *question,
+					 const struct weft_tensor *tensor)
+{
+	return (struct weft_chunks_job){
+		.gradient_bytes =
+			2 * question->parameters / question->tp / question->pp,
+		.link_bytes_per_s = question->link,
+		.n_gpus = question->dp,
+		.backward_s = 2 * forward_s(question, tensor),
+	};
+}
+
+struct answer {
+	struct result right, seed;
+	struct model_pipeline_part pipeline;
+	struct model_sequence_part sequence;
+	struct model_chunks_part chunks;
+	char title[128];
+};
+
+/* Chains the parts that the job has behind the pipeline's. */
+static int parts_fill(const struct question *question, struct answer *a,
+		      struct weft_error *err)
+{
+	struct weft_pipeline_job pipeline =
+		pipeline_job(question, &a->right.tensor);
+	struct weft_sequence_job sequence = sequence_job(question);
+	struct weft_chunks_job chunks = chunks_job(question, &a->right.tensor);
+	const struct model_report **next = &a->pipeline.report.more;
+
+	if (model_pipeline_part(&pipeline, &question->options, &a->pipeline,
+				err))
+		return -1;
+	if (question->cp > 1) {
+		if (model_sequence_part(&sequence, &question->options,
+					&a->sequence, err))
+			return -1;
+		*next = &a->sequence.report;
+		next = &a->sequence.report.more;
+	}
+	if (question->dp > 1 && question->parameters > 0) {
+		if (model_chunks_part(&chunks, &question->options, &a->chunks,
+				      err))
+			return -1;
+		*next = &a->chunks.report;
+	}
+	return 0;
+}
+
+static int answer(const struct question *question, struct weft_error *err)
+{
+	struct answer a;
+	struct model_report report = {
+		.model = "parallelism",
+		.options = &question->options,
+		.title = a.title,
+		.figures = figures,
+		.n_figures = sizeof(figures) / sizeof(figures[0]),
+		.right = &a.right,
+		.seed = &a.seed,
+		.more = &a.pipeline.report,
+	};
+
+	if (tensor_fill(question, WEFT_RIGHT, &a.right, err) ||
+	    tensor_fill(question, WEFT_SEED, &a.seed, err) ||
+	    parts_fill(question, &a, err))
+		return -1;
+	snprintf(a.title, sizeof(a.title), "tp %u x pp %u x cp %u x dp %u",
+		 question->tp, question->pp, question->cp, question->dp);
+	if (question->shape_assumed)
+		model_note(
+			&report,
+			"the shape is assumed: %u layers, %.0f tokens, width "
+			"%.0f; give --model.",
+			question->layers, question->tokens, question->hidden);
+	if (question->link_assumed)
+		model_note(&report, "the link is assumed: 400 Gbps; give "
+				    "--link.");
+	return model_print(&report, err);
+}
+
+int model_parallelism(int argc, char **argv)
+{
+	static const struct argp_child children[] = {
+		{.argp = &model_argp},
+		{0},
+	};
+	static const struct argp argp = {
+		.options = options,
+		.parser = parse,
+		.children = children,
+		.doc = "All axes of a job beside each other: all-reduces of "
+		       "tensor parallelism, the pipeline, the ring of context "
+		       "parallelism, chunks of the gradient sync.",
+	};
+	struct question question = {.tp = 1,
+				    .pp = 1,
+				    .micro_batches = 1,
+				    .interleave = 1,
+				    .cp = 1,
+				    .dp = 1,
+				    .batch = 1};
+	struct weft_error err = {0};
+
+	argp_parse(&argp, argc, argv, 0, NULL, &question);
+	return answer(&question, &err) ? cmd_fail(&err) : EXIT_YES;
+}

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* model_pipeline.c - weft model pipeline: bubble, memory and link of stages */
+#include "cli/cmd.h"
+#include "cli/option.h"
+#include "costmodel/job/model.h"
+#include "lab/model/model_part.h"
+#include "lab/model/quantity.h"
+
+#include <stdio.h>
+
+enum {
+	KEY_LAYERS = 256,
+	KEY_MODEL,
+	KEY_BATCH,
+	KEY_SEQ,
+	KEY_HIDDEN,
+	KEY_BYTES,
+	KEY_TENSOR,
+	KEY_FORWARD,
+	KEY_BACKWARD,
+	KEY_COMPUTE,
+	KEY_SYNC,
+	KEY_LAYER_BYTES,
+	KEY_MEMORY,
+	KEY_THRESHOLD,
+};
+
+static const struct argp_option options[] = {
+	{"stages", 'p', "P", 0, "pipeline stages", 1},
+	{"microbatches", 'm', "M", 0, "per step", 1},
+	{"interleave", 'v', "V", 0, "chunks of layers per stage (default: 1)",
+	 1},
+	{"layers", KEY_LAYERS, "N", 0, "of one stage (default: 20)", 2},
+	{"model", KEY_MODEL, "NAME", 0,
+	 "layers, sequence and width of a built-in model", 2},
+	{"batch", KEY_BATCH, "N", 0, "sequences of a micro-batch (default: 1)",
+	 2},
+	{"seq", KEY_SEQ, "N", 0, "tokens of a sequence (default: 4096)", 2},
+	{"hidden", KEY_HIDDEN, "N", 0, "width (default: 8192)", 2},
+	{"element-bytes", KEY_BYTES, "N", 0, "of an activation (default: 2)",
+	 2},
+	{"tensor", KEY_TENSOR, "T", 0,
+	 "tensor ranks that each send a part (default: 1)", 2},
+	{"forward", KEY_FORWARD, "TIME", 0,
+	 "of a stage for one micro-batch; with --backward", 3},
+	{"backward", KEY_BACKWARD, "TIME", 0, "likewise", 3},
+	{"compute", KEY_COMPUTE, "TIME", 0,
+	 "instead: of a stage for the whole step", 3},
+	{"sync", KEY_SYNC, "TIME", 0, "after the pipeline: gradients", 3},
+	{"layer-bytes", KEY_LAYER_BYTES, "SIZE", 0,
+	 "that a layer keeps of a micro-batch", 4},
+	{"memory", KEY_MEMORY, "SIZE", 0, "of a GPU (default: 80GB)", 4},
+	{"threshold", KEY_THRESHOLD, "SHARE", 0,
+	 "efficiency below which to warn (default: 0.8)", 4},
+	{0},
+};
+
+struct question {
+	struct model_options options;
+	struct weft_pipeline_job job;
+	uint32_t model_layers;
+};
+
+static void model_read(const struct argp_state *state, const char *name,
+		       struct question *question)
+{
+	struct weft_model model;
+	struct weft_error err = {0};
+
+	if (weft_model_find(name, &model, &err))
+		argp_error(state, "--model: %s", err.text);
+	question->model_layers = model.layers;
+	question->job.tokens = model.seq;
+	question->job.hidden = model.hidden;
+}
+
+static void question_check(const struct argp_state *state,
+			   struct question *question)
+{
+	struct weft_pipeline_job *job = &question->job;
+
+	if (!job->stages || !job->micro_batches)
+		argp_error(state, "which pipeline? Give --stages P and "
+				  "--microbatches M");
+	if (!(job->forward_s > 0) != !(job->backward_s > 0))
+		argp_error(state, "--forward and --backward go together");
+	if (!question->model_layers || job->layers_per_stage)
+		return;
+	if (question->model_layers % job->stages)
+		argp_error(state,
+			   "%u layers do not divide into %u stages; say "
+			   "--layers",
+			   question->model_layers, job->stages);
+	job->layers_per_stage = question->model_layers / job->stages;
+}
+
+static error_t parse_time(int key, char *arg, struct argp_state *state)
+{
+	struct question *question = state->input;
+	struct weft_pipeline_job *job = &question->job;
+
+	switch (key) {
+	case KEY_FORWARD:
+		job->forward_s = quantity_parse(state, QUANTITY_DURATION, arg);
+		return 0;
+	case KEY_BACKWARD:
+		job->backward_s = quantity_parse(state, QUANTITY_DURATION, arg);
+		return 0;
+	case KEY_COMPUTE:
+		job->compute_s = quantity_parse(state, QUANTITY_DURATION, arg);
+		return 0;
+	case KEY_SYNC:
+		job->sync_s = quantity_parse(state, QUANTITY_TIME, arg);
+		return 0;
+	case KEY_LAYER_BYTES:
+		job->layer_bytes = quantity_parse(state, QUANTITY_BYTES, arg);
+		return 0;
+	case KEY_MEMORY:
+		job->memory_bytes = quantity_parse(state, QUANTITY_BYTES, arg);
+		return 0;
+	case KEY_THRESHOLD:
+		job->threshold = option_number(state, arg, 0, 0.999999);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static uint32_t count_parse(const struct argp_state *state, const char *arg)
+{
+	return quantity_whole(state, arg, 1u << 24);
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct question *question = state->input;
+	struct weft_pipeline_job *job = &question->job;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &question->options;
+		return 0;
+	case 'p':
+		job->stages = count_parse(state, arg);
+		return 0;
+	case 'm':
+		job->micro_batches = count_parse(state, arg);
+		return 0;
+	case 'v':
+		job->interleave = count_parse(state, arg);
+		return 0;
+	case KEY_LAYERS:
+		job->layers_per_stage = count_parse(state, arg);
+		return 0;
+	case KEY_MODEL:
+		model_read(state, arg, question);
+		return 0;
+	case KEY_BATCH:
+		job->sequences = count_parse(state, arg);
+		return 0;
+	case KEY_SEQ:
+		job->tokens = quantity_parse(state, QUANTITY_COUNT, arg);
+		return 0;
+	case KEY_HIDDEN:
+		job->hidden = quantity_parse(state, QUANTITY_COUNT, arg);
+		return 0;
+	case KEY_BYTES:
+		job->element_bytes = option_number(state, arg, 0.125, 16);
+		return 0;
+	case KEY_TENSOR:
+		job->tensor = count_parse(state, arg);
+		return 0;
+	case ARGP_KEY_END:
+		question_check(state, question);
+		return 0;
+	default:
+		return parse_time(key, arg, state);
+	}
+}
+
+#define AT(member) offsetof(struct weft_pipeline, member)
+
+static const struct model_figure figures[] = {
+	{.key = "min_link_bytes_per_s",
+	 .label = "link that keeps up",
+	 .offset = AT(min_link_bytes_per_s),
+	 .shown = {1e9 / 8, 2, " Gbps"},
+	 .seed = {1e9 / 8, 2, "Gbps"},
+	 .seed_label = "Inter-Stage Speed",
+	 .difference = "seed_mib"},
+	{.key = "peak_activation_bytes",
+	 .label = "boundary activations",
+	 .offset = AT(peak_activation_bytes),
+	 .shown = {1e6, 1, " MB"},
+	 .seed = {1e6, 1, "MB"},
+	 .seed_label = "Peak Activation",
+	 .difference = "seed_gpipe"},
+	{.key = "efficiency",
+	 .label = "pipeline efficiency",
+	 .offset = AT(efficiency),
+	 .shown = {0.01, 1, " %"},
+	 .seed = {0.01, 1, "%"},
+	 .seed_label = "Pipeline Efficiency",
+	 .difference = "bubble_of_total"},
+	{.key = "operations",
+	 .label = "stages x micro-batches",
+	 .offset = AT(operations),
+	 .shown = {1, 0, ""},
+	 .seed = {1, 0, " total operations"}},
+	{.key = "layers",
+	 .label = "layers",
+	 .offset = AT(layers),
+	 .shown = {1, 0, ""}},
+	{.key = "activation_bytes",
+	 .label = "of one micro-batch",
+	 .offset = AT(activation_bytes),
+	 .shown = {1e6, 2, " MB"},
+	 .seed = {1e6, 2, " MB/batch"},
+	 .difference = "seed_mib"},
+	{.key = "in_flight",
+	 .label = "micro-batches in flight",
+	 .offset = AT(in_flight),
+	 .shown = {1, 0, ""},
+	 .difference = "seed_gpipe"},
+	{.key = "kept_bytes",
+	 .label = "kept for backward",
+	 .offset = AT(kept_bytes),
+	 .shown = {1e9, 2, " GB"},
+	 .difference = "seed_gpipe"},
+	{.key = "kept_share",
+	 .label = "of the GPU's memory",
+	 .offset = AT(kept_share),
+	 .shown = {0.01, 1, " %"},
+	 .difference = "seed_gpipe"},
+	{.key = "transfer_bytes",
+	 .label = "sent per step",
+	 .offset = AT(transfer_bytes),
+	 .shown = {1e9, 4, " GB"},
+	 .seed = {1e9, 4, " GB"},
+	 .seed_label = "Transfer Per Step",
+	 .difference = "seed_boundary"},
+	{.key = "boundary_bytes",
+	 .label = "over one boundary",
+	 .offset = AT(boundary_bytes),
+	 .shown = {1e9, 4, " GB"},
+	 .difference = "seed_mib"},
+	{.key = "bubble_of_total",
+	 .label = "bubble, of total time",
+	 .offset = AT(bubble_of_total),
+	 .shown = {0.01, 1, " %"},
+	 .seed = {0.01, 1, "%"},
+	 .seed_label = "Bubble Ratio",
+	 .difference = "bubble_of_total"},
+	{.key = "bubble_of_ideal",
+	 .label = "bubble, of ideal time",
+	 .offset = AT(bubble_of_ideal),
+	 .shown = {0.01, 1, " %"},
+	 .difference = "bubble_of_total"},
+	{.key = "compute_s",
+	 .label = "computation of a stage",
+	 .offset = AT(compute_s),
+	 .shown = {1e-3, 2, " ms"},
+	 .seed = {1e-3, 2, " ms"},
+	 .seed_label = "Compute/Step"},
+	{.key = "step_s",
+	 .label = "step",
+	 .offset = AT(step_s),
+	 .shown = {1e-3, 2, " ms"},
+	 .difference = "pipe_seed"},
+	{.key = "advised_micro_batches",
+	 .label = NULL,
+	 .offset = AT(advised_micro_batches),
+	 .difference = "seed_advice"},
+	{.key = "advised_stages",
+	 .label = NULL,
+	 .offset = AT(advised_stages),
+	 .difference = "seed_advice"},
+	{.key = "inefficient", .offset = AT(inefficient), .flag = true},
+};
+
+static void notes_add(const struct weft_pipeline_job *job,
+		      const struct weft_pipeline *pipeline, bool seed,
+		      struct model_report *report)
+{
+	double threshold =
+		job->threshold > 0 ? job->threshold : WEFT_PIPELINE_EFFICIENCY;
+
+	if (pipeline->inefficient && seed)
+		model_note(report,
+			   "Low Efficiency Warning: Pipeline efficiency below "
+			   "%.0f%%. Consider increasing micro-batches from %u "
+			   "to %.0f or reducing stages from %u to %.0f.",
+			   100 * threshold, job->micro_batches,
+			   pipeline->advised_micro_batches, job->stages,
+			   pipeline->advised_stages);
+	else if (pipeline->inefficient)
+		model_note(report,
+			   "efficiency below %.0f %%: from %.0f micro-batches "
+			   "on, or with at most %.0f stages, it is not.",
+			   100 * threshold, pipeline->advised_micro_batches,
+			   pipeline->advised_stages);
+	if (!seed && !(job->compute_s > 0) && !(job->forward_s > 0))
+		model_note(report, "computation is assumed, 1 us per layer and "
+				   "token: say what it really takes.");
+	if (!seed && pipeline->kept_share > 1)
+		model_note(report, "what layers keep for their backward pass "
+				   "does not fit the GPU.");
+}
+
+int model_pipeline_part(const struct weft_pipeline_job *job,
+			const struct model_options *model_options,
+			struct model_pipeline_part *part,
+			struct weft_error *err)
+{
+	bool seed = model_options->convention == WEFT_SEED;
+
+	if (weft_pipeline(job, WEFT_RIGHT, &part->right, err) ||
+	    weft_pipeline(job, WEFT_SEED, &part->seed, err))
+		return -1;
+	snprintf(part->title, sizeof(part->title),
+		 "%u stages x %u micro-batches = %.0f total operations, %.0f "
+		 "layers per stage",
+		 job->stages, job->micro_batches, part->right.operations,
+		 part->right.layers / job->stages);
+	part->report = (struct model_report){
+		.model = "pipeline",
+		.options = model_options,
+		.title = part->title,
+		.figures = figures,
+		.n_figures = sizeof(figures) / sizeof(figures[0]),
+		.right = &part->right,
+		.seed = &part->seed,
+	};
+	notes_add(job, seed ? &part->seed : &part->right, seed, &part->report);
+	return 0;
+}
+
+static int answer(const struct question *question, struct weft_error *err)
+{
+	struct model_pipeline_part part;
+
+	if (model_pipeline_part(&question->job, &question->options, &part, err))
+		return -1;
+	return model_print(&part.report, err);
+}
+
+int model_pipeline(int argc, char **argv)
+{
+	static const struct argp_child children[] = {
+		{.argp = &model_argp},
+		{0},
+	};
+	static const struct argp argp = {
+		.options = options,
+		.parser = parse,
+		.children = children,
+		.doc = "What splitting layers into pipeline stages costs: the "
+		       "bubble under both its names, activations, bytes "
+		       "between stages, the link that keeps up.",
+	};
+	struct question question = {0};
+	struct weft_error err = {0};
+
+	argp_parse(&argp, argc, argv, 0, NULL, &question);
+	return answer(&question, &err) ? cmd_fail(&err) : EXIT_YES;
+}

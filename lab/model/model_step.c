@@ -1,0 +1,487 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* model_step.c - weft model step: how long a training step takes, and why */
+#include "cli/cmd.h"
+#include "cli/option.h"
+#include "cli/plan/fit.h"
+#include "cli/report.h"
+#include "costmodel/time/health.h"
+#include "costmodel/time/straggler.h"
+#include "lab/model/model.h"
+#include "lab/step/step_run.h"
+#include "lab/step/step_table.h"
+#include "placement/place.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	KEY_GPU = 256,
+	KEY_TABLE,
+	KEY_BASELINE,
+	KEY_CALIBRATE,
+	KEY_EFFICIENCY,
+	KEY_LEAVE_OUT,
+	KEY_OVERLAP,
+	KEY_STRAGGLER,
+	KEY_JITTER,
+	KEY_HEALTH,
+	KEY_GPUS
+};
+
+#define BAR_WIDTH 30
+
+static const struct argp_option known_options[] = {
+	{"job", 'j', "SPEC", 0, "the job, weft-spec(7): gpus=64,tp=8,pp=2", 0},
+	{"fabric", 'f', "FILE", 0,
+	 "place it on this cluster, empty (default: a usual one of the GPU)",
+	 0},
+	{"gpu", KEY_GPU, "NAME", 0,
+	 "kind of GPU (default: of the fabric's profile, or H100); of a "
+	 "table's "
+	 "rows that do not say",
+	 0},
+	{"gpus", KEY_GPUS, NULL, 0, "list the kinds of GPU and exit", 0},
+	{"table", KEY_TABLE, "CSV", 0,
+	 "predict each run of a table, and say how far off", 0},
+	{"baseline", KEY_BASELINE, "CSV", 0,
+	 "show these errors of other models below", 0},
+	{"calibrate", KEY_CALIBRATE, "CSV", 0,
+	 "find one constant per GPU from measured runs, and use it", 0},
+	{"efficiency", KEY_EFFICIENCY, "GPU=F", 0,
+	 "steps of this GPU take 1/F of what its profile says", 0},
+	{"leave-out", KEY_LEAVE_OUT, NULL, 0,
+	 "of a table: errors of each publisher's runs, with constants from "
+	 "those of all others",
+	 0},
+	{"overlap", KEY_OVERLAP, "yes|no", 0,
+	 "collectives run behind computation (default: from Hopper on)", 0},
+	{"straggler", KEY_STRAGGLER, "F", 0,
+	 "computation takes F times as long: all wait for the slowest", 0},
+	{"jitter", KEY_JITTER, "SIGMA", 0,
+	 "the computing time of a rank varies by this share, and all wait for "
+	 "the slowest",
+	 0},
+	{"health", KEY_HEALTH, "FILE", 0,
+	 "nodes of the fabric that compute slower, weft-model(1)", 0},
+	{0},
+};
+
+struct question {
+	const char *job, *fabric, *gpu, *table, *baseline, *calibrate, *health;
+	double jitter;
+	struct weft_step_options options;
+	bool leave_out;
+	struct step_constants constants;
+	struct model_options shared;
+};
+
+static enum weft_habit habit_read(const struct argp_state *state,
+				  const char *text)
+{
+	if (strcmp(text, "yes") == 0)
+		return WEFT_ALWAYS;
+	if (strcmp(text, "no") != 0)
+		argp_error(state, "\"%s\": expected yes or no", text);
+	return WEFT_NEVER;
+}
+
+static void efficiency_read(const struct argp_state *state, char *text,
+			    struct step_constants *constants)
+{
+	char *equals = strchr(text, '=');
+	struct weft_error err = {0};
+	const struct weft_gpu *gpu;
+	double value;
+
+	if (!equals) {
+		argp_error(state, "\"%s\": expected GPU=F, e.g. H100=0.95",
+			   text);
+		return;
+	}
+	*equals = '\0';
+	gpu = weft_gpu_find(text, &err);
+	value = option_number(state, equals + 1, 0.01, 100);
+	if (!gpu || step_constant_set(constants, gpu, value, 0, &err))
+		argp_error(state, "%s", err.text);
+}
+
+static void gpus_print(void)
+{
+	puts("GPU     16-bit    8-bit    4-bit  TFLOP/s   memory");
+	for (uint32_t i = 0; i < weft_n_gpus; i++) {
+		const struct weft_gpu *g = &weft_gpus[i];
+
+		printf("%-6s %7.0f  %7.0f  %7.0f  %12.0f GB %.2f TB/s\n",
+		       g->name, g->flops_per_s[WEFT_BITS_16] / 1e12,
+		       g->flops_per_s[WEFT_BITS_8] / 1e12,
+		       g->flops_per_s[WEFT_BITS_4] / 1e12,
+		       g->memory_bytes / 1e9, g->memory_bytes_per_s / 1e12);
+	}
+}
+
+/* Options whose value is kept as it is. */
+static const struct {
+	int key;
+	size_t offset;
+} texts[] = {
+	{'j', offsetof(struct question, job)},
+	{'f', offsetof(struct question, fabric)},
+	{KEY_GPU, offsetof(struct question, gpu)},
+	{KEY_TABLE, offsetof(struct question, table)},
+	{KEY_BASELINE, offsetof(struct question, baseline)},
+	{KEY_CALIBRATE, offsetof(struct question, calibrate)},
+	{KEY_HEALTH, offsetof(struct question, health)},
+};
+
+static bool text_read(struct question *q, int key, const char *arg)
+{
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		if (texts[i].key != key)
+			continue;
+		*(const char **)(void *)((char *)q + texts[i].offset) = arg;
+		return true;
+	}
+	return false;
+}
+
+static void question_check(const struct argp_state *state,
+			   const struct question *q)
+{
+	if (!q->job && !q->table && !q->calibrate)
+		argp_error(state, "of what? Give --job SPEC or --table CSV");
+	if (q->job && q->table)
+		argp_error(state, "--job and --table are two questions");
+	if (!q->job && (q->fabric || q->jitter > 0))
+		argp_error(state, "--fabric and --jitter are of a --job; rows "
+				  "of a table name their own cluster");
+	if (q->leave_out && !q->table)
+		argp_error(state, "--leave-out is of the publishers of a "
+				  "--table");
+	if (q->baseline && !q->table)
+		argp_error(state, "--baseline is shown below a --table");
+	if (q->health && (!q->fabric || !q->job))
+		argp_error(state, "--health is of the nodes of a --fabric that "
+				  "a --job runs on");
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct question *q = state->input;
+
+	if (text_read(q, key, arg))
+		return 0;
+	switch (key) {
+	case KEY_GPUS:
+		gpus_print();
+		exit(fflush(stdout) == 0 ? EXIT_YES : EXIT_ERROR);
+	case KEY_EFFICIENCY:
+		efficiency_read(state, arg, &q->constants);
+		return 0;
+	case KEY_LEAVE_OUT:
+		q->leave_out = true;
+		return 0;
+	case KEY_OVERLAP:
+		q->options.overlap = habit_read(state, arg);
+		return 0;
+	case KEY_STRAGGLER:
+		q->options.straggler = option_number(state, arg, 1, 1000);
+		return 0;
+	case KEY_JITTER:
+		q->jitter = option_number(state, arg, 0, 10);
+		return 0;
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &q->shared;
+		return 0;
+	case ARGP_KEY_ARG:
+		argp_error(state, "\"%s\" is not an option", arg);
+		return 0;
+	case ARGP_KEY_END:
+		question_check(state, q);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* ---- one job ---- */
+
+static const struct {
+	const char *key, *label;
+	size_t offset;
+} parts[] = {
+	{"products_s", "matrix products",
+	 offsetof(struct weft_step, products_s)},
+	{"attention_s", "attention", offsetof(struct weft_step, attention_s)},
+	{"memory_s", "norms, activations",
+	 offsetof(struct weft_step, memory_s)},
+	{"recompute_s", "recomputation",
+	 offsetof(struct weft_step, recompute_s)},
+	{"logits_s", "output layer", offsetof(struct weft_step, logits_s)},
+	{"bubble_s", "pipeline bubble", offsetof(struct weft_step, bubble_s)},
+	{"exposed_tp_s", "tp communication",
+	 offsetof(struct weft_step, exposed_s[WEFT_AXIS_TP])},
+	{"exposed_cp_s", "cp communication",
+	 offsetof(struct weft_step, exposed_s[WEFT_AXIS_CP])},
+	{"exposed_ep_s", "ep communication",
+	 offsetof(struct weft_step, exposed_s[WEFT_AXIS_EP])},
+	{"exposed_pp_s", "pp communication",
+	 offsetof(struct weft_step, exposed_s[WEFT_AXIS_PP])},
+	{"exposed_dp_s", "dp communication",
+	 offsetof(struct weft_step, exposed_s[WEFT_AXIS_DP])},
+	{"optimizer_s", "optimizer", offsetof(struct weft_step, optimizer_s)},
+	{"straggler_s", "waiting for stragglers",
+	 offsetof(struct weft_step, straggler_s)},
+};
+#define N_PARTS (sizeof(parts) / sizeof(parts[0]))
+
+static double part_s(const struct weft_step *step, size_t i)
+{
+	return *(const double *)(const void *)((const char *)step +
+					       parts[i].offset);
+}
+
+static int job_json(const struct weft_gpu *gpu, const struct weft_step *step,
+		    const struct fit *fit, struct weft_error *err)
+{
+	json_t *object = model_json("step"), *list = json_object();
+	json_t *all = json_object();
+
+	for (size_t i = 0; i < N_PARTS; i++)
+		json_object_set_new(list, parts[i].key,
+				    json_real(part_s(step, i)));
+	for (int a = 0; a < WEFT_N_AXES; a++)
+		json_object_set_new(all, weft_axis_names[a],
+				    json_real(step->communication_s[a]));
+	json_object_set_new(object, "gpu", json_string(gpu->name));
+	json_object_set_new(object, "step_s", json_real(step->step_s));
+	json_object_set_new(object, "parts", list);
+	json_object_set_new(object, "communication_s", all);
+	json_object_update_new(
+		object,
+		json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:I}",
+			  "bubble_of_ideal", step->bubble_of_ideal,
+			  "bubble_of_total", step->bubble_of_total,
+			  "model_flops", step->model_flops,
+			  "model_flops_causal", step->model_flops_causal,
+			  "hardware_flops", step->hardware_flops,
+			  "flops_per_s_per_gpu", step->flops_per_s,
+			  "peak_flops_per_s", step->peak_flops_per_s, "mfu",
+			  step->mfu, "hfu", step->hfu, "slowest_stage",
+			  (json_int_t)step->slowest_stage));
+	json_object_set_new(object, "memory_bytes_per_gpu", fit_json(fit));
+	json_object_set_new(object, "warning",
+			    fit->warning[0] ? json_string(fit->warning)
+					    : json_null());
+	return report_print(object, err);
+}
+
+static void job_text(const struct weft_gpu *gpu, const struct weft_step *step,
+		     const struct fit *fit)
+{
+	char time[32];
+
+	printf("step on %s  %s\n", gpu->name,
+	       report_quantity(step->step_s, "s", time, sizeof(time)));
+	for (size_t i = 0; i < N_PARTS; i++) {
+		double share = part_s(step, i) / step->step_s;
+		int width = (int)(share * BAR_WIDTH + 0.5);
+
+		if (part_s(step, i) > 0)
+			printf("  %-22s %10s %5.1f %%  %.*s\n", parts[i].label,
+			       report_quantity(part_s(step, i), "s", time,
+					       sizeof(time)),
+			       100 * share, width,
+			       "##############################");
+	}
+	printf("  %.1f TFLOP/s per GPU: MFU %.1f %%, HFU %.1f %% of %.0f\n",
+	       step->flops_per_s / 1e12, 100 * step->mfu, 100 * step->hfu,
+	       step->peak_flops_per_s / 1e12);
+	if (step->bubble_s > 0)
+		printf("  bubble %.1f %% of the ideal time, %.1f %% of the "
+		       "step\n",
+		       100 * step->bubble_of_ideal,
+		       100 * step->bubble_of_total);
+	fit_print(fit);
+	if (fit->warning[0])
+		printf("  %s\n", fit->warning);
+}
+
+static const struct weft_gpu *gpu_choose(const struct question *q,
+					 const struct weft_fabric *f,
+					 struct weft_error *err)
+{
+	const struct weft_gpu *gpu = NULL;
+
+	if (q->gpu || !f)
+		return weft_gpu_find(q->gpu ? q->gpu : "H100", err);
+	gpu = weft_gpu_of_profile(f->profile);
+	if (!gpu)
+		weft_fail(err, WEFT_EINVAL,
+			  "the fabric does not say which GPUs it has; give "
+			  "--gpu NAME");
+	return gpu;
+}
+
+/* Multiplies *factor by what slow nodes do to the step. */
+static int health_apply(const struct question *q, const struct weft_fabric *f,
+			const struct weft_job *job, const uint32_t *where,
+			double *factor, struct weft_error *err)
+{
+	struct weft_health health = {0};
+	struct weft_slowdown slowdown;
+	int rc = 0;
+
+	if (!q->health)
+		return 0;
+	if (weft_health_load(q->health, f, &health, err) ||
+	    weft_health_slowdown(&health, f, &job->spec, &job->grid, where,
+				 &slowdown, err))
+		rc = -1;
+	else
+		*factor *= slowdown.factor;
+	weft_health_free(&health);
+	return rc;
+}
+
+/* Where the ranks go: on a given fabric as weft plan would, else in order. */
+static int job_step(const struct question *q, const struct weft_fabric *f,
+		    const struct weft_job *job,
+		    struct weft_step_options *options, struct weft_step *step,
+		    struct weft_error *err)
+{
+	struct weft_occupancy empty = {0};
+	struct weft_placement placement = {0};
+	struct weft_step_job placed = {
+		.fabric = f,
+		.spec = &job->spec,
+		.model = &job->model,
+		.exact_sharing = true,
+	};
+	int rc = -1;
+
+	options->straggler = fmax(options->straggler, 1) *
+			     weft_straggler_expected_max(job->n_gpus, q->jitter,
+							 WEFT_JITTER_NORMAL);
+	if (!q->fabric)
+		return step_run(f, &job->spec, &job->model, options, step, err);
+	if (weft_occupancy_build(f, &empty, err) ||
+	    weft_place(f, job, &empty, NULL, &placement, err))
+		goto out;
+	placed.where = placement.where;
+	if (!placement.placed)
+		weft_fail(err, WEFT_EINVAL, "%s", placement.why[0]);
+	else if (health_apply(q, f, job, placement.where, &options->straggler,
+			      err) == 0)
+		rc = weft_step(&placed, options, step, err);
+out:
+	weft_placement_free(&placement);
+	weft_occupancy_free(&empty);
+	return rc;
+}
+
+static int answer_job(const struct question *q, struct weft_error *err)
+{
+	struct weft_step_options mine = q->options;
+	struct weft_fabric *f = NULL;
+	struct weft_job job = {0};
+	struct weft_step step;
+	struct fit fit;
+	int rc = -1;
+
+	if (q->fabric) {
+		f = weft_fabric_load(q->fabric, err);
+		if (!f)
+			return -1;
+	}
+	mine.gpu = gpu_choose(q, f, err);
+	if (!mine.gpu || weft_job_build(q->job, 0, true, f, &job, err))
+		goto out;
+	if (!f)
+		f = step_fabric(mine.gpu, job.n_gpus, 0, false, err);
+	mine.efficiency = step_constant(&q->constants, mine.gpu);
+	if (!f || job_step(q, f, &job, &mine, &step, err))
+		goto out;
+	fit = fit_find(&job, mine.gpu);
+	if (q->shared.json)
+		rc = job_json(mine.gpu, &step, &fit, err);
+	else
+		job_text(mine.gpu, &step, &fit);
+	rc = q->shared.json ? rc : 0;
+out:
+	weft_job_free(&job);
+	weft_fabric_free(f);
+	return rc;
+}
+
+/* ---- tables ---- */
+
+static int calibrate(struct question *q, struct weft_error *err)
+{
+	struct step_table table = {0};
+	struct step_constants none = {0};
+	int rc = step_table_load(q->calibrate, &q->options, &none, &table, err);
+
+	if (rc == 0)
+		rc = step_table_constants(&table, &q->constants, err);
+	step_table_free(&table);
+	return rc;
+}
+
+static int answer_table(struct question *q, struct weft_error *err)
+{
+	struct step_table table = {0};
+	struct csv others = {0};
+	int rc = -1;
+
+	if ((q->table && step_table_load(q->table, &q->options, &q->constants,
+					 &table, err)) ||
+	    (q->baseline && csv_load(q->baseline, &others, err)))
+		goto out;
+	rc = 0;
+	if (q->leave_out)
+		rc = step_table_print_left_out(&table, q->shared.json, err);
+	else if (q->shared.json)
+		rc = step_table_json(&table, &q->constants, &others, err);
+	else
+		step_table_text(&table, &q->constants, &others);
+out:
+	csv_free(&others);
+	step_table_free(&table);
+	return rc;
+}
+
+static int answer(struct question *q, struct weft_error *err)
+{
+	/* Of rows that do not name theirs. */
+	if (q->gpu) {
+		q->options.gpu = weft_gpu_find(q->gpu, err);
+		if (!q->options.gpu)
+			return -1;
+	}
+	if (q->calibrate && calibrate(q, err))
+		return -1;
+	return q->job ? answer_job(q, err) : answer_table(q, err);
+}
+
+int model_step(int argc, char **argv)
+{
+	static const struct argp_child children[] = {
+		{.argp = &model_argp},
+		{0},
+	};
+	static const struct argp argp = {
+		.options = known_options,
+		.parser = parse,
+		.children = children,
+		.doc = "How long one training step takes and what it is made "
+		       "of; or the same for each run of a table, beside what "
+		       "was measured.",
+	};
+	struct question question = {0};
+	struct weft_error err = {0};
+
+	argp_parse(&argp, argc, argv, 0, NULL, &question);
+	return answer(&question, &err) ? cmd_fail(&err) : EXIT_YES;
+}

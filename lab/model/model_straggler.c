@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* model_straggler.c - weft model straggler: waiting for the slowest rank */
+#include "base/suggest.h"
+#include "cli/cmd.h"
+#include "cli/option.h"
+#include "cli/plan/ranks.h"
+#include "costmodel/time/health.h"
+#include "costmodel/time/straggler.h"
+#include "lab/model/model.h"
+#include "placement/place.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEY_JITTER = 256, KEY_DISTRIBUTION, KEY_HEALTH };
+
+static const struct argp_option options[] = {
+	{"gpus", 'g', "N", 0, "ranks that wait for each other", 1},
+	{"jitter", KEY_JITTER, "SHARE", 0,
+	 "by which a rank's time varies from step to step: 0.02", 1},
+	{"distribution", KEY_DISTRIBUTION, "NAME", 0,
+	 "normal (default) or lognormal, which has a heavy tail", 1},
+	{"health", KEY_HEALTH, "FILE", 0,
+	 "how many times as long nodes take: YAML, or CSV node,factor", 2},
+	{"job", 'j', "SPEC", 0, "the job that runs there, weft-spec(7)", 2},
+	{"fabric", 'f', "FILE", 0,
+	 "the cluster, weft-fabric(5) (default: $WEFT_FABRIC)", 2},
+	{"nodes", 'n', "HOSTLIST", 0,
+	 "the job's ranks in order on these (default: as weft plan places it)",
+	 2},
+	{0},
+};
+
+struct question {
+	struct model_options options;
+	uint32_t n_ranks;
+	double jitter;
+	enum weft_jitter distribution;
+	const char *health, *job, *fabric, *nodes;
+};
+
+static enum weft_jitter distribution_parse(const struct argp_state *state,
+					   const char *name)
+{
+	for (int k = 0; k < WEFT_N_JITTERS; k++) {
+		if (strcmp(weft_jitter_names[k], name) == 0)
+			return (enum weft_jitter)k;
+	}
+	argp_error(state, "\"%s\" is not a distribution; did you mean \"%s\"?",
+		   name, weft_suggest(name, weft_jitter_names, WEFT_N_JITTERS));
+	return WEFT_JITTER_NORMAL;
+}
+
+static void question_check(const struct argp_state *state,
+			   struct question *question)
+{
+	if (!question->fabric)
+		question->fabric = getenv("WEFT_FABRIC");
+	if (question->health && (!question->job || !question->fabric))
+		argp_error(state,
+			   "--health needs --job SPEC and --fabric FILE");
+	if (!question->health && (question->job || question->nodes))
+		argp_error(state, "--job and --nodes need --health FILE");
+	if (!question->health && !question->n_ranks)
+		argp_error(state, "who waits? Give --gpus N and --jitter "
+				  "SHARE, or --health FILE");
+	if (question->health && question->n_ranks)
+		argp_error(state, "--gpus: the job says how many");
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct question *question = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &question->options;
+		return 0;
+	case 'g':
+		question->n_ranks = (uint32_t)option_uint(state, arg, 1u << 22);
+		return 0;
+	case KEY_JITTER:
+		question->jitter = option_number(state, arg, 0, 10);
+		return 0;
+	case KEY_DISTRIBUTION:
+		question->distribution = distribution_parse(state, arg);
+		return 0;
+	case KEY_HEALTH:
+		question->health = arg;
+		return 0;
+	case 'j':
+		question->job = arg;
+		return 0;
+	case 'f':
+		question->fabric = arg;
+		return 0;
+	case 'n':
+		question->nodes = arg;
+		return 0;
+	case ARGP_KEY_END:
+		question_check(state, question);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* What model_print shows, all of it doubles. */
+struct result {
+	double ranks, jitter_factor, health_factor, factor, efficiency;
+	double rank, node_factor, without_factor;
+};
+
+#define AT(member) offsetof(struct result, member)
+
+static const struct model_figure figures[] = {
+	{.key = "factor",
+	 .label = "computation takes",
+	 .offset = AT(factor),
+	 .shown = {1, 4, " times as long"}},
+	{.key = "jitter_factor",
+	 .label = "for jitter",
+	 .offset = AT(jitter_factor),
+	 .shown = {1, 4, ""}},
+	{.key = "health_factor",
+	 .label = "for slow nodes",
+	 .offset = AT(health_factor),
+	 .shown = {1, 4, ""}},
+	{.key = "efficiency",
+	 .label = "GPUs compute",
+	 .offset = AT(efficiency),
+	 .shown = {0.01, 1, " % of the time"}},
+	{.key = "ranks",
+	 .label = "ranks",
+	 .offset = AT(ranks),
+	 .shown = {1, 0, ""}},
+	{.key = "rank",
+	 .label = "all wait for rank",
+	 .offset = AT(rank),
+	 .shown = {1, 0, ""}},
+	{.key = "node_factor",
+	 .label = "whose node takes",
+	 .offset = AT(node_factor),
+	 .shown = {1, 3, " times as long"}},
+	{.key = "without_factor",
+	 .label = "were it healthy",
+	 .offset = AT(without_factor),
+	 .shown = {1, 4, ""}},
+};
+
+/* A job on the nodes of a cluster, and how healthy they are. */
+struct scene {
+	struct weft_fabric *f;
+	struct weft_job job;
+	struct weft_health health;
+	uint32_t *where;
+};
+
+static int where_plan(struct scene *scene, struct weft_error *err)
+{
+	struct weft_occupancy empty = {0};
+	struct weft_placement placement = {0};
+	int rc = -1;
+
+	if (weft_occupancy_build(scene->f, &empty, err) ||
+	    weft_place(scene->f, &scene->job, &empty, NULL, &placement, err))
+		goto out;
+	if (!placement.placed) {
+		weft_fail(err, WEFT_EINVAL, "%s", placement.why[0]);
+		goto out;
+	}
+	memcpy(scene->where, placement.where,
+	       scene->job.n_gpus * sizeof(*scene->where));
+	rc = 0;
+out:
+	weft_placement_free(&placement);
+	weft_occupancy_free(&empty);
+	return rc;
+}
+
+static int scene_open(const struct question *question, struct scene *scene,
+		      struct weft_error *err)
+{
+	scene->f = weft_fabric_load(question->fabric, err);
+	if (!scene->f ||
+	    weft_health_load(question->health, scene->f, &scene->health, err) ||
+	    weft_job_build(question->job, 0, true, scene->f, &scene->job, err))
+		return -1;
+	scene->where =
+		weft_calloc(scene->job.n_gpus, sizeof(*scene->where), err);
+	if (!scene->where)
+		return -1;
+	if (question->nodes)
+		return ranks_from_hostlist(scene->f, question->nodes,
+					   scene->job.n_gpus, scene->where,
+					   err);
+	return where_plan(scene, err);
+}
+
+static void scene_close(struct scene *scene)
+{
+	free(scene->where);
+	weft_health_free(&scene->health);
+	weft_job_free(&scene->job);
+	weft_fabric_free(scene->f);
+}
+
+/* The slowdown, and what it would be if the node that all wait for were well.
+ */
+static int slowdown_find(struct scene *scene, struct result *result,
+			 struct model_report *report, struct weft_error *err)
+{
+	const struct weft_job *job = &scene->job;
+	struct weft_slowdown slow, without;
+
+	if (weft_health_slowdown(&scene->health, scene->f, &job->spec,
+				 &job->grid, scene->where, &slow, err))
+		return -1;
+	result->ranks = job->n_gpus;
+	result->health_factor = slow.factor;
+	if (slow.node == WEFT_NONE)
+		return 0;
+	result->rank = slow.rank;
+	result->node_factor = scene->health.factor[slow.node];
+	scene->health.factor[slow.node] = 1;
+	if (weft_health_slowdown(&scene->health, scene->f, &job->spec,
+				 &job->grid, scene->where, &without, err))
+		return -1;
+	result->without_factor = without.factor;
+	model_note(report, "all wait for %s; were it healthy, for %s",
+		   scene->f->nodes[slow.node].name,
+		   without.node == WEFT_NONE
+			   ? "nobody"
+			   : scene->f->nodes[without.node].name);
+	return 0;
+}
+
+static int answer(const struct question *question, struct weft_error *err)
+{
+	struct scene scene = {0};
+	struct result result = {
+		.ranks = question->n_ranks,
+		.jitter_factor = 1,
+		.health_factor = 1,
+		/* Nobody, and not shown. */
+		.rank = (double)NAN,
+		.node_factor = (double)NAN,
+		.without_factor = (double)NAN,
+	};
+	struct model_report report = {
+		.model = "straggler",
+		.options = &question->options,
+		.figures = figures,
+		.n_figures = sizeof(figures) / sizeof(figures[0]),
+		.title = "waiting for the slowest rank",
+		.right = &result,
+		.seed = &result,
+	};
+	int rc = -1;
+
+	if (question->health && (scene_open(question, &scene, err) ||
+				 slowdown_find(&scene, &result, &report, err)))
+		goto out;
+	result.jitter_factor = weft_straggler_expected_max(
+		(uint32_t)result.ranks, question->jitter,
+		question->distribution);
+	result.factor = result.jitter_factor * result.health_factor;
+	result.efficiency = 1 / result.factor;
+	if (question->jitter == 0)
+		model_note(&report, "no --jitter given: ranks are taken to be "
+				    "equal from step to step");
+	rc = model_print(&report, err);
+out:
+	scene_close(&scene);
+	return rc;
+}
+
+int model_straggler(int argc, char **argv)
+{
+	static const struct argp_child children[] = {
+		{.argp = &model_argp},
+		{0},
+	};
+	static const struct argp argp = {
+		.options = options,
+		.parser = parse,
+		.children = children,
+		.doc = "How much longer computation takes because all ranks "
+		       "wait for the slowest: of equal ones from step to step, "
+		       "and of those on slow nodes in every step.",
+	};
+	struct question question = {0};
+	struct weft_error err = {0};
+
+	argp_parse(&argp, argc, argv, 0, NULL, &question);
+	return answer(&question, &err) ? cmd_fail(&err) : EXIT_YES;
+}

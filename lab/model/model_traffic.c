@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* model_traffic.c - weft model traffic: what the ranks of a job exchange */
+#include "cli/cmd.h"
+#include "costmodel/traffic/schedule.h"
+#include "lab/model/model.h"
+#include "placement/job.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { KEY_MATRIX = 256 };
+
+static const struct argp_option options[] = {
+	{"job", 'j', "SPEC", 0, "the job, weft-spec(7): model=llama3-8B,tp=8",
+	 1},
+	{"matrix", KEY_MATRIX, NULL, 0,
+	 "the bytes of each pair of ranks as CSV, which traffic=FILE reads", 1},
+	{0},
+};
+
+static const char *const overlap_names[WEFT_N_OVERLAPS] = {
+	"exposed",	   "behind-matmul",  "behind-attention",
+	"behind-backward", "behind-forward", "behind-pipeline"};
+
+struct question {
+	struct model_options options;
+	const char *job_text;
+	bool matrix;
+};
+
+struct answer {
+	struct weft_job job;
+	struct weft_schedule schedule;
+	double total_bytes;
+	double axis_bytes[WEFT_N_AXES];
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct question *question = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &question->options;
+		return 0;
+	case 'j':
+		question->job_text = arg;
+		return 0;
+	case KEY_MATRIX:
+		question->matrix = true;
+		return 0;
+	case ARGP_KEY_END:
+		if (!question->job_text)
+			argp_error(state, "which job? Give --job SPEC, e.g. "
+					  "--job model=llama3-8B,tp=2,dp=4");
+		if (question->matrix && question->options.json)
+			argp_error(state, "--matrix is CSV: without --json");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static int answer_open(const struct question *question, struct answer *answer,
+		       struct weft_error *err)
+{
+	const struct weft_traffic *t = &answer->job.traffic;
+	struct weft_error why = {0};
+
+	if (weft_job_build(question->job_text, 0, true, NULL, &answer->job,
+			   &why))
+		return weft_fail_at(err, why.code,
+				    why.source[0] ? why.source : "--job",
+				    why.line, why.column, "%s", why.text);
+	/* A measured job has no calls that are known. */
+	if (!answer->job.spec.traffic[0] &&
+	    weft_schedule_build(&answer->job.spec, &answer->job.model,
+				&answer->schedule, err))
+		return -1;
+	answer->total_bytes = weft_traffic_bytes(t);
+	for (uint32_t k = 0; k < t->n_edges; k++)
+		answer->axis_bytes[t->axis[k]] += t->bytes[k];
+	for (uint32_t k = 0; k < t->n_switches; k++)
+		answer->axis_bytes[t->switches[k].axis] +=
+			t->switches[k].bytes * t->switches[k].n_members;
+	return 0;
+}
+
+static void answer_close(struct answer *answer)
+{
+	weft_schedule_free(&answer->schedule);
+	weft_job_free(&answer->job);
+}
+
+static int matrix_print(const struct answer *answer, struct weft_error *err)
+{
+	const struct weft_traffic *t = &answer->job.traffic;
+
+	if (t->n_switches)
+		return weft_fail_at(err, WEFT_EINVAL, "--matrix", 0, 0,
+				    "bytes that are reduced in the network go "
+				    "to no rank; leave algorithm=in-network "
+				    "out");
+	printf("from,to,bytes,axis\n");
+	for (uint32_t r = 0; r < t->n_ranks; r++) {
+		for (uint32_t k = t->row[r]; k < t->row[r + 1]; k++)
+			printf("%u,%u,%.17g,%s\n", r, t->peer[k], t->bytes[k],
+			       weft_axis_names[t->axis[k]]);
+	}
+	return 0;
+}
+
+/* The stages of a call: "0-14" or "15". */
+static const char *stages_text(const struct weft_call *call, char *text,
+			       size_t size)
+{
+	uint32_t last = call->first_stage + call->n_stages - 1;
+
+	if (call->n_stages == 1)
+		snprintf(text, size, "%u", call->first_stage);
+	else
+		snprintf(text, size, "%u-%u", call->first_stage, last);
+	return text;
+}
+
+static void text_print(const struct answer *answer)
+{
+	const struct weft_traffic *t = &answer->job.traffic;
+	char stages[32], group[40];
+
+	printf("%u ranks, %u pairs, %.4g GB per step\n", t->n_ranks, t->n_edges,
+	       answer->total_bytes / 1e9);
+	for (uint32_t a = 0; a < WEFT_N_AXES; a++) {
+		if (answer->axis_bytes[a] > 0)
+			printf("  %-4s %12.4f GB  %5.1f %%\n",
+			       weft_axis_names[a], answer->axis_bytes[a] / 1e9,
+			       100 * answer->axis_bytes[a] /
+				       answer->total_bytes);
+	}
+	if (!answer->schedule.n_calls)
+		return;
+	printf("\n%-10s %12s %10s %6s %-19s %-8s %-17s %s\n", "phase",
+	       "calls/step", "MB/call", "ranks", "group", "stages", "overlap",
+	       "what");
+	for (uint32_t i = 0; i < answer->schedule.n_calls; i++) {
+		const struct weft_call *call = &answer->schedule.calls[i];
+
+		snprintf(group, sizeof(group), "%s%s", call->group,
+			 call->expert_grid ? " of experts" : "");
+		printf("%-10s %12.6g %10.4g %6u %-19s %-8s %-17s %s\n",
+		       weft_phase_names[call->phase], call->count,
+		       call->size_bytes / 1e6, call->n, group,
+		       stages_text(call, stages, sizeof(stages)),
+		       overlap_names[call->overlap], call->what);
+	}
+}
+
+static json_t *call_json(const struct weft_call *call)
+{
+	return json_pack(
+		"{s:s, s:s, s:s, s:s, s:f, s:b, s:i, s:s, s:i, s:i, s:f, "
+		"s:s}",
+		"axis", weft_axis_names[call->axis], "phase",
+		weft_phase_names[call->phase], "collective",
+		weft_collective_names[call->collective], "overlap",
+		overlap_names[call->overlap], "count", call->count,
+		"expert_grid", (int)call->expert_grid, "first_stage",
+		(int)call->first_stage, "group", call->group, "group_ranks",
+		(int)call->n, "stages", (int)call->n_stages, "size_bytes",
+		call->size_bytes, "what", call->what);
+}
+
+static int json_print(const struct answer *answer, struct weft_error *err)
+{
+	const struct weft_traffic *t = &answer->job.traffic;
+	json_t *root = model_json("traffic"), *calls = json_array();
+	json_t *by_axis = json_object();
+	int failed = !root || !calls || !by_axis;
+
+	for (uint32_t i = 0; i < answer->schedule.n_calls && !failed; i++)
+		failed |= json_array_append_new(
+			calls, call_json(&answer->schedule.calls[i]));
+	for (uint32_t a = 0; a < WEFT_N_AXES && !failed; a++)
+		failed |= json_object_set_new(by_axis, weft_axis_names[a],
+					      json_real(answer->axis_bytes[a]));
+	if (!failed) {
+		failed |= json_object_set(root, "bytes_by_axis", by_axis);
+		failed |= json_object_set(root, "calls", calls);
+		failed |= json_object_set_new(root, "bytes_per_step",
+					      json_real(answer->total_bytes));
+		failed |= json_object_set_new(root, "pairs",
+					      json_integer(t->n_edges));
+		failed |= json_object_set_new(root, "ranks",
+					      json_integer(t->n_ranks));
+		failed |= json_object_set_new(root, "switches",
+					      json_integer(t->n_switches));
+	}
+	if (!failed) {
+		failed = json_dumpf(root, stdout, JSON_INDENT(2)) != 0;
+		putchar('\n');
+	}
+	json_decref(by_axis);
+	json_decref(calls);
+	json_decref(root);
+	return failed ? weft_fail(err, WEFT_ENOMEM, "out of memory") : 0;
+}
+
+int model_traffic(int argc, char **argv)
+{
+	static const struct argp_child children[] = {
+		{.argp = &model_argp},
+		{0},
+	};
+	static const struct argp argp = {
+		.options = options,
+		.parser = parse,
+		.children = children,
+		.doc = "What the ranks of a training job exchange in one step: "
+		       "each kind of call, or the bytes of each pair.",
+	};
+	struct question question = {0};
+	struct answer answer = {0};
+	struct weft_error err = {0};
+	int rc;
+
+	argp_parse(&argp, argc, argv, 0, NULL, &question);
+	rc = answer_open(&question, &answer, &err);
+	if (!rc && question.matrix)
+		rc = matrix_print(&answer, &err);
+	else if (!rc && question.options.json)
+		rc = json_print(&answer, &err);
+	else if (!rc)
+		text_print(&answer);
+	answer_close(&answer);
+	return rc ? cmd_fail(&err) : EXIT_YES;
+}

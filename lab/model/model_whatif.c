@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* model_whatif.c - weft model whatif: what single terms change about a step */
+#include "base/suggest.h"
+#include "cli/cmd.h"
+#include "cli/option.h"
+#include "cli/report.h"
+#include "lab/calculators/whatif.h"
+#include "lab/model/model.h"
+#include "lab/model/quantity.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_TERMS 32
+
+enum {
+	KEY_COMPUTE = 256,
+	KEY_COMM,
+	KEY_LATENCY,
+	KEY_COLLECTIVES,
+	KEY_CHUNKS,
+	KEY_STEPS,
+	KEY_OVERLAP,
+	KEY_SET,
+	KEY_TERMS,
+};
+
+static const struct argp_option options[] = {
+	{"compute", KEY_COMPUTE, "TIME", 0, "of one micro-batch", 1},
+	{"comm", KEY_COMM, "TIME", 0, "of one sync", 1},
+	{"latency", KEY_LATENCY, "TIME", 0,
+	 "part of it that does not shrink with bytes (default: 0)", 1},
+	{"overlap", KEY_OVERLAP, "SHARE", 0,
+	 "of the shorter of both that is hidden (default: 0)", 1},
+	{"gpus", 'g', "N", 0, "that wait (default: 1)", 1},
+	{"collectives", KEY_COLLECTIVES, "N", 0, "per sync (default: 1)", 1},
+	{"chunks", KEY_CHUNKS, "N", 0, "per collective (default: 1)", 1},
+	{"steps", KEY_STEPS, "N", 0, "of the run (default: 1)", 1},
+	{"set", KEY_SET, "TERM=VALUE", 0,
+	 "turn a term on; may be given several times", 2},
+	{"terms", KEY_TERMS, NULL, 0, "list the terms and exit", 2},
+	{0},
+};
+
+struct question {
+	struct model_options options;
+	struct weft_whatif_job job;
+	const struct weft_whatif_term *term[MAX_TERMS];
+	uint32_t n_terms;
+};
+
+static double *term_value(struct weft_whatif_terms *terms,
+			  const struct weft_whatif_term *term)
+{
+	return (double *)(void *)((char *)terms + term->offset);
+}
+
+static void terms_print(void)
+{
+	for (uint32_t i = 0; i < weft_n_whatif_rows; i++) {
+		const struct weft_whatif_term *t = &weft_whatif_rows[i];
+
+		printf("%-16s %s, %s\n", t->name, t->unit, t->help);
+		if (t->seed_high > 0)
+			printf("%-16s   the seeds claim %g to %g\n", "",
+			       t->seed_low, t->seed_high);
+		printf("%-16s   %s\n", "",
+		       *t->source ? t->source
+				  : "no source known: measure before use");
+	}
+}
+
+static const struct weft_whatif_term *term_find(const struct argp_state *state,
+						const char *name)
+{
+	const struct weft_whatif_term *term = weft_whatif_find(name);
+	const char *known[MAX_TERMS];
+	uint32_t n = 0;
+
+	for (; n < weft_n_whatif_rows && n < MAX_TERMS; n++)
+		known[n] = weft_whatif_rows[n].name;
+	if (!term)
+		argp_error(state,
+			   "there is no term \"%s\"; did you mean \"%s\"? "
+			   "(--terms lists all)",
+			   name, weft_suggest(name, known, n));
+	return term;
+}
+
+/* "TERM=VALUE"; times take their unit. */
+static void term_set(const struct argp_state *state, char *arg,
+		     struct question *question)
+{
+	char *equals = strchr(arg, '=');
+	const struct weft_whatif_term *term;
+	double value;
+
+	if (!equals) {
+		argp_error(state, "\"%s\" is not TERM=VALUE", arg);
+		return;
+	}
+	*equals = '\0';
+	term = term_find(state, arg);
+	if (!term)
+		return;
+	if (strcmp(term->unit, "s") == 0)
+		value = quantity_parse(state, QUANTITY_TIME, equals + 1);
+	else
+		value = option_number(state, equals + 1, term->min, term->max);
+	*term_value(&question->job.terms, term) = value;
+	for (uint32_t i = 0; i < question->n_terms; i++) {
+		if (question->term[i] == term)
+			argp_error(state, "%s is set twice", arg);
+	}
+	question->term[question->n_terms++] = term;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct question *question = state->input;
+	struct weft_whatif_job *job = &question->job;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &question->options;
+		return 0;
+	case KEY_COMPUTE:
+		job->compute_s = quantity_parse(state, QUANTITY_DURATION, arg);
+		return 0;
+	case KEY_COMM:
+		job->comm_s = quantity_parse(state, QUANTITY_DURATION, arg);
+		return 0;
+	case KEY_LATENCY:
+		job->latency_s = quantity_parse(state, QUANTITY_TIME, arg);
+		return 0;
+	case KEY_OVERLAP:
+		job->overlap = option_number(state, arg, 0, 1);
+		return 0;
+	case 'g':
+		job->n_gpus = quantity_whole(state, arg, 1u << 22);
+		return 0;
+	case KEY_COLLECTIVES:
+		job->collectives = quantity_whole(state, arg, 1u << 20);
+		return 0;
+	case KEY_CHUNKS:
+		job->chunks = quantity_whole(state, arg, 1u << 20);
+		return 0;
+	case KEY_STEPS:
+		job->steps = quantity_parse(state, QUANTITY_COUNT, arg);
+		return 0;
+	case KEY_SET:
+		term_set(state, arg, question);
+		return 0;
+	case KEY_TERMS:
+		terms_print();
+		exit(fflush(stdout) == 0 ? EXIT_YES : EXIT_ERROR);
+	case ARGP_KEY_END:
+		if (!(job->compute_s > 0) || !(job->comm_s > 0))
+			argp_error(state, "which step? Give --compute TIME and "
+					  "--comm TIME");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+#define AT(member) offsetof(struct weft_whatif, member)
+
+static const struct model_figure figures[] = {
+	{.key = "base_s",
+	 .label = "step as it is",
+	 .offset = AT(base_s),
+	 .shown = {1e-3, 3, " ms"}},
+	{.key = "step_s",
+	 .label = "step then",
+	 .offset = AT(step_s),
+	 .shown = {1e-3, 3, " ms"},
+	 .seed = {1e-3, 3, " ms"}},
+	{.key = "comm_s",
+	 .label = "communication then",
+	 .offset = AT(comm_s),
+	 .shown = {1e-3, 3, " ms"},
+	 .seed = {1e-3, 3, " ms"}},
+	{.key = "overlap_s",
+	 .label = "hidden of it",
+	 .offset = AT(overlap_s),
+	 .shown = {1e-3, 3, " ms"}},
+	{.key = "exposed_s",
+	 .label = "exposed of it",
+	 .offset = AT(exposed_s),
+	 .shown = {1e-3, 3, " ms"}},
+	{.key = "ratio",
+	 .label = "communication / compute",
+	 .offset = AT(ratio),
+	 .shown = {1, 3, ""},
+	 .seed = {1, 3, ""}},
+	{.key = "overhead",
+	 .label = "overhead",
+	 .offset = AT(overhead),
+	 .shown = {0.01, 1, " %"},
+	 .seed = {0.01, 1, "%"}},
+	{.key = "speedup",
+	 .label = "speedup",
+	 .offset = AT(speedup),
+	 .shown = {1, 3, ""},
+	 .seed = {1, 3, ""}},
+	{.key = "drop",
+	 .label = "throughput lost",
+	 .offset = AT(drop),
+	 .shown = {0.01, 1, " %"},
+	 .seed = {0.01, 1, "%"}},
+	{.key = "launch_gap_s",
+	 .label = "launch gaps",
+	 .offset = AT(launch_gap_s),
+	 .shown = {1e-3, 4, " ms"},
+	 .seed = {1e-3, 4, " ms"},
+	 .difference = "launch_gap_seed"},
+	{.key = "lost_gpu_s",
+	 .label = "GPU time lost",
+	 .offset = AT(lost_gpu_s),
+	 .shown = {3600, 4, " h"},
+	 .seed = {3600, 4, " h"}},
+};
+
+/* Each term by itself, and whether anybody measured it. */
+static int notes_add(const struct question *question,
+		     struct model_report *report, struct weft_error *err)
+{
+	for (uint32_t i = 0; i < question->n_terms; i++) {
+		const struct weft_whatif_term *term = question->term[i];
+		struct weft_whatif_job job = question->job;
+		struct weft_whatif alone;
+		double value = *term_value(&job.terms, term);
+		char change[32];
+
+		job.terms = weft_whatif_off;
+		*term_value(&job.terms, term) = value;
+		if (weft_whatif(&job, question->options.convention, &alone,
+				err))
+			return -1;
+		report_quantity(fabs(alone.step_s - alone.base_s), "s", change,
+				sizeof(change));
+		model_note(report, "%s %g alone: %s%s; %s", term->name, value,
+			   alone.step_s <= alone.base_s ? "saves " : "costs ",
+			   change,
+			   *term->source ? term->source
+					 : "no source known, measure it");
+	}
+	return 0;
+}
+
+static int answer(const struct question *question, struct weft_error *err)
+{
+	const struct weft_whatif_job *job = &question->job;
+	struct weft_whatif right, seed;
+	struct model_report report = {
+		.model = "whatif",
+		.options = &question->options,
+		.figures = figures,
+		.n_figures = sizeof(figures) / sizeof(figures[0]),
+		.right = &right,
+		.seed = &seed,
+	};
+	char title[128], compute[32], comm[32];
+
+	if (weft_whatif(job, WEFT_RIGHT, &right, err) ||
+	    weft_whatif(job, WEFT_SEED, &seed, err) ||
+	    notes_add(question, &report, err))
+		return -1;
+	snprintf(title, sizeof(title), "%s of computation, %s of communication",
+		 report_quantity(job->compute_s, "s", compute, sizeof(compute)),
+		 report_quantity(job->comm_s, "s", comm, sizeof(comm)));
+	report.title = title;
+	return model_print(&report, err);
+}
+
+int model_whatif(int argc, char **argv)
+{
+	static const struct argp_child children[] = {
+		{.argp = &model_argp},
+		{0},
+	};
+	static const struct argp argp = {
+		.options = options,
+		.parser = parse,
+		.children = children,
+		.doc = "What single terms would change about a step: "
+		       "compression, accumulation, oversubscription, RDMA, "
+		       "launch gaps, contention, stragglers.  All are off "
+		       "until set.",
+	};
+	struct question question = {.job = {.terms = weft_whatif_off}};
+	struct weft_error err = {0};
+
+	argp_parse(&argp, argc, argv, 0, NULL, &question);
+	return answer(&question, &err) ? cmd_fail(&err) : EXIT_YES;
+}

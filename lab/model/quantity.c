@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* quantity.c - numbers with units on the command line */
+#include "lab/model/quantity.h"
+#include "base/suggest.h"
+#include "cli/option.h"
+#include "lab/calculators/interconnect.h"
+
+#include <errno.h>
+#include <float.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_UNITS 16
+
+struct unit {
+	const char *name;
+	double factor;
+};
+
+struct kind {
+	const char *expected;
+	struct unit units[MAX_UNITS]; /* ends with a NULL name */
+};
+
+static const struct kind kinds[QUANTITY_N] = {
+	[QUANTITY_COUNT] = {"a number such as 7e9, 7B or 512K",
+			    {{"", 1},
+			     {"K", 1e3},
+			     {"M", 1e6},
+			     {"B", 1e9},
+			     {"G", 1e9},
+			     {"T", 1e12}}},
+	[QUANTITY_BYTES] = {"a size such as 500MB or 25MiB",
+			    {{"B", 1},
+			     {"kB", 1e3},
+			     {"KB", 1e3},
+			     {"MB", 1e6},
+			     {"GB", 1e9},
+			     {"TB", 1e12},
+			     {"KiB", 1024},
+			     {"MiB", 1048576},
+			     {"GiB", 1073741824},
+			     {"TiB", 1099511627776}}},
+	[QUANTITY_RATE] = {"a rate such as 400Gbps, 50GB/s or NDR",
+			   {{"Gbps", 1e9 / 8},
+			    {"GB/s", 1e9},
+			    {"Gb/s", 1e9 / 8},
+			    {"Tbps", 1e12 / 8},
+			    {"TB/s", 1e12},
+			    {"Tb/s", 1e12 / 8},
+			    {"Mbps", 1e6 / 8},
+			    {"MB/s", 1e6},
+			    {"Mb/s", 1e6 / 8},
+			    {"B/s", 1}}},
+	[QUANTITY_TIME] =
+		{"a time such as 3.5ms or 5us",
+		 {{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}}},
+	[QUANTITY_DURATION] =
+		{"a time above 0 such as 3.5ms or 5us",
+		 {{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}}},
+	[QUANTITY_FLOPS] = {"a rate such as 400TFLOPS",
+			    {{"TFLOPS", 1e12},
+			     {"GFLOPS", 1e9},
+			     {"PFLOPS", 1e15},
+			     {"TFLOP/s", 1e12},
+			     {"PFLOP/s", 1e15},
+			     {"GFLOP/s", 1e9}}},
+};
+
+static double factor_find(const struct argp_state *state,
+			  const struct kind *kind, const char *text,
+			  const char *name)
+{
+	const char *known[MAX_UNITS];
+	char expected[160];
+	size_t n = 0;
+
+	for (; n < MAX_UNITS && kind->units[n].name; n++) {
+		if (strcmp(kind->units[n].name, name) == 0)
+			return kind->units[n].factor;
+		known[n] = kind->units[n].name;
+	}
+	snprintf(expected, sizeof(expected),
+		 *name ? "%s (unknown unit; did you mean \"%s\"?)"
+		       : "%s (it has no unit)",
+		 kind->expected, weft_suggest(name, known, n));
+	option_wrong(state, text, expected);
+	return 0;
+}
+
+double quantity_parse(const struct argp_state *state, enum quantity_kind kind,
+		      const char *text)
+{
+	const struct weft_interconnect *link = weft_interconnect_find(text);
+	double min = kind == QUANTITY_TIME ? 0 : DBL_MIN;
+	double value;
+	char *end;
+
+	if (kind == QUANTITY_RATE && link)
+		return weft_interconnect_rate(link, WEFT_RIGHT);
+	errno = 0;
+	value = strtod(text, &end);
+	if (end == text)
+		option_wrong(state, text, kinds[kind].expected);
+	while (*end == ' ')
+		end++;
+	if (value == 0 && kind == QUANTITY_TIME && *end == '\0')
+		return 0; /* nothing is nothing in any unit */
+	value *= factor_find(state, &kinds[kind], text, end);
+	if (errno || !(value >= min && value <= 1e30))
+		option_wrong(state, text, kinds[kind].expected);
+	return value;
+}
+
+uint32_t quantity_whole(const struct argp_state *state, const char *text,
+			uint32_t max)
+{
+	uint64_t value = option_uint(state, text, max);
+	char expected[64];
+
+	snprintf(expected, sizeof(expected), "a whole number from 1 to %u",
+		 max);
+	if (value == 0)
+		option_wrong(state, text, expected);
+	return (uint32_t)value;
+}

@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cmd_replay.c - weft replay: a stream of jobs under several policies */
+#include "cli/clock.h"
+#include "cli/cmd.h"
+#include "cli/option.h"
+#include "lab/lab.h"
+#include "lab/replay/job_trace.h"
+#include "lab/replay/replay_report.h"
+#include "lab/replay/replay_rows.h"
+
+#include <argp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MAX_POLICIES	 16
+#define DEFAULT_POLICIES "weft,slurm-tree,slurm-block,first-fit,random"
+/* Seconds until progress is told, and between two times. */
+#define PATIENCE_S 1.0
+
+enum {
+	KEY_POLICIES = 256,
+	KEY_QUEUE,
+	KEY_DEPTH,
+	KEY_SCALE,
+	KEY_LOAD,
+	KEY_SEED,
+	KEY_AS_RECORDED,
+	KEY_STRETCH,
+	KEY_WORK,
+	KEY_GPU,
+	KEY_CSV,
+	KEY_JSON
+};
+
+static const struct argp_option options[] = {
+	{"fabric", 'f', "FILE", 0,
+	 "the cluster, weft-fabric(5) (default: $WEFT_FABRIC)", 0},
+	{"trace", 't', "FILE", 0,
+	 "the jobs: CSV, or SWF by its name; gzip'ed or not", 0},
+	{"columns", 'c', "ROLE=COLUMN,...", 0,
+	 "which columns of the CSV are submit, duration, gpus, job", 0},
+	{"policy", 'p', "NAME,...", 0,
+	 "which policies (default: weft and others')", 0},
+	{"policies", KEY_POLICIES, NULL, 0, "list the policies and exit", 0},
+	{"queue", KEY_QUEUE, "NAME", 0, "backfill (default) or fifo", 0},
+	{"depth", KEY_DEPTH, "N", 0,
+	 "jobs behind the first that are tried (default: 100)", 0},
+	{"limit", 'n', "N", 0, "only the first N jobs", 0},
+	{"scale", KEY_SCALE, "FACTOR", 0, "stretch the times of arrival", 0},
+	{"load", KEY_LOAD, "SHARE", 0,
+	 "scale them so that jobs ask for this share of all GPU time", 0},
+	{"as-recorded", KEY_AS_RECORDED, NULL, 0,
+	 "a job lasts as long as the trace says, wherever it runs", 0},
+	{"stretch", KEY_STRETCH, NULL, OPTION_HIDDEN, NULL, 0},
+	{"seed", KEY_SEED, "N", 0,
+	 "of what jobs train, and of random placement (default: 0)", 0},
+	{"work", KEY_WORK, "N", 0, "steps of search at most, per decision", 0},
+	{"gpu", KEY_GPU, "NAME", 0,
+	 "kind of GPU, to predict steps (default: of the fabric's profile)", 0},
+	{"csv", KEY_CSV, "FILE", 0, "write a row for each job and policy", 0},
+	{"json", KEY_JSON, NULL, 0, "answer in JSON", 0},
+	{0},
+};
+
+struct replay {
+	/* options */
+	const char *fabric_path, *trace_path, *columns, *policies, *csv;
+	double scale, load;
+	uint32_t limit;
+	bool json;
+	struct weft_replay_options options;
+	/* made from them */
+	const struct weft_policy *policy[MAX_POLICIES];
+	uint32_t n_policies;
+	struct weft_fabric *fabric;
+	struct weft_stream stream;
+	struct job_trace_skipped skipped;
+	struct weft_replay replay;
+	struct weft_replay_outcome outcomes[MAX_POLICIES];
+	struct replay_rows rows;
+	/* progress */
+	const char *running;
+	double told_s;
+};
+
+static void policies_print(void)
+{
+	for (uint32_t i = 0; i < weft_n_policies; i++)
+		printf("%-14s %s\n", weft_policies[i].name,
+		       weft_policies[i].help);
+}
+
+static enum weft_queue queue_read(const struct argp_state *state,
+				  const char *text)
+{
+	for (int i = 0; i < WEFT_N_QUEUES; i++) {
+		if (strcmp(text, weft_queue_names[i]) == 0)
+			return (enum weft_queue)i;
+	}
+	option_wrong(state, text, "backfill or fifo");
+	return WEFT_QUEUE_BACKFILL;
+}
+
+/* "weft,slurm-tree" */
+static void policies_read(const struct argp_state *state, struct replay *replay)
+{
+	const char *at = replay->policies;
+	struct weft_error err = {0};
+
+	while (*at) {
+		size_t length = strcspn(at, ",");
+		char name[64];
+
+		snprintf(name, sizeof(name), "%.*s", (int)length, at);
+		if (replay->n_policies == MAX_POLICIES)
+			argp_error(state, "--policy: at most %u policies",
+				   MAX_POLICIES);
+		replay->policy[replay->n_policies] =
+			weft_policy_find(name, &err);
+		if (!replay->policy[replay->n_policies++])
+			argp_error(state, "--policy: %s", err.text);
+		at += length + (at[length] == ',');
+	}
+}
+
+static void options_check(const struct argp_state *state, struct replay *replay)
+{
+	if (!replay->fabric_path)
+		replay->fabric_path = getenv("WEFT_FABRIC");
+	if (!replay->fabric_path || !*replay->fabric_path)
+		argp_error(state, "which cluster? Give --fabric FILE or set "
+				  "WEFT_FABRIC");
+	if (!replay->trace_path)
+		argp_error(state, "which jobs? Give --trace FILE");
+	if (replay->load > 0 && replay->scale > 0)
+		argp_error(state, "--load and --scale exclude each other");
+	policies_read(state, replay);
+	if (!replay->n_policies)
+		argp_error(state, "--policy: which? --policies lists them");
+}
+
+static error_t parse_number(int key, char *arg, struct argp_state *state,
+			    struct replay *replay)
+{
+	switch (key) {
+	case 'n':
+		replay->limit = (uint32_t)option_uint(state, arg, UINT32_MAX);
+		return 0;
+	case KEY_DEPTH:
+		replay->options.depth =
+			(uint32_t)option_uint(state, arg, UINT32_MAX);
+		return 0;
+	case KEY_SCALE:
+		replay->scale = option_number(state, arg, 1e-9, 1e9);
+		return 0;
+	case KEY_LOAD:
+		replay->load = option_number(state, arg, 1e-6, 1e6);
+		return 0;
+	case KEY_SEED:
+		replay->options.seed = option_uint(state, arg, UINT32_MAX);
+		return 0;
+	case KEY_WORK:
+		replay->options.work_limit =
+			option_uint(state, arg, UINT64_MAX);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct replay *replay = state->input;
+
+	switch (key) {
+	case 'f':
+		replay->fabric_path = arg;
+		return 0;
+	case 't':
+		replay->trace_path = arg;
+		return 0;
+	case 'c':
+		replay->columns = arg;
+		return 0;
+	case 'p':
+		replay->policies = arg;
+		return 0;
+	case KEY_POLICIES:
+		policies_print();
+		exit(fflush(stdout) == 0 ? EXIT_YES : EXIT_ERROR);
+	case KEY_QUEUE:
+		replay->options.queue = queue_read(state, arg);
+		return 0;
+	case KEY_AS_RECORDED:
+		replay->options.as_recorded = true;
+		return 0;
+	case KEY_STRETCH: /* what happens anyway */
+		return 0;
+	case KEY_GPU:
+		replay->options.gpu = option_gpu(state, arg);
+		return 0;
+	case KEY_CSV:
+		replay->csv = arg;
+		return 0;
+	case KEY_JSON:
+		replay->json = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		argp_error(state, "\"%s\" is not an option", arg);
+		return 0;
+	case ARGP_KEY_END:
+		options_check(state, replay);
+		return 0;
+	default:
+		return parse_number(key, arg, state, replay);
+	}
+}
+
+/* A person who waits sees how far it is. */
+static int progress_tell(void *context, uint32_t done, uint32_t n)
+{
+	struct replay *replay = context;
+	double now_s = clock_now_s();
+
+	if (now_s - replay->told_s < PATIENCE_S)
+		return 0;
+	replay->told_s = now_s;
+	fprintf(stderr, "\rweft: %s: %u of %u jobs\033[K", replay->running,
+		done, n);
+	return 0;
+}
+
+static int started(void *context, uint32_t job, const uint32_t *where,
+		   uint32_t n)
+{
+	struct replay *replay = context;
+
+	return replay_rows_started(&replay->rows, job, where, n);
+}
+
+/* The factor by which the jobs that the fabric can hold ask for `load` of its
+ * GPU time while they arrive. */
+static int load_apply(struct replay *replay, struct weft_error *err)
+{
+	const struct weft_stream *s = &replay->stream;
+	double asked = 0, last_s = s->n ? s->jobs[s->n - 1].submit_s : 0;
+
+	for (uint32_t i = 0; i < s->n; i++) {
+		if (s->jobs[i].gpus <= replay->fabric->n_gpus)
+			asked += s->jobs[i].duration_s * s->jobs[i].gpus;
+	}
+	if (last_s <= 0 || asked <= 0)
+		return weft_fail_at(err, WEFT_EINVAL, "--load", 0, 0,
+				    "all jobs arrive at once; no factor "
+				    "changes that");
+	replay->scale =
+		asked / (replay->load * last_s * replay->fabric->n_gpus);
+	return 0;
+}
+
+static int stream_open(struct replay *replay, struct weft_error *err)
+{
+	if (job_trace_load(replay->trace_path, replay->columns, &replay->stream,
+			   &replay->skipped, err) ||
+	    weft_stream_sort(&replay->stream, replay->limit, err))
+		return -1;
+	if (replay->stream.n == 0)
+		return weft_fail_at(err, WEFT_EINVAL, replay->trace_path, 0, 0,
+				    "no job in it: %u rows have no time of "
+				    "submission, %u no duration, %u no GPU",
+				    replay->skipped.no_submit,
+				    replay->skipped.no_duration,
+				    replay->skipped.no_gpus);
+	if (replay->load > 0 && load_apply(replay, err))
+		return -1;
+	if (replay->scale <= 0)
+		replay->scale = 1;
+	weft_stream_scale(&replay->stream, replay->scale);
+	return 0;
+}
+
+static int policies_run(struct replay *replay, struct weft_error *err)
+{
+	bool person = isatty(STDERR_FILENO);
+	int rc = 0;
+
+	replay->options.context = replay;
+	replay->options.progress = person ? progress_tell : NULL;
+	replay->options.started = replay->csv ? started : NULL;
+	replay->told_s = clock_now_s();
+	for (uint32_t i = 0; rc == 0 && i < replay->n_policies; i++) {
+		replay->running = replay->policy[i]->name;
+		rc = weft_replay_run(&replay->replay, replay->policy[i],
+				     &replay->outcomes[i], err);
+		if (rc == 0)
+			replay_rows_write(&replay->rows, &replay->outcomes[i]);
+	}
+	if (person)
+		fputs("\r\033[K", stderr);
+	return rc;
+}
+
+static int answer(struct replay *replay, struct weft_error *err)
+{
+	const struct replay_answer a = {
+		.trace = replay->trace_path,
+		.skipped = &replay->skipped,
+		.scale = replay->scale,
+		.replay = &replay->replay,
+		.n = replay->n_policies,
+		.outcomes = replay->outcomes,
+	};
+
+	if (replay->json)
+		return replay_json(&a, err);
+	replay_text(&a);
+	return 0;
+}
+
+static int run(struct replay *replay, struct weft_error *err)
+{
+	replay->fabric = weft_fabric_load(replay->fabric_path, err);
+	if (!replay->fabric || stream_open(replay, err) ||
+	    weft_replay_build(replay->fabric, &replay->stream, &replay->options,
+			      &replay->replay, err) ||
+	    replay_rows_open(replay->csv, &replay->replay, &replay->rows,
+			     err) ||
+	    policies_run(replay, err) || replay_rows_close(&replay->rows, err))
+		return -1;
+	return answer(replay, err);
+}
+
+int cmd_replay(int argc, char **argv)
+{
+	static const struct argp argp = {
+		.options = options,
+		.parser = parse,
+		.doc = "Runs a stream of jobs over a fabric under several "
+		       "policies: what would it have cost, and who would have "
+		       "waited?",
+	};
+	struct replay replay = {.policies = DEFAULT_POLICIES};
+	struct weft_error err = {0};
+	int result;
+
+	argp_parse(&argp, argc, argv, 0, NULL, &replay);
+	result = run(&replay, &err);
+	replay_rows_free(&replay.rows);
+	for (uint32_t i = 0; i < replay.n_policies; i++)
+		weft_replay_outcome_free(&replay.outcomes[i]);
+	weft_replay_free(&replay.replay);
+	weft_stream_free(&replay.stream);
+	weft_fabric_free(replay.fabric);
+	return result ? cmd_fail(&err) : EXIT_YES;
+}

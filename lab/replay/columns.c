@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* columns.c - which columns of somebody's table mean what, and in which unit */
+#include "lab/replay/columns.h"
+
+#include "base/suggest.h"
+#include "lab/replay/moment.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* Longest name of a column that can be spoken of. */
+#define MAX_NAME 120
+/* What mistakes in the text are named after. */
+#define OPTION "--columns"
+
+static const struct {
+	const char *name, *usual;
+	bool optional;
+} roles[N_COLUMN_ROLES] = {
+	[COLUMN_SUBMIT] = {"submit", "submit_s", false},
+	[COLUMN_DURATION] = {"duration", "duration_s", false},
+	[COLUMN_GPUS] = {"gpus", "gpus", false},
+	[COLUMN_JOB] = {"job", "job", true},
+};
+
+static const struct {
+	const char *name;
+	double s;
+} units[] = {
+	{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1},
+	{"min", 60},  {"h", 3600},  {"d", 86400},
+};
+#define N_UNITS (sizeof(units) / sizeof(units[0]))
+
+/* The text of --columns while it is read. */
+struct asking {
+	const char *text;
+	const struct csv *csv;
+	struct weft_error *err;
+};
+
+static int asking_fail(const struct asking *a, const char *at,
+		       const char *expected)
+{
+	return weft_fail_at(a->err, WEFT_EINVAL, OPTION, 0,
+			    (int)(at - a->text) + 1, "expected %s", expected);
+}
+
+static int column_unknown(const struct asking *a, const char *at,
+			  const char *name)
+{
+	const char **known =
+		weft_calloc(a->csv->n_columns, sizeof(*known), a->err);
+
+	if (!known)
+		return -1;
+	for (uint32_t c = 0; c < a->csv->n_columns; c++)
+		known[c] = a->csv->name[c];
+	weft_fail_at(a->err, WEFT_EINVAL, OPTION, 0, (int)(at - a->text) + 1,
+		     "the table has no column \"%.40s\"; the nearest is "
+		     "\"%.40s\"",
+		     name, weft_suggest(name, known, a->csv->n_columns));
+	free(known);
+	return -1;
+}
+
+/* A column of that name, a number, or neither. */
+static int factor_find(const struct asking *a, const char *at, size_t length,
+		       struct column_factor *factor)
+{
+	char name[MAX_NAME + 1], *end;
+
+	if (length == 0 || length > MAX_NAME)
+		return asking_fail(a, at, "the name of a column");
+	memcpy(name, at, length);
+	name[length] = '\0';
+	factor->column = csv_column(a->csv, name);
+	if (factor->column < a->csv->n_columns)
+		return 0;
+	factor->constant = strtod(name, &end);
+	if (end != name && !*end && isfinite(factor->constant))
+		return 0;
+	return column_unknown(a, at, name);
+}
+
+static int product_find(const struct asking *a, const char *at, size_t length,
+			struct column_sum *sum, uint32_t part)
+{
+	const char *end = at + length;
+
+	while (at <= end) {
+		size_t n = strcspn(at, "*");
+
+		if (n > (size_t)(end - at))
+			n = (size_t)(end - at);
+		if (sum->n[part] == COLUMN_FACTORS)
+			return asking_fail(a, at, "at most four factors");
+		if (factor_find(a, at, n, &sum->part[part][sum->n[part]]))
+			return -1;
+		sum->n[part]++;
+		at += n + 1;
+	}
+	return 0;
+}
+
+static int unit_find(const struct asking *a, const char *at, size_t length,
+		     double *unit)
+{
+	for (size_t i = 0; i < N_UNITS; i++) {
+		if (strlen(units[i].name) == length &&
+		    strncmp(at, units[i].name, length) == 0) {
+			*unit = units[i].s;
+			return 0;
+		}
+	}
+	return asking_fail(a, at, "a unit: ns, us, ms, s, min, h or d");
+}
+
+/* True when the whole text is the name of a column. */
+static bool is_column(const struct asking *a, const char *at, size_t length)
+{
+	char name[MAX_NAME + 1];
+
+	if (length > MAX_NAME)
+		return false;
+	memcpy(name, at, length);
+	name[length] = '\0';
+	return csv_column(a->csv, name) < a->csv->n_columns;
+}
+
+/* The minus between two products: not that of "1e-3".  NULL: there is none. */
+static const char *minus_find(const char *at, size_t length)
+{
+	for (size_t i = 0; i < length; i++) {
+		bool exponent = i > 1 && strchr("eE", at[i - 1]) &&
+				strchr("0123456789.", at[i - 2]);
+
+		if (at[i] == '-' && !exponent)
+			return at + i;
+	}
+	return NULL;
+}
+
+/* "A*B-C:ms".  Names with ":" or "-" in them are found before they are taken
+ * apart. */
+static int sum_find(const struct asking *a, const char *at, size_t length,
+		    struct column_sum *sum)
+{
+	const char *colon = memchr(at, ':', length), *minus;
+
+	memset(sum, 0, sizeof(*sum));
+	sum->unit = 1;
+	if (colon && !is_column(a, at, length)) {
+		if (unit_find(a, colon + 1, length - (size_t)(colon + 1 - at),
+			      &sum->unit))
+			return -1;
+		length = (size_t)(colon - at);
+	}
+	minus = minus_find(at, length);
+	if (!minus || is_column(a, at, length))
+		return product_find(a, at, length, sum, 0);
+	if (product_find(a, at, (size_t)(minus - at), sum, 0))
+		return -1;
+	return product_find(a, minus + 1, length - (size_t)(minus + 1 - at),
+			    sum, 1);
+}
+
+static int role_find(const struct asking *a, const char *at, size_t length,
+		     enum column_role *role)
+{
+	const char *known[N_COLUMN_ROLES];
+	char name[32];
+
+	snprintf(name, sizeof(name), "%.*s", (int)length, at);
+	for (int i = 0; i < N_COLUMN_ROLES; i++) {
+		known[i] = roles[i].name;
+		if (strcmp(name, known[i]) == 0) {
+			*role = (enum column_role)i;
+			return 0;
+		}
+	}
+	return weft_fail_at(a->err, WEFT_EINVAL, OPTION, 0,
+			    (int)(at - a->text) + 1,
+			    "unknown \"%s\": the nearest of submit, duration, "
+			    "gpus and job is \"%s\"",
+			    name, weft_suggest(name, known, N_COLUMN_ROLES));
+}
+
+static int roles_read(const struct asking *a, struct columns *columns,
+		      bool given[N_COLUMN_ROLES])
+{
+	const char *at = a->text;
+
+	while (*at) {
+		size_t length = strcspn(at, ","), name = strcspn(at, "=");
+		enum column_role role = COLUMN_SUBMIT;
+
+		if (name >= length)
+			return asking_fail(a, at, "ROLE=COLUMN");
+		if (role_find(a, at, name, &role))
+			return -1;
+		if (given[role])
+			return asking_fail(a, at, "each role once");
+		given[role] = true;
+		if (sum_find(a, at + name + 1, length - name - 1,
+			     &columns->role[role]))
+			return -1;
+		at += length + (at[length] == ',');
+	}
+	return 0;
+}
+
+int columns_find(const char *text, const struct csv *csv, const char *path,
+		 struct columns *columns, struct weft_error *err)
+{
+	const struct asking a = {text ? text : "", csv, err};
+	bool given[N_COLUMN_ROLES] = {false};
+
+	memset(columns, 0, sizeof(*columns));
+	columns->csv = csv;
+	columns->path = path;
+	if (roles_read(&a, columns, given))
+		return -1;
+	for (int i = 0; i < N_COLUMN_ROLES; i++) {
+		const char *usual = roles[i].usual;
+
+		if (given[i])
+			continue;
+		if (csv_column(csv, usual) < csv->n_columns) {
+			if (sum_find(&a, usual, strlen(usual),
+				     &columns->role[i]))
+				return -1;
+			given[i] = true;
+		} else if (!roles[i].optional) {
+			return weft_fail_at(err, WEFT_EINVAL, OPTION, 0, 0,
+					    "the table has no column \"%s\"; "
+					    "say %s=COLUMN, which one it is",
+					    usual, roles[i].name);
+		}
+	}
+	columns->has_job = given[COLUMN_JOB];
+	return 0;
+}
+
+bool columns_empty(const char *cell)
+{
+	static const char *const words[] = {"",	    "-",   "nan", "none",
+					    "null", "n/a", "nat", "inf"};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (strcasecmp(cell, words[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+static int factor_value(const struct columns *columns,
+			const struct column_factor *factor, uint32_t row,
+			double *value, struct weft_error *err)
+{
+	const struct csv *csv = columns->csv;
+	const char *cell;
+
+	*value = factor->constant;
+	if (factor->column == csv->n_columns)
+		return 1;
+	cell = csv->cell[(size_t)row * csv->n_columns + factor->column];
+	if (columns_empty(cell))
+		return 0;
+	if (moment_read(cell, value) == 0)
+		return 1;
+	return weft_fail_at(err, WEFT_EINVAL, columns->path, csv->line[row],
+			    csv_place(csv, row, factor->column),
+			    "%s: \"%.40s\" is neither a number nor a date",
+			    csv->name[factor->column], cell);
+}
+
+int columns_number(const struct columns *columns, enum column_role role,
+		   uint32_t row, double *value, struct weft_error *err)
+{
+	const struct column_sum *sum = &columns->role[role];
+	double part[2] = {0, 0}, factor;
+
+	for (uint32_t p = 0; p < 2; p++) {
+		for (uint32_t i = 0; i < sum->n[p]; i++) {
+			int rc = factor_value(columns, &sum->part[p][i], row,
+					      &factor, err);
+
+			if (rc <= 0)
+				return rc;
+			part[p] = i ? part[p] * factor : factor;
+		}
+	}
+	*value = (part[0] - part[1]) * sum->unit;
+	if (isfinite(*value))
+		return 1;
+	return weft_fail_at(err, WEFT_EINVAL, columns->path,
+			    columns->csv->line[row], 0,
+			    "%s is beyond all numbers", roles[role].name);
+}
+
+const char *columns_job(const struct columns *columns, uint32_t row)
+{
+	const struct csv *csv = columns->csv;
+	uint32_t column = columns->role[COLUMN_JOB].part[0][0].column;
+
+	if (!columns->has_job || column >= csv->n_columns)
+		return "";
+	return csv->cell[(size_t)row * csv->n_columns + column];
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* job_trace.h - job traces of others, read into a stream of jobs */
+#ifndef WEFT_LAB_REPLAY_JOB_TRACE_H
+#define WEFT_LAB_REPLAY_JOB_TRACE_H
+
+#include "lab/replay/stream.h"
+
+/* Rows that are no job to replay. */
+struct job_trace_skipped {
+	uint32_t no_submit, no_duration, no_gpus;
+};
+
+/* Reads a trace, gzip'ed or not: one whose name ends in .swf or .swf.gz in the
+ * Standard Workload Format, a processor counting as a GPU; any other as CSV
+ * with the columns that `columns` names (columns.h; NULL: the usual ones). Rows
+ * without a time, a duration or a GPU are counted and left out.  Of the CSV's
+ * other columns, tp, cp, ep, etp, pp, vpp, dp, zero, mbs, gbs and seq, and
+ * model beside one of them, say how a job is split.  Free the stream in either
+ * case. */
+int job_trace_load(const char *path, const char *columns,
+		   struct weft_stream *stream,
+		   struct job_trace_skipped *skipped, struct weft_error *err);
+
+/* The two formats. */
+int job_trace_csv(const char *path, const char *columns,
+		  struct weft_stream *stream, struct job_trace_skipped *skipped,
+		  struct weft_error *err);
+int job_trace_swf(const char *path, struct weft_stream *stream,
+		  struct job_trace_skipped *skipped, struct weft_error *err);
+
+#endif

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* stream.c - jobs as they arrive at a cluster */
+#include "lab/replay/stream.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *text_keep(struct weft_stream *s, const char *text,
+			     struct weft_error *err)
+{
+	if (!text || !*text)
+		return "";
+	return weft_arena_text(&s->texts, text, strlen(text), err);
+}
+
+int weft_stream_add(struct weft_stream *s, const struct weft_stream_job *job,
+		    struct weft_error *err)
+{
+	struct weft_stream_job copy = *job;
+
+	if (s->n == s->room) {
+		uint32_t room = s->room ? 2 * s->room : 1024;
+		struct weft_stream_job *jobs =
+			weft_realloc(s->jobs, room, sizeof(*jobs), err);
+
+		if (!jobs)
+			return -1;
+		s->jobs = jobs;
+		s->room = room;
+	}
+	copy.name = text_keep(s, job->name, err);
+	copy.axes = text_keep(s, job->axes, err);
+	if (!copy.name || !copy.axes)
+		return -1;
+	s->jobs[s->n++] = copy;
+	return 0;
+}
+
+void weft_stream_free(struct weft_stream *s)
+{
+	int saved = errno;
+
+	if (s) {
+		free(s->jobs);
+		weft_arena_free(&s->texts);
+		memset(s, 0, sizeof(*s));
+	}
+	errno = saved;
+}
+
+/* A job and its place among those added: qsort is not stable. */
+struct arrival {
+	struct weft_stream_job job;
+	uint32_t index;
+};
+
+static int by_submission(const void *a, const void *b)
+{
+	const struct arrival *x = a, *y = b;
+
+	if (x->job.submit_s != y->job.submit_s)
+		return x->job.submit_s < y->job.submit_s ? -1 : 1;
+	return x->index < y->index ? -1 : x->index > y->index;
+}
+
+int weft_stream_sort(struct weft_stream *s, uint32_t limit,
+		     struct weft_error *err)
+{
+	struct arrival *arrivals = weft_calloc(s->n, sizeof(*arrivals), err);
+	double first_s;
+
+	if (!arrivals)
+		return -1;
+	for (uint32_t i = 0; i < s->n; i++)
+		arrivals[i] = (struct arrival){s->jobs[i], i};
+	if (s->n)
+		qsort(arrivals, s->n, sizeof(*arrivals), by_submission);
+	if (limit && s->n > limit)
+		s->n = limit;
+	first_s = s->n ? arrivals[0].job.submit_s : 0;
+	for (uint32_t i = 0; i < s->n; i++) {
+		s->jobs[i] = arrivals[i].job;
+		s->jobs[i].submit_s -= first_s;
+	}
+	free(arrivals);
+	return 0;
+}
+
+void weft_stream_scale(struct weft_stream *s, double factor)
+{
+	for (uint32_t i = 0; i < s->n; i++)
+		s->jobs[i].submit_s *= factor;
+}
+
+double weft_stream_gpu_s(const struct weft_stream *s)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i < s->n; i++)
+		sum += s->jobs[i].duration_s * s->jobs[i].gpus;
+	return sum;
+}

@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* step_left_out.c - how far off the step is for runs that chose no constant
+ *
+ * The efficiency of a GPU is the one figure that step times choose.  Each
+ * publisher's rows are predicted with the constants of all others' rows, as a
+ * stranger's run is; the range in which its step is expected is that of the
+ * others' errors.
+ */
+#include "cli/report.h"
+#include "costmodel/time/range.h"
+#include "lab/model/model.h"
+#include "lab/step/step_table.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Runs of a kind that a range may rest on. */
+#define MIN_RANGE_ROWS 10
+
+struct left_out {
+	struct step_group *groups; /* [n] */
+	uint32_t n;
+	struct weft_range ranges[WEFT_N_RUNS];
+};
+
+static bool is_judged(const struct step_answer *a)
+{
+	return a->predicted && !isnan(a->err);
+}
+
+static int double_compare(const void *left, const void *right)
+{
+	double a = *(const double *)left, b = *(const double *)right;
+
+	return (a > b) - (a < b);
+}
+
+static int name_compare(const void *left, const void *right)
+{
+	return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+/* The table's rows that are (not) of the publisher, their texts borrowed;
+ * answers are freed by the caller. */
+static int part_of(const struct step_table *table, const char *publisher,
+		   bool of_it, struct step_table *part, struct weft_error *err)
+{
+	*part = (struct step_table){0};
+	part->answers =
+		weft_calloc(table->n + (size_t)1, sizeof(*part->answers), err);
+	if (!part->answers)
+		return -1;
+	for (uint32_t i = 0; i < table->n; i++) {
+		const struct step_answer *a = &table->answers[i];
+
+		if (is_judged(a) &&
+		    (strcmp(a->row.publisher, publisher) == 0) == of_it)
+			part->answers[part->n++] = *a;
+	}
+	return 0;
+}
+
+/* Figures of each row of a table; those of rows that are not judged are 0. */
+struct judged {
+	double *errors; /* with constants of other publishers' rows */
+	double *own;	/* with constants of its publisher's */
+	double *inside; /* 1: in the range of other publishers' errors */
+};
+
+/* Errors that the rows of a publisher have with constants of others' rows, and
+ * with its own. */
+static int publisher_judge(const struct step_table *table, const char *name,
+			   const struct judged *judged, struct weft_error *err)
+{
+	struct step_table its = {0}, others = {0};
+	struct step_constants theirs = {0}, mine = {0};
+	int rc = -1;
+
+	if (part_of(table, name, true, &its, err) == 0 &&
+	    part_of(table, name, false, &others, err) == 0 &&
+	    step_table_constants(&others, &theirs, err) == 0 &&
+	    step_table_constants(&its, &mine, err) == 0)
+		rc = 0;
+	for (uint32_t i = 0; rc == 0 && i < table->n; i++) {
+		const struct step_answer *a = &table->answers[i];
+		double ratio = 1 + a->err;
+
+		if (!is_judged(a) || strcmp(a->row.publisher, name) != 0)
+			continue;
+		judged->errors[i] =
+			ratio / step_constant(&theirs, a->row.gpu) - 1;
+		judged->own[i] = ratio / step_constant(&mine, a->row.gpu) - 1;
+	}
+	free(its.answers);
+	free(others.answers);
+	return rc;
+}
+
+static enum weft_run run_of(const struct step_row *row)
+{
+	return weft_run_kind(&row->spec, &row->model);
+}
+
+/* Measured over predicted, and what the run counts. */
+struct factor {
+	double value, weight;
+};
+
+static int factor_compare(const void *left, const void *right)
+{
+	const struct factor *a = left, *b = right;
+
+	return (a->value > b->value) - (a->value < b->value);
+}
+
+static bool counts(const struct step_table *table, uint32_t i,
+		   const char *without, enum weft_run run)
+{
+	const struct step_row *row = &table->answers[i].row;
+
+	return is_judged(&table->answers[i]) && run_of(row) == run &&
+	       !(without && strcmp(row->publisher, without) == 0);
+}
+
+/* What all runs of a publisher count together is 1. */
+static double weight_of(const struct step_table *table, uint32_t i,
+			const char *without, enum weft_run run)
+{
+	const char *publisher = table->answers[i].row.publisher;
+	uint32_t n = 0;
+
+	for (uint32_t k = 0; k < table->n; k++)
+		n += counts(table, k, without, run) &&
+		     strcmp(table->answers[k].row.publisher, publisher) == 0;
+	return 1.0 / n;
+}
+
+/* The value below which `share` of the weight lies. */
+static double quantile(const struct factor *factor, uint32_t n, double share)
+{
+	double all = 0, sum = 0;
+	uint32_t i = 0;
+
+	for (uint32_t k = 0; k < n; k++)
+		all += factor[k].weight;
+	for (sum = factor[0].weight; sum < share * all && i + 1 < n;)
+		sum += factor[++i].weight;
+	return factor[i].value;
+}
+
+/* Between which factors eight of ten runs of a kind lie, without those of one
+ * publisher (NULL: of all). */
+static int range_find(const struct step_table *table, const char *without,
+		      enum weft_run run, const double *errors,
+		      struct weft_range *range, struct weft_error *err)
+{
+	struct factor *factor =
+		weft_calloc(table->n + (size_t)1, sizeof(*factor), err);
+	uint32_t n = 0;
+
+	*range = weft_ranges[run];
+	if (!factor)
+		return -1;
+	for (uint32_t i = 0; i < table->n; i++) {
+		if (!counts(table, i, without, run))
+			continue;
+		factor[n].value = 1 / (1 + errors[i]);
+		factor[n++].weight = weight_of(table, i, without, run);
+	}
+	qsort(factor, n, sizeof(*factor), factor_compare);
+	if (n >= MIN_RANGE_ROWS) {
+		range->low = quantile(factor, n, 0.1);
+		range->high = quantile(factor, n, 0.9);
+	}
+	free(factor);
+	return 0;
+}
+
+/* Whether each run of the publisher lies in the range of others' runs. */
+static int inside_find(const struct step_table *table, const char *publisher,
+		       const double *errors, double *inside,
+		       struct weft_error *err)
+{
+	struct weft_range ranges[WEFT_N_RUNS];
+
+	for (int run = 0; run < WEFT_N_RUNS; run++) {
+		if (range_find(table, publisher, (enum weft_run)run, errors,
+			       &ranges[run], err))
+			return -1;
+	}
+	for (uint32_t i = 0; i < table->n; i++) {
+		const struct step_row *row = &table->answers[i].row;
+		const struct weft_range *range;
+
+		if (!is_judged(&table->answers[i]) ||
+		    strcmp(row->publisher, publisher) != 0)
+			continue;
+		range = &ranges[run_of(row)];
+		inside[i] = 1 / (1 + errors[i]) >= range->low &&
+			    1 / (1 + errors[i]) <= range->high;
+	}
+	return 0;
+}
+
+/* Sums the rows of a publisher (NULL: of all) and kind of model into *g. */
+static int group_sum(const struct step_table *table, const char *publisher,
+		     bool experts, const struct judged *judged,
+		     struct step_group *g, struct weft_error *err)
+{
+	double *size = weft_calloc(table->n + (size_t)1, sizeof(*size), err);
+
+	if (!size)
+		return -1;
+	snprintf(g->name, sizeof(g->name), "%s, %s",
+		 publisher ? publisher : "all", experts ? "experts" : "dense");
+	for (uint32_t i = 0; i < table->n; i++) {
+		const struct step_row *row = &table->answers[i].row;
+
+		if (!is_judged(&table->answers[i]) ||
+		    (row->model.experts > 0) != experts ||
+		    (publisher && strcmp(row->publisher, publisher) != 0))
+			continue;
+		size[g->n++] = fabs(judged->errors[i]);
+		g->mape += fabs(judged->errors[i]);
+		g->bias += judged->errors[i];
+		g->own += fabs(judged->own[i]);
+		g->inside += judged->inside[i];
+	}
+	qsort(size, g->n, sizeof(*size), double_compare);
+	if (g->n) {
+		g->median_abs = (size[(g->n - 1) / 2] + size[g->n / 2]) / 2;
+		g->max_abs = size[g->n - 1];
+		g->mape /= g->n;
+		g->bias /= g->n;
+		g->own /= g->n;
+		g->inside /= g->n;
+	}
+	free(size);
+	return 0;
+}
+
+/* Names of the publishers, sorted, each once; how many. */
+static uint32_t publishers_find(const struct step_table *table,
+				const char **names)
+{
+	uint32_t n_rows = 0, n = 0;
+
+	for (uint32_t i = 0; i < table->n; i++) {
+		if (is_judged(&table->answers[i]))
+			names[n_rows++] = table->answers[i].row.publisher;
+	}
+	qsort(names, n_rows, sizeof(*names), name_compare);
+	for (uint32_t i = 0; i < n_rows; i++) {
+		if (n == 0 || strcmp(names[i], names[n - 1]) != 0)
+			names[n++] = names[i];
+	}
+	return n;
+}
+
+static int groups_fill(const struct step_table *table,
+		       const struct judged *judged, const char **names,
+		       struct left_out *all, struct weft_error *err)
+{
+	uint32_t n = publishers_find(table, names);
+	int rc = 0;
+
+	for (uint32_t i = 0; i < n && rc == 0; i++)
+		rc = publisher_judge(table, names[i], judged, err);
+	for (uint32_t i = 0; i < n && rc == 0; i++)
+		rc = inside_find(table, names[i], judged->errors,
+				 judged->inside, err);
+	for (uint32_t i = 0; i <= 2 * n + 1 && rc == 0; i++) {
+		struct step_group *g = &all->groups[all->n];
+
+		rc = group_sum(table, i / 2 < n ? names[i / 2] : NULL, i % 2,
+			       judged, g, err);
+		all->n += g->n > 0;
+	}
+	for (int run = 0; run < WEFT_N_RUNS && rc == 0; run++)
+		rc = range_find(table, NULL, (enum weft_run)run, judged->errors,
+				&all->ranges[run], err);
+	return rc;
+}
+
+/* all->groups is freed by the caller in either case. */
+static int leave_out(const struct step_table *table, struct left_out *all,
+		     struct weft_error *err)
+{
+	size_t rows = table->n + (size_t)1;
+	const char **names = weft_calloc(rows, sizeof(*names), err);
+	struct judged judged = {
+		.errors = weft_calloc(rows, sizeof(double), err),
+		.own = weft_calloc(rows, sizeof(double), err),
+		.inside = weft_calloc(rows, sizeof(double), err),
+	};
+	int rc = -1;
+
+	all->groups = weft_calloc(2 * rows, sizeof(*all->groups), err);
+	if (names && judged.errors && judged.own && judged.inside &&
+	    all->groups)
+		rc = groups_fill(table, &judged, names, all, err);
+	free(names);
+	free(judged.errors);
+	free(judged.own);
+	free(judged.inside);
+	return rc;
+}
+
+static int groups_json(const struct left_out *all, struct weft_error *err)
+{
+	json_t *object = model_json("step"), *list = json_array();
+	json_t *ranges = json_array();
+
+	for (uint32_t i = 0; i < all->n; i++) {
+		const struct step_group *g = &all->groups[i];
+
+		json_array_append_new(
+			list,
+			json_pack("{s:o, s:i, s:f, s:f, s:f, s:f, s:f, s:f}",
+				  "publisher", report_string(g->name), "rows",
+				  (int)g->n, "median_abs_pct",
+				  100 * g->median_abs, "mape_pct",
+				  100 * g->mape, "bias_pct", 100 * g->bias,
+				  "max_abs_pct", 100 * g->max_abs,
+				  "own_constant_mape_pct", 100 * g->own,
+				  "inside_pct", 100 * g->inside));
+	}
+	for (int run = 0; run < WEFT_N_RUNS; run++)
+		json_array_append_new(
+			ranges, json_pack("{s:s, s:f, s:f, s:f, s:f}", "runs",
+					  weft_run_names[run], "low",
+					  all->ranges[run].low, "high",
+					  all->ranges[run].high, "told_low",
+					  weft_ranges[run].low, "told_high",
+					  weft_ranges[run].high));
+	json_object_set_new(object, "publishers", list);
+	json_object_set_new(object, "ranges", ranges);
+	return report_print(object, err);
+}
+
+static void groups_text(const struct left_out *all)
+{
+	puts("constants from all publishers but   rows  median   mean    bias"
+	     "    max  own constant  in range");
+	for (uint32_t i = 0; i < all->n; i++) {
+		const struct step_group *g = &all->groups[i];
+
+		printf("%-35s %5u %5.1f %% %5.1f %% %+5.1f %% %5.1f %%  "
+		       "%11.1f %% %8.0f %%\n",
+		       g->name, g->n, 100 * g->median_abs, 100 * g->mape,
+		       100 * g->bias, 100 * g->max_abs, 100 * g->own,
+		       100 * g->inside);
+	}
+	puts("\nmeasured over predicted, eight of ten runs");
+	for (int run = 0; run < WEFT_N_RUNS; run++)
+		printf("%-35s %.2f to %.2f, told as %.2f to %.2f\n",
+		       weft_run_names[run], all->ranges[run].low,
+		       all->ranges[run].high, weft_ranges[run].low,
+		       weft_ranges[run].high);
+}
+
+int step_table_print_left_out(const struct step_table *table, bool json,
+			      struct weft_error *err)
+{
+	struct left_out all = {0};
+	int rc = leave_out(table, &all, err);
+
+	if (rc == 0 && json)
+		rc = groups_json(&all, err);
+	else if (rc == 0)
+		groups_text(&all);
+	free(all.groups);
+	return rc;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* step_row.h - a row of a table of training runs, as a job */
+#ifndef WEFT_LAB_STEP_STEP_ROW_H
+#define WEFT_LAB_STEP_STEP_ROW_H
+
+#include "base/csv.h"
+#include "costmodel/time/step.h"
+
+/* One published or measured run.  `why` says what is missing where the step
+ * cannot be predicted. */
+struct step_row {
+	const char *id; /* its line where the table names none */
+	char line[24];
+	char group[96];	    /* rows that are judged together */
+	char publisher[40]; /* whose table the row is from */
+	const struct weft_gpu *gpu;
+	struct weft_model model;
+	struct weft_spec spec; /* resolved */
+	uint32_t node_size;
+	bool roce;		       /* between racks */
+	enum weft_precision precision; /* of the products */
+	double measured_s;	       /* 0: the row does not say */
+	char why[200];
+};
+
+/* Reads the row; `unsaid` is its GPU if it names none (NULL: it must).  -1 with
+ * row->why when it does not say enough to predict its step, or what it says
+ * does not agree. */
+int step_row_read(const struct csv *csv, uint32_t index,
+		  const struct weft_gpu *unsaid, struct step_row *row);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* step_run.h - the step of a job on a usual cluster of its GPU */
+#ifndef WEFT_LAB_STEP_STEP_RUN_H
+#define WEFT_LAB_STEP_STEP_RUN_H
+
+#include "costmodel/time/step.h"
+
+/* A cluster of gpus GPUs with the links that their kind usually has.
+ * node_size 0: the kind's; roce: Ethernet between racks.  NULL with err. */
+struct weft_fabric *step_fabric(const struct weft_gpu *gpu, uint32_t gpus,
+				uint32_t node_size, bool roce,
+				struct weft_error *err);
+
+/* The step with rank r on GPU r of f. */
+int step_run(const struct weft_fabric *f, const struct weft_spec *spec,
+	     const struct weft_model *model,
+	     const struct weft_step_options *options, struct weft_step *step,
+	     struct weft_error *err);
+
+#endif

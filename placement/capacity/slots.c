@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* slots.c - the room that free GPUs are for jobs of each size */
+#include "placement/capacity/slots.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void size_add(struct weft_slots *s, uint32_t size, uint32_t level)
+{
+	s->sizes[s->n_sizes++] =
+		(struct weft_slot_size){.size = size, .level = level};
+}
+
+/* Sizes that fit into domains of a level, but not of the level below. */
+static void list_sizes(struct weft_slots *s)
+{
+	const struct weft_fabric *f = s->fabric;
+	uint32_t below = 1;
+
+	for (uint32_t l = f->node_level; l < f->n_levels; l++) {
+		uint32_t most = 0, size = 2;
+
+		for (uint32_t i = 0; i < f->levels[l].n_domains; i++) {
+			uint32_t d = f->levels[l].first_domain + i;
+
+			if (f->domains[d].n_gpus > most)
+				most = f->domains[d].n_gpus;
+		}
+		while (size <= below)
+			size *= 2;
+		for (; size <= most; size *= 2)
+			size_add(s, size, l);
+		if (most > below && most != size / 2)
+			size_add(s, most, l);
+		below = most > below ? most : below;
+	}
+}
+
+static void count_free(struct weft_slots *s, const struct weft_occupancy *o)
+{
+	const struct weft_fabric *f = s->fabric;
+
+	for (uint32_t i = 0; i < f->n_nodes; i++) {
+		uint32_t gpu = f->nodes[i].first_gpu;
+		uint32_t n = weft_mask_count(o->free[i]);
+
+		for (uint32_t l = f->node_level; n && l < f->n_levels; l++)
+			s->n_free[f->gpu_domain[l][gpu]] += n;
+	}
+}
+
+/* How many slots k GPUs can destroy at most: the first of a domain with r GPUs
+ * in no slot needs r + 1 of them, n_firsts[r] such domains; each other one
+ * needs size, which is no less. */
+static uint32_t most_lost(const uint32_t *n_firsts, uint32_t size,
+			  uint32_t n_slots, uint32_t k)
+{
+	uint32_t lost = 0, n_others = n_slots;
+
+	for (uint32_t r = 0; r < size; r++) {
+		uint32_t can = k / (r + 1);
+		uint32_t n = n_firsts[r] < can ? n_firsts[r] : can;
+
+		lost += n;
+		k -= n * (r + 1);
+		n_others -= n_firsts[r];
+	}
+	return lost + (k / size < n_others ? k / size : n_others);
+}
+
+static int measure_size(const struct weft_slots *s, struct weft_slot_size *z,
+			struct weft_error *err)
+{
+	const struct weft_level *level = &s->fabric->levels[z->level];
+	uint32_t *n_firsts = weft_calloc(z->size, sizeof(*n_firsts), err);
+	uint32_t loose = 0, k = s->n_gpus;
+
+	if (!n_firsts)
+		return -1;
+	for (uint32_t i = 0; i < level->n_domains; i++) {
+		uint32_t n = s->n_free[level->first_domain + i];
+
+		z->n += n / z->size;
+		loose += n % z->size;
+		n_firsts[n % z->size] += n >= z->size;
+	}
+	z->least = k > loose ? (k - loose + z->size - 1) / z->size : 0;
+	z->most = most_lost(n_firsts, z->size, z->n, k);
+	free(n_firsts);
+	return 0;
+}
+
+int weft_slots_build(const struct weft_occupancy *o, uint32_t n_gpus,
+		     struct weft_slots *slots, struct weft_error *err)
+{
+	const struct weft_fabric *f = o->fabric;
+
+	memset(slots, 0, sizeof(*slots));
+	slots->fabric = f;
+	slots->n_gpus = n_gpus;
+	slots->n_free = weft_calloc(f->n_domains, sizeof(*slots->n_free), err);
+	slots->taken = weft_calloc(f->n_domains, sizeof(*slots->taken), err);
+	if (!slots->n_free || !slots->taken)
+		return -1;
+	list_sizes(slots);
+	count_free(slots, o);
+	for (uint32_t i = 0; i < slots->n_sizes; i++)
+		if (measure_size(slots, &slots->sizes[i], err))
+			return -1;
+	return 0;
+}
+
+void weft_slots_free(struct weft_slots *slots)
+{
+	int saved = errno;
+
+	if (slots) {
+		free(slots->n_free);
+		free(slots->taken);
+		memset(slots, 0, sizeof(*slots));
+	}
+	errno = saved;
+}
+
+/* Slots of sizes first .. last - 1, all of one level, that are lost. */
+static void level_lost(struct weft_slots *s, const uint32_t *where,
+		       uint32_t first, uint32_t last, uint32_t *lost)
+{
+	const uint32_t *domain = s->fabric->gpu_domain[s->sizes[first].level];
+
+	for (uint32_t r = 0; r < s->n_gpus; r++)
+		s->taken[domain[where[r]]]++;
+	for (uint32_t r = 0; r < s->n_gpus; r++) {
+		uint32_t d = domain[where[r]];
+		uint32_t before = s->n_free[d], n = s->taken[d];
+
+		/* the first GPU of a domain counts for all of them */
+		s->taken[d] = 0;
+		n = n < before ? n : before;
+		for (uint32_t i = first; n && i < last; i++)
+			lost[i] += before / s->sizes[i].size -
+				   (before - n) / s->sizes[i].size;
+	}
+}
+
+double weft_slots_lost(struct weft_slots *slots, const uint32_t *where)
+{
+	uint32_t lost[WEFT_MAX_SLOT_SIZES] = {0}, n = 0, last;
+	double sum = 0;
+
+	for (uint32_t i = 0; i < slots->n_sizes; i = last) {
+		for (last = i + 1; last < slots->n_sizes; last++)
+			if (slots->sizes[last].level != slots->sizes[i].level)
+				break;
+		level_lost(slots, where, i, last, lost);
+	}
+	for (uint32_t i = 0; i < slots->n_sizes; i++) {
+		const struct weft_slot_size *z = &slots->sizes[i];
+
+		if (z->most <= z->least)
+			continue;
+		n++;
+		/* fewer than the least only where GPUs were not free */
+		if (lost[i] > z->least)
+			sum += (double)(lost[i] - z->least) /
+			       (z->most - z->least);
+	}
+	return n ? sum / n : 0;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* candidates.h - sets of nodes worth pricing for a job
+ *
+ * Private to placement/.
+ */
+#ifndef WEFT_PLACEMENT_NODES_CANDIDATES_H
+#define WEFT_PLACEMENT_NODES_CANDIDATES_H
+
+#include "placement/nodes/choice.h"
+
+#define CANDIDATES_MAX	 96
+#define CANDIDATES_PICKS 3
+
+/* Distinct choices that keep to every hard limit of the job. */
+struct candidates {
+	uint32_t n;
+	struct choice choice[CANDIDATES_MAX];
+	/* filled by the caller: ranks per block, cost with the best nesting of
+	 * the axes, that nesting, and the indices by cost of those priced */
+	uint32_t n_priced;
+	uint32_t block[CANDIDATES_MAX];
+	double cost[CANDIDATES_MAX];
+	uint32_t nesting[CANDIDATES_MAX];
+	uint32_t order[CANDIDATES_MAX];
+};
+
+/* From the innermost level outwards: the domains that hold the job best, and
+ * the ways to deal the job to their parts.  single: the supply of single GPUs.
+ * n == 0: there is no choice.  Free with candidates_free in either case. */
+int candidates_build(struct supply *single, struct candidates *c,
+		     struct weft_error *err);
+/* The best domains of a level that hold the job, each once; returns how many.
+ */
+uint32_t candidates_pick(const struct supply *s, uint32_t level,
+			 uint32_t out[CANDIDATES_PICKS]);
+
+/* Adds sets of nodes, `share` GPUs on each, in domains of the level with the
+ * same number of nodes in each NVLink domain, where those span nodes.  chunk:
+ * sizes of the groups of ranks that exchange most. */
+int candidates_equal(struct supply *s, const uint32_t *chunk, uint32_t n_chunks,
+		     uint32_t share, uint32_t level, struct candidates *c,
+		     struct weft_error *err);
+
+/* Takes over *choice, or drops it when it is known or there is no room. */
+void candidates_add(struct candidates *c, struct choice *choice);
+
+void candidates_free(struct candidates *c);
+
+#endif

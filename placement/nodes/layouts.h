@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* layouts.h - sets of nodes in groups, with ranks on them, worth improving
+ *
+ * For jobs whose nodes must lie in segments or parts, or whose replicas are to
+ * be spread over what fails together.  Private to placement/.
+ */
+#ifndef WEFT_PLACEMENT_NODES_LAYOUTS_H
+#define WEFT_PLACEMENT_NODES_LAYOUTS_H
+
+#include "placement/nodes/choice.h"
+
+#define LAYOUTS_MAX 48
+
+/* Ranks may change places only inside a fence: that keeps what the groups are
+ * for. */
+struct layout {
+	struct choice choice;
+	uint32_t *fence; /* [choice.n_nodes]; NULL: none */
+	uint32_t *rank;	 /* [n_gpus] rank of the choice's i-th GPU; NULL: any
+			  * order of ranks will do */
+	/* Where all whole segments are equal and may change places: their
+	 * number and the GPUs of each; else 0. */
+	uint32_t n_segments, segment;
+};
+
+struct layouts {
+	uint32_t n;
+	struct layout layout[LAYOUTS_MAX];
+};
+
+/* True when the job is one of those. */
+bool layouts_needed(const struct supply *s);
+
+/* True when it cannot be placed in another way. */
+bool layouts_are_binding(const struct supply *s);
+
+/* n == 0: there is none.  After deadline_s (of CLOCK_MONOTONIC; 0: none) the
+ * first one found is enough.  Free with layouts_free in either case. */
+int layouts_build(struct supply *s, double deadline_s, struct layouts *l,
+		  struct weft_error *err);
+void layouts_free(struct layouts *l);
+
+/* Takes over what is in *layout, or frees it when it is known or there is no
+ * room; zeroes it. */
+void layouts_add(struct layouts *l, struct layout *layout);
+
+/* Deals replicas to what fails together inside a domain: *lost is the number
+ * that its loss takes at most.  1 or 0; -1 with err.  Free *out with
+ * layout_free in any case. */
+int layout_spread(struct supply *s, uint32_t scope, struct layout *out,
+		  uint32_t *lost, struct weft_error *err);
+void layout_free(struct layout *layout);
+
+#endif

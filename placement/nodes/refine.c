@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* refine.c - sets of nodes improved by what they are worth */
+#include "placement/nodes/refine_parts.h"
+
+#include "base/bitset.h"
+#include "placement/nodes/candidates.h"
+#include "placement/nodes/limits.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Scopes in which the first sets are made, and domains more than needed. */
+#define MAX_SCOPES   12
+#define MORE_DOMAINS 4
+
+/* ---- one set of nodes ---- */
+
+static bool is_known(struct refine *x, uint64_t hash)
+{
+	for (uint32_t i = 0; i < x->n_known; i++)
+		if (x->known[i] == hash)
+			return true;
+	if (x->n_known < REFINE_KNOWN)
+		x->known[x->n_known++] = hash;
+	return x->n_known == REFINE_KNOWN;
+}
+
+static void list_choice(struct refine *x)
+{
+	const struct weft_domain *d = &x->f->domains[x->scope];
+
+	x->choice.n_nodes = x->choice.n_gpus = 0;
+	x->choice.hash = 0;
+	for (uint32_t i = d->first_node; i < d->first_node + d->n_nodes; i++)
+		if (x->now[i] && x->choice.n_nodes < x->job->n_gpus)
+			choice_add(&x->choice, i, x->now[i]);
+}
+
+/* Whether the search goes on from the trial.  By the cost it does not look at
+ * the room that is lost, so that it sees the same with any weight of that. */
+static bool leads(struct refine *x, const struct ranking *ranking, bool is_best)
+{
+	double goal = ranking->measure.goal;
+
+	if (x->s->judge->objective.goal != WEFT_GOAL_COST)
+		return is_best;
+	if (goal >= x->lead * (1 - RANKING_SAME))
+		return false;
+	x->lead = goal;
+	return true;
+}
+
+/* Ranks in order k on the trial's GPUs; keeps them where that is better. */
+static int try_order(struct refine *x, uint32_t k, bool *better)
+{
+	const uint32_t *rank = x->a->orders.rank[k];
+	uint32_t n = x->job->n_gpus;
+	struct ranking ranking;
+	bool is_best;
+
+	for (uint32_t i = 0; i < n; i++)
+		x->trial[rank[i]] = x->gpus[i];
+	if (ranking_measure(x->s, x->trial, &ranking, x->err))
+		return -1;
+	effort_spend(&x->a->effort, weft_judge_work(x->s->judge));
+	is_best = ranking_compare(&ranking, x->best) < 0;
+	*better |= leads(x, &ranking, is_best);
+	if (!is_best)
+		return 0;
+	*x->best = ranking;
+	memcpy(x->where, x->trial, n * sizeof(*x->trial));
+	return 0;
+}
+
+/* The trial, with the order that costs least and the ranks' own. */
+int refine_try(struct refine *x, bool *better)
+{
+	const struct orders *orders = &x->a->orders;
+	uint32_t order = 0;
+	double cost;
+
+	*better = false;
+	/* what it takes to make the set and to tell that it is known */
+	effort_spend(&x->a->effort, (x->f->n_nodes + x->n_known) / 8 + 1);
+	list_choice(x);
+	if (x->choice.n_gpus != x->job->n_gpus || is_known(x, x->choice.hash) ||
+	    effort_spent(&x->a->effort) || !choice_valid(&x->choice, x->s))
+		return 0;
+	choice_expand(&x->choice, x->s->o, x->gpus);
+	if (arrange_price(x->a, x->gpus, choice_block(&x->choice, x->f), &cost,
+			  &order, x->err))
+		return -1;
+	effort_spend(&x->a->effort,
+		     (uint64_t)orders->n * orders->blocks[0].n_edges / 2);
+	if (try_order(x, order, better) || (order && try_order(x, 0, better)))
+		return -1;
+	if (*better)
+		memcpy(x->take, x->now, x->f->n_nodes * sizeof(*x->take));
+	return 0;
+}
+
+static uint32_t by_rule(const struct refine *x, const struct rule *rule,
+			uint32_t node)
+{
+	uint32_t give = x->s->give[node];
+
+	if (rule->same)
+		return give < rule->unit ? 0 : rule->unit;
+	return give - give % rule->unit;
+}
+
+static bool is_untouched(const struct refine *x, uint32_t node)
+{
+	return x->s->o->free[node] == weft_mask_first(x->f->nodes[node].n_gpus);
+}
+
+/* The node of a cell to take `need` from: the one that it fills best, else the
+ * one that gives most; of equals one in use. */
+static uint32_t find_node(const struct refine *x, const struct weft_domain *d,
+			  const struct rule *rule, uint32_t need)
+{
+	uint32_t best = WEFT_NONE, best_give = 0;
+
+	for (uint32_t i = d->first_node; i < d->first_node + d->n_nodes; i++) {
+		uint32_t give = x->now[i] ? 0 : by_rule(x, rule, i);
+		bool better = best_give < need
+				      ? give > best_give
+				      : give >= need && give < best_give;
+
+		if (give && give == best_give)
+			better = is_untouched(x, best) && !is_untouched(x, i);
+		if (!give || !better)
+			continue;
+		best = i;
+		best_give = give;
+	}
+	return best;
+}
+
+/* Takes `need` GPUs from the nodes of a cell anew. */
+bool refine_fill(struct refine *x, const struct cell *cell,
+		 const struct rule *rule, uint32_t need)
+{
+	const struct weft_domain *d = &x->f->domains[cell->domain];
+
+	memset(x->now + d->first_node, 0, d->n_nodes * sizeof(*x->now));
+	while (need) {
+		uint32_t node = find_node(x, d, rule, need), give;
+
+		effort_spend(&x->a->effort, d->n_nodes / 8 + 1);
+		if (node == WEFT_NONE)
+			return false;
+		give = by_rule(x, rule, node);
+		if (rule->same && give > need)
+			return false;
+		give = give < need ? give : need;
+		x->now[node] = give;
+		need -= give;
+	}
+	return true;
+}
+
+/* ---- first sets ---- */
+
+static void add_rule(struct refine *x, uint32_t unit, bool same)
+{
+	if (!unit || x->n_rules == REFINE_RULES || x->job->n_gpus % unit)
+		return;
+	for (uint32_t i = 0; i < x->n_rules; i++)
+		if (x->rule[i].unit == unit && x->rule[i].same == same)
+			return;
+	x->rule[x->n_rules++] = (struct rule){unit, same};
+}
+
+static void find_rules(struct refine *x)
+{
+	uint32_t tp = x->job->spec.tp ? x->job->spec.tp : 1;
+	uint32_t most = x->s->give_most;
+
+	if (x->job->gpus_per_node) {
+		add_rule(x, x->job->gpus_per_node, true);
+		return;
+	}
+	add_rule(x, tp <= most ? tp : choice_divisor(tp, most), false);
+	add_rule(x, 1, false);
+	for (uint32_t g = most; g > 0; g--)
+		add_rule(x, g, true);
+}
+
+static void add_chunk(struct refine *x, uint64_t size)
+{
+	if (size <= 1 || size >= x->job->n_gpus || x->n_chunks == REFINE_CHUNKS)
+		return;
+	for (uint32_t i = 0; i < x->n_chunks; i++)
+		if (x->chunk[i] == size)
+			return;
+	x->chunk[x->n_chunks++] = (uint32_t)size;
+}
+
+static void find_chunks(struct refine *x)
+{
+	const struct weft_spec *spec = &x->job->spec;
+	uint64_t tp = spec->tp ? spec->tp : 1, pp = spec->pp ? spec->pp : 1;
+
+	add_chunk(x, tp);
+	add_chunk(x, tp * pp);
+	if (spec->ep > 1)
+		add_chunk(x, (uint64_t)spec->ep * (spec->etp ? spec->etp : 1));
+	add_chunk(x, tp * (spec->dp ? spec->dp : 1));
+}
+
+void refine_cap(struct refine *x, const struct rule *rule)
+{
+	for (uint32_t i = 0; i < x->n_cells; i++) {
+		const struct weft_domain *d = &x->f->domains[x->cell[i].domain];
+
+		x->cell[i].cap = 0;
+		for (uint32_t k = 0; k < d->n_nodes; k++)
+			x->cell[i].cap += by_rule(x, rule, d->first_node + k);
+	}
+}
+
+/* The cells of a scope that give something, most first. */
+static uint32_t sort_cells(struct refine *x, uint32_t scope)
+{
+	const struct weft_domain *d = &x->f->domains[scope];
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < x->n_cells; i++) {
+		const struct cell *c = &x->cell[i];
+		uint32_t gpu = x->f->domains[c->domain].first_gpu, at;
+
+		if (!c->cap || gpu < d->first_gpu ||
+		    gpu >= d->first_gpu + d->n_gpus)
+			continue;
+		for (at = n++; at > 0; at--) {
+			if (x->cell[x->order[at - 1]].cap >= c->cap)
+				break;
+			x->order[at] = x->order[at - 1];
+		}
+		x->order[at] = i;
+	}
+	return n;
+}
+
+static int try_shares(struct refine *x, const struct rule *rule)
+{
+	bool better, filled = true;
+
+	memset(x->now, 0, x->f->n_nodes * sizeof(*x->now));
+	for (uint32_t i = 0; i < x->n_cells && filled; i++)
+		if (x->cell[i].share)
+			filled = refine_fill(x, &x->cell[i], rule,
+					     x->cell[i].share);
+	return filled ? refine_try(x, &better) : 0;
+}
+
+static void clear_shares(struct refine *x)
+{
+	for (uint32_t i = 0; i < x->n_cells; i++)
+		x->cell[i].share = 0;
+}
+
+/* Multiples of `chunk` from the cells that have most; the last one is that
+ * which the rest fills best. */
+static int try_compact(struct refine *x, const struct rule *rule, uint32_t n,
+		       uint32_t chunk)
+{
+	uint32_t need = x->job->n_gpus;
+
+	clear_shares(x);
+	for (uint32_t i = 0; i < n && need; i++) {
+		struct cell *c = &x->cell[x->order[i]];
+		uint32_t cap = c->cap - c->cap % chunk, k = i;
+
+		while (cap >= need && k + 1 < n &&
+		       x->cell[x->order[k + 1]].cap >= need)
+			c = &x->cell[x->order[++k]];
+		c->share = cap < need ? cap : need;
+		need -= c->share;
+	}
+	return need ? 0 : try_shares(x, rule);
+}
+
+/* The same of m cells, multiples of the chunk. */
+static int try_even(struct refine *x, const struct rule *rule, uint32_t n,
+		    uint32_t m, uint32_t chunk)
+{
+	uint32_t need = x->job->n_gpus, share = (need + m - 1) / m, first = n;
+
+	share = (share + chunk - 1) / chunk * chunk;
+	while (first > 0 && x->cell[x->order[first - 1]].cap < share)
+		first--;
+	clear_shares(x);
+	/* the smallest of those that are large enough */
+	for (uint32_t i = first; i-- > 0 && need;) {
+		struct cell *c = &x->cell[x->order[i]];
+
+		c->share = share < need ? share : need;
+		need -= c->share;
+	}
+	return need ? 0 : try_shares(x, rule);
+}
+
+static int try_scope(struct refine *x, const struct rule *rule, uint32_t scope)
+{
+	uint32_t n = sort_cells(x, scope), least = 0, sum = 0;
+
+	while (least < n && sum < x->job->n_gpus)
+		sum += x->cell[x->order[least++]].cap;
+	if (sum < x->job->n_gpus)
+		return 0;
+	if (try_compact(x, rule, n, 1))
+		return -1;
+	for (uint32_t i = 0; i < x->n_chunks; i++)
+		if (try_compact(x, rule, n, x->chunk[i]))
+			return -1;
+	for (uint32_t m = least; m <= n && m < least + MORE_DOMAINS; m++) {
+		if (try_even(x, rule, n, m, rule->unit))
+			return -1;
+		for (uint32_t i = 0; i < x->n_chunks; i++)
+			if (try_even(x, rule, n, m, x->chunk[i]))
+				return -1;
+	}
+	return 0;
+}
+
+static int try_rules(struct refine *x)
+{
+	uint32_t scope[MAX_SCOPES + CANDIDATES_PICKS], n = 0;
+
+	for (uint32_t l = x->level; l <= x->f->domains[x->scope].level; l++)
+		if (n + CANDIDATES_PICKS <= MAX_SCOPES)
+			n += candidates_pick(x->s, l, scope + n);
+	for (uint32_t r = 0; r < x->n_rules; r++) {
+		refine_cap(x, &x->rule[r]);
+		for (uint32_t i = 0; i < n; i++)
+			if (try_scope(x, &x->rule[r], scope[i]))
+				return -1;
+	}
+	return 0;
+}
+
+/* ---- all together ---- */
+
+static int list_cells(struct refine *x)
+{
+	const struct weft_domain *scope = &x->f->domains[x->scope];
+	const uint32_t *domain = x->f->gpu_domain[x->level];
+	uint32_t first = domain[scope->first_gpu];
+	uint32_t last = domain[scope->first_gpu + scope->n_gpus - 1];
+
+	x->cell = weft_calloc(last - first + 1, sizeof(*x->cell), x->err);
+	x->order = weft_calloc(last - first + 1, sizeof(*x->order), x->err);
+	if (!x->cell || !x->order)
+		return -1;
+	for (uint32_t d = first; d <= last; d++)
+		x->cell[x->n_cells++].domain = d;
+	return 0;
+}
+
+static int refine_build(struct refine *x)
+{
+	uint32_t n = x->job->n_gpus, n_nodes = x->f->n_nodes;
+
+	x->take = weft_calloc(n_nodes, sizeof(*x->take), x->err);
+	x->now = weft_calloc(n_nodes, sizeof(*x->now), x->err);
+	x->gpus = weft_calloc(n, sizeof(*x->gpus), x->err);
+	x->trial = weft_calloc(n, sizeof(*x->trial), x->err);
+	x->choice.node = weft_calloc(n, sizeof(*x->choice.node), x->err);
+	x->choice.count = weft_calloc(n, sizeof(*x->choice.count), x->err);
+	if (!x->take || !x->now || !x->gpus || !x->trial || !x->choice.node ||
+	    !x->choice.count)
+		return -1;
+	for (uint32_t r = 0; r < n; r++)
+		x->take[x->f->gpu_node[x->where[r]]]++;
+	return list_cells(x);
+}
+
+static void refine_free(struct refine *x)
+{
+	free(x->take);
+	free(x->now);
+	free(x->gpus);
+	free(x->trial);
+	free(x->cell);
+	free(x->order);
+	choice_free(&x->choice);
+	free(x);
+}
+
+int refine_run(struct arranger *a, uint32_t *where, struct ranking *best,
+	       struct weft_error *err)
+{
+	uint32_t top = a->f->n_levels - 1, level = limits_level(a->f);
+	struct refine *x;
+	int rc = -1;
+
+	if (a->job->within_level < top)
+		top = a->job->within_level;
+	if (top < level || a->s->o->required)
+		return 0;
+	x = weft_calloc(1, sizeof(*x), err);
+	if (!x)
+		return -1;
+	x->a = a;
+	x->s = a->s;
+	x->f = a->f;
+	x->job = a->job;
+	x->level = level;
+	x->scope = a->f->gpu_domain[top][where[0]];
+	x->where = where;
+	x->best = best;
+	x->lead = (double)INFINITY;
+	x->err = err;
+	if (refine_build(x))
+		goto out;
+	find_rules(x);
+	find_chunks(x);
+	if (try_rules(x) || refine_climb(x))
+		goto out;
+	rc = 0;
+out:
+	refine_free(x);
+	return rc;
+}

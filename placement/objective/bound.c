@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* bound.c - what a job costs at least, wherever it is placed
+ *
+ * Bytes that leave a domain of level l travel at least as far as the next
+ * level.  With d(l) the least distance of GPUs that meet at level l or further
+ * out, and X(l) a lower bound of the bytes between domains of level l,
+ *
+ *	cost >= d(0) * all bytes + sum over l of (d(l+1) - d(l)) * X(l).
+ *
+ * X(l) follows from the sizes of the domains alone, filled from the largest:
+ * - a rank has at most size - 1 peers inside, its heaviest ones at best;
+ * - Donath and Hoffman (IBM J. R&D 17(5), 1973): cutting a graph into parts of
+ *   sizes s1 >= s2 >= ... cuts at least 1/2 sum s_i lambda_i, with lambda the
+ *   ascending eigenvalues of its Laplacian;
+ * - a ring that needs m domains is cut at least m times;
+ * - each part pays for the lines of the grid that it fills in part
+ *   (perimeter.c), or what parts of its size pay (contour.h), whichever
+ *   domains are filled.
+ */
+#include "placement/objective/bound.h"
+
+#include "base/bitset.h"
+#include "base/clock.h"
+#include "placement/bounds/cut.h"
+#include "placement/bounds/perimeter.h"
+#include "placement/bounds/spectrum.h"
+#include "placement/job_grids.h"
+#include "placement/mapping/effort.h"
+#include "placement/mapping/sites.h"
+#include "placement/memo.h"
+#include "placement/place.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_PRODUCTS 8
+
+/* Cuts kept with a job: nodes of a busy cluster come in few sizes. */
+#define MAX_KNOWN 64
+
+/* What crosses domains of these sizes, which key stands for; 0: unused. */
+struct known {
+	uint64_t key;
+	double bytes;
+};
+
+struct bounding {
+	const struct supply *s;
+	struct graph g;
+	double total;	   /* bytes */
+	double *heaviest;  /* [g.n_edges] each row descending */
+	double *lambda;	   /* [n_ranks] ascending */
+	uint32_t *of_size; /* [n_ranks + 1] domains of a level by capacity */
+	uint32_t *size;	   /* [n_ranks] parts, largest first */
+	uint32_t *room;	   /* [n_ranks] domains of a level, largest first */
+	uint32_t n_products;
+	struct product product[MAX_PRODUCTS];
+	bool has_grids;
+	struct job_grids grids;
+	bool cut_short; /* time was up */
+	struct known known[MAX_KNOWN];
+};
+
+static int build(struct bounding *b, const struct weft_job *job,
+		 struct weft_error *err)
+{
+	uint32_t n = job->n_gpus;
+
+	if (graph_build(&job->traffic, &b->g, err))
+		return -1;
+	b->heaviest = weft_calloc(b->g.n_edges, sizeof(*b->heaviest), err);
+	b->lambda = weft_calloc(n, sizeof(*b->lambda), err);
+	b->of_size = weft_calloc((size_t)n + 1, sizeof(*b->of_size), err);
+	b->size = weft_calloc(n, sizeof(*b->size), err);
+	b->room = weft_calloc(n, sizeof(*b->room), err);
+	if (!b->heaviest || !b->lambda || !b->of_size || !b->size || !b->room)
+		return -1;
+	graph_heaviest(&b->g, b->heaviest);
+	b->total = weft_traffic_bytes(&job->traffic);
+	b->n_products =
+		spectrum_products(&job->grid, &b->g, b->product, MAX_PRODUCTS);
+	for (uint32_t i = 0; i < b->n_products; i++)
+		if (spectrum_raise(&b->product[i], b->lambda, err))
+			return -1;
+	return 0;
+}
+
+/* What takes most of the time follows at the end, where there is some left. */
+static bool is_late(struct bounding *b)
+{
+	double by_s = b->s->bound_by_s;
+
+	b->cut_short |= by_s > 0 && weft_clock_s() >= by_s;
+	return b->cut_short;
+}
+
+/* GPUs that a domain can give, also one inside a node. */
+static uint32_t capacity(const struct supply *s, uint32_t domain)
+{
+	const struct weft_domain *d = &s->f->domains[domain];
+	uint32_t node, n;
+	uint64_t mask;
+
+	if (d->level >= s->f->node_level)
+		return s->cap[domain];
+	node = s->f->gpu_node[d->first_gpu];
+	mask = weft_mask_first(d->n_gpus)
+	       << (d->first_gpu - s->f->nodes[node].first_gpu);
+	n = weft_mask_count(s->o->free[node] & mask);
+	return n < s->give[node] ? n : s->give[node];
+}
+
+/* Domains of the level by capacity, those beyond the job's size as if they had
+ * that. */
+static void count_sizes(struct bounding *b, uint32_t level)
+{
+	const struct supply *s = b->s;
+	const struct weft_level *l = &s->f->levels[level];
+	uint32_t n = b->g.n;
+
+	memset(b->of_size, 0, ((size_t)n + 1) * sizeof(*b->of_size));
+	/* single nodes have been counted before */
+	if (level == s->f->node_level && l->n_domains == s->f->n_nodes) {
+		for (uint32_t c = 0; c <= WEFT_MAX_GPUS_PER_NODE; c++)
+			b->of_size[c < n ? c : n] += s->n_of_give[c];
+		return;
+	}
+	for (uint32_t i = 0; i < l->n_domains; i++) {
+		uint32_t c = capacity(s, l->first_domain + i);
+
+		b->of_size[c < n ? c : n]++;
+	}
+}
+
+/* Sizes of the parts when domains of the level are filled from the largest; the
+ * least even partition there is.  Returns the number of parts. */
+static uint32_t fill_level(struct bounding *b, uint32_t level)
+{
+	uint32_t n = b->g.n, left = n, parts = 0;
+
+	count_sizes(b, level);
+	for (uint32_t c = n; c > 0 && left; c--) {
+		for (uint32_t k = b->of_size[c]; k > 0 && left; k--) {
+			b->size[parts] = c < left ? c : left;
+			left -= b->size[parts++];
+		}
+	}
+	return left ? 0 : parts;
+}
+
+/* All domains of the level that was filled last, but no more than there are
+ * ranks: some are left empty, or in part. */
+static struct parts level_parts(struct bounding *b, uint32_t level)
+{
+	const struct weft_job *job = b->s->job;
+	struct parts p = {.n_vertices = b->g.n, .size = b->room};
+
+	for (uint32_t c = b->g.n; c > 0; c--) {
+		for (uint32_t k = b->of_size[c]; k > 0 && p.n < b->g.n; k--) {
+			p.size[p.n++] = c;
+			p.n_sites += c;
+		}
+	}
+	if (level >= b->s->f->node_level)
+		p.step = job->gpus_per_node;
+	if (level == b->s->f->node_level)
+		p.max_used = job->max_nodes;
+	/* NVLink domains that span nodes are fewer than these */
+	if (b->s->f->levels[level].n_domains == b->s->f->n_nodes)
+		p.min_used = job->min_nodes;
+	return p;
+}
+
+static double degree_bound(const struct bounding *b, uint32_t largest)
+{
+	double sum = 0;
+
+	for (uint32_t v = 0; v < b->g.n; v++)
+		for (uint32_t e = b->g.row[v] + largest - 1;
+		     e < b->g.row[v + 1]; e++)
+			sum += b->heaviest[e];
+	return sum / 2;
+}
+
+/* Every part holds whole nodes' shares where these are fixed. */
+static uint32_t part_step(const struct bounding *b, uint32_t level)
+{
+	uint32_t fixed = b->s->job->gpus_per_node;
+
+	return fixed && level >= b->s->f->node_level ? fixed : 1;
+}
+
+/* *bytes: what crosses `parts` domains of a level at least. */
+static int cut_level(struct bounding *b, uint32_t level, uint32_t parts,
+		     const struct parts *room, double *bytes,
+		     struct weft_error *err)
+{
+	double cut, spectral = 0;
+
+	for (uint32_t i = 0; i < parts; i++)
+		spectral += b->size[i] * b->lambda[i] / 2;
+	*bytes = fmax(degree_bound(b, b->size[0]), spectral);
+	for (uint32_t i = 0; i < b->n_products && !is_late(b); i++) {
+		const struct product *p = &b->product[i];
+
+		if (perimeter_cut(p, part_step(b, level), b->size, parts, &cut,
+				  err))
+			return -1;
+		*bytes = fmax(*bytes, cut);
+		*bytes = fmax(*bytes, spectrum_split(p, b->size, parts));
+	}
+	if (is_late(b))
+		return 0;
+	if (!b->has_grids &&
+	    job_grids_build(b->s->job, &b->g, &b->grids, err)) {
+		job_grids_free(&b->grids);
+		return -1;
+	}
+	b->has_grids = true;
+	return is_late(b) ? 0 : job_grids_cut(&b->grids, room, bytes, err);
+}
+
+/* A step of a hash that does not collide in practice (splitmix64's). */
+static uint64_t mix(uint64_t sum, uint64_t value)
+{
+	uint64_t z = (sum ^ value) + UINT64_C(0x9e3779b97f4a7c15);
+
+	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+	return z ^ z >> 31;
+}
+
+/* All that the cut of a level follows from, beside the job's traffic. */
+static uint64_t level_key(const struct bounding *b, uint32_t level,
+			  const struct parts *room)
+{
+	uint64_t key = mix(part_step(b, level), room->step);
+
+	key = mix(key, (uint64_t)room->min_used << 32 | room->max_used);
+	for (uint32_t i = 0, next; i < room->n; i = next) {
+		for (next = i + 1;
+		     next < room->n && room->size[next] == room->size[i];)
+			next++;
+		key = mix(key, (uint64_t)room->size[i] << 32 | (next - i));
+	}
+	return key ? key : 1;
+}
+
+/* *bytes: what crosses domains of a level at least. */
+static int crossing(struct bounding *b, uint32_t level, double *bytes,
+		    struct weft_error *err)
+{
+	uint32_t parts = fill_level(b, level);
+	struct known *known;
+	struct parts room;
+	uint64_t key;
+
+	*bytes = 0;
+	if (parts < 2)
+		return 0;
+	room = level_parts(b, level);
+	key = level_key(b, level, &room);
+	known = &b->known[key % MAX_KNOWN];
+	if (known->key == key) {
+		*bytes = known->bytes;
+		return 0;
+	}
+	if (cut_level(b, level, parts, &room, bytes, err))
+		return -1;
+	if (!b->cut_short)
+		*known = (struct known){key, *bytes};
+	return 0;
+}
+
+/* Least distance of GPUs that meet at `level` or further out. */
+static double least_distance(const struct weft_fabric *f, uint32_t level,
+			     enum weft_metric metric)
+{
+	double least = INFINITY;
+
+	for (; level < f->n_levels; level++) {
+		least = fmin(least,
+			     sites_metric(&f->distance[level][0], metric));
+		if (level > 0 && f->n_rails > 1)
+			least = fmin(least, sites_metric(&f->distance[level][1],
+							 metric));
+	}
+	return least;
+}
+
+/* Sums the increments; x[l] are the bytes that cross level l. */
+static double sum_up(const struct bounding *b, const double *x,
+		     enum weft_metric metric)
+{
+	const struct weft_fabric *f = b->s->f;
+	double d = least_distance(f, 0, metric), next, sum;
+
+	if (!isfinite(d) || b->total == 0)
+		return 0;
+	sum = d * b->total;
+	for (uint32_t l = 0; l + 1 < f->n_levels; l++) {
+		next = least_distance(f, l + 1, metric);
+		if (!isfinite(next))
+			break;
+		sum += (next - d) * x[l];
+		d = next;
+	}
+	return sum;
+}
+
+void bounding_free(struct bounding *b)
+{
+	if (!b)
+		return;
+	graph_free(&b->g);
+	free(b->heaviest);
+	free(b->lambda);
+	free(b->of_size);
+	free(b->size);
+	free(b->room);
+	job_grids_free(&b->grids);
+	free(b);
+}
+
+/* The one of the supply's job: from its memo where that has one. */
+static struct bounding *bounding_of(const struct supply *s,
+				    struct weft_error *err)
+{
+	struct bounding *b = s->memo ? s->memo->bounding : NULL;
+
+	if (!b) {
+		b = weft_calloc(1, sizeof(*b), err);
+		if (!b)
+			return NULL;
+		b->s = s;
+		if (build(b, s->job, err)) {
+			bounding_free(b);
+			return NULL;
+		}
+		if (s->memo)
+			s->memo->bounding = b;
+	}
+	b->s = s;
+	b->cut_short = false;
+	return b;
+}
+
+static int all_crossings(struct bounding *b, double *x, struct weft_error *err)
+{
+	uint32_t n_levels = b->s->f->n_levels;
+
+	for (uint32_t l = n_levels; l-- > 0;) {
+		if (crossing(b, l, &x[l], err))
+			return -1;
+		/* what crosses a domain also crosses those inside it */
+		if (l + 1 < n_levels)
+			x[l] = fmax(x[l], x[l + 1]);
+	}
+	return 0;
+}
+
+int bound_measure(const struct supply *s, double bound[WEFT_N_METRICS],
+		  double crossing[WEFT_MAX_LEVELS], struct weft_error *err)
+{
+	double own[WEFT_MAX_LEVELS], *x = crossing ? crossing : own;
+	struct bounding *b = bounding_of(s, err);
+	int rc;
+
+	memset(x, 0, WEFT_MAX_LEVELS * sizeof(*x));
+	if (!b)
+		return -1;
+	rc = all_crossings(b, x, err);
+	for (uint32_t m = 0; rc == 0 && m < WEFT_N_METRICS; m++)
+		bound[m] = sum_up(b, x, m);
+	if (!s->memo)
+		bounding_free(b);
+	return rc;
+}
+
+int weft_place_bound(const struct weft_fabric *f, const struct weft_job *job,
+		     const struct weft_occupancy *o,
+		     double bound[WEFT_N_METRICS], struct weft_error *err)
+{
+	struct supply s;
+	int rc = -1;
+
+	if (supply_build(f, job, o, 1, 0, &s, err) == 0)
+		rc = bound_measure(&s, bound, NULL, err);
+	supply_free(&s);
+	return rc;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* judge.h - the value of placements of one job, by one objective */
+#ifndef WEFT_PLACEMENT_OBJECTIVE_JUDGE_H
+#define WEFT_PLACEMENT_OBJECTIVE_JUDGE_H
+
+#include "costmodel/time/cost.h"
+#include "costmodel/traffic/schedule.h"
+#include "placement/capacity/slots.h"
+#include "placement/job.h"
+#include "placement/objective/objective.h"
+
+/* What is the same for all of them, and scratch: one thread at a time. */
+struct weft_judge {
+	const struct weft_fabric *f;
+	const struct weft_job *job;
+	struct weft_objective objective;
+	struct weft_slots slots;    /* empty without an occupancy */
+	const struct weft_gpu *gpu; /* whose step; NULL: none is predicted, and
+				     * the step is that of communication */
+	/* Only for the step.  Values closer than this, in proportion, to that
+	 * of the first placement measured, `reference`, are equal. */
+	double same, reference;
+	uint32_t reference_domains; /* that it enters of the level whose domains
+				     * have a price */
+	bool indifferent; /* no placement of the job is slower than another:
+			   * between equal ones the share lost decides */
+	struct weft_cost_scratch scratch;
+	double least_goal; /* no placement that is looked for has a smaller
+			    * one; 0 unless its owner found out */
+};
+
+struct weft_measure {
+	struct weft_cost cost; /* busiest: on the links as the load of other
+				* jobs leaves them */
+	double goal;	       /* the cost, or seconds */
+	double to_gain;	   /* of the goal, at most, by other domains; INFINITY
+			    * where this is not known */
+	double share_lost; /* of free slots, slots.h; 0 if not looked at */
+	double value;	   /* goal * (1 + fragmentation * share_lost) */
+};
+
+/* o: what is free before the job comes; NULL: the share lost is not looked at.
+ * Keeps f, job and what the objective points at.  Free with
+ * weft_judge_free in either case. */
+int weft_judge_build(const struct weft_fabric *f, const struct weft_job *job,
+		     const struct weft_occupancy *o,
+		     const struct weft_objective *objective,
+		     struct weft_judge *judge, struct weft_error *err);
+void weft_judge_free(struct weft_judge *judge);
+
+/* Measures where[r] for each rank r: distinct GPUs of f, connected where their
+ * ranks exchange bytes. */
+int weft_judge_measure(struct weft_judge *judge, const uint32_t *where,
+		       struct weft_measure *measure, struct weft_error *err);
+
+/* From now on the share lost decides between equal placements.  o: what is free
+ * before the job comes.  -1 with err when out of memory. */
+int weft_judge_indifferent(struct weft_judge *judge,
+			   const struct weft_occupancy *o,
+			   struct weft_error *err);
+
+/* Distances looked up for it, about. */
+uint64_t weft_judge_work(const struct weft_judge *judge);
+
+/* *value: no placement of the job on what is usable in o has a smaller one;
+ * NAN where no bound is known (the step).  cost_bound: that of the sum of d * M
+ * in the objective's metric. */
+int weft_judge_bound(const struct weft_judge *judge,
+		     const struct weft_occupancy *o, double cost_bound,
+		     double *value, struct weft_error *err);
+
+#endif

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* ranking.c - which of two placements is the better one */
+#include "placement/objective/ranking.h"
+
+#include "base/bitset.h"
+#include "placement/mapping/sites.h"
+#include "placement/nodes/limits.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int compare_real(double a, double b)
+{
+	if (a == b || fabs(a - b) <= RANKING_SAME * fmax(fabs(a), fabs(b)))
+		return 0;
+	return a < b ? -1 : 1;
+}
+
+static int compare_count(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+/* Marks domains as they are met; each is counted once although ranks come in
+ * any order, because a placement touches few domains beside its GPUs. */
+static uint32_t count_broken(const struct supply *s, uint32_t level,
+			     const uint32_t *where, uint8_t *seen)
+{
+	const struct weft_level *l = &s->f->levels[level];
+	uint32_t n = 0;
+
+	for (uint32_t r = 0; r < s->job->n_gpus; r++) {
+		uint32_t d = s->f->gpu_domain[level][where[r]];
+
+		if (seen[d - l->first_domain])
+			continue;
+		seen[d - l->first_domain] = 1;
+		n += supply_untouched(s, d);
+	}
+	for (uint32_t r = 0; r < s->job->n_gpus; r++)
+		seen[s->f->gpu_domain[level][where[r]] - l->first_domain] = 0;
+	return n;
+}
+
+/* Innermost domain from node_level outwards that holds every rank. */
+static uint32_t tightest(const struct supply *s, const uint32_t *where)
+{
+	const struct weft_fabric *f = s->f;
+	uint32_t low = where[0], high = where[0], level;
+
+	for (uint32_t r = 1; r < s->job->n_gpus; r++) {
+		low = where[r] < low ? where[r] : low;
+		high = where[r] > high ? where[r] : high;
+	}
+	level = weft_fabric_meet(f, low, high);
+	if (level < f->node_level)
+		level = f->node_level;
+	return level < f->n_levels ? f->gpu_domain[level][low] : WEFT_NONE;
+}
+
+static bool keeps_to_preferred(const struct supply *s, const uint32_t *where)
+{
+	uint32_t level = s->job->prefer_level;
+	uint32_t d;
+
+	if (level == WEFT_NONE)
+		return true;
+	d = s->f->gpu_domain[level][where[0]];
+	for (uint32_t r = 1; r < s->job->n_gpus; r++)
+		if (s->f->gpu_domain[level][where[r]] != d)
+			return false;
+	return true;
+}
+
+static int measure_shares(const struct supply *s, const uint32_t *where,
+			  struct shares shares[WEFT_MAX_LEVELS],
+			  struct weft_error *err)
+{
+	const struct weft_fabric *f = s->f;
+	uint32_t *taken = weft_calloc(f->n_domains, sizeof(*taken), err);
+
+	if (!taken)
+		return -1;
+	for (uint32_t l = f->node_level; l < f->n_levels; l++) {
+		for (uint32_t i = 0; i < s->job->n_gpus; i++) {
+			uint32_t n = ++taken[f->gpu_domain[l][where[i]]];
+
+			shares[l].n_used += n == 1;
+			if (n > shares[l].largest)
+				shares[l].largest = n;
+		}
+	}
+	free(taken);
+	return 0;
+}
+
+/* Domains that a placement enters of the outermost level with less above it
+ * than its GPUs can send; of the outermost but one where none is. */
+static uint32_t count_priced(const struct supply *s, const uint32_t *where)
+{
+	const struct weft_fabric *f = s->f;
+	uint32_t level = f->n_levels - 1, n = 0;
+	const uint32_t *domain;
+	uint32_t first;
+
+	while (level > f->node_level + 1 &&
+	       !(f->levels[level].link.oversubscription > 1))
+		level--;
+	if (level <= f->node_level + 1)
+		return 1;
+	domain = f->gpu_domain[level - 1];
+	first = f->levels[level - 1].first_domain;
+	for (uint32_t r = 0; r < s->job->n_gpus; r++) {
+		uint8_t *seen = &s->seen[domain[where[r]] - first];
+
+		n += !*seen;
+		*seen = 1;
+	}
+	for (uint32_t r = 0; r < s->job->n_gpus; r++)
+		s->seen[domain[where[r]] - first] = 0;
+	return n;
+}
+
+/* Seconds are compared in tiers, so that no thousandth of a predicted time is
+ * bought with half as much traffic again.  In tiers, since "less than so much
+ * apart" is no order: a could tie with b and b with c, but a not with c.  The
+ * middle of one is the first placement's, which is the cheapest. */
+static void find_tier(const struct supply *s, const uint32_t *where,
+		      struct ranking *r)
+{
+	struct weft_judge *judge = s->judge;
+	uint32_t n_domains = 0;
+	bool step = judge->objective.goal == WEFT_GOAL_STEP;
+	double same = step ? judge->same : RANKING_STEP;
+	double value = r->measure.value;
+
+	if (step)
+		n_domains = count_priced(s, where);
+	if (step && judge->reference_domains == 0)
+		judge->reference_domains = n_domains;
+	if (n_domains > judge->reference_domains)
+		value *= 1 + WEFT_PRICE_OF_DOMAIN *
+				     (n_domains - judge->reference_domains);
+	r->in_tiers = judge->objective.goal != WEFT_GOAL_COST;
+	r->tier = INT64_MIN;
+	if (r->in_tiers && value > 0 && judge->reference > 0)
+		r->tier = llround(log(value / judge->reference) / log1p(same));
+}
+
+bool ranking_is_even(const struct supply *s, const uint32_t *where)
+{
+	const uint32_t *node = s->f->gpu_node;
+	uint32_t n = s->job->n_gpus;
+	bool even = true;
+
+	for (uint32_t i = 0; i < n; i++)
+		s->n_on[node[where[i]]]++;
+	for (uint32_t i = 0; i < n; i++)
+		even &= s->n_on[node[where[i]]] == s->n_on[node[where[0]]];
+	for (uint32_t i = 0; i < n; i++)
+		s->n_on[node[where[i]]] = 0;
+	return even;
+}
+
+bool ranking_suffices(const struct supply *s, const struct ranking *r)
+{
+	const struct weft_judge *judge = s->judge;
+	double value = r->measure.value;
+
+	if (judge->indifferent)
+		return false;
+	if (value <= judge->least_goal * (1 + RANKING_STEP))
+		return true;
+	return judge->objective.goal == WEFT_GOAL_STEP &&
+	       !(judge->objective.fragmentation > 0) && r->even &&
+	       r->measure.to_gain <= judge->same / 2 * value;
+}
+
+int ranking_is_beaten(const struct supply *s, const uint32_t *where,
+		      const struct ranking *best, bool *beaten,
+		      struct weft_error *err)
+{
+	struct weft_judge *judge = s->judge;
+	struct weft_cost cost;
+	int order = 0;
+
+	*beaten = false;
+	if (judge->objective.goal != WEFT_GOAL_STEP || !best->prefers ||
+	    best->lost)
+		return 0;
+	/* No step is shorter: what destroys more, or as much and costs more, is
+	 * not worth predicting. */
+	if (judge->indifferent)
+		order = compare_real(weft_slots_lost(&judge->slots, where),
+				     best->share_lost);
+	else if (!ranking_suffices(s, best))
+		return 0;
+	*beaten = order > 0;
+	if (order)
+		return 0;
+	if (weft_cost(s->f, &s->job->traffic, where, &judge->scratch, &cost,
+		      err))
+		return -1;
+	*beaten = cost.total[s->job->spec.metric] >
+		  best->cost * (1 + RANKING_SAME);
+	return 0;
+}
+
+int ranking_measure(const struct supply *s, const uint32_t *where,
+		    struct ranking *r, struct weft_error *err)
+{
+	const struct weft_fabric *f = s->f;
+	uint64_t sizes = 0;
+	uint32_t d;
+
+	memset(r, 0, sizeof(*r));
+	/* first, because it also checks where[] */
+	if (weft_judge_measure(s->judge, where, &r->measure, err))
+		return -1;
+	r->even = ranking_is_even(s, where);
+	d = tightest(s, where);
+	find_tier(s, where, r);
+	if (s->judge->indifferent)
+		r->share_lost = r->measure.share_lost;
+	r->prefers = keeps_to_preferred(s, where);
+	r->cost = r->measure.cost.total[s->job->spec.metric];
+	r->second = r->measure.cost.total[sites_second(s->job->spec.metric)];
+	r->lowest = where[0];
+	for (uint32_t i = 0; i < s->job->n_gpus; i++) {
+		if (s->o->weight)
+			r->weight += s->o->weight[f->gpu_node[where[i]]];
+		if (where[i] < r->lowest)
+			r->lowest = where[i];
+		sizes |= UINT64_C(1)
+			 << (f->nodes[f->gpu_node[where[i]]].n_gpus - 1);
+	}
+	r->n_sizes = weft_mask_count(sizes);
+	for (uint32_t l = f->node_level; l < f->n_levels; l++)
+		r->broken[l] = count_broken(s, l, where, s->seen);
+	if (d != WEFT_NONE)
+		r->slack = s->cap[d] - s->job->n_gpus;
+	if (s->job->spec.spread == WEFT_FAILURE_DOMAIN)
+		return limits_lost(s, where, &r->lost, err);
+	if (s->job->spec.spread == WEFT_BALANCE)
+		return measure_shares(s, where, r->shares, err);
+	return 0;
+}
+
+/* All zero, hence equal, unless the job is to be balanced. */
+static int compare_shares(const struct ranking *a, const struct ranking *b)
+{
+	int order = 0;
+
+	for (uint32_t l = WEFT_MAX_LEVELS; l > 0 && !order; l--) {
+		const struct shares *x = &a->shares[l - 1];
+		const struct shares *y = &b->shares[l - 1];
+
+		order = compare_count(x->n_used, y->n_used);
+		if (!order)
+			order = compare_count(x->largest, y->largest);
+	}
+	return order;
+}
+
+static int compare_value(const struct ranking *a, const struct ranking *b)
+{
+	if (a->in_tiers)
+		return (a->tier > b->tier) - (a->tier < b->tier);
+	return compare_real(a->measure.value, b->measure.value);
+}
+
+int ranking_compare(const struct ranking *a, const struct ranking *b)
+{
+	int order;
+
+	if (a->prefers != b->prefers)
+		return a->prefers ? -1 : 1;
+	if (a->lost != b->lost)
+		return a->lost < b->lost ? -1 : 1;
+	order = compare_value(a, b);
+	if (!order)
+		order = compare_real(a->share_lost, b->share_lost);
+	if (!order)
+		order = compare_real(a->cost, b->cost);
+	if (!order)
+		order = compare_real(a->measure.cost.busiest.time_s,
+				     b->measure.cost.busiest.time_s);
+	if (!order)
+		order = compare_real(a->second, b->second);
+	if (!order)
+		order = compare_shares(a, b);
+	if (!order)
+		order = compare_count(a->n_sizes, b->n_sizes);
+	if (!order)
+		order = compare_count(a->weight, b->weight);
+	for (uint32_t l = WEFT_MAX_LEVELS; l > 0 && !order; l--)
+		order = compare_count(a->broken[l - 1], b->broken[l - 1]);
+	if (!order)
+		order = compare_count(a->slack, b->slack);
+	if (!order)
+		order = compare_count(a->lowest, b->lowest);
+	return order;
+}

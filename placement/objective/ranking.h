@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* ranking.h - which of two placements is the better one
+ *
+ * Private to placement/.
+ */
+#ifndef WEFT_PLACEMENT_OBJECTIVE_RANKING_H
+#define WEFT_PLACEMENT_OBJECTIVE_RANKING_H
+
+#include "placement/capacity/supply.h"
+
+/* Domains of a level that a placement uses, and the GPUs in the one that gives
+ * most: how even it is. */
+struct shares {
+	uint32_t n_used, largest;
+};
+
+/* Costs that differ by less, in proportion, are sums of the same terms in
+ * another order. */
+#define RANKING_SAME 1e-9
+
+/* Times of the busiest link closer than this, in proportion, may count as
+ * equal. */
+#define RANKING_STEP 1e-3
+
+/* In the order in which they decide; smaller is better in all but the first. */
+struct ranking {
+	bool prefers; /* keeps to prefer= */
+	int64_t tier; /* of values that are times: equal ones have the same */
+	bool in_tiers;
+	/* with spread=failure-domain: replicas that one takes at most */
+	uint32_t lost;
+	double share_lost; /* 0 unless the job is indifferent to its place */
+	bool even;	   /* every node that it uses gives as many GPUs */
+	/* its value, then the time of its busiest link after `cost` */
+	struct weft_measure measure;
+	double cost;   /* sum of d * M in the job's metric */
+	double second; /* sum of d * M in the metric that decides ties */
+	/* only with spread=balance; outermost decides first */
+	struct shares shares[WEFT_MAX_LEVELS];
+	uint32_t n_sizes; /* numbers of GPUs that its nodes have */
+	uint64_t weight;  /* admin's weights, summed over the GPUs */
+	uint32_t broken[WEFT_MAX_LEVELS]; /* untouched domains that it
+					   * touches; outermost decides first */
+	uint32_t slack;	 /* GPUs left in the tightest domain around it */
+	uint32_t lowest; /* GPU index */
+};
+
+/* s: any supply of the same job and occupancy that has a judge. */
+int ranking_measure(const struct supply *s, const uint32_t *where,
+		    struct ranking *r, struct weft_error *err);
+
+/* Whether all nodes have as many ranks.  Where not, those with few may have to
+ * send as much as others do with many NICs, wherever they are. */
+bool ranking_is_even(const struct supply *s, const uint32_t *where);
+
+/* Whether nothing better by more than what counts as equal is to be expected
+ * in other domains. */
+bool ranking_suffices(const struct supply *s, const struct ranking *r);
+
+/* Whether where[] can be told to rank behind *best by its cost alone, which is
+ * much cheaper than its time: *best suffices and costs less. */
+int ranking_is_beaten(const struct supply *s, const uint32_t *where,
+		      const struct ranking *best, bool *beaten,
+		      struct weft_error *err);
+
+/* < 0: a is better; 0: equal; > 0: b is better. */
+int ranking_compare(const struct ranking *a, const struct ranking *b);
+
+#endif

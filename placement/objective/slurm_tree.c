@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* slurm_tree.c - the rule of Slurm's topology/tree
+ *
+ * Documented (topology guide) is a best fit: the lowest switch that can satisfy
+ * the job, and on its leafs the fewest nodes to spare.  What follows is that
+ * rule in detail, as Slurm 22.05 was seen to follow it (tests/slurm, 70-show).
+ *
+ * Leaf after leaf is chosen until the nodes suffice.  The better of two leafs
+ * is the one that holds all that is left, if only one does; of two that do, the
+ * one with fewer nodes; where neither does, the same is asked of the switches
+ * above them, until these are the same, and then the one with more nodes is
+ * better.  A leaf replaces one that comes before it in order only where it is
+ * better at the same distance from the leafs chosen so far, or nearer and no
+ * worse.  So a remainder goes to a far leaf that it fits tightly rather than to
+ * a near one.
+ *
+ * Nodes that the user names are taken first.  Lighter nodes go before heavier
+ * ones (slurm.conf(5), Weight): all of a weight are taken that does not suffice
+ * by itself.  Leafs with nodes taken so are filled up, in order, before others.
+ *
+ * Tasks are numbered node by node in the order of the nodes' names, as the
+ * default --distribution=block does with nodes listed in that order.  Switches
+ * are the levels from the innermost domains of several nodes up.
+ */
+#include "placement/objective/slurm_rule.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct tree {
+	const struct rule_request *q;
+	uint32_t leaf_level;
+	uint32_t part;	   /* top domain that the job stays in */
+	uint32_t heaviest; /* weight that is needed */
+	uint32_t *slots;   /* [n_domains] nodes that could be the job's */
+	uint32_t *far;	   /* [n_domains] of leafs: hops to all chosen ones */
+	uint64_t *taken;   /* bitset of nodes */
+	uint64_t *used;	   /* bitset of leafs, by domain */
+	uint32_t n_taken;
+};
+
+static uint32_t domain_of(const struct tree *t, uint32_t level, uint32_t node)
+{
+	const struct weft_fabric *f = t->q->fabric;
+
+	return f->gpu_domain[level][f->nodes[node].first_gpu];
+}
+
+static uint32_t part_of(const struct tree *t, uint32_t node)
+{
+	return domain_of(t, t->q->fabric->n_levels - 1, node);
+}
+
+static bool is_required(const struct tree *t, uint32_t node)
+{
+	const uint64_t *required = t->q->occupancy->required;
+
+	return required && weft_bitset_has(required, node);
+}
+
+static uint32_t weight_of(const struct tree *t, uint32_t node)
+{
+	const uint32_t *weight = t->q->occupancy->weight;
+
+	return weight ? weight[node] : 0;
+}
+
+/* ---- what there is to choose from ---- */
+
+/* The part with nodes enough and all required ones; of several the last. False:
+ * there is none. */
+static bool part_find(struct tree *t)
+{
+	const struct weft_fabric *f = t->q->fabric;
+	const struct weft_level *top = &f->levels[f->n_levels - 1];
+	uint32_t n_must = 0;
+
+	t->part = WEFT_NONE;
+	for (uint32_t i = 0; i < f->n_nodes; i++)
+		n_must += is_required(t, i);
+	for (uint32_t d = top->first_domain;
+	     d < top->first_domain + top->n_domains; d++) {
+		const struct weft_domain *part = &f->domains[d];
+		uint32_t n = 0, n_here = 0;
+
+		for (uint32_t i = 0; i < part->n_nodes; i++) {
+			uint32_t node = part->first_node + i;
+
+			n += rule_gives(t->q, node);
+			n_here +=
+				rule_gives(t->q, node) && is_required(t, node);
+		}
+		if (n >= t->q->n_nodes && n_here == n_must)
+			t->part = d;
+	}
+	return t->part != WEFT_NONE && n_must <= t->q->n_nodes;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* The least weight up to which the nodes suffice beside the required ones. */
+static int heaviest_find(struct tree *t, struct weft_error *err)
+{
+	const struct weft_fabric *f = t->q->fabric;
+	uint32_t *weight, n = 0, need = t->q->n_nodes;
+
+	if (!t->q->occupancy->weight)
+		return 0;
+	weight = weft_calloc(f->n_nodes, sizeof(*weight), err);
+	if (!weight)
+		return -1;
+	for (uint32_t i = 0; i < f->n_nodes; i++) {
+		if (is_required(t, i))
+			need--;
+		else if (part_of(t, i) == t->part && rule_gives(t->q, i))
+			weight[n++] = weight_of(t, i);
+	}
+	qsort(weight, n, sizeof(*weight), by_value);
+	t->heaviest = need ? weight[need - 1] : 0;
+	free(weight);
+	return 0;
+}
+
+static bool may_take(const struct tree *t, uint32_t node)
+{
+	return rule_gives(t->q, node) && part_of(t, node) == t->part &&
+	       weight_of(t, node) <= t->heaviest &&
+	       !weft_bitset_has(t->taken, node);
+}
+
+static void node_take(struct tree *t, uint32_t node)
+{
+	weft_bitset_add(t->taken, node);
+	t->n_taken++;
+}
+
+static void slots_count(struct tree *t)
+{
+	const struct weft_fabric *f = t->q->fabric;
+
+	for (uint32_t i = 0; i < f->n_nodes; i++) {
+		if (!may_take(t, i) && !weft_bitset_has(t->taken, i))
+			continue;
+		for (uint32_t l = t->leaf_level; l < f->n_levels; l++)
+			t->slots[domain_of(t, l, i)]++;
+	}
+}
+
+/* ---- leafs ---- */
+
+/* Hops from a leaf to a switch. */
+static uint32_t hops(const struct tree *t, uint32_t leaf, uint32_t other)
+{
+	const struct weft_fabric *f = t->q->fabric;
+	uint32_t level = f->domains[other].level, meet = level;
+
+	while (meet + 1 < f->n_levels &&
+	       f->gpu_domain[meet][f->domains[leaf].first_gpu] !=
+		       f->gpu_domain[meet][f->domains[other].first_gpu])
+		meet++;
+	return meet - t->leaf_level + meet - level;
+}
+
+static void far_add(struct tree *t, uint32_t other)
+{
+	const struct weft_level *leafs = &t->q->fabric->levels[t->leaf_level];
+
+	for (uint32_t i = 0; i < leafs->n_domains; i++)
+		t->far[leafs->first_domain + i] +=
+			hops(t, leafs->first_domain + i, other);
+}
+
+static int compare(uint32_t x, uint32_t y)
+{
+	return (x > y) - (x < y);
+}
+
+/* Above 0: leaf a is better than leaf b for `need` nodes; below 0: worse. */
+static int leafs_compare(const struct tree *t, uint32_t a, uint32_t b,
+			 uint32_t need)
+{
+	const struct weft_domain *d = t->q->fabric->domains;
+
+	for (;;) {
+		bool fits_a = t->slots[a] >= need, fits_b = t->slots[b] >= need;
+
+		if (fits_a && fits_b)
+			return compare(t->slots[b], t->slots[a]);
+		if (fits_a || fits_b)
+			return fits_a ? 1 : -1;
+		if (d[a].parent == d[b].parent)
+			return compare(t->slots[a], t->slots[b]);
+		a = d[a].parent;
+		b = d[b].parent;
+	}
+}
+
+static uint32_t leaf_choose(const struct tree *t)
+{
+	const struct weft_level *leafs = &t->q->fabric->levels[t->leaf_level];
+	uint32_t need = t->q->n_nodes - t->n_taken, best = WEFT_NONE;
+
+	for (uint32_t i = 0; i < leafs->n_domains; i++) {
+		uint32_t leaf = leafs->first_domain + i;
+		int better;
+
+		if (!t->slots[leaf] || weft_bitset_has(t->used, leaf))
+			continue;
+		if (best == WEFT_NONE) {
+			best = leaf;
+			continue;
+		}
+		better = leafs_compare(t, leaf, best, need);
+		if ((t->far[leaf] < t->far[best] && better >= 0) ||
+		    (t->far[leaf] == t->far[best] && better > 0))
+			best = leaf;
+	}
+	return best;
+}
+
+/* Takes nodes of a leaf in their order, as many as are wanted. */
+static void leaf_take(struct tree *t, uint32_t leaf)
+{
+	const struct weft_domain *d = &t->q->fabric->domains[leaf];
+	uint32_t n = t->q->n_nodes;
+
+	for (uint32_t i = 0; i < d->n_nodes && t->n_taken < n; i++) {
+		if (may_take(t, d->first_node + i))
+			node_take(t, d->first_node + i);
+	}
+	weft_bitset_add(t->used, leaf);
+}
+
+/* ---- the choice ---- */
+
+/* Nodes that go before others; then what is left in their leafs. */
+static void first_take(struct tree *t)
+{
+	const struct weft_fabric *f = t->q->fabric;
+	const struct weft_level *leafs = &f->levels[t->leaf_level];
+
+	for (uint32_t i = 0; i < f->n_nodes; i++) {
+		if (is_required(t, i) ||
+		    (may_take(t, i) && weight_of(t, i) < t->heaviest))
+			node_take(t, i);
+	}
+	slots_count(t);
+	if (!t->n_taken)
+		return;
+	for (uint32_t i = 0; i < f->n_nodes; i++) {
+		if (weft_bitset_has(t->taken, i))
+			weft_bitset_add(t->used,
+					domain_of(t, t->leaf_level, i));
+	}
+	for (uint32_t i = 0; i < leafs->n_domains; i++) {
+		if (!weft_bitset_has(t->used, leafs->first_domain + i))
+			continue;
+		far_add(t, leafs->first_domain + i);
+		leaf_take(t, leafs->first_domain + i);
+	}
+}
+
+/* The nodes in the order of names, for the ranks. */
+static int tree_fill(const struct tree *t, uint32_t *where,
+		     struct weft_error *err)
+{
+	const struct weft_fabric *f = t->q->fabric;
+	uint32_t *nodes = weft_calloc(t->q->n_nodes, sizeof(*nodes), err);
+	uint32_t n = 0;
+
+	if (!nodes)
+		return -1;
+	for (uint32_t i = 0; i < f->n_nodes; i++) {
+		if (weft_bitset_has(t->taken, f->counted[i]))
+			nodes[n++] = f->counted[i];
+	}
+	rule_fill(t->q, nodes, where);
+	free(nodes);
+	return 0;
+}
+
+static int tree_take(struct tree *t, uint32_t *where, bool *yes,
+		     struct weft_error *err)
+{
+	uint32_t leaf;
+
+	*yes = part_find(t);
+	if (!*yes)
+		return 0;
+	if (heaviest_find(t, err))
+		return -1;
+	first_take(t);
+	while (t->n_taken < t->q->n_nodes) {
+		leaf = leaf_choose(t);
+		if (leaf == WEFT_NONE)
+			break;
+		far_add(t, leaf);
+		leaf_take(t, leaf);
+	}
+	*yes = t->n_taken == t->q->n_nodes;
+	return *yes ? tree_fill(t, where, err) : 0;
+}
+
+int rule_tree(const struct rule_request *q, uint32_t *where, bool *yes,
+	      struct weft_error *err)
+{
+	const struct weft_fabric *f = q->fabric;
+	struct tree t = {
+		.q = q,
+		.leaf_level = rule_leaf_level(f),
+		.slots = weft_calloc(f->n_domains, 2 * sizeof(*t.slots), err),
+		.taken = weft_calloc(weft_bitset_words(f->n_nodes),
+				     sizeof(*t.taken), err),
+		.used = weft_calloc(weft_bitset_words(f->n_domains),
+				    sizeof(*t.used), err),
+	};
+	int rc = -1;
+
+	if (t.slots && t.taken && t.used) {
+		t.far = t.slots + f->n_domains;
+		rc = tree_take(&t, where, yes, err);
+	}
+	free(t.slots);
+	free(t.taken);
+	free(t.used);
+	return rc;
+}

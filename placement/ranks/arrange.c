@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* arrange.c - which rank on which of the chosen GPUs */
+#include "placement/ranks/arrange.h"
+
+#include "base/clock.h"
+#include "placement/memo.h"
+#include "placement/objective/ranking.h"
+#include "placement/ranks/ground.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Enough to settle small jobs fully and to keep large ones in milliseconds; a
+ * step takes about 5 ns. */
+static uint64_t default_work(uint64_t n_ranks)
+{
+	uint64_t work = 120000 + n_ranks * n_ranks / 3;
+
+	return work < 4000000 ? work : 4000000;
+}
+
+int arranger_build(struct supply *s, const struct weft_place_options *options,
+		   double target, struct arranger *a, struct weft_error *err)
+{
+	memset(a, 0, sizeof(*a));
+	a->s = s;
+	a->f = s->f;
+	a->job = s->job;
+	a->target = target;
+	a->effort.random = options->seed;
+	a->effort.stop = options->stop;
+	a->effort.work = options->work_limit ? options->work_limit
+					     : default_work(s->job->n_gpus);
+	if (options->budget_s > 0)
+		a->effort.deadline_s = weft_clock_s() + options->budget_s;
+	a->memo = options->memo;
+	/* GPUs that the fullest node can give: what a run of ranks has on it */
+	a->tile = s->job->gpus_per_node ? s->job->gpus_per_node : s->give_most;
+	return memo_take_orders(a->memo, s->job, a->tile, &a->orders, err);
+}
+
+void arranger_free(struct arranger *a)
+{
+	memo_return_orders(a->memo, a->tile, &a->orders);
+}
+
+uint32_t choice_block(const struct choice *c, const struct weft_fabric *f)
+{
+	uint32_t block = 0;
+
+	if (f->node_level > 0 || f->n_rails > 1)
+		return 1;
+	for (uint32_t i = 0; i < c->n_nodes; i++)
+		block = choice_divisor(block, c->count[i]);
+	return block;
+}
+
+int arrange_price(struct arranger *a, const uint32_t *gpus, uint32_t block,
+		  double *cost, uint32_t *order, struct weft_error *err)
+{
+	uint32_t n = a->job->n_gpus / block;
+	uint32_t *first = weft_calloc(n, sizeof(*first), err);
+	struct sites s = {0};
+	int rc = -1;
+
+	if (!first)
+		return -1;
+	for (uint32_t i = 0; i < n; i++)
+		first[i] = gpus[i * block];
+	if (orders_cut(&a->orders, block, err) ||
+	    sites_build(a->f, first, n, block == 1, a->job->spec.metric, &s,
+			err))
+		goto out;
+	for (uint32_t k = 0; k < a->orders.n; k++) {
+		double c = orders_cost(&a->orders, k, &s);
+
+		if (weft_deadline_check(err))
+			goto out;
+		/* equal but for rounding: the ranks' own order is kept */
+		if (k && c >= *cost * (1 - RANKING_SAME))
+			continue;
+		*cost = c;
+		*order = k;
+	}
+	rc = 0;
+out:
+	free(first);
+	sites_free(&s);
+	return rc;
+}
+
+/* Spare GPUs to look at beside those of the choice: all of a small fabric, a
+ * few nodes of a large one. */
+static uint32_t spare_limit(uint32_t n_gpus)
+{
+	uint32_t limit = n_gpus / 4;
+
+	return limit > 64 ? limit : 64;
+}
+
+static int improve(struct arranger *a, const struct choice *c,
+		   struct effort *effort, uint32_t *where,
+		   struct weft_error *err)
+{
+	struct choice wide = {0};
+	struct ground g = {0};
+	uint32_t unit[3], n = choice_units(c, a->job->spec.tp, unit);
+	int rc = -1;
+
+	if (choice_surround(a->s, c, spare_limit(c->n_gpus), &wide, err) ||
+	    ground_build(a->s, &wide, &g, err) || ground_put(&g, where, err))
+		goto out;
+	for (uint32_t i = 0; i < n; i++) {
+		struct effort part = *effort;
+
+		part.work = effort->work / (n - i);
+		effort->work -= part.work;
+		if (ground_improve(&g, &a->orders.ranks, unit[i], a->target,
+				   &part, err))
+			goto out;
+		effort->work += part.work;
+		effort->random = part.random;
+	}
+	ground_get(&g, where);
+	rc = 0;
+out:
+	choice_free(&wide);
+	ground_free(&g);
+	return rc;
+}
+
+int arrange_plain(const struct arranger *a, const struct arrangement *from,
+		  uint32_t *where, struct weft_error *err)
+{
+	uint32_t n = a->job->n_gpus;
+	uint32_t *gpus = weft_calloc(n, sizeof(*gpus), err);
+
+	if (!gpus)
+		return -1;
+	choice_expand(from->choice, a->s->o, gpus);
+	for (uint32_t i = 0; i < n; i++)
+		where[a->orders.rank[from->order][i]] = gpus[i];
+	free(gpus);
+	return 0;
+}
+
+int arrange_choice(struct arranger *a, const struct arrangement *from,
+		   uint32_t turns, uint32_t *where, struct weft_error *err)
+{
+	struct effort part = a->effort;
+
+	if (arrange_plain(a, from, where, err))
+		return -1;
+	if (from->cost <= a->target * (1 + RANKING_SAME) ||
+	    effort_spent(&a->effort))
+		return 0;
+	part.work = a->effort.work / turns;
+	a->effort.work -= part.work;
+	if (improve(a, from->choice, &part, where, err))
+		return -1;
+	a->effort.work += part.work;
+	a->effort.random = part.random;
+	return 0;
+}
+
+/* Every node that has free GPUs gives all of them. */
+static int choose_all(const struct weft_occupancy *o, uint32_t n_gpus,
+		      struct choice *c, struct weft_error *err)
+{
+	memset(c, 0, sizeof(*c));
+	c->node = weft_calloc(n_gpus, sizeof(*c->node), err);
+	c->count = weft_calloc(n_gpus, sizeof(*c->count), err);
+	if (!c->node || !c->count)
+		return -1;
+	for (uint32_t i = 0; i < o->fabric->n_nodes; i++)
+		if (o->free[i])
+			choice_add(c, i, weft_mask_count(o->free[i]));
+	return 0;
+}
+
+int arrange_ranks(struct supply *s, const struct weft_place_options *options,
+		  double target, uint32_t *where, struct weft_error *err)
+{
+	struct arranger a = {0};
+	struct choice all = {0};
+	struct arrangement from = {.choice = &all};
+	uint32_t *gpus = weft_calloc(s->job->n_gpus, sizeof(*gpus), err);
+	int rc = -1;
+
+	if (!gpus || arranger_build(s, options, target, &a, err) ||
+	    choose_all(s->o, s->job->n_gpus, &all, err))
+		goto out;
+	choice_expand(&all, s->o, gpus);
+	if (arrange_price(&a, gpus, choice_block(&all, s->f), &from.cost,
+			  &from.order, err) ||
+	    arrange_choice(&a, &from, 1, where, err))
+		goto out;
+	rc = 0;
+out:
+	free(gpus);
+	choice_free(&all);
+	arranger_free(&a);
+	return rc;
+}

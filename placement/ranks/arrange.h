@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* arrange.h - which rank on which of the chosen GPUs
+ *
+ * Private to placement/.
+ */
+#ifndef WEFT_PLACEMENT_RANKS_ARRANGE_H
+#define WEFT_PLACEMENT_RANKS_ARRANGE_H
+
+#include "placement/nodes/choice.h"
+#include "placement/place.h"
+#include "placement/ranks/order.h"
+#include "placement/ranks/search.h"
+
+struct arranger {
+	struct supply *s; /* of single GPUs */
+	const struct weft_fabric *f;
+	const struct weft_job *job;
+	struct weft_memo *memo;
+	uint32_t tile; /* ranks of one in orders */
+	struct orders orders;
+	struct effort effort;
+	double target; /* cost at which to stop: none is less */
+};
+
+/* Free with arranger_free in either case. */
+int arranger_build(struct supply *s, const struct weft_place_options *options,
+		   double target, struct arranger *a, struct weft_error *err);
+void arranger_free(struct arranger *a);
+
+/* Ranks per block that every node of the choice takes a multiple of; 1 where
+ * the GPUs of a node are not all alike. */
+uint32_t choice_block(const struct choice *c, const struct weft_fabric *f);
+
+/* Cost of the best plain order on gpus[], in tree order, and which one it is.
+ */
+int arrange_price(struct arranger *a, const uint32_t *gpus, uint32_t block,
+		  double *cost, uint32_t *order, struct weft_error *err);
+
+/* A choice with its best plain order, as arrange_price found them. */
+struct arrangement {
+	const struct choice *choice;
+	uint32_t order;
+	double cost;
+};
+
+/* That order as it is: where[r] for each rank. */
+int arrange_plain(const struct arranger *a, const struct arrangement *from,
+		  uint32_t *where, struct weft_error *err);
+
+/* The best arrangement found: where[r] for each rank.  May leave the choice for
+ * other free GPUs nearby that cost less, within the job's limits.  Spends one
+ * of `turns` parts of what is left of the effort. */
+int arrange_choice(struct arranger *a, const struct arrangement *from,
+		   uint32_t turns, uint32_t *where, struct weft_error *err);
+
+/* The best order found on exactly the GPUs that s can give, as many as the job
+ * has. */
+int arrange_ranks(struct supply *s, const struct weft_place_options *options,
+		  double target, uint32_t *where, struct weft_error *err);
+
+#endif

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* order.c - rank orders worth trying: nestings and tilings of the job's axes */
+#include "placement/ranks/order.h"
+
+#include "base/clock.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_TILED 2    /* orders that are tilings */
+#define MAX_TRIED 64   /* tilings of one size */
+#define SAME	  1e-9 /* sums of the same terms in another order */
+
+/* Axes with more than one coordinate, fastest first; a tiling has two parts of
+ * an axis, inside and outside of the tile. */
+#define NEST_MAX (2 * WEFT_MAX_AXES)
+
+struct nest {
+	uint32_t n;
+	uint32_t size[NEST_MAX], stride[NEST_MAX];
+};
+
+/* A grid that does not number the ranks is taken as one axis. */
+static struct nest natural_nest(const struct weft_grid *grid, uint32_t n_ranks)
+{
+	struct nest nest = {0};
+	uint64_t product = 1;
+
+	for (uint32_t a = 0; a < grid->n_axes; a++) {
+		uint32_t i = nest.n;
+
+		if (grid->size[a] == 1)
+			continue;
+		for (; i > 0 && nest.stride[i - 1] > grid->stride[a]; i--) {
+			nest.stride[i] = nest.stride[i - 1];
+			nest.size[i] = nest.size[i - 1];
+		}
+		nest.stride[i] = grid->stride[a];
+		nest.size[i] = grid->size[a];
+		nest.n++;
+		product *= grid->size[a];
+	}
+	if (product != n_ranks)
+		return (struct nest){.n = 1, .size = {n_ranks}, .stride = {1}};
+	return nest;
+}
+
+/* Counts through the nest like an odometer, its first axis fastest. */
+static void enumerate(const struct nest *nest, uint32_t n_ranks, uint32_t *rank)
+{
+	uint32_t at[NEST_MAX] = {0}, r = 0;
+
+	for (uint32_t i = 0; i < n_ranks; i++) {
+		rank[i] = r;
+		for (uint32_t a = 0; a < nest->n; a++) {
+			r += nest->stride[a];
+			if (++at[a] < nest->size[a])
+				break;
+			r -= at[a] * nest->stride[a];
+			at[a] = 0;
+		}
+	}
+}
+
+static int add_order(struct orders *o, const struct nest *nest,
+		     struct weft_error *err)
+{
+	uint32_t *rank = weft_calloc(o->n_ranks, sizeof(*rank), err);
+
+	if (!rank)
+		return -1;
+	enumerate(nest, o->n_ranks, rank);
+	o->rank[o->n++] = rank;
+	return 0;
+}
+
+static void swap_axes(struct nest *nest, uint32_t a, uint32_t b)
+{
+	uint32_t stride = nest->stride[a], size = nest->size[a];
+
+	nest->stride[a] = nest->stride[b];
+	nest->size[a] = nest->size[b];
+	nest->stride[b] = stride;
+	nest->size[b] = size;
+}
+
+/* The next permutation in lexicographic order of strides; false after the last.
+ */
+static bool next_nest(struct nest *nest)
+{
+	uint32_t i, j;
+
+	for (i = nest->n; i > 1; i--)
+		if (nest->stride[i - 2] < nest->stride[i - 1])
+			break;
+	if (i <= 1)
+		return false;
+	for (j = nest->n; nest->stride[j - 1] < nest->stride[i - 2];)
+		j--;
+	swap_axes(nest, i - 2, j - 1);
+	for (j = nest->n; i < j; i++, j--)
+		swap_axes(nest, i - 1, j - 1);
+	return true;
+}
+
+int orders_build(const struct weft_job *job, struct orders *o,
+		 struct weft_error *err)
+{
+	struct nest nest = natural_nest(&job->grid, job->n_gpus);
+
+	memset(o, 0, sizeof(*o));
+	o->n_ranks = job->n_gpus;
+	if (graph_build(&job->traffic, &o->ranks, err))
+		return -1;
+	do {
+		if (weft_deadline_check(err) || add_order(o, &nest, err))
+			return -1;
+	} while (o->n < ORDERS_MAX - MAX_TILED && next_nest(&nest));
+	return 0;
+}
+
+/* Tilings of one size, as they are enumerated. */
+struct tiling {
+	struct orders *o;
+	const struct nest *natural;
+	uint32_t size;
+	uint32_t share[NEST_MAX]; /* of each axis, in the tile */
+	uint32_t n_tried;
+	uint32_t *rank, *group; /* [n_ranks] scratch */
+	double inside;		/* bytes that stay in runs, at best so far */
+	struct nest best;
+	bool found;
+};
+
+/* Bytes that stay inside runs of `size` ranks. */
+static double inside_runs(struct tiling *t, const uint32_t *rank)
+{
+	const struct graph *g = &t->o->ranks;
+	double sum = 0;
+
+	for (uint32_t i = 0; i < g->n; i++)
+		t->group[rank[i]] = i / t->size;
+	for (uint32_t v = 0; v < g->n; v++)
+		for (uint32_t e = g->row[v]; e < g->row[v + 1]; e++)
+			if (t->group[g->peer[e]] == t->group[v])
+				sum += g->weight[e];
+	return sum / 2;
+}
+
+/* Inner parts in natural order, then the outer ones. */
+static struct nest tiled_nest(const struct tiling *t)
+{
+	const struct nest *natural = t->natural;
+	struct nest nest = {0};
+
+	for (uint32_t a = 0; a < natural->n; a++) {
+		if (t->share[a] == 1)
+			continue;
+		nest.size[nest.n] = t->share[a];
+		nest.stride[nest.n++] = natural->stride[a];
+	}
+	for (uint32_t a = 0; a < natural->n; a++) {
+		if (t->share[a] == natural->size[a])
+			continue;
+		nest.size[nest.n] = natural->size[a] / t->share[a];
+		nest.stride[nest.n++] = natural->stride[a] * t->share[a];
+	}
+	return nest;
+}
+
+static void try_tiling(struct tiling *t)
+{
+	struct nest nest = tiled_nest(t);
+	double inside;
+
+	enumerate(&nest, t->o->n_ranks, t->rank);
+	inside = inside_runs(t, t->rank);
+	if (inside <= t->inside * (1 + SAME))
+		return;
+	t->inside = inside;
+	t->best = nest;
+	t->found = true;
+}
+
+/* Every way to make the tile of `left` more ranks from axes a, a + 1, ... */
+static void deal_tile(struct tiling *t, uint32_t a, uint32_t left)
+{
+	if (a == t->natural->n) {
+		if (left == 1 && t->n_tried++ < MAX_TRIED &&
+		    !weft_deadline_passed())
+			try_tiling(t);
+		return;
+	}
+	for (uint32_t share = 1; share <= left; share++) {
+		if (left % share || t->natural->size[a] % share)
+			continue;
+		t->share[a] = share;
+		deal_tile(t, a + 1, left / share);
+	}
+}
+
+/* The best tiling, and the same with its outer parts the other way round. */
+static int add_tiled(struct orders *o, const struct tiling *t,
+		     struct weft_error *err)
+{
+	struct nest nest = t->best;
+	uint32_t inner = 0, size = 1;
+
+	if (add_order(o, &nest, err))
+		return -1;
+	while (size < t->size)
+		size *= nest.size[inner++];
+	if (nest.n - inner < 2)
+		return 0;
+	for (uint32_t i = inner, j = nest.n - 1; i < j; i++, j--)
+		swap_axes(&nest, i, j);
+	return add_order(o, &nest, err);
+}
+
+int orders_tile(struct orders *o, const struct weft_job *job, uint32_t size,
+		struct weft_error *err)
+{
+	struct nest natural = natural_nest(&job->grid, job->n_gpus);
+	struct tiling t = {.o = o, .natural = &natural, .size = size};
+	int rc = -1;
+
+	if (size < 2 || size >= o->n_ranks || o->n_ranks % size ||
+	    natural.n < 2)
+		return 0;
+	t.rank = weft_calloc(o->n_ranks, 2 * sizeof(*t.rank), err);
+	if (!t.rank)
+		return -1;
+	t.group = t.rank + o->n_ranks;
+	for (uint32_t k = 0; k < o->n && !weft_deadline_passed(); k++)
+		t.inside = fmax(t.inside, inside_runs(&t, o->rank[k]));
+	deal_tile(&t, 0, size);
+	rc = weft_deadline_check(err);
+	if (rc == 0 && t.found)
+		rc = add_tiled(o, &t, err);
+	free(t.rank);
+	return rc;
+}
+
+static void free_blocks(struct orders *o)
+{
+	for (uint32_t k = 0; k < o->n; k++)
+		graph_free(&o->blocks[k]);
+	o->block = 0;
+}
+
+void orders_free(struct orders *o)
+{
+	free_blocks(o);
+	for (uint32_t k = 0; k < o->n; k++)
+		free(o->rank[k]);
+	graph_free(&o->ranks);
+	memset(o, 0, sizeof(*o));
+}
+
+int orders_cut(struct orders *o, uint32_t block, struct weft_error *err)
+{
+	uint32_t *group, n_groups = o->n_ranks / block;
+	int rc = -1;
+
+	if (o->block == block)
+		return 0;
+	free_blocks(o);
+	group = weft_calloc(o->n_ranks, sizeof(*group), err);
+	if (!group)
+		return -1;
+	for (uint32_t k = 0; k < o->n; k++) {
+		if (weft_deadline_check(err))
+			goto out;
+		for (uint32_t i = 0; i < o->n_ranks; i++)
+			group[o->rank[k][i]] = i / block;
+		if (graph_contract(&o->ranks, group, n_groups, &o->blocks[k],
+				   err))
+			goto out;
+	}
+	o->block = block;
+	rc = 0;
+out:
+	free(group);
+	return rc;
+}
+
+double orders_cost(const struct orders *o, uint32_t k, const struct sites *s)
+{
+	const struct graph *g = &o->blocks[k];
+	double sum = g->inside * s->distance[0][0];
+
+	for (uint32_t v = 0; v < g->n; v++)
+		for (uint32_t e = g->row[v]; e < g->row[v + 1]; e++)
+			if (g->peer[e] > v)
+				sum += g->weight[e] *
+				       sites_distance(s, v, g->peer[e]);
+	return sum;
+}

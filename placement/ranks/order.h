@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* order.h - rank orders worth trying, whatever the nodes
+ *
+ * Private to placement/.
+ */
+#ifndef WEFT_PLACEMENT_RANKS_ORDER_H
+#define WEFT_PLACEMENT_RANKS_ORDER_H
+
+#include "placement/job.h"
+#include "placement/mapping/graph.h"
+#include "placement/mapping/sites.h"
+
+#define ORDERS_MAX 24
+
+/* rank[k][i]: the rank that comes i-th in order k.  Order 0 is that of the
+ * ranks themselves, the others nest the job's axes in every other way; the last
+ * few cut them into tiles. */
+struct orders {
+	uint32_t n, n_ranks;
+	uint32_t *rank[ORDERS_MAX];
+	struct graph ranks;		 /* the job's traffic */
+	uint32_t block;			 /* ranks per vertex of blocks[] */
+	struct graph blocks[ORDERS_MAX]; /* cut into runs of `block` ranks */
+};
+
+/* Free with orders_free in either case. */
+int orders_build(const struct weft_job *job, struct orders *o,
+		 struct weft_error *err);
+/* Adds orders whose runs of `size` ranks are tiles: a part of several axes
+ * each, as 4 tensor ranks of 2 context ranks.  Only where they keep more bytes
+ * inside than any nesting does. */
+int orders_tile(struct orders *o, const struct weft_job *job, uint32_t size,
+		struct weft_error *err);
+void orders_free(struct orders *o);
+
+/* Cuts every order into runs of `block` ranks, for orders_cost. */
+int orders_cut(struct orders *o, uint32_t block, struct weft_error *err);
+
+/* Cost of order k when its i-th run of o->block ranks sits on site i; exact
+ * where a block's GPUs are all equally far from each other. */
+double orders_cost(const struct orders *o, uint32_t k, const struct sites *s);
+
+#endif

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* kept.c - keeping copies of the last files that could be read */
+#include "config.h" /* mkdtemp */
+
+#include "plugin/bridge/files/kept.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define N_RANDOM 6 /* letters that mkdtemp fills in */
+
+static int fail(const char *path, struct weft_error *err)
+{
+	return weft_fail_at(err, WEFT_EIO, path, 0, 0, "%s", strerror(errno));
+}
+
+static int copy_bytes(FILE *in, FILE *out)
+{
+	char buffer[65536];
+	size_t n;
+
+	while ((n = fread(buffer, 1, sizeof(buffer), in)) > 0)
+		if (fwrite(buffer, 1, n, out) != n)
+			return -1;
+	return ferror(in) ? -1 : 0;
+}
+
+static int copy_file(const char *from, const char *to, struct weft_error *err)
+{
+	FILE *in = fopen(from, "re");
+	FILE *out = in ? fopen(to, "wxe") : NULL;
+	int rc = out ? copy_bytes(in, out) : -1;
+
+	if (rc < 0)
+		fail(out || !in ? from : to, err);
+	if (in)
+		fclose(in);
+	if (out && fclose(out) != 0 && rc == 0)
+		rc = fail(to, err);
+	return rc;
+}
+
+/* The copies in the folder are numbered without a gap. */
+static void remove_folder(const char *folder)
+{
+	char file[PATH_MAX + 16];
+	uint32_t i = 0;
+
+	do {
+		snprintf(file, sizeof(file), "%s/%u", folder, i++);
+	} while (unlink(file) == 0);
+	rmdir(folder);
+}
+
+/* The folder that `name` leads to, seen from where `name` is; false: none, or
+ * not one that weft made. */
+static bool former_folder(const char *name, char folder[PATH_MAX])
+{
+	const char *slash = strrchr(name, '/');
+	const char *base = slash ? slash + 1 : name;
+	char target[NAME_MAX + 1];
+	ssize_t length = readlink(name, target, sizeof(target) - 1);
+
+	if (length < 0)
+		return false;
+	target[length] = '\0';
+	return strncmp(target, base, strlen(base)) == 0 &&
+	       strlen(target) == strlen(base) + 1 + N_RANDOM &&
+	       !strchr(target, '/') &&
+	       snprintf(folder, PATH_MAX, "%.*s%s", (int)(base - name), name,
+			target) < PATH_MAX;
+}
+
+static int fill_folder(const struct weft_settings *settings, const char *folder,
+		       struct weft_error *err)
+{
+	struct weft_settings *copies;
+	char file[PATH_MAX];
+
+	for (uint32_t i = 0; i < settings->n_files; i++) {
+		if (snprintf(file, sizeof(file), "%s/%u", folder, i) >=
+		    (int)sizeof(file))
+			return weft_fail(err, WEFT_EINVAL, "path is too long");
+		if (copy_file(settings->files[i], file, err) < 0)
+			return -1;
+	}
+	/* What was read well may have been rewritten before it was copied. */
+	copies = weft_settings_load_kept(settings->files[0], folder, err);
+	weft_settings_free(copies);
+	return copies ? 0 : -1;
+}
+
+/* Has `name` lead to the folder, in one step. */
+static int point_to(const char *name, const char *folder,
+		    struct weft_error *err)
+{
+	const char *slash = strrchr(folder, '/');
+	char beside[PATH_MAX];
+
+	if (snprintf(beside, sizeof(beside), "%s.new", name) >=
+	    (int)sizeof(beside))
+		return weft_fail(err, WEFT_EINVAL, "path is too long");
+	unlink(beside);
+	if (symlink(slash ? slash + 1 : folder, beside) < 0 ||
+	    rename(beside, name) < 0)
+		return fail(beside, err);
+	return 0;
+}
+
+int weft_kept_save(const struct weft_settings *settings, const char *name,
+		   struct weft_error *err)
+{
+	char folder[PATH_MAX], former[PATH_MAX];
+	bool had = former_folder(name, former);
+
+	if (snprintf(folder, sizeof(folder), "%s.XXXXXX", name) >=
+	    (int)sizeof(folder))
+		return weft_fail(err, WEFT_EINVAL, "path is too long");
+	if (!mkdtemp(folder))
+		return fail(folder, err);
+	if (fill_folder(settings, folder, err) < 0 ||
+	    point_to(name, folder, err) < 0) {
+		remove_folder(folder);
+		return -1;
+	}
+	if (had)
+		remove_folder(former);
+	return 0;
+}

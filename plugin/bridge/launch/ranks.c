@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* ranks.c - the order of a started job's ranks */
+#include "plugin/bridge/launch/ranks.h"
+
+#include "base/bitset.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool knows_all(const struct weft_ranks_question *q)
+{
+	for (uint32_t i = 0; i < q->n_gpus; i++)
+		if (q->given[i] == WEFT_NONE)
+			return false;
+	return q->n_gpus > 0;
+}
+
+/* Where nodes are shared, Slurm may take other GPUs of a node than the plan. */
+static bool given_as_planned(const struct weft_fabric *f,
+			     const struct weft_ranks_question *q)
+{
+	uint64_t *planned;
+	bool same = q->planned && q->n_planned == q->n_gpus;
+
+	if (!same)
+		return false;
+	planned = weft_calloc(weft_bitset_words(f->n_gpus), sizeof(*planned),
+			      NULL);
+	if (!planned)
+		return false;
+	for (uint32_t i = 0; i < q->n_planned; i++)
+		weft_bitset_add(planned, q->planned[i]);
+	for (uint32_t i = 0; same && i < q->n_gpus; i++)
+		same = weft_bitset_has(planned, q->given[i]);
+	free(planned);
+	return same;
+}
+
+static uint32_t *copy_order(const uint32_t *where, uint32_t n)
+{
+	uint32_t *copy = weft_calloc(n, sizeof(*copy), NULL);
+
+	if (copy)
+		memcpy(copy, where, n * sizeof(*copy));
+	return copy;
+}
+
+/* The best order on the GPUs that the job got, in what is left of the time. */
+static uint32_t *order_given(const struct weft_fabric *f,
+			     const struct weft_job *job,
+			     const struct weft_ranks_question *q)
+{
+	const struct weft_place_options options = {.budget_s = q->budget_s};
+	struct weft_placement p = {0};
+	uint32_t *where = NULL;
+
+	if (weft_place_ranks(f, job, q->given, &options, &p, NULL) == 0 &&
+	    p.placed && p.n_ranks == q->n_gpus) {
+		where = p.where;
+		p.where = NULL;
+	}
+	weft_placement_free(&p);
+	return where;
+}
+
+static bool is_left(const struct weft_spec *spec,
+		    const struct weft_ranks_question *q)
+{
+	return weft_spec_given(spec, "ranks") ? spec->ranks == WEFT_RANKS_LEAVE
+					      : q->leave;
+}
+
+void weft_ranks_settle(struct weft_bridge *bridge,
+		       const struct weft_ranks_question *q,
+		       struct weft_ranks *ranks)
+{
+	const struct weft_fabric *f = bridge->settings->fabric;
+	const struct weft_job *job;
+
+	memset(ranks, 0, sizeof(*ranks));
+	if (!q->spec && !q->planned) {
+		ranks->why = "no spec";
+		return;
+	}
+	if (!knows_all(q)) {
+		ranks->why = "some GPUs are not in the fabric";
+		return;
+	}
+	job = weft_bridge_job(bridge, q->spec, q->n_gpus, NULL);
+	if (!job || job->n_gpus != q->n_gpus) {
+		ranks->why = "the spec does not suit these GPUs";
+		return;
+	}
+	ranks->torch = job->spec.env == WEFT_ENV_TORCH;
+	if (is_left(&job->spec, q)) {
+		ranks->why = "left to Slurm";
+		return;
+	}
+	if (given_as_planned(f, q))
+		ranks->where = copy_order(q->planned, q->n_gpus);
+	else if (q->budget_s > 0)
+		ranks->where = order_given(f, job, q);
+	ranks->n = ranks->where ? q->n_gpus : 0;
+	if (!ranks->where)
+		ranks->why = "no time to order them";
+}
+
+uint32_t *weft_ranks_of_nodes(const struct weft_fabric *f,
+			      const struct weft_ranks *ranks)
+{
+	uint32_t *first = weft_calloc(f->n_nodes, sizeof(*first), NULL);
+	uint32_t before = WEFT_NONE;
+	bool whole = first != NULL;
+
+	for (uint32_t n = 0; whole && n < f->n_nodes; n++)
+		first[n] = WEFT_NONE;
+	for (uint32_t r = 0; whole && r < ranks->n; r++) {
+		uint32_t node = f->gpu_node[ranks->where[r]];
+
+		whole = node == before || first[node] == WEFT_NONE;
+		if (first[node] == WEFT_NONE)
+			first[node] = r;
+		before = node;
+	}
+	if (whole)
+		return first;
+	free(first);
+	return NULL;
+}
+
+void weft_ranks_drop(struct weft_ranks *ranks, const char *why)
+{
+	free(ranks->where);
+	ranks->where = NULL;
+	ranks->n = 0;
+	ranks->why = why;
+}
+
+char *weft_ranks_text(const struct weft_fabric *f, uint32_t job_id,
+		      struct weft_ranks *ranks)
+{
+	struct weft_roster roster = {0};
+	struct weft_error err = {0};
+	char *text = NULL;
+
+	if (ranks->where &&
+	    weft_roster_build(f, ranks->where, ranks->n, &roster, &err) == 0) {
+		roster.job_id = job_id;
+		roster.torch = ranks->torch;
+		text = weft_roster_encode(&roster, &err);
+	}
+	weft_roster_free(&roster);
+	if (ranks->where && !text)
+		weft_ranks_drop(ranks, err.code == WEFT_ENOSYS
+					       ? "too many to hand over"
+					       : "out of memory");
+	if (text || !ranks->torch)
+		return text;
+	roster.job_id = job_id;
+	roster.torch = true;
+	return weft_roster_encode(&roster, NULL);
+}
+
+void weft_ranks_tell(const struct weft_ranks *ranks, char text[WEFT_TEXT_SIZE])
+{
+	size_t used = strlen(text);
+
+	if (ranks->where)
+		snprintf(text + used, WEFT_TEXT_SIZE - used, "; ranks=plan");
+	else if (ranks->why)
+		snprintf(text + used, WEFT_TEXT_SIZE - used,
+			 "; ranks=slurm (%s)", ranks->why);
+}
