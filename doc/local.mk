@@ -37,7 +37,25 @@ MAINTAINERCLEANFILES += $(man_pages)
 EXTRA_DIST += \
 	$(man_sources) \
 	%D%/ARCHITECTURE.md \
+	%D%/CONTRIBUTING.md \
+	CHANGELOG.md \
 	# End of EXTRA_DIST
+
+# How a program uses libweft; built and run by tests/cli/example.sh.
+check_PROGRAMS += %D%/example/place
+doc_example_place_LDADD = libweft.la
+
+# The manual and the documents as pages that need no network, in html/.
+html_documents = \
+	README.md \
+	CHANGELOG.md \
+	%D%/ARCHITECTURE.md \
+	%D%/CONTRIBUTING.md \
+	# End of html_documents
+html: $(man_pages)
+	@$(srcdir)/%D%/html '$(srcdir)' html $(man_pages) -- $(html_documents)
+.PHONY: html
+EXTRA_DIST += %D%/html
 
 SUFFIXES = .scd
 .scd:

@@ -28,8 +28,10 @@ script_tests += \
 	%D%/calibrate.sh \
 	%D%/defrag.sh \
 	%D%/draw.sh \
+	%D%/example.sh \
 	%D%/fabric.sh \
 	%D%/gain.sh \
+	%D%/html.sh \
 	%D%/map.sh \
 	%D%/model.sh \
 	%D%/model_memory.sh \
