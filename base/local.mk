@@ -11,6 +11,8 @@ libweft_base_la_SOURCES = \
 	%D%/hostlist.c \
 	%D%/suggest.c \
 	%D%/text.c \
+	%D%/trusted.c \
+	%D%/trusted.h \
 	%D%/yaml.c \
 	%D%/yaml_value.c \
 	# End of libweft_base_la_SOURCES

@@ -28,8 +28,6 @@ libweft_bridge_la_SOURCES = \
 	%D%/bridge/files/shown.h \
 	%D%/bridge/files/snapshot.c \
 	%D%/bridge/files/snapshot.h \
-	%D%/bridge/files/trusted.c \
-	%D%/bridge/files/trusted.h \
 	%D%/bridge/files/worker.c \
 	%D%/bridge/files/worker.h \
 	%D%/bridge/forecast.c \

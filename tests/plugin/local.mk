@@ -21,7 +21,6 @@ unit_tests += \
 	%D%/settings \
 	%D%/spec_text \
 	%D%/submission \
-	%D%/trusted \
 	%D%/watchdog \
 	%D%/worker \
 	# End of unit_tests

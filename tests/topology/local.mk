@@ -25,6 +25,7 @@ unit_tests += \
 	%D%/synth \
 	%D%/text \
 	%D%/yaml \
+	%D%/trusted \
 	# End of unit_tests
 
 tests_topology_import_fixtures_LDADD = \

@@ -3,9 +3,9 @@
 #include "plugin/bridge/files/keeper.h"
 
 #include "base/clock.h"
+#include "base/trusted.h"
 #include "plugin/bridge/files/records.h"
 #include "plugin/bridge/files/snapshot.h"
-#include "plugin/bridge/files/trusted.h"
 #include "plugin/bridge/files/worker.h"
 
 #include <stdatomic.h>
@@ -156,7 +156,8 @@ static struct weft_health *health_read(const struct weft_keeper *keeper,
 {
 	struct weft_health *health = weft_calloc(1, sizeof(*health), err);
 
-	if (!health || weft_trusted_file(keeper->health_path, err) < 0 ||
+	if (!health ||
+	    weft_trusted_file(keeper->health_path, geteuid(), err) < 0 ||
 	    weft_health_load(keeper->health_path, keeper->fabric, health, err) <
 		    0) {
 		health_free(health);

@@ -3,9 +3,9 @@
 #include "plugin/bridge/files/settings.h"
 
 #include "base/suggest.h"
+#include "base/trusted.h"
 #include "base/yaml.h"
 #include "costmodel/job/spec.h"
-#include "plugin/bridge/files/trusted.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #define SETTINGS_FORMAT	  "slurm/1"
 #define DEFAULT_BUDGET_S  0.020
@@ -202,7 +203,7 @@ static int open_file(struct reading *reading, const char *path,
 	settings->n_files++;
 	if (length < 0 || length >= SETTINGS_MAX_PATH)
 		return weft_fail(reading->err, WEFT_EINVAL, "path is too long");
-	return weft_trusted_file(file, reading->err);
+	return weft_trusted_file(file, geteuid(), reading->err);
 }
 
 static int read_fabric(struct reading *reading,

@@ -5,9 +5,9 @@
 #include "plugin/bridge/files/snapshot.h"
 
 #include "base/bitset.h"
+#include "base/trusted.h"
 #include "placement/objective/objective.h"
 #include "plugin/bridge/files/complain.h"
-#include "plugin/bridge/files/trusted.h"
 #include "plugin/bridge/watchdog.h"
 
 #include <errno.h>
@@ -406,7 +406,7 @@ int weft_snapshot_save(const struct weft_shown *shown,
 	FILE *memory;
 	int rc = 0;
 
-	if (weft_trusted_folder(place->path, err) < 0)
+	if (weft_trusted_folder(place->path, geteuid(), err) < 0)
 		return -1;
 	memory = open_memstream(&text, &size);
 	if (!memory)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* trusted.c - owners and modes of what weft reads and writes */
-#include "plugin/bridge/files/trusted.h"
+#include "base/trusted.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -9,9 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-static int trusted_check(const char *path, struct weft_error *err)
+static int trusted_check(const char *path, uid_t user, struct weft_error *err)
 {
 	struct stat status;
 	bool folder;
@@ -20,7 +19,7 @@ static int trusted_check(const char *path, struct weft_error *err)
 		return weft_fail_at(err, WEFT_EIO, path, 0, 0, "%s",
 				    strerror(errno));
 	folder = S_ISDIR(status.st_mode);
-	if (status.st_uid != 0 && status.st_uid != geteuid())
+	if (status.st_uid != 0 && status.st_uid != user)
 		return weft_fail_at(err, WEFT_EIO, path, 0, 0,
 				    "refused: this %s belongs to user %u; "
 				    "expected root or SlurmUser",
@@ -51,19 +50,20 @@ static int expect_regular(const char *path, struct weft_error *err)
 
 /* The file or folder of that name, links followed, then folder by folder up to
  * the root's. */
-static int trusted_upwards(char real[PATH_MAX], struct weft_error *err)
+static int trusted_upwards(char real[PATH_MAX], uid_t user,
+			   struct weft_error *err)
 {
 	for (size_t length = strlen(real); length > 1;) {
-		if (trusted_check(real, err) < 0)
+		if (trusted_check(real, user, err) < 0)
 			return -1;
 		while (length > 1 && real[--length] != '/')
 			;
 		real[length] = '\0';
 	}
-	return trusted_check("/", err);
+	return trusted_check("/", user, err);
 }
 
-int weft_trusted_file(const char *path, struct weft_error *err)
+int weft_trusted_file(const char *path, uid_t user, struct weft_error *err)
 {
 	char real[PATH_MAX];
 
@@ -72,10 +72,10 @@ int weft_trusted_file(const char *path, struct weft_error *err)
 	if (!realpath(path, real))
 		return weft_fail_at(err, WEFT_EIO, path, 0, 0, "%s",
 				    strerror(errno));
-	return trusted_upwards(real, err);
+	return trusted_upwards(real, user, err);
 }
 
-int weft_trusted_folder(const char *path, struct weft_error *err)
+int weft_trusted_folder(const char *path, uid_t user, struct weft_error *err)
 {
 	const char *slash = strrchr(path, '/');
 	char folder[PATH_MAX], real[PATH_MAX];
@@ -87,5 +87,5 @@ int weft_trusted_folder(const char *path, struct weft_error *err)
 	if (!realpath(slash ? folder : ".", real))
 		return weft_fail_at(err, WEFT_EIO, path, 0, 0,
 				    "cannot be written: %s", strerror(errno));
-	return trusted_upwards(real, err);
+	return trusted_upwards(real, user, err);
 }

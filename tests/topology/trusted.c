@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* trusted.c - which files are believed */
-#include "plugin/bridge/files/trusted.h"
+#include "base/trusted.h"
 
 #include "tests/lib/check.h"
 
@@ -45,7 +45,7 @@ static void expect_refused(const char *says)
 {
 	struct weft_error err = {0};
 
-	assert_int_equal(weft_trusted_file(path, &err), -1);
+	assert_int_equal(weft_trusted_file(path, geteuid(), &err), -1);
 	assert_error_says(&err, says);
 }
 
@@ -54,7 +54,7 @@ static void a_file_of_ours_is_believed(void **state)
 	struct weft_error err = {0};
 
 	(void)state;
-	assert_int_equal(weft_trusted_file(path, &err), 0);
+	assert_int_equal(weft_trusted_file(path, geteuid(), &err), 0);
 	assert_no_error(&err);
 }
 
@@ -77,7 +77,7 @@ static void a_folder_that_others_can_write_is_refused(void **state)
 	chmod(folder, 0777);
 	expect_refused("folder is writable");
 	chmod(folder, 01777);
-	assert_int_equal(weft_trusted_file(path, NULL), 0);
+	assert_int_equal(weft_trusted_file(path, geteuid(), NULL), 0);
 	chmod(folder, 0700);
 }
 
@@ -100,9 +100,9 @@ static void a_link_is_judged_by_what_it_leads_to(void **state)
 
 	(void)state;
 	assert_int_equal(symlink(path, link_path), 0);
-	assert_int_equal(weft_trusted_file(link_path, NULL), 0);
+	assert_int_equal(weft_trusted_file(link_path, geteuid(), NULL), 0);
 	chmod(inner, 0777);
-	assert_int_equal(weft_trusted_file(link_path, &err), -1);
+	assert_int_equal(weft_trusted_file(link_path, geteuid(), &err), -1);
 	assert_error_says(&err, "folder is writable");
 	chmod(inner, 0755);
 }
@@ -112,10 +112,11 @@ static void what_is_no_file_is_refused(void **state)
 	struct weft_error err = {0};
 
 	(void)state;
-	assert_int_equal(weft_trusted_file(inner, &err), -1);
+	assert_int_equal(weft_trusted_file(inner, geteuid(), &err), -1);
 	assert_error_says(&err, "regular file");
 	err = (struct weft_error){0};
-	assert_int_equal(weft_trusted_file("/nowhere/at/all", &err), -1);
+	assert_int_equal(weft_trusted_file("/nowhere/at/all", geteuid(), &err),
+			 -1);
 	assert_error_says(&err, "No such file");
 }
 
@@ -123,7 +124,7 @@ static void expect_folder_refused(const char *says)
 {
 	struct weft_error err = {0};
 
-	assert_int_equal(weft_trusted_folder(path, &err), -1);
+	assert_int_equal(weft_trusted_folder(path, geteuid(), &err), -1);
 	assert_error_says(&err, says);
 }
 
@@ -132,22 +133,23 @@ static void a_folder_to_write_into_is_judged_alike(void **state)
 	char missing[256];
 
 	(void)state;
-	assert_int_equal(weft_trusted_folder(path, NULL), 0);
+	assert_int_equal(weft_trusted_folder(path, geteuid(), NULL), 0);
 	snprintf(missing, sizeof(missing), "%s/not-there-yet", inner);
-	assert_int_equal(weft_trusted_folder(missing, NULL), 0);
+	assert_int_equal(weft_trusted_folder(missing, geteuid(), NULL), 0);
 	/* whoever the file itself belongs to: another one takes its place */
 	chmod(path, 0666);
-	assert_int_equal(weft_trusted_folder(path, NULL), 0);
+	assert_int_equal(weft_trusted_folder(path, geteuid(), NULL), 0);
 	chmod(path, 0644);
 	chmod(inner, 0777);
 	expect_folder_refused("folder is writable");
 	chmod(inner, 01777);
-	assert_int_equal(weft_trusted_folder(path, NULL), 0);
+	assert_int_equal(weft_trusted_folder(path, geteuid(), NULL), 0);
 	chmod(inner, 0755);
 	chmod(folder, 0777);
 	expect_folder_refused("folder is writable");
 	chmod(folder, 0700);
-	assert_int_equal(weft_trusted_folder("/nowhere/at/all", NULL), -1);
+	assert_int_equal(
+		weft_trusted_folder("/nowhere/at/all", geteuid(), NULL), -1);
 }
 
 int main(void)
