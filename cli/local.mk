@@ -9,6 +9,8 @@ libweft_cli_la_SOURCES = \
 	%D%/clock.h \
 	%D%/cmd.c \
 	%D%/cmd.h \
+	%D%/command.c \
+	%D%/command.h \
 	%D%/draw/cmd_draw.c \
 	%D%/draw/drawing.c \
 	%D%/draw/drawing.h \
@@ -65,6 +67,8 @@ libweft_cli_la_SOURCES = \
 	%D%/slurm/saved_report.c \
 	%D%/slurm/site.c \
 	%D%/slurm/site.h \
+	%D%/slurm/slurm_config.c \
+	%D%/slurm/slurm_config.h \
 	%D%/slurm/slurm_fields.c \
 	%D%/slurm/slurm_fields.h \
 	%D%/slurm/slurm_job.c \
@@ -81,6 +85,8 @@ libweft_cli_la_SOURCES = \
 	%D%/slurm/status_report.c \
 	%D%/slurm/verify.c \
 	%D%/slurm/verify.h \
+	%D%/whole_file.c \
+	%D%/whole_file.h \
 	# End of libweft_cli_la_SOURCES
 
 bin_PROGRAMS += weft

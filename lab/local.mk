@@ -99,6 +99,7 @@ libweft_lab_la_SOURCES = \
 	%D%/replay/contention.h \
 	%D%/replay/job_trace.c \
 	%D%/replay/job_trace.h \
+	%D%/replay/job_trace_sacct.c \
 	%D%/replay/ledger.c \
 	%D%/replay/ledger.h \
 	%D%/replay/mix.c \

@@ -5,11 +5,9 @@
 #include "cli/fabric/findings.h"
 #include "cli/fabric/sources.h"
 #include "cli/report.h"
+#include "cli/whole_file.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { KEY_JSON = 256 };
 
@@ -53,34 +51,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
-}
-
-/* Beside the file first: a reader of the old one never sees half a new one. */
-static int file_write(const char *path, const char *text,
-		      struct weft_error *err)
-{
-	char *temporary = malloc(strlen(path) + 5);
-	FILE *out;
-	int rc = 0;
-
-	if (!temporary)
-		return weft_fail(err, WEFT_ENOMEM, "out of memory");
-	strcpy(temporary, path);
-	strcat(temporary, ".tmp");
-	out = fopen(temporary, "w");
-	if (!out || fputs(text, out) < 0)
-		rc = weft_fail_at(err, WEFT_EIO, temporary, 0, 0, "%s",
-				  strerror(errno));
-	if (out && fclose(out) && rc == 0)
-		rc = weft_fail_at(err, WEFT_EIO, temporary, 0, 0, "%s",
-				  strerror(errno));
-	if (rc == 0 && rename(temporary, path))
-		rc = weft_fail_at(err, WEFT_EIO, path, 0, 0, "%s",
-				  strerror(errno));
-	if (rc && out)
-		remove(temporary);
-	free(temporary);
-	return rc;
 }
 
 static json_t *levels_json(const struct weft_fabric *f)
@@ -132,7 +102,7 @@ static int answer_json(const struct import *import, struct weft_error *err)
 static int answer(const struct import *import, struct weft_error *err)
 {
 	if (import->output &&
-	    file_write(import->output, import->sources.text, err))
+	    whole_file_write(import->output, import->sources.text, err))
 		return -1;
 	if (import->json)
 		return answer_json(import, err);

@@ -191,19 +191,38 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 const struct argp sources_argp = {.options = options, .parser = parse};
 
+int sources_add_read(struct sources *sources, const struct source *source,
+		     struct weft_error *err)
+{
+	int rc = source_add(sources, *source, err);
+
+	if (rc)
+		free(source->text);
+	return rc;
+}
+
+static int source_read(struct sources *sources, const struct source *source,
+		       struct weft_error *err)
+{
+	struct weft_survey *s = &sources->survey;
+
+	if (source->live)
+		return slurm_live_read(s, &sources->import, err);
+	if (source->text)
+		return weft_import_text(s, source->importer, source->text,
+					source->size, source->path,
+					source->hosts, &sources->import, err);
+	return weft_import_file(s, source->importer, source->path,
+				source->hosts, &sources->import, err);
+}
+
 int sources_survey(struct sources *sources, struct weft_error *err)
 {
 	struct weft_survey *s = &sources->survey;
 
-	for (uint32_t i = 0; i < sources->n; i++) {
-		const struct source *source = &sources->list[i];
-
-		if (source->live ? slurm_live_read(s, &sources->import, err)
-				 : weft_import_file(s, source->importer,
-						    source->path, source->hosts,
-						    &sources->import, err))
+	for (uint32_t i = 0; i < sources->n; i++)
+		if (source_read(sources, &sources->list[i], err))
 			return -1;
-	}
 	if (weft_survey_finish(s, err))
 		return -1;
 	sources->scheme = weft_scheme_build(s, &sources->scheme_options, err);
@@ -236,6 +255,8 @@ void sources_free(struct sources *sources)
 	weft_scheme_free(sources->scheme);
 	weft_survey_free(&sources->survey);
 	free(sources->names);
+	for (uint32_t i = 0; i < sources->n; i++)
+		free(sources->list[i].text);
 	free(sources->list);
 	*sources = (struct sources){0};
 }

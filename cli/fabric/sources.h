@@ -15,7 +15,9 @@ struct sources {
 	struct source {
 		const struct weft_importer *importer; /* NULL: as it looks */
 		const char *path, *hosts;
-		bool live; /* no file: the running Slurm */
+		bool live;  /* no file: the running Slurm */
+		char *text; /* read already, malloc'ed; NULL: path is a file */
+		size_t size;
 	} * list;
 	uint32_t n, room;
 	const struct weft_importer *importer; /* of the last --from */
@@ -37,6 +39,11 @@ extern const struct argp sources_argp;
 /* Adds "FORMAT:FILE" or FILE, as --against has it. */
 int sources_add(struct sources *sources, const char *text,
 		struct weft_error *err);
+
+/* Adds a copy of *source; its text, if any, is the sources' from then on, also
+ * when it fails. */
+int sources_add_read(struct sources *sources, const struct source *source,
+		     struct weft_error *err);
 
 /* Reads all, fills survey, scheme, text and fabric: both of the following. */
 int sources_load(struct sources *sources, struct weft_error *err);

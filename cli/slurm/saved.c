@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* saved.c - reading the plugin's records, and summing them up */
 #include "cli/slurm/saved.h"
+#include "cli/slurm/slurm_config.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,46 +80,26 @@ static int read_file(struct saved *saved, json_t *latest, const char *path,
 	return 0;
 }
 
-/* The folder that Slurm names, malloc'ed. */
-static char *state_folder(struct weft_error *err)
-{
-	static const char command[] = "scontrol show config";
-	char *line = NULL, *folder = NULL;
-	size_t size = 0;
-	FILE *in = popen(command, "r");
-
-	while (in && getline(&line, &size, in) > 0) {
-		char *value = strchr(line, '=');
-
-		if (folder || strncmp(line, "StateSaveLocation ", 18) != 0 ||
-		    !value)
-			continue;
-		value += 1 + strspn(value + 1, " ");
-		value[strcspn(value, "\n")] = '\0';
-		folder = weft_strdup(value, err);
-	}
-	free(line);
-	if (!in || pclose(in) != 0 || !folder) {
-		free(folder);
-		weft_fail(err, WEFT_EIO,
-			  "\"%s\" tells no StateSaveLocation; where are the "
-			  "records? Give --saved=FILE",
-			  command);
-		return NULL;
-	}
-	return folder;
-}
-
+/* In the folder that Slurm names; malloc'ed. */
 static char *default_path(struct weft_error *err)
 {
-	char *folder = state_folder(err), *path = NULL;
-	size_t size = folder ? strlen(folder) + sizeof("/" RECORDS_NAME) : 0;
+	struct slurm_config config = {0};
+	char folder[PATH_MAX] = "", *path = NULL;
 
-	if (folder)
-		path = weft_calloc(size, 1, err);
+	if (slurm_config_read(&config, NULL) == 0)
+		slurm_config_value(&config, "StateSaveLocation", folder,
+				   sizeof(folder));
+	slurm_config_free(&config);
+	if (!folder[0])
+		weft_fail(err, WEFT_EIO,
+			  "\"scontrol show config\" tells no "
+			  "StateSaveLocation; where are the records? Give "
+			  "--saved=FILE");
+	else
+		path = weft_calloc(strlen(folder) + sizeof("/" RECORDS_NAME), 1,
+				   err);
 	if (path)
-		snprintf(path, size, "%s/" RECORDS_NAME, folder);
-	free(folder);
+		sprintf(path, "%s/" RECORDS_NAME, folder);
 	return path;
 }
 

@@ -5,39 +5,9 @@
  * others scontrol show topology has trees and blocks.
  */
 #include "cli/slurm/slurm_live.h"
+#include "cli/command.h"
 
-#include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-/* What a command prints, malloc'ed; NULL with err where it fails. */
-static char *command_read(const char *command, size_t *size,
-			  struct weft_error *err)
-{
-	FILE *in = popen(command, "r");
-	char *text = NULL, buffer[1 << 16];
-	FILE *out = open_memstream(&text, size);
-	bool good = in && out;
-	size_t n, total = 0;
-
-	while (good && (n = fread(buffer, 1, sizeof(buffer), in)) > 0) {
-		total += n;
-		good = total < WEFT_IMPORT_MAX_BYTES &&
-		       fwrite(buffer, 1, n, out) == n;
-	}
-	if (in && pclose(in) != 0)
-		good = false;
-	if (out && fclose(out))
-		good = false;
-	if (good)
-		return text;
-	free(text);
-	weft_fail(err, WEFT_EIO,
-		  "\"%s\" failed; is Slurm running, and SLURM_CONF right?",
-		  command);
-	return NULL;
-}
 
 static int text_import(struct weft_survey *s,
 		       const struct weft_import_options *options,

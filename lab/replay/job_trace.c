@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* No cluster has more; beyond, a number means something else. */
-#define MAX_GPUS 4194304
 /* Seconds in thirty thousand years. */
 #define MAX_S	      1e12
 #define SWF_MAX_BYTES (64u << 20)
@@ -66,6 +64,20 @@ static void axes_write(const struct table *t, uint32_t row, char *text,
 	}
 }
 
+bool job_trace_axes(const char *spec)
+{
+	for (const char *at = spec; *at; at += strcspn(at, ","), at += !!*at) {
+		size_t n = strcspn(at, "=,"), i = 0;
+
+		while (i < N_AXES &&
+		       (strlen(axes[i]) != n || strncmp(axes[i], at, n) != 0))
+			i++;
+		if (i == N_AXES || at[n] != '=')
+			return false;
+	}
+	return true;
+}
+
 /* 1: *job is one; 0: counted as none. */
 static int job_read(const struct table *t, uint32_t row,
 		    struct weft_stream_job *job,
@@ -87,11 +99,11 @@ static int job_read(const struct table *t, uint32_t row,
 			return 0;
 		}
 	}
-	if (value[COLUMN_GPUS] > MAX_GPUS)
+	if (value[COLUMN_GPUS] > JOB_TRACE_MAX_GPUS)
 		return weft_fail_at(err, WEFT_EINVAL, t->path, t->csv.line[row],
 				    0,
 				    "a job of %.0f GPUs: expected at most %u",
-				    value[COLUMN_GPUS], MAX_GPUS);
+				    value[COLUMN_GPUS], JOB_TRACE_MAX_GPUS);
 	if (fabs(value[COLUMN_SUBMIT]) > MAX_S ||
 	    value[COLUMN_DURATION] > MAX_S)
 		return weft_fail_at(err, WEFT_EINVAL, t->path, t->csv.line[row],
@@ -197,7 +209,7 @@ static int swf_job(const double field[SWF_FIELDS + 1],
 		skipped->no_duration++;
 		return 0;
 	}
-	if (gpus <= 0 || gpus > MAX_GPUS) {
+	if (gpus <= 0 || gpus > JOB_TRACE_MAX_GPUS) {
 		skipped->no_gpus++;
 		return 0;
 	}
@@ -245,10 +257,13 @@ int job_trace_load(const char *path, const char *columns,
 		   struct weft_stream *stream,
 		   struct job_trace_skipped *skipped, struct weft_error *err)
 {
-	if (!name_ends(path, ".swf") && !name_ends(path, ".swf.gz"))
+	bool swf = name_ends(path, ".swf") || name_ends(path, ".swf.gz");
+
+	if (!swf && (columns || !job_trace_sacct_looks(path)))
 		return job_trace_csv(path, columns, stream, skipped, err);
 	if (columns)
 		return weft_fail_at(err, WEFT_EINVAL, "--columns", 0, 0,
 				    "the Standard Workload Format has its own");
-	return job_trace_swf(path, stream, skipped, err);
+	return swf ? job_trace_swf(path, stream, skipped, err)
+		   : job_trace_sacct(path, stream, skipped, err);
 }

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* whole_file.c - a file put in place by rename */
+#include "cli/whole_file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int whole_file_write(const char *path, const char *text, struct weft_error *err)
+{
+	char *temporary = malloc(strlen(path) + 5);
+	FILE *out;
+	int rc = 0;
+
+	if (!temporary)
+		return weft_fail(err, WEFT_ENOMEM, "out of memory");
+	strcpy(temporary, path);
+	strcat(temporary, ".tmp");
+	out = fopen(temporary, "w");
+	if (!out || fputs(text, out) < 0)
+		rc = weft_fail_at(err, WEFT_EIO, temporary, 0, 0, "%s",
+				  strerror(errno));
+	if (out && fclose(out) && rc == 0)
+		rc = weft_fail_at(err, WEFT_EIO, temporary, 0, 0, "%s",
+				  strerror(errno));
+	if (rc == 0 && rename(temporary, path))
+		rc = weft_fail_at(err, WEFT_EIO, path, 0, 0, "%s",
+				  strerror(errno));
+	if (rc && out)
+		remove(temporary);
+	free(temporary);
+	return rc;
+}
