@@ -21,6 +21,7 @@ struct command {
 
 int cmd_audit(int argc, char **argv);
 int cmd_defrag(int argc, char **argv);
+int cmd_doctor(int argc, char **argv);
 int cmd_draw(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_fabric(int argc, char **argv);
@@ -28,6 +29,7 @@ int cmd_import(int argc, char **argv);
 int cmd_plan(int argc, char **argv);
 int cmd_ranks(int argc, char **argv);
 int cmd_score(int argc, char **argv);
+int cmd_setup(int argc, char **argv);
 int cmd_status(int argc, char **argv);
 int cmd_synth(int argc, char **argv);
 int cmd_why(int argc, char **argv);

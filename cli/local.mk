@@ -54,6 +54,21 @@ libweft_cli_la_SOURCES = \
 	%D%/plan/verdict.h \
 	%D%/report.c \
 	%D%/report.h \
+	%D%/setup/checks.c \
+	%D%/setup/checks.h \
+	%D%/setup/cmd_doctor.c \
+	%D%/setup/cmd_setup.c \
+	%D%/setup/doctor.h \
+	%D%/setup/doctor_daemon.c \
+	%D%/setup/doctor_files.c \
+	%D%/setup/doctor_users.c \
+	%D%/setup/plugin_file.c \
+	%D%/setup/plugin_file.h \
+	%D%/setup/setup.h \
+	%D%/setup/setup_collect.c \
+	%D%/setup/setup_enable.c \
+	%D%/setup/setup_files.c \
+	%D%/setup/setup_jobs.c \
 	%D%/slurm/capacity.c \
 	%D%/slurm/capacity.h \
 	%D%/slurm/cmd_status.c \

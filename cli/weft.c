@@ -62,6 +62,9 @@ static int cmd_lab(int argc, char **argv)
 static const struct command commands[] = {
 	{"synth", "write a synthetic fabric", cmd_synth},
 	{"fabric", "check a fabric file and print its shape", cmd_fabric},
+	{"setup", "from the running cluster to a weft that observes",
+	 cmd_setup},
+	{"doctor", "is what runs what was installed", cmd_doctor},
 	{"import", "what a cluster says of itself, as a fabric file",
 	 cmd_import},
 	{"export", "write a fabric as Slurm and others want it", cmd_export},
@@ -165,7 +168,6 @@ int main(int argc, char **argv)
 	};
 	struct invocation invocation = {EXIT_USAGE};
 
-	argp_err_exit_status = EXIT_USAGE;
 	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &invocation))
 		return EXIT_USAGE;
 	return invocation.code;

@@ -6,6 +6,7 @@ man_sources = \
 	%D%/man/weft-audit.1.scd \
 	%D%/man/weft-calibrate.1.scd \
 	%D%/man/weft-defrag.1.scd \
+	%D%/man/weft-doctor.1.scd \
 	%D%/man/weft-draw.1.scd \
 	%D%/man/weft-export.1.scd \
 	%D%/man/weft-fabric.1.scd \
@@ -19,6 +20,7 @@ man_sources = \
 	%D%/man/weft-ranks.1.scd \
 	%D%/man/weft-replay.1.scd \
 	%D%/man/weft-score.1.scd \
+	%D%/man/weft-setup.1.scd \
 	%D%/man/weft-slurm.8.scd \
 	%D%/man/weft-spec.7.scd \
 	%D%/man/weft-state.5.scd \

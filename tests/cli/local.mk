@@ -43,6 +43,7 @@ script_tests += \
 	%D%/ranks.sh \
 	%D%/replay.sh \
 	%D%/score.sh \
+	%D%/setup.sh \
 	%D%/status.sh \
 	%D%/step.sh \
 	%D%/export.sh \
@@ -65,8 +66,11 @@ EXTRA_DIST += \
 	%D%/slurm/fabric.yaml \
 	%D%/slurm/jobs \
 	%D%/slurm/nodes \
+	%D%/slurm/sacct \
+	%D%/slurm/sacct.txt \
 	%D%/slurm/scontrol \
 	%D%/slurm/status.json \
+	%D%/slurm/topology \
 	%D%/slurm/weft-records \
 	%D%/slurm/weft-records.1 \
 	%D%/slurm/weft.yaml \

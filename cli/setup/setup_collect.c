@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* setup_collect.c - asking Slurm, the network, the cloud and nodes what the
+ * cluster is
+ */
+#include "base/hostlist.h"
+#include "cli/command.h"
+#include "cli/setup/setup.h"
+#include "cli/slurm/slurm_live.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- who is there to be asked ---- */
+
+static bool has_infiniband(void)
+{
+	DIR *folder = opendir("/sys/class/infiniband");
+	const struct dirent *entry;
+	bool has = false;
+
+	while (folder && !has && (entry = readdir(folder)) != NULL)
+		has = entry->d_name[0] != '.';
+	if (folder)
+		closedir(folder);
+	return has;
+}
+
+/* The machine's maker, as its firmware says. */
+static bool made_by(const char *name)
+{
+	char text[128] = "";
+	FILE *in = fopen("/sys/class/dmi/id/sys_vendor", "re");
+	bool is = in && fgets(text, sizeof(text), in) && strstr(text, name);
+
+	if (in)
+		fclose(in);
+	return is;
+}
+
+static bool in_amazon(void)
+{
+	return made_by("Amazon");
+}
+
+static bool in_google(void)
+{
+	return made_by("Google");
+}
+
+static bool in_kubernetes(void)
+{
+	return getenv("KUBERNETES_SERVICE_HOST") != NULL;
+}
+
+/* Whose answers are asked for where `here` holds; none changes anything. */
+static const struct collector {
+	const char *name, *format, *program, *command;
+	bool (*here)(void);
+} collectors[] = {
+	{"infiniband", "ibnetdiscover", "ibnetdiscover",
+	 "timeout 120 ibnetdiscover", has_infiniband},
+	{"aws", "aws", "aws",
+	 "timeout 120 aws ec2 describe-instance-topology --output json",
+	 in_amazon},
+	{"gcp", "gcp", "gcloud",
+	 "timeout 120 gcloud compute instances list --format=json", in_google},
+	{"kubernetes", "kubernetes", "kubectl",
+	 "timeout 60 kubectl get nodes -o json", in_kubernetes},
+};
+#define N_COLLECTORS (sizeof(collectors) / sizeof(collectors[0]))
+
+static bool is_given(const struct setup *s, const char *format)
+{
+	for (uint32_t i = 0; i < s->sources.n; i++)
+		if (s->sources.list[i].importer &&
+		    strcmp(s->sources.list[i].importer->name, format) == 0)
+			return true;
+	return false;
+}
+
+/* Runs a command whose answer becomes a source; *told: it had one. */
+static int answer_take(struct setup *s, const char *command, const char *format,
+		       const char *hosts, bool *told, struct weft_error *err)
+{
+	struct source source = {.hosts = hosts};
+
+	*told = false;
+	if (setup_command_add(s, true, err, "%s", command))
+		return -1;
+	source.path = s->commands[s->n_commands - 1].text;
+	source.text = command_read(command, &source.size, NULL);
+	if (!source.text)
+		return 0;
+	source.importer =
+		format ? weft_importer_find(format, err)
+		       : weft_importer_guess(source.text, source.size);
+	if (!source.importer) {
+		free(source.text);
+		return format ? -1 : 0;
+	}
+	*told = true;
+	return sources_add_read(&s->sources, &source, err);
+}
+
+static int collector_run(struct setup *s, const struct collector *c,
+			 struct weft_error *err)
+{
+	bool told;
+
+	if (is_given(s, c->format) || !c->here())
+		return 0;
+	if (!command_exists(c->program))
+		return checks_add(&s->checks, c->name, false, err,
+				  "no %s in PATH; install it, or run \"%s\" "
+				  "elsewhere and give its answer with --from "
+				  "%s FILE",
+				  c->program, c->command, c->format);
+	if (answer_take(s, c->command, c->format, NULL, &told, err))
+		return -1;
+	return checks_add(&s->checks, c->name, told, err,
+			  told ? "asked: %s"
+			       : "no answer from: %s (as root?); give one "
+				 "with --from",
+			  c->command);
+}
+
+/* ---- Slurm ---- */
+
+/* Where it runs, it is a source of its own, and says where files belong. */
+static int slurm_collect(struct setup *s, struct weft_error *err)
+{
+	char release[64], select[64], topology[64];
+	struct weft_error why = {0};
+
+	if (slurm_config_read(&s->config, &why))
+		return checks_add(&s->checks, "slurm", s->sources.n > 0, err,
+				  "%s", why.text);
+	slurm_config_value(&s->config, "SLURM_VERSION", release,
+			   sizeof(release));
+	slurm_config_value(&s->config, "SelectType", select, sizeof(select));
+	slurm_config_value(&s->config, "TopologyPlugin", topology,
+			   sizeof(topology));
+	slurm_config_value(&s->config, "ClusterName", s->cluster,
+			   sizeof(s->cluster));
+	if (s->cluster[0] && !s->sources.scheme_options.name)
+		s->sources.scheme_options.name = s->cluster;
+	for (uint32_t i = 0; i < s->sources.n; i++)
+		if (s->sources.list[i].live)
+			return 0;
+	if (setup_command_add(s, true, err, "scontrol show config") ||
+	    setup_command_add(s, true, err, "scontrol --oneliner show nodes") ||
+	    setup_command_add(s, true, err, "scontrol show topology") ||
+	    sources_add(&s->sources, "slurm-live", err))
+		return -1;
+	return checks_add(&s->checks, "slurm",
+			  strncmp(select, "select/cons_tres", 16) == 0, err,
+			  "Slurm %s, %s, %s%s", release, select,
+			  topology[0] ? topology : "no topology plugin",
+			  strncmp(select, "select/cons_tres", 16) == 0
+				  ? ""
+				  : "; weft wraps select/cons_tres alone");
+}
+
+/* ---- insides of nodes ---- */
+
+static bool same_kind(const struct weft_survey_host *a,
+		      const struct weft_survey_host *b)
+{
+	const char *x = a->gpu_kind.text ? a->gpu_kind.text : "";
+	const char *y = b->gpu_kind.text ? b->gpu_kind.text : "";
+
+	return a->gpus.value == b->gpus.value && strcmp(x, y) == 0;
+}
+
+/* All hosts that are like host h, as a hostlist of the arena; NULL: h is not
+ * the first of them. */
+static const char *kind_hosts(struct weft_survey *v, uint32_t h,
+			      struct weft_error *err)
+{
+	const char **names = weft_calloc(v->n_hosts, sizeof(*names), err);
+	const char *list = NULL;
+	char *text;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; names && i < v->n_hosts; i++) {
+		if (!same_kind(&v->hosts[i], &v->hosts[h]))
+			continue;
+		if (i < h)
+			n = v->n_hosts;
+		if (n < v->n_hosts)
+			names[n++] = v->hosts[i].name;
+	}
+	if (names && n && names[0] == v->hosts[h].name) {
+		text = weft_hostlist_encode(names, n);
+		list = text ? weft_arena_text(&v->arena, text, strlen(text),
+					      err)
+			    : NULL;
+		free(text);
+	}
+	free(names);
+	return list;
+}
+
+#define INSIDE_ASKS                                                            \
+	"if command -v nvidia-smi >/dev/null; then nvidia-smi topo -m; "       \
+	"else rocm-smi --showtopo; fi"
+
+/* One node of a kind is asked what joins its GPUs, or the admin is shown how.
+ */
+static int inside_ask(struct setup *s, const struct weft_survey_host *host,
+		      const char *hosts, struct weft_error *err)
+{
+	char command[1024];
+	bool told;
+
+	snprintf(command, sizeof(command),
+		 "timeout 120 srun --quiet --nodes=1 --ntasks=1 --nodelist=%s "
+		 "--gpus-per-node=%.0f --time=1 --immediate=60 sh -c '%s'",
+		 host->name, host->gpus.value, INSIDE_ASKS);
+	if (!s->srun)
+		return setup_command_add(s, false, err, "%s", command) ||
+				       checks_add(
+					       &s->checks, "gpus", true, err,
+					       "what joins the GPUs of %s is "
+					       "not known yet; with --srun "
+					       "one of them is asked, by a "
+					       "job of a minute",
+					       hosts)
+			       ? -1
+			       : 0;
+	if (answer_take(s, command, NULL, hosts, &told, err))
+		return -1;
+	return checks_add(&s->checks, "gpus", told, err,
+			  told ? "%s: as %s says"
+			       : "%s: no answer of nvidia-smi or rocm-smi "
+				 "from %s; is it idle?",
+			  hosts, host->name);
+}
+
+/* Names go into a command. */
+static bool is_word(const char *name)
+{
+	return !name[strspn(name, "abcdefghijklmnopqrstuvwxyz"
+				  "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				  "0123456789._-")];
+}
+
+static bool insides_given(const struct setup *s)
+{
+	return is_given(s, "nvidia-smi") || is_given(s, "rocm-smi") ||
+	       is_given(s, "nccl-xml") || is_given(s, "hwloc-xml");
+}
+
+/* The nodes that Slurm lists, in a survey that is looked at for this alone; its
+ * hostlists must live as long as the sources. */
+static int insides_collect(struct setup *s, struct weft_error *err)
+{
+	struct weft_survey *v = &s->nodes;
+	int rc = 0;
+
+	if (!s->config.text || insides_given(s))
+		return 0;
+	if (slurm_live_read(v, &s->sources.import, err))
+		return -1;
+	for (uint32_t h = 0; h < v->n_hosts && rc == 0; h++) {
+		const char *hosts =
+			v->hosts[h].gpus.value > 0 && is_word(v->hosts[h].name)
+				? kind_hosts(v, h, err)
+				: NULL;
+
+		if (hosts)
+			rc = inside_ask(s, &v->hosts[h], hosts, err);
+	}
+	return rc;
+}
+
+/* ---- all ---- */
+
+int setup_collect(struct setup *s, struct weft_error *err)
+{
+	if (slurm_collect(s, err))
+		return -1;
+	for (size_t i = 0; i < N_COLLECTORS; i++)
+		if (collector_run(s, &collectors[i], err))
+			return -1;
+	if (insides_collect(s, err))
+		return -1;
+	if (s->sources.n)
+		return 0;
+	return weft_fail(err, WEFT_EINVAL,
+			 "nothing tells of the cluster: scontrol has no "
+			 "answer, and no file is given with --from FORMAT "
+			 "FILE");
+}
