@@ -148,10 +148,10 @@ const uint32_t weft_n_gpus = sizeof(weft_gpus) / sizeof(weft_gpus[0]);
 static const struct {
 	const char *word, *gpu;
 } words[] = {
-	{"volta", "V100"},	 {"ampere", "A100"}, {"hopper", "H100"},
-	{"blackwell", "B200"},	 {"p4d", "A100"},    {"aws-p4d", "A100"},
-	{"p5e", "H200"},	 {"p5", "H100"},     {"aws-p5", "H100"},
-	{"roce-llama3", "H100"},
+	{"volta", "V100"},	 {"ampere", "A100"},   {"hopper", "H100"},
+	{"blackwell", "B200"},	 {"p4d", "A100"},      {"aws-p4d", "A100"},
+	{"p5e", "H200"},	 {"p5", "H100"},       {"aws-p5", "H100"},
+	{"roce-llama3", "H100"}, {"dgx-v100", "V100"},
 };
 
 /* Whether `text` has `word` in it, whatever the case, and no more digits: H1000

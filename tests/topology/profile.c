@@ -70,8 +70,10 @@ static void every_row_of_the_reference_is_in_the_table(void **state)
 	line = strtok_r(text, "\n", &rest);
 	while ((line = strtok_r(NULL, "\n", &rest)) != NULL)
 		row_check(line, n_levels);
+	/* the reference has not all machines */
 	for (uint32_t k = 0; k < weft_n_profiles; k++)
-		assert_int_equal(n_levels[k], weft_profiles[k].n_links);
+		assert_true(n_levels[k] == weft_profiles[k].n_links ||
+			    !n_levels[k]);
 	free(text);
 }
 
@@ -102,7 +104,8 @@ static void ethernet_is_hashed(void **state)
 	for (uint32_t k = 0; k < weft_n_profiles; k++) {
 		const struct weft_profile *p = &weft_profiles[k];
 		bool roce = strcmp(p->name, "roce-llama3") == 0;
-		bool tcp = strcmp(p->name, "pcie4-100g-tcp") == 0;
+		bool tcp = strcmp(p->name, "pcie4-100g-tcp") == 0 ||
+			   strcmp(p->name, "mi300x") == 0;
 
 		assert_int_equal(p->routing, roce || tcp
 						     ? WEFT_ROUTING_ECMP

@@ -438,13 +438,40 @@ static bool is_whole(const struct weft_writer *w, uint32_t group)
 	return true;
 }
 
+/* What divides the GPUs of every node. */
+static uint32_t gpus_common(const struct weft_writer *w)
+{
+	uint32_t common = 0;
+
+	for (uint32_t h = 0; h < w->s->n_hosts; h++) {
+		uint32_t n = w->host[h] ? host_gpus(w, h) : 0;
+
+		while (n) {
+			uint32_t rest = common % n;
+
+			common = n;
+			n = rest;
+		}
+	}
+	return common;
+}
+
 static int groups_write(struct weft_writer *w)
 {
 	bool odd = false;
 	uint32_t group = groups_agree(w, &odd);
 
-	if (group && !is_whole(w, group))
+	if (w->profile->nvlink_nodes > 1 && !group)
+		group = gpus_common(w);
+	if (group && (!is_whole(w, group) || w->profile->nvlink_nodes > 1))
 		fprintf(w->out, "nvlink: %u\n", group);
+	if (w->profile->nvlink_nodes > 1 &&
+	    weft_survey_note(w->s, WEFT_FINDING_INPUT_PARTIAL, NULL,
+			     (struct weft_place){WEFT_NONE, 0}, w->err,
+			     "no source says which nodes share an NVLink "
+			     "domain (gpu-fabric does); each node's GPUs are "
+			     "one"))
+		return -1;
 	if (!odd)
 		return 0;
 	return weft_survey_note(w->s, WEFT_FINDING_NVLINK_UNEVEN, NULL,

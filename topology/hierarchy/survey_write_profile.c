@@ -22,7 +22,12 @@ static const struct {
 	{"b200", "dgx-b200", NULL},
 	{"h100", "dgx-h100-superpod", NULL},
 	{"h200", "dgx-h100-superpod", NULL},
+	{"h800", "dgx-h100-superpod", NULL},
 	{"a100", "selene-a100", NULL},
+	{"a800", "selene-a100", NULL},
+	{"v100", "dgx-v100", NULL},
+	{"mi300x", "mi300x", NULL},
+	{"mi300", "mi300x", NULL},
 };
 #define N_KIND_PROFILES (sizeof(kind_profiles) / sizeof(kind_profiles[0]))
 
@@ -72,43 +77,152 @@ static const char *profile_by_kind(const struct weft_writer *w)
 	return best < N_KIND_PROFILES ? kind_profiles[best].profile : NULL;
 }
 
-static int profile_note(struct weft_writer *w)
+/* ---- by what is inside of nodes ---- */
+
+/* GPUs that say nothing of their kind have so many links. */
+static const struct {
+	uint32_t n_nvlinks;
+	const char *profile;
+} link_profiles[] = {
+	{6, "dgx-v100"},
+	{12, "selene-a100"},
+	{18, "dgx-h100-superpod"},
+};
+
+#define PLAIN_PROFILE "pcie4-100g-tcp"
+
+static bool is_linked(const struct weft_survey_inside *in)
 {
-	const char *kind = NULL;
-	bool counted = false;
-
-	for (uint32_t h = 0; h < w->s->n_hosts; h++) {
-		const struct weft_survey_host *host = &w->s->hosts[h];
-
-		counted = counted || (w->host[h] && host->gpus.value > 0);
-		kind = kind ? kind : host->gpu_kind.text;
-	}
-	if (!counted)
-		return 0; /* told with their number */
-	return weft_survey_note(
-		w->s, WEFT_FINDING_PROFILE_ASSUMED, NULL,
-		(struct weft_place){WEFT_NONE, 0}, w->err,
-		"%s%s; what no source tells of links is as in profile %s",
-		kind ? "no profile is known for GPUs of kind "
-		     : "no source tells the kind of GPU",
-		kind ? kind : "", w->profile->name);
+	for (uint32_t g = 0; g < in->n_gpus; g++)
+		if (in->gpus[g].n_nvlinks ||
+		    (g && in->gpus[g].nvlink_group == in->gpus[0].nvlink_group))
+			return true;
+	return false;
 }
 
-/* One whose NVLink domains span nodes wants them in the file. */
+/* rocm-smi knows AMD's GPUs alone; eight that are joined to each other are
+ * MI300X. */
+static const char *profile_of_amd(const struct weft_survey_inside *in)
+{
+	for (uint32_t g = 0; g < in->n_gpus; g++)
+		if (in->n_gpus != 8 || in->gpus[g].n_nvlinks < 7 ||
+		    in->gpus[g].nvlink_group != in->gpus[0].nvlink_group)
+			return PLAIN_PROFILE;
+	return "mi300x";
+}
+
+static const char *profile_of_inside(const struct weft_survey *s,
+				     const struct weft_survey_inside *in)
+{
+	if (in->where.source < s->n_sources &&
+	    strcmp(s->sources[in->where.source].format, "rocm-smi") == 0)
+		return profile_of_amd(in);
+	for (size_t i = 0; i < sizeof(link_profiles) / sizeof(link_profiles[0]);
+	     i++)
+		if (in->n_gpus > 1 &&
+		    in->gpus[0].n_nvlinks == link_profiles[i].n_nvlinks)
+			return link_profiles[i].profile;
+	return in->n_gpus > 1 && !is_linked(in) ? PLAIN_PROFILE : NULL;
+}
+
+/* That of the first host whose inside says one. */
+static const char *profile_by_inside(const struct weft_writer *w)
+{
+	const struct weft_survey *s = w->s;
+	const char *name = NULL;
+
+	for (uint32_t h = 0; h < s->n_hosts && !name; h++)
+		if (w->host[h] && s->hosts[h].inside != WEFT_NONE)
+			name = profile_of_inside(
+				s, &s->insides[s->hosts[h].inside]);
+	return name;
+}
+
+/* ---- telling ---- */
+
+/* "nvlink, leaf and spine": levels whose figures no source tells. */
+static void gaps_write(const struct weft_writer *w, char *text, size_t size)
+{
+	size_t n = (size_t)snprintf(text, size, "nvlink");
+
+	for (uint32_t l = 0; l < w->scheme->n_levels && n < size; l++)
+		if (!(w->scheme->levels[l].rate_bytes_per_s > 0))
+			n += (size_t)snprintf(text + n, size - n, ", %s",
+					      w->scheme->levels[l].name);
+}
+
+static const char *kind_told(const struct weft_writer *w)
+{
+	for (uint32_t h = 0; h < w->s->n_hosts; h++)
+		if (w->host[h] && w->s->hosts[h].gpu_kind.text)
+			return w->s->hosts[h].gpu_kind.text;
+	return NULL;
+}
+
+/* The caller's profile: what it fills, and whether it is that of other GPUs. */
+static int given_note(struct weft_writer *w)
+{
+	const char *told = profile_by_kind(w);
+	const struct weft_place nowhere = {WEFT_NONE, 0};
+	char gaps[200];
+
+	gaps_write(w, gaps, sizeof(gaps));
+	if (told && strcmp(told, w->profile->name) != 0 &&
+	    weft_survey_note(w->s, WEFT_FINDING_PROFILE_ASSUMED, NULL, nowhere,
+			     w->err,
+			     "--profile %s is not that of the GPUs that the "
+			     "sources tell (%s: %s)",
+			     w->profile->name, kind_told(w), told))
+		return -1;
+	return weft_survey_note(w->s, WEFT_FINDING_PROFILE_FILLS, NULL, nowhere,
+				w->err, "--profile %s gives the figures of %s",
+				w->profile->name, gaps);
+}
+
+static int assumed_note(struct weft_writer *w, const char *by)
+{
+	const char *kind = kind_told(w);
+	bool counted = false;
+	char gaps[200];
+
+	for (uint32_t h = 0; h < w->s->n_hosts; h++)
+		counted = counted ||
+			  (w->host[h] && w->s->hosts[h].gpus.value > 0);
+	if (!counted)
+		return 0; /* told with their number */
+	gaps_write(w, gaps, sizeof(gaps));
+	return weft_survey_note(
+		w->s,
+		by ? WEFT_FINDING_PROFILE_FILLS : WEFT_FINDING_PROFILE_ASSUMED,
+		NULL, (struct weft_place){WEFT_NONE, 0}, w->err,
+		"%s%s; the figures of %s are those of profile %s%s",
+		kind ? "no profile is known for GPUs of kind "
+		     : "no source tells the kind of GPU",
+		kind ? kind : "", gaps, w->profile->name, by ? by : "");
+}
+
+/* One whose NVLink domains span nodes is written with those that are known, or
+ * each node's own. */
 int weft_writer_profile(struct weft_writer *w)
 {
 	const char *name = w->options->profile;
+	const char *by = NULL;
 
 	w->profile = weft_profile_find(name ? name : "dgx-h100-superpod");
 	if (!w->profile)
 		return weft_fail(w->err, WEFT_EINVAL, "no profile \"%s\"",
 				 name);
 	if (name)
-		return 0;
+		return given_note(w);
 	name = profile_by_kind(w);
-	if (!name)
-		return profile_note(w);
-	if (weft_profile_find(name)->nvlink_nodes == 1 || w->n_spans)
+	if (name) {
 		w->profile = weft_profile_find(name);
-	return 0;
+		return 0;
+	}
+	name = kind_told(w) ? PLAIN_PROFILE : profile_by_inside(w);
+	if (name)
+		w->profile = weft_profile_find(name);
+	if (name && !kind_told(w))
+		by = ", by what joins them";
+	return assumed_note(w, by);
 }
