@@ -25,6 +25,8 @@ LAB_GRES_TYPES=${LAB_GRES_TYPES:-gpu}
 LAB_TOPOLOGY=${LAB_TOPOLOGY:-tree}	# Slurm's own: tree, block (23.11) or flat
 LAB_BUILD=${LAB_BUILD:-}	# weft's build folder; needed unless stock
 LAB_CONF=${LAB_CONF:-}		# further lines of slurm.conf
+LAB_CLUSTER=${LAB_CLUSTER:-weftlab}
+LAB_ACCOUNTS=${LAB_ACCOUNTS:-none}	# or slurmdbd, which is the caller's
 LAB_HOST=${LAB_HOST:-localhost}	# where slurmctld is: NAME or NAME(ADDRESS)
 LAB_SCHEDULER=${LAB_SCHEDULER:-}	# SchedulerParameters before the lab's own
 LAB_SALT=${LAB_SALT:-0}		# differs from lab to lab where processes' numbers
@@ -339,7 +341,7 @@ lab_configure() {
 # lab_slurm_conf SELECT PLUGIN_DIRS
 lab_slurm_conf() {
 	cat <<-END
-		ClusterName=weftlab
+		ClusterName=$LAB_CLUSTER
 		SlurmctldHost=$LAB_HOST
 		SlurmctldPort=$LAB_PORT
 		SlurmUser=root
@@ -368,7 +370,7 @@ lab_slurm_conf() {
 		SwitchType=switch/none
 		MpiDefault=none
 		JobAcctGatherType=jobacct_gather/none
-		AccountingStorageType=accounting_storage/none
+		AccountingStorageType=accounting_storage/$LAB_ACCOUNTS
 		JobCompType=jobcomp/none
 		ReturnToService=2
 		MaxJobCount=50000
@@ -451,7 +453,8 @@ lab_start_munged() {
 			"add '127.0.0.1 localhost' to /etc/hosts"
 		return 1
 	fi
-	(umask 077 && head -c 1024 /dev/urandom >"$munge/key")
+	[ -e "$munge/key" ] ||
+		(umask 077 && head -c 1024 /dev/urandom >"$munge/key")
 	/usr/sbin/munged --force --socket="$munge/socket" \
 		--key-file="$munge/key" --pid-file="$LAB_DIR/run/munged.pid" \
 		--seed-file="$munge/seed" --log-file="$LAB_DIR/log/munged.log" \

@@ -59,6 +59,7 @@ EXTRA_DIST += \
 	%D%/kinds.d/10-kinds.sh \
 	%D%/kinds.d/lab.sh \
 	%D%/differential \
+	%D%/differential.d/accounts.sh \
 	%D%/differential.d/compare.sh \
 	%D%/differential.d/confirm.sh \
 	%D%/differential.d/draw.awk \

@@ -14,16 +14,19 @@ keep_answer() {
 	declare -g "$1_numbers=$numbers"
 }
 
-# What the accounts have of it.
+# What the accounts have of it, component by component.
 read_numbers() {
-	local key
+	local key whole=$record
 	numbers=
-	for key in NumNodes NumCPUs TRES; do
-		field $key
-		numbers+="$key=$REPLY "
-	done
-	field JOB_GRES
-	count_gpus "$REPLY"
+	while read -r record; do
+		for key in NumNodes NumCPUs TRES; do
+			field $key
+			numbers+="$key=$REPLY "
+		done
+		field JOB_GRES
+		count_gpus "$REPLY"
+	done <<<"$whole"
+	record=$whole
 }
 
 # Of whichever types, where the job names none.
@@ -166,6 +169,10 @@ without() {
 same_on_its_nodes() {
 	local nodes n
 	[ -n "$weft_nodes" ] || return
+	if is_heterogeneous; then
+		same_components
+		return
+	fi
 	nodes=$(scontrol show hostnames "$weft_nodes" | xargs)
 	n=$(wc -w <<<"$nodes")
 	use stock
@@ -177,6 +184,31 @@ same_on_its_nodes() {
 	same_numbers && return
 	without -w -x '-N*' --comment= --contiguous= --switches= --spread-job=
 	decide "$way" "${rest[@]}" -w "$weft_nodes" -N "$n"
+	same_numbers
+}
+
+is_heterogeneous() {
+	[[ " ${words[*]} " == *' : '* ]]
+}
+
+# Each component by its nodes' names.
+same_components() {
+	local word all=() lists i=0 whole=("${words[@]}" :)
+	local words=()
+	mapfile -t lists < <(sed -n 's/.* NodeList=\([^ ]*\) .*/\1/p' <<<"$weft_record")
+	for word in "${whole[@]}"; do
+		if [ "$word" != : ]; then
+			words+=("$word")
+			continue
+		fi
+		[ ${#all[@]} = 0 ] || all+=(:)
+		without -w -x '-N*' --comment= --contiguous= --switches= --spread-job=
+		all+=("${rest[@]}" -w "${lists[i]}" -N
+			"$(scontrol show hostnames "${lists[i]}" | wc -l)")
+		i=$((i + 1)) words=()
+	done
+	use stock
+	decide "$way" "${all[@]}"
 	same_numbers
 }
 
@@ -246,7 +278,7 @@ limit_holds() {
 	local nodes domain
 	[ "$WEFT_MODE" != stock ] && has_limit || return 0
 	# Weft leaves jobs without GPUs alone.
-	[[ $weft_record == *gpu* && $weft_record != *"weft: ignored"* ]] && [ "$way" != test ] || return 0
+	[[ " ${words[*]} " =~ \ --(gpus|gres=gpu) && $weft_record != *"weft: ignored"* ]] && [ "$way" != test ] || return 0
 	nodes=$(scontrol show hostnames "$weft_nodes" | xargs)
 	if [ "$limit" = segment ]; then
 		are_segments "$nodes" "$value"

@@ -174,11 +174,15 @@ function draw_cluster(   i, mixed) {
 	n_nodes = pick("4 5 6 8 8 10 12")
 	per_leaf = pick("2 2 3 4")
 	preempts = chance(0.3)
+	has_qos = chance(0.5)
+	print "set LAB_ACCOUNTS=" (has_qos ? "slurmdbd" : "none")
+	by_qos = preempts && has_qos && chance(0.5)
 	print "set LAB_NODES=" n_nodes
 	print "set LAB_TOPOLOGY=" pick("tree tree flat")
 	draw_select()
 	if (preempts)
-		print "slurm PreemptType=preempt/partition_prio\n" \
+		print "slurm PreemptType=preempt/" \
+			(by_qos ? "qos" : "partition_prio") "\n" \
 			"slurm PreemptMode=CANCEL"
 	print "slurm " pick("DefMemPerCPU=100 DefMemPerCPU=100 DefMemPerNode=1000")
 	draw_kinds()
@@ -198,6 +202,8 @@ function running(   at, k, words, g) {
 	at = below(n_nodes)
 	k = kind[at]
 	words = "-N1 -w " node(at) " -t " pick("5 10 60 1000")
+	if (has_qos && chance(0.3))
+		words = words " --qos=" pick("few thin group group user cores")
 	if (chance(0.15))
 		return words " --exclusive"
 	words = words " -c" pick("1 1 2 4") " --mem=" pick("100 500 2000")
@@ -218,6 +224,12 @@ function reservation(   words) {
 	if (chance(0.35))
 		return words ",part_nodes partition=main nodes=" few(1) \
 			" corecnt=" pick("1 2 4")
+	# From 23.11 on.
+	if (has_qos && chance(0.4))
+		return words (chance(0.5) \
+			? " partition=main nodecnt=" pick("1 1 2") " TRESPerNode=" \
+			: " nodes=" few(pick("1 2")) " TRES=") \
+			"gres/gpu=" pick("1 2 2 4")
 	return words " nodes=" few(pick("1 1 2 3"))
 }
 
@@ -353,6 +365,9 @@ function schedule(   words) {
 		words = words " -p " pick("part part main,part part,main")
 	if (chance(0.25))
 		words = words " -t " pick("1 5 15 30 600")
+	if (has_qos && chance(0.35))
+		words = words " --qos=" pick("few cores denied thin group user " \
+			"large short normal")
 	if (n_reserved && chance(0.25))
 		words = words " --reservation=r" 1 + below(n_reserved)
 	if (chance(0.01))
@@ -394,6 +409,18 @@ function request(   words) {
 	return words
 }
 
+# Components, without limits.
+function heterogeneous(   words, i, n, one) {
+	n = pick("2 2 2 3")
+	for (i = 0; i < n; i++) {
+		one = size() gpus_asked() memory_asked() binding() wishes() schedule()
+		words = words (i ? " : " : "") one \
+			(chance(0.3) ? " --comment=weft:tp=" pick("1 1 2") : "")
+	}
+	gsub(/ +/, " ", words)
+	return words
+}
+
 BEGIN {
 	srand(seed)
 	for (i = 0; i < 20; i++)
@@ -402,12 +429,17 @@ BEGIN {
 	draw_state()
 	# The first ones leave the power states as they are.
 	for (i = 0; i < tries; i++) {
+		if (i >= tries / 4 && chance(0.06)) {
+			print "try queued " heterogeneous()
+			continue
+		}
 		way = i < tries / 4 ? "test" : pick("now now now test queued")
 		print "try " way " " request() \
 			(way == "queued" && chance(0.1) ? " --array=0-3%1" : "")
 	}
 	if (preempts && chance(0.8))
-		print "last preempt -p high " request()
+		print "last preempt " (by_qos ? "" : "-p high ") request() \
+			(by_qos ? " --qos=urgent" : "")
 	else if (chance(0.5))
 		print "last later " request()
 }

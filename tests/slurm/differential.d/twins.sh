@@ -10,12 +10,14 @@ LAB_KIND=cloud LAB_NODES_PER_LEAF=4
 # Other work on this machine is not to use a decision's time up.
 # shellcheck disable=SC2034
 LAB_BUDGET='200 ms'
-declare -A twin_dir twin_port
+declare -A twin_dir twin_port twin_cluster
 
 use() {
 	twin=$1
 	LAB_DIR=${twin_dir[$1]:-}
 	LAB_PORT=${twin_port[$1]:-}
+	# shellcheck disable=SC2034 # lab.sh's
+	LAB_CLUSTER=${twin_cluster[$1]:-$1}
 	LAB_MODE=stock LAB_BUILD=
 	if [ "$1" = weft ] && [ "$WEFT_MODE" != stock ]; then
 		LAB_MODE=$WEFT_MODE
@@ -65,6 +67,7 @@ lab_conf_cloud() {
 		SuspendTimeout=5
 		ResumeRate=0
 		SuspendRate=0
+		SlurmctldParameters=power_save_interval=1
 		PrivateData=cloud
 		SchedulerType=sched/backfill
 		SchedulerParameters=bf_interval=1,sched_interval=1,batch_sched_delay=0
@@ -73,6 +76,7 @@ lab_conf_cloud() {
 		SlurmdTimeout=0
 		MinJobAge=300
 	END
+	[ "$LAB_ACCOUNTS" = none ] || accounts_conf_client
 	lines slurm
 }
 
@@ -87,9 +91,13 @@ twins_create() {
 		lab_create || return 1
 		twin_dir[$name]=$LAB_DIR
 		twin_port[$name]=$LAB_PORT
+		twin_cluster[$name]=$name${work##*/}
 		# lab.sh would end the last one alone.
 		# shellcheck disable=SC2154 # of differential
 		trap 'twins_destroy; [ $BASHPID != $$ ] || rm -rf "$folder"' EXIT
+		# One key, that slurmdbd understands all.
+		[ -z "$accounts_dir" ] ||
+			cp "$accounts_dir/munge/key" "$LAB_DIR/munge/key"
 		lab_start_munged || return 1
 		chmod 755 "$LAB_DIR" "$LAB_DIR/munge"
 	done
@@ -114,7 +122,7 @@ twins_begin() {
 	local name value
 	case_now=$1
 	while read -r name value; do
-		# LAB_NODES, LAB_TOPOLOGY, select
+		# LAB_NODES, LAB_TOPOLOGY, LAB_ACCOUNTS, select
 		declare -g "$name=$value"
 	done < <(lines 'set' | tr '=' ' ')
 	for name in stock weft; do
@@ -131,8 +139,14 @@ twins_begin() {
 		sed -i "s/^SelectTypeParameters=.*/SelectTypeParameters=$select/" \
 			"$LAB_DIR"/etc/{slurm,controller}.conf
 		lab_start_slurmctld && lab_until 60 lab_ready || return 1
+		[ "$LAB_MODE" = stock ] || lab_until 30 weft_is_on || return 1
 	done
 	runs=()
+}
+
+# On a busy machine its files may be read late.
+weft_is_on() {
+	grep -q 'weft: mode place' "$LAB_DIR/log/slurmctld.log"
 }
 
 # What it would save is of no use.  The number in its file may be another's by now.
@@ -209,8 +223,10 @@ state_run() {
 		differ state "$1: stock ${verdict[0]}, weft ${verdict[1]}"
 }
 
-# What is taken of each node, and what it does.
+# What is taken of each node, and what it does; what is reserved.
 state_of() {
+	scontrol show reservation -o |
+		sed -nE 's/^ReservationName=([^ ]*) .* Nodes=([^ ]*) .* TRES=([^ ]*) .*/\1=\2=\3/p'
 	scontrol show node -d -o |
 		sed -E 's/.*NodeName=([^ ]*) .*CPUAlloc=([0-9]*) .*GresUsed=([^ ]*) .*AllocMem=([0-9]*) .* State=([^ ]*) .*/\1 \2 \3 \4 \5/'
 }
@@ -292,7 +308,8 @@ read_record() {
 	[[ $said != waits || ! $text =~ Held|BadConstraints ]] || said=held
 }
 
-# The main scheduler looks at new jobs once a second.
+# The main scheduler looks at new jobs once a second, and backfill, which alone
+# starts heterogeneous ones.
 decide_queued() {
 	queue "$@"
 	await_scheduler
@@ -304,14 +321,18 @@ queue() {
 	[[ $id =~ ^[0-9]+$ ]] || id=
 	# Of an array, the first task.
 	[ -z "$id" ] || [[ " $* " != *' --array='* ]] || id+=_0
+	patience=4
+	[[ " $* " != *' : '* ]] || patience=6
+	queued_us=${EPOCHREALTIME//[.,]/}
 }
 
 await_scheduler() {
-	local i
-	for ((i = 0; i < 40; i++)); do
-		[ -n "$id" ] || return
+	local end=$((queued_us + patience * 1000000))
+	while [ -n "$id" ]; do
 		read_record
-		[[ $said == waits && $text == None ]] || break
+		[ "$said" = waits ] || break
+		[ "$text" = None ] || [ $patience = 6 ] || break
+		[ "${EPOCHREALTIME//[.,]/}" -lt $end ] || break
 		sleep 0.1
 	done
 }
@@ -321,7 +342,7 @@ submit() {
 	local said_all
 	id='' said=refused record=''
 	mapfile -t said_all < <(as_user sbatch --parsable -D / -o /dev/null \
-		"$@" --wrap true 2>&1)
+		--wrap true "$@" 2>&1)
 	text=${said_all[-1]:-}
 }
 
