@@ -166,15 +166,21 @@ static bool keeps_to_limits(const struct weft_query *query, bitstr_t *chosen)
 	return keeps;
 }
 
+static bool may_suffice(const struct weft_job_test *test, bitstr_t *nodes)
+{
+	bitstr_t *required = test->job->details->req_node_bitmap;
+
+	return bit_set_count(nodes) >= (int64_t)test->min_nodes &&
+	       (!required || bit_super_set(required, nodes));
+}
+
 /* Asks stock for a choice of these nodes, and takes it if it will do. */
 static bool ask_stock(const struct weft_query *query, bitstr_t *nodes)
 {
 	const struct weft_job_test *test = query->test;
-	bitstr_t *required = test->job->details->req_node_bitmap;
 	struct weft_proposal_saved saved;
 
-	if (bit_set_count(nodes) < (int64_t)test->min_nodes ||
-	    (required && !bit_super_set(required, nodes)))
+	if (!may_suffice(test, nodes))
 		return false;
 	weft_proposal_save(test->job, &saved);
 	if (!weft_proposal_any(test, nodes))
@@ -188,18 +194,18 @@ static bool ask_stock(const struct weft_query *query, bitstr_t *nodes)
 }
 
 /* The able ones among the nodes of a domain; trimmed: as many of each domain of
- * segments as a choice is likely to hold. */
-static bool ask_region(const struct weft_query *query, bitstr_t *able,
-		       const struct weft_domain *d, bool trimmed)
+ * segments as a choice is likely to hold.  NULL: out of memory.  Caller:
+ * bit_free. */
+static bitstr_t *region_of(const struct weft_query *query, bitstr_t *able,
+			   const struct weft_domain *d, bool trimmed)
 {
 	const struct weft_nodes *nodes = &weft_engine.nodes;
 	uint32_t *known = weft_calloc(d->n_nodes, sizeof(*known), NULL);
 	uint32_t n_known = 0;
 	bitstr_t *region;
-	bool taken;
 
 	if (!known)
-		return false;
+		return NULL;
 	for (uint32_t k = d->first_node; k < d->first_node + d->n_nodes; k++)
 		if (nodes->slurm_node[k] != WEFT_NONE &&
 		    bit_test(able, nodes->slurm_node[k]))
@@ -208,9 +214,17 @@ static bool ask_region(const struct weft_query *query, bitstr_t *able,
 		n_known = weft_hard_trim(nodes->fabric, query->request.spec,
 					 known, n_known);
 	region = weft_nodes_set(nodes, known, n_known);
-	taken = region && ask_stock(query, region);
-	FREE_NULL_BITMAP(region);
 	free(known);
+	return region;
+}
+
+static bool ask_region(const struct weft_query *query, bitstr_t *able,
+		       const struct weft_domain *d, bool trimmed)
+{
+	bitstr_t *region = region_of(query, able, d, trimmed);
+	bool taken = region && ask_stock(query, region);
+
+	FREE_NULL_BITMAP(region);
 	return taken;
 }
 
@@ -237,6 +251,14 @@ static bool ask_domains(const struct weft_query *query, bitstr_t *able,
 	return taken;
 }
 
+static uint32_t level_asked(const struct weft_query *query)
+{
+	const struct weft_fabric *f = weft_engine.nodes.fabric;
+	uint32_t level = weft_hard_level(f, &query->frame);
+
+	return level == WEFT_NONE ? f->n_levels - 1 : level;
+}
+
 bool weft_again_by_stock(const struct weft_query *query, double deadline_s)
 {
 	/* where the last question ran out of time */
@@ -249,9 +271,7 @@ bool weft_again_by_stock(const struct weft_query *query, double deadline_s)
 	if (!query->request.spec)
 		return false;
 	weft_nodes_refresh(&weft_engine.nodes);
-	level = weft_hard_level(f, &query->frame);
-	if (level == WEFT_NONE)
-		level = f->n_levels - 1;
+	level = level_asked(query);
 	able = able_nodes(query);
 	taken = ask_domains(query, able, level, true, &first, deadline_s);
 	whole = weft_hard_whole(f, query->request.spec);
@@ -260,4 +280,44 @@ bool weft_again_by_stock(const struct weft_query *query, double deadline_s)
 				    deadline_s);
 	bit_free(able);
 	return taken;
+}
+
+/* ---- stock's time ---- */
+
+/* Takes the choice over where it is sooner than what was found before. */
+static void ask_when(const struct weft_query *query, bitstr_t *region,
+		     bitstr_t **nodes, time_t *start)
+{
+	time_t at;
+
+	if (!may_suffice(query->test, region) ||
+	    !weft_proposal_when(query->test, region, &at) ||
+	    !keeps_to_limits(query, region) || (*nodes && at >= *start)) {
+		bit_free(region);
+		return;
+	}
+	FREE_NULL_BITMAP(*nodes);
+	*nodes = region;
+	*start = at;
+}
+
+bool weft_again_when(const struct weft_query *query, double deadline_s,
+		     bitstr_t **nodes, time_t *start)
+{
+	const struct weft_fabric *f = weft_engine.nodes.fabric;
+	uint32_t level = level_asked(query);
+	uint32_t n = level < f->node_level ? 0 : f->levels[level].n_domains;
+
+	*nodes = NULL;
+	for (uint32_t k = 0; k < n && query->request.spec; k++) {
+		bitstr_t *region = region_of(
+			query, query->test->nodes,
+			&f->domains[f->levels[level].first_domain + k], true);
+
+		if (region)
+			ask_when(query, region, nodes, start);
+		if (weft_clock_s() > deadline_s)
+			break;
+	}
+	return *nodes;
 }

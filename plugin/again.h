@@ -39,4 +39,9 @@ void weft_again_forget(void);
  * after the other.  true: it keeps to the limits, and test->nodes are it. */
 bool weft_again_by_stock(const struct weft_query *query, double deadline_s);
 
+/* The same at the first time that stock has for any of the domains it was asked
+ * about: *nodes (caller: bit_free) and *start.  false: for none. */
+bool weft_again_when(const struct weft_query *query, double deadline_s,
+		     bitstr_t **nodes, time_t *start);
+
 #endif

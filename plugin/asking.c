@@ -56,7 +56,8 @@ bool weft_asking_alone(const job_record_t *job)
 struct gpu_scan {
 	struct weft_request *request;
 	uint32_t gpu_id, n_found;
-	bool per_socket, memory_set;
+	uint32_t n_sockets; /* of each node, that the job asks for */
+	bool memory_set;
 };
 
 /* Slurm's "not set" is 0 or all bits, depending on field and release. */
@@ -91,8 +92,21 @@ static int scan_gres(void *item, void *arg)
 	request->memory_per_gpu_mb = gres->mem_per_gres;
 	if (!request->memory_per_gpu_mb && !scan->memory_set)
 		request->memory_per_gpu_mb = gres->def_mem_per_gres;
-	scan->per_socket = gres->gres_per_socket > 0;
+	request->by_socket = gres->gres_per_socket > 0;
+	if (request->by_socket && !request->gpus_per_node)
+		request->gpus_per_node =
+			value64(gres->gres_per_socket) * scan->n_sockets;
 	return 0;
+}
+
+/* As --sockets-per-node has it, without which none are asked for by socket. */
+static uint32_t sockets_per_node(const job_details_t *details)
+{
+	uint32_t n = details->mc_ptr
+			     ? value16(details->mc_ptr->sockets_per_node)
+			     : 0;
+
+	return n ? n : 1;
 }
 
 static bool gpus_read(const job_record_t *job, struct weft_request *request,
@@ -101,6 +115,7 @@ static bool gpus_read(const job_record_t *job, struct weft_request *request,
 	struct gpu_scan scan = {
 		.request = request,
 		.gpu_id = weft_gpus_id(),
+		.n_sockets = sockets_per_node(job->details),
 		.memory_set = job->bit_flags & JOB_MEM_SET,
 	};
 
@@ -109,7 +124,7 @@ static bool gpus_read(const job_record_t *job, struct weft_request *request,
 	list_for_each(job->gres_list_req, scan_gres, &scan);
 	if (scan.n_found > 1)
 		*unclear = "GPUs of several types";
-	else if (scan.per_socket)
+	else if (request->by_socket)
 		*unclear = "GPUs asked for by socket";
 	return scan.n_found > 0;
 }

@@ -77,18 +77,22 @@ static bool has_no_plan(const struct weft_query *query)
 	       weft_clock_s() - start_s < budget_s / 2;
 }
 
-/* Nothing but GPUs counts.  Of a range of nodes the first few numbers are
- * tried, and the least, with which any limit is kept most easily. */
+/* Nothing but GPUs counts; how few nodes the tasks take is no limit, either:
+ * some releases of Slurm give GPUs without a task on their node.  Of a range of
+ * nodes the first few numbers are tried, and the least, with which any limit is
+ * kept most easily. */
 static bool never_fits(const struct weft_query *query)
 {
 	struct weft_query least = *query;
+	struct weft_query any = *query;
 	bool never;
 
+	any.request.n_tasks = least.request.n_tasks = 0;
 	least.request.want_nodes = least.request.max_nodes =
 		least.request.min_nodes;
 	weft_engine.nodes.emptied = true;
 	weft_engine.nodes.use_slow = true;
-	never = has_no_plan(query) &&
+	never = has_no_plan(&any) &&
 		(query->request.max_nodes == query->request.min_nodes ||
 		 has_no_plan(&least));
 	weft_engine.nodes.use_slow = false;
@@ -96,11 +100,17 @@ static bool never_fits(const struct weft_query *query)
 	return never;
 }
 
-/* On an incomplete fabric, inside a reservation, which may be changed, and
- * while the watchdog allows quick searches only, "no" would be a guess. */
+/* On an incomplete fabric, inside a reservation, which may be changed, of a job
+ * with nodes that need give no GPU, and while the watchdog allows quick
+ * searches only, "no" would be a guess. */
 static bool can_tell(const struct weft_query *query, bitstr_t *nodes)
 {
+	const struct weft_request *request = &query->request;
+
 	return !query->test->job->resv_name && !weft_engine.bridge.method &&
+	       !request->by_socket &&
+	       !(request->gpus_per_job &&
+		 request->gpus_per_job < request->min_nodes) &&
 	       !count_unknown(nodes);
 }
 

@@ -9,9 +9,11 @@
 
 #include "base/clock.h"
 #include "base/hash.h"
+#include "plugin/again.h"
 #include "plugin/asking.h"
 #include "plugin/bridge/forecast.h"
 #include "plugin/engine.h"
+#include "plugin/ever.h"
 #include "plugin/future.h"
 #include "plugin/proposal.h"
 
@@ -319,6 +321,62 @@ static int reply_later(const struct weft_query *query,
 	return SLURM_SUCCESS;
 }
 
+/* Slurm has the time and the nodes. */
+static void reply_with(const struct weft_query *query, bitstr_t *nodes,
+		       time_t start, time_t now)
+{
+	bit_copybits(query->test->nodes, nodes);
+	query->test->job->start_time = start > now ? start : now + 1;
+}
+
+/* The same nodes are asked for next time. */
+static void answer_keep(struct weft_answer *answer, bitstr_t *nodes,
+			time_t start)
+{
+	const struct weft_nodes *n = &weft_engine.nodes;
+
+	free(answer->nodes);
+	answer->n_nodes = 0;
+	answer->nodes = weft_calloc((uint32_t)bit_set_count(nodes),
+				    sizeof(*answer->nodes), NULL);
+	for (uint32_t i = 0; answer->nodes && i < n->n; i++)
+		if (bit_test(nodes, i))
+			answer->nodes[answer->n_nodes++] = n->fabric_node[i];
+	answer->start = start;
+}
+
+/* Weft knows no nodes that stock would take: stock's own choice that keeps to
+ * the limits; else, for a user who asks rather than for backfill, which would
+ * keep nodes for it, the time at which stock would start the job. */
+static int reply_by_stock(const struct weft_query *query,
+			  struct weft_answer *answer, time_t now)
+{
+	const struct weft_job_test *test = query->test;
+	double deadline_s = weft_clock_s() + weft_engine.settings->budget_s / 4;
+	bitstr_t *nodes;
+	time_t start;
+	int rc = ESLURM_NODES_BUSY;
+
+	if (test->job->bit_flags & TEST_NOW_ONLY)
+		return ESLURM_NODES_BUSY;
+	if (weft_again_when(query, deadline_s, &nodes, &start)) {
+		answer_keep(answer, nodes, start);
+		reply_with(query, nodes, start, now);
+		bit_free(nodes);
+		return SLURM_SUCCESS;
+	}
+	if (test->job->bit_flags & BACKFILL_TEST ||
+	    weft_ever(query) != SLURM_SUCCESS)
+		return ESLURM_NODES_BUSY;
+	nodes = bit_copy(test->nodes);
+	if (weft_proposal_when(test, nodes, &start)) {
+		reply_with(query, nodes, start, now);
+		rc = SLURM_SUCCESS;
+	}
+	bit_free(nodes);
+	return rc;
+}
+
 int weft_later_reply(const struct weft_query *query, struct weft_answer *answer,
 		     uint64_t signature)
 {
@@ -329,6 +387,11 @@ int weft_later_reply(const struct weft_query *query, struct weft_answer *answer,
 
 	if (question_of(query) == WEFT_ASKED_LATER)
 		rc = reply_later(query, answer, now);
+	if (question_of(query) == WEFT_ASKED_LATER && rc != SLURM_SUCCESS &&
+	    query->frame.hard &&
+	    (answer->cause < WEFT_CAUSE_WAITS ||
+	     answer->cause == WEFT_CAUSE_LATE))
+		rc = reply_by_stock(query, answer, now);
 	answer->signature = signature;
 	if (!answer->until)
 		answer->until = now + MAX_AGE_S;

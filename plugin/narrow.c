@@ -118,7 +118,9 @@ static enum weft_cause attempt_read(struct attempt *attempt)
 	/* Ranks that exchange anything must reach each other. */
 	if (request->spec && !weft_engine.settings->fabric->connected)
 		frame->hard = true;
-	if (attempt->unclear)
+	/* Nodes that keep to limits are found, however many GPUs stock gives of
+	 * them. */
+	if (attempt->unclear && !(frame->hard && request->by_socket))
 		return WEFT_CAUSE_UNCLEAR;
 	attempt->shape.gpus_per_node = request->gpus_per_node;
 	attempt->shape.n_gpus = request->gpus_per_job;
@@ -399,6 +401,8 @@ static void decide(struct attempt *attempt, enum weft_cause cause,
 		.spec = attempt->query.request.spec,
 	};
 
+	if (attempt->query.request.by_socket)
+		decision.shape.gpus_per_node = 0;
 	if (cause == WEFT_CAUSE_NARROWED) {
 		decision.n_ranks = attempt->n_ranks;
 		decision.where = attempt->where;

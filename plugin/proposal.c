@@ -113,6 +113,23 @@ void weft_proposal_withdraw(job_record_t *job,
 	weft_proposal_restore(job, saved);
 }
 
+bool weft_proposal_when(const struct weft_job_test *test, bitstr_t *nodes,
+			time_t *start)
+{
+	struct weft_job_test narrowed = *test;
+	struct weft_proposal_saved saved;
+	bool taken;
+
+	narrowed.nodes = nodes;
+	narrowed.preemptable = NULL;
+	narrowed.preempted = NULL;
+	weft_proposal_save(test->job, &saved);
+	taken = weft_stock_job_test(&narrowed) == SLURM_SUCCESS;
+	*start = test->job->start_time;
+	weft_proposal_withdraw(test->job, &saved);
+	return taken;
+}
+
 bool weft_proposal_part(const struct weft_job_test *test, uint32_t node,
 			uint32_t n)
 {

@@ -39,6 +39,11 @@ bool weft_proposal_now(const struct weft_job_test *test, bitstr_t *nodes,
  * stay as they were. */
 bool weft_proposal_any(const struct weft_job_test *test, bitstr_t *nodes);
 
+/* When could the job start on any of these nodes, by stock's word?  false:
+ * never.  *nodes becomes stock's choice, the job record stays as it was. */
+bool weft_proposal_when(const struct weft_job_test *test, bitstr_t *nodes,
+			time_t *start);
+
 /* Could one of n like parts of the job start now on this node of Slurm's table
  * alone?  The job record stays as it was. */
 bool weft_proposal_part(const struct weft_job_test *test, uint32_t node,

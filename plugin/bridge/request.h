@@ -25,6 +25,8 @@ struct weft_request {
 	bool memory_all;    /* all of each node's */
 	uint64_t memory_per_node_mb, memory_per_cpu_mb, memory_per_gpu_mb;
 	bool whole_nodes; /* nobody else's job may be there */
+	bool by_socket;	  /* gpus_per_node is the least: GPUs are asked for by
+			   * socket, and the tasks may take more sockets */
 };
 
 /* What is free on one node. */

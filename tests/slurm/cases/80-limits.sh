@@ -425,3 +425,28 @@ case_gpus_by_socket_keep_to_limits() {
 	lab_wait_job "$job" RUNNING
 	expect "leafs" "$(leafs_of "$(job_nodes "$job")")" 2
 }
+
+# ---- when ----
+
+# How many nodes the tasks take is stock's to know.
+case_jobs_with_limits_and_tasks_alone_are_told_when_they_start() {
+	local job answer
+	need_weft
+	lab_run -N16 --gpus-per-node=8 -n16 -c64 --mem=1M --time=10 \
+		--comment=weft:off >/dev/null
+	answer=$(sbatch --test-only -n8 -c32 --gpus=1 --mem=1M --time=5 \
+		--comment=weft:tp=1,within=leaf --wrap true 2>&1)
+	expect_match "--test-only" "$answer" 'to start at'
+	answer=$(sbatch --test-only -n4 --gpus-per-task=8 --mem=1M --time=5 \
+		--comment=weft:tp=1,within=leaf --wrap true 2>&1)
+	expect_match "--test-only" "$answer" 'to start at'
+	job=$(lab_submit -n8 -c32 --gpus=1 --mem=1M --time=5 \
+		--comment=weft:tp=1,within=leaf)
+	expect_start_time "$job"
+	expect "leafs" "$(leafs_of "$(nodes_awaited "$job")")" 1
+	job=$(lab_submit -N2 --gpus=8 --gpus-per-socket=2 --sockets-per-node=2 \
+		--ntasks-per-socket=1 --mem=1M --time=5 \
+		--comment=weft:tp=1,within=leaf)
+	expect_start_time "$job"
+	expect "leafs" "$(leafs_of "$(nodes_awaited "$job")")" 1
+}

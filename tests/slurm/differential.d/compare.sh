@@ -19,7 +19,7 @@ read_numbers() {
 	local key whole=$record
 	numbers=
 	while read -r record; do
-		for key in NumNodes NumCPUs TRES; do
+		for key in NumNodes NumCPUs TRES AllocTRES; do
 			field $key
 			numbers+="$key=$REPLY "
 		done
@@ -243,7 +243,7 @@ has_limit() {
 
 # Requests for which weft(8) says that it refuses limits.
 is_unwatched() {
-	[[ " ${words[*]} " =~ --gpus-per-socket|--gres=gpu:a100:.,|\[f.\*|--sockets-per-node ]]
+	[[ " ${words[*]} " =~ --gres=gpu:a100:.,|\[f.\* ]]
 }
 
 # The nodes of each domain of a level, one domain a line.
@@ -258,6 +258,13 @@ domains() {
 		done | tr ',\n' '  '
 		echo
 	done ;;
+	segment)
+		if domains leaf | grep -q ' '; then
+			domains leaf
+		else
+			domains pod
+		fi
+		;;
 	esac
 }
 
@@ -291,7 +298,7 @@ limit_holds() {
 }
 
 # are_segments NODES K: all but one segment are whole, so what is left over in
-# the leafs lies in one of them.
+# the domains lies in one of them.
 are_segments() {
 	local n domain node count over=0 inside=0
 	n=$(wc -w <<<"$1")
@@ -302,7 +309,7 @@ are_segments() {
 		done
 		inside=$((inside + count))
 		[ $((count % $2)) = 0 ] || over=$((over + 1))
-	done < <(domains leaf)
+	done < <(domains segment)
 	[ "$inside" = "$n" ] && [ $over -le $((n % $2 > 0)) ]
 }
 
@@ -355,7 +362,7 @@ sets_segment() {
 	[[ " ${words[*]} " =~ ' -N'([0-9]+)(-([0-9]+))? ]] &&
 		low=${BASH_REMATCH[1]} high=${BASH_REMATCH[3]:-$low}
 	[[ " ${words[*]} " =~ ' -w '([^ ]+) ]] && need=${BASH_REMATCH[1]}
-	domains leaf | awk -v low="$low" -v high="$high" -v k="$value" \
+	domains segment | awk -v low="$low" -v high="$high" -v k="$value" \
 		-v need="$need" '
 	function set_of(mask,   i, n, text, count, over) {
 		delete count
