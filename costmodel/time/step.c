@@ -672,11 +672,26 @@ static int stages_time(struct build *b, const struct weft_step_job *job,
 			       b->spec->gpus, job->parts, err);
 }
 
+/* Seconds of the step that makes the load; 0: of none. */
+static double load_step_s(const struct weft_step_job *job,
+			  const struct weft_step *step)
+{
+	double sum_s = 0;
+
+	if (job->step_s > 0 || !(job->communication_share > 0))
+		return job->step_s;
+	for (int a = 0; a < WEFT_N_AXES; a++)
+		sum_s += step->communication_s[a] + step->loss_s[a] +
+			 step->latency_s[a];
+	return sum_s / job->communication_share;
+}
+
 int weft_step_communication(const struct weft_step_job *job,
 			    struct weft_step *step, struct weft_error *err)
 {
 	struct weft_schedule own = {0};
 	struct weft_spans spans = {0};
+	double step_s;
 	int rc = -1;
 
 	memset(step, 0, sizeof(*step));
@@ -685,10 +700,11 @@ int weft_step_communication(const struct weft_step_job *job,
 	    spans_measure(job, job->schedule ? job->schedule : &own, &spans,
 			  err) == 0) {
 		communication_sum(&spans, step);
+		step_s = load_step_s(job, step);
 		rc = 0;
-		if (job->parts && job->step_s > 0)
-			rc = weft_spans_load(&spans, job->step_s,
-					     job->spec->gpus, job->parts, err);
+		if (job->parts && step_s > 0)
+			rc = weft_spans_load(&spans, step_s, job->spec->gpus,
+					     job->parts, err);
 	}
 	weft_spans_free(&spans);
 	weft_schedule_free(&own);

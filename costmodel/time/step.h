@@ -87,10 +87,12 @@ struct weft_step_job {
 	 * empty, or NULL. */
 	struct weft_load_parts *parts;
 	double step_s;
+	double communication_share; /* see weft_step_communication */
 };
 
 /* What the job sends, where nothing is known of what it computes: fills
- * communication_s and its stages, fullest and lost_gpu_s of a zeroed step. */
+ * communication_s and its stages, fullest and lost_gpu_s of a zeroed step.
+ * parts without step_s: of steps of which communication is that share. */
 int weft_step_communication(const struct weft_step_job *job,
 			    struct weft_step *step, struct weft_error *err);
 

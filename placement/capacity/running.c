@@ -333,24 +333,6 @@ static int measured_parts(const struct weft_fabric *f,
 	return rc;
 }
 
-/* Steps in which communication has the share that is assumed; 0: nothing is
- * sent. */
-static int assumed_step(struct weft_step_job placed, double *step_s,
-			struct weft_error *err)
-{
-	struct weft_step step;
-	double sum_s = 0;
-
-	placed.parts = NULL;
-	if (weft_step_communication(&placed, &step, err))
-		return -1;
-	for (int a = 0; a < WEFT_N_AXES; a++)
-		sum_s += step.communication_s[a] + step.loss_s[a] +
-			 step.latency_s[a];
-	*step_s = sum_s / WEFT_ASSUMED_SHARE;
-	return 0;
-}
-
 int weft_running_parts(const struct weft_fabric *f, const struct weft_job *job,
 		       const uint32_t *where, const struct weft_gpu *gpu,
 		       double step_s, struct weft_load_parts *parts,
@@ -358,7 +340,7 @@ int weft_running_parts(const struct weft_fabric *f, const struct weft_job *job,
 {
 	struct weft_step_options options = {0};
 	struct weft_step step;
-	struct weft_step_job placed = {
+	const struct weft_step_job placed = {
 		.fabric = f,
 		.spec = &job->spec,
 		.model = &job->model,
@@ -366,6 +348,7 @@ int weft_running_parts(const struct weft_fabric *f, const struct weft_job *job,
 		.schedule = &job->schedule,
 		.parts = parts,
 		.step_s = step_s,
+		.communication_share = WEFT_ASSUMED_SHARE,
 	};
 
 	if (job->spec.traffic[0])
@@ -376,10 +359,7 @@ int weft_running_parts(const struct weft_fabric *f, const struct weft_job *job,
 		options.gpu = weft_evaluation_gpu(f, job, gpu, NULL);
 	if (options.gpu)
 		return weft_step(&placed, &options, &step, err);
-	if (!(step_s > 0) && assumed_step(placed, &placed.step_s, err))
-		return -1;
-	return placed.step_s > 0 ? weft_step_communication(&placed, &step, err)
-				 : 0;
+	return weft_step_communication(&placed, &step, err);
 }
 
 /* Of a job that does not tell what it computes: none where its nodes are not

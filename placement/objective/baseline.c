@@ -33,12 +33,16 @@ struct turns {
 static void turns_count(struct turns *t)
 {
 	const struct weft_fabric *f = t->q->fabric;
+	const uint32_t *host = f->gpu_domain[f->node_level];
 
-	for (uint32_t i = 0; i < f->n_nodes; i++) {
-		if (!rule_gives(t->q, i))
-			continue;
-		for (uint32_t l = f->node_level; l < f->n_levels; l++)
-			t->left[f->gpu_domain[l][f->nodes[i].first_gpu]]++;
+	for (uint32_t i = 0; i < f->n_nodes; i++)
+		t->left[host[f->nodes[i].first_gpu]] += rule_gives(t->q, i);
+	for (uint32_t l = f->node_level; l + 1 < f->n_levels; l++) {
+		const struct weft_level *level = &f->levels[l];
+
+		for (uint32_t d = level->first_domain;
+		     d < level->first_domain + level->n_domains; d++)
+			t->left[f->domains[d].parent] += t->left[d];
 	}
 }
 

@@ -54,6 +54,8 @@ uint32_t rule_leaf_level(const struct weft_fabric *f)
 		const struct weft_domain *d =
 			f->domains + f->levels[l].first_domain;
 
+		if (f->levels[l].n_domains == f->n_nodes)
+			continue;
 		for (uint32_t i = 0; i < f->levels[l].n_domains; i++) {
 			if (d[i].n_nodes > 1)
 				return l;

@@ -34,6 +34,7 @@ struct tree {
 	uint32_t heaviest; /* weight that is needed */
 	uint32_t *slots;   /* [n_domains] nodes that could be the job's */
 	uint32_t *far;	   /* [n_domains] of leafs: hops to all chosen ones */
+	uint64_t *open;	   /* bitset of nodes that could be taken still */
 	uint64_t *taken;   /* bitset of nodes */
 	uint64_t *used;	   /* bitset of leafs, by domain */
 	uint32_t n_taken;
@@ -67,6 +68,16 @@ static uint32_t weight_of(const struct tree *t, uint32_t node)
 
 /* ---- what there is to choose from ---- */
 
+/* Nodes that can hold their share of the job. */
+static void open_find(struct tree *t)
+{
+	const struct weft_fabric *f = t->q->fabric;
+
+	for (uint32_t i = 0; i < f->n_nodes; i++)
+		if (rule_gives(t->q, i))
+			weft_bitset_add(t->open, i);
+}
+
 /* The part with nodes enough and all required ones; of several the last. False:
  * there is none. */
 static bool part_find(struct tree *t)
@@ -76,19 +87,19 @@ static bool part_find(struct tree *t)
 	uint32_t n_must = 0;
 
 	t->part = WEFT_NONE;
-	for (uint32_t i = 0; i < f->n_nodes; i++)
+	for (uint32_t i = 0; t->q->occupancy->required && i < f->n_nodes; i++)
 		n_must += is_required(t, i);
 	for (uint32_t d = top->first_domain;
 	     d < top->first_domain + top->n_domains; d++) {
 		const struct weft_domain *part = &f->domains[d];
 		uint32_t n = 0, n_here = 0;
 
-		for (uint32_t i = 0; i < part->n_nodes; i++) {
-			uint32_t node = part->first_node + i;
-
-			n += rule_gives(t->q, node);
-			n_here +=
-				rule_gives(t->q, node) && is_required(t, node);
+		for (uint32_t i = part->first_node;
+		     i < part->first_node + part->n_nodes; i++) {
+			if (!weft_bitset_has(t->open, i))
+				continue;
+			n++;
+			n_here += is_required(t, i);
 		}
 		if (n >= t->q->n_nodes && n_here == n_must)
 			t->part = d;
@@ -117,7 +128,8 @@ static int heaviest_find(struct tree *t, struct weft_error *err)
 	for (uint32_t i = 0; i < f->n_nodes; i++) {
 		if (is_required(t, i))
 			need--;
-		else if (part_of(t, i) == t->part && rule_gives(t->q, i))
+		else if (part_of(t, i) == t->part &&
+			 weft_bitset_has(t->open, i))
 			weight[n++] = weight_of(t, i);
 	}
 	qsort(weight, n, sizeof(*weight), by_value);
@@ -126,28 +138,51 @@ static int heaviest_find(struct tree *t, struct weft_error *err)
 	return 0;
 }
 
-static bool may_take(const struct tree *t, uint32_t node)
+/* Leaves out nodes of other parts, and such as are too heavy. */
+static void open_narrow(struct tree *t)
 {
-	return rule_gives(t->q, node) && part_of(t, node) == t->part &&
-	       weight_of(t, node) <= t->heaviest &&
-	       !weft_bitset_has(t->taken, node);
+	const struct weft_fabric *f = t->q->fabric;
+
+	if (f->levels[f->n_levels - 1].n_domains == 1 &&
+	    !t->q->occupancy->weight)
+		return;
+	for (uint32_t i = 0; i < f->n_nodes; i++)
+		if (part_of(t, i) != t->part || weight_of(t, i) > t->heaviest)
+			weft_bitset_remove(t->open, i);
 }
 
 static void node_take(struct tree *t, uint32_t node)
 {
+	weft_bitset_remove(t->open, node);
 	weft_bitset_add(t->taken, node);
 	t->n_taken++;
+}
+
+static uint32_t leaf_count(const struct tree *t, uint32_t leaf)
+{
+	const struct weft_domain *d = &t->q->fabric->domains[leaf];
+	uint32_t n = 0;
+
+	for (uint32_t i = d->first_node; i < d->first_node + d->n_nodes; i++)
+		n += weft_bitset_has(t->open, i) ||
+		     weft_bitset_has(t->taken, i);
+	return n;
 }
 
 static void slots_count(struct tree *t)
 {
 	const struct weft_fabric *f = t->q->fabric;
 
-	for (uint32_t i = 0; i < f->n_nodes; i++) {
-		if (!may_take(t, i) && !weft_bitset_has(t->taken, i))
-			continue;
-		for (uint32_t l = t->leaf_level; l < f->n_levels; l++)
-			t->slots[domain_of(t, l, i)]++;
+	for (uint32_t l = t->leaf_level; l < f->n_levels; l++) {
+		const struct weft_level *level = &f->levels[l];
+		uint32_t end = level->first_domain + level->n_domains;
+
+		for (uint32_t d = level->first_domain; d < end; d++) {
+			if (l == t->leaf_level)
+				t->slots[d] = leaf_count(t, d);
+			if (l + 1 < f->n_levels)
+				t->slots[f->domains[d].parent] += t->slots[d];
+		}
 	}
 }
 
@@ -230,7 +265,7 @@ static void leaf_take(struct tree *t, uint32_t leaf)
 	uint32_t n = t->q->n_nodes;
 
 	for (uint32_t i = 0; i < d->n_nodes && t->n_taken < n; i++) {
-		if (may_take(t, d->first_node + i))
+		if (weft_bitset_has(t->open, d->first_node + i))
 			node_take(t, d->first_node + i);
 	}
 	weft_bitset_add(t->used, leaf);
@@ -243,10 +278,11 @@ static void first_take(struct tree *t)
 {
 	const struct weft_fabric *f = t->q->fabric;
 	const struct weft_level *leafs = &f->levels[t->leaf_level];
+	bool some = t->q->occupancy->required || t->q->occupancy->weight;
 
-	for (uint32_t i = 0; i < f->n_nodes; i++) {
-		if (is_required(t, i) ||
-		    (may_take(t, i) && weight_of(t, i) < t->heaviest))
+	for (uint32_t i = 0; some && i < f->n_nodes; i++) {
+		if (is_required(t, i) || (weft_bitset_has(t->open, i) &&
+					  weight_of(t, i) < t->heaviest))
 			node_take(t, i);
 	}
 	slots_count(t);
@@ -289,11 +325,13 @@ static int tree_take(struct tree *t, uint32_t *where, bool *yes,
 {
 	uint32_t leaf;
 
+	open_find(t);
 	*yes = part_find(t);
 	if (!*yes)
 		return 0;
 	if (heaviest_find(t, err))
 		return -1;
+	open_narrow(t);
 	first_take(t);
 	while (t->n_taken < t->q->n_nodes) {
 		leaf = leaf_choose(t);
@@ -314,19 +352,20 @@ int rule_tree(const struct rule_request *q, uint32_t *where, bool *yes,
 		.q = q,
 		.leaf_level = rule_leaf_level(f),
 		.slots = weft_calloc(f->n_domains, 2 * sizeof(*t.slots), err),
-		.taken = weft_calloc(weft_bitset_words(f->n_nodes),
-				     sizeof(*t.taken), err),
+		.open = weft_calloc(weft_bitset_words(f->n_nodes),
+				    2 * sizeof(*t.open), err),
 		.used = weft_calloc(weft_bitset_words(f->n_domains),
 				    sizeof(*t.used), err),
 	};
 	int rc = -1;
 
-	if (t.slots && t.taken && t.used) {
+	if (t.slots && t.open && t.used) {
+		t.taken = t.open + weft_bitset_words(f->n_nodes);
 		t.far = t.slots + f->n_domains;
 		rc = tree_take(&t, where, yes, err);
 	}
 	free(t.slots);
-	free(t.taken);
+	free(t.open);
 	free(t.used);
 	return rc;
 }
