@@ -19,7 +19,7 @@ enum weft_error_code {
 struct weft_error {
 	int code, line, column;
 	char source[120];
-	char text[320];
+	char text[400];
 };
 
 /* Both record the error and return -1, so that a caller can

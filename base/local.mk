@@ -9,6 +9,8 @@ libweft_base_la_SOURCES = \
 	%D%/error.c \
 	%D%/hash.h \
 	%D%/hostlist.c \
+	%D%/size.c \
+	%D%/size.h \
 	%D%/suggest.c \
 	%D%/text.c \
 	%D%/trusted.c \

@@ -63,7 +63,9 @@ static size_t distance(const char *a, size_t a_length, const char *b,
 	return rows[a_length % 3][b_length];
 }
 
-const char *weft_suggest(const char *word, const char *const *known, size_t n)
+/* The known word nearest to `word`, and how many edits away it is. */
+static const char *nearest_find(const char *word, const char *const *known,
+				size_t n, size_t *edits)
 {
 	char a[LONGEST + 1], b[LONGEST + 1];
 	size_t a_length = word_fold(word, a);
@@ -87,5 +89,23 @@ const char *weft_suggest(const char *word, const char *const *known, size_t n)
 			nearest = known[k];
 		}
 	}
+	*edits = best;
 	return nearest;
+}
+
+const char *weft_suggest(const char *word, const char *const *known, size_t n)
+{
+	size_t edits;
+
+	return nearest_find(word, known, n, &edits);
+}
+
+const char *weft_suggest_near(const char *word, const char *const *known,
+			      size_t n)
+{
+	size_t edits;
+	const char *nearest = nearest_find(word, known, n, &edits);
+
+	return edits <= (strlen(word) + 2) / 4 + (strlen(word) > 2) ? nearest
+								    : NULL;
 }

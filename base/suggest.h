@@ -11,4 +11,8 @@
  * allocates: words longer than 63 bytes are compared by their first 63. */
 const char *weft_suggest(const char *word, const char *const *known, size_t n);
 
+/* The same, or NULL where even that word is far away: a hint would mislead. */
+const char *weft_suggest_near(const char *word, const char *const *known,
+			      size_t n);
+
 #endif

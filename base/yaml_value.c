@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* yaml_value.c - typed access to YAML nodes, and messages that point at them */
+#include "base/size.h"
 #include "base/suggest.h"
 #include "base/yaml.h"
 
@@ -362,28 +363,18 @@ int weft_yaml_time(const struct weft_yaml *doc,
 	return 0;
 }
 
-static bool size_parse(const char *p, double *bytes)
+/* In a file a size says its unit. */
+static bool size_parse(const char *text, double *bytes)
 {
-	static const struct unit units[] = {
-		{"B", 1},
-		{"kB", 1e3},
-		{"MB", 1e6},
-		{"GB", 1e9},
-		{"KiB", 1024},
-		{"MiB", 1048576},
-		{"GiB", 1073741824},
-	};
-	double value = 0;
+	size_t length = strlen(text);
+	double value;
 
-	if (!decimal_read(&p, &value) || !(value >= 1 && value <= 1e18))
+	if (!length || isdigit((unsigned char)text[length - 1]) ||
+	    weft_size_read(text, length, &value) ||
+	    !(value >= 1 && value <= 1e18))
 		return false;
-	p += strspn(p, " ");
-	for (size_t k = 0; k < N_OF(units); k++)
-		if (strcmp(p, units[k].name) == 0) {
-			*bytes = value * units[k].factor;
-			return true;
-		}
-	return false;
+	*bytes = value;
+	return true;
 }
 
 int weft_yaml_size(const struct weft_yaml *doc,

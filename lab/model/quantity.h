@@ -17,7 +17,8 @@ enum quantity_kind {
 };
 
 /* The value in SI units, above 0 (a time: 0 or above), or ends the program
- * through argp_error.  All but counts must say their unit. */
+ * through argp_error.  Rates and times must say their
+ * unit. */
 double quantity_parse(const struct argp_state *state, enum quantity_kind kind,
 		      const char *text);
 

@@ -25,6 +25,18 @@ static void the_nearest_word_is_suggested(void **state)
 				    cases[k].nearest);
 }
 
+static void a_word_far_away_is_no_hint(void **state)
+{
+	static const char *const known[] = {"tp", "nodes", "compress"};
+
+	(void)state;
+	assert_string_equal(weft_suggest_near("tpp", known, 3), "tp");
+	assert_string_equal(weft_suggest_near("nodse", known, 3), "nodes");
+	assert_null(weft_suggest_near("tensor-model-parallel-size", known, 3));
+	assert_null(weft_suggest_near("wibble", known, 3));
+	assert_null(weft_suggest_near("lr", known, 3));
+}
+
 static void no_known_word_gives_no_suggestion(void **state)
 {
 	(void)state;
@@ -48,6 +60,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_nearest_word_is_suggested),
+		cmocka_unit_test(a_word_far_away_is_no_hint),
 		cmocka_unit_test(no_known_word_gives_no_suggestion),
 		cmocka_unit_test(long_words_are_compared_by_their_beginning),
 	};

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* size.h - "25MiB", "70B": numbers with the prefixes of SI and of IEC */
+#ifndef WEFT_BASE_SIZE_H
+#define WEFT_BASE_SIZE_H
+
+#include <stddef.h>
+
+/* Bytes: "4096", "64 MiB", "1.5gb", "2G"; case does not matter, but for "Mb",
+ * which people read as bits.  Returns 0, or -1 with *bytes as it was. */
+int weft_size_read(const char *text, size_t length, double *bytes);
+
+/* Elements: "7e9", "70B", "70b", "512K", "1.5T"; B and G are 1e9. */
+int weft_count_read(const char *text, size_t length, double *count);
+
+#endif
