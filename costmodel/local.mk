@@ -10,6 +10,9 @@ libweft_costmodel_la_SOURCES = \
 	%D%/job/software.c \
 	%D%/job/spec.c \
 	%D%/job/spec_resolve.c \
+	%D%/job/spec_shape.c \
+	%D%/job/spec_words.c \
+	%D%/job/spec_words.h \
 	%D%/measured/nccl_log.c \
 	%D%/measured/nccl_log_csv.c \
 	%D%/measured/nccl_log_draft.c \

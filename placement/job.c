@@ -29,6 +29,16 @@ static int find_level(const struct weft_fabric *f, const char *key,
 			 key, name, weft_suggest(name, known, f->n_levels));
 }
 
+/* Only a file is called so. */
+static bool names_file(const char *name)
+{
+	const char *dot = strrchr(name, '.');
+
+	return strchr(name, '/') ||
+	       (dot && (!strcmp(dot, ".yaml") || !strcmp(dot, ".yml") ||
+			!strcmp(dot, ".json")));
+}
+
 /* A built-in name; where files are allowed, a text with a dot or a slash, which
  * only few built-ins have, is a file.  seq= of the spec wins over the model's.
  */
@@ -37,13 +47,15 @@ static int load_model(struct weft_spec *spec, bool allow_files,
 {
 	struct weft_error why = {0};
 
+	if (!weft_spec_given(spec, "model") && weft_spec_has_shape(spec))
+		return 0; /* weft_spec_shape makes it */
 	if (weft_model_find(spec->model, model, NULL) == 0)
 		return 0;
 	if (!strpbrk(spec->model, "./") || !allow_files)
 		return weft_model_find(spec->model, model, err);
 	if (weft_model_load(spec->model, model, &why)) {
-		/* "llama3.1-70B" rather is a name that does not exist */
-		if (why.code == WEFT_EIO && !strchr(spec->model, '/'))
+		/* "llama3.1-7T" rather is a name that does not exist */
+		if (why.code == WEFT_EIO && !names_file(spec->model))
 			return weft_model_find(spec->model, model, err);
 		return weft_fail_at(err, why.code, why.source, why.line,
 				    why.column, "%s", why.text);
@@ -93,6 +105,7 @@ static int build(const char *text, uint32_t gpus, bool allow_files,
 	    find_level(f, "within", spec->within, &job->within_level, err) ||
 	    find_level(f, "prefer", spec->prefer, &job->prefer_level, err) ||
 	    (!model && load_model(spec, allow_files, &job->model, err)) ||
+	    weft_spec_shape(spec, &job->model, err) ||
 	    weft_spec_grid(spec, &job->grid, err))
 		return -1;
 	build_shape(job);

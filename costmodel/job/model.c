@@ -5,6 +5,7 @@
 #include "base/suggest.h"
 #include "base/yaml.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -123,21 +124,122 @@ const struct weft_model weft_models[] = {
 };
 const uint32_t weft_n_models = sizeof(weft_models) / sizeof(weft_models[0]);
 
+/* Room for a name without its ornaments. */
+#define FOLDED 48
+
+/* "meta-llama/Llama-3.1-70B-Instruct" is "llama3170b": the last part of a path
+ * that a hub has, in lower case, without what joins words and without what does
+ * not change the shape. */
+static void name_fold(const char *name, char folded[FOLDED])
+{
+	static const char *const tails[] = {"instruct", "chat", "hf", "base",
+					    "fp8"};
+	const char *slash = strrchr(name, '/');
+	size_t n = 0;
+
+	if (slash && strchr(name, '/') == slash && name[0] != '.')
+		name = slash + 1;
+	if (strncasecmp(name, "meta-", 5) == 0)
+		name += 5;
+	for (; *name && n < FOLDED - 1; name++)
+		if (!strchr("-_. :", *name))
+			folded[n++] = (char)tolower((unsigned char)*name);
+	folded[n] = '\0';
+	for (size_t t = 0; t < sizeof(tails) / sizeof(tails[0]); t++) {
+		size_t length = strlen(tails[t]);
+
+		if (n > length && !strcmp(folded + n - length, tails[t]))
+			folded[n -= length] = '\0';
+	}
+}
+
+/* Names of the same shape, folded. */
+static const char *name_alias(const char *folded)
+{
+	static const struct {
+		const char *folded, *name;
+	} aliases[] = {
+		{"llama318b", "llama3-8B"},
+		{"llama3170b", "llama3-70B"},
+		{"llama3370b", "llama3-70B"},
+		{"llama31405b", "llama3-405B"},
+		{"gpt175b", "gpt3-175B"},
+		{"gpt3", "gpt3-175B"},
+		{"deepseekv3671b", "deepseek-v3"},
+		{"deepseekr1", "deepseek-v3"},
+		{"deepseek3671b", "deepseek-v3"},
+		{"grok1", "grok1-314B"},
+	};
+
+	for (size_t a = 0; a < sizeof(aliases) / sizeof(aliases[0]); a++)
+		if (strcmp(aliases[a].folded, folded) == 0)
+			return aliases[a].name;
+	return NULL;
+}
+
+static const struct weft_model *model_named(const char *name)
+{
+	char wanted[FOLDED], known[FOLDED];
+	const char *alias;
+
+	name_fold(name, wanted);
+	alias = name_alias(wanted);
+	if (alias)
+		name_fold(alias, wanted);
+	for (uint32_t i = 0; i < weft_n_models; i++) {
+		name_fold(weft_models[i].name, known);
+		if (strcmp(known, wanted) == 0)
+			return &weft_models[i];
+	}
+	return NULL;
+}
+
+/* "llama3-8B/70B/405B, deepseek-v3": the names, of each family once. */
+static void names_list(char *text, size_t size)
+{
+	size_t used = 0, family = 0;
+
+	text[0] = '\0';
+	for (uint32_t i = 0; i < weft_n_models && used < size; i++) {
+		const char *name = weft_models[i].name;
+		const char *dash = strrchr(name, '-');
+		bool same = i && family &&
+			    strncmp(name, weft_models[i - 1].name, family) == 0;
+
+		used += (size_t)snprintf(text + used, size - used, "%s%s",
+					 same ? "/"
+					 : i  ? ", "
+					      : "",
+					 same ? name + family : name);
+		family = dash ? (size_t)(dash - name) + 1 : 0;
+	}
+}
+
 int weft_model_find(const char *name, struct weft_model *model,
 		    struct weft_error *err)
 {
-	const char *known[sizeof(weft_models) / sizeof(weft_models[0])];
+	const struct weft_model *found = model_named(name);
+	const char *known[sizeof(weft_models) / sizeof(weft_models[0])], *near;
+	char list[400];
 
-	for (uint32_t i = 0; i < weft_n_models; i++) {
-		if (strcasecmp(weft_models[i].name, name) == 0) {
-			*model = weft_models[i];
-			return 0;
-		}
-		known[i] = weft_models[i].name;
+	if (found) {
+		*model = *found;
+		return 0;
 	}
+	for (uint32_t i = 0; i < weft_n_models; i++)
+		known[i] = weft_models[i].name;
+	near = weft_suggest_near(name, known, weft_n_models);
+	names_list(list, sizeof(list));
+	if (near)
+		return weft_fail(err, WEFT_EINVAL,
+				 "unknown model \"%.60s\"; did you mean "
+				 "\"%s\"? Or give its shape: a file, or "
+				 "layers=, hidden=, heads= in the spec",
+				 name, near);
 	return weft_fail(err, WEFT_EINVAL,
-			 "unknown model \"%.60s\"; did you mean \"%s\"?", name,
-			 weft_suggest(name, known, weft_n_models));
+			 "unknown model \"%.40s\": give a file, or layers=, "
+			 "hidden=, heads= in the spec; known are %s",
+			 name, list);
 }
 
 static double head_width(const struct weft_model *model)

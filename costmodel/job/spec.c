@@ -2,13 +2,16 @@
 /* spec.c - the job spec grammar: key=value pairs, their defaults and sense */
 #include "costmodel/job/spec.h"
 
+#include "base/size.h"
 #include "base/suggest.h"
+#include "costmodel/job/spec_words.h"
 #include "topology/fabric.h"
 
 #include <ctype.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #define MAX_AXIS   (1u << 20)
 #define MAX_WAIT_S (366.0 * 86400)
@@ -193,12 +196,18 @@ _Static_assert(sizeof(enum weft_dtype) == sizeof(uint32_t) &&
 static int read_switch(const struct key *key, const struct entry *entry,
 		       void *field, struct weft_error *err)
 {
-	bool on = entry->value_length == 2 && !memcmp(entry->value, "on", 2);
+	static const char *const words[] = {"off", "on",  "false", "true",
+					    "no",  "yes", "0",	   "1"};
 
-	if (!on && (entry->value_length != 3 || memcmp(entry->value, "off", 3)))
-		return fail_value(key, entry, err, "on or off");
-	*(bool *)field = on;
-	return 0;
+	for (size_t w = 0; w < sizeof(words) / sizeof(words[0]); w++) {
+		if (strlen(words[w]) == entry->value_length &&
+		    strncasecmp(words[w], entry->value, entry->value_length) ==
+			    0) {
+			*(bool *)field = w % 2;
+			return 0;
+		}
+	}
+	return fail_value(key, entry, err, "on or off");
 }
 
 /* Reads "25" or "1.25" and returns what follows; NULL where no number stands
@@ -251,26 +260,10 @@ static int read_factor(const struct key *key, const struct entry *entry,
 static int read_size(const struct key *key, const struct entry *entry,
 		     void *field, struct weft_error *err)
 {
-	static const struct {
-		const char *name;
-		double bytes;
-	} units[] = {
-		{"", 1},     {"B", 1},	       {"kB", 1e3}, {"KiB", 1024},
-		{"MB", 1e6}, {"MiB", 1048576}, {"GB", 1e9}, {"GiB", 1073741824},
-	};
-	const char *end = entry->value + entry->value_length;
 	double value;
-	const char *unit = decimal_read(entry->value, end, &value);
-	size_t length, u = 0, n = sizeof(units) / sizeof(units[0]);
 
-	while (unit && unit < end && *unit == ' ')
-		unit++;
-	length = unit ? (size_t)(end - unit) : 0;
-	while (u < n && (strlen(units[u].name) != length ||
-			 (length && memcmp(units[u].name, unit, length))))
-		u++;
-	value *= u < n ? units[u].bytes : 1;
-	if (!unit || u == n || value < 1 || value > 1099511627776.0)
+	if (weft_size_read(entry->value, entry->value_length, &value) ||
+	    value < 1 || value > 1099511627776.0)
 		return fail_value(key, entry, err,
 				  "a size such as 25MiB, 40MB or 4096, at "
 				  "most 1024GiB");
@@ -338,6 +331,7 @@ static int read_name(const struct key *key, const struct entry *entry,
 		.max = MAX                                                     \
 	}
 #define NUMBER(KEY, MIN, MAX) RANGE(#KEY, read_number, KEY, MIN, MAX)
+#define SHAPE(KEY, MAX)	      RANGE(#KEY, read_number, shape.KEY, 1, MAX)
 #define WORD(KEY, FIELD, WORDS)                                                \
 	{                                                                      \
 		.name = KEY, .read = read_word,                                \
@@ -404,6 +398,16 @@ static const struct key keys[] = {
 	PLAIN("wait", read_duration, wait_s),
 	WORD("ranks", ranks, ranks_names),
 	WORD("env", env, env_names),
+	SHAPE(layers, 1u << 16),
+	SHAPE(hidden, 1u << 24),
+	SHAPE(ffn, 1u << 26),
+	SHAPE(heads, 1u << 16),
+	SHAPE(kv_heads, 1u << 16),
+	SHAPE(vocab, 1u << 28),
+	PLAIN("gated_mlp", read_switch, shape.gated_mlp),
+	SHAPE(experts, 1u << 16),
+	SHAPE(top_k, 1u << 16),
+	SHAPE(expert_ffn, 1u << 26),
 };
 #define N_KEYS (sizeof(keys) / sizeof(keys[0]))
 _Static_assert(N_KEYS <= 64, "spec.given has one bit a key");
@@ -418,18 +422,48 @@ static size_t key_find(const char *name, size_t length)
 	return k;
 }
 
+/* The key of that name, or of that word of a framework. */
+static size_t key_of_word(const char *name, size_t length)
+{
+	char folded[WEFT_SPEC_WORD_SIZE];
+	const char *key;
+	size_t k = key_find(name, length);
+
+	if (k < N_KEYS || weft_spec_word_fold(name, length, folded))
+		return k;
+	k = key_find(folded, strlen(folded));
+	key = k < N_KEYS ? NULL : weft_spec_word_key(folded);
+	return key ? key_find(key, strlen(key)) : k;
+}
+
 static int unknown_key(const struct entry *entry, struct weft_error *err)
 {
-	const char *known[N_KEYS];
-	char name[QUOTE + 1];
+	const char *known[N_KEYS], *advice = NULL, *near;
+	char name[QUOTE + 1], folded[WEFT_SPEC_WORD_SIZE];
 
 	for (size_t k = 0; k < N_KEYS; k++)
 		known[k] = keys[k].name;
 	snprintf(name, sizeof(name), "%.*s", (int)entry->name_length,
 		 entry->name);
-	return weft_fail_at(err, WEFT_EINVAL, "job spec", 0, entry->name_column,
-			    "unknown key \"%s\"; did you mean \"%s\"?", name,
-			    weft_suggest(name, known, N_KEYS));
+	if (weft_spec_word_fold(entry->name, entry->name_length, folded) == 0)
+		advice = weft_spec_word_advice(folded);
+	near = weft_suggest_near(name, known, N_KEYS);
+	if (advice)
+		return weft_fail_at(err, WEFT_EINVAL, "job spec", 0,
+				    entry->name_column, "no key \"%s\": %s",
+				    name, advice);
+	if (near)
+		return weft_fail_at(err, WEFT_EINVAL, "job spec", 0,
+				    entry->name_column,
+				    "unknown key \"%s\"; did you mean "
+				    "\"%s\"?",
+				    name, near);
+	return weft_fail_at(
+		err, WEFT_EINVAL, "job spec", 0, entry->name_column,
+		"unknown key \"%s\"; keys are gpus, nodes, tp, cp, "
+		"ep, pp, dp, zero, mbs, gbs, seq, model and others: "
+		"weft-spec(7)",
+		name);
 }
 
 /* Narrows [*text, *text + *length) to what blanks surround. */
@@ -476,7 +510,9 @@ static int entry_split(const char *text, const char *at, size_t length,
 static int entry_read(const struct entry *entry, struct weft_spec *spec,
 		      struct weft_error *err)
 {
-	size_t k = key_find(entry->name, entry->name_length);
+	size_t k = key_of_word(entry->name, entry->name_length);
+	struct entry own = *entry;
+	const char *value;
 
 	if (k == N_KEYS)
 		return unknown_key(entry, err);
@@ -485,8 +521,13 @@ static int entry_read(const struct entry *entry, struct weft_spec *spec,
 				    entry->name_column, "%s is given twice",
 				    keys[k].name);
 	spec->given |= UINT64_C(1) << k;
-	return keys[k].read(&keys[k], entry, (char *)spec + keys[k].offset,
-			    err);
+	value = weft_spec_word_value(keys[k].name, entry->value,
+				     entry->value_length);
+	if (value) {
+		own.value = value;
+		own.value_length = strlen(value);
+	}
+	return keys[k].read(&keys[k], &own, (char *)spec + keys[k].offset, err);
 }
 
 /* Length and characters of the whole text; its own first, because messages

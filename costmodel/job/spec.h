@@ -8,6 +8,7 @@
 #define WEFT_COSTMODEL_JOB_SPEC_H
 
 #include "base/error.h"
+#include "costmodel/job/model.h"
 #include "costmodel/job/parallelism.h"
 
 #include <stdbool.h>
@@ -132,11 +133,13 @@ struct weft_spec {
 	char order[64];	   /* default "tp-cp-ep-dp-pp" */
 	char model[128];   /* built-in name or, on the command line, a file */
 	char traffic[128]; /* measured matrix; command line only */
+	struct weft_model shape;     /* members that the spec gives itself */
 	char within[32], prefer[32]; /* level names */
 	uint64_t given; /* bit k: key k of the grammar was written */
 };
 
-/* Parses text: syntax, types, ranges, unknown and repeated keys (with the
+/* Parses text, in which keys and values may be the frameworks' words
+ * (spec_words.h): syntax, types, ranges, unknown and repeated keys (with the
  * nearest known one).  err->column is the offset in text from 1.  text longer
  * than WEFT_SPEC_MAX_BYTES is refused, as is anything but printable ASCII, so
  * that what messages quote is safe to show.  An empty text is a valid spec.
@@ -168,6 +171,18 @@ int weft_spec_expert_grid(const struct weft_spec *spec, struct weft_grid *grid,
 
 /* Micro-batches per step of a resolved spec: gbs / (mbs*dp). */
 uint32_t weft_spec_micro_batches(const struct weft_spec *spec);
+
+/* true when the spec says what is trained: a model, a shape of its own, or
+ * measured traffic. */
+bool weft_spec_names_model(const struct weft_spec *spec);
+
+/* true when the spec has a whole shape, and so needs no named model. */
+bool weft_spec_has_shape(const struct weft_spec *spec);
+
+/* Lays the shape that the spec gives over *model; where that is the whole
+ * shape, over nothing, with what is left out as weft-spec(7) says. */
+int weft_spec_shape(const struct weft_spec *spec, struct weft_model *model,
+		    struct weft_error *err);
 
 /* true when `key` was written in the text. */
 bool weft_spec_given(const struct weft_spec *spec, const char *key);

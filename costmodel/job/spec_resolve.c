@@ -386,8 +386,14 @@ static int resolve_model(struct weft_spec *spec, struct weft_error *err)
 	if (!spec->model[0])
 		snprintf(spec->model, sizeof(spec->model), "%s",
 			 WEFT_MODEL_DEFAULT);
-	if (weft_model_find(spec->model, &model, NULL) == 0)
+	if (!weft_spec_given(spec, "model") && weft_spec_has_shape(spec)) {
+		if (weft_spec_shape(spec, &model, err))
+			return -1;
+		snprintf(spec->model, sizeof(spec->model), "%s", model.name);
 		default_to(&spec->seq, model.seq);
+	} else if (weft_model_find(spec->model, &model, NULL) == 0) {
+		default_to(&spec->seq, model.seq);
+	}
 	if (!spec->order[0])
 		snprintf(spec->order, sizeof(spec->order), "%s",
 			 WEFT_ORDER_DEFAULT);

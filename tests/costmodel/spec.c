@@ -39,7 +39,9 @@ static void every_key_is_read(void **state)
 	      "sync_every=8,algorithm=halving-doubling,grad_dtype=bf16,"
 	      "param_dtype=fp16,dispatch_dtype=fp8,channels=4,ranks=leave,"
 	      "env=torch,software=deepspeed,attention=flash2,fused=on,"
-	      "zero_by=tensors",
+	      "zero_by=tensors,layers=80,hidden=8192,ffn=28672,heads=64,"
+	      "kv_heads=8,vocab=32000,gated_mlp=on,experts=8,top_k=2,"
+	      "expert_ffn=14336",
 	      &s);
 	assert_int_equal(s.gpus, 64);
 	assert_int_equal(s.nodes, 8);
@@ -86,9 +88,67 @@ static void every_key_is_read(void **state)
 	assert_int_equal(s.attention, WEFT_ATTENTION_FLASH2);
 	assert_true(s.fused);
 	assert_int_equal(s.zero_by, WEFT_ZERO_BY_TENSORS);
-	assert_int_equal(s.given, (UINT64_C(1) << 46) - 1);
+	assert_int_equal(s.given, (UINT64_C(1) << 56) - 1);
 	assert_true(weft_spec_given(&s, "wait"));
 	assert_false(weft_spec_given(&s, "nonsense"));
+}
+
+static void frameworks_words_are_keys(void **state)
+{
+	static const char *const same[][2] = {
+		{"tensor-model-parallel-size=8", "tp=8"},
+		{"--tp=8,--pp=2", "tp=8,pp=2"},
+		{"TP=8", "tp=8"},
+		{"world_size=64,micro_batch_size=2,global_batch_size=128",
+		 "gpus=64,mbs=2,gbs=128"},
+		{"expert-model-parallel-size=4,context_parallel=2",
+		 "ep=4,cp=2"},
+		{"fsdp=full", "zero=3"},
+		{"fsdp_sharding_strategy=FULL_SHARD", "zero=3"},
+		{"precision=bf16-mixed", "dtype=bf16"},
+		{"sequence_parallel=true", "sp=on"},
+		{"num_layers=8,hidden_size=64,num_attention_heads=4",
+		 "layers=8,hidden=64,heads=4"},
+		{"nnodes=4,nproc_per_node=8", "nodes=4,gpus_per_node=8"},
+	};
+	struct weft_spec a, b;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++) {
+		parse(same[i][0], &a);
+		parse(same[i][1], &b);
+		assert_memory_equal(&a, &b, sizeof(a));
+	}
+}
+
+static void a_spec_has_a_shape_of_its_own(void **state)
+{
+	struct weft_model model = {.layers = 80,
+				   .hidden = 8192,
+				   .heads = 64,
+				   .kv_heads = 8,
+				   .vocab = 128256};
+	struct weft_error err = {0};
+	struct weft_spec s;
+
+	(void)state;
+	resolve("layers=24,hidden=1024,heads=16,seq=512", 8, &s);
+	assert_true(weft_spec_names_model(&s));
+	assert_int_equal(weft_spec_shape(&s, &model, &err), 0);
+	assert_int_equal(model.layers, 24);
+	assert_int_equal(model.ffn, 4096);
+	assert_int_equal(model.kv_heads, 16);
+	assert_int_equal(model.seq, 512);
+	parse("model=llama3-70B,vocab=32000", &s);
+	model.vocab = 128256;
+	assert_int_equal(weft_spec_shape(&s, &model, &err), 0);
+	assert_int_equal(model.vocab, 32000);
+	assert_int_equal(model.layers, 24);
+	parse("tp=8", &s);
+	assert_false(weft_spec_names_model(&s));
+	parse("layers=24,hidden=1024,heads=7", &s);
+	assert_int_equal(weft_spec_resolve(&s, 8, &err), -1);
+	assert_error_says(&err, "heads must divide hidden");
 }
 
 static void blanks_do_not_matter(void **state)
@@ -158,12 +218,23 @@ static void sizes_have_units(void **state)
 		{"bucket=0.5kB", 500},
 		{"bucket=2GB", 2e9},
 		{"bucket=1024GiB", 1099511627776},
+		{"bucket=25mib", 26214400},
+		{"bucket=40mb", 40e6},
+		{"bucket=40M", 40e6},
+		{"bucket=1Gi", 1073741824},
+		{"bucket=1e6", 1e6},
 	};
-	static const char *const wrong[] = {
-		"bucket=0",	"bucket=-1",	"bucket=MiB",
-		"bucket=1.MiB", "bucket=.5MiB", "bucket=1.2.3MiB",
-		"bucket=1Mib",	"bucket=0.5",	"bucket=1025GiB",
-		"bucket=1e6",	"bucket=1 2MB", "bucket=1234567890123456"};
+	static const char *const wrong[] = {"bucket=0",
+					    "bucket=-1",
+					    "bucket=MiB",
+					    "bucket=1.2.3MiB",
+					    "bucket=1Mib",
+					    "bucket=25Mb",
+					    "bucket=0.5",
+					    "bucket=1025GiB",
+					    "bucket=0x10",
+					    "bucket=1 2MB",
+					    "bucket=1234567890123456"};
 	struct weft_spec s;
 
 	(void)state;
@@ -189,7 +260,9 @@ static void mistakes_are_named_with_their_column(void **state)
 		{"tq=8", "unknown key \"tq\"; did you mean \"tp\"?", 1},
 		{"tp=8,gpu=4", "unknown key \"gpu\"; did you mean \"gpus\"?",
 		 6},
-		{"TP=8", "did you mean \"tp\"", 1},
+		{"wibble=8", "keys are gpus, nodes, tp", 1},
+		{"lr=1e-4", "no key \"lr\": it does not change what", 1},
+		{"tp=8,--tensor-model-parallel-size=4", "tp is given twice", 6},
 		{"tp=8, tp=4", "tp is given twice", 7},
 		{"tp", "expected key=value, found \"tp\"", 1},
 		{"tp=8,", "expected key=value", 6},
@@ -209,9 +282,9 @@ static void mistakes_are_named_with_their_column(void **state)
 		{"gpus_per_node=65", "from 1 to 64", 15},
 		{"dtype=int8", "is not one of bf16, fp16, fp32, fp8", 7},
 		{"metric=speed", "is not one of hops, latency, time", 8},
-		{"sp=yes", "sp: \"yes\" is not on or off", 4},
+		{"sp=maybe", "sp: \"maybe\" is not on or off", 4},
 		{"recompute=all", "is not one of none, selective, full", 11},
-		{"cp_comm=ring", "is not one of p2p, allgather, a2a", 9},
+		{"cp_comm=rings", "is not one of p2p, allgather, a2a", 9},
 		{"algorithm=nccl", "is not one of auto, ring, tree", 11},
 		{"compress=0.5", "is not a number from 1 to 1048576", 10},
 		{"compress=x", "is not a number from 1 to", 10},
@@ -536,6 +609,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_key_is_read),
+		cmocka_unit_test(frameworks_words_are_keys),
+		cmocka_unit_test(a_spec_has_a_shape_of_its_own),
 		cmocka_unit_test(blanks_do_not_matter),
 		cmocka_unit_test(durations_have_units),
 		cmocka_unit_test(sizes_have_units),
