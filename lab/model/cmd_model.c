@@ -22,7 +22,7 @@ static const struct calculator calculators[] = {
 	{"step", "how long a training step takes, and why", model_step},
 	{"overlap", "what traces say: hidden and exposed communication, waits",
 	 model_overlap},
-	{"conventions", "where the seeds' figures differ, and why",
+	{"conventions", "where popular figures differ, and why",
 	 model_conventions},
 	{"straggler", "how much longer a step takes for the slowest rank",
 	 model_straggler},

@@ -11,8 +11,9 @@
 enum { KEY_JSON = 768, KEY_CONVENTION };
 
 static const struct argp_option options[] = {
-	{"convention", KEY_CONVENTION, "right|seed", 0,
-	 "the right figures (default), or those that the seeds print", 100},
+	{"convention", KEY_CONVENTION, "right|printed", 0,
+	 "the right figures (default), or those that popular calculators print",
+	 100},
 	{"json", KEY_JSON, NULL, 0, "answer in JSON", 100},
 	{0},
 };
@@ -26,13 +27,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		model->json = true;
 		return 0;
 	case KEY_CONVENTION:
-		if (strcmp(arg, "right") != 0 && strcmp(arg, "seed") != 0)
+		/* "seed" is what it was called first. */
+		if (strcmp(arg, "right") != 0 && strcmp(arg, "printed") != 0 &&
+		    strcmp(arg, "seed") != 0)
 			argp_error(state,
 				   "\"%s\" is not a convention; expected "
-				   "\"right\" or \"seed\"",
+				   "\"right\" or \"printed\"",
 				   arg);
 		model->convention =
-			strcmp(arg, "seed") == 0 ? WEFT_SEED : WEFT_RIGHT;
+			strcmp(arg, "right") == 0 ? WEFT_RIGHT : WEFT_SEED;
 		return 0;
 	case ARGP_KEY_ARG:
 		argp_error(state, "\"%s\" is not an option", arg);
@@ -187,7 +190,7 @@ static int print_json(const struct model_report *report, struct weft_error *err)
 	json_t *object = model_json(report->model);
 
 	json_object_set_new(object, "convention",
-			    json_string(seed ? "seed" : "right"));
+			    json_string(seed ? "printed" : "right"));
 	report_json_add(object, report);
 	for (const struct model_report *more = report->more; more;
 	     more = more->more) {
@@ -222,7 +225,7 @@ static void print_figures(const struct model_report *report)
 		if (as_seed || !figure_differs(report, figure))
 			printf("  %-24s %s\n", label, text);
 		else
-			printf("  %-24s %-16s seed: %s (%s)\n", label, text,
+			printf("  %-24s %-16s printed: %s (%s)\n", label, text,
 			       shown_text(figure->seed.scale > 0 ? &figure->seed
 								 : shown,
 					  figure_value(figure, report->seed),
@@ -280,7 +283,7 @@ static void print_differences(const struct model_report *report)
 		if (!habit_shows(report, why->name))
 			continue;
 		snprintf(text, sizeof(text),
-			 "%s: the seeds have: %s. Right: %s%s%s%s.", why->name,
+			 "%s: printed: %s. Right: %s%s%s%s.", why->name,
 			 why->seed, why->right, *why->source ? " (" : "",
 			 why->source, *why->source ? ")" : "");
 		print_wrapped(text);

@@ -33,7 +33,7 @@ static const struct argp_option options[] = {
 	{"step", KEY_STEP, "TIME", 0, "without any overlap", 2},
 	{"chunks", KEY_CHUNKS, "N", 0, "so many instead of the best", 3},
 	{"min-chunk", KEY_MIN_CHUNK, "SIZE", 0,
-	 "of the seeds' rule (default: 25MB)", 3},
+	 "of the printed rule (default: 25MB)", 3},
 	{"whole-efficiency", KEY_WHOLE, "SHARE", 0,
 	 "of the link that one large transfer reaches (default: 1)", 3},
 	{"chunk-efficiency", KEY_CHUNK, "SHARE", 0,

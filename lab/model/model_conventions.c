@@ -20,10 +20,10 @@ static void print_text(void)
 	for (uint32_t i = 0; i < weft_n_differences; i++) {
 		const struct weft_difference *d = &weft_differences[i];
 
-		printf("%s\n  seeds  %s\n  right  %s\n", d->name, d->seed,
+		printf("%s\n  printed  %s\n  right    %s\n", d->name, d->seed,
 		       d->right);
 		if (*d->source)
-			printf("  source %s\n", d->source);
+			printf("  source   %s\n", d->source);
 	}
 }
 
@@ -53,8 +53,8 @@ int model_conventions(int argc, char **argv)
 	static const struct argp argp = {
 		.parser = parse,
 		.children = children,
-		.doc = "Where the seeds' figures differ from the right ones, "
-		       "by name, and why.",
+		.doc = "Where figures that popular calculators print differ "
+		       "from the right ones, by name, and why.",
 	};
 	struct model_options options = {0};
 	struct weft_error err = {0};

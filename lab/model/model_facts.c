@@ -28,7 +28,7 @@ static void print_text(void)
 		       report_quantity(f->value, f->unit, value,
 				       sizeof(value)));
 		if (f->seed != 0 && f->seed != f->value)
-			printf(" seed: %s",
+			printf(" printed: %s",
 			       report_quantity(f->seed, f->unit, seed,
 					       sizeof(seed)));
 		printf(" %s [%s]\n", f->text, f->source);

@@ -64,7 +64,7 @@ static void terms_print(void)
 
 		printf("%-16s %s, %s\n", t->name, t->unit, t->help);
 		if (t->seed_high > 0)
-			printf("%-16s   the seeds claim %g to %g\n", "",
+			printf("%-16s   popular claims: %g to %g\n", "",
 			       t->seed_low, t->seed_high);
 		printf("%-16s   %s\n", "",
 		       *t->source ? t->source

@@ -30,22 +30,22 @@ check "the wall" json '.wall == true'
 check "every difference has its reason" json \
 	'(.differs | length > 0) and
 	all(.differs[]; (.convention | length > 0) and (.right != .seed))'
-sync --json --convention seed
-check "the seed's ring" near ring_s 0.456348
-check "the seed's printed words" json '.printed |
+sync --json --convention printed
+check "the printed ring" near ring_s 0.456348
+check "the popular words" json '.printed |
 	.all_reduce_s == "456.3ms" and .tree_s == "521.5ms" and
 	.overhead == "99.2%" and .efficiency == "0.8%" and
 	.gradient_bytes == "13.04 GB" and .compute_s == "3.5 ms" and
 	.step_s == "459.8 ms" and
 	.min_bandwidth_bytes_per_s == "29802+ Gbps" and
 	.recommended_bytes_per_s == "119600G+"'
-sync --convention seed
+sync --convention printed
 for text in 456.3ms 99.2% 0.8% 521.5ms "13.04 GB" "3.5 ms" "459.8 ms" \
 	"29802+ Gbps" 119600G+ "Communication Wall Detected"; do
-	check "the seed prints $text" out "$text"
+	check "popular text: $text" out "$text"
 done
 sync
-check "the right text names the seed's figure" out "456.3ms (seed_gib)"
+check "the right text names the printed figure" out "456.3ms (seed_gib)"
 check "and says why" out "seed_gib:"
 check "an assumed computation is called so" out "assumed"
 sync --compute 500ms --overlap 1
@@ -85,18 +85,18 @@ check "all boundaries count" near transfer_bytes 3221225472
 check "the link in decimal bits" near min_link_bytes_per_s 13107200000
 check "the fewest micro-batches that reach 80 %" json \
 	'.inefficient and .advised_micro_batches == 12 and .advised_stages == 3'
-pipe --json --convention seed
-check "the seed's printed pipeline" json '.printed |
+pipe --json --convention printed
+check "the printed printed pipeline" json '.printed |
 	.min_link_bytes_per_s == "97.66Gbps" and
 	.peak_activation_bytes == "512.0MB" and .efficiency == "72.7%" and
 	.transfer_bytes == "1.0000 GB" and .bubble_of_total == "27.3%" and
 	.compute_s == "81.92 ms" and .activation_bytes == "64.00 MB/batch" and
 	.operations == "32 total operations"'
-pipe --convention seed
-check "the seed's advice" out "from 8 to 16 or reducing stages from 4 to 3"
+pipe --convention printed
+check "the printed advice" out "from 8 to 16 or reducing stages from 4 to 3"
 for text in 97.66Gbps 512.0MB 72.7% "1.0000 GB" 27.3% "81.92 ms" \
 	"64.00 MB/batch" "32 total operations" "20 layers"; do
-	check "the seed prints $text" out "$text"
+	check "popular text: $text" out "$text"
 done
 pipe --microbatches 16
 check "enough micro-batches are no warning" sh -c \
@@ -134,8 +134,8 @@ check "the parts know the job" json \
 	'.pipeline.layers == 80 and (.pipeline.bubble_of_ideal == 3/16)'
 axes --json --flops 400TFLOPS --full-recompute
 check "six times with recomputation" json '.tp_all_reduces == 6'
-axes --json --flops 400TFLOPS --convention seed
-check "the seed counts two" json '.tp_all_reduces == 2'
+axes --json --flops 400TFLOPS --convention printed
+check "popular count two" json '.tp_all_reduces == 2'
 axes
 check "without a speed there are no bars" sh -c '! grep -q "##" "$1"' sh \
 	"$work/out"
@@ -144,9 +144,9 @@ check "with one there are" out "##"
 model parallelism --layers 4 --seq 128 --hidden 64 --link 1GB/s --json
 check "one GPU needs no parts but its pipeline" json \
 	'.gpus == 1 and (has("sequence") or has("chunks") | not)'
-model parallelism --stages 4 --microbatches 8 --convention seed
+model parallelism --stages 4 --microbatches 8 --convention printed
 for text in 97.66Gbps 512.0MB 72.7% "1.0000 GB" 27.3% "81.92 ms"; do
-	check "without a shape it is the seed's: $text" out "$text"
+	check "without a shape it is the popular one: $text" out "$text"
 done
 check "which is said" out "the shape is assumed"
 axes --pp 3
@@ -161,13 +161,13 @@ check "two are needed to overlap" near double_buffer_bytes 67108864
 check "a double buffer helps" json \
 	'.bars.ring_overlapped.exposed_s < .bars.ring_serial.exposed_s'
 check "F/B tokens hide a ring" near min_block_tokens 4000
-ring --json --element-bytes 1 --link 400Gbps --convention seed
-check "the seed's 32 MB" json '.printed.buffer_bytes == "32 MB"'
+ring --json --element-bytes 1 --link 400Gbps --convention printed
+check "the printed 32 MB" json '.printed.buffer_bytes == "32 MB"'
 model sequence --ways 2 --seq 2048 --hidden 8192 --link 100GB/s --json
 check "milliseconds are milliseconds" near gather_s 0.000671089
 model sequence --ways 2 --seq 2048 --hidden 8192 --link 100GB/s --json \
-	--convention seed
-check "the seed's are microseconds" json '.printed.gather_s == "0.67 us"'
+	--convention printed
+check "the printed are microseconds" json '.printed.gather_s == "0.67 us"'
 model sequence --model llama3-70B --ways 4 --seq 32768 --link NDR --json
 check "the widths of a model" json '.hop_bytes == 2 * 8192 * 1024 * 2'
 ring
@@ -183,11 +183,11 @@ chunks --json --backward 200ms
 check "chunks answers" exits 0
 check "the shortest tail" json '.chunks == 26 and (.best - 25.82 | fabs < 0.01)'
 check "all of it is hidden" json '.hidden_share == 1'
-chunks --json --backward 200ms --convention seed
-check "the seed's chunks" json '.printed | .chunks == "16" and
+chunks --json --backward 200ms --convention printed
+check "the printed chunks" json '.printed | .chunks == "16" and
 	.chunk_s == "0.21 ms" and .total_s == "3.44 ms" and
 	.share_of_backward == "1.72%"'
-chunks --json --convention seed
+chunks --json --convention printed
 check "what is not known is not printed" json \
 	'(.printed | has("share_of_backward") | not) and
 	.share_of_backward == null'
@@ -212,8 +212,8 @@ whatif --json --set oversubscription=3 --overlap 1 --comm 300ms
 check "unless it is hidden" json '.drop == 0'
 whatif --json --gpus 4000 --set launch-gap=5us
 check "launch gaps are simultaneous" near launch_gap_s 5e-6
-whatif --json --gpus 4000 --set launch-gap=5us --convention seed
-check "the seed adds them up" near launch_gap_s 0.02
+whatif --json --gpus 4000 --set launch-gap=5us --convention printed
+check "popular sum: them up" near launch_gap_s 0.02
 whatif --json --gpus 1024 --steps 1e6 --set skew=10ms
 check "what waiting costs" near lost_gpu_s 10240000
 whatif --set rdma=0.8

@@ -91,8 +91,8 @@ check "and who began last" out "1 of 1"
 check "and who waited" out "rank 0 waited 10 us for rank 1"
 check "and the model" out "model"
 check "and advice" out "what would shorten a step"
-overlap "$work/0.json" --convention seed
-check "the seed's eta is named" out "hidden share of the shorter"
+overlap "$work/0.json" --convention printed
+check "the printed eta is named" out "hidden share of the shorter"
 
 echo '{"schema":"1.0.1","nodes":[{"name":"record_param_comms","inputs":
 	[[1,2,0,30,4,"cuda:0"],1,7,0,"all_to_allv",[1,2],[3,0]]}]}' >"$work/g.json"
