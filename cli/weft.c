@@ -168,6 +168,7 @@ int main(int argc, char **argv)
 	};
 	struct invocation invocation = {EXIT_USAGE};
 
+	argp_err_exit_status = EXIT_USAGE;
 	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &invocation))
 		return EXIT_USAGE;
 	return invocation.code;
