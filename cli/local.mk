@@ -3,9 +3,12 @@
 noinst_LTLIBRARIES += libweft_cli.la
 libweft_cli_la_SOURCES = \
 	%D%/audit/audit.h \
+	%D%/audit/audit_html.c \
 	%D%/audit/audit_json.c \
 	%D%/audit/audit_text.c \
 	%D%/audit/cmd_audit.c \
+	%D%/audit/waivers.c \
+	%D%/audit/waivers.h \
 	%D%/clock.h \
 	%D%/cmd.c \
 	%D%/cmd.h \

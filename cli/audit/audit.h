@@ -14,6 +14,9 @@ struct audit {
 	const struct weft_scheme *scheme;
 	struct weft_findings findings; /* of all that was looked at */
 	struct weft_tiers tiers;
+	/* taken out of the findings, by waivers.h */
+	const struct weft_finding *accepted;
+	uint32_t n_accepted;
 	/* where an occupancy was given */
 	bool occupied;
 	struct weft_occupancy occupancy;
@@ -25,6 +28,20 @@ struct audit {
 /* For people: a summary that is read in ten seconds, then the findings by
  * severity, equal ones of many places as one.  colour: of severities. */
 int audit_text(const struct audit *audit, bool colour, struct weft_error *err);
+
+/* As a page, of that title. */
+int audit_html(const struct audit *audit, const char *title,
+	       struct weft_error *err);
+
+/* What has changed, as --against tells. */
+bool audit_is_drift(const struct weft_finding *finding);
+
+/* Places of item[i] and those alike after it, which it marks in done[n], as one
+ * short text, malloc'ed; names[n] is room.  *n: how many alike there are,
+ * *weight: what they explain together. */
+char *audit_places_fold(const struct weft_findings *findings, uint32_t i,
+			bool *done, const char **names, uint32_t *n,
+			double *weight);
 
 int audit_json(const struct audit *audit, struct weft_error *err);
 

@@ -99,14 +99,20 @@ static json_t *fragmentation_json(const struct audit *a)
 
 int audit_json(const struct audit *a, struct weft_error *err)
 {
+	const struct weft_findings accepted = {
+		.item = (struct weft_finding *)(uintptr_t)a->accepted,
+		.n = a->n_accepted,
+	};
+
 	return report_print(
-		json_pack("{s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o}",
+		json_pack("{s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o}",
 			  "schema", "weft.audit/1", "hosts",
 			  (json_int_t)a->survey->n_hosts, "switches",
 			  (json_int_t)a->survey->n_switches, "cables",
 			  (json_int_t)a->survey->n_cables, "counts",
 			  findings_counts(&a->findings), "findings",
-			  findings_json(&a->findings), "non_blocking",
+			  findings_json(&a->findings), "accepted",
+			  findings_json(&accepted), "non_blocking",
 			  a->tiers.known ? json_boolean(a->tiers.non_blocking)
 					 : json_null(),
 			  "oversubscription", tiers_json(a), "fragmentation",

@@ -15,6 +15,10 @@
 /* Places of one finding: a line of so many characters, or so many of them. */
 #define PLACES_LENGTH 160
 #define PLACES_SHOWN  4
+/* No line of a finding has more characters: cron mails them. */
+#define LINE_LENGTH 200
+/* Room for what stands before the headline. */
+#define COUNTS_LENGTH 48
 
 static const struct {
 	const char *one, *many, *colour;
@@ -114,7 +118,7 @@ static bool are_alike(const struct weft_finding *a,
 	       strcmp(a->source, b->source) == 0;
 }
 
-static bool is_drift(const struct weft_finding *f)
+bool audit_is_drift(const struct weft_finding *f)
 {
 	return strncmp(weft_finding_kinds[f->id].code, "drift-", 6) == 0;
 }
@@ -145,10 +149,8 @@ static char *places_text(const char **names, uint32_t n)
 	return few;
 }
 
-/* Places of item[i] and those alike after it; *n: how many alike there are,
- * *weight: what they explain together. */
-static char *places_fold(const struct weft_findings *f, uint32_t i, bool *done,
-			 const char **names, uint32_t *n, double *weight)
+char *audit_places_fold(const struct weft_findings *f, uint32_t i, bool *done,
+			const char **names, uint32_t *n, double *weight)
 {
 	uint32_t named = 0;
 
@@ -166,6 +168,17 @@ static char *places_fold(const struct weft_findings *f, uint32_t i, bool *done,
 	return places_text(names, named);
 }
 
+/* Prints at most LINE_LENGTH - 1 characters; what is longer is in --json. */
+static void line_print(const char *text, size_t more)
+{
+	size_t room = LINE_LENGTH - 1 - more;
+
+	if (strlen(text) <= room)
+		fputs(text, stdout);
+	else
+		printf("%.*s...", (int)room - 3, text);
+}
+
 /* The headline: what explains most of the gravest, or of what has changed. */
 static int first_print(const struct audit *a, struct weft_error *err)
 {
@@ -176,13 +189,14 @@ static int first_print(const struct audit *a, struct weft_error *err)
 	char *best = NULL, *places;
 	uint32_t first = 0, n;
 
-	for (uint32_t i = 0; done && names && i < f->n &&
-			     f->item[i].severity == f->item[0].severity &&
-			     is_drift(&f->item[i]) == is_drift(&f->item[0]);
+	for (uint32_t i = 0;
+	     done && names && i < f->n &&
+	     f->item[i].severity == f->item[0].severity &&
+	     audit_is_drift(&f->item[i]) == audit_is_drift(&f->item[0]);
 	     i++) {
 		if (done[i])
 			continue;
-		places = places_fold(f, i, done, names, &n, &weight);
+		places = audit_places_fold(f, i, done, names, &n, &weight);
 		if (places && weight > most) {
 			free(best);
 			best = places;
@@ -192,9 +206,13 @@ static int first_print(const struct audit *a, struct weft_error *err)
 			free(places);
 		}
 	}
-	if (best && f->item[0].severity != WEFT_INFO)
-		printf(": %s%s%s", best, best[0] ? " " : "",
-		       f->item[first].text);
+	if (best && f->item[0].severity != WEFT_INFO) {
+		char text[1024];
+
+		snprintf(text, sizeof(text), ": %s%s%s", best,
+			 best[0] ? " " : "", f->item[first].text);
+		line_print(text, COUNTS_LENGTH);
+	}
 	free(best);
 	free(done);
 	free(names);
@@ -205,16 +223,18 @@ static void group_print(const struct weft_finding *f, const char *places,
 			uint32_t n, bool colour)
 {
 	const struct weft_finding_kind *kind = &weft_finding_kinds[f->id];
+	const char *severity = weft_severity_names[f->severity];
+	char text[1024], times[48] = "";
 
+	if (n > 1)
+		snprintf(times, sizeof(times),
+			 places[0] ? " (%u)" : " (%u times)", n);
+	snprintf(text, sizeof(text), "%s%s%s%s%s", places,
+		 places[0] ? times : "", places[0] ? ": " : "", f->text,
+		 places[0] ? "" : times);
 	printf("%s%s%s ", colour ? severities[f->severity].colour : "",
-	       weft_severity_names[f->severity], colour ? PLAIN : "");
-	if (places[0] && n > 1)
-		printf("%s (%u): ", places, n);
-	else if (places[0])
-		printf("%s: ", places);
-	printf("%s", f->text);
-	if (!places[0] && n > 1)
-		printf(" (%u times)", n);
+	       severity, colour ? PLAIN : "");
+	line_print(text, strlen(severity) + strlen(kind->code) + 4);
 	printf(" [%s]\n", kind->code);
 	if (f->source[0] && f->line && n == 1)
 		printf("    at %s:%d\n", f->source, f->line);
@@ -257,7 +277,7 @@ static int findings_list(const struct audit *a, bool colour,
 
 		if (done[i])
 			continue;
-		places = places_fold(f, i, done, names, &n, &weight);
+		places = audit_places_fold(f, i, done, names, &n, &weight);
 		if (!places) {
 			rc = weft_fail(err, WEFT_ENOMEM, "out of memory");
 			break;
@@ -335,6 +355,8 @@ int audit_text(const struct audit *a, bool colour, struct weft_error *err)
 	if (first_print(a, err))
 		return -1;
 	putchar('\n');
+	if (a->n_accepted)
+		printf("%u more are accepted\n", a->n_accepted);
 	tiers_print(a);
 	shape_print(a);
 	if (findings_list(a, colour, err))

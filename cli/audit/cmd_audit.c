@@ -3,6 +3,7 @@
  * itself
  */
 #include "cli/audit/audit.h"
+#include "cli/audit/waivers.h"
 #include "cli/cmd.h"
 #include "cli/fabric/sources.h"
 #include "cli/option.h"
@@ -16,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -25,6 +27,9 @@ enum {
 	KEY_STATE,
 	KEY_BUSY,
 	KEY_FAIL_ON,
+	KEY_BASELINE,
+	KEY_ACCEPT,
+	KEY_HTML,
 	KEY_JSON
 };
 
@@ -48,6 +53,14 @@ static const struct argp_option options[] = {
 	 "exit with 3 when there is a finding at least as grave: info, "
 	 "warning or error (default)",
 	 0},
+	{"baseline", KEY_BASELINE, "FILE", 0,
+	 "leave out what an earlier answer of --json has; may be repeated", 0},
+	{"accept", KEY_ACCEPT, "CODE:PLACE[:UNTIL]", 0,
+	 "leave out findings of that code at places of that pattern, until "
+	 "that "
+	 "day (2026-12-31); may be repeated",
+	 0},
+	{"html", KEY_HTML, NULL, 0, "answer as a page", 0},
 	{"json", KEY_JSON, NULL, 0, "answer in JSON", 0},
 	{0},
 };
@@ -72,7 +85,8 @@ struct invocation {
 		uint32_t n;
 	} against, measured, inventory;
 	enum weft_severity fail_on;
-	bool json;
+	bool json, html;
+	struct waivers waivers;
 	struct side side;
 	struct audit audit;
 };
@@ -94,6 +108,19 @@ static void file_add(struct argp_state *state, struct files *files,
 	if (files->n == MAX_FILES)
 		argp_error(state, "more than %d files of a kind", MAX_FILES);
 	files->path[files->n++] = path;
+}
+
+static void accepted_read(struct argp_state *state, struct invocation *in,
+			  int key, const char *arg)
+{
+	struct weft_error err = {0};
+
+	if (key == KEY_BASELINE) {
+		if (waivers_baseline(&in->waivers, arg, &err))
+			exit(cmd_fail(&err));
+	} else if (waivers_add(&in->waivers, arg, &err)) {
+		argp_error(state, "%s", err.text);
+	}
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -124,6 +151,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_JSON:
 		in->json = true;
+		return 0;
+	case KEY_HTML:
+		in->html = true;
+		return 0;
+	case KEY_BASELINE:
+	case KEY_ACCEPT:
+		accepted_read(state, in, key, arg);
 		return 0;
 	case ARGP_KEY_ARG:
 		if (in->side.sources.asked)
@@ -185,6 +219,20 @@ static void side_close(struct side *side)
 
 static const char fabric_prefix[] = "fabric:";
 
+/* Whether a path is a fabric file of weft's own. */
+static bool is_fabric(const char *path)
+{
+	char text[4096];
+	FILE *in = fopen(path, "re");
+	size_t n = in ? fread(text, 1, sizeof(text) - 1, in) : 0;
+
+	if (in)
+		fclose(in);
+	text[n] = '\0';
+	return strncmp(text, "weft: fabric/", 13) == 0 ||
+	       strstr(text, "\nweft: fabric/") != NULL;
+}
+
 /* ---- what is found ---- */
 
 static bool is_told(const struct weft_findings *findings, uint32_t n,
@@ -230,6 +278,8 @@ static int compare(struct invocation *in, const char *text,
 
 	if (strncmp(text, fabric_prefix, n) == 0)
 		rc = side_fabric(&now, text + n, err);
+	else if (is_fabric(text))
+		rc = side_fabric(&now, text, err);
 	else
 		rc = sources_add(&now.sources, text, err) ||
 				     side_sources(&now, err)
@@ -370,6 +420,21 @@ static int inventory_look(struct invocation *in, struct weft_error *err)
 
 /* ---- all of it ---- */
 
+static int accepted_take(struct invocation *in, struct weft_error *err)
+{
+	struct audit *a = &in->audit;
+	char today[16];
+	time_t now = time(NULL);
+	struct tm tm;
+
+	strftime(today, sizeof(today), "%Y-%m-%d", localtime_r(&now, &tm));
+	if (waivers_apply(&in->waivers, today, &a->findings, err))
+		return -1;
+	a->accepted = in->waivers.accepted;
+	a->n_accepted = in->waivers.n_accepted;
+	return 0;
+}
+
 static int look(struct invocation *in, struct weft_error *err)
 {
 	struct audit *a = &in->audit;
@@ -404,7 +469,7 @@ static int look(struct invocation *in, struct weft_error *err)
 	if (occupied && occupancy_look(in, err))
 		return -1;
 	weft_audit_rank(&a->findings);
-	return 0;
+	return accepted_take(in, err);
 }
 
 static void invocation_close(struct invocation *in)
@@ -413,6 +478,7 @@ static void invocation_close(struct invocation *in)
 	weft_running_free(&in->audit.running);
 	weft_occupancy_free(&in->audit.occupancy);
 	weft_findings_free(&in->audit.findings);
+	waivers_free(&in->waivers);
 	side_close(&in->side);
 }
 
@@ -430,6 +496,22 @@ static bool is_grave(const struct invocation *in)
 					(enum weft_severity)s))
 			return true;
 	return false;
+}
+
+static int answer(const struct invocation *in, struct weft_error *err)
+{
+	const struct audit *a = &in->audit;
+
+	if (in->json)
+		return audit_json(a, err);
+	if (in->html)
+		return audit_html(a,
+				  a->survey->name && *a->survey->name
+					  ? a->survey->name
+				  : in->fabric_path ? in->fabric_path
+						    : "the cluster",
+				  err);
+	return audit_text(a, wants_colour(), err);
 }
 
 int cmd_audit(int argc, char **argv)
@@ -452,8 +534,7 @@ int cmd_audit(int argc, char **argv)
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &in);
 	rc = look(&in, &err);
 	if (rc == 0)
-		rc = in.json ? audit_json(&in.audit, &err)
-			     : audit_text(&in.audit, wants_colour(), &err);
+		rc = answer(&in, &err);
 	if (rc == 0 && is_grave(&in))
 		code = EXIT_NEGATIVE;
 	invocation_close(&in);

@@ -159,6 +159,54 @@ run audit "$work/was.yaml" --against "nonsense:$work/was.yaml"
 check "an unknown format is an error" exits 1
 check "which names what there is" err 'did you mean'
 
+# ---- what is accepted ----
+
+captures=${WEFT_SRCDIR:-.}/tests/import/ibnetdiscover
+swapped=$captures/rail-swapped.txt
+run audit --json --from ibnetdiscover "$swapped"
+check "a swapped rail is an error" exits 3
+cp "$work/out" "$work/base.json"
+place=$(jq -r '.findings[] | select(.code == "rail-swapped") | .where' \
+	"$work/base.json" | head -n 1)
+run audit --json --from ibnetdiscover "$swapped" --baseline "$work/base.json"
+check "against its own baseline nothing is new" exits 0
+check "json: what is known is told apart" json \
+	'.counts.error == 0 and (.accepted | map(.code) | index("rail-swapped"))'
+run audit --from ibnetdiscover "$swapped" --baseline "$work/base.json"
+check "people are told how many" out " more are accepted"
+run audit --json --from ibnetdiscover "$swapped" --accept "rail-swapped:$place"
+check "one finding is accepted for ever" json \
+	'[.findings[] | select(.code == "rail-swapped")] | length == 0'
+run audit --json --from ibnetdiscover "$swapped" \
+	--accept "rail-swapped:*:2999-12-31"
+check "or until a day, by a pattern" json '.counts.error == 0'
+run audit --json --from ibnetdiscover "$swapped" \
+	--accept "rail-swapped:*:2001-01-31"
+check "after that day it is one again" exits 3
+check "and the waiver is told" json \
+	'.findings[] | select(.code == "waiver-idle") |
+	 .text | test("was until 2001-01-31")'
+run audit --from ibnetdiscover "$swapped" --accept "leaf-orphan:nowhere"
+check "so is one that meets nothing" out "meets no finding any more"
+run audit --from ibnetdiscover "$swapped" --accept "rail-swaped:x"
+check "an unknown code is a usage error" exits 2
+check "with the nearest" err 'did you mean "rail-swapped"'
+echo '[]' >"$work/no.json"
+run audit --from ibnetdiscover "$swapped" --baseline "$work/no.json"
+check "a file that is no answer is an error" exits 1
+check "which says what was expected" err 'expected what "weft audit --json"'
+run audit "$work/was.yaml" --against "$work/now.yaml"
+check "a fabric file needs no format" exits 3
+check "what has changed comes first" sh -c "sed -n '/^error\\|^warning/p' \
+	'$work/out' | head -n 1 | grep -q drift-"
+check "no line has 200 characters" awk 'length($0) >= 200 { exit 1 }' "$work/out"
+run audit --html --from ibnetdiscover "$swapped"
+check "a page answers as the text does" exits 3
+check "that is one" out "<!doctype html>"
+check "with the finding and its remedy" out "Exchange the two cables"
+check "without scripts or anything from elsewhere" not \
+	grep -qiE '<script|https?:' "$work/out"
+
 # ---- the manual has every code ----
 
 page=${WEFT_SRCDIR:-.}/doc/man/weft-audit.1.scd
