@@ -31,4 +31,17 @@ int weft_text_plain(const char *text, size_t size, char **plain,
 int weft_text_load(const char *path, size_t most, char **text, size_t *size,
 		   struct weft_error *err);
 
+/* Called with a text as weft_text_load gives it, which stays the caller's; not
+ * 0: enough. */
+typedef int (*weft_text_visit)(void *context, const char *name,
+			       const char *text, size_t size,
+			       struct weft_error *err);
+
+/* text_file.c: visits the text of a file, or, where it is a tar archive,
+ * gzip'ed or not, that of each file in it, whose name is "ARCHIVE:MEMBER";
+ * members that are no text are left out.  0, what a visit returned, or -1 with
+ * err: also where an archive has no text, or ends in the middle. */
+int weft_text_each(const char *path, size_t most, weft_text_visit visit,
+		   void *context, struct weft_error *err);
+
 #endif

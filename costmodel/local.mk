@@ -17,6 +17,7 @@ libweft_costmodel_la_SOURCES = \
 	%D%/measured/nccl_log_csv.c \
 	%D%/measured/nccl_log_draft.c \
 	%D%/measured/nccl_log_draft.h \
+	%D%/measured/nccl_log_inspector.c \
 	%D%/measured/nccl_log_json.c \
 	%D%/measured/nccl_log_text.c \
 	%D%/time/cost.c \

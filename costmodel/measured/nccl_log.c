@@ -205,6 +205,8 @@ static int text_read(struct nccl_draft *draft, const char *text, size_t size)
 
 	while (first < size && isspace((unsigned char)text[first]))
 		first++;
+	if (nccl_inspector_looks(text, size))
+		return nccl_inspector_read(draft, text, size);
 	if (first < size && text[first] == '{')
 		return nccl_json_read(draft, text, size);
 	if (nccl_csv_looks(text, size))

@@ -49,6 +49,10 @@ void nccl_draft_close(struct nccl_draft *draft, bool failed);
 int nccl_text_read(struct nccl_draft *draft, const char *text, size_t size);
 int nccl_json_read(struct nccl_draft *draft, const char *text, size_t size);
 int nccl_csv_read(struct nccl_draft *draft, const char *text, size_t size);
+int nccl_inspector_read(struct nccl_draft *draft, const char *text,
+			size_t size);
+/* Has it a record of an Inspector plugin early on? */
+bool nccl_inspector_looks(const char *text, size_t size);
 /* Is the first line that of a CSV table of measurements? */
 bool nccl_csv_looks(const char *text, size_t size);
 

@@ -11,18 +11,29 @@
 #include <string.h>
 #include <sys/stat.h>
 
+struct loading {
+	struct weft_pairwise *p;
+	const struct weft_fabric *f;
+	struct weft_findings *findings;
+};
+
+static int text_take(void *context, const char *name, const char *text,
+		     size_t size, struct weft_error *err)
+{
+	const struct loading *l = context;
+
+	return weft_pairwise_parse(l->p, text, size, name, l->f, l->findings,
+				   err);
+}
+
 static int file_load(struct weft_pairwise *p, const char *path,
 		     const struct weft_fabric *f,
 		     struct weft_findings *findings, struct weft_error *err)
 {
-	char *text;
-	size_t size;
-	int rc = weft_text_load(path, WEFT_NCCL_MAX_BYTES, &text, &size, err);
+	struct loading loading = {p, f, findings};
 
-	if (rc == 0)
-		rc = weft_pairwise_parse(p, text, size, path, f, findings, err);
-	free(text);
-	return rc;
+	return weft_text_each(path, WEFT_NCCL_MAX_BYTES, text_take, &loading,
+			      err);
 }
 
 static int is_seen(const struct dirent *entry)

@@ -183,35 +183,43 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static int log_load(const char *path, struct weft_nccl_log *log,
-		    struct weft_error *err)
-{
-	char *text;
-	size_t size;
-	int rc = weft_text_load(path, WEFT_NCCL_MAX_BYTES, &text, &size, err);
+struct logs {
+	struct weft_nccl_log *item;
+	size_t n;
+};
 
-	if (rc == 0)
-		rc = weft_nccl_log_parse(text, size, path, log, err);
-	free(text);
-	return rc;
+static int log_take(void *context, const char *name, const char *text,
+		    size_t size, struct weft_error *err)
+{
+	struct logs *logs = context;
+	struct weft_nccl_log *more =
+		weft_realloc(logs->item, logs->n + 1, sizeof(*more), err);
+	struct weft_nccl_log *log;
+
+	if (!more)
+		return -1;
+	logs->item = more;
+	log = &more[logs->n];
+	if (weft_nccl_log_parse(text, size, name, log, err))
+		return -1;
+	logs->n++;
+	if (!log->n_rows && !log->n_flaws)
+		fprintf(stderr, "weft: %s: no result of nccl-tests in it\n",
+			name);
+	return 0;
 }
 
-static int load(const struct query *query, struct weft_nccl_log *logs,
+static int load(const struct query *query, struct logs *logs,
 		struct weft_error *err)
 {
 	size_t n_rows = 0;
 
-	for (size_t i = 0; i < query->n_paths; i++) {
-		const char *path = query->paths[i];
-
-		if (log_load(path, &logs[i], err))
+	for (size_t i = 0; i < query->n_paths; i++)
+		if (weft_text_each(query->paths[i], WEFT_NCCL_MAX_BYTES,
+				   log_take, logs, err))
 			return -1;
-		n_rows += logs[i].n_rows + logs[i].n_flaws;
-		if (!logs[i].n_rows && !logs[i].n_flaws)
-			fprintf(stderr,
-				"weft: %s: no result of nccl-tests in it\n",
-				path);
-	}
+	for (size_t i = 0; i < logs->n; i++)
+		n_rows += logs->item[i].n_rows + logs->item[i].n_flaws;
 	if (!n_rows)
 		return weft_fail(err, WEFT_EINVAL,
 				 "no log has a row \"SIZE COUNT TYPE ...\" of "
@@ -219,7 +227,7 @@ static int load(const struct query *query, struct weft_nccl_log *logs,
 	return 0;
 }
 
-static int calibrate(struct query *query, struct weft_nccl_log *logs,
+static int calibrate(struct query *query, struct logs *logs,
 		     struct weft_error *err)
 {
 	struct weft_calibration calibration;
@@ -227,11 +235,11 @@ static int calibrate(struct query *query, struct weft_nccl_log *logs,
 
 	if (load(query, logs, err))
 		return cmd_fail(err);
-	if (weft_calibrate(logs, query->n_paths, &query->options, &calibration,
+	if (weft_calibrate(logs->item, logs->n, &query->options, &calibration,
 			   err))
 		return cmd_fail(err);
-	query->view.logs = logs;
-	query->view.n_logs = query->n_paths;
+	query->view.logs = logs->item;
+	query->view.n_logs = logs->n;
 	result = calibration_print(&query->view, &calibration, err)
 			 ? cmd_fail(err)
 		 : calibration.n_fitted ? EXIT_YES
@@ -252,16 +260,13 @@ int cmd_calibrate(int argc, char **argv)
 	struct query query = {.options.collective = WEFT_N_COLLECTIVES,
 			      .view.level = "leaf"};
 	struct weft_error err = {0};
-	struct weft_nccl_log *logs;
+	struct logs logs = {0};
 	int result;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &query);
-	logs = weft_calloc(query.n_paths, sizeof(*logs), &err);
-	if (!logs)
-		return cmd_fail(&err);
-	result = calibrate(&query, logs, &err);
-	for (size_t i = 0; i < query.n_paths; i++)
-		weft_nccl_log_free(&logs[i]);
-	free(logs);
+	result = calibrate(&query, &logs, &err);
+	for (size_t i = 0; i < logs.n; i++)
+		weft_nccl_log_free(&logs.item[i]);
+	free(logs.item);
 	return result;
 }

@@ -105,6 +105,47 @@ check "which names it" err "$work/f.yaml: no result of nccl-tests"
 check "nothing on stdout then" silent out
 run calibrate "$work/absent.log"
 check "a missing file is an error" exits 1
+
+# ---- archives and Inspector files ----
+
+run calibrate --json "$work/one.log" "$work/two.log"
+jq 'del(.logs)' "$work/out" | sed "s|$work/||g" >"$work/apart.json"
+tar -C "$work" -czf "$work/both.tar.gz" one.log two.log
+run calibrate --json "$work/both.tar.gz"
+check "an archive is read as its files are" exits 0
+jq 'del(.logs)' "$work/out" | sed "s|$work/both.tar.gz:||g" >"$work/together.json"
+check "with the same fits" cmp "$work/apart.json" "$work/together.json"
+head -c 900 "$work/one.log" >"$work/part.log"
+tar -C "$work" -cf - one.log | head -c 1000 >"$work/cut.tar"
+run calibrate "$work/cut.tar"
+check "an archive that is cut off is an error" exits 1
+check "which says so" err "cut.tar: the tar archive ends in the middle of a file"
+mkdir "$work/empty" && tar -C "$work" -cf "$work/none.tar" empty
+run calibrate "$work/none.tar"
+check "one without a text, too" err "no text in this tar archive"
+
+# Eight ranks, 20 us and 300 GB/s of bus bandwidth; messages of an all-gather are
+# one rank's part.
+awk 'BEGIN {
+	for (rank = 0; rank < 8; rank += 7)
+		for (k = 10; k < 30; k += 2) {
+			s = 2 ^ k
+			t = 20e-6 + 1.75 * s / 300e9
+			printf "{\"header\":{\"id\":\"0x1\",\"rank\":%d,\"n_ranks\":8,\"nnodes\":1},\"metadata\":{\"hostname\":\"n%d\"},\"coll_perf\":{\"coll\":\"AllReduce\",\"coll_sn\":%d,\"coll_msg_size_bytes\":%d,\"coll_exec_time_us\":%.3f,\"coll_algobw_gbs\":%.6f,\"coll_busbw_gbs\":%.6f}}\n", rank, rank, k, s, t * 1e6, s / t / 1e9, 1.75 * s / t / 1e9
+			t = 20e-6 + 7 * s / 300e9
+			printf "{\"coll_perf\":{\"coll\":\"AllGather\",\"coll_sn\":%d,\n\"coll_msg_size_bytes\":%d,\"coll_exec_time_us\":%.3f,\"coll_algobw_gbs\":%.6f}}\n", k, s, t * 1e6, 8 * s / t / 1e9
+		}
+}' >"$work/inspector.log"
+run calibrate --json "$work/inspector.log"
+check "Inspector files are logs" exits 0
+check "json: each kind of call is a run, headers hold on" json \
+	'[.links[] | [.collective, .ranks, .nodes]] | sort ==
+	 [["all_gather", 8, 1], ["all_reduce", 8, 1]]'
+check "json: both at the rate that was measured" json \
+	'[.links[].busbw_bytes_per_s / 3e11] | all(. > 0.98 and . < 1.02)'
+echo '{"coll_perf":{"coll":"Dance","coll_msg_size_bytes":8}}' >"$work/odd.log"
+run calibrate "$work/odd.log"
+check "a call of no kind is told with its line" err "odd.log:1: "
 run calibrate --predict 3X "$work/one.log"
 check "a size without sense is a usage error" exits 2
 run calibrate --collective all_bananas "$work/one.log"
