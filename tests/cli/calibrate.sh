@@ -145,7 +145,7 @@ check "json: both at the rate that was measured" json \
 	'[.links[].busbw_bytes_per_s / 3e11] | all(. > 0.98 and . < 1.02)'
 echo '{"coll_perf":{"coll":"Dance","coll_msg_size_bytes":8}}' >"$work/odd.log"
 run calibrate "$work/odd.log"
-check "a call of no kind is told with its line" err "odd.log:1: "
+check "a call of no kind is told with its line" out "odd.log:1: "
 run calibrate --predict 3X "$work/one.log"
 check "a size without sense is a usage error" exits 2
 run calibrate --collective all_bananas "$work/one.log"

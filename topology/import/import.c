@@ -13,6 +13,8 @@ const struct weft_importer weft_importers[] = {
 	 "InfiniBand: ibnetdiscover (also -g, -p), iblinkinfo (-l), ibsim's "
 	 "net",
 	 weft_import_ibnetdiscover, weft_looks_ibnetdiscover},
+	{"ufm", "InfiniBand: UFM's links (JSON), its tables of cables (CSV)",
+	 weft_import_ufm, weft_looks_ufm},
 	{"slurm-tree", "Slurm's topology.conf, or scontrol show topology",
 	 weft_import_slurm_topology, weft_slurm_topology_looks},
 	{"slurm-block", "the same: switches, blocks and rings may be mixed",

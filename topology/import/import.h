@@ -87,6 +87,10 @@ bool weft_looks_lldp(const char *text, size_t size);
 int weft_import_lldp(struct weft_survey *s,
 		     const struct weft_import_input *input,
 		     struct weft_error *err);
+bool weft_looks_ufm(const char *text, size_t size);
+int weft_import_ufm(struct weft_survey *s,
+		    const struct weft_import_input *input,
+		    struct weft_error *err);
 bool weft_looks_csv(const char *text, size_t size);
 int weft_import_csv(struct weft_survey *s,
 		    const struct weft_import_input *input,

@@ -12,6 +12,7 @@
  */
 #include "topology/import/import.h"
 #include "topology/import/json_source.h"
+#include "topology/import/links.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -22,8 +23,7 @@ struct lldp {
 	struct weft_survey *s;
 	const struct weft_import_input *input;
 	struct weft_error *err;
-	struct weft_survey_cable *links; /* as told, by either end */
-	uint32_t n_links, room;
+	struct weft_told_links told;
 };
 
 static int fail(const struct lldp *l, const char *what)
@@ -87,62 +87,12 @@ static const char *peer_port(const json_t *port)
 	return name;
 }
 
-static bool is_turned(const struct weft_survey_cable *c)
-{
-	if (c->a.kind != c->b.kind)
-		return c->b.kind == WEFT_END_HOST;
-	return c->a.index > c->b.index;
-}
-
-static int link_keep(struct lldp *l, struct weft_survey_cable *cable)
-{
-	if (is_turned(cable)) {
-		struct weft_end end = cable->a;
-
-		cable->a = cable->b;
-		cable->b = end;
-	}
-	if (l->n_links == l->room) {
-		uint32_t room = l->room ? 2 * l->room : 64;
-		struct weft_survey_cable *links =
-			weft_realloc(l->links, room, sizeof(*links), l->err);
-
-		if (!links)
-			return -1;
-		l->links = links;
-		l->room = room;
-	}
-	l->links[l->n_links++] = *cable;
-	return 0;
-}
-
-static int compare_links(const void *pa, const void *pb)
-{
-	const struct weft_survey_cable *a = pa, *b = pb;
-	const uint32_t key_a[] = {a->a.kind,  a->a.index, a->a.hca, a->a.port,
-				  a->b.index, a->b.hca,	  a->b.port};
-	const uint32_t key_b[] = {b->a.kind,  b->a.index, b->a.hca, b->a.port,
-				  b->b.index, b->b.hca,	  b->b.port};
-
-	for (size_t i = 0; i < sizeof(key_a) / sizeof(key_a[0]); i++)
-		if (key_a[i] != key_b[i])
-			return key_a[i] < key_b[i] ? -1 : 1;
-	return 0;
-}
-
-/* What both ends tell is one cable. */
 static int links_add(struct lldp *l)
 {
-	if (l->n_links)
-		qsort(l->links, l->n_links, sizeof(*l->links), compare_links);
-	for (uint32_t i = 0; i < l->n_links; i++)
-		if ((!i || compare_links(&l->links[i - 1], &l->links[i])) &&
-		    weft_survey_add_cable(l->s, &l->links[i], l->err))
-			return -1;
-	return l->n_links ? 0
-			  : fail(l, "no neighbour that is a switch; expected "
-				    "what \"lldpcli -f json show neighbors\" "
-				    "prints");
+	if (!l->told.n)
+		return fail(l, "no neighbour that is a switch; expected what "
+			       "\"lldpcli -f json show neighbors\" prints");
+	return weft_told_links_add(&l->told, l->s, l->err);
 }
 
 static int neighbour_add(struct lldp *l, const char *host, const char *name,
@@ -162,7 +112,7 @@ static int neighbour_add(struct lldp *l, const char *host, const char *name,
 	if (end_fill(l, host, name, &cable.a) ||
 	    end_fill(l, peer, port, &cable.b))
 		return -1;
-	return link_keep(l, &cable);
+	return weft_told_links_keep(&l->told, &cable, l->err);
 }
 
 static int interfaces_read(struct lldp *l, const char *host, json_t *object)
@@ -217,7 +167,7 @@ int weft_import_lldp(struct weft_survey *s,
 
 	if (rc == 0)
 		rc = links_add(&l);
-	free(l.links);
+	free(l.told.links);
 	json_decref(root);
 	return rc;
 }

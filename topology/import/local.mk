@@ -22,10 +22,13 @@ libweft_import_la_SOURCES = \
 	%D%/infiniband/ibnet_words.c \
 	%D%/infiniband/ibnet_words.h \
 	%D%/infiniband/import_ibnetdiscover.c \
+	%D%/infiniband/import_ufm.c \
 	%D%/json_source.c \
 	%D%/json_source.h \
 	%D%/lines.c \
 	%D%/lines.h \
+	%D%/links.c \
+	%D%/links.h \
 	%D%/names.c \
 	%D%/names.h \
 	%D%/netq.c \

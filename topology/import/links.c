@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* links.c - making one cable of what both its ends tell */
+#include "topology/import/links.h"
+
+#include <stdlib.h>
+
+static bool is_turned(const struct weft_survey_cable *c)
+{
+	if (c->a.kind != c->b.kind)
+		return c->b.kind == WEFT_END_HOST;
+	if (c->a.index != c->b.index)
+		return c->a.index > c->b.index;
+	return c->a.port > c->b.port;
+}
+
+int weft_told_links_keep(struct weft_told_links *told,
+			 const struct weft_survey_cable *cable,
+			 struct weft_error *err)
+{
+	struct weft_survey_cable kept = *cable;
+
+	if (is_turned(cable)) {
+		kept.a = cable->b;
+		kept.b = cable->a;
+	}
+	if (told->n == told->room) {
+		uint32_t room = told->room ? 2 * told->room : 64;
+		struct weft_survey_cable *links =
+			weft_realloc(told->links, room, sizeof(*links), err);
+
+		if (!links)
+			return -1;
+		told->links = links;
+		told->room = room;
+	}
+	told->links[told->n++] = kept;
+	return 0;
+}
+
+static int compare_links(const void *pa, const void *pb)
+{
+	const struct weft_survey_cable *a = pa, *b = pb;
+	const uint32_t key_a[] = {a->a.kind,  a->a.index, a->a.hca, a->a.port,
+				  a->b.index, a->b.hca,	  a->b.port};
+	const uint32_t key_b[] = {b->a.kind,  b->a.index, b->a.hca, b->a.port,
+				  b->b.index, b->b.hca,	  b->b.port};
+
+	for (size_t i = 0; i < sizeof(key_a) / sizeof(key_a[0]); i++)
+		if (key_a[i] != key_b[i])
+			return key_a[i] < key_b[i] ? -1 : 1;
+	return 0;
+}
+
+int weft_told_links_add(struct weft_told_links *told, struct weft_survey *s,
+			struct weft_error *err)
+{
+	const struct weft_survey_cable *links = told->links;
+
+	if (told->n)
+		qsort(told->links, told->n, sizeof(*links), compare_links);
+	for (uint32_t i = 0; i < told->n; i++)
+		if ((!i || compare_links(&links[i - 1], &links[i])) &&
+		    weft_survey_add_cable(s, &links[i], err))
+			return -1;
+	return 0;
+}
