@@ -90,3 +90,31 @@ libweft_measured_la_SOURCES = \
 	%D%/measured/pairwise_read.c \
 	%D%/measured/pairwise_set.c \
 	# End of libweft_measured_la_SOURCES
+
+# Launch scripts and frameworks' configurations as specs: for the command line and
+# job_submit.
+noinst_LTLIBRARIES += libweft_script.la
+libweft_script_la_SOURCES = \
+	%D%/script/draft.c \
+	%D%/script/draft.h \
+	%D%/script/draft_common.c \
+	%D%/script/facts.c \
+	%D%/script/facts.h \
+	%D%/script/launch.c \
+	%D%/script/launch.h \
+	%D%/script/marked.c \
+	%D%/script/marked.h \
+	%D%/script/readers.c \
+	%D%/script/script.c \
+	%D%/script/script.h \
+	%D%/script/shell.c \
+	%D%/script/shell.h \
+	%D%/script/shell_dollar.c \
+	%D%/script/shell_keyword.c \
+	%D%/script/shell_parts.h \
+	%D%/script/shell_state.c \
+	%D%/script/shell_test.c \
+	%D%/script/shell_word.c \
+	%D%/script/toml.c \
+	%D%/script/tree.c \
+	# End of libweft_script_la_SOURCES

@@ -1,0 +1,532 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* readers.c - the frameworks: how each is known, and what is its own */
+#include "costmodel/script/draft.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static bool has(const struct weft_draft *draft, const char *name)
+{
+	return facts_find(draft->facts, name);
+}
+
+static bool program_has(const struct weft_draft *draft, const char *part)
+{
+	return draft->launch && strstr(draft->launch->program, part);
+}
+
+static bool launched_by(const struct weft_draft *draft, enum launcher launcher)
+{
+	return draft->launch && draft->launch->launcher == launcher;
+}
+
+/* The number of a fact; 0: it is not there, or says nothing. */
+static uint32_t number(const struct weft_draft *draft, const char *name)
+{
+	return fact_number(facts_find(draft->facts, name));
+}
+
+/* A factor of an axis that may be unknown. */
+static void factor(struct weft_draft *draft, const char *name, uint32_t *value)
+{
+	const struct fact *fact = facts_find(draft->facts, name);
+
+	if (fact && fact->unknown)
+		draft_miss(draft, "%s: %s:%u leaves it to a run", name,
+			   fact->file, fact->line);
+	if (fact_number(fact))
+		*value *= fact_number(fact);
+}
+
+/* mbs and the steps between updates make the batch of all replicas. */
+static void accumulate(struct weft_draft *draft, const char *steps)
+{
+	const struct fact *fact = facts_find(draft->facts, steps);
+	uint32_t gpus = draft_number(draft, "gpus"), tp, model;
+
+	if (!gpus)
+		gpus = draft_number(draft, "nodes") *
+		       draft_number(draft, "gpus_per_node");
+	tp = draft_number(draft, "tp");
+	model = (tp ? tp : 1) *
+		(draft_number(draft, "pp") ? draft_number(draft, "pp") : 1) *
+		(draft_number(draft, "cp") ? draft_number(draft, "cp") : 1);
+	if (draft_given(draft, "gbs") || !fact_number(fact) || !gpus ||
+	    gpus % model || !draft_number(draft, "mbs"))
+		return;
+	draft_set_number(draft, "gbs",
+			 draft_number(draft, "mbs") * fact_number(fact) *
+				 (gpus / model),
+			 fact);
+}
+
+/* ---- Megatron-LM ---- */
+
+static bool megatron_suits(const struct weft_draft *draft)
+{
+	static const char *const words[] = {"tensor_model_parallel_size",
+					    "pipeline_model_parallel_size",
+					    "model_parallel_size"};
+	bool batch = has(draft, "micro_batch_size") || has(draft, "batch_size");
+
+	for (size_t i = 0; i < 3; i++)
+		if (facts_find_in(draft->facts, FACT_PROGRAM, words[i]))
+			return true;
+	return batch && has(draft, "num_layers") &&
+	       program_has(draft, "pretrain_");
+}
+
+static void megatron_shards(struct weft_draft *draft)
+{
+	static const struct {
+		const char *name, *zero;
+	} ways[] = {{"use_distributed_optimizer", "1"},
+		    {"use_torch_fsdp2", "3"}};
+	const struct fact *strategy =
+		facts_find(draft->facts, "data_parallel_sharding_strategy");
+
+	if (!strategy)
+		for (size_t i = 0; i < 2 && !draft_given(draft, "zero"); i++)
+			if (draft_on(draft, ways[i].name))
+				draft_set(
+					draft, "zero", ways[i].zero,
+					facts_find(draft->facts, ways[i].name));
+	if (draft_on(draft, "use_megatron_fsdp") && !strategy)
+		draft_miss(draft, "zero: --use-megatron-fsdp without "
+				  "--data-parallel-sharding-strategy");
+}
+
+static void megatron_stages(struct weft_draft *draft)
+{
+	const struct fact *fact = facts_find(
+		draft->facts, "num_layers_per_virtual_pipeline_stage");
+	uint32_t pp = draft_number(draft, "pp"),
+		 layers = draft_number(draft, "layers"), k = fact_number(fact);
+
+	if (!fact || pp < 2)
+		return;
+	if (!k || !layers || layers % (pp * k)) {
+		draft_miss(draft,
+			   "vpp: %s:%u: layers are not a multiple of pp times "
+			   "\"%s\"",
+			   fact->file, fact->line, fact->value);
+		return;
+	}
+	draft_set_number(draft, "vpp", layers / pp / k, fact);
+}
+
+static void megatron_shape(struct weft_draft *draft)
+{
+	const struct fact *groups =
+		facts_find(draft->facts, "num_query_groups");
+
+	if (groups && has(draft, "num_attention_heads") &&
+	    groups->scope == FACT_PROGRAM &&
+	    !draft_on(draft, "group_query_attention"))
+		draft_drop(draft, "kv_heads");
+	if (draft_on(draft, "multi_latent_attention"))
+		draft_assume(draft,
+			     "latent attention is counted as plain attention");
+	if (draft_number(draft, "experts") == 1)
+		draft_drop(draft, "experts");
+	if (draft_given(draft, "experts") && !draft_given(draft, "top_k")) {
+		draft_set(draft, "top_k", "2", NULL);
+		draft_assume(draft, "top_k=2, Megatron-LM's default");
+	}
+	/* Megatron-LM keeps the parameters of the feed-forward with gates. */
+	if (draft_given(draft, "gated_mlp") && !draft_given(draft, "ffn") &&
+	    draft_number(draft, "hidden"))
+		draft_set_number(draft, "ffn",
+				 draft_number(draft, "hidden") * 8 / 3 / 64 *
+					 64,
+				 facts_find(draft->facts, "swiglu"));
+}
+
+static void megatron_dtype(struct weft_draft *draft)
+{
+	if (draft_given(draft, "dtype"))
+		return;
+	if (draft->launch && draft->launch->open_line) {
+		draft_miss(draft, "dtype: neither --bf16 nor --fp16 is among "
+				  "the arguments that are known");
+		return;
+	}
+	draft_set(draft, "dtype", "fp32", NULL);
+	draft_assume(draft, "dtype=fp32: neither --bf16 nor --fp16");
+}
+
+static void megatron_take(struct weft_draft *draft)
+{
+	const struct fact *old = facts_find(draft->facts, "batch_size");
+	const char *sp = draft_on(draft, "sequence_parallel") ? "on" : "off";
+
+	if (old && !draft_given(draft, "mbs") && fact_number(old))
+		draft_set_number(draft, "mbs", fact_number(old), old);
+	megatron_shards(draft);
+	megatron_stages(draft);
+	megatron_shape(draft);
+	if (draft_number(draft, "tp") > 1)
+		draft_set(draft, "sp", sp,
+			  facts_find(draft->facts, "sequence_parallel"));
+	else
+		draft_drop(draft, "sp");
+	if (draft_on(draft, "recompute_activations"))
+		draft_set(draft, "recompute", "selective",
+			  facts_find(draft->facts, "recompute_activations"));
+	if (draft_on(draft, "checkpoint_activations"))
+		draft_set(draft, "recompute", "full",
+			  facts_find(draft->facts, "checkpoint_activations"));
+	if (draft_on(draft, "no_pipeline_parallel"))
+		draft_set(draft, "pp", "1",
+			  facts_find(draft->facts, "no_pipeline_parallel"));
+	if (draft_on(draft, "use_tp_pp_dp_mapping"))
+		draft_set(draft, "order", "tp-cp-ep-pp-dp",
+			  facts_find(draft->facts, "use_tp_pp_dp_mapping"));
+	megatron_dtype(draft);
+	if (has(draft, "decoder_seq_length"))
+		draft_miss(draft,
+			   "model: encoder and decoder have sequences of "
+			   "their own, which a spec does not have");
+	if (has(draft, "rampup_batch_size"))
+		draft_assume(draft, "gbs is that behind the ramp-up");
+	draft_set(draft, "software",
+		  launched_by(draft, LAUNCHER_DEEPSPEED) ||
+				  draft_on(draft, "deepspeed")
+			  ? "deepspeed"
+			  : "megatron-core",
+		  NULL);
+}
+
+/* ---- NeMo and Megatron-Bridge ---- */
+
+static bool nemo_suits(const struct weft_draft *draft)
+{
+	return has(draft, "model.tensor_model_parallel_size") ||
+	       has(draft, "trainer.num_nodes") ||
+	       has(draft, "megatron_cfg.tensor_model_parallel_size");
+}
+
+/* Words of FSDP stand there also where it is off. */
+static void nemo_shards(struct weft_draft *draft)
+{
+	const struct fact *optimizer = facts_find(draft->facts, "optim.name");
+
+	if (!draft_on(draft, "fsdp") && !draft_on(draft, "use_megatron_fsdp"))
+		draft_drop(draft, "zero");
+	if (draft_given(draft, "zero"))
+		return;
+	if (draft_on(draft, "use_distributed_optimizer"))
+		draft_set(
+			draft, "zero", "1",
+			facts_find(draft->facts, "use_distributed_optimizer"));
+	else if (optimizer && strstr(optimizer->value, "distributed"))
+		draft_set(draft, "zero", "1", optimizer);
+}
+
+static void nemo_take(struct weft_draft *draft)
+{
+	const struct fact *gate = facts_find(draft->facts, "activation");
+
+	nemo_shards(draft);
+	if (gate && strstr(gate->value, "swiglu"))
+		draft_set(draft, "gated_mlp", "on", gate);
+	if (draft_number(draft, "tp") > 1)
+		draft_set(draft, "sp",
+			  draft_on(draft, "sequence_parallel") ? "on" : "off",
+			  facts_find(draft->facts, "sequence_parallel"));
+	else
+		draft_drop(draft, "sp");
+	draft_set(draft, "software", "nemo", NULL);
+}
+
+/* ---- DeepSpeed ---- */
+
+static bool deepspeed_suits(const struct weft_draft *draft)
+{
+	const struct fact *type = facts_find(draft->facts, "distributed_type");
+
+	return launched_by(draft, LAUNCHER_DEEPSPEED) ||
+	       has(draft, "zero_optimization.stage") ||
+	       has(draft, "train_micro_batch_size_per_gpu") ||
+	       has(draft, "deepspeed") || has(draft, "deepspeed_config") ||
+	       has(draft, "zero_stage") ||
+	       (type && strcasecmp(type->value, "DEEPSPEED") == 0);
+}
+
+static void deepspeed_take(struct weft_draft *draft)
+{
+	static const char *const ulysses[] = {"sequence_parallel_size",
+					      "ds_sequence_parallel_size",
+					      "ulysses_sequence_parallel_size"};
+
+	for (size_t i = 0; i < 3; i++)
+		if (number(draft, ulysses[i]) > 1) {
+			draft_set_number(draft, "cp", number(draft, ulysses[i]),
+					 facts_find(draft->facts, ulysses[i]));
+			draft_set(draft, "cp_comm", "a2a", NULL);
+		}
+	if (number(draft, "autotp_size") > 1)
+		draft_set_number(draft, "tp", number(draft, "autotp_size"),
+				 facts_find(draft->facts, "autotp_size"));
+	if (!draft_given(draft, "zero"))
+		draft_miss(draft, "zero: no configuration of DeepSpeed says "
+				  "its stage");
+	accumulate(draft, "gradient_accumulation_steps");
+	draft_take_model(draft, "model_name_or_path");
+	draft_set(draft, "software", "deepspeed", NULL);
+}
+
+/* ---- torchtitan ---- */
+
+static bool torchtitan_suits(const struct weft_draft *draft)
+{
+	return program_has(draft, "torchtitan") ||
+	       has(draft, "data_parallel_shard_degree") ||
+	       has(draft, "tensor_parallel_degree");
+}
+
+static void torchtitan_model(struct weft_draft *draft)
+{
+	const struct fact *name = facts_find(draft->facts, "model.name");
+	const struct fact *flavor = facts_find(draft->facts, "model.flavor");
+	struct weft_model model;
+	char text[128];
+
+	if (!name || !flavor)
+		return;
+	snprintf(text, sizeof(text), "%.60s-%.60s", name->value, flavor->value);
+	if (weft_model_find(text, &model, NULL) == 0)
+		draft_set(draft, "model", model.name, flavor);
+}
+
+/* Parameters are sharded unless the degree of it is 1. */
+static void torchtitan_shards(struct weft_draft *draft)
+{
+	const struct fact *shard =
+		facts_find(draft->facts, "data_parallel_shard_degree");
+	uint32_t replicas = number(draft, "data_parallel_replicate_degree");
+
+	if (fact_number(shard) == 1) {
+		draft_set(draft, "zero", "0", shard);
+		draft_drop(draft, "shard");
+		return;
+	}
+	draft_set(draft, "zero", "3", shard);
+	if (replicas > 1 && !draft_given(draft, "shard"))
+		draft_miss(draft,
+			   "shard: data_parallel_replicate_degree is %u, and "
+			   "data_parallel_shard_degree is not given",
+			   replicas);
+	if (replicas <= 1)
+		draft_drop(draft, "shard");
+}
+
+static void torchtitan_take(struct weft_draft *draft)
+{
+	const struct fact *batch =
+		facts_find(draft->facts, "training.batch_size");
+	const struct fact *remat =
+		facts_find(draft->facts, "activation_checkpoint.mode");
+
+	if (!has(draft, "tensor_parallel_degree") &&
+	    !has(draft, "data_parallel_shard_degree") && !has(draft, "seq_len"))
+		draft_miss(draft, "tp, pp, cp: the sizes are in a "
+				  "configuration that is not here");
+	torchtitan_model(draft);
+	torchtitan_shards(draft);
+	if (fact_number(batch) && !draft_given(draft, "mbs"))
+		draft_set_number(draft, "mbs", fact_number(batch), batch);
+	if (draft_number(draft, "pp") > 1)
+		draft_assume(draft,
+			     "mbs: the batch of a rank as one micro-batch");
+	if (remat && (strcmp(remat->value, "full") == 0 ||
+		      strcmp(remat->value, "selective") == 0))
+		draft_set(draft, "recompute", remat->value, remat);
+	if (!draft_given(draft, "dtype"))
+		draft_set(draft, "dtype", "bf16", NULL);
+	draft_set(draft, "order", "pp/dp/cp/tp", NULL);
+	draft_set(draft, "software", "torchtitan", NULL);
+}
+
+/* ---- MaxText ---- */
+
+static bool maxtext_suits(const struct weft_draft *draft)
+{
+	return program_has(draft, "maxtext") || program_has(draft, "MaxText") ||
+	       has(draft, "ici_fsdp_parallelism") ||
+	       has(draft, "dcn_data_parallelism") ||
+	       has(draft, "ici_tensor_parallelism");
+}
+
+static uint32_t mesh(struct weft_draft *draft, const char *axis)
+{
+	char ici[64], dcn[64];
+	uint32_t n = 1;
+
+	snprintf(ici, sizeof(ici), "ici_%s_parallelism", axis);
+	snprintf(dcn, sizeof(dcn), "dcn_%s_parallelism", axis);
+	factor(draft, ici, &n);
+	factor(draft, dcn, &n);
+	return n;
+}
+
+/* Axes of the mesh; the one that is -1 takes what is left. */
+static void maxtext_mesh(struct weft_draft *draft)
+{
+	static const struct {
+		const char *axis, *key;
+	} axes[] = {{"tensor", "tp"},
+		    {"context", "cp"},
+		    {"expert", "ep"},
+		    {"pipeline", "pp"}};
+	uint32_t gpus = draft_number(draft, "nodes") *
+			draft_number(draft, "gpus_per_node");
+	const struct fact *fill =
+		facts_find(draft->facts, "ici_fsdp_parallelism");
+	uint32_t dp = mesh(draft, "fsdp") * mesh(draft, "data"), all = dp;
+
+	for (size_t i = 0; i < 4; i++) {
+		uint32_t n = mesh(draft, axes[i].axis);
+
+		all *= n;
+		if (n > 1)
+			draft_set_number(draft, axes[i].key, n, NULL);
+	}
+	if (!fill)
+		draft_assume(draft, "ici_fsdp_parallelism=-1, MaxText's "
+				    "default: all that is left");
+	if (!gpus && fact_number(fill)) {
+		draft_set_number(draft, "gpus", all, fill);
+		draft->script->n_missing = 0;
+		gpus = all;
+	} else if (gpus && fact_number(fill) && gpus != all) {
+		draft_miss(draft, "gpus: the mesh has %u, the job %u", all,
+			   gpus);
+	}
+	draft_set(draft, "zero", mesh(draft, "data") > 1 && dp == 1 ? "0" : "3",
+		  fill);
+}
+
+static void maxtext_take(struct weft_draft *draft)
+{
+	const struct fact *hardware = facts_find(draft->facts, "hardware");
+	const struct fact *batch =
+		facts_find(draft->facts, "per_device_batch_size");
+	const struct fact *remat = facts_find(draft->facts, "remat_policy");
+	uint32_t tp;
+
+	maxtext_mesh(draft);
+	if (!hardware || strncmp(hardware->value, "gpu", 3) != 0)
+		draft_miss(draft, "hardware=gpu: MaxText runs on TPUs unless "
+				  "it says so");
+	draft_take_model(draft, "model_name");
+	tp = draft_number(draft, "tp");
+	if (fact_number(batch))
+		draft_set_number(draft, "mbs",
+				 fact_number(batch) * (tp ? tp : 1), batch);
+	if (remat)
+		draft_set(draft, "recompute",
+			  strcmp(remat->value, "full") == 0 ? "full"
+							    : "selective",
+			  remat);
+	if (!draft_given(draft, "dtype"))
+		draft_set(draft, "dtype", "bf16", NULL);
+	draft_set(draft, "software", "maxtext", NULL);
+}
+
+/* ---- FSDP and Accelerate ---- */
+
+static bool fsdp_suits(const struct weft_draft *draft)
+{
+	return has(draft, "distributed_type") || has(draft, "fsdp") ||
+	       has(draft, "fsdp_sharding_strategy") ||
+	       has(draft, "sharding_strategy");
+}
+
+static const char *fsdp_stage(const char *value)
+{
+	static const struct {
+		const char *name, *zero;
+	} strategies[] = {
+		{"1", "3"},    {"FULL_SHARD", "3"},
+		{"2", "2"},    {"SHARD_GRAD_OP", "2"},
+		{"3", "0"},    {"NO_SHARD", "0"},
+		{"true", "3"}, {"false", "2"},
+		{"full", "3"},
+	};
+
+	for (size_t i = 0; i < 9; i++)
+		if (strcasecmp(strategies[i].name, value) == 0)
+			return strategies[i].zero;
+	return NULL;
+}
+
+static void fsdp_strategy(struct weft_draft *draft)
+{
+	static const char *const names[] = {"fsdp_reshard_after_forward",
+					    "fsdp_sharding_strategy",
+					    "sharding_strategy", "fsdp"};
+	const struct fact *fact = NULL;
+	char value[32];
+
+	for (size_t i = 0; i < 4 && !fact; i++)
+		fact = facts_find(draft->facts, names[i]);
+	if (!fact) {
+		draft_set(draft, "zero", "3", NULL);
+		draft_assume(draft, "zero=3: FSDP shards all unless told "
+				    "otherwise");
+		return;
+	}
+	snprintf(value, sizeof(value), "%.*s",
+		 (int)(strcspn(fact->value, " ,") > 30
+			       ? 30
+			       : strcspn(fact->value, " ,")),
+		 fact->value);
+	if (fsdp_stage(value))
+		draft_set(draft, "zero", fsdp_stage(value), fact);
+	else if (!draft_given(draft, "shard"))
+		draft_miss(draft,
+			   "zero, shard: %s:%u: \"%s\" shards over some of "
+			   "the ranks; give shard=",
+			   fact->file, fact->line, fact->value);
+}
+
+static void fsdp_take(struct weft_draft *draft)
+{
+	const struct fact *type = facts_find(draft->facts, "distributed_type");
+
+	draft_drop(draft, "zero");
+	if (has(draft, "train_batch_size")) {
+		draft_drop(draft, "gbs");
+		draft_miss(draft, "mbs: train_batch_size is a rank's in some "
+				  "programs, and all ranks' in others");
+	}
+	if (type && strncmp(type->value, "MULTI_", 6) == 0)
+		draft_set(draft, "zero", "0", type);
+	else if (type && strcmp(type->value, "FSDP") != 0)
+		draft_miss(draft, "zero: distributed_type is %s", type->value);
+	else
+		fsdp_strategy(draft);
+	accumulate(draft, "gradient_accumulation_steps");
+	draft_take_model(draft, "model_name_or_path");
+	draft_set(draft, "software", "fsdp", NULL);
+}
+
+/* The first that suits is taken. */
+const struct weft_script_reader weft_script_readers[] = {
+	{"maxtext", "MaxText's key=value arguments and YAML", maxtext_suits,
+	 maxtext_take},
+	{"torchtitan", "torchtitan's TOML and --section.key arguments",
+	 torchtitan_suits, torchtitan_take},
+	{"nemo", "NeMo, NeMo-RL and Megatron-Bridge: YAML and Hydra arguments",
+	 nemo_suits, nemo_take},
+	{"megatron", "Megatron-LM's arguments, also under DeepSpeed",
+	 megatron_suits, megatron_take},
+	{"deepspeed", "DeepSpeed's JSON, deepspeed and Accelerate with it",
+	 deepspeed_suits, deepspeed_take},
+	{"fsdp", "Accelerate's YAML, FSDP arguments of Transformers",
+	 fsdp_suits, fsdp_take},
+	{NULL, NULL, NULL, NULL},
+};
