@@ -30,6 +30,7 @@ int cmd_plan(int argc, char **argv);
 int cmd_ranks(int argc, char **argv);
 int cmd_score(int argc, char **argv);
 int cmd_setup(int argc, char **argv);
+int cmd_spec(int argc, char **argv);
 int cmd_status(int argc, char **argv);
 int cmd_synth(int argc, char **argv);
 int cmd_why(int argc, char **argv);

@@ -41,6 +41,7 @@ libweft_cli_la_SOURCES = \
 	%D%/plan/cmd_plan.c \
 	%D%/plan/cmd_ranks.c \
 	%D%/plan/cmd_score.c \
+	%D%/plan/cmd_spec.c \
 	%D%/plan/fit.c \
 	%D%/plan/fit.h \
 	%D%/plan/gain.c \
@@ -118,6 +119,7 @@ weft_LDADD = \
 	libweft_survey.la \
 	libweft_draw.la \
 	libweft_exact.la \
+	libweft_script.la \
 	libweft_text.la \
 	libweft_placement.la \
 	$(JANSSON_LIBS) \

@@ -71,6 +71,8 @@ static const struct command commands[] = {
 	{"audit", "what is wrong with a cluster, and what has changed",
 	 cmd_audit},
 	{"draw", "a picture of a fabric, of what is free, of a job", cmd_draw},
+	{"spec", "a job spec out of a launch script or configuration",
+	 cmd_spec},
 	{"plan", "where would this job run, at what cost, and why", cmd_plan},
 	{"score", "what does an allocation made elsewhere cost", cmd_score},
 	{"ranks", "which rank runs where, in the words of any launcher",

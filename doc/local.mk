@@ -22,6 +22,7 @@ man_sources = \
 	%D%/man/weft-score.1.scd \
 	%D%/man/weft-setup.1.scd \
 	%D%/man/weft-slurm.8.scd \
+	%D%/man/weft-spec.1.scd \
 	%D%/man/weft-spec.7.scd \
 	%D%/man/weft-state.5.scd \
 	%D%/man/weft-status.1.scd \

@@ -44,6 +44,7 @@ script_tests += \
 	%D%/replay.sh \
 	%D%/score.sh \
 	%D%/setup.sh \
+	%D%/spec.sh \
 	%D%/status.sh \
 	%D%/step.sh \
 	%D%/export.sh \
@@ -64,6 +65,15 @@ EXTRA_DIST += \
 	%D%/simgrid/fabric.yaml \
 	%D%/simgrid/platform.xml \
 	%D%/slurm/fabric.yaml \
+	%D%/spec/accelerate.yaml \
+	%D%/spec/branches.sh \
+	%D%/spec/deepspeed.sh \
+	%D%/spec/megatron.sbatch \
+	%D%/spec/nemo.yaml \
+	%D%/spec/titan.toml \
+	%D%/spec/train.sh \
+	%D%/spec/two.yaml \
+	%D%/spec/unknown.sbatch \
 	%D%/slurm/jobs \
 	%D%/slurm/nodes \
 	%D%/slurm/sacct \

@@ -1,0 +1,104 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# weft spec: a job spec out of scripts, commands and configurations, or what it
+# must be asked.
+. "${WEFT_SRCDIR:-.}/tests/cli/lib.sh"
+here=$(cd "${WEFT_SRCDIR:-.}/tests/cli/spec" && pwd)
+
+# key KEY VALUE LINE: of the last run.
+key() {
+	jq -e --arg k "$1" --arg v "$2" --argjson l "$3" \
+		'.keys[] | select(.key == $k) | .value == $v and .line == $l' \
+		"$work/out"
+}
+
+run spec --json "$here/megatron.sbatch"
+check "a Megatron-LM script is read" exits 0
+check "json: schema comes first" schema_first spec
+check "nodes are those that srun gives" key nodes 16 2
+check "GPUs are those that torchrun starts" key gpus_per_node 8 27
+check "a variable is its assignment's line" key tp 8 5
+check "a default is taken" key pp 4 6
+check "and said" json '.assumed[] | test("pp=4: the script.s default")'
+check "an array is its own lines" key layers 80 17
+check "a test that is decided is followed" key sp on 8
+check "layers a virtual stage make vpp" key vpp 4 25
+check "arithmetic is done" key gbs 512 30
+check "the distributed optimizer shards" key zero 1 25
+"$weft" synth leaf:4 node:4 gpu:8 >"$work/f.yaml"
+run plan -f "$work/f.yaml" -j "$(jq -r .spec "$work/out")" --json
+check "weft plan takes the spec" json .placed
+PP=8 run spec --set PP=8 "$here/megatron.sbatch"
+check "a variable of the caller's is given by --set" out "pp=8"
+
+run spec --json "$here/unknown.sbatch"
+check "what only the caller knows is asked back" exits 3
+check "with its line" json '.missing[] | test("^tp: .*unknown.sbatch:4")'
+check "without a spec" json '.spec == null'
+run spec "$here/unknown.sbatch" 8
+check "arguments answer it" exits 0
+check "as the script takes them" out "tp=8"
+run spec "$here/branches.sh"
+check "a branch that is not decided is asked back" exits 3
+check "for what hangs on it" out "tp: "
+run spec --set SIZE=large "$here/branches.sh"
+check "and followed once it is" out "tp=8"
+
+run spec --json "$here/deepspeed.sh"
+check "a configuration that the script writes is read" exits 0
+check "zero is its stage" json '.keys[] | select(.key == "zero") | .value == "3"'
+check "steps of accumulation make the batch" \
+	json '.keys[] | select(.key == "gbs") | .value == "256"'
+check "a name of a hub is a model" json '.spec | test("model=llama3-8B")'
+run spec --json "$here/train.sh"
+check "Accelerate's file lies beside the script" exits 0
+check "GPUs are its processes" json '.spec | test("^nodes=2|^gpus=16")'
+check "each key has its file" json \
+	'.keys[] | select(.key == "zero") | .file == "accelerate.yaml"'
+run spec --json "$here/titan.toml"
+check "a configuration alone asks for the size" exits 3
+check "and gives the rest" json '[.keys[].key] | contains(["tp", "model"])'
+run spec torchrun --nnodes 8 --nproc-per-node 8 -m torchtitan.train \
+	--job.config_file "$here/titan.toml" --parallelism.tensor_parallel_degree 4
+check "a command is read" exits 0
+check "its arguments go before the file" out "nodes=8,gpus_per_node=8,tp=4"
+check "torchtitan's model is found" out "model=llama3-70B"
+run spec --json "$here/nemo.yaml"
+check "NeMo's YAML is read" exits 0
+check "FSDP that is off is off" key zero 1 22
+check "what a line refers to is said elsewhere" key seq 4096 11
+run spec "$here/two.yaml"
+check "two lines that disagree are asked back" exits 3
+check "both" out "two.yaml:3 says 4"
+
+run spec 'srun python3 -m MaxText.train base.yml hardware=gpu model_name=llama3-70b dcn_fsdp_parallelism=4 ici_fsdp_parallelism=8 per_device_batch_size=2'
+check "MaxText's mesh is read" out "gpus=32,zero=3"
+run spec mpirun -np 64 python train.py --fsdp full_shard
+check "mpirun says how many" out "gpus=64,zero=3"
+run spec torchrun --nproc_per_node 8 train.py
+check "a program of no framework is asked back" exits 3
+run spec echo hello
+check "a command that starts nothing is an error" exits 1
+check "with what was expected" err "expected torchrun, deepspeed"
+run spec "$work/none.sh"
+check "a missing file says so" err "none.sh: No such file"
+run spec
+check "nothing is a usage error" exits 2
+run spec --readers
+check "the frameworks are listed" out "torchtitan"
+touch_it="touch $work/touched"
+# shellcheck disable=SC2016 # the script's own
+printf 'X=$(%s)\n`%s`\n%s\ntorchrun --nnodes 1 --nproc_per_node 8 a.py\n' \
+	"$touch_it" "$touch_it" "$touch_it" >"$work/evil.sh"
+run spec "$work/evil.sh"
+check "nothing is executed" not test -e "$work/touched"
+# shellcheck disable=SC2016
+{
+	echo 'A=aaaaaaaaaaaaaaaa'
+	for _ in 1 2 3 4 5 6 7 8 9 10; do echo 'A=$A$A$A$A'; done
+} >"$work/grow.sh"
+run spec "$work/grow.sh"
+check "a script that grows without end is refused" err "too large"
+
+
+finish
