@@ -6,6 +6,9 @@ libweft_costmodel_la_SOURCES = \
 	%D%/job/gpu.c \
 	%D%/job/memory.c \
 	%D%/job/model.c \
+	%D%/job/model_config.c \
+	%D%/job/model_config.h \
+	%D%/job/model_shapes.c \
 	%D%/job/parallelism.c \
 	%D%/job/software.c \
 	%D%/job/spec.c \

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#define MAX_PRODUCTS 12
+#define MAX_PRODUCTS 16
 
 /* Activations are kept in 16 bits, whatever the products are done in. */
 #define ACTIVATION_BYTES 2.0
@@ -29,6 +29,13 @@
 /* A fused attention kernel recomputes the scores backward: five products for
  * the forward pass's two. */
 #define FUSED_BACKWARD 2.5
+
+/* Of a state-space mixer: the share of the 16-bit peak that its recurrence
+ * reaches in chunks, as products of chunks by states (arXiv:2405.21060 figure
+ * 10: as fast as FlashAttention-2 at 2k tokens), and how often what goes in is
+ * read or written around it. */
+#define SSM_RATE   0.1
+#define SSM_PASSES 4.0
 
 /* To convert an element to 8 bits it is read in 16 and written in 8; backward
  * once more for each of the two products that use it. */
@@ -58,15 +65,17 @@
  * gradient. */
 #define LOSS_BYTES 20.0
 
-/* `count` products of m*k by k*n that run side by side. */
+/* `count` products of m*k by k*n that run side by side, in this share of the
+ * layers. */
 struct product {
-	double m, n, k, count;
+	double m, n, k, count, share;
 	bool wide; /* always 16 bits */
 };
 
 struct products {
 	struct product product[MAX_PRODUCTS];
 	uint32_t n;
+	double share; /* of those added next */
 };
 
 /* The widths of a layer as one tensor-parallel rank sees them. */
@@ -77,14 +86,10 @@ struct widths {
 	double ffn;	 /* dense or shared, on this rank */
 	double pairs;	 /* of tokens and experts that it computes */
 	double expert;	 /* width of one expert on this rank */
+	double taken;	 /* width of a token that experts take */
 	double matrices; /* of an MLP: 2, or 3 with a gate */
 	double spread;	 /* ranks that share what sequence parallelism splits */
 };
-
-static bool has_experts(const struct weft_model *m, uint32_t layer)
-{
-	return m->experts && layer >= m->dense_layers;
-}
 
 static struct widths widths_of(const struct weft_compute *c, uint32_t layer)
 {
@@ -105,13 +110,14 @@ static struct widths widths_of(const struct weft_compute *c, uint32_t layer)
 		.spread = s->sequence_parallel ? s->tp : 1,
 	};
 
-	if (!has_experts(m, layer))
+	if (!weft_model_has_experts(m, layer))
 		return w;
 	/* Without expert parallelism the experts are split as the rest is. */
 	if (s->ep <= 1)
 		etp = s->tp;
-	w.ffn = (double)m->expert_ffn * m->shared_experts / s->tp;
+	w.ffn = weft_model_shared_ffn(m) / s->tp;
 	w.expert = (double)m->expert_ffn / etp;
+	w.taken = weft_model_expert_width(m);
 	w.pairs = w.tokens * m->top_k * etp / s->tp;
 	return w;
 }
@@ -121,7 +127,7 @@ static void product_add(struct products *p, double m, double n, double k,
 {
 	if (m > 0 && n > 0 && k > 0 && count > 0)
 		p->product[p->n++] =
-			(struct product){m, n, k, count, .wide = false};
+			(struct product){m, n, k, count, p->share, false};
 }
 
 static void attention_products(const struct weft_compute *c,
@@ -146,25 +152,39 @@ static void attention_products(const struct weft_compute *c,
 	product_add(p, w->tokens, w->h, w->q, 1);
 }
 
+/* The tokens of each expert, and back; narrower in between where experts take
+ * a compressed token. */
+static void expert_products(const struct weft_compute *c,
+			    const struct widths *w, struct products *p)
+{
+	const struct weft_model *m = c->model;
+	double experts = (double)m->experts / c->spec->ep;
+	double each = w->pairs / experts, own = w->tokens / w->spread;
+
+	product_add(p, own, m->experts, w->h, 1);
+	p->product[p->n - 1].wide = true; /* the router decides in full */
+	product_add(p, own, m->expert_width, w->h, 1);
+	product_add(p, own, w->h, m->expert_width, 1);
+	product_add(p, each, w->expert * (w->matrices - 1), w->taken, experts);
+	product_add(p, each, w->taken, w->expert, experts);
+}
+
 static struct products products_of(const struct weft_compute *c, uint32_t layer,
 				   const struct widths *w)
 {
 	const struct weft_model *m = c->model;
-	struct products p = {.n = 0};
+	struct products p = {.share = weft_model_attention_share(m)};
 
 	attention_products(c, w, &p);
+	p.share = weft_model_ssm_share(m);
+	product_add(&p, w->tokens, weft_model_ssm_input(m) / w->t, w->h,
+		    p.share > 0);
+	product_add(&p, w->tokens, w->h, m->ssm_inner / w->t, p.share > 0);
+	p.share = 1;
 	product_add(&p, w->tokens, w->ffn * (w->matrices - 1), w->h, 1);
 	product_add(&p, w->tokens, w->h, w->ffn, 1);
-	if (has_experts(m, layer)) {
-		double experts = (double)m->experts / c->spec->ep;
-		double each = w->pairs / experts;
-
-		product_add(&p, w->tokens / w->spread, m->experts, w->h, 1);
-		p.product[p.n - 1].wide = true; /* the router decides in full */
-		product_add(&p, each, w->expert * (w->matrices - 1), w->h,
-			    experts);
-		product_add(&p, each, w->h, w->expert, experts);
-	}
+	if (weft_model_has_experts(m, layer))
+		expert_products(c, w, &p);
 	return p;
 }
 
@@ -177,12 +197,14 @@ static void products_time(const struct weft_compute *c,
 		enum weft_precision precision =
 			x->wide ? WEFT_BITS_16 : c->precision;
 
-		*forward += weft_gpu_product_s(c->gpu, precision, x->m, x->n,
-					       x->k, x->count);
-		*backward += weft_gpu_product_s(c->gpu, precision, x->m, x->k,
-						x->n, x->count) +
-			     weft_gpu_product_s(c->gpu, precision, x->n, x->k,
-						x->m, x->count);
+		*forward +=
+			x->share * weft_gpu_product_s(c->gpu, precision, x->m,
+						      x->n, x->k, x->count);
+		*backward +=
+			x->share * (weft_gpu_product_s(c->gpu, precision, x->m,
+						       x->k, x->n, x->count) +
+				    weft_gpu_product_s(c->gpu, precision, x->n,
+						       x->k, x->m, x->count));
 	}
 }
 
@@ -204,23 +226,28 @@ static void attention_time(const struct weft_compute *c, const struct widths *w,
 	double flops = weft_flops_attention(c->model, seq) * w->tokens / w->t;
 	double peak = c->gpu->flops_per_s[WEFT_BITS_16];
 	enum weft_attention kernel = attention_kernel(c);
-	double core, scores;
+	double core, scores, ssm;
 
+	ssm = weft_model_ssm_share(c->model) * WEFT_SSM_FLOPS *
+	      c->model->ssm_inner * c->model->ssm_state * w->tokens / w->t /
+	      (peak * SSM_RATE);
+	time->forward.attention_s = ssm;
+	time->backward.attention_s = FUSED_BACKWARD * ssm;
 	if (kernel != WEFT_ATTENTION_PLAIN) {
 		/* A causal mask leaves half of the pairs to compute. */
 		core = flops / 2 / (peak * c->gpu->attention[kernel]);
-		time->forward.attention_s =
+		time->forward.attention_s +=
 			core + weft_gpu_memory_s(c->gpu, 0, 1);
-		time->backward.attention_s =
+		time->backward.attention_s +=
 			FUSED_BACKWARD * core + weft_gpu_memory_s(c->gpu, 0, 2);
 		return;
 	}
 	core = flops / (peak * c->gpu->attention[kernel]);
 	scores = c->model->heads / w->t * seq * w->tokens * ACTIVATION_BYTES;
-	time->forward.attention_s =
+	time->forward.attention_s +=
 		core + weft_gpu_memory_s(c->gpu, SCORE_PASSES_FORWARD * scores,
 					 PLAIN_KERNELS_FORWARD);
-	time->backward.attention_s =
+	time->backward.attention_s +=
 		2 * core + weft_gpu_memory_s(c->gpu,
 					     SCORE_PASSES_BACKWARD * scores,
 					     PLAIN_KERNELS_BACKWARD);
@@ -231,7 +258,7 @@ static void attention_time(const struct weft_compute *c, const struct widths *w,
 static double converted(const struct widths *w)
 {
 	return w->tokens * (2 * w->h / w->spread + w->q + w->ffn) +
-	       w->pairs * (w->h + w->expert);
+	       w->pairs * (w->taken + w->expert);
 }
 
 static void memory_time(const struct weft_compute *c, const struct widths *w,
@@ -246,7 +273,10 @@ static void memory_time(const struct weft_compute *c, const struct widths *w,
 	elements += w->tokens * w->ffn * w->matrices +
 		    w->pairs * w->expert * w->matrices;
 	/* Tokens are sorted to their experts and back, read and written. */
-	elements += 4 * w->pairs * w->h;
+	elements += 4 * w->pairs * w->taken;
+	/* A short convolution and a gated norm around the recurrence. */
+	elements += SSM_PASSES * weft_model_ssm_share(c->model) * w->tokens *
+		    weft_model_ssm_input(c->model) / w->t;
 	if (attention_kernel(c) != WEFT_ATTENTION_PLAIN)
 		/* rotary positions of queries and keys */
 		elements += 2 * w->tokens * (w->q + w->kv);
@@ -320,7 +350,7 @@ double weft_compute_kept_bytes(const struct weft_compute *c, uint32_t layer)
 	return ACTIVATION_BYTES *
 	       (w.tokens * (w.q + 2 * w.kv + w.q + 2 * w.h / w.spread +
 			    w.ffn * (w.matrices - 1)) +
-		w.pairs * (w.h + w.expert * (w.matrices - 1)));
+		w.pairs * (w.taken + w.expert * (w.matrices - 1)));
 }
 
 double weft_compute_checkpoint_bytes(const struct weft_compute *c)

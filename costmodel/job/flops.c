@@ -28,16 +28,27 @@ static double attention_weights(const struct weft_model *m)
 	return 2 * h * heads * head + 2 * h * m->kv_heads * head;
 }
 
+static double ssm_flops(const struct weft_model *m)
+{
+	double inner = m->ssm_inner;
+
+	return 2 * m->hidden * (weft_model_ssm_input(m) + inner) +
+	       WEFT_SSM_FLOPS * inner * m->ssm_state;
+}
+
 double weft_flops_layer(const struct weft_model *m, uint32_t layer)
 {
 	double matrices = m->gated_mlp ? 3 : 2, h = m->hidden;
 	double mlp = matrices * h * m->ffn;
 
-	if (m->experts && layer >= m->dense_layers)
-		mlp = matrices * h * m->expert_ffn *
-			      (m->top_k + m->shared_experts) +
-		      h * m->experts;
-	return 2 * (attention_weights(m) + mlp);
+	if (weft_model_has_experts(m, layer))
+		mlp = matrices * (weft_model_expert_width(m) * m->expert_ffn *
+					  m->top_k +
+				  h * weft_model_shared_ffn(m)) +
+		      2 * h * m->expert_width + h * m->experts;
+	return 2 * (weft_model_attention_share(m) * attention_weights(m) +
+		    mlp) +
+	       weft_model_ssm_share(m) * ssm_flops(m);
 }
 
 double weft_flops_attention(const struct weft_model *m, double seq)
@@ -45,24 +56,34 @@ double weft_flops_attention(const struct weft_model *m, double seq)
 	double head = head_width(m);
 	double key = head + (m->mla_kv_rank ? m->mla_rope : 0);
 
-	return 2 * seq * m->heads * (key + head);
+	return weft_model_attention_share(m) * 2 * weft_model_span(m, seq) *
+	       m->heads * (key + head);
 }
 
 struct weft_flops weft_flops(const struct weft_model *m, uint32_t seq)
 {
+	uint32_t experts = weft_model_expert_layers(m, 0, m->layers);
+	double attention = weft_flops_attention(m, seq), h = m->hidden;
 	struct weft_flops flops = {
-		.attention = weft_flops_attention(m, seq) * m->layers * seq,
-		.logits = 2.0 * m->hidden * m->vocab * seq,
+		.attention = attention * (m->layers + m->mtp_layers) * seq,
+		.logits = 2.0 * h * m->vocab * seq * (1.0 + m->mtp_layers),
 	};
 
-	uint32_t dense = m->experts ? m->dense_layers : 0;
+	if (m->layers > experts) {
+		struct weft_model dense = *m;
 
-	if (dense > m->layers)
-		dense = m->layers;
-	/* The first ones are alike, and so are the others. */
-	flops.products = seq * (dense * weft_flops_layer(m, 0) +
-				(m->layers - dense) *
-					weft_flops_layer(m, m->layers - 1));
+		dense.experts = 0;
+		flops.products +=
+			(m->layers - experts) * weft_flops_layer(&dense, 0);
+	}
+	if (experts)
+		flops.products +=
+			experts *
+			weft_flops_layer(m, weft_model_first_expert(m));
+	/* And the product that joins the next token's embedding. */
+	flops.products += m->mtp_layers *
+			  (weft_flops_layer(m, m->layers - 1) + 4 * h * h);
+	flops.products *= seq;
 	return flops;
 }
 

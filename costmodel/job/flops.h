@@ -14,6 +14,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Of a token and state in a state-space mixer's recurrence: update, decay and
+ * read-out, as Megatron-LM counts them (training.py, mamba_layer_flops). */
+#define WEFT_SSM_FLOPS 7.0
+
 /* Forward pass of one sequence through the whole model. */
 struct weft_flops {
 	double products;  /* of the layers' weights; of experts those used */

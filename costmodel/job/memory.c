@@ -105,25 +105,40 @@ static double expert_bytes(const struct shape *s)
 	const struct weft_model *model = s->model;
 	double etp = s->spec->ep > 1 ? s->spec->etp : s->t;
 	double copies = model->top_k * fmax(s->spec->capacity, 1);
-	double shared = (double)model->shared_experts * model->expert_ffn;
+	double taken = weft_model_expert_width(model);
 
 	return (PROBABILITY_BYTES * model->experts + s->e * s->h) / s->split +
 	       copies *
-		       (2 * s->e * s->h * etp +
+		       (2 * s->e * taken * etp +
 			middle_bytes(s, model->expert_ffn)) /
 		       s->t +
-	       middle_bytes(s, shared) / s->t;
+	       middle_bytes(s, weft_model_shared_ffn(model)) / s->t;
+}
+
+/* Inputs of the two projections, what the convolution takes and gives, and the
+ * gated norm's input; the recurrence keeps a state a chunk. */
+static double ssm_bytes(const struct shape *s)
+{
+	const struct weft_model *model = s->model;
+
+	return s->e * s->h / s->split +
+	       (2 * s->wide * weft_model_ssm_input(model) +
+		(s->e + s->wide) * model->ssm_inner) /
+		       s->t;
 }
 
 /* All that a layer's backward pass needs of one micro-batch. */
 static double whole_layer(const struct shape *s, uint32_t layer)
 {
 	const struct weft_model *model = s->model;
-	bool dense = !model->experts || layer < model->dense_layers;
 	double norms = 2 * s->wide * s->h / s->split;
+	double mixers = weft_model_attention_share(model) * attention_bytes(s) +
+			weft_model_ssm_share(model) * ssm_bytes(s);
 
-	return s->tokens * (norms + attention_bytes(s) +
-			    (dense ? dense_bytes(s) : expert_bytes(s)));
+	return s->tokens *
+	       (norms + mixers +
+		(weft_model_has_experts(model, layer) ? expert_bytes(s)
+						      : dense_bytes(s)));
 }
 
 /* What is kept of it: with full recomputation only the layer's input. */
@@ -164,9 +179,8 @@ static void stage_add_layer(const struct shape *s, uint32_t layer,
 	double ranks = spec->ep > 1 ? (double)spec->ep * spec->etp : s->t;
 	double kept = kept_layer(s, layer);
 
-	if (model->experts && layer >= model->dense_layers)
-		routed = (model->gated_mlp ? 3.0 : 2.0) * s->h *
-			 model->expert_ffn * model->experts;
+	if (weft_model_has_experts(model, layer))
+		routed = weft_model_routed_parameters(model);
 	stage->dense += (all - routed) / s->t;
 	stage->expert += routed / ranks;
 	stage->largest =
@@ -176,6 +190,17 @@ static void stage_add_layer(const struct shape *s, uint32_t layer,
 	if (spec->recompute == WEFT_RECOMPUTE_FULL)
 		stage->working = fmax(stage->working, whole_layer(s, layer));
 	stage->layers++;
+}
+
+/* Layers that predict tokens further on, with what joins them. */
+static void stage_add_further(const struct shape *s, struct stage *stage)
+{
+	const struct weft_model *model = s->model;
+
+	for (uint32_t i = 0; i < model->mtp_layers; i++)
+		stage_add_layer(s, model->layers - 1, stage);
+	stage->dense += 2 * s->h * s->h * model->mtp_layers / s->t;
+	stage->layers -= model->mtp_layers;
 }
 
 static void stage_add_embedding(const struct shape *s, uint32_t p,
@@ -211,6 +236,8 @@ static struct stage stage_of(const struct shape *s, uint32_t p)
 		for (uint32_t i = 0; i < each + (k < more); i++)
 			stage_add_layer(s, first + i, &stage);
 	}
+	if (p == s->spec->pp - 1 && s->model->mtp_layers)
+		stage_add_further(s, &stage);
 	stage_add_embedding(s, p, &stage);
 	return stage;
 }
@@ -294,8 +321,9 @@ static double context_bytes(const struct shape *s)
  * split by vocabulary. */
 static double logit_bytes(const struct shape *s)
 {
-	return s->tokens * ((s->e + s->wide) * s->h / s->split +
-			    LOGIT_BYTES * s->model->vocab / s->t);
+	return (1.0 + s->model->mtp_layers) * s->tokens *
+	       ((s->e + s->wide) * s->h / s->split +
+		LOGIT_BYTES * s->model->vocab / s->t);
 }
 
 static int check(const struct weft_spec *spec, const struct weft_model *model,

@@ -1,128 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* model.c - built-in shapes, shapes from YAML, and their parameter counts */
+/* model.c - built-in shapes by name, shapes from YAML, and what follows from
+ * a shape: kinds of layers, widths, parameters
+ */
 #include "costmodel/job/model.h"
 
 #include "base/suggest.h"
-#include "base/yaml.h"
+#include "costmodel/job/model_config.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
-/* The GPT family of Megatron: feed-forward width 4h, every head its own keys
- * and values, 2,048 learned positions. */
-#define GPT(NAME, LAYERS, HIDDEN, HEADS, VOCAB)                                \
-	{                                                                      \
-		.name = NAME, .layers = LAYERS, .hidden = HIDDEN,              \
-		.ffn = 4 * HIDDEN, .heads = HEADS, .kv_heads = HEADS,          \
-		.vocab = VOCAB, .seq = 2048, .tied_embedding = true,           \
-		.learned_positions = true,                                     \
-	}
-
-/* arXiv:2104.04473 table 1 and 2, arXiv:2205.05198 table 3, arXiv:2402.15627
- * table 1; arXiv:2407.21783 table 3; published configurations of Nemotron-4,
- * Grok-1 and DeepSeek-V3 (arXiv:2412.19437). */
-const struct weft_model weft_models[] = {
-	GPT("gpt-1.7B", 24, 2304, 24, 51200),
-	GPT("gpt-3.6B", 30, 3072, 32, 51200),
-	GPT("gpt-7.5B", 36, 4096, 32, 51200),
-	GPT("gpt-18.4B", 40, 6144, 48, 51200),
-	GPT("gpt-39.1B", 48, 8192, 64, 51200),
-	GPT("gpt-76.1B", 60, 10240, 80, 51200),
-	GPT("gpt-145.6B", 80, 12288, 96, 51200),
-	GPT("gpt-310.1B", 96, 16384, 128, 51200),
-	GPT("gpt-529.6B", 105, 20480, 128, 51200),
-	GPT("gpt-1008B", 128, 25600, 160, 51200),
-	GPT("gpt3-175B", 96, 12288, 96, 51200),
-	GPT("megatron-22B", 48, 6144, 64, 51200),
-	GPT("turing-530B", 105, 20480, 128, 51200),
-	GPT("megascale-175B", 96, 12288, 128, 64000),
-	{.name = "llama3-8B",
-	 .layers = 32,
-	 .hidden = 4096,
-	 .ffn = 14336,
-	 .heads = 32,
-	 .kv_heads = 8,
-	 .vocab = 128256,
-	 .seq = 8192,
-	 .gated_mlp = true},
-	{.name = "llama3-70B",
-	 .layers = 80,
-	 .hidden = 8192,
-	 .ffn = 28672,
-	 .heads = 64,
-	 .kv_heads = 8,
-	 .vocab = 128256,
-	 .seq = 8192,
-	 .gated_mlp = true},
-	{.name = "llama3-405B",
-	 .layers = 126,
-	 .hidden = 16384,
-	 .ffn = 53248,
-	 .heads = 128,
-	 .kv_heads = 8,
-	 .vocab = 128256,
-	 .seq = 8192,
-	 .gated_mlp = true},
-	{.name = "llama2-70B",
-	 .layers = 80,
-	 .hidden = 8192,
-	 .ffn = 28672,
-	 .heads = 64,
-	 .kv_heads = 8,
-	 .vocab = 32000,
-	 .seq = 4096,
-	 .gated_mlp = true},
-	{.name = "nemotron4-15B",
-	 .layers = 32,
-	 .hidden = 6144,
-	 .ffn = 24576,
-	 .heads = 48,
-	 .kv_heads = 8,
-	 .vocab = 256000,
-	 .seq = 4096},
-	{.name = "nemotron4-340B",
-	 .layers = 96,
-	 .hidden = 18432,
-	 .ffn = 73728,
-	 .heads = 96,
-	 .kv_heads = 8,
-	 .vocab = 256000,
-	 .seq = 4096},
-	{.name = "deepseek-v3",
-	 .layers = 61,
-	 .hidden = 7168,
-	 .ffn = 18432,
-	 .heads = 128,
-	 .kv_heads = 128,
-	 .vocab = 129280,
-	 .seq = 4096,
-	 .gated_mlp = true,
-	 .experts = 256,
-	 .top_k = 8,
-	 .expert_ffn = 2048,
-	 .shared_experts = 1,
-	 .dense_layers = 3,
-	 .head_width = 128,
-	 .mla_q_rank = 1536,
-	 .mla_kv_rank = 512,
-	 .mla_rope = 64},
-	{.name = "grok1-314B",
-	 .layers = 64,
-	 .hidden = 6144,
-	 .ffn = 32768,
-	 .heads = 48,
-	 .kv_heads = 8,
-	 .vocab = 131072,
-	 .seq = 8192,
-	 .gated_mlp = true,
-	 .tied_embedding = true,
-	 .experts = 8,
-	 .top_k = 2,
-	 .expert_ffn = 32768},
-};
-const uint32_t weft_n_models = sizeof(weft_models) / sizeof(weft_models[0]);
+/* More than are built in. */
+#define MAX_MODELS 128
 
 /* Room for a name without its ornaments. */
 #define FOLDED 48
@@ -219,16 +110,17 @@ int weft_model_find(const char *name, struct weft_model *model,
 		    struct weft_error *err)
 {
 	const struct weft_model *found = model_named(name);
-	const char *known[sizeof(weft_models) / sizeof(weft_models[0])], *near;
+	uint32_t n = weft_n_models < MAX_MODELS ? weft_n_models : MAX_MODELS;
+	const char *known[MAX_MODELS], *near;
 	char list[400];
 
 	if (found) {
 		*model = *found;
 		return 0;
 	}
-	for (uint32_t i = 0; i < weft_n_models; i++)
+	for (uint32_t i = 0; i < n; i++)
 		known[i] = weft_models[i].name;
-	near = weft_suggest_near(name, known, weft_n_models);
+	near = weft_suggest_near(name, known, n);
 	names_list(list, sizeof(list));
 	if (near)
 		return weft_fail(err, WEFT_EINVAL,
@@ -241,6 +133,64 @@ int weft_model_find(const char *name, struct weft_model *model,
 			 "hidden=, heads= in the spec; known are %s",
 			 name, list);
 }
+
+/* ---- layers ---- */
+
+/* Layers with experts among the first n, dense ones included in n. */
+static uint32_t experts_before(const struct weft_model *model, uint32_t n)
+{
+	uint32_t every = model->expert_every ? model->expert_every : 1;
+
+	if (!model->experts || n <= model->dense_layers)
+		return 0;
+	return (n - model->dense_layers) / every;
+}
+
+uint32_t weft_model_expert_layers(const struct weft_model *model,
+				  uint32_t first, uint32_t n)
+{
+	return experts_before(model, first + n) - experts_before(model, first);
+}
+
+bool weft_model_has_experts(const struct weft_model *model, uint32_t layer)
+{
+	return weft_model_expert_layers(model, layer, 1) > 0;
+}
+
+uint32_t weft_model_first_expert(const struct weft_model *model)
+{
+	uint32_t every = model->expert_every ? model->expert_every : 1;
+
+	return model->dense_layers + every - 1;
+}
+
+double weft_model_attention_share(const struct weft_model *model)
+{
+	return model->attention_layers
+		       ? (double)model->attention_layers / model->layers
+		       : 1;
+}
+
+double weft_model_ssm_share(const struct weft_model *model)
+{
+	return (double)model->ssm_layers / model->layers;
+}
+
+/* Of s tokens the first w of a window w meet those before them only: 2w - w^2/s
+ * in the mean, where a causal mask of all leaves s. */
+double weft_model_span(const struct weft_model *model, double seq)
+{
+	double all = model->attention_layers ? model->attention_layers
+					     : model->layers;
+	double share = model->window_layers / all;
+	double w = model->window;
+
+	if (!model->window_layers || w >= seq)
+		return seq;
+	return (1 - share) * seq + share * (2 * w - w * w / seq);
+}
+
+/* ---- widths ---- */
 
 static double head_width(const struct weft_model *model)
 {
@@ -261,6 +211,28 @@ double weft_model_kv_width(const struct weft_model *model, uint32_t tp)
 	return (heads < 1 ? 1 : heads) * width;
 }
 
+double weft_model_expert_width(const struct weft_model *model)
+{
+	return model->expert_width ? model->expert_width : model->hidden;
+}
+
+double weft_model_shared_ffn(const struct weft_model *model)
+{
+	return model->shared_ffn
+		       ? model->shared_ffn
+		       : (double)model->shared_experts * model->expert_ffn;
+}
+
+/* arXiv:2405.21060 figure 6: the gate, the input, the matrices B and C of each
+ * group, and a step width per head. */
+double weft_model_ssm_input(const struct weft_model *model)
+{
+	return 2.0 * model->ssm_inner +
+	       2.0 * model->ssm_groups * model->ssm_state + model->ssm_heads;
+}
+
+/* ---- parameters ---- */
+
 /* Weight matrices of attention.  Latent attention (arXiv:2412.19437 section
  * 2.1.1): queries go through q_rank, keys and values through kv_rank, and the
  * rotary part of the key is shared by all heads. */
@@ -279,35 +251,75 @@ static double attention_parameters(const struct weft_model *model)
 	       h * (kv_rank + rope) + kv_rank * 2 * kv + q * h;
 }
 
+/* A layer's mixers, in the mean over all layers. */
+static double mixer_parameters(const struct weft_model *model)
+{
+	double ssm = model->hidden *
+		     (weft_model_ssm_input(model) + (double)model->ssm_inner);
+
+	return weft_model_attention_share(model) * attention_parameters(model) +
+	       weft_model_ssm_share(model) * ssm;
+}
+
+double weft_model_routed_parameters(const struct weft_model *model)
+{
+	return (model->gated_mlp ? 3.0 : 2.0) * weft_model_expert_width(model) *
+	       model->expert_ffn * model->experts;
+}
+
+/* Into the narrower width of experts, and back. */
+static double narrowing_parameters(const struct weft_model *model)
+{
+	return 2.0 * model->hidden * model->expert_width;
+}
+
 double weft_model_layer_parameters(const struct weft_model *model,
 				   uint32_t layer)
 {
 	double h = model->hidden, matrices = model->gated_mlp ? 3 : 2;
-	double attention = attention_parameters(model);
-	double experts = (double)model->experts + model->shared_experts;
+	double mixer = mixer_parameters(model);
 	double norms = 2 * h;
 
 	/* The GPT family has layer norms with a shift, and a bias at each of
 	 * its six matrices: 13h in arXiv:2104.04473 equation 2. */
 	if (model->learned_positions)
 		norms = 4 * h + 3 * h + h + model->ffn + h;
-	if (!model->experts || layer < model->dense_layers)
-		return attention + matrices * h * model->ffn + norms;
-	return attention + matrices * h * model->expert_ffn * experts +
+	if (!weft_model_has_experts(model, layer))
+		return mixer + matrices * h * model->ffn + norms;
+	return mixer + weft_model_routed_parameters(model) +
+	       narrowing_parameters(model) +
+	       matrices * h * weft_model_shared_ffn(model) +
 	       h * model->experts + norms;
 }
 
 double weft_model_layers_parameters(const struct weft_model *model,
 				    uint32_t first, uint32_t n)
 {
-	uint32_t dense = 0;
+	uint32_t experts = weft_model_expert_layers(model, first, n);
+	double sum = 0;
 
-	if (first < model->dense_layers)
-		dense = model->dense_layers - first;
-	if (dense > n)
-		dense = n;
-	return dense * weft_model_layer_parameters(model, 0) +
-	       (n - dense) * weft_model_layer_parameters(model, UINT32_MAX);
+	if (n > experts) {
+		struct weft_model dense = *model;
+
+		dense.experts = 0;
+		sum += (n - experts) * weft_model_layer_parameters(&dense, 0);
+	}
+	if (experts)
+		sum += experts * weft_model_layer_parameters(
+					 model, weft_model_first_expert(model));
+	return sum;
+}
+
+/* A module joins the layers' output with the next token's embedding: 2h to h
+ * (arXiv:2412.19437 section 2.2); embedding and output layer are the model's.
+ */
+double weft_model_mtp_parameters(const struct weft_model *model)
+{
+	double h = model->hidden;
+
+	return model->mtp_layers *
+	       (weft_model_layers_parameters(model, model->layers - 1, 1) +
+		2 * h * h);
 }
 
 double weft_model_embedding_parameters(const struct weft_model *model)
@@ -322,7 +334,8 @@ double weft_model_embedding_parameters(const struct weft_model *model)
 double weft_model_parameters(const struct weft_model *model)
 {
 	return weft_model_embedding_parameters(model) +
-	       weft_model_layers_parameters(model, 0, model->layers);
+	       weft_model_layers_parameters(model, 0, model->layers) +
+	       weft_model_mtp_parameters(model);
 }
 
 /* Keys of a model file. */
@@ -356,10 +369,22 @@ static const struct member members[] = {
 	NUMBER(top_k, 1u << 16, false),
 	NUMBER(expert_ffn, 1u << 26, false),
 	NUMBER(shared_experts, 1u << 16, false),
+	NUMBER(shared_ffn, 1u << 26, false),
+	NUMBER(expert_width, 1u << 24, false),
+	NUMBER(expert_every, 1u << 16, false),
 	NUMBER(dense_layers, 1u << 16, false),
 	NUMBER(mla_q_rank, 1u << 20, false),
 	NUMBER(mla_kv_rank, 1u << 20, false),
 	NUMBER(mla_rope, 1u << 20, false),
+	NUMBER(mtp_layers, 64, false),
+	NUMBER(attention_layers, 1u << 16, false),
+	NUMBER(window, 1u << 27, false),
+	NUMBER(window_layers, 1u << 16, false),
+	NUMBER(ssm_layers, 1u << 16, false),
+	NUMBER(ssm_inner, 1u << 24, false),
+	NUMBER(ssm_state, 1u << 16, false),
+	NUMBER(ssm_groups, 1u << 16, false),
+	NUMBER(ssm_heads, 1u << 16, false),
 };
 #define N_MEMBERS (sizeof(members) / sizeof(members[0]))
 
@@ -385,10 +410,12 @@ static int member_read(const struct weft_yaml *doc, const struct member *m,
 	return 0;
 }
 
-/* What the numbers of a shape must have to do with each other. */
-static int model_check(const struct weft_yaml *doc,
-		       const struct weft_model *model, struct weft_error *err)
+int weft_model_check(const struct weft_yaml *doc,
+		     const struct weft_yaml_node *map,
+		     const struct weft_model *model, struct weft_error *err)
 {
+	uint32_t attention = model->attention_layers ? model->attention_layers
+						     : model->layers;
 	const struct {
 		bool wrong;
 		const char *key, *text;
@@ -407,6 +434,14 @@ static int model_check(const struct weft_yaml *doc,
 		 "needs experts"},
 		{model->dense_layers > model->layers, "dense_layers",
 		 "must be at most layers"},
+		{model->expert_every > model->layers - model->dense_layers,
+		 "expert_every", "must leave a layer with experts"},
+		{model->window_layers && !model->window, "window_layers",
+		 "needs window, the tokens that they see"},
+		{model->window_layers > attention, "window_layers",
+		 "must be at most the layers with attention"},
+		{model->ssm_layers && (!model->ssm_inner || !model->ssm_state),
+		 "ssm_layers", "needs ssm_inner and ssm_state, its widths"},
 		{model->mla_q_rank && !model->mla_kv_rank, "mla_q_rank",
 		 "needs mla_kv_rank"},
 		{model->mla_rope && !model->mla_kv_rank, "mla_rope",
@@ -414,10 +449,16 @@ static int model_check(const struct weft_yaml *doc,
 	};
 
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
-		if (rules[i].wrong)
-			return weft_yaml_fail_key(
-				doc, weft_yaml_find(doc->root, rules[i].key),
-				err, "%s %s", rules[i].key, rules[i].text);
+		const struct weft_yaml_node *node =
+			weft_yaml_find(map, rules[i].key);
+
+		if (!rules[i].wrong)
+			continue;
+		/* A config.json has other keys for it. */
+		return node ? weft_yaml_fail_key(doc, node, err, "%s %s",
+						 rules[i].key, rules[i].text)
+			    : weft_yaml_fail(doc, map, err, "%s %s",
+					     rules[i].key, rules[i].text);
 	}
 	return 0;
 }
@@ -449,7 +490,7 @@ static int model_read(const struct weft_yaml *doc, struct weft_model *model,
 	}
 	if (!model->kv_heads)
 		model->kv_heads = model->heads;
-	return model_check(doc, model, err);
+	return weft_model_check(doc, doc->root, model, err);
 }
 
 int weft_model_load(const char *path, struct weft_model *model,
@@ -461,7 +502,8 @@ int weft_model_load(const char *path, struct weft_model *model,
 	memset(model, 0, sizeof(*model));
 	if (weft_yaml_load(path, &doc, err))
 		return -1;
-	rc = model_read(&doc, model, err);
+	rc = weft_model_is_config(&doc) ? weft_model_config(&doc, model, err)
+					: model_read(&doc, model, err);
 	weft_yaml_free(&doc);
 	return rc;
 }

@@ -107,20 +107,23 @@ static void stage_layers(const struct build *b, uint32_t p, struct stage *s)
 
 	for (uint32_t k = p; k < chunks; k += b->spec->pp) {
 		uint32_t first = k * each + (k < more ? k : more);
-		uint32_t n = each + (k < more), dense = 0;
+		uint32_t n = each + (k < more);
 
-		if (first < model->dense_layers)
-			dense = model->dense_layers - first;
 		s->layers += n;
-		if (model->experts && dense < n)
-			s->expert_layers += n - dense;
+		s->expert_layers += weft_model_expert_layers(model, first, n);
 		s->parameters += weft_model_layers_parameters(model, first, n);
+	}
+	if (p == b->spec->pp - 1 && model->mtp_layers) {
+		bool experts = weft_model_has_experts(model, model->layers - 1);
+
+		s->layers += model->mtp_layers;
+		s->expert_layers += experts ? model->mtp_layers : 0;
+		s->parameters += weft_model_mtp_parameters(model);
 	}
 	/* Experts of other ranks of the group are not held here. */
 	if (b->spec->ep > 1)
 		s->parameters -= s->expert_layers * (1 - 1.0 / b->spec->ep) *
-				 model->experts * (model->gated_mlp ? 3 : 2) *
-				 model->hidden * (double)model->expert_ffn;
+				 weft_model_routed_parameters(model);
 	s->parameters +=
 		vocab * ((p == 0) + (p == b->spec->pp - 1 && b->spec->pp > 1));
 	s->parameters /= b->spec->tp;
@@ -155,8 +158,10 @@ static void stage_compute(const struct build *b, uint32_t p, struct stage *s)
 		       s->expert_layers * recompute_s(b, &b->expert);
 	if (p != b->spec->pp - 1)
 		return;
-	s->logits_forward = weft_compute_logits_forward_s(&b->compute);
-	s->logits_backward = weft_compute_logits_backward_s(&b->compute);
+	s->logits_forward = (1 + b->model->mtp_layers) *
+			    weft_compute_logits_forward_s(&b->compute);
+	s->logits_backward = (1 + b->model->mtp_layers) *
+			     weft_compute_logits_backward_s(&b->compute);
 }
 
 /* Share of layers that a ZeRO-3 job must recompute for its activations to fit:
@@ -187,6 +192,8 @@ static int compute_prepare(struct build *b, struct weft_error *err)
 	const struct weft_step_options *options = b->options;
 	uint32_t last = b->model->layers - 1;
 
+	if (b->model->experts)
+		last = weft_model_first_expert(b->model);
 	if (weft_compute_start(options->gpu, b->model, b->spec, &b->compute,
 			       err) ||
 	    (options->products_at &&

@@ -245,7 +245,7 @@ static double dispatched(const struct builder *b)
 	if (b->spec->capacity > 0)
 		copies = model->experts *
 			 ceil(b->spec->capacity * copies / model->experts);
-	return copies * b->h;
+	return copies * weft_model_expert_width(model);
 }
 
 void schedule_experts(struct builder *b, const struct run *run)

@@ -31,6 +31,18 @@ static void tensors_count(const struct builder *b, struct run *run)
 		run->tensors += each + (model->tied_embedding ? 0 : 1);
 }
 
+/* Layers that predict tokens further on follow the last one; their parameters.
+ */
+static double further_layers(const struct weft_model *model, struct run *run)
+{
+	uint32_t n = model->mtp_layers;
+
+	run->layers += n;
+	if (weft_model_has_experts(model, model->layers - 1))
+		run->expert_layers += n;
+	return weft_model_mtp_parameters(model);
+}
+
 /* Layers are dealt to the pp*vpp chunks as evenly as possible, the first chunks
  * get one more; chunk k is on stage k % pp.  A tied embedding in a pipeline is
  * held twice. */
@@ -41,8 +53,7 @@ static void stage_fill(const struct builder *b, uint32_t stage, struct run *run)
 	uint32_t chunks = spec->pp * spec->vpp;
 	uint32_t each = model->layers / chunks, more = model->layers % chunks;
 	double output = (double)model->vocab * model->hidden;
-	double experts = (double)model->experts * (model->gated_mlp ? 3 : 2) *
-			 model->hidden * model->expert_ffn;
+	double experts = weft_model_routed_parameters(model);
 	double sum = 0;
 
 	memset(run, 0, sizeof(*run));
@@ -52,15 +63,14 @@ static void stage_fill(const struct builder *b, uint32_t stage, struct run *run)
 	run->last_stage = stage == spec->pp - 1;
 	for (uint32_t k = stage; k < chunks; k += spec->pp) {
 		uint32_t first = k * each + (k < more ? k : more);
-		uint32_t n = each + (k < more), dense = 0;
+		uint32_t n = each + (k < more);
 
-		if (first < model->dense_layers)
-			dense = model->dense_layers - first;
 		sum += weft_model_layers_parameters(model, first, n);
 		run->layers += n;
-		if (model->experts && dense < n)
-			run->expert_layers += n - dense;
+		run->expert_layers += weft_model_expert_layers(model, first, n);
 	}
+	if (run->last_stage)
+		sum += further_layers(model, run);
 	if (spec->ep > 1) {
 		experts *= run->expert_layers;
 		sum -= experts;

@@ -27,7 +27,8 @@ enum {
 	KEY_STRAGGLER,
 	KEY_JITTER,
 	KEY_HEALTH,
-	KEY_GPUS
+	KEY_GPUS,
+	KEY_MODELS
 };
 
 #define BAR_WIDTH 30
@@ -43,6 +44,7 @@ static const struct argp_option known_options[] = {
 	 "rows that do not say",
 	 0},
 	{"gpus", KEY_GPUS, NULL, 0, "list the kinds of GPU and exit", 0},
+	{"models", KEY_MODELS, NULL, 0, "list the built-in models and exit", 0},
 	{"table", KEY_TABLE, "CSV", 0,
 	 "predict each run of a table, and say how far off", 0},
 	{"baseline", KEY_BASELINE, "CSV", 0,
@@ -121,6 +123,19 @@ static void gpus_print(void)
 	}
 }
 
+static void models_print(void)
+{
+	puts("model                layers   hidden  parameters");
+	for (uint32_t i = 0; i < weft_n_models; i++) {
+		const struct weft_model *m = &weft_models[i];
+
+		printf("%-20s %6u %8u %9.1f B\n", m->name, m->layers, m->hidden,
+		       weft_model_parameters(m) / 1e9);
+	}
+	puts("or a file: model=FILE.yaml, model=PATH/config.json; "
+	     "weft-spec(7)");
+}
+
 /* Options whose value is kept as it is. */
 static const struct {
 	int key;
@@ -175,6 +190,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case KEY_GPUS:
 		gpus_print();
+		exit(fflush(stdout) == 0 ? EXIT_YES : EXIT_ERROR);
+	case KEY_MODELS:
+		models_print();
 		exit(fflush(stdout) == 0 ? EXIT_YES : EXIT_ERROR);
 	case KEY_EFFICIENCY:
 		efficiency_read(state, arg, &q->constants);

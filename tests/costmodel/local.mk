@@ -20,6 +20,7 @@ unit_tests += \
 	%D%/measured \
 	%D%/memory \
 	%D%/model \
+	%D%/model_config \
 	%D%/nccl \
 	%D%/nccl_golden \
 	%D%/nccl_log \
@@ -94,3 +95,7 @@ tests_costmodel_trace_memory_LDFLAGS = \
 	-Wl,--wrap=calloc \
 	-Wl,--wrap=realloc \
 	# End of tests_costmodel_trace_memory_LDFLAGS
+
+EXTRA_DIST += \
+	tests/models \
+	# End of EXTRA_DIST
