@@ -124,6 +124,8 @@ libweft_lab_la_SOURCES = \
 	%D%/replay/replay_summary.h \
 	%D%/replay/stream.c \
 	%D%/replay/stream.h \
+	%D%/step/step_columns.c \
+	%D%/step/step_columns.h \
 	%D%/step/step_left_out.c \
 	%D%/step/step_row.c \
 	%D%/step/step_row.h \

@@ -378,10 +378,9 @@ int weft_compute_start(const struct weft_gpu *gpu,
 		       struct weft_error *err)
 {
 	static const enum weft_precision precision[WEFT_N_DTYPES] = {
-		[WEFT_BF16] = WEFT_BITS_16,
-		[WEFT_FP16] = WEFT_BITS_16,
-		[WEFT_FP32] = WEFT_BITS_32,
-		[WEFT_FP8] = WEFT_BITS_8,
+		[WEFT_BF16] = WEFT_BITS_16, [WEFT_FP16] = WEFT_BITS_16,
+		[WEFT_FP32] = WEFT_BITS_32, [WEFT_FP8] = WEFT_BITS_8,
+		[WEFT_MXFP8] = WEFT_BITS_8, [WEFT_NVFP4] = WEFT_BITS_4,
 	};
 
 	*c = (struct weft_compute){

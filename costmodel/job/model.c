@@ -362,9 +362,6 @@ static const struct member members[] = {
 	NUMBER(head_width, 1u << 20, false),
 	NUMBER(vocab, 1u << 28, true),
 	NUMBER(seq, 1u << 27, true),
-	FLAG(gated_mlp),
-	FLAG(tied_embedding),
-	FLAG(learned_positions),
 	NUMBER(experts, 1u << 16, false),
 	NUMBER(top_k, 1u << 16, false),
 	NUMBER(expert_ffn, 1u << 26, false),
@@ -385,8 +382,22 @@ static const struct member members[] = {
 	NUMBER(ssm_state, 1u << 16, false),
 	NUMBER(ssm_groups, 1u << 16, false),
 	NUMBER(ssm_heads, 1u << 16, false),
+	FLAG(gated_mlp),
+	FLAG(tied_embedding),
+	FLAG(learned_positions),
 };
 #define N_MEMBERS (sizeof(members) / sizeof(members[0]))
+
+/* Numbers come first. */
+const char *weft_model_key(uint32_t k)
+{
+	return k < N_MEMBERS && !members[k].is_bool ? members[k].key : NULL;
+}
+
+void weft_model_set(struct weft_model *model, uint32_t k, uint32_t value)
+{
+	memcpy((char *)model + members[k].offset, &value, sizeof(value));
+}
 
 static int member_read(const struct weft_yaml *doc, const struct member *m,
 		       struct weft_model *model, struct weft_error *err)

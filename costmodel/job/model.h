@@ -55,6 +55,11 @@ int weft_model_find(const char *name, struct weft_model *model,
 int weft_model_load(const char *path, struct weft_model *model,
 		    struct weft_error *err);
 
+/* Member k of a model file that is a number, NULL: there are no more; and gives
+ * that member a value. */
+const char *weft_model_key(uint32_t k);
+void weft_model_set(struct weft_model *model, uint32_t k, uint32_t value);
+
 /* Whether layer `layer` (from 0) has experts; how many of n from `first` on do;
  * and how many layers there are of each kind in the whole model. */
 bool weft_model_has_experts(const struct weft_model *model, uint32_t layer);

@@ -20,8 +20,8 @@
 
 const char *const weft_metric_names[WEFT_N_METRICS] = {"hops", "latency",
 						       "time"};
-static const char *const dtype_names[WEFT_N_DTYPES] = {"bf16", "fp16", "fp32",
-						       "fp8"};
+static const char *const dtype_names[WEFT_N_DTYPES] = {
+	"bf16", "fp16", "fp32", "fp8", "mxfp8", "nvfp4"};
 static const char *const spread_names[WEFT_N_SPREADS] = {"pack", "balance",
 							 "failure-domain"};
 static const char *const ranks_names[WEFT_N_RANKS_BY] = {"order", "leave"};
@@ -576,6 +576,11 @@ int weft_spec_parse(const char *text, struct weft_spec *spec,
 	return 0;
 }
 
+const char *weft_spec_key(uint32_t k)
+{
+	return k < N_KEYS ? keys[k].name : NULL;
+}
+
 bool weft_spec_given(const struct weft_spec *spec, const char *key)
 {
 	size_t k = key_find(key, strlen(key));
@@ -585,7 +590,8 @@ bool weft_spec_given(const struct weft_spec *spec, const char *key)
 
 double weft_dtype_bytes(enum weft_dtype dtype)
 {
-	static const double bytes[WEFT_N_DTYPES] = {2, 2, 4, 1};
+	static const double bytes[WEFT_N_DTYPES] = {
+		2, 2, 4, 1, 1 + 1.0 / 32, 0.5 + 1.0 / 16};
 
 	return bytes[dtype];
 }

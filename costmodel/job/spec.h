@@ -23,7 +23,15 @@
 enum weft_metric { WEFT_HOPS, WEFT_LATENCY, WEFT_TIME, WEFT_N_METRICS };
 extern const char *const weft_metric_names[WEFT_N_METRICS];
 
-enum weft_dtype { WEFT_BF16, WEFT_FP16, WEFT_FP32, WEFT_FP8, WEFT_N_DTYPES };
+enum weft_dtype {
+	WEFT_BF16,
+	WEFT_FP16,
+	WEFT_FP32,
+	WEFT_FP8,   /* a scale for each tensor */
+	WEFT_MXFP8, /* a scale of 8 bits for 32 elements */
+	WEFT_NVFP4, /* a scale of 8 bits for 16 elements */
+	WEFT_N_DTYPES
+};
 enum weft_spread {
 	WEFT_PACK,
 	WEFT_BALANCE,
@@ -187,7 +195,10 @@ int weft_spec_shape(const struct weft_spec *spec, struct weft_model *model,
 /* true when `key` was written in the text. */
 bool weft_spec_given(const struct weft_spec *spec, const char *key);
 
-/* Bytes of one element. */
+/* The name of key k of the grammar; NULL: there are no more. */
+const char *weft_spec_key(uint32_t k);
+
+/* Bytes of one element, its share of a scale included. */
 double weft_dtype_bytes(enum weft_dtype dtype);
 
 #endif

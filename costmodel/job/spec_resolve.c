@@ -275,8 +275,10 @@ static int resolve_exchange(struct weft_spec *spec, struct weft_error *err)
 	} types[] = {
 		{"grad_dtype", &spec->gradient_dtype, WEFT_FP32},
 		{"param_dtype", &spec->parameter_dtype,
-		 spec->dtype == WEFT_FP8 ? WEFT_BF16 : spec->dtype},
-		{"dispatch_dtype", &spec->dispatch_dtype, spec->dtype},
+		 spec->dtype >= WEFT_FP8 ? WEFT_BF16 : spec->dtype},
+		/* Four bits are for products; what is sent has more. */
+		{"dispatch_dtype", &spec->dispatch_dtype,
+		 spec->dtype == WEFT_NVFP4 ? WEFT_BF16 : spec->dtype},
 	};
 
 	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {

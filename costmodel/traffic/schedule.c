@@ -147,7 +147,9 @@ int weft_schedule_build(const struct weft_spec *spec,
 		.b = spec->mbs,
 		.s = (double)(spec->seq ? spec->seq : model->seq) / spec->cp,
 		.h = model->hidden,
-		.e = weft_dtype_bytes(spec->dtype),
+		/* No collective sends four bits. */
+		.e = weft_dtype_bytes(spec->dtype == WEFT_NVFP4 ? WEFT_BF16
+								: spec->dtype),
 		.m = weft_spec_micro_batches(spec),
 		.err = err,
 	};

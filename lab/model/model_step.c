@@ -417,7 +417,7 @@ static int answer_job(const struct question *q, struct weft_error *err)
 	if (!mine.gpu || weft_job_build(q->job, 0, true, f, &job, err))
 		goto out;
 	if (!f)
-		f = step_fabric(mine.gpu, job.n_gpus, 0, false, err);
+		f = step_fabric(mine.gpu, job.n_gpus, 0, "", "", err);
 	mine.efficiency = step_constant(&q->constants, mine.gpu);
 	if (!f || job_step(q, f, &job, &mine, &step, err))
 		goto out;

@@ -308,7 +308,24 @@ static int leave_out(const struct step_table *table, struct left_out *all,
 	return rc;
 }
 
-static int groups_json(const struct left_out *all, struct weft_error *err)
+static json_t *unread_json(const struct step_table *table)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < table->n; i++) {
+		const struct step_row *row = &table->answers[i].row;
+
+		if (!table->answers[i].predicted)
+			json_array_append_new(
+				list, json_pack("{s:o, s:o}", "row_id",
+						report_string(row->id), "why",
+						report_string(row->why)));
+	}
+	return list;
+}
+
+static int groups_json(const struct step_table *table,
+		       const struct left_out *all, struct weft_error *err)
 {
 	json_t *object = model_json("step"), *list = json_array();
 	json_t *ranges = json_array();
@@ -337,6 +354,7 @@ static int groups_json(const struct left_out *all, struct weft_error *err)
 					  weft_ranges[run].high));
 	json_object_set_new(object, "publishers", list);
 	json_object_set_new(object, "ranges", ranges);
+	json_object_set_new(object, "left_out", unread_json(table));
 	return report_print(object, err);
 }
 
@@ -361,6 +379,21 @@ static void groups_text(const struct left_out *all)
 		       weft_ranges[run].high);
 }
 
+/* Rows that no figure is of. */
+static void unread_text(const struct step_table *table)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < table->n; i++) {
+		const struct step_row *row = &table->answers[i].row;
+
+		if (table->answers[i].predicted)
+			continue;
+		printf("%sleft out: %s, %s\n", n++ ? "" : "\n", row->id,
+		       row->why);
+	}
+}
+
 int step_table_print_left_out(const struct step_table *table, bool json,
 			      struct weft_error *err)
 {
@@ -368,9 +401,11 @@ int step_table_print_left_out(const struct step_table *table, bool json,
 	int rc = leave_out(table, &all, err);
 
 	if (rc == 0 && json)
-		rc = groups_json(&all, err);
-	else if (rc == 0)
+		rc = groups_json(table, &all, err);
+	else if (rc == 0) {
 		groups_text(&all);
+		unread_text(table);
+	}
 	free(all.groups);
 	return rc;
 }

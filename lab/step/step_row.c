@@ -9,6 +9,7 @@
 
 #include "costmodel/job/flops.h"
 #include "costmodel/job/software.h"
+#include "lab/step/step_columns.h"
 #include "lab/step/step_shape.h"
 
 #include <math.h>
@@ -17,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 /* Beyond these a cell is a mistake. */
 #define MAX_LAYERS 65536
@@ -33,6 +35,7 @@ struct source {
 	const struct csv *csv;
 	uint32_t index;
 	struct step_row *row;
+	const char *folder;
 };
 
 static int missing(struct step_row *row, const char *format, ...)
@@ -123,6 +126,32 @@ static const struct weft_model *known_model(const struct source *s)
 				     count(s, "kv_heads", 0));
 }
 
+/* Columns of what model files have besides. */
+static void members_read(const struct source *s, struct weft_model *m)
+{
+	for (uint32_t k = 0; weft_model_key(k); k++) {
+		uint32_t value = count(s, weft_model_key(k), 0);
+
+		if (value)
+			weft_model_set(m, k, value);
+	}
+}
+
+/* A model file or a config.json, from the table's folder. */
+static int file_read(const struct source *s, const char *name,
+		     struct weft_model *m)
+{
+	struct weft_error err = {0};
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s%s", *name == '/' ? "" : s->folder,
+		 name);
+	if (access(path, R_OK) == 0 && weft_model_load(path, m, &err))
+		return missing(s->row, "%.60s:%d: %.120s", err.source, err.line,
+			       err.text);
+	return 0;
+}
+
 /* Columns win over the known model, which knows what tables do not have:
  * gates, experts, ties.  Without one, a model is a GPT if its MLP is four times
  * as wide as the rest, else it has a gate. */
@@ -131,20 +160,24 @@ static int model_read(const struct source *s)
 	struct step_row *row = s->row;
 	struct weft_model *m = &row->model;
 	const struct weft_model *known = known_model(s);
+	bool gated; /* known to be, or not to be */
 
 	if (known)
 		*m = *known;
+	else if (strchr(text(s, "model"), '/') &&
+		 file_read(s, text(s, "model"), m))
+		return -1;
+	gated = known || m->layers;
 	snprintf(m->name, sizeof(m->name), "%s", text(s, "model"));
-	m->layers = count(s, "layers", m->layers);
-	m->hidden = count(s, "hidden", m->hidden);
-	m->ffn = count(s, "ffn", m->ffn);
-	m->heads = count(s, "heads", m->heads);
-	m->kv_heads = count(s, "kv_heads", m->kv_heads);
-	m->vocab = count(s, "vocab", m->vocab);
-	m->seq = count(s, "seq", m->seq);
+	members_read(s, m);
 	if (!m->layers || !m->hidden || !m->ffn || !m->heads || !m->vocab ||
 	    !m->seq)
-		return missing(row, "the shape of the model is not given");
+		return missing(
+			row,
+			"no built-in model is \"%.40s\", and its shape is "
+			"not given: layers, hidden, ffn, heads, vocab, "
+			"seq; a file may be named",
+			text(s, "model"));
 	if (m->layers > MAX_LAYERS || m->hidden > MAX_WIDTH ||
 	    m->ffn > MAX_WIDTH || m->heads > m->hidden ||
 	    m->vocab > MAX_WIDTH || m->seq > MAX_WIDTH)
@@ -152,7 +185,7 @@ static int model_read(const struct source *s)
 				    "that one trains");
 	if (m->kv_heads == 0 || m->kv_heads > m->heads)
 		m->kv_heads = m->heads;
-	if (!known) {
+	if (!gated) {
 		m->gated_mlp = m->ffn != 4 * (uint64_t)m->hidden;
 		m->learned_positions = !m->gated_mlp;
 		m->tied_embedding = !m->gated_mlp;
@@ -176,7 +209,8 @@ static int precision_read(const struct source *s)
 		{"tf32", WEFT_BITS_32}, {"fp32", WEFT_BITS_32},
 		{"", WEFT_BITS_16},
 	};
-	const char *cell = text(s, "precision");
+	const char *cell =
+		text(s, *text(s, "precision") ? "precision" : "dtype");
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
 		if (mentions(cell, known[i].word)) {
@@ -199,7 +233,7 @@ static bool is_half(const struct source *s)
 /* Key of the spec for how replicas share their states. */
 static const char *zero_key(const char *dp_kind)
 {
-	if (mentions(dp_kind, "zero3") ||
+	if (mentions(dp_kind, "zero3") || mentions(dp_kind, "hsdp") ||
 	    (mentions(dp_kind, "fsdp") && !mentions(dp_kind, "not resharded")))
 		return "3";
 	if (mentions(dp_kind, "zero1") || mentions(dp_kind, "zero2") ||
@@ -208,14 +242,21 @@ static const char *zero_key(const char *dp_kind)
 	return "0";
 }
 
-/* Ranks that states are sharded over, where the row says it: "FSDP group =
- * 64,128,256,128" are those of runs on 64, 128, 256, 512 GPUs.  0: all. */
-static uint32_t shard_key(const char *dp_kind, uint32_t gpus)
+/* Ranks that states are sharded over, where the row says it:
+ * "dist-opt(shard8)"; HSDP, where a node shards; "FSDP group = 64,128,256,128"
+ * are those of runs on 64, 128, 256, 512 GPUs.  0: all. */
+static uint32_t shard_key(const struct source *s, uint32_t gpus)
 {
-	const char *at = find(dp_kind, "FSDP group =");
+	const char *dp_kind = text(s, "dp_kind");
+	const char *at = find(dp_kind, "FSDP group ="),
+		   *in = find(dp_kind, "(shard");
 	uint64_t scale = 0;
 	uint32_t group = 0;
 
+	if (in)
+		scale = gpus, group = (uint32_t)strtoul(in + 6, NULL, 10);
+	else if (!at && strncasecmp(dp_kind, "hsdp", 4) == 0)
+		scale = gpus, group = s->row->node_size;
 	for (at = at ? strchr(at, '=') : NULL; at && scale < gpus;
 	     at = strchr(at + 1, ',')) {
 		unsigned long next = strtoul(at + 1, NULL, 10);
@@ -225,7 +266,9 @@ static uint32_t shard_key(const char *dp_kind, uint32_t gpus)
 		group = (uint32_t)next;
 		scale = scale ? 2 * scale : group;
 	}
-	return scale == gpus && group < gpus && gpus % group == 0 ? group : 0;
+	return scale == gpus && group && group < gpus && gpus % group == 0
+		       ? group
+		       : 0;
 }
 
 /* The framework that words of the note, else of the source are of.  Without
@@ -244,6 +287,7 @@ static const char *framework_key(const struct source *s)
 		{"dgxc-benchmarking", "nemo"},
 		{"megatron-bridge", "nemo"},
 		{"deepspeed", "deepspeed"},
+		{"internlm", "deepspeed"},
 		{"Megatron-LM", NULL},
 		{"megascale", "nemo"},
 	};
@@ -425,48 +469,81 @@ static uint32_t expert_ranks(const struct axes *axes, uint32_t ep)
 	return ep > 1 && stage % ((uint64_t)ep * axes->tp) == 0 ? axes->tp : 1;
 }
 
+static void put(const struct source *s, struct step_keys *keys, const char *key,
+		const char *value)
+{
+	step_keys_put(keys, s->csv, s->index, key, value);
+}
+
+/* How replicas share their states. */
+static void sharing_put(const struct source *s, struct step_keys *keys,
+			uint32_t gpus)
+{
+	uint32_t shard = count(s, "shard", shard_key(s, gpus));
+	const char *zero = zero_key(text(s, "dp_kind"));
+	size_t left;
+
+	put(s, keys, "zero", zero);
+	/* Its optimizer deals out whole tensors (InternLM,
+	 * hybrid_zero_optim.py). */
+	if (mentions(text(s, "source"), "internlm") && *zero == '1' &&
+	    count(s, "zero", 1) == 1)
+		put(s, keys, "zero_by", "tensors");
+	left = sizeof(keys->text) - keys->used;
+	if (shard)
+		keys->used += (size_t)snprintf(keys->text + keys->used, left,
+					       ",shard=%u", shard);
+}
+
+/* What the row has rules for, and then its own words on all else. */
+static void spec_text(const struct source *s, const struct axes *axes,
+		      const struct weft_spec *software, const char *words,
+		      struct step_keys *keys)
+{
+	const struct step_row *row = s->row;
+	uint32_t ep = row->model.experts ? count(s, "ep", 1) : 1;
+	bool plain = weft_software(software, row->gpu).attention ==
+		     WEFT_ATTENTION_PLAIN;
+	const char *recompute = recompute_key(text(s, "recompute"), plain);
+	bool split = axes->tp > 1 && splits_sequence(s, recompute);
+	char etp[16];
+
+	keys->used = (size_t)snprintf(
+		keys->text, sizeof(keys->text),
+		"gpus=%u,tp=%u,cp=%u,pp=%u,vpp=%u,ep=%u,mbs=%u,gbs=%u,seq=%u,"
+		"recompute=%s,dtype=%s%s",
+		axes->gpus, axes->tp, axes->cp, axes->pp,
+		chunks_key(s, axes->pp), ep, count(s, "mbs", 1),
+		batch_read(s, axes->gpus), row->model.seq, recompute,
+		is_half(s) ? "fp16" : "bf16", words);
+	sharing_put(s, keys, axes->gpus);
+	put(s, keys, "sp", split ? "on" : "off");
+	put(s, keys, "grad_dtype", gradient_key(s, software));
+	put(s, keys, "bucket", "160MB");
+	snprintf(etp, sizeof(etp), "%u", expert_ranks(axes, ep));
+	if (ep > 1)
+		put(s, keys, "etp", etp);
+	step_keys_rest(keys, s->csv, s->index);
+}
+
 static int spec_read(const struct source *s)
 {
 	struct step_row *row = s->row;
-	struct axes axes;
-	char more[32] = "", keys[160];
-	struct weft_spec software;
-	uint32_t shard;
-	uint32_t tp, pp, gbs;
-	uint32_t ep = row->model.experts ? count(s, "ep", 1) : 1;
-	const char *recompute;
-	bool half = is_half(s);
 	struct weft_error err = {0};
-	char spec[WEFT_SPEC_MAX_BYTES];
+	struct step_keys keys;
+	struct weft_spec software;
+	struct axes axes;
+	char words[160];
 
-	software_keys(s, keys, sizeof(keys));
-	if (weft_spec_parse(keys + 1, &software, &err))
+	software_keys(s, words, sizeof(words));
+	if (weft_spec_parse(words + 1, &software, &err))
 		return missing(row, "%.190s", err.text);
-	recompute =
-		recompute_key(text(s, "recompute"),
-			      weft_software(&software, row->gpu).attention ==
-				      WEFT_ATTENTION_PLAIN);
 	axes_read(s, &axes);
-	tp = axes.tp;
-	pp = axes.pp;
-	gbs = batch_read(s, axes.gpus);
-	if (!axes.gpus || !gbs)
+	if (!axes.gpus || !batch_read(s, axes.gpus))
 		return missing(row, "%s is not given",
 			       axes.gpus ? "the global batch size" : "gpus");
-	shard = shard_key(text(s, "dp_kind"), axes.gpus);
-	if (shard)
-		snprintf(more, sizeof(more), ",shard=%u", shard);
-	snprintf(spec, sizeof(spec),
-		 "gpus=%u,tp=%u,cp=%u,pp=%u,vpp=%u,ep=%u,mbs=%u,gbs=%u,"
-		 "seq=%u,zero=%s,recompute=%s,sp=%s,dtype=%s,grad_dtype=%s,"
-		 "bucket=160MB,etp=%u%s%s",
-		 axes.gpus, tp, axes.cp, pp, chunks_key(s, pp), ep,
-		 count(s, "mbs", 1), gbs, row->model.seq,
-		 zero_key(text(s, "dp_kind")), recompute,
-		 tp > 1 && splits_sequence(s, recompute) ? "on" : "off",
-		 half ? "fp16" : "bf16", gradient_key(s, &software),
-		 expert_ranks(&axes, ep), more, keys);
-	if (weft_spec_parse(spec, &row->spec, &err) ||
+	spec_text(s, &axes, &software, words, &keys);
+	if (weft_spec_parse(keys.text, &row->spec, &err) ||
 	    weft_spec_resolve(&row->spec, 0, &err))
 		return missing(row, "%.190s", err.text);
 	return 0;
@@ -570,10 +647,65 @@ static void publisher_read(const struct source *s)
 		 (int)strcspn(source, "/- "), source);
 }
 
-int step_row_read(const struct csv *csv, uint32_t index,
+/* Adapters beside frozen weights take no gradients of these, nor states. */
+static int whole_read(const struct source *s)
+{
+	static const char *const columns[] = {"model",	"dp_kind", "recompute",
+					      "metric", "note",	   "source"};
+
+	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
+		const char *cell = text(s, columns[i]);
+
+		if (mentions(cell, "lora") || mentions(cell, "peft"))
+			return missing(s->row,
+				       "the run trains an adapter (%s), not "
+				       "the whole model",
+				       columns[i]);
+	}
+	return 0;
+}
+
+static int overlap_read(const struct source *s)
+{
+	static const char *const yes[] = {"yes", "on", "1", "true"};
+	static const char *const no[] = {"no", "off", "0", "false", "none"};
+	const char *cell = text(s, "overlap");
+
+	for (size_t i = 0; i < sizeof(yes) / sizeof(yes[0]); i++) {
+		if (strcasecmp(cell, yes[i]) == 0)
+			s->row->overlap = WEFT_ALWAYS;
+	}
+	for (size_t i = 0; i < sizeof(no) / sizeof(no[0]); i++) {
+		if (strcasecmp(cell, no[i]) == 0)
+			s->row->overlap = WEFT_NEVER;
+	}
+	if (*cell && s->row->overlap == WEFT_AS_USUAL)
+		return missing(s->row, "overlap: \"%.40s\" is not yes or no",
+			       cell);
+	return 0;
+}
+
+/* A step cannot take less than its operations at the GPU's peak. */
+static int possible(const struct source *s)
+{
+	const struct step_row *row = s->row;
+	struct weft_flops flops = weft_flops(&row->model, row->spec.seq);
+	double peak = row->gpu->flops_per_s[row->precision];
+	double least = weft_flops_model(&flops, row->spec.gbs, true) /
+		       row->spec.gpus / peak;
+
+	if (row->measured_s > 0 && peak > 0 && row->measured_s < least)
+		return missing(s->row,
+			       "%.3g s is less than the %.3g s that %s needs "
+			       "at its peak",
+			       row->measured_s, least, row->gpu->name);
+	return 0;
+}
+
+int step_row_read(const struct csv *csv, uint32_t index, const char *folder,
 		  const struct weft_gpu *unsaid, struct step_row *row)
 {
-	const struct source s = {csv, index, row};
+	const struct source s = {csv, index, row, folder};
 	struct weft_error err = {0};
 
 	memset(row, 0, sizeof(*row));
@@ -589,14 +721,16 @@ int step_row_read(const struct csv *csv, uint32_t index,
 		return missing(row, "the GPU is not given");
 	if (!row->gpu)
 		return missing(row, "%.190s", err.text);
+	if (whole_read(&s))
+		return -1;
 	row->node_size = count(&s, "node_size", 8);
-	row->roce = mentions(text(&s, "fabric"), "RoCE 400G");
-	if (model_read(&s) || precision_read(&s))
+	row->cluster = text(&s, *text(&s, "network") ? "network" : "fabric");
+	if (overlap_read(&s) || model_read(&s) || precision_read(&s))
 		return -1;
 	group_read(&s);
 	publisher_read(&s);
 	if (spec_read(&s))
 		return -1;
 	measured_read(&s);
-	return 0;
+	return possible(&s);
 }

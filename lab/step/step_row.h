@@ -17,16 +17,18 @@ struct step_row {
 	struct weft_model model;
 	struct weft_spec spec; /* resolved */
 	uint32_t node_size;
-	bool roce;		       /* between racks */
+	const char *cluster; /* profile, file or network, or "" */
+	enum weft_habit overlap;
 	enum weft_precision precision; /* of the products */
 	double measured_s;	       /* 0: the row does not say */
 	char why[200];
 };
 
-/* Reads the row; `unsaid` is its GPU if it names none (NULL: it must).  -1 with
+/* Reads the row; files that it names are below `folder`; `unsaid` is its GPU if
+ * it names none (NULL: it must).  -1 with
  * row->why when it does not say enough to predict its step, or what it says
  * does not agree. */
-int step_row_read(const struct csv *csv, uint32_t index,
+int step_row_read(const struct csv *csv, uint32_t index, const char *folder,
 		  const struct weft_gpu *unsaid, struct step_row *row);
 
 #endif

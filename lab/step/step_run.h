@@ -6,10 +6,13 @@
 #include "costmodel/time/step.h"
 
 /* A cluster of gpus GPUs with the links that their kind usually has.
- * node_size 0: the kind's; roce: Ethernet between racks.  NULL with err. */
+ * node_size 0: the kind's.  cluster: the name of a profile; a fabric file,
+ * known by a slash or ".yaml", below `folder` unless it begins with a slash; or
+ * words that name a node's NICs ("4x100G RoCE", "8xNDR400", "1600 Gbps") and
+ * change the usual rate; "" and other words change nothing.  NULL with err. */
 struct weft_fabric *step_fabric(const struct weft_gpu *gpu, uint32_t gpus,
-				uint32_t node_size, bool roce,
-				struct weft_error *err);
+				uint32_t node_size, const char *cluster,
+				const char *folder, struct weft_error *err);
 
 /* The step with rank r on GPU r of f. */
 int step_run(const struct weft_fabric *f, const struct weft_spec *spec,

@@ -4,6 +4,7 @@
 
 #include "cli/report.h"
 #include "lab/model/model.h"
+#include "lab/step/step_columns.h"
 #include "lab/step/step_run.h"
 
 #include <math.h>
@@ -46,7 +47,7 @@ int step_constant_set(struct step_constants *constants,
 
 /* ---- predicting ---- */
 
-static int answer_fill(struct step_answer *a,
+static int answer_fill(struct step_answer *a, const char *folder,
 		       const struct weft_step_options *options,
 		       const struct step_constants *constants)
 {
@@ -54,13 +55,15 @@ static int answer_fill(struct step_answer *a,
 	struct weft_error err = {0};
 	struct weft_fabric *f =
 		step_fabric(a->row.gpu, a->row.spec.gpus, a->row.node_size,
-			    a->row.roce, &err);
+			    a->row.cluster, folder, &err);
 	int rc = -1;
 
 	mine.gpu = a->row.gpu;
 	mine.products_at = true;
 	mine.precision = a->row.precision;
 	mine.fit_memory = true;
+	if (a->row.overlap != WEFT_AS_USUAL)
+		mine.overlap = a->row.overlap;
 	mine.efficiency = step_constant(constants, a->row.gpu);
 	if (f)
 		rc = step_run(f, &a->row.spec, &a->row.model, &mine, &a->step,
@@ -133,8 +136,14 @@ int step_table_load(const char *path, const struct weft_step_options *options,
 		    const struct step_constants *constants,
 		    struct step_table *table, struct weft_error *err)
 {
+	const char *slash = strrchr(path, '/');
+	char folder[4096];
+
 	memset(table, 0, sizeof(*table));
-	if (csv_load(path, &table->csv, err))
+	snprintf(folder, sizeof(folder), "%.*s",
+		 slash ? (int)(slash - path) + 1 : 0, path);
+	if (csv_load(path, &table->csv, err) ||
+	    step_columns_check(&table->csv, path, err))
 		return -1;
 	table->n = table->csv.n_rows;
 	table->answers =
@@ -145,9 +154,10 @@ int step_table_load(const char *path, const struct weft_step_options *options,
 		struct step_answer *a = &table->answers[i];
 
 		a->err = (double)NAN;
-		if (step_row_read(&table->csv, i, options->gpu, &a->row))
+		if (step_row_read(&table->csv, i, folder, options->gpu,
+				  &a->row))
 			continue;
-		if (answer_fill(a, options, constants))
+		if (answer_fill(a, folder, options, constants))
 			return weft_fail(err, WEFT_ENOMEM, "out of memory");
 	}
 	return groups_build(table, err);

@@ -69,6 +69,18 @@ step --job $job --gpu nonsense
 check "that names the nearest" err "the nearest known"
 step --gpus
 check "kinds of GPU are listed" out GB300
+step --models
+check "models are listed" out llama4-maverick
+step --job gpus=8,model=nonsense-7B
+check "an unknown model says where they are listed" err "model step --models"
+check "and that a file may be given" err "config.json"
+step --json --job "gpus=8,ep=8,model=${WEFT_SRCDIR:-.}/tests/models/qwen3-30b-a3b.json"
+check "a config.json is a model" json '.step_s > 0'
+from_config=$(jq .step_s "$work/out")
+step --json --job gpus=8,ep=8,seq=8192,model=qwen3-30B-a3B
+check "the same as the built-in one" json ".step_s == $from_config"
+step --json --job gpus=8,dtype=nvfp4,model=llama3-8B --gpu B200
+check "four-bit products are a dtype" json '.step_s > 0'
 for wrong in "--job" "--overlap maybe --job $job" "--efficiency H100 --job $job" \
 	"--efficiency H100=x --job $job" extra ""; do
 	# shellcheck disable=SC2086 # several words
@@ -78,7 +90,7 @@ done
 
 # ---- tables ----
 cat >"$work/t.csv" <<'EOF'
-row_id,model,gpu,gpus,tp,pp,gbs,step_s,precision,"note, quoted"
+row_id,model,gpu,gpus,tp,pp,gbs,step_s,precision,"note"
 A,llama3-70B,H100-80G-SXM,64,8,4,64,20,bf16,"one ""two"", three"
 B,llama3-8B,DGX-B200,8,1,,64,,fp8,
 C,unheard-of,H100,8,1,1,8,1,bf16,
@@ -172,7 +184,7 @@ check "table: groups of a paper's tables 1 and 12" json '[.groups[].group] ==
 	["H100 16-bit dense", "H100 16-bit dense paper Table 1",
 	"H100 16-bit dense paper Table 12"]'
 for machine in p5.48xlarge=H100 p4d.24xlarge=A100 p5en.48xlarge=H200; do
-	printf 'model,gpu,gpus,tp,gbs,step_s\nllama3-8B,%s,8,8,64,8\n' \
+	printf 'model,gpu,gpus,tp,gbs,step_s\nllama3-8B,%s,8,8,64,16\n' \
 		"${machine%%=*}" >"$work/l.csv"
 	step --json --table "$work/l.csv"
 	check "table: the GPU of ${machine%%=*}" \
@@ -229,6 +241,56 @@ check "and a table that is not there" err "No such file"
 : >"$work/empty.csv"
 step --table "$work/empty.csv"
 check "and an empty one" err "empty"
+
+# ---- what a spec says, a table says ----
+s='(.rows | map({(.row_id): .step_s}) | add) as $s | $s'
+cat >"$work/c.csv" <<'END'
+row_id,model,gpu,gpus,tp,gbs,ep,zero,shard,sp,network,overlap,dispatch_dtype,route_nodes,precision,step_s,note
+base,qwen3-30B-a3B,H100,64,1,512,16,1,,,,,,,bf16,,
+sp,llama3-8B,H100,64,4,512,,1,,0,,,,,bf16,,
+sp1,llama3-8B,H100,64,4,512,,1,,,,,,,bf16,,
+note,llama3-8B,H100,64,4,512,,1,,,,,,,bf16,,plain words; sp=0
+shard,llama3-8B,H100,64,1,64,,3,8,,4x100G,,,,bf16,,
+whole,llama3-8B,H100,64,1,64,,3,,,,,,,bf16,,
+slow,llama3-8B,H100,64,1,64,,3,,,4x100G,,,,bf16,,
+usual,llama3-8B,H100,64,1,64,,3,,,8xNDR400,,,,bf16,,
+wait,llama3-8B,H100,64,1,64,,3,,,,no,,,bf16,,
+sent,qwen3-30B-a3B,H100,64,1,512,16,1,,,,,fp8,,bf16,,
+route,qwen3-30B-a3B,H100,64,1,512,16,1,,,,,,2,bf16,,
+fp4,llama3-8B,B200,8,1,64,,1,,,,,,,nvfp4,,
+mx,llama3-8B,B200,8,1,64,,1,,,,,,,mxfp8,,
+lora,llama3-8B,H100,8,1,64,,1,,,,,,,bf16,10,LoRA of rank 16
+model,llama3-8B,LLAMA3_8B,8,1,64,,1,,,,,,,bf16,10,
+fast,llama3-8B,H100,8,1,64,,1,,,,,,,bf16,0.1,
+END
+step --json --table "$work/c.csv"
+check "columns: sequence parallelism" json "$s.sp != \$s.sp1"
+check "columns: a note says it, too" json "$s.note == \$s.sp"
+check "columns: sharding inside a node waits less" json "$s.shard < \$s.slow"
+check "columns: fewer NICs are slower" json "$s.slow > 1.05 * \$s.usual"
+check "columns: the usual network changes nothing" json "$s.usual == \$s.whole"
+check "columns: no overlap takes longer" json "$s.wait > \$s.whole"
+check "columns: tokens sent in 8 bits take less" json "$s.sent < \$s.base"
+check "columns: routes to fewer nodes take less" json "$s.route < \$s.base"
+check "columns: four bits are faster than eight" json "$s.fp4 < \$s.mx"
+check "rows that cannot be are named" json '.rows | map({(.row_id): .why}) |
+	add | (.lora | test("adapter")) and (.model | test("unknown GPU")) and
+	(.fast | test("at its peak"))'
+step --table "$work/c.csv" --leave-out
+check "columns: what is left out is named" out "left out: model"
+cat >"$work/c.csv" <<'END'
+row_id,model,gpu,gpus,gbs,fabric
+file,llama3-8B,H100,64,64,./f.yaml
+profile,llama3-8B,H100,64,64,aws-p5
+none,llama3-8B,H100,64,64,./none.yaml
+END
+step --json --table "$work/c.csv"
+check "columns: a cluster is a file or a profile" json "$s | .file > 0 and
+	.profile > 0 and .file != .profile and .none == null"
+printf 'model,gpu,gpus,gbs,stepp_s\nllama3-8B,H100,8,64,10\n' >"$work/c.csv"
+step --table "$work/c.csv"
+check "an unknown column is an error" exits 1
+check "that names the nearest" err 'c.csv:1: unknown column "stepp_s"; the nearest is "step_s"'
 
 # ---- accuracy, against published steps ----
 data=${WEFT_SRCDIR:-.}/../shared/data/costmodel
