@@ -267,7 +267,7 @@ static int refine(struct pack *pack)
 	struct effort *effort = &pack->arranger.effort;
 	uint64_t work = REFINED * weft_judge_work(pack->supply->judge);
 
-	if (!pack->p->placed)
+	if (!pack->p->placed || ranking_is_least(pack->supply, &pack->best))
 		return 0;
 	if (!pack->limited)
 		effort->work = work < MAX_REFINE ? work : MAX_REFINE;
@@ -287,8 +287,7 @@ static int look_further(struct pack *pack)
 	if (judge->objective.goal == WEFT_GOAL_STEP && !judge->indifferent &&
 	    !(judge->objective.fragmentation > 0))
 		return refine(pack);
-	if ((judge->objective.goal == WEFT_GOAL_BUSIEST ||
-	     (judge->objective.goal == WEFT_GOAL_COST && !is_least(pack))) &&
+	if ((judge->objective.goal != WEFT_GOAL_COST || !is_least(pack)) &&
 	    refine(pack))
 		return -1;
 	if (!pack->limited) {

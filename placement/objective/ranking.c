@@ -165,11 +165,14 @@ bool ranking_is_even(const struct supply *s, const uint32_t *where)
 
 bool ranking_suffices(const struct supply *s, const struct ranking *r)
 {
+	return !s->judge->indifferent && ranking_is_least(s, r);
+}
+
+bool ranking_is_least(const struct supply *s, const struct ranking *r)
+{
 	const struct weft_judge *judge = s->judge;
 	double value = r->measure.value;
 
-	if (judge->indifferent)
-		return false;
 	if (value <= judge->least_goal * (1 + RANKING_STEP))
 		return true;
 	return judge->objective.goal == WEFT_GOAL_STEP &&

@@ -55,6 +55,9 @@ bool ranking_is_even(const struct supply *s, const uint32_t *where);
 
 /* Whether nothing better by more than what counts as equal is to be expected
  * in other domains. */
+bool ranking_is_least(const struct supply *s, const struct ranking *r);
+
+/* The same, and room for other jobs does not decide either. */
 bool ranking_suffices(const struct supply *s, const struct ranking *r);
 
 /* Whether where[] can be told to rank behind *best by its cost alone, which is
