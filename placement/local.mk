@@ -87,6 +87,8 @@ libweft_placement_la_SOURCES = \
 	%D%/nodes/refine.h \
 	%D%/nodes/refine_climb.c \
 	%D%/nodes/refine_parts.h \
+	%D%/nodes/refine_segments.c \
+	%D%/nodes/refine_wander.c \
 	%D%/objective/baseline.c \
 	%D%/objective/bottleneck.c \
 	%D%/objective/bottleneck.h \

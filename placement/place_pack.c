@@ -13,6 +13,7 @@
 #include "placement/place_pack.h"
 
 #include "base/bitset.h"
+#include "base/clock.h"
 #include "placement/nodes/candidates.h"
 #include "placement/nodes/layouts.h"
 #include "placement/nodes/leftovers.h"
@@ -30,9 +31,11 @@
 #define MAX_FURTHER 20000000
 
 /* Sets of nodes that are looked at besides where the goal decides, in
- * placements measured, and steps that they may take: some 5 ms. */
-#define REFINED	   256
-#define MAX_REFINE 500000
+ * placements measured, and steps that they may take: some 50 ms; where a
+ * deadline is set, 10. */
+#define REFINED	     8192
+#define MAX_REFINE   8000000
+#define HASTY_REFINE 2000000
 
 struct pack {
 	const struct weft_fabric *f;
@@ -266,11 +269,12 @@ static int refine(struct pack *pack)
 {
 	struct effort *effort = &pack->arranger.effort;
 	uint64_t work = REFINED * weft_judge_work(pack->supply->judge);
+	uint64_t most = weft_deadline() > 0 ? HASTY_REFINE : MAX_REFINE;
 
 	if (!pack->p->placed || ranking_is_least(pack->supply, &pack->best))
 		return 0;
 	if (!pack->limited)
-		effort->work = work < MAX_REFINE ? work : MAX_REFINE;
+		effort->work = work < most ? work : most;
 	return refine_run(&pack->arranger, pack->p->where, &pack->best,
 			  pack->err);
 }

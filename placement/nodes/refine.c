@@ -11,19 +11,30 @@
 #include <string.h>
 
 /* Scopes in which the first sets are made, and domains more than needed. */
-#define MAX_SCOPES   12
+#define MAX_SCOPES   32
 #define MORE_DOMAINS 4
+
+/* What moving the ranks of one set may take: 0.5 ms. */
+#define POLISHING 100000
 
 /* ---- one set of nodes ---- */
 
+/* Whether the set has been looked at; remembers it, as long as there is room
+ * nearby. */
 static bool is_known(struct refine *x, uint64_t hash)
 {
-	for (uint32_t i = 0; i < x->n_known; i++)
-		if (x->known[i] == hash)
+	hash += hash == 0;
+	for (uint32_t i = 0; i < 8; i++) {
+		uint64_t *at = &x->known[(hash + i) % REFINE_KNOWN];
+
+		if (*at == hash)
 			return true;
-	if (x->n_known < REFINE_KNOWN)
-		x->known[x->n_known++] = hash;
-	return x->n_known == REFINE_KNOWN;
+		if (*at)
+			continue;
+		*at = hash;
+		return false;
+	}
+	return false;
 }
 
 static void list_choice(struct refine *x)
@@ -39,16 +50,22 @@ static void list_choice(struct refine *x)
 
 /* Whether the search goes on from the trial.  By the cost it does not look at
  * the room that is lost, so that it sees the same with any weight of that. */
-static bool leads(struct refine *x, const struct ranking *ranking, bool is_best)
+static bool leads(const struct refine *x, const struct ranking *ranking)
 {
-	double goal = ranking->measure.goal;
-
+	if (x->is_lost)
+		return true;
 	if (x->s->judge->objective.goal != WEFT_GOAL_COST)
-		return is_best;
-	if (goal >= x->lead * (1 - RANKING_SAME))
-		return false;
-	x->lead = goal;
-	return true;
+		return ranking_compare(ranking, &x->current) < 0;
+	return ranking->measure.goal <
+	       x->current.measure.goal * (1 - RANKING_SAME);
+}
+
+static void keep_best(struct refine *x, const struct ranking *ranking)
+{
+	if (ranking_compare(ranking, x->best) >= 0)
+		return;
+	*x->best = *ranking;
+	memcpy(x->where, x->trial, x->job->n_gpus * sizeof(*x->trial));
 }
 
 /* Ranks in order k on the trial's GPUs; keeps them where that is better. */
@@ -57,46 +74,101 @@ static int try_order(struct refine *x, uint32_t k, bool *better)
 	const uint32_t *rank = x->a->orders.rank[k];
 	uint32_t n = x->job->n_gpus;
 	struct ranking ranking;
-	bool is_best;
 
 	for (uint32_t i = 0; i < n; i++)
 		x->trial[rank[i]] = x->gpus[i];
 	if (ranking_measure(x->s, x->trial, &ranking, x->err))
 		return -1;
 	effort_spend(&x->a->effort, weft_judge_work(x->s->judge));
-	is_best = ranking_compare(&ranking, x->best) < 0;
-	*better |= leads(x, &ranking, is_best);
-	if (!is_best)
-		return 0;
-	*x->best = ranking;
-	memcpy(x->where, x->trial, n * sizeof(*x->trial));
+	if (leads(x, &ranking)) {
+		*better = true;
+		x->current = ranking;
+		x->is_lost = false;
+		x->nesting = k;
+	}
+	keep_best(x, &ranking);
 	return 0;
 }
 
-/* The trial, with the order that costs least and the ranks' own. */
-int refine_try(struct refine *x, bool *better)
+/* The orders that the trial is looked at in besides the ranks' own: the one
+ * that costs least of all on a first set, later that of x->take. */
+static int find_order(struct refine *x, uint32_t *order)
 {
 	const struct orders *orders = &x->a->orders;
-	uint32_t order = 0;
 	double cost;
 
-	*better = false;
-	/* what it takes to make the set and to tell that it is known */
-	effort_spend(&x->a->effort, (x->f->n_nodes + x->n_known) / 8 + 1);
-	list_choice(x);
-	if (x->choice.n_gpus != x->job->n_gpus || is_known(x, x->choice.hash) ||
-	    effort_spent(&x->a->effort) || !choice_valid(&x->choice, x->s))
+	*order = x->nesting;
+	if (!x->is_first)
 		return 0;
-	choice_expand(&x->choice, x->s->o, x->gpus);
 	if (arrange_price(x->a, x->gpus, choice_block(&x->choice, x->f), &cost,
-			  &order, x->err))
+			  order, x->err))
 		return -1;
 	effort_spend(&x->a->effort,
 		     (uint64_t)orders->n * orders->blocks[0].n_edges / 2);
-	if (try_order(x, order, better) || (order && try_order(x, 0, better)))
+	return 0;
+}
+
+int refine_try(struct refine *x, bool *better)
+{
+	uint32_t order;
+
+	*better = false;
+	/* what it takes to make the set and to tell that it is known */
+	effort_spend(&x->a->effort, x->f->n_nodes / 8 + 1);
+	list_choice(x);
+	if (x->choice.n_gpus != x->job->n_gpus ||
+	    is_known(x, x->choice.hash + x->nesting) ||
+	    effort_spent(&x->a->effort) || !choice_valid(&x->choice, x->s))
+		return 0;
+	choice_expand(&x->choice, x->s->o, x->gpus);
+	if (find_order(x, &order) || try_order(x, order, better) ||
+	    (order && try_order(x, 0, better)))
 		return -1;
 	if (*better)
 		memcpy(x->take, x->now, x->f->n_nodes * sizeof(*x->take));
+	return 0;
+}
+
+static void list_take(struct refine *x)
+{
+	memcpy(x->now, x->take, x->f->n_nodes * sizeof(*x->now));
+	list_choice(x);
+	choice_expand(&x->choice, x->s->o, x->gpus);
+}
+
+int refine_orders(struct refine *x, bool *better)
+{
+	const struct orders *orders = &x->a->orders;
+	uint32_t before = x->nesting;
+
+	*better = false;
+	list_take(x);
+	for (uint32_t k = 1; k < orders->n; k++) {
+		if (effort_spent(&x->a->effort))
+			return 0;
+		if (k != before && try_order(x, k, better))
+			return -1;
+	}
+	return 0;
+}
+
+int refine_polish(struct refine *x)
+{
+	struct arranger *a = x->a;
+	struct arrangement from = {&x->choice, x->nesting, x->current.cost};
+	uint64_t rest = a->effort.work;
+	struct ranking ranking;
+
+	if (rest < POLISHING || effort_spent(&a->effort))
+		return 0;
+	list_take(x);
+	rest -= POLISHING;
+	a->effort.work = POLISHING;
+	if (arrange_choice(a, &from, 1, x->trial, x->err) ||
+	    ranking_measure(x->s, x->trial, &ranking, x->err))
+		return -1;
+	a->effort.work += rest;
+	keep_best(x, &ranking);
 	return 0;
 }
 
@@ -182,7 +254,9 @@ static void find_rules(struct refine *x)
 		add_rule(x, x->job->gpus_per_node, true);
 		return;
 	}
-	add_rule(x, tp <= most ? tp : choice_divisor(tp, most), false);
+	for (uint32_t unit = tp <= most ? tp : choice_divisor(tp, most);
+	     unit > 1 && tp % unit == 0; unit /= 2)
+		add_rule(x, unit, false);
 	add_rule(x, 1, false);
 	for (uint32_t g = most; g > 0; g--)
 		add_rule(x, g, true);
@@ -326,19 +400,51 @@ static int try_scope(struct refine *x, const struct rule *rule, uint32_t scope)
 	return 0;
 }
 
+/* Domains that hold the job, those that differ in nothing once: the ones that
+ * candidates.c takes, then others. */
+static uint32_t list_scopes(const struct refine *x, uint32_t *scope)
+{
+	uint32_t top = x->f->domains[x->scope].level, n = 0;
+
+	for (uint32_t l = x->level; l <= top; l++) {
+		const struct weft_level *level = &x->f->levels[l];
+		uint64_t before = 0;
+
+		if (n + CANDIDATES_PICKS > MAX_SCOPES)
+			break;
+		n += candidates_pick(x->s, l, scope + n);
+		for (uint32_t i = 0; i < level->n_domains; i++) {
+			uint32_t d = level->first_domain + i;
+
+			if (n + CANDIDATES_PICKS * (top - l) >= MAX_SCOPES)
+				break;
+			if (x->s->shape[d] == before || !supply_holds(x->s, d))
+				continue;
+			before = x->s->shape[d];
+			scope[n++] = d;
+		}
+	}
+	return n;
+}
+
 static int try_rules(struct refine *x)
 {
-	uint32_t scope[MAX_SCOPES + CANDIDATES_PICKS], n = 0;
+	uint32_t scope[MAX_SCOPES], n = list_scopes(x, scope);
+	bool better;
 
-	for (uint32_t l = x->level; l <= x->f->domains[x->scope].level; l++)
-		if (n + CANDIDATES_PICKS <= MAX_SCOPES)
-			n += candidates_pick(x->s, l, scope + n);
+	/* what has been found */
+	x->is_first = true;
+	if (refine_try(x, &better))
+		return -1;
 	for (uint32_t r = 0; r < x->n_rules; r++) {
 		refine_cap(x, &x->rule[r]);
 		for (uint32_t i = 0; i < n; i++)
 			if (try_scope(x, &x->rule[r], scope[i]))
 				return -1;
 	}
+	if (refine_segments(x))
+		return -1;
+	x->is_first = false;
 	return 0;
 }
 
@@ -366,15 +472,16 @@ static int refine_build(struct refine *x)
 
 	x->take = weft_calloc(n_nodes, sizeof(*x->take), x->err);
 	x->now = weft_calloc(n_nodes, sizeof(*x->now), x->err);
+	x->top = weft_calloc(n_nodes, sizeof(*x->top), x->err);
 	x->gpus = weft_calloc(n, sizeof(*x->gpus), x->err);
 	x->trial = weft_calloc(n, sizeof(*x->trial), x->err);
 	x->choice.node = weft_calloc(n, sizeof(*x->choice.node), x->err);
 	x->choice.count = weft_calloc(n, sizeof(*x->choice.count), x->err);
-	if (!x->take || !x->now || !x->gpus || !x->trial || !x->choice.node ||
-	    !x->choice.count)
+	if (!x->take || !x->now || !x->top || !x->gpus || !x->trial ||
+	    !x->choice.node || !x->choice.count)
 		return -1;
 	for (uint32_t r = 0; r < n; r++)
-		x->take[x->f->gpu_node[x->where[r]]]++;
+		x->now[x->f->gpu_node[x->where[r]]]++;
 	return list_cells(x);
 }
 
@@ -382,6 +489,7 @@ static void refine_free(struct refine *x)
 {
 	free(x->take);
 	free(x->now);
+	free(x->top);
 	free(x->gpus);
 	free(x->trial);
 	free(x->cell);
@@ -412,13 +520,13 @@ int refine_run(struct arranger *a, uint32_t *where, struct ranking *best,
 	x->scope = a->f->gpu_domain[top][where[0]];
 	x->where = where;
 	x->best = best;
-	x->lead = (double)INFINITY;
+	x->is_lost = true;
 	x->err = err;
 	if (refine_build(x))
 		goto out;
 	find_rules(x);
 	find_chunks(x);
-	if (try_rules(x) || refine_climb(x))
+	if (try_rules(x) || refine_wander(x))
 		goto out;
 	rc = 0;
 out:

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static void count_shares(struct refine *x)
+void refine_count(struct refine *x)
 {
 	for (uint32_t i = 0; i < x->n_cells; i++) {
 		const struct weft_domain *d = &x->f->domains[x->cell[i].domain];
@@ -76,7 +76,7 @@ static int try_pair(struct refine *x, const struct rule *rule,
 static int try_pairs(struct refine *x, const struct rule *rule, bool *better)
 {
 	refine_cap(x, rule);
-	count_shares(x);
+	refine_count(x);
 	for (uint32_t i = 0; i < x->n_cells; i++) {
 		uint64_t before = 0;
 
@@ -167,7 +167,7 @@ static int try_vacating(struct refine *x, const struct rule *rule, bool *better)
 	uint32_t last = WEFT_NONE;
 
 	refine_cap(x, rule);
-	count_shares(x);
+	refine_count(x);
 	for (uint32_t l = x->level; l < x->f->domains[x->scope].level; l++) {
 		for (uint32_t i = 0; i < x->n_cells && !*better; i++) {
 			uint32_t gpu =

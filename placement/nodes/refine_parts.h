@@ -10,10 +10,10 @@
 
 /* Ways in which nodes give: multiples of some number of GPUs, or all the same.
  */
-#define REFINE_RULES  8
+#define REFINE_RULES  12
 #define REFINE_CHUNKS 4
-/* Sets that have been looked at. */
-#define REFINE_KNOWN 4096
+/* Sets that have been looked at: a power of two. */
+#define REFINE_KNOWN 8192
 
 struct rule {
 	uint32_t unit; /* a node gives a multiple of this, */
@@ -45,14 +45,21 @@ struct refine {
 	struct choice choice; /* of the trial; room for n_gpus nodes */
 	uint32_t *gpus, *trial, *where;
 	struct ranking *best;
-	double lead; /* least cost of sets seen here */
-	uint32_t n_known;
-	uint64_t known[REFINE_KNOWN];
+	/* of take[], with ranks in the order `nesting` */
+	struct ranking current;
+	uint32_t nesting;
+	bool is_lost;  /* whatever is tried next leads on */
+	bool is_first; /* sets are the first ones, all orders are priced */
+	uint32_t *top; /* [n_nodes] take[] at the end of the best climb */
+	struct ranking
+		peak; /* of top[], with ranks in the order peak_nesting */
+	uint32_t peak_nesting;
+	uint64_t known[REFINE_KNOWN]; /* hashes; 0: free */
 	struct weft_error *err;
 };
 
-/* Looks at the set of nodes in x->now, with the order that costs least and the
- * ranks' own; *better: the search goes on from it, and x->take is it. */
+/* Looks at the set of nodes in x->now, in two orders of the ranks; *better: the
+ * search goes on from it, and x->take is it. */
 int refine_try(struct refine *x, bool *better);
 
 /* Takes `need` GPUs from the nodes of a cell anew, in x->now; false where they
@@ -63,7 +70,23 @@ bool refine_fill(struct refine *x, const struct cell *cell,
 /* What each cell gives by a rule. */
 void refine_cap(struct refine *x, const struct rule *rule);
 
+/* Looks at the sets that segment= would give. */
+int refine_segments(struct refine *x);
+
 /* From x->take, as long as something is better. */
 int refine_climb(struct refine *x);
+
+/* Counts what each cell has of x->take. */
+void refine_count(struct refine *x);
+
+/* Ranks of x->take in all orders; *better: in one of them it is, and the search
+ * goes on with that. */
+int refine_orders(struct refine *x, bool *better);
+
+/* Ranks of x->take change places one by one, for x->best alone. */
+int refine_polish(struct refine *x);
+
+/* Climbs from x->take, and again and again from near the best of all climbs. */
+int refine_wander(struct refine *x);
 
 #endif

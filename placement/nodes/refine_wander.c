@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* refine_wander.c - climbs from near the best set of nodes
+ *
+ * Iterated local search (Lourenco, Martin and Stuetzle 2003): a few random
+ * moves of the job's GPUs between domains, then a climb; the next one starts
+ * from the better of both ends.
+ */
+#include "placement/nodes/refine_parts.h"
+
+#include <string.h>
+
+/* Climbs in vain after which nothing more is expected. */
+#define VAIN_CLIMBS 40
+#define MOST_MOVES  3
+#define TRIALS	    16
+
+/* GPUs that go from one cell to another: all, so many whole groups, or any
+ * multiple of what the rule's nodes give. */
+static uint32_t amount(struct refine *x, const struct rule *rule,
+		       const struct cell *from, uint32_t room)
+{
+	struct effort *e = &x->a->effort;
+	uint32_t unit = rule->unit, most;
+
+	most = from->share < room ? from->share : room;
+	if (effort_below(e, 3) == 0)
+		return most;
+	if (x->n_chunks && effort_below(e, 2))
+		unit = x->chunk[effort_below(e, x->n_chunks)];
+	return most < unit ? most : unit * (1 + effort_below(e, most / unit));
+}
+
+/* A random one of the cells in use. */
+static struct cell *pick_used(struct refine *x)
+{
+	uint32_t n = 0, k;
+
+	for (uint32_t i = 0; i < x->n_cells; i++)
+		n += x->cell[i].share > 0;
+	k = effort_below(&x->a->effort, n);
+	for (uint32_t i = 0; i < x->n_cells; i++)
+		if (x->cell[i].share && k-- == 0)
+			return &x->cell[i];
+	return x->cell;
+}
+
+/* GPUs of the job go from a random cell to another, in x->now. */
+static bool move_cells(struct refine *x, const struct rule *rule)
+{
+	struct effort *e = &x->a->effort;
+
+	for (uint32_t i = 0; i < TRIALS; i++) {
+		struct cell *from = pick_used(x);
+		struct cell *to = &x->cell[effort_below(e, x->n_cells)];
+		uint32_t n;
+
+		if (from == to || to->share >= to->cap)
+			continue;
+		n = amount(x, rule, from, to->cap - to->share);
+		if (!refine_fill(x, from, rule, from->share - n) ||
+		    !refine_fill(x, to, rule, to->share + n))
+			return false;
+		from->share -= n;
+		to->share += n;
+		return true;
+	}
+	return false;
+}
+
+/* The same of nodes. */
+static bool move_nodes(struct refine *x)
+{
+	const struct weft_domain *d = &x->f->domains[x->scope];
+	struct effort *e = &x->a->effort;
+
+	for (uint32_t i = 0; i < TRIALS; i++) {
+		uint32_t rank = effort_below(e, x->job->n_gpus);
+		uint32_t from = x->f->gpu_node[x->where[rank]];
+		uint32_t to = d->first_node + effort_below(e, d->n_nodes);
+		uint32_t n = x->s->give[to] - x->now[to];
+
+		if (from == to || !x->now[from] || !n)
+			continue;
+		n = n < x->now[from] ? n : x->now[from];
+		if (effort_below(e, 2))
+			n = 1 + effort_below(e, n);
+		x->now[from] -= n;
+		x->now[to] += n;
+		return true;
+	}
+	return false;
+}
+
+static int kick(struct refine *x, bool *moved)
+{
+	struct effort *e = &x->a->effort;
+	const struct rule *rule = &x->rule[effort_below(e, x->n_rules)];
+
+	bool nodes = x->n_cells == 1 || effort_below(e, 4) == 0;
+
+	*moved = true;
+	memcpy(x->now, x->take, x->f->n_nodes * sizeof(*x->now));
+	refine_cap(x, rule);
+	refine_count(x);
+	for (uint32_t n = 1 + effort_below(e, MOST_MOVES); n && *moved; n--)
+		*moved = nodes ? move_nodes(x) : move_cells(x, rule);
+	if (!*moved)
+		return 0;
+	x->is_lost = true;
+	if (effort_below(e, 3) == 0)
+		x->nesting = effort_below(e, x->a->orders.n);
+	if (refine_try(x, moved))
+		return -1;
+	x->is_lost = false;
+	return 0;
+}
+
+static bool is_higher(const struct refine *x)
+{
+	if (x->s->judge->objective.goal == WEFT_GOAL_COST)
+		return x->current.measure.goal <
+		       x->peak.measure.goal * (1 - RANKING_SAME);
+	return ranking_compare(&x->current, &x->peak) < 0;
+}
+
+static void keep(struct refine *x, bool higher)
+{
+	size_t size = x->f->n_nodes * sizeof(*x->top);
+
+	if (higher) {
+		memcpy(x->top, x->take, size);
+		x->peak = x->current;
+		x->peak_nesting = x->nesting;
+	} else {
+		memcpy(x->take, x->top, size);
+		x->current = x->peak;
+		x->nesting = x->peak_nesting;
+	}
+}
+
+/* Climbs, by orders of ranks, too. */
+static int climb(struct refine *x)
+{
+	bool better = true;
+
+	while (better && !effort_spent(&x->a->effort))
+		if (refine_climb(x) || refine_orders(x, &better))
+			return -1;
+	return 0;
+}
+
+int refine_wander(struct refine *x)
+{
+	uint32_t vain = 0;
+
+	if (x->is_lost)
+		return 0;
+	if (climb(x) || refine_polish(x))
+		return -1;
+	keep(x, true);
+	while (vain++ < VAIN_CLIMBS && !effort_spent(&x->a->effort)) {
+		bool moved, higher;
+
+		if (kick(x, &moved))
+			return -1;
+		if (moved && climb(x))
+			return -1;
+		higher = moved && is_higher(x);
+		if (higher)
+			vain = 0;
+		keep(x, higher);
+		if (higher && refine_polish(x))
+			return -1;
+	}
+	return 0;
+}
