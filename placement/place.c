@@ -25,6 +25,11 @@
 /* Of the time granted, what the bound may take. */
 #define BOUND_SHARE 0.3
 
+/* A search that goes on: half the work of its first turn, and turns in vain
+ * after which nothing more is expected. */
+#define FIRST_WORK    8000000
+#define VAIN_SEARCHES 8
+
 const struct weft_strategy weft_strategies[] = {
 	{"pack", "nodes and rank order for the traffic, in few domains",
 	 place_pack},
@@ -226,6 +231,89 @@ static int keep_unpriced(const struct weft_fabric *f, struct weft_placement *p,
 	return 0;
 }
 
+static void start(const struct weft_job *job, struct weft_placement *p)
+{
+	memset(p, 0, sizeof(*p));
+	p->n_ranks = job->n_gpus;
+	p->metric = job->spec.metric;
+	p->method = "none";
+}
+
+/* What one search finds, or first-fit where that is better; ranking: of it. */
+static int search_once(struct supply *s, const struct weft_strategy *strategy,
+		       const struct weft_place_options *options,
+		       struct weft_placement *p, struct ranking *ranking,
+		       double *baseline, struct weft_error *err)
+{
+	double deadline_s = find_deadline(options);
+
+	if (strategy->place(s, options, p, err) ||
+	    (p->placed && ranking_measure(s, p->where, ranking, err)))
+		return -1;
+	/* what has been found is most often better, but not always there */
+	if (!(p->placed && is_late(deadline_s)) &&
+	    compare_baseline(s, p, ranking, baseline, err))
+		return -1;
+	if (!p->placed)
+		return 0;
+	return pursue(s, options, deadline_s, p, ranking, err);
+}
+
+/* Whether a search that goes on has reason to. */
+static bool is_open(const struct supply *s,
+		    const struct weft_place_options *options, double deadline_s,
+		    const struct weft_placement *p,
+		    const struct ranking *ranking)
+{
+	double least = p->bounds[p->metric] * (1 + ROUNDING);
+
+	if (is_late(deadline_s) || (options->stop && *options->stop))
+		return false;
+	return s->judge->objective.goal != WEFT_GOAL_COST ||
+	       s->judge->objective.fragmentation > 0 || ranking->cost > least;
+}
+
+/* Searches again, each time with twice the work and other random numbers.  The
+ * best so far is kept, so that more time is never worse. */
+static int search_on(struct supply *s, const struct weft_strategy *strategy,
+		     const struct weft_place_options *options,
+		     double deadline_s, struct weft_placement *p,
+		     struct ranking *best, struct weft_error *err)
+{
+	struct weft_place_options more = *options;
+	uint32_t vain = 0;
+	int rc = 0;
+
+	more.work_limit = FIRST_WORK;
+	while (rc == 0 && vain < VAIN_SEARCHES &&
+	       is_open(s, options, deadline_s, p, best)) {
+		struct weft_placement other;
+		struct ranking ranking;
+		double baseline;
+
+		start(s->job, &other);
+		memcpy(other.bounds, p->bounds, sizeof(other.bounds));
+		other.bound = p->bound;
+		more.seed++;
+		more.work_limit *= 2;
+		more.budget_s = fmax(deadline_s - weft_clock_s(), 1e-9);
+		rc = search_once(s, strategy, &more, &other, &ranking,
+				 &baseline, err);
+		vain++;
+		if (rc == 0 && other.placed &&
+		    ranking_compare(&ranking, best) < 0) {
+			struct weft_placement worse = *p;
+
+			*p = other;
+			*best = ranking;
+			other = worse;
+			vain = 0;
+		}
+		weft_placement_free(&other);
+	}
+	return rc;
+}
+
 static int place_and_compare(struct supply *s,
 			     const struct weft_strategy *strategy,
 			     const struct weft_place_options *options,
@@ -245,34 +333,22 @@ static int place_and_compare(struct supply *s,
 	/* what the bound took is of the budget, too; 0 would be none */
 	if (deadline_s > 0)
 		rest.budget_s = fmax(deadline_s - weft_clock_s(), 1e-9);
-	if (strategy->place(s, &rest, p, err))
+	if (search_once(s, strategy, &rest, p, &ranking, &baseline, err))
 		return keep_unpriced(s->f, p, err);
-	if (p->placed && ranking_measure(s, p->where, &ranking, err))
-		return keep_unpriced(s->f, p, err);
-	/* what has been found is most often better, but not always there */
-	if (!(p->placed && is_late(deadline_s)) &&
-	    compare_baseline(s, p, &ranking, &baseline, err))
-		return -1;
 	if (!p->placed) {
 		p->bound = 0;
 		reason_limits(s, p, options->budget_s <= 0);
 		return 0;
 	}
-	if (pursue(s, options, deadline_s, p, &ranking, err))
+	if (options->search_on && deadline_s > 0 && !options->work_limit &&
+	    strategy->place == place_pack &&
+	    search_on(s, strategy, options, deadline_s, p, &ranking, err))
 		return -1;
 	p->cost = ranking.measure.cost;
 	if (finish(s->f, p, err))
 		return -1;
 	reason_placed(s, p, baseline);
 	return 0;
-}
-
-static void start(const struct weft_job *job, struct weft_placement *p)
-{
-	memset(p, 0, sizeof(*p));
-	p->n_ranks = job->n_gpus;
-	p->metric = job->spec.metric;
-	p->method = "none";
 }
 
 /* Whether links above hosts can hold anything up: where they carry all that

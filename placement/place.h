@@ -27,6 +27,9 @@ struct weft_place_options {
 	double budget_s;     /* wall clock; 0: none.  At the bound: the best
 			      * found so far, and what is known by then as the
 			      * lower bound; first-fit is not looked at */
+	bool search_on;	     /* "pack" with a budget and no work_limit: searches
+			      * again and again until the budget is spent or
+			      * nothing more is expected, and keeps the best */
 	/* a strategy that is not in the table, instead of method; those that
 	 * need a solver are libraries of their own, so that slurmctld loads
 	 * none */

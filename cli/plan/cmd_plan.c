@@ -90,6 +90,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_BUDGET:
 		plan->options.budget_s = option_number(state, arg, 0, 1e9);
+		plan->options.search_on = true;
 		return 0;
 	case KEY_CERTIFICATE:
 		plan->certificate_path = arg;
