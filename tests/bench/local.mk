@@ -78,7 +78,7 @@ bench-map: weft$(EXEEXT) %D%/peer$(EXEEXT)
 	@$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/map $(BENCH_FLAGS)
 bench-qap: weft$(EXEEXT)
 	@$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/qap $(BENCH_FLAGS)
-# The default method against proven optima; takes up to 30 s a case.
+# The default method against the best that is known; up to 5 s a case.
 bench-exact: %D%/exact$(EXEEXT)
 	@./%D%/exact
 .PHONY: bench bench-decide bench-exact bench-map bench-plan bench-qap bench-slurm
