@@ -58,15 +58,30 @@ static uint32_t most_lost(const uint32_t *n_firsts, uint32_t size,
 {
 	uint32_t lost = 0, n_others = n_slots;
 
-	for (uint32_t r = 0; r < size; r++) {
-		uint32_t can = k / (r + 1);
-		uint32_t n = n_firsts[r] < can ? n_firsts[r] : can;
+	/* with fewer left than one needs, none of a whole slot is lost either
+	 */
+	for (uint32_t r = 0; r < size && k > r; r++) {
+		uint32_t n = n_firsts[r];
 
+		if (n > 0 && n > k / (r + 1))
+			n = k / (r + 1);
 		lost += n;
 		k -= n * (r + 1);
 		n_others -= n_firsts[r];
 	}
 	return lost + (k / size < n_others ? k / size : n_others);
+}
+
+/* n / size, and what is left; most sizes are powers of two, and to divide takes
+ * long. */
+static uint32_t slots_of(uint32_t n, uint32_t size, uint32_t *left)
+{
+	if (size & (size - 1)) {
+		*left = n % size;
+		return n / size;
+	}
+	*left = n & (size - 1);
+	return n >> __builtin_ctz(size);
 }
 
 static int measure_size(const struct weft_slots *s, struct weft_slot_size *z,
@@ -79,11 +94,11 @@ static int measure_size(const struct weft_slots *s, struct weft_slot_size *z,
 	if (!n_firsts)
 		return -1;
 	for (uint32_t i = 0; i < level->n_domains; i++) {
-		uint32_t n = s->n_free[level->first_domain + i];
+		uint32_t left, n = s->n_free[level->first_domain + i];
 
-		z->n += n / z->size;
-		loose += n % z->size;
-		n_firsts[n % z->size] += n >= z->size;
+		z->n += slots_of(n, z->size, &left);
+		loose += left;
+		n_firsts[left] += n >= z->size;
 	}
 	z->least = k > loose ? (k - loose + z->size - 1) / z->size : 0;
 	z->most = most_lost(n_firsts, z->size, z->n, k);

@@ -60,25 +60,57 @@ static void describe(const struct supply *s, uint32_t node, uint32_t unit,
 	source->rank[source->n_ranks++] = rank_of(untouched, s->give[node], 0);
 }
 
-static int compare_nodes(const void *pa, const void *pb)
+static int compare_index(const void *pa, const void *pb)
 {
-	const struct source *a = pa, *b = pb;
+	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
 
-	return (a->node > b->node) - (a->node < b->node);
+	return (a > b) - (a < b);
 }
 
-/* Of the sorted sources the first that are enough, each with what it gives;
- * returns how many, 0 when all are not enough. */
-static uint32_t take(struct source *sources, uint32_t n, uint32_t need)
+/* Lets the source at the root of a heap below `at` sink to its place. */
+static void sink(uint32_t *heap, uint32_t n, uint32_t at,
+		 const struct source *sources)
 {
-	for (uint32_t i = 0; i < n; i++) {
-		if (sources[i].give > need)
-			sources[i].give = need;
-		need -= sources[i].give;
-		if (!need)
-			return i + 1;
+	uint32_t moved = heap[at];
+
+	for (;;) {
+		uint32_t child = 2 * at + 1;
+
+		if (child + 1 < n && compare_sources(&sources[heap[child + 1]],
+						     &sources[heap[child]]) < 0)
+			child++;
+		if (child >= n ||
+		    compare_sources(&sources[moved], &sources[heap[child]]) < 0)
+			break;
+		heap[at] = heap[child];
+		at = child;
 	}
-	return 0;
+	heap[at] = moved;
+}
+
+/* Of n sources the first that are enough, each with what it gives: the last of
+ * heap[n]; returns how many, 0 when all are not enough.  A job takes few of
+ * them: a heap finds these without sorting the rest. */
+static uint32_t take(struct source *sources, uint32_t n, uint32_t need,
+		     uint32_t *heap)
+{
+	uint32_t n_left = n;
+
+	for (uint32_t i = 0; i < n; i++)
+		heap[i] = i;
+	for (uint32_t i = n / 2; i-- > 0;)
+		sink(heap, n, i, sources);
+	while (n_left && need) {
+		uint32_t at = heap[0];
+
+		if (sources[at].give > need)
+			sources[at].give = need;
+		need -= sources[at].give;
+		heap[0] = heap[--n_left];
+		sink(heap, n_left, 0, sources);
+		heap[n_left] = at;
+	}
+	return need ? 0 : n - n_left;
 }
 
 int leftovers_fill(const struct supply *s, uint32_t domain, uint32_t unit,
@@ -86,32 +118,37 @@ int leftovers_fill(const struct supply *s, uint32_t domain, uint32_t unit,
 {
 	const struct weft_domain *d = &s->f->domains[domain];
 	struct source *sources = weft_calloc(d->n_nodes, sizeof(*sources), err);
-	uint32_t n = 0;
+	uint32_t *heap = weft_calloc(d->n_nodes, sizeof(*heap), err), *taken;
+	uint32_t n_sources = 0, n;
 	int rc = -1;
 
 	memset(c, 0, sizeof(*c));
-	if (!sources)
-		return -1;
+	if (!sources || !heap)
+		goto out;
 	for (uint32_t i = 0; i < d->n_nodes; i++) {
-		describe(s, d->first_node + i, unit, scattered, &sources[n]);
-		n += sources[n].give > 0;
+		struct source *source = &sources[n_sources];
+
+		describe(s, d->first_node + i, unit, scattered, source);
+		n_sources += source->give > 0;
 	}
-	qsort(sources, n, sizeof(*sources), compare_sources);
-	n = take(sources, n, s->job->n_gpus);
+	n = take(sources, n_sources, s->job->n_gpus, heap);
 	rc = 0;
 	if (!n)
 		goto out;
-	/* nodes of a domain are to be consecutive */
-	qsort(sources, n, sizeof(*sources), compare_nodes);
+	/* sources are in the order of nodes; those of a domain are to be
+	 * consecutive */
+	taken = heap + n_sources - n;
+	qsort(taken, n, sizeof(*taken), compare_index);
 	c->node = weft_calloc(n, sizeof(*c->node), err);
 	c->count = weft_calloc(n, sizeof(*c->count), err);
 	rc = -1;
 	if (!c->node || !c->count)
 		goto out;
 	for (uint32_t i = 0; i < n; i++)
-		choice_add(c, sources[i].node, sources[i].give);
+		choice_add(c, sources[taken[i]].node, sources[taken[i]].give);
 	rc = choice_valid(c, s);
 out:
 	free(sources);
+	free(heap);
 	return rc;
 }
