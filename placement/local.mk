@@ -97,6 +97,7 @@ libweft_placement_la_SOURCES = \
 	%D%/objective/evaluation.c \
 	%D%/objective/gain.c \
 	%D%/objective/judge.c \
+	%D%/objective/known.c \
 	%D%/objective/objective.c \
 	%D%/objective/ranking.c \
 	%D%/objective/ranking.h \
@@ -181,6 +182,7 @@ weft_placement_headers = \
 	%D%/objective/evaluation.h \
 	%D%/objective/gain.h \
 	%D%/objective/judge.h \
+	%D%/objective/known.h \
 	%D%/objective/objective.h \
 	%D%/outlook.h \
 	%D%/place.h \

@@ -344,6 +344,11 @@ static int place_and_compare(struct supply *s,
 	    strategy->place == place_pack &&
 	    search_on(s, strategy, options, deadline_s, p, &ranking, err))
 		return -1;
+	/* its own busiest link is to be named */
+	s->judge->links_idle = false;
+	if (ranking.measure.inferred &&
+	    ranking_measure(s, p->where, &ranking, err))
+		return keep_unpriced(s->f, p, err);
 	p->cost = ranking.measure.cost;
 	if (finish(s->f, p, err))
 		return -1;
@@ -442,6 +447,8 @@ static int place_by(struct supply *s, const struct weft_strategy *strategy,
 	int rc = weft_judge_build(s->f, s->job, o, objective, &judge, err);
 
 	s->judge = &judge;
+	judge.links_idle = objective->goal == WEFT_GOAL_STEP &&
+			   !objective->load && !links_matter(s->f);
 	if (rc == 0 && !reason_impossible(s, p))
 		rc = place_and_compare(s, strategy, options, p, err);
 	weft_judge_free(&judge);

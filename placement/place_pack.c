@@ -165,14 +165,45 @@ static int consider_plain(struct pack *pack, const struct arrangement *plain)
 	return 0;
 }
 
+/* The share of free slots that candidate i destroys. */
+static double share_lost(struct pack *pack, uint32_t i)
+{
+	choice_expand(&pack->candidates.choice[i], pack->supply->o,
+		      pack->where);
+	return weft_slots_lost(&pack->supply->judge->slots, pack->where);
+}
+
+/* Candidates in the order in which they are best looked at: the cheapest come
+ * first or, where the share lost decides before the cost, those that destroy
+ * least, so that few of the others have to be timed. */
+static void sort_all(struct pack *pack, uint32_t order[CANDIDATES_MAX])
+{
+	struct candidates *c = &pack->candidates;
+	double lost[CANDIDATES_MAX];
+
+	for (uint32_t i = 0; i < c->n_priced; i++) {
+		uint32_t one = c->order[i], at = i;
+		double its = pack->supply->judge->indifferent
+				     ? share_lost(pack, one)
+				     : 0;
+
+		for (; at > 0 && lost[at - 1] > its; at--) {
+			lost[at] = lost[at - 1];
+			order[at] = order[at - 1];
+		}
+		lost[at] = its;
+		order[at] = one;
+	}
+}
+
 /* What is neither cheapest nor improved may yet have the best value. */
 static int consider_all(struct pack *pack)
 {
-	struct candidates *c = &pack->candidates;
+	uint32_t order[CANDIDATES_MAX];
 
-	for (uint32_t i = 0; i < c->n_priced; i++) {
-		const struct arrangement plain =
-			arrangement_of(pack, c->order[i]);
+	sort_all(pack, order);
+	for (uint32_t i = 0; i < pack->candidates.n_priced; i++) {
+		const struct arrangement plain = arrangement_of(pack, order[i]);
 
 		if (effort_spent(&pack->arranger.effort))
 			return 0;
@@ -205,6 +236,17 @@ static int consider_orders(struct pack *pack)
 	return 0;
 }
 
+/* Whether these GPUs can be told to rank behind the best without an order of
+ * ranks on them, as ranking_is_beaten does. */
+static bool destroys_more(const struct pack *pack, const uint32_t *gpus)
+{
+	struct weft_judge *judge = pack->supply->judge;
+	double most = pack->best.share_lost;
+
+	return judge->indifferent && pack->best.prefers && !pack->best.lost &&
+	       weft_slots_lost(&judge->slots, gpus) > most * (1 + RANKING_SAME);
+}
+
 /* The GPUs left over in one domain. */
 static int consider_leftover(struct pack *pack, uint32_t domain, uint32_t unit,
 			     bool scattered)
@@ -222,6 +264,9 @@ static int consider_leftover(struct pack *pack, uint32_t domain, uint32_t unit,
 	if (rc <= 0)
 		goto out;
 	choice_expand(&choice, pack->supply->o, gpus);
+	rc = 0;
+	if (destroys_more(pack, gpus))
+		goto out;
 	rc = arrange_price(&pack->arranger, gpus,
 			   choice_block(&choice, pack->f), &plain.cost,
 			   &plain.order, pack->err);
@@ -287,6 +332,11 @@ static int look_further(struct pack *pack)
 	uint64_t one = weft_judge_work(judge), most = 128 * one;
 
 	if (ranking_suffices(pack->supply, &pack->best))
+		return 0;
+	/* no other is faster, destroys less or costs less */
+	if (judge->indifferent && is_least(pack) &&
+	    pack->best.cost <= pack->least * (1 + RANKING_SAME) &&
+	    !(pack->best.share_lost > 0))
 		return 0;
 	if (judge->objective.goal == WEFT_GOAL_STEP && !judge->indifferent &&
 	    !(judge->objective.fragmentation > 0))

@@ -267,6 +267,11 @@ static void hops_keep(struct measure *m, uint32_t kind,
 
 		if (seen->stage != WEFT_NONE && p != seen->stage)
 			continue;
+		m->spans->hops_differ |=
+			span->has_hops &&
+			(span->hops.n_inside != hops->n_inside ||
+			 span->hops.n_between != hops->n_between);
+		span->has_hops = true;
 		if (hops->inside_s + hops->between_s >=
 		    span->hops.inside_s + span->hops.between_s)
 			span->hops = *hops;
@@ -709,6 +714,22 @@ double weft_spans_call_s(const struct weft_spans *spans, uint32_t call,
 	struct weft_call_time time = weft_spans_call(spans, call, stage);
 
 	return time.transfer_s + time.loss_s + time.latency_s;
+}
+
+void weft_spans_hop(struct weft_spans *spans, uint32_t level, bool nearest)
+{
+	const struct weft_flows *flows = &spans->flows;
+	double latency_s = flows->fabric->levels[level].link.latency_s;
+
+	for (size_t i = 0; i < (size_t)flows->n_kinds * flows->n_stages; i++) {
+		struct weft_flow_hops *hops = &spans->span[i].hops;
+
+		if (!hops->n_between)
+			continue;
+		hops->between_s = hops->n_between * latency_s;
+		hops->longest_s = nearest ? fmin(hops->longest_s, latency_s)
+					  : fmax(hops->longest_s, latency_s);
+	}
 }
 
 double weft_spans_one_ring_s(const struct weft_spans *spans, uint32_t call,

@@ -23,6 +23,7 @@ struct weft_span {
 	double unlike; /* s_per_byte over that of flows that are alike; 0: the
 			* same, or not looked at */
 	struct weft_flow_hops hops;
+	bool has_hops; /* of a group, even if none */
 };
 
 /* The directed link that needs longest for its share of the step, NICs and
@@ -43,6 +44,7 @@ struct weft_spans {
 			      * saves more */
 	double lost_gpu_s; /* GPU-seconds that the jobs of the load lose in one
 			    * step of this one */
+	bool hops_differ;  /* between groups of a kind in a stage */
 };
 
 /* Measures every kind of call: ranks of the dense grid run on where[rank],
@@ -78,6 +80,11 @@ struct weft_call_time weft_spans_call(const struct weft_spans *spans,
 				      uint32_t call, uint32_t stage);
 double weft_spans_call_s(const struct weft_spans *spans, uint32_t call,
 			 uint32_t stage); /* the sum */
+
+/* Takes all hops between hosts for those of a level, the nearest that there can
+ * be or the farthest.  hops_differ: of which group they then are is not known.
+ */
+void weft_spans_hop(struct weft_spans *spans, uint32_t level, bool nearest);
 
 /* The same where a collective is one ring: it leaves a host through one NIC,
  * however many ranks it has there. */

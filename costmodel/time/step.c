@@ -665,6 +665,39 @@ static void step_time(struct build *b, struct weft_step *step)
 	step_fill(b, step);
 }
 
+/* The step with all hops between hosts those of a level. */
+static double hop_time(struct build *b, uint32_t level, bool nearest)
+{
+	struct weft_step step = {0};
+
+	weft_spans_hop(&b->spans, level, nearest);
+	step_time(b, &step);
+	return step.step_s;
+}
+
+/* Hosts that meet elsewhere have other hops, but as many. */
+static void hop_range(struct build *b, struct weft_step *step)
+{
+	const struct weft_fabric *f = b->spans.flows.fabric;
+	uint32_t near = f->node_level + 1, far = near;
+
+	step->nearest_s = step->farthest_s = (double)NAN;
+	if (b->spans.hops_differ || near >= f->n_levels || f->has_steps)
+		return;
+	for (uint32_t l = near; l < f->n_levels; l++) {
+		double latency_s = f->levels[l].link.latency_s;
+
+		if (f->levels[l].n_shares)
+			return;
+		if (latency_s < f->levels[near].link.latency_s)
+			near = l;
+		if (latency_s > f->levels[far].link.latency_s)
+			far = l;
+	}
+	step->farthest_s = hop_time(b, far, false);
+	step->nearest_s = hop_time(b, near, true);
+}
+
 static int stages_time(struct build *b, const struct weft_step_job *job,
 		       struct weft_step *step, struct weft_error *err)
 {
@@ -672,6 +705,8 @@ static int stages_time(struct build *b, const struct weft_step_job *job,
 		return -1;
 	communication_sum(&b->spans, step);
 	step_time(b, step);
+	if (b->options->hop_range && !job->parts)
+		hop_range(b, step);
 	if (!job->parts)
 		return 0;
 	return weft_spans_load(&b->spans,

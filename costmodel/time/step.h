@@ -34,6 +34,7 @@ struct weft_step_options {
 			    * as fast as its profile says; 0: 1 */
 	double straggler;  /* computation takes this many times as long, since
 			    * all wait for the slowest; 0: 1 */
+	bool hop_range;	   /* fill in nearest_s and farthest_s */
 };
 
 struct weft_step {
@@ -60,6 +61,9 @@ struct weft_step {
 	double congestion_s; /* seconds of all communication that links above
 			      * hosts and other jobs add, hidden or not */
 	double lost_gpu_s;   /* GPU-seconds that other jobs lose in one step */
+	/* With hop_range: the step were all hops between hosts as short, and as
+	 * long, as the fabric has them; NAN: not known. */
+	double nearest_s, farthest_s;
 	double bubble_of_ideal;		    /* (p-1) / (v M) */
 	double bubble_of_total;		    /* its share of the step */
 	double model_flops, hardware_flops; /* of the step, all GPUs; every

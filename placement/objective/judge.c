@@ -36,6 +36,7 @@ void weft_judge_free(struct weft_judge *judge)
 
 	if (judge) {
 		weft_slots_free(&judge->slots);
+		weft_known_free(&judge->known);
 		weft_cost_scratch_free(&judge->scratch);
 		memset(judge, 0, sizeof(*judge));
 	}
@@ -61,8 +62,9 @@ static bool spans_nodes(const struct weft_fabric *f)
 /* Predicted step, or where nothing is known of what is computed the seconds
  * that the job communicates; with what other jobs lose meanwhile, spread over
  * this one's GPUs. */
-static int measure_time(const struct weft_judge *judge, const uint32_t *where,
-			struct weft_measure *measure, struct weft_error *err)
+static int predict(const struct weft_judge *judge, const uint32_t *where,
+		   struct weft_measure *measure, struct weft_step *step,
+		   struct weft_error *err)
 {
 	const struct weft_step_job placed = {
 		.fabric = judge->f,
@@ -72,26 +74,62 @@ static int measure_time(const struct weft_judge *judge, const uint32_t *where,
 		.schedule = &judge->job->schedule,
 		.load = judge->objective.load,
 	};
-	const struct weft_step_options options = {.gpu = judge->gpu};
+	const struct weft_step_options options = {
+		.gpu = judge->gpu,
+		.hop_range = judge->links_idle,
+	};
 	bool timed = judge->gpu && judge->objective.goal == WEFT_GOAL_STEP;
-	struct weft_step step;
 
-	if (timed ? weft_step(&placed, &options, &step, err)
-		  : weft_step_communication(&placed, &step, err))
+	if (timed ? weft_step(&placed, &options, step, err)
+		  : weft_step_communication(&placed, step, err))
 		return -1;
-	weft_evaluation_busiest(judge->f, &step.fullest, &measure->cost);
+	weft_evaluation_busiest(judge->f, &step->fullest, &measure->cost);
 	measure->goal = measure->cost.busiest.time_s;
 	if (judge->objective.goal != WEFT_GOAL_STEP)
 		return 0;
-	measure->to_gain = step.lost_gpu_s / judge->job->n_gpus;
-	measure->goal = step.step_s + measure->to_gain;
+	measure->to_gain = step->lost_gpu_s / judge->job->n_gpus;
+	measure->goal = step->step_s + measure->to_gain;
 	/* NVLink domains of several nodes: how a job is dealt to them matters
 	 * more than what is above. */
 	measure->to_gain +=
-		spans_nodes(judge->f) ? (double)INFINITY : step.congestion_s;
+		spans_nodes(judge->f) ? (double)INFINITY : step->congestion_s;
 	for (int a = 0; !timed && a < WEFT_N_AXES; a++)
-		measure->goal += step.communication_s[a] + step.loss_s[a] +
-				 step.latency_s[a];
+		measure->goal += step->communication_s[a] + step->loss_s[a] +
+				 step->latency_s[a];
+	return 0;
+}
+
+/* Whether the step counts as that of all placements on hosts that are alike:
+ * nothing but hops can tell them apart, and the shortest and the longest are in
+ * one tier (ranking.c).  What a domain's link has to carry goes through NICs
+ * below it, and it has as much rate as all of these. */
+static bool is_anywhere(const struct weft_judge *judge,
+			const struct weft_step *step)
+{
+	double reference = judge->reference, tier = log1p(judge->same);
+
+	if (!judge->links_idle || !judge->gpu || !(step->nearest_s > 0))
+		return false;
+	if (!(reference > 0))
+		reference = step->step_s;
+	return llround(log(step->nearest_s / reference) / tier) ==
+	       llround(log(step->farthest_s / reference) / tier);
+}
+
+/* Looks up or predicts what takes long. */
+static int measure_time(struct weft_judge *judge, const uint32_t *where,
+			struct weft_measure *measure, struct weft_error *err)
+{
+	uint32_t n = judge->job->n_gpus;
+	struct weft_step step;
+
+	if (weft_known_find(&judge->known, judge->f, where, n,
+			    judge->links_idle, measure))
+		return 0;
+	if (predict(judge, where, measure, &step, err))
+		return -1;
+	weft_known_keep(&judge->known, judge->f, where, n, measure,
+			is_anywhere(judge, &step));
 	return 0;
 }
 

@@ -7,6 +7,7 @@
 #include "costmodel/traffic/schedule.h"
 #include "placement/capacity/slots.h"
 #include "placement/job.h"
+#include "placement/objective/known.h"
 #include "placement/objective/objective.h"
 
 /* What is the same for all of them, and scratch: one thread at a time. */
@@ -25,18 +26,12 @@ struct weft_judge {
 	bool indifferent; /* no placement of the job is slower than another:
 			   * between equal ones the share lost decides */
 	struct weft_cost_scratch scratch;
+	/* No link above hosts is slower than what is below it: for ranks that
+	 * share hosts with the same others, only hops tell places apart. */
+	bool links_idle;
+	struct weft_known known; /* what has been timed */
 	double least_goal; /* no placement that is looked for has a smaller
 			    * one; 0 unless its owner found out */
-};
-
-struct weft_measure {
-	struct weft_cost cost; /* busiest: on the links as the load of other
-				* jobs leaves them */
-	double goal;	       /* the cost, or seconds */
-	double to_gain;	   /* of the goal, at most, by other domains; INFINITY
-			    * where this is not known */
-	double share_lost; /* of free slots, slots.h; 0 if not looked at */
-	double value;	   /* goal * (1 + fragmentation * share_lost) */
 };
 
 /* o: what is free before the job comes; NULL: the share lost is not looked at.
