@@ -17,6 +17,7 @@
 LAB_KIND=${LAB_KIND:-loopback}	# loopback: one slurmd a node; cloud: no slurmd;
 				# another: lab_conf_KIND is the caller's
 LAB_MODE=${LAB_MODE:-stock}	# stock, named or shadow (weft-slurm(8))
+LAB_ACT=${LAB_ACT:-place}	# mode: of weft.yaml
 LAB_NODES=${LAB_NODES:-16}
 LAB_GPUS=${LAB_GPUS:-8}		# per node
 LAB_NODES_PER_LEAF=${LAB_NODES_PER_LEAF:-4}
@@ -244,7 +245,7 @@ lab_write_weft() {
 		weft: slurm/1
 		fabric: fabric.yaml
 		status: ../run/status.json
-		mode: place
+		mode: $LAB_ACT
 		unspecified: place
 		${LAB_BUDGET:+budget: $LAB_BUDGET}
 	END

@@ -9,6 +9,7 @@
 #include "plugin/contend.h"
 #include "plugin/slurm/trouble.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -217,9 +218,17 @@ void weft_engine_enter(uint32_t uid)
 		return;
 	entered_s = weft_worked_s();
 	entered_stock_s = weft_stock_s;
-	weft_deadline_set(entered_s +
-			  weft_engine.settings->budget_s *
-				  weft_rations_part(&weft_rations, uid, now_s));
+	weft_engine.granted_s =
+		weft_engine.settings->budget_s *
+		fmin(weft_longs_part(&weft_longs, now_s),
+		     weft_rations_part(&weft_rations, uid, now_s));
+	weft_deadline_set(entered_s + weft_engine.granted_s);
+}
+
+bool weft_engine_hurried(void)
+{
+	return weft_deadline() > 0 &&
+	       weft_deadline_left() < weft_engine.granted_s / 2;
 }
 
 void weft_engine_leave(uint32_t uid)
@@ -230,6 +239,9 @@ void weft_engine_leave(uint32_t uid)
 	if (!weft_deadline())
 		return;
 	weft_deadline_set(0);
+	if (weft_engine.granted_s >= weft_engine.settings->budget_s)
+		weft_longs_charge(&weft_longs, weft_engine.granted_s, spent_s,
+				  weft_clock_s());
 	if (weft_rations_charge(&weft_rations, uid, spent_s, weft_clock_s()))
 		info("weft: plans for the jobs of uid %u take more than %g%% "
 		     "of the time: they get %g%% of the budget",

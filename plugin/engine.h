@@ -26,6 +26,7 @@ struct weft_engine {
 	struct weft_loads loads;      /* no fabric: links are not looked at */
 	bool loads_stale;	    /* running jobs are still to be looked at */
 	struct weft_health *health; /* NULL: all is well */
+	double granted_s; /* of the budget, to the question that was last */
 };
 
 extern struct weft_engine weft_engine;
@@ -35,10 +36,14 @@ extern struct weft_engine weft_engine;
 bool weft_engine_on(void);
 
 /* All that is done about a question of uid's job, from the first look at the
- * spec, has one deadline: the budget, or less where the user has used up his
- * share of the time. */
+ * spec, has one deadline: the budget, or less where the user or long questions
+ * have used up their share of the time. */
 void weft_engine_enter(uint32_t uid);
 void weft_engine_leave(uint32_t uid);
+
+/* Whether more than half of what was granted is gone: a search may have been
+ * cut short, and has proved nothing. */
+bool weft_engine_hurried(void);
 
 /* A question is about to be planned: false when the watchdog wants none. */
 bool weft_engine_begin(void);

@@ -62,8 +62,8 @@ uint32_t weft_ever_unknown(const struct weft_job_test *test)
 	return unknown;
 }
 
-/* Half of the budget: a search that was cut short has proved nothing, and part
- * of the budget is not for the search. */
+/* Half of what was granted: a search that was cut short has proved nothing, and
+ * part of the budget is not for the search. */
 static bool has_no_plan(const struct weft_query *query)
 {
 	double budget_s = weft_engine.settings->budget_s;
@@ -74,7 +74,8 @@ static bool has_no_plan(const struct weft_query *query)
 
 	weft_placement_free(&p);
 	return (cause == WEFT_CAUSE_NO_PLAN || cause == WEFT_CAUSE_NO_ROOM) &&
-	       weft_clock_s() - start_s < budget_s / 2;
+	       weft_clock_s() - start_s < budget_s / 2 &&
+	       !weft_engine_hurried();
 }
 
 /* Nothing but GPUs counts; how few nodes the tasks take is no limit, either:

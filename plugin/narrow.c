@@ -213,7 +213,7 @@ static enum weft_cause attempt_shape(struct attempt *attempt,
 				     const struct weft_shape *shape,
 				     bool only_idle)
 {
-	double budget_s = PLAN_SHARE * weft_engine.settings->budget_s;
+	double budget_s = PLAN_SHARE * weft_engine.granted_s;
 	struct weft_placement p = {0};
 	double start_s = weft_clock_s();
 	enum weft_cause cause;
@@ -346,7 +346,8 @@ static int attempt_hold(struct attempt *attempt, enum weft_cause cause,
 	    weft_proposal_is_will_run(attempt->test))
 		weft_later_room(&attempt->query, answer);
 	/* What there was no time for comes next. */
-	if (!recalled && weft_clock_s() > attempt->deadline_s)
+	if (!recalled &&
+	    (weft_clock_s() > attempt->deadline_s || weft_engine_hurried()))
 		answer->until = time(NULL) + CUT_AGE_S;
 	answer->cause = cause;
 	memcpy(answer->reason, attempt->note, sizeof(answer->reason));

@@ -157,9 +157,11 @@ static void compare(const struct weft_decision *decision,
 	account->bound = decision->bound;
 	account->where = decision->where;
 	account->baselines = &stock;
-	account->compare_s = fmin(
-		WEFT_COMPARE_S,
-		weft_decision_rest(decision, weft_engine.settings->budget_s));
+	account->compare_s =
+		fmin(WEFT_COMPARE_S,
+		     fmin(weft_decision_rest(decision,
+					     weft_engine.settings->budget_s),
+			  weft_engine.granted_s));
 	weft_bridge_tell(&weft_engine.bridge, account, text);
 	account->baselines = NULL;
 	log_plan(decision->job_id, account, given);

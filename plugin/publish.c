@@ -24,6 +24,14 @@
 static struct weft_decision last;
 static uint32_t begun;
 
+/* For what is done when a job starts: what its question left, and no more than
+ * that had. */
+static double rest_s(void)
+{
+	return fmin(weft_decision_rest(&last, weft_engine.settings->budget_s),
+		    weft_engine.granted_s);
+}
+
 void weft_publish_decided(struct weft_decision *decision)
 {
 	weft_decision_free(&last);
@@ -135,7 +143,7 @@ static void order_ranks(job_record_t *job, struct weft_account *account,
 		.given = account->where,
 		.n_planned = last.n_ranks,
 		.planned = last.where,
-		.budget_s = weft_decision_rest(&last, settings->budget_s),
+		.budget_s = rest_s(),
 	};
 	bool native;
 	char *text;
@@ -205,10 +213,7 @@ void weft_publish_ended(const job_record_t *job)
 static void find_baselines(struct weft_account *account,
 			   struct weft_baselines *given)
 {
-	const struct weft_settings *settings = weft_engine.settings;
-
-	account->compare_s = fmin(
-		WEFT_COMPARE_S, weft_decision_rest(&last, settings->budget_s));
+	account->compare_s = fmin(WEFT_COMPARE_S, rest_s());
 	if (account->planned) {
 		if (last.n_ranks == account->n_gpus)
 			account->baselines = &last.baselines;
@@ -299,9 +304,7 @@ void weft_publish_started(job_record_t *job)
 	if (!weft_asking_spec(job, &account.spec))
 		account.spec = NULL;
 	read_gpus_used(job, &account, max);
-	weft_deadline_set(
-		weft_worked_s() +
-		weft_decision_rest(&last, weft_engine.settings->budget_s));
+	weft_deadline_set(weft_worked_s() + rest_s());
 	if (last.job_id == job->job_id && last.cause > WEFT_CAUSE_SILENT)
 		tell(job, &account);
 	/* Also what weft leaves alone sends. */

@@ -4,6 +4,8 @@
 
 #include "placement/objective/slurm_rule.h"
 
+#include "base/clock.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,8 +114,10 @@ static int spread_take(const struct rule_request *q, uint32_t *where, bool *yes,
 	turns_count(&t);
 	part = part_find(&t);
 	*yes = part != WEFT_NONE;
-	for (uint32_t i = 0; *yes && i < q->n_nodes; i++)
+	for (uint32_t i = 0; *yes && i < q->n_nodes; i++) {
+		*yes = i % 64 || !weft_deadline_passed();
 		nodes[i] = node_next(&t, part);
+	}
 	if (*yes)
 		rule_fill(q, nodes, where);
 	rc = 0;
@@ -181,7 +185,8 @@ int weft_baselines_build(const struct weft_fabric *f,
 	b->spread = weft_calloc(job->n_gpus, sizeof(*b->spread), err);
 	if (!b->stock || !b->spread)
 		return -1;
-	while (!stock && shape_next(job, &q)) {
+	/* by a deadline, there is none that is not found in time */
+	while (!stock && !weft_deadline_passed() && shape_next(job, &q)) {
 		if (rule_tree(&q, b->stock, &stock, err) ||
 		    spread_take(&q, b->spread, &spread, err))
 			return -1;

@@ -24,6 +24,8 @@
  */
 #include "placement/objective/slurm_rule.h"
 
+#include "base/clock.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -333,7 +335,7 @@ static int tree_take(struct tree *t, uint32_t *where, bool *yes,
 		return -1;
 	open_narrow(t);
 	first_take(t);
-	while (t->n_taken < t->q->n_nodes) {
+	while (t->n_taken < t->q->n_nodes && !weft_deadline_passed()) {
 		leaf = leaf_choose(t);
 		if (leaf == WEFT_NONE)
 			break;

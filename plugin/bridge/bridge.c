@@ -189,21 +189,24 @@ static struct weft_built *built_slot(struct weft_bridge *bridge,
 	return built;
 }
 
-/* There will be no time for all ranks, or even for rings of them. */
+/* There will be no time for all ranks, or even for rings of them: now, or with
+ * all of the budget either. */
 static void built_foresee(struct weft_built *built, double budget_s)
 {
 	double ranks_s = RANK_S * built->n_gpus;
+	double left_s = fmin(weft_deadline_left(), budget_s);
 
 	if (weft_deadline() == 0 || !(budget_s > 0) || built->ready ||
 	    built->haste)
 		return;
-	if (2 * ranks_s > budget_s)
+	if (2 * ranks_s > left_s)
 		built->haste = WEFT_STRUCTURE;
-	else if (4 * ranks_s > budget_s)
+	else if (4 * ranks_s > left_s)
 		built->haste = WEFT_COARSE;
+	if (4 * ranks_s <= budget_s)
+		return;
 	built->next = built->haste;
-	if (built->haste)
-		built->retry_s = weft_clock_s() + RETRY_S;
+	built->retry_s = weft_clock_s() + RETRY_S;
 }
 
 /* There was no time: less is done for the job from now on.  False: there is

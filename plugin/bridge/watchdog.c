@@ -47,6 +47,33 @@ bool weft_watchdog_note(struct weft_watchdog *watchdog, double planning_s,
 	return true;
 }
 
+/* ---- long questions ---- */
+
+struct weft_longs weft_longs;
+
+static double longs_owed_s(const struct weft_longs *longs, double now_s)
+{
+	double even_s = WEFT_LONG_SHARE * (now_s - longs->at_s);
+
+	return longs->owed_s > even_s ? longs->owed_s - even_s : 0;
+}
+
+double weft_longs_part(const struct weft_longs *longs, double now_s)
+{
+	return longs_owed_s(longs, now_s) <= WEFT_LONG_S ? 1 : WEFT_FIRST_PART;
+}
+
+void weft_longs_charge(struct weft_longs *longs, double budget_s,
+		       double spent_s, double now_s)
+{
+	double more_s = spent_s - WEFT_FIRST_PART * budget_s;
+
+	if (more_s <= 0)
+		return;
+	longs->owed_s = longs_owed_s(longs, now_s) + more_s;
+	longs->at_s = now_s;
+}
+
 /* ---- users ---- */
 
 struct weft_rations weft_rations;

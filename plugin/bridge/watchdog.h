@@ -40,6 +40,15 @@ double weft_watchdog_limit_s(double budget_s);
 bool weft_watchdog_note(struct weft_watchdog *watchdog, double planning_s,
 			double budget_s, double now_s);
 
+/* Every question has WEFT_FIRST_PART of the budget, 0.8 of 20 ms, which is
+ * enough for most jobs and nearly so for a place by structure of any.  All of it has who
+ * asks while such questions, of all users together, have taken no more than
+ * WEFT_LONG_SHARE of the time, and WEFT_LONG_S at once: a cycle of the
+ * scheduler over many large jobs does not wait for each of them. */
+#define WEFT_FIRST_PART 0.04
+#define WEFT_LONG_SHARE 0.01
+#define WEFT_LONG_S	0.1
+
 /* Each user's questions may take WEFT_RATION_SHARE of the time, over any long
  * while, and WEFT_RATION_S at once; after that they get a tenth of the budget,
  * which is enough for a place by structure, until it has evened out. */
@@ -63,6 +72,20 @@ struct weft_rations {
 };
 
 extern struct weft_rations weft_rations;
+
+/* What long questions owe; zero-initialise. */
+struct weft_longs {
+	double owed_s, at_s; /* as in weft_ration */
+};
+
+extern struct weft_longs weft_longs;
+
+/* Share of the budget that a question at now_s has: 1 or WEFT_FIRST_PART. */
+double weft_longs_part(const struct weft_longs *longs, double now_s);
+
+/* One that had all of it has taken spent_s. */
+void weft_longs_charge(struct weft_longs *longs, double budget_s,
+		       double spent_s, double now_s);
 
 /* Share of the budget that the next decision for uid has: 1 or
  * WEFT_RATION_PART, which is counted. */

@@ -14,6 +14,7 @@
 #include "plugin/bridge/decision.h"
 #include "plugin/bridge/gain.h"
 #include "plugin/bridge/launch/ranks.h"
+#include "plugin/bridge/watchdog.h"
 #include "topology/synth.h"
 
 #include <math.h>
@@ -39,6 +40,7 @@ struct question {
 	char spec[WEFT_SPEC_MAX_BYTES + 1];
 	uint32_t n_nodes;
 	double took_s, phase_s[N_PHASES];
+	double asked_s; /* until the answer; the rest when the job begins */
 	bool placed, no_time;
 };
 
@@ -46,7 +48,7 @@ struct world {
 	struct weft_bridge *bridge;
 	struct weft_occupancy o;
 	struct effort random;
-	double budget_s;
+	double budget_s, granted_s;
 };
 
 /* ---- specs ---- */
@@ -230,7 +232,7 @@ static void begun(struct world *w, struct question *q,
 		.n_gpus = p->n_ranks,
 		.where = p->where,
 		.baselines = &baselines,
-		.compare_s = fmin(1e-3, w->budget_s),
+		.compare_s = fmin(1e-3, w->granted_s),
 	};
 	/* Every other job got other GPUs of its nodes than planned. */
 	const struct weft_ranks_question ask = {
@@ -239,7 +241,7 @@ static void begun(struct world *w, struct question *q,
 		.given = p->where,
 		.n_planned = p->n_ranks,
 		.planned = effort_below(&w->random, 2) ? p->where : NULL,
-		.budget_s = w->budget_s,
+		.budget_s = w->granted_s,
 	};
 	char text[WEFT_TEXT_SIZE];
 
@@ -271,21 +273,26 @@ static void question_put(struct world *w, struct question *q)
 	double start_s = weft_clock_s(), since_s = start_s;
 	int rc;
 
-	weft_deadline_set(weft_worked_s() + w->budget_s);
+	w->granted_s = w->budget_s * weft_longs_part(&weft_longs, start_s);
+	weft_deadline_set(weft_worked_s() + w->granted_s);
 	rc = weft_frame_read(q->spec, &frame, NULL);
 	q->phase_s[READ] = lap(&since_s);
 	if (rc == 0) {
 		rc = weft_bridge_place(w->bridge, &request, &shape, &w->o,
-				       PLACE_SHARE * w->budget_s, &p, &err);
+				       PLACE_SHARE * w->granted_s, &p, &err);
 		q->phase_s[PLACE] = lap(&since_s);
 		q->placed = rc == 0 && p.placed;
 		q->no_time = err.code == WEFT_ELATE;
 	}
+	q->asked_s = since_s - start_s;
 	if (q->placed)
 		begun(w, q, &shape, &p, &since_s);
 	weft_deadline_set(0);
 	weft_placement_free(&p);
 	q->took_s = weft_clock_s() - start_s;
+	if (w->granted_s >= w->budget_s)
+		weft_longs_charge(&weft_longs, w->budget_s, q->took_s,
+				  weft_clock_s());
 }
 
 /* ---- results ---- */
@@ -334,10 +341,26 @@ static void print_worst(const struct question *asked)
 	}
 }
 
+static int longer_asked(const void *pa, const void *pb)
+{
+	double a = ((const struct question *)pa)->asked_s;
+	double b = ((const struct question *)pb)->asked_s;
+
+	return (a < b) - (a > b);
+}
+
+/* Sorts them. */
+static double asked_p99_s(struct question *asked, uint32_t n)
+{
+	qsort(asked, n, sizeof(*asked), longer_asked);
+	return asked[n / 100].asked_s;
+}
+
 static int print_results(const struct world *w, struct question *asked,
 			 uint32_t n, bool json)
 {
 	double limit_s = w->budget_s + ALLOWANCE_S;
+	double p99_s = asked_p99_s(asked, n);
 	uint32_t n_placed = 0, n_late = 0, n_none = 0;
 
 	qsort(asked, n, sizeof(*asked), slower);
@@ -353,10 +376,11 @@ static int print_results(const struct world *w, struct question *asked,
 	printf("{\"bench\": \"specs\", \"gpus\": %u, \"decisions\": %u, "
 	       "\"placed\": %u, \"no_time\": %u, \"budget_s\": %.4f, "
 	       "\"p50_s\": %.6f, "
-	       "\"p99_s\": %.6f, \"max_s\": %.6f, \"late\": %u}\n",
+	       "\"p99_s\": %.6f, \"max_s\": %.6f, \"asked_p99_s\": %.6f, "
+	       "\"late\": %u}\n",
 	       w->o.fabric->n_gpus, n, n_placed, n_none, w->budget_s,
 	       asked[n / 2].took_s, asked[n / 100].took_s, asked[0].took_s,
-	       n_late);
+	       p99_s, n_late);
 	return n_late ? 3 : 0;
 }
 

@@ -79,6 +79,27 @@ static void a_user_may_take_a_share_of_the_time(void **state)
 	free(r);
 }
 
+/* A few at once are within what may be owed, a cycle of a thousand is
+ * not; short ones cost nothing. */
+static void long_questions_have_a_share_of_the_time(void **state)
+{
+	struct weft_longs longs = {0};
+	uint32_t n_whole = 0;
+
+	(void)state;
+	for (int i = 0; i < 1000; i++) {
+		weft_longs_charge(&longs, BUDGET_S, BUDGET_S / 50, 10);
+		if (weft_longs_part(&longs, 10) < 1)
+			continue;
+		n_whole++;
+		weft_longs_charge(&longs, BUDGET_S, BUDGET_S, 10);
+	}
+	assert_true(n_whole > WEFT_LONG_S / BUDGET_S);
+	assert_true(n_whole < WEFT_LONG_S / BUDGET_S + 2);
+	assert_true(weft_longs_part(&longs, 10.1) < 1);
+	assert_true(weft_longs_part(&longs, 10 + 2) == 1);
+}
+
 /* Who owes more keeps the place that two users share. */
 static void users_that_clash_do_not_clear_each_other(void **state)
 {
@@ -100,6 +121,7 @@ int main(void)
 		cmocka_unit_test(after_ten_minutes_all_is_as_before),
 		cmocka_unit_test(a_tight_budget_has_a_limit_of_its_own),
 		cmocka_unit_test(a_user_may_take_a_share_of_the_time),
+		cmocka_unit_test(long_questions_have_a_share_of_the_time),
 		cmocka_unit_test(users_that_clash_do_not_clear_each_other),
 	};
 
