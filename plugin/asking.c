@@ -56,7 +56,6 @@ bool weft_asking_alone(const job_record_t *job)
 struct gpu_scan {
 	struct weft_request *request;
 	uint32_t gpu_id, n_found;
-	uint32_t n_sockets; /* of each node, that the job asks for */
 	bool memory_set;
 };
 
@@ -93,20 +92,10 @@ static int scan_gres(void *item, void *arg)
 	if (!request->memory_per_gpu_mb && !scan->memory_set)
 		request->memory_per_gpu_mb = gres->def_mem_per_gres;
 	request->by_socket = gres->gres_per_socket > 0;
-	if (request->by_socket && !request->gpus_per_node)
-		request->gpus_per_node =
-			value64(gres->gres_per_socket) * scan->n_sockets;
+	if (request->by_socket && !request->gpus_per_node &&
+	    !request->gpus_per_job)
+		request->gpus_per_node = value64(gres->gres_per_socket);
 	return 0;
-}
-
-/* As --sockets-per-node has it, without which none are asked for by socket. */
-static uint32_t sockets_per_node(const job_details_t *details)
-{
-	uint32_t n = details->mc_ptr
-			     ? value16(details->mc_ptr->sockets_per_node)
-			     : 0;
-
-	return n ? n : 1;
 }
 
 static bool gpus_read(const job_record_t *job, struct weft_request *request,
@@ -115,7 +104,6 @@ static bool gpus_read(const job_record_t *job, struct weft_request *request,
 	struct gpu_scan scan = {
 		.request = request,
 		.gpu_id = weft_gpus_id(),
-		.n_sockets = sockets_per_node(job->details),
 		.memory_set = job->bit_flags & JOB_MEM_SET,
 	};
 

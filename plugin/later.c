@@ -388,9 +388,7 @@ int weft_later_reply(const struct weft_query *query, struct weft_answer *answer,
 	if (question_of(query) == WEFT_ASKED_LATER)
 		rc = reply_later(query, answer, now);
 	if (question_of(query) == WEFT_ASKED_LATER && rc != SLURM_SUCCESS &&
-	    query->frame.hard &&
-	    (answer->cause < WEFT_CAUSE_WAITS ||
-	     answer->cause == WEFT_CAUSE_LATE))
+	    query->frame.hard && answer->cause != WEFT_CAUSE_WAITS)
 		rc = reply_by_stock(query, answer, now);
 	answer->signature = signature;
 	if (!answer->until)

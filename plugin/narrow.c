@@ -291,13 +291,16 @@ static enum weft_cause attempt_plans(struct attempt *attempt)
 	return attempt->n_tries ? WEFT_CAUSE_REFUSED : cause;
 }
 
-/* Weft has no nodes that stock takes, or cannot tell which would do; GPUs on
- * nodes that the fabric lacks keep to no limit. */
+/* Weft has no nodes that stock takes, cannot tell which would do, or has no
+ * time or memory to look for them, or rests: the job is not to wait for that.
+ * GPUs on nodes that the fabric lacks keep to no limit. */
 static bool may_ask_stock(const struct attempt *attempt, enum weft_cause cause)
 {
 	return attempt->query.frame.hard &&
 	       (cause == WEFT_CAUSE_NO_ROOM || cause == WEFT_CAUSE_NO_PLAN ||
-		cause == WEFT_CAUSE_REFUSED || cause == WEFT_CAUSE_UNCLEAR);
+		cause == WEFT_CAUSE_REFUSED || cause == WEFT_CAUSE_UNCLEAR ||
+		cause == WEFT_CAUSE_LATE || cause == WEFT_CAUSE_RESTING ||
+		cause == WEFT_CAUSE_NO_MEMORY || cause == WEFT_CAUSE_AMISS);
 }
 
 /* ---- jobs that stock must not start ---- */
@@ -483,6 +486,9 @@ int weft_narrow(const struct weft_job_test *test)
 	if (!recalled && cause == WEFT_CAUSE_NARROWED) {
 		cause = attempt_plans(&attempt);
 		weft_engine_end();
+		/* The spec's GPUs are those that stock gives. */
+		if (cause == WEFT_CAUSE_SPEC && attempt.query.request.by_socket)
+			cause = WEFT_CAUSE_UNCLEAR;
 	}
 	if (!recalled && may_ask_stock(&attempt, cause))
 		attempt.by_stock =

@@ -225,8 +225,10 @@ int weft_preempt(const struct weft_query *query)
 	}
 	if (rc != SLURM_SUCCESS) {
 		weft_proposal_restore(test->job, &saved);
-		if (!query->frame.hard)
-			rc = weft_stock_job_test(test);
+		/* What stock says of these nodes alone is no word on the job.
+		 */
+		rc = query->frame.hard ? ESLURM_NODES_BUSY
+				       : weft_stock_job_test(test);
 	}
 	if (planned)
 		bit_free(planned);

@@ -26,7 +26,8 @@ struct weft_request {
 	uint64_t memory_per_node_mb, memory_per_cpu_mb, memory_per_gpu_mb;
 	bool whole_nodes; /* nobody else's job may be there */
 	bool by_socket;	  /* gpus_per_node is the least: GPUs are asked for by
-			   * socket, and the tasks may take more sockets */
+			   * socket, and how many sockets of a node the job
+			   * takes is stock's to say */
 };
 
 /* What is free on one node. */

@@ -43,6 +43,12 @@ static uint32_t count_both(const struct keeping *k, bitstr_t *cores,
 	return n;
 }
 
+/* Where jobs share cores they are counted for each of them. */
+static void subtract(struct weft_kept *kept, uint32_t cpus)
+{
+	kept->free_cpus -= cpus < kept->free_cpus ? cpus : kept->free_cpus;
+}
+
 /* What a running job has is not kept from others once more. */
 static int subtract_job(void *item, void *arg)
 {
@@ -64,9 +70,9 @@ static int subtract_job(void *item, void *arg)
 		if (!bit_test(given->node_bitmap, i) || !node)
 			continue;
 		if (kept->free_cpus)
-			kept->free_cpus -=
-				node->tpc * count_both(k, given->core_bitmap,
-						       first, (int)i);
+			subtract(kept,
+				 node->tpc * count_both(k, given->core_bitmap,
+							first, (int)i));
 		first += node->tot_cores;
 	}
 	return 0;

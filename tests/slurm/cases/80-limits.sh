@@ -424,6 +424,11 @@ case_gpus_by_socket_keep_to_limits() {
 	scontrol update jobid="$job" comment=weft:segment=2
 	lab_wait_job "$job" RUNNING
 	expect "leafs" "$(leafs_of "$(job_nodes "$job")")" 2
+	scancel "$job"
+	# What they come to is not known before.
+	job=$(lab_run -N3 --gpus-per-socket=4 --sockets-per-node=2 -c4 \
+		--ntasks-per-node=2 --comment=weft:tp=8,within=leaf)
+	expect "leafs" "$(leafs_of "$(job_nodes "$job")")" 1
 }
 
 # ---- when ----

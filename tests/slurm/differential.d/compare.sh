@@ -184,6 +184,10 @@ same_on_its_nodes() {
 	same_numbers && return
 	without -w -x '-N*' --comment= --contiguous= --switches= --spread-job=
 	decide "$way" "${rest[@]}" -w "$weft_nodes" -N "$n"
+	same_numbers && return
+	# Of a range the CPUs are those of the least number.
+	without -w -x --comment= --contiguous= --switches= --spread-job=
+	decide "$way" "${rest[@]}" -w "$weft_nodes"
 	same_numbers
 }
 
