@@ -30,12 +30,24 @@
  * the forward pass's two. */
 #define FUSED_BACKWARD 2.5
 
-/* Of a state-space mixer: the share of the 16-bit peak that its recurrence
- * reaches in chunks, as products of chunks by states (arXiv:2405.21060 figure
- * 10: as fast as FlashAttention-2 at 2k tokens), and how often what goes in is
- * read or written around it. */
-#define SSM_RATE   0.1
-#define SSM_PASSES 4.0
+/* Of a state-space mixer: operations per second of a multiprocessor in its
+ * recurrence.  arXiv:2405.21060 figure 10 has it as fast as FlashAttention-2 of
+ * half the width at 2,048 tokens on an A100: 7 * 64 operations a token and
+ * element in the time of 2 * 2048 / 2 at 0.55 of 312 TFLOP/s, on 108
+ * multiprocessors.  And how often what goes in is read or written around it. */
+#define SSM_FLOPS_PER_S 0.35e12
+#define SSM_PASSES	4.0
+
+/* How often a token's copy for an expert is read or written forward, where
+ * sorting, quantizing and activating are kernels of their own: copied, sorted
+ * by expert, staged to be sent and received, and all of it back; inside the
+ * expert weighted, beside the activation.  And where they are fused. */
+#define COPY_PASSES	  11.0
+#define INSIDE_PASSES	  2.0
+#define COPY_PASSES_FUSED 4.0
+/* A gate with limits, operation by operation: seven of them, each read and
+ * written in fp32. */
+#define CLAMPED_BYTES 56.0
 
 /* To convert an element to 8 bits it is read in 16 and written in 8; backward
  * once more for each of the two products that use it. */
@@ -230,7 +242,7 @@ static void attention_time(const struct weft_compute *c, const struct widths *w,
 
 	ssm = weft_model_ssm_share(c->model) * WEFT_SSM_FLOPS *
 	      c->model->ssm_inner * c->model->ssm_state * w->tokens / w->t /
-	      (peak * SSM_RATE);
+	      (SSM_FLOPS_PER_S * c->gpu->n_sms);
 	time->forward.attention_s = ssm;
 	time->backward.attention_s = FUSED_BACKWARD * ssm;
 	if (kernel != WEFT_ATTENTION_PLAIN) {
@@ -261,6 +273,21 @@ static double converted(const struct widths *w)
 	       w->pairs * (w->taken + w->expert);
 }
 
+static bool fused_experts(const struct weft_compute *c)
+{
+	return c->software.expert_kernels == WEFT_EXPERTS_FUSED;
+}
+
+/* Elements of tokens' copies for experts that are read or written forward,
+ * beside the activation. */
+static double pair_elements(const struct weft_compute *c,
+			    const struct widths *w)
+{
+	if (fused_experts(c))
+		return w->pairs * COPY_PASSES_FUSED * w->taken;
+	return w->pairs * (COPY_PASSES * w->taken + INSIDE_PASSES * w->expert);
+}
+
 static void memory_time(const struct weft_compute *c, const struct widths *w,
 			struct weft_layer_time *time)
 {
@@ -272,8 +299,7 @@ static void memory_time(const struct weft_compute *c, const struct widths *w,
 	/* The activation function reads all but the last matrix's output. */
 	elements += w->tokens * w->ffn * w->matrices +
 		    w->pairs * w->expert * w->matrices;
-	/* Tokens are sorted to their experts and back, read and written. */
-	elements += 4 * w->pairs * w->taken;
+	elements += pair_elements(c, w);
 	/* A short convolution and a gated norm around the recurrence. */
 	elements += SSM_PASSES * weft_model_ssm_share(c->model) * w->tokens *
 		    weft_model_ssm_input(c->model) / w->t;
@@ -292,6 +318,9 @@ static void memory_time(const struct weft_compute *c, const struct widths *w,
 				     EAGER_ROTARY_BYTES * (w->q + w->kv));
 		kernels = EAGER_KERNELS;
 	}
+	if (c->model->clamped_gate && !fused_experts(c))
+		forward += CLAMPED_BYTES *
+			   (w->pairs * w->expert + w->tokens * w->ffn);
 	backward = MEMORY_BACKWARD * forward;
 	if (c->precision == WEFT_BITS_8 || c->precision == WEFT_BITS_4) {
 		forward += CONVERT_BYTES * converted(w);

@@ -13,6 +13,7 @@ struct weft_model {
 	char name[32];
 	uint32_t layers, hidden, ffn, heads, kv_heads, head_width, vocab, seq;
 	bool gated_mlp;		/* three matrices instead of two */
+	bool clamped_gate;	/* a gate with limits and biases, in fp32 */
 	bool tied_embedding;	/* input and output embedding are one matrix */
 	bool learned_positions; /* GPT: a row per position, and biases */
 	uint32_t experts, top_k, expert_ffn, shared_experts;
@@ -23,6 +24,9 @@ struct weft_model {
 	uint32_t dense_layers; /* layers without experts, the first ones */
 	uint32_t expert_every; /* of the others each n-th layer has experts;
 				* 0: all */
+	/* Experts lie in so many groups, and those of a token in so many of
+	 * them; 0: in any. */
+	uint32_t expert_groups, token_groups;
 	/* Layers beyond the last one that predict tokens further on, each with
 	 * a loss of its own. */
 	uint32_t mtp_layers;

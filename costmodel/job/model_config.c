@@ -68,6 +68,8 @@ static const struct field optional[] = {
 	FIELD(dense_layers, MAX_LAYERS, "first_k_dense_replace"),
 	FIELD(expert_every, MAX_LAYERS, "interleave_moe_layer_step",
 	      "decoder_sparse_step", "expert_layer_period"),
+	FIELD(expert_groups, 1u << 16, "n_group"),
+	FIELD(token_groups, 1u << 16, "topk_group"),
 	FIELD(mla_q_rank, 1u << 20, "q_lora_rank"),
 	FIELD(mla_kv_rank, 1u << 20, "kv_lora_rank"),
 	FIELD(mla_rope, 1u << 20, "qk_rope_head_dim"),
@@ -193,6 +195,8 @@ static void family_apply(const struct config *c, struct weft_model *model)
 	bool tied = gpt || begins(c->type, "gemma") || begins(c->type, "mpt");
 
 	model->gated_mlp = has_gate(c);
+	model->clamped_gate = begins(c->type, "gpt_oss") ||
+			      weft_yaml_find(c->map, "swiglu_limit");
 	model->learned_positions = gpt;
 	model->tied_embedding =
 		is(c, "tie_word_embeddings", "true") ||
@@ -220,6 +224,7 @@ static void experts_apply(const struct config *c, struct weft_model *model)
 		model->shared_experts = model->shared_ffn = 0;
 		model->dense_layers = model->expert_every = 0;
 		model->expert_width = 0;
+		model->expert_groups = model->token_groups = 0;
 		return;
 	}
 	/* Mixtral's, Llama 4's and GPT-OSS's key of experts. */
@@ -232,6 +237,8 @@ static void experts_apply(const struct config *c, struct weft_model *model)
 		model->shared_experts = 1;
 	if (model->expert_every == 1)
 		model->expert_every = 0;
+	if (model->expert_groups < 2)
+		model->expert_groups = model->token_groups = 0;
 }
 
 /* ---- kinds of layers ---- */

@@ -46,5 +46,8 @@ struct weft_software weft_software(const struct weft_spec *spec,
 		software.attention = spec->attention;
 	if (weft_spec_given(spec, "fused"))
 		software.fused = spec->fused;
+	software.expert_kernels = spec->expert_kernels;
+	software.eager = framework != WEFT_MAXTEXT &&
+			 software.expert_kernels != WEFT_EXPERTS_FUSED;
 	return software;
 }

@@ -18,10 +18,14 @@ struct weft_software {
 	/* Norms, rotary positions and gates are one kernel each; otherwise
 	 * each of their operations reads and writes memory. */
 	bool fused;
+	enum weft_expert_kernels expert_kernels;
+	/* The host launches each kernel of a layer, step by step. */
+	bool eager;
 };
 
 /* The software of a resolved spec on `gpu`: that of software=, or what most
- * jobs of that kind run on that GPU, with attention= and fused= applied. */
+ * jobs of that kind run on that GPU, with attention=, fused= and
+ * expert_kernels= applied. */
 struct weft_software weft_software(const struct weft_spec *spec,
 				   const struct weft_gpu *gpu);
 

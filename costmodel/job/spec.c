@@ -33,6 +33,8 @@ const char *const weft_framework_names[WEFT_N_FRAMEWORKS] = {
 	"fsdp",	 "deepspeed",	  "torchtitan",	   "maxtext"};
 static const char *const attention_names[WEFT_N_ATTENTIONS] = {
 	"plain", "flash1", "flash2", "flash3"};
+static const char *const expert_kernel_names[WEFT_N_EXPERT_KERNELS] = {
+	"grouped", "fused"};
 static const char *const zero_by_names[WEFT_N_ZERO_BYS] = {"slices", "tensors"};
 static const char *const cp_comm_names[WEFT_N_CP_COMMS] = {"p2p", "allgather",
 							   "a2a"};
@@ -187,6 +189,7 @@ _Static_assert(sizeof(enum weft_dtype) == sizeof(uint32_t) &&
 		       sizeof(enum weft_recompute) == sizeof(uint32_t) &&
 		       sizeof(enum weft_framework) == sizeof(uint32_t) &&
 		       sizeof(enum weft_attention) == sizeof(uint32_t) &&
+		       sizeof(enum weft_expert_kernels) == sizeof(uint32_t) &&
 		       sizeof(enum weft_cp_comm) == sizeof(uint32_t) &&
 		       sizeof(enum weft_zero_by) == sizeof(uint32_t) &&
 		       sizeof(enum weft_choice_of_algorithm) ==
@@ -373,6 +376,7 @@ static const struct key keys[] = {
 	WORD("software", software, weft_framework_names),
 	WORD("attention", attention, attention_names),
 	PLAIN("fused", read_switch, fused),
+	WORD("expert_kernels", expert_kernels, expert_kernel_names),
 	WORD("cp_comm", cp_comm, cp_comm_names),
 	NUMBER(shard, 1, MAX_AXIS),
 	WORD("zero_by", zero_by, zero_by_names),

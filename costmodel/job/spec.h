@@ -77,6 +77,17 @@ enum weft_attention {
 	WEFT_N_ATTENTIONS
 };
 
+/* Kernels of experts, and what sends tokens to them. */
+enum weft_expert_kernels {
+	/* One product for all experts of a rank; what sorts, quantizes and
+	 * activates are kernels of their own, which the host launches. */
+	WEFT_EXPERTS_GROUPED,
+	/* Products that activate and quantize in one kernel, tokens sorted as
+	 * they are sent, in chunks behind the products; CUDA graphs. */
+	WEFT_EXPERTS_FUSED,
+	WEFT_N_EXPERT_KERNELS
+};
+
 /* What ZeRO stage 1 deals out to ranks. */
 enum weft_zero_by {
 	WEFT_ZERO_BY_SLICES,  /* equal parts of all parameters together */
@@ -118,6 +129,7 @@ struct weft_spec {
 	enum weft_framework software;
 	enum weft_attention attention; /* unless given, the software's */
 	bool fused;		       /* likewise */
+	enum weft_expert_kernels expert_kernels;
 	enum weft_cp_comm cp_comm;
 	uint32_t shard; /* ranks of dp*cp that `zero` shards over */
 	enum weft_zero_by zero_by;

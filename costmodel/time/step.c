@@ -36,6 +36,13 @@
 #define GATHER_SEEN 1.5
 /* To agree on 8-bit scales, per doubling of the nodes; with late ranks. */
 #define SCALES_S 125e-6
+/* The host's time for the kernels of a layer with experts, forward and
+ * backward, where no graph launches them: what Qwen3-30B takes a layer and
+ * micro-batch of 4,096 tokens on H100, whatever is computed (five releases: 9.4
+ * to 9.7 ms). */
+#define EXPERTS_HOST_S 9e-3
+/* Chunks of tokens on the way to experts behind the products of others. */
+#define EXPERT_CHUNKS 4
 /* Layers whose gathered weights a ZeRO-3 rank holds at once. */
 #define GATHERED_LAYERS 4
 
@@ -45,6 +52,7 @@ struct stage {
 	struct weft_pass forward, backward;
 	double recompute, logits_forward, logits_backward;
 	double exposed[WEFT_N_AXES];
+	double host; /* that kernels wait for */
 	/* once a step */
 	double end[WEFT_N_AXES], optimizer;
 	double parameters; /* of one rank */
@@ -80,7 +88,7 @@ static double stage_backward_s(const struct stage *s)
 
 static double stage_s(const struct stage *s)
 {
-	double sum = stage_forward_s(s) + stage_backward_s(s);
+	double sum = stage_forward_s(s) + stage_backward_s(s) + s->host;
 
 	for (int a = 0; a < WEFT_N_AXES; a++)
 		sum += s->exposed[a];
@@ -226,6 +234,7 @@ struct calls {
 	struct traffic behind[WEFT_N_PHASES];  /* tp, behind one product */
 	struct traffic attention[WEFT_N_PHASES];
 	struct traffic gathered[WEFT_N_PHASES]; /* ZeRO-3, behind layers */
+	struct traffic experts[WEFT_N_PHASES];	/* in chunks behind experts */
 	struct traffic send;
 	struct traffic buckets[WEFT_N_PHASES]; /* dp, behind a pass */
 };
@@ -275,6 +284,10 @@ static struct traffic *hidden_in(const struct build *b,
 	switch (call->axis) {
 	case WEFT_AXIS_TP:
 		return tensor_traffic(b, call, calls);
+	case WEFT_AXIS_EP:
+		return b->compute.software.expert_kernels == WEFT_EXPERTS_FUSED
+			       ? &calls->experts[call->phase]
+			       : NULL;
 	case WEFT_AXIS_CP:
 		return call->overlap == WEFT_BEHIND_ATTENTION
 			       ? &calls->attention[call->phase]
@@ -304,6 +317,47 @@ static double call_s(const struct build *b, uint32_t i, uint32_t p)
 	return weft_spans_call_s(&b->spans, i, p);
 }
 
+/* Of n ranks, or nodes, those that one at least of a token's k experts is on.
+ */
+static double distinct(double n, double k)
+{
+	return n * (1 - pow(1 - 1 / n, k));
+}
+
+/* Share of a token's copies that are sent: a rank, or a node where experts are
+ * beyond one NVLink domain, is sent one, however many of the token's experts it
+ * has (DeepEP, HybridEP; arXiv:2412.19437 section 3.2.2).  route_nodes and
+ * capacity say it themselves. */
+static double copies_share(const struct build *b, const struct weft_call *call)
+{
+	const struct weft_fabric *f = b->spans.flows.fabric;
+	const struct weft_model *m = b->model;
+	double inside = (double)f->n_gpus / f->levels[0].n_domains;
+	double ranks = b->spec->ep, k = m->top_k, n, nodes;
+
+	if (call->axis != WEFT_AXIS_EP || call->collective != WEFT_ALL_TO_ALL ||
+	    b->spec->route_nodes || b->spec->capacity > 0)
+		return 1;
+	nodes = ranks * b->spec->etp / inside;
+	if (nodes <= 1)
+		return distinct(ranks, k) / k;
+	n = distinct(nodes, k);
+	if (m->token_groups)
+		n = fmin(n,
+			 fmax(1, nodes * m->token_groups / m->expert_groups));
+	return n / k;
+}
+
+/* What the host is behind the GPU in a micro-batch. */
+static double stage_host_s(const struct build *b, const struct stage *s)
+{
+	double launch_s = s->expert_layers * EXPERTS_HOST_S;
+
+	if (!b->compute.software.eager)
+		return 0;
+	return fmax(0, launch_s - stage_s(s));
+}
+
 /* Deals the calls of stage p to what hides them; the others add to what is
  * exposed. */
 static void calls_deal(const struct build *b, uint32_t p, struct stage *s,
@@ -317,7 +371,7 @@ static void calls_deal(const struct build *b, uint32_t p, struct stage *s,
 		if (p < call->first_stage ||
 		    p - call->first_stage >= call->n_stages)
 			continue;
-		time_s = call_s(b, i, p);
+		time_s = call_s(b, i, p) * copies_share(b, call);
 		if (in_micro_batch(call))
 			count /= b->micro_batches;
 		hidden = hidden_in(b, call, calls);
@@ -352,6 +406,15 @@ static double exposed_timeline(const struct traffic *t, double window_s,
 	exposed = fmax(t->time_s / pieces,
 		       t->time_s - window_s * (1 - 1 / pieces));
 	return exposed + REDUCE_CONTENTION * (t->time_s - exposed);
+}
+
+/* The first chunk goes ahead of the products, the last one's results come after
+ * them. */
+static double exposed_experts(const struct traffic *t, double window_s)
+{
+	if (!(t->count > 0))
+		return 0;
+	return fmax(t->time_s - window_s, t->time_s / EXPERT_CHUNKS);
 }
 
 static double exposed_gathered(const struct traffic *t, double window_s,
@@ -418,6 +481,12 @@ static void stage_exposed(const struct build *b, const struct calls *c,
 					      s->backward.attention_s) +
 				 exposed_ring(&c->attention[WEFT_RECOMPUTE],
 					      s->forward.attention_s);
+	exposed[WEFT_AXIS_EP] += exposed_experts(&c->experts[WEFT_FORWARD],
+						 s->forward.products_s) +
+				 exposed_experts(&c->experts[WEFT_BACKWARD],
+						 s->backward.products_s) +
+				 exposed_experts(&c->experts[WEFT_RECOMPUTE],
+						 s->forward.products_s);
 	exposed[WEFT_AXIS_PP] += exposed_sends(b, &c->send);
 	exposed[WEFT_AXIS_DP] +=
 		exposed_gathered(&c->gathered[WEFT_FORWARD], stage_forward_s(s),
@@ -476,6 +545,7 @@ static void step_sum(const struct build *b, struct weft_step *step)
 		m * (s->forward.attention_s + s->backward.attention_s);
 	step->memory_s = m * (s->forward.memory_s + s->backward.memory_s);
 	step->recompute_s = m * s->recompute;
+	step->host_s = m * s->host;
 	step->logits_s = m * (s->logits_forward + s->logits_backward);
 	for (uint32_t i = 0; i < pp; i++)
 		all_s += stage_s(&b->stages[i]);
@@ -511,7 +581,7 @@ static void step_scale(struct weft_step *step, double by)
 	double *const parts[] = {
 		&step->products_s,  &step->attention_s, &step->memory_s,
 		&step->recompute_s, &step->logits_s,	&step->bubble_s,
-		&step->optimizer_s,
+		&step->optimizer_s, &step->host_s,
 	};
 
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
@@ -528,7 +598,7 @@ double weft_step_parts(const struct weft_step *step)
 {
 	double sum = step->products_s + step->attention_s + step->memory_s +
 		     step->recompute_s + step->logits_s + step->bubble_s +
-		     step->optimizer_s + step->straggler_s;
+		     step->optimizer_s + step->straggler_s + step->host_s;
 
 	for (int a = 0; a < WEFT_N_AXES; a++)
 		sum += step->exposed_s[a];
@@ -659,7 +729,9 @@ static void step_time(struct build *b, struct weft_step *step)
 		memset(s->exposed, 0, sizeof(s->exposed));
 		memset(s->end, 0, sizeof(s->end));
 		calls_deal(b, p, s, &calls);
+		s->host = 0;
 		stage_exposed(b, &calls, s);
+		s->host = stage_host_s(b, s);
 		stage_end(b, &calls, s);
 	}
 	step_fill(b, step);

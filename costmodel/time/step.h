@@ -49,6 +49,7 @@ struct weft_step {
 	double exposed_s[WEFT_N_AXES]; /* communication that nothing hides */
 	double optimizer_s;
 	double straggler_s;
+	double host_s; /* kernels wait to be launched */
 	/* Not parts of it, hidden or not, in the stage where the sum takes
 	 * longest: weft_call_time of all calls of an axis. */
 	double communication_s[WEFT_N_AXES]; /* transfers */

@@ -2,9 +2,9 @@
 /* step_columns.c - the columns that a table of training runs may have */
 #include "lab/step/step_columns.h"
 
+#include "base/suggest.h"
 #include "costmodel/job/model.h"
 #include "costmodel/job/spec.h"
-#include "base/suggest.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -138,6 +138,16 @@ void step_keys_put(struct step_keys *keys, const struct csv *csv, uint32_t row,
 	keys->used += (size_t)n < left ? (size_t)n : left - 1;
 }
 
+/* A spec may give its model's shape; a row has read its own. */
+static bool is_member(const char *key)
+{
+	uint32_t k = 0;
+
+	while (weft_model_key(k) && strcmp(weft_model_key(k), key) != 0)
+		k++;
+	return weft_model_key(k) != NULL;
+}
+
 void step_keys_rest(struct step_keys *keys, const struct csv *csv, uint32_t row)
 {
 	for (uint32_t k = 0; weft_spec_key(k); k++) {
@@ -147,7 +157,7 @@ void step_keys_rest(struct step_keys *keys, const struct csv *csv, uint32_t row)
 
 		while (i < n && strcmp(ruled[i], key) != 0)
 			i++;
-		if (i == n && !has_key(keys, key) &&
+		if (i == n && !is_member(key) && !has_key(keys, key) &&
 		    *step_columns_key(csv, row, key, value, sizeof(value)))
 			step_keys_put(keys, csv, row, key, value);
 	}

@@ -18,6 +18,7 @@
 
 /* Runs of a kind that a range may rest on. */
 #define MIN_RANGE_ROWS 10
+#define TAIL	       0.1
 
 struct left_out {
 	struct step_group *groups; /* [n] */
@@ -103,6 +104,13 @@ static enum weft_run run_of(const struct step_row *row)
 	return weft_run_kind(&row->spec, &row->model);
 }
 
+/* Whose errors a row's is one of: its publisher's; of models with experts,
+ * which nearly all have one publisher, its model's. */
+static const char *origin_of(const struct step_row *row)
+{
+	return row->model.experts ? row->model.name : row->publisher;
+}
+
 /* Measured over predicted, and what the run counts. */
 struct factor {
 	double value, weight;
@@ -121,19 +129,19 @@ static bool counts(const struct step_table *table, uint32_t i,
 	const struct step_row *row = &table->answers[i].row;
 
 	return is_judged(&table->answers[i]) && run_of(row) == run &&
-	       !(without && strcmp(row->publisher, without) == 0);
+	       !(without && strcmp(origin_of(row), without) == 0);
 }
 
-/* What all runs of a publisher count together is 1. */
+/* What all runs of an origin count together is 1. */
 static double weight_of(const struct step_table *table, uint32_t i,
 			const char *without, enum weft_run run)
 {
-	const char *publisher = table->answers[i].row.publisher;
+	const char *origin = origin_of(&table->answers[i].row);
 	uint32_t n = 0;
 
 	for (uint32_t k = 0; k < table->n; k++)
 		n += counts(table, k, without, run) &&
-		     strcmp(table->answers[k].row.publisher, publisher) == 0;
+		     strcmp(origin_of(&table->answers[k].row), origin) == 0;
 	return 1.0 / n;
 }
 
@@ -150,8 +158,20 @@ static double quantile(const struct factor *factor, uint32_t n, double share)
 	return factor[i].value;
 }
 
+/* Share of the runs beyond an end of the range, so that a tenth of those of one
+ * more origin is: the next run is one of n + 1 origins (Hazen's plotting
+ * positions). */
+static double tail_of(const struct factor *factor, uint32_t n)
+{
+	double origins = 0;
+
+	for (uint32_t k = 0; k < n; k++)
+		origins += factor[k].weight;
+	return fmax(0, (TAIL * (origins + 1) - 0.5) / origins);
+}
+
 /* Between which factors eight of ten runs of a kind lie, without those of one
- * publisher (NULL: of all). */
+ * origin (NULL: of all). */
 static int range_find(const struct step_table *table, const char *without,
 		      enum weft_run run, const double *errors,
 		      struct weft_range *range, struct weft_error *err)
@@ -171,22 +191,24 @@ static int range_find(const struct step_table *table, const char *without,
 	}
 	qsort(factor, n, sizeof(*factor), factor_compare);
 	if (n >= MIN_RANGE_ROWS) {
-		range->low = quantile(factor, n, 0.1);
-		range->high = quantile(factor, n, 0.9);
+		double tail = tail_of(factor, n);
+
+		range->low = quantile(factor, n, tail);
+		range->high = quantile(factor, n, 1 - tail);
 	}
 	free(factor);
 	return 0;
 }
 
-/* Whether each run of the publisher lies in the range of others' runs. */
-static int inside_find(const struct step_table *table, const char *publisher,
+/* Whether each run of the origin lies in the range of others' runs. */
+static int inside_find(const struct step_table *table, const char *origin,
 		       const double *errors, double *inside,
 		       struct weft_error *err)
 {
 	struct weft_range ranges[WEFT_N_RUNS];
 
 	for (int run = 0; run < WEFT_N_RUNS; run++) {
-		if (range_find(table, publisher, (enum weft_run)run, errors,
+		if (range_find(table, origin, (enum weft_run)run, errors,
 			       &ranges[run], err))
 			return -1;
 	}
@@ -195,7 +217,7 @@ static int inside_find(const struct step_table *table, const char *publisher,
 		const struct weft_range *range;
 
 		if (!is_judged(&table->answers[i]) ||
-		    strcmp(row->publisher, publisher) != 0)
+		    strcmp(origin_of(row), origin) != 0)
 			continue;
 		range = &ranges[run_of(row)];
 		inside[i] = 1 / (1 + errors[i]) >= range->low &&
@@ -241,15 +263,21 @@ static int group_sum(const struct step_table *table, const char *publisher,
 	return 0;
 }
 
-/* Names of the publishers, sorted, each once; how many. */
-static uint32_t publishers_find(const struct step_table *table,
-				const char **names)
+static const char *publisher_of(const struct step_row *row)
+{
+	return row->publisher;
+}
+
+/* Names of the publishers or origins, sorted, each once; how many. */
+static uint32_t names_find(const struct step_table *table,
+			   const char *(*name_of)(const struct step_row *),
+			   const char **names)
 {
 	uint32_t n_rows = 0, n = 0;
 
 	for (uint32_t i = 0; i < table->n; i++) {
 		if (is_judged(&table->answers[i]))
-			names[n_rows++] = table->answers[i].row.publisher;
+			names[n_rows++] = name_of(&table->answers[i].row);
 	}
 	qsort(names, n_rows, sizeof(*names), name_compare);
 	for (uint32_t i = 0; i < n_rows; i++) {
@@ -263,14 +291,16 @@ static int groups_fill(const struct step_table *table,
 		       const struct judged *judged, const char **names,
 		       struct left_out *all, struct weft_error *err)
 {
-	uint32_t n = publishers_find(table, names);
+	uint32_t n = names_find(table, publisher_of, names);
 	int rc = 0;
 
 	for (uint32_t i = 0; i < n && rc == 0; i++)
 		rc = publisher_judge(table, names[i], judged, err);
+	n = names_find(table, origin_of, names);
 	for (uint32_t i = 0; i < n && rc == 0; i++)
 		rc = inside_find(table, names[i], judged->errors,
 				 judged->inside, err);
+	n = names_find(table, publisher_of, names);
 	for (uint32_t i = 0; i <= 2 * n + 1 && rc == 0; i++) {
 		struct step_group *g = &all->groups[all->n];
 

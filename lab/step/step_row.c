@@ -12,6 +12,7 @@
 #include "lab/step/step_columns.h"
 #include "lab/step/step_shape.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -329,6 +330,30 @@ static const char *kernels_key(const struct source *s)
 					    : ",attention=flash2,fused=off";
 }
 
+/* Kernels of experts: NVIDIA's releases of 26.06 and later fuse them for gated
+ * models in 8 and 4 bits on NVL72; DeepSeek's own hide all-to-alls, in 8 bits
+ * (arXiv:2412.19437 sections 3.2 and 3.3). */
+static const char *experts_key(const struct source *s)
+{
+	const char *source = text(s, "source"), *at = source;
+	double release = 0;
+
+	if (!s->row->model.experts)
+		return "";
+	if (mentions(text(s, "note"), "DeepSeek-V3 report"))
+		return ",expert_kernels=fused,dispatch_dtype=fp8";
+	while (*at &&
+	       !(at > source && at[-1] == ' ' && isdigit((unsigned char)*at)))
+		at++;
+	release = strtod(at, NULL);
+	if (release < 26.059 || release > 100 || !s->row->model.gated_mlp ||
+	    strncmp(s->row->gpu->name, "GB", 2) != 0 ||
+	    (s->row->precision != WEFT_BITS_8 &&
+	     s->row->precision != WEFT_BITS_4))
+		return "";
+	return ",expert_kernels=fused";
+}
+
 /* Keys of the spec for the software, as the row's columns say them or its words
  * do. */
 static void software_keys(const struct source *s, char *keys, size_t size)
@@ -345,8 +370,10 @@ static void software_keys(const struct source *s, char *keys, size_t size)
 						 ",%s=%.40s", columns[i], cell);
 	}
 	if (!used)
-		snprintf(keys, size, ",software=%s%s", framework_key(s),
-			 kernels_key(s));
+		used = (size_t)snprintf(keys, size, ",software=%s%s",
+					framework_key(s), kernels_key(s));
+	if (!*text(s, "expert_kernels") && used < size)
+		snprintf(keys + used, size - used, "%s", experts_key(s));
 }
 
 /* Type of reduced gradients: fp16 training reduces them as they are; with bf16,

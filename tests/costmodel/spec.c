@@ -39,7 +39,8 @@ static void every_key_is_read(void **state)
 	      "sync_every=8,algorithm=halving-doubling,grad_dtype=bf16,"
 	      "param_dtype=fp16,dispatch_dtype=fp8,channels=4,ranks=leave,"
 	      "env=torch,software=deepspeed,attention=flash2,fused=on,"
-	      "zero_by=tensors,layers=80,hidden=8192,ffn=28672,heads=64,"
+	      "zero_by=tensors,expert_kernels=fused,layers=80,"
+	      "hidden=8192,ffn=28672,heads=64,"
 	      "kv_heads=8,vocab=32000,gated_mlp=on,experts=8,top_k=2,"
 	      "expert_ffn=14336",
 	      &s);
@@ -88,7 +89,8 @@ static void every_key_is_read(void **state)
 	assert_int_equal(s.attention, WEFT_ATTENTION_FLASH2);
 	assert_true(s.fused);
 	assert_int_equal(s.zero_by, WEFT_ZERO_BY_TENSORS);
-	assert_int_equal(s.given, (UINT64_C(1) << 56) - 1);
+	assert_int_equal(s.expert_kernels, WEFT_EXPERTS_FUSED);
+	assert_int_equal(s.given, (UINT64_C(1) << 57) - 1);
 	assert_true(weft_spec_given(&s, "wait"));
 	assert_false(weft_spec_given(&s, "nonsense"));
 }
