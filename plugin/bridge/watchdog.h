@@ -41,10 +41,10 @@ bool weft_watchdog_note(struct weft_watchdog *watchdog, double planning_s,
 			double budget_s, double now_s);
 
 /* Every question has WEFT_FIRST_PART of the budget, 0.8 of 20 ms, which is
- * enough for most jobs and nearly so for a place by structure of any.  All of it has who
- * asks while such questions, of all users together, have taken no more than
- * WEFT_LONG_SHARE of the time, and WEFT_LONG_S at once: a cycle of the
- * scheduler over many large jobs does not wait for each of them. */
+ * enough for most jobs and nearly so for a place by structure of any.  All of
+ * it has who asks while such questions, of all users together, have taken no
+ * more than WEFT_LONG_SHARE of the time, and WEFT_LONG_S at once: a cycle of
+ * the scheduler over many large jobs does not wait for each of them. */
 #define WEFT_FIRST_PART 0.04
 #define WEFT_LONG_SHARE 0.01
 #define WEFT_LONG_S	0.1
