@@ -228,6 +228,43 @@ static bool ask_region(const struct weft_query *query, bitstr_t *able,
 	return taken;
 }
 
+/* One of a number of nodes by feature, and a domain. */
+struct by_feature {
+	const struct weft_query *query;
+	const struct weft_domain *domain;
+};
+
+/* Finds a feature of which the domain lacks nodes that may be free. */
+static int find_lacking(void *item, void *arg)
+{
+	const job_feature_t *feature = item;
+	const struct by_feature *of = arg;
+	const struct weft_nodes *nodes = &weft_engine.nodes;
+	uint32_t need = of->query->request.gpus_per_node, n = 0;
+
+	if (!feature->count || !feature->node_bitmap_active)
+		return 0;
+	for (uint32_t k = 0; k < of->domain->n_nodes; k++) {
+		uint32_t i = nodes->slurm_node[of->domain->first_node + k];
+
+		n += i != WEFT_NONE &&
+		     bit_test(feature->node_bitmap_active, i) &&
+		     weft_mask_count(nodes->gpus_free[i]) >= need;
+	}
+	return n < feature->count;
+}
+
+/* Slurm asks for the nodes of one feature, then for those of the next with the
+ * first as required ones: all have to be in the domain of the first. */
+static bool has_features(const struct weft_query *query,
+			 const struct weft_domain *d)
+{
+	struct by_feature of = {query, d};
+	list_t *list = query->test->job->details->feature_list;
+
+	return !list || !list_find_first(list, find_lacking, &of);
+}
+
 /* Domain by domain of the level, from *first on, which becomes the next one
  * where time ran out. */
 static bool ask_domains(const struct weft_query *query, bitstr_t *able,
@@ -240,12 +277,14 @@ static bool ask_domains(const struct weft_query *query, bitstr_t *able,
 	bool taken = false;
 
 	for (; k < n && !taken; k++) {
+		const struct weft_domain *d =
+			&f->domains[f->levels[level].first_domain +
+				    (*first + k) % n];
+
 		if (k && weft_clock_s() > deadline_s)
 			break;
-		taken = ask_region(query, able,
-				   &f->domains[f->levels[level].first_domain +
-					       (*first + k) % n],
-				   trimmed);
+		taken = has_features(query, d) &&
+			ask_region(query, able, d, trimmed);
 	}
 	*first = k < n ? *first + k : 0;
 	return taken;

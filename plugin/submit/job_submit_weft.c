@@ -39,9 +39,12 @@
 const char plugin_name[] = "weft: specs checked at submission";
 const char plugin_type[] = "job_submit/weft";
 
-/* Of another micro release than this was built for, Slurm would refuse the
- * plugin, and then not start for want of it: it says to be for that one, and
- * does nothing. */
+/* Slurm refuses a plugin of another micro release than its own, since structs
+ * may differ, and ends where JobSubmitPlugins names one that it refuses: an
+ * upgrade of Slurm alone would keep slurmctld from starting.  Hence this plugin
+ * says to be for the release that runs, and then looks at no struct of Slurm's:
+ * each call returns before it does.  The select plugin needs nothing of the
+ * kind: behind a refused one Slurm finds its own. */
 uint32_t plugin_version = SLURM_VERSION_NUMBER;
 static bool foreign;
 

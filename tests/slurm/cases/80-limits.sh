@@ -455,3 +455,19 @@ case_jobs_with_limits_and_tasks_alone_are_told_when_they_start() {
 	expect_start_time "$job"
 	expect "leafs" "$(leafs_of "$(nodes_awaited "$job")")" 1
 }
+
+# Slurm asks for the nodes of one feature after the other.
+case_nodes_by_feature_are_taken_where_all_features_are() {
+	local job
+	need_weft
+	changing
+	scontrol update nodename=n00,n04,n09 features=fa
+	scontrol update nodename=n08,n10 features=fb
+	occupy n08 8
+	job=$(lab_run -N2 --gpus-per-node=8 -C '[fa*1&fb*1]' \
+		--comment=weft:tp=8,within=leaf)
+	expect "nodes" "$(job_nodes "$job")" "n09 n10"
+	job=$(lab_submit -N2 --gpus-per-node=8 -C '[fa*1&fb*1]' \
+		--comment=weft:tp=8,within=leaf)
+	still_waits "$job"
+}
