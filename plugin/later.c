@@ -378,7 +378,7 @@ static int reply_by_stock(const struct weft_query *query,
 }
 
 int weft_later_reply(const struct weft_query *query, struct weft_answer *answer,
-		     uint64_t signature)
+		     uint64_t signature, bool recalled)
 {
 	time_t now = time(NULL);
 	struct weft_asked *w = weft_answers_of(&weft_engine.answers,
@@ -388,7 +388,8 @@ int weft_later_reply(const struct weft_query *query, struct weft_answer *answer,
 	if (question_of(query) == WEFT_ASKED_LATER)
 		rc = reply_later(query, answer, now);
 	if (question_of(query) == WEFT_ASKED_LATER && rc != SLURM_SUCCESS &&
-	    query->frame.hard && answer->cause != WEFT_CAUSE_WAITS)
+	    query->frame.hard && answer->cause != WEFT_CAUSE_WAITS &&
+	    !(recalled && query->test->job->bit_flags & BACKFILL_TEST))
 		rc = reply_by_stock(query, answer, now);
 	answer->signature = signature;
 	if (!answer->until)

@@ -32,8 +32,9 @@ void weft_later_room(const struct weft_query *query,
 		     struct weft_answer *answer);
 
 /* Answers Slurm: not now (RUN_NOW), or then and there (WILL_RUN).  Takes over
- * *answer, which is kept under signature; until 0: for the usual time. */
+ * *answer, which is kept under signature; until 0: for the usual time.
+ * recalled: it was, and stock was asked then. */
 int weft_later_reply(const struct weft_query *query, struct weft_answer *answer,
-		     uint64_t signature);
+		     uint64_t signature, bool recalled);
 
 #endif

@@ -354,7 +354,8 @@ static int attempt_hold(struct attempt *attempt, enum weft_cause cause,
 		answer->until = time(NULL) + CUT_AGE_S;
 	answer->cause = cause;
 	memcpy(answer->reason, attempt->note, sizeof(answer->reason));
-	return weft_later_reply(&attempt->query, answer, attempt->signature);
+	return weft_later_reply(&attempt->query, answer, attempt->signature,
+				recalled);
 }
 
 /* Do limits that stock does not know let the job run here at all? */
