@@ -14,9 +14,6 @@
 #define MAX_SCOPES   32
 #define MORE_DOMAINS 4
 
-/* What moving the ranks of one set may take: 0.5 ms. */
-#define POLISHING 100000
-
 /* ---- one set of nodes ---- */
 
 /* Whether the set has been looked at; remembers it, as long as there is room
@@ -152,18 +149,18 @@ int refine_orders(struct refine *x, bool *better)
 	return 0;
 }
 
-int refine_polish(struct refine *x)
+int refine_polish(struct refine *x, uint64_t work)
 {
 	struct arranger *a = x->a;
 	struct arrangement from = {&x->choice, x->nesting, x->current.cost};
 	uint64_t rest = a->effort.work;
 	struct ranking ranking;
 
-	if (rest < POLISHING || effort_spent(&a->effort))
+	if (rest < work || effort_spent(&a->effort))
 		return 0;
 	list_take(x);
-	rest -= POLISHING;
-	a->effort.work = POLISHING;
+	rest -= work;
+	a->effort.work = work;
 	if (arrange_choice(a, &from, 1, x->trial, x->err) ||
 	    ranking_measure(x->s, x->trial, &ranking, x->err))
 		return -1;

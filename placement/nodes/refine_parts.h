@@ -83,8 +83,9 @@ void refine_count(struct refine *x);
  * goes on with that. */
 int refine_orders(struct refine *x, bool *better);
 
-/* Ranks of x->take change places one by one, for x->best alone. */
-int refine_polish(struct refine *x);
+/* Ranks of x->take change places one by one, for x->best alone; nothing where
+ * less than `work` is left. */
+int refine_polish(struct refine *x, uint64_t work);
 
 /* Climbs from x->take, and again and again from near the best of all climbs. */
 int refine_wander(struct refine *x);
