@@ -120,6 +120,8 @@ weft_spank_sources = \
 	%D%/spank/spank_weft.c \
 	# End of weft_spank_sources
 weft_submit_sources = \
+	%D%/bridge/launch/infer.c \
+	%D%/bridge/launch/infer.h \
 	%D%/submit/job_submit_weft.c \
 	# End of weft_submit_sources
 weft_select_exports = '^(init|fini|plugin_(name|type|id|version)|select_p_.*)$$'
@@ -179,7 +181,7 @@ noinst_LTLIBRARIES += job_submit_weft.la
 job_submit_weft_la_SOURCES = $(weft_submit_sources)
 job_submit_weft_la_CPPFLAGS = $(weft_slurm_cppflags)
 job_submit_weft_la_CFLAGS = $(AM_CFLAGS) $(SLURM_CFLAGS)
-job_submit_weft_la_LIBADD = libweft_bridge.la
+job_submit_weft_la_LIBADD = libweft_script.la libweft_bridge.la
 job_submit_weft_la_LDFLAGS = \
 	$(weft_slurm_ldflags) \
 	-export-symbols-regex $(weft_submit_exports) \

@@ -25,6 +25,7 @@ static const char *const dtype_names[WEFT_N_DTYPES] = {
 static const char *const spread_names[WEFT_N_SPREADS] = {"pack", "balance",
 							 "failure-domain"};
 static const char *const ranks_names[WEFT_N_RANKS_BY] = {"order", "leave"};
+static const char *const from_names[WEFT_N_FROMS] = {"user", "script"};
 static const char *const env_names[WEFT_N_ENVS] = {"none", "torch"};
 static const char *const recompute_names[WEFT_N_RECOMPUTES] = {
 	"none", "selective", "full"};
@@ -186,6 +187,7 @@ _Static_assert(sizeof(enum weft_dtype) == sizeof(uint32_t) &&
 		       sizeof(enum weft_spread) == sizeof(uint32_t) &&
 		       sizeof(enum weft_ranks_by) == sizeof(uint32_t) &&
 		       sizeof(enum weft_env) == sizeof(uint32_t) &&
+		       sizeof(enum weft_spec_from) == sizeof(uint32_t) &&
 		       sizeof(enum weft_recompute) == sizeof(uint32_t) &&
 		       sizeof(enum weft_framework) == sizeof(uint32_t) &&
 		       sizeof(enum weft_attention) == sizeof(uint32_t) &&
@@ -402,6 +404,7 @@ static const struct key keys[] = {
 	PLAIN("wait", read_duration, wait_s),
 	WORD("ranks", ranks, ranks_names),
 	WORD("env", env, env_names),
+	WORD("from", from, from_names),
 	SHAPE(layers, 1u << 16),
 	SHAPE(hidden, 1u << 24),
 	SHAPE(ffn, 1u << 26),

@@ -42,6 +42,9 @@ enum weft_spread {
 /* Who lays the ranks on the GPUs once a job has them. */
 enum weft_ranks_by { WEFT_RANKS_ORDER, WEFT_RANKS_LEAVE, WEFT_N_RANKS_BY };
 
+/* Who wrote the spec. */
+enum weft_spec_from { WEFT_FROM_USER, WEFT_FROM_SCRIPT, WEFT_N_FROMS };
+
 /* Variables that tasks find in their environment. */
 enum weft_env { WEFT_ENV_NONE, WEFT_ENV_TORCH, WEFT_N_ENVS };
 
@@ -150,6 +153,7 @@ struct weft_spec {
 	double wait_s;
 	enum weft_ranks_by ranks;
 	enum weft_env env;
+	enum weft_spec_from from;
 	char order[64];	   /* default "tp-cp-ep-dp-pp" */
 	char model[128];   /* built-in name or, on the command line, a file */
 	char traffic[128]; /* measured matrix; command line only */

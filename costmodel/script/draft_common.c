@@ -299,8 +299,16 @@ void draft_take_sizes(struct weft_draft *draft)
 	struct grant g = {0};
 	struct size nodes = {0}, per_node = {0}, all = {0};
 
-	if (draft->options->slurm_decides)
+	if (draft->options->slurm_decides) {
+		const struct weft_script_options *o = draft->options;
+
+		if (o->nodes && o->gpus_per_node) {
+			draft_set_number(draft, "nodes", o->nodes, NULL);
+			draft_set_number(draft, "gpus_per_node",
+					 o->gpus_per_node, NULL);
+		}
 		return;
+	}
 	grant_read(draft, FACT_STEP, &g);
 	grant_read(draft, FACT_BATCH, &g);
 	launcher_sizes(draft, &nodes, &per_node, &all);

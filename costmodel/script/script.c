@@ -314,6 +314,8 @@ static const char *const key_order[] = {
 	"experts",  "top_k",	"expert_ffn",	 "capacity",
 	"software",
 };
+/* gpus, nodes and gpus_per_node, which are first. */
+#define N_SIZES 3
 #define N_ORDER (sizeof(key_order) / sizeof(key_order[0]))
 
 /* A shape that lacks members is none; a whole one needs no name. */
@@ -369,7 +371,8 @@ static void spec_write(struct weft_draft *draft)
 		struct weft_script_key *key = &script->keys[script->n_keys];
 		struct slot *slot;
 
-		if (!draft_given(draft, key_order[k]))
+		if (!draft_given(draft, key_order[k]) ||
+		    (draft->options->slurm_decides && k < N_SIZES))
 			continue;
 		slot = draft_slot(draft, key_order[k]);
 		key->key = key_order[k];

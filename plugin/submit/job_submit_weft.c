@@ -8,6 +8,7 @@
  * and files looked at by a thread, which no call ever waits for.
  */
 #include "plugin/bridge/files/worker.h"
+#include "plugin/bridge/launch/infer.h"
 #include "plugin/bridge/launch/release.h"
 #include "plugin/bridge/launch/spec_text.h"
 #include "plugin/bridge/launch/submission.h"
@@ -391,6 +392,22 @@ static void spec_give(job_desc_msg_t *desc, const char *spec)
 		xstrdup_printf("%s=%s", WEFT_SPEC_VARIABLE, spec);
 }
 
+/* The spec that the job's script amounts to, where the site asks for it; one
+ * that does not suit the job is none. */
+static bool infer_apply(job_desc_msg_t *desc, struct weft_request *request)
+{
+	char spec[WEFT_SPEC_MAX_BYTES + 1];
+
+	if (!office.rules->settings->infer || !desc->script ||
+	    weft_infer(desc->script, request, spec) < 0)
+		return false;
+	request->spec = spec;
+	if (request_check(request, NULL) < 0)
+		return false;
+	spec_give(desc, spec);
+	return true;
+}
+
 /* A default that does not suit the job is none. */
 static void default_apply(job_desc_msg_t *desc, struct weft_request *request)
 {
@@ -398,6 +415,8 @@ static void default_apply(job_desc_msg_t *desc, struct weft_request *request)
 
 	if (!office.rules || !(request->gpus_per_node ||
 			       request->gpus_per_task || request->gpus_per_job))
+		return;
+	if (infer_apply(desc, request))
 		return;
 	spec = weft_defaults_find(&office.rules->settings->defaults,
 				  desc->partition);

@@ -42,7 +42,7 @@ static void every_key_is_read(void **state)
 	      "zero_by=tensors,expert_kernels=fused,layers=80,"
 	      "hidden=8192,ffn=28672,heads=64,"
 	      "kv_heads=8,vocab=32000,gated_mlp=on,experts=8,top_k=2,"
-	      "expert_ffn=14336",
+	      "expert_ffn=14336,from=script",
 	      &s);
 	assert_int_equal(s.gpus, 64);
 	assert_int_equal(s.nodes, 8);
@@ -90,7 +90,7 @@ static void every_key_is_read(void **state)
 	assert_true(s.fused);
 	assert_int_equal(s.zero_by, WEFT_ZERO_BY_TENSORS);
 	assert_int_equal(s.expert_kernels, WEFT_EXPERTS_FUSED);
-	assert_int_equal(s.given, (UINT64_C(1) << 57) - 1);
+	assert_int_equal(s.given, (UINT64_C(1) << 58) - 1);
 	assert_true(weft_spec_given(&s, "wait"));
 	assert_false(weft_spec_given(&s, "nonsense"));
 }

@@ -314,6 +314,13 @@ static int read_contention(struct reading *reading,
 	return 0;
 }
 
+static int read_infer(struct reading *reading,
+		      const struct weft_yaml_node *node)
+{
+	return weft_yaml_bool(reading->doc, node, &reading->settings->infer,
+			      reading->err);
+}
+
 /* ---- the table ---- */
 
 /* In the order in which they are read; an optional key that is absent keeps its
@@ -338,6 +345,7 @@ static const struct key {
 	{"health", WEFT_YAML_SCALAR, read_health, NULL, true},
 	{"contention", WEFT_YAML_SCALAR, read_contention, NULL, true},
 	{"spec_limit", WEFT_YAML_SCALAR, read_spec_limit, NULL, true},
+	{"infer", WEFT_YAML_SCALAR, read_infer, NULL, true},
 	{"defaults", WEFT_YAML_MAP, read_defaults, NULL, true},
 	{"models", WEFT_YAML_MAP, read_models, NULL, false},
 	{"fabric", WEFT_YAML_SCALAR, read_fabric, "the fabric's file", false},

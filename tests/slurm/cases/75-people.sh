@@ -101,6 +101,46 @@ case_jobs_without_a_spec_get_the_sites() {
 		--comment=weft:tp=8,mbs=1,order=tp-cp-ep-dp-pp,dtype=bf16
 }
 
+# script PP [SBATCH_ARGS...]: submits a training whose script says its sizes.
+script() {
+	local pp=$1
+	shift
+	sbatch --parsable --hold -o /dev/null -N2 --gpus-per-node=8 \
+		"$@" <<-END
+			#!/bin/bash
+			# \$(touch $LAB_DIR/touched)
+			TP=8 PP=$pp
+			X=\$(touch $LAB_DIR/touched)
+			srun torchrun --nnodes \$SLURM_NNODES \\
+				--nproc-per-node 8 pretrain_gpt.py --bf16 \\
+				--num-layers 80 --hidden-size 8192 \\
+				--num-attention-heads 64 --seq-length 4096 \\
+				--tensor-model-parallel-size \$TP \\
+				--pipeline-model-parallel-size \$PP \\
+				--micro-batch-size 1 --global-batch-size 16
+		END
+}
+
+case_a_script_gives_the_spec_of_a_job_without_one() {
+	local job
+	need_weft
+	echo "infer: yes" >>"$LAB_DIR/etc/weft.yaml"
+	submit_check
+	job=$(script 2)
+	expect_match "comment" "$(lab_job "$job" Comment)" \
+		'^weft:tp=8,pp=2,.*layers=80.*,from=script$'
+	job=$(script 2 --comment=weft:tp=4)
+	expect "a spec that is given" "$(lab_job "$job" Comment)" weft:tp=4
+	job=$(script 2 --comment=weft:off)
+	expect "a job that wants none" "$(lab_job "$job" Comment)" weft:off
+	job=$(script 3)
+	expect "sizes that do not suit the job" "$(lab_job "$job" Comment)" ""
+	# shellcheck disable=SC2016 # the script's own
+	job=$(script '$1')
+	expect "a size that the caller gives" "$(lab_job "$job" Comment)" ""
+	[[ ! -e $LAB_DIR/touched ]] || fail "the script was run"
+}
+
 # ---- while a job waits: the reason in squeue ----
 
 reason() {
