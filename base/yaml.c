@@ -471,14 +471,45 @@ static int bytes_read(int fd, const char *path, char **text, size_t *size,
 	return -1;
 }
 
+int (*weft_yaml_unpack)(const char *path, size_t most, char **text,
+			size_t *size, struct weft_error *err);
+
+static bool is_packed(const char *path)
+{
+	size_t n = strlen(path);
+
+	return weft_yaml_unpack &&
+	       (strcmp(path, "-") == 0 ||
+		(n > 3 && strcmp(path + n - 3, ".gz") == 0));
+}
+
+static int packed_load(const char *path, struct weft_yaml *doc,
+		       struct weft_error *err)
+{
+	char *text;
+	size_t size;
+	int rc;
+
+	*doc = (struct weft_yaml){0};
+	if (weft_yaml_unpack(path, WEFT_YAML_MAX_BYTES, &text, &size, err))
+		return -1;
+	rc = weft_yaml_parse(text, size, strcmp(path, "-") ? path : "stdin",
+			     doc, err);
+	free(text);
+	return rc;
+}
+
 int weft_yaml_load(const char *path, struct weft_yaml *doc,
 		   struct weft_error *err)
 {
 	struct stat info;
 	char *text = NULL;
 	size_t size = 0;
-	int fd = open(path, O_RDONLY | O_CLOEXEC), rc = -1;
+	int fd, rc = -1;
 
+	if (is_packed(path))
+		return packed_load(path, doc, err);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
 	*doc = (struct weft_yaml){0};
 	if (fd < 0)
 		return io_fail(path, err);

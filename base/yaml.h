@@ -41,6 +41,11 @@ struct weft_yaml {
 	void *memory;	  /* private: owns every node and text */
 };
 
+/* How weft_yaml_load reads "-" and files that end in .gz: weft_text_load, where
+ * a program sets it before all else; NULL: as other files. */
+extern int (*weft_yaml_unpack)(const char *path, size_t most, char **text,
+			       size_t *size, struct weft_error *err);
+
 /* Both return 0 with *doc filled (root is never NULL), or -1.  Free *doc in
  * either case, or not at all after -1. */
 int weft_yaml_load(const char *path, struct weft_yaml *doc,

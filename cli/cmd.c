@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cmd.c - runs a command, and ends it */
 #include "cli/cmd.h"
+#include "base/text.h"
+#include "base/yaml.h"
 #include "cli/report.h"
+#include "cli/shared_options.h"
 #include "config.h"
 
 #include <argp.h>
@@ -32,11 +35,18 @@ static int output_finish(int code)
 
 int cmd_run(const struct command *command, int argc, char **argv)
 {
+	struct shared_options shared;
 	char name[64];
+	int code;
 
 	report_start();
+	weft_yaml_unpack = weft_text_load;
 	argp_err_exit_status = EXIT_USAGE;
+	code = shared_options_take(&shared, command->name, &argc, argv);
+	if (code)
+		return code;
 	snprintf(name, sizeof(name), "weft %s", command->name);
 	argv[0] = name;
-	return output_finish(command->run(argc, argv));
+	code = output_finish(command->run(argc, argv));
+	return shared_options_finish(&shared, code);
 }

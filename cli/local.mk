@@ -58,6 +58,8 @@ libweft_cli_la_SOURCES = \
 	%D%/plan/verdict.h \
 	%D%/report.c \
 	%D%/report.h \
+	%D%/shared_options.c \
+	%D%/shared_options.h \
 	%D%/setup/checks.c \
 	%D%/setup/checks.h \
 	%D%/setup/cmd_doctor.c \

@@ -101,14 +101,21 @@ static const struct command *command_find(const char *name)
 
 static int command_unknown(const char *name)
 {
-	const char *words[N_COMMANDS];
+	const char *words[N_COMMANDS], *near;
 
 	for (size_t i = 0; i < N_COMMANDS; i++)
 		words[i] = commands[i].name;
-	fprintf(stderr,
-		"weft: there is no command \"%s\"; did you mean \"%s\"? "
-		"(weft --help lists all)\n",
-		name, weft_suggest(name, words, N_COMMANDS));
+	near = weft_suggest_near(name, words, N_COMMANDS);
+	if (near)
+		fprintf(stderr,
+			"weft: there is no command \"%s\"; did you mean "
+			"\"%s\"? (weft --help lists all)\n",
+			name, near);
+	else
+		fprintf(stderr,
+			"weft: there is no command \"%s\": weft --help lists "
+			"all\n",
+			name);
 	return EXIT_USAGE;
 }
 
@@ -137,6 +144,22 @@ struct invocation {
 	int code;
 };
 
+/* weft help [COMMAND]: what --help says. */
+static int help(const struct argp_state *state)
+{
+	static char option[] = "--help";
+	char *argv[] = {NULL, option, NULL};
+	const struct command *command;
+
+	if (state->next >= state->argc) {
+		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+		return EXIT_YES;
+	}
+	command = command_find(state->argv[state->next]);
+	return command ? cmd_run(command, 2, argv)
+		       : command_unknown(state->argv[state->next]);
+}
+
 static error_t parse_global(int key, char *arg, struct argp_state *state)
 {
 	struct invocation *invocation = state->input;
@@ -144,6 +167,11 @@ static error_t parse_global(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case ARGP_KEY_ARG:
+		if (strcmp(arg, "help") == 0) {
+			invocation->code = help(state);
+			state->next = state->argc;
+			return 0;
+		}
 		command = command_find(arg);
 		invocation->code =
 			command ? cmd_run(command,
@@ -153,7 +181,8 @@ static error_t parse_global(int key, char *arg, struct argp_state *state)
 		state->next = state->argc; /* the command took the rest */
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		argp_state_help(state, stderr, ARGP_HELP_STD_ERR);
+		argp_state_help(state, stderr,
+				ARGP_HELP_STD_HELP & ~ARGP_HELP_EXIT_OK);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

@@ -16,6 +16,7 @@
 #include "topology/profile.h"
 
 #include <string.h>
+#include <strings.h>
 
 #define GB 1e9
 #define US 1e-6
@@ -128,10 +129,36 @@ const struct weft_profile weft_profiles[] = {
 const uint32_t weft_n_profiles =
 	sizeof(weft_profiles) / sizeof(weft_profiles[0]);
 
+/* What people call them. */
+static const char *profile_alias(const char *name)
+{
+	static const struct {
+		const char *alias, *name;
+	} aliases[] = {
+		{"h100", "dgx-h100-superpod"},
+		{"dgx-h100", "dgx-h100-superpod"},
+		{"a100", "selene-a100"},
+		{"dgx-a100", "selene-a100"},
+		{"b200", "dgx-b200"},
+		{"gb200", "gb200-nvl72"},
+		{"nvl72", "gb200-nvl72"},
+		{"p4d", "aws-p4d"},
+		{"p5", "aws-p5"},
+		{"v100", "dgx-v100"},
+		{"mi300", "mi300x"},
+	};
+
+	for (size_t a = 0; a < sizeof(aliases) / sizeof(aliases[0]); a++)
+		if (strcasecmp(aliases[a].alias, name) == 0)
+			return aliases[a].name;
+	return name;
+}
+
 const struct weft_profile *weft_profile_find(const char *name)
 {
+	name = profile_alias(name);
 	for (uint32_t k = 0; k < weft_n_profiles; k++)
-		if (strcmp(weft_profiles[k].name, name) == 0)
+		if (strcasecmp(weft_profiles[k].name, name) == 0)
 			return &weft_profiles[k];
 	return NULL;
 }

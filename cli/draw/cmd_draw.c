@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -111,6 +112,25 @@ static enum when when_read(struct argp_state *state, const char *text)
 	return WHEN_AUTO;
 }
 
+/* A name that asks for pixels gets no text. */
+static void picture_check(const struct argp_state *state, const char *path)
+{
+	static const char *const tails[] = {".png", ".jpg",  ".jpeg",
+					    ".gif", ".webp", ".pdf"};
+	size_t n = strlen(path);
+
+	for (size_t i = 0; i < sizeof(tails) / sizeof(tails[0]); i++) {
+		size_t m = strlen(tails[i]);
+
+		if (n > m && strcasecmp(path + n - m, tails[i]) == 0)
+			argp_error(state,
+				   "--output %s: weft draws svg, html, dot and "
+				   "text; write picture.svg, and rsvg-convert "
+				   "makes a %s of it",
+				   path, tails[i] + 1);
+	}
+}
+
 static void end(struct sketch *sketch, struct argp_state *state)
 {
 	struct request *request = &sketch->drawing.request;
@@ -120,6 +140,8 @@ static void end(struct sketch *sketch, struct argp_state *state)
 	if (!request->fabric_path || !*request->fabric_path)
 		argp_error(state, "which cluster? Give FILE or set "
 				  "WEFT_FABRIC");
+	if (!sketch->renderer && sketch->output)
+		picture_check(state, sketch->output);
 	if (!sketch->renderer && sketch->output)
 		sketch->renderer = weft_renderer_of_file(sketch->output);
 	if (!sketch->renderer)

@@ -54,7 +54,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		defrag->most_cost_ratio = option_number(state, arg, 1, 1e9);
 		return 0;
 	case ARGP_KEY_ARG:
-		argp_error(state, "\"%s\" is not an option", arg);
+		request_take_file(&defrag->request, state, arg);
 		return 0;
 	case ARGP_KEY_END:
 		if (!defrag->request.state)

@@ -105,7 +105,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		method_set(&plan->options, arg);
 		return 0;
 	case ARGP_KEY_ARG:
-		argp_error(state, "\"%s\" is not an option", arg);
+		request_take_file(&plan->request, state, arg);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

@@ -53,7 +53,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		score->at_most = option_number(state, arg, 0, DBL_MAX);
 		return 0;
 	case ARGP_KEY_ARG:
-		argp_error(state, "\"%s\" is not an option", arg);
+		request_take_file(&score->request, state, arg);
 		return 0;
 	case ARGP_KEY_END:
 		if (!score->nodes == !score->ranks)

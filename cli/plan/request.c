@@ -117,6 +117,17 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 const struct argp request_argp = {.options = options, .parser = parse};
 
+void request_take_file(struct request *request, const struct argp_state *state,
+		       const char *arg)
+{
+	if (request->fabric_path)
+		argp_error(state,
+			   "one fabric, please: \"%s\" is a second; the job "
+			   "is --job SPEC",
+			   arg);
+	request->fabric_path = arg;
+}
+
 /* Names of `text` as node indices, through visit(occupancy, node). */
 static int nodes_visit(struct weft_occupancy *o, const char *option,
 		       const char *text,

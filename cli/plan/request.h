@@ -37,6 +37,10 @@ struct request {
  * input is the struct request. */
 extern const struct argp request_argp;
 
+/* An argument that is no option: the fabric, if it is the only one. */
+void request_take_file(struct request *request, const struct argp_state *state,
+		       const char *arg);
+
 /* Loads and builds all of it, without a job where job_text is NULL.  -1 with
  * err; request_close in either case. */
 int request_open(struct request *request, struct weft_error *err);

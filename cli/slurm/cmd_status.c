@@ -72,7 +72,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		in->json = true;
 		return 0;
 	case ARGP_KEY_ARG:
-		argp_error(state, "\"%s\" is not an option", arg);
+		if (in->fabric_path)
+			argp_error(state, "one fabric, please: \"%s\" is a "
+					  "second",
+				   arg);
+		in->fabric_path = arg;
 		return 0;
 	case ARGP_KEY_END:
 		if (in->prometheus && (in->json || in->verify))

@@ -153,7 +153,7 @@ check "a node is a level" json '.nodes | length == 1'
 plan --job gpus=1
 check "one GPU is not plural" out "1 GPU on n"
 
-plan --job gpus=8,model=llama3.1-70B
+plan --job gpus=8,model=llama3.1-71B
 check "a name with a dot that is no file gets the nearest model" \
 	err 'did you mean "llama3-70B"'
 plan --job gpus=8,model=./absent
