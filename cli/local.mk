@@ -56,6 +56,8 @@ libweft_cli_la_SOURCES = \
 	%D%/plan/request.h \
 	%D%/plan/verdict.c \
 	%D%/plan/verdict.h \
+	%D%/plan/wishes.c \
+	%D%/plan/wishes.h \
 	%D%/report.c \
 	%D%/report.h \
 	%D%/shared_options.c \

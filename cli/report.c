@@ -451,15 +451,12 @@ static void text_step(const struct request *request,
 		      const struct weft_evaluation *e)
 {
 	const struct weft_job *job = &request->job;
-	char time[32];
 
 	if (!e->timed)
 		printf("  step       not predicted: %s\n", e->why);
-	else if (!weft_spec_given(&job->spec, "model"))
-		printf("  step       %s if the model were %s, on %s; the job "
-		       "names none\n",
-		       report_quantity(e->step.step_s, "s", time, sizeof(time)),
-		       job->model.name, e->gpu->name);
+	else if (!weft_spec_names_model(&job->spec))
+		printf("  step       not predicted: the job names no model; "
+		       "give model=, or layers=, hidden=, heads=\n");
 	else
 		text_predicted(e, job);
 }
@@ -493,12 +490,86 @@ static void text_node_ranks(const struct weft_fabric *f, uint32_t node,
 	putchar('\n');
 }
 
+/* The hostlist of n nodes; malloc'ed, or NULL. */
+static char *nodes_encode(const struct weft_fabric *f, const uint32_t *nodes,
+			  uint32_t n)
+{
+	const char **names = malloc((n + 1) * sizeof(*names));
+	char *text;
+
+	if (!names)
+		return NULL;
+	for (uint32_t i = 0; i < n; i++)
+		names[i] = f->nodes[nodes[i]].name;
+	text = weft_hostlist_encode(names, n);
+	free(names);
+	return text;
+}
+
+/* A node whose ranks are one run, GPUs too. */
+struct run {
+	uint32_t gpu, rank, n; /* n = 0: more than one run */
+};
+
+static struct run run_of(const struct weft_fabric *f, uint32_t node,
+			 const uint32_t *rank_of)
+{
+	const struct weft_node *n = &f->nodes[node];
+	struct run run = {0};
+
+	for (uint32_t k = 0; k < n->n_gpus; k++) {
+		uint32_t rank = rank_of[n->first_gpu + k];
+
+		if (rank == WEFT_NONE)
+			continue;
+		if (!run.n)
+			run = (struct run){k, rank, 0};
+		if (k != run.gpu + run.n || rank != run.rank + run.n)
+			return (struct run){0};
+		run.n++;
+	}
+	return run;
+}
+
+/* Prints nodes i.. of the placement that go on alike as one line, and returns
+ * how many those are. */
+static uint32_t text_nodes_ranks(const struct weft_fabric *f,
+				 const struct weft_placement *p, uint32_t i,
+				 const uint32_t *rank_of)
+{
+	struct run first = run_of(f, p->nodes[i], rank_of);
+	uint32_t n = 1;
+	char *names;
+
+	while (first.n && i + n < p->n_nodes) {
+		struct run next = run_of(f, p->nodes[i + n], rank_of);
+
+		if (next.n != first.n || next.gpu != first.gpu ||
+		    next.rank != first.rank + n * first.n)
+			break;
+		n++;
+	}
+	if (n == 1) {
+		text_node_ranks(f, p->nodes[i], rank_of);
+		return 1;
+	}
+	names = nodes_encode(f, p->nodes + i, n);
+	printf("    %-12s %u-%u, on each node %u on GPU %u",
+	       names ? names : "?", first.rank, first.rank + n * first.n - 1,
+	       first.n, first.gpu);
+	free(names);
+	if (first.n > 1)
+		printf("-%u", first.gpu + first.n - 1);
+	putchar('\n');
+	return n;
+}
+
 static void text_ranks(const struct weft_fabric *f,
-		       const struct weft_placement *p)
+		       const struct weft_placement *p, bool all)
 {
 	uint32_t *rank_of = malloc(f->n_gpus * sizeof(*rank_of));
 
-	if (!rank_of || p->n_nodes > MAX_TABLE_NODES) {
+	if (!rank_of) {
 		printf("  ranks        %u on %u nodes (--json lists them)\n",
 		       p->n_ranks, p->n_nodes);
 		free(rank_of);
@@ -508,24 +579,26 @@ static void text_ranks(const struct weft_fabric *f,
 	for (uint32_t rank = 0; rank < p->n_ranks; rank++)
 		rank_of[p->where[rank]] = rank;
 	puts("  ranks");
-	for (uint32_t i = 0; i < p->n_nodes; i++)
-		text_node_ranks(f, p->nodes[i], rank_of);
+	for (uint32_t i = 0, lines = 0; i < p->n_nodes; lines++) {
+		if (!all && lines == MAX_TABLE_NODES) {
+			printf("    and %u nodes more (--ranks lists them)\n",
+			       p->n_nodes - i);
+			break;
+		}
+		if (!all)
+			i += text_nodes_ranks(f, p, i, rank_of);
+		else
+			text_node_ranks(f, p->nodes[i++], rank_of);
+	}
 	free(rank_of);
 }
 
-static char *nodes_text(const struct weft_fabric *f,
-			const struct weft_placement *p)
+static void text_why(const struct weft_placement *p, const struct fit *fit)
 {
-	const char **names = malloc((p->n_nodes + 1) * sizeof(*names));
-	char *text;
-
-	if (!names)
-		return NULL;
-	for (uint32_t i = 0; i < p->n_nodes; i++)
-		names[i] = f->nodes[p->nodes[i]].name;
-	text = weft_hostlist_encode(names, p->n_nodes);
-	free(names);
-	return text;
+	for (uint32_t i = 0; i < p->n_why; i++)
+		printf("%s    %s\n", i == 0 ? "  why\n" : "", p->why[i]);
+	if (*fit->warning)
+		printf("%s    %s\n", p->n_why ? "" : "  why\n", fit->warning);
 }
 
 void report_text(const struct request *request, const struct report *report)
@@ -536,7 +609,7 @@ void report_text(const struct request *request, const struct report *report)
 	const char *plural = request->job.n_gpus == 1 ? "" : "s";
 	struct weft_evaluation evaluation;
 	char elapsed[32];
-	char *nodes = nodes_text(f, p);
+	char *nodes = nodes_encode(f, p->nodes, p->n_nodes);
 
 	report_quantity(report->elapsed_s, "s", elapsed, sizeof(elapsed));
 	if (p->placed)
@@ -546,6 +619,7 @@ void report_text(const struct request *request, const struct report *report)
 		printf("no placement for %u GPU%s  (%s)\n", request->job.n_gpus,
 		       plural, elapsed);
 	free(nodes);
+	text_why(p, &fit);
 	step_predict(request, p, &evaluation);
 	if (p->placed) {
 		text_cost(p);
@@ -555,10 +629,6 @@ void report_text(const struct request *request, const struct report *report)
 		gain_print(report->gain);
 		verdict_print(request, report->verdict);
 		fit_print(&fit);
-		text_ranks(f, p);
+		text_ranks(f, p, request->all_ranks);
 	}
-	for (uint32_t i = 0; i < p->n_why; i++)
-		printf("%s    %s\n", i == 0 ? "  why\n" : "", p->why[i]);
-	if (*fit.warning)
-		printf("%s    %s\n", p->n_why ? "" : "  why\n", fit.warning);
 }

@@ -6,6 +6,7 @@
 #include "cli/plan/gain.h"
 #include "cli/plan/request.h"
 #include "cli/plan/verdict.h"
+#include "cli/plan/wishes.h"
 #include "cli/report.h"
 #include "placement/exact/place_exact.h"
 #include "placement/outlook.h"
@@ -17,7 +18,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { KEY_METHODS = 256, KEY_SEED, KEY_WORK, KEY_BUDGET, KEY_CERTIFICATE };
+enum {
+	KEY_METHODS = 256,
+	KEY_SEED,
+	KEY_WORK,
+	KEY_BUDGET,
+	KEY_CERTIFICATE,
+	KEY_RANKS
+};
 
 /* For what running jobs' ends would bring: a second opinion, not the answer. */
 #define OUTLOOK_BUDGET_S 2
@@ -29,6 +37,7 @@ static const struct argp_option options[] = {
 	{"work", KEY_WORK, "N", 0, "steps of search at most", 0},
 	{"budget", KEY_BUDGET, "SECONDS", 0,
 	 "wall clock at most; then the best found so far", 0},
+	{"ranks", KEY_RANKS, NULL, 0, "the ranks of each node, not folded", 0},
 	{"certificate", KEY_CERTIFICATE, "FILE", 0,
 	 "with --method exact: write a program that proves the bound", 0},
 	{0},
@@ -91,6 +100,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_BUDGET:
 		plan->options.budget_s = option_number(state, arg, 0, 1e9);
 		plan->options.search_on = true;
+		return 0;
+	case KEY_RANKS:
+		plan->request.all_ranks = true;
 		return 0;
 	case KEY_CERTIFICATE:
 		plan->certificate_path = arg;
@@ -220,6 +232,8 @@ static int answer(struct plan *plan, bool *placed, struct weft_error *err)
 		goto out;
 	report.elapsed_s = clock_now_s() - plan->start_s;
 	*placed = placement.placed;
+	if (wishes_explain(request, &plan->options, &placement, err))
+		goto out;
 	if (look_out(plan, &placement, &outlook, err) ||
 	    (placement.placed &&
 	     (verdict_find(request, &placement, &verdict, err) ||

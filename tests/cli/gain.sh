@@ -99,7 +99,7 @@ check "text: any nodes" out 'none: any nodes, within 0.3 %'
 plan --job gpus=1,model=llama3-8B
 check "text: proven" out '(proven)'
 plan --job gpus=32,gpus_per_node=8,tp=2,zero=3 --busy "$busy"
-check "text: no step as that of the job's model" out 'the job names none'
+check "text: no step as that of the job's model" out 'the job names no model'
 score --job gpus=32,gpus_per_node=8,tp=2,zero=3 --nodes n06,n09,n07,n10
 check "text: at what share of communication" out 'communication 20 % of its'
 

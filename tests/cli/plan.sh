@@ -269,4 +269,15 @@ check "json: the next best set of nodes, and its cost" \
 	(.next.nodes - .nodes | length) > 0'
 check "and it is said" json '[.why[] | select(test("the next best|others cost"))] |
 	length == 1'
+plan --job gpus=32,tp=8,split=2+2,model=llama3-8B
+check "a wish that costs says so" out "split=2+2 costs: without it the job would cost"
+plan --job gpus=32,tp=8
+check "why comes first" test "$(sed -n 2p "$work/out")" = "  why"
+check "nodes that go on alike are one line" \
+	out "n[00-03]     0-31, on each node 8 on GPU 0-7"
+check "no step is told of a model that the job does not name" \
+	out "the job names no model"
+plan --job gpus=32,tp=8 --ranks
+check "--ranks has a line for each node" out "n03          24-31 on GPU 0-7"
+
 finish
