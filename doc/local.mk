@@ -14,6 +14,7 @@ man_sources = \
 	%D%/man/weft-gains.7.scd \
 	%D%/man/weft-import.1.scd \
 	%D%/man/weft-inventory.5.scd \
+	%D%/man/weft-jobs.7.scd \
 	%D%/man/weft-map.1.scd \
 	%D%/man/weft-model.1.scd \
 	%D%/man/weft-plan.1.scd \

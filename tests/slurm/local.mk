@@ -56,6 +56,7 @@ EXTRA_DIST += \
 	%D%/cases/80-ranks.sh \
 	%D%/cases/85-wait.sh \
 	%D%/cases/90-again.sh \
+	%D%/cases/95-jobs.sh \
 	%D%/kinds.d/10-kinds.sh \
 	%D%/kinds.d/lab.sh \
 	%D%/differential \
