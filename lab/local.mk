@@ -133,6 +133,7 @@ libweft_lab_la_SOURCES = \
 	%D%/step/step_run.h \
 	%D%/step/step_shape.c \
 	%D%/step/step_shape.h \
+	%D%/step/step_sweep.c \
 	%D%/step/step_table.c \
 	%D%/step/step_table.h \
 	# End of libweft_lab_la_SOURCES

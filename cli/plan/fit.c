@@ -2,6 +2,7 @@
 /* fit.c - a job's memory against its GPUs', for plan and score */
 #include "cli/plan/fit.h"
 #include "cli/report.h"
+#include "costmodel/job/software.h"
 
 #include <stdio.h>
 
@@ -11,12 +12,15 @@
 struct fit fit_find(const struct weft_job *job, const struct weft_gpu *gpu)
 {
 	struct fit fit = {.gpu_bytes = gpu ? gpu->memory_bytes : 0};
+	struct weft_memory_options options = {.stored_attention = false};
 	char name[64] = "";
 
-	if (gpu)
+	if (gpu) {
 		snprintf(name, sizeof(name), "one of these GPUs (%s)",
 			 gpu->name);
-	fit.known = weft_memory_worst(&job->spec, &job->model, NULL,
+		options = weft_software_memory(&job->spec, gpu);
+	}
+	fit.known = weft_memory_worst(&job->spec, &job->model, &options,
 				      &fit.memory, NULL) == 0;
 	if (fit.known && weft_spec_given(&job->spec, "model"))
 		weft_memory_warning(&fit.memory, fit.gpu_bytes, name,

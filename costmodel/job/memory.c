@@ -6,21 +6,37 @@
 #include <stdio.h>
 #include <string.h>
 
-#define ADAM_BYTES	  8.0 /* two fp32 moments */
-#define MASTER_BYTES	  4.0 /* fp32 weights beside narrower ones */
-#define LOGIT_BYTES	  4.0 /* the loss is computed in fp32 */
-#define MASK_BYTES	  1.0 /* dropout */
-#define PROBABILITY_BYTES 4.0 /* of an expert, by the router */
+#define ADAM_BYTES   8.0 /* two fp32 moments */
+#define MASTER_BYTES 4.0 /* fp32 weights beside narrower ones */
+/* The loss is computed in fp32: the logits, their exponentials, which become
+ * the gradient; operation by operation also 16-bit logits, the softmax and the
+ * gradient of each, for the whole vocabulary. */
+#define LOGIT_BYTES	  8.0
+#define EAGER_LOGIT_BYTES 16.0
+/* What RMS norm, rotary positions and gates keep operation by operation, per
+ * element: the input and the quotient in fp32; both products and the turned
+ * halves; the activated half. */
+#define EAGER_NORM_KEPT	  8.0
+#define EAGER_ROTARY_KEPT 6.0
+#define EAGER_GATE_KEPT	  2.0
+/* CUDA's context and the libraries' workspaces; channels and buffers of each
+ * communicator that NCCL makes; and what an allocator of blocks cannot use of
+ * what comes and goes. */
+#define CONTEXT_BYTES	   1.5e9
+#define COMMUNICATOR_BYTES 0.4e9
+#define GAPS		   0.06
+#define MASK_BYTES	   1.0 /* dropout */
+#define PROBABILITY_BYTES  4.0 /* of an expert, by the router */
 
 const char *const weft_memory_part_names[WEFT_N_MEMORY_PARTS] = {
 	"weights", "gradients", "optimizer", "activations",
-	"logits",  "context",	"gathered"};
+	"logits",  "context",	"gathered",  "framework"};
 
 /* Symbols as in arXiv:2205.05198, and what is the same for all layers. */
 struct shape {
 	const struct weft_spec *spec;
 	const struct weft_model *model;
-	bool stored_attention, dropout;
+	bool stored_attention, dropout, eager_norms, eager;
 	double tokens; /* of one rank's micro-batch: b*s/c */
 	double s;      /* tokens of a sequence, all context ranks */
 	double h, t;
@@ -39,6 +55,9 @@ static struct shape shape_of(const struct weft_spec *spec,
 		.spec = spec,
 		.model = model,
 		.stored_attention = options && options->stored_attention,
+		.eager_norms =
+			options && options->eager_norms && model->gated_mlp,
+		.eager = options && options->eager,
 		/* The GPT family was trained with dropout, the later ones
 		 * without. */
 		.dropout = model->learned_positions,
@@ -127,11 +146,24 @@ static double ssm_bytes(const struct shape *s)
 		       s->t;
 }
 
+/* What unfused kernels keep beside. */
+static double eager_bytes(const struct shape *s)
+{
+	double norms = s->eager_norms ? 2 * EAGER_NORM_KEPT : 0;
+	bool rest = s->eager && s->model->gated_mlp;
+
+	return norms * s->h / s->split +
+	       (rest ? EAGER_ROTARY_KEPT * (s->q + s->kv) +
+				EAGER_GATE_KEPT * s->model->ffn
+		     : 0) /
+		       s->t;
+}
+
 /* All that a layer's backward pass needs of one micro-batch. */
 static double whole_layer(const struct shape *s, uint32_t layer)
 {
 	const struct weft_model *model = s->model;
-	double norms = 2 * s->wide * s->h / s->split;
+	double norms = 2 * s->wide * s->h / s->split + eager_bytes(s);
 	double mixers = weft_model_attention_share(model) * attention_bytes(s) +
 			weft_model_ssm_share(model) * ssm_bytes(s);
 
@@ -323,7 +355,19 @@ static double logit_bytes(const struct shape *s)
 {
 	return (1.0 + s->model->mtp_layers) * s->tokens *
 	       ((s->e + s->wide) * s->h / s->split +
-		LOGIT_BYTES * s->model->vocab / s->t);
+		(s->eager ? EAGER_LOGIT_BYTES * s->model->vocab
+			  : LOGIT_BYTES * s->model->vocab / s->t));
+}
+
+/* Communicators: of all ranks, and of each axis. */
+static double framework_bytes(const struct weft_spec *spec, const double *part)
+{
+	double n = 1.0 + (spec->tp > 1) + (spec->cp > 1) + (spec->pp > 1) +
+		   (spec->ep > 1) + (spec->dp > 1);
+
+	return CONTEXT_BYTES + n * COMMUNICATOR_BYTES +
+	       GAPS * (part[WEFT_MEMORY_ACTIVATIONS] +
+		       part[WEFT_MEMORY_LOGITS] + part[WEFT_MEMORY_GATHERED]);
 }
 
 static int check(const struct weft_spec *spec, const struct weft_model *model,
@@ -369,6 +413,7 @@ int weft_memory_stage(const struct weft_spec *spec,
 	if (p == spec->pp - 1)
 		part[WEFT_MEMORY_LOGITS] = logit_bytes(&s);
 	part[WEFT_MEMORY_CONTEXT] = context_bytes(&s);
+	part[WEFT_MEMORY_FRAMEWORK] = framework_bytes(spec, part);
 	for (int k = 0; k < WEFT_N_MEMORY_PARTS; k++)
 		memory->total_bytes += part[k];
 	return 0;
@@ -392,13 +437,18 @@ int weft_memory_worst(const struct weft_spec *spec,
 	return 0;
 }
 
+bool weft_memory_fits(const struct weft_memory *memory, double gpu_bytes)
+{
+	return memory->total_bytes <= gpu_bytes;
+}
+
 bool weft_memory_warning(const struct weft_memory *memory, double gpu_bytes,
 			 const char *gpu, char *text, size_t size)
 {
 	int largest = 0;
 
 	*text = '\0';
-	if (!(gpu_bytes > 0) || memory->total_bytes <= gpu_bytes)
+	if (!(gpu_bytes > 0) || weft_memory_fits(memory, gpu_bytes))
 		return false;
 	for (int k = 1; k < WEFT_N_MEMORY_PARTS; k++) {
 		if (memory->part_bytes[k] > memory->part_bytes[largest])

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* memory.h - what a training job keeps in the memory of one GPU
  *
- * Sums of what has to be there at the worst moment of a step.  What cannot be
- * derived from job and model is left out: the framework's and the libraries'
- * own needs (some GB), fragmentation, and what offloading saves.
+ * Sums of what has to be there at the worst moment of a step, with what the
+ * framework, NCCL and an allocator that leaves gaps need beside it.  What
+ * offloading saves is left out.
  */
 #ifndef WEFT_COSTMODEL_JOB_MEMORY_H
 #define WEFT_COSTMODEL_JOB_MEMORY_H
@@ -23,6 +23,7 @@ enum weft_memory_part {
 	WEFT_MEMORY_LOGITS,	 /* of the last stage, with their inputs */
 	WEFT_MEMORY_CONTEXT,	 /* keys and values of other ranks */
 	WEFT_MEMORY_GATHERED,	 /* parts of sharded layers while in use */
+	WEFT_MEMORY_FRAMEWORK,	 /* contexts, NCCL's buffers, gaps */
 	WEFT_N_MEMORY_PARTS
 };
 extern const char *const weft_memory_part_names[WEFT_N_MEMORY_PARTS];
@@ -31,6 +32,9 @@ struct weft_memory_options {
 	/* Attention keeps its matrix of tokens by tokens, as it did before
 	 * fused kernels; recompute=selective computes it anew. */
 	bool stored_attention;
+	/* Norms, or all else between products and the loss, run operation by
+	 * operation and keep what each of them takes. */
+	bool eager_norms, eager;
 	/* Optimizer's bytes per parameter; 0: Adam's 8, and 4 for fp32 weights
 	 * where the parameters are narrower. */
 	double optimizer_bytes;
@@ -70,6 +74,9 @@ double weft_memory_layer(const struct weft_spec *spec,
 			 const struct weft_model *model,
 			 const struct weft_memory_options *options,
 			 uint32_t layer);
+
+/* Whether it fits in a GPU of gpu_bytes. */
+bool weft_memory_fits(const struct weft_memory *memory, double gpu_bytes);
 
 /* A sentence for people when `memory` is more than a GPU has; false, and text
  * is "", when it fits or gpu_bytes is 0 (not known).  gpu: "an H100" or "". */

@@ -12,25 +12,31 @@
 
 static const struct weft_software frameworks[WEFT_N_FRAMEWORKS] = {
 	[WEFT_MEGATRON_2021] = {.attention = WEFT_ATTENTION_PLAIN,
-				.fused = true},
+				.fused = true,
+				.fused_loss = true},
 	[WEFT_MEGATRON_CORE] = {.attention = WEFT_ATTENTION_FLASH3,
 				.overlaps_replicas = true,
-				.fused = true},
+				.fused = true,
+				.fused_loss = true},
 	[WEFT_NEMO] = {.attention = WEFT_ATTENTION_FLASH3,
 		       .overlaps_tp = true,
 		       .overlaps_replicas = true,
-		       .fused = true},
+		       .fused = true,
+		       .fused_loss = true},
 	[WEFT_FSDP] = {.attention = WEFT_ATTENTION_FLASH2,
-		       .overlaps_replicas = true},
+		       .overlaps_replicas = true,
+		       .fused_loss = true},
 	[WEFT_DEEPSPEED] = {.attention = WEFT_ATTENTION_FLASH2,
 			    .overlaps_replicas = true},
 	[WEFT_TORCHTITAN] = {.attention = WEFT_ATTENTION_FLASH2,
 			     .overlaps_replicas = true,
-			     .fused = true},
+			     .fused = true,
+			     .fused_loss = true},
 	[WEFT_MAXTEXT] = {.attention = WEFT_ATTENTION_FLASH3,
 			  .overlaps_tp = true,
 			  .overlaps_replicas = true,
-			  .fused = true},
+			  .fused = true,
+			  .fused_loss = true},
 };
 
 struct weft_software weft_software(const struct weft_spec *spec,
@@ -50,4 +56,16 @@ struct weft_software weft_software(const struct weft_spec *spec,
 	software.eager = framework != WEFT_MAXTEXT &&
 			 software.expert_kernels != WEFT_EXPERTS_FUSED;
 	return software;
+}
+
+struct weft_memory_options weft_software_memory(const struct weft_spec *spec,
+						const struct weft_gpu *gpu)
+{
+	struct weft_software software = weft_software(spec, gpu);
+
+	return (struct weft_memory_options){
+		.stored_attention = software.attention == WEFT_ATTENTION_PLAIN,
+		.eager_norms = !software.fused,
+		.eager = !software.fused_loss,
+	};
 }

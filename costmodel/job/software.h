@@ -4,6 +4,7 @@
 #define WEFT_COSTMODEL_JOB_SOFTWARE_H
 
 #include "costmodel/job/gpu.h"
+#include "costmodel/job/memory.h"
 #include "costmodel/job/spec.h"
 
 struct weft_software {
@@ -18,6 +19,9 @@ struct weft_software {
 	/* Norms, rotary positions and gates are one kernel each; otherwise
 	 * each of their operations reads and writes memory. */
 	bool fused;
+	/* So is the loss, over the part of the vocabulary that a rank has;
+	 * where it is not, no kernel keeps less than it takes. */
+	bool fused_loss;
 	enum weft_expert_kernels expert_kernels;
 	/* The host launches each kernel of a layer, step by step. */
 	bool eager;
@@ -28,5 +32,9 @@ struct weft_software {
  * expert_kernels= applied. */
 struct weft_software weft_software(const struct weft_spec *spec,
 				   const struct weft_gpu *gpu);
+
+/* What it keeps in memory beside what any software would. */
+struct weft_memory_options weft_software_memory(const struct weft_spec *spec,
+						const struct weft_gpu *gpu);
 
 #endif

@@ -125,6 +125,7 @@ static const struct model_figure figures[] = {
 	PART("logits", "logits", WEFT_MEMORY_LOGITS),
 	PART("context", "keys, values of others", WEFT_MEMORY_CONTEXT),
 	PART("gathered", "layers gathered to use", WEFT_MEMORY_GATHERED),
+	PART("framework", "framework, NCCL, gaps", WEFT_MEMORY_FRAMEWORK),
 	{.key = "gpu_bytes",
 	 .label = "the GPU has",
 	 .offset = AT(gpu_bytes),

@@ -354,9 +354,28 @@ static json_t *unread_json(const struct step_table *table)
 	return list;
 }
 
-static int groups_json(const struct step_table *table,
-		       const struct left_out *all, struct weft_error *err)
+static void rest_json(const struct step_memory *memory,
+		      const struct step_sweeps *sweeps, json_t *object)
 {
+	json_object_set_new(object, "sweeps",
+			    json_pack("{s:i, s:i, s:f, s:f}", "pairs",
+				      (int)sweeps->n_pairs, "sweeps",
+				      (int)sweeps->n_sweeps, "right_pct",
+				      100 * sweeps->right, "pick_loss_pct",
+				      100 * sweeps->loss));
+	json_object_set_new(
+		object, "memory",
+		json_pack("{s:i, s:i, s:f, s:f}", "out_of_memory",
+			  (int)memory->n_out, "ran", (int)memory->n_ran,
+			  "called_fitting_pct", 100 * memory->called_fitting,
+			  "false_alarms_pct", 100 * memory->false_alarms));
+}
+
+static int groups_json(const struct step_table *table,
+		       const struct left_out *all,
+		       const struct step_sweeps *sweeps, struct weft_error *err)
+{
+	struct step_memory memory = step_table_memory(table);
 	json_t *object = model_json("step"), *list = json_array();
 	json_t *ranges = json_array();
 
@@ -384,6 +403,7 @@ static int groups_json(const struct step_table *table,
 					  weft_ranges[run].high));
 	json_object_set_new(object, "publishers", list);
 	json_object_set_new(object, "ranges", ranges);
+	rest_json(&memory, sweeps, object);
 	json_object_set_new(object, "left_out", unread_json(table));
 	return report_print(object, err);
 }
@@ -424,16 +444,37 @@ static void unread_text(const struct step_table *table)
 	}
 }
 
+static void rest_text(const struct step_memory *memory,
+		      const struct step_sweeps *sweeps)
+{
+	if (sweeps->n_pairs)
+		printf("\n%u pairs in %u sweeps: %.0f %% in the right order; "
+		       "the pick is %.1f %% slower than the best\n",
+		       sweeps->n_pairs, sweeps->n_sweeps, 100 * sweeps->right,
+		       100 * sweeps->loss);
+	if (memory->n_out)
+		printf("%u runs out of memory: %.0f %% called fitting; %u that "
+		       "ran: %.0f %% called too large\n",
+		       memory->n_out, 100 * memory->called_fitting,
+		       memory->n_ran, 100 * memory->false_alarms);
+}
+
 int step_table_print_left_out(const struct step_table *table, bool json,
 			      struct weft_error *err)
 {
 	struct left_out all = {0};
+	struct step_sweeps sweeps = {0};
 	int rc = leave_out(table, &all, err);
 
+	if (rc == 0)
+		rc = step_table_sweeps(table, &sweeps, err);
 	if (rc == 0 && json)
-		rc = groups_json(table, &all, err);
+		rc = groups_json(table, &all, &sweeps, err);
 	else if (rc == 0) {
+		struct step_memory memory = step_table_memory(table);
+
 		groups_text(&all);
+		rest_text(&memory, &sweeps);
 		unread_text(table);
 	}
 	free(all.groups);

@@ -25,8 +25,9 @@
 #define MAX_LAYERS 65536
 #define MAX_WIDTH  (1u << 26)
 
-#define DIGITS "0123456789"
-#define ARXIV  "arXiv:"
+#define DIGITS	 "0123456789"
+#define GIBIBYTE 1073741824.0
+#define ARXIV	 "arXiv:"
 
 struct axes {
 	uint32_t gpus, tp, cp, pp; /* gpus 0: not said */
@@ -272,6 +273,22 @@ static uint32_t shard_key(const struct source *s, uint32_t gpus)
 		       : 0;
 }
 
+/* A note that begins with "flash;" or "plain;" is of the kernels that a run
+ * used: those that it does not name were PyTorch's. */
+static const char *kernels_key(const struct source *s)
+{
+	const char *note = text(s, "note");
+
+	if (strncasecmp(note, "plain;", 6) == 0)
+		return ",attention=plain,fused=off";
+	if (strncasecmp(note, "flash;", 6) != 0)
+		return "";
+	if (!mentions(note, "attention2") && !mentions(note, "attention 2"))
+		return ",attention=flash1,fused=off";
+	return mentions(note, "RMS kernel") ? ",attention=flash2,fused=on"
+					    : ",attention=flash2,fused=off";
+}
+
 /* The framework that words of the note, else of the source are of.  Without
  * such words FSDP where it shards parameters and splits nothing else, and what
  * there was where the source is of before 2023 or trains in fp16. */
@@ -308,26 +325,13 @@ static const char *framework_key(const struct source *s)
 	if (is_half(s) ||
 	    (arxiv && strtol(arxiv + strlen(ARXIV), NULL, 10) < 2301))
 		return "megatron-2021";
+	/* Megatron has no choice of kernels that one would note. */
+	if (*kernels_key(s))
+		return "deepspeed";
 	if (mentions(text(s, "dp_kind"), "fsdp") && count(s, "tp", 1) == 1 &&
 	    count(s, "pp", 1) == 1)
 		return "fsdp";
 	return "usual";
-}
-
-/* A note that begins with "flash;" or "plain;" is of the kernels that a run
- * used: those that it does not name were PyTorch's. */
-static const char *kernels_key(const struct source *s)
-{
-	const char *note = text(s, "note");
-
-	if (strncasecmp(note, "plain;", 6) == 0)
-		return ",attention=plain,fused=off";
-	if (strncasecmp(note, "flash;", 6) != 0)
-		return "";
-	if (!mentions(note, "attention2") && !mentions(note, "attention 2"))
-		return ",attention=flash1,fused=off";
-	return mentions(note, "RMS kernel") ? ",attention=flash2,fused=on"
-					    : ",attention=flash2,fused=off";
 }
 
 /* Kernels of experts: NVIDIA's releases of 26.06 and later fuse them for gated
@@ -617,14 +621,19 @@ static double printed_s(const struct source *s)
 /* Seconds of the step, from whatever measure the row has. */
 static void measured_read(const struct source *s)
 {
+	static const char *const ends[] = {"status", "step_s", "value"};
 	struct step_row *row = s->row;
 	double gpus = row->spec.gpus, tokens = tokens_rate(s, gpus);
 	double tflops = measure(s, "tflops_gpu", "tflops_per_gpu", "tflops");
 	double mfu = measure(s, "mfu_pct", "mfu", "hfu");
 	double peak = row->gpu->flops_per_s[row->precision];
 
-	row->measured_s = printed_s(s);
-	if (row->measured_s > 0)
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		row->out_of_memory |=
+			mentions(text(s, ends[i]), "OOM") ||
+			mentions(text(s, ends[i]), "out of memory");
+	row->measured_s = row->out_of_memory ? 0 : printed_s(s);
+	if (row->measured_s > 0 || row->out_of_memory)
 		return;
 	if (tokens > 0)
 		row->measured_s =
@@ -729,6 +738,23 @@ static int possible(const struct source *s)
 	return 0;
 }
 
+/* "A100-40G-SXM" has half of what an A100 usually has. */
+static double memory_read(const char *gpu, const struct weft_gpu *known)
+{
+	for (const char *at = gpu; *at; at++) {
+		char *end;
+		unsigned long n;
+
+		if (!isdigit((unsigned char)*at) ||
+		    (at > gpu && isalnum((unsigned char)at[-1])))
+			continue;
+		n = strtoul(at, &end, 10);
+		if ((*end == 'G' || *end == 'g') && n >= 8 && n <= 1024)
+			return (double)n * GIBIBYTE;
+	}
+	return known->memory_bytes;
+}
+
 int step_row_read(const struct csv *csv, uint32_t index, const char *folder,
 		  const struct weft_gpu *unsaid, struct step_row *row)
 {
@@ -751,6 +777,8 @@ int step_row_read(const struct csv *csv, uint32_t index, const char *folder,
 	if (whole_read(&s))
 		return -1;
 	row->node_size = count(&s, "node_size", 8);
+	row->memory_bytes = memory_read(text(&s, "gpu"), row->gpu);
+	row->source = text(&s, "source");
 	row->cluster = text(&s, *text(&s, "network") ? "network" : "fabric");
 	if (overlap_read(&s) || model_read(&s) || precision_read(&s))
 		return -1;

@@ -17,10 +17,13 @@ struct step_row {
 	struct weft_model model;
 	struct weft_spec spec; /* resolved */
 	uint32_t node_size;
+	double memory_bytes; /* of a GPU */
+	const char *source;  /* the table's words */
 	const char *cluster; /* profile, file or network, or "" */
 	enum weft_habit overlap;
 	enum weft_precision precision; /* of the products */
 	double measured_s;	       /* 0: the row does not say */
+	bool out_of_memory;	       /* is all that the run came to */
 	char why[200];
 };
 

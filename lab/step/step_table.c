@@ -3,6 +3,8 @@
 #include "lab/step/step_table.h"
 
 #include "cli/report.h"
+#include "costmodel/job/memory.h"
+#include "costmodel/job/software.h"
 #include "lab/model/model.h"
 #include "lab/step/step_columns.h"
 #include "lab/step/step_run.h"
@@ -47,6 +49,19 @@ int step_constant_set(struct step_constants *constants,
 
 /* ---- predicting ---- */
 
+static void memory_fill(struct step_answer *a)
+{
+	const struct step_row *row = &a->row;
+	const struct weft_memory_options options =
+		weft_software_memory(&row->spec, row->gpu);
+	struct weft_memory memory = {0};
+
+	if (weft_memory_worst(&row->spec, &row->model, &options, &memory, NULL))
+		return;
+	a->memory_bytes = memory.total_bytes;
+	a->fits = weft_memory_fits(&memory, row->memory_bytes);
+}
+
 static int answer_fill(struct step_answer *a, const char *folder,
 		       const struct weft_step_options *options,
 		       const struct step_constants *constants)
@@ -72,9 +87,33 @@ static int answer_fill(struct step_answer *a, const char *folder,
 		snprintf(a->row.why, sizeof(a->row.why), "%.190s", err.text);
 	weft_fabric_free(f);
 	a->predicted = rc == 0;
+	if (rc == 0)
+		memory_fill(a);
 	if (rc == 0 && a->row.measured_s > 0)
 		a->err = a->step.step_s / a->row.measured_s - 1;
 	return err.code == WEFT_ENOMEM ? -1 : 0;
+}
+
+struct step_memory step_table_memory(const struct step_table *table)
+{
+	struct step_memory sum = {0};
+
+	for (uint32_t i = 0; i < table->n; i++) {
+		const struct step_answer *a = &table->answers[i];
+
+		if (!a->predicted || !(a->memory_bytes > 0))
+			continue;
+		if (a->row.out_of_memory) {
+			sum.n_out++;
+			sum.called_fitting += a->fits;
+		} else if (!isnan(a->err)) {
+			sum.n_ran++;
+			sum.false_alarms += !a->fits;
+		}
+	}
+	sum.called_fitting /= fmax(1, sum.n_out);
+	sum.false_alarms /= fmax(1, sum.n_ran);
+	return sum;
 }
 
 /* ---- groups ---- */
@@ -256,6 +295,10 @@ static json_t *json_row(const struct step_answer *a)
 			    a->row.measured_s > 0 ? json_real(a->row.measured_s)
 						  : json_null());
 	json_object_set_new(row, "group", report_string(a->row.group));
+	json_object_set_new(row, "memory_bytes", json_real(a->memory_bytes));
+	json_object_set_new(row, "fits", json_boolean(a->fits));
+	json_object_set_new(row, "out_of_memory",
+			    json_boolean(a->row.out_of_memory));
 	return row;
 }
 

@@ -3,6 +3,7 @@
 #ifndef WEFT_LAB_STEP_STEP_TABLE_H
 #define WEFT_LAB_STEP_STEP_TABLE_H
 
+#include "base/error.h"
 #include "lab/step/step_row.h"
 
 #include <stdbool.h>
@@ -29,8 +30,10 @@ int step_constant_set(struct step_constants *constants,
 struct step_answer {
 	struct step_row row;
 	struct weft_step step;
-	bool predicted; /* else row.why */
-	double err;	/* predicted over measured, less 1; NAN */
+	bool predicted;	     /* else row.why */
+	double memory_bytes; /* of the fullest GPU */
+	bool fits;	     /* in the GPU's memory */
+	double err;	     /* predicted over measured, less 1; NAN */
 };
 
 /* Rows of one group, or of all groups of a GPU and kind of model. */
@@ -63,6 +66,24 @@ void step_table_free(struct step_table *table);
 int step_table_constants(const struct step_table *table,
 			 struct step_constants *constants,
 			 struct weft_error *err);
+
+/* Of runs that ran out of memory, and of those that did not: how many, and the
+ * shares for which the estimate says the opposite. */
+struct step_memory {
+	uint32_t n_out, n_ran;
+	double called_fitting, false_alarms;
+};
+struct step_memory step_table_memory(const struct step_table *table);
+
+/* Of one job's runs with other layouts: pairs whose steps differ by more than
+ * 5 %, and the share of them that are predicted in their order; how much longer
+ * the run takes that is predicted to be the fastest, in the mean of sweeps. */
+struct step_sweeps {
+	uint32_t n_pairs, n_sweeps;
+	double right, loss;
+};
+int step_table_sweeps(const struct step_table *table, struct step_sweeps *sum,
+		      struct weft_error *err);
 
 /* Prints how far off each publisher's rows are with the constants of all
  * others' rows, which they did not choose; as text or as JSON "publishers". */

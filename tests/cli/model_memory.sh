@@ -6,7 +6,7 @@ memory() { run model memory "$@"; }
 # near KEY VALUE: the last answer's number is VALUE to 0.01 %.
 near() { json "(.$1 / $2 - 1) | fabs < 1e-4"; }
 parts='.weights_bytes + .gradients_bytes + .optimizer_bytes +
-	.activations_bytes + .logits_bytes + .context_bytes + .gathered_bytes'
+	.activations_bytes + .logits_bytes + .context_bytes + .gathered_bytes + .framework_bytes'
 
 gpt='model=gpt3-175B,tp=8,pp=8,dp=2,gbs=64'
 memory --job "$gpt" --json

@@ -348,6 +348,21 @@ check "and none of its own errors with its own" json \
 	'[.publishers[].own_constant_mape_pct | round] == [0, 0, 0]'
 step --table "$work/t.csv" --leave-out
 check "in text" out "a, dense"
+cat >"$work/t.csv" <<'END'
+row_id,source,model,gpu,gpus,tp,mbs,gbs,step_s,dp_kind,recompute,status
+fast,a/x,llama3-8B,H100,8,1,1,64,20,dist-opt,none,
+slow,a/x,llama3-8B,H100,8,8,1,64,25,dist-opt,none,
+full,a/x,llama3-8B,H100,8,1,1,64,26,dist-opt,full,
+out,a/x,llama3-70B,H100,8,1,1,64,,dist-opt,none,OOM
+END
+step --json --table "$work/t.csv" --leave-out
+check "sweeps: pairs in their order, and the pick" json '.sweeps |
+	.pairs == 2 and .sweeps == 1 and .right_pct == 100 and .pick_loss_pct == 0'
+check "memory: runs that ran out of it are not called fitting" json '.memory |
+	.out_of_memory == 1 and .ran == 3 and .called_fitting_pct == 0'
+step --json --table "$work/t.csv"
+check "memory: a run out of memory has no step" json \
+	'.rows[3] | .out_of_memory and .measured_s == null and (.fits | not)'
 step --job $job --leave-out
 check "of a job it is a usage error" exits 2
 
@@ -411,6 +426,9 @@ if [ -r "$data/published_training.csv" ]; then
 		length == 2 and all(.inside_pct > 75 and .inside_pct < 90)'
 	check "the ranges told are those found" json '[.ranges[] |
 		(.low - .told_low, .high - .told_high) | fabs] | max < 0.01'
+	check "sweeps: nine of ten pairs in order, the pick within 2 %" json \
+		'.sweeps | .pairs > 2000 and .right_pct >= 89.5 and
+		.pick_loss_pct < 2'
 	check "one constant a publisher: within 6 %" json \
 		'.publishers[] | select(.publisher == "all, dense") |
 		.own_constant_mape_pct < 6'
