@@ -83,6 +83,7 @@ static const struct command commands[] = {
 	 cmd_why},
 	{"status", "what is free, how weft decides, who waits for what",
 	 cmd_status},
+	{"advise", "layouts of a job that fit, the fastest first", cmd_lab},
 	{"map", "the optimiser alone, on anyone's graph or matrices", cmd_lab},
 	{"replay", "a stream of jobs under several policies", cmd_lab},
 	{"model", "calculators: gradient sync, pipeline, overlap", cmd_lab},

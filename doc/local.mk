@@ -3,6 +3,7 @@
 # no scdoc.
 man_sources = \
 	%D%/man/weft.1.scd \
+	%D%/man/weft-advise.1.scd \
 	%D%/man/weft-audit.1.scd \
 	%D%/man/weft-calibrate.1.scd \
 	%D%/man/weft-defrag.1.scd \

@@ -8,6 +8,7 @@
 #include <string.h>
 
 static const struct command commands[] = {
+	{"advise", NULL, cmd_advise},
 	{"calibrate", NULL, cmd_calibrate},
 	{"map", NULL, cmd_map},
 	{"model", NULL, cmd_model},
@@ -21,6 +22,6 @@ int main(int argc, char **argv)
 			return cmd_run(&commands[i], argc - 1, argv + 1);
 	}
 	fprintf(stderr, "weft-lab: weft runs this program for its commands "
-			"calibrate, map, model and replay\n");
+			"advise, calibrate, map, model and replay\n");
 	return EXIT_USAGE;
 }

@@ -3,6 +3,7 @@
 #ifndef WEFT_LAB_LAB_H
 #define WEFT_LAB_LAB_H
 
+int cmd_advise(int argc, char **argv);
 int cmd_calibrate(int argc, char **argv);
 int cmd_map(int argc, char **argv);
 int cmd_model(int argc, char **argv);

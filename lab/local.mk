@@ -4,6 +4,11 @@
 # command line runs the program for these commands.
 noinst_LTLIBRARIES += libweft_lab.la
 libweft_lab_la_SOURCES = \
+	%D%/advise/advise.c \
+	%D%/advise/advise.h \
+	%D%/advise/cmd_advise.c \
+	%D%/advise/layouts.c \
+	%D%/advise/layouts.h \
 	%D%/calculators/chunks.c \
 	%D%/calculators/chunks.h \
 	%D%/calculators/convention.c \

@@ -24,6 +24,7 @@ tests_cli_slurm_job_LDADD = $(cli_libs)
 tests_cli_slurm_state_LDADD = $(cli_libs)
 
 script_tests += \
+	%D%/advise.sh \
 	%D%/audit.sh \
 	%D%/calibrate.sh \
 	%D%/defrag.sh \

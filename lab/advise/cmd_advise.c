@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cmd_advise.c - weft advise: the layouts that fit, the fastest first */
+#include "cli/clock.h"
+#include "cli/cmd.h"
+#include "cli/option.h"
+#include "cli/plan/request.h"
+#include "cli/report.h"
+#include "lab/advise/advise.h"
+#include "lab/lab.h"
+#include "lab/step/step_run.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEY_GPU = 256, KEY_STATE, KEY_BUSY, KEY_TOP, KEY_BUDGET, KEY_JSON };
+
+/* Tokens of a step, where no batch is given. */
+#define STEP_TOKENS    4194304
+#define DEFAULT_TOP    10
+#define DEFAULT_S      20
+#define PLACED_LAYOUTS 8
+
+static const struct argp_option options[] = {
+	{"gpus", 'g', "N", 0, "GPUs of the job", 0},
+	{"model", 'm', "NAME", 0, "what is trained, weft-spec(7)", 0},
+	{"job", 'j', "SPEC", 0,
+	 "keys that are given and not searched: gbs=512,seq=8192,dtype=fp8", 0},
+	{"fabric", 'f', "FILE", 0,
+	 "on this cluster (default: a usual one of the GPU)", 0},
+	{"state", KEY_STATE, "FILE", 0,
+	 "what runs on it, weft-state(5), or \"slurm\"", 0},
+	{"busy", KEY_BUSY, "HOSTS", 0, "nodes, or GPUs n1:0-3, that are taken",
+	 0},
+	{"gpu", KEY_GPU, "NAME", 0,
+	 "kind of GPU (default: of the fabric's profile, or H100)", 0},
+	{"top", KEY_TOP, "N", 0, "layouts to print (default: 10)", 0},
+	{"budget", KEY_BUDGET, "SECONDS", 0, "wall clock at most (default: 20)",
+	 0},
+	{"json", KEY_JSON, NULL, 0, "answer in JSON", 0},
+	{0},
+};
+
+struct query {
+	struct request request; /* fabric and what is free on it */
+	const struct weft_gpu *gpu;
+	const char *model, *job;
+	uint32_t gpus, top;
+	double budget_s;
+	bool json;
+};
+
+static void query_check(const struct argp_state *state, const struct query *q)
+{
+	const struct request *r = &q->request;
+
+	if (!q->gpus && !(q->job && strstr(q->job, "gpus=")))
+		argp_error(state, "on how many GPUs? Give --gpus N");
+	if (!q->model && !(q->job && (strstr(q->job, "model=") ||
+				      strstr(q->job, "layers="))))
+		argp_error(state, "of what? Give --model NAME, weft-spec(7)");
+	if ((r->state || r->busy) && !r->fabric_path)
+		argp_error(state, "--state and --busy are of a --fabric");
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct query *q = state->input;
+
+	switch (key) {
+	case 'g':
+		q->gpus = (uint32_t)option_uint(state, arg, WEFT_MAX_GPUS);
+		return 0;
+	case 'm':
+		q->model = arg;
+		return 0;
+	case 'j':
+		q->job = arg;
+		return 0;
+	case 'f':
+		q->request.fabric_path = arg;
+		return 0;
+	case KEY_STATE:
+		q->request.state = arg;
+		return 0;
+	case KEY_BUSY:
+		q->request.busy = arg;
+		return 0;
+	case KEY_GPU:
+		q->gpu = option_gpu(state, arg);
+		return 0;
+	case KEY_TOP:
+		q->top = (uint32_t)option_uint(state, arg, 100000);
+		return 0;
+	case KEY_BUDGET:
+		q->budget_s = option_number(state, arg, 0.01, 86400);
+		return 0;
+	case KEY_JSON:
+		q->json = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		argp_error(state, "\"%s\" is not an option", arg);
+		return 0;
+	case ARGP_KEY_END:
+		query_check(state, q);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* ---- the question ---- */
+
+static uint32_t power_from(uint32_t least)
+{
+	uint32_t value = 1;
+
+	while (value < least)
+		value *= 2;
+	return value;
+}
+
+/* The model, tokens and batch, as one GPU alone would take them. */
+static int space_fill(const struct query *q, const char *text,
+		      struct layout_space *space, struct weft_error *err)
+{
+	struct weft_spec *fixed = &space->fixed;
+	struct weft_job job = {0};
+	char one[WEFT_SPEC_MAX_BYTES + 64];
+	const char *name = q->model ? q->model : fixed->model;
+	int rc;
+
+	if (weft_spec_parse(text, fixed, err))
+		return -1;
+	if (fixed->gpus && q->gpus && fixed->gpus != q->gpus)
+		return weft_fail(err, WEFT_EINVAL,
+				 "--gpus %u, but gpus=%u in --job", q->gpus,
+				 fixed->gpus);
+	space->gpus = q->gpus ? q->gpus : fixed->gpus;
+	space->text = text;
+	space->name = name;
+	snprintf(one, sizeof(one), "%s%s",
+		 weft_spec_given(fixed, "model") || !q->model ? "" : "model=",
+		 weft_spec_given(fixed, "model") || !q->model ? "" : q->model);
+	if (!*one)
+		snprintf(one, sizeof(one), "model=%s", fixed->model);
+	rc = weft_job_build(one, 1, true, NULL, &job, err);
+	if (rc == 0) {
+		space->model = job.model;
+		space->seq = fixed->seq ? fixed->seq : job.spec.seq;
+		space->gbs = fixed->gbs;
+		if (!space->gbs)
+			space->gbs = power_from(STEP_TOKENS / space->seq);
+	}
+	weft_job_free(&job);
+	return rc;
+}
+
+static const struct weft_gpu *gpu_choose(const struct query *q,
+					 struct weft_error *err)
+{
+	const struct weft_fabric *f = q->request.fabric;
+	const struct weft_gpu *gpu = q->gpu;
+
+	if (!gpu && f)
+		gpu = weft_gpu_of_profile(f->profile);
+	if (!gpu && f)
+		weft_fail(err, WEFT_EINVAL,
+			  "the fabric does not say which GPUs it has; give "
+			  "--gpu NAME");
+	return gpu || f ? gpu : weft_gpu_find("H100", err);
+}
+
+/* ---- the answer ---- */
+
+static void answer_json_fill(const struct layout_space *space,
+			     const struct advise_answer *answer, uint32_t top,
+			     json_t *list)
+{
+	for (uint32_t i = 0; i < answer->n && i < top; i++) {
+		const struct layout *l = &answer->layouts[i];
+		char spec[WEFT_SPEC_MAX_BYTES + 1];
+
+		layout_spec(space, l, spec, sizeof(spec));
+		json_array_append_new(
+			list,
+			json_pack("{s:o, s:f, s:f, s:f, s:f}", "spec",
+				  report_string(spec), "step_s", l->step_s,
+				  "low_s", l->low_s, "high_s", l->high_s,
+				  "memory_bytes", l->memory_bytes));
+	}
+}
+
+static int answer_json(const struct query *q,
+		       const struct advise_question *question,
+		       const struct advise_answer *answer, double elapsed_s,
+		       struct weft_error *err)
+{
+	const struct layout_space *space = question->space;
+	json_t *object, *list = json_array();
+
+	answer_json_fill(space, answer, q->top, list);
+	object = json_pack(
+		"{s:s, s:o, s:s, s:I, s:I, s:I, s:I, s:I, s:b, s:f, s:o}",
+		"schema", "weft.advise/1", "layouts", list, "gpu",
+		question->gpu->name, "gpus", (json_int_t)space->gpus, "gbs",
+		(json_int_t)space->gbs, "fitting", (json_int_t)answer->n,
+		"tried", (json_int_t)answer->n_tried, "too_large",
+		(json_int_t)answer->n_too_large, "complete",
+		(int)answer->complete, "elapsed_s", elapsed_s, "why",
+		answer->why[0] ? report_string(answer->why) : json_null());
+	return report_print(object, err);
+}
+
+static void answer_text(const struct query *q,
+			const struct advise_question *question,
+			const struct advise_answer *answer)
+{
+	const struct layout_space *space = question->space;
+	char spec[WEFT_SPEC_MAX_BYTES + 1];
+
+	if (answer->n)
+		puts("step      (eight of ten runs)  memory  spec");
+	for (uint32_t i = 0; i < answer->n && i < q->top; i++) {
+		const struct layout *l = &answer->layouts[i];
+
+		layout_spec(space, l, spec, sizeof(spec));
+		printf("%7.4g s (%.4g-%.4g)%*s %4.0f GB  %s\n", l->step_s,
+		       l->low_s, l->high_s, 6, "", l->memory_bytes / 1e9, spec);
+	}
+	printf("%s%u layouts of %s on %u %s fit, of %u tried; %u need more "
+	       "than %.0f GB\n",
+	       answer->n ? "\n" : "", answer->n, space->model.name, space->gpus,
+	       question->gpu->name, answer->n_tried, answer->n_too_large,
+	       question->gpu->memory_bytes / 1e9);
+	if (!weft_spec_given(&space->fixed, "gbs"))
+		printf("assumed: gbs=%u, some four million tokens a step\n",
+		       space->gbs);
+	if (!answer->complete)
+		printf("stopped after %.0f s, not all layouts were tried\n",
+		       q->budget_s);
+	if (answer->why[0])
+		printf("no place: %s\n", answer->why);
+}
+
+static int answer(struct query *q, struct weft_error *err)
+{
+	double start_s = clock_now_s();
+	struct layout_space space = {.gpus = 0};
+	struct advise_question question = {
+		.space = &space,
+		.budget_s = q->budget_s,
+		.n_best = PLACED_LAYOUTS,
+	};
+	struct advise_answer found = {0};
+	struct weft_fabric *usual = NULL;
+	int rc = -1;
+
+	if (q->request.fabric_path &&
+	    (request_open(&q->request, err) ||
+	     request_contend(&q->request, NULL, 0, err)))
+		goto out;
+	question.gpu = gpu_choose(q, err);
+	if (!question.gpu || space_fill(q, q->job ? q->job : "", &space, err))
+		goto out;
+	if (!q->request.fabric)
+		usual = step_fabric(question.gpu, space.gpus, 0, "", "", err);
+	else
+		question.free = &q->request.occupancy;
+	question.fabric = usual ? usual : q->request.fabric;
+	question.load = q->request.objective.load;
+	if (!question.fabric)
+		goto out;
+	space.inside =
+		question.fabric->n_gpus / question.fabric->levels[0].n_domains;
+	rc = advise(&question, &found, err);
+	if (rc == 0 && q->json)
+		rc = answer_json(q, &question, &found, clock_now_s() - start_s,
+				 err);
+	else if (rc == 0)
+		answer_text(q, &question, &found);
+	if (rc == 0)
+		rc = found.n ? EXIT_YES : EXIT_NEGATIVE;
+out:
+	advise_free(&found);
+	weft_fabric_free(usual);
+	request_close(&q->request);
+	return rc;
+}
+
+int cmd_advise(int argc, char **argv)
+{
+	static const struct argp argp = {
+		.options = options,
+		.parser = parse,
+		.doc = "Layouts of a job that fit in the GPUs' memory, the "
+		       "fastest first, each with the spec to paste.",
+	};
+	struct query query = {.top = DEFAULT_TOP, .budget_s = DEFAULT_S};
+	struct weft_error err = {0};
+	int rc;
+
+	argp_parse(&argp, argc, argv, 0, NULL, &query);
+	rc = answer(&query, &err);
+	return rc < 0 ? cmd_fail(&err) : rc;
+}
