@@ -35,8 +35,11 @@ libweft_lab_la_SOURCES = \
 	%D%/calibrate/calibration.c \
 	%D%/calibrate/calibration.h \
 	%D%/calibrate/cmd_calibrate.c \
+	%D%/calibrate/cmd_steps.c \
 	%D%/calibrate/curve.c \
 	%D%/calibrate/curve.h \
+	%D%/calibrate/steps.c \
+	%D%/calibrate/steps.h \
 	%D%/map/arch.c \
 	%D%/map/arch.h \
 	%D%/map/cmd_map.c \

@@ -23,4 +23,7 @@ int calibration_print(const struct calibration_view *view,
 		      const struct weft_calibration *calibration,
 		      struct weft_error *err);
 
+/* weft calibrate --steps; exits as a command does. */
+int calibrate_steps(int argc, char **argv);
+
 #endif

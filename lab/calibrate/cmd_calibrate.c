@@ -9,6 +9,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,10 +26,15 @@ enum {
 	KEY_LEVEL,
 	KEY_PREDICT,
 	KEY_ON,
-	KEY_NETWORK
+	KEY_NETWORK,
+	KEY_STEPS
 };
 
 static const struct argp_option options[] = {
+	{"steps", KEY_STEPS, "LOG", 0,
+	 "instead: what a job's own steps say of the predicted one; with --job "
+	 "SPEC, --gpu NAME, --into CSV",
+	 0},
 	{"json", KEY_JSON, NULL, 0, "answer in JSON", 0},
 	{"yaml", KEY_YAML, NULL, 0,
 	 "answer with the links of a fabric file, weft-fabric(5)", 0},
@@ -248,6 +254,16 @@ static int calibrate(struct query *query, struct logs *logs,
 	return result;
 }
 
+/* Measured steps are another question, with options of its own. */
+static bool asks_steps(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++) {
+		if (strncmp(argv[i], "--steps", 7) == 0)
+			return true;
+	}
+	return false;
+}
+
 int cmd_calibrate(int argc, char **argv)
 {
 	static const struct argp argp = {
@@ -263,6 +279,8 @@ int cmd_calibrate(int argc, char **argv)
 	struct logs logs = {0};
 	int result;
 
+	if (asks_steps(argc, argv))
+		return calibrate_steps(argc, argv);
 	argp_parse(&argp, argc, argv, 0, NULL, &query);
 	result = calibrate(&query, &logs, &err);
 	for (size_t i = 0; i < logs.n; i++)

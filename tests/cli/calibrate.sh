@@ -152,4 +152,35 @@ run calibrate --collective all_bananas "$work/one.log"
 check "so is an unknown collective" exits 2
 run calibrate --json --yaml "$work/one.log"
 check "and two formats at once" exits 2
+# ---- a job's own steps ----
+job=gpus=64,tp=8,pp=2,vpp=5,gbs=512,zero=1,model=llama3-70B
+awk 'BEGIN { for (i = 1; i <= 40; i++) printf " iteration %8d/ 1000 | " \
+	"elapsed time per iteration (ms): %.1f | lr: 1\n", i,
+	(i < 4 ? 90000 : 61000 + 100 * (i % 5)) }' >"$work/megatron.log"
+run calibrate --steps "$work/megatron.log" --job $job --json \
+	--into "$work/site.csv"
+check "steps: the median without the first ones" json \
+	'.steps == 36 and (.step_s - 61.2 | fabs) < 0.001'
+check "steps: the correction and its interval" json \
+	'(.efficiency * .step_s / .predicted_s - 1 | fabs) < 1e-6 and
+	.low < 1 and .high > 1 and .runs == 1'
+awk 'BEGIN { for (i = 1; i <= 40; i++) printf "Training | global_step: %d | " \
+	"train_step_timing in s: 66.5 | consumed: 1\n", i }' >"$work/nemo.log"
+run calibrate --steps "$work/nemo.log" --job $job --json \
+	--into "$work/site.csv"
+check "steps: a second run widens the interval" json \
+	'.runs == 2 and .low < 0.97 and .high > 1.03'
+run model step --job $job --json --calibrate "$work/site.csv"
+check "steps: the site's table is one of runs" json \
+	'.step_s > 61.2 and .step_s < 66.5'
+awk 'BEGIN { for (i = 1; i <= 20; i++) printf "step: %d  loss: 8.1  " \
+	"tps: 1,024  tflops: 300\n", i }' >"$work/titan.log"
+run calibrate --steps "$work/titan.log" --job $job --json
+check "steps: torchtitan says tokens per second and GPU" json \
+	'(.step_s - 64 | fabs) < 1e-9'
+run calibrate --steps "$work/site.csv" --job $job
+check "steps: a log without any is an error" exits 1
+check "steps: that says which are known" err torchtitan
+run calibrate --steps "$work/titan.log"
+check "steps: without a job a usage error" exits 2
 finish

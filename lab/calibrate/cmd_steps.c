@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cmd_steps.c - weft calibrate --steps: a job's own steps against its model
+ *
+ * The site's correction is a table of runs, as weft model step --calibrate
+ * reads it; each log adds a row, and the interval is that of the rows.
+ */
+#include "base/text.h"
+#include "cli/cmd.h"
+#include "cli/option.h"
+#include "cli/report.h"
+#include "lab/calibrate/calibration.h"
+#include "lab/calibrate/steps.h"
+#include "lab/lab.h"
+#include "lab/step/step_table.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MAX_LOG_BYTES (256u << 20)
+
+enum { KEY_STEPS = 256, KEY_GPU, KEY_INTO, KEY_JSON };
+
+static const struct argp_option options[] = {
+	{"steps", KEY_STEPS, "LOG", 0,
+	 "what the job logged: Megatron-LM, NeMo or torchtitan", 0},
+	{"job", 'j', "SPEC", 0, "its spec, weft-spec(7)", 0},
+	{"gpu", KEY_GPU, "NAME", 0, "its kind of GPU (default: H100)", 0},
+	{"into", KEY_INTO, "CSV", 0,
+	 "add the run to this table of the site's runs", 0},
+	{"json", KEY_JSON, NULL, 0, "answer in JSON", 0},
+	{0},
+};
+
+struct asked {
+	const char *log, *job, *into;
+	const struct weft_gpu *gpu;
+	bool json;
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct asked *a = state->input;
+
+	switch (key) {
+	case KEY_STEPS:
+		a->log = arg;
+		return 0;
+	case 'j':
+		a->job = arg;
+		return 0;
+	case KEY_GPU:
+		a->gpu = option_gpu(state, arg);
+		return 0;
+	case KEY_INTO:
+		a->into = arg;
+		return 0;
+	case KEY_JSON:
+		a->json = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		argp_error(state, "\"%s\" is not an option", arg);
+		return 0;
+	case ARGP_KEY_END:
+		if (!a->job)
+			argp_error(state, "of which job? Give --job SPEC");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+struct reading {
+	struct steps *steps;
+	double tokens;
+};
+
+static int log_take(void *context, const char *name, const char *text,
+		    size_t size, struct weft_error *err)
+{
+	struct reading *reading = context;
+
+	(void)name;
+	return steps_read(text, size, reading->tokens, reading->steps, err);
+}
+
+static const char columns[] =
+	"row_id,model,gpu,gpus,tp,cp,pp,vpp,ep,etp,zero,mbs,gbs,seq,sp,"
+	"recompute,precision,software,step_s\n";
+
+static void row_write(FILE *out, const struct asked *a,
+		      const struct weft_spec *s, double step_s)
+{
+	static const char *const again[] = {"none", "selective", "full"};
+	static const char *const types[] = {"bf16", "fp16",  "fp32",
+					    "fp8",  "mxfp8", "nvfp4"};
+
+	fprintf(out,
+		"\"%s\",\"%s\",%s,%u,%u,%u,%u,%u,%u,%.0u,%u,%u,%u,%u,%s,%s,%s,"
+		"%s,%.6g\n",
+		a->log, s->model, a->gpu->name, s->gpus, s->tp, s->cp, s->pp,
+		s->vpp, s->ep, s->etp, s->zero, s->mbs, s->gbs, s->seq,
+		s->sequence_parallel ? "on" : "off", again[s->recompute],
+		types[s->dtype], weft_framework_names[s->software], step_s);
+}
+
+/* The site's table with this run; a temporary one where none is named. */
+static int table_write(const struct asked *a, const struct weft_spec *spec,
+		       double step_s, const char *path, struct weft_error *err)
+{
+	FILE *out = fopen(path, "a");
+	int rc = -1;
+
+	if (!out)
+		return weft_fail(err, WEFT_EIO, "%s: %s", path,
+				 strerror(errno));
+	fseek(out, 0, SEEK_END);
+	if (ftell(out) == 0)
+		fputs(columns, out);
+	row_write(out, a, spec, step_s);
+	rc = ferror(out) ? -1 : 0;
+	if (fclose(out) || rc)
+		return weft_fail(err, WEFT_EIO, "%s: %s", path,
+				 strerror(errno));
+	return 0;
+}
+
+/* Between which factors of the corrected prediction the site's runs lie: those
+ * of its rows, or of the steps of the only one. */
+static void interval_find(const struct step_table *t, const struct asked *a,
+			  double efficiency, const struct steps *steps,
+			  double interval[2])
+{
+	uint32_t n = 0;
+
+	interval[0] = steps->low_s / steps->median_s;
+	interval[1] = steps->high_s / steps->median_s;
+	for (uint32_t i = 0; i < t->n; i++) {
+		const struct step_answer *row = &t->answers[i];
+		double factor;
+
+		if (!row->predicted || isnan(row->err) ||
+		    row->row.gpu != a->gpu)
+			continue;
+		factor = efficiency / (1 + row->err);
+		interval[0] = fmin(interval[0], factor);
+		interval[1] = fmax(interval[1], factor);
+		n++;
+	}
+}
+
+struct found {
+	struct steps steps;
+	double efficiency, interval[2], predicted_s;
+	uint32_t n_runs;
+};
+
+static int correction_find(const struct asked *a, const char *path,
+			   struct found *found, struct weft_error *err)
+{
+	const struct weft_step_options none = {.gpu = a->gpu};
+	struct step_constants without = {0}, constants = {0};
+	struct step_table table = {0};
+	const struct step_answer *last;
+	int rc = -1;
+
+	if (step_table_load(path, &none, &without, &table, err) ||
+	    step_table_constants(&table, &constants, err))
+		goto out;
+	last = &table.answers[table.n - 1];
+	if (!last->predicted) {
+		weft_fail(err, WEFT_EINVAL, "%.150s", last->row.why);
+		goto out;
+	}
+	found->predicted_s = last->step.step_s;
+	found->efficiency = step_constant(&constants, a->gpu);
+	for (uint32_t i = 0; i < table.n; i++)
+		found->n_runs += table.answers[i].predicted &&
+				 table.answers[i].row.gpu == a->gpu;
+	interval_find(&table, a, found->efficiency, &found->steps,
+		      found->interval);
+	rc = 0;
+out:
+	step_table_free(&table);
+	return rc;
+}
+
+static int print(const struct asked *a, const struct found *f,
+		 struct weft_error *err)
+{
+	if (a->json)
+		return report_print(
+			json_pack("{s:s, s:s, s:I, s:f, s:f, s:f, s:f, s:f, "
+				  "s:f, s:f, s:I}",
+				  "schema", "weft.calibrate/1", "gpu",
+				  a->gpu->name, "steps", (json_int_t)f->steps.n,
+				  "step_s", f->steps.median_s, "step_low_s",
+				  f->steps.low_s, "step_high_s",
+				  f->steps.high_s, "predicted_s",
+				  f->predicted_s, "efficiency", f->efficiency,
+				  "low", f->interval[0], "high", f->interval[1],
+				  "runs", (json_int_t)f->n_runs),
+			err);
+	printf("%u steps: %.4g s in the median, %.4g to %.4g\n", f->steps.n,
+	       f->steps.median_s, f->steps.low_s, f->steps.high_s);
+	printf("predicted: %.4g s\n", f->predicted_s);
+	printf("correction of %u run%s: --efficiency %s=%.4f, runs at %.2f to "
+	       "%.2f of it\n",
+	       f->n_runs, f->n_runs == 1 ? "" : "s", a->gpu->name,
+	       f->efficiency, f->interval[0], f->interval[1]);
+	if (a->into)
+		printf("weft model step --calibrate %s uses it\n", a->into);
+	return 0;
+}
+
+static int answer(const struct asked *a, struct weft_error *err)
+{
+	char path[] = "/tmp/weft-steps-XXXXXX";
+	struct found found = {.efficiency = 1};
+	struct reading reading = {.steps = &found.steps};
+	struct weft_spec spec;
+	int rc = -1, fd = -1;
+
+	if (weft_spec_parse(a->job, &spec, err) ||
+	    weft_spec_resolve(&spec, 0, err))
+		return -1;
+	reading.tokens = (double)spec.gbs * spec.seq / spec.gpus;
+	if (weft_text_each(a->log, MAX_LOG_BYTES, log_take, &reading, err) ||
+	    steps_sum(&found.steps, err))
+		goto out;
+	if (!a->into)
+		fd = mkstemp(path);
+	rc = table_write(a, &spec, found.steps.median_s,
+			 a->into ? a->into : path, err);
+	if (rc == 0)
+		rc = correction_find(a, a->into ? a->into : path, &found, err);
+	if (rc == 0)
+		rc = print(a, &found, err);
+out:
+	if (fd >= 0) {
+		close(fd);
+		unlink(path);
+	}
+	steps_free(&found.steps);
+	return rc;
+}
+
+int calibrate_steps(int argc, char **argv)
+{
+	static const struct argp argp = {
+		.options = options,
+		.parser = parse,
+		.doc = "What the steps of a job say of the predicted one.",
+	};
+	struct asked asked = {.log = NULL};
+	struct weft_error err = {0};
+
+	argp_parse(&argp, argc, argv, 0, NULL, &asked);
+	if (!asked.gpu)
+		asked.gpu = weft_gpu_find("H100", &err);
+	return answer(&asked, &err) ? cmd_fail(&err) : EXIT_YES;
+}
