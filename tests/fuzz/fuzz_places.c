@@ -6,8 +6,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const char *const formats[] = {"csv", "kubernetes", "gcp",
-					      "oci", "lldp",	   "ufm"};
+	static const char *const formats[] = {
+		"csv", "kubernetes", "gcp", "oci", "lldp", "ufm", "azure"};
 
 	if (asks_for_much(data, size))
 		return 0;

@@ -83,6 +83,10 @@ bool weft_looks_oci(const char *text, size_t size);
 int weft_import_oci(struct weft_survey *s,
 		    const struct weft_import_input *input,
 		    struct weft_error *err);
+bool weft_looks_azure(const char *text, size_t size);
+int weft_import_azure(struct weft_survey *s,
+		      const struct weft_import_input *input,
+		      struct weft_error *err);
 bool weft_looks_lldp(const char *text, size_t size);
 int weft_import_lldp(struct weft_survey *s,
 		     const struct weft_import_input *input,

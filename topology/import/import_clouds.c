@@ -5,6 +5,8 @@
  * resourceStatus.physicalHostTopology has cluster, block and subblock.  Oracle:
  * oci compute compute-host list (or compute-bare-metal-host list), and what the
  * metadata service of an instance says (rdmaTopologyData), of HOST=FILE.
+ * Azure: az vm list or az vmss list-instances, and what the metadata service of
+ * an instance says; its placement group is all that it tells of the network.
  */
 #include "topology/import/chain.h"
 #include "topology/import/json_source.h"
@@ -281,4 +283,105 @@ bool weft_looks_oci(const char *text, size_t size)
 	return weft_span_find(span, "\"customerHPCIslandId\"") ||
 	       weft_span_find(span, "\"hpc-island-id\"") ||
 	       weft_span_find(span, "\"compute-hpc-island-id\"");
+}
+
+/* ---- Azure ---- */
+
+/* Sizes with GPUs: what a size has in it, the longest first where one is part
+ * of another. */
+static const struct {
+	const char *part, *kind;
+	uint32_t gpus;
+} azure_sizes[] = {
+	{"_GB300_", "gb300", 4},      {"_GB200_", "gb200", 4},
+	{"_MI300X_", "mi300x", 8},    {"ND96isr_H200", "h200", 8},
+	{"ND96is_H100", "h100", 8},   {"ND96isr_H100", "h100", 8},
+	{"ND96amsr_A100", "a100", 8}, {"ND96asr_v4", "a100", 8},
+	{"ND96amsr_v4", "a100", 8},   {"ND96asr_A100", "a100", 8},
+	{"ND40rs_v2", "v100", 8},     {"NC80adis_H100", "h100", 2},
+	{"NC40ads_H100", "h100", 1},  {"NC96ads_A100", "a100", 4},
+	{"NC48ads_A100", "a100", 2},  {"NC24ads_A100", "a100", 1},
+	{"NC24rs_v3", "v100", 4},     {"NC24s_v3", "v100", 4},
+	{"NC12s_v3", "v100", 2},      {"NC6s_v3", "v100", 1},
+};
+
+static void azure_size(const char *size, struct weft_located *l)
+{
+	for (size_t i = 0;
+	     size && i < sizeof(azure_sizes) / sizeof(azure_sizes[0]); i++)
+		if (strstr(size, azure_sizes[i].part)) {
+			l->gpu_kind = azure_sizes[i].kind;
+			l->gpus = azure_sizes[i].gpus;
+			l->gpus_told = true;
+			return;
+		}
+	/* all others of its sizes have no whole GPU for training, or none */
+	l->gpus_told = size != NULL;
+}
+
+static const char *first_of(const json_t *a, const char *key_a, const json_t *b,
+			    const char *key_b)
+{
+	const char *text = weft_json_text(a, key_a);
+
+	return text && *text ? text : weft_json_text(b, key_b);
+}
+
+/* Of the metadata service, or of az. */
+static int azure_host(struct cloud *c, const json_t *host, const char *name)
+{
+	const json_t *compute = json_object_get(host, "compute");
+	const json_t *own = compute ? compute : host;
+	const json_t *hardware = json_object_get(own, "hardwareProfile");
+	const json_t *os = json_object_get(own, "osProfile");
+	const json_t *near = json_object_get(own, "proximityPlacementGroup");
+	const char *group = weft_json_text(own, "placementGroupId");
+	struct weft_located l = {
+		.host = name ? name : first_of(os, "computerName", own, "name"),
+		.label = {"group", "zone"},
+		.n = 2,
+	};
+
+	if (!l.host || !*l.host)
+		return fail(c, "a machine without a name");
+	if (!group || !*group)
+		group = last_part(first_of(near, "id", own, "vmScaleSetName"));
+	if (!group || !*group)
+		group = last_part(weft_json_text(
+			json_object_get(own, "virtualMachineScaleSet"), "id"));
+	l.level[0] = group;
+	azure_size(first_of(own, "vmSize", hardware, "vmSize"), &l);
+	if (!l.gpu_kind)
+		azure_size(weft_json_text(json_object_get(own, "sku"), "name"),
+			   &l);
+	return located_add(c, &l);
+}
+
+static int azure_read(struct cloud *c, const json_t *root)
+{
+	int rc = 0;
+
+	if (json_is_object(root))
+		return azure_host(c, root, c->input->hosts);
+	for (size_t i = 0; rc == 0 && i < json_array_size(root); i++)
+		rc = azure_host(c, json_array_get(root, i), NULL);
+	return rc;
+}
+
+int weft_import_azure(struct weft_survey *s,
+		      const struct weft_import_input *input,
+		      struct weft_error *err)
+{
+	struct cloud c = {.s = s, .input = input, .err = err};
+
+	return cloud_read(&c, azure_read);
+}
+
+bool weft_looks_azure(const char *text, size_t size)
+{
+	const struct weft_span span = {text, size};
+
+	return weft_span_find(span, "\"azEnvironment\"") ||
+	       weft_span_find(span, "Microsoft.Compute/virtualMachine") ||
+	       weft_span_find(span, "\"placementGroupId\"");
 }
