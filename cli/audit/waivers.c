@@ -73,7 +73,7 @@ int waivers_add(struct waivers *waivers, const char *text,
 static void key_write(const char *code, const char *place, const char *text,
 		      char *key, size_t size)
 {
-	snprintf(key, size, "%s %s", code, *place ? place : text);
+	snprintf(key, size, "%s %s %s", code, place, text);
 }
 
 static const char *text_of(const json_t *object, const char *key)

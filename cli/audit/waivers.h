@@ -31,7 +31,8 @@ struct waivers {
 int waivers_add(struct waivers *waivers, const char *text,
 		struct weft_error *err);
 
-/* What "weft audit --json" has answered: its findings are known. */
+/* What "weft audit --json" has answered: its findings are known, as long as
+ * they say the same. */
 int waivers_baseline(struct waivers *waivers, const char *path,
 		     struct weft_error *err);
 

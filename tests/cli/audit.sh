@@ -174,6 +174,10 @@ check "json: what is known is told apart" json \
 	'.counts.error == 0 and (.accepted | map(.code) | index("rail-swapped"))'
 run audit --from ibnetdiscover "$swapped" --baseline "$work/base.json"
 check "people are told how many" out " more are accepted"
+jq '(.findings[] | select(.code == "rail-swapped") | .text) = "less"' \
+	"$work/base.json" >"$work/less.json"
+run audit --json --from ibnetdiscover "$swapped" --baseline "$work/less.json"
+check "what says something else than before is told again" exits 3
 run audit --json --from ibnetdiscover "$swapped" --accept "rail-swapped:$place"
 check "one finding is accepted for ever" json \
 	'[.findings[] | select(.code == "rail-swapped")] | length == 0'
