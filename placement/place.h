@@ -72,8 +72,9 @@ extern const uint32_t weft_n_strategies;
  * Of what it finds and what "first-fit" finds, the better one: by prefer=
  * first, then by the objective's value (times less than a thousandth apart may
  * count as equal), by cost in p->metric, which is the
- * objective's, by the busiest link, the admin's weights and by how few
- * untouched domains it breaks.  Fills cost, bound, gap (both of the cost,
+ * objective's, by the busiest link, the admin's weights, by the share of slots
+ * that it destroys without need (not under a deadline of the thread) and by how
+ * few untouched domains it breaks.  Fills cost, bound, gap (both of the cost,
  * whatever the goal is), method and why.  Free with
  * weft_placement_free in either case. */
 int weft_place(const struct weft_fabric *f, const struct weft_job *job,

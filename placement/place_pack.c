@@ -22,6 +22,7 @@
 #include "placement/place_grouped.h"
 #include "placement/ranks/arrange.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,6 +49,7 @@ struct pack {
 	 * prefer=, < 0 if none does; and what none is less than */
 	double least, target;
 	uint32_t *where; /* [n_gpus] scratch */
+	double most;	 /* leftovers that cost more are not considered */
 	bool limited;	 /* the caller set the work limit */
 	struct weft_placement *p;
 	struct weft_error *err;
@@ -270,7 +272,7 @@ static int consider_leftover(struct pack *pack, uint32_t domain, uint32_t unit,
 	rc = arrange_price(&pack->arranger, gpus,
 			   choice_block(&choice, pack->f), &plain.cost,
 			   &plain.order, pack->err);
-	if (rc == 0)
+	if (rc == 0 && plain.cost <= pack->most)
 		rc = consider_plain(pack, &plain);
 out:
 	choice_free(&choice);
@@ -357,6 +359,31 @@ static int look_further(struct pack *pack)
 	return judge->objective.goal == WEFT_GOAL_COST || judge->indifferent
 		       ? 0
 		       : consider_orders(pack);
+}
+
+/* Between sets that cost the same the room for others decides. */
+static int look_for_room(struct pack *pack)
+{
+	struct candidates *c = &pack->candidates;
+	const struct ranking *best = &pack->best;
+	double cost = best->cost +
+		      sites_tie(pack->f, pack->job->spec.metric) * best->second;
+
+	if (!pack->p->placed || !pack->supply->judge->slots.fabric ||
+	    !(best->measure.share_lost > 0))
+		return 0;
+	pack->most = cost * (1 + RANKING_SAME);
+	for (uint32_t i = 0; i < c->n_priced; i++) {
+		const struct arrangement plain =
+			arrangement_of(pack, c->order[i]);
+
+		if (plain.cost > pack->most ||
+		    effort_spent(&pack->arranger.effort))
+			break;
+		if (consider_plain(pack, &plain))
+			return -1;
+	}
+	return consider_leftovers(pack);
 }
 
 /* The next `count` ranks on GPUs of a node; returns count. */
@@ -455,9 +482,13 @@ static int decide(struct pack *pack)
 	}
 	if (find_indifference(pack))
 		return -1;
-	if (!weft_objective_is_cost(&pack->supply->judge->objective))
-		return look_further(pack);
-	return is_least(pack) ? 0 : refine(pack);
+	if (!weft_objective_is_cost(&pack->supply->judge->objective) &&
+	    look_further(pack))
+		return -1;
+	if (weft_objective_is_cost(&pack->supply->judge->objective) &&
+	    !is_least(pack) && refine(pack))
+		return -1;
+	return look_for_room(pack);
 }
 
 static int compare_index(const void *pa, const void *pb)
@@ -542,6 +573,7 @@ int place_pack(struct supply *s, const struct weft_place_options *options,
 			    .job = s->job,
 			    .supply = s,
 			    .least = -1,
+			    .most = (double)INFINITY,
 			    .limited = options->work_limit > 0,
 			    .p = p,
 			    .err = err};

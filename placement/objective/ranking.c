@@ -297,6 +297,9 @@ int ranking_compare(const struct ranking *a, const struct ranking *b)
 		order = compare_count(a->n_sizes, b->n_sizes);
 	if (!order)
 		order = compare_count(a->weight, b->weight);
+	if (!order)
+		order = compare_real(a->measure.share_lost,
+				     b->measure.share_lost);
 	for (uint32_t l = WEFT_MAX_LEVELS; l > 0 && !order; l--)
 		order = compare_count(a->broken[l - 1], b->broken[l - 1]);
 	if (!order)

@@ -42,6 +42,9 @@ static const char *const limit_names[N_LIMITS] = {
 struct tally {
 	uint32_t n, n_cheaper;
 	double worst;
+	/* answers that are worth the same with and without the limit, and
+	 * those that destroy more room without */
+	uint32_t n_equal, n_rude;
 };
 
 static uint32_t cases_wanted(void)
@@ -286,7 +289,7 @@ static bool tighten(const struct scene *s, enum limit limit, uint64_t *random,
 }
 
 struct worth {
-	double value, cost;
+	double value, cost, busiest, share_lost;
 	uint32_t n_priced; /* domains that have a price */
 };
 
@@ -323,6 +326,7 @@ static struct worth worth_of(struct scene *s, const struct weft_placement *p)
 	weft_judge_measure(&s->judge, p->where, &m, &err);
 	assert_no_error(&err);
 	return (struct worth){m.value, m.cost.total[s->job.spec.metric],
+			      m.cost.busiest.time_s, m.share_lost,
 			      count_priced(s, p)};
 }
 
@@ -343,6 +347,17 @@ static double excess(const struct scene *s, const struct worth *a,
 	return vb <= va && a->cost > b->cost * CHEAPER ? CHEAPER : 1;
 }
 
+static bool is_same(double a, double b)
+{
+	return fabs(a - b) <= 1e-9 * fmax(fabs(a), fabs(b));
+}
+
+static bool is_equal(const struct worth *a, const struct worth *b)
+{
+	return is_same(a->value, b->value) && is_same(a->cost, b->cost) &&
+	       is_same(a->busiest, b->busiest);
+}
+
 static void tell(const struct scene *s, uint32_t i, enum limit limit,
 		 const char *spec, const struct worth *a, const struct worth *b)
 {
@@ -357,7 +372,8 @@ static void tell(const struct scene *s, uint32_t i, enum limit limit,
 /* One job and one limit: how many times as dear it is without; 0 where there is
  * no such limit or no place. */
 static double compare(struct scene *s, uint32_t i, enum limit limit,
-		      uint64_t *random, const struct weft_placement *loose)
+		      uint64_t *random, const struct weft_placement *loose,
+		      struct tally *t)
 {
 	static struct text spec;
 	struct weft_placement tight = {0};
@@ -372,6 +388,9 @@ static double compare(struct scene *s, uint32_t i, enum limit limit,
 		ratio = excess(s, &a, &b);
 		if (ratio > 1)
 			tell(s, i, limit, spec.at, &a, &b);
+		t->n_equal += is_equal(&a, &b);
+		t->n_rude +=
+			is_equal(&a, &b) && a.share_lost > b.share_lost + 1e-9;
 	}
 	weft_placement_free(&tight);
 	weft_occupancy_free(&o);
@@ -393,8 +412,8 @@ static void compare_all(struct scene *s, uint32_t i, uint64_t *random,
 
 	if (place(s, s->spec.at, &s->o, &loose)) {
 		for (uint32_t k = 0; k < N_LIMITS * TIMES; k++) {
-			double ratio =
-				compare(s, i, k % N_LIMITS, random, &loose);
+			double ratio = compare(s, i, k % N_LIMITS, random,
+					       &loose, &limits[k % N_LIMITS]);
 
 			count(&limits[k % N_LIMITS], ratio);
 			most = fmax(most, ratio);
@@ -429,7 +448,12 @@ static void limits_hardly_make_a_job_cheaper(void **state)
 		all.n += limits[l].n;
 		all.n_cheaper += limits[l].n_cheaper;
 		all.worst = fmax(all.worst, limits[l].worst);
+		all.n_equal += limits[l].n_equal;
+		all.n_rude += limits[l].n_rude;
 	}
+	print_message("of %u that are worth the same, %u destroy more room "
+		      "without the limit\n",
+		      all.n_equal, all.n_rude);
 	print_message("jobs, under any of their limits:\n");
 	for (uint32_t k = 0; k < N_KINDS; k++)
 		report(kind_names[k], &kinds[k]);
