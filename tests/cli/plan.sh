@@ -19,7 +19,7 @@ check "json: the step is predicted for the profile's GPU" json '
 check "memory adds up from its parts" json '.memory_bytes_per_gpu |
 	.total > 1e9 and .stage == 0 and
 	((.weights + .gradients + .optimizer + .activations + .logits +
-	.context + .gathered) / .total - 1 | fabs < 1e-9)'
+	.context + .gathered + .framework) / .total - 1 | fabs < 1e-9)'
 check "a job whose model nobody named is not said to be too large" json \
 	'any(.why[]; test("does not fit")) | not'
 plan --json --job "$job,model=llama3-70B"
