@@ -141,6 +141,8 @@ libweft_lab_la_SOURCES = \
 	%D%/step/step_run.h \
 	%D%/step/step_shape.c \
 	%D%/step/step_shape.h \
+	%D%/step/step_source.c \
+	%D%/step/step_source.h \
 	%D%/step/step_sweep.c \
 	%D%/step/step_table.c \
 	%D%/step/step_table.h \

@@ -11,6 +11,7 @@
 #include "costmodel/job/software.h"
 #include "lab/step/step_columns.h"
 #include "lab/step/step_shape.h"
+#include "lab/step/step_source.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -33,13 +34,6 @@ struct axes {
 	uint32_t gpus, tp, cp, pp; /* gpus 0: not said */
 };
 
-struct source {
-	const struct csv *csv;
-	uint32_t index;
-	struct step_row *row;
-	const char *folder;
-};
-
 static int missing(struct step_row *row, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
@@ -53,86 +47,24 @@ static int missing(struct step_row *row, const char *format, ...)
 	return -1;
 }
 
-static const char *text(const struct source *s, const char *column)
-{
-	return csv_cell(s->csv, s->index, column);
-}
-
-/* The cell without commas between thousands and what stands for "about". */
-static void plain_number(const char *cell, char *plain, size_t size)
-{
-	size_t used = 0;
-
-	cell += strspn(cell, "~ ");
-	for (; *cell && used + 1 < size; cell++) {
-		bool comma =
-			*cell == ',' && used && strspn(cell + 1, DIGITS) >= 3;
-
-		if (!comma)
-			plain[used++] = *cell;
-	}
-	plain[used] = '\0';
-}
-
-/* 0 where the cell is empty or no number, which a percent sign may follow. */
-static double number(const struct source *s, const char *column)
-{
-	char plain[64], *end;
-	double value;
-
-	plain_number(text(s, column), plain, sizeof(plain));
-	value = strtod(plain, &end);
-	if (end == plain || !(value > 0) || value >= 1e15)
-		return 0;
-	end += strspn(end, " ");
-	end += *end == '%';
-	return *end == '\0' ? value : 0;
-}
-
-static uint32_t count(const struct source *s, const char *column,
-		      uint32_t unsaid)
-{
-	double value = number(s, column);
-
-	if (value < 1 || value > UINT32_MAX || value != floor(value))
-		return unsaid;
-	return (uint32_t)value;
-}
-
-/* Where `word` begins in the cell, whatever the case; NULL: nowhere. */
-static const char *find(const char *cell, const char *word)
-{
-	size_t length = strlen(word);
-
-	for (;; cell++) {
-		if (strncasecmp(cell, word, length) == 0)
-			return cell;
-		if (*cell == '\0')
-			return NULL;
-	}
-}
-
-static bool mentions(const char *cell, const char *word)
-{
-	return find(cell, word) != NULL;
-}
-
 /* The known model of that name, or of the same widths. */
 static const struct weft_model *known_model(const struct source *s)
 {
-	const struct weft_model *named = step_shape_named(text(s, "model"));
+	const struct weft_model *named =
+		step_shape_named(source_text(s, "model"));
 
 	return named ? named
-		     : step_shape_of(count(s, "hidden", 0), count(s, "ffn", 0),
-				     count(s, "heads", 0),
-				     count(s, "kv_heads", 0));
+		     : step_shape_of(source_count(s, "hidden", 0),
+				     source_count(s, "ffn", 0),
+				     source_count(s, "heads", 0),
+				     source_count(s, "kv_heads", 0));
 }
 
 /* Columns of what model files have besides. */
 static void members_read(const struct source *s, struct weft_model *m)
 {
 	for (uint32_t k = 0; weft_model_key(k); k++) {
-		uint32_t value = count(s, weft_model_key(k), 0);
+		uint32_t value = source_count(s, weft_model_key(k), 0);
 
 		if (value)
 			weft_model_set(m, k, value);
@@ -166,11 +98,11 @@ static int model_read(const struct source *s)
 
 	if (known)
 		*m = *known;
-	else if (strchr(text(s, "model"), '/') &&
-		 file_read(s, text(s, "model"), m))
+	else if (strchr(source_text(s, "model"), '/') &&
+		 file_read(s, source_text(s, "model"), m))
 		return -1;
 	gated = known || m->layers;
-	snprintf(m->name, sizeof(m->name), "%s", text(s, "model"));
+	snprintf(m->name, sizeof(m->name), "%s", source_text(s, "model"));
 	members_read(s, m);
 	if (!m->layers || !m->hidden || !m->ffn || !m->heads || !m->vocab ||
 	    !m->seq)
@@ -179,7 +111,7 @@ static int model_read(const struct source *s)
 			"no built-in model is \"%.40s\", and its shape is "
 			"not given: layers, hidden, ffn, heads, vocab, "
 			"seq; a file may be named",
-			text(s, "model"));
+			source_text(s, "model"));
 	if (m->layers > MAX_LAYERS || m->hidden > MAX_WIDTH ||
 	    m->ffn > MAX_WIDTH || m->heads > m->hidden ||
 	    m->vocab > MAX_WIDTH || m->seq > MAX_WIDTH)
@@ -211,11 +143,11 @@ static int precision_read(const struct source *s)
 		{"tf32", WEFT_BITS_32}, {"fp32", WEFT_BITS_32},
 		{"", WEFT_BITS_16},
 	};
-	const char *cell =
-		text(s, *text(s, "precision") ? "precision" : "dtype");
+	const char *cell = source_text(
+		s, *source_text(s, "precision") ? "precision" : "dtype");
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-		if (mentions(cell, known[i].word)) {
+		if (source_mentions(cell, known[i].word)) {
 			s->row->precision = known[i].precision;
 			return 0;
 		}
@@ -223,23 +155,18 @@ static int precision_read(const struct source *s)
 	return 0;
 }
 
-/* Trained in fp16, whose gradients and recipes are those of their time. */
-static bool is_half(const struct source *s)
-{
-	const char *cell = text(s, "precision");
-
-	return mentions(cell, "fp16") || mentions(cell, "half") ||
-	       (mentions(cell, "float16") && !mentions(cell, "bfloat16"));
-}
-
 /* Key of the spec for how replicas share their states. */
 static const char *zero_key(const char *dp_kind)
 {
-	if (mentions(dp_kind, "zero3") || mentions(dp_kind, "hsdp") ||
-	    (mentions(dp_kind, "fsdp") && !mentions(dp_kind, "not resharded")))
+	if (source_mentions(dp_kind, "zero3") ||
+	    source_mentions(dp_kind, "hsdp") ||
+	    (source_mentions(dp_kind, "fsdp") &&
+	     !source_mentions(dp_kind, "not resharded")))
 		return "3";
-	if (mentions(dp_kind, "zero1") || mentions(dp_kind, "zero2") ||
-	    mentions(dp_kind, "dist-opt") || mentions(dp_kind, "fsdp"))
+	if (source_mentions(dp_kind, "zero1") ||
+	    source_mentions(dp_kind, "zero2") ||
+	    source_mentions(dp_kind, "dist-opt") ||
+	    source_mentions(dp_kind, "fsdp"))
 		return "1";
 	return "0";
 }
@@ -249,9 +176,9 @@ static const char *zero_key(const char *dp_kind)
  * are those of runs on 64, 128, 256, 512 GPUs.  0: all. */
 static uint32_t shard_key(const struct source *s, uint32_t gpus)
 {
-	const char *dp_kind = text(s, "dp_kind");
-	const char *at = find(dp_kind, "FSDP group ="),
-		   *in = find(dp_kind, "(shard");
+	const char *dp_kind = source_text(s, "dp_kind");
+	const char *at = source_find(dp_kind, "FSDP group ="),
+		   *in = source_find(dp_kind, "(shard");
 	uint64_t scale = 0;
 	uint32_t group = 0;
 
@@ -273,113 +200,6 @@ static uint32_t shard_key(const struct source *s, uint32_t gpus)
 		       : 0;
 }
 
-/* A note that begins with "flash;" or "plain;" is of the kernels that a run
- * used: those that it does not name were PyTorch's. */
-static const char *kernels_key(const struct source *s)
-{
-	const char *note = text(s, "note");
-
-	if (strncasecmp(note, "plain;", 6) == 0)
-		return ",attention=plain,fused=off";
-	if (strncasecmp(note, "flash;", 6) != 0)
-		return "";
-	if (!mentions(note, "attention2") && !mentions(note, "attention 2"))
-		return ",attention=flash1,fused=off";
-	return mentions(note, "RMS kernel") ? ",attention=flash2,fused=on"
-					    : ",attention=flash2,fused=off";
-}
-
-/* The framework that words of the note, else of the source are of.  Without
- * such words FSDP where it shards parameters and splits nothing else, and what
- * there was where the source is of before 2023 or trains in fp16. */
-static const char *framework_key(const struct source *s)
-{
-	static const struct {
-		const char *word, *framework;
-	} known[] = {
-		{"llm-foundry", "fsdp"},
-		{"torchtitan", "torchtitan"},
-		{"maxtext", "maxtext"},
-		{"paxml", "maxtext"},
-		{"nemo", "nemo"},
-		{"dgxc-benchmarking", "nemo"},
-		{"megatron-bridge", "nemo"},
-		{"deepspeed", "deepspeed"},
-		{"internlm", "deepspeed"},
-		{"Megatron-LM", NULL},
-		{"megascale", "nemo"},
-	};
-	const char *cells[] = {text(s, "note"), text(s, "source")};
-	const char *arxiv = find(cells[1], ARXIV);
-	bool ampere = s->row->gpu->framework != WEFT_NEMO;
-
-	for (int c = 0; c < 2; c++) {
-		for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-			if (!mentions(cells[c], known[i].word))
-				continue;
-			if (known[i].framework)
-				return known[i].framework;
-			return ampere ? "megatron-2021" : "usual";
-		}
-	}
-	if (is_half(s) ||
-	    (arxiv && strtol(arxiv + strlen(ARXIV), NULL, 10) < 2301))
-		return "megatron-2021";
-	/* Megatron has no choice of kernels that one would note. */
-	if (*kernels_key(s))
-		return "deepspeed";
-	if (mentions(text(s, "dp_kind"), "fsdp") && count(s, "tp", 1) == 1 &&
-	    count(s, "pp", 1) == 1)
-		return "fsdp";
-	return "usual";
-}
-
-/* Kernels of experts: NVIDIA's releases of 26.06 and later fuse them for gated
- * models in 8 and 4 bits on NVL72; DeepSeek's own hide all-to-alls, in 8 bits
- * (arXiv:2412.19437 sections 3.2 and 3.3). */
-static const char *experts_key(const struct source *s)
-{
-	const char *source = text(s, "source"), *at = source;
-	double release = 0;
-
-	if (!s->row->model.experts)
-		return "";
-	if (mentions(text(s, "note"), "DeepSeek-V3 report"))
-		return ",expert_kernels=fused,dispatch_dtype=fp8";
-	while (*at &&
-	       !(at > source && at[-1] == ' ' && isdigit((unsigned char)*at)))
-		at++;
-	release = strtod(at, NULL);
-	if (release < 26.059 || release > 100 || !s->row->model.gated_mlp ||
-	    strncmp(s->row->gpu->name, "GB", 2) != 0 ||
-	    (s->row->precision != WEFT_BITS_8 &&
-	     s->row->precision != WEFT_BITS_4))
-		return "";
-	return ",expert_kernels=fused";
-}
-
-/* Keys of the spec for the software, as the row's columns say them or its words
- * do. */
-static void software_keys(const struct source *s, char *keys, size_t size)
-{
-	static const char *const columns[] = {"software", "attention", "fused"};
-	size_t used = 0;
-
-	keys[0] = '\0';
-	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
-		const char *cell = text(s, columns[i]);
-
-		if (*cell && used < size)
-			used += (size_t)snprintf(keys + used, size - used,
-						 ",%s=%.40s", columns[i], cell);
-	}
-	if (!used)
-		used = (size_t)snprintf(keys, size, ",software=%s%s",
-					framework_key(s), kernels_key(s));
-	if (!*text(s, "expert_kernels") && used < size)
-		snprintf(keys + used, size - used, "%s", experts_key(s));
-}
-
 /* Type of reduced gradients: fp16 training reduces them as they are; with bf16,
  * Megatron does it in fp32, other frameworks in bf16. */
 static const char *gradient_key(const struct source *s,
@@ -387,7 +207,7 @@ static const char *gradient_key(const struct source *s,
 {
 	enum weft_framework framework = software->software;
 
-	if (is_half(s))
+	if (source_is_half(s))
 		return "fp16";
 	if (framework == WEFT_FRAMEWORK_USUAL)
 		framework = s->row->gpu->framework;
@@ -401,7 +221,7 @@ static const char *gradient_key(const struct source *s,
  * counted by some as layers, so that there are a few parts too many. */
 static uint32_t chunks_key(const struct source *s, uint32_t pp)
 {
-	uint32_t vpp = count(s, "vpp", 1), layers = s->row->model.layers;
+	uint32_t vpp = source_count(s, "vpp", 1), layers = s->row->model.layers;
 
 	if (pp <= 1)
 		return 1;
@@ -416,7 +236,7 @@ static const char *recompute_key(const char *cell, bool plain)
 {
 	if (strncasecmp(cell, "full", 4) == 0)
 		return "full";
-	if (mentions(cell, "selective") || mentions(cell, "attn"))
+	if (source_mentions(cell, "selective") || source_mentions(cell, "attn"))
 		return "selective";
 	if (strncasecmp(cell, "none", 4) == 0 || !plain)
 		return "none";
@@ -427,21 +247,22 @@ static const char *recompute_key(const char *cell, bool plain)
  * training with full recomputation was what one did. */
 static bool splits_sequence(const struct source *s, const char *recompute)
 {
-	const char *cell = text(s, "recompute");
+	const char *cell = source_text(s, "recompute");
 
 	if (strcmp(recompute, "full") == 0)
 		return false;
-	return mentions(cell, "+SP") || mentions(cell, "sequence") ||
-	       !is_half(s);
+	return source_mentions(cell, "+SP") ||
+	       source_mentions(cell, "sequence") || !source_is_half(s);
 }
 
 /* The row's "value", if its metric begins with this word. */
 static double metric_value(const struct source *s, const char *word)
 {
-	const char *metric = text(s, "metric");
+	const char *metric = source_text(s, "metric");
 
-	return strncasecmp(metric, word, strlen(word)) == 0 ? number(s, "value")
-							    : 0;
+	return strncasecmp(metric, word, strlen(word)) == 0
+		       ? source_number(s, "value")
+		       : 0;
 }
 
 /* Tokens per second of all GPUs; 0: not said. */
@@ -449,23 +270,25 @@ static double tokens_rate(const struct source *s, double gpus)
 {
 	double rate = metric_value(s, "tokens_per_s");
 
-	return mentions(text(s, "metric"), "per_gpu") ? rate * gpus : rate;
+	return source_mentions(source_text(s, "metric"), "per_gpu")
+		       ? rate * gpus
+		       : rate;
 }
 
 /* Sizes of the axes that the row says, 1 where it does not: but if one is not
  * said and dp is, it is what is left of the GPUs. */
 static void axes_read(const struct source *s, struct axes *axes)
 {
-	uint32_t dp = count(s, "dp", 0), *unsaid = NULL;
+	uint32_t dp = source_count(s, "dp", 0), *unsaid = NULL;
 	uint64_t known;
 
-	axes->tp = count(s, "tp", 0);
-	axes->cp = count(s, "cp", 0);
-	axes->pp = count(s, "pp", 0);
-	axes->gpus = count(s, "gpus", 0);
+	axes->tp = source_count(s, "tp", 0);
+	axes->cp = source_count(s, "cp", 0);
+	axes->pp = source_count(s, "pp", 0);
+	axes->gpus = source_count(s, "gpus", 0);
 	if (!axes->tp != !axes->pp)
 		unsaid = axes->tp ? &axes->pp : &axes->tp;
-	else if (!axes->cp && axes->tp && count(s, "ep", 1) == 1)
+	else if (!axes->cp && axes->tp && source_count(s, "ep", 1) == 1)
 		unsaid = &axes->cp;
 	axes->cp = axes->cp ? axes->cp : 1;
 	axes->tp = axes->tp ? axes->tp : 1;
@@ -484,11 +307,12 @@ static void axes_read(const struct source *s, struct axes *axes)
 /* Sequences per step; if not said, what a rate and a step time make. */
 static uint32_t batch_read(const struct source *s, uint32_t gpus)
 {
-	double step_s = number(s, "step_s"), rate = tokens_rate(s, gpus);
+	double step_s = source_number(s, "step_s"), rate = tokens_rate(s, gpus);
 	double batch = rint(rate * step_s / s->row->model.seq);
 
-	return count(s, "gbs",
-		     batch >= 1 && batch < UINT32_MAX ? (uint32_t)batch : 0);
+	return source_count(s, "gbs",
+			    batch >= 1 && batch < UINT32_MAX ? (uint32_t)batch
+							     : 0);
 }
 
 /* Tensor ranks of each expert: those of the rest, as Megatron does unless it is
@@ -510,15 +334,15 @@ static void put(const struct source *s, struct step_keys *keys, const char *key,
 static void sharing_put(const struct source *s, struct step_keys *keys,
 			uint32_t gpus)
 {
-	uint32_t shard = count(s, "shard", shard_key(s, gpus));
-	const char *zero = zero_key(text(s, "dp_kind"));
+	uint32_t shard = source_count(s, "shard", shard_key(s, gpus));
+	const char *zero = zero_key(source_text(s, "dp_kind"));
 	size_t left;
 
 	put(s, keys, "zero", zero);
 	/* Its optimizer deals out whole tensors (InternLM,
 	 * hybrid_zero_optim.py). */
-	if (mentions(text(s, "source"), "internlm") && *zero == '1' &&
-	    count(s, "zero", 1) == 1)
+	if (source_mentions(source_text(s, "source"), "internlm") &&
+	    *zero == '1' && source_count(s, "zero", 1) == 1)
 		put(s, keys, "zero_by", "tensors");
 	left = sizeof(keys->text) - keys->used;
 	if (shard)
@@ -532,10 +356,11 @@ static void spec_text(const struct source *s, const struct axes *axes,
 		      struct step_keys *keys)
 {
 	const struct step_row *row = s->row;
-	uint32_t ep = row->model.experts ? count(s, "ep", 1) : 1;
+	uint32_t ep = row->model.experts ? source_count(s, "ep", 1) : 1;
 	bool plain = weft_software(software, row->gpu).attention ==
 		     WEFT_ATTENTION_PLAIN;
-	const char *recompute = recompute_key(text(s, "recompute"), plain);
+	const char *recompute =
+		recompute_key(source_text(s, "recompute"), plain);
 	bool split = axes->tp > 1 && splits_sequence(s, recompute);
 	char etp[16];
 
@@ -544,9 +369,9 @@ static void spec_text(const struct source *s, const struct axes *axes,
 		"gpus=%u,tp=%u,cp=%u,pp=%u,vpp=%u,ep=%u,mbs=%u,gbs=%u,seq=%u,"
 		"recompute=%s,dtype=%s%s",
 		axes->gpus, axes->tp, axes->cp, axes->pp,
-		chunks_key(s, axes->pp), ep, count(s, "mbs", 1),
+		chunks_key(s, axes->pp), ep, source_count(s, "mbs", 1),
 		batch_read(s, axes->gpus), row->model.seq, recompute,
-		is_half(s) ? "fp16" : "bf16", words);
+		source_is_half(s) ? "fp16" : "bf16", words);
 	sharing_put(s, keys, axes->gpus);
 	put(s, keys, "sp", split ? "on" : "off");
 	put(s, keys, "grad_dtype", gradient_key(s, software));
@@ -566,7 +391,7 @@ static int spec_read(const struct source *s)
 	struct axes axes;
 	char words[160];
 
-	software_keys(s, words, sizeof(words));
+	source_software(s, words, sizeof(words));
 	if (weft_spec_parse(words + 1, &software, &err))
 		return missing(row, "%.190s", err.text);
 	axes_read(s, &axes);
@@ -584,7 +409,7 @@ static int spec_read(const struct source *s)
 static double measure(const struct source *s, const char *column,
 		      const char *metric, const char *other)
 {
-	double value = number(s, column);
+	double value = source_number(s, column);
 
 	if (!(value > 0))
 		value = metric_value(s, metric);
@@ -597,11 +422,11 @@ static double counted_flops(const struct source *s)
 {
 	const struct step_row *row = s->row;
 	struct weft_flops flops = weft_flops(&row->model, row->spec.seq);
-	const char *convention = text(s, "mfu_convention");
+	const char *convention = source_text(s, "mfu_convention");
 
 	if (strncasecmp(convention, "HFU", 3) == 0 ||
-	    (!*convention &&
-	     (mentions(text(s, "unit"), "HFU") || metric_value(s, "hfu") > 0)))
+	    (!*convention && (source_mentions(source_text(s, "unit"), "HFU") ||
+			      metric_value(s, "hfu") > 0)))
 		return weft_flops_hardware(&flops, row->spec.gbs, false,
 					   row->spec.recompute);
 	return weft_flops_model(&flops, row->spec.gbs, false);
@@ -610,12 +435,13 @@ static double counted_flops(const struct source *s)
 /* Seconds that the row says itself. */
 static double printed_s(const struct source *s)
 {
-	double step_s = number(s, "step_s");
+	double step_s = source_number(s, "step_s");
 	double value = metric_value(s, "step_time");
 
 	if (step_s > 0)
 		return step_s;
-	return strcasecmp(text(s, "unit"), "ms") == 0 ? value / 1e3 : value;
+	return strcasecmp(source_text(s, "unit"), "ms") == 0 ? value / 1e3
+							     : value;
 }
 
 /* Seconds of the step, from whatever measure the row has. */
@@ -630,8 +456,9 @@ static void measured_read(const struct source *s)
 
 	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
 		row->out_of_memory |=
-			mentions(text(s, ends[i]), "OOM") ||
-			mentions(text(s, ends[i]), "out of memory");
+			source_mentions(source_text(s, ends[i]), "OOM") ||
+			source_mentions(source_text(s, ends[i]),
+					"out of memory");
 	row->measured_s = row->out_of_memory ? 0 : printed_s(s);
 	if (row->measured_s > 0 || row->out_of_memory)
 		return;
@@ -658,8 +485,9 @@ static int table_length(const char *table)
 static void group_read(const struct source *s)
 {
 	struct step_row *row = s->row;
-	const char *source = text(s, "source"), *note = text(s, "note");
-	const char *table = find(source, "Table ");
+	const char *source = source_text(s, "source"),
+		   *note = source_text(s, "note");
+	const char *table = source_find(source, "Table ");
 	size_t software = strcspn(note, "; ,.");
 	int length = (int)strcspn(source, " ");
 
@@ -677,7 +505,7 @@ static void group_read(const struct source *s)
  * and "NVIDIA/NeMo docs" are NVIDIA's. */
 static void publisher_read(const struct source *s)
 {
-	const char *source = text(s, "source");
+	const char *source = source_text(s, "source");
 
 	snprintf(s->row->publisher, sizeof(s->row->publisher), "%.*s",
 		 (int)strcspn(source, "/- "), source);
@@ -690,9 +518,10 @@ static int whole_read(const struct source *s)
 					      "metric", "note",	   "source"};
 
 	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
-		const char *cell = text(s, columns[i]);
+		const char *cell = source_text(s, columns[i]);
 
-		if (mentions(cell, "lora") || mentions(cell, "peft"))
+		if (source_mentions(cell, "lora") ||
+		    source_mentions(cell, "peft"))
 			return missing(s->row,
 				       "the run trains an adapter (%s), not "
 				       "the whole model",
@@ -705,7 +534,7 @@ static int overlap_read(const struct source *s)
 {
 	static const char *const yes[] = {"yes", "on", "1", "true"};
 	static const char *const no[] = {"no", "off", "0", "false", "none"};
-	const char *cell = text(s, "overlap");
+	const char *cell = source_text(s, "overlap");
 
 	for (size_t i = 0; i < sizeof(yes) / sizeof(yes[0]); i++) {
 		if (strcasecmp(cell, yes[i]) == 0)
@@ -763,11 +592,12 @@ int step_row_read(const struct csv *csv, uint32_t index, const char *folder,
 
 	memset(row, 0, sizeof(*row));
 	snprintf(row->line, sizeof(row->line), "line %d", csv->line[index]);
-	row->id = *text(&s, "row_id") ? text(&s, "row_id") : row->line;
-	if (mentions(text(&s, "metric"), "layer"))
+	row->id = *source_text(&s, "row_id") ? source_text(&s, "row_id")
+					     : row->line;
+	if (source_mentions(source_text(&s, "metric"), "layer"))
 		return missing(row, "the row is of a layer, not of a step");
-	if (*text(&s, "gpu"))
-		row->gpu = weft_gpu_find(text(&s, "gpu"), &err);
+	if (*source_text(&s, "gpu"))
+		row->gpu = weft_gpu_find(source_text(&s, "gpu"), &err);
 	else if (unsaid)
 		row->gpu = unsaid;
 	else
@@ -776,10 +606,11 @@ int step_row_read(const struct csv *csv, uint32_t index, const char *folder,
 		return missing(row, "%.190s", err.text);
 	if (whole_read(&s))
 		return -1;
-	row->node_size = count(&s, "node_size", 8);
-	row->memory_bytes = memory_read(text(&s, "gpu"), row->gpu);
-	row->source = text(&s, "source");
-	row->cluster = text(&s, *text(&s, "network") ? "network" : "fabric");
+	row->node_size = source_count(&s, "node_size", 8);
+	row->memory_bytes = memory_read(source_text(&s, "gpu"), row->gpu);
+	row->source = source_text(&s, "source");
+	row->cluster = source_text(&s, *source_text(&s, "network") ? "network"
+								   : "fabric");
 	if (overlap_read(&s) || model_read(&s) || precision_read(&s))
 		return -1;
 	group_read(&s);

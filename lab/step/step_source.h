@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* step_source.h - the cells of a row of a table of runs */
+#ifndef WEFT_LAB_STEP_STEP_SOURCE_H
+#define WEFT_LAB_STEP_STEP_SOURCE_H
+
+#include "base/csv.h"
+#include "lab/step/step_row.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct source {
+	const struct csv *csv;
+	uint32_t index;
+	struct step_row *row;
+	const char *folder;
+};
+
+/* The cell of a column, "" where there is none; as a number, 0 where it is
+ * none; as a whole number, else what stands for it unsaid. */
+const char *source_text(const struct source *s, const char *column);
+double source_number(const struct source *s, const char *column);
+uint32_t source_count(const struct source *s, const char *column,
+		      uint32_t unsaid);
+
+/* Where a word begins in a cell, whatever the case, or NULL; whether it does.
+ */
+const char *source_find(const char *cell, const char *word);
+bool source_mentions(const char *cell, const char *word);
+
+/* Trained in fp16, whose gradients and recipes are those of their time. */
+bool source_is_half(const struct source *s);
+
+/* Keys of the spec for the software, as the row's columns say them or its words
+ * do, each after a comma; the row's GPU, model and precision are read. */
+void source_software(const struct source *s, char *keys, size_t size);
+
+#endif
