@@ -3,8 +3,8 @@
 #ifndef WEFT_COSTMODEL_JOB_MODEL_CONFIG_H
 #define WEFT_COSTMODEL_JOB_MODEL_CONFIG_H
 
-#include "costmodel/job/model.h"
 #include "base/yaml.h"
+#include "costmodel/job/model.h"
 
 /* Whether the document is a config.json: it has keys that only those have. */
 bool weft_model_is_config(const struct weft_yaml *doc);
