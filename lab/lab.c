@@ -8,10 +8,8 @@
 #include <string.h>
 
 static const struct command commands[] = {
-	{"advise", NULL, cmd_advise},
-	{"calibrate", NULL, cmd_calibrate},
-	{"map", NULL, cmd_map},
-	{"model", NULL, cmd_model},
+	{"advise", NULL, cmd_advise}, {"calibrate", NULL, cmd_calibrate},
+	{"map", NULL, cmd_map},	      {"model", NULL, cmd_model},
 	{"replay", NULL, cmd_replay},
 };
 

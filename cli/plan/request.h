@@ -19,7 +19,7 @@ struct request {
 	const struct weft_gpu *gpu; /* NULL: the fabric's */
 	bool json;
 	bool all_ranks; /* in the text: a line for each node */
-	int goal; /* enum weft_goal + 1; 0: the spec's */
+	int goal;	/* enum weft_goal + 1; 0: the spec's */
 	double fragmentation;
 	bool alone; /* other jobs' traffic does not count */
 	/* made from them by request_open */

@@ -73,8 +73,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ARG:
 		if (in->fabric_path)
-			argp_error(state, "one fabric, please: \"%s\" is a "
-					  "second",
+			argp_error(state,
+				   "one fabric, please: \"%s\" is a "
+				   "second",
 				   arg);
 		in->fabric_path = arg;
 		return 0;

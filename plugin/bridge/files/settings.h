@@ -45,7 +45,7 @@ struct weft_settings {
 	/* for the check at submission */
 	char *fabric_path;
 	uint32_t spec_limit; /* bytes of a user's spec */
-	bool infer; /* specs out of batch scripts */
+	bool infer;	     /* specs out of batch scripts */
 	struct weft_defaults defaults;
 };
 
