@@ -37,6 +37,9 @@ libweft_costmodel_la_SOURCES = \
 	%D%/time/span.c \
 	%D%/time/span_meet.c \
 	%D%/time/step.c \
+	%D%/time/step_compute.c \
+	%D%/time/step_exposed.c \
+	%D%/time/step_parts.h \
 	%D%/time/straggler.c \
 	%D%/traffic/collective.c \
 	%D%/traffic/collective_flows.c \
