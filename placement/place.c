@@ -441,8 +441,7 @@ static int place_by(struct supply *s, const struct weft_strategy *strategy,
 		    const struct weft_objective *objective,
 		    struct weft_placement *p, struct weft_error *err)
 {
-	/* what slurmctld waits for has no time to count slots */
-	bool counts = objective->fragmentation > 0 || weft_deadline() == 0;
+	bool counts = objective->fragmentation > 0 || options->room;
 	const struct weft_occupancy *o = counts ? s->o : NULL;
 	struct weft_judge judge = {0};
 	int rc = weft_judge_build(s->f, s->job, o, objective, &judge, err);

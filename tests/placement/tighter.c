@@ -15,7 +15,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define N_CASES 150
+#define N_CASES 60
 
 /* Limits of each kind that a job is placed under. */
 #define TIMES 3
@@ -27,9 +27,11 @@
 #define PRICE WEFT_PRICE_OF_DOMAIN
 
 /* What the search does not yet find: of a hundred limits so many made a job
- * cheaper, and the most by this factor. */
-#define MOST_CHEAPER 0.06
-#define MOST_GAINED  2.5
+ * cheaper, and the most by this factor; of a hundred answers that are worth as
+ * much with the limit so many destroy less room with it. */
+#define MOST_CHEAPER 0.02
+#define MOST_GAINED  1.2
+#define MOST_RUDE    0.03
 
 enum kind { NVL72, NVL_SMALL, LEAFS, RAILS, MIXED, N_KINDS };
 static const char *const kind_names[N_KINDS] = {"nvl72", "nvl-small", "leafs",
@@ -208,12 +210,13 @@ static void scene_close(struct scene *s)
 static bool place(const struct scene *s, const char *spec,
 		  const struct weft_occupancy *o, struct weft_placement *p)
 {
+	const struct weft_place_options options = {.room = true};
 	struct weft_job job = {0};
 	struct weft_error err = {0};
 
 	memset(p, 0, sizeof(*p));
 	if (weft_job_build(spec, 0, true, s->f, &job, &err) == 0) {
-		weft_place(s->f, &job, o, NULL, p, &err);
+		weft_place(s->f, &job, o, &options, p, &err);
 		assert_no_error(&err);
 	}
 	weft_job_free(&job);
@@ -459,6 +462,7 @@ static void limits_hardly_make_a_job_cheaper(void **state)
 		report(kind_names[k], &kinds[k]);
 	assert_true(all.n_cheaper <= MOST_CHEAPER * all.n);
 	assert_true(all.worst <= MOST_GAINED);
+	assert_true(all.n_rude <= MOST_RUDE * all.n_equal);
 }
 
 int main(void)
