@@ -84,6 +84,11 @@ static int try_order(struct refine *x, uint32_t k, bool *better)
 		x->nesting = k;
 	}
 	keep_best(x, &ranking);
+	if (ranking.cost < x->least * (1 - RANKING_SAME)) {
+		x->least = ranking.cost;
+		x->cheap_nesting = k;
+		memcpy(x->cheap, x->now, x->f->n_nodes * sizeof(*x->cheap));
+	}
 	return 0;
 }
 
@@ -470,12 +475,13 @@ static int refine_build(struct refine *x)
 	x->take = weft_calloc(n_nodes, sizeof(*x->take), x->err);
 	x->now = weft_calloc(n_nodes, sizeof(*x->now), x->err);
 	x->top = weft_calloc(n_nodes, sizeof(*x->top), x->err);
+	x->cheap = weft_calloc(n_nodes, sizeof(*x->cheap), x->err);
 	x->gpus = weft_calloc(n, sizeof(*x->gpus), x->err);
 	x->trial = weft_calloc(n, sizeof(*x->trial), x->err);
 	x->choice.node = weft_calloc(n, sizeof(*x->choice.node), x->err);
 	x->choice.count = weft_calloc(n, sizeof(*x->choice.count), x->err);
-	if (!x->take || !x->now || !x->top || !x->gpus || !x->trial ||
-	    !x->choice.node || !x->choice.count)
+	if (!x->take || !x->now || !x->top || !x->cheap || !x->gpus ||
+	    !x->trial || !x->choice.node || !x->choice.count)
 		return -1;
 	for (uint32_t r = 0; r < n; r++)
 		x->now[x->f->gpu_node[x->where[r]]]++;
@@ -487,6 +493,7 @@ static void refine_free(struct refine *x)
 	free(x->take);
 	free(x->now);
 	free(x->top);
+	free(x->cheap);
 	free(x->gpus);
 	free(x->trial);
 	free(x->cell);
@@ -517,6 +524,7 @@ int refine_run(struct arranger *a, uint32_t *where, struct ranking *best,
 	x->scope = a->f->gpu_domain[top][where[0]];
 	x->where = where;
 	x->best = best;
+	x->least = (double)INFINITY;
 	x->is_lost = true;
 	x->err = err;
 	if (refine_build(x))

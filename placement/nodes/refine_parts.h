@@ -54,6 +54,10 @@ struct refine {
 	struct ranking
 		peak; /* of top[], with ranks in the order peak_nesting */
 	uint32_t peak_nesting;
+	/* the set that costs least, whatever the goal, and in which order */
+	uint32_t *cheap; /* [n_nodes] */
+	uint32_t cheap_nesting;
+	double least;
 	uint64_t known[REFINE_KNOWN]; /* hashes; 0: free */
 	struct weft_error *err;
 };

@@ -190,5 +190,11 @@ int refine_wander(struct refine *x)
 	if (wander(x))
 		return -1;
 	e->work += last;
+	if (x->s->judge->objective.goal == WEFT_GOAL_COST)
+		return refine_polish(x, e->work);
+	if (refine_polish(x, e->work / 2))
+		return -1;
+	memcpy(x->take, x->cheap, x->f->n_nodes * sizeof(*x->take));
+	x->nesting = x->cheap_nesting;
 	return refine_polish(x, e->work);
 }
