@@ -2,10 +2,10 @@
 /* job.c - from a job spec to everything that placing it needs */
 #include "placement/job.h"
 
-#include "base/suggest.h"
 #include "costmodel/traffic/matrix.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +13,8 @@
 static int find_level(const struct weft_fabric *f, const char *key,
 		      const char *name, uint32_t *level, struct weft_error *err)
 {
-	const char *known[WEFT_MAX_LEVELS];
+	char list[200] = "";
+	size_t used = 0;
 
 	*level = WEFT_NONE;
 	if (!*name || !f)
@@ -21,12 +22,13 @@ static int find_level(const struct weft_fabric *f, const char *key,
 	*level = weft_fabric_level(f, name);
 	if (*level != WEFT_NONE)
 		return 0;
-	for (uint32_t i = 0; i < f->n_levels; i++)
-		known[i] = f->levels[i].name;
+	for (uint32_t i = 0; i < f->n_levels && used < sizeof(list); i++)
+		used += (size_t)snprintf(list + used, sizeof(list) - used,
+					 "%s%s", i ? ", " : "",
+					 f->levels[i].name);
 	return weft_fail(err, WEFT_EINVAL,
-			 "%s=%s: the fabric has no such level; the nearest is "
-			 "\"%s\"",
-			 key, name, weft_suggest(name, known, f->n_levels));
+			 "%s=%s: the fabric has no such level; it has %s", key,
+			 name, list);
 }
 
 /* Only a file is called so. */

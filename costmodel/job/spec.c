@@ -88,7 +88,10 @@ static int read_number(const struct key *key, const struct entry *entry,
 	}
 	if (i < entry->value_length || value < key->min || value > key->max) {
 		snprintf(expected, sizeof(expected),
-			 "a whole number from %u to %u", key->min, key->max);
+			 "a whole number from %u to %u%s", key->min, key->max,
+			 strcmp(key->name, "zero") == 0
+				 ? " (hybrid: zero=3,shard=N)"
+				 : "");
 		return fail_value(key, entry, err, expected);
 	}
 	*(uint32_t *)field = (uint32_t)value;
@@ -447,6 +450,7 @@ static int unknown_key(const struct entry *entry, struct weft_error *err)
 {
 	const char *known[N_KEYS], *advice = NULL, *near;
 	char name[QUOTE + 1], folded[WEFT_SPEC_WORD_SIZE];
+	char word[WEFT_SPEC_WORD_SIZE];
 
 	for (size_t k = 0; k < N_KEYS; k++)
 		known[k] = keys[k].name;
@@ -455,6 +459,10 @@ static int unknown_key(const struct entry *entry, struct weft_error *err)
 	if (weft_spec_word_fold(entry->name, entry->name_length, folded) == 0)
 		advice = weft_spec_word_advice(folded);
 	near = weft_suggest_near(name, known, N_KEYS);
+	if (!near && !advice &&
+	    weft_spec_word_fold(entry->name, entry->name_length, folded) == 0 &&
+	    weft_spec_word_near(folded, word))
+		near = word;
 	if (advice)
 		return weft_fail_at(err, WEFT_EINVAL, "job spec", 0,
 				    entry->name_column, "no key \"%s\": %s",

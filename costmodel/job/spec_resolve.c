@@ -388,6 +388,11 @@ static int resolve_model(struct weft_spec *spec, struct weft_error *err)
 	if (!spec->model[0])
 		snprintf(spec->model, sizeof(spec->model), "%s",
 			 WEFT_MODEL_DEFAULT);
+	if (!weft_spec_given(spec, "model") && !weft_spec_has_shape(spec) &&
+	    (spec->shape.layers || spec->shape.hidden || spec->shape.heads))
+		return fail(err, WEFT_EINVAL,
+			    "a shape needs layers=, hidden= and heads=; give "
+			    "all three, or model=");
 	if (!weft_spec_given(spec, "model") && weft_spec_has_shape(spec)) {
 		if (weft_spec_shape(spec, &model, err))
 			return -1;

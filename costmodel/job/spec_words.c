@@ -2,6 +2,8 @@
 /* spec_words.c - the frameworks' words for keys and values of a job spec */
 #include "costmodel/job/spec_words.h"
 
+#include "base/suggest.h"
+
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>
@@ -97,6 +99,8 @@ static const struct {
 	{"zero", "optim_grads_params", "3"},
 	{"zero", "zero3", "3"},
 	{"zero", "on", "3"},
+	{"zero", "true", "3"},
+	{"zero", "yes", "3"},
 	{"zero", "shard_grad_op", "2"},
 	{"zero", "optim_grads", "2"},
 	{"zero", "zero2", "2"},
@@ -188,6 +192,36 @@ const char *weft_spec_word_key(const char *folded)
 		if (among(keys[k].words, folded))
 			return keys[k].key;
 	return NULL;
+}
+
+/* More words than the table has. */
+#define MAX_WORDS 256
+
+const char *weft_spec_word_near(const char *folded,
+				char word[WEFT_SPEC_WORD_SIZE])
+{
+	char words[MAX_WORDS][WEFT_SPEC_WORD_SIZE];
+	const char *known[MAX_WORDS], *near;
+	size_t used = 0;
+
+	for (size_t k = 0; k < N_OF(keys); k++) {
+		const char *at = keys[k].words;
+
+		while (*at && used < MAX_WORDS) {
+			size_t n = strcspn(at, " ");
+
+			memcpy(words[used], at, n);
+			words[used][n] = '\0';
+			known[used] = words[used];
+			used += n > 5; /* short ones are near to much */
+			at += n + (at[n] != '\0');
+		}
+	}
+	near = weft_suggest_near(folded, known, used);
+	if (!near)
+		return NULL;
+	memcpy(word, near, strlen(near) + 1);
+	return weft_spec_word_key(word);
 }
 
 const char *weft_spec_word_value(const char *key, const char *value,

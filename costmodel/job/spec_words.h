@@ -21,6 +21,11 @@ const char *weft_spec_word_key(const char *folded);
 const char *weft_spec_word_value(const char *key, const char *value,
 				 size_t length);
 
+/* The key that a word with a slip stands for, and the word without it; NULL:
+ * none is near. */
+const char *weft_spec_word_near(const char *folded,
+				char word[WEFT_SPEC_WORD_SIZE]);
+
 /* What to do about a folded word that is known, but no key: a sentence, or
  * NULL. */
 const char *weft_spec_word_advice(const char *folded);

@@ -208,7 +208,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		replay->json = true;
 		return 0;
 	case ARGP_KEY_ARG:
-		argp_error(state, "\"%s\" is not an option", arg);
+		if (replay->fabric_path)
+			argp_error(state,
+				   "one fabric, please: \"%s\" is a "
+				   "second; the jobs are --trace FILE",
+				   arg);
+		replay->fabric_path = arg;
 		return 0;
 	case ARGP_KEY_END:
 		options_check(state, replay);

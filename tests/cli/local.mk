@@ -34,6 +34,7 @@ script_tests += \
 	%D%/gain.sh \
 	%D%/html.sh \
 	%D%/map.sh \
+	%D%/mistakes.sh \
 	%D%/model.sh \
 	%D%/model_memory.sh \
 	%D%/model_nccl.sh \
@@ -61,6 +62,7 @@ check-pages: all
 
 EXTRA_DIST += \
 	%D%/lib.sh \
+	%D%/mistakes.tsv \
 	%D%/pages.sh \
 	%D%/simgrid/calls.csv \
 	%D%/simgrid/fabric.yaml \

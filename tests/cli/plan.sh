@@ -269,8 +269,9 @@ check "json: the next best set of nodes, and its cost" \
 	(.next.nodes - .nodes | length) > 0'
 check "and it is said" json '[.why[] | select(test("the next best|others cost"))] |
 	length == 1'
-plan --job gpus=32,tp=8,split=2+2,model=llama3-8B
-check "a wish that costs says so" out "split=2+2 costs: without it the job would cost"
+"$weft" synth nvlink:4 node:18 gpu:4 >"$work/nvl.yaml"
+run plan "$work/nvl.yaml" --job gpus=64,tp=4,split=8+8
+check "a wish that costs says so" out "split=8+8 costs: without it the job would cost"
 plan --job gpus=32,tp=8
 check "why comes first" test "$(sed -n 2p "$work/out")" = "  why"
 check "nodes that go on alike are one line" \

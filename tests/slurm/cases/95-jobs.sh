@@ -18,6 +18,7 @@ page_script() {
 # Programs that say which rank they are, in the folder of the job.
 stand_ins() {
 	local program
+	rm -rf "$LAB_DIR/jobs"
 	mkdir -p "$LAB_DIR/jobs/bin" "$LAB_DIR/jobs/ran"
 	for program in python torchrun; do
 		cat >"$LAB_DIR/jobs/bin/$program" <<-END
