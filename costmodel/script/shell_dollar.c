@@ -138,7 +138,7 @@ static void wanted_read(struct shell *shell, const struct marked *inside,
 		wanted->name[n] = text[n];
 		n++;
 	}
-	if (!n && strchr("@*#?", text[0]))
+	if (!n && text[0] && strchr("@*#?", text[0]))
 		wanted->name[n] = text[n], n++;
 	wanted->name[n] = '\0';
 	wanted->all = strncmp(text + n, "[@]", 3) == 0 ||
@@ -160,7 +160,7 @@ static bool default_apply(struct shell *shell, const struct wanted *wanted,
 	bool known = value && value->n && !marked_has(value, MARK_UNKNOWN);
 	struct marked word = {0}, expanded = {0};
 
-	if (!rest[0] || !strchr("-=?+", rest[skip - 1]))
+	if (!rest[0] || !rest[skip - 1] || !strchr("-=?+", rest[skip - 1]))
 		return false;
 	for (size_t i = skip; i < wanted->rest.n; i++)
 		marked_add(&word, wanted->rest.s[i], wanted->rest.line[i],

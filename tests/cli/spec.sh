@@ -99,6 +99,10 @@ check "nothing is executed" not test -e "$work/touched"
 } >"$work/grow.sh"
 run spec "$work/grow.sh"
 check "a script that grows without end is refused" err "too large"
-
+# shellcheck disable=SC2016
+printf 'X=${}${:}"${!}"${X:\ntorchrun --nnodes 1 --nproc_per_node 8 a.py $X' \
+	>"$work/broken.sh"
+run spec "$work/broken.sh"
+check "substitutions that are none are no harm" exits 1
 
 finish
