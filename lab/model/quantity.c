@@ -6,6 +6,7 @@
 #include "cli/option.h"
 #include "lab/calculators/interconnect.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <float.h>
 #include <stdio.h>
@@ -83,6 +84,10 @@ static double plain_parse(const struct argp_state *state,
 	int rc = kind == QUANTITY_COUNT ? weft_count_read(text, length, &value)
 					: weft_size_read(text, length, &value);
 
+	if (rc == 0 && kind == QUANTITY_BYTES &&
+	    isdigit((unsigned char)text[length - 1]))
+		option_wrong(state, text,
+			     "a size such as 500MB or 25MiB (it has no unit)");
 	if (rc || !(value >= DBL_MIN && value <= 1e30))
 		option_wrong(state, text, kinds[kind].expected);
 	return value;
