@@ -3,7 +3,7 @@
  * replayed
  *
  * The first line says which columns are what; empty: the usual ones; "swf": the
- * rest is in the Standard Workload Format.
+ * rest is in the Standard Workload Format; "sacct": as sacct prints it.
  */
 #define _GNU_SOURCE /* memfd_create */
 #include "lab/replay/job_trace.h"
@@ -74,6 +74,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	if (strcmp(columns, "swf") == 0)
 		rc = job_trace_swf(path, &s, &skipped, &err);
+	else if (strcmp(columns, "sacct") == 0)
+		rc = job_trace_sacct(path, &s, &skipped, &err);
 	else
 		rc = job_trace_csv(path, columns, &s, &skipped, &err);
 	if (rc)
