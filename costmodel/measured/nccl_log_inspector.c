@@ -17,6 +17,8 @@
 #include <string.h>
 
 #define GIGA 1e9
+/* No call moves more. */
+#define MAX_BYTES 1e15
 
 struct call {
 	enum weft_collective collective;
@@ -70,7 +72,8 @@ static uint64_t size_of(const struct inspector *in)
 	double told = in->algbw_bytes_per_s * in->call.time_s;
 	double whole = in->message_bytes * in->call.n_ranks;
 
-	if (!(told > 0) || fabs(told - in->message_bytes) < 0.02 * told)
+	if (!(told >= 1 && told < MAX_BYTES) ||
+	    fabs(told - in->message_bytes) < 0.02 * told)
 		return (uint64_t)in->message_bytes;
 	return (uint64_t)(fabs(told - whole) < 0.02 * told ? whole : told);
 }
@@ -86,8 +89,8 @@ static int call_close(struct inspector *in)
 	in->call.n_ranks = in->n_ranks;
 	in->call.n_nodes = in->n_nodes;
 	if (in->call.collective == WEFT_N_COLLECTIVES || !in->n_ranks ||
-	    !(in->message_bytes >= 1 && in->message_bytes < 1e15) ||
-	    !(in->call.time_s > 0))
+	    !(in->message_bytes >= 1 && in->message_bytes < MAX_BYTES) ||
+	    !(in->call.time_s > 0 && in->call.time_s < 1e9))
 		return nccl_draft_flaw(in->draft, in->call.line,
 				       "a call without a kind, ranks, a size "
 				       "or a time");
