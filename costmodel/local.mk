@@ -36,6 +36,7 @@ libweft_costmodel_la_SOURCES = \
 	%D%/time/sharing.c \
 	%D%/time/span.c \
 	%D%/time/span_meet.c \
+	%D%/time/span_time.c \
 	%D%/time/step.c \
 	%D%/time/step_compute.c \
 	%D%/time/step_exposed.c \
