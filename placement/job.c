@@ -9,9 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The level that a key names, WEFT_NONE when it is not given. */
-static int find_level(const struct weft_fabric *f, const char *key,
-		      const char *name, uint32_t *level, struct weft_error *err)
+int weft_job_level(const struct weft_fabric *f, const char *key,
+		   const char *name, uint32_t *level, struct weft_error *err)
 {
 	char list[200] = "";
 	size_t used = 0;
@@ -104,8 +103,10 @@ static int build(const char *text, uint32_t gpus, bool allow_files,
 			spec->seq = model->seq;
 	}
 	if (weft_spec_resolve(spec, gpus, err) ||
-	    find_level(f, "within", spec->within, &job->within_level, err) ||
-	    find_level(f, "prefer", spec->prefer, &job->prefer_level, err) ||
+	    weft_job_level(f, "within", spec->within, &job->within_level,
+			   err) ||
+	    weft_job_level(f, "prefer", spec->prefer, &job->prefer_level,
+			   err) ||
 	    (!model && load_model(spec, allow_files, &job->model, err)) ||
 	    weft_spec_shape(spec, &job->model, err) ||
 	    weft_spec_grid(spec, &job->grid, err))

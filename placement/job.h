@@ -37,4 +37,9 @@ int weft_job_build_model(const char *text, uint32_t gpus,
 			 struct weft_job *job, struct weft_error *err);
 void weft_job_free(struct weft_job *job);
 
+/* The level that a key of the spec names, WEFT_NONE when it is not given or f
+ * is NULL; -1: f has no such level. */
+int weft_job_level(const struct weft_fabric *f, const char *key,
+		   const char *name, uint32_t *level, struct weft_error *err);
+
 #endif

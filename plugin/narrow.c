@@ -21,6 +21,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "placement/job.h"
 #include "plugin/again.h"
 #include "plugin/asking.h"
 #include "plugin/bridge/gain.h"
@@ -97,6 +98,7 @@ static enum weft_cause attempt_read(struct attempt *attempt)
 	const struct weft_job_test *test = attempt->test;
 	struct weft_request *request = &attempt->query.request;
 	struct weft_frame *frame = &attempt->query.frame;
+	uint32_t level;
 	bool wanted;
 
 	if (!is_for_weft(test) ||
@@ -109,6 +111,8 @@ static enum weft_cause attempt_read(struct attempt *attempt)
 		return WEFT_CAUSE_NO_SPEC;
 	if (weft_frame_read(request->spec ? request->spec : "", frame,
 			    &attempt->err) < 0 ||
+	    weft_job_level(weft_engine.settings->fabric, "within",
+			   frame->within, &level, &attempt->err) < 0 ||
 	    weft_rules_check(&weft_engine.settings->rules, frame,
 			     weft_asking_partition(test->job),
 			     &attempt->err) < 0) {

@@ -471,3 +471,14 @@ case_nodes_by_feature_are_taken_where_all_features_are() {
 		--comment=weft:tp=8,within=leaf)
 	still_waits "$job"
 }
+
+# With a request that weft does not understand as with any other.
+case_a_level_that_is_not_there_is_no_limit() {
+	local job
+	need_weft
+	changing
+	scontrol update nodename=n00 features=fa
+	job=$(lab_run -N1 --gpus-per-node=8 -C '[fa*1]' \
+		--comment=weft:tp=8,within=laef)
+	expect_match "comment" "$(comment "$job")" 'ignored: within=laef'
+}
