@@ -195,19 +195,21 @@ is_heterogeneous() {
 	[[ " ${words[*]} " == *' : '* ]]
 }
 
-# Each component by its nodes' names.
+# Each component by its nodes' names, in its partition.
 same_components() {
-	local word all=() lists i=0 whole=("${words[@]}" :)
+	local word all=() lists partitions i=0 whole=("${words[@]}" :)
 	local words=()
 	mapfile -t lists < <(sed -n 's/.* NodeList=\([^ ]*\) .*/\1/p' <<<"$weft_record")
+	mapfile -t partitions < <(sed -n 's/.* Partition=\([^ ]*\) .*/\1/p' <<<"$weft_record")
 	for word in "${whole[@]}"; do
 		if [ "$word" != : ]; then
 			words+=("$word")
 			continue
 		fi
 		[ ${#all[@]} = 0 ] || all+=(:)
-		without -w -x '-N*' --comment= --contiguous= --switches= --spread-job=
-		all+=("${rest[@]}" -w "${lists[i]}" -N
+		without -w -x -p '-N*' --comment= --contiguous= --switches= \
+			--spread-job=
+		all+=("${rest[@]}" -p "${partitions[i]}" -w "${lists[i]}" -N
 			"$(scontrol show hostnames "${lists[i]}" | wc -l)")
 		i=$((i + 1)) words=()
 	done
