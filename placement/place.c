@@ -259,6 +259,42 @@ static int search_once(struct supply *s, const struct weft_strategy *strategy,
 	return pursue(s, options, deadline_s, p, ranking, err);
 }
 
+/* What the goal cost finds for the job, where it is better by the goal there
+ * is: the place that costs least often takes least time, too. */
+static int search_by_cost(struct supply *s,
+			  const struct weft_place_options *options,
+			  struct weft_placement *p, struct ranking *best,
+			  struct weft_error *err)
+{
+	struct weft_judge *own = s->judge, judge = {0};
+	struct weft_objective cost = own->objective;
+	struct weft_placement other;
+	struct ranking ranking;
+	int rc;
+
+	start(s->job, &other);
+	memcpy(other.bounds, p->bounds, sizeof(other.bounds));
+	other.bound = p->bound;
+	cost.goal = WEFT_GOAL_COST;
+	rc = weft_judge_build(s->f, s->job, own->slots.fabric ? s->o : NULL,
+			      &cost, &judge, err);
+	judge.least_goal = p->bound;
+	s->judge = &judge;
+	if (rc == 0)
+		rc = place_pack(s, options, &other, err);
+	s->judge = own;
+	if (rc == 0 && other.placed)
+		rc = ranking_measure(s, other.where, &ranking, err);
+	if (rc == 0 && other.placed && ranking_compare(&ranking, best) < 0) {
+		memcpy(p->where, other.where,
+		       p->n_ranks * sizeof(*other.where));
+		*best = ranking;
+	}
+	weft_judge_free(&judge);
+	weft_placement_free(&other);
+	return rc;
+}
+
 /* Whether a search that goes on has reason to. */
 static bool is_open(const struct supply *s,
 		    const struct weft_place_options *options, double deadline_s,
@@ -340,6 +376,14 @@ static int place_and_compare(struct supply *s,
 		reason_limits(s, p, options->budget_s <= 0);
 		return 0;
 	}
+	if (deadline_s > 0)
+		rest.budget_s = fmax(deadline_s - weft_clock_s(), 1e-9);
+	/* slurmctld has no time for both */
+	if (s->judge->objective.goal == WEFT_GOAL_STEP &&
+	    strategy->place == place_pack && weft_deadline() == 0 &&
+	    !is_late(deadline_s) && !ranking_is_least(s, &ranking) &&
+	    search_by_cost(s, &rest, p, &ranking, err))
+		return -1;
 	if (options->search_on && deadline_s > 0 && !options->work_limit &&
 	    strategy->place == place_pack &&
 	    search_on(s, strategy, options, deadline_s, p, &ranking, err))

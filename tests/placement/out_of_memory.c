@@ -45,7 +45,8 @@ struct scene {
 
 static int place(const struct scene *x, struct weft_error *err)
 {
-	const struct weft_place_options options = {.method = x->method};
+	const struct weft_place_options options = {.method = x->method,
+						   .work_limit = WORK};
 	struct weft_placement p;
 	int rc = weft_place(x->f, &x->job, &x->o, &options, &p, err);
 
