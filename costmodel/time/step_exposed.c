@@ -133,14 +133,15 @@ static double copies_share(const struct step_build *b,
 	return n / k;
 }
 
-/* What the host is behind the GPU in a micro-batch. */
+/* What the host is behind the GPU in a micro-batch.  It runs ahead of products,
+ * but waits for the exchange with experts, whose sizes it must know. */
 double stage_host_s(const struct step_build *b, const struct step_stage *s)
 {
 	double launch_s = s->expert_layers * EXPERTS_HOST_S;
 
 	if (!b->compute.software.eager)
 		return 0;
-	return fmax(0, launch_s - stage_s(s));
+	return fmax(0, launch_s - (stage_s(s) - s->exposed[WEFT_AXIS_EP]));
 }
 
 /* Deals the calls of stage p to what hides them; the others add to what is
