@@ -146,7 +146,7 @@ int weft_json_stream_peek(struct weft_json_stream *s, struct weft_error *err)
 		if (more <= 0)
 			return more;
 	}
-	/* A NUL byte is no JSON either; 1 is a character nobody expects. */
+	/* A NUL byte is no JSON either; 1 is a character that cannot occur. */
 	return s->buffer[s->start] ? (unsigned char)s->buffer[s->start] : 1;
 }
 

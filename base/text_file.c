@@ -86,7 +86,7 @@ static int raw_load(const char *path, size_t most, char **text, size_t *size,
 	if (!in)
 		return read_failed(path, NULL, err);
 	rc = file_read(path, in, most, text, size, err);
-	/* a gzip file that ends early is told only here */
+	/* only here does a gzip file that ends early show */
 	if (gzclose(in) != Z_OK && rc == 0)
 		rc = weft_fail_at(err, WEFT_EIO, path, 0, 0,
 				  "damaged gzip data (it ends early)");

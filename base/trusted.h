@@ -7,7 +7,7 @@
 
 #include <sys/types.h>
 
-/* A regular file that nobody but root and `user` can change or
+/* A regular file that only root and `user` can change or
  * replace: it and each folder above it (links followed) belongs to one of them
  * and is not writable for group or others; a folder may be if it is sticky, as
  * /tmp is.  -1 with err that names the file or folder. */

@@ -12,7 +12,7 @@ struct gain;	/* gain.h */
 struct verdict; /* verdict.h */
 struct weft_outlook;
 
-/* What is told of a placement. */
+/* How much to print of a placement. */
 struct report {
 	const struct weft_placement *placement;
 	const struct verdict *verdict;	    /* looked at when it is placed */

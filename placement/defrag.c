@@ -149,7 +149,7 @@ static int find_trials(struct work *w)
 				continue;
 			w->out->n_domains++;
 			n = list_tenants(w, &w->f->domains[d], &n_free);
-			/* room for the whole job needs nobody to leave */
+			/* there is room for the whole job as it is */
 			if (n_free >= need)
 				continue;
 			n = evict(w, n, need - n_free);

@@ -45,9 +45,9 @@ struct weft_place_options {
 	 * limits on nodes and in where they may go; NULL: none */
 	struct weft_memo *memo;
 	/* gets a program that proves the bound, if the method has one, as
-	 * weft-plan(1) tells; NULL: nobody wants it */
+	 * weft-plan(1) says; NULL: not wanted */
 	FILE *certificate;
-	/* told now and then what a method of seconds is doing; NULL: nobody */
+	/* called now and then with the state of a long search; NULL: never */
 	void (*progress)(void *listener, const char *text);
 	void *listener;
 };

@@ -24,7 +24,7 @@
 #define KEPT_NAME     "weft-good"
 #define RECORDS_NAME  "weft-records"
 
-/* Slurm's locks are held meanwhile, and nobody is answered. */
+/* Slurm's locks are held meanwhile, and slurmctld answers no one. */
 #define READ_LIMIT_S 0.5
 #define KEPT_LIMIT_S 0.25
 

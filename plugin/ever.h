@@ -9,7 +9,7 @@
 
 #include "plugin/query.h"
 
-/* What TEST_ONLY is told of a job that stock could run: not so, where its
+/* The answer to TEST_ONLY for a job that stock could run: not so, where its
  * limits cannot hold on the nodes of its partition even if no job ran. */
 int weft_ever(const struct weft_query *query);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* later.h - what a job is told that does not start now though stock might start
- * it: limits of its spec that must hold, and waiting for a better place
+/* later.h - the answer to a job that does not start now though stock might
+ * start it: limits of its spec that must hold, and waiting for a better place
  */
 #ifndef WEFT_PLUGIN_LATER_H
 #define WEFT_PLUGIN_LATER_H

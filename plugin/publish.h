@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* publish.h - what a starting job is told: the sentence in its SystemComment
+/* publish.h - what weft tells a starting job: the sentence in its SystemComment
  * and the order of its ranks
  */
 #ifndef WEFT_PLUGIN_PUBLISH_H

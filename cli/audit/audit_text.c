@@ -242,7 +242,7 @@ static void group_print(const struct weft_finding *f, const char *places,
 		printf("    first at %s:%d\n", f->source, f->line);
 }
 
-/* A remedy is told once, behind the last finding of its kind. */
+/* Prints a remedy once, behind the last finding of its kind. */
 static void remedy_print(enum weft_finding_id id, uint32_t hidden)
 {
 	if (hidden)

@@ -12,7 +12,7 @@ enum kind {
 };
 
 /* In the order in which they are offered; the first that a job has is shown
- * where nobody asks for one. */
+ * where the user asks for none. */
 static const struct way {
 	const char *name, *noun, *axis;
 	enum kind kind;

@@ -235,7 +235,8 @@ int cmd_export(int argc, char **argv)
 		.parser = parse,
 		.args_doc = "--to FORMAT [FILE]",
 		.doc = "Writes a fabric, weft-fabric(5), in the format of "
-		       "another program.  What that format cannot hold is told "
+		       "another program.  What that format cannot hold it "
+		       "reports "
 		       "on stderr.  FILE defaults to $WEFT_FABRIC.",
 	};
 	struct weft_findings findings = {0};

@@ -121,7 +121,7 @@ int cmd_import(int argc, char **argv)
 		.args_doc = "--from FORMAT [NODES=]FILE...",
 		.doc = "Writes a fabric file, weft-fabric(5), from what a "
 		       "cluster says of itself.  Several sources become one "
-		       "fabric; where they disagree, both are told.  "
+		       "fabric; where they disagree, it reports both.  "
 		       "NODES=FILE: a node's description is for these nodes.",
 		.children = children,
 	};

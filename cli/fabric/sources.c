@@ -73,7 +73,7 @@ static int source_add(struct sources *sources, struct source source,
 }
 
 /* "n[0-3]=node.xml" is for these nodes only.  A file whose own name has a "="
- * is told apart by its slash or dot before it. */
+ * has a slash or dot before it. */
 static void hosts_split(char *arg, struct source *source)
 {
 	char *equals = strchr(arg, '=');

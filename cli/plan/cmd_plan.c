@@ -130,7 +130,7 @@ static int look_out(const struct plan *plan, struct weft_placement *placement,
 		    struct weft_outlook *outlook, struct weft_error *err)
 {
 	const struct request *request = &plan->request;
-	/* many questions: the quick method, and nobody listens */
+	/* many questions: the quick method, without progress */
 	const struct weft_place_options quick = {
 		.seed = plan->options.seed,
 		.work_limit = plan->options.work_limit,

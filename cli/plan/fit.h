@@ -17,7 +17,7 @@ struct fit {
 };
 
 /* gpu NULL: not known.  There is a warning only for a model that the job names:
- * the default one stands for traffic that nobody described. */
+ * the default one stands for traffic that the spec does not describe. */
 struct fit fit_find(const struct weft_job *job, const struct weft_gpu *gpu);
 
 /* {"total": bytes, "weights": ..., "capacity": what one has, "stage": P}, or

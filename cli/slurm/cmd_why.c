@@ -89,7 +89,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 /* ---- what is known ---- */
 
-/* The spec is somebody else's: it opens no files. */
+/* Another user wrote this spec: it opens no files. */
 static int job_build(struct why *why, struct weft_error *err)
 {
 	struct request *r = &why->request;

@@ -39,7 +39,7 @@ static bool time_parse(const char *text, time_t *at)
 	return *at != (time_t)-1;
 }
 
-/* One name's GPUs that nobody has yet: a GPU shared by jobs is the first's. */
+/* One name's GPUs that no job has yet: a GPU shared by jobs is the first's. */
 static uint32_t write_node(struct writer *w, const char *name, uint64_t gpus,
 			   bool first)
 {

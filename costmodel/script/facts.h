@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* facts.h - what scripts and configurations say, word by word
  *
- * A fact is a name and a value as somebody wrote them, and where.  Names are
+ * A fact is a name and a value as they are written, and where.  Names are
  * folded (spec_words.h); those of configuration files are paths with dots.
  */
 #ifndef WEFT_COSTMODEL_SCRIPT_FACTS_H

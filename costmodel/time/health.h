@@ -39,7 +39,7 @@ void weft_health_free(struct weft_health *health);
 /* What slow nodes do to one step's computing. */
 struct weft_slowdown {
 	double factor; /* over a step on healthy nodes; 1: none is slower */
-	uint32_t rank; /* a rank that all wait for; WEFT_NONE: nobody is */
+	uint32_t rank; /* a rank that all wait for; WEFT_NONE: none */
 	uint32_t node; /* where it runs; WEFT_NONE likewise */
 };
 

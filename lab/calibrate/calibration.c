@@ -34,7 +34,7 @@ struct prediction {
 	enum weft_calibration_basis basis;
 };
 
-/* On the nodes asked for, each collective (of a system) is told once: by its
+/* On the nodes asked for, prints each collective (of a system) once: by its
  * first entry. */
 static bool first_of_kind(const struct weft_calibration *c, uint32_t index)
 {

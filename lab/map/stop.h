@@ -10,7 +10,7 @@
 const volatile sig_atomic_t *stop_on_signal(void);
 
 /* On a terminal's stderr, every second until stop_quiet: how many of `seconds`
- * have passed (0: nobody knows how many it takes).  Says nothing about what
+ * have passed (0: unknown).  Says nothing about what
  * takes less than two. */
 void stop_count(double seconds);
 void stop_quiet(void);

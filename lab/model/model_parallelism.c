@@ -260,7 +260,7 @@ static int tensor_fill(const struct question *question,
 
 /* ---- the other parts ---- */
 
-/* Forward time of one stage and micro-batch; 0 when nobody said how fast. */
+/* Forward time of one stage and micro-batch; 0 when its speed is unknown. */
 static double forward_s(const struct question *question,
 			const struct weft_tensor *tensor)
 {

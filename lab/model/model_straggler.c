@@ -232,7 +232,7 @@ static int slowdown_find(struct scene *scene, struct result *result,
 	model_note(report, "all wait for %s; were it healthy, for %s",
 		   scene->f->nodes[slow.node].name,
 		   without.node == WEFT_NONE
-			   ? "nobody"
+			   ? "no node"
 			   : scene->f->nodes[without.node].name);
 	return 0;
 }

@@ -138,7 +138,7 @@ int weft_nccl_tune(const struct weft_nccl_graph *graph,
 		g->version = WEFT_NCCL_NEWEST;
 	if (g->max_compute_capability == 0)
 		g->max_compute_capability = g->compute_capability;
-	/* One rank has nobody to talk to; weft_nccl_time knows. */
+	/* One rank has no peer; weft_nccl_time knows. */
 	if (g->n_ranks == 1)
 		return 0;
 	weft_nccl_model_build(g, &model);

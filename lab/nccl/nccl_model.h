@@ -31,7 +31,7 @@ enum weft_nccl_generation {
 /* Sizes 64 B * 2^k that the tree's correction covers. */
 #define WEFT_NCCL_CORRECTIONS 24
 
-/* Only doubles: releases are told apart by replacing single cells. */
+/* Only doubles: a release replaces single cells. */
 struct weft_nccl_constants {
 	/* Start of an algorithm, and each hop of it by wire. */
 	double base_us[WEFT_N_NCCL_ALGORITHMS][WEFT_N_NCCL_PROTOCOLS];

@@ -16,7 +16,7 @@
 
 #define MAX_POLICIES	 16
 #define DEFAULT_POLICIES "weft,slurm-tree,slurm-block,first-fit,random"
-/* Seconds until progress is told, and between two times. */
+/* Seconds until the first report of progress, and between two. */
 #define PATIENCE_S 1.0
 
 enum {

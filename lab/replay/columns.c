@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* columns.c - which columns of somebody's table mean what, and in which unit */
+/* columns.c - what the columns of a foreign table mean, and in which unit */
 #include "lab/replay/columns.h"
 
 #include "base/suggest.h"

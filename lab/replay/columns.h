@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* columns.h - which columns of somebody's table mean what, and in which unit
+/* columns.h - what the columns of a foreign table mean, and in which unit
  *
  * "submit=timestamp,duration=end-start:ms,gpus=workers*8,job=name"
  */

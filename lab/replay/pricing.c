@@ -65,7 +65,7 @@ static bool sign_use(struct pricing *p, struct signature *s, uint32_t unit,
 	return false;
 }
 
-/* Domains are told by the order in which ranks come upon them, so that equal
+/* Domains are numbered in the order of their first ranks, so that equal
  * signatures are equal trees with equal ranks on them.  A domain seen before
  * has its outer ones told already.  Fills the number of domains used, too. */
 static struct signature shape_sign(struct pricing *p, uint32_t id,
@@ -76,7 +76,7 @@ static struct signature shape_sign(struct pricing *p, uint32_t id,
 	struct signature s = {id + UINT64_C(0x9e3779b97f4a7c15), id};
 	uint32_t n_nodes = 0;
 
-	/* a stamp of 0 is nobody's */
+	/* no job has the stamp 0 */
 	if (++p->n_shapes == 0) {
 		memset(p->stamp, 0,
 		       ((size_t)f->n_domains + f->n_nodes) * sizeof(*p->stamp));

@@ -17,7 +17,7 @@
 /* Who may start while the first of the queue has to wait. */
 enum weft_queue {
 	WEFT_QUEUE_BACKFILL, /* who does not delay it (EASY) */
-	WEFT_QUEUE_FIFO,     /* nobody */
+	WEFT_QUEUE_FIFO,     /* none */
 	WEFT_N_QUEUES
 };
 extern const char *const weft_queue_names[WEFT_N_QUEUES];
@@ -33,9 +33,9 @@ struct weft_replay_options {
 	uint64_t work_limit;	    /* of one decision of weft's; 0: default */
 	const struct weft_gpu *gpu; /* NULL: of the fabric's profile */
 	/* Told now and then how many of the stream's jobs have ended; not 0:
-	 * give up.  NULL: nobody is told. */
+	 * give up.  NULL: no one. */
 	int (*progress)(void *context, uint32_t done, uint32_t n);
-	/* Told of each start: what a job of the stream got.  NULL: nobody. */
+	/* Told of each start: what a job of the stream got.  NULL: no one. */
 	int (*started)(void *context, uint32_t job, const uint32_t *where,
 		       uint32_t n);
 	void *context;

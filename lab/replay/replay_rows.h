@@ -11,7 +11,7 @@
  * is a link, device or pipe.
  * nodes[job]: hostlist of what the job got under the policy that runs. */
 struct replay_rows {
-	const char *path; /* NULL: nobody asked for rows */
+	const char *path; /* NULL: no rows */
 	char *part; /* what it is called until then; NULL: as in the end */
 	FILE *out;
 	const struct weft_replay *replay;

@@ -39,7 +39,7 @@ static void waiting_remove(struct run *run, uint32_t job)
 }
 
 /* A reservation holds until its job starts or the ends of running jobs move:
- * nobody is let in front who would move it. */
+ * no job that would move it may pass. */
 static int reservation_keep(struct run *run, struct weft_error *err)
 {
 	if (run->first == WEFT_NONE ||
@@ -108,7 +108,7 @@ static int queue_start(struct run *run, struct weft_error *err)
 	return 0;
 }
 
-/* While nothing ends, nobody who had to wait can start: only the one that has
+/* While nothing ends, no waiting job can start: only the one that has
  * just come is tried. */
 static int arrival_start(struct run *run, uint32_t job, struct weft_error *err)
 {

@@ -13,7 +13,7 @@ struct weft_stream_job {
 	double duration_s;
 	uint32_t gpus;
 	const char *name; /* "" where it has none */
-	const char *axes; /* of its spec, "tp=8,pp=2"; "" where nobody said */
+	const char *axes; /* of its spec, "tp=8,pp=2"; "" where it is unknown */
 };
 
 /* Zero-initialise; names and axes live in `texts`. */

@@ -192,7 +192,7 @@ static int event_by_start(const void *a, const void *b)
 	return x->end_ns < y->end_ns ? -1 : x->end_ns > y->end_ns;
 }
 
-/* Drops calls without kernels (what they say is told by others), sorts the
+/* Drops calls without kernels (other calls say the same), sorts the
  * rest, and renumbers them in the events. */
 static int collectives_order(struct weft_trace *t, struct weft_error *err)
 {

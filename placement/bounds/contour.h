@@ -29,8 +29,8 @@ struct contour_terms {
 	 * given back (1), or something between. */
 	double pieces;
 	/* Layers along the last axis differ in weight.  Vertices of heavy ones
-	 * earn so much that parts of this size cost the same in all, lest
-	 * every part is priced as if it lay in the lightest; 0: no. */
+	 * earn so much that parts of this size cost the same in all, so that
+	 * not every part is priced as if it lay in the lightest; 0: no. */
 	uint32_t even_at;
 	/* Along every axis but the heaviest, count the most that parts can hold
 	 * instead of the least that leaves them: better for small parts of

@@ -153,7 +153,7 @@ static int read_spec(struct reader *r, const struct weft_yaml_node *entry,
 	if (weft_job_build(spec->text, job->n_gpus, true, r->o->fabric,
 			   &job->job, &why) == 0)
 		return 0;
-	/* a mistake in a file that the spec names is told where it is */
+	/* an error in a file that the spec names keeps its place */
 	if (why.source[0] && strcmp(why.source, "job spec") != 0)
 		return weft_fail_at(err, why.code, why.source, why.line,
 				    why.column, "%s", why.text);

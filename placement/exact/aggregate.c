@@ -8,7 +8,7 @@
 
 /* Columns of a program that GLPK may be asked to solve. */
 #define MAX_COLUMNS 6000
-/* Boxes of a layer in which blocks are told apart. */
+/* Boxes of a layer that distinguishes blocks. */
 #define MAX_TOLD   24
 #define MAX_PIECES 4000
 

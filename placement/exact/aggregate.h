@@ -8,11 +8,11 @@
  * A box with s blocks sends at least boundary_least's bytes, half of which are
  * on its account.  The least sum over all sizes of all boxes, each box's size
  * the sum of its parts', is a lower bound of the cost; boxes of the innermost
- * layer that are alike count together.  Where blocks are told apart, too, from
- * one layer outwards, the bytes between its boxes are the true ones, and the
- * boundaries help to prove it.  Or every block belongs to one of all the pieces
- * that hang together and fit a box of the innermost layer, whose boundaries are
- * then true ones.  Private to placement/.
+ * layer that are alike count together.  Where it distinguishes blocks, too,
+ *from one layer outwards, the bytes between its boxes are the true ones, and
+ *the boundaries help to prove it.  Or every block belongs to one of all the
+ *pieces that hang together and fit a box of the innermost layer, whose
+ *boundaries are then true ones.  Private to placement/.
  */
 #ifndef WEFT_PLACEMENT_EXACT_AGGREGATE_H
 #define WEFT_PLACEMENT_EXACT_AGGREGATE_H
@@ -54,7 +54,7 @@ int aggregate_build(const struct blocks *b, const double *least,
 		    bool *too_large, struct weft_error *err);
 void aggregate_free(struct aggregate *a);
 
-/* Where blocks are told apart: the box of each block, in the innermost layer
+/* Where it distinguishes blocks: the box of each block, in the innermost layer
  * where they are.  With pieces: the piece of each block. */
 void aggregate_read(const struct aggregate *a, const double *x, uint32_t *of);
 

@@ -73,7 +73,7 @@ struct program_limits {
 	const struct effort *effort; /* its deadline and stop; may be NULL */
 	uint32_t memory_mb;	     /* of the solver; 0: 1024 */
 	double cutoff;		     /* look only for less; INFINITY: for all */
-	/* told the bound about every second; NULL: nobody */
+	/* called with the bound about every second; NULL: never */
 	void (*progress)(void *listener, double bound);
 	void *listener;
 };

@@ -12,7 +12,7 @@
 struct proof {
 	const struct supply *s; /* of single GPUs */
 	struct effort effort;
-	/* told now and then what goes on; NULL: nobody */
+	/* called now and then with the state; NULL: never */
 	void (*progress)(void *listener, const char *text);
 	void *listener;
 	double known; /* cost of the best placement at hand; look for less */

@@ -22,7 +22,7 @@
 int pursuit_run(const struct supply *s, struct effort *effort, uint32_t *where,
 		struct ranking *best, bool *better, struct weft_error *err);
 
-/* What it may spend on a job where nobody set a limit. */
+/* Default limit of its work on a job. */
 uint64_t pursuit_work(const struct weft_judge *judge);
 
 #endif

@@ -60,7 +60,7 @@ double search_cost(const struct search *q)
 }
 
 /* Cost difference when `item` goes from site `from` to `to`, whence `other`
- * (or nobody) leaves; the edge between the two keeps its length. */
+ * (or none) leaves; the edge between the two keeps its length. */
 static double shift(struct run *run, uint32_t item, uint32_t from, uint32_t to,
 		    uint32_t other)
 {

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Up to WEFT_CAUSE_SILENT users are told nothing. */
+/* Up to WEFT_CAUSE_SILENT users learn nothing. */
 enum weft_cause {
 	WEFT_CAUSE_PASS,      /* not a question for weft */
 	WEFT_CAUSE_NO_SPEC,   /* weft.yaml: unspecified: off */
@@ -81,7 +81,7 @@ extern struct weft_counters weft_counters;
 void weft_counters_add(struct weft_counters *counters, enum weft_cause cause,
 		       double planning_s);
 
-/* "narrowed 12, ...; planning 3 ms in all" of what users are told about into
+/* "narrowed 12, ...; planning 3 ms in all" of what users learn into
  * text[size]; empty when nothing was counted. */
 void weft_counters_text(const struct weft_counters *counters, char *text,
 			size_t size);

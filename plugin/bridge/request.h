@@ -24,7 +24,7 @@ struct weft_request {
 	bool memory_counts; /* memory is handed out, too */
 	bool memory_all;    /* all of each node's */
 	uint64_t memory_per_node_mb, memory_per_cpu_mb, memory_per_gpu_mb;
-	bool whole_nodes; /* nobody else's job may be there */
+	bool whole_nodes; /* no other job may be there */
 	bool by_socket;	  /* gpus_per_node is the least: GPUs are asked for by
 			   * socket, and how many sockets of a node the job
 			   * takes is stock's to say */

@@ -22,10 +22,10 @@ struct weft_owner {
 };
 
 struct weft_rules {
-	double wait_max_s;     /* no wait= is longer; 0: nobody waits */
+	double wait_max_s;     /* no wait= is longer; 0: no job waits */
 	double wait_tolerance; /* costs this much apart, in proportion, are
 				* alike */
-	struct weft_names wait_partitions;  /* elsewhere nobody waits */
+	struct weft_names wait_partitions;  /* elsewhere no job waits */
 	struct weft_names within;	    /* levels that within= may name */
 	struct weft_names limit_partitions; /* where within=, segment= and
 					     * split= may be used */

@@ -113,7 +113,7 @@ typedef resv_exc_t weft_excluded;
  * where the file is for another release. */
 int weft_compat_peek(const char *path, char *type, size_t size);
 
-/* The user, or an exclusive partition, wants nodes shared with nobody. */
+/* The user, or an exclusive partition, wants nodes for this job alone. */
 bool weft_compat_whole_nodes(const job_details_t *details);
 
 /* Has Slurm itself lay the job's ranks node by node in this order: first[k] for

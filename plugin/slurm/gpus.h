@@ -12,8 +12,8 @@
 
 struct weft_gpus {
 	uint64_t all;	  /* that the node has */
-	uint64_t free;	  /* nobody has it, nor a share (shard, MPS) of it */
-	uint64_t shared;  /* somebody has a share of it */
+	uint64_t free;	  /* no job has it, nor a share (shard, MPS) of it */
+	uint64_t shared;  /* a job has a share of it */
 	bool has_indices; /* false: only counted */
 };
 

@@ -4,7 +4,7 @@
  * GPUs are read from the node records.  CPUs and memory are not (node_info is
  * refreshed for clients only) but summed up from the jobs that run.  Both are
  * kept job by job as the hooks of the select plugin tell (nodes_follow.c), and
- * counted anew when Slurm changes its table or somebody asks.
+ * counted anew when Slurm changes its table or on request.
  */
 #ifndef WEFT_PLUGIN_SLURM_NODES_H
 #define WEFT_PLUGIN_SLURM_NODES_H
@@ -51,7 +51,7 @@ struct weft_nodes {
 	uint32_t *slurm_node;	   /* [fabric->n_nodes] or WEFT_NONE */
 	struct weft_room *room;	   /* [n] */
 	uint64_t *gpus;		   /* [n] bit k: GPU k is there */
-	uint64_t *gpus_free;	   /* [n] and nobody has it */
+	uint64_t *gpus_free;	   /* [n] and no job has it */
 	struct weft_holdings held; /* CPUs and memory, by jobs; [n] */
 	bool counted;		   /* held was counted once */
 	bool stale;		   /* all of these must be counted anew */

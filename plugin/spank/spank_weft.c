@@ -2,7 +2,7 @@
 /* spank_weft.c - option --weft=SPEC of sbatch, salloc and srun
  *
  * Slurm itself carries a SPANK option to slurmctld with the job, where the
- * select plugin finds it; here it is only checked, so that a mistake is told at
+ * select plugin finds it; here it is only checked, so that a mistake shows at
  * submission.  The variable WEFT_SPEC stands in where the option is not given.
  */
 #include "plugin/bridge/launch/spec_text.h"

@@ -2,8 +2,8 @@
 /* audit_places.c - coordinates that contradict each other
  *
  * A rack stands at one place of the network and an NVLink domain hangs on one
- * leaf.  Where all but a few of one are in a domain, the few are told; where no
- * domain has most of it, nothing is: then the two are simply not aligned.
+ * leaf.  Where all but a few of one are in a domain, it reports the few; where
+ * no domain has most of it, nothing is: then the two are simply not aligned.
  */
 #include "topology/audit/checks.h"
 #include "topology/audit/siblings.h"

@@ -21,7 +21,7 @@ static double host_cables(const struct audit_graph *g, uint32_t sw)
 	return total;
 }
 
-/* One host without a rail is told at the host; here, what is more than that. */
+/* Reports rails missing on several hosts; audit_hosts reports a single host. */
 static int bundle_look(const struct weft_audit *a, uint32_t domain,
 		       double *scratch, struct weft_error *err)
 {

@@ -4,7 +4,7 @@
  * A switch's row is how many cables it has to which switch above it.  A row
  * that two or more switches share is a pattern; a switch whose row is that of a
  * pattern up to a few cables is meant to have the pattern.  In networks without
- * patterns (dragonfly, random graphs) nobody is judged.
+ * patterns (dragonfly, random graphs) the check says nothing.
  */
 #include "base/hash.h"
 #include "topology/audit/checks.h"
@@ -299,7 +299,7 @@ static uint32_t hosts_below(const struct audit_graph *g, uint32_t sw)
 	return hosts;
 }
 
-/* Orphans are told where most of the leafs of their network are none: else
+/* Reports orphans where most of the leafs of their network are none: else
  * leafs are all there is. */
 static int orphans_find(struct work *w)
 {

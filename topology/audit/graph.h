@@ -47,7 +47,7 @@ audit_graph_peer(const struct weft_survey_cable *cable, uint32_t sw)
 	return is_b ? &cable->a : &cable->b;
 }
 
-/* A host without GPUs; one that nobody named may have some. */
+/* A host without GPUs; one without a name may have some. */
 bool audit_graph_is_service(const struct audit_graph *g, uint32_t host);
 
 /* Where a cable's end at switch `sw` leads: -1 down, 1 up, 0 aside. */

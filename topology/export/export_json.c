@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* export_json.c - everything that a fabric holds, in JSON
  *
- * SI units named in the keys; domains and ends of cables are told by name.
+ * SI units named in the keys; domains and ends of cables by name.
  */
 #include "topology/cabling.h"
 #include "topology/export/export.h"

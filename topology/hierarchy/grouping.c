@@ -210,7 +210,7 @@ static int straddle_add(struct work *w, uint32_t a, uint32_t b, double weight)
 }
 
 /* A set that shares keys with groups: to the best of them, with those of its
- * keys that nobody has.  The others are straddled: by half of its cables or
+ * keys that no host has.  The others are straddled: by half of its cables or
  * more weighs a whole item, less in proportion. */
 static int set_join(struct work *w, struct set *set)
 {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Names of the levels where nobody gives others, innermost first. */
+/* Names of the levels where no source gives others, innermost first. */
 static const char *const level_names[] = {"leaf", "spine",  "pod",
 					  "zone", "region", "site"};
 #define N_LEVEL_NAMES (sizeof(level_names) / sizeof(level_names[0]))

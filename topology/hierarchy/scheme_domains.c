@@ -17,7 +17,7 @@ static bool is_leaf(const struct wiring *w, uint32_t sw)
 	return w->compute[sw] && w->tier[sw] == 1;
 }
 
-/* One that nobody named may have GPUs. */
+/* A host without a name may have GPUs. */
 static bool is_of_use(const struct wiring *w, uint32_t host)
 {
 	return !w->s->hosts[host].no_gpus || wiring_unnamed(w, host);

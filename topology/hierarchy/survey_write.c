@@ -13,8 +13,8 @@
 
 /* ---- what goes into the file ---- */
 
-/* Hosts whose GPUs nobody knows: where other hosts have some, these have none
- * worth a name; else all are taken to be like the profile's. */
+/* Hosts whose GPUs no source tells: where other hosts have some, these have
+ * none worth a name; else all are taken to be like the profile's. */
 static int hosts_choose(struct weft_writer *w)
 {
 	struct weft_survey *s = w->s;

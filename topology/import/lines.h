@@ -37,7 +37,7 @@ bool weft_span_field(struct weft_span *rest, char separator,
 bool weft_span_csv(struct weft_span *rest, char separator,
 		   struct weft_span *field);
 
-/* Behind its last byte; an empty span may be at NULL, from which C lets nobody
+/* Behind its last byte; an empty span may be at NULL, from which C forbids to
  * count, not even by 0. */
 static inline const char *weft_span_end(struct weft_span span)
 {

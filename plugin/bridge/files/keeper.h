@@ -24,13 +24,13 @@ struct weft_keeper_options {
 	const struct weft_counters *counters;
 	double period_s; /* 0: a second */
 	/* told of trouble with a file, once until it is over; called by the
-	 * keeper's thread.  NULL: nobody */
+	 * keeper's thread.  NULL: never */
 	void (*complain)(const struct weft_error *err);
 };
 
 struct weft_keeper;
 
-/* Starts the thread.  What the options point to must never be freed, for nobody
+/* Starts the thread.  What the options point to must never be freed: no one
  * knows when the thread ends; the settings are held.  NULL with err; end with
  * weft_keeper_stop, which never waits. */
 struct weft_keeper *weft_keeper_start(const struct weft_keeper_options *options,

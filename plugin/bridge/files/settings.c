@@ -381,7 +381,7 @@ static int settings_read(struct reading *reading)
 	if (weft_yaml_expect(doc, doc->root, WEFT_YAML_MAP, "weft.yaml",
 			     reading->err) < 0)
 		return -1;
-	/* A file of another format is told from one with a wrong key. */
+	/* Distinguishes a file of another format from one with a wrong key. */
 	if (read_key(reading, &key_table[0]) < 0)
 		return -1;
 	for (size_t k = 0; k < N_KEYS; k++)

@@ -19,7 +19,7 @@
 /* A node of the fabric, by its number there. */
 struct weft_shown_node {
 	uint64_t gpus;	    /* bit k: Slurm has GPU k */
-	uint64_t gpus_free; /* nobody has it */
+	uint64_t gpus_free; /* no job has it */
 	uint64_t memory_mb, memory_used_mb;
 	uint32_t cpus, cpus_used;
 	uint32_t paired;   /* 0: Slurm has no such node */

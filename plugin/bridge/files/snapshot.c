@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A job that nobody has asked Slurm to start for so long was cancelled, or is
+/* A job that Slurm has not tried to start for so long was cancelled, or is
  * held: it is no longer shown as waiting. */
 #define WAIT_FORGOTTEN_S 900
 
@@ -333,8 +333,8 @@ int weft_snapshot_write(const struct weft_shown *shown,
 
 /* ---- the file ---- */
 
-/* A new file beside the final one, or -1: never one that somebody else has put
- * there, or a link. */
+/* A new file beside the final one, or -1: never one that another process has
+ * put there, or a link. */
 static int open_new(const char *path, mode_t mode)
 {
 	int fd;
@@ -414,7 +414,7 @@ int weft_snapshot_save(const struct weft_shown *shown,
 	weft_snapshot_write(shown, f, counters, now_s, memory);
 	if (fclose(memory) != 0)
 		rc = weft_fail(err, WEFT_ENOMEM, "out of memory");
-	/* Nodes of two fabrics may be mixed in what nobody wants any more. */
+	/* Nodes of two fabrics may be mixed in an abandoned snapshot. */
 	if (rc == 0 && is_wanted(place))
 		rc = text_save(place, text, size, err);
 	free(text);

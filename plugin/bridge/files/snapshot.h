@@ -24,9 +24,9 @@ int weft_write_all(int fd, const char *text, size_t size);
 
 struct weft_snapshot_place {
 	const char *path;
-	bool is_private; /* for nobody but this process's user (and root) */
+	bool is_private; /* readable by this process's user and root alone */
 	/* whose round this is: nothing is put in place for one that has been
-	 * left; NULL: nobody's */
+	 * left; NULL: no one's */
 	const struct weft_worker *worker;
 };
 

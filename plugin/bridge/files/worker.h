@@ -3,9 +3,9 @@
  * with files: no Slurm types
  *
  * A system call on a file returns when its file system answers: an NFS server
- * that is gone, a frozen disk never do.  Hence nobody ever joins a worker. Its
- * owner may leave it at any time; what the two share is freed by whichever of
- * them is the last.  A worker takes none of the process's signals.  The code
+ * that is gone, a frozen disk never do.  Hence no thread ever joins a worker.
+ * Its owner may leave it at any time; what the two share is freed by whichever
+ * of them is the last.  A worker takes none of the process's signals.  The code
  * that it runs must stay mapped after dlclose (link with -z nodelete).
  */
 #ifndef WEFT_PLUGIN_BRIDGE_FILES_WORKER_H
@@ -36,7 +36,7 @@ struct weft_worker *weft_worker_start(const struct weft_work *work,
  * NULL is none. */
 void weft_worker_leave(struct weft_worker *worker);
 
-/* For rounds: what they do from now on is wanted by nobody. */
+/* For rounds: no one wants what they do from now on. */
 bool weft_worker_left(const struct weft_worker *worker);
 
 /* Whether the first round has ended; waits for it limit_s at most. */

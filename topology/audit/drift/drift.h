@@ -43,7 +43,7 @@ int drift_match_names(struct drift *d);
 int drift_partition_compare(struct drift_partition *p, struct weft_error *err);
 int drift_partition_build(struct drift *d, struct drift_partition *p);
 void drift_partition_free(struct drift_partition *p);
-/* Labels by domains of these levels; false: nobody has both. */
+/* Labels by domains of these levels; false: no host has both. */
 bool drift_label_domains(const struct drift *d, struct drift_partition *p,
 			 uint32_t level0, uint32_t level1);
 

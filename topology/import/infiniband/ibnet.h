@@ -71,7 +71,7 @@ struct ibnet {
 	/* while reading */
 	uint32_t here;	  /* node whose section this is, or WEFT_NONE */
 	uint32_t chassis; /* of the -g form */
-	int odd_line;	  /* first of a run of lines of nobody's */
+	int odd_line;	  /* first of a run of lines without a node */
 	uint32_t n_odd;
 	bool truncated;
 };

@@ -259,7 +259,7 @@ static int sections_check(struct ibnet *net)
 		missing, net->n_nodes, net->nodes[first].name);
 }
 
-/* A node that nobody can name is no use to a scheduler: its adapters stay in
+/* A scheduler cannot use a node without a name: its adapters stay in
  * the survey, the fabric goes without, unless all are like that. */
 static int unnamed_mark(struct ibnet *net)
 {

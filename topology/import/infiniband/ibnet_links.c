@@ -126,7 +126,7 @@ static uint32_t node_named(struct links *l, const char *id, size_t size,
 		    : WEFT_NONE;
 }
 
-/* The node of a LID, by its GUID where one is told; WEFT_NONE with err. */
+/* The node of a LID, by its GUID where there is one; WEFT_NONE with err. */
 static uint32_t node_of(struct links *l, const struct end *end,
 			struct weft_span guid, enum ibnet_kind kind)
 {

@@ -2,7 +2,7 @@
 /* ibnet_names.c - which host, adapter or switch each node of a subnet is
  *
  * Node descriptions are what someone has set: "host mlx5_3", "host HCA-4",
- * "MF0;switch:MQM9700/U1", or the maker's text where nobody did.
+ * "MF0;switch:MQM9700/U1", or the maker's text where there is none.
  */
 #include "base/hostlist.h"
 #include "topology/import/infiniband/ibnet.h"

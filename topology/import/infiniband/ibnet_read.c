@@ -236,7 +236,7 @@ static bool fact_take(struct ibnet *net, struct weft_span line)
 	return true;
 }
 
-/* ---- lines of nobody's ---- */
+/* ---- lines without a node ---- */
 
 /* A banner is one finding, however many lines it has. */
 static int odd_end(struct ibnet *net)

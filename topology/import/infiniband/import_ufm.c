@@ -35,7 +35,7 @@ struct ufm {
 	uint32_t left_out;
 };
 
-/* One end as it is told. */
+/* One end as the file has it. */
 struct side {
 	char device[CELL], port[CELL];
 	bool is_switch;

@@ -291,7 +291,7 @@ static const char *attribute(const char **list, const char *name)
 }
 
 /* Of a PU or NUMA node hwloc makes a set with its number, which is 2^32 - 1,
- * half a gigabyte, where none is told. */
+ * half a gigabyte, where the file names none. */
 static bool has_index(const char **list)
 {
 	const char *type = attribute(list, "type");

@@ -132,7 +132,7 @@ static int nvlink_missing_note(struct weft_survey *s,
 		if (missing++ == 0)
 			first = g;
 	}
-	/* One superchip alone has nobody to be linked to. */
+	/* A single superchip has no peer. */
 	if (missing == 0 || (linked == 0 && d->inside.n_gpus == 1 &&
 			     strncmp(d->inside.gpus[0].kind, "gb", 2) != 0))
 		return 0;

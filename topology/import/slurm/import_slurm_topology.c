@@ -9,7 +9,7 @@
  *	RingName=r1 Nodes=n[00-15]
  *
  * A file may hold several kinds.  scontrol adds Level=, LinkSpeed=, BlockIndex=
- * and lines of aggregated blocks, from whose sizes BlockSizes are told.
+ * and lines of aggregated blocks, whose sizes give BlockSizes.
  * Generators write a comment "# switch.1.1=leaf-1-1" before a switch that they
  * had to rename.
  */
