@@ -11,7 +11,7 @@
 #include "cli/slurm/slurm_jobs.h"
 #include "cli/slurm/slurm_state.h"
 #include "costmodel/measured/pairwise.h"
-#include "topology/audit/inventory.h"
+#include "topology/audit/host_facts.h"
 
 #include <argp.h>
 #include <stdio.h>
@@ -83,7 +83,7 @@ struct invocation {
 	struct files {
 		const char *path[MAX_FILES];
 		uint32_t n;
-	} against, measured, inventory;
+	} against, measured, host_facts;
 	enum weft_severity fail_on;
 	bool json, html;
 	struct waivers waivers;
@@ -138,7 +138,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		file_add(state, &in->measured, arg);
 		return 0;
 	case KEY_INVENTORY:
-		file_add(state, &in->inventory, arg);
+		file_add(state, &in->host_facts, arg);
 		return 0;
 	case KEY_STATE:
 		in->state = arg;
@@ -399,22 +399,22 @@ static int measured_look(struct invocation *in, struct weft_error *err)
 	return rc;
 }
 
-/* ---- inventory ---- */
+/* ---- host facts ---- */
 
 /* Its kinds of hosts and missing ones want a fabric, the rest does not. */
-static int inventory_look(struct invocation *in, struct weft_error *err)
+static int host_facts_look(struct invocation *in, struct weft_error *err)
 {
 	struct audit *a = &in->audit;
-	struct weft_inventory inventory = {0};
+	struct weft_host_facts host_facts = {0};
 	int rc = 0;
 
-	for (uint32_t i = 0; i < in->inventory.n && rc == 0; i++)
-		rc = weft_inventory_load(&inventory, in->inventory.path[i],
-					 &a->findings, err);
+	for (uint32_t i = 0; i < in->host_facts.n && rc == 0; i++)
+		rc = weft_host_facts_load(&host_facts, in->host_facts.path[i],
+					  &a->findings, err);
 	if (rc == 0)
-		rc = weft_inventory_audit(&inventory, a->fabric, &a->findings,
-					  err);
-	weft_inventory_free(&inventory);
+		rc = weft_host_facts_audit(&host_facts, a->fabric, &a->findings,
+					   err);
+	weft_host_facts_free(&host_facts);
 	return rc;
 }
 
@@ -464,7 +464,7 @@ static int look(struct invocation *in, struct weft_error *err)
 			return -1;
 	if (in->measured.n && measured_look(in, err))
 		return -1;
-	if (in->inventory.n && inventory_look(in, err))
+	if (in->host_facts.n && host_facts_look(in, err))
 		return -1;
 	if (occupied && occupancy_look(in, err))
 		return -1;

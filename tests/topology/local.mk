@@ -11,7 +11,7 @@ unit_tests += \
 	%D%/import_ibnetdiscover \
 	%D%/import_node \
 	%D%/import_slurm \
-	%D%/inventory \
+	%D%/host_facts \
 	%D%/layout \
 	%D%/memory \
 	%D%/profile \
@@ -34,7 +34,7 @@ tests_topology_import_ibnetdiscover_LDADD = \
 	libweft_import.la libweft_survey.la $(LDADD)
 tests_topology_export_nccl_LDADD = \
 	libweft_export.la libweft_import.la libweft_survey.la $(LDADD)
-tests_topology_inventory_LDADD = \
+tests_topology_host_facts_LDADD = \
 	libweft_audit.la libweft_survey.la $(LDADD)
 tests_topology_import_node_LDADD = \
 	libweft_import.la libweft_survey.la $(LDADD)

@@ -26,9 +26,9 @@ libweft_audit_la_SOURCES = \
 	%D%/drift/drift_uplinks.c \
 	%D%/graph.c \
 	%D%/graph.h \
-	%D%/inventory.c \
-	%D%/inventory.h \
-	%D%/inventory_audit.c \
+	%D%/host_facts.c \
+	%D%/host_facts.h \
+	%D%/host_facts_audit.c \
 	%D%/siblings.c \
 	%D%/siblings.h \
 	# End of libweft_audit_la_SOURCES

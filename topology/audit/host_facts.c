@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* inventory.c - reading PLACE,KEY,VALUE lines */
-#include "topology/audit/inventory.h"
+/* host_facts.c - reading PLACE,KEY,VALUE lines */
+#include "topology/audit/host_facts.h"
 #include "base/text.h"
 
 #include <stdio.h>
@@ -22,9 +22,9 @@ static int room_make(void **array, uint32_t n, uint32_t *room, size_t size,
 
 	if (n < *room)
 		return 0;
-	if (n >= WEFT_INVENTORY_MAX_FACTS)
+	if (n >= WEFT_HOST_FACTS_MAX_FACTS)
 		return weft_fail(err, WEFT_EINVAL, "more than %u %s",
-				 WEFT_INVENTORY_MAX_FACTS, what);
+				 WEFT_HOST_FACTS_MAX_FACTS, what);
 	grown = weft_realloc(*array, more, size, err);
 	if (!grown)
 		return -1;
@@ -70,28 +70,28 @@ static bool span_is(struct span span, const char *text)
 	       memcmp(span.at, text, span.size) == 0;
 }
 
-static int fact_add(struct weft_inventory *inventory, const struct span *field,
-		    int line, struct weft_error *err)
+static int fact_add(struct weft_host_facts *host_facts,
+		    const struct span *field, int line, struct weft_error *err)
 {
-	struct weft_inventory_fact fact = {
-		.source = inventory->n_sources - 1,
+	struct weft_host_facts_fact fact = {
+		.source = host_facts->n_sources - 1,
 		.line = line,
-		.order = inventory->n_facts,
+		.order = host_facts->n_facts,
 	};
 
-	if (room_make((void **)&inventory->facts, inventory->n_facts,
-		      &inventory->facts_room, sizeof(*inventory->facts),
+	if (room_make((void **)&host_facts->facts, host_facts->n_facts,
+		      &host_facts->facts_room, sizeof(*host_facts->facts),
 		      "lines", err))
 		return -1;
-	fact.place = weft_arena_text(&inventory->arena, field[0].at,
+	fact.place = weft_arena_text(&host_facts->arena, field[0].at,
 				     field[0].size, err);
-	fact.key = weft_arena_text(&inventory->arena, field[1].at,
+	fact.key = weft_arena_text(&host_facts->arena, field[1].at,
 				   field[1].size, err);
-	fact.value = weft_arena_text(&inventory->arena, field[2].at,
+	fact.value = weft_arena_text(&host_facts->arena, field[2].at,
 				     field[2].size, err);
 	if (!fact.place || !fact.key || !fact.value)
 		return -1;
-	inventory->facts[inventory->n_facts++] = fact;
+	host_facts->facts[host_facts->n_facts++] = fact;
 	return 0;
 }
 
@@ -104,11 +104,11 @@ static int line_ignore(struct weft_findings *findings, const char *source,
 				 "%s; expected PLACE,KEY,VALUE", why);
 }
 
-static int line_take(struct weft_inventory *inventory, const char *line,
+static int line_take(struct weft_host_facts *host_facts, const char *line,
 		     const char *end, int number,
 		     struct weft_findings *findings, struct weft_error *err)
 {
-	const char *source = inventory->sources[inventory->n_sources - 1];
+	const char *source = host_facts->sources[host_facts->n_sources - 1];
 	struct span field[3] = {trimmed(line, end)};
 
 	if (field[0].size == 0 || *field[0].at == '#')
@@ -129,59 +129,60 @@ static int line_take(struct weft_inventory *inventory, const char *line,
 	    field[2].size > MAX_FIELD)
 		return line_ignore(findings, source, number,
 				   "a field is longer than 255 bytes", err);
-	return fact_add(inventory, field, number, err);
+	return fact_add(host_facts, field, number, err);
 }
 
-int weft_inventory_parse(struct weft_inventory *inventory, const char *text,
-			 size_t size, const char *source,
-			 struct weft_findings *findings, struct weft_error *err)
+int weft_host_facts_parse(struct weft_host_facts *host_facts, const char *text,
+			  size_t size, const char *source,
+			  struct weft_findings *findings,
+			  struct weft_error *err)
 {
 	const char *end = text + size, *name;
-	uint32_t before = inventory->n_facts;
+	uint32_t before = host_facts->n_facts;
 	int number = 0;
 
-	if (room_make((void **)&inventory->sources, inventory->n_sources,
-		      &inventory->sources_room, sizeof(*inventory->sources),
+	if (room_make((void **)&host_facts->sources, host_facts->n_sources,
+		      &host_facts->sources_room, sizeof(*host_facts->sources),
 		      "files", err))
 		return -1;
-	name = weft_arena_text(&inventory->arena, source, strlen(source), err);
+	name = weft_arena_text(&host_facts->arena, source, strlen(source), err);
 	if (!name)
 		return -1;
-	inventory->sources[inventory->n_sources++] = name;
+	host_facts->sources[host_facts->n_sources++] = name;
 	for (const char *line = text; line < end;) {
 		const char *stop = memchr(line, '\n', (size_t)(end - line));
 
 		stop = stop ? stop : end;
-		if (line_take(inventory, line, stop, ++number, findings, err))
+		if (line_take(host_facts, line, stop, ++number, findings, err))
 			return -1;
 		line = stop + 1;
 	}
-	if (inventory->n_facts == before)
+	if (host_facts->n_facts == before)
 		return weft_fail_at(err, WEFT_EINVAL, source, 0, 0,
 				    "no line PLACE,KEY,VALUE; see "
 				    "weft-inventory(5)");
 	return 0;
 }
 
-int weft_inventory_load(struct weft_inventory *inventory, const char *path,
-			struct weft_findings *findings, struct weft_error *err)
+int weft_host_facts_load(struct weft_host_facts *host_facts, const char *path,
+			 struct weft_findings *findings, struct weft_error *err)
 {
 	char *text;
 	size_t size;
-	int rc = weft_text_load(path, WEFT_INVENTORY_MAX_BYTES, &text, &size,
+	int rc = weft_text_load(path, WEFT_HOST_FACTS_MAX_BYTES, &text, &size,
 				err);
 
 	if (rc == 0)
-		rc = weft_inventory_parse(inventory, text, size, path, findings,
-					  err);
+		rc = weft_host_facts_parse(host_facts, text, size, path,
+					   findings, err);
 	free(text);
 	return rc;
 }
 
-void weft_inventory_free(struct weft_inventory *inventory)
+void weft_host_facts_free(struct weft_host_facts *host_facts)
 {
-	free(inventory->facts);
-	free(inventory->sources);
-	weft_arena_free(&inventory->arena);
-	*inventory = (struct weft_inventory){0};
+	free(host_facts->facts);
+	free(host_facts->sources);
+	weft_arena_free(&host_facts->arena);
+	*host_facts = (struct weft_host_facts){0};
 }

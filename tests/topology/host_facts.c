@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* inventory.c - the odd ones out of an inventory */
-#include "topology/audit/inventory.h"
+/* host_facts.c - the odd ones out of an host facts */
+#include "topology/audit/host_facts.h"
 #include "tests/lib/check.h"
 
 #include <stdio.h>
@@ -11,17 +11,17 @@
 static void audit_text(const char *text, const struct weft_fabric *f,
 		       struct weft_findings *findings)
 {
-	struct weft_inventory inventory = {0};
+	struct weft_host_facts host_facts = {0};
 	struct weft_error err = {0};
 
 	*findings = (struct weft_findings){0};
-	weft_inventory_parse(&inventory, text, strlen(text), "in.csv", findings,
-			     &err);
+	weft_host_facts_parse(&host_facts, text, strlen(text), "in.csv",
+			      findings, &err);
 	assert_no_error(&err);
-	assert_int_equal(weft_inventory_audit(&inventory, f, findings, &err),
+	assert_int_equal(weft_host_facts_audit(&host_facts, f, findings, &err),
 			 0);
 	weft_findings_sort(findings);
-	weft_inventory_free(&inventory);
+	weft_host_facts_free(&host_facts);
 }
 
 static void assert_finding(const struct weft_findings *findings, uint32_t i,
@@ -167,7 +167,7 @@ static void a_port_that_stalls_stands_out_of_its_siblings(void **state)
 
 static void lines_that_are_none_are_told(void **state)
 {
-	struct weft_inventory inventory = {0};
+	struct weft_host_facts host_facts = {0};
 	struct weft_findings findings;
 	struct weft_error err = {0};
 
@@ -181,11 +181,11 @@ static void lines_that_are_none_are_told(void **state)
 	assert_finding(&findings, 2, WEFT_FINDING_LINE_IGNORED, "", 5,
 		       "place or key is empty");
 	weft_findings_free(&findings);
-	assert_int_equal(weft_inventory_parse(&inventory, "a b\n", 4, "x",
-					      &findings, &err),
+	assert_int_equal(weft_host_facts_parse(&host_facts, "a b\n", 4, "x",
+					       &findings, &err),
 			 -1);
 	assert_error_says(&err, "weft-inventory(5)");
-	weft_inventory_free(&inventory);
+	weft_host_facts_free(&host_facts);
 	weft_findings_free(&findings);
 }
 

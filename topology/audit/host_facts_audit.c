@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* inventory_audit.c - the odd ones out of an inventory */
+/* host_facts_audit.c - the odd ones out of an host facts */
 #include "base/hostlist.h"
-#include "topology/audit/inventory.h"
+#include "topology/audit/host_facts.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -80,14 +80,14 @@ static const struct key unknown_key = {
 
 /* A fact beside what it is compared with. */
 struct item {
-	const struct weft_inventory_fact *fact;
+	const struct weft_host_facts_fact *fact;
 	const char *kind; /* of its host */
 	bool is_part;	  /* a port or GPU, not the host itself */
 	double number;	  /* of a count */
 };
 
 struct audit {
-	const struct weft_inventory *inventory;
+	const struct weft_host_facts *host_facts;
 	const struct weft_fabric *f;
 	struct weft_findings *findings;
 	struct weft_error *err;
@@ -111,7 +111,7 @@ static int add(const struct audit *a, enum weft_finding_id id,
 
 	if (item) {
 		at.place = item->fact->place;
-		at.source = a->inventory->sources[item->fact->source];
+		at.source = a->host_facts->sources[item->fact->source];
 		at.line = item->fact->line;
 		at.weight = item->is_part ? WEIGHT_PORT : WEIGHT_HOST;
 	}
@@ -136,7 +136,7 @@ static int compare_hosts(const char *a, size_t size_a, const char *b,
 
 static int compare_facts(const void *pa, const void *pb)
 {
-	const struct weft_inventory_fact *a = pa, *b = pb;
+	const struct weft_host_facts_fact *a = pa, *b = pb;
 	int order = compare_hosts(a->place, host_size(a->place), b->place,
 				  host_size(b->place));
 
@@ -146,55 +146,56 @@ static int compare_facts(const void *pa, const void *pb)
 }
 
 /* The last line of a place and key counts. */
-static void facts_sort(struct weft_inventory *inventory)
+static void facts_sort(struct weft_host_facts *host_facts)
 {
-	struct weft_inventory_fact *facts = inventory->facts;
+	struct weft_host_facts_fact *facts = host_facts->facts;
 	uint32_t kept = 0;
 
-	if (inventory->n_facts)
-		qsort(facts, inventory->n_facts, sizeof(*facts), compare_facts);
-	for (uint32_t i = 0; i < inventory->n_facts; i++) {
+	if (host_facts->n_facts)
+		qsort(facts, host_facts->n_facts, sizeof(*facts),
+		      compare_facts);
+	for (uint32_t i = 0; i < host_facts->n_facts; i++) {
 		if (kept &&
 		    strcmp(facts[kept - 1].place, facts[i].place) == 0 &&
 		    strcmp(facts[kept - 1].key, facts[i].key) == 0)
 			kept--;
 		facts[kept++] = facts[i];
 	}
-	inventory->n_facts = kept;
+	host_facts->n_facts = kept;
 }
 
 /* Index of the host's first fact, or n_facts; facts are sorted. */
-static uint32_t host_find(const struct weft_inventory *inventory,
+static uint32_t host_find(const struct weft_host_facts *host_facts,
 			  const char *host, size_t size)
 {
-	uint32_t low = 0, high = inventory->n_facts;
+	uint32_t low = 0, high = host_facts->n_facts;
 	const char *place;
 
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 
-		place = inventory->facts[middle].place;
+		place = host_facts->facts[middle].place;
 		if (compare_hosts(place, host_size(place), host, size) < 0)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	if (low == inventory->n_facts)
+	if (low == host_facts->n_facts)
 		return low;
-	place = inventory->facts[low].place;
+	place = host_facts->facts[low].place;
 	return compare_hosts(place, host_size(place), host, size) == 0
 		       ? low
-		       : inventory->n_facts;
+		       : host_facts->n_facts;
 }
 
 /* What is said of the host itself, or NULL. */
-static const struct weft_inventory_fact *
-fact_find(const struct weft_inventory *inventory, const char *host, size_t size,
-	  const char *key)
+static const struct weft_host_facts_fact *
+fact_find(const struct weft_host_facts *host_facts, const char *host,
+	  size_t size, const char *key)
 {
-	for (uint32_t i = host_find(inventory, host, size);
-	     i < inventory->n_facts; i++) {
-		const struct weft_inventory_fact *fact = &inventory->facts[i];
+	for (uint32_t i = host_find(host_facts, host, size);
+	     i < host_facts->n_facts; i++) {
+		const struct weft_host_facts_fact *fact = &host_facts->facts[i];
 
 		if (strlen(fact->place) != size ||
 		    memcmp(fact->place, host, size) != 0)
@@ -210,12 +211,12 @@ static const char *const gpu_counts[] = {
 	"9", "10", "11", "12", "13", "14", "15", "16",
 };
 
-/* As the inventory says, else by the number of GPUs in the fabric. */
+/* As the host facts says, else by the number of GPUs in the fabric. */
 static const char *kind_of(const struct audit *a, const char *place)
 {
 	size_t size = host_size(place);
-	const struct weft_inventory_fact *fact =
-		fact_find(a->inventory, place, size, "kind");
+	const struct weft_host_facts_fact *fact =
+		fact_find(a->host_facts, place, size, "kind");
 	char name[WEFT_NAME_SIZE];
 	uint32_t node, n;
 
@@ -463,8 +464,8 @@ static int missing_note(const struct audit *a)
 	for (uint32_t i = 0; a->f && i < a->f->n_nodes; i++) {
 		const char *name = a->f->nodes[a->f->counted[i]].name;
 
-		if (host_find(a->inventory, name, strlen(name)) <
-		    a->inventory->n_facts)
+		if (host_find(a->host_facts, name, strlen(name)) <
+		    a->host_facts->n_facts)
 			continue;
 		if (missing++ == 0)
 			first = name;
@@ -483,8 +484,8 @@ static int missing_note(const struct audit *a)
 static int audit_run(struct audit *a)
 {
 	for (uint32_t i = 0; i < a->n; i++) {
-		const struct weft_inventory_fact *fact =
-			&a->inventory->facts[i];
+		const struct weft_host_facts_fact *fact =
+			&a->host_facts->facts[i];
 
 		a->items[i] = (struct item){
 			.fact = fact,
@@ -505,20 +506,21 @@ static int audit_run(struct audit *a)
 	return missing_note(a);
 }
 
-int weft_inventory_audit(struct weft_inventory *inventory,
-			 const struct weft_fabric *f,
-			 struct weft_findings *findings, struct weft_error *err)
+int weft_host_facts_audit(struct weft_host_facts *host_facts,
+			  const struct weft_fabric *f,
+			  struct weft_findings *findings,
+			  struct weft_error *err)
 {
 	struct audit a = {
-		.inventory = inventory,
+		.host_facts = host_facts,
 		.f = f,
 		.findings = findings,
 		.err = err,
 	};
 	int rc = -1;
 
-	facts_sort(inventory);
-	a.n = inventory->n_facts;
+	facts_sort(host_facts);
+	a.n = host_facts->n_facts;
 	a.items = weft_calloc(a.n, sizeof(*a.items), err);
 	a.scratch = weft_calloc(a.n, sizeof(*a.scratch), err);
 	if (a.items && a.scratch)
