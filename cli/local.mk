@@ -120,7 +120,7 @@ weft_LDADD = \
 	libweft_export.la \
 	libweft_measured.la \
 	libweft_import.la \
-	libweft_survey.la \
+	libweft_inventory.la \
 	libweft_draw.la \
 	libweft_exact.la \
 	libweft_script.la \

@@ -10,7 +10,7 @@
 
 struct audit {
 	const struct weft_fabric *fabric;
-	const struct weft_survey *survey;
+	const struct weft_inventory *inventory;
 	const struct weft_scheme *scheme;
 	struct weft_findings findings; /* of all that was looked at */
 	struct weft_tiers tiers;

@@ -76,7 +76,8 @@ static void title_print(const struct audit *a, const char *name)
 	else
 		fputs(": nothing wrong was found", stdout);
 	printf("</h1>\n<p class=\"dim\">%u hosts, %u switches, %u cables",
-	       a->survey->n_hosts, a->survey->n_switches, a->survey->n_cables);
+	       a->inventory->n_hosts, a->inventory->n_switches,
+	       a->inventory->n_cables);
 	if (a->n_accepted)
 		printf("; %u findings are accepted", a->n_accepted);
 	puts("</p>");

@@ -107,9 +107,9 @@ int audit_json(const struct audit *a, struct weft_error *err)
 	return report_print(
 		json_pack("{s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o}",
 			  "schema", "weft.audit/1", "hosts",
-			  (json_int_t)a->survey->n_hosts, "switches",
-			  (json_int_t)a->survey->n_switches, "cables",
-			  (json_int_t)a->survey->n_cables, "counts",
+			  (json_int_t)a->inventory->n_hosts, "switches",
+			  (json_int_t)a->inventory->n_switches, "cables",
+			  (json_int_t)a->inventory->n_cables, "counts",
 			  findings_counts(&a->findings), "findings",
 			  findings_json(&a->findings), "accepted",
 			  findings_json(&accepted), "non_blocking",

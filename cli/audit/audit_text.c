@@ -90,7 +90,7 @@ static void tiers_print(const struct audit *a)
 
 static void shape_print(const struct audit *a)
 {
-	const struct weft_survey *s = a->survey;
+	const struct weft_inventory *s = a->inventory;
 	double gpus = 0;
 
 	for (uint32_t h = 0; h < s->n_hosts; h++)

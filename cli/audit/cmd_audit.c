@@ -73,7 +73,7 @@ struct side {
 	const char *name;
 	struct sources sources;
 	struct weft_fabric *fabric;
-	struct weft_survey *survey; /* of the fabric; else sources' */
+	struct weft_inventory *inventory; /* of the fabric; else sources' */
 	struct weft_scheme *scheme;
 	struct weft_audit_side view;
 };
@@ -188,21 +188,22 @@ static int side_fabric(struct side *side, const char *path,
 	side->fabric = weft_fabric_load(path, err);
 	if (!side->fabric)
 		return -1;
-	side->survey = weft_survey_from_fabric(side->fabric, path, err);
-	if (!side->survey)
+	side->inventory = weft_inventory_from_fabric(side->fabric, path, err);
+	if (!side->inventory)
 		return -1;
-	side->scheme = weft_scheme_from_fabric(side->fabric, side->survey, err);
+	side->scheme =
+		weft_scheme_from_fabric(side->fabric, side->inventory, err);
 	if (!side->scheme)
 		return -1;
-	side->view = (struct weft_audit_side){side->survey, side->scheme};
+	side->view = (struct weft_audit_side){side->inventory, side->scheme};
 	return 0;
 }
 
 static int side_sources(struct side *side, struct weft_error *err)
 {
-	if (sources_survey(&side->sources, err))
+	if (sources_inventory(&side->sources, err))
 		return -1;
-	side->view = (struct weft_audit_side){&side->sources.survey,
+	side->view = (struct weft_audit_side){&side->sources.inventory,
 					      side->sources.scheme};
 	return 0;
 }
@@ -211,9 +212,9 @@ static void side_close(struct side *side)
 {
 	sources_free(&side->sources);
 	weft_scheme_free(side->scheme);
-	if (side->survey)
-		weft_survey_free(side->survey);
-	free(side->survey);
+	if (side->inventory)
+		weft_inventory_free(side->inventory);
+	free(side->inventory);
 	weft_fabric_free(side->fabric);
 }
 
@@ -285,9 +286,9 @@ static int compare(struct invocation *in, const char *text,
 				     side_sources(&now, err)
 			     ? -1
 			     : 0;
-	if (rc == 0 && now.view.survey)
+	if (rc == 0 && now.view.inventory)
 		rc = findings_take(&in->audit.findings,
-				   &now.view.survey->findings, err);
+				   &now.view.inventory->findings, err);
 	if (rc == 0)
 		rc = weft_audit_drift(&in->side.view, &now.view,
 				      &in->audit.findings, err);
@@ -448,16 +449,16 @@ static int look(struct invocation *in, struct weft_error *err)
 	if ((occupied || in->measured.n) && !in->fabric_path &&
 	    sources_fabric(&side->sources, err))
 		return -1;
-	a->survey = side->view.survey;
+	a->inventory = side->view.inventory;
 	a->scheme = side->view.scheme;
 	a->fabric = in->fabric_path ? side->fabric : side->sources.fabric;
-	request.survey = a->survey;
+	request.inventory = a->inventory;
 	request.scheme = a->scheme;
 	request.fabric = side->fabric;
-	if (findings_take(&a->findings, &a->survey->findings, err) ||
+	if (findings_take(&a->findings, &a->inventory->findings, err) ||
 	    weft_audit_cabling(&request, err) ||
 	    weft_audit_run(&request, err) ||
-	    weft_audit_tiers(a->survey, a->scheme, &a->tiers, err))
+	    weft_audit_tiers(a->inventory, a->scheme, &a->tiers, err))
 		return -1;
 	for (uint32_t i = 0; i < in->against.n; i++)
 		if (compare(in, in->against.path[i], err))
@@ -506,8 +507,8 @@ static int answer(const struct invocation *in, struct weft_error *err)
 		return audit_json(a, err);
 	if (in->html)
 		return audit_html(a,
-				  a->survey->name && *a->survey->name
-					  ? a->survey->name
+				  a->inventory->name && *a->inventory->name
+					  ? a->inventory->name
 				  : in->fabric_path ? in->fabric_path
 						    : "the cluster",
 				  err);

@@ -65,7 +65,7 @@ static json_t *levels_json(const struct weft_fabric *f)
 	return levels;
 }
 
-static json_t *sources_json(const struct weft_survey *s)
+static json_t *sources_json(const struct weft_inventory *s)
 {
 	json_t *array = json_array();
 
@@ -80,7 +80,7 @@ static json_t *sources_json(const struct weft_survey *s)
 static int answer_json(const struct import *import, struct weft_error *err)
 {
 	const struct sources *sources = &import->sources;
-	const struct weft_survey *s = &sources->survey;
+	const struct weft_inventory *s = &sources->inventory;
 	const struct weft_fabric *f = sources->fabric;
 
 	return report_print(
@@ -132,9 +132,9 @@ int cmd_import(int argc, char **argv)
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &import);
 	report_start();
 	result = sources_load(&import.sources, &err);
-	weft_findings_sort(&import.sources.survey.findings);
+	weft_findings_sort(&import.sources.inventory.findings);
 	if (!import.json || result)
-		findings_print(&import.sources.survey.findings,
+		findings_print(&import.sources.inventory.findings,
 			       import.quiet ? WEFT_ERROR : WEFT_INFO);
 	if (result == 0)
 		result = answer(&import, &err);

@@ -204,7 +204,7 @@ int sources_add_read(struct sources *sources, const struct source *source,
 static int source_read(struct sources *sources, const struct source *source,
 		       struct weft_error *err)
 {
-	struct weft_survey *s = &sources->survey;
+	struct weft_inventory *s = &sources->inventory;
 
 	if (source->live)
 		return slurm_live_read(s, &sources->import, err);
@@ -216,14 +216,14 @@ static int source_read(struct sources *sources, const struct source *source,
 				source->hosts, &sources->import, err);
 }
 
-int sources_survey(struct sources *sources, struct weft_error *err)
+int sources_inventory(struct sources *sources, struct weft_error *err)
 {
-	struct weft_survey *s = &sources->survey;
+	struct weft_inventory *s = &sources->inventory;
 
 	for (uint32_t i = 0; i < sources->n; i++)
 		if (source_read(sources, &sources->list[i], err))
 			return -1;
-	if (weft_survey_finish(s, err))
+	if (weft_inventory_finish(s, err))
 		return -1;
 	sources->scheme = weft_scheme_build(s, &sources->scheme_options, err);
 	return sources->scheme ? 0 : -1;
@@ -231,10 +231,10 @@ int sources_survey(struct sources *sources, struct weft_error *err)
 
 int sources_fabric(struct sources *sources, struct weft_error *err)
 {
-	struct weft_survey *s = &sources->survey;
+	struct weft_inventory *s = &sources->inventory;
 
-	sources->text = weft_survey_write(s, sources->scheme,
-					  &sources->scheme_options, err);
+	sources->text = weft_inventory_write(s, sources->scheme,
+					     &sources->scheme_options, err);
 	if (!sources->text)
 		return -1;
 	sources->fabric =
@@ -245,7 +245,8 @@ int sources_fabric(struct sources *sources, struct weft_error *err)
 
 int sources_load(struct sources *sources, struct weft_error *err)
 {
-	return sources_survey(sources, err) ? -1 : sources_fabric(sources, err);
+	return sources_inventory(sources, err) ? -1
+					       : sources_fabric(sources, err);
 }
 
 void sources_free(struct sources *sources)
@@ -253,7 +254,7 @@ void sources_free(struct sources *sources)
 	weft_fabric_free(sources->fabric);
 	free(sources->text);
 	weft_scheme_free(sources->scheme);
-	weft_survey_free(&sources->survey);
+	weft_inventory_free(&sources->inventory);
 	free(sources->names);
 	for (uint32_t i = 0; i < sources->n; i++)
 		free(sources->list[i].text);

@@ -26,7 +26,7 @@ struct sources {
 	struct weft_scheme_options scheme_options;
 	char *names; /* text of --names */
 
-	struct weft_survey survey;
+	struct weft_inventory inventory;
 	struct weft_scheme *scheme;
 	char *text; /* the fabric file */
 	struct weft_fabric *fabric;
@@ -45,10 +45,11 @@ int sources_add(struct sources *sources, const char *text,
 int sources_add_read(struct sources *sources, const struct source *source,
 		     struct weft_error *err);
 
-/* Reads all, fills survey, scheme, text and fabric: both of the following. */
+/* Reads all, fills inventory, scheme, text and fabric: both of the following.
+ */
 int sources_load(struct sources *sources, struct weft_error *err);
-/* Only survey and scheme. */
-int sources_survey(struct sources *sources, struct weft_error *err);
+/* Only inventory and scheme. */
+int sources_inventory(struct sources *sources, struct weft_error *err);
 /* After that, text and fabric. */
 int sources_fabric(struct sources *sources, struct weft_error *err);
 void sources_free(struct sources *sources);

@@ -116,7 +116,7 @@ static int folder_choose(struct setup *s, struct weft_error *err)
 /* What several sources say differently, and what was assumed. */
 static int sources_tell(struct setup *s, struct weft_error *err)
 {
-	const struct weft_findings *f = &s->sources.survey.findings;
+	const struct weft_findings *f = &s->sources.inventory.findings;
 	uint32_t n = 0;
 	const char *first = NULL;
 
@@ -133,7 +133,7 @@ static int sources_tell(struct setup *s, struct weft_error *err)
 	}
 	return checks_add(&s->checks, "conflicts", n == 0, err,
 			  n ? "%u, the first: %s" : "none between %u sources",
-			  n ? n : s->sources.survey.n_sources, first);
+			  n ? n : s->sources.inventory.n_sources, first);
 }
 
 static int fabric_tell(struct setup *s, struct weft_error *err)
@@ -156,7 +156,7 @@ static int audit_tell(struct setup *s, struct weft_error *err)
 {
 	struct weft_findings findings = {0};
 	struct weft_audit audit = {
-		.survey = &s->sources.survey,
+		.inventory = &s->sources.inventory,
 		.scheme = s->sources.scheme,
 		.findings = &findings,
 	};
@@ -190,7 +190,7 @@ static int run(struct setup *s, struct weft_error *err)
 	if (setup_collect(s, err) || folder_choose(s, err) ||
 	    sources_load(&s->sources, err))
 		return -1;
-	weft_findings_sort(&s->sources.survey.findings);
+	weft_findings_sort(&s->sources.inventory.findings);
 	if (fabric_tell(s, err) || sources_tell(s, err) || audit_tell(s, err) ||
 	    setup_files_write(s, err) || (s->days && setup_jobs(s, err)))
 		return -1;
@@ -233,7 +233,7 @@ static int answer(const struct setup *s, struct weft_error *err)
 static void setup_free(struct setup *s)
 {
 	sources_free(&s->sources);
-	weft_survey_free(&s->nodes);
+	weft_inventory_free(&s->nodes);
 	slurm_config_free(&s->config);
 	checks_free(&s->checks);
 	for (uint32_t i = 0; i < s->n_commands; i++)

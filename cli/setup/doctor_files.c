@@ -52,7 +52,7 @@ static int nodes_compare(struct doctor *d, struct weft_error *err)
 {
 	const struct weft_import_options none = {0};
 	const struct weft_fabric *f = d->fabric;
-	struct weft_survey s = {0};
+	struct weft_inventory s = {0};
 	uint32_t lacking = 0, other = 0, known = 0;
 	const char *first = NULL;
 	int rc;
@@ -83,7 +83,7 @@ static int nodes_compare(struct doctor *d, struct weft_error *err)
 				lacking, f->n_nodes - known, other,
 				first ? "; the first is " : "",
 				first ? first : "");
-	weft_survey_free(&s);
+	weft_inventory_free(&s);
 	return rc;
 }
 

@@ -28,9 +28,9 @@ struct setup {
 	bool dry_run, undo, srun, json;
 	/* what became of them */
 	struct slurm_config config;
-	char cluster[64];	  /* its name, as Slurm has it */
-	struct weft_survey nodes; /* as Slurm lists them */
-	char folder[PATH_MAX];	  /* where files go */
+	char cluster[64];	     /* its name, as Slurm has it */
+	struct weft_inventory nodes; /* as Slurm lists them */
+	char folder[PATH_MAX];	     /* where files go */
 	char fabric_path[PATH_MAX + 32];
 	bool written; /* fabric_path is there */
 	struct checks checks;

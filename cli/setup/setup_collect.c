@@ -165,8 +165,8 @@ static int slurm_collect(struct setup *s, struct weft_error *err)
 
 /* ---- insides of nodes ---- */
 
-static bool same_kind(const struct weft_survey_host *a,
-		      const struct weft_survey_host *b)
+static bool same_kind(const struct weft_inventory_host *a,
+		      const struct weft_inventory_host *b)
 {
 	const char *x = a->gpu_kind.text ? a->gpu_kind.text : "";
 	const char *y = b->gpu_kind.text ? b->gpu_kind.text : "";
@@ -176,7 +176,7 @@ static bool same_kind(const struct weft_survey_host *a,
 
 /* All hosts that are like host h, as a hostlist of the arena; NULL: h is not
  * the first of them. */
-static const char *kind_hosts(struct weft_survey *v, uint32_t h,
+static const char *kind_hosts(struct weft_inventory *v, uint32_t h,
 			      struct weft_error *err)
 {
 	const char **names = weft_calloc(v->n_hosts, sizeof(*names), err);
@@ -209,7 +209,7 @@ static const char *kind_hosts(struct weft_survey *v, uint32_t h,
 
 /* One node of a kind is asked what joins its GPUs, or the admin is shown how.
  */
-static int inside_ask(struct setup *s, const struct weft_survey_host *host,
+static int inside_ask(struct setup *s, const struct weft_inventory_host *host,
 		      const char *hosts, struct weft_error *err)
 {
 	char command[1024];
@@ -253,11 +253,11 @@ static bool insides_given(const struct setup *s)
 	       is_given(s, "nccl-xml") || is_given(s, "hwloc-xml");
 }
 
-/* The nodes that Slurm lists, in a survey that is looked at for this alone; its
- * hostlists must live as long as the sources. */
+/* The nodes that Slurm lists, in a inventory that is looked at for this alone;
+ * its hostlists must live as long as the sources. */
 static int insides_collect(struct setup *s, struct weft_error *err)
 {
-	struct weft_survey *v = &s->nodes;
+	struct weft_inventory *v = &s->nodes;
 	int rc = 0;
 
 	if (!s->config.text || insides_given(s))

@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-static int text_import(struct weft_survey *s,
+static int text_import(struct weft_inventory *s,
 		       const struct weft_import_options *options,
 		       const char *format, const char *command,
 		       const char *text, size_t size, struct weft_error *err)
@@ -21,7 +21,7 @@ static int text_import(struct weft_survey *s,
 			: -1;
 }
 
-static int nodes_read(struct weft_survey *s,
+static int nodes_read(struct weft_inventory *s,
 		      const struct weft_import_options *options,
 		      struct weft_error *err)
 {
@@ -37,7 +37,7 @@ static int nodes_read(struct weft_survey *s,
 }
 
 /* 1: this Slurm has none to show. */
-static int topology_yaml(struct weft_survey *s,
+static int topology_yaml(struct weft_inventory *s,
 			 const struct weft_import_options *options,
 			 struct weft_error *err)
 {
@@ -53,7 +53,7 @@ static int topology_yaml(struct weft_survey *s,
 	return rc;
 }
 
-static int topology_lines(struct weft_survey *s,
+static int topology_lines(struct weft_inventory *s,
 			  const struct weft_import_options *options,
 			  struct weft_error *err)
 {
@@ -69,7 +69,7 @@ static int topology_lines(struct weft_survey *s,
 	return rc;
 }
 
-int slurm_live_read(struct weft_survey *s,
+int slurm_live_read(struct weft_inventory *s,
 		    const struct weft_import_options *options,
 		    struct weft_error *err)
 {

@@ -7,7 +7,7 @@
 
 /* Asks scontrol and adds the answers to s, as if they were files.  A cluster
  * without a topology is one of nodes alone. */
-int slurm_live_read(struct weft_survey *s,
+int slurm_live_read(struct weft_inventory *s,
 		    const struct weft_import_options *options,
 		    struct weft_error *err);
 

@@ -131,7 +131,7 @@ struct lattice_tally {
 	double least;	/* weight on any of these; 0 once some line lacks it */
 };
 
-struct survey {
+struct inventory {
 	struct lattice *l;
 	const struct graph *g;
 	struct lattice_tally *tally; /* of all axes' edges */
@@ -140,7 +140,7 @@ struct survey {
 	uint32_t *at;
 };
 
-static void count_edge(struct survey *s, uint32_t v, uint32_t e)
+static void count_edge(struct inventory *s, uint32_t v, uint32_t e)
 {
 	struct lattice *l = s->l;
 	uint32_t i = axis_between(l, v, s->g->peer[e]);
@@ -189,7 +189,7 @@ static int compare_axes(const void *pa, const void *pb)
 	return (a->heaviest < b->heaviest) - (a->heaviest > b->heaviest);
 }
 
-static void scale_edge(struct survey *s, uint32_t v, uint32_t e)
+static void scale_edge(struct inventory *s, uint32_t v, uint32_t e)
 {
 	const struct lattice *l = s->l;
 	const struct lattice_tally *t = &s->tally[s->at[e]];
@@ -208,7 +208,7 @@ static void scale_edge(struct survey *s, uint32_t v, uint32_t e)
 }
 
 /* How heavy the lines of each layer are beside edge[] and cover[]. */
-static int scale_layers(struct survey *s, struct weft_error *err)
+static int scale_layers(struct inventory *s, struct weft_error *err)
 {
 	struct lattice *l = s->l;
 	uint32_t layers = l->axis[l->n_axes - 1].size;
@@ -245,7 +245,7 @@ static int scale_layers(struct survey *s, struct weft_error *err)
 static int measure(struct lattice *l, const struct graph *g,
 		   struct weft_error *err)
 {
-	struct survey s = {.l = l, .g = g};
+	struct inventory s = {.l = l, .g = g};
 	size_t n = 0;
 	int rc = -1;
 

@@ -27,26 +27,26 @@ static int once(const char *text, size_t size, struct times *t, uint32_t *hcas)
 {
 	const struct weft_scheme_options options = {.gpus_per_node = 8};
 	struct weft_error err = {0};
-	struct weft_survey s = {0};
+	struct weft_inventory s = {0};
 	struct weft_scheme *scheme = NULL;
 	double start = now_s();
 	char *yaml = NULL;
 
 	if (weft_import_text(&s, weft_importer_find("ibnetdiscover", &err),
 			     text, size, "bench", NULL, NULL, &err) == 0 &&
-	    weft_survey_finish(&s, &err) == 0) {
+	    weft_inventory_finish(&s, &err) == 0) {
 		t->read_s = now_s() - start;
 		scheme = weft_scheme_build(&s, &options, &err);
 		t->levels_s = now_s() - start - t->read_s;
 	}
 	if (scheme)
-		yaml = weft_survey_write(&s, scheme, &options, &err);
+		yaml = weft_inventory_write(&s, scheme, &options, &err);
 	t->write_s = now_s() - start - t->read_s - t->levels_s;
 	*hcas = s.n_hcas;
 	if (!yaml)
 		fprintf(stderr, "%s\n", err.text);
 	weft_scheme_free(scheme);
-	weft_survey_free(&s);
+	weft_inventory_free(&s);
 	free(yaml);
 	return yaml ? 0 : -1;
 }

@@ -44,9 +44,9 @@ tests_bench_simgrid_SOURCES = \
 	%D%/simgrid_shared.h \
 	# End of tests_bench_simgrid_SOURCES
 tests_bench_simgrid_LDADD = \
-	libweft_cli.la libweft_export.la libweft_survey.la $(LDADD) $(JANSSON_LIBS)
+	libweft_cli.la libweft_export.la libweft_inventory.la $(LDADD) $(JANSSON_LIBS)
 tests_bench_ibnetdiscover_LDADD = \
-	libweft_import.la libweft_survey.la $(LDADD)
+	libweft_import.la libweft_inventory.la $(LDADD)
 tests_bench_load_LDADD = $(LDADD) $(YAML_LIBS)
 tests_bench_exact_LDADD = libweft_exact.la $(LDADD)
 bench: $(bench_programs)

@@ -61,7 +61,7 @@ noinst_HEADERS += \
 	# End of noinst_HEADERS
 
 tests_costmodel_pairwise_LDADD = \
-	libweft_measured.la libweft_survey.la $(LDADD)
+	libweft_measured.la libweft_inventory.la $(LDADD)
 
 # One table, its rows by the subjects of the seeds.
 tests_costmodel_seeds_SOURCES = \

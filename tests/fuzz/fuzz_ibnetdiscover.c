@@ -16,7 +16,7 @@ static void require(bool holds)
 }
 
 /* What scheme.h promises. */
-static void check_scheme(const struct weft_survey *s,
+static void check_scheme(const struct weft_inventory *s,
 			 const struct weft_scheme *scheme)
 {
 	for (uint32_t d = 0; d < scheme->n_domains; d++) {
@@ -35,7 +35,7 @@ static void check_scheme(const struct weft_survey *s,
 			scheme->switch_domain[i] < scheme->n_domains);
 }
 
-static void check_fabric(struct weft_survey *s)
+static void check_fabric(struct weft_inventory *s)
 {
 	const struct weft_scheme_options options = {.gpus_per_node = 8};
 	struct weft_error err = {0};
@@ -45,7 +45,7 @@ static void check_fabric(struct weft_survey *s)
 
 	require(scheme != NULL);
 	check_scheme(s, scheme);
-	text = weft_survey_write(s, scheme, &options, &err);
+	text = weft_inventory_write(s, scheme, &options, &err);
 	if (text) {
 		f = weft_fabric_parse(text, strlen(text), "written", &err);
 		require(f && weft_fabric_check(f, &err) == 0);
@@ -63,7 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		weft_importer_find("ibnetdiscover", NULL);
 	struct weft_import_options options = {0};
 	struct weft_error err = {0};
-	struct weft_survey s = {0};
+	struct weft_inventory s = {0};
 	char *text = malloc(size + 1);
 
 	require(text && importer);
@@ -75,11 +75,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	options.names = size % 2 ? text : NULL;
 	if (weft_import_text(&s, importer, text, size, "fuzz", NULL, &options,
 			     &err) == 0 &&
-	    weft_survey_finish(&s, &err) == 0)
+	    weft_inventory_finish(&s, &err) == 0)
 		check_fabric(&s);
 	else
 		require(err.code != 0 && err.text[0]);
-	weft_survey_free(&s);
+	weft_inventory_free(&s);
 	free(text);
 	return 0;
 }

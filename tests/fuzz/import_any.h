@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* import_any.h - any text as a foreign description: refused with a message and
- * a place, or a survey whose fabric can be written and read */
+ * a place, or a inventory whose fabric can be written and read */
 #ifndef WEFT_TESTS_FUZZ_IMPORT_ANY_H
 #define WEFT_TESTS_FUZZ_IMPORT_ANY_H
 
@@ -48,7 +48,7 @@ static inline bool asks_for_much(const uint8_t *data, size_t size)
 	return false;
 }
 
-static inline void require_fabric(struct weft_survey *s)
+static inline void require_fabric(struct weft_inventory *s)
 {
 	const struct weft_scheme_options options = {.gpus_per_node = 8};
 	struct weft_error err = {0};
@@ -57,7 +57,7 @@ static inline void require_fabric(struct weft_survey *s)
 	char *text = NULL;
 
 	if (scheme)
-		text = weft_survey_write(s, scheme, &options, &err);
+		text = weft_inventory_write(s, scheme, &options, &err);
 	if (text) {
 		f = weft_fabric_parse(text, strlen(text), "written", &err);
 		require(f != NULL);
@@ -75,7 +75,7 @@ static inline void import_any(const char *format, const uint8_t *data,
 {
 	const struct weft_importer *importer = weft_importer_find(format, NULL);
 	const struct weft_import_options options = {.no_include = true};
-	struct weft_survey s = {0};
+	struct weft_inventory s = {0};
 	struct weft_error err = {0};
 	char *text = malloc(size + 1);
 
@@ -84,11 +84,11 @@ static inline void import_any(const char *format, const uint8_t *data,
 	text[size] = '\0';
 	if (weft_import_text(&s, importer, text, size, "input", NULL, &options,
 			     &err) ||
-	    weft_survey_finish(&s, &err))
+	    weft_inventory_finish(&s, &err))
 		require_message(&err);
 	else
 		require_fabric(&s);
-	weft_survey_free(&s);
+	weft_inventory_free(&s);
 	free(text);
 }
 

@@ -89,7 +89,7 @@ tests_fuzz_nccl_log_SOURCES = %D%/fuzz_nccl_log.c $(fuzz_replay)
 tests_fuzz_matrix_SOURCES = %D%/fuzz_matrix.c $(fuzz_replay)
 tests_fuzz_metis_SOURCES = %D%/fuzz_metis.c $(fuzz_replay)
 tests_fuzz_qaplib_SOURCES = %D%/fuzz_qaplib.c $(fuzz_replay)
-fuzz_import_libs = libweft_import.la libweft_survey.la $(LDADD)
+fuzz_import_libs = libweft_import.la libweft_inventory.la $(LDADD)
 tests_fuzz_ibnetdiscover_SOURCES = %D%/fuzz_ibnetdiscover.c $(fuzz_replay)
 tests_fuzz_ibnetdiscover_LDADD = $(fuzz_import_libs)
 tests_fuzz_gpu_fabric_SOURCES = %D%/fuzz_gpu_fabric.c $(fuzz_replay)
@@ -99,9 +99,9 @@ tests_fuzz_nccl_xml_LDADD = $(fuzz_import_libs)
 tests_fuzz_nvidia_smi_SOURCES = %D%/fuzz_nvidia_smi.c $(fuzz_replay)
 tests_fuzz_nvidia_smi_LDADD = $(fuzz_import_libs)
 tests_fuzz_inventory_SOURCES = %D%/fuzz_inventory.c $(fuzz_replay)
-tests_fuzz_inventory_LDADD = libweft_audit.la libweft_survey.la $(LDADD)
+tests_fuzz_inventory_LDADD = libweft_audit.la libweft_inventory.la $(LDADD)
 tests_fuzz_pairwise_SOURCES = %D%/fuzz_pairwise.c $(fuzz_replay)
-tests_fuzz_pairwise_LDADD = libweft_measured.la libweft_survey.la $(LDADD)
+tests_fuzz_pairwise_LDADD = libweft_measured.la libweft_inventory.la $(LDADD)
 noinst_HEADERS += %D%/import_any.h
 tests_fuzz_roster_SOURCES = %D%/fuzz_roster.c $(fuzz_replay)
 tests_fuzz_spec_SOURCES = %D%/fuzz_spec.c $(fuzz_replay)
@@ -152,7 +152,7 @@ fuzz:
 			$(libweft_costmodel_la_SOURCES) \
 			$(libweft_placement_la_SOURCES) \
 			$(libweft_trace_la_SOURCES) \
-			$(libweft_survey_la_SOURCES) \
+			$(libweft_inventory_la_SOURCES) \
 			$(libweft_import_la_SOURCES) \
 			$(libweft_audit_la_SOURCES) \
 			$(libweft_measured_la_SOURCES) \

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cluster_text.c - a survey as the texts that other programs would print of it
+/* cluster_text.c - a inventory as the texts that other programs would print of
+ * it
  */
 #include "tests/lib/cluster_text.h"
 
@@ -9,12 +10,12 @@
 
 /* One of the parallel cables, with the ports at its ends. */
 struct strand {
-	const struct weft_survey_cable *cable;
+	const struct weft_inventory_cable *cable;
 	uint32_t port[2];
 };
 
 struct net {
-	const struct weft_survey *s;
+	const struct weft_inventory *s;
 	struct strand *strands;
 	uint32_t n;
 	uint32_t *n_ports; /* [n_switches] */
@@ -33,7 +34,7 @@ static uint64_t hca_guid(uint32_t k)
 
 static void strands_list(struct net *net)
 {
-	const struct weft_survey *s = net->s;
+	const struct weft_inventory *s = net->s;
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < s->n_cables; i++)
@@ -41,7 +42,7 @@ static void strands_list(struct net *net)
 	net->strands = calloc(n + 1, sizeof(*net->strands));
 	net->n_ports = calloc(s->n_switches + 1, sizeof(*net->n_ports));
 	for (uint32_t i = 0; i < s->n_cables; i++) {
-		const struct weft_survey_cable *c = &s->cables[i];
+		const struct weft_inventory_cable *c = &s->cables[i];
 
 		for (uint32_t k = 0; k < c->n && !c->down; k++) {
 			struct strand *x = &net->strands[net->n++];
@@ -68,7 +69,7 @@ static const char *speed(double rate)
 static void hca_label(const struct net *net, uint32_t hca, char *text,
 		      size_t size)
 {
-	const struct weft_survey_hca *h = &net->s->hcas[hca];
+	const struct weft_inventory_hca *h = &net->s->hcas[hca];
 
 	snprintf(text, size, "%s %s", net->s->hosts[h->host].name, h->name);
 }
@@ -136,7 +137,7 @@ static void adapter_print(const struct net *net, const struct strand *x)
 		speed(x->cable->rate_bytes_per_s));
 }
 
-char *test_ibnetdiscover(const struct weft_survey *s)
+char *test_ibnetdiscover(const struct weft_inventory *s)
 {
 	struct net net = {.s = s};
 	char *text = NULL;
@@ -160,7 +161,7 @@ char *test_ibnetdiscover(const struct weft_survey *s)
 
 /* ---- Slurm ---- */
 
-static void domain_print(const struct weft_survey *s,
+static void domain_print(const struct weft_inventory *s,
 			 const struct weft_scheme *scheme, uint32_t d,
 			 FILE *out)
 {
@@ -183,7 +184,7 @@ static void domain_print(const struct weft_survey *s,
 	fputc('\n', out);
 }
 
-char *test_topology_conf(const struct weft_survey *s,
+char *test_topology_conf(const struct weft_inventory *s,
 			 const struct weft_scheme *scheme)
 {
 	char *text = NULL;
@@ -196,7 +197,7 @@ char *test_topology_conf(const struct weft_survey *s,
 	return text;
 }
 
-char *test_slurm_nodes(const struct weft_survey *s)
+char *test_slurm_nodes(const struct weft_inventory *s)
 {
 	char *text = NULL;
 	size_t size;

@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A fabric, its survey and its levels. */
+/* A fabric, its inventory and its levels. */
 struct cluster {
 	struct weft_fabric *fabric;
-	struct weft_survey *survey;
+	struct weft_inventory *inventory;
 	struct weft_scheme *scheme;
 };
 
@@ -23,9 +23,10 @@ static void cluster_parse(struct cluster *c, const char *text)
 
 	c->fabric = weft_fabric_parse(text, strlen(text), "fabric", &err);
 	assert_no_error(&err);
-	c->survey = weft_survey_from_fabric(c->fabric, "fabric.yaml", &err);
+	c->inventory =
+		weft_inventory_from_fabric(c->fabric, "fabric.yaml", &err);
 	assert_no_error(&err);
-	c->scheme = weft_scheme_from_fabric(c->fabric, c->survey, &err);
+	c->scheme = weft_scheme_from_fabric(c->fabric, c->inventory, &err);
 	assert_no_error(&err);
 }
 
@@ -51,8 +52,8 @@ static void cluster_start(struct cluster *c, const char *spec, uint32_t rails)
 static void cluster_free(struct cluster *c)
 {
 	weft_scheme_free(c->scheme);
-	weft_survey_free(c->survey);
-	free(c->survey);
+	weft_inventory_free(c->inventory);
+	free(c->inventory);
 	weft_fabric_free(c->fabric);
 }
 
@@ -66,7 +67,7 @@ static void findings_dump(const struct weft_findings *f)
 
 static void audit(const struct cluster *c, struct weft_findings *found)
 {
-	const struct weft_audit a = {.survey = c->survey,
+	const struct weft_audit a = {.inventory = c->inventory,
 				     .scheme = c->scheme,
 				     .fabric = c->fabric,
 				     .findings = found};
@@ -80,8 +81,8 @@ static void audit(const struct cluster *c, struct weft_findings *found)
 static void drift(const struct cluster *wanted, const struct cluster *now,
 		  struct weft_findings *found)
 {
-	const struct weft_audit_side a = {wanted->survey, wanted->scheme};
-	const struct weft_audit_side b = {now->survey, now->scheme};
+	const struct weft_audit_side a = {wanted->inventory, wanted->scheme};
+	const struct weft_audit_side b = {now->inventory, now->scheme};
 	struct weft_error err = {0};
 
 	*found = (struct weft_findings){0};
@@ -119,13 +120,13 @@ static void assert_nothing(struct weft_findings *f)
 }
 
 /* The cable between two names; of parallel ones the n-th. */
-static struct weft_survey_cable *cable_find(struct cluster *c, const char *a,
-					    const char *b, uint32_t nth)
+static struct weft_inventory_cable *cable_find(struct cluster *c, const char *a,
+					       const char *b, uint32_t nth)
 {
-	struct weft_survey *s = c->survey;
+	struct weft_inventory *s = c->inventory;
 
 	for (uint32_t i = 0; i < s->n_cables; i++) {
-		struct weft_survey_cable *x = &s->cables[i];
+		struct weft_inventory_cable *x = &s->cables[i];
 		const char *from = x->a.kind == WEFT_END_HOST
 					   ? s->hosts[x->a.index].name
 					   : s->switches[x->a.index].name;
@@ -180,12 +181,12 @@ static void a_node_that_lost_a_gpu_is_told(void **state)
 	(void)state;
 	cluster_start(&c, TREE, 0);
 	cluster_start(&now, TREE, 0);
-	now.survey->hosts[9].gpus.value = 7;
+	now.inventory->hosts[9].gpus.value = 7;
 	audit(&now, &found);
-	assert_only(&found, "gpus-short", now.survey->hosts[9].name,
+	assert_only(&found, "gpus-short", now.inventory->hosts[9].name,
 		    "has 7 GPUs; its siblings have 8");
 	drift(&c, &now, &found);
-	assert_only(&found, "drift-gpus", now.survey->hosts[9].name,
+	assert_only(&found, "drift-gpus", now.inventory->hosts[9].name,
 		    "has 7 GPUs; fabric.yaml says 8");
 	cluster_free(&c);
 	cluster_free(&now);
@@ -199,7 +200,7 @@ static void a_kind_of_leaf_with_fewer_gpus_is_no_fault(void **state)
 	(void)state;
 	cluster_start(&c, TREE, 0);
 	for (uint32_t h = 0; h < 8; h++)
-		c.survey->hosts[h].gpus.value = 4;
+		c.inventory->hosts[h].gpus.value = 4;
 	audit(&c, &found);
 	assert_nothing(&found);
 	cluster_free(&c);
@@ -207,7 +208,7 @@ static void a_kind_of_leaf_with_fewer_gpus_is_no_fault(void **state)
 
 static void cables_that_are_less_than_their_siblings_are_told(void **state)
 {
-	struct weft_survey_cable *cable;
+	struct weft_inventory_cable *cable;
 	struct weft_findings found;
 	struct cluster c, now;
 
@@ -241,16 +242,16 @@ static void a_leaf_without_uplinks_comes_before_all_that_follows(void **state)
 	(void)state;
 	cluster_start(&c, TREE, 0);
 	cluster_start(&now, TREE, 0);
-	for (uint32_t i = 0; i < now.survey->n_cables; i++) {
-		struct weft_survey_cable *x = &now.survey->cables[i];
+	for (uint32_t i = 0; i < now.inventory->n_cables; i++) {
+		struct weft_inventory_cable *x = &now.inventory->cables[i];
 
 		if (x->a.kind == WEFT_END_SWITCH &&
-		    strcmp(now.survey->switches[x->a.index].name, "leaf05") ==
-			    0)
+		    strcmp(now.inventory->switches[x->a.index].name,
+			   "leaf05") == 0)
 			continue;
-		now.survey->cables[kept++] = *x;
+		now.inventory->cables[kept++] = *x;
 	}
-	now.survey->n_cables = kept;
+	now.inventory->n_cables = kept;
 	audit(&now, &found);
 	assert_only(&found, "leaf-orphan", "leaf05",
 		    "has no uplink, its siblings have");
@@ -262,7 +263,7 @@ static void a_leaf_without_uplinks_comes_before_all_that_follows(void **state)
 
 static void a_moved_uplink_is_told_at_whose_it_is(void **state)
 {
-	struct weft_survey_cable *cable;
+	struct weft_inventory_cable *cable;
 	struct weft_findings found;
 	struct cluster c, now;
 
@@ -285,7 +286,7 @@ static void a_moved_uplink_is_told_at_whose_it_is(void **state)
 
 static void a_lost_uplink_explains_the_oversubscription(void **state)
 {
-	struct weft_survey_cable *cable;
+	struct weft_inventory_cable *cable;
 	struct weft_findings found;
 	struct cluster c;
 
@@ -310,13 +311,14 @@ static void hosts_and_switches_are_known_under_other_names(void **state)
 	at = strstr(text, "n[");
 	assert_non_null(at);
 	cluster_parse(&now, text);
-	now.survey->hosts[17].name = "gpu-blue";
+	now.inventory->hosts[17].name = "gpu-blue";
 	drift(&c, &now, &found);
 	assert_only(&found, "drift-host-renamed", "n017",
 		    "is now called gpu-blue");
 	cluster_free(&now);
 	cluster_parse(&now, text);
-	now.survey->switches[weft_survey_find_switch(now.survey, "leaf03")]
+	now.inventory
+		->switches[weft_inventory_find_switch(now.inventory, "leaf03")]
 		.name = "L3";
 	drift(&c, &now, &found);
 	assert_only(&found, "drift-switch-renamed", "leaf03",
@@ -335,18 +337,18 @@ static void a_host_on_another_leaf_is_told_by_tree_and_by_cables(void **state)
 	cluster_start(&c, TREE, 0);
 	cluster_start(&now, TREE, 0);
 	now.scheme->host_domain[17] = now.scheme->host_domain[60];
-	now.survey->n_cables = 0;
+	now.inventory->n_cables = 0;
 	drift(&c, &now, &found);
 	assert_only(&found, "drift-host-moved", "n017",
 		    "hangs on leaf07; by fabric.yaml it should hang on leaf02");
 	cluster_free(&now);
 	cluster_start(&now, TREE, 0);
-	for (uint32_t i = 0; i < now.survey->n_cables; i++) {
-		struct weft_survey_cable *x = &now.survey->cables[i];
+	for (uint32_t i = 0; i < now.inventory->n_cables; i++) {
+		struct weft_inventory_cable *x = &now.inventory->cables[i];
 
 		if (x->a.kind == WEFT_END_HOST && x->a.index == 17)
-			x->b.index =
-				weft_survey_find_switch(now.survey, "leaf07");
+			x->b.index = weft_inventory_find_switch(now.inventory,
+								"leaf07");
 	}
 	drift(&c, &now, &found);
 	assert_only(&found, "drift-host-moved", "n017",
@@ -387,7 +389,7 @@ static void a_root_that_no_cable_makes_is_told(void **state)
 
 static void swapped_rails_are_one_finding(void **state)
 {
-	struct weft_survey_cable *a, *b;
+	struct weft_inventory_cable *a, *b;
 	struct weft_findings found;
 	struct cluster c, now;
 	struct weft_end end;
@@ -411,42 +413,43 @@ static void swapped_rails_are_one_finding(void **state)
 
 static const struct weft_place here = {0, 7};
 
-static uint32_t host(struct weft_survey *s, uint32_t i)
+static uint32_t host(struct weft_inventory *s, uint32_t i)
 {
 	char name[64];
 
 	snprintf(name, sizeof(name), "n%02u", i);
-	return weft_survey_host(s, name, here, NULL);
+	return weft_inventory_host(s, name, here, NULL);
 }
 
-static void survey_audit(struct weft_survey *s, struct weft_findings *found)
+static void inventory_audit(struct weft_inventory *s,
+			    struct weft_findings *found)
 {
-	const struct weft_audit a = {.survey = s, .findings = found};
+	const struct weft_audit a = {.inventory = s, .findings = found};
 	struct weft_error err = {0};
 
 	*found = (struct weft_findings){0};
 	assert_int_equal(weft_audit_run(&a, &err), 0);
-	weft_survey_free(s);
+	weft_inventory_free(s);
 }
 
 static void blocks_that_slurm_refuses_are_told(void **state)
 {
-	struct weft_survey s = {0};
+	struct weft_inventory s = {0};
 	struct weft_findings found;
 	uint32_t sizes[] = {4, 8, 24}, block;
 
 	(void)state;
-	weft_survey_add_source(&s, "topology.conf", "slurm-topology", NULL);
+	weft_inventory_add_source(&s, "topology.conf", "slurm-topology", NULL);
 	for (uint32_t b = 0; b < 2; b++) {
-		block = weft_survey_add_group(&s, WEFT_GROUP_BLOCK,
-					      b ? "b1" : "b0", here, NULL);
+		block = weft_inventory_add_group(&s, WEFT_GROUP_BLOCK,
+						 b ? "b1" : "b0", here, NULL);
 		for (uint32_t i = 0; i < (b ? 3 : 4); i++)
-			weft_survey_group_host(&s, block, host(&s, i), NULL);
+			weft_inventory_group_host(&s, block, host(&s, i), NULL);
 	}
 	s.block_sizes = malloc(sizeof(sizes));
 	memcpy(s.block_sizes, sizes, sizeof(sizes));
 	s.n_block_sizes = 3;
-	survey_audit(&s, &found);
+	inventory_audit(&s, &found);
 	assert_int_equal(found.item[0].line, 7);
 	assert_only(&found, "block-sizes", "BlockSizes",
 		    "24 is not 4 times a power of two");
@@ -454,24 +457,24 @@ static void blocks_that_slurm_refuses_are_told(void **state)
 
 static void a_loop_in_a_declared_tree_is_told(void **state)
 {
-	struct weft_survey s = {0};
+	struct weft_inventory s = {0};
 	struct weft_findings found;
 	uint32_t k[3];
 
 	(void)state;
-	weft_survey_add_source(&s, "topology.conf", "slurm-topology", NULL);
+	weft_inventory_add_source(&s, "topology.conf", "slurm-topology", NULL);
 	for (uint32_t i = 0; i < 3; i++) {
 		char name[8];
 
 		snprintf(name, sizeof(name), "s%u", i);
-		k[i] = weft_survey_switch(&s, name, here, NULL);
-		weft_survey_add_edge(&s, k[i], WEFT_END_HOST, host(&s, i), here,
-				     NULL);
+		k[i] = weft_inventory_switch(&s, name, here, NULL);
+		weft_inventory_add_edge(&s, k[i], WEFT_END_HOST, host(&s, i),
+					here, NULL);
 	}
-	weft_survey_add_edge(&s, k[0], WEFT_END_SWITCH, k[1], here, NULL);
-	weft_survey_add_edge(&s, k[1], WEFT_END_SWITCH, k[2], here, NULL);
-	weft_survey_add_edge(&s, k[2], WEFT_END_SWITCH, k[1], here, NULL);
-	survey_audit(&s, &found);
+	weft_inventory_add_edge(&s, k[0], WEFT_END_SWITCH, k[1], here, NULL);
+	weft_inventory_add_edge(&s, k[1], WEFT_END_SWITCH, k[2], here, NULL);
+	weft_inventory_add_edge(&s, k[2], WEFT_END_SWITCH, k[1], here, NULL);
+	inventory_audit(&s, &found);
 	assert_int_equal(found.n, 1);
 	assert_string_equal(weft_finding_kinds[found.item[0].id].code,
 			    "tree-loop");
@@ -480,21 +483,21 @@ static void a_loop_in_a_declared_tree_is_told(void **state)
 
 static void nvlink_domains_that_lack_nodes_are_told(void **state)
 {
-	struct weft_survey s = {0};
+	struct weft_inventory s = {0};
 	struct weft_findings found;
 
 	(void)state;
-	weft_survey_add_source(&s, "clique.csv", "gpu-fabric", NULL);
+	weft_inventory_add_source(&s, "clique.csv", "gpu-fabric", NULL);
 	for (uint32_t i = 0; i < 71; i++) {
 		char name[8];
 
 		snprintf(name, sizeof(name), "c%u", i / 18);
-		weft_survey_set_text(&s, host(&s, i), WEFT_HOST_NVLINK, name,
-				     here, NULL);
+		weft_inventory_set_text(&s, host(&s, i), WEFT_HOST_NVLINK, name,
+					here, NULL);
 	}
-	weft_survey_set_text(&s, 5, WEFT_HOST_NVLINK_STATE, "not registered",
-			     here, NULL);
-	survey_audit(&s, &found);
+	weft_inventory_set_text(&s, 5, WEFT_HOST_NVLINK_STATE, "not registered",
+				here, NULL);
+	inventory_audit(&s, &found);
 	assert_int_equal(found.n, 2);
 	assert_first(&found, "nvlink-degraded", "n05", "not registered");
 	assert_string_equal(found.item[1].place, "c3");
@@ -503,13 +506,13 @@ static void nvlink_domains_that_lack_nodes_are_told(void **state)
 
 static void a_switch_that_joins_nothing_is_told(void **state)
 {
-	struct weft_survey s = {0};
+	struct weft_inventory s = {0};
 	struct weft_findings found;
 
 	(void)state;
-	weft_survey_add_source(&s, "topology.conf", "slurm-topology", NULL);
-	weft_survey_switch(&s, "s0", here, NULL);
-	survey_audit(&s, &found);
+	weft_inventory_add_source(&s, "topology.conf", "slurm-topology", NULL);
+	weft_inventory_switch(&s, "s0", here, NULL);
+	inventory_audit(&s, &found);
 	assert_first(&found, "switch-empty", "s0", "joins nothing");
 	weft_findings_free(&found);
 }

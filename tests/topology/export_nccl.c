@@ -9,9 +9,9 @@
 #include <string.h>
 
 /* Writes the node, reads it back; s and findings are the caller's to free. */
-static const struct weft_survey_inside *
+static const struct weft_inventory_inside *
 there_and_back(const struct weft_fabric *f, const char *node,
-	       struct weft_survey *s, struct weft_findings *findings)
+	       struct weft_inventory *s, struct weft_findings *findings)
 {
 	struct weft_export_options options = {.node = node};
 	struct weft_error err = {0};
@@ -19,7 +19,7 @@ there_and_back(const struct weft_fabric *f, const char *node,
 	size_t size = 0;
 	FILE *out = open_memstream(&text, &size);
 
-	*s = (struct weft_survey){0};
+	*s = (struct weft_inventory){0};
 	*findings = (struct weft_findings){0};
 	weft_export_nccl_xml(f, &options, out, findings, &err);
 	fclose(out);
@@ -27,7 +27,7 @@ there_and_back(const struct weft_fabric *f, const char *node,
 	weft_import_text(s, weft_importer_find("nccl-xml", &err), text, size,
 			 "out", NULL, NULL, &err);
 	assert_no_error(&err);
-	assert_int_equal(weft_survey_finish(s, &err), 0);
+	assert_int_equal(weft_inventory_finish(s, &err), 0);
 	assert_int_equal(s->n_insides, 1);
 	free(text);
 	return &s->insides[0];
@@ -45,7 +45,7 @@ static struct weft_fabric *fabric_of(const char *text)
 
 /* GPUs, NVLink groups, NICs, their rails and rates. */
 static void assert_same(const struct weft_fabric *f, uint32_t node,
-			const struct weft_survey_inside *in)
+			const struct weft_inventory_inside *in)
 {
 	const struct weft_node *n = &f->nodes[node];
 	uint32_t network = f->node_level + 1;
@@ -97,13 +97,13 @@ static void what_a_fabric_holds_comes_back(void **state)
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		struct weft_fabric *f = fabric_of(texts[i]);
 		struct weft_findings findings;
-		struct weft_survey s;
+		struct weft_inventory s;
 
 		assert_same(f, 0, there_and_back(f, NULL, &s, &findings));
 		assert_int_equal(s.findings.n, 0);
 		assert_true(findings.n > 0);
 		weft_findings_free(&findings);
-		weft_survey_free(&s);
+		weft_inventory_free(&s);
 		weft_fabric_free(f);
 	}
 }
@@ -115,7 +115,7 @@ static void a_node_is_chosen_by_name(void **state)
 	struct weft_export_options options = {.node = "c"};
 	struct weft_findings findings;
 	struct weft_error err = {0};
-	struct weft_survey s;
+	struct weft_inventory s;
 
 	(void)state;
 	assert_same(f, weft_fabric_node(f, "b"),
@@ -124,7 +124,7 @@ static void a_node_is_chosen_by_name(void **state)
 		weft_export_nccl_xml(f, &options, stdout, &findings, &err), -1);
 	assert_true(err.code > 0);
 	weft_findings_free(&findings);
-	weft_survey_free(&s);
+	weft_inventory_free(&s);
 	weft_fabric_free(f);
 }
 
@@ -135,8 +135,8 @@ static void a_spanning_nvlink_domain_is_said_to_be_cut(void **state)
 		"nvlink:\n  nvl[0-1]: n[0-3]\nlevels:\n  leaf:\n"
 		"    l0: nvl[0-1]\n");
 	struct weft_findings findings;
-	struct weft_survey s;
-	const struct weft_survey_inside *in =
+	struct weft_inventory s;
+	const struct weft_inventory_inside *in =
 		there_and_back(f, NULL, &s, &findings);
 
 	(void)state;
@@ -144,7 +144,7 @@ static void a_spanning_nvlink_domain_is_said_to_be_cut(void **state)
 	assert_int_equal(in->gpus[0].n_nvlinks, 18);
 	assert_int_equal(findings.n, 3);
 	weft_findings_free(&findings);
-	weft_survey_free(&s);
+	weft_inventory_free(&s);
 	weft_fabric_free(f);
 }
 

@@ -44,12 +44,12 @@ static bool beside_exists(const char *path, const char *ending)
 
 /* ---- one case ---- */
 
-static char *fabric_text(struct weft_survey *s, struct weft_error *err)
+static char *fabric_text(struct weft_inventory *s, struct weft_error *err)
 {
 	const struct weft_scheme_options options = {0};
 	struct weft_scheme *scheme = weft_scheme_build(s, &options, err);
 	char *text =
-		scheme ? weft_survey_write(s, scheme, &options, err) : NULL;
+		scheme ? weft_inventory_write(s, scheme, &options, err) : NULL;
 
 	weft_scheme_free(scheme);
 	return text;
@@ -74,7 +74,7 @@ static char *outcome(const char *format, const char *path, bool *valid)
 	const struct weft_importer *importer = weft_importer_find(format, &err);
 	char *names = beside_read(path, ".names"), *text = NULL;
 	const struct weft_import_options options = {.names = names};
-	struct weft_survey s = {0};
+	struct weft_inventory s = {0};
 	struct weft_fabric *f = NULL;
 	char *content, *got = NULL;
 	size_t size = 0, content_size;
@@ -89,7 +89,7 @@ static char *outcome(const char *format, const char *path, bool *valid)
 				 importer);
 	if (weft_import_text(&s, importer, content, content_size,
 			     file_name(path), NULL, &options, &err) == 0 &&
-	    weft_survey_finish(&s, &err) == 0)
+	    weft_inventory_finish(&s, &err) == 0)
 		text = fabric_text(&s, &err);
 	*valid = text != NULL;
 	if (text) {
@@ -103,7 +103,7 @@ static char *outcome(const char *format, const char *path, bool *valid)
 	}
 	assert_int_equal(fclose(out), 0);
 	weft_fabric_free(f);
-	weft_survey_free(&s);
+	weft_inventory_free(&s);
 	free(content);
 	free(names);
 	free(text);

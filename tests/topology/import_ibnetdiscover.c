@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void file_import(struct weft_survey *s, const char *name)
+static void file_import(struct weft_inventory *s, const char *name)
 {
 	struct weft_error err = {0};
 	char path[512];
@@ -20,11 +20,11 @@ static void file_import(struct weft_survey *s, const char *name)
 		print_message("skipped: no %s\n", path);
 		skip();
 	}
-	*s = (struct weft_survey){0};
+	*s = (struct weft_inventory){0};
 	weft_import_file(s, weft_importer_find("ibnetdiscover", &err), shared,
 			 NULL, NULL, &err);
 	assert_no_error(&err);
-	assert_int_equal(weft_survey_finish(s, &err), 0);
+	assert_int_equal(weft_inventory_finish(s, &err), 0);
 }
 
 /* Of the fabric made of it. */
@@ -32,7 +32,7 @@ struct shape {
 	uint32_t n_levels, n_rails, domains[WEFT_MAX_LEVELS];
 };
 
-static struct shape shape_of(struct weft_survey *s)
+static struct shape shape_of(struct weft_inventory *s)
 {
 	const struct weft_scheme_options options = {0};
 	struct weft_error err = {0};
@@ -45,7 +45,7 @@ static struct shape shape_of(struct weft_survey *s)
 	shape.n_rails = scheme->n_rails;
 	for (uint32_t d = 0; d < scheme->n_domains; d++)
 		shape.domains[scheme->domains[d].level]++;
-	text = weft_survey_write(s, scheme, &options, &err);
+	text = weft_inventory_write(s, scheme, &options, &err);
 	assert_no_error(&err);
 	weft_fabric_free(weft_fabric_parse(text, strlen(text), "", &err));
 	assert_no_error(&err);
@@ -56,7 +56,7 @@ static struct shape shape_of(struct weft_survey *s)
 
 static void selene_has_its_160_switches_and_1247_adapters(void **state)
 {
-	struct weft_survey s;
+	struct weft_inventory s;
 	struct shape shape;
 
 	(void)state;
@@ -69,12 +69,12 @@ static void selene_has_its_160_switches_and_1247_adapters(void **state)
 	assert_int_equal(shape.domains[1], 4);
 	assert_int_equal(shape.domains[2], 1);
 	assert_int_equal(weft_findings_count(&s.findings, WEFT_ERROR), 0);
-	weft_survey_free(&s);
+	weft_inventory_free(&s);
 }
 
 static void dgx_fabric_has_four_rails_and_one_pair_exchanged(void **state)
 {
-	struct weft_survey s;
+	struct weft_inventory s;
 	struct shape shape;
 
 	(void)state;
@@ -89,12 +89,12 @@ static void dgx_fabric_has_four_rails_and_one_pair_exchanged(void **state)
 	assert_int_equal(s.findings.of_kind[WEFT_FINDING_RAIL_MISSING], 1);
 	assert_int_equal(s.findings.of_kind[WEFT_FINDING_CABLE_MOVED], 0);
 	assert_int_equal(weft_findings_count(&s.findings, WEFT_ERROR), 2);
-	weft_survey_free(&s);
+	weft_inventory_free(&s);
 }
 
 static void generated_fat_tree_has_three_tiers(void **state)
 {
-	struct weft_survey s;
+	struct weft_inventory s;
 	struct shape shape;
 
 	(void)state;
@@ -107,7 +107,7 @@ static void generated_fat_tree_has_three_tiers(void **state)
 	assert_int_equal(shape.domains[1], 8);
 	assert_int_equal(shape.domains[2], 1);
 	assert_int_equal(weft_findings_count(&s.findings, WEFT_ERROR), 0);
-	weft_survey_free(&s);
+	weft_inventory_free(&s);
 }
 
 static void small_captures_have_what_they_list(void **state)
@@ -129,7 +129,7 @@ static void small_captures_have_what_they_list(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-		struct weft_survey s;
+		struct weft_inventory s;
 
 		file_import(&s, files[i].name);
 		print_message("%s\n", files[i].name);
@@ -137,7 +137,7 @@ static void small_captures_have_what_they_list(void **state)
 		assert_int_equal(s.n_hosts, files[i].n_hosts);
 		assert_int_equal(s.n_cables, files[i].n_cables);
 		shape_of(&s);
-		weft_survey_free(&s);
+		weft_inventory_free(&s);
 	}
 }
 
@@ -148,7 +148,7 @@ static void captures_without_a_link_are_refused(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		struct weft_error err = {0}, ignored = {0};
-		struct weft_survey s = {0};
+		struct weft_inventory s = {0};
 		char path[512];
 
 		snprintf(path, sizeof(path), "data/real/ibnetdiscover/%s",
@@ -162,7 +162,7 @@ static void captures_without_a_link_are_refused(void **state)
 				test_shared(path), NULL, NULL, &err),
 			-1);
 		assert_error_says(&err, "no link");
-		weft_survey_free(&s);
+		weft_inventory_free(&s);
 	}
 }
 

@@ -11,23 +11,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Reads text as `format`; the survey is to be freed also after -1. */
-static int read_text(struct weft_survey *s, const char *format,
+/* Reads text as `format`; the inventory is to be freed also after -1. */
+static int read_text(struct weft_inventory *s, const char *format,
 		     const char *text, const char *hosts,
 		     struct weft_error *err)
 {
 	const struct weft_importer *importer = weft_importer_find(format, err);
 
-	*s = (struct weft_survey){0};
+	*s = (struct weft_inventory){0};
 	assert_non_null(importer);
 	if (weft_import_text(s, importer, text, strlen(text), "in", hosts, NULL,
 			     err))
 		return -1;
-	return weft_survey_finish(s, err);
+	return weft_inventory_finish(s, err);
 }
 
-static const struct weft_survey_inside *
-read_one(struct weft_survey *s, const char *format, const char *text)
+static const struct weft_inventory_inside *
+read_one(struct weft_inventory *s, const char *format, const char *text)
 {
 	struct weft_error err = {0};
 
@@ -37,7 +37,8 @@ read_one(struct weft_survey *s, const char *format, const char *text)
 	return &s->insides[0];
 }
 
-static uint32_t count_of(const struct weft_survey *s, enum weft_finding_id id)
+static uint32_t count_of(const struct weft_inventory *s,
+			 enum weft_finding_id id)
 {
 	uint32_t n = 0;
 
@@ -50,12 +51,12 @@ static void assert_refused(const char *format, const char *text, int line,
 			   const char *says)
 {
 	struct weft_error err = {0};
-	struct weft_survey s;
+	struct weft_inventory s;
 
 	assert_int_equal(read_text(&s, format, text, NULL, &err), -1);
 	assert_error_says(&err, says);
 	assert_int_equal(err.line, line);
-	weft_survey_free(&s);
+	weft_inventory_free(&s);
 }
 
 /* ---- nccl-xml ---- */
@@ -93,8 +94,8 @@ static void nvlink_groups_nics_and_rails_are_read(void **state)
 					     LINK("0000:84:00.0"))
 						 GPU("0000:84:00.0", "3",
 						     LINK("0000:83:00.0"))));
-	const struct weft_survey_inside *in;
-	struct weft_survey s;
+	const struct weft_inventory_inside *in;
+	struct weft_inventory s;
 
 	(void)state;
 	in = read_one(&s, "nccl-xml", text);
@@ -115,7 +116,7 @@ static void nvlink_groups_nics_and_rails_are_read(void **state)
 	/* GPUs 2 and 3 have no fast NIC: nobody can tell the rails. */
 	assert_int_equal(in->nics[0].rail, WEFT_NONE);
 	assert_int_equal(s.findings.n, 0);
-	weft_survey_free(&s);
+	weft_inventory_free(&s);
 }
 
 static void each_gpu_with_its_nic_is_a_rail(void **state)
@@ -129,8 +130,8 @@ static void each_gpu_with_its_nic_is_a_rail(void **state)
 			       GPU("0000:02:00.0", "0", SWITCHED("18"))
 				       NIC("0000:03:00.0", "mlx5_9", "400000"))
 				NIC("0000:05:00.0", "eth0", "10000")));
-	const struct weft_survey_inside *in;
-	struct weft_survey s;
+	const struct weft_inventory_inside *in;
+	struct weft_inventory s;
 
 	(void)state;
 	in = read_one(&s, "nccl-xml", text);
@@ -139,7 +140,7 @@ static void each_gpu_with_its_nic_is_a_rail(void **state)
 	assert_int_equal(in->nics[0].rail, 1);
 	assert_int_equal(in->nics[1].rail, 0);
 	assert_int_equal(in->nics[2].rail, WEFT_NONE);
-	weft_survey_free(&s);
+	weft_inventory_free(&s);
 }
 
 static void gpus_are_told_by_class_where_nothing_names_them(void **state)
@@ -149,8 +150,8 @@ static void gpus_are_told_by_class_where_nothing_names_them(void **state)
 			 "<pci busid=\"0101:00:00.0\" class=\"0x020700\"/>\n")
 			CPU("1", "<pci busid=\"0001:00:00.0\" "
 				 "class=\"0x030200\"/>\n"));
-	const struct weft_survey_inside *in;
-	struct weft_survey s;
+	const struct weft_inventory_inside *in;
+	struct weft_inventory s;
 
 	(void)state;
 	in = read_one(&s, "nccl-xml", text);
@@ -160,7 +161,7 @@ static void gpus_are_told_by_class_where_nothing_names_them(void **state)
 	assert_int_equal(in->n_nics, 1);
 	assert_string_equal(in->nics[0].name, "0101:00:00.0");
 	assert_int_equal(count_of(&s, WEFT_FINDING_INPUT_PARTIAL), 1);
-	weft_survey_free(&s);
+	weft_inventory_free(&s);
 }
 
 static void a_gpu_short_of_links_is_found(void **state)
@@ -168,12 +169,12 @@ static void a_gpu_short_of_links_is_found(void **state)
 	static const char text[] =
 		SYSTEM(CPU("0", GPU("0000:01:00.0", "0", SWITCHED("18")) GPU(
 					"0000:02:00.0", "1", SWITCHED("16"))));
-	struct weft_survey s;
+	struct weft_inventory s;
 
 	(void)state;
 	read_one(&s, "nccl-xml", text);
 	assert_int_equal(count_of(&s, WEFT_FINDING_NVLINK_SHORT), 1);
-	weft_survey_free(&s);
+	weft_inventory_free(&s);
 }
 
 static void c2c_without_nvlink_is_found(void **state)
@@ -183,13 +184,13 @@ static void c2c_without_nvlink_is_found(void **state)
 			     "<c2c bw=\"450000\" count=\"1\"/>" SWITCHED("18"))
 				 GPU("0000:02:00.0", "1",
 				     "<c2c bw=\"450000\" count=\"1\"/>")));
-	struct weft_survey s;
+	struct weft_inventory s;
 
 	(void)state;
 	read_one(&s, "nccl-xml", text);
 	assert_int_equal(count_of(&s, WEFT_FINDING_NVLINK_MISSING), 1);
 	assert_non_null(strstr(s.findings.item[0].text, "first GPU 1"));
-	weft_survey_free(&s);
+	weft_inventory_free(&s);
 }
 
 #define FABRIC_LINK                                                            \
@@ -204,26 +205,26 @@ static void hosts_of_one_dump_share_an_nvlink_domain(void **state)
 {
 	static const char text[] = SYSTEM(HOST("0xaa") HOST("0xbb"));
 	struct weft_error err = {0};
-	struct weft_survey s;
+	struct weft_inventory s;
 	uint32_t a, b;
 
 	(void)state;
 	read_text(&s, "nccl-xml", text, "tray[7-8]", &err);
 	assert_no_error(&err);
-	a = weft_survey_find_host(&s, "tray7");
-	b = weft_survey_find_host(&s, "tray8");
+	a = weft_inventory_find_host(&s, "tray7");
+	b = weft_inventory_find_host(&s, "tray8");
 	assert_int_equal(s.n_hosts, 2);
 	assert_string_equal(s.hosts[a].nvlink.text, s.hosts[b].nvlink.text);
 	assert_close(s.hosts[a].gpus.value, 2, 0);
-	weft_survey_free(&s);
+	weft_inventory_free(&s);
 	read_text(&s, "nccl-xml", text, NULL, &err);
 	assert_no_error(&err);
-	assert_int_not_equal(weft_survey_find_host(&s, "host1"), WEFT_NONE);
+	assert_int_not_equal(weft_inventory_find_host(&s, "host1"), WEFT_NONE);
 	assert_int_equal(count_of(&s, WEFT_FINDING_INPUT_PARTIAL), 1);
-	weft_survey_free(&s);
+	weft_inventory_free(&s);
 	assert_int_equal(read_text(&s, "nccl-xml", text, "one", &err), -1);
 	assert_error_says(&err, "describes 2 hosts, but 1 names");
-	weft_survey_free(&s);
+	weft_inventory_free(&s);
 }
 
 static void what_is_no_topology_of_nccl_is_refused(void **state)
@@ -276,8 +277,8 @@ static const char matrix[] =
 
 static void a_matrix_is_read_with_its_legend(void **state)
 {
-	const struct weft_survey_inside *in;
-	struct weft_survey s;
+	const struct weft_inventory_inside *in;
+	struct weft_inventory s;
 
 	(void)state;
 	in = read_one(&s, "nvidia-smi", matrix);
@@ -289,7 +290,7 @@ static void a_matrix_is_read_with_its_legend(void **state)
 	assert_int_equal(in->nics[1].near, 2);
 	assert_int_equal(in->nics[1].rail, 1);
 	assert_int_equal(s.findings.n, 0);
-	weft_survey_free(&s);
+	weft_inventory_free(&s);
 }
 
 static void old_drivers_name_nics_in_the_header(void **state)
@@ -302,8 +303,8 @@ static void old_drivers_name_nics_in_the_header(void **state)
 		"GPU2    SYS     SYS      X      NV2     SOC     8-15\r\n"
 		"GPU3    SYS     SYS     NV2      X      SOC     8-15\r\n"
 		"mlx5_0  PHB     PHB     SOC     SOC      X\r\n";
-	const struct weft_survey_inside *in;
-	struct weft_survey s;
+	const struct weft_inventory_inside *in;
+	struct weft_inventory s;
 
 	(void)state;
 	in = read_one(&s, "nvidia-smi", text);
@@ -311,7 +312,7 @@ static void old_drivers_name_nics_in_the_header(void **state)
 	assert_int_equal(in->gpus[3].nvlink_group, 1);
 	assert_string_equal(in->nics[0].name, "mlx5_0");
 	assert_int_equal(s.findings.n, 0);
-	weft_survey_free(&s);
+	weft_inventory_free(&s);
 }
 
 static void cells_behind_switches_repeat_a_gpus_links(void **state)
@@ -320,32 +321,32 @@ static void cells_behind_switches_repeat_a_gpus_links(void **state)
 				   "GPU0 X    NV18 NV17 0-7\n"
 				   "GPU1 NV18 X    NV17 0-7\n"
 				   "GPU2 NV17 NV17 X    0-7\n";
-	const struct weft_survey_inside *in;
-	struct weft_survey s;
+	const struct weft_inventory_inside *in;
+	struct weft_inventory s;
 
 	(void)state;
 	in = read_one(&s, "nvidia-smi", text);
 	assert_int_equal(in->gpus[0].n_nvlinks, 18);
 	assert_int_equal(in->gpus[2].n_nvlinks, 17);
 	assert_int_equal(count_of(&s, WEFT_FINDING_NVLINK_SHORT), 1);
-	weft_survey_free(&s);
+	weft_inventory_free(&s);
 }
 
 static void what_lacks_in_a_matrix_is_told(void **state)
 {
-	struct weft_survey s;
+	struct weft_inventory s;
 
 	(void)state;
 	read_one(&s, "nvidia-smi", "\tGPU0\tGPU1\nGPU0\tX\tNV1\n");
 	assert_int_equal(count_of(&s, WEFT_FINDING_INPUT_TRUNCATED), 1);
-	weft_survey_free(&s);
+	weft_inventory_free(&s);
 	read_one(&s, "nvidia-smi", "\tGPU0\tGPU1\nGPU0\tX\tNV1\nGPU1\tN");
 	assert_int_equal(count_of(&s, WEFT_FINDING_INPUT_TRUNCATED), 1);
-	weft_survey_free(&s);
+	weft_inventory_free(&s);
 	read_one(&s, "nvidia-smi",
 		 "\tGPU0\tGPU1\nGPU0\tX\tSYS\nGPU1\tPHB\tX\n");
 	assert_int_equal(count_of(&s, WEFT_FINDING_CONFLICT), 1);
-	weft_survey_free(&s);
+	weft_inventory_free(&s);
 	assert_refused("nvidia-smi", "GPU 0: H100 (UUID: GPU-1)\n", 0,
 		       "nvidia-smi topo -m");
 	assert_refused("nvidia-smi", "\tGPU0\tGPU1\n", 1, "no row");
@@ -417,7 +418,7 @@ static void a_machine_of_hwloc_is_read(void **state)
 		"<object type=\"PU\"></object>\n</topology>\n";
 	static const char without_gpus[] =
 		TOPOLOGY("2.0", PCI("6", "0000:03:00.0", "0207", ""));
-	struct weft_survey s;
+	struct weft_inventory s;
 
 	(void)state;
 #ifndef HAVE_HWLOC
@@ -425,7 +426,7 @@ static void a_machine_of_hwloc_is_read(void **state)
 	skip();
 #endif
 	for (size_t i = 0; i < 2; i++) {
-		const struct weft_survey_inside *in =
+		const struct weft_inventory_inside *in =
 			read_one(&s, "hwloc-xml", texts[i]);
 
 		assert_int_equal(in->n_gpus, 2);
@@ -433,12 +434,12 @@ static void a_machine_of_hwloc_is_read(void **state)
 		assert_int_equal(in->n_nics, 1);
 		assert_string_equal(in->nics[0].name, "mlx5_0");
 		assert_int_equal(in->nics[0].near, 3);
-		weft_survey_free(&s);
+		weft_inventory_free(&s);
 	}
 	/* all devices are seen, and none is a GPU */
 	assert_true(read_one(&s, "hwloc-xml", without_gpus)->no_gpus);
 	assert_true(s.hosts[0].no_gpus);
-	weft_survey_free(&s);
+	weft_inventory_free(&s);
 	/* on which libhwloc 2.9 crashes */
 	assert_refused("hwloc-xml", without_set, 3, "complete_cpuset");
 	assert_refused("hwloc-xml", without_index, 3, "os_index");
@@ -453,9 +454,9 @@ static void a_machine_of_hwloc_is_read(void **state)
 #define UUID "8d1f3a40-1b6c-4a5e-9c00-000000000001"
 #define ZERO "00000000-0000-0000-0000-000000000000"
 
-static const char *nvlink_of(const struct weft_survey *s, const char *host)
+static const char *nvlink_of(const struct weft_inventory *s, const char *host)
 {
-	uint32_t index = weft_survey_find_host(s, host);
+	uint32_t index = weft_inventory_find_host(s, host);
 
 	assert_int_not_equal(index, WEFT_NONE);
 	return s->hosts[index].nvlink.text;
@@ -478,7 +479,7 @@ static void domains_are_read_in_every_form(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		struct weft_error err = {0};
-		struct weft_survey s;
+		struct weft_inventory s;
 
 		read_text(&s, "gpu-fabric", texts[i], NULL, &err);
 		assert_no_error(&err);
@@ -486,14 +487,14 @@ static void domains_are_read_in_every_form(void **state)
 		assert_int_equal(s.findings.n, 0);
 		assert_string_equal(nvlink_of(&s, "a"), UUID ".7");
 		assert_string_equal(nvlink_of(&s, "b"), UUID ".7");
-		weft_survey_free(&s);
+		weft_inventory_free(&s);
 	}
 }
 
 static void gpus_of_a_host_that_differ_are_found(void **state)
 {
 	struct weft_error err = {0};
-	struct weft_survey s;
+	struct weft_inventory s;
 
 	(void)state;
 	read_text(&s, "gpu-fabric",
@@ -507,14 +508,14 @@ static void gpus_of_a_host_that_differ_are_found(void **state)
 	assert_int_equal(count_of(&s, WEFT_FINDING_NVLINK_MISSING), 1);
 	assert_int_equal(count_of(&s, WEFT_FINDING_LINE_IGNORED), 1);
 	assert_int_equal(s.findings.n, 3);
-	weft_survey_free(&s);
+	weft_inventory_free(&s);
 	assert_refused("gpu-fabric", "# nothing\n", 0, "no host");
 }
 
 static void a_state_that_is_not_well_is_kept(void **state)
 {
 	struct weft_error err = {0};
-	struct weft_survey s;
+	struct weft_inventory s;
 
 	(void)state;
 	read_text(&s, "gpu-fabric",
@@ -530,7 +531,7 @@ static void a_state_that_is_not_well_is_kept(void **state)
 	assert_string_equal(s.hosts[2].nvlink_state.text,
 			    "fabric health is Unhealthy");
 	assert_null(s.hosts[3].nvlink_state.text);
-	weft_survey_free(&s);
+	weft_inventory_free(&s);
 }
 
 /* ---- real files ---- */
@@ -552,7 +553,7 @@ static void folder_read(const char *format, const char *folder)
 	dir = opendir(root);
 	assert_non_null(dir);
 	while ((entry = readdir(dir))) {
-		struct weft_survey s = {0};
+		struct weft_inventory s = {0};
 		struct weft_error err = {0};
 
 		if (!strstr(entry->d_name, ".xml") &&
@@ -564,7 +565,7 @@ static void folder_read(const char *format, const char *folder)
 			assert_true(strlen(err.text) > 20);
 		else
 			assert_true(s.insides[0].n_gpus > 0);
-		weft_survey_free(&s);
+		weft_inventory_free(&s);
 		n++;
 	}
 	closedir(dir);

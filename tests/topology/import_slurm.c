@@ -11,7 +11,7 @@
 /* The fabric file that a text becomes, malloc'ed, or NULL with err. */
 static char *imported(const char *format, const char *text,
 		      const struct weft_import_options *options,
-		      struct weft_survey *s, struct weft_error *err)
+		      struct weft_inventory *s, struct weft_error *err)
 {
 	const struct weft_scheme_options how = {.gpus_per_node = 8};
 	const struct weft_importer *importer = weft_importer_find(format, err);
@@ -20,13 +20,13 @@ static char *imported(const char *format, const char *text,
 	char *yaml = NULL;
 
 	assert_non_null(importer);
-	*s = (struct weft_survey){0};
+	*s = (struct weft_inventory){0};
 	if (weft_import_text(s, importer, text, strlen(text), "t.conf", NULL,
 			     options, err) == 0 &&
-	    weft_survey_finish(s, err) == 0)
+	    weft_inventory_finish(s, err) == 0)
 		scheme = weft_scheme_build(s, &how, err);
 	if (scheme)
-		yaml = weft_survey_write(s, scheme, &how, err);
+		yaml = weft_inventory_write(s, scheme, &how, err);
 	weft_scheme_free(scheme);
 	if (!yaml)
 		return NULL;
@@ -36,7 +36,8 @@ static char *imported(const char *format, const char *text,
 	return yaml;
 }
 
-static bool has_finding(const struct weft_survey *s, const char *code, int line)
+static bool has_finding(const struct weft_inventory *s, const char *code,
+			int line)
 {
 	for (uint32_t i = 0; i < s->findings.n; i++) {
 		const struct weft_finding *f = &s->findings.item[i];
@@ -135,7 +136,7 @@ static void good_topologies_become_levels(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
 		struct weft_error err = {0};
-		struct weft_survey s;
+		struct weft_inventory s;
 		char *yaml =
 			imported("slurm-tree", good[i].text, NULL, &s, &err);
 
@@ -147,7 +148,7 @@ static void good_topologies_become_levels(void **state)
 			assert_true(
 				has_finding(&s, good[i].code, good[i].line));
 		free(yaml);
-		weft_survey_free(&s);
+		weft_inventory_free(&s);
 	}
 }
 
@@ -188,7 +189,7 @@ static void what_slurm_refuses_is_refused_with_its_place(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		struct weft_error err = {0};
-		struct weft_survey s;
+		struct weft_inventory s;
 		char *yaml =
 			imported("slurm-block", bad[i].text, NULL, &s, &err);
 
@@ -197,7 +198,7 @@ static void what_slurm_refuses_is_refused_with_its_place(void **state)
 		assert_error_says(&err, bad[i].says);
 		assert_int_equal(err.line, bad[i].line);
 		assert_int_equal(err.column, bad[i].column);
-		weft_survey_free(&s);
+		weft_inventory_free(&s);
 	}
 }
 
@@ -206,14 +207,14 @@ static void original_names_are_kept_from_comments(void **state)
 	static const char text[] = "# switch.1.1=leaf-1-1\n"
 				   "SwitchName=switch.1.1 Nodes=n0\n";
 	struct weft_error err = {0};
-	struct weft_survey s;
+	struct weft_inventory s;
 	char *yaml = imported("slurm-tree", text, NULL, &s, &err);
 
 	(void)state;
 	assert_no_error(&err);
 	assert_string_equal(s.switches[0].original, "leaf-1-1");
 	free(yaml);
-	weft_survey_free(&s);
+	weft_inventory_free(&s);
 }
 
 static void ids_get_the_names_that_the_caller_has(void **state)
@@ -221,7 +222,7 @@ static void ids_get_the_names_that_the_caller_has(void **state)
 	const struct weft_import_options options = {
 		.names = "# id host\n0x12 n7\n"};
 	struct weft_error err = {0};
-	struct weft_survey s;
+	struct weft_inventory s;
 	char *yaml = imported("slurm-tree", "SwitchName=a Nodes=0x12,n8\n",
 			      &options, &s, &err);
 
@@ -229,7 +230,7 @@ static void ids_get_the_names_that_the_caller_has(void **state)
 	assert_no_error(&err);
 	assert_non_null(strstr(yaml, "a: n[7-8]\n"));
 	free(yaml);
-	weft_survey_free(&s);
+	weft_inventory_free(&s);
 }
 
 /* Files that include each other, beside this test's own. */
@@ -237,7 +238,7 @@ static void includes_are_followed_and_bounded(void **state)
 {
 	struct weft_import_options options = {0};
 	struct weft_error err = {0};
-	struct weft_survey s;
+	struct weft_inventory s;
 	FILE *out = fopen("import_slurm.inc", "w");
 	char *yaml;
 
@@ -253,7 +254,7 @@ static void includes_are_followed_and_bounded(void **state)
 	assert_no_error(&err);
 	assert_non_null(strstr(yaml, "b: n1\n"));
 	free(yaml);
-	weft_survey_free(&s);
+	weft_inventory_free(&s);
 
 	out = fopen("import_slurm.inc2", "w");
 	fputs("Include import_slurm.inc\n", out);
@@ -262,7 +263,7 @@ static void includes_are_followed_and_bounded(void **state)
 			     &s, &err));
 	assert_error_says(&err, "import_slurm.inc includes itself");
 	assert_string_equal(err.source, "import_slurm.inc2");
-	weft_survey_free(&s);
+	weft_inventory_free(&s);
 
 	options.no_include = true;
 	err = (struct weft_error){0};
@@ -272,7 +273,7 @@ static void includes_are_followed_and_bounded(void **state)
 	assert_no_error(&err);
 	assert_true(has_finding(&s, "input-partial", 1));
 	free(yaml);
-	weft_survey_free(&s);
+	weft_inventory_free(&s);
 	remove("import_slurm.inc");
 	remove("import_slurm.inc2");
 }

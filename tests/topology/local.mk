@@ -20,7 +20,7 @@ unit_tests += \
 	%D%/scheme_cables \
 	%D%/seeded_faults \
 	%D%/suggest \
-	%D%/survey \
+	%D%/inventory \
 	%D%/survey_fabric \
 	%D%/synth \
 	%D%/text \
@@ -29,31 +29,31 @@ unit_tests += \
 	# End of unit_tests
 
 tests_topology_import_fixtures_LDADD = \
-	libweft_import.la libweft_survey.la $(LDADD)
+	libweft_import.la libweft_inventory.la $(LDADD)
 tests_topology_import_ibnetdiscover_LDADD = \
-	libweft_import.la libweft_survey.la $(LDADD)
+	libweft_import.la libweft_inventory.la $(LDADD)
 tests_topology_export_nccl_LDADD = \
-	libweft_export.la libweft_import.la libweft_survey.la $(LDADD)
+	libweft_export.la libweft_import.la libweft_inventory.la $(LDADD)
 tests_topology_host_facts_LDADD = \
-	libweft_audit.la libweft_survey.la $(LDADD)
+	libweft_audit.la libweft_inventory.la $(LDADD)
 tests_topology_import_node_LDADD = \
-	libweft_import.la libweft_survey.la $(LDADD)
+	libweft_import.la libweft_inventory.la $(LDADD)
 tests_topology_import_slurm_LDADD = \
-	libweft_import.la libweft_survey.la $(LDADD)
+	libweft_import.la libweft_inventory.la $(LDADD)
 tests_topology_draw_LDADD = libweft_draw.la $(LDADD) $(JANSSON_LIBS)
 tests_topology_layout_LDADD = libweft_draw.la $(LDADD)
 tests_topology_audit_LDADD = \
-	libweft_audit.la libweft_survey.la $(LDADD)
+	libweft_audit.la libweft_inventory.la $(LDADD)
 tests_topology_round_trip_LDADD = \
-	libweft_export.la libweft_import.la libweft_survey.la $(LDADD)
+	libweft_export.la libweft_import.la libweft_inventory.la $(LDADD)
 tests_topology_scheme_cables_LDADD = \
-	libweft_import.la libweft_survey.la $(LDADD)
+	libweft_import.la libweft_inventory.la $(LDADD)
 tests_topology_seeded_faults_SOURCES = \
 	%D%/seeded_faults.c tests/lib/cluster_text.c tests/lib/cluster_text.h
 tests_topology_seeded_faults_LDADD = \
-	libweft_audit.la libweft_import.la libweft_survey.la $(LDADD)
-tests_topology_survey_LDADD = libweft_survey.la $(LDADD)
-tests_topology_survey_fabric_LDADD = libweft_survey.la $(LDADD)
+	libweft_audit.la libweft_import.la libweft_inventory.la $(LDADD)
+tests_topology_inventory_LDADD = libweft_inventory.la $(LDADD)
+tests_topology_survey_fabric_LDADD = libweft_inventory.la $(LDADD)
 
 # Sees only the allocations of weft's own objects, which is what is tested.
 tests_topology_memory_LDFLAGS = \

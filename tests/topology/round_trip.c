@@ -137,7 +137,7 @@ static struct weft_fabric *fabric_imported(const struct weft_importer *importer,
 					   struct weft_error *err)
 {
 	const struct weft_scheme_options how = {.gpus_per_node = 8};
-	struct weft_survey s = {0};
+	struct weft_inventory s = {0};
 	struct weft_scheme *scheme = NULL;
 	struct weft_fabric *f = NULL;
 	char *yaml = NULL;
@@ -146,15 +146,15 @@ static struct weft_fabric *fabric_imported(const struct weft_importer *importer,
 				     NULL, NULL, err)
 		  : weft_import_file(&s, importer, path, NULL, NULL, err)) ==
 		    0 &&
-	    weft_survey_finish(&s, err) == 0)
+	    weft_inventory_finish(&s, err) == 0)
 		scheme = weft_scheme_build(&s, &how, err);
 	if (scheme)
-		yaml = weft_survey_write(&s, scheme, &how, err);
+		yaml = weft_inventory_write(&s, scheme, &how, err);
 	if (yaml)
 		f = weft_fabric_parse(yaml, strlen(yaml), "imported", err);
 	free(yaml);
 	weft_scheme_free(scheme);
-	weft_survey_free(&s);
+	weft_inventory_free(&s);
 	return f;
 }
 

@@ -72,7 +72,7 @@ static const struct shape {
 /* ---- one fabric ---- */
 
 struct made {
-	struct weft_survey s;
+	struct weft_inventory s;
 	struct weft_scheme *scheme;
 	char *text;
 };
@@ -80,7 +80,7 @@ struct made {
 static void made_free(struct made *m)
 {
 	weft_scheme_free(m->scheme);
-	weft_survey_free(&m->s);
+	weft_inventory_free(&m->s);
 	free(m->text);
 }
 
@@ -100,11 +100,11 @@ static bool make(const struct test_ibnet *spec, struct made *m,
 			 size, "made", NULL, NULL, &err);
 	assert_no_error(&err);
 	free(text);
-	assert_int_equal(weft_survey_finish(&m->s, &err), 0);
+	assert_int_equal(weft_inventory_finish(&m->s, &err), 0);
 	m->scheme = weft_scheme_build(&m->s, &options, &err);
 	assert_no_error(&err);
 	weft_findings_sort(&m->s.findings);
-	m->text = weft_survey_write(&m->s, m->scheme, &options, &err);
+	m->text = weft_inventory_write(&m->s, m->scheme, &options, &err);
 	assert_no_error(&err);
 	return true;
 }
@@ -182,7 +182,7 @@ static void compare_domains(const struct made *a, const struct made *b,
 
 		if (truth->was[0] && strcmp(name, truth->was) == 0)
 			name = truth->place[0];
-		other = weft_survey_find_host(&b->s, name);
+		other = weft_inventory_find_host(&b->s, name);
 		if (other == WEFT_NONE)
 			continue; /* it has lost its only adapter */
 		y = b->scheme->host_domain[other];

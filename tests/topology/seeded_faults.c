@@ -2,10 +2,10 @@
 /* seeded_faults.c - one fault in each of 200 fabrics: is the faulty place named
  * first, and is nothing said of the fabric without it?
  *
- * The fault is put into a survey of the fabric, and that is told in one of four
- * ways: as ibnetdiscover's text, as topology.conf, as Slurm's nodes, and as a
- * fabric file.  Each that can show the fault is looked at alone, where siblings
- * show it, and against the fabric as it was.
+ * The fault is put into a inventory of the fabric, and that is told in one of
+ * four ways: as ibnetdiscover's text, as topology.conf, as Slurm's nodes, and
+ * as a fabric file.  Each that can show the fault is looked at alone, where
+ * siblings show it, and against the fabric as it was.
  */
 #include "tests/lib/check.h"
 #include "tests/lib/cluster_text.h"
@@ -41,7 +41,7 @@ static const struct shape {
 /* A description as audit gets it. */
 struct told {
 	struct weft_fabric *fabric; /* of a fabric file */
-	struct weft_survey *survey;
+	struct weft_inventory *inventory;
 	struct weft_scheme *scheme;
 };
 
@@ -54,9 +54,9 @@ static const char *const form_names[N_FORMS] = {"fabric", "ibnetdiscover",
 static void told_free(struct told *t)
 {
 	weft_scheme_free(t->scheme);
-	if (t->survey)
-		weft_survey_free(t->survey);
-	free(t->survey);
+	if (t->inventory)
+		weft_inventory_free(t->inventory);
+	free(t->inventory);
 	weft_fabric_free(t->fabric);
 	*t = (struct told){0};
 }
@@ -67,9 +67,10 @@ static void told_fabric(struct told *t, const char *text)
 
 	t->fabric = weft_fabric_parse(text, strlen(text), "fabric.yaml", &err);
 	assert_no_error(&err);
-	t->survey = weft_survey_from_fabric(t->fabric, "fabric.yaml", &err);
+	t->inventory =
+		weft_inventory_from_fabric(t->fabric, "fabric.yaml", &err);
 	assert_no_error(&err);
-	t->scheme = weft_scheme_from_fabric(t->fabric, t->survey, &err);
+	t->scheme = weft_scheme_from_fabric(t->fabric, t->inventory, &err);
 	assert_no_error(&err);
 }
 
@@ -78,18 +79,18 @@ static void told_import(struct told *t, const char *format, const char *text)
 	const struct weft_scheme_options options = {0};
 	struct weft_error err = {0};
 
-	t->survey = calloc(1, sizeof(*t->survey));
+	t->inventory = calloc(1, sizeof(*t->inventory));
 	assert_int_equal(
-		weft_import_text(t->survey, weft_importer_find(format, &err),
+		weft_import_text(t->inventory, weft_importer_find(format, &err),
 				 text, strlen(text), format, NULL, NULL, &err),
 		0);
-	assert_int_equal(weft_survey_finish(t->survey, &err), 0);
-	t->scheme = weft_scheme_build(t->survey, &options, &err);
+	assert_int_equal(weft_inventory_finish(t->inventory, &err), 0);
+	t->scheme = weft_scheme_build(t->inventory, &options, &err);
 	assert_no_error(&err);
 }
 
-/* The survey, said in that form and read again. */
-static void tell(struct weft_survey *s, const struct weft_scheme *scheme,
+/* The inventory, said in that form and read again. */
+static void tell(struct weft_inventory *s, const struct weft_scheme *scheme,
 		 enum form form, struct told *t)
 {
 	const struct weft_scheme_options options = {.name = "test"};
@@ -98,7 +99,7 @@ static void tell(struct weft_survey *s, const struct weft_scheme *scheme,
 
 	*t = (struct told){0};
 	if (form == FORM_FABRIC) {
-		text = weft_survey_write(s, scheme, &options, &err);
+		text = weft_inventory_write(s, scheme, &options, &err);
 		assert_no_error(&err);
 		told_fabric(t, text);
 	} else {
@@ -113,32 +114,32 @@ static void tell(struct weft_survey *s, const struct weft_scheme *scheme,
 /* ---- fabrics ---- */
 
 /* Two switches of a storage network, on which every host has an adapter. */
-static void storage_add(struct weft_survey *s)
+static void storage_add(struct weft_inventory *s)
 {
 	uint32_t sw[2];
 
 	for (uint32_t i = 0; i < 2; i++) {
-		sw[i] = weft_survey_switch(s, i ? "store1" : "store0",
-					   (struct weft_place){0}, NULL);
+		sw[i] = weft_inventory_switch(s, i ? "store1" : "store0",
+					      (struct weft_place){0}, NULL);
 		s->switches[sw[i]].network = "storage";
 	}
 	for (uint32_t h = 0; h < s->n_hosts; h++) {
-		struct weft_survey_cable cable = {.n = 1,
-						  .rate_bytes_per_s = 25e9};
+		struct weft_inventory_cable cable = {.n = 1,
+						     .rate_bytes_per_s = 25e9};
 
 		cable.a = (struct weft_end){
 			WEFT_END_HOST, h,
-			weft_survey_hca(s, h, "mlx5_9", NULL,
-					(struct weft_place){0}, NULL),
+			weft_inventory_hca(s, h, "mlx5_9", NULL,
+					   (struct weft_place){0}, NULL),
 			0};
 		cable.b = (struct weft_end){WEFT_END_SWITCH, sw[h % 2],
 					    WEFT_NONE, 0};
-		weft_survey_add_cable(s, &cable, NULL);
+		weft_inventory_add_cable(s, &cable, NULL);
 	}
 	for (uint32_t k = 0; k < 2; k++) {
-		struct weft_survey_cable cable = {.n = 4,
-						  .rate_bytes_per_s = 25e9};
-		uint32_t core = weft_survey_switch(
+		struct weft_inventory_cable cable = {.n = 4,
+						     .rate_bytes_per_s = 25e9};
+		uint32_t core = weft_inventory_switch(
 			s, "storecore", (struct weft_place){0}, NULL);
 
 		s->switches[core].network = "storage";
@@ -146,11 +147,11 @@ static void storage_add(struct weft_survey *s)
 			(struct weft_end){WEFT_END_SWITCH, sw[k], WEFT_NONE, 0};
 		cable.b =
 			(struct weft_end){WEFT_END_SWITCH, core, WEFT_NONE, 0};
-		weft_survey_add_cable(s, &cable, NULL);
+		weft_inventory_add_cable(s, &cable, NULL);
 	}
 }
 
-/* Switches that were added to the survey are in no domain. */
+/* Switches that were added to the inventory are in no domain. */
 static void scheme_grow(struct weft_scheme *scheme, uint32_t was, uint32_t n)
 {
 	scheme->switch_domain =
@@ -177,10 +178,10 @@ static void plant(const struct shape *shape, uint64_t seed, struct told *t)
 	*t = (struct told){0};
 	told_fabric(t, text);
 	free(text);
-	n = t->survey->n_switches;
+	n = t->inventory->n_switches;
 	if (shape->storage) {
-		storage_add(t->survey);
-		scheme_grow(t->scheme, n, t->survey->n_switches);
+		storage_add(t->inventory);
+		scheme_grow(t->scheme, n, t->inventory->n_switches);
 	}
 }
 
@@ -194,20 +195,20 @@ struct fault {
 typedef bool (*fault_function)(struct told *t, uint64_t *random,
 			       struct fault *fault);
 
-static bool is_compute(const struct weft_survey *s,
-		       const struct weft_survey_cable *c)
+static bool is_compute(const struct weft_inventory *s,
+		       const struct weft_inventory_cable *c)
 {
 	return !s->switches[c->b.index].network &&
 	       (c->a.kind == WEFT_END_HOST || !s->switches[c->a.index].network);
 }
 
 /* A cable of the compute network: of a host, or between switches. */
-static struct weft_survey_cable *cable_pick(const struct weft_survey *s,
-					    enum weft_end_kind kind,
-					    uint64_t *random)
+static struct weft_inventory_cable *cable_pick(const struct weft_inventory *s,
+					       enum weft_end_kind kind,
+					       uint64_t *random)
 {
 	for (uint32_t tries = 0; tries < 1000; tries++) {
-		struct weft_survey_cable *c =
+		struct weft_inventory_cable *c =
 			&s->cables[test_random_below(random, s->n_cables)];
 
 		/* storage and login hosts have no siblings to be judged by */
@@ -218,14 +219,14 @@ static struct weft_survey_cable *cable_pick(const struct weft_survey *s,
 	return NULL;
 }
 
-static void fault_at_host(const struct weft_survey *s, uint32_t host,
+static void fault_at_host(const struct weft_inventory *s, uint32_t host,
 			  struct fault *f)
 {
 	snprintf(f->where[0], sizeof(f->where[0]), "%s", s->hosts[host].name);
 }
 
-static void fault_at_switches(const struct weft_survey *s,
-			      const struct weft_survey_cable *c,
+static void fault_at_switches(const struct weft_inventory *s,
+			      const struct weft_inventory_cable *c,
 			      struct fault *f)
 {
 	snprintf(f->where[0], sizeof(f->where[0]), "%s",
@@ -237,9 +238,10 @@ static void fault_at_switches(const struct weft_survey *s,
 /* Leads a host's cable to another leaf. */
 static bool host_cable_move(struct told *t, uint64_t *random, struct fault *f)
 {
-	struct weft_survey *s = t->survey;
-	struct weft_survey_cable *c = cable_pick(s, WEFT_END_HOST, random);
-	struct weft_survey_cable *other = cable_pick(s, WEFT_END_HOST, random);
+	struct weft_inventory *s = t->inventory;
+	struct weft_inventory_cable *c = cable_pick(s, WEFT_END_HOST, random);
+	struct weft_inventory_cable *other =
+		cable_pick(s, WEFT_END_HOST, random);
 
 	if (c->b.index == other->b.index)
 		return false;
@@ -251,12 +253,12 @@ static bool host_cable_move(struct told *t, uint64_t *random, struct fault *f)
 /* Leads one of parallel uplinks to another switch of that tier. */
 static bool uplink_move(struct told *t, uint64_t *random, struct fault *f)
 {
-	struct weft_survey *s = t->survey;
-	struct weft_survey_cable *c = cable_pick(s, WEFT_END_SWITCH, random);
-	struct weft_survey_cable moved;
+	struct weft_inventory *s = t->inventory;
+	struct weft_inventory_cable *c = cable_pick(s, WEFT_END_SWITCH, random);
+	struct weft_inventory_cable moved;
 
 	for (uint32_t i = 0; c && c->n > 1 && i < s->n_cables; i++) {
-		const struct weft_survey_cable *x = &s->cables[i];
+		const struct weft_inventory_cable *x = &s->cables[i];
 
 		if (x->a.kind != WEFT_END_SWITCH || x->a.index != c->a.index ||
 		    x->b.index == c->b.index)
@@ -265,7 +267,7 @@ static bool uplink_move(struct told *t, uint64_t *random, struct fault *f)
 		moved.n = 1;
 		c->n--;
 		fault_at_switches(s, c, f);
-		return weft_survey_add_cable(s, &moved, NULL) == 0;
+		return weft_inventory_add_cable(s, &moved, NULL) == 0;
 	}
 	return false;
 }
@@ -278,11 +280,11 @@ static bool cable_moved(struct told *t, uint64_t *random, struct fault *f)
 
 static bool rail_swapped(struct told *t, uint64_t *random, struct fault *f)
 {
-	struct weft_survey *s = t->survey;
-	struct weft_survey_cable *a = cable_pick(s, WEFT_END_HOST, random);
+	struct weft_inventory *s = t->inventory;
+	struct weft_inventory_cable *a = cable_pick(s, WEFT_END_HOST, random);
 
 	for (uint32_t i = 0; i < s->n_cables; i++) {
-		struct weft_survey_cable *b = &s->cables[i];
+		struct weft_inventory_cable *b = &s->cables[i];
 		struct weft_end end = a->b;
 
 		if (b->a.kind != WEFT_END_HOST || b->a.index != a->a.index ||
@@ -298,11 +300,11 @@ static bool rail_swapped(struct told *t, uint64_t *random, struct fault *f)
 
 static bool link_slowed(struct told *t, uint64_t *random, struct fault *f)
 {
-	struct weft_survey *s = t->survey;
+	struct weft_inventory *s = t->inventory;
 	bool up = test_random_below(random, 2);
-	struct weft_survey_cable *c =
+	struct weft_inventory_cable *c =
 		cable_pick(s, up ? WEFT_END_SWITCH : WEFT_END_HOST, random);
-	struct weft_survey_cable slow;
+	struct weft_inventory_cable slow;
 
 	if (!c)
 		return false;
@@ -315,7 +317,7 @@ static bool link_slowed(struct told *t, uint64_t *random, struct fault *f)
 		fault_at_host(s, c->a.index, f);
 	if (c->n > 1) {
 		c->n--;
-		return weft_survey_add_cable(s, &slow, NULL) == 0;
+		return weft_inventory_add_cable(s, &slow, NULL) == 0;
 	}
 	*c = slow;
 	return true;
@@ -323,7 +325,7 @@ static bool link_slowed(struct told *t, uint64_t *random, struct fault *f)
 
 static bool host_renamed(struct told *t, uint64_t *random, struct fault *f)
 {
-	struct weft_survey *s = t->survey;
+	struct weft_inventory *s = t->inventory;
 	uint32_t h = test_random_below(random, s->n_hosts);
 
 	fault_at_host(s, h, f);
@@ -333,8 +335,8 @@ static bool host_renamed(struct told *t, uint64_t *random, struct fault *f)
 
 static bool leaf_orphaned(struct told *t, uint64_t *random, struct fault *f)
 {
-	struct weft_survey *s = t->survey;
-	struct weft_survey_cable *c = cable_pick(s, WEFT_END_HOST, random);
+	struct weft_inventory *s = t->inventory;
+	struct weft_inventory_cable *c = cable_pick(s, WEFT_END_HOST, random);
 	uint32_t leaf = c->b.index, kept = 0, lost = 0;
 
 	for (uint32_t i = 0; i < s->n_cables; i++) {
@@ -354,7 +356,7 @@ static bool leaf_orphaned(struct told *t, uint64_t *random, struct fault *f)
 
 static bool gpu_lost(struct told *t, uint64_t *random, struct fault *f)
 {
-	struct weft_survey *s = t->survey;
+	struct weft_inventory *s = t->inventory;
 	uint32_t h = test_random_below(random, s->n_hosts);
 
 	fault_at_host(s, h, f);
@@ -393,15 +395,15 @@ static const struct kind {
 
 static void look_alone(const struct told *t, struct weft_findings *found)
 {
-	const struct weft_audit a = {.survey = t->survey,
+	const struct weft_audit a = {.inventory = t->inventory,
 				     .scheme = t->scheme,
 				     .fabric = t->fabric,
 				     .findings = found};
 	struct weft_error err = {0};
 
 	*found = (struct weft_findings){0};
-	for (uint32_t i = 0; i < t->survey->findings.n; i++) {
-		const struct weft_finding *f = &t->survey->findings.item[i];
+	for (uint32_t i = 0; i < t->inventory->findings.n; i++) {
+		const struct weft_finding *f = &t->inventory->findings.item[i];
 		const struct weft_finding_at at = {f->place, f->source, f->line,
 						   f->weight};
 
@@ -414,8 +416,8 @@ static void look_alone(const struct told *t, struct weft_findings *found)
 static void look_against(const struct told *was, const struct told *t,
 			 struct weft_findings *found)
 {
-	const struct weft_audit_side a = {was->survey, was->scheme};
-	const struct weft_audit_side b = {t->survey, t->scheme};
+	const struct weft_audit_side a = {was->inventory, was->scheme};
+	const struct weft_audit_side b = {t->inventory, t->scheme};
 	struct weft_error err = {0};
 
 	*found = (struct weft_findings){0};
@@ -483,7 +485,7 @@ static void look_at_sound(struct run *run, struct told *was, enum form form,
 	struct weft_findings found;
 	struct told same;
 
-	tell(was->survey, was->scheme, form, &same);
+	tell(was->inventory, was->scheme, form, &same);
 	look_alone(&same, &found);
 	no_errors(run, &found, "nothing, alone", form, seed);
 	look_against(was, &same, &found);
@@ -508,7 +510,7 @@ static void look_at_fault(struct run *run, uint32_t seed,
 		    (form == FORM_FABRIC && kinds[k].make == gpu_lost &&
 		     was->fabric->n_rails > 1)) /* no fabric says that */
 			continue;
-		tell(faulty->survey, faulty->scheme, form, &now);
+		tell(faulty->inventory, faulty->scheme, form, &now);
 		if (is_shown(kinds[k].alone, form)) {
 			look_alone(&now, &found);
 			count(&run->alone[k], &found, fault, kinds[k].name,
@@ -748,7 +750,7 @@ static void real_tell(const char *text, fault_function make, uint64_t *random,
 
 	told_import(&first, "ibnetdiscover", text);
 	*made = !make || make(&first, random, fault);
-	tell(first.survey, first.scheme, FORM_IBNETDISCOVER, t);
+	tell(first.inventory, first.scheme, FORM_IBNETDISCOVER, t);
 	told_free(&first);
 }
 

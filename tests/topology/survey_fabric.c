@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* survey_fabric.c - a survey made back from a fabric says all that it knows */
+/* inventory_fabric.c - a inventory made back from a fabric says all that it
+ * knows */
 #include "base/hostlist.h"
 #include "tests/lib/check.h"
 #include "topology/cabling.h"
@@ -13,19 +14,19 @@
 
 struct scene {
 	struct weft_fabric *f;
-	struct weft_survey *s;
+	struct weft_inventory *s;
 };
 
-static struct scene survey_of(const char *text)
+static struct scene inventory_of(const char *text)
 {
 	struct weft_error err = {0};
 	struct scene x = {0};
 
 	x.f = weft_fabric_parse(text, strlen(text), "test", &err);
 	assert_no_error(&err);
-	x.s = weft_survey_from_fabric(x.f, "f.yaml", &err);
+	x.s = weft_inventory_from_fabric(x.f, "f.yaml", &err);
 	assert_no_error(&err);
-	assert_int_equal(weft_survey_finish(x.s, &err), 0);
+	assert_int_equal(weft_inventory_finish(x.s, &err), 0);
 	assert_int_equal(x.s->findings.n, 0);
 	return x;
 }
@@ -33,19 +34,19 @@ static struct scene survey_of(const char *text)
 static void scene_free(struct scene *x)
 {
 	weft_fabric_free(x->f);
-	weft_survey_free(x->s);
+	weft_inventory_free(x->s);
 	free(x->s);
 }
 
-static bool has_edge(const struct weft_survey *s, const char *parent,
+static bool has_edge(const struct weft_inventory *s, const char *parent,
 		     const char *child)
 {
-	uint32_t p = weft_survey_find_switch(s, parent);
-	uint32_t host = weft_survey_find_host(s, child);
-	uint32_t below = weft_survey_find_switch(s, child);
+	uint32_t p = weft_inventory_find_switch(s, parent);
+	uint32_t host = weft_inventory_find_host(s, child);
+	uint32_t below = weft_inventory_find_switch(s, child);
 
 	for (uint32_t i = 0; i < s->n_edges; i++) {
-		const struct weft_survey_edge *e = &s->edges[i];
+		const struct weft_inventory_edge *e = &s->edges[i];
 
 		if (e->parent == p &&
 		    e->child == (e->child_kind == WEFT_END_HOST ? host : below))
@@ -56,13 +57,13 @@ static bool has_edge(const struct weft_survey *s, const char *parent,
 
 static void hosts_keep_what_the_fabric_says_of_them(void **state)
 {
-	struct scene x = survey_of("weft: fabric/1\nname: test\n"
-				   "nodes:\n"
-				   "  b[0-1]: {gpus: 4, kind: gb200}\n"
-				   "  a[0-1]: {gpus: 8, kind: h100}\n"
-				   "nvlink: {nvl0: \"b[0-1]\"}\n"
-				   "rack: {r7: \"a0,b0\"}\n");
-	const struct weft_survey_host *host = x.s->hosts;
+	struct scene x = inventory_of("weft: fabric/1\nname: test\n"
+				      "nodes:\n"
+				      "  b[0-1]: {gpus: 4, kind: gb200}\n"
+				      "  a[0-1]: {gpus: 8, kind: h100}\n"
+				      "nvlink: {nvl0: \"b[0-1]\"}\n"
+				      "rack: {r7: \"a0,b0\"}\n");
+	const struct weft_inventory_host *host = x.s->hosts;
 
 	(void)state;
 	assert_string_equal(x.s->name, "test");
@@ -85,10 +86,10 @@ static void hosts_keep_what_the_fabric_says_of_them(void **state)
 
 static void nodes_of_several_nvlink_domains_have_an_inside(void **state)
 {
-	struct scene x = survey_of("weft: fabric/1\n"
-				   "nodes: {n0: 4, n1: 8, n2: 4}\n"
-				   "nvlink: 2\n");
-	const struct weft_survey_inside *in;
+	struct scene x = inventory_of("weft: fabric/1\n"
+				      "nodes: {n0: 4, n1: 8, n2: 4}\n"
+				      "nvlink: 2\n");
+	const struct weft_inventory_inside *in;
 
 	(void)state;
 	assert_int_equal(x.s->n_insides, 2);
@@ -102,13 +103,14 @@ static void nodes_of_several_nvlink_domains_have_an_inside(void **state)
 
 static void domains_without_cables_become_a_tree(void **state)
 {
-	struct scene x = survey_of("weft: fabric/1\nrails: 2\n"
-				   "nodes: {\"n[0-4]\": 4}\n"
-				   "levels:\n"
-				   "  leaf: {\"a[0-1]-r[0-1]\": \"n[0-3]\"}\n"
-				   "  pod: {p0: \"a0-r[0-1]\"}\n"
-				   "  top: {t0: \"p0,a1-r[0-1],n4\"}\n");
-	const struct weft_survey *s = x.s;
+	struct scene x =
+		inventory_of("weft: fabric/1\nrails: 2\n"
+			     "nodes: {\"n[0-4]\": 4}\n"
+			     "levels:\n"
+			     "  leaf: {\"a[0-1]-r[0-1]\": \"n[0-3]\"}\n"
+			     "  pod: {p0: \"a0-r[0-1]\"}\n"
+			     "  top: {t0: \"p0,a1-r[0-1],n4\"}\n");
+	const struct weft_inventory *s = x.s;
 
 	(void)state;
 	assert_int_equal(s->n_switches, 6);
@@ -121,15 +123,16 @@ static void domains_without_cables_become_a_tree(void **state)
 	assert_true(has_edge(s, "t0", "a1-r0"));
 	assert_true(has_edge(s, "t0", "n4"));
 	assert_int_equal(s->n_edges, 2 * 4 + 2 + 1 + 2 + 1);
-	assert_int_equal(s->switches[weft_survey_find_switch(s, "a1-r1")].tier,
-			 1);
-	assert_int_equal(s->switches[weft_survey_find_switch(s, "t0")].tier, 3);
+	assert_int_equal(
+		s->switches[weft_inventory_find_switch(s, "a1-r1")].tier, 1);
+	assert_int_equal(s->switches[weft_inventory_find_switch(s, "t0")].tier,
+			 3);
 	scene_free(&x);
 }
 
 static void cables_come_back_with_their_facts(void **state)
 {
-	struct scene x = survey_of(
+	struct scene x = inventory_of(
 		"weft: fabric/1\nrails: 2\n"
 		"nodes: {\"n[0-1]\": 2}\n"
 		"levels: {leaf: {\"L[0-1]\": \"n[0-1]\"}, "
@@ -141,7 +144,7 @@ static void cables_come_back_with_their_facts(void **state)
 		"  - {from: \"n[0-1]\", port: m1, to: L1, rate: 50 GB/s}\n"
 		"  - {from: \"L[0-1]\", to: S0, n: 3, width: 4, state: down}\n"
 		"  - {from: n0, port: e0, to: st, rate: 1 GB/s}\n");
-	const struct weft_survey *s = x.s;
+	const struct weft_inventory *s = x.s;
 	uint32_t n_down = 0, n_rail = 0;
 
 	(void)state;
@@ -152,10 +155,10 @@ static void cables_come_back_with_their_facts(void **state)
 	assert_int_equal(s->switches[0].n_ports, 64);
 	assert_null(s->switches[0].network);
 	assert_string_equal(
-		s->switches[weft_survey_find_switch(s, "st")].network,
+		s->switches[weft_inventory_find_switch(s, "st")].network,
 		"storage");
 	for (uint32_t i = 0; i < s->n_cables; i++) {
-		const struct weft_survey_cable *c = &s->cables[i];
+		const struct weft_inventory_cable *c = &s->cables[i];
 
 		n_down += c->down && c->n == 3 && c->width == 4;
 		n_rail += c->a.kind == WEFT_END_HOST &&
@@ -169,10 +172,11 @@ static void cables_come_back_with_their_facts(void **state)
 
 static void what_cables_leave_open_the_tree_says(void **state)
 {
-	struct scene x = survey_of("weft: fabric/1\n"
-				   "nodes: {\"n[0-3]\": 8}\n"
-				   "levels: {leaf: {\"L[0-1]\": \"n[0-3]\"}}\n"
-				   "cables: [{from: \"n[0-1]\", to: L0}]\n");
+	struct scene x =
+		inventory_of("weft: fabric/1\n"
+			     "nodes: {\"n[0-3]\": 8}\n"
+			     "levels: {leaf: {\"L[0-1]\": \"n[0-3]\"}}\n"
+			     "cables: [{from: \"n[0-1]\", to: L0}]\n");
 
 	(void)state;
 	assert_int_equal(x.s->n_cables, 2);
@@ -188,16 +192,17 @@ static struct weft_fabric *written_back(const struct weft_fabric *f)
 {
 	const struct weft_scheme_options options = {.profile = f->profile};
 	struct weft_error err = {0};
-	struct weft_survey *s = weft_survey_from_fabric(f, "f.yaml", &err);
+	struct weft_inventory *s =
+		weft_inventory_from_fabric(f, "f.yaml", &err);
 	struct weft_scheme *scheme;
 	struct weft_fabric *back;
 	char *text;
 
 	assert_no_error(&err);
-	assert_int_equal(weft_survey_finish(s, &err), 0);
+	assert_int_equal(weft_inventory_finish(s, &err), 0);
 	scheme = weft_scheme_from_fabric(f, s, &err);
 	assert_no_error(&err);
-	text = weft_survey_write(s, scheme, &options, &err);
+	text = weft_inventory_write(s, scheme, &options, &err);
 	assert_no_error(&err);
 	back = weft_fabric_parse(text, strlen(text), "written", &err);
 	if (err.code)
@@ -206,7 +211,7 @@ static struct weft_fabric *written_back(const struct weft_fabric *f)
 	assert_int_equal(weft_fabric_check(back, &err), 0);
 	free(text);
 	weft_scheme_free(scheme);
-	weft_survey_free(s);
+	weft_inventory_free(s);
 	free(s);
 	return back;
 }
@@ -347,8 +352,8 @@ static void check_same(const struct weft_fabric *f)
 	weft_fabric_free(g);
 }
 
-/* What a survey or its writer has no place for: links of nvlink, pxn, switches
- * that are in no domain. */
+/* What a inventory or its writer has no place for: links of nvlink, pxn,
+ * switches that are in no domain. */
 static bool is_holdable(const char *name)
 {
 	static const char *const lost[] = {"links-monotone", "pcie-",

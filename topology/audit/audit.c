@@ -91,7 +91,8 @@ static bool is_explained(const struct weft_findings *findings,
 	return false;
 }
 
-/* The survey and two checks look for leafs that are cut off, each in its way.
+/* The inventory and two checks look for leafs that are cut off, each in its
+ * way.
  */
 static bool is_repeated(const struct weft_findings *findings, uint32_t n,
 			const struct weft_finding *f)
@@ -158,7 +159,7 @@ int weft_audit_run(const struct weft_audit *audit, struct weft_error *err)
 {
 	struct weft_audit a = *audit;
 	struct audit_graph graph;
-	int rc = audit_graph_build(a.survey, a.scheme, &graph, err);
+	int rc = audit_graph_build(a.inventory, a.scheme, &graph, err);
 
 	a.graph = &graph;
 	for (uint32_t i = 0; i < weft_n_audit_checks && rc == 0; i++)

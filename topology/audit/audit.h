@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* audit.h - what is wrong with a cluster, as its survey tells
+/* audit.h - what is wrong with a cluster, as its inventory tells
  *
  * One file audit_SUBJECT.c per subject, one row in the table of audit.c.  A
  * thing is judged by its siblings: what most of them are is taken as meant.
@@ -21,9 +21,9 @@
 
 struct audit_graph; /* graph.h */
 
-/* What is looked at.  scheme may be NULL where a survey has no levels. */
+/* What is looked at.  scheme may be NULL where a inventory has no levels. */
 struct weft_audit {
-	const struct weft_survey *survey;
+	const struct weft_inventory *inventory;
 	const struct weft_scheme *scheme;
 	const struct weft_fabric *fabric; /* or NULL */
 	struct weft_findings *findings;
@@ -68,13 +68,13 @@ struct weft_tiers {
 	bool non_blocking; /* none of its switches blocks */
 };
 
-int weft_audit_tiers(const struct weft_survey *survey,
+int weft_audit_tiers(const struct weft_inventory *inventory,
 		     const struct weft_scheme *scheme, struct weft_tiers *tiers,
 		     struct weft_error *err);
 
 /* One of two descriptions of the same cluster. */
 struct weft_audit_side {
-	const struct weft_survey *survey;
+	const struct weft_inventory *inventory;
 	const struct weft_scheme *scheme; /* or NULL */
 };
 

@@ -11,7 +11,7 @@
 
 #define MAX_FACTOR (1u << 15)
 
-static struct weft_place blocks_place(const struct weft_survey *s)
+static struct weft_place blocks_place(const struct weft_inventory *s)
 {
 	for (uint32_t i = 0; i < s->n_groups; i++)
 		if (s->groups[i].kind == WEFT_GROUP_BLOCK)
@@ -31,7 +31,7 @@ static bool is_allowed(uint32_t size, uint32_t base)
 
 static int sizes_look(const struct weft_audit *a, struct weft_error *err)
 {
-	const struct weft_survey *s = a->survey;
+	const struct weft_inventory *s = a->inventory;
 	uint32_t base = s->block_sizes[0];
 
 	if (base == 0)
@@ -50,5 +50,5 @@ static int sizes_look(const struct weft_audit *a, struct weft_error *err)
 
 int audit_blocks(const struct weft_audit *a, struct weft_error *err)
 {
-	return a->survey->n_block_sizes ? sizes_look(a, err) : 0;
+	return a->inventory->n_block_sizes ? sizes_look(a, err) : 0;
 }

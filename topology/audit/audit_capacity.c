@@ -34,7 +34,7 @@ static int compare_ratios(const void *pa, const void *pb)
 }
 
 /* Whether every cable that is up says its rate. */
-static bool rates_known(const struct weft_survey *s)
+static bool rates_known(const struct weft_inventory *s)
 {
 	for (uint32_t i = 0; i < s->n_cables; i++)
 		if (!s->cables[i].down && s->cables[i].rate_bytes_per_s <= 0)
@@ -60,7 +60,7 @@ static double switch_ratio(const struct audit_graph *g, uint32_t sw,
 	const uint32_t *cable = audit_graph_cables(g, WEFT_END_SWITCH, sw, &n);
 
 	for (uint32_t i = 0; i < n; i++) {
-		const struct weft_survey_cable *c = &g->s->cables[cable[i]];
+		const struct weft_inventory_cable *c = &g->s->cables[cable[i]];
 
 		if (!c->down &&
 		    !(alike && is_service(g, audit_graph_peer(c, sw))))
@@ -124,17 +124,17 @@ static uint32_t run_end(const struct ratio *r, uint32_t i, uint32_t n)
 	return end;
 }
 
-int weft_audit_tiers(const struct weft_survey *survey,
+int weft_audit_tiers(const struct weft_inventory *inventory,
 		     const struct weft_scheme *scheme, struct weft_tiers *tiers,
 		     struct weft_error *err)
 {
-	bool by_rate = rates_known(survey);
+	bool by_rate = rates_known(inventory);
 	struct audit_graph g;
-	struct ratio *r = weft_calloc(survey->n_switches, sizeof(*r), err);
+	struct ratio *r = weft_calloc(inventory->n_switches, sizeof(*r), err);
 	int rc = -1;
 
 	*tiers = (struct weft_tiers){.non_blocking = true};
-	if (audit_graph_build(survey, scheme, &g, err) == 0 && r) {
+	if (audit_graph_build(inventory, scheme, &g, err) == 0 && r) {
 		uint32_t n = ratios_fill(&g, by_rate, false, r);
 
 		for (uint32_t i = 0, end; i < n; i = end) {
@@ -152,7 +152,7 @@ int weft_audit_tiers(const struct weft_survey *survey,
 static int tier_note(const struct weft_audit *a, const struct ratio *r,
 		     uint32_t n, struct weft_error *err)
 {
-	const struct weft_survey_switch *sw = a->survey->switches;
+	const struct weft_inventory_switch *sw = a->inventory->switches;
 	double median = r[n / 2].value;
 
 	for (uint32_t i = 0; i < n; i++)
@@ -169,8 +169,9 @@ static int tier_note(const struct weft_audit *a, const struct ratio *r,
 
 int audit_capacity(const struct weft_audit *a, struct weft_error *err)
 {
-	bool by_rate = rates_known(a->survey);
-	struct ratio *r = weft_calloc(a->survey->n_switches, sizeof(*r), err);
+	bool by_rate = rates_known(a->inventory);
+	struct ratio *r =
+		weft_calloc(a->inventory->n_switches, sizeof(*r), err);
 	uint32_t n;
 	int rc = 0;
 

@@ -47,13 +47,14 @@ static int finding_take(const struct weft_finding *f, enum weft_finding_id id,
 /* Every node hangs on a switch by a cable, and leafs hang on others where there
  * are levels above them: else the file describes a part only, from which
  * nothing can be deduced. */
-static bool is_whole(const struct weft_fabric *f, const struct weft_survey *s)
+static bool is_whole(const struct weft_fabric *f,
+		     const struct weft_inventory *s)
 {
 	bool *has = calloc((size_t)s->n_hosts + 1, sizeof(*has));
 	uint32_t n = 0, up = 0;
 
 	for (uint32_t i = 0; has && i < s->n_cables; i++) {
-		const struct weft_survey_cable *c = &s->cables[i];
+		const struct weft_inventory_cable *c = &s->cables[i];
 
 		if (c->a.kind == WEFT_END_SWITCH) {
 			up++;
@@ -68,11 +69,11 @@ static bool is_whole(const struct weft_fabric *f, const struct weft_survey *s)
 
 /* Levels of the file against those of the cables. */
 static int levels_compare(const struct weft_audit *a,
-			  const struct weft_survey *survey,
+			  const struct weft_inventory *inventory,
 			  const struct weft_scheme *deduced,
 			  struct weft_error *err)
 {
-	struct weft_survey said = *a->survey, cabled = *survey;
+	struct weft_inventory said = *a->inventory, cabled = *inventory;
 	const struct weft_audit_side sides[2] = {{&said, a->scheme},
 						 {&cabled, deduced}};
 	struct weft_findings found = {0};
@@ -99,8 +100,9 @@ static int root_look(const struct weft_audit *a,
 	const struct weft_fabric *f = a->fabric;
 	const struct weft_finding_at at = {
 		.place = f->levels[f->n_levels - 1].name,
-		.source = a->survey->n_sources ? a->survey->sources[0].name
-					       : NULL,
+		.source = a->inventory->n_sources
+				  ? a->inventory->sources[0].name
+				  : NULL,
 		.weight = WEFT_WEIGHT_DOMAIN,
 	};
 	uint32_t roots = 0;
@@ -118,19 +120,20 @@ int weft_audit_cabling(const struct weft_audit *a, struct weft_error *err)
 	const struct weft_scheme_options options = {0};
 	struct weft_error why = {0};
 	struct weft_scheme *deduced = NULL;
-	struct weft_survey *s;
+	struct weft_inventory *s;
 	int rc = 0;
 
 	if (!a->fabric || !a->fabric->cabling ||
-	    !is_whole(a->fabric, a->survey))
+	    !is_whole(a->fabric, a->inventory))
 		return 0;
-	s = weft_survey_from_fabric(
+	s = weft_inventory_from_fabric(
 		a->fabric,
-		a->survey->n_sources ? a->survey->sources[0].name : "", err);
+		a->inventory->n_sources ? a->inventory->sources[0].name : "",
+		err);
 	if (!s)
 		return -1;
 	/* what cannot be deduced contradicts nothing */
-	if (weft_survey_finish(s, &why) == 0)
+	if (weft_inventory_finish(s, &why) == 0)
 		deduced = weft_scheme_build(s, &options, &why);
 	for (uint32_t i = 0; deduced && i < s->findings.n && rc == 0; i++)
 		if (is_of_cables(s->findings.item[i].id))
@@ -143,7 +146,7 @@ int weft_audit_cabling(const struct weft_audit *a, struct weft_error *err)
 			     ? -1
 			     : 0;
 	weft_scheme_free(deduced);
-	weft_survey_free(s);
+	weft_inventory_free(s);
 	free(s);
 	return rc;
 }

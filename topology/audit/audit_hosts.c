@@ -15,28 +15,28 @@
 
 static double host_gpus(const struct weft_audit *a, uint32_t h)
 {
-	const struct weft_survey_host *host = &a->survey->hosts[h];
+	const struct weft_inventory_host *host = &a->inventory->hosts[h];
 
 	return host->gpus.value > 0 ? host->gpus.value : NOT_KNOWN;
 }
 
 static double host_adapters(const struct weft_audit *a, uint32_t h)
 {
-	const struct weft_survey_host *host = &a->survey->hosts[h];
+	const struct weft_inventory_host *host = &a->inventory->hosts[h];
 
 	return host->n_hcas ? (double)host->n_hcas : NOT_KNOWN;
 }
 
 static double host_cables(const struct weft_audit *a, uint32_t h)
 {
-	const struct weft_survey *s = a->survey;
+	const struct weft_inventory *s = a->inventory;
 	const uint32_t *cable;
 	uint32_t n;
 	double up = 0;
 
 	cable = audit_graph_cables(a->graph, WEFT_END_HOST, h, &n);
 	for (uint32_t i = 0; i < n; i++) {
-		const struct weft_survey_cable *c = &s->cables[cable[i]];
+		const struct weft_inventory_cable *c = &s->cables[cable[i]];
 
 		/* one that is down is a finding of its own */
 		if (a->graph->network[c->b.index] == 0)
@@ -108,7 +108,7 @@ static int member_note(const struct weft_audit *a, const struct subject *sub,
 		       const struct member *m, struct audit_majority usual,
 		       struct weft_error *err)
 {
-	const struct weft_survey_host *host = &a->survey->hosts[m->host];
+	const struct weft_inventory_host *host = &a->inventory->hosts[m->host];
 	struct weft_place where =
 		sub->value == host_gpus ? host->gpus.where : host->where;
 
@@ -161,11 +161,11 @@ static int class_look(const struct weft_audit *a, const struct subject *sub,
 static uint32_t members_fill(const struct weft_audit *a,
 			     const struct subject *sub, struct member *m)
 {
-	const struct weft_survey *s = a->survey;
+	const struct weft_inventory *s = a->inventory;
 	uint32_t n = 0;
 
 	for (uint32_t h = 0; h < s->n_hosts; h++) {
-		const struct weft_survey_host *host = &s->hosts[h];
+		const struct weft_inventory_host *host = &s->hosts[h];
 
 		if (host->no_gpus)
 			continue;
@@ -184,7 +184,7 @@ static uint32_t members_fill(const struct weft_audit *a,
 
 int audit_hosts(const struct weft_audit *a, struct weft_error *err)
 {
-	uint32_t room = a->survey->n_hosts, n;
+	uint32_t room = a->inventory->n_hosts, n;
 	struct member *m = weft_calloc(room, sizeof(*m), err);
 	double *scratch = weft_calloc(room, sizeof(*scratch), err);
 	int rc = m && scratch ? 0 : -1;

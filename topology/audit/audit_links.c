@@ -15,16 +15,16 @@
 enum verdict { UNKNOWN, USUAL, LESS };
 
 struct aspect {
-	double (*value)(const struct weft_survey_cable *c);
+	double (*value)(const struct weft_inventory_cable *c);
 	enum weft_finding_id id;
 };
 
-static double cable_rate(const struct weft_survey_cable *c)
+static double cable_rate(const struct weft_inventory_cable *c)
 {
 	return c->rate_bytes_per_s;
 }
 
-static double cable_width(const struct weft_survey_cable *c)
+static double cable_width(const struct weft_inventory_cable *c)
 {
 	return c->width;
 }
@@ -45,8 +45,8 @@ struct work {
 /* Whether two cables of an end are siblings there. */
 static bool are_siblings(const struct audit_graph *g,
 			 const struct weft_end *end,
-			 const struct weft_survey_cable *x,
-			 const struct weft_survey_cable *y)
+			 const struct weft_inventory_cable *x,
+			 const struct weft_inventory_cable *y)
 {
 	if (end->kind == WEFT_END_HOST)
 		return g->network[x->b.index] == g->network[y->b.index];
@@ -58,7 +58,8 @@ static bool are_siblings(const struct audit_graph *g,
 
 static struct audit_majority
 siblings_majority(struct work *w, const struct aspect *aspect,
-		  const struct weft_end *end, const struct weft_survey_cable *c)
+		  const struct weft_end *end,
+		  const struct weft_inventory_cable *c)
 {
 	const struct audit_graph *g = w->a->graph;
 	uint32_t n, known = 0;
@@ -66,7 +67,8 @@ siblings_majority(struct work *w, const struct aspect *aspect,
 		audit_graph_cables(g, end->kind, end->index, &n);
 
 	for (uint32_t i = 0; i < n; i++) {
-		const struct weft_survey_cable *other = &g->s->cables[cable[i]];
+		const struct weft_inventory_cable *other =
+			&g->s->cables[cable[i]];
 
 		if (aspect->value(other) > 0 && are_siblings(g, end, c, other))
 			w->scratch[known++] = aspect->value(other);
@@ -77,8 +79,8 @@ siblings_majority(struct work *w, const struct aspect *aspect,
 /* How a cable's value is among its siblings at one end; *usual: theirs. */
 static enum verdict end_judge(struct work *w, const struct aspect *aspect,
 			      const struct weft_end *end,
-			      const struct weft_survey_cable *c, double *usual,
-			      bool *alone)
+			      const struct weft_inventory_cable *c,
+			      double *usual, bool *alone)
 {
 	struct audit_majority m = siblings_majority(w, aspect, end, c);
 	uint32_t less = 0;
@@ -97,7 +99,7 @@ static enum verdict end_judge(struct work *w, const struct aspect *aspect,
 
 /* 1: told; 0: nothing to tell; -1: w->err. */
 static int cable_look(struct work *w, const struct aspect *aspect,
-		      const struct weft_survey_cable *c)
+		      const struct weft_inventory_cable *c)
 {
 	const struct weft_end *ends[2] = {&c->a, &c->b};
 	bool alone[2] = {false, false};
@@ -130,7 +132,7 @@ static int cable_look(struct work *w, const struct aspect *aspect,
 		       : 1;
 }
 
-static int down_note(struct work *w, const struct weft_survey_cable *c)
+static int down_note(struct work *w, const struct weft_inventory_cable *c)
 {
 	char place[160], count[32] = "";
 
@@ -143,7 +145,7 @@ static int down_note(struct work *w, const struct weft_survey_cable *c)
 
 int audit_links(const struct weft_audit *a, struct weft_error *err)
 {
-	const struct weft_survey *s = a->survey;
+	const struct weft_inventory *s = a->inventory;
 	struct work w = {.a = a, .err = err};
 	int rc = 0;
 

@@ -44,8 +44,8 @@ static int class_look(const struct weft_audit *a, const struct port *p,
 	    !audit_is_few(n - count[best], n))
 		return 0;
 	for (uint32_t i = 0; i < n; i++) {
-		const struct weft_survey_cable *c =
-			&a->survey->cables[p[i].cable];
+		const struct weft_inventory_cable *c =
+			&a->inventory->cables[p[i].cable];
 		char place[160];
 
 		if (p[i].network == best)
@@ -55,7 +55,7 @@ static int class_look(const struct weft_audit *a, const struct port *p,
 			       WEFT_WEIGHT_CABLE, err,
 			       "hangs on %s of the %s network; its siblings "
 			       "are on the %s network",
-			       a->survey->switches[c->b.index].name,
+			       a->inventory->switches[c->b.index].name,
 			       a->graph->networks[p[i].network],
 			       a->graph->networks[best]))
 			return -1;
@@ -65,7 +65,7 @@ static int class_look(const struct weft_audit *a, const struct port *p,
 
 int audit_networks(const struct weft_audit *a, struct weft_error *err)
 {
-	const struct weft_survey *s = a->survey;
+	const struct weft_inventory *s = a->inventory;
 	struct port *p;
 	uint32_t n = 0;
 	int rc = 0;
@@ -76,7 +76,7 @@ int audit_networks(const struct weft_audit *a, struct weft_error *err)
 	if (!p)
 		return -1;
 	for (uint32_t i = 0; i < s->n_cables; i++) {
-		const struct weft_survey_cable *c = &s->cables[i];
+		const struct weft_inventory_cable *c = &s->cables[i];
 
 		if (c->a.kind != WEFT_END_HOST || c->a.hca == WEFT_NONE)
 			continue;

@@ -32,7 +32,7 @@ static uint32_t domain_end(const struct member *m, uint32_t i, uint32_t n)
 
 static int states_tell(const struct weft_audit *a, struct weft_error *err)
 {
-	const struct weft_survey *s = a->survey;
+	const struct weft_inventory *s = a->inventory;
 
 	for (uint32_t h = 0; h < s->n_hosts; h++) {
 		const struct weft_fact_text *state = &s->hosts[h].nvlink_state;
@@ -49,7 +49,7 @@ static int states_tell(const struct weft_audit *a, struct weft_error *err)
 static int domains_compare(const struct weft_audit *a, const struct member *m,
 			   uint32_t n, double *size, struct weft_error *err)
 {
-	const struct weft_survey *s = a->survey;
+	const struct weft_inventory *s = a->inventory;
 	struct audit_majority usual;
 	uint32_t k = 0, below = 0;
 
@@ -79,7 +79,7 @@ static int domains_compare(const struct weft_audit *a, const struct member *m,
 
 int audit_nvlink(const struct weft_audit *a, struct weft_error *err)
 {
-	const struct weft_survey *s = a->survey;
+	const struct weft_inventory *s = a->inventory;
 	struct member *m = weft_calloc(s->n_hosts, sizeof(*m), err);
 	double *size = weft_calloc(s->n_hosts, sizeof(*size), err);
 	uint32_t n = 0;

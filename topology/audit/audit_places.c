@@ -11,18 +11,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *host_rack(const struct weft_survey_host *host)
+static const char *host_rack(const struct weft_inventory_host *host)
 {
 	return host->rack.text;
 }
 
-static const char *host_nvlink(const struct weft_survey_host *host)
+static const char *host_nvlink(const struct weft_inventory_host *host)
 {
 	return host->nvlink.text;
 }
 
 static const struct subject {
-	const char *(*label)(const struct weft_survey_host *host);
+	const char *(*label)(const struct weft_inventory_host *host);
 	enum weft_finding_id id;
 	uint32_t level; /* whose domains it should not span */
 	const char *noun;
@@ -77,8 +77,8 @@ static int group_look(const struct weft_audit *a, const struct subject *sub,
 	if (most == n || n < 3 || !audit_is_few(n - most, n))
 		return 0;
 	for (uint32_t i = 0; i < n; i++) {
-		const struct weft_survey_host *host =
-			&a->survey->hosts[m[i].host];
+		const struct weft_inventory_host *host =
+			&a->inventory->hosts[m[i].host];
 
 		if (m[i].domain != best &&
 		    audit_note(a, sub->id, host->name, host->where,
@@ -95,7 +95,7 @@ static int group_look(const struct weft_audit *a, const struct subject *sub,
 static int subject_look(const struct weft_audit *a, const struct subject *sub,
 			struct member *m, struct weft_error *err)
 {
-	const struct weft_survey *s = a->survey;
+	const struct weft_inventory *s = a->inventory;
 	uint32_t n = 0;
 
 	for (uint32_t h = 0; h < s->n_hosts; h++) {
@@ -125,7 +125,7 @@ int audit_places(const struct weft_audit *a, struct weft_error *err)
 
 	if (!a->scheme)
 		return 0;
-	m = weft_calloc(a->survey->n_hosts, sizeof(*m), err);
+	m = weft_calloc(a->inventory->n_hosts, sizeof(*m), err);
 	if (!m)
 		return -1;
 	for (size_t k = 0; k < N_SUBJECTS && rc == 0; k++)

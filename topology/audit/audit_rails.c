@@ -13,7 +13,7 @@ static double host_cables(const struct audit_graph *g, uint32_t sw)
 	double total = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
-		const struct weft_survey_cable *c = &g->s->cables[cable[i]];
+		const struct weft_inventory_cable *c = &g->s->cables[cable[i]];
 
 		if (c->a.kind == WEFT_END_HOST && !c->down)
 			total += c->n;
@@ -37,12 +37,12 @@ static int bundle_look(const struct weft_audit *a, uint32_t domain,
 	if (usual.n_same < WEFT_LEAST_MAJORITY || 2 * usual.n_same <= usual.n)
 		return 0;
 	for (uint32_t r = 0; r < s->n_rails; r++) {
-		const struct weft_survey_switch *sw;
+		const struct weft_inventory_switch *sw;
 		double mine;
 
 		if (rail[r] == WEFT_NONE)
 			continue;
-		sw = &a->survey->switches[rail[r]];
+		sw = &a->inventory->switches[rail[r]];
 		mine = host_cables(a->graph, rail[r]);
 		/* without any it is there by its name only */
 		if (mine > 0 && mine + 1.5 < usual.value &&
@@ -60,7 +60,7 @@ static int bundle_look(const struct weft_audit *a, uint32_t domain,
 static uint32_t lonely_hosts(const struct weft_audit *a, uint32_t sw,
 			     uint32_t domain)
 {
-	const struct weft_survey *s = a->survey;
+	const struct weft_inventory *s = a->inventory;
 	uint32_t n, hosts = 0;
 	const uint32_t *cable =
 		audit_graph_cables(a->graph, WEFT_END_SWITCH, sw, &n);
@@ -91,8 +91,9 @@ static int orphan_find(const struct weft_audit *a, uint32_t domain,
 {
 	if (!lacks_rail(a->scheme, domain))
 		return 0;
-	for (uint32_t k = 0; k < a->survey->n_switches; k++) {
-		const struct weft_survey_switch *sw = &a->survey->switches[k];
+	for (uint32_t k = 0; k < a->inventory->n_switches; k++) {
+		const struct weft_inventory_switch *sw =
+			&a->inventory->switches[k];
 		uint32_t hosts = lonely_hosts(a, k, domain);
 
 		if (hosts < 2)

@@ -16,10 +16,10 @@ struct tree {
 
 static void edges_count(struct tree *t)
 {
-	const struct weft_survey *s = t->a->survey;
+	const struct weft_inventory *s = t->a->inventory;
 
 	for (uint32_t i = 0; i < s->n_edges; i++) {
-		const struct weft_survey_edge *e = &s->edges[i];
+		const struct weft_inventory_edge *e = &s->edges[i];
 
 		if (e->child_kind == WEFT_END_HOST) {
 			t->hosts[e->parent]++;
@@ -32,7 +32,7 @@ static void edges_count(struct tree *t)
 	for (uint32_t k = 1; k < s->n_switches + 2; k++)
 		t->first_up[k] += t->first_up[k - 1];
 	for (uint32_t i = 0; i < s->n_edges; i++) {
-		const struct weft_survey_edge *e = &s->edges[i];
+		const struct weft_inventory_edge *e = &s->edges[i];
 
 		if (e->child_kind == WEFT_END_SWITCH)
 			t->up[t->first_up[e->child + 1]++] = e->parent;
@@ -43,7 +43,7 @@ static void edges_count(struct tree *t)
  * never taken off has a loop below it. */
 static void leaves_trim(struct tree *t)
 {
-	const struct weft_survey *s = t->a->survey;
+	const struct weft_inventory *s = t->a->inventory;
 	uint32_t n = 0;
 
 	for (uint32_t k = 0; k < s->n_switches; k++) {
@@ -63,11 +63,11 @@ static void leaves_trim(struct tree *t)
 /* Walks down what is left until a switch comes twice: that is on a loop. */
 static int loop_tell(struct tree *t)
 {
-	const struct weft_survey *s = t->a->survey;
+	const struct weft_inventory *s = t->a->inventory;
 	uint32_t *below = t->queue, at = WEFT_NONE;
 
 	for (uint32_t i = 0; i < s->n_edges; i++) {
-		const struct weft_survey_edge *e = &s->edges[i];
+		const struct weft_inventory_edge *e = &s->edges[i];
 
 		if (e->child_kind == WEFT_END_SWITCH && t->left[e->child]) {
 			below[e->parent] = e->child;
@@ -86,10 +86,10 @@ static int loop_tell(struct tree *t)
 
 static int switches_look(struct tree *t)
 {
-	const struct weft_survey *s = t->a->survey;
+	const struct weft_inventory *s = t->a->inventory;
 
 	for (uint32_t k = 0; k < s->n_switches; k++) {
-		const struct weft_survey_switch *sw = &s->switches[k];
+		const struct weft_inventory_switch *sw = &s->switches[k];
 		uint32_t n;
 
 		audit_graph_cables(t->a->graph, WEFT_END_SWITCH, k, &n);
@@ -130,7 +130,7 @@ static int roots_look(struct tree *t)
 
 int audit_tree(const struct weft_audit *a, struct weft_error *err)
 {
-	uint32_t n = a->survey->n_switches;
+	uint32_t n = a->inventory->n_switches;
 	struct tree t = {.a = a, .err = err};
 	int rc = -1;
 
@@ -140,7 +140,7 @@ int audit_tree(const struct weft_audit *a, struct weft_error *err)
 	t.left = weft_calloc(n, sizeof(*t.left), err);
 	t.queue = weft_calloc(n, sizeof(*t.queue), err);
 	t.first_up = weft_calloc((size_t)n + 2, sizeof(*t.first_up), err);
-	t.up = weft_calloc(a->survey->n_edges, sizeof(*t.up), err);
+	t.up = weft_calloc(a->inventory->n_edges, sizeof(*t.up), err);
 	if (!t.parents || !t.switches || !t.hosts || !t.left || !t.queue ||
 	    !t.first_up || !t.up)
 		goto out;

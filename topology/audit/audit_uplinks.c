@@ -70,7 +70,8 @@ static void row_fill(struct work *w, uint32_t sw)
 
 	*row = (struct row){.sw = sw, .first = w->n_cells};
 	for (uint32_t i = 0; i < n; i++) {
-		const struct weft_survey_cable *c = &w->g->s->cables[cable[i]];
+		const struct weft_inventory_cable *c =
+			&w->g->s->cables[cable[i]];
 
 		const struct weft_end *peer = audit_graph_peer(c, sw);
 		int direction = audit_graph_direction(w->g, c, sw);
@@ -237,7 +238,7 @@ static const char *cables_text(uint32_t n, char *buffer, size_t size)
 
 static int culprit_note(struct work *w, const struct audit_culprit *c)
 {
-	const struct weft_survey_switch *sw = w->g->s->switches;
+	const struct weft_inventory_switch *sw = w->g->s->switches;
 	bool moved = c->fewer == c->more && c->n == 2;
 	char few[32], many[32];
 
@@ -281,7 +282,7 @@ static bool has_uplinks(const struct audit_graph *g, uint32_t sw)
 	const uint32_t *cable = audit_graph_cables(g, WEFT_END_SWITCH, sw, &n);
 
 	for (uint32_t i = 0; i < n; i++) {
-		const struct weft_survey_cable *c = &g->s->cables[cable[i]];
+		const struct weft_inventory_cable *c = &g->s->cables[cable[i]];
 
 		if (c->a.kind == WEFT_END_SWITCH && !c->down)
 			return true;
@@ -320,7 +321,7 @@ static int orphans_find(struct work *w)
 		if (joined == n || 2 * joined < n)
 			continue;
 		for (uint32_t k = 0; k < g->s->n_switches; k++) {
-			const struct weft_survey_switch *sw =
+			const struct weft_inventory_switch *sw =
 				&g->s->switches[k];
 			uint32_t hosts = hosts_below(g, k);
 
@@ -342,8 +343,8 @@ static int orphans_find(struct work *w)
 
 int audit_uplinks(const struct weft_audit *a, struct weft_error *err)
 {
-	uint32_t n = a->survey->n_switches;
-	size_t ends = 2 * (size_t)a->survey->n_cables;
+	uint32_t n = a->inventory->n_switches;
+	size_t ends = 2 * (size_t)a->inventory->n_cables;
 	struct work w = {.a = a, .g = a->graph, .err = err};
 	int rc = -1;
 

@@ -22,7 +22,7 @@ void audit_graph_free(struct audit_graph *g)
 	*g = (struct audit_graph){0};
 }
 
-static const struct weft_end *cable_end(const struct weft_survey_cable *c,
+static const struct weft_end *cable_end(const struct weft_inventory_cable *c,
 					int which)
 {
 	return which ? &c->b : &c->a;
@@ -31,7 +31,7 @@ static const struct weft_end *cable_end(const struct weft_survey_cable *c,
 /* Counting sort of the cables' ends. */
 static int ends_index(struct audit_graph *g, struct weft_error *err)
 {
-	const struct weft_survey *s = g->s;
+	const struct weft_inventory *s = g->s;
 	uint32_t n[2] = {s->n_hosts, s->n_switches};
 
 	for (int kind = 0; kind < 2; kind++) {
@@ -71,7 +71,7 @@ static uint32_t network_find(struct audit_graph *g, const char *name)
 
 static void networks_name(struct audit_graph *g)
 {
-	const struct weft_survey *s = g->s;
+	const struct weft_inventory *s = g->s;
 
 	network_find(g, "compute");
 	for (uint32_t i = 0; i < s->n_switches; i++)
@@ -124,7 +124,7 @@ static bool tier_spread(struct audit_graph *g, uint32_t tier)
 	bool grown = false;
 
 	for (uint32_t i = 0; i < g->s->n_cables; i++) {
-		const struct weft_survey_cable *c = &g->s->cables[i];
+		const struct weft_inventory_cable *c = &g->s->cables[i];
 
 		if (c->a.kind != WEFT_END_SWITCH ||
 		    c->b.kind != WEFT_END_SWITCH)
@@ -143,7 +143,7 @@ static bool tier_spread(struct audit_graph *g, uint32_t tier)
 
 static void tiers_find(struct audit_graph *g, const struct weft_scheme *scheme)
 {
-	const struct weft_survey *s = g->s;
+	const struct weft_inventory *s = g->s;
 
 	if (scheme)
 		tiers_of_scheme(g, scheme);
@@ -166,7 +166,7 @@ static void tiers_find(struct audit_graph *g, const struct weft_scheme *scheme)
 
 bool audit_graph_is_service(const struct audit_graph *g, uint32_t host)
 {
-	const struct weft_survey_host *h = &g->s->hosts[host];
+	const struct weft_inventory_host *h = &g->s->hosts[host];
 
 	return h->no_gpus && strncmp(h->name, "0x", 2) != 0;
 }
@@ -180,7 +180,7 @@ static void cables_count(const struct audit_graph *g, uint32_t sw,
 
 	*useful = *service = 0;
 	for (uint32_t i = 0; i < n; i++) {
-		const struct weft_survey_cable *c = &g->s->cables[cable[i]];
+		const struct weft_inventory_cable *c = &g->s->cables[cable[i]];
 		const struct weft_end *peer = audit_graph_peer(c, sw);
 
 		if (peer->kind == WEFT_END_SWITCH)
@@ -231,7 +231,7 @@ static void services_find(struct audit_graph *g)
 		}
 }
 
-int audit_graph_build(const struct weft_survey *s,
+int audit_graph_build(const struct weft_inventory *s,
 		      const struct weft_scheme *scheme, struct audit_graph *g,
 		      struct weft_error *err)
 {
@@ -248,7 +248,7 @@ int audit_graph_build(const struct weft_survey *s,
 }
 
 int audit_graph_direction(const struct audit_graph *g,
-			  const struct weft_survey_cable *cable, uint32_t sw)
+			  const struct weft_inventory_cable *cable, uint32_t sw)
 {
 	const struct weft_end *peer = audit_graph_peer(cable, sw);
 	uint32_t mine = g->tier[sw], other;
@@ -260,10 +260,10 @@ int audit_graph_direction(const struct audit_graph *g,
 }
 
 const char *audit_graph_place(const struct audit_graph *g,
-			      const struct weft_survey_cable *c, char *buffer,
-			      size_t size)
+			      const struct weft_inventory_cable *c,
+			      char *buffer, size_t size)
 {
-	const struct weft_survey *s = g->s;
+	const struct weft_inventory *s = g->s;
 	uint32_t low = c->a.index, high = c->b.index;
 
 	if (c->a.kind == WEFT_END_HOST) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* graph.h - a survey's cables by their ends, and the tiers of its switches
+/* graph.h - a inventory's cables by their ends, and the tiers of its switches
  *
  * Private to the audit.
  */
@@ -11,7 +11,7 @@
 #define AUDIT_MAX_NETWORKS 16
 
 struct audit_graph {
-	const struct weft_survey *s;
+	const struct weft_inventory *s;
 	/* by enum weft_end_kind: the cables of end i are
 	 * cable[kind][first[kind][i]] up to that of i + 1 */
 	uint32_t *first[2], *cable[2];
@@ -24,12 +24,12 @@ struct audit_graph {
 };
 
 /* scheme may be NULL.  Free with audit_graph_free in either case. */
-int audit_graph_build(const struct weft_survey *s,
+int audit_graph_build(const struct weft_inventory *s,
 		      const struct weft_scheme *scheme, struct audit_graph *g,
 		      struct weft_error *err);
 void audit_graph_free(struct audit_graph *g);
 
-/* The cables of an end: indices into the survey's; *n: how many. */
+/* The cables of an end: indices into the inventory's; *n: how many. */
 static inline const uint32_t *audit_graph_cables(const struct audit_graph *g,
 						 enum weft_end_kind kind,
 						 uint32_t i, uint32_t *n)
@@ -40,7 +40,7 @@ static inline const uint32_t *audit_graph_cables(const struct audit_graph *g,
 
 /* The other end of a cable of switch `sw`. */
 static inline const struct weft_end *
-audit_graph_peer(const struct weft_survey_cable *cable, uint32_t sw)
+audit_graph_peer(const struct weft_inventory_cable *cable, uint32_t sw)
 {
 	bool is_b = cable->b.kind == WEFT_END_SWITCH && cable->b.index == sw;
 
@@ -52,12 +52,13 @@ bool audit_graph_is_service(const struct audit_graph *g, uint32_t host);
 
 /* Where a cable's end at switch `sw` leads: -1 down, 1 up, 0 aside. */
 int audit_graph_direction(const struct audit_graph *g,
-			  const struct weft_survey_cable *cable, uint32_t sw);
+			  const struct weft_inventory_cable *cable,
+			  uint32_t sw);
 
 /* "n07:mlx5_3" of a host's cable, "leaf3--spine1" of others, lower end first.
  */
 const char *audit_graph_place(const struct audit_graph *g,
-			      const struct weft_survey_cable *cable,
+			      const struct weft_inventory_cable *cable,
 			      char *buffer, size_t size);
 
 #endif

@@ -55,7 +55,7 @@ int audit_note(const struct weft_audit *audit, enum weft_finding_id id,
 	       const char *place, struct weft_place where, double weight,
 	       struct weft_error *err, const char *format, ...)
 {
-	const struct weft_survey *s = audit->survey;
+	const struct weft_inventory *s = audit->inventory;
 	struct weft_finding_at at = {
 		.place = place,
 		.source = where.source < s->n_sources
@@ -76,7 +76,7 @@ int audit_note(const struct weft_audit *audit, enum weft_finding_id id,
 bool audit_told(const struct weft_audit *audit, enum weft_finding_id id,
 		const char *place)
 {
-	const struct weft_findings *findings = &audit->survey->findings;
+	const struct weft_findings *findings = &audit->inventory->findings;
 
 	for (uint32_t i = 0; i < findings->n; i++)
 		if (findings->item[i].id == id &&

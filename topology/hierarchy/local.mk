@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-libweft_survey_la_SOURCES += \
+libweft_inventory_la_SOURCES += \
 	%D%/grouping.c \
 	%D%/scheme.c \
 	%D%/scheme.h \
@@ -16,12 +16,12 @@ libweft_survey_la_SOURCES += \
 	%D%/scheme_services.c \
 	%D%/scheme_tiers.c \
 	%D%/scheme_tree.c \
-	%D%/survey_names.c \
-	%D%/survey_write.c \
-	%D%/survey_write_cables.c \
-	%D%/survey_write_levels.c \
-	%D%/survey_write_profile.c \
+	%D%/write_names.c \
+	%D%/write.c \
+	%D%/write_cables.c \
+	%D%/write_levels.c \
+	%D%/write_profile.c \
 	%D%/wiring.c \
 	%D%/wiring.h \
 	%D%/writer.h \
-	# End of libweft_survey_la_SOURCES
+	# End of libweft_inventory_la_SOURCES

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* scheme.c - chooses what the levels of a survey are made from */
+/* scheme.c - chooses what the levels of a inventory are made from */
 #include "topology/hierarchy/scheme.h"
 
 #include <stdio.h>
@@ -59,7 +59,7 @@ static uint32_t *nones(uint32_t n, struct weft_error *err)
 	return array;
 }
 
-static bool has_host_cables(const struct weft_survey *s)
+static bool has_host_cables(const struct weft_inventory *s)
 {
 	for (uint32_t i = 0; i < s->n_cables; i++)
 		if (s->cables[i].a.kind != s->cables[i].b.kind)
@@ -68,7 +68,7 @@ static bool has_host_cables(const struct weft_survey *s)
 }
 
 /* Cables are what is there; a tree is what someone says; blocks only order. */
-static int scheme_fill(struct weft_survey *s, struct weft_scheme *scheme,
+static int scheme_fill(struct weft_inventory *s, struct weft_scheme *scheme,
 		       struct weft_error *err)
 {
 	if (has_host_cables(s))
@@ -110,7 +110,7 @@ static int levels_name(struct weft_scheme *scheme, const char *text,
 	return 0;
 }
 
-struct weft_scheme *weft_scheme_build(struct weft_survey *s,
+struct weft_scheme *weft_scheme_build(struct weft_inventory *s,
 				      const struct weft_scheme_options *options,
 				      struct weft_error *err)
 {

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* scheme.h - the levels of a surveyed cluster: which host hangs on which domain
  *
- * A scheme is what a fabric file's `levels` say, as indices into the survey.
- * It is made from cables where a survey has them (scheme_cables.c), else from
- * declared trees (scheme_tree.c), from blocks, rings or tori (scheme_groups.c).
+ * A scheme is what a fabric file's `levels` say, as indices into the inventory.
+ * It is made from cables where a inventory has them (scheme_cables.c), else
+ * from declared trees (scheme_tree.c), from blocks, rings or tori
+ * (scheme_groups.c).
  */
 #ifndef WEFT_TOPOLOGY_HIERARCHY_SCHEME_H
 #define WEFT_TOPOLOGY_HIERARCHY_SCHEME_H
 
-#include "topology/inventory/survey.h"
+#include "topology/inventory/inventory.h"
 
 /* nvlink, node and core are not in a fabric file's `levels`. */
 #define WEFT_FILE_LEVELS (WEFT_MAX_LEVELS - 3)
@@ -78,15 +79,15 @@ struct weft_scheme_options {
 	const char
 		*level_names;	/* "leaf,spine,pod", innermost first, or NULL */
 	const char *profile;	/* of the fabric file; NULL: by GPU kind */
-	const char *name;	/* of the cluster; NULL: the survey's */
-	uint32_t gpus_per_node; /* where the survey does not know; 0: the
+	const char *name;	/* of the cluster; NULL: the inventory's */
+	uint32_t gpus_per_node; /* where the inventory does not know; 0: the
 				 * profile's number, with a finding */
 };
 
-/* Levels of a finished survey; what is odd becomes findings of s.  NULL with
+/* Levels of a finished inventory; what is odd becomes findings of s.  NULL with
  * err where there is nothing that could be a level or limits are broken.  A
- * survey without any switch or group gives a scheme of no level. */
-struct weft_scheme *weft_scheme_build(struct weft_survey *s,
+ * inventory without any switch or group gives a scheme of no level. */
+struct weft_scheme *weft_scheme_build(struct weft_inventory *s,
 				      const struct weft_scheme_options *options,
 				      struct weft_error *err);
 void weft_scheme_free(struct weft_scheme *scheme);
@@ -97,36 +98,38 @@ uint32_t weft_scheme_add_domain(struct weft_scheme *scheme, const char *name,
 
 /* The ways of making one; each 0 with *scheme filled (host_domain and
  * switch_domain allocated and WEFT_NONE before), or -1. */
-int weft_scheme_from_cables(struct weft_survey *s, struct weft_scheme *scheme,
-			    struct weft_error *err);
-int weft_scheme_from_edges(struct weft_survey *s, struct weft_scheme *scheme,
+int weft_scheme_from_cables(struct weft_inventory *s,
+			    struct weft_scheme *scheme, struct weft_error *err);
+int weft_scheme_from_edges(struct weft_inventory *s, struct weft_scheme *scheme,
 			   struct weft_error *err);
-int weft_scheme_from_groups(struct weft_survey *s, struct weft_scheme *scheme,
-			    struct weft_error *err);
+int weft_scheme_from_groups(struct weft_inventory *s,
+			    struct weft_scheme *scheme, struct weft_error *err);
 
-/* Adds the survey's blocks to a scheme that is made already, as a level below
- * all others, where each lies under one domain; else a finding says why not. */
-int weft_scheme_add_blocks(struct weft_survey *s, struct weft_scheme *scheme,
+/* Adds the inventory's blocks to a scheme that is made already, as a level
+ * below all others, where each lies under one domain; else a finding says why
+ * not. */
+int weft_scheme_add_blocks(struct weft_inventory *s, struct weft_scheme *scheme,
 			   struct weft_error *err);
 
-/* scheme_fabric.c: the levels that a fabric says, for the survey made from it.
- * Written out it is the same fabric, but for what a survey has no place for:
- * the profile (an option), the links of nvlink and node, pxn, and uplinks that
- * no cable tells. */
+/* scheme_fabric.c: the levels that a fabric says, for the inventory made from
+ * it. Written out it is the same fabric, but for what a inventory has no place
+ * for: the profile (an option), the links of nvlink and node, pxn, and uplinks
+ * that no cable tells. */
 struct weft_scheme *weft_scheme_from_fabric(const struct weft_fabric *f,
-					    const struct weft_survey *s,
+					    const struct weft_inventory *s,
 					    struct weft_error *err);
 /* scheme_fit.c: the figures of the levels for one GPU, and rails given up where
- * they do not fit the number of GPUs; options says how many where the survey
+ * they do not fit the number of GPUs; options says how many where the inventory
  * does not. */
-int weft_scheme_fit(struct weft_survey *s, struct weft_scheme *scheme,
+int weft_scheme_fit(struct weft_inventory *s, struct weft_scheme *scheme,
 		    const struct weft_scheme_options *options,
 		    struct weft_error *err);
 
-/* survey_write.c: the fabric file, malloc'ed text that weft_fabric_parse reads;
- * NULL with err. */
-char *weft_survey_write(struct weft_survey *s, const struct weft_scheme *scheme,
-			const struct weft_scheme_options *options,
-			struct weft_error *err);
+/* inventory_write.c: the fabric file, malloc'ed text that weft_fabric_parse
+ * reads; NULL with err. */
+char *weft_inventory_write(struct weft_inventory *s,
+			   const struct weft_scheme *scheme,
+			   const struct weft_scheme_options *options,
+			   struct weft_error *err);
 
 #endif

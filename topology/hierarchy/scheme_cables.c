@@ -17,8 +17,8 @@ static int steps(struct wiring *w)
 	return 0;
 }
 
-int weft_scheme_from_cables(struct weft_survey *s, struct weft_scheme *scheme,
-			    struct weft_error *err)
+int weft_scheme_from_cables(struct weft_inventory *s,
+			    struct weft_scheme *scheme, struct weft_error *err)
 {
 	struct wiring w = {.s = s, .scheme = scheme, .err = err};
 	int rc = steps(&w);

@@ -68,8 +68,8 @@ static bool name_taken(const struct wiring *w, const char *name)
 	for (uint32_t d = 0; d < scheme->n_domains; d++)
 		if (strcmp(scheme->domains[d].name, name) == 0)
 			return true;
-	return weft_survey_find_host(w->s, name) != WEFT_NONE ||
-	       weft_survey_find_switch(w->s, name) != WEFT_NONE;
+	return weft_inventory_find_host(w->s, name) != WEFT_NONE ||
+	       weft_inventory_find_switch(w->s, name) != WEFT_NONE;
 }
 
 /* Digits behind the prefix, or what is there. */

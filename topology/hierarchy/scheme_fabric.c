@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* scheme_fabric.c - the levels that a fabric file itself says, as a scheme of
- * the survey made from it
+ * the inventory made from it
  */
 #include "base/hostlist.h"
 #include "topology/cabling.h"
@@ -88,7 +88,8 @@ static int domains_add(const struct weft_fabric *f, struct weft_scheme *scheme,
 }
 
 /* On rings and tori the order of children means something. */
-static int hosts_fill(const struct weft_fabric *f, const struct weft_survey *s,
+static int hosts_fill(const struct weft_fabric *f,
+		      const struct weft_inventory *s,
 		      struct weft_scheme *scheme, const uint32_t *number,
 		      struct weft_error *err)
 {
@@ -114,7 +115,7 @@ static int hosts_fill(const struct weft_fabric *f, const struct weft_survey *s,
 	return 0;
 }
 
-/* Switch `at` of the survey is of domain d, on that rail of its bundle. */
+/* Switch `at` of the inventory is of domain d, on that rail of its bundle. */
 static void switch_put(const struct weft_fabric *f, struct weft_scheme *scheme,
 		       uint32_t at, uint32_t number, uint32_t rail)
 {
@@ -124,14 +125,14 @@ static void switch_put(const struct weft_fabric *f, struct weft_scheme *scheme,
 }
 
 static void switches_known(const struct weft_fabric *f,
-			   const struct weft_survey *s,
+			   const struct weft_inventory *s,
 			   struct weft_scheme *scheme, const uint32_t *number)
 {
 	const struct weft_cabling *c = f->cabling;
 
 	for (uint32_t k = 0; k < c->n_switches; k++) {
 		const struct weft_cabling_switch *sw = &c->switches[k];
-		uint32_t at = weft_survey_find_switch(s, sw->name);
+		uint32_t at = weft_inventory_find_switch(s, sw->name);
 
 		if (at == WEFT_NONE || sw->domain == WEFT_NONE ||
 		    number[sw->domain] == WEFT_NONE)
@@ -144,7 +145,7 @@ static void switches_known(const struct weft_fabric *f,
 /* Without cabling a domain is one switch of its name, or the leafs of a bundle,
  * whose names it joins. */
 static int switches_named(const struct weft_fabric *f,
-			  const struct weft_survey *s,
+			  const struct weft_inventory *s,
 			  struct weft_scheme *scheme, const uint32_t *number,
 			  struct weft_error *err)
 {
@@ -157,7 +158,8 @@ static int switches_named(const struct weft_fabric *f,
 					 WEFT_MAX_GPUS_PER_NODE, &list, err))
 			return -1;
 		for (uint32_t i = 0; i < list.n; i++) {
-			uint32_t at = weft_survey_find_switch(s, list.names[i]);
+			uint32_t at =
+				weft_inventory_find_switch(s, list.names[i]);
 
 			if (at != WEFT_NONE)
 				switch_put(f, scheme, at, number[d],
@@ -169,7 +171,7 @@ static int switches_named(const struct weft_fabric *f,
 }
 
 static int switches_fill(const struct weft_fabric *f,
-			 const struct weft_survey *s,
+			 const struct weft_inventory *s,
 			 struct weft_scheme *scheme, const uint32_t *number,
 			 struct weft_error *err)
 {
@@ -191,7 +193,7 @@ static int switches_fill(const struct weft_fabric *f,
 }
 
 struct weft_scheme *weft_scheme_from_fabric(const struct weft_fabric *f,
-					    const struct weft_survey *s,
+					    const struct weft_inventory *s,
 					    struct weft_error *err)
 {
 	struct weft_scheme *scheme = weft_calloc(1, sizeof(*scheme), err);

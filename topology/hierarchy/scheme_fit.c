@@ -3,7 +3,7 @@
 #include "topology/hierarchy/scheme.h"
 #include "topology/profile.h"
 
-/* GPUs of a host that no source knows: as survey_write assumes them. */
+/* GPUs of a host that no source knows: as inventory_write assumes them. */
 static uint32_t gpus_assumed(const struct weft_scheme_options *options)
 {
 	const char *name =
@@ -23,11 +23,11 @@ static bool divides(uint32_t gpus, uint32_t rails)
 
 /* Rails that do not divide the GPUs of some host are given up: then each bundle
  * is one domain of several switches. */
-static int rails_fit(struct weft_survey *s, struct weft_scheme *scheme,
+static int rails_fit(struct weft_inventory *s, struct weft_scheme *scheme,
 		     uint32_t assumed, struct weft_error *err)
 {
 	for (uint32_t h = 0; scheme->n_rails > 1 && h < s->n_hosts; h++) {
-		const struct weft_survey_host *host = &s->hosts[h];
+		const struct weft_inventory_host *host = &s->hosts[h];
 		uint32_t gpus = host->gpus.value > 0
 					? (uint32_t)host->gpus.value
 					: assumed;
@@ -37,7 +37,7 @@ static int rails_fit(struct weft_survey *s, struct weft_scheme *scheme,
 		    divides(gpus, rails))
 			continue;
 		scheme->n_rails = 1;
-		return weft_survey_note(
+		return weft_inventory_note(
 			s, WEFT_FINDING_RAILS_UNUSED, host->name, host->where,
 			err,
 			"%u GPUs cannot be dealt to %u rails; "
@@ -48,7 +48,7 @@ static int rails_fit(struct weft_survey *s, struct weft_scheme *scheme,
 }
 
 /* GPUs of most hosts that have some. */
-static uint32_t gpus_usual(const struct weft_survey *s, uint32_t assumed)
+static uint32_t gpus_usual(const struct weft_inventory *s, uint32_t assumed)
 {
 	uint32_t hosts[WEFT_MAX_GPUS_PER_NODE + 1] = {0}, best = 0;
 
@@ -79,7 +79,7 @@ static void rates_share(struct weft_scheme *scheme, uint32_t gpus)
 	}
 }
 
-int weft_scheme_fit(struct weft_survey *s, struct weft_scheme *scheme,
+int weft_scheme_fit(struct weft_inventory *s, struct weft_scheme *scheme,
 		    const struct weft_scheme_options *options,
 		    struct weft_error *err)
 {

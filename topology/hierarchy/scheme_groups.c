@@ -14,25 +14,25 @@
 /* Slurm without BlockSizes: one, two, four, eight and sixteen blocks. */
 #define DEFAULT_DOUBLINGS 4
 
-static int member_note(struct weft_survey *s, uint32_t host, uint32_t group,
+static int member_note(struct weft_inventory *s, uint32_t host, uint32_t group,
 		       uint32_t before, struct weft_error *err)
 {
-	const struct weft_survey_group *g = s->groups;
+	const struct weft_inventory_group *g = s->groups;
 
-	return weft_survey_note(s, WEFT_FINDING_NODE_TWICE, s->hosts[host].name,
-				g[group].where, err,
-				"in %s as well as %s; taken to be in %s",
-				g[group].name, g[before].name, g[before].name);
+	return weft_inventory_note(
+		s, WEFT_FINDING_NODE_TWICE, s->hosts[host].name, g[group].where,
+		err, "in %s as well as %s; taken to be in %s", g[group].name,
+		g[before].name, g[before].name);
 }
 
 /* The first group of `kind` that lists each host: of[n_hosts]. */
-static int members_find(struct weft_survey *s, enum weft_group_kind kind,
+static int members_find(struct weft_inventory *s, enum weft_group_kind kind,
 			uint32_t *of, struct weft_error *err)
 {
 	for (uint32_t h = 0; h < s->n_hosts; h++)
 		of[h] = WEFT_NONE;
 	for (uint32_t g = 0; g < s->n_groups; g++) {
-		const struct weft_survey_group *group = &s->groups[g];
+		const struct weft_inventory_group *group = &s->groups[g];
 
 		for (uint32_t i = 0; group->kind == kind && i < group->n_hosts;
 		     i++) {
@@ -51,7 +51,7 @@ static int members_find(struct weft_survey *s, enum weft_group_kind kind,
 
 /* Domains of level 0 for the groups of `kind` that have a host left;
  * domain_of[n_groups]. */
-static int domains_add(struct weft_survey *s, struct weft_scheme *scheme,
+static int domains_add(struct weft_inventory *s, struct weft_scheme *scheme,
 		       enum weft_group_kind kind, const uint32_t *of,
 		       uint32_t *domain_of, struct weft_error *err)
 {
@@ -61,14 +61,14 @@ static int domains_add(struct weft_survey *s, struct weft_scheme *scheme,
 		if (of[h] != WEFT_NONE)
 			domain_of[of[h]] = 0;
 	for (uint32_t g = 0; g < s->n_groups; g++) {
-		const struct weft_survey_group *group = &s->groups[g];
+		const struct weft_inventory_group *group = &s->groups[g];
 
 		if (group->kind != kind)
 			continue;
 		if (domain_of[g] == WEFT_NONE) {
-			if (weft_survey_note(s, WEFT_FINDING_SWITCH_EMPTY,
-					     group->name, group->where, err,
-					     "no node in it"))
+			if (weft_inventory_note(s, WEFT_FINDING_SWITCH_EMPTY,
+						group->name, group->where, err,
+						"no node in it"))
 				return -1;
 			continue;
 		}
@@ -80,12 +80,12 @@ static int domains_add(struct weft_survey *s, struct weft_scheme *scheme,
 	return 0;
 }
 
-static int others_note(struct weft_survey *s, enum weft_group_kind kind,
+static int others_note(struct weft_inventory *s, enum weft_group_kind kind,
 		       struct weft_error *err)
 {
 	for (uint32_t g = 0; g < s->n_groups; g++)
 		if (s->groups[g].kind != kind)
-			return weft_survey_note(
+			return weft_inventory_note(
 				s, WEFT_FINDING_LEVEL_LEFT_OUT,
 				s->groups[g].name, s->groups[g].where, err,
 				"blocks, rings and tori do not go together; "
@@ -93,16 +93,17 @@ static int others_note(struct weft_survey *s, enum weft_group_kind kind,
 	return 0;
 }
 
-static int unplaced_note(struct weft_survey *s,
+static int unplaced_note(struct weft_inventory *s,
 			 const struct weft_scheme *scheme,
 			 struct weft_error *err)
 {
 	for (uint32_t h = 0; h < s->n_hosts; h++)
 		if (scheme->host_domain[h] == WEFT_NONE &&
 		    !s->hosts[h].no_gpus &&
-		    weft_survey_note(s, WEFT_FINDING_NODE_UNPLACED,
-				     s->hosts[h].name, s->hosts[h].where, err,
-				     "in no block; left out of the fabric"))
+		    weft_inventory_note(s, WEFT_FINDING_NODE_UNPLACED,
+					s->hosts[h].name, s->hosts[h].where,
+					err,
+					"in no block; left out of the fabric"))
 			return -1;
 	return 0;
 }
@@ -116,8 +117,9 @@ struct blocks {
 	uint32_t base; /* nodes in a block, as planned */
 };
 
-static int blocks_list(const struct weft_survey *s, const uint32_t *domain_of,
-		       struct blocks *b, struct weft_error *err)
+static int blocks_list(const struct weft_inventory *s,
+		       const uint32_t *domain_of, struct blocks *b,
+		       struct weft_error *err)
 {
 	b->domain = weft_calloc(s->n_groups, sizeof(*b->domain), err);
 	if (!b->domain)
@@ -172,7 +174,7 @@ static int joins_add(struct weft_scheme *scheme, struct blocks *b,
 }
 
 /* Slurm leaves out sizes above the first that takes all blocks. */
-static int joins_build(struct weft_survey *s, struct weft_scheme *scheme,
+static int joins_build(struct weft_inventory *s, struct weft_scheme *scheme,
 		       struct blocks *b, struct weft_error *err)
 {
 	uint32_t n =
@@ -187,7 +189,7 @@ static int joins_build(struct weft_survey *s, struct weft_scheme *scheme,
 		times = s->n_block_sizes ? s->block_sizes[i] / b->base
 					 : times * 2;
 		if (scheme->n_levels == WEFT_FILE_LEVELS) {
-			rc = weft_survey_note(
+			rc = weft_inventory_note(
 				s, WEFT_FINDING_LEVEL_LEFT_OUT, NULL,
 				s->groups[0].where, err,
 				"more sizes of blocks than the %u levels of a "
@@ -203,7 +205,7 @@ static int joins_build(struct weft_survey *s, struct weft_scheme *scheme,
 
 /* What Slurm does not join in larger blocks the network joins all the same: a
  * job may take several of the largest. */
-static int blocks_build(struct weft_survey *s, struct weft_scheme *scheme,
+static int blocks_build(struct weft_inventory *s, struct weft_scheme *scheme,
 			const uint32_t *domain_of, struct weft_error *err)
 {
 	struct blocks b = {0};
@@ -220,18 +222,19 @@ static int blocks_build(struct weft_survey *s, struct weft_scheme *scheme,
 
 /* ---- rings and tori ---- */
 
-static int shape_skip(struct weft_survey *s, const struct weft_survey_group *g,
-		      const char *why, struct weft_error *err)
+static int shape_skip(struct weft_inventory *s,
+		      const struct weft_inventory_group *g, const char *why,
+		      struct weft_error *err)
 {
-	return weft_survey_note(s, WEFT_FINDING_LEVEL_LEFT_OUT, g->name,
-				g->where, err,
-				"%s: written without its shape, as if all of "
-				"its nodes were equally near",
-				why);
+	return weft_inventory_note(
+		s, WEFT_FINDING_LEVEL_LEFT_OUT, g->name, g->where, err,
+		"%s: written without its shape, as if all of "
+		"its nodes were equally near",
+		why);
 }
 
 /* Where hosts sit in their ring or torus. */
-static int order_set(struct weft_survey *s, struct weft_scheme *scheme,
+static int order_set(struct weft_inventory *s, struct weft_scheme *scheme,
 		     struct weft_error *err)
 {
 	scheme->host_order =
@@ -246,13 +249,13 @@ static int order_set(struct weft_survey *s, struct weft_scheme *scheme,
 }
 
 /* All tori of a level have one size in a fabric file, and no holes. */
-static int torus_shape(struct weft_survey *s, struct weft_scheme *scheme,
+static int torus_shape(struct weft_inventory *s, struct weft_scheme *scheme,
 		       const uint32_t *of, struct weft_error *err)
 {
-	const struct weft_survey_group *first = NULL;
+	const struct weft_inventory_group *first = NULL;
 
 	for (uint32_t g = 0; g < s->n_groups; g++) {
-		const struct weft_survey_group *group = &s->groups[g];
+		const struct weft_inventory_group *group = &s->groups[g];
 		uint64_t cells = (uint64_t)group->dims[0] * group->dims[1] *
 				 group->dims[2];
 		bool holes = cells != group->n_hosts;
@@ -277,7 +280,7 @@ static int torus_shape(struct weft_survey *s, struct weft_scheme *scheme,
 	return order_set(s, scheme, err);
 }
 
-static int ring_shape(struct weft_survey *s, struct weft_scheme *scheme,
+static int ring_shape(struct weft_inventory *s, struct weft_scheme *scheme,
 		      const uint32_t *of, struct weft_error *err)
 {
 	(void)of;
@@ -287,7 +290,7 @@ static int ring_shape(struct weft_survey *s, struct weft_scheme *scheme,
 
 static const struct {
 	const char *level;
-	int (*shape)(struct weft_survey *s, struct weft_scheme *scheme,
+	int (*shape)(struct weft_inventory *s, struct weft_scheme *scheme,
 		     const uint32_t *of, struct weft_error *err);
 } shapes[] = {
 	[WEFT_GROUP_BLOCK] = {"block", NULL},
@@ -295,7 +298,7 @@ static const struct {
 	[WEFT_GROUP_TORUS] = {"torus", torus_shape},
 };
 
-static int groups_build(struct weft_survey *s, struct weft_scheme *scheme,
+static int groups_build(struct weft_inventory *s, struct weft_scheme *scheme,
 			uint32_t *of, uint32_t *domain_of,
 			struct weft_error *err)
 {
@@ -321,8 +324,8 @@ static int groups_build(struct weft_survey *s, struct weft_scheme *scheme,
 	return shapes[kind].shape(s, scheme, of, err);
 }
 
-int weft_scheme_from_groups(struct weft_survey *s, struct weft_scheme *scheme,
-			    struct weft_error *err)
+int weft_scheme_from_groups(struct weft_inventory *s,
+			    struct weft_scheme *scheme, struct weft_error *err)
 {
 	uint32_t *of = weft_calloc(s->n_hosts, sizeof(*of), err);
 	uint32_t *domain_of = weft_calloc(s->n_groups, sizeof(*domain_of), err);
@@ -339,7 +342,7 @@ int weft_scheme_from_groups(struct weft_survey *s, struct weft_scheme *scheme,
 
 /* Whether each block lies under one domain, and some domain has more hosts than
  * its block.  parent_of[n_groups] gets that domain. */
-static bool blocks_nest(const struct weft_survey *s,
+static bool blocks_nest(const struct weft_inventory *s,
 			const struct weft_scheme *scheme, const uint32_t *of,
 			uint32_t *parent_of, bool *finer)
 {
@@ -375,7 +378,7 @@ static bool blocks_nest(const struct weft_survey *s,
 }
 
 /* A level of blocks below all others. */
-static int blocks_insert(struct weft_survey *s, struct weft_scheme *scheme,
+static int blocks_insert(struct weft_inventory *s, struct weft_scheme *scheme,
 			 const uint32_t *of, uint32_t *parent_of,
 			 struct weft_error *err)
 {
@@ -403,17 +406,17 @@ static int blocks_insert(struct weft_survey *s, struct weft_scheme *scheme,
 	return 0;
 }
 
-static int blocks_leave(struct weft_survey *s, const char *why,
+static int blocks_leave(struct weft_inventory *s, const char *why,
 			struct weft_error *err)
 {
-	return weft_survey_note(s, WEFT_FINDING_LEVEL_LEFT_OUT,
-				s->groups[0].name, s->groups[0].where, err,
-				"blocks beside switches: %s; the blocks are "
-				"left out",
-				why);
+	return weft_inventory_note(s, WEFT_FINDING_LEVEL_LEFT_OUT,
+				   s->groups[0].name, s->groups[0].where, err,
+				   "blocks beside switches: %s; the blocks are "
+				   "left out",
+				   why);
 }
 
-int weft_scheme_add_blocks(struct weft_survey *s, struct weft_scheme *scheme,
+int weft_scheme_add_blocks(struct weft_inventory *s, struct weft_scheme *scheme,
 			   struct weft_error *err)
 {
 	uint32_t *of = weft_calloc(s->n_hosts, sizeof(*of), err);

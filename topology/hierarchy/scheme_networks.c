@@ -301,7 +301,7 @@ static int networks_note(struct networks *n)
 			continue;
 		while (w->part[first] != i)
 			first++;
-		if (weft_survey_note(
+		if (weft_inventory_note(
 			    w->s, WEFT_FINDING_NETWORK_SEPARATE,
 			    w->s->switches[first].name,
 			    w->s->switches[first].where, w->err,
@@ -318,7 +318,7 @@ static void switches_mark(struct networks *n)
 	struct wiring *w = n->w;
 
 	for (uint32_t i = 0; i < w->s->n_switches; i++) {
-		struct weft_survey_switch *sw = &w->s->switches[i];
+		struct weft_inventory_switch *sw = &w->s->switches[i];
 		const struct part *part = &n->parts[network_of(n, w->part[i])];
 
 		if (part->storage && !sw->network)

@@ -239,7 +239,7 @@ static bool same_adapter(const char *hca, const char *nic)
 static uint32_t rail_inside(const struct wiring *w, const struct wire_up *up)
 {
 	uint32_t index = w->s->hosts[up->host].inside;
-	const struct weft_survey_inside *in;
+	const struct weft_inventory_inside *in;
 
 	if (index == WEFT_NONE || up->hca == WEFT_NONE)
 		return WEFT_NONE;
@@ -396,7 +396,7 @@ static int up_note(const struct rails *r, const struct wire_up *up,
 		   const struct home *home)
 {
 	struct wiring *w = r->w;
-	const struct weft_survey_switch *switches = w->s->switches;
+	const struct weft_inventory_switch *switches = w->s->switches;
 	const struct wire_up *other = exchanged(r, up, home);
 	const char *host = w->s->hosts[up->host].name;
 	struct wiring_at at = {

@@ -24,7 +24,7 @@ static double median(double *values, uint32_t n)
 /* The usual sum of a host's cables to the network that jobs use. */
 static int host_rate(struct wiring *w)
 {
-	const struct weft_survey *s = w->s;
+	const struct weft_inventory *s = w->s;
 	double *rates = weft_calloc(s->n_hosts, sizeof(*rates), w->err);
 	uint32_t n = 0;
 
@@ -34,7 +34,7 @@ static int host_rate(struct wiring *w)
 		if (s->hosts[h].no_gpus || w->bundle[h] == WEFT_NONE)
 			continue;
 		for (uint32_t i = w->first_up[h]; i < w->first_up[h + 1]; i++) {
-			const struct weft_survey_cable *c =
+			const struct weft_inventory_cable *c =
 				&s->cables[w->ups[i].cable];
 
 			if (w->compute[w->ups[i].sw] && !c->down)
@@ -116,7 +116,7 @@ int wiring_rates(struct wiring *w)
 	int rc = host_rates && ratios ? host_rate(w) : -1;
 
 	for (uint32_t i = 0; rc == 0 && i < w->n_ups; i++) {
-		const struct weft_survey_cable *c =
+		const struct weft_inventory_cable *c =
 			&w->s->cables[w->ups[i].cable];
 
 		if (!c->down)

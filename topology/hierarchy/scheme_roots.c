@@ -139,7 +139,7 @@ static void hosts_count(struct orphans *o)
 /* Its hosts are called like some of the fabric's. */
 static bool is_of_main(const struct orphans *o, uint32_t domain)
 {
-	const struct weft_survey *s = o->w->s;
+	const struct weft_inventory *s = o->w->s;
 	const struct weft_scheme *scheme = o->w->scheme;
 	uint32_t mine = o->first_host[domain];
 

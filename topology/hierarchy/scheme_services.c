@@ -87,7 +87,7 @@ static const char *service_of(const char *host)
 
 static int names_mark(struct wiring *w)
 {
-	struct weft_survey *s = w->s;
+	struct weft_inventory *s = w->s;
 	uint32_t n = 0, first = 0;
 
 	for (uint32_t h = 0; h < s->n_hosts; h++)
@@ -99,7 +99,7 @@ static int names_mark(struct wiring *w)
 	for (uint32_t h = 0; h < s->n_hosts; h++)
 		if (s->hosts[h].gpus.value == 0 && service_of(s->hosts[h].name))
 			s->hosts[h].no_gpus = true;
-	return weft_survey_note(
+	return weft_inventory_note(
 		s, WEFT_FINDING_HOST_SERVICE, s->hosts[first].name,
 		(struct weft_place){s->hosts[first].where.source, 0}, w->err,
 		"%u host%s taken to have no GPUs because of the name, first "
@@ -206,7 +206,7 @@ static void neighbours(const struct evidence *e, uint32_t host, bool *full,
  * siblings. */
 static bool is_service(const struct evidence *e, uint32_t host)
 {
-	const struct weft_survey_host *h = &e->w->s->hosts[host];
+	const struct weft_inventory_host *h = &e->w->s->hosts[host];
 	uint32_t n = adapters(e->w, host);
 	bool full, service, same;
 
@@ -222,7 +222,7 @@ static bool is_service(const struct evidence *e, uint32_t host)
 
 static int evidence_mark(struct evidence *e)
 {
-	struct weft_survey *s = e->w->s;
+	struct weft_inventory *s = e->w->s;
 	bool *marked = weft_calloc(s->n_hosts, sizeof(*marked), e->w->err);
 	uint32_t n = 0, first = 0;
 
@@ -240,7 +240,7 @@ static int evidence_mark(struct evidence *e)
 	free(marked);
 	if (!n)
 		return 0;
-	return weft_survey_note(
+	return weft_inventory_note(
 		s, WEFT_FINDING_HOST_SERVICE, s->hosts[first].name,
 		(struct weft_place){s->hosts[first].where.source, 0}, e->w->err,
 		"%u host%s taken to have no GPUs because of adapters and "

@@ -266,16 +266,16 @@ static int empties_find(const struct wiring *w, uint32_t *tier)
 static int tiers_note(struct wiring *w)
 {
 	for (uint32_t i = 0; i < w->s->n_switches; i++) {
-		struct weft_survey_switch *sw = &w->s->switches[i];
+		struct weft_inventory_switch *sw = &w->s->switches[i];
 
 		if (!sw->tier)
 			sw->tier = w->tier[i];
 		if (w->compute[i] && w->tier[i] > w->n_tiers)
 			w->n_tiers = w->tier[i];
 		if (w->first_peer[i] == w->first_peer[i + 1] && !w->n_down[i] &&
-		    weft_survey_note(w->s, WEFT_FINDING_SWITCH_ALONE, sw->name,
-				     sw->where, w->err,
-				     "the switch has no cable to anything"))
+		    weft_inventory_note(w->s, WEFT_FINDING_SWITCH_ALONE,
+					sw->name, sw->where, w->err,
+					"the switch has no cable to anything"))
 			return -1;
 	}
 	return 0;

@@ -21,7 +21,7 @@ struct link {
 };
 
 struct tree {
-	struct weft_survey *s;
+	struct weft_inventory *s;
 	struct weft_scheme *scheme;
 	struct weft_error *err;
 	uint32_t *height;   /* [switch] */
@@ -53,7 +53,7 @@ static void same_join(uint32_t *same, uint32_t a, uint32_t b)
 		same[a] = b;
 }
 
-static bool is_switch_edge(const struct weft_survey_edge *e)
+static bool is_switch_edge(const struct weft_inventory_edge *e)
 {
 	return e->child_kind == WEFT_END_SWITCH;
 }
@@ -66,7 +66,7 @@ static bool heights_grow(struct tree *t)
 	bool grown = false;
 
 	for (uint32_t i = 0; i < t->s->n_edges; i++) {
-		const struct weft_survey_edge *e = &t->s->edges[i];
+		const struct weft_inventory_edge *e = &t->s->edges[i];
 
 		if (!is_switch_edge(e) || !t->alive[e->child])
 			continue;
@@ -134,7 +134,7 @@ static int links_collect(struct tree *t)
 	for (uint32_t h = 0; h < WEFT_MAX_LEVELS; h++)
 		t->of_height[h] = WEFT_NONE;
 	for (uint32_t i = t->s->n_edges; i-- > 0;) {
-		const struct weft_survey_edge *e = &t->s->edges[i];
+		const struct weft_inventory_edge *e = &t->s->edges[i];
 
 		if (is_switch_edge(e) && t->alive[e->child] &&
 		    link_add(t, e->child, e->parent, e->where))
@@ -168,7 +168,7 @@ static void parents_join(struct tree *t, uint32_t h)
 /* The others are parents of the lowest. */
 static int parents_lift(struct tree *t, uint32_t h)
 {
-	const struct weft_survey_switch *sw = t->s->switches;
+	const struct weft_inventory_switch *sw = t->s->switches;
 
 	for (uint32_t k = t->of_height[h]; k != WEFT_NONE;
 	     k = t->links[k].next) {
@@ -178,7 +178,7 @@ static int parents_lift(struct tree *t, uint32_t h)
 		if (t->height[link.parent] == t->height[lowest])
 			continue;
 		if (link_add(t, lowest, link.parent, link.where) ||
-		    weft_survey_note(
+		    weft_inventory_note(
 			    t->s, WEFT_FINDING_TREE_SKEWED, sw[link.child].name,
 			    link.where, t->err,
 			    "hangs on %s and on %s, which is a level further "
@@ -196,7 +196,7 @@ static int parents_lift(struct tree *t, uint32_t h)
 static int domain_name(const struct tree *t, uint32_t first, uint32_t last,
 		       char *name, size_t size)
 {
-	const struct weft_survey_switch *sw = t->s->switches;
+	const struct weft_inventory_switch *sw = t->s->switches;
 
 	if (first == last)
 		return snprintf(name, size, "%s", sw[first].name);
@@ -278,14 +278,14 @@ static int roots_raise(struct tree *t)
 /* The first line that names a host counts. */
 static int hosts_place(struct tree *t)
 {
-	struct weft_survey *s = t->s;
+	struct weft_inventory *s = t->s;
 	uint32_t *first = weft_calloc(s->n_hosts, sizeof(*first), t->err);
 	int rc = first ? 0 : -1;
 
 	for (uint32_t i = 0; rc == 0 && i < s->n_edges; i++) {
-		const struct weft_survey_edge *e = &s->edges[i];
+		const struct weft_inventory_edge *e = &s->edges[i];
 		uint32_t *on = &t->scheme->host_domain[e->child];
-		const struct weft_survey_edge *before;
+		const struct weft_inventory_edge *before;
 
 		if (is_switch_edge(e))
 			continue;
@@ -298,7 +298,7 @@ static int hosts_place(struct tree *t)
 		if (before->where.source != e->where.source &&
 		    before->parent == e->parent)
 			continue;
-		rc = weft_survey_note(
+		rc = weft_inventory_note(
 			s, WEFT_FINDING_NODE_TWICE, s->hosts[e->child].name,
 			e->where, t->err,
 			"under switch %s as well as %s (line %d); taken to be "
@@ -315,14 +315,15 @@ static int hosts_place(struct tree *t)
 
 static int odd_note(struct tree *t)
 {
-	struct weft_survey *s = t->s;
+	struct weft_inventory *s = t->s;
 	uint32_t roots = 0;
 
 	for (uint32_t i = 0; i < s->n_switches; i++) {
 		if (!t->alive[i] &&
-		    weft_survey_note(s, WEFT_FINDING_SWITCH_EMPTY,
-				     s->switches[i].name, s->switches[i].where,
-				     t->err, "no node below this switch"))
+		    weft_inventory_note(s, WEFT_FINDING_SWITCH_EMPTY,
+					s->switches[i].name,
+					s->switches[i].where, t->err,
+					"no node below this switch"))
 			return -1;
 		roots += t->alive[i] && t->same[i] == i &&
 			 t->above[i] == WEFT_NONE;
@@ -330,19 +331,20 @@ static int odd_note(struct tree *t)
 	for (uint32_t h = 0; h < s->n_hosts; h++)
 		if (t->scheme->host_domain[h] == WEFT_NONE &&
 		    !s->hosts[h].no_gpus &&
-		    weft_survey_note(s, WEFT_FINDING_NODE_UNPLACED,
-				     s->hosts[h].name, s->hosts[h].where,
-				     t->err,
-				     "under no switch; left out of the fabric"))
+		    weft_inventory_note(
+			    s, WEFT_FINDING_NODE_UNPLACED, s->hosts[h].name,
+			    s->hosts[h].where, t->err,
+			    "under no switch; left out of the fabric"))
 			return -1;
 	t->scheme->disjoint = roots > 1;
 	if (roots < 2)
 		return 0;
-	return weft_survey_note(s, WEFT_FINDING_TREE_UNCONNECTED, NULL,
-				(struct weft_place){WEFT_NONE, 0}, t->err,
-				"%u switches have nothing above them: no job "
-				"spans them",
-				roots);
+	return weft_inventory_note(
+		s, WEFT_FINDING_TREE_UNCONNECTED, NULL,
+		(struct weft_place){WEFT_NONE, 0}, t->err,
+		"%u switches have nothing above them: no job "
+		"spans them",
+		roots);
 }
 
 static int tree_alloc(struct tree *t)
@@ -381,7 +383,7 @@ static int tree_build(struct tree *t)
 		       : 0;
 }
 
-int weft_scheme_from_edges(struct weft_survey *s, struct weft_scheme *scheme,
+int weft_scheme_from_edges(struct weft_inventory *s, struct weft_scheme *scheme,
 			   struct weft_error *err)
 {
 	struct tree t = {.s = s, .scheme = scheme, .err = err};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* wiring.c - the cables of a survey as a graph */
+/* wiring.c - the cables of a inventory as a graph */
 #include "topology/hierarchy/wiring.h"
 #include "base/hash.h"
 #include "base/hostlist.h"
@@ -36,7 +36,7 @@ uint32_t wiring_root(const struct weft_scheme *scheme, uint32_t domain)
 int wiring_note(struct wiring *w, enum weft_finding_id id, struct wiring_at at,
 		const char *format, ...)
 {
-	struct weft_survey *s = w->s;
+	struct weft_inventory *s = w->s;
 	char place[2 * WEFT_NAME_SIZE], text[512];
 	va_list args;
 
@@ -60,7 +60,7 @@ int wiring_note(struct wiring *w, enum weft_finding_id id, struct wiring_at at,
 
 bool wiring_unnamed(const struct wiring *w, uint32_t host)
 {
-	const struct weft_survey_host *h = &w->s->hosts[host];
+	const struct weft_inventory_host *h = &w->s->hosts[host];
 	const char *guid = h->first_hca == WEFT_NONE
 				   ? NULL
 				   : w->s->hcas[h->first_hca].guid;
@@ -205,10 +205,10 @@ static int compare_ups(const void *pa, const void *pb)
 
 static int ups_build(struct wiring *w)
 {
-	const struct weft_survey *s = w->s;
+	const struct weft_inventory *s = w->s;
 
 	for (uint32_t i = 0; i < s->n_cables; i++) {
-		const struct weft_survey_cable *c = &s->cables[i];
+		const struct weft_inventory_cable *c = &s->cables[i];
 
 		if (c->a.kind != WEFT_END_HOST || c->b.kind != WEFT_END_SWITCH)
 			continue;
@@ -250,12 +250,12 @@ static int compare_pairs(const void *pa, const void *pb)
 	return (a->to.cable > b->to.cable) - (a->to.cable < b->to.cable);
 }
 
-static uint32_t pairs_list(const struct weft_survey *s, struct pair *pairs)
+static uint32_t pairs_list(const struct weft_inventory *s, struct pair *pairs)
 {
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < s->n_cables; i++) {
-		const struct weft_survey_cable *c = &s->cables[i];
+		const struct weft_inventory_cable *c = &s->cables[i];
 		double rate = c->down ? 0 : c->n * c->rate_bytes_per_s;
 
 		if (c->a.kind != WEFT_END_SWITCH ||
@@ -271,7 +271,7 @@ static uint32_t pairs_list(const struct weft_survey *s, struct pair *pairs)
 
 static int peers_build(struct wiring *w)
 {
-	const struct weft_survey *s = w->s;
+	const struct weft_inventory *s = w->s;
 	struct pair *pairs =
 		weft_calloc((size_t)2 * s->n_cables, sizeof(*pairs), w->err);
 	uint32_t n = pairs ? pairs_list(s, pairs) : 0;
@@ -331,7 +331,7 @@ static int order_build(struct wiring *w)
 
 int wiring_build(struct wiring *w)
 {
-	const struct weft_survey *s = w->s;
+	const struct weft_inventory *s = w->s;
 
 	w->ups = weft_calloc(s->n_cables, sizeof(*w->ups), w->err);
 	w->first_up = weft_calloc((size_t)s->n_hosts + 1, sizeof(*w->first_up),

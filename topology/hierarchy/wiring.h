@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* wiring.h - the cables of a survey as a graph, and what is read from it
+/* wiring.h - the cables of a inventory as a graph, and what is read from it
  *
  * Private to scheme_cables.c and the files named below.  Everything here is
  * decided by majorities: one cable that was put elsewhere is a finding, and the
@@ -17,7 +17,7 @@ struct wire_up {
 	uint32_t sw;
 	uint32_t key;	/* which of the host's adapters: the same number means
 			 * the same place in another host; ascending in each */
-	uint32_t cable; /* of the survey */
+	uint32_t cable; /* of the inventory */
 };
 
 /* All cables from one switch to another. */
@@ -29,7 +29,7 @@ struct wire_peer {
 };
 
 struct wiring {
-	struct weft_survey *s;
+	struct weft_inventory *s;
 	struct weft_scheme *scheme;
 	struct weft_error *err;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* writer.h - what the parts of survey_write share
+/* writer.h - what the parts of inventory_write share
  *
- * Private to survey_write*.c.
+ * Private to inventory_write*.c.
  */
 #ifndef WEFT_TOPOLOGY_HIERARCHY_WRITER_H
 #define WEFT_TOPOLOGY_HIERARCHY_WRITER_H
@@ -12,7 +12,7 @@
 
 /* What each thing is called in the file; NULL: it is not in there. */
 struct weft_writer {
-	struct weft_survey *s;
+	struct weft_inventory *s;
 	const struct weft_scheme *scheme;
 	const struct weft_scheme_options *options;
 	FILE *out;
@@ -32,9 +32,9 @@ struct weft_writer {
 	uint32_t n_taken, taken_room;
 };
 
-/* survey_names.c: fills host, domain, sw, rail and span_name with names that a
- * fabric file takes, each once.  host[i] and domain[i] are set to any text for
- * what is to be in the file before. */
+/* inventory_names.c: fills host, domain, sw, rail and span_name with names that
+ * a fabric file takes, each once.  host[i] and domain[i] are set to any text
+ * for what is to be in the file before. */
 int weft_writer_names(struct weft_writer *w);
 
 /* Names as a hostlist, sorted as people count; keeps nothing.  -1 when out of
@@ -53,13 +53,14 @@ void weft_writer_word(const struct weft_writer *w, const char *text);
 /* A name in another name space of the file: cleaned, not made unique. */
 void weft_writer_clean(const char *text, char *name);
 
-/* survey_write_profile.c: chooses the profile, unless the caller says one. */
+/* inventory_write_profile.c: chooses the profile, unless the caller says one.
+ */
 int weft_writer_profile(struct weft_writer *w);
 
-/* survey_write_levels.c: levels, disjoint, rack, links and shapes. */
+/* inventory_write_levels.c: levels, disjoint, rack, links and shapes. */
 int weft_writer_levels(struct weft_writer *w);
 
-/* survey_write_cables.c: the sections switches and cables. */
+/* inventory_write_cables.c: the sections switches and cables. */
 int weft_writer_cabling(struct weft_writer *w);
 
 #endif

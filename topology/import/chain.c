@@ -5,14 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 
-int weft_chain_add(struct weft_survey *s, const char *const *names, size_t n,
+int weft_chain_add(struct weft_inventory *s, const char *const *names, size_t n,
 		   uint32_t host, struct weft_place where,
 		   struct weft_error *err)
 {
 	uint32_t above = WEFT_NONE;
 
 	for (size_t i = 0; i < n; i++) {
-		uint32_t sw = weft_survey_switch(s, names[i], where, err);
+		uint32_t sw = weft_inventory_switch(s, names[i], where, err);
 
 		if (sw == WEFT_NONE)
 			return -1;
@@ -20,15 +20,15 @@ int weft_chain_add(struct weft_survey *s, const char *const *names, size_t n,
 			return weft_fail(err, WEFT_EINVAL,
 					 "switch %s is above itself", names[i]);
 		if (above != WEFT_NONE &&
-		    weft_survey_add_edge(s, above, WEFT_END_SWITCH, sw, where,
-					 err) == WEFT_NONE)
+		    weft_inventory_add_edge(s, above, WEFT_END_SWITCH, sw,
+					    where, err) == WEFT_NONE)
 			return -1;
 		above = sw;
 	}
 	if (above == WEFT_NONE)
 		return 0;
-	return weft_survey_add_edge(s, above, WEFT_END_HOST, host, where,
-				    err) == WEFT_NONE
+	return weft_inventory_add_edge(s, above, WEFT_END_HOST, host, where,
+				       err) == WEFT_NONE
 		       ? -1
 		       : 0;
 }
@@ -56,7 +56,7 @@ static void level_name(const char *around, const char *label, const char *value,
 		snprintf(name, size, "%.120s", value);
 }
 
-static int chain_add(struct weft_survey *s, const struct weft_located *l,
+static int chain_add(struct weft_inventory *s, const struct weft_located *l,
 		     uint32_t host, struct weft_place where,
 		     struct weft_error *err)
 {
@@ -75,7 +75,7 @@ static int chain_add(struct weft_survey *s, const struct weft_located *l,
 	return weft_chain_add(s, names, n, host, where, err);
 }
 
-int weft_located_add(struct weft_survey *s, const struct weft_located *l,
+int weft_located_add(struct weft_inventory *s, const struct weft_located *l,
 		     struct weft_place where, struct weft_error *err)
 {
 	const struct {
@@ -86,16 +86,16 @@ int weft_located_add(struct weft_survey *s, const struct weft_located *l,
 		{WEFT_HOST_RACK, l->rack},
 		{WEFT_HOST_GPU_KIND, l->gpu_kind},
 	};
-	uint32_t host = weft_survey_host(s, l->host, where, err);
+	uint32_t host = weft_inventory_host(s, l->host, where, err);
 
 	if (host == WEFT_NONE || chain_add(s, l, host, where, err) ||
 	    (l->gpus_told &&
-	     weft_survey_set_gpus(s, host, l->gpus, where, err)))
+	     weft_inventory_set_gpus(s, host, l->gpus, where, err)))
 		return -1;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		if (texts[i].text && texts[i].text[0] &&
-		    weft_survey_set_text(s, host, texts[i].which, texts[i].text,
-					 where, err))
+		    weft_inventory_set_text(s, host, texts[i].which,
+					    texts[i].text, where, err))
 			return -1;
 	return 0;
 }

@@ -3,11 +3,11 @@
 #ifndef WEFT_TOPOLOGY_IMPORT_CHAIN_H
 #define WEFT_TOPOLOGY_IMPORT_CHAIN_H
 
-#include "topology/inventory/survey.h"
+#include "topology/inventory/inventory.h"
 
 /* Adds the edges of a chain of switches, the top first, and of the host that
  * hangs on the last.  -1 with err, also where a switch follows itself. */
-int weft_chain_add(struct weft_survey *s, const char *const *names, size_t n,
+int weft_chain_add(struct weft_inventory *s, const char *const *names, size_t n,
 		   uint32_t host, struct weft_place where,
 		   struct weft_error *err);
 
@@ -24,7 +24,7 @@ struct weft_located {
 };
 
 /* Adds the host with all that is said of it. */
-int weft_located_add(struct weft_survey *s, const struct weft_located *l,
+int weft_located_add(struct weft_inventory *s, const struct weft_located *l,
 		     struct weft_place where, struct weft_error *err);
 
 #endif

@@ -89,16 +89,17 @@ const struct weft_importer *weft_importer_guess(const char *text, size_t size)
 
 /* ---- reading ---- */
 
-static int input_run(struct weft_survey *s,
+static int input_run(struct weft_inventory *s,
 		     const struct weft_importer *importer,
 		     struct weft_import_input *input, const char *source,
 		     struct weft_error *err)
 {
-	input->source = weft_survey_add_source(s, source, importer->name, err);
+	input->source =
+		weft_inventory_add_source(s, source, importer->name, err);
 	return input->source == WEFT_NONE ? -1 : importer->run(s, input, err);
 }
 
-int weft_import_text(struct weft_survey *s,
+int weft_import_text(struct weft_inventory *s,
 		     const struct weft_importer *importer, const char *text,
 		     size_t size, const char *source, const char *hosts,
 		     const struct weft_import_options *options,
@@ -123,7 +124,7 @@ int weft_import_text(struct weft_survey *s,
 	return rc;
 }
 
-int weft_import_file(struct weft_survey *s,
+int weft_import_file(struct weft_inventory *s,
 		     const struct weft_importer *importer, const char *path,
 		     const char *hosts,
 		     const struct weft_import_options *options,

@@ -45,7 +45,7 @@ static const struct {
 };
 
 struct aws {
-	struct weft_survey *s;
+	struct weft_inventory *s;
 	const struct weft_import_input *input;
 	struct weft_names names;
 	struct weft_error *err;
@@ -81,19 +81,19 @@ static int gpus_set(struct aws *a, const json_t *instance, uint32_t host)
 		if (strncmp(type, types[i].start, strlen(types[i].start)) != 0)
 			continue;
 		a->any_gpu = true;
-		if (weft_survey_set_gpus(a->s, host, types[i].gpus, where,
-					 a->err) ||
-		    weft_survey_set_text(a->s, host, WEFT_HOST_GPU_KIND,
-					 types[i].kind, where, a->err))
+		if (weft_inventory_set_gpus(a->s, host, types[i].gpus, where,
+					    a->err) ||
+		    weft_inventory_set_text(a->s, host, WEFT_HOST_GPU_KIND,
+					    types[i].kind, where, a->err))
 			return -1;
 		return types[i].spans && block
-			       ? weft_survey_set_text(a->s, host,
-						      WEFT_HOST_NVLINK, block,
-						      where, a->err)
+			       ? weft_inventory_set_text(a->s, host,
+							 WEFT_HOST_NVLINK,
+							 block, where, a->err)
 			       : 0;
 	}
 	return type && !may_have_gpus(type)
-		       ? weft_survey_set_gpus(a->s, host, 0, where, a->err)
+		       ? weft_inventory_set_gpus(a->s, host, 0, where, a->err)
 		       : 0;
 }
 
@@ -126,7 +126,7 @@ static int instance_add(struct aws *a, const json_t *instance, size_t index)
 	if (!id || !*id)
 		return fail(a, index, "expected an InstanceId");
 	known = weft_names_find(&a->names, id);
-	host = weft_survey_host(a->s, known ? known : id, where, a->err);
+	host = weft_inventory_host(a->s, known ? known : id, where, a->err);
 	if (host == WEFT_NONE || gpus_set(a, instance, host))
 		return -1;
 	return path_add(a, json_object_get(instance, "NetworkNodes"), host,
@@ -159,14 +159,14 @@ static int answer_read(struct aws *a, const json_t *root)
 	others_clear(a, first);
 	if (!token || !*token)
 		return 0;
-	return weft_survey_note(a->s, WEFT_FINDING_INPUT_TRUNCATED, NULL,
-				(struct weft_place){a->input->source, 0},
-				a->err,
-				"the answer ends in a NextToken: there are "
-				"more instances");
+	return weft_inventory_note(a->s, WEFT_FINDING_INPUT_TRUNCATED, NULL,
+				   (struct weft_place){a->input->source, 0},
+				   a->err,
+				   "the answer ends in a NextToken: there are "
+				   "more instances");
 }
 
-int weft_import_aws(struct weft_survey *s,
+int weft_import_aws(struct weft_inventory *s,
 		    const struct weft_import_input *input,
 		    struct weft_error *err)
 {

@@ -18,7 +18,7 @@
 #include <string.h>
 
 struct cloud {
-	struct weft_survey *s;
+	struct weft_inventory *s;
 	const struct weft_import_input *input;
 	struct weft_names names;
 	struct weft_error *err;
@@ -62,12 +62,12 @@ static int left_out_note(const struct cloud *c)
 		return fail(c, "no instance with a place in the network");
 	if (!c->left_out)
 		return 0;
-	return weft_survey_note(c->s, WEFT_FINDING_INPUT_PARTIAL, NULL,
-				(struct weft_place){c->input->source, 0},
-				c->err,
-				"%u instance%s without a place in the network "
-				"left out",
-				c->left_out, c->left_out == 1 ? "" : "s");
+	return weft_inventory_note(
+		c->s, WEFT_FINDING_INPUT_PARTIAL, NULL,
+		(struct weft_place){c->input->source, 0}, c->err,
+		"%u instance%s without a place in the network "
+		"left out",
+		c->left_out, c->left_out == 1 ? "" : "s");
 }
 
 static int cloud_read(struct cloud *c,
@@ -155,7 +155,7 @@ static int google_read(struct cloud *c, const json_t *root)
 	return rc;
 }
 
-int weft_import_gcp(struct weft_survey *s,
+int weft_import_gcp(struct weft_inventory *s,
 		    const struct weft_import_input *input,
 		    struct weft_error *err)
 {
@@ -267,7 +267,7 @@ static int oracle_read(struct cloud *c, const json_t *root)
 	return rc;
 }
 
-int weft_import_oci(struct weft_survey *s,
+int weft_import_oci(struct weft_inventory *s,
 		    const struct weft_import_input *input,
 		    struct weft_error *err)
 {
@@ -368,7 +368,7 @@ static int azure_read(struct cloud *c, const json_t *root)
 	return rc;
 }
 
-int weft_import_azure(struct weft_survey *s,
+int weft_import_azure(struct weft_inventory *s,
 		      const struct weft_import_input *input,
 		      struct weft_error *err)
 {

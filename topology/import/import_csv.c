@@ -57,7 +57,7 @@ static const struct {
 };
 
 struct table {
-	struct weft_survey *s;
+	struct weft_inventory *s;
 	const struct weft_import_input *input;
 	struct weft_error *err;
 	char separator;
@@ -133,8 +133,8 @@ static bool header_read(struct table *t, struct weft_span line)
 static int row_ignore(const struct table *t, struct weft_place where,
 		      const char *why)
 {
-	return weft_survey_note(t->s, WEFT_FINDING_LINE_IGNORED, NULL, where,
-				t->err, "%s", why);
+	return weft_inventory_note(t->s, WEFT_FINDING_LINE_IGNORED, NULL, where,
+				   t->err, "%s", why);
 }
 
 /* cell[]: texts of the columns. */
@@ -173,7 +173,7 @@ static int nodes_add(struct table *t, struct weft_located *l, const char *nodes,
 	struct weft_error why = {0};
 	int rc = 0;
 
-	if (weft_hostlist_decode(nodes, WEFT_SURVEY_MAX_HOSTS, &list, &why))
+	if (weft_hostlist_decode(nodes, WEFT_INVENTORY_MAX_HOSTS, &list, &why))
 		return row_ignore(t, where, why.text);
 	for (uint32_t i = 0; rc == 0 && i < list.n; i++) {
 		l->host = list.names[i];
@@ -234,7 +234,7 @@ static int table_read(struct table *t)
 				"expected names of columns, one of them node, "
 				"others such as leaf, spine, rack, gpus");
 		if (t->unknown[0] &&
-		    weft_survey_note(
+		    weft_inventory_note(
 			    t->s, WEFT_FINDING_INPUT_PARTIAL, NULL,
 			    (struct weft_place){t->input->source, lines.number},
 			    t->err,
@@ -248,7 +248,7 @@ static int table_read(struct table *t)
 					0, "no row with a node");
 }
 
-int weft_import_csv(struct weft_survey *s,
+int weft_import_csv(struct weft_inventory *s,
 		    const struct weft_import_input *input,
 		    struct weft_error *err)
 {

@@ -64,7 +64,7 @@ static const char *const states[] = {
 };
 
 struct table {
-	struct weft_survey *s;
+	struct weft_inventory *s;
 	struct weft_error *err;
 	struct weft_place where;
 	int at[N_COLUMNS]; /* field, the host's being 0; or -1 */
@@ -114,9 +114,9 @@ static uint32_t fields_split(struct weft_span line, struct weft_span *field)
 
 static int line_ignore(const struct table *t, const char *why)
 {
-	return weft_survey_note(t->s, WEFT_FINDING_LINE_IGNORED, NULL, t->where,
-				t->err, "%s; expected HOST,CLUSTER-UUID,CLIQUE",
-				why);
+	return weft_inventory_note(
+		t->s, WEFT_FINDING_LINE_IGNORED, NULL, t->where, t->err,
+		"%s; expected HOST,CLUSTER-UUID,CLIQUE", why);
 }
 
 /* ---- the header ---- */
@@ -175,8 +175,8 @@ static int state_set(const struct table *t, uint32_t host, const char *what,
 		return 0;
 	snprintf(text, sizeof(text), "%s is %.*s", what,
 		 value.size < 64 ? (int)value.size : 64, value.at);
-	return weft_survey_set_text(t->s, host, WEFT_HOST_NVLINK_STATE, text,
-				    t->where, t->err);
+	return weft_inventory_set_text(t->s, host, WEFT_HOST_NVLINK_STATE, text,
+				       t->where, t->err);
 }
 
 static int states_take(const struct table *t, uint32_t host,
@@ -205,21 +205,21 @@ static int domain_set(const struct table *t, uint32_t host,
 
 	snprintf(domain, sizeof(domain), "%.*s%s%.*s", (int)uuid.size, uuid.at,
 		 clique.size ? "." : "", (int)clique.size, clique.at);
-	return weft_survey_set_text(t->s, host, WEFT_HOST_NVLINK, domain,
-				    t->where, t->err);
+	return weft_inventory_set_text(t->s, host, WEFT_HOST_NVLINK, domain,
+				       t->where, t->err);
 }
 
 /* A GPU outside of the domain that others of its host are in. */
 static int outside_note(const struct table *t, uint32_t host)
 {
-	const struct weft_survey_host *h = &t->s->hosts[host];
+	const struct weft_inventory_host *h = &t->s->hosts[host];
 
 	if (!h->nvlink.text || h->nvlink.where.source != t->where.source)
 		return 0;
-	return weft_survey_note(t->s, WEFT_FINDING_NVLINK_MISSING, h->name,
-				t->where, t->err,
-				"a GPU is in no NVLink domain, others of its "
-				"host are");
+	return weft_inventory_note(
+		t->s, WEFT_FINDING_NVLINK_MISSING, h->name, t->where, t->err,
+		"a GPU is in no NVLink domain, others of its "
+		"host are");
 }
 
 static int line_use(struct table *t, struct weft_span line, bool again)
@@ -244,9 +244,9 @@ static int line_use(struct table *t, struct weft_span line, bool again)
 	    uuid.size >= sizeof(name) || clique.size >= sizeof(name))
 		return again ? 0
 			     : line_ignore(t, "a name is empty or too long");
-	host = weft_survey_host(t->s,
-				weft_span_copy(field[0], name, sizeof(name)),
-				t->where, t->err);
+	host = weft_inventory_host(t->s,
+				   weft_span_copy(field[0], name, sizeof(name)),
+				   t->where, t->err);
 	if (host == WEFT_NONE)
 		return -1;
 	if (again)
@@ -275,7 +275,7 @@ static int lines_use(struct table *t, const struct weft_import_input *input,
 	return 0;
 }
 
-int weft_import_gpu_fabric(struct weft_survey *s,
+int weft_import_gpu_fabric(struct weft_inventory *s,
 			   const struct weft_import_input *input,
 			   struct weft_error *err)
 {

@@ -70,7 +70,7 @@ static const char *const slinky_keys[] = {"topology.slinky.slurm.net/spec",
 #define N_OF(list) (sizeof(list) / sizeof((list)[0]))
 
 struct nodes {
-	struct weft_survey *s;
+	struct weft_inventory *s;
 	const struct weft_import_input *input;
 	struct weft_names names;
 	struct weft_error *err;
@@ -201,13 +201,13 @@ static int nodes_read(struct nodes *n, const json_t *root)
 				  "-o json\" prints");
 	if (rc || n->located)
 		return rc;
-	return weft_survey_note(
+	return weft_inventory_note(
 		n->s, WEFT_FINDING_INPUT_PARTIAL, NULL,
 		(struct weft_place){n->input->source, 0}, n->err,
 		"no node has a label of topology that weft knows");
 }
 
-int weft_import_kubernetes(struct weft_survey *s,
+int weft_import_kubernetes(struct weft_inventory *s,
 			   const struct weft_import_input *input,
 			   struct weft_error *err)
 {

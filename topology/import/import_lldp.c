@@ -20,7 +20,7 @@
 #include <string.h>
 
 struct lldp {
-	struct weft_survey *s;
+	struct weft_inventory *s;
 	const struct weft_import_input *input;
 	struct weft_error *err;
 	struct weft_told_links told;
@@ -66,11 +66,13 @@ static int end_fill(struct lldp *l, const char *name, const char *port,
 		.hca = WEFT_NONE,
 		.port = is_switch ? port_number(port) : 0,
 	};
-	end->index = is_switch ? weft_survey_switch(l->s, name, where, l->err)
-			       : weft_survey_host(l->s, name, where, l->err);
+	end->index = is_switch
+			     ? weft_inventory_switch(l->s, name, where, l->err)
+			     : weft_inventory_host(l->s, name, where, l->err);
 	if (end->index == WEFT_NONE || is_switch)
 		return end->index == WEFT_NONE ? -1 : 0;
-	end->hca = weft_survey_hca(l->s, end->index, port, NULL, where, l->err);
+	end->hca =
+		weft_inventory_hca(l->s, end->index, port, NULL, where, l->err);
 	return end->hca == WEFT_NONE ? -1 : 0;
 }
 
@@ -101,7 +103,7 @@ static int neighbour_add(struct lldp *l, const char *host, const char *name,
 	json_t *chassis = json_object_get(interface, "chassis");
 	const char *peer = json_object_iter_key(json_object_iter(chassis));
 	const char *port = peer_port(json_object_get(interface, "port"));
-	struct weft_survey_cable cable = {
+	struct weft_inventory_cable cable = {
 		.n = 1,
 		.where = {l->input->source, 0},
 	};
@@ -157,7 +159,7 @@ static int root_read(struct lldp *l, json_t *root)
 	return 0;
 }
 
-int weft_import_lldp(struct weft_survey *s,
+int weft_import_lldp(struct weft_inventory *s,
 		     const struct weft_import_input *input,
 		     struct weft_error *err)
 {

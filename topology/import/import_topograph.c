@@ -27,7 +27,7 @@
 /* ---- models ---- */
 
 struct model {
-	struct weft_survey *s;
+	struct weft_inventory *s;
 	const struct weft_import_input *input;
 	const struct weft_yaml *doc;
 	struct weft_error *err;
@@ -49,7 +49,8 @@ static int switch_add(struct model *m, const struct weft_yaml_node *node)
 	    (list && weft_yaml_expect(m->doc, list, WEFT_YAML_LIST, "switches",
 				      m->err)))
 		return -1;
-	parent = weft_survey_switch(m->s, node->key, place_of(m, node), m->err);
+	parent = weft_inventory_switch(m->s, node->key, place_of(m, node),
+				       m->err);
 	if (parent == WEFT_NONE)
 		return -1;
 	for (const struct weft_yaml_node *n = list ? list->child : NULL; n;
@@ -57,15 +58,16 @@ static int switch_add(struct model *m, const struct weft_yaml_node *node)
 		if (weft_yaml_expect(m->doc, n, WEFT_YAML_SCALAR, "a switch",
 				     m->err))
 			return -1;
-		child = weft_survey_switch(m->s, n->text, place_of(m, n),
-					   m->err);
+		child = weft_inventory_switch(m->s, n->text, place_of(m, n),
+					      m->err);
 		if (child == parent)
 			return weft_yaml_fail(m->doc, n, m->err,
 					      "switch %s is below itself",
 					      node->key);
 		if (child == WEFT_NONE ||
-		    weft_survey_add_edge(m->s, parent, WEFT_END_SWITCH, child,
-					 place_of(m, n), m->err) == WEFT_NONE)
+		    weft_inventory_add_edge(m->s, parent, WEFT_END_SWITCH,
+					    child, place_of(m, n),
+					    m->err) == WEFT_NONE)
 			return -1;
 	}
 	return 0;
@@ -106,18 +108,18 @@ static int hosts_add(struct model *m, const struct weft_yaml_node *node,
 		return -1;
 	rc = weft_slurm_hosts(node->text, at, &list, m->err);
 	for (uint32_t i = 0; rc == 0 && i < list.n; i++) {
-		uint32_t host = weft_survey_host(m->s, list.names[i],
-						 place_of(m, node), m->err);
+		uint32_t host = weft_inventory_host(m->s, list.names[i],
+						    place_of(m, node), m->err);
 
 		if (host == WEFT_NONE ||
-		    weft_survey_add_edge(m->s, sw, WEFT_END_HOST, host,
-					 place_of(m, node),
-					 m->err) == WEFT_NONE)
+		    weft_inventory_add_edge(m->s, sw, WEFT_END_HOST, host,
+					    place_of(m, node),
+					    m->err) == WEFT_NONE)
 			rc = -1;
 		else if (domain)
-			rc = weft_survey_set_text(m->s, host, WEFT_HOST_NVLINK,
-						  domain, place_of(m, node),
-						  m->err);
+			rc = weft_inventory_set_text(m->s, host,
+						     WEFT_HOST_NVLINK, domain,
+						     place_of(m, node), m->err);
 	}
 	weft_hostlist_free(&list);
 	return rc;
@@ -136,7 +138,7 @@ static int block_add(struct model *m, const struct weft_yaml_node *block)
 		return weft_yaml_fail(m->doc, block, m->err,
 				      "a block has \"switch: NAME\" and "
 				      "\"nodes: [LIST]\"");
-	sw = weft_survey_switch(m->s, name->text, place_of(m, name), m->err);
+	sw = weft_inventory_switch(m->s, name->text, place_of(m, name), m->err);
 	if (sw == WEFT_NONE)
 		return -1;
 	if (nodes->kind == WEFT_YAML_SCALAR)
@@ -177,7 +179,7 @@ static int model_parts(struct model *m)
 	return 0;
 }
 
-static int model_read(struct weft_survey *s,
+static int model_read(struct weft_inventory *s,
 		      const struct weft_import_input *input,
 		      struct weft_error *err)
 {
@@ -195,7 +197,7 @@ static int model_read(struct weft_survey *s,
 /* ---- graphs ---- */
 
 struct graph {
-	struct weft_survey *s;
+	struct weft_inventory *s;
 	const struct weft_import_input *input;
 	struct weft_names names;
 	struct weft_error *err;
@@ -228,19 +230,19 @@ static int instance_add(struct graph *g, const json_t *instance, size_t index)
 					  "is no name");
 	}
 	known = weft_names_find(&g->names, id);
-	host = weft_survey_host(g->s, known ? known : id, where, g->err);
+	host = weft_inventory_host(g->s, known ? known : id, where, g->err);
 	if (host == WEFT_NONE ||
 	    weft_chain_add(g->s, names, n, host, where, g->err))
 		return -1;
 	domain = weft_json_text(json_object_get(instance, "labels"),
 				"accelerator.topograph.run/domain");
 	return domain && *domain
-		       ? weft_survey_set_text(g->s, host, WEFT_HOST_NVLINK,
-					      domain, where, g->err)
+		       ? weft_inventory_set_text(g->s, host, WEFT_HOST_NVLINK,
+						 domain, where, g->err)
 		       : 0;
 }
 
-static int graph_read(struct weft_survey *s,
+static int graph_read(struct weft_inventory *s,
 		      const struct weft_import_input *input, const json_t *list,
 		      struct weft_error *err)
 {
@@ -258,7 +260,7 @@ static int graph_read(struct weft_survey *s,
 
 /* ---- which of them ---- */
 
-static int json_choose(struct weft_survey *s,
+static int json_choose(struct weft_inventory *s,
 		       const struct weft_import_input *input,
 		       const json_t *root, struct weft_error *err)
 {
@@ -291,7 +293,7 @@ static bool is_json(const char *text, size_t size)
 	return i < size && (text[i] == '{' || text[i] == '[');
 }
 
-int weft_import_topograph(struct weft_survey *s,
+int weft_import_topograph(struct weft_inventory *s,
 			  const struct weft_import_input *input,
 			  struct weft_error *err)
 {

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-static bool is_turned(const struct weft_survey_cable *c)
+static bool is_turned(const struct weft_inventory_cable *c)
 {
 	if (c->a.kind != c->b.kind)
 		return c->b.kind == WEFT_END_HOST;
@@ -14,10 +14,10 @@ static bool is_turned(const struct weft_survey_cable *c)
 }
 
 int weft_told_links_keep(struct weft_told_links *told,
-			 const struct weft_survey_cable *cable,
+			 const struct weft_inventory_cable *cable,
 			 struct weft_error *err)
 {
-	struct weft_survey_cable kept = *cable;
+	struct weft_inventory_cable kept = *cable;
 
 	if (is_turned(cable)) {
 		kept.a = cable->b;
@@ -25,7 +25,7 @@ int weft_told_links_keep(struct weft_told_links *told,
 	}
 	if (told->n == told->room) {
 		uint32_t room = told->room ? 2 * told->room : 64;
-		struct weft_survey_cable *links =
+		struct weft_inventory_cable *links =
 			weft_realloc(told->links, room, sizeof(*links), err);
 
 		if (!links)
@@ -39,7 +39,7 @@ int weft_told_links_keep(struct weft_told_links *told,
 
 static int compare_links(const void *pa, const void *pb)
 {
-	const struct weft_survey_cable *a = pa, *b = pb;
+	const struct weft_inventory_cable *a = pa, *b = pb;
 	const uint32_t key_a[] = {a->a.kind,  a->a.index, a->a.hca, a->a.port,
 				  a->b.index, a->b.hca,	  a->b.port};
 	const uint32_t key_b[] = {b->a.kind,  b->a.index, b->a.hca, b->a.port,
@@ -51,16 +51,16 @@ static int compare_links(const void *pa, const void *pb)
 	return 0;
 }
 
-int weft_told_links_add(struct weft_told_links *told, struct weft_survey *s,
+int weft_told_links_add(struct weft_told_links *told, struct weft_inventory *s,
 			struct weft_error *err)
 {
-	const struct weft_survey_cable *links = told->links;
+	const struct weft_inventory_cable *links = told->links;
 
 	if (told->n)
 		qsort(told->links, told->n, sizeof(*links), compare_links);
 	for (uint32_t i = 0; i < told->n; i++)
 		if ((!i || compare_links(&links[i - 1], &links[i])) &&
-		    weft_survey_add_cable(s, &links[i], err))
+		    weft_inventory_add_cable(s, &links[i], err))
 			return -1;
 	return 0;
 }

@@ -3,21 +3,21 @@
 #ifndef WEFT_TOPOLOGY_IMPORT_LINKS_H
 #define WEFT_TOPOLOGY_IMPORT_LINKS_H
 
-#include "topology/inventory/survey.h"
+#include "topology/inventory/inventory.h"
 
 /* Zero-initialise; free links. */
 struct weft_told_links {
-	struct weft_survey_cable *links;
+	struct weft_inventory_cable *links;
 	uint32_t n, room;
 };
 
 /* A copy of the cable, its host's end first. */
 int weft_told_links_keep(struct weft_told_links *told,
-			 const struct weft_survey_cable *cable,
+			 const struct weft_inventory_cable *cable,
 			 struct weft_error *err);
 
-/* Adds them to the survey: those with the same ends are one cable. */
-int weft_told_links_add(struct weft_told_links *told, struct weft_survey *s,
+/* Adds them to the inventory: those with the same ends are one cable. */
+int weft_told_links_add(struct weft_told_links *told, struct weft_inventory *s,
 			struct weft_error *err);
 
 #endif

@@ -16,14 +16,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A device: its id in the document, and what it is in the survey. */
+/* A device: its id in the document, and what it is in the inventory. */
 struct device {
 	const char *id;
 	struct weft_end end;
 };
 
 struct netq {
-	struct weft_survey *s;
+	struct weft_inventory *s;
 	struct weft_place where;
 	const char *path;
 	struct weft_error *err;
@@ -55,12 +55,14 @@ static int device_add(struct netq *q, const json_t *node)
 	*d = (struct device){id, {.hca = WEFT_NONE}};
 	if (strcmp(type, "switch") == 0) {
 		d->end.kind = WEFT_END_SWITCH;
-		d->end.index = weft_survey_switch(q->s, name, q->where, q->err);
+		d->end.index =
+			weft_inventory_switch(q->s, name, q->where, q->err);
 		if (d->end.index != WEFT_NONE && tier > 0 && tier < 64)
 			q->s->switches[d->end.index].tier = (uint32_t)tier;
 	} else {
 		d->end.kind = WEFT_END_HOST;
-		d->end.index = weft_survey_host(q->s, name, q->where, q->err);
+		d->end.index =
+			weft_inventory_host(q->s, name, q->where, q->err);
 	}
 	return d->end.index == WEFT_NONE ? -1 : 0;
 }
@@ -105,8 +107,8 @@ static int end_find(struct netq *q, const json_t *interface,
 		return 1;
 	*end = d->end;
 	if (end->kind == WEFT_END_HOST && port && *port) {
-		end->hca = weft_survey_hca(q->s, end->index, port, NULL,
-					   q->where, q->err);
+		end->hca = weft_inventory_hca(q->s, end->index, port, NULL,
+					      q->where, q->err);
 		if (end->hca == WEFT_NONE)
 			return -1;
 	}
@@ -116,7 +118,7 @@ static int end_find(struct netq *q, const json_t *interface,
 static int cable_add(struct netq *q, const json_t *link)
 {
 	const json_t *ends = json_object_get(link, "interfaces");
-	struct weft_survey_cable cable = {.n = 1, .where = q->where};
+	struct weft_inventory_cable cable = {.n = 1, .where = q->where};
 	int a = 1, b = 1;
 
 	if (json_array_size(ends) == 2) {
@@ -127,18 +129,18 @@ static int cable_add(struct netq *q, const json_t *link)
 		return -1;
 	if (a || b ||
 	    (cable.a.kind == cable.b.kind && cable.a.index == cable.b.index))
-		return weft_survey_note(q->s, WEFT_FINDING_LINE_IGNORED,
-					weft_json_text(link, "id"), q->where,
-					q->err,
-					"a link without two devices that are "
-					"listed");
+		return weft_inventory_note(
+			q->s, WEFT_FINDING_LINE_IGNORED,
+			weft_json_text(link, "id"), q->where, q->err,
+			"a link without two devices that are "
+			"listed");
 	if (cable.a.kind == WEFT_END_SWITCH && cable.b.kind == WEFT_END_HOST) {
 		struct weft_end host = cable.b;
 
 		cable.b = cable.a;
 		cable.a = host;
 	}
-	return weft_survey_add_cable(q->s, &cable, q->err);
+	return weft_inventory_add_cable(q->s, &cable, q->err);
 }
 
 static int links_add(struct netq *q, const json_t *graph)
@@ -156,7 +158,7 @@ static int links_add(struct netq *q, const json_t *graph)
 	return 0;
 }
 
-int weft_netq_links(struct weft_survey *s,
+int weft_netq_links(struct weft_inventory *s,
 		    const struct weft_import_input *input, const json_t *graph,
 		    struct weft_error *err)
 {
@@ -183,22 +185,22 @@ static int node_add(struct netq *q, const json_t *node, size_t index)
 				    "node %zu: expected a Name, and at most %u "
 				    "GPUs in GpuIDList",
 				    index, WEFT_MAX_GPUS_PER_NODE);
-	host = weft_survey_host(q->s, name, q->where, q->err);
+	host = weft_inventory_host(q->s, name, q->where, q->err);
 	if (host == WEFT_NONE ||
-	    (gpus && weft_survey_set_gpus(q->s, host, (uint32_t)gpus, q->where,
-					  q->err)) ||
+	    (gpus && weft_inventory_set_gpus(q->s, host, (uint32_t)gpus,
+					     q->where, q->err)) ||
 	    (domain && *domain &&
-	     weft_survey_set_text(q->s, host, WEFT_HOST_NVLINK, domain,
-				  q->where, q->err)))
+	     weft_inventory_set_text(q->s, host, WEFT_HOST_NVLINK, domain,
+				     q->where, q->err)))
 		return -1;
 	return health && *health && strcmp(health, "HEALTHY") != 0
-		       ? weft_survey_set_text(q->s, host,
-					      WEFT_HOST_NVLINK_STATE, health,
-					      q->where, q->err)
+		       ? weft_inventory_set_text(q->s, host,
+						 WEFT_HOST_NVLINK_STATE, health,
+						 q->where, q->err)
 		       : 0;
 }
 
-int weft_netq_nodes(struct weft_survey *s,
+int weft_netq_nodes(struct weft_inventory *s,
 		    const struct weft_import_input *input, const json_t *list,
 		    struct weft_error *err)
 {

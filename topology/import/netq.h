@@ -9,12 +9,12 @@
 #include "topology/import/json_source.h"
 
 /* The graph of links, {"links": [...], "nodes": [...]}: cables. */
-int weft_netq_links(struct weft_survey *s,
+int weft_netq_links(struct weft_inventory *s,
 		    const struct weft_import_input *input, const json_t *graph,
 		    struct weft_error *err);
 
 /* The list of compute nodes: GPUs and NVLink domains. */
-int weft_netq_nodes(struct weft_survey *s,
+int weft_netq_nodes(struct weft_inventory *s,
 		    const struct weft_import_input *input, const json_t *list,
 		    struct weft_error *err);
 

@@ -14,7 +14,7 @@
 
 const char *drift_side_name(const struct drift *d, int side)
 {
-	const struct weft_survey *s = d->s[side];
+	const struct weft_inventory *s = d->s[side];
 
 	return s->n_sources ? s->sources[s->n_sources - 1].name : "the other";
 }
@@ -23,7 +23,7 @@ int drift_note(struct drift *d, int side, enum weft_finding_id id,
 	       const char *place, struct weft_place where, double weight,
 	       const char *format, ...)
 {
-	const struct weft_survey *s = d->s[side];
+	const struct weft_inventory *s = d->s[side];
 	struct weft_finding_at at = {
 		.place = place,
 		.source = where.source < s->n_sources
@@ -41,7 +41,7 @@ int drift_note(struct drift *d, int side, enum weft_finding_id id,
 	return weft_findings_add(d->findings, id, at, d->err, "%s", text);
 }
 
-static bool knows_host_cables(const struct weft_survey *s)
+static bool knows_host_cables(const struct weft_inventory *s)
 {
 	for (uint32_t i = 0; i < s->n_cables; i++)
 		if (s->cables[i].a.kind == WEFT_END_HOST)
@@ -49,7 +49,7 @@ static bool knows_host_cables(const struct weft_survey *s)
 	return false;
 }
 
-static bool knows_switch_cables(const struct weft_survey *s)
+static bool knows_switch_cables(const struct weft_inventory *s)
 {
 	for (uint32_t i = 0; i < s->n_cables; i++)
 		if (s->cables[i].a.kind == WEFT_END_SWITCH)
@@ -69,7 +69,7 @@ static uint32_t *nones(uint32_t n, struct weft_error *err)
 static int drift_open(struct drift *d)
 {
 	for (int i = 0; i < 2; i++) {
-		d->s[i] = d->side[i]->survey;
+		d->s[i] = d->side[i]->inventory;
 		d->host[i] = nones(d->s[i]->n_hosts, d->err);
 		d->sw[i] = nones(d->s[i]->n_switches, d->err);
 		if (!d->host[i] || !d->sw[i] ||

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* drift.h - two surveys of one cluster, matched with each other
+/* drift.h - two inventories of one cluster, matched with each other
  *
  * Private to the audit.  Side 0 is what is wanted, side 1 what is now.
  */
@@ -10,7 +10,7 @@
 
 struct drift {
 	const struct weft_audit_side *side[2];
-	const struct weft_survey *s[2];
+	const struct weft_inventory *s[2];
 	struct audit_graph g[2];
 	uint32_t
 		*host[2]; /* host of side i -> the other side's, or WEFT_NONE */
@@ -55,8 +55,8 @@ int drift_tree(struct drift *d);
 int drift_groups(struct drift *d);
 
 /* What one cable of side 0 has lost against the same of side 1. */
-int drift_cable_compare(struct drift *d, const struct weft_survey_cable *was,
-			const struct weft_survey_cable *is);
+int drift_cable_compare(struct drift *d, const struct weft_inventory_cable *was,
+			const struct weft_inventory_cable *is);
 
 /* A finding at a place of side i. */
 int drift_note(struct drift *d, int side, enum weft_finding_id id,

@@ -13,25 +13,26 @@
 
 /* A cable of a host on side 0 and what has become of it. */
 struct fate {
-	const struct weft_survey_cable *was, *is; /* is: NULL: gone */
+	const struct weft_inventory_cable *was, *is; /* is: NULL: gone */
 };
 
 struct host_fates {
 	uint32_t host; /* of side 0 */
 	uint32_t n, n_new;
 	struct fate fate[MAX_CABLES];
-	const struct weft_survey_cable *added[MAX_CABLES];
+	const struct weft_inventory_cable *added[MAX_CABLES];
 };
 
-static const char *cable_hca(const struct weft_survey *s,
-			     const struct weft_survey_cable *c)
+static const char *cable_hca(const struct weft_inventory *s,
+			     const struct weft_inventory_cable *c)
 {
 	return c->a.hca == WEFT_NONE ? NULL : s->hcas[c->a.hca].name;
 }
 
 /* How surely two cables are the same; 0: cannot be told. */
-static int likeness(const struct drift *d, const struct weft_survey_cable *was,
-		    const struct weft_survey_cable *is)
+static int likeness(const struct drift *d,
+		    const struct weft_inventory_cable *was,
+		    const struct weft_inventory_cable *is)
 {
 	const char *a = cable_hca(d->s[0], was), *b = cable_hca(d->s[1], is);
 	bool same_switch = d->sw[0][was->b.index] == is->b.index;
@@ -44,7 +45,7 @@ static int likeness(const struct drift *d, const struct weft_survey_cable *was,
 }
 
 static uint32_t cables_list(const struct drift *d, int side, uint32_t host,
-			    const struct weft_survey_cable **list)
+			    const struct weft_inventory_cable **list)
 {
 	uint32_t n;
 	const uint32_t *cable =
@@ -60,7 +61,7 @@ static uint32_t cables_list(const struct drift *d, int side, uint32_t host,
 static void fates_find(const struct drift *d, uint32_t host,
 		       struct host_fates *f)
 {
-	const struct weft_survey_cable *was[MAX_CABLES], **is = f->added;
+	const struct weft_inventory_cable *was[MAX_CABLES], **is = f->added;
 	uint32_t left;
 
 	f->host = host;
@@ -197,7 +198,7 @@ static int gone_tell(struct drift *d, const struct host_fates *f)
 }
 
 /* Cables to networks that side 0 does not describe at all are not news. */
-static bool is_news(const struct drift *d, const struct weft_survey_cable *c)
+static bool is_news(const struct drift *d, const struct weft_inventory_cable *c)
 {
 	return d->sw[1][c->b.index] != WEFT_NONE;
 }
@@ -205,7 +206,7 @@ static bool is_news(const struct drift *d, const struct weft_survey_cable *c)
 static int new_tell(struct drift *d, const struct host_fates *f)
 {
 	for (uint32_t i = 0; i < f->n_new; i++) {
-		const struct weft_survey_cable *c = f->added[i];
+		const struct weft_inventory_cable *c = f->added[i];
 		char place[160];
 
 		if (!is_news(d, c))
@@ -223,8 +224,8 @@ static int new_tell(struct drift *d, const struct host_fates *f)
 
 /* ---- cables that carry less ---- */
 
-int drift_cable_compare(struct drift *d, const struct weft_survey_cable *was,
-			const struct weft_survey_cable *is)
+int drift_cable_compare(struct drift *d, const struct weft_inventory_cable *was,
+			const struct weft_inventory_cable *is)
 {
 	char place[160], before[32], after[32];
 
@@ -262,7 +263,7 @@ static int rates_tell(struct drift *d, const struct host_fates *f)
 /* Leafs of side 0 without a counterpart, whose hosts are there. */
 static int leafs_tell(struct drift *d)
 {
-	const struct weft_survey *s = d->s[0];
+	const struct weft_inventory *s = d->s[0];
 
 	for (uint32_t k = 0; k < s->n_switches; k++) {
 		uint32_t n, hosts = 0;

@@ -23,7 +23,7 @@ static bool same_short_name(const char *a, const char *b)
 static int renamed_tell(struct drift *d)
 {
 	for (uint32_t h = 0; h < d->s[0]->n_hosts; h++) {
-		const struct weft_survey_host *was = &d->s[0]->hosts[h], *is;
+		const struct weft_inventory_host *was = &d->s[0]->hosts[h], *is;
 
 		if (d->host[0][h] == WEFT_NONE)
 			continue;
@@ -45,7 +45,7 @@ static int renamed_tell(struct drift *d)
 /* The name of a host that only the other side has and that is near, or NULL. */
 static const char *near_name(const struct drift *d, int side, const char *name)
 {
-	const struct weft_survey *other = d->s[!side];
+	const struct weft_inventory *other = d->s[!side];
 	const char *known[MAX_SUGGESTIONS];
 	uint32_t n = 0;
 
@@ -66,7 +66,7 @@ struct census {
 
 static int missing_note(struct drift *d, uint32_t h)
 {
-	const struct weft_survey_host *host = &d->s[0]->hosts[h];
+	const struct weft_inventory_host *host = &d->s[0]->hosts[h];
 	const char *near = near_name(d, 0, host->name);
 
 	return drift_note(d, 0, WEFT_FINDING_DRIFT_HOST_MISSING, host->name,
@@ -119,9 +119,10 @@ static int missing_tell(struct drift *d)
 
 /* Whether the host is one that jobs with GPUs would run on: its GPUs are known,
  * or a scheduler names it. */
-static bool is_for_jobs(const struct drift *d, const struct weft_survey_host *h)
+static bool is_for_jobs(const struct drift *d,
+			const struct weft_inventory_host *h)
 {
-	const struct weft_survey *s = d->s[1];
+	const struct weft_inventory *s = d->s[1];
 
 	return !h->no_gpus &&
 	       (h->gpus.value > 0 ||
@@ -132,7 +133,7 @@ static bool is_for_jobs(const struct drift *d, const struct weft_survey_host *h)
 static int new_tell(struct drift *d)
 {
 	for (uint32_t h = 0; h < d->s[1]->n_hosts; h++) {
-		const struct weft_survey_host *host = &d->s[1]->hosts[h];
+		const struct weft_inventory_host *host = &d->s[1]->hosts[h];
 		bool jobs = is_for_jobs(d, host);
 
 		if (d->host[1][h] != WEFT_NONE)
@@ -153,7 +154,7 @@ static int new_tell(struct drift *d)
 static int gpus_tell(struct drift *d)
 {
 	for (uint32_t h = 0; h < d->s[0]->n_hosts; h++) {
-		const struct weft_survey_host *was = &d->s[0]->hosts[h], *is;
+		const struct weft_inventory_host *was = &d->s[0]->hosts[h], *is;
 		double a = was->gpus.value, b;
 
 		if (d->host[0][h] == WEFT_NONE)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* drift_match.c - which host and switch of one survey is which of the other
+/* drift_match.c - which host and switch of one inventory is which of the other
  *
  * By name; by GUID; and what is left by its place: a host by the switches and
  * ports that it hangs on, or its leaf; a switch by whom it joins.
@@ -39,7 +39,7 @@ static void hosts_by_short_name(struct drift *d)
 				continue;
 			memcpy(text, name, size);
 			text[size] = '\0';
-			other = weft_survey_find_host(d->s[!side], text);
+			other = weft_inventory_find_host(d->s[!side], text);
 			if (other != WEFT_NONE &&
 			    d->host[!side][other] == WEFT_NONE)
 				hosts_pair(d, side ? other : h,
@@ -51,15 +51,15 @@ static void hosts_by_short_name(struct drift *d)
 int drift_match_names(struct drift *d)
 {
 	for (uint32_t h = 0; h < d->s[0]->n_hosts; h++) {
-		uint32_t other =
-			weft_survey_find_host(d->s[1], d->s[0]->hosts[h].name);
+		uint32_t other = weft_inventory_find_host(
+			d->s[1], d->s[0]->hosts[h].name);
 
 		if (other != WEFT_NONE)
 			hosts_pair(d, h, other);
 	}
 	hosts_by_short_name(d);
 	for (uint32_t k = 0; k < d->s[0]->n_switches; k++) {
-		uint32_t other = weft_survey_find_switch(
+		uint32_t other = weft_inventory_find_switch(
 			d->s[1], d->s[0]->switches[k].name);
 
 		if (other != WEFT_NONE)
@@ -169,7 +169,7 @@ static int match_by(struct drift *d, bool hosts, key_function key_of,
 	int rc = -1;
 
 	for (int side = 0; side < 2; side++) {
-		const struct weft_survey *s = d->s[side];
+		const struct weft_inventory *s = d->s[side];
 		uint32_t all = hosts ? s->n_hosts : s->n_switches;
 		const uint32_t *match = hosts ? d->host[side] : d->sw[side];
 
@@ -213,7 +213,7 @@ int drift_match_switches(struct drift *d)
 
 static uint64_t host_guid_key(const struct drift *d, int side, uint32_t h)
 {
-	const struct weft_survey *s = d->s[side];
+	const struct weft_inventory *s = d->s[side];
 	uint64_t least = 0;
 
 	for (uint32_t i = s->hosts[h].first_hca; i != WEFT_NONE;

@@ -224,7 +224,7 @@ static int moved_tell(struct drift *d, const struct drift_partition *p)
 
 	for (uint32_t i = 0; i < p->n; i++) {
 		uint32_t h = p->host[i];
-		const struct weft_survey_host *is =
+		const struct weft_inventory_host *is =
 			&d->s[1]->hosts[d->host[0][h]];
 
 		if (!p->agrees[i] &&
@@ -307,18 +307,18 @@ int drift_tree(struct drift *d)
 
 /* ---- NVLink domains and racks ---- */
 
-static const char *nvlink_of(const struct weft_survey_host *host)
+static const char *nvlink_of(const struct weft_inventory_host *host)
 {
 	return host->nvlink.text;
 }
 
-static const char *rack_of(const struct weft_survey_host *host)
+static const char *rack_of(const struct weft_inventory_host *host)
 {
 	return host->rack.text;
 }
 
 static const struct group {
-	const char *(*label)(const struct weft_survey_host *host);
+	const char *(*label)(const struct weft_inventory_host *host);
 	enum weft_finding_id id;
 	const char *noun;
 } groups[] = {
@@ -357,9 +357,9 @@ static int group_tell(struct drift *d, const struct group *g,
 		      const struct drift_partition *p)
 {
 	for (uint32_t i = 0; i < p->n; i++) {
-		const struct weft_survey_host *was =
+		const struct weft_inventory_host *was =
 			&d->s[0]->hosts[p->host[i]];
-		const struct weft_survey_host *is =
+		const struct weft_inventory_host *is =
 			&d->s[1]->hosts[d->host[0][p->host[i]]];
 
 		if (!p->agrees[i] &&

@@ -11,7 +11,7 @@
 struct strand {
 	uint32_t low, high;
 	uint32_t port; /* of a: tells parallel cables apart */
-	const struct weft_survey_cable *cable;
+	const struct weft_inventory_cable *cable;
 };
 
 struct strands {
@@ -43,7 +43,7 @@ static uint32_t wanted_number(const struct drift *d, int side, uint32_t k)
 	return side == 0 ? k : d->sw[1][k];
 }
 
-static uint32_t strands_count(const struct weft_survey *s)
+static uint32_t strands_count(const struct weft_inventory *s)
 {
 	uint32_t n = 0;
 
@@ -55,13 +55,13 @@ static uint32_t strands_count(const struct weft_survey *s)
 
 static int strands_list(struct drift *d, int side, struct strands *list)
 {
-	const struct weft_survey *s = d->s[side];
+	const struct weft_inventory *s = d->s[side];
 
 	list->item = weft_calloc(strands_count(s), sizeof(*list->item), d->err);
 	if (!list->item)
 		return -1;
 	for (uint32_t i = 0; i < s->n_cables; i++) {
-		const struct weft_survey_cable *c = &s->cables[i];
+		const struct weft_inventory_cable *c = &s->cables[i];
 		uint32_t a, b;
 
 		if (c->a.kind != WEFT_END_SWITCH)
@@ -152,8 +152,8 @@ static uint32_t cables_of(const struct strands *list, uint32_t sw)
 static int culprit_note(struct drift *d, const struct strands list[2],
 			const struct audit_culprit *c)
 {
-	const struct weft_survey_switch *sw = &d->s[0]->switches[c->sw];
-	const struct weft_survey_switch *all = d->s[0]->switches;
+	const struct weft_inventory_switch *sw = &d->s[0]->switches[c->sw];
+	const struct weft_inventory_switch *all = d->s[0]->switches;
 	const char *now = drift_side_name(d, 1);
 
 	if (c->more == 0 && cables_of(&list[1], c->sw) == 0)
@@ -201,7 +201,7 @@ static int lonely_tell(struct drift *d)
 
 	for (int side = 0; side < 2; side++)
 		for (uint32_t k = 0; k < d->s[side]->n_switches; k++) {
-			const struct weft_survey_switch *sw =
+			const struct weft_inventory_switch *sw =
 				&d->s[side]->switches[k];
 			uint32_t n;
 
@@ -226,7 +226,7 @@ static int renamed_tell(struct drift *d)
 	for (uint32_t k = 0; k < d->s[0]->n_switches; k++) {
 		if (d->sw[0][k] == WEFT_NONE)
 			continue;
-		if (weft_survey_find_switch(
+		if (weft_inventory_find_switch(
 			    d->s[1], d->s[0]->switches[k].name) == d->sw[0][k])
 			same++;
 		else
@@ -234,11 +234,11 @@ static int renamed_tell(struct drift *d)
 	}
 	/* where most have other names, the sources just name differently */
 	for (uint32_t k = 0; other < same && k < d->s[0]->n_switches; k++) {
-		const struct weft_survey_switch *was = &d->s[0]->switches[k];
+		const struct weft_inventory_switch *was = &d->s[0]->switches[k];
 		uint32_t now = d->sw[0][k];
 
 		if (now == WEFT_NONE ||
-		    weft_survey_find_switch(d->s[1], was->name) == now)
+		    weft_inventory_find_switch(d->s[1], was->name) == now)
 			continue;
 		if (drift_note(d, 1, WEFT_FINDING_DRIFT_SWITCH_RENAMED,
 			       was->name, d->s[1]->switches[now].where,

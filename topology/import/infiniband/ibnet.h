@@ -30,7 +30,7 @@ struct ibnet_node {
 	int named_line;	   /* first named by a port */
 	bool unnamed;	   /* its description names no host */
 	bool dropped;	   /* no host: an aggregation node */
-	uint32_t index;	   /* host or switch of the survey */
+	uint32_t index;	   /* host or switch of the inventory */
 	const char *name;  /* of the host or switch */
 	const char *part;  /* of a CA: the adapter's name */
 	uint32_t n_linked; /* ports with a link */
@@ -55,7 +55,7 @@ struct ibnet_map {
 };
 
 struct ibnet {
-	struct weft_survey *s;
+	struct weft_inventory *s;
 	const struct weft_import_input *input;
 	struct weft_error *err;
 	struct ibnet_node *nodes;
@@ -108,10 +108,10 @@ int ibnet_read_links(struct ibnet *net);
 bool ibnet_looks_links(const char *text, size_t size);
 
 /* ibnet_names.c: which host, adapter or switch each node is; adds them to the
- * survey in the order of their names. */
+ * inventory in the order of their names. */
 int ibnet_name(struct ibnet *net);
 
-/* ibnet_cables.c: what both ends say, as cables of the survey. */
+/* ibnet_cables.c: what both ends say, as cables of the inventory. */
 int ibnet_cables(struct ibnet *net);
 
 /* The GUID in an id, without "S-" and the like; size 0: there is none. */

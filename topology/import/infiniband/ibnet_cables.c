@@ -84,12 +84,13 @@ static int repeats_drop(struct ibnet *net)
 		    (last->peer == port->peer &&
 		     last->peer_port == port->peer_port))
 			continue;
-		if (weft_survey_note(net->s, WEFT_FINDING_LINK_ENDS_DIFFER,
-				     port_text(net, port->node, port->port,
-					       place, sizeof(place)),
-				     port_place(net, port), net->err,
-				     "the port is listed twice with different "
-				     "peers; the first is kept"))
+		if (weft_inventory_note(
+			    net->s, WEFT_FINDING_LINK_ENDS_DIFFER,
+			    port_text(net, port->node, port->port, place,
+				      sizeof(place)),
+			    port_place(net, port), net->err,
+			    "the port is listed twice with different "
+			    "peers; the first is kept"))
 			return -1;
 	}
 	net->n_ports = kept;
@@ -118,8 +119,8 @@ static int end_fill(struct ibnet *net, uint32_t node, uint32_t port,
 	snprintf(name, sizeof(name), n->n_linked > 1 ? "%s/%u" : "%s", n->part,
 		 port);
 	snprintf(guid, sizeof(guid), "0x%.*s", (int)id.size, id.at);
-	end->hca = weft_survey_hca(net->s, n->index, name,
-				   id.size ? guid : NULL, where, net->err);
+	end->hca = weft_inventory_hca(net->s, n->index, name,
+				      id.size ? guid : NULL, where, net->err);
 	return end->hca == WEFT_NONE ? -1 : 0;
 }
 
@@ -127,7 +128,7 @@ static int rate_note(struct ibnet *net, const struct ibnet_port *port)
 {
 	char place[160];
 
-	return weft_survey_note(
+	return weft_inventory_note(
 		net->s, WEFT_FINDING_RATE_UNKNOWN,
 		port_text(net, port->node, port->port, place, sizeof(place)),
 		port_place(net, port), net->err,
@@ -138,7 +139,7 @@ static int rate_note(struct ibnet *net, const struct ibnet_port *port)
 static int cable_add(struct ibnet *net, const struct ibnet_port *near,
 		     const struct ibnet_port *far)
 {
-	struct weft_survey_cable cable = {
+	struct weft_inventory_cable cable = {
 		.n = 1,
 		.rate_bytes_per_s = near->rate_bytes_per_s,
 		.width = near->width,
@@ -160,7 +161,7 @@ static int cable_add(struct ibnet *net, const struct ibnet_port *near,
 	    end_fill(net, near->peer, near->peer_port, cable.where,
 		     turn ? &cable.a : &cable.b))
 		return -1;
-	return weft_survey_add_cable(net->s, &cable, net->err);
+	return weft_inventory_add_cable(net->s, &cable, net->err);
 }
 
 static int differ_note(struct ibnet *net, const struct ibnet_port *near,
@@ -168,14 +169,14 @@ static int differ_note(struct ibnet *net, const struct ibnet_port *near,
 {
 	char place[160], peer[160], where[160];
 
-	return weft_survey_note(
+	return weft_inventory_note(
 		net->s, WEFT_FINDING_LINK_ENDS_DIFFER,
 		port_text(net, near->node, near->port, place, sizeof(place)),
 		port_place(net, near), net->err, "%s, %s says otherwise (%s)",
 		what,
 		port_text(net, near->peer, near->peer_port, peer, sizeof(peer)),
-		weft_survey_place(net->s, port_place(net, far), where,
-				  sizeof(where)));
+		weft_inventory_place(net->s, port_place(net, far), where,
+				     sizeof(where)));
 }
 
 /* near is listed, and the other end is, too: each link comes here twice. */
@@ -216,7 +217,7 @@ static int port_take(struct ibnet *net, const struct ibnet_port *near)
 
 	if (net->nodes[near->node].kind == IBNET_CA &&
 	    net->nodes[near->peer].kind == IBNET_CA)
-		return weft_survey_note(
+		return weft_inventory_note(
 			net->s, WEFT_FINDING_LINE_IGNORED, NULL,
 			port_place(net, near), net->err,
 			"two adapters without a switch between them");
@@ -224,13 +225,13 @@ static int port_take(struct ibnet *net, const struct ibnet_port *near)
 	if (far && far->peer != WEFT_NONE)
 		return pair_take(net, near, far);
 	if (net->nodes[near->peer].line &&
-	    weft_survey_note(net->s, WEFT_FINDING_LINK_ONE_SIDED,
-			     port_text(net, near->node, near->port, place,
-				       sizeof(place)),
-			     port_place(net, near), net->err,
-			     "%s does not list the link",
-			     port_text(net, near->peer, near->peer_port, peer,
-				       sizeof(peer))))
+	    weft_inventory_note(net->s, WEFT_FINDING_LINK_ONE_SIDED,
+				port_text(net, near->node, near->port, place,
+					  sizeof(place)),
+				port_place(net, near), net->err,
+				"%s does not list the link",
+				port_text(net, near->peer, near->peer_port,
+					  peer, sizeof(peer))))
 		return -1;
 	return cable_add(net, near, NULL);
 }
@@ -249,7 +250,7 @@ static int sections_check(struct ibnet *net)
 	}
 	if (!missing)
 		return 0;
-	return weft_survey_note(
+	return weft_inventory_note(
 		net->s, WEFT_FINDING_INPUT_TRUNCATED, NULL,
 		(struct weft_place){net->input->source,
 				    net->nodes[first].named_line},
@@ -260,10 +261,10 @@ static int sections_check(struct ibnet *net)
 }
 
 /* A scheduler cannot use a node without a name: its adapters stay in
- * the survey, the fabric goes without, unless all are like that. */
+ * the inventory, the fabric goes without, unless all are like that. */
 static int unnamed_mark(struct ibnet *net)
 {
-	struct weft_survey *s = net->s;
+	struct weft_inventory *s = net->s;
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < net->n_nodes; i++)
@@ -273,7 +274,7 @@ static int unnamed_mark(struct ibnet *net)
 	for (uint32_t i = 0; i < net->n_nodes; i++)
 		if (net->nodes[i].unnamed)
 			s->hosts[net->nodes[i].index].no_gpus = true;
-	return weft_survey_note(
+	return weft_inventory_note(
 		s, WEFT_FINDING_INPUT_PARTIAL, NULL,
 		(struct weft_place){net->input->source, 0}, net->err,
 		"%u adapter%s whose host has no name %s left out of the fabric",

@@ -69,7 +69,7 @@ static int line_take(struct ibnet *net, struct weft_span line,
 	}
 	map.host = two ? second : *host;
 	if (!guid_read(first, &map.guid) || !map.host.size)
-		return weft_survey_note(
+		return weft_inventory_note(
 			net->s, WEFT_FINDING_LINE_IGNORED, NULL,
 			(struct weft_place){WEFT_NONE, number}, net->err,
 			"line %d of the list of names is not GUID HOST",

@@ -108,7 +108,7 @@ static int adapter_name(struct ibnet *net, struct ibnet_node *node)
 	if (!guid.size && !node->desc.size)
 		return 0;
 	node->unnamed = true;
-	return weft_survey_note(
+	return weft_inventory_note(
 		net->s, WEFT_FINDING_HCA_UNNAMED, node->name,
 		(struct weft_place){net->input->source,
 				    node->line ? node->line : node->named_line},
@@ -136,7 +136,7 @@ static int nodes_name(struct ibnet *net)
 	}
 	if (!dropped)
 		return 0;
-	return weft_survey_note(
+	return weft_inventory_note(
 		net->s, WEFT_FINDING_INPUT_PARTIAL, NULL,
 		(struct weft_place){net->input->source, 0}, net->err,
 		"%u SHARP aggregation node%s inside of switches "
@@ -197,7 +197,7 @@ static int duplicate_note(struct ibnet *net, const struct ibnet_node *first,
 {
 	char where[160];
 
-	return weft_survey_note(
+	return weft_inventory_note(
 		net->s, WEFT_FINDING_HCA_DUPLICATE, first->name,
 		(struct weft_place){net->input->source,
 				    second->line ? second->line
@@ -206,7 +206,7 @@ static int duplicate_note(struct ibnet *net, const struct ibnet_node *first,
 		"\"%s %s\" is the description of %.*s, too (%s): hosts of one "
 		"name, told apart by GUID here",
 		first->name, first->part, (int)first->id.size, first->id.at,
-		weft_survey_place(
+		weft_inventory_place(
 			net->s,
 			(struct weft_place){net->input->source, first->line},
 			where, sizeof(where)));
@@ -218,7 +218,7 @@ static int host_scatter(struct ibnet *net, const struct entry *list, uint32_t n)
 	const struct ibnet_node *first = &net->nodes[list[0].node];
 	const char *name = first->name;
 
-	if (weft_survey_note(
+	if (weft_inventory_note(
 		    net->s, WEFT_FINDING_HCA_DUPLICATE, name,
 		    (struct weft_place){net->input->source, first->line},
 		    net->err,
@@ -291,7 +291,7 @@ static uint32_t entries_list(const struct ibnet *net, enum ibnet_kind kind,
 	return n;
 }
 
-/* ---- into the survey ---- */
+/* ---- into the inventory ---- */
 
 static const char *guid_text(const struct ibnet_node *node, char *text,
 			     size_t size)
@@ -316,12 +316,12 @@ static struct weft_place node_place(const struct ibnet *net,
 
 static int switch_add(struct ibnet *net, struct ibnet_node *node)
 {
-	struct weft_survey *s = net->s;
-	struct weft_survey_switch *sw;
+	struct weft_inventory *s = net->s;
+	struct weft_inventory_switch *sw;
 	char guid[32];
 
-	node->index = weft_survey_switch(s, node->name, node_place(net, node),
-					 net->err);
+	node->index = weft_inventory_switch(s, node->name,
+					    node_place(net, node), net->err);
 	if (node->index == WEFT_NONE)
 		return -1;
 	sw = &s->switches[node->index];
@@ -348,14 +348,14 @@ static int adapter_add(struct ibnet *net, struct ibnet_node *node)
 	struct weft_place where = node_place(net, node);
 	char guid[32];
 
-	node->index = weft_survey_host(net->s, node->name, where, net->err);
+	node->index = weft_inventory_host(net->s, node->name, where, net->err);
 	if (node->index == WEFT_NONE)
 		return -1;
 	if (node->n_linked > 1)
 		return 0; /* its ports become adapters with their cables */
-	return weft_survey_hca(net->s, node->index, node->part,
-			       guid_text(node, guid, sizeof(guid)), where,
-			       net->err) == WEFT_NONE
+	return weft_inventory_hca(net->s, node->index, node->part,
+				  guid_text(node, guid, sizeof(guid)), where,
+				  net->err) == WEFT_NONE
 		       ? -1
 		       : 0;
 }

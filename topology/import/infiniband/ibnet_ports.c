@@ -175,15 +175,15 @@ int ibnet_read_ports(struct ibnet *net)
 		if (taken < 0)
 			return -1;
 		net->truncated = net->truncated || (last && !taken);
-		if (!taken &&
-		    weft_survey_note(net->s,
-				     last ? WEFT_FINDING_INPUT_TRUNCATED
-					  : WEFT_FINDING_LINE_IGNORED,
-				     NULL, where, net->err,
-				     last ? "the capture ends inside of this "
-					    "line"
-					  : "expected SW|CA LID PORT GUID "
-					    "WIDTH SPEED and the peer"))
+		if (!taken && weft_inventory_note(
+				      net->s,
+				      last ? WEFT_FINDING_INPUT_TRUNCATED
+					   : WEFT_FINDING_LINE_IGNORED,
+				      NULL, where, net->err,
+				      last ? "the capture ends inside of this "
+					     "line"
+					   : "expected SW|CA LID PORT GUID "
+					     "WIDTH SPEED and the peer"))
 			return -1;
 	}
 	return 0;

@@ -246,11 +246,11 @@ static int odd_end(struct ibnet *net)
 	net->n_odd = 0;
 	if (!n)
 		return 0;
-	return weft_survey_note(net->s, WEFT_FINDING_LINE_IGNORED, NULL,
-				place_of(net, net->odd_line), net->err,
-				n == 1 ? "%u line is not ibnetdiscover's"
-				       : "%u lines are not ibnetdiscover's",
-				n);
+	return weft_inventory_note(net->s, WEFT_FINDING_LINE_IGNORED, NULL,
+				   place_of(net, net->odd_line), net->err,
+				   n == 1 ? "%u line is not ibnetdiscover's"
+					  : "%u lines are not ibnetdiscover's",
+				   n);
 }
 
 static void odd_add(struct ibnet *net, int number)
@@ -270,7 +270,7 @@ static int broken_note(struct ibnet *net, struct weft_span line, int number,
 				    number, 0,
 				    "the header of a node cannot be read; "
 				    "expected Switch|Ca PORTS \"NODE\"");
-	return weft_survey_note(
+	return weft_inventory_note(
 		net->s,
 		last ? WEFT_FINDING_INPUT_TRUNCATED : WEFT_FINDING_LINE_IGNORED,
 		NULL, place_of(net, number), net->err,

@@ -55,10 +55,10 @@ static int room_make(void **array, uint32_t n, uint32_t *room, size_t size,
 
 	if (n < *room)
 		return 0;
-	if (n >= WEFT_SURVEY_MAX_THINGS)
+	if (n >= WEFT_INVENTORY_MAX_THINGS)
 		return weft_fail(err, WEFT_EINVAL,
 				 "more than %u nodes or ports",
-				 WEFT_SURVEY_MAX_THINGS);
+				 WEFT_INVENTORY_MAX_THINGS);
 	grown = weft_realloc(*array, more, size, err);
 	if (!grown)
 		return -1;
@@ -193,7 +193,7 @@ static int net_read(struct ibnet *net)
 	return ibnet_read_nodes(net);
 }
 
-int weft_import_ibnetdiscover(struct weft_survey *s,
+int weft_import_ibnetdiscover(struct weft_inventory *s,
 			      const struct weft_import_input *input,
 			      struct weft_error *err)
 {

@@ -28,7 +28,7 @@
 #define CELL 256
 
 struct ufm {
-	struct weft_survey *s;
+	struct weft_inventory *s;
 	const struct weft_import_input *input;
 	struct weft_error *err;
 	struct weft_told_links told;
@@ -71,19 +71,19 @@ static int end_fill(struct ufm *u, const struct side *side, int line,
 		.port = side->is_switch ? port_number(side->port) : 0,
 	};
 	end->index = side->is_switch
-			     ? weft_survey_switch(u->s, name, where, u->err)
-			     : weft_survey_host(u->s, name, where, u->err);
+			     ? weft_inventory_switch(u->s, name, where, u->err)
+			     : weft_inventory_host(u->s, name, where, u->err);
 	if (end->index == WEFT_NONE || side->is_switch)
 		return end->index == WEFT_NONE ? -1 : 0;
-	end->hca = weft_survey_hca(u->s, end->index, side->port, NULL, where,
-				   u->err);
+	end->hca = weft_inventory_hca(u->s, end->index, side->port, NULL, where,
+				      u->err);
 	return end->hca == WEFT_NONE ? -1 : 0;
 }
 
 static int link_take(struct ufm *u, const struct side *a, const struct side *b,
 		     double rate, int line)
 {
-	struct weft_survey_cable cable = {
+	struct weft_inventory_cable cable = {
 		.n = 1,
 		.rate_bytes_per_s = rate,
 		.where = {u->input->source, line},
@@ -281,7 +281,7 @@ static int table_read(struct ufm *u)
 
 /* ---- both ---- */
 
-int weft_import_ufm(struct weft_survey *s,
+int weft_import_ufm(struct weft_inventory *s,
 		    const struct weft_import_input *input,
 		    struct weft_error *err)
 {
@@ -294,7 +294,7 @@ int weft_import_ufm(struct weft_survey *s,
 	if (rc == 0)
 		rc = weft_told_links_add(&u.told, s, err);
 	if (rc == 0 && u.left_out)
-		rc = weft_survey_note(
+		rc = weft_inventory_note(
 			s, WEFT_FINDING_INPUT_PARTIAL, NULL,
 			(struct weft_place){input->source, 0}, err,
 			"%u link%s left out: inside of switches (SHARP), or "

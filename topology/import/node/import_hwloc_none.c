@@ -11,7 +11,7 @@ bool weft_looks_hwloc_xml(const char *text, size_t size)
 	       weft_span_find(all, "<object");
 }
 
-int weft_import_hwloc_xml(struct weft_survey *s,
+int weft_import_hwloc_xml(struct weft_inventory *s,
 			  const struct weft_import_input *input,
 			  struct weft_error *err)
 {

@@ -27,7 +27,7 @@
 
 struct reader {
 	hwloc_topology_t topology;
-	struct weft_survey *s;
+	struct weft_inventory *s;
 	const struct weft_import_input *input;
 	struct weft_error *err;
 	struct weft_inside_draft *draft;
@@ -40,8 +40,8 @@ struct reader {
 static int note(const struct reader *r, enum weft_finding_id id,
 		const char *text)
 {
-	return weft_survey_note(r->s, id, r->draft->place, r->draft->where,
-				r->err, "%s", text);
+	return weft_inventory_note(r->s, id, r->draft->place, r->draft->where,
+				   r->err, "%s", text);
 }
 
 static int numa_of(hwloc_obj_t object)
@@ -409,7 +409,7 @@ bool weft_looks_hwloc_xml(const char *text, size_t size)
 	       weft_span_find(all, "<object");
 }
 
-int weft_import_hwloc_xml(struct weft_survey *s,
+int weft_import_hwloc_xml(struct weft_inventory *s,
 			  const struct weft_import_input *input,
 			  struct weft_error *err)
 {

@@ -21,7 +21,7 @@
 
 struct reader {
 	XML_Parser parser;
-	struct weft_survey *s;
+	struct weft_inventory *s;
 	const struct weft_import_input *input;
 	struct weft_error *err;
 	struct weft_nccl_system system;
@@ -382,7 +382,7 @@ bool weft_looks_nccl_xml(const char *text, size_t size)
 	       weft_span_find(all, "<graphs version");
 }
 
-int weft_import_nccl_xml(struct weft_survey *s,
+int weft_import_nccl_xml(struct weft_inventory *s,
 			 const struct weft_import_input *input,
 			 struct weft_error *err)
 {

@@ -28,7 +28,7 @@ struct column {
 };
 
 struct matrix {
-	struct weft_survey *s;
+	struct weft_inventory *s;
 	const struct weft_import_input *input;
 	struct weft_error *err;
 	struct weft_inside_draft *draft;
@@ -111,8 +111,8 @@ static int note(const struct matrix *m, enum weft_finding_id id, int line,
 {
 	struct weft_place where = {m->input->source, line};
 
-	return weft_survey_note(m->s, id, m->draft->place, where, m->err, "%s",
-				what);
+	return weft_inventory_note(m->s, id, m->draft->place, where, m->err,
+				   "%s", what);
 }
 
 static int column_add(struct matrix *m, struct weft_span word, int line)
@@ -381,7 +381,7 @@ bool weft_looks_nvidia_smi(const char *text, size_t size)
 	return found;
 }
 
-int weft_import_nvidia_smi(struct weft_survey *s,
+int weft_import_nvidia_smi(struct weft_inventory *s,
 			   const struct weft_import_input *input,
 			   struct weft_error *err)
 {

@@ -28,7 +28,7 @@
 enum section { OTHER, LINK_TYPES, LINK_HOPS };
 
 struct reader {
-	struct weft_survey *s;
+	struct weft_inventory *s;
 	const struct weft_import_input *input;
 	struct weft_error *err;
 	struct weft_inside_draft *draft;
@@ -63,8 +63,8 @@ static int row_note(const struct reader *r, enum weft_finding_id id, int line,
 {
 	const struct weft_place where = {r->input->source, line};
 
-	return weft_survey_note(r->s, id, r->draft->place, where, r->err, "%s",
-				what);
+	return weft_inventory_note(r->s, id, r->draft->place, where, r->err,
+				   "%s", what);
 }
 
 static void header_read(struct reader *r, struct weft_span line)
@@ -187,7 +187,7 @@ static int table_use(struct reader *r)
 	return weft_inside_finish(r->s, r->draft, r->err);
 }
 
-int weft_import_rocm_smi(struct weft_survey *s,
+int weft_import_rocm_smi(struct weft_inventory *s,
 			 const struct weft_import_input *input,
 			 struct weft_error *err)
 {

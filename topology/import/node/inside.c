@@ -33,11 +33,11 @@ uint32_t weft_inside_add_nic(struct weft_inside_draft *d)
 	return d->inside.n_nics++;
 }
 
-static int note(struct weft_survey *s, const struct weft_inside_draft *d,
+static int note(struct weft_inventory *s, const struct weft_inside_draft *d,
 		enum weft_finding_id id, const char *text,
 		struct weft_error *err)
 {
-	return weft_survey_note(s, id, d->place, d->where, err, "%s", text);
+	return weft_inventory_note(s, id, d->place, d->where, err, "%s", text);
 }
 
 /* ---- NVLink ---- */
@@ -93,7 +93,7 @@ static void groups_find(struct weft_inside_draft *d)
 /* Jobs over a GPU that has lost its NVLink fall back to the network, or fail.
  * Bridges join some GPUs of a node on purpose: one without is odd only where
  * most have some. */
-static int nvlink_lost_note(struct weft_survey *s,
+static int nvlink_lost_note(struct weft_inventory *s,
 			    const struct weft_inside_draft *d,
 			    struct weft_error *err)
 {
@@ -107,17 +107,17 @@ static int nvlink_lost_note(struct weft_survey *s,
 	}
 	if (!missing || linked < WEFT_LEAST_MAJORITY || linked <= missing)
 		return 0;
-	return weft_survey_note(s, WEFT_FINDING_NVLINK_MISSING, d->place,
-				d->where, err,
-				"%u of %u GPUs, first GPU %u, %s no NVLink; "
-				"the others have",
-				missing, d->inside.n_gpus, first,
-				missing == 1 ? "has" : "have");
+	return weft_inventory_note(s, WEFT_FINDING_NVLINK_MISSING, d->place,
+				   d->where, err,
+				   "%u of %u GPUs, first GPU %u, %s no NVLink; "
+				   "the others have",
+				   missing, d->inside.n_gpus, first,
+				   missing == 1 ? "has" : "have");
 }
 
 /* A GPU that reaches its CPU over C2C but no other GPU, while such machines
  * have NVLink. */
-static int nvlink_missing_note(struct weft_survey *s,
+static int nvlink_missing_note(struct weft_inventory *s,
 			       const struct weft_inside_draft *d,
 			       struct weft_error *err)
 {
@@ -136,16 +136,16 @@ static int nvlink_missing_note(struct weft_survey *s,
 	if (missing == 0 || (linked == 0 && d->inside.n_gpus == 1 &&
 			     strncmp(d->inside.gpus[0].kind, "gb", 2) != 0))
 		return 0;
-	return weft_survey_note(s, WEFT_FINDING_NVLINK_MISSING, d->place,
-				d->where, err,
-				"%u of %u GPUs, first GPU %u, have C2C to "
-				"their CPU but no NVLink",
-				missing, d->inside.n_gpus, first);
+	return weft_inventory_note(s, WEFT_FINDING_NVLINK_MISSING, d->place,
+				   d->where, err,
+				   "%u of %u GPUs, first GPU %u, have C2C to "
+				   "their CPU but no NVLink",
+				   missing, d->inside.n_gpus, first);
 }
 
 /* Behind switches all GPUs have the same number of links; those without any are
  * told already, or hang on other GPUs. */
-static int nvlink_short_note(struct weft_survey *s,
+static int nvlink_short_note(struct weft_inventory *s,
 			     const struct weft_inside_draft *d,
 			     struct weft_error *err)
 {
@@ -164,16 +164,16 @@ static int nvlink_short_note(struct weft_survey *s,
 	}
 	if (most == 0 || fewest == most)
 		return 0;
-	return weft_survey_note(s, WEFT_FINDING_NVLINK_SHORT, d->place,
-				d->where, err,
-				"GPU %u has %u NVLinks to switches, others of "
-				"its node have %u",
-				which, fewest, most);
+	return weft_inventory_note(
+		s, WEFT_FINDING_NVLINK_SHORT, d->place, d->where, err,
+		"GPU %u has %u NVLinks to switches, others of "
+		"its node have %u",
+		which, fewest, most);
 }
 
 /* GPUs of a group that exchange through a third one: a mesh. */
-static int mesh_note(struct weft_survey *s, const struct weft_inside_draft *d,
-		     struct weft_error *err)
+static int mesh_note(struct weft_inventory *s,
+		     const struct weft_inside_draft *d, struct weft_error *err)
 {
 	uint32_t pairs = 0, direct = 0;
 
@@ -187,14 +187,14 @@ static int mesh_note(struct weft_survey *s, const struct weft_inside_draft *d,
 		}
 	if (!d->nvlink_known || direct == pairs)
 		return 0;
-	return weft_survey_note(s, WEFT_FINDING_NVLINK_MESH, d->place, d->where,
-				err,
-				"only %u of %u pairs of GPUs in an NVLink "
-				"group are joined directly",
-				direct, pairs);
+	return weft_inventory_note(s, WEFT_FINDING_NVLINK_MESH, d->place,
+				   d->where, err,
+				   "only %u of %u pairs of GPUs in an NVLink "
+				   "group are joined directly",
+				   direct, pairs);
 }
 
-static int nvlink_notes(struct weft_survey *s,
+static int nvlink_notes(struct weft_inventory *s,
 			const struct weft_inside_draft *d,
 			struct weft_error *err)
 {
@@ -229,7 +229,7 @@ static void near_find(struct weft_inside_draft *d)
 }
 
 /* The NICs that carry what GPUs exchange: the fastest that are near any. */
-static uint64_t compute_nics(const struct weft_survey_inside *inside)
+static uint64_t compute_nics(const struct weft_inventory_inside *inside)
 {
 	double rate = 0;
 	uint64_t set = 0;
@@ -246,7 +246,8 @@ static uint64_t compute_nics(const struct weft_survey_inside *inside)
 }
 
 /* The NIC of `set` whose first near GPU comes first, in the order told. */
-static uint32_t next_nic(const struct weft_survey_inside *inside, uint64_t set)
+static uint32_t next_nic(const struct weft_inventory_inside *inside,
+			 uint64_t set)
 {
 	uint32_t best = WEFT_NONE;
 	uint64_t first = 0;
@@ -270,7 +271,8 @@ static uint32_t last_nic(uint64_t set)
 
 /* NICs serve GPUs evenly: their near sets are equal or disjoint, hold all GPUs,
  * and each set has the same number of GPUs and of NICs. */
-static bool nics_are_even(const struct weft_survey_inside *inside, uint64_t set)
+static bool nics_are_even(const struct weft_inventory_inside *inside,
+			  uint64_t set)
 {
 	uint64_t all = 0;
 	int gpus = 0, nics = 0;
@@ -301,7 +303,7 @@ static bool nics_are_even(const struct weft_survey_inside *inside, uint64_t set)
 
 /* Rail k is that of GPU k, or of the k-th set of GPUs that share a NIC.  Two
  * ports near one GPU are one rail: a fabric's rails are those of GPUs. */
-static void rails_find(struct weft_survey_inside *inside)
+static void rails_find(struct weft_inventory_inside *inside)
 {
 	uint64_t set = compute_nics(inside);
 	uint32_t n = (uint32_t)__builtin_popcountll(set), each;
@@ -323,7 +325,7 @@ static void rails_find(struct weft_survey_inside *inside)
 	}
 }
 
-int weft_inside_finish(struct weft_survey *s, struct weft_inside_draft *d,
+int weft_inside_finish(struct weft_inventory *s, struct weft_inside_draft *d,
 		       struct weft_error *err)
 {
 	groups_find(d);
@@ -334,5 +336,6 @@ int weft_inside_finish(struct weft_survey *s, struct weft_inside_draft *d,
 	d->inside.where = d->where;
 	if (nvlink_notes(s, d, err))
 		return -1;
-	return weft_survey_add_inside(s, &d->inside, err) == WEFT_NONE ? -1 : 0;
+	return weft_inventory_add_inside(s, &d->inside, err) == WEFT_NONE ? -1
+									  : 0;
 }

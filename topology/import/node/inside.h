@@ -7,7 +7,7 @@
 #ifndef WEFT_TOPOLOGY_IMPORT_NODE_INSIDE_H
 #define WEFT_TOPOLOGY_IMPORT_NODE_INSIDE_H
 
-#include "topology/inventory/survey.h"
+#include "topology/inventory/inventory.h"
 
 #define WEFT_INSIDE_MAX WEFT_MAX_GPUS_PER_NODE
 
@@ -18,8 +18,8 @@
 
 /* Large: allocate it zeroed. */
 struct weft_inside_draft {
-	struct weft_survey_inside inside; /* n_gpus, kinds, n_nics, names,
-					   * rates, rails where told, NUMA */
+	struct weft_inventory_inside inside; /* n_gpus, kinds, n_nics, names,
+					      * rates, rails where told, NUMA */
 	/* NVLinks (or xGMI) between two GPUs, as either of them tells. */
 	uint32_t links[WEFT_INSIDE_MAX][WEFT_INSIDE_MAX];
 	uint32_t switched[WEFT_INSIDE_MAX]; /* NVLinks to switches */
@@ -29,7 +29,7 @@ struct weft_inside_draft {
 	bool rails_told;
 	bool nvlink_known; /* false: the source tells nothing of NVLink */
 	const char *place; /* host or hostlist, for findings; NULL: "" */
-	const char *hosts; /* of weft_survey_inside */
+	const char *hosts; /* of weft_inventory_inside */
 	struct weft_place where;
 };
 
@@ -43,7 +43,7 @@ uint32_t weft_inside_add_nic(struct weft_inside_draft *d);
 
 /* Works out groups, nearness and rails, notes what is odd, and adds the inside
  * to s. */
-int weft_inside_finish(struct weft_survey *s, struct weft_inside_draft *d,
+int weft_inside_finish(struct weft_inventory *s, struct weft_inside_draft *d,
 		       struct weft_error *err);
 
 /* Name of a GPU by PCI vendor and device ("h100"), or NULL. */

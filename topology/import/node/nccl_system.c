@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* nccl_system.c - a survey's hosts and insides out of NCCL's devices */
+/* nccl_system.c - a inventory's hosts and insides out of NCCL's devices */
 #include "topology/import/node/nccl_system.h"
 #include "base/hostlist.h"
 #include "topology/import/node/inside.h"
@@ -16,7 +16,7 @@
 /* One host being worked on. */
 struct host {
 	const struct weft_nccl_system *system;
-	struct weft_survey *s;
+	struct weft_inventory *s;
 	const struct weft_import_input *input;
 	struct weft_error *err;
 	struct weft_inside_draft *draft;
@@ -40,8 +40,8 @@ static int note(const struct host *h, enum weft_finding_id id, int line,
 {
 	struct weft_place where = {h->input->source, line};
 
-	return weft_survey_note(h->s, id, h->draft->place, where, h->err, "%s",
-				text);
+	return weft_inventory_note(h->s, id, h->draft->place, where, h->err,
+				   "%s", text);
 }
 
 /* ---- GPUs ---- */
@@ -382,12 +382,12 @@ static int span_set(struct host *h, const char *domain)
 		return note(h, WEFT_FINDING_INPUT_PARTIAL, h->draft->where.line,
 			    "its NVLink domain may span hosts; which, a "
 			    "gpu-fabric source tells");
-	index = weft_survey_host(h->s, h->draft->hosts, h->draft->where,
-				 h->err);
+	index = weft_inventory_host(h->s, h->draft->hosts, h->draft->where,
+				    h->err);
 	if (index == WEFT_NONE)
 		return -1;
-	return weft_survey_set_text(h->s, index, WEFT_HOST_NVLINK, domain,
-				    h->draft->where, h->err);
+	return weft_inventory_set_text(h->s, index, WEFT_HOST_NVLINK, domain,
+				       h->draft->where, h->err);
 }
 
 static int host_use(struct host *h, const char *hosts, struct weft_place where,
@@ -434,7 +434,8 @@ static int gpus_demand(const struct weft_nccl_system *y,
 }
 
 /* One name for each host of the file: those given, else invented. */
-static int names_make(const struct weft_nccl_system *y, struct weft_survey *s,
+static int names_make(const struct weft_nccl_system *y,
+		      struct weft_inventory *s,
 		      const struct weft_import_input *input,
 		      struct weft_place where, struct weft_hostlist *names,
 		      struct weft_error *err)
@@ -442,7 +443,7 @@ static int names_make(const struct weft_nccl_system *y, struct weft_survey *s,
 	char text[64];
 
 	if (input->hosts) {
-		if (weft_hostlist_decode(input->hosts, WEFT_SURVEY_MAX_HOSTS,
+		if (weft_hostlist_decode(input->hosts, WEFT_INVENTORY_MAX_HOSTS,
 					 names, err))
 			return -1;
 		if (names->n == y->n_hosts)
@@ -456,11 +457,12 @@ static int names_make(const struct weft_nccl_system *y, struct weft_survey *s,
 	snprintf(text, sizeof(text), "host[0-%u]", y->n_hosts - 1);
 	if (weft_hostlist_decode(text, y->n_hosts, names, err))
 		return -1;
-	return weft_survey_note(s, WEFT_FINDING_INPUT_PARTIAL, NULL, where, err,
-				"%u hosts that the file knows by a hash are "
-				"called %s, in its order; say their names with "
-				"HOSTLIST=FILE",
-				y->n_hosts, text);
+	return weft_inventory_note(
+		s, WEFT_FINDING_INPUT_PARTIAL, NULL, where, err,
+		"%u hosts that the file knows by a hash are "
+		"called %s, in its order; say their names with "
+		"HOSTLIST=FILE",
+		y->n_hosts, text);
 }
 
 static int several_use(struct host *h, struct weft_place where)
@@ -482,7 +484,7 @@ static int several_use(struct host *h, struct weft_place where)
 }
 
 int weft_nccl_system_use(const struct weft_nccl_system *system,
-			 struct weft_survey *s,
+			 struct weft_inventory *s,
 			 const struct weft_import_input *input,
 			 struct weft_place where, struct weft_error *err)
 {

@@ -60,7 +60,7 @@ struct weft_nccl_system {
 
 /* Adds its hosts and insides to s.  where: of the <system> element. */
 int weft_nccl_system_use(const struct weft_nccl_system *system,
-			 struct weft_survey *s,
+			 struct weft_inventory *s,
 			 const struct weft_import_input *input,
 			 struct weft_place where, struct weft_error *err);
 

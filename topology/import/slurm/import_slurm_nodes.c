@@ -37,7 +37,7 @@ struct entry {
 };
 
 struct nodes {
-	struct weft_survey *s;
+	struct weft_inventory *s;
 	const struct weft_import_input *input;
 	struct entry *entries; /* [host] */
 	uint32_t room;
@@ -70,7 +70,7 @@ static bool count_parse(struct weft_span text, unsigned long *n)
 
 	if (bracket)
 		text.size = (size_t)(bracket - text.at);
-	return weft_span_uint(text, WEFT_SURVEY_MAX_THINGS, n);
+	return weft_span_uint(text, WEFT_INVENTORY_MAX_THINGS, n);
 }
 
 /* "gpu", "gpu:8", "gpu:h100:8(S:0-1)", "gpu:no_consume:4". */
@@ -138,7 +138,7 @@ static int host_say(struct nodes *n, const char *name, const struct gpus *gpus,
 		    struct weft_span features, struct weft_place where,
 		    struct weft_error *err)
 {
-	uint32_t host = weft_survey_host(n->s, name, where, err);
+	uint32_t host = weft_inventory_host(n->s, name, where, err);
 	struct entry *e;
 	char text[1024];
 
@@ -156,7 +156,7 @@ static int host_say(struct nodes *n, const char *name, const struct gpus *gpus,
 	}
 	if (!features.size || weft_span_is(features, "(null)"))
 		return 0;
-	return weft_survey_set_text(
+	return weft_inventory_set_text(
 		n->s, host, WEFT_HOST_FEATURES,
 		weft_span_copy(features, text, sizeof(text)), where, err);
 }
@@ -265,7 +265,7 @@ static int gres_line(struct nodes *n, const struct keys *k,
 	if (!weft_slurm_key_is(k->name, "gpu"))
 		return 0;
 	if (!hosts.size)
-		return weft_survey_note(
+		return weft_inventory_note(
 			n->s, WEFT_FINDING_LINE_IGNORED, NULL,
 			(struct weft_place){at.source, at.line}, err,
 			"a GPU of whichever node this gres.conf lies on; say "
@@ -370,22 +370,22 @@ static int entry_apply(struct nodes *n, uint32_t host, struct weft_error *err)
 	const struct entry *e = &n->entries[host];
 
 	if (e->gpus.n > WEFT_MAX_GPUS_PER_NODE)
-		return weft_survey_note(
+		return weft_inventory_note(
 			n->s, WEFT_FINDING_LINE_IGNORED, n->s->hosts[host].name,
 			e->where, err,
 			"%lu GPUs in a node; weft knows at most %u", e->gpus.n,
 			WEFT_MAX_GPUS_PER_NODE);
-	if (weft_survey_set_gpus(n->s, host, (uint32_t)e->gpus.n, e->where,
-				 err))
+	if (weft_inventory_set_gpus(n->s, host, (uint32_t)e->gpus.n, e->where,
+				    err))
 		return -1;
 	if (e->gpus.mixed)
-		return weft_survey_note(n->s, WEFT_FINDING_GPUS_MIXED,
-					n->s->hosts[host].name, e->where, err,
-					"%lu GPUs of different kinds",
-					e->gpus.n);
+		return weft_inventory_note(n->s, WEFT_FINDING_GPUS_MIXED,
+					   n->s->hosts[host].name, e->where,
+					   err, "%lu GPUs of different kinds",
+					   e->gpus.n);
 	if (e->gpus.kind[0])
-		return weft_survey_set_text(n->s, host, WEFT_HOST_GPU_KIND,
-					    e->gpus.kind, e->where, err);
+		return weft_inventory_set_text(n->s, host, WEFT_HOST_GPU_KIND,
+					       e->gpus.kind, e->where, err);
 	return 0;
 }
 
@@ -422,7 +422,7 @@ static int entries_apply(struct nodes *n, struct weft_error *err)
 	return 0;
 }
 
-int weft_import_slurm_nodes(struct weft_survey *s,
+int weft_import_slurm_nodes(struct weft_inventory *s,
 			    const struct weft_import_input *input,
 			    struct weft_error *err)
 {

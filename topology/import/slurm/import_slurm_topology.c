@@ -20,7 +20,7 @@
 #include <string.h>
 
 struct conf {
-	struct weft_survey *s;
+	struct weft_inventory *s;
 	struct weft_slurm_topology t;
 	bool sizes_given,
 		sizes_seen; /* a line BlockSizes=; sizes of scontrol */
@@ -47,7 +47,7 @@ static struct weft_slurm_at at_of(const struct weft_slurm_line *line,
 static int line_ignore(struct conf *c, const struct weft_slurm_line *line,
 		       struct weft_span what, struct weft_error *err)
 {
-	return weft_survey_note(
+	return weft_inventory_note(
 		c->s, WEFT_FINDING_LINE_IGNORED, NULL,
 		(struct weft_place){line->source, line->number}, err,
 		"\"%.*s\" is nothing that a topology has; expected SwitchName, "
@@ -294,7 +294,7 @@ static int line_use(void *state, const struct weft_slurm_line *line,
 	return line_ignore(c, line, key, err);
 }
 
-int weft_import_slurm_topology(struct weft_survey *s,
+int weft_import_slurm_topology(struct weft_inventory *s,
 			       const struct weft_import_input *input,
 			       struct weft_error *err)
 {

@@ -20,7 +20,7 @@
 #include <string.h>
 
 struct reader {
-	struct weft_survey *s; /* NULL: only check */
+	struct weft_inventory *s; /* NULL: only check */
 	const struct weft_import_input *input;
 	const struct weft_yaml *doc;
 	struct weft_slurm_topology t;
@@ -325,7 +325,7 @@ static int others_note(struct reader *r, const struct choice *choice)
 	const struct weft_place where = {r->input->source, choice->node->line};
 
 	if (choice->n > 1 &&
-	    weft_survey_note(
+	    weft_inventory_note(
 		    r->s, WEFT_FINDING_INPUT_PARTIAL, name, where, r->err,
 		    "one of %u topologies in the file; --topology NAME "
 		    "takes another",
@@ -333,7 +333,7 @@ static int others_note(struct reader *r, const struct choice *choice)
 		return -1;
 	if (choice->deflt && choice->deflt != choice->node &&
 	    !r->input->options->topology)
-		return weft_survey_note(
+		return weft_inventory_note(
 			r->s, WEFT_FINDING_INPUT_PARTIAL, name,
 			(struct weft_place){r->input->source,
 					    choice->deflt->line},
@@ -345,7 +345,7 @@ static int others_note(struct reader *r, const struct choice *choice)
 
 static int document_read(struct reader *r)
 {
-	struct weft_survey *s = r->s;
+	struct weft_inventory *s = r->s;
 	struct choice choice = {.kind = FLAT};
 	int rc;
 
@@ -369,7 +369,7 @@ static int document_read(struct reader *r)
 	return rc;
 }
 
-int weft_import_slurm_yaml(struct weft_survey *s,
+int weft_import_slurm_yaml(struct weft_inventory *s,
 			   const struct weft_import_input *input,
 			   struct weft_error *err)
 {

@@ -17,7 +17,7 @@ struct file {
 };
 
 struct reader {
-	struct weft_survey *s;
+	struct weft_inventory *s;
 	const struct weft_import_options *options;
 	weft_slurm_line_use use;
 	void *state;
@@ -190,10 +190,10 @@ static bool line_collect(struct weft_lines *lines, char *buffer,
 static int include_skip(struct reader *r, const struct weft_slurm_line *line,
 			const char *path, const char *why)
 {
-	return weft_survey_note(r->s, WEFT_FINDING_INPUT_PARTIAL, NULL,
-				(struct weft_place){line->source, line->number},
-				r->err, "\"Include %s\" was not followed: %s",
-				path, why);
+	return weft_inventory_note(
+		r->s, WEFT_FINDING_INPUT_PARTIAL, NULL,
+		(struct weft_place){line->source, line->number}, r->err,
+		"\"Include %s\" was not followed: %s", path, why);
 }
 
 /* Beside the file that names it, unless absolute. */
@@ -251,7 +251,7 @@ static int include_read(struct reader *r, const struct file *file,
 			       : include_skip(r, line, path, why.text);
 	inner.text = text;
 	r->n_files++;
-	inner.source = weft_survey_add_source(
+	inner.source = weft_inventory_add_source(
 		r->s, path, r->s->sources[file->source].format, r->err);
 	if (inner.source != WEFT_NONE)
 		rc = file_read(r, &inner);
@@ -328,7 +328,7 @@ static int file_read(struct reader *r, const struct file *file)
 	return rc;
 }
 
-int weft_slurm_conf_read(struct weft_survey *s,
+int weft_slurm_conf_read(struct weft_inventory *s,
 			 const struct weft_import_input *input,
 			 weft_slurm_line_use use, void *state,
 			 struct weft_error *err)

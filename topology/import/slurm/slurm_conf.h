@@ -29,7 +29,7 @@ typedef int (*weft_slurm_line_use)(void *state,
 
 /* Calls use for every line that has text or a comment, those of included files
  * in their place.  Stops at the first that is not 0 and returns it. */
-int weft_slurm_conf_read(struct weft_survey *s,
+int weft_slurm_conf_read(struct weft_inventory *s,
 			 const struct weft_import_input *input,
 			 weft_slurm_line_use use, void *state,
 			 struct weft_error *err);

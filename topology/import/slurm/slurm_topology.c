@@ -60,10 +60,10 @@ int weft_slurm_topology_add(struct weft_slurm_topology *t,
 	if (t->n_units == t->room) {
 		uint32_t room = t->room ? 2 * t->room : 64;
 
-		if (t->n_units >= WEFT_SURVEY_MAX_HOSTS)
+		if (t->n_units >= WEFT_INVENTORY_MAX_HOSTS)
 			return weft_slurm_fail(unit->at, err,
 					       "more than %u lines",
-					       WEFT_SURVEY_MAX_HOSTS);
+					       WEFT_INVENTORY_MAX_HOSTS);
 		copy = weft_realloc(t->units, room, sizeof(*copy), err);
 		if (!copy)
 			return -1;
@@ -111,7 +111,8 @@ int weft_slurm_hosts(const char *text, struct weft_slurm_at at,
 {
 	struct weft_error why = {0};
 
-	if (weft_hostlist_decode(text, WEFT_SURVEY_MAX_HOSTS, list, &why) == 0)
+	if (weft_hostlist_decode(text, WEFT_INVENTORY_MAX_HOSTS, list, &why) ==
+	    0)
 		return 0;
 	if (why.code != WEFT_EINVAL)
 		return weft_fail(err, why.code, "%s", why.text);
@@ -189,9 +190,9 @@ static int names_check(const struct weft_slurm_topology *t,
 
 /* ---- the tree of switches ---- */
 
-/* Units, and the switches of the survey that they are. */
+/* Units, and the switches of the inventory that they are. */
 struct tree {
-	struct weft_survey *s;
+	struct weft_inventory *s;
 	const struct weft_slurm_topology *t;
 	struct weft_names names;
 	struct weft_error *err;
@@ -206,7 +207,7 @@ struct tree {
 static int switches_add(struct tree *tree)
 {
 	const struct weft_slurm_topology *t = tree->t;
-	struct weft_survey *s = tree->s;
+	struct weft_inventory *s = tree->s;
 
 	for (uint32_t u = 0; u < t->n_units; u++) {
 		uint32_t i;
@@ -214,8 +215,8 @@ static int switches_add(struct tree *tree)
 		tree->of_unit[u] = WEFT_NONE;
 		if (t->units[u].kind != WEFT_SLURM_SWITCH)
 			continue;
-		i = weft_survey_switch(s, t->units[u].name,
-				       place_of(t->units[u].at), tree->err);
+		i = weft_inventory_switch(s, t->units[u].name,
+					  place_of(t->units[u].at), tree->err);
 		if (i == WEFT_NONE)
 			return -1;
 		tree->of_unit[u] = i;
@@ -249,10 +250,10 @@ static int link_add(struct tree *tree, uint32_t parent, uint32_t child)
 		tree->links_room = room;
 	}
 	tree->links[tree->n_links++] = (struct link){parent, child};
-	return weft_survey_add_edge(tree->s, tree->of_unit[parent],
-				    WEFT_END_SWITCH, tree->of_unit[child],
-				    place_of(tree->t->units[parent].at),
-				    tree->err) == WEFT_NONE
+	return weft_inventory_add_edge(tree->s, tree->of_unit[parent],
+				       WEFT_END_SWITCH, tree->of_unit[child],
+				       place_of(tree->t->units[parent].at),
+				       tree->err) == WEFT_NONE
 		       ? -1
 		       : 0;
 }
@@ -281,7 +282,7 @@ static int children_link(struct tree *tree, uint32_t unit)
 		return 0;
 	rc = weft_slurm_hosts(u->switches, u->switches_at, &list, tree->err);
 	for (uint32_t k = 0; rc == 0 && k < list.n; k++) {
-		uint32_t i = weft_survey_find_switch(tree->s, list.names[k]);
+		uint32_t i = weft_inventory_find_switch(tree->s, list.names[k]);
 		uint32_t child = i == WEFT_NONE ? WEFT_NONE : tree->unit_of[i];
 
 		if (child == WEFT_NONE)
@@ -388,8 +389,8 @@ static uint32_t host_find(struct tree *tree, const char *name,
 {
 	const char *known = weft_names_find(&tree->names, name);
 
-	return weft_survey_host(tree->s, known ? known : name, place_of(at),
-				tree->err);
+	return weft_inventory_host(tree->s, known ? known : name, place_of(at),
+				   tree->err);
 }
 
 static int nodes_link(struct tree *tree, uint32_t unit)
@@ -402,7 +403,7 @@ static int nodes_link(struct tree *tree, uint32_t unit)
 		uint32_t host = host_find(tree, list.names[k], u->nodes_at);
 
 		if (host == WEFT_NONE ||
-		    weft_survey_add_edge(
+		    weft_inventory_add_edge(
 			    tree->s, tree->of_unit[unit], WEFT_END_HOST, host,
 			    place_of(u->nodes_at), tree->err) == WEFT_NONE)
 			rc = -1;
@@ -431,8 +432,8 @@ static int group_fill(struct tree *tree, const struct weft_slurm_unit *u,
 
 		rc = host == WEFT_NONE
 			     ? -1
-			     : weft_survey_group_host(tree->s, group, host,
-						      tree->err);
+			     : weft_inventory_group_host(tree->s, group, host,
+							 tree->err);
 	}
 	weft_hostlist_free(&list);
 	return rc;
@@ -441,7 +442,7 @@ static int group_fill(struct tree *tree, const struct weft_slurm_unit *u,
 static int group_link(struct tree *tree, uint32_t unit)
 {
 	const struct weft_slurm_unit *u = &tree->t->units[unit];
-	uint32_t group = weft_survey_add_group(
+	uint32_t group = weft_inventory_add_group(
 		tree->s,
 		u->kind == WEFT_SLURM_RING ? WEFT_GROUP_RING : WEFT_GROUP_BLOCK,
 		u->name, place_of(u->at), tree->err);
@@ -464,7 +465,7 @@ static int compare_sizes(const void *pa, const void *pb)
 	return (*a > *b) - (*a < *b);
 }
 
-static int sizes_apply(struct weft_survey *s,
+static int sizes_apply(struct weft_inventory *s,
 		       const struct weft_slurm_topology *t,
 		       struct weft_error *err)
 {
@@ -481,21 +482,21 @@ static int sizes_apply(struct weft_survey *s,
 }
 
 /* Fewer nodes than the base size: Slurm up to 24.11 does not start. */
-static int blocks_short(struct weft_survey *s,
+static int blocks_short(struct weft_inventory *s,
 			const struct weft_slurm_topology *t, uint32_t first,
 			struct weft_error *err)
 {
 	for (uint32_t g = first; t->n_sizes && g < s->n_groups; g++) {
-		const struct weft_survey_group *group = &s->groups[g];
+		const struct weft_inventory_group *group = &s->groups[g];
 
 		if (group->kind == WEFT_GROUP_BLOCK &&
 		    group->n_hosts < t->sizes[0] &&
-		    weft_survey_note(s, WEFT_FINDING_BLOCK_SHORT, group->name,
-				     group->where, err,
-				     "%u nodes in a block where BlockSizes "
-				     "begins with %u; Slurm up to 24.11 "
-				     "refuses that",
-				     group->n_hosts, t->sizes[0]))
+		    weft_inventory_note(s, WEFT_FINDING_BLOCK_SHORT,
+					group->name, group->where, err,
+					"%u nodes in a block where BlockSizes "
+					"begins with %u; Slurm up to 24.11 "
+					"refuses that",
+					group->n_hosts, t->sizes[0]))
 			return -1;
 	}
 	return 0;
@@ -523,7 +524,7 @@ static int units_apply(struct tree *tree)
 	return 0;
 }
 
-int weft_slurm_topology_apply(struct weft_survey *s,
+int weft_slurm_topology_apply(struct weft_inventory *s,
 			      const struct weft_slurm_topology *t,
 			      const struct weft_import_options *options,
 			      struct weft_error *err)

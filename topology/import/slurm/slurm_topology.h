@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* slurm_topology.h - switches, blocks and rings that topology.conf and
  * topology.yaml both describe, checked as Slurm does before they go into a
- * survey
+ * inventory
  *
  * Private to the importers of Slurm's files.
  */
@@ -58,7 +58,7 @@ int weft_slurm_topology_size(struct weft_slurm_topology *t, unsigned long size,
 /* Puts everything into s.  What Slurm refuses is an error (an unknown child, a
  * loop, a switch with children of both kinds, one name twice), what it warns of
  * a finding. */
-int weft_slurm_topology_apply(struct weft_survey *s,
+int weft_slurm_topology_apply(struct weft_inventory *s,
 			      const struct weft_slurm_topology *t,
 			      const struct weft_import_options *options,
 			      struct weft_error *err);

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Slurm counts axes in 16 bits; cells are bounded by what a survey holds. */
+/* Slurm counts axes in 16 bits; cells are bounded by what a inventory holds. */
 #define AXIS_MAX UINT16_MAX
 
 struct torus {
@@ -223,11 +223,11 @@ static int torus_read(struct torus *t, const struct weft_yaml_node *node)
 	if (dims_read(t, node, "a torus", t->dims))
 		return -1;
 	t->n_cells = t->dims[0] * t->dims[1];
-	if (t->n_cells > WEFT_SURVEY_MAX_HOSTS ||
-	    (t->n_cells *= t->dims[2]) > WEFT_SURVEY_MAX_HOSTS)
+	if (t->n_cells > WEFT_INVENTORY_MAX_HOSTS ||
+	    (t->n_cells *= t->dims[2]) > WEFT_INVENTORY_MAX_HOSTS)
 		return weft_yaml_fail(t->doc, node, t->err,
 				      "a torus of more than %u cells",
-				      WEFT_SURVEY_MAX_HOSTS);
+				      WEFT_INVENTORY_MAX_HOSTS);
 	t->cells = weft_calloc(t->n_cells, sizeof(*t->cells), t->err);
 	if (!t->cells || cells_fill(t, node))
 		return -1;
@@ -235,11 +235,11 @@ static int torus_read(struct torus *t, const struct weft_yaml_node *node)
 		    placement_check);
 }
 
-static int torus_add(struct weft_survey *s, const struct torus *t,
+static int torus_add(struct weft_inventory *s, const struct torus *t,
 		     struct weft_place where)
 {
-	uint32_t group = weft_survey_add_group(s, WEFT_GROUP_TORUS, t->name,
-					       where, t->err);
+	uint32_t group = weft_inventory_add_group(s, WEFT_GROUP_TORUS, t->name,
+						  where, t->err);
 
 	if (group == WEFT_NONE)
 		return -1;
@@ -249,17 +249,18 @@ static int torus_add(struct weft_survey *s, const struct torus *t,
 		uint32_t host = WEFT_NONE;
 
 		if (t->cells[i]) {
-			host = weft_survey_host(s, t->cells[i], where, t->err);
+			host = weft_inventory_host(s, t->cells[i], where,
+						   t->err);
 			if (host == WEFT_NONE)
 				return -1;
 		}
-		if (weft_survey_group_host(s, group, host, t->err))
+		if (weft_inventory_group_host(s, group, host, t->err))
 			return -1;
 	}
 	return 0;
 }
 
-int weft_slurm_torus(struct weft_survey *s, const struct weft_yaml *doc,
+int weft_slurm_torus(struct weft_inventory *s, const struct weft_yaml *doc,
 		     const struct weft_yaml_node *node, uint32_t source,
 		     struct weft_error *err)
 {

@@ -11,7 +11,7 @@
 
 /* One of `toruses`: checked as Slurm does and, unless s is NULL, added as a
  * group of hosts with x fastest. */
-int weft_slurm_torus(struct weft_survey *s, const struct weft_yaml *doc,
+int weft_slurm_torus(struct weft_inventory *s, const struct weft_yaml *doc,
 		     const struct weft_yaml_node *node, uint32_t source,
 		     struct weft_error *err);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* survey_fabric.c - a survey made back from a fabric, as if it were a source
+/* inventory_fabric.c - a inventory made back from a fabric, as if it were a
+ * source
  *
  * Hosts, racks and NVLink domains are the fabric's.  Switches and cables are
  * those of its cabling; what cables do not tell, the tree of domains does, as
@@ -7,19 +8,19 @@
  */
 #include "base/hostlist.h"
 #include "topology/cabling.h"
-#include "topology/inventory/survey.h"
+#include "topology/inventory/inventory.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 struct maker {
 	const struct weft_fabric *f;
-	struct weft_survey *s;
+	struct weft_inventory *s;
 	struct weft_place where;
 	uint32_t *host;		      /* [n_nodes] */
 	struct weft_uplinks *uplinks; /* [n_domains], or NULL: no cabling */
 	uint32_t *first_switch;	      /* [n_domains + 1] of switches */
-	uint32_t *switches;	      /* survey's, of each domain */
+	uint32_t *switches;	      /* inventory's, of each domain */
 	uint32_t n_switches, switches_room;
 	struct weft_error *err;
 };
@@ -34,21 +35,21 @@ static int host_texts(struct maker *m, uint32_t node, uint32_t host)
 		&f->domains[f->gpu_domain[0][n->first_gpu]];
 
 	if (n->kind != WEFT_NONE &&
-	    weft_survey_set_text(m->s, host, WEFT_HOST_GPU_KIND,
-				 f->kinds[n->kind], m->where, m->err))
+	    weft_inventory_set_text(m->s, host, WEFT_HOST_GPU_KIND,
+				    f->kinds[n->kind], m->where, m->err))
 		return -1;
 	if (n->rack != WEFT_NONE &&
-	    weft_survey_set_text(m->s, host, WEFT_HOST_RACK, f->racks[n->rack],
-				 m->where, m->err))
+	    weft_inventory_set_text(m->s, host, WEFT_HOST_RACK,
+				    f->racks[n->rack], m->where, m->err))
 		return -1;
 	if (!f->node_level && strcmp(inner->name, n->name) != 0 &&
-	    weft_survey_set_text(m->s, host, WEFT_HOST_NVLINK, inner->name,
-				 m->where, m->err))
+	    weft_inventory_set_text(m->s, host, WEFT_HOST_NVLINK, inner->name,
+				    m->where, m->err))
 		return -1;
-	return weft_survey_set_gpus(m->s, host, n->n_gpus, m->where, m->err);
+	return weft_inventory_set_gpus(m->s, host, n->n_gpus, m->where, m->err);
 }
 
-/* In the order of the file, which a file made from the survey then has. */
+/* In the order of the file, which a file made from the inventory then has. */
 static int hosts_make(struct maker *m)
 {
 	const struct weft_fabric *f = m->f;
@@ -59,8 +60,8 @@ static int hosts_make(struct maker *m)
 		at[f->nodes[k].order] = k;
 	for (uint32_t i = 0; !rc && i < f->n_nodes; i++) {
 		uint32_t node = at[i];
-		uint32_t host = weft_survey_host(m->s, f->nodes[node].name,
-						 m->where, m->err);
+		uint32_t host = weft_inventory_host(m->s, f->nodes[node].name,
+						    m->where, m->err);
 
 		m->host[node] = host;
 		rc = host == WEFT_NONE ? -1 : host_texts(m, node, host);
@@ -74,7 +75,7 @@ static int hosts_make(struct maker *m)
 static int inside_make(struct maker *m, uint32_t n_gpus, const char **names)
 {
 	const struct weft_fabric *f = m->f;
-	struct weft_survey_inside *in = weft_calloc(1, sizeof(*in), m->err);
+	struct weft_inventory_inside *in = weft_calloc(1, sizeof(*in), m->err);
 	uint32_t n = 0, index = WEFT_NONE;
 	char *hosts = NULL;
 
@@ -91,7 +92,7 @@ static int inside_make(struct maker *m, uint32_t n_gpus, const char **names)
 			in->gpus[g].nvlink_group = g / f->domains[0].n_gpus;
 			in->gpus[g].numa = -1;
 		}
-		index = weft_survey_add_inside(m->s, in, m->err);
+		index = weft_inventory_add_inside(m->s, in, m->err);
 	} else if (in && n) {
 		weft_fail(m->err, WEFT_ENOMEM, "out of memory");
 	}
@@ -145,8 +146,9 @@ static uint32_t switch_known(struct maker *m, uint32_t k)
 {
 	const struct weft_cabling *c = m->f->cabling;
 	const struct weft_cabling_switch *from = &c->switches[k];
-	uint32_t index = weft_survey_switch(m->s, from->name, m->where, m->err);
-	struct weft_survey_switch *to;
+	uint32_t index =
+		weft_inventory_switch(m->s, from->name, m->where, m->err);
+	struct weft_inventory_switch *to;
 	const char *network = c->networks[from->network];
 
 	if (index == WEFT_NONE)
@@ -180,8 +182,8 @@ static int switches_named(struct maker *m, uint32_t domain)
 				      m->err);
 
 	for (uint32_t i = 0; !rc && i < list.n; i++) {
-		uint32_t index = weft_survey_switch(m->s, list.names[i],
-						    m->where, m->err);
+		uint32_t index = weft_inventory_switch(m->s, list.names[i],
+						       m->where, m->err);
 
 		rc = switch_keep(m, index);
 		if (!rc)
@@ -237,8 +239,8 @@ static int node_end(struct maker *m, const struct weft_cable *cable,
 				 .hca = WEFT_NONE};
 	if (!port)
 		return 0;
-	end->hca =
-		weft_survey_hca(m->s, end->index, port, NULL, m->where, m->err);
+	end->hca = weft_inventory_hca(m->s, end->index, port, NULL, m->where,
+				      m->err);
 	if (end->hca == WEFT_NONE)
 		return -1;
 	if (cable->rail != WEFT_NO_RAIL)
@@ -251,7 +253,8 @@ static struct weft_end switch_end(struct maker *m, uint32_t end)
 	const char *name = weft_cabling_end_name(m->f, end);
 
 	return (struct weft_end){.kind = WEFT_END_SWITCH,
-				 .index = weft_survey_find_switch(m->s, name),
+				 .index =
+					 weft_inventory_find_switch(m->s, name),
 				 .hca = WEFT_NONE};
 }
 
@@ -262,7 +265,7 @@ static int cables_make(struct maker *m)
 
 	for (uint32_t k = 0; k < n; k++) {
 		const struct weft_cable *from = &c->cables[k];
-		struct weft_survey_cable cable = {
+		struct weft_inventory_cable cable = {
 			.b = switch_end(m, from->b),
 			.n = from->n,
 			.rate_bytes_per_s = from->rate_bytes_per_s,
@@ -275,7 +278,7 @@ static int cables_make(struct maker *m)
 			cable.a = switch_end(m, from->a);
 		else if (node_end(m, from, &cable.a))
 			return -1;
-		if (weft_survey_add_cable(m->s, &cable, m->err))
+		if (weft_inventory_add_cable(m->s, &cable, m->err))
 			return -1;
 	}
 	return 0;
@@ -298,8 +301,8 @@ static int edges_below(struct maker *m, uint32_t parent,
 {
 	for (uint32_t p = m->first_switch[parent];
 	     p < m->first_switch[parent + 1]; p++)
-		if (weft_survey_add_edge(m->s, m->switches[p], kind, child,
-					 m->where, m->err) == WEFT_NONE)
+		if (weft_inventory_add_edge(m->s, m->switches[p], kind, child,
+					    m->where, m->err) == WEFT_NONE)
 			return -1;
 	return 0;
 }
@@ -362,12 +365,12 @@ static int maker_alloc(struct maker *m)
 	return 0;
 }
 
-static int survey_fill(struct maker *m, const char *source)
+static int inventory_fill(struct maker *m, const char *source)
 {
 	const char *name = m->f->name;
 
 	m->where.source =
-		weft_survey_add_source(m->s, source, "fabric", m->err);
+		weft_inventory_add_source(m->s, source, "fabric", m->err);
 	if (m->where.source == WEFT_NONE || maker_alloc(m))
 		return -1;
 	if (*name) {
@@ -382,22 +385,22 @@ static int survey_fill(struct maker *m, const char *source)
 	return 0;
 }
 
-struct weft_survey *weft_survey_from_fabric(const struct weft_fabric *f,
-					    const char *source,
-					    struct weft_error *err)
+struct weft_inventory *weft_inventory_from_fabric(const struct weft_fabric *f,
+						  const char *source,
+						  struct weft_error *err)
 {
 	struct maker m = {.f = f, .err = err};
 	int rc = -1;
 
 	m.s = weft_calloc(1, sizeof(*m.s), err);
 	if (m.s)
-		rc = survey_fill(&m, source);
+		rc = inventory_fill(&m, source);
 	free(m.host);
 	free(m.uplinks);
 	free(m.first_switch);
 	free(m.switches);
 	if (rc) {
-		weft_survey_free(m.s);
+		weft_inventory_free(m.s);
 		free(m.s);
 		return NULL;
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* survey.c - a survey's tables, and the names of its hosts and switches */
-#include "topology/inventory/survey.h"
+/* inventory.c - a inventory's tables, and the names of its hosts and switches
+ */
+#include "topology/inventory/inventory.h"
 #include "base/hash.h"
 
 #include <stdarg.h>
@@ -8,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void weft_survey_free(struct weft_survey *s)
+void weft_inventory_free(struct weft_inventory *s)
 {
 	if (!s)
 		return;
@@ -27,7 +28,7 @@ void weft_survey_free(struct weft_survey *s)
 	free(s->switch_names.slot);
 	weft_findings_free(&s->findings);
 	weft_arena_free(&s->arena);
-	*s = (struct weft_survey){0};
+	*s = (struct weft_inventory){0};
 }
 
 /* Makes room for one more of `size` bytes behind n; *array may move. */
@@ -39,9 +40,9 @@ static int room_make(void **array, uint32_t n, uint32_t *room, size_t size,
 
 	if (n < *room)
 		return 0;
-	if (n >= WEFT_SURVEY_MAX_THINGS)
+	if (n >= WEFT_INVENTORY_MAX_THINGS)
 		return weft_fail(err, WEFT_EINVAL, "more than %u %s",
-				 WEFT_SURVEY_MAX_THINGS, what);
+				 WEFT_INVENTORY_MAX_THINGS, what);
 	grown = weft_realloc(*array, more, size, err);
 	if (!grown)
 		return -1;
@@ -54,7 +55,7 @@ static int room_make(void **array, uint32_t n, uint32_t *room, size_t size,
 	room_make((void **)&(s)->things, (s)->n_##things, &(s)->things##_room, \
 		  sizeof(*(s)->things), what, err)
 
-static const char *text_keep(struct weft_survey *s, const char *text,
+static const char *text_keep(struct weft_inventory *s, const char *text,
 			     struct weft_error *err)
 {
 	return weft_arena_text(&s->arena, text, strlen(text), err);
@@ -62,22 +63,22 @@ static const char *text_keep(struct weft_survey *s, const char *text,
 
 /* ---- names ---- */
 
-static const char *host_name(const struct weft_survey *s, uint32_t i)
+static const char *host_name(const struct weft_inventory *s, uint32_t i)
 {
 	return s->hosts[i].name;
 }
 
-static const char *switch_name(const struct weft_survey *s, uint32_t i)
+static const char *switch_name(const struct weft_inventory *s, uint32_t i)
 {
 	return s->switches[i].name;
 }
 
-typedef const char *(*name_of)(const struct weft_survey *s, uint32_t i);
+typedef const char *(*name_of)(const struct weft_inventory *s, uint32_t i);
 
 /* The slot that holds `name`, or the free one where it belongs. */
-static uint32_t *names_slot(const struct weft_survey *s,
-			    const struct weft_survey_names *names, name_of of,
-			    const char *name)
+static uint32_t *names_slot(const struct weft_inventory *s,
+			    const struct weft_inventory_names *names,
+			    name_of of, const char *name)
 {
 	uint32_t mask = names->n_slots - 1;
 	uint32_t k = (uint32_t)weft_hash_text(name) & mask;
@@ -88,11 +89,11 @@ static uint32_t *names_slot(const struct weft_survey *s,
 }
 
 /* Keeps the table at most half full with `n` + 1 names. */
-static int names_grow(const struct weft_survey *s,
-		      struct weft_survey_names *names, name_of of, uint32_t n,
-		      struct weft_error *err)
+static int names_grow(const struct weft_inventory *s,
+		      struct weft_inventory_names *names, name_of of,
+		      uint32_t n, struct weft_error *err)
 {
-	struct weft_survey_names grown = {.n_slots = 64};
+	struct weft_inventory_names grown = {.n_slots = 64};
 
 	if (2 * (n + 1) <= names->n_slots)
 		return 0;
@@ -108,8 +109,8 @@ static int names_grow(const struct weft_survey *s,
 	return 0;
 }
 
-static uint32_t names_find(const struct weft_survey *s,
-			   const struct weft_survey_names *names, name_of of,
+static uint32_t names_find(const struct weft_inventory *s,
+			   const struct weft_inventory_names *names, name_of of,
 			   const char *name)
 {
 	uint32_t found;
@@ -120,22 +121,24 @@ static uint32_t names_find(const struct weft_survey *s,
 	return found ? found - 1 : WEFT_NONE;
 }
 
-uint32_t weft_survey_find_host(const struct weft_survey *s, const char *name)
+uint32_t weft_inventory_find_host(const struct weft_inventory *s,
+				  const char *name)
 {
 	return names_find(s, &s->host_names, host_name, name);
 }
 
-uint32_t weft_survey_find_switch(const struct weft_survey *s, const char *name)
+uint32_t weft_inventory_find_switch(const struct weft_inventory *s,
+				    const char *name)
 {
 	return names_find(s, &s->switch_names, switch_name, name);
 }
 
 /* ---- things ---- */
 
-uint32_t weft_survey_add_source(struct weft_survey *s, const char *name,
-				const char *format, struct weft_error *err)
+uint32_t weft_inventory_add_source(struct weft_inventory *s, const char *name,
+				   const char *format, struct weft_error *err)
 {
-	struct weft_survey_source *source;
+	struct weft_inventory_source *source;
 
 	if (ROOM(s, sources, "sources", err))
 		return WEFT_NONE;
@@ -145,24 +148,24 @@ uint32_t weft_survey_add_source(struct weft_survey *s, const char *name,
 	return source->name && source->format ? s->n_sources++ : WEFT_NONE;
 }
 
-uint32_t weft_survey_host(struct weft_survey *s, const char *name,
-			  struct weft_place where, struct weft_error *err)
+uint32_t weft_inventory_host(struct weft_inventory *s, const char *name,
+			     struct weft_place where, struct weft_error *err)
 {
-	uint32_t index = weft_survey_find_host(s, name);
-	struct weft_survey_host *host;
+	uint32_t index = weft_inventory_find_host(s, name);
+	struct weft_inventory_host *host;
 
 	if (index != WEFT_NONE)
 		return index;
-	if (s->n_hosts >= WEFT_SURVEY_MAX_HOSTS) {
+	if (s->n_hosts >= WEFT_INVENTORY_MAX_HOSTS) {
 		weft_fail(err, WEFT_EINVAL, "more than %u hosts",
-			  WEFT_SURVEY_MAX_HOSTS);
+			  WEFT_INVENTORY_MAX_HOSTS);
 		return WEFT_NONE;
 	}
 	if (ROOM(s, hosts, "hosts", err) ||
 	    names_grow(s, &s->host_names, host_name, s->n_hosts, err))
 		return WEFT_NONE;
 	host = &s->hosts[s->n_hosts];
-	*host = (struct weft_survey_host){
+	*host = (struct weft_inventory_host){
 		.name = text_keep(s, name, err),
 		.where = where,
 		.inside = WEFT_NONE,
@@ -174,11 +177,11 @@ uint32_t weft_survey_host(struct weft_survey *s, const char *name,
 	return s->n_hosts++;
 }
 
-uint32_t weft_survey_switch(struct weft_survey *s, const char *name,
-			    struct weft_place where, struct weft_error *err)
+uint32_t weft_inventory_switch(struct weft_inventory *s, const char *name,
+			       struct weft_place where, struct weft_error *err)
 {
-	uint32_t index = weft_survey_find_switch(s, name);
-	struct weft_survey_switch *sw;
+	uint32_t index = weft_inventory_find_switch(s, name);
+	struct weft_inventory_switch *sw;
 
 	if (index != WEFT_NONE)
 		return index;
@@ -186,7 +189,7 @@ uint32_t weft_survey_switch(struct weft_survey *s, const char *name,
 	    names_grow(s, &s->switch_names, switch_name, s->n_switches, err))
 		return WEFT_NONE;
 	sw = &s->switches[s->n_switches];
-	*sw = (struct weft_survey_switch){
+	*sw = (struct weft_inventory_switch){
 		.name = text_keep(s, name, err),
 		.where = where,
 	};
@@ -196,12 +199,12 @@ uint32_t weft_survey_switch(struct weft_survey *s, const char *name,
 	return s->n_switches++;
 }
 
-uint32_t weft_survey_hca(struct weft_survey *s, uint32_t host, const char *name,
-			 const char *guid, struct weft_place where,
-			 struct weft_error *err)
+uint32_t weft_inventory_hca(struct weft_inventory *s, uint32_t host,
+			    const char *name, const char *guid,
+			    struct weft_place where, struct weft_error *err)
 {
 	uint32_t *link = &s->hosts[host].first_hca;
-	struct weft_survey_hca *hca;
+	struct weft_inventory_hca *hca;
 
 	while (*link != WEFT_NONE) {
 		if (strcmp(s->hcas[*link].name, name) == 0)
@@ -211,7 +214,7 @@ uint32_t weft_survey_hca(struct weft_survey *s, uint32_t host, const char *name,
 	if (ROOM(s, hcas, "adapters", err))
 		return WEFT_NONE;
 	hca = &s->hcas[s->n_hcas];
-	*hca = (struct weft_survey_hca){
+	*hca = (struct weft_inventory_hca){
 		.host = host,
 		.name = text_keep(s, name, err),
 		.guid = guid ? text_keep(s, guid, err) : NULL,
@@ -230,7 +233,8 @@ uint32_t weft_survey_hca(struct weft_survey *s, uint32_t host, const char *name,
 	return s->n_hcas++;
 }
 
-static bool end_valid(const struct weft_survey *s, const struct weft_end *end)
+static bool end_valid(const struct weft_inventory *s,
+		      const struct weft_end *end)
 {
 	if (end->kind == WEFT_END_SWITCH)
 		return end->index < s->n_switches;
@@ -238,27 +242,28 @@ static bool end_valid(const struct weft_survey *s, const struct weft_end *end)
 	       (end->hca == WEFT_NONE || end->hca < s->n_hcas);
 }
 
-static bool is_loop(const struct weft_survey_cable *cable)
+static bool is_loop(const struct weft_inventory_cable *cable)
 {
 	return cable->a.kind == cable->b.kind &&
 	       cable->a.index == cable->b.index;
 }
 
-static int loop_note(struct weft_survey *s,
-		     const struct weft_survey_cable *cable,
+static int loop_note(struct weft_inventory *s,
+		     const struct weft_inventory_cable *cable,
 		     struct weft_error *err)
 {
 	const char *name = cable->a.kind == WEFT_END_SWITCH
 				   ? s->switches[cable->a.index].name
 				   : s->hosts[cable->a.index].name;
 
-	return weft_survey_note(s, WEFT_FINDING_LINK_LOOP, name, cable->where,
-				err, "a cable joins two ports of it");
+	return weft_inventory_note(s, WEFT_FINDING_LINK_LOOP, name,
+				   cable->where, err,
+				   "a cable joins two ports of it");
 }
 
-int weft_survey_add_cable(struct weft_survey *s,
-			  const struct weft_survey_cable *cable,
-			  struct weft_error *err)
+int weft_inventory_add_cable(struct weft_inventory *s,
+			     const struct weft_inventory_cable *cable,
+			     struct weft_error *err)
 {
 	if (!end_valid(s, &cable->a) || !end_valid(s, &cable->b))
 		return weft_fail(err, WEFT_EINVAL,
@@ -271,13 +276,14 @@ int weft_survey_add_cable(struct weft_survey *s,
 	return 0;
 }
 
-uint32_t weft_survey_add_edge(struct weft_survey *s, uint32_t parent,
-			      enum weft_end_kind child_kind, uint32_t child,
-			      struct weft_place where, struct weft_error *err)
+uint32_t weft_inventory_add_edge(struct weft_inventory *s, uint32_t parent,
+				 enum weft_end_kind child_kind, uint32_t child,
+				 struct weft_place where,
+				 struct weft_error *err)
 {
 	if (ROOM(s, edges, "lines of trees", err))
 		return WEFT_NONE;
-	s->edges[s->n_edges] = (struct weft_survey_edge){
+	s->edges[s->n_edges] = (struct weft_inventory_edge){
 		.parent = parent,
 		.child_kind = child_kind,
 		.child = child,
@@ -286,16 +292,17 @@ uint32_t weft_survey_add_edge(struct weft_survey *s, uint32_t parent,
 	return s->n_edges++;
 }
 
-uint32_t weft_survey_add_group(struct weft_survey *s, enum weft_group_kind kind,
-			       const char *name, struct weft_place where,
-			       struct weft_error *err)
+uint32_t weft_inventory_add_group(struct weft_inventory *s,
+				  enum weft_group_kind kind, const char *name,
+				  struct weft_place where,
+				  struct weft_error *err)
 {
-	struct weft_survey_group *group;
+	struct weft_inventory_group *group;
 
 	if (ROOM(s, groups, "blocks", err))
 		return WEFT_NONE;
 	group = &s->groups[s->n_groups];
-	*group = (struct weft_survey_group){
+	*group = (struct weft_inventory_group){
 		.kind = kind,
 		.name = text_keep(s, name, err),
 		.where = where,
@@ -303,10 +310,10 @@ uint32_t weft_survey_add_group(struct weft_survey *s, enum weft_group_kind kind,
 	return group->name ? s->n_groups++ : WEFT_NONE;
 }
 
-int weft_survey_group_host(struct weft_survey *s, uint32_t group, uint32_t host,
-			   struct weft_error *err)
+int weft_inventory_group_host(struct weft_inventory *s, uint32_t group,
+			      uint32_t host, struct weft_error *err)
 {
-	struct weft_survey_group *g = &s->groups[group];
+	struct weft_inventory_group *g = &s->groups[group];
 
 	if (room_make((void **)&g->hosts, g->n_hosts, &g->room,
 		      sizeof(*g->hosts), "hosts in a group", err))
@@ -315,11 +322,11 @@ int weft_survey_group_host(struct weft_survey *s, uint32_t group, uint32_t host,
 	return 0;
 }
 
-uint32_t weft_survey_add_inside(struct weft_survey *s,
-				const struct weft_survey_inside *inside,
-				struct weft_error *err)
+uint32_t weft_inventory_add_inside(struct weft_inventory *s,
+				   const struct weft_inventory_inside *inside,
+				   struct weft_error *err)
 {
-	struct weft_survey_inside *copy;
+	struct weft_inventory_inside *copy;
 
 	if (ROOM(s, insides, "descriptions of nodes", err))
 		return WEFT_NONE;
@@ -335,9 +342,9 @@ uint32_t weft_survey_add_inside(struct weft_survey *s,
 
 /* ---- what is odd ---- */
 
-int weft_survey_note(struct weft_survey *s, enum weft_finding_id id,
-		     const char *place, struct weft_place where,
-		     struct weft_error *err, const char *format, ...)
+int weft_inventory_note(struct weft_inventory *s, enum weft_finding_id id,
+			const char *place, struct weft_place where,
+			struct weft_error *err, const char *format, ...)
 {
 	struct weft_finding_at at = {
 		.place = place,
@@ -355,9 +362,9 @@ int weft_survey_note(struct weft_survey *s, enum weft_finding_id id,
 	return weft_findings_add(&s->findings, id, at, err, "%s", text);
 }
 
-const char *weft_survey_place(const struct weft_survey *s,
-			      struct weft_place where, char *buffer,
-			      size_t size)
+const char *weft_inventory_place(const struct weft_inventory *s,
+				 struct weft_place where, char *buffer,
+				 size_t size)
 {
 	const char *name = where.source < s->n_sources
 				   ? s->sources[where.source].name

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* survey_facts.c - facts of hosts, of which two sources may say different
+/* inventory_facts.c - facts of hosts, of which two sources may say different
  * things
  */
 #include "base/hostlist.h"
-#include "topology/inventory/survey.h"
+#include "topology/inventory/inventory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,21 +11,21 @@
 
 /* ---- one fact ---- */
 
-static int conflict_note(struct weft_survey *s, uint32_t host, const char *what,
-			 const char *first, struct weft_place first_at,
-			 const char *second, struct weft_place second_at,
-			 struct weft_error *err)
+static int conflict_note(struct weft_inventory *s, uint32_t host,
+			 const char *what, const char *first,
+			 struct weft_place first_at, const char *second,
+			 struct weft_place second_at, struct weft_error *err)
 {
 	char place[256];
 
-	return weft_survey_note(
+	return weft_inventory_note(
 		s, WEFT_FINDING_CONFLICT, s->hosts[host].name, second_at, err,
 		"%s is %s here, but %s in %s", what, second, first,
-		weft_survey_place(s, first_at, place, sizeof(place)));
+		weft_inventory_place(s, first_at, place, sizeof(place)));
 }
 
-int weft_survey_set_gpus(struct weft_survey *s, uint32_t host, uint32_t n,
-			 struct weft_place where, struct weft_error *err)
+int weft_inventory_set_gpus(struct weft_inventory *s, uint32_t host, uint32_t n,
+			    struct weft_place where, struct weft_error *err)
 {
 	struct weft_fact_number *fact = &s->hosts[host].gpus;
 	char first[16], second[16];
@@ -55,7 +55,7 @@ static const char *const host_texts[] = {
 	[WEFT_HOST_FEATURES] = "its list of features",
 };
 
-static struct weft_fact_text *host_fact(struct weft_survey_host *host,
+static struct weft_fact_text *host_fact(struct weft_inventory_host *host,
 					enum weft_host_text which)
 {
 	struct weft_fact_text *facts[] = {
@@ -69,9 +69,9 @@ static struct weft_fact_text *host_fact(struct weft_survey_host *host,
 	return facts[which];
 }
 
-int weft_survey_set_text(struct weft_survey *s, uint32_t host,
-			 enum weft_host_text which, const char *text,
-			 struct weft_place where, struct weft_error *err)
+int weft_inventory_set_text(struct weft_inventory *s, uint32_t host,
+			    enum weft_host_text which, const char *text,
+			    struct weft_place where, struct weft_error *err)
 {
 	struct weft_fact_text *fact = host_fact(&s->hosts[host], which);
 
@@ -88,33 +88,34 @@ int weft_survey_set_text(struct weft_survey *s, uint32_t host,
 
 /* ---- the insides of nodes ---- */
 
-static int inside_give(struct weft_survey *s, uint32_t host, uint32_t inside,
+static int inside_give(struct weft_inventory *s, uint32_t host, uint32_t inside,
 		       struct weft_error *err)
 {
-	const struct weft_survey_inside *in = &s->insides[inside];
+	const struct weft_inventory_inside *in = &s->insides[inside];
 
 	if (s->hosts[host].inside == WEFT_NONE)
 		s->hosts[host].inside = inside;
 	if ((in->n_gpus || in->no_gpus) &&
-	    weft_survey_set_gpus(s, host, in->n_gpus, in->where, err))
+	    weft_inventory_set_gpus(s, host, in->n_gpus, in->where, err))
 		return -1;
 	if (in->n_gpus && in->gpus[0].kind[0])
-		return weft_survey_set_text(s, host, WEFT_HOST_GPU_KIND,
-					    in->gpus[0].kind, in->where, err);
+		return weft_inventory_set_text(s, host, WEFT_HOST_GPU_KIND,
+					       in->gpus[0].kind, in->where,
+					       err);
 	return 0;
 }
 
 /* To the hosts that it names, which may be new. */
-static int inside_give_named(struct weft_survey *s, uint32_t inside,
+static int inside_give_named(struct weft_inventory *s, uint32_t inside,
 			     struct weft_error *err)
 {
 	struct weft_hostlist list;
 	int rc = weft_hostlist_decode(s->insides[inside].hosts,
-				      WEFT_SURVEY_MAX_HOSTS, &list, err);
+				      WEFT_INVENTORY_MAX_HOSTS, &list, err);
 
 	for (uint32_t i = 0; rc == 0 && i < list.n; i++) {
-		uint32_t host = weft_survey_host(s, list.names[i],
-						 s->insides[inside].where, err);
+		uint32_t host = weft_inventory_host(
+			s, list.names[i], s->insides[inside].where, err);
 
 		rc = host == WEFT_NONE ? -1 : inside_give(s, host, inside, err);
 	}
@@ -124,11 +125,11 @@ static int inside_give_named(struct weft_survey *s, uint32_t inside,
 
 /* To every host without one of its own that may have GPUs.  Where no source
  * names a host, the description is of the one node there is. */
-static int inside_give_all(struct weft_survey *s, uint32_t inside,
+static int inside_give_all(struct weft_inventory *s, uint32_t inside,
 			   struct weft_error *err)
 {
 	if (s->n_hosts == 0 &&
-	    weft_survey_host(s, "node0", s->insides[inside].where, err) ==
+	    weft_inventory_host(s, "node0", s->insides[inside].where, err) ==
 		    WEFT_NONE)
 		return -1;
 	for (uint32_t h = 0; h < s->n_hosts; h++)
@@ -138,7 +139,7 @@ static int inside_give_all(struct weft_survey *s, uint32_t inside,
 	return 0;
 }
 
-static int insides_give(struct weft_survey *s, struct weft_error *err)
+static int insides_give(struct weft_inventory *s, struct weft_error *err)
 {
 	for (uint32_t i = 0; i < s->n_insides; i++)
 		if (s->insides[i].hosts && inside_give_named(s, i, err))
@@ -164,7 +165,7 @@ static int compare_ends(const struct weft_end *a, const struct weft_end *b)
 
 static int compare_cables(const void *pa, const void *pb)
 {
-	const struct weft_survey_cable *a = pa, *b = pb;
+	const struct weft_inventory_cable *a = pa, *b = pb;
 	int order = compare_ends(&a->a, &b->a);
 
 	order = order ? order : compare_ends(&a->b, &b->b);
@@ -176,7 +177,7 @@ static int compare_cables(const void *pa, const void *pb)
 	       (a->where.line < b->where.line);
 }
 
-static void cable_turn(struct weft_survey_cable *cable)
+static void cable_turn(struct weft_inventory_cable *cable)
 {
 	struct weft_end a = cable->a;
 	bool turned = cable->a.kind == cable->b.kind
@@ -191,7 +192,7 @@ static void cable_turn(struct weft_survey_cable *cable)
 
 /* Cables without port numbers cannot be told apart inside a source, but two
  * sources that name the same ends mean the same cables. */
-static void cables_sort(struct weft_survey *s)
+static void cables_sort(struct weft_inventory *s)
 {
 	uint32_t kept = 0;
 
@@ -201,8 +202,8 @@ static void cables_sort(struct weft_survey *s)
 		qsort(s->cables, s->n_cables, sizeof(*s->cables),
 		      compare_cables);
 	for (uint32_t i = 0; i < s->n_cables; i++) {
-		const struct weft_survey_cable *c = &s->cables[i];
-		const struct weft_survey_cable *last =
+		const struct weft_inventory_cable *c = &s->cables[i];
+		const struct weft_inventory_cable *last =
 			kept ? &s->cables[kept - 1] : NULL;
 
 		if (last && compare_ends(&last->a, &c->a) == 0 &&
@@ -214,7 +215,7 @@ static void cables_sort(struct weft_survey *s)
 	s->n_cables = kept;
 }
 
-int weft_survey_finish(struct weft_survey *s, struct weft_error *err)
+int weft_inventory_finish(struct weft_inventory *s, struct weft_error *err)
 {
 	cables_sort(s);
 	return insides_give(s, err);

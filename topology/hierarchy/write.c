@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* survey_write.c - a survey and its scheme as a fabric file, weft-fabric(5) */
+/* write.c - a inventory and its scheme as a fabric file, weft-fabric(5) */
 #include "base/hostlist.h"
 #include "topology/hierarchy/writer.h"
 #include "topology/profile.h"
@@ -17,13 +17,13 @@
  * none worth a name; else all are taken to be like the profile's. */
 static int hosts_choose(struct weft_writer *w)
 {
-	struct weft_survey *s = w->s;
+	struct weft_inventory *s = w->s;
 	uint32_t known = 0, unknown = 0, dropped = 0;
 
 	for (uint32_t h = 0; h < s->n_hosts; h++)
 		known += s->hosts[h].gpus.value > 0;
 	for (uint32_t h = 0; h < s->n_hosts; h++) {
-		const struct weft_survey_host *host = &s->hosts[h];
+		const struct weft_inventory_host *host = &s->hosts[h];
 		bool placed = !w->scheme->n_levels ||
 			      w->scheme->host_domain[h] != WEFT_NONE;
 		bool counted = host->gpus.value > 0;
@@ -39,10 +39,11 @@ static int hosts_choose(struct weft_writer *w)
 		w->host[h] = host->name;
 	}
 	if (dropped &&
-	    weft_survey_note(s, WEFT_FINDING_INPUT_PARTIAL, NULL,
-			     (struct weft_place){WEFT_NONE, 0}, w->err,
-			     "%u hosts whose GPUs no source knows are left out",
-			     dropped))
+	    weft_inventory_note(
+		    s, WEFT_FINDING_INPUT_PARTIAL, NULL,
+		    (struct weft_place){WEFT_NONE, 0}, w->err,
+		    "%u hosts whose GPUs no source knows are left out",
+		    dropped))
 		return -1;
 	w->gpus_assumed = unknown;
 	return 0;
@@ -56,7 +57,7 @@ static int gpus_assume(struct weft_writer *w)
 						    : w->profile->gpus_per_node;
 	if (!n || w->options->gpus_per_node)
 		return 0;
-	return weft_survey_note(
+	return weft_inventory_note(
 		w->s, WEFT_FINDING_GPUS_UNKNOWN, NULL,
 		(struct weft_place){WEFT_NONE, 0}, w->err,
 		"no source says how many GPUs %u host%s; %u each are assumed, "
@@ -146,20 +147,20 @@ static uint32_t part_end(const struct spanned *list, uint32_t i, uint32_t n)
 static int split_note(struct weft_writer *w, const struct spanned *list,
 		      uint32_t n, uint32_t first, uint32_t most)
 {
-	const struct weft_survey_host *hosts = w->s->hosts;
+	const struct weft_inventory_host *hosts = w->s->hosts;
 	uint32_t other = first ? 0 : most;
 	bool few =
 		10 * (n - most) <= n || (n - most == 1 && n > 3) || most == 1;
 
 	if (few)
-		return weft_survey_note(
+		return weft_inventory_note(
 			w->s, WEFT_FINDING_NVLINK_SPLIT, list[0].nvlink,
 			hosts[list[other].host].nvlink.where, w->err,
 			"%s and %s are said to share an NVLink domain, but "
 			"hang on different switches, as do %u of its %u nodes",
 			hosts[list[first].host].name,
 			hosts[list[other].host].name, n - most, n);
-	return weft_survey_note(
+	return weft_inventory_note(
 		w->s, WEFT_FINDING_INPUT_PARTIAL, list[0].nvlink,
 		hosts[list[0].host].nvlink.where, w->err,
 		"the NVLink domain of %u nodes lies below several switches; "
@@ -193,7 +194,7 @@ static int span_add(struct weft_writer *w, const struct spanned *list,
 
 static int spans_choose(struct weft_writer *w)
 {
-	struct weft_survey *s = w->s;
+	struct weft_inventory *s = w->s;
 	struct spanned *list = weft_calloc(s->n_hosts, sizeof(*list), w->err);
 	uint32_t n = 0, first = 0;
 	int rc = list ? 0 : -1;
@@ -372,7 +373,8 @@ static int nodes_write(struct weft_writer *w)
 
 /* Whether GPUs of one part have NVLink with each other, where the node's GPUs
  * are dealt out in parts of `size`. */
-static bool parts_are_linked(const struct weft_survey_inside *in, uint32_t size)
+static bool parts_are_linked(const struct weft_inventory_inside *in,
+			     uint32_t size)
 {
 	for (uint32_t g = 0; g < in->n_gpus; g++)
 		if (g % size &&
@@ -381,7 +383,7 @@ static bool parts_are_linked(const struct weft_survey_inside *in, uint32_t size)
 	return in->n_gpus % size == 0;
 }
 
-static uint32_t group_size(const struct weft_survey_inside *in, uint32_t gpu)
+static uint32_t group_size(const struct weft_inventory_inside *in, uint32_t gpu)
 {
 	uint32_t n = 0;
 
@@ -392,7 +394,7 @@ static uint32_t group_size(const struct weft_survey_inside *in, uint32_t gpu)
 
 /* The largest such parts.  *odd: groups are not all of one size and in order,
  * so that the parts are less than they. */
-static uint32_t inside_group(const struct weft_survey_inside *in, bool *odd)
+static uint32_t inside_group(const struct weft_inventory_inside *in, bool *odd)
 {
 	uint32_t size = in->n_gpus;
 
@@ -466,20 +468,22 @@ static int groups_write(struct weft_writer *w)
 	if (group && (!is_whole(w, group) || w->profile->nvlink_nodes > 1))
 		fprintf(w->out, "nvlink: %u\n", group);
 	if (w->profile->nvlink_nodes > 1 &&
-	    weft_survey_note(w->s, WEFT_FINDING_INPUT_PARTIAL, NULL,
-			     (struct weft_place){WEFT_NONE, 0}, w->err,
-			     "no source says which nodes share an NVLink "
-			     "domain (gpu-fabric does); each node's GPUs are "
-			     "one"))
+	    weft_inventory_note(
+		    w->s, WEFT_FINDING_INPUT_PARTIAL, NULL,
+		    (struct weft_place){WEFT_NONE, 0}, w->err,
+		    "no source says which nodes share an NVLink "
+		    "domain (gpu-fabric does); each node's GPUs are "
+		    "one"))
 		return -1;
 	if (!odd)
 		return 0;
-	return weft_survey_note(w->s, WEFT_FINDING_NVLINK_UNEVEN, NULL,
-				(struct weft_place){WEFT_NONE, 0}, w->err,
-				"GPUs that share NVLink are not groups of one "
-				"size in order on all nodes; all nodes are "
-				"written with %u GPU%s in an NVLink domain",
-				group, group == 1 ? "" : "s");
+	return weft_inventory_note(
+		w->s, WEFT_FINDING_NVLINK_UNEVEN, NULL,
+		(struct weft_place){WEFT_NONE, 0}, w->err,
+		"GPUs that share NVLink are not groups of one "
+		"size in order on all nodes; all nodes are "
+		"written with %u GPU%s in an NVLink domain",
+		group, group == 1 ? "" : "s");
 }
 
 static int nvlink_write(struct weft_writer *w)
@@ -516,7 +520,7 @@ static int nvlink_write(struct weft_writer *w)
 
 static int writer_alloc(struct weft_writer *w)
 {
-	const struct weft_survey *s = w->s;
+	const struct weft_inventory *s = w->s;
 	const struct weft_scheme *scheme = w->scheme;
 	size_t rails = (size_t)scheme->n_domains * scheme->n_rails;
 
@@ -566,9 +570,10 @@ static int sections_write(struct weft_writer *w)
 		       : 0;
 }
 
-char *weft_survey_write(struct weft_survey *s, const struct weft_scheme *scheme,
-			const struct weft_scheme_options *options,
-			struct weft_error *err)
+char *weft_inventory_write(struct weft_inventory *s,
+			   const struct weft_scheme *scheme,
+			   const struct weft_scheme_options *options,
+			   struct weft_error *err)
 {
 	struct weft_writer w = {
 		.s = s, .scheme = scheme, .options = options, .err = err};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* survey.c - surveys, their findings, and the fabric file made from them */
+/* inventory.c - inventories, their findings, and the fabric file made from them
+ */
 #include "tests/lib/check.h"
 #include "topology/hierarchy/scheme.h"
 
@@ -9,30 +10,31 @@
 
 static const struct weft_place here = {0, 1};
 
-/* A survey of n hosts n0..; one source. */
-static void survey_start(struct weft_survey *s, uint32_t n)
+/* A inventory of n hosts n0..; one source. */
+static void inventory_start(struct weft_inventory *s, uint32_t n)
 {
-	*s = (struct weft_survey){0};
-	assert_int_equal(weft_survey_add_source(s, "a.txt", "test", NULL), 0);
+	*s = (struct weft_inventory){0};
+	assert_int_equal(weft_inventory_add_source(s, "a.txt", "test", NULL),
+			 0);
 	for (uint32_t i = 0; i < n; i++) {
 		char name[32];
 
 		snprintf(name, sizeof(name), "n%u", i);
-		assert_int_equal(weft_survey_host(s, name, here, NULL), i);
+		assert_int_equal(weft_inventory_host(s, name, here, NULL), i);
 	}
 }
 
 /* Finishes, takes `fill` for the scheme, writes and loads. */
 typedef void (*scheme_filler)(struct weft_scheme *scheme);
-static struct weft_fabric *fabric_of(struct weft_survey *s, scheme_filler fill,
-				     char **text)
+static struct weft_fabric *fabric_of(struct weft_inventory *s,
+				     scheme_filler fill, char **text)
 {
 	const struct weft_scheme_options options = {.gpus_per_node = 8};
 	struct weft_error err = {0};
 	struct weft_scheme *scheme;
 	struct weft_fabric *f = NULL;
 
-	assert_int_equal(weft_survey_finish(s, &err), 0);
+	assert_int_equal(weft_inventory_finish(s, &err), 0);
 	scheme = calloc(1, sizeof(*scheme));
 	scheme->n_rails = 1;
 	scheme->host_domain = malloc((s->n_hosts + 1) * sizeof(uint32_t));
@@ -41,7 +43,7 @@ static struct weft_fabric *fabric_of(struct weft_survey *s, scheme_filler fill,
 	memset(scheme->switch_domain, 0xff, s->n_switches * sizeof(uint32_t));
 	if (fill)
 		fill(scheme);
-	*text = weft_survey_write(s, scheme, &options, &err);
+	*text = weft_inventory_write(s, scheme, &options, &err);
 	if (*text)
 		f = weft_fabric_parse(*text, strlen(*text), "written", &err);
 	if (!f)
@@ -50,7 +52,8 @@ static struct weft_fabric *fabric_of(struct weft_survey *s, scheme_filler fill,
 	return f;
 }
 
-static uint32_t count_of(const struct weft_survey *s, enum weft_finding_id id)
+static uint32_t count_of(const struct weft_inventory *s,
+			 enum weft_finding_id id)
 {
 	uint32_t n = 0;
 
@@ -61,85 +64,88 @@ static uint32_t count_of(const struct weft_survey *s, enum weft_finding_id id)
 
 static void a_name_is_one_host(void **state)
 {
-	struct weft_survey s;
+	struct weft_inventory s;
 
 	(void)state;
-	survey_start(&s, 3000);
-	assert_int_equal(weft_survey_host(&s, "n2999", here, NULL), 2999);
-	assert_int_equal(weft_survey_find_host(&s, "n17"), 17);
-	assert_int_equal(weft_survey_find_host(&s, "n3000"), WEFT_NONE);
-	assert_int_equal(weft_survey_find_switch(&s, "n17"), WEFT_NONE);
-	weft_survey_free(&s);
+	inventory_start(&s, 3000);
+	assert_int_equal(weft_inventory_host(&s, "n2999", here, NULL), 2999);
+	assert_int_equal(weft_inventory_find_host(&s, "n17"), 17);
+	assert_int_equal(weft_inventory_find_host(&s, "n3000"), WEFT_NONE);
+	assert_int_equal(weft_inventory_find_switch(&s, "n17"), WEFT_NONE);
+	weft_inventory_free(&s);
 }
 
 static void adapters_are_chained_in_order(void **state)
 {
-	struct weft_survey s;
+	struct weft_inventory s;
 	char name[32];
 
 	(void)state;
-	survey_start(&s, 2);
+	inventory_start(&s, 2);
 	for (uint32_t i = 0; i < 40; i++) {
 		snprintf(name, sizeof(name), "mlx5_%u", i);
 		assert_int_equal(
-			weft_survey_hca(&s, i % 2, name, NULL, here, NULL), i);
+			weft_inventory_hca(&s, i % 2, name, NULL, here, NULL),
+			i);
 	}
-	assert_int_equal(weft_survey_hca(&s, 1, "mlx5_3", NULL, here, NULL), 3);
+	assert_int_equal(weft_inventory_hca(&s, 1, "mlx5_3", NULL, here, NULL),
+			 3);
 	assert_int_equal(s.hosts[0].n_hcas, 20);
 	assert_int_equal(s.hosts[0].first_hca, 0);
 	assert_int_equal(s.hcas[0].next, 2);
 	assert_int_equal(s.hcas[38].next, WEFT_NONE);
-	weft_survey_free(&s);
+	weft_inventory_free(&s);
 }
 
 static void sources_that_differ_make_a_conflict(void **state)
 {
 	const struct weft_place there = {1, 7};
-	struct weft_survey s;
+	struct weft_inventory s;
 
 	(void)state;
-	survey_start(&s, 1);
-	assert_int_equal(weft_survey_add_source(&s, "b.txt", "test", NULL), 1);
-	weft_survey_set_gpus(&s, 0, 8, here, NULL);
-	weft_survey_set_gpus(&s, 0, 8, there, NULL);
+	inventory_start(&s, 1);
+	assert_int_equal(weft_inventory_add_source(&s, "b.txt", "test", NULL),
+			 1);
+	weft_inventory_set_gpus(&s, 0, 8, here, NULL);
+	weft_inventory_set_gpus(&s, 0, 8, there, NULL);
 	assert_int_equal(s.findings.n, 0);
-	weft_survey_set_gpus(&s, 0, 4, there, NULL);
-	weft_survey_set_text(&s, 0, WEFT_HOST_NVLINK, "x", here, NULL);
-	weft_survey_set_text(&s, 0, WEFT_HOST_NVLINK, "y", there, NULL);
+	weft_inventory_set_gpus(&s, 0, 4, there, NULL);
+	weft_inventory_set_text(&s, 0, WEFT_HOST_NVLINK, "x", here, NULL);
+	weft_inventory_set_text(&s, 0, WEFT_HOST_NVLINK, "y", there, NULL);
 	assert_int_equal(count_of(&s, WEFT_FINDING_CONFLICT), 2);
 	assert_string_equal(s.findings.item[0].source, "b.txt");
 	assert_int_equal(s.findings.item[0].line, 7);
 	assert_non_null(strstr(s.findings.item[0].text, "a.txt:1"));
 	assert_true(s.hosts[0].gpus.value == 8);
-	weft_survey_free(&s);
+	weft_inventory_free(&s);
 }
 
 static void a_cable_of_two_sources_is_one(void **state)
 {
-	struct weft_survey_cable cable = {
+	struct weft_inventory_cable cable = {
 		.a = {WEFT_END_SWITCH, 0, WEFT_NONE, 1},
 		.b = {WEFT_END_HOST, 0, WEFT_NONE, 0},
 		.n = 1,
 	};
-	struct weft_survey s;
+	struct weft_inventory s;
 
 	(void)state;
-	survey_start(&s, 1);
-	weft_survey_add_source(&s, "b.txt", "test", NULL);
-	weft_survey_switch(&s, "leaf0", here, NULL);
-	weft_survey_add_cable(&s, &cable, NULL);
+	inventory_start(&s, 1);
+	weft_inventory_add_source(&s, "b.txt", "test", NULL);
+	weft_inventory_switch(&s, "leaf0", here, NULL);
+	weft_inventory_add_cable(&s, &cable, NULL);
 	cable.where.source = 1;
-	weft_survey_add_cable(&s, &cable, NULL);
+	weft_inventory_add_cable(&s, &cable, NULL);
 	cable.where.source = 0;
 	cable.b.index = 9;
-	assert_int_equal(weft_survey_add_cable(&s, &cable, NULL), -1);
+	assert_int_equal(weft_inventory_add_cable(&s, &cable, NULL), -1);
 	cable.b = cable.a;
-	assert_int_equal(weft_survey_add_cable(&s, &cable, NULL), 0);
+	assert_int_equal(weft_inventory_add_cable(&s, &cable, NULL), 0);
 	assert_int_equal(count_of(&s, WEFT_FINDING_LINK_LOOP), 1);
-	assert_int_equal(weft_survey_finish(&s, NULL), 0);
+	assert_int_equal(weft_inventory_finish(&s, NULL), 0);
 	assert_int_equal(s.n_cables, 1);
 	assert_int_equal(s.cables[0].a.kind, WEFT_END_HOST);
-	weft_survey_free(&s);
+	weft_inventory_free(&s);
 }
 
 static void findings_come_gravest_first_and_once(void **state)
@@ -205,12 +211,12 @@ static void two_leafs(struct weft_scheme *scheme)
 
 static void hosts_keep_their_names_before_switches(void **state)
 {
-	struct weft_survey s;
+	struct weft_inventory s;
 	struct weft_fabric *f;
 	char *text;
 
 	(void)state;
-	survey_start(&s, 4);
+	inventory_start(&s, 4);
 	f = fabric_of(&s, two_leafs, &text);
 	assert_non_null(f);
 	assert_int_equal(f->n_levels, 3);
@@ -219,40 +225,40 @@ static void hosts_keep_their_names_before_switches(void **state)
 	assert_non_null(
 		strstr(text, "bandwidth: 400 Gbps, oversubscription: 2"));
 	weft_fabric_free(f);
-	weft_survey_free(&s);
+	weft_inventory_free(&s);
 	free(text);
 }
 
 static void switches_and_cables_are_folded(void **state)
 {
-	struct weft_survey_cable cable = {
+	struct weft_inventory_cable cable = {
 		.n = 1, .rate_bytes_per_s = 50e9, .width = 4};
-	struct weft_survey s;
+	struct weft_inventory s;
 	struct weft_fabric *f;
 	char *text;
 
 	(void)state;
-	survey_start(&s, 4);
-	weft_survey_switch(&s, "n1", here, NULL);
-	weft_survey_switch(&s, "sp0", here, NULL);
-	weft_survey_switch(&s, "sp1", here, NULL);
+	inventory_start(&s, 4);
+	weft_inventory_switch(&s, "n1", here, NULL);
+	weft_inventory_switch(&s, "sp0", here, NULL);
+	weft_inventory_switch(&s, "sp1", here, NULL);
 	for (uint32_t h = 0; h < 4; h++) {
 		cable.a = (struct weft_end){WEFT_END_HOST, h, WEFT_NONE, 0};
 		cable.b = (struct weft_end){WEFT_END_SWITCH, 0, WEFT_NONE, h};
-		weft_survey_add_cable(&s, &cable, NULL);
+		weft_inventory_add_cable(&s, &cable, NULL);
 	}
 	for (uint32_t k = 0; k < 4; k++) {
 		cable.a = (struct weft_end){WEFT_END_SWITCH, 0, WEFT_NONE,
 					    10 + k};
 		cable.b = (struct weft_end){WEFT_END_SWITCH, 1 + k % 2,
 					    WEFT_NONE, k};
-		weft_survey_add_cable(&s, &cable, NULL);
+		weft_inventory_add_cable(&s, &cable, NULL);
 	}
 	f = fabric_of(&s, two_leafs, &text);
 	assert_non_null(strstr(text, "from: \"n[0-3]\", to: "));
 	assert_non_null(strstr(text, "to: \"sp[0-1]\", n: 2, rate: 400 Gbps"));
 	weft_fabric_free(f);
-	weft_survey_free(&s);
+	weft_inventory_free(&s);
 	free(text);
 }
 
@@ -269,17 +275,17 @@ static void an_empty_level(struct weft_scheme *scheme)
 
 static void a_level_that_nobody_hangs_on_is_left_out(void **state)
 {
-	struct weft_survey s;
+	struct weft_inventory s;
 	struct weft_fabric *f;
 	char *text;
 
 	(void)state;
-	survey_start(&s, 4);
+	inventory_start(&s, 4);
 	f = fabric_of(&s, an_empty_level, &text);
 	assert_non_null(f);
 	assert_int_equal(f->n_levels, 3);
 	weft_fabric_free(f);
-	weft_survey_free(&s);
+	weft_inventory_free(&s);
 	free(text);
 }
 
@@ -293,24 +299,24 @@ static void one_spine(struct weft_scheme *scheme)
 
 static void a_spine_of_one_switch_is_a_switch(void **state)
 {
-	struct weft_survey_cable cable = {
+	struct weft_inventory_cable cable = {
 		.a = {WEFT_END_SWITCH, 1, WEFT_NONE, 1},
 		.b = {WEFT_END_SWITCH, 0, WEFT_NONE, 1},
 		.n = 1,
 	};
-	struct weft_survey s;
+	struct weft_inventory s;
 	struct weft_fabric *f;
 	char *text;
 
 	(void)state;
-	survey_start(&s, 4);
-	weft_survey_switch(&s, "spine", here, NULL);
-	weft_survey_switch(&s, "leaf 1", here, NULL);
-	weft_survey_add_cable(&s, &cable, NULL);
+	inventory_start(&s, 4);
+	weft_inventory_switch(&s, "spine", here, NULL);
+	weft_inventory_switch(&s, "leaf 1", here, NULL);
+	weft_inventory_add_cable(&s, &cable, NULL);
 	f = fabric_of(&s, one_spine, &text);
 	assert_non_null(f);
 	weft_fabric_free(f);
-	weft_survey_free(&s);
+	weft_inventory_free(&s);
 	free(text);
 }
 
@@ -328,69 +334,69 @@ static void two_bundles(struct weft_scheme *scheme)
 
 static void a_bundle_without_a_leaf_is_written_whole(void **state)
 {
-	struct weft_survey s;
+	struct weft_inventory s;
 	struct weft_fabric *f;
 	char *text;
 
 	(void)state;
-	survey_start(&s, 4);
+	inventory_start(&s, 4);
 	for (uint32_t i = 0; i < 7; i++) {
 		char name[16];
 
 		snprintf(name, sizeof(name), "l%u", i);
-		weft_survey_switch(&s, name, here, NULL);
+		weft_inventory_switch(&s, name, here, NULL);
 	}
 	f = fabric_of(&s, two_bundles, &text);
 	assert_non_null(f);
 	assert_int_equal(f->n_rails, 4);
 	assert_int_equal(f->levels[1].n_domains, 2);
 	weft_fabric_free(f);
-	weft_survey_free(&s);
+	weft_inventory_free(&s);
 	free(text);
 }
 
 static void an_nvlink_domain_over_two_leafs_is_left_out(void **state)
 {
-	struct weft_survey s;
+	struct weft_inventory s;
 	struct weft_fabric *f;
 	char *text;
 
 	(void)state;
-	survey_start(&s, 4);
-	weft_survey_set_text(&s, 0, WEFT_HOST_NVLINK, "a.1", here, NULL);
-	weft_survey_set_text(&s, 1, WEFT_HOST_NVLINK, "a.1", here, NULL);
-	weft_survey_set_text(&s, 2, WEFT_HOST_NVLINK, "b.1", here, NULL);
+	inventory_start(&s, 4);
+	weft_inventory_set_text(&s, 0, WEFT_HOST_NVLINK, "a.1", here, NULL);
+	weft_inventory_set_text(&s, 1, WEFT_HOST_NVLINK, "a.1", here, NULL);
+	weft_inventory_set_text(&s, 2, WEFT_HOST_NVLINK, "b.1", here, NULL);
 	f = fabric_of(&s, two_leafs, &text);
 	assert_non_null(f);
 	assert_non_null(strstr(text, "a.1: n[0-1]"));
 	assert_null(strstr(text, "b.1"));
 	weft_fabric_free(f);
 	free(text);
-	weft_survey_free(&s);
+	weft_inventory_free(&s);
 
-	survey_start(&s, 4);
-	weft_survey_set_text(&s, 1, WEFT_HOST_NVLINK, "a.1", here, NULL);
-	weft_survey_set_text(&s, 2, WEFT_HOST_NVLINK, "a.1", here, NULL);
+	inventory_start(&s, 4);
+	weft_inventory_set_text(&s, 1, WEFT_HOST_NVLINK, "a.1", here, NULL);
+	weft_inventory_set_text(&s, 2, WEFT_HOST_NVLINK, "a.1", here, NULL);
 	f = fabric_of(&s, two_leafs, &text);
 	assert_non_null(f);
 	assert_int_equal(count_of(&s, WEFT_FINDING_NVLINK_SPLIT), 1);
 	weft_fabric_free(f);
 	free(text);
-	weft_survey_free(&s);
+	weft_inventory_free(&s);
 }
 
 /* A rack on each leaf; the domain is one, as its source says. */
 static void an_nvlink_domain_over_two_racks_is_kept(void **state)
 {
-	struct weft_survey s;
+	struct weft_inventory s;
 	struct weft_fabric *f;
 	char *text;
 
 	(void)state;
-	survey_start(&s, 4);
+	inventory_start(&s, 4);
 	for (uint32_t h = 0; h < 4; h++)
-		weft_survey_set_text(&s, h, WEFT_HOST_NVLINK, "a.1", here,
-				     NULL);
+		weft_inventory_set_text(&s, h, WEFT_HOST_NVLINK, "a.1", here,
+					NULL);
 	f = fabric_of(&s, two_leafs, &text);
 	assert_non_null(f);
 	assert_int_equal(count_of(&s, WEFT_FINDING_NVLINK_SPLIT), 0);
@@ -399,71 +405,71 @@ static void an_nvlink_domain_over_two_racks_is_kept(void **state)
 	assert_non_null(strstr(text, "a.1.part2: n[2-3]"));
 	weft_fabric_free(f);
 	free(text);
-	weft_survey_free(&s);
+	weft_inventory_free(&s);
 }
 
 static void gpus_bridged_in_pairs_are_pairs(void **state)
 {
-	struct weft_survey_inside inside = {.n_gpus = 8, .hosts = "n[0-1]"};
-	struct weft_survey s;
+	struct weft_inventory_inside inside = {.n_gpus = 8, .hosts = "n[0-1]"};
+	struct weft_inventory s;
 	struct weft_fabric *f;
 	char *text;
 
 	(void)state;
-	survey_start(&s, 0);
+	inventory_start(&s, 0);
 	for (uint32_t g = 0; g < 8; g++)
 		inside.gpus[g].nvlink_group = g / 2;
-	weft_survey_add_inside(&s, &inside, NULL);
+	weft_inventory_add_inside(&s, &inside, NULL);
 	f = fabric_of(&s, NULL, &text);
 	assert_non_null(f);
 	assert_int_equal(f->n_gpus, 16);
 	assert_int_equal(f->levels[0].n_domains, 8);
 	weft_fabric_free(f);
 	free(text);
-	weft_survey_free(&s);
+	weft_inventory_free(&s);
 }
 
 static void names_that_do_not_fold_fill_several_lines(void **state)
 {
-	struct weft_survey s;
+	struct weft_inventory s;
 	struct weft_fabric *f;
 	char *text;
 
 	(void)state;
-	survey_start(&s, 0);
+	inventory_start(&s, 0);
 	for (uint32_t i = 0; i < 500; i++) {
 		char name[120];
 
 		snprintf(name, sizeof(name), "%c%u_a long: name of some %080u",
 			 'a' + (int)(i * 7 % 26), i * 7919 % 4093, i % 3);
-		weft_survey_host(&s, name, here, NULL);
+		weft_inventory_host(&s, name, here, NULL);
 	}
 	f = fabric_of(&s, NULL, &text);
 	assert_non_null(f);
 	assert_int_equal(f->n_nodes, 500);
 	weft_fabric_free(f);
 	free(text);
-	weft_survey_free(&s);
+	weft_inventory_free(&s);
 }
 
 static void hosts_without_gpus_are_left_out(void **state)
 {
-	struct weft_survey s;
+	struct weft_inventory s;
 	struct weft_fabric *f;
 	char *text;
 
 	(void)state;
-	survey_start(&s, 3);
-	weft_survey_set_gpus(&s, 0, 4, here, NULL);
-	weft_survey_set_gpus(&s, 1, 0, here, NULL);
-	weft_survey_set_text(&s, 0, WEFT_HOST_RACK, "r 1", here, NULL);
+	inventory_start(&s, 3);
+	weft_inventory_set_gpus(&s, 0, 4, here, NULL);
+	weft_inventory_set_gpus(&s, 1, 0, here, NULL);
+	weft_inventory_set_text(&s, 0, WEFT_HOST_RACK, "r 1", here, NULL);
 	f = fabric_of(&s, NULL, &text);
 	assert_non_null(f);
 	assert_int_equal(f->n_nodes, 2);
 	assert_int_equal(f->n_racks, 1);
 	weft_fabric_free(f);
 	free(text);
-	weft_survey_free(&s);
+	weft_inventory_free(&s);
 }
 
 int main(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* survey_write_levels.c - the sections levels, disjoint, rack, links, shapes */
+/* write_levels.c - the sections levels, disjoint, rack, links, shapes */
 #include "base/hostlist.h"
 #include "topology/hierarchy/writer.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* survey_write_profile.c - the profile of a fabric file, by what sources tell
+/* write_profile.c - the profile of a fabric file, by what sources tell
  * of the GPUs
  */
 #include "config.h" /* first: strcasestr is GNU */
@@ -45,8 +45,8 @@ static bool is_kind(const char *text, const char *kind)
 	return false;
 }
 
-static size_t profile_of(const struct weft_survey *s,
-			 const struct weft_survey_host *host)
+static size_t profile_of(const struct weft_inventory *s,
+			 const struct weft_inventory_host *host)
 {
 	const char *kind = host->gpu_kind.text;
 	const char *format = host->where.source < s->n_sources
@@ -91,7 +91,7 @@ static const struct {
 
 #define PLAIN_PROFILE "pcie4-100g-tcp"
 
-static bool is_linked(const struct weft_survey_inside *in)
+static bool is_linked(const struct weft_inventory_inside *in)
 {
 	for (uint32_t g = 0; g < in->n_gpus; g++)
 		if (in->gpus[g].n_nvlinks ||
@@ -102,7 +102,7 @@ static bool is_linked(const struct weft_survey_inside *in)
 
 /* rocm-smi knows AMD's GPUs alone; eight that are joined to each other are
  * MI300X. */
-static const char *profile_of_amd(const struct weft_survey_inside *in)
+static const char *profile_of_amd(const struct weft_inventory_inside *in)
 {
 	for (uint32_t g = 0; g < in->n_gpus; g++)
 		if (in->n_gpus != 8 || in->gpus[g].n_nvlinks < 7 ||
@@ -111,8 +111,8 @@ static const char *profile_of_amd(const struct weft_survey_inside *in)
 	return "mi300x";
 }
 
-static const char *profile_of_inside(const struct weft_survey *s,
-				     const struct weft_survey_inside *in)
+static const char *profile_of_inside(const struct weft_inventory *s,
+				     const struct weft_inventory_inside *in)
 {
 	if (in->where.source < s->n_sources &&
 	    strcmp(s->sources[in->where.source].format, "rocm-smi") == 0)
@@ -128,7 +128,7 @@ static const char *profile_of_inside(const struct weft_survey *s,
 /* That of the first host whose inside says one. */
 static const char *profile_by_inside(const struct weft_writer *w)
 {
-	const struct weft_survey *s = w->s;
+	const struct weft_inventory *s = w->s;
 	const char *name = NULL;
 
 	for (uint32_t h = 0; h < s->n_hosts && !name; h++)
@@ -168,15 +168,15 @@ static int given_note(struct weft_writer *w)
 
 	gaps_write(w, gaps, sizeof(gaps));
 	if (told && strcmp(told, w->profile->name) != 0 &&
-	    weft_survey_note(w->s, WEFT_FINDING_PROFILE_ASSUMED, NULL, nowhere,
-			     w->err,
-			     "--profile %s is not that of the GPUs that the "
-			     "sources tell (%s: %s)",
-			     w->profile->name, kind_told(w), told))
+	    weft_inventory_note(w->s, WEFT_FINDING_PROFILE_ASSUMED, NULL,
+				nowhere, w->err,
+				"--profile %s is not that of the GPUs that the "
+				"sources tell (%s: %s)",
+				w->profile->name, kind_told(w), told))
 		return -1;
-	return weft_survey_note(w->s, WEFT_FINDING_PROFILE_FILLS, NULL, nowhere,
-				w->err, "--profile %s gives the figures of %s",
-				w->profile->name, gaps);
+	return weft_inventory_note(
+		w->s, WEFT_FINDING_PROFILE_FILLS, NULL, nowhere, w->err,
+		"--profile %s gives the figures of %s", w->profile->name, gaps);
 }
 
 static int assumed_note(struct weft_writer *w, const char *by)
@@ -191,7 +191,7 @@ static int assumed_note(struct weft_writer *w, const char *by)
 	if (!counted)
 		return 0; /* told with their number */
 	gaps_write(w, gaps, sizeof(gaps));
-	return weft_survey_note(
+	return weft_inventory_note(
 		w->s,
 		by ? WEFT_FINDING_PROFILE_FILLS : WEFT_FINDING_PROFILE_ASSUMED,
 		NULL, (struct weft_place){WEFT_NONE, 0}, w->err,

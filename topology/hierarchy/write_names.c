@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* survey_names.c - names that a fabric file takes, each given once
+/* write_names.c - names that a fabric file takes, each given once
  *
  * Sources name things as they like: with blanks and colons, longer than the
  * file allows, a switch like a host.  Nodes, NVLink domains, domains and

@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* survey.h - what sources say of a cluster, before it is a fabric
+/* inventory.h - what sources say of a cluster, before it is a fabric
  *
- * Every importer adds to one survey: hosts, their GPUs and adapters (HCAs),
+ * Every importer adds to one inventory: hosts, their GPUs and adapters (HCAs),
  * switches, cables between ports, trees that someone declared, NVLink domains,
  * blocks, rings and tori.  Each fact knows the source and line that said it; a
  * second source that says otherwise makes a finding "conflict", and the first
- * stays.  scheme.h turns a survey into levels, weft_survey_write into a fabric
- * file.
+ * stays.  scheme.h turns a inventory into levels, weft_inventory_write into a
+ * fabric file.
  *
  * Things are numbered from 0 in the order first named; indices stay valid.
  * Functions that add return an index, or WEFT_NONE with err (out of memory, or
  * a limit); those that set return 0 or -1.  Texts are copied.
  */
-#ifndef WEFT_TOPOLOGY_INVENTORY_SURVEY_H
-#define WEFT_TOPOLOGY_INVENTORY_SURVEY_H
+#ifndef WEFT_TOPOLOGY_INVENTORY_INVENTORY_H
+#define WEFT_TOPOLOGY_INVENTORY_INVENTORY_H
 
 #include "base/arena.h"
 #include "topology/fabric.h"
 #include "topology/inventory/finding.h"
 
 /* Limits of hostile input: hosts and switches, HCAs, cables, ... each. */
-#define WEFT_SURVEY_MAX_THINGS (1u << 22)
+#define WEFT_INVENTORY_MAX_THINGS (1u << 22)
 /* Few characters of a hostlist name many hosts: more than a fabric of the most
  * GPUs has with 16 each. */
-#define WEFT_SURVEY_MAX_HOSTS (1u << 18)
+#define WEFT_INVENTORY_MAX_HOSTS (1u << 18)
 
 /* So many must agree before another one is said to be wrong: of three, two are
  * no majority. */
@@ -36,7 +36,7 @@ struct weft_place {
 	int line;
 };
 
-struct weft_survey_source {
+struct weft_inventory_source {
 	const char *name;   /* file name, for messages */
 	const char *format; /* "ibnetdiscover" */
 };
@@ -53,7 +53,7 @@ struct weft_fact_number {
 
 /* A host: anything with an adapter or named by a scheduler.  Whether it has
  * GPUs may be unknown. */
-struct weft_survey_host {
+struct weft_inventory_host {
 	const char *name;
 	struct weft_place where;	/* first named */
 	struct weft_fact_number gpus;	/* 0: unknown */
@@ -73,7 +73,7 @@ struct weft_survey_host {
 };
 
 /* An adapter port of a host; GUIDs are kept as text, "0x..." in lower case. */
-struct weft_survey_hca {
+struct weft_inventory_hca {
 	uint32_t host;
 	const char *name; /* "mlx5_3"; never NULL */
 	const char *guid; /* or NULL */
@@ -82,7 +82,7 @@ struct weft_survey_hca {
 	struct weft_place where;
 };
 
-struct weft_survey_switch {
+struct weft_inventory_switch {
 	const char *name;     /* unique; a GUID where it has no other */
 	const char *guid;     /* or NULL */
 	const char *original; /* its name elsewhere, or NULL: Slurm's
@@ -105,7 +105,7 @@ struct weft_end {
 
 /* A cable; both ends differ.  Where a source lists it from either end it is
  * added once. */
-struct weft_survey_cable {
+struct weft_inventory_cable {
 	struct weft_end a, b;	 /* a is the host's end, if any */
 	uint32_t n;		 /* parallel cables, >= 1 */
 	double rate_bytes_per_s; /* of one, one direction; 0: not known */
@@ -116,7 +116,7 @@ struct weft_survey_cable {
 
 /* Someone declares: child hangs below this switch (Slurm's topology.conf, a
  * cloud's API).  No cable is known. */
-struct weft_survey_edge {
+struct weft_inventory_edge {
 	uint32_t parent; /* switch */
 	enum weft_end_kind child_kind;
 	uint32_t child;
@@ -129,7 +129,7 @@ enum weft_group_kind {
 	WEFT_GROUP_RING,
 	WEFT_GROUP_TORUS, /* x fastest */
 };
-struct weft_survey_group {
+struct weft_inventory_group {
 	enum weft_group_kind kind;
 	const char *name;
 	const char *original; /* its name elsewhere, or NULL */
@@ -154,7 +154,7 @@ struct weft_inside_nic {
 	uint32_t rail;		 /* WEFT_NONE: not a rail */
 	int numa;
 };
-struct weft_survey_inside {
+struct weft_inventory_inside {
 	const char *hosts; /* hostlist it was given for; NULL: every host that
 			    * has none of its own */
 	uint32_t n_gpus, n_nics;
@@ -165,20 +165,20 @@ struct weft_survey_inside {
 };
 
 /* Names of one kind of thing -> index; private. */
-struct weft_survey_names {
+struct weft_inventory_names {
 	uint32_t *slot; /* index + 1, 0 free */
 	uint32_t n_slots;
 };
 
-struct weft_survey {
-	struct weft_survey_source *sources;
-	struct weft_survey_host *hosts;
-	struct weft_survey_hca *hcas;
-	struct weft_survey_switch *switches;
-	struct weft_survey_cable *cables;
-	struct weft_survey_edge *edges;
-	struct weft_survey_group *groups;
-	struct weft_survey_inside *insides;
+struct weft_inventory {
+	struct weft_inventory_source *sources;
+	struct weft_inventory_host *hosts;
+	struct weft_inventory_hca *hcas;
+	struct weft_inventory_switch *switches;
+	struct weft_inventory_cable *cables;
+	struct weft_inventory_edge *edges;
+	struct weft_inventory_group *groups;
+	struct weft_inventory_inside *insides;
 	uint32_t n_sources, n_hosts, n_hcas, n_switches, n_cables, n_edges,
 		n_groups, n_insides;
 	uint32_t *block_sizes; /* Slurm's BlockSizes, as written */
@@ -188,35 +188,37 @@ struct weft_survey {
 	struct weft_arena arena;
 
 	/* private */
-	struct weft_survey_names host_names, switch_names;
+	struct weft_inventory_names host_names, switch_names;
 	uint32_t sources_room, hosts_room, hcas_room, switches_room,
 		cables_room, edges_room, groups_room, insides_room;
 };
 
-void weft_survey_free(struct weft_survey *s);
+void weft_inventory_free(struct weft_inventory *s);
 
 /* A new source; what is added next names it in its places. */
-uint32_t weft_survey_add_source(struct weft_survey *s, const char *name,
-				const char *format, struct weft_error *err);
+uint32_t weft_inventory_add_source(struct weft_inventory *s, const char *name,
+				   const char *format, struct weft_error *err);
 
 /* The host or switch of that name, added where it is new. */
-uint32_t weft_survey_host(struct weft_survey *s, const char *name,
-			  struct weft_place where, struct weft_error *err);
-uint32_t weft_survey_switch(struct weft_survey *s, const char *name,
-			    struct weft_place where, struct weft_error *err);
+uint32_t weft_inventory_host(struct weft_inventory *s, const char *name,
+			     struct weft_place where, struct weft_error *err);
+uint32_t weft_inventory_switch(struct weft_inventory *s, const char *name,
+			       struct weft_place where, struct weft_error *err);
 /* The same without adding: WEFT_NONE where there is none. */
-uint32_t weft_survey_find_host(const struct weft_survey *s, const char *name);
-uint32_t weft_survey_find_switch(const struct weft_survey *s, const char *name);
+uint32_t weft_inventory_find_host(const struct weft_inventory *s,
+				  const char *name);
+uint32_t weft_inventory_find_switch(const struct weft_inventory *s,
+				    const char *name);
 
 /* The host's adapter of that name, added where it is new; guid may be NULL. */
-uint32_t weft_survey_hca(struct weft_survey *s, uint32_t host, const char *name,
-			 const char *guid, struct weft_place where,
-			 struct weft_error *err);
+uint32_t weft_inventory_hca(struct weft_inventory *s, uint32_t host,
+			    const char *name, const char *guid,
+			    struct weft_place where, struct weft_error *err);
 
 /* A fact of a host: kept where none is known, else compared; another value is a
  * finding "conflict" that names both places. */
-int weft_survey_set_gpus(struct weft_survey *s, uint32_t host, uint32_t n,
-			 struct weft_place where, struct weft_error *err);
+int weft_inventory_set_gpus(struct weft_inventory *s, uint32_t host, uint32_t n,
+			    struct weft_place where, struct weft_error *err);
 enum weft_host_text {
 	WEFT_HOST_GPU_KIND,
 	WEFT_HOST_RACK,
@@ -224,49 +226,51 @@ enum weft_host_text {
 	WEFT_HOST_NVLINK_STATE,
 	WEFT_HOST_FEATURES,
 };
-int weft_survey_set_text(struct weft_survey *s, uint32_t host,
-			 enum weft_host_text which, const char *text,
-			 struct weft_place where, struct weft_error *err);
+int weft_inventory_set_text(struct weft_inventory *s, uint32_t host,
+			    enum weft_host_text which, const char *text,
+			    struct weft_place where, struct weft_error *err);
 
 /* Adds *cable (indices checked, copied).  One whose ends are the same thing is
  * a finding, and left out.  0, or -1 with err. */
-int weft_survey_add_cable(struct weft_survey *s,
-			  const struct weft_survey_cable *cable,
-			  struct weft_error *err);
-uint32_t weft_survey_add_edge(struct weft_survey *s, uint32_t parent,
-			      enum weft_end_kind child_kind, uint32_t child,
-			      struct weft_place where, struct weft_error *err);
-uint32_t weft_survey_add_group(struct weft_survey *s, enum weft_group_kind kind,
-			       const char *name, struct weft_place where,
-			       struct weft_error *err);
+int weft_inventory_add_cable(struct weft_inventory *s,
+			     const struct weft_inventory_cable *cable,
+			     struct weft_error *err);
+uint32_t weft_inventory_add_edge(struct weft_inventory *s, uint32_t parent,
+				 enum weft_end_kind child_kind, uint32_t child,
+				 struct weft_place where,
+				 struct weft_error *err);
+uint32_t weft_inventory_add_group(struct weft_inventory *s,
+				  enum weft_group_kind kind, const char *name,
+				  struct weft_place where,
+				  struct weft_error *err);
 /* host may be WEFT_NONE: a gap. */
-int weft_survey_group_host(struct weft_survey *s, uint32_t group, uint32_t host,
-			   struct weft_error *err);
+int weft_inventory_group_host(struct weft_inventory *s, uint32_t group,
+			      uint32_t host, struct weft_error *err);
 /* A copy of *inside; hosts is copied, too. */
-uint32_t weft_survey_add_inside(struct weft_survey *s,
-				const struct weft_survey_inside *inside,
-				struct weft_error *err);
+uint32_t weft_inventory_add_inside(struct weft_inventory *s,
+				   const struct weft_inventory_inside *inside,
+				   struct weft_error *err);
 
 /* A finding at `where`; place may be NULL. */
-int weft_survey_note(struct weft_survey *s, enum weft_finding_id id,
-		     const char *place, struct weft_place where,
-		     struct weft_error *err, const char *format, ...)
+int weft_inventory_note(struct weft_inventory *s, enum weft_finding_id id,
+			const char *place, struct weft_place where,
+			struct weft_error *err, const char *format, ...)
 	__attribute__((format(printf, 6, 7)));
 
 /* "FILE:LINE" of a place. */
-const char *weft_survey_place(const struct weft_survey *s,
-			      struct weft_place where, char *buffer,
-			      size_t size);
+const char *weft_inventory_place(const struct weft_inventory *s,
+				 struct weft_place where, char *buffer,
+				 size_t size);
 
 /* To be called once when all sources are in: gives insides to their hosts,
  * drops cables that two sources both told, and compares what they say. */
-int weft_survey_finish(struct weft_survey *s, struct weft_error *err);
+int weft_inventory_finish(struct weft_inventory *s, struct weft_error *err);
 
-/* survey_fabric.c: a survey made back from a fabric, as if it were a source:
- * its switches and cables, and edges where it has no cables.  To be finished by
- * the caller.  Free with weft_survey_free, then free. */
-struct weft_survey *weft_survey_from_fabric(const struct weft_fabric *f,
-					    const char *source,
-					    struct weft_error *err);
+/* inventory_fabric.c: a inventory made back from a fabric, as if it were a
+ * source: its switches and cables, and edges where it has no cables.  To be
+ * finished by the caller.  Free with weft_inventory_free, then free. */
+struct weft_inventory *weft_inventory_from_fabric(const struct weft_fabric *f,
+						  const char *source,
+						  struct weft_error *err);
 
 #endif

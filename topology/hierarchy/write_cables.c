@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* survey_write_cables.c - the sections switches and cables, like ones folded
+/* write_cables.c - the sections switches and cables, like ones folded
  *
  * Cables that differ only in the thing at one end share a line: first all that
  * go to one switch, then lines whose lists are the same.
@@ -27,7 +27,7 @@ static uint32_t switch_domain(const struct weft_writer *w, uint32_t sw)
 static void switch_facts(struct weft_writer *w, uint32_t sw, char *text,
 			 size_t size)
 {
-	const struct weft_survey_switch *s = &w->s->switches[sw];
+	const struct weft_inventory_switch *s = &w->s->switches[sw];
 	uint32_t d = switch_domain(w, sw);
 	bool own =
 		w->is_leaf[sw] || (d != WEFT_NONE && w->sw[sw] == w->domain[d]);
@@ -93,7 +93,7 @@ static int facts_write(struct weft_writer *w, struct fact *facts, uint32_t n,
 static void cabled_mark(struct weft_writer *w)
 {
 	for (uint32_t i = 0; i < w->s->n_cables; i++) {
-		const struct weft_survey_cable *c = &w->s->cables[i];
+		const struct weft_inventory_cable *c = &w->s->cables[i];
 
 		if (c->a.kind == WEFT_END_SWITCH)
 			w->cabled[c->a.index] = true;
@@ -191,12 +191,12 @@ static int compare_froms(const void *pa, const void *pb)
 /* Rows of the cables whose both ends are in the file. */
 static uint32_t rows_gather(const struct weft_writer *w, struct row *rows)
 {
-	const struct weft_survey *s = w->s;
+	const struct weft_inventory *s = w->s;
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < s->n_cables; i++) {
-		const struct weft_survey_cable *c = &s->cables[i];
-		const struct weft_survey_hca *hca =
+		const struct weft_inventory_cable *c = &s->cables[i];
+		const struct weft_inventory_hca *hca =
 			c->a.kind == WEFT_END_HOST && c->a.hca != WEFT_NONE
 				? &s->hcas[c->a.hca]
 				: NULL;
