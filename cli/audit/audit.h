@@ -11,7 +11,7 @@
 struct audit {
 	const struct weft_fabric *fabric;
 	const struct weft_inventory *inventory;
-	const struct weft_scheme *scheme;
+	const struct weft_hierarchy *hierarchy;
 	struct weft_findings findings; /* of all that was looked at */
 	struct weft_tiers tiers;
 	/* taken out of the findings, by waivers.h */

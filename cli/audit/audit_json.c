@@ -13,8 +13,8 @@ static json_t *tiers_json(const struct audit *a)
 
 	for (uint32_t i = 0; i < a->tiers.n; i++) {
 		const struct weft_tier *t = &a->tiers.item[i];
-		bool named = t->network[0] == 'c' && a->scheme && t->tier &&
-			     t->tier <= a->scheme->n_levels;
+		bool named = t->network[0] == 'c' && a->hierarchy && t->tier &&
+			     t->tier <= a->hierarchy->n_levels;
 
 		json_array_append_new(
 			array,
@@ -23,7 +23,8 @@ static json_t *tiers_json(const struct audit *a)
 				  "network", report_string(t->network), "tier",
 				  (json_int_t)t->tier, "level",
 				  named ? json_string(
-						  a->scheme->levels[t->tier - 1]
+						  a->hierarchy
+							  ->levels[t->tier - 1]
 							  .name)
 					: json_null(),
 				  "switches", (json_int_t)t->n_switches,

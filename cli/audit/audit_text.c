@@ -56,9 +56,10 @@ static const char *tier_name(const struct audit *a, const struct weft_tier *t,
 {
 	bool compute = strcmp(t->network, "compute") == 0;
 
-	if (compute && a->scheme && t->tier && t->tier <= a->scheme->n_levels)
+	if (compute && a->hierarchy && t->tier &&
+	    t->tier <= a->hierarchy->n_levels)
 		snprintf(buffer, size, "%s",
-			 a->scheme->levels[t->tier - 1].name);
+			 a->hierarchy->levels[t->tier - 1].name);
 	else if (compute)
 		snprintf(buffer, size, "tier %u", t->tier);
 	else
@@ -103,8 +104,8 @@ static void shape_print(const struct audit *a)
 		       s->n_switches == 1 ? "" : "es");
 	if (s->n_cables)
 		printf(", %u cable lines", s->n_cables);
-	if (a->scheme && a->scheme->n_rails > 1)
-		printf(", %u rails", a->scheme->n_rails);
+	if (a->hierarchy && a->hierarchy->n_rails > 1)
+		printf(", %u rails", a->hierarchy->n_rails);
 	putchar('\n');
 }
 

@@ -74,7 +74,7 @@ struct side {
 	struct sources sources;
 	struct weft_fabric *fabric;
 	struct weft_inventory *inventory; /* of the fabric; else sources' */
-	struct weft_scheme *scheme;
+	struct weft_hierarchy *hierarchy;
 	struct weft_audit_side view;
 };
 
@@ -191,11 +191,11 @@ static int side_fabric(struct side *side, const char *path,
 	side->inventory = weft_inventory_from_fabric(side->fabric, path, err);
 	if (!side->inventory)
 		return -1;
-	side->scheme =
-		weft_scheme_from_fabric(side->fabric, side->inventory, err);
-	if (!side->scheme)
+	side->hierarchy =
+		weft_hierarchy_from_fabric(side->fabric, side->inventory, err);
+	if (!side->hierarchy)
 		return -1;
-	side->view = (struct weft_audit_side){side->inventory, side->scheme};
+	side->view = (struct weft_audit_side){side->inventory, side->hierarchy};
 	return 0;
 }
 
@@ -204,14 +204,14 @@ static int side_sources(struct side *side, struct weft_error *err)
 	if (sources_inventory(&side->sources, err))
 		return -1;
 	side->view = (struct weft_audit_side){&side->sources.inventory,
-					      side->sources.scheme};
+					      side->sources.hierarchy};
 	return 0;
 }
 
 static void side_close(struct side *side)
 {
 	sources_free(&side->sources);
-	weft_scheme_free(side->scheme);
+	weft_hierarchy_free(side->hierarchy);
 	if (side->inventory)
 		weft_inventory_free(side->inventory);
 	free(side->inventory);
@@ -450,15 +450,15 @@ static int look(struct invocation *in, struct weft_error *err)
 	    sources_fabric(&side->sources, err))
 		return -1;
 	a->inventory = side->view.inventory;
-	a->scheme = side->view.scheme;
+	a->hierarchy = side->view.hierarchy;
 	a->fabric = in->fabric_path ? side->fabric : side->sources.fabric;
 	request.inventory = a->inventory;
-	request.scheme = a->scheme;
+	request.hierarchy = a->hierarchy;
 	request.fabric = side->fabric;
 	if (findings_take(&a->findings, &a->inventory->findings, err) ||
 	    weft_audit_cabling(&request, err) ||
 	    weft_audit_run(&request, err) ||
-	    weft_audit_tiers(a->inventory, a->scheme, &a->tiers, err))
+	    weft_audit_tiers(a->inventory, a->hierarchy, &a->tiers, err))
 		return -1;
 	for (uint32_t i = 0; i < in->against.n; i++)
 		if (compare(in, in->against.path[i], err))

@@ -160,17 +160,18 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		sources_formats_print();
 		exit(fflush(stdout) == 0 ? EXIT_YES : EXIT_ERROR);
 	case KEY_NAME:
-		sources->scheme_options.name = arg;
+		sources->hierarchy_options.name = arg;
 		return 0;
 	case KEY_PROFILE:
-		sources->scheme_options.profile = arg;
+		sources->hierarchy_options.profile = arg;
 		return 0;
 	case KEY_GPUS:
-		sources->scheme_options.gpus_per_node = (uint32_t)option_uint(
-			state, arg, WEFT_MAX_GPUS_PER_NODE);
+		sources->hierarchy_options.gpus_per_node =
+			(uint32_t)option_uint(state, arg,
+					      WEFT_MAX_GPUS_PER_NODE);
 		return 0;
 	case KEY_LEVELS:
-		sources->scheme_options.level_names = arg;
+		sources->hierarchy_options.level_names = arg;
 		return 0;
 	case KEY_TOPOLOGY:
 		sources->import.topology = arg;
@@ -225,16 +226,17 @@ int sources_inventory(struct sources *sources, struct weft_error *err)
 			return -1;
 	if (weft_inventory_finish(s, err))
 		return -1;
-	sources->scheme = weft_scheme_build(s, &sources->scheme_options, err);
-	return sources->scheme ? 0 : -1;
+	sources->hierarchy =
+		weft_hierarchy_build(s, &sources->hierarchy_options, err);
+	return sources->hierarchy ? 0 : -1;
 }
 
 int sources_fabric(struct sources *sources, struct weft_error *err)
 {
 	struct weft_inventory *s = &sources->inventory;
 
-	sources->text = weft_inventory_write(s, sources->scheme,
-					     &sources->scheme_options, err);
+	sources->text = weft_inventory_write(s, sources->hierarchy,
+					     &sources->hierarchy_options, err);
 	if (!sources->text)
 		return -1;
 	sources->fabric =
@@ -253,7 +255,7 @@ void sources_free(struct sources *sources)
 {
 	weft_fabric_free(sources->fabric);
 	free(sources->text);
-	weft_scheme_free(sources->scheme);
+	weft_hierarchy_free(sources->hierarchy);
 	weft_inventory_free(&sources->inventory);
 	free(sources->names);
 	for (uint32_t i = 0; i < sources->n; i++)

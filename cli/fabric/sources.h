@@ -4,7 +4,7 @@
 #define WEFT_CLI_FABRIC_SOURCES_H
 
 #include "topology/fabric.h"
-#include "topology/hierarchy/scheme.h"
+#include "topology/hierarchy/hierarchy.h"
 #include "topology/import/import.h"
 
 #include <argp.h>
@@ -23,11 +23,11 @@ struct sources {
 	const struct weft_importer *importer; /* of the last --from */
 	bool asked;			      /* --from was given */
 	struct weft_import_options import;
-	struct weft_scheme_options scheme_options;
+	struct weft_hierarchy_options hierarchy_options;
 	char *names; /* text of --names */
 
 	struct weft_inventory inventory;
-	struct weft_scheme *scheme;
+	struct weft_hierarchy *hierarchy;
 	char *text; /* the fabric file */
 	struct weft_fabric *fabric;
 };
@@ -45,10 +45,11 @@ int sources_add(struct sources *sources, const char *text,
 int sources_add_read(struct sources *sources, const struct source *source,
 		     struct weft_error *err);
 
-/* Reads all, fills inventory, scheme, text and fabric: both of the following.
+/* Reads all, fills inventory, hierarchy, text and fabric: both of the
+ * following.
  */
 int sources_load(struct sources *sources, struct weft_error *err);
-/* Only inventory and scheme. */
+/* Only inventory and hierarchy. */
 int sources_inventory(struct sources *sources, struct weft_error *err);
 /* After that, text and fabric. */
 int sources_fabric(struct sources *sources, struct weft_error *err);

@@ -157,7 +157,7 @@ static int audit_tell(struct setup *s, struct weft_error *err)
 	struct weft_findings findings = {0};
 	struct weft_audit audit = {
 		.inventory = &s->sources.inventory,
-		.scheme = s->sources.scheme,
+		.hierarchy = s->sources.hierarchy,
 		.findings = &findings,
 	};
 	int rc = weft_audit_cabling(&audit, err) || weft_audit_run(&audit, err)

@@ -144,8 +144,8 @@ static int slurm_collect(struct setup *s, struct weft_error *err)
 			   sizeof(topology));
 	slurm_config_value(&s->config, "ClusterName", s->cluster,
 			   sizeof(s->cluster));
-	if (s->cluster[0] && !s->sources.scheme_options.name)
-		s->sources.scheme_options.name = s->cluster;
+	if (s->cluster[0] && !s->sources.hierarchy_options.name)
+		s->sources.hierarchy_options.name = s->cluster;
 	for (uint32_t i = 0; i < s->sources.n; i++)
 		if (s->sources.list[i].live)
 			return 0;

@@ -3,7 +3,7 @@
  * to its fabric file: 4,000 hosts with eight adapters each, three tiers
  */
 #include "tests/lib/ibnet.h"
-#include "topology/hierarchy/scheme.h"
+#include "topology/hierarchy/hierarchy.h"
 #include "topology/import/import.h"
 
 #include <stdio.h>
@@ -25,10 +25,10 @@ struct times {
 
 static int once(const char *text, size_t size, struct times *t, uint32_t *hcas)
 {
-	const struct weft_scheme_options options = {.gpus_per_node = 8};
+	const struct weft_hierarchy_options options = {.gpus_per_node = 8};
 	struct weft_error err = {0};
 	struct weft_inventory s = {0};
-	struct weft_scheme *scheme = NULL;
+	struct weft_hierarchy *hierarchy = NULL;
 	double start = now_s();
 	char *yaml = NULL;
 
@@ -36,16 +36,16 @@ static int once(const char *text, size_t size, struct times *t, uint32_t *hcas)
 			     text, size, "bench", NULL, NULL, &err) == 0 &&
 	    weft_inventory_finish(&s, &err) == 0) {
 		t->read_s = now_s() - start;
-		scheme = weft_scheme_build(&s, &options, &err);
+		hierarchy = weft_hierarchy_build(&s, &options, &err);
 		t->levels_s = now_s() - start - t->read_s;
 	}
-	if (scheme)
-		yaml = weft_inventory_write(&s, scheme, &options, &err);
+	if (hierarchy)
+		yaml = weft_inventory_write(&s, hierarchy, &options, &err);
 	t->write_s = now_s() - start - t->read_s - t->levels_s;
 	*hcas = s.n_hcas;
 	if (!yaml)
 		fprintf(stderr, "%s\n", err.text);
-	weft_scheme_free(scheme);
+	weft_hierarchy_free(hierarchy);
 	weft_inventory_free(&s);
 	free(yaml);
 	return yaml ? 0 : -1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* fuzz_ibnetdiscover.c - any bytes as the capture of an InfiniBand fabric:
  * refused with a message, or levels whose fabric file loads */
-#include "topology/hierarchy/scheme.h"
+#include "topology/hierarchy/hierarchy.h"
 #include "topology/import/import.h"
 
 #include <stdlib.h>
@@ -15,37 +15,38 @@ static void require(bool holds)
 		abort();
 }
 
-/* What scheme.h promises. */
-static void check_scheme(const struct weft_inventory *s,
-			 const struct weft_scheme *scheme)
+/* What hierarchy.h promises. */
+static void check_hierarchy(const struct weft_inventory *s,
+			    const struct weft_hierarchy *hierarchy)
 {
-	for (uint32_t d = 0; d < scheme->n_domains; d++) {
-		uint32_t parent = scheme->domains[d].parent;
+	for (uint32_t d = 0; d < hierarchy->n_domains; d++) {
+		uint32_t parent = hierarchy->domains[d].parent;
 
-		require(scheme->domains[d].level < scheme->n_levels);
+		require(hierarchy->domains[d].level < hierarchy->n_levels);
 		require(parent == WEFT_NONE ||
-			scheme->domains[parent].level >
-				scheme->domains[d].level);
+			hierarchy->domains[parent].level >
+				hierarchy->domains[d].level);
 	}
 	for (uint32_t h = 0; h < s->n_hosts; h++)
-		require(scheme->host_domain[h] == WEFT_NONE ||
-			scheme->host_domain[h] < scheme->n_domains);
+		require(hierarchy->host_domain[h] == WEFT_NONE ||
+			hierarchy->host_domain[h] < hierarchy->n_domains);
 	for (uint32_t i = 0; i < s->n_switches; i++)
-		require(scheme->switch_domain[i] == WEFT_NONE ||
-			scheme->switch_domain[i] < scheme->n_domains);
+		require(hierarchy->switch_domain[i] == WEFT_NONE ||
+			hierarchy->switch_domain[i] < hierarchy->n_domains);
 }
 
 static void check_fabric(struct weft_inventory *s)
 {
-	const struct weft_scheme_options options = {.gpus_per_node = 8};
+	const struct weft_hierarchy_options options = {.gpus_per_node = 8};
 	struct weft_error err = {0};
-	struct weft_scheme *scheme = weft_scheme_build(s, &options, &err);
+	struct weft_hierarchy *hierarchy =
+		weft_hierarchy_build(s, &options, &err);
 	struct weft_fabric *f = NULL;
 	char *text = NULL;
 
-	require(scheme != NULL);
-	check_scheme(s, scheme);
-	text = weft_inventory_write(s, scheme, &options, &err);
+	require(hierarchy != NULL);
+	check_hierarchy(s, hierarchy);
+	text = weft_inventory_write(s, hierarchy, &options, &err);
 	if (text) {
 		f = weft_fabric_parse(text, strlen(text), "written", &err);
 		require(f && weft_fabric_check(f, &err) == 0);
@@ -54,7 +55,7 @@ static void check_fabric(struct weft_inventory *s)
 	}
 	weft_fabric_free(f);
 	free(text);
-	weft_scheme_free(scheme);
+	weft_hierarchy_free(hierarchy);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

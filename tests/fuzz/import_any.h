@@ -4,7 +4,7 @@
 #ifndef WEFT_TESTS_FUZZ_IMPORT_ANY_H
 #define WEFT_TESTS_FUZZ_IMPORT_ANY_H
 
-#include "topology/hierarchy/scheme.h"
+#include "topology/hierarchy/hierarchy.h"
 #include "topology/import/import.h"
 
 #include <ctype.h>
@@ -50,14 +50,15 @@ static inline bool asks_for_much(const uint8_t *data, size_t size)
 
 static inline void require_fabric(struct weft_inventory *s)
 {
-	const struct weft_scheme_options options = {.gpus_per_node = 8};
+	const struct weft_hierarchy_options options = {.gpus_per_node = 8};
 	struct weft_error err = {0};
-	struct weft_scheme *scheme = weft_scheme_build(s, &options, &err);
+	struct weft_hierarchy *hierarchy =
+		weft_hierarchy_build(s, &options, &err);
 	struct weft_fabric *f;
 	char *text = NULL;
 
-	if (scheme)
-		text = weft_inventory_write(s, scheme, &options, &err);
+	if (hierarchy)
+		text = weft_inventory_write(s, hierarchy, &options, &err);
 	if (text) {
 		f = weft_fabric_parse(text, strlen(text), "written", &err);
 		require(f != NULL);
@@ -66,7 +67,7 @@ static inline void require_fabric(struct weft_inventory *s)
 		require_message(&err);
 	}
 	free(text);
-	weft_scheme_free(scheme);
+	weft_hierarchy_free(hierarchy);
 }
 
 /* The importer gets a copy with a NUL behind, as from a file. */

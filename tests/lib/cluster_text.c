@@ -162,21 +162,22 @@ char *test_ibnetdiscover(const struct weft_inventory *s)
 /* ---- Slurm ---- */
 
 static void domain_print(const struct weft_inventory *s,
-			 const struct weft_scheme *scheme, uint32_t d,
+			 const struct weft_hierarchy *hierarchy, uint32_t d,
 			 FILE *out)
 {
 	const char *before = "";
 
 	fprintf(out, "SwitchName=d%u %s=", d,
-		scheme->domains[d].level ? "Switches" : "Nodes");
-	for (uint32_t h = 0; h < s->n_hosts && !scheme->domains[d].level; h++) {
-		if (scheme->host_domain[h] != d)
+		hierarchy->domains[d].level ? "Switches" : "Nodes");
+	for (uint32_t h = 0; h < s->n_hosts && !hierarchy->domains[d].level;
+	     h++) {
+		if (hierarchy->host_domain[h] != d)
 			continue;
 		fprintf(out, "%s%s", before, s->hosts[h].name);
 		before = ",";
 	}
-	for (uint32_t k = 0; k < scheme->n_domains; k++) {
-		if (scheme->domains[k].parent != d)
+	for (uint32_t k = 0; k < hierarchy->n_domains; k++) {
+		if (hierarchy->domains[k].parent != d)
 			continue;
 		fprintf(out, "%sd%u", before, k);
 		before = ",";
@@ -185,14 +186,14 @@ static void domain_print(const struct weft_inventory *s,
 }
 
 char *test_topology_conf(const struct weft_inventory *s,
-			 const struct weft_scheme *scheme)
+			 const struct weft_hierarchy *hierarchy)
 {
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
-	for (uint32_t d = 0; d < scheme->n_domains; d++)
-		domain_print(s, scheme, d, out);
+	for (uint32_t d = 0; d < hierarchy->n_domains; d++)
+		domain_print(s, hierarchy, d, out);
 	fclose(out);
 	return text;
 }

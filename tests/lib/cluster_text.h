@@ -5,16 +5,16 @@
 #ifndef WEFT_TESTS_LIB_CLUSTER_TEXT_H
 #define WEFT_TESTS_LIB_CLUSTER_TEXT_H
 
-#include "topology/hierarchy/scheme.h"
+#include "topology/hierarchy/hierarchy.h"
 
 /* Each malloc'ed.  GUIDs come from the indices of hosts and adapters, so that
  * they stay when a name changes; cables that are down are left out, as
  * ibnetdiscover does. */
 char *test_ibnetdiscover(const struct weft_inventory *s);
 
-/* topology.conf of the scheme's domains and hosts. */
+/* topology.conf of the hierarchy's domains and hosts. */
 char *test_topology_conf(const struct weft_inventory *s,
-			 const struct weft_scheme *scheme);
+			 const struct weft_hierarchy *hierarchy);
 
 /* "scontrol show node" of the hosts and their GPUs. */
 char *test_slurm_nodes(const struct weft_inventory *s);

@@ -14,7 +14,7 @@
 struct cluster {
 	struct weft_fabric *fabric;
 	struct weft_inventory *inventory;
-	struct weft_scheme *scheme;
+	struct weft_hierarchy *hierarchy;
 };
 
 static void cluster_parse(struct cluster *c, const char *text)
@@ -26,7 +26,8 @@ static void cluster_parse(struct cluster *c, const char *text)
 	c->inventory =
 		weft_inventory_from_fabric(c->fabric, "fabric.yaml", &err);
 	assert_no_error(&err);
-	c->scheme = weft_scheme_from_fabric(c->fabric, c->inventory, &err);
+	c->hierarchy =
+		weft_hierarchy_from_fabric(c->fabric, c->inventory, &err);
 	assert_no_error(&err);
 }
 
@@ -51,7 +52,7 @@ static void cluster_start(struct cluster *c, const char *spec, uint32_t rails)
 
 static void cluster_free(struct cluster *c)
 {
-	weft_scheme_free(c->scheme);
+	weft_hierarchy_free(c->hierarchy);
 	weft_inventory_free(c->inventory);
 	free(c->inventory);
 	weft_fabric_free(c->fabric);
@@ -68,7 +69,7 @@ static void findings_dump(const struct weft_findings *f)
 static void audit(const struct cluster *c, struct weft_findings *found)
 {
 	const struct weft_audit a = {.inventory = c->inventory,
-				     .scheme = c->scheme,
+				     .hierarchy = c->hierarchy,
 				     .fabric = c->fabric,
 				     .findings = found};
 	struct weft_error err = {0};
@@ -81,8 +82,8 @@ static void audit(const struct cluster *c, struct weft_findings *found)
 static void drift(const struct cluster *wanted, const struct cluster *now,
 		  struct weft_findings *found)
 {
-	const struct weft_audit_side a = {wanted->inventory, wanted->scheme};
-	const struct weft_audit_side b = {now->inventory, now->scheme};
+	const struct weft_audit_side a = {wanted->inventory, wanted->hierarchy};
+	const struct weft_audit_side b = {now->inventory, now->hierarchy};
 	struct weft_error err = {0};
 
 	*found = (struct weft_findings){0};
@@ -336,7 +337,7 @@ static void a_host_on_another_leaf_is_told_by_tree_and_by_cables(void **state)
 	(void)state;
 	cluster_start(&c, TREE, 0);
 	cluster_start(&now, TREE, 0);
-	now.scheme->host_domain[17] = now.scheme->host_domain[60];
+	now.hierarchy->host_domain[17] = now.hierarchy->host_domain[60];
 	now.inventory->n_cables = 0;
 	drift(&c, &now, &found);
 	assert_only(&found, "drift-host-moved", "n017",

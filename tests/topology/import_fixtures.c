@@ -6,7 +6,7 @@
  * "import_fixtures FORMAT FILE" prints what belongs into its .golden or .error.
  */
 #include "tests/lib/check.h"
-#include "topology/hierarchy/scheme.h"
+#include "topology/hierarchy/hierarchy.h"
 #include "topology/import/import.h"
 
 #include <dirent.h>
@@ -46,12 +46,14 @@ static bool beside_exists(const char *path, const char *ending)
 
 static char *fabric_text(struct weft_inventory *s, struct weft_error *err)
 {
-	const struct weft_scheme_options options = {0};
-	struct weft_scheme *scheme = weft_scheme_build(s, &options, err);
-	char *text =
-		scheme ? weft_inventory_write(s, scheme, &options, err) : NULL;
+	const struct weft_hierarchy_options options = {0};
+	struct weft_hierarchy *hierarchy =
+		weft_hierarchy_build(s, &options, err);
+	char *text = hierarchy
+			     ? weft_inventory_write(s, hierarchy, &options, err)
+			     : NULL;
 
-	weft_scheme_free(scheme);
+	weft_hierarchy_free(hierarchy);
 	return text;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* import_ibnetdiscover.c - real captures: all that they hold is found */
 #include "tests/lib/check.h"
-#include "topology/hierarchy/scheme.h"
+#include "topology/hierarchy/hierarchy.h"
 #include "topology/import/import.h"
 
 #include <stdio.h>
@@ -34,23 +34,24 @@ struct shape {
 
 static struct shape shape_of(struct weft_inventory *s)
 {
-	const struct weft_scheme_options options = {0};
+	const struct weft_hierarchy_options options = {0};
 	struct weft_error err = {0};
-	struct weft_scheme *scheme = weft_scheme_build(s, &options, &err);
+	struct weft_hierarchy *hierarchy =
+		weft_hierarchy_build(s, &options, &err);
 	struct shape shape = {0};
 	char *text;
 
 	assert_no_error(&err);
-	shape.n_levels = scheme->n_levels;
-	shape.n_rails = scheme->n_rails;
-	for (uint32_t d = 0; d < scheme->n_domains; d++)
-		shape.domains[scheme->domains[d].level]++;
-	text = weft_inventory_write(s, scheme, &options, &err);
+	shape.n_levels = hierarchy->n_levels;
+	shape.n_rails = hierarchy->n_rails;
+	for (uint32_t d = 0; d < hierarchy->n_domains; d++)
+		shape.domains[hierarchy->domains[d].level]++;
+	text = weft_inventory_write(s, hierarchy, &options, &err);
 	assert_no_error(&err);
 	weft_fabric_free(weft_fabric_parse(text, strlen(text), "", &err));
 	assert_no_error(&err);
 	free(text);
-	weft_scheme_free(scheme);
+	weft_hierarchy_free(hierarchy);
 	return shape;
 }
 

@@ -3,7 +3,7 @@
 #include "config.h"
 
 #include "tests/lib/check.h"
-#include "topology/hierarchy/scheme.h"
+#include "topology/hierarchy/hierarchy.h"
 #include "topology/import/import.h"
 
 #include <dirent.h>

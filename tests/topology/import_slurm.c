@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* import_slurm.c - what Slurm's own files become */
 #include "tests/lib/check.h"
-#include "topology/hierarchy/scheme.h"
+#include "topology/hierarchy/hierarchy.h"
 #include "topology/import/import.h"
 
 #include <stdio.h>
@@ -13,9 +13,9 @@ static char *imported(const char *format, const char *text,
 		      const struct weft_import_options *options,
 		      struct weft_inventory *s, struct weft_error *err)
 {
-	const struct weft_scheme_options how = {.gpus_per_node = 8};
+	const struct weft_hierarchy_options how = {.gpus_per_node = 8};
 	const struct weft_importer *importer = weft_importer_find(format, err);
-	struct weft_scheme *scheme = NULL;
+	struct weft_hierarchy *hierarchy = NULL;
 	struct weft_fabric *f;
 	char *yaml = NULL;
 
@@ -24,10 +24,10 @@ static char *imported(const char *format, const char *text,
 	if (weft_import_text(s, importer, text, strlen(text), "t.conf", NULL,
 			     options, err) == 0 &&
 	    weft_inventory_finish(s, err) == 0)
-		scheme = weft_scheme_build(s, &how, err);
-	if (scheme)
-		yaml = weft_inventory_write(s, scheme, &how, err);
-	weft_scheme_free(scheme);
+		hierarchy = weft_hierarchy_build(s, &how, err);
+	if (hierarchy)
+		yaml = weft_inventory_write(s, hierarchy, &how, err);
+	weft_hierarchy_free(hierarchy);
 	if (!yaml)
 		return NULL;
 	f = weft_fabric_parse(yaml, strlen(yaml), "written", err);

@@ -2,7 +2,7 @@
 /* inventory.c - inventories, their findings, and the fabric file made from them
  */
 #include "tests/lib/check.h"
-#include "topology/hierarchy/scheme.h"
+#include "topology/hierarchy/hierarchy.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,31 +24,33 @@ static void inventory_start(struct weft_inventory *s, uint32_t n)
 	}
 }
 
-/* Finishes, takes `fill` for the scheme, writes and loads. */
-typedef void (*scheme_filler)(struct weft_scheme *scheme);
+/* Finishes, takes `fill` for the hierarchy, writes and loads. */
+typedef void (*hierarchy_filler)(struct weft_hierarchy *hierarchy);
 static struct weft_fabric *fabric_of(struct weft_inventory *s,
-				     scheme_filler fill, char **text)
+				     hierarchy_filler fill, char **text)
 {
-	const struct weft_scheme_options options = {.gpus_per_node = 8};
+	const struct weft_hierarchy_options options = {.gpus_per_node = 8};
 	struct weft_error err = {0};
-	struct weft_scheme *scheme;
+	struct weft_hierarchy *hierarchy;
 	struct weft_fabric *f = NULL;
 
 	assert_int_equal(weft_inventory_finish(s, &err), 0);
-	scheme = calloc(1, sizeof(*scheme));
-	scheme->n_rails = 1;
-	scheme->host_domain = malloc((s->n_hosts + 1) * sizeof(uint32_t));
-	scheme->switch_domain = malloc((s->n_switches + 1) * sizeof(uint32_t));
-	memset(scheme->host_domain, 0xff, s->n_hosts * sizeof(uint32_t));
-	memset(scheme->switch_domain, 0xff, s->n_switches * sizeof(uint32_t));
+	hierarchy = calloc(1, sizeof(*hierarchy));
+	hierarchy->n_rails = 1;
+	hierarchy->host_domain = malloc((s->n_hosts + 1) * sizeof(uint32_t));
+	hierarchy->switch_domain =
+		malloc((s->n_switches + 1) * sizeof(uint32_t));
+	memset(hierarchy->host_domain, 0xff, s->n_hosts * sizeof(uint32_t));
+	memset(hierarchy->switch_domain, 0xff,
+	       s->n_switches * sizeof(uint32_t));
 	if (fill)
-		fill(scheme);
-	*text = weft_inventory_write(s, scheme, &options, &err);
+		fill(hierarchy);
+	*text = weft_inventory_write(s, hierarchy, &options, &err);
 	if (*text)
 		f = weft_fabric_parse(*text, strlen(*text), "written", &err);
 	if (!f)
 		print_error("%s\n%s\n", err.text, *text ? *text : "");
-	weft_scheme_free(scheme);
+	weft_hierarchy_free(hierarchy);
 	return f;
 }
 
@@ -194,19 +196,19 @@ static void findings_of_a_kind_are_bounded(void **state)
 }
 
 /* Two leafs named like a host and with a blank, under one spine. */
-static void two_leafs(struct weft_scheme *scheme)
+static void two_leafs(struct weft_hierarchy *hierarchy)
 {
-	scheme->n_levels = 2;
-	snprintf(scheme->levels[0].name, WEFT_NAME_SIZE, "leaf");
-	snprintf(scheme->levels[1].name, WEFT_NAME_SIZE, "spine");
-	weft_scheme_add_domain(scheme, "n1", 0, NULL);
-	weft_scheme_add_domain(scheme, "leaf 1", 0, NULL);
-	weft_scheme_add_domain(scheme, "spine", 1, NULL);
-	scheme->domains[0].parent = scheme->domains[1].parent = 2;
+	hierarchy->n_levels = 2;
+	snprintf(hierarchy->levels[0].name, WEFT_NAME_SIZE, "leaf");
+	snprintf(hierarchy->levels[1].name, WEFT_NAME_SIZE, "spine");
+	weft_hierarchy_add_domain(hierarchy, "n1", 0, NULL);
+	weft_hierarchy_add_domain(hierarchy, "leaf 1", 0, NULL);
+	weft_hierarchy_add_domain(hierarchy, "spine", 1, NULL);
+	hierarchy->domains[0].parent = hierarchy->domains[1].parent = 2;
 	for (uint32_t h = 0; h < 4; h++)
-		scheme->host_domain[h] = h / 2;
-	scheme->levels[1].rate_bytes_per_s = 50e9;
-	scheme->levels[1].oversubscription = 2;
+		hierarchy->host_domain[h] = h / 2;
+	hierarchy->levels[1].rate_bytes_per_s = 50e9;
+	hierarchy->levels[1].oversubscription = 2;
 }
 
 static void hosts_keep_their_names_before_switches(void **state)
@@ -263,14 +265,14 @@ static void switches_and_cables_are_folded(void **state)
 }
 
 /* Leafs hang on the pod, and the level between has a domain without hosts. */
-static void an_empty_level(struct weft_scheme *scheme)
+static void an_empty_level(struct weft_hierarchy *hierarchy)
 {
-	two_leafs(scheme);
-	scheme->n_levels = 3;
-	snprintf(scheme->levels[2].name, WEFT_NAME_SIZE, "pod");
-	scheme->levels[1].shape = WEFT_SCHEME_RING;
-	scheme->domains[2].level = 2;
-	weft_scheme_add_domain(scheme, "nobody", 1, NULL);
+	two_leafs(hierarchy);
+	hierarchy->n_levels = 3;
+	snprintf(hierarchy->levels[2].name, WEFT_NAME_SIZE, "pod");
+	hierarchy->levels[1].shape = WEFT_HIERARCHY_RING;
+	hierarchy->domains[2].level = 2;
+	weft_hierarchy_add_domain(hierarchy, "nobody", 1, NULL);
 }
 
 static void a_level_that_nobody_hangs_on_is_left_out(void **state)
@@ -290,11 +292,11 @@ static void a_level_that_nobody_hangs_on_is_left_out(void **state)
 }
 
 /* The spine domain is one switch, of which no more is known. */
-static void one_spine(struct weft_scheme *scheme)
+static void one_spine(struct weft_hierarchy *hierarchy)
 {
-	two_leafs(scheme);
-	scheme->switch_domain[0] = 2;
-	scheme->switch_domain[1] = 1;
+	two_leafs(hierarchy);
+	hierarchy->switch_domain[0] = 2;
+	hierarchy->switch_domain[1] = 1;
 }
 
 static void a_spine_of_one_switch_is_a_switch(void **state)
@@ -321,15 +323,15 @@ static void a_spine_of_one_switch_is_a_switch(void **state)
 }
 
 /* Four rails, of which the second bundle lacks one leaf. */
-static void two_bundles(struct weft_scheme *scheme)
+static void two_bundles(struct weft_hierarchy *hierarchy)
 {
 	static const uint32_t leafs[] = {0, 1, 2, 3, 4, 5, WEFT_NONE, 6};
 
-	two_leafs(scheme);
-	scheme->n_rails = 4;
-	scheme->rail_switch = calloc(12, sizeof(uint32_t));
-	memset(scheme->rail_switch, 0xff, 12 * sizeof(uint32_t));
-	memcpy(scheme->rail_switch, leafs, sizeof(leafs));
+	two_leafs(hierarchy);
+	hierarchy->n_rails = 4;
+	hierarchy->rail_switch = calloc(12, sizeof(uint32_t));
+	memset(hierarchy->rail_switch, 0xff, 12 * sizeof(uint32_t));
+	memcpy(hierarchy->rail_switch, leafs, sizeof(leafs));
 }
 
 static void a_bundle_without_a_leaf_is_written_whole(void **state)

@@ -8,7 +8,7 @@
 #define _GNU_SOURCE /* nftw */
 #include "tests/lib/check.h"
 #include "topology/export/export.h"
-#include "topology/hierarchy/scheme.h"
+#include "topology/hierarchy/hierarchy.h"
 #include "topology/import/import.h"
 
 #include <ftw.h>
@@ -136,9 +136,9 @@ static struct weft_fabric *fabric_imported(const struct weft_importer *importer,
 					   const char *path, const char *text,
 					   struct weft_error *err)
 {
-	const struct weft_scheme_options how = {.gpus_per_node = 8};
+	const struct weft_hierarchy_options how = {.gpus_per_node = 8};
 	struct weft_inventory s = {0};
-	struct weft_scheme *scheme = NULL;
+	struct weft_hierarchy *hierarchy = NULL;
 	struct weft_fabric *f = NULL;
 	char *yaml = NULL;
 
@@ -147,13 +147,13 @@ static struct weft_fabric *fabric_imported(const struct weft_importer *importer,
 		  : weft_import_file(&s, importer, path, NULL, NULL, err)) ==
 		    0 &&
 	    weft_inventory_finish(&s, err) == 0)
-		scheme = weft_scheme_build(&s, &how, err);
-	if (scheme)
-		yaml = weft_inventory_write(&s, scheme, &how, err);
+		hierarchy = weft_hierarchy_build(&s, &how, err);
+	if (hierarchy)
+		yaml = weft_inventory_write(&s, hierarchy, &how, err);
 	if (yaml)
 		f = weft_fabric_parse(yaml, strlen(yaml), "imported", err);
 	free(yaml);
-	weft_scheme_free(scheme);
+	weft_hierarchy_free(hierarchy);
 	weft_inventory_free(&s);
 	return f;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* scheme_cables.c - levels from cables: the same in any order of lines, and one
- * fault changes no domain
+/* hierarchy_cables.c - levels from cables: the same in any order of lines, and
+ * one fault changes no domain
  */
 #include "base/hostlist.h"
 #include "tests/lib/check.h"
 #include "tests/lib/ibnet.h"
-#include "topology/hierarchy/scheme.h"
+#include "topology/hierarchy/hierarchy.h"
 #include "topology/import/import.h"
 
 #include <stdio.h>
@@ -73,13 +73,13 @@ static const struct shape {
 
 struct made {
 	struct weft_inventory s;
-	struct weft_scheme *scheme;
+	struct weft_hierarchy *hierarchy;
 	char *text;
 };
 
 static void made_free(struct made *m)
 {
-	weft_scheme_free(m->scheme);
+	weft_hierarchy_free(m->hierarchy);
 	weft_inventory_free(&m->s);
 	free(m->text);
 }
@@ -88,7 +88,7 @@ static void made_free(struct made *m)
 static bool make(const struct test_ibnet *spec, struct made *m,
 		 struct test_ibnet_truth *truth)
 {
-	const struct weft_scheme_options options = {.gpus_per_node = 8};
+	const struct weft_hierarchy_options options = {.gpus_per_node = 8};
 	struct weft_error err = {0};
 	size_t size;
 	char *text = test_ibnet_text(spec, truth, &size);
@@ -101,10 +101,10 @@ static bool make(const struct test_ibnet *spec, struct made *m,
 	assert_no_error(&err);
 	free(text);
 	assert_int_equal(weft_inventory_finish(&m->s, &err), 0);
-	m->scheme = weft_scheme_build(&m->s, &options, &err);
+	m->hierarchy = weft_hierarchy_build(&m->s, &options, &err);
 	assert_no_error(&err);
 	weft_findings_sort(&m->s.findings);
-	m->text = weft_inventory_write(&m->s, m->scheme, &options, &err);
+	m->text = weft_inventory_write(&m->s, m->hierarchy, &options, &err);
 	assert_no_error(&err);
 	return true;
 }
@@ -131,10 +131,10 @@ static void levels_and_rails_are_those_of_the_cables(void **state)
 
 		assert_true(make(&shape->spec, &m, NULL));
 		print_message("%s\n", shape->desc);
-		for (uint32_t d = 0; d < m.scheme->n_domains; d++)
-			domains[m.scheme->domains[d].level]++;
-		assert_int_equal(m.scheme->n_levels, shape->n_levels);
-		assert_int_equal(m.scheme->n_rails, shape->n_rails);
+		for (uint32_t d = 0; d < m.hierarchy->n_domains; d++)
+			domains[m.hierarchy->domains[d].level]++;
+		assert_int_equal(m.hierarchy->n_levels, shape->n_levels);
+		assert_int_equal(m.hierarchy->n_rails, shape->n_rails);
 		for (uint32_t l = 0; l < shape->n_levels; l++)
 			assert_int_equal(domains[l], shape->domains[l]);
 		for (enum weft_severity s = WEFT_WARNING; s <= WEFT_ERROR;
@@ -174,22 +174,22 @@ static void the_order_of_lines_and_the_guids_change_nothing(void **state)
 static void compare_domains(const struct made *a, const struct made *b,
 			    const struct test_ibnet_truth *truth)
 {
-	assert_int_equal(a->scheme->n_levels, b->scheme->n_levels);
-	assert_int_equal(a->scheme->n_rails, b->scheme->n_rails);
+	assert_int_equal(a->hierarchy->n_levels, b->hierarchy->n_levels);
+	assert_int_equal(a->hierarchy->n_rails, b->hierarchy->n_rails);
 	for (uint32_t h = 0; h < a->s.n_hosts; h++) {
 		const char *name = a->s.hosts[h].name;
-		uint32_t x = a->scheme->host_domain[h], y, other;
+		uint32_t x = a->hierarchy->host_domain[h], y, other;
 
 		if (truth->was[0] && strcmp(name, truth->was) == 0)
 			name = truth->place[0];
 		other = weft_inventory_find_host(&b->s, name);
 		if (other == WEFT_NONE)
 			continue; /* it has lost its only adapter */
-		y = b->scheme->host_domain[other];
+		y = b->hierarchy->host_domain[other];
 		assert_int_equal(x == WEFT_NONE, y == WEFT_NONE);
 		if (x != WEFT_NONE)
-			assert_string_equal(a->scheme->domains[x].name,
-					    b->scheme->domains[y].name);
+			assert_string_equal(a->hierarchy->domains[x].name,
+					    b->hierarchy->domains[y].name);
 	}
 }
 

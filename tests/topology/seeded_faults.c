@@ -42,7 +42,7 @@ static const struct shape {
 struct told {
 	struct weft_fabric *fabric; /* of a fabric file */
 	struct weft_inventory *inventory;
-	struct weft_scheme *scheme;
+	struct weft_hierarchy *hierarchy;
 };
 
 enum form { FORM_FABRIC, FORM_IBNETDISCOVER, FORM_TREE, FORM_NODES, N_FORMS };
@@ -53,7 +53,7 @@ static const char *const form_names[N_FORMS] = {"fabric", "ibnetdiscover",
 
 static void told_free(struct told *t)
 {
-	weft_scheme_free(t->scheme);
+	weft_hierarchy_free(t->hierarchy);
 	if (t->inventory)
 		weft_inventory_free(t->inventory);
 	free(t->inventory);
@@ -70,13 +70,14 @@ static void told_fabric(struct told *t, const char *text)
 	t->inventory =
 		weft_inventory_from_fabric(t->fabric, "fabric.yaml", &err);
 	assert_no_error(&err);
-	t->scheme = weft_scheme_from_fabric(t->fabric, t->inventory, &err);
+	t->hierarchy =
+		weft_hierarchy_from_fabric(t->fabric, t->inventory, &err);
 	assert_no_error(&err);
 }
 
 static void told_import(struct told *t, const char *format, const char *text)
 {
-	const struct weft_scheme_options options = {0};
+	const struct weft_hierarchy_options options = {0};
 	struct weft_error err = {0};
 
 	t->inventory = calloc(1, sizeof(*t->inventory));
@@ -85,26 +86,27 @@ static void told_import(struct told *t, const char *format, const char *text)
 				 text, strlen(text), format, NULL, NULL, &err),
 		0);
 	assert_int_equal(weft_inventory_finish(t->inventory, &err), 0);
-	t->scheme = weft_scheme_build(t->inventory, &options, &err);
+	t->hierarchy = weft_hierarchy_build(t->inventory, &options, &err);
 	assert_no_error(&err);
 }
 
 /* The inventory, said in that form and read again. */
-static void tell(struct weft_inventory *s, const struct weft_scheme *scheme,
-		 enum form form, struct told *t)
+static void tell(struct weft_inventory *s,
+		 const struct weft_hierarchy *hierarchy, enum form form,
+		 struct told *t)
 {
-	const struct weft_scheme_options options = {.name = "test"};
+	const struct weft_hierarchy_options options = {.name = "test"};
 	struct weft_error err = {0};
 	char *text;
 
 	*t = (struct told){0};
 	if (form == FORM_FABRIC) {
-		text = weft_inventory_write(s, scheme, &options, &err);
+		text = weft_inventory_write(s, hierarchy, &options, &err);
 		assert_no_error(&err);
 		told_fabric(t, text);
 	} else {
 		text = form == FORM_IBNETDISCOVER ? test_ibnetdiscover(s)
-		       : form == FORM_TREE ? test_topology_conf(s, scheme)
+		       : form == FORM_TREE ? test_topology_conf(s, hierarchy)
 					   : test_slurm_nodes(s);
 		told_import(t, form_names[form], text);
 	}
@@ -152,12 +154,13 @@ static void storage_add(struct weft_inventory *s)
 }
 
 /* Switches that were added to the inventory are in no domain. */
-static void scheme_grow(struct weft_scheme *scheme, uint32_t was, uint32_t n)
+static void hierarchy_grow(struct weft_hierarchy *hierarchy, uint32_t was,
+			   uint32_t n)
 {
-	scheme->switch_domain =
-		realloc(scheme->switch_domain, n * sizeof(uint32_t));
+	hierarchy->switch_domain =
+		realloc(hierarchy->switch_domain, n * sizeof(uint32_t));
 	for (uint32_t k = was; k < n; k++)
-		scheme->switch_domain[k] = WEFT_NONE;
+		hierarchy->switch_domain[k] = WEFT_NONE;
 }
 
 static void plant(const struct shape *shape, uint64_t seed, struct told *t)
@@ -181,7 +184,7 @@ static void plant(const struct shape *shape, uint64_t seed, struct told *t)
 	n = t->inventory->n_switches;
 	if (shape->storage) {
 		storage_add(t->inventory);
-		scheme_grow(t->scheme, n, t->inventory->n_switches);
+		hierarchy_grow(t->hierarchy, n, t->inventory->n_switches);
 	}
 }
 
@@ -396,7 +399,7 @@ static const struct kind {
 static void look_alone(const struct told *t, struct weft_findings *found)
 {
 	const struct weft_audit a = {.inventory = t->inventory,
-				     .scheme = t->scheme,
+				     .hierarchy = t->hierarchy,
 				     .fabric = t->fabric,
 				     .findings = found};
 	struct weft_error err = {0};
@@ -416,8 +419,8 @@ static void look_alone(const struct told *t, struct weft_findings *found)
 static void look_against(const struct told *was, const struct told *t,
 			 struct weft_findings *found)
 {
-	const struct weft_audit_side a = {was->inventory, was->scheme};
-	const struct weft_audit_side b = {t->inventory, t->scheme};
+	const struct weft_audit_side a = {was->inventory, was->hierarchy};
+	const struct weft_audit_side b = {t->inventory, t->hierarchy};
 	struct weft_error err = {0};
 
 	*found = (struct weft_findings){0};
@@ -485,7 +488,7 @@ static void look_at_sound(struct run *run, struct told *was, enum form form,
 	struct weft_findings found;
 	struct told same;
 
-	tell(was->inventory, was->scheme, form, &same);
+	tell(was->inventory, was->hierarchy, form, &same);
 	look_alone(&same, &found);
 	no_errors(run, &found, "nothing, alone", form, seed);
 	look_against(was, &same, &found);
@@ -510,7 +513,7 @@ static void look_at_fault(struct run *run, uint32_t seed,
 		    (form == FORM_FABRIC && kinds[k].make == gpu_lost &&
 		     was->fabric->n_rails > 1)) /* no fabric says that */
 			continue;
-		tell(faulty->inventory, faulty->scheme, form, &now);
+		tell(faulty->inventory, faulty->hierarchy, form, &now);
 		if (is_shown(kinds[k].alone, form)) {
 			look_alone(&now, &found);
 			count(&run->alone[k], &found, fault, kinds[k].name,
@@ -750,7 +753,7 @@ static void real_tell(const char *text, fault_function make, uint64_t *random,
 
 	told_import(&first, "ibnetdiscover", text);
 	*made = !make || make(&first, random, fault);
-	tell(first.inventory, first.scheme, FORM_IBNETDISCOVER, t);
+	tell(first.inventory, first.hierarchy, FORM_IBNETDISCOVER, t);
 	told_free(&first);
 }
 

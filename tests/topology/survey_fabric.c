@@ -4,7 +4,7 @@
 #include "base/hostlist.h"
 #include "tests/lib/check.h"
 #include "topology/cabling.h"
-#include "topology/hierarchy/scheme.h"
+#include "topology/hierarchy/hierarchy.h"
 #include "topology/synth.h"
 
 #include <dirent.h>
@@ -190,19 +190,19 @@ static void what_cables_leave_open_the_tree_says(void **state)
 
 static struct weft_fabric *written_back(const struct weft_fabric *f)
 {
-	const struct weft_scheme_options options = {.profile = f->profile};
+	const struct weft_hierarchy_options options = {.profile = f->profile};
 	struct weft_error err = {0};
 	struct weft_inventory *s =
 		weft_inventory_from_fabric(f, "f.yaml", &err);
-	struct weft_scheme *scheme;
+	struct weft_hierarchy *hierarchy;
 	struct weft_fabric *back;
 	char *text;
 
 	assert_no_error(&err);
 	assert_int_equal(weft_inventory_finish(s, &err), 0);
-	scheme = weft_scheme_from_fabric(f, s, &err);
+	hierarchy = weft_hierarchy_from_fabric(f, s, &err);
 	assert_no_error(&err);
-	text = weft_inventory_write(s, scheme, &options, &err);
+	text = weft_inventory_write(s, hierarchy, &options, &err);
 	assert_no_error(&err);
 	back = weft_fabric_parse(text, strlen(text), "written", &err);
 	if (err.code)
@@ -210,7 +210,7 @@ static struct weft_fabric *written_back(const struct weft_fabric *f)
 	assert_no_error(&err);
 	assert_int_equal(weft_fabric_check(back, &err), 0);
 	free(text);
-	weft_scheme_free(scheme);
+	weft_hierarchy_free(hierarchy);
 	weft_inventory_free(s);
 	free(s);
 	return back;

@@ -159,7 +159,7 @@ int weft_audit_run(const struct weft_audit *audit, struct weft_error *err)
 {
 	struct weft_audit a = *audit;
 	struct audit_graph graph;
-	int rc = audit_graph_build(a.inventory, a.scheme, &graph, err);
+	int rc = audit_graph_build(a.inventory, a.hierarchy, &graph, err);
 
 	a.graph = &graph;
 	for (uint32_t i = 0; i < weft_n_audit_checks && rc == 0; i++)

@@ -9,7 +9,7 @@
 #ifndef WEFT_TOPOLOGY_AUDIT_AUDIT_H
 #define WEFT_TOPOLOGY_AUDIT_AUDIT_H
 
-#include "topology/hierarchy/scheme.h"
+#include "topology/hierarchy/hierarchy.h"
 
 /* How much a finding explains: what is wrong with a switch makes many others,
  * what is wrong with a cable only its own. */
@@ -21,10 +21,10 @@
 
 struct audit_graph; /* graph.h */
 
-/* What is looked at.  scheme may be NULL where a inventory has no levels. */
+/* What is looked at.  hierarchy may be NULL where a inventory has no levels. */
 struct weft_audit {
 	const struct weft_inventory *inventory;
-	const struct weft_scheme *scheme;
+	const struct weft_hierarchy *hierarchy;
 	const struct weft_fabric *fabric; /* or NULL */
 	struct weft_findings *findings;
 	const struct audit_graph *graph; /* weft_audit_run's own */
@@ -69,13 +69,13 @@ struct weft_tiers {
 };
 
 int weft_audit_tiers(const struct weft_inventory *inventory,
-		     const struct weft_scheme *scheme, struct weft_tiers *tiers,
-		     struct weft_error *err);
+		     const struct weft_hierarchy *hierarchy,
+		     struct weft_tiers *tiers, struct weft_error *err);
 
 /* One of two descriptions of the same cluster. */
 struct weft_audit_side {
 	const struct weft_inventory *inventory;
-	const struct weft_scheme *scheme; /* or NULL */
+	const struct weft_hierarchy *hierarchy; /* or NULL */
 };
 
 /* Where two sources differ: "drift-..." findings, of what both know about.

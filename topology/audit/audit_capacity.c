@@ -125,8 +125,8 @@ static uint32_t run_end(const struct ratio *r, uint32_t i, uint32_t n)
 }
 
 int weft_audit_tiers(const struct weft_inventory *inventory,
-		     const struct weft_scheme *scheme, struct weft_tiers *tiers,
-		     struct weft_error *err)
+		     const struct weft_hierarchy *hierarchy,
+		     struct weft_tiers *tiers, struct weft_error *err)
 {
 	bool by_rate = rates_known(inventory);
 	struct audit_graph g;
@@ -134,7 +134,7 @@ int weft_audit_tiers(const struct weft_inventory *inventory,
 	int rc = -1;
 
 	*tiers = (struct weft_tiers){.non_blocking = true};
-	if (audit_graph_build(inventory, scheme, &g, err) == 0 && r) {
+	if (audit_graph_build(inventory, hierarchy, &g, err) == 0 && r) {
 		uint32_t n = ratios_fill(&g, by_rate, false, r);
 
 		for (uint32_t i = 0, end; i < n; i = end) {

@@ -70,11 +70,11 @@ static bool is_whole(const struct weft_fabric *f,
 /* Levels of the file against those of the cables. */
 static int levels_compare(const struct weft_audit *a,
 			  const struct weft_inventory *inventory,
-			  const struct weft_scheme *deduced,
+			  const struct weft_hierarchy *deduced,
 			  struct weft_error *err)
 {
 	struct weft_inventory said = *a->inventory, cabled = *inventory;
-	const struct weft_audit_side sides[2] = {{&said, a->scheme},
+	const struct weft_audit_side sides[2] = {{&said, a->hierarchy},
 						 {&cabled, deduced}};
 	struct weft_findings found = {0};
 	int rc;
@@ -95,7 +95,8 @@ static int levels_compare(const struct weft_audit *a,
 
 /* Levels that join at the top what no cable joins. */
 static int root_look(const struct weft_audit *a,
-		     const struct weft_scheme *deduced, struct weft_error *err)
+		     const struct weft_hierarchy *deduced,
+		     struct weft_error *err)
 {
 	const struct weft_fabric *f = a->fabric;
 	const struct weft_finding_at at = {
@@ -117,9 +118,9 @@ static int root_look(const struct weft_audit *a,
 
 int weft_audit_cabling(const struct weft_audit *a, struct weft_error *err)
 {
-	const struct weft_scheme_options options = {0};
+	const struct weft_hierarchy_options options = {0};
 	struct weft_error why = {0};
-	struct weft_scheme *deduced = NULL;
+	struct weft_hierarchy *deduced = NULL;
 	struct weft_inventory *s;
 	int rc = 0;
 
@@ -134,7 +135,7 @@ int weft_audit_cabling(const struct weft_audit *a, struct weft_error *err)
 		return -1;
 	/* what cannot be deduced contradicts nothing */
 	if (weft_inventory_finish(s, &why) == 0)
-		deduced = weft_scheme_build(s, &options, &why);
+		deduced = weft_hierarchy_build(s, &options, &why);
 	for (uint32_t i = 0; deduced && i < s->findings.n && rc == 0; i++)
 		if (is_of_cables(s->findings.item[i].id))
 			rc = finding_take(&s->findings.item[i],
@@ -145,7 +146,7 @@ int weft_audit_cabling(const struct weft_audit *a, struct weft_error *err)
 				     root_look(a, deduced, err)
 			     ? -1
 			     : 0;
-	weft_scheme_free(deduced);
+	weft_hierarchy_free(deduced);
 	weft_inventory_free(s);
 	free(s);
 	return rc;

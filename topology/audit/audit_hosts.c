@@ -172,8 +172,8 @@ static uint32_t members_fill(const struct weft_audit *a,
 		m[n] = (struct member){
 			.kind = host->gpu_kind.text ? host->gpu_kind.text : "",
 			.host = h,
-			.domain = a->scheme ? a->scheme->host_domain[h]
-					    : WEFT_NONE,
+			.domain = a->hierarchy ? a->hierarchy->host_domain[h]
+					       : WEFT_NONE,
 			.value = sub->value(a, h),
 		};
 		audit_stem(host->name, m[n].stem, sizeof(m[n].stem));

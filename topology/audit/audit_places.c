@@ -50,7 +50,7 @@ static int compare_members(const void *pa, const void *pb)
 }
 
 /* The domain of `level` that holds domain d, or d's outermost below it. */
-static uint32_t domain_at(const struct weft_scheme *s, uint32_t d,
+static uint32_t domain_at(const struct weft_hierarchy *s, uint32_t d,
 			  uint32_t level)
 {
 	while (d != WEFT_NONE && s->domains[d].level < level &&
@@ -63,7 +63,7 @@ static int group_look(const struct weft_audit *a, const struct subject *sub,
 		      const struct member *m, uint32_t n,
 		      struct weft_error *err)
 {
-	const struct weft_scheme *s = a->scheme;
+	const struct weft_hierarchy *s = a->hierarchy;
 	uint32_t most = 0, best = WEFT_NONE;
 
 	for (uint32_t i = 0, end; i < n; i = end) {
@@ -99,12 +99,13 @@ static int subject_look(const struct weft_audit *a, const struct subject *sub,
 	uint32_t n = 0;
 
 	for (uint32_t h = 0; h < s->n_hosts; h++) {
-		uint32_t d = a->scheme->host_domain[h];
+		uint32_t d = a->hierarchy->host_domain[h];
 		const char *label = sub->label(&s->hosts[h]);
 
 		if (label && d != WEFT_NONE)
 			m[n++] = (struct member){
-				label, domain_at(a->scheme, d, sub->level), h};
+				label, domain_at(a->hierarchy, d, sub->level),
+				h};
 	}
 	if (n)
 		qsort(m, n, sizeof(*m), compare_members);
@@ -123,7 +124,7 @@ int audit_places(const struct weft_audit *a, struct weft_error *err)
 	struct member *m;
 	int rc = 0;
 
-	if (!a->scheme)
+	if (!a->hierarchy)
 		return 0;
 	m = weft_calloc(a->inventory->n_hosts, sizeof(*m), err);
 	if (!m)

@@ -25,7 +25,7 @@ static double host_cables(const struct audit_graph *g, uint32_t sw)
 static int bundle_look(const struct weft_audit *a, uint32_t domain,
 		       double *scratch, struct weft_error *err)
 {
-	const struct weft_scheme *s = a->scheme;
+	const struct weft_hierarchy *s = a->hierarchy;
 	const uint32_t *rail = s->rail_switch + (size_t)domain * s->n_rails;
 	struct audit_majority usual;
 	uint32_t n = 0;
@@ -70,12 +70,12 @@ static uint32_t lonely_hosts(const struct weft_audit *a, uint32_t sw,
 
 		if (e->kind == WEFT_END_SWITCH)
 			return 0;
-		hosts += a->scheme->host_domain[e->index] == domain;
+		hosts += a->hierarchy->host_domain[e->index] == domain;
 	}
 	return 2 * hosts > n ? hosts : 0;
 }
 
-static bool lacks_rail(const struct weft_scheme *s, uint32_t domain)
+static bool lacks_rail(const struct weft_hierarchy *s, uint32_t domain)
 {
 	for (uint32_t r = 0; r < s->n_rails; r++)
 		if (s->rail_switch[(size_t)domain * s->n_rails + r] ==
@@ -89,7 +89,7 @@ static bool lacks_rail(const struct weft_scheme *s, uint32_t domain)
 static int orphan_find(const struct weft_audit *a, uint32_t domain,
 		       struct weft_error *err)
 {
-	if (!lacks_rail(a->scheme, domain))
+	if (!lacks_rail(a->hierarchy, domain))
 		return 0;
 	for (uint32_t k = 0; k < a->inventory->n_switches; k++) {
 		const struct weft_inventory_switch *sw =
@@ -102,14 +102,14 @@ static int orphan_find(const struct weft_audit *a, uint32_t domain,
 				  sw->where, WEFT_WEIGHT_SWITCH + hosts, err,
 				  "has no uplink, and the bundle of its %u "
 				  "hosts, %s, lacks a rail",
-				  hosts, a->scheme->domains[domain].name);
+				  hosts, a->hierarchy->domains[domain].name);
 	}
 	return 0;
 }
 
 int audit_rails(const struct weft_audit *a, struct weft_error *err)
 {
-	const struct weft_scheme *s = a->scheme;
+	const struct weft_hierarchy *s = a->hierarchy;
 	double *scratch;
 	int rc = 0;
 

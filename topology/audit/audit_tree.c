@@ -111,14 +111,14 @@ static int switches_look(struct tree *t)
 
 static int roots_look(struct tree *t)
 {
-	const struct weft_scheme *scheme = t->a->scheme;
+	const struct weft_hierarchy *hierarchy = t->a->hierarchy;
 	uint32_t roots = 0;
 
-	if (!scheme || !scheme->disjoint ||
+	if (!hierarchy || !hierarchy->disjoint ||
 	    audit_told(t->a, WEFT_FINDING_TREE_UNCONNECTED, ""))
 		return 0;
-	for (uint32_t d = 0; d < scheme->n_domains; d++)
-		roots += scheme->domains[d].parent == WEFT_NONE;
+	for (uint32_t d = 0; d < hierarchy->n_domains; d++)
+		roots += hierarchy->domains[d].parent == WEFT_NONE;
 	if (roots < 2)
 		return 0;
 	return audit_note(t->a, WEFT_FINDING_TREE_UNCONNECTED, "",

@@ -83,24 +83,25 @@ static void networks_name(struct audit_graph *g)
 
 /* ---- tiers ---- */
 
-/* What the scheme says of it: the level of its domain. */
-static void tiers_of_scheme(struct audit_graph *g,
-			    const struct weft_scheme *scheme)
+/* What the hierarchy says of it: the level of its domain. */
+static void tiers_of_hierarchy(struct audit_graph *g,
+			       const struct weft_hierarchy *hierarchy)
 {
 	for (uint32_t i = 0; i < g->s->n_switches; i++) {
-		uint32_t d = scheme->switch_domain[i];
+		uint32_t d = hierarchy->switch_domain[i];
 
 		if (d != WEFT_NONE)
-			g->tier[i] = scheme->domains[d].level + 1;
+			g->tier[i] = hierarchy->domains[d].level + 1;
 	}
-	if (!scheme->rail_switch)
+	if (!hierarchy->rail_switch)
 		return;
-	for (uint32_t d = 0; d < scheme->n_domains; d++) {
-		if (scheme->domains[d].level != 0)
+	for (uint32_t d = 0; d < hierarchy->n_domains; d++) {
+		if (hierarchy->domains[d].level != 0)
 			break;
-		for (uint32_t r = 0; r < scheme->n_rails; r++) {
+		for (uint32_t r = 0; r < hierarchy->n_rails; r++) {
 			uint32_t k =
-				scheme->rail_switch[d * scheme->n_rails + r];
+				hierarchy->rail_switch[d * hierarchy->n_rails +
+						       r];
 
 			if (k != WEFT_NONE)
 				g->tier[k] = 1;
@@ -141,12 +142,13 @@ static bool tier_spread(struct audit_graph *g, uint32_t tier)
 	return grown;
 }
 
-static void tiers_find(struct audit_graph *g, const struct weft_scheme *scheme)
+static void tiers_find(struct audit_graph *g,
+		       const struct weft_hierarchy *hierarchy)
 {
 	const struct weft_inventory *s = g->s;
 
-	if (scheme)
-		tiers_of_scheme(g, scheme);
+	if (hierarchy)
+		tiers_of_hierarchy(g, hierarchy);
 	for (uint32_t i = 0; i < s->n_switches; i++) {
 		/* a leaf of storage has no domain of its own */
 		if (!g->tier[i] || s->switches[i].tier == 1)
@@ -232,8 +234,8 @@ static void services_find(struct audit_graph *g)
 }
 
 int audit_graph_build(const struct weft_inventory *s,
-		      const struct weft_scheme *scheme, struct audit_graph *g,
-		      struct weft_error *err)
+		      const struct weft_hierarchy *hierarchy,
+		      struct audit_graph *g, struct weft_error *err)
 {
 	*g = (struct audit_graph){.s = s};
 	g->tier = weft_calloc(s->n_switches, sizeof(*g->tier), err);
@@ -242,7 +244,7 @@ int audit_graph_build(const struct weft_inventory *s,
 	if (!g->tier || !g->network || !g->service || ends_index(g, err))
 		return -1;
 	networks_name(g);
-	tiers_find(g, scheme);
+	tiers_find(g, hierarchy);
 	services_find(g);
 	return 0;
 }

@@ -23,10 +23,10 @@ struct audit_graph {
 	uint32_t n_networks;
 };
 
-/* scheme may be NULL.  Free with audit_graph_free in either case. */
+/* hierarchy may be NULL.  Free with audit_graph_free in either case. */
 int audit_graph_build(const struct weft_inventory *s,
-		      const struct weft_scheme *scheme, struct audit_graph *g,
-		      struct weft_error *err);
+		      const struct weft_hierarchy *hierarchy,
+		      struct audit_graph *g, struct weft_error *err);
 void audit_graph_free(struct audit_graph *g);
 
 /* The cables of an end: indices into the inventory's; *n: how many. */

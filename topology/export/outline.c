@@ -3,7 +3,7 @@
 #include "topology/export/outline.h"
 #include "base/hostlist.h"
 #include "topology/cabling.h"
-#include "topology/hierarchy/scheme.h"
+#include "topology/hierarchy/hierarchy.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 libweft_inventory_la_SOURCES += \
 	%D%/grouping.c \
-	%D%/scheme.c \
-	%D%/scheme.h \
-	%D%/scheme_cables.c \
-	%D%/scheme_domain_name.c \
-	%D%/scheme_domains.c \
-	%D%/scheme_fabric.c \
-	%D%/scheme_fit.c \
-	%D%/scheme_groups.c \
-	%D%/scheme_networks.c \
-	%D%/scheme_rails.c \
-	%D%/scheme_rates.c \
-	%D%/scheme_roots.c \
-	%D%/scheme_services.c \
-	%D%/scheme_tiers.c \
-	%D%/scheme_tree.c \
+	%D%/hierarchy.c \
+	%D%/hierarchy.h \
+	%D%/hierarchy_cables.c \
+	%D%/hierarchy_domain_name.c \
+	%D%/hierarchy_domains.c \
+	%D%/hierarchy_fabric.c \
+	%D%/hierarchy_fit.c \
+	%D%/hierarchy_groups.c \
+	%D%/hierarchy_networks.c \
+	%D%/hierarchy_rails.c \
+	%D%/hierarchy_rates.c \
+	%D%/hierarchy_roots.c \
+	%D%/hierarchy_services.c \
+	%D%/hierarchy_tiers.c \
+	%D%/hierarchy_tree.c \
 	%D%/write_names.c \
 	%D%/write.c \
 	%D%/write_cables.c \

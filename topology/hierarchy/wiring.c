@@ -25,11 +25,11 @@ void wiring_free(struct wiring *w)
 	free(w->bundle);
 }
 
-uint32_t wiring_root(const struct weft_scheme *scheme, uint32_t domain)
+uint32_t wiring_root(const struct weft_hierarchy *hierarchy, uint32_t domain)
 {
 	while (domain != WEFT_NONE &&
-	       scheme->domains[domain].parent != WEFT_NONE)
-		domain = scheme->domains[domain].parent;
+	       hierarchy->domains[domain].parent != WEFT_NONE)
+		domain = hierarchy->domains[domain].parent;
 	return domain;
 }
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* wiring.h - the cables of a inventory as a graph, and what is read from it
  *
- * Private to scheme_cables.c and the files named below.  Everything here is
+ * Private to hierarchy_cables.c and the files named below.  Everything here is
  * decided by majorities: one cable that was put elsewhere is a finding, and the
  * structure is that of its siblings.
  */
 #ifndef WEFT_TOPOLOGY_HIERARCHY_WIRING_H
 #define WEFT_TOPOLOGY_HIERARCHY_WIRING_H
 
-#include "topology/hierarchy/scheme.h"
+#include "topology/hierarchy/hierarchy.h"
 
 /* A host's port that leads to a switch. */
 struct wire_up {
@@ -30,7 +30,7 @@ struct wire_peer {
 
 struct wiring {
 	struct weft_inventory *s;
-	struct weft_scheme *scheme;
+	struct weft_hierarchy *hierarchy;
 	struct weft_error *err;
 
 	struct wire_up *ups; /* by host, then key */
@@ -56,34 +56,35 @@ void wiring_free(struct wiring *w);
 /* Half of all hosts' cables are of hosts with at most that many. */
 int wiring_cables_usual(const struct wiring *w, uint32_t *usual);
 
-/* scheme_services.c: hosts that have no GPUs, by all that cables and names say.
+/* hierarchy_services.c: hosts that have no GPUs, by all that cables and names
+ * say.
  */
 int wiring_services(struct wiring *w);
 
-/* scheme_networks.c: components, and which of them jobs use. */
+/* hierarchy_networks.c: components, and which of them jobs use. */
 int wiring_networks(struct wiring *w);
 
-/* scheme_tiers.c: distance from the hosts. */
+/* hierarchy_tiers.c: distance from the hosts. */
 int wiring_tiers(struct wiring *w);
 
-/* scheme_rails.c: findings about hosts' cables, and the rails; when level 0 of
- * the scheme is there. */
+/* hierarchy_rails.c: findings about hosts' cables, and the rails; when level 0
+ * of the hierarchy is there. */
 int wiring_rails(struct wiring *w);
 
-/* scheme_domains.c: the domains of all levels. */
+/* hierarchy_domains.c: the domains of all levels. */
 int wiring_domains(struct wiring *w);
 
-/* scheme_roots.c: what no tier has joined. */
+/* hierarchy_roots.c: what no tier has joined. */
 int wiring_roots(struct wiring *w);
 
-/* scheme_rates.c: figures of the levels. */
+/* hierarchy_rates.c: figures of the levels. */
 int wiring_rates(struct wiring *w);
 
 /* The domain around a switch that nothing contains, or WEFT_NONE. */
-uint32_t wiring_root(const struct weft_scheme *scheme, uint32_t domain);
+uint32_t wiring_root(const struct weft_hierarchy *hierarchy, uint32_t domain);
 
-/* scheme_domain_name.c: a new domain of that level named after the switches of
- * these ranks; WEFT_NONE with err. */
+/* hierarchy_domain_name.c: a new domain of that level named after the switches
+ * of these ranks; WEFT_NONE with err. */
 uint32_t wiring_domain(struct wiring *w, uint32_t level, const uint32_t *ranks,
 		       uint32_t n);
 

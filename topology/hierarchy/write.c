@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* write.c - a inventory and its scheme as a fabric file, weft-fabric(5) */
+/* write.c - a inventory and its hierarchy as a fabric file, weft-fabric(5) */
 #include "base/hostlist.h"
 #include "topology/hierarchy/writer.h"
 #include "topology/profile.h"
@@ -24,8 +24,8 @@ static int hosts_choose(struct weft_writer *w)
 		known += s->hosts[h].gpus.value > 0;
 	for (uint32_t h = 0; h < s->n_hosts; h++) {
 		const struct weft_inventory_host *host = &s->hosts[h];
-		bool placed = !w->scheme->n_levels ||
-			      w->scheme->host_domain[h] != WEFT_NONE;
+		bool placed = !w->hierarchy->n_levels ||
+			      w->hierarchy->host_domain[h] != WEFT_NONE;
 		bool counted = host->gpus.value > 0;
 
 		if (!placed || host->no_gpus)
@@ -69,16 +69,16 @@ static int gpus_assume(struct weft_writer *w)
 /* Domains with a host somewhere below. */
 static int domains_choose(struct weft_writer *w)
 {
-	const struct weft_scheme *scheme = w->scheme;
+	const struct weft_hierarchy *hierarchy = w->hierarchy;
 	bool any = false;
 
 	for (uint32_t h = 0; h < w->s->n_hosts; h++) {
 		any = any || w->host[h];
-		for (uint32_t d = w->host[h] ? scheme->host_domain[h]
+		for (uint32_t d = w->host[h] ? hierarchy->host_domain[h]
 					     : WEFT_NONE;
 		     d != WEFT_NONE && !w->domain[d];
-		     d = scheme->domains[d].parent)
-			w->domain[d] = scheme->domains[d].name;
+		     d = hierarchy->domains[d].parent)
+			w->domain[d] = hierarchy->domains[d].name;
 	}
 	if (!any)
 		return weft_fail(w->err, WEFT_EINVAL,
@@ -202,8 +202,9 @@ static int spans_choose(struct weft_writer *w)
 	for (uint32_t h = 0; list && h < s->n_hosts; h++) {
 		w->span[h] = WEFT_NONE;
 		if (w->host[h] && s->hosts[h].nvlink.text)
-			list[n++] = (struct spanned){s->hosts[h].nvlink.text, h,
-						     w->scheme->host_domain[h]};
+			list[n++] =
+				(struct spanned){s->hosts[h].nvlink.text, h,
+						 w->hierarchy->host_domain[h]};
 	}
 	if (n)
 		qsort(list, n, sizeof(*list), compare_spanned);
@@ -251,15 +252,15 @@ int weft_writer_line(struct weft_writer *w, const char **names, uint32_t n,
 /* Where it is known, and not what the profile says. */
 static void routing_write(const struct weft_writer *w)
 {
-	const struct weft_scheme *scheme = w->scheme;
-	const char *name = weft_routing_names[scheme->routing];
+	const struct weft_hierarchy *hierarchy = w->hierarchy;
+	const char *name = weft_routing_names[hierarchy->routing];
 
-	if (!scheme->n_flows || (scheme->routing == w->profile->routing &&
-				 scheme->n_flows == w->profile->n_flows))
+	if (!hierarchy->n_flows || (hierarchy->routing == w->profile->routing &&
+				    hierarchy->n_flows == w->profile->n_flows))
 		return;
-	if (scheme->n_flows > 1)
+	if (hierarchy->n_flows > 1)
 		fprintf(w->out, "routing: {policy: %s, flows: %u}\n", name,
-			scheme->n_flows);
+			hierarchy->n_flows);
 	else
 		fprintf(w->out, "routing: %s\n", name);
 }
@@ -288,8 +289,8 @@ static void head_write(const struct weft_writer *w)
 		fputs("\"\n", w->out);
 	}
 	fprintf(w->out, "profile: %s\n", w->profile->name);
-	if (w->scheme->n_rails > 1)
-		fprintf(w->out, "rails: %u\n", w->scheme->n_rails);
+	if (w->hierarchy->n_rails > 1)
+		fprintf(w->out, "rails: %u\n", w->hierarchy->n_rails);
 	routing_write(w);
 }
 
@@ -521,11 +522,12 @@ static int nvlink_write(struct weft_writer *w)
 static int writer_alloc(struct weft_writer *w)
 {
 	const struct weft_inventory *s = w->s;
-	const struct weft_scheme *scheme = w->scheme;
-	size_t rails = (size_t)scheme->n_domains * scheme->n_rails;
+	const struct weft_hierarchy *hierarchy = w->hierarchy;
+	size_t rails = (size_t)hierarchy->n_domains * hierarchy->n_rails;
 
 	w->host = weft_calloc(s->n_hosts, sizeof(*w->host), w->err);
-	w->domain = weft_calloc(scheme->n_domains, sizeof(*w->domain), w->err);
+	w->domain =
+		weft_calloc(hierarchy->n_domains, sizeof(*w->domain), w->err);
 	w->sw = weft_calloc(s->n_switches, sizeof(*w->sw), w->err);
 	w->rail = weft_calloc(rails, sizeof(*w->rail), w->err);
 	w->is_leaf = weft_calloc(s->n_switches, sizeof(*w->is_leaf), w->err);
@@ -571,12 +573,12 @@ static int sections_write(struct weft_writer *w)
 }
 
 char *weft_inventory_write(struct weft_inventory *s,
-			   const struct weft_scheme *scheme,
-			   const struct weft_scheme_options *options,
+			   const struct weft_hierarchy *hierarchy,
+			   const struct weft_hierarchy_options *options,
 			   struct weft_error *err)
 {
 	struct weft_writer w = {
-		.s = s, .scheme = scheme, .options = options, .err = err};
+		.s = s, .hierarchy = hierarchy, .options = options, .err = err};
 	char *text = NULL;
 	size_t size;
 	int rc = choose(&w);

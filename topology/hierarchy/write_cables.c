@@ -16,10 +16,10 @@
  * around it that has hosts; WEFT_NONE: none. */
 static uint32_t switch_domain(const struct weft_writer *w, uint32_t sw)
 {
-	uint32_t d = w->scheme->switch_domain[sw];
+	uint32_t d = w->hierarchy->switch_domain[sw];
 
 	while (d != WEFT_NONE && !w->domain[d])
-		d = w->scheme->domains[d].parent;
+		d = w->hierarchy->domains[d].parent;
 	return d;
 }
 
@@ -41,7 +41,7 @@ static void switch_facts(struct weft_writer *w, uint32_t sw, char *text,
 		/* leafs are switches by themselves, other domains by a line,
 		 * which a cable of theirs asks for */
 		bool said = w->is_leaf[sw] || !w->cabled[sw] ||
-			    w->scheme->domains[d].level == 0;
+			    w->hierarchy->domains[d].level == 0;
 
 		snprintf(text, size, said && !s->n_ports ? "" : "{%s}", ports);
 		return;
@@ -52,10 +52,11 @@ static void switch_facts(struct weft_writer *w, uint32_t sw, char *text,
 	if (d == WEFT_NONE)
 		snprintf(text, size, "{network: \"%s\"%s%s%s}", name, tier,
 			 comma, ports);
-	else if (w->scheme->n_rails > 1 && w->scheme->domains[d].level == 0)
+	else if (w->hierarchy->n_rails > 1 &&
+		 w->hierarchy->domains[d].level == 0)
 		snprintf(text, size, "{domain: \"%s\"%s%s%s}",
-			 w->rail[(size_t)d * w->scheme->n_rails], tier, comma,
-			 ports);
+			 w->rail[(size_t)d * w->hierarchy->n_rails], tier,
+			 comma, ports);
 	else
 		snprintf(text, size, "{domain: \"%s\"%s%s%s}", w->domain[d],
 			 tier, comma, ports);

@@ -75,35 +75,36 @@ static int members_text(struct weft_writer *w, const struct members *m,
 
 static bool is_bundle(const struct weft_writer *w, uint32_t d)
 {
-	return w->scheme->n_rails > 1 && w->scheme->domains[d].level == 0;
+	return w->hierarchy->n_rails > 1 && w->hierarchy->domains[d].level == 0;
 }
 
 /* Everything that hangs on each domain, by its name in the file. */
 static int levels_gather(struct weft_writer *w, struct members *m)
 {
-	const struct weft_scheme *scheme = w->scheme;
+	const struct weft_hierarchy *hierarchy = w->hierarchy;
 	size_t most = (size_t)w->s->n_hosts +
-		      (size_t)scheme->n_domains * scheme->n_rails;
+		      (size_t)hierarchy->n_domains * hierarchy->n_rails;
 
 	if (members_alloc(w, m, most))
 		return -1;
 	for (uint32_t h = 0; h < w->s->n_hosts; h++)
-		if (w->host[h] && scheme->host_domain[h] != WEFT_NONE)
-			member_add(m, scheme->host_domain[h],
-				   scheme->host_order
-					   ? scheme->host_order[h] + 1
+		if (w->host[h] && hierarchy->host_domain[h] != WEFT_NONE)
+			member_add(m, hierarchy->host_domain[h],
+				   hierarchy->host_order
+					   ? hierarchy->host_order[h] + 1
 					   : 0,
 				   w->host[h]);
-	for (uint32_t d = 0; d < scheme->n_domains; d++) {
-		uint32_t parent = scheme->domains[d].parent;
-		uint32_t order = scheme->ordered ? d * scheme->n_rails + 1 : 0;
+	for (uint32_t d = 0; d < hierarchy->n_domains; d++) {
+		uint32_t parent = hierarchy->domains[d].parent;
+		uint32_t order =
+			hierarchy->ordered ? d * hierarchy->n_rails + 1 : 0;
 
 		if (!w->domain[d] || parent == WEFT_NONE)
 			continue;
-		for (uint32_t r = 0; is_bundle(w, d) && r < scheme->n_rails;
+		for (uint32_t r = 0; is_bundle(w, d) && r < hierarchy->n_rails;
 		     r++)
 			member_add(m, parent, order ? order + r : 0,
-				   w->rail[d * scheme->n_rails + r]);
+				   w->rail[d * hierarchy->n_rails + r]);
 		if (!is_bundle(w, d))
 			member_add(m, parent, order, w->domain[d]);
 	}
@@ -114,7 +115,7 @@ static int levels_gather(struct weft_writer *w, struct members *m)
 /* A bundle's name is the list of its leafs, in the order of the rails. */
 static int domain_key(struct weft_writer *w, uint32_t d)
 {
-	uint32_t rails = w->scheme->n_rails;
+	uint32_t rails = w->hierarchy->n_rails;
 	char *text;
 
 	if (!is_bundle(w, d)) {
@@ -163,14 +164,15 @@ static int domain_write(struct weft_writer *w, const struct members *m,
 static int level_write(struct weft_writer *w, const struct members *m,
 		       uint32_t level)
 {
-	const struct weft_scheme *scheme = w->scheme;
+	const struct weft_hierarchy *hierarchy = w->hierarchy;
 	bool begun = false;
 
-	for (uint32_t d = 0; d < scheme->n_domains; d++) {
-		if (!w->domain[d] || scheme->domains[d].level != level)
+	for (uint32_t d = 0; d < hierarchy->n_domains; d++) {
+		if (!w->domain[d] || hierarchy->domains[d].level != level)
 			continue;
 		if (!begun)
-			fprintf(w->out, "  %s:\n", scheme->levels[level].name);
+			fprintf(w->out, "  %s:\n",
+				hierarchy->levels[level].name);
 		begun = true;
 		if (domain_write(w, m, d))
 			return -1;
@@ -181,7 +183,7 @@ static int level_write(struct weft_writer *w, const struct members *m,
 /* The level that joins the roots by itself: a file has no line for it. */
 static bool is_core(const struct weft_writer *w, uint32_t level)
 {
-	return strcmp(w->scheme->levels[level].name, "core") == 0;
+	return strcmp(w->hierarchy->levels[level].name, "core") == 0;
 }
 
 static int levels_write(struct weft_writer *w)
@@ -191,7 +193,7 @@ static int levels_write(struct weft_writer *w)
 
 	if (rc == 0 && !is_core(w, 0))
 		fputs("levels:\n", w->out);
-	for (uint32_t l = 0; rc == 0 && l < w->scheme->n_levels; l++)
+	for (uint32_t l = 0; rc == 0 && l < w->hierarchy->n_levels; l++)
 		rc = is_core(w, l) ? 0 : level_write(w, &m, l);
 	members_free(&m);
 	return rc;
@@ -292,10 +294,10 @@ static int racks_write(struct weft_writer *w)
  * one without a line. */
 static bool level_is_written(const struct weft_writer *w, uint32_t level)
 {
-	const struct weft_scheme *scheme = w->scheme;
+	const struct weft_hierarchy *hierarchy = w->hierarchy;
 
-	for (uint32_t d = 0; d < scheme->n_domains; d++)
-		if (w->domain[d] && scheme->domains[d].level == level)
+	for (uint32_t d = 0; d < hierarchy->n_domains; d++)
+		if (w->domain[d] && hierarchy->domains[d].level == level)
 			return true;
 	return is_core(w, level);
 }
@@ -313,7 +315,7 @@ static const char *link_write(const struct weft_writer *w,
 
 /* They come with a bandwidth, from a fabric. */
 static void shares_write(const struct weft_writer *w,
-			 const struct weft_scheme_level *level)
+			 const struct weft_hierarchy_level *level)
 {
 	for (uint32_t k = 0; k < level->n_shares; k++)
 		fprintf(w->out, "%s%.17g B: %.9g",
@@ -327,8 +329,9 @@ static void links_write(const struct weft_writer *w)
 {
 	bool begun = false;
 
-	for (uint32_t l = 0; l < w->scheme->n_levels; l++) {
-		const struct weft_scheme_level *level = &w->scheme->levels[l];
+	for (uint32_t l = 0; l < w->hierarchy->n_levels; l++) {
+		const struct weft_hierarchy_level *level =
+			&w->hierarchy->levels[l];
 		const char *separator = "";
 
 		if (!level_is_written(w, l) ||
@@ -356,31 +359,32 @@ static void shapes_write(const struct weft_writer *w)
 {
 	bool begun = false;
 
-	for (uint32_t l = 0; l < w->scheme->n_levels; l++) {
-		const struct weft_scheme_level *level = &w->scheme->levels[l];
+	for (uint32_t l = 0; l < w->hierarchy->n_levels; l++) {
+		const struct weft_hierarchy_level *level =
+			&w->hierarchy->levels[l];
 		const uint32_t *dims = level->dims;
 
-		if (level->shape == WEFT_SCHEME_PLAIN ||
+		if (level->shape == WEFT_HIERARCHY_PLAIN ||
 		    !level_is_written(w, l))
 			continue;
 		fprintf(w->out, "%s  %s: ", begun ? "" : "shapes:\n",
 			level->name);
 		begun = true;
-		if (level->shape == WEFT_SCHEME_TORUS)
+		if (level->shape == WEFT_HIERARCHY_TORUS)
 			fprintf(w->out, "[%u, %u, %u]\n", dims[0], dims[1],
 				dims[2]);
 		else
-			fputs(level->shape == WEFT_SCHEME_RING ? "ring\n"
-							       : "groups\n",
+			fputs(level->shape == WEFT_HIERARCHY_RING ? "ring\n"
+								  : "groups\n",
 			      w->out);
 	}
 }
 
 int weft_writer_levels(struct weft_writer *w)
 {
-	if (w->scheme->n_levels && levels_write(w))
+	if (w->hierarchy->n_levels && levels_write(w))
 		return -1;
-	if (w->scheme->disjoint)
+	if (w->hierarchy->disjoint)
 		fputs("disjoint: yes\n", w->out);
 	if (racks_write(w))
 		return -1;

@@ -87,13 +87,13 @@ static int hosts_name(struct weft_writer *w)
 static int switches_name(struct weft_writer *w)
 {
 	for (uint32_t i = 0; i < w->s->n_switches; i++) {
-		uint32_t d = w->scheme->switch_domain[i];
+		uint32_t d = w->hierarchy->switch_domain[i];
 		const char *name = w->s->switches[i].name;
 
 		if (d != WEFT_NONE && w->domain[d] &&
-		    (w->scheme->n_rails == 1 ||
-		     w->scheme->domains[d].level > 0) &&
-		    strcmp(w->scheme->domains[d].name, name) == 0)
+		    (w->hierarchy->n_rails == 1 ||
+		     w->hierarchy->domains[d].level > 0) &&
+		    strcmp(w->hierarchy->domains[d].name, name) == 0)
 			w->sw[i] = w->domain[d];
 		else
 			w->sw[i] = name_give(w, name);
@@ -105,14 +105,14 @@ static int switches_name(struct weft_writer *w)
 
 static int domains_name(struct weft_writer *w)
 {
-	const struct weft_scheme *scheme = w->scheme;
+	const struct weft_hierarchy *hierarchy = w->hierarchy;
 
-	for (uint32_t d = 0; d < scheme->n_domains; d++) {
+	for (uint32_t d = 0; d < hierarchy->n_domains; d++) {
 		/* a bundle is named by its leafs */
-		if (!w->domain[d] ||
-		    (scheme->n_rails > 1 && scheme->domains[d].level == 0))
+		if (!w->domain[d] || (hierarchy->n_rails > 1 &&
+				      hierarchy->domains[d].level == 0))
 			continue;
-		w->domain[d] = name_give(w, scheme->domains[d].name);
+		w->domain[d] = name_give(w, hierarchy->domains[d].name);
 		if (!w->domain[d])
 			return -1;
 	}
@@ -123,19 +123,19 @@ static int domains_name(struct weft_writer *w)
  * the file wants as many as there are rails. */
 static int rails_name(struct weft_writer *w)
 {
-	const struct weft_scheme *scheme = w->scheme;
+	const struct weft_hierarchy *hierarchy = w->hierarchy;
 
-	for (uint32_t d = 0; scheme->n_rails > 1 && d < scheme->n_domains;
+	for (uint32_t d = 0; hierarchy->n_rails > 1 && d < hierarchy->n_domains;
 	     d++) {
-		for (uint32_t r = 0; r < scheme->n_rails; r++) {
-			uint32_t at = d * scheme->n_rails + r;
-			uint32_t leaf = scheme->rail_switch[at];
+		for (uint32_t r = 0; r < hierarchy->n_rails; r++) {
+			uint32_t at = d * hierarchy->n_rails + r;
+			uint32_t leaf = hierarchy->rail_switch[at];
 			char text[2 * WEFT_NAME_SIZE];
 
-			if (!w->domain[d] || scheme->domains[d].level != 0)
+			if (!w->domain[d] || hierarchy->domains[d].level != 0)
 				break;
 			snprintf(text, sizeof(text), "%.80s-rail%u",
-				 scheme->domains[d].name, r);
+				 hierarchy->domains[d].name, r);
 			w->rail[at] = leaf != WEFT_NONE ? w->sw[leaf]
 							: name_give(w, text);
 			if (leaf != WEFT_NONE)
@@ -159,9 +159,9 @@ static int spans_name(struct weft_writer *w)
 
 int weft_writer_names(struct weft_writer *w)
 {
-	const struct weft_scheme *scheme = w->scheme;
+	const struct weft_hierarchy *hierarchy = w->hierarchy;
 	uint64_t n = (uint64_t)w->s->n_hosts + w->s->n_switches + w->n_spans +
-		     (uint64_t)scheme->n_domains * (1 + scheme->n_rails);
+		     (uint64_t)hierarchy->n_domains * (1 + hierarchy->n_rails);
 
 	if (taken_alloc(w, n))
 		return -1;

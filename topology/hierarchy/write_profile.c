@@ -145,10 +145,10 @@ static void gaps_write(const struct weft_writer *w, char *text, size_t size)
 {
 	size_t n = (size_t)snprintf(text, size, "nvlink");
 
-	for (uint32_t l = 0; l < w->scheme->n_levels && n < size; l++)
-		if (!(w->scheme->levels[l].rate_bytes_per_s > 0))
+	for (uint32_t l = 0; l < w->hierarchy->n_levels && n < size; l++)
+		if (!(w->hierarchy->levels[l].rate_bytes_per_s > 0))
 			n += (size_t)snprintf(text + n, size - n, ", %s",
-					      w->scheme->levels[l].name);
+					      w->hierarchy->levels[l].name);
 }
 
 static const char *kind_told(const struct weft_writer *w)

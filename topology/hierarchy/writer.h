@@ -6,15 +6,15 @@
 #ifndef WEFT_TOPOLOGY_HIERARCHY_WRITER_H
 #define WEFT_TOPOLOGY_HIERARCHY_WRITER_H
 
-#include "topology/hierarchy/scheme.h"
+#include "topology/hierarchy/hierarchy.h"
 
 #include <stdio.h>
 
 /* What each thing is called in the file; NULL: it is not in there. */
 struct weft_writer {
 	struct weft_inventory *s;
-	const struct weft_scheme *scheme;
-	const struct weft_scheme_options *options;
+	const struct weft_hierarchy *hierarchy;
+	const struct weft_hierarchy_options *options;
 	FILE *out;
 	struct weft_error *err;
 	const struct weft_profile *profile;

@@ -5,8 +5,8 @@
  * switches, cables between ports, trees that someone declared, NVLink domains,
  * blocks, rings and tori.  Each fact knows the source and line that said it; a
  * second source that says otherwise makes a finding "conflict", and the first
- * stays.  scheme.h turns a inventory into levels, weft_inventory_write into a
- * fabric file.
+ * stays.  hierarchy.h turns a inventory into levels, weft_inventory_write into
+ * a fabric file.
  *
  * Things are numbered from 0 in the order first named; indices stay valid.
  * Functions that add return an index, or WEFT_NONE with err (out of memory, or

@@ -73,7 +73,7 @@ static int drift_open(struct drift *d)
 		d->host[i] = nones(d->s[i]->n_hosts, d->err);
 		d->sw[i] = nones(d->s[i]->n_switches, d->err);
 		if (!d->host[i] || !d->sw[i] ||
-		    audit_graph_build(d->s[i], d->side[i]->scheme, &d->g[i],
+		    audit_graph_build(d->s[i], d->side[i]->hierarchy, &d->g[i],
 				      d->err))
 			return -1;
 	}
@@ -83,8 +83,8 @@ static int drift_open(struct drift *d)
 		knows_host_cables(d->s[0]) && knows_host_cables(d->s[1]);
 	d->switch_cables =
 		knows_switch_cables(d->s[0]) && knows_switch_cables(d->s[1]);
-	d->trees = d->side[0]->scheme && d->side[0]->scheme->n_domains &&
-		   d->side[1]->scheme && d->side[1]->scheme->n_domains;
+	d->trees = d->side[0]->hierarchy && d->side[0]->hierarchy->n_domains &&
+		   d->side[1]->hierarchy && d->side[1]->hierarchy->n_domains;
 	return d->renamed && d->gone ? 0 : -1;
 }
 

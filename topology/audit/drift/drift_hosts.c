@@ -79,7 +79,7 @@ static int missing_note(struct drift *d, uint32_t h)
 static int domain_note(struct drift *d, uint32_t domain, uint32_t n)
 {
 	return drift_note(d, 0, WEFT_FINDING_DRIFT_SWITCH_MISSING,
-			  d->side[0]->scheme->domains[domain].name,
+			  d->side[0]->hierarchy->domains[domain].name,
 			  (struct weft_place){0}, WEFT_WEIGHT_SWITCH + n,
 			  "is not in %s with all of its %u nodes",
 			  drift_side_name(d, 1), n);
@@ -88,13 +88,13 @@ static int domain_note(struct drift *d, uint32_t domain, uint32_t n)
 /* A leaf whose hosts are all gone is what is gone. */
 static int missing_tell(struct drift *d)
 {
-	const struct weft_scheme *scheme = d->side[0]->scheme;
-	uint32_t n = scheme ? scheme->n_domains : 0;
+	const struct weft_hierarchy *hierarchy = d->side[0]->hierarchy;
+	uint32_t n = hierarchy ? hierarchy->n_domains : 0;
 	struct census *census = weft_calloc(n, sizeof(*census), d->err);
 	int rc = census ? 0 : -1;
 
 	for (uint32_t h = 0; rc == 0 && n && h < d->s[0]->n_hosts; h++) {
-		uint32_t at = scheme->host_domain[h];
+		uint32_t at = hierarchy->host_domain[h];
 
 		if (at == WEFT_NONE)
 			continue;
@@ -105,7 +105,7 @@ static int missing_tell(struct drift *d)
 		if (census[k].n > 1 && census[k].missing == census[k].n)
 			rc = domain_note(d, k, census[k].n);
 	for (uint32_t h = 0; rc == 0 && h < d->s[0]->n_hosts; h++) {
-		uint32_t at = n ? scheme->host_domain[h] : WEFT_NONE;
+		uint32_t at = n ? hierarchy->host_domain[h] : WEFT_NONE;
 
 		if (d->host[0][h] != WEFT_NONE ||
 		    (at != WEFT_NONE && census[at].n > 1 &&

@@ -294,14 +294,14 @@ static int hosts_by_leaf(struct drift *d)
 		rc = 0;
 		goto out;
 	}
-	meant = weft_calloc(d->side[0]->scheme->n_domains, sizeof(*meant),
+	meant = weft_calloc(d->side[0]->hierarchy->n_domains, sizeof(*meant),
 			    d->err);
 	if (!meant || drift_partition_compare(&p, d->err))
 		goto out;
 	for (uint32_t i = 0; i < p.n; i++)
 		meant[p.label[0][i]] = p.meant[i] + 1;
 	for (int side = 0; side < 2; side++) {
-		const uint32_t *leaf = d->side[side]->scheme->host_domain;
+		const uint32_t *leaf = d->side[side]->hierarchy->host_domain;
 
 		key[side] =
 			weft_calloc(d->s[side]->n_hosts, sizeof(**key), d->err);

@@ -126,7 +126,7 @@ void drift_partition_free(struct drift_partition *p)
 
 /* ---- domains ---- */
 
-static uint32_t domain_at(const struct weft_scheme *s, uint32_t host,
+static uint32_t domain_at(const struct weft_hierarchy *s, uint32_t host,
 			  uint32_t level)
 {
 	uint32_t d = s->host_domain[host];
@@ -145,8 +145,8 @@ bool drift_label_domains(const struct drift *d, struct drift_partition *p,
 
 		if (d->host[0][h] == WEFT_NONE)
 			continue;
-		a = domain_at(d->side[0]->scheme, h, level0);
-		b = domain_at(d->side[1]->scheme, d->host[0][h], level1);
+		a = domain_at(d->side[0]->hierarchy, h, level0);
+		b = domain_at(d->side[1]->hierarchy, d->host[0][h], level1);
 		if (a == WEFT_NONE || b == WEFT_NONE)
 			continue;
 		p->host[p->n] = h;
@@ -193,8 +193,8 @@ static int levels_try(struct drift *d, struct drift_partition *p, uint32_t a,
 static int levels_align(struct drift *d, struct drift_partition *p,
 			uint32_t from[2])
 {
-	uint32_t n[2] = {d->side[0]->scheme->n_levels,
-			 d->side[1]->scheme->n_levels};
+	uint32_t n[2] = {d->side[0]->hierarchy->n_levels,
+			 d->side[1]->hierarchy->n_levels};
 	struct alignment best = {{0, 0}, -1};
 
 	for (uint32_t out = from[0] + from[1]; out < n[0] + n[1]; out++) {
@@ -220,7 +220,7 @@ static int levels_align(struct drift *d, struct drift_partition *p,
 
 static int moved_tell(struct drift *d, const struct drift_partition *p)
 {
-	const struct weft_scheme *now = d->side[1]->scheme;
+	const struct weft_hierarchy *now = d->side[1]->hierarchy;
 
 	for (uint32_t i = 0; i < p->n; i++) {
 		uint32_t h = p->host[i];
@@ -243,8 +243,8 @@ static int moved_tell(struct drift *d, const struct drift_partition *p)
 /* A domain of the level within whose hosts have all moved together. */
 static int branches_tell(struct drift *d, const struct drift_partition *p)
 {
-	const struct weft_scheme *was = d->side[0]->scheme;
-	const struct weft_scheme *now = d->side[1]->scheme;
+	const struct weft_hierarchy *was = d->side[0]->hierarchy;
+	const struct weft_hierarchy *now = d->side[1]->hierarchy;
 	bool *told = weft_calloc(was->n_domains, sizeof(*told), d->err);
 	int rc = told ? 0 : -1;
 

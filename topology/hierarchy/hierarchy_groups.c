@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* scheme_groups.c - levels from blocks, rings and tori
+/* hierarchy_groups.c - levels from blocks, rings and tori
  *
  * Slurm joins blocks in the order in which they are listed: with BlockSizes
  * 18,72 the first four, the next four, ...  A block without nodes keeps its
  * place.  Each size above the first is a level, "block72".
  */
-#include "topology/hierarchy/scheme.h"
+#include "topology/hierarchy/hierarchy.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,7 +51,8 @@ static int members_find(struct weft_inventory *s, enum weft_group_kind kind,
 
 /* Domains of level 0 for the groups of `kind` that have a host left;
  * domain_of[n_groups]. */
-static int domains_add(struct weft_inventory *s, struct weft_scheme *scheme,
+static int domains_add(struct weft_inventory *s,
+		       struct weft_hierarchy *hierarchy,
 		       enum weft_group_kind kind, const uint32_t *of,
 		       uint32_t *domain_of, struct weft_error *err)
 {
@@ -72,8 +73,8 @@ static int domains_add(struct weft_inventory *s, struct weft_scheme *scheme,
 				return -1;
 			continue;
 		}
-		domain_of[g] =
-			weft_scheme_add_domain(scheme, group->name, 0, err);
+		domain_of[g] = weft_hierarchy_add_domain(hierarchy, group->name,
+							 0, err);
 		if (domain_of[g] == WEFT_NONE)
 			return -1;
 	}
@@ -94,11 +95,11 @@ static int others_note(struct weft_inventory *s, enum weft_group_kind kind,
 }
 
 static int unplaced_note(struct weft_inventory *s,
-			 const struct weft_scheme *scheme,
+			 const struct weft_hierarchy *hierarchy,
 			 struct weft_error *err)
 {
 	for (uint32_t h = 0; h < s->n_hosts; h++)
-		if (scheme->host_domain[h] == WEFT_NONE &&
+		if (hierarchy->host_domain[h] == WEFT_NONE &&
 		    !s->hosts[h].no_gpus &&
 		    weft_inventory_note(s, WEFT_FINDING_NODE_UNPLACED,
 					s->hosts[h].name, s->hosts[h].where,
@@ -137,13 +138,14 @@ static int blocks_list(const struct weft_inventory *s,
 
 /* A level that joins `times` blocks each; blocks[k] becomes the domain above.
  */
-static int joins_add(struct weft_scheme *scheme, struct blocks *b,
+static int joins_add(struct weft_hierarchy *hierarchy, struct blocks *b,
 		     uint32_t *place, uint32_t times, struct weft_error *err)
 {
-	uint32_t level = scheme->n_levels;
+	uint32_t level = hierarchy->n_levels;
 
-	snprintf(scheme->levels[level].name, sizeof(scheme->levels[level].name),
-		 "block%u", b->base * times);
+	snprintf(hierarchy->levels[level].name,
+		 sizeof(hierarchy->levels[level].name), "block%u",
+		 b->base * times);
 	for (uint32_t k = 0; k < b->n; k += times) {
 		uint32_t end = k + times < b->n ? k + times : b->n;
 		uint32_t first = WEFT_NONE, last = WEFT_NONE, domain;
@@ -158,24 +160,25 @@ static int joins_add(struct weft_scheme *scheme, struct blocks *b,
 		if (first == WEFT_NONE)
 			continue;
 		snprintf(name, sizeof(name), "%.240s-%.240s",
-			 scheme->domains[first].name,
-			 scheme->domains[last].name);
-		domain = weft_scheme_add_domain(scheme, name, level, err);
+			 hierarchy->domains[first].name,
+			 hierarchy->domains[last].name);
+		domain = weft_hierarchy_add_domain(hierarchy, name, level, err);
 		if (domain == WEFT_NONE)
 			return -1;
 		for (uint32_t i = k; i < end; i++)
 			if (place[i] != WEFT_NONE) {
-				scheme->domains[place[i]].parent = domain;
+				hierarchy->domains[place[i]].parent = domain;
 				place[i] = domain;
 			}
 	}
-	scheme->n_levels++;
+	hierarchy->n_levels++;
 	return 0;
 }
 
 /* Slurm leaves out sizes above the first that takes all blocks. */
-static int joins_build(struct weft_inventory *s, struct weft_scheme *scheme,
-		       struct blocks *b, struct weft_error *err)
+static int joins_build(struct weft_inventory *s,
+		       struct weft_hierarchy *hierarchy, struct blocks *b,
+		       struct weft_error *err)
 {
 	uint32_t n =
 		s->n_block_sizes ? s->n_block_sizes : DEFAULT_DOUBLINGS + 1;
@@ -188,7 +191,7 @@ static int joins_build(struct weft_inventory *s, struct weft_scheme *scheme,
 	for (uint32_t i = 1; rc == 0 && i < n && times < b->n; i++) {
 		times = s->n_block_sizes ? s->block_sizes[i] / b->base
 					 : times * 2;
-		if (scheme->n_levels == WEFT_FILE_LEVELS) {
+		if (hierarchy->n_levels == WEFT_FILE_LEVELS) {
 			rc = weft_inventory_note(
 				s, WEFT_FINDING_LEVEL_LEFT_OUT, NULL,
 				s->groups[0].where, err,
@@ -197,7 +200,7 @@ static int joins_build(struct weft_inventory *s, struct weft_scheme *scheme,
 				WEFT_FILE_LEVELS);
 			break;
 		}
-		rc = joins_add(scheme, b, place, times, err);
+		rc = joins_add(hierarchy, b, place, times, err);
 	}
 	free(place);
 	return rc;
@@ -205,17 +208,18 @@ static int joins_build(struct weft_inventory *s, struct weft_scheme *scheme,
 
 /* What Slurm does not join in larger blocks the network joins all the same: a
  * job may take several of the largest. */
-static int blocks_build(struct weft_inventory *s, struct weft_scheme *scheme,
+static int blocks_build(struct weft_inventory *s,
+			struct weft_hierarchy *hierarchy,
 			const uint32_t *domain_of, struct weft_error *err)
 {
 	struct blocks b = {0};
 	int rc = blocks_list(s, domain_of, &b, err);
 
-	snprintf(scheme->levels[0].name, sizeof(scheme->levels[0].name),
+	snprintf(hierarchy->levels[0].name, sizeof(hierarchy->levels[0].name),
 		 "block");
-	scheme->joined = scheme->ordered = true;
+	hierarchy->joined = hierarchy->ordered = true;
 	if (rc == 0)
-		rc = joins_build(s, scheme, &b, err);
+		rc = joins_build(s, hierarchy, &b, err);
 	free(b.domain);
 	return rc;
 }
@@ -234,23 +238,25 @@ static int shape_skip(struct weft_inventory *s,
 }
 
 /* Where hosts sit in their ring or torus. */
-static int order_set(struct weft_inventory *s, struct weft_scheme *scheme,
+static int order_set(struct weft_inventory *s, struct weft_hierarchy *hierarchy,
 		     struct weft_error *err)
 {
-	scheme->host_order =
-		weft_calloc(s->n_hosts, sizeof(*scheme->host_order), err);
-	if (!scheme->host_order)
+	hierarchy->host_order =
+		weft_calloc(s->n_hosts, sizeof(*hierarchy->host_order), err);
+	if (!hierarchy->host_order)
 		return -1;
 	for (uint32_t g = s->n_groups; g-- > 0;)
 		for (uint32_t i = 0; i < s->groups[g].n_hosts; i++)
 			if (s->groups[g].hosts[i] != WEFT_NONE)
-				scheme->host_order[s->groups[g].hosts[i]] = i;
+				hierarchy->host_order[s->groups[g].hosts[i]] =
+					i;
 	return 0;
 }
 
 /* All tori of a level have one size in a fabric file, and no holes. */
-static int torus_shape(struct weft_inventory *s, struct weft_scheme *scheme,
-		       const uint32_t *of, struct weft_error *err)
+static int torus_shape(struct weft_inventory *s,
+		       struct weft_hierarchy *hierarchy, const uint32_t *of,
+		       struct weft_error *err)
 {
 	const struct weft_inventory_group *first = NULL;
 
@@ -275,22 +281,23 @@ static int torus_shape(struct weft_inventory *s, struct weft_scheme *scheme,
 			return shape_skip(s, group, "tori of different sizes",
 					  err);
 	}
-	scheme->levels[0].shape = WEFT_SCHEME_TORUS;
-	memcpy(scheme->levels[0].dims, first->dims, sizeof(first->dims));
-	return order_set(s, scheme, err);
+	hierarchy->levels[0].shape = WEFT_HIERARCHY_TORUS;
+	memcpy(hierarchy->levels[0].dims, first->dims, sizeof(first->dims));
+	return order_set(s, hierarchy, err);
 }
 
-static int ring_shape(struct weft_inventory *s, struct weft_scheme *scheme,
-		      const uint32_t *of, struct weft_error *err)
+static int ring_shape(struct weft_inventory *s,
+		      struct weft_hierarchy *hierarchy, const uint32_t *of,
+		      struct weft_error *err)
 {
 	(void)of;
-	scheme->levels[0].shape = WEFT_SCHEME_RING;
-	return order_set(s, scheme, err);
+	hierarchy->levels[0].shape = WEFT_HIERARCHY_RING;
+	return order_set(s, hierarchy, err);
 }
 
 static const struct {
 	const char *level;
-	int (*shape)(struct weft_inventory *s, struct weft_scheme *scheme,
+	int (*shape)(struct weft_inventory *s, struct weft_hierarchy *hierarchy,
 		     const uint32_t *of, struct weft_error *err);
 } shapes[] = {
 	[WEFT_GROUP_BLOCK] = {"block", NULL},
@@ -298,41 +305,42 @@ static const struct {
 	[WEFT_GROUP_TORUS] = {"torus", torus_shape},
 };
 
-static int groups_build(struct weft_inventory *s, struct weft_scheme *scheme,
-			uint32_t *of, uint32_t *domain_of,
-			struct weft_error *err)
+static int groups_build(struct weft_inventory *s,
+			struct weft_hierarchy *hierarchy, uint32_t *of,
+			uint32_t *domain_of, struct weft_error *err)
 {
 	enum weft_group_kind kind = s->groups[0].kind;
 
 	if (members_find(s, kind, of, err) ||
-	    domains_add(s, scheme, kind, of, domain_of, err) ||
+	    domains_add(s, hierarchy, kind, of, domain_of, err) ||
 	    others_note(s, kind, err))
 		return -1;
-	if (scheme->n_domains == 0)
+	if (hierarchy->n_domains == 0)
 		return weft_fail(err, WEFT_EINVAL,
 				 "no node in any of %u blocks", s->n_groups);
 	for (uint32_t h = 0; h < s->n_hosts; h++)
 		if (of[h] != WEFT_NONE)
-			scheme->host_domain[h] = domain_of[of[h]];
-	scheme->n_levels = 1;
-	if (unplaced_note(s, scheme, err))
+			hierarchy->host_domain[h] = domain_of[of[h]];
+	hierarchy->n_levels = 1;
+	if (unplaced_note(s, hierarchy, err))
 		return -1;
 	if (!shapes[kind].shape)
-		return blocks_build(s, scheme, domain_of, err);
-	snprintf(scheme->levels[0].name, sizeof(scheme->levels[0].name), "%s",
-		 shapes[kind].level);
-	return shapes[kind].shape(s, scheme, of, err);
+		return blocks_build(s, hierarchy, domain_of, err);
+	snprintf(hierarchy->levels[0].name, sizeof(hierarchy->levels[0].name),
+		 "%s", shapes[kind].level);
+	return shapes[kind].shape(s, hierarchy, of, err);
 }
 
-int weft_scheme_from_groups(struct weft_inventory *s,
-			    struct weft_scheme *scheme, struct weft_error *err)
+int weft_hierarchy_from_groups(struct weft_inventory *s,
+			       struct weft_hierarchy *hierarchy,
+			       struct weft_error *err)
 {
 	uint32_t *of = weft_calloc(s->n_hosts, sizeof(*of), err);
 	uint32_t *domain_of = weft_calloc(s->n_groups, sizeof(*domain_of), err);
 	int rc = -1;
 
 	if (of && domain_of)
-		rc = groups_build(s, scheme, of, domain_of, err);
+		rc = groups_build(s, hierarchy, of, domain_of, err);
 	free(of);
 	free(domain_of);
 	return rc;
@@ -343,15 +351,15 @@ int weft_scheme_from_groups(struct weft_inventory *s,
 /* Whether each block lies under one domain, and some domain has more hosts than
  * its block.  parent_of[n_groups] gets that domain. */
 static bool blocks_nest(const struct weft_inventory *s,
-			const struct weft_scheme *scheme, const uint32_t *of,
-			uint32_t *parent_of, bool *finer)
+			const struct weft_hierarchy *hierarchy,
+			const uint32_t *of, uint32_t *parent_of, bool *finer)
 {
 	uint32_t *block_on = NULL;
 
 	for (uint32_t g = 0; g < s->n_groups; g++)
 		parent_of[g] = WEFT_NONE;
 	for (uint32_t h = 0; h < s->n_hosts; h++) {
-		uint32_t on = scheme->host_domain[h];
+		uint32_t on = hierarchy->host_domain[h];
 
 		if (of[h] == WEFT_NONE || on == WEFT_NONE)
 			continue;
@@ -361,9 +369,9 @@ static bool blocks_nest(const struct weft_inventory *s,
 			return false;
 	}
 	*finer = false;
-	block_on = weft_calloc(scheme->n_domains, sizeof(*block_on), NULL);
+	block_on = weft_calloc(hierarchy->n_domains, sizeof(*block_on), NULL);
 	for (uint32_t h = 0; block_on && h < s->n_hosts; h++) {
-		uint32_t on = scheme->host_domain[h];
+		uint32_t on = hierarchy->host_domain[h];
 
 		if (on == WEFT_NONE)
 			continue;
@@ -378,31 +386,32 @@ static bool blocks_nest(const struct weft_inventory *s,
 }
 
 /* A level of blocks below all others. */
-static int blocks_insert(struct weft_inventory *s, struct weft_scheme *scheme,
-			 const uint32_t *of, uint32_t *parent_of,
-			 struct weft_error *err)
+static int blocks_insert(struct weft_inventory *s,
+			 struct weft_hierarchy *hierarchy, const uint32_t *of,
+			 uint32_t *parent_of, struct weft_error *err)
 {
-	for (uint32_t l = scheme->n_levels; l > 0; l--)
-		scheme->levels[l] = scheme->levels[l - 1];
-	scheme->levels[0] = (struct weft_scheme_level){.name = "block"};
-	scheme->n_levels++;
-	for (uint32_t d = 0; d < scheme->n_domains; d++)
-		scheme->domains[d].level++;
+	for (uint32_t l = hierarchy->n_levels; l > 0; l--)
+		hierarchy->levels[l] = hierarchy->levels[l - 1];
+	hierarchy->levels[0] = (struct weft_hierarchy_level){.name = "block"};
+	hierarchy->n_levels++;
+	for (uint32_t d = 0; d < hierarchy->n_domains; d++)
+		hierarchy->domains[d].level++;
 	for (uint32_t g = 0; g < s->n_groups; g++) {
 		uint32_t parent = parent_of[g], domain;
 
 		if (parent == WEFT_NONE)
 			continue;
-		domain = weft_scheme_add_domain(scheme, s->groups[g].name, 0,
-						err);
+		domain = weft_hierarchy_add_domain(hierarchy, s->groups[g].name,
+						   0, err);
 		if (domain == WEFT_NONE)
 			return -1;
-		scheme->domains[domain].parent = parent;
+		hierarchy->domains[domain].parent = parent;
 		parent_of[g] = domain;
 	}
 	for (uint32_t h = 0; h < s->n_hosts; h++)
-		if (of[h] != WEFT_NONE && scheme->host_domain[h] != WEFT_NONE)
-			scheme->host_domain[h] = parent_of[of[h]];
+		if (of[h] != WEFT_NONE &&
+		    hierarchy->host_domain[h] != WEFT_NONE)
+			hierarchy->host_domain[h] = parent_of[of[h]];
 	return 0;
 }
 
@@ -416,8 +425,9 @@ static int blocks_leave(struct weft_inventory *s, const char *why,
 				   why);
 }
 
-int weft_scheme_add_blocks(struct weft_inventory *s, struct weft_scheme *scheme,
-			   struct weft_error *err)
+int weft_hierarchy_add_blocks(struct weft_inventory *s,
+			      struct weft_hierarchy *hierarchy,
+			      struct weft_error *err)
 {
 	uint32_t *of = weft_calloc(s->n_hosts, sizeof(*of), err);
 	uint32_t *parent_of = weft_calloc(s->n_groups, sizeof(*parent_of), err);
@@ -426,14 +436,14 @@ int weft_scheme_add_blocks(struct weft_inventory *s, struct weft_scheme *scheme,
 
 	if (!of || !parent_of || members_find(s, WEFT_GROUP_BLOCK, of, err))
 		goto out;
-	if (!blocks_nest(s, scheme, of, parent_of, &finer))
+	if (!blocks_nest(s, hierarchy, of, parent_of, &finer))
 		rc = blocks_leave(s, "some lie under several switches", err);
 	else if (!finer)
 		rc = 0; /* each block is what hangs on a switch */
-	else if (scheme->n_levels == WEFT_FILE_LEVELS)
+	else if (hierarchy->n_levels == WEFT_FILE_LEVELS)
 		rc = blocks_leave(s, "too many levels", err);
 	else
-		rc = blocks_insert(s, scheme, of, parent_of, err);
+		rc = blocks_insert(s, hierarchy, of, parent_of, err);
 out:
 	free(of);
 	free(parent_of);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* scheme_tree.c - levels from declared trees
+/* hierarchy_tree.c - levels from declared trees
  *
  * The height of a switch is the longest way down to a host.  Switches of one
  * height that share a child are one domain with several switches: Slurm writes
@@ -9,7 +9,7 @@
  * one domain, whatever the file says.  A root that is lower than others gets a
  * domain of the top level around it alone, as the file wants it.
  */
-#include "topology/hierarchy/scheme.h"
+#include "topology/hierarchy/hierarchy.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ struct link {
 
 struct tree {
 	struct weft_inventory *s;
-	struct weft_scheme *scheme;
+	struct weft_hierarchy *hierarchy;
 	struct weft_error *err;
 	uint32_t *height;   /* [switch] */
 	uint32_t *same;	    /* [switch] union-find; the root has lowest index */
@@ -211,9 +211,9 @@ static int domains_add(struct tree *t, const uint32_t *last, uint32_t level)
 		if (!t->alive[i] || t->same[i] != i || t->height[i] != level)
 			continue;
 		domain_name(t, i, last[i], name, sizeof(name));
-		t->scheme->switch_domain[i] =
-			weft_scheme_add_domain(t->scheme, name, level, t->err);
-		if (t->scheme->switch_domain[i] == WEFT_NONE)
+		t->hierarchy->switch_domain[i] = weft_hierarchy_add_domain(
+			t->hierarchy, name, level, t->err);
+		if (t->hierarchy->switch_domain[i] == WEFT_NONE)
 			return -1;
 	}
 	return 0;
@@ -222,7 +222,7 @@ static int domains_add(struct tree *t, const uint32_t *last, uint32_t level)
 /* Levels, their domains, and the one above each. */
 static int domains_build(struct tree *t)
 {
-	struct weft_scheme *scheme = t->scheme;
+	struct weft_hierarchy *hierarchy = t->hierarchy;
 	uint32_t n = t->s->n_switches;
 	uint32_t *last = weft_calloc(n, sizeof(*last), t->err);
 
@@ -232,7 +232,7 @@ static int domains_build(struct tree *t)
 		last[same_find(t->same, i)] = i;
 	for (uint32_t i = 0; i < n; i++)
 		t->same[i] = same_find(t->same, i);
-	scheme->n_levels = t->n_heights;
+	hierarchy->n_levels = t->n_heights;
 	for (uint32_t level = 0; level < t->n_heights; level++)
 		if (domains_add(t, last, level)) {
 			free(last);
@@ -244,10 +244,11 @@ static int domains_build(struct tree *t)
 
 		if (!t->alive[i])
 			continue;
-		scheme->switch_domain[i] = scheme->switch_domain[t->same[i]];
+		hierarchy->switch_domain[i] =
+			hierarchy->switch_domain[t->same[i]];
 		if (up != WEFT_NONE)
-			scheme->domains[scheme->switch_domain[i]].parent =
-				scheme->switch_domain[t->same[up]];
+			hierarchy->domains[hierarchy->switch_domain[i]].parent =
+				hierarchy->switch_domain[t->same[up]];
 	}
 	return 0;
 }
@@ -255,22 +256,23 @@ static int domains_build(struct tree *t)
 /* The domain around a root that is lower than others. */
 static int roots_raise(struct tree *t)
 {
-	struct weft_scheme *scheme = t->scheme;
-	uint32_t top = t->n_heights - 1, n = scheme->n_domains;
+	struct weft_hierarchy *hierarchy = t->hierarchy;
+	uint32_t top = t->n_heights - 1, n = hierarchy->n_domains;
 
 	for (uint32_t d = 0; d < n; d++) {
 		char name[2 * 256];
 		uint32_t around;
 
-		if (scheme->domains[d].parent != WEFT_NONE ||
-		    scheme->domains[d].level == top)
+		if (hierarchy->domains[d].parent != WEFT_NONE ||
+		    hierarchy->domains[d].level == top)
 			continue;
-		snprintf(name, sizeof(name), "%s%s", scheme->domains[d].name,
+		snprintf(name, sizeof(name), "%s%s", hierarchy->domains[d].name,
 			 WEFT_ROOT_SUFFIX);
-		around = weft_scheme_add_domain(scheme, name, top, t->err);
+		around =
+			weft_hierarchy_add_domain(hierarchy, name, top, t->err);
 		if (around == WEFT_NONE)
 			return -1;
-		scheme->domains[d].parent = around;
+		hierarchy->domains[d].parent = around;
 	}
 	return 0;
 }
@@ -284,13 +286,13 @@ static int hosts_place(struct tree *t)
 
 	for (uint32_t i = 0; rc == 0 && i < s->n_edges; i++) {
 		const struct weft_inventory_edge *e = &s->edges[i];
-		uint32_t *on = &t->scheme->host_domain[e->child];
+		uint32_t *on = &t->hierarchy->host_domain[e->child];
 		const struct weft_inventory_edge *before;
 
 		if (is_switch_edge(e))
 			continue;
 		if (*on == WEFT_NONE) {
-			*on = t->scheme->switch_domain[e->parent];
+			*on = t->hierarchy->switch_domain[e->parent];
 			first[e->child] = i;
 			continue;
 		}
@@ -329,14 +331,14 @@ static int odd_note(struct tree *t)
 			 t->above[i] == WEFT_NONE;
 	}
 	for (uint32_t h = 0; h < s->n_hosts; h++)
-		if (t->scheme->host_domain[h] == WEFT_NONE &&
+		if (t->hierarchy->host_domain[h] == WEFT_NONE &&
 		    !s->hosts[h].no_gpus &&
 		    weft_inventory_note(
 			    s, WEFT_FINDING_NODE_UNPLACED, s->hosts[h].name,
 			    s->hosts[h].where, t->err,
 			    "under no switch; left out of the fabric"))
 			return -1;
-	t->scheme->disjoint = roots > 1;
+	t->hierarchy->disjoint = roots > 1;
 	if (roots < 2)
 		return 0;
 	return weft_inventory_note(
@@ -383,14 +385,15 @@ static int tree_build(struct tree *t)
 		       : 0;
 }
 
-int weft_scheme_from_edges(struct weft_inventory *s, struct weft_scheme *scheme,
-			   struct weft_error *err)
+int weft_hierarchy_from_edges(struct weft_inventory *s,
+			      struct weft_hierarchy *hierarchy,
+			      struct weft_error *err)
 {
-	struct tree t = {.s = s, .scheme = scheme, .err = err};
+	struct tree t = {.s = s, .hierarchy = hierarchy, .err = err};
 	int rc = tree_build(&t);
 
 	if (rc == 0 && s->n_groups)
-		rc = weft_scheme_add_blocks(s, scheme, err);
+		rc = weft_hierarchy_add_blocks(s, hierarchy, err);
 	free(t.height);
 	free(t.same);
 	free(t.above);

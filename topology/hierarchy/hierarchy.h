@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* scheme.h - the levels of a surveyed cluster: which host hangs on which domain
+/* hierarchy.h - the levels of a surveyed cluster: which host hangs on which
+ * domain
  *
- * A scheme is what a fabric file's `levels` say, as indices into the inventory.
- * It is made from cables where a inventory has them (scheme_cables.c), else
- * from declared trees (scheme_tree.c), from blocks, rings or tori
- * (scheme_groups.c).
+ * A hierarchy is what a fabric file's `levels` say, as indices into the
+ * inventory. It is made from cables where a inventory has them
+ * (hierarchy_cables.c), else from declared trees (hierarchy_tree.c), from
+ * blocks, rings or tori (hierarchy_groups.c).
  */
-#ifndef WEFT_TOPOLOGY_HIERARCHY_SCHEME_H
-#define WEFT_TOPOLOGY_HIERARCHY_SCHEME_H
+#ifndef WEFT_TOPOLOGY_HIERARCHY_HIERARCHY_H
+#define WEFT_TOPOLOGY_HIERARCHY_HIERARCHY_H
 
 #include "topology/inventory/inventory.h"
 
@@ -19,13 +20,14 @@
 #define WEFT_ROOT_SUFFIX "~root"
 
 enum weft_shape_kind {
-	WEFT_SCHEME_PLAIN,
-	WEFT_SCHEME_RING,
-	WEFT_SCHEME_TORUS,
-	WEFT_SCHEME_GROUPS, /* all-to-all, as between groups of a dragonfly */
+	WEFT_HIERARCHY_PLAIN,
+	WEFT_HIERARCHY_RING,
+	WEFT_HIERARCHY_TORUS,
+	WEFT_HIERARCHY_GROUPS, /* all-to-all, as between groups of a dragonfly
+				*/
 };
 
-struct weft_scheme_level {
+struct weft_hierarchy_level {
 	char name[WEFT_NAME_SIZE];
 	double rate_bytes_per_s; /* per GPU, below the switches; 0: profile's */
 	double oversubscription; /* 0: profile's */
@@ -38,19 +40,19 @@ struct weft_scheme_level {
 	struct weft_rate_share shares[WEFT_MAX_SHARES];
 };
 
-struct weft_scheme_domain {
+struct weft_hierarchy_domain {
 	const char *name; /* unique among domains and hosts */
 	uint32_t level;	  /* 0: the innermost network level */
 	uint32_t parent;  /* domain of a higher level, or WEFT_NONE */
 };
 
-/* All arrays are the scheme's own. */
-struct weft_scheme {
+/* All arrays are the hierarchy's own. */
+struct weft_hierarchy {
 	uint32_t n_levels;
 	/* Innermost first.  One called core is what joins the roots in a fabric
 	 * file without being written there. */
-	struct weft_scheme_level levels[WEFT_MAX_LEVELS];
-	struct weft_scheme_domain
+	struct weft_hierarchy_level levels[WEFT_MAX_LEVELS];
+	struct weft_hierarchy_domain
 		*domains; /* by level, in the order to write */
 	uint32_t n_domains, domains_room;
 	uint32_t *host_domain;	 /* [n_hosts] the domain it hangs on;
@@ -75,7 +77,7 @@ struct weft_scheme {
 
 /* The level names that are used unless the caller gives others: leaf, spine,
  * pod, zone, region. */
-struct weft_scheme_options {
+struct weft_hierarchy_options {
 	const char
 		*level_names;	/* "leaf,spine,pod", innermost first, or NULL */
 	const char *profile;	/* of the fabric file; NULL: by GPU kind */
@@ -86,50 +88,58 @@ struct weft_scheme_options {
 
 /* Levels of a finished inventory; what is odd becomes findings of s.  NULL with
  * err where there is nothing that could be a level or limits are broken.  A
- * inventory without any switch or group gives a scheme of no level. */
-struct weft_scheme *weft_scheme_build(struct weft_inventory *s,
-				      const struct weft_scheme_options *options,
-				      struct weft_error *err);
-void weft_scheme_free(struct weft_scheme *scheme);
+ * inventory without any switch or group gives a hierarchy of no level. */
+struct weft_hierarchy *
+weft_hierarchy_build(struct weft_inventory *s,
+		     const struct weft_hierarchy_options *options,
+		     struct weft_error *err);
+void weft_hierarchy_free(struct weft_hierarchy *hierarchy);
 
 /* Adds a domain; name is copied. */
-uint32_t weft_scheme_add_domain(struct weft_scheme *scheme, const char *name,
-				uint32_t level, struct weft_error *err);
+uint32_t weft_hierarchy_add_domain(struct weft_hierarchy *hierarchy,
+				   const char *name, uint32_t level,
+				   struct weft_error *err);
 
-/* The ways of making one; each 0 with *scheme filled (host_domain and
+/* The ways of making one; each 0 with *hierarchy filled (host_domain and
  * switch_domain allocated and WEFT_NONE before), or -1. */
-int weft_scheme_from_cables(struct weft_inventory *s,
-			    struct weft_scheme *scheme, struct weft_error *err);
-int weft_scheme_from_edges(struct weft_inventory *s, struct weft_scheme *scheme,
-			   struct weft_error *err);
-int weft_scheme_from_groups(struct weft_inventory *s,
-			    struct weft_scheme *scheme, struct weft_error *err);
+int weft_hierarchy_from_cables(struct weft_inventory *s,
+			       struct weft_hierarchy *hierarchy,
+			       struct weft_error *err);
+int weft_hierarchy_from_edges(struct weft_inventory *s,
+			      struct weft_hierarchy *hierarchy,
+			      struct weft_error *err);
+int weft_hierarchy_from_groups(struct weft_inventory *s,
+			       struct weft_hierarchy *hierarchy,
+			       struct weft_error *err);
 
-/* Adds the inventory's blocks to a scheme that is made already, as a level
+/* Adds the inventory's blocks to a hierarchy that is made already, as a level
  * below all others, where each lies under one domain; else a finding says why
  * not. */
-int weft_scheme_add_blocks(struct weft_inventory *s, struct weft_scheme *scheme,
-			   struct weft_error *err);
+int weft_hierarchy_add_blocks(struct weft_inventory *s,
+			      struct weft_hierarchy *hierarchy,
+			      struct weft_error *err);
 
-/* scheme_fabric.c: the levels that a fabric says, for the inventory made from
- * it. Written out it is the same fabric, but for what a inventory has no place
- * for: the profile (an option), the links of nvlink and node, pxn, and uplinks
- * that no cable tells. */
-struct weft_scheme *weft_scheme_from_fabric(const struct weft_fabric *f,
-					    const struct weft_inventory *s,
-					    struct weft_error *err);
-/* scheme_fit.c: the figures of the levels for one GPU, and rails given up where
- * they do not fit the number of GPUs; options says how many where the inventory
- * does not. */
-int weft_scheme_fit(struct weft_inventory *s, struct weft_scheme *scheme,
-		    const struct weft_scheme_options *options,
-		    struct weft_error *err);
+/* hierarchy_fabric.c: the levels that a fabric says, for the inventory made
+ * from it. Written out it is the same fabric, but for what a inventory has no
+ * place for: the profile (an option), the links of nvlink and node, pxn, and
+ * uplinks that no cable tells. */
+struct weft_hierarchy *
+weft_hierarchy_from_fabric(const struct weft_fabric *f,
+			   const struct weft_inventory *s,
+			   struct weft_error *err);
+/* hierarchy_fit.c: the figures of the levels for one GPU, and rails given up
+ * where they do not fit the number of GPUs; options says how many where the
+ * inventory does not. */
+int weft_hierarchy_fit(struct weft_inventory *s,
+		       struct weft_hierarchy *hierarchy,
+		       const struct weft_hierarchy_options *options,
+		       struct weft_error *err);
 
 /* inventory_write.c: the fabric file, malloc'ed text that weft_fabric_parse
  * reads; NULL with err. */
 char *weft_inventory_write(struct weft_inventory *s,
-			   const struct weft_scheme *scheme,
-			   const struct weft_scheme_options *options,
+			   const struct weft_hierarchy *hierarchy,
+			   const struct weft_hierarchy_options *options,
 			   struct weft_error *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* scheme_roots.c - what is left when all tiers have joined what they join:
+/* hierarchy_roots.c - what is left when all tiers have joined what they join:
  * groups linked side by side, leafs that are cut off, hosts on spines
  */
 #include "topology/hierarchy/wiring.h"
@@ -24,20 +24,22 @@ static uint32_t class_of(uint32_t *class, uint32_t d)
  * roots. */
 static uint32_t classes_find(const struct wiring *w, uint32_t *class)
 {
-	const struct weft_scheme *scheme = w->scheme;
+	const struct weft_hierarchy *hierarchy = w->hierarchy;
 	uint32_t links = 0;
 
-	for (uint32_t d = 0; d < scheme->n_domains; d++)
+	for (uint32_t d = 0; d < hierarchy->n_domains; d++)
 		class[d] = d;
 	for (uint32_t sw = 0; sw < w->s->n_switches; sw++) {
-		uint32_t a = wiring_root(scheme, scheme->switch_domain[sw]);
+		uint32_t a =
+			wiring_root(hierarchy, hierarchy->switch_domain[sw]);
 
 		if (a == WEFT_NONE)
 			continue;
 		for (uint32_t p = w->first_peer[sw]; p < w->first_peer[sw + 1];
 		     p++) {
 			uint32_t b = wiring_root(
-				scheme, scheme->switch_domain[w->peers[p].sw]);
+				hierarchy,
+				hierarchy->switch_domain[w->peers[p].sw]);
 			uint32_t x, y;
 
 			if (b == WEFT_NONE || a == b)
@@ -54,14 +56,14 @@ static uint32_t classes_find(const struct wiring *w, uint32_t *class)
 /* Each class of several roots becomes a domain of one more level. */
 static int classes_join(struct wiring *w, uint32_t *class)
 {
-	struct weft_scheme *scheme = w->scheme;
-	uint32_t n = scheme->n_domains, level = scheme->n_levels++;
+	struct weft_hierarchy *hierarchy = w->hierarchy;
+	uint32_t n = hierarchy->n_domains, level = hierarchy->n_levels++;
 	uint32_t *domain = weft_calloc(n, sizeof(*domain), w->err);
 	uint32_t *size = weft_calloc(n, sizeof(*size), w->err);
 	int rc = domain && size ? 0 : -1;
 
 	for (uint32_t d = 0; rc == 0 && d < n; d++)
-		if (scheme->domains[d].parent == WEFT_NONE)
+		if (hierarchy->domains[d].parent == WEFT_NONE)
 			size[class_of(class, d)]++;
 	for (uint32_t d = 0; rc == 0 && d < n; d++) {
 		domain[d] = size[d] > 1 ? wiring_domain(w, level, NULL, 0)
@@ -70,8 +72,9 @@ static int classes_join(struct wiring *w, uint32_t *class)
 			rc = -1;
 	}
 	for (uint32_t d = 0; rc == 0 && d < n; d++)
-		if (scheme->domains[d].parent == WEFT_NONE)
-			scheme->domains[d].parent = domain[class_of(class, d)];
+		if (hierarchy->domains[d].parent == WEFT_NONE)
+			hierarchy->domains[d].parent =
+				domain[class_of(class, d)];
 	free(domain);
 	free(size);
 	return rc;
@@ -80,7 +83,7 @@ static int classes_join(struct wiring *w, uint32_t *class)
 static int sides_join(struct wiring *w)
 {
 	uint32_t *class =
-		weft_calloc(w->scheme->n_domains, sizeof(*class), w->err);
+		weft_calloc(w->hierarchy->n_domains, sizeof(*class), w->err);
 	int rc = class ? 0 : -1;
 
 	if (rc == 0 && classes_find(w, class))
@@ -115,22 +118,22 @@ struct orphans {
 
 static void hosts_count(struct orphans *o)
 {
-	const struct weft_scheme *scheme = o->w->scheme;
+	const struct weft_hierarchy *hierarchy = o->w->hierarchy;
 	uint32_t most = 0;
 
 	o->main = WEFT_NONE;
-	for (uint32_t d = 0; d < scheme->n_domains; d++)
+	for (uint32_t d = 0; d < hierarchy->n_domains; d++)
 		o->first_host[d] = WEFT_NONE;
 	for (uint32_t h = 0; h < o->w->s->n_hosts; h++)
-		for (uint32_t d = scheme->host_domain[h]; d != WEFT_NONE;
-		     d = scheme->domains[d].parent) {
+		for (uint32_t d = hierarchy->host_domain[h]; d != WEFT_NONE;
+		     d = hierarchy->domains[d].parent) {
 			o->n_hosts[d]++;
 			if (o->first_host[d] == WEFT_NONE)
 				o->first_host[d] = h;
 		}
-	for (uint32_t d = 0; d < scheme->n_domains; d++)
-		if (scheme->domains[d].parent == WEFT_NONE &&
-		    scheme->domains[d].level > 0 && o->n_hosts[d] > most) {
+	for (uint32_t d = 0; d < hierarchy->n_domains; d++)
+		if (hierarchy->domains[d].parent == WEFT_NONE &&
+		    hierarchy->domains[d].level > 0 && o->n_hosts[d] > most) {
 			most = o->n_hosts[d];
 			o->main = d;
 		}
@@ -140,15 +143,15 @@ static void hosts_count(struct orphans *o)
 static bool is_of_main(const struct orphans *o, uint32_t domain)
 {
 	const struct weft_inventory *s = o->w->s;
-	const struct weft_scheme *scheme = o->w->scheme;
+	const struct weft_hierarchy *hierarchy = o->w->hierarchy;
 	uint32_t mine = o->first_host[domain];
 
 	if (mine == WEFT_NONE)
 		return false;
-	for (uint32_t d = 0; d < scheme->n_domains; d++)
-		if (scheme->domains[d].level == 0 && d != domain &&
+	for (uint32_t d = 0; d < hierarchy->n_domains; d++)
+		if (hierarchy->domains[d].level == 0 && d != domain &&
 		    o->first_host[d] != WEFT_NONE &&
-		    wiring_root(scheme, d) == o->main &&
+		    wiring_root(hierarchy, d) == o->main &&
 		    names_alike(s->hosts[o->first_host[d]].name,
 				s->hosts[mine].name))
 			return true;
@@ -158,14 +161,14 @@ static bool is_of_main(const struct orphans *o, uint32_t domain)
 static int orphan_take(struct orphans *o, uint32_t sw)
 {
 	struct wiring *w = o->w;
-	struct weft_scheme *scheme = w->scheme;
-	uint32_t domain = scheme->switch_domain[sw];
-	uint32_t root = wiring_root(scheme, domain);
+	struct weft_hierarchy *hierarchy = w->hierarchy;
+	uint32_t domain = hierarchy->switch_domain[sw];
+	uint32_t root = wiring_root(hierarchy, domain);
 
 	if (root != o->main) {
 		if (root != domain || !is_of_main(o, domain))
 			return 0; /* a small fabric of its own */
-		scheme->domains[domain].parent = o->main;
+		hierarchy->domains[domain].parent = o->main;
 	}
 	return wiring_note(w, WEFT_FINDING_LEAF_ORPHAN,
 			   (struct wiring_at){
@@ -182,7 +185,7 @@ static int orphan_take(struct orphans *o, uint32_t sw)
  * siblings are. */
 static int orphans_find(struct wiring *w)
 {
-	uint32_t n = w->scheme->n_domains, leafs = 0, linked = 0;
+	uint32_t n = w->hierarchy->n_domains, leafs = 0, linked = 0;
 	struct orphans o = {
 		.w = w,
 		.first_host = weft_calloc(n, sizeof(uint32_t), w->err),
@@ -203,7 +206,7 @@ static int orphans_find(struct wiring *w)
 	     i++)
 		if (w->compute[i] && w->tier[i] == 1 &&
 		    w->first_peer[i] == w->first_peer[i + 1] &&
-		    w->scheme->switch_domain[i] != WEFT_NONE)
+		    w->hierarchy->switch_domain[i] != WEFT_NONE)
 			rc = orphan_take(&o, i);
 	free(o.first_host);
 	free(o.n_hosts);
@@ -214,34 +217,34 @@ static int orphans_find(struct wiring *w)
 
 static void guests_place(struct wiring *w)
 {
-	struct weft_scheme *scheme = w->scheme;
+	struct weft_hierarchy *hierarchy = w->hierarchy;
 
 	for (uint32_t h = 0; h < w->s->n_hosts; h++)
 		for (uint32_t i = w->first_up[h];
 		     i < w->first_up[h + 1] &&
-		     scheme->host_domain[h] == WEFT_NONE;
+		     hierarchy->host_domain[h] == WEFT_NONE;
 		     i++)
 			if (w->compute[w->ups[i].sw])
-				scheme->host_domain[h] =
-					scheme->switch_domain[w->ups[i].sw];
+				hierarchy->host_domain[h] =
+					hierarchy->switch_domain[w->ups[i].sw];
 }
 
 /* Leafs without GPU nodes, and what else none hangs below: to what they are
  * linked to.  Whether any was placed. */
 static bool idle_place(struct wiring *w)
 {
-	struct weft_scheme *scheme = w->scheme;
+	struct weft_hierarchy *hierarchy = w->hierarchy;
 	bool placed = false;
 
 	for (uint32_t sw = 0; sw < w->s->n_switches; sw++)
 		for (uint32_t p = w->first_peer[sw];
 		     p < w->first_peer[sw + 1] && w->compute[sw] &&
-		     scheme->switch_domain[sw] == WEFT_NONE;
+		     hierarchy->switch_domain[sw] == WEFT_NONE;
 		     p++) {
-			scheme->switch_domain[sw] =
-				scheme->switch_domain[w->peers[p].sw];
+			hierarchy->switch_domain[sw] =
+				hierarchy->switch_domain[w->peers[p].sw];
 			placed = placed ||
-				 scheme->switch_domain[sw] != WEFT_NONE;
+				 hierarchy->switch_domain[sw] != WEFT_NONE;
 		}
 	return placed;
 }
@@ -250,23 +253,23 @@ static bool idle_place(struct wiring *w)
  * itself: in the file every root is of that level. */
 static int islands_lift(struct wiring *w)
 {
-	struct weft_scheme *scheme = w->scheme;
-	uint32_t n = scheme->n_domains;
+	struct weft_hierarchy *hierarchy = w->hierarchy;
+	uint32_t n = hierarchy->n_domains;
 
 	for (uint32_t d = 0; d < n; d++) {
 		char name[WEFT_NAME_SIZE];
 		uint32_t top;
 
-		if (scheme->domains[d].parent != WEFT_NONE ||
-		    scheme->domains[d].level + 1 >= scheme->n_levels)
+		if (hierarchy->domains[d].parent != WEFT_NONE ||
+		    hierarchy->domains[d].level + 1 >= hierarchy->n_levels)
 			continue;
 		snprintf(name, sizeof(name), "%.56s-alone",
-			 scheme->domains[d].name);
-		top = weft_scheme_add_domain(scheme, name, scheme->n_levels - 1,
-					     w->err);
+			 hierarchy->domains[d].name);
+		top = weft_hierarchy_add_domain(
+			hierarchy, name, hierarchy->n_levels - 1, w->err);
 		if (top == WEFT_NONE)
 			return -1;
-		scheme->domains[d].parent = top;
+		hierarchy->domains[d].parent = top;
 	}
 	return 0;
 }

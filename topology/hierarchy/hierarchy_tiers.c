@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* scheme_tiers.c - how far each switch is from the hosts: 1 is a leaf
+/* hierarchy_tiers.c - how far each switch is from the hosts: 1 is a leaf
  *
  * A leaf has hosts; but subnet managers and storage hang on spines as well, so
  * that a switch with few hosts is judged by its neighbours.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* scheme_cables.c - levels from cables, step by step */
+/* hierarchy_cables.c - levels from cables, step by step */
 #include "topology/hierarchy/wiring.h"
 
 #include <stdlib.h>
@@ -17,10 +17,11 @@ static int steps(struct wiring *w)
 	return 0;
 }
 
-int weft_scheme_from_cables(struct weft_inventory *s,
-			    struct weft_scheme *scheme, struct weft_error *err)
+int weft_hierarchy_from_cables(struct weft_inventory *s,
+			       struct weft_hierarchy *hierarchy,
+			       struct weft_error *err)
 {
-	struct wiring w = {.s = s, .scheme = scheme, .err = err};
+	struct wiring w = {.s = s, .hierarchy = hierarchy, .err = err};
 	int rc = steps(&w);
 
 	wiring_free(&w);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* scheme_rails.c - which adapter hangs on which leaf of a bundle, and the ones
- * that do not
+/* hierarchy_rails.c - which adapter hangs on which leaf of a bundle, and the
+ * ones that do not
  *
  * The home of an adapter (mlx5_3, say) in a bundle is the leaf on which most of
  * the bundle's hosts have theirs.  Leafs that are homes are the bundle's rails,
@@ -112,8 +112,8 @@ static int homes_find(struct rails *r)
 {
 	struct wiring *w = r->w;
 
-	while (r->n_bundles < w->scheme->n_domains &&
-	       w->scheme->domains[r->n_bundles].level == 0)
+	while (r->n_bundles < w->hierarchy->n_domains &&
+	       w->hierarchy->domains[r->n_bundles].level == 0)
 		r->n_bundles++;
 	r->homes = weft_calloc(w->n_ups, sizeof(*r->homes), w->err);
 	r->first = weft_calloc((size_t)r->n_bundles + 1, sizeof(*r->first),
@@ -156,7 +156,7 @@ static uint32_t leafs_list(const struct rails *r, uint32_t bundle,
 	for (uint32_t i = r->first[bundle]; i < r->first[bundle + 1]; i++) {
 		uint32_t k = 0;
 
-		if (r->w->scheme->switch_domain[r->homes[i].sw] != bundle)
+		if (r->w->hierarchy->switch_domain[r->homes[i].sw] != bundle)
 			continue;
 		while (k < n && r->homes[list[k]].sw != r->homes[i].sw)
 			k++;
@@ -271,24 +271,25 @@ static void rails_order(const struct rails *r, uint32_t *list, uint32_t n)
 
 static int rails_choose(struct rails *r)
 {
-	struct weft_scheme *scheme = r->w->scheme;
+	struct weft_hierarchy *hierarchy = r->w->hierarchy;
 	uint32_t list[WEFT_MAX_GPUS_PER_NODE];
 	size_t n;
 
-	scheme->n_rails = rails_count(r, list, &r->model);
-	if (scheme->n_rails == 1)
+	hierarchy->n_rails = rails_count(r, list, &r->model);
+	if (hierarchy->n_rails == 1)
 		return 0;
-	n = (size_t)scheme->n_domains * scheme->n_rails;
-	scheme->rail_switch =
-		weft_calloc(n, sizeof(*scheme->rail_switch), r->w->err);
-	if (!scheme->rail_switch)
+	n = (size_t)hierarchy->n_domains * hierarchy->n_rails;
+	hierarchy->rail_switch =
+		weft_calloc(n, sizeof(*hierarchy->rail_switch), r->w->err);
+	if (!hierarchy->rail_switch)
 		return -1;
 	for (size_t i = 0; i < n; i++)
-		scheme->rail_switch[i] = WEFT_NONE;
-	rails_order(r, list, leafs_list(r, r->model, list, scheme->n_rails));
+		hierarchy->rail_switch[i] = WEFT_NONE;
+	rails_order(r, list, leafs_list(r, r->model, list, hierarchy->n_rails));
 	for (uint32_t b = 0; b < r->n_bundles; b++)
-		bundle_rails(r, b, list, scheme->n_rails,
-			     scheme->rail_switch + (size_t)b * scheme->n_rails);
+		bundle_rails(r, b, list, hierarchy->n_rails,
+			     hierarchy->rail_switch +
+				     (size_t)b * hierarchy->n_rails);
 	return 0;
 }
 
@@ -296,7 +297,7 @@ static int rails_choose(struct rails *r)
 static void adapters_mark(const struct rails *r)
 {
 	const struct wiring *w = r->w;
-	uint32_t n_rails = w->scheme->n_rails;
+	uint32_t n_rails = w->hierarchy->n_rails;
 
 	for (uint32_t i = 0; n_rails > 1 && i < w->n_ups; i++) {
 		const struct wire_up *up = &w->ups[i];
@@ -310,7 +311,8 @@ static void adapters_mark(const struct rails *r)
 					       : NULL;
 		sw = home ? home->sw : sw;
 		for (uint32_t k = 0; k < n_rails; k++)
-			if (w->scheme->rail_switch[bundle * n_rails + k] == sw)
+			if (w->hierarchy->rail_switch[bundle * n_rails + k] ==
+			    sw)
 				w->s->hcas[up->hca].rail = k;
 	}
 }
@@ -495,16 +497,16 @@ static bool is_like_model(const struct rails *r, uint32_t bundle)
 static int bundle_missing(const struct rails *r, uint32_t bundle)
 {
 	struct wiring *w = r->w;
-	const struct weft_scheme *scheme = w->scheme;
+	const struct weft_hierarchy *hierarchy = w->hierarchy;
 
-	for (uint32_t k = 0; k < scheme->n_rails; k++) {
+	for (uint32_t k = 0; k < hierarchy->n_rails; k++) {
 		struct wiring_at at = {
-			.name = scheme->domains[bundle].name,
+			.name = hierarchy->domains[bundle].name,
 			.where = {WEFT_NONE, 0},
 			.weight = r->n_hosts[bundle],
 		};
 
-		if (scheme->rail_switch[bundle * scheme->n_rails + k] ==
+		if (hierarchy->rail_switch[bundle * hierarchy->n_rails + k] ==
 			    WEFT_NONE &&
 		    wiring_note(w, WEFT_FINDING_RAIL_MISSING, at,
 				"no leaf for rail %u, which its %u hosts all "
@@ -521,7 +523,8 @@ static int missing_find(const struct rails *r)
 		if (is_witness(r->w, h) && !is_other(r, h) &&
 		    host_missing(r, h))
 			return -1;
-	for (uint32_t b = 0; r->w->scheme->n_rails > 1 && b < r->n_bundles; b++)
+	for (uint32_t b = 0; r->w->hierarchy->n_rails > 1 && b < r->n_bundles;
+	     b++)
 		if (is_like_model(r, b) && bundle_missing(r, b))
 			return -1;
 	return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* scheme_domains.c - the domains of all levels: bundles of leafs with their
+/* hierarchy_domains.c - the domains of all levels: bundles of leafs with their
  * hosts, and above them, tier by tier, what the switches of the tier join
  */
 #include "topology/hierarchy/wiring.h"
@@ -81,7 +81,7 @@ static int groups_add(struct wiring *w, const struct grouping *g,
 	}
 	for (uint32_t k = 0; rc == 0 && k < g->n_keys; k++)
 		if (g->key_group[k] != WEFT_NONE)
-			w->scheme->switch_domain[w->by_rank[k]] =
+			w->hierarchy->switch_domain[w->by_rank[k]] =
 				domain[g->key_group[k]];
 	free(ranks);
 	free(first);
@@ -106,10 +106,10 @@ static int bundles_build(struct wiring *w)
 		if (g.item_group[h] == WEFT_NONE)
 			continue;
 		w->bundle[h] = domain[g.item_group[h]];
-		w->scheme->host_domain[h] = w->bundle[h];
+		w->hierarchy->host_domain[h] = w->bundle[h];
 	}
 	if (rc == 0)
-		w->scheme->n_levels = g.n_groups > 0;
+		w->hierarchy->n_levels = g.n_groups > 0;
 	grouping_free(&g);
 	free(weak);
 	free(useful);
@@ -128,7 +128,7 @@ struct tops {
 
 static int tops_list(const struct wiring *w, struct tops *tops)
 {
-	uint32_t n = w->scheme->n_domains;
+	uint32_t n = w->hierarchy->n_domains;
 
 	*tops = (struct tops){0};
 	tops->item = weft_calloc(n, sizeof(*tops->item), w->err);
@@ -138,12 +138,12 @@ static int tops_list(const struct wiring *w, struct tops *tops)
 	for (uint32_t d = 0; d < n; d++)
 		tops->item[d] = WEFT_NONE;
 	for (uint32_t d = 0; d < n; d++)
-		if (w->scheme->domains[d].parent == WEFT_NONE) {
+		if (w->hierarchy->domains[d].parent == WEFT_NONE) {
 			tops->root[tops->n] = d;
 			tops->item[d] = tops->n++;
 		}
 	for (uint32_t d = 0; d < n; d++)
-		tops->item[d] = tops->item[wiring_root(w->scheme, d)];
+		tops->item[d] = tops->item[wiring_root(w->hierarchy, d)];
 	return 0;
 }
 
@@ -156,7 +156,7 @@ static void tops_free(struct tops *tops)
 static uint32_t top_of(const struct wiring *w, const struct tops *tops,
 		       uint32_t sw)
 {
-	uint32_t domain = w->scheme->switch_domain[sw];
+	uint32_t domain = w->hierarchy->switch_domain[sw];
 
 	return domain == WEFT_NONE ? WEFT_NONE : tops->item[domain];
 }
@@ -314,7 +314,7 @@ static void tier_absorb(struct wiring *w, const struct tops *tops,
 
 		if (g->item_group[g->ties[t].item] ==
 		    g->key_group[g->ties[t].key])
-			w->scheme->switch_domain[sw] =
+			w->hierarchy->switch_domain[sw] =
 				tops->root[g->ties[t].item];
 	}
 }
@@ -343,10 +343,10 @@ static int tier_level(struct wiring *w, const struct tops *tops,
 	if (rc == 0 && !groups_join(g, seen)) {
 		tier_absorb(w, tops, g);
 	} else if (rc == 0) {
-		rc = groups_add(w, g, w->scheme->n_levels++, domain);
+		rc = groups_add(w, g, w->hierarchy->n_levels++, domain);
 		for (uint32_t i = 0; rc == 0 && i < g->n_items; i++)
 			if (g->item_group[i] != WEFT_NONE)
-				w->scheme->domains[tops->root[i]].parent =
+				w->hierarchy->domains[tops->root[i]].parent =
 					domain[g->item_group[i]];
 	}
 	free(domain);
@@ -380,7 +380,7 @@ int wiring_domains(struct wiring *w)
 	if (bundles_build(w))
 		return -1;
 	for (uint32_t t = 2; t <= w->n_tiers; t++)
-		if (w->scheme->n_levels < TIER_LEVELS && tier_build(w, t))
+		if (w->hierarchy->n_levels < TIER_LEVELS && tier_build(w, t))
 			return -1;
 	return wiring_roots(w);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* scheme_networks.c - which switches are one network, and which network is the
- * one that jobs use
+/* hierarchy_networks.c - which switches are one network, and which network is
+ * the one that jobs use
  *
  * Components of switches that serve the same hosts with as many adapters each
  * are planes or rails of one network.  A component that serves some of the

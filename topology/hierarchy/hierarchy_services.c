@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* scheme_services.c - hosts that are there for others: storage, login, subnet
- * managers
+/* hierarchy_services.c - hosts that are there for others: storage, login,
+ * subnet managers
  *
  * They have no GPUs, and say nothing of how GPU nodes are wired.  What tells
  * them, where no source counts their GPUs: words of their names; far fewer

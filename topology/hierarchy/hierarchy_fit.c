@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* scheme_fit.c - what cables say of hosts, put in terms of GPUs */
-#include "topology/hierarchy/scheme.h"
+/* hierarchy_fit.c - what cables say of hosts, put in terms of GPUs */
+#include "topology/hierarchy/hierarchy.h"
 #include "topology/profile.h"
 
 /* GPUs of a host that no source knows: as inventory_write assumes them. */
-static uint32_t gpus_assumed(const struct weft_scheme_options *options)
+static uint32_t gpus_assumed(const struct weft_hierarchy_options *options)
 {
 	const char *name =
 		options->profile ? options->profile : "dgx-h100-superpod";
@@ -23,20 +23,20 @@ static bool divides(uint32_t gpus, uint32_t rails)
 
 /* Rails that do not divide the GPUs of some host are given up: then each bundle
  * is one domain of several switches. */
-static int rails_fit(struct weft_inventory *s, struct weft_scheme *scheme,
+static int rails_fit(struct weft_inventory *s, struct weft_hierarchy *hierarchy,
 		     uint32_t assumed, struct weft_error *err)
 {
-	for (uint32_t h = 0; scheme->n_rails > 1 && h < s->n_hosts; h++) {
+	for (uint32_t h = 0; hierarchy->n_rails > 1 && h < s->n_hosts; h++) {
 		const struct weft_inventory_host *host = &s->hosts[h];
 		uint32_t gpus = host->gpus.value > 0
 					? (uint32_t)host->gpus.value
 					: assumed;
-		uint32_t rails = scheme->n_rails;
+		uint32_t rails = hierarchy->n_rails;
 
-		if (host->no_gpus || scheme->host_domain[h] == WEFT_NONE ||
+		if (host->no_gpus || hierarchy->host_domain[h] == WEFT_NONE ||
 		    divides(gpus, rails))
 			continue;
-		scheme->n_rails = 1;
+		hierarchy->n_rails = 1;
 		return weft_inventory_note(
 			s, WEFT_FINDING_RAILS_UNUSED, host->name, host->where,
 			err,
@@ -64,12 +64,12 @@ static uint32_t gpus_usual(const struct weft_inventory *s, uint32_t assumed)
 
 /* A GPU's share of its host's cables; above a level with fewer uplinks, what is
  * left of it. */
-static void rates_share(struct weft_scheme *scheme, uint32_t gpus)
+static void rates_share(struct weft_hierarchy *hierarchy, uint32_t gpus)
 {
-	double rate = scheme->host_rate_bytes_per_s / gpus;
+	double rate = hierarchy->host_rate_bytes_per_s / gpus;
 
-	for (uint32_t l = 0; rate > 0 && l < scheme->n_levels; l++) {
-		struct weft_scheme_level *level = &scheme->levels[l];
+	for (uint32_t l = 0; rate > 0 && l < hierarchy->n_levels; l++) {
+		struct weft_hierarchy_level *level = &hierarchy->levels[l];
 
 		if (level->rate_bytes_per_s > 0)
 			continue;
@@ -79,14 +79,15 @@ static void rates_share(struct weft_scheme *scheme, uint32_t gpus)
 	}
 }
 
-int weft_scheme_fit(struct weft_inventory *s, struct weft_scheme *scheme,
-		    const struct weft_scheme_options *options,
-		    struct weft_error *err)
+int weft_hierarchy_fit(struct weft_inventory *s,
+		       struct weft_hierarchy *hierarchy,
+		       const struct weft_hierarchy_options *options,
+		       struct weft_error *err)
 {
 	uint32_t assumed = gpus_assumed(options);
 
-	if (rails_fit(s, scheme, assumed, err))
+	if (rails_fit(s, hierarchy, assumed, err))
 		return -1;
-	rates_share(scheme, gpus_usual(s, assumed));
+	rates_share(hierarchy, gpus_usual(s, assumed));
 	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* scheme_domain_name.c - a name for switches that are one domain
+/* hierarchy_domain_name.c - a name for switches that are one domain
  *
  * One switch gives its own name; several give what their names have in common:
  * "su1-leaf[0-7]" is "su1-leaf", "leaf-[1-4]-07" is "leaf-07"; where several
@@ -63,10 +63,10 @@ static size_t suffix_size(const struct wiring *w, const uint32_t *list,
 
 static bool name_taken(const struct wiring *w, const char *name)
 {
-	const struct weft_scheme *scheme = w->scheme;
+	const struct weft_hierarchy *hierarchy = w->hierarchy;
 
-	for (uint32_t d = 0; d < scheme->n_domains; d++)
-		if (strcmp(scheme->domains[d].name, name) == 0)
+	for (uint32_t d = 0; d < hierarchy->n_domains; d++)
+		if (strcmp(hierarchy->domains[d].name, name) == 0)
 			return true;
 	return weft_inventory_find_host(w->s, name) != WEFT_NONE ||
 	       weft_inventory_find_switch(w->s, name) != WEFT_NONE;
@@ -162,6 +162,6 @@ uint32_t wiring_domain(struct wiring *w, uint32_t level, const uint32_t *ranks,
 		snprintf(name, sizeof(name), "%s", base);
 	for (uint32_t k = 2; n != 1 && name_taken(w, name); k++)
 		snprintf(name, sizeof(name), "%s~%u", base, k);
-	domain = weft_scheme_add_domain(w->scheme, name, level, w->err);
+	domain = weft_hierarchy_add_domain(w->hierarchy, name, level, w->err);
 	return domain;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* scheme_rates.c - what a host gets, and what is left of it at each level, from
- * the cables that are there
+/* hierarchy_rates.c - what a host gets, and what is left of it at each level,
+ * from the cables that are there
  */
 #include "topology/hierarchy/wiring.h"
 
@@ -42,7 +42,7 @@ static int host_rate(struct wiring *w)
 		}
 		n += rates[n] > 0;
 	}
-	w->scheme->host_rate_bytes_per_s = median(rates, n);
+	w->hierarchy->host_rate_bytes_per_s = median(rates, n);
 	free(rates);
 	return 0;
 }
@@ -58,20 +58,20 @@ struct sums {
 static void switch_sum(const struct wiring *w, uint32_t sw,
 		       const double *host_rates, struct sums *sums)
 {
-	const struct weft_scheme *scheme = w->scheme;
-	uint32_t domain = scheme->switch_domain[sw];
+	const struct weft_hierarchy *hierarchy = w->hierarchy;
+	uint32_t domain = hierarchy->switch_domain[sw];
 
 	*sums = (struct sums){.down = host_rates[sw], .n_down = w->n_down[sw]};
 	sums->unknown = sums->n_down && sums->down <= 0;
 	for (uint32_t p = w->first_peer[sw]; p < w->first_peer[sw + 1]; p++) {
 		const struct wire_peer *peer = &w->peers[p];
-		uint32_t other = scheme->switch_domain[peer->sw];
+		uint32_t other = hierarchy->switch_domain[peer->sw];
 
 		if (other == WEFT_NONE || other == domain)
 			continue;
 		sums->unknown = sums->unknown || peer->rate_bytes_per_s <= 0;
-		if (scheme->domains[other].level <
-		    scheme->domains[domain].level) {
+		if (hierarchy->domains[other].level <
+		    hierarchy->domains[domain].level) {
 			sums->down += peer->rate_bytes_per_s;
 			sums->n_down += peer->n;
 		} else {
@@ -85,18 +85,19 @@ static void switch_sum(const struct wiring *w, uint32_t sw,
 static double level_ratio(const struct wiring *w, uint32_t level,
 			  const double *host_rates, double *ratios)
 {
-	const struct weft_scheme *scheme = w->scheme;
+	const struct weft_hierarchy *hierarchy = w->hierarchy;
 	uint32_t n = 0;
 	double ratio;
 
 	for (uint32_t sw = 0; sw < w->s->n_switches; sw++) {
-		uint32_t domain = scheme->switch_domain[sw], parent;
+		uint32_t domain = hierarchy->switch_domain[sw], parent;
 		struct sums sums;
 
-		parent = domain == WEFT_NONE ? WEFT_NONE
-					     : scheme->domains[domain].parent;
+		parent = domain == WEFT_NONE
+				 ? WEFT_NONE
+				 : hierarchy->domains[domain].parent;
 		if (parent == WEFT_NONE ||
-		    scheme->domains[parent].level != level)
+		    hierarchy->domains[parent].level != level)
 			continue;
 		switch_sum(w, sw, host_rates, &sums);
 		if (sums.n_up && sums.n_down)
@@ -122,8 +123,8 @@ int wiring_rates(struct wiring *w)
 		if (!c->down)
 			host_rates[w->ups[i].sw] += c->n * c->rate_bytes_per_s;
 	}
-	for (uint32_t l = 0; rc == 0 && l < w->scheme->n_levels; l++)
-		w->scheme->levels[l].oversubscription =
+	for (uint32_t l = 0; rc == 0 && l < w->hierarchy->n_levels; l++)
+		w->hierarchy->levels[l].oversubscription =
 			l ? level_ratio(w, l, host_rates, ratios) : 1;
 	free(host_rates);
 	free(ratios);

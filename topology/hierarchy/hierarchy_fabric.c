@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* scheme_fabric.c - the levels that a fabric file itself says, as a scheme of
- * the inventory made from it
+/* hierarchy_fabric.c - the levels that a fabric file itself says, as a
+ * hierarchy of the inventory made from it
  */
 #include "base/hostlist.h"
 #include "topology/cabling.h"
-#include "topology/hierarchy/scheme.h"
+#include "topology/hierarchy/hierarchy.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The level of the scheme that level l of the fabric is; network levels only.
+/* The level of the hierarchy that level l of the fabric is; network levels
+ * only.
  */
 static uint32_t level_of(const struct weft_fabric *f, uint32_t l)
 {
@@ -18,13 +19,13 @@ static uint32_t level_of(const struct weft_fabric *f, uint32_t l)
 }
 
 static void level_fill(const struct weft_fabric *f, uint32_t l,
-		       struct weft_scheme_level *to)
+		       struct weft_hierarchy_level *to)
 {
 	static const enum weft_shape_kind shapes[] = {
-		[WEFT_SHAPE_SWITCHED] = WEFT_SCHEME_PLAIN,
-		[WEFT_SHAPE_RING] = WEFT_SCHEME_RING,
-		[WEFT_SHAPE_TORUS] = WEFT_SCHEME_TORUS,
-		[WEFT_SHAPE_GROUPS] = WEFT_SCHEME_GROUPS,
+		[WEFT_SHAPE_SWITCHED] = WEFT_HIERARCHY_PLAIN,
+		[WEFT_SHAPE_RING] = WEFT_HIERARCHY_RING,
+		[WEFT_SHAPE_TORUS] = WEFT_HIERARCHY_TORUS,
+		[WEFT_SHAPE_GROUPS] = WEFT_HIERARCHY_GROUPS,
 	};
 	const struct weft_level *level = &f->levels[l];
 
@@ -59,30 +60,31 @@ static uint32_t number_around(const struct weft_fabric *f,
 	return d == WEFT_NONE ? WEFT_NONE : number[d];
 }
 
-static int domains_add(const struct weft_fabric *f, struct weft_scheme *scheme,
-		       uint32_t *number, struct weft_error *err)
+static int domains_add(const struct weft_fabric *f,
+		       struct weft_hierarchy *hierarchy, uint32_t *number,
+		       struct weft_error *err)
 {
 	for (uint32_t d = 0; d < f->n_domains; d++)
 		number[d] = WEFT_NONE;
 	for (uint32_t l = f->node_level + 1; l < f->n_levels; l++) {
 		const struct weft_level *level = &f->levels[l];
 
-		level_fill(f, l, &scheme->levels[scheme->n_levels++]);
+		level_fill(f, l, &hierarchy->levels[hierarchy->n_levels++]);
 		for (uint32_t i = 0; i < level->n_domains; i++) {
 			uint32_t d = level->first_domain + i;
 
 			if (is_pass_through(f, d))
 				continue;
-			number[d] = weft_scheme_add_domain(scheme,
-							   f->domains[d].name,
-							   level_of(f, l), err);
+			number[d] = weft_hierarchy_add_domain(
+				hierarchy, f->domains[d].name, level_of(f, l),
+				err);
 			if (number[d] == WEFT_NONE)
 				return -1;
 		}
 	}
 	for (uint32_t d = 0; d < f->n_domains; d++)
 		if (number[d] != WEFT_NONE)
-			scheme->domains[number[d]].parent =
+			hierarchy->domains[number[d]].parent =
 				number_around(f, number, f->domains[d].parent);
 	return 0;
 }
@@ -90,16 +92,16 @@ static int domains_add(const struct weft_fabric *f, struct weft_scheme *scheme,
 /* On rings and tori the order of children means something. */
 static int hosts_fill(const struct weft_fabric *f,
 		      const struct weft_inventory *s,
-		      struct weft_scheme *scheme, const uint32_t *number,
+		      struct weft_hierarchy *hierarchy, const uint32_t *number,
 		      struct weft_error *err)
 {
 	uint32_t level = f->node_level + 1;
 
-	scheme->ordered = f->has_steps;
-	if (scheme->ordered) {
-		scheme->host_order =
+	hierarchy->ordered = f->has_steps;
+	if (hierarchy->ordered) {
+		hierarchy->host_order =
 			weft_calloc(s->n_hosts, sizeof(uint32_t), err);
-		if (!scheme->host_order)
+		if (!hierarchy->host_order)
 			return -1;
 	}
 	for (uint32_t h = 0; h < s->n_hosts; h++) {
@@ -108,25 +110,27 @@ static int hosts_fill(const struct weft_fabric *f,
 
 		if (node != WEFT_NONE && level < f->n_levels)
 			d = f->gpu_domain[level][f->nodes[node].first_gpu];
-		scheme->host_domain[h] = number_around(f, number, d);
-		if (scheme->ordered && node != WEFT_NONE)
-			scheme->host_order[h] = node;
+		hierarchy->host_domain[h] = number_around(f, number, d);
+		if (hierarchy->ordered && node != WEFT_NONE)
+			hierarchy->host_order[h] = node;
 	}
 	return 0;
 }
 
 /* Switch `at` of the inventory is of domain d, on that rail of its bundle. */
-static void switch_put(const struct weft_fabric *f, struct weft_scheme *scheme,
-		       uint32_t at, uint32_t number, uint32_t rail)
+static void switch_put(const struct weft_fabric *f,
+		       struct weft_hierarchy *hierarchy, uint32_t at,
+		       uint32_t number, uint32_t rail)
 {
-	scheme->switch_domain[at] = number;
-	if (scheme->rail_switch && rail < f->n_rails)
-		scheme->rail_switch[(size_t)number * f->n_rails + rail] = at;
+	hierarchy->switch_domain[at] = number;
+	if (hierarchy->rail_switch && rail < f->n_rails)
+		hierarchy->rail_switch[(size_t)number * f->n_rails + rail] = at;
 }
 
 static void switches_known(const struct weft_fabric *f,
 			   const struct weft_inventory *s,
-			   struct weft_scheme *scheme, const uint32_t *number)
+			   struct weft_hierarchy *hierarchy,
+			   const uint32_t *number)
 {
 	const struct weft_cabling *c = f->cabling;
 
@@ -137,7 +141,7 @@ static void switches_known(const struct weft_fabric *f,
 		if (at == WEFT_NONE || sw->domain == WEFT_NONE ||
 		    number[sw->domain] == WEFT_NONE)
 			continue;
-		switch_put(f, scheme, at, number[sw->domain],
+		switch_put(f, hierarchy, at, number[sw->domain],
 			   sw->rail == WEFT_NO_RAIL ? WEFT_NONE : sw->rail);
 	}
 }
@@ -146,8 +150,8 @@ static void switches_known(const struct weft_fabric *f,
  * whose names it joins. */
 static int switches_named(const struct weft_fabric *f,
 			  const struct weft_inventory *s,
-			  struct weft_scheme *scheme, const uint32_t *number,
-			  struct weft_error *err)
+			  struct weft_hierarchy *hierarchy,
+			  const uint32_t *number, struct weft_error *err)
 {
 	for (uint32_t d = 0; d < f->n_domains; d++) {
 		struct weft_hostlist list;
@@ -162,7 +166,7 @@ static int switches_named(const struct weft_fabric *f,
 				weft_inventory_find_switch(s, list.names[i]);
 
 			if (at != WEFT_NONE)
-				switch_put(f, scheme, at, number[d],
+				switch_put(f, hierarchy, at, number[d],
 					   list.n > 1 ? i : WEFT_NONE);
 		}
 		weft_hostlist_free(&list);
@@ -172,54 +176,56 @@ static int switches_named(const struct weft_fabric *f,
 
 static int switches_fill(const struct weft_fabric *f,
 			 const struct weft_inventory *s,
-			 struct weft_scheme *scheme, const uint32_t *number,
-			 struct weft_error *err)
+			 struct weft_hierarchy *hierarchy,
+			 const uint32_t *number, struct weft_error *err)
 {
-	size_t room = (size_t)scheme->n_domains * f->n_rails;
+	size_t room = (size_t)hierarchy->n_domains * f->n_rails;
 
 	for (uint32_t k = 0; k < s->n_switches; k++)
-		scheme->switch_domain[k] = WEFT_NONE;
-	scheme->n_rails = f->n_rails;
-	scheme->rail_switch =
-		weft_calloc(room, sizeof(*scheme->rail_switch), err);
-	if (!scheme->rail_switch)
+		hierarchy->switch_domain[k] = WEFT_NONE;
+	hierarchy->n_rails = f->n_rails;
+	hierarchy->rail_switch =
+		weft_calloc(room, sizeof(*hierarchy->rail_switch), err);
+	if (!hierarchy->rail_switch)
 		return -1;
 	for (size_t i = 0; i < room; i++)
-		scheme->rail_switch[i] = WEFT_NONE;
+		hierarchy->rail_switch[i] = WEFT_NONE;
 	if (!f->cabling)
-		return switches_named(f, s, scheme, number, err);
-	switches_known(f, s, scheme, number);
+		return switches_named(f, s, hierarchy, number, err);
+	switches_known(f, s, hierarchy, number);
 	return 0;
 }
 
-struct weft_scheme *weft_scheme_from_fabric(const struct weft_fabric *f,
-					    const struct weft_inventory *s,
-					    struct weft_error *err)
+struct weft_hierarchy *
+weft_hierarchy_from_fabric(const struct weft_fabric *f,
+			   const struct weft_inventory *s,
+			   struct weft_error *err)
 {
-	struct weft_scheme *scheme = weft_calloc(1, sizeof(*scheme), err);
+	struct weft_hierarchy *hierarchy =
+		weft_calloc(1, sizeof(*hierarchy), err);
 	uint32_t *number = weft_calloc(f->n_domains, sizeof(*number), err);
 	int rc = -1;
 
-	if (!scheme || !number)
+	if (!hierarchy || !number)
 		goto out;
-	scheme->n_rails = 1;
-	scheme->routing = f->routing;
-	scheme->n_flows = f->n_flows;
-	scheme->disjoint = !f->connected;
-	scheme->host_domain = weft_calloc(s->n_hosts, sizeof(uint32_t), err);
-	scheme->switch_domain =
+	hierarchy->n_rails = 1;
+	hierarchy->routing = f->routing;
+	hierarchy->n_flows = f->n_flows;
+	hierarchy->disjoint = !f->connected;
+	hierarchy->host_domain = weft_calloc(s->n_hosts, sizeof(uint32_t), err);
+	hierarchy->switch_domain =
 		weft_calloc(s->n_switches, sizeof(uint32_t), err);
-	if (!scheme->host_domain || !scheme->switch_domain ||
-	    domains_add(f, scheme, number, err))
+	if (!hierarchy->host_domain || !hierarchy->switch_domain ||
+	    domains_add(f, hierarchy, number, err))
 		goto out;
-	if (hosts_fill(f, s, scheme, number, err))
+	if (hosts_fill(f, s, hierarchy, number, err))
 		goto out;
-	rc = switches_fill(f, s, scheme, number, err);
+	rc = switches_fill(f, s, hierarchy, number, err);
 out:
 	free(number);
 	if (rc) {
-		weft_scheme_free(scheme);
+		weft_hierarchy_free(hierarchy);
 		return NULL;
 	}
-	return scheme;
+	return hierarchy;
 }
