@@ -6,7 +6,7 @@
  * two groups one; so sets of keys that many items share found the groups, and
  * items with other sets join the group that they have most cables to.
  */
-#include "topology/hierarchy/wiring.h"
+#include "topology/hierarchy/cable_index.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
  * domains would be called the same, the first and the last number tell them
  * apart: "spine00-07".
  */
-#include "topology/hierarchy/wiring.h"
+#include "topology/hierarchy/cable_index.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ static bool is_separator(char c)
 }
 
 /* How much the names have in common in front, without half of a number. */
-static size_t prefix_size(const struct wiring *w, const uint32_t *list,
+static size_t prefix_size(const struct index *w, const uint32_t *list,
 			  uint32_t n)
 {
 	const char *first = w->s->switches[list[0]].name;
@@ -40,7 +40,7 @@ static size_t prefix_size(const struct wiring *w, const uint32_t *list,
 }
 
 /* And behind; not more than `most`. */
-static size_t suffix_size(const struct wiring *w, const uint32_t *list,
+static size_t suffix_size(const struct index *w, const uint32_t *list,
 			  uint32_t n, size_t most)
 {
 	const char *first = w->s->switches[list[0]].name;
@@ -61,7 +61,7 @@ static size_t suffix_size(const struct wiring *w, const uint32_t *list,
 	return size;
 }
 
-static bool name_taken(const struct wiring *w, const char *name)
+static bool name_taken(const struct index *w, const char *name)
 {
 	const struct weft_hierarchy *hierarchy = w->hierarchy;
 
@@ -83,8 +83,8 @@ static int number_size(const char *text)
 }
 
 /* The longest word of letters that all names hold: "IBSPINE". */
-static void word_common(const struct wiring *w, const uint32_t *list,
-			uint32_t n, char *name, size_t size)
+static void word_common(const struct index *w, const uint32_t *list, uint32_t n,
+			char *name, size_t size)
 {
 	const char *at = w->s->switches[list[0]].name;
 	char word[WEFT_NAME_SIZE];
@@ -105,7 +105,7 @@ static void word_common(const struct wiring *w, const uint32_t *list,
 	}
 }
 
-static void names_common(const struct wiring *w, const uint32_t *list,
+static void names_common(const struct index *w, const uint32_t *list,
 			 uint32_t n, char *name, size_t size)
 {
 	const char *first = w->s->switches[list[0]].name;
@@ -136,8 +136,8 @@ static int compare_ranks(const void *pa, const void *pb)
 	return (*a > *b) - (*a < *b);
 }
 
-uint32_t wiring_domain(struct wiring *w, uint32_t level, const uint32_t *ranks,
-		       uint32_t n)
+uint32_t index_domain(struct index *w, uint32_t level, const uint32_t *ranks,
+		      uint32_t n)
 {
 	uint32_t *list = weft_calloc(n, sizeof(*list), w->err);
 	char name[2 * WEFT_NAME_SIZE] = "", base[WEFT_NAME_SIZE];

@@ -2,7 +2,7 @@
 /* hierarchy_domains.c - the domains of all levels: bundles of leafs with their
  * hosts, and above them, tier by tier, what the switches of the tier join
  */
-#include "topology/hierarchy/wiring.h"
+#include "topology/hierarchy/cable_index.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,22 +12,22 @@
 
 /* ---- bundles ---- */
 
-static bool is_leaf(const struct wiring *w, uint32_t sw)
+static bool is_leaf(const struct index *w, uint32_t sw)
 {
 	return w->compute[sw] && w->tier[sw] == 1;
 }
 
 /* A host without a name may have GPUs. */
-static bool is_of_use(const struct wiring *w, uint32_t host)
+static bool is_of_use(const struct index *w, uint32_t host)
 {
-	return !w->s->hosts[host].no_gpus || wiring_unnamed(w, host);
+	return !w->s->hosts[host].no_gpus || index_unnamed(w, host);
 }
 
 /* What each host hangs on, as ties; hosts of which few cables are known, or
  * that are there for others, found no bundle, and leafs of theirs alone are
  * none. */
-static int bundles_gather(const struct wiring *w, struct grouping *g,
-			  bool *weak, bool *useful)
+static int bundles_gather(const struct index *w, struct grouping *g, bool *weak,
+			  bool *useful)
 {
 	uint32_t usual;
 
@@ -36,13 +36,13 @@ static int bundles_gather(const struct wiring *w, struct grouping *g,
 	g->weak = weak;
 	g->err = w->err;
 	g->ties = weft_calloc(w->n_ups, sizeof(*g->ties), w->err);
-	if (!g->ties || wiring_cables_usual(w, &usual))
+	if (!g->ties || index_cables_usual(w, &usual))
 		return -1;
 	for (uint32_t h = 0; h < w->s->n_hosts; h++) {
 		uint32_t n = w->first_up[h + 1] - w->first_up[h];
 
 		weak[h] = 2 * n <= usual || w->s->hosts[h].no_gpus ||
-			  wiring_unnamed(w, h);
+			  index_unnamed(w, h);
 	}
 	for (uint32_t i = 0; i < w->n_ups; i++)
 		useful[w->ups[i].sw] |= is_of_use(w, w->ups[i].host);
@@ -55,8 +55,8 @@ static int bundles_gather(const struct wiring *w, struct grouping *g,
 
 /* Domains of one level out of groups: one for each, in their order; what each
  * is goes to domain[group]. */
-static int groups_add(struct wiring *w, const struct grouping *g,
-		      uint32_t level, uint32_t *domain)
+static int groups_add(struct index *w, const struct grouping *g, uint32_t level,
+		      uint32_t *domain)
 {
 	uint32_t *ranks = weft_calloc(g->n_keys, sizeof(*ranks), w->err);
 	uint32_t *first =
@@ -75,8 +75,8 @@ static int groups_add(struct wiring *w, const struct grouping *g,
 	for (uint32_t i = 0; rc == 0 && i < g->n_groups; i++) {
 		if (first[i] == first[i + 1])
 			continue; /* was joined to another */
-		domain[i] = wiring_domain(w, level, ranks + first[i],
-					  first[i + 1] - first[i]);
+		domain[i] = index_domain(w, level, ranks + first[i],
+					 first[i + 1] - first[i]);
 		rc = domain[i] == WEFT_NONE ? -1 : 0;
 	}
 	for (uint32_t k = 0; rc == 0 && k < g->n_keys; k++)
@@ -88,7 +88,7 @@ static int groups_add(struct wiring *w, const struct grouping *g,
 	return rc;
 }
 
-static int bundles_build(struct wiring *w)
+static int bundles_build(struct index *w)
 {
 	bool *weak = weft_calloc(w->s->n_hosts, sizeof(*weak), w->err);
 	bool *useful = weft_calloc(w->s->n_switches, sizeof(*useful), w->err);
@@ -126,7 +126,7 @@ struct tops {
 	uint32_t n;
 };
 
-static int tops_list(const struct wiring *w, struct tops *tops)
+static int tops_list(const struct index *w, struct tops *tops)
 {
 	uint32_t n = w->hierarchy->n_domains;
 
@@ -143,7 +143,7 @@ static int tops_list(const struct wiring *w, struct tops *tops)
 			tops->item[d] = tops->n++;
 		}
 	for (uint32_t d = 0; d < n; d++)
-		tops->item[d] = tops->item[wiring_root(w->hierarchy, d)];
+		tops->item[d] = tops->item[index_root(w->hierarchy, d)];
 	return 0;
 }
 
@@ -153,7 +153,7 @@ static void tops_free(struct tops *tops)
 	free(tops->root);
 }
 
-static uint32_t top_of(const struct wiring *w, const struct tops *tops,
+static uint32_t top_of(const struct index *w, const struct tops *tops,
 		       uint32_t sw)
 {
 	uint32_t domain = w->hierarchy->switch_domain[sw];
@@ -162,7 +162,7 @@ static uint32_t top_of(const struct wiring *w, const struct tops *tops,
 }
 
 /* Cables from what is there to the switches of the tier. */
-static int tier_gather(const struct wiring *w, const struct tops *tops,
+static int tier_gather(const struct index *w, const struct tops *tops,
 		       uint32_t tier, struct grouping *g)
 {
 	g->n_items = tops->n;
@@ -190,7 +190,7 @@ static int tier_gather(const struct wiring *w, const struct tops *tops,
 }
 
 /* Whether anything further up could still join each group. */
-static void groups_look_up(const struct wiring *w, const struct grouping *g,
+static void groups_look_up(const struct index *w, const struct grouping *g,
 			   uint32_t tier, bool *open)
 {
 	for (uint32_t k = 0; k < g->n_keys; k++) {
@@ -207,7 +207,7 @@ static void groups_look_up(const struct wiring *w, const struct grouping *g,
 
 /* Groups that no tier above can join are one if any cable joins them; a group
  * to which no item went goes where its cables come from. */
-static int groups_close(const struct wiring *w, struct grouping *g,
+static int groups_close(const struct index *w, struct grouping *g,
 			uint32_t tier)
 {
 	bool *open = weft_calloc(g->n_groups, sizeof(*open), w->err);
@@ -250,7 +250,7 @@ static int groups_close(const struct wiring *w, struct grouping *g,
 
 /* ---- cables that lead elsewhere ---- */
 
-static uint32_t cables_up(const struct wiring *w, uint32_t sw)
+static uint32_t cables_up(const struct index *w, uint32_t sw)
 {
 	uint32_t n = 0;
 
@@ -262,23 +262,23 @@ static uint32_t cables_up(const struct wiring *w, uint32_t sw)
 
 /* Tells the switch that has few of its cables at one to which its siblings have
  * none. */
-static int stray_note(struct wiring *w, uint32_t sw, uint32_t key, uint32_t n,
+static int stray_note(struct index *w, uint32_t sw, uint32_t key, uint32_t n,
 		      uint32_t cable)
 {
-	struct wiring_at at = {
+	struct index_at at = {
 		.name = w->s->switches[sw].name,
 		.where = w->s->cables[cable].where,
 		.weight = cables_up(w, sw),
 	};
 
-	return wiring_note(w, WEFT_FINDING_CABLE_MOVED, at,
-			   "%u of its %u uplinks lead%s to %s, to which no "
-			   "switch beside it has a cable",
-			   n, cables_up(w, sw), n == 1 ? "s" : "",
-			   w->s->switches[key].name);
+	return index_note(w, WEFT_FINDING_CABLE_MOVED, at,
+			  "%u of its %u uplinks lead%s to %s, to which no "
+			  "switch beside it has a cable",
+			  n, cables_up(w, sw), n == 1 ? "s" : "",
+			  w->s->switches[key].name);
 }
 
-static int strays_note(struct wiring *w, const struct tops *tops,
+static int strays_note(struct index *w, const struct tops *tops,
 		       const struct grouping *g, uint32_t tier)
 {
 	for (uint32_t k = 0; k < g->n_keys; k++) {
@@ -306,7 +306,7 @@ static int strays_note(struct wiring *w, const struct tops *tops,
 /* ---- levels ---- */
 
 /* Switches of a tier that joins nothing are more of what they hang on. */
-static void tier_absorb(struct wiring *w, const struct tops *tops,
+static void tier_absorb(struct index *w, const struct tops *tops,
 			const struct grouping *g)
 {
 	for (uint32_t t = 0; t < g->n_ties; t++) {
@@ -333,7 +333,7 @@ static bool groups_join(const struct grouping *g, bool *seen)
 	return false;
 }
 
-static int tier_level(struct wiring *w, const struct tops *tops,
+static int tier_level(struct index *w, const struct tops *tops,
 		      const struct grouping *g)
 {
 	uint32_t *domain = weft_calloc(g->n_groups, sizeof(*domain), w->err);
@@ -354,7 +354,7 @@ static int tier_level(struct wiring *w, const struct tops *tops,
 	return rc;
 }
 
-static int tier_build(struct wiring *w, uint32_t tier)
+static int tier_build(struct index *w, uint32_t tier)
 {
 	struct grouping g = {0};
 	struct tops tops;
@@ -375,12 +375,12 @@ static int tier_build(struct wiring *w, uint32_t tier)
 	return rc;
 }
 
-int wiring_domains(struct wiring *w)
+int index_domains(struct index *w)
 {
 	if (bundles_build(w))
 		return -1;
 	for (uint32_t t = 2; t <= w->n_tiers; t++)
 		if (w->hierarchy->n_levels < TIER_LEVELS && tier_build(w, t))
 			return -1;
-	return wiring_roots(w);
+	return index_roots(w);
 }

@@ -7,7 +7,7 @@
  * hosts of another with fewer adapters, and hosts of its own besides, is for
  * storage or management.
  */
-#include "topology/hierarchy/wiring.h"
+#include "topology/hierarchy/cable_index.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ struct shared {
 };
 
 struct networks {
-	struct wiring *w;
+	struct index *w;
 	struct part *parts;
 	uint32_t n_parts;
 	struct shared *shared;
@@ -52,7 +52,7 @@ static uint32_t root_of(uint32_t *parent, uint32_t i)
 /* Fills w->part with numbers from 0. */
 static int components(struct networks *n)
 {
-	struct wiring *w = n->w;
+	struct index *w = n->w;
 	uint32_t n_switches = w->s->n_switches;
 	uint32_t *parent = weft_calloc(n_switches, sizeof(*parent), w->err);
 
@@ -119,7 +119,7 @@ static int compare_numbers(const void *pa, const void *pb)
 
 static int host_count(struct networks *n, uint32_t host)
 {
-	const struct wiring *w = n->w;
+	const struct index *w = n->w;
 	uint32_t list[PARTS_OF_A_HOST], k = 0, kept = 0;
 
 	for (uint32_t i = w->first_up[host]; i < w->first_up[host + 1]; i++) {
@@ -158,7 +158,7 @@ static int compare_shared(const void *pa, const void *pb)
 
 static int parts_count(struct networks *n)
 {
-	const struct wiring *w = n->w;
+	const struct index *w = n->w;
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < n->n_parts; i++) {
@@ -291,7 +291,7 @@ static void storage_find(struct networks *n)
 
 static int networks_note(struct networks *n)
 {
-	struct wiring *w = n->w;
+	struct index *w = n->w;
 
 	for (uint32_t i = 0; i < n->n_parts; i++) {
 		const struct part *part = &n->parts[i];
@@ -315,7 +315,7 @@ static int networks_note(struct networks *n)
 
 static void switches_mark(struct networks *n)
 {
-	struct wiring *w = n->w;
+	struct index *w = n->w;
 
 	for (uint32_t i = 0; i < w->s->n_switches; i++) {
 		struct weft_inventory_switch *sw = &w->s->switches[i];
@@ -327,7 +327,7 @@ static void switches_mark(struct networks *n)
 	}
 }
 
-int wiring_networks(struct wiring *w)
+int index_networks(struct index *w)
 {
 	struct networks n = {.w = w};
 	int rc = components(&n);

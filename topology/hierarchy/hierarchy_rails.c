@@ -6,7 +6,7 @@
  * the bundle's hosts have theirs.  Leafs that are homes are the bundle's rails,
  * in the order of the adapters.
  */
-#include "topology/hierarchy/wiring.h"
+#include "topology/hierarchy/cable_index.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ struct home {
 };
 
 struct rails {
-	struct wiring *w;
+	struct index *w;
 	struct home *homes; /* by bundle and key; one each */
 	uint32_t n_homes;
 	uint32_t *first;   /* [bundle + 1] homes */
@@ -30,14 +30,14 @@ struct rails {
 };
 
 /* Hosts that say how a bundle is wired. */
-static bool is_witness(const struct wiring *w, uint32_t host)
+static bool is_witness(const struct index *w, uint32_t host)
 {
 	return w->bundle[host] != WEFT_NONE && !w->s->hosts[host].no_gpus &&
-	       !wiring_unnamed(w, host);
+	       !index_unnamed(w, host);
 }
 
 /* Cables of a host to the network that jobs use. */
-static uint32_t adapters_count(const struct wiring *w, uint32_t host)
+static uint32_t adapters_count(const struct index *w, uint32_t host)
 {
 	uint32_t n = 0;
 
@@ -59,7 +59,7 @@ static int compare_homes(const void *pa, const void *pb)
 	return (a->sw > b->sw) - (a->sw < b->sw);
 }
 
-static uint32_t homes_gather(const struct wiring *w, struct home *homes)
+static uint32_t homes_gather(const struct index *w, struct home *homes)
 {
 	uint32_t n = 0;
 
@@ -76,7 +76,7 @@ static uint32_t homes_gather(const struct wiring *w, struct home *homes)
 }
 
 /* Of each bundle and adapter the switch with most, if that is most of all. */
-static uint32_t homes_choose(const struct wiring *w, struct home *homes,
+static uint32_t homes_choose(const struct index *w, struct home *homes,
 			     uint32_t n)
 {
 	uint32_t kept = 0, merged = 0;
@@ -110,7 +110,7 @@ static uint32_t homes_choose(const struct wiring *w, struct home *homes,
 
 static int homes_find(struct rails *r)
 {
-	struct wiring *w = r->w;
+	struct index *w = r->w;
 
 	while (r->n_bundles < w->hierarchy->n_domains &&
 	       w->hierarchy->domains[r->n_bundles].level == 0)
@@ -236,7 +236,7 @@ static bool same_adapter(const char *hca, const char *nic)
 
 /* The rail of the GPUs that an adapter is next to on the node's PCI buses, as a
  * source of the inside tells; WEFT_NONE: none does. */
-static uint32_t rail_inside(const struct wiring *w, const struct wire_up *up)
+static uint32_t rail_inside(const struct index *w, const struct wire_up *up)
 {
 	uint32_t index = w->s->hosts[up->host].inside;
 	const struct weft_inventory_inside *in;
@@ -296,7 +296,7 @@ static int rails_choose(struct rails *r)
 /* The rail of each adapter: that of its home, else of where it hangs. */
 static void adapters_mark(const struct rails *r)
 {
-	const struct wiring *w = r->w;
+	const struct index *w = r->w;
 	uint32_t n_rails = w->hierarchy->n_rails;
 
 	for (uint32_t i = 0; n_rails > 1 && i < w->n_ups; i++) {
@@ -332,7 +332,7 @@ static bool is_usual(const struct rails *r, const struct home *home)
  * not one of them that was cabled wrongly. */
 static bool is_other(const struct rails *r, uint32_t host)
 {
-	const struct wiring *w = r->w;
+	const struct index *w = r->w;
 	uint32_t bundle = w->bundle[host], at_home = 0, usual = 0;
 	uint32_t n = adapters_count(w, host);
 
@@ -348,19 +348,19 @@ static bool is_other(const struct rails *r, uint32_t host)
 
 static int others_note(const struct rails *r)
 {
-	struct wiring *w = r->w;
+	struct index *w = r->w;
 
 	for (uint32_t h = 0; h < w->s->n_hosts; h++) {
-		struct wiring_at at = {
+		struct index_at at = {
 			.name = w->s->hosts[h].name,
 			.where = w->s->hosts[h].where,
 		};
 
 		if (is_witness(w, h) && is_other(r, h) &&
-		    wiring_note(w, WEFT_FINDING_HOST_OTHER, at,
-				"%u adapters, none of them where those of the "
-				"hosts beside it are",
-				adapters_count(w, h)))
+		    index_note(w, WEFT_FINDING_HOST_OTHER, at,
+			       "%u adapters, none of them where those of the "
+			       "hosts beside it are",
+			       adapters_count(w, h)))
 			return -1;
 	}
 	return 0;
@@ -368,7 +368,7 @@ static int others_note(const struct rails *r)
 
 /* ---- what is elsewhere ---- */
 
-static const char *up_name(const struct wiring *w, const struct wire_up *up)
+static const char *up_name(const struct index *w, const struct wire_up *up)
 {
 	return up->hca == WEFT_NONE ? "?" : w->s->hcas[up->hca].name;
 }
@@ -379,7 +379,7 @@ static const struct wire_up *exchanged(const struct rails *r,
 				       const struct wire_up *up,
 				       const struct home *home)
 {
-	const struct wiring *w = r->w;
+	const struct index *w = r->w;
 
 	for (uint32_t i = w->first_up[up->host]; i < w->first_up[up->host + 1];
 	     i++) {
@@ -397,11 +397,11 @@ static const struct wire_up *exchanged(const struct rails *r,
 static int up_note(const struct rails *r, const struct wire_up *up,
 		   const struct home *home)
 {
-	struct wiring *w = r->w;
+	struct index *w = r->w;
 	const struct weft_inventory_switch *switches = w->s->switches;
 	const struct wire_up *other = exchanged(r, up, home);
 	const char *host = w->s->hosts[up->host].name;
-	struct wiring_at at = {
+	struct index_at at = {
 		.name = host,
 		.part = up_name(w, up),
 		.where = w->s->cables[up->cable].where,
@@ -411,23 +411,23 @@ static int up_note(const struct rails *r, const struct wire_up *up,
 	if (other && other < up)
 		return 0; /* told with the other */
 	if (other)
-		return wiring_note(w, WEFT_FINDING_RAIL_SWAPPED, at,
-				   "%s hangs on %s and %s on %s; %u of %u "
-				   "hosts beside it have them the other way "
-				   "round",
-				   up_name(w, up), switches[up->sw].name,
-				   up_name(w, other), switches[other->sw].name,
-				   home->n, home->all);
-	return wiring_note(w, WEFT_FINDING_CABLE_MOVED, at,
-			   "%s hangs on %s; %u of %u hosts beside it have "
-			   "it on %s",
-			   up_name(w, up), switches[up->sw].name, home->n,
-			   home->all, switches[home->sw].name);
+		return index_note(w, WEFT_FINDING_RAIL_SWAPPED, at,
+				  "%s hangs on %s and %s on %s; %u of %u "
+				  "hosts beside it have them the other way "
+				  "round",
+				  up_name(w, up), switches[up->sw].name,
+				  up_name(w, other), switches[other->sw].name,
+				  home->n, home->all);
+	return index_note(w, WEFT_FINDING_CABLE_MOVED, at,
+			  "%s hangs on %s; %u of %u hosts beside it have "
+			  "it on %s",
+			  up_name(w, up), switches[up->sw].name, home->n,
+			  home->all, switches[home->sw].name);
 }
 
 static int strays_find(const struct rails *r)
 {
-	const struct wiring *w = r->w;
+	const struct index *w = r->w;
 
 	for (uint32_t i = 0; i < w->n_ups; i++) {
 		const struct wire_up *up = &w->ups[i];
@@ -446,7 +446,7 @@ static int strays_find(const struct rails *r)
 
 /* ---- what is not there ---- */
 
-static bool has_key(const struct wiring *w, uint32_t host, uint32_t key)
+static bool has_key(const struct index *w, uint32_t host, uint32_t key)
 {
 	for (uint32_t i = w->first_up[host]; i < w->first_up[host + 1]; i++)
 		if (w->ups[i].key == key)
@@ -456,7 +456,7 @@ static bool has_key(const struct wiring *w, uint32_t host, uint32_t key)
 
 static int host_missing(const struct rails *r, uint32_t host)
 {
-	struct wiring *w = r->w;
+	struct index *w = r->w;
 	uint32_t bundle = w->bundle[host], usual = 0;
 
 	for (uint32_t i = r->first[bundle]; i < r->first[bundle + 1]; i++)
@@ -466,7 +466,7 @@ static int host_missing(const struct rails *r, uint32_t host)
 		return 0;
 	for (uint32_t i = r->first[bundle]; i < r->first[bundle + 1]; i++) {
 		const struct home *home = &r->homes[i];
-		struct wiring_at at = {
+		struct index_at at = {
 			.name = w->s->hosts[host].name,
 			.part = up_name(w, &w->ups[home->up]),
 			.where = w->s->hosts[host].where,
@@ -474,11 +474,11 @@ static int host_missing(const struct rails *r, uint32_t host)
 		};
 
 		if (is_usual(r, home) && !has_key(w, host, home->key) &&
-		    wiring_note(w, WEFT_FINDING_RAIL_MISSING, at,
-				"no cable to %s, which %u of the %u hosts "
-				"there have",
-				w->s->switches[home->sw].name, home->n,
-				r->n_hosts[bundle]))
+		    index_note(w, WEFT_FINDING_RAIL_MISSING, at,
+			       "no cable to %s, which %u of the %u hosts "
+			       "there have",
+			       w->s->switches[home->sw].name, home->n,
+			       r->n_hosts[bundle]))
 			return -1;
 	}
 	return 0;
@@ -496,11 +496,11 @@ static bool is_like_model(const struct rails *r, uint32_t bundle)
 /* A leaf that all of a bundle's hosts lack is one finding. */
 static int bundle_missing(const struct rails *r, uint32_t bundle)
 {
-	struct wiring *w = r->w;
+	struct index *w = r->w;
 	const struct weft_hierarchy *hierarchy = w->hierarchy;
 
 	for (uint32_t k = 0; k < hierarchy->n_rails; k++) {
-		struct wiring_at at = {
+		struct index_at at = {
 			.name = hierarchy->domains[bundle].name,
 			.where = {WEFT_NONE, 0},
 			.weight = r->n_hosts[bundle],
@@ -508,10 +508,10 @@ static int bundle_missing(const struct rails *r, uint32_t bundle)
 
 		if (hierarchy->rail_switch[bundle * hierarchy->n_rails + k] ==
 			    WEFT_NONE &&
-		    wiring_note(w, WEFT_FINDING_RAIL_MISSING, at,
-				"no leaf for rail %u, which its %u hosts all "
-				"lack",
-				k, r->n_hosts[bundle]))
+		    index_note(w, WEFT_FINDING_RAIL_MISSING, at,
+			       "no leaf for rail %u, which its %u hosts all "
+			       "lack",
+			       k, r->n_hosts[bundle]))
 			return -1;
 	}
 	return 0;
@@ -530,7 +530,7 @@ static int missing_find(const struct rails *r)
 	return 0;
 }
 
-int wiring_rails(struct wiring *w)
+int index_rails(struct index *w)
 {
 	struct rails r = {.w = w};
 	int rc = homes_find(&r);

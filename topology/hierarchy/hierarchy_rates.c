@@ -2,7 +2,7 @@
 /* hierarchy_rates.c - what a host gets, and what is left of it at each level,
  * from the cables that are there
  */
-#include "topology/hierarchy/wiring.h"
+#include "topology/hierarchy/cable_index.h"
 
 #include <stdlib.h>
 
@@ -22,7 +22,7 @@ static double median(double *values, uint32_t n)
 }
 
 /* The usual sum of a host's cables to the network that jobs use. */
-static int host_rate(struct wiring *w)
+static int host_rate(struct index *w)
 {
 	const struct weft_inventory *s = w->s;
 	double *rates = weft_calloc(s->n_hosts, sizeof(*rates), w->err);
@@ -55,7 +55,7 @@ struct sums {
 	bool unknown;
 };
 
-static void switch_sum(const struct wiring *w, uint32_t sw,
+static void switch_sum(const struct index *w, uint32_t sw,
 		       const double *host_rates, struct sums *sums)
 {
 	const struct weft_hierarchy *hierarchy = w->hierarchy;
@@ -82,7 +82,7 @@ static void switch_sum(const struct wiring *w, uint32_t sw,
 }
 
 /* Usual ratio of the switches whose uplinks lead to that level. */
-static double level_ratio(const struct wiring *w, uint32_t level,
+static double level_ratio(const struct index *w, uint32_t level,
 			  const double *host_rates, double *ratios)
 {
 	const struct weft_hierarchy *hierarchy = w->hierarchy;
@@ -109,7 +109,7 @@ static double level_ratio(const struct wiring *w, uint32_t level,
 	return ratio < 1 ? 1 : ratio;
 }
 
-int wiring_rates(struct wiring *w)
+int index_rates(struct index *w)
 {
 	uint32_t n = w->s->n_switches;
 	double *host_rates = weft_calloc(n, sizeof(*host_rates), w->err);

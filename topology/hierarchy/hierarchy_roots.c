@@ -2,7 +2,7 @@
 /* hierarchy_roots.c - what is left when all tiers have joined what they join:
  * groups linked side by side, leafs that are cut off, hosts on spines
  */
-#include "topology/hierarchy/wiring.h"
+#include "topology/hierarchy/cable_index.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ static uint32_t class_of(uint32_t *class, uint32_t d)
 
 /* Classes of roots that any cable links; the number of links between different
  * roots. */
-static uint32_t classes_find(const struct wiring *w, uint32_t *class)
+static uint32_t classes_find(const struct index *w, uint32_t *class)
 {
 	const struct weft_hierarchy *hierarchy = w->hierarchy;
 	uint32_t links = 0;
@@ -31,13 +31,13 @@ static uint32_t classes_find(const struct wiring *w, uint32_t *class)
 		class[d] = d;
 	for (uint32_t sw = 0; sw < w->s->n_switches; sw++) {
 		uint32_t a =
-			wiring_root(hierarchy, hierarchy->switch_domain[sw]);
+			index_root(hierarchy, hierarchy->switch_domain[sw]);
 
 		if (a == WEFT_NONE)
 			continue;
 		for (uint32_t p = w->first_peer[sw]; p < w->first_peer[sw + 1];
 		     p++) {
-			uint32_t b = wiring_root(
+			uint32_t b = index_root(
 				hierarchy,
 				hierarchy->switch_domain[w->peers[p].sw]);
 			uint32_t x, y;
@@ -54,7 +54,7 @@ static uint32_t classes_find(const struct wiring *w, uint32_t *class)
 }
 
 /* Each class of several roots becomes a domain of one more level. */
-static int classes_join(struct wiring *w, uint32_t *class)
+static int classes_join(struct index *w, uint32_t *class)
 {
 	struct weft_hierarchy *hierarchy = w->hierarchy;
 	uint32_t n = hierarchy->n_domains, level = hierarchy->n_levels++;
@@ -66,7 +66,7 @@ static int classes_join(struct wiring *w, uint32_t *class)
 		if (hierarchy->domains[d].parent == WEFT_NONE)
 			size[class_of(class, d)]++;
 	for (uint32_t d = 0; rc == 0 && d < n; d++) {
-		domain[d] = size[d] > 1 ? wiring_domain(w, level, NULL, 0)
+		domain[d] = size[d] > 1 ? index_domain(w, level, NULL, 0)
 					: WEFT_NONE;
 		if (size[d] > 1 && domain[d] == WEFT_NONE)
 			rc = -1;
@@ -80,7 +80,7 @@ static int classes_join(struct wiring *w, uint32_t *class)
 	return rc;
 }
 
-static int sides_join(struct wiring *w)
+static int sides_join(struct index *w)
 {
 	uint32_t *class =
 		weft_calloc(w->hierarchy->n_domains, sizeof(*class), w->err);
@@ -110,7 +110,7 @@ static bool names_alike(const char *a, const char *b)
 }
 
 struct orphans {
-	struct wiring *w;
+	struct index *w;
 	uint32_t *first_host; /* [domain] of level 0 */
 	uint32_t *n_hosts;    /* [domain] below it; of roots, all */
 	uint32_t main;	      /* root with most hosts, or WEFT_NONE */
@@ -151,7 +151,7 @@ static bool is_of_main(const struct orphans *o, uint32_t domain)
 	for (uint32_t d = 0; d < hierarchy->n_domains; d++)
 		if (hierarchy->domains[d].level == 0 && d != domain &&
 		    o->first_host[d] != WEFT_NONE &&
-		    wiring_root(hierarchy, d) == o->main &&
+		    index_root(hierarchy, d) == o->main &&
 		    names_alike(s->hosts[o->first_host[d]].name,
 				s->hosts[mine].name))
 			return true;
@@ -160,30 +160,30 @@ static bool is_of_main(const struct orphans *o, uint32_t domain)
 
 static int orphan_take(struct orphans *o, uint32_t sw)
 {
-	struct wiring *w = o->w;
+	struct index *w = o->w;
 	struct weft_hierarchy *hierarchy = w->hierarchy;
 	uint32_t domain = hierarchy->switch_domain[sw];
-	uint32_t root = wiring_root(hierarchy, domain);
+	uint32_t root = index_root(hierarchy, domain);
 
 	if (root != o->main) {
 		if (root != domain || !is_of_main(o, domain))
 			return 0; /* a small fabric of its own */
 		hierarchy->domains[domain].parent = o->main;
 	}
-	return wiring_note(w, WEFT_FINDING_LEAF_ORPHAN,
-			   (struct wiring_at){
-				   .name = w->s->switches[sw].name,
-				   .where = w->s->switches[sw].where,
-				   .weight = w->n_down[sw],
-			   },
-			   "%u cables to hosts, but no uplink, as its "
-			   "siblings have",
-			   w->n_down[sw]);
+	return index_note(w, WEFT_FINDING_LEAF_ORPHAN,
+			  (struct index_at){
+				  .name = w->s->switches[sw].name,
+				  .where = w->s->switches[sw].where,
+				  .weight = w->n_down[sw],
+			  },
+			  "%u cables to hosts, but no uplink, as its "
+			  "siblings have",
+			  w->n_down[sw]);
 }
 
 /* Where most leafs have uplinks, one without is cut off; it is put where its
  * siblings are. */
-static int orphans_find(struct wiring *w)
+static int orphans_find(struct index *w)
 {
 	uint32_t n = w->hierarchy->n_domains, leafs = 0, linked = 0;
 	struct orphans o = {
@@ -215,7 +215,7 @@ static int orphans_find(struct wiring *w)
 
 /* ---- hosts on spines ---- */
 
-static void guests_place(struct wiring *w)
+static void guests_place(struct index *w)
 {
 	struct weft_hierarchy *hierarchy = w->hierarchy;
 
@@ -231,7 +231,7 @@ static void guests_place(struct wiring *w)
 
 /* Leafs without GPU nodes, and what else none hangs below: to what they are
  * linked to.  Whether any was placed. */
-static bool idle_place(struct wiring *w)
+static bool idle_place(struct index *w)
 {
 	struct weft_hierarchy *hierarchy = w->hierarchy;
 	bool placed = false;
@@ -251,7 +251,7 @@ static bool idle_place(struct wiring *w)
 
 /* A small fabric beside a deeper one gets a domain of the last level for
  * itself: in the file every root is of that level. */
-static int islands_lift(struct wiring *w)
+static int islands_lift(struct index *w)
 {
 	struct weft_hierarchy *hierarchy = w->hierarchy;
 	uint32_t n = hierarchy->n_domains;
@@ -274,7 +274,7 @@ static int islands_lift(struct wiring *w)
 	return 0;
 }
 
-int wiring_roots(struct wiring *w)
+int index_roots(struct index *w)
 {
 	if (sides_join(w) || orphans_find(w))
 		return -1;

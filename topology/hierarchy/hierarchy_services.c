@@ -7,7 +7,7 @@
  * adapters than most hosts have; leafs that only their like hang on.
  */
 #include "base/hash.h"
-#include "topology/hierarchy/wiring.h"
+#include "topology/hierarchy/cable_index.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -85,7 +85,7 @@ static const char *service_of(const char *host)
 
 /* ---- by name ---- */
 
-static int names_mark(struct wiring *w)
+static int names_mark(struct index *w)
 {
 	struct weft_inventory *s = w->s;
 	uint32_t n = 0, first = 0;
@@ -111,7 +111,7 @@ static int names_mark(struct wiring *w)
 /* ---- by adapters and leafs ---- */
 
 struct evidence {
-	struct wiring *w;
+	struct index *w;
 	uint32_t usual, n_full; /* adapters of most; hosts with about as many */
 	uint64_t *stems;	/* of those hosts' names, ascending */
 	struct {
@@ -135,7 +135,7 @@ static uint64_t stem_of(const char *name)
 	return hash;
 }
 
-static uint32_t adapters(const struct wiring *w, uint32_t host)
+static uint32_t adapters(const struct index *w, uint32_t host)
 {
 	return w->first_up[host + 1] - w->first_up[host];
 }
@@ -144,7 +144,7 @@ static bool is_full(const struct evidence *e, uint32_t host)
 {
 	return !e->w->s->hosts[host].no_gpus &&
 	       2 * adapters(e->w, host) > e->usual &&
-	       !wiring_unnamed(e->w, host);
+	       !index_unnamed(e->w, host);
 }
 
 static int compare_hashes(const void *pa, const void *pb)
@@ -164,7 +164,7 @@ static bool has_full_stem(const struct evidence *e, uint32_t host)
 
 static void hosts_count(struct evidence *e)
 {
-	const struct wiring *w = e->w;
+	const struct index *w = e->w;
 
 	for (uint32_t h = 0; h < w->s->n_hosts; h++) {
 		bool full = is_full(e, h);
@@ -188,7 +188,7 @@ static void hosts_count(struct evidence *e)
 static void neighbours(const struct evidence *e, uint32_t host, bool *full,
 		       bool *service)
 {
-	const struct wiring *w = e->w;
+	const struct index *w = e->w;
 	uint32_t n = 0, others = 0;
 
 	*full = false;
@@ -211,7 +211,7 @@ static bool is_service(const struct evidence *e, uint32_t host)
 	bool full, service, same;
 
 	if (h->gpus.value > 0 || h->no_gpus || !n || n >= e->usual ||
-	    wiring_unnamed(e->w, host))
+	    index_unnamed(e->w, host))
 		return false;
 	neighbours(e, host, &full, &service);
 	same = has_full_stem(e, host);
@@ -250,7 +250,7 @@ static int evidence_mark(struct evidence *e)
 		e->usual);
 }
 
-int wiring_services(struct wiring *w)
+int index_services(struct index *w)
 {
 	struct evidence e = {.w = w};
 	int rc = -1;
@@ -258,7 +258,7 @@ int wiring_services(struct wiring *w)
 	e.stems = weft_calloc(w->s->n_hosts, sizeof(*e.stems), w->err);
 	e.on = weft_calloc(w->s->n_switches, sizeof(*e.on), w->err);
 	if (e.stems && e.on && names_mark(w) == 0 &&
-	    wiring_cables_usual(w, &e.usual) == 0) {
+	    index_cables_usual(w, &e.usual) == 0) {
 		hosts_count(&e);
 		rc = evidence_mark(&e);
 	}

@@ -4,7 +4,7 @@
  * A leaf has hosts; but subnet managers and storage hang on spines as well, so
  * that a switch with few hosts is judged by its neighbours.
  */
-#include "topology/hierarchy/wiring.h"
+#include "topology/hierarchy/cable_index.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static int compare_counts(const void *pa, const void *pb)
 }
 
 /* Half of all hosts' cables end at switches with at least that many. */
-static int count_usual(const struct wiring *w, uint32_t *usual)
+static int count_usual(const struct index *w, uint32_t *usual)
 {
 	uint32_t n_switches = w->s->n_switches;
 	struct count *counts = weft_calloc(n_switches, sizeof(*counts), w->err);
@@ -47,7 +47,7 @@ static int count_usual(const struct wiring *w, uint32_t *usual)
 }
 
 /* Tiers by fewest cables from the leafs; 0: no way there. */
-static int tiers_walk(const struct wiring *w, const bool *leaf, uint32_t *tier)
+static int tiers_walk(const struct index *w, const bool *leaf, uint32_t *tier)
 {
 	uint32_t n = w->s->n_switches, head = 0, tail = 0;
 	uint32_t *queue = weft_calloc(n, sizeof(*queue), w->err);
@@ -79,7 +79,7 @@ static int tiers_walk(const struct wiring *w, const bool *leaf, uint32_t *tier)
 /* ---- switches with few hosts ---- */
 
 /* Neighbours that a and b share; both lists ascend. */
-static uint32_t peers_shared(const struct wiring *w, uint32_t a, uint32_t b)
+static uint32_t peers_shared(const struct index *w, uint32_t a, uint32_t b)
 {
 	uint32_t i = w->first_peer[a], j = w->first_peer[b], n = 0;
 
@@ -95,7 +95,7 @@ static uint32_t peers_shared(const struct wiring *w, uint32_t a, uint32_t b)
 
 /* Looks like a leaf that is nearly empty, not like a spine with a guest: it is
  * linked to what leafs are linked to. */
-static bool is_sparse_leaf(const struct wiring *w, const bool *leaf,
+static bool is_sparse_leaf(const struct index *w, const bool *leaf,
 			   const uint32_t *tier, uint32_t sw)
 {
 	uint32_t first = w->first_peer[sw], end = w->first_peer[sw + 1];
@@ -128,7 +128,7 @@ static bool is_sparse_leaf(const struct wiring *w, const bool *leaf,
 
 /* Leafs beyond doubt: those with a good share of the hosts, not all of them
  * there to serve others. */
-static int leafs_sure(const struct wiring *w, bool *leaf)
+static int leafs_sure(const struct index *w, bool *leaf)
 {
 	uint32_t usual;
 	bool any = false;
@@ -144,7 +144,7 @@ static int leafs_sure(const struct wiring *w, bool *leaf)
 	return 0;
 }
 
-static int leafs_choose(const struct wiring *w, bool *leaf, uint32_t *tier)
+static int leafs_choose(const struct index *w, bool *leaf, uint32_t *tier)
 {
 	if (leafs_sure(w, leaf))
 		return -1;
@@ -163,7 +163,7 @@ static int leafs_choose(const struct wiring *w, bool *leaf, uint32_t *tier)
 
 /* Share of a switch's cables that lead further down, of those that do not lead
  * up. */
-static double share_down(const struct wiring *w, const uint32_t *tier,
+static double share_down(const struct index *w, const uint32_t *tier,
 			 uint32_t sw)
 {
 	uint64_t down = w->n_down[sw], same = 0;
@@ -181,7 +181,7 @@ static double share_down(const struct wiring *w, const uint32_t *tier,
 
 /* A core that has one leaf hanging directly on it is as near to hosts as a
  * spine, but most of its cables lead to spines: one tier up. */
-static bool is_above_siblings(const struct wiring *w, const uint32_t *tier,
+static bool is_above_siblings(const struct index *w, const uint32_t *tier,
 			      const double *share, uint32_t sw)
 {
 	double sum = 0;
@@ -197,7 +197,7 @@ static bool is_above_siblings(const struct wiring *w, const uint32_t *tier,
 	return n && share[sw] < 0.75 * sum / n;
 }
 
-static int tiers_raise(const struct wiring *w, uint32_t *tier)
+static int tiers_raise(const struct index *w, uint32_t *tier)
 {
 	uint32_t n = w->s->n_switches;
 	double *share = weft_calloc(n, sizeof(*share), w->err);
@@ -224,7 +224,7 @@ static int tiers_raise(const struct wiring *w, uint32_t *tier)
 /* ---- leafs without hosts ---- */
 
 /* Linked to all that some leaf is linked to, and to nothing else. */
-static bool is_empty_leaf(const struct wiring *w, const uint32_t *tier,
+static bool is_empty_leaf(const struct index *w, const uint32_t *tier,
 			  uint32_t sw)
 {
 	uint32_t first = w->first_peer[sw], end = w->first_peer[sw + 1];
@@ -245,7 +245,7 @@ static bool is_empty_leaf(const struct wiring *w, const uint32_t *tier,
 
 /* They look like cores; but cores are linked otherwise than leafs, and where
  * many switches look like both nothing can be told. */
-static int empties_find(const struct wiring *w, uint32_t *tier)
+static int empties_find(const struct index *w, uint32_t *tier)
 {
 	uint32_t n = w->s->n_switches, n_empty = 0, leafs = 0;
 	bool *empty = weft_calloc(n, sizeof(*empty), w->err);
@@ -263,7 +263,7 @@ static int empties_find(const struct wiring *w, uint32_t *tier)
 	return rc;
 }
 
-static int tiers_note(struct wiring *w)
+static int tiers_note(struct index *w)
 {
 	for (uint32_t i = 0; i < w->s->n_switches; i++) {
 		struct weft_inventory_switch *sw = &w->s->switches[i];
@@ -281,7 +281,7 @@ static int tiers_note(struct wiring *w)
 	return 0;
 }
 
-int wiring_tiers(struct wiring *w)
+int index_tiers(struct index *w)
 {
 	bool *leaf = weft_calloc(w->s->n_switches, sizeof(*leaf), w->err);
 	int rc = leaf ? leafs_choose(w, leaf, w->tier) : -1;

@@ -21,7 +21,7 @@ libweft_inventory_la_SOURCES += \
 	%D%/write_cables.c \
 	%D%/write_levels.c \
 	%D%/write_profile.c \
-	%D%/wiring.c \
-	%D%/wiring.h \
+	%D%/cable_index.c \
+	%D%/cable_index.h \
 	%D%/writer.h \
 	# End of libweft_inventory_la_SOURCES

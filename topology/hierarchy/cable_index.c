@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* wiring.c - the cables of a inventory as a graph */
-#include "topology/hierarchy/wiring.h"
+/* cable_index.c - the cables of a inventory as a graph */
+#include "topology/hierarchy/cable_index.h"
 #include "base/hash.h"
 #include "base/hostlist.h"
 
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void wiring_free(struct wiring *w)
+void index_free(struct index *w)
 {
 	free(w->ups);
 	free(w->first_up);
@@ -25,7 +25,7 @@ void wiring_free(struct wiring *w)
 	free(w->bundle);
 }
 
-uint32_t wiring_root(const struct weft_hierarchy *hierarchy, uint32_t domain)
+uint32_t index_root(const struct weft_hierarchy *hierarchy, uint32_t domain)
 {
 	while (domain != WEFT_NONE &&
 	       hierarchy->domains[domain].parent != WEFT_NONE)
@@ -33,8 +33,8 @@ uint32_t wiring_root(const struct weft_hierarchy *hierarchy, uint32_t domain)
 	return domain;
 }
 
-int wiring_note(struct wiring *w, enum weft_finding_id id, struct wiring_at at,
-		const char *format, ...)
+int index_note(struct index *w, enum weft_finding_id id, struct index_at at,
+	       const char *format, ...)
 {
 	struct weft_inventory *s = w->s;
 	char place[2 * WEFT_NAME_SIZE], text[512];
@@ -58,7 +58,7 @@ int wiring_note(struct wiring *w, enum weft_finding_id id, struct wiring_at at,
 		w->err, "%s", text);
 }
 
-bool wiring_unnamed(const struct wiring *w, uint32_t host)
+bool index_unnamed(const struct index *w, uint32_t host)
 {
 	const struct weft_inventory_host *h = &w->s->hosts[host];
 	const char *guid = h->first_hca == WEFT_NONE
@@ -76,7 +76,7 @@ static int compare_numbers(const void *pa, const void *pb)
 	return (*a > *b) - (*a < *b);
 }
 
-int wiring_cables_usual(const struct wiring *w, uint32_t *usual)
+int index_cables_usual(const struct index *w, uint32_t *usual)
 {
 	uint32_t n = w->s->n_hosts;
 	uint32_t *counts = weft_calloc(n, sizeof(*counts), w->err);
@@ -101,7 +101,7 @@ int wiring_cables_usual(const struct wiring *w, uint32_t *usual)
 
 /* "HCA-1" of one host and "mlx5_0" of another are the same place: udev's and
  * the driver's names count from 1 and from 0. */
-static void key_text(const struct wiring *w, const struct wire_up *up,
+static void key_text(const struct index *w, const struct wire_up *up,
 		     uint32_t rank, char *text, size_t size)
 {
 	const char *name = up->hca == WEFT_NONE ? "" : w->s->hcas[up->hca].name;
@@ -142,7 +142,7 @@ static int compare_keyed_names(const void *pa, const void *pb)
 }
 
 /* Numbers the distinct texts in the order in which people count. */
-static int keys_number(struct wiring *w, struct keyed *keyed)
+static int keys_number(struct index *w, struct keyed *keyed)
 {
 	struct keyed *distinct;
 	uint32_t n = 0;
@@ -171,7 +171,7 @@ static int keys_number(struct wiring *w, struct keyed *keyed)
 	return 0;
 }
 
-static int keys_give(struct wiring *w)
+static int keys_give(struct index *w)
 {
 	struct keyed *keyed = weft_calloc(w->n_ups, sizeof(*keyed), w->err);
 	uint32_t rank = 0;
@@ -203,7 +203,7 @@ static int compare_ups(const void *pa, const void *pb)
 	return (a->cable > b->cable) - (a->cable < b->cable);
 }
 
-static int ups_build(struct wiring *w)
+static int ups_build(struct index *w)
 {
 	const struct weft_inventory *s = w->s;
 
@@ -269,7 +269,7 @@ static uint32_t pairs_list(const struct weft_inventory *s, struct pair *pairs)
 	return n;
 }
 
-static int peers_build(struct wiring *w)
+static int peers_build(struct index *w)
 {
 	const struct weft_inventory *s = w->s;
 	struct pair *pairs =
@@ -310,7 +310,7 @@ static int compare_named(const void *pa, const void *pb)
 	return order ? order : strcmp(a->name, b->name);
 }
 
-static int order_build(struct wiring *w)
+static int order_build(struct index *w)
 {
 	uint32_t n = w->s->n_switches;
 	struct named *named = weft_calloc(n, sizeof(*named), w->err);
@@ -329,7 +329,7 @@ static int order_build(struct wiring *w)
 	return 0;
 }
 
-int wiring_build(struct wiring *w)
+int index_build(struct index *w)
 {
 	const struct weft_inventory *s = w->s;
 

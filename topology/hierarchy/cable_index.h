@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* wiring.h - the cables of a inventory as a graph, and what is read from it
+/* cable_index.h - the cables of a inventory as a graph, and what is read from
+ * it
  *
  * Private to hierarchy_cables.c and the files named below.  Everything here is
  * decided by majorities: one cable that was put elsewhere is a finding, and the
  * structure is that of its siblings.
  */
-#ifndef WEFT_TOPOLOGY_HIERARCHY_WIRING_H
-#define WEFT_TOPOLOGY_HIERARCHY_WIRING_H
+#ifndef WEFT_TOPOLOGY_HIERARCHY_CABLE_INDEX_H
+#define WEFT_TOPOLOGY_HIERARCHY_CABLE_INDEX_H
 
 #include "topology/hierarchy/hierarchy.h"
 
@@ -28,7 +29,7 @@ struct wire_peer {
 	uint32_t cable;		 /* the first of them */
 };
 
-struct wiring {
+struct index {
 	struct weft_inventory *s;
 	struct weft_hierarchy *hierarchy;
 	struct weft_error *err;
@@ -51,54 +52,54 @@ struct wiring {
 };
 
 /* wiring.c */
-int wiring_build(struct wiring *w);
-void wiring_free(struct wiring *w);
+int index_build(struct index *w);
+void index_free(struct index *w);
 /* Half of all hosts' cables are of hosts with at most that many. */
-int wiring_cables_usual(const struct wiring *w, uint32_t *usual);
+int index_cables_usual(const struct index *w, uint32_t *usual);
 
 /* hierarchy_services.c: hosts that have no GPUs, by all that cables and names
  * say.
  */
-int wiring_services(struct wiring *w);
+int index_services(struct index *w);
 
 /* hierarchy_networks.c: components, and which of them jobs use. */
-int wiring_networks(struct wiring *w);
+int index_networks(struct index *w);
 
 /* hierarchy_tiers.c: distance from the hosts. */
-int wiring_tiers(struct wiring *w);
+int index_tiers(struct index *w);
 
 /* hierarchy_rails.c: findings about hosts' cables, and the rails; when level 0
  * of the hierarchy is there. */
-int wiring_rails(struct wiring *w);
+int index_rails(struct index *w);
 
 /* hierarchy_domains.c: the domains of all levels. */
-int wiring_domains(struct wiring *w);
+int index_domains(struct index *w);
 
 /* hierarchy_roots.c: what no tier has joined. */
-int wiring_roots(struct wiring *w);
+int index_roots(struct index *w);
 
 /* hierarchy_rates.c: figures of the levels. */
-int wiring_rates(struct wiring *w);
+int index_rates(struct index *w);
 
 /* The domain around a switch that nothing contains, or WEFT_NONE. */
-uint32_t wiring_root(const struct weft_hierarchy *hierarchy, uint32_t domain);
+uint32_t index_root(const struct weft_hierarchy *hierarchy, uint32_t domain);
 
 /* hierarchy_domain_name.c: a new domain of that level named after the switches
  * of these ranks; WEFT_NONE with err. */
-uint32_t wiring_domain(struct wiring *w, uint32_t level, const uint32_t *ranks,
-		       uint32_t n);
+uint32_t index_domain(struct index *w, uint32_t level, const uint32_t *ranks,
+		      uint32_t n);
 
 /* Where a finding is: NAME or NAME:PART. */
-struct wiring_at {
+struct index_at {
 	const char *name, *part;
 	struct weft_place where;
 	double weight; /* siblings that speak for it */
 };
-int wiring_note(struct wiring *w, enum weft_finding_id id, struct wiring_at at,
-		const char *format, ...) __attribute__((format(printf, 4, 5)));
+int index_note(struct index *w, enum weft_finding_id id, struct index_at at,
+	       const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 /* Whether a host has no name but that of its adapter. */
-bool wiring_unnamed(const struct wiring *w, uint32_t host);
+bool index_unnamed(const struct index *w, uint32_t host);
 
 /* ---- grouping.c: things that hang together ---- */
 
