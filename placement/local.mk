@@ -35,8 +35,8 @@ libweft_placement_la_SOURCES = \
 	%D%/mapping/alignment.h \
 	%D%/mapping/climb.c \
 	%D%/mapping/climb.h \
-	%D%/mapping/collapse.c \
-	%D%/mapping/collapse.h \
+	%D%/mapping/coarsening.c \
+	%D%/mapping/coarsening.h \
 	%D%/mapping/effort.c \
 	%D%/mapping/effort.h \
 	%D%/mapping/exchange.c \

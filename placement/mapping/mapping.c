@@ -116,7 +116,7 @@ static void unlimit(struct effort *e, const struct effort *whole, double share)
 
 /* Searches with groups of one size and a part of the effort.  again: what there
  * is comes from such a search. */
-static int run_stage(struct solver *s, const struct collapse *groups,
+static int run_stage(struct solver *s, const struct coarsening *groups,
 		     double share, bool again)
 {
 	struct effort whole = limit(s->effort, share);
@@ -192,7 +192,8 @@ static int common_size(const struct solver *s, uint32_t *size)
 
 /* What all costs after one start with these groups, as far as a part of the
  * effort goes; INFINITY if it went nowhere. */
-static int probe(struct solver *s, const struct collapse *groups, double *cost)
+static int probe(struct solver *s, const struct coarsening *groups,
+		 double *cost)
 {
 	struct effort whole = limit(s->effort, PROBE_SHARE);
 	struct stage stage;
@@ -214,8 +215,8 @@ static int probe(struct solver *s, const struct collapse *groups, double *cost)
 
 /* The largest groups that clearly belong together, else those that a start ends
  * best with. */
-static int choose_groups(struct solver *s, const struct collapse *levels, int n,
-			 int *best)
+static int choose_groups(struct solver *s, const struct coarsening *levels,
+			 int n, int *best)
 {
 	double least = (double)INFINITY, cost;
 
@@ -236,7 +237,7 @@ static int choose_groups(struct solver *s, const struct collapse *levels, int n,
 
 static int search(struct solver *s)
 {
-	struct collapse levels[COLLAPSE_MAX];
+	struct coarsening levels[COLLAPSE_MAX];
 	bool rails = alignment_matters(s->m->s);
 	double share = rails ? TREE_SHARE : 1;
 	uint32_t divisor;
@@ -244,7 +245,7 @@ static int search(struct solver *s)
 
 	if (common_size(s, &divisor))
 		return -1;
-	n = collapse_build(s->m->g, divisor, levels, s->err);
+	n = coarsening_build(s->m->g, divisor, levels, s->err);
 	if (n < 0)
 		return -1;
 	rc = choose_groups(s, levels, n, &groups);
@@ -256,7 +257,7 @@ static int search(struct solver *s)
 		rc = run_stage(s, levels, rails ? RANK_SHARE : 1, true);
 	if (rc == 0 && rails && !done(s))
 		rc = put_on_rails(s);
-	collapse_free(levels, n);
+	coarsening_free(levels, n);
 	return rc;
 }
 

@@ -9,7 +9,7 @@
 
 static int index_members(struct stage *st, struct weft_error *err)
 {
-	const struct collapse *c = st->groups;
+	const struct coarsening *c = st->groups;
 	uint32_t *at;
 
 	st->first_member = weft_calloc(c->n_groups + 2, sizeof(*at), err);
@@ -59,7 +59,7 @@ static int build_tree(struct stage *st, struct weft_error *err)
 }
 
 int stage_build(const struct graph *g, const struct sites *s,
-		const struct collapse *groups, struct effort *effort,
+		const struct coarsening *groups, struct effort *effort,
 		struct stage *st, struct weft_error *err)
 {
 	memset(st, 0, sizeof(*st));

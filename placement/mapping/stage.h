@@ -7,12 +7,12 @@
 #define WEFT_PLACEMENT_MAPPING_STAGE_H
 
 #include "placement/mapping/climb.h"
-#include "placement/mapping/collapse.h"
+#include "placement/mapping/coarsening.h"
 
 struct stage {
 	const struct graph *g;
 	const struct sites *s;
-	const struct collapse *groups;
+	const struct coarsening *groups;
 	uint32_t *first_member; /* [n_groups + 2] into member */
 	uint32_t *member;	/* [g->n] ranks of each group */
 	uint32_t *slot_at; /* [s->n] slot of each site, or the one before */
@@ -26,7 +26,7 @@ struct stage {
 /* Keeps g, s and groups, and pointers into itself.  Free with stage_free in
  * either case. */
 int stage_build(const struct graph *g, const struct sites *s,
-		const struct collapse *groups, struct effort *effort,
+		const struct coarsening *groups, struct effort *effort,
 		struct stage *stage, struct weft_error *err);
 void stage_free(struct stage *stage);
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* collapse.h - ranks that belong together, as groups of one size
+/* coarsening.h - ranks that belong together, as groups of one size
  *
  * Private to placement/.
  */
-#ifndef WEFT_PLACEMENT_MAPPING_COLLAPSE_H
-#define WEFT_PLACEMENT_MAPPING_COLLAPSE_H
+#ifndef WEFT_PLACEMENT_MAPPING_COARSENING_H
+#define WEFT_PLACEMENT_MAPPING_COARSENING_H
 
 #include "placement/mapping/graph.h"
 
 /* Groups of `size` vertices each, of which `of` names one per vertex. */
-struct collapse {
+struct coarsening {
 	uint32_t size, n_groups;
 	uint32_t *of;  /* [g->n] */
 	bool dominant; /* belong together clearly more than to others */
@@ -19,8 +19,8 @@ struct collapse {
  * `divisor` and the number of vertices: levels[0] is one vertex per group.
  * Returns the number of levels, at most COLLAPSE_MAX, or -1.  Free each. */
 #define COLLAPSE_MAX 8
-int collapse_build(const struct graph *g, uint32_t divisor,
-		   struct collapse *levels, struct weft_error *err);
-void collapse_free(struct collapse *levels, int n);
+int coarsening_build(const struct graph *g, uint32_t divisor,
+		     struct coarsening *levels, struct weft_error *err);
+void coarsening_free(struct coarsening *levels, int n);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* collapse.c - ranks that belong together, as groups of one size */
-#include "placement/mapping/collapse.h"
+/* coarsening.c - ranks that belong together, as groups of one size */
+#include "placement/mapping/coarsening.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -99,7 +99,7 @@ static double share_dominant(const struct graph *fine, const uint32_t *name,
 }
 
 static int next_level(const struct graph *g, const struct graph *fine,
-		      const struct collapse *from, struct collapse *to,
+		      const struct coarsening *from, struct coarsening *to,
 		      struct graph *coarse, struct weft_error *err)
 {
 	uint32_t *mate = weft_calloc(fine->n, sizeof(*mate), err);
@@ -128,14 +128,14 @@ out:
 	return rc;
 }
 
-int collapse_build(const struct graph *g, uint32_t divisor,
-		   struct collapse *levels, struct weft_error *err)
+int coarsening_build(const struct graph *g, uint32_t divisor,
+		     struct coarsening *levels, struct weft_error *err)
 {
 	struct graph fine = *g, coarse = {0};
 	int n = 1;
 
 	memset(levels, 0, COLLAPSE_MAX * sizeof(*levels));
-	levels[0] = (struct collapse){.size = 1, .n_groups = g->n};
+	levels[0] = (struct coarsening){.size = 1, .n_groups = g->n};
 	levels[0].of = weft_calloc(g->n, sizeof(*levels[0].of), err);
 	if (!levels[0].of)
 		return -1;
@@ -148,7 +148,7 @@ int collapse_build(const struct graph *g, uint32_t divisor,
 			break;
 		if (next_level(g, &fine, levels + n - 1, levels + n, &coarse,
 			       err)) {
-			collapse_free(levels, n + 1);
+			coarsening_free(levels, n + 1);
 			n = -1;
 			break;
 		}
@@ -161,7 +161,7 @@ int collapse_build(const struct graph *g, uint32_t divisor,
 	return n;
 }
 
-void collapse_free(struct collapse *levels, int n)
+void coarsening_free(struct coarsening *levels, int n)
 {
 	for (int i = 0; i < n; i++)
 		free(levels[i].of);
