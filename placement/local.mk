@@ -45,8 +45,8 @@ libweft_placement_la_SOURCES = \
 	%D%/mapping/graph.h \
 	%D%/mapping/mapping.c \
 	%D%/mapping/mapping.h \
-	%D%/mapping/multisection.c \
-	%D%/mapping/multisection.h \
+	%D%/mapping/bisection.c \
+	%D%/mapping/bisection.h \
 	%D%/mapping/portfolio.c \
 	%D%/mapping/portfolio.h \
 	%D%/mapping/seating.c \

@@ -37,7 +37,7 @@ int climb_build(const struct graph *g, const struct tree *t,
 	    seating_build(g, t, &c->best, err) ||
 	    seating_build(g, t, &c->earlier, err) ||
 	    exchange_build(&c->now, &c->splitter, &c->exchange, err) ||
-	    multisection_build(&c->now, &c->splitter, &c->multisection, err))
+	    bisection_build(&c->now, &c->splitter, &c->bisection, err))
 		return -1;
 	c->region = weft_calloc(t->n_bins, sizeof(*c->region), err);
 	c->inside = weft_calloc(t->n_bins, sizeof(*c->inside), err);
@@ -59,7 +59,7 @@ void climb_free(struct climb *c)
 	seating_free(&c->best);
 	seating_free(&c->earlier);
 	exchange_free(&c->exchange);
-	multisection_free(&c->multisection);
+	bisection_free(&c->bisection);
 	free(c->region);
 	free(c->inside);
 	memset(c, 0, sizeof(*c));
@@ -87,7 +87,7 @@ bool climb_restart(struct climb *c)
 		scatter(c);
 		return true;
 	}
-	return multisection_all(&c->multisection);
+	return bisection_all(&c->bisection);
 }
 
 void climb_settle(struct climb *c)
@@ -169,7 +169,7 @@ static void shake_region(struct climb *c, double tolerance)
 	if (n < 2)
 		return;
 	seating_copy(&c->now, &c->earlier);
-	if (multisection_some(&c->multisection, c->region, n)) {
+	if (bisection_some(&c->bisection, c->region, n)) {
 		c->now.cost = seating_cost(&c->now);
 		for (uint32_t i = 0; i < n; i++)
 			exchange_queue(&c->exchange, c->region[i]);

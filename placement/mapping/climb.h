@@ -6,8 +6,8 @@
 #ifndef WEFT_PLACEMENT_MAPPING_CLIMB_H
 #define WEFT_PLACEMENT_MAPPING_CLIMB_H
 
+#include "placement/mapping/bisection.h"
 #include "placement/mapping/exchange.h"
-#include "placement/mapping/multisection.h"
 
 /* One granularity of the problem, with all that its search needs. */
 struct climb {
@@ -18,7 +18,7 @@ struct climb {
 	struct seating earlier; /* to return to */
 	struct splitter splitter;
 	struct exchange exchange;
-	struct multisection multisection;
+	struct bisection bisection;
 	double floor;	    /* cost if all were in one bin */
 	uint32_t n_domains; /* above the bins; 0 if only one can be */
 	uint32_t *region;   /* [n_bins] */

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* multisection.h - items dealt out to bins from nothing, by repeated cuts
+/* bisection.h - items dealt out to bins from nothing, by repeated cuts
  *
  * Private to placement/.
  */
-#ifndef WEFT_PLACEMENT_MAPPING_MULTISECTION_H
-#define WEFT_PLACEMENT_MAPPING_MULTISECTION_H
+#ifndef WEFT_PLACEMENT_MAPPING_BISECTION_H
+#define WEFT_PLACEMENT_MAPPING_BISECTION_H
 
 #include "placement/mapping/seating.h"
 #include "placement/mapping/split.h"
 
-struct multisection {
+struct bisection {
 	struct seating *seating;
 	struct splitter *splitter;
 	uint32_t *items;  /* [n] to be dealt out */
@@ -22,17 +22,16 @@ struct multisection {
 	uint32_t *weight; /* [n_bins] slots of each domain */
 };
 
-/* Free with multisection_free in either case. */
-int multisection_build(struct seating *seating, struct splitter *splitter,
-		       struct multisection *m, struct weft_error *err);
-void multisection_free(struct multisection *m);
+/* Free with bisection_free in either case. */
+int bisection_build(struct seating *seating, struct splitter *splitter,
+		    struct bisection *m, struct weft_error *err);
+void bisection_free(struct bisection *m);
 
 /* Deals all items out to all bins, domains in random order; spare slots go to
  * random bins, rather to small ones.  False: the effort ran out; the seating
  * is then without meaning. */
-bool multisection_all(struct multisection *m);
+bool bisection_all(struct bisection *m);
 /* The same with the items of these bins; the others stay. */
-bool multisection_some(struct multisection *m, const uint32_t *bins,
-		       uint32_t n_bins);
+bool bisection_some(struct bisection *m, const uint32_t *bins, uint32_t n_bins);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* multisection.c - items dealt out to bins from nothing, by repeated cuts
+/* bisection.c - items dealt out to bins from nothing, by repeated cuts
  *
  * A list of bins is cut in two where its neighbours are farthest from each
  * other, nearest to its middle, and its items with it, until one bin is left.
  * As whole domains part first, what lies beyond a cut is equally far from both
  * sides of the next, and needs no attention there.
  */
-#include "placement/mapping/multisection.h"
+#include "placement/mapping/bisection.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,12 +18,12 @@
 /* One start in so many has this noise instead. */
 #define WILD 8.0
 
-int multisection_build(struct seating *seating, struct splitter *splitter,
-		       struct multisection *m, struct weft_error *err)
+int bisection_build(struct seating *seating, struct splitter *splitter,
+		    struct bisection *m, struct weft_error *err)
 {
 	uint32_t n = seating->g->n, n_bins = seating->t->n_bins;
 
-	*m = (struct multisection){.seating = seating, .splitter = splitter};
+	*m = (struct bisection){.seating = seating, .splitter = splitter};
 	m->items = weft_calloc(n, sizeof(*m->items), err);
 	m->local = weft_calloc(n, sizeof(*m->local), err);
 	m->buffer = weft_calloc(n, sizeof(*m->buffer), err);
@@ -39,7 +39,7 @@ int multisection_build(struct seating *seating, struct splitter *splitter,
 	return 0;
 }
 
-void multisection_free(struct multisection *m)
+void bisection_free(struct bisection *m)
 {
 	free(m->items);
 	free(m->local);
@@ -81,7 +81,7 @@ static uint64_t draw(uint64_t seed, uint32_t domain, uint32_t level)
 
 /* Bins in tree order with the domains shuffled at each level.  A few bits of
  * random key per level; equal ones only mix two domains. */
-static void order_bins(struct multisection *m, uint32_t n_bins)
+static void order_bins(struct bisection *m, uint32_t n_bins)
 {
 	const struct tree *t = m->seating->t;
 	uint64_t seed = effort_random(m->splitter->effort);
@@ -107,8 +107,7 @@ static void order_bins(struct multisection *m, uint32_t n_bins)
 }
 
 /* Slots of the domain of a bin at a level that are among those to be filled. */
-static void count_domains(struct multisection *m, uint32_t n_bins,
-			  uint32_t level)
+static void count_domains(struct bisection *m, uint32_t n_bins, uint32_t level)
 {
 	const struct tree *t = m->seating->t;
 
@@ -122,7 +121,7 @@ static void count_domains(struct multisection *m, uint32_t n_bins,
 
 /* Leaves `spare` slots of the bins out of their quotas: whole bins as long as
  * possible, of small domains rather than of large ones. */
-static void hand_out(struct multisection *m, uint32_t n_bins, uint32_t spare)
+static void hand_out(struct bisection *m, uint32_t n_bins, uint32_t spare)
 {
 	const struct tree *t = m->seating->t;
 	uint64_t seed = effort_random(m->splitter->effort);
@@ -164,7 +163,7 @@ static void hand_out(struct multisection *m, uint32_t n_bins, uint32_t spare)
 }
 
 /* Mean distance of a bin beyond from the bins of a list, by what they hold. */
-static double mean_distance(const struct multisection *m, uint32_t from,
+static double mean_distance(const struct bisection *m, uint32_t from,
 			    uint32_t begin, uint32_t end)
 {
 	const struct tree *t = m->seating->t;
@@ -183,7 +182,7 @@ struct range {
 	uint32_t begin, end;
 };
 
-static struct piece *extract(struct multisection *m, struct range bins,
+static struct piece *extract(struct bisection *m, struct range bins,
 			     uint32_t middle, struct range items, bool partial)
 {
 	const struct graph *g = m->seating->g;
@@ -220,7 +219,7 @@ static struct piece *extract(struct multisection *m, struct range bins,
 }
 
 /* What an edge costs more when it is cut here than when it is cut next. */
-static double cost_of_cut(const struct multisection *m, struct range bins,
+static double cost_of_cut(const struct bisection *m, struct range bins,
 			  uint32_t middle)
 {
 	const struct tree *t = m->seating->t;
@@ -238,7 +237,7 @@ static double cost_of_cut(const struct multisection *m, struct range bins,
 
 /* Where to cut the list: among its farthest neighbours, nearest to half of the
  * items; *left: items of the first part. */
-static uint32_t find_middle(const struct multisection *m, struct range bins,
+static uint32_t find_middle(const struct bisection *m, struct range bins,
 			    uint32_t n_items, uint32_t *left)
 {
 	const struct tree *t = m->seating->t;
@@ -260,8 +259,7 @@ static uint32_t find_middle(const struct multisection *m, struct range bins,
 }
 
 /* Items of side 0 first. */
-static void part(struct multisection *m, struct range items,
-		 const struct piece *p)
+static void part(struct bisection *m, struct range items, const struct piece *p)
 {
 	uint32_t *out = m->items + items.begin, n = 0, n_other = 0;
 
@@ -274,7 +272,7 @@ static void part(struct multisection *m, struct range items,
 	memcpy(out + n, m->buffer, n_other * sizeof(*out));
 }
 
-static bool deal(struct multisection *m, struct range bins, struct range items,
+static bool deal(struct bisection *m, struct range bins, struct range items,
 		 bool partial)
 {
 	uint32_t middle, left = 0;
@@ -302,7 +300,7 @@ static bool deal(struct multisection *m, struct range bins, struct range items,
 }
 
 /* Items by quota to the slots of the bins, empty ones behind. */
-static void seat(struct multisection *m, uint32_t n_bins, uint32_t n_items)
+static void seat(struct bisection *m, uint32_t n_bins, uint32_t n_items)
 {
 	const struct tree *t = m->seating->t;
 	uint32_t next = 0, empty = n_items;
@@ -320,8 +318,7 @@ static void seat(struct multisection *m, uint32_t n_bins, uint32_t n_items)
 
 /* Items of the bins of the list, those with traffic first; returns how many
  * those are. */
-static uint32_t collect(struct multisection *m, uint32_t n_bins,
-			uint32_t *n_empty)
+static uint32_t collect(struct bisection *m, uint32_t n_bins, uint32_t *n_empty)
 {
 	const struct seating *s = m->seating;
 	uint32_t n = 0;
@@ -345,7 +342,7 @@ static uint32_t collect(struct multisection *m, uint32_t n_bins,
 }
 
 /* Equal gains are resolved by order: let that be another one every time. */
-static void shuffle(struct multisection *m, uint32_t n)
+static void shuffle(struct bisection *m, uint32_t n)
 {
 	for (uint32_t i = 1; i < n; i++) {
 		uint32_t j = effort_below(m->splitter->effort, i + 1);
@@ -356,7 +353,7 @@ static void shuffle(struct multisection *m, uint32_t n)
 	}
 }
 
-static bool run(struct multisection *m, uint32_t n_bins, bool partial)
+static bool run(struct bisection *m, uint32_t n_bins, bool partial)
 {
 	uint32_t n_empty, n = collect(m, n_bins, &n_empty);
 
@@ -369,7 +366,7 @@ static bool run(struct multisection *m, uint32_t n_bins, bool partial)
 	return true;
 }
 
-bool multisection_all(struct multisection *m)
+bool bisection_all(struct bisection *m)
 {
 	for (uint32_t b = 0; b < m->seating->t->n_bins; b++)
 		m->bins[b] = b;
@@ -379,8 +376,7 @@ bool multisection_all(struct multisection *m)
 	return true;
 }
 
-bool multisection_some(struct multisection *m, const uint32_t *bins,
-		       uint32_t n_bins)
+bool bisection_some(struct bisection *m, const uint32_t *bins, uint32_t n_bins)
 {
 	bool done;
 
