@@ -53,8 +53,8 @@ libweft_placement_la_SOURCES = \
 	%D%/mapping/seating.h \
 	%D%/mapping/sites.c \
 	%D%/mapping/sites.h \
-	%D%/mapping/split.c \
-	%D%/mapping/split.h \
+	%D%/mapping/bisect.c \
+	%D%/mapping/bisect.h \
 	%D%/mapping/stage.c \
 	%D%/mapping/stage.h \
 	%D%/mapping/starts.c \

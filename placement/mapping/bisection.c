@@ -18,12 +18,12 @@
 /* One start in so many has this noise instead. */
 #define WILD 8.0
 
-int bisection_build(struct seating *seating, struct splitter *splitter,
+int bisection_build(struct seating *seating, struct bisector *bisector,
 		    struct bisection *m, struct weft_error *err)
 {
 	uint32_t n = seating->g->n, n_bins = seating->t->n_bins;
 
-	*m = (struct bisection){.seating = seating, .splitter = splitter};
+	*m = (struct bisection){.seating = seating, .bisector = bisector};
 	m->items = weft_calloc(n, sizeof(*m->items), err);
 	m->local = weft_calloc(n, sizeof(*m->local), err);
 	m->buffer = weft_calloc(n, sizeof(*m->buffer), err);
@@ -84,7 +84,7 @@ static uint64_t draw(uint64_t seed, uint32_t domain, uint32_t level)
 static void order_bins(struct bisection *m, uint32_t n_bins)
 {
 	const struct tree *t = m->seating->t;
-	uint64_t seed = effort_random(m->splitter->effort);
+	uint64_t seed = effort_random(m->bisector->effort);
 	struct keyed *keyed = (struct keyed *)(void *)m->key;
 	uint32_t bits = 64 / t->height;
 
@@ -124,10 +124,10 @@ static void count_domains(struct bisection *m, uint32_t n_bins, uint32_t level)
 static void hand_out(struct bisection *m, uint32_t n_bins, uint32_t spare)
 {
 	const struct tree *t = m->seating->t;
-	uint64_t seed = effort_random(m->splitter->effort);
+	uint64_t seed = effort_random(m->bisector->effort);
 	struct keyed *keyed = (struct keyed *)(void *)m->key;
 	uint32_t bits = 64 / t->height < 24 ? 64 / t->height : 24;
-	double most = effort_below(m->splitter->effort, (uint32_t)WILD) ? NOISE
+	double most = effort_below(m->bisector->effort, (uint32_t)WILD) ? NOISE
 									: WILD;
 
 	for (uint32_t i = 0; i < n_bins; i++) {
@@ -187,7 +187,7 @@ static struct piece *extract(struct bisection *m, struct range bins,
 {
 	const struct graph *g = m->seating->g;
 	const uint32_t *bin_of = m->seating->bin_of;
-	struct piece *p = splitter_piece(m->splitter);
+	struct piece *p = bisector_piece(m->bisector);
 
 	for (uint32_t i = items.begin; i < items.end; i++)
 		m->local[m->items[i]] = i - items.begin;
@@ -289,7 +289,7 @@ static bool deal(struct bisection *m, struct range bins, struct range items,
 			for (uint32_t e = 0; e < p->n_edges; e++)
 				p->weight[e] *= scale;
 		}
-		if (!split_cut(m->splitter, left))
+		if (!bisect_cut(m->bisector, left))
 			return false;
 		part(m, items, p);
 	}
@@ -345,7 +345,7 @@ static uint32_t collect(struct bisection *m, uint32_t n_bins, uint32_t *n_empty)
 static void shuffle(struct bisection *m, uint32_t n)
 {
 	for (uint32_t i = 1; i < n; i++) {
-		uint32_t j = effort_below(m->splitter->effort, i + 1);
+		uint32_t j = effort_below(m->bisector->effort, i + 1);
 		uint32_t item = m->items[i];
 
 		m->items[i] = m->items[j];

@@ -6,12 +6,12 @@
 #ifndef WEFT_PLACEMENT_MAPPING_BISECTION_H
 #define WEFT_PLACEMENT_MAPPING_BISECTION_H
 
+#include "placement/mapping/bisect.h"
 #include "placement/mapping/seating.h"
-#include "placement/mapping/split.h"
 
 struct bisection {
 	struct seating *seating;
-	struct splitter *splitter;
+	struct bisector *bisector;
 	uint32_t *items;  /* [n] to be dealt out */
 	uint32_t *local;  /* [n] index of each in the piece at work */
 	uint32_t *buffer; /* [n] */
@@ -23,7 +23,7 @@ struct bisection {
 };
 
 /* Free with bisection_free in either case. */
-int bisection_build(struct seating *seating, struct splitter *splitter,
+int bisection_build(struct seating *seating, struct bisector *bisector,
 		    struct bisection *m, struct weft_error *err);
 void bisection_free(struct bisection *m);
 

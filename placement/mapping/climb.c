@@ -32,12 +32,12 @@ int climb_build(const struct graph *g, const struct tree *t,
 	memset(c, 0, sizeof(*c));
 	c->g = g;
 	c->t = t;
-	if (splitter_build(g->n, g->n_edges, &c->splitter, err) ||
+	if (bisector_build(g->n, g->n_edges, &c->bisector, err) ||
 	    seating_build(g, t, &c->now, err) ||
 	    seating_build(g, t, &c->best, err) ||
 	    seating_build(g, t, &c->earlier, err) ||
-	    exchange_build(&c->now, &c->splitter, &c->exchange, err) ||
-	    bisection_build(&c->now, &c->splitter, &c->bisection, err))
+	    exchange_build(&c->now, &c->bisector, &c->exchange, err) ||
+	    bisection_build(&c->now, &c->bisector, &c->bisection, err))
 		return -1;
 	c->region = weft_calloc(t->n_bins, sizeof(*c->region), err);
 	c->inside = weft_calloc(t->n_bins, sizeof(*c->inside), err);
@@ -47,14 +47,14 @@ int climb_build(const struct graph *g, const struct tree *t,
 		c->floor += g->weight[e] / 2 * t->distance[0];
 	for (uint32_t b = 0; b < t->n_bins && t->height > 2; b++)
 		c->n_domains += t->domain[(size_t)b * t->height + 1] == b;
-	c->splitter.effort = effort;
-	c->splitter.epsilon = c->now.cost * SIGNIFICANT;
+	c->bisector.effort = effort;
+	c->bisector.epsilon = c->now.cost * SIGNIFICANT;
 	return 0;
 }
 
 void climb_free(struct climb *c)
 {
-	splitter_free(&c->splitter);
+	bisector_free(&c->bisector);
 	seating_free(&c->now);
 	seating_free(&c->best);
 	seating_free(&c->earlier);
@@ -71,7 +71,7 @@ static void scatter(struct climb *c)
 	struct seating *now = &c->now;
 
 	for (uint32_t i = 1; i < c->t->n_slots; i++) {
-		uint32_t j = effort_below(c->splitter.effort, i + 1);
+		uint32_t j = effort_below(c->bisector.effort, i + 1);
 		uint32_t item = now->item_at[i];
 
 		now->item_at[i] = now->item_at[j];
@@ -83,7 +83,7 @@ static void scatter(struct climb *c)
 bool climb_restart(struct climb *c)
 {
 	/* few items are cut the same way every time */
-	if (c->t->n_slots <= FEW && effort_below(c->splitter.effort, 2)) {
+	if (c->t->n_slots <= FEW && effort_below(c->bisector.effort, 2)) {
 		scatter(c);
 		return true;
 	}
@@ -101,7 +101,7 @@ void climb_settle(struct climb *c)
 /* A random edge, by its ends.  False: both are in one bin. */
 static bool find_edge(struct climb *c, uint32_t *item, uint32_t *peer)
 {
-	struct effort *effort = c->splitter.effort;
+	struct effort *effort = c->bisector.effort;
 	const struct graph *g = c->g;
 	uint32_t v = g->peer[effort_below(effort, g->n_edges)];
 
@@ -114,7 +114,7 @@ static bool find_edge(struct climb *c, uint32_t *item, uint32_t *peer)
 /* Random bins, each with edges to one before it. */
 static uint32_t choose_region(struct climb *c)
 {
-	struct effort *effort = c->splitter.effort;
+	struct effort *effort = c->bisector.effort;
 	const uint32_t *bin_of = c->now.bin_of;
 	uint32_t size =
 		MIN_REGION + effort_below(effort, MAX_REGION - MIN_REGION + 1);
@@ -161,9 +161,9 @@ static uint32_t choose_domains(struct climb *c)
 static void shake_region(struct climb *c, double tolerance)
 {
 	bool whole = c->n_domains > 2 &&
-		     effort_below(c->splitter.effort, 256) < WHOLE;
+		     effort_below(c->bisector.effort, 256) < WHOLE;
 	uint32_t n = whole ? choose_domains(c) : choose_region(c);
-	double limit = c->now.cost + tolerance + c->splitter.epsilon;
+	double limit = c->now.cost + tolerance + c->bisector.epsilon;
 	bool done = false;
 
 	if (n < 2)
@@ -175,7 +175,7 @@ static void shake_region(struct climb *c, double tolerance)
 			exchange_queue(&c->exchange, c->region[i]);
 		done = exchange_settle(&c->exchange);
 		exchange_forget(&c->exchange);
-		effort_spend(c->splitter.effort, c->g->n_edges / 2);
+		effort_spend(c->bisector.effort, c->g->n_edges / 2);
 	}
 	if (c->now.cost > limit || !done)
 		seating_copy(&c->earlier, &c->now);
@@ -185,7 +185,7 @@ static void shake_region(struct climb *c, double tolerance)
  * else of any, as empty slots have no edges. */
 static void shake_pair(struct climb *c, double tolerance)
 {
-	struct effort *effort = c->splitter.effort;
+	struct effort *effort = c->bisector.effort;
 	uint32_t item, peer, a, b;
 	bool found = find_edge(c, &item, &peer);
 
@@ -226,7 +226,7 @@ static double how_far(const struct course *course, const struct effort *e)
 /* Simulated annealing over local optima. */
 static void anneal(struct climb *c, uint64_t work)
 {
-	struct effort *effort = c->splitter.effort;
+	struct effort *effort = c->bisector.effort;
 	struct course course = {effort->work, work, weft_clock_s()};
 	uint64_t looked = effort->work;
 	double far = 0, hot = HEAT * (c->now.cost - c->floor) / c->g->n;
@@ -245,10 +245,10 @@ static void anneal(struct climb *c, uint64_t work)
 		else
 			shake_pair(c, tolerance);
 		effort_spend(effort, 1);
-		if (split_due(effort, &looked))
+		if (bisect_due(effort, &looked))
 			far = effort_spent(effort) ? 1
 						   : how_far(&course, effort);
-		if (c->now.cost < c->best.cost - c->splitter.epsilon)
+		if (c->now.cost < c->best.cost - c->bisector.epsilon)
 			seating_copy(&c->now, &c->best);
 	}
 	seating_copy(&c->best, &c->now);
@@ -286,7 +286,7 @@ static int lift(struct climb *c, uint64_t work, struct weft_error *err)
 
 	if (!up || tree_raise(c->t, &t, err) ||
 	    graph_contract(c->g, c->now.bin_of, t.n_slots, &g, err) ||
-	    climb_build(&g, &t, c->splitter.effort, up, err))
+	    climb_build(&g, &t, c->bisector.effort, up, err))
 		goto out;
 	climb_settle(up);
 	if (climb_round(up, work, err) == 0)
@@ -317,7 +317,7 @@ int climb_round(struct climb *c, uint64_t work, struct weft_error *err)
 		above = bins_alike(c->t) ? work / 3 * 2 : work / 16;
 	if (work > above)
 		anneal(c, work - above);
-	if (c->t->height < 2 || effort_spent(c->splitter.effort))
+	if (c->t->height < 2 || effort_spent(c->bisector.effort))
 		return 0;
 	if (lift(c, above, err))
 		return -1;

@@ -16,7 +16,7 @@ struct climb {
 	struct seating now;
 	struct seating best;	/* since the search began to accept losses */
 	struct seating earlier; /* to return to */
-	struct splitter splitter;
+	struct bisector bisector;
 	struct exchange exchange;
 	struct bisection bisection;
 	double floor;	    /* cost if all were in one bin */

@@ -7,12 +7,12 @@
 
 #define NONE UINT32_MAX
 
-int exchange_build(struct seating *seating, struct splitter *splitter,
+int exchange_build(struct seating *seating, struct bisector *bisector,
 		   struct exchange *x, struct weft_error *err)
 {
 	uint32_t n = seating->g->n, n_bins = seating->t->n_bins;
 
-	*x = (struct exchange){.seating = seating, .splitter = splitter};
+	*x = (struct exchange){.seating = seating, .bisector = bisector};
 	x->slots = weft_calloc(n, sizeof(*x->slots), err);
 	x->local = weft_calloc(n, sizeof(*x->local), err);
 	x->queue = weft_calloc(n_bins, sizeof(*x->queue), err);
@@ -66,7 +66,7 @@ static struct piece *extract(struct exchange *x, uint32_t a, uint32_t b,
 	const struct seating *s = x->seating;
 	const struct tree *t = s->t;
 	const struct graph *g = s->g;
-	struct piece *p = splitter_piece(x->splitter);
+	struct piece *p = bisector_piece(x->bisector);
 	uint32_t apart = tree_meet(t, a, b), edge = 0;
 	double scale = t->distance[apart] - t->distance[0];
 	/* bins outside of the domain that holds both are equally far */
@@ -139,7 +139,7 @@ static double cost_of(const struct piece *p)
 static void disturb(struct exchange *x, struct piece *p, uint32_t n_a,
 		    enum exchange_mode mode)
 {
-	struct effort *effort = x->splitter->effort;
+	struct effort *effort = x->bisector->effort;
 	uint32_t n_b = p->n - n_a, n;
 
 	if (mode == EXCHANGE_REGROW) {
@@ -161,32 +161,32 @@ static void disturb(struct exchange *x, struct piece *p, uint32_t n_a,
 bool exchange_pair(struct exchange *x, uint32_t a, uint32_t b, uint32_t kind,
 		   enum exchange_mode mode, double tolerance)
 {
-	struct splitter *splitter = x->splitter;
+	struct bisector *bisector = x->bisector;
 	uint32_t n_a = gather(x, a, kind, 0), n = gather(x, b, kind, n_a);
 	struct piece *p = extract(x, a, b, n_a, n);
 	double fall;
 
-	effort_spend(splitter->effort, n + p->n_edges);
+	effort_spend(bisector->effort, n + p->n_edges);
 	if (n_a == 0 || n == n_a)
 		return false;
 	if (mode == EXCHANGE_REFINE) {
-		fall = split_refine(splitter, p, n_a);
+		fall = bisect_refine(bisector, p, n_a);
 	} else {
 		fall = cost_of(p);
 		disturb(x, p, n_a, mode);
-		split_refine(splitter, p, n_a);
+		bisect_refine(bisector, p, n_a);
 		fall -= cost_of(p);
 	}
-	if (mode == EXCHANGE_REFINE ? fall <= splitter->epsilon
-				    : fall < -tolerance - splitter->epsilon)
+	if (mode == EXCHANGE_REFINE ? fall <= bisector->epsilon
+				    : fall < -tolerance - bisector->epsilon)
 		return false;
 	apply(x, p, n_a);
 	x->seating->cost -= fall;
-	if (fall > splitter->epsilon) {
+	if (fall > bisector->epsilon) {
 		exchange_queue(x, a);
 		exchange_queue(x, b);
 	}
-	return fall > splitter->epsilon;
+	return fall > bisector->epsilon;
 }
 
 void exchange_queue(struct exchange *x, uint32_t bin)
@@ -263,7 +263,7 @@ bool exchange_settle(struct exchange *x)
 		uint32_t bin = pop(x), n = look_around(x, bin);
 
 		for (uint32_t i = 0; i < n; i++) {
-			if (splitter_spent(x->splitter))
+			if (bisector_spent(x->bisector))
 				return false;
 			refine_kinds(x, bin, x->around[i]);
 		}

@@ -6,12 +6,12 @@
 #ifndef WEFT_PLACEMENT_MAPPING_EXCHANGE_H
 #define WEFT_PLACEMENT_MAPPING_EXCHANGE_H
 
+#include "placement/mapping/bisect.h"
 #include "placement/mapping/seating.h"
-#include "placement/mapping/split.h"
 
 struct exchange {
 	struct seating *seating;
-	struct splitter *splitter;
+	struct bisector *bisector;
 	uint32_t *slots; /* [n] of the two bins, that may be exchanged */
 	uint32_t *local; /* [n] index of each item in the piece */
 	uint32_t *queue; /* [n_bins] ring: bins with new items */
@@ -28,7 +28,7 @@ enum exchange_mode {
 };
 
 /* Free with exchange_free in either case. */
-int exchange_build(struct seating *seating, struct splitter *splitter,
+int exchange_build(struct seating *seating, struct bisector *bisector,
 		   struct exchange *x, struct weft_error *err);
 void exchange_free(struct exchange *x);
 

@@ -70,7 +70,7 @@ static bool over(struct series *s)
 
 static void keep(struct series *s)
 {
-	double epsilon = s->c->splitter.epsilon;
+	double epsilon = s->c->bisector.epsilon;
 
 	if (s->c->now.cost < s->best.cost - epsilon) {
 		if (isfinite(s->best.cost))
@@ -168,11 +168,11 @@ int starts_run(struct climb *c, bool from_given, starts_offer offer,
 	       void *context, struct weft_error *err)
 {
 	struct series s = {.c = c,
-			   .effort = c->splitter.effort,
+			   .effort = c->bisector.effort,
 			   .offer = offer,
 			   .context = context,
 			   .err = err,
-			   .begin_work = c->splitter.effort->work,
+			   .begin_work = c->bisector.effort->work,
 			   .begin_s = weft_clock_s(),
 			   .least = (double)INFINITY};
 	uint32_t first = first_starts(c->t->n_slots);
@@ -194,7 +194,7 @@ int starts_run(struct climb *c, bool from_given, starts_offer offer,
 		double before = s.least;
 
 		rc = run_once(&s, n);
-		idle = s.least < before - c->splitter.epsilon ? 0 : idle + 1;
+		idle = s.least < before - c->bisector.epsilon ? 0 : idle + 1;
 		n = n == 0 ? first : n < MAX_STARTS ? 2 * n : n;
 	}
 out:

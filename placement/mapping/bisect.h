@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* split.h - a graph cut in two parts of given sizes
+/* bisect.h - a graph cut in two parts of given sizes
  *
  * The kernel of the mapper.  Passes of moves after Fiduccia and Mattheyses
  * (1982), with exact sizes and a linear term for what lies outside; from
  * nothing by contraction of heavy edges first (Hendrickson and Leland 1995).
  * Private to placement/.
  */
-#ifndef WEFT_PLACEMENT_MAPPING_SPLIT_H
-#define WEFT_PLACEMENT_MAPPING_SPLIT_H
+#ifndef WEFT_PLACEMENT_MAPPING_BISECT_H
+#define WEFT_PLACEMENT_MAPPING_BISECT_H
 
 #include "base/error.h"
 #include "placement/mapping/effort.h"
@@ -26,7 +26,7 @@ struct piece {
 };
 
 /* Memory for pieces up to a size, and for the passes; allocated once. */
-struct splitter {
+struct bisector {
 	struct effort *effort;
 	uint64_t looked; /* effort->work when last compared with the clock */
 	bool spent;	 /* what that said */
@@ -44,26 +44,26 @@ struct splitter {
 };
 
 /* Pieces of at most n vertices and n_edges entries.  Free in either case. */
-int splitter_build(uint32_t n, uint32_t n_edges, struct splitter *s,
+int bisector_build(uint32_t n, uint32_t n_edges, struct bisector *s,
 		   struct weft_error *err);
-void splitter_free(struct splitter *s);
+void bisector_free(struct bisector *s);
 
 /* Some work was done since this was last true for *looked: time to look at the
  * clock. */
-bool split_due(const struct effort *e, uint64_t *looked);
+bool bisect_due(const struct effort *e, uint64_t *looked);
 /* effort_spent() as it was when last due. */
-bool splitter_spent(struct splitter *s);
+bool bisector_spent(struct bisector *s);
 
 /* An empty piece to be filled: row[0] is 0, size and side are unset. */
-struct piece *splitter_piece(struct splitter *s);
+struct piece *bisector_piece(struct bisector *s);
 
 /* Moves vertices until none of that kind helps; side 0 ends with exactly
  * `target` vertices, all of size 1.  Returns by how much the cost fell, or
  * negative where the sides had other sizes before. */
-double split_refine(struct splitter *s, struct piece *p, uint32_t target);
+double bisect_refine(struct bisector *s, struct piece *p, uint32_t target);
 
-/* Assigns all sides of the last piece from nothing, as split_refine leaves
+/* Assigns all sides of the last piece from nothing, as bisect_refine leaves
  * them.  False: the effort ran out first. */
-bool split_cut(struct splitter *s, uint32_t target);
+bool bisect_cut(struct bisector *s, uint32_t target);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* split.c - a graph cut in two parts of given sizes */
-#include "placement/mapping/split.h"
+/* bisect.c - a graph cut in two parts of given sizes */
+#include "placement/mapping/bisect.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 /* Gain of a vertex that cannot move. */
 #define GONE (-(double)INFINITY)
 
-static int allocate_pieces(struct splitter *s, struct weft_error *err)
+static int allocate_pieces(struct bisector *s, struct weft_error *err)
 {
 	size_t n = s->max_vertices, m = s->max_edges;
 
@@ -36,7 +36,7 @@ static int allocate_pieces(struct splitter *s, struct weft_error *err)
 		       : -1;
 }
 
-int splitter_build(uint32_t n, uint32_t n_edges, struct splitter *s,
+int bisector_build(uint32_t n, uint32_t n_edges, struct bisector *s,
 		   struct weft_error *err)
 {
 	uint32_t leaves = SCANNED;
@@ -62,7 +62,7 @@ int splitter_build(uint32_t n, uint32_t n_edges, struct splitter *s,
 	return allocate_pieces(s, err);
 }
 
-void splitter_free(struct splitter *s)
+void bisector_free(struct bisector *s)
 {
 	void *all[] = {s->row,	     s->size,	 s->into,   s->bias,
 		       s->side,	     s->peer,	 s->weight, s->pieces,
@@ -74,7 +74,7 @@ void splitter_free(struct splitter *s)
 	memset(s, 0, sizeof(*s));
 }
 
-bool split_due(const struct effort *e, uint64_t *looked)
+bool bisect_due(const struct effort *e, uint64_t *looked)
 {
 	if (e->work > 0 && *looked - e->work < BETWEEN_LOOKS)
 		return false;
@@ -82,15 +82,15 @@ bool split_due(const struct effort *e, uint64_t *looked)
 	return true;
 }
 
-bool splitter_spent(struct splitter *s)
+bool bisector_spent(struct bisector *s)
 {
-	if (split_due(s->effort, &s->looked))
+	if (bisect_due(s->effort, &s->looked))
 		s->spent = effort_spent(s->effort);
 	return s->spent;
 }
 
 /* A piece behind those in use. */
-static void take_piece(struct splitter *s, struct piece *p)
+static void take_piece(struct bisector *s, struct piece *p)
 {
 	uint32_t number = (uint32_t)(p - s->pieces);
 
@@ -105,7 +105,7 @@ static void take_piece(struct splitter *s, struct piece *p)
 	p->into = s->into + s->vertices_used;
 }
 
-struct piece *splitter_piece(struct splitter *s)
+struct piece *bisector_piece(struct bisector *s)
 {
 	s->vertices_used = s->edges_used = 0;
 	take_piece(s, s->pieces);
@@ -132,7 +132,7 @@ static uint32_t scan(const double *gain, uint32_t n)
 	return v;
 }
 
-static void sort_leaf(struct splitter *s, int side, uint32_t leaves, uint32_t v)
+static void sort_leaf(struct bisector *s, int side, uint32_t leaves, uint32_t v)
 {
 	const double *gain = s->gain[side];
 	uint32_t *winner = s->winner[side];
@@ -147,7 +147,7 @@ static void sort_leaf(struct splitter *s, int side, uint32_t leaves, uint32_t v)
 	}
 }
 
-static void sort_all(struct splitter *s, int side, uint32_t leaves)
+static void sort_all(struct bisector *s, int side, uint32_t leaves)
 {
 	const double *gain = s->gain[side];
 	uint32_t *winner = s->winner[side];
@@ -162,7 +162,7 @@ static void sort_all(struct splitter *s, int side, uint32_t leaves)
 }
 
 struct pass {
-	struct splitter *s;
+	struct bisector *s;
 	struct piece *p;
 	uint32_t leaves, slack;
 	int64_t excess; /* size of side 0 beyond the target */
@@ -186,7 +186,7 @@ static void touch(struct pass *a, int side, uint32_t v)
 
 static uint32_t begin_pass(struct pass *a)
 {
-	struct splitter *s = a->s;
+	struct bisector *s = a->s;
 	const struct piece *p = a->p;
 
 	a->leaves = (p->n + 3) / 4 * 4;
@@ -217,7 +217,7 @@ static uint32_t begin_pass(struct pass *a)
  * whose best gains more. */
 static uint32_t choose(const struct pass *a, int *from)
 {
-	const struct splitter *s = a->s;
+	const struct bisector *s = a->s;
 	uint32_t zero, one;
 
 	if (a->excess) {
@@ -232,7 +232,7 @@ static uint32_t choose(const struct pass *a, int *from)
 
 static void move(struct pass *a, int from, uint32_t v)
 {
-	struct splitter *s = a->s;
+	struct bisector *s = a->s;
 	struct piece *p = a->p;
 
 	a->fall += s->gain[from][v];
@@ -257,7 +257,7 @@ static void move(struct pass *a, int from, uint32_t v)
  * are taken back.  True if that state is better than the first. */
 static bool run_pass(struct pass *a)
 {
-	struct splitter *s = a->s;
+	struct bisector *s = a->s;
 	uint32_t patience = begin_pass(a);
 	bool balanced = (uint64_t)llabs(a->excess) <= a->slack;
 	int64_t excess = a->excess;
@@ -288,7 +288,7 @@ static bool run_pass(struct pass *a)
 	return a->n_kept > 0;
 }
 
-static double refine(struct splitter *s, struct piece *p, uint32_t target,
+static double refine(struct bisector *s, struct piece *p, uint32_t target,
 		     uint32_t slack)
 {
 	struct pass a = {.s = s, .p = p, .slack = slack};
@@ -299,18 +299,18 @@ static double refine(struct splitter *s, struct piece *p, uint32_t target,
 		a.excess += p->side[v] ? 0 : p->size[v];
 	for (int i = 0; i < MAX_PASSES && run_pass(&a); i++) {
 		fall += a.best;
-		if (splitter_spent(s))
+		if (bisector_spent(s))
 			break;
 	}
 	return fall;
 }
 
-double split_refine(struct splitter *s, struct piece *p, uint32_t target)
+double bisect_refine(struct bisector *s, struct piece *p, uint32_t target)
 {
 	return refine(s, p, target, 0);
 }
 
-static void shuffle(struct splitter *s, uint32_t n)
+static void shuffle(struct bisector *s, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t j = effort_below(s->effort, i + 1);
@@ -322,7 +322,7 @@ static void shuffle(struct splitter *s, uint32_t n)
 
 /* Pairs vertices along their heaviest edges, for their sizes; those of the
  * coarser piece are numbered in p->into. */
-static uint32_t match(struct splitter *s, struct piece *p, uint32_t max_size)
+static uint32_t match(struct bisector *s, struct piece *p, uint32_t max_size)
 {
 	uint32_t n = 0;
 
@@ -351,7 +351,7 @@ static uint32_t match(struct splitter *s, struct piece *p, uint32_t max_size)
 
 /* Appends the edges of fine vertex v to the last row of c, summing those to
  * one peer; seen[] tells where each peer is in this row. */
-static void pour(struct splitter *s, const struct piece *p, uint32_t v,
+static void pour(struct bisector *s, const struct piece *p, uint32_t v,
 		 struct piece *c, uint32_t begin)
 {
 	uint32_t own = p->into[v];
@@ -371,7 +371,7 @@ static void pour(struct splitter *s, const struct piece *p, uint32_t v,
 	}
 }
 
-static void contract(struct splitter *s, const struct piece *p, struct piece *c,
+static void contract(struct bisector *s, const struct piece *p, struct piece *c,
 		     uint32_t n)
 {
 	uint32_t *one = s->moved, *other = s->order;
@@ -403,7 +403,7 @@ static void contract(struct splitter *s, const struct piece *p, struct piece *c,
 
 /* Contracts until few vertices are left or no edge can be contracted; returns
  * the last piece. */
-static uint32_t coarsen(struct splitter *s)
+static uint32_t coarsen(struct bisector *s)
 {
 	uint32_t last = 0, total = 0;
 
@@ -415,7 +415,7 @@ static uint32_t coarsen(struct splitter *s)
 
 		s->vertices_used = (uint32_t)(p->size - s->size) + p->n;
 		s->edges_used = (uint32_t)(p->peer - s->peer) + p->n_edges;
-		if (p->n <= COARSEST || splitter_spent(s))
+		if (p->n <= COARSEST || bisector_spent(s))
 			break;
 		n = match(s, p, 1 + 3 * total / (2 * COARSEST));
 		if (n > p->n - p->n / 16 ||
@@ -450,7 +450,7 @@ static double cut_of(const struct piece *p)
 }
 
 /* Side 0 grows from a random vertex to its size. */
-static void grow(struct splitter *s, struct piece *p, uint32_t target)
+static void grow(struct bisector *s, struct piece *p, uint32_t target)
 {
 	uint32_t slack = largest(p) - 1;
 	double best = (double)INFINITY;
@@ -458,7 +458,7 @@ static void grow(struct splitter *s, struct piece *p, uint32_t target)
 	for (int i = 0; i < GROWTHS; i++) {
 		double cut;
 
-		if (i > 0 && splitter_spent(s))
+		if (i > 0 && bisector_spent(s))
 			break;
 		memset(p->side, 1, p->n);
 		p->side[effort_below(s->effort, p->n)] = 0;
@@ -472,12 +472,12 @@ static void grow(struct splitter *s, struct piece *p, uint32_t target)
 	memcpy(p->side, s->kept, p->n);
 }
 
-bool split_cut(struct splitter *s, uint32_t target)
+bool bisect_cut(struct bisector *s, uint32_t target)
 {
 	uint32_t last = coarsen(s);
 
 	grow(s, s->pieces + last, target);
-	while (last > 0 && !splitter_spent(s)) {
+	while (last > 0 && !bisector_spent(s)) {
 		struct piece *coarse = s->pieces + last--;
 		struct piece *fine = s->pieces + last;
 
