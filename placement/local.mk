@@ -55,8 +55,8 @@ libweft_placement_la_SOURCES = \
 	%D%/mapping/sites.h \
 	%D%/mapping/bisect.c \
 	%D%/mapping/bisect.h \
-	%D%/mapping/stage.c \
-	%D%/mapping/stage.h \
+	%D%/mapping/coarse_level.c \
+	%D%/mapping/coarse_level.h \
 	%D%/mapping/starts.c \
 	%D%/mapping/starts.h \
 	%D%/mapping/tree.c \

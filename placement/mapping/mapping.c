@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 #include "placement/mapping/alignment.h"
-#include "placement/mapping/stage.h"
+#include "placement/mapping/coarse_level.h"
 #include "placement/mapping/starts.h"
 
 #include <math.h>
@@ -40,8 +40,8 @@ struct solver {
 	uint32_t *site_of; /* the best */
 	double cost;
 	const char *method;
-	uint32_t *trial;     /* [g->n] sites */
-	struct stage *stage; /* at work */
+	uint32_t *trial;	    /* [g->n] sites */
+	struct coarse_level *stage; /* at work */
 };
 
 double mapping_cost(const struct graph *g, const struct sites *s,
@@ -89,7 +89,7 @@ static bool offer_seating(void *context, const struct seating *from)
 {
 	struct solver *s = context;
 
-	stage_write(s->stage, from, s->trial);
+	coarse_level_write(s->stage, from, s->trial);
 	offer(s, s->trial, "multisection");
 	return !done(s);
 }
@@ -116,20 +116,20 @@ static void unlimit(struct effort *e, const struct effort *whole, double share)
 
 /* Searches with groups of one size and a part of the effort.  again: what there
  * is comes from such a search. */
-static int run_stage(struct solver *s, const struct coarsening *groups,
-		     double share, bool again)
+static int run_coarse_level(struct solver *s, const struct coarsening *groups,
+			    double share, bool again)
 {
 	struct effort whole = limit(s->effort, share);
-	struct stage stage;
-	int rc = stage_build(s->m->g, s->m->s, groups, s->effort, &stage,
-			     s->err);
+	struct coarse_level stage;
+	int rc = coarse_level_build(s->m->g, s->m->s, groups, s->effort, &stage,
+				    s->err);
 
 	if (rc == 0) {
 		s->stage = &stage;
-		stage_read(&stage, s->site_of);
+		coarse_level_read(&stage, s->site_of);
 		rc = starts_run(&stage.climb, again, offer_seating, s, s->err);
 	}
-	stage_free(&stage);
+	coarse_level_free(&stage);
 	unlimit(s->effort, &whole, share);
 	return rc;
 }
@@ -196,19 +196,19 @@ static int probe(struct solver *s, const struct coarsening *groups,
 		 double *cost)
 {
 	struct effort whole = limit(s->effort, PROBE_SHARE);
-	struct stage stage;
-	int rc = stage_build(s->m->g, s->m->s, groups, s->effort, &stage,
-			     s->err);
+	struct coarse_level stage;
+	int rc = coarse_level_build(s->m->g, s->m->s, groups, s->effort, &stage,
+				    s->err);
 
 	*cost = (double)INFINITY;
 	if (rc == 0 && climb_restart(&stage.climb)) {
 		climb_settle(&stage.climb);
 		rc = climb_round(&stage.climb, 0, s->err);
-		stage_write(&stage, &stage.climb.now, s->trial);
+		coarse_level_write(&stage, &stage.climb.now, s->trial);
 		offer(s, s->trial, "multisection");
-		*cost = stage_cost(&stage);
+		*cost = coarse_level_cost(&stage);
 	}
-	stage_free(&stage);
+	coarse_level_free(&stage);
 	unlimit(s->effort, &whole, PROBE_SHARE);
 	return rc;
 }
@@ -252,9 +252,9 @@ static int search(struct solver *s)
 	if (groups && !rails && !levels[groups].dominant)
 		share = GROUP_SHARE;
 	if (rc == 0)
-		rc = run_stage(s, levels + groups, share, false);
+		rc = run_coarse_level(s, levels + groups, share, false);
 	if (rc == 0 && groups && !done(s))
-		rc = run_stage(s, levels, rails ? RANK_SHARE : 1, true);
+		rc = run_coarse_level(s, levels, rails ? RANK_SHARE : 1, true);
 	if (rc == 0 && rails && !done(s))
 		rc = put_on_rails(s);
 	coarsening_free(levels, n);

@@ -108,7 +108,7 @@ void ground_get(struct ground *g, uint32_t *where)
 }
 
 /* One search over blocks, and the arrays it works on. */
-struct stage {
+struct coarse_level {
 	struct ground *g;
 	uint32_t unit, n_items;
 	uint32_t *start;   /* [sites] where in gpu[] the site's block is */
@@ -123,7 +123,7 @@ struct stage {
 	uint32_t *memory;
 };
 
-static void stage_free(struct stage *st)
+static void coarse_level_free(struct coarse_level *st)
 {
 	free(st->memory);
 	free(st->hosts);
@@ -131,7 +131,7 @@ static void stage_free(struct stage *st)
 	graph_free(&st->items);
 }
 
-static int stage_allocate(struct stage *st, struct weft_error *err)
+static int stage_allocate(struct coarse_level *st, struct weft_error *err)
 {
 	uint32_t n = st->g->n_gpus;
 
@@ -151,7 +151,7 @@ static int stage_allocate(struct stage *st, struct weft_error *err)
 
 /* Cuts the GPUs of a node into blocks.  False when ranks sit on a part of a
  * block: this unit does not suit the arrangement. */
-static bool cut_node(struct stage *st, uint32_t host, uint32_t *n_sites)
+static bool cut_node(struct coarse_level *st, uint32_t host, uint32_t *n_sites)
 {
 	const struct ground *g = st->g;
 	uint32_t k = g->first[host], end = g->first[host + 1];
@@ -177,7 +177,7 @@ static bool cut_node(struct stage *st, uint32_t host, uint32_t *n_sites)
 	return true;
 }
 
-static bool cut(struct stage *st, uint32_t *n_sites)
+static bool cut(struct coarse_level *st, uint32_t *n_sites)
 {
 	const struct supply *s = st->g->s;
 
@@ -193,7 +193,7 @@ static bool cut(struct stage *st, uint32_t *n_sites)
 	return true;
 }
 
-static int contract(struct stage *st, const struct graph *ranks,
+static int contract(struct coarse_level *st, const struct graph *ranks,
 		    struct weft_error *err)
 {
 	uint32_t *group = weft_calloc(ranks->n, sizeof(*group), err);
@@ -213,7 +213,7 @@ static int contract(struct stage *st, const struct graph *ranks,
 }
 
 /* Takes the ranks of each block to where the block is now. */
-static void write_back(struct stage *st, const uint32_t *old_site)
+static void write_back(struct coarse_level *st, const uint32_t *old_site)
 {
 	struct ground *g = st->g;
 
@@ -226,7 +226,7 @@ static void write_back(struct stage *st, const uint32_t *old_site)
 }
 
 /* May any site be taken, whoever sits on the others? */
-static bool is_unlimited(const struct stage *st)
+static bool is_unlimited(const struct coarse_level *st)
 {
 	const struct weft_job *job = st->g->s->job;
 
@@ -246,8 +246,8 @@ static bool is_unlimited(const struct stage *st)
 }
 
 /* The mapper moves all blocks at once, from where they are. */
-static int stage_map(struct stage *st, struct effort *effort, double target,
-		     struct weft_error *err)
+static int stage_map(struct coarse_level *st, struct effort *effort,
+		     double target, struct weft_error *err)
 {
 	const uint32_t *start = st->site_of;
 	const struct mapping m = {
@@ -285,8 +285,8 @@ out:
 	return rc;
 }
 
-static int stage_search(struct stage *st, double target, struct effort *effort,
-			struct weft_error *err)
+static int stage_search(struct coarse_level *st, double target,
+			struct effort *effort, struct weft_error *err)
 {
 	const struct weft_job *job = st->g->s->job;
 	struct search q = {
@@ -352,7 +352,7 @@ out:
 int ground_improve(struct ground *g, const struct graph *ranks, uint32_t unit,
 		   double target, struct effort *effort, struct weft_error *err)
 {
-	struct stage st = {.g = g, .unit = unit};
+	struct coarse_level st = {.g = g, .unit = unit};
 	bool exact = unit == 1 || g->alike;
 	enum weft_metric metric = g->s->job->spec.metric;
 	double before = 0, after = 0;
@@ -376,6 +376,6 @@ int ground_improve(struct ground *g, const struct graph *ranks, uint32_t unit,
 		memcpy(g->rank, st.before, g->n_gpus * sizeof(*g->rank));
 	rc = 0;
 out:
-	stage_free(&st);
+	coarse_level_free(&st);
 	return rc;
 }

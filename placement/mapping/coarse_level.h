@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* stage.h - a mapping problem with its ranks in groups of one size
+/* coarse_level.h - a mapping problem with its ranks in groups of one size
  *
  * Private to placement/.
  */
-#ifndef WEFT_PLACEMENT_MAPPING_STAGE_H
-#define WEFT_PLACEMENT_MAPPING_STAGE_H
+#ifndef WEFT_PLACEMENT_MAPPING_COARSE_LEVEL_H
+#define WEFT_PLACEMENT_MAPPING_COARSE_LEVEL_H
 
 #include "placement/mapping/climb.h"
 #include "placement/mapping/coarsening.h"
 
-struct stage {
+struct coarse_level {
 	const struct graph *g;
 	const struct sites *s;
 	const struct coarsening *groups;
@@ -23,19 +23,19 @@ struct stage {
 	struct climb climb;
 };
 
-/* Keeps g, s and groups, and pointers into itself.  Free with stage_free in
- * either case. */
-int stage_build(const struct graph *g, const struct sites *s,
-		const struct coarsening *groups, struct effort *effort,
-		struct stage *stage, struct weft_error *err);
-void stage_free(struct stage *stage);
+/* Keeps g, s and groups, and pointers into itself.  Free with coarse_level_free
+ * in either case. */
+int coarse_level_build(const struct graph *g, const struct sites *s,
+		       const struct coarsening *groups, struct effort *effort,
+		       struct coarse_level *stage, struct weft_error *err);
+void coarse_level_free(struct coarse_level *stage);
 
 /* climb.now becomes the arrangement, as far as it keeps groups together: each
  * goes to where its first rank is, while there is room. */
-void stage_read(struct stage *stage, const uint32_t *site_of);
+void coarse_level_read(struct coarse_level *stage, const uint32_t *site_of);
 /* Cost of climb.now, with what is inside of the groups as near as can be. */
-double stage_cost(const struct stage *stage);
-void stage_write(const struct stage *stage, const struct seating *from,
-		 uint32_t *site_of);
+double coarse_level_cost(const struct coarse_level *stage);
+void coarse_level_write(const struct coarse_level *stage,
+			const struct seating *from, uint32_t *site_of);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* stage.c - a mapping problem with its ranks in groups of one size */
-#include "placement/mapping/stage.h"
+/* coarse_level.c - a mapping problem with its ranks in groups of one size */
+#include "placement/mapping/coarse_level.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define NONE UINT32_MAX
 
-static int index_members(struct stage *st, struct weft_error *err)
+static int index_members(struct coarse_level *st, struct weft_error *err)
 {
 	const struct coarsening *c = st->groups;
 	uint32_t *at;
@@ -28,7 +28,7 @@ static int index_members(struct stage *st, struct weft_error *err)
 	return 0;
 }
 
-static uint32_t site_of_slot(const struct stage *st, uint32_t slot)
+static uint32_t site_of_slot(const struct coarse_level *st, uint32_t slot)
 {
 	slot = st->tree.site[slot];
 	return st->raised ? st->below.site[slot] : slot;
@@ -36,7 +36,7 @@ static uint32_t site_of_slot(const struct stage *st, uint32_t slot)
 
 /* Slots of single groups in bins of one slot each say nothing: then the bins
  * above are the lowest. */
-static int build_tree(struct stage *st, struct weft_error *err)
+static int build_tree(struct coarse_level *st, struct weft_error *err)
 {
 	uint32_t slot = 0;
 
@@ -58,9 +58,9 @@ static int build_tree(struct stage *st, struct weft_error *err)
 	return 0;
 }
 
-int stage_build(const struct graph *g, const struct sites *s,
-		const struct coarsening *groups, struct effort *effort,
-		struct stage *st, struct weft_error *err)
+int coarse_level_build(const struct graph *g, const struct sites *s,
+		       const struct coarsening *groups, struct effort *effort,
+		       struct coarse_level *st, struct weft_error *err)
 {
 	memset(st, 0, sizeof(*st));
 	st->g = g;
@@ -72,7 +72,7 @@ int stage_build(const struct graph *g, const struct sites *s,
 	return climb_build(&st->items, &st->tree, effort, &st->climb, err);
 }
 
-void stage_free(struct stage *st)
+void coarse_level_free(struct coarse_level *st)
 {
 	climb_free(&st->climb);
 	graph_free(&st->items);
@@ -84,7 +84,7 @@ void stage_free(struct stage *st)
 	memset(st, 0, sizeof(*st));
 }
 
-void stage_read(struct stage *st, const uint32_t *site_of)
+void coarse_level_read(struct coarse_level *st, const uint32_t *site_of)
 {
 	struct seating *now = &st->climb.now;
 	const struct tree *t = &st->tree;
@@ -113,15 +113,15 @@ void stage_read(struct stage *st, const uint32_t *site_of)
 	now->cost = seating_cost(now);
 }
 
-double stage_cost(const struct stage *st)
+double coarse_level_cost(const struct coarse_level *st)
 {
 	const struct tree *lowest = st->raised ? &st->below : &st->tree;
 
 	return st->climb.now.cost + st->items.inside * lowest->distance[0];
 }
 
-void stage_write(const struct stage *st, const struct seating *from,
-		 uint32_t *site_of)
+void coarse_level_write(const struct coarse_level *st,
+			const struct seating *from, uint32_t *site_of)
 {
 	for (uint32_t i = 0; i < st->groups->n_groups; i++) {
 		uint32_t site = site_of_slot(st, from->slot_of[i]);
