@@ -49,8 +49,8 @@ libweft_placement_la_SOURCES = \
 	%D%/mapping/bisection.h \
 	%D%/mapping/portfolio.c \
 	%D%/mapping/portfolio.h \
-	%D%/mapping/seating.c \
-	%D%/mapping/seating.h \
+	%D%/mapping/assignment.c \
+	%D%/mapping/assignment.h \
 	%D%/mapping/sites.c \
 	%D%/mapping/sites.h \
 	%D%/mapping/bisect.c \

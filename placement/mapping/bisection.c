@@ -18,12 +18,12 @@
 /* One start in so many has this noise instead. */
 #define WILD 8.0
 
-int bisection_build(struct seating *seating, struct bisector *bisector,
+int bisection_build(struct assignment *assignment, struct bisector *bisector,
 		    struct bisection *m, struct weft_error *err)
 {
-	uint32_t n = seating->g->n, n_bins = seating->t->n_bins;
+	uint32_t n = assignment->g->n, n_bins = assignment->t->n_bins;
 
-	*m = (struct bisection){.seating = seating, .bisector = bisector};
+	*m = (struct bisection){.assignment = assignment, .bisector = bisector};
 	m->items = weft_calloc(n, sizeof(*m->items), err);
 	m->local = weft_calloc(n, sizeof(*m->local), err);
 	m->buffer = weft_calloc(n, sizeof(*m->buffer), err);
@@ -83,7 +83,7 @@ static uint64_t draw(uint64_t seed, uint32_t domain, uint32_t level)
  * random key per level; equal ones only mix two domains. */
 static void order_bins(struct bisection *m, uint32_t n_bins)
 {
-	const struct tree *t = m->seating->t;
+	const struct tree *t = m->assignment->t;
 	uint64_t seed = effort_random(m->bisector->effort);
 	struct keyed *keyed = (struct keyed *)(void *)m->key;
 	uint32_t bits = 64 / t->height;
@@ -109,7 +109,7 @@ static void order_bins(struct bisection *m, uint32_t n_bins)
 /* Slots of the domain of a bin at a level that are among those to be filled. */
 static void count_domains(struct bisection *m, uint32_t n_bins, uint32_t level)
 {
-	const struct tree *t = m->seating->t;
+	const struct tree *t = m->assignment->t;
 
 	for (uint32_t i = 0; i < n_bins; i++)
 		m->weight[t->domain[(size_t)m->bins[i] * t->height + level]] =
@@ -123,7 +123,7 @@ static void count_domains(struct bisection *m, uint32_t n_bins, uint32_t level)
  * possible, of small domains rather than of large ones. */
 static void hand_out(struct bisection *m, uint32_t n_bins, uint32_t spare)
 {
-	const struct tree *t = m->seating->t;
+	const struct tree *t = m->assignment->t;
 	uint64_t seed = effort_random(m->bisector->effort);
 	struct keyed *keyed = (struct keyed *)(void *)m->key;
 	uint32_t bits = 64 / t->height < 24 ? 64 / t->height : 24;
@@ -166,7 +166,7 @@ static void hand_out(struct bisection *m, uint32_t n_bins, uint32_t spare)
 static double mean_distance(const struct bisection *m, uint32_t from,
 			    uint32_t begin, uint32_t end)
 {
-	const struct tree *t = m->seating->t;
+	const struct tree *t = m->assignment->t;
 	double sum = 0, total = 0;
 
 	for (uint32_t i = begin; i < end; i++) {
@@ -185,8 +185,8 @@ struct range {
 static struct piece *extract(struct bisection *m, struct range bins,
 			     uint32_t middle, struct range items, bool partial)
 {
-	const struct graph *g = m->seating->g;
-	const uint32_t *bin_of = m->seating->bin_of;
+	const struct graph *g = m->assignment->g;
+	const uint32_t *bin_of = m->assignment->bin_of;
 	struct piece *p = bisector_piece(m->bisector);
 
 	for (uint32_t i = items.begin; i < items.end; i++)
@@ -222,7 +222,7 @@ static struct piece *extract(struct bisection *m, struct range bins,
 static double cost_of_cut(const struct bisection *m, struct range bins,
 			  uint32_t middle)
 {
-	const struct tree *t = m->seating->t;
+	const struct tree *t = m->assignment->t;
 	uint32_t here = tree_meet(t, m->bins[middle - 1], m->bins[middle]);
 	uint32_t inside = 0;
 
@@ -240,7 +240,7 @@ static double cost_of_cut(const struct bisection *m, struct range bins,
 static uint32_t find_middle(const struct bisection *m, struct range bins,
 			    uint32_t n_items, uint32_t *left)
 {
-	const struct tree *t = m->seating->t;
+	const struct tree *t = m->assignment->t;
 	uint32_t sum = 0, best = bins.begin + 1, level = 0, distance = NONE;
 
 	for (uint32_t i = bins.begin + 1; i < bins.end; i++) {
@@ -302,15 +302,15 @@ static bool deal(struct bisection *m, struct range bins, struct range items,
 /* Items by quota to the slots of the bins, empty ones behind. */
 static void seat(struct bisection *m, uint32_t n_bins, uint32_t n_items)
 {
-	const struct tree *t = m->seating->t;
+	const struct tree *t = m->assignment->t;
 	uint32_t next = 0, empty = n_items;
 
 	for (uint32_t i = 0; i < n_bins; i++) {
 		uint32_t bin = m->bins[i], slot = t->first[bin];
 
 		for (uint32_t k = 0; k < size_of(t, bin); k++)
-			seating_put(
-				m->seating,
+			assignment_put(
+				m->assignment,
 				m->items[k < m->quota[bin] ? next++ : empty++],
 				slot++);
 	}
@@ -320,7 +320,7 @@ static void seat(struct bisection *m, uint32_t n_bins, uint32_t n_items)
  * those are. */
 static uint32_t collect(struct bisection *m, uint32_t n_bins, uint32_t *n_empty)
 {
-	const struct seating *s = m->seating;
+	const struct assignment *s = m->assignment;
 	uint32_t n = 0;
 
 	*n_empty = 0;
@@ -368,11 +368,11 @@ static bool run(struct bisection *m, uint32_t n_bins, bool partial)
 
 bool bisection_all(struct bisection *m)
 {
-	for (uint32_t b = 0; b < m->seating->t->n_bins; b++)
+	for (uint32_t b = 0; b < m->assignment->t->n_bins; b++)
 		m->bins[b] = b;
-	if (!run(m, m->seating->t->n_bins, false))
+	if (!run(m, m->assignment->t->n_bins, false))
 		return false;
-	m->seating->cost = seating_cost(m->seating);
+	m->assignment->cost = assignment_cost(m->assignment);
 	return true;
 }
 

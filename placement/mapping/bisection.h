@@ -6,11 +6,11 @@
 #ifndef WEFT_PLACEMENT_MAPPING_BISECTION_H
 #define WEFT_PLACEMENT_MAPPING_BISECTION_H
 
+#include "placement/mapping/assignment.h"
 #include "placement/mapping/bisect.h"
-#include "placement/mapping/seating.h"
 
 struct bisection {
-	struct seating *seating;
+	struct assignment *assignment;
 	struct bisector *bisector;
 	uint32_t *items;  /* [n] to be dealt out */
 	uint32_t *local;  /* [n] index of each in the piece at work */
@@ -23,12 +23,12 @@ struct bisection {
 };
 
 /* Free with bisection_free in either case. */
-int bisection_build(struct seating *seating, struct bisector *bisector,
+int bisection_build(struct assignment *assignment, struct bisector *bisector,
 		    struct bisection *m, struct weft_error *err);
 void bisection_free(struct bisection *m);
 
 /* Deals all items out to all bins, domains in random order; spare slots go to
- * random bins, rather to small ones.  False: the effort ran out; the seating
+ * random bins, rather to small ones.  False: the effort ran out; the assignment
  * is then without meaning. */
 bool bisection_all(struct bisection *m);
 /* The same with the items of these bins; the others stay. */

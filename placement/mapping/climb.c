@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* climb.c - a seating improved, from one local optimum to the next */
+/* climb.c - a assignment improved, from one local optimum to the next */
 #include "placement/mapping/climb.h"
 #include "base/clock.h"
 
@@ -33,9 +33,9 @@ int climb_build(const struct graph *g, const struct tree *t,
 	c->g = g;
 	c->t = t;
 	if (bisector_build(g->n, g->n_edges, &c->bisector, err) ||
-	    seating_build(g, t, &c->now, err) ||
-	    seating_build(g, t, &c->best, err) ||
-	    seating_build(g, t, &c->earlier, err) ||
+	    assignment_build(g, t, &c->now, err) ||
+	    assignment_build(g, t, &c->best, err) ||
+	    assignment_build(g, t, &c->earlier, err) ||
 	    exchange_build(&c->now, &c->bisector, &c->exchange, err) ||
 	    bisection_build(&c->now, &c->bisector, &c->bisection, err))
 		return -1;
@@ -55,9 +55,9 @@ int climb_build(const struct graph *g, const struct tree *t,
 void climb_free(struct climb *c)
 {
 	bisector_free(&c->bisector);
-	seating_free(&c->now);
-	seating_free(&c->best);
-	seating_free(&c->earlier);
+	assignment_free(&c->now);
+	assignment_free(&c->best);
+	assignment_free(&c->earlier);
 	exchange_free(&c->exchange);
 	bisection_free(&c->bisection);
 	free(c->region);
@@ -68,7 +68,7 @@ void climb_free(struct climb *c)
 /* Every item anywhere. */
 static void scatter(struct climb *c)
 {
-	struct seating *now = &c->now;
+	struct assignment *now = &c->now;
 
 	for (uint32_t i = 1; i < c->t->n_slots; i++) {
 		uint32_t j = effort_below(c->bisector.effort, i + 1);
@@ -77,7 +77,7 @@ static void scatter(struct climb *c)
 		now->item_at[i] = now->item_at[j];
 		now->item_at[j] = item;
 	}
-	seating_reseat(now);
+	assignment_reseat(now);
 }
 
 bool climb_restart(struct climb *c)
@@ -168,9 +168,9 @@ static void shake_region(struct climb *c, double tolerance)
 
 	if (n < 2)
 		return;
-	seating_copy(&c->now, &c->earlier);
+	assignment_copy(&c->now, &c->earlier);
 	if (bisection_some(&c->bisection, c->region, n)) {
-		c->now.cost = seating_cost(&c->now);
+		c->now.cost = assignment_cost(&c->now);
 		for (uint32_t i = 0; i < n; i++)
 			exchange_queue(&c->exchange, c->region[i]);
 		done = exchange_settle(&c->exchange);
@@ -178,7 +178,7 @@ static void shake_region(struct climb *c, double tolerance)
 		effort_spend(c->bisector.effort, c->g->n_edges / 2);
 	}
 	if (c->now.cost > limit || !done)
-		seating_copy(&c->earlier, &c->now);
+		assignment_copy(&c->earlier, &c->now);
 }
 
 /* Splits the items of two bins anew: mostly of two with an edge between them,
@@ -233,7 +233,7 @@ static void anneal(struct climb *c, uint64_t work)
 
 	if (c->g->n_edges == 0 || c->t->n_bins < 2)
 		return;
-	seating_copy(&c->now, &c->best);
+	assignment_copy(&c->now, &c->best);
 	while (far < 1) {
 		double heat = far < COLD ? hot * (1 - far / COLD) : 0;
 		double chance =
@@ -249,14 +249,14 @@ static void anneal(struct climb *c, uint64_t work)
 			far = effort_spent(effort) ? 1
 						   : how_far(&course, effort);
 		if (c->now.cost < c->best.cost - c->bisector.epsilon)
-			seating_copy(&c->now, &c->best);
+			assignment_copy(&c->now, &c->best);
 	}
-	seating_copy(&c->best, &c->now);
+	assignment_copy(&c->best, &c->now);
 	climb_settle(c);
 }
 
 /* The content of bin b was moved, as up tells, to bins of the same shape. */
-static int follow(struct climb *c, const struct seating *up,
+static int follow(struct climb *c, const struct assignment *up,
 		  struct weft_error *err)
 {
 	const struct tree *t = c->t;
@@ -272,7 +272,7 @@ static int follow(struct climb *c, const struct seating *up,
 			c->now.item_at[to + i] = old[from + i];
 	}
 	free(old);
-	seating_reseat(&c->now);
+	assignment_reseat(&c->now);
 	return 0;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* climb.h - a seating improved, from one local optimum to the next
+/* climb.h - a assignment improved, from one local optimum to the next
  *
  * Private to placement/.
  */
@@ -13,9 +13,9 @@
 struct climb {
 	const struct graph *g; /* g->n is t->n_slots */
 	const struct tree *t;
-	struct seating now;
-	struct seating best;	/* since the search began to accept losses */
-	struct seating earlier; /* to return to */
+	struct assignment now;
+	struct assignment best;	   /* since the search began to accept losses */
+	struct assignment earlier; /* to return to */
 	struct bisector bisector;
 	struct exchange exchange;
 	struct bisection bisection;

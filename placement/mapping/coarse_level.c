@@ -86,7 +86,7 @@ void coarse_level_free(struct coarse_level *st)
 
 void coarse_level_read(struct coarse_level *st, const uint32_t *site_of)
 {
-	struct seating *now = &st->climb.now;
+	struct assignment *now = &st->climb.now;
 	const struct tree *t = &st->tree;
 	uint32_t next = 0;
 
@@ -99,7 +99,7 @@ void coarse_level_read(struct coarse_level *st, const uint32_t *site_of)
 		for (uint32_t k = t->first[bin]; k < t->first[bin + 1]; k++) {
 			if (now->item_at[k] != NONE)
 				continue;
-			seating_put(now, i, k);
+			assignment_put(now, i, k);
 			break;
 		}
 	}
@@ -108,9 +108,9 @@ void coarse_level_read(struct coarse_level *st, const uint32_t *site_of)
 			continue;
 		while (now->item_at[next] != NONE)
 			next++;
-		seating_put(now, i, next);
+		assignment_put(now, i, next);
 	}
-	now->cost = seating_cost(now);
+	now->cost = assignment_cost(now);
 }
 
 double coarse_level_cost(const struct coarse_level *st)
@@ -121,7 +121,7 @@ double coarse_level_cost(const struct coarse_level *st)
 }
 
 void coarse_level_write(const struct coarse_level *st,
-			const struct seating *from, uint32_t *site_of)
+			const struct assignment *from, uint32_t *site_of)
 {
 	for (uint32_t i = 0; i < st->groups->n_groups; i++) {
 		uint32_t site = site_of_slot(st, from->slot_of[i]);

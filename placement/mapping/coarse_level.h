@@ -36,6 +36,6 @@ void coarse_level_read(struct coarse_level *stage, const uint32_t *site_of);
 /* Cost of climb.now, with what is inside of the groups as near as can be. */
 double coarse_level_cost(const struct coarse_level *stage);
 void coarse_level_write(const struct coarse_level *stage,
-			const struct seating *from, uint32_t *site_of);
+			const struct assignment *from, uint32_t *site_of);
 
 #endif

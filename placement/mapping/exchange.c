@@ -7,12 +7,12 @@
 
 #define NONE UINT32_MAX
 
-int exchange_build(struct seating *seating, struct bisector *bisector,
+int exchange_build(struct assignment *assignment, struct bisector *bisector,
 		   struct exchange *x, struct weft_error *err)
 {
-	uint32_t n = seating->g->n, n_bins = seating->t->n_bins;
+	uint32_t n = assignment->g->n, n_bins = assignment->t->n_bins;
 
-	*x = (struct exchange){.seating = seating, .bisector = bisector};
+	*x = (struct exchange){.assignment = assignment, .bisector = bisector};
 	x->slots = weft_calloc(n, sizeof(*x->slots), err);
 	x->local = weft_calloc(n, sizeof(*x->local), err);
 	x->queue = weft_calloc(n_bins, sizeof(*x->queue), err);
@@ -41,7 +41,7 @@ void exchange_free(struct exchange *x)
 static uint32_t gather(struct exchange *x, uint32_t bin, uint32_t kind,
 		       uint32_t n)
 {
-	const struct seating *s = x->seating;
+	const struct assignment *s = x->assignment;
 
 	for (uint32_t i = s->t->first[bin]; i < s->t->first[bin + 1]; i++) {
 		if (s->t->kind[i] != kind)
@@ -63,7 +63,7 @@ static double bias_of(const struct tree *t, uint32_t a, uint32_t b, uint32_t to)
 static struct piece *extract(struct exchange *x, uint32_t a, uint32_t b,
 			     uint32_t n_a, uint32_t n)
 {
-	const struct seating *s = x->seating;
+	const struct assignment *s = x->assignment;
 	const struct tree *t = s->t;
 	const struct graph *g = s->g;
 	struct piece *p = bisector_piece(x->bisector);
@@ -102,7 +102,7 @@ static struct piece *extract(struct exchange *x, uint32_t a, uint32_t b,
 /* Every other item of side 1 goes to the slots of a and the other way round. */
 static void apply(struct exchange *x, const struct piece *p, uint32_t n_a)
 {
-	struct seating *s = x->seating;
+	struct assignment *s = x->assignment;
 	uint32_t to_b = 0, to_a = n_a;
 
 	for (;;) {
@@ -117,8 +117,8 @@ static void apply(struct exchange *x, const struct piece *p, uint32_t n_a)
 		slot_a = x->slots[to_b++];
 		slot_b = x->slots[to_a++];
 		item = s->item_at[slot_a];
-		seating_put(s, s->item_at[slot_b], slot_a);
-		seating_put(s, item, slot_b);
+		assignment_put(s, s->item_at[slot_b], slot_a);
+		assignment_put(s, item, slot_b);
 	}
 }
 
@@ -181,7 +181,7 @@ bool exchange_pair(struct exchange *x, uint32_t a, uint32_t b, uint32_t kind,
 				    : fall < -tolerance - bisector->epsilon)
 		return false;
 	apply(x, p, n_a);
-	x->seating->cost -= fall;
+	x->assignment->cost -= fall;
 	if (fall > bisector->epsilon) {
 		exchange_queue(x, a);
 		exchange_queue(x, b);
@@ -191,7 +191,7 @@ bool exchange_pair(struct exchange *x, uint32_t a, uint32_t b, uint32_t kind,
 
 void exchange_queue(struct exchange *x, uint32_t bin)
 {
-	uint32_t n_bins = x->seating->t->n_bins;
+	uint32_t n_bins = x->assignment->t->n_bins;
 
 	if (x->queued[bin])
 		return;
@@ -203,7 +203,7 @@ static uint32_t pop(struct exchange *x)
 {
 	uint32_t bin = x->queue[x->head];
 
-	x->head = (x->head + 1) % x->seating->t->n_bins;
+	x->head = (x->head + 1) % x->assignment->t->n_bins;
 	x->n_queued--;
 	x->queued[bin] = false;
 	return bin;
@@ -218,7 +218,7 @@ void exchange_forget(struct exchange *x)
 /* Other bins that a bin's items have edges to. */
 static uint32_t look_around(struct exchange *x, uint32_t bin)
 {
-	const struct seating *s = x->seating;
+	const struct assignment *s = x->assignment;
 	const struct graph *g = s->g;
 	uint32_t n = 0;
 
@@ -242,7 +242,7 @@ static uint32_t look_around(struct exchange *x, uint32_t bin)
 /* Every kind of slot that bin a has. */
 static bool refine_kinds(struct exchange *x, uint32_t a, uint32_t b)
 {
-	const struct tree *t = x->seating->t;
+	const struct tree *t = x->assignment->t;
 	bool fell = false;
 
 	for (uint32_t i = t->first[a]; i < t->first[a + 1]; i++) {

@@ -6,11 +6,11 @@
 #ifndef WEFT_PLACEMENT_MAPPING_EXCHANGE_H
 #define WEFT_PLACEMENT_MAPPING_EXCHANGE_H
 
+#include "placement/mapping/assignment.h"
 #include "placement/mapping/bisect.h"
-#include "placement/mapping/seating.h"
 
 struct exchange {
-	struct seating *seating;
+	struct assignment *assignment;
 	struct bisector *bisector;
 	uint32_t *slots; /* [n] of the two bins, that may be exchanged */
 	uint32_t *local; /* [n] index of each item in the piece */
@@ -28,7 +28,7 @@ enum exchange_mode {
 };
 
 /* Free with exchange_free in either case. */
-int exchange_build(struct seating *seating, struct bisector *bisector,
+int exchange_build(struct assignment *assignment, struct bisector *bisector,
 		   struct exchange *x, struct weft_error *err);
 void exchange_free(struct exchange *x);
 

@@ -85,7 +85,7 @@ static void offer_starts(struct solver *s)
 		offer(s, s->m->start[i], "start");
 }
 
-static bool offer_seating(void *context, const struct seating *from)
+static bool offer_assignment(void *context, const struct assignment *from)
 {
 	struct solver *s = context;
 
@@ -127,7 +127,8 @@ static int run_coarse_level(struct solver *s, const struct coarsening *groups,
 	if (rc == 0) {
 		s->stage = &stage;
 		coarse_level_read(&stage, s->site_of);
-		rc = starts_run(&stage.climb, again, offer_seating, s, s->err);
+		rc = starts_run(&stage.climb, again, offer_assignment, s,
+				s->err);
 	}
 	coarse_level_free(&stage);
 	unlimit(s->effort, &whole, share);

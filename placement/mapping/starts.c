@@ -41,10 +41,10 @@ struct series {
 	struct weft_error *err;
 	uint64_t begin_work;
 	double begin_s;
-	struct seating given;
-	struct seating best, second; /* of this series */
-	struct seating other;	     /* the second best start */
-	double least;		     /* of all series */
+	struct assignment given;
+	struct assignment best, second; /* of this series */
+	struct assignment other;	/* the second best start */
+	double least;			/* of all series */
 	bool over;
 };
 
@@ -74,11 +74,11 @@ static void keep(struct series *s)
 
 	if (s->c->now.cost < s->best.cost - epsilon) {
 		if (isfinite(s->best.cost))
-			seating_copy(&s->best, &s->second);
-		seating_copy(&s->c->now, &s->best);
+			assignment_copy(&s->best, &s->second);
+		assignment_copy(&s->c->now, &s->best);
 	} else if (s->c->now.cost < s->second.cost - epsilon &&
 		   s->c->now.cost > s->best.cost + epsilon) {
-		seating_copy(&s->c->now, &s->second);
+		assignment_copy(&s->c->now, &s->second);
 	}
 	if (s->c->now.cost < s->least - epsilon) {
 		s->least = s->c->now.cost;
@@ -119,7 +119,7 @@ static int use_given(struct series *s)
 	if (over(s) ||
 	    s->given.cost - floor > HOPELESS * (s->best.cost - floor))
 		return 0;
-	seating_copy(&s->given, &s->c->now);
+	assignment_copy(&s->given, &s->c->now);
 	return settle(s);
 }
 
@@ -130,10 +130,10 @@ static int run_rounds(struct series *s, uint64_t work)
 	bool has_second = isfinite(s->second.cost);
 
 	if (has_second)
-		seating_copy(&s->second, &s->other);
+		assignment_copy(&s->second, &s->other);
 	for (int i = 0; i < ROUNDS && !over(s); i++) {
-		seating_copy(i == 1 && has_second ? &s->other : &s->best,
-			     &s->c->now);
+		assignment_copy(i == 1 && has_second ? &s->other : &s->best,
+				&s->c->now);
 		if (climb_round(s->c, work, s->err))
 			return -1;
 		keep(s);
@@ -181,12 +181,12 @@ int starts_run(struct climb *c, bool from_given, starts_offer offer,
 	uint32_t idle = 0, n = from_given ? 0 : first;
 	int rc = -1;
 
-	if (seating_build(c->g, c->t, &s.given, err) ||
-	    seating_build(c->g, c->t, &s.best, err) ||
-	    seating_build(c->g, c->t, &s.second, err) ||
-	    seating_build(c->g, c->t, &s.other, err))
+	if (assignment_build(c->g, c->t, &s.given, err) ||
+	    assignment_build(c->g, c->t, &s.best, err) ||
+	    assignment_build(c->g, c->t, &s.second, err) ||
+	    assignment_build(c->g, c->t, &s.other, err))
 		goto out;
-	seating_copy(&c->now, &s.given);
+	assignment_copy(&c->now, &s.given);
 	if (from_given)
 		s.least = s.given.cost;
 	rc = 0;
@@ -198,9 +198,9 @@ int starts_run(struct climb *c, bool from_given, starts_offer offer,
 		n = n == 0 ? first : n < MAX_STARTS ? 2 * n : n;
 	}
 out:
-	seating_free(&s.given);
-	seating_free(&s.best);
-	seating_free(&s.second);
-	seating_free(&s.other);
+	assignment_free(&s.given);
+	assignment_free(&s.best);
+	assignment_free(&s.second);
+	assignment_free(&s.other);
 	return rc;
 }

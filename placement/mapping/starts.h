@@ -8,8 +8,9 @@
 
 #include "placement/mapping/climb.h"
 
-/* Called with every seating that is the best so far; false ends the search. */
-typedef bool (*starts_offer)(void *context, const struct seating *s);
+/* Called with every assignment that is the best so far; false ends the search.
+ */
+typedef bool (*starts_offer)(void *context, const struct assignment *s);
 
 /* Searches until the effort is spent, the offer says so, or series of starts of
  * growing length have found nothing better.  c->now as it comes is one of the

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* seating.c - which item sits on which slot of a tree */
-#include "placement/mapping/seating.h"
+/* assignment.c - which item sits on which slot of a tree */
+#include "placement/mapping/assignment.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-int seating_build(const struct graph *g, const struct tree *t,
-		  struct seating *s, struct weft_error *err)
+int assignment_build(const struct graph *g, const struct tree *t,
+		     struct assignment *s, struct weft_error *err)
 {
 	memset(s, 0, sizeof(*s));
 	s->g = g;
@@ -18,11 +18,11 @@ int seating_build(const struct graph *g, const struct tree *t,
 		return -1;
 	for (uint32_t i = 0; i < g->n; i++)
 		s->item_at[i] = i;
-	seating_reseat(s);
+	assignment_reseat(s);
 	return 0;
 }
 
-void seating_free(struct seating *s)
+void assignment_free(struct assignment *s)
 {
 	free(s->slot_of);
 	free(s->item_at);
@@ -30,7 +30,7 @@ void seating_free(struct seating *s)
 	memset(s, 0, sizeof(*s));
 }
 
-double seating_cost(const struct seating *s)
+double assignment_cost(const struct assignment *s)
 {
 	const struct graph *g = s->g;
 	double sum = 0;
@@ -45,14 +45,14 @@ double seating_cost(const struct seating *s)
 	return sum;
 }
 
-void seating_reseat(struct seating *s)
+void assignment_reseat(struct assignment *s)
 {
 	for (uint32_t i = 0; i < s->g->n; i++)
-		seating_put(s, s->item_at[i], i);
-	s->cost = seating_cost(s);
+		assignment_put(s, s->item_at[i], i);
+	s->cost = assignment_cost(s);
 }
 
-void seating_copy(const struct seating *from, struct seating *to)
+void assignment_copy(const struct assignment *from, struct assignment *to)
 {
 	size_t size = from->g->n * sizeof(*from->slot_of);
 
