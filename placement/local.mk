@@ -57,8 +57,8 @@ libweft_placement_la_SOURCES = \
 	%D%/mapping/bisect.h \
 	%D%/mapping/coarse_level.c \
 	%D%/mapping/coarse_level.h \
-	%D%/mapping/starts.c \
-	%D%/mapping/starts.h \
+	%D%/mapping/multistart.c \
+	%D%/mapping/multistart.h \
 	%D%/mapping/tree.c \
 	%D%/mapping/tree.h \
 	%D%/memo.c \

@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "placement/mapping/alignment.h"
 #include "placement/mapping/coarse_level.h"
-#include "placement/mapping/starts.h"
+#include "placement/mapping/multistart.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -127,8 +127,8 @@ static int run_coarse_level(struct solver *s, const struct coarsening *groups,
 	if (rc == 0) {
 		s->stage = &stage;
 		coarse_level_read(&stage, s->site_of);
-		rc = starts_run(&stage.climb, again, offer_assignment, s,
-				s->err);
+		rc = multistart_run(&stage.climb, again, offer_assignment, s,
+				    s->err);
 	}
 	coarse_level_free(&stage);
 	unlimit(s->effort, &whole, share);

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* starts.h - many starts, and long work on the best of them
+/* multistart.h - many starts, and long work on the best of them
  *
  * Private to placement/.
  */
-#ifndef WEFT_PLACEMENT_MAPPING_STARTS_H
-#define WEFT_PLACEMENT_MAPPING_STARTS_H
+#ifndef WEFT_PLACEMENT_MAPPING_MULTISTART_H
+#define WEFT_PLACEMENT_MAPPING_MULTISTART_H
 
 #include "placement/mapping/climb.h"
 
 /* Called with every assignment that is the best so far; false ends the search.
  */
-typedef bool (*starts_offer)(void *context, const struct assignment *s);
+typedef bool (*multistart_offer)(void *context, const struct assignment *s);
 
 /* Searches until the effort is spent, the offer says so, or series of starts of
  * growing length have found nothing better.  c->now as it comes is one of the
  * starts of each; from_given: of the first series the only one.  -1 for lack of
  * memory. */
-int starts_run(struct climb *c, bool from_given, starts_offer offer,
-	       void *context, struct weft_error *err);
+int multistart_run(struct climb *c, bool from_given, multistart_offer offer,
+		   void *context, struct weft_error *err);
 
 #endif

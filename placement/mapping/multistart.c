@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* starts.c - many starts, and long work on the best of them
+/* multistart.c - many starts, and long work on the best of them
  *
  * Where a start ends depends on its first cuts more than on the work put into
  * it later, so up to half of what is left goes into starts, then all into the
  * best one; in the few milliseconds that other mappers take, letting several go
  * on was worse.  With more time the second best gets a round as well.
  */
-#include "placement/mapping/starts.h"
+#include "placement/mapping/multistart.h"
 #include "base/clock.h"
 
 #include <math.h>
@@ -36,7 +36,7 @@
 struct series {
 	struct climb *c;
 	struct effort *effort;
-	starts_offer offer;
+	multistart_offer offer;
 	void *context;
 	struct weft_error *err;
 	uint64_t begin_work;
@@ -164,8 +164,8 @@ static uint32_t first_starts(uint32_t n_slots)
 	return n_slots < FIRST_STARTS ? n_slots : FIRST_STARTS;
 }
 
-int starts_run(struct climb *c, bool from_given, starts_offer offer,
-	       void *context, struct weft_error *err)
+int multistart_run(struct climb *c, bool from_given, multistart_offer offer,
+		   void *context, struct weft_error *err)
 {
 	struct series s = {.c = c,
 			   .effort = c->bisector.effort,
