@@ -33,8 +33,8 @@ libweft_placement_la_SOURCES = \
 	%D%/job_grids.h \
 	%D%/mapping/alignment.c \
 	%D%/mapping/alignment.h \
-	%D%/mapping/climb.c \
-	%D%/mapping/climb.h \
+	%D%/mapping/local_search.c \
+	%D%/mapping/local_search.h \
 	%D%/mapping/coarsening.c \
 	%D%/mapping/coarsening.h \
 	%D%/mapping/effort.c \
@@ -85,7 +85,7 @@ libweft_placement_la_SOURCES = \
 	%D%/nodes/limits.h \
 	%D%/nodes/refine.c \
 	%D%/nodes/refine.h \
-	%D%/nodes/refine_climb.c \
+	%D%/nodes/refine_local_search.c \
 	%D%/nodes/refine_parts.h \
 	%D%/nodes/refine_segments.c \
 	%D%/nodes/refine_wander.c \

@@ -69,12 +69,13 @@ int coarse_level_build(const struct graph *g, const struct sites *s,
 	if (index_members(st, err) || build_tree(st, err) ||
 	    graph_contract(g, groups->of, st->tree.n_slots, &st->items, err))
 		return -1;
-	return climb_build(&st->items, &st->tree, effort, &st->climb, err);
+	return local_search_build(&st->items, &st->tree, effort,
+				  &st->local_search, err);
 }
 
 void coarse_level_free(struct coarse_level *st)
 {
-	climb_free(&st->climb);
+	local_search_free(&st->local_search);
 	graph_free(&st->items);
 	tree_free(&st->tree);
 	tree_free(&st->below);
@@ -86,7 +87,7 @@ void coarse_level_free(struct coarse_level *st)
 
 void coarse_level_read(struct coarse_level *st, const uint32_t *site_of)
 {
-	struct assignment *now = &st->climb.now;
+	struct assignment *now = &st->local_search.now;
 	const struct tree *t = &st->tree;
 	uint32_t next = 0;
 
@@ -117,7 +118,8 @@ double coarse_level_cost(const struct coarse_level *st)
 {
 	const struct tree *lowest = st->raised ? &st->below : &st->tree;
 
-	return st->climb.now.cost + st->items.inside * lowest->distance[0];
+	return st->local_search.now.cost +
+	       st->items.inside * lowest->distance[0];
 }
 
 void coarse_level_write(const struct coarse_level *st,

@@ -6,8 +6,8 @@
 #ifndef WEFT_PLACEMENT_MAPPING_COARSE_LEVEL_H
 #define WEFT_PLACEMENT_MAPPING_COARSE_LEVEL_H
 
-#include "placement/mapping/climb.h"
 #include "placement/mapping/coarsening.h"
+#include "placement/mapping/local_search.h"
 
 struct coarse_level {
 	const struct graph *g;
@@ -20,7 +20,7 @@ struct coarse_level {
 	bool raised;	   /* then its bins are the slots of tree */
 	struct tree tree;
 	struct graph items;
-	struct climb climb;
+	struct local_search local_search;
 };
 
 /* Keeps g, s and groups, and pointers into itself.  Free with coarse_level_free

@@ -127,8 +127,8 @@ static int run_coarse_level(struct solver *s, const struct coarsening *groups,
 	if (rc == 0) {
 		s->stage = &stage;
 		coarse_level_read(&stage, s->site_of);
-		rc = multistart_run(&stage.climb, again, offer_assignment, s,
-				    s->err);
+		rc = multistart_run(&stage.local_search, again,
+				    offer_assignment, s, s->err);
 	}
 	coarse_level_free(&stage);
 	unlimit(s->effort, &whole, share);
@@ -202,10 +202,10 @@ static int probe(struct solver *s, const struct coarsening *groups,
 				    s->err);
 
 	*cost = (double)INFINITY;
-	if (rc == 0 && climb_restart(&stage.climb)) {
-		climb_settle(&stage.climb);
-		rc = climb_round(&stage.climb, 0, s->err);
-		coarse_level_write(&stage, &stage.climb.now, s->trial);
+	if (rc == 0 && local_search_restart(&stage.local_search)) {
+		local_search_settle(&stage.local_search);
+		rc = local_search_round(&stage.local_search, 0, s->err);
+		coarse_level_write(&stage, &stage.local_search.now, s->trial);
 		offer(s, s->trial, "multisection");
 		*cost = coarse_level_cost(&stage);
 	}

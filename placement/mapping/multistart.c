@@ -34,7 +34,7 @@
 #define HOPELESS 1.5
 
 struct series {
-	struct climb *c;
+	struct local_search *c;
 	struct effort *effort;
 	multistart_offer offer;
 	void *context;
@@ -88,8 +88,8 @@ static void keep(struct series *s)
 
 static int settle(struct series *s)
 {
-	climb_settle(s->c);
-	if (climb_round(s->c, 0, s->err))
+	local_search_settle(s->c);
+	if (local_search_round(s->c, 0, s->err))
 		return -1;
 	keep(s);
 	return 0;
@@ -103,7 +103,7 @@ static int start(struct series *s, uint32_t n)
 	for (uint32_t i = 0; i < n && !over(s); i++) {
 		if (i > 0 && progress(s) > end)
 			break;
-		if (!climb_restart(s->c))
+		if (!local_search_restart(s->c))
 			break;
 		if (settle(s))
 			return -1;
@@ -134,7 +134,7 @@ static int run_rounds(struct series *s, uint64_t work)
 	for (int i = 0; i < ROUNDS && !over(s); i++) {
 		assignment_copy(i == 1 && has_second ? &s->other : &s->best,
 				&s->c->now);
-		if (climb_round(s->c, work, s->err))
+		if (local_search_round(s->c, work, s->err))
 			return -1;
 		keep(s);
 	}
@@ -164,8 +164,9 @@ static uint32_t first_starts(uint32_t n_slots)
 	return n_slots < FIRST_STARTS ? n_slots : FIRST_STARTS;
 }
 
-int multistart_run(struct climb *c, bool from_given, multistart_offer offer,
-		   void *context, struct weft_error *err)
+int multistart_run(struct local_search *c, bool from_given,
+		   multistart_offer offer, void *context,
+		   struct weft_error *err)
 {
 	struct series s = {.c = c,
 			   .effort = c->bisector.effort,

@@ -78,7 +78,7 @@ void refine_cap(struct refine *x, const struct rule *rule);
 int refine_segments(struct refine *x);
 
 /* From x->take, as long as something is better. */
-int refine_climb(struct refine *x);
+int refine_local_search(struct refine *x);
 
 /* Counts what each cell has of x->take. */
 void refine_count(struct refine *x);

@@ -144,12 +144,12 @@ static void keep(struct refine *x, bool higher)
 }
 
 /* Climbs, by orders of ranks, too. */
-static int climb(struct refine *x)
+static int local_search(struct refine *x)
 {
 	bool better = true;
 
 	while (better && !effort_spent(&x->a->effort))
-		if (refine_climb(x) || refine_orders(x, &better))
+		if (refine_local_search(x) || refine_orders(x, &better))
 			return -1;
 	return 0;
 }
@@ -158,7 +158,7 @@ static int wander(struct refine *x)
 {
 	uint32_t vain = 0;
 
-	if (climb(x) || refine_polish(x, POLISHING))
+	if (local_search(x) || refine_polish(x, POLISHING))
 		return -1;
 	keep(x, true);
 	while (vain++ < VAIN_CLIMBS && !effort_spent(&x->a->effort)) {
@@ -166,7 +166,7 @@ static int wander(struct refine *x)
 
 		if (kick(x, &moved))
 			return -1;
-		if (moved && climb(x))
+		if (moved && local_search(x))
 			return -1;
 		higher = moved && is_higher(x);
 		if (higher)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* climb.c - a assignment improved, from one local optimum to the next */
-#include "placement/mapping/climb.h"
+/* local_search.c - a assignment improved, from one local optimum to the next */
+#include "placement/mapping/local_search.h"
 #include "base/clock.h"
 
 #include <math.h>
@@ -26,8 +26,9 @@
 #define HEAT 0.1
 #define COLD 0.9
 
-int climb_build(const struct graph *g, const struct tree *t,
-		struct effort *effort, struct climb *c, struct weft_error *err)
+int local_search_build(const struct graph *g, const struct tree *t,
+		       struct effort *effort, struct local_search *c,
+		       struct weft_error *err)
 {
 	memset(c, 0, sizeof(*c));
 	c->g = g;
@@ -52,7 +53,7 @@ int climb_build(const struct graph *g, const struct tree *t,
 	return 0;
 }
 
-void climb_free(struct climb *c)
+void local_search_free(struct local_search *c)
 {
 	bisector_free(&c->bisector);
 	assignment_free(&c->now);
@@ -66,7 +67,7 @@ void climb_free(struct climb *c)
 }
 
 /* Every item anywhere. */
-static void scatter(struct climb *c)
+static void scatter(struct local_search *c)
 {
 	struct assignment *now = &c->now;
 
@@ -80,7 +81,7 @@ static void scatter(struct climb *c)
 	assignment_reseat(now);
 }
 
-bool climb_restart(struct climb *c)
+bool local_search_restart(struct local_search *c)
 {
 	/* few items are cut the same way every time */
 	if (c->t->n_slots <= FEW && effort_below(c->bisector.effort, 2)) {
@@ -90,7 +91,7 @@ bool climb_restart(struct climb *c)
 	return bisection_all(&c->bisection);
 }
 
-void climb_settle(struct climb *c)
+void local_search_settle(struct local_search *c)
 {
 	for (uint32_t b = 0; b < c->t->n_bins; b++)
 		exchange_queue(&c->exchange, b);
@@ -99,7 +100,7 @@ void climb_settle(struct climb *c)
 }
 
 /* A random edge, by its ends.  False: both are in one bin. */
-static bool find_edge(struct climb *c, uint32_t *item, uint32_t *peer)
+static bool find_edge(struct local_search *c, uint32_t *item, uint32_t *peer)
 {
 	struct effort *effort = c->bisector.effort;
 	const struct graph *g = c->g;
@@ -112,7 +113,7 @@ static bool find_edge(struct climb *c, uint32_t *item, uint32_t *peer)
 }
 
 /* Random bins, each with edges to one before it. */
-static uint32_t choose_region(struct climb *c)
+static uint32_t choose_region(struct local_search *c)
 {
 	struct effort *effort = c->bisector.effort;
 	const uint32_t *bin_of = c->now.bin_of;
@@ -137,7 +138,7 @@ static uint32_t choose_region(struct climb *c)
 }
 
 /* All bins of two domains of the level above, with an edge between them. */
-static uint32_t choose_domains(struct climb *c)
+static uint32_t choose_domains(struct local_search *c)
 {
 	const struct tree *t = c->t;
 	const uint32_t *domain = t->domain + 1;
@@ -158,7 +159,7 @@ static uint32_t choose_domains(struct climb *c)
 
 /* Deals the items of a few neighbouring bins out anew, or those of two whole
  * domains, where there are more. */
-static void shake_region(struct climb *c, double tolerance)
+static void shake_region(struct local_search *c, double tolerance)
 {
 	bool whole = c->n_domains > 2 &&
 		     effort_below(c->bisector.effort, 256) < WHOLE;
@@ -183,7 +184,7 @@ static void shake_region(struct climb *c, double tolerance)
 
 /* Splits the items of two bins anew: mostly of two with an edge between them,
  * else of any, as empty slots have no edges. */
-static void shake_pair(struct climb *c, double tolerance)
+static void shake_pair(struct local_search *c, double tolerance)
 {
 	struct effort *effort = c->bisector.effort;
 	uint32_t item, peer, a, b;
@@ -224,7 +225,7 @@ static double how_far(const struct course *course, const struct effort *e)
 }
 
 /* Simulated annealing over local optima. */
-static void anneal(struct climb *c, uint64_t work)
+static void anneal(struct local_search *c, uint64_t work)
 {
 	struct effort *effort = c->bisector.effort;
 	struct course course = {effort->work, work, weft_clock_s()};
@@ -252,11 +253,11 @@ static void anneal(struct climb *c, uint64_t work)
 			assignment_copy(&c->now, &c->best);
 	}
 	assignment_copy(&c->best, &c->now);
-	climb_settle(c);
+	local_search_settle(c);
 }
 
 /* The content of bin b was moved, as up tells, to bins of the same shape. */
-static int follow(struct climb *c, const struct assignment *up,
+static int follow(struct local_search *c, const struct assignment *up,
 		  struct weft_error *err)
 {
 	const struct tree *t = c->t;
@@ -277,23 +278,23 @@ static int follow(struct climb *c, const struct assignment *up,
 }
 
 /* The contents of bins as items of the tree above. */
-static int lift(struct climb *c, uint64_t work, struct weft_error *err)
+static int lift(struct local_search *c, uint64_t work, struct weft_error *err)
 {
 	struct graph g = {0};
 	struct tree t = {0};
-	struct climb *up = weft_calloc(1, sizeof(*up), err);
+	struct local_search *up = weft_calloc(1, sizeof(*up), err);
 	int rc = -1;
 
 	if (!up || tree_raise(c->t, &t, err) ||
 	    graph_contract(c->g, c->now.bin_of, t.n_slots, &g, err) ||
-	    climb_build(&g, &t, c->bisector.effort, up, err))
+	    local_search_build(&g, &t, c->bisector.effort, up, err))
 		goto out;
-	climb_settle(up);
-	if (climb_round(up, work, err) == 0)
+	local_search_settle(up);
+	if (local_search_round(up, work, err) == 0)
 		rc = follow(c, &up->now, err);
 out:
 	if (up)
-		climb_free(up);
+		local_search_free(up);
 	free(up);
 	graph_free(&g);
 	tree_free(&t);
@@ -308,7 +309,8 @@ static bool bins_alike(const struct tree *t)
 	return t->n_kinds == 1;
 }
 
-int climb_round(struct climb *c, uint64_t work, struct weft_error *err)
+int local_search_round(struct local_search *c, uint64_t work,
+		       struct weft_error *err)
 {
 	uint64_t above = 0;
 
@@ -321,6 +323,6 @@ int climb_round(struct climb *c, uint64_t work, struct weft_error *err)
 		return 0;
 	if (lift(c, above, err))
 		return -1;
-	climb_settle(c);
+	local_search_settle(c);
 	return 0;
 }

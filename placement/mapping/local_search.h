@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* climb.h - a assignment improved, from one local optimum to the next
+/* local_search.h - a assignment improved, from one local optimum to the next
  *
  * Private to placement/.
  */
-#ifndef WEFT_PLACEMENT_MAPPING_CLIMB_H
-#define WEFT_PLACEMENT_MAPPING_CLIMB_H
+#ifndef WEFT_PLACEMENT_MAPPING_LOCAL_SEARCH_H
+#define WEFT_PLACEMENT_MAPPING_LOCAL_SEARCH_H
 
 #include "placement/mapping/bisection.h"
 #include "placement/mapping/exchange.h"
 
 /* One granularity of the problem, with all that its search needs. */
-struct climb {
+struct local_search {
 	const struct graph *g; /* g->n is t->n_slots */
 	const struct tree *t;
 	struct assignment now;
@@ -25,19 +25,21 @@ struct climb {
 	bool *inside;	    /* [n_bins] */
 };
 
-/* Free with climb_free in either case.  Keeps pointers into itself: never move
- * it. */
-int climb_build(const struct graph *g, const struct tree *t,
-		struct effort *effort, struct climb *c, struct weft_error *err);
-void climb_free(struct climb *c);
+/* Free with local_search_free in either case.  Keeps pointers into itself:
+ * never move it. */
+int local_search_build(const struct graph *g, const struct tree *t,
+		       struct effort *effort, struct local_search *c,
+		       struct weft_error *err);
+void local_search_free(struct local_search *c);
 
 /* From nothing.  False: the effort ran out, and c->now means nothing. */
-bool climb_restart(struct climb *c);
+bool local_search_restart(struct local_search *c);
 /* To a local optimum of exchanges between two bins. */
-void climb_settle(struct climb *c);
+void local_search_settle(struct local_search *c);
 /* Spends `work` on random changes, of which losses are accepted ever more
  * rarely, then on whole domains exchanged, up to the highest.  0: those alone.
  * c->now ends no worse than it was.  -1 for lack of memory. */
-int climb_round(struct climb *c, uint64_t work, struct weft_error *err);
+int local_search_round(struct local_search *c, uint64_t work,
+		       struct weft_error *err);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* refine_climb.c - sets of nodes that exchange GPUs, domains and nodes */
+/* refine_local_search.c - sets of nodes that exchange GPUs, domains and nodes
+ */
 #include "placement/nodes/refine_parts.h"
 
 #include <string.h>
@@ -239,7 +240,7 @@ static int try_nodes(struct refine *x, bool *better)
 	return 0;
 }
 
-int refine_climb(struct refine *x)
+int refine_local_search(struct refine *x)
 {
 	bool better = true;
 
