@@ -70,8 +70,8 @@ libweft_placement_la_SOURCES = \
 	%D%/nodes/choice.h \
 	%D%/nodes/choice_around.c \
 	%D%/nodes/choice_flat.c \
-	%D%/nodes/deal.c \
-	%D%/nodes/deal.h \
+	%D%/nodes/distribute.c \
+	%D%/nodes/distribute.h \
 	%D%/nodes/groups.c \
 	%D%/nodes/groups.h \
 	%D%/nodes/groups_segment.c \

@@ -304,8 +304,8 @@ static uint32_t count_boxes(const struct supply *s)
 	return n + f->n_domains + f->n_nodes;
 }
 
-static void deal_ranks(struct blocks *b, const uint32_t *group,
-		       uint32_t *n_dealt)
+static void distribute_ranks(struct blocks *b, const uint32_t *group,
+			     uint32_t *n_dealt)
 {
 	memset(n_dealt, 0, b->n * sizeof(*n_dealt));
 	for (uint32_t r = 0; r < b->n * b->unit; r++) {
@@ -334,7 +334,7 @@ int blocks_build(const struct supply *s, const uint32_t *group, uint32_t n,
 	    graph_contract(&ranks, group, n, &b->g, err))
 		goto out;
 	build_layers(b);
-	deal_ranks(b, group, n_dealt);
+	distribute_ranks(b, group, n_dealt);
 	b->base = b->g.inside * least(s->f, 0, job->spec.metric);
 	b->exact = !job->traffic.n_switches &&
 		   (s->f->n_rails == 1 || b->unit == 1);

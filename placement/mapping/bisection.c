@@ -272,8 +272,8 @@ static void part(struct bisection *m, struct range items, const struct piece *p)
 	memcpy(out + n, m->buffer, n_other * sizeof(*out));
 }
 
-static bool deal(struct bisection *m, struct range bins, struct range items,
-		 bool partial)
+static bool distribution(struct bisection *m, struct range bins,
+			 struct range items, bool partial)
 {
 	uint32_t middle, left = 0;
 	double scale;
@@ -293,10 +293,12 @@ static bool deal(struct bisection *m, struct range bins, struct range items,
 			return false;
 		part(m, items, p);
 	}
-	return deal(m, (struct range){bins.begin, middle},
-		    (struct range){items.begin, items.begin + left}, partial) &&
-	       deal(m, (struct range){middle, bins.end},
-		    (struct range){items.begin + left, items.end}, partial);
+	return distribution(m, (struct range){bins.begin, middle},
+			    (struct range){items.begin, items.begin + left},
+			    partial) &&
+	       distribution(m, (struct range){middle, bins.end},
+			    (struct range){items.begin + left, items.end},
+			    partial);
 }
 
 /* Items by quota to the slots of the bins, empty ones behind. */
@@ -360,7 +362,8 @@ static bool run(struct bisection *m, uint32_t n_bins, bool partial)
 	shuffle(m, n);
 	order_bins(m, n_bins);
 	hand_out(m, n_bins, n_empty);
-	if (!deal(m, (struct range){0, n_bins}, (struct range){0, n}, partial))
+	if (!distribution(m, (struct range){0, n_bins}, (struct range){0, n},
+			  partial))
 		return false;
 	seat(m, n_bins, n);
 	return true;

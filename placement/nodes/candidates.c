@@ -105,10 +105,10 @@ void candidates_add(struct candidates *c, struct choice *choice)
 }
 
 static int try_fill(struct build *b, struct supply *s, uint32_t domain,
-		    enum deal deal, uint32_t chunk)
+		    enum distribution distribution, uint32_t chunk)
 {
 	struct choice c;
-	int rc = choice_fill(s, domain, deal, chunk, &c, b->err);
+	int rc = choice_fill(s, domain, distribution, chunk, &c, b->err);
 
 	if (rc == 1)
 		candidates_add(b->out, &c);

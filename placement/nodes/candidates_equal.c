@@ -89,8 +89,8 @@ static int try_size(struct equal *e, struct groups *g, uint32_t size,
 	const struct segments segments = {size, e->n_nodes, most};
 	struct choice c = {0};
 	uint32_t last;
-	int rc =
-		groups_deal_segments(g, &segments, DEAL_COMPACT, &last, e->err);
+	int rc = groups_distribute_segments(g, &segments, DEAL_COMPACT, &last,
+					    e->err);
 
 	if (rc == 1)
 		rc = groups_choose(g, last, &c, e->err);

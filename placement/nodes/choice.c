@@ -3,7 +3,7 @@
 #include "placement/nodes/choice.h"
 
 #include "base/bitset.h"
-#include "placement/nodes/deal.h"
+#include "placement/nodes/distribute.h"
 #include "placement/nodes/limits.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 struct filling {
 	struct supply *s;
-	enum deal deal;
+	enum distribution distribution;
 	uint32_t chunk;
 	struct choice *c;
 	struct weft_error *err;
@@ -37,8 +37,8 @@ static bool part_untouched(const struct supply *s, const struct hand *h,
 	return s->o->free[part] == weft_mask_first(s->f->nodes[part].n_gpus);
 }
 
-static uint32_t deal_partly(const struct supply *s, struct hand *h,
-			    uint32_t need)
+static uint32_t distribute_partly(const struct supply *s, struct hand *h,
+				  uint32_t need)
 {
 	for (uint32_t i = 0; i < h->n && need; i++) {
 		uint32_t cap = hand_cap(h, i);
@@ -48,13 +48,13 @@ static uint32_t deal_partly(const struct supply *s, struct hand *h,
 		h->share[i] = cap < need ? cap : need;
 		need -= h->share[i];
 	}
-	return deal_compact(h, need);
+	return distribute_compact(h, need);
 }
 
 /* Parts with required nodes come first and give all they can, less what the
  * required nodes elsewhere need at least. */
-static uint32_t deal_required(const struct filling *fill, struct hand *h,
-			      uint32_t need)
+static uint32_t distribute_required(const struct filling *fill, struct hand *h,
+				    uint32_t need)
 {
 	uint32_t least = supply_least(fill->s), owed = 0, must, give, cap;
 
@@ -75,22 +75,23 @@ static uint32_t deal_required(const struct filling *fill, struct hand *h,
 	return need;
 }
 
-static int deal_out(const struct filling *fill, struct hand *h, uint32_t need)
+static int distribute_out(const struct filling *fill, struct hand *h,
+			  uint32_t need)
 {
 	uint32_t unit = fill->s->unit;
 
 	if (fill->s->o->required)
-		need = deal_required(fill, h, need);
+		need = distribute_required(fill, h, need);
 	if (!need)
 		return 1;
-	if (fill->deal == DEAL_EVEN)
-		need = deal_even(h, need, unit);
-	else if (fill->deal == DEAL_ALIGNED)
-		need = deal_aligned(h, need, fill->chunk);
-	else if (fill->deal == DEAL_PARTLY)
-		need = deal_partly(fill->s, h, need);
+	if (fill->distribution == DEAL_EVEN)
+		need = distribute_even(h, need, unit);
+	else if (fill->distribution == DEAL_ALIGNED)
+		need = distribute_aligned(h, need, fill->chunk);
+	else if (fill->distribution == DEAL_PARTLY)
+		need = distribute_partly(fill->s, h, need);
 	else
-		need = deal_compact(h, need);
+		need = distribute_compact(h, need);
 	return need == 0;
 }
 
@@ -127,7 +128,7 @@ static int fill_domain(struct filling *fill, uint32_t domain, uint32_t need)
 	h.share = weft_calloc(h.n, sizeof(*h.share), fill->err);
 	if (!h.share)
 		return -1;
-	rc = deal_out(fill, &h, need);
+	rc = distribute_out(fill, &h, need);
 	for (uint32_t i = 0; rc == 1 && i < h.n; i++) {
 		if (!h.share[i])
 			continue;
@@ -153,10 +154,11 @@ static int choice_allocate(const struct supply *s, uint32_t domain,
 	return c->node && c->count ? 0 : -1;
 }
 
-int choice_fill(struct supply *s, uint32_t domain, enum deal deal,
-		uint32_t chunk, struct choice *c, struct weft_error *err)
+int choice_fill(struct supply *s, uint32_t domain,
+		enum distribution distribution, uint32_t chunk,
+		struct choice *c, struct weft_error *err)
 {
-	struct filling fill = {s, deal, chunk ? chunk : 1, c, err};
+	struct filling fill = {s, distribution, chunk ? chunk : 1, c, err};
 	int rc;
 
 	if (choice_allocate(s, domain, c, err))

@@ -17,7 +17,7 @@ struct choice {
 };
 
 /* How a domain's demand is dealt to its parts. */
-enum deal {
+enum distribution {
 	DEAL_COMPACT, /* fewest parts: largest first, the last fits best */
 	DEAL_EVEN,    /* equal shares on as few parts */
 	DEAL_ALIGNED, /* multiples of `chunk` first, so that groups stay whole
@@ -28,8 +28,9 @@ enum deal {
 
 /* Takes the whole job from `domain`.  Returns 1 when done, 0 when this way
  * leads to no valid choice, -1 with err.  Free with choice_free in any case. */
-int choice_fill(struct supply *s, uint32_t domain, enum deal deal,
-		uint32_t chunk, struct choice *c, struct weft_error *err);
+int choice_fill(struct supply *s, uint32_t domain,
+		enum distribution distribution, uint32_t chunk,
+		struct choice *c, struct weft_error *err);
 
 /* The same, looking only at what each node gives: finds a choice whenever one
  * exists in the domain, even under limits on the number of nodes. */

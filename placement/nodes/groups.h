@@ -71,9 +71,10 @@ struct segments {
 /* Fill take[], *last with the group of the smaller last segment: 1 or 0; -1
  * with err.
  * deal: DEAL_COMPACT or DEAL_EVEN, quick, may miss what there is. */
-int groups_deal_segments(struct groups *g, const struct segments *segments,
-			 enum deal deal, uint32_t *last,
-			 struct weft_error *err);
+int groups_distribute_segments(struct groups *g,
+			       const struct segments *segments,
+			       enum distribution distribution, uint32_t *last,
+			       struct weft_error *err);
 /* The nodes that give most of all that there are, any number in a group. */
 int groups_most_segments(struct groups *g, const struct segments *segments,
 			 uint32_t *last, struct weft_error *err);

@@ -7,7 +7,7 @@
  */
 #include "placement/nodes/groups.h"
 
-#include "placement/nodes/deal.h"
+#include "placement/nodes/distribute.h"
 #include "placement/nodes/limits.h"
 
 #include <stdlib.h>
@@ -24,7 +24,7 @@ struct dealing {
 	uint32_t first;	 /* domain of the first group */
 	uint32_t *cap;	 /* [n_domains] segments */
 	uint32_t *order; /* [n_domains] children of d, at first_child */
-	enum deal deal;
+	enum distribution distribution;
 	struct weft_error *err;
 };
 
@@ -70,7 +70,7 @@ static void sort_children(struct dealing *x, const struct weft_domain *d)
 }
 
 /* As deep as the fabric has levels. */
-static int deal_domain(struct dealing *x, uint32_t domain, uint32_t need)
+static int distribute_domain(struct dealing *x, uint32_t domain, uint32_t need)
 {
 	const struct weft_domain *d = &x->g->s->f->domains[domain];
 	struct hand h = {.n = d->n_children,
@@ -86,13 +86,13 @@ static int deal_domain(struct dealing *x, uint32_t domain, uint32_t need)
 	if (!h.share)
 		return -1;
 	sort_children(x, d);
-	need = x->deal == DEAL_EVEN ? deal_even(&h, need, 1)
-				    : deal_compact(&h, need);
+	need = x->distribution == DEAL_EVEN ? distribute_even(&h, need, 1)
+					    : distribute_compact(&h, need);
 	if (need)
 		rc = 0;
 	for (uint32_t i = 0; rc == 1 && i < h.n; i++)
 		if (h.share[i])
-			rc = deal_domain(x, h.part[i], h.share[i]);
+			rc = distribute_domain(x, h.part[i], h.share[i]);
 	free(h.share);
 	return rc;
 }
@@ -138,14 +138,16 @@ static uint32_t last_taken(const struct groups *g)
 	return i;
 }
 
-int groups_deal_segments(struct groups *g, const struct segments *segments,
-			 enum deal deal, uint32_t *last, struct weft_error *err)
+int groups_distribute_segments(struct groups *g,
+			       const struct segments *segments,
+			       enum distribution distribution, uint32_t *last,
+			       struct weft_error *err)
 {
 	const struct weft_fabric *f = g->s->f;
 	uint32_t segment = segments->size;
 	uint32_t n = segments->n_nodes / segment;
 	uint32_t rest = segments->n_nodes % segment;
-	struct dealing x = {.g = g, .deal = deal, .err = err};
+	struct dealing x = {.g = g, .distribution = distribution, .err = err};
 	int rc = -1;
 
 	memset(g->take, 0, g->n * sizeof(*g->take));
@@ -159,7 +161,7 @@ int groups_deal_segments(struct groups *g, const struct segments *segments,
 	rc = 0;
 	if (x.cap[g->scope] < n)
 		goto out;
-	rc = n ? deal_domain(&x, g->scope, n) : 1;
+	rc = n ? distribute_domain(&x, g->scope, n) : 1;
 	if (rc != 1)
 		goto out;
 	*last = rest ? find_last(g, segment, rest) : last_taken(g);

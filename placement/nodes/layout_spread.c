@@ -166,7 +166,7 @@ static void put(struct spread *x, struct pile *pile, uint32_t lot, uint32_t n)
 }
 
 /* Deals all lots with at most `most` in a pile. */
-static bool deal_lots(struct spread *x, uint32_t most)
+static bool distribute_lots(struct spread *x, uint32_t most)
 {
 	uint32_t n_whole = 0, lot = 0;
 	struct pile *pile;
@@ -233,7 +233,7 @@ static uint32_t fewest_whole(const struct spread *x)
 
 /* The least number of lots in a pile for which dealing works; 0: none.  A few
  * tries with less than keeps all whole, which cutting may allow. */
-static uint32_t deal_fewest(struct spread *x)
+static uint32_t distribute_fewest(struct spread *x)
 {
 	uint32_t n = 0, tries = 0, most, whole = fewest_whole(x);
 
@@ -245,9 +245,9 @@ static uint32_t deal_fewest(struct spread *x)
 		whole = x->n_lots;
 	for (most = (x->n_lots + n - 1) / n; most < whole;
 	     most += tries++ < CUT_TRIES ? 1 : 1 + most / 4)
-		if (deal_lots(x, most))
+		if (distribute_lots(x, most))
 			return most;
-	return deal_lots(x, whole) ? whole : 0;
+	return distribute_lots(x, whole) ? whole : 0;
 }
 
 /* The first members of each pile give what it has been dealt. */
@@ -358,7 +358,7 @@ int layout_spread(struct supply *s, uint32_t scope, struct layout *out,
 	find_lots(&x);
 	if (list_piles(&x, d))
 		goto out;
-	most = deal_fewest(&x);
+	most = distribute_fewest(&x);
 	*lost = most * x.lot_replicas;
 	if (weft_deadline_check(err))
 		goto out;

@@ -168,14 +168,14 @@ static int take_over(struct build *b, const struct groups *g, int rc,
 
 static int try_segments(struct build *b, struct groups *g, uint32_t n_nodes)
 {
-	static const enum deal deals[] = {DEAL_COMPACT, DEAL_EVEN};
+	static const enum distribution deals[] = {DEAL_COMPACT, DEAL_EVEN};
 	const struct segments segments = {b->segment, n_nodes, UINT32_MAX};
 	uint32_t last = 0;
 	int found = 0, rc;
 
 	for (uint32_t i = 0; i < 2 && g->share; i++) {
-		rc = groups_deal_segments(g, &segments, deals[i], &last,
-					  b->err);
+		rc = groups_distribute_segments(g, &segments, deals[i], &last,
+						b->err);
 		rc = take_over(b, g, rc, last);
 		if (rc < 0)
 			return -1;

@@ -185,7 +185,7 @@ static void try_tiling(struct tiling *t)
 }
 
 /* Every way to make the tile of `left` more ranks from axes a, a + 1, ... */
-static void deal_tile(struct tiling *t, uint32_t a, uint32_t left)
+static void distribute_tile(struct tiling *t, uint32_t a, uint32_t left)
 {
 	if (a == t->natural->n) {
 		if (left == 1 && t->n_tried++ < MAX_TRIED &&
@@ -197,7 +197,7 @@ static void deal_tile(struct tiling *t, uint32_t a, uint32_t left)
 		if (left % share || t->natural->size[a] % share)
 			continue;
 		t->share[a] = share;
-		deal_tile(t, a + 1, left / share);
+		distribute_tile(t, a + 1, left / share);
 	}
 }
 
@@ -235,7 +235,7 @@ int orders_tile(struct orders *o, const struct weft_job *job, uint32_t size,
 	t.group = t.rank + o->n_ranks;
 	for (uint32_t k = 0; k < o->n && !weft_deadline_passed(); k++)
 		t.inside = fmax(t.inside, inside_runs(&t, o->rank[k]));
-	deal_tile(&t, 0, size);
+	distribute_tile(&t, 0, size);
 	rc = weft_deadline_check(err);
 	if (rc == 0 && t.found)
 		rc = add_tiled(o, &t, err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* deal.c - dealing a demand to the parts of a domain */
-#include "placement/nodes/deal.h"
+/* distribute.c - dealing a demand to the parts of a domain */
+#include "placement/nodes/distribute.h"
 
 /* Position of the smallest unused part that can give `need`, the first of its
  * equals; h->n when none can. */
@@ -31,7 +31,7 @@ static uint32_t hand_best_fit(const struct hand *h, uint32_t need)
 	return h->n;
 }
 
-uint32_t deal_compact(struct hand *h, uint32_t need)
+uint32_t distribute_compact(struct hand *h, uint32_t need)
 {
 	for (uint32_t i = 0; i < h->n && need; i++) {
 		uint32_t cap = hand_cap(h, i);
@@ -55,7 +55,7 @@ static uint32_t round_up(uint32_t n, uint32_t multiple)
 	return (n + multiple - 1) / multiple * multiple;
 }
 
-uint32_t deal_even(struct hand *h, uint32_t need, uint32_t unit)
+uint32_t distribute_even(struct hand *h, uint32_t need, uint32_t unit)
 {
 	uint32_t m = 0, sum = 0, share, i;
 
@@ -79,7 +79,7 @@ uint32_t deal_even(struct hand *h, uint32_t need, uint32_t unit)
 	return 0;
 }
 
-uint32_t deal_aligned(struct hand *h, uint32_t need, uint32_t chunk)
+uint32_t distribute_aligned(struct hand *h, uint32_t need, uint32_t chunk)
 {
 	uint32_t whole = need / chunk * chunk, rest = need - whole, give;
 
@@ -97,7 +97,7 @@ uint32_t deal_aligned(struct hand *h, uint32_t need, uint32_t chunk)
 	}
 	need = whole + rest;
 	if (need)
-		need = deal_compact(h, need);
+		need = distribute_compact(h, need);
 	for (uint32_t i = 0; i < h->n && need; i++) {
 		give = hand_cap(h, i) - h->share[i];
 		give = give < need ? give : need;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* deal.h - dealing a demand to the parts of a domain
+/* distribute.h - dealing a demand to the parts of a domain
  *
  * Private to placement/.
  */
-#ifndef WEFT_PLACEMENT_NODES_DEAL_H
-#define WEFT_PLACEMENT_NODES_DEAL_H
+#ifndef WEFT_PLACEMENT_NODES_DISTRIBUTE_H
+#define WEFT_PLACEMENT_NODES_DISTRIBUTE_H
 
 #include <stdint.h>
 
@@ -26,13 +26,13 @@ static inline uint32_t hand_cap(const struct hand *h, uint32_t i)
 /* Each returns what of the demand is left over. */
 
 /* Largest-first with the remainder on the part that it fills best. */
-uint32_t deal_compact(struct hand *h, uint32_t need);
+uint32_t distribute_compact(struct hand *h, uint32_t need);
 
-/* Equal shares, multiples of `unit`, over as few parts as deal_compact would
- * use. */
-uint32_t deal_even(struct hand *h, uint32_t need, uint32_t unit);
+/* Equal shares, multiples of `unit`, over as few parts as distribute_compact
+ * would use. */
+uint32_t distribute_even(struct hand *h, uint32_t need, uint32_t unit);
 
 /* Whole chunks first; what is left over goes where room is left. */
-uint32_t deal_aligned(struct hand *h, uint32_t need, uint32_t chunk);
+uint32_t distribute_aligned(struct hand *h, uint32_t need, uint32_t chunk);
 
 #endif
