@@ -77,8 +77,8 @@ libweft_cli_la_SOURCES = \
 	%D%/setup/setup_enable.c \
 	%D%/setup/setup_files.c \
 	%D%/setup/setup_jobs.c \
-	%D%/slurm/capacity.c \
-	%D%/slurm/capacity.h \
+	%D%/slurm/room.c \
+	%D%/slurm/room.h \
 	%D%/slurm/cmd_status.c \
 	%D%/slurm/cmd_why.c \
 	%D%/slurm/prometheus.c \

@@ -3,7 +3,7 @@
 #ifndef WEFT_CLI_AUDIT_AUDIT_H
 #define WEFT_CLI_AUDIT_AUDIT_H
 
-#include "cli/slurm/capacity.h"
+#include "cli/slurm/room.h"
 #include "placement/capacity/fragmentation.h"
 #include "placement/capacity/running.h"
 #include "topology/audit/audit.h"
@@ -21,7 +21,7 @@ struct audit {
 	bool occupied;
 	struct weft_occupancy occupancy;
 	struct weft_running_list running;
-	struct capacity capacity;
+	struct room room;
 	struct weft_fragmentation fragmentation;
 };
 

@@ -58,7 +58,7 @@ static json_t *freed_json(const struct audit *a, const struct weft_fragment *x)
 						  : json_null());
 }
 
-static json_t *fits_json(const struct capacity *c, uint32_t level)
+static json_t *fits_json(const struct room *c, uint32_t level)
 {
 	json_t *fits = json_object();
 
@@ -89,13 +89,13 @@ static json_t *fragmentation_json(const struct audit *a)
 				  f->levels[l].name, "domains",
 				  (json_int_t)x->n_domains, "domains_free",
 				  (json_int_t)x->n_whole, "largest_fit_gpus",
-				  (json_int_t)a->capacity.largest[l], "fits",
-				  fits_json(&a->capacity, l),
-				  "cheapest_to_free", freed_json(a, x)));
+				  (json_int_t)a->room.largest[l], "fits",
+				  fits_json(&a->room, l), "cheapest_to_free",
+				  freed_json(a, x)));
 	}
 	return json_pack("{s:I, s:I, s:o}", "gpus_free",
-			 (json_int_t)a->capacity.n_free, "nodes_free",
-			 (json_int_t)a->capacity.n_whole, "levels", levels);
+			 (json_int_t)a->room.n_free, "nodes_free",
+			 (json_int_t)a->room.n_whole, "levels", levels);
 }
 
 int audit_json(const struct audit *a, struct weft_error *err)

@@ -306,7 +306,7 @@ static void fragment_print(const struct audit *a, uint32_t l)
 	const struct weft_fabric *f = a->fabric;
 
 	printf("  %-10.10s %7u %6u of %-6u", f->levels[l].name,
-	       a->capacity.largest[l], x->n_whole, x->n_domains);
+	       a->room.largest[l], x->n_whole, x->n_domains);
 	if (x->domain == WEFT_NONE) {
 		puts("  -");
 		return;
@@ -321,7 +321,7 @@ static void fragment_print(const struct audit *a, uint32_t l)
 
 static void slots_print(const struct audit *a)
 {
-	const struct capacity *c = &a->capacity;
+	const struct room *c = &a->room;
 	const struct weft_fabric *f = a->fabric;
 
 	printf("jobs that fit within one   of this many GPUs\n%-12s",
@@ -342,7 +342,7 @@ static void fragmentation_print(const struct audit *a)
 	const struct weft_fabric *f = a->fabric;
 
 	printf("\n%u of %u GPUs are free, %u of %u nodes as a whole\n",
-	       a->capacity.n_free, f->n_gpus, a->capacity.n_whole, f->n_nodes);
+	       a->room.n_free, f->n_gpus, a->room.n_whole, f->n_nodes);
 	printf("  %-10s %7s %16s  %s\n", "level", "largest", "whole domains",
 	       "cheapest to free");
 	for (uint32_t l = f->node_level; l < f->n_levels; l++)

@@ -325,19 +325,19 @@ static int fragmented_tell(struct audit *a, struct weft_error *err)
 	for (uint32_t l = f->node_level; l < f->n_levels; l++) {
 		uint32_t whole = f->domains[f->levels[l].first_domain].n_gpus;
 		uint32_t could =
-			a->capacity.n_free < whole ? a->capacity.n_free : whole;
+			a->room.n_free < whole ? a->room.n_free : whole;
 		struct weft_finding_at at = {
 			.place = f->levels[l].name,
-			.weight = (double)could - a->capacity.largest[l],
+			.weight = (double)could - a->room.largest[l],
 		};
 
-		if (2 * a->capacity.largest[l] > could)
+		if (2 * a->room.largest[l] > could)
 			continue;
-		if (weft_findings_add(
-			    &a->findings, WEFT_FINDING_FRAGMENTED, at, err,
-			    "%u GPUs are free, but the largest job "
-			    "in one domain has %u",
-			    a->capacity.n_free, a->capacity.largest[l]))
+		if (weft_findings_add(&a->findings, WEFT_FINDING_FRAGMENTED, at,
+				      err,
+				      "%u GPUs are free, but the largest job "
+				      "in one domain has %u",
+				      a->room.n_free, a->room.largest[l]))
 			return -1;
 	}
 	return 0;
@@ -376,7 +376,7 @@ static int occupancy_look(struct invocation *in, struct weft_error *err)
 	    weft_fragmentation_find(&a->occupancy, &a->running,
 				    &a->fragmentation, err))
 		return -1;
-	capacity_find(&a->occupancy, &a->capacity);
+	room_find(&a->occupancy, &a->room);
 	if (in->state && strcmp(in->state, "slurm") == 0 &&
 	    promises_tell(a, err))
 		return -1;

@@ -171,7 +171,7 @@ static int status_read(struct status *status, struct weft_error *err)
 	status->n_closed =
 		weft_bitset_count(o->closed, status->fabric->n_nodes);
 	snapshot_read(status);
-	capacity_find(o, &status->capacity);
+	room_find(o, &status->room);
 	return promises_read(status->fabric, &status->snapshot,
 			     &status->promises, err);
 }

@@ -146,7 +146,7 @@ static void put_domains(FILE *out, const struct status *status, bool largest,
 			uint32_t d = f->levels[l].first_domain + i;
 			uint32_t n_free, most;
 
-			capacity_domain(&status->occupancy, d, &n_free, &most);
+			room_domain(&status->occupancy, d, &n_free, &most);
 			put_domain(out, name, status, d,
 				   largest ? most : n_free);
 		}
@@ -154,7 +154,7 @@ static void put_domains(FILE *out, const struct status *status, bool largest,
 
 static void put_free(FILE *out, const struct status *status)
 {
-	const struct capacity *c = &status->capacity;
+	const struct room *c = &status->room;
 
 	head(out, "weft_gpus", "gauge", "GPUs of the fabric.");
 	fprintf(out, "weft_gpus %u\n", status->fabric->n_gpus);

@@ -3,8 +3,8 @@
 #ifndef WEFT_CLI_SLURM_STATUS_H
 #define WEFT_CLI_SLURM_STATUS_H
 
-#include "cli/slurm/capacity.h"
 #include "cli/slurm/promises.h"
+#include "cli/slurm/room.h"
 #include "cli/slurm/site.h"
 #include "cli/slurm/slurm_job.h"
 #include "cli/slurm/snapshot.h"
@@ -16,7 +16,7 @@ struct status {
 	struct weft_occupancy occupancy;
 	struct weft_running_list running;
 	uint32_t n_closed; /* nodes that take no jobs */
-	struct capacity capacity;
+	struct room room;
 	uint32_t n_waiting;
 	struct slurm_job *waiting; /* those that ask for GPUs */
 	struct snapshot snapshot;  /* root NULL: none */

@@ -43,9 +43,9 @@ double status_quantile(const struct status *status, double part)
 
 /* ---- text ---- */
 
-static void capacity_print(const struct status *status)
+static void room_print(const struct status *status)
 {
-	const struct capacity *c = &status->capacity;
+	const struct room *c = &status->room;
 	const struct weft_fabric *f = status->fabric;
 
 	printf("fabric %s: %u of %u GPUs free, %u of %u nodes as a whole",
@@ -208,7 +208,7 @@ static void promises_print(const struct status *status)
 
 void status_text(const struct status *status)
 {
-	capacity_print(status);
+	room_print(status);
 	decisions_print(status);
 	running_print(status);
 	promises_print(status);
@@ -219,7 +219,7 @@ void status_text(const struct status *status)
 
 static json_t *levels_json(const struct status *status)
 {
-	const struct capacity *c = &status->capacity;
+	const struct room *c = &status->room;
 	const struct weft_fabric *f = status->fabric;
 	json_t *levels = json_array();
 
@@ -328,7 +328,7 @@ static json_t *promises_json(const struct status *status)
 
 int status_json(const struct status *status, struct weft_error *err)
 {
-	const struct capacity *c = &status->capacity;
+	const struct room *c = &status->room;
 	const struct snapshot *s = &status->snapshot;
 	json_t *object =
 		json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I}", "schema",

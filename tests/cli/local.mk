@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 unit_tests += \
 	%D%/arch \
-	%D%/capacity \
+	%D%/room \
 	%D%/job_trace \
 	%D%/metis \
 	%D%/moment \
@@ -18,7 +18,7 @@ tests_cli_ranks_LDADD = $(cli_libs)
 tests_cli_report_LDADD = $(cli_libs)
 # Lets the n-th allocation of the report fail.
 tests_cli_report_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc
-tests_cli_capacity_LDADD = $(cli_libs)
+tests_cli_room_LDADD = $(cli_libs)
 tests_cli_promises_LDADD = $(cli_libs)
 tests_cli_slurm_job_LDADD = $(cli_libs)
 tests_cli_slurm_state_LDADD = $(cli_libs)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* capacity.h - how many jobs of which size would fit, by level of the fabric */
-#ifndef WEFT_CLI_SLURM_CAPACITY_H
-#define WEFT_CLI_SLURM_CAPACITY_H
+/* room.h - how many jobs of which size would fit, by level of the fabric */
+#ifndef WEFT_CLI_SLURM_ROOM_H
+#define WEFT_CLI_SLURM_ROOM_H
 
 #include "placement/capacity/occupancy.h"
 
@@ -9,7 +9,7 @@
 
 /* A job of more GPUs than the largest node has takes whole nodes; a smaller one
  * stays inside of a node.  Levels are the fabric's, from its node_level on. */
-struct capacity {
+struct room {
 	const struct weft_fabric *f;
 	uint32_t per_node; /* GPUs of the largest node */
 	uint32_t n_sizes;
@@ -22,10 +22,10 @@ struct capacity {
 	uint32_t n_free, n_whole; /* GPUs; nodes free as a whole */
 };
 
-void capacity_find(const struct weft_occupancy *o, struct capacity *capacity);
+void room_find(const struct weft_occupancy *o, struct room *room);
 
 /* GPUs of a domain that are free, and of the largest job that fits into it. */
-void capacity_domain(const struct weft_occupancy *o, uint32_t domain,
-		     uint32_t *n_free, uint32_t *largest);
+void room_domain(const struct weft_occupancy *o, uint32_t domain,
+		 uint32_t *n_free, uint32_t *largest);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* capacity.c - counting places for jobs */
-#include "cli/slurm/capacity.h"
+/* room.c - counting places for jobs */
+#include "cli/slurm/room.h"
 
 #include <string.h>
 
@@ -9,8 +9,8 @@ static bool is_whole(const struct weft_occupancy *o, uint32_t node)
 	return weft_occupancy_give(o, node) == o->fabric->nodes[node].n_gpus;
 }
 
-void capacity_domain(const struct weft_occupancy *o, uint32_t domain,
-		     uint32_t *n_free, uint32_t *largest)
+void room_domain(const struct weft_occupancy *o, uint32_t domain,
+		 uint32_t *n_free, uint32_t *largest)
 {
 	const struct weft_domain *d = &o->fabric->domains[domain];
 	uint32_t whole = 0, most = 0;
@@ -45,7 +45,7 @@ static uint32_t fits_in(const struct weft_occupancy *o,
 }
 
 static void level_find(const struct weft_occupancy *o, uint32_t level,
-		       struct capacity *c)
+		       struct room *c)
 {
 	const struct weft_level *l = &o->fabric->levels[level];
 
@@ -56,7 +56,7 @@ static void level_find(const struct weft_occupancy *o, uint32_t level,
 		for (uint32_t s = 0; s < c->n_sizes; s++)
 			c->fits[level][s] += fits_in(o, &o->fabric->domains[d],
 						     c->per_node, c->size[s]);
-		capacity_domain(o, d, &n_free, &largest);
+		room_domain(o, d, &n_free, &largest);
 		if (largest <= c->largest[level])
 			continue;
 		c->largest[level] = largest;
@@ -64,7 +64,7 @@ static void level_find(const struct weft_occupancy *o, uint32_t level,
 	}
 }
 
-void capacity_find(const struct weft_occupancy *o, struct capacity *c)
+void room_find(const struct weft_occupancy *o, struct room *c)
 {
 	const struct weft_fabric *f = o->fabric;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* capacity.c - how many jobs of which size would fit */
-#include "cli/slurm/capacity.h"
+/* room.c - how many jobs of which size would fit */
+#include "cli/slurm/room.h"
 
 #include "tests/lib/check.h"
 
@@ -41,13 +41,13 @@ static void jobs_are_counted_by_size_and_level(void **state)
 	assert_no_error(&err);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct weft_occupancy o = {0};
-		struct capacity c;
+		struct room c;
 
 		assert_int_equal(weft_occupancy_build(f, &o, &err), 0);
 		if (cases[i].busy)
 			weft_occupancy_busy(&o, cases[i].busy, &err);
 		assert_no_error(&err);
-		capacity_find(&o, &c);
+		room_find(&o, &c);
 		assert_int_equal(c.n_sizes, 6);
 		for (uint32_t s = 0; s < 6; s++)
 			if (c.fits[LEAF][s] != cases[i].fits[s])
