@@ -25,8 +25,8 @@ libweft_placement_la_SOURCES = \
 	%D%/capacity/occupancy_parts.h \
 	%D%/capacity/running.c \
 	%D%/capacity/slots.c \
-	%D%/capacity/supply.c \
-	%D%/capacity/supply.h \
+	%D%/capacity/capacity.c \
+	%D%/capacity/capacity.h \
 	%D%/defrag.c \
 	%D%/job.c \
 	%D%/job_grids.c \

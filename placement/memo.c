@@ -18,7 +18,7 @@ void weft_memo_free(struct weft_memo *memo)
 		return;
 	bounding_free(memo->bounding);
 	orders_free(&memo->orders);
-	supply_free(&memo->supply);
+	capacity_free(&memo->capacity);
 	free(memo);
 }
 

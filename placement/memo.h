@@ -6,7 +6,7 @@
 #ifndef WEFT_PLACEMENT_MEMO_H
 #define WEFT_PLACEMENT_MEMO_H
 
-#include "placement/capacity/supply.h"
+#include "placement/capacity/capacity.h"
 #include "placement/objective/bound.h"
 #include "placement/ranks/order.h"
 
@@ -17,7 +17,7 @@ struct weft_memo {
 	 * use. */
 	struct orders orders;
 	uint32_t tile;
-	struct supply supply; /* zeros: not yet */
+	struct capacity capacity; /* zeros: not yet */
 };
 
 /* Orders of the job with tiles, out of the memo (NULL: none) where it has them.

@@ -96,7 +96,7 @@ static struct weft_job without_limits(const struct weft_job *job)
 }
 
 /* Bound first: strategies stop when they reach it. */
-static int set_bound(const struct supply *s, struct weft_placement *p,
+static int set_bound(const struct capacity *s, struct weft_placement *p,
 		     struct weft_error *err)
 {
 	double crossing[WEFT_MAX_LEVELS];
@@ -129,7 +129,7 @@ static int finish(const struct weft_fabric *f, struct weft_placement *p,
 	return 0;
 }
 
-static int baseline_cost(const struct supply *s, const uint32_t *where,
+static int baseline_cost(const struct capacity *s, const uint32_t *where,
 			 double *cost, struct weft_error *err)
 {
 	struct weft_cost measured;
@@ -143,7 +143,7 @@ static int baseline_cost(const struct supply *s, const uint32_t *where,
 
 /* Keeps the better of p, whose ranking is *mine when it is placed, and
  * first-fit; *baseline is first-fit's cost or -1. */
-static int compare_baseline(const struct supply *s, struct weft_placement *p,
+static int compare_baseline(const struct capacity *s, struct weft_placement *p,
 			    struct ranking *mine, double *baseline,
 			    struct weft_error *err)
 {
@@ -182,7 +182,7 @@ out:
 
 /* From p, whose ranking is *ranking, by the goal itself where it is not the
  * cost. */
-static int pursue(const struct supply *s,
+static int pursue(const struct capacity *s,
 		  const struct weft_place_options *options, double deadline_s,
 		  struct weft_placement *p, struct ranking *ranking,
 		  struct weft_error *err)
@@ -240,7 +240,7 @@ static void start(const struct weft_job *job, struct weft_placement *p)
 }
 
 /* What one search finds, or first-fit where that is better; ranking: of it. */
-static int search_once(struct supply *s, const struct weft_strategy *strategy,
+static int search_once(struct capacity *s, const struct weft_strategy *strategy,
 		       const struct weft_place_options *options,
 		       struct weft_placement *p, struct ranking *ranking,
 		       double *baseline, struct weft_error *err)
@@ -261,7 +261,7 @@ static int search_once(struct supply *s, const struct weft_strategy *strategy,
 
 /* What the goal cost finds for the job, where it is better by the goal there
  * is: the place that costs least often takes least time, too. */
-static int search_by_cost(struct supply *s,
+static int search_by_cost(struct capacity *s,
 			  const struct weft_place_options *options,
 			  struct weft_placement *p, struct ranking *best,
 			  struct weft_error *err)
@@ -296,7 +296,7 @@ static int search_by_cost(struct supply *s,
 }
 
 /* Whether a search that goes on has reason to. */
-static bool is_open(const struct supply *s,
+static bool is_open(const struct capacity *s,
 		    const struct weft_place_options *options, double deadline_s,
 		    const struct weft_placement *p,
 		    const struct ranking *ranking)
@@ -311,7 +311,7 @@ static bool is_open(const struct supply *s,
 
 /* Searches again, each time with twice the work and other random numbers.  The
  * best so far is kept, so that more time is never worse. */
-static int search_on(struct supply *s, const struct weft_strategy *strategy,
+static int search_on(struct capacity *s, const struct weft_strategy *strategy,
 		     const struct weft_place_options *options,
 		     double deadline_s, struct weft_placement *p,
 		     struct ranking *best, struct weft_error *err)
@@ -350,7 +350,7 @@ static int search_on(struct supply *s, const struct weft_strategy *strategy,
 	return rc;
 }
 
-static int place_and_compare(struct supply *s,
+static int place_and_compare(struct capacity *s,
 			     const struct weft_strategy *strategy,
 			     const struct weft_place_options *options,
 			     struct weft_placement *p, struct weft_error *err)
@@ -443,20 +443,19 @@ choose_objective(const struct weft_job *job,
 	return objective;
 }
 
-/* The supply of the job, in *own or, where that may be, in the memo. */
-static struct supply *get_supply(const struct weft_fabric *f,
-				 const struct weft_job *job,
-				 const struct weft_occupancy *o,
-				 struct weft_memo *memo, struct supply *own,
-				 struct weft_error *err)
+/* The capacity of the job, in *own or, where that may be, in the memo. */
+static struct capacity *
+get_capacity(const struct weft_fabric *f, const struct weft_job *job,
+	     const struct weft_occupancy *o, struct weft_memo *memo,
+	     struct capacity *own, struct weft_error *err)
 {
-	struct supply *s = own;
+	struct capacity *s = own;
 
 	if (memo && !o->weight && !o->required) {
-		s = &memo->supply;
-		if (supply_renew(f, job, o, s, err))
+		s = &memo->capacity;
+		if (capacity_renew(f, job, o, s, err))
 			return NULL;
-	} else if (supply_build(f, job, o, 1, 0, s, err)) {
+	} else if (capacity_build(f, job, o, 1, 0, s, err)) {
 		return NULL;
 	}
 	s->memo = memo;
@@ -464,11 +463,12 @@ static struct supply *get_supply(const struct weft_fabric *f,
 }
 
 /* Whatever went wrong, the next decision starts from nothing. */
-static void put_supply(struct weft_memo *memo, struct supply *own, bool failed)
+static void put_capacity(struct weft_memo *memo, struct capacity *own,
+			 bool failed)
 {
-	supply_free(own);
+	capacity_free(own);
 	if (memo && failed)
-		supply_free(&memo->supply);
+		capacity_free(&memo->capacity);
 }
 
 static int traffic_check(const struct weft_job *job, struct weft_error *err)
@@ -480,7 +480,7 @@ static int traffic_check(const struct weft_job *job, struct weft_error *err)
 			 job->n_gpus, job->traffic.n_ranks);
 }
 
-static int place_by(struct supply *s, const struct weft_strategy *strategy,
+static int place_by(struct capacity *s, const struct weft_strategy *strategy,
 		    const struct weft_place_options *options,
 		    const struct weft_objective *objective,
 		    struct weft_placement *p, struct weft_error *err)
@@ -509,7 +509,7 @@ int weft_place(const struct weft_fabric *f, const struct weft_job *job,
 	const struct weft_strategy *strategy;
 	struct weft_objective objective;
 	struct weft_job own;
-	struct supply own_supply = {0}, *s;
+	struct capacity own_capacity = {0}, *s;
 	bool by_step;
 	int rc = -1;
 
@@ -523,7 +523,7 @@ int weft_place(const struct weft_fabric *f, const struct weft_job *job,
 		return -1;
 	if (traffic_check(job, err))
 		return -1;
-	s = get_supply(f, &own, o, options->memo, &own_supply, err);
+	s = get_capacity(f, &own, o, options->memo, &own_capacity, err);
 	if (!s)
 		goto out;
 	p->method = strategy->name;
@@ -540,7 +540,7 @@ int weft_place(const struct weft_fabric *f, const struct weft_job *job,
 	objective.goal = WEFT_GOAL_STEP;
 	rc = place_by(s, strategy, options, &objective, p, err);
 out:
-	put_supply(options->memo, &own_supply, rc != 0);
+	put_capacity(options->memo, &own_capacity, rc != 0);
 	return rc;
 }
 
@@ -574,7 +574,7 @@ int weft_place_score(const struct weft_fabric *f, const struct weft_job *job,
 {
 	const struct weft_job unlimited = without_limits(job);
 	struct weft_occupancy usable = {0};
-	struct supply s = {0};
+	struct capacity s = {0};
 	int rc = -1;
 
 	start(job, p);
@@ -583,7 +583,7 @@ int weft_place_score(const struct weft_fabric *f, const struct weft_job *job,
 	if (!p->where ||
 	    weft_cost(f, &job->traffic, where, NULL, &p->cost, err) ||
 	    these_besides(f, o, where, job->n_gpus, &usable, err) ||
-	    supply_build(f, &unlimited, &usable, 1, 0, &s, err) ||
+	    capacity_build(f, &unlimited, &usable, 1, 0, &s, err) ||
 	    set_bound(&s, p, err))
 		goto out;
 	memcpy(p->where, where, job->n_gpus * sizeof(*where));
@@ -594,7 +594,7 @@ int weft_place_score(const struct weft_fabric *f, const struct weft_job *job,
 	reason_given(&s, p);
 	rc = 0;
 out:
-	supply_free(&s);
+	capacity_free(&s);
 	weft_occupancy_free(&usable);
 	return rc;
 }
@@ -619,7 +619,7 @@ static int only_these(const struct weft_fabric *f, const uint32_t *gpus,
 }
 
 /* The better one of p's order and the best found on the same GPUs. */
-static int order_ranks(struct supply *s,
+static int order_ranks(struct capacity *s,
 		       const struct weft_place_options *options,
 		       struct weft_placement *p, struct weft_error *err)
 {
@@ -656,7 +656,7 @@ int weft_place_ranks(const struct weft_fabric *f, const struct weft_job *job,
 	struct weft_occupancy these = {0};
 	struct weft_objective objective;
 	struct weft_judge judge = {0};
-	struct supply s = {0};
+	struct capacity s = {0};
 	int rc = -1;
 
 	if (!options)
@@ -671,7 +671,7 @@ int weft_place_ranks(const struct weft_fabric *f, const struct weft_job *job,
 	if (!p->where ||
 	    weft_cost(f, &job->traffic, gpus, NULL, &p->cost, err) ||
 	    only_these(f, gpus, job->n_gpus, &these, err) ||
-	    supply_build(f, &unlimited, &these, 1, 0, &s, err) ||
+	    capacity_build(f, &unlimited, &these, 1, 0, &s, err) ||
 	    weft_judge_build(f, &unlimited, NULL, &objective, &judge, err))
 		goto out;
 	s.judge = &judge;
@@ -684,7 +684,7 @@ int weft_place_ranks(const struct weft_fabric *f, const struct weft_job *job,
 		rc = finish(f, p, err);
 out:
 	weft_judge_free(&judge);
-	supply_free(&s);
+	capacity_free(&s);
 	weft_occupancy_free(&these);
 	return rc;
 }

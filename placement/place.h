@@ -52,13 +52,14 @@ struct weft_place_options {
 	void *listener;
 };
 
-struct supply; /* what nodes can give to the job; placement/'s own */
+struct capacity; /* what nodes can give to the job; placement/'s own */
 
 /* place() gets p with metric and bound set, at which it may stop looking; it
  * fills placed, where (malloc'ed) and method, weft_place the rest. */
 struct weft_strategy {
 	const char *name, *help;
-	int (*place)(struct supply *s, const struct weft_place_options *options,
+	int (*place)(struct capacity *s,
+		     const struct weft_place_options *options,
 		     struct weft_placement *p, struct weft_error *err);
 };
 

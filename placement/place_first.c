@@ -20,7 +20,7 @@
 #define AT_ONCE 1e-9
 
 /* As choice_fill. */
-static int choose_tight(struct supply *s, struct choice *c,
+static int choose_tight(struct capacity *s, struct choice *c,
 			struct weft_error *err)
 {
 	uint32_t domain[CANDIDATES_PICKS], chunk = s->job->spec.tp;
@@ -41,7 +41,7 @@ static int choose_tight(struct supply *s, struct choice *c,
 }
 
 /* The same; finds a choice whenever there is one. */
-static int choose_any(struct supply *s, struct choice *c,
+static int choose_any(struct capacity *s, struct choice *c,
 		      struct weft_error *err)
 {
 	uint32_t within = s->job->within_level;
@@ -52,7 +52,7 @@ static int choose_any(struct supply *s, struct choice *c,
 	for (uint32_t i = 0; i < l->n_domains; i++) {
 		int rc = 0;
 
-		if (supply_holds(s, l->first_domain + i))
+		if (capacity_holds(s, l->first_domain + i))
 			rc = choice_flat(s, l->first_domain + i, c, err);
 		if (rc || weft_deadline_check(err))
 			return rc ? rc : -1;
@@ -62,7 +62,7 @@ static int choose_any(struct supply *s, struct choice *c,
 }
 
 /* Those of jobs that fit into a node are few and small. */
-static int choose_inside(struct supply *s, struct choice *c,
+static int choose_inside(struct capacity *s, struct choice *c,
 			 struct weft_error *err)
 {
 	struct candidates *all = weft_calloc(1, sizeof(*all), err);
@@ -79,7 +79,7 @@ static int choose_inside(struct supply *s, struct choice *c,
 	return rc;
 }
 
-static int choose_groups(struct supply *s, struct choice *c,
+static int choose_groups(struct capacity *s, struct choice *c,
 			 struct weft_error *err)
 {
 	struct layouts *all = weft_calloc(1, sizeof(*all), err);
@@ -97,7 +97,7 @@ static int choose_groups(struct supply *s, struct choice *c,
 	return rc;
 }
 
-static int choose(struct supply *s, struct choice *c, struct weft_error *err)
+static int choose(struct capacity *s, struct choice *c, struct weft_error *err)
 {
 	int rc;
 
@@ -110,7 +110,7 @@ static int choose(struct supply *s, struct choice *c, struct weft_error *err)
 }
 
 /* Takes over the nodes of the choice. */
-static int take_over(const struct supply *s, struct choice *c,
+static int take_over(const struct capacity *s, struct choice *c,
 		     struct weft_placement *p, struct weft_error *err)
 {
 	p->where = weft_calloc(p->n_ranks, sizeof(*p->where), err);
@@ -128,7 +128,7 @@ int weft_place_first(const struct weft_fabric *f, const struct weft_job *job,
 		     const struct weft_occupancy *o, struct weft_placement *p,
 		     struct weft_error *err)
 {
-	struct supply s = {0};
+	struct capacity s = {0};
 	struct choice c = {0};
 	int rc = -1;
 
@@ -139,13 +139,13 @@ int weft_place_first(const struct weft_fabric *f, const struct weft_job *job,
 	p->bound = (double)NAN;
 	for (int m = 0; m < WEFT_N_METRICS; m++)
 		p->cost.total[m] = (double)NAN;
-	if (supply_build(f, job, o, 1, 0, &s, err))
+	if (capacity_build(f, job, o, 1, 0, &s, err))
 		goto out;
 	rc = reason_impossible(&s, p) ? 0 : choose(&s, &c, err);
 	if (rc > 0)
 		rc = take_over(&s, &c, p, err);
 out:
 	choice_free(&c);
-	supply_free(&s);
+	capacity_free(&s);
 	return rc;
 }

@@ -19,7 +19,7 @@ struct scopes {
 	uint32_t least;			     /* a node gives, or nothing */
 };
 
-static uint32_t scope_of(const struct supply *s, const struct scopes *scopes,
+static uint32_t scope_of(const struct capacity *s, const struct scopes *scopes,
 			 uint32_t node)
 {
 	uint32_t gpu = s->f->nodes[node].first_gpu;
@@ -27,14 +27,14 @@ static uint32_t scope_of(const struct supply *s, const struct scopes *scopes,
 	return s->f->gpu_domain[scopes->level][gpu];
 }
 
-static bool is_required(const struct supply *s, uint32_t node)
+static bool is_required(const struct capacity *s, uint32_t node)
 {
 	return s->o->required && weft_bitset_has(s->o->required, node);
 }
 
 /* GPUs that a node gives.  Under a limit on nodes those that have less than the
  * average are left out: with the others the limit holds. */
-static inline uint32_t gives(const struct supply *s,
+static inline uint32_t gives(const struct capacity *s,
 			     const struct scopes *scopes, uint32_t node)
 {
 	uint32_t n = s->give[node];
@@ -43,7 +43,8 @@ static inline uint32_t gives(const struct supply *s,
 }
 
 /* Gathers nodes in order, required ones first, until one scope has enough. */
-static void gather(const struct supply *s, bool required, struct scopes *scopes)
+static void gather(const struct capacity *s, bool required,
+		   struct scopes *scopes)
 {
 	const struct weft_job *job = s->job;
 	uint32_t first = s->f->levels[scopes->level].first_domain;
@@ -74,11 +75,11 @@ struct taking {
 
 /* Whole nodes as they come, as long as enough is left for the further nodes
  * that must be used. */
-static void take(const struct supply *s, bool required,
+static void take(const struct capacity *s, bool required,
 		 const struct scopes *scopes, struct taking *t)
 {
 	const struct weft_job *job = s->job;
-	uint32_t least = supply_least(s), min = job->min_nodes, left, keep;
+	uint32_t least = capacity_least(s), min = job->min_nodes, left, keep;
 
 	if (required && min < scopes->must)
 		min = scopes->must;
@@ -105,7 +106,7 @@ static void take(const struct supply *s, bool required,
 }
 
 /* Ranks in their own order over the GPUs of the nodes in theirs. */
-static void lay_out(const struct supply *s, const uint32_t *share,
+static void lay_out(const struct capacity *s, const uint32_t *share,
 		    uint32_t *where)
 {
 	uint32_t rank = 0, k;
@@ -122,7 +123,7 @@ static void lay_out(const struct supply *s, const uint32_t *share,
 }
 
 /* Inside one NVLink domain of a node: the first by name that has enough. */
-static bool place_inside_node(const struct supply *s, uint32_t level,
+static bool place_inside_node(const struct capacity *s, uint32_t level,
 			      uint32_t *where)
 {
 	const struct weft_fabric *f = s->f;
@@ -148,7 +149,7 @@ static bool place_inside_node(const struct supply *s, uint32_t level,
 	return false;
 }
 
-static int place_on(const struct supply *s, struct scopes *scopes,
+static int place_on(const struct capacity *s, struct scopes *scopes,
 		    uint32_t *where, struct weft_error *err)
 {
 	const struct weft_job *job = s->job;
@@ -184,7 +185,7 @@ out:
 	return rc;
 }
 
-int firstfit_find(const struct supply *s, uint32_t *where,
+int firstfit_find(const struct capacity *s, uint32_t *where,
 		  struct weft_error *err)
 {
 	const struct weft_fabric *f = s->f;
@@ -208,7 +209,7 @@ int firstfit_find(const struct supply *s, uint32_t *where,
 	return rc == 1 ? limits_keep(s, where, err) : rc;
 }
 
-int place_firstfit(struct supply *s, const struct weft_place_options *options,
+int place_firstfit(struct capacity *s, const struct weft_place_options *options,
 		   struct weft_placement *p, struct weft_error *err)
 {
 	int rc = -1;

@@ -27,7 +27,7 @@ struct priced {
 };
 
 struct grouped {
-	struct supply *s;
+	struct capacity *s;
 	const struct weft_job *job;
 	struct layouts layouts;
 	struct arranger arranger;
@@ -301,7 +301,7 @@ static int run(struct grouped *x, const struct weft_place_options *options)
 		       : consider_all(x, n);
 }
 
-int place_grouped(struct supply *s, const struct weft_place_options *options,
+int place_grouped(struct capacity *s, const struct weft_place_options *options,
 		  struct weft_placement *p, struct weft_error *err)
 {
 	struct grouped *x = weft_calloc(1, sizeof(*x), err);

@@ -41,7 +41,7 @@
 struct pack {
 	const struct weft_fabric *f;
 	const struct weft_job *job;
-	struct supply *supply; /* of single GPUs */
+	struct capacity *capacity; /* of single GPUs */
 	struct candidates candidates;
 	struct arranger arranger;
 	struct ranking best;
@@ -62,7 +62,7 @@ static int price_one(struct pack *pack, uint32_t i, uint32_t n_before,
 	struct candidates *c = &pack->candidates;
 	uint32_t k = n_before;
 
-	choice_expand(&c->choice[i], pack->supply->o, gpus);
+	choice_expand(&c->choice[i], pack->capacity->o, gpus);
 	if (arrange_price(&pack->arranger, gpus, c->block[i], &c->cost[i],
 			  &c->nesting[i], pack->err))
 		return -1;
@@ -115,12 +115,12 @@ static int consider(struct pack *pack)
 	double cost;
 
 	if (pack->p->placed &&
-	    ranking_is_beaten(pack->supply, pack->where, &pack->best, &beaten,
+	    ranking_is_beaten(pack->capacity, pack->where, &pack->best, &beaten,
 			      pack->err))
 		return -1;
 	if (beaten)
 		return 0;
-	if (ranking_measure(pack->supply, pack->where, &ranking, pack->err))
+	if (ranking_measure(pack->capacity, pack->where, &ranking, pack->err))
 		return -1;
 	cost = ranking.cost +
 	       sites_tie(pack->f, pack->job->spec.metric) * ranking.second;
@@ -163,16 +163,16 @@ static int consider_plain(struct pack *pack, const struct arrangement *plain)
 	    consider(pack))
 		return -1;
 	effort_spend(&pack->arranger.effort,
-		     weft_judge_work(pack->supply->judge));
+		     weft_judge_work(pack->capacity->judge));
 	return 0;
 }
 
 /* The share of free slots that candidate i destroys. */
 static double share_lost(struct pack *pack, uint32_t i)
 {
-	choice_expand(&pack->candidates.choice[i], pack->supply->o,
+	choice_expand(&pack->candidates.choice[i], pack->capacity->o,
 		      pack->where);
-	return weft_slots_lost(&pack->supply->judge->slots, pack->where);
+	return weft_slots_lost(&pack->capacity->judge->slots, pack->where);
 }
 
 /* Candidates in the order in which they are best looked at: the cheapest come
@@ -185,7 +185,7 @@ static void sort_all(struct pack *pack, uint32_t order[CANDIDATES_MAX])
 
 	for (uint32_t i = 0; i < c->n_priced; i++) {
 		uint32_t one = c->order[i], at = i;
-		double its = pack->supply->judge->indifferent
+		double its = pack->capacity->judge->indifferent
 				     ? share_lost(pack, one)
 				     : 0;
 
@@ -242,7 +242,7 @@ static int consider_orders(struct pack *pack)
  * ranks on them, as ranking_is_beaten does. */
 static bool destroys_more(const struct pack *pack, const uint32_t *gpus)
 {
-	struct weft_judge *judge = pack->supply->judge;
+	struct weft_judge *judge = pack->capacity->judge;
 	double most = pack->best.share_lost;
 
 	return judge->indifferent && pack->best.prefers && !pack->best.lost &&
@@ -261,11 +261,11 @@ static int consider_leftover(struct pack *pack, uint32_t domain, uint32_t unit,
 
 	if (!gpus)
 		return -1;
-	rc = leftovers_fill(pack->supply, domain, unit, scattered, &choice,
+	rc = leftovers_fill(pack->capacity, domain, unit, scattered, &choice,
 			    pack->err);
 	if (rc <= 0)
 		goto out;
-	choice_expand(&choice, pack->supply->o, gpus);
+	choice_expand(&choice, pack->capacity->o, gpus);
 	rc = 0;
 	if (destroys_more(pack, gpus))
 		goto out;
@@ -283,7 +283,7 @@ out:
 /* At every level in the domain that holds the job most tightly. */
 static int consider_leftovers(struct pack *pack)
 {
-	const struct supply *s = pack->supply;
+	const struct capacity *s = pack->capacity;
 	uint32_t tp = pack->job->spec.tp;
 	uint32_t unit = tp > 1 && pack->job->n_gpus % tp == 0 ? tp : 1;
 
@@ -294,7 +294,7 @@ static int consider_leftovers(struct pack *pack)
 		for (uint32_t i = 0; i < level->n_domains; i++) {
 			uint32_t d = level->first_domain + i;
 
-			if (supply_holds(s, d) &&
+			if (capacity_holds(s, d) &&
 			    (best == WEFT_NONE || s->cap[d] < s->cap[best]))
 				best = d;
 		}
@@ -315,10 +315,10 @@ static int consider_leftovers(struct pack *pack)
 static int refine(struct pack *pack)
 {
 	struct effort *effort = &pack->arranger.effort;
-	uint64_t work = REFINED * weft_judge_work(pack->supply->judge);
+	uint64_t work = REFINED * weft_judge_work(pack->capacity->judge);
 	uint64_t most = weft_deadline() > 0 ? HASTY_REFINE : MAX_REFINE;
 
-	if (!pack->p->placed || ranking_is_least(pack->supply, &pack->best))
+	if (!pack->p->placed || ranking_is_least(pack->capacity, &pack->best))
 		return 0;
 	if (!pack->limited)
 		effort->work = work < most ? work : most;
@@ -330,10 +330,10 @@ static int refine(struct pack *pack)
  * weight of fragmentation, so that a larger one never loses more. */
 static int look_further(struct pack *pack)
 {
-	const struct weft_judge *judge = pack->supply->judge;
+	const struct weft_judge *judge = pack->capacity->judge;
 	uint64_t one = weft_judge_work(judge), most = 128 * one;
 
-	if (ranking_suffices(pack->supply, &pack->best))
+	if (ranking_suffices(pack->capacity, &pack->best))
 		return 0;
 	/* no other is faster, destroys less or costs less */
 	if (judge->indifferent && is_least(pack) &&
@@ -369,7 +369,7 @@ static int look_for_room(struct pack *pack)
 	double cost = best->cost +
 		      sites_tie(pack->f, pack->job->spec.metric) * best->second;
 
-	if (!pack->p->placed || !pack->supply->judge->slots.fabric ||
+	if (!pack->p->placed || !pack->capacity->judge->slots.fabric ||
 	    !(best->measure.share_lost > 0))
 		return 0;
 	pack->most = cost * (1 + RANKING_SAME);
@@ -390,7 +390,7 @@ static int look_for_room(struct pack *pack)
 static uint32_t expand_node(struct pack *pack, uint32_t node, uint32_t count,
 			    uint32_t first_rank)
 {
-	uint64_t rest = choice_gpus(pack->supply->o, node, count);
+	uint64_t rest = choice_gpus(pack->capacity->o, node, count);
 	uint32_t gpu = pack->f->nodes[node].first_gpu, n = 0;
 
 	for (; rest; rest >>= 1, gpu++)
@@ -405,7 +405,7 @@ static uint32_t expand_node(struct pack *pack, uint32_t node, uint32_t count,
 static int spread_out(struct pack *pack, uint32_t share)
 {
 	const struct weft_fabric *f = pack->f;
-	const struct weft_occupancy *o = pack->supply->o;
+	const struct weft_occupancy *o = pack->capacity->o;
 	const struct weft_level *level = &f->levels[f->n_levels - 1];
 	uint32_t n = pack->job->n_gpus, done = 0;
 	uint32_t *next;
@@ -438,8 +438,8 @@ static int spread_out(struct pack *pack, uint32_t share)
  * good domains to others: what it destroys of them decides. */
 static int find_indifference(struct pack *pack)
 {
-	struct weft_judge *judge = pack->supply->judge;
-	uint32_t *nodes = pack->supply->f->gpu_node;
+	struct weft_judge *judge = pack->capacity->judge;
+	uint32_t *nodes = pack->capacity->f->gpu_node;
 	uint32_t share = 0, n = pack->job->n_gpus;
 	struct weft_measure apart;
 	int rc;
@@ -456,7 +456,7 @@ static int find_indifference(struct pack *pack)
 		return -1;
 	if (apart.value > pack->best.measure.value * (1 + judge->same))
 		return 0;
-	if (weft_judge_indifferent(judge, pack->supply->o, pack->err))
+	if (weft_judge_indifferent(judge, pack->capacity->o, pack->err))
 		return -1;
 	memcpy(pack->where, pack->p->where, n * sizeof(*pack->where));
 	pack->p->placed = false;
@@ -482,10 +482,10 @@ static int decide(struct pack *pack)
 	}
 	if (find_indifference(pack))
 		return -1;
-	if (!weft_objective_is_cost(&pack->supply->judge->objective) &&
+	if (!weft_objective_is_cost(&pack->capacity->judge->objective) &&
 	    look_further(pack))
 		return -1;
-	if (weft_objective_is_cost(&pack->supply->judge->objective) &&
+	if (weft_objective_is_cost(&pack->capacity->judge->objective) &&
 	    !is_least(pack) && refine(pack))
 		return -1;
 	return look_for_room(pack);
@@ -552,13 +552,13 @@ static int run(struct pack *pack, const struct weft_place_options *options)
 	pack->p->where = weft_calloc(n, sizeof(*pack->p->where), pack->err);
 	if (!pack->where || !pack->p->where)
 		return -1;
-	if (candidates_build(pack->supply, &pack->candidates, pack->err))
+	if (candidates_build(pack->capacity, &pack->candidates, pack->err))
 		return -1;
 	if (!pack->candidates.n)
 		return 0;
 	pack->target = sites_blend(pack->f, pack->p->metric, pack->p->bounds);
-	if (arranger_build(pack->supply, options, pack->target, &pack->arranger,
-			   pack->err) ||
+	if (arranger_build(pack->capacity, options, pack->target,
+			   &pack->arranger, pack->err) ||
 	    price(pack))
 		return -1;
 	if (decide(pack))
@@ -566,12 +566,12 @@ static int run(struct pack *pack, const struct weft_place_options *options)
 	return pack->p->placed ? record_next(pack) : 0;
 }
 
-int place_pack(struct supply *s, const struct weft_place_options *options,
+int place_pack(struct capacity *s, const struct weft_place_options *options,
 	       struct weft_placement *p, struct weft_error *err)
 {
 	struct pack pack = {.f = s->f,
 			    .job = s->job,
-			    .supply = s,
+			    .capacity = s,
 			    .least = -1,
 			    .most = (double)INFINITY,
 			    .limited = options->work_limit > 0,

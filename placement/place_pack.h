@@ -9,7 +9,7 @@
 #include "placement/place.h"
 
 /* Row "pack" of weft_strategies. */
-int place_pack(struct supply *s, const struct weft_place_options *options,
+int place_pack(struct capacity *s, const struct weft_place_options *options,
 	       struct weft_placement *p, struct weft_error *err);
 
 #endif

@@ -19,7 +19,7 @@ static const char *plural(uint32_t n)
 
 /* Domain of the level that can give most; WEFT_NONE where the level has none.
  */
-static uint32_t fullest(const struct supply *s, uint32_t level)
+static uint32_t fullest(const struct capacity *s, uint32_t level)
 {
 	const struct weft_level *l = &s->f->levels[level];
 	uint32_t best = WEFT_NONE;
@@ -34,7 +34,7 @@ static uint32_t fullest(const struct supply *s, uint32_t level)
 }
 
 /* Free GPUs in the best NVLink domain inside a node. */
-static uint32_t fullest_inside_node(const struct supply *s)
+static uint32_t fullest_inside_node(const struct capacity *s)
 {
 	const struct weft_level *l = &s->f->levels[0];
 	uint32_t best = 0;
@@ -54,7 +54,7 @@ static uint32_t fullest_inside_node(const struct supply *s)
 	return best;
 }
 
-static bool lacks_gpus(const struct supply *s, struct weft_placement *p)
+static bool lacks_gpus(const struct capacity *s, struct weft_placement *p)
 {
 	uint32_t usable = s->usable, n = s->job->n_gpus;
 
@@ -65,7 +65,7 @@ static bool lacks_gpus(const struct supply *s, struct weft_placement *p)
 	return true;
 }
 
-static bool lacks_nodes(const struct supply *s, struct weft_placement *p)
+static bool lacks_nodes(const struct capacity *s, struct weft_placement *p)
 {
 	const struct weft_job *job = s->job;
 	uint32_t n = s->n_giving, each = job->gpus_per_node, nodes;
@@ -88,10 +88,10 @@ static bool lacks_nodes(const struct supply *s, struct weft_placement *p)
 	return true;
 }
 
-static bool lacks_required(const struct supply *s, struct weft_placement *p)
+static bool lacks_required(const struct capacity *s, struct weft_placement *p)
 {
 	const struct weft_job *job = s->job;
-	uint32_t n = 0, most = job->n_gpus / supply_least(s);
+	uint32_t n = 0, most = job->n_gpus / capacity_least(s);
 
 	if (!s->o->required)
 		return false;
@@ -103,8 +103,8 @@ static bool lacks_required(const struct supply *s, struct weft_placement *p)
 			continue;
 		weft_placement_explain(p,
 				       "required node %s cannot give %u GPU%s",
-				       s->f->nodes[i].name, supply_least(s),
-				       plural(supply_least(s)));
+				       s->f->nodes[i].name, capacity_least(s),
+				       plural(capacity_least(s)));
 		return true;
 	}
 	if (job->max_nodes && job->max_nodes < most)
@@ -117,7 +117,7 @@ static bool lacks_required(const struct supply *s, struct weft_placement *p)
 }
 
 /* The level that the job may not leave. */
-static bool lacks_room(const struct supply *s, struct weft_placement *p)
+static bool lacks_room(const struct capacity *s, struct weft_placement *p)
 {
 	uint32_t level = s->job->within_level, n = s->job->n_gpus, best, d;
 	uint32_t top = s->f->n_levels - 1;
@@ -146,14 +146,14 @@ static bool lacks_room(const struct supply *s, struct weft_placement *p)
 	return true;
 }
 
-bool reason_impossible(const struct supply *s, struct weft_placement *p)
+bool reason_impossible(const struct capacity *s, struct weft_placement *p)
 {
 	return lacks_gpus(s, p) || lacks_required(s, p) || lacks_nodes(s, p) ||
 	       lacks_room(s, p);
 }
 
 /* Distinct domains of a level that the ranks are in. */
-static uint32_t count_domains(const struct supply *s,
+static uint32_t count_domains(const struct capacity *s,
 			      const struct weft_placement *p, uint32_t level)
 {
 	uint32_t first = s->f->levels[level].first_domain, n = 0;
@@ -170,7 +170,7 @@ static uint32_t count_domains(const struct supply *s,
 }
 
 /* "16 GPUs on 2 nodes in 2 leafs of 1 pod". */
-static void explain_span(const struct supply *s, struct weft_placement *p)
+static void explain_span(const struct capacity *s, struct weft_placement *p)
 {
 	const struct weft_fabric *f = s->f;
 	char text[160];
@@ -198,7 +198,8 @@ static void explain_span(const struct supply *s, struct weft_placement *p)
 }
 
 /* The innermost level that the job had to leave, and what it offered. */
-static void explain_tightness(const struct supply *s, struct weft_placement *p)
+static void explain_tightness(const struct capacity *s,
+			      struct weft_placement *p)
 {
 	const struct weft_fabric *f = s->f;
 	uint32_t d, level;
@@ -220,7 +221,7 @@ static void explain_tightness(const struct supply *s, struct weft_placement *p)
 }
 
 /* Nodes of which only a part is used.  Out of memory leaves it unsaid. */
-static void explain_shared(const struct supply *s, struct weft_placement *p)
+static void explain_shared(const struct capacity *s, struct weft_placement *p)
 {
 	const struct weft_fabric *f = s->f;
 	uint32_t *used = weft_calloc(f->n_nodes, sizeof(*used), NULL);
@@ -269,7 +270,7 @@ static void explain_optimum(struct weft_placement *p)
 }
 
 /* The nodes that come next, by name, as far as a sentence holds them. */
-static void explain_next(const struct supply *s, struct weft_placement *p)
+static void explain_next(const struct capacity *s, struct weft_placement *p)
 {
 	const char **names = weft_calloc(p->n_next, sizeof(*names), NULL);
 	double ratio = p->next_cost / p->cost.total[p->metric];
@@ -292,7 +293,7 @@ static void explain_next(const struct supply *s, struct weft_placement *p)
 	free(hosts);
 }
 
-void reason_placed(const struct supply *s, struct weft_placement *p,
+void reason_placed(const struct capacity *s, struct weft_placement *p,
 		   double baseline)
 {
 	explain_span(s, p);
@@ -317,7 +318,7 @@ void reason_placed(const struct supply *s, struct weft_placement *p,
 	explain_optimum(p);
 }
 
-void reason_given(const struct supply *s, struct weft_placement *p)
+void reason_given(const struct capacity *s, struct weft_placement *p)
 {
 	explain_span(s, p);
 	explain_shared(s, p);

@@ -24,14 +24,14 @@ struct trial {
 };
 
 /* Out of memory counts as no place: then less is said. */
-static bool trial_fits(const struct supply *s, struct trial *t)
+static bool trial_fits(const struct capacity *s, struct trial *t)
 {
 	struct layouts *l = weft_calloc(1, sizeof(*l), NULL);
 	struct candidates *c = weft_calloc(1, sizeof(*c), NULL);
-	struct supply own = {0};
+	struct capacity own = {0};
 
 	t->n_nodes = 0;
-	if (!l || !c || supply_build(s->f, &t->job, &t->o, 1, 0, &own, NULL))
+	if (!l || !c || capacity_build(s->f, &t->job, &t->o, 1, 0, &own, NULL))
 		goto out;
 	if (layouts_are_binding(&own)) {
 		if (layouts_build(&own, 0, l, NULL) == 0 && l->n)
@@ -46,11 +46,11 @@ out:
 		candidates_free(c);
 	free(l);
 	free(c);
-	supply_free(&own);
+	capacity_free(&own);
 	return t->n_nodes > 0;
 }
 
-static void trial_start(const struct supply *s, struct trial *t)
+static void trial_start(const struct capacity *s, struct trial *t)
 {
 	t->job = *s->job;
 	t->o = *s->o;
@@ -61,7 +61,7 @@ static void trial_start(const struct supply *s, struct trial *t)
 
 /* Nodes that the groups of the whole fabric can give to the job, most first;
  * returns how many groups there are. */
-static uint32_t list_rooms(const struct supply *s, uint32_t *room)
+static uint32_t list_rooms(const struct capacity *s, uint32_t *room)
 {
 	const struct weft_level *l = &s->f->levels[limits_level(s->f)];
 	uint32_t n = 0;
@@ -81,7 +81,7 @@ static uint32_t list_rooms(const struct supply *s, uint32_t *room)
 
 /* The largest smaller segment that fits: one as large as a domain, each next
  * smaller number, halves; 0: none. */
-static uint32_t nearest_segment(const struct supply *s, uint32_t largest)
+static uint32_t nearest_segment(const struct capacity *s, uint32_t largest)
 {
 	uint32_t n = s->job->spec.segment - 1;
 	struct trial t;
@@ -97,7 +97,7 @@ static uint32_t nearest_segment(const struct supply *s, uint32_t largest)
 	return 0;
 }
 
-static bool lacks_segments(const struct supply *s, struct weft_placement *p,
+static bool lacks_segments(const struct capacity *s, struct weft_placement *p,
 			   bool look)
 {
 	const char *level = s->f->levels[limits_level(s->f)].name;
@@ -163,7 +163,7 @@ static bool write_split(const struct weft_spec *spec, char *text, size_t size)
 }
 
 /* The same number of nodes in the largest groups, as many in each as it has. */
-static bool nearest_split(const struct supply *s, const uint32_t *room,
+static bool nearest_split(const struct capacity *s, const uint32_t *room,
 			  uint32_t n_rooms, struct trial *t)
 {
 	struct weft_spec *spec = &t->job.spec;
@@ -184,7 +184,7 @@ static bool nearest_split(const struct supply *s, const uint32_t *room,
 	return !left && trial_fits(s, t);
 }
 
-static bool lacks_parts(const struct supply *s, struct weft_placement *p,
+static bool lacks_parts(const struct capacity *s, struct weft_placement *p,
 			bool look)
 {
 	const char *level = s->f->levels[limits_level(s->f)].name;
@@ -215,7 +215,7 @@ static bool lacks_parts(const struct supply *s, struct weft_placement *p,
 
 /* Each changes its limit to the i-th nearest value; false: there is none. */
 
-static bool change_nodes(const struct supply *s, struct trial *t, uint32_t i)
+static bool change_nodes(const struct capacity *s, struct trial *t, uint32_t i)
 {
 	(void)s;
 	if (i || (!t->job.min_nodes && !t->job.max_nodes) ||
@@ -225,7 +225,7 @@ static bool change_nodes(const struct supply *s, struct trial *t, uint32_t i)
 	return true;
 }
 
-static bool change_within(const struct supply *s, struct trial *t, uint32_t i)
+static bool change_within(const struct capacity *s, struct trial *t, uint32_t i)
 {
 	uint32_t level = t->job.within_level;
 
@@ -236,7 +236,8 @@ static bool change_within(const struct supply *s, struct trial *t, uint32_t i)
 }
 
 /* Divisors of the job below what was asked for. */
-static bool change_per_node(const struct supply *s, struct trial *t, uint32_t i)
+static bool change_per_node(const struct capacity *s, struct trial *t,
+			    uint32_t i)
 {
 	uint32_t n = t->job.gpus_per_node;
 
@@ -255,7 +256,7 @@ static bool change_per_node(const struct supply *s, struct trial *t, uint32_t i)
 	return false;
 }
 
-static bool drop_required(const struct supply *s, struct trial *t, uint32_t i)
+static bool drop_required(const struct capacity *s, struct trial *t, uint32_t i)
 {
 	(void)s;
 	if (i || !t->o.required)
@@ -264,7 +265,7 @@ static bool drop_required(const struct supply *s, struct trial *t, uint32_t i)
 	return true;
 }
 
-static void say_nodes(const struct supply *s, const struct trial *t,
+static void say_nodes(const struct capacity *s, const struct trial *t,
 		      struct weft_placement *p)
 {
 	char range[32] = "";
@@ -276,7 +277,7 @@ static void say_nodes(const struct supply *s, const struct trial *t,
 			       s->job->min_nodes, range, t->n_nodes);
 }
 
-static void say_within(const struct supply *s, const struct trial *t,
+static void say_within(const struct capacity *s, const struct trial *t,
 		       struct weft_placement *p)
 {
 	const struct weft_level *level = s->f->levels;
@@ -287,7 +288,7 @@ static void say_within(const struct supply *s, const struct trial *t,
 			       level[t->job.within_level].name);
 }
 
-static void say_per_node(const struct supply *s, const struct trial *t,
+static void say_per_node(const struct capacity *s, const struct trial *t,
 			 struct weft_placement *p)
 {
 	weft_placement_explain(p,
@@ -296,7 +297,7 @@ static void say_per_node(const struct supply *s, const struct trial *t,
 			       s->job->gpus_per_node, t->job.gpus_per_node);
 }
 
-static void say_required(const struct supply *s, const struct trial *t,
+static void say_required(const struct capacity *s, const struct trial *t,
 			 struct weft_placement *p)
 {
 	(void)s;
@@ -306,8 +307,8 @@ static void say_required(const struct supply *s, const struct trial *t,
 }
 
 static const struct {
-	bool (*change)(const struct supply *s, struct trial *t, uint32_t i);
-	void (*say)(const struct supply *s, const struct trial *t,
+	bool (*change)(const struct capacity *s, struct trial *t, uint32_t i);
+	void (*say)(const struct capacity *s, const struct trial *t,
 		    struct weft_placement *p);
 } limits[] = {
 	{change_nodes, say_nodes},
@@ -317,7 +318,7 @@ static const struct {
 };
 
 /* The first limit of which another value gives the job a place. */
-static bool blame_one(const struct supply *s, struct weft_placement *p)
+static bool blame_one(const struct capacity *s, struct weft_placement *p)
 {
 	for (size_t k = 0; k < sizeof(limits) / sizeof(limits[0]); k++) {
 		for (uint32_t i = 0; i < MAX_TRIES; i++) {
@@ -336,7 +337,7 @@ static bool blame_one(const struct supply *s, struct weft_placement *p)
 }
 
 /* A strategy may find nothing where there is something. */
-static bool is_to_blame(const struct supply *s, struct weft_placement *p)
+static bool is_to_blame(const struct capacity *s, struct weft_placement *p)
 {
 	struct trial t;
 
@@ -350,7 +351,8 @@ static bool is_to_blame(const struct supply *s, struct weft_placement *p)
 	return true;
 }
 
-void reason_limits(const struct supply *s, struct weft_placement *p, bool look)
+void reason_limits(const struct capacity *s, struct weft_placement *p,
+		   bool look)
 {
 	if (look && is_to_blame(s, p))
 		return;
@@ -364,7 +366,7 @@ void reason_limits(const struct supply *s, struct weft_placement *p, bool look)
 				  "the limits on nodes");
 }
 
-void reason_groups(const struct supply *s, struct weft_placement *p)
+void reason_groups(const struct capacity *s, struct weft_placement *p)
 {
 	const struct weft_fabric *f = s->f;
 	uint32_t lost;

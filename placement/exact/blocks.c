@@ -294,7 +294,7 @@ static void build_layers(struct blocks *b)
 	find_twins(b);
 }
 
-static uint32_t count_boxes(const struct supply *s)
+static uint32_t count_boxes(const struct capacity *s)
 {
 	const struct weft_fabric *f = s->f;
 	uint32_t n = 0;
@@ -315,7 +315,7 @@ static void distribute_ranks(struct blocks *b, const uint32_t *group,
 	}
 }
 
-int blocks_build(const struct supply *s, const uint32_t *group, uint32_t n,
+int blocks_build(const struct capacity *s, const uint32_t *group, uint32_t n,
 		 struct blocks *b, struct weft_error *err)
 {
 	const struct weft_job *job = s->job;

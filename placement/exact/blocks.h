@@ -2,12 +2,12 @@
 /* blocks.h - ranks that stay together, and the tree of boxes they can go into
  *
  * What the exact side works on: n blocks of `unit` ranks each, and every place
- * of the supply that can take one.  Private to placement/.
+ * of the capacity that can take one.  Private to placement/.
  */
 #ifndef WEFT_PLACEMENT_EXACT_BLOCKS_H
 #define WEFT_PLACEMENT_EXACT_BLOCKS_H
 
-#include "placement/capacity/supply.h"
+#include "placement/capacity/capacity.h"
 #include "placement/mapping/graph.h"
 
 /* GPU, NVLink domain inside a node, node, and the levels outside nodes. */
@@ -34,7 +34,7 @@ struct layer {
 };
 
 struct blocks {
-	const struct supply *s;
+	const struct capacity *s;
 	uint32_t n, unit;
 	uint32_t *rank; /* [n * unit], a block's in ascending order */
 	struct graph g; /* bytes between blocks */
@@ -50,9 +50,9 @@ struct blocks {
 	bool exact;
 };
 
-/* group[r] < n is the block of rank r; all have as many ranks.  s: the supply
+/* group[r] < n is the block of rank r; all have as many ranks.  s: the capacity
  * of single GPUs.  Free with blocks_free in either case. */
-int blocks_build(const struct supply *s, const uint32_t *group, uint32_t n,
+int blocks_build(const struct capacity *s, const uint32_t *group, uint32_t n,
 		 struct blocks *b, struct weft_error *err);
 void blocks_free(struct blocks *b);
 

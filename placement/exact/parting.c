@@ -176,7 +176,7 @@ static int bound_outside(const struct blocks *b, double bytes, double *outside,
 {
 	enum weft_metric metric = b->s->job->spec.metric;
 	struct weft_fabric f = *b->s->f;
-	struct supply s = *b->s;
+	struct capacity s = *b->s;
 	double bound[WEFT_N_METRICS], least = least_outside(&f, metric);
 
 	for (uint32_t l = 1; l < f.n_levels; l++)

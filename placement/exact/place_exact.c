@@ -33,7 +33,7 @@
 #define MOST_BLOCKS 64
 
 struct exact {
-	struct supply s;     /* of single GPUs */
+	struct capacity s;   /* of single GPUs */
 	struct weft_job job; /* as asked, or kept within prefer= */
 	bool narrowed;	     /* then bounds are not those of the job */
 	struct effort effort;
@@ -376,7 +376,7 @@ static int start(struct exact *x, const struct weft_place_options *options)
 	return ranking_measure(&x->s, x->p->where, &x->best, x->err);
 }
 
-static int place_exact(struct supply *s,
+static int place_exact(struct capacity *s,
 		       const struct weft_place_options *options,
 		       struct weft_placement *p, struct weft_error *err)
 {

@@ -10,7 +10,7 @@
 
 /* The work on one way to take ranks together. */
 struct proof {
-	const struct supply *s; /* of single GPUs */
+	const struct capacity *s; /* of single GPUs */
 	struct effort effort;
 	/* called now and then with the state; NULL: never */
 	void (*progress)(void *listener, const char *text);

@@ -19,7 +19,7 @@ struct build {
 	const struct weft_fabric *f;
 	const struct weft_job *job;
 	const struct weft_occupancy *o;
-	struct supply *single; /* of single GPUs */
+	struct capacity *single; /* of single GPUs */
 	struct candidates *out;
 	uint32_t n_chunks, chunk[MAX_CHUNKS];
 	struct weft_error *err;
@@ -104,7 +104,7 @@ void candidates_add(struct candidates *c, struct choice *choice)
 		c->choice[c->n++] = *choice;
 }
 
-static int try_fill(struct build *b, struct supply *s, uint32_t domain,
+static int try_fill(struct build *b, struct capacity *s, uint32_t domain,
 		    enum distribution distribution, uint32_t chunk)
 {
 	struct choice c;
@@ -117,7 +117,7 @@ static int try_fill(struct build *b, struct supply *s, uint32_t domain,
 	return rc < 0 ? -1 : 0;
 }
 
-static int try_flat(struct build *b, struct supply *s, uint32_t domain)
+static int try_flat(struct build *b, struct capacity *s, uint32_t domain)
 {
 	struct choice c;
 	int rc = choice_flat(s, domain, &c, b->err);
@@ -130,7 +130,7 @@ static int try_flat(struct build *b, struct supply *s, uint32_t domain)
 }
 
 /* Every way of dealing the job to the parts of one domain. */
-static int try_domain(struct build *b, struct supply *s, uint32_t domain)
+static int try_domain(struct build *b, struct capacity *s, uint32_t domain)
 {
 	if (try_fill(b, s, domain, DEAL_COMPACT, 0) ||
 	    try_fill(b, s, domain, DEAL_EVEN, 0) ||
@@ -149,7 +149,7 @@ static int try_domain(struct build *b, struct supply *s, uint32_t domain)
 
 /* Why a domain may be the best of its level: it is the tightest, it breaks the
  * fewest untouched nodes, its nodes give most each. */
-static bool better_pick(const struct supply *s, uint32_t kind, uint32_t a,
+static bool better_pick(const struct capacity *s, uint32_t kind, uint32_t a,
 			uint32_t b)
 {
 	const uint64_t key[CANDIDATES_PICKS][2] = {
@@ -168,7 +168,7 @@ static bool better_pick(const struct supply *s, uint32_t kind, uint32_t a,
 	return s->shape[a] < s->shape[b];
 }
 
-uint32_t candidates_pick(const struct supply *s, uint32_t level,
+uint32_t candidates_pick(const struct capacity *s, uint32_t level,
 			 uint32_t out[CANDIDATES_PICKS])
 {
 	const struct weft_level *l = &s->f->levels[level];
@@ -184,7 +184,7 @@ uint32_t candidates_pick(const struct supply *s, uint32_t level,
 
 		/* most domains of a level are alike, and the first is as good
 		 */
-		if (s->shape[d] == before || !supply_holds(s, d))
+		if (s->shape[d] == before || !capacity_holds(s, d))
 			continue;
 		before = s->shape[d];
 		for (uint32_t k = 0; k < CANDIDATES_PICKS; k++)
@@ -204,8 +204,8 @@ uint32_t candidates_pick(const struct supply *s, uint32_t level,
 	return n;
 }
 
-/* The domains of one supply, from the innermost level that holds the job. */
-static int try_supply(struct build *b, struct supply *s)
+/* The domains of one capacity, from the innermost level that holds the job. */
+static int try_capacity(struct build *b, struct capacity *s)
 {
 	uint32_t domain[CANDIDATES_PICKS], n, beyond = 0;
 
@@ -223,18 +223,18 @@ static int try_supply(struct build *b, struct supply *s)
 
 static int try_unit(struct build *b, uint32_t unit, uint32_t min_give)
 {
-	struct supply s;
+	struct capacity s;
 	int rc = -1;
 
-	if (supply_suits(b->single, unit, min_give)) {
+	if (capacity_suits(b->single, unit, min_give)) {
 		b->single->unit = unit;
-		rc = try_supply(b, b->single);
+		rc = try_capacity(b, b->single);
 		b->single->unit = 1;
 		return rc;
 	}
-	if (supply_build(b->f, b->job, b->o, unit, min_give, &s, b->err) == 0)
-		rc = try_supply(b, &s);
-	supply_free(&s);
+	if (capacity_build(b->f, b->job, b->o, unit, min_give, &s, b->err) == 0)
+		rc = try_capacity(b, &s);
+	capacity_free(&s);
 	return rc;
 }
 
@@ -242,7 +242,7 @@ static int try_unit(struct build *b, uint32_t unit, uint32_t min_give)
 static int try_size(struct build *b, uint32_t size, uint32_t unit)
 {
 	struct weft_occupancy o = *b->o;
-	struct supply s = {0};
+	struct capacity s = {0};
 	int rc = -1;
 
 	o.usable = weft_calloc(b->f->n_nodes, sizeof(*o.usable), b->err);
@@ -252,9 +252,9 @@ static int try_size(struct build *b, uint32_t size, uint32_t unit)
 		if (b->f->nodes[i].n_gpus == size ||
 		    (o.required && weft_bitset_has(o.required, i)))
 			o.usable[i] = b->o->usable[i];
-	if (supply_build(b->f, b->job, &o, unit, 0, &s, b->err) == 0)
-		rc = try_supply(b, &s);
-	supply_free(&s);
+	if (capacity_build(b->f, b->job, &o, unit, 0, &s, b->err) == 0)
+		rc = try_capacity(b, &s);
+	capacity_free(&s);
 	free(o.usable);
 	return rc;
 }
@@ -282,7 +282,7 @@ static int try_sizes(struct build *b)
 /* The same share of every domain, from the innermost level outwards. */
 static int try_equal(struct build *b)
 {
-	struct supply *s = b->single;
+	struct capacity *s = b->single;
 	uint32_t share = b->job->gpus_per_node, beyond = 0;
 
 	if (!share)
@@ -309,7 +309,7 @@ static int try_everything(struct build *b)
 		level = b->f->n_levels - 1;
 	l = &b->f->levels[level];
 	for (uint32_t i = 0; i < l->n_domains && !b->out->n; i++) {
-		if (!supply_holds(b->single, l->first_domain + i))
+		if (!capacity_holds(b->single, l->first_domain + i))
 			continue;
 		if (try_flat(b, b->single, l->first_domain + i))
 			return -1;
@@ -364,7 +364,7 @@ static int try_inside_nodes(struct build *b)
 	return 0;
 }
 
-int candidates_build(struct supply *single, struct candidates *c,
+int candidates_build(struct capacity *single, struct candidates *c,
 		     struct weft_error *err)
 {
 	const struct weft_job *job = single->job;
@@ -392,7 +392,7 @@ int candidates_build(struct supply *single, struct candidates *c,
 		if (part && try_unit(&b, unit[i], part))
 			return -1;
 		/* nothing new where all nodes give so much */
-		if (part && supply_suits(single, unit[i], part))
+		if (part && capacity_suits(single, unit[i], part))
 			continue;
 		if (try_unit(&b, unit[i], 0))
 			return -1;

@@ -25,21 +25,22 @@ struct candidates {
 };
 
 /* From the innermost level outwards: the domains that hold the job best, and
- * the ways to deal the job to their parts.  single: the supply of single GPUs.
- * n == 0: there is no choice.  Free with candidates_free in either case. */
-int candidates_build(struct supply *single, struct candidates *c,
+ * the ways to deal the job to their parts.  single: the capacity of single
+ * GPUs. n == 0: there is no choice.  Free with candidates_free in either case.
+ */
+int candidates_build(struct capacity *single, struct candidates *c,
 		     struct weft_error *err);
 /* The best domains of a level that hold the job, each once; returns how many.
  */
-uint32_t candidates_pick(const struct supply *s, uint32_t level,
+uint32_t candidates_pick(const struct capacity *s, uint32_t level,
 			 uint32_t out[CANDIDATES_PICKS]);
 
 /* Adds sets of nodes, `share` GPUs on each, in domains of the level with the
  * same number of nodes in each NVLink domain, where those span nodes.  chunk:
  * sizes of the groups of ranks that exchange most. */
-int candidates_equal(struct supply *s, const uint32_t *chunk, uint32_t n_chunks,
-		     uint32_t share, uint32_t level, struct candidates *c,
-		     struct weft_error *err);
+int candidates_equal(struct capacity *s, const uint32_t *chunk,
+		     uint32_t n_chunks, uint32_t share, uint32_t level,
+		     struct candidates *c, struct weft_error *err);
 
 /* Takes over *choice, or drops it when it is known or there is no room. */
 void candidates_add(struct candidates *c, struct choice *choice);

@@ -23,7 +23,7 @@
 #define MORE_DOMAINS 3
 
 struct equal {
-	struct supply *s;
+	struct capacity *s;
 	struct candidates *out;
 	const uint32_t *chunk; /* [n_chunks] GPUs that stay together */
 	uint32_t n_chunks;
@@ -117,9 +117,9 @@ static int try_scope(struct equal *e, uint32_t scope, uint32_t share)
 	return rc;
 }
 
-int candidates_equal(struct supply *s, const uint32_t *chunk, uint32_t n_chunks,
-		     uint32_t share, uint32_t level, struct candidates *c,
-		     struct weft_error *err)
+int candidates_equal(struct capacity *s, const uint32_t *chunk,
+		     uint32_t n_chunks, uint32_t share, uint32_t level,
+		     struct candidates *c, struct weft_error *err)
 {
 	struct equal e = {.s = s,
 			  .out = c,

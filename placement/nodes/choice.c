@@ -10,7 +10,7 @@
 #include <string.h>
 
 struct filling {
-	struct supply *s;
+	struct capacity *s;
 	enum distribution distribution;
 	uint32_t chunk;
 	struct choice *c;
@@ -27,17 +27,17 @@ static uint32_t hand_must(const struct filling *fill, const struct hand *h,
 	return o->required && weft_bitset_has(o->required, h->part[i]);
 }
 
-static bool part_untouched(const struct supply *s, const struct hand *h,
+static bool part_untouched(const struct capacity *s, const struct hand *h,
 			   uint32_t i)
 {
 	uint32_t part = h->part[i];
 
 	if (h->must)
-		return supply_untouched(s, part);
+		return capacity_untouched(s, part);
 	return s->o->free[part] == weft_mask_first(s->f->nodes[part].n_gpus);
 }
 
-static uint32_t distribute_partly(const struct supply *s, struct hand *h,
+static uint32_t distribute_partly(const struct capacity *s, struct hand *h,
 				  uint32_t need)
 {
 	for (uint32_t i = 0; i < h->n && need; i++) {
@@ -56,7 +56,7 @@ static uint32_t distribute_partly(const struct supply *s, struct hand *h,
 static uint32_t distribute_required(const struct filling *fill, struct hand *h,
 				    uint32_t need)
 {
-	uint32_t least = supply_least(fill->s), owed = 0, must, give, cap;
+	uint32_t least = capacity_least(fill->s), owed = 0, must, give, cap;
 
 	for (uint32_t i = 0; i < h->n; i++)
 		owed += hand_must(fill, h, i) * least;
@@ -111,7 +111,7 @@ void choice_add(struct choice *c, uint32_t node, uint32_t count)
  * levels. */
 static int fill_domain(struct filling *fill, uint32_t domain, uint32_t need)
 {
-	struct supply *s = fill->s;
+	struct capacity *s = fill->s;
 	const struct weft_domain *d = &s->f->domains[domain];
 	bool of_nodes = d->level == s->f->node_level;
 	struct hand h = {
@@ -123,7 +123,7 @@ static int fill_domain(struct filling *fill, uint32_t domain, uint32_t need)
 	};
 	int rc;
 
-	if (supply_sort(s, domain, fill->err))
+	if (capacity_sort(s, domain, fill->err))
 		return -1;
 	h.share = weft_calloc(h.n, sizeof(*h.share), fill->err);
 	if (!h.share)
@@ -141,7 +141,7 @@ static int fill_domain(struct filling *fill, uint32_t domain, uint32_t need)
 	return rc;
 }
 
-static int choice_allocate(const struct supply *s, uint32_t domain,
+static int choice_allocate(const struct capacity *s, uint32_t domain,
 			   struct choice *c, struct weft_error *err)
 {
 	uint32_t most = s->n_givers[domain] + s->must[domain];
@@ -154,7 +154,7 @@ static int choice_allocate(const struct supply *s, uint32_t domain,
 	return c->node && c->count ? 0 : -1;
 }
 
-int choice_fill(struct supply *s, uint32_t domain,
+int choice_fill(struct capacity *s, uint32_t domain,
 		enum distribution distribution, uint32_t chunk,
 		struct choice *c, struct weft_error *err)
 {
@@ -169,7 +169,7 @@ int choice_fill(struct supply *s, uint32_t domain,
 	return rc == 1 ? choice_valid(c, s) : rc;
 }
 
-bool choice_valid(const struct choice *c, const struct supply *s)
+bool choice_valid(const struct choice *c, const struct capacity *s)
 {
 	const struct weft_job *job = s->job;
 	uint32_t n_required = 0, found = 0;

@@ -6,7 +6,7 @@
 #ifndef WEFT_PLACEMENT_NODES_CHOICE_H
 #define WEFT_PLACEMENT_NODES_CHOICE_H
 
-#include "placement/capacity/supply.h"
+#include "placement/capacity/capacity.h"
 
 /* Nodes of one domain are consecutive, at every level, so that GPUs taken in
  * this order form a tree. */
@@ -28,18 +28,18 @@ enum distribution {
 
 /* Takes the whole job from `domain`.  Returns 1 when done, 0 when this way
  * leads to no valid choice, -1 with err.  Free with choice_free in any case. */
-int choice_fill(struct supply *s, uint32_t domain,
+int choice_fill(struct capacity *s, uint32_t domain,
 		enum distribution distribution, uint32_t chunk,
 		struct choice *c, struct weft_error *err);
 
 /* The same, looking only at what each node gives: finds a choice whenever one
  * exists in the domain, even under limits on the number of nodes. */
-int choice_flat(struct supply *s, uint32_t domain, struct choice *c,
+int choice_flat(struct capacity *s, uint32_t domain, struct choice *c,
 		struct weft_error *err);
 /* The nodes of c and free ones near them, with about `limit` spare GPUs in all:
- * out->count[i] is what c takes of a node, 0 for the others.  s: the supply of
- * single GPUs.  Free with choice_free in either case. */
-int choice_surround(struct supply *s, const struct choice *c, uint32_t limit,
+ * out->count[i] is what c takes of a node, 0 for the others.  s: the capacity
+ * of single GPUs.  Free with choice_free in either case. */
+int choice_surround(struct capacity *s, const struct choice *c, uint32_t limit,
 		    struct choice *out, struct weft_error *err);
 void choice_free(struct choice *c);
 
@@ -57,7 +57,7 @@ void choice_expand(const struct choice *c, const struct weft_occupancy *o,
 
 /* True when the choice keeps to the job's node counts, to gpus_per_node, to
  * what nodes give and to the required nodes. */
-bool choice_valid(const struct choice *c, const struct supply *s);
+bool choice_valid(const struct choice *c, const struct capacity *s);
 
 /* The greatest number of GPUs of which both are multiples; of 0 and n it is n.
  */

@@ -6,13 +6,13 @@
 #include <string.h>
 
 struct around {
-	struct supply *s;
+	struct capacity *s;
 	uint32_t *used_of_node, *used_in; /* by node, by domain */
 	struct choice *out;
 	struct weft_error *err;
 };
 
-/* A part that the choice uses, by its place in the supply's order. */
+/* A part that the choice uses, by its place in the capacity's order. */
 struct touched {
 	uint32_t used, place;
 };
@@ -38,7 +38,7 @@ struct parts {
 
 static int find_parts(struct around *a, uint32_t domain, struct parts *p)
 {
-	struct supply *s = a->s;
+	struct capacity *s = a->s;
 	const struct weft_domain *d = &s->f->domains[domain];
 
 	p->of_nodes = d->level == s->f->node_level;
@@ -49,7 +49,7 @@ static int find_parts(struct around *a, uint32_t domain, struct parts *p)
 	p->part = p->of_nodes ? s->node_order + d->first_node
 			      : s->domain_order + d->first_child;
 	p->touched = weft_calloc(p->n, sizeof(*p->touched), a->err);
-	if (!p->touched || supply_sort(s, domain, a->err))
+	if (!p->touched || capacity_sort(s, domain, a->err))
 		return -1;
 	for (uint32_t i = 0; i < p->n; i++)
 		if (p->used[p->part[i]])
@@ -101,7 +101,7 @@ static int around_domain(struct around *a, uint32_t domain, uint32_t quota)
 
 /* The innermost domain around the choice; further out as long as all that is
  * free there is within the limit. */
-static uint32_t find_scope(const struct supply *s, const struct choice *c,
+static uint32_t find_scope(const struct capacity *s, const struct choice *c,
 			   uint32_t limit)
 {
 	const struct weft_fabric *f = s->f;
@@ -128,7 +128,7 @@ static uint32_t find_scope(const struct supply *s, const struct choice *c,
 	return d;
 }
 
-int choice_surround(struct supply *s, const struct choice *c, uint32_t limit,
+int choice_surround(struct capacity *s, const struct choice *c, uint32_t limit,
 		    struct choice *out, struct weft_error *err)
 {
 	const struct weft_fabric *f = s->f;

@@ -58,7 +58,7 @@ static void sort(struct candidate *list, uint32_t n,
 	}
 }
 
-static uint32_t gather(const struct supply *s, const struct weft_domain *d,
+static uint32_t gather(const struct capacity *s, const struct weft_domain *d,
 		       struct candidate *list)
 {
 	uint32_t n = 0;
@@ -80,7 +80,7 @@ static uint32_t gather(const struct supply *s, const struct weft_domain *d,
 }
 
 /* How many of the list's first nodes the job needs; 0: there are too few. */
-static uint32_t nodes_needed(const struct supply *s,
+static uint32_t nodes_needed(const struct capacity *s,
 			     const struct candidate *list, uint32_t n)
 {
 	uint32_t need = s->job->n_gpus, sum = 0, k = 0;
@@ -93,7 +93,7 @@ static uint32_t nodes_needed(const struct supply *s,
 
 /* Shares as equal as the nodes allow: from the smallest up, each gives the
  * average of what is left, and what it lacks flows to the larger ones. */
-static void level_shares(const struct supply *s, struct candidate *list,
+static void level_shares(const struct capacity *s, struct candidate *list,
 			 uint32_t n)
 {
 	uint32_t left = s->job->n_gpus, share, rest;
@@ -110,7 +110,7 @@ static void level_shares(const struct supply *s, struct candidate *list,
 	}
 }
 
-int choice_flat(struct supply *s, uint32_t domain, struct choice *c,
+int choice_flat(struct capacity *s, uint32_t domain, struct choice *c,
 		struct weft_error *err)
 {
 	const struct weft_domain *d = &s->f->domains[domain];

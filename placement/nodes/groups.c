@@ -25,7 +25,7 @@ int groups_compare(const void *pa, const void *pb)
 	return 0;
 }
 
-struct member groups_member(const struct supply *s, uint32_t node,
+struct member groups_member(const struct capacity *s, uint32_t node,
 			    uint32_t share)
 {
 	const struct weft_occupancy *o = s->o;
@@ -71,7 +71,7 @@ static void build_group(struct groups *g, uint32_t domain)
 		sum[k + 1] = sum[k] + g->member[group->first + k].give;
 }
 
-int groups_build(const struct supply *s, uint32_t scope, uint32_t share,
+int groups_build(const struct capacity *s, uint32_t scope, uint32_t share,
 		 struct groups *g, struct weft_error *err)
 {
 	const struct weft_fabric *f = s->f;

@@ -25,7 +25,7 @@ struct group {
 /* In tree order.  Members of a group: required ones, then those that give
  * most. */
 struct groups {
-	const struct supply *s;
+	const struct capacity *s;
 	uint32_t scope; /* the domain that holds them all */
 	uint32_t share; /* GPUs of each node; 0: what each has */
 	uint32_t n, n_members;
@@ -38,14 +38,14 @@ struct groups {
 
 /* A node as a member; share > 0: one that gives less gives nothing (a required
  * one what it has), the others give no more. */
-struct member groups_member(const struct supply *s, uint32_t node,
+struct member groups_member(const struct capacity *s, uint32_t node,
 			    uint32_t share);
 /* For qsort: required members, then those that give most. */
 int groups_compare(const void *a, const void *b);
 
 /* The groups of a domain, of limits_level or further out, of members
  * that give something.  Free with groups_free in either case. */
-int groups_build(const struct supply *s, uint32_t scope, uint32_t share,
+int groups_build(const struct capacity *s, uint32_t scope, uint32_t share,
 		 struct groups *g, struct weft_error *err);
 void groups_free(struct groups *g);
 

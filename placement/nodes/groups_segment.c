@@ -47,7 +47,7 @@ static void find_caps(struct dealing *x, const struct segments *segments)
  * what is left over is of use; then by shape, as names must not matter. */
 static bool comes_before(const struct dealing *x, uint32_t a, uint32_t b)
 {
-	const struct supply *s = x->g->s;
+	const struct capacity *s = x->g->s;
 
 	if (x->cap[a] != x->cap[b])
 		return x->cap[a] > x->cap[b];

@@ -39,7 +39,7 @@ struct piece {
 /* A lot is the fewest replicas that are whole nodes' shares together, where
  * these are fixed; else one replica. */
 struct spread {
-	struct supply *s;
+	struct capacity *s;
 	const struct weft_job *job;
 	uint32_t n_lots, lot_gpus, lot_replicas;
 	uint32_t n_members, n_piles, n_pieces;
@@ -344,7 +344,7 @@ static int set_ranks(struct spread *x, struct layout *out)
 	return 0;
 }
 
-int layout_spread(struct supply *s, uint32_t scope, struct layout *out,
+int layout_spread(struct capacity *s, uint32_t scope, struct layout *out,
 		  uint32_t *lost, struct weft_error *err)
 {
 	const struct weft_domain *d = &s->f->domains[scope];

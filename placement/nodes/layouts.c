@@ -26,7 +26,7 @@
 #define MAX_COUNTS 256
 
 struct build {
-	struct supply *s;
+	struct capacity *s;
 	const struct weft_fabric *f;
 	const struct weft_job *job;
 	struct layouts *out;
@@ -42,12 +42,12 @@ static bool is_enough(const struct build *b)
 	       weft_clock_s() >= b->deadline_s;
 }
 
-bool layouts_are_binding(const struct supply *s)
+bool layouts_are_binding(const struct capacity *s)
 {
 	return limits_segment(s->f, s->job) || limits_parts(s->f, s->job);
 }
 
-bool layouts_needed(const struct supply *s)
+bool layouts_needed(const struct capacity *s)
 {
 	return layouts_are_binding(s) ||
 	       s->job->spec.spread == WEFT_FAILURE_DOMAIN;
@@ -285,7 +285,7 @@ static int list_scopes(const struct build *b, uint32_t level,
 		       struct scope **list, uint32_t *n)
 {
 	const struct weft_level *l = &b->f->levels[level];
-	const struct supply *s = b->s;
+	const struct capacity *s = b->s;
 	uint32_t kept = 0;
 
 	*n = 0;
@@ -295,7 +295,7 @@ static int list_scopes(const struct build *b, uint32_t level,
 	for (uint32_t i = 0; i < l->n_domains; i++) {
 		uint32_t d = l->first_domain + i;
 
-		if (supply_holds(s, d))
+		if (capacity_holds(s, d))
 			(*list)[(*n)++] = (struct scope){
 				d, s->cap[d], s->n_untouched[d], s->shape[d]};
 	}
@@ -357,7 +357,7 @@ static int try_everything(struct build *b)
 		uint32_t d = l->first_domain + i;
 		int rc = 0;
 
-		if (!supply_holds(b->s, d))
+		if (!capacity_holds(b->s, d))
 			continue;
 		for (uint32_t k = 0; k < b->n_shares && rc == 0; k++)
 			rc = try_share(b, d, b->share[k]);
@@ -417,7 +417,7 @@ static int build_spread(struct build *b)
 	return rc < 0 ? -1 : 0;
 }
 
-int layouts_build(struct supply *s, double deadline_s, struct layouts *l,
+int layouts_build(struct capacity *s, double deadline_s, struct layouts *l,
 		  struct weft_error *err)
 {
 	struct build b = {

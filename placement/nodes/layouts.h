@@ -29,14 +29,14 @@ struct layouts {
 };
 
 /* True when the job is one of those. */
-bool layouts_needed(const struct supply *s);
+bool layouts_needed(const struct capacity *s);
 
 /* True when it cannot be placed in another way. */
-bool layouts_are_binding(const struct supply *s);
+bool layouts_are_binding(const struct capacity *s);
 
 /* n == 0: there is none.  After deadline_s (of CLOCK_MONOTONIC; 0: none) the
  * first one found is enough.  Free with layouts_free in either case. */
-int layouts_build(struct supply *s, double deadline_s, struct layouts *l,
+int layouts_build(struct capacity *s, double deadline_s, struct layouts *l,
 		  struct weft_error *err);
 void layouts_free(struct layouts *l);
 
@@ -47,7 +47,7 @@ void layouts_add(struct layouts *l, struct layout *layout);
 /* Deals replicas to what fails together inside a domain: *lost is the number
  * that its loss takes at most.  1 or 0; -1 with err.  Free *out with
  * layout_free in any case. */
-int layout_spread(struct supply *s, uint32_t scope, struct layout *out,
+int layout_spread(struct capacity *s, uint32_t scope, struct layout *out,
 		  uint32_t *lost, struct weft_error *err);
 void layout_free(struct layout *layout);
 

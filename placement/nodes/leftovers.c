@@ -38,7 +38,7 @@ static uint64_t rank_of(bool untouched, uint32_t left, uint32_t index)
 	return (uint64_t)untouched << 63 | (uint64_t)left << 32 | index;
 }
 
-static void describe(const struct supply *s, uint32_t node, uint32_t unit,
+static void describe(const struct capacity *s, uint32_t node, uint32_t unit,
 		     bool scattered, struct source *source)
 {
 	const struct weft_fabric *f = s->f;
@@ -55,7 +55,7 @@ static void describe(const struct supply *s, uint32_t node, uint32_t unit,
 		uint32_t d = f->gpu_domain[l][gpu];
 
 		source->rank[source->n_ranks++] =
-			rank_of(supply_untouched(s, d), s->cap[d], d);
+			rank_of(capacity_untouched(s, d), s->cap[d], d);
 	}
 	source->rank[source->n_ranks++] = rank_of(untouched, s->give[node], 0);
 }
@@ -113,7 +113,7 @@ static uint32_t take(struct source *sources, uint32_t n, uint32_t need,
 	return need ? 0 : n - n_left;
 }
 
-int leftovers_fill(const struct supply *s, uint32_t domain, uint32_t unit,
+int leftovers_fill(const struct capacity *s, uint32_t domain, uint32_t unit,
 		   bool scattered, struct choice *c, struct weft_error *err)
 {
 	const struct weft_domain *d = &s->f->domains[domain];

@@ -15,7 +15,7 @@
  * from the ones that have least left; scattered: from all nodes that are in use
  * already before any other.  Returns 1 when done, 0 when this way
  * leads to no valid choice, -1 with err.  Free with choice_free in any case. */
-int leftovers_fill(const struct supply *s, uint32_t domain, uint32_t unit,
+int leftovers_fill(const struct capacity *s, uint32_t domain, uint32_t unit,
 		   bool scattered, struct choice *c, struct weft_error *err);
 
 #endif

@@ -54,7 +54,7 @@ static bool runs_match(const struct weft_job *job, uint32_t *run, uint32_t n)
 	return memcmp(part, run, n * sizeof(*run)) == 0;
 }
 
-bool limits_suit(const struct supply *s, const struct choice *c)
+bool limits_suit(const struct capacity *s, const struct choice *c)
 {
 	const struct weft_fabric *f = s->f;
 	const uint32_t *domain = f->gpu_domain[limits_level(f)];
@@ -80,7 +80,7 @@ bool limits_suit(const struct supply *s, const struct choice *c)
 	return n_broken <= 1 && (!parts || runs_match(s->job, run, n_runs));
 }
 
-static bool in_one_domain(const struct supply *s, const uint32_t *where)
+static bool in_one_domain(const struct capacity *s, const uint32_t *where)
 {
 	const uint32_t *domain = s->f->gpu_domain[limits_level(s->f)];
 
@@ -92,7 +92,7 @@ static bool in_one_domain(const struct supply *s, const uint32_t *where)
 
 /* Walks along the ranks: a segment takes nodes until it is full, and never
  * comes back to a node of an earlier one.  of: [n_nodes] zeros. */
-static bool ranks_in_segments(const struct supply *s, const uint32_t *where,
+static bool ranks_in_segments(const struct capacity *s, const uint32_t *where,
 			      uint32_t segment, uint32_t *of)
 {
 	const struct weft_fabric *f = s->f;
@@ -118,7 +118,7 @@ static bool ranks_in_segments(const struct supply *s, const uint32_t *where,
 }
 
 /* of: [n_nodes] zeros; n_in: [domains of the level] zeros. */
-static bool nodes_in_parts(const struct supply *s, const uint32_t *where,
+static bool nodes_in_parts(const struct capacity *s, const uint32_t *where,
 			   uint32_t *of, uint32_t *n_in)
 {
 	const struct weft_fabric *f = s->f;
@@ -141,7 +141,7 @@ static bool nodes_in_parts(const struct supply *s, const uint32_t *where,
 	return runs_match(s->job, run, n_runs);
 }
 
-int limits_keep(const struct supply *s, const uint32_t *where,
+int limits_keep(const struct capacity *s, const uint32_t *where,
 		struct weft_error *err)
 {
 	const struct weft_fabric *f = s->f;
@@ -198,7 +198,7 @@ uint32_t limits_replica(const struct weft_job *job, uint32_t rank)
 	return weft_grid_coordinate(&job->grid, rank, dp);
 }
 
-int limits_lost(const struct supply *s, const uint32_t *where, uint32_t *lost,
+int limits_lost(const struct capacity *s, const uint32_t *where, uint32_t *lost,
 		struct weft_error *err)
 {
 	uint32_t n = s->job->n_gpus;

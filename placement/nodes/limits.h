@@ -20,12 +20,12 @@ uint32_t limits_parts(const struct weft_fabric *f, const struct weft_job *job);
 
 /* True when the nodes of c lie as segment= and split= say.  c: nodes of one
  * domain are consecutive. */
-bool limits_suit(const struct supply *s, const struct choice *c);
+bool limits_suit(const struct capacity *s, const struct choice *c);
 
 /* The same of ranks that are placed, and that the ranks of each segment follow
  * those of the one before, unless one domain holds them all: 1 or 0; -1 with
  * err. */
-int limits_keep(const struct supply *s, const uint32_t *where,
+int limits_keep(const struct capacity *s, const uint32_t *where,
 		struct weft_error *err);
 
 /* What fails together: racks, where the file tells them (a node in none fails
@@ -37,7 +37,7 @@ uint32_t limits_n_failures(const struct weft_fabric *f);
 uint32_t limits_replica(const struct weft_job *job, uint32_t rank);
 
 /* Replicas that the loss of one failure domain takes at most. */
-int limits_lost(const struct supply *s, const uint32_t *where, uint32_t *lost,
+int limits_lost(const struct capacity *s, const uint32_t *where, uint32_t *lost,
 		struct weft_error *err);
 
 #endif

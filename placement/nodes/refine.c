@@ -420,7 +420,8 @@ static uint32_t list_scopes(const struct refine *x, uint32_t *scope)
 
 			if (n + CANDIDATES_PICKS * (top - l) >= MAX_SCOPES)
 				break;
-			if (x->s->shape[d] == before || !supply_holds(x->s, d))
+			if (x->s->shape[d] == before ||
+			    !capacity_holds(x->s, d))
 				continue;
 			before = x->s->shape[d];
 			scope[n++] = d;

@@ -14,8 +14,8 @@
 #include "placement/ranks/arrange.h"
 
 /* where[] is a valid placement of the job, of which *best is the ranking, and
- * the arranger's supply has a judge.  Replaces both by a better one if it finds
- * it.  Draws on the arranger's effort. */
+ * the arranger's capacity has a judge.  Replaces both by a better one if it
+ * finds it.  Draws on the arranger's effort. */
 int refine_run(struct arranger *a, uint32_t *where, struct ranking *best,
 	       struct weft_error *err);
 

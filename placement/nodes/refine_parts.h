@@ -30,7 +30,7 @@ struct cell {
 
 struct refine {
 	struct arranger *a;
-	struct supply *s;
+	struct capacity *s;
 	const struct weft_fabric *f;
 	const struct weft_job *job;
 	uint32_t level; /* of cells */

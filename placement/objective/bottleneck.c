@@ -35,7 +35,7 @@ static int descending(const void *a, const void *b)
 }
 
 /* Capacity of the links that the job can use at most. */
-static int level_rate(const struct supply *s, uint32_t l, double *sum,
+static int level_rate(const struct capacity *s, uint32_t l, double *sum,
 		      struct weft_error *err)
 {
 	const struct weft_level *level = &s->f->levels[l];
@@ -201,7 +201,8 @@ static int by_size(const void *a, const void *b)
 
 /* Sizes of the parts when domains of the level are filled from the largest.
  * size: [n_domains]. */
-static uint32_t level_parts(const struct supply *s, uint32_t l, uint32_t *size)
+static uint32_t level_parts(const struct capacity *s, uint32_t l,
+			    uint32_t *size)
 {
 	const struct weft_level *level = &s->f->levels[l];
 	uint32_t left = s->job->n_gpus, n = 0;
@@ -217,8 +218,8 @@ static uint32_t level_parts(const struct supply *s, uint32_t l, uint32_t *size)
 }
 
 /* Of the job's flows. */
-static int flows_cross(const struct supply *s, double crossing[WEFT_MAX_LEVELS],
-		       struct weft_error *err)
+static int flows_cross(const struct capacity *s,
+		       double crossing[WEFT_MAX_LEVELS], struct weft_error *err)
 {
 	const struct weft_fabric *f = s->f;
 	uint32_t step = s->job->gpus_per_node ? s->job->gpus_per_node : 1;
@@ -247,7 +248,7 @@ static int flows_cross(const struct supply *s, double crossing[WEFT_MAX_LEVELS],
 /* ---- what that takes ---- */
 
 /* Rate of the fastest NIC, which on a rail all GPUs of a host share. */
-static double nic_rate(const struct supply *s)
+static double nic_rate(const struct capacity *s)
 {
 	const struct weft_fabric *f = s->f;
 	const struct weft_level *hosts = &f->levels[f->node_level];
@@ -265,7 +266,7 @@ static double nic_rate(const struct supply *s)
 	return most * f->levels[f->node_level + 1].link.rate_bytes_per_s;
 }
 
-int bottleneck_bound(const struct supply *s,
+int bottleneck_bound(const struct capacity *s,
 		     const double crossing[WEFT_MAX_LEVELS], double *time_s,
 		     struct weft_error *err)
 {

@@ -46,7 +46,7 @@ struct known {
 };
 
 struct bounding {
-	const struct supply *s;
+	const struct capacity *s;
 	struct graph g;
 	double total;	   /* bytes */
 	double *heaviest;  /* [g.n_edges] each row descending */
@@ -96,7 +96,7 @@ static bool is_late(struct bounding *b)
 }
 
 /* GPUs that a domain can give, also one inside a node. */
-static uint32_t capacity(const struct supply *s, uint32_t domain)
+static uint32_t capacity(const struct capacity *s, uint32_t domain)
 {
 	const struct weft_domain *d = &s->f->domains[domain];
 	uint32_t node, n;
@@ -115,7 +115,7 @@ static uint32_t capacity(const struct supply *s, uint32_t domain)
  * that. */
 static void count_sizes(struct bounding *b, uint32_t level)
 {
-	const struct supply *s = b->s;
+	const struct capacity *s = b->s;
 	const struct weft_level *l = &s->f->levels[level];
 	uint32_t n = b->g.n;
 
@@ -323,8 +323,8 @@ void bounding_free(struct bounding *b)
 	free(b);
 }
 
-/* The one of the supply's job: from its memo where that has one. */
-static struct bounding *bounding_of(const struct supply *s,
+/* The one of the capacity's job: from its memo where that has one. */
+static struct bounding *bounding_of(const struct capacity *s,
 				    struct weft_error *err)
 {
 	struct bounding *b = s->memo ? s->memo->bounding : NULL;
@@ -360,7 +360,7 @@ static int all_crossings(struct bounding *b, double *x, struct weft_error *err)
 	return 0;
 }
 
-int bound_measure(const struct supply *s, double bound[WEFT_N_METRICS],
+int bound_measure(const struct capacity *s, double bound[WEFT_N_METRICS],
 		  double crossing[WEFT_MAX_LEVELS], struct weft_error *err)
 {
 	double own[WEFT_MAX_LEVELS], *x = crossing ? crossing : own;
@@ -382,11 +382,11 @@ int weft_place_bound(const struct weft_fabric *f, const struct weft_job *job,
 		     const struct weft_occupancy *o,
 		     double bound[WEFT_N_METRICS], struct weft_error *err)
 {
-	struct supply s;
+	struct capacity s;
 	int rc = -1;
 
-	if (supply_build(f, job, o, 1, 0, &s, err) == 0)
+	if (capacity_build(f, job, o, 1, 0, &s, err) == 0)
 		rc = bound_measure(&s, bound, NULL, err);
-	supply_free(&s);
+	capacity_free(&s);
 	return rc;
 }

@@ -190,7 +190,7 @@ int weft_judge_bound(const struct weft_judge *judge,
 {
 	double bound[WEFT_N_METRICS], crossing[WEFT_MAX_LEVELS];
 	struct weft_job unlimited = *judge->job;
-	struct supply s = {0};
+	struct capacity s = {0};
 	int rc;
 
 	*value = cost_bound;
@@ -201,11 +201,11 @@ int weft_judge_bound(const struct weft_judge *judge,
 		return 0;
 	/* what the nodes have, whatever the job may take of them */
 	unlimited.gpus_per_node = 0;
-	rc = supply_build(judge->f, &unlimited, o, 1, 0, &s, err);
+	rc = capacity_build(judge->f, &unlimited, o, 1, 0, &s, err);
 	if (rc == 0)
 		rc = bound_measure(&s, bound, crossing, err);
 	if (rc == 0)
 		rc = bottleneck_bound(&s, crossing, value, err);
-	supply_free(&s);
+	capacity_free(&s);
 	return rc;
 }

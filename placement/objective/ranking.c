@@ -24,7 +24,7 @@ static int compare_count(uint64_t a, uint64_t b)
 
 /* Marks domains as they are met; each is counted once although ranks come in
  * any order, because a placement touches few domains beside its GPUs. */
-static uint32_t count_broken(const struct supply *s, uint32_t level,
+static uint32_t count_broken(const struct capacity *s, uint32_t level,
 			     const uint32_t *where, uint8_t *seen)
 {
 	const struct weft_level *l = &s->f->levels[level];
@@ -36,7 +36,7 @@ static uint32_t count_broken(const struct supply *s, uint32_t level,
 		if (seen[d - l->first_domain])
 			continue;
 		seen[d - l->first_domain] = 1;
-		n += supply_untouched(s, d);
+		n += capacity_untouched(s, d);
 	}
 	for (uint32_t r = 0; r < s->job->n_gpus; r++)
 		seen[s->f->gpu_domain[level][where[r]] - l->first_domain] = 0;
@@ -44,7 +44,7 @@ static uint32_t count_broken(const struct supply *s, uint32_t level,
 }
 
 /* Innermost domain from node_level outwards that holds every rank. */
-static uint32_t tightest(const struct supply *s, const uint32_t *where)
+static uint32_t tightest(const struct capacity *s, const uint32_t *where)
 {
 	const struct weft_fabric *f = s->f;
 	uint32_t low = where[0], high = where[0], level;
@@ -59,7 +59,7 @@ static uint32_t tightest(const struct supply *s, const uint32_t *where)
 	return level < f->n_levels ? f->gpu_domain[level][low] : WEFT_NONE;
 }
 
-static bool keeps_to_preferred(const struct supply *s, const uint32_t *where)
+static bool keeps_to_preferred(const struct capacity *s, const uint32_t *where)
 {
 	uint32_t level = s->job->prefer_level;
 	uint32_t d;
@@ -73,7 +73,7 @@ static bool keeps_to_preferred(const struct supply *s, const uint32_t *where)
 	return true;
 }
 
-static int measure_shares(const struct supply *s, const uint32_t *where,
+static int measure_shares(const struct capacity *s, const uint32_t *where,
 			  struct shares shares[WEFT_MAX_LEVELS],
 			  struct weft_error *err)
 {
@@ -97,7 +97,7 @@ static int measure_shares(const struct supply *s, const uint32_t *where,
 
 /* Domains that a placement enters of the outermost level with less above it
  * than its GPUs can send; of the outermost but one where none is. */
-static uint32_t count_priced(const struct supply *s, const uint32_t *where)
+static uint32_t count_priced(const struct capacity *s, const uint32_t *where)
 {
 	const struct weft_fabric *f = s->f;
 	uint32_t level = f->n_levels - 1, n = 0;
@@ -126,7 +126,7 @@ static uint32_t count_priced(const struct supply *s, const uint32_t *where)
  * bought with half as much traffic again.  In tiers, since "less than so much
  * apart" is no order: a could tie with b and b with c, but a not with c.  The
  * middle of one is the first placement's, which is the cheapest. */
-static void find_tier(const struct supply *s, const uint32_t *where,
+static void find_tier(const struct capacity *s, const uint32_t *where,
 		      struct ranking *r)
 {
 	struct weft_judge *judge = s->judge;
@@ -148,7 +148,7 @@ static void find_tier(const struct supply *s, const uint32_t *where,
 		r->tier = llround(log(value / judge->reference) / log1p(same));
 }
 
-bool ranking_is_even(const struct supply *s, const uint32_t *where)
+bool ranking_is_even(const struct capacity *s, const uint32_t *where)
 {
 	const uint32_t *node = s->f->gpu_node;
 	uint32_t n = s->job->n_gpus;
@@ -163,12 +163,12 @@ bool ranking_is_even(const struct supply *s, const uint32_t *where)
 	return even;
 }
 
-bool ranking_suffices(const struct supply *s, const struct ranking *r)
+bool ranking_suffices(const struct capacity *s, const struct ranking *r)
 {
 	return !s->judge->indifferent && ranking_is_least(s, r);
 }
 
-bool ranking_is_least(const struct supply *s, const struct ranking *r)
+bool ranking_is_least(const struct capacity *s, const struct ranking *r)
 {
 	const struct weft_judge *judge = s->judge;
 	double value = r->measure.value;
@@ -180,7 +180,7 @@ bool ranking_is_least(const struct supply *s, const struct ranking *r)
 	       r->measure.to_gain <= judge->same / 2 * value;
 }
 
-int ranking_is_beaten(const struct supply *s, const uint32_t *where,
+int ranking_is_beaten(const struct capacity *s, const uint32_t *where,
 		      const struct ranking *best, bool *beaten,
 		      struct weft_error *err)
 {
@@ -210,7 +210,7 @@ int ranking_is_beaten(const struct supply *s, const uint32_t *where,
 	return 0;
 }
 
-int ranking_measure(const struct supply *s, const uint32_t *where,
+int ranking_measure(const struct capacity *s, const uint32_t *where,
 		    struct ranking *r, struct weft_error *err)
 {
 	const struct weft_fabric *f = s->f;

@@ -6,7 +6,7 @@
 #ifndef WEFT_PLACEMENT_OBJECTIVE_RANKING_H
 #define WEFT_PLACEMENT_OBJECTIVE_RANKING_H
 
-#include "placement/capacity/supply.h"
+#include "placement/capacity/capacity.h"
 
 /* Domains of a level that a placement uses, and the GPUs in the one that gives
  * most: how even it is. */
@@ -45,24 +45,24 @@ struct ranking {
 	uint32_t lowest; /* GPU index */
 };
 
-/* s: any supply of the same job and occupancy that has a judge. */
-int ranking_measure(const struct supply *s, const uint32_t *where,
+/* s: any capacity of the same job and occupancy that has a judge. */
+int ranking_measure(const struct capacity *s, const uint32_t *where,
 		    struct ranking *r, struct weft_error *err);
 
 /* Whether all nodes have as many ranks.  Where not, those with few may have to
  * send as much as others do with many NICs, wherever they are. */
-bool ranking_is_even(const struct supply *s, const uint32_t *where);
+bool ranking_is_even(const struct capacity *s, const uint32_t *where);
 
 /* Whether nothing better by more than what counts as equal is to be expected
  * in other domains. */
-bool ranking_is_least(const struct supply *s, const struct ranking *r);
+bool ranking_is_least(const struct capacity *s, const struct ranking *r);
 
 /* The same, and room for other jobs does not decide either. */
-bool ranking_suffices(const struct supply *s, const struct ranking *r);
+bool ranking_suffices(const struct capacity *s, const struct ranking *r);
 
 /* Whether where[] can be told to rank behind *best by its cost alone, which is
  * much cheaper than its time: *best suffices and costs less. */
-int ranking_is_beaten(const struct supply *s, const uint32_t *where,
+int ranking_is_beaten(const struct capacity *s, const uint32_t *where,
 		      const struct ranking *best, bool *beaten,
 		      struct weft_error *err);
 

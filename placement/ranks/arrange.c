@@ -19,7 +19,7 @@ static uint64_t default_work(uint64_t n_ranks)
 	return work < 4000000 ? work : 4000000;
 }
 
-int arranger_build(struct supply *s, const struct weft_place_options *options,
+int arranger_build(struct capacity *s, const struct weft_place_options *options,
 		   double target, struct arranger *a, struct weft_error *err)
 {
 	memset(a, 0, sizeof(*a));
@@ -178,7 +178,7 @@ static int choose_all(const struct weft_occupancy *o, uint32_t n_gpus,
 	return 0;
 }
 
-int arrange_ranks(struct supply *s, const struct weft_place_options *options,
+int arrange_ranks(struct capacity *s, const struct weft_place_options *options,
 		  double target, uint32_t *where, struct weft_error *err)
 {
 	struct arranger a = {0};

@@ -12,7 +12,7 @@
 #include "placement/ranks/search.h"
 
 struct arranger {
-	struct supply *s; /* of single GPUs */
+	struct capacity *s; /* of single GPUs */
 	const struct weft_fabric *f;
 	const struct weft_job *job;
 	struct weft_memo *memo;
@@ -23,7 +23,7 @@ struct arranger {
 };
 
 /* Free with arranger_free in either case. */
-int arranger_build(struct supply *s, const struct weft_place_options *options,
+int arranger_build(struct capacity *s, const struct weft_place_options *options,
 		   double target, struct arranger *a, struct weft_error *err);
 void arranger_free(struct arranger *a);
 
@@ -55,7 +55,7 @@ int arrange_choice(struct arranger *a, const struct arrangement *from,
 
 /* The best order found on exactly the GPUs that s can give, as many as the job
  * has. */
-int arrange_ranks(struct supply *s, const struct weft_place_options *options,
+int arrange_ranks(struct capacity *s, const struct weft_place_options *options,
 		  double target, uint32_t *where, struct weft_error *err);
 
 #endif

@@ -20,7 +20,7 @@ static uint64_t node_mask(const struct ground *g, uint32_t node)
 	return g->alike ? choice_gpus(g->s->o, node, g->s->give[node]) : mask;
 }
 
-int ground_build(const struct supply *s, const struct choice *c,
+int ground_build(const struct capacity *s, const struct choice *c,
 		 struct ground *g, struct weft_error *err)
 {
 	const struct weft_fabric *f = s->f;
@@ -179,7 +179,7 @@ static bool cut_node(struct coarse_level *st, uint32_t host, uint32_t *n_sites)
 
 static bool cut(struct coarse_level *st, uint32_t *n_sites)
 {
-	const struct supply *s = st->g->s;
+	const struct capacity *s = st->g->s;
 
 	for (uint32_t i = 0; i < st->g->n_nodes; i++) {
 		uint32_t node = st->g->node[i];

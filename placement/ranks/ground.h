@@ -12,7 +12,7 @@
 
 /* GPUs of one node are consecutive, nodes of one domain too. */
 struct ground {
-	const struct supply *s;
+	const struct capacity *s;
 	uint32_t n_nodes, n_gpus;
 	uint32_t *node;	 /* [n_nodes] */
 	uint32_t *first; /* [n_nodes + 1] into gpu[] */
@@ -30,7 +30,7 @@ struct ground {
 /* c: nodes with the GPUs taken of each (0: all spare); its GPUs in c's order,
  * as choice_expand gives them, hold the ranks order[0], order[1], ...  Free
  * with ground_free in either case. */
-int ground_build(const struct supply *s, const struct choice *c,
+int ground_build(const struct capacity *s, const struct choice *c,
 		 struct ground *g, struct weft_error *err);
 void ground_free(struct ground *g);
 

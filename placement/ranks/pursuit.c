@@ -23,7 +23,7 @@
 #define MAX_MOVED (2 * WEFT_MAX_GPUS_PER_NODE)
 
 struct pursuit {
-	const struct supply *s;
+	const struct capacity *s;
 	struct effort *effort;
 	struct links links;
 	struct busy_link busiest;
@@ -367,7 +367,8 @@ static int start(struct pursuit *p, const uint32_t *where,
 /* The domains of this level are what ranks stay in: those of within=, of
  * prefer= where that is kept, of the outermost level, beyond which nothing is
  * connected. */
-static uint32_t find_bounds(const struct supply *s, const struct ranking *best)
+static uint32_t find_bounds(const struct capacity *s,
+			    const struct ranking *best)
 {
 	const struct weft_job *job = s->job;
 	uint32_t level = s->f->n_levels - 1;
@@ -380,7 +381,7 @@ static uint32_t find_bounds(const struct supply *s, const struct ranking *best)
 }
 
 /* Ranks may only change places where there are links between all of them. */
-static bool is_connected(const struct supply *s, const uint32_t *where)
+static bool is_connected(const struct capacity *s, const uint32_t *where)
 {
 	const uint32_t *part = s->f->gpu_domain[s->f->n_levels - 1];
 
@@ -392,7 +393,7 @@ static bool is_connected(const struct supply *s, const uint32_t *where)
 
 /* True when nothing can be gained: no byte leaves a domain, or no placement is
  * better; or it cannot be known move by move. */
-static bool nothing_to_gain(const struct supply *s, const uint32_t *where,
+static bool nothing_to_gain(const struct capacity *s, const uint32_t *where,
 			    const struct ranking *best)
 {
 	return !(best->measure.cost.busiest.time_s > 0) ||
@@ -427,8 +428,9 @@ static int search(struct pursuit *p, uint32_t *where, uint32_t *scratch,
 	return rc;
 }
 
-int pursuit_run(const struct supply *s, struct effort *effort, uint32_t *where,
-		struct ranking *best, bool *better, struct weft_error *err)
+int pursuit_run(const struct capacity *s, struct effort *effort,
+		uint32_t *where, struct ranking *best, bool *better,
+		struct weft_error *err)
 {
 	struct pursuit p = {
 		.s = s,

@@ -19,8 +19,9 @@
  * ranking.  Replaces both by a better one if it finds it; then *better is true.
  * Whole nodes and single ranks change places or move to free GPUs, within the
  * limits of the job; with a weight on fragmentation they only change places. */
-int pursuit_run(const struct supply *s, struct effort *effort, uint32_t *where,
-		struct ranking *best, bool *better, struct weft_error *err);
+int pursuit_run(const struct capacity *s, struct effort *effort,
+		uint32_t *where, struct ranking *best, bool *better,
+		struct weft_error *err);
 
 /* Default limit of its work on a job. */
 uint64_t pursuit_work(const struct weft_judge *judge);

@@ -310,11 +310,11 @@ static uint32_t tasks_on_node(const struct weft_request *request,
 
 static bool node_fits(const struct weft_request *request,
 		      const struct weft_shape *shape,
-		      const struct weft_supply *supply, uint32_t n_gpus)
+		      const struct weft_capacity *capacity, uint32_t n_gpus)
 {
 	uint64_t tasks = tasks_on_node(request, shape, n_gpus);
 	uint64_t per_task = larger(request->cpus_per_task, 1);
-	uint64_t core = larger(supply->cpus_per_core, 1);
+	uint64_t core = larger(capacity->cpus_per_core, 1);
 	uint64_t cpus = request->overcommit ? 1 : tasks * per_task;
 	uint64_t by_gpu = (uint64_t)request->cpus_per_gpu * n_gpus;
 	uint64_t memory_mb = request->memory_per_node_mb;
@@ -324,31 +324,31 @@ static bool node_fits(const struct weft_request *request,
 	if (cpus < by_gpu)
 		cpus = by_gpu;
 	cpus = (cpus + core - 1) / core * core;
-	if (cpus > supply->cpus)
+	if (cpus > capacity->cpus)
 		return false;
 	if (!request->memory_counts)
 		return true;
 	if (request->memory_all)
-		return !supply->memory_touched;
+		return !capacity->memory_touched;
 	if (request->memory_per_gpu_mb)
 		memory_mb = request->memory_per_gpu_mb * n_gpus;
 	else if (request->memory_per_cpu_mb)
 		memory_mb = request->memory_per_cpu_mb * cpus;
-	return memory_mb <= supply->memory_mb;
+	return memory_mb <= capacity->memory_mb;
 }
 
 uint32_t weft_request_usable(const struct weft_request *request,
 			     const struct weft_shape *shape,
-			     const struct weft_supply *supply)
+			     const struct weft_capacity *capacity)
 {
-	uint32_t n_gpus = weft_mask_count(supply->gpus);
+	uint32_t n_gpus = weft_mask_count(capacity->gpus);
 
-	if (request->whole_nodes && !supply->idle)
+	if (request->whole_nodes && !capacity->idle)
 		return 0;
 	if (shape->gpus_per_node)
 		n_gpus = n_gpus < shape->gpus_per_node ? 0
 						       : shape->gpus_per_node;
-	while (n_gpus && !node_fits(request, shape, supply, n_gpus))
+	while (n_gpus && !node_fits(request, shape, capacity, n_gpus))
 		n_gpus = shape->gpus_per_node ? 0 : n_gpus - 1;
 	if (request->gpus_per_task && !shape->gpus_per_node)
 		n_gpus -= n_gpus % request->gpus_per_task;

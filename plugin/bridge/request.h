@@ -31,7 +31,7 @@ struct weft_request {
 };
 
 /* What is free on one node. */
-struct weft_supply {
+struct weft_capacity {
 	uint64_t gpus; /* bit k: GPU k */
 	uint32_t cpus;
 	uint32_t cpus_per_core; /* CPUs are handed out by cores of this many */
@@ -82,6 +82,6 @@ uint32_t weft_request_shapes(const struct weft_request *request,
  * is open, an even spread is assumed. */
 uint32_t weft_request_usable(const struct weft_request *request,
 			     const struct weft_shape *shape,
-			     const struct weft_supply *supply);
+			     const struct weft_capacity *capacity);
 
 #endif

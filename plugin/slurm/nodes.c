@@ -198,8 +198,8 @@ static uint64_t free_of_type(const struct weft_nodes *nodes, uint32_t i,
 	return mask;
 }
 
-static void supply_read(const struct weft_nodes *nodes, uint32_t i,
-			const char *type, struct weft_supply *supply)
+static void capacity_read(const struct weft_nodes *nodes, uint32_t i,
+			  const char *type, struct weft_capacity *capacity)
 {
 	const struct weft_room *room = &nodes->room[i];
 	uint64_t cpus = nodes->held.cpus[i],
@@ -208,7 +208,7 @@ static void supply_read(const struct weft_nodes *nodes, uint32_t i,
 	struct weft_kept kept = {0};
 
 	if (nodes->emptied) {
-		*supply = (struct weft_supply){
+		*capacity = (struct weft_capacity){
 			.gpus = weft_nodes_eligible(nodes, i, type),
 			.cpus = UINT32_MAX,
 			.memory_mb = UINT64_MAX,
@@ -222,23 +222,23 @@ static void supply_read(const struct weft_nodes *nodes, uint32_t i,
 		kept = nodes->kept[i];
 	cpus -= back.cpus < cpus ? back.cpus : cpus;
 	memory_mb -= back.memory_mb < memory_mb ? back.memory_mb : memory_mb;
-	supply->gpus = nodes->gpus_free[i] | back.gpus;
+	capacity->gpus = nodes->gpus_free[i] | back.gpus;
 	if (type)
-		supply->gpus = free_of_type(nodes, i, type, back.gpus);
+		capacity->gpus = free_of_type(nodes, i, type, back.gpus);
 	else if (back.gpus)
-		supply->gpus &= weft_nodes_eligible(nodes, i, type);
-	supply->gpus &= ~kept.gpus;
+		capacity->gpus &= weft_nodes_eligible(nodes, i, type);
+	capacity->gpus &= ~kept.gpus;
 	/* what is given back may have been of the cores that are kept */
 	cpus += back.cpus ? kept.cpus : kept.free_cpus;
-	supply->cpus = room->cpus > cpus ? (uint32_t)(room->cpus - cpus) : 0;
-	supply->cpus_per_core = room->cpus_per_core;
-	supply->memory_mb =
+	capacity->cpus = room->cpus > cpus ? (uint32_t)(room->cpus - cpus) : 0;
+	capacity->cpus_per_core = room->cpus_per_core;
+	capacity->memory_mb =
 		room->memory_mb > memory_mb ? room->memory_mb - memory_mb : 0;
-	supply->memory_touched = memory_mb > 0;
+	capacity->memory_touched = memory_mb > 0;
 	/* with some cores kept, stock gives it to no job as a whole */
-	supply->idle = !kept.cpus &&
-		       ((idle_node_bitmap && bit_test(idle_node_bitmap, i)) ||
-			(nodes->returned && !cpus));
+	capacity->idle = !kept.cpus &&
+			 ((idle_node_bitmap && bit_test(idle_node_bitmap, i)) ||
+			  (nodes->returned && !cpus));
 }
 
 /* sched_weight is the node's weight above flags in the low byte, and above it
@@ -260,8 +260,8 @@ static uint32_t weight_of(const node_record_t *node)
 }
 
 /* Neighbours mostly are alike. */
-static bool supplies_equal(const struct weft_supply *a,
-			   const struct weft_supply *b)
+static bool supplies_equal(const struct weft_capacity *a,
+			   const struct weft_capacity *b)
 {
 	return a->gpus == b->gpus && a->cpus == b->cpus &&
 	       a->cpus_per_core == b->cpus_per_core &&
@@ -411,7 +411,7 @@ uint32_t weft_nodes_offer(struct weft_nodes *nodes,
 			  const struct weft_shape *shape, bool only_idle)
 {
 	struct weft_occupancy *o = &nodes->occupancy;
-	struct weft_supply supply, before = {0};
+	struct weft_capacity capacity, before = {0};
 	uint32_t n_able = 0, first_weight = 0, usable = 0;
 	bool weights_differ = false;
 
@@ -425,14 +425,14 @@ uint32_t weft_nodes_offer(struct weft_nodes *nodes,
 		fetch_ahead(nodes, i + AHEAD);
 		if (!is_offered(nodes, test, i))
 			continue;
-		supply_read(nodes, i, request->gpu_type, &supply);
-		if (!supply.gpus || (only_idle && !supply.idle))
+		capacity_read(nodes, i, request->gpu_type, &capacity);
+		if (!capacity.gpus || (only_idle && !capacity.idle))
 			continue;
-		if (!supplies_equal(&supply, &before)) {
-			usable = weft_request_usable(request, shape, &supply);
-			before = supply;
+		if (!supplies_equal(&capacity, &before)) {
+			usable = weft_request_usable(request, shape, &capacity);
+			before = capacity;
 		}
-		o->free[known] = supply.gpus;
+		o->free[known] = capacity.gpus;
 		o->usable[known] = usable;
 		if (!usable)
 			continue;

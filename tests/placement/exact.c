@@ -94,9 +94,9 @@ static void prove_blocks(const struct weft_fabric *f,
 	uint32_t n = groupings_list(job, BRUTE_MAX_RANKS, BRUTE_MAX_RANKS, way);
 	double best = brute_optimum(f, job, o);
 	struct weft_error err = {0};
-	struct supply s = {0};
+	struct capacity s = {0};
 
-	assert_int_equal(supply_build(f, job, o, 1, 0, &s, &err), 0);
+	assert_int_equal(capacity_build(f, job, o, 1, 0, &s, &err), 0);
 	for (uint32_t i = 0; i < n && isfinite(best); i++) {
 		struct proof proof = {.s = &s,
 				      .effort = {.work = 20000},
@@ -122,7 +122,7 @@ static void prove_blocks(const struct weft_fabric *f,
 		}
 		proof_free(&proof);
 	}
-	supply_free(&s);
+	capacity_free(&s);
 }
 
 typedef void (*case_check)(const struct weft_fabric *f,

@@ -309,7 +309,7 @@ struct usable_case {
 	const char *desc;
 	struct weft_request request;
 	struct weft_shape shape;
-	struct weft_supply supply;
+	struct weft_capacity capacity;
 	uint32_t usable;
 };
 
@@ -319,68 +319,68 @@ static const struct usable_case usable_cases[] = {
 	{
 		.desc = "an idle node gives what is asked for",
 		.shape = {64, 8, 8, 8},
-		.supply = {.gpus = 0xff, ROOMY},
+		.capacity = {.gpus = 0xff, ROOMY},
 		.usable = 8,
 	},
 	{
 		.desc = "half a node gives no whole one",
 		.shape = {64, 8, 8, 8},
-		.supply = {.gpus = 0xf0, ROOMY},
+		.capacity = {.gpus = 0xf0, ROOMY},
 		.usable = 0,
 	},
 	{
 		.desc = "an open request takes half a node",
 		.shape = {64, 0, 1, 64},
-		.supply = {.gpus = 0xf0, ROOMY},
+		.capacity = {.gpus = 0xf0, ROOMY},
 		.usable = 4,
 	},
 	{
 		.desc = "tasks need their CPUs",
 		.request = {.tasks_per_node = 8, .cpus_per_task = 4},
 		.shape = {64, 8, 8, 8},
-		.supply = {.gpus = 0xff, .cpus = 31, .memory_mb = 1},
+		.capacity = {.gpus = 0xff, .cpus = 31, .memory_mb = 1},
 		.usable = 0,
 	},
 	{
 		.desc = "tasks of the whole job are spread evenly",
 		.request = {.n_tasks = 16, .cpus_per_task = 4},
 		.shape = {64, 8, 8, 8},
-		.supply = {.gpus = 0xff, .cpus = 8, .memory_mb = 1},
+		.capacity = {.gpus = 0xff, .cpus = 8, .memory_mb = 1},
 		.usable = 8,
 	},
 	{
 		.desc = "overcommitted tasks share a CPU",
 		.request = {.tasks_per_node = 8, .overcommit = true},
 		.shape = {64, 8, 8, 8},
-		.supply = {.gpus = 0xff, .cpus = 1},
+		.capacity = {.gpus = 0xff, .cpus = 1},
 		.usable = 8,
 	},
 	{
 		.desc = "CPUs per GPU bound the GPUs",
 		.request = {.cpus_per_gpu = 8},
 		.shape = {64, 0, 1, 64},
-		.supply = {.gpus = 0xff, .cpus = 30},
+		.capacity = {.gpus = 0xff, .cpus = 30},
 		.usable = 3,
 	},
 	{
 		.desc = "CPUs go by cores",
 		.request = {.cpus_per_gpu = 3},
 		.shape = {64, 0, 1, 64},
-		.supply = {.gpus = 0xff, .cpus = 6, .cpus_per_core = 4},
+		.capacity = {.gpus = 0xff, .cpus = 6, .cpus_per_core = 4},
 		.usable = 1,
 	},
 	{
 		.desc = "memory per GPU bounds the GPUs",
 		.request = {.memory_counts = true, .memory_per_gpu_mb = 1000},
 		.shape = {64, 0, 1, 64},
-		.supply = {.gpus = 0xff, .cpus = 64, .memory_mb = 5999},
+		.capacity = {.gpus = 0xff, .cpus = 64, .memory_mb = 5999},
 		.usable = 5,
 	},
 	{
 		.desc = "memory per node is all or nothing",
 		.request = {.memory_counts = true, .memory_per_node_mb = 6000},
 		.shape = {64, 0, 1, 64},
-		.supply = {.gpus = 0xff, .cpus = 64, .memory_mb = 5999},
+		.capacity = {.gpus = 0xff, .cpus = 64, .memory_mb = 5999},
 		.usable = 0,
 	},
 	{
@@ -389,41 +389,41 @@ static const struct usable_case usable_cases[] = {
 			    .memory_per_cpu_mb = 1000,
 			    .tasks_per_node = 8},
 		.shape = {64, 8, 8, 8},
-		.supply = {.gpus = 0xff, .cpus = 64, .memory_mb = 7999},
+		.capacity = {.gpus = 0xff, .cpus = 64, .memory_mb = 7999},
 		.usable = 0,
 	},
 	{
 		.desc = "memory that is not handed out is not looked at",
 		.request = {.memory_per_node_mb = 6000},
 		.shape = {64, 8, 8, 8},
-		.supply = {.gpus = 0xff, .cpus = 64, .memory_mb = 0},
+		.capacity = {.gpus = 0xff, .cpus = 64, .memory_mb = 0},
 		.usable = 8,
 	},
 	{
 		.desc = "all the memory needs a node whose is untouched",
 		.request = {.memory_counts = true, .memory_all = true},
 		.shape = {64, 8, 8, 8},
-		.supply = {.gpus = 0xff, .memory_touched = true, ROOMY},
+		.capacity = {.gpus = 0xff, .memory_touched = true, ROOMY},
 		.usable = 0,
 	},
 	{
 		.desc = "a whole node is an idle one",
 		.request = {.whole_nodes = true},
 		.shape = {4, 4, 1, 1},
-		.supply = {.gpus = 0xff, .cpus = 64, .idle = false},
+		.capacity = {.gpus = 0xff, .cpus = 64, .idle = false},
 		.usable = 0,
 	},
 	{
 		.desc = "GPUs of a task stay together",
 		.request = {.gpus_per_task = 3},
 		.shape = {12, 0, 1, 12},
-		.supply = {.gpus = 0xff, ROOMY},
+		.capacity = {.gpus = 0xff, ROOMY},
 		.usable = 6,
 	},
 	{
 		.desc = "sixty-four GPUs",
 		.shape = {128, 0, 1, 128},
-		.supply = {.gpus = UINT64_MAX, ROOMY},
+		.capacity = {.gpus = UINT64_MAX, ROOMY},
 		.usable = 64,
 	},
 };
@@ -436,9 +436,9 @@ static void nodes_give_what_their_cpus_and_memory_allow(void **state)
 		const struct usable_case *c = &usable_cases[i];
 
 		print_message("%s\n", c->desc);
-		assert_int_equal(
-			weft_request_usable(&c->request, &c->shape, &c->supply),
-			c->usable);
+		assert_int_equal(weft_request_usable(&c->request, &c->shape,
+						     &c->capacity),
+				 c->usable);
 	}
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* supply.c - what every node and domain can give to one job */
-#include "placement/capacity/supply.h"
+/* capacity.c - what every node and domain can give to one job */
+#include "placement/capacity/capacity.h"
 
 #include "base/bitset.h"
 
@@ -53,7 +53,7 @@ static bool is_required(const struct weft_occupancy *o, uint32_t node)
 
 /* Which of the free GPUs a node has matters only where GPUs of a node differ:
  * on rails, or in several NVLink domains. */
-static uint64_t free_pattern(const struct supply *s, uint32_t node)
+static uint64_t free_pattern(const struct capacity *s, uint32_t node)
 {
 	const struct weft_fabric *f = s->f;
 	uint64_t rest = s->o->free[node], sum = 0;
@@ -74,7 +74,7 @@ static uint64_t free_pattern(const struct supply *s, uint32_t node)
 	return sum + mix(run);
 }
 
-static void build_node(struct supply *s, uint32_t node, uint32_t min_give)
+static void build_node(struct capacity *s, uint32_t node, uint32_t min_give)
 {
 	uint32_t n = weft_occupancy_give(s->o, node);
 	uint32_t fixed = s->job->gpus_per_node;
@@ -106,7 +106,7 @@ static uint32_t common_divisor(uint32_t a, uint32_t b)
 }
 
 /* From nodes by what they give to what all together do. */
-static void sum_counts(struct supply *s)
+static void sum_counts(struct capacity *s)
 {
 	s->usable = s->usable_most = s->n_giving = 0;
 	s->give_most = s->give_least = s->give_common = 0;
@@ -126,7 +126,7 @@ static void sum_counts(struct supply *s)
 }
 
 /* Neighbours mostly are, and to find that out is cheap. */
-static bool is_alike(const struct supply *s, uint32_t a, uint32_t b)
+static bool is_alike(const struct capacity *s, uint32_t a, uint32_t b)
 {
 	const struct weft_occupancy *o = s->o;
 
@@ -144,7 +144,8 @@ struct sums {
 	uint64_t shape;
 };
 
-static struct sums sum_nodes(const struct supply *s, uint32_t first, uint32_t n)
+static struct sums sum_nodes(const struct capacity *s, uint32_t first,
+			     uint32_t n)
 {
 	struct sums sums = {0};
 
@@ -161,7 +162,7 @@ static struct sums sum_nodes(const struct supply *s, uint32_t first, uint32_t n)
 	return sums;
 }
 
-static struct sums sum_children(const struct supply *s, uint32_t first,
+static struct sums sum_children(const struct capacity *s, uint32_t first,
 				uint32_t n)
 {
 	bool ordered = has_steps(s->f, s->f->domains[first].level + 1);
@@ -179,12 +180,12 @@ static struct sums sum_children(const struct supply *s, uint32_t first,
 }
 
 /* Domains of the node level are single nodes, unless NVLink spans several. */
-static bool has_single_nodes(const struct supply *s)
+static bool has_single_nodes(const struct capacity *s)
 {
 	return s->f->levels[s->f->node_level].n_domains == s->f->n_nodes;
 }
 
-static void set_domain(struct supply *s, uint32_t level, uint32_t d,
+static void set_domain(struct capacity *s, uint32_t level, uint32_t d,
 		       const struct sums *sums)
 {
 	s->cap[d] = sums->cap;
@@ -198,7 +199,7 @@ static void set_domain(struct supply *s, uint32_t level, uint32_t d,
 }
 
 /* The same for nodes from + 1 ... to - 1, which are alike. */
-static void copy_node(struct supply *s, uint32_t from, uint32_t to)
+static void copy_node(struct capacity *s, uint32_t from, uint32_t to)
 {
 	uint32_t first = s->f->levels[s->f->node_level].first_domain;
 
@@ -219,7 +220,7 @@ static void copy_node(struct supply *s, uint32_t from, uint32_t to)
 }
 
 /* The node, `times` of its kind, and the domain that it alone makes up. */
-static void set_node(struct supply *s, uint32_t node, uint32_t times)
+static void set_node(struct capacity *s, uint32_t node, uint32_t times)
 {
 	uint32_t level = s->f->node_level;
 
@@ -234,7 +235,7 @@ static void set_node(struct supply *s, uint32_t node, uint32_t times)
 	}
 }
 
-static void build_nodes(struct supply *s, uint32_t min_give)
+static void build_nodes(struct capacity *s, uint32_t min_give)
 {
 	for (uint32_t i = 0, next; i < s->f->n_nodes; i = next) {
 		for (next = i + 1; next < s->f->n_nodes; next++)
@@ -246,7 +247,7 @@ static void build_nodes(struct supply *s, uint32_t min_give)
 	}
 }
 
-static void build_domain(struct supply *s, uint32_t level, uint32_t d)
+static void build_domain(struct capacity *s, uint32_t level, uint32_t d)
 {
 	const struct weft_domain *domain = &s->f->domains[d];
 	struct sums sums =
@@ -258,7 +259,7 @@ static void build_domain(struct supply *s, uint32_t level, uint32_t d)
 	set_domain(s, level, d, &sums);
 }
 
-static void build_domains(struct supply *s)
+static void build_domains(struct capacity *s)
 {
 	const struct weft_fabric *f = s->f;
 	uint32_t level = f->node_level;
@@ -272,7 +273,7 @@ static void build_domains(struct supply *s)
 }
 
 /* One block for all arrays: the widest first, for alignment. */
-static int allocate(struct supply *s, struct weft_error *err)
+static int allocate(struct capacity *s, struct weft_error *err)
 {
 	size_t nodes = s->f->n_nodes, domains = s->f->n_domains;
 	size_t words = 2 * nodes + 5 * domains;
@@ -298,9 +299,10 @@ static int allocate(struct supply *s, struct weft_error *err)
 	return 0;
 }
 
-int supply_build(const struct weft_fabric *f, const struct weft_job *job,
-		 const struct weft_occupancy *o, uint32_t unit,
-		 uint32_t min_give, struct supply *s, struct weft_error *err)
+int capacity_build(const struct weft_fabric *f, const struct weft_job *job,
+		   const struct weft_occupancy *o, uint32_t unit,
+		   uint32_t min_give, struct capacity *s,
+		   struct weft_error *err)
 {
 	memset(s, 0, sizeof(*s));
 	s->f = f;
@@ -318,13 +320,13 @@ int supply_build(const struct weft_fabric *f, const struct weft_job *job,
 /* ---- kept from one decision to the next ---- */
 
 static int kept_build(const struct weft_fabric *f, const struct weft_job *job,
-		      const struct weft_occupancy *o, struct supply *s,
+		      const struct weft_occupancy *o, struct capacity *s,
 		      struct weft_error *err)
 {
 	size_t n = f->n_nodes;
 
-	supply_free(s);
-	if (supply_build(f, job, o, 1, 0, s, err))
+	capacity_free(s);
+	if (capacity_build(f, job, o, 1, 0, s, err))
 		return -1;
 	s->fixed = job->gpus_per_node;
 	s->was_free = weft_calloc(n, sizeof(*s->was_free), err);
@@ -337,7 +339,7 @@ static int kept_build(const struct weft_fabric *f, const struct weft_job *job,
 	return 0;
 }
 
-static void renew_node(struct supply *s, uint32_t node)
+static void renew_node(struct capacity *s, uint32_t node)
 {
 	const struct weft_occupancy was = {
 		.fabric = s->f,
@@ -354,7 +356,7 @@ static void renew_node(struct supply *s, uint32_t node)
 }
 
 /* The nodes that have changed, in ascending order; returns how many. */
-static uint32_t renew_nodes(struct supply *s)
+static uint32_t renew_nodes(struct capacity *s)
 {
 	enum { BLOCK = 32 };
 	const struct weft_occupancy *o = s->o;
@@ -381,7 +383,7 @@ static uint32_t renew_nodes(struct supply *s)
 	return n;
 }
 
-static void renew_cap_most(struct supply *s, uint32_t level)
+static void renew_cap_most(struct capacity *s, uint32_t level)
 {
 	const struct weft_level *l = &s->f->levels[level];
 	const uint32_t *cap = s->cap + l->first_domain;
@@ -397,7 +399,7 @@ static void renew_cap_most(struct supply *s, uint32_t level)
 }
 
 /* The domains that the changed nodes are in, from inside outwards. */
-static void renew_domains(struct supply *s, uint32_t n_changed)
+static void renew_domains(struct capacity *s, uint32_t n_changed)
 {
 	const struct weft_fabric *f = s->f;
 	uint32_t level = f->node_level;
@@ -420,9 +422,9 @@ static void renew_domains(struct supply *s, uint32_t n_changed)
 		renew_cap_most(s, level);
 }
 
-int supply_renew(const struct weft_fabric *f, const struct weft_job *job,
-		 const struct weft_occupancy *o, struct supply *s,
-		 struct weft_error *err)
+int capacity_renew(const struct weft_fabric *f, const struct weft_job *job,
+		   const struct weft_occupancy *o, struct capacity *s,
+		   struct weft_error *err)
 {
 	uint32_t n;
 
@@ -439,13 +441,13 @@ int supply_renew(const struct weft_fabric *f, const struct weft_job *job,
 	return 0;
 }
 
-bool supply_suits(const struct supply *s, uint32_t unit, uint32_t min_give)
+bool capacity_suits(const struct capacity *s, uint32_t unit, uint32_t min_give)
 {
 	return s->n_giving == 0 ||
 	       (s->give_common % unit == 0 && s->give_least >= min_give);
 }
 
-void supply_free(struct supply *s)
+void capacity_free(struct capacity *s)
 {
 	free(s->memory);
 	free(s->was_free);
@@ -453,7 +455,7 @@ void supply_free(struct supply *s)
 	memset(s, 0, sizeof(*s));
 }
 
-bool supply_keeps_limits(const struct supply *s, uint32_t domain)
+bool capacity_keeps_limits(const struct capacity *s, uint32_t domain)
 {
 	const struct weft_job *job = s->job;
 	const struct weft_domain *d = &s->f->domains[domain];
@@ -497,7 +499,7 @@ static int compare_parts(const void *pa, const void *pb)
 	return 0;
 }
 
-static struct part node_part(const struct supply *s, uint32_t node)
+static struct part node_part(const struct capacity *s, uint32_t node)
 {
 	return (struct part){
 		.index = node,
@@ -510,20 +512,20 @@ static struct part node_part(const struct supply *s, uint32_t node)
 	};
 }
 
-static struct part domain_part(const struct supply *s, uint32_t domain)
+static struct part domain_part(const struct capacity *s, uint32_t domain)
 {
 	uint32_t above = s->f->domains[domain].level + 1;
 
 	return (struct part){
 		.index = domain,
 		.n_gpus = s->cap[domain],
-		.untouched = supply_untouched(s, domain),
+		.untouched = capacity_untouched(s, domain),
 		.uplink = own_uplink(s->f, domain),
 		.shape = has_steps(s->f, above) ? 0 : s->shape[domain],
 	};
 }
 
-int supply_sort(struct supply *s, uint32_t domain, struct weft_error *err)
+int capacity_sort(struct capacity *s, uint32_t domain, struct weft_error *err)
 {
 	const struct weft_domain *d = &s->f->domains[domain];
 	bool of_nodes = d->level == s->f->node_level;

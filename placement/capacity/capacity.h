@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* supply.h - what every node and domain can give to one job
+/* capacity.h - what every node and domain can give to one job
  *
  * Private to placement/.
  */
-#ifndef WEFT_PLACEMENT_CAPACITY_SUPPLY_H
-#define WEFT_PLACEMENT_CAPACITY_SUPPLY_H
+#ifndef WEFT_PLACEMENT_CAPACITY_CAPACITY_H
+#define WEFT_PLACEMENT_CAPACITY_CAPACITY_H
 
 #include "placement/capacity/occupancy.h"
 #include "placement/job.h"
@@ -16,7 +16,7 @@
  * shape[] is equal for domains that differ only in the names and the order of
  * their parts: ties are decided by it first, by index last, so that renaming
  * nodes does not change what a placement costs. */
-struct supply {
+struct capacity {
 	const struct weft_fabric *f;
 	const struct weft_job *job;
 	const struct weft_occupancy *o;
@@ -59,46 +59,47 @@ struct supply {
 };
 
 /* min_give: nodes that could give less than this give nothing (0: all give);
- * required nodes are exempt.  Free with supply_free in either case. */
-int supply_build(const struct weft_fabric *f, const struct weft_job *job,
-		 const struct weft_occupancy *o, uint32_t unit,
-		 uint32_t min_give, struct supply *s, struct weft_error *err);
-void supply_free(struct supply *s);
+ * required nodes are exempt.  Free with capacity_free in either case. */
+int capacity_build(const struct weft_fabric *f, const struct weft_job *job,
+		   const struct weft_occupancy *o, uint32_t unit,
+		   uint32_t min_give, struct capacity *s,
+		   struct weft_error *err);
+void capacity_free(struct capacity *s);
 
-/* Brings s, zeros or kept from an earlier decision, up to date: a supply of
+/* Brings s, zeros or kept from an earlier decision, up to date: a capacity of
  * single GPUs, built anew only where o has changed.  Only for an occupancy
  * without weights and required nodes.  After an error free it. */
-int supply_renew(const struct weft_fabric *f, const struct weft_job *job,
-		 const struct weft_occupancy *o, struct supply *s,
-		 struct weft_error *err);
+int capacity_renew(const struct weft_fabric *f, const struct weft_job *job,
+		   const struct weft_occupancy *o, struct capacity *s,
+		   struct weft_error *err);
 
-/* True when a supply of that unit and min_give would be the same. */
-bool supply_suits(const struct supply *s, uint32_t unit, uint32_t min_give);
+/* True when a capacity of that unit and min_give would be the same. */
+bool capacity_suits(const struct capacity *s, uint32_t unit, uint32_t min_give);
 
 /* True when no GPU of the domain is busy. */
-static inline bool supply_untouched(const struct supply *s, uint32_t domain)
+static inline bool capacity_untouched(const struct capacity *s, uint32_t domain)
 {
 	return s->n_untouched[domain] == s->f->domains[domain].n_nodes;
 }
 
 /* Puts the domain's parts into the order in which they are taken: most GPUs
  * first; at equal size partly used ones first, then the admin's weight. */
-int supply_sort(struct supply *s, uint32_t domain, struct weft_error *err);
+int capacity_sort(struct capacity *s, uint32_t domain, struct weft_error *err);
 
 /* The least that a required node must give. */
-static inline uint32_t supply_least(const struct supply *s)
+static inline uint32_t capacity_least(const struct capacity *s)
 {
 	return s->job->gpus_per_node ? s->job->gpus_per_node : 1;
 }
 
 /* True when the domain, which has GPUs enough, can hold the whole job. */
-bool supply_keeps_limits(const struct supply *s, uint32_t domain);
+bool capacity_keeps_limits(const struct capacity *s, uint32_t domain);
 
 /* True when the domain alone can hold the whole job; asked of every node. */
-static inline bool supply_holds(const struct supply *s, uint32_t domain)
+static inline bool capacity_holds(const struct capacity *s, uint32_t domain)
 {
 	return s->cap[domain] >= s->job->n_gpus &&
-	       supply_keeps_limits(s, domain);
+	       capacity_keeps_limits(s, domain);
 }
 
 #endif
