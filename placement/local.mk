@@ -66,10 +66,10 @@ libweft_placement_la_SOURCES = \
 	%D%/nodes/candidates.c \
 	%D%/nodes/candidates.h \
 	%D%/nodes/candidates_equal.c \
-	%D%/nodes/choice.c \
-	%D%/nodes/choice.h \
-	%D%/nodes/choice_around.c \
-	%D%/nodes/choice_flat.c \
+	%D%/nodes/node_set.c \
+	%D%/nodes/node_set.h \
+	%D%/nodes/node_set_around.c \
+	%D%/nodes/node_set_flat.c \
 	%D%/nodes/distribute.c \
 	%D%/nodes/distribute.h \
 	%D%/nodes/groups.c \

@@ -19,8 +19,8 @@
 /* Any layout will do: the time for more is over. */
 #define AT_ONCE 1e-9
 
-/* As choice_fill. */
-static int choose_tight(struct capacity *s, struct choice *c,
+/* As node_set_fill. */
+static int choose_tight(struct capacity *s, struct node_set *c,
 			struct weft_error *err)
 {
 	uint32_t domain[CANDIDATES_PICKS], chunk = s->job->spec.tp;
@@ -29,19 +29,19 @@ static int choose_tight(struct capacity *s, struct choice *c,
 		uint32_t n = candidates_pick(s, l, domain);
 
 		for (uint32_t i = 0; i < n; i++) {
-			int rc = choice_fill(s, domain[i], DEAL_COMPACT,
-					     chunk ? chunk : 1, c, err);
+			int rc = node_set_fill(s, domain[i], DEAL_COMPACT,
+					       chunk ? chunk : 1, c, err);
 
 			if (rc || weft_deadline_check(err))
 				return rc ? rc : -1;
-			choice_free(c);
+			node_set_free(c);
 		}
 	}
 	return 0;
 }
 
 /* The same; finds a choice whenever there is one. */
-static int choose_any(struct capacity *s, struct choice *c,
+static int choose_any(struct capacity *s, struct node_set *c,
 		      struct weft_error *err)
 {
 	uint32_t within = s->job->within_level;
@@ -53,24 +53,24 @@ static int choose_any(struct capacity *s, struct choice *c,
 		int rc = 0;
 
 		if (capacity_holds(s, l->first_domain + i))
-			rc = choice_flat(s, l->first_domain + i, c, err);
+			rc = node_set_flat(s, l->first_domain + i, c, err);
 		if (rc || weft_deadline_check(err))
 			return rc ? rc : -1;
-		choice_free(c);
+		node_set_free(c);
 	}
 	return 0;
 }
 
 /* Those of jobs that fit into a node are few and small. */
-static int choose_inside(struct capacity *s, struct choice *c,
+static int choose_inside(struct capacity *s, struct node_set *c,
 			 struct weft_error *err)
 {
 	struct candidates *all = weft_calloc(1, sizeof(*all), err);
 	int rc = all ? candidates_build(s, all, err) : -1;
 
 	if (rc == 0 && all->n) {
-		*c = all->choice[0];
-		memset(&all->choice[0], 0, sizeof(all->choice[0]));
+		*c = all->node_set[0];
+		memset(&all->node_set[0], 0, sizeof(all->node_set[0]));
 		rc = 1;
 	}
 	if (all)
@@ -79,7 +79,7 @@ static int choose_inside(struct capacity *s, struct choice *c,
 	return rc;
 }
 
-static int choose_groups(struct capacity *s, struct choice *c,
+static int choose_groups(struct capacity *s, struct node_set *c,
 			 struct weft_error *err)
 {
 	struct layouts *all = weft_calloc(1, sizeof(*all), err);
@@ -87,8 +87,8 @@ static int choose_groups(struct capacity *s, struct choice *c,
 
 	/* ranks of segments go through them in order, too */
 	if (rc == 0 && all->n) {
-		*c = all->layout[0].choice;
-		memset(&all->layout[0].choice, 0, sizeof(*c));
+		*c = all->layout[0].node_set;
+		memset(&all->layout[0].node_set, 0, sizeof(*c));
 		rc = 1;
 	}
 	if (all)
@@ -97,7 +97,8 @@ static int choose_groups(struct capacity *s, struct choice *c,
 	return rc;
 }
 
-static int choose(struct capacity *s, struct choice *c, struct weft_error *err)
+static int choose(struct capacity *s, struct node_set *c,
+		  struct weft_error *err)
 {
 	int rc;
 
@@ -110,13 +111,13 @@ static int choose(struct capacity *s, struct choice *c, struct weft_error *err)
 }
 
 /* Takes over the nodes of the choice. */
-static int take_over(const struct capacity *s, struct choice *c,
+static int take_over(const struct capacity *s, struct node_set *c,
 		     struct weft_placement *p, struct weft_error *err)
 {
 	p->where = weft_calloc(p->n_ranks, sizeof(*p->where), err);
 	if (!p->where)
 		return -1;
-	choice_expand(c, s->o, p->where);
+	node_set_expand(c, s->o, p->where);
 	p->placed = true;
 	p->nodes = c->node;
 	p->n_nodes = c->n_nodes;
@@ -129,7 +130,7 @@ int weft_place_first(const struct weft_fabric *f, const struct weft_job *job,
 		     struct weft_error *err)
 {
 	struct capacity s = {0};
-	struct choice c = {0};
+	struct node_set c = {0};
 	int rc = -1;
 
 	memset(p, 0, sizeof(*p));
@@ -145,7 +146,7 @@ int weft_place_first(const struct weft_fabric *f, const struct weft_job *job,
 	if (rc > 0)
 		rc = take_over(&s, &c, p, err);
 out:
-	choice_free(&c);
+	node_set_free(&c);
 	capacity_free(&s);
 	return rc;
 }

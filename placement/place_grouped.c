@@ -47,7 +47,7 @@ static void lay_out(struct grouped *x, const struct layout *layout, uint32_t k)
 	const uint32_t *rank =
 		layout->rank ? layout->rank : x->arranger.orders.rank[k];
 
-	choice_expand(&layout->choice, x->s->o, x->gpus);
+	node_set_expand(&layout->node_set, x->s->o, x->gpus);
 	for (uint32_t i = 0; i < x->job->n_gpus; i++)
 		x->where[rank[i]] = x->gpus[i];
 }
@@ -187,12 +187,12 @@ static int improve(struct grouped *x, const struct layout *layout,
 {
 	struct ground g = {0};
 	uint32_t unit[3],
-		n = choice_units(&layout->choice, x->job->spec.tp, unit);
+		n = node_set_units(&layout->node_set, x->job->spec.tp, unit);
 	int rc = -1;
 
 	if (layout->segment && swap_segments(x, layout, effort))
 		return -1;
-	if (ground_build(x->s, &layout->choice, &g, x->err) ||
+	if (ground_build(x->s, &layout->node_set, &g, x->err) ||
 	    ground_put(&g, x->where, x->err))
 		goto out;
 	g.settled = true;

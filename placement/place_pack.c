@@ -62,7 +62,7 @@ static int price_one(struct pack *pack, uint32_t i, uint32_t n_before,
 	struct candidates *c = &pack->candidates;
 	uint32_t k = n_before;
 
-	choice_expand(&c->choice[i], pack->capacity->o, gpus);
+	node_set_expand(&c->node_set[i], pack->capacity->o, gpus);
 	if (arrange_price(&pack->arranger, gpus, c->block[i], &c->cost[i],
 			  &c->nesting[i], pack->err))
 		return -1;
@@ -92,7 +92,7 @@ static int price(struct pack *pack)
 	int rc = gpus ? 0 : -1;
 
 	for (uint32_t i = 0; i < c->n; i++)
-		c->block[i] = choice_block(&c->choice[i], pack->f);
+		c->block[i] = node_set_block(&c->node_set[i], pack->f);
 	for (uint32_t i = 0; i < c->n; i++) {
 		for (uint32_t k = i; k < c->n && rc == 0; k++) {
 			if (done[k] || c->block[k] != c->block[i] ||
@@ -154,7 +154,7 @@ static struct arrangement arrangement_of(struct pack *pack, uint32_t k)
 {
 	struct candidates *c = &pack->candidates;
 
-	return (struct arrangement){&c->choice[k], c->nesting[k], c->cost[k]};
+	return (struct arrangement){&c->node_set[k], c->nesting[k], c->cost[k]};
 }
 
 static int consider_plain(struct pack *pack, const struct arrangement *plain)
@@ -170,8 +170,8 @@ static int consider_plain(struct pack *pack, const struct arrangement *plain)
 /* The share of free slots that candidate i destroys. */
 static double share_lost(struct pack *pack, uint32_t i)
 {
-	choice_expand(&pack->candidates.choice[i], pack->capacity->o,
-		      pack->where);
+	node_set_expand(&pack->candidates.node_set[i], pack->capacity->o,
+			pack->where);
 	return weft_slots_lost(&pack->capacity->judge->slots, pack->where);
 }
 
@@ -253,29 +253,29 @@ static bool destroys_more(const struct pack *pack, const uint32_t *gpus)
 static int consider_leftover(struct pack *pack, uint32_t domain, uint32_t unit,
 			     bool scattered)
 {
-	struct choice choice;
-	struct arrangement plain = {.choice = &choice};
+	struct node_set node_set;
+	struct arrangement plain = {.node_set = &node_set};
 	uint32_t *gpus =
 		weft_calloc(pack->job->n_gpus, sizeof(*gpus), pack->err);
 	int rc = -1;
 
 	if (!gpus)
 		return -1;
-	rc = leftovers_fill(pack->capacity, domain, unit, scattered, &choice,
+	rc = leftovers_fill(pack->capacity, domain, unit, scattered, &node_set,
 			    pack->err);
 	if (rc <= 0)
 		goto out;
-	choice_expand(&choice, pack->capacity->o, gpus);
+	node_set_expand(&node_set, pack->capacity->o, gpus);
 	rc = 0;
 	if (destroys_more(pack, gpus))
 		goto out;
 	rc = arrange_price(&pack->arranger, gpus,
-			   choice_block(&choice, pack->f), &plain.cost,
+			   node_set_block(&node_set, pack->f), &plain.cost,
 			   &plain.order, pack->err);
 	if (rc == 0 && plain.cost <= pack->most)
 		rc = consider_plain(pack, &plain);
 out:
-	choice_free(&choice);
+	node_set_free(&node_set);
 	free(gpus);
 	return rc;
 }
@@ -390,7 +390,7 @@ static int look_for_room(struct pack *pack)
 static uint32_t expand_node(struct pack *pack, uint32_t node, uint32_t count,
 			    uint32_t first_rank)
 {
-	uint64_t rest = choice_gpus(pack->capacity->o, node, count);
+	uint64_t rest = node_set_gpus(pack->capacity->o, node, count);
 	uint32_t gpu = pack->f->nodes[node].first_gpu, n = 0;
 
 	for (; rest; rest >>= 1, gpu++)
@@ -475,8 +475,8 @@ static int decide(struct pack *pack)
 		if (is_beaten(pack, k) ||
 		    (i > 0 && effort_late(&pack->arranger.effort)))
 			continue;
-		if (arrange_choice(&pack->arranger, &start, n - i, pack->where,
-				   pack->err) ||
+		if (arrange_node_set(&pack->arranger, &start, n - i,
+				     pack->where, pack->err) ||
 		    consider(pack))
 			return -1;
 	}
@@ -499,7 +499,7 @@ static int compare_index(const void *pa, const void *pb)
 }
 
 /* Are the choice's nodes those of the answer, which are marked? */
-static bool is_same_set(const struct choice *c, const uint64_t *marked,
+static bool is_same_set(const struct node_set *c, const uint64_t *marked,
 			uint32_t n_marked)
 {
 	for (uint32_t i = 0; i < c->n_nodes; i++)
@@ -525,18 +525,18 @@ static int record_next(struct pack *pack)
 	n_marked = weft_bitset_count(marked, pack->f->n_nodes);
 	rc = 0;
 	for (uint32_t i = 0; i < c->n_priced && !p->n_next; i++) {
-		const struct choice *choice = &c->choice[c->order[i]];
+		const struct node_set *node_set = &c->node_set[c->order[i]];
 
-		if (is_same_set(choice, marked, n_marked))
+		if (is_same_set(node_set, marked, n_marked))
 			continue;
-		p->next = weft_calloc(choice->n_nodes, sizeof(*p->next),
+		p->next = weft_calloc(node_set->n_nodes, sizeof(*p->next),
 				      pack->err);
 		if (!p->next) {
 			rc = -1;
 			break;
 		}
-		p->n_next = choice->n_nodes;
-		memcpy(p->next, choice->node, p->n_next * sizeof(*p->next));
+		p->n_next = node_set->n_nodes;
+		memcpy(p->next, node_set->node, p->n_next * sizeof(*p->next));
 		qsort(p->next, p->n_next, sizeof(*p->next), compare_index);
 		p->next_cost = c->cost[c->order[i]];
 	}

@@ -83,7 +83,8 @@ static uint32_t find_units(const struct build *b, uint32_t unit[MAX_UNITS])
 	}
 	if (b->single->usable_most > largest)
 		largest = b->single->usable_most;
-	add_unit(b, unit, &n, tp <= largest ? tp : choice_divisor(tp, largest));
+	add_unit(b, unit, &n,
+		 tp <= largest ? tp : node_set_divisor(tp, largest));
 	add_unit(b, unit, &n, 1);
 	add_unit(b, unit, &n, largest);
 	for (uint32_t i = 0; i < b->n_chunks; i++)
@@ -92,40 +93,40 @@ static uint32_t find_units(const struct build *b, uint32_t unit[MAX_UNITS])
 	return n;
 }
 
-void candidates_add(struct candidates *c, struct choice *choice)
+void candidates_add(struct candidates *c, struct node_set *node_set)
 {
 	bool known = c->n == CANDIDATES_MAX;
 
 	for (uint32_t i = 0; i < c->n; i++)
-		known |= c->choice[i].hash == choice->hash;
+		known |= c->node_set[i].hash == node_set->hash;
 	if (known)
-		choice_free(choice);
+		node_set_free(node_set);
 	else
-		c->choice[c->n++] = *choice;
+		c->node_set[c->n++] = *node_set;
 }
 
 static int try_fill(struct build *b, struct capacity *s, uint32_t domain,
 		    enum distribution distribution, uint32_t chunk)
 {
-	struct choice c;
-	int rc = choice_fill(s, domain, distribution, chunk, &c, b->err);
+	struct node_set c;
+	int rc = node_set_fill(s, domain, distribution, chunk, &c, b->err);
 
 	if (rc == 1)
 		candidates_add(b->out, &c);
 	else
-		choice_free(&c);
+		node_set_free(&c);
 	return rc < 0 ? -1 : 0;
 }
 
 static int try_flat(struct build *b, struct capacity *s, uint32_t domain)
 {
-	struct choice c;
-	int rc = choice_flat(s, domain, &c, b->err);
+	struct node_set c;
+	int rc = node_set_flat(s, domain, &c, b->err);
 
 	if (rc == 1)
 		candidates_add(b->out, &c);
 	else
-		choice_free(&c);
+		node_set_free(&c);
 	return rc < 0 ? -1 : 0;
 }
 
@@ -269,7 +270,7 @@ static int try_sizes(struct build *b)
 		return 0;
 	weft_mask_foreach (k, sizes) {
 		uint32_t tp = b->job->spec.tp ? b->job->spec.tp : 1;
-		uint32_t unit = choice_divisor(tp, k + 1);
+		uint32_t unit = node_set_divisor(tp, k + 1);
 
 		if (b->job->gpus_per_node)
 			unit = b->job->gpus_per_node;
@@ -336,7 +337,7 @@ static int try_inside_nodes(struct build *b)
 	const struct weft_level *l = &b->f->levels[0];
 	uint32_t best = WEFT_NONE, best_size = WEFT_NONE, node;
 	uint32_t n = b->job->n_gpus;
-	struct choice c = {0};
+	struct node_set c = {0};
 
 	for (uint32_t i = 0; i < l->n_domains; i++) {
 		uint32_t size = free_inside(b, l->first_domain + i, &node);
@@ -353,14 +354,14 @@ static int try_inside_nodes(struct build *b)
 	c.node = weft_calloc(1, sizeof(*c.node), b->err);
 	c.count = weft_calloc(1, sizeof(*c.count), b->err);
 	if (!c.node || !c.count) {
-		choice_free(&c);
+		node_set_free(&c);
 		return -1;
 	}
-	choice_add(&c, best, n);
-	if (choice_valid(&c, b->single))
+	node_set_add(&c, best, n);
+	if (node_set_valid(&c, b->single))
 		candidates_add(b->out, &c);
 	else
-		choice_free(&c);
+		node_set_free(&c);
 	return 0;
 }
 
@@ -405,6 +406,6 @@ int candidates_build(struct capacity *single, struct candidates *c,
 void candidates_free(struct candidates *c)
 {
 	for (uint32_t i = 0; i < c->n; i++)
-		choice_free(&c->choice[i]);
+		node_set_free(&c->node_set[i]);
 	c->n = 0;
 }

@@ -6,7 +6,7 @@
 #ifndef WEFT_PLACEMENT_NODES_CANDIDATES_H
 #define WEFT_PLACEMENT_NODES_CANDIDATES_H
 
-#include "placement/nodes/choice.h"
+#include "placement/nodes/node_set.h"
 
 #define CANDIDATES_MAX	 96
 #define CANDIDATES_PICKS 3
@@ -14,7 +14,7 @@
 /* Distinct choices that keep to every hard limit of the job. */
 struct candidates {
 	uint32_t n;
-	struct choice choice[CANDIDATES_MAX];
+	struct node_set node_set[CANDIDATES_MAX];
 	/* filled by the caller: ranks per block, cost with the best nesting of
 	 * the axes, that nesting, and the indices by cost of those priced */
 	uint32_t n_priced;
@@ -43,7 +43,7 @@ int candidates_equal(struct capacity *s, const uint32_t *chunk,
 		     struct candidates *c, struct weft_error *err);
 
 /* Takes over *choice, or drops it when it is known or there is no room. */
-void candidates_add(struct candidates *c, struct choice *choice);
+void candidates_add(struct candidates *c, struct node_set *node_set);
 
 void candidates_free(struct candidates *c);
 

@@ -87,7 +87,7 @@ static int try_size(struct equal *e, struct groups *g, uint32_t size,
 		    uint32_t most)
 {
 	const struct segments segments = {size, e->n_nodes, most};
-	struct choice c = {0};
+	struct node_set c = {0};
 	uint32_t last;
 	int rc = groups_distribute_segments(g, &segments, DEAL_COMPACT, &last,
 					    e->err);
@@ -97,7 +97,7 @@ static int try_size(struct equal *e, struct groups *g, uint32_t size,
 	if (rc == 1)
 		candidates_add(e->out, &c);
 	else
-		choice_free(&c);
+		node_set_free(&c);
 	return rc < 0 ? -1 : 0;
 }
 

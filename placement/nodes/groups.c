@@ -184,7 +184,7 @@ static void fill_evenly(struct member *list, uint32_t n, uint32_t need)
 	}
 }
 
-int groups_choose(const struct groups *g, uint32_t last, struct choice *c,
+int groups_choose(const struct groups *g, uint32_t last, struct node_set *c,
 		  struct weft_error *err)
 {
 	uint32_t need = g->s->job->n_gpus, n = 0;
@@ -210,8 +210,8 @@ int groups_choose(const struct groups *g, uint32_t last, struct choice *c,
 	else
 		fill_evenly(list, n, need);
 	for (uint32_t i = 0; i < n; i++)
-		choice_add(c, list[i].node, list[i].give);
-	rc = choice_valid(c, g->s);
+		node_set_add(c, list[i].node, list[i].give);
+	rc = node_set_valid(c, g->s);
 out:
 	free(list);
 	return rc;

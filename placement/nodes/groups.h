@@ -7,7 +7,7 @@
 #ifndef WEFT_PLACEMENT_NODES_GROUPS_H
 #define WEFT_PLACEMENT_NODES_GROUPS_H
 
-#include "placement/nodes/choice.h"
+#include "placement/nodes/node_set.h"
 
 struct member {
 	uint32_t node, give;
@@ -58,8 +58,8 @@ static inline uint64_t groups_sum(const struct groups *g, uint32_t i,
 /* Makes a choice of the first take[i] members of each group, in tree order with
  * the nodes of group `last` at the end; nodes are filled one after another
  * where there is a share, else evenly.  1; 0 when these nodes do not suit the
- * job; -1 with err.  Free with choice_free in any case. */
-int groups_choose(const struct groups *g, uint32_t last, struct choice *c,
+ * job; -1 with err.  Free with node_set_free in any case. */
+int groups_choose(const struct groups *g, uint32_t last, struct node_set *c,
 		  struct weft_error *err);
 
 /* n_nodes nodes in segments of `size` nodes, at most `most` whole ones in a

@@ -64,7 +64,7 @@ static void find_lots(struct spread *x)
 	uint32_t size = x->job->n_gpus / replicas, together = 1;
 
 	if (fixed)
-		together = fixed / choice_divisor(size, fixed);
+		together = fixed / node_set_divisor(size, fixed);
 	x->lot_replicas = together;
 	x->lot_gpus = size * together;
 	x->n_lots = replicas / together;
@@ -255,7 +255,7 @@ static int choose(struct spread *x, const struct weft_domain *d,
 		  struct layout *out)
 {
 	uint32_t *count = weft_calloc(d->n_nodes, sizeof(*count), x->err);
-	struct choice *c = &out->choice;
+	struct node_set *c = &out->node_set;
 
 	c->node = weft_calloc(x->job->n_gpus, sizeof(*c->node), x->err);
 	c->count = weft_calloc(x->job->n_gpus, sizeof(*c->count), x->err);
@@ -283,10 +283,10 @@ static int choose(struct spread *x, const struct weft_domain *d,
 			continue;
 		out->fence[c->n_nodes] =
 			x->pile_of[limits_failure(x->s->f, node)] - 1;
-		choice_add(c, node, count[k]);
+		node_set_add(c, node, count[k]);
 	}
 	free(count);
-	return choice_valid(c, x->s);
+	return node_set_valid(c, x->s);
 }
 
 struct dealt {
@@ -336,8 +336,8 @@ static int set_ranks(struct spread *x, struct layout *out)
 	list_ranks(x, list);
 	for (uint32_t r = n; r-- > 0;)
 		next[list[r].pile] = r;
-	for (uint32_t i = 0; i < out->choice.n_nodes; i++)
-		for (uint32_t k = 0; k < out->choice.count[i]; k++)
+	for (uint32_t i = 0; i < out->node_set.n_nodes; i++)
+		for (uint32_t k = 0; k < out->node_set.count[i]; k++)
 			out->rank[gpu++] = list[next[out->fence[i]]++].rank;
 	free(list);
 	free(next);

@@ -55,7 +55,7 @@ bool layouts_needed(const struct capacity *s)
 
 void layout_free(struct layout *layout)
 {
-	choice_free(&layout->choice);
+	node_set_free(&layout->node_set);
 	free(layout->fence);
 	free(layout->rank);
 	memset(layout, 0, sizeof(*layout));
@@ -73,7 +73,7 @@ void layouts_add(struct layouts *l, struct layout *layout)
 	bool known = l->n == LAYOUTS_MAX;
 
 	for (uint32_t i = 0; i < l->n; i++)
-		known |= l->layout[i].choice.hash == layout->choice.hash;
+		known |= l->layout[i].node_set.hash == layout->node_set.hash;
 	if (!known)
 		l->layout[l->n++] = *layout;
 	else
@@ -107,7 +107,7 @@ static void find_shares(struct build *b)
 /* Segments of the same number of GPUs may change places. */
 static void find_equal(struct layout *layout, uint32_t segment)
 {
-	const struct choice *c = &layout->choice;
+	const struct node_set *c = &layout->node_set;
 	uint32_t n = c->n_nodes / segment;
 
 	for (uint32_t i = 1; i < n * segment; i++)
@@ -121,9 +121,9 @@ static void find_equal(struct layout *layout, uint32_t segment)
 
 /* Takes over *c: ranks in their own order, segment by segment, where these are
  * not all in one domain. */
-static int add_segments(struct build *b, struct choice *c, bool alone)
+static int add_segments(struct build *b, struct node_set *c, bool alone)
 {
-	struct layout layout = {.choice = *c};
+	struct layout layout = {.node_set = *c};
 
 	memset(c, 0, sizeof(*c));
 	if (alone) {
@@ -131,13 +131,13 @@ static int add_segments(struct build *b, struct choice *c, bool alone)
 		return 0;
 	}
 	layout.fence =
-		weft_calloc(layout.choice.n_nodes, sizeof(uint32_t), b->err);
+		weft_calloc(layout.node_set.n_nodes, sizeof(uint32_t), b->err);
 	layout.rank = weft_calloc(b->job->n_gpus, sizeof(uint32_t), b->err);
 	if (!layout.fence || !layout.rank) {
 		layout_free(&layout);
 		return -1;
 	}
-	for (uint32_t i = 0; i < layout.choice.n_nodes; i++)
+	for (uint32_t i = 0; i < layout.node_set.n_nodes; i++)
 		layout.fence[i] = i / b->segment;
 	for (uint32_t r = 0; r < b->job->n_gpus; r++)
 		layout.rank[r] = r;
@@ -157,9 +157,9 @@ static int take_over(struct build *b, const struct groups *g, int rc,
 		return rc;
 	for (uint32_t i = 0; i < g->n; i++)
 		n_used += g->take[i] > 0;
-	rc = groups_choose(g, last, &layout.choice, b->err);
+	rc = groups_choose(g, last, &layout.node_set, b->err);
 	if (rc == 1 && b->segment)
-		rc = add_segments(b, &layout.choice, n_used == 1) ? -1 : 1;
+		rc = add_segments(b, &layout.node_set, n_used == 1) ? -1 : 1;
 	else if (rc == 1)
 		layouts_add(b->out, &layout);
 	layout_free(&layout);

@@ -7,14 +7,14 @@
 #ifndef WEFT_PLACEMENT_NODES_LAYOUTS_H
 #define WEFT_PLACEMENT_NODES_LAYOUTS_H
 
-#include "placement/nodes/choice.h"
+#include "placement/nodes/node_set.h"
 
 #define LAYOUTS_MAX 48
 
 /* Ranks may change places only inside a fence: that keeps what the groups are
  * for. */
 struct layout {
-	struct choice choice;
+	struct node_set node_set;
 	uint32_t *fence; /* [choice.n_nodes]; NULL: none */
 	uint32_t *rank;	 /* [n_gpus] rank of the choice's i-th GPU; NULL: any
 			  * order of ranks will do */

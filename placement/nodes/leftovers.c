@@ -114,7 +114,7 @@ static uint32_t take(struct source *sources, uint32_t n, uint32_t need,
 }
 
 int leftovers_fill(const struct capacity *s, uint32_t domain, uint32_t unit,
-		   bool scattered, struct choice *c, struct weft_error *err)
+		   bool scattered, struct node_set *c, struct weft_error *err)
 {
 	const struct weft_domain *d = &s->f->domains[domain];
 	struct source *sources = weft_calloc(d->n_nodes, sizeof(*sources), err);
@@ -145,8 +145,8 @@ int leftovers_fill(const struct capacity *s, uint32_t domain, uint32_t unit,
 	if (!c->node || !c->count)
 		goto out;
 	for (uint32_t i = 0; i < n; i++)
-		choice_add(c, sources[taken[i]].node, sources[taken[i]].give);
-	rc = choice_valid(c, s);
+		node_set_add(c, sources[taken[i]].node, sources[taken[i]].give);
+	rc = node_set_valid(c, s);
 out:
 	free(sources);
 	free(heap);

@@ -54,7 +54,7 @@ static bool runs_match(const struct weft_job *job, uint32_t *run, uint32_t n)
 	return memcmp(part, run, n * sizeof(*run)) == 0;
 }
 
-bool limits_suit(const struct capacity *s, const struct choice *c)
+bool limits_suit(const struct capacity *s, const struct node_set *c)
 {
 	const struct weft_fabric *f = s->f;
 	const uint32_t *domain = f->gpu_domain[limits_level(f)];

@@ -6,7 +6,7 @@
 #ifndef WEFT_PLACEMENT_NODES_LIMITS_H
 #define WEFT_PLACEMENT_NODES_LIMITS_H
 
-#include "placement/nodes/choice.h"
+#include "placement/nodes/node_set.h"
 
 /* The level whose domains hold segments and the parts of a split. */
 uint32_t limits_level(const struct weft_fabric *f);
@@ -20,7 +20,7 @@ uint32_t limits_parts(const struct weft_fabric *f, const struct weft_job *job);
 
 /* True when the nodes of c lie as segment= and split= say.  c: nodes of one
  * domain are consecutive. */
-bool limits_suit(const struct capacity *s, const struct choice *c);
+bool limits_suit(const struct capacity *s, const struct node_set *c);
 
 /* The same of ranks that are placed, and that the ranks of each segment follow
  * those of the one before, unless one domain holds them all: 1 or 0; -1 with

@@ -38,11 +38,11 @@ static void list_choice(struct refine *x)
 {
 	const struct weft_domain *d = &x->f->domains[x->scope];
 
-	x->choice.n_nodes = x->choice.n_gpus = 0;
-	x->choice.hash = 0;
+	x->node_set.n_nodes = x->node_set.n_gpus = 0;
+	x->node_set.hash = 0;
 	for (uint32_t i = d->first_node; i < d->first_node + d->n_nodes; i++)
-		if (x->now[i] && x->choice.n_nodes < x->job->n_gpus)
-			choice_add(&x->choice, i, x->now[i]);
+		if (x->now[i] && x->node_set.n_nodes < x->job->n_gpus)
+			node_set_add(&x->node_set, i, x->now[i]);
 }
 
 /* Whether the search goes on from the trial.  By the cost it does not look at
@@ -102,8 +102,8 @@ static int find_order(struct refine *x, uint32_t *order)
 	*order = x->nesting;
 	if (!x->is_first)
 		return 0;
-	if (arrange_price(x->a, x->gpus, choice_block(&x->choice, x->f), &cost,
-			  order, x->err))
+	if (arrange_price(x->a, x->gpus, node_set_block(&x->node_set, x->f),
+			  &cost, order, x->err))
 		return -1;
 	effort_spend(&x->a->effort,
 		     (uint64_t)orders->n * orders->blocks[0].n_edges / 2);
@@ -118,11 +118,11 @@ int refine_try(struct refine *x, bool *better)
 	/* what it takes to make the set and to tell that it is known */
 	effort_spend(&x->a->effort, x->f->n_nodes / 8 + 1);
 	list_choice(x);
-	if (x->choice.n_gpus != x->job->n_gpus ||
-	    is_known(x, x->choice.hash + x->nesting) ||
-	    effort_spent(&x->a->effort) || !choice_valid(&x->choice, x->s))
+	if (x->node_set.n_gpus != x->job->n_gpus ||
+	    is_known(x, x->node_set.hash + x->nesting) ||
+	    effort_spent(&x->a->effort) || !node_set_valid(&x->node_set, x->s))
 		return 0;
-	choice_expand(&x->choice, x->s->o, x->gpus);
+	node_set_expand(&x->node_set, x->s->o, x->gpus);
 	if (find_order(x, &order) || try_order(x, order, better) ||
 	    (order && try_order(x, 0, better)))
 		return -1;
@@ -135,7 +135,7 @@ static void list_take(struct refine *x)
 {
 	memcpy(x->now, x->take, x->f->n_nodes * sizeof(*x->now));
 	list_choice(x);
-	choice_expand(&x->choice, x->s->o, x->gpus);
+	node_set_expand(&x->node_set, x->s->o, x->gpus);
 }
 
 int refine_orders(struct refine *x, bool *better)
@@ -157,7 +157,7 @@ int refine_orders(struct refine *x, bool *better)
 int refine_polish(struct refine *x, uint64_t work)
 {
 	struct arranger *a = x->a;
-	struct arrangement from = {&x->choice, x->nesting, x->current.cost};
+	struct arrangement from = {&x->node_set, x->nesting, x->current.cost};
 	uint64_t rest = a->effort.work;
 	struct ranking ranking;
 
@@ -166,7 +166,7 @@ int refine_polish(struct refine *x, uint64_t work)
 	list_take(x);
 	rest -= work;
 	a->effort.work = work;
-	if (arrange_choice(a, &from, 1, x->trial, x->err) ||
+	if (arrange_node_set(a, &from, 1, x->trial, x->err) ||
 	    ranking_measure(x->s, x->trial, &ranking, x->err))
 		return -1;
 	a->effort.work += rest;
@@ -256,7 +256,7 @@ static void find_rules(struct refine *x)
 		add_rule(x, x->job->gpus_per_node, true);
 		return;
 	}
-	for (uint32_t unit = tp <= most ? tp : choice_divisor(tp, most);
+	for (uint32_t unit = tp <= most ? tp : node_set_divisor(tp, most);
 	     unit > 1 && tp % unit == 0; unit /= 2)
 		add_rule(x, unit, false);
 	add_rule(x, 1, false);
@@ -479,10 +479,10 @@ static int refine_build(struct refine *x)
 	x->cheap = weft_calloc(n_nodes, sizeof(*x->cheap), x->err);
 	x->gpus = weft_calloc(n, sizeof(*x->gpus), x->err);
 	x->trial = weft_calloc(n, sizeof(*x->trial), x->err);
-	x->choice.node = weft_calloc(n, sizeof(*x->choice.node), x->err);
-	x->choice.count = weft_calloc(n, sizeof(*x->choice.count), x->err);
+	x->node_set.node = weft_calloc(n, sizeof(*x->node_set.node), x->err);
+	x->node_set.count = weft_calloc(n, sizeof(*x->node_set.count), x->err);
 	if (!x->take || !x->now || !x->top || !x->cheap || !x->gpus ||
-	    !x->trial || !x->choice.node || !x->choice.count)
+	    !x->trial || !x->node_set.node || !x->node_set.count)
 		return -1;
 	for (uint32_t r = 0; r < n; r++)
 		x->now[x->f->gpu_node[x->where[r]]]++;
@@ -499,7 +499,7 @@ static void refine_free(struct refine *x)
 	free(x->trial);
 	free(x->cell);
 	free(x->order);
-	choice_free(&x->choice);
+	node_set_free(&x->node_set);
 	free(x);
 }
 

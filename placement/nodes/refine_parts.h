@@ -38,11 +38,11 @@ struct refine {
 	uint32_t n_rules, n_chunks, n_cells;
 	struct rule rule[REFINE_RULES];
 	uint32_t chunk[REFINE_CHUNKS];
-	struct cell *cell;    /* [n_cells] in tree order */
-	uint32_t *order;      /* [n_cells] scratch */
-	uint32_t *take;	      /* [n_nodes] GPUs of each: where the search is */
-	uint32_t *now;	      /* [n_nodes] the same of a trial */
-	struct choice choice; /* of the trial; room for n_gpus nodes */
+	struct cell *cell; /* [n_cells] in tree order */
+	uint32_t *order;   /* [n_cells] scratch */
+	uint32_t *take;	   /* [n_nodes] GPUs of each: where the search is */
+	uint32_t *now;	   /* [n_nodes] the same of a trial */
+	struct node_set node_set; /* of the trial; room for n_gpus nodes */
 	uint32_t *gpus, *trial, *where;
 	struct ranking *best;
 	/* of take[], with ranks in the order `nesting` */

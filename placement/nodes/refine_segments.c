@@ -17,7 +17,7 @@
 static int try_layouts(struct refine *x, const struct layouts *l)
 {
 	for (uint32_t i = 0; i < l->n; i++) {
-		const struct choice *c = &l->layout[i].choice;
+		const struct node_set *c = &l->layout[i].node_set;
 		bool better;
 
 		memset(x->now, 0, x->f->n_nodes * sizeof(*x->now));

@@ -44,14 +44,14 @@ void arranger_free(struct arranger *a)
 	memo_return_orders(a->memo, a->tile, &a->orders);
 }
 
-uint32_t choice_block(const struct choice *c, const struct weft_fabric *f)
+uint32_t node_set_block(const struct node_set *c, const struct weft_fabric *f)
 {
 	uint32_t block = 0;
 
 	if (f->node_level > 0 || f->n_rails > 1)
 		return 1;
 	for (uint32_t i = 0; i < c->n_nodes; i++)
-		block = choice_divisor(block, c->count[i]);
+		block = node_set_divisor(block, c->count[i]);
 	return block;
 }
 
@@ -98,16 +98,16 @@ static uint32_t spare_limit(uint32_t n_gpus)
 	return limit > 64 ? limit : 64;
 }
 
-static int improve(struct arranger *a, const struct choice *c,
+static int improve(struct arranger *a, const struct node_set *c,
 		   struct effort *effort, uint32_t *where,
 		   struct weft_error *err)
 {
-	struct choice wide = {0};
+	struct node_set wide = {0};
 	struct ground g = {0};
-	uint32_t unit[3], n = choice_units(c, a->job->spec.tp, unit);
+	uint32_t unit[3], n = node_set_units(c, a->job->spec.tp, unit);
 	int rc = -1;
 
-	if (choice_surround(a->s, c, spare_limit(c->n_gpus), &wide, err) ||
+	if (node_set_surround(a->s, c, spare_limit(c->n_gpus), &wide, err) ||
 	    ground_build(a->s, &wide, &g, err) || ground_put(&g, where, err))
 		goto out;
 	for (uint32_t i = 0; i < n; i++) {
@@ -124,7 +124,7 @@ static int improve(struct arranger *a, const struct choice *c,
 	ground_get(&g, where);
 	rc = 0;
 out:
-	choice_free(&wide);
+	node_set_free(&wide);
 	ground_free(&g);
 	return rc;
 }
@@ -137,15 +137,15 @@ int arrange_plain(const struct arranger *a, const struct arrangement *from,
 
 	if (!gpus)
 		return -1;
-	choice_expand(from->choice, a->s->o, gpus);
+	node_set_expand(from->node_set, a->s->o, gpus);
 	for (uint32_t i = 0; i < n; i++)
 		where[a->orders.rank[from->order][i]] = gpus[i];
 	free(gpus);
 	return 0;
 }
 
-int arrange_choice(struct arranger *a, const struct arrangement *from,
-		   uint32_t turns, uint32_t *where, struct weft_error *err)
+int arrange_node_set(struct arranger *a, const struct arrangement *from,
+		     uint32_t turns, uint32_t *where, struct weft_error *err)
 {
 	struct effort part = a->effort;
 
@@ -156,7 +156,7 @@ int arrange_choice(struct arranger *a, const struct arrangement *from,
 		return 0;
 	part.work = a->effort.work / turns;
 	a->effort.work -= part.work;
-	if (improve(a, from->choice, &part, where, err))
+	if (improve(a, from->node_set, &part, where, err))
 		return -1;
 	a->effort.work += part.work;
 	a->effort.random = part.random;
@@ -165,7 +165,7 @@ int arrange_choice(struct arranger *a, const struct arrangement *from,
 
 /* Every node that has free GPUs gives all of them. */
 static int choose_all(const struct weft_occupancy *o, uint32_t n_gpus,
-		      struct choice *c, struct weft_error *err)
+		      struct node_set *c, struct weft_error *err)
 {
 	memset(c, 0, sizeof(*c));
 	c->node = weft_calloc(n_gpus, sizeof(*c->node), err);
@@ -174,7 +174,7 @@ static int choose_all(const struct weft_occupancy *o, uint32_t n_gpus,
 		return -1;
 	for (uint32_t i = 0; i < o->fabric->n_nodes; i++)
 		if (o->free[i])
-			choice_add(c, i, weft_mask_count(o->free[i]));
+			node_set_add(c, i, weft_mask_count(o->free[i]));
 	return 0;
 }
 
@@ -182,23 +182,23 @@ int arrange_ranks(struct capacity *s, const struct weft_place_options *options,
 		  double target, uint32_t *where, struct weft_error *err)
 {
 	struct arranger a = {0};
-	struct choice all = {0};
-	struct arrangement from = {.choice = &all};
+	struct node_set all = {0};
+	struct arrangement from = {.node_set = &all};
 	uint32_t *gpus = weft_calloc(s->job->n_gpus, sizeof(*gpus), err);
 	int rc = -1;
 
 	if (!gpus || arranger_build(s, options, target, &a, err) ||
 	    choose_all(s->o, s->job->n_gpus, &all, err))
 		goto out;
-	choice_expand(&all, s->o, gpus);
-	if (arrange_price(&a, gpus, choice_block(&all, s->f), &from.cost,
+	node_set_expand(&all, s->o, gpus);
+	if (arrange_price(&a, gpus, node_set_block(&all, s->f), &from.cost,
 			  &from.order, err) ||
-	    arrange_choice(&a, &from, 1, where, err))
+	    arrange_node_set(&a, &from, 1, where, err))
 		goto out;
 	rc = 0;
 out:
 	free(gpus);
-	choice_free(&all);
+	node_set_free(&all);
 	arranger_free(&a);
 	return rc;
 }

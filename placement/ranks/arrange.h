@@ -6,7 +6,7 @@
 #ifndef WEFT_PLACEMENT_RANKS_ARRANGE_H
 #define WEFT_PLACEMENT_RANKS_ARRANGE_H
 
-#include "placement/nodes/choice.h"
+#include "placement/nodes/node_set.h"
 #include "placement/place.h"
 #include "placement/ranks/order.h"
 #include "placement/ranks/search.h"
@@ -29,7 +29,7 @@ void arranger_free(struct arranger *a);
 
 /* Ranks per block that every node of the choice takes a multiple of; 1 where
  * the GPUs of a node are not all alike. */
-uint32_t choice_block(const struct choice *c, const struct weft_fabric *f);
+uint32_t node_set_block(const struct node_set *c, const struct weft_fabric *f);
 
 /* Cost of the best plain order on gpus[], in tree order, and which one it is.
  */
@@ -38,7 +38,7 @@ int arrange_price(struct arranger *a, const uint32_t *gpus, uint32_t block,
 
 /* A choice with its best plain order, as arrange_price found them. */
 struct arrangement {
-	const struct choice *choice;
+	const struct node_set *node_set;
 	uint32_t order;
 	double cost;
 };
@@ -50,8 +50,8 @@ int arrange_plain(const struct arranger *a, const struct arrangement *from,
 /* The best arrangement found: where[r] for each rank.  May leave the choice for
  * other free GPUs nearby that cost less, within the job's limits.  Spends one
  * of `turns` parts of what is left of the effort. */
-int arrange_choice(struct arranger *a, const struct arrangement *from,
-		   uint32_t turns, uint32_t *where, struct weft_error *err);
+int arrange_node_set(struct arranger *a, const struct arrangement *from,
+		     uint32_t turns, uint32_t *where, struct weft_error *err);
 
 /* The best order found on exactly the GPUs that s can give, as many as the job
  * has. */

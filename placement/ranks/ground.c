@@ -17,10 +17,10 @@ static uint64_t node_mask(const struct ground *g, uint32_t node)
 {
 	uint64_t mask = g->s->o->free[node];
 
-	return g->alike ? choice_gpus(g->s->o, node, g->s->give[node]) : mask;
+	return g->alike ? node_set_gpus(g->s->o, node, g->s->give[node]) : mask;
 }
 
-int ground_build(const struct capacity *s, const struct choice *c,
+int ground_build(const struct capacity *s, const struct node_set *c,
 		 struct ground *g, struct weft_error *err)
 {
 	const struct weft_fabric *f = s->f;

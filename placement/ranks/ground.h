@@ -7,7 +7,7 @@
 #define WEFT_PLACEMENT_RANKS_GROUND_H
 
 #include "placement/mapping/graph.h"
-#include "placement/nodes/choice.h"
+#include "placement/nodes/node_set.h"
 #include "placement/ranks/search.h"
 
 /* GPUs of one node are consecutive, nodes of one domain too. */
@@ -28,9 +28,9 @@ struct ground {
 };
 
 /* c: nodes with the GPUs taken of each (0: all spare); its GPUs in c's order,
- * as choice_expand gives them, hold the ranks order[0], order[1], ...  Free
+ * as node_set_expand gives them, hold the ranks order[0], order[1], ...  Free
  * with ground_free in either case. */
-int ground_build(const struct capacity *s, const struct choice *c,
+int ground_build(const struct capacity *s, const struct node_set *c,
 		 struct ground *g, struct weft_error *err);
 void ground_free(struct ground *g);
 

@@ -2,8 +2,8 @@
 /* pursuit.c - improving a placement by a goal that is not the cost */
 #include "placement/ranks/pursuit.h"
 
-#include "placement/nodes/choice.h"
 #include "placement/nodes/limits.h"
+#include "placement/nodes/node_set.h"
 #include "placement/ranks/links.h"
 
 #include <math.h>
@@ -120,7 +120,7 @@ static bool move_node(struct pursuit *p, uint32_t rank)
 	    is_required(p, a))
 		return false;
 	list_node(p, a, here);
-	rest = choice_gpus(p->s->o, b, p->n_on[a]);
+	rest = node_set_gpus(p->s->o, b, p->n_on[a]);
 	weft_mask_foreach (k, rest)
 		move_add(p, p->links.rank_at[here[i++]],
 			 f->nodes[b].first_gpu + k);

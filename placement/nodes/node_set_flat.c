@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* choice_flat.c - choosing nodes by what each gives, and GPUs inside a node */
-#include "placement/nodes/choice.h"
+/* node_set_flat.c - choosing nodes by what each gives, and GPUs inside a node
+ */
+#include "placement/nodes/node_set.h"
 
 #include "base/bitset.h"
 
@@ -110,8 +111,8 @@ static void level_shares(const struct capacity *s, struct candidate *list,
 	}
 }
 
-int choice_flat(struct capacity *s, uint32_t domain, struct choice *c,
-		struct weft_error *err)
+int node_set_flat(struct capacity *s, uint32_t domain, struct node_set *c,
+		  struct weft_error *err)
 {
 	const struct weft_domain *d = &s->f->domains[domain];
 	struct candidate *list;
@@ -134,8 +135,8 @@ int choice_flat(struct capacity *s, uint32_t domain, struct choice *c,
 		level_shares(s, list, n);
 	sort(list, n, compare_node);
 	for (uint32_t i = 0; i < n; i++)
-		choice_add(c, list[i].node, list[i].give);
-	rc = n > 0 && choice_valid(c, s);
+		node_set_add(c, list[i].node, list[i].give);
+	rc = n > 0 && node_set_valid(c, s);
 out:
 	free(list);
 	return rc;
@@ -189,8 +190,8 @@ static uint32_t best_part(const uint64_t *part, uint32_t n, uint32_t count)
 	return best;
 }
 
-uint64_t choice_gpus(const struct weft_occupancy *o, uint32_t node,
-		     uint32_t count)
+uint64_t node_set_gpus(const struct weft_occupancy *o, uint32_t node,
+		       uint32_t count)
 {
 	const struct weft_fabric *f = o->fabric;
 	uint64_t part[WEFT_MAX_GPUS_PER_NODE], taken = 0, take;
@@ -211,14 +212,14 @@ uint64_t choice_gpus(const struct weft_occupancy *o, uint32_t node,
 	return taken;
 }
 
-void choice_expand(const struct choice *c, const struct weft_occupancy *o,
-		   uint32_t *gpus)
+void node_set_expand(const struct node_set *c, const struct weft_occupancy *o,
+		     uint32_t *gpus)
 {
 	const struct weft_fabric *f = o->fabric;
 	uint32_t k, n = 0;
 
 	for (uint32_t i = 0; i < c->n_nodes; i++) {
-		uint64_t rest = choice_gpus(o, c->node[i], c->count[i]);
+		uint64_t rest = node_set_gpus(o, c->node[i], c->count[i]);
 
 		weft_mask_foreach (k, rest)
 			gpus[n++] = f->nodes[c->node[i]].first_gpu + k;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* choice.c - dealing a job's GPUs to the parts of a domain, level by level */
-#include "placement/nodes/choice.h"
+/* node_set.c - dealing a job's GPUs to the parts of a domain, level by level */
+#include "placement/nodes/node_set.h"
 
 #include "base/bitset.h"
 #include "placement/nodes/distribute.h"
@@ -13,7 +13,7 @@ struct filling {
 	struct capacity *s;
 	enum distribution distribution;
 	uint32_t chunk;
-	struct choice *c;
+	struct node_set *c;
 	struct weft_error *err;
 };
 
@@ -95,7 +95,7 @@ static int distribute_out(const struct filling *fill, struct hand *h,
 	return need == 0;
 }
 
-void choice_add(struct choice *c, uint32_t node, uint32_t count)
+void node_set_add(struct node_set *c, uint32_t node, uint32_t count)
 {
 	uint64_t z = ((uint64_t)node << 8) + count;
 
@@ -133,7 +133,7 @@ static int fill_domain(struct filling *fill, uint32_t domain, uint32_t need)
 		if (!h.share[i])
 			continue;
 		if (of_nodes)
-			choice_add(fill->c, h.part[i], h.share[i]);
+			node_set_add(fill->c, h.part[i], h.share[i]);
 		else
 			rc = fill_domain(fill, h.part[i], h.share[i]);
 	}
@@ -141,8 +141,8 @@ static int fill_domain(struct filling *fill, uint32_t domain, uint32_t need)
 	return rc;
 }
 
-static int choice_allocate(const struct capacity *s, uint32_t domain,
-			   struct choice *c, struct weft_error *err)
+static int node_set_allocate(const struct capacity *s, uint32_t domain,
+			     struct node_set *c, struct weft_error *err)
 {
 	uint32_t most = s->n_givers[domain] + s->must[domain];
 
@@ -154,22 +154,22 @@ static int choice_allocate(const struct capacity *s, uint32_t domain,
 	return c->node && c->count ? 0 : -1;
 }
 
-int choice_fill(struct capacity *s, uint32_t domain,
-		enum distribution distribution, uint32_t chunk,
-		struct choice *c, struct weft_error *err)
+int node_set_fill(struct capacity *s, uint32_t domain,
+		  enum distribution distribution, uint32_t chunk,
+		  struct node_set *c, struct weft_error *err)
 {
 	struct filling fill = {s, distribution, chunk ? chunk : 1, c, err};
 	int rc;
 
-	if (choice_allocate(s, domain, c, err))
+	if (node_set_allocate(s, domain, c, err))
 		return -1;
 	if (s->cap[domain] < s->job->n_gpus)
 		return 0;
 	rc = fill_domain(&fill, domain, s->job->n_gpus);
-	return rc == 1 ? choice_valid(c, s) : rc;
+	return rc == 1 ? node_set_valid(c, s) : rc;
 }
 
-bool choice_valid(const struct choice *c, const struct capacity *s)
+bool node_set_valid(const struct node_set *c, const struct capacity *s)
 {
 	const struct weft_job *job = s->job;
 	uint32_t n_required = 0, found = 0;
@@ -189,19 +189,19 @@ bool choice_valid(const struct choice *c, const struct capacity *s)
 	return found == n_required && limits_suit(s, c);
 }
 
-void choice_free(struct choice *c)
+void node_set_free(struct node_set *c)
 {
 	free(c->node);
 	free(c->count);
 	memset(c, 0, sizeof(*c));
 }
 
-uint32_t choice_units(const struct choice *c, uint32_t tp, uint32_t unit[3])
+uint32_t node_set_units(const struct node_set *c, uint32_t tp, uint32_t unit[3])
 {
 	uint32_t block = 0, n = 0;
 
 	for (uint32_t i = 0; i < c->n_nodes; i++)
-		block = choice_divisor(block, c->count[i]);
+		block = node_set_divisor(block, c->count[i]);
 	if (block > 1)
 		unit[n++] = block;
 	if (tp > 1 && tp < block && block % tp == 0)

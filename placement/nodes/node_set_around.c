@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* choice_around.c - a choice together with free nodes near it */
-#include "placement/nodes/choice.h"
+/* node_set_around.c - a choice together with free nodes near it */
+#include "placement/nodes/node_set.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 struct around {
 	struct capacity *s;
 	uint32_t *used_of_node, *used_in; /* by node, by domain */
-	struct choice *out;
+	struct node_set *out;
 	struct weft_error *err;
 };
 
@@ -67,7 +67,7 @@ static int take_part(struct around *a, const struct parts *p, uint32_t part,
 {
 	if (!p->of_nodes)
 		return around_domain(a, part, quota);
-	choice_add(a->out, part, p->used[part]);
+	node_set_add(a->out, part, p->used[part]);
 	return 0;
 }
 
@@ -101,7 +101,7 @@ static int around_domain(struct around *a, uint32_t domain, uint32_t quota)
 
 /* The innermost domain around the choice; further out as long as all that is
  * free there is within the limit. */
-static uint32_t find_scope(const struct capacity *s, const struct choice *c,
+static uint32_t find_scope(const struct capacity *s, const struct node_set *c,
 			   uint32_t limit)
 {
 	const struct weft_fabric *f = s->f;
@@ -128,8 +128,9 @@ static uint32_t find_scope(const struct capacity *s, const struct choice *c,
 	return d;
 }
 
-int choice_surround(struct capacity *s, const struct choice *c, uint32_t limit,
-		    struct choice *out, struct weft_error *err)
+int node_set_surround(struct capacity *s, const struct node_set *c,
+		      uint32_t limit, struct node_set *out,
+		      struct weft_error *err)
 {
 	const struct weft_fabric *f = s->f;
 	struct around a = {.s = s, .out = out, .err = err};
