@@ -46,8 +46,8 @@ libweft_cli_la_SOURCES = \
 	%D%/plan/fit.h \
 	%D%/plan/gain.c \
 	%D%/plan/gain.h \
-	%D%/plan/outlook_report.c \
-	%D%/plan/outlook_report.h \
+	%D%/plan/blockers_report.c \
+	%D%/plan/blockers_report.h \
 	%D%/plan/rank_forms.c \
 	%D%/plan/rank_forms.h \
 	%D%/plan/ranks.c \

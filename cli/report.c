@@ -4,9 +4,9 @@
 
 #include "base/bitset.h"
 #include "base/hostlist.h"
+#include "cli/plan/blockers_report.h"
 #include "cli/plan/fit.h"
 #include "cli/plan/gain.h"
-#include "cli/plan/outlook_report.h"
 #include "cli/plan/verdict.h"
 #include "costmodel/time/range.h"
 #include "placement/objective/evaluation.h"
@@ -358,9 +358,9 @@ json_t *report_object(const char *command, const struct request *request,
 				    gain_json(request, report->gain));
 	}
 	json_object_set_new(object, "memory_bytes_per_gpu", fit_json(&fit));
-	if (report->outlook)
+	if (report->blockers)
 		json_object_set_new(object, "outlook",
-				    outlook_json(request, report->outlook));
+				    blockers_json(request, report->blockers));
 	json_object_set_new(object, "why", json_why(p, &fit));
 	return object;
 }

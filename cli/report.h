@@ -10,14 +10,14 @@
 
 struct gain;	/* gain.h */
 struct verdict; /* verdict.h */
-struct weft_outlook;
+struct weft_blockers;
 
 /* How much to print of a placement. */
 struct report {
 	const struct weft_placement *placement;
-	const struct verdict *verdict;	    /* looked at when it is placed */
-	const struct gain *gain;	    /* the same */
-	const struct weft_outlook *outlook; /* or NULL */
+	const struct verdict *verdict;	      /* looked at when it is placed */
+	const struct gain *gain;	      /* the same */
+	const struct weft_blockers *blockers; /* or NULL */
 	double elapsed_s;
 };
 

@@ -104,7 +104,7 @@ libweft_placement_la_SOURCES = \
 	%D%/objective/slurm_rule.c \
 	%D%/objective/slurm_rule.h \
 	%D%/objective/slurm_tree.c \
-	%D%/outlook.c \
+	%D%/blockers.c \
 	%D%/place.c \
 	%D%/place_first.c \
 	%D%/place_firstfit.c \
@@ -184,7 +184,7 @@ weft_placement_headers = \
 	%D%/objective/judge.h \
 	%D%/objective/known.h \
 	%D%/objective/objective.h \
-	%D%/outlook.h \
+	%D%/blockers.h \
 	%D%/place.h \
 	%D%/placement.h \
 	# End of weft_placement_headers

@@ -5,11 +5,11 @@
 #include "cli/clock.h"
 #include "cli/cmd.h"
 #include "cli/option.h"
-#include "cli/plan/outlook_report.h"
+#include "cli/plan/blockers_report.h"
 #include "cli/plan/request.h"
 #include "cli/report.h"
+#include "placement/blockers.h"
 #include "placement/defrag.h"
-#include "placement/outlook.h"
 
 #include <argp.h>
 #include <math.h>
@@ -34,7 +34,7 @@ struct defrag {
 	double budget_s, most_cost_ratio;
 	/* the answer */
 	struct weft_placement now;
-	struct weft_outlook outlook;
+	struct weft_blockers blockers;
 	struct weft_defrag advice;
 	double elapsed_s;
 };
@@ -69,7 +69,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static int find(struct defrag *d, struct weft_error *err)
 {
 	const struct request *r = &d->request;
-	const struct weft_outlook_request wait = {
+	const struct weft_blockers_request wait = {
 		.f = r->fabric,
 		.job = &r->job,
 		.o = &r->occupancy,
@@ -89,11 +89,11 @@ static int find(struct defrag *d, struct weft_error *err)
 	double start_s = clock_now_s();
 
 	if (weft_place(r->fabric, &r->job, &r->occupancy, NULL, &d->now, err) ||
-	    weft_outlook(&wait, &d->outlook, err) ||
+	    weft_blockers(&wait, &d->blockers, err) ||
 	    weft_defrag(&move, &d->advice, err))
 		return -1;
 	d->now.n_why = 0;
-	weft_outlook_explain(&wait, &d->outlook, &d->now);
+	weft_blockers_explain(&wait, &d->blockers, &d->now);
 	d->elapsed_s = clock_now_s() - start_s;
 	return 0;
 }
@@ -101,7 +101,7 @@ static int find(struct defrag *d, struct weft_error *err)
 /* True when the job has the best place already, or something leads to one. */
 static bool is_helped(const struct defrag *d)
 {
-	const struct weft_outlook *o = &d->outlook;
+	const struct weft_blockers *o = &d->blockers;
 
 	return d->advice.n_plans || o->alone.job != WEFT_NONE ||
 	       o->fits.job != WEFT_NONE || o->good.job != WEFT_NONE ||
@@ -135,9 +135,9 @@ static json_t *json_move(const struct defrag *d, const struct weft_move *m)
 	return json_pack(
 		"{s:o, s:I, s:o, s:o, s:o}", "job", report_string(job->id),
 		"gpus", (json_int_t)job->n_gpus, "cost_before",
-		job->known ? outlook_cost_json(m->cost_before) : json_null(),
+		job->known ? blockers_cost_json(m->cost_before) : json_null(),
 		"cost_after",
-		job->known ? outlook_cost_json(m->cost_after) : json_null(),
+		job->known ? blockers_cost_json(m->cost_after) : json_null(),
 		"ranks", json_where(f, m->where, job->n_gpus));
 }
 
@@ -171,8 +171,8 @@ static int print_json(const struct defrag *d, struct weft_error *err)
 		json_pack("{s:s, s:b, s:s, s:o, s:o, s:o, s:o, s:f}", "schema",
 			  "weft.defrag/1", "placed", d->now.placed, "metric",
 			  weft_metric_names[d->now.metric], "cost",
-			  outlook_cost_json(d->outlook.cost), "outlook",
-			  outlook_json(&d->request, &d->outlook), "plans",
+			  blockers_cost_json(d->blockers.cost), "outlook",
+			  blockers_json(&d->request, &d->blockers), "plans",
 			  plans, "why", why, "elapsed_s", d->elapsed_s),
 		err);
 }
@@ -232,8 +232,8 @@ static void text_plan(const struct defrag *d,
 	       plan->n_gpus_moved, f->levels[domain->level].name, domain->name,
 	       report_quantity(p->cost.total[p->metric],
 			       metric_units[p->metric], cost, sizeof(cost)));
-	if (isfinite(d->outlook.cost) && d->outlook.cost > 0)
-		printf(" (%.3gx)", p->cost.total[p->metric] / d->outlook.cost);
+	if (isfinite(d->blockers.cost) && d->blockers.cost > 0)
+		printf(" (%.3gx)", p->cost.total[p->metric] / d->blockers.cost);
 	putchar('\n');
 	for (uint32_t i = 0; i < plan->n_moves; i++)
 		text_move(d, &plan->moves[i]);
@@ -295,7 +295,7 @@ int cmd_defrag(int argc, char **argv)
 			print_text(&d);
 	}
 	weft_defrag_free(&d.advice);
-	weft_outlook_free(&d.outlook);
+	weft_blockers_free(&d.blockers);
 	weft_placement_free(&d.now);
 	request_close(&d.request);
 	if (result)

@@ -8,8 +8,8 @@
 #include "cli/plan/verdict.h"
 #include "cli/plan/wishes.h"
 #include "cli/report.h"
+#include "placement/blockers.h"
 #include "placement/exact/place_exact.h"
-#include "placement/outlook.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -127,7 +127,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 /* What the jobs that run keep this one from; none are known without a state.
  */
 static int look_out(const struct plan *plan, struct weft_placement *placement,
-		    struct weft_outlook *outlook, struct weft_error *err)
+		    struct weft_blockers *blockers, struct weft_error *err)
 {
 	const struct request *request = &plan->request;
 	/* many questions: the quick method, without progress */
@@ -138,7 +138,7 @@ static int look_out(const struct plan *plan, struct weft_placement *placement,
 		.objective = plan->options.objective,
 		.method = plan->options.method,
 	};
-	const struct weft_outlook_request question = {
+	const struct weft_blockers_request question = {
 		.f = request->fabric,
 		.job = &request->job,
 		.o = &request->occupancy,
@@ -150,9 +150,9 @@ static int look_out(const struct plan *plan, struct weft_placement *placement,
 
 	if (!request->running.n)
 		return 0;
-	if (weft_outlook(&question, outlook, err))
+	if (weft_blockers(&question, blockers, err))
 		return -1;
-	weft_outlook_explain(&question, outlook, placement);
+	weft_blockers_explain(&question, blockers, placement);
 	return 0;
 }
 
@@ -217,7 +217,7 @@ static int answer(struct plan *plan, bool *placed, struct weft_error *err)
 {
 	struct request *request = &plan->request;
 	struct weft_placement placement = {0};
-	struct weft_outlook outlook = {0};
+	struct weft_blockers blockers = {0};
 	struct verdict verdict;
 	struct gain gain = {0};
 	struct report report = {
@@ -234,13 +234,13 @@ static int answer(struct plan *plan, bool *placed, struct weft_error *err)
 	*placed = placement.placed;
 	if (wishes_explain(request, &plan->options, &placement, err))
 		goto out;
-	if (look_out(plan, &placement, &outlook, err) ||
+	if (look_out(plan, &placement, &blockers, err) ||
 	    (placement.placed &&
 	     (verdict_find(request, &placement, &verdict, err) ||
 	      gain_find(request, &placement, &verdict, searches_step(plan),
 			&gain, err))))
 		goto out;
-	report.outlook = request->running.n ? &outlook : NULL;
+	report.blockers = request->running.n ? &blockers : NULL;
 	result = 0;
 	if (request->json)
 		result = report_json("plan", request, &report, err);
@@ -248,7 +248,7 @@ static int answer(struct plan *plan, bool *placed, struct weft_error *err)
 		report_text(request, &report);
 out:
 	gain_free(&gain);
-	weft_outlook_free(&outlook);
+	weft_blockers_free(&blockers);
 	weft_placement_free(&placement);
 	return result;
 }

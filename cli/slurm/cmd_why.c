@@ -16,7 +16,7 @@
 #include "cli/slurm/slurm_jobs.h"
 #include "cli/slurm/slurm_state.h"
 #include "cli/slurm/snapshot.h"
-#include "placement/outlook.h"
+#include "placement/blockers.h"
 #include "placement/place.h"
 
 #include <argp.h>
@@ -51,7 +51,7 @@ struct why {
 	bool indices;	 /* which GPUs of the nodes they are is known */
 	struct weft_placement placement;
 	struct weft_placement best; /* if it were placed now; or not placed */
-	struct weft_outlook outlook;
+	struct weft_blockers blockers;
 	struct verdict verdict;
 	struct gain gain;
 	double decision_s; /* NAN: not known */
@@ -218,7 +218,7 @@ static int look_at_place(struct why *why, struct weft_error *err)
 static int look_at_wait(struct why *why, struct weft_error *err)
 {
 	struct request *r = &why->request;
-	const struct weft_outlook_request question = {
+	const struct weft_blockers_request question = {
 		.f = r->fabric,
 		.job = &r->job,
 		.o = &r->occupancy,
@@ -238,9 +238,9 @@ static int look_at_wait(struct why *why, struct weft_error *err)
 		return -1;
 	if (!r->running.n)
 		return 0;
-	if (weft_outlook(&question, &why->outlook, err) < 0)
+	if (weft_blockers(&question, &why->blockers, err) < 0)
 		return -1;
-	weft_outlook_explain(&question, &why->outlook, &why->placement);
+	weft_blockers_explain(&question, &why->blockers, &why->placement);
 	return 0;
 }
 
@@ -438,8 +438,9 @@ static int answer(struct why *why, struct weft_error *err)
 		return -1;
 	if ((why->job.waits ? look_at_wait : look_at_place)(why, err) < 0)
 		return -1;
-	report.outlook =
-		why->job.waits && why->request.running.n ? &why->outlook : NULL;
+	report.blockers = why->job.waits && why->request.running.n
+				  ? &why->blockers
+				  : NULL;
 	report.elapsed_s = clock_now_s() - start_s;
 	if (why->request.json)
 		return json_print(why, &report, err);
@@ -466,7 +467,7 @@ int cmd_why(int argc, char **argv)
 	placed = why.placement.placed;
 	json_decref(why.gain_then);
 	gain_free(&why.gain);
-	weft_outlook_free(&why.outlook);
+	weft_blockers_free(&why.blockers);
 	weft_placement_free(&why.best);
 	weft_placement_free(&why.placement);
 	free(why.where);

@@ -14,7 +14,7 @@ unit_tests += \
 	%D%/occupancy \
 	%D%/optimum \
 	%D%/out_of_memory \
-	%D%/outlook \
+	%D%/blockers \
 	%D%/perimeter \
 	%D%/place \
 	%D%/portfolio \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* outlook.c - what would make a better place, by waiting and by moving */
-#include "placement/outlook.h"
+/* blockers.c - what would make a better place, by waiting and by moving */
+#include "placement/blockers.h"
 
 #include "placement/defrag.h"
 #include "tests/placement/cases.h"
@@ -45,9 +45,9 @@ static void scene_close(struct scene *x)
 	weft_fabric_free(x->f);
 }
 
-static void look(const struct scene *x, struct weft_outlook *out)
+static void look(const struct scene *x, struct weft_blockers *out)
 {
-	const struct weft_outlook_request request = {
+	const struct weft_blockers_request request = {
 		.f = x->f,
 		.job = &x->job,
 		.o = &x->o,
@@ -56,7 +56,7 @@ static void look(const struct scene *x, struct weft_outlook *out)
 	};
 	struct weft_error err = {0};
 
-	weft_outlook(&request, out, &err);
+	weft_blockers(&request, out, &err);
 	assert_no_error(&err);
 }
 
@@ -74,7 +74,7 @@ static const char spread_state[] =
 
 static void the_job_whose_end_helps_is_named(void **state)
 {
-	struct weft_outlook out;
+	struct weft_blockers out;
 	struct scene x;
 
 	(void)state;
@@ -89,13 +89,13 @@ static void the_job_whose_end_helps_is_named(void **state)
 	assert_string_equal(id(&x, out.good.job), "11");
 	assert_true(out.good.remaining_s == 600);
 	assert_int_equal(out.fits.job, WEFT_NONE);
-	weft_outlook_free(&out);
+	weft_blockers_free(&out);
 	scene_close(&x);
 }
 
 static void a_job_without_a_place_is_told_when_it_fits(void **state)
 {
-	struct weft_outlook out;
+	struct weft_blockers out;
 	struct scene x;
 
 	(void)state;
@@ -109,13 +109,13 @@ static void a_job_without_a_place_is_told_when_it_fits(void **state)
 	assert_true(out.fits.remaining_s == 600);
 	/* alone, either of the larger ones will do: the sooner */
 	assert_string_equal(id(&x, out.alone.job), "11");
-	weft_outlook_free(&out);
+	weft_blockers_free(&out);
 	scene_close(&x);
 }
 
 static void nothing_is_said_against_an_ideal_place(void **state)
 {
-	struct weft_outlook out;
+	struct weft_blockers out;
 	struct scene x;
 
 	(void)state;
@@ -124,7 +124,7 @@ static void nothing_is_said_against_an_ideal_place(void **state)
 	assert_close(out.ideal, out.cost, 1e-12);
 	assert_int_equal(out.alone.job, WEFT_NONE);
 	assert_int_equal(out.good.job, WEFT_NONE);
-	weft_outlook_free(&out);
+	weft_blockers_free(&out);
 	scene_close(&x);
 }
 
@@ -133,7 +133,7 @@ static void ends_that_are_not_known_are_tried_alone_only(void **state)
 	static const char text[] = "weft: state/1\njobs:\n"
 				   "  - id: a\n    nodes: n[0-2]\n"
 				   "  - id: b\n    nodes: n[4-7]\n";
-	struct weft_outlook out;
+	struct weft_blockers out;
 	struct scene x;
 
 	(void)state;
@@ -144,7 +144,7 @@ static void ends_that_are_not_known_are_tried_alone_only(void **state)
 	/* with n3 a leaf of its own; b would leave the job in two */
 	assert_string_equal(id(&x, out.alone.job), "a");
 	assert_int_equal(out.fits.job, WEFT_NONE);
-	weft_outlook_free(&out);
+	weft_blockers_free(&out);
 	scene_close(&x);
 }
 

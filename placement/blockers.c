@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* outlook.c - what stands between a job and a better place */
-#include "placement/outlook.h"
+/* blockers.c - what stands between a job and a better place */
+#include "placement/blockers.h"
 
 #include "base/clock.h"
 #include "placement/mapping/effort.h"
@@ -18,8 +18,8 @@
 #define WORTH 0.001
 
 struct looking {
-	const struct weft_outlook_request *request;
-	struct weft_outlook *out;
+	const struct weft_blockers_request *request;
+	struct weft_blockers *out;
 	struct effort effort; /* only its deadline */
 	struct weft_error *err;
 };
@@ -55,7 +55,7 @@ static int soonest_first(const void *pa, const void *pb)
 static int cost_without(const struct looking *l, const struct suspect *list,
 			uint32_t n, double *cost, struct weft_placement *place)
 {
-	const struct weft_outlook_request *r = l->request;
+	const struct weft_blockers_request *r = l->request;
 	struct weft_occupancy o = {0};
 	struct weft_placement p = {0};
 	int rc = -1;
@@ -98,7 +98,7 @@ static uint32_t count_on(const struct weft_fabric *f,
 /* All jobs gone: the ideal, and who is in its way. */
 static int find_ideal(struct looking *l, struct suspect *list)
 {
-	const struct weft_outlook_request *r = l->request;
+	const struct weft_blockers_request *r = l->request;
 	uint32_t n = r->running->n;
 	struct weft_placement ideal = {0};
 	uint8_t *marked = weft_calloc(r->f->n_nodes, 1, l->err);
@@ -134,7 +134,7 @@ out:
 /* Each job alone, those in the way first. */
 static int try_alone(struct looking *l, const struct suspect *list)
 {
-	struct weft_outlook *out = l->out;
+	struct weft_blockers *out = l->out;
 	uint32_t n = l->request->running->n;
 	double cost;
 
@@ -189,9 +189,9 @@ static int first_end(struct looking *l, const struct suspect *list, uint32_t n,
 
 static int try_in_time(struct looking *l, struct suspect *list)
 {
-	struct weft_outlook *out = l->out;
+	struct weft_blockers *out = l->out;
 	uint32_t n = l->request->running->n;
-	double good = out->ideal * (1 + WEFT_OUTLOOK_SAME);
+	double good = out->ideal * (1 + WEFT_BLOCKERS_SAME);
 
 	qsort(list, n, sizeof(*list), soonest_first);
 	while (n && !isfinite(list[n - 1].remaining_s))
@@ -203,13 +203,13 @@ static int try_in_time(struct looking *l, struct suspect *list)
 	return first_end(l, list, n, good, &out->good);
 }
 
-int weft_outlook(const struct weft_outlook_request *request,
-		 struct weft_outlook *outlook, struct weft_error *err)
+int weft_blockers(const struct weft_blockers_request *request,
+		  struct weft_blockers *blockers, struct weft_error *err)
 {
 	const struct weft_relief none = {WEFT_NONE, INFINITY, INFINITY};
 	struct looking l = {
 		.request = request,
-		.out = outlook,
+		.out = blockers,
 		.effort = {.work = 1},
 		.err = err,
 	};
@@ -217,11 +217,12 @@ int weft_outlook(const struct weft_outlook_request *request,
 	struct suspect *list;
 	int rc = -1;
 
-	memset(outlook, 0, sizeof(*outlook));
-	outlook->alone = outlook->fits = outlook->good = none;
-	outlook->cost = request->now->placed
-				? request->now->cost.total[request->now->metric]
-				: HUGE_VAL;
+	memset(blockers, 0, sizeof(*blockers));
+	blockers->alone = blockers->fits = blockers->good = none;
+	blockers->cost =
+		request->now->placed
+			? request->now->cost.total[request->now->metric]
+			: HUGE_VAL;
 	if (request->budget_s > 0)
 		l.effort.deadline_s = weft_clock_s() + request->budget_s;
 	list = weft_calloc(n, sizeof(*list), err);
@@ -230,7 +231,7 @@ int weft_outlook(const struct weft_outlook_request *request,
 	if (find_ideal(&l, list))
 		goto out;
 	rc = 0;
-	if (helps(outlook->ideal, outlook->cost) &&
+	if (helps(blockers->ideal, blockers->cost) &&
 	    (try_alone(&l, list) || try_in_time(&l, list)))
 		rc = -1;
 out:
@@ -238,10 +239,10 @@ out:
 	return rc;
 }
 
-void weft_outlook_free(struct weft_outlook *outlook)
+void weft_blockers_free(struct weft_blockers *blockers)
 {
-	free(outlook->blocker);
-	memset(outlook, 0, sizeof(*outlook));
+	free(blockers->blocker);
+	memset(blockers, 0, sizeof(*blockers));
 }
 
 /* "2 h 5 min", to the two largest units. */
@@ -263,7 +264,7 @@ static const char *duration(double s, char *text, size_t size)
 }
 
 /* "when job 812 ends, in 2 h". */
-static const char *when(const struct weft_outlook_request *r,
+static const char *when(const struct weft_blockers_request *r,
 			const struct weft_relief *relief, char *text,
 			size_t size)
 {
@@ -278,8 +279,8 @@ static const char *when(const struct weft_outlook_request *r,
 	return text;
 }
 
-static void explain_blockers(const struct weft_outlook_request *r,
-			     const struct weft_outlook *out,
+static void explain_blockers(const struct weft_blockers_request *r,
+			     const struct weft_blockers *out,
 			     struct weft_placement *p)
 {
 	char names[96] = "";
@@ -306,9 +307,9 @@ static void explain_blockers(const struct weft_outlook_request *r,
 				       out->n_blockers == 1 ? "" : "s", names);
 }
 
-void weft_outlook_explain(const struct weft_outlook_request *r,
-			  const struct weft_outlook *out,
-			  struct weft_placement *p)
+void weft_blockers_explain(const struct weft_blockers_request *r,
+			   const struct weft_blockers *out,
+			   struct weft_placement *p)
 {
 	char text[96];
 

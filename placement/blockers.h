@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* outlook.h - what stands between a job and a better place */
-#ifndef WEFT_PLACEMENT_OUTLOOK_H
-#define WEFT_PLACEMENT_OUTLOOK_H
+/* blockers.h - what stands between a job and a better place */
+#ifndef WEFT_PLACEMENT_BLOCKERS_H
+#define WEFT_PLACEMENT_BLOCKERS_H
 
 #include "placement/capacity/running.h"
 #include "placement/place.h"
@@ -14,7 +14,7 @@ struct weft_relief {
 };
 
 /* Costs are in the job's metric; INFINITY: no place. */
-struct weft_outlook {
+struct weft_blockers {
 	double cost;  /* now */
 	double ideal; /* if no job of the list ran */
 	/* running jobs on the nodes of that ideal place, those with most GPUs
@@ -29,8 +29,8 @@ struct weft_outlook {
 	uint32_t n_looked; /* jobs whose end was tried alone */
 };
 
-/* What weft_outlook is asked. */
-struct weft_outlook_request {
+/* What weft_blockers is asked. */
+struct weft_blockers_request {
 	const struct weft_fabric *f;
 	const struct weft_job *job;
 	const struct weft_occupancy *o; /* with the running jobs in it */
@@ -42,18 +42,18 @@ struct weft_outlook_request {
 };
 
 /* Two costs less than this apart, in proportion, are as good as each other. */
-#define WEFT_OUTLOOK_SAME 0.01
+#define WEFT_BLOCKERS_SAME 0.01
 
 /* Places the job again with jobs gone: all, one by one (those in the way
- * first), and in the order of their ends.  Free with weft_outlook_free in
+ * first), and in the order of their ends.  Free with weft_blockers_free in
  * either case. */
-int weft_outlook(const struct weft_outlook_request *request,
-		 struct weft_outlook *outlook, struct weft_error *err);
-void weft_outlook_free(struct weft_outlook *outlook);
+int weft_blockers(const struct weft_blockers_request *request,
+		  struct weft_blockers *blockers, struct weft_error *err);
+void weft_blockers_free(struct weft_blockers *blockers);
 
 /* Adds what it says to p->why, in sentences. */
-void weft_outlook_explain(const struct weft_outlook_request *request,
-			  const struct weft_outlook *outlook,
-			  struct weft_placement *p);
+void weft_blockers_explain(const struct weft_blockers_request *request,
+			   const struct weft_blockers *blockers,
+			   struct weft_placement *p);
 
 #endif

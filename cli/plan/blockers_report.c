@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* outlook_report.c - what stands between a job and a better place, in JSON */
-#include "cli/plan/outlook_report.h"
+/* blockers_report.c - what stands between a job and a better place, in JSON */
+#include "cli/plan/blockers_report.h"
 
 #include "cli/report.h"
 
 #include <math.h>
 
-json_t *outlook_cost_json(double cost)
+json_t *blockers_cost_json(double cost)
 {
 	return isfinite(cost) ? json_real(cost) : json_null();
 }
@@ -20,12 +20,12 @@ static json_t *relief_json(const struct request *request,
 		return json_null();
 	return json_pack("{s:o, s:o, s:o}", "job",
 			 report_string(jobs[relief->job].id), "remaining_s",
-			 outlook_cost_json(relief->remaining_s), "cost",
-			 outlook_cost_json(relief->cost));
+			 blockers_cost_json(relief->remaining_s), "cost",
+			 blockers_cost_json(relief->cost));
 }
 
-json_t *outlook_json(const struct request *request,
-		     const struct weft_outlook *o)
+json_t *blockers_json(const struct request *request,
+		      const struct weft_blockers *o)
 {
 	json_t *blockers = json_array();
 
@@ -34,7 +34,7 @@ json_t *outlook_json(const struct request *request,
 			blockers,
 			report_string(request->running.jobs[o->blocker[i]].id));
 	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "ideal_cost",
-			 outlook_cost_json(o->ideal), "blockers", blockers,
+			 blockers_cost_json(o->ideal), "blockers", blockers,
 			 "alone", relief_json(request, &o->alone), "fits",
 			 relief_json(request, &o->fits), "good",
 			 relief_json(request, &o->good));
