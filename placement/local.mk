@@ -61,8 +61,8 @@ libweft_placement_la_SOURCES = \
 	%D%/mapping/multistart.h \
 	%D%/mapping/tree.c \
 	%D%/mapping/tree.h \
-	%D%/memo.c \
-	%D%/memo.h \
+	%D%/plan_cache.c \
+	%D%/plan_cache.h \
 	%D%/nodes/candidates.c \
 	%D%/nodes/candidates.h \
 	%D%/nodes/candidates_equal.c \

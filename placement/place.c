@@ -6,12 +6,12 @@
 #include "base/bitset.h"
 #include "base/clock.h"
 #include "base/suggest.h"
-#include "placement/memo.h"
 #include "placement/objective/bottleneck.h"
 #include "placement/objective/bound.h"
 #include "placement/objective/ranking.h"
 #include "placement/place_firstfit.h"
 #include "placement/place_pack.h"
+#include "placement/plan_cache.h"
 #include "placement/ranks/arrange.h"
 #include "placement/ranks/pursuit.h"
 #include "placement/reason.h"
@@ -443,32 +443,32 @@ choose_objective(const struct weft_job *job,
 	return objective;
 }
 
-/* The capacity of the job, in *own or, where that may be, in the memo. */
+/* The capacity of the job, in *own or, where that may be, in the plan cache. */
 static struct capacity *
 get_capacity(const struct weft_fabric *f, const struct weft_job *job,
-	     const struct weft_occupancy *o, struct weft_memo *memo,
+	     const struct weft_occupancy *o, struct weft_plan_cache *plan_cache,
 	     struct capacity *own, struct weft_error *err)
 {
 	struct capacity *s = own;
 
-	if (memo && !o->weight && !o->required) {
-		s = &memo->capacity;
+	if (plan_cache && !o->weight && !o->required) {
+		s = &plan_cache->capacity;
 		if (capacity_renew(f, job, o, s, err))
 			return NULL;
 	} else if (capacity_build(f, job, o, 1, 0, s, err)) {
 		return NULL;
 	}
-	s->memo = memo;
+	s->plan_cache = plan_cache;
 	return s;
 }
 
 /* Whatever went wrong, the next decision starts from nothing. */
-static void put_capacity(struct weft_memo *memo, struct capacity *own,
-			 bool failed)
+static void put_capacity(struct weft_plan_cache *plan_cache,
+			 struct capacity *own, bool failed)
 {
 	capacity_free(own);
-	if (memo && failed)
-		capacity_free(&memo->capacity);
+	if (plan_cache && failed)
+		capacity_free(&plan_cache->capacity);
 }
 
 static int traffic_check(const struct weft_job *job, struct weft_error *err)
@@ -523,7 +523,7 @@ int weft_place(const struct weft_fabric *f, const struct weft_job *job,
 		return -1;
 	if (traffic_check(job, err))
 		return -1;
-	s = get_capacity(f, &own, o, options->memo, &own_capacity, err);
+	s = get_capacity(f, &own, o, options->plan_cache, &own_capacity, err);
 	if (!s)
 		goto out;
 	p->method = strategy->name;
@@ -540,7 +540,7 @@ int weft_place(const struct weft_fabric *f, const struct weft_job *job,
 	objective.goal = WEFT_GOAL_STEP;
 	rc = place_by(s, strategy, options, &objective, p, err);
 out:
-	put_capacity(options->memo, &own_capacity, rc != 0);
+	put_capacity(options->plan_cache, &own_capacity, rc != 0);
 	return rc;
 }
 

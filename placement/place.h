@@ -15,9 +15,9 @@ struct weft_strategy;
 
 /* What decisions on one job have in common, kept by those that ask about it
  * again and again; one thread at a time.  NULL with err. */
-struct weft_memo;
-struct weft_memo *weft_memo_build(struct weft_error *err);
-void weft_memo_free(struct weft_memo *memo);
+struct weft_plan_cache;
+struct weft_plan_cache *weft_plan_cache_build(struct weft_error *err);
+void weft_plan_cache_free(struct weft_plan_cache *plan_cache);
 
 /* Zeroes mean the defaults. */
 struct weft_place_options {
@@ -43,7 +43,7 @@ struct weft_place_options {
 	const struct weft_objective *objective;
 	/* of earlier decisions on jobs that differ from this one at most in
 	 * limits on nodes and in where they may go; NULL: none */
-	struct weft_memo *memo;
+	struct weft_plan_cache *plan_cache;
 	/* gets a program that proves the bound, if the method has one, as
 	 * weft-plan(1) says; NULL: not wanted */
 	FILE *certificate;

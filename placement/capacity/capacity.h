@@ -22,11 +22,11 @@ struct capacity {
 	const struct weft_occupancy *o;
 	struct weft_judge *judge; /* of job on o, set by who compares; or NULL
 				   */
-	struct weft_memo *memo;	  /* of the job, likewise */
-	double bound_by_s;	  /* of CLOCK_MONOTONIC: the bound may be a
-				   * lesser one from then on; 0: never */
-	uint32_t unit;		  /* a node gives a multiple of this */
-	uint32_t *give;		  /* [n_nodes] GPUs */
+	struct weft_plan_cache *plan_cache; /* of the job, likewise */
+	double bound_by_s; /* of CLOCK_MONOTONIC: the bound may be a
+			    * lesser one from then on; 0: never */
+	uint32_t unit;	   /* a node gives a multiple of this */
+	uint32_t *give;	   /* [n_nodes] GPUs */
 	/* nodes by what they give, and by how many GPUs are usable at all */
 	uint32_t n_of_give[WEFT_MAX_GPUS_PER_NODE + 1];
 	uint32_t n_of_usable[WEFT_MAX_GPUS_PER_NODE + 1];

@@ -27,8 +27,8 @@
 #include "placement/job_grids.h"
 #include "placement/mapping/effort.h"
 #include "placement/mapping/sites.h"
-#include "placement/memo.h"
 #include "placement/place.h"
+#include "placement/plan_cache.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -323,11 +323,11 @@ void bounding_free(struct bounding *b)
 	free(b);
 }
 
-/* The one of the capacity's job: from its memo where that has one. */
+/* The one of the capacity's job: from its plan cache where that has one. */
 static struct bounding *bounding_of(const struct capacity *s,
 				    struct weft_error *err)
 {
-	struct bounding *b = s->memo ? s->memo->bounding : NULL;
+	struct bounding *b = s->plan_cache ? s->plan_cache->bounding : NULL;
 
 	if (!b) {
 		b = weft_calloc(1, sizeof(*b), err);
@@ -338,8 +338,8 @@ static struct bounding *bounding_of(const struct capacity *s,
 			bounding_free(b);
 			return NULL;
 		}
-		if (s->memo)
-			s->memo->bounding = b;
+		if (s->plan_cache)
+			s->plan_cache->bounding = b;
 	}
 	b->s = s;
 	b->cut_short = false;
@@ -373,7 +373,7 @@ int bound_measure(const struct capacity *s, double bound[WEFT_N_METRICS],
 	rc = all_crossings(b, x, err);
 	for (uint32_t m = 0; rc == 0 && m < WEFT_N_METRICS; m++)
 		bound[m] = sum_up(b, x, m);
-	if (!s->memo)
+	if (!s->plan_cache)
 		bounding_free(b);
 	return rc;
 }

@@ -3,8 +3,8 @@
 #include "placement/ranks/arrange.h"
 
 #include "base/clock.h"
-#include "placement/memo.h"
 #include "placement/objective/ranking.h"
+#include "placement/plan_cache.h"
 #include "placement/ranks/ground.h"
 
 #include <stdlib.h>
@@ -33,15 +33,16 @@ int arranger_build(struct capacity *s, const struct weft_place_options *options,
 					     : default_work(s->job->n_gpus);
 	if (options->budget_s > 0)
 		a->effort.deadline_s = weft_clock_s() + options->budget_s;
-	a->memo = options->memo;
+	a->plan_cache = options->plan_cache;
 	/* GPUs that the fullest node can give: what a run of ranks has on it */
 	a->tile = s->job->gpus_per_node ? s->job->gpus_per_node : s->give_most;
-	return memo_take_orders(a->memo, s->job, a->tile, &a->orders, err);
+	return plan_cache_take_orders(a->plan_cache, s->job, a->tile,
+				      &a->orders, err);
 }
 
 void arranger_free(struct arranger *a)
 {
-	memo_return_orders(a->memo, a->tile, &a->orders);
+	plan_cache_return_orders(a->plan_cache, a->tile, &a->orders);
 }
 
 uint32_t node_set_block(const struct node_set *c, const struct weft_fabric *f)

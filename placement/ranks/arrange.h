@@ -15,7 +15,7 @@ struct arranger {
 	struct capacity *s; /* of single GPUs */
 	const struct weft_fabric *f;
 	const struct weft_job *job;
-	struct weft_memo *memo;
+	struct weft_plan_cache *plan_cache;
 	uint32_t tile; /* ranks of one in orders */
 	struct orders orders;
 	struct effort effort;

@@ -28,7 +28,7 @@
 /* For so long less is done for a job that had taken too long. */
 #define RETRY_S 60.0
 
-/* Of a job with a memo, which takes about twice what its edges do. */
+/* Of a job with a plan cache, which takes about twice what its edges do. */
 #define MAX_MEMO_EDGES (UINT64_C(1) << 19)
 
 /* ---- jobs ---- */
@@ -37,7 +37,7 @@ static void built_free(struct weft_bridge *bridge, struct weft_built *built)
 {
 	bridge->n_edges -= built->job.traffic.n_edges;
 	weft_job_free(&built->job);
-	weft_memo_free(built->memo);
+	weft_plan_cache_free(built->plan_cache);
 	free(built->spec);
 	memset(built, 0, sizeof(*built));
 }
@@ -134,8 +134,8 @@ static void built_forget(struct weft_bridge *bridge, struct weft_built *built)
 {
 	bridge->n_edges -= built->job.traffic.n_edges;
 	weft_job_free(&built->job);
-	weft_memo_free(built->memo);
-	built->memo = NULL;
+	weft_plan_cache_free(built->plan_cache);
+	built->plan_cache = NULL;
 	built->err = (struct weft_error){0};
 	built->ready = false;
 }
@@ -156,7 +156,7 @@ static int built_prepare(struct weft_bridge *bridge, struct weft_built *built)
 	}
 	/* without one it only takes longer */
 	if (built->job.traffic.n_edges <= MAX_MEMO_EDGES)
-		built->memo = weft_memo_build(NULL);
+		built->plan_cache = weft_plan_cache_build(NULL);
 	bridge->n_edges += built->job.traffic.n_edges;
 	built_trim(bridge, built);
 	built->ready = true;
@@ -276,7 +276,7 @@ static int built_place(struct weft_bridge *bridge, struct weft_built *built,
 	const struct weft_fabric *f = bridge->settings->fabric;
 	struct weft_place_options options = {
 		.method = bridge->method,
-		.memo = built->memo,
+		.plan_cache = built->plan_cache,
 	};
 	struct weft_objective objective;
 	/* A copy of the struct, not of what it points to: the shape is this

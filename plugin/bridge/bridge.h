@@ -37,7 +37,7 @@ struct weft_built {
 	double retry_s; /* unhurried again from then on, by weft_clock_s */
 	enum weft_haste next; /* of the next question */
 	struct weft_job job;
-	struct weft_memo *memo; /* NULL: too large to be kept */
+	struct weft_plan_cache *plan_cache; /* NULL: too large to be kept */
 	struct weft_error err;
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* memo.c - what is kept between decisions changes none of them */
+/* plan cache.c - what is kept between decisions changes none of them */
 #include "placement/mapping/effort.h"
 #include "tests/placement/cases.h"
 #include "topology/synth.h"
@@ -60,7 +60,8 @@ static void limit(struct weft_job *job, uint64_t seed)
 static void decide_often(const struct weft_fabric *f, const char *spec)
 {
 	struct weft_error err = {0};
-	struct weft_place_options keeping = {.memo = weft_memo_build(&err)};
+	struct weft_place_options keeping = {
+		.plan_cache = weft_plan_cache_build(&err)};
 	struct weft_placement with, without;
 	struct weft_occupancy o;
 	struct weft_job job;
@@ -79,7 +80,7 @@ static void decide_often(const struct weft_fabric *f, const char *spec)
 	}
 	weft_occupancy_free(&o);
 	weft_job_free(&job);
-	weft_memo_free(keeping.memo);
+	weft_plan_cache_free(keeping.plan_cache);
 }
 
 static void the_answer_is_the_same_with_a_memo(void **state)
@@ -98,7 +99,7 @@ static void the_answer_is_the_same_with_a_memo(void **state)
 static void no_memo_is_freed_without_harm(void **state)
 {
 	(void)state;
-	weft_memo_free(NULL);
+	weft_plan_cache_free(NULL);
 }
 
 int main(void)

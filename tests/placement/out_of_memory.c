@@ -57,18 +57,18 @@ static int place(const struct scene *x, struct weft_error *err)
 /* Twice, as the second finds what the first has left. */
 static int place_again(const struct scene *x, struct weft_error *err)
 {
-	struct weft_place_options options = {.memo = weft_memo_build(err),
-					     .work_limit = WORK};
-	int rc = options.memo ? 0 : -1;
+	struct weft_place_options options = {
+		.plan_cache = weft_plan_cache_build(err), .work_limit = WORK};
+	int rc = options.plan_cache ? 0 : -1;
 
-	for (uint32_t i = 0; options.memo && i < 2; i++) {
+	for (uint32_t i = 0; options.plan_cache && i < 2; i++) {
 		struct weft_placement p;
 
 		if (weft_place(x->f, &x->job, &x->o, &options, &p, err))
 			rc = -1;
 		weft_placement_free(&p);
 	}
-	weft_memo_free(options.memo);
+	weft_plan_cache_free(options.plan_cache);
 	return rc;
 }
 
