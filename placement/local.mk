@@ -99,8 +99,8 @@ libweft_placement_la_SOURCES = \
 	%D%/objective/judge.c \
 	%D%/objective/known.c \
 	%D%/objective/objective.c \
-	%D%/objective/ranking.c \
-	%D%/objective/ranking.h \
+	%D%/objective/comparison.c \
+	%D%/objective/comparison.h \
 	%D%/objective/slurm_rule.c \
 	%D%/objective/slurm_rule.h \
 	%D%/objective/slurm_tree.c \

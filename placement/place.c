@@ -8,7 +8,7 @@
 #include "base/suggest.h"
 #include "placement/objective/bottleneck.h"
 #include "placement/objective/bound.h"
-#include "placement/objective/ranking.h"
+#include "placement/objective/comparison.h"
 #include "placement/place_firstfit.h"
 #include "placement/place_pack.h"
 #include "placement/plan_cache.h"
@@ -144,10 +144,10 @@ static int baseline_cost(const struct capacity *s, const uint32_t *where,
 /* Keeps the better of p, whose ranking is *mine when it is placed, and
  * first-fit; *baseline is first-fit's cost or -1. */
 static int compare_baseline(const struct capacity *s, struct weft_placement *p,
-			    struct ranking *mine, double *baseline,
+			    struct comparison *mine, double *baseline,
 			    struct weft_error *err)
 {
-	struct ranking theirs;
+	struct comparison theirs;
 	uint32_t *where = weft_calloc(s->job->n_gpus, sizeof(*where), err);
 	bool beaten = false;
 	int rc;
@@ -160,16 +160,16 @@ static int compare_baseline(const struct capacity *s, struct weft_placement *p,
 		goto out;
 	rc = -1;
 	if (baseline_cost(s, where, baseline, err) ||
-	    (p->placed && ranking_is_beaten(s, where, mine, &beaten, err)))
+	    (p->placed && comparison_is_beaten(s, where, mine, &beaten, err)))
 		goto out;
 	rc = 0;
 	if (beaten)
 		goto out;
-	if (ranking_measure(s, where, &theirs, err)) {
+	if (comparison_measure(s, where, &theirs, err)) {
 		rc = -1;
 		goto out;
 	}
-	if (!p->placed || ranking_compare(&theirs, mine) < 0) {
+	if (!p->placed || comparison_compare(&theirs, mine) < 0) {
 		memcpy(p->where, where, p->n_ranks * sizeof(*where));
 		*mine = theirs;
 		p->placed = true;
@@ -184,7 +184,7 @@ out:
  * cost. */
 static int pursue(const struct capacity *s,
 		  const struct weft_place_options *options, double deadline_s,
-		  struct weft_placement *p, struct ranking *ranking,
+		  struct weft_placement *p, struct comparison *comparison,
 		  struct weft_error *err)
 {
 	struct effort effort = {
@@ -198,7 +198,7 @@ static int pursue(const struct capacity *s,
 
 	if (s->judge->objective.goal == WEFT_GOAL_COST)
 		return 0;
-	if (pursuit_run(s, &effort, p->where, ranking, &better, err))
+	if (pursuit_run(s, &effort, p->where, comparison, &better, err))
 		return -1;
 	if (better)
 		p->method = "pursuit";
@@ -242,34 +242,34 @@ static void start(const struct weft_job *job, struct weft_placement *p)
 /* What one search finds, or first-fit where that is better; ranking: of it. */
 static int search_once(struct capacity *s, const struct weft_strategy *strategy,
 		       const struct weft_place_options *options,
-		       struct weft_placement *p, struct ranking *ranking,
+		       struct weft_placement *p, struct comparison *comparison,
 		       double *baseline, struct weft_error *err)
 {
 	double deadline_s = find_deadline(options);
 
 	if (strategy->place(s, options, p, err) ||
-	    (p->placed && ranking_measure(s, p->where, ranking, err)))
+	    (p->placed && comparison_measure(s, p->where, comparison, err)))
 		return -1;
 	/* what has been found is most often better, but not always there */
 	if (!(p->placed && is_late(deadline_s)) &&
-	    compare_baseline(s, p, ranking, baseline, err))
+	    compare_baseline(s, p, comparison, baseline, err))
 		return -1;
 	if (!p->placed)
 		return 0;
-	return pursue(s, options, deadline_s, p, ranking, err);
+	return pursue(s, options, deadline_s, p, comparison, err);
 }
 
 /* What the goal cost finds for the job, where it is better by the goal there
  * is: the place that costs least often takes least time, too. */
 static int search_by_cost(struct capacity *s,
 			  const struct weft_place_options *options,
-			  struct weft_placement *p, struct ranking *best,
+			  struct weft_placement *p, struct comparison *best,
 			  struct weft_error *err)
 {
 	struct weft_judge *own = s->judge, judge = {0};
 	struct weft_objective cost = own->objective;
 	struct weft_placement other;
-	struct ranking ranking;
+	struct comparison comparison;
 	int rc;
 
 	start(s->job, &other);
@@ -284,11 +284,12 @@ static int search_by_cost(struct capacity *s,
 		rc = place_pack(s, options, &other, err);
 	s->judge = own;
 	if (rc == 0 && other.placed)
-		rc = ranking_measure(s, other.where, &ranking, err);
-	if (rc == 0 && other.placed && ranking_compare(&ranking, best) < 0) {
+		rc = comparison_measure(s, other.where, &comparison, err);
+	if (rc == 0 && other.placed &&
+	    comparison_compare(&comparison, best) < 0) {
 		memcpy(p->where, other.where,
 		       p->n_ranks * sizeof(*other.where));
-		*best = ranking;
+		*best = comparison;
 	}
 	weft_judge_free(&judge);
 	weft_placement_free(&other);
@@ -299,14 +300,15 @@ static int search_by_cost(struct capacity *s,
 static bool is_open(const struct capacity *s,
 		    const struct weft_place_options *options, double deadline_s,
 		    const struct weft_placement *p,
-		    const struct ranking *ranking)
+		    const struct comparison *comparison)
 {
 	double least = p->bounds[p->metric] * (1 + ROUNDING);
 
 	if (is_late(deadline_s) || (options->stop && *options->stop))
 		return false;
 	return s->judge->objective.goal != WEFT_GOAL_COST ||
-	       s->judge->objective.fragmentation > 0 || ranking->cost > least;
+	       s->judge->objective.fragmentation > 0 ||
+	       comparison->cost > least;
 }
 
 /* Searches again, each time with twice the work and other random numbers.  The
@@ -314,7 +316,7 @@ static bool is_open(const struct capacity *s,
 static int search_on(struct capacity *s, const struct weft_strategy *strategy,
 		     const struct weft_place_options *options,
 		     double deadline_s, struct weft_placement *p,
-		     struct ranking *best, struct weft_error *err)
+		     struct comparison *best, struct weft_error *err)
 {
 	struct weft_place_options more = *options;
 	uint32_t vain = 0;
@@ -324,7 +326,7 @@ static int search_on(struct capacity *s, const struct weft_strategy *strategy,
 	while (rc == 0 && vain < VAIN_SEARCHES &&
 	       is_open(s, options, deadline_s, p, best)) {
 		struct weft_placement other;
-		struct ranking ranking;
+		struct comparison comparison;
 		double baseline;
 
 		start(s->job, &other);
@@ -333,15 +335,15 @@ static int search_on(struct capacity *s, const struct weft_strategy *strategy,
 		more.seed++;
 		more.work_limit *= 2;
 		more.budget_s = fmax(deadline_s - weft_clock_s(), 1e-9);
-		rc = search_once(s, strategy, &more, &other, &ranking,
+		rc = search_once(s, strategy, &more, &other, &comparison,
 				 &baseline, err);
 		vain++;
 		if (rc == 0 && other.placed &&
-		    ranking_compare(&ranking, best) < 0) {
+		    comparison_compare(&comparison, best) < 0) {
 			struct weft_placement worse = *p;
 
 			*p = other;
-			*best = ranking;
+			*best = comparison;
 			other = worse;
 			vain = 0;
 		}
@@ -357,7 +359,7 @@ static int place_and_compare(struct capacity *s,
 {
 	double deadline_s = find_deadline(options);
 	struct weft_place_options rest = *options;
-	struct ranking ranking;
+	struct comparison comparison;
 	double baseline = NAN;
 
 	s->bound_by_s = 0;
@@ -369,7 +371,7 @@ static int place_and_compare(struct capacity *s,
 	/* what the bound took is of the budget, too; 0 would be none */
 	if (deadline_s > 0)
 		rest.budget_s = fmax(deadline_s - weft_clock_s(), 1e-9);
-	if (search_once(s, strategy, &rest, p, &ranking, &baseline, err))
+	if (search_once(s, strategy, &rest, p, &comparison, &baseline, err))
 		return keep_unpriced(s->f, p, err);
 	if (!p->placed) {
 		p->bound = 0;
@@ -381,19 +383,19 @@ static int place_and_compare(struct capacity *s,
 	/* slurmctld has no time for both */
 	if (s->judge->objective.goal == WEFT_GOAL_STEP &&
 	    strategy->place == place_pack && weft_deadline() == 0 &&
-	    !is_late(deadline_s) && !ranking_is_least(s, &ranking) &&
-	    search_by_cost(s, &rest, p, &ranking, err))
+	    !is_late(deadline_s) && !comparison_is_least(s, &comparison) &&
+	    search_by_cost(s, &rest, p, &comparison, err))
 		return -1;
 	if (options->search_on && deadline_s > 0 && !options->work_limit &&
 	    strategy->place == place_pack &&
-	    search_on(s, strategy, options, deadline_s, p, &ranking, err))
+	    search_on(s, strategy, options, deadline_s, p, &comparison, err))
 		return -1;
 	/* its own busiest link is to be named */
 	s->judge->links_idle = false;
-	if (ranking.measure.inferred &&
-	    ranking_measure(s, p->where, &ranking, err))
+	if (comparison.measure.inferred &&
+	    comparison_measure(s, p->where, &comparison, err))
 		return keep_unpriced(s->f, p, err);
-	p->cost = ranking.measure.cost;
+	p->cost = comparison.measure.cost;
 	if (finish(s->f, p, err))
 		return -1;
 	reason_placed(s, p, baseline);
@@ -532,7 +534,7 @@ int weft_place(const struct weft_fabric *f, const struct weft_job *job,
 	rc = place_by(s, strategy, options, &objective, p, err);
 	/* unless nodes have unequal shares, which NICs of some then hold up */
 	if (rc || !p->placed || by_step == (objective.goal == WEFT_GOAL_STEP) ||
-	    ranking_is_even(s, p->where))
+	    comparison_is_even(s, p->where))
 		goto out;
 	weft_placement_free(p);
 	start(&own, p);
@@ -626,15 +628,15 @@ static int order_ranks(struct capacity *s,
 	double deadline_s = find_deadline(options);
 	uint32_t n = s->job->n_gpus;
 	uint32_t *where = weft_calloc(n, sizeof(*where), err);
-	struct ranking given, found;
+	struct comparison given, found;
 	int rc = -1;
 
-	if (!where || ranking_measure(s, p->where, &given, err) ||
+	if (!where || comparison_measure(s, p->where, &given, err) ||
 	    arrange_ranks(s, options, sites_blend(s->f, p->metric, p->bounds),
 			  where, err) ||
-	    ranking_measure(s, where, &found, err))
+	    comparison_measure(s, where, &found, err))
 		goto out;
-	if (ranking_compare(&found, &given) < 0) {
+	if (comparison_compare(&found, &given) < 0) {
 		memcpy(p->where, where, n * sizeof(*where));
 		given = found;
 		p->method = "pack";

@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 #include "placement/nodes/layouts.h"
-#include "placement/objective/ranking.h"
+#include "placement/objective/comparison.h"
 #include "placement/ranks/arrange.h"
 #include "placement/ranks/ground.h"
 
@@ -34,7 +34,7 @@ struct grouped {
 	struct weft_cost_scratch scratch;
 	struct priced priced[LAYOUTS_MAX];
 	uint32_t n_priced;
-	struct ranking best;
+	struct comparison best;
 	double target;		/* of costs with their ties: none is less */
 	uint32_t *where, *gpus; /* [n_gpus] scratch */
 	struct weft_placement *p;
@@ -218,13 +218,13 @@ out:
 /* Keeps x->where when it ranks before the best so far. */
 static int consider(struct grouped *x)
 {
-	struct ranking ranking;
+	struct comparison comparison;
 
-	if (ranking_measure(x->s, x->where, &ranking, x->err))
+	if (comparison_measure(x->s, x->where, &comparison, x->err))
 		return -1;
-	if (x->p->placed && ranking_compare(&ranking, &x->best) >= 0)
+	if (x->p->placed && comparison_compare(&comparison, &x->best) >= 0)
 		return 0;
-	x->best = ranking;
+	x->best = comparison;
 	x->p->placed = true;
 	memcpy(x->p->where, x->where, x->job->n_gpus * sizeof(*x->where));
 	return 0;

@@ -18,7 +18,7 @@
 #include "placement/nodes/layouts.h"
 #include "placement/nodes/leftovers.h"
 #include "placement/nodes/refine.h"
-#include "placement/objective/ranking.h"
+#include "placement/objective/comparison.h"
 #include "placement/place_grouped.h"
 #include "placement/ranks/arrange.h"
 
@@ -44,7 +44,7 @@ struct pack {
 	struct capacity *capacity; /* of single GPUs */
 	struct candidates candidates;
 	struct arranger arranger;
-	struct ranking best;
+	struct comparison best;
 	/* of costs with their ties: the least of those so far that keep to
 	 * prefer=, < 0 if none does; and what none is less than */
 	double least, target;
@@ -110,25 +110,27 @@ static int price(struct pack *pack)
 /* Keeps pack->where when it ranks before the best so far. */
 static int consider(struct pack *pack)
 {
-	struct ranking ranking;
+	struct comparison comparison;
 	bool beaten = false;
 	double cost;
 
 	if (pack->p->placed &&
-	    ranking_is_beaten(pack->capacity, pack->where, &pack->best, &beaten,
-			      pack->err))
+	    comparison_is_beaten(pack->capacity, pack->where, &pack->best,
+				 &beaten, pack->err))
 		return -1;
 	if (beaten)
 		return 0;
-	if (ranking_measure(pack->capacity, pack->where, &ranking, pack->err))
+	if (comparison_measure(pack->capacity, pack->where, &comparison,
+			       pack->err))
 		return -1;
-	cost = ranking.cost +
-	       sites_tie(pack->f, pack->job->spec.metric) * ranking.second;
-	if (ranking.prefers && (pack->least < 0 || cost < pack->least))
+	cost = comparison.cost +
+	       sites_tie(pack->f, pack->job->spec.metric) * comparison.second;
+	if (comparison.prefers && (pack->least < 0 || cost < pack->least))
 		pack->least = cost;
-	if (pack->p->placed && ranking_compare(&ranking, &pack->best) >= 0)
+	if (pack->p->placed &&
+	    comparison_compare(&comparison, &pack->best) >= 0)
 		return 0;
-	pack->best = ranking;
+	pack->best = comparison;
 	pack->p->placed = true;
 	memcpy(pack->p->where, pack->where,
 	       pack->job->n_gpus * sizeof(*pack->where));
@@ -239,7 +241,7 @@ static int consider_orders(struct pack *pack)
 }
 
 /* Whether these GPUs can be told to rank behind the best without an order of
- * ranks on them, as ranking_is_beaten does. */
+ * ranks on them, as comparison_is_beaten does. */
 static bool destroys_more(const struct pack *pack, const uint32_t *gpus)
 {
 	struct weft_judge *judge = pack->capacity->judge;
@@ -318,7 +320,8 @@ static int refine(struct pack *pack)
 	uint64_t work = REFINED * weft_judge_work(pack->capacity->judge);
 	uint64_t most = weft_deadline() > 0 ? HASTY_REFINE : MAX_REFINE;
 
-	if (!pack->p->placed || ranking_is_least(pack->capacity, &pack->best))
+	if (!pack->p->placed ||
+	    comparison_is_least(pack->capacity, &pack->best))
 		return 0;
 	if (!pack->limited)
 		effort->work = work < most ? work : most;
@@ -333,7 +336,7 @@ static int look_further(struct pack *pack)
 	const struct weft_judge *judge = pack->capacity->judge;
 	uint64_t one = weft_judge_work(judge), most = 128 * one;
 
-	if (ranking_suffices(pack->capacity, &pack->best))
+	if (comparison_suffices(pack->capacity, &pack->best))
 		return 0;
 	/* no other is faster, destroys less or costs less */
 	if (judge->indifferent && is_least(pack) &&
@@ -365,7 +368,7 @@ static int look_further(struct pack *pack)
 static int look_for_room(struct pack *pack)
 {
 	struct candidates *c = &pack->candidates;
-	const struct ranking *best = &pack->best;
+	const struct comparison *best = &pack->best;
 	double cost = best->cost +
 		      sites_tie(pack->f, pack->job->spec.metric) * best->second;
 

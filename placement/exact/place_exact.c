@@ -16,7 +16,7 @@
 #include "placement/exact/proof.h"
 #include "placement/mapping/sites.h"
 #include "placement/nodes/limits.h"
-#include "placement/objective/ranking.h"
+#include "placement/objective/comparison.h"
 #include "placement/place_pack.h"
 
 #include <math.h>
@@ -38,7 +38,7 @@ struct exact {
 	bool narrowed;	     /* then bounds are not those of the job */
 	struct effort effort;
 	struct weft_placement *p;
-	struct ranking best;
+	struct comparison best;
 	uint32_t *where; /* [n_gpus] scratch */
 	const struct weft_place_options *options;
 	char *certificate; /* malloc'ed program that proves `certified` */
@@ -102,7 +102,7 @@ static int keeps_limits(const struct exact *x, bool *keeps)
 /* Keeps x->where when it ranks before the best so far. */
 static int consider(struct exact *x)
 {
-	struct ranking ranking;
+	struct comparison comparison;
 	bool keeps;
 	int grouped;
 
@@ -113,11 +113,11 @@ static int consider(struct exact *x)
 	grouped = limits_keep(&x->s, x->where, x->err);
 	if (grouped <= 0)
 		return grouped;
-	if (ranking_measure(&x->s, x->where, &ranking, x->err))
+	if (comparison_measure(&x->s, x->where, &comparison, x->err))
 		return -1;
-	if (x->p->placed && ranking_compare(&ranking, &x->best) >= 0)
+	if (x->p->placed && comparison_compare(&comparison, &x->best) >= 0)
 		return 0;
-	x->best = ranking;
+	x->best = comparison;
 	x->p->placed = true;
 	x->p->method = weft_exact.name;
 	memcpy(x->p->where, x->where, x->job.n_gpus * sizeof(*x->where));
@@ -373,7 +373,7 @@ static int start(struct exact *x, const struct weft_place_options *options)
 		return -1;
 	if (!x->p->placed)
 		return 0;
-	return ranking_measure(&x->s, x->p->where, &x->best, x->err);
+	return comparison_measure(&x->s, x->p->where, &x->best, x->err);
 }
 
 static int place_exact(struct capacity *s,

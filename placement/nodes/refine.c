@@ -47,21 +47,21 @@ static void list_choice(struct refine *x)
 
 /* Whether the search goes on from the trial.  By the cost it does not look at
  * the room that is lost, so that it sees the same with any weight of that. */
-static bool leads(const struct refine *x, const struct ranking *ranking)
+static bool leads(const struct refine *x, const struct comparison *comparison)
 {
 	if (x->is_lost)
 		return true;
 	if (x->s->judge->objective.goal != WEFT_GOAL_COST)
-		return ranking_compare(ranking, &x->current) < 0;
-	return ranking->measure.goal <
+		return comparison_compare(comparison, &x->current) < 0;
+	return comparison->measure.goal <
 	       x->current.measure.goal * (1 - RANKING_SAME);
 }
 
-static void keep_best(struct refine *x, const struct ranking *ranking)
+static void keep_best(struct refine *x, const struct comparison *comparison)
 {
-	if (ranking_compare(ranking, x->best) >= 0)
+	if (comparison_compare(comparison, x->best) >= 0)
 		return;
-	*x->best = *ranking;
+	*x->best = *comparison;
 	memcpy(x->where, x->trial, x->job->n_gpus * sizeof(*x->trial));
 }
 
@@ -70,22 +70,22 @@ static int try_order(struct refine *x, uint32_t k, bool *better)
 {
 	const uint32_t *rank = x->a->orders.rank[k];
 	uint32_t n = x->job->n_gpus;
-	struct ranking ranking;
+	struct comparison comparison;
 
 	for (uint32_t i = 0; i < n; i++)
 		x->trial[rank[i]] = x->gpus[i];
-	if (ranking_measure(x->s, x->trial, &ranking, x->err))
+	if (comparison_measure(x->s, x->trial, &comparison, x->err))
 		return -1;
 	effort_spend(&x->a->effort, weft_judge_work(x->s->judge));
-	if (leads(x, &ranking)) {
+	if (leads(x, &comparison)) {
 		*better = true;
-		x->current = ranking;
+		x->current = comparison;
 		x->is_lost = false;
 		x->nesting = k;
 	}
-	keep_best(x, &ranking);
-	if (ranking.cost < x->least * (1 - RANKING_SAME)) {
-		x->least = ranking.cost;
+	keep_best(x, &comparison);
+	if (comparison.cost < x->least * (1 - RANKING_SAME)) {
+		x->least = comparison.cost;
 		x->cheap_nesting = k;
 		memcpy(x->cheap, x->now, x->f->n_nodes * sizeof(*x->cheap));
 	}
@@ -159,7 +159,7 @@ int refine_polish(struct refine *x, uint64_t work)
 	struct arranger *a = x->a;
 	struct arrangement from = {&x->node_set, x->nesting, x->current.cost};
 	uint64_t rest = a->effort.work;
-	struct ranking ranking;
+	struct comparison comparison;
 
 	if (rest < work || effort_spent(&a->effort))
 		return 0;
@@ -167,10 +167,10 @@ int refine_polish(struct refine *x, uint64_t work)
 	rest -= work;
 	a->effort.work = work;
 	if (arrange_node_set(a, &from, 1, x->trial, x->err) ||
-	    ranking_measure(x->s, x->trial, &ranking, x->err))
+	    comparison_measure(x->s, x->trial, &comparison, x->err))
 		return -1;
 	a->effort.work += rest;
-	keep_best(x, &ranking);
+	keep_best(x, &comparison);
 	return 0;
 }
 
@@ -503,7 +503,7 @@ static void refine_free(struct refine *x)
 	free(x);
 }
 
-int refine_run(struct arranger *a, uint32_t *where, struct ranking *best,
+int refine_run(struct arranger *a, uint32_t *where, struct comparison *best,
 	       struct weft_error *err)
 {
 	uint32_t top = a->f->n_levels - 1, level = limits_level(a->f);

@@ -10,13 +10,13 @@
 #ifndef WEFT_PLACEMENT_NODES_REFINE_H
 #define WEFT_PLACEMENT_NODES_REFINE_H
 
-#include "placement/objective/ranking.h"
+#include "placement/objective/comparison.h"
 #include "placement/ranks/arrange.h"
 
 /* where[] is a valid placement of the job, of which *best is the ranking, and
  * the arranger's capacity has a judge.  Replaces both by a better one if it
  * finds it.  Draws on the arranger's effort. */
-int refine_run(struct arranger *a, uint32_t *where, struct ranking *best,
+int refine_run(struct arranger *a, uint32_t *where, struct comparison *best,
 	       struct weft_error *err);
 
 #endif

@@ -44,14 +44,14 @@ struct refine {
 	uint32_t *now;	   /* [n_nodes] the same of a trial */
 	struct node_set node_set; /* of the trial; room for n_gpus nodes */
 	uint32_t *gpus, *trial, *where;
-	struct ranking *best;
+	struct comparison *best;
 	/* of take[], with ranks in the order `nesting` */
-	struct ranking current;
+	struct comparison current;
 	uint32_t nesting;
 	bool is_lost;  /* whatever is tried next leads on */
 	bool is_first; /* sets are the first ones, all orders are priced */
 	uint32_t *top; /* [n_nodes] take[] at the end of the best climb */
-	struct ranking
+	struct comparison
 		peak; /* of top[], with ranks in the order peak_nesting */
 	uint32_t peak_nesting;
 	/* the set that costs least, whatever the goal, and in which order */

@@ -125,7 +125,7 @@ static bool is_higher(const struct refine *x)
 	if (x->s->judge->objective.goal == WEFT_GOAL_COST)
 		return x->current.measure.goal <
 		       x->peak.measure.goal * (1 - RANKING_SAME);
-	return ranking_compare(&x->current, &x->peak) < 0;
+	return comparison_compare(&x->current, &x->peak) < 0;
 }
 
 static void keep(struct refine *x, bool higher)

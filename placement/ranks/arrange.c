@@ -3,7 +3,7 @@
 #include "placement/ranks/arrange.h"
 
 #include "base/clock.h"
-#include "placement/objective/ranking.h"
+#include "placement/objective/comparison.h"
 #include "placement/plan_cache.h"
 #include "placement/ranks/ground.h"
 

@@ -296,10 +296,10 @@ static int lower_pressure(struct pursuit *p, uint32_t *best,
 
 /* Keeps where[] when it ranks before the best so far. */
 static int consider(const struct pursuit *p, const uint32_t *where,
-		    uint32_t *best_where, struct ranking *best, bool *better,
+		    uint32_t *best_where, struct comparison *best, bool *better,
 		    struct weft_error *err)
 {
-	struct ranking ranking;
+	struct comparison comparison;
 	bool well;
 
 	*better = false;
@@ -307,20 +307,21 @@ static int consider(const struct pursuit *p, const uint32_t *where,
 		return -1;
 	if (!well)
 		return 0;
-	if (ranking_measure(p->s, where, &ranking, err))
+	if (comparison_measure(p->s, where, &comparison, err))
 		return -1;
 	effort_spend(p->effort, weft_judge_work(p->s->judge));
-	if (ranking_compare(&ranking, best) >= 0)
+	if (comparison_compare(&comparison, best) >= 0)
 		return 0;
-	*best = ranking;
+	*best = comparison;
 	memcpy(best_where, where, p->links.t->n_ranks * sizeof(*where));
 	*better = true;
 	return 0;
 }
 
 /* Downhill by the objective's value itself. */
-static int lower_value(struct pursuit *p, uint32_t *where, struct ranking *best,
-		       bool *better, struct weft_error *err)
+static int lower_value(struct pursuit *p, uint32_t *where,
+		       struct comparison *best, bool *better,
+		       struct weft_error *err)
 {
 	uint32_t n_steps = 0;
 
@@ -352,7 +353,7 @@ static int lower_value(struct pursuit *p, uint32_t *where, struct ranking *best,
 /* ---- all together ---- */
 
 static int start(struct pursuit *p, const uint32_t *where,
-		 const struct ranking *best, struct weft_error *err)
+		 const struct comparison *best, struct weft_error *err)
 {
 	double reference_s = best->measure.cost.busiest.time_s;
 
@@ -368,7 +369,7 @@ static int start(struct pursuit *p, const uint32_t *where,
  * prefer= where that is kept, of the outermost level, beyond which nothing is
  * connected. */
 static uint32_t find_bounds(const struct capacity *s,
-			    const struct ranking *best)
+			    const struct comparison *best)
 {
 	const struct weft_job *job = s->job;
 	uint32_t level = s->f->n_levels - 1;
@@ -394,15 +395,15 @@ static bool is_connected(const struct capacity *s, const uint32_t *where)
 /* True when nothing can be gained: no byte leaves a domain, or no placement is
  * better; or it cannot be known move by move. */
 static bool nothing_to_gain(const struct capacity *s, const uint32_t *where,
-			    const struct ranking *best)
+			    const struct comparison *best)
 {
 	return !(best->measure.cost.busiest.time_s > 0) ||
 	       s->job->traffic.n_switches || !is_connected(s, where) ||
-	       s->judge->indifferent || ranking_suffices(s, best);
+	       s->judge->indifferent || comparison_suffices(s, best);
 }
 
 static int search(struct pursuit *p, uint32_t *where, uint32_t *scratch,
-		  struct ranking *best, bool *better, struct weft_error *err)
+		  struct comparison *best, bool *better, struct weft_error *err)
 {
 	bool step = p->s->judge->objective.goal == WEFT_GOAL_STEP;
 	uint64_t predictions = MAX_STEPS * weft_judge_work(p->s->judge), first;
@@ -429,7 +430,7 @@ static int search(struct pursuit *p, uint32_t *where, uint32_t *scratch,
 }
 
 int pursuit_run(const struct capacity *s, struct effort *effort,
-		uint32_t *where, struct ranking *best, bool *better,
+		uint32_t *where, struct comparison *best, bool *better,
 		struct weft_error *err)
 {
 	struct pursuit p = {

@@ -13,14 +13,14 @@
 #define WEFT_PLACEMENT_RANKS_PURSUIT_H
 
 #include "placement/mapping/effort.h"
-#include "placement/objective/ranking.h"
+#include "placement/objective/comparison.h"
 
 /* s has a judge; where[] is a valid placement of its job, of which *best is the
  * ranking.  Replaces both by a better one if it finds it; then *better is true.
  * Whole nodes and single ranks change places or move to free GPUs, within the
  * limits of the job; with a weight on fragmentation they only change places. */
 int pursuit_run(const struct capacity *s, struct effort *effort,
-		uint32_t *where, struct ranking *best, bool *better,
+		uint32_t *where, struct comparison *best, bool *better,
 		struct weft_error *err);
 
 /* Default limit of its work on a job. */

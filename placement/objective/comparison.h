@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* ranking.h - which of two placements is the better one
+/* comparison.h - which of two placements is the better one
  *
  * Private to placement/.
  */
-#ifndef WEFT_PLACEMENT_OBJECTIVE_RANKING_H
-#define WEFT_PLACEMENT_OBJECTIVE_RANKING_H
+#ifndef WEFT_PLACEMENT_OBJECTIVE_COMPARISON_H
+#define WEFT_PLACEMENT_OBJECTIVE_COMPARISON_H
 
 #include "placement/capacity/capacity.h"
 
@@ -23,7 +23,7 @@ struct shares {
 #define RANKING_STEP 1e-3
 
 /* In the order in which they decide; smaller is better in all but the first. */
-struct ranking {
+struct comparison {
 	bool prefers; /* keeps to prefer= */
 	int64_t tier; /* of values that are times: equal ones have the same */
 	bool in_tiers;
@@ -46,27 +46,27 @@ struct ranking {
 };
 
 /* s: any capacity of the same job and occupancy that has a judge. */
-int ranking_measure(const struct capacity *s, const uint32_t *where,
-		    struct ranking *r, struct weft_error *err);
+int comparison_measure(const struct capacity *s, const uint32_t *where,
+		       struct comparison *r, struct weft_error *err);
 
 /* Whether all nodes have as many ranks.  Where not, those with few may have to
  * send as much as others do with many NICs, wherever they are. */
-bool ranking_is_even(const struct capacity *s, const uint32_t *where);
+bool comparison_is_even(const struct capacity *s, const uint32_t *where);
 
 /* Whether nothing better by more than what counts as equal is to be expected
  * in other domains. */
-bool ranking_is_least(const struct capacity *s, const struct ranking *r);
+bool comparison_is_least(const struct capacity *s, const struct comparison *r);
 
 /* The same, and room for other jobs does not decide either. */
-bool ranking_suffices(const struct capacity *s, const struct ranking *r);
+bool comparison_suffices(const struct capacity *s, const struct comparison *r);
 
 /* Whether where[] can be told to rank behind *best by its cost alone, which is
  * much cheaper than its time: *best suffices and costs less. */
-int ranking_is_beaten(const struct capacity *s, const uint32_t *where,
-		      const struct ranking *best, bool *beaten,
-		      struct weft_error *err);
+int comparison_is_beaten(const struct capacity *s, const uint32_t *where,
+			 const struct comparison *best, bool *beaten,
+			 struct weft_error *err);
 
 /* < 0: a is better; 0: equal; > 0: b is better. */
-int ranking_compare(const struct ranking *a, const struct ranking *b);
+int comparison_compare(const struct comparison *a, const struct comparison *b);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* ranking.c - which of two placements is the better one */
-#include "placement/objective/ranking.h"
+/* comparison.c - which of two placements is the better one */
+#include "placement/objective/comparison.h"
 
 #include "base/bitset.h"
 #include "placement/mapping/sites.h"
@@ -127,7 +127,7 @@ static uint32_t count_priced(const struct capacity *s, const uint32_t *where)
  * apart" is no order: a could tie with b and b with c, but a not with c.  The
  * middle of one is the first placement's, which is the cheapest. */
 static void find_tier(const struct capacity *s, const uint32_t *where,
-		      struct ranking *r)
+		      struct comparison *r)
 {
 	struct weft_judge *judge = s->judge;
 	uint32_t n_domains = 0;
@@ -148,7 +148,7 @@ static void find_tier(const struct capacity *s, const uint32_t *where,
 		r->tier = llround(log(value / judge->reference) / log1p(same));
 }
 
-bool ranking_is_even(const struct capacity *s, const uint32_t *where)
+bool comparison_is_even(const struct capacity *s, const uint32_t *where)
 {
 	const uint32_t *node = s->f->gpu_node;
 	uint32_t n = s->job->n_gpus;
@@ -163,12 +163,12 @@ bool ranking_is_even(const struct capacity *s, const uint32_t *where)
 	return even;
 }
 
-bool ranking_suffices(const struct capacity *s, const struct ranking *r)
+bool comparison_suffices(const struct capacity *s, const struct comparison *r)
 {
-	return !s->judge->indifferent && ranking_is_least(s, r);
+	return !s->judge->indifferent && comparison_is_least(s, r);
 }
 
-bool ranking_is_least(const struct capacity *s, const struct ranking *r)
+bool comparison_is_least(const struct capacity *s, const struct comparison *r)
 {
 	const struct weft_judge *judge = s->judge;
 	double value = r->measure.value;
@@ -180,9 +180,9 @@ bool ranking_is_least(const struct capacity *s, const struct ranking *r)
 	       r->measure.to_gain <= judge->same / 2 * value;
 }
 
-int ranking_is_beaten(const struct capacity *s, const uint32_t *where,
-		      const struct ranking *best, bool *beaten,
-		      struct weft_error *err)
+int comparison_is_beaten(const struct capacity *s, const uint32_t *where,
+			 const struct comparison *best, bool *beaten,
+			 struct weft_error *err)
 {
 	struct weft_judge *judge = s->judge;
 	struct weft_cost cost;
@@ -197,7 +197,7 @@ int ranking_is_beaten(const struct capacity *s, const uint32_t *where,
 	if (judge->indifferent)
 		order = compare_real(weft_slots_lost(&judge->slots, where),
 				     best->share_lost);
-	else if (!ranking_suffices(s, best))
+	else if (!comparison_suffices(s, best))
 		return 0;
 	*beaten = order > 0;
 	if (order)
@@ -210,8 +210,8 @@ int ranking_is_beaten(const struct capacity *s, const uint32_t *where,
 	return 0;
 }
 
-int ranking_measure(const struct capacity *s, const uint32_t *where,
-		    struct ranking *r, struct weft_error *err)
+int comparison_measure(const struct capacity *s, const uint32_t *where,
+		       struct comparison *r, struct weft_error *err)
 {
 	const struct weft_fabric *f = s->f;
 	uint64_t sizes = 0;
@@ -221,7 +221,7 @@ int ranking_measure(const struct capacity *s, const uint32_t *where,
 	/* first, because it also checks where[] */
 	if (weft_judge_measure(s->judge, where, &r->measure, err))
 		return -1;
-	r->even = ranking_is_even(s, where);
+	r->even = comparison_is_even(s, where);
 	d = tightest(s, where);
 	find_tier(s, where, r);
 	if (s->judge->indifferent)
@@ -251,7 +251,8 @@ int ranking_measure(const struct capacity *s, const uint32_t *where,
 }
 
 /* All zero, hence equal, unless the job is to be balanced. */
-static int compare_shares(const struct ranking *a, const struct ranking *b)
+static int compare_shares(const struct comparison *a,
+			  const struct comparison *b)
 {
 	int order = 0;
 
@@ -266,14 +267,14 @@ static int compare_shares(const struct ranking *a, const struct ranking *b)
 	return order;
 }
 
-static int compare_value(const struct ranking *a, const struct ranking *b)
+static int compare_value(const struct comparison *a, const struct comparison *b)
 {
 	if (a->in_tiers)
 		return (a->tier > b->tier) - (a->tier < b->tier);
 	return compare_real(a->measure.value, b->measure.value);
 }
 
-int ranking_compare(const struct ranking *a, const struct ranking *b)
+int comparison_compare(const struct comparison *a, const struct comparison *b)
 {
 	int order;
 
