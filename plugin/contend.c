@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "plugin/asking.h"
 #include "plugin/engine.h"
+#include "plugin/job_record.h"
 
 #include "src/common/log.h"
 
@@ -79,7 +79,7 @@ static int rebuild_job(void *item, void *arg)
 
 	if (!IS_JOB_RUNNING(job) && !IS_JOB_SUSPENDED(job))
 		return 0;
-	if (!weft_asking_spec(job, &spec))
+	if (!weft_job_record_spec(job, &spec))
 		spec = NULL;
 	if (weft_clock_s() > rebuild->end_s) {
 		rebuild->n_left++;

@@ -10,11 +10,11 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "plugin/again.h"
-#include "plugin/asking.h"
 #include "plugin/bridge/forecast.h"
 #include "plugin/engine.h"
 #include "plugin/ever.h"
 #include "plugin/future.h"
+#include "plugin/job_record.h"
 #include "plugin/proposal.h"
 
 /* Only slurmctld has it, but clients load the plugin, too. */
@@ -139,7 +139,7 @@ static double seconds_left(const struct weft_query *query, time_t now)
 		weft_answers_of(&weft_engine.answers, job->job_id, now);
 	double wait_s =
 		weft_rules_wait_s(&weft_engine.settings->rules, &query->frame,
-				  weft_asking_partition(job));
+				  weft_job_record_partition(job));
 
 	return weft_answers_left_s(w, eligible_since(job), wait_s, now);
 }

@@ -67,8 +67,8 @@ libweft_bridge_la_LIBADD = libweft_placement.la
 weft_select_sources = \
 	%D%/again.c \
 	%D%/again.h \
-	%D%/asking.c \
-	%D%/asking.h \
+	%D%/job_record.c \
+	%D%/job_record.h \
 	%D%/contend.c \
 	%D%/contend.h \
 	%D%/engine.c \

@@ -23,10 +23,10 @@
 #include "base/clock.h"
 #include "placement/job.h"
 #include "plugin/again.h"
-#include "plugin/asking.h"
 #include "plugin/bridge/gain.h"
 #include "plugin/engine.h"
 #include "plugin/ever.h"
+#include "plugin/job_record.h"
 #include "plugin/later.h"
 #include "plugin/near.h"
 #include "plugin/observe.h"
@@ -102,9 +102,9 @@ static enum weft_cause attempt_read(struct attempt *attempt)
 	bool wanted;
 
 	if (!is_for_weft(test) ||
-	    !weft_asking_read(test, request, &attempt->unclear))
+	    !weft_job_record_read(test, request, &attempt->unclear))
 		return WEFT_CAUSE_PASS;
-	wanted = weft_asking_spec(test->job, &request->spec);
+	wanted = weft_job_record_spec(test->job, &request->spec);
 	if (!wanted)
 		return WEFT_CAUSE_UNWANTED;
 	if (!request->spec && !weft_engine.settings->place_unspecified)
@@ -114,7 +114,7 @@ static enum weft_cause attempt_read(struct attempt *attempt)
 	    weft_job_level(weft_engine.settings->fabric, "within",
 			   frame->within, &level, &attempt->err) < 0 ||
 	    weft_rules_check(&weft_engine.settings->rules, frame,
-			     weft_asking_partition(test->job),
+			     weft_job_record_partition(test->job),
 			     &attempt->err) < 0) {
 		frame->hard = false;
 		return WEFT_CAUSE_SPEC;

@@ -11,10 +11,10 @@
 #include <stdio.h>
 
 #include "base/clock.h"
-#include "plugin/asking.h"
 #include "plugin/bridge/gain.h"
 #include "plugin/bridge/launch/spec_text.h"
 #include "plugin/engine.h"
+#include "plugin/job_record.h"
 #include "plugin/narrow.h"
 #include "plugin/publish.h"
 
@@ -22,7 +22,7 @@
 
 bool weft_observe_only(const job_record_t *job)
 {
-	const struct weft_owner owner = weft_asking_owner(job);
+	const struct weft_owner owner = weft_job_record_owner(job);
 
 	return weft_engine_on() &&
 	       !weft_settings_place(weft_engine.settings, &owner);

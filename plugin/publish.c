@@ -8,13 +8,13 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "plugin/asking.h"
 #include "plugin/bridge/files/shown.h"
 #include "plugin/bridge/gain.h"
 #include "plugin/bridge/launch/ranks.h"
 #include "plugin/bridge/launch/spec_text.h"
 #include "plugin/contend.h"
 #include "plugin/engine.h"
+#include "plugin/job_record.h"
 #include "plugin/observe.h"
 
 #include "src/common/xmalloc.h"
@@ -155,7 +155,7 @@ static void order_ranks(job_record_t *job, struct weft_account *account,
 	if (!ranks->where)
 		return;
 	native = rank_nodes(job, ranks);
-	if (!native && weft_asking_alone(job))
+	if (!native && weft_job_record_alone(job))
 		weft_ranks_drop(ranks, "srun without an allocation");
 	else
 		memcpy(account->where, ranks->where,
@@ -301,7 +301,7 @@ void weft_publish_started(job_record_t *job)
 	account.where = weft_calloc(max, sizeof(*account.where), NULL);
 	if (!account.where)
 		return;
-	if (!weft_asking_spec(job, &account.spec))
+	if (!weft_job_record_spec(job, &account.spec))
 		account.spec = NULL;
 	read_gpus_used(job, &account, max);
 	weft_deadline_set(weft_worked_s() + rest_s());

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* asking.c - reading job records */
-#include "plugin/asking.h"
+/* job_record.c - reading job records */
+#include "plugin/job_record.h"
 
 #include "plugin/bridge/launch/spec_text.h"
 #include "plugin/engine.h"
@@ -13,7 +13,7 @@
 #include "src/common/node_conf.h"
 #include "src/common/read_config.h"
 
-bool weft_asking_spec(const job_record_t *job, const char **spec)
+bool weft_job_record_spec(const job_record_t *job, const char **spec)
 {
 	bool wanted =
 		weft_spec_text_find(job->spank_job_env, job->spank_job_env_size,
@@ -21,25 +21,25 @@ bool weft_asking_spec(const job_record_t *job, const char **spec)
 
 	if (wanted && !*spec && weft_observe_only(job))
 		*spec = weft_defaults_find(&weft_engine.settings->defaults,
-					   weft_asking_partition(job));
+					   weft_job_record_partition(job));
 	return wanted;
 }
 
-const char *weft_asking_partition(const job_record_t *job)
+const char *weft_job_record_partition(const job_record_t *job)
 {
 	return job->part_ptr ? job->part_ptr->name : job->partition;
 }
 
-struct weft_owner weft_asking_owner(const job_record_t *job)
+struct weft_owner weft_job_record_owner(const job_record_t *job)
 {
 	return (struct weft_owner){
-		.partition = weft_asking_partition(job),
+		.partition = weft_job_record_partition(job),
 		.qos = job->qos_ptr ? job->qos_ptr->name : NULL,
 		.account = job->account,
 	};
 }
 
-bool weft_asking_alone(const job_record_t *job)
+bool weft_job_record_alone(const job_record_t *job)
 {
 	static const char mark[] = "WEFT_ALONE=";
 
@@ -207,8 +207,8 @@ static void nodes_settle(const struct weft_job_test *test,
 			(uint32_t)n_nodes;
 }
 
-bool weft_asking_read(const struct weft_job_test *test,
-		      struct weft_request *request, const char **unclear)
+bool weft_job_record_read(const struct weft_job_test *test,
+			  struct weft_request *request, const char **unclear)
 {
 	const job_record_t *job = test->job;
 	const job_details_t *details = job->details;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* asking.h - what a job record asks for, as weft sees it */
-#ifndef WEFT_PLUGIN_ASKING_H
-#define WEFT_PLUGIN_ASKING_H
+/* job_record.h - what a job record asks for, as weft sees it */
+#ifndef WEFT_PLUGIN_JOB_RECORD_H
+#define WEFT_PLUGIN_JOB_RECORD_H
 
 #include "plugin/bridge/request.h"
 #include "plugin/bridge/rules.h"
@@ -11,23 +11,23 @@
  * a job that is only observed, the site's for its partition.  *spec is NULL
  * where there is none, and points into the job record or the settings.  false:
  * the user wants weft to leave the job alone ("off"). */
-bool weft_asking_spec(const job_record_t *job, const char **spec);
+bool weft_job_record_spec(const job_record_t *job, const char **spec);
 
 /* The partition that is asked about: job->partition may name several.  NULL:
  * not known. */
-const char *weft_asking_partition(const job_record_t *job);
+const char *weft_job_record_partition(const job_record_t *job);
 
 /* Whose the job is, in the partition that it is looked at in. */
-struct weft_owner weft_asking_owner(const job_record_t *job);
+struct weft_owner weft_job_record_owner(const job_record_t *job);
 
 /* An srun outside of any job asked for it: its one step is laid out before weft
  * could tell it an order. */
-bool weft_asking_alone(const job_record_t *job);
+bool weft_job_record_alone(const job_record_t *job);
 
 /* Reads the test's job into *request, spec aside.  Returns false for jobs that
  * ask for no GPUs.  *unclear: why weft cannot tell what would suit the job
  * (static text), else NULL. */
-bool weft_asking_read(const struct weft_job_test *test,
-		      struct weft_request *request, const char **unclear);
+bool weft_job_record_read(const struct weft_job_test *test,
+			  struct weft_request *request, const char **unclear);
 
 #endif
