@@ -5,7 +5,7 @@
 #include "base/bitset.h"
 #include "base/clock.h"
 #include "plugin/engine.h"
-#include "plugin/later.h"
+#include "plugin/hold.h"
 #include "plugin/slurm/gpus.h"
 
 /* Only slurmctld has it, but clients load the plugin, too.  Set, it has Slurm
@@ -130,7 +130,7 @@ int weft_ever(const struct weft_query *query)
 	test.nodes = could_have(query->test);
 	test.excluded = NULL;
 	asked.test = &test;
-	answer.signature = weft_later_signature(&asked, 0);
+	answer.signature = weft_hold_signature(&asked, 0);
 	w = weft_answers_of(&weft_engine.answers, test.job->job_id, now);
 	before = weft_answers_find(w, WEFT_ASKED_EVER, answer.signature, now);
 	if (before) {

@@ -77,8 +77,8 @@ weft_select_sources = \
 	%D%/ever.h \
 	%D%/future.c \
 	%D%/future.h \
-	%D%/later.c \
-	%D%/later.h \
+	%D%/hold.c \
+	%D%/hold.h \
 	%D%/narrow.c \
 	%D%/narrow.h \
 	%D%/near.c \

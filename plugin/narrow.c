@@ -26,8 +26,8 @@
 #include "plugin/bridge/gain.h"
 #include "plugin/engine.h"
 #include "plugin/ever.h"
+#include "plugin/hold.h"
 #include "plugin/job_record.h"
-#include "plugin/later.h"
 #include "plugin/near.h"
 #include "plugin/observe.h"
 #include "plugin/preempt.h"
@@ -199,8 +199,8 @@ static enum weft_cause attempt_plan(struct attempt *attempt,
 	if (!bitmap)
 		return WEFT_CAUSE_AMISS;
 	if (attempt->query.frame.wait_s > 0 &&
-	    weft_later_better(&attempt->query, weft_query_cost(p),
-			      &attempt->answer, attempt->note)) {
+	    weft_hold_better(&attempt->query, weft_query_cost(p),
+			     &attempt->answer, attempt->note)) {
 		bit_free(bitmap);
 		return WEFT_CAUSE_WAITS;
 	}
@@ -324,7 +324,7 @@ static bool attempt_recall(struct attempt *attempt, enum weft_cause *cause)
 
 	if (!may_be_held(attempt))
 		return false;
-	before = weft_later_recall(&attempt->query, &attempt->signature);
+	before = weft_hold_recall(&attempt->query, &attempt->signature);
 	if (!before)
 		return false;
 	memcpy(attempt->note, before->reason, sizeof(attempt->note));
@@ -351,15 +351,15 @@ static int attempt_hold(struct attempt *attempt, enum weft_cause cause,
 	if (!recalled && cause != WEFT_CAUSE_WAITS &&
 	    cause != WEFT_CAUSE_RESTING && cause != WEFT_CAUSE_AMISS &&
 	    weft_proposal_is_will_run(attempt->test))
-		weft_later_room(&attempt->query, answer);
+		weft_hold_room(&attempt->query, answer);
 	/* What there was no time for comes next. */
 	if (!recalled &&
 	    (weft_clock_s() > attempt->deadline_s || weft_engine_hurried()))
 		answer->until = time(NULL) + CUT_AGE_S;
 	answer->cause = cause;
 	memcpy(answer->reason, attempt->note, sizeof(answer->reason));
-	return weft_later_reply(&attempt->query, answer, attempt->signature,
-				recalled);
+	return weft_hold_reply(&attempt->query, answer, attempt->signature,
+			       recalled);
 }
 
 /* Do limits that stock does not know let the job run here at all? */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* later.c - holding a job back, and telling when it will start */
-#include "plugin/later.h"
+/* hold.c - holding a job back, and telling when it will start */
+#include "plugin/hold.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -26,8 +26,8 @@ extern bitstr_t *up_node_bitmap __attribute__((weak));
 /* ---- what a question was ---- */
 
 /* Jobs are updated while they wait: what one asks for is a part of it. */
-uint64_t weft_later_signature(const struct weft_query *query,
-			      uint64_t generation)
+uint64_t weft_hold_signature(const struct weft_query *query,
+			     uint64_t generation)
 {
 	struct weft_request request = query->request;
 	uint64_t hash = weft_future_signature(&weft_engine.nodes, generation,
@@ -222,9 +222,8 @@ static bool better_elsewhere(const struct weft_query *query, double cost,
 	return e.better;
 }
 
-bool weft_later_better(const struct weft_query *query, double cost,
-		       struct weft_answer *answer,
-		       char reason[WEFT_REASON_SIZE])
+bool weft_hold_better(const struct weft_query *query, double cost,
+		      struct weft_answer *answer, char reason[WEFT_REASON_SIZE])
 {
 	time_t now = time(NULL), by;
 	struct search s;
@@ -265,7 +264,7 @@ bool weft_later_better(const struct weft_query *query, double cost,
 
 /* ---- limits that must hold ---- */
 
-void weft_later_room(const struct weft_query *query, struct weft_answer *answer)
+void weft_hold_room(const struct weft_query *query, struct weft_answer *answer)
 {
 	struct search s;
 
@@ -283,14 +282,14 @@ static enum weft_question question_of(const struct weft_query *query)
 						      : WEFT_ASKED_NOW;
 }
 
-const struct weft_answer *weft_later_recall(const struct weft_query *query,
-					    uint64_t *signature)
+const struct weft_answer *weft_hold_recall(const struct weft_query *query,
+					   uint64_t *signature)
 {
 	time_t now = time(NULL);
 	const struct weft_asked *w;
 
 	weft_nodes_refresh(&weft_engine.nodes);
-	*signature = weft_later_signature(query, weft_engine.nodes.generation);
+	*signature = weft_hold_signature(query, weft_engine.nodes.generation);
 	w = weft_answers_of(&weft_engine.answers, query->test->job->job_id,
 			    now);
 	return weft_answers_find(w, question_of(query), *signature, now);
@@ -377,8 +376,8 @@ static int reply_by_stock(const struct weft_query *query,
 	return rc;
 }
 
-int weft_later_reply(const struct weft_query *query, struct weft_answer *answer,
-		     uint64_t signature, bool recalled)
+int weft_hold_reply(const struct weft_query *query, struct weft_answer *answer,
+		    uint64_t signature, bool recalled)
 {
 	time_t now = time(NULL);
 	struct weft_asked *w = weft_answers_of(&weft_engine.answers,
