@@ -81,8 +81,8 @@ weft_select_sources = \
 	%D%/hold.h \
 	%D%/narrow.c \
 	%D%/narrow.h \
-	%D%/near.c \
-	%D%/near.h \
+	%D%/affinity.c \
+	%D%/affinity.h \
 	%D%/observe.c \
 	%D%/observe.h \
 	%D%/preempt.c \

@@ -22,13 +22,13 @@
 
 #include "base/clock.h"
 #include "placement/job.h"
+#include "plugin/affinity.h"
 #include "plugin/again.h"
 #include "plugin/bridge/gain.h"
 #include "plugin/engine.h"
 #include "plugin/ever.h"
 #include "plugin/hold.h"
 #include "plugin/job_record.h"
-#include "plugin/near.h"
 #include "plugin/observe.h"
 #include "plugin/preempt.h"
 #include "plugin/proposal.h"
@@ -230,7 +230,8 @@ static enum weft_cause attempt_shape(struct attempt *attempt,
 	attempt->plan_s += weft_clock_s() - start_s;
 	if (cause == WEFT_CAUSE_NARROWED) {
 		if (!only_idle)
-			weft_near_prefer(&attempt->query, shape, budget_s, &p);
+			weft_affinity_prefer(&attempt->query, shape, budget_s,
+					     &p);
 		attempt->shape = *shape;
 		cause = attempt_plan(attempt, &p);
 	}

@@ -6,11 +6,11 @@
  * name (SelectType=select/cons_tres_weft) or under stock's, from a folder that
  * precedes stock's in PluginDir.
  */
+#include "plugin/affinity.h"
 #include "plugin/contend.h"
 #include "plugin/engine.h"
 #include "plugin/ever.h"
 #include "plugin/narrow.h"
-#include "plugin/near.h"
 #include "plugin/publish.h"
 #include "plugin/slurm/stock.h"
 
@@ -142,7 +142,7 @@ extern int select_p_job_fini(job_record_t *job)
 {
 	int rc = weft_stock.job_fini(job);
 
-	weft_near_remember(job);
+	weft_affinity_remember(job);
 	weft_publish_ended(job);
 	weft_engine_follow(job, WEFT_HOLDS_NOTHING);
 	return rc;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* near.c - a job that comes back, or joins others */
-#include "plugin/near.h"
+/* affinity.c - a job that comes back, or joins others */
+#include "plugin/affinity.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "base/bitset.h"
 #include "plugin/engine.h"
 
-void weft_near_remember(const job_record_t *job)
+void weft_affinity_remember(const job_record_t *job)
 {
 	const struct weft_nodes *nodes = &weft_engine.nodes;
 	const struct weft_holder *holder;
@@ -167,9 +167,9 @@ static bool prefer_around(const struct weft_query *query,
 	return false;
 }
 
-void weft_near_prefer(const struct weft_query *query,
-		      const struct weft_shape *shape, double budget_s,
-		      struct weft_placement *p)
+void weft_affinity_prefer(const struct weft_query *query,
+			  const struct weft_shape *shape, double budget_s,
+			  struct weft_placement *p)
 {
 	uint32_t node = node_of_other(query->test->job);
 	bool known = weft_past_find(&weft_engine.past, query->request.job_id);
