@@ -13,9 +13,9 @@
 #include "plugin/bridge/forecast.h"
 #include "plugin/engine.h"
 #include "plugin/ever.h"
-#include "plugin/future.h"
 #include "plugin/job_record.h"
 #include "plugin/proposal.h"
+#include "plugin/release_times.h"
 
 /* Only slurmctld has it, but clients load the plugin, too. */
 extern bitstr_t *up_node_bitmap __attribute__((weak));
@@ -30,8 +30,8 @@ uint64_t weft_hold_signature(const struct weft_query *query,
 			     uint64_t generation)
 {
 	struct weft_request request = query->request;
-	uint64_t hash = weft_future_signature(&weft_engine.nodes, generation,
-					      query->test->nodes);
+	uint64_t hash = weft_release_times_signature(
+		&weft_engine.nodes, generation, query->test->nodes);
 
 	/* what is reserved now says nothing of "ever" */
 	if (generation) {
@@ -56,7 +56,7 @@ uint64_t weft_hold_signature(const struct weft_query *query,
  * much. */
 struct search {
 	const struct weft_query *query;
-	struct weft_future future;
+	struct weft_release_times ends;
 	double most, budget_s, deadline_s;
 	struct weft_placement p; /* the last that did */
 	uint32_t k;
@@ -68,10 +68,10 @@ static bool place_after(struct search *s, uint32_t k, struct weft_placement *p)
 	struct weft_error err = {0};
 	bool placed;
 
-	weft_future_enter(&s->future, &weft_engine.nodes, k);
+	weft_release_times_enter(&s->ends, &weft_engine.nodes, k);
 	placed = weft_query_plan(s->query, s->budget_s, p, &err) ==
 		 WEFT_CAUSE_NARROWED;
-	weft_future_leave(&weft_engine.nodes);
+	weft_release_times_leave(&weft_engine.nodes);
 	return placed;
 }
 
@@ -103,8 +103,8 @@ static int search_open(struct search *s, const struct weft_query *query)
 		.budget_s = budget_s / 4,
 		.deadline_s = weft_clock_s() + budget_s,
 	};
-	return weft_future_build(&weft_engine.nodes, query->test->nodes, NULL,
-				 &s->future);
+	return weft_release_times_build(&weft_engine.nodes, query->test->nodes,
+					NULL, &s->ends);
 }
 
 /* What was found becomes the answer. */
@@ -115,14 +115,14 @@ static void search_answer(struct search *s, struct weft_answer *answer)
 	free(answer->nodes);
 	answer->nodes = s->p.nodes;
 	answer->n_nodes = s->p.n_nodes;
-	answer->start = s->future.ends[s->k - 1].end;
+	answer->start = s->ends.ends[s->k - 1].end;
 	s->p.nodes = NULL;
 }
 
 static void search_close(struct search *s)
 {
 	weft_placement_free(&s->p);
-	weft_future_free(&s->future);
+	weft_release_times_free(&s->ends);
 }
 
 /* ---- waiting for a better place ---- */
@@ -149,7 +149,7 @@ static double seconds_left(const struct weft_query *query, time_t now)
 static bool search_better(struct search *s, double cost, time_t by)
 {
 	const double alike = 1 + weft_engine.settings->rules.wait_tolerance;
-	uint32_t ended = weft_future_ended(&s->future, by);
+	uint32_t ended = weft_release_times_ended(&s->ends, by);
 	struct weft_placement p = {0};
 	bool better =
 		place_after(s, ended, &p) && weft_query_cost(&p) * alike < cost;
@@ -239,7 +239,8 @@ bool weft_hold_better(const struct weft_query *query, double cost,
 		return false;
 	}
 	by = now + (time_t)left_s;
-	if (search_open(&s, query) == 0 && weft_future_ended(&s.future, by) &&
+	if (search_open(&s, query) == 0 &&
+	    weft_release_times_ended(&s.ends, by) &&
 	    search_better(&s, cost, by) && s.p.placed) {
 		better = true;
 		search_answer(&s, answer);
@@ -269,7 +270,7 @@ void weft_hold_room(const struct weft_query *query, struct weft_answer *answer)
 	struct search s;
 
 	if (search_open(&s, query) == 0 &&
-	    weft_forecast_first(s.future.n_ends, try_after, &s))
+	    weft_forecast_first(s.ends.n_ends, try_after, &s))
 		search_answer(&s, answer);
 	search_close(&s);
 }

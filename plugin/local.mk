@@ -75,8 +75,8 @@ weft_select_sources = \
 	%D%/engine.h \
 	%D%/ever.c \
 	%D%/ever.h \
-	%D%/future.c \
-	%D%/future.h \
+	%D%/release_times.c \
+	%D%/release_times.h \
 	%D%/hold.c \
 	%D%/hold.h \
 	%D%/narrow.c \

@@ -5,8 +5,8 @@
 #include "base/bitset.h"
 #include "base/clock.h"
 #include "plugin/engine.h"
-#include "plugin/future.h"
 #include "plugin/proposal.h"
+#include "plugin/release_times.h"
 
 #include <stdlib.h>
 
@@ -31,7 +31,7 @@ static uint32_t gpus_held(const job_record_t *job)
 /* A plan on what is free and what some of those that may be preempted leave. */
 struct eviction {
 	const struct weft_query *query;
-	struct weft_future future; /* of all that may be preempted */
+	struct weft_release_times ends; /* of all that may be preempted */
 	struct weft_placement p;
 	double budget_s, deadline_s;
 };
@@ -73,10 +73,10 @@ static bool evict(struct eviction *e, uint32_t n)
 
 	if (e->p.placed && weft_clock_s() > e->deadline_s)
 		return false;
-	weft_future_enter(&e->future, &weft_engine.nodes, n);
+	weft_release_times_enter(&e->ends, &weft_engine.nodes, n);
 	placed = weft_query_plan(e->query, e->budget_s, &p, &err) ==
 		 WEFT_CAUSE_NARROWED;
-	weft_future_leave(&weft_engine.nodes);
+	weft_release_times_leave(&weft_engine.nodes);
 	if (placed) {
 		weft_placement_free(&e->p);
 		e->p = p;
@@ -84,18 +84,18 @@ static bool evict(struct eviction *e, uint32_t n)
 		weft_placement_free(&p);
 	}
 	/* Only then may their order change. */
-	weft_future_enter(&e->future, &weft_engine.nodes, 0);
-	weft_future_leave(&weft_engine.nodes);
+	weft_release_times_enter(&e->ends, &weft_engine.nodes, 0);
+	weft_release_times_leave(&weft_engine.nodes);
 	return placed;
 }
 
 /* One victim that is enough; the smallest one. */
 static bool evict_one(struct eviction *e)
 {
-	struct weft_end *ends = e->future.ends;
+	struct weft_end *ends = e->ends.ends;
 
-	qsort(ends, e->future.n_ends, sizeof(*ends), smallest_first);
-	for (uint32_t i = 0; i < e->future.n_ends; i++) {
+	qsort(ends, e->ends.n_ends, sizeof(*ends), smallest_first);
+	for (uint32_t i = 0; i < e->ends.n_ends; i++) {
 		swap(&ends[0], &ends[i]);
 		if (evict(e, 1))
 			return true;
@@ -106,10 +106,10 @@ static bool evict_one(struct eviction *e)
 /* Of those on the plan's nodes, none that the job can do without. */
 static void evict_few(struct eviction *e)
 {
-	struct weft_end *ends = e->future.ends;
+	struct weft_end *ends = e->ends.ends;
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < e->future.n_ends; i++)
+	for (uint32_t i = 0; i < e->ends.n_ends; i++)
 		if (in_the_way(e, &ends[i]))
 			swap(&ends[n++], &ends[i]);
 	for (uint32_t left = n, k = n; left > 1 && k-- > 0;) {
@@ -134,16 +134,16 @@ static bitstr_t *plan_nodes(const struct weft_query *query)
 	};
 	bitstr_t *bitmap = NULL;
 
-	if (weft_future_build(nodes, query->test->nodes,
-			      query->test->preemptable, &e.future) == 0 &&
-	    evict(&e, e.future.n_ends)) {
+	if (weft_release_times_build(nodes, query->test->nodes,
+				     query->test->preemptable, &e.ends) == 0 &&
+	    evict(&e, e.ends.n_ends)) {
 		e.budget_s = budget_s / 4;
 		if (query->frame.hard && !evict_one(&e))
 			evict_few(&e);
 		bitmap = weft_nodes_set(nodes, e.p.nodes, e.p.n_nodes);
 	}
 	weft_placement_free(&e.p);
-	weft_future_free(&e.future);
+	weft_release_times_free(&e.ends);
 	return bitmap;
 }
 

@@ -18,7 +18,7 @@
 #include "plugin/bridge/pending.h"
 #include "plugin/engine.h"
 #include "plugin/ever.h"
-#include "plugin/future.h"
+#include "plugin/release_times.h"
 
 #include "src/common/read_config.h"
 #include "src/common/xmalloc.h"
@@ -128,14 +128,14 @@ static int64_t end_of(const struct weft_end *end, int64_t now_s)
 }
 
 /* The first of them to end, in that order. */
-static uint32_t read_endings(const struct weft_future *future, int64_t now_s,
+static uint32_t read_endings(const struct weft_release_times *ends,
+			     int64_t now_s,
 			     struct weft_ending endings[MAX_ENDINGS])
 {
-	uint32_t n =
-		future->n_ends < MAX_ENDINGS ? future->n_ends : MAX_ENDINGS;
+	uint32_t n = ends->n_ends < MAX_ENDINGS ? ends->n_ends : MAX_ENDINGS;
 
 	for (uint32_t i = 0; i < n; i++) {
-		const struct weft_end *end = &future->ends[i];
+		const struct weft_end *end = &ends->ends[i];
 
 		endings[i] = (struct weft_ending){
 			.job_id = end->job->job_id,
@@ -145,8 +145,8 @@ static uint32_t read_endings(const struct weft_future *future, int64_t now_s,
 	return n;
 }
 
-/* GPUs alone: an offer for every few of the jobs (weft_future_enter) would take
- * longer than a sentence is worth. */
+/* GPUs alone: an offer for every few of the jobs (weft_release_times_enter)
+ * would take longer than a sentence is worth. */
 static void release(const void *context, const struct weft_ending *ending,
 		    struct weft_occupancy *o)
 {
@@ -193,7 +193,7 @@ static bool explain(const struct weft_job_test *test,
 	struct weft_ending *endings =
 		weft_calloc(MAX_ENDINGS, sizeof(*endings), NULL);
 	struct weft_occupancy o = {0};
-	struct weft_future future = {0};
+	struct weft_release_times ends = {0};
 	struct weft_pending pending = {
 		.bridge = &weft_engine.bridge,
 		.request = request,
@@ -213,15 +213,14 @@ static bool explain(const struct weft_job_test *test,
 		pending.budget_s = MAX_EXPLAIN_S;
 	weft_nodes_offer(nodes, test, request, shape, false);
 	if (endings &&
-	    weft_future_build(nodes, test->nodes, NULL, &future) == 0 &&
+	    weft_release_times_build(nodes, test->nodes, NULL, &ends) == 0 &&
 	    weft_occupancy_copy(&nodes->occupancy, &o, NULL) == 0) {
-		pending.n_endings =
-			read_endings(&future, pending.now_s, endings);
+		pending.n_endings = read_endings(&ends, pending.now_s, endings);
 		close_others(test, &o);
 		told = weft_pending_explain(&pending, text);
 	}
 	weft_occupancy_free(&o);
-	weft_future_free(&future);
+	weft_release_times_free(&ends);
 	free(endings);
 	return told;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* future.c - the ends of running jobs */
-#include "plugin/future.h"
+/* release_times.c - the ends of running jobs */
+#include "plugin/release_times.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +10,8 @@
 /* Only slurmctld has it, but clients load the plugin, too. */
 extern list_t *job_list __attribute__((weak));
 
-uint64_t weft_future_signature(const struct weft_nodes *nodes,
-			       uint64_t generation, bitstr_t *candidates)
+uint64_t weft_release_times_signature(const struct weft_nodes *nodes,
+				      uint64_t generation, bitstr_t *candidates)
 {
 	uint64_t hash = weft_hash_bytes(WEFT_HASH_START, &generation,
 					sizeof(generation));
@@ -23,7 +23,7 @@ uint64_t weft_future_signature(const struct weft_nodes *nodes,
 }
 
 struct collecting {
-	struct weft_future *future;
+	struct weft_release_times *ends;
 	bitstr_t *candidates;
 	uint32_t room;
 };
@@ -36,9 +36,9 @@ static int collect(void *item, void *arg)
 	if (!(IS_JOB_RUNNING(job) || IS_JOB_SUSPENDED(job)) ||
 	    !job->job_resrcs || !job->job_resrcs->node_bitmap ||
 	    !bit_overlap_any(job->job_resrcs->node_bitmap, c->candidates) ||
-	    c->future->n_ends == c->room)
+	    c->ends->n_ends == c->room)
 		return 0;
-	c->future->ends[c->future->n_ends++] =
+	c->ends->ends[c->ends->n_ends++] =
 		(struct weft_end){job, job->end_time};
 	return 0;
 }
@@ -53,37 +53,36 @@ static int soonest_first(const void *pa, const void *pb)
 	       (a->job->job_id < b->job->job_id);
 }
 
-int weft_future_build(const struct weft_nodes *nodes, bitstr_t *candidates,
-		      list_t *jobs, struct weft_future *future)
+int weft_release_times_build(const struct weft_nodes *nodes,
+			     bitstr_t *candidates, list_t *jobs,
+			     struct weft_release_times *ends)
 {
-	struct collecting c = {.future = future, .candidates = candidates};
+	struct collecting c = {.ends = ends, .candidates = candidates};
 
-	memset(future, 0, sizeof(*future));
+	memset(ends, 0, sizeof(*ends));
 	jobs = jobs ? jobs : job_list;
 	c.room = jobs ? (uint32_t)list_count(jobs) : 0;
-	future->ends = weft_calloc(c.room, sizeof(*future->ends), NULL);
-	future->returned =
-		weft_calloc(nodes->n, sizeof(*future->returned), NULL);
-	if (!future->ends || !future->returned)
+	ends->ends = weft_calloc(c.room, sizeof(*ends->ends), NULL);
+	ends->returned = weft_calloc(nodes->n, sizeof(*ends->returned), NULL);
+	if (!ends->ends || !ends->returned)
 		return -1;
 	if (c.room)
 		list_for_each(jobs, collect, &c);
-	qsort(future->ends, future->n_ends, sizeof(*future->ends),
-	      soonest_first);
-	if (future->n_ends > WEFT_MAX_ENDS)
-		future->n_ends = WEFT_MAX_ENDS;
+	qsort(ends->ends, ends->n_ends, sizeof(*ends->ends), soonest_first);
+	if (ends->n_ends > WEFT_MAX_ENDS)
+		ends->n_ends = WEFT_MAX_ENDS;
 	return 0;
 }
 
-void weft_future_free(struct weft_future *future)
+void weft_release_times_free(struct weft_release_times *ends)
 {
-	free(future->ends);
-	free(future->returned);
-	memset(future, 0, sizeof(*future));
+	free(ends->ends);
+	free(ends->returned);
+	memset(ends, 0, sizeof(*ends));
 }
 
 /* Adds, or takes away again, what one job has. */
-static void give_back(struct weft_future *future,
+static void give_back(struct weft_release_times *ends,
 		      const struct weft_nodes *nodes, const job_record_t *job,
 		      bool back)
 {
@@ -92,7 +91,7 @@ static void give_back(struct weft_future *future,
 
 	for (uint32_t k = 0; holder && k < holder->n; k++) {
 		const struct weft_holding *of = &holder->of[k];
-		struct weft_returned *r = &future->returned[of->node];
+		struct weft_returned *r = &ends->returned[of->node];
 
 		if (back) {
 			r->gpus |= of->gpus;
@@ -106,29 +105,27 @@ static void give_back(struct weft_future *future,
 	}
 }
 
-void weft_future_enter(struct weft_future *future, struct weft_nodes *nodes,
-		       uint32_t k)
+void weft_release_times_enter(struct weft_release_times *ends,
+			      struct weft_nodes *nodes, uint32_t k)
 {
-	for (; future->n_back < k && future->n_back < future->n_ends;
-	     future->n_back++)
-		give_back(future, nodes, future->ends[future->n_back].job,
-			  true);
-	while (future->n_back > k)
-		give_back(future, nodes, future->ends[--future->n_back].job,
-			  false);
-	nodes->returned = future->returned;
+	for (; ends->n_back < k && ends->n_back < ends->n_ends; ends->n_back++)
+		give_back(ends, nodes, ends->ends[ends->n_back].job, true);
+	while (ends->n_back > k)
+		give_back(ends, nodes, ends->ends[--ends->n_back].job, false);
+	nodes->returned = ends->returned;
 }
 
-void weft_future_leave(struct weft_nodes *nodes)
+void weft_release_times_leave(struct weft_nodes *nodes)
 {
 	nodes->returned = NULL;
 }
 
-uint32_t weft_future_ended(const struct weft_future *future, time_t by)
+uint32_t weft_release_times_ended(const struct weft_release_times *ends,
+				  time_t by)
 {
 	uint32_t k = 0;
 
-	while (k < future->n_ends && future->ends[k].end <= by)
+	while (k < ends->n_ends && ends->ends[k].end <= by)
 		k++;
 	return k;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* future.h - which running jobs end when, and what they give back then */
-#ifndef WEFT_PLUGIN_FUTURE_H
-#define WEFT_PLUGIN_FUTURE_H
+/* release_times.h - which running jobs end when, and what they give back then
+ */
+#ifndef WEFT_PLUGIN_RELEASE_TIMES_H
+#define WEFT_PLUGIN_RELEASE_TIMES_H
 
 #include "plugin/slurm/nodes.h"
 
@@ -15,7 +16,7 @@ struct weft_end {
 
 /* Jobs by their end, soonest first, and what the first n_back of them give
  * back. */
-struct weft_future {
+struct weft_release_times {
 	uint32_t n_ends, n_back;
 	struct weft_end *ends;
 	struct weft_returned *returned; /* [nodes->n] */
@@ -24,23 +25,26 @@ struct weft_future {
 /* A number for what is free, and which nodes are candidates: what was found out
  * for one number holds for as long as it is the same.  generation: that of the
  * nodes, or 0 where it does not matter what is free. */
-uint64_t weft_future_signature(const struct weft_nodes *nodes,
-			       uint64_t generation, bitstr_t *candidates);
+uint64_t weft_release_times_signature(const struct weft_nodes *nodes,
+				      uint64_t generation,
+				      bitstr_t *candidates);
 
 /* The running jobs on any of these candidates; `jobs` NULL: all of Slurm's,
  * else those of this list alone.  -1 when out of memory.  Free with
- * weft_future_free in either case. */
-int weft_future_build(const struct weft_nodes *nodes, bitstr_t *candidates,
-		      list_t *jobs, struct weft_future *future);
-void weft_future_free(struct weft_future *future);
+ * weft_release_times_free in either case. */
+int weft_release_times_build(const struct weft_nodes *nodes,
+			     bitstr_t *candidates, list_t *jobs,
+			     struct weft_release_times *ends);
+void weft_release_times_free(struct weft_release_times *ends);
 
 /* Lets the nodes offer what is free once the first k jobs have ended, until
- * weft_future_leave. */
-void weft_future_enter(struct weft_future *future, struct weft_nodes *nodes,
-		       uint32_t k);
-void weft_future_leave(struct weft_nodes *nodes);
+ * weft_release_times_leave. */
+void weft_release_times_enter(struct weft_release_times *ends,
+			      struct weft_nodes *nodes, uint32_t k);
+void weft_release_times_leave(struct weft_nodes *nodes);
 
 /* How many of the jobs end by then. */
-uint32_t weft_future_ended(const struct weft_future *future, time_t by);
+uint32_t weft_release_times_ended(const struct weft_release_times *ends,
+				  time_t by);
 
 #endif
