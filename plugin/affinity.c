@@ -24,7 +24,7 @@ void weft_affinity_remember(const job_record_t *job)
 		if (holder->of[k].gpus &&
 		    nodes->fabric_node[holder->of[k].node] != WEFT_NONE)
 			known[n++] = nodes->fabric_node[holder->of[k].node];
-	weft_past_keep(&weft_engine.past, job->job_id, known, n);
+	weft_previous_nodes_keep(&weft_engine.previous, job->job_id, known, n);
 	free(known);
 }
 
@@ -84,7 +84,7 @@ static bool place_close(const struct weft_query *query,
 
 /* Those of the job's nodes that are on offer, with those that the user names.
  * NULL: none, or more than the job takes now. */
-static uint64_t *nodes_before(const struct weft_past_job *before,
+static uint64_t *nodes_before(const struct weft_previous_nodes_job *before,
 			      const struct weft_shape *shape)
 {
 	const struct weft_occupancy *o = &weft_engine.nodes.occupancy;
@@ -110,12 +110,12 @@ static uint64_t *nodes_before(const struct weft_past_job *before,
 	return set;
 }
 
-static bool prefer_past(const struct weft_query *query,
-			const struct weft_shape *shape, double budget_s,
-			struct weft_placement *p)
+static bool prefer_previous(const struct weft_query *query,
+			    const struct weft_shape *shape, double budget_s,
+			    struct weft_placement *p)
 {
-	const struct weft_past_job *before =
-		weft_past_find(&weft_engine.past, query->request.job_id);
+	const struct weft_previous_nodes_job *before = weft_previous_nodes_find(
+		&weft_engine.previous, query->request.job_id);
 	uint64_t *set = before ? nodes_before(before, shape) : NULL;
 	const struct close close = {.nodes = set};
 	bool taken;
@@ -172,11 +172,12 @@ void weft_affinity_prefer(const struct weft_query *query,
 			  struct weft_placement *p)
 {
 	uint32_t node = node_of_other(query->test->job);
-	bool known = weft_past_find(&weft_engine.past, query->request.job_id);
+	bool known = weft_previous_nodes_find(&weft_engine.previous,
+					      query->request.job_id);
 
 	if (!known && node == WEFT_NONE)
 		return;
-	if ((known && prefer_past(query, shape, budget_s, p)) ||
+	if ((known && prefer_previous(query, shape, budget_s, p)) ||
 	    (node != WEFT_NONE &&
 	     prefer_around(query, shape, node, budget_s, p)))
 		return;

@@ -50,7 +50,7 @@ static void engine_drop(void)
 	weft_engine.health = NULL;
 	weft_bridge_clear(&weft_engine.bridge);
 	weft_answers_clear(&weft_engine.answers);
-	weft_past_clear(&weft_engine.past);
+	weft_previous_nodes_clear(&weft_engine.previous);
 	weft_settings_free(weft_engine.settings);
 	weft_engine.settings = NULL;
 	/* What is known of jobs goes on with the next fabric. */

@@ -11,7 +11,7 @@
 #include "plugin/bridge/bridge.h"
 #include "plugin/bridge/files/keeper.h"
 #include "plugin/bridge/loads.h"
-#include "plugin/bridge/past.h"
+#include "plugin/bridge/previous_nodes.h"
 #include "plugin/slurm/nodes.h"
 
 struct weft_engine {
@@ -19,7 +19,7 @@ struct weft_engine {
 	struct weft_bridge bridge;
 	struct weft_nodes nodes;
 	struct weft_answers answers;
-	struct weft_past past;
+	struct weft_previous_nodes previous;
 	struct weft_keeper *keeper;   /* of the status; NULL: none is kept */
 	struct weft_keeper *watcher;  /* of health; NULL: none */
 	struct weft_keeper *recorder; /* of the records; NULL: off */

@@ -50,8 +50,8 @@ libweft_bridge_la_SOURCES = \
 	%D%/bridge/launch/submission.h \
 	%D%/bridge/loads.c \
 	%D%/bridge/loads.h \
-	%D%/bridge/past.c \
-	%D%/bridge/past.h \
+	%D%/bridge/previous_nodes.c \
+	%D%/bridge/previous_nodes.h \
 	%D%/bridge/pending.c \
 	%D%/bridge/pending.h \
 	%D%/bridge/request.c \

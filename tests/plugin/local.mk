@@ -13,7 +13,7 @@ unit_tests += \
 	%D%/launch \
 	%D%/loads \
 	%D%/pending \
-	%D%/past \
+	%D%/previous_nodes \
 	%D%/ranks \
 	%D%/records \
 	%D%/request \
