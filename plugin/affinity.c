@@ -35,7 +35,7 @@ struct close {
 };
 
 /* Offers the nodes again, and of them what is close. */
-static bool offer_close(const struct weft_query *query,
+static bool offer_close(const struct weft_plan_request *query,
 			const struct weft_shape *shape,
 			const struct close *close)
 {
@@ -50,7 +50,7 @@ static bool offer_close(const struct weft_query *query,
 }
 
 /* A place that is close, when it costs about as much as p at most. */
-static bool place_close(const struct weft_query *query,
+static bool place_close(const struct weft_plan_request *query,
 			const struct weft_shape *shape,
 			const struct close *close, double budget_s,
 			struct weft_placement *p)
@@ -68,7 +68,8 @@ static bool place_close(const struct weft_query *query,
 		weft_bridge_place(&weft_engine.bridge, &query->request, shape,
 				  o, budget_s, &closer, &err) == 0 &&
 		closer.placed &&
-		weft_query_cost(&closer) <= weft_query_cost(p) * alike;
+		weft_plan_request_cost(&closer) <=
+			weft_plan_request_cost(p) * alike;
 	o->required = required;
 	if (taken) {
 		struct weft_placement worse = *p;
@@ -110,7 +111,7 @@ static uint64_t *nodes_before(const struct weft_previous_nodes_job *before,
 	return set;
 }
 
-static bool prefer_previous(const struct weft_query *query,
+static bool prefer_previous(const struct weft_plan_request *query,
 			    const struct weft_shape *shape, double budget_s,
 			    struct weft_placement *p)
 {
@@ -148,7 +149,7 @@ static uint32_t node_of_other(const job_record_t *job)
 }
 
 /* The smallest domain around the node that has as good a place. */
-static bool prefer_around(const struct weft_query *query,
+static bool prefer_around(const struct weft_plan_request *query,
 			  const struct weft_shape *shape, uint32_t node,
 			  double budget_s, struct weft_placement *p)
 {
@@ -167,7 +168,7 @@ static bool prefer_around(const struct weft_query *query,
 	return false;
 }
 
-void weft_affinity_prefer(const struct weft_query *query,
+void weft_affinity_prefer(const struct weft_plan_request *query,
 			  const struct weft_shape *shape, double budget_s,
 			  struct weft_placement *p)
 {

@@ -5,7 +5,7 @@
 #ifndef WEFT_PLUGIN_AFFINITY_H
 #define WEFT_PLUGIN_AFFINITY_H
 
-#include "plugin/query.h"
+#include "plugin/plan_request.h"
 
 /* The job gives back what it had: where it was, should it come again. */
 void weft_affinity_remember(const job_record_t *job);
@@ -13,7 +13,7 @@ void weft_affinity_remember(const job_record_t *job);
 /* Replaces p, a place for the query laid out as `shape`, by one closer to where
  * the job would rather be and about as good.  What the nodes offer is as it was
  * for p, or as it is for the new p. */
-void weft_affinity_prefer(const struct weft_query *query,
+void weft_affinity_prefer(const struct weft_plan_request *query,
 			  const struct weft_shape *shape, double budget_s,
 			  struct weft_placement *p);
 

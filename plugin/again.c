@@ -135,7 +135,7 @@ void weft_again_close(struct weft_again *again, bool useful)
 
 /* Candidates with so many free GPUs as the job takes of each node, at least: of
  * those weft is sure. */
-static bitstr_t *able_nodes(const struct weft_query *query)
+static bitstr_t *able_nodes(const struct weft_plan_request *query)
 {
 	const struct weft_nodes *nodes = &weft_engine.nodes;
 	uint32_t need = query->request.gpus_per_node;
@@ -150,7 +150,8 @@ static bitstr_t *able_nodes(const struct weft_query *query)
 	return able;
 }
 
-static bool keeps_to_limits(const struct weft_query *query, bitstr_t *chosen)
+static bool keeps_to_limits(const struct weft_plan_request *query,
+			    bitstr_t *chosen)
 {
 	const struct weft_nodes *nodes = &weft_engine.nodes;
 	uint32_t *known = weft_calloc(nodes->n, sizeof(*known), NULL);
@@ -175,7 +176,7 @@ static bool may_suffice(const struct weft_job_test *test, bitstr_t *nodes)
 }
 
 /* Asks stock for a choice of these nodes, and takes it if it will do. */
-static bool ask_stock(const struct weft_query *query, bitstr_t *nodes)
+static bool ask_stock(const struct weft_plan_request *query, bitstr_t *nodes)
 {
 	const struct weft_job_test *test = query->test;
 	struct weft_proposal_saved saved;
@@ -196,8 +197,9 @@ static bool ask_stock(const struct weft_query *query, bitstr_t *nodes)
 /* The able ones among the nodes of a domain; trimmed: as many of each domain of
  * segments as a choice is likely to hold.  NULL: out of memory.  Caller:
  * bit_free. */
-static bitstr_t *region_of(const struct weft_query *query, bitstr_t *able,
-			   const struct weft_domain *d, bool trimmed)
+static bitstr_t *region_of(const struct weft_plan_request *query,
+			   bitstr_t *able, const struct weft_domain *d,
+			   bool trimmed)
 {
 	const struct weft_nodes *nodes = &weft_engine.nodes;
 	uint32_t *known = weft_calloc(d->n_nodes, sizeof(*known), NULL);
@@ -218,7 +220,7 @@ static bitstr_t *region_of(const struct weft_query *query, bitstr_t *able,
 	return region;
 }
 
-static bool ask_region(const struct weft_query *query, bitstr_t *able,
+static bool ask_region(const struct weft_plan_request *query, bitstr_t *able,
 		       const struct weft_domain *d, bool trimmed)
 {
 	bitstr_t *region = region_of(query, able, d, trimmed);
@@ -230,7 +232,7 @@ static bool ask_region(const struct weft_query *query, bitstr_t *able,
 
 /* One of a number of nodes by feature, and a domain. */
 struct by_feature {
-	const struct weft_query *query;
+	const struct weft_plan_request *query;
 	const struct weft_domain *domain;
 };
 
@@ -256,7 +258,7 @@ static int find_lacking(void *item, void *arg)
 
 /* Slurm asks for the nodes of one feature, then for those of the next with the
  * first as required ones: all have to be in the domain of the first. */
-static bool has_features(const struct weft_query *query,
+static bool has_features(const struct weft_plan_request *query,
 			 const struct weft_domain *d)
 {
 	struct by_feature of = {query, d};
@@ -267,7 +269,7 @@ static bool has_features(const struct weft_query *query,
 
 /* Domain by domain of the level, from *first on, which becomes the next one
  * where time ran out. */
-static bool ask_domains(const struct weft_query *query, bitstr_t *able,
+static bool ask_domains(const struct weft_plan_request *query, bitstr_t *able,
 			uint32_t level, bool trimmed, uint32_t *first,
 			double deadline_s)
 {
@@ -290,7 +292,7 @@ static bool ask_domains(const struct weft_query *query, bitstr_t *able,
 	return taken;
 }
 
-static uint32_t level_asked(const struct weft_query *query)
+static uint32_t level_asked(const struct weft_plan_request *query)
 {
 	const struct weft_fabric *f = weft_engine.nodes.fabric;
 	uint32_t level = weft_hard_level(f, &query->frame);
@@ -298,7 +300,8 @@ static uint32_t level_asked(const struct weft_query *query)
 	return level == WEFT_NONE ? f->n_levels - 1 : level;
 }
 
-bool weft_again_by_stock(const struct weft_query *query, double deadline_s)
+bool weft_again_by_stock(const struct weft_plan_request *query,
+			 double deadline_s)
 {
 	/* where the last question ran out of time */
 	static uint32_t first, first_whole;
@@ -324,7 +327,7 @@ bool weft_again_by_stock(const struct weft_query *query, double deadline_s)
 /* ---- stock's time ---- */
 
 /* Takes the choice over where it is sooner than what was found before. */
-static void ask_when(const struct weft_query *query, bitstr_t *region,
+static void ask_when(const struct weft_plan_request *query, bitstr_t *region,
 		     bitstr_t **nodes, time_t *start)
 {
 	time_t at;
@@ -340,7 +343,7 @@ static void ask_when(const struct weft_query *query, bitstr_t *region,
 	*start = at;
 }
 
-bool weft_again_when(const struct weft_query *query, double deadline_s,
+bool weft_again_when(const struct weft_plan_request *query, double deadline_s,
 		     bitstr_t **nodes, time_t *start)
 {
 	const struct weft_fabric *f = weft_engine.nodes.fabric;

@@ -8,7 +8,7 @@
 #ifndef WEFT_PLUGIN_AGAIN_H
 #define WEFT_PLUGIN_AGAIN_H
 
-#include "plugin/query.h"
+#include "plugin/plan_request.h"
 
 /* The question without the nodes that stock has declined. */
 struct weft_again {
@@ -37,11 +37,12 @@ void weft_again_forget(void);
 
 /* Stock's own choice, now and without preemption, among nodes of one domain
  * after the other.  true: it keeps to the limits, and test->nodes are it. */
-bool weft_again_by_stock(const struct weft_query *query, double deadline_s);
+bool weft_again_by_stock(const struct weft_plan_request *query,
+			 double deadline_s);
 
 /* The same at the first time that stock has for any of the domains it was asked
  * about: *nodes (caller: bit_free) and *start.  false: for none. */
-bool weft_again_when(const struct weft_query *query, double deadline_s,
+bool weft_again_when(const struct weft_plan_request *query, double deadline_s,
 		     bitstr_t **nodes, time_t *start);
 
 #endif

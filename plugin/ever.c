@@ -64,13 +64,14 @@ uint32_t weft_ever_unknown(const struct weft_job_test *test)
 
 /* Half of what was granted: a search that was cut short has proved nothing, and
  * part of the budget is not for the search. */
-static bool has_no_plan(const struct weft_query *query)
+static bool has_no_plan(const struct weft_plan_request *query)
 {
 	double budget_s = weft_engine.settings->budget_s;
 	double start_s = weft_clock_s();
 	struct weft_placement p = {0};
 	struct weft_error err = {0};
-	enum weft_cause cause = weft_query_plan(query, budget_s, &p, &err);
+	enum weft_cause cause =
+		weft_plan_request_plan(query, budget_s, &p, &err);
 
 	weft_placement_free(&p);
 	return (cause == WEFT_CAUSE_NO_PLAN || cause == WEFT_CAUSE_NO_ROOM) &&
@@ -82,10 +83,10 @@ static bool has_no_plan(const struct weft_query *query)
  * some releases of Slurm give GPUs without a task on their node.  Of a range of
  * nodes the first few numbers are tried, and the least, with which any limit is
  * kept most easily. */
-static bool never_fits(const struct weft_query *query)
+static bool never_fits(const struct weft_plan_request *query)
 {
-	struct weft_query least = *query;
-	struct weft_query any = *query;
+	struct weft_plan_request least = *query;
+	struct weft_plan_request any = *query;
 	bool never;
 
 	any.request.n_tasks = least.request.n_tasks = 0;
@@ -104,7 +105,7 @@ static bool never_fits(const struct weft_query *query)
 /* On an incomplete fabric, inside a reservation, which may be changed, of a job
  * with nodes that need give no GPU, and while the watchdog allows quick
  * searches only, "no" would be a guess. */
-static bool can_tell(const struct weft_query *query, bitstr_t *nodes)
+static bool can_tell(const struct weft_plan_request *query, bitstr_t *nodes)
 {
 	const struct weft_request *request = &query->request;
 
@@ -115,11 +116,11 @@ static bool can_tell(const struct weft_query *query, bitstr_t *nodes)
 	       !count_unknown(nodes);
 }
 
-int weft_ever(const struct weft_query *query)
+int weft_ever(const struct weft_plan_request *query)
 {
 	time_t now = time(NULL);
 	struct weft_job_test test = *query->test;
-	struct weft_query asked = *query;
+	struct weft_plan_request asked = *query;
 	struct weft_asked *w;
 	struct weft_answer answer = {
 		.until = now + EVER_AGE_S,

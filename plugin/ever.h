@@ -7,11 +7,11 @@
 #ifndef WEFT_PLUGIN_EVER_H
 #define WEFT_PLUGIN_EVER_H
 
-#include "plugin/query.h"
+#include "plugin/plan_request.h"
 
 /* The answer to TEST_ONLY for a job that stock could run: not so, where its
  * limits cannot hold on the nodes of its partition even if no job ran. */
-int weft_ever(const struct weft_query *query);
+int weft_ever(const struct weft_plan_request *query);
 
 /* How many of the nodes that the job could have, now or later, the fabric does
  * not know, or not all GPUs of. */

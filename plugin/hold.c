@@ -26,7 +26,7 @@ extern bitstr_t *up_node_bitmap __attribute__((weak));
 /* ---- what a question was ---- */
 
 /* Jobs are updated while they wait: what one asks for is a part of it. */
-uint64_t weft_hold_signature(const struct weft_query *query,
+uint64_t weft_hold_signature(const struct weft_plan_request *query,
 			     uint64_t generation)
 {
 	struct weft_request request = query->request;
@@ -55,7 +55,7 @@ uint64_t weft_hold_signature(const struct weft_query *query,
 /* A search for the first end of a job after which a place costs at most so
  * much. */
 struct search {
-	const struct weft_query *query;
+	const struct weft_plan_request *query;
 	struct weft_release_times ends;
 	double most, budget_s, deadline_s;
 	struct weft_placement p; /* the last that did */
@@ -69,7 +69,7 @@ static bool place_after(struct search *s, uint32_t k, struct weft_placement *p)
 	bool placed;
 
 	weft_release_times_enter(&s->ends, &weft_engine.nodes, k);
-	placed = weft_query_plan(s->query, s->budget_s, p, &err) ==
+	placed = weft_plan_request_plan(s->query, s->budget_s, p, &err) ==
 		 WEFT_CAUSE_NARROWED;
 	weft_release_times_leave(&weft_engine.nodes);
 	return placed;
@@ -83,7 +83,7 @@ static enum weft_trial try_after(void *arg, uint32_t k)
 	if (weft_deadline_passed() ||
 	    (s->p.placed && weft_clock_s() > s->deadline_s))
 		return WEFT_TRIAL_STOP;
-	if (!place_after(s, k, &p) || weft_query_cost(&p) > s->most) {
+	if (!place_after(s, k, &p) || weft_plan_request_cost(&p) > s->most) {
 		weft_placement_free(&p);
 		return WEFT_TRIAL_NO;
 	}
@@ -93,7 +93,7 @@ static enum weft_trial try_after(void *arg, uint32_t k)
 	return WEFT_TRIAL_YES;
 }
 
-static int search_open(struct search *s, const struct weft_query *query)
+static int search_open(struct search *s, const struct weft_plan_request *query)
 {
 	double budget_s = weft_engine.settings->budget_s;
 
@@ -132,7 +132,7 @@ static time_t eligible_since(const job_record_t *job)
 	return job->details->begin_time;
 }
 
-static double seconds_left(const struct weft_query *query, time_t now)
+static double seconds_left(const struct weft_plan_request *query, time_t now)
 {
 	const job_record_t *job = query->test->job;
 	const struct weft_asked *w =
@@ -151,10 +151,10 @@ static bool search_better(struct search *s, double cost, time_t by)
 	const double alike = 1 + weft_engine.settings->rules.wait_tolerance;
 	uint32_t ended = weft_release_times_ended(&s->ends, by);
 	struct weft_placement p = {0};
-	bool better =
-		place_after(s, ended, &p) && weft_query_cost(&p) * alike < cost;
+	bool better = place_after(s, ended, &p) &&
+		      weft_plan_request_cost(&p) * alike < cost;
 
-	s->most = weft_query_cost(&p) * alike;
+	s->most = weft_plan_request_cost(&p) * alike;
 	weft_placement_free(&p);
 	if (better && ended)
 		weft_forecast_first(ended, try_after, s);
@@ -163,7 +163,7 @@ static bool search_better(struct search *s, double cost, time_t by)
 
 /* A job in several partitions, one of which has a better place. */
 struct elsewhere {
-	const struct weft_query *query;
+	const struct weft_plan_request *query;
 	double cost;
 	time_t by;
 	bool better;
@@ -193,7 +193,7 @@ static int look_elsewhere(void *item, void *arg)
 	struct elsewhere *e = arg;
 	const job_record_t *job = e->query->test->job;
 	struct weft_job_test test = *e->query->test;
-	struct weft_query query = *e->query;
+	struct weft_plan_request query = *e->query;
 	struct search s;
 
 	if (e->better || part == job->part_ptr ||
@@ -211,7 +211,7 @@ static int look_elsewhere(void *item, void *arg)
 	return 0;
 }
 
-static bool better_elsewhere(const struct weft_query *query, double cost,
+static bool better_elsewhere(const struct weft_plan_request *query, double cost,
 			     time_t by)
 {
 	struct elsewhere e = {query, cost, by, false};
@@ -222,7 +222,7 @@ static bool better_elsewhere(const struct weft_query *query, double cost,
 	return e.better;
 }
 
-bool weft_hold_better(const struct weft_query *query, double cost,
+bool weft_hold_better(const struct weft_plan_request *query, double cost,
 		      struct weft_answer *answer, char reason[WEFT_REASON_SIZE])
 {
 	time_t now = time(NULL), by;
@@ -247,7 +247,7 @@ bool weft_hold_better(const struct weft_query *query, double cost,
 		snprintf(reason, WEFT_REASON_SIZE,
 			 "waits %.0f s at most for a better place: cost %.3g "
 			 "now, %.3g in %.0f s",
-			 left_s, cost, weft_query_cost(&s.p),
+			 left_s, cost, weft_plan_request_cost(&s.p),
 			 difftime(answer->start, now));
 	} else if (better_elsewhere(query, cost, by)) {
 		better = true;
@@ -265,7 +265,8 @@ bool weft_hold_better(const struct weft_query *query, double cost,
 
 /* ---- limits that must hold ---- */
 
-void weft_hold_room(const struct weft_query *query, struct weft_answer *answer)
+void weft_hold_room(const struct weft_plan_request *query,
+		    struct weft_answer *answer)
 {
 	struct search s;
 
@@ -277,14 +278,14 @@ void weft_hold_room(const struct weft_query *query, struct weft_answer *answer)
 
 /* ---- answering ---- */
 
-static enum weft_question question_of(const struct weft_query *query)
+static enum weft_question question_of(const struct weft_plan_request *query)
 {
 	return weft_proposal_is_will_run(query->test) ? WEFT_ASKED_LATER
 						      : WEFT_ASKED_NOW;
 }
 
-const struct weft_answer *weft_hold_recall(const struct weft_query *query,
-					   uint64_t *signature)
+const struct weft_answer *
+weft_hold_recall(const struct weft_plan_request *query, uint64_t *signature)
 {
 	time_t now = time(NULL);
 	const struct weft_asked *w;
@@ -298,7 +299,7 @@ const struct weft_answer *weft_hold_recall(const struct weft_query *query,
 
 /* Stock's word on when the answer's nodes are free, which backfill then plans
  * for the job. */
-static int reply_later(const struct weft_query *query,
+static int reply_later(const struct weft_plan_request *query,
 		       const struct weft_answer *answer, time_t now)
 {
 	job_record_t *job = query->test->job;
@@ -322,7 +323,7 @@ static int reply_later(const struct weft_query *query,
 }
 
 /* Slurm has the time and the nodes. */
-static void reply_with(const struct weft_query *query, bitstr_t *nodes,
+static void reply_with(const struct weft_plan_request *query, bitstr_t *nodes,
 		       time_t start, time_t now)
 {
 	bit_copybits(query->test->nodes, nodes);
@@ -348,7 +349,7 @@ static void answer_keep(struct weft_answer *answer, bitstr_t *nodes,
 /* Weft knows no nodes that stock would take: stock's own choice that keeps to
  * the limits; else, for a user who asks rather than for backfill, which would
  * keep nodes for it, the time at which stock would start the job. */
-static int reply_by_stock(const struct weft_query *query,
+static int reply_by_stock(const struct weft_plan_request *query,
 			  struct weft_answer *answer, time_t now)
 {
 	const struct weft_job_test *test = query->test;
@@ -377,8 +378,9 @@ static int reply_by_stock(const struct weft_query *query,
 	return rc;
 }
 
-int weft_hold_reply(const struct weft_query *query, struct weft_answer *answer,
-		    uint64_t signature, bool recalled)
+int weft_hold_reply(const struct weft_plan_request *query,
+		    struct weft_answer *answer, uint64_t signature,
+		    bool recalled)
 {
 	time_t now = time(NULL);
 	struct weft_asked *w = weft_answers_of(&weft_engine.answers,

@@ -91,8 +91,8 @@ weft_select_sources = \
 	%D%/proposal.h \
 	%D%/publish.c \
 	%D%/publish.h \
-	%D%/query.c \
-	%D%/query.h \
+	%D%/plan_request.c \
+	%D%/plan_request.h \
 	%D%/select_weft.c \
 	%D%/slurm/compat.h \
 	%D%/slurm/compat_2205.c \

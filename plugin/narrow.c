@@ -53,7 +53,7 @@ static uint32_t told[1024];
 /* One question on its way through the steps below. */
 struct attempt {
 	const struct weft_job_test *test;
-	struct weft_query query;
+	struct weft_plan_request query;
 	uint32_t n_tries;
 	double plan_s;		  /* spent in planning; the rest is stock's */
 	double deadline_s;	  /* by the monotonic clock */
@@ -134,8 +134,8 @@ static enum weft_cause attempt_read(struct attempt *attempt)
 	return WEFT_CAUSE_NARROWED;
 }
 
-enum weft_cause weft_narrow_read(struct weft_query *query, const char **unclear,
-				 struct weft_error *err)
+enum weft_cause weft_narrow_read(struct weft_plan_request *query,
+				 const char **unclear, struct weft_error *err)
 {
 	struct attempt attempt = {.test = query->test, .query = *query};
 	enum weft_cause cause = attempt_read(&attempt);
@@ -199,7 +199,7 @@ static enum weft_cause attempt_plan(struct attempt *attempt,
 	if (!bitmap)
 		return WEFT_CAUSE_AMISS;
 	if (attempt->query.frame.wait_s > 0 &&
-	    weft_hold_better(&attempt->query, weft_query_cost(p),
+	    weft_hold_better(&attempt->query, weft_plan_request_cost(p),
 			     &attempt->answer, attempt->note)) {
 		bit_free(bitmap);
 		return WEFT_CAUSE_WAITS;
@@ -225,8 +225,8 @@ static enum weft_cause attempt_shape(struct attempt *attempt,
 	/* What earlier tries took is gone; a moment is left in any case, so
 	 * that a tight budget means a first answer rather than none. */
 	budget_s = fmax(budget_s - attempt->plan_s, budget_s / 10);
-	cause = weft_query_place(&attempt->query, shape, only_idle, budget_s,
-				 &p, &attempt->err);
+	cause = weft_plan_request_place(&attempt->query, shape, only_idle,
+					budget_s, &p, &attempt->err);
 	attempt->plan_s += weft_clock_s() - start_s;
 	if (cause == WEFT_CAUSE_NARROWED) {
 		if (!only_idle)
@@ -266,8 +266,8 @@ static enum weft_cause attempt_plans(struct attempt *attempt)
 {
 	struct weft_shape shapes[WEFT_MAX_SHAPES];
 	enum weft_cause cause = WEFT_CAUSE_NO_ROOM;
-	uint32_t n_shapes =
-		weft_query_shapes(&attempt->query, shapes, &attempt->err);
+	uint32_t n_shapes = weft_plan_request_shapes(&attempt->query, shapes,
+						     &attempt->err);
 
 	if (!n_shapes && attempt->err.code)
 		return attempt->err.code == WEFT_ENOSYS ? WEFT_CAUSE_UNCLEAR

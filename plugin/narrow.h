@@ -3,7 +3,7 @@
 #ifndef WEFT_PLUGIN_NARROW_H
 #define WEFT_PLUGIN_NARROW_H
 
-#include "plugin/query.h"
+#include "plugin/plan_request.h"
 
 /* Stock's answer to the test: on the nodes that weft chose where it has an
  * opinion and stock agrees, else on all candidates as if weft were not there.
@@ -12,8 +12,8 @@ int weft_narrow(const struct weft_job_test *test);
 
 /* Reads the query's job and spec; WEFT_CAUSE_NARROWED: it can be planned, else
  * why not, with err or static text in *unclear where there is more to say. */
-enum weft_cause weft_narrow_read(struct weft_query *query, const char **unclear,
-				 struct weft_error *err);
+enum weft_cause weft_narrow_read(struct weft_plan_request *query,
+				 const char **unclear, struct weft_error *err);
 
 /* How often weft narrowed and, by cause, did not: into the log. */
 void weft_narrow_summary(void);

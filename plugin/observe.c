@@ -31,7 +31,7 @@ bool weft_observe_only(const job_record_t *job)
 /* ---- planning ---- */
 
 /* A plan that the decision takes over, or the reason why there is none. */
-static enum weft_cause plan(const struct weft_query *query,
+static enum weft_cause plan(const struct weft_plan_request *query,
 			    struct weft_decision *decision)
 {
 	struct weft_placement p = {0};
@@ -39,8 +39,8 @@ static enum weft_cause plan(const struct weft_query *query,
 	enum weft_cause cause = WEFT_CAUSE_RESTING;
 
 	if (weft_engine_begin()) {
-		cause = weft_query_plan(query, weft_engine.settings->budget_s,
-					&p, &err);
+		cause = weft_plan_request_plan(
+			query, weft_engine.settings->budget_s, &p, &err);
 		weft_engine_end();
 	}
 	if (cause == WEFT_CAUSE_NARROWED) {
@@ -59,7 +59,7 @@ static enum weft_cause plan(const struct weft_query *query,
 }
 
 /* The spec is the site's, not the user's. */
-static bool has_default(const struct weft_query *query)
+static bool has_default(const struct weft_plan_request *query)
 {
 	const job_record_t *job = query->test->job;
 	const char *own;
@@ -70,7 +70,7 @@ static bool has_default(const struct weft_query *query)
 }
 
 /* Stock starts the job.  read: what weft made of its record before. */
-static void decide(const struct weft_query *query, enum weft_cause read,
+static void decide(const struct weft_plan_request *query, enum weft_cause read,
 		   const char *unclear, const struct weft_error *err)
 {
 	struct weft_decision decision = {
@@ -108,7 +108,7 @@ int weft_observe(const struct weft_job_test *test)
 {
 	/* Stock makes its choice of the candidates. */
 	struct weft_job_test before = *test;
-	struct weft_query query = {.test = &before};
+	struct weft_plan_request query = {.test = &before};
 	struct weft_error err = {0};
 	const char *unclear;
 	enum weft_cause read;

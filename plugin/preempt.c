@@ -30,7 +30,7 @@ static uint32_t gpus_held(const job_record_t *job)
 
 /* A plan on what is free and what some of those that may be preempted leave. */
 struct eviction {
-	const struct weft_query *query;
+	const struct weft_plan_request *query;
 	struct weft_release_times ends; /* of all that may be preempted */
 	struct weft_placement p;
 	double budget_s, deadline_s;
@@ -74,7 +74,7 @@ static bool evict(struct eviction *e, uint32_t n)
 	if (e->p.placed && weft_clock_s() > e->deadline_s)
 		return false;
 	weft_release_times_enter(&e->ends, &weft_engine.nodes, n);
-	placed = weft_query_plan(e->query, e->budget_s, &p, &err) ==
+	placed = weft_plan_request_plan(e->query, e->budget_s, &p, &err) ==
 		 WEFT_CAUSE_NARROWED;
 	weft_release_times_leave(&weft_engine.nodes);
 	if (placed) {
@@ -123,7 +123,7 @@ static void evict_few(struct eviction *e)
 
 /* The nodes of a plan; NULL: none.  With limits the plan is what counts, and
  * takes few victims; else stock is asked what others it would take. */
-static bitstr_t *plan_nodes(const struct weft_query *query)
+static bitstr_t *plan_nodes(const struct weft_plan_request *query)
 {
 	struct weft_nodes *nodes = &weft_engine.nodes;
 	double budget_s = weft_engine.settings->budget_s;
@@ -204,7 +204,7 @@ static bool is_cheap(const struct weft_job_test *test, bitstr_t *planned)
 	return cheap;
 }
 
-int weft_preempt(const struct weft_query *query)
+int weft_preempt(const struct weft_plan_request *query)
 {
 	const struct weft_job_test *test = query->test;
 	struct weft_proposal_saved saved;

@@ -8,7 +8,7 @@
 #ifndef WEFT_PLUGIN_PREEMPT_H
 #define WEFT_PLUGIN_PREEMPT_H
 
-#include "plugin/query.h"
+#include "plugin/plan_request.h"
 
 /* Is there anybody to preempt? */
 bool weft_preempt_may(const struct weft_job_test *test);
@@ -16,6 +16,6 @@ bool weft_preempt_may(const struct weft_job_test *test);
 /* Stock's answer to a job that has no place without preemption, on the nodes
  * that weft wants where their victims are no more than stock's own; a job whose
  * limits must hold gets them there or not at all. */
-int weft_preempt(const struct weft_query *query);
+int weft_preempt(const struct weft_plan_request *query);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* query.c - planning a question of Slurm's */
-#include "plugin/query.h"
+/* plan_request.c - planning a question of Slurm's */
+#include "plugin/plan_request.h"
 
 #include <math.h>
 
@@ -10,7 +10,7 @@
 
 /* Nodes that could take part, before the number of nodes is settled; only
  * where it is open. */
-static uint32_t count_able(const struct weft_query *query)
+static uint32_t count_able(const struct weft_plan_request *query)
 {
 	const struct weft_request *request = &query->request;
 	/* Tasks are spread over the number that is tried first. */
@@ -32,9 +32,9 @@ static uint32_t count_able(const struct weft_query *query)
 	return weft_hard_able(&weft_engine.nodes.occupancy, &query->frame);
 }
 
-uint32_t weft_query_shapes(const struct weft_query *query,
-			   struct weft_shape shapes[WEFT_MAX_SHAPES],
-			   struct weft_error *err)
+uint32_t weft_plan_request_shapes(const struct weft_plan_request *query,
+				  struct weft_shape shapes[WEFT_MAX_SHAPES],
+				  struct weft_error *err)
 {
 	return weft_request_shapes(&query->request, &query->frame,
 				   count_able(query), shapes, err);
@@ -48,7 +48,7 @@ static enum weft_cause cause_of(const struct weft_error *err)
 }
 
 /* On what is offered, whatever it weighs. */
-static enum weft_cause place_offered(const struct weft_query *query,
+static enum weft_cause place_offered(const struct weft_plan_request *query,
 				     const struct weft_shape *shape,
 				     bool only_idle, double budget_s,
 				     struct weft_placement *p,
@@ -73,7 +73,7 @@ static enum weft_cause place_offered(const struct weft_query *query,
 
 /* The lightest nodes that suffice, as stock would take them; where these do not
  * keep the job's limits, heavier and heavier ones. */
-static enum weft_cause place_lightest(const struct weft_query *query,
+static enum weft_cause place_lightest(const struct weft_plan_request *query,
 				      const struct weft_shape *shape,
 				      bool only_idle, double budget_s,
 				      struct weft_placement *p,
@@ -108,7 +108,7 @@ static enum weft_cause place_lightest(const struct weft_query *query,
 
 /* A place on any nodes, when it costs less than p by more than the site's
  * share. */
-static void place_heavier(const struct weft_query *query,
+static void place_heavier(const struct weft_plan_request *query,
 			  const struct weft_shape *shape, bool only_idle,
 			  double budget_s, struct weft_placement *p)
 {
@@ -120,7 +120,7 @@ static void place_heavier(const struct weft_query *query,
 	weft_engine.nodes.heaviest = WEFT_ANY_WEIGHT;
 	if (place_offered(query, shape, only_idle, budget_s, &any, &err) ==
 		    WEFT_CAUSE_NARROWED &&
-	    weft_query_cost(&any) * factor < weft_query_cost(p)) {
+	    weft_plan_request_cost(&any) * factor < weft_plan_request_cost(p)) {
 		struct weft_placement worse = *p;
 
 		*p = any;
@@ -131,10 +131,11 @@ static void place_heavier(const struct weft_query *query,
 	weft_placement_free(&any);
 }
 
-enum weft_cause weft_query_place(const struct weft_query *query,
-				 const struct weft_shape *shape, bool only_idle,
-				 double budget_s, struct weft_placement *p,
-				 struct weft_error *err)
+enum weft_cause weft_plan_request_place(const struct weft_plan_request *query,
+					const struct weft_shape *shape,
+					bool only_idle, double budget_s,
+					struct weft_placement *p,
+					struct weft_error *err)
 {
 	struct weft_nodes *nodes = &weft_engine.nodes;
 	double heavier = weft_engine.settings->heavier;
@@ -159,13 +160,14 @@ enum weft_cause weft_query_place(const struct weft_query *query,
 	return cause;
 }
 
-enum weft_cause weft_query_plan(const struct weft_query *query, double budget_s,
-				struct weft_placement *p,
-				struct weft_error *err)
+enum weft_cause weft_plan_request_plan(const struct weft_plan_request *query,
+				       double budget_s,
+				       struct weft_placement *p,
+				       struct weft_error *err)
 {
 	struct weft_shape shapes[WEFT_MAX_SHAPES];
 	enum weft_cause cause = WEFT_CAUSE_NO_ROOM;
-	uint32_t n_shapes = weft_query_shapes(query, shapes, err);
+	uint32_t n_shapes = weft_plan_request_shapes(query, shapes, err);
 
 	if (!n_shapes && err->code)
 		return err->code == WEFT_ENOSYS ? WEFT_CAUSE_UNCLEAR
@@ -174,8 +176,8 @@ enum weft_cause weft_query_plan(const struct weft_query *query, double budget_s,
 		weft_placement_free(p);
 		*p = (struct weft_placement){0};
 		*err = (struct weft_error){0};
-		cause = weft_query_place(query, &shapes[s], false, budget_s, p,
-					 err);
+		cause = weft_plan_request_place(query, &shapes[s], false,
+						budget_s, p, err);
 		if (cause == WEFT_CAUSE_NARROWED)
 			break;
 	}
