@@ -6,7 +6,7 @@
 #include "plugin/again.h"
 #include "plugin/bridge/files/reading.h"
 #include "plugin/bridge/watchdog.h"
-#include "plugin/contend.h"
+#include "plugin/jobs_load.h"
 #include "plugin/slurm/trouble.h"
 
 #include <math.h>
@@ -44,7 +44,7 @@ static void engine_drop(void)
 	weft_engine.keeper = weft_engine.watcher = NULL;
 	weft_engine.nodes.health = NULL;
 	weft_engine.bridge.load = NULL;
-	weft_loads_free(&weft_engine.loads);
+	weft_link_load_free(&weft_engine.loads);
 	weft_health_free(weft_engine.health);
 	free(weft_engine.health);
 	weft_engine.health = NULL;
@@ -139,8 +139,9 @@ static void loads_start(const struct weft_settings *settings)
 	    (!settings->contention && !settings->health_path))
 		return;
 	weft_engine.loads_stale = true;
-	if (weft_loads_build(settings->fabric, &weft_engine.loads, &err) < 0) {
-		weft_loads_free(&weft_engine.loads);
+	if (weft_link_load_build(settings->fabric, &weft_engine.loads, &err) <
+	    0) {
+		weft_link_load_free(&weft_engine.loads);
 		complain(&err);
 	}
 }
@@ -184,7 +185,7 @@ static void health_take(void)
 	if (!health)
 		return;
 	if (weft_engine.loads.total.fabric)
-		weft_loads_ill(&weft_engine.loads, health);
+		weft_link_load_ill(&weft_engine.loads, health);
 	weft_health_free(weft_engine.health);
 	free(weft_engine.health);
 	weft_engine.health = health;
@@ -203,7 +204,8 @@ static void surroundings_refresh(void)
 	health_take();
 	weft_engine.nodes.health = weft_engine.health;
 	if (weft_engine.loads.total.fabric)
-		weft_engine.bridge.load = weft_loads_total(&weft_engine.loads);
+		weft_engine.bridge.load =
+			weft_link_load_total(&weft_engine.loads);
 }
 
 /* When the question came in, and stock's time by then. */
@@ -278,7 +280,7 @@ void weft_engine_end(void)
 void weft_engine_follow(const job_record_t *job, enum weft_hold hold)
 {
 	if (hold == WEFT_HOLDS_NOTHING) {
-		weft_contend_ended(job);
+		weft_jobs_load_ended(job);
 		if (weft_engine.keeper)
 			weft_shown_job_ended(&weft_shown, job->job_id);
 	}
@@ -478,7 +480,7 @@ void weft_engine_settle(void)
 		return;
 	weft_nodes_refresh(&weft_engine.nodes);
 	if (weft_engine.loads_stale)
-		weft_contend_rebuild();
+		weft_jobs_load_rebuild();
 	weft_engine.loads_stale = false;
 }
 

@@ -10,7 +10,7 @@
 #include "plugin/bridge/answers.h"
 #include "plugin/bridge/bridge.h"
 #include "plugin/bridge/files/keeper.h"
-#include "plugin/bridge/loads.h"
+#include "plugin/bridge/link_load.h"
 #include "plugin/bridge/previous_nodes.h"
 #include "plugin/slurm/nodes.h"
 
@@ -23,7 +23,7 @@ struct weft_engine {
 	struct weft_keeper *keeper;   /* of the status; NULL: none is kept */
 	struct weft_keeper *watcher;  /* of health; NULL: none */
 	struct weft_keeper *recorder; /* of the records; NULL: off */
-	struct weft_loads loads;      /* no fabric: links are not looked at */
+	struct weft_link_load loads;  /* no fabric: links are not looked at */
 	bool loads_stale;	    /* running jobs are still to be looked at */
 	struct weft_health *health; /* NULL: all is well */
 	double granted_s; /* of the budget, to the question that was last */

@@ -48,8 +48,8 @@ libweft_bridge_la_SOURCES = \
 	%D%/bridge/launch/spec_text.h \
 	%D%/bridge/launch/submission.c \
 	%D%/bridge/launch/submission.h \
-	%D%/bridge/loads.c \
-	%D%/bridge/loads.h \
+	%D%/bridge/link_load.c \
+	%D%/bridge/link_load.h \
 	%D%/bridge/previous_nodes.c \
 	%D%/bridge/previous_nodes.h \
 	%D%/bridge/pending.c \
@@ -69,8 +69,8 @@ weft_select_sources = \
 	%D%/again.h \
 	%D%/job_record.c \
 	%D%/job_record.h \
-	%D%/contend.c \
-	%D%/contend.h \
+	%D%/jobs_load.c \
+	%D%/jobs_load.h \
 	%D%/engine.c \
 	%D%/engine.h \
 	%D%/ever.c \

@@ -12,9 +12,9 @@
 #include "plugin/bridge/gain.h"
 #include "plugin/bridge/launch/ranks.h"
 #include "plugin/bridge/launch/spec_text.h"
-#include "plugin/contend.h"
 #include "plugin/engine.h"
 #include "plugin/job_record.h"
+#include "plugin/jobs_load.h"
 #include "plugin/observe.h"
 
 #include "src/common/xmalloc.h"
@@ -309,8 +309,8 @@ void weft_publish_started(job_record_t *job)
 		tell(job, &account);
 	/* Also what weft leaves alone sends. */
 	if (account.n_gpus)
-		weft_contend_started(job, account.spec, account.where,
-				     account.n_gpus);
+		weft_jobs_load_started(job, account.spec, account.where,
+				       account.n_gpus);
 	weft_deadline_set(0);
 	free(account.where);
 }

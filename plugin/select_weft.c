@@ -7,9 +7,9 @@
  * precedes stock's in PluginDir.
  */
 #include "plugin/affinity.h"
-#include "plugin/contend.h"
 #include "plugin/engine.h"
 #include "plugin/ever.h"
+#include "plugin/jobs_load.h"
 #include "plugin/narrow.h"
 #include "plugin/publish.h"
 #include "plugin/slurm/stock.h"
@@ -122,8 +122,8 @@ extern int select_p_job_expand(job_record_t *from, job_record_t *to)
 {
 	int rc = weft_stock.job_expand(from, to);
 
-	weft_contend_ended(from);
-	weft_contend_ended(to);
+	weft_jobs_load_ended(from);
+	weft_jobs_load_ended(to);
 	weft_engine_follow(from, weft_nodes_hold_of(from));
 	weft_engine_follow(to, weft_nodes_hold_of(to));
 	return rc;
@@ -133,7 +133,7 @@ extern int select_p_job_resized(job_record_t *job, node_record_t *node)
 {
 	int rc = weft_stock.job_resized(job, node);
 
-	weft_contend_ended(job);
+	weft_jobs_load_ended(job);
 	weft_engine_follow(job, weft_nodes_hold_of(job));
 	return rc;
 }

@@ -11,7 +11,7 @@ unit_tests += \
 	%D%/keeper \
 	%D%/kept \
 	%D%/launch \
-	%D%/loads \
+	%D%/link_load \
 	%D%/pending \
 	%D%/previous_nodes \
 	%D%/ranks \

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* loads.c - sums of jobs' traffic that can be taken apart again */
-#include "plugin/bridge/loads.h"
+/* link_load.c - sums of jobs' traffic that can be taken apart again */
+#include "plugin/bridge/link_load.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define ROOM_STEP 64
 
-int weft_loads_build(const struct weft_fabric *f, struct weft_loads *loads,
-		     struct weft_error *err)
+int weft_link_load_build(const struct weft_fabric *f,
+			 struct weft_link_load *loads, struct weft_error *err)
 {
 	memset(loads, 0, sizeof(*loads));
 	return weft_load_build(f, &loads->total, err);
 }
 
-void weft_loads_free(struct weft_loads *loads)
+void weft_link_load_free(struct weft_link_load *loads)
 {
 	for (uint32_t j = 0; j < loads->n; j++)
 		weft_load_parts_free(&loads->jobs[j]);
@@ -24,7 +24,7 @@ void weft_loads_free(struct weft_loads *loads)
 	memset(loads, 0, sizeof(*loads));
 }
 
-static bool jobs_grow(struct weft_loads *loads, struct weft_error *err)
+static bool jobs_grow(struct weft_link_load *loads, struct weft_error *err)
 {
 	uint32_t room = loads->room + ROOM_STEP;
 	struct weft_load_parts *jobs;
@@ -44,7 +44,7 @@ static bool jobs_grow(struct weft_loads *loads, struct weft_error *err)
 	return true;
 }
 
-void weft_loads_drop(struct weft_loads *loads, uint32_t job_id)
+void weft_link_load_drop(struct weft_link_load *loads, uint32_t job_id)
 {
 	uint32_t j = 0;
 
@@ -59,10 +59,10 @@ void weft_loads_drop(struct weft_loads *loads, uint32_t job_id)
 	loads->jobs[j] = loads->jobs[loads->n];
 }
 
-int weft_loads_put(struct weft_loads *loads, uint32_t job_id,
-		   struct weft_load_parts *parts, struct weft_error *err)
+int weft_link_load_put(struct weft_link_load *loads, uint32_t job_id,
+		       struct weft_load_parts *parts, struct weft_error *err)
 {
-	weft_loads_drop(loads, job_id);
+	weft_link_load_drop(loads, job_id);
 	if (!jobs_grow(loads, err)) {
 		weft_load_parts_free(parts);
 		return -1;
@@ -74,12 +74,13 @@ int weft_loads_put(struct weft_loads *loads, uint32_t job_id,
 	return 0;
 }
 
-void weft_loads_ill(struct weft_loads *loads, const struct weft_health *health)
+void weft_link_load_ill(struct weft_link_load *loads,
+			const struct weft_health *health)
 {
 	loads->total.slowness = health ? health->link : NULL;
 }
 
-const struct weft_load *weft_loads_total(const struct weft_loads *loads)
+const struct weft_load *weft_link_load_total(const struct weft_link_load *loads)
 {
 	return loads->n || loads->total.slowness ? &loads->total : NULL;
 }

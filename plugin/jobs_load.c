@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* contend.c - loads of the jobs that Slurm runs */
-#include "plugin/contend.h"
+/* jobs_load.c - loads of the jobs that Slurm runs */
+#include "plugin/jobs_load.h"
 
 #include <stdlib.h>
 
@@ -30,8 +30,8 @@ static bool is_followed(void)
 	       weft_engine.loads.total.fabric;
 }
 
-void weft_contend_started(const job_record_t *job, const char *spec,
-			  const uint32_t *where, uint32_t n_gpus)
+void weft_jobs_load_started(const job_record_t *job, const char *spec,
+			    const uint32_t *where, uint32_t n_gpus)
 {
 	struct weft_bridge *bridge = &weft_engine.bridge;
 	struct weft_load_parts parts = {0};
@@ -47,18 +47,18 @@ void weft_contend_started(const job_record_t *job, const char *spec,
 					 NULL);
 	}
 	if (rc ||
-	    weft_loads_put(&weft_engine.loads, job->job_id, &parts, NULL)) {
+	    weft_link_load_put(&weft_engine.loads, job->job_id, &parts, NULL)) {
 		weft_load_parts_free(&parts);
-		weft_loads_drop(&weft_engine.loads, job->job_id);
+		weft_link_load_drop(&weft_engine.loads, job->job_id);
 	}
 	loads_show();
 }
 
-void weft_contend_ended(const job_record_t *job)
+void weft_jobs_load_ended(const job_record_t *job)
 {
 	if (!is_followed())
 		return;
-	weft_loads_drop(&weft_engine.loads, job->job_id);
+	weft_link_load_drop(&weft_engine.loads, job->job_id);
 	loads_show();
 }
 
@@ -88,11 +88,11 @@ static int rebuild_job(void *item, void *arg)
 	n_gpus = weft_nodes_allocated(
 		&weft_engine.nodes, job, 0, rebuild->where,
 		weft_engine.nodes.fabric->n_gpus, &n_partial);
-	weft_contend_started(job, spec, rebuild->where, n_gpus);
+	weft_jobs_load_started(job, spec, rebuild->where, n_gpus);
 	return 0;
 }
 
-void weft_contend_rebuild(void)
+void weft_jobs_load_rebuild(void)
 {
 	struct rebuild rebuild = {.end_s = weft_clock_s() + REBUILD_S};
 

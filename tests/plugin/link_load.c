@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* loads.c - jobs' traffic comes and goes */
-#include "plugin/bridge/loads.h"
+/* link_load.c - jobs' traffic comes and goes */
+#include "plugin/bridge/link_load.h"
 
 #include "costmodel/time/cost.h"
 #include "costmodel/time/step.h"
@@ -17,7 +17,7 @@ struct world {
 	struct weft_fabric *fabric;
 	struct weft_job job; /* on GPUs 0 to 31, two leafs */
 	uint32_t where[32];
-	struct weft_loads loads;
+	struct weft_link_load loads;
 };
 
 static int setup(void **state)
@@ -35,14 +35,14 @@ static int setup(void **state)
 	for (uint32_t r = 0; r < 32; r++)
 		w.where[r] = r;
 	*state = &w;
-	return weft_loads_build(w.fabric, &w.loads, &err);
+	return weft_link_load_build(w.fabric, &w.loads, &err);
 }
 
 static int teardown(void **state)
 {
 	struct world *w = *state;
 
-	weft_loads_free(&w->loads);
+	weft_link_load_free(&w->loads);
 	weft_job_free(&w->job);
 	weft_fabric_free(w->fabric);
 	return 0;
@@ -72,7 +72,8 @@ static void put(struct world *w, uint32_t job_id, double step_s)
 {
 	struct weft_load_parts parts = parts_of(w, step_s);
 
-	assert_int_equal(weft_loads_put(&w->loads, job_id, &parts, NULL), 0);
+	assert_int_equal(weft_link_load_put(&w->loads, job_id, &parts, NULL),
+			 0);
 	assert_null(parts.part);
 }
 
@@ -113,16 +114,16 @@ static void nothing_is_left_when_all_have_ended(void **state)
 {
 	struct world *w = *state;
 
-	assert_null(weft_loads_total(&w->loads));
+	assert_null(weft_link_load_total(&w->loads));
 	for (uint32_t job = 1; job <= 200; job++)
 		put(w, job, 0.1 * job);
 	put(w, 7, 3);
 	assert_int_equal(w->loads.n, 200);
-	assert_non_null(weft_loads_total(&w->loads));
+	assert_non_null(weft_link_load_total(&w->loads));
 	for (uint32_t job = 1; job <= 200; job++)
-		weft_loads_drop(&w->loads, job);
-	weft_loads_drop(&w->loads, 7);
-	assert_null(weft_loads_total(&w->loads));
+		weft_link_load_drop(&w->loads, job);
+	weft_link_load_drop(&w->loads, 7);
+	assert_null(weft_link_load_total(&w->loads));
 	for (uint32_t i = 0; i < 2 * w->fabric->n_domains; i++) {
 		const struct weft_load_link *link = &w->loads.total.link[i];
 
@@ -146,16 +147,16 @@ static void an_ill_link_has_its_share_left(void **state)
 		health.link[k] = 1;
 	for (size_t k = 0; k < sizeof(factors) / sizeof(factors[0]); k++) {
 		health.link[d] = factors[k];
-		weft_loads_ill(&w->loads, &health);
-		assert_close(
-			weft_load_rate(weft_loads_total(&w->loads), d, true),
-			rate / factors[k], 1e-9);
-		assert_close(weft_load_rate(weft_loads_total(&w->loads), d + 1,
+		weft_link_load_ill(&w->loads, &health);
+		assert_close(weft_load_rate(weft_link_load_total(&w->loads), d,
 					    true),
+			     rate / factors[k], 1e-9);
+		assert_close(weft_load_rate(weft_link_load_total(&w->loads),
+					    d + 1, true),
 			     weft_cost_uplink_rate(w->fabric, d + 1), 1e-9);
 	}
-	weft_loads_ill(&w->loads, NULL);
-	assert_null(weft_loads_total(&w->loads));
+	weft_link_load_ill(&w->loads, NULL);
+	assert_null(weft_link_load_total(&w->loads));
 	free(health.link);
 }
 
@@ -181,7 +182,7 @@ static void placing_keeps_off_links_that_are_in_use(void **state)
 
 	assert_int_equal(weft_occupancy_build(w->fabric, &o, NULL), 0);
 	put(w, 1, 1e-3);
-	bridge.load = weft_loads_total(&w->loads);
+	bridge.load = weft_link_load_total(&w->loads);
 	assert_int_equal(
 		weft_bridge_place(&bridge, &request, &shape, &o, 0, &p, NULL),
 		0);
