@@ -10,8 +10,8 @@ libweft_bridge_la_SOURCES = \
 	%D%/bridge/decision.h \
 	%D%/bridge/defaults.c \
 	%D%/bridge/defaults.h \
-	%D%/bridge/files/board.c \
-	%D%/bridge/files/board.h \
+	%D%/bridge/files/seqlock.c \
+	%D%/bridge/files/seqlock.h \
 	%D%/bridge/files/complain.c \
 	%D%/bridge/files/complain.h \
 	%D%/bridge/files/keeper.c \

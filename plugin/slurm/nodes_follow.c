@@ -246,7 +246,7 @@ static void audit_tell(const struct weft_nodes *nodes,
 	weft_trouble(WEFT_TROUBLE_MEMORY, audit->n_memory);
 	weft_trouble(WEFT_TROUBLE_GPUS, n_gpus);
 	weft_trouble(WEFT_TROUBLE_TWICE, audit->n_twice);
-	if (!weft_board_read(&weft_shown.recount, 0, &last))
+	if (!weft_seqlock_read(&weft_shown.recount, 0, &last))
 		return;
 	last.at_s = time(NULL);
 	last.n_counts++;
@@ -257,7 +257,7 @@ static void audit_tell(const struct weft_nodes *nodes,
 	last.n_gpus = n_gpus;
 	last.n_twice = audit->n_twice;
 	if (weft_engine.keeper)
-		weft_board_write(&weft_shown.recount, 0, &last, NULL);
+		weft_seqlock_write(&weft_shown.recount, 0, &last, NULL);
 }
 
 static uint32_t nodes_reread(struct weft_nodes *nodes, const uint64_t *held)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 unit_tests += \
 	%D%/answers \
-	%D%/board \
+	%D%/seqlock \
 	%D%/bridge \
 	%D%/complain \
 	%D%/decision \

@@ -61,8 +61,8 @@ static void put_records(const struct weft_shown *shown, uint64_t from,
 	for (; from < to; from++) {
 		struct weft_shown_job job;
 
-		if (!weft_board_read(&shown->saved, from % WEFT_SHOWN_SAVED,
-				     &job) ||
+		if (!weft_seqlock_read(&shown->saved, from % WEFT_SHOWN_SAVED,
+				       &job) ||
 		    !job.job_id)
 			continue;
 		weft_snapshot_job(&job, file);

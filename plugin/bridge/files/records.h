@@ -12,7 +12,7 @@
 #define WEFT_RECORDS_BYTES (UINT64_C(16) << 20)
 
 /* Appends to the file at path what was put up by weft_shown_save since the last
- * time; what came too fast for the board is lost, and counted there.  Touches
+ * time; what came too fast for the seqlock is lost, and counted there.  Touches
  * files: the keeper's thread calls it.  -1 with err: nothing is lost by it. */
 int weft_records_write(struct weft_shown *shown, const char *path,
 		       uint64_t max_bytes, struct weft_error *err);

@@ -13,20 +13,20 @@ struct weft_shown weft_shown;
 void weft_shown_init(struct weft_shown *shown)
 {
 	memset(shown, 0, sizeof(*shown));
-	weft_board_init(&shown->nodes, sizeof(struct weft_shown_node));
-	weft_board_init(&shown->jobs, sizeof(struct weft_shown_job));
-	weft_board_init(&shown->waits, sizeof(struct weft_shown_wait));
-	weft_board_init(&shown->recount, sizeof(struct weft_shown_recount));
-	weft_board_init(&shown->saved, sizeof(struct weft_shown_job));
+	weft_seqlock_init(&shown->nodes, sizeof(struct weft_shown_node));
+	weft_seqlock_init(&shown->jobs, sizeof(struct weft_shown_job));
+	weft_seqlock_init(&shown->waits, sizeof(struct weft_shown_wait));
+	weft_seqlock_init(&shown->recount, sizeof(struct weft_shown_recount));
+	weft_seqlock_init(&shown->saved, sizeof(struct weft_shown_job));
 }
 
 void weft_shown_free(struct weft_shown *shown)
 {
-	weft_board_free(&shown->nodes);
-	weft_board_free(&shown->jobs);
-	weft_board_free(&shown->waits);
-	weft_board_free(&shown->recount);
-	weft_board_free(&shown->saved);
+	weft_seqlock_free(&shown->nodes);
+	weft_seqlock_free(&shown->jobs);
+	weft_seqlock_free(&shown->waits);
+	weft_seqlock_free(&shown->recount);
+	weft_seqlock_free(&shown->saved);
 	free(shown->job_ids);
 	memset(shown, 0, sizeof(*shown));
 }
@@ -37,7 +37,7 @@ void weft_shown_forget_nodes(struct weft_shown *shown)
 	uint32_t n = shown->nodes.n;
 
 	for (uint32_t i = 0; i < n; i++)
-		weft_board_write(&shown->nodes, i, &none, NULL);
+		weft_seqlock_write(&shown->nodes, i, &none, NULL);
 }
 
 uint64_t weft_shown_version(const struct weft_shown *shown)
@@ -50,7 +50,7 @@ uint64_t weft_shown_version(const struct weft_shown *shown)
 void weft_shown_node(struct weft_shown *shown, uint32_t node,
 		     const struct weft_shown_node *record)
 {
-	weft_board_write(&shown->nodes, node, record, NULL);
+	weft_seqlock_write(&shown->nodes, node, record, NULL);
 }
 
 /* ---- jobs ---- */
@@ -70,10 +70,10 @@ static bool jobs_grow(struct weft_shown *shown)
 {
 	uint32_t *ids;
 
-	if (shown->n_jobs % WEFT_BOARD_CHUNK)
+	if (shown->n_jobs % WEFT_SEQLOCK_CHUNK)
 		return true;
 	ids = weft_realloc(shown->job_ids,
-			   (size_t)shown->n_jobs + WEFT_BOARD_CHUNK,
+			   (size_t)shown->n_jobs + WEFT_SEQLOCK_CHUNK,
 			   sizeof(*ids), NULL);
 	if (ids)
 		shown->job_ids = ids;
@@ -89,7 +89,7 @@ static void wait_ended(struct weft_shown *shown, uint32_t job_id)
 		return;
 	shown->wait_ids[i] = 0;
 	shown->wait_asked_s[i] = 0;
-	weft_board_write(&shown->waits, i, &none, NULL);
+	weft_seqlock_write(&shown->waits, i, &none, NULL);
 }
 
 void weft_shown_job(struct weft_shown *shown,
@@ -102,7 +102,7 @@ void weft_shown_job(struct weft_shown *shown,
 		i = find_id(shown->job_ids, shown->n_jobs, 0);
 	if (i == shown->n_jobs && !jobs_grow(shown))
 		return;
-	if (weft_board_write(&shown->jobs, i, record, NULL) < 0)
+	if (weft_seqlock_write(&shown->jobs, i, record, NULL) < 0)
 		return;
 	shown->job_ids[i] = record->job_id;
 	if (i == shown->n_jobs)
@@ -118,15 +118,15 @@ void weft_shown_job_ended(struct weft_shown *shown, uint32_t job_id)
 	if (i == shown->n_jobs)
 		return;
 	shown->job_ids[i] = 0;
-	weft_board_write(&shown->jobs, i, &none, NULL);
+	weft_seqlock_write(&shown->jobs, i, &none, NULL);
 }
 
 void weft_shown_save(struct weft_shown *shown,
 		     const struct weft_shown_job *record)
 {
-	if (weft_board_write(&shown->saved,
-			     (uint32_t)(shown->n_saved % WEFT_SHOWN_SAVED),
-			     record, NULL) == 0)
+	if (weft_seqlock_write(&shown->saved,
+			       (uint32_t)(shown->n_saved % WEFT_SHOWN_SAVED),
+			       record, NULL) == 0)
 		shown->n_saved++;
 }
 
@@ -221,5 +221,5 @@ void weft_shown_waits(struct weft_shown *shown, uint32_t job_id,
 	record.n_asked = ++shown->wait_n_asked[i];
 	snprintf(record.reason, sizeof(record.reason), "%s", reason);
 	weft_shown_spec(spec, record.spec);
-	weft_board_write(&shown->waits, i, &record, NULL);
+	weft_seqlock_write(&shown->waits, i, &record, NULL);
 }

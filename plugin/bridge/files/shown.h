@@ -9,7 +9,7 @@
 #define WEFT_PLUGIN_BRIDGE_FILES_SHOWN_H
 
 #include "plugin/bridge/decision.h"
-#include "plugin/bridge/files/board.h"
+#include "plugin/bridge/files/seqlock.h"
 
 #define WEFT_SHOWN_WAITS 512
 #define WEFT_SHOWN_SAVED 512 /* records that wait for the keeper */
@@ -71,12 +71,12 @@ struct weft_shown {
 	_Atomic int64_t health_s;    /* when health was read last; 0: never */
 	_Atomic uint32_t n_slow_nodes;
 	_Atomic uint32_t n_loads;   /* jobs whose traffic is heeded */
-	_Atomic uint64_t n_changes; /* of anything that is on no board */
-	struct weft_board nodes, jobs, waits, recount;
+	_Atomic uint64_t n_changes; /* of anything that is on no seqlock */
+	struct weft_seqlock nodes, jobs, waits, recount;
 	/* Records of the last jobs that started or ended, the nth at n modulo
 	 * WEFT_SHOWN_SAVED; the keeper counts those that are in its file, and
 	 * those that came too fast. */
-	struct weft_board saved;
+	struct weft_seqlock saved;
 	_Atomic uint64_t n_saved, n_kept, n_lost;
 	/* for the writing thread alone: job_id of each record */
 	uint32_t n_jobs, *job_ids;

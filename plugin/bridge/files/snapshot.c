@@ -127,7 +127,7 @@ static void put_nodes(const struct weft_shown *shown,
 	for (uint32_t i = 0; i < n; i++) {
 		struct weft_shown_node node;
 
-		if (!weft_board_read(&shown->nodes, i, &node) || !node.paired)
+		if (!weft_seqlock_read(&shown->nodes, i, &node) || !node.paired)
 			continue;
 		fprintf(file, "%s\n{", before);
 		put_string(file, "name", f->nodes[i].name);
@@ -233,7 +233,7 @@ static void put_jobs(const struct weft_shown *shown, FILE *file)
 	for (uint32_t i = 0; i < n; i++) {
 		struct weft_shown_job job;
 
-		if (!weft_board_read(&shown->jobs, i, &job) || !job.job_id)
+		if (!weft_seqlock_read(&shown->jobs, i, &job) || !job.job_id)
 			continue;
 		fputs(before, file);
 		weft_snapshot_job(&job, file);
@@ -251,7 +251,8 @@ static void put_waits(const struct weft_shown *shown, double now_s, FILE *file)
 	for (uint32_t i = 0; i < n; i++) {
 		struct weft_shown_wait wait;
 
-		if (!weft_board_read(&shown->waits, i, &wait) || !wait.job_id ||
+		if (!weft_seqlock_read(&shown->waits, i, &wait) ||
+		    !wait.job_id ||
 		    now_s - (double)wait.asked_s > WAIT_FORGOTTEN_S)
 			continue;
 		fprintf(file, "%s{\"job\": %u, ", before, wait.job_id);
@@ -302,7 +303,7 @@ static void put_recount(const struct weft_shown *shown, FILE *file)
 {
 	struct weft_shown_recount last;
 
-	if (!weft_board_read(&shown->recount, 0, &last) || !last.at_s) {
+	if (!weft_seqlock_read(&shown->recount, 0, &last) || !last.at_s) {
 		fputs("\"recount\": null", file);
 		return;
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* board.c - records written by one thread and read by another */
-#include "plugin/bridge/files/board.h"
+/* seqlock.c - records written by one thread and read by another */
+#include "plugin/bridge/files/seqlock.h"
 
 #include "tests/lib/check.h"
 
@@ -24,53 +24,54 @@ static struct record record_of(uint64_t value)
 
 static void what_is_written_is_read(void **state)
 {
-	struct weft_board board;
+	struct weft_seqlock seqlock;
 	struct record record = record_of(7), got;
 
 	(void)state;
-	weft_board_init(&board, sizeof(record));
-	assert_int_equal(weft_board_write(&board, 300, &record, NULL), 0);
-	assert_int_equal(board.n, 301);
-	assert_int_equal(board.n_writes, 1);
-	assert_true(weft_board_read(&board, 300, &got));
+	weft_seqlock_init(&seqlock, sizeof(record));
+	assert_int_equal(weft_seqlock_write(&seqlock, 300, &record, NULL), 0);
+	assert_int_equal(seqlock.n, 301);
+	assert_int_equal(seqlock.n_writes, 1);
+	assert_true(weft_seqlock_read(&seqlock, 300, &got));
 	assert_memory_equal(&got, &record, sizeof(got));
-	weft_board_free(&board);
+	weft_seqlock_free(&seqlock);
 }
 
 static void what_was_never_written_is_zero(void **state)
 {
-	struct weft_board board;
+	struct weft_seqlock seqlock;
 	struct record record = record_of(7), zero = record_of(0), got;
 
 	(void)state;
-	weft_board_init(&board, sizeof(record));
-	assert_true(weft_board_read(&board, 0, &got));
+	weft_seqlock_init(&seqlock, sizeof(record));
+	assert_true(weft_seqlock_read(&seqlock, 0, &got));
 	assert_memory_equal(&got, &zero, sizeof(got));
-	weft_board_write(&board, 1, &record, NULL);
-	assert_true(weft_board_read(&board, 0, &got));
+	weft_seqlock_write(&seqlock, 1, &record, NULL);
+	assert_true(weft_seqlock_read(&seqlock, 0, &got));
 	assert_memory_equal(&got, &zero, sizeof(got));
-	assert_true(weft_board_read(&board, UINT32_MAX, &got));
+	assert_true(weft_seqlock_read(&seqlock, UINT32_MAX, &got));
 	assert_memory_equal(&got, &zero, sizeof(got));
-	weft_board_free(&board);
+	weft_seqlock_free(&seqlock);
 }
 
 static void a_full_board_says_so(void **state)
 {
-	struct weft_board board;
+	struct weft_seqlock seqlock;
 	struct record record = record_of(1);
 	struct weft_error err = {0};
-	uint32_t room = WEFT_BOARD_CHUNK * WEFT_BOARD_CHUNKS;
+	uint32_t room = WEFT_SEQLOCK_CHUNK * WEFT_SEQLOCK_CHUNKS;
 
 	(void)state;
-	weft_board_init(&board, sizeof(record));
-	assert_int_equal(weft_board_write(&board, room - 1, &record, &err), 0);
-	assert_int_equal(weft_board_write(&board, room, &record, &err), -1);
+	weft_seqlock_init(&seqlock, sizeof(record));
+	assert_int_equal(weft_seqlock_write(&seqlock, room - 1, &record, &err),
+			 0);
+	assert_int_equal(weft_seqlock_write(&seqlock, room, &record, &err), -1);
 	assert_error_says(&err, "65536");
-	weft_board_free(&board);
+	weft_seqlock_free(&seqlock);
 }
 
 struct race {
-	struct weft_board board;
+	struct weft_seqlock seqlock;
 	atomic_bool over;
 	uint32_t n_torn, n_read;
 };
@@ -82,7 +83,7 @@ static void *read_on(void *arg)
 	while (!race->over) {
 		struct record got;
 
-		if (!weft_board_read(&race->board, 0, &got))
+		if (!weft_seqlock_read(&race->seqlock, 0, &got))
 			continue;
 		race->n_read++;
 		for (size_t w = 1; w < 9; w++)
@@ -97,18 +98,18 @@ static void a_reader_never_sees_half_a_record(void **state)
 	pthread_t reader;
 
 	(void)state;
-	weft_board_init(&race.board, sizeof(struct record));
+	weft_seqlock_init(&race.seqlock, sizeof(struct record));
 	assert_int_equal(pthread_create(&reader, NULL, read_on, &race), 0);
 	for (uint64_t value = 1; value < 200000; value++) {
 		struct record record = record_of(value);
 
 		assert_int_equal(
-			weft_board_write(&race.board, 0, &record, NULL), 0);
+			weft_seqlock_write(&race.seqlock, 0, &record, NULL), 0);
 	}
 	race.over = true;
 	pthread_join(reader, NULL);
 	assert_int_equal(race.n_torn, 0);
-	weft_board_free(&race.board);
+	weft_seqlock_free(&race.seqlock);
 }
 
 int main(void)
