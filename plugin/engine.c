@@ -90,7 +90,7 @@ static struct weft_keeper *keeper_start(struct weft_settings *settings,
 		.status_path = status_path,
 		.is_private = is_private(),
 		.health_path = health_path,
-		.shown = &weft_shown,
+		.shown = &weft_status,
 		.fabric = settings->fabric,
 		.settings = settings,
 		.counters = &weft_counters,
@@ -114,7 +114,7 @@ static void recorder_start(const struct weft_settings *settings)
 				    slurm_conf.state_save_location);
 	const struct weft_keeper_options options = {
 		.records_path = path,
-		.shown = &weft_shown,
+		.shown = &weft_status,
 		.counters = &weft_counters,
 		.complain = complain,
 	};
@@ -150,14 +150,14 @@ static void loads_start(const struct weft_settings *settings)
 static void engine_adopt(struct weft_settings *settings)
 {
 	engine_drop();
-	if (!weft_shown.since_s) {
-		weft_shown_init(&weft_shown);
-		weft_shown.since_s = time(NULL);
+	if (!weft_status.since_s) {
+		weft_status_init(&weft_status);
+		weft_status.since_s = time(NULL);
 	}
 	weft_engine.settings = settings;
 	weft_engine.bridge.settings = settings;
 	said[0] = '\0';
-	weft_shown_forget_nodes(&weft_shown);
+	weft_status_forget_nodes(&weft_status);
 	loads_start(settings);
 	weft_engine.keeper =
 		keeper_start(settings, settings->status_path, NULL);
@@ -192,9 +192,9 @@ static void health_take(void)
 	for (uint32_t i = 0; i < health->n_nodes; i++)
 		n_slow += health->factor[i] >= WEFT_SLOW;
 	weft_nodes_changed(&weft_engine.nodes);
-	weft_shown.n_slow_nodes = n_slow;
-	weft_shown.health_s = time(NULL);
-	weft_shown.n_changes++;
+	weft_status.n_slow_nodes = n_slow;
+	weft_status.health_s = time(NULL);
+	weft_status.n_changes++;
 	verbose("weft: health read: %u nodes are slow", n_slow);
 }
 
@@ -282,7 +282,7 @@ void weft_engine_follow(const job_record_t *job, enum weft_hold hold)
 	if (hold == WEFT_HOLDS_NOTHING) {
 		weft_jobs_load_ended(job);
 		if (weft_engine.keeper)
-			weft_shown_job_ended(&weft_shown, job->job_id);
+			weft_status_job_ended(&weft_status, job->job_id);
 	}
 	if (weft_engine_on())
 		weft_nodes_follow(&weft_engine.nodes, job, hold);

@@ -20,8 +20,8 @@ extern list_t *job_list __attribute__((weak));
 /* For those who look from outside. */
 static void loads_show(void)
 {
-	weft_shown.n_loads = weft_engine.loads.n;
-	weft_shown.n_changes++;
+	weft_status.n_loads = weft_engine.loads.n;
+	weft_status.n_changes++;
 }
 
 static bool is_followed(void)

@@ -24,8 +24,8 @@ libweft_bridge_la_SOURCES = \
 	%D%/bridge/files/records.h \
 	%D%/bridge/files/settings.c \
 	%D%/bridge/files/settings.h \
-	%D%/bridge/files/shown.c \
-	%D%/bridge/files/shown.h \
+	%D%/bridge/files/status.c \
+	%D%/bridge/files/status.h \
 	%D%/bridge/files/snapshot.c \
 	%D%/bridge/files/snapshot.h \
 	%D%/bridge/files/worker.c \

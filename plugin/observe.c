@@ -135,8 +135,8 @@ static void log_plan(uint32_t job_id, const struct weft_account *account,
 	char here[WEFT_SHOWN_NODES], there[WEFT_SHOWN_NODES];
 	char gain[WEFT_GAIN_TEXT_SIZE], step[32] = "";
 
-	weft_shown_nodes(f, given, account->n_gpus, here);
-	weft_shown_nodes(f, account->where, account->n_gpus, there);
+	weft_status_nodes(f, given, account->n_gpus, here);
+	weft_status_nodes(f, account->where, account->n_gpus, there);
 
 	if (isfinite(account->step_s))
 		snprintf(step, sizeof(step), " step=%.3gs", account->step_s);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "plugin/bridge/files/shown.h"
+#include "plugin/bridge/files/status.h"
 #include "plugin/bridge/gain.h"
 #include "plugin/bridge/launch/ranks.h"
 #include "plugin/bridge/launch/spec_text.h"
@@ -40,8 +40,8 @@ void weft_publish_decided(struct weft_decision *decision)
 	decision->baselines = (struct weft_baselines){0};
 	begun = 0;
 	if (last.cause > WEFT_CAUSE_OBSERVED && weft_engine.keeper)
-		weft_shown_waits(&weft_shown, last.job_id, last.cause,
-				 last.reason, last.spec, time(NULL));
+		weft_status_waits(&weft_status, last.job_id, last.cause,
+				  last.reason, last.spec, time(NULL));
 	last.spec = NULL;
 }
 
@@ -167,7 +167,7 @@ static void show_job(const job_record_t *job,
 		     const struct weft_account *account, const char *text)
 {
 	const struct weft_fabric *f = weft_engine.settings->fabric;
-	struct weft_shown_job shown = {
+	struct weft_status_job shown = {
 		.job_id = job->job_id,
 		.cause = last.cause,
 		.start_s = job->start_time,
@@ -185,19 +185,19 @@ static void show_job(const job_record_t *job,
 	if (last.cause != WEFT_CAUSE_NARROWED)
 		snprintf(shown.reason, sizeof(shown.reason), "%s", last.reason);
 	snprintf(shown.said, sizeof(shown.said), "%s", text);
-	weft_shown_spec(account->spec, shown.spec);
-	weft_shown_nodes(f, account->where, account->n_gpus, shown.on);
+	weft_status_spec(account->spec, shown.spec);
+	weft_status_nodes(f, account->where, account->n_gpus, shown.on);
 	if (last.cause == WEFT_CAUSE_OBSERVED)
-		weft_shown_nodes(f, last.where, last.n_ranks, shown.plan);
+		weft_status_nodes(f, last.where, last.n_ranks, shown.plan);
 	if (weft_engine.keeper)
-		weft_shown_job(&weft_shown, &shown);
+		weft_status_job(&weft_status, &shown);
 	if (weft_engine.recorder)
-		weft_shown_save(&weft_shown, &shown);
+		weft_status_save(&weft_status, &shown);
 }
 
 void weft_publish_ended(const job_record_t *job)
 {
-	const struct weft_shown_job ended = {
+	const struct weft_status_job ended = {
 		.job_id = job->job_id,
 		.start_s = job->start_time,
 		.end_s = time(NULL),
@@ -205,7 +205,7 @@ void weft_publish_ended(const job_record_t *job)
 
 	if (weft_engine.recorder && weft_engine_on() && job->gres_list_alloc &&
 	    job->start_time > 0)
-		weft_shown_save(&weft_shown, &ended);
+		weft_status_save(&weft_status, &ended);
 }
 
 /* Where else the job could have gone.  On nodes of stock's choice: in Slurm's

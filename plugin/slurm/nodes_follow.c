@@ -9,7 +9,7 @@
 
 #include "base/bitset.h"
 #include "base/clock.h"
-#include "plugin/bridge/files/shown.h"
+#include "plugin/bridge/files/status.h"
 #include "plugin/engine.h"
 #include "plugin/slurm/gpus.h"
 #include "plugin/slurm/trouble.h"
@@ -29,7 +29,7 @@ extern list_t *job_list __attribute__((weak));
 static void node_show(const struct weft_nodes *nodes, uint32_t i)
 {
 	uint32_t known = nodes->fabric_node[i];
-	struct weft_shown_node shown = {
+	struct weft_status_node shown = {
 		.gpus = nodes->gpus[i],
 		.gpus_free = nodes->gpus_free[i],
 		.memory_mb = nodes->room[i].memory_mb,
@@ -40,7 +40,7 @@ static void node_show(const struct weft_nodes *nodes, uint32_t i)
 	};
 
 	if (known != WEFT_NONE && weft_engine.keeper)
-		weft_shown_node(&weft_shown, known, &shown);
+		weft_status_node(&weft_status, known, &shown);
 }
 
 /* Reads a node's record; true: it is not what was kept. */
@@ -83,7 +83,7 @@ bool weft_nodes_reread(struct weft_nodes *nodes, uint32_t i)
 
 void weft_nodes_changed(struct weft_nodes *nodes)
 {
-	weft_shown.generation = ++nodes->generation;
+	weft_status.generation = ++nodes->generation;
 }
 
 /* ---- one job ---- */
@@ -149,7 +149,7 @@ static uint32_t job_read(const struct weft_nodes *nodes,
 /* A job that was there before weft was: only what it was told then is known. */
 static void job_show(const job_record_t *job)
 {
-	struct weft_shown_job shown = {
+	struct weft_status_job shown = {
 		.job_id = job->job_id,
 		.cause = WEFT_N_CAUSES,
 		.start_s = job->start_time,
@@ -165,9 +165,9 @@ static void job_show(const job_record_t *job)
 	for (uint32_t nth = 0; nth < shown.n_nodes; nth++)
 		shown.n_gpus += weft_mask_count(weft_gpus_of_job(job, nth));
 	if (job->system_comment)
-		weft_shown_said(job->system_comment, shown.said);
+		weft_status_said(job->system_comment, shown.said);
 	if (shown.n_gpus)
-		weft_shown_job(&weft_shown, &shown);
+		weft_status_job(&weft_status, &shown);
 }
 
 /* Reads the nodes of a holder (NULL: none). */
@@ -240,13 +240,13 @@ static bool gpus_contradict(const struct weft_nodes *nodes, uint32_t i,
 static void audit_tell(const struct weft_nodes *nodes,
 		       const struct weft_holdings_audit *audit, uint32_t n_gpus)
 {
-	struct weft_shown_recount last;
+	struct weft_status_recount last;
 
 	weft_trouble(WEFT_TROUBLE_CPUS, audit->n_cpus);
 	weft_trouble(WEFT_TROUBLE_MEMORY, audit->n_memory);
 	weft_trouble(WEFT_TROUBLE_GPUS, n_gpus);
 	weft_trouble(WEFT_TROUBLE_TWICE, audit->n_twice);
-	if (!weft_seqlock_read(&weft_shown.recount, 0, &last))
+	if (!weft_seqlock_read(&weft_status.recount, 0, &last))
 		return;
 	last.at_s = time(NULL);
 	last.n_counts++;
@@ -257,7 +257,7 @@ static void audit_tell(const struct weft_nodes *nodes,
 	last.n_gpus = n_gpus;
 	last.n_twice = audit->n_twice;
 	if (weft_engine.keeper)
-		weft_seqlock_write(&weft_shown.recount, 0, &last, NULL);
+		weft_seqlock_write(&weft_status.recount, 0, &last, NULL);
 }
 
 static uint32_t nodes_reread(struct weft_nodes *nodes, const uint64_t *held)

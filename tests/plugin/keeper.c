@@ -21,7 +21,7 @@ static const char fabric_text[] = "weft: fabric/1\n"
 
 static char folder[] = "/tmp/weft-keeper.XXXXXX";
 static char path[256], verify[272], health_path[256];
-static struct weft_shown shown;
+static struct weft_status shown;
 static struct weft_counters counters;
 static struct weft_fabric *fabric;
 
@@ -50,7 +50,7 @@ static int teardown(void **state)
 static int fresh(void **state)
 {
 	(void)state;
-	weft_shown_init(&shown);
+	weft_status_init(&shown);
 	memset(&counters, 0, sizeof(counters));
 	return 0;
 }
@@ -74,7 +74,7 @@ static int cleared(void **state)
 	(void)state;
 	if (threads_gone() < 0)
 		return -1;
-	weft_shown_free(&shown);
+	weft_status_free(&shown);
 	unlink(path);
 	unlink(verify);
 	return 0;
@@ -109,7 +109,7 @@ static void expect_not_in(const char *text, const char *part)
 
 static void a_node_is_shown_with_its_free_gpus(void **state)
 {
-	const struct weft_shown_node node = {
+	const struct weft_status_node node = {
 		.gpus = 0xff,
 		.gpus_free = 0x8b,
 		.cpus = 64,
@@ -121,7 +121,7 @@ static void a_node_is_shown_with_its_free_gpus(void **state)
 	char *text;
 
 	(void)state;
-	weft_shown_node(&shown, 2, &node);
+	weft_status_node(&shown, 2, &node);
 	text = snapshot(10);
 	expect_in(text, "\"schema\": \"weft.state/1\"");
 	expect_in(text, "{\"name\": \"n2\", \"gpus\": \"0-7\", "
@@ -134,13 +134,13 @@ static void a_node_is_shown_with_its_free_gpus(void **state)
 
 static void a_node_of_64_gpus_is_shown_whole(void **state)
 {
-	const struct weft_shown_node node = {.gpus = UINT64_MAX,
-					     .gpus_free = UINT64_C(1) << 63,
-					     .paired = 1};
+	const struct weft_status_node node = {.gpus = UINT64_MAX,
+					      .gpus_free = UINT64_C(1) << 63,
+					      .paired = 1};
 	char *text;
 
 	(void)state;
-	weft_shown_node(&shown, 0, &node);
+	weft_status_node(&shown, 0, &node);
 	text = snapshot(10);
 	expect_in(text, "\"gpus\": \"0-63\", \"gpus_free\": \"63\"");
 	free(text);
@@ -148,7 +148,7 @@ static void a_node_of_64_gpus_is_shown_whole(void **state)
 
 static void jobs_come_and_go(void **state)
 {
-	struct weft_shown_job job = {
+	struct weft_status_job job = {
 		.job_id = 5,
 		.cause = WEFT_CAUSE_NARROWED,
 		.start_s = 1000,
@@ -163,11 +163,11 @@ static void jobs_come_and_go(void **state)
 	char *text;
 
 	(void)state;
-	weft_shown_waits(&shown, 5, WEFT_CAUSE_NO_ROOM, "too little", "tp=8",
-			 990);
-	weft_shown_job(&shown, &job);
+	weft_status_waits(&shown, 5, WEFT_CAUSE_NO_ROOM, "too little", "tp=8",
+			  990);
+	weft_status_job(&shown, &job);
 	job.job_id = 6;
-	weft_shown_job(&shown, &job);
+	weft_status_job(&shown, &job);
 	text = snapshot(1010);
 	expect_in(text, "\"job\": 5, \"cause\": \"narrowed\", "
 			"\"planned\": true");
@@ -177,7 +177,7 @@ static void jobs_come_and_go(void **state)
 	expect_not_in(text, "bound");
 	expect_in(text, "\"waiting\": []");
 	free(text);
-	weft_shown_job_ended(&shown, 5);
+	weft_status_job_ended(&shown, 5);
 	text = snapshot(1010);
 	expect_not_in(text, "\"job\": 5");
 	expect_in(text, "\"job\": 6");
@@ -186,7 +186,7 @@ static void jobs_come_and_go(void **state)
 
 static void what_nodes_bring_is_shown(void **state)
 {
-	struct weft_shown_job job = {
+	struct weft_status_job job = {
 		.job_id = 5,
 		.compared = true,
 		.gain = {.basis = WEFT_GAIN_STEP,
@@ -204,7 +204,7 @@ static void what_nodes_bring_is_shown(void **state)
 	char *text;
 
 	(void)state;
-	weft_shown_job(&shown, &job);
+	weft_status_job(&shown, &job);
 	text = snapshot(1010);
 	expect_in(text, "\"gain\": {\"basis\": \"step\", \"step_s\": 2, "
 			"\"stock_step_s\": 2.5, \"best_step_s\": 2, "
@@ -215,7 +215,7 @@ static void what_nodes_bring_is_shown(void **state)
 	expect_not_in(text, "spread");
 	free(text);
 	job.compared = false;
-	weft_shown_job(&shown, &job);
+	weft_status_job(&shown, &job);
 	text = snapshot(1010);
 	expect_not_in(text, "gain");
 	free(text);
@@ -223,14 +223,14 @@ static void what_nodes_bring_is_shown(void **state)
 
 static void a_record_of_an_ended_job_is_used_again(void **state)
 {
-	struct weft_shown_job job = {0};
+	struct weft_status_job job = {0};
 
 	(void)state;
 	for (uint32_t id = 1; id < 1000; id++) {
 		job.job_id = id;
-		weft_shown_job(&shown, &job);
+		weft_status_job(&shown, &job);
 		if (id > 10)
-			weft_shown_job_ended(&shown, id - 10);
+			weft_status_job_ended(&shown, id - 10);
 	}
 	assert_true(shown.jobs.n <= 11);
 }
@@ -240,8 +240,8 @@ static void who_waits_is_shown_until_forgotten(void **state)
 	char *text;
 
 	(void)state;
-	weft_shown_waits(&shown, 7, WEFT_CAUSE_NO_ROOM, "first", NULL, 1000);
-	weft_shown_waits(&shown, 7, WEFT_CAUSE_NO_PLAN, "second", NULL, 1100);
+	weft_status_waits(&shown, 7, WEFT_CAUSE_NO_ROOM, "first", NULL, 1000);
+	weft_status_waits(&shown, 7, WEFT_CAUSE_NO_PLAN, "second", NULL, 1100);
 	text = snapshot(1200);
 	expect_in(text, "\"job\": 7, \"cause\": \"no-plan\", "
 			"\"since_s\": 1000, \"asked_s\": 1100, \"asked\": 2, "
@@ -259,8 +259,8 @@ static void more_who_wait_than_room_push_out_the_oldest(void **state)
 
 	(void)state;
 	for (uint32_t id = 1; id <= WEFT_SHOWN_WAITS + 1; id++)
-		weft_shown_waits(&shown, id, WEFT_CAUSE_NO_ROOM, "", NULL,
-				 1000 + id);
+		weft_status_waits(&shown, id, WEFT_CAUSE_NO_ROOM, "", NULL,
+				  1000 + id);
 	text = snapshot(1600);
 	expect_not_in(text, "\"job\": 1,");
 	expect_in(text, "\"job\": 513,");
@@ -353,8 +353,8 @@ static void the_keeper_writes_what_changes(void **state)
 	assert_non_null(keeper);
 	assert_true(appears("weft.state/1"));
 	for (uint32_t id = 1; id <= 50; id++)
-		weft_shown_waits(&shown, id, WEFT_CAUSE_NO_ROOM, "", NULL,
-				 time(NULL));
+		weft_status_waits(&shown, id, WEFT_CAUSE_NO_ROOM, "", NULL,
+				  time(NULL));
 	assert_true(appears("\"job\": 50,"));
 	weft_keeper_stop(keeper);
 	weft_keeper_stop(NULL);

@@ -14,7 +14,7 @@
 
 static char folder[] = "/tmp/weft-records.XXXXXX";
 static char path[256], aside[272];
-static struct weft_shown shown;
+static struct weft_status shown;
 
 static int setup(void **state)
 {
@@ -35,14 +35,14 @@ static int teardown(void **state)
 static int fresh(void **state)
 {
 	(void)state;
-	weft_shown_init(&shown);
+	weft_status_init(&shown);
 	return 0;
 }
 
 static int cleared(void **state)
 {
 	(void)state;
-	weft_shown_free(&shown);
+	weft_status_free(&shown);
 	unlink(path);
 	unlink(aside);
 	return 0;
@@ -50,7 +50,7 @@ static int cleared(void **state)
 
 static void save(uint32_t job_id)
 {
-	struct weft_shown_job job = {
+	struct weft_status_job job = {
 		.job_id = job_id,
 		.cause = WEFT_CAUSE_OBSERVED,
 		.start_s = 1000 + job_id,
@@ -60,8 +60,8 @@ static void save(uint32_t job_id)
 		.plan = "n[02-03]",
 	};
 
-	weft_shown_spec("tp=8", job.spec);
-	weft_shown_save(&shown, &job);
+	weft_status_spec("tp=8", job.spec);
+	weft_status_save(&shown, &job);
 }
 
 static void write_all(uint64_t max_bytes)
@@ -94,7 +94,7 @@ static void expect_in(const char *part)
 
 static void each_job_is_a_line(void **state)
 {
-	const struct weft_shown_job ended = {
+	const struct weft_status_job ended = {
 		.job_id = 7, .start_s = 1007, .end_s = 1099};
 	struct stat status;
 
@@ -102,7 +102,7 @@ static void each_job_is_a_line(void **state)
 	write_all(MANY);
 	assert_int_not_equal(access(path, F_OK), 0);
 	save(7);
-	weft_shown_save(&shown, &ended);
+	weft_status_save(&shown, &ended);
 	write_all(MANY);
 	write_all(MANY);
 	assert_int_equal(count_lines(path), 2);

@@ -38,7 +38,7 @@ struct weft_keeper {
 	bool told; /* that a file does not answer; the owner's */
 	char *status_path, *verify_path, *health_path, *records_path;
 	bool is_private;
-	struct weft_shown *shown;
+	struct weft_status *shown;
 	const struct weft_fabric *fabric;
 	struct weft_settings *settings;
 	const struct weft_counters *counters;
@@ -78,7 +78,7 @@ static void keep_status(struct weft_keeper *keeper,
 		.is_private = keeper->is_private,
 		.worker = worker,
 	};
-	uint64_t version = weft_shown_version(keeper->shown);
+	uint64_t version = weft_status_version(keeper->shown);
 	double now_s = weft_clock_s();
 	struct weft_error err = {0};
 

@@ -11,14 +11,14 @@
 
 #include "costmodel/time/health.h"
 #include "plugin/bridge/files/settings.h"
-#include "plugin/bridge/files/shown.h"
+#include "plugin/bridge/files/status.h"
 
 struct weft_keeper_options {
 	const char *status_path;  /* the snapshot's file; NULL: none */
 	bool is_private;	  /* the snapshot is not for everybody */
 	const char *health_path;  /* watched and read; NULL: none */
 	const char *records_path; /* appended to; NULL: none */
-	struct weft_shown *shown;
+	struct weft_status *shown;
 	const struct weft_fabric *fabric; /* of its nodes; NULL: weft is off */
 	struct weft_settings *settings;	  /* whose the fabric is, or NULL */
 	const struct weft_counters *counters;

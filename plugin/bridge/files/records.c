@@ -55,11 +55,11 @@ static int set_aside(const char *path)
 	return rc;
 }
 
-static void put_records(const struct weft_shown *shown, uint64_t from,
+static void put_records(const struct weft_status *shown, uint64_t from,
 			uint64_t to, FILE *file)
 {
 	for (; from < to; from++) {
-		struct weft_shown_job job;
+		struct weft_status_job job;
 
 		if (!weft_seqlock_read(&shown->saved, from % WEFT_SHOWN_SAVED,
 				       &job) ||
@@ -71,7 +71,7 @@ static void put_records(const struct weft_shown *shown, uint64_t from,
 }
 
 /* The records as text, which the caller frees; NULL: out of memory. */
-static char *records_text(const struct weft_shown *shown, uint64_t from,
+static char *records_text(const struct weft_status *shown, uint64_t from,
 			  uint64_t to, bool cut, size_t *size)
 {
 	char *text = NULL;
@@ -89,7 +89,7 @@ static char *records_text(const struct weft_shown *shown, uint64_t from,
 }
 
 /* By system calls alone, as the snapshot. */
-static int records_append(const struct weft_shown *shown, uint64_t from,
+static int records_append(const struct weft_status *shown, uint64_t from,
 			  uint64_t to, const char *path, uint64_t max_bytes)
 {
 	uint64_t n_bytes = 0;
@@ -110,7 +110,7 @@ static int records_append(const struct weft_shown *shown, uint64_t from,
 	return close(fd) == 0 ? rc : -1;
 }
 
-int weft_records_write(struct weft_shown *shown, const char *path,
+int weft_records_write(struct weft_status *shown, const char *path,
 		       uint64_t max_bytes, struct weft_error *err)
 {
 	uint64_t to = shown->n_saved, from = shown->n_kept;

@@ -74,7 +74,7 @@ static const char *cause_code(uint32_t cause)
 
 /* ---- parts ---- */
 
-static void put_head(const struct weft_shown *shown,
+static void put_head(const struct weft_status *shown,
 		     const struct weft_fabric *f, double now_s, FILE *file)
 {
 	fputs("{\"schema\": \"weft.state/1\",\n", file);
@@ -117,7 +117,7 @@ static void put_decisions(const struct weft_counters *counters, FILE *file)
 	fputs("]},\n", file);
 }
 
-static void put_nodes(const struct weft_shown *shown,
+static void put_nodes(const struct weft_status *shown,
 		      const struct weft_fabric *f, FILE *file)
 {
 	uint32_t n = f ? f->n_nodes : 0;
@@ -125,7 +125,7 @@ static void put_nodes(const struct weft_shown *shown,
 
 	fputs("\"nodes\": [", file);
 	for (uint32_t i = 0; i < n; i++) {
-		struct weft_shown_node node;
+		struct weft_status_node node;
 
 		if (!weft_seqlock_read(&shown->nodes, i, &node) || !node.paired)
 			continue;
@@ -189,7 +189,7 @@ static void put_text(FILE *file, const char *key, const char *text)
 	put_string(file, key, text);
 }
 
-void weft_snapshot_job(const struct weft_shown_job *job, FILE *file)
+void weft_snapshot_job(const struct weft_status_job *job, FILE *file)
 {
 	fprintf(file, "{\"job\": %u, ", job->job_id);
 	if (job->end_s) {
@@ -224,14 +224,14 @@ void weft_snapshot_job(const struct weft_shown_job *job, FILE *file)
 	fputc('}', file);
 }
 
-static void put_jobs(const struct weft_shown *shown, FILE *file)
+static void put_jobs(const struct weft_status *shown, FILE *file)
 {
 	uint32_t n = shown->jobs.n;
 	const char *before = "\n";
 
 	fputs("\"jobs\": [", file);
 	for (uint32_t i = 0; i < n; i++) {
-		struct weft_shown_job job;
+		struct weft_status_job job;
 
 		if (!weft_seqlock_read(&shown->jobs, i, &job) || !job.job_id)
 			continue;
@@ -242,14 +242,14 @@ static void put_jobs(const struct weft_shown *shown, FILE *file)
 	fputs("],\n", file);
 }
 
-static void put_waits(const struct weft_shown *shown, double now_s, FILE *file)
+static void put_waits(const struct weft_status *shown, double now_s, FILE *file)
 {
 	uint32_t n = shown->waits.n;
 	const char *before = "\n";
 
 	fputs("\"waiting\": [", file);
 	for (uint32_t i = 0; i < n; i++) {
-		struct weft_shown_wait wait;
+		struct weft_status_wait wait;
 
 		if (!weft_seqlock_read(&shown->waits, i, &wait) ||
 		    !wait.job_id ||
@@ -270,7 +270,7 @@ static void put_waits(const struct weft_shown *shown, double now_s, FILE *file)
 }
 
 /* Those that happened. */
-static void put_troubles(const struct weft_shown *shown,
+static void put_troubles(const struct weft_status *shown,
 			 const struct weft_complaints *complaints, FILE *file)
 {
 	const char *before = "";
@@ -299,9 +299,9 @@ static void put_troubles(const struct weft_shown *shown,
 	fputs("},\n", file);
 }
 
-static void put_recount(const struct weft_shown *shown, FILE *file)
+static void put_recount(const struct weft_status *shown, FILE *file)
 {
-	struct weft_shown_recount last;
+	struct weft_status_recount last;
 
 	if (!weft_seqlock_read(&shown->recount, 0, &last) || !last.at_s) {
 		fputs("\"recount\": null", file);
@@ -316,7 +316,7 @@ static void put_recount(const struct weft_shown *shown, FILE *file)
 		last.n_cpus, last.n_memory, last.n_gpus, last.n_twice);
 }
 
-int weft_snapshot_write(const struct weft_shown *shown,
+int weft_snapshot_write(const struct weft_status *shown,
 			const struct weft_fabric *f,
 			const struct weft_counters *counters, double now_s,
 			FILE *file)
@@ -396,7 +396,7 @@ static int text_save(const struct weft_snapshot_place *place, const char *text,
 	return rc;
 }
 
-int weft_snapshot_save(const struct weft_shown *shown,
+int weft_snapshot_save(const struct weft_status *shown,
 		       const struct weft_fabric *f,
 		       const struct weft_counters *counters, double now_s,
 		       const struct weft_snapshot_place *place,

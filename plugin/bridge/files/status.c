@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* shown.c - keeping what others may see of weft */
-#include "plugin/bridge/files/shown.h"
+/* status.c - keeping what others may see of weft */
+#include "plugin/bridge/files/status.h"
 
 #include "base/hostlist.h"
 
@@ -8,19 +8,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct weft_shown weft_shown;
+struct weft_status weft_status;
 
-void weft_shown_init(struct weft_shown *shown)
+void weft_status_init(struct weft_status *shown)
 {
 	memset(shown, 0, sizeof(*shown));
-	weft_seqlock_init(&shown->nodes, sizeof(struct weft_shown_node));
-	weft_seqlock_init(&shown->jobs, sizeof(struct weft_shown_job));
-	weft_seqlock_init(&shown->waits, sizeof(struct weft_shown_wait));
-	weft_seqlock_init(&shown->recount, sizeof(struct weft_shown_recount));
-	weft_seqlock_init(&shown->saved, sizeof(struct weft_shown_job));
+	weft_seqlock_init(&shown->nodes, sizeof(struct weft_status_node));
+	weft_seqlock_init(&shown->jobs, sizeof(struct weft_status_job));
+	weft_seqlock_init(&shown->waits, sizeof(struct weft_status_wait));
+	weft_seqlock_init(&shown->recount, sizeof(struct weft_status_recount));
+	weft_seqlock_init(&shown->saved, sizeof(struct weft_status_job));
 }
 
-void weft_shown_free(struct weft_shown *shown)
+void weft_status_free(struct weft_status *shown)
 {
 	weft_seqlock_free(&shown->nodes);
 	weft_seqlock_free(&shown->jobs);
@@ -31,24 +31,24 @@ void weft_shown_free(struct weft_shown *shown)
 	memset(shown, 0, sizeof(*shown));
 }
 
-void weft_shown_forget_nodes(struct weft_shown *shown)
+void weft_status_forget_nodes(struct weft_status *shown)
 {
-	static const struct weft_shown_node none;
+	static const struct weft_status_node none;
 	uint32_t n = shown->nodes.n;
 
 	for (uint32_t i = 0; i < n; i++)
 		weft_seqlock_write(&shown->nodes, i, &none, NULL);
 }
 
-uint64_t weft_shown_version(const struct weft_shown *shown)
+uint64_t weft_status_version(const struct weft_status *shown)
 {
 	return shown->nodes.n_writes + shown->jobs.n_writes +
 	       shown->waits.n_writes + shown->recount.n_writes +
 	       shown->n_changes + shown->n_kept + shown->n_lost;
 }
 
-void weft_shown_node(struct weft_shown *shown, uint32_t node,
-		     const struct weft_shown_node *record)
+void weft_status_node(struct weft_status *shown, uint32_t node,
+		      const struct weft_status_node *record)
 {
 	weft_seqlock_write(&shown->nodes, node, record, NULL);
 }
@@ -66,7 +66,7 @@ static uint32_t find_id(const uint32_t *ids, uint32_t n, uint32_t job_id)
 }
 
 /* Room for one more job; records are made a chunk at a time as well. */
-static bool jobs_grow(struct weft_shown *shown)
+static bool jobs_grow(struct weft_status *shown)
 {
 	uint32_t *ids;
 
@@ -80,9 +80,9 @@ static bool jobs_grow(struct weft_shown *shown)
 	return ids != NULL;
 }
 
-static void wait_ended(struct weft_shown *shown, uint32_t job_id)
+static void wait_ended(struct weft_status *shown, uint32_t job_id)
 {
-	static const struct weft_shown_wait none;
+	static const struct weft_status_wait none;
 	uint32_t i = find_id(shown->wait_ids, WEFT_SHOWN_WAITS, job_id);
 
 	if (i == WEFT_SHOWN_WAITS)
@@ -92,8 +92,8 @@ static void wait_ended(struct weft_shown *shown, uint32_t job_id)
 	weft_seqlock_write(&shown->waits, i, &none, NULL);
 }
 
-void weft_shown_job(struct weft_shown *shown,
-		    const struct weft_shown_job *record)
+void weft_status_job(struct weft_status *shown,
+		     const struct weft_status_job *record)
 {
 	uint32_t i = find_id(shown->job_ids, shown->n_jobs, record->job_id);
 
@@ -109,9 +109,9 @@ void weft_shown_job(struct weft_shown *shown,
 		shown->n_jobs++;
 }
 
-void weft_shown_job_ended(struct weft_shown *shown, uint32_t job_id)
+void weft_status_job_ended(struct weft_status *shown, uint32_t job_id)
 {
-	static const struct weft_shown_job none;
+	static const struct weft_status_job none;
 	uint32_t i = find_id(shown->job_ids, shown->n_jobs, job_id);
 
 	wait_ended(shown, job_id);
@@ -121,8 +121,8 @@ void weft_shown_job_ended(struct weft_shown *shown, uint32_t job_id)
 	weft_seqlock_write(&shown->jobs, i, &none, NULL);
 }
 
-void weft_shown_save(struct weft_shown *shown,
-		     const struct weft_shown_job *record)
+void weft_status_save(struct weft_status *shown,
+		      const struct weft_status_job *record)
 {
 	if (weft_seqlock_write(&shown->saved,
 			       (uint32_t)(shown->n_saved % WEFT_SHOWN_SAVED),
@@ -130,7 +130,7 @@ void weft_shown_save(struct weft_shown *shown,
 		shown->n_saved++;
 }
 
-void weft_shown_spec(const char *spec, char text[WEFT_SHOWN_SPEC + 1])
+void weft_status_spec(const char *spec, char text[WEFT_SHOWN_SPEC + 1])
 {
 	size_t length = spec ? strlen(spec) : 0;
 
@@ -143,8 +143,8 @@ void weft_shown_spec(const char *spec, char text[WEFT_SHOWN_SPEC + 1])
 	snprintf(text, WEFT_SHOWN_SPEC + 1, "%s", spec ? spec : "");
 }
 
-void weft_shown_nodes(const struct weft_fabric *f, const uint32_t *where,
-		      uint32_t n_gpus, char text[WEFT_SHOWN_NODES])
+void weft_status_nodes(const struct weft_fabric *f, const uint32_t *where,
+		       uint32_t n_gpus, char text[WEFT_SHOWN_NODES])
 {
 	const char **names = weft_calloc(f->n_nodes, sizeof(*names), NULL);
 	char *list = NULL;
@@ -166,7 +166,7 @@ void weft_shown_nodes(const struct weft_fabric *f, const uint32_t *where,
 	free(names);
 }
 
-void weft_shown_said(const char *comment, char said[WEFT_TEXT_SIZE])
+void weft_status_said(const char *comment, char said[WEFT_TEXT_SIZE])
 {
 	static const char own[] = "weft: ", between[] = " | ";
 	const char *part = comment, *end;
@@ -187,7 +187,7 @@ void weft_shown_said(const char *comment, char said[WEFT_TEXT_SIZE])
 
 /* The job's own record, else an empty one, else the one not asked about for
  * longest. */
-static uint32_t wait_slot(const struct weft_shown *shown, uint32_t job_id)
+static uint32_t wait_slot(const struct weft_status *shown, uint32_t job_id)
 {
 	uint32_t i = find_id(shown->wait_ids, WEFT_SHOWN_WAITS, job_id);
 	uint32_t oldest = 0;
@@ -200,11 +200,11 @@ static uint32_t wait_slot(const struct weft_shown *shown, uint32_t job_id)
 	return oldest;
 }
 
-void weft_shown_waits(struct weft_shown *shown, uint32_t job_id,
-		      enum weft_cause cause, const char *reason,
-		      const char *spec, int64_t now_s)
+void weft_status_waits(struct weft_status *shown, uint32_t job_id,
+		       enum weft_cause cause, const char *reason,
+		       const char *spec, int64_t now_s)
 {
-	struct weft_shown_wait record = {
+	struct weft_status_wait record = {
 		.job_id = job_id,
 		.cause = cause,
 		.asked_s = now_s,
@@ -220,6 +220,6 @@ void weft_shown_waits(struct weft_shown *shown, uint32_t job_id,
 	record.since_s = shown->wait_since_s[i];
 	record.n_asked = ++shown->wait_n_asked[i];
 	snprintf(record.reason, sizeof(record.reason), "%s", reason);
-	weft_shown_spec(spec, record.spec);
+	weft_status_spec(spec, record.spec);
 	weft_seqlock_write(&shown->waits, i, &record, NULL);
 }

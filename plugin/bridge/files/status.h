@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* shown.h - what weft knows inside slurmctld, as others may see it: nodes, jobs
- * that run and jobs that wait; no Slurm types
+/* status.h - what weft knows inside slurmctld, as others may see it: nodes,
+ * jobs that run and jobs that wait; no Slurm types
  *
  * Written under Slurm's locks by whoever has them; read at any time by the
  * keeper's thread, which makes the snapshot file of it (snapshot.h).
  */
-#ifndef WEFT_PLUGIN_BRIDGE_FILES_SHOWN_H
-#define WEFT_PLUGIN_BRIDGE_FILES_SHOWN_H
+#ifndef WEFT_PLUGIN_BRIDGE_FILES_STATUS_H
+#define WEFT_PLUGIN_BRIDGE_FILES_STATUS_H
 
 #include "plugin/bridge/decision.h"
 #include "plugin/bridge/files/seqlock.h"
@@ -17,7 +17,7 @@
 #define WEFT_SHOWN_NODES 160
 
 /* A node of the fabric, by its number there. */
-struct weft_shown_node {
+struct weft_status_node {
 	uint64_t gpus;	    /* bit k: Slurm has GPU k */
 	uint64_t gpus_free; /* no job has it */
 	uint64_t memory_mb, memory_used_mb;
@@ -27,7 +27,7 @@ struct weft_shown_node {
 };
 
 /* A job that has its GPUs. */
-struct weft_shown_job {
+struct weft_status_job {
 	uint32_t job_id; /* 0: no job */
 	uint32_t cause;	 /* enum weft_cause; WEFT_N_CAUSES: not known, it
 			  * started before slurmctld did */
@@ -47,7 +47,7 @@ struct weft_shown_job {
 };
 
 /* A job that weft was asked about and that did not start. */
-struct weft_shown_wait {
+struct weft_status_wait {
 	uint32_t job_id;	  /* 0: none */
 	uint32_t cause;		  /* enum weft_cause */
 	int64_t since_s, asked_s; /* first and last question */
@@ -57,7 +57,7 @@ struct weft_shown_wait {
 };
 
 /* The last comparison of what is kept with what Slurm has. */
-struct weft_shown_recount {
+struct weft_status_recount {
 	int64_t at_s; /* 0: none yet */
 	uint32_t n_counts, n_nodes, n_jobs;
 	uint32_t n_cpus, n_memory, n_gpus; /* nodes where they differed */
@@ -65,7 +65,7 @@ struct weft_shown_recount {
 	uint32_t reserved;
 };
 
-struct weft_shown {
+struct weft_status {
 	int64_t since_s;	     /* when weft was loaded */
 	_Atomic uint64_t generation; /* of the nodes, nodes.h */
 	_Atomic int64_t health_s;    /* when health was read last; 0: never */
@@ -86,41 +86,41 @@ struct weft_shown {
 	uint32_t wait_n_asked[WEFT_SHOWN_WAITS];
 };
 
-extern struct weft_shown weft_shown;
+extern struct weft_status weft_status;
 
-void weft_shown_init(struct weft_shown *shown);
-void weft_shown_free(struct weft_shown *shown);
+void weft_status_init(struct weft_status *shown);
+void weft_status_free(struct weft_status *shown);
 
 /* Other nodes from now on.  Who reads meanwhile gets some of both. */
-void weft_shown_forget_nodes(struct weft_shown *shown);
+void weft_status_forget_nodes(struct weft_status *shown);
 
 /* Counts up with every change: a reader that finds it the same need not look.
  */
-uint64_t weft_shown_version(const struct weft_shown *shown);
+uint64_t weft_status_version(const struct weft_status *shown);
 
 /* What cannot be kept, for want of memory, is not shown. */
-void weft_shown_node(struct weft_shown *shown, uint32_t node,
-		     const struct weft_shown_node *record);
+void weft_status_node(struct weft_status *shown, uint32_t node,
+		      const struct weft_status_node *record);
 /* A job has started (or is known to run); it waits no longer. */
-void weft_shown_job(struct weft_shown *shown,
-		    const struct weft_shown_job *record);
-void weft_shown_job_ended(struct weft_shown *shown, uint32_t job_id);
+void weft_status_job(struct weft_status *shown,
+		     const struct weft_status_job *record);
+void weft_status_job_ended(struct weft_status *shown, uint32_t job_id);
 /* Puts up a record for weft_records_write. */
-void weft_shown_save(struct weft_shown *shown,
-		     const struct weft_shown_job *record);
+void weft_status_save(struct weft_status *shown,
+		      const struct weft_status_job *record);
 /* A spec as it may be shown, printable and whole, else empty. */
-void weft_shown_spec(const char *spec, char text[WEFT_SHOWN_SPEC + 1]);
+void weft_status_spec(const char *spec, char text[WEFT_SHOWN_SPEC + 1]);
 /* The nodes of GPUs of f (WEFT_NONE inside: not known), as a hostlist; empty
  * where it is too long. */
-void weft_shown_nodes(const struct weft_fabric *f, const uint32_t *where,
-		      uint32_t n_gpus, char text[WEFT_SHOWN_NODES]);
+void weft_status_nodes(const struct weft_fabric *f, const uint32_t *where,
+		       uint32_t n_gpus, char text[WEFT_SHOWN_NODES]);
 /* weft's own part of a SystemComment. */
-void weft_shown_said(const char *comment, char said[WEFT_TEXT_SIZE]);
+void weft_status_said(const char *comment, char said[WEFT_TEXT_SIZE]);
 
 /* A job with that spec (NULL: none) was asked about at now_s and did not start.
  */
-void weft_shown_waits(struct weft_shown *shown, uint32_t job_id,
-		      enum weft_cause cause, const char *reason,
-		      const char *spec, int64_t now_s);
+void weft_status_waits(struct weft_status *shown, uint32_t job_id,
+		       enum weft_cause cause, const char *reason,
+		       const char *spec, int64_t now_s);
 
 #endif
