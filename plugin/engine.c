@@ -39,9 +39,9 @@ static char said[600];
 /* Everything that was made from the settings, and they themselves. */
 static void engine_drop(void)
 {
-	weft_keeper_stop(weft_engine.keeper);
-	weft_keeper_stop(weft_engine.watcher);
-	weft_engine.keeper = weft_engine.watcher = NULL;
+	weft_status_writer_stop(weft_engine.writer);
+	weft_status_writer_stop(weft_engine.watcher);
+	weft_engine.writer = weft_engine.watcher = NULL;
 	weft_engine.nodes.health = NULL;
 	weft_engine.bridge.load = NULL;
 	weft_link_load_free(&weft_engine.loads);
@@ -57,7 +57,8 @@ static void engine_drop(void)
 	weft_engine.nodes.fabric = NULL;
 }
 
-/* Called by the keeper's thread; Slurm's log may be written to by any. */
+/* Called by the status writer's thread; Slurm's log may be written to by any.
+ */
 static void complain(const struct weft_error *err)
 {
 	char text[sizeof(err->text) + sizeof(err->source) + 64];
@@ -82,11 +83,11 @@ static bool is_private(void)
 }
 
 /* One for each file: while one does not answer, the other is kept. */
-static struct weft_keeper *keeper_start(struct weft_settings *settings,
-					const char *status_path,
-					const char *health_path)
+static struct weft_status_writer *
+status_writer_start(struct weft_settings *settings, const char *status_path,
+		    const char *health_path)
 {
-	const struct weft_keeper_options options = {
+	const struct weft_status_writer_options options = {
 		.status_path = status_path,
 		.is_private = is_private(),
 		.health_path = health_path,
@@ -96,15 +97,15 @@ static struct weft_keeper *keeper_start(struct weft_settings *settings,
 		.counters = &weft_counters,
 		.complain = complain,
 	};
-	struct weft_keeper *keeper;
+	struct weft_status_writer *writer;
 	struct weft_error err = {0};
 
 	if (!status_path && !health_path)
 		return NULL;
-	keeper = weft_keeper_start(&options, &err);
-	if (!keeper)
+	writer = weft_status_writer_start(&options, &err);
+	if (!writer)
 		complain(&err);
-	return keeper;
+	return writer;
 }
 
 /* One for all settings: it has a count of its own of what is in the file. */
@@ -112,7 +113,7 @@ static void recorder_start(const struct weft_settings *settings)
 {
 	char *path = xstrdup_printf("%s/" RECORDS_NAME,
 				    slurm_conf.state_save_location);
-	const struct weft_keeper_options options = {
+	const struct weft_status_writer_options options = {
 		.records_path = path,
 		.shown = &weft_status,
 		.counters = &weft_counters,
@@ -121,10 +122,10 @@ static void recorder_start(const struct weft_settings *settings)
 	struct weft_error err = {0};
 
 	if (settings->mode == WEFT_MODE_OFF) {
-		weft_keeper_stop(weft_engine.recorder);
+		weft_status_writer_stop(weft_engine.recorder);
 		weft_engine.recorder = NULL;
 	} else if (!weft_engine.recorder) {
-		weft_engine.recorder = weft_keeper_start(&options, &err);
+		weft_engine.recorder = weft_status_writer_start(&options, &err);
 		if (!weft_engine.recorder)
 			complain(&err);
 	}
@@ -159,10 +160,10 @@ static void engine_adopt(struct weft_settings *settings)
 	said[0] = '\0';
 	weft_status_forget_nodes(&weft_status);
 	loads_start(settings);
-	weft_engine.keeper =
-		keeper_start(settings, settings->status_path, NULL);
+	weft_engine.writer =
+		status_writer_start(settings, settings->status_path, NULL);
 	weft_engine.watcher =
-		keeper_start(settings, NULL, settings->health_path);
+		status_writer_start(settings, NULL, settings->health_path);
 	recorder_start(settings);
 }
 
@@ -176,10 +177,11 @@ bool weft_engine_on(void)
 	return false;
 }
 
-/* Takes over what the keeper has read. */
+/* Takes over what the status writer has read. */
 static void health_take(void)
 {
-	struct weft_health *health = weft_keeper_health(weft_engine.watcher);
+	struct weft_health *health =
+		weft_status_writer_health(weft_engine.watcher);
 	uint32_t n_slow = 0;
 
 	if (!health)
@@ -281,7 +283,7 @@ void weft_engine_follow(const job_record_t *job, enum weft_hold hold)
 {
 	if (hold == WEFT_HOLDS_NOTHING) {
 		weft_jobs_load_ended(job);
-		if (weft_engine.keeper)
+		if (weft_engine.writer)
 			weft_status_job_ended(&weft_status, job->job_id);
 	}
 	if (weft_engine_on())
@@ -408,12 +410,12 @@ void weft_engine_load(void)
 	weft_engine_pair();
 }
 
-static void tell_hanging(struct weft_keeper *keeper)
+static void tell_hanging(struct weft_status_writer *writer)
 {
 	const char *path;
 	bool again;
 
-	if (!weft_keeper_hangs(keeper, &path, &again))
+	if (!weft_status_writer_hangs(writer, &path, &again))
 		return;
 	if (again)
 		info("weft: %s answers again", path);
@@ -428,7 +430,7 @@ bool weft_engine_look(void)
 	struct weft_reading_answer answer;
 	char *kept;
 
-	tell_hanging(weft_engine.keeper);
+	tell_hanging(weft_engine.writer);
 	tell_hanging(weft_engine.watcher);
 	tell_hanging(weft_engine.recorder);
 	if (!reading || !weft_reading_take(reading, 0, &answer))
@@ -484,12 +486,13 @@ void weft_engine_settle(void)
 	weft_engine.loads_stale = false;
 }
 
-/* What is shown stays: a keeper that waits for its file may still read it. */
+/* What is shown stays: a status writer that waits for its file may still read
+ * it. */
 void weft_engine_unload(void)
 {
 	weft_reading_leave(reading);
 	reading = NULL;
-	weft_keeper_stop(weft_engine.recorder);
+	weft_status_writer_stop(weft_engine.recorder);
 	weft_engine.recorder = NULL;
 	engine_drop();
 	weft_again_forget();

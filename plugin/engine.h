@@ -9,7 +9,7 @@
 
 #include "plugin/bridge/answers.h"
 #include "plugin/bridge/bridge.h"
-#include "plugin/bridge/files/keeper.h"
+#include "plugin/bridge/files/status_writer.h"
 #include "plugin/bridge/link_load.h"
 #include "plugin/bridge/previous_nodes.h"
 #include "plugin/slurm/nodes.h"
@@ -20,10 +20,11 @@ struct weft_engine {
 	struct weft_nodes nodes;
 	struct weft_answers answers;
 	struct weft_previous_nodes previous;
-	struct weft_keeper *keeper;   /* of the status; NULL: none is kept */
-	struct weft_keeper *watcher;  /* of health; NULL: none */
-	struct weft_keeper *recorder; /* of the records; NULL: off */
-	struct weft_link_load loads;  /* no fabric: links are not looked at */
+	struct weft_status_writer
+		*writer; /* of the status; NULL: none is kept */
+	struct weft_status_writer *watcher;  /* of health; NULL: none */
+	struct weft_status_writer *recorder; /* of the records; NULL: off */
+	struct weft_link_load loads; /* no fabric: links are not looked at */
 	bool loads_stale;	    /* running jobs are still to be looked at */
 	struct weft_health *health; /* NULL: all is well */
 	double granted_s; /* of the budget, to the question that was last */

@@ -14,8 +14,8 @@ libweft_bridge_la_SOURCES = \
 	%D%/bridge/files/seqlock.h \
 	%D%/bridge/files/complain.c \
 	%D%/bridge/files/complain.h \
-	%D%/bridge/files/keeper.c \
-	%D%/bridge/files/keeper.h \
+	%D%/bridge/files/status_writer.c \
+	%D%/bridge/files/status_writer.h \
 	%D%/bridge/files/kept.c \
 	%D%/bridge/files/kept.h \
 	%D%/bridge/files/reading.c \

@@ -39,7 +39,7 @@ void weft_publish_decided(struct weft_decision *decision)
 	decision->where = NULL;
 	decision->baselines = (struct weft_baselines){0};
 	begun = 0;
-	if (last.cause > WEFT_CAUSE_OBSERVED && weft_engine.keeper)
+	if (last.cause > WEFT_CAUSE_OBSERVED && weft_engine.writer)
 		weft_status_waits(&weft_status, last.job_id, last.cause,
 				  last.reason, last.spec, time(NULL));
 	last.spec = NULL;
@@ -189,7 +189,7 @@ static void show_job(const job_record_t *job,
 	weft_status_nodes(f, account->where, account->n_gpus, shown.on);
 	if (last.cause == WEFT_CAUSE_OBSERVED)
 		weft_status_nodes(f, last.where, last.n_ranks, shown.plan);
-	if (weft_engine.keeper)
+	if (weft_engine.writer)
 		weft_status_job(&weft_status, &shown);
 	if (weft_engine.recorder)
 		weft_status_save(&weft_status, &shown);

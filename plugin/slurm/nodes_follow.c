@@ -39,7 +39,7 @@ static void node_show(const struct weft_nodes *nodes, uint32_t i)
 		.paired = 1,
 	};
 
-	if (known != WEFT_NONE && weft_engine.keeper)
+	if (known != WEFT_NONE && weft_engine.writer)
 		weft_status_node(&weft_status, known, &shown);
 }
 
@@ -159,7 +159,7 @@ static void job_show(const job_record_t *job)
 		.decision_s = (double)NAN,
 	};
 
-	if (!weft_engine.keeper || !job->gres_list_alloc || !job->job_resrcs)
+	if (!weft_engine.writer || !job->gres_list_alloc || !job->job_resrcs)
 		return;
 	shown.n_nodes = job->job_resrcs->nhosts;
 	for (uint32_t nth = 0; nth < shown.n_nodes; nth++)
@@ -256,7 +256,7 @@ static void audit_tell(const struct weft_nodes *nodes,
 	last.n_memory = audit->n_memory;
 	last.n_gpus = n_gpus;
 	last.n_twice = audit->n_twice;
-	if (weft_engine.keeper)
+	if (weft_engine.writer)
 		weft_seqlock_write(&weft_status.recount, 0, &last, NULL);
 }
 
@@ -335,7 +335,8 @@ void weft_nodes_follow(struct weft_nodes *nodes, const job_record_t *job,
 	}
 	free(before);
 	free(of);
-	if (!nodes->stale && weft_keeper_wants_recount(weft_engine.keeper))
+	if (!nodes->stale &&
+	    weft_status_writer_wants_recount(weft_engine.writer))
 		recount(nodes, job, hold);
 }
 
@@ -343,7 +344,8 @@ void weft_nodes_refresh(struct weft_nodes *nodes)
 {
 	bool changed = false;
 
-	if (nodes->stale || weft_keeper_wants_recount(weft_engine.keeper)) {
+	if (nodes->stale ||
+	    weft_status_writer_wants_recount(weft_engine.writer)) {
 		weft_nodes_recount(nodes);
 		return;
 	}

@@ -8,7 +8,7 @@ unit_tests += \
 	%D%/defaults \
 	%D%/forecast \
 	%D%/holdings \
-	%D%/keeper \
+	%D%/status_writer \
 	%D%/kept \
 	%D%/launch \
 	%D%/link_load \

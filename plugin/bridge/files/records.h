@@ -13,8 +13,8 @@
 
 /* Appends to the file at path what was put up by weft_status_save since the
  * last time; what came too fast for the seqlock is lost, and counted there.
- * Touches files: the keeper's thread calls it.  -1 with err: nothing is lost by
- * it. */
+ * Touches files: the status writer's thread calls it.  -1 with err: nothing is
+ * lost by it. */
 int weft_records_write(struct weft_status *shown, const char *path,
 		       uint64_t max_bytes, struct weft_error *err);
 

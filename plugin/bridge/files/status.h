@@ -3,7 +3,7 @@
  * jobs that run and jobs that wait; no Slurm types
  *
  * Written under Slurm's locks by whoever has them; read at any time by the
- * keeper's thread, which makes the snapshot file of it (snapshot.h).
+ * status writer's thread, which makes the snapshot file of it (snapshot.h).
  */
 #ifndef WEFT_PLUGIN_BRIDGE_FILES_STATUS_H
 #define WEFT_PLUGIN_BRIDGE_FILES_STATUS_H
@@ -12,7 +12,7 @@
 #include "plugin/bridge/files/seqlock.h"
 
 #define WEFT_SHOWN_WAITS 512
-#define WEFT_SHOWN_SAVED 512 /* records that wait for the keeper */
+#define WEFT_SHOWN_SAVED 512 /* records that wait for the status writer */
 /* Bytes of a hostlist; longer ones are left out. */
 #define WEFT_SHOWN_NODES 160
 
@@ -74,8 +74,8 @@ struct weft_status {
 	_Atomic uint64_t n_changes; /* of anything that is on no seqlock */
 	struct weft_seqlock nodes, jobs, waits, recount;
 	/* Records of the last jobs that started or ended, the nth at n modulo
-	 * WEFT_SHOWN_SAVED; the keeper counts those that are in its file, and
-	 * those that came too fast. */
+	 * WEFT_SHOWN_SAVED; the status writer counts those that are in its
+	 * file, and those that came too fast. */
 	struct weft_seqlock saved;
 	_Atomic uint64_t n_saved, n_kept, n_lost;
 	/* for the writing thread alone: job_id of each record */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* keeper.c - the snapshot and the thread that keeps it */
-#include "plugin/bridge/files/keeper.h"
+/* status_writer.c - the snapshot and the thread that keeps it */
+#include "plugin/bridge/files/status_writer.h"
 
 #include "plugin/bridge/files/snapshot.h"
 #include "tests/lib/check.h"
@@ -55,7 +55,7 @@ static int fresh(void **state)
 	return 0;
 }
 
-/* Within ten seconds: a keeper that was stopped ends when it likes. */
+/* Within ten seconds: a status writer that was stopped ends when it likes. */
 static int threads_gone(void)
 {
 	struct stat tasks;
@@ -339,7 +339,7 @@ static bool appears(const char *part)
 
 static void the_keeper_writes_what_changes(void **state)
 {
-	const struct weft_keeper_options options = {
+	const struct weft_status_writer_options options = {
 		.status_path = path,
 		.shown = &shown,
 		.fabric = fabric,
@@ -347,58 +347,60 @@ static void the_keeper_writes_what_changes(void **state)
 		.period_s = 0.005,
 	};
 	struct weft_error err = {0};
-	struct weft_keeper *keeper = weft_keeper_start(&options, &err);
+	struct weft_status_writer *writer =
+		weft_status_writer_start(&options, &err);
 
 	(void)state;
-	assert_non_null(keeper);
+	assert_non_null(writer);
 	assert_true(appears("weft.state/1"));
 	for (uint32_t id = 1; id <= 50; id++)
 		weft_status_waits(&shown, id, WEFT_CAUSE_NO_ROOM, "", NULL,
 				  time(NULL));
 	assert_true(appears("\"job\": 50,"));
-	weft_keeper_stop(keeper);
-	weft_keeper_stop(NULL);
+	weft_status_writer_stop(writer);
+	weft_status_writer_stop(NULL);
 }
 
 static void a_recount_is_asked_for_by_a_file(void **state)
 {
-	const struct weft_keeper_options options = {
+	const struct weft_status_writer_options options = {
 		.status_path = path,
 		.shown = &shown,
 		.fabric = fabric,
 		.counters = &counters,
 		.period_s = 0.005,
 	};
-	struct weft_keeper *keeper = weft_keeper_start(&options, NULL);
+	struct weft_status_writer *writer =
+		weft_status_writer_start(&options, NULL);
 	bool wanted = false;
 	FILE *file;
 
 	(void)state;
-	assert_non_null(keeper);
-	assert_false(weft_keeper_wants_recount(keeper));
+	assert_non_null(writer);
+	assert_false(weft_status_writer_wants_recount(writer));
 	file = fopen(verify, "w");
 	assert_non_null(file);
 	fclose(file);
 	for (int i = 0; i < 1000 && !wanted; i++) {
 		nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
-		wanted = weft_keeper_wants_recount(keeper);
+		wanted = weft_status_writer_wants_recount(writer);
 	}
 	assert_true(wanted);
-	assert_false(weft_keeper_wants_recount(keeper));
+	assert_false(weft_status_writer_wants_recount(writer));
 	assert_int_not_equal(access(verify, F_OK), 0);
-	weft_keeper_stop(keeper);
+	weft_status_writer_stop(writer);
 }
 
 static void a_recount_is_not_made_at_the_wish_of_anybody(void **state)
 {
-	const struct weft_keeper_options options = {
+	const struct weft_status_writer_options options = {
 		.status_path = path,
 		.shown = &shown,
 		.fabric = fabric,
 		.counters = &counters,
 		.period_s = 0.005,
 	};
-	struct weft_keeper *keeper;
+	struct weft_status_writer *writer;
 	FILE *file = fopen(verify, "w");
 
 	(void)state;
@@ -406,12 +408,12 @@ static void a_recount_is_not_made_at_the_wish_of_anybody(void **state)
 	fclose(file);
 	if (chown(verify, 12345, 12345) != 0)
 		skip();
-	keeper = weft_keeper_start(&options, NULL);
-	assert_non_null(keeper);
+	writer = weft_status_writer_start(&options, NULL);
+	assert_non_null(writer);
 	assert_true(appears("weft.state/1"));
-	assert_false(weft_keeper_wants_recount(keeper));
+	assert_false(weft_status_writer_wants_recount(writer));
 	assert_int_equal(access(verify, F_OK), 0);
-	weft_keeper_stop(keeper);
+	weft_status_writer_stop(writer);
 }
 
 static _Atomic int n_complaints;
@@ -424,7 +426,7 @@ static void count_complaint(const struct weft_error *err)
 
 static void trouble_with_the_file_is_told_once(void **state)
 {
-	const struct weft_keeper_options options = {
+	const struct weft_status_writer_options options = {
 		.status_path = "/nowhere/at/all",
 		.shown = &shown,
 		.fabric = fabric,
@@ -432,14 +434,15 @@ static void trouble_with_the_file_is_told_once(void **state)
 		.period_s = 0.001,
 		.complain = count_complaint,
 	};
-	struct weft_keeper *keeper = weft_keeper_start(&options, NULL);
+	struct weft_status_writer *writer =
+		weft_status_writer_start(&options, NULL);
 
 	(void)state;
-	assert_non_null(keeper);
+	assert_non_null(writer);
 	for (int i = 0; i < 1000 && !n_complaints; i++)
 		nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
 	nanosleep(&(struct timespec){.tv_nsec = 30000000}, NULL);
-	weft_keeper_stop(keeper);
+	weft_status_writer_stop(writer);
 	assert_int_equal(n_complaints, 1);
 }
 
@@ -458,13 +461,13 @@ static void write_health(const char *text)
 	assert_int_equal(rename(new_path, health_path), 0);
 }
 
-static struct weft_health *next_health(struct weft_keeper *keeper)
+static struct weft_health *next_health(struct weft_status_writer *writer)
 {
 	struct weft_health *health = NULL;
 
 	for (int i = 0; i < 1000 && !health; i++) {
 		nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
-		health = weft_keeper_health(keeper);
+		health = weft_status_writer_health(writer);
 	}
 	return health;
 }
@@ -477,10 +480,10 @@ static void count_health_complaint(const struct weft_error *err)
 	n_health_complaints++;
 }
 
-static void expect_factor(struct weft_keeper *keeper, uint32_t node,
+static void expect_factor(struct weft_status_writer *writer, uint32_t node,
 			  double factor)
 {
-	struct weft_health *health = next_health(keeper);
+	struct weft_health *health = next_health(writer);
 
 	assert_non_null(health);
 	assert_close(health->factor[node], factor, 1e-12);
@@ -490,7 +493,7 @@ static void expect_factor(struct weft_keeper *keeper, uint32_t node,
 
 static void health_is_read_whenever_its_file_changes(void **state)
 {
-	const struct weft_keeper_options options = {
+	const struct weft_status_writer_options options = {
 		.health_path = health_path,
 		.shown = &shown,
 		.fabric = fabric,
@@ -498,16 +501,16 @@ static void health_is_read_whenever_its_file_changes(void **state)
 		.period_s = 0.002,
 		.complain = count_health_complaint,
 	};
-	struct weft_keeper *keeper;
+	struct weft_status_writer *writer;
 
 	(void)state;
 	write_health("weft: health/1\nnodes: {n1: 1.5}\n");
-	keeper = weft_keeper_start(&options, NULL);
-	assert_non_null(keeper);
-	expect_factor(keeper, 1, 1.5);
-	assert_null(weft_keeper_health(keeper));
+	writer = weft_status_writer_start(&options, NULL);
+	assert_non_null(writer);
+	expect_factor(writer, 1, 1.5);
+	assert_null(weft_status_writer_health(writer));
 	write_health("weft: health/1\nnodes: {n2: 2}\n");
-	expect_factor(keeper, 2, 2);
+	expect_factor(writer, 2, 2);
 	assert_int_equal(n_health_complaints, 0);
 	/* A broken one is told once and changes nothing. */
 	write_health("weft: health/1\nnodes: {nowhere: 2}\n");
@@ -515,13 +518,13 @@ static void health_is_read_whenever_its_file_changes(void **state)
 		nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
 	nanosleep(&(struct timespec){.tv_nsec = 30000000}, NULL);
 	assert_int_equal(n_health_complaints, 1);
-	assert_null(weft_keeper_health(keeper));
+	assert_null(weft_status_writer_health(writer));
 	write_health("weft: health/1\nnodes: {n3: 3}\n");
-	expect_factor(keeper, 3, 3);
-	/* One that nobody takes goes with the keeper. */
+	expect_factor(writer, 3, 3);
+	/* One that nobody takes goes with the status writer. */
 	write_health("weft: health/1\n");
 	nanosleep(&(struct timespec){.tv_nsec = 30000000}, NULL);
-	weft_keeper_stop(keeper);
+	weft_status_writer_stop(writer);
 	unlink(health_path);
 }
 
