@@ -16,8 +16,8 @@ libweft_bridge_la_SOURCES = \
 	%D%/bridge/files/complain.h \
 	%D%/bridge/files/status_writer.c \
 	%D%/bridge/files/status_writer.h \
-	%D%/bridge/files/kept.c \
-	%D%/bridge/files/kept.h \
+	%D%/bridge/files/config_cache.c \
+	%D%/bridge/files/config_cache.h \
 	%D%/bridge/files/reading.c \
 	%D%/bridge/files/reading.h \
 	%D%/bridge/files/records.c \

@@ -29,7 +29,7 @@ struct weft_room {
 };
 
 /* What reservations keep of a node from a job. */
-struct weft_kept {
+struct weft_config_cache {
 	uint64_t gpus;	    /* bit k: GPU k */
 	uint32_t cpus;	    /* of all its cores */
 	uint32_t free_cpus; /* of those that no running job has */
@@ -62,7 +62,7 @@ struct weft_nodes {
 	bool emptied; /* a look as if no job ran and nothing were reserved, at
 		       * GPUs alone */
 	/* of the question at hand, weft_nodes_keep; NULL: nothing is kept */
-	struct weft_kept *kept; /* [n] */
+	struct weft_config_cache *kept; /* [n] */
 	bool kept_known;
 	/* Node weights, power and flexible reservations as Slurm weighs them:
 	 * what a job is offered of the nodes of its question. */

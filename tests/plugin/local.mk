@@ -9,7 +9,7 @@ unit_tests += \
 	%D%/forecast \
 	%D%/holdings \
 	%D%/status_writer \
-	%D%/kept \
+	%D%/config_cache \
 	%D%/launch \
 	%D%/link_load \
 	%D%/pending \

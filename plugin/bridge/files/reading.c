@@ -2,7 +2,7 @@
 /* reading.c - settings read, and copied, by threads */
 #include "plugin/bridge/files/reading.h"
 
-#include "plugin/bridge/files/kept.h"
+#include "plugin/bridge/files/config_cache.h"
 #include "plugin/bridge/files/worker.h"
 
 #include <pthread.h>
@@ -124,7 +124,8 @@ static bool keep_files(void *self, const struct weft_worker *worker)
 	(void)worker;
 	pthread_mutex_lock(&keeping_lock);
 	if (keeping->turn == last_turn)
-		rc = weft_kept_save(keeping->settings, keeping->kept, &err);
+		rc = weft_config_cache_save(keeping->settings, keeping->kept,
+					    &err);
 	pthread_mutex_unlock(&keeping_lock);
 	if (rc < 0)
 		keeping->complain(&err);

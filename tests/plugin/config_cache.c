@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* kept.c - copies of the last files that could be read */
-#include "plugin/bridge/files/kept.h"
+/* config_cache.c - copies of the last files that could be read */
+#include "plugin/bridge/files/config_cache.h"
 
 #include "tests/lib/check.h"
 
@@ -97,7 +97,7 @@ static void save(const struct weft_settings *s)
 {
 	struct weft_error err = {0};
 
-	assert_int_equal(weft_kept_save(s, path_of("good"), &err), 0);
+	assert_int_equal(weft_config_cache_save(s, path_of("good"), &err), 0);
 	assert_no_error(&err);
 }
 
@@ -164,7 +164,7 @@ static void what_broke_meanwhile_is_not_kept(void **state)
 	(void)state;
 	save(s);
 	write_file("fabric.yaml", "broken");
-	assert_int_equal(weft_kept_save(s, path_of("good"), &err), -1);
+	assert_int_equal(weft_config_cache_save(s, path_of("good"), &err), -1);
 	assert_int_not_equal(err.code, 0);
 	weft_settings_free(s);
 	assert_int_equal(n_folders(), 1);
@@ -203,7 +203,8 @@ static void a_place_that_cannot_be_written_is_an_error(void **state)
 	struct weft_settings *s = load();
 
 	(void)state;
-	assert_int_equal(weft_kept_save(s, "/nonexistent/good", &err), -1);
+	assert_int_equal(weft_config_cache_save(s, "/nonexistent/good", &err),
+			 -1);
 	assert_int_not_equal(err.code, 0);
 	weft_settings_free(s);
 }

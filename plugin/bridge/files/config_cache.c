@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* kept.c - keeping copies of the last files that could be read */
+/* config_cache.c - keeping copies of the last files that could be read */
 #include "config.h" /* mkdtemp */
 
-#include "plugin/bridge/files/kept.h"
+#include "plugin/bridge/files/config_cache.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -112,8 +112,8 @@ static int point_to(const char *name, const char *folder,
 	return 0;
 }
 
-int weft_kept_save(const struct weft_settings *settings, const char *name,
-		   struct weft_error *err)
+int weft_config_cache_save(const struct weft_settings *settings,
+			   const char *name, struct weft_error *err)
 {
 	char folder[PATH_MAX], former[PATH_MAX];
 	bool had = former_folder(name, former);
