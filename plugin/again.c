@@ -7,7 +7,7 @@
 
 #include "base/bitset.h"
 #include "base/clock.h"
-#include "plugin/bridge/hard.h"
+#include "plugin/bridge/constraints.h"
 #include "plugin/engine.h"
 #include "plugin/proposal.h"
 
@@ -161,8 +161,8 @@ static bool keeps_to_limits(const struct weft_plan_request *query,
 	for (uint32_t i = 0; known && i < nodes->n; i++)
 		if (bit_test(chosen, i))
 			known[n++] = nodes->fabric_node[i];
-	keeps = known &&
-		weft_hard_holds(nodes->fabric, query->request.spec, known, n);
+	keeps = known && weft_constraints_holds(nodes->fabric,
+						query->request.spec, known, n);
 	free(known);
 	return keeps;
 }
@@ -213,8 +213,8 @@ static bitstr_t *region_of(const struct weft_plan_request *query,
 		    bit_test(able, nodes->slurm_node[k]))
 			known[n_known++] = k;
 	if (trimmed)
-		n_known = weft_hard_trim(nodes->fabric, query->request.spec,
-					 known, n_known);
+		n_known = weft_constraints_trim(
+			nodes->fabric, query->request.spec, known, n_known);
 	region = weft_nodes_set(nodes, known, n_known);
 	free(known);
 	return region;
@@ -295,7 +295,7 @@ static bool ask_domains(const struct weft_plan_request *query, bitstr_t *able,
 static uint32_t level_asked(const struct weft_plan_request *query)
 {
 	const struct weft_fabric *f = weft_engine.nodes.fabric;
-	uint32_t level = weft_hard_level(f, &query->frame);
+	uint32_t level = weft_constraints_level(f, &query->frame);
 
 	return level == WEFT_NONE ? f->n_levels - 1 : level;
 }
@@ -316,7 +316,7 @@ bool weft_again_by_stock(const struct weft_plan_request *query,
 	level = level_asked(query);
 	able = able_nodes(query);
 	taken = ask_domains(query, able, level, true, &first, deadline_s);
-	whole = weft_hard_whole(f, query->request.spec);
+	whole = weft_constraints_whole(f, query->request.spec);
 	if (!taken && whole != WEFT_NONE)
 		taken = ask_domains(query, able, whole, false, &first_whole,
 				    deadline_s);

@@ -34,8 +34,8 @@ libweft_bridge_la_SOURCES = \
 	%D%/bridge/forecast.h \
 	%D%/bridge/gain.c \
 	%D%/bridge/gain.h \
-	%D%/bridge/hard.c \
-	%D%/bridge/hard.h \
+	%D%/bridge/constraints.c \
+	%D%/bridge/constraints.h \
 	%D%/bridge/holdings.c \
 	%D%/bridge/holdings.h \
 	%D%/bridge/launch/launch.c \

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "base/clock.h"
-#include "plugin/bridge/hard.h"
+#include "plugin/bridge/constraints.h"
 #include "plugin/engine.h"
 
 /* Nodes that could take part, before the number of nodes is settled; only
@@ -29,7 +29,8 @@ static uint32_t count_able(const struct weft_plan_request *query)
 	weft_engine.nodes.heaviest = WEFT_ANY_WEIGHT;
 	weft_nodes_offer(&weft_engine.nodes, query->test, request, &shape,
 			 false);
-	return weft_hard_able(&weft_engine.nodes.occupancy, &query->frame);
+	return weft_constraints_able(&weft_engine.nodes.occupancy,
+				     &query->frame);
 }
 
 uint32_t weft_plan_request_shapes(const struct weft_plan_request *query,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "plugin/bridge/rules.h"
 
-#include "plugin/bridge/hard.h"
+#include "plugin/bridge/constraints.h"
 #include "tests/lib/check.h"
 #include "topology/synth.h"
 
@@ -175,9 +175,9 @@ static void nodes_are_counted_in_the_fullest_domain(void **state)
 	weft_occupancy_take(&o, 8, 0xff);
 	weft_occupancy_take(&o, 12, 0xff);
 	weft_occupancy_take(&o, 13, 0x0f);
-	assert_int_equal(weft_hard_able(&o, &leaf), 3);
-	assert_int_equal(weft_hard_able(&o, &pod), 6);
-	assert_int_equal(weft_hard_able(&o, &any), 12);
+	assert_int_equal(weft_constraints_able(&o, &leaf), 3);
+	assert_int_equal(weft_constraints_able(&o, &pod), 6);
+	assert_int_equal(weft_constraints_able(&o, &any), 12);
 	weft_occupancy_free(&o);
 }
 
@@ -208,8 +208,9 @@ static void nodes_keep_to_limits(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		assert_int_equal(weft_hard_holds(fabric, cases[i].spec,
-						 cases[i].nodes, cases[i].n),
+		assert_int_equal(weft_constraints_holds(fabric, cases[i].spec,
+							cases[i].nodes,
+							cases[i].n),
 				 cases[i].holds);
 }
 
@@ -230,8 +231,8 @@ static void what_is_left_keeps_to_limits(void **state)
 		uint32_t nodes[8];
 
 		memcpy(nodes, cases[i].nodes, sizeof(nodes));
-		assert_int_equal(weft_hard_trim(fabric, cases[i].spec, nodes,
-						cases[i].n),
+		assert_int_equal(weft_constraints_trim(fabric, cases[i].spec,
+						       nodes, cases[i].n),
 				 cases[i].n_left);
 		assert_memory_equal(nodes, cases[i].left,
 				    cases[i].n_left * sizeof(*nodes));

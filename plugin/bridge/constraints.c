@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* hard.c - domains that a job must stay in */
-#include "plugin/bridge/hard.h"
+/* constraints.c - domains that a job must stay in */
+#include "plugin/bridge/constraints.h"
 
 #include "costmodel/job/spec.h"
 
@@ -17,8 +17,8 @@ static uint32_t usable_in(const struct weft_occupancy *o, uint32_t first,
 	return able;
 }
 
-uint32_t weft_hard_able(const struct weft_occupancy *o,
-			const struct weft_frame *frame)
+uint32_t weft_constraints_able(const struct weft_occupancy *o,
+			       const struct weft_frame *frame)
 {
 	const struct weft_fabric *f = o->fabric;
 	uint32_t level = frame->within[0] ? weft_fabric_level(f, frame->within)
@@ -38,8 +38,8 @@ uint32_t weft_hard_able(const struct weft_occupancy *o,
 	return most;
 }
 
-uint32_t weft_hard_level(const struct weft_fabric *f,
-			 const struct weft_frame *frame)
+uint32_t weft_constraints_level(const struct weft_fabric *f,
+				const struct weft_frame *frame)
 {
 	if (frame->within[0])
 		return weft_fabric_level(f, frame->within);
@@ -123,8 +123,8 @@ static bool groups_match(const struct weft_fabric *f,
 	return match;
 }
 
-bool weft_hard_holds(const struct weft_fabric *f, const char *text,
-		     const uint32_t *nodes, uint32_t n)
+bool weft_constraints_holds(const struct weft_fabric *f, const char *text,
+			    const uint32_t *nodes, uint32_t n)
 {
 	struct weft_spec spec;
 	struct weft_frame frame;
@@ -133,7 +133,7 @@ bool weft_hard_holds(const struct weft_fabric *f, const char *text,
 	if (!n || weft_spec_parse(text, &spec, NULL) < 0 ||
 	    weft_frame_read(text, &frame, NULL) < 0)
 		return false;
-	level = weft_hard_level(f, &frame);
+	level = weft_constraints_level(f, &frame);
 	if (frame.within[0] && level == WEFT_NONE)
 		return false;
 	if (level != WEFT_NONE && !in_one_domain(f, level, nodes, n))
@@ -142,7 +142,7 @@ bool weft_hard_holds(const struct weft_fabric *f, const char *text,
 	       groups_match(f, &spec, nodes, n);
 }
 
-uint32_t weft_hard_whole(const struct weft_fabric *f, const char *text)
+uint32_t weft_constraints_whole(const struct weft_fabric *f, const char *text)
 {
 	struct weft_spec spec;
 
@@ -179,8 +179,8 @@ static void keep_parts(const struct weft_spec *spec, const uint32_t *in,
 	}
 }
 
-uint32_t weft_hard_trim(const struct weft_fabric *f, const char *text,
-			uint32_t *nodes, uint32_t n)
+uint32_t weft_constraints_trim(const struct weft_fabric *f, const char *text,
+			       uint32_t *nodes, uint32_t n)
 {
 	uint32_t level = weft_fabric_segment_level(f), left = 0;
 	const struct weft_level *l = &f->levels[level];
