@@ -12,8 +12,8 @@ libweft_bridge_la_SOURCES = \
 	%D%/bridge/defaults.h \
 	%D%/bridge/files/seqlock.c \
 	%D%/bridge/files/seqlock.h \
-	%D%/bridge/files/complain.c \
-	%D%/bridge/files/complain.h \
+	%D%/bridge/files/invariants.c \
+	%D%/bridge/files/invariants.h \
 	%D%/bridge/files/status_writer.c \
 	%D%/bridge/files/status_writer.h \
 	%D%/bridge/files/config_cache.c \

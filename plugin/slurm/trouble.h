@@ -3,7 +3,7 @@
 #ifndef WEFT_PLUGIN_SLURM_TROUBLE_H
 #define WEFT_PLUGIN_SLURM_TROUBLE_H
 
-#include "plugin/bridge/files/complain.h"
+#include "plugin/bridge/files/invariants.h"
 
 /* It happened so many times; the log hears of each kind once an hour.  For
  * callers under Slurm's locks. */

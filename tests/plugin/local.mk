@@ -3,7 +3,7 @@ unit_tests += \
 	%D%/answers \
 	%D%/seqlock \
 	%D%/bridge \
-	%D%/complain \
+	%D%/invariants \
 	%D%/decision \
 	%D%/defaults \
 	%D%/forecast \

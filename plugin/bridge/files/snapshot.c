@@ -7,7 +7,7 @@
 #include "base/bitset.h"
 #include "base/trusted.h"
 #include "placement/objective/objective.h"
-#include "plugin/bridge/files/complain.h"
+#include "plugin/bridge/files/invariants.h"
 #include "plugin/bridge/watchdog.h"
 
 #include <errno.h>
@@ -271,7 +271,7 @@ static void put_waits(const struct weft_status *shown, double now_s, FILE *file)
 
 /* Those that happened. */
 static void put_troubles(const struct weft_status *shown,
-			 const struct weft_complaints *complaints, FILE *file)
+			 const struct weft_invariants *complaints, FILE *file)
 {
 	const char *before = "";
 
@@ -326,7 +326,7 @@ int weft_snapshot_write(const struct weft_status *shown,
 	put_nodes(shown, f, file);
 	put_jobs(shown, file);
 	put_waits(shown, now_s, file);
-	put_troubles(shown, &weft_complaints, file);
+	put_troubles(shown, &weft_invariants, file);
 	put_recount(shown, file);
 	fputs("}\n", file);
 	return ferror(file) ? -1 : 0;

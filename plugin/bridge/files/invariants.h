@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* complain.h - what should never happen: counted each time, told once an hour;
- * no Slurm types
+/* invariants.h - what should never happen: counted each time, told once an
+ * hour; no Slurm types
  */
-#ifndef WEFT_PLUGIN_BRIDGE_FILES_COMPLAIN_H
-#define WEFT_PLUGIN_BRIDGE_FILES_COMPLAIN_H
+#ifndef WEFT_PLUGIN_BRIDGE_FILES_INVARIANTS_H
+#define WEFT_PLUGIN_BRIDGE_FILES_INVARIANTS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,18 +27,18 @@ extern const char *const weft_trouble_texts[WEFT_N_TROUBLES];
 extern const char *const weft_trouble_codes[WEFT_N_TROUBLES];
 
 /* Written under Slurm's locks; the counts may be read by any thread. */
-struct weft_complaints {
+struct weft_invariants {
 	_Atomic uint64_t n[WEFT_N_TROUBLES];
 	uint64_t n_told[WEFT_N_TROUBLES];
 	double told_s[WEFT_N_TROUBLES];
 };
 
-extern struct weft_complaints weft_complaints;
+extern struct weft_invariants weft_invariants;
 
 /* Counts `times` of it at now_s (any clock that never goes back).  true when it
  * is to be told: *n_since is how often it happened since it was told last. */
-bool weft_complain(struct weft_complaints *complaints,
-		   enum weft_trouble trouble, uint32_t times, double now_s,
-		   uint64_t *n_since);
+bool weft_invariant_broken(struct weft_invariants *complaints,
+			   enum weft_trouble trouble, uint32_t times,
+			   double now_s, uint64_t *n_since);
 
 #endif

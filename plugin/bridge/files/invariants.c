@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* complain.c - counting what should never happen */
-#include "plugin/bridge/files/complain.h"
+/* invariants.c - counting what should never happen */
+#include "plugin/bridge/files/invariants.h"
 
 #define TOLD_EVERY_S 3600.0
 
@@ -25,11 +25,11 @@ const char *const weft_trouble_codes[WEFT_N_TROUBLES] = {
 	[WEFT_TROUBLE_SLOW] = "over-budget", [WEFT_TROUBLE_ROOM] = "no-memory",
 };
 
-struct weft_complaints weft_complaints;
+struct weft_invariants weft_invariants;
 
-bool weft_complain(struct weft_complaints *complaints,
-		   enum weft_trouble trouble, uint32_t times, double now_s,
-		   uint64_t *n_since)
+bool weft_invariant_broken(struct weft_invariants *complaints,
+			   enum weft_trouble trouble, uint32_t times,
+			   double now_s, uint64_t *n_since)
 {
 	bool first = complaints->n_told[trouble] == 0;
 
