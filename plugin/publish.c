@@ -150,7 +150,7 @@ static void order_ranks(job_record_t *job, struct weft_account *account,
 
 	weft_ranks_settle(&weft_engine.bridge, &question, ranks);
 	text = weft_ranks_text(settings->fabric, job->job_id, ranks);
-	variable_set(job, WEFT_ROSTER_VARIABLE, text);
+	variable_set(job, WEFT_RANK_MAP_VARIABLE, text);
 	free(text);
 	if (!ranks->where)
 		return;
@@ -292,7 +292,7 @@ void weft_publish_started(job_record_t *job)
 
 	/* A job that was requeued has that of its last start. */
 	if (job->details && job->details->env_cnt)
-		variable_set(job, WEFT_ROSTER_VARIABLE, NULL);
+		variable_set(job, WEFT_RANK_MAP_VARIABLE, NULL);
 	if (begun != job->job_id || !weft_engine_on() || !job->node_bitmap ||
 	    !job->details || !job->gres_list_alloc)
 		return;

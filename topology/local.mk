@@ -15,7 +15,7 @@ libweft_topology_la_SOURCES = \
 	%D%/fabric_uplinks.c \
 	%D%/fabric_wiring.h \
 	%D%/profile.c \
-	%D%/roster.c \
+	%D%/rank_map.c \
 	%D%/synth.c \
 	%D%/synth_cables.c \
 	%D%/synth_parts.h \
@@ -26,6 +26,6 @@ weft_topology_headers = \
 	%D%/cabling.h \
 	%D%/fabric.h \
 	%D%/profile.h \
-	%D%/roster.h \
+	%D%/rank_map.h \
 	%D%/synth.h \
 	# End of weft_topology_headers

@@ -3,7 +3,7 @@
 #include "base/suggest.h"
 #include "cli/cmd.h"
 #include "cli/plan/rank_forms.h"
-#include "topology/roster.h"
+#include "topology/rank_map.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -86,7 +86,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 /* ---- from a plan ---- */
 
 /* Index of the name among those seen so far; neighbours are mostly alike. */
-static uint32_t node_add(struct weft_roster *r, const char *name, uint32_t last)
+static uint32_t node_add(struct weft_rank_map *r, const char *name,
+			 uint32_t last)
 {
 	if (last < r->n_nodes && strcmp(r->nodes[last], name) == 0)
 		return last;
@@ -98,7 +99,7 @@ static uint32_t node_add(struct weft_roster *r, const char *name, uint32_t last)
 }
 
 static int entry_read(json_t *entry, uint32_t n, const char *source,
-		      const char **name, struct weft_roster *r,
+		      const char **name, struct weft_rank_map *r,
 		      struct weft_error *err)
 {
 	json_int_t rank, gpu;
@@ -123,17 +124,17 @@ static int entry_read(json_t *entry, uint32_t n, const char *source,
 
 /* Names stay the document's. */
 static int plan_seat(const json_t *list, const char *source,
-		     struct weft_roster *r, struct weft_error *err)
+		     struct weft_rank_map *r, struct weft_error *err)
 {
 	size_t n = json_array_size(list);
 	const char **name;
 	int rc = 0;
 
-	if (n == 0 || n > WEFT_ROSTER_MAX_RANKS)
+	if (n == 0 || n > WEFT_RANK_MAP_MAX_RANKS)
 		return weft_fail_at(err, WEFT_EINVAL, source, 0, 0,
 				    "expected 1 to %u ranks in \"ranks\", as "
 				    "weft plan --json writes",
-				    WEFT_ROSTER_MAX_RANKS);
+				    WEFT_RANK_MAP_MAX_RANKS);
 	name = weft_calloc(n, sizeof(*name), err);
 	r->nodes = weft_calloc(n, sizeof(*r->nodes), err);
 	r->node = weft_calloc(n, sizeof(*r->node), err);
@@ -173,7 +174,7 @@ static json_t *plan_load(const char *path, struct weft_error *err)
 
 /* ---- answer ---- */
 
-static int print(const struct ranks *ranks, const struct weft_roster *r,
+static int print(const struct ranks *ranks, const struct weft_rank_map *r,
 		 struct weft_error *err)
 {
 	const struct rank_form *form =
@@ -193,42 +194,42 @@ static int print(const struct ranks *ranks, const struct weft_roster *r,
 static int from_plan(const struct ranks *ranks, struct weft_error *err)
 {
 	json_t *plan = plan_load(ranks->plan, err);
-	struct weft_roster r = {0};
+	struct weft_rank_map r = {0};
 	int rc = -1;
 
 	if (plan && plan_seat(json_object_get(plan, "ranks"), ranks->plan, &r,
 			      err) == 0)
 		rc = print(ranks, &r, err);
-	weft_roster_free(&r);
+	weft_rank_map_free(&r);
 	json_decref(plan);
 	return rc;
 }
 
 static int from_job(const struct ranks *ranks, struct weft_error *err)
 {
-	const char *text = getenv(WEFT_ROSTER_VARIABLE);
+	const char *text = getenv(WEFT_RANK_MAP_VARIABLE);
 	const char *job = getenv("SLURM_JOB_ID");
-	struct weft_roster r = {0};
+	struct weft_rank_map r = {0};
 	int rc;
 
-	if (text && weft_roster_decode(text, &r, err) < 0)
+	if (text && weft_rank_map_decode(text, &r, err) < 0)
 		return -1;
 	if (!r.n_ranks) {
 		fprintf(stderr,
 			"weft: no order of ranks in %s: weft has none "
 			"for this job, or this is no job\n",
-			WEFT_ROSTER_VARIABLE);
-		weft_roster_free(&r);
+			WEFT_RANK_MAP_VARIABLE);
+		weft_rank_map_free(&r);
 		return EXIT_NEGATIVE;
 	}
 	/* A job inside of a job may have inherited the variable. */
 	if (job && strtoul(job, NULL, 10) != r.job_id)
 		rc = weft_fail(err, WEFT_EINVAL,
 			       "%s is of job %u, but this is job %.20s",
-			       WEFT_ROSTER_VARIABLE, r.job_id, job);
+			       WEFT_RANK_MAP_VARIABLE, r.job_id, job);
 	else
 		rc = print(ranks, &r, err);
-	weft_roster_free(&r);
+	weft_rank_map_free(&r);
 	return rc;
 }
 

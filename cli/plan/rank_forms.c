@@ -11,7 +11,8 @@
 #include <string.h>
 
 /* For each rank how many of its node come before it; malloc'ed. */
-static uint32_t *locals_of(const struct weft_roster *r, struct weft_error *err)
+static uint32_t *locals_of(const struct weft_rank_map *r,
+			   struct weft_error *err)
 {
 	uint32_t *local = weft_calloc(r->n_ranks, sizeof(*local), err);
 	uint32_t *n = weft_calloc(r->n_nodes, sizeof(*n), err);
@@ -27,13 +28,13 @@ static uint32_t *locals_of(const struct weft_roster *r, struct weft_error *err)
 	return NULL;
 }
 
-static const char *node_of(const struct weft_roster *r, uint32_t rank)
+static const char *node_of(const struct weft_rank_map *r, uint32_t rank)
 {
 	return r->nodes[r->node[rank]];
 }
 
 /* Ranks from `rank` on that are on its node. */
-static uint32_t run_of(const struct weft_roster *r, uint32_t rank)
+static uint32_t run_of(const struct weft_rank_map *r, uint32_t rank)
 {
 	uint32_t n = 1;
 
@@ -42,7 +43,7 @@ static uint32_t run_of(const struct weft_roster *r, uint32_t rank)
 	return n;
 }
 
-static int print_table(const struct weft_roster *r, const char **why,
+static int print_table(const struct weft_rank_map *r, const char **why,
 		       struct weft_error *err)
 {
 	uint32_t *local = locals_of(r, err);
@@ -58,7 +59,7 @@ static int print_table(const struct weft_roster *r, const char **why,
 	return 0;
 }
 
-static int print_hostfile(const struct weft_roster *r, const char **why,
+static int print_hostfile(const struct weft_rank_map *r, const char **why,
 			  struct weft_error *err)
 {
 	(void)why;
@@ -68,7 +69,7 @@ static int print_hostfile(const struct weft_roster *r, const char **why,
 	return 0;
 }
 
-static int print_rankfile(const struct weft_roster *r, const char **why,
+static int print_rankfile(const struct weft_rank_map *r, const char **why,
 			  struct weft_error *err)
 {
 	uint32_t *local = locals_of(r, err);
@@ -84,7 +85,7 @@ static int print_rankfile(const struct weft_roster *r, const char **why,
 }
 
 /* torchrun numbers ranks node by node, and gives each node as many. */
-static int print_torchrun(const struct weft_roster *r, const char **why,
+static int print_torchrun(const struct weft_rank_map *r, const char **why,
 			  struct weft_error *err)
 {
 	uint32_t each = run_of(r, 0);
@@ -110,7 +111,7 @@ static int print_torchrun(const struct weft_roster *r, const char **why,
 
 /* As nccl-tests are run: hosts and slots for mpirun, then what each node's
  * processes see. */
-static int print_nccl(const struct weft_roster *r, const char **why,
+static int print_nccl(const struct weft_rank_map *r, const char **why,
 		      struct weft_error *err)
 {
 	(void)why;
@@ -135,10 +136,10 @@ static int print_nccl(const struct weft_roster *r, const char **why,
 	return 0;
 }
 
-static int print_text(const struct weft_roster *r, const char **why,
+static int print_text(const struct weft_rank_map *r, const char **why,
 		      struct weft_error *err)
 {
-	char *text = weft_roster_encode(r, err);
+	char *text = weft_rank_map_encode(r, err);
 
 	(void)why;
 	if (!text)
@@ -168,7 +169,7 @@ const struct rank_form *rank_form_find(const char *name)
 	return NULL;
 }
 
-int rank_form_json(const struct weft_roster *r, struct weft_error *err)
+int rank_form_json(const struct weft_rank_map *r, struct weft_error *err)
 {
 	uint32_t *local = locals_of(r, err);
 	json_t *nodes = json_array(), *ranks = json_array();

@@ -52,22 +52,22 @@ static uint32_t option_number(slurm_opt_t *options, const char *name)
 
 /* The order in the environment, if it is this job's and the job has still the
  * nodes that it had. */
-static bool roster_read(struct weft_roster *r)
+static bool rank_map_read(struct weft_rank_map *r)
 {
-	const char *text = getenv(WEFT_ROSTER_VARIABLE);
+	const char *text = getenv(WEFT_RANK_MAP_VARIABLE);
 	const char *job = getenv("SLURM_JOB_ID");
 	const char *nodes = getenv("SLURM_JOB_NODELIST");
 
-	if (!text || !job || !nodes || weft_roster_decode(text, r, NULL) < 0)
+	if (!text || !job || !nodes || weft_rank_map_decode(text, r, NULL) < 0)
 		return false;
 	if (r->n_ranks && strtoul(job, NULL, 10) == r->job_id &&
 	    weft_launch_same_nodes(r, nodes))
 		return true;
-	weft_roster_free(r);
+	weft_rank_map_free(r);
 	return false;
 }
 
-static void step_order(slurm_opt_t *options, const struct weft_roster *r)
+static void step_order(slurm_opt_t *options, const struct weft_rank_map *r)
 {
 	uint32_t n_tasks = option_number(options, "ntasks");
 	uint32_t most = option_number(options, "ntasks-per-node");
@@ -98,13 +98,13 @@ void weft_spank_order_step(void)
 		strcmp(program_invocation_short_name, "srun") == 0
 			? dlsym(RTLD_DEFAULT, "opt")
 			: NULL;
-	struct weft_roster r;
+	struct weft_rank_map r;
 
 	unsetenv(STEP_VARIABLE);
-	if (!options || user_decides(options) || !roster_read(&r))
+	if (!options || user_decides(options) || !rank_map_read(&r))
 		return;
 	step_order(options, &r);
-	weft_roster_free(&r);
+	weft_rank_map_free(&r);
 }
 
 /* ---- nodes ---- */
@@ -112,7 +112,7 @@ void weft_spank_order_step(void)
 /* The variable's value of the task; malloc'ed, NULL where it is not set. */
 static char *task_value(spank_t spank, const char *name)
 {
-	const int size = WEFT_ROSTER_MAX_BYTES + 1;
+	const int size = WEFT_RANK_MAP_MAX_BYTES + 1;
 	char *value = malloc((size_t)size);
 
 	if (value && spank_getenv(spank, name, value, size) == ESPANK_SUCCESS)
@@ -123,9 +123,9 @@ static char *task_value(spank_t spank, const char *name)
 
 /* What is known of the task and its step. */
 struct seat {
-	struct weft_roster roster;
+	struct weft_rank_map rank_map;
 	struct weft_task task;
-	uint32_t node; /* in the roster; WEFT_NONE */
+	uint32_t node; /* in the rank map; WEFT_NONE */
 	bool ordered;  /* tasks lie as weft's ranks do */
 	char *hosts;   /* of the step */
 };
@@ -155,7 +155,7 @@ static bool task_read(spank_t spank, struct weft_task *task)
  * node has the tasks that it needs. */
 static void seat_renumber(struct seat *seat)
 {
-	uint32_t rank = weft_launch_nth_rank(&seat->roster, seat->node,
+	uint32_t rank = weft_launch_nth_rank(&seat->rank_map, seat->node,
 					     seat->task.local_rank);
 
 	if (rank == WEFT_NONE)
@@ -174,16 +174,16 @@ static void seat_order(spank_t spank, struct seat *seat)
 		/* An srun that the task itself starts would take it for the
 		 * user's, and want a list of nodes with it. */
 		spank_unsetenv(spank, "SLURM_DISTRIBUTION");
-	} else if (seat->roster.torch) {
+	} else if (seat->rank_map.torch) {
 		tasks = task_value(spank, "SLURM_STEP_TASKS_PER_NODE");
 		if (tasks && seat->hosts &&
-		    weft_launch_task_per_rank(&seat->roster, seat->hosts,
+		    weft_launch_task_per_rank(&seat->rank_map, seat->hosts,
 					      tasks))
 			seat_renumber(seat);
 	}
 	if (seat->ordered) {
 		seat->task.node = seat->node;
-		seat->task.master = seat->roster.nodes[0];
+		seat->task.master = seat->rank_map.nodes[0];
 	}
 	free(step);
 	free(tasks);
@@ -198,7 +198,7 @@ static void seat_find_master(spank_t spank, struct seat *seat,
 
 	if (!seat->task.master && seat->hosts &&
 	    (!layout || !strstr(layout, "arbitrary")) &&
-	    weft_hostlist_decode(seat->hosts, WEFT_ROSTER_MAX_RANKS, hosts,
+	    weft_hostlist_decode(seat->hosts, WEFT_RANK_MAP_MAX_RANKS, hosts,
 				 NULL) == 0)
 		seat->task.master = hosts->names[0];
 	free(layout);
@@ -228,14 +228,14 @@ static void set_gpus(spank_t spank, const struct seat *seat)
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (spank_getenv(spank, names[i], list, sizeof(list) - 1) ==
 			    ESPANK_SUCCESS &&
-		    weft_launch_gpus(&seat->roster, seat->node, list, text,
+		    weft_launch_gpus(&seat->rank_map, seat->node, list, text,
 				     sizeof(text)))
 			spank_setenv(spank, names[i], text, 1);
 }
 
 static void seat_free(struct seat *seat)
 {
-	weft_roster_free(&seat->roster);
+	weft_rank_map_free(&seat->rank_map);
 	free(seat->hosts);
 }
 
@@ -249,14 +249,15 @@ static bool seat_read(spank_t spank, struct seat *seat)
 	if (!task_read(spank, &seat->task) ||
 	    seat->task.step_id > SLURM_MAX_NORMAL_STEP_ID)
 		return false;
-	text = task_value(spank, WEFT_ROSTER_VARIABLE);
-	fine = text && weft_roster_decode(text, &seat->roster, NULL) == 0;
+	text = task_value(spank, WEFT_RANK_MAP_VARIABLE);
+	fine = text && weft_rank_map_decode(text, &seat->rank_map, NULL) == 0;
 	free(text);
-	if (!fine || seat->roster.job_id != seat->task.job_id)
+	if (!fine || seat->rank_map.job_id != seat->task.job_id)
 		return false;
 	seat->hosts = task_value(spank, "SLURM_STEP_NODELIST");
 	name = task_value(spank, "SLURMD_NODENAME");
-	seat->node = name ? weft_roster_node(&seat->roster, name) : WEFT_NONE;
+	seat->node =
+		name ? weft_rank_map_node(&seat->rank_map, name) : WEFT_NONE;
 	free(name);
 	return true;
 }
@@ -270,7 +271,7 @@ void weft_spank_prepare_task(spank_t spank)
 			seat_order(spank, &seat);
 		if (seat.ordered)
 			set_gpus(spank, &seat);
-		if (seat.roster.torch)
+		if (seat.rank_map.torch)
 			set_torch(spank, &seat);
 	}
 	seat_free(&seat);

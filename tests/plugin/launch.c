@@ -6,20 +6,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct weft_roster roster_of(const char *text)
+static struct weft_rank_map rank_map_of(const char *text)
 {
 	struct weft_error err = {0};
-	struct weft_roster r;
+	struct weft_rank_map r;
 
-	weft_roster_decode(text, &r, &err);
+	weft_rank_map_decode(text, &r, &err);
 	assert_no_error(&err);
 	return r;
 }
 
 static void a_step_gets_a_node_for_each_task_in_rank_order(void **state)
 {
-	struct weft_roster r =
-		roster_of("1;job=1;nodes=n[3,1];ranks=0-1:0,0-1:1");
+	struct weft_rank_map r =
+		rank_map_of("1;job=1;nodes=n[3,1];ranks=0-1:0,0-1:1");
 	char *nodes;
 
 	(void)state;
@@ -32,12 +32,13 @@ static void a_step_gets_a_node_for_each_task_in_rank_order(void **state)
 	for (uint32_t n = 0; n < 10; n++)
 		if (n != 2 && n != 4)
 			assert_null(weft_launch_nodes(&r, n));
-	weft_roster_free(&r);
+	weft_rank_map_free(&r);
 }
 
 static void the_jobs_nodes_must_be_the_orders(void **state)
 {
-	struct weft_roster r = roster_of("1;job=1;nodes=n[3,1];ranks=0-1:0");
+	struct weft_rank_map r =
+		rank_map_of("1;job=1;nodes=n[3,1];ranks=0-1:0");
 
 	(void)state;
 	assert_true(weft_launch_same_nodes(&r, "n[1,3]"));
@@ -47,13 +48,13 @@ static void the_jobs_nodes_must_be_the_orders(void **state)
 	assert_false(weft_launch_same_nodes(&r, "n1,n1"));
 	assert_false(weft_launch_same_nodes(&r, "n[1,4]"));
 	assert_false(weft_launch_same_nodes(&r, ""));
-	weft_roster_free(&r);
+	weft_rank_map_free(&r);
 }
 
 static void tasks_are_counted_node_by_node(void **state)
 {
-	struct weft_roster r =
-		roster_of("1;job=1;nodes=n[3,1,2];ranks=0:0,1:0-1,2:0,0:1");
+	struct weft_rank_map r =
+		rank_map_of("1;job=1;nodes=n[3,1,2];ranks=0:0,1:0-1,2:0,0:1");
 	static const struct {
 		const char *tasks;
 		bool same;
@@ -77,13 +78,13 @@ static void tasks_are_counted_node_by_node(void **state)
 	assert_int_equal(weft_launch_nth_rank(&r, 0, 0), 0);
 	assert_int_equal(weft_launch_nth_rank(&r, 0, 1), 4);
 	assert_int_equal(weft_launch_nth_rank(&r, 0, 2), WEFT_NONE);
-	weft_roster_free(&r);
+	weft_rank_map_free(&r);
 }
 
 static void gpus_follow_the_nodes_ranks(void **state)
 {
-	struct weft_roster r =
-		roster_of("1;job=1;nodes=a,b;ranks=0:6,1:0,0:3,1:1,0:5");
+	struct weft_rank_map r =
+		rank_map_of("1;job=1;nodes=a,b;ranks=0:6,1:0,0:3,1:1,0:5");
 	static const struct {
 		uint32_t node;
 		const char *list, *wanted; /* NULL: as it is */
@@ -110,7 +111,7 @@ static void gpus_follow_the_nodes_ranks(void **state)
 		if (moved)
 			assert_string_equal(text, cases[k].wanted);
 	}
-	weft_roster_free(&r);
+	weft_rank_map_free(&r);
 }
 
 static const char *value_of(const struct weft_variable *variables, uint32_t n,

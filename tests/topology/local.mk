@@ -15,7 +15,7 @@ unit_tests += \
 	%D%/layout \
 	%D%/memory \
 	%D%/profile \
-	%D%/roster \
+	%D%/rank_map \
 	%D%/round_trip \
 	%D%/scheme_cables \
 	%D%/seeded_faults \

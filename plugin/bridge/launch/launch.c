@@ -25,8 +25,8 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The roster's nodes by name; malloc'ed. */
-static struct named *sort_names(const struct weft_roster *r)
+/* The rank map's nodes by name; malloc'ed. */
+static struct named *sort_names(const struct weft_rank_map *r)
 {
 	struct named *sorted = weft_calloc(r->n_nodes, sizeof(*sorted), NULL);
 
@@ -37,9 +37,10 @@ static struct named *sort_names(const struct weft_roster *r)
 	return sorted;
 }
 
-/* For each name of the list its index in the roster, each once; malloc'ed, NULL
- * where the two differ. */
-static uint32_t *match_nodes(const struct weft_roster *r, const char *hostlist)
+/* For each name of the list its index in the rank map, each once; malloc'ed,
+ * NULL where the two differ. */
+static uint32_t *match_nodes(const struct weft_rank_map *r,
+			     const char *hostlist)
 {
 	struct weft_hostlist list = {0};
 	struct named *sorted = NULL;
@@ -77,7 +78,7 @@ static uint32_t *match_nodes(const struct weft_roster *r, const char *hostlist)
 	return NULL;
 }
 
-bool weft_launch_same_nodes(const struct weft_roster *r, const char *hostlist)
+bool weft_launch_same_nodes(const struct weft_rank_map *r, const char *hostlist)
 {
 	uint32_t *node = match_nodes(r, hostlist);
 
@@ -85,7 +86,7 @@ bool weft_launch_same_nodes(const struct weft_roster *r, const char *hostlist)
 	return node != NULL;
 }
 
-char *weft_launch_nodes(const struct weft_roster *r, uint32_t n_tasks)
+char *weft_launch_nodes(const struct weft_rank_map *r, uint32_t n_tasks)
 {
 	bool by_rank = n_tasks == r->n_ranks;
 	char *text = NULL;
@@ -108,7 +109,7 @@ char *weft_launch_nodes(const struct weft_roster *r, uint32_t n_tasks)
 
 /* ---- tasks per node ---- */
 
-uint32_t weft_launch_most(const struct weft_roster *r)
+uint32_t weft_launch_most(const struct weft_rank_map *r)
 {
 	uint32_t *n = weft_calloc(r->n_nodes, sizeof(*n), NULL);
 	uint32_t most = 0;
@@ -130,7 +131,7 @@ static bool read_number(const char **text, uint32_t *value)
 	number = strtoul(*text, &end, 10);
 	*text = end;
 	*value = (uint32_t)number;
-	return number <= WEFT_ROSTER_MAX_RANKS;
+	return number <= WEFT_RANK_MAP_MAX_RANKS;
 }
 
 /* "8(x3)": a number and how often. */
@@ -145,7 +146,7 @@ static bool read_repeated(const char **text, uint32_t *value, uint32_t *times)
 	return read_number(text, times) && *(*text)++ == ')';
 }
 
-bool weft_launch_task_per_rank(const struct weft_roster *r,
+bool weft_launch_task_per_rank(const struct weft_rank_map *r,
 			       const char *hostlist, const char *tasks)
 {
 	uint32_t *node = match_nodes(r, hostlist);
@@ -168,7 +169,7 @@ bool weft_launch_task_per_rank(const struct weft_roster *r,
 	return same && n == r->n_nodes;
 }
 
-uint32_t weft_launch_nth_rank(const struct weft_roster *r, uint32_t node,
+uint32_t weft_launch_nth_rank(const struct weft_rank_map *r, uint32_t node,
 			      uint32_t nth)
 {
 	for (uint32_t i = 0; i < r->n_ranks; i++)
@@ -202,7 +203,7 @@ static uint32_t split(const char *list,
 	return 0;
 }
 
-bool weft_launch_gpus(const struct weft_roster *r, uint32_t node,
+bool weft_launch_gpus(const struct weft_rank_map *r, uint32_t node,
 		      const char *list, char *text, size_t size)
 {
 	struct entry entries[WEFT_MAX_GPUS_PER_NODE];

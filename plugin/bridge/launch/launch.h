@@ -6,34 +6,35 @@
 #ifndef WEFT_PLUGIN_BRIDGE_LAUNCH_LAUNCH_H
 #define WEFT_PLUGIN_BRIDGE_LAUNCH_LAUNCH_H
 
-#include "topology/roster.h"
+#include "topology/rank_map.h"
 
-/* True when the hostlist names exactly the roster's nodes. */
-bool weft_launch_same_nodes(const struct weft_roster *r, const char *hostlist);
+/* True when the hostlist names exactly the rank map's nodes. */
+bool weft_launch_same_nodes(const struct weft_rank_map *r,
+			    const char *hostlist);
 
 /* The node of each task of a step over all of the job's nodes, separated by
  * commas: a task for each rank, or one for each node, in the order of the
  * nodes' first ranks.  malloc'ed; NULL where n_tasks is neither, or out of
  * memory. */
-char *weft_launch_nodes(const struct weft_roster *r, uint32_t n_tasks);
+char *weft_launch_nodes(const struct weft_rank_map *r, uint32_t n_tasks);
 
 /* The ranks of the node that has most. */
-uint32_t weft_launch_most(const struct weft_roster *r);
+uint32_t weft_launch_most(const struct weft_rank_map *r);
 
 /* Slurm's "8(x3),4" for the nodes of `hostlist`: true when each has as many
- * tasks as the roster has ranks there. */
-bool weft_launch_task_per_rank(const struct weft_roster *r,
+ * tasks as the rank map has ranks there. */
+bool weft_launch_task_per_rank(const struct weft_rank_map *r,
 			       const char *hostlist, const char *tasks);
 
 /* The rank that is the nth of its node, or WEFT_NONE. */
-uint32_t weft_launch_nth_rank(const struct weft_roster *r, uint32_t node,
+uint32_t weft_launch_nth_rank(const struct weft_rank_map *r, uint32_t node,
 			      uint32_t nth);
 
 /* A list of a node's GPUs such as CUDA_VISIBLE_DEVICES holds, in the order of
  * the node's ranks: entry k is the GPU of the kth.  Into text[size]; false
  * where it is in that order already, or is not a list of one entry for each
  * rank. */
-bool weft_launch_gpus(const struct weft_roster *r, uint32_t node,
+bool weft_launch_gpus(const struct weft_rank_map *r, uint32_t node,
 		      const char *list, char *text, size_t size);
 
 /* A task as torch sees it. */

@@ -140,26 +140,26 @@ void weft_ranks_drop(struct weft_ranks *ranks, const char *why)
 char *weft_ranks_text(const struct weft_fabric *f, uint32_t job_id,
 		      struct weft_ranks *ranks)
 {
-	struct weft_roster roster = {0};
+	struct weft_rank_map rank_map = {0};
 	struct weft_error err = {0};
 	char *text = NULL;
 
-	if (ranks->where &&
-	    weft_roster_build(f, ranks->where, ranks->n, &roster, &err) == 0) {
-		roster.job_id = job_id;
-		roster.torch = ranks->torch;
-		text = weft_roster_encode(&roster, &err);
+	if (ranks->where && weft_rank_map_build(f, ranks->where, ranks->n,
+						&rank_map, &err) == 0) {
+		rank_map.job_id = job_id;
+		rank_map.torch = ranks->torch;
+		text = weft_rank_map_encode(&rank_map, &err);
 	}
-	weft_roster_free(&roster);
+	weft_rank_map_free(&rank_map);
 	if (ranks->where && !text)
 		weft_ranks_drop(ranks, err.code == WEFT_ENOSYS
 					       ? "too many to hand over"
 					       : "out of memory");
 	if (text || !ranks->torch)
 		return text;
-	roster.job_id = job_id;
-	roster.torch = true;
-	return weft_roster_encode(&roster, NULL);
+	rank_map.job_id = job_id;
+	rank_map.torch = true;
+	return weft_rank_map_encode(&rank_map, NULL);
 }
 
 void weft_ranks_tell(const struct weft_ranks *ranks, char text[WEFT_TEXT_SIZE])

@@ -6,7 +6,7 @@
 #define WEFT_PLUGIN_BRIDGE_LAUNCH_RANKS_H
 
 #include "plugin/bridge/bridge.h"
-#include "topology/roster.h"
+#include "topology/rank_map.h"
 
 struct weft_ranks_question {
 	const char *spec; /* NULL: none */

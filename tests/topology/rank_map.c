@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* roster.c - orders of ranks come back from text as they went, and fit */
-#include "topology/roster.h"
+/* rank_map.c - orders of ranks come back from text as they went, and fit */
+#include "topology/rank_map.h"
 #include "tests/lib/check.h"
 #include "topology/synth.h"
 
@@ -44,10 +44,10 @@ static void each_written_form_is_read(void **state)
 	(void)state;
 	for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
 		struct weft_error err = {0};
-		struct weft_roster r;
+		struct weft_rank_map r;
 		char seats[200] = "";
 
-		weft_roster_decode(cases[k].text, &r, &err);
+		weft_rank_map_decode(cases[k].text, &r, &err);
 		assert_no_error(&err);
 		assert_int_equal(r.job_id, cases[k].job_id);
 		assert_int_equal(r.n_nodes, cases[k].n_nodes);
@@ -58,7 +58,7 @@ static void each_written_form_is_read(void **state)
 				 sizeof(seats) - strlen(seats), "%s%s.%u",
 				 i ? " " : "", r.nodes[r.node[i]], r.gpu[i]);
 		assert_string_equal(seats, cases[k].seats);
-		weft_roster_free(&r);
+		weft_rank_map_free(&r);
 	}
 }
 
@@ -98,9 +98,9 @@ static void mistakes_are_refused(void **state)
 	(void)state;
 	for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
 		struct weft_error err = {0};
-		struct weft_roster r;
+		struct weft_rank_map r;
 
-		assert_int_equal(weft_roster_decode(cases[k].text, &r, &err),
+		assert_int_equal(weft_rank_map_decode(cases[k].text, &r, &err),
 				 -1);
 		assert_error_says(&err, cases[k].says);
 		assert_int_equal(r.n_ranks, 0);
@@ -112,18 +112,18 @@ static size_t round_trip(const struct weft_fabric *f, const uint32_t *where,
 			 uint32_t n, char *head, size_t size)
 {
 	struct weft_error err = {0};
-	struct weft_roster r, again;
+	struct weft_rank_map r, again;
 	char *text;
 	size_t length;
 
-	assert_int_equal(weft_roster_build(f, where, n, &r, &err), 0);
+	assert_int_equal(weft_rank_map_build(f, where, n, &r, &err), 0);
 	r.job_id = 4294967294;
 	r.torch = true;
-	text = weft_roster_encode(&r, &err);
+	text = weft_rank_map_encode(&r, &err);
 	assert_no_error(&err);
 	length = strlen(text);
 	snprintf(head, size, "%s", text);
-	weft_roster_decode(text, &again, &err);
+	weft_rank_map_decode(text, &again, &err);
 	assert_no_error(&err);
 	assert_int_equal(again.job_id, r.job_id);
 	assert_int_equal(again.n_nodes, r.n_nodes);
@@ -136,8 +136,8 @@ static size_t round_trip(const struct weft_fabric *f, const uint32_t *where,
 			where[i] - f->nodes[f->gpu_node[where[i]]].first_gpu);
 	}
 	free(text);
-	weft_roster_free(&r);
-	weft_roster_free(&again);
+	weft_rank_map_free(&r);
+	weft_rank_map_free(&again);
 	return length;
 }
 
@@ -178,7 +178,7 @@ static void ranks_in_any_order_fit(void **state)
 		where[k] = gpu;
 	}
 	assert_true(round_trip(f, where, f->n_gpus, head, sizeof(head)) <=
-		    WEFT_ROSTER_MAX_BYTES);
+		    WEFT_RANK_MAP_MAX_BYTES);
 	assert_true(round_trip(f, where, 100, head, sizeof(head)) < 2000);
 	free(where);
 	weft_fabric_free(f);
@@ -189,15 +189,15 @@ static void what_does_not_fit_is_not_written(void **state)
 	struct weft_fabric *f = fabric_make("leaf:64 node:32 gpu:64");
 	uint32_t *where = calloc(f->n_gpus, sizeof(*where));
 	struct weft_error err = {0};
-	struct weft_roster r;
+	struct weft_rank_map r;
 
 	(void)state;
 	for (uint32_t i = 0; i < f->n_gpus; i++)
 		where[i] = i;
-	assert_int_equal(weft_roster_build(f, where, f->n_gpus, &r, &err), 0);
-	assert_null(weft_roster_encode(&r, &err));
+	assert_int_equal(weft_rank_map_build(f, where, f->n_gpus, &r, &err), 0);
+	assert_null(weft_rank_map_encode(&r, &err));
 	assert_int_equal(err.code, WEFT_ENOSYS);
-	weft_roster_free(&r);
+	weft_rank_map_free(&r);
 	free(where);
 	weft_fabric_free(f);
 }
@@ -205,14 +205,14 @@ static void what_does_not_fit_is_not_written(void **state)
 static void nodes_are_found_by_name(void **state)
 {
 	struct weft_error err = {0};
-	struct weft_roster r;
+	struct weft_rank_map r;
 
 	(void)state;
-	weft_roster_decode("1;job=1;nodes=b,a;ranks=0:0-2,1:0", &r, &err);
+	weft_rank_map_decode("1;job=1;nodes=b,a;ranks=0:0-2,1:0", &r, &err);
 	assert_no_error(&err);
-	assert_int_equal(weft_roster_node(&r, "a"), 1);
-	assert_int_equal(weft_roster_node(&r, "c"), WEFT_NONE);
-	weft_roster_free(&r);
+	assert_int_equal(weft_rank_map_node(&r, "a"), 1);
+	assert_int_equal(weft_rank_map_node(&r, "c"), WEFT_NONE);
+	weft_rank_map_free(&r);
 }
 
 int main(void)

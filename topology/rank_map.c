@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* roster.c - ranks by node and GPU as text, and back
+/* rank_map.c - ranks by node and GPU as text, and back
  *
  * "1;job=812;nodes=n[07,03];ranks=0-1:0-7": fields in this order, of which only
  * the first two must be there.  `ranks` is a list of blocks NODES:GPUS, each a
@@ -7,7 +7,7 @@
  * GPU.  Orders that do not fold are written as "=G" and, for each rank, the
  * number node * G + gpu in digits of base 64, as many as the largest needs.
  */
-#include "topology/roster.h"
+#include "topology/rank_map.h"
 
 #include "base/bitset.h"
 
@@ -21,7 +21,7 @@
 static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 			     "abcdefghijklmnopqrstuvwxyz-_";
 
-void weft_roster_free(struct weft_roster *r)
+void weft_rank_map_free(struct weft_rank_map *r)
 {
 	free(r->nodes);
 	free(r->node);
@@ -30,8 +30,8 @@ void weft_roster_free(struct weft_roster *r)
 	memset(r, 0, sizeof(*r));
 }
 
-static int roster_alloc(struct weft_roster *r, uint32_t n_nodes,
-			uint32_t n_ranks, struct weft_error *err)
+static int rank_map_alloc(struct weft_rank_map *r, uint32_t n_nodes,
+			  uint32_t n_ranks, struct weft_error *err)
 {
 	r->nodes = weft_calloc(n_nodes, sizeof(*r->nodes), err);
 	r->node = weft_calloc(n_ranks, sizeof(*r->node), err);
@@ -41,15 +41,15 @@ static int roster_alloc(struct weft_roster *r, uint32_t n_nodes,
 
 /* ---- from a placement ---- */
 
-int weft_roster_build(const struct weft_fabric *f, const uint32_t *where,
-		      uint32_t n_ranks, struct weft_roster *r,
-		      struct weft_error *err)
+int weft_rank_map_build(const struct weft_fabric *f, const uint32_t *where,
+			uint32_t n_ranks, struct weft_rank_map *r,
+			struct weft_error *err)
 {
 	uint32_t *index;
 
 	memset(r, 0, sizeof(*r));
 	index = weft_calloc(f->n_nodes, sizeof(*index), err);
-	if (!index || roster_alloc(r, f->n_nodes, n_ranks, err) < 0) {
+	if (!index || rank_map_alloc(r, f->n_nodes, n_ranks, err) < 0) {
 		free(index);
 		return -1;
 	}
@@ -72,7 +72,7 @@ int weft_roster_build(const struct weft_fabric *f, const uint32_t *where,
 /* ---- writing ---- */
 
 /* Ranks from `rank` on that sit on one node, on ascending neighbours. */
-static uint32_t run_length(const struct weft_roster *r, uint32_t rank)
+static uint32_t run_length(const struct weft_rank_map *r, uint32_t rank)
 {
 	uint32_t n = 1;
 
@@ -84,7 +84,8 @@ static uint32_t run_length(const struct weft_roster *r, uint32_t rank)
 
 /* Whether the n ranks from `rank` on sit as those n before them, on the next
  * node. */
-static bool run_repeats(const struct weft_roster *r, uint32_t rank, uint32_t n)
+static bool run_repeats(const struct weft_rank_map *r, uint32_t rank,
+			uint32_t n)
 {
 	for (uint32_t i = rank; i < rank + n; i++)
 		if (i >= r->n_ranks || r->node[i] != r->node[i - n] + 1 ||
@@ -99,7 +100,7 @@ static void write_range(FILE *out, uint32_t first, uint32_t n)
 		first + n - 1);
 }
 
-static void write_blocks(const struct weft_roster *r, FILE *out)
+static void write_blocks(const struct weft_rank_map *r, FILE *out)
 {
 	uint32_t rank = 0, n_gpus, n_nodes;
 
@@ -127,7 +128,7 @@ static uint32_t digits_of(uint64_t n)
 	return width;
 }
 
-static void write_packed(const struct weft_roster *r, const uint32_t *place,
+static void write_packed(const struct weft_rank_map *r, const uint32_t *place,
 			 FILE *out)
 {
 	uint32_t gpus = 1, width;
@@ -146,7 +147,7 @@ static void write_packed(const struct weft_roster *r, const uint32_t *place,
 	}
 }
 
-static void write_head(const struct weft_roster *r, FILE *out)
+static void write_head(const struct weft_rank_map *r, FILE *out)
 {
 	fprintf(out, VERSION ";job=%" PRIu32, r->job_id);
 	if (r->torch)
@@ -182,7 +183,7 @@ struct named {
 };
 
 /* Names in rising order fold best; place[] is where each went. */
-static int write_sorted(const struct weft_roster *r, FILE *out,
+static int write_sorted(const struct weft_rank_map *r, FILE *out,
 			struct weft_error *err)
 {
 	struct named *order = weft_calloc(r->n_nodes, sizeof(*order), err);
@@ -209,7 +210,7 @@ out:
 	return rc;
 }
 
-static char *encode(const struct weft_roster *r, bool sorted,
+static char *encode(const struct weft_rank_map *r, bool sorted,
 		    struct weft_error *err)
 {
 	char *text = NULL;
@@ -237,25 +238,26 @@ static char *encode(const struct weft_roster *r, bool sorted,
 	return NULL;
 }
 
-char *weft_roster_encode(const struct weft_roster *r, struct weft_error *err)
+char *weft_rank_map_encode(const struct weft_rank_map *r,
+			   struct weft_error *err)
 {
 	char *text;
 
-	if (r->n_ranks > WEFT_ROSTER_MAX_RANKS) {
+	if (r->n_ranks > WEFT_RANK_MAP_MAX_RANKS) {
 		weft_fail(err, WEFT_ENOSYS, "more than %u ranks",
-			  WEFT_ROSTER_MAX_RANKS);
+			  WEFT_RANK_MAP_MAX_RANKS);
 		return NULL;
 	}
 	text = encode(r, false, err);
-	if (!text || strlen(text) <= WEFT_ROSTER_MAX_BYTES)
+	if (!text || strlen(text) <= WEFT_RANK_MAP_MAX_BYTES)
 		return text;
 	free(text);
 	text = encode(r, true, err);
-	if (!text || strlen(text) <= WEFT_ROSTER_MAX_BYTES)
+	if (!text || strlen(text) <= WEFT_RANK_MAP_MAX_BYTES)
 		return text;
 	free(text);
 	weft_fail(err, WEFT_ENOSYS, "longer than %u bytes as text",
-		  WEFT_ROSTER_MAX_BYTES);
+		  WEFT_RANK_MAP_MAX_BYTES);
 	return NULL;
 }
 
@@ -263,8 +265,8 @@ char *weft_roster_encode(const struct weft_roster *r, struct weft_error *err)
 
 static int fail_syntax(struct weft_error *err, const char *what)
 {
-	return weft_fail_at(err, WEFT_EINVAL, WEFT_ROSTER_VARIABLE, 0, 0, "%s",
-			    what);
+	return weft_fail_at(err, WEFT_EINVAL, WEFT_RANK_MAP_VARIABLE, 0, 0,
+			    "%s", what);
 }
 
 /* A number below `limit`; moves *text past it. */
@@ -294,16 +296,16 @@ static bool read_range(const char **text, uint32_t limit, uint32_t *first,
 	return read_number(text, limit, last) && *last >= *first;
 }
 
-static bool seat(struct weft_roster *r, uint32_t node, uint32_t gpu)
+static bool seat(struct weft_rank_map *r, uint32_t node, uint32_t gpu)
 {
-	if (r->n_ranks == WEFT_ROSTER_MAX_RANKS)
+	if (r->n_ranks == WEFT_RANK_MAP_MAX_RANKS)
 		return false;
 	r->node[r->n_ranks] = node;
 	r->gpu[r->n_ranks++] = (uint8_t)gpu;
 	return true;
 }
 
-static bool read_blocks(struct weft_roster *r, const char *text)
+static bool read_blocks(struct weft_rank_map *r, const char *text)
 {
 	uint32_t nodes[2], gpus[2];
 
@@ -323,7 +325,7 @@ static bool read_blocks(struct weft_roster *r, const char *text)
 	}
 }
 
-static bool read_packed(struct weft_roster *r, const char *text)
+static bool read_packed(struct weft_rank_map *r, const char *text)
 {
 	uint32_t gpus, width;
 
@@ -352,7 +354,7 @@ static bool read_packed(struct weft_roster *r, const char *text)
 
 /* Nodes in the order of their first ranks; all must have one, and no GPU two.
  */
-static int settle(struct weft_roster *r, struct weft_error *err)
+static int settle(struct weft_rank_map *r, struct weft_error *err)
 {
 	uint64_t *taken = weft_calloc(r->n_nodes, sizeof(*taken), err);
 	uint32_t *place = weft_calloc(r->n_nodes, sizeof(*place), err);
@@ -405,15 +407,15 @@ static int check_names(const struct weft_hostlist *list, struct weft_error *err)
 	return twice ? fail_syntax(err, "a node is named twice") : 0;
 }
 
-static int read_seats(struct weft_roster *r, const char *nodes,
+static int read_seats(struct weft_rank_map *r, const char *nodes,
 		      const char *ranks, struct weft_error *err)
 {
 	bool fine;
 
-	if (weft_hostlist_decode(nodes, WEFT_ROSTER_MAX_RANKS, &r->names, err) <
-		    0 ||
+	if (weft_hostlist_decode(nodes, WEFT_RANK_MAP_MAX_RANKS, &r->names,
+				 err) < 0 ||
 	    check_names(&r->names, err) < 0 ||
-	    roster_alloc(r, r->names.n, WEFT_ROSTER_MAX_RANKS, err) < 0)
+	    rank_map_alloc(r, r->names.n, WEFT_RANK_MAP_MAX_RANKS, err) < 0)
 		return -1;
 	r->n_nodes = r->names.n;
 	for (uint32_t i = 0; i < r->n_nodes; i++)
@@ -438,7 +440,7 @@ static char *take(char **rest, const char *name)
 	return field + length + 1;
 }
 
-static int read_fields(struct weft_roster *r, char *text,
+static int read_fields(struct weft_rank_map *r, char *text,
 		       struct weft_error *err)
 {
 	char *rest = text, *version = strsep(&rest, ";"), *nodes, *ranks;
@@ -459,14 +461,14 @@ static int read_fields(struct weft_roster *r, char *text,
 	return nodes ? read_seats(r, nodes, ranks, err) : 0;
 }
 
-int weft_roster_decode(const char *text, struct weft_roster *r,
-		       struct weft_error *err)
+int weft_rank_map_decode(const char *text, struct weft_rank_map *r,
+			 struct weft_error *err)
 {
 	char *copy;
 	int rc;
 
 	memset(r, 0, sizeof(*r));
-	if (strlen(text) > WEFT_ROSTER_MAX_BYTES)
+	if (strlen(text) > WEFT_RANK_MAP_MAX_BYTES)
 		return fail_syntax(err, "too long");
 	copy = weft_strdup(text, err);
 	if (!copy)
@@ -474,13 +476,13 @@ int weft_roster_decode(const char *text, struct weft_roster *r,
 	rc = read_fields(r, copy, err);
 	free(copy);
 	if (rc < 0)
-		weft_roster_free(r);
+		weft_rank_map_free(r);
 	return rc;
 }
 
 /* ---- asking ---- */
 
-uint32_t weft_roster_node(const struct weft_roster *r, const char *name)
+uint32_t weft_rank_map_node(const struct weft_rank_map *r, const char *name)
 {
 	for (uint32_t i = 0; i < r->n_nodes; i++)
 		if (strcmp(r->nodes[i], name) == 0)
