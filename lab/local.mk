@@ -112,8 +112,8 @@ libweft_lab_la_SOURCES = \
 	%D%/replay/ledger.h \
 	%D%/replay/mix.c \
 	%D%/replay/mix.h \
-	%D%/replay/moment.c \
-	%D%/replay/moment.h \
+	%D%/replay/time_text.c \
+	%D%/replay/time_text.h \
 	%D%/replay/policy.c \
 	%D%/replay/policy.h \
 	%D%/replay/pricing.c \

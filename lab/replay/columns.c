@@ -3,7 +3,7 @@
 #include "lab/replay/columns.h"
 
 #include "base/suggest.h"
-#include "lab/replay/moment.h"
+#include "lab/replay/time_text.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -271,7 +271,7 @@ static int factor_value(const struct columns *columns,
 	cell = csv->cell[(size_t)row * csv->n_columns + factor->column];
 	if (columns_empty(cell))
 		return 0;
-	if (moment_read(cell, value) == 0)
+	if (time_text_read(cell, value) == 0)
 		return 1;
 	return weft_fail_at(err, WEFT_EINVAL, columns->path, csv->line[row],
 			    csv_place(csv, row, factor->column),

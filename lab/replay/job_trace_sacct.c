@@ -7,7 +7,7 @@
  */
 #include "base/text.h"
 #include "lab/replay/job_trace.h"
-#include "lab/replay/moment.h"
+#include "lab/replay/time_text.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -108,8 +108,8 @@ static double duration_of(const struct sacct *s, char *const *field, uint32_t n)
 	elapsed = strtod(cell(s, field, n, ELAPSED), &rest);
 	if (s->column[ELAPSED] < n)
 		return elapsed;
-	return moment_read(cell(s, field, n, START), &start) == 0 &&
-			       moment_read(cell(s, field, n, END), &end) == 0
+	return time_text_read(cell(s, field, n, START), &start) == 0 &&
+			       time_text_read(cell(s, field, n, END), &end) == 0
 		       ? end - start
 		       : 0;
 }
@@ -129,7 +129,7 @@ static int job_take(const struct sacct *s, char *const *field, uint32_t n,
 		return 0;
 	if (gpus <= 0)
 		gpus = tres_gpus(cell(s, field, n, REQUESTED));
-	if (moment_read(cell(s, field, n, SUBMIT), &job.submit_s)) {
+	if (time_text_read(cell(s, field, n, SUBMIT), &job.submit_s)) {
 		s->skipped->no_submit++;
 		return 0;
 	}

@@ -4,7 +4,7 @@ unit_tests += \
 	%D%/room \
 	%D%/job_trace \
 	%D%/metis \
-	%D%/moment \
+	%D%/time_text \
 	%D%/qaplib \
 	%D%/ranks \
 	%D%/report \

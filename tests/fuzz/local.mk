@@ -138,7 +138,7 @@ fuzz_lab_sources = \
 	lab/replay/columns.c \
 	lab/replay/job_trace.c \
 	lab/replay/job_trace_sacct.c \
-	lab/replay/moment.c \
+	lab/replay/time_text.c \
 	lab/replay/stream.c \
 	# End of fuzz_lab_sources
 

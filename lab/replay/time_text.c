@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* moment.c - times as logs write them */
-#include "lab/replay/moment.h"
+/* time_text.c - times as logs write them */
+#include "lab/replay/time_text.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -127,7 +127,7 @@ static int clock_read(const char *p, double *value)
 	return *p ? -1 : 0;
 }
 
-int moment_read(const char *text, double *value)
+int time_text_read(const char *text, double *value)
 {
 	char *end;
 

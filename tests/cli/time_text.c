@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* moment.c - times as logs write them */
-#include "lab/replay/moment.h"
+/* time_text.c - times as logs write them */
+#include "lab/replay/time_text.h"
 
 #include "tests/lib/check.h"
 
@@ -35,7 +35,7 @@ static void every_form_is_read(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		assert_int_equal(moment_read(rows[i].text, &value), 0);
+		assert_int_equal(time_text_read(rows[i].text, &value), 0);
 		assert_close(value, rows[i].value, 1e-12);
 	}
 }
@@ -62,7 +62,7 @@ static void anything_else_is_refused(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-		assert_int_equal(moment_read(texts[i], &value), -1);
+		assert_int_equal(time_text_read(texts[i], &value), -1);
 }
 
 int main(void)
