@@ -25,8 +25,11 @@ libweft_costmodel_la_SOURCES = \
 	%D%/measured/nccl_log_text.c \
 	%D%/time/cost.c \
 	%D%/time/flows.c \
+	%D%/time/flows_all.c \
+	%D%/time/flows_group.c \
 	%D%/time/flows_parts.h \
 	%D%/time/flows_paths.c \
+	%D%/time/flows_tour.h \
 	%D%/time/flows_ways.c \
 	%D%/time/health.c \
 	%D%/time/load.c \

@@ -4,7 +4,7 @@
 # are stand-ins, which write down what they are given; of Pyxis, which is not
 # here, the options are left out.
 
-PAGE=$WEFT_SRCDIR/doc/man/weft-jobs.7.scd
+PAGE=$(dirname "${BASH_SOURCE[0]}")/../../../doc/man/weft-jobs.7.scd
 
 # page_script NAME: the script of that name out of the page.
 page_script() {

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* flows_group.c - the hosts of a group of ranks */
+#include "costmodel/time/flows_tour.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct flow_group *flow_group_alloc(const struct weft_fabric *f,
+				    uint32_t n_ranks, struct weft_error *err)
+{
+	size_t ranks = n_ranks, rails = f->n_rails ? f->n_rails : 1;
+	size_t words = 7 * ranks + 1 + 2 * (size_t)f->n_domains + 2 * rails;
+	struct flow_group *g = weft_calloc(1, sizeof(*g), err);
+	uint32_t *next;
+
+	if (!g)
+		return NULL;
+	g->memory = next = weft_calloc(words, sizeof(*next), err);
+	if (!next) {
+		free(g);
+		return NULL;
+	}
+	g->rank = next;
+	g->gpu = g->rank + ranks;
+	g->host = g->gpu + ranks;
+	g->member = g->host + ranks;
+	g->out = g->member + ranks;
+	g->in = g->out + ranks;
+	g->first = g->in + ranks;
+	g->count = g->first + ranks + 1;
+	g->on_rail = g->count + f->n_domains;
+	g->here = g->on_rail + rails;
+	/* 0: no number, else one more than it */
+	g->number = g->here + rails;
+	return g;
+}
+
+void flow_group_free(struct flow_group *group)
+{
+	int saved = errno;
+
+	if (group)
+		free(group->memory);
+	free(group);
+	errno = saved;
+}
+
+uint32_t flow_group_size(const struct weft_grid *grid, const char *token)
+{
+	uint32_t n = 1;
+
+	while (*token) {
+		size_t length = strcspn(token, "-");
+
+		for (uint32_t a = 0; a < grid->n_axes; a++)
+			if (strlen(grid->name[a]) == length &&
+			    memcmp(grid->name[a], token, length) == 0)
+				n *= grid->size[a];
+		token += length + (token[length] == '-');
+	}
+	return n;
+}
+
+uint32_t flow_host_of(const struct weft_fabric *f, uint32_t gpu)
+{
+	return f->gpu_domain[f->node_level][gpu];
+}
+
+/* Numbers the hosts and sorts the members by them. */
+static void hosts_read(const struct weft_fabric *f, struct flow_group *g)
+{
+	g->n_hosts = 0;
+	for (uint32_t i = 0; i < g->n; i++) {
+		uint32_t host = flow_host_of(f, g->gpu[i]);
+
+		if (g->number[host] == 0) {
+			g->host[g->n_hosts++] = host;
+			g->number[host] = g->n_hosts;
+		}
+		g->count[host]++;
+	}
+	g->first[0] = 0;
+	for (uint32_t h = 0; h < g->n_hosts; h++)
+		g->first[h + 1] = g->first[h] + g->count[g->host[h]];
+	for (uint32_t i = g->n; i-- > 0;) {
+		uint32_t host = flow_host_of(f, g->gpu[i]);
+		uint32_t h = g->number[host] - 1;
+
+		g->member[g->first[h] + --g->count[host]] = g->gpu[i];
+	}
+	for (uint32_t h = 0; h < g->n_hosts; h++)
+		g->number[g->host[h]] = 0;
+}
+
+int flow_group_read(const struct weft_flows *flows,
+		    const struct weft_grid *grid, const char *token,
+		    uint32_t index, struct weft_error *err)
+{
+	struct flow_group *g = flows->group;
+
+	g->n = weft_grid_group(grid, token, index, g->rank, err);
+	if (g->n == 0)
+		return -1;
+	for (uint32_t i = 0; i < g->n; i++)
+		g->gpu[i] = flows->where[g->rank[i]];
+	hosts_read(flows->fabric, g);
+	return 0;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* flows_tour.h - visiting the links that a group of ranks loads
+ *
+ * Private to costmodel/time/flows*.c.
+ */
+#ifndef WEFT_COSTMODEL_TIME_FLOWS_TOUR_H
+#define WEFT_COSTMODEL_TIME_FLOWS_TOUR_H
+
+#include "costmodel/time/flows_parts.h"
+
+/* One visit of a group: its visitor, and what that gets. */
+struct flow_tour {
+	const struct weft_fabric *f;
+	struct flow_group *g;
+	weft_flow_visit visit;
+	void *data;
+	weft_flow_path_visit path; /* instead: each flow between hosts */
+	uint32_t stage;
+	double sent; /* bytes of a rank of the stage */
+	struct weft_flow_hops *hops;
+	struct weft_error *err;
+};
+
+/* Tells the visitor of bytes (of a rank that sends 1) on a link, its port or
+ * NIC, or above a domain, upwards or downwards. */
+void flow_tell(const struct flow_tour *t, uint32_t link, bool up, double bytes,
+	       double n_flows);
+void flow_tell_domain(const struct flow_tour *t, uint32_t domain, bool up,
+		      double bytes, double n_flows);
+void flow_tell_port(const struct flow_tour *t, uint32_t gpu, bool up,
+		    double bytes);
+
+uint32_t flow_rail_of(const struct flow_tour *t, uint32_t gpu);
+void flow_tell_nic(const struct flow_tour *t, uint32_t host, uint32_t gpu,
+		   bool up, double bytes, double n_flows);
+/* Fails: no link joins the two GPUs. */
+int flow_unconnected(const struct flow_tour *t, uint32_t a, uint32_t b);
+/* Counts n hops of a latency that meet at a level. */
+void flow_hops_count(const struct flow_tour *t, uint32_t level,
+		     double latency_s, uint32_t n);
+
+/* What goes past a domain of a ring or torus enters and leaves it, too. */
+void flow_tell_passed(const struct flow_tour *t, uint32_t a, uint32_t b,
+		      uint32_t meet, double bytes, double n_flows);
+
+struct flow_sink flow_sink_of(const struct flow_tour *t);
+
+/* Shares of host h's members on each rail. */
+void flow_rails_count(const struct flow_tour *t, uint32_t h, uint32_t *on_rail);
+/* The domain that is the host of a GPU. */
+uint32_t flow_host_of(const struct weft_fabric *f, uint32_t gpu);
+
+/* Each member sends to each other one. */
+int flow_tour_all(const struct flow_tour *t);
+
+#endif
