@@ -30,9 +30,6 @@ struct weft_place_options {
 	bool search_on;	     /* "pack" with a budget and no work_limit: searches
 			      * again and again until the budget is spent or
 			      * nothing more is expected, and keeps the best */
-	bool room;	     /* between equals the share of slots that they
-			      * destroy decides; to count them takes some ms
-			      * on 100,000 GPUs */
 	/* a strategy that is not in the table, instead of method; those that
 	 * need a solver are libraries of their own, so that slurmctld loads
 	 * none */
@@ -76,10 +73,11 @@ extern const uint32_t weft_n_strategies;
  * Of what it finds and what "first-fit" finds, the better one: by prefer=
  * first, then by the objective's value (times less than a thousandth apart may
  * count as equal), by cost in p->metric, which is the
- * objective's, by the busiest link, the admin's weights, with `room` by the
- * share of slots that it destroys without need, and by how few untouched
- * domains it breaks.  Fills cost, bound, gap (both of the cost, whatever the
- * goal is), method and why.  Free with weft_placement_free in either case. */
+ * objective's, by the busiest link, the admin's weights, on fabrics of up to
+ * 4,096 GPUs by the share of slots that it destroys without need, and by how
+ * few untouched domains it breaks.  Fills cost, bound, gap (both of the cost,
+ * whatever the goal is), method and why.  Free with weft_placement_free in
+ * either case. */
 int weft_place(const struct weft_fabric *f, const struct weft_job *job,
 	       const struct weft_occupancy *o,
 	       const struct weft_place_options *options,

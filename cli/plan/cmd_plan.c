@@ -266,7 +266,7 @@ int cmd_plan(int argc, char **argv)
 		.doc = "Dry-run: on which GPUs would this job run, which rank "
 		       "on which, at what cost, and why.",
 	};
-	struct plan plan = {.options = {.room = true}};
+	struct plan plan = {0};
 	struct weft_error err = {0};
 	bool placed = false;
 	int result;

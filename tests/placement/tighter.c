@@ -210,7 +210,7 @@ static void scene_close(struct scene *s)
 static bool place(const struct scene *s, const char *spec,
 		  const struct weft_occupancy *o, struct weft_placement *p)
 {
-	const struct weft_place_options options = {.room = true};
+	const struct weft_place_options options = {0};
 	struct weft_job job = {0};
 	struct weft_error err = {0};
 
