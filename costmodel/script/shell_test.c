@@ -40,18 +40,11 @@ static enum shell_truth compare(const char *a, const char *op, const char *b)
 	return SHELL_OPEN;
 }
 
-/* One test without && and ||. */
-static enum shell_truth one_test(const struct marked *w, size_t n)
+/* One test without && and ||, and without "!". */
+static enum shell_truth plain_test(const struct marked *w, size_t n)
 {
 	char a[256], op[32], b[256];
-	bool negated = n && strcmp(marked_text(&w[0]), "!") == 0;
-	enum shell_truth result = SHELL_OPEN;
 
-	if (negated) {
-		result = one_test(w + 1, n - 1);
-		return result == SHELL_OPEN ? result
-					    : truth(result == SHELL_FALSE);
-	}
 	for (size_t i = 0; i < n; i++)
 		if (marked_has(&w[i], MARK_UNKNOWN))
 			return SHELL_OPEN;
@@ -68,6 +61,20 @@ static enum shell_truth one_test(const struct marked *w, size_t n)
 	plain(&w[1], op, sizeof(op));
 	plain(&w[2], b, sizeof(b));
 	return compare(a, op, b);
+}
+
+/* A loop, since a script may have any number of "!". */
+static enum shell_truth one_test(const struct marked *w, size_t n)
+{
+	enum shell_truth result;
+	bool negated = false;
+
+	for (; n && strcmp(marked_text(&w[0]), "!") == 0; w++, n--)
+		negated = !negated;
+	result = plain_test(w, n);
+	return result == SHELL_OPEN || !negated
+		       ? result
+		       : truth(result == SHELL_FALSE);
 }
 
 static enum shell_truth both(enum shell_truth a, enum shell_truth b)
@@ -187,18 +194,24 @@ static long long atom_read(struct sum *s)
 	return value;
 }
 
+/* Of llabs the least number of all has no result. */
+static bool is_large(long long value, long long most)
+{
+	return value > most || value < -most;
+}
+
 static long long apply(struct sum *s, const char *op, long long a, long long b)
 {
 	long long result = 1;
 
-	if (llabs(a) > 1LL << 40 || llabs(b) > 1LL << 40 ||
+	if (is_large(a, 1LL << 40) || is_large(b, 1LL << 40) ||
 	    ((*op == '/' || *op == '%') && !b) || strcmp(op, "**") == 0) {
 		s->bad = true;
 		return 0;
 	}
 	switch (op[0] + (op[1] ? 256 : 0)) {
 	case '*':
-		return llabs(a) > 1 << 20 && llabs(b) > 1 << 20
+		return is_large(a, 1 << 20) && is_large(b, 1 << 20)
 			       ? (s->bad = true)
 			       : a * b;
 	case '/':
