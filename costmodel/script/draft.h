@@ -47,6 +47,10 @@ void draft_take_dtype(struct weft_draft *draft);
 void draft_take_model(struct weft_draft *draft, const char *name);
 void draft_take_sizes(struct weft_draft *draft);
 
+/* How many copies of the model the GPUs hold; 0: not known, or no whole number.
+ */
+uint32_t draft_replicas(struct weft_draft *draft);
+
 /* A fact by name, if it is there and on. */
 bool draft_on(const struct weft_draft *draft, const char *name);
 

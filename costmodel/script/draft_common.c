@@ -3,6 +3,7 @@
 #include "costmodel/script/draft.h"
 
 #include "costmodel/job/spec_words.h"
+#include "topology/fabric.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -331,4 +332,21 @@ void draft_take_sizes(struct weft_draft *draft)
 		draft_set_number(draft, "gpus_per_node", per_node.n,
 				 per_node.from);
 	}
+}
+
+uint32_t draft_replicas(struct weft_draft *draft)
+{
+	static const char *const axes[] = {"tp", "cp", "pp"};
+	uint64_t gpus = draft_number(draft, "gpus"), model = 1;
+
+	if (!gpus)
+		gpus = (uint64_t)draft_number(draft, "nodes") *
+		       draft_number(draft, "gpus_per_node");
+	/* Programs' arguments have any number: no product of three fits. */
+	for (size_t i = 0; i < 3 && model <= WEFT_MAX_GPUS; i++)
+		if (draft_number(draft, axes[i]))
+			model *= draft_number(draft, axes[i]);
+	return gpus > WEFT_MAX_GPUS || model > WEFT_MAX_GPUS || gpus % model
+		       ? 0
+		       : (uint32_t)(gpus / model);
 }

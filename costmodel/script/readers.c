@@ -44,21 +44,15 @@ static void factor(struct weft_draft *draft, const char *name, uint32_t *value)
 static void accumulate(struct weft_draft *draft, const char *steps)
 {
 	const struct fact *fact = facts_find(draft->facts, steps);
-	uint32_t gpus = draft_number(draft, "gpus"), tp, model;
+	uint64_t replicas = draft_replicas(draft), batch;
 
-	if (!gpus)
-		gpus = draft_number(draft, "nodes") *
-		       draft_number(draft, "gpus_per_node");
-	tp = draft_number(draft, "tp");
-	model = (tp ? tp : 1) *
-		(draft_number(draft, "pp") ? draft_number(draft, "pp") : 1) *
-		(draft_number(draft, "cp") ? draft_number(draft, "cp") : 1);
-	if (draft_given(draft, "gbs") || !fact_number(fact) || !gpus ||
-	    gpus % model || !draft_number(draft, "mbs"))
+	if (draft_given(draft, "gbs") || !replicas)
 		return;
-	draft_set_number(draft, "gbs",
-			 draft_number(draft, "mbs") * fact_number(fact) *
-				 (gpus / model),
+	batch = replicas * draft_number(draft, "mbs");
+	if (!batch || batch > WEFT_MAX_GBS || !fact_number(fact) ||
+	    fact_number(fact) > WEFT_MAX_GBS / batch)
+		return;
+	draft_set_number(draft, "gbs", (uint32_t)batch * fact_number(fact),
 			 fact);
 }
 
@@ -107,7 +101,7 @@ static void megatron_stages(struct weft_draft *draft)
 
 	if (!fact || pp < 2)
 		return;
-	if (!k || !layers || layers % (pp * k)) {
+	if (!k || !layers || layers % ((uint64_t)pp * k)) {
 		draft_miss(draft,
 			   "vpp: %s:%u: layers are not a multiple of pp times "
 			   "\"%s\"",

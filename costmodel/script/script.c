@@ -426,21 +426,10 @@ static void reader_apply(struct weft_draft *draft)
 /* All frameworks make one micro-batch of a step where nothing says more. */
 static void batch_settle(struct weft_draft *draft)
 {
-	static const char *const axes[] = {"tp", "cp", "pp"};
-	uint64_t gpus = draft_number(draft, "gpus"), model = 1, batch;
+	uint64_t batch =
+		(uint64_t)draft_replicas(draft) * draft_number(draft, "mbs");
 
-	if (!gpus)
-		gpus = (uint64_t)draft_number(draft, "nodes") *
-		       draft_number(draft, "gpus_per_node");
-	for (size_t i = 0; i < 3; i++)
-		model *= draft_number(draft, axes[i])
-				 ? draft_number(draft, axes[i])
-				 : 1;
-	if (draft_given(draft, "gbs") || !draft_number(draft, "mbs") || !gpus ||
-	    gpus % model)
-		return;
-	batch = gpus / model * draft_number(draft, "mbs");
-	if (batch > WEFT_MAX_GBS)
+	if (draft_given(draft, "gbs") || !batch || batch > WEFT_MAX_GBS)
 		return;
 	draft_set_number(draft, "gbs", (uint32_t)batch, NULL);
 	draft_assume(draft,

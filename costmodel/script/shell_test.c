@@ -72,9 +72,8 @@ static enum shell_truth one_test(const struct marked *w, size_t n)
 	for (; n && strcmp(marked_text(&w[0]), "!") == 0; w++, n--)
 		negated = !negated;
 	result = plain_test(w, n);
-	return result == SHELL_OPEN || !negated
-		       ? result
-		       : truth(result == SHELL_FALSE);
+	return result == SHELL_OPEN || !negated ? result
+						: truth(result == SHELL_FALSE);
 }
 
 static enum shell_truth both(enum shell_truth a, enum shell_truth b)

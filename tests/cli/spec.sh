@@ -106,3 +106,37 @@ run spec "$work/broken.sh"
 check "substitutions that are none are no harm" exits 1
 
 finish
+
+# What slurmctld reads, too, must not end it: numbers that make a division by
+# zero, or one without a result, and more negations than a stack holds.
+cat >"$work/wraps.sh" <<'END'
+#SBATCH --nodes=2 --gpus-per-node=8
+torchrun --nnodes=2 --nproc-per-node=8 pretrain_gpt.py --bf16 \
+	--num-layers 32 --hidden-size 1024 --num-attention-heads 8 \
+	--pipeline-model-parallel-size 2 --micro-batch-size 1 \
+	--num-layers-per-virtual-pipeline-stage 2147483648
+END
+run spec "$work/wraps.sh"
+check "stages that do not divide the layers are asked back" exits 3
+cat >"$work/wraps.sh" <<'END'
+#SBATCH --nodes=2 --gpus-per-node=8
+deepspeed --num_nodes 2 --num_gpus 8 train.py --zero_stage 3 \
+	--autotp_size 65536 --sequence_parallel_size 65536 \
+	--train_micro_batch_size_per_gpu 1 --gradient_accumulation_steps 2
+END
+run spec "$work/wraps.sh"
+check "axes whose product is no number are asked back" exits 3
+cat >"$work/least.sh" <<'END'
+LEAST=-9223372036854775808
+MINUS=-1
+echo $((LEAST / MINUS))
+END
+{
+	cat "$work/least.sh"
+	printf '[ '
+	printf '! %.0s' $(seq 100000)
+	echo 'x ]'
+	tail -n 4 "$work/wraps.sh"
+} >"$work/most.sh"
+run spec "$work/most.sh"
+check "the least number and negations are read" exits 3
