@@ -17,7 +17,7 @@ struct taking {
 	struct launch launch;
 	enum part part;
 	const struct marked_list *words;
-	size_t at;
+	size_t at, options_end; /* behind the options of the last step */
 };
 
 /* A word without marks of no width. */
@@ -178,6 +178,9 @@ static bool part_begin(struct taking *t, const char *base)
 	if (strcmp(base, "srun") == 0 || one_of(base, mpi, N_OF(mpi))) {
 		size_t from = t->at + 1, n = 0;
 
+		/* Those that stand among an earlier step's are taken. */
+		if (from < t->options_end)
+			from = t->options_end;
 		t->part = PART_STEP;
 		l->step = true;
 		if (base[0] != 's')
@@ -189,6 +192,7 @@ static bool part_begin(struct taking *t, const char *base)
 			n++;
 		launch_slurm_options(&l->facts, FACT_STEP, t->words->of + from,
 				     n, t->all->file);
+		t->options_end = from + n;
 	} else if (!strcmp(base, "torchrun") || is_torch(base)) {
 		t->part = PART_LAUNCHER;
 		l->launcher = LAUNCHER_TORCHRUN;
@@ -307,15 +311,18 @@ static void nested_take(struct taking *t, struct shell *shell)
 	size_t first = t->all->n;
 
 	shell_read(shell, &t->words->of[t->at]);
-	for (size_t l = first; l < t->all->n; l++) {
+	for (size_t l = first; l < t->all->n && !shell->budget.failed; l++) {
 		struct launch *launch = &t->all->of[l];
 
+		budget_time_check(&shell->budget);
 		launch->step = launch->step || t->launch.step;
 		for (size_t i = 0; i < t->launch.facts.n; i++) {
 			const struct fact *f = &t->launch.facts.of[i];
 
 			facts_add_text(&launch->facts, f->scope, f->name,
 				       f->value, f->file, f->line);
+			if (launch->facts.failed)
+				break;
 			launch->facts.of[launch->facts.n - 1].unknown =
 				f->unknown;
 		}

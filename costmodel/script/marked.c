@@ -10,6 +10,12 @@
 /* How often the deadline is looked at, in bytes. */
 #define BYTES_A_LOOK 4096
 
+void budget_time_check(struct budget *budget)
+{
+	if (!budget->failed && weft_deadline_check(budget->err))
+		budget->failed = true;
+}
+
 static bool budget_take(struct budget *budget)
 {
 	if (budget->failed)
@@ -21,9 +27,8 @@ static bool budget_take(struct budget *budget)
 		return false;
 	}
 	budget->left--;
-	if (budget->left % BYTES_A_LOOK == 0 &&
-	    weft_deadline_check(budget->err))
-		budget->failed = true;
+	if (budget->left % BYTES_A_LOOK == 0)
+		budget_time_check(budget);
 	return !budget->failed;
 }
 

@@ -25,6 +25,9 @@ struct budget {
 	bool failed;
 };
 
+/* Takes the thread's deadline as a failure. */
+void budget_time_check(struct budget *budget);
+
 struct marked {
 	char *s; /* with a NUL behind once there is a byte */
 	uint32_t *line;

@@ -2,6 +2,7 @@
 /* script.c - from a text to a spec, with the line of each key */
 #include "costmodel/script/script.h"
 
+#include "base/clock.h"
 #include "costmodel/script/draft.h"
 #include "costmodel/script/facts.h"
 #include "costmodel/script/launch.h"
@@ -290,6 +291,8 @@ static int configs_follow(struct reading *r, struct weft_draft *draft)
 		    (!is_config(fact.value) && !fact.unknown))
 			continue;
 		followed++;
+		if (weft_deadline_check(r->err))
+			return -1;
 		text = config_load(r, fact.value, &size);
 		if (!text)
 			config_miss(draft, &fact);
@@ -447,6 +450,8 @@ static int derive(struct reading *r, struct launch *launch, struct facts *facts,
 				   .script = script};
 
 	memset(script, 0, sizeof(*script));
+	if (weft_deadline_check(r->err))
+		return -1;
 	for (size_t i = 0; i < r->batch.n; i++) {
 		const struct fact *f = &r->batch.of[i];
 

@@ -271,6 +271,8 @@ static void bracket_read(struct reading *r)
 		shell_blanks_skip(r, true);
 		at = r->source.at;
 		shell_word(r->shell, &r->source, true, &r->words);
+		if (r->words.n == n) /* no memory */
+			return;
 		if (r->source.at == at && shell_peek(&r->source, 0)) {
 			word = &r->words.of[n];
 			do
@@ -412,8 +414,10 @@ int shell_read(struct shell *shell, const struct marked *text)
 	if (shell->depth == MAX_DEPTH)
 		return shell->budget.failed ? -1 : 0;
 	shell->depth++;
-	while (shell_peek(&r.source, 0) && !shell->budget.failed)
+	while (shell_peek(&r.source, 0) && !shell->budget.failed) {
 		step(&r);
+		budget_time_check(&shell->budget);
+	}
 	command_end(&r);
 	while (shell->n_frames > r.base)
 		shell_pop(&r);

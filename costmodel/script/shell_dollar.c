@@ -177,7 +177,7 @@ static bool default_apply(struct shell *shell, const struct wanted *wanted,
 			size_t at = source.at;
 
 			shell_word(shell, &source, true, &list);
-			if (source.at == at) {
+			if (source.at == at && list.n) {
 				marked_add(&list.of[list.n - 1], word.s[at],
 					   word.line[at], &shell->budget);
 				source.at++;

@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Longer texts are not compared with patterns. */
+#define MAX_SUBJECT 255
+
 /* ---- keywords ---- */
 
 static void on_if(struct reading *r, struct shell_frame *frame)
@@ -206,19 +209,21 @@ void shell_pattern(struct reading *r, struct shell_frame *frame)
 	char pattern[128];
 	enum shell_truth says = SHELL_FALSE;
 	const char *subject = marked_text(&frame->subject);
-	bool open = marked_has(&frame->subject, MARK_UNKNOWN);
+	bool open = marked_has(&frame->subject, MARK_UNKNOWN) ||
+		    strlen(subject) > MAX_SUBJECT;
 	size_t n = 0;
 	char c;
 
 	while (*subject == MARK_ASSUMED)
 		subject++;
 	r->source.at += shell_peek(&r->source, 0) == '(';
-	while ((c = shell_peek(&r->source, 0))) {
+	while ((c = shell_peek(&r->source, 0)) && !r->shell->budget.failed) {
 		r->source.at++;
 		if (c == '|' || c == ')') {
 			pattern[n] = '\0';
 			n = 0;
-			if (fnmatch(pattern, subject, 0) == 0)
+			budget_time_check(&r->shell->budget);
+			if (!open && fnmatch(pattern, subject, 0) == 0)
 				says = SHELL_TRUE;
 			if (c == ')')
 				break;

@@ -140,3 +140,12 @@ END
 } >"$work/most.sh"
 run spec "$work/most.sh"
 check "the least number and negations are read" exits 3
+
+# Time grows with the script's length, and no faster.
+{
+	printf 'srun '
+	printf -- '--a srun %.0s' $(seq 25000)
+	echo
+} >"$work/sruns.sh"
+timeout 10 "$weft" spec "$work/sruns.sh" >"$work/out" 2>&1
+check "a command of many sruns is read in time" test $? -lt 124
