@@ -3,9 +3,27 @@
 #include "cli/whole_file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+/* A new file, never one that a link leads to: root writes into folders that are
+ * others'. */
+static FILE *create(const char *path)
+{
+	FILE *out = NULL;
+	int fd;
+
+	unlink(path);
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	if (fd >= 0)
+		out = fdopen(fd, "w");
+	if (fd >= 0 && !out)
+		close(fd);
+	return out;
+}
 
 int whole_file_write(const char *path, const char *text, struct weft_error *err)
 {
@@ -17,7 +35,7 @@ int whole_file_write(const char *path, const char *text, struct weft_error *err)
 		return weft_fail(err, WEFT_ENOMEM, "out of memory");
 	strcpy(temporary, path);
 	strcat(temporary, ".tmp");
-	out = fopen(temporary, "w");
+	out = create(temporary);
 	if (!out || fputs(text, out) < 0)
 		rc = weft_fail_at(err, WEFT_EIO, temporary, 0, 0, "%s",
 				  strerror(errno));
