@@ -122,7 +122,8 @@ static uint32_t interleaving(const struct layout_space *s,
 			     const struct layout *l, uint32_t *choice)
 {
 	uint32_t dp = s->gpus / (l->tp * l->cp * l->pp), n = 0;
-	uint32_t layers = s->model.layers, m = s->gbs / (l->mbs * dp);
+	uint32_t layers = s->model.layers;
+	uint64_t m = s->gbs / ((uint64_t)l->mbs * dp);
 
 	choice[n++] = 1;
 	if (l->pp == 1 || m % l->pp || layers % l->pp)

@@ -27,6 +27,9 @@ advise --gpus 64 --model llama3-70B --job tp=4,pp=2,mbs=1,vpp=1,gbs=512 --json
 check "one layout, recomputed where it has to be" json \
 	'.tried == 1 and (.layouts | length) <= 1'
 
+advise --gpus 4096 --model llama3-8B --job mbs=1048576
+check "a batch beyond all is no division by zero" exits 1
+
 advise --gpus 8 --model llama3-405B
 check "what does not fit is a negative answer" exits 3
 check "which is said" out "0 layouts"
