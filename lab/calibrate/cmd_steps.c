@@ -91,6 +91,18 @@ static const char columns[] =
 	"row_id,model,gpu,gpus,tp,cp,pp,vpp,ep,etp,zero,mbs,gbs,seq,sp,"
 	"recompute,precision,software,step_s\n";
 
+/* The log's name in quotes, in which a quote is two. */
+static void name_write(FILE *out, const char *name)
+{
+	fputc('"', out);
+	for (; *name; name++) {
+		if (*name == '"')
+			fputc('"', out);
+		fputc(*name == '\n' || *name == '\r' ? ' ' : *name, out);
+	}
+	fputc('"', out);
+}
+
 static void row_write(FILE *out, const struct asked *a,
 		      const struct weft_spec *s, double step_s)
 {
@@ -98,28 +110,38 @@ static void row_write(FILE *out, const struct asked *a,
 	static const char *const types[] = {"bf16", "fp16",  "fp32",
 					    "fp8",  "mxfp8", "nvfp4"};
 
+	name_write(out, a->log);
 	fprintf(out,
-		"\"%s\",\"%s\",%s,%u,%u,%u,%u,%u,%u,%.0u,%u,%u,%u,%u,%s,%s,%s,"
+		",\"%s\",%s,%u,%u,%u,%u,%u,%u,%.0u,%u,%u,%u,%u,%s,%s,%s,"
 		"%s,%.6g\n",
-		a->log, s->model, a->gpu->name, s->gpus, s->tp, s->cp, s->pp,
-		s->vpp, s->ep, s->etp, s->zero, s->mbs, s->gbs, s->seq,
+		s->model, a->gpu->name, s->gpus, s->tp, s->cp, s->pp, s->vpp,
+		s->ep, s->etp, s->zero, s->mbs, s->gbs, s->seq,
 		s->sequence_parallel ? "on" : "off", again[s->recompute],
 		types[s->dtype], weft_framework_names[s->software], step_s);
 }
 
-/* The site's table with this run; a temporary one where none is named. */
+/* The site's table with this run; a temporary one where none is named.  *size:
+ * what it had before. */
 static int table_write(const struct asked *a, const struct weft_spec *spec,
-		       double step_s, const char *path, struct weft_error *err)
+		       double step_s, const char *path, long *size,
+		       struct weft_error *err)
 {
-	FILE *out = fopen(path, "a");
+	FILE *out = fopen(path, "a+");
 	int rc = -1;
 
 	if (!out)
 		return weft_fail(err, WEFT_EIO, "%s: %s", path,
 				 strerror(errno));
 	fseek(out, 0, SEEK_END);
-	if (ftell(out) == 0)
+	*size = ftell(out);
+	if (*size == 0)
 		fputs(columns, out);
+	/* Editors leave a last line without its end. */
+	if (*size > 0 && fseek(out, -1, SEEK_END) == 0 && fgetc(out) != '\n') {
+		fseek(out, 0, SEEK_END);
+		fputc('\n', out);
+	}
+	fseek(out, 0, SEEK_END);
 	row_write(out, a, spec, step_s);
 	rc = ferror(out) ? -1 : 0;
 	if (fclose(out) || rc)
@@ -222,6 +244,7 @@ static int answer(const struct asked *a, struct weft_error *err)
 	struct found found = {.efficiency = 1};
 	struct reading reading = {.steps = &found.steps};
 	struct weft_spec spec;
+	long size = -1;
 	int rc = -1, fd = -1;
 
 	if (weft_spec_parse(a->job, &spec, err) ||
@@ -233,10 +256,17 @@ static int answer(const struct asked *a, struct weft_error *err)
 		goto out;
 	if (!a->into)
 		fd = mkstemp(path);
+	if (!a->into && fd < 0) {
+		weft_fail(err, WEFT_EIO, "%s: %s", path, strerror(errno));
+		goto out;
+	}
 	rc = table_write(a, &spec, found.steps.median_s,
-			 a->into ? a->into : path, err);
+			 a->into ? a->into : path, &size, err);
 	if (rc == 0)
 		rc = correction_find(a, a->into ? a->into : path, &found, err);
+	/* A run that does not count leaves the site's table as it was. */
+	if (rc && a->into && size >= 0 && truncate(a->into, size))
+		fprintf(stderr, "weft: %s: %s\n", a->into, strerror(errno));
 	if (rc == 0)
 		rc = print(a, &found, err);
 out:

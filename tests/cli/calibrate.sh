@@ -173,6 +173,12 @@ check "steps: a second run widens the interval" json \
 run model step --job $job --json --calibrate "$work/site.csv"
 check "steps: the site's table is one of runs" json \
 	'.step_s > 61.2 and .step_s < 66.5'
+printf %s "$(cat "$work/site.csv")" >"$work/edited.csv"
+cp "$work/nemo.log" "$work/the \"last\".log"
+run calibrate --steps "$work/the \"last\".log" --job $job --json \
+	--into "$work/edited.csv"
+check "steps: a last line without its end, and quotes in a name" \
+	json '.runs == 3'
 awk 'BEGIN { for (i = 1; i <= 20; i++) printf "step: %d  loss: 8.1  " \
 	"tps: 1,024  tflops: 300\n", i }' >"$work/titan.log"
 run calibrate --steps "$work/titan.log" --job $job --json
