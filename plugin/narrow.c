@@ -334,8 +334,10 @@ static bool attempt_recall(struct attempt *attempt, enum weft_cause *cause)
 	if (before->n_nodes) {
 		attempt->answer.nodes = weft_calloc(
 			before->n_nodes, sizeof(*before->nodes), NULL);
-		if (!attempt->answer.nodes)
+		if (!attempt->answer.nodes) {
+			attempt->answer = (struct weft_answer){0};
 			return false;
+		}
 		memcpy(attempt->answer.nodes, before->nodes,
 		       before->n_nodes * sizeof(*before->nodes));
 	}
