@@ -141,7 +141,12 @@ static char *help_filter(int key, const char *text, void *input)
 	return list;
 }
 
+/* What is run when argp is done: a command takes words out of argv, which argp
+ * still looks at. */
 struct invocation {
+	const struct command *command;
+	int argc;
+	char **argv;
 	int code;
 };
 
@@ -164,7 +169,6 @@ static int help(const struct argp_state *state)
 static error_t parse_global(int key, char *arg, struct argp_state *state)
 {
 	struct invocation *invocation = state->input;
-	const struct command *command;
 
 	switch (key) {
 	case ARGP_KEY_ARG:
@@ -173,12 +177,11 @@ static error_t parse_global(int key, char *arg, struct argp_state *state)
 			state->next = state->argc;
 			return 0;
 		}
-		command = command_find(arg);
-		invocation->code =
-			command ? cmd_run(command,
-					  state->argc - state->next + 1,
-					  state->argv + state->next - 1)
-				: command_unknown(arg);
+		invocation->command = command_find(arg);
+		invocation->argc = state->argc - state->next + 1;
+		invocation->argv = state->argv + state->next - 1;
+		if (!invocation->command)
+			invocation->code = command_unknown(arg);
 		state->next = state->argc; /* the command took the rest */
 		return 0;
 	case ARGP_KEY_NO_ARGS:
@@ -198,10 +201,19 @@ int main(int argc, char **argv)
 		.doc = "weft - topology-aware GPU placement\n\v",
 		.help_filter = help_filter,
 	};
-	struct invocation invocation = {EXIT_USAGE};
+	struct invocation invocation = {.code = EXIT_USAGE};
+	char name[64];
 
 	argp_err_exit_status = EXIT_USAGE;
 	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &invocation))
 		return EXIT_USAGE;
-	return invocation.code;
+	if (!invocation.command)
+		return invocation.code;
+	if (invocation.command->run != cmd_lab)
+		return cmd_run(invocation.command, invocation.argc,
+			       invocation.argv);
+	/* weft-lab takes --output itself. */
+	snprintf(name, sizeof(name), "weft %s", invocation.command->name);
+	invocation.argv[0] = name;
+	return cmd_lab(invocation.argc, invocation.argv);
 }

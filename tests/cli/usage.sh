@@ -45,6 +45,18 @@ for command in $("$weft" --help | sed -n 's/^  \([a-z]*\)  .*/\1/p'); do
 		"${WEFT_SRCDIR:-.}/contrib/completion/weft"
 done
 
+# --fabric in place of FILE, --output of a command and of one in weft-lab.
+"$weft" synth leaf:2 node:2 gpu:8 >"$work/f.yaml"
+for command in fabric audit draw; do
+	run "$command" -f "$work/f.yaml"
+	check "$command takes the fabric as an option" exits 0
+done
+run fabric -f "$work/f.yaml" -o "$work/answer"
+check "weft fabric takes both options" exits 0
+run model conventions -o "$work/answer.model"
+check "a command of weft-lab writes to a file" \
+	grep -q seed_gib "$work/answer.model"
+
 if [ -w /dev/full ]; then
 	"$weft" synth leaf:2 node:2 gpu:8 >/dev/full 2>"$work/err"
 	code=$?
