@@ -78,7 +78,7 @@ static int price_one(struct grouped *x, uint32_t i)
 		lay_out(x, layout, k);
 		if (cost_of(x, &cost))
 			return -1;
-		if (cost < best.cost * (1 - RANKING_SAME)) {
+		if (cost < best.cost * (1 - COMPARISON_SAME)) {
 			best.cost = cost;
 			best.order = k;
 		}
@@ -240,7 +240,8 @@ static int finish_one(struct grouped *x, const struct priced *from,
 	lay_out(x, layout, from->order);
 	if (consider(x))
 		return -1;
-	if (from->cost <= x->target * (1 + RANKING_SAME) || effort_spent(all))
+	if (from->cost <= x->target * (1 + COMPARISON_SAME) ||
+	    effort_spent(all))
 		return 0;
 	part.work = all->work / turns;
 	all->work -= part.work;

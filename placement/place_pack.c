@@ -141,7 +141,7 @@ static int consider(struct pack *pack)
 static bool is_least(const struct pack *pack)
 {
 	return pack->least >= 0 &&
-	       pack->least <= pack->target * (1 + RANKING_SAME);
+	       pack->least <= pack->target * (1 + COMPARISON_SAME);
 }
 
 /* True when the cheapest so far reaches the bound and candidate k would first
@@ -149,7 +149,7 @@ static bool is_least(const struct pack *pack)
 static bool is_beaten(const struct pack *pack, uint32_t k)
 {
 	return pack->job->spec.spread != WEFT_BALANCE && is_least(pack) &&
-	       pack->candidates.cost[k] > pack->target * (1 + RANKING_SAME);
+	       pack->candidates.cost[k] > pack->target * (1 + COMPARISON_SAME);
 }
 
 static struct arrangement arrangement_of(struct pack *pack, uint32_t k)
@@ -248,7 +248,8 @@ static bool destroys_more(const struct pack *pack, const uint32_t *gpus)
 	double most = pack->best.share_lost;
 
 	return judge->indifferent && pack->best.prefers && !pack->best.lost &&
-	       weft_slots_lost(&judge->slots, gpus) > most * (1 + RANKING_SAME);
+	       weft_slots_lost(&judge->slots, gpus) >
+		       most * (1 + COMPARISON_SAME);
 }
 
 /* The GPUs left over in one domain. */
@@ -340,7 +341,7 @@ static int look_further(struct pack *pack)
 		return 0;
 	/* no other is faster, destroys less or costs less */
 	if (judge->indifferent && is_least(pack) &&
-	    pack->best.cost <= pack->least * (1 + RANKING_SAME) &&
+	    pack->best.cost <= pack->least * (1 + COMPARISON_SAME) &&
 	    !(pack->best.share_lost > 0))
 		return 0;
 	if (judge->objective.goal == WEFT_GOAL_STEP && !judge->indifferent &&
@@ -375,7 +376,7 @@ static int look_for_room(struct pack *pack)
 	if (!pack->p->placed || !pack->capacity->judge->slots.fabric ||
 	    !(best->measure.share_lost > 0))
 		return 0;
-	pack->most = cost * (1 + RANKING_SAME);
+	pack->most = cost * (1 + COMPARISON_SAME);
 	for (uint32_t i = 0; i < c->n_priced; i++) {
 		const struct arrangement plain =
 			arrangement_of(pack, c->order[i]);

@@ -54,7 +54,7 @@ static bool leads(const struct refine *x, const struct comparison *comparison)
 	if (x->s->judge->objective.goal != WEFT_GOAL_COST)
 		return comparison_compare(comparison, &x->current) < 0;
 	return comparison->measure.goal <
-	       x->current.measure.goal * (1 - RANKING_SAME);
+	       x->current.measure.goal * (1 - COMPARISON_SAME);
 }
 
 static void keep_best(struct refine *x, const struct comparison *comparison)
@@ -84,7 +84,7 @@ static int try_order(struct refine *x, uint32_t k, bool *better)
 		x->nesting = k;
 	}
 	keep_best(x, &comparison);
-	if (comparison.cost < x->least * (1 - RANKING_SAME)) {
+	if (comparison.cost < x->least * (1 - COMPARISON_SAME)) {
 		x->least = comparison.cost;
 		x->cheap_nesting = k;
 		memcpy(x->cheap, x->now, x->f->n_nodes * sizeof(*x->cheap));

@@ -124,7 +124,7 @@ static bool is_higher(const struct refine *x)
 {
 	if (x->s->judge->objective.goal == WEFT_GOAL_COST)
 		return x->current.measure.goal <
-		       x->peak.measure.goal * (1 - RANKING_SAME);
+		       x->peak.measure.goal * (1 - COMPARISON_SAME);
 	return comparison_compare(&x->current, &x->peak) < 0;
 }
 

@@ -12,7 +12,7 @@
 
 static int compare_real(double a, double b)
 {
-	if (a == b || fabs(a - b) <= RANKING_SAME * fmax(fabs(a), fabs(b)))
+	if (a == b || fabs(a - b) <= COMPARISON_SAME * fmax(fabs(a), fabs(b)))
 		return 0;
 	return a < b ? -1 : 1;
 }
@@ -132,7 +132,7 @@ static void find_tier(const struct capacity *s, const uint32_t *where,
 	struct weft_judge *judge = s->judge;
 	uint32_t n_domains = 0;
 	bool step = judge->objective.goal == WEFT_GOAL_STEP;
-	double same = step ? judge->same : RANKING_STEP;
+	double same = step ? judge->same : COMPARISON_STEP;
 	double value = r->measure.value;
 
 	if (step)
@@ -173,7 +173,7 @@ bool comparison_is_least(const struct capacity *s, const struct comparison *r)
 	const struct weft_judge *judge = s->judge;
 	double value = r->measure.value;
 
-	if (value <= judge->least_goal * (1 + RANKING_STEP))
+	if (value <= judge->least_goal * (1 + COMPARISON_STEP))
 		return true;
 	return judge->objective.goal == WEFT_GOAL_STEP &&
 	       !(judge->objective.fragmentation > 0) && r->even &&
@@ -206,7 +206,7 @@ int comparison_is_beaten(const struct capacity *s, const uint32_t *where,
 		      err))
 		return -1;
 	*beaten = cost.total[s->job->spec.metric] >
-		  best->cost * (1 + RANKING_SAME);
+		  best->cost * (1 + COMPARISON_SAME);
 	return 0;
 }
 

@@ -16,11 +16,11 @@ struct shares {
 
 /* Costs that differ by less, in proportion, are sums of the same terms in
  * another order. */
-#define RANKING_SAME 1e-9
+#define COMPARISON_SAME 1e-9
 
 /* Times of the busiest link closer than this, in proportion, may count as
  * equal. */
-#define RANKING_STEP 1e-3
+#define COMPARISON_STEP 1e-3
 
 /* In the order in which they decide; smaller is better in all but the first. */
 struct comparison {

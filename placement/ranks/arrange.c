@@ -78,7 +78,7 @@ int arrange_price(struct arranger *a, const uint32_t *gpus, uint32_t block,
 		if (weft_deadline_check(err))
 			goto out;
 		/* equal but for rounding: the ranks' own order is kept */
-		if (k && c >= *cost * (1 - RANKING_SAME))
+		if (k && c >= *cost * (1 - COMPARISON_SAME))
 			continue;
 		*cost = c;
 		*order = k;
@@ -152,7 +152,7 @@ int arrange_node_set(struct arranger *a, const struct arrangement *from,
 
 	if (arrange_plain(a, from, where, err))
 		return -1;
-	if (from->cost <= a->target * (1 + RANKING_SAME) ||
+	if (from->cost <= a->target * (1 + COMPARISON_SAME) ||
 	    effort_spent(&a->effort))
 		return 0;
 	part.work = a->effort.work / turns;

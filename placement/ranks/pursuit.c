@@ -266,7 +266,7 @@ static int lower_pressure(struct pursuit *p, uint32_t *best,
 	memcpy(best, p->links.where, size);
 	for (uint32_t vain = 0; !spent(p, vain); vain++) {
 		double pressure = p->links.pressure, cost = p->links.cost;
-		double same = RANKING_SAME * pressure;
+		double same = COMPARISON_SAME * pressure;
 		bool well;
 
 		if (!propose(p))
@@ -274,7 +274,7 @@ static int lower_pressure(struct pursuit *p, uint32_t *best,
 		move(p);
 		if (p->links.pressure > pressure + same ||
 		    (p->links.pressure > pressure - same &&
-		     p->links.cost >= cost * (1 - RANKING_SAME))) {
+		     p->links.cost >= cost * (1 - COMPARISON_SAME))) {
 			move(p);
 			continue;
 		}

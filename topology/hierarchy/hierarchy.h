@@ -135,7 +135,7 @@ int weft_hierarchy_fit(struct weft_inventory *s,
 		       const struct weft_hierarchy_options *options,
 		       struct weft_error *err);
 
-/* inventory_write.c: the fabric file, malloc'ed text that weft_fabric_parse
+/* write.c: the fabric file, malloc'ed text that weft_fabric_parse
  * reads; NULL with err. */
 char *weft_inventory_write(struct weft_inventory *s,
 			   const struct weft_hierarchy *hierarchy,

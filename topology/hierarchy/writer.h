@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* writer.h - what the parts of inventory_write share
+/* writer.h - what the parts of the writer share
  *
- * Private to inventory_write*.c.
+ * Private to write*.c.
  */
 #ifndef WEFT_TOPOLOGY_HIERARCHY_WRITER_H
 #define WEFT_TOPOLOGY_HIERARCHY_WRITER_H
@@ -53,14 +53,14 @@ void weft_writer_word(const struct weft_writer *w, const char *text);
 /* A name in another name space of the file: cleaned, not made unique. */
 void weft_writer_clean(const char *text, char *name);
 
-/* inventory_write_profile.c: chooses the profile, unless the caller says one.
+/* write_profile.c: chooses the profile, unless the caller says one.
  */
 int weft_writer_profile(struct weft_writer *w);
 
-/* inventory_write_levels.c: levels, disjoint, rack, links and shapes. */
+/* write_levels.c: levels, disjoint, rack, links and shapes. */
 int weft_writer_levels(struct weft_writer *w);
 
-/* inventory_write_cables.c: the sections switches and cables. */
+/* write_cables.c: the sections switches and cables. */
 int weft_writer_cabling(struct weft_writer *w);
 
 #endif
