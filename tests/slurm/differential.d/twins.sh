@@ -331,7 +331,7 @@ await_scheduler() {
 	while [ -n "$id" ]; do
 		read_record
 		[ "$said" = waits ] || break
-		[ "$text" = None ] || [ $patience = 6 ] || break
+		[ "$text" = None ] || [ "$patience" = 6 ] || break
 		[ "${EPOCHREALTIME//[.,]/}" -lt $end ] || break
 		sleep 0.1
 	done
