@@ -21,7 +21,6 @@
 
 #define TERA 1e12
 #define GIGA 1e9
-#define MIB  0x1p20
 
 /* Output tile of a multiprocessor, of the larger kind that libraries use. */
 #define TILE_M 128.0
@@ -46,13 +45,11 @@ const char *const weft_precision_names[WEFT_N_PRECISIONS] = {"16-bit", "8-bit",
  * third generation from step times, as the products.
  *
  * Hopper and Blackwell of one architecture share their efficiencies where no
- * step times of dense models are published for a chip of its own.
- *
- * Memory is what the driver reports (nvidia-smi): "80 GB" are 80 GiB. */
+ * step times of dense models are published for a chip of its own. */
 const struct weft_gpu weft_gpus[] = {
 	{.name = "V100",
 	 .n_sms = 80,
-	 .memory_bytes = 32768 * MIB,
+	 .memory_bytes = 32 * GIGA,
 	 .memory_bytes_per_s = 900 * GIGA,
 	 .flops_per_s = {125 * TERA, 0, 0, 15.7 * TERA},
 	 .efficiency = {0.78, 0, 0, 0.9},
@@ -61,7 +58,7 @@ const struct weft_gpu weft_gpus[] = {
 	 .fabric = PLAIN_PROFILE},
 	{.name = "A100",
 	 .n_sms = 108,
-	 .memory_bytes = 81920 * MIB,
+	 .memory_bytes = 80 * GIGA,
 	 .memory_bytes_per_s = 2039 * GIGA,
 	 .flops_per_s = {312 * TERA, 0, 0, 156 * TERA},
 	 .efficiency = {0.78, 0, 0, 0.78},
@@ -70,7 +67,7 @@ const struct weft_gpu weft_gpus[] = {
 	 .fabric = "selene-a100"},
 	{.name = "A800",
 	 .n_sms = 108,
-	 .memory_bytes = 81920 * MIB,
+	 .memory_bytes = 80 * GIGA,
 	 .memory_bytes_per_s = 2039 * GIGA,
 	 .flops_per_s = {312 * TERA, 0, 0, 156 * TERA},
 	 .efficiency = {0.78, 0, 0, 0.78},
@@ -79,7 +76,7 @@ const struct weft_gpu weft_gpus[] = {
 	 .fabric = "selene-a100"},
 	{.name = "H100",
 	 .n_sms = 132,
-	 .memory_bytes = 81559 * MIB,
+	 .memory_bytes = 80 * GIGA,
 	 .memory_bytes_per_s = 3350 * GIGA,
 	 .flops_per_s = {989 * TERA, 1979 * TERA, 0, 494 * TERA},
 	 .efficiency = {0.655, 0.588, 0, 0.655},
@@ -89,7 +86,7 @@ const struct weft_gpu weft_gpus[] = {
 	 .fabric = "dgx-h100-superpod"},
 	{.name = "H800",
 	 .n_sms = 132,
-	 .memory_bytes = 81559 * MIB,
+	 .memory_bytes = 80 * GIGA,
 	 .memory_bytes_per_s = 3350 * GIGA,
 	 .flops_per_s = {989 * TERA, 1979 * TERA, 0, 494 * TERA},
 	 .efficiency = {0.655, 0.588, 0, 0.655},
@@ -99,7 +96,7 @@ const struct weft_gpu weft_gpus[] = {
 	 .fabric = "dgx-h100-superpod"},
 	{.name = "H200",
 	 .n_sms = 132,
-	 .memory_bytes = 143771 * MIB,
+	 .memory_bytes = 141 * GIGA,
 	 .memory_bytes_per_s = 4800 * GIGA,
 	 .flops_per_s = {989 * TERA, 1979 * TERA, 0, 494 * TERA},
 	 .efficiency = {0.655, 0.588, 0, 0.655},
@@ -109,7 +106,7 @@ const struct weft_gpu weft_gpus[] = {
 	 .fabric = "dgx-h100-superpod"},
 	{.name = "B200",
 	 .n_sms = 148,
-	 .memory_bytes = 183359 * MIB,
+	 .memory_bytes = 180 * GIGA,
 	 .memory_bytes_per_s = 8000 * GIGA,
 	 .flops_per_s = {2250 * TERA, 4500 * TERA, 9000 * TERA, 1125 * TERA},
 	 .efficiency = {0.565, 0.575, 0.54, 0.565},
@@ -118,7 +115,7 @@ const struct weft_gpu weft_gpus[] = {
 	 .fabric = "dgx-b200"},
 	{.name = "GB200",
 	 .n_sms = 152,
-	 .memory_bytes = 189471 * MIB,
+	 .memory_bytes = 186 * GIGA,
 	 .memory_bytes_per_s = 8000 * GIGA,
 	 .flops_per_s = {2450 * TERA, 4900 * TERA, 9800 * TERA, 1225 * TERA},
 	 .efficiency = {0.565, 0.575, 0.54, 0.565},
@@ -127,7 +124,7 @@ const struct weft_gpu weft_gpus[] = {
 	 .fabric = "gb200-nvl72"},
 	{.name = "B300",
 	 .n_sms = 148,
-	 .memory_bytes = 275040 * MIB,
+	 .memory_bytes = 268 * GIGA,
 	 .memory_bytes_per_s = 8000 * GIGA,
 	 .flops_per_s = {2450 * TERA, 4900 * TERA, 14700 * TERA, 1225 * TERA},
 	 .efficiency = {0.6, 0.775, 0.54, 0.6},
@@ -136,7 +133,7 @@ const struct weft_gpu weft_gpus[] = {
 	 .fabric = "dgx-b200"},
 	{.name = "GB300",
 	 .n_sms = 152,
-	 .memory_bytes = 284208 * MIB,
+	 .memory_bytes = 279 * GIGA,
 	 .memory_bytes_per_s = 8000 * GIGA,
 	 .flops_per_s = {2450 * TERA, 4900 * TERA, 14700 * TERA, 1225 * TERA},
 	 .efficiency = {0.6, 0.775, 0.54, 0.6},

@@ -24,7 +24,7 @@ check "a job whose model nobody named is not said to be too large" json \
 	'any(.why[]; test("does not fit")) | not'
 plan --json --job "$job,model=llama3-70B"
 check "one whose model is named is" json \
-	'.memory_bytes_per_gpu.capacity == 81559 * 1048576 and
+	'.memory_bytes_per_gpu.capacity == 80e9 and
 	any(.why[]; test("does not fit by estimate.*H100"))'
 plan --job "$job,model=llama3-70B"
 check "and in the text" out "does not fit by estimate"
