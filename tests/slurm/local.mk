@@ -8,7 +8,7 @@ check-slurm: all
 # The plugins against headers of other releases; needs no Slurm installed.
 # make check-releases SLURM_TREES="DIR..."
 .PHONY: check-releases
-check-releases: libweft_bridge.la libweft_costmodel.la
+check-releases: libweft_bridge.la libweft_costmodel.la libweft_script.la
 	WEFT_SRCDIR='$(abs_top_srcdir)' RELEASE_CC='$(CC)' \
 	RELEASE_CFLAGS='$(DEFS) $(DEFAULT_INCLUDES) $(weft_slurm_cppflags) $(CPPFLAGS) $(AM_CFLAGS) $(CFLAGS)' \
 	RELEASE_LDFLAGS='$(AM_LDFLAGS) $(LDFLAGS)' \
@@ -18,7 +18,8 @@ check-releases: libweft_bridge.la libweft_costmodel.la
 		--plugin weft_spank '$(weft_spank_sources)' \
 			libweft_costmodel.la $(weft_spank_exports) \
 		--plugin job_submit_weft '$(weft_submit_sources)' \
-			libweft_bridge.la $(weft_submit_exports) \
+			'libweft_script.la libweft_bridge.la' \
+			$(weft_submit_exports) \
 		$(SLURM_TREES)
 
 # Hours of trouble in minutes; SOAK_FLAGS as "tests/slurm/soak --help" has them.
