@@ -225,7 +225,7 @@ case_the_sites_defaults_are_observed_without_a_word_to_the_job() {
 # line, for this cluster.
 page_commands() {
 	sed -n -e '/^# STARTING/,/^# INSTALLING/p' \
-		-e '/^# GOING BACK/,/^From weft itself/p' \
+		-e '/^# GOING BACK/,/^To remove the plugin/p' \
 		"$here/../../doc/man/weft-slurm.8.scd" |
 		awk '/^```/ { inside = !inside; next } inside' |
 		sed -e "s|/usr/share/doc/slurm-wlm-weft-plugin/examples|$here/../../contrib|" \
