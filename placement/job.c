@@ -2,6 +2,7 @@
 /* job.c - from a job spec to everything that placing it needs */
 #include "placement/job.h"
 
+#include "base/suggest.h"
 #include "costmodel/traffic/matrix.h"
 
 #include <errno.h>
@@ -12,6 +13,7 @@
 int weft_job_level(const struct weft_fabric *f, const char *key,
 		   const char *name, uint32_t *level, struct weft_error *err)
 {
+	const char *known[WEFT_MAX_LEVELS], *near;
 	char list[200] = "";
 	size_t used = 0;
 
@@ -21,6 +23,14 @@ int weft_job_level(const struct weft_fabric *f, const char *key,
 	*level = weft_fabric_level(f, name);
 	if (*level != WEFT_NONE)
 		return 0;
+	for (uint32_t i = 0; i < f->n_levels; i++)
+		known[i] = f->levels[i].name;
+	near = weft_suggest_near(name, known, f->n_levels);
+	if (near)
+		return weft_fail(err, WEFT_EINVAL,
+				 "%s=%s: the fabric has no such level; the "
+				 "nearest is \"%s\"",
+				 key, name, near);
 	for (uint32_t i = 0; i < f->n_levels && used < sizeof(list); i++)
 		used += (size_t)snprintf(list + used, sizeof(list) - used,
 					 "%s%s", i ? ", " : "",

@@ -72,8 +72,8 @@ static void wrong_specs_are_explained(void **state)
 		const char *text, *says;
 		bool files;
 	} cases[] = {
-		{"gpus=8,within=leave", "it has nvlink, leaf", true},
-		{"gpus=8,prefer=pot", "it has nvlink, leaf", true},
+		{"gpus=8,within=leave", "nearest is \"leaf\"", true},
+		{"gpus=8,prefer=pot", "nearest is \"pod\"", true},
 		{"gpus=8,model=llama3-70C", "llama3-70B", false},
 		{"gpus=8,model=/etc/passwd", "unknown model", false},
 		{"gpus=8,traffic=m.csv", "only on the command line", false},

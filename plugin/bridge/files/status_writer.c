@@ -60,7 +60,7 @@ static double wall_clock_s(void)
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* Nobody is to hear of a status writer that has been left. */
+/* A status writer that slurmctld has left reports nothing. */
 static void tell(const struct weft_status_writer *writer,
 		 const struct weft_worker *worker, const struct weft_error *err)
 {
