@@ -2,6 +2,8 @@
 # What is about nothing: memory, errors, names, sets, clocks and text formats.
 noinst_LTLIBRARIES += libweft_base.la
 libweft_base_la_SOURCES = \
+	%D%/append.c \
+	%D%/append.h \
 	%D%/arena.c \
 	%D%/arena.h \
 	%D%/clock.c \
