@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* size.c - sizes in bytes and counts of elements, as people write them */
+/* size.c - sizes in bytes and counts of elements, as people write and read them
+ */
 #include "base/size.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -89,4 +92,39 @@ int weft_count_read(const char *text, size_t length, double *count)
 		return -1;
 	*count = value * raised(1000, power);
 	return 0;
+}
+
+const char *weft_count_text(double count, char *buffer, size_t size)
+{
+	static const char *const suffix[] = {"", "K", "M", "B", "T", "P"};
+	int step = 0;
+
+	for (; fabs(count) >= 999.5 && step < 5; step++)
+		count /= 1000;
+	snprintf(buffer, size, "%.3g%s", count, suffix[step]);
+	return buffer;
+}
+
+const char *weft_quantity_text(double value, const char *unit, char *buffer,
+			       size_t size)
+{
+	static const char *const prefix[] = {"n", "u", "m", "",	 "k",
+					     "M", "G", "T", "P", "E"};
+	int step = 3;
+
+	if (value == 0 || !isfinite(value)) {
+		snprintf(buffer, size, "%g %s", value, unit);
+		return buffer;
+	}
+	/* seconds take no larger prefix: 14321 s */
+	if (strcmp(unit, "s") == 0 && fabs(value) >= 999.5) {
+		snprintf(buffer, size, "%.0f s", value);
+		return buffer;
+	}
+	for (; fabs(value) >= 999.5 && step < 9; step++)
+		value /= 1000;
+	for (; fabs(value) < 0.9995 && step > 0; step--)
+		value *= 1000;
+	snprintf(buffer, size, "%.3g %s%s", value, prefix[step], unit);
+	return buffer;
 }

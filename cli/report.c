@@ -4,6 +4,7 @@
 
 #include "base/bitset.h"
 #include "base/hostlist.h"
+#include "base/size.h"
 #include "cli/plan/blockers_report.h"
 #include "cli/plan/fit.h"
 #include "cli/plan/gain.h"
@@ -21,6 +22,7 @@
 
 /* An allocation of jansson failed. */
 static bool starved;
+static bool printed;
 
 static void *json_allocate(size_t size)
 {
@@ -53,8 +55,14 @@ int report_print(json_t *object, struct weft_error *err)
 	if (!text)
 		return weft_fail(err, WEFT_ENOMEM, "out of memory");
 	puts(text);
+	printed = true;
 	free(text);
 	return 0;
+}
+
+bool report_printed(void)
+{
+	return printed;
 }
 
 json_t *report_string(const char *text)
@@ -75,25 +83,6 @@ json_t *report_string(const char *text)
 	string = json_string(plain);
 	free(plain);
 	return string;
-}
-
-const char *report_quantity(double value, const char *unit, char *buffer,
-			    size_t size)
-{
-	static const char *const prefix[] = {"n", "u", "m", "",	 "k",
-					     "M", "G", "T", "P", "E"};
-	int step = 3;
-
-	if (value == 0 || !isfinite(value)) {
-		snprintf(buffer, size, "%g %s", value, unit);
-		return buffer;
-	}
-	for (; fabs(value) >= 999.5 && step < 9; step++)
-		value /= 1000;
-	for (; fabs(value) < 0.9995 && step > 0; step--)
-		value *= 1000;
-	snprintf(buffer, size, "%.3g %s%s", value, prefix[step], unit);
-	return buffer;
 }
 
 /* ---- JSON ---- */
@@ -270,6 +259,19 @@ static json_t *json_next(const struct weft_fabric *f,
 	return json_pack("{s:f, s:o}", "cost", p->next_cost, "nodes", nodes);
 }
 
+/* In what no published run is like the job. */
+static bool unseen_find(const struct request *request,
+			const struct weft_evaluation *e, char *text,
+			size_t size)
+{
+	const struct weft_job *job = &request->job;
+	const struct weft_seen run =
+		weft_run_of(e->gpu, &job->spec, &job->model, request->fabric);
+
+	return weft_spec_names_model(&job->spec) &&
+	       weft_unseen(&run, text, size);
+}
+
 /* What only a placement has; without one every key is there and null, as are
  * step_s and step where the step cannot be predicted. */
 static void json_add_placement(json_t *object, const struct request *request,
@@ -277,6 +279,7 @@ static void json_add_placement(json_t *object, const struct request *request,
 			       const struct weft_evaluation *e)
 {
 	const struct weft_fabric *f = request->fabric;
+	char unseen[WEFT_UNSEEN_SIZE];
 	static const char *const keys[] = {"cost",	"bound",
 					   "gap",	"method",
 					   "by_axis",	"by_level",
@@ -285,7 +288,7 @@ static void json_add_placement(json_t *object, const struct request *request,
 					   "objective", "communication_s",
 					   "latency_s", "communication_stage",
 					   "exposed_s", "exposed_stage",
-					   "gain"};
+					   "gain",	"unseen"};
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		json_object_set_new(object, keys[i], json_null());
@@ -306,6 +309,8 @@ static void json_add_placement(json_t *object, const struct request *request,
 		return;
 	json_object_set_new(object, "step_s", json_real(e->step.step_s));
 	json_object_set_new(object, "step", json_step(request, e));
+	if (unseen_find(request, e, unseen, sizeof(unseen)))
+		json_object_set_new(object, "unseen", json_string(unseen));
 }
 
 /* The kind that was asked for, or the fabric's; NULL: not known. */
@@ -385,10 +390,10 @@ static void text_cost(const struct weft_placement *p)
 
 	printf("  cost       %s, %s of all ranks added up;\n"
 	       "             at least %s: gap %.1f %%\n",
-	       report_quantity(p->cost.total[p->metric], unit, cost,
-			       sizeof(cost)),
+	       weft_quantity_text(p->cost.total[p->metric], unit, cost,
+				  sizeof(cost)),
 	       metric_sums[p->metric],
-	       report_quantity(p->bound, unit, bound, sizeof(bound)),
+	       weft_quantity_text(p->bound, unit, bound, sizeof(bound)),
 	       100 * p->gap);
 }
 
@@ -427,13 +432,17 @@ static void text_busiest(const struct weft_fabric *f,
 	busiest_name(f, cost, name, sizeof(name));
 	printf("  busiest    %s %s: %s, %s per step\n",
 	       cost->busiest.up ? "up from" : "down to", name,
-	       report_quantity(cost->busiest.bytes, "B", bytes, sizeof(bytes)),
-	       report_quantity(cost->busiest.time_s, "s", time, sizeof(time)));
+	       weft_quantity_text(cost->busiest.bytes, "B", bytes,
+				  sizeof(bytes)),
+	       weft_quantity_text(cost->busiest.time_s, "s", time,
+				  sizeof(time)));
 }
 
-static void text_predicted(const struct weft_evaluation *e,
-			   const struct weft_job *job)
+static void text_predicted(const struct request *request,
+			   const struct weft_evaluation *e)
 {
+	const struct weft_job *job = &request->job;
+	char unseen[WEFT_UNSEEN_SIZE];
 	const struct weft_range *range =
 		&weft_ranges[weft_run_kind(&job->spec, &job->model)];
 	char time[32], low[32], high[32];
@@ -441,10 +450,12 @@ static void text_predicted(const struct weft_evaluation *e,
 
 	printf("  step       %s (%s to %s) predicted for %s on %s, MFU "
 	       "%.1f %%\n",
-	       report_quantity(s, "s", time, sizeof(time)),
-	       report_quantity(range->low * s, "s", low, sizeof(low)),
-	       report_quantity(range->high * s, "s", high, sizeof(high)),
+	       weft_quantity_text(s, "s", time, sizeof(time)),
+	       weft_quantity_text(range->low * s, "s", low, sizeof(low)),
+	       weft_quantity_text(range->high * s, "s", high, sizeof(high)),
 	       job->model.name, e->gpu->name, 100 * e->step.mfu);
+	if (unseen_find(request, e, unseen, sizeof(unseen)))
+		printf("  unseen     %s: the range may not hold\n", unseen);
 }
 
 static void text_step(const struct request *request,
@@ -458,7 +469,7 @@ static void text_step(const struct request *request,
 		printf("  step       not predicted: the job names no model; "
 		       "give model=, or layers=, hidden=, heads=\n");
 	else
-		text_predicted(e, job);
+		text_predicted(request, e);
 }
 
 /* One line a node: its ranks in the order of its GPUs, runs folded. */
@@ -611,7 +622,7 @@ void report_text(const struct request *request, const struct report *report)
 	char elapsed[32];
 	char *nodes = nodes_encode(f, p->nodes, p->n_nodes);
 
-	report_quantity(report->elapsed_s, "s", elapsed, sizeof(elapsed));
+	weft_quantity_text(report->elapsed_s, "s", elapsed, sizeof(elapsed));
 	if (p->placed)
 		printf("%u GPU%s on %s  (%s, %s)\n", p->n_ranks, plural,
 		       nodes ? nodes : "?", p->method, elapsed);

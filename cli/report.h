@@ -42,6 +42,9 @@ void report_start(void);
 /* Prints object (stolen) as indented JSON; NULL is "out of memory". */
 int report_print(json_t *object, struct weft_error *err);
 
+/* True once report_print has printed. */
+bool report_printed(void);
+
 /* True once an allocation of jansson has failed: what was built may lack
  * something. */
 bool report_starved(void);
@@ -49,10 +52,5 @@ bool report_starved(void);
 /* A JSON string of text from outside: bytes that are not UTF-8 become "?",
  * instead of the string being left out. */
 json_t *report_string(const char *text);
-
-/* "12.3 GB", "46.5 GB/s", "1.20 ms": three digits and a decimal prefix.
- * Writes to buffer and returns it. */
-const char *report_quantity(double value, const char *unit, char *buffer,
-			    size_t size);
 
 #endif

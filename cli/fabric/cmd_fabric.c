@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cmd_fabric.c - weft fabric: checks a fabric and prints its shape */
+#include "base/size.h"
 #include "cli/cmd.h"
 #include "cli/fabric/fabric_cables.h"
 #include "cli/report.h"
@@ -201,10 +202,10 @@ static void shape_text(const struct weft_fabric *f)
 		printf("%-10s %8u ", level->name, level->n_domains);
 		range_print(f, level, 13);
 		printf(" %5u %12s %9s %6g:1", level->hops,
-		       report_quantity(level->link.rate_bytes_per_s, "B/s",
-				       rate, sizeof(rate)),
-		       report_quantity(level->link.latency_s, "s", latency,
-				       sizeof(latency)),
+		       weft_quantity_text(level->link.rate_bytes_per_s, "B/s",
+					  rate, sizeof(rate)),
+		       weft_quantity_text(level->link.latency_s, "s", latency,
+					  sizeof(latency)),
 		       level->link.oversubscription);
 		shape_print(level);
 		putchar('\n');
@@ -220,10 +221,10 @@ static void distance_text(const struct query *query, struct weft_distance d)
 		return;
 	}
 	printf("%s to %s: %u hops, %s", query->from, query->to, d.hops,
-	       report_quantity(d.latency_s, "s", latency, sizeof(latency)));
+	       weft_quantity_text(d.latency_s, "s", latency, sizeof(latency)));
 	if (d.time_s_per_byte > 0)
-		printf(", %s", report_quantity(1 / d.time_s_per_byte, "B/s",
-					       rate, sizeof(rate)));
+		printf(", %s", weft_quantity_text(1 / d.time_s_per_byte, "B/s",
+						  rate, sizeof(rate)));
 	putchar('\n');
 }
 

@@ -2,6 +2,7 @@
 /* fabric_cables.c - the switches, cables and uplinks of a fabric, reported */
 #include "cli/fabric/fabric_cables.h"
 
+#include "base/size.h"
 #include "cli/report.h"
 #include "costmodel/time/cost.h"
 #include "topology/cabling.h"
@@ -235,8 +236,9 @@ static int uplinks_text(const struct weft_fabric *f, struct weft_error *err)
 			return -1;
 		printf("%-10s", f->levels[l].name);
 		for (int k = 0; k < N_OF_THREE; k++)
-			printf(" %11s", report_quantity(uplinks.rate[k], "B/s",
-							rate, sizeof(rate)));
+			printf(" %11s",
+			       weft_quantity_text(uplinks.rate[k], "B/s", rate,
+						  sizeof(rate)));
 		three_text(uplinks.oversubscription);
 		putchar('\n');
 	}

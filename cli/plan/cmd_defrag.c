@@ -2,6 +2,7 @@
 /* cmd_defrag.c - weft defrag: what to wait for, or to move, for a better place
  */
 #include "base/hostlist.h"
+#include "base/size.h"
 #include "cli/clock.h"
 #include "cli/cmd.h"
 #include "cli/option.h"
@@ -230,8 +231,8 @@ static void text_plan(const struct defrag *d,
 
 	printf("  move %u GPUs, to make room in %s %s: cost %s",
 	       plan->n_gpus_moved, f->levels[domain->level].name, domain->name,
-	       report_quantity(p->cost.total[p->metric],
-			       metric_units[p->metric], cost, sizeof(cost)));
+	       weft_quantity_text(p->cost.total[p->metric],
+				  metric_units[p->metric], cost, sizeof(cost)));
 	if (isfinite(d->blockers.cost) && d->blockers.cost > 0)
 		printf(" (%.3gx)", p->cost.total[p->metric] / d->blockers.cost);
 	putchar('\n');
@@ -249,9 +250,9 @@ static void print_text(const struct defrag *d)
 	if (now->placed)
 		printf("now: on %u nodes, cost (%s, all ranks added up) %s\n",
 		       now->n_nodes, weft_metric_names[now->metric],
-		       report_quantity(now->cost.total[now->metric],
-				       metric_units[now->metric], cost,
-				       sizeof(cost)));
+		       weft_quantity_text(now->cost.total[now->metric],
+					  metric_units[now->metric], cost,
+					  sizeof(cost)));
 	else
 		puts("now: no place");
 	for (uint32_t i = 0; i < now->n_why; i++)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* fit.c - a job's memory against its GPUs', for plan and score */
 #include "cli/plan/fit.h"
+
+#include "base/size.h"
 #include "cli/report.h"
 #include "costmodel/job/software.h"
 
@@ -11,7 +13,7 @@
 
 struct fit fit_find(const struct weft_job *job, const struct weft_gpu *gpu)
 {
-	struct fit fit = {.gpu_bytes = gpu ? gpu->memory_bytes : 0};
+	struct fit fit = {.gpu_bytes = gpu ? gpu->usable_bytes : 0};
 	struct weft_memory_options options = {.stored_attention = false};
 	char name[64] = "";
 
@@ -55,7 +57,8 @@ void fit_print(const struct fit *fit)
 		return;
 	printf("  memory     %s on each GPU of stage %u, the fullest\n"
 	       "  of that    ",
-	       report_quantity(memory->total_bytes, "B", bytes, sizeof(bytes)),
+	       weft_quantity_text(memory->total_bytes, "B", bytes,
+				  sizeof(bytes)),
 	       memory->stage);
 	for (int k = 0; k < WEFT_N_MEMORY_PARTS; k++) {
 		double share = memory->part_bytes[k] / memory->total_bytes;

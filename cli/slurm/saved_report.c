@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* saved_report.c - the report on records for people and for programs */
+#include "base/size.h"
 #include "cli/slurm/saved.h"
 
 #include "cli/report.h"
@@ -112,9 +113,9 @@ static void gain_print(json_t *job)
 		return;
 	}
 	snprintf(key, sizeof(key), "%.40s_s", basis);
-	report_quantity(number(gain, key), "s", here, sizeof(here));
+	weft_quantity_text(number(gain, key), "s", here, sizeof(here));
 	snprintf(key, sizeof(key), "stock_%.40s_s", basis);
-	report_quantity(number(gain, key), "s", stock, sizeof(stock));
+	weft_quantity_text(number(gain, key), "s", stock, sizeof(stock));
 	printf("  %s %s, with weft %s: ", basis, stock, here);
 	if (json_is_false(json_object_get(gain, "matters")))
 		printf("any nodes");

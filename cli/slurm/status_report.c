@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* status_report.c - weft status for people and for programs */
+#include "base/size.h"
 #include "cli/report.h"
 #include "cli/slurm/status.h"
 
@@ -102,8 +103,8 @@ static void decisions_print(const struct status *status)
 		printf("%s%s up to %s", q ? ", " : "planning   ",
 		       quantiles[q].name,
 		       isinf(limit_s) ? "any time"
-				      : report_quantity(limit_s, "s", text,
-							sizeof(text)));
+				      : weft_quantity_text(limit_s, "s", text,
+							   sizeof(text)));
 		if (q + 1 == N_QUANTILES)
 			putchar('\n');
 	}
@@ -128,11 +129,11 @@ static void gain_print(json_t *job, json_t *gain)
 	if (!basis)
 		return;
 	snprintf(key, sizeof(key), "%.40s_s", basis);
-	report_quantity(json_number_value(json_object_get(gain, key)), "s",
-			here, sizeof(here));
+	weft_quantity_text(json_number_value(json_object_get(gain, key)), "s",
+			   here, sizeof(here));
 	snprintf(key, sizeof(key), "stock_%.40s_s", basis);
-	report_quantity(json_number_value(json_object_get(gain, key)), "s",
-			stock, sizeof(stock));
+	weft_quantity_text(json_number_value(json_object_get(gain, key)), "s",
+			   stock, sizeof(stock));
 	printf("  %-10lld %5lld GPUs  %s %s",
 	       (long long)json_integer_value(json_object_get(job, "job")),
 	       (long long)json_integer_value(json_object_get(job, "gpus")),

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* text.c - texts as people keep them are made plain, whatever wrote them */
 #include "base/text.h"
+#include "base/size.h"
 #include "tests/lib/check.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct {
 	const char *desc, *text, *plain;
@@ -21,6 +23,8 @@ static const struct {
 	 "a\xc3\xa9\n", 8},
 	{"UTF-16, big end first", "\xfe\xff\0a\0\n", "a\n", 6},
 	{"Windows' line ends", "a\r\nb\r\r\nc\rd\r\n", "a\nb\nc\rd\n", 0},
+	{"carriage returns within a line", "a\r\r\rb\r\r\n\r", "a\r\r\rb\n\r",
+	 0},
 	{"colours", "\033[4mGPU0\033[0m\t\033[1;31mx\033[m\n", "GPU0\tx\n", 0},
 	{"a window's title", "\033]0;host\007a\n", "a\n", 0},
 	{"a sequence that is cut off", "a\033[31\nb\033", "a\nb", 0},
@@ -60,6 +64,46 @@ static void foreign_texts_become_plain(void **state)
 	}
 }
 
+/* In a time that grows with the text alone: the alarm ends what does not. */
+static void carriage_returns_take_no_longer_than_others(void **state)
+{
+	size_t size = 4u << 20, n;
+	char *text = malloc(size + 1), *plain;
+
+	(void)state;
+	memset(text, '\r', size);
+	text[size] = '\0';
+	alarm(30);
+	assert_int_equal(weft_text_plain(text, size, &plain, &n, NULL), 0);
+	assert_null(plain);
+	assert_int_equal(weft_text_clean(text, size), size);
+	alarm(0);
+	free(text);
+}
+
+static void quantities_have_the_prefix_that_fits(void **state)
+{
+	static const struct {
+		double value;
+		const char *unit, *text;
+	} given[] = {{14e9, "B", "14 GB"},	   {7e-9, "s", "7 ns"},
+		     {999.6e3, "B", "1 MB"},	   {0.0856e-3, "s", "85.6 us"},
+		     {14321, "s", "14321 s"},	   {0, "B", "0 B"},
+		     {46.5e9, "B/s", "46.5 GB/s"}, {70e9, NULL, "70B"},
+		     {1.5e12, NULL, "1.5T"},	   {7, NULL, "7"}};
+	char text[32];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(given) / sizeof(given[0]); i++)
+		assert_string_equal(
+			given[i].unit ? weft_quantity_text(given[i].value,
+							   given[i].unit, text,
+							   sizeof(text))
+				      : weft_count_text(given[i].value, text,
+							sizeof(text)),
+			given[i].text);
+}
+
 static void files_are_read_whole_or_refused(void **state)
 {
 	struct weft_error err = {0};
@@ -86,6 +130,8 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(foreign_texts_become_plain),
+		cmocka_unit_test(carriage_returns_take_no_longer_than_others),
+		cmocka_unit_test(quantities_have_the_prefix_that_fits),
 		cmocka_unit_test(files_are_read_whole_or_refused),
 	};
 
