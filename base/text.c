@@ -109,8 +109,9 @@ static size_t tag_size(const char *at, const char *end)
 	return 0;
 }
 
-/* Bytes at `at` that mean nothing. */
-static size_t noise_size(const char *at, const char *end)
+/* Bytes at `at` that mean nothing.  *kept: up to where carriage returns are
+ * known to stay, so that each is looked at once. */
+static size_t noise_size(const char *at, const char *end, const char **kept)
 {
 	const char *next = at;
 
@@ -120,9 +121,14 @@ static size_t noise_size(const char *at, const char *end)
 	case '[':
 		return tag_size(at, end);
 	case '\r':
+		if (at < *kept)
+			return 0;
 		while (next < end && *next == '\r')
 			next++;
-		return next < end && *next == '\n' ? (size_t)(next - at) : 0;
+		if (next < end && *next == '\n')
+			return (size_t)(next - at);
+		*kept = next;
+		return 0;
 	default:
 		return 0;
 	}
@@ -130,13 +136,13 @@ static size_t noise_size(const char *at, const char *end)
 
 size_t weft_text_clean(char *text, size_t size)
 {
-	const char *end;
+	const char *end, *kept = text;
 	size_t n = 0;
 
 	size = marks_drop(text, size);
 	end = text + size;
 	for (const char *at = text; at < end;) {
-		size_t noise = noise_size(at, end);
+		size_t noise = noise_size(at, end, &kept);
 
 		if (noise)
 			at += noise;
@@ -149,14 +155,14 @@ size_t weft_text_clean(char *text, size_t size)
 
 static bool is_plain(const char *text, size_t size)
 {
-	const char *end = text + size;
+	const char *end = text + size, *kept = text;
 
 	if (has_mark(text, size, "\xff\xfe") ||
 	    has_mark(text, size, "\xfe\xff") ||
 	    has_mark(text, size, "\xef\xbb\xbf"))
 		return false;
 	for (const char *at = text; at < end; at++)
-		if (noise_size(at, end))
+		if (noise_size(at, end, &kept))
 			return false;
 	return true;
 }
