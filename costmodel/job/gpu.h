@@ -23,7 +23,8 @@ extern const char *const weft_precision_names[WEFT_N_PRECISIONS];
 struct weft_gpu {
 	const char *name;
 	uint32_t n_sms;
-	double memory_bytes, memory_bytes_per_s;
+	double memory_bytes, memory_bytes_per_s; /* as sold */
+	double usable_bytes; /* of that, in binary units, what a process gets */
 	double flops_per_s[WEFT_N_PRECISIONS]; /* dense peak */
 	/* Share of that peak which a product without end would reach. */
 	double efficiency[WEFT_N_PRECISIONS];

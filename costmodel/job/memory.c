@@ -456,7 +456,7 @@ bool weft_memory_warning(const struct weft_memory *memory, double gpu_bytes,
 	}
 	snprintf(text, size,
 		 "does not fit by estimate: a GPU of stage %u needs %.1f GB "
-		 "(%.1f GB of them %s), %s has %.0f GB",
+		 "(%.1f GB of them %s), %s gives a process %.0f GB",
 		 memory->stage, memory->total_bytes / 1e9,
 		 memory->part_bytes[largest] / 1e9,
 		 weft_memory_part_names[largest], gpu && *gpu ? gpu : "it",

@@ -77,6 +77,9 @@ static void every_gpu_is_complete(void **state)
 		assert_non_null(weft_profile_find(g->fabric));
 		assert_true(g->n_sms > 0 && g->memory_bytes > 1e9 &&
 			    g->memory_bytes_per_s > 1e11);
+		/* Binary units are more than what is sold, by 7 % at most. */
+		assert_true(g->usable_bytes > g->memory_bytes &&
+			    g->usable_bytes < 1.075 * g->memory_bytes);
 		for (int p = 0; p < WEFT_N_PRECISIONS; p++) {
 			assert_true((g->flops_per_s[p] > 0) ==
 				    (g->efficiency[p] > 0));

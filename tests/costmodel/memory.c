@@ -274,7 +274,7 @@ static void the_worst_stage_is_found_and_warned_of(void **state)
 	assert_true(weft_memory_warning(&worst, 40e9, "an A100-40GB", text,
 					sizeof(text)));
 	assert_non_null(strstr(text, "does not fit"));
-	assert_non_null(strstr(text, "an A100-40GB has 40 GB"));
+	assert_non_null(strstr(text, "an A100-40GB gives a process 40 GB"));
 }
 
 static void impossible_pipelines_are_errors(void **state)
