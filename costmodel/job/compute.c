@@ -401,10 +401,7 @@ int weft_compute_set_precision(struct weft_compute *c,
 	return 0;
 }
 
-int weft_compute_start(const struct weft_gpu *gpu,
-		       const struct weft_model *model,
-		       const struct weft_spec *spec, struct weft_compute *c,
-		       struct weft_error *err)
+enum weft_precision weft_compute_precision(enum weft_dtype dtype)
 {
 	static const enum weft_precision precision[WEFT_N_DTYPES] = {
 		[WEFT_BF16] = WEFT_BITS_16, [WEFT_FP16] = WEFT_BITS_16,
@@ -412,11 +409,20 @@ int weft_compute_start(const struct weft_gpu *gpu,
 		[WEFT_MXFP8] = WEFT_BITS_8, [WEFT_NVFP4] = WEFT_BITS_4,
 	};
 
+	return precision[dtype];
+}
+
+int weft_compute_start(const struct weft_gpu *gpu,
+		       const struct weft_model *model,
+		       const struct weft_spec *spec, struct weft_compute *c,
+		       struct weft_error *err)
+{
 	*c = (struct weft_compute){
 		.gpu = gpu,
 		.model = model,
 		.spec = spec,
 		.software = weft_software(spec, gpu),
 	};
-	return weft_compute_set_precision(c, precision[spec->dtype], err);
+	return weft_compute_set_precision(
+		c, weft_compute_precision(spec->dtype), err);
 }

@@ -34,6 +34,9 @@ int weft_compute_start(const struct weft_gpu *gpu,
 		       const struct weft_spec *spec,
 		       struct weft_compute *compute, struct weft_error *err);
 
+/* Of the products of layers that train in that type. */
+enum weft_precision weft_compute_precision(enum weft_dtype dtype);
+
 /* Precision other than the dtype's, e.g. 8-bit products in a job whose
  * activations are bf16.  -1 when the GPU has no unit for it. */
 int weft_compute_set_precision(struct weft_compute *compute,

@@ -3,16 +3,20 @@
  *
  * From the frameworks' manuals and defaults: Megatron-LM before 2023 (arXiv:
  * 2104.04473, 2205.05198) stores the scores of attention and overlaps nothing;
- * Megatron-Core overlaps gradients, parameters and sends of interleaved stages;
- * NeMo adds user buffers, which overlap tensor-parallel collectives, as XLA
- * does for MaxText.  PyTorch's FSDP and DeepSpeed gather and reduce behind the
- * layers; their models are eager unless compiled, which torchtitan does.
+ * until 2022 it added the gradients of a micro-batch to those before in a
+ * kernel of its own (main_grad.add_, in fp32 for bf16).  PyTorch's do, too, but
+ * sweeps of micro-batches (arXiv:2311.05610) do not show it.  Megatron-Core
+ * overlaps gradients, parameters and sends of interleaved stages; NeMo adds
+ * user buffers, which overlap tensor-parallel collectives, as XLA does for
+ * MaxText.  PyTorch's FSDP and DeepSpeed gather and reduce behind the layers;
+ * their models are eager unless compiled, which torchtitan does.
  */
 #include "costmodel/job/software.h"
 
 static const struct weft_software frameworks[WEFT_N_FRAMEWORKS] = {
 	[WEFT_MEGATRON_2021] = {.attention = WEFT_ATTENTION_PLAIN,
 				.fused = true,
+				.adds_apart = true,
 				.fused_loss = true},
 	[WEFT_MEGATRON_CORE] = {.attention = WEFT_ATTENTION_FLASH3,
 				.overlaps_replicas = true,
@@ -52,6 +56,11 @@ struct weft_software weft_software(const struct weft_spec *spec,
 		software.attention = spec->attention;
 	if (weft_spec_given(spec, "fused"))
 		software.fused = spec->fused;
+	/* Sequence parallelism and selective recomputation came after kernels
+	 * that add what they compute (Megatron-LM 2.7 and 3.0). */
+	if (spec->sequence_parallel ||
+	    spec->recompute == WEFT_RECOMPUTE_SELECTIVE)
+		software.adds_apart = false;
 	software.expert_kernels = spec->expert_kernels;
 	software.eager = framework != WEFT_MAXTEXT &&
 			 software.expert_kernels != WEFT_EXPERTS_FUSED;

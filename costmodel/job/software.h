@@ -19,8 +19,11 @@ struct weft_software {
 	/* Norms, rotary positions and gates are one kernel each; otherwise
 	 * each of their operations reads and writes memory. */
 	bool fused;
-	/* So is the loss, over the part of the vocabulary that a rank has;
-	 * where it is not, no kernel keeps less than it takes. */
+	/* Each micro-batch's gradients of weights are added to those of the
+	 * ones before in a kernel of its own, not by the product. */
+	bool adds_apart;
+	/* The loss is one kernel, too, over the part of the vocabulary that a
+	 * rank has; where it is not, no kernel keeps less than it takes. */
 	bool fused_loss;
 	enum weft_expert_kernels expert_kernels;
 	/* The host launches each kernel of a layer, step by step. */

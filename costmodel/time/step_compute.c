@@ -8,6 +8,8 @@
 
 /* Weights and gradients in 16 bits, master weights and two moments in fp32. */
 #define STATE_BYTES 18.0
+/* Of a gradient as its product writes it. */
+#define GRADIENT_BYTES 2.0
 /* Share of the memory that a job fills. */
 #define MEMORY_FILL 0.95
 /* Of a layer that is recomputed for lack of memory, products that are: the most
@@ -98,6 +100,20 @@ static double recompute_s(const struct step_build *b,
 	return again[b->spec->recompute];
 }
 
+/* Adding a micro-batch's gradients to those of the ones before: the former are
+ * read, the latter read and written. */
+static double adding_s(const struct step_build *b, const struct step_stage *s)
+{
+	double kept = weft_dtype_bytes(b->spec->gradient_dtype);
+
+	if (!b->compute.software.adds_apart || b->spec->zero > 2 ||
+	    b->micro_batches < 2)
+		return 0;
+	return weft_gpu_memory_s(b->compute.gpu,
+				 s->parameters * (GRADIENT_BYTES + 2 * kept),
+				 s->layers);
+}
+
 void stage_compute(const struct step_build *b, uint32_t p, struct step_stage *s)
 {
 	double dense;
@@ -108,6 +124,7 @@ void stage_compute(const struct step_build *b, uint32_t p, struct step_stage *s)
 	pass_add(&s->backward, &b->dense.backward, dense);
 	pass_add(&s->forward, &b->expert.forward, s->expert_layers);
 	pass_add(&s->backward, &b->expert.backward, s->expert_layers);
+	s->backward.memory_s += adding_s(b, s);
 	s->recompute = dense * recompute_s(b, &b->dense) +
 		       s->expert_layers * recompute_s(b, &b->expert);
 	if (p != b->spec->pp - 1)
@@ -128,7 +145,7 @@ static double recomputed_share(const struct step_build *b)
 	double parameters = weft_model_parameters(model) / spec->tp;
 	double kept = weft_compute_kept_bytes(&b->compute, model->layers - 1);
 	double least = weft_compute_checkpoint_bytes(&b->compute);
-	double room = b->compute.gpu->memory_bytes * MEMORY_FILL;
+	double room = b->compute.gpu->usable_bytes * MEMORY_FILL;
 
 	if (!b->options->fit_memory || spec->zero < 3 ||
 	    spec->recompute != WEFT_RECOMPUTE_NONE)
