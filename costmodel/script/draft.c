@@ -8,6 +8,14 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Scripts may hold any byte; a terminal gets none that steers it. */
+static void steering_drop(char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < ' ' || *text == 0x7f)
+			*text = '?';
+}
+
 struct slot *draft_slot(struct weft_draft *draft, const char *key)
 {
 	for (uint32_t i = 0; i < draft->n_slots; i++)
@@ -47,6 +55,7 @@ void draft_set(struct weft_draft *draft, const char *key, const char *value,
 		value = fact_is_on(&(struct fact){.value = value}) ? "on"
 								   : "off";
 	snprintf(slot->value, sizeof(slot->value), "%s", value);
+	steering_drop(slot->value);
 	slot->from = from;
 	slot->given = true;
 	slot->unknown = false;
@@ -76,9 +85,10 @@ void draft_assume(struct weft_draft *draft, const char *format, ...)
 	if (script->n_assumed == WEFT_SCRIPT_TEXTS)
 		return;
 	va_start(args, format);
-	vsnprintf(script->assumed[script->n_assumed++], WEFT_SCRIPT_TEXT,
-		  format, args);
+	vsnprintf(script->assumed[script->n_assumed], WEFT_SCRIPT_TEXT, format,
+		  args);
 	va_end(args);
+	steering_drop(script->assumed[script->n_assumed++]);
 }
 
 void draft_miss(struct weft_draft *draft, const char *format, ...)
@@ -89,9 +99,10 @@ void draft_miss(struct weft_draft *draft, const char *format, ...)
 	if (script->n_missing == WEFT_SCRIPT_TEXTS)
 		return;
 	va_start(args, format);
-	vsnprintf(script->missing[script->n_missing++], WEFT_SCRIPT_TEXT,
-		  format, args);
+	vsnprintf(script->missing[script->n_missing], WEFT_SCRIPT_TEXT, format,
+		  args);
 	va_end(args);
+	steering_drop(script->missing[script->n_missing++]);
 }
 
 bool draft_on(const struct weft_draft *draft, const char *name)

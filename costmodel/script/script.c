@@ -238,14 +238,15 @@ static bool is_config(const char *path)
 	       ends_with(path, ".json") || ends_with(path, ".toml");
 }
 
-/* Text of a file, made by the script or there; malloc'ed. */
+/* Text of a file, made by the script or there; malloc'ed.  A name that only a
+ * run would tell may be empty. */
 static char *config_load(struct reading *r, const char *path, size_t *size)
 {
 	const struct marked *made = shell_file(&r->shell, path);
 	char *text;
 
 	if (!made)
-		return r->options->load
+		return r->options->load && *path
 			       ? r->options->load(r->options->self, path, size)
 			       : NULL;
 	text = weft_strdup(marked_text(made), r->err);

@@ -27,7 +27,7 @@ static void check_round_trip(const struct weft_rank_map *r)
 	}
 	require(strlen(text) <= WEFT_RANK_MAP_MAX_BYTES);
 	require(weft_rank_map_decode(text, &again, &err) == 0);
-	require(again.job_id == r->job_id && again.torch == r->torch);
+	require(again.job_id == r->job_id && again.env == r->env);
 	require(again.n_nodes == r->n_nodes && again.n_ranks == r->n_ranks);
 	for (uint32_t i = 0; i < r->n_nodes; i++)
 		require(strcmp(again.nodes[i], r->nodes[i]) == 0);

@@ -5,6 +5,7 @@
 fuzzed_imports = \
 	aws \
 	hwloc_xml \
+	node \
 	places \
 	slurm_nodes \
 	slurm_topology \
@@ -28,6 +29,7 @@ fuzzers = \
 	pairwise \
 	qaplib \
 	roster \
+	script \
 	spec \
 	state \
 	trace \
@@ -38,6 +40,7 @@ unit_tests += \
 	%D%/arch \
 	%D%/aws \
 	%D%/hwloc_xml \
+	%D%/node \
 	%D%/places \
 	%D%/slurm_nodes \
 	%D%/slurm_topology \
@@ -58,6 +61,7 @@ unit_tests += \
 	%D%/pairwise \
 	%D%/qaplib \
 	%D%/roster \
+	%D%/script \
 	%D%/spec \
 	%D%/state \
 	%D%/trace \
@@ -68,6 +72,8 @@ fuzz_replay = %D%/replay.c
 fuzz_import = $(fuzz_replay)
 tests_fuzz_aws_SOURCES = %D%/fuzz_aws.c $(fuzz_import)
 tests_fuzz_aws_LDADD = $(fuzz_import_libs)
+tests_fuzz_node_SOURCES = %D%/fuzz_node.c $(fuzz_import)
+tests_fuzz_node_LDADD = $(fuzz_import_libs)
 tests_fuzz_places_SOURCES = %D%/fuzz_places.c $(fuzz_import)
 tests_fuzz_places_LDADD = $(fuzz_import_libs)
 tests_fuzz_hwloc_xml_SOURCES = %D%/fuzz_hwloc_xml.c $(fuzz_import)
@@ -104,6 +110,8 @@ tests_fuzz_pairwise_SOURCES = %D%/fuzz_pairwise.c $(fuzz_replay)
 tests_fuzz_pairwise_LDADD = libweft_measured.la libweft_inventory.la $(LDADD)
 noinst_HEADERS += %D%/import_any.h
 tests_fuzz_roster_SOURCES = %D%/fuzz_roster.c $(fuzz_replay)
+tests_fuzz_script_SOURCES = %D%/fuzz_script.c $(fuzz_replay)
+tests_fuzz_script_LDADD = libweft_script.la $(LDADD)
 tests_fuzz_spec_SOURCES = %D%/fuzz_spec.c $(fuzz_replay)
 tests_fuzz_state_SOURCES = %D%/fuzz_state.c $(fuzz_replay)
 tests_fuzz_trace_SOURCES = %D%/fuzz_trace.c $(fuzz_replay)
@@ -115,6 +123,7 @@ EXTRA_DIST += \
 	%D%/ibnetdiscover.dict \
 	%D%/nccl_log.dict \
 	%D%/roster.dict \
+	%D%/script.dict \
 	%D%/slurm_nodes.dict \
 	%D%/slurm_topology.dict \
 	%D%/slurm_yaml.dict \
@@ -156,6 +165,7 @@ fuzz:
 			$(libweft_import_la_SOURCES) \
 			$(libweft_audit_la_SOURCES) \
 			$(libweft_measured_la_SOURCES) \
+			$(libweft_script_la_SOURCES) \
 			$(fuzz_lab_sources); do \
 		case $$file in *.c) sources="$$sources $(srcdir)/$$file";; esac; \
 	done; \
