@@ -2,6 +2,7 @@
 /* calibration.c - prints calibrations as a table, JSON, or links of a fabric */
 #include "lab/calibrate/calibration.h"
 
+#include "base/size.h"
 #include "cli/report.h"
 
 #include <math.h>
@@ -288,7 +289,7 @@ static const char *number_or_dash(double value, const char *format,
 	if (!isfinite(value))
 		return "-";
 	if (!format)
-		return report_quantity(value, "s", buffer, size);
+		return weft_quantity_text(value, "s", buffer, size);
 	snprintf(buffer, size, "%.1f", value);
 	return buffer;
 }
@@ -306,10 +307,10 @@ static void print_entry(const struct weft_calibration_entry *e)
 	printf("%-15s %10s %5u %9s %9s %11s%s %6.1f %6s %6s\n",
 	       collective_name(e->collective), ranks, curve->n_sizes,
 	       number_or_dash(latency, NULL, shown, sizeof(shown)),
-	       report_quantity(curve->fill_s < 1e-9 ? 0 : curve->fill_s, "s",
-			       fill, sizeof(fill)),
-	       report_quantity(curve->rate_bytes_per_s * e->bus_factor, "B/s",
-			       rate, sizeof(rate)),
+	       weft_quantity_text(curve->fill_s < 1e-9 ? 0 : curve->fill_s, "s",
+				  fill, sizeof(fill)),
+	       weft_quantity_text(curve->rate_bytes_per_s * e->bus_factor,
+				  "B/s", rate, sizeof(rate)),
 	       curve->rate_reached ? " " : "+", curve->mape_pct,
 	       number_or_dash(e->holdout_small_pct, "%", small, sizeof(small)),
 	       number_or_dash(e->holdout_large_pct, "%", large, sizeof(large)));
@@ -430,11 +431,11 @@ static void print_text(const struct calibration_view *view,
 		printf("link %s: %s%s per GPU",
 		       level_name(view, &c->entries[link->rate_entry]),
 		       link->rate_is_bound ? "at least " : "",
-		       report_quantity(link->rate_bytes_per_s, "B/s", rate,
-				       sizeof(rate)));
+		       weft_quantity_text(link->rate_bytes_per_s, "B/s", rate,
+					  sizeof(rate)));
 		if (isfinite(link->latency_s))
-			printf(", %s", report_quantity(link->latency_s, "s",
-						       rate, sizeof(rate)));
+			printf(", %s", weft_quantity_text(link->latency_s, "s",
+							  rate, sizeof(rate)));
 		printf("%s\n",
 		       may_be_added_up(&c->entries[link->rate_entry])
 			       ? " (an all-reduce; switches that add up "

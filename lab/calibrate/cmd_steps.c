@@ -4,6 +4,8 @@
  * The site's correction is a table of runs, as weft model step --calibrate
  * reads it; each log adds a row, and the interval is that of the rows.
  */
+#include "base/csv.h"
+#include "base/size.h"
 #include "base/text.h"
 #include "cli/cmd.h"
 #include "cli/option.h"
@@ -12,12 +14,14 @@
 #include "lab/calibrate/steps.h"
 #include "lab/lab.h"
 #include "lab/step/step_table.h"
+#include "placement/job.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #define MAX_LOG_BYTES (256u << 20)
@@ -87,46 +91,70 @@ static int log_take(void *context, const char *name, const char *text,
 	return steps_read(text, size, reading->tokens, reading->steps, err);
 }
 
-static const char columns[] =
-	"row_id,model,gpu,gpus,tp,cp,pp,vpp,ep,etp,zero,mbs,gbs,seq,sp,"
-	"recompute,precision,software,step_s\n";
+static const char *const columns[] = {"row_id", "gpu", "job", "step_s"};
+#define N_COLUMNS (sizeof(columns) / sizeof(columns[0]))
 
-/* The log's name in quotes, in which a quote is two. */
-static void name_write(FILE *out, const char *name)
+/* A cell in quotes, in which a quote is two. */
+static void quoted_write(FILE *out, const char *cell)
 {
 	fputc('"', out);
-	for (; *name; name++) {
-		if (*name == '"')
+	for (; *cell; cell++) {
+		if (*cell == '"')
 			fputc('"', out);
-		fputc(*name == '\n' || *name == '\r' ? ' ' : *name, out);
+		fputc(*cell == '\n' || *cell == '\r' ? ' ' : *cell, out);
 	}
 	fputc('"', out);
 }
 
-static void row_write(FILE *out, const struct asked *a,
-		      const struct weft_spec *s, double step_s)
+static void row_write(FILE *out, const struct asked *a, double step_s,
+		      const struct csv *table)
 {
-	static const char *const again[] = {"none", "selective", "full"};
-	static const char *const types[] = {"bf16", "fp16",  "fp32",
-					    "fp8",  "mxfp8", "nvfp4"};
+	for (uint32_t c = 0; c < table->n_columns; c++) {
+		const char *name = table->name[c];
 
-	name_write(out, a->log);
-	fprintf(out,
-		",\"%s\",%s,%u,%u,%u,%u,%u,%u,%.0u,%u,%u,%u,%u,%s,%s,%s,"
-		"%s,%.6g\n",
-		s->model, a->gpu->name, s->gpus, s->tp, s->cp, s->pp, s->vpp,
-		s->ep, s->etp, s->zero, s->mbs, s->gbs, s->seq,
-		s->sequence_parallel ? "on" : "off", again[s->recompute],
-		types[s->dtype], weft_framework_names[s->software], step_s);
+		if (c)
+			fputc(',', out);
+		if (strcasecmp(name, "row_id") == 0)
+			quoted_write(out, a->log);
+		else if (strcasecmp(name, "gpu") == 0)
+			fputs(a->gpu->name, out);
+		else if (strcasecmp(name, "job") == 0)
+			quoted_write(out, a->job);
+		else if (strcasecmp(name, "step_s") == 0)
+			fprintf(out, "%.6g", step_s);
+	}
+	fputc('\n', out);
+}
+
+/* Loads the site's table after adding the header where it has none. */
+static int header_write(FILE *out, const char *path, struct csv *table,
+			struct weft_error *err)
+{
+	if (ftell(out) == 0) {
+		for (size_t i = 0; i < N_COLUMNS; i++)
+			fprintf(out, "%s%s", i ? "," : "", columns[i]);
+		fputc('\n', out);
+		fflush(out);
+	}
+	if (csv_load(path, table, err))
+		return -1;
+	for (size_t i = 0; i < N_COLUMNS; i++) {
+		if (csv_column(table, columns[i]) == table->n_columns)
+			return weft_fail_at(err, WEFT_EINVAL, path, 1, 0,
+					    "the table has no column \"%s\" "
+					    "for the run: add it to the header",
+					    columns[i]);
+	}
+	return 0;
 }
 
 /* The site's table with this run; a temporary one where none is named.  *size:
  * what it had before. */
-static int table_write(const struct asked *a, const struct weft_spec *spec,
-		       double step_s, const char *path, long *size,
-		       struct weft_error *err)
+static int table_write(const struct asked *a, double step_s, const char *path,
+		       long *size, struct weft_error *err)
 {
 	FILE *out = fopen(path, "a+");
+	struct csv table = {0};
 	int rc = -1;
 
 	if (!out)
@@ -134,20 +162,22 @@ static int table_write(const struct asked *a, const struct weft_spec *spec,
 				 strerror(errno));
 	fseek(out, 0, SEEK_END);
 	*size = ftell(out);
-	if (*size == 0)
-		fputs(columns, out);
+	if (header_write(out, path, &table, err))
+		goto out;
 	/* Editors leave a last line without its end. */
 	if (*size > 0 && fseek(out, -1, SEEK_END) == 0 && fgetc(out) != '\n') {
 		fseek(out, 0, SEEK_END);
 		fputc('\n', out);
 	}
 	fseek(out, 0, SEEK_END);
-	row_write(out, a, spec, step_s);
+	row_write(out, a, step_s, &table);
 	rc = ferror(out) ? -1 : 0;
-	if (fclose(out) || rc)
+out:
+	csv_free(&table);
+	if (fclose(out) || (rc && err && !err->code))
 		return weft_fail(err, WEFT_EIO, "%s: %s", path,
 				 strerror(errno));
-	return 0;
+	return rc;
 }
 
 /* Between which factors of the corrected prediction the site's runs lie: those
@@ -213,6 +243,8 @@ out:
 static int print(const struct asked *a, const struct found *f,
 		 struct weft_error *err)
 {
+	char text[32], low[32], high[32];
+
 	if (a->json)
 		return report_print(
 			json_pack("{s:s, s:s, s:I, s:f, s:f, s:f, s:f, s:f, "
@@ -226,9 +258,12 @@ static int print(const struct asked *a, const struct found *f,
 				  "low", f->interval[0], "high", f->interval[1],
 				  "runs", (json_int_t)f->n_runs),
 			err);
-	printf("%u steps: %.4g s in the median, %.4g to %.4g\n", f->steps.n,
-	       f->steps.median_s, f->steps.low_s, f->steps.high_s);
-	printf("predicted: %.4g s\n", f->predicted_s);
+	printf("%u steps: %s in the median, %s to %s\n", f->steps.n,
+	       weft_quantity_text(f->steps.median_s, "s", text, sizeof(text)),
+	       weft_quantity_text(f->steps.low_s, "s", low, sizeof(low)),
+	       weft_quantity_text(f->steps.high_s, "s", high, sizeof(high)));
+	printf("predicted: %s\n",
+	       weft_quantity_text(f->predicted_s, "s", text, sizeof(text)));
 	printf("correction of %u run%s: --efficiency %s=%.4f, runs at %.2f to "
 	       "%.2f of it\n",
 	       f->n_runs, f->n_runs == 1 ? "" : "s", a->gpu->name,
@@ -238,20 +273,30 @@ static int print(const struct asked *a, const struct found *f,
 	return 0;
 }
 
+/* Tokens of a step that each GPU has. */
+static int tokens_find(const char *text, double *tokens, struct weft_error *err)
+{
+	struct weft_job job = {0};
+	int rc = weft_job_build(text, 0, true, NULL, &job, err);
+
+	if (rc == 0)
+		*tokens = (double)job.spec.gbs *
+			  (job.spec.seq ? job.spec.seq : job.model.seq) /
+			  job.spec.gpus;
+	weft_job_free(&job);
+	return rc;
+}
+
 static int answer(const struct asked *a, struct weft_error *err)
 {
 	char path[] = "/tmp/weft-steps-XXXXXX";
 	struct found found = {.efficiency = 1};
 	struct reading reading = {.steps = &found.steps};
-	struct weft_spec spec;
 	long size = -1;
 	int rc = -1, fd = -1;
 
-	if (weft_spec_parse(a->job, &spec, err) ||
-	    weft_spec_resolve(&spec, 0, err))
-		return -1;
-	reading.tokens = (double)spec.gbs * spec.seq / spec.gpus;
-	if (weft_text_each(a->log, MAX_LOG_BYTES, log_take, &reading, err) ||
+	if (tokens_find(a->job, &reading.tokens, err) ||
+	    weft_text_each(a->log, MAX_LOG_BYTES, log_take, &reading, err) ||
 	    steps_sum(&found.steps, err))
 		goto out;
 	if (!a->into)
@@ -260,8 +305,8 @@ static int answer(const struct asked *a, struct weft_error *err)
 		weft_fail(err, WEFT_EIO, "%s: %s", path, strerror(errno));
 		goto out;
 	}
-	rc = table_write(a, &spec, found.steps.median_s,
-			 a->into ? a->into : path, &size, err);
+	rc = table_write(a, found.steps.median_s, a->into ? a->into : path,
+			 &size, err);
 	if (rc == 0)
 		rc = correction_find(a, a->into ? a->into : path, &found, err);
 	/* A run that does not count leaves the site's table as it was. */

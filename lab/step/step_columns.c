@@ -18,7 +18,7 @@ static const char *const own[] = {
 	"row_id",  "source",  "params_B",	"gpu",	   "node_size",
 	"fabric",  "network", "precision",	"dp_kind", "overlap",
 	"metric",  "value",   "unit",		"step_s",  "tflops_gpu",
-	"mfu_pct", "status",  "mfu_convention", "note",
+	"mfu_pct", "status",  "mfu_convention", "note",	   "job",
 };
 
 /* Keys whose columns have rules of their own, or no meaning in a table. */

@@ -24,6 +24,8 @@ struct left_out {
 	struct step_group *groups; /* [n] */
 	uint32_t n;
 	struct weft_range ranges[WEFT_N_RUNS];
+	struct weft_seen *seen; /* [n_seen] */
+	uint32_t n_seen;
 };
 
 static bool is_judged(const struct step_answer *a)
@@ -354,6 +356,75 @@ static json_t *unread_json(const struct step_table *table)
 	return list;
 }
 
+/* Whether weft_seen says the same of runs like these. */
+static bool is_told(const struct weft_seen *seen)
+{
+	for (uint32_t i = 0; i < weft_n_seen; i++) {
+		const struct weft_seen *told = &weft_seen[i];
+
+		if (weft_seen_alike(told, seen))
+			return told->n_runs == seen->n_runs &&
+			       told->n_gpus == seen->n_gpus &&
+			       told->tokens == seen->tokens &&
+			       told->widths == seen->widths &&
+			       told->between == seen->between;
+	}
+	return false;
+}
+
+static json_t *widths_json(uint32_t widths)
+{
+	json_t *list = json_array();
+
+	for (int p = 0; p < WEFT_N_PRECISIONS; p++) {
+		if (widths & 1u << p)
+			json_array_append_new(
+				list, json_string(weft_precision_names[p]));
+	}
+	return list;
+}
+
+static json_t *seen_json(const struct left_out *all)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < all->n_seen; i++) {
+		const struct weft_seen *s = &all->seen[i];
+
+		json_array_append_new(
+			list,
+			json_pack("{s:s, s:b, s:b, s:I, s:I, s:I, s:o, s:b, "
+				  "s:b}",
+				  "gpu", s->gpu, "experts", s->experts,
+				  "sharded", s->sharded, "rows",
+				  (json_int_t)s->n_runs, "gpus",
+				  (json_int_t)s->n_gpus, "tokens",
+				  (json_int_t)s->tokens, "widths",
+				  widths_json(s->widths), "between", s->between,
+				  "told", is_told(s)));
+	}
+	return list;
+}
+
+static void seen_text(const struct left_out *all)
+{
+	puts("\nruns seen                            rows   GPUs   tokens  "
+	     "products");
+	for (uint32_t i = 0; i < all->n_seen; i++) {
+		const struct weft_seen *s = &all->seen[i];
+
+		printf("%-6s %-8s %-19s %5u %6u %8u ", s->gpu,
+		       s->experts ? "experts," : "dense,",
+		       s->sharded ? "zero=3" : "whole parameters", s->n_runs,
+		       s->n_gpus, s->tokens);
+		for (int p = 0; p < WEFT_N_PRECISIONS; p++) {
+			if (s->widths & 1u << p)
+				printf(" %s", weft_precision_names[p]);
+		}
+		puts(s->between ? ", experts beyond an NVLink domain" : "");
+	}
+}
+
 static void rest_json(const struct step_memory *memory,
 		      const struct step_sweeps *sweeps, json_t *object)
 {
@@ -403,6 +474,7 @@ static int groups_json(const struct step_table *table,
 					  weft_ranges[run].high));
 	json_object_set_new(object, "publishers", list);
 	json_object_set_new(object, "ranges", ranges);
+	json_object_set_new(object, "seen", seen_json(all));
 	rest_json(&memory, sweeps, object);
 	json_object_set_new(object, "left_out", unread_json(table));
 	return report_print(object, err);
@@ -466,17 +538,19 @@ int step_table_print_left_out(const struct step_table *table, bool json,
 	struct step_sweeps sweeps = {0};
 	int rc = leave_out(table, &all, err);
 
-	if (rc == 0)
-		rc = step_table_sweeps(table, &sweeps, err);
+	all.seen = rc == 0 ? step_table_seen(table, &all.n_seen, err) : NULL;
+	rc = all.seen ? step_table_sweeps(table, &sweeps, err) : -1;
 	if (rc == 0 && json)
 		rc = groups_json(table, &all, &sweeps, err);
 	else if (rc == 0) {
 		struct step_memory memory = step_table_memory(table);
 
 		groups_text(&all);
+		seen_text(&all);
 		rest_text(&memory, &sweeps);
 		unread_text(table);
 	}
 	free(all.groups);
+	free(all.seen);
 	return rc;
 }

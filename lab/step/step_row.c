@@ -27,7 +27,7 @@
 #define MAX_WIDTH  (1u << 26)
 
 #define DIGITS	 "0123456789"
-#define GIBIBYTE 1073741824.0
+#define GIGABYTE 1e9
 #define ARXIV	 "arXiv:"
 
 struct axes {
@@ -579,9 +579,10 @@ static double memory_read(const char *gpu, const struct weft_gpu *known)
 			continue;
 		n = strtoul(at, &end, 10);
 		if ((*end == 'G' || *end == 'g') && n >= 8 && n <= 1024)
-			return (double)n * GIBIBYTE;
+			return (double)n * GIGABYTE / known->memory_bytes *
+			       known->usable_bytes;
 	}
-	return known->memory_bytes;
+	return known->usable_bytes;
 }
 
 int step_row_read(const struct csv *csv, uint32_t index, const char *folder,
@@ -611,12 +612,16 @@ int step_row_read(const struct csv *csv, uint32_t index, const char *folder,
 	row->source = source_text(&s, "source");
 	row->cluster = source_text(&s, *source_text(&s, "network") ? "network"
 								   : "fabric");
-	if (overlap_read(&s) || model_read(&s) || precision_read(&s))
+	if (overlap_read(&s))
 		return -1;
+	if (*source_text(&s, "job")) {
+		if (step_job_read(source_text(&s, "job"), row, &err))
+			return missing(row, "%.190s", err.text);
+	} else if (model_read(&s) || precision_read(&s) || spec_read(&s)) {
+		return -1;
+	}
 	group_read(&s);
 	publisher_read(&s);
-	if (spec_read(&s))
-		return -1;
 	measured_read(&s);
 	return possible(&s);
 }

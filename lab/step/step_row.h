@@ -17,13 +17,14 @@ struct step_row {
 	struct weft_model model;
 	struct weft_spec spec; /* resolved */
 	uint32_t node_size;
-	double memory_bytes; /* of a GPU */
+	double memory_bytes; /* of a GPU, that a process can use */
 	const char *source;  /* the table's words */
 	const char *cluster; /* profile, file or network, or "" */
 	enum weft_habit overlap;
 	enum weft_precision precision; /* of the products */
 	double measured_s;	       /* 0: the row does not say */
 	bool out_of_memory;	       /* is all that the run came to */
+	bool as_spec; /* the row has its job's spec: nothing is assumed */
 	char why[200];
 };
 
@@ -33,5 +34,10 @@ struct step_row {
  * does not agree. */
 int step_row_read(const struct csv *csv, uint32_t index, const char *folder,
 		  const struct weft_gpu *unsaid, struct step_row *row);
+
+/* Fills what the spec of a job says of a row.  -1 with err where its step
+ * cannot be predicted. */
+int step_job_read(const char *text, struct step_row *row,
+		  struct weft_error *err);
 
 #endif

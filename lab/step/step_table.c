@@ -76,13 +76,17 @@ static int answer_fill(struct step_answer *a, const char *folder,
 	mine.gpu = a->row.gpu;
 	mine.products_at = true;
 	mine.precision = a->row.precision;
-	mine.fit_memory = true;
+	mine.fit_memory = !a->row.as_spec;
 	if (a->row.overlap != WEFT_AS_USUAL)
 		mine.overlap = a->row.overlap;
 	mine.efficiency = step_constant(constants, a->row.gpu);
-	if (f)
+	if (f) {
+		a->run =
+			weft_run_of(a->row.gpu, &a->row.spec, &a->row.model, f);
+		a->run.widths = 1u << a->row.precision;
 		rc = step_run(f, &a->row.spec, &a->row.model, &mine, &a->step,
 			      &err);
+	}
 	if (rc)
 		snprintf(a->row.why, sizeof(a->row.why), "%.190s", err.text);
 	weft_fabric_free(f);

@@ -4,6 +4,7 @@
 #define WEFT_LAB_STEP_STEP_TABLE_H
 
 #include "base/error.h"
+#include "costmodel/time/range.h"
 #include "lab/step/step_row.h"
 
 #include <stdbool.h>
@@ -30,6 +31,7 @@ int step_constant_set(struct step_constants *constants,
 struct step_answer {
 	struct step_row row;
 	struct weft_step step;
+	struct weft_seen run;
 	bool predicted;	     /* else row.why */
 	double memory_bytes; /* of the fullest GPU */
 	bool fits;	     /* in the GPU's memory */
@@ -84,6 +86,11 @@ struct step_sweeps {
 };
 int step_table_sweeps(const struct step_table *table, struct step_sweeps *sum,
 		      struct weft_error *err);
+
+/* What the table's judged runs of each GPU and kind span, as weft_seen has it;
+ * freed by the caller.  NULL with err. */
+struct weft_seen *step_table_seen(const struct step_table *table, uint32_t *n,
+				  struct weft_error *err);
 
 /* Prints how far off each publisher's rows are with the constants of all
  * others' rows, which they did not choose; as text or as JSON "publishers". */

@@ -184,6 +184,24 @@ awk 'BEGIN { for (i = 1; i <= 20; i++) printf "step: %d  loss: 8.1  " \
 run calibrate --steps "$work/titan.log" --job $job --json
 check "steps: torchtitan says tokens per second and GPU" json \
 	'(.step_s - 64 | fabs) < 1e-9'
+shape=gpus=64,tp=8,gbs=512,zero=1,layers=24,hidden=4096,heads=32,ffn=16384
+shape=$shape,vocab=50000,seq=2048,attention=flash2
+run calibrate --steps "$work/nemo.log" --job $shape --json \
+	--into "$work/shape.csv"
+check "steps: a job that gives its model's shape" exits 0
+predicted=$(jq .predicted_s "$work/out")
+run model step --table "$work/shape.csv" --json
+check "steps: the row kept says all that the job did" json \
+	"(.rows[0].step_s / $predicted - 1 | fabs) < 1e-9"
+run model step --job $shape --json
+check "steps: which is predicted as the job itself" json \
+	"(.step_s / $predicted - 1 | fabs) < 1e-9"
+printf 'row_id,gpu,step_s\n' >"$work/narrow.csv"
+run calibrate --steps "$work/nemo.log" --job $job --into "$work/narrow.csv"
+check "steps: a table without room for the job is an error" exits 1
+check "steps: that names the column" err '"job"'
+check "steps: and leaves the table alone" \
+	[ "$(cat "$work/narrow.csv")" = row_id,gpu,step_s ]
 run calibrate --steps "$work/site.csv" --job $job
 check "steps: a log without any is an error" exits 1
 check "steps: that says which are known" err torchtitan
