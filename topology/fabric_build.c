@@ -182,15 +182,30 @@ static int nodes_build(struct build *b)
 	return 0;
 }
 
-/* Whether level 0 is finer than nodes. */
-static bool is_split(const struct build *b)
+/* NVLink domains of node k. */
+static uint32_t n_islands(const struct build *b, uint32_t k)
 {
-	const struct weft_fabric *f = b->f;
+	const struct weft_node *node = &b->f->nodes[k];
+	const struct weft_draft_thing *thing = &b->d->things[node->order];
 
-	for (uint32_t k = 0; b->d->nvlink_gpus && k < f->n_nodes; k++)
-		if (f->nodes[k].n_gpus != b->d->nvlink_gpus)
-			return true;
-	return false;
+	if (thing->islands)
+		return thing->n_islands;
+	return b->d->nvlink_gpus ? node->n_gpus / b->d->nvlink_gpus : 1;
+}
+
+/* Domains of level 0 where that is finer than nodes, else 0. */
+static uint32_t split_count(const struct build *b)
+{
+	uint32_t n = 0;
+	bool split = false;
+
+	for (uint32_t k = 0; k < b->f->n_nodes; k++) {
+		uint32_t own = n_islands(b, k);
+
+		split = split || own > 1;
+		n += own;
+	}
+	return split ? n : 0;
 }
 
 static void level_add(struct build *b, const char *name, struct weft_link link,
@@ -210,7 +225,7 @@ static void level_add(struct build *b, const char *name, struct weft_link link,
 static void levels_build(struct build *b)
 {
 	const struct weft_profile *profile = b->d->profile;
-	uint32_t n_split = is_split(b) ? b->f->n_gpus / b->d->nvlink_gpus : 0;
+	uint32_t n_split = split_count(b);
 
 	level_add(b, "nvlink", profile->link[0], 1,
 		  n_split ? n_split : b->base.n);
@@ -288,27 +303,39 @@ static const char *part_name(struct build *b, const char *node, uint32_t first,
 	return weft_arena_text(&b->d->arena, text, (size_t)length, b->d->err);
 }
 
+/* One NVLink domain of node k: GPUs first to first + n of it. */
+static int island_fill(struct build *b, struct weft_domain *domain, uint32_t k,
+		       uint32_t first, uint32_t n)
+{
+	const struct weft_node *node = &b->f->nodes[k];
+
+	domain->name = part_name(b, node->name, first, n);
+	if (!domain->name)
+		return -1;
+	domain->parent = WEFT_NONE;
+	domain->first_node = k;
+	domain->n_nodes = 1;
+	domain->first_gpu = node->first_gpu + first;
+	domain->n_gpus = n;
+	return 0;
+}
+
 /* Levels 0 and 1, where a node has several NVLink domains. */
 static int split_fill(struct build *b)
 {
 	struct weft_fabric *f = b->f;
-	uint32_t size = b->d->nvlink_gpus;
 
 	for (uint32_t k = 0, slot = 0; k < f->n_nodes; k++) {
 		const struct weft_node *node = &f->nodes[k];
-		uint32_t first = slot;
+		const uint32_t *sizes = b->d->things[node->order].islands;
+		uint32_t n = n_islands(b, k), first = slot, gpu = 0;
 
-		for (uint32_t g = 0; g < node->n_gpus; g += size) {
-			struct weft_domain *domain = &f->domains[slot++];
+		for (uint32_t i = 0; i < n; i++) {
+			uint32_t size = sizes ? sizes[i] : node->n_gpus / n;
 
-			domain->name = part_name(b, node->name, g, size);
-			if (!domain->name)
+			if (island_fill(b, &f->domains[slot++], k, gpu, size))
 				return -1;
-			domain->parent = WEFT_NONE;
-			domain->first_node = k;
-			domain->n_nodes = 1;
-			domain->first_gpu = node->first_gpu + g;
-			domain->n_gpus = size;
+			gpu += size;
 		}
 		domain_fill(f, 1, k, node->name, first, slot);
 	}

@@ -29,6 +29,10 @@ struct weft_draft_thing {
 	uint32_t parent, first, last, next; /* things, or WEFT_NONE */
 	uint32_t parts, named;
 	uint32_t n_gpus, rack, kind; /* of a node */
+	/* Of a node: GPUs of each of its NVLink domains, in order; NULL: as
+	 * nvlink says. */
+	const uint32_t *islands;
+	uint32_t n_islands;
 };
 
 struct weft_draft_name {

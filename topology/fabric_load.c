@@ -138,34 +138,99 @@ static int kind_read(struct weft_draft *d, const struct weft_yaml_node *node,
 	return 0;
 }
 
-/* "n[0-7]: 8", "n[0-7]: {gpus: 8, kind: h100}", or "n[0-7]:" for the
- * profile's. */
-static int gpus_read(struct weft_draft *d, const struct weft_yaml_node *node,
-		     uint32_t *gpus, uint32_t *kind)
+/* What a line of `nodes` says of each of its nodes. */
+struct node_line {
+	uint32_t gpus, kind, n_islands;
+	uint32_t *islands;
+};
+
+/* "nvlink: [6, 2]": the GPUs of each NVLink domain, in order. */
+static int islands_read(struct weft_draft *d, const struct weft_yaml_node *node,
+			struct node_line *line)
 {
-	static const char *const known[] = {"gpus", "kind"};
-	const struct weft_yaml_node *place = node;
+	uint32_t sum = 0;
+
+	if (weft_yaml_expect(d->doc, node, WEFT_YAML_LIST, "nvlink", d->err))
+		return -1;
+	line->islands = weft_arena_alloc(
+		&d->arena, node->n_children * sizeof(*line->islands), d->err);
+	if (!line->islands)
+		return -1;
+	for (const struct weft_yaml_node *c = node->child; c; c = c->next) {
+		uint64_t size = 0;
+
+		if (weft_yaml_uint(d->doc, c, 1, WEFT_MAX_GPUS_PER_NODE, &size,
+				   d->err))
+			return -1;
+		line->islands[line->n_islands++] = (uint32_t)size;
+		sum += (uint32_t)size;
+	}
+	if (sum != line->gpus)
+		return weft_yaml_fail(d->doc, node, d->err,
+				      "nvlink: expected NVLink domains of "
+				      "together %u GPUs, such as [6, 2] for 8; "
+				      "found %u",
+				      line->gpus, sum);
+	return 0;
+}
+
+static int gpus_read(struct weft_draft *d, const struct weft_yaml_node *node,
+		     const struct weft_yaml_node *place, struct node_line *line)
+{
 	uint64_t value = d->profile->gpus_per_node;
 
-	if (node->kind == WEFT_YAML_MAP) {
-		if (weft_yaml_known_keys(d->doc, node, known, N_OF(known),
-					 "a node", d->err))
-			return -1;
-		node = weft_yaml_find(place, "kind");
-		if (node && kind_read(d, node, kind))
-			return -1;
-		node = weft_yaml_find(place, "gpus");
-	}
 	if (node && (node->kind != WEFT_YAML_SCALAR || *node->text) &&
 	    weft_yaml_uint(d->doc, node, 1, WEFT_MAX_GPUS_PER_NODE, &value,
 			   d->err))
 		return -1;
-	*gpus = (uint32_t)value;
-	if (d->rails && *gpus % d->rails && d->rails % *gpus)
+	line->gpus = (uint32_t)value;
+	if (d->rails && line->gpus % d->rails && d->rails % line->gpus)
 		return weft_yaml_fail(d->doc, node ? node : place, d->err,
 				      "%u GPUs cannot be spread evenly over %u "
 				      "rails",
-				      *gpus, d->rails);
+				      line->gpus, d->rails);
+	return 0;
+}
+
+/* "n[0-7]: 8", "n[0-7]: {gpus: 8, kind: h100, nvlink: [6, 2]}", or "n[0-7]:"
+ * for the profile's. */
+static int line_read(struct weft_draft *d, const struct weft_yaml_node *place,
+		     struct node_line *line)
+{
+	static const char *const known[] = {"gpus", "kind", "nvlink"};
+	const struct weft_yaml_node *node;
+
+	*line = (struct node_line){.kind = WEFT_NONE};
+	if (place->kind != WEFT_YAML_MAP)
+		return gpus_read(d, place, place, line);
+	if (weft_yaml_known_keys(d->doc, place, known, N_OF(known), "a node",
+				 d->err))
+		return -1;
+	node = weft_yaml_find(place, "kind");
+	if (node && kind_read(d, node, &line->kind))
+		return -1;
+	if (gpus_read(d, weft_yaml_find(place, "gpus"), place, line))
+		return -1;
+	node = weft_yaml_find(place, "nvlink");
+	return node ? islands_read(d, node, line) : 0;
+}
+
+static int node_add(struct weft_draft *d, const struct weft_yaml_node *node,
+		    struct weft_draft_name name, const struct node_line *line)
+{
+	struct weft_draft_thing *thing;
+
+	name.thing = d->n_things;
+	name.where = node;
+	if (weft_draft_add_name(d, &d->names, name) ||
+	    weft_draft_add_thing(d, d->names.item[d->names.n - 1].text, node,
+				 DRAFT_NODE))
+		return -1;
+	thing = &d->things[d->n_things - 1];
+	thing->n_gpus = line->gpus;
+	thing->kind = line->kind;
+	thing->islands = line->islands;
+	thing->n_islands = line->n_islands;
 	return 0;
 }
 
@@ -173,33 +238,21 @@ static int nodes_of_key(struct weft_draft *d, const struct weft_yaml_node *node,
 			uint64_t *total)
 {
 	struct weft_hostlist list = {0};
-	uint32_t gpus = 0, kind = WEFT_NONE;
+	struct node_line line;
 	int rc = 0;
 
-	if (gpus_read(d, node, &gpus, &kind) ||
-	    weft_draft_decode_key(d, node, &list))
+	if (line_read(d, node, &line) || weft_draft_decode_key(d, node, &list))
 		return -1;
-	*total += (uint64_t)list.n * gpus;
+	*total += (uint64_t)list.n * line.gpus;
 	if (*total > WEFT_MAX_GPUS)
 		rc = weft_yaml_fail_key(d->doc, node, d->err,
 					"expected at most %u GPUs in a fabric",
 					WEFT_MAX_GPUS);
-	for (uint32_t i = 0; !rc && i < list.n; i++) {
-		struct weft_draft_name name = {.text = list.names[i],
-					       .thing = d->n_things,
-					       .index = i,
-					       .where = node};
-
-		rc = weft_draft_add_name(d, &d->names, name);
-		if (rc)
-			break;
-		rc = weft_draft_add_thing(d, d->names.item[d->names.n - 1].text,
-					  node, DRAFT_NODE);
-		if (rc)
-			break;
-		d->things[d->n_things - 1].n_gpus = gpus;
-		d->things[d->n_things - 1].kind = kind;
-	}
+	for (uint32_t i = 0; !rc && i < list.n; i++)
+		rc = node_add(d, node,
+			      (struct weft_draft_name){.text = list.names[i],
+						       .index = i},
+			      &line);
 	weft_hostlist_free(&list);
 	return rc;
 }
@@ -281,6 +334,23 @@ static int domains_of_key(struct weft_draft *d,
 	return rc;
 }
 
+static int spans_read(struct weft_draft *d, const struct weft_yaml_node *node)
+{
+	for (uint32_t t = 0; t < d->n_nodes; t++)
+		if (d->things[t].islands)
+			return weft_yaml_fail(
+				d->doc, node, d->err,
+				"nvlink: node %s has NVLink domains of its "
+				"own; "
+				"expected no domains that span nodes beside "
+				"them",
+				d->things[t].name);
+	for (const struct weft_yaml_node *c = node->child; c; c = c->next)
+		if (domains_of_key(d, c, DRAFT_SPAN, 1))
+			return -1;
+	return 0;
+}
+
 static int nvlink_read(struct weft_draft *d, const struct weft_yaml_node *node)
 {
 	uint64_t value = 0;
@@ -290,19 +360,15 @@ static int nvlink_read(struct weft_draft *d, const struct weft_yaml_node *node)
 		return weft_yaml_fail(d->doc, node, d->err,
 				      "nvlink: expected GPUs per domain, or "
 				      "lines NAMES: NODES");
-	if (node->kind == WEFT_YAML_MAP) {
-		for (const struct weft_yaml_node *c = node->child; c;
-		     c = c->next)
-			if (domains_of_key(d, c, DRAFT_SPAN, 1))
-				return -1;
-		return 0;
-	}
+	if (node->kind == WEFT_YAML_MAP)
+		return spans_read(d, node);
 	if (weft_yaml_uint(d->doc, node, 1, WEFT_MAX_GPUS_PER_NODE, &value,
 			   d->err))
 		return -1;
 	d->nvlink_gpus = (uint32_t)value;
 	for (uint32_t t = 0; t < d->n_nodes; t++)
-		if (d->things[t].n_gpus % d->nvlink_gpus)
+		if (!d->things[t].islands &&
+		    d->things[t].n_gpus % d->nvlink_gpus)
 			return weft_yaml_fail(
 				d->doc, node, d->err,
 				"nvlink: %u does not divide the %u GPUs of "

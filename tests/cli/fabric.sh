@@ -115,5 +115,5 @@ run fabric --json "$work/bad.yaml"
 check "a broken file is an error" exits 1
 check "the message has line and column" \
 	grep -qE "^weft: $work/bad.yaml:[0-9]+:[0-9]+: " "$work/err"
-check "nothing on stdout then" silent out
+check "nothing but the error on stdout" json 'keys == ["error", "schema"]'
 finish

@@ -6,6 +6,7 @@ libweft_inventory_la_SOURCES += \
 	%D%/hierarchy_cables.c \
 	%D%/hierarchy_domain_name.c \
 	%D%/hierarchy_domains.c \
+	%D%/hierarchy_dragonfly.c \
 	%D%/hierarchy_fabric.c \
 	%D%/hierarchy_fit.c \
 	%D%/hierarchy_groups.c \
@@ -17,6 +18,7 @@ libweft_inventory_la_SOURCES += \
 	%D%/hierarchy_tiers.c \
 	%D%/hierarchy_tree.c \
 	%D%/write_names.c \
+	%D%/write_nvlink.c \
 	%D%/write.c \
 	%D%/write_cables.c \
 	%D%/write_levels.c \

@@ -88,7 +88,7 @@ static int domains_choose(struct weft_writer *w)
 	return 0;
 }
 
-static uint32_t host_gpus(const struct weft_writer *w, uint32_t h)
+uint32_t weft_writer_gpus(const struct weft_writer *w, uint32_t h)
 {
 	double n = w->s->hosts[h].gpus.value;
 
@@ -298,8 +298,9 @@ static void head_write(const struct weft_writer *w)
 
 struct kind {
 	uint32_t gpus;
-	const char *text; /* or "" */
-	const char *name; /* of the host */
+	const char *text;    /* or "" */
+	const char *islands; /* or "" */
+	const char *name;    /* of the host */
 };
 
 static int compare_kinds(const void *pa, const void *pb)
@@ -308,10 +309,12 @@ static int compare_kinds(const void *pa, const void *pb)
 	int order = (a->gpus > b->gpus) - (a->gpus < b->gpus);
 
 	order = order ? order : strcmp(a->text, b->text);
+	order = order ? order : strcmp(a->islands, b->islands);
 	return order ? order : weft_name_compare(a->name, b->name);
 }
 
-/* A kind as a quoted word of the file: whatever GPUs call themselves. */
+/* A kind as a quoted word of the file, whatever GPUs call themselves, and the
+ * NVLink domains. */
 static void kind_value(const struct kind *kind, char *value, size_t size)
 {
 	char text[WEFT_NAME_SIZE];
@@ -323,11 +326,20 @@ static void kind_value(const struct kind *kind, char *value, size_t size)
 				  ? kind->text[n]
 				  : '_';
 	text[n] = '\0';
-	if (n)
-		snprintf(value, size, "{gpus: %u, kind: \"%s\"}", kind->gpus,
-			 text);
-	else
+	if (!n && !*kind->islands) {
 		snprintf(value, size, "%u", kind->gpus);
+		return;
+	}
+	snprintf(value, size, "{gpus: %u%s%s%s%s%s%s}", kind->gpus,
+		 n ? ", kind: \"" : "", text, n ? "\"" : "",
+		 *kind->islands ? ", nvlink: [" : "", kind->islands,
+		 *kind->islands ? "]" : "");
+}
+
+static bool is_same_kind(const struct kind *a, const struct kind *b)
+{
+	return a->gpus == b->gpus && strcmp(a->text, b->text) == 0 &&
+	       strcmp(a->islands, b->islands) == 0;
 }
 
 static int kinds_write(struct weft_writer *w, struct kind *kinds, uint32_t n,
@@ -335,10 +347,9 @@ static int kinds_write(struct weft_writer *w, struct kind *kinds, uint32_t n,
 {
 	qsort(kinds, n, sizeof(*kinds), compare_kinds);
 	for (uint32_t i = 0, end; i < n; i = end) {
-		char value[WEFT_NAME_SIZE + 32];
+		char value[WEFT_NAME_SIZE + 64 + WEFT_ISLANDS_SIZE];
 
-		for (end = i; end < n && kinds[end].gpus == kinds[i].gpus &&
-			      strcmp(kinds[end].text, kinds[i].text) == 0;
+		for (end = i; end < n && is_same_kind(&kinds[end], &kinds[i]);
 		     end++)
 			names[end - i] = kinds[end].name;
 		kind_value(&kinds[i], value, sizeof(value));
@@ -360,159 +371,13 @@ static int nodes_write(struct weft_writer *w)
 
 		if (w->host[h])
 			kinds[n++] = (struct kind){
-				host_gpus(w, h), kind ? kind : "", w->host[h]};
+				weft_writer_gpus(w, h), kind ? kind : "",
+				w->islands[h] ? w->islands[h] : "", w->host[h]};
 	}
 	fputs("nodes:\n", w->out);
 	if (kinds && names)
 		rc = kinds_write(w, kinds, n, names);
 	free(kinds);
-	free(names);
-	return rc;
-}
-
-/* ---- NVLink ---- */
-
-/* Whether GPUs of one part have NVLink with each other, where the node's GPUs
- * are dealt out in parts of `size`. */
-static bool parts_are_linked(const struct weft_inventory_inside *in,
-			     uint32_t size)
-{
-	for (uint32_t g = 0; g < in->n_gpus; g++)
-		if (g % size &&
-		    in->gpus[g].nvlink_group != in->gpus[g - 1].nvlink_group)
-			return false;
-	return in->n_gpus % size == 0;
-}
-
-static uint32_t group_size(const struct weft_inventory_inside *in, uint32_t gpu)
-{
-	uint32_t n = 0;
-
-	for (uint32_t g = 0; g < in->n_gpus; g++)
-		n += in->gpus[g].nvlink_group == in->gpus[gpu].nvlink_group;
-	return n;
-}
-
-/* The largest such parts.  *odd: groups are not all of one size and in order,
- * so that the parts are less than they. */
-static uint32_t inside_group(const struct weft_inventory_inside *in, bool *odd)
-{
-	uint32_t size = in->n_gpus;
-
-	while (size > 1 && !parts_are_linked(in, size))
-		size--;
-	for (uint32_t g = 0; g < in->n_gpus; g++)
-		*odd = *odd || group_size(in, g) != size;
-	return size;
-}
-
-/* The file knows one size for all nodes: that of most, since a GPU that has
- * lost its NVLink is a fault of its node.  0: none is known. */
-static uint32_t groups_agree(const struct weft_writer *w, bool *odd)
-{
-	uint32_t hosts[WEFT_MAX_GPUS_PER_NODE + 1] = {0}, known = 0, all = 0;
-
-	for (uint32_t h = 0; h < w->s->n_hosts; h++) {
-		uint32_t inside = w->s->hosts[h].inside;
-
-		if (!w->host[h] || inside == WEFT_NONE ||
-		    !w->s->insides[inside].n_gpus)
-			continue;
-		hosts[inside_group(&w->s->insides[inside], odd)]++;
-		known++;
-	}
-	for (uint32_t n = 1; n <= WEFT_MAX_GPUS_PER_NODE; n++)
-		if (hosts[n] && hosts[n] >= hosts[all])
-			all = n;
-	for (uint32_t h = 0; all && h < w->s->n_hosts; h++)
-		while (w->host[h] && host_gpus(w, h) % all) {
-			*odd = true;
-			all--;
-		}
-	*odd = *odd || hosts[all] < known;
-	return all;
-}
-
-static bool is_whole(const struct weft_writer *w, uint32_t group)
-{
-	for (uint32_t h = 0; h < w->s->n_hosts; h++)
-		if (w->host[h] && host_gpus(w, h) != group)
-			return false;
-	return true;
-}
-
-/* What divides the GPUs of every node. */
-static uint32_t gpus_common(const struct weft_writer *w)
-{
-	uint32_t common = 0;
-
-	for (uint32_t h = 0; h < w->s->n_hosts; h++) {
-		uint32_t n = w->host[h] ? host_gpus(w, h) : 0;
-
-		while (n) {
-			uint32_t rest = common % n;
-
-			common = n;
-			n = rest;
-		}
-	}
-	return common;
-}
-
-static int groups_write(struct weft_writer *w)
-{
-	bool odd = false;
-	uint32_t group = groups_agree(w, &odd);
-
-	if (w->profile->nvlink_nodes > 1 && !group)
-		group = gpus_common(w);
-	if (group && (!is_whole(w, group) || w->profile->nvlink_nodes > 1))
-		fprintf(w->out, "nvlink: %u\n", group);
-	if (w->profile->nvlink_nodes > 1 &&
-	    weft_inventory_note(
-		    w->s, WEFT_FINDING_INPUT_PARTIAL, NULL,
-		    (struct weft_place){WEFT_NONE, 0}, w->err,
-		    "no source says which nodes share an NVLink "
-		    "domain (gpu-fabric does); each node's GPUs are "
-		    "one"))
-		return -1;
-	if (!odd)
-		return 0;
-	return weft_inventory_note(
-		w->s, WEFT_FINDING_NVLINK_UNEVEN, NULL,
-		(struct weft_place){WEFT_NONE, 0}, w->err,
-		"GPUs that share NVLink are not groups of one "
-		"size in order on all nodes; all nodes are "
-		"written with %u GPU%s in an NVLink domain",
-		group, group == 1 ? "" : "s");
-}
-
-static int nvlink_write(struct weft_writer *w)
-{
-	const char **names = weft_calloc(w->s->n_hosts, sizeof(*names), w->err);
-	int rc = names ? 0 : -1;
-
-	if (names && !w->n_spans)
-		rc = groups_write(w);
-	else if (names)
-		fputs("nvlink:\n", w->out);
-	for (uint32_t k = 0; rc == 0 && k < w->n_spans; k++) {
-		uint32_t n = 0;
-		char *text;
-
-		for (uint32_t h = 0; h < w->s->n_hosts; h++)
-			if (w->span[h] == k)
-				names[n++] = w->host[h];
-		rc = weft_writer_hostlist(w, names, n, &text);
-		if (rc)
-			break;
-		fputs("  ", w->out);
-		weft_writer_word(w, w->span_name[k]);
-		fputs(": ", w->out);
-		weft_writer_word(w, text);
-		fputc('\n', w->out);
-		free(text);
-	}
 	free(names);
 	return rc;
 }
@@ -533,9 +398,11 @@ static int writer_alloc(struct weft_writer *w)
 	w->is_leaf = weft_calloc(s->n_switches, sizeof(*w->is_leaf), w->err);
 	w->cabled = weft_calloc(s->n_switches, sizeof(*w->cabled), w->err);
 	w->span = weft_calloc(s->n_hosts, sizeof(*w->span), w->err);
+	w->islands = weft_calloc(s->n_hosts, sizeof(*w->islands), w->err);
 	w->span_name = weft_calloc(s->n_hosts, sizeof(*w->span_name), w->err);
 	return w->host && w->domain && w->sw && w->rail && w->is_leaf &&
-			       w->cabled && w->span && w->span_name
+			       w->cabled && w->span && w->span_name &&
+			       w->islands
 		       ? 0
 		       : -1;
 }
@@ -550,6 +417,7 @@ static void writer_free(struct weft_writer *w)
 	free(w->cabled);
 	free(w->span);
 	free(w->span_name);
+	free(w->islands);
 	free(w->taken);
 	weft_arena_free(&w->arena);
 }
@@ -558,7 +426,8 @@ static int choose(struct weft_writer *w)
 {
 	return writer_alloc(w) || hosts_choose(w) || domains_choose(w) ||
 			       spans_choose(w) || weft_writer_profile(w) ||
-			       gpus_assume(w) || weft_writer_names(w)
+			       gpus_assume(w) || weft_writer_islands(w) ||
+			       weft_writer_names(w)
 		       ? -1
 		       : 0;
 }
@@ -566,8 +435,8 @@ static int choose(struct weft_writer *w)
 static int sections_write(struct weft_writer *w)
 {
 	head_write(w);
-	return nodes_write(w) || nvlink_write(w) || weft_writer_levels(w) ||
-			       weft_writer_cabling(w)
+	return nodes_write(w) || weft_writer_nvlink(w) ||
+			       weft_writer_levels(w) || weft_writer_cabling(w)
 		       ? -1
 		       : 0;
 }

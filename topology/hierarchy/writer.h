@@ -10,6 +10,9 @@
 
 #include <stdio.h>
 
+/* Text of the sizes of a node's NVLink domains. */
+#define WEFT_ISLANDS_SIZE (4 * WEFT_MAX_GPUS_PER_NODE)
+
 /* What each thing is called in the file; NULL: it is not in there. */
 struct weft_writer {
 	struct weft_inventory *s;
@@ -27,6 +30,9 @@ struct weft_writer {
 	uint32_t *span;		/* [n_hosts] its NVLink domain, or WEFT_NONE */
 	const char **span_name; /* [n_spans] */
 	uint32_t n_spans;
+	uint32_t nvlink_gpus; /* of each NVLink domain of a node that has no
+			       * islands; 0: all of the node's */
+	const char **islands; /* [n_hosts] "6, 2", or NULL */
 	struct weft_arena arena;
 	const char **taken; /* open addressing: names given so far */
 	uint32_t n_taken, taken_room;
@@ -56,6 +62,15 @@ void weft_writer_clean(const char *text, char *name);
 /* write_profile.c: chooses the profile, unless the caller says one.
  */
 int weft_writer_profile(struct weft_writer *w);
+
+/* write.c: GPUs of a host, assumed where no source says. */
+uint32_t weft_writer_gpus(const struct weft_writer *w, uint32_t h);
+
+/* write_nvlink.c: which GPUs of each node share NVLink, by the insides that are
+ * known; nodes of which nothing is known are taken to be like most. */
+int weft_writer_islands(struct weft_writer *w);
+/* The section nvlink. */
+int weft_writer_nvlink(struct weft_writer *w);
 
 /* write_levels.c: levels, disjoint, rack, links and shapes. */
 int weft_writer_levels(struct weft_writer *w);

@@ -70,52 +70,105 @@ static int hosts_make(struct maker *m)
 	return rc;
 }
 
-/* Where nodes have several NVLink domains: one description for the nodes of
- * each number of GPUs. */
-static int inside_make(struct maker *m, uint32_t n_gpus, const char **names)
+/* A node, to be put beside those of the same NVLink domains. */
+struct patterned {
+	const struct weft_fabric *f;
+	uint32_t node;
+};
+
+static uint32_t island_size(const struct patterned *p, uint32_t gpu)
+{
+	const struct weft_fabric *f = p->f;
+	uint32_t first = f->nodes[p->node].first_gpu;
+
+	return f->domains[f->gpu_domain[0][first + gpu]].n_gpus;
+}
+
+static int compare_patterned(const void *pa, const void *pb)
+{
+	const struct patterned *a = pa, *b = pb;
+	uint32_t n = a->f->nodes[a->node].n_gpus;
+	uint32_t m = b->f->nodes[b->node].n_gpus;
+
+	if (n != m)
+		return n < m ? -1 : 1;
+	for (uint32_t g = 0; g < n; g++) {
+		uint32_t x = island_size(a, g), y = island_size(b, g);
+
+		if (x != y)
+			return x < y ? -1 : 1;
+	}
+	return 0;
+}
+
+/* The same, in the order of nodes. */
+static int compare_listed(const void *pa, const void *pb)
+{
+	const struct patterned *a = pa, *b = pb;
+	int order = compare_patterned(a, b);
+
+	return order ? order : (a->node > b->node) - (a->node < b->node);
+}
+
+/* One description for nodes of the same NVLink domains. */
+static int inside_make(struct maker *m, const struct patterned *list,
+		       uint32_t n, const char **names)
 {
 	const struct weft_fabric *f = m->f;
+	const struct weft_node *node = &f->nodes[list->node];
 	struct weft_inventory_inside *in = weft_calloc(1, sizeof(*in), m->err);
-	uint32_t n = 0, index = WEFT_NONE;
+	uint32_t index = WEFT_NONE;
 	char *hosts = NULL;
 
-	for (uint32_t k = 0; k < f->n_nodes; k++)
-		if (f->nodes[k].n_gpus == n_gpus)
-			names[n++] = f->nodes[k].name;
-	if (in && n)
+	for (uint32_t k = 0; k < n; k++)
+		names[k] = f->nodes[list[k].node].name;
+	if (in)
 		hosts = weft_hostlist_encode(names, n);
 	if (hosts) {
 		in->hosts = hosts;
-		in->n_gpus = n_gpus;
+		in->n_gpus = node->n_gpus;
 		in->where = m->where;
-		for (uint32_t g = 0; g < n_gpus; g++) {
-			in->gpus[g].nvlink_group = g / f->domains[0].n_gpus;
+		for (uint32_t g = 0; g < node->n_gpus; g++) {
+			in->gpus[g].nvlink_group =
+				f->gpu_domain[0][node->first_gpu + g] -
+				f->gpu_domain[0][node->first_gpu];
 			in->gpus[g].numa = -1;
 		}
 		index = weft_inventory_add_inside(m->s, in, m->err);
-	} else if (in && n) {
+	} else if (in) {
 		weft_fail(m->err, WEFT_ENOMEM, "out of memory");
 	}
 	free(hosts);
 	free(in);
-	for (uint32_t k = 0; index != WEFT_NONE && k < f->n_nodes; k++)
-		if (f->nodes[k].n_gpus == n_gpus)
-			m->s->hosts[m->host[k]].inside = index;
-	return n && index == WEFT_NONE ? -1 : 0;
+	for (uint32_t k = 0; index != WEFT_NONE && k < n; k++)
+		m->s->hosts[m->host[list[k].node]].inside = index;
+	return index == WEFT_NONE ? -1 : 0;
 }
 
 static int insides_make(struct maker *m)
 {
+	uint32_t n = m->f->n_nodes, end;
+	struct patterned *list;
 	const char **names;
-	int rc = 0;
+	int rc;
 
 	if (!m->f->node_level)
 		return 0;
-	names = weft_calloc(m->f->n_nodes, sizeof(*names), m->err);
-	if (!names)
-		return -1;
-	for (uint32_t n = 1; !rc && n <= WEFT_MAX_GPUS_PER_NODE; n++)
-		rc = inside_make(m, n, names);
+	names = weft_calloc(n, sizeof(*names), m->err);
+	list = weft_calloc(n, sizeof(*list), m->err);
+	rc = names && list ? 0 : -1;
+	for (uint32_t k = 0; rc == 0 && k < n; k++)
+		list[k] = (struct patterned){m->f, k};
+	if (rc == 0)
+		qsort(list, n, sizeof(*list), compare_listed);
+	for (uint32_t k = 0; rc == 0 && k < n; k = end) {
+		for (end = k + 1;
+		     end < n && compare_patterned(&list[k], &list[end]) == 0;
+		     end++)
+			;
+		rc = inside_make(m, &list[k], end - k, names);
+	}
+	free(list);
 	free(names);
 	return rc;
 }
@@ -209,7 +262,10 @@ static int domain_switches(struct maker *m, uint32_t domain)
 	for (uint32_t i = 0; i < n; i++)
 		if (switch_keep(m, switch_known(m, of[i])))
 			return -1;
-	return n ? 0 : switches_named(m, domain);
+	/* Groups are joined by the cables of what is in them. */
+	if (n || (f->cabling && f->levels[d->level].shape == WEFT_SHAPE_GROUPS))
+		return 0;
+	return switches_named(m, domain);
 }
 
 static int switches_make(struct maker *m)

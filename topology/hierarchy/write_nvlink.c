@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* write_nvlink.c - which GPUs share NVLink: inside of nodes, and across them */
+#include "base/hostlist.h"
+#include "topology/hierarchy/writer.h"
+#include "topology/profile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- inside of a node ---- */
+
+/* GPUs of each NVLink domain of a node, in the order of its GPUs. */
+struct islands {
+	uint32_t size[WEFT_MAX_GPUS_PER_NODE], n;
+	uint32_t hosts; /* that have them */
+	bool parted;	/* GPUs of one domain are not next to each other; they
+			 * are several here */
+};
+
+static void islands_find(const struct weft_inventory_inside *in,
+			 struct islands *islands)
+{
+	*islands = (struct islands){0};
+	for (uint32_t g = 0; g < in->n_gpus; g++) {
+		uint32_t group = in->gpus[g].nvlink_group;
+
+		if (g && in->gpus[g - 1].nvlink_group == group) {
+			islands->size[islands->n - 1]++;
+			continue;
+		}
+		for (uint32_t b = 0; b < g; b++)
+			if (in->gpus[b].nvlink_group == group)
+				islands->parted = true;
+		islands->size[islands->n++] = 1;
+	}
+}
+
+/* Whether a node of so many GPUs has domains of `each`, 0: one, and no other.
+ */
+static bool is_uniform(const struct islands *islands, uint32_t gpus,
+		       uint32_t each)
+{
+	for (uint32_t i = 0; i < islands->n; i++)
+		if (islands->size[i] != (each ? each : gpus))
+			return false;
+	return true;
+}
+
+static const char *islands_text(struct weft_writer *w,
+				const struct islands *islands)
+{
+	char text[WEFT_ISLANDS_SIZE];
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (uint32_t i = 0; i < islands->n; i++)
+		used += (size_t)snprintf(text + used, sizeof(text) - used,
+					 "%s%u", i ? ", " : "",
+					 islands->size[i]);
+	return weft_arena_text(&w->arena, text, strlen(text), w->err);
+}
+
+static int parted_note(struct weft_writer *w,
+		       const struct weft_inventory_inside *in, const char *text)
+{
+	return weft_inventory_note(
+		w->s, WEFT_FINDING_NVLINK_UNEVEN, in->hosts, in->where, w->err,
+		"GPUs that share NVLink are not numbered one after the other; "
+		"written as NVLink domains of %s GPUs, in order",
+		text);
+}
+
+/* ---- of all nodes ---- */
+
+/* The inside that is known of a host, or that of most for one of as many GPUs;
+ * WEFT_NONE: its GPUs are taken to be one domain. */
+static uint32_t inside_of(const struct weft_writer *w, uint32_t h,
+			  uint32_t usual)
+{
+	uint32_t inside = w->s->hosts[h].inside;
+
+	inside = inside == WEFT_NONE ? usual : inside;
+	if (inside == WEFT_NONE ||
+	    w->s->insides[inside].n_gpus != weft_writer_gpus(w, h))
+		return WEFT_NONE;
+	return inside;
+}
+
+static uint32_t islands_list(const struct weft_writer *w,
+			     struct islands *islands)
+{
+	uint32_t usual = WEFT_NONE;
+
+	for (uint32_t i = 0; i < w->s->n_insides; i++)
+		islands_find(&w->s->insides[i], &islands[i]);
+	for (uint32_t h = 0; h < w->s->n_hosts; h++)
+		if (w->host[h] && w->s->hosts[h].inside != WEFT_NONE)
+			islands[w->s->hosts[h].inside].hosts++;
+	for (uint32_t i = 0; i < w->s->n_insides; i++)
+		if (islands[i].hosts &&
+		    (usual == WEFT_NONE ||
+		     islands[i].hosts > islands[usual].hosts))
+			usual = i;
+	return usual;
+}
+
+/* What divides the GPUs of every node. */
+static uint32_t gpus_common(const struct weft_writer *w)
+{
+	uint32_t common = 0;
+
+	for (uint32_t h = 0; h < w->s->n_hosts; h++) {
+		uint32_t n = w->host[h] ? weft_writer_gpus(w, h) : 0;
+
+		while (n) {
+			uint32_t rest = common % n;
+
+			common = n;
+			n = rest;
+		}
+	}
+	return common;
+}
+
+/* The size that all domains of all nodes have; else that of none but what the
+ * profile asks for. */
+static void size_choose(struct weft_writer *w, const struct islands *islands,
+			uint32_t usual)
+{
+	uint32_t each = 0;
+	bool same = true, whole = true;
+
+	for (uint32_t h = 0; same && h < w->s->n_hosts; h++) {
+		uint32_t gpus = w->host[h] ? weft_writer_gpus(w, h) : 0;
+		uint32_t in = gpus ? inside_of(w, h, usual) : WEFT_NONE;
+		uint32_t size = in == WEFT_NONE ? gpus : islands[in].size[0];
+
+		if (!gpus)
+			continue;
+		each = each ? each : size;
+		same = size == each && (in == WEFT_NONE ||
+					is_uniform(&islands[in], gpus, each));
+		whole = whole && each == gpus;
+	}
+	if (same && !whole)
+		w->nvlink_gpus = each;
+	else if (w->profile->nvlink_nodes > 1)
+		w->nvlink_gpus = same ? each : gpus_common(w);
+}
+
+static int islands_give(struct weft_writer *w, const struct islands *islands,
+			uint32_t usual)
+{
+	const char **text = weft_calloc(w->s->n_insides, sizeof(*text), w->err);
+	int rc = text ? 0 : -1;
+
+	for (uint32_t h = 0; rc == 0 && h < w->s->n_hosts; h++) {
+		uint32_t gpus = w->host[h] ? weft_writer_gpus(w, h) : 0;
+		uint32_t in = gpus ? inside_of(w, h, usual) : WEFT_NONE;
+
+		if (in == WEFT_NONE)
+			continue;
+		if (!text[in]) {
+			text[in] = islands_text(w, &islands[in]);
+			rc = !text[in] || (islands[in].parted &&
+					   parted_note(w, &w->s->insides[in],
+						       text[in]))
+				     ? -1
+				     : 0;
+		}
+		if (!is_uniform(&islands[in], gpus, w->nvlink_gpus))
+			w->islands[h] = text[in];
+	}
+	free(text);
+	return rc;
+}
+
+int weft_writer_islands(struct weft_writer *w)
+{
+	struct islands *islands;
+	uint32_t usual;
+	int rc;
+
+	if (w->n_spans)
+		return 0;
+	islands = weft_calloc(w->s->n_insides, sizeof(*islands), w->err);
+	if (!islands)
+		return -1;
+	usual = islands_list(w, islands);
+	size_choose(w, islands, usual);
+	rc = islands_give(w, islands, usual);
+	free(islands);
+	return rc;
+}
+
+/* ---- the section ---- */
+
+static int size_write(struct weft_writer *w)
+{
+	if (w->nvlink_gpus)
+		fprintf(w->out, "nvlink: %u\n", w->nvlink_gpus);
+	return w->profile->nvlink_nodes > 1
+		       ? weft_inventory_note(
+				 w->s, WEFT_FINDING_INPUT_PARTIAL, NULL,
+				 (struct weft_place){WEFT_NONE, 0}, w->err,
+				 "no source says which nodes share an NVLink "
+				 "domain (gpu-fabric does); each node's GPUs "
+				 "are one")
+		       : 0;
+}
+
+int weft_writer_nvlink(struct weft_writer *w)
+{
+	const char **names = weft_calloc(w->s->n_hosts, sizeof(*names), w->err);
+	int rc = names ? 0 : -1;
+
+	if (names && !w->n_spans)
+		rc = size_write(w);
+	else if (names)
+		fputs("nvlink:\n", w->out);
+	for (uint32_t k = 0; rc == 0 && k < w->n_spans; k++) {
+		uint32_t n = 0;
+		char *text;
+
+		for (uint32_t h = 0; h < w->s->n_hosts; h++)
+			if (w->span[h] == k)
+				names[n++] = w->host[h];
+		rc = weft_writer_hostlist(w, names, n, &text);
+		if (rc)
+			break;
+		fputs("  ", w->out);
+		weft_writer_word(w, w->span_name[k]);
+		fputs(": ", w->out);
+		weft_writer_word(w, text);
+		fputc('\n', w->out);
+		free(text);
+	}
+	free(names);
+	return rc;
+}
