@@ -75,6 +75,10 @@ int index_rails(struct index *w);
 /* hierarchy_domains.c: the domains of all levels. */
 int index_domains(struct index *w);
 
+/* hierarchy_dragonfly.c: roots that are the routers or groups of a dragonfly.
+ */
+int index_dragonfly(struct index *w);
+
 /* hierarchy_roots.c: what no tier has joined. */
 int index_roots(struct index *w);
 

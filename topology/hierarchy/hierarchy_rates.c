@@ -55,6 +55,19 @@ struct sums {
 	bool unknown;
 };
 
+/* Joined side by side, as a dragonfly's routers: what leads out of the group is
+ * of the level above. */
+static bool leaves_group(const struct weft_hierarchy *hierarchy,
+			 uint32_t domain, uint32_t other)
+{
+	uint32_t parent = hierarchy->domains[domain].parent;
+
+	return parent != WEFT_NONE &&
+	       hierarchy->levels[hierarchy->domains[parent].level].shape ==
+		       WEFT_HIERARCHY_GROUPS &&
+	       hierarchy->domains[other].parent != parent;
+}
+
 static void switch_sum(const struct index *w, uint32_t sw,
 		       const double *host_rates, struct sums *sums)
 {
@@ -67,7 +80,8 @@ static void switch_sum(const struct index *w, uint32_t sw,
 		const struct wire_peer *peer = &w->peers[p];
 		uint32_t other = hierarchy->switch_domain[peer->sw];
 
-		if (other == WEFT_NONE || other == domain)
+		if (other == WEFT_NONE || other == domain ||
+		    leaves_group(hierarchy, domain, other))
 			continue;
 		sums->unknown = sums->unknown || peer->rate_bytes_per_s <= 0;
 		if (hierarchy->domains[other].level <
@@ -79,6 +93,57 @@ static void switch_sum(const struct index *w, uint32_t sw,
 			sums->n_up += peer->n;
 		}
 	}
+}
+
+/* The domain above `domain`, or itself, that a domain of the level contains;
+ * WEFT_NONE: there is none. */
+static uint32_t child_of_level(const struct weft_hierarchy *hierarchy,
+			       uint32_t domain, uint32_t level)
+{
+	while (domain != WEFT_NONE) {
+		uint32_t parent = hierarchy->domains[domain].parent;
+
+		if (parent != WEFT_NONE &&
+		    hierarchy->domains[parent].level == level)
+			return domain;
+		domain = parent;
+	}
+	return WEFT_NONE;
+}
+
+/* Of groups without a switch of their own: what the hosts below them have over
+ * the links of all their switches to other groups. */
+static double groups_ratio(const struct index *w, uint32_t level,
+			   const double *host_rates, double *ratios)
+{
+	const struct weft_hierarchy *hierarchy = w->hierarchy;
+	uint32_t n = 0, n_domains = hierarchy->n_domains;
+	double *down = weft_calloc(n_domains, sizeof(*down), NULL);
+	double *up = weft_calloc(n_domains, sizeof(*up), NULL);
+
+	for (uint32_t sw = 0; down && up && sw < w->s->n_switches; sw++) {
+		uint32_t group = child_of_level(
+			hierarchy, hierarchy->switch_domain[sw], level);
+
+		if (group == WEFT_NONE)
+			continue;
+		down[group] += host_rates[sw];
+		for (uint32_t p = w->first_peer[sw]; p < w->first_peer[sw + 1];
+		     p++) {
+			uint32_t other =
+				hierarchy->switch_domain[w->peers[p].sw];
+
+			if (child_of_level(hierarchy, other, level) != group)
+				up[group] += w->peers[p].rate_bytes_per_s;
+		}
+	}
+	for (uint32_t d = 0;
+	     down && up && d < n_domains && n < w->s->n_switches; d++)
+		if (down[d] > 0 && up[d] > 0)
+			ratios[n++] = down[d] / up[d];
+	free(down);
+	free(up);
+	return median(ratios, n);
 }
 
 /* Usual ratio of the switches whose uplinks lead to that level. */
@@ -105,7 +170,8 @@ static double level_ratio(const struct index *w, uint32_t level,
 					      ? (double)sums.n_down / sums.n_up
 					      : sums.down / sums.up;
 	}
-	ratio = median(ratios, n);
+	ratio = n ? median(ratios, n)
+		  : groups_ratio(w, level, host_rates, ratios);
 	return ratio < 1 ? 1 : ratio;
 }
 

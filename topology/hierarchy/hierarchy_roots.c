@@ -276,7 +276,7 @@ static int islands_lift(struct index *w)
 
 int index_roots(struct index *w)
 {
-	if (sides_join(w) || orphans_find(w))
+	if (index_dragonfly(w) || sides_join(w) || orphans_find(w))
 		return -1;
 	while (idle_place(w))
 		;
