@@ -47,6 +47,8 @@ const struct weft_importer weft_importers[] = {
 	 weft_import_hwloc_xml, weft_looks_hwloc_xml},
 	{"nccl-xml", "a node as NCCL sees it: what NCCL_TOPO_DUMP_FILE writes",
 	 weft_import_nccl_xml, weft_looks_nccl_xml},
+	{"rdma-topo", "a node's GPUs and direct NICs: rdma_topo topo (--json)",
+	 weft_import_rdma_topo, weft_looks_rdma_topo},
 	{"rocm-smi", "a node's AMD GPUs: rocm-smi --showtopo",
 	 weft_import_rocm_smi, weft_looks_rocm_smi},
 	{"nvidia-smi", "a node's GPUs and NICs: nvidia-smi topo -m",

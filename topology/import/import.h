@@ -119,6 +119,10 @@ int weft_import_nccl_xml(struct weft_inventory *s,
 int weft_import_nvidia_smi(struct weft_inventory *s,
 			   const struct weft_import_input *input,
 			   struct weft_error *err);
+bool weft_looks_rdma_topo(const char *text, size_t size);
+int weft_import_rdma_topo(struct weft_inventory *s,
+			  const struct weft_import_input *input,
+			  struct weft_error *err);
 bool weft_looks_rocm_smi(const char *text, size_t size);
 int weft_import_rocm_smi(struct weft_inventory *s,
 			 const struct weft_import_input *input,

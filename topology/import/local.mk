@@ -35,6 +35,7 @@ libweft_import_la_SOURCES = \
 	%D%/netq.h \
 	%D%/node/import_nccl_xml.c \
 	%D%/node/import_nvidia_smi.c \
+	%D%/node/import_rdma_topo.c \
 	%D%/node/import_rocm_smi.c \
 	%D%/node/inside.c \
 	%D%/node/inside.h \

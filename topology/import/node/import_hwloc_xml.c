@@ -19,6 +19,7 @@
 
 #define MAX_DEPTH	    256
 #define MAX_OS_INDEX	    (1u << 20)
+#define MAX_MATRIX	    2048 /* objects of a matrix of distances */
 #define PCI_CLASS_IB	    0x0207
 #define MAX_XML_BYTES	    (64u << 20)
 #define VERSION_3	    "<topology version=\"3.0\""
@@ -278,8 +279,8 @@ struct check {
 	XML_Parser parser;
 	int depth;
 	bool deep;
-	const char *missing; /* an attribute without which hwloc crashes */
-	unsigned long missing_line;
+	const char *fault; /* what hwloc does not bear */
+	unsigned long fault_line;
 };
 
 static const char *attribute(const char **list, const char *name)
@@ -302,26 +303,39 @@ static bool has_index(const char **list)
 	return !counted || (index && strtoul(index, NULL, 10) <= MAX_OS_INDEX);
 }
 
+/* hwloc makes a matrix of so many objects before it looks for them; its size
+ * may be beyond 32 bits. */
+static bool matrix_fits(const char **list)
+{
+	const char *n = attribute(list, "nbobjs");
+
+	return !n || strtoul(n, NULL, 10) <= MAX_MATRIX;
+}
+
 /* hwloc 2.9 follows the complete set of each object that has the other one. */
+static const char *object_fault(const char **list)
+{
+	if (!has_index(list))
+		return "an object without an os_index that a machine can have";
+	if (attribute(list, "nodeset") && !attribute(list, "complete_nodeset"))
+		return "an object without complete_nodeset";
+	if (attribute(list, "cpuset") && !attribute(list, "complete_cpuset"))
+		return "an object without complete_cpuset";
+	return NULL;
+}
+
 static void XMLCALL on_start(void *data, const char *name, const char **list)
 {
-	static const char *const sets[][2] = {
-		{"cpuset", "complete_cpuset"},
-		{"nodeset", "complete_nodeset"},
-	};
 	struct check *check = data;
-	const char *missing = NULL;
 
 	check->deep = check->deep || ++check->depth > MAX_DEPTH;
-	if (check->missing || strcmp(name, "object") != 0)
+	if (check->fault)
 		return;
-	for (size_t i = 0; i < 2; i++)
-		if (attribute(list, sets[i][0]) && !attribute(list, sets[i][1]))
-			missing = sets[i][1];
-	if (!has_index(list))
-		missing = "an os_index that a machine can have";
-	check->missing = missing;
-	check->missing_line = XML_GetCurrentLineNumber(check->parser);
+	if (strcmp(name, "object") == 0)
+		check->fault = object_fault(list);
+	else if (!matrix_fits(list))
+		check->fault = "distances of more objects than a machine has";
+	check->fault_line = XML_GetCurrentLineNumber(check->parser);
 }
 
 static void XMLCALL on_end(void *data, const char *name)
@@ -352,12 +366,11 @@ static int xml_check(const struct reader *r)
 	else if (check.deep)
 		rc = refuse(r, "elements inside each other deeper than in any "
 			       "machine");
-	else if (check.missing)
+	else if (check.fault)
 		rc = weft_fail_at(r->err, WEFT_EINVAL, r->input->path,
-				  (int)check.missing_line, 0,
-				  "an object without %s; expected what lstopo "
-				  "writes",
-				  check.missing);
+				  (int)check.fault_line, 0,
+				  "%s; expected what lstopo writes",
+				  check.fault);
 	XML_ParserFree(check.parser);
 	return rc;
 }
