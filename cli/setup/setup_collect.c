@@ -14,14 +14,41 @@
 
 /* ---- who is there to be asked ---- */
 
+/* The host's /sys; in a container it may be mounted elsewhere. */
+static const char *sys_folder(void)
+{
+	const char *folder = getenv("WEFT_SYSFS");
+
+	return folder ? folder : "/sys";
+}
+
+static bool first_line_has(const char *path, const char *text)
+{
+	char line[128] = "";
+	FILE *in = fopen(path, "re");
+	bool has = in && fgets(line, sizeof(line), in) && strstr(line, text);
+
+	if (in)
+		fclose(in);
+	return has;
+}
+
+/* An adapter of Ethernet (RoCE) is in the same folder. */
 static bool has_infiniband(void)
 {
-	DIR *folder = opendir("/sys/class/infiniband");
 	const struct dirent *entry;
+	char path[PATH_MAX];
 	bool has = false;
+	DIR *folder;
 
-	while (folder && !has && (entry = readdir(folder)) != NULL)
-		has = entry->d_name[0] != '.';
+	snprintf(path, sizeof(path), "%s/class/infiniband", sys_folder());
+	folder = opendir(path);
+	while (folder && !has && (entry = readdir(folder)) != NULL) {
+		snprintf(path, sizeof(path),
+			 "%s/class/infiniband/%s/ports/1/link_layer",
+			 sys_folder(), entry->d_name);
+		has = first_line_has(path, "InfiniBand");
+	}
 	if (folder)
 		closedir(folder);
 	return has;
@@ -30,13 +57,11 @@ static bool has_infiniband(void)
 /* The machine's maker, as its firmware says. */
 static bool made_by(const char *name)
 {
-	char text[128] = "";
-	FILE *in = fopen("/sys/class/dmi/id/sys_vendor", "re");
-	bool is = in && fgets(text, sizeof(text), in) && strstr(text, name);
+	char path[PATH_MAX];
 
-	if (in)
-		fclose(in);
-	return is;
+	snprintf(path, sizeof(path), "%s/class/dmi/id/sys_vendor",
+		 sys_folder());
+	return first_line_has(path, name);
 }
 
 static bool in_amazon(void)
@@ -80,13 +105,30 @@ static bool is_given(const struct setup *s, const char *format)
 	return false;
 }
 
-/* Runs a command whose answer becomes a source; *told: it had one. */
+/* An answer that cannot be read must not stop the others: it is tried on an
+ * inventory of its own. */
+static bool is_readable(const struct setup *s, const struct source *source,
+			struct weft_error *why)
+{
+	struct weft_inventory alone = {0};
+	int rc = weft_import_text(&alone, source->importer, source->text,
+				  source->size, source->path, source->hosts,
+				  &s->sources.import, why);
+
+	weft_inventory_free(&alone);
+	return rc == 0;
+}
+
+/* Runs a command whose answer becomes a source; *told: it had one, else why
+ * says what is wrong with it, if it is known. */
 static int answer_take(struct setup *s, const char *command, const char *format,
-		       const char *hosts, bool *told, struct weft_error *err)
+		       const char *hosts, bool *told, struct weft_error *why,
+		       struct weft_error *err)
 {
 	struct source source = {.hosts = hosts};
 
 	*told = false;
+	*why = (struct weft_error){0};
 	if (setup_command_add(s, true, err, "%s", command))
 		return -1;
 	source.path = s->commands[s->n_commands - 1].text;
@@ -96,9 +138,9 @@ static int answer_take(struct setup *s, const char *command, const char *format,
 	source.importer =
 		format ? weft_importer_find(format, err)
 		       : weft_importer_guess(source.text, source.size);
-	if (!source.importer) {
+	if (!source.importer || !is_readable(s, &source, why)) {
 		free(source.text);
-		return format ? -1 : 0;
+		return format && !source.importer ? -1 : 0;
 	}
 	*told = true;
 	return sources_add_read(&s->sources, &source, err);
@@ -107,6 +149,7 @@ static int answer_take(struct setup *s, const char *command, const char *format,
 static int collector_run(struct setup *s, const struct collector *c,
 			 struct weft_error *err)
 {
+	struct weft_error why;
 	bool told;
 
 	if (is_given(s, c->format) || !c->here())
@@ -117,8 +160,12 @@ static int collector_run(struct setup *s, const struct collector *c,
 				  "elsewhere and give its answer with --from "
 				  "%s FILE",
 				  c->program, c->command, c->format);
-	if (answer_take(s, c->command, c->format, NULL, &told, err))
+	if (answer_take(s, c->command, c->format, NULL, &told, &why, err))
 		return -1;
+	if (!told && why.code)
+		return checks_add(&s->checks, c->name, false, err,
+				  "the answer of \"%s\" cannot be used: %s",
+				  c->command, why.text);
 	return checks_add(&s->checks, c->name, told, err,
 			  told ? "asked: %s"
 			       : "no answer from: %s (as root?); give one "
@@ -213,6 +260,7 @@ static int inside_ask(struct setup *s, const struct weft_inventory_host *host,
 		      const char *hosts, struct weft_error *err)
 {
 	char command[1024];
+	struct weft_error why;
 	bool told;
 
 	snprintf(command, sizeof(command),
@@ -230,7 +278,7 @@ static int inside_ask(struct setup *s, const struct weft_inventory_host *host,
 					       hosts)
 			       ? -1
 			       : 0;
-	if (answer_take(s, command, NULL, hosts, &told, err))
+	if (answer_take(s, command, NULL, hosts, &told, &why, err))
 		return -1;
 	return checks_add(&s->checks, "gpus", told, err,
 			  told ? "%s: as %s says"

@@ -98,10 +98,12 @@ static int file_put(struct setup *s, json_t *files, const char *name,
 	return checks_add(&s->checks, name, true, err, "written: %s", path);
 }
 
-/* Beside one that is another's, under a name of its own. */
+/* Beside one that is another's, under a name of its own; where both are, none,
+ * and s->fabric_path is "". */
 static int fabric_put(struct setup *s, json_t *files, struct weft_error *err)
 {
 	char own[PATH_MAX + 32];
+	int rc;
 
 	snprintf(own, sizeof(own), "%s/fabric.yaml", s->folder);
 	if (file_state(files, own) != OTHER) {
@@ -111,10 +113,13 @@ static int fabric_put(struct setup *s, json_t *files, struct weft_error *err)
 	}
 	snprintf(s->fabric_path, sizeof(s->fabric_path), "%s/fabric.setup.yaml",
 		 s->folder);
-	if (file_state(files, s->fabric_path) == OTHER)
-		return checks_add(&s->checks, "fabric.yaml", false, err,
-				  "%s and %s are others'; move one away", own,
-				  s->fabric_path);
+	if (file_state(files, s->fabric_path) == OTHER) {
+		rc = checks_add(&s->checks, "fabric.yaml", false, err,
+				"%s and %s are others'; move one away", own,
+				s->fabric_path);
+		s->fabric_path[0] = '\0';
+		return rc;
+	}
 	return file_put(s, files, "fabric.yaml", s->fabric_path,
 			s->sources.text, err) ||
 			       setup_command_add(
@@ -165,8 +170,10 @@ static int settings_put(struct setup *s, json_t *files, struct weft_error *err)
 int setup_files_write(struct setup *s, struct weft_error *err)
 {
 	json_t *files = record_read(s);
-	int rc = fabric_put(s, files, err) || settings_put(s, files, err) ? -1
-									  : 0;
+	int rc = fabric_put(s, files, err);
+
+	if (rc == 0 && s->fabric_path[0])
+		rc = settings_put(s, files, err);
 
 	if (rc == 0 && !s->dry_run)
 		rc = record_write(s, files, err);

@@ -59,6 +59,14 @@ check "what is gone is gone already" out "gone already"
 run setup --undo
 check "and then there is no record" out "no record of weft setup"
 
+echo "# another's" >"$FIXTURES/fabric.yaml"
+echo "# another's" >"$FIXTURES/fabric.setup.yaml"
+run setup --days 0
+check "where both names are others' no fabric is written" out \
+	"are others'; move one away"
+check "and no weft.yaml that names one" test ! -e "$FIXTURES/weft.yaml"
+rm "$FIXTURES/fabric.yaml" "$FIXTURES/fabric.setup.yaml"
+
 echo '{"schema": "x"}' >"$work/other.json"
 run setup --from aws "$work/other.json"
 check "a file that is no source is an error" exits 1
