@@ -18,6 +18,8 @@
 
 #define VERSION "1"
 
+const char *const weft_env_names[WEFT_N_ENVS] = {"none", "torch", "lightning"};
+
 static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 			     "abcdefghijklmnopqrstuvwxyz-_";
 
@@ -150,8 +152,13 @@ static void write_packed(const struct weft_rank_map *r, const uint32_t *place,
 static void write_head(const struct weft_rank_map *r, FILE *out)
 {
 	fprintf(out, VERSION ";job=%" PRIu32, r->job_id);
-	if (r->torch)
-		fputs(";env=torch", out);
+	if (r->env == WEFT_ENV_NONE)
+		return;
+	fprintf(out, ";env=%s", weft_env_names[r->env]);
+	if (r->nvlink.n_gpus)
+		fprintf(out, ";nvlink=%" PRIu32 ":%" PRIu32 ":%" PRIu32,
+			r->nvlink.n_gpus, r->nvlink.n_nodes,
+			r->nvlink.n_experts);
 }
 
 static int write_nodes(const char *const *names, uint32_t n, FILE *out,
@@ -440,24 +447,53 @@ static char *take(char **rest, const char *name)
 	return field + length + 1;
 }
 
+static int read_env(struct weft_rank_map *r, const char *env,
+		    struct weft_error *err)
+{
+	for (uint32_t i = WEFT_ENV_TORCH; env && i < WEFT_N_ENVS; i++)
+		if (strcmp(env, weft_env_names[i]) == 0)
+			r->env = (enum weft_env)i;
+	return env && !r->env
+		       ? fail_syntax(err, "env: expected torch or lightning")
+		       : 0;
+}
+
+static int read_nvlink(struct weft_rank_map *r, const char *text,
+		       struct weft_error *err)
+{
+	struct weft_rank_nvlink *v = &r->nvlink;
+	const uint32_t limit = WEFT_MAX_GPUS + 1;
+
+	if (!text)
+		return 0;
+	if (!r->env || !read_number(&text, limit, &v->n_gpus) ||
+	    *text++ != ':' || !read_number(&text, limit, &v->n_nodes) ||
+	    *text++ != ':' || !read_number(&text, limit, &v->n_experts) ||
+	    *text || !v->n_gpus || !v->n_nodes || v->n_experts > v->n_gpus)
+		return fail_syntax(err, "nvlink: expected GPUS:NODES:EXPERTS "
+					"after env");
+	return 0;
+}
+
 static int read_fields(struct weft_rank_map *r, char *text,
 		       struct weft_error *err)
 {
 	char *rest = text, *version = strsep(&rest, ";"), *nodes, *ranks;
 	const char *job = take(&rest, "job"), *env = take(&rest, "env");
+	const char *nvlink = take(&rest, "nvlink");
 
 	if (strcmp(version, VERSION) != 0)
 		return fail_syntax(err, "expected version " VERSION);
 	if (!job || !read_number(&job, UINT32_MAX, &r->job_id) || *job)
 		return fail_syntax(err, "job: expected a job's number");
-	if (env && strcmp(env, "torch") != 0)
-		return fail_syntax(err, "env: expected torch");
-	r->torch = env != NULL;
+	if (read_env(r, env, err) < 0 || read_nvlink(r, nvlink, err) < 0)
+		return -1;
 	nodes = take(&rest, "nodes");
 	ranks = take(&rest, "ranks");
 	if (rest || !nodes != !ranks)
-		return fail_syntax(err, "expected the fields job, env, nodes "
-					"and ranks, in this order");
+		return fail_syntax(err, "expected the fields job, env, "
+					"nvlink, nodes and ranks, in this "
+					"order");
 	return nodes ? read_seats(r, nodes, ranks, err) : 0;
 }
 

@@ -15,12 +15,32 @@
 #define WEFT_RANK_MAP_MAX_BYTES (64u << 10)
 #define WEFT_RANK_MAP_MAX_RANKS (1u << 16)
 
+/* Whose variables tasks find in their environment.  Lightning's are torch's and
+ * one of Slurm's. */
+enum weft_env {
+	WEFT_ENV_NONE,
+	WEFT_ENV_TORCH,
+	WEFT_ENV_LIGHTNING,
+	WEFT_N_ENVS
+};
+extern const char *const weft_env_names[WEFT_N_ENVS];
+
+/* What frameworks want to know of NVLink; all zero: not known. */
+struct weft_rank_nvlink {
+	uint32_t n_gpus;  /* of the smallest domain that the job has part of */
+	uint32_t n_nodes; /* of the same domain */
+	uint32_t n_experts; /* neighbours in a group of expert parallelism that
+			     * always share a domain; divides the group; 0:
+			     * not known, or no such groups */
+};
+
 /* No ranks (n_ranks 0): nothing is said about their order. */
 struct weft_rank_map {
-	uint32_t job_id;    /* whose; 0: of no job */
-	bool torch;	    /* the job asked for torch's variables */
-	uint32_t n_nodes;   /* in the order of their first ranks */
-	const char **nodes; /* [n_nodes] names */
+	uint32_t job_id;   /* whose; 0: of no job */
+	enum weft_env env; /* the variables that the job asked for */
+	struct weft_rank_nvlink nvlink; /* where env is not none */
+	uint32_t n_nodes;		/* in the order of their first ranks */
+	const char **nodes;		/* [n_nodes] names */
 	uint32_t n_ranks;
 	uint32_t *node;		    /* [n_ranks] index into nodes */
 	uint8_t *gpu;		    /* [n_ranks] GPU of that node, from 0 */

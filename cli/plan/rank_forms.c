@@ -109,6 +109,27 @@ static int print_torchrun(const struct weft_rank_map *r, const char **why,
 	return 0;
 }
 
+/* DeepSpeed's launcher numbers ranks host by host as the file lists them, and
+ * takes each host once. */
+static int print_deepspeed(const struct weft_rank_map *r, const char **why,
+			   struct weft_error *err)
+{
+	uint32_t n = 0;
+
+	(void)err;
+	for (uint32_t i = 0; i < r->n_ranks; i += run_of(r, i))
+		n++;
+	if (n != r->n_nodes) {
+		*why = "DeepSpeed wants ranks to go node by node";
+		return 1;
+	}
+	for (uint32_t i = 0; i < r->n_ranks; i += n) {
+		n = run_of(r, i);
+		printf("%s slots=%" PRIu32 "\n", node_of(r, i), n);
+	}
+	return 0;
+}
+
 /* As nccl-tests are run: hosts and slots for mpirun, then what each node's
  * processes see. */
 static int print_nccl(const struct weft_rank_map *r, const char **why,
@@ -155,6 +176,8 @@ const struct rank_form rank_forms[] = {
 	 print_hostfile},
 	{"rankfile", "Open MPI's --rankfile", print_rankfile},
 	{"torchrun", "a command for each node", print_torchrun},
+	{"deepspeed", "a hostfile of DeepSpeed: hosts and slots",
+	 print_deepspeed},
 	{"nccl", "hosts and slots for mpirun, and each node's GPUs in order",
 	 print_nccl},
 	{"variable", "as in WEFT_RANKS", print_text},
@@ -172,7 +195,7 @@ const struct rank_form *rank_form_find(const char *name)
 int rank_form_json(const struct weft_rank_map *r, struct weft_error *err)
 {
 	uint32_t *local = locals_of(r, err);
-	json_t *nodes = json_array(), *ranks = json_array();
+	json_t *nodes = json_array(), *ranks = json_array(), *object;
 
 	for (uint32_t n = 0; local && n < r->n_nodes; n++)
 		json_array_append_new(nodes, report_string(r->nodes[n]));
@@ -189,10 +212,17 @@ int rank_form_json(const struct weft_rank_map *r, struct weft_error *err)
 		json_decref(ranks);
 		return -1;
 	}
-	return report_print(json_pack("{s:s, s:I, s:I, s:o, s:o}", "schema",
-				      "weft.ranks/1", "job",
-				      (json_int_t)r->job_id, "n_ranks",
-				      (json_int_t)r->n_ranks, "nodes", nodes,
-				      "ranks", ranks),
-			    err);
+	object = json_pack("{s:s, s:I, s:s, s:I, s:o, s:o}", "schema",
+			   "weft.ranks/1", "job", (json_int_t)r->job_id, "env",
+			   weft_env_names[r->env], "n_ranks",
+			   (json_int_t)r->n_ranks, "nodes", nodes, "ranks",
+			   ranks);
+	if (r->nvlink.n_gpus)
+		json_object_set_new(
+			object, "nvlink",
+			json_pack("{s:I, s:I, s:I}", "gpus",
+				  (json_int_t)r->nvlink.n_gpus, "nodes",
+				  (json_int_t)r->nvlink.n_nodes, "experts",
+				  (json_int_t)r->nvlink.n_experts));
+	return report_print(object, err);
 }

@@ -26,7 +26,6 @@ static const char *const spread_names[WEFT_N_SPREADS] = {"pack", "balance",
 							 "failure-domain"};
 static const char *const ranks_names[WEFT_N_RANKS_BY] = {"order", "leave"};
 static const char *const from_names[WEFT_N_FROMS] = {"user", "script"};
-static const char *const env_names[WEFT_N_ENVS] = {"none", "torch"};
 static const char *const recompute_names[WEFT_N_RECOMPUTES] = {
 	"none", "selective", "full"};
 const char *const weft_framework_names[WEFT_N_FRAMEWORKS] = {
@@ -406,7 +405,7 @@ static const struct key keys[] = {
 	WORD("spread", spread, spread_names),
 	PLAIN("wait", read_duration, wait_s),
 	WORD("ranks", ranks, ranks_names),
-	WORD("env", env, env_names),
+	WORD("env", env, weft_env_names),
 	WORD("from", from, from_names),
 	SHAPE(layers, 1u << 16),
 	SHAPE(hidden, 1u << 24),

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "costmodel/job/model.h"
 #include "costmodel/job/parallelism.h"
+#include "topology/rank_map.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -44,9 +45,6 @@ enum weft_ranks_by { WEFT_RANKS_ORDER, WEFT_RANKS_LEAVE, WEFT_N_RANKS_BY };
 
 /* Who wrote the spec. */
 enum weft_spec_from { WEFT_FROM_USER, WEFT_FROM_SCRIPT, WEFT_N_FROMS };
-
-/* Variables that tasks find in their environment. */
-enum weft_env { WEFT_ENV_NONE, WEFT_ENV_TORCH, WEFT_N_ENVS };
 
 /* What the forward pass is repeated for before the backward pass. */
 enum weft_recompute {

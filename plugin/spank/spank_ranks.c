@@ -126,7 +126,8 @@ struct seat {
 	struct weft_rank_map rank_map;
 	struct weft_task task;
 	uint32_t node; /* in the rank map; WEFT_NONE */
-	bool ordered;  /* tasks lie as weft's ranks do */
+	bool ordered;  /* tasks lie as weft's ranks do, or their nodes */
+	bool by_rank;  /* the ranks of the job's processes are weft's */
 	char *hosts;   /* of the step */
 };
 
@@ -162,6 +163,7 @@ static void seat_renumber(struct seat *seat)
 		return;
 	seat->task.rank = rank;
 	seat->ordered = true;
+	seat->by_rank = true;
 }
 
 static void seat_order(spank_t spank, struct seat *seat)
@@ -171,10 +173,12 @@ static void seat_order(spank_t spank, struct seat *seat)
 
 	if (step) {
 		seat->ordered = true;
+		seat->by_rank = strcmp(step, "ranks") == 0 ||
+				weft_launch_by_node(&seat->rank_map);
 		/* An srun that the task itself starts would take it for the
 		 * user's, and want a list of nodes with it. */
 		spank_unsetenv(spank, "SLURM_DISTRIBUTION");
-	} else if (seat->rank_map.torch) {
+	} else if (seat->rank_map.env) {
 		tasks = task_value(spank, "SLURM_STEP_TASKS_PER_NODE");
 		if (tasks && seat->hosts &&
 		    weft_launch_task_per_rank(&seat->rank_map, seat->hosts,
@@ -204,17 +208,22 @@ static void seat_find_master(spank_t spank, struct seat *seat,
 	free(layout);
 }
 
-static void set_torch(spank_t spank, struct seat *seat)
+static void set_variables(spank_t spank, struct seat *seat)
 {
 	struct weft_variable variables[WEFT_LAUNCH_MAX_VARIABLES];
 	struct weft_hostlist hosts = {0};
 	uint32_t n;
 
 	seat_find_master(spank, seat, &hosts);
-	n = weft_launch_torch(&seat->task, variables);
+	seat->task.env = seat->rank_map.env;
+	seat->task.nvlink = seat->rank_map.nvlink;
+	if (!seat->by_rank)
+		seat->task.nvlink.n_experts = 0;
+	n = weft_launch_variables(&seat->task, variables);
 	/* The user's own values stay. */
 	for (uint32_t i = 0; i < n; i++)
-		spank_setenv(spank, variables[i].name, variables[i].value, 0);
+		spank_setenv(spank, variables[i].name, variables[i].value,
+			     variables[i].slurms);
 	weft_hostlist_free(&hosts);
 }
 
@@ -271,8 +280,8 @@ void weft_spank_prepare_task(spank_t spank)
 			seat_order(spank, &seat);
 		if (seat.ordered)
 			set_gpus(spank, &seat);
-		if (seat.rank_map.torch)
-			set_torch(spank, &seat);
+		if (seat.rank_map.env)
+			set_variables(spank, &seat);
 	}
 	seat_free(&seat);
 }

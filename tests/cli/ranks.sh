@@ -31,6 +31,8 @@ ranks --form torchrun
 check "a command for each node" lines \
 	'n2 torchrun --nnodes=2 --nproc-per-node=2 --node-rank=0 --master-addr=n2
 n0 torchrun --nnodes=2 --nproc-per-node=2 --node-rank=1 --master-addr=n2'
+ranks --form deepspeed
+check "a hostfile of DeepSpeed" lines 'n2 slots=2\nn0 slots=2'
 ranks --form nccl
 check "hosts and GPUs for nccl-tests" lines \
 	'--host n2:2,n0:2\nn2 CUDA_VISIBLE_DEVICES=1,0\nn0 CUDA_VISIBLE_DEVICES=0,1'
@@ -41,10 +43,19 @@ WEFT_RANKS="1;job=7;nodes=n[0-1];ranks=0-1:0,0-1:1"
 ranks --form torchrun
 check "an order that torchrun cannot have" exits 3
 check "it says why" err "torchrun wants"
+ranks --form deepspeed
+check "nor can DeepSpeed" exits 3
+check "which says why, too" err "DeepSpeed wants"
 ranks --form nccl
 check "mpirun can" out "--host n0:1,n1:1,n0:1,n1:1"
 SLURM_JOB_ID=8 "$weft" ranks >"$work/out" 2>"$work/err"
 check "an inherited order is not this job's" err "is of job 7, but this is job 8"
+WEFT_RANKS="1;job=7;env=lightning;nvlink=72:18:4;nodes=n[0-1];ranks=0-1:0-3"
+ranks --json
+check "json: the NVLink domain for frameworks" json '.env == "lightning" and
+	.nvlink == {"gpus": 72, "nodes": 18, "experts": 4}'
+ranks --form variable
+check "the variable says it too" out "1;job=7;env=lightning;nvlink=72:18:4;nodes="
 WEFT_RANKS="1;job=7;env=torch"
 ranks
 check "an order without ranks is none" exits 3

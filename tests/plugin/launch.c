@@ -123,7 +123,9 @@ static const char *value_of(const struct weft_variable *variables, uint32_t n,
 	return "(none)";
 }
 
-static void torch_finds_its_variables(void **state)
+#define EXPERTS "NUM_OF_HYBRID_EP_RANKS_PER_NVLINK_DOMAIN"
+
+static void frameworks_find_their_variables(void **state)
 {
 	struct weft_task task = {
 		.rank = 5,
@@ -137,7 +139,7 @@ static void torch_finds_its_variables(void **state)
 		.step_id = 2,
 	};
 	struct weft_variable v[WEFT_LAUNCH_MAX_VARIABLES];
-	uint32_t n = weft_launch_torch(&task, v);
+	uint32_t n = weft_launch_variables(&task, v);
 
 	(void)state;
 	assert_string_equal(value_of(v, n, "RANK"), "5");
@@ -149,12 +151,49 @@ static void torch_finds_its_variables(void **state)
 	assert_string_equal(value_of(v, n, "GROUP_WORLD_SIZE"), "2");
 	assert_string_equal(value_of(v, n, "MASTER_ADDR"), "n03");
 	assert_string_equal(value_of(v, n, "MASTER_PORT"), "23458");
+	assert_string_equal(value_of(v, n, "NVLINK_DOMAIN_SIZE"), "(none)");
+	assert_string_equal(value_of(v, n, "USE_MNNVL"), "(none)");
+	assert_string_equal(value_of(v, n, "SLURM_NODEID"), "(none)");
+	task.env = WEFT_ENV_LIGHTNING;
+	task.nvlink = (struct weft_rank_nvlink){72, 18, 32};
+	n = weft_launch_variables(&task, v);
+	assert_int_equal(n, WEFT_LAUNCH_MAX_VARIABLES);
+	assert_string_equal(value_of(v, n, "NVLINK_DOMAIN_SIZE"), "72");
+	assert_string_equal(value_of(v, n, "USE_MNNVL"), "1");
+	assert_string_equal(value_of(v, n, EXPERTS), "32");
+	assert_string_equal(value_of(v, n, "SLURM_NODEID"), "1");
+	task.nvlink = (struct weft_rank_nvlink){8, 1, 0};
+	n = weft_launch_variables(&task, v);
+	assert_string_equal(value_of(v, n, "USE_MNNVL"), "0");
+	assert_string_equal(value_of(v, n, EXPERTS), "(none)");
 	task.master = NULL;
 	task.job_id = UINT32_MAX;
 	task.step_id = UINT32_MAX;
-	n = weft_launch_torch(&task, v);
+	n = weft_launch_variables(&task, v);
 	assert_string_equal(value_of(v, n, "MASTER_ADDR"), "(none)");
 	assert_string_equal(value_of(v, n, "MASTER_PORT"), "24590");
+}
+
+static void an_order_goes_by_node_or_not(void **state)
+{
+	static const struct {
+		const char *text;
+		bool by_node;
+	} cases[] = {
+		{"1;job=1;nodes=n[2,0];ranks=0-1:0-1", true},
+		{"1;job=1;nodes=n[2,0];ranks=0:0,1:0-1,0:1", false},
+		{"1;job=1;nodes=n[2,0];ranks=0:3,1:0-1", true},
+	};
+
+	(void)state;
+	for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
+		struct weft_rank_map r;
+
+		assert_int_equal(weft_rank_map_decode(cases[k].text, &r, NULL),
+				 0);
+		assert_int_equal(weft_launch_by_node(&r), cases[k].by_node);
+		weft_rank_map_free(&r);
+	}
 }
 
 int main(void)
@@ -165,7 +204,8 @@ int main(void)
 		cmocka_unit_test(the_jobs_nodes_must_be_the_orders),
 		cmocka_unit_test(tasks_are_counted_node_by_node),
 		cmocka_unit_test(gpus_follow_the_nodes_ranks),
-		cmocka_unit_test(torch_finds_its_variables),
+		cmocka_unit_test(frameworks_find_their_variables),
+		cmocka_unit_test(an_order_goes_by_node_or_not),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -69,7 +69,7 @@ static void the_plans_gpus_keep_the_plans_order(void **state)
 
 	assert_int_equal(ranks.n, 8);
 	assert_memory_equal(ranks.where, planned, sizeof(planned));
-	assert_false(ranks.torch);
+	assert_int_equal(ranks.env, WEFT_ENV_NONE);
 	said = weft_ranks_text(w->settings.fabric, 9, &ranks);
 	assert_non_null(strstr(said, "1;job=9;nodes="));
 	free(said);
@@ -143,7 +143,8 @@ static void jobs_without_an_order_say_why(void **state)
 		assert_null(ranks.where);
 		assert_string_equal(ranks.why, cases[k].why);
 		if (cases[k].torch)
-			assert_string_equal(said, "1;job=9;env=torch");
+			assert_string_equal(said,
+					    "1;job=9;env=torch;nvlink=4:1:0");
 		else
 			assert_null(said);
 		free(said);
@@ -170,12 +171,51 @@ static void the_spec_overrules_the_admin(void **state)
 	char *said = weft_ranks_text(w->settings.fabric, 9, &ranks);
 
 	assert_int_equal(ranks.n, 4);
-	assert_true(ranks.torch);
-	assert_non_null(strstr(said, "1;job=9;env=torch;nodes="));
+	assert_int_equal(ranks.env, WEFT_ENV_TORCH);
+	assert_non_null(strstr(said, "1;job=9;env=torch;nvlink=4:1:0;nodes="));
 	free(said);
 	weft_ranks_drop(&ranks, "a reason");
 	assert_null(ranks.where);
 	assert_string_equal(ranks.why, "a reason");
+}
+
+/* Groups of experts as large as four ranks, in NVLink domains of one node. */
+static void neighbours_among_experts_share_an_nvlink_domain(void **state)
+{
+	struct world *w = *state;
+	static const uint32_t whole[] = {0, 1, 2, 3, 4, 5, 6, 7};
+	static const uint32_t dealt[] = {0, 4, 1, 5, 2, 6, 3, 7};
+	static const uint32_t mixed[] = {0, 1, 4, 5, 2, 3, 6, 7};
+	static const struct {
+		const char *spec;
+		const uint32_t *where;
+		uint32_t together;
+	} cases[] = {
+		{"dp=8,ep=4", whole, 4}, {"dp=8,ep=4", mixed, 2},
+		{"dp=8,ep=4", dealt, 1}, {"dp=8,ep=8", whole, 4},
+		{"dp=8,ep=8", mixed, 2}, {"dp=8", whole, 0},
+	};
+
+	for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
+		char spec[200];
+		struct weft_ranks_question q = {
+			.spec = spec,
+			.n_gpus = 8,
+			.given = whole,
+			.n_planned = 8,
+			.planned = cases[k].where,
+		};
+		struct weft_ranks ranks;
+
+		snprintf(spec, sizeof(spec), "%s,model=mixtral-8x7B,env=torch",
+			 cases[k].spec);
+		ranks = settle(w, &q);
+		assert_non_null(ranks.where);
+		assert_int_equal(ranks.nvlink.n_gpus, 4);
+		assert_int_equal(ranks.nvlink.n_nodes, 1);
+		assert_int_equal(ranks.nvlink.n_experts, cases[k].together);
+		free(ranks.where);
+	}
 }
 
 static void an_order_by_nodes_is_told_by_their_first_ranks(void **state)
@@ -201,6 +241,8 @@ static void an_order_by_nodes_is_told_by_their_first_ranks(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(
+			neighbours_among_experts_share_an_nvlink_domain),
 		cmocka_unit_test(the_plans_gpus_keep_the_plans_order),
 		cmocka_unit_test(other_gpus_are_ordered_anew),
 		cmocka_unit_test(jobs_without_an_order_say_why),

@@ -2,6 +2,7 @@
 /* submission.c - specs checked before a job is queued */
 #include "plugin/bridge/launch/submission.h"
 
+#include "base/clock.h"
 #include "tests/lib/check.h"
 
 #include <stdlib.h>
@@ -143,6 +144,29 @@ static void without_a_fabric_the_grammar_is_checked(void **state)
 	weft_desk_close(&bare);
 }
 
+/* A moment more would perhaps have found a place. */
+static void a_search_that_was_cut_short_refuses_nothing(void **state)
+{
+	struct weft_request request = {
+		.spec = "within=leaf", .min_nodes = 5, .gpus_per_node = 8};
+	struct weft_error err = {0};
+
+	(void)state;
+	weft_submission_complete(&request);
+	assert_int_equal(weft_desk_check(&desk, &request, &err), -1);
+	/* found out in some ten microseconds */
+	for (double left_s = 1e-3; left_s > 1e-9; left_s /= 2) {
+		double start_s = weft_worked_s();
+		int rc;
+
+		weft_deadline_set(start_s + left_s);
+		rc = weft_desk_check(&desk, &request, NULL);
+		weft_deadline_set(0);
+		if (rc < 0)
+			assert_true(weft_worked_s() - start_s < left_s);
+	}
+}
+
 static void gpus_of_tasks_add_up(void **state)
 {
 	struct weft_request request = {
@@ -161,6 +185,7 @@ int main(void)
 		cmocka_unit_test(
 			a_spec_that_cannot_be_is_refused_in_the_grammars_words),
 		cmocka_unit_test(without_a_fabric_the_grammar_is_checked),
+		cmocka_unit_test(a_search_that_was_cut_short_refuses_nothing),
 		cmocka_unit_test(gpus_of_tasks_add_up),
 	};
 

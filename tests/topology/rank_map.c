@@ -27,18 +27,41 @@ static void each_written_form_is_read(void **state)
 	static const struct {
 		const char *text;
 		uint32_t job_id, n_nodes, n_ranks;
-		bool torch;
+		enum weft_env env;
 		const char *seats; /* node.gpu of each rank */
+		struct weft_rank_nvlink nvlink;
 	} cases[] = {
-		{"1;job=5", 5, 0, 0, false, ""},
-		{"1;job=5;env=torch", 5, 0, 0, true, ""},
-		{"1;job=5;nodes=a;ranks=0:3", 5, 1, 1, false, "a.3"},
-		{"1;job=7;env=torch;nodes=n[2,0];ranks=0-1:0-1", 7, 2, 4, true,
-		 "n2.0 n2.1 n0.0 n0.1"},
-		{"1;job=7;nodes=n[0-1];ranks=0-1:0,1:1,0:1", 7, 2, 4, false,
-		 "n0.0 n1.0 n1.1 n0.1"},
-		{"1;job=7;nodes=n[0-1];ranks==2:3021", 7, 2, 4, false,
-		 "n1.1 n0.0 n1.0 n0.1"},
+		{"1;job=5", 5, 0, 0, 0, "", {0}},
+		{"1;job=5;env=torch", 5, 0, 0, WEFT_ENV_TORCH, "", {0}},
+		{"1;job=5;env=lightning;nvlink=72:18:0",
+		 5,
+		 0,
+		 0,
+		 WEFT_ENV_LIGHTNING,
+		 "",
+		 {72, 18, 0}},
+		{"1;job=5;nodes=a;ranks=0:3", 5, 1, 1, 0, "a.3", {0}},
+		{"1;job=7;env=torch;nvlink=8:1:4;nodes=n[2,0];ranks=0-1:0-1",
+		 7,
+		 2,
+		 4,
+		 WEFT_ENV_TORCH,
+		 "n2.0 n2.1 n0.0 n0.1",
+		 {8, 1, 4}},
+		{"1;job=7;nodes=n[0-1];ranks=0-1:0,1:1,0:1",
+		 7,
+		 2,
+		 4,
+		 0,
+		 "n0.0 n1.0 n1.1 n0.1",
+		 {0}},
+		{"1;job=7;nodes=n[0-1];ranks==2:3021",
+		 7,
+		 2,
+		 4,
+		 0,
+		 "n1.1 n0.0 n1.0 n0.1",
+		 {0}},
 	};
 
 	(void)state;
@@ -52,7 +75,9 @@ static void each_written_form_is_read(void **state)
 		assert_int_equal(r.job_id, cases[k].job_id);
 		assert_int_equal(r.n_nodes, cases[k].n_nodes);
 		assert_int_equal(r.n_ranks, cases[k].n_ranks);
-		assert_int_equal(r.torch, cases[k].torch);
+		assert_int_equal(r.env, cases[k].env);
+		assert_memory_equal(&r.nvlink, &cases[k].nvlink,
+				    sizeof(r.nvlink));
 		for (uint32_t i = 0; i < r.n_ranks; i++)
 			snprintf(seats + strlen(seats),
 				 sizeof(seats) - strlen(seats), "%s%s.%u",
@@ -74,6 +99,14 @@ static void mistakes_are_refused(void **state)
 		{"1;job=5x", "job"},
 		{"1;job=99999999999", "job"},
 		{"1;job=5;env=jax", "env"},
+		{"1;job=5;env=none", "env"},
+		{"1;job=5;nvlink=8:1:0", "nvlink"},
+		{"1;job=5;env=torch;nvlink=8:1", "nvlink"},
+		{"1;job=5;env=torch;nvlink=8:1:0:0", "nvlink"},
+		{"1;job=5;env=torch;nvlink=0:1:0", "nvlink"},
+		{"1;job=5;env=torch;nvlink=8:0:0", "nvlink"},
+		{"1;job=5;env=torch;nvlink=8:1:9", "nvlink"},
+		{"1;job=5;env=torch;nvlink=9999999999:1:9", "nvlink"},
 		{"1;job=5;speed=9", "expected the fields"},
 		{"1;job=5;ranks=0:0", "expected the fields"},
 		{"1;job=5;nodes=a", "expected the fields"},
@@ -118,7 +151,8 @@ static size_t round_trip(const struct weft_fabric *f, const uint32_t *where,
 
 	assert_int_equal(weft_rank_map_build(f, where, n, &r, &err), 0);
 	r.job_id = 4294967294;
-	r.torch = true;
+	r.env = WEFT_ENV_LIGHTNING;
+	r.nvlink = (struct weft_rank_nvlink){72, 18, 64};
 	text = weft_rank_map_encode(&r, &err);
 	assert_no_error(&err);
 	length = strlen(text);
@@ -126,6 +160,8 @@ static size_t round_trip(const struct weft_fabric *f, const uint32_t *where,
 	weft_rank_map_decode(text, &again, &err);
 	assert_no_error(&err);
 	assert_int_equal(again.job_id, r.job_id);
+	assert_int_equal(again.env, r.env);
+	assert_memory_equal(&again.nvlink, &r.nvlink, sizeof(r.nvlink));
 	assert_int_equal(again.n_nodes, r.n_nodes);
 	assert_int_equal(again.n_ranks, n);
 	for (uint32_t i = 0; i < n; i++) {

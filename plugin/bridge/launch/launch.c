@@ -235,12 +235,26 @@ bool weft_launch_gpus(const struct weft_rank_map *r, uint32_t node,
 	return moved;
 }
 
-/* ---- torch ---- */
+bool weft_launch_by_node(const struct weft_rank_map *r)
+{
+	uint32_t n = 0;
+
+	/* Nodes are numbered by their first ranks. */
+	for (uint32_t i = 0; i < r->n_ranks; i++) {
+		if (r->node[i] < n)
+			return false;
+		n = r->node[i];
+	}
+	return true;
+}
+
+/* ---- variables ---- */
 
 uint32_t
-weft_launch_torch(const struct weft_task *task,
-		  struct weft_variable variables[WEFT_LAUNCH_MAX_VARIABLES])
+weft_launch_variables(const struct weft_task *task,
+		      struct weft_variable variables[WEFT_LAUNCH_MAX_VARIABLES])
 {
+	const struct weft_rank_nvlink *nvlink = &task->nvlink;
 	/* Steps of a job that run side by side must not meet. */
 	const uint32_t port =
 		FIRST_PORT +
@@ -248,25 +262,37 @@ weft_launch_torch(const struct weft_task *task,
 	const struct {
 		const char *name;
 		uint32_t value;
+		bool absent, slurms;
 	} numbers[] = {
-		{"RANK", task->rank},
-		{"WORLD_SIZE", task->world},
-		{"LOCAL_RANK", task->local_rank},
-		{"LOCAL_WORLD_SIZE", task->local_world},
-		{"NODE_RANK", task->node},
-		{"GROUP_RANK", task->node},
-		{"GROUP_WORLD_SIZE", task->n_nodes},
-		{"MASTER_PORT", port},
+		{"RANK", task->rank, false, false},
+		{"WORLD_SIZE", task->world, false, false},
+		{"LOCAL_RANK", task->local_rank, false, false},
+		{"LOCAL_WORLD_SIZE", task->local_world, false, false},
+		{"NODE_RANK", task->node, false, false},
+		{"GROUP_RANK", task->node, false, false},
+		{"GROUP_WORLD_SIZE", task->n_nodes, false, false},
+		{"MASTER_PORT", port, false, false},
+		{"NVLINK_DOMAIN_SIZE", nvlink->n_gpus, !nvlink->n_gpus, false},
+		{"USE_MNNVL", nvlink->n_nodes > 1, !nvlink->n_gpus, false},
+		{"NUM_OF_HYBRID_EP_RANKS_PER_NVLINK_DOMAIN", nvlink->n_experts,
+		 !nvlink->n_experts, false},
+		{"SLURM_NODEID", task->node, task->env != WEFT_ENV_LIGHTNING,
+		 true},
 	};
 	uint32_t n = 0;
 
-	for (; n < sizeof(numbers) / sizeof(numbers[0]); n++) {
-		variables[n].name = numbers[n].name;
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		if (numbers[i].absent)
+			continue;
+		variables[n].name = numbers[i].name;
+		variables[n].slurms = numbers[i].slurms;
 		snprintf(variables[n].value, sizeof(variables[n].value),
-			 "%" PRIu32, numbers[n].value);
+			 "%" PRIu32, numbers[i].value);
+		n++;
 	}
 	if (task->master && strlen(task->master) < WEFT_LAUNCH_VALUE_SIZE) {
 		variables[n].name = "MASTER_ADDR";
+		variables[n].slurms = false;
 		snprintf(variables[n].value, sizeof(variables[n].value), "%s",
 			 task->master);
 		n++;

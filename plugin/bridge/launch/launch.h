@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* launch.h - the order of a job's ranks in the words of those who start tasks:
- * the nodes of srun's tasks, lists of visible GPUs, torch's variables; no Slurm
- * types
+ * the nodes of srun's tasks, lists of visible GPUs, variables of frameworks; no
+ * Slurm types
  */
 #ifndef WEFT_PLUGIN_BRIDGE_LAUNCH_LAUNCH_H
 #define WEFT_PLUGIN_BRIDGE_LAUNCH_LAUNCH_H
@@ -37,6 +37,10 @@ uint32_t weft_launch_nth_rank(const struct weft_rank_map *r, uint32_t node,
 bool weft_launch_gpus(const struct weft_rank_map *r, uint32_t node,
 		      const char *list, char *text, size_t size);
 
+/* True when the ranks of each node follow each other, as torchrun numbers
+ * them. */
+bool weft_launch_by_node(const struct weft_rank_map *r);
+
 /* A task as torch sees it. */
 struct weft_task {
 	uint32_t rank, world;
@@ -44,20 +48,24 @@ struct weft_task {
 	uint32_t node, n_nodes;
 	const char *master; /* where rank 0 is; NULL: not known */
 	uint32_t job_id, step_id;
+	enum weft_env env;
+	struct weft_rank_nvlink nvlink;
 };
 
-#define WEFT_LAUNCH_MAX_VARIABLES 10
+#define WEFT_LAUNCH_MAX_VARIABLES 13
 #define WEFT_LAUNCH_VALUE_SIZE	  80
 
 struct weft_variable {
 	const char *name;
 	char value[WEFT_LAUNCH_VALUE_SIZE];
+	bool slurms; /* Slurm has set it, and not the user */
 };
 
-/* RANK, WORLD_SIZE and the others that torch.distributed reads.  Returns how
- * many. */
-uint32_t
-weft_launch_torch(const struct weft_task *task,
-		  struct weft_variable variables[WEFT_LAUNCH_MAX_VARIABLES]);
+/* RANK, WORLD_SIZE and the others that torch.distributed reads, what is known
+ * of NVLink as Megatron-Core and DeepEP read it, and Lightning's where the task
+ * is one of its.  Returns how many. */
+uint32_t weft_launch_variables(
+	const struct weft_task *task,
+	struct weft_variable variables[WEFT_LAUNCH_MAX_VARIABLES]);
 
 #endif

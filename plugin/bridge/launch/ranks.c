@@ -3,6 +3,7 @@
 #include "plugin/bridge/launch/ranks.h"
 
 #include "base/bitset.h"
+#include "plugin/bridge/launch/nvlink.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,6 +72,23 @@ static bool is_left(const struct weft_spec *spec,
 					      : q->leave;
 }
 
+static void ranks_order(const struct weft_fabric *f, const struct weft_job *job,
+			const struct weft_ranks_question *q,
+			struct weft_ranks *ranks)
+{
+	if (is_left(&job->spec, q)) {
+		ranks->why = "left to Slurm";
+		return;
+	}
+	if (given_as_planned(f, q))
+		ranks->where = copy_order(q->planned, q->n_gpus);
+	else if (q->budget_s > 0)
+		ranks->where = order_given(f, job, q);
+	ranks->n = ranks->where ? q->n_gpus : 0;
+	if (!ranks->where)
+		ranks->why = "no time to order them";
+}
+
 void weft_ranks_settle(struct weft_bridge *bridge,
 		       const struct weft_ranks_question *q,
 		       struct weft_ranks *ranks)
@@ -92,18 +110,11 @@ void weft_ranks_settle(struct weft_bridge *bridge,
 		ranks->why = "the spec does not suit these GPUs";
 		return;
 	}
-	ranks->torch = job->spec.env == WEFT_ENV_TORCH;
-	if (is_left(&job->spec, q)) {
-		ranks->why = "left to Slurm";
-		return;
-	}
-	if (given_as_planned(f, q))
-		ranks->where = copy_order(q->planned, q->n_gpus);
-	else if (q->budget_s > 0)
-		ranks->where = order_given(f, job, q);
-	ranks->n = ranks->where ? q->n_gpus : 0;
-	if (!ranks->where)
-		ranks->why = "no time to order them";
+	ranks_order(f, job, q, ranks);
+	ranks->env = job->spec.env;
+	if (ranks->env)
+		ranks->nvlink = weft_launch_nvlink(f, job, q->given, q->n_gpus,
+						   ranks->where);
 }
 
 uint32_t *weft_ranks_of_nodes(const struct weft_fabric *f,
@@ -147,7 +158,8 @@ char *weft_ranks_text(const struct weft_fabric *f, uint32_t job_id,
 	if (ranks->where && weft_rank_map_build(f, ranks->where, ranks->n,
 						&rank_map, &err) == 0) {
 		rank_map.job_id = job_id;
-		rank_map.torch = ranks->torch;
+		rank_map.env = ranks->env;
+		rank_map.nvlink = ranks->nvlink;
 		text = weft_rank_map_encode(&rank_map, &err);
 	}
 	weft_rank_map_free(&rank_map);
@@ -155,10 +167,11 @@ char *weft_ranks_text(const struct weft_fabric *f, uint32_t job_id,
 		weft_ranks_drop(ranks, err.code == WEFT_ENOSYS
 					       ? "too many to hand over"
 					       : "out of memory");
-	if (text || !ranks->torch)
+	if (text || !ranks->env)
 		return text;
 	rank_map.job_id = job_id;
-	rank_map.torch = true;
+	rank_map.env = ranks->env;
+	rank_map.nvlink = ranks->nvlink;
 	return weft_rank_map_encode(&rank_map, NULL);
 }
 

@@ -24,8 +24,9 @@ struct weft_ranks_question {
 /* where NULL: weft has no order for the job, and why says so (static text). */
 struct weft_ranks {
 	uint32_t n;
-	uint32_t *where; /* [n] fabric GPUs; malloc'ed */
-	bool torch;	 /* the job asked for torch's variables */
+	uint32_t *where;   /* [n] fabric GPUs; malloc'ed */
+	enum weft_env env; /* the variables that the job asked for */
+	struct weft_rank_nvlink nvlink; /* where it asked for any */
 	const char *why;
 };
 

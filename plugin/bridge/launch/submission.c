@@ -2,10 +2,12 @@
 /* submission.c - checking a spec against the fabric and the job's own size */
 #include "plugin/bridge/launch/submission.h"
 
+#include "base/clock.h"
 #include "base/suggest.h"
 #include "plugin/bridge/launch/spec_text.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -190,6 +192,32 @@ static bool is_bound(const char *text)
 	       (spec.within[0] || spec.segment || spec.n_split);
 }
 
+/* Whether the job, laid out as `shape`, has no place on the empty fabric;
+ * why[]: in the words of the first such answer.  What weft cannot build it will
+ * not place, either: such a job runs, with a note.  A search that may have been
+ * cut short has proved nothing. */
+static bool never_fits(struct weft_desk *desk,
+		       const struct weft_request *request,
+		       const struct weft_shape *shape, char *why, size_t size)
+{
+	const double budget_s = desk->bridge.settings->budget_s;
+	struct weft_placement p = {0};
+	double start_s = weft_worked_s(), granted_s = budget_s;
+	bool never;
+
+	if (shape->n_gpus > MAX_TRIED_GPUS)
+		return false;
+	if (weft_deadline() > 0)
+		granted_s = fmin(budget_s, weft_deadline_left());
+	never = weft_bridge_place(&desk->bridge, request, shape, &desk->empty,
+				  budget_s, &p, NULL) == 0 &&
+		!p.placed && weft_worked_s() - start_s < granted_s / 2;
+	if (!why[0] && p.n_why)
+		snprintf(why, size, "%s", p.why[0]);
+	weft_placement_free(&p);
+	return never;
+}
+
 static int room_check(struct weft_desk *desk,
 		      const struct weft_request *request,
 		      const struct weft_shape *shapes, uint32_t n,
@@ -200,24 +228,9 @@ static int room_check(struct weft_desk *desk,
 
 	if (!settings || !settings->fabric || !is_bound(request->spec))
 		return 0;
-	for (uint32_t s = 0; s < n; s++) {
-		struct weft_placement p = {0};
-		int rc = 0;
-		bool fits = shapes[s].n_gpus > MAX_TRIED_GPUS;
-
-		if (!fits)
-			rc = weft_bridge_place(&desk->bridge, request,
-					       &shapes[s], &desk->empty,
-					       settings->budget_s, &p, NULL);
-		/* what weft cannot build it will not place, either: the job
-		 * runs, and is told */
-		fits = fits || rc < 0 || p.placed;
-		if (!why[0] && p.n_why)
-			memcpy(why, p.why[0], sizeof(why));
-		weft_placement_free(&p);
-		if (fits)
+	for (uint32_t s = 0; s < n; s++)
+		if (!never_fits(desk, request, &shapes[s], why, sizeof(why)))
 			return 0;
-	}
 	if (!n || (desk->lacks_nodes && desk->lacks_nodes(settings->fabric)))
 		return 0;
 	return weft_fail(err, WEFT_EINVAL, "can never be placed: %s",

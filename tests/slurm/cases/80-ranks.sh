@@ -373,3 +373,55 @@ case_torch_finds_its_ranks_under_srun_alone() {
 	job=$(scontrol show job | sed -n 's/^JobId=\([0-9]*\).*/\1/p' | tail -n 1)
 	expect_match "comment" "$(comment "$job")" 'ranks=slurm .srun without'
 }
+
+# What frameworks are told of NVLink, and of their node.
+# shellcheck disable=SC2016 # for the tasks' shell
+NVLINK='echo ${NVLINK_DOMAIN_SIZE-none} ${USE_MNNVL-none} \
+	${NUM_OF_HYBRID_EP_RANKS_PER_NVLINK_DOMAIN-none}'
+
+# together PLAN EP: the largest blocks of each EP ranks that share a node; $1
+# lines "RANK NODE GPU".
+together() {
+	awk -v ep="$2" '{ node[$1] = $2 }
+		END { for (n = ep; n > 1; n /= 2) {
+			for (r = 0; r < NR; r++)
+				if (r % n && node[r] != node[r - 1])
+					break
+			if (r == NR)
+				break
+		}
+		print n }' <<<"$1"
+}
+
+case_frameworks_find_the_nvlink_domain() {
+	local got wanted spec=model=mixtral-8x7B,env=torch
+	need_weft
+	got=$(batch "srun sh -c '$NVLINK'" -N1 -n8 --gpus-per-node=8 \
+		--weft=ep=8,dp=8,$spec | sort | uniq -c | xargs)
+	expect "groups of a node" "$got" "8 8 0 8"
+	wanted=$(together "$(planned gpus=8,gpus_per_node=2,ep=4,dp=8,$spec)" 4)
+	got=$(batch "srun sh -c '$NVLINK'" -N4 -n8 --gpus-per-node=2 \
+		--weft=ep=4,dp=8,$spec | sort | uniq -c | xargs)
+	expect "groups of two nodes" "$got" "8 8 0 $wanted"
+	got=$(batch "srun sh -c '$NVLINK'" -N2 -n4 --gpus-per-node=2 \
+		--weft=dp=4,env=torch | sort | uniq -c | xargs)
+	expect "without experts" "$got" "4 8 0 none"
+	got=$(batch "srun -m cyclic sh -c '$NVLINK'" -N2 -n16 --gpus-per-node=8 \
+		--weft=ep=8,dp=16,$spec | sort | uniq -c | xargs)
+	expect "in the user's order" "$got" "16 8 0 none"
+	got=$(batch "srun sh -c '$NVLINK'" -N2 -n4 --gpus-per-node=2 \
+		--weft=dp=4 | sort | uniq -c | xargs)
+	expect "unless asked for" "$got" "4 none none none"
+}
+
+case_lightning_finds_its_node() {
+	local wanted got
+	need_weft
+	striped
+	wanted=$(torch_of "$(planned gpus=12,gpus_per_node=2,tp=2,pp=6)" |
+		awk '{ print $1, $3 }')
+	# shellcheck disable=SC2016 # for the tasks' shell
+	got=$(batch "srun sh -c 'echo \$SLURM_PROCID \$SLURM_NODEID'" \
+		-N6 -n12 --gpus-per-node=2 --weft=tp=2,pp=6,env=lightning | sort -n)
+	expect "nodes" "$got" "$wanted"
+}

@@ -20,6 +20,7 @@ stand_ins() {
 	local program
 	rm -rf "$LAB_DIR/jobs"
 	mkdir -p "$LAB_DIR/jobs/bin" "$LAB_DIR/jobs/ran"
+	ln -s "$WEFT_BUILDDIR/weft" "$LAB_DIR/jobs/bin/weft"
 	for program in python torchrun; do
 		cat >"$LAB_DIR/jobs/bin/$program" <<-END
 			#!/bin/sh
