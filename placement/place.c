@@ -11,8 +11,8 @@
 #include "placement/objective/comparison.h"
 #include "placement/place_firstfit.h"
 #include "placement/place_pack.h"
+#include "placement/place_parts.h"
 #include "placement/plan_cache.h"
-#include "placement/ranks/arrange.h"
 #include "placement/ranks/pursuit.h"
 #include "placement/reason.h"
 
@@ -84,20 +84,8 @@ static int fill_nodes(const struct weft_fabric *f, struct weft_placement *p,
 	return 0;
 }
 
-/* An allocation made elsewhere need not keep to the job's limits on nodes; its
- * bound must not rest on them. */
-static struct weft_job without_limits(const struct weft_job *job)
-{
-	struct weft_job free_job = *job;
-
-	free_job.gpus_per_node = free_job.min_nodes = free_job.max_nodes = 0;
-	free_job.within_level = WEFT_NONE;
-	return free_job;
-}
-
-/* Bound first: strategies stop when they reach it. */
-static int set_bound(const struct capacity *s, struct weft_placement *p,
-		     struct weft_error *err)
+int place_set_bound(const struct capacity *s, struct weft_placement *p,
+		    struct weft_error *err)
 {
 	double crossing[WEFT_MAX_LEVELS];
 
@@ -114,9 +102,8 @@ static int set_bound(const struct capacity *s, struct weft_placement *p,
 	return 0;
 }
 
-/* From where[], cost and bound to the rest of the answer. */
-static int finish(const struct weft_fabric *f, struct weft_placement *p,
-		  struct weft_error *err)
+int place_finish(const struct weft_fabric *f, struct weft_placement *p,
+		 struct weft_error *err)
 {
 	double cost = p->cost.total[p->metric];
 
@@ -141,13 +128,30 @@ static int baseline_cost(const struct capacity *s, const uint32_t *where,
 	return 0;
 }
 
-/* Keeps the better of p, whose ranking is *mine when it is placed, and
- * first-fit; *baseline is first-fit's cost or -1. */
+/* Keeps where[] instead of p, whose ranking is *mine when it is placed, where
+ * it is the better one. */
+static int keep_better(const struct capacity *s, const uint32_t *where,
+		       const char *method, struct weft_placement *p,
+		       struct comparison *mine, struct weft_error *err)
+{
+	struct comparison theirs;
+
+	if (comparison_measure(s, where, &theirs, err))
+		return -1;
+	if (p->placed && comparison_compare(&theirs, mine) >= 0)
+		return 0;
+	memcpy(p->where, where, p->n_ranks * sizeof(*where));
+	*mine = theirs;
+	p->placed = true;
+	p->method = method;
+	return 0;
+}
+
+/* Keeps the better of p and first-fit; *baseline is first-fit's cost or -1. */
 static int compare_baseline(const struct capacity *s, struct weft_placement *p,
 			    struct comparison *mine, double *baseline,
 			    struct weft_error *err)
 {
-	struct comparison theirs;
 	uint32_t *where = weft_calloc(s->job->n_gpus, sizeof(*where), err);
 	bool beaten = false;
 	int rc;
@@ -162,30 +166,46 @@ static int compare_baseline(const struct capacity *s, struct weft_placement *p,
 	if (baseline_cost(s, where, baseline, err) ||
 	    (p->placed && comparison_is_beaten(s, where, mine, &beaten, err)))
 		goto out;
-	rc = 0;
-	if (beaten)
-		goto out;
-	if (comparison_measure(s, where, &theirs, err)) {
-		rc = -1;
-		goto out;
-	}
-	if (!p->placed || comparison_compare(&theirs, mine) < 0) {
-		memcpy(p->where, where, p->n_ranks * sizeof(*where));
-		*mine = theirs;
-		p->placed = true;
-		p->method = "first-fit";
-	}
+	rc = beaten ? 0 : keep_better(s, where, "first-fit", p, mine, err);
 out:
 	free(where);
 	return rc < 0 ? -1 : 0;
 }
 
-/* From p, whose ranking is *ranking, by the goal itself where it is not the
- * cost. */
-static int pursue(const struct capacity *s,
-		  const struct weft_place_options *options, double deadline_s,
-		  struct weft_placement *p, struct comparison *comparison,
-		  struct weft_error *err)
+static int compare_gpus(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Keeps the better of p and the ranks in order on the same GPUs.  The order
+ * that costs least may part groups that have most to wait for, as experts, to
+ * bring others together. */
+static int compare_in_order(const struct capacity *s, struct weft_placement *p,
+			    struct comparison *mine, struct weft_error *err)
+{
+	uint32_t n = p->n_ranks;
+	uint32_t *where;
+	int rc = 0;
+
+	if (s->judge->objective.goal != WEFT_GOAL_STEP)
+		return 0;
+	where = weft_calloc(n, sizeof(*where), err);
+	if (!where)
+		return -1;
+	memcpy(where, p->where, n * sizeof(*where));
+	qsort(where, n, sizeof(*where), compare_gpus);
+	if (!weft_known_alike(&s->judge->known, s->f, where, p->where, n))
+		rc = keep_better(s, where, p->method, p, mine, err);
+	free(where);
+	return rc;
+}
+
+int place_pursue(const struct capacity *s,
+		 const struct weft_place_options *options, double deadline_s,
+		 struct weft_placement *p, struct comparison *comparison,
+		 struct weft_error *err)
 {
 	struct effort effort = {
 		.work = options->work_limit ? options->work_limit
@@ -205,8 +225,7 @@ static int pursue(const struct capacity *s,
 	return 0;
 }
 
-/* When the time that the options grant from now on is over; 0: never. */
-static double find_deadline(const struct weft_place_options *options)
+double place_deadline(const struct weft_place_options *options)
 {
 	return options->budget_s > 0 ? weft_clock_s() + options->budget_s : 0;
 }
@@ -231,7 +250,7 @@ static int keep_unpriced(const struct weft_fabric *f, struct weft_placement *p,
 	return 0;
 }
 
-static void start(const struct weft_job *job, struct weft_placement *p)
+void place_start(const struct weft_job *job, struct weft_placement *p)
 {
 	memset(p, 0, sizeof(*p));
 	p->n_ranks = job->n_gpus;
@@ -245,7 +264,7 @@ static int search_once(struct capacity *s, const struct weft_strategy *strategy,
 		       struct weft_placement *p, struct comparison *comparison,
 		       double *baseline, struct weft_error *err)
 {
-	double deadline_s = find_deadline(options);
+	double deadline_s = place_deadline(options);
 
 	if (strategy->place(s, options, p, err) ||
 	    (p->placed && comparison_measure(s, p->where, comparison, err)))
@@ -256,7 +275,9 @@ static int search_once(struct capacity *s, const struct weft_strategy *strategy,
 		return -1;
 	if (!p->placed)
 		return 0;
-	return pursue(s, options, deadline_s, p, comparison, err);
+	if (!is_late(deadline_s) && compare_in_order(s, p, comparison, err))
+		return -1;
+	return place_pursue(s, options, deadline_s, p, comparison, err);
 }
 
 /* What the goal cost finds for the job, where it is better by the goal there
@@ -272,7 +293,7 @@ static int search_by_cost(struct capacity *s,
 	struct comparison comparison;
 	int rc;
 
-	start(s->job, &other);
+	place_start(s->job, &other);
 	memcpy(other.bounds, p->bounds, sizeof(other.bounds));
 	other.bound = p->bound;
 	cost.goal = WEFT_GOAL_COST;
@@ -329,7 +350,7 @@ static int search_on(struct capacity *s, const struct weft_strategy *strategy,
 		struct comparison comparison;
 		double baseline;
 
-		start(s->job, &other);
+		place_start(s->job, &other);
 		memcpy(other.bounds, p->bounds, sizeof(other.bounds));
 		other.bound = p->bound;
 		more.seed++;
@@ -357,7 +378,7 @@ static int place_and_compare(struct capacity *s,
 			     const struct weft_place_options *options,
 			     struct weft_placement *p, struct weft_error *err)
 {
-	double deadline_s = find_deadline(options);
+	double deadline_s = place_deadline(options);
 	struct weft_place_options rest = *options;
 	struct comparison comparison;
 	double baseline = NAN;
@@ -366,7 +387,7 @@ static int place_and_compare(struct capacity *s,
 	if (deadline_s > 0)
 		s->bound_by_s =
 			deadline_s - (1 - BOUND_SHARE) * options->budget_s;
-	if (set_bound(s, p, err))
+	if (place_set_bound(s, p, err))
 		return -1;
 	/* what the bound took is of the budget, too; 0 would be none */
 	if (deadline_s > 0)
@@ -396,7 +417,7 @@ static int place_and_compare(struct capacity *s,
 	    comparison_measure(s, p->where, &comparison, err))
 		return keep_unpriced(s->f, p, err);
 	p->cost = comparison.measure.cost;
-	if (finish(s->f, p, err))
+	if (place_finish(s->f, p, err))
 		return -1;
 	reason_placed(s, p, baseline);
 	return 0;
@@ -429,11 +450,9 @@ static bool time_tells(const struct weft_fabric *f, const struct weft_job *job,
 	       weft_spec_given(&job->spec, "model");
 }
 
-/* The spec's objective unless the options have one; *own is the job in the
- * objective's metric. */
-static struct weft_objective
-choose_objective(const struct weft_job *job,
-		 const struct weft_place_options *options, struct weft_job *own)
+struct weft_objective place_objective(const struct weft_job *job,
+				      const struct weft_place_options *options,
+				      struct weft_job *own)
 {
 	struct weft_objective objective = weft_objective_of_spec(&job->spec);
 
@@ -473,7 +492,7 @@ static void put_capacity(struct weft_plan_cache *plan_cache,
 		capacity_free(&plan_cache->capacity);
 }
 
-static int traffic_check(const struct weft_job *job, struct weft_error *err)
+int place_check_traffic(const struct weft_job *job, struct weft_error *err)
 {
 	if (job->traffic.n_ranks == job->n_gpus && job->n_gpus)
 		return 0;
@@ -522,13 +541,13 @@ int weft_place(const struct weft_fabric *f, const struct weft_job *job,
 
 	if (!options)
 		options = &defaults;
-	objective = choose_objective(job, options, &own);
+	objective = place_objective(job, options, &own);
 	by_step = objective.goal == WEFT_GOAL_STEP;
-	start(&own, p);
+	place_start(&own, p);
 	strategy = find_strategy(options, err);
 	if (!strategy)
 		return -1;
-	if (traffic_check(job, err))
+	if (place_check_traffic(job, err))
 		return -1;
 	s = get_capacity(f, &own, o, options->plan_cache, &own_capacity, err);
 	if (!s)
@@ -542,156 +561,11 @@ int weft_place(const struct weft_fabric *f, const struct weft_job *job,
 	    comparison_is_even(s, p->where))
 		goto out;
 	weft_placement_free(p);
-	start(&own, p);
+	place_start(&own, p);
 	p->method = strategy->name;
 	objective.goal = WEFT_GOAL_STEP;
 	rc = place_by(s, strategy, options, &objective, p, err);
 out:
 	put_capacity(options->plan_cache, &own_capacity, rc != 0);
-	return rc;
-}
-
-/* What of o (NULL: all) is usable, and gpus[] besides. */
-static int these_besides(const struct weft_fabric *f,
-			 const struct weft_occupancy *o, const uint32_t *gpus,
-			 uint32_t n, struct weft_occupancy *sum,
-			 struct weft_error *err)
-{
-	if (weft_occupancy_build(f, sum, err))
-		return -1;
-	if (!o)
-		return 0;
-	for (uint32_t i = 0; i < f->n_nodes; i++) {
-		sum->free[i] = o->free[i];
-		sum->usable[i] = weft_occupancy_give(o, i);
-	}
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t node = f->gpu_node[gpus[i]];
-
-		sum->free[node] |= UINT64_C(1)
-				   << (gpus[i] - f->nodes[node].first_gpu);
-		sum->usable[node] = f->nodes[node].n_gpus;
-	}
-	return 0;
-}
-
-int weft_place_score(const struct weft_fabric *f, const struct weft_job *job,
-		     const struct weft_occupancy *o, const uint32_t *where,
-		     struct weft_placement *p, struct weft_error *err)
-{
-	const struct weft_job unlimited = without_limits(job);
-	struct weft_occupancy usable = {0};
-	struct capacity s = {0};
-	int rc = -1;
-
-	start(job, p);
-	p->where = weft_calloc(job->n_gpus, sizeof(*p->where), err);
-	/* pricing also checks where[] */
-	if (!p->where ||
-	    weft_cost(f, &job->traffic, where, NULL, &p->cost, err) ||
-	    these_besides(f, o, where, job->n_gpus, &usable, err) ||
-	    capacity_build(f, &unlimited, &usable, 1, 0, &s, err) ||
-	    set_bound(&s, p, err))
-		goto out;
-	memcpy(p->where, where, job->n_gpus * sizeof(*where));
-	p->placed = true;
-	p->method = "given";
-	if (finish(f, p, err))
-		goto out;
-	reason_given(&s, p);
-	rc = 0;
-out:
-	capacity_free(&s);
-	weft_occupancy_free(&usable);
-	return rc;
-}
-
-/* An occupancy in which exactly gpus[] are free. */
-static int only_these(const struct weft_fabric *f, const uint32_t *gpus,
-		      uint32_t n, struct weft_occupancy *o,
-		      struct weft_error *err)
-{
-	if (weft_occupancy_build(f, o, err))
-		return -1;
-	memset(o->free, 0, f->n_nodes * sizeof(*o->free));
-	memset(o->usable, 0, f->n_nodes * sizeof(*o->usable));
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t node = f->gpu_node[gpus[i]];
-
-		o->free[node] |= UINT64_C(1)
-				 << (gpus[i] - f->nodes[node].first_gpu);
-		o->usable[node]++;
-	}
-	return 0;
-}
-
-/* The better one of p's order and the best found on the same GPUs. */
-static int order_ranks(struct capacity *s,
-		       const struct weft_place_options *options,
-		       struct weft_placement *p, struct weft_error *err)
-{
-	double deadline_s = find_deadline(options);
-	uint32_t n = s->job->n_gpus;
-	uint32_t *where = weft_calloc(n, sizeof(*where), err);
-	struct comparison given, found;
-	int rc = -1;
-
-	if (!where || comparison_measure(s, p->where, &given, err) ||
-	    arrange_ranks(s, options, sites_blend(s->f, p->metric, p->bounds),
-			  where, err) ||
-	    comparison_measure(s, where, &found, err))
-		goto out;
-	if (comparison_compare(&found, &given) < 0) {
-		memcpy(p->where, where, n * sizeof(*where));
-		given = found;
-		p->method = "pack";
-	}
-	rc = pursue(s, options, deadline_s, p, &given, err);
-	p->cost = given.measure.cost;
-out:
-	free(where);
-	return rc;
-}
-
-int weft_place_ranks(const struct weft_fabric *f, const struct weft_job *job,
-		     const uint32_t *gpus,
-		     const struct weft_place_options *options,
-		     struct weft_placement *p, struct weft_error *err)
-{
-	static const struct weft_place_options defaults = {0};
-	struct weft_job own, unlimited;
-	struct weft_occupancy these = {0};
-	struct weft_objective objective;
-	struct weft_judge judge = {0};
-	struct capacity s = {0};
-	int rc = -1;
-
-	if (!options)
-		options = &defaults;
-	objective = choose_objective(job, options, &own);
-	unlimited = without_limits(&own);
-	start(&own, p);
-	if (traffic_check(job, err))
-		return -1;
-	p->where = weft_calloc(job->n_gpus, sizeof(*p->where), err);
-	/* the given order is a candidate; pricing it checks gpus[], too */
-	if (!p->where ||
-	    weft_cost(f, &job->traffic, gpus, NULL, &p->cost, err) ||
-	    only_these(f, gpus, job->n_gpus, &these, err) ||
-	    capacity_build(f, &unlimited, &these, 1, 0, &s, err) ||
-	    weft_judge_build(f, &unlimited, NULL, &objective, &judge, err))
-		goto out;
-	s.judge = &judge;
-	if (set_bound(&s, p, err))
-		goto out;
-	memcpy(p->where, gpus, job->n_gpus * sizeof(*gpus));
-	p->placed = true;
-	p->method = "given";
-	if (order_ranks(&s, options, p, err) == 0)
-		rc = finish(f, p, err);
-out:
-	weft_judge_free(&judge);
-	capacity_free(&s);
-	weft_occupancy_free(&these);
 	return rc;
 }

@@ -66,6 +66,13 @@ static bool hosts_alike(const struct weft_known *known,
 	return alike;
 }
 
+bool weft_known_alike(const struct weft_known *known,
+		      const struct weft_fabric *f, const uint32_t *a,
+		      const uint32_t *b, uint32_t n)
+{
+	return known->twin && hosts_alike(known, f, a, b, n);
+}
+
 static void time_take(const struct weft_measure *from,
 		      struct weft_measure *measure)
 {

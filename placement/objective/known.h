@@ -37,6 +37,12 @@ struct weft_known {
 
 void weft_known_free(struct weft_known *known);
 
+/* Whether the ranks of a[n] and b[n] share hosts with the same others; false
+ * before a placement was kept. */
+bool weft_known_alike(const struct weft_known *known,
+		      const struct weft_fabric *f, const uint32_t *a,
+		      const uint32_t *b, uint32_t n);
+
 /* What is known of the time of where[n]: fills goal, to_gain, busiest of the
  * cost, and inferred, which it may only be where `infer`.  False: nothing. */
 bool weft_known_find(const struct weft_known *known,

@@ -4,6 +4,7 @@
 #include "costmodel/time/range.h"
 #include "placement/objective/evaluation.h"
 #include "placement/objective/objective.h"
+#include "placement/place.h"
 #include "tests/placement/cases.h"
 #include "topology/synth.h"
 
@@ -19,10 +20,10 @@ struct setting {
 };
 
 /* busy: as weft_occupancy_busy, or NULL. */
-static struct setting open_setting(const char *shape, const char *busy,
-				   const char *spec)
+static struct setting open_on(const char *profile, const char *shape,
+			      const char *busy, const char *spec)
 {
-	const struct weft_synth_options options = {.profile = "roce-llama3"};
+	const struct weft_synth_options options = {.profile = profile};
 	struct weft_error err = {0};
 	struct setting s = {0};
 	char *text = weft_synth(shape, &options, &err);
@@ -36,6 +37,12 @@ static struct setting open_setting(const char *shape, const char *busy,
 	case_job(spec, s.f, &s.job);
 	assert_no_error(&err);
 	return s;
+}
+
+static struct setting open_setting(const char *shape, const char *busy,
+				   const char *spec)
+{
+	return open_on("roce-llama3", shape, busy, spec);
 }
 
 static void build(struct setting *s)
@@ -81,6 +88,13 @@ static struct weft_gain gain_of(const struct setting *s,
 	return gain;
 }
 
+static int compare_index(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
 static double step_of(const struct setting *s, const uint32_t *where,
 		      const struct weft_load *load)
 {
@@ -91,6 +105,49 @@ static double step_of(const struct setting *s, const uint32_t *where,
 			 0);
 	assert_true(e.timed);
 	return e.step.step_s;
+}
+
+/* ---- the plan ---- */
+
+/* Replicas of experts beside each other cost less than the ranks that exchange
+ * tokens, which take longer. */
+static void a_plan_is_no_slower_than_ranks_in_order(void **state)
+{
+	static const char *const profiles[] = {"dgx-h100-superpod",
+					       "roce-llama3", "gb200-nvl72"};
+	static const char *const specs[] = {
+		"gpus=16,ep=8,dp=16,model=mixtral-8x7B",
+		"gpus=32,ep=8,dp=32,model=mixtral-8x7B",
+		"gpus=32,ep=16,dp=32,model=qwen3-30B-a3B",
+		"gpus=32,tp=2,ep=4,dp=16,model=mixtral-8x7B",
+		"gpus=32,tp=4,pp=2,dp=4,zero=3,model=llama3-8B",
+		"gpus=16,cp=2,ep=4,dp=8,model=mixtral-8x7B",
+	};
+	static const char *const busy[] = {NULL, "n[01,06]"};
+
+	(void)state;
+	for (size_t i = 0; i < 3 * 6 * 2; i++) {
+		struct setting s = open_on(profiles[i % 3],
+					   i % 3 < 2 ? "leaf:4 node:4 gpu:8"
+						     : "nvlink:4 node:4 gpu:4",
+					   busy[i / 18], specs[i / 3 % 6]);
+		struct weft_placement p;
+		struct weft_error err = {0};
+		double planned_s, in_order_s;
+
+		assert_int_equal(weft_place(s.f, &s.job, &s.o, NULL, &p, &err),
+				 0);
+		assert_true(p.placed);
+		planned_s = step_of(&s, p.where, NULL);
+		qsort(p.where, p.n_ranks, sizeof(*p.where), compare_index);
+		in_order_s = step_of(&s, p.where, NULL);
+		if (planned_s > in_order_s * (1 + WEFT_SAME_STEP))
+			fail_msg("%s on %s: %g s, in order %g s",
+				 specs[i / 3 % 6], profiles[i % 3], planned_s,
+				 in_order_s);
+		weft_placement_free(&p);
+		close_setting(&s);
+	}
 }
 
 /* ---- where else ---- */
@@ -491,9 +548,38 @@ static void the_range_is_that_of_the_kind_of_run(void **state)
 			    weft_ranges[run].high > 1);
 }
 
+static void what_no_published_run_was_like_is_said(void **state)
+{
+	const struct weft_seen *seen = &weft_seen[0];
+	struct weft_seen run = *seen;
+	char text[WEFT_UNSEEN_SIZE];
+
+	(void)state;
+	for (uint32_t i = 0; i < weft_n_seen; i++) {
+		assert_false(weft_unseen(&weft_seen[i], text, sizeof(text)));
+		assert_string_equal(text, "");
+	}
+	run.n_gpus = seen->n_gpus + 1;
+	assert_true(weft_unseen(&run, text, sizeof(text)));
+	assert_non_null(strstr(text, "GPUs ("));
+	run.tokens = UINT32_MAX;
+	run.widths = (1u << WEFT_N_PRECISIONS) - 1;
+	run.between = true;
+	assert_true(weft_unseen(&run, text, sizeof(text)));
+	assert_non_null(strstr(text, "4294967295 tokens"));
+	assert_non_null(strstr(text, "4-bit products"));
+	assert_non_null(strstr(text, "experts beyond an NVLink domain"));
+	assert_true(strlen(text) + 1 < sizeof(text));
+	run = (struct weft_seen){.gpu = "V100", .experts = true};
+	assert_true(weft_unseen(&run, text, sizeof(text)));
+	assert_string_equal(text,
+			    "no published run of models with experts on V100");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_plan_is_no_slower_than_ranks_in_order),
 		cmocka_unit_test(stock_packs_into_the_switch_that_fits_best),
 		cmocka_unit_test(stock_uses_the_nodes_that_the_user_names),
 		cmocka_unit_test(stock_takes_light_nodes_first),
@@ -510,6 +596,7 @@ int main(void)
 		cmocka_unit_test(what_there_is_no_time_for_is_left_out),
 		cmocka_unit_test(seconds_are_those_of_the_clock),
 		cmocka_unit_test(the_range_is_that_of_the_kind_of_run),
+		cmocka_unit_test(what_no_published_run_was_like_is_said),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
