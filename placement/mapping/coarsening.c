@@ -166,3 +166,96 @@ void coarsening_free(struct coarsening *levels, int n)
 	for (int i = 0; i < n; i++)
 		free(levels[i].of);
 }
+
+/* Vertices joined so far: the first one of each is at[root] == root. */
+struct joined {
+	uint32_t *at, *size; /* [g->n] */
+	uint32_t n, largest;
+};
+
+static uint32_t find_root(struct joined *j, uint32_t v)
+{
+	while (j->at[v] != v) {
+		j->at[v] = j->at[j->at[v]];
+		v = j->at[v];
+	}
+	return v;
+}
+
+static void join(struct joined *j, uint32_t a, uint32_t b)
+{
+	uint32_t low, high;
+
+	a = find_root(j, a);
+	b = find_root(j, b);
+	if (a == b)
+		return;
+	low = a < b ? a : b;
+	high = a < b ? b : a;
+	j->at[high] = low;
+	j->size[low] += j->size[high];
+	if (j->size[low] > j->largest)
+		j->largest = j->size[low];
+	j->n--;
+}
+
+static bool has_room(const uint32_t *first, uint32_t n_bins, uint32_t size,
+		     uint32_t n_groups)
+{
+	uint64_t room = 0;
+
+	for (uint32_t b = 0; b < n_bins; b++)
+		room += (first[b + 1] - first[b]) / size;
+	return room >= n_groups;
+}
+
+/* Numbers the groups in the order of their first vertices. */
+static void name_groups(struct joined *j, uint32_t n, struct coarsening *groups)
+{
+	groups->size = j->largest;
+	groups->n_groups = 0;
+	for (uint32_t v = 0; v < n; v++) {
+		uint32_t root = find_root(j, v);
+
+		groups->of[v] =
+			root == v ? groups->n_groups++ : groups->of[root];
+	}
+}
+
+int coarsening_whole(const struct graph *g, const uint32_t *first,
+		     uint32_t n_bins, struct coarsening *groups,
+		     struct weft_error *err)
+{
+	uint32_t n, most = 0;
+	struct edge *edges = list_edges(g, &n, err);
+	struct joined j = {.n = g->n, .largest = 1};
+	int rc = -1;
+
+	*groups = (struct coarsening){.size = 1, .n_groups = g->n};
+	groups->of = weft_calloc(g->n, sizeof(*groups->of), err);
+	j.at = weft_calloc(g->n, sizeof(*j.at), err);
+	j.size = weft_calloc(g->n, sizeof(*j.size), err);
+	if (!edges || !groups->of || !j.at || !j.size)
+		goto out;
+	for (uint32_t b = 0; b < n_bins; b++)
+		if (first[b + 1] - first[b] > most)
+			most = first[b + 1] - first[b];
+	for (uint32_t v = 0; v < g->n; v++) {
+		j.at[v] = groups->of[v] = v;
+		j.size[v] = 1;
+	}
+	for (uint32_t i = 0; i < n && j.largest <= most; i++) {
+		join(&j, edges[i].a, edges[i].b);
+		if ((i + 1 == n || edges[i + 1].weight < edges[i].weight) &&
+		    j.largest > groups->size && j.largest <= most &&
+		    (uint64_t)j.largest * j.n == g->n &&
+		    has_room(first, n_bins, j.largest, j.n))
+			name_groups(&j, g->n, groups);
+	}
+	rc = 0;
+out:
+	free(edges);
+	free(j.at);
+	free(j.size);
+	return rc;
+}

@@ -23,4 +23,12 @@ int coarsening_build(const struct graph *g, uint32_t divisor,
 		     struct coarsening *levels, struct weft_error *err);
 void coarsening_free(struct coarsening *levels, int n);
 
+/* The largest groups that are held together by heavier edges than any between
+ * two of them, all of one size of which domains of first[b + 1] - first[b]
+ * sites (n_bins of them) have room for all.  size 1: there are none; -1 with
+ * err when out of memory.  Free in either case. */
+int coarsening_whole(const struct graph *g, const uint32_t *first,
+		     uint32_t n_bins, struct coarsening *groups,
+		     struct weft_error *err);
+
 #endif

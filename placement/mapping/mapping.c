@@ -177,16 +177,21 @@ static uint32_t gcd(uint32_t a, uint32_t b)
 	return a;
 }
 
-/* What every lowest domain holds a multiple of. */
-static int common_size(const struct solver *s, uint32_t *size)
+/* What every lowest domain holds a multiple of, and the largest groups of which
+ * there is room for all whole. */
+static int find_sizes(struct solver *s, uint32_t *divisor,
+		      struct coarsening *whole)
 {
 	struct tree t;
 	int rc = tree_build(s->m->s, 1, &t, s->err);
 
-	*size = 0;
+	*divisor = 0;
 	if (rc == 0)
 		for (uint32_t b = 0; b < t.n_bins; b++)
-			*size = gcd(*size, t.first[b + 1] - t.first[b]);
+			*divisor = gcd(*divisor, t.first[b + 1] - t.first[b]);
+	if (rc == 0)
+		rc = coarsening_whole(s->m->g, t.first, t.n_bins, whole,
+				      s->err);
 	tree_free(&t);
 	return rc;
 }
@@ -236,29 +241,46 @@ static int choose_groups(struct solver *s, const struct coarsening *levels,
 	return 0;
 }
 
-static int search(struct solver *s)
+/* Groups, then single ranks from there, then rails. */
+static int search_from(struct solver *s, const struct coarsening *groups,
+		       const struct coarsening *ranks, double share)
 {
-	struct coarsening levels[COLLAPSE_MAX];
 	bool rails = alignment_matters(s->m->s);
-	double share = rails ? TREE_SHARE : 1;
-	uint32_t divisor;
-	int n, groups = 0, rc;
+	int rc = run_coarse_level(s, groups, rails ? TREE_SHARE : share, false);
 
-	if (common_size(s, &divisor))
-		return -1;
-	n = coarsening_build(s->m->g, divisor, levels, s->err);
-	if (n < 0)
-		return -1;
-	rc = choose_groups(s, levels, n, &groups);
-	if (groups && !rails && !levels[groups].dominant)
-		share = GROUP_SHARE;
-	if (rc == 0)
-		rc = run_coarse_level(s, levels + groups, share, false);
-	if (rc == 0 && groups && !done(s))
-		rc = run_coarse_level(s, levels, rails ? RANK_SHARE : 1, true);
+	if (rc == 0 && groups->size > 1 && !done(s))
+		rc = run_coarse_level(s, ranks, rails ? RANK_SHARE : 1, true);
 	if (rc == 0 && rails && !done(s))
 		rc = put_on_rails(s);
+	return rc;
+}
+
+static int search(struct solver *s)
+{
+	struct coarsening levels[COLLAPSE_MAX], whole = {0};
+	uint32_t divisor;
+	double share = 1;
+	int n = 0, best = 0, rc = find_sizes(s, &divisor, &whole);
+
+	if (rc == 0)
+		n = coarsening_build(s->m->g, divisor, levels, s->err);
+	if (rc || n < 0) {
+		coarsening_free(&whole, 1);
+		return -1;
+	}
+	/* pairs of pairs never make such groups */
+	if (whole.size > 1 &&
+	    (divisor % whole.size || (whole.size & (whole.size - 1)))) {
+		rc = search_from(s, &whole, levels, GROUP_SHARE);
+	} else {
+		rc = choose_groups(s, levels, n, &best);
+		if (best && !levels[best].dominant)
+			share = GROUP_SHARE;
+		if (rc == 0)
+			rc = search_from(s, levels + best, levels, share);
+	}
 	coarsening_free(levels, n);
+	coarsening_free(&whole, 1);
 	return rc;
 }
 
