@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 noinst_LTLIBRARIES += libweft_placement.la
 libweft_placement_la_SOURCES = \
+	%D%/abi/abi.c \
+	%D%/abi/abi_answers.c \
 	%D%/bounds/contour.c \
 	%D%/bounds/contour.h \
 	%D%/bounds/cut.c \
@@ -107,6 +109,8 @@ libweft_placement_la_SOURCES = \
 	%D%/blockers.c \
 	%D%/place.c \
 	%D%/place_first.c \
+	%D%/place_given.c \
+	%D%/place_parts.h \
 	%D%/place_firstfit.c \
 	%D%/place_firstfit.h \
 	%D%/place_grouped.c \
@@ -172,6 +176,7 @@ EXTRA_DIST += \
 	# End of EXTRA_DIST
 
 weft_placement_headers = \
+	%D%/abi/abi.h \
 	%D%/capacity/fragmentation.h \
 	%D%/capacity/occupancy.h \
 	%D%/capacity/running.h \
