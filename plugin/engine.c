@@ -9,7 +9,6 @@
 #include "plugin/jobs_load.h"
 #include "plugin/slurm/trouble.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -220,12 +219,11 @@ void weft_engine_enter(uint32_t uid)
 	weft_nodes_settle(&weft_engine.nodes);
 	if (!weft_engine.settings)
 		return;
+	weft_jobs_load_go_on();
 	entered_s = weft_worked_s();
 	entered_stock_s = weft_stock_s;
 	weft_engine.granted_s =
-		weft_engine.settings->budget_s *
-		fmin(weft_longs_part(&weft_longs, now_s),
-		     weft_rations_part(&weft_rations, uid, now_s));
+		weft_grant_s(weft_engine.settings->budget_s, uid, now_s);
 	weft_deadline_set(entered_s + weft_engine.granted_s);
 }
 
@@ -243,10 +241,9 @@ void weft_engine_leave(uint32_t uid)
 	if (!weft_deadline())
 		return;
 	weft_deadline_set(0);
-	if (weft_engine.granted_s >= weft_engine.settings->budget_s)
-		weft_longs_charge(&weft_longs, weft_engine.granted_s, spent_s,
-				  weft_clock_s());
-	if (weft_rations_charge(&weft_rations, uid, spent_s, weft_clock_s()))
+	if (weft_grant_charge(weft_engine.settings->budget_s,
+			      weft_engine.granted_s, uid, spent_s,
+			      weft_clock_s()))
 		info("weft: plans for the jobs of uid %u take more than %g%% "
 		     "of the time: they get %g%% of the budget",
 		     uid, 100 * WEFT_RATION_SHARE, 100 * WEFT_RATION_PART);
@@ -496,5 +493,6 @@ void weft_engine_unload(void)
 	weft_engine.recorder = NULL;
 	engine_drop();
 	weft_again_forget();
+	weft_jobs_load_forget();
 	weft_nodes_free(&weft_engine.nodes);
 }

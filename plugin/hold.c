@@ -196,7 +196,7 @@ static int look_elsewhere(void *item, void *arg)
 	struct weft_plan_request query = *e->query;
 	struct search s;
 
-	if (e->better || part == job->part_ptr ||
+	if (e->better || weft_deadline_passed() || part == job->part_ptr ||
 	    weft_rules_wait_s(&weft_engine.settings->rules, &query.frame,
 			      part->name) <= 0)
 		return 0;

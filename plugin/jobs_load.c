@@ -8,14 +8,13 @@
 #include "plugin/engine.h"
 #include "plugin/job_record.h"
 
-#include "src/common/log.h"
-
 /* Only slurmctld has it, but clients load the plugin, too. */
 extern list_t *job_list __attribute__((weak));
 
-/* Slurm's locks are held while all jobs are looked at: those that are left then
- * count for nothing. */
-#define REBUILD_S 2.0
+/* Slurm's locks are held while running jobs are looked at after a restart: for
+ * so long at once, and then with each question about a job. */
+#define REBUILD_S 0.02
+#define GO_ON_S	  0.001
 
 /* For those who look from outside. */
 static void loads_show(void)
@@ -64,48 +63,86 @@ void weft_jobs_load_ended(const job_record_t *job)
 
 /* ---- after a restart ---- */
 
-struct rebuild {
-	uint32_t *where; /* [fabric->n_gpus] */
-	double end_s;
-	uint32_t n_left;
-};
+/* Jobs that are still to be looked at; malloc'ed. */
+static struct {
+	uint32_t n, *ids;
+} left;
 
-static int rebuild_job(void *item, void *arg)
+void weft_jobs_load_forget(void)
+{
+	free(left.ids);
+	left.ids = NULL;
+	left.n = 0;
+}
+
+static bool is_running(const job_record_t *job)
+{
+	return IS_JOB_RUNNING(job) || IS_JOB_SUSPENDED(job);
+}
+
+static int note_job(void *item, void *arg)
 {
 	const job_record_t *job = item;
-	struct rebuild *rebuild = arg;
+	const uint32_t *room = arg;
+
+	if (is_running(job) && left.n < *room)
+		left.ids[left.n++] = job->job_id;
+	return 0;
+}
+
+static void look_at(const job_record_t *job, uint32_t *where)
+{
 	uint32_t n_gpus, n_partial;
 	const char *spec;
 
-	if (!IS_JOB_RUNNING(job) && !IS_JOB_SUSPENDED(job))
-		return 0;
 	if (!weft_job_record_spec(job, &spec))
 		spec = NULL;
-	if (weft_clock_s() > rebuild->end_s) {
-		rebuild->n_left++;
-		return 0;
+	n_gpus = weft_nodes_allocated(&weft_engine.nodes, job, 0, where,
+				      weft_engine.nodes.fabric->n_gpus,
+				      &n_partial);
+	weft_deadline_set(weft_worked_s() + weft_engine.settings->budget_s);
+	weft_jobs_load_started(job, spec, where, n_gpus);
+	weft_deadline_set(0);
+}
+
+/* One job at least. */
+static void look_for(double time_s)
+{
+	double end_s = weft_worked_s() + time_s;
+	uint32_t *where = NULL;
+
+	if (is_followed() && weft_engine_on())
+		where = weft_calloc(weft_engine.nodes.fabric->n_gpus,
+				    sizeof(*where), NULL);
+	while (where && left.n) {
+		const job_record_t *job = find_job_record(left.ids[--left.n]);
+
+		if (!job || !is_running(job))
+			continue;
+		look_at(job, where);
+		if (weft_worked_s() > end_s)
+			break;
 	}
-	n_gpus = weft_nodes_allocated(
-		&weft_engine.nodes, job, 0, rebuild->where,
-		weft_engine.nodes.fabric->n_gpus, &n_partial);
-	weft_jobs_load_started(job, spec, rebuild->where, n_gpus);
-	return 0;
+	if (!where || !left.n)
+		weft_jobs_load_forget();
+	free(where);
 }
 
 void weft_jobs_load_rebuild(void)
 {
-	struct rebuild rebuild = {.end_s = weft_clock_s() + REBUILD_S};
+	uint32_t room = job_list ? (uint32_t)list_count(job_list) : 0;
 
-	if (!is_followed() || !weft_engine_on() || !job_list)
+	weft_jobs_load_forget();
+	if (room)
+		left.ids = weft_calloc(room, sizeof(*left.ids), NULL);
+	if (!left.ids)
 		return;
-	rebuild.where = weft_calloc(weft_engine.nodes.fabric->n_gpus,
-				    sizeof(*rebuild.where), NULL);
-	if (!rebuild.where)
-		return;
-	list_for_each(job_list, rebuild_job, &rebuild);
-	free(rebuild.where);
-	if (rebuild.n_left)
-		info("weft: the traffic of %u running jobs is left out: there "
-		     "are too many to look at all",
-		     rebuild.n_left);
+	list_for_each(job_list, note_job, &room);
+	look_for(REBUILD_S);
+}
+
+void weft_jobs_load_go_on(void)
+{
+	if (left.n)
+		look_for(GO_ON_S);
 }

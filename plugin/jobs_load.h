@@ -13,7 +13,10 @@ void weft_jobs_load_started(const job_record_t *job, const char *spec,
 /* The job has ended, or is not what it was. */
 void weft_jobs_load_ended(const job_record_t *job);
 
-/* Looks at all jobs that run, for two seconds at most: after a restart. */
+/* After a restart: begins to look at all jobs that run.  The others count for
+ * nothing until weft_jobs_load_go_on, which takes a moment, has got to them. */
 void weft_jobs_load_rebuild(void);
+void weft_jobs_load_go_on(void);
+void weft_jobs_load_forget(void);
 
 #endif

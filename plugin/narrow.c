@@ -65,6 +65,7 @@ struct attempt {
 	double bound;
 	uint32_t n_ranks, *where;	 /* of the last plan; malloc'ed */
 	struct weft_baselines baselines; /* the same */
+	bool late;			 /* there was no time for them */
 	const char *unclear;
 	uint64_t signature; /* of what is free, for jobs that may be held */
 	struct weft_answer answer;   /* to a job that is held */
@@ -160,7 +161,10 @@ static void attempt_keep(struct attempt *attempt, struct weft_placement *p)
 static void attempt_baselines(struct attempt *attempt)
 {
 	weft_baselines_free(&attempt->baselines);
-	if (!weft_proposal_is_will_run(attempt->test))
+	if (weft_proposal_is_will_run(attempt->test))
+		return;
+	attempt->late = !weft_gain_may(&weft_engine.bridge);
+	if (!attempt->late)
 		weft_gain_baselines(
 			&weft_engine.bridge, attempt->query.request.spec,
 			&attempt->shape, &weft_engine.nodes.occupancy,
@@ -419,6 +423,7 @@ static void decide(struct attempt *attempt, enum weft_cause cause,
 		decision.n_ranks = attempt->n_ranks;
 		decision.where = attempt->where;
 		decision.baselines = attempt->baselines;
+		decision.late = attempt->late;
 		attempt->where = NULL;
 		attempt->baselines = (struct weft_baselines){0};
 	}

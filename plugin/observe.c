@@ -156,7 +156,9 @@ static void compare(const struct weft_decision *decision,
 	account->planned = true;
 	account->bound = decision->bound;
 	account->where = decision->where;
-	account->baselines = &stock;
+	account->late = !weft_gain_may(&weft_engine.bridge);
+	if (!account->late)
+		account->baselines = &stock;
 	account->compare_s =
 		fmin(WEFT_COMPARE_S,
 		     fmin(weft_decision_rest(decision,

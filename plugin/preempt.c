@@ -33,7 +33,7 @@ struct eviction {
 	const struct weft_plan_request *query;
 	struct weft_release_times ends; /* of all that may be preempted */
 	struct weft_placement p;
-	double budget_s, deadline_s;
+	double budget_s;
 };
 
 static int smallest_first(const void *pa, const void *pb)
@@ -71,7 +71,7 @@ static bool evict(struct eviction *e, uint32_t n)
 	struct weft_error err = {0};
 	bool placed;
 
-	if (e->p.placed && weft_clock_s() > e->deadline_s)
+	if (e->p.placed && weft_deadline_passed())
 		return false;
 	weft_release_times_enter(&e->ends, &weft_engine.nodes, n);
 	placed = weft_plan_request_plan(e->query, e->budget_s, &p, &err) ==
@@ -126,12 +126,8 @@ static void evict_few(struct eviction *e)
 static bitstr_t *plan_nodes(const struct weft_plan_request *query)
 {
 	struct weft_nodes *nodes = &weft_engine.nodes;
-	double budget_s = weft_engine.settings->budget_s;
-	struct eviction e = {
-		.query = query,
-		.budget_s = budget_s,
-		.deadline_s = weft_clock_s() + budget_s,
-	};
+	double budget_s = weft_engine.granted_s;
+	struct eviction e = {.query = query, .budget_s = budget_s};
 	bitstr_t *bitmap = NULL;
 
 	if (weft_release_times_build(nodes, query->test->nodes,

@@ -214,6 +214,10 @@ static void find_baselines(struct weft_account *account,
 			   struct weft_baselines *given)
 {
 	account->compare_s = fmin(WEFT_COMPARE_S, rest_s());
+	account->late = account->planned ? last.late
+					 : !weft_gain_may(&weft_engine.bridge);
+	if (account->late)
+		return;
 	if (account->planned) {
 		if (last.n_ranks == account->n_gpus)
 			account->baselines = &last.baselines;

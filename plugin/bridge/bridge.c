@@ -2,6 +2,7 @@
 /* bridge.c - placing what Slurm asks for, and telling how it went */
 #include "plugin/bridge/bridge.h"
 
+#include "base/append.h"
 #include "base/clock.h"
 #include "placement/capacity/running.h"
 #include "placement/objective/evaluation.h"
@@ -10,7 +11,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -380,19 +380,6 @@ int weft_bridge_running(struct weft_bridge *bridge, const char *spec,
 /* ---- telling ---- */
 
 /* Appends to text[size]; what does not fit is cut. */
-static void append(char *text, size_t size, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-
-static void append(char *text, size_t size, const char *format, ...)
-{
-	size_t used = strlen(text);
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(text + used, size - used, format, args);
-	va_end(args);
-}
-
 /* Domains of a level that the GPUs are in; 0: out of memory. */
 static uint32_t count_domains(const struct weft_fabric *f, uint32_t level,
 			      const struct weft_account *account)
@@ -426,8 +413,9 @@ static void tell_levels(const struct weft_fabric *f,
 	for (uint32_t level = f->n_levels; level-- > f->node_level + 1;) {
 		if (f->levels[level].n_domains < 2)
 			continue;
-		append(text, size, "%s%u %s", before,
-		       count_domains(f, level, account), f->levels[level].name);
+		weft_append(text, size, "%s%u %s", before,
+			    count_domains(f, level, account),
+			    f->levels[level].name);
 		before = ", ";
 	}
 }
@@ -464,14 +452,16 @@ static void tell_sum(const struct weft_account *account, char *text,
 {
 	double total = account->cost, gap = 0;
 
-	append(text, size, " cost=%.4g", total);
+	weft_append(text, size, " cost=%.4g", total);
 	if (account->metric != WEFT_TIME)
-		append(text, size, "(%s)", weft_metric_names[account->metric]);
+		weft_append(text, size, "(%s)",
+			    weft_metric_names[account->metric]);
 	if (isnan(account->bound))
 		return;
 	if (total > account->bound)
 		gap = (total - account->bound) / total;
-	append(text, size, " bound=%.4g gap=%.0f%%", account->bound, 100 * gap);
+	weft_append(text, size, " bound=%.4g gap=%.0f%%", account->bound,
+		    100 * gap);
 }
 
 /* Cost, step and gain; nothing where the spec does not suit an allocation like
@@ -499,13 +489,13 @@ static void tell_cost(struct weft_bridge *bridge, struct weft_account *account,
 	weft_gain_compare(bridge, job, &e, took_s, account);
 	if (e.timed) {
 		account->step_s = e.step.step_s;
-		append(text, size, " step=%.3gs", e.step.step_s);
+		weft_append(text, size, " step=%.3gs", e.step.step_s);
 	}
 	if (e.timed && isfinite(account->gain.low_s))
-		append(text, size, "(%.3g-%.3g)", account->gain.low_s,
-		       account->gain.high_s);
+		weft_append(text, size, "(%.3g-%.3g)", account->gain.low_s,
+			    account->gain.high_s);
 	weft_gain_text(account, gain);
-	append(text, size, "%s", gain);
+	weft_append(text, size, "%s", gain);
 }
 
 static bool knows_gpus(const struct weft_account *account)
@@ -529,7 +519,7 @@ static void tell_spec(const char *spec, char *text, size_t size)
 	for (const char *c = spec; *c; c++)
 		if (*c < 0x20 || *c > 0x7e)
 			return;
-	append(text, size, "%s%s", before, spec);
+	weft_append(text, size, "%s%s", before, spec);
 }
 
 void weft_bridge_tell(struct weft_bridge *bridge, struct weft_account *account,
@@ -544,22 +534,24 @@ void weft_bridge_tell(struct weft_bridge *bridge, struct weft_account *account,
 		tell_cost(bridge, account, text, size);
 		tell_levels(bridge->settings->fabric, account, text, size);
 	} else {
-		append(text, size, " some GPUs are not in the fabric");
+		weft_append(text, size, " some GPUs are not in the fabric");
 	}
-	append(text, size, "; nodes=%s", account->planned ? "plan" : "stock");
+	weft_append(text, size, "; nodes=%s",
+		    account->planned ? "plan" : "stock");
 	if (!account->planned && account->reason)
-		append(text, size, " (%s)", account->reason);
+		weft_append(text, size, " (%s)", account->reason);
 	if (account->n_partial)
-		append(text, size, "; part of %u node%s", account->n_partial,
-		       account->n_partial == 1 ? "" : "s");
+		weft_append(text, size, "; part of %u node%s",
+			    account->n_partial,
+			    account->n_partial == 1 ? "" : "s");
 	if (account->note && account->note[0])
-		append(text, size, "; %s", account->note);
+		weft_append(text, size, "; %s", account->note);
 	if (!account->spec)
-		append(text, size, "; no spec, taken as dp=%u",
-		       account->n_gpus);
+		weft_append(text, size, "; no spec, taken as dp=%u",
+			    account->n_gpus);
 	if (account->decision_s > 0)
-		append(text, size, "; decided=%.3gms",
-		       1e3 * account->decision_s);
+		weft_append(text, size, "; decided=%.3gms",
+			    1e3 * account->decision_s);
 	if (account->show_spec)
 		tell_spec(account->spec, text, size);
 }

@@ -12,6 +12,7 @@
 #include "placement/place.h"
 #include "plugin/bridge/files/settings.h"
 #include "plugin/bridge/request.h"
+#include "plugin/bridge/watchdog.h"
 
 #define WEFT_MAX_BUILT	 64
 #define WEFT_TEXT_SIZE	 400 /* the sentence for the user */
@@ -52,6 +53,7 @@ struct weft_bridge {
 	const char *method;	      /* of placing; NULL: the default */
 	double place_cpu_s; /* processor time of placing; the caller resets it
 			     */
+	struct weft_owed compared; /* time that comparisons took, gain.h */
 };
 
 void weft_bridge_clear(struct weft_bridge *bridge);
@@ -95,6 +97,7 @@ struct weft_account {
 	bool show_spec;	    /* Slurm shows it nowhere */
 	/* where else it could have gone; NULL: nothing is compared */
 	const struct weft_baselines *baselines;
+	bool late;	  /* for want of time */
 	double compare_s; /* in so long at most */
 	/* filled in by weft_bridge_tell; NAN: not known */
 	enum weft_metric metric;

@@ -52,6 +52,7 @@ struct weft_decision {
 	 * without one.  Of an observed job: what weft would have chosen. */
 	uint32_t n_ranks, *where;
 	struct weft_baselines baselines; /* of a job that is to start now */
+	bool late;			 /* there was no time for them */
 };
 
 /* What is left of a budget; a tenth in any case, so that a tight one means a

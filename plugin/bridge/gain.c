@@ -2,6 +2,7 @@
 /* gain.c - what weft's nodes bring a job */
 #include "plugin/bridge/gain.h"
 
+#include "base/clock.h"
 #include "placement/objective/objective.h"
 
 #include <math.h>
@@ -10,14 +11,29 @@
 /* A step is predicted in about so many times the time that its cost takes. */
 #define STEP_OVER_COST 8
 
+bool weft_gain_may(const struct weft_bridge *bridge)
+{
+	return weft_owed_s(&bridge->compared, WEFT_COMPARE_SHARE,
+			   weft_clock_s()) < WEFT_COMPARE_AT_ONCE_S;
+}
+
+/* Since start_s, by weft_worked_s. */
+static void charge(struct weft_bridge *bridge, double start_s)
+{
+	weft_owed_charge(&bridge->compared, WEFT_COMPARE_SHARE,
+			 weft_worked_s() - start_s, weft_clock_s());
+}
+
 int weft_gain_baselines(struct weft_bridge *bridge, const char *spec,
 			const struct weft_shape *shape,
 			const struct weft_occupancy *o,
 			struct weft_baselines *baselines)
 {
+	double start_s = weft_worked_s();
 	const struct weft_job *built =
 		weft_bridge_job(bridge, spec, shape->n_gpus, NULL);
 	struct weft_job job;
+	int rc;
 
 	*baselines = (struct weft_baselines){0};
 	if (!built || built->n_gpus != shape->n_gpus)
@@ -26,12 +42,13 @@ int weft_gain_baselines(struct weft_bridge *bridge, const char *spec,
 	job.gpus_per_node = shape->gpus_per_node;
 	job.min_nodes = shape->min_nodes;
 	job.max_nodes = shape->max_nodes;
-	return weft_baselines_build(bridge->settings->fabric, &job, o,
-				    baselines, NULL);
+	rc = weft_baselines_build(bridge->settings->fabric, &job, o, baselines,
+				  NULL);
+	charge(bridge, start_s);
+	return rc;
 }
 
-void weft_gain_compare(const struct weft_bridge *bridge,
-		       const struct weft_job *job,
+void weft_gain_compare(struct weft_bridge *bridge, const struct weft_job *job,
 		       const struct weft_evaluation *e, double took_s,
 		       struct weft_account *account)
 {
@@ -46,8 +63,11 @@ void weft_gain_compare(const struct weft_bridge *bridge,
 		.budget_s = account->compare_s,
 	};
 
+	double start_s = weft_worked_s();
+
 	account->compared = account->baselines && account->compare_s > 0 &&
 			    weft_gain(&question, &account->gain, NULL) == 0;
+	charge(bridge, start_s);
 }
 
 /* The text about seconds that were compared. */
@@ -72,6 +92,8 @@ void weft_gain_text(const struct weft_account *account,
 	char known[64] = "", least[32] = "";
 
 	text[0] = '\0';
+	if (account->late && account->planned)
+		snprintf(text, WEFT_GAIN_TEXT_SIZE, " gain=late");
 	/* Where stock chose, only the order of the ranks is weft's. */
 	if (!account->compared || (!account->planned && g->gain == 0))
 		return;

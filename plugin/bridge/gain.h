@@ -12,6 +12,13 @@
 /* A comparison with stock's nodes may take so long, under Slurm's locks. */
 #define WEFT_COMPARE_S 1e-3
 
+/* All of them, over any long while, WEFT_COMPARE_SHARE of the time, and
+ * WEFT_COMPARE_AT_ONCE_S at once: a burst of starting jobs does not wait for
+ * each.  Whether one may be made now. */
+#define WEFT_COMPARE_SHARE     0.01
+#define WEFT_COMPARE_AT_ONCE_S 5e-3
+bool weft_gain_may(const struct weft_bridge *bridge);
+
 /* Where else a request, laid out as `shape`, could have gone on o.  Free with
  * weft_baselines_free in either case.  -1: no memory, or no such job. */
 int weft_gain_baselines(struct weft_bridge *bridge, const char *spec,
@@ -22,8 +29,7 @@ int weft_gain_baselines(struct weft_bridge *bridge, const char *spec,
 /* Fills account->gain, and account->compared where that could be done; nothing
  * is begun that would take longer than account->compare_s in all.
  * e: of account->where; measuring it took took_s. */
-void weft_gain_compare(const struct weft_bridge *bridge,
-		       const struct weft_job *job,
+void weft_gain_compare(struct weft_bridge *bridge, const struct weft_job *job,
 		       const struct weft_evaluation *e, double took_s,
 		       struct weft_account *account);
 

@@ -2,10 +2,10 @@
 /* pending.c - finding out what keeps a job waiting */
 #include "plugin/bridge/pending.h"
 
+#include "base/append.h"
 #include "base/bitset.h"
 #include "base/clock.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,20 +25,6 @@ struct looking {
 	bool bound;	     /* by more than numbers of nodes and GPUs */
 	double deadline_s;
 };
-
-/* Appends to text; what does not fit is cut. */
-static void append(char *text, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
-static void append(char *text, const char *format, ...)
-{
-	size_t used = strlen(text);
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(text + used, WEFT_PENDING_SIZE - used, format, args);
-	va_end(args);
-}
 
 /* ---- trials ---- */
 
@@ -102,9 +88,21 @@ static bool fits(const struct looking *l, const struct weft_job *job,
 	return placed;
 }
 
+/* A search that the thread's deadline has cut short has proved nothing. */
 static bool late(const struct looking *l)
 {
-	return weft_clock_s() > l->deadline_s;
+	return weft_clock_s() > l->deadline_s ||
+	       (l->bound && weft_deadline_passed());
+}
+
+/* Whether CPUs or memory are what some node gives less than its free GPUs for.
+ * Endings give back GPUs alone. */
+static bool lacks_other(const struct weft_occupancy *o)
+{
+	for (uint32_t i = 0; i < o->fabric->n_nodes; i++)
+		if (o->usable[i] < weft_mask_count(o->free[i]))
+			return true;
+	return false;
 }
 
 /* Whether the job fits when endings first..first+n have ended. */
@@ -165,13 +163,14 @@ static bool tell_domain(const struct looking *l, char *text)
 	if (domain == WEFT_NONE ||
 	    (nodes >= nodes_needed(shape) && gpus >= shape->n_gpus))
 		return false;
-	append(text, "%s %s has ", f->levels[level].name,
-	       f->domains[domain].name);
+	weft_append(text, WEFT_PENDING_SIZE, "%s %s has ",
+		    f->levels[level].name, f->domains[domain].name);
 	if (shape->gpus_per_node)
-		append(text, "%u of %u nodes free", nodes, nodes_needed(shape));
+		weft_append(text, WEFT_PENDING_SIZE, "%u of %u nodes free",
+			    nodes, nodes_needed(shape));
 	else
-		append(text, "%u of %u GPUs free", (uint32_t)gpus,
-		       shape->n_gpus);
+		weft_append(text, WEFT_PENDING_SIZE, "%u of %u GPUs free",
+			    (uint32_t)gpus, shape->n_gpus);
 	return true;
 }
 
@@ -185,14 +184,16 @@ static bool tell_total(const struct looking *l, char *text)
 
 	nodes = count_free(shape, p->o, 0, p->o->fabric->n_nodes, &gpus);
 	if (nodes < need && shape->gpus_per_node)
-		append(text, "%u of %u nodes with %u GPU%s free", nodes, need,
-		       shape->gpus_per_node,
-		       shape->gpus_per_node == 1 ? "" : "s");
+		weft_append(text, WEFT_PENDING_SIZE,
+			    "%u of %u nodes with %u GPU%s free", nodes, need,
+			    shape->gpus_per_node,
+			    shape->gpus_per_node == 1 ? "" : "s");
 	else if (nodes < need)
-		append(text, "%u of %u nodes have free GPUs", nodes, need);
+		weft_append(text, WEFT_PENDING_SIZE,
+			    "%u of %u nodes have free GPUs", nodes, need);
 	else if (gpus < shape->n_gpus)
-		append(text, "%u of %u GPUs free", (uint32_t)gpus,
-		       shape->n_gpus);
+		weft_append(text, WEFT_PENDING_SIZE, "%u of %u GPUs free",
+			    (uint32_t)gpus, shape->n_gpus);
 	else
 		return false;
 	return true;
@@ -211,7 +212,7 @@ static bool tell_limit(const struct looking *l, char *text)
 	if (weft_place(p->o->fabric, &l->job, p->o, &options, &place, NULL) ==
 		    0 &&
 	    !place.placed && place.n_why) {
-		append(text, "%s", place.why[0]);
+		weft_append(text, WEFT_PENDING_SIZE, "%s", place.why[0]);
 		told = true;
 	}
 	weft_placement_free(&place);
@@ -242,7 +243,7 @@ static void tell_time(const struct weft_pending *p, int64_t end_s, char *text)
 		return;
 	strftime(moment, sizeof(moment),
 		 end_s - p->now_s < DAY_S ? "%H:%M" : "%m-%dT%H:%M", &tm);
-	append(text, " (%s)", moment);
+	weft_append(text, WEFT_PENDING_SIZE, " (%s)", moment);
 }
 
 /* The least number of endings, in their order, after which the job fits; 0:
@@ -256,7 +257,7 @@ static uint32_t find_ending(const struct looking *l, bool *never)
 	if (!n || late(l))
 		return 0;
 	if (!fits_after(l, 0, n)) {
-		*never = !late(l);
+		*never = !late(l) && !lacks_other(l->pending->o);
 		return 0;
 	}
 	while (enough < n && !fits_after(l, 0, enough)) {
@@ -286,18 +287,21 @@ static bool tell_ending(const struct looking *l, char *text)
 	uint32_t n = find_ending(l, &never);
 
 	if (never)
-		append(text, "; would not fit if all jobs ended");
+		weft_append(text, WEFT_PENDING_SIZE,
+			    "; would not fit if all jobs ended");
 	if (!n)
 		return false;
 	last = &p->endings[n - 1];
 	if (p->hide_jobs) {
-		append(text, "; fits when others end");
+		weft_append(text, WEFT_PENDING_SIZE, "; fits when others end");
 		tell_time(p, last->end_s, text);
 		return true;
 	}
-	append(text, "; fits when job %u ends", last->job_id);
+	weft_append(text, WEFT_PENDING_SIZE, "; fits when job %u ends",
+		    last->job_id);
 	if (n > 1 && !fits_after(l, n - 1, 1))
-		append(text, " after %u other%s", n - 1, n == 2 ? "" : "s");
+		weft_append(text, WEFT_PENDING_SIZE, " after %u other%s", n - 1,
+			    n == 2 ? "" : "s");
 	tell_time(p, last->end_s, text);
 	return true;
 }
@@ -364,7 +368,8 @@ static void tell_eased(const struct looking *l, bool after, char *text)
 	     i++) {
 		if (late(l) || !ways[i](l, words, sizeof(words)))
 			continue;
-		append(text, after ? ", or %s" : "; fits %s", words);
+		weft_append(text, WEFT_PENDING_SIZE,
+			    after ? ", or %s" : "; fits %s", words);
 		return;
 	}
 }

@@ -196,11 +196,62 @@ static uint32_t shape_of_total(uint32_t total, uint32_t gpus_per_node,
 	return one_shape(shape, total, gpus_per_node, n_nodes);
 }
 
-static bool suits_frame(const struct weft_frame *frame, uint64_t n_gpus)
+/* Whole nodes that a spec allows, most first. */
+struct counts {
+	const struct range *range;
+	uint32_t n, most[WEFT_MAX_SHAPES];
+};
+
+static void counts_add(struct counts *counts, uint64_t n_nodes)
 {
-	if (n_gpus > UINT32_MAX || n_gpus % frame->multiple)
-		return false;
-	return !frame->batch || frame->batch % (n_gpus / frame->replica) == 0;
+	uint32_t i = counts->n;
+
+	if (n_nodes < counts->range->min || n_nodes > counts->range->max ||
+	    (i == WEFT_MAX_SHAPES && n_nodes < counts->most[i - 1]))
+		return;
+	if (i == WEFT_MAX_SHAPES)
+		i--;
+	else
+		counts->n++;
+	for (; i && counts->most[i - 1] < n_nodes; i--)
+		counts->most[i] = counts->most[i - 1];
+	counts->most[i] = (uint32_t)n_nodes;
+}
+
+/* A batch is shared evenly by as many replicas as divide it.  A user writes the
+ * range of nodes: it is not walked through. */
+static void counts_of_batch(const struct weft_frame *frame, uint32_t per_node,
+			    struct counts *counts)
+{
+	for (uint32_t k = 1; (uint64_t)k * k <= frame->batch; k++) {
+		const uint32_t replicas[] = {k, frame->batch / k};
+
+		if (frame->batch % k)
+			continue;
+		for (int i = 0; i < 2 - (replicas[1] == k); i++) {
+			uint64_t n_gpus =
+				(uint64_t)replicas[i] * frame->replica;
+
+			if (n_gpus % frame->multiple == 0 &&
+			    n_gpus % per_node == 0)
+				counts_add(counts, n_gpus / per_node);
+		}
+	}
+}
+
+static void counts_find(const struct weft_frame *frame, uint32_t per_node,
+			struct counts *counts)
+{
+	uint64_t step = frame->multiple /
+			greatest_common_divisor(frame->multiple, per_node);
+	uint64_t most = counts->range->max - counts->range->max % step;
+
+	if (frame->batch) {
+		counts_of_batch(frame, per_node, counts);
+		return;
+	}
+	for (uint32_t i = 0; i < WEFT_MAX_SHAPES && most; i++, most -= step)
+		counts_add(counts, most);
 }
 
 /* The GPUs of each node are given, the number of nodes is open within limits:
@@ -213,23 +264,24 @@ static uint32_t shapes_per_node(const struct weft_request *request,
 {
 	uint32_t per_node = request->gpus_per_node;
 	uint32_t want = larger(request->want_nodes, range->min);
-	uint32_t n = 0, tried = 0;
+	struct range open = {
+		.min = range->min,
+		.max = smaller(smaller(want, range->max), n_able),
+	};
+	struct counts counts = {.range = &open};
 
-	want = smaller(smaller(want, range->max), n_able);
-	for (uint32_t n_nodes = want;
-	     n_nodes >= range->min && n < WEFT_MAX_SHAPES; n_nodes--, tried++) {
-		uint64_t total = (uint64_t)n_nodes * per_node;
-
-		if (suits_frame(frame, total))
-			n += one_shape(&shapes[n], (uint32_t)total, per_node,
-				       n_nodes);
-	}
-	if (!n && tried)
+	/* more GPUs than there can be */
+	open.max = smaller(open.max, larger(WEFT_MAX_GPUS / per_node, 1));
+	counts_find(frame, per_node, &counts);
+	for (uint32_t i = 0; i < counts.n; i++)
+		one_shape(&shapes[i], counts.most[i] * per_node, per_node,
+			  counts.most[i]);
+	if (!counts.n && open.max >= open.min)
 		weft_fail(err, WEFT_EINVAL,
 			  "no number of nodes from %u to %u with %u GPUs each "
 			  "comes out even with the spec's axes and batch",
-			  range->min, want, per_node);
-	return n;
+			  range->min, open.max, per_node);
+	return counts.n;
 }
 
 /* GPUs of each node where only the job's total was asked for; 0: any. */

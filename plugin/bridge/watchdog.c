@@ -2,6 +2,8 @@
 /* watchdog.c - lowering and raising the effort */
 #include "plugin/bridge/watchdog.h"
 
+#include <math.h>
+
 #define FACTOR	  5
 #define LEAST_S	  0.05 /* what a slow moment of the machine may take */
 #define IN_ROW	  3
@@ -47,31 +49,40 @@ bool weft_watchdog_note(struct weft_watchdog *watchdog, double planning_s,
 	return true;
 }
 
+/* ---- shares of the time ---- */
+
+double weft_owed_s(const struct weft_owed *owed, double share, double now_s)
+{
+	double even_s = share * (now_s - owed->at_s);
+
+	return owed->owed_s > even_s ? owed->owed_s - even_s : 0;
+}
+
+void weft_owed_charge(struct weft_owed *owed, double share, double spent_s,
+		      double now_s)
+{
+	owed->owed_s = weft_owed_s(owed, share, now_s) + spent_s;
+	owed->at_s = now_s;
+}
+
 /* ---- long questions ---- */
 
-struct weft_longs weft_longs;
+struct weft_owed weft_longs;
 
-static double longs_owed_s(const struct weft_longs *longs, double now_s)
+double weft_longs_part(const struct weft_owed *longs, double now_s)
 {
-	double even_s = WEFT_LONG_SHARE * (now_s - longs->at_s);
-
-	return longs->owed_s > even_s ? longs->owed_s - even_s : 0;
+	return weft_owed_s(longs, WEFT_LONG_SHARE, now_s) <= WEFT_LONG_S
+		       ? 1
+		       : WEFT_FIRST_PART;
 }
 
-double weft_longs_part(const struct weft_longs *longs, double now_s)
-{
-	return longs_owed_s(longs, now_s) <= WEFT_LONG_S ? 1 : WEFT_FIRST_PART;
-}
-
-void weft_longs_charge(struct weft_longs *longs, double budget_s,
-		       double spent_s, double now_s)
+void weft_longs_charge(struct weft_owed *longs, double budget_s, double spent_s,
+		       double now_s)
 {
 	double more_s = spent_s - WEFT_FIRST_PART * budget_s;
 
-	if (more_s <= 0)
-		return;
-	longs->owed_s = longs_owed_s(longs, now_s) + more_s;
-	longs->at_s = now_s;
+	if (more_s > 0)
+		weft_owed_charge(longs, WEFT_LONG_SHARE, more_s, now_s);
 }
 
 /* ---- users ---- */
@@ -121,4 +132,20 @@ bool weft_rations_charge(struct weft_rations *rations, uint32_t uid,
 	if (tell)
 		ration->told_s = now_s;
 	return tell;
+}
+
+/* ---- both ---- */
+
+double weft_grant_s(double budget_s, uint32_t uid, double now_s)
+{
+	return budget_s * fmin(weft_longs_part(&weft_longs, now_s),
+			       weft_rations_part(&weft_rations, uid, now_s));
+}
+
+bool weft_grant_charge(double budget_s, double granted_s, uint32_t uid,
+		       double spent_s, double now_s)
+{
+	if (granted_s >= budget_s)
+		weft_longs_charge(&weft_longs, granted_s, spent_s, now_s);
+	return weft_rations_charge(&weft_rations, uid, spent_s, now_s);
 }

@@ -73,19 +73,25 @@ struct weft_rations {
 
 extern struct weft_rations weft_rations;
 
-/* What long questions owe; zero-initialise. */
-struct weft_longs {
+/* What was taken beyond a share of the time that passes; zero-initialise. */
+struct weft_owed {
 	double owed_s, at_s; /* as in weft_ration */
 };
 
-extern struct weft_longs weft_longs;
+/* What is still owed at now_s, and what is from now on that spent_s more were
+ * taken. */
+double weft_owed_s(const struct weft_owed *owed, double share, double now_s);
+void weft_owed_charge(struct weft_owed *owed, double share, double spent_s,
+		      double now_s);
+
+extern struct weft_owed weft_longs;
 
 /* Share of the budget that a question at now_s has: 1 or WEFT_FIRST_PART. */
-double weft_longs_part(const struct weft_longs *longs, double now_s);
+double weft_longs_part(const struct weft_owed *longs, double now_s);
 
 /* One that had all of it has taken spent_s. */
-void weft_longs_charge(struct weft_longs *longs, double budget_s,
-		       double spent_s, double now_s);
+void weft_longs_charge(struct weft_owed *longs, double budget_s, double spent_s,
+		       double now_s);
 
 /* Share of the budget that the next decision for uid has: 1 or
  * WEFT_RATION_PART, which is counted. */
@@ -96,5 +102,13 @@ double weft_rations_part(struct weft_rations *rations, uint32_t uid,
  * that the user has used up his share: every ten minutes at most. */
 bool weft_rations_charge(struct weft_rations *rations, uint32_t uid,
 			 double spent_s, double now_s);
+
+/* What a question of uid's has of budget_s, by weft_longs and weft_rations. */
+double weft_grant_s(double budget_s, uint32_t uid, double now_s);
+
+/* It was granted granted_s, and has taken spent_s of weft's own time.  True:
+ * as weft_rations_charge. */
+bool weft_grant_charge(double budget_s, double granted_s, uint32_t uid,
+		       double spent_s, double now_s);
 
 #endif

@@ -3,17 +3,22 @@
  *
  * JobSubmitPlugins=weft.  What --weft= refuses on the submit host is refused
  * here for comments, for the REST interface and for "scontrol update", too; and
- * what only the fabric knows for all.  Slurm calls with its job lock held and
- * one call at a time (a mutex of its own): hence static data without a lock,
- * and files looked at by a thread, which no call ever waits for.
+ * what only the fabric knows for all.  Slurm calls with its job lock held for
+ * reading, and later releases let several threads in at once: they take turns
+ * here.  A turn has one deadline, as a question of the scheduler's has, and
+ * touches no file: a thread looks at those, which no call ever waits for.
  */
 #include "plugin/bridge/files/worker.h"
 #include "plugin/bridge/launch/infer.h"
 #include "plugin/bridge/launch/release.h"
 #include "plugin/bridge/launch/spec_text.h"
 #include "plugin/bridge/launch/submission.h"
+#include "plugin/bridge/watchdog.h"
 #include "plugin/slurm/compat.h"
 
+#include "base/clock.h"
+
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,7 +85,10 @@ static struct {
 	struct rules_read *rules; /* NULL: nothing is checked */
 	struct clerk *clerk;
 	struct weft_worker *worker;
+	double budget_s, granted_s, entered_s; /* of the turn; 0: no limit */
 } office;
+
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 
 static void rules_free(struct rules_read *rules)
 {
@@ -258,6 +266,30 @@ static void office_refresh(void)
 	office.rules = news;
 }
 
+/* Takes over what was read, and begins a turn. */
+static void office_enter(uint32_t uid)
+{
+	pthread_mutex_lock(&turn);
+	office_refresh();
+	office.budget_s = office.rules ? office.rules->settings->budget_s : 0;
+	if (!(office.budget_s > 0))
+		return;
+	office.entered_s = weft_worked_s();
+	office.granted_s = weft_grant_s(office.budget_s, uid, weft_clock_s());
+	weft_deadline_set(office.entered_s + office.granted_s);
+}
+
+static void office_leave(uint32_t uid)
+{
+	if (office.budget_s > 0) {
+		weft_deadline_set(0);
+		weft_grant_charge(office.budget_s, office.granted_s, uid,
+				  weft_worked_s() - office.entered_s,
+				  weft_clock_s());
+	}
+	pthread_mutex_unlock(&turn);
+}
+
 /* When the file is loaded, before Slurm looks at it. */
 static void __attribute__((constructor)) release_heed(void)
 {
@@ -427,22 +459,15 @@ static void default_apply(job_desc_msg_t *desc, struct weft_request *request)
 		spec_give(desc, spec);
 }
 
-/* ---- Slurm's calls ---- */
-
-extern int job_submit(job_desc_msg_t *desc, uint32_t uid, char **err_msg)
+static int submission_check(job_desc_msg_t *desc, char **err_msg)
 {
 	struct weft_request request;
 	struct weft_error err = {0};
 	const char *spec;
-	bool wanted;
+	bool wanted = weft_spec_text_find(desc->spank_job_env,
+					  desc->spank_job_env_size,
+					  desc->comment, &spec);
 
-	(void)uid;
-	if (foreign)
-		return SLURM_SUCCESS;
-	wanted = weft_spec_text_find(desc->spank_job_env,
-				     desc->spank_job_env_size, desc->comment,
-				     &spec);
-	office_refresh();
 	if (!wanted || !acts_on(desc->partition,
 				(struct weft_owner){.qos = desc->qos,
 						    .account = desc->account}))
@@ -458,20 +483,19 @@ extern int job_submit(job_desc_msg_t *desc, uint32_t uid, char **err_msg)
 }
 
 /* Only a change of the spec's own text is looked at. */
-extern int job_modify WEFT_JOB_MODIFY_PARAMS
+static int change_check(const job_desc_msg_t *desc, const job_record_t *job,
+			char **err_msg)
 {
 	struct weft_request request;
 	struct weft_error err = {0};
 	struct weft_owner owner = {0};
 	const char *spec;
 
-	(void)uid;
-	if (foreign || !desc->comment ||
+	if (!desc->comment ||
 	    !weft_spec_text_find(job->spank_job_env, job->spank_job_env_size,
 				 desc->comment, &spec) ||
 	    !spec)
 		return SLURM_SUCCESS;
-	office_refresh();
 	owner.qos = job->qos_ptr ? job->qos_ptr->name : NULL;
 	owner.account = job->account;
 	if (!acts_on(desc->partition ? desc->partition : job->partition, owner))
@@ -480,7 +504,32 @@ extern int job_modify WEFT_JOB_MODIFY_PARAMS
 	if (IS_JOB_PENDING(job))
 		request_inherit(job, &request);
 	request.spec = spec;
-	return request_check(&request, &err) < 0
-		       ? refuse(&err, WEFT_JOB_MODIFY_MESSAGE)
-		       : SLURM_SUCCESS;
+	return request_check(&request, &err) < 0 ? refuse(&err, err_msg)
+						 : SLURM_SUCCESS;
+}
+
+/* ---- Slurm's calls ---- */
+
+extern int job_submit(job_desc_msg_t *desc, uint32_t uid, char **err_msg)
+{
+	int rc;
+
+	if (foreign)
+		return SLURM_SUCCESS;
+	office_enter(uid);
+	rc = submission_check(desc, err_msg);
+	office_leave(uid);
+	return rc;
+}
+
+extern int job_modify WEFT_JOB_MODIFY_PARAMS
+{
+	int rc;
+
+	if (foreign)
+		return SLURM_SUCCESS;
+	office_enter(uid);
+	rc = change_check(desc, job, WEFT_JOB_MODIFY_MESSAGE);
+	office_leave(uid);
+	return rc;
 }

@@ -7,6 +7,7 @@ unit_tests += \
 	%D%/decision \
 	%D%/defaults \
 	%D%/forecast \
+	%D%/gain \
 	%D%/holdings \
 	%D%/status_writer \
 	%D%/config_cache \

@@ -2,6 +2,7 @@
 /* pending.c - what keeps a job waiting, in words */
 #include "plugin/bridge/pending.h"
 
+#include "base/clock.h"
 #include "tests/lib/check.h"
 
 #include <stdio.h>
@@ -189,66 +190,97 @@ static void the_obstacle_and_the_way_out_are_named(void **state)
 	}
 }
 
+/* Nodes of eight GPUs are asked for with `spec` while one job runs. */
+struct asked {
+	struct weft_request request;
+	struct weft_shape shape;
+	struct running job;
+	struct weft_ending ending;
+	struct weft_pending pending;
+};
+
+static void ask(struct asked *a, const char *spec, uint32_t n_nodes,
+		const char *running, int64_t end_s)
+{
+	*a = (struct asked){
+		.request = {.spec = spec},
+		.shape = {n_nodes * 8, 8, n_nodes, n_nodes},
+		.job = {running},
+		.ending = {.job_id = FIRST_ID, .end_s = end_s},
+	};
+	a->pending = (struct weft_pending){
+		.bridge = &bridge,
+		.request = &a->request,
+		.shape = &a->shape,
+		.o = &o,
+		.n_endings = 1,
+		.endings = &a->ending,
+		.release = release,
+		.context = &a->job,
+		.budget_s = 1000,
+	};
+	weft_occupancy_free(&o);
+	assert_int_equal(weft_occupancy_build(settings.fabric, &o, NULL), 0);
+	assert_int_equal(weft_occupancy_busy(&o, running, NULL), 0);
+}
+
+static void explained(const struct asked *a, const char *text)
+{
+	char found[WEFT_PENDING_SIZE];
+
+	assert_true(weft_pending_explain(&a->pending, found));
+	assert_string_equal(found, text);
+}
+
 /* PrivateData=jobs, =nodes. */
 static void of_what_is_private_nothing_is_named(void **state)
 {
-	struct weft_shape shape = {4 * 8, 8, 4, 4};
-	struct weft_request request = {.spec = "tp=8,within=leaf"};
-	struct running job = {"n[00,04,08,12]"};
-	struct weft_ending ending = {.job_id = FIRST_ID, .end_s = 3 * HOUR};
-	struct weft_pending pending = {
-		.bridge = &bridge,
-		.request = &request,
-		.shape = &shape,
-		.o = &o,
-		.n_endings = 1,
-		.endings = &ending,
-		.release = release,
-		.context = &job,
-		.budget_s = 1000,
-		.hide_jobs = true,
-	};
-	char text[WEFT_PENDING_SIZE];
+	struct asked a;
 
 	(void)state;
-	weft_occupancy_free(&o);
-	assert_int_equal(weft_occupancy_build(settings.fabric, &o, NULL), 0);
-	assert_int_equal(weft_occupancy_busy(&o, job.nodes, NULL), 0);
-	assert_true(weft_pending_explain(&pending, text));
-	assert_string_equal(text,
-			    "leaf a has 3 of 4 nodes free; fits when others "
-			    "end (03:00), or with within=pod");
-	pending.hide_nodes = true;
-	assert_true(weft_pending_explain(&pending, text));
-	assert_string_equal(text, "too few nodes are free; fits when others "
-				  "end (03:00), or with within=pod");
+	ask(&a, "tp=8,within=leaf", 4, "n[00,04,08,12]", 3 * HOUR);
+	a.pending.hide_jobs = true;
+	explained(&a, "leaf a has 3 of 4 nodes free; fits when others end "
+		      "(03:00), or with within=pod");
+	a.pending.hide_nodes = true;
+	explained(&a,
+		  "too few nodes are free; fits when others end (03:00), or "
+		  "with within=pod");
 }
 
 static void without_time_the_obstacle_alone_is_named(void **state)
 {
-	struct weft_shape shape = {16 * 8, 8, 16, 16};
-	struct weft_request request = {.spec = "tp=8"};
-	struct running job = {"n03"};
-	struct weft_ending ending = {.job_id = FIRST_ID};
-	struct weft_pending pending = {
-		.bridge = &bridge,
-		.request = &request,
-		.shape = &shape,
-		.o = &o,
-		.n_endings = 1,
-		.endings = &ending,
-		.release = release,
-		.context = &job,
-		.budget_s = -1,
-	};
-	char text[WEFT_PENDING_SIZE];
+	struct asked a;
 
 	(void)state;
-	weft_occupancy_free(&o);
-	assert_int_equal(weft_occupancy_build(settings.fabric, &o, NULL), 0);
-	assert_int_equal(weft_occupancy_busy(&o, "n03", NULL), 0);
-	assert_true(weft_pending_explain(&pending, text));
-	assert_string_equal(text, "15 of 16 nodes with 8 GPUs free");
+	ask(&a, "tp=8", 16, "n03", 0);
+	a.pending.budget_s = -1;
+	explained(&a, "15 of 16 nodes with 8 GPUs free");
+}
+
+/* A job without GPUs has the memory, and ends as well. */
+static void nothing_is_never_where_memory_is_taken(void **state)
+{
+	struct asked a;
+
+	(void)state;
+	ask(&a, "tp=8", 2, "n00", 0);
+	memset(o.usable, 0, settings.fabric->n_nodes * sizeof(*o.usable));
+	explained(&a, "0 of 2 nodes with 8 GPUs free");
+}
+
+/* The plan has used up the time of the question. */
+static void after_the_deadline_nothing_is_said_not_to_fit(void **state)
+{
+	char text[WEFT_PENDING_SIZE];
+	struct asked a;
+
+	(void)state;
+	ask(&a, "tp=8,within=leaf", 4, "n[00,04,08,12]", 0);
+	assert_true(weft_pending_explain(&a.pending, text));
+	weft_deadline_set(weft_worked_s());
+	explained(&a, "leaf a has 3 of 4 nodes free");
+	weft_deadline_set(0);
 }
 
 static void explanations_take_a_fiftieth_of_the_time(void **state)
@@ -273,6 +305,8 @@ int main(void)
 		cmocka_unit_test(the_obstacle_and_the_way_out_are_named),
 		cmocka_unit_test(of_what_is_private_nothing_is_named),
 		cmocka_unit_test(without_time_the_obstacle_alone_is_named),
+		cmocka_unit_test(nothing_is_never_where_memory_is_taken),
+		cmocka_unit_test(after_the_deadline_nothing_is_said_not_to_fit),
 		cmocka_unit_test(explanations_take_a_fiftieth_of_the_time),
 	};
 

@@ -2,8 +2,11 @@
 /* request.c - shapes of a request, and what a node adds */
 #include "plugin/bridge/request.h"
 
+#include "base/clock.h"
 #include "tests/lib/check.h"
+#include "topology/fabric.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* What a test looks at: the first shape, and how many there are. */
@@ -282,6 +285,75 @@ static void shapes_follow_request_and_spec(void **state)
 	}
 }
 
+/* The range is the user's: "-N 1-2000000000". */
+static void a_range_of_nodes_is_not_walked_through(void **state)
+{
+	const struct weft_request request = {
+		.min_nodes = 1,
+		.max_nodes = 2000000000,
+		.want_nodes = 2000000000,
+		.gpus_per_node = 7,
+	};
+	static const char *const specs[] = {"tp=1,gbs=1048573", "tp=5,gbs=6"};
+	struct weft_shape shapes[WEFT_MAX_SHAPES];
+	double start_s = weft_worked_s();
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(specs) / sizeof(specs[0]); i++) {
+		struct weft_error err = {0};
+		struct weft_frame frame;
+
+		assert_int_equal(weft_frame_read(specs[i], &frame, &err), 0);
+		weft_request_shapes(&request, &frame, UINT32_MAX, shapes, &err);
+		if (frame.replica == 1)
+			assert_error_says(&err, "comes out even");
+	}
+	assert_true(weft_worked_s() - start_s < 0.01);
+}
+
+/* As the walk from the most nodes down finds them. */
+static void numbers_of_nodes_are_those_of_the_walk(void **state)
+{
+	struct weft_error err = {0};
+	struct weft_frame frame;
+
+	(void)state;
+	for (uint32_t gbs = 0; gbs < 100; gbs++)
+		for (uint32_t tp = 1; tp < 9; tp++)
+			for (uint32_t per_node = 1; per_node < 9; per_node++) {
+				const struct weft_request request = {
+					.min_nodes = 2,
+					.max_nodes = 40,
+					.want_nodes = 37,
+					.gpus_per_node = per_node,
+				};
+				struct weft_shape shapes[WEFT_MAX_SHAPES];
+				uint32_t n, k = 0;
+				char spec[64];
+
+				snprintf(spec, sizeof(spec),
+					 gbs ? "tp=%u,gbs=%u" : "tp=%u", tp,
+					 gbs);
+				assert_int_equal(
+					weft_frame_read(spec, &frame, &err), 0);
+				n = weft_request_shapes(&request, &frame, 30,
+							shapes, NULL);
+				for (uint32_t i = 30; i >= 2; i--) {
+					uint32_t gpus = i * per_node;
+
+					if (k == WEFT_MAX_SHAPES || gpus % tp ||
+					    (gbs && gbs % (gpus / tp)))
+						continue;
+					assert_true(k < n);
+					assert_int_equal(shapes[k].min_nodes,
+							 i);
+					assert_int_equal(shapes[k++].n_gpus,
+							 gpus);
+				}
+				assert_int_equal(k, n);
+			}
+}
+
 static void a_frame_refuses_what_the_grammar_refuses(void **state)
 {
 	static const char *const wrong[] = {
@@ -446,6 +518,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(shapes_follow_request_and_spec),
+		cmocka_unit_test(a_range_of_nodes_is_not_walked_through),
+		cmocka_unit_test(numbers_of_nodes_are_those_of_the_walk),
 		cmocka_unit_test(a_frame_refuses_what_the_grammar_refuses),
 		cmocka_unit_test(nodes_give_what_their_cpus_and_memory_allow),
 	};

@@ -83,7 +83,7 @@ static void a_user_may_take_a_share_of_the_time(void **state)
  * not; short ones cost nothing. */
 static void long_questions_have_a_share_of_the_time(void **state)
 {
-	struct weft_longs longs = {0};
+	struct weft_owed longs = {0};
 	uint32_t n_whole = 0;
 
 	(void)state;

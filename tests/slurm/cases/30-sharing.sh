@@ -59,7 +59,8 @@ case_a_job_waits_when_memory_is_full_everywhere() {
 	full=$(lab_run -N16 --mem=490G --comment=weft:off)
 	job=$(lab_submit -N2 --gpus-per-node=8 --mem=100G --comment=weft:tp=8)
 	lab_until 30 lab_job_in "$job" PENDING
-	expect_match "reason" "$(lab_job "$job" Reason)" 'None|Resources|Priority'
+	expect_match "reason" "$(lab_job "$job" Reason)" \
+		'^(None|Resources|Priority|weft:_0_of_2_nodes_with_8_GPUs_free)$'
 	scancel "$full"
 	lab_wait_job "$job" RUNNING
 }
