@@ -89,14 +89,29 @@ compare() {
 		[ -n "$kind" ] || break
 		note=" again"
 		compare_states || return
+		both forget_counts
 		sleep 1
 	done
 	[ "$way" = test ] || untouched=
 	echo "$way: $stock_said, $weft_said$note${kind:+, $kind}" >>"$work/decided"
-	[ -z "$kind" ] || differ "$kind" "$way ${words[*]}: stock" \
+	[ -z "$kind" ] || differ "$kind" "$(answers)"
+	[ -z "$case_file" ] || echo "# $line: $(answers)" >>"$work/decided"
+}
+
+# What both said.
+answers() {
+	echo "$way ${words[*]}: stock" \
 		"$stock_said ($stock_text; $stock_nodes; $stock_numbers)" \
 		"${stock_there:+, on its nodes $stock_there}," \
 		"weft $weft_said ($weft_text; $weft_nodes; $weft_numbers)"
+}
+
+# Stock writes into the weight of each node it looks at how many of its GPUs are
+# close to cores, and goes by that for later jobs without GPUs as well: it looks at
+# all nodes, weft at those of its plan.  Any allocation starts from the nodes' own
+# weights.
+forget_counts() {
+	decide now -N1
 }
 
 # Sets kind, empty where all is as it should be.
@@ -106,7 +121,7 @@ judge() {
 		kind=$stock_said-$weft_said
 		! limit_explains || kind=
 		# Stock would, had it looked at these nodes.
-		[[ $kind != *-starts ]] || ! same_on_its_nodes ||
+		[ "$weft_said" != starts ] || ! same_on_its_nodes ||
 			kind='' note=" found"
 	elif [ "$weft_said" = starts ]; then
 		limit_holds || kind=limit
@@ -183,12 +198,20 @@ same_on_its_nodes() {
 	ask_on "$nodes"
 	same_numbers && return
 	without -w -x '-N*' --comment= --contiguous= --switches= --spread-job=
+	! is_range_alone || rest+=(-n "$n")
 	decide "$way" "${rest[@]}" -w "$weft_nodes" -N "$n"
 	same_numbers && return
 	# Of a range the CPUs are those of the least number.
 	without -w -x --comment= --contiguous= --switches= --spread-job=
 	decide "$way" "${rest[@]}" -w "$weft_nodes"
 	same_numbers
+}
+
+# A range of nodes without tasks has one on each node; where a number is given in
+# its place, the commands multiply it by --cores-per-socket and the like.
+is_range_alone() {
+	[[ " ${words[*]} " =~ \ -N[0-9]+-[0-9]+\  &&
+		! " ${words[*]} " =~ \ -(n|-ntasks) ]]
 }
 
 is_heterogeneous() {
@@ -417,6 +440,7 @@ compare_later() {
 	for name in stock weft; do
 		use $name
 		decide_now "${words[@]}"
+		salloc_end KILL
 		keep_answer $name
 		printf -v "${name}_job" %s "$id"
 	done

@@ -5,12 +5,14 @@
 #
 # lab.sh knows one cluster: "use TWIN" makes it that one.
 
+salloc_pid=
+
 # shellcheck disable=SC2034 # lab.sh's
 LAB_KIND=cloud LAB_NODES_PER_LEAF=4
 # Other work on this machine is not to use a decision's time up.
 # shellcheck disable=SC2034
 LAB_BUDGET='200 ms'
-declare -A twin_dir twin_port twin_cluster
+declare -A twin_dir twin_port twin_cluster scontrol_pid scontrol_in scontrol_out
 
 use() {
 	twin=$1
@@ -94,13 +96,19 @@ twins_create() {
 		twin_cluster[$name]=$name${work##*/}
 		# lab.sh would end the last one alone.
 		# shellcheck disable=SC2154 # of differential
-		trap 'twins_destroy; [ $BASHPID != $$ ] || rm -rf "$folder"' EXIT
+		trap 'twins_destroy; [ $BASHPID != $$ ] || twins_leave' EXIT
 		# One key, that slurmdbd understands all.
 		[ -z "$accounts_dir" ] ||
 			cp "$accounts_dir/munge/key" "$LAB_DIR/munge/key"
 		lab_start_munged || return 1
 		chmod 755 "$LAB_DIR" "$LAB_DIR/munge"
 	done
+}
+
+# Ended between cases, by a signal.
+twins_leave() {
+	accounts_end
+	rm -rf "$folder"
 }
 
 twins_destroy() {
@@ -149,9 +157,47 @@ weft_is_on() {
 	grep -q 'weft: mode place' "$LAB_DIR/log/slurmctld.log"
 }
 
+# scontrol_ask COMMAND: what the twin's one scontrol prints, into told.  Starting a
+# client costs many times what an answer does.
+scontrol_ask() {
+	local text
+	[ -n "${scontrol_pid[$twin]:-}" ] || scontrol_start
+	told=
+	printf '%s\nversion\n' "$1" >&"${scontrol_in[$twin]}"
+	while read -r -t 60 -u "${scontrol_out[$twin]}" text; do
+		case $text in
+		scontrol:* | '') ;;
+		slurm*' '[0-9]*.[0-9]*) return ;;
+		*) told+=${told:+$'\n'}$text ;;
+		esac
+	done
+	scontrol_end
+}
+
+scontrol_start() {
+	local in out
+	rm -f "$LAB_DIR"/run/scontrol.*
+	mkfifo "$LAB_DIR"/run/scontrol.{in,out}
+	exec {in}<>"$LAB_DIR/run/scontrol.in" {out}<>"$LAB_DIR/run/scontrol.out"
+	scontrol <&"$in" >&"$out" 2>&1 &
+	scontrol_pid[$twin]=$!
+	scontrol_in[$twin]=$in scontrol_out[$twin]=$out
+	printf 'oneliner\ndetails\n' >&"$in"
+}
+
+scontrol_end() {
+	local in=${scontrol_in[$twin]:-} out=${scontrol_out[$twin]:-}
+	[ -n "${scontrol_pid[$twin]:-}" ] || return 0
+	kill "${scontrol_pid[$twin]}"
+	wait "${scontrol_pid[$twin]}" 2>/dev/null
+	exec {in}>&- {out}>&-
+	scontrol_pid[$twin]=
+}
+
 # What it would save is of no use.  The number in its file may be another's by now.
 end_slurmctld() {
 	local pid
+	scontrol_end
 	pid=$(lab_pid slurmctld)
 	rm -f "$LAB_DIR/run/slurmctld.pid"
 	is_ours "$pid" || return
@@ -188,7 +234,7 @@ both() {
 
 # As a user whom Slurm grants nothing.
 as_user() {
-	setpriv --reuid=65534 --regid=65534 --clear-groups -- "$@"
+	exec setpriv --reuid=65534 --regid=65534 --clear-groups -- "$@"
 }
 
 # ======== the state ========
@@ -215,6 +261,7 @@ state_run() {
 	for name in stock weft; do
 		use $name
 		decide_now "${words[@]}"
+		salloc_end KILL
 		verdict+=("$said")
 		runs+=("$name $id")
 		[ "$said" = starts ] || quietly scancel "$id"
@@ -267,16 +314,20 @@ read_weights() {
 
 # ======== one job on the twin in use ========
 
-# Each decide_WAY sets said (starts, waits, held or refused), id, the record and
-# text, what was said besides.
+# Each decide_WAY sets said (starts, waits, held, refused, or silent), id, the
+# record and text, what was said besides.
 
-# salloc is not let wait for nodes that never come up.
+# salloc is not let wait for nodes that never come up; its end, by salloc_end, is
+# the job's, or not.
 decide_now() {
-	local fd pid
 	id='' said=refused text='' record=''
-	exec {fd}< <(as_user salloc --no-shell "$@" 2>&1)
-	pid=$!
-	while read -r -t 60 -u "$fd" text; do
+	exec {salloc_fd}< <(as_user salloc --no-shell "$@" 2>&1)
+	salloc_pid=$!
+	while true; do
+		read -r -t 60 -u "$salloc_fd" text || {
+			[ $? -le 128 ] || said=silent
+			break
+		}
 		case $text in
 		*'Granted job allocation '*) said=starts ;;
 		*'Pending job allocation '*) said=waits ;;
@@ -285,19 +336,31 @@ decide_now() {
 		id=${text##* }
 		break
 	done
-	# It cancels what it has not got after a minute.
 	if [ -n "$id" ]; then
-		kill -9 "$pid"
+		read_record
+		[ "$said" != waits ] || [[ " $* " != *' --prefer='* ]] ||
+			await_others
 	else
-		kill "$pid" 2>/dev/null
+		salloc_end TERM
 	fi
-	exec {fd}<&-
-	wait "$pid" 2>/dev/null
-	[ -z "$id" ] || read_record
+}
+
+# salloc_end SIGNAL: with KILL its job stays, with TERM it gives it back.
+salloc_end() {
+	local line
+	[ -n "$salloc_pid" ] || return 0
+	kill "-$1" "$salloc_pid" 2>/dev/null
+	while read -r -t 60 -u "$salloc_fd" line; do
+		:
+	done
+	exec {salloc_fd}<&-
+	wait "$salloc_pid" 2>/dev/null
+	salloc_pid=
 }
 
 read_record() {
-	record=$(scontrol show job -d -o "$id")
+	scontrol_ask "show job $id"
+	record=$told
 	text=${record#* Reason=}
 	text=${text%% Dependency=*}
 	case $record in
@@ -322,8 +385,15 @@ queue() {
 	# Of an array, the first task.
 	[ -z "$id" ] || [[ " $* " != *' --array='* ]] || id+=_0
 	patience=4
-	[[ " $* " != *' : '* ]] || patience=6
+	[[ ! " $* " =~ \ (:\ |--prefer=) ]] || patience=6
 	queued_us=${EPOCHREALTIME//[.,]/}
+}
+
+# The scheduler tries other nodes than the preferred ones in a later cycle; what is
+# read before depends on the moment.
+await_others() {
+	queued_us=${EPOCHREALTIME//[.,]/} patience=6
+	await_scheduler
 }
 
 await_scheduler() {
@@ -367,7 +437,11 @@ decide() {
 	local way=$1
 	shift
 	"decide_$way" "$@"
-	[ -z "$id" ] || quietly scancel "${id%_*}"
+	if [ -n "$salloc_pid" ]; then
+		salloc_end TERM
+	elif [ -n "$id" ]; then
+		quietly scancel "${id%_*}"
+	fi
 }
 
 # Value of KEY= in the record, into REPLY.
