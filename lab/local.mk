@@ -52,8 +52,8 @@ libweft_lab_la_SOURCES = \
 	%D%/map/metis.h \
 	%D%/map/qaplib.c \
 	%D%/map/qaplib.h \
-	%D%/map/stop.c \
-	%D%/map/stop.h \
+	%D%/stop.c \
+	%D%/stop.h \
 	%D%/model/cmd_model.c \
 	%D%/model/model.c \
 	%D%/model/model.h \
@@ -76,6 +76,8 @@ libweft_lab_la_SOURCES = \
 	%D%/model/overlap_files.c \
 	%D%/model/overlap_json.c \
 	%D%/model/overlap_text.c \
+	%D%/model/options.c \
+	%D%/model/options.h \
 	%D%/model/quantity.c \
 	%D%/model/quantity.h \
 	%D%/nccl/nccl.c \
@@ -134,11 +136,13 @@ libweft_lab_la_SOURCES = \
 	%D%/replay/stream.h \
 	%D%/step/step_columns.c \
 	%D%/step/step_columns.h \
+	%D%/step/step_job.c \
 	%D%/step/step_left_out.c \
 	%D%/step/step_row.c \
 	%D%/step/step_row.h \
 	%D%/step/step_run.c \
 	%D%/step/step_run.h \
+	%D%/step/step_seen.c \
 	%D%/step/step_shape.c \
 	%D%/step/step_shape.h \
 	%D%/step/step_source.c \

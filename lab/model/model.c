@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* model.c - a calculator's figures as text and as JSON */
 #include "lab/model/model.h"
+
+#include "base/size.h"
 #include "cli/report.h"
 
 #include <math.h>
@@ -304,9 +306,10 @@ static void print_bar(const struct model_bar *bar, double longest_s)
 	for (int i = 0; i < BAR_WIDTH; i++)
 		putchar(i < compute ? '#' : i < all ? '=' : ' ');
 	printf(" %s, %s exposed\n",
-	       report_quantity(bar->compute_s + bar->exposed_s, "s", total,
-			       sizeof(total)),
-	       report_quantity(bar->exposed_s, "s", exposed, sizeof(exposed)));
+	       weft_quantity_text(bar->compute_s + bar->exposed_s, "s", total,
+				  sizeof(total)),
+	       weft_quantity_text(bar->exposed_s, "s", exposed,
+				  sizeof(exposed)));
 }
 
 static void print_bars(const struct model_report *report)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* model.h - the calculators of weft model: their table, options and answers
  *
- * A calculator fills two result structs of costmodel/, one right and one as the
- * seeds print it, and describes their members once in a table of figures; text
- * and JSON come from that table.
+ * A calculator fills two result structs of lab/calculators/, one right and one
+ * as the seeds print it, and describes their members once in a table of
+ * figures; text and JSON come from that table.
  */
 #ifndef WEFT_LAB_MODEL_MODEL_H
 #define WEFT_LAB_MODEL_MODEL_H

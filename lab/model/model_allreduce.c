@@ -1,68 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* model_allreduce.c - weft model allreduce: the gradient sync of a step */
-#include "base/suggest.h"
+#include "base/size.h"
 #include "cli/cmd.h"
-#include "cli/option.h"
-#include "costmodel/job/model.h"
 #include "lab/calculators/gradsync.h"
 #include "lab/model/model.h"
+#include "lab/model/options.h"
 #include "lab/model/quantity.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-enum {
-	KEY_PARAMS = 256,
-	KEY_MODEL,
-	KEY_BYTES,
-	KEY_LINK,
-	KEY_LATENCY,
-	KEY_COMPUTE,
-	KEY_PER_BILLION,
-	KEY_TOKENS,
-	KEY_FLOPS,
-	KEY_OVERLAP,
-	KEY_COMPRESSION,
-	KEY_ACCUMULATION,
-	KEY_PER_NODE,
-	KEY_INTRA,
-	KEY_ALGORITHM,
-	KEY_WALL,
-};
-
-static const struct argp_option options[] = {
-	{"params", KEY_PARAMS, "N", 0, "parameters: 7e9, 7B", 1},
-	{"model", KEY_MODEL, "NAME", 0, "those of a built-in model", 1},
-	{"bytes-per-param", KEY_BYTES, "N", 0,
-	 "of a gradient element (default: 2)", 1},
-	{"gpus", 'g', "N", 0, "that synchronise", 1},
-	{"link", KEY_LINK, "RATE", 0, "of each GPU, one direction: 400Gbps", 1},
-	{"latency", KEY_LATENCY, "TIME", 0, "of one message (default: 0)", 1},
-	{"gpus-per-node", KEY_PER_NODE, "N", 0,
-	 "then sync inside nodes first is an algorithm, too", 2},
-	{"intra", KEY_INTRA, "RATE", 0, "inside a node, one direction", 2},
-	{"algorithm", KEY_ALGORITHM, "NAME", 0,
-	 "ring, tree, halving-doubling, hierarchical, star (default: the "
-	 "fastest)",
-	 2},
-	{"compute", KEY_COMPUTE, "TIME", 0, "of one forward and backward", 3},
-	{"tokens", KEY_TOKENS, "N", 0,
-	 "of one GPU per micro-batch: computation is 6 params tokens / flops",
-	 3},
-	{"flops", KEY_FLOPS, "RATE", 0, "that a GPU sustains: 400TFLOPS", 3},
-	{"compute-per-billion", KEY_PER_BILLION, "TIME", 0,
-	 "instead: per billion parameters (default: 0.5ms)", 3},
-	{"overlap", KEY_OVERLAP, "SHARE", 0,
-	 "of the shorter of the two that is hidden, 0 to 1 (default: 0)", 4},
-	{"compression", KEY_COMPRESSION, "FACTOR", 0,
-	 "by which gradients shrink (default: 1)", 4},
-	{"accumulation", KEY_ACCUMULATION, "K", 0,
-	 "micro-batches per sync (default: 1)", 4},
-	{"wall", KEY_WALL, "SHARE", 0,
-	 "overhead from which on to warn (default: 0.5)", 4},
-	{0},
-};
 
 struct question {
 	struct model_options options;
@@ -70,33 +17,76 @@ struct question {
 	double tokens, flops;
 };
 
-static double model_parameters(const struct argp_state *state, const char *name)
+static void model_read(const struct argp_state *state, char *name, void *input)
 {
-	struct weft_model model;
-	struct weft_error err = {0};
+	struct question *question = input;
+	struct weft_model model = model_named(state, name);
 
-	if (weft_model_find(name, &model, &err))
-		argp_error(state, "--model: %s", err.text);
-	return weft_model_parameters(&model);
+	question->job.parameters = weft_model_parameters(&model);
 }
 
-static enum weft_gradsync_algorithm
-algorithm_parse(const struct argp_state *state, const char *name)
+static void algorithm_read(const struct argp_state *state, char *name,
+			   void *input)
 {
-	for (int a = 0; a < WEFT_N_GRADSYNC_ALGORITHMS; a++) {
-		if (strcmp(weft_gradsync_algorithm_names[a], name) == 0)
-			return (enum weft_gradsync_algorithm)a;
-	}
-	argp_error(state, "\"%s\" is not an algorithm; did you mean \"%s\"?",
-		   name,
-		   weft_suggest(name, weft_gradsync_algorithm_names,
-				WEFT_N_GRADSYNC_ALGORITHMS));
-	return WEFT_GRADSYNC_FASTEST;
+	struct question *question = input;
+
+	question->job.algorithm = (enum weft_gradsync_algorithm)model_word(
+		state, "an algorithm", name, weft_gradsync_algorithm_names,
+		WEFT_N_GRADSYNC_ALGORITHMS);
 }
 
-static void question_check(const struct argp_state *state,
-			   struct question *question)
+static void per_billion_read(const struct argp_state *state, char *text,
+			     void *input)
 {
+	struct question *question = input;
+
+	question->job.compute_s_per_parameter =
+		quantity_parse(state, QUANTITY_DURATION, text) / 1e9;
+}
+
+static const struct value_option options[] = {
+	{"params", 0, "N", "parameters: 7e9, 7B", 1, COUNT(job.parameters)},
+	{"model", 0, "NAME", "those of a built-in model", 1, READ(model_read)},
+	{"bytes-per-param", 0, "N", "of a gradient element (default: 2)", 1,
+	 NUMBER(job.parameter_bytes, 0.125, 16)},
+	{"gpus", 'g', "N", "that synchronise", 1,
+	 WHOLE(job.n_gpus, 1, 1u << 22)},
+	{"link", 0, "RATE", "of each GPU, one direction: 400Gbps", 1,
+	 RATE(job.link_bytes_per_s)},
+	{"latency", 0, "TIME", "of one message (default: 0)", 1,
+	 TIME(job.latency_s)},
+	{"gpus-per-node", 0, "N",
+	 "then sync inside nodes first is an algorithm, too", 2,
+	 WHOLE(job.gpus_per_node, 1, 1024)},
+	{"intra", 0, "RATE", "inside a node, one direction", 2,
+	 RATE(job.intra_bytes_per_s)},
+	{"algorithm", 0, "NAME",
+	 "ring, tree, halving-doubling, hierarchical, star (default: the "
+	 "fastest)",
+	 2, READ(algorithm_read)},
+	{"compute", 0, "TIME", "of one forward and backward", 3,
+	 DURATION(job.compute_s)},
+	{"tokens", 0, "N",
+	 "of one GPU per micro-batch: computation is 6 params tokens / flops",
+	 3, COUNT(tokens)},
+	{"flops", 0, "RATE", "that a GPU sustains: 400TFLOPS", 3, FLOPS(flops)},
+	{"compute-per-billion", 0, "TIME",
+	 "instead: per billion parameters (default: 0.5ms)", 3,
+	 READ(per_billion_read)},
+	{"overlap", 0, "SHARE",
+	 "of the shorter of the two that is hidden, 0 to 1 (default: 0)", 4,
+	 NUMBER(job.overlap, 0, 1)},
+	{"compression", 0, "FACTOR", "by which gradients shrink (default: 1)",
+	 4, NUMBER(job.compression, 1, 1e6)},
+	{"accumulation", 0, "K", "micro-batches per sync (default: 1)", 4,
+	 WHOLE(job.accumulation, 1, 1u << 20)},
+	{"wall", 0, "SHARE", "overhead from which on to warn (default: 0.5)", 4,
+	 NUMBER(job.wall, 0, 1)},
+};
+
+static void question_check(const struct argp_state *state, void *input)
+{
+	struct question *question = input;
 	struct weft_gradsync_job *job = &question->job;
 
 	if (!(job->parameters > 0) || !job->n_gpus ||
@@ -108,88 +98,6 @@ static void question_check(const struct argp_state *state,
 	if (question->tokens > 0)
 		job->compute_s = 6 * job->parameters * question->tokens /
 				 question->flops;
-}
-
-static error_t parse_compute(int key, char *arg, struct argp_state *state)
-{
-	struct question *question = state->input;
-	struct weft_gradsync_job *job = &question->job;
-
-	switch (key) {
-	case KEY_COMPUTE:
-		job->compute_s = quantity_parse(state, QUANTITY_DURATION, arg);
-		return 0;
-	case KEY_PER_BILLION:
-		job->compute_s_per_parameter =
-			quantity_parse(state, QUANTITY_DURATION, arg) / 1e9;
-		return 0;
-	case KEY_TOKENS:
-		question->tokens = quantity_parse(state, QUANTITY_COUNT, arg);
-		return 0;
-	case KEY_FLOPS:
-		question->flops = quantity_parse(state, QUANTITY_FLOPS, arg);
-		return 0;
-	case KEY_OVERLAP:
-		job->overlap = option_number(state, arg, 0, 1);
-		return 0;
-	case KEY_COMPRESSION:
-		job->compression = option_number(state, arg, 1, 1e6);
-		return 0;
-	case KEY_ACCUMULATION:
-		job->accumulation = quantity_whole(state, arg, 1u << 20);
-		return 0;
-	case KEY_WALL:
-		job->wall = option_number(state, arg, 0, 1);
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	struct question *question = state->input;
-	struct weft_gradsync_job *job = &question->job;
-
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &question->options;
-		return 0;
-	case KEY_PARAMS:
-		job->parameters = quantity_parse(state, QUANTITY_COUNT, arg);
-		return 0;
-	case KEY_MODEL:
-		job->parameters = model_parameters(state, arg);
-		return 0;
-	case KEY_BYTES:
-		job->parameter_bytes = option_number(state, arg, 0.125, 16);
-		return 0;
-	case 'g':
-		job->n_gpus = quantity_whole(state, arg, 1u << 22);
-		return 0;
-	case KEY_LINK:
-		job->link_bytes_per_s =
-			quantity_parse(state, QUANTITY_RATE, arg);
-		return 0;
-	case KEY_LATENCY:
-		job->latency_s = quantity_parse(state, QUANTITY_TIME, arg);
-		return 0;
-	case KEY_PER_NODE:
-		job->gpus_per_node = quantity_whole(state, arg, 1024);
-		return 0;
-	case KEY_INTRA:
-		job->intra_bytes_per_s =
-			quantity_parse(state, QUANTITY_RATE, arg);
-		return 0;
-	case KEY_ALGORITHM:
-		job->algorithm = algorithm_parse(state, arg);
-		return 0;
-	case ARGP_KEY_END:
-		question_check(state, question);
-		return 0;
-	default:
-		return parse_compute(key, arg, state);
-	}
 }
 
 #define AT(member)	   offsetof(struct weft_gradsync, member)
@@ -300,6 +208,7 @@ static void notes_add(const struct question *question,
 	const struct weft_gradsync_job *job = &question->job;
 	double wall = job->wall > 0 ? job->wall : WEFT_GRADSYNC_WALL;
 	double recommended = sync->recommended_bytes_per_s / GBPS;
+	char text[32];
 
 	if (sync->wall && question->options.convention == WEFT_SEED)
 		model_note(report,
@@ -320,12 +229,14 @@ static void notes_add(const struct question *question,
 			   recommended * GBPS / job->link_bytes_per_s);
 	if (question->options.convention == WEFT_RIGHT && job->compute_s == 0)
 		model_note(report,
-			   "computation is assumed (%g ms per billion "
+			   "computation is assumed (%s per billion "
 			   "parameters), not estimated: give --compute, or "
 			   "--tokens and --flops.",
-			   1e12 * (job->compute_s_per_parameter > 0
-					   ? job->compute_s_per_parameter
-					   : WEFT_GRADSYNC_COMPUTE));
+			   weft_quantity_text(
+				   1e9 * (job->compute_s_per_parameter > 0
+						  ? job->compute_s_per_parameter
+						  : WEFT_GRADSYNC_COMPUTE),
+				   "s", text, sizeof(text)));
 }
 
 static int answer(const struct question *question, struct weft_error *err)
@@ -340,15 +251,17 @@ static int answer(const struct question *question, struct weft_error *err)
 		.right = &right,
 		.seed = &seed,
 	};
-	char title[128];
+	char title[128], parameters[32], rate[32];
 
 	if (weft_gradsync(job, WEFT_RIGHT, &right, err) ||
 	    weft_gradsync(job, WEFT_SEED, &seed, err))
 		return -1;
-	snprintf(title, sizeof(title),
-		 "%.4gB parameters x %u GPUs x %.4g Gbps (%s)",
-		 job->parameters / 1e9, job->n_gpus,
-		 job->link_bytes_per_s / GBPS,
+	snprintf(title, sizeof(title), "%s parameters x %u GPUs x %s (%s)",
+		 weft_count_text(job->parameters, parameters,
+				 sizeof(parameters)),
+		 job->n_gpus,
+		 weft_quantity_text(8 * job->link_bytes_per_s, "bit/s", rate,
+				    sizeof(rate)),
 		 weft_gradsync_algorithm_names[question->options.convention ==
 							       WEFT_SEED
 						       ? seed.algorithm
@@ -362,21 +275,18 @@ static int answer(const struct question *question, struct weft_error *err)
 
 int model_allreduce(int argc, char **argv)
 {
-	static const struct argp_child children[] = {
-		{.argp = &model_argp},
-		{0},
-	};
-	static const struct argp argp = {
+	static const struct model_asked asked = {
+		.help = "What synchronising gradients costs a data-parallel "
+			"step: time by algorithm, overhead, the link that "
+			"would "
+			"hide it.",
 		.options = options,
-		.parser = parse,
-		.children = children,
-		.doc = "What synchronising gradients costs a data-parallel "
-		       "step: time by algorithm, overhead, the link that would "
-		       "hide it.",
+		.n_options = sizeof(options) / sizeof(options[0]),
+		.check = question_check,
 	};
 	struct question question = {.job = {.parameter_bytes = 2}};
 	struct weft_error err = {0};
 
-	argp_parse(&argp, argc, argv, 0, NULL, &question);
+	model_parse(&asked, argc, argv, &question);
 	return answer(&question, &err) ? cmd_fail(&err) : EXIT_YES;
 }

@@ -1,104 +1,56 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* model_chunks.c - weft model chunks: how many buckets a gradient wants */
+#include "base/size.h"
 #include "cli/cmd.h"
-#include "cli/option.h"
 #include "lab/model/model_part.h"
-#include "lab/model/quantity.h"
+#include "lab/model/options.h"
 
 #include <stdio.h>
 
 /* What the seeds take for starting a chunk. */
 #define OVERHEAD_S 5e-6
 
-enum {
-	KEY_GRADIENTS = 256,
-	KEY_LINK,
-	KEY_OVERHEAD,
-	KEY_BACKWARD,
-	KEY_STEP,
-	KEY_CHUNKS,
-	KEY_MIN_CHUNK,
-	KEY_WHOLE,
-	KEY_CHUNK,
-};
-
-static const struct argp_option options[] = {
-	{"gradients", KEY_GRADIENTS, "SIZE", 0, "to synchronise: 500MB", 1},
-	{"link", KEY_LINK, "RATE", 0, "of each GPU, one direction", 1},
-	{"gpus", 'g', "N", 0,
-	 "of the ring (default: very many, two passes of everything)", 1},
-	{"overhead", KEY_OVERHEAD, "TIME", 0,
-	 "of starting one chunk (default: 5us)", 2},
-	{"backward", KEY_BACKWARD, "TIME", 0, "pass to hide behind", 2},
-	{"step", KEY_STEP, "TIME", 0, "without any overlap", 2},
-	{"chunks", KEY_CHUNKS, "N", 0, "so many instead of the best", 3},
-	{"min-chunk", KEY_MIN_CHUNK, "SIZE", 0,
-	 "of the printed rule (default: 25MB)", 3},
-	{"whole-efficiency", KEY_WHOLE, "SHARE", 0,
-	 "of the link that one large transfer reaches (default: 1)", 3},
-	{"chunk-efficiency", KEY_CHUNK, "SHARE", 0,
-	 "of the link that a chunk reaches (default: 1)", 3},
-	{0},
-};
-
 struct question {
 	struct model_options options;
 	struct weft_chunks_job job;
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	struct question *question = state->input;
-	struct weft_chunks_job *job = &question->job;
+static const struct value_option options[] = {
+	{"gradients", 0, "SIZE", "to synchronise: 500MB", 1,
+	 BYTES(job.gradient_bytes)},
+	{"link", 0, "RATE", "of each GPU, one direction", 1,
+	 RATE(job.link_bytes_per_s)},
+	{"gpus", 'g', "N",
+	 "of the ring (default: very many, two passes of everything)", 1,
+	 WHOLE(job.n_gpus, 1, 1u << 22)},
+	{"overhead", 0, "TIME", "of starting one chunk (default: 5us)", 2,
+	 DURATION(job.overhead_s)},
+	{"backward", 0, "TIME", "pass to hide behind", 2,
+	 DURATION(job.backward_s)},
+	{"step", 0, "TIME", "without any overlap", 2, DURATION(job.step_s)},
+	{"chunks", 0, "N", "so many instead of the best", 3,
+	 WHOLE(job.n_chunks, 1, 1u << 24)},
+	{"min-chunk", 0, "SIZE", "of the printed rule (default: 25MB)", 3,
+	 BYTES(job.min_chunk_bytes)},
+	{"whole-efficiency", 0, "SHARE",
+	 "of the link that one large transfer reaches (default: 1)", 3,
+	 NUMBER(job.whole_efficiency, 0.001, 1)},
+	{"chunk-efficiency", 0, "SHARE",
+	 "of the link that a chunk reaches (default: 1)", 3,
+	 NUMBER(job.chunk_efficiency, 0.001, 1)},
+};
 
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &question->options;
-		return 0;
-	case KEY_GRADIENTS:
-		job->gradient_bytes =
-			quantity_parse(state, QUANTITY_BYTES, arg);
-		return 0;
-	case KEY_LINK:
-		job->link_bytes_per_s =
-			quantity_parse(state, QUANTITY_RATE, arg);
-		return 0;
-	case 'g':
-		job->n_gpus = quantity_whole(state, arg, 1u << 22);
-		return 0;
-	case KEY_OVERHEAD:
-		job->overhead_s = quantity_parse(state, QUANTITY_DURATION, arg);
-		return 0;
-	case KEY_BACKWARD:
-		job->backward_s = quantity_parse(state, QUANTITY_DURATION, arg);
-		return 0;
-	case KEY_STEP:
-		job->step_s = quantity_parse(state, QUANTITY_DURATION, arg);
-		return 0;
-	case KEY_CHUNKS:
-		job->n_chunks = quantity_whole(state, arg, 1u << 24);
-		return 0;
-	case KEY_MIN_CHUNK:
-		job->min_chunk_bytes =
-			quantity_parse(state, QUANTITY_BYTES, arg);
-		return 0;
-	case KEY_WHOLE:
-		job->whole_efficiency = option_number(state, arg, 0.001, 1);
-		return 0;
-	case KEY_CHUNK:
-		job->chunk_efficiency = option_number(state, arg, 0.001, 1);
-		return 0;
-	case ARGP_KEY_END:
-		if (!(job->gradient_bytes > 0) || !(job->link_bytes_per_s > 0))
-			argp_error(state, "which gradient? Give --gradients "
-					  "SIZE and --link RATE");
-		if (job->step_s > 0 && job->step_s < job->backward_s)
-			argp_error(state, "--step: it is shorter than the "
-					  "--backward pass in it");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+static void question_check(const struct argp_state *state, void *input)
+{
+	const struct question *question = input;
+	const struct weft_chunks_job *job = &question->job;
+
+	if (!(job->gradient_bytes > 0) || !(job->link_bytes_per_s > 0))
+		argp_error(state, "which gradient? Give --gradients SIZE and "
+				  "--link RATE");
+	if (job->step_s > 0 && job->step_s < job->backward_s)
+		argp_error(state, "--step: it is shorter than the --backward "
+				  "pass in it");
 }
 
 #define AT(member) offsetof(struct weft_chunks, member)
@@ -176,15 +128,18 @@ int model_chunks_part(const struct weft_chunks_job *given,
 {
 	struct weft_chunks_job job = *given;
 	bool assumed = !(job.overhead_s > 0);
+	char bytes[32], rate[32];
 
 	if (assumed)
 		job.overhead_s = OVERHEAD_S;
 	if (weft_chunks(&job, WEFT_RIGHT, &part->right, err) ||
 	    weft_chunks(&job, WEFT_SEED, &part->seed, err))
 		return -1;
-	snprintf(part->title, sizeof(part->title),
-		 "%.4g MB of gradients at %.4g GB/s", job.gradient_bytes / 1e6,
-		 job.link_bytes_per_s / 1e9);
+	snprintf(part->title, sizeof(part->title), "%s of gradients at %s",
+		 weft_quantity_text(job.gradient_bytes, "B", bytes,
+				    sizeof(bytes)),
+		 weft_quantity_text(job.link_bytes_per_s, "B/s", rate,
+				    sizeof(rate)));
 	part->report = (struct model_report){
 		.model = "chunks",
 		.options = model_options,
@@ -209,22 +164,18 @@ int model_chunks_part(const struct weft_chunks_job *given,
 
 int model_chunks(int argc, char **argv)
 {
-	static const struct argp_child children[] = {
-		{.argp = &model_argp},
-		{0},
-	};
-	static const struct argp argp = {
+	static const struct model_asked asked = {
+		.help = "Into how many chunks to split a gradient, so that its "
+			"sync hides behind the backward pass.",
 		.options = options,
-		.parser = parse,
-		.children = children,
-		.doc = "Into how many chunks to split a gradient, so that its "
-		       "sync hides behind the backward pass.",
+		.n_options = sizeof(options) / sizeof(options[0]),
+		.check = question_check,
 	};
 	struct question question = {0};
 	struct model_chunks_part part;
 	struct weft_error err = {0};
 
-	argp_parse(&argp, argc, argv, 0, NULL, &question);
+	model_parse(&asked, argc, argv, &question);
 	if (model_chunks_part(&question.job, &question.options, &part, &err) ||
 	    model_print(&part.report, &err))
 		return cmd_fail(&err);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* model_facts.c - weft model facts: figures of others, links, and checks */
+#include "base/size.h"
 #include "cli/cmd.h"
 #include "cli/report.h"
 #include "lab/calculators/fact.h"
@@ -25,12 +26,12 @@ static void print_text(void)
 		const struct weft_fact *f = &weft_facts[i];
 
 		printf("%-24s %-12s", f->name,
-		       report_quantity(f->value, f->unit, value,
-				       sizeof(value)));
+		       weft_quantity_text(f->value, f->unit, value,
+					  sizeof(value)));
 		if (f->seed != 0 && f->seed != f->value)
 			printf(" printed: %s",
-			       report_quantity(f->seed, f->unit, seed,
-					       sizeof(seed)));
+			       weft_quantity_text(f->seed, f->unit, seed,
+						  sizeof(seed)));
 		printf(" %s [%s]\n", f->text, f->source);
 	}
 	printf("\nlinks, one direction\n");
@@ -38,11 +39,12 @@ static void print_text(void)
 		const struct weft_interconnect *link = &weft_interconnects[i];
 
 		printf("  %-10s %-10s %u x %s [%s]\n", link->name,
-		       report_quantity(weft_interconnect_rate(link, WEFT_RIGHT),
-				       "B/s", value, sizeof(value)),
+		       weft_quantity_text(
+			       weft_interconnect_rate(link, WEFT_RIGHT), "B/s",
+			       value, sizeof(value)),
 		       link->lanes,
-		       report_quantity(link->lane_bytes_per_s, "B/s", seed,
-				       sizeof(seed)),
+		       weft_quantity_text(link->lane_bytes_per_s, "B/s", seed,
+					  sizeof(seed)),
 		       link->source);
 	}
 	printf("\nbefore blaming the model\n");

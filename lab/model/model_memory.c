@@ -4,31 +4,12 @@
 #include "cli/option.h"
 #include "costmodel/job/gpu.h"
 #include "costmodel/job/memory.h"
-#include "lab/model/model.h"
-#include "lab/model/quantity.h"
+#include "lab/model/options.h"
 #include "placement/job.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-enum { KEY_STAGE = 256, KEY_MEMORY, KEY_GPU, KEY_ATTENTION, KEY_OPTIMIZER };
-
-static const struct argp_option options[] = {
-	{"job", 'j', "SPEC", 0, "the job, weft-spec(7): model=llama3-8B,tp=8",
-	 1},
-	{"stage", KEY_STAGE, "P", 0,
-	 "of the pipeline, from 0 (default: the one that needs most)", 1},
-	{"memory", KEY_MEMORY, "SIZE", 0, "of a GPU: 80GB", 2},
-	{"gpu", KEY_GPU, "NAME", 0, "whose memory it is: H100", 2},
-	{"attention", KEY_ATTENTION, "fused|stored", 0,
-	 "whether its scores are kept for the backward pass (default: fused, "
-	 "they are not)",
-	 2},
-	{"optimizer-bytes", KEY_OPTIMIZER, "N", 0,
-	 "of a parameter (default: Adam's 8, and 4 for fp32 weights)", 2},
-	{0},
-};
 
 struct question {
 	struct model_options options;
@@ -39,59 +20,58 @@ struct question {
 	struct weft_memory_options memory;
 };
 
-static double gpu_memory(const struct argp_state *state, const char *name)
+static void gpu_read(const struct argp_state *state, char *name, void *input)
 {
-	struct weft_error err = {0};
-	const struct weft_gpu *gpu = weft_gpu_find(name, &err);
+	struct question *question = input;
 
-	if (!gpu)
-		argp_error(state, "--gpu: %s", err.text);
-	return gpu ? gpu->memory_bytes : 0;
+	question->gpu_bytes = option_gpu(state, name)->usable_bytes;
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static void stage_read(const struct argp_state *state, char *text, void *input)
 {
-	struct question *question = state->input;
+	struct question *question = input;
 
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &question->options;
-		return 0;
-	case 'j':
-		question->job_text = arg;
-		return 0;
-	case KEY_STAGE:
-		question->stage = (uint32_t)option_uint(state, arg, 1u << 20);
-		question->one_stage = true;
-		return 0;
-	case KEY_MEMORY:
-		question->gpu_bytes =
-			quantity_parse(state, QUANTITY_BYTES, arg);
-		return 0;
-	case KEY_GPU:
-		question->gpu_bytes = gpu_memory(state, arg);
-		return 0;
-	case KEY_ATTENTION:
-		question->memory.stored_attention = strcmp(arg, "stored") == 0;
-		if (!question->memory.stored_attention &&
-		    strcmp(arg, "fused") != 0)
-			argp_error(state,
-				   "--attention: \"%s\" is neither \"fused\" "
-				   "nor \"stored\"",
-				   arg);
-		return 0;
-	case KEY_OPTIMIZER:
-		question->memory.optimizer_bytes =
-			option_number(state, arg, 0.125, 64);
-		return 0;
-	case ARGP_KEY_END:
-		if (!question->job_text)
-			argp_error(state, "which job? Give --job SPEC, e.g. "
-					  "--job model=llama3-8B,tp=2,dp=4");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	question->stage = (uint32_t)option_uint(state, text, 1u << 20);
+	question->one_stage = true;
+}
+
+static void attention_read(const struct argp_state *state, char *text,
+			   void *input)
+{
+	struct question *question = input;
+
+	question->memory.stored_attention = strcmp(text, "stored") == 0;
+	if (!question->memory.stored_attention && strcmp(text, "fused") != 0)
+		argp_error(state,
+			   "--attention: \"%s\" is neither \"fused\" nor "
+			   "\"stored\"",
+			   text);
+}
+
+static const struct value_option options[] = {
+	{"job", 'j', "SPEC", "the job, weft-spec(7): model=llama3-8B,tp=8", 1,
+	 TEXT(job_text)},
+	{"stage", 0, "P",
+	 "of the pipeline, from 0 (default: the one that needs most)", 1,
+	 READ(stage_read)},
+	{"memory", 0, "SIZE", "of a GPU: 80GB", 2, BYTES(gpu_bytes)},
+	{"gpu", 0, "NAME", "whose memory it is: H100", 2, READ(gpu_read)},
+	{"attention", 0, "fused|stored",
+	 "whether its scores are kept for the backward pass (default: fused, "
+	 "they are not)",
+	 2, READ(attention_read)},
+	{"optimizer-bytes", 0, "N",
+	 "of a parameter (default: Adam's 8, and 4 for fp32 weights)", 2,
+	 NUMBER(memory.optimizer_bytes, 0.125, 64)},
+};
+
+static void question_check(const struct argp_state *state, void *input)
+{
+	const struct question *question = input;
+
+	if (!question->job_text)
+		argp_error(state, "which job? Give --job SPEC, e.g. "
+				  "--job model=llama3-8B,tp=2,dp=4");
 }
 
 /* What model_print shows, all of it doubles. */
@@ -311,22 +291,19 @@ out:
 
 int model_memory(int argc, char **argv)
 {
-	static const struct argp_child children[] = {
-		{.argp = &model_argp},
-		{0},
-	};
-	static const struct argp argp = {
+	static const struct model_asked asked = {
+		.help = "What a training job keeps in the memory of one GPU, "
+			"by "
+			"what it is for, and whether that fits.",
 		.options = options,
-		.parser = parse,
-		.children = children,
-		.doc = "What a training job keeps in the memory of one GPU, by "
-		       "what it is for, and whether that fits.",
+		.n_options = sizeof(options) / sizeof(options[0]),
+		.check = question_check,
 	};
 	struct question question = {0};
 	struct weft_error err = {0};
 	bool fits = true;
 
-	argp_parse(&argp, argc, argv, 0, NULL, &question);
+	model_parse(&asked, argc, argv, &question);
 	if (answer(&question, &fits, &err))
 		return cmd_fail(&err);
 	return fits ? EXIT_YES : EXIT_NEGATIVE;

@@ -1,37 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* model_nccl.c - weft model nccl: what NCCL would choose, by size */
-#include "base/suggest.h"
+#include "base/size.h"
 #include "cli/cmd.h"
 #include "cli/option.h"
 #include "cli/report.h"
-#include "lab/model/model.h"
+#include "lab/model/options.h"
 #include "lab/model/quantity.h"
 #include "lab/nccl/nccl.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { KEY_MACHINE = 256, KEY_PER_NODE, KEY_RELEASE, KEY_COLLECTIVE, KEY_SIZE };
-
 /* Without --size: these, each four times as large as the one before. */
 #define FIRST_SIZE 1024u
 #define N_SIZES	   12
-
-static const struct argp_option known_options[] = {
-	{"machine", KEY_MACHINE, "NAME", 0,
-	 "whose channels (default: dgx-h100-superpod)", 1},
-	{"nodes", 'n', "N", 0, "of them (default: 1)", 1},
-	{"gpus-per-node", KEY_PER_NODE, "N", 0, "that take part (default: all)",
-	 1},
-	{"release", KEY_RELEASE, "VERSION", 0,
-	 "of NCCL, 2.18 to 2.30 (default: the newest known)", 1},
-	{"collective", KEY_COLLECTIVE, "NAME", 0,
-	 "all_reduce (default), all_gather, reduce_scatter, broadcast, reduce",
-	 2},
-	{"size", KEY_SIZE, "SIZE", 0, "as nccl-tests counts it (default: many)",
-	 2},
-	{0},
-};
 
 struct question {
 	struct model_options options;
@@ -41,84 +23,65 @@ struct question {
 	uint64_t size_bytes; /* 0: many */
 };
 
-static const struct weft_nccl_machine *
-machine_read(const struct argp_state *state, const char *name)
+static void machine_read(const struct argp_state *state, char *name,
+			 void *input)
 {
-	const struct weft_nccl_machine *found = weft_nccl_machine_find(name);
+	struct question *q = input;
 	const char *known[16];
 	uint32_t n = 0;
 
-	while (n < weft_n_nccl_machines && n < 16) {
+	for (; n < weft_n_nccl_machines && n < 16; n++)
 		known[n] = weft_nccl_machines[n].name;
-		n++;
-	}
-	if (!found)
-		argp_error(state,
-			   "--machine: \"%s\" is not known; did you mean "
-			   "\"%s\"?",
-			   name, weft_suggest(name, known, n));
-	return found;
+	q->machine = &weft_nccl_machines[model_word(state, "a known machine",
+						    name, known, n)];
 }
 
-static enum weft_collective collective_read(const struct argp_state *state,
-					    const char *name)
+static void collective_read(const struct argp_state *state, char *name,
+			    void *input)
 {
-	for (int c = 0; c < WEFT_N_NCCL_COLLECTIVES; c++) {
-		if (strcmp(weft_collective_names[c], name) == 0)
-			return (enum weft_collective)c;
-	}
-	argp_error(state,
-		   "--collective: NCCL does not choose for \"%s\"; did you "
-		   "mean \"%s\"?",
-		   name,
-		   weft_suggest(name, weft_collective_names,
-				WEFT_N_NCCL_COLLECTIVES));
-	return WEFT_ALL_REDUCE;
+	struct question *q = input;
+
+	q->collective = (enum weft_collective)model_word(
+		state, "a collective that NCCL chooses for", name,
+		weft_collective_names, WEFT_N_NCCL_COLLECTIVES);
 }
 
-static uint32_t release_read(const struct argp_state *state, const char *text)
+static void release_read(const struct argp_state *state, char *text,
+			 void *input)
 {
+	struct question *q = input;
 	struct weft_error err = {0};
-	uint32_t version = weft_nccl_version(text, &err);
 
-	if (!version)
+	q->version = weft_nccl_version(text, &err);
+	if (!q->version)
 		argp_error(state, "--release: %s", err.text);
-	return version;
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static void size_read(const struct argp_state *state, char *text, void *input)
 {
-	struct question *q = state->input;
+	struct question *q = input;
 
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &q->options;
-		return 0;
-	case KEY_MACHINE:
-		q->machine = machine_read(state, arg);
-		return 0;
-	case 'n':
-		q->n_nodes = quantity_whole(state, arg, 1u << 20);
-		return 0;
-	case KEY_PER_NODE:
-		q->per_node = quantity_whole(state, arg, 1u << 10);
-		return 0;
-	case KEY_RELEASE:
-		q->version = release_read(state, arg);
-		return 0;
-	case KEY_COLLECTIVE:
-		q->collective = collective_read(state, arg);
-		return 0;
-	case KEY_SIZE:
-		q->size_bytes =
-			(uint64_t)quantity_parse(state, QUANTITY_BYTES, arg);
-		if (q->size_bytes < 1 || q->size_bytes > (1ull << 50))
-			option_wrong(state, arg, "a size from 1 B to 1 PiB");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	q->size_bytes = (uint64_t)quantity_parse(state, QUANTITY_BYTES, text);
+	if (q->size_bytes < 1 || q->size_bytes > (1ull << 50))
+		option_wrong(state, text, "a size from 1 B to 1 PiB");
 }
+
+static const struct value_option options[] = {
+	{"machine", 0, "NAME", "whose channels (default: dgx-h100-superpod)", 1,
+	 READ(machine_read)},
+	{"nodes", 'n', "N", "of them (default: 1)", 1,
+	 WHOLE(n_nodes, 1, 1u << 20)},
+	{"gpus-per-node", 0, "N", "that take part (default: all)", 1,
+	 WHOLE(per_node, 1, 1u << 10)},
+	{"release", 0, "VERSION",
+	 "of NCCL, 2.18 to 2.30 (default: the newest known)", 1,
+	 READ(release_read)},
+	{"collective", 0, "NAME",
+	 "all_reduce (default), all_gather, reduce_scatter, broadcast, reduce",
+	 2, READ(collective_read)},
+	{"size", 0, "SIZE", "as nccl-tests counts it (default: many)", 2,
+	 READ(size_read)},
+};
 
 /* ---- the answer ---- */
 
@@ -249,13 +212,13 @@ static void print_text(const struct answer *a)
 		const struct weft_nccl_choice *c = &a->choice[i];
 
 		printf("  %10s  %-14s %-7s %10s %11s  %8u %7u\n",
-		       report_quantity((double)a->size_bytes[i], "B", size,
-				       sizeof(size)),
+		       weft_quantity_text((double)a->size_bytes[i], "B", size,
+					  sizeof(size)),
 		       weft_nccl_algorithm_names[c->algorithm],
 		       weft_nccl_protocol_names[c->protocol],
-		       report_quantity(c->time_s, "s", time, sizeof(time)),
-		       report_quantity(bus_rate(a, i), "B/s", rate,
-				       sizeof(rate)),
+		       weft_quantity_text(c->time_s, "s", time, sizeof(time)),
+		       weft_quantity_text(bus_rate(a, i), "B/s", rate,
+					  sizeof(rate)),
 		       c->n_channels, c->n_threads);
 	}
 	printf("  channels: %s\n", q->machine->basis[q->n_nodes > 1]);
@@ -263,17 +226,12 @@ static void print_text(const struct answer *a)
 
 int model_nccl(int argc, char **argv)
 {
-	static const struct argp_child children[] = {
-		{.argp = &model_argp},
-		{0},
-	};
-	static const struct argp argp = {
-		.options = known_options,
-		.parser = parse,
-		.children = children,
-		.doc = "Which algorithm and protocol NCCL would choose, and "
-		       "the time that it expects: its own selector, without "
-		       "launch and saturation.",
+	static const struct model_asked asked = {
+		.help = "Which algorithm and protocol NCCL would choose, and "
+			"the time that it expects: its own selector, without "
+			"launch and saturation.",
+		.options = options,
+		.n_options = sizeof(options) / sizeof(options[0]),
 	};
 	struct question question = {
 		.machine = &weft_nccl_machines[0],
@@ -282,7 +240,7 @@ int model_nccl(int argc, char **argv)
 	struct answer answer = {.question = &question};
 	struct weft_error err = {0};
 
-	argp_parse(&argp, argc, argv, 0, NULL, &question);
+	model_parse(&asked, argc, argv, &question);
 	if (answer_find(&answer, &err))
 		return cmd_fail(&err);
 	if (question.options.json)

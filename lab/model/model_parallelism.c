@@ -3,10 +3,9 @@
  * other
  */
 #include "cli/cmd.h"
-#include "costmodel/job/model.h"
 #include "lab/calculators/tensor.h"
 #include "lab/model/model_part.h"
-#include "lab/model/quantity.h"
+#include "lab/model/options.h"
 
 #include <stdio.h>
 
@@ -14,52 +13,6 @@
 #define TOKENS		 4096
 #define HIDDEN		 8192
 #define LINK_BYTES_PER_S (400e9 / 8)
-
-enum {
-	KEY_CP = 256,
-	KEY_DP,
-	KEY_LAYERS,
-	KEY_MODEL,
-	KEY_PARAMS,
-	KEY_BATCH,
-	KEY_SEQ,
-	KEY_HIDDEN,
-	KEY_KV,
-	KEY_LINK,
-	KEY_INTRA,
-	KEY_FLOPS,
-	KEY_RECOMPUTE,
-};
-
-static const struct argp_option options[] = {
-	{"tp", 't', "N", 0, "ways of tensor parallelism (default: 1)", 1},
-	{"pp", 'p', "P", 0, "pipeline stages (default: 1)", 1},
-	{"stages", 0, NULL, OPTION_ALIAS, NULL, 1},
-	{"microbatches", 'm', "M", 0, "per step (default: 1)", 1},
-	{"interleave", 'v', "V", 0, "chunks of layers per stage (default: 1)",
-	 1},
-	{"cp", KEY_CP, "N", 0, "ways of context parallelism (default: 1)", 1},
-	{"dp", KEY_DP, "N", 0, "replicas (default: 1)", 1},
-	{"model", KEY_MODEL, "NAME", 0,
-	 "layers, widths, tokens and parameters of a built-in model (else 20 "
-	 "layers a stage, 4096 tokens, width 8192)",
-	 2},
-	{"layers", KEY_LAYERS, "N", 0, "of the whole model", 2},
-	{"params", KEY_PARAMS, "N", 0, "of the whole model", 2},
-	{"batch", KEY_BATCH, "N", 0, "sequences of a micro-batch (default: 1)",
-	 2},
-	{"seq", KEY_SEQ, "N", 0, "tokens of a sequence", 2},
-	{"hidden", KEY_HIDDEN, "N", 0, "width", 2},
-	{"kv-width", KEY_KV, "N", 0, "of keys (default: the width)", 2},
-	{"full-recompute", KEY_RECOMPUTE, NULL, 0,
-	 "the forward pass is repeated before the backward pass", 2},
-	{"link", KEY_LINK, "RATE", 0,
-	 "between nodes, of each GPU (default: 400Gbps)", 3},
-	{"intra", KEY_INTRA, "RATE", 0,
-	 "inside them, for tensor parallelism (default: the link's)", 3},
-	{"flops", KEY_FLOPS, "RATE", 0, "that a GPU sustains: 400TFLOPS", 3},
-	{0},
-};
 
 struct question {
 	struct model_options options;
@@ -69,55 +22,11 @@ struct question {
 	bool full_recompute, shape_assumed, link_assumed;
 };
 
-/* The numbers of ranks that argp keys stand for. */
-static uint32_t *axis(struct question *question, int key)
+static void model_read(const struct argp_state *state, char *name, void *input)
 {
-	switch (key) {
-	case 't':
-		return &question->tp;
-	case 'p':
-		return &question->pp;
-	case 'm':
-		return &question->micro_batches;
-	case 'v':
-		return &question->interleave;
-	case KEY_CP:
-		return &question->cp;
-	case KEY_DP:
-		return &question->dp;
-	case KEY_LAYERS:
-		return &question->layers;
-	default:
-		return NULL;
-	}
-}
+	struct question *question = input;
+	struct weft_model model = model_named(state, name);
 
-static double *width(struct question *question, int key)
-{
-	switch (key) {
-	case KEY_PARAMS:
-		return &question->parameters;
-	case KEY_BATCH:
-		return &question->batch;
-	case KEY_SEQ:
-		return &question->tokens;
-	case KEY_HIDDEN:
-		return &question->hidden;
-	case KEY_KV:
-		return &question->kv_width;
-	default:
-		return NULL;
-	}
-}
-
-static void model_read(const struct argp_state *state, const char *name,
-		       struct question *question)
-{
-	struct weft_model model;
-	struct weft_error err = {0};
-
-	if (weft_model_find(name, &model, &err))
-		argp_error(state, "--model: %s", err.text);
 	question->layers = model.layers;
 	question->tokens = model.seq;
 	question->hidden = model.hidden;
@@ -125,9 +34,49 @@ static void model_read(const struct argp_state *state, const char *name,
 	question->parameters = weft_model_parameters(&model);
 }
 
-static void question_check(const struct argp_state *state,
-			   struct question *question)
+#define MAX_COUNT (1u << 22)
+
+static const struct value_option options[] = {
+	{"tp", 't', "N", "ways of tensor parallelism (default: 1)", 1,
+	 WHOLE(tp, 1, MAX_COUNT)},
+	{"pp", 'p', "P", "pipeline stages (default: 1)", 1,
+	 WHOLE(pp, 1, MAX_COUNT)},
+	{"stages", 0, NULL, NULL, 1, ALIAS},
+	{"microbatches", 'm', "M", "per step (default: 1)", 1,
+	 WHOLE(micro_batches, 1, MAX_COUNT)},
+	{"interleave", 'v', "V", "chunks of layers per stage (default: 1)", 1,
+	 WHOLE(interleave, 1, MAX_COUNT)},
+	{"cp", 0, "N", "ways of context parallelism (default: 1)", 1,
+	 WHOLE(cp, 1, MAX_COUNT)},
+	{"dp", 0, "N", "replicas (default: 1)", 1, WHOLE(dp, 1, MAX_COUNT)},
+	{"model", 0, "NAME",
+	 "layers, widths, tokens and parameters of a built-in model (else 20 "
+	 "layers a stage, 4096 tokens, width 8192)",
+	 2, READ(model_read)},
+	{"layers", 0, "N", "of the whole model", 2,
+	 WHOLE(layers, 1, MAX_COUNT)},
+	{"params", 0, "N", "of the whole model", 2, COUNT(parameters)},
+	{"batch", 0, "N", "sequences of a micro-batch (default: 1)", 2,
+	 COUNT(batch)},
+	{"seq", 0, "N", "tokens of a sequence", 2, COUNT(tokens)},
+	{"hidden", 0, "N", "width", 2, COUNT(hidden)},
+	{"kv-width", 0, "N", "of keys (default: the width)", 2,
+	 COUNT(kv_width)},
+	{"full-recompute", 0, NULL,
+	 "the forward pass is repeated before the backward pass", 2,
+	 FLAG(full_recompute)},
+	{"link", 0, "RATE", "between nodes, of each GPU (default: 400Gbps)", 3,
+	 RATE(link)},
+	{"intra", 0, "RATE",
+	 "inside them, for tensor parallelism (default: the link's)", 3,
+	 RATE(intra)},
+	{"flops", 0, "RATE", "that a GPU sustains: 400TFLOPS", 3, FLOPS(flops)},
+};
+
+static void question_check(const struct argp_state *state, void *input)
 {
+	struct question *question = input;
+
 	question->shape_assumed = !question->layers;
 	if (!question->layers)
 		question->layers = WEFT_PIPELINE_LAYERS * question->pp;
@@ -145,47 +94,6 @@ static void question_check(const struct argp_state *state,
 		question->kv_width = question->hidden;
 	if (!(question->intra > 0))
 		question->intra = question->link;
-}
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	struct question *question = state->input;
-	uint32_t *count = axis(question, key);
-	double *number = width(question, key);
-
-	if (count) {
-		*count = quantity_whole(state, arg, 1u << 22);
-		return 0;
-	}
-	if (number) {
-		*number = quantity_parse(state, QUANTITY_COUNT, arg);
-		return 0;
-	}
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &question->options;
-		return 0;
-	case KEY_MODEL:
-		model_read(state, arg, question);
-		return 0;
-	case KEY_LINK:
-		question->link = quantity_parse(state, QUANTITY_RATE, arg);
-		return 0;
-	case KEY_INTRA:
-		question->intra = quantity_parse(state, QUANTITY_RATE, arg);
-		return 0;
-	case KEY_FLOPS:
-		question->flops = quantity_parse(state, QUANTITY_FLOPS, arg);
-		return 0;
-	case KEY_RECOMPUTE:
-		question->full_recompute = true;
-		return 0;
-	case ARGP_KEY_END:
-		question_check(state, question);
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
 }
 
 /* ---- the tensor-parallel part and the total ---- */
@@ -382,17 +290,13 @@ static int answer(const struct question *question, struct weft_error *err)
 
 int model_parallelism(int argc, char **argv)
 {
-	static const struct argp_child children[] = {
-		{.argp = &model_argp},
-		{0},
-	};
-	static const struct argp argp = {
+	static const struct model_asked asked = {
+		.help = "All axes of a job beside each other: all-reduces of "
+			"tensor parallelism, the pipeline, the ring of context "
+			"parallelism, chunks of the gradient sync.",
 		.options = options,
-		.parser = parse,
-		.children = children,
-		.doc = "All axes of a job beside each other: all-reduces of "
-		       "tensor parallelism, the pipeline, the ring of context "
-		       "parallelism, chunks of the gradient sync.",
+		.n_options = sizeof(options) / sizeof(options[0]),
+		.check = question_check,
 	};
 	struct question question = {.tp = 1,
 				    .pp = 1,
@@ -403,6 +307,6 @@ int model_parallelism(int argc, char **argv)
 				    .batch = 1};
 	struct weft_error err = {0};
 
-	argp_parse(&argp, argc, argv, 0, NULL, &question);
+	model_parse(&asked, argc, argv, &question);
 	return answer(&question, &err) ? cmd_fail(&err) : EXIT_YES;
 }

@@ -1,59 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* model_pipeline.c - weft model pipeline: bubble, memory and link of stages */
 #include "cli/cmd.h"
-#include "cli/option.h"
-#include "costmodel/job/model.h"
 #include "lab/model/model_part.h"
+#include "lab/model/options.h"
 #include "lab/model/quantity.h"
 
 #include <stdio.h>
-
-enum {
-	KEY_LAYERS = 256,
-	KEY_MODEL,
-	KEY_BATCH,
-	KEY_SEQ,
-	KEY_HIDDEN,
-	KEY_BYTES,
-	KEY_TENSOR,
-	KEY_FORWARD,
-	KEY_BACKWARD,
-	KEY_COMPUTE,
-	KEY_SYNC,
-	KEY_LAYER_BYTES,
-	KEY_MEMORY,
-	KEY_THRESHOLD,
-};
-
-static const struct argp_option options[] = {
-	{"stages", 'p', "P", 0, "pipeline stages", 1},
-	{"microbatches", 'm', "M", 0, "per step", 1},
-	{"interleave", 'v', "V", 0, "chunks of layers per stage (default: 1)",
-	 1},
-	{"layers", KEY_LAYERS, "N", 0, "of one stage (default: 20)", 2},
-	{"model", KEY_MODEL, "NAME", 0,
-	 "layers, sequence and width of a built-in model", 2},
-	{"batch", KEY_BATCH, "N", 0, "sequences of a micro-batch (default: 1)",
-	 2},
-	{"seq", KEY_SEQ, "N", 0, "tokens of a sequence (default: 4096)", 2},
-	{"hidden", KEY_HIDDEN, "N", 0, "width (default: 8192)", 2},
-	{"element-bytes", KEY_BYTES, "N", 0, "of an activation (default: 2)",
-	 2},
-	{"tensor", KEY_TENSOR, "T", 0,
-	 "tensor ranks that each send a part (default: 1)", 2},
-	{"forward", KEY_FORWARD, "TIME", 0,
-	 "of a stage for one micro-batch; with --backward", 3},
-	{"backward", KEY_BACKWARD, "TIME", 0, "likewise", 3},
-	{"compute", KEY_COMPUTE, "TIME", 0,
-	 "instead: of a stage for the whole step", 3},
-	{"sync", KEY_SYNC, "TIME", 0, "after the pipeline: gradients", 3},
-	{"layer-bytes", KEY_LAYER_BYTES, "SIZE", 0,
-	 "that a layer keeps of a micro-batch", 4},
-	{"memory", KEY_MEMORY, "SIZE", 0, "of a GPU (default: 80GB)", 4},
-	{"threshold", KEY_THRESHOLD, "SHARE", 0,
-	 "efficiency below which to warn (default: 0.8)", 4},
-	{0},
-};
 
 struct question {
 	struct model_options options;
@@ -61,22 +13,63 @@ struct question {
 	uint32_t model_layers;
 };
 
-static void model_read(const struct argp_state *state, const char *name,
-		       struct question *question)
+static void model_read(const struct argp_state *state, char *name, void *input)
 {
-	struct weft_model model;
-	struct weft_error err = {0};
+	struct question *question = input;
+	struct weft_model model = model_named(state, name);
 
-	if (weft_model_find(name, &model, &err))
-		argp_error(state, "--model: %s", err.text);
 	question->model_layers = model.layers;
 	question->job.tokens = model.seq;
 	question->job.hidden = model.hidden;
 }
 
-static void question_check(const struct argp_state *state,
-			   struct question *question)
+static void batch_read(const struct argp_state *state, char *text, void *input)
 {
+	struct question *question = input;
+
+	question->job.sequences = quantity_whole(state, text, 1u << 24);
+}
+
+static const struct value_option options[] = {
+	{"stages", 'p', "P", "pipeline stages", 1,
+	 WHOLE(job.stages, 1, 1u << 24)},
+	{"microbatches", 'm', "M", "per step", 1,
+	 WHOLE(job.micro_batches, 1, 1u << 24)},
+	{"interleave", 'v', "V", "chunks of layers per stage (default: 1)", 1,
+	 WHOLE(job.interleave, 1, 1u << 24)},
+	{"layers", 0, "N", "of one stage (default: 20)", 2,
+	 WHOLE(job.layers_per_stage, 1, 1u << 24)},
+	{"model", 0, "NAME", "layers, sequence and width of a built-in model",
+	 2, READ(model_read)},
+	{"batch", 0, "N", "sequences of a micro-batch (default: 1)", 2,
+	 READ(batch_read)},
+	{"seq", 0, "N", "tokens of a sequence (default: 4096)", 2,
+	 COUNT(job.tokens)},
+	{"hidden", 0, "N", "width (default: 8192)", 2, COUNT(job.hidden)},
+	{"element-bytes", 0, "N", "of an activation (default: 2)", 2,
+	 NUMBER(job.element_bytes, 0.125, 16)},
+	{"tensor", 0, "T", "tensor ranks that each send a part (default: 1)", 2,
+	 WHOLE(job.tensor, 1, 1u << 24)},
+	{"forward", 0, "TIME",
+	 "of a stage for one micro-batch; with --backward", 3,
+	 DURATION(job.forward_s)},
+	{"backward", 0, "TIME", "likewise", 3, DURATION(job.backward_s)},
+	{"compute", 0, "TIME", "instead: of a stage for the whole step", 3,
+	 DURATION(job.compute_s)},
+	{"sync", 0, "TIME", "after the pipeline: gradients", 3,
+	 TIME(job.sync_s)},
+	{"layer-bytes", 0, "SIZE", "that a layer keeps of a micro-batch", 4,
+	 BYTES(job.layer_bytes)},
+	{"memory", 0, "SIZE", "of a GPU (default: 80GB)", 4,
+	 BYTES(job.memory_bytes)},
+	{"threshold", 0, "SHARE",
+	 "efficiency below which to warn (default: 0.8)", 4,
+	 NUMBER(job.threshold, 0, 0.999999)},
+};
+
+static void question_check(const struct argp_state *state, void *input)
+{
+	struct question *question = input;
 	struct weft_pipeline_job *job = &question->job;
 
 	if (!job->stages || !job->micro_batches)
@@ -92,90 +85,6 @@ static void question_check(const struct argp_state *state,
 			   "--layers",
 			   question->model_layers, job->stages);
 	job->layers_per_stage = question->model_layers / job->stages;
-}
-
-static error_t parse_time(int key, char *arg, struct argp_state *state)
-{
-	struct question *question = state->input;
-	struct weft_pipeline_job *job = &question->job;
-
-	switch (key) {
-	case KEY_FORWARD:
-		job->forward_s = quantity_parse(state, QUANTITY_DURATION, arg);
-		return 0;
-	case KEY_BACKWARD:
-		job->backward_s = quantity_parse(state, QUANTITY_DURATION, arg);
-		return 0;
-	case KEY_COMPUTE:
-		job->compute_s = quantity_parse(state, QUANTITY_DURATION, arg);
-		return 0;
-	case KEY_SYNC:
-		job->sync_s = quantity_parse(state, QUANTITY_TIME, arg);
-		return 0;
-	case KEY_LAYER_BYTES:
-		job->layer_bytes = quantity_parse(state, QUANTITY_BYTES, arg);
-		return 0;
-	case KEY_MEMORY:
-		job->memory_bytes = quantity_parse(state, QUANTITY_BYTES, arg);
-		return 0;
-	case KEY_THRESHOLD:
-		job->threshold = option_number(state, arg, 0, 0.999999);
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static uint32_t count_parse(const struct argp_state *state, const char *arg)
-{
-	return quantity_whole(state, arg, 1u << 24);
-}
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	struct question *question = state->input;
-	struct weft_pipeline_job *job = &question->job;
-
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &question->options;
-		return 0;
-	case 'p':
-		job->stages = count_parse(state, arg);
-		return 0;
-	case 'm':
-		job->micro_batches = count_parse(state, arg);
-		return 0;
-	case 'v':
-		job->interleave = count_parse(state, arg);
-		return 0;
-	case KEY_LAYERS:
-		job->layers_per_stage = count_parse(state, arg);
-		return 0;
-	case KEY_MODEL:
-		model_read(state, arg, question);
-		return 0;
-	case KEY_BATCH:
-		job->sequences = count_parse(state, arg);
-		return 0;
-	case KEY_SEQ:
-		job->tokens = quantity_parse(state, QUANTITY_COUNT, arg);
-		return 0;
-	case KEY_HIDDEN:
-		job->hidden = quantity_parse(state, QUANTITY_COUNT, arg);
-		return 0;
-	case KEY_BYTES:
-		job->element_bytes = option_number(state, arg, 0.125, 16);
-		return 0;
-	case KEY_TENSOR:
-		job->tensor = count_parse(state, arg);
-		return 0;
-	case ARGP_KEY_END:
-		question_check(state, question);
-		return 0;
-	default:
-		return parse_time(key, arg, state);
-	}
 }
 
 #define AT(member) offsetof(struct weft_pipeline, member)
@@ -346,21 +255,17 @@ static int answer(const struct question *question, struct weft_error *err)
 
 int model_pipeline(int argc, char **argv)
 {
-	static const struct argp_child children[] = {
-		{.argp = &model_argp},
-		{0},
-	};
-	static const struct argp argp = {
+	static const struct model_asked asked = {
+		.help = "What splitting layers into pipeline stages costs: the "
+			"bubble under both its names, activations, bytes "
+			"between stages, the link that keeps up.",
 		.options = options,
-		.parser = parse,
-		.children = children,
-		.doc = "What splitting layers into pipeline stages costs: the "
-		       "bubble under both its names, activations, bytes "
-		       "between stages, the link that keeps up.",
+		.n_options = sizeof(options) / sizeof(options[0]),
+		.check = question_check,
 	};
 	struct question question = {0};
 	struct weft_error err = {0};
 
-	argp_parse(&argp, argc, argv, 0, NULL, &question);
+	model_parse(&asked, argc, argv, &question);
 	return answer(&question, &err) ? cmd_fail(&err) : EXIT_YES;
 }

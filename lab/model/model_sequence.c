@@ -1,117 +1,62 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* model_sequence.c - weft model sequence: attention over several GPUs */
 #include "cli/cmd.h"
-#include "cli/option.h"
-#include "costmodel/job/model.h"
 #include "lab/model/model_part.h"
-#include "lab/model/quantity.h"
+#include "lab/model/options.h"
 
 #include <math.h>
 #include <stdio.h>
-
-enum {
-	KEY_SEQ = 256,
-	KEY_MODEL,
-	KEY_HIDDEN,
-	KEY_QUERY,
-	KEY_BYTES,
-	KEY_LINK,
-	KEY_LATENCY,
-	KEY_COMPUTE,
-	KEY_FLOPS,
-	KEY_SYNC,
-};
-
-static const struct argp_option options[] = {
-	{"ways", 'n', "N", 0, "GPUs that share the sequence", 1},
-	{"seq", KEY_SEQ, "N", 0, "tokens of the whole sequence", 1},
-	{"hidden", KEY_HIDDEN, "N", 0, "width of keys, and of values", 1},
-	{"query-width", KEY_QUERY, "N", 0,
-	 "width of queries (default: that of keys)", 1},
-	{"model", KEY_MODEL, "NAME", 0, "both widths of a built-in model", 1},
-	{"element-bytes", KEY_BYTES, "N", 0, "of an element (default: 2)", 1},
-	{"link", KEY_LINK, "RATE", 0, "of each GPU, one direction", 2},
-	{"latency", KEY_LATENCY, "TIME", 0, "of one message (default: 0)", 2},
-	{"compute", KEY_COMPUTE, "TIME", 0,
-	 "attention of one layer on one GPU, forward", 3},
-	{"flops", KEY_FLOPS, "RATE", 0,
-	 "instead: that a GPU sustains in attention", 3},
-	{"sync", KEY_SYNC, "TIME", 0, "after each block (default: 0)", 3},
-	{0},
-};
 
 struct question {
 	struct model_options options;
 	struct weft_sequence_job job;
 };
 
-static void model_read(const struct argp_state *state, const char *name,
-		       struct weft_sequence_job *job)
+static void model_read(const struct argp_state *state, char *name, void *input)
 {
-	struct weft_model model;
-	struct weft_error err = {0};
+	struct question *question = input;
+	struct weft_sequence_job *job = &question->job;
+	struct weft_model model = model_named(state, name);
 
-	if (weft_model_find(name, &model, &err))
-		argp_error(state, "--model: %s", err.text);
 	job->hidden = weft_model_kv_width(&model, 1);
 	job->query_width = model.head_width
 				   ? (double)model.head_width * model.heads
 				   : model.hidden;
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	struct question *question = state->input;
-	struct weft_sequence_job *job = &question->job;
+static const struct value_option options[] = {
+	{"ways", 'n', "N", "GPUs that share the sequence", 1,
+	 WHOLE(job.ways, 1, 1u << 20)},
+	{"seq", 0, "N", "tokens of the whole sequence", 1, COUNT(job.tokens)},
+	{"hidden", 0, "N", "width of keys, and of values", 1,
+	 COUNT(job.hidden)},
+	{"query-width", 0, "N", "width of queries (default: that of keys)", 1,
+	 COUNT(job.query_width)},
+	{"model", 0, "NAME", "both widths of a built-in model", 1,
+	 READ(model_read)},
+	{"element-bytes", 0, "N", "of an element (default: 2)", 1,
+	 NUMBER(job.element_bytes, 0.125, 16)},
+	{"link", 0, "RATE", "of each GPU, one direction", 2,
+	 RATE(job.link_bytes_per_s)},
+	{"latency", 0, "TIME", "of one message (default: 0)", 2,
+	 TIME(job.latency_s)},
+	{"compute", 0, "TIME", "attention of one layer on one GPU, forward", 3,
+	 DURATION(job.compute_s)},
+	{"flops", 0, "RATE", "instead: that a GPU sustains in attention", 3,
+	 FLOPS(job.flops)},
+	{"sync", 0, "TIME", "after each block (default: 0)", 3,
+	 TIME(job.sync_s)},
+};
 
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &question->options;
-		return 0;
-	case 'n':
-		job->ways = quantity_whole(state, arg, 1u << 20);
-		return 0;
-	case KEY_SEQ:
-		job->tokens = quantity_parse(state, QUANTITY_COUNT, arg);
-		return 0;
-	case KEY_HIDDEN:
-		job->hidden = quantity_parse(state, QUANTITY_COUNT, arg);
-		return 0;
-	case KEY_QUERY:
-		job->query_width = quantity_parse(state, QUANTITY_COUNT, arg);
-		return 0;
-	case KEY_MODEL:
-		model_read(state, arg, job);
-		return 0;
-	case KEY_BYTES:
-		job->element_bytes = option_number(state, arg, 0.125, 16);
-		return 0;
-	case KEY_LINK:
-		job->link_bytes_per_s =
-			quantity_parse(state, QUANTITY_RATE, arg);
-		return 0;
-	case KEY_LATENCY:
-		job->latency_s = quantity_parse(state, QUANTITY_TIME, arg);
-		return 0;
-	case KEY_COMPUTE:
-		job->compute_s = quantity_parse(state, QUANTITY_DURATION, arg);
-		return 0;
-	case KEY_FLOPS:
-		job->flops = quantity_parse(state, QUANTITY_FLOPS, arg);
-		return 0;
-	case KEY_SYNC:
-		job->sync_s = quantity_parse(state, QUANTITY_TIME, arg);
-		return 0;
-	case ARGP_KEY_END:
-		if (!job->ways || !(job->tokens > 0) || !(job->hidden > 0) ||
-		    !(job->link_bytes_per_s > 0))
-			argp_error(state, "which sequence? Give --ways N, "
-					  "--seq N, --hidden N (or --model) "
-					  "and --link RATE");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+static void question_check(const struct argp_state *state, void *input)
+{
+	const struct question *question = input;
+	const struct weft_sequence_job *job = &question->job;
+
+	if (!job->ways || !(job->tokens > 0) || !(job->hidden > 0) ||
+	    !(job->link_bytes_per_s > 0))
+		argp_error(state, "which sequence? Give --ways N, --seq N, "
+				  "--hidden N (or --model) and --link RATE");
 }
 
 #define AT(member) offsetof(struct weft_sequence, member)
@@ -267,23 +212,19 @@ int model_sequence_part(const struct weft_sequence_job *job,
 
 int model_sequence(int argc, char **argv)
 {
-	static const struct argp_child children[] = {
-		{.argp = &model_argp},
-		{0},
-	};
-	static const struct argp argp = {
+	static const struct model_asked asked = {
+		.help = "What splitting a sequence over GPUs costs one "
+			"attention layer, as a ring and as a gather, with and "
+			"without a double buffer.",
 		.options = options,
-		.parser = parse,
-		.children = children,
-		.doc = "What splitting a sequence over GPUs costs one "
-		       "attention layer, as a ring and as a gather, with and "
-		       "without a double buffer.",
+		.n_options = sizeof(options) / sizeof(options[0]),
+		.check = question_check,
 	};
 	struct question question = {0};
 	struct model_sequence_part part;
 	struct weft_error err = {0};
 
-	argp_parse(&argp, argc, argv, 0, NULL, &question);
+	model_parse(&asked, argc, argv, &question);
 	if (model_sequence_part(&question.job, &question.options, &part,
 				&err) ||
 	    model_print(&part.report, &err))

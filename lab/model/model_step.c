@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* model_step.c - weft model step: how long a training step takes, and why */
+#include "base/size.h"
 #include "cli/cmd.h"
 #include "cli/option.h"
 #include "cli/plan/fit.h"
 #include "cli/report.h"
 #include "costmodel/time/health.h"
+#include "costmodel/time/range.h"
 #include "costmodel/time/straggler.h"
-#include "lab/model/model.h"
+#include "lab/model/options.h"
 #include "lab/step/step_run.h"
 #include "lab/step/step_table.h"
 #include "placement/place.h"
@@ -16,82 +18,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-	KEY_GPU = 256,
-	KEY_TABLE,
-	KEY_BASELINE,
-	KEY_CALIBRATE,
-	KEY_EFFICIENCY,
-	KEY_LEAVE_OUT,
-	KEY_OVERLAP,
-	KEY_STRAGGLER,
-	KEY_JITTER,
-	KEY_HEALTH,
-	KEY_GPUS,
-	KEY_MODELS
-};
-
 #define BAR_WIDTH 30
 
-static const struct argp_option known_options[] = {
-	{"job", 'j', "SPEC", 0, "the job, weft-spec(7): gpus=64,tp=8,pp=2", 0},
-	{"fabric", 'f', "FILE", 0,
-	 "place it on this cluster, empty (default: a usual one of the GPU)",
-	 0},
-	{"gpu", KEY_GPU, "NAME", 0,
-	 "kind of GPU (default: of the fabric's profile, or H100); of a "
-	 "table's "
-	 "rows that do not say",
-	 0},
-	{"gpus", KEY_GPUS, NULL, 0, "list the kinds of GPU and exit", 0},
-	{"models", KEY_MODELS, NULL, 0, "list the built-in models and exit", 0},
-	{"table", KEY_TABLE, "CSV", 0,
-	 "predict each run of a table, and say how far off", 0},
-	{"baseline", KEY_BASELINE, "CSV", 0,
-	 "show these errors of other models below", 0},
-	{"calibrate", KEY_CALIBRATE, "CSV", 0,
-	 "find one constant per GPU from measured runs, and use it", 0},
-	{"efficiency", KEY_EFFICIENCY, "GPU=F", 0,
-	 "steps of this GPU take 1/F of what its profile says", 0},
-	{"leave-out", KEY_LEAVE_OUT, NULL, 0,
-	 "of a table: errors of each publisher's runs, with constants from "
-	 "those of all others",
-	 0},
-	{"overlap", KEY_OVERLAP, "yes|no", 0,
-	 "collectives run behind computation (default: from Hopper on)", 0},
-	{"straggler", KEY_STRAGGLER, "F", 0,
-	 "computation takes F times as long: all wait for the slowest", 0},
-	{"jitter", KEY_JITTER, "SIGMA", 0,
-	 "the computing time of a rank varies by this share, and all wait for "
-	 "the slowest",
-	 0},
-	{"health", KEY_HEALTH, "FILE", 0,
-	 "nodes of the fabric that compute slower, weft-model(1)", 0},
-	{0},
-};
-
 struct question {
+	struct model_options shared;
 	const char *job, *fabric, *gpu, *table, *baseline, *calibrate, *health;
 	double jitter;
 	struct weft_step_options options;
 	bool leave_out;
 	struct step_constants constants;
-	struct model_options shared;
 };
 
-static enum weft_habit habit_read(const struct argp_state *state,
-				  const char *text)
+static void habit_read(const struct argp_state *state, char *text, void *input)
 {
-	if (strcmp(text, "yes") == 0)
-		return WEFT_ALWAYS;
-	if (strcmp(text, "no") != 0)
+	struct question *q = input;
+
+	if (strcmp(text, "yes") != 0 && strcmp(text, "no") != 0)
 		argp_error(state, "\"%s\": expected yes or no", text);
-	return WEFT_NEVER;
+	q->options.overlap = *text == 'y' ? WEFT_ALWAYS : WEFT_NEVER;
 }
 
 static void efficiency_read(const struct argp_state *state, char *text,
-			    struct step_constants *constants)
+			    void *input)
 {
+	struct question *q = input;
 	char *equals = strchr(text, '=');
 	struct weft_error err = {0};
 	const struct weft_gpu *gpu;
@@ -105,12 +55,15 @@ static void efficiency_read(const struct argp_state *state, char *text,
 	*equals = '\0';
 	gpu = weft_gpu_find(text, &err);
 	value = option_number(state, equals + 1, 0.01, 100);
-	if (!gpu || step_constant_set(constants, gpu, value, 0, &err))
+	if (!gpu || step_constant_set(&q->constants, gpu, value, 0, &err))
 		argp_error(state, "%s", err.text);
 }
 
-static void gpus_print(void)
+static void gpus_print(const struct argp_state *state, char *text, void *input)
 {
+	(void)state;
+	(void)text;
+	(void)input;
 	puts("GPU     16-bit    8-bit    4-bit  TFLOP/s   memory");
 	for (uint32_t i = 0; i < weft_n_gpus; i++) {
 		const struct weft_gpu *g = &weft_gpus[i];
@@ -121,10 +74,15 @@ static void gpus_print(void)
 		       g->flops_per_s[WEFT_BITS_4] / 1e12,
 		       g->memory_bytes / 1e9, g->memory_bytes_per_s / 1e12);
 	}
+	exit(fflush(stdout) == 0 ? EXIT_YES : EXIT_ERROR);
 }
 
-static void models_print(void)
+static void models_print(const struct argp_state *state, char *text,
+			 void *input)
 {
+	(void)state;
+	(void)text;
+	(void)input;
 	puts("model                layers   hidden  parameters");
 	for (uint32_t i = 0; i < weft_n_models; i++) {
 		const struct weft_model *m = &weft_models[i];
@@ -134,36 +92,56 @@ static void models_print(void)
 	}
 	puts("or a file: model=FILE.yaml, model=PATH/config.json; "
 	     "weft-spec(7)");
+	exit(fflush(stdout) == 0 ? EXIT_YES : EXIT_ERROR);
 }
 
-/* Options whose value is kept as it is. */
-static const struct {
-	int key;
-	size_t offset;
-} texts[] = {
-	{'j', offsetof(struct question, job)},
-	{'f', offsetof(struct question, fabric)},
-	{KEY_GPU, offsetof(struct question, gpu)},
-	{KEY_TABLE, offsetof(struct question, table)},
-	{KEY_BASELINE, offsetof(struct question, baseline)},
-	{KEY_CALIBRATE, offsetof(struct question, calibrate)},
-	{KEY_HEALTH, offsetof(struct question, health)},
+static const struct value_option known_options[] = {
+	{"job", 'j', "SPEC", "the job, weft-spec(7): gpus=64,tp=8,pp=2", 0,
+	 TEXT(job)},
+	{"fabric", 'f', "FILE",
+	 "place it on this cluster, empty (default: a usual one of the GPU)", 0,
+	 TEXT(fabric)},
+	{"gpu", 0, "NAME",
+	 "kind of GPU (default: of the fabric's profile, or H100); of a "
+	 "table's rows that do not say",
+	 0, TEXT(gpu)},
+	{"gpus", 0, NULL, "list the kinds of GPU and exit", 0,
+	 READ(gpus_print)},
+	{"models", 0, NULL, "list the built-in models and exit", 0,
+	 READ(models_print)},
+	{"table", 0, "CSV", "predict each run of a table, and say how far off",
+	 0, TEXT(table)},
+	{"baseline", 0, "CSV", "show these errors of other models below", 0,
+	 TEXT(baseline)},
+	{"calibrate", 0, "CSV",
+	 "find one constant per GPU from measured runs, and use it", 0,
+	 TEXT(calibrate)},
+	{"efficiency", 0, "GPU=F",
+	 "steps of this GPU take 1/F of what its profile says", 0,
+	 READ(efficiency_read)},
+	{"leave-out", 0, NULL,
+	 "of a table: errors of each publisher's runs, with constants from "
+	 "those of all others",
+	 0, FLAG(leave_out)},
+	{"overlap", 0, "yes|no",
+	 "collectives run behind computation (default: from Hopper on)", 0,
+	 READ(habit_read)},
+	{"straggler", 0, "F",
+	 "computation takes F times as long: all wait for the slowest", 0,
+	 NUMBER(options.straggler, 1, 1000)},
+	{"jitter", 0, "SIGMA",
+	 "the computing time of a rank varies by this share, and all wait for "
+	 "the slowest",
+	 0, NUMBER(jitter, 0, 10)},
+	{"health", 0, "FILE",
+	 "nodes of the fabric that compute slower, weft-model(1)", 0,
+	 TEXT(health)},
 };
 
-static bool text_read(struct question *q, int key, const char *arg)
+static void question_check(const struct argp_state *state, void *input)
 {
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-		if (texts[i].key != key)
-			continue;
-		*(const char **)(void *)((char *)q + texts[i].offset) = arg;
-		return true;
-	}
-	return false;
-}
+	const struct question *q = input;
 
-static void question_check(const struct argp_state *state,
-			   const struct question *q)
-{
 	if (!q->job && !q->table && !q->calibrate)
 		argp_error(state, "of what? Give --job SPEC or --table CSV");
 	if (q->job && q->table)
@@ -179,48 +157,6 @@ static void question_check(const struct argp_state *state,
 	if (q->health && (!q->fabric || !q->job))
 		argp_error(state, "--health is of the nodes of a --fabric that "
 				  "a --job runs on");
-}
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	struct question *q = state->input;
-
-	if (text_read(q, key, arg))
-		return 0;
-	switch (key) {
-	case KEY_GPUS:
-		gpus_print();
-		exit(fflush(stdout) == 0 ? EXIT_YES : EXIT_ERROR);
-	case KEY_MODELS:
-		models_print();
-		exit(fflush(stdout) == 0 ? EXIT_YES : EXIT_ERROR);
-	case KEY_EFFICIENCY:
-		efficiency_read(state, arg, &q->constants);
-		return 0;
-	case KEY_LEAVE_OUT:
-		q->leave_out = true;
-		return 0;
-	case KEY_OVERLAP:
-		q->options.overlap = habit_read(state, arg);
-		return 0;
-	case KEY_STRAGGLER:
-		q->options.straggler = option_number(state, arg, 1, 1000);
-		return 0;
-	case KEY_JITTER:
-		q->jitter = option_number(state, arg, 0, 10);
-		return 0;
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &q->shared;
-		return 0;
-	case ARGP_KEY_ARG:
-		argp_error(state, "\"%s\" is not an option", arg);
-		return 0;
-	case ARGP_KEY_END:
-		question_check(state, q);
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
 }
 
 /* ---- one job ---- */
@@ -261,8 +197,32 @@ static double part_s(const struct weft_step *step, size_t i)
 					       parts[i].offset);
 }
 
+/* How near the step is known. */
+struct known {
+	double low_s, high_s;
+	char unseen[WEFT_UNSEEN_SIZE]; /* "": runs like it were published */
+};
+
+static struct known known_find(const struct weft_gpu *gpu,
+			       const struct weft_fabric *f,
+			       const struct weft_job *job, double step_s)
+{
+	const struct weft_range *range =
+		&weft_ranges[weft_run_kind(&job->spec, &job->model)];
+	const struct weft_seen run =
+		weft_run_of(gpu, &job->spec, &job->model, f);
+	struct known known = {
+		.low_s = range->low * step_s,
+		.high_s = range->high * step_s,
+	};
+
+	weft_unseen(&run, known.unseen, sizeof(known.unseen));
+	return known;
+}
+
 static int job_json(const struct weft_gpu *gpu, const struct weft_step *step,
-		    const struct fit *fit, struct weft_error *err)
+		    const struct known *known, const struct fit *fit,
+		    struct weft_error *err)
 {
 	json_t *object = model_json("step"), *list = json_object();
 	json_t *all = json_object();
@@ -275,6 +235,11 @@ static int job_json(const struct weft_gpu *gpu, const struct weft_step *step,
 				    json_real(step->communication_s[a]));
 	json_object_set_new(object, "gpu", json_string(gpu->name));
 	json_object_set_new(object, "step_s", json_real(step->step_s));
+	json_object_set_new(object, "low_s", json_real(known->low_s));
+	json_object_set_new(object, "high_s", json_real(known->high_s));
+	json_object_set_new(object, "unseen",
+			    known->unseen[0] ? json_string(known->unseen)
+					     : json_null());
 	json_object_set_new(object, "parts", list);
 	json_object_set_new(object, "communication_s", all);
 	json_object_update_new(
@@ -297,20 +262,24 @@ static int job_json(const struct weft_gpu *gpu, const struct weft_step *step,
 }
 
 static void job_text(const struct weft_gpu *gpu, const struct weft_step *step,
-		     const struct fit *fit)
+		     const struct known *known, const struct fit *fit)
 {
-	char time[32];
+	char time[32], low[32], high[32];
 
-	printf("step on %s  %s\n", gpu->name,
-	       report_quantity(step->step_s, "s", time, sizeof(time)));
+	printf("step on %s  %s (%s to %s)\n", gpu->name,
+	       weft_quantity_text(step->step_s, "s", time, sizeof(time)),
+	       weft_quantity_text(known->low_s, "s", low, sizeof(low)),
+	       weft_quantity_text(known->high_s, "s", high, sizeof(high)));
+	if (known->unseen[0])
+		printf("  %s: the range may not hold\n", known->unseen);
 	for (size_t i = 0; i < N_PARTS; i++) {
 		double share = part_s(step, i) / step->step_s;
 		int width = (int)(share * BAR_WIDTH + 0.5);
 
 		if (part_s(step, i) > 0)
 			printf("  %-22s %10s %5.1f %%  %.*s\n", parts[i].label,
-			       report_quantity(part_s(step, i), "s", time,
-					       sizeof(time)),
+			       weft_quantity_text(part_s(step, i), "s", time,
+						  sizeof(time)),
 			       100 * share, width,
 			       "##############################");
 	}
@@ -406,6 +375,7 @@ static int answer_job(const struct question *q, struct weft_error *err)
 	struct weft_fabric *f = NULL;
 	struct weft_job job = {0};
 	struct weft_step step;
+	struct known known;
 	struct fit fit;
 	int rc = -1;
 
@@ -423,10 +393,11 @@ static int answer_job(const struct question *q, struct weft_error *err)
 	if (!f || job_step(q, f, &job, &mine, &step, err))
 		goto out;
 	fit = fit_find(&job, mine.gpu);
+	known = known_find(mine.gpu, f, &job, step.step_s);
 	if (q->shared.json)
-		rc = job_json(mine.gpu, &step, &fit, err);
+		rc = job_json(mine.gpu, &step, &known, &fit, err);
 	else
-		job_text(mine.gpu, &step, &fit);
+		job_text(mine.gpu, &step, &known, &fit);
 	rc = q->shared.json ? rc : 0;
 out:
 	weft_job_free(&job);
@@ -486,21 +457,17 @@ static int answer(struct question *q, struct weft_error *err)
 
 int model_step(int argc, char **argv)
 {
-	static const struct argp_child children[] = {
-		{.argp = &model_argp},
-		{0},
-	};
-	static const struct argp argp = {
+	static const struct model_asked asked = {
+		.help = "How long one training step takes and what it is made "
+			"of; or the same for each run of a table, beside what "
+			"was measured.",
 		.options = known_options,
-		.parser = parse,
-		.children = children,
-		.doc = "How long one training step takes and what it is made "
-		       "of; or the same for each run of a table, beside what "
-		       "was measured.",
+		.n_options = sizeof(known_options) / sizeof(known_options[0]),
+		.check = question_check,
 	};
 	struct question question = {0};
 	struct weft_error err = {0};
 
-	argp_parse(&argp, argc, argv, 0, NULL, &question);
+	model_parse(&asked, argc, argv, &question);
 	return answer(&question, &err) ? cmd_fail(&err) : EXIT_YES;
 }

@@ -1,37 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* model_straggler.c - weft model straggler: waiting for the slowest rank */
-#include "base/suggest.h"
 #include "cli/cmd.h"
-#include "cli/option.h"
 #include "cli/plan/ranks.h"
 #include "costmodel/time/health.h"
 #include "costmodel/time/straggler.h"
-#include "lab/model/model.h"
+#include "lab/model/options.h"
 #include "placement/place.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { KEY_JITTER = 256, KEY_DISTRIBUTION, KEY_HEALTH };
-
-static const struct argp_option options[] = {
-	{"gpus", 'g', "N", 0, "ranks that wait for each other", 1},
-	{"jitter", KEY_JITTER, "SHARE", 0,
-	 "by which a rank's time varies from step to step: 0.02", 1},
-	{"distribution", KEY_DISTRIBUTION, "NAME", 0,
-	 "normal (default) or lognormal, which has a heavy tail", 1},
-	{"health", KEY_HEALTH, "FILE", 0,
-	 "how many times as long nodes take: YAML, or CSV node,factor", 2},
-	{"job", 'j', "SPEC", 0, "the job that runs there, weft-spec(7)", 2},
-	{"fabric", 'f', "FILE", 0,
-	 "the cluster, weft-fabric(5) (default: $WEFT_FABRIC)", 2},
-	{"nodes", 'n', "HOSTLIST", 0,
-	 "the job's ranks in order on these (default: as weft plan places it)",
-	 2},
-	{0},
-};
 
 struct question {
 	struct model_options options;
@@ -41,21 +20,42 @@ struct question {
 	const char *health, *job, *fabric, *nodes;
 };
 
-static enum weft_jitter distribution_parse(const struct argp_state *state,
-					   const char *name)
+static void distribution_read(const struct argp_state *state, char *name,
+			      void *input)
 {
-	for (int k = 0; k < WEFT_N_JITTERS; k++) {
-		if (strcmp(weft_jitter_names[k], name) == 0)
-			return (enum weft_jitter)k;
-	}
-	argp_error(state, "\"%s\" is not a distribution; did you mean \"%s\"?",
-		   name, weft_suggest(name, weft_jitter_names, WEFT_N_JITTERS));
-	return WEFT_JITTER_NORMAL;
+	struct question *question = input;
+
+	question->distribution =
+		(enum weft_jitter)model_word(state, "a distribution", name,
+					     weft_jitter_names, WEFT_N_JITTERS);
 }
 
-static void question_check(const struct argp_state *state,
-			   struct question *question)
+static const struct value_option options[] = {
+	{"gpus", 'g', "N", "ranks that wait for each other", 1,
+	 WHOLE(n_ranks, 0, 1u << 22)},
+	{"jitter", 0, "SHARE",
+	 "by which a rank's time varies from step to step: 0.02", 1,
+	 NUMBER(jitter, 0, 10)},
+	{"distribution", 0, "NAME",
+	 "normal (default) or lognormal, which has a heavy tail", 1,
+	 READ(distribution_read)},
+	{"health", 0, "FILE",
+	 "how many times as long nodes take: YAML, or CSV node,factor", 2,
+	 TEXT(health)},
+	{"job", 'j', "SPEC", "the job that runs there, weft-spec(7)", 2,
+	 TEXT(job)},
+	{"fabric", 'f', "FILE",
+	 "the cluster, weft-fabric(5) (default: $WEFT_FABRIC)", 2,
+	 TEXT(fabric)},
+	{"nodes", 'n', "HOSTLIST",
+	 "the job's ranks in order on these (default: as weft plan places it)",
+	 2, TEXT(nodes)},
+};
+
+static void question_check(const struct argp_state *state, void *input)
 {
+	struct question *question = input;
+
 	if (!question->fabric)
 		question->fabric = getenv("WEFT_FABRIC");
 	if (question->health && (!question->job || !question->fabric))
@@ -68,43 +68,6 @@ static void question_check(const struct argp_state *state,
 				  "SHARE, or --health FILE");
 	if (question->health && question->n_ranks)
 		argp_error(state, "--gpus: the job says how many");
-}
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	struct question *question = state->input;
-
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &question->options;
-		return 0;
-	case 'g':
-		question->n_ranks = (uint32_t)option_uint(state, arg, 1u << 22);
-		return 0;
-	case KEY_JITTER:
-		question->jitter = option_number(state, arg, 0, 10);
-		return 0;
-	case KEY_DISTRIBUTION:
-		question->distribution = distribution_parse(state, arg);
-		return 0;
-	case KEY_HEALTH:
-		question->health = arg;
-		return 0;
-	case 'j':
-		question->job = arg;
-		return 0;
-	case 'f':
-		question->fabric = arg;
-		return 0;
-	case 'n':
-		question->nodes = arg;
-		return 0;
-	case ARGP_KEY_END:
-		question_check(state, question);
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
 }
 
 /* What model_print shows, all of it doubles. */
@@ -279,21 +242,18 @@ out:
 
 int model_straggler(int argc, char **argv)
 {
-	static const struct argp_child children[] = {
-		{.argp = &model_argp},
-		{0},
-	};
-	static const struct argp argp = {
+	static const struct model_asked asked = {
+		.help = "How much longer computation takes because all ranks "
+			"wait for the slowest: of equal ones from step to "
+			"step, "
+			"and of those on slow nodes in every step.",
 		.options = options,
-		.parser = parse,
-		.children = children,
-		.doc = "How much longer computation takes because all ranks "
-		       "wait for the slowest: of equal ones from step to step, "
-		       "and of those on slow nodes in every step.",
+		.n_options = sizeof(options) / sizeof(options[0]),
+		.check = question_check,
 	};
 	struct question question = {0};
 	struct weft_error err = {0};
 
-	argp_parse(&argp, argc, argv, 0, NULL, &question);
+	model_parse(&asked, argc, argv, &question);
 	return answer(&question, &err) ? cmd_fail(&err) : EXIT_YES;
 }

@@ -1,22 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* model_traffic.c - weft model traffic: what the ranks of a job exchange */
+#include "base/size.h"
 #include "cli/cmd.h"
 #include "costmodel/traffic/schedule.h"
-#include "lab/model/model.h"
+#include "lab/model/options.h"
 #include "placement/job.h"
 
 #include <stdio.h>
 #include <string.h>
-
-enum { KEY_MATRIX = 256 };
-
-static const struct argp_option options[] = {
-	{"job", 'j', "SPEC", 0, "the job, weft-spec(7): model=llama3-8B,tp=8",
-	 1},
-	{"matrix", KEY_MATRIX, NULL, 0,
-	 "the bytes of each pair of ranks as CSV, which traffic=FILE reads", 1},
-	{0},
-};
 
 static const char *const overlap_names[WEFT_N_OVERLAPS] = {
 	"exposed",	   "behind-matmul",  "behind-attention",
@@ -28,6 +19,14 @@ struct question {
 	bool matrix;
 };
 
+static const struct value_option options[] = {
+	{"job", 'j', "SPEC", "the job, weft-spec(7): model=llama3-8B,tp=8", 1,
+	 TEXT(job_text)},
+	{"matrix", 0, NULL,
+	 "the bytes of each pair of ranks as CSV, which traffic=FILE reads", 1,
+	 FLAG(matrix)},
+};
+
 struct answer {
 	struct weft_job job;
 	struct weft_schedule schedule;
@@ -35,30 +34,15 @@ struct answer {
 	double axis_bytes[WEFT_N_AXES];
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static void question_check(const struct argp_state *state, void *input)
 {
-	struct question *question = state->input;
+	const struct question *question = input;
 
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &question->options;
-		return 0;
-	case 'j':
-		question->job_text = arg;
-		return 0;
-	case KEY_MATRIX:
-		question->matrix = true;
-		return 0;
-	case ARGP_KEY_END:
-		if (!question->job_text)
-			argp_error(state, "which job? Give --job SPEC, e.g. "
-					  "--job model=llama3-8B,tp=2,dp=4");
-		if (question->matrix && question->options.json)
-			argp_error(state, "--matrix is CSV: without --json");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	if (!question->job_text)
+		argp_error(state, "which job? Give --job SPEC, e.g. "
+				  "--job model=llama3-8B,tp=2,dp=4");
+	if (question->matrix && question->options.json)
+		argp_error(state, "--matrix is CSV: without --json");
 }
 
 static int answer_open(const struct question *question, struct answer *answer,
@@ -126,10 +110,11 @@ static const char *stages_text(const struct weft_call *call, char *text,
 static void text_print(const struct answer *answer)
 {
 	const struct weft_traffic *t = &answer->job.traffic;
-	char stages[32], group[40];
+	char stages[32], group[40], bytes[32];
 
-	printf("%u ranks, %u pairs, %.4g GB per step\n", t->n_ranks, t->n_edges,
-	       answer->total_bytes / 1e9);
+	printf("%u ranks, %u pairs, %s per step\n", t->n_ranks, t->n_edges,
+	       weft_quantity_text(answer->total_bytes, "B", bytes,
+				  sizeof(bytes)));
 	for (uint32_t a = 0; a < WEFT_N_AXES; a++) {
 		if (answer->axis_bytes[a] > 0)
 			printf("  %-4s %12.4f GB  %5.1f %%\n",
@@ -140,16 +125,18 @@ static void text_print(const struct answer *answer)
 	if (!answer->schedule.n_calls)
 		return;
 	printf("\n%-10s %12s %10s %6s %-19s %-8s %-17s %s\n", "phase",
-	       "calls/step", "MB/call", "ranks", "group", "stages", "overlap",
+	       "calls/step", "size/call", "ranks", "group", "stages", "overlap",
 	       "what");
 	for (uint32_t i = 0; i < answer->schedule.n_calls; i++) {
 		const struct weft_call *call = &answer->schedule.calls[i];
 
 		snprintf(group, sizeof(group), "%s%s", call->group,
 			 call->expert_grid ? " of experts" : "");
-		printf("%-10s %12.6g %10.4g %6u %-19s %-8s %-17s %s\n",
+		printf("%-10s %12.6g %10s %6u %-19s %-8s %-17s %s\n",
 		       weft_phase_names[call->phase], call->count,
-		       call->size_bytes / 1e6, call->n, group,
+		       weft_quantity_text(call->size_bytes, "B", bytes,
+					  sizeof(bytes)),
+		       call->n, group,
 		       stages_text(call, stages, sizeof(stages)),
 		       overlap_names[call->overlap], call->what);
 	}
@@ -207,23 +194,20 @@ static int json_print(const struct answer *answer, struct weft_error *err)
 
 int model_traffic(int argc, char **argv)
 {
-	static const struct argp_child children[] = {
-		{.argp = &model_argp},
-		{0},
-	};
-	static const struct argp argp = {
+	static const struct model_asked asked = {
+		.help = "What the ranks of a training job exchange in one "
+			"step: "
+			"each kind of call, or the bytes of each pair.",
 		.options = options,
-		.parser = parse,
-		.children = children,
-		.doc = "What the ranks of a training job exchange in one step: "
-		       "each kind of call, or the bytes of each pair.",
+		.n_options = sizeof(options) / sizeof(options[0]),
+		.check = question_check,
 	};
 	struct question question = {0};
 	struct answer answer = {0};
 	struct weft_error err = {0};
 	int rc;
 
-	argp_parse(&argp, argc, argv, 0, NULL, &question);
+	model_parse(&asked, argc, argv, &question);
 	rc = answer_open(&question, &answer, &err);
 	if (!rc && question.matrix)
 		rc = matrix_print(&answer, &err);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* model_whatif.c - weft model whatif: what single terms change about a step */
+#include "base/size.h"
 #include "base/suggest.h"
 #include "cli/cmd.h"
 #include "cli/option.h"
 #include "cli/report.h"
 #include "lab/calculators/whatif.h"
-#include "lab/model/model.h"
+#include "lab/model/options.h"
 #include "lab/model/quantity.h"
 
 #include <math.h>
@@ -14,35 +15,6 @@
 #include <string.h>
 
 #define MAX_TERMS 32
-
-enum {
-	KEY_COMPUTE = 256,
-	KEY_COMM,
-	KEY_LATENCY,
-	KEY_COLLECTIVES,
-	KEY_CHUNKS,
-	KEY_STEPS,
-	KEY_OVERLAP,
-	KEY_SET,
-	KEY_TERMS,
-};
-
-static const struct argp_option options[] = {
-	{"compute", KEY_COMPUTE, "TIME", 0, "of one micro-batch", 1},
-	{"comm", KEY_COMM, "TIME", 0, "of one sync", 1},
-	{"latency", KEY_LATENCY, "TIME", 0,
-	 "part of it that does not shrink with bytes (default: 0)", 1},
-	{"overlap", KEY_OVERLAP, "SHARE", 0,
-	 "of the shorter of both that is hidden (default: 0)", 1},
-	{"gpus", 'g', "N", 0, "that wait (default: 1)", 1},
-	{"collectives", KEY_COLLECTIVES, "N", 0, "per sync (default: 1)", 1},
-	{"chunks", KEY_CHUNKS, "N", 0, "per collective (default: 1)", 1},
-	{"steps", KEY_STEPS, "N", 0, "of the run (default: 1)", 1},
-	{"set", KEY_SET, "TERM=VALUE", 0,
-	 "turn a term on; may be given several times", 2},
-	{"terms", KEY_TERMS, NULL, 0, "list the terms and exit", 2},
-	{0},
-};
 
 struct question {
 	struct model_options options;
@@ -57,8 +29,11 @@ static double *term_value(struct weft_whatif_terms *terms,
 	return (double *)(void *)((char *)terms + term->offset);
 }
 
-static void terms_print(void)
+static void terms_print(const struct argp_state *state, char *text, void *input)
 {
+	(void)state;
+	(void)text;
+	(void)input;
 	for (uint32_t i = 0; i < weft_n_whatif_rows; i++) {
 		const struct weft_whatif_term *t = &weft_whatif_rows[i];
 
@@ -70,6 +45,7 @@ static void terms_print(void)
 		       *t->source ? t->source
 				  : "no source known: measure before use");
 	}
+	exit(fflush(stdout) == 0 ? EXIT_YES : EXIT_ERROR);
 }
 
 static const struct weft_whatif_term *term_find(const struct argp_state *state,
@@ -90,9 +66,9 @@ static const struct weft_whatif_term *term_find(const struct argp_state *state,
 }
 
 /* "TERM=VALUE"; times take their unit. */
-static void term_set(const struct argp_state *state, char *arg,
-		     struct question *question)
+static void term_set(const struct argp_state *state, char *arg, void *input)
 {
+	struct question *question = input;
 	char *equals = strchr(arg, '=');
 	const struct weft_whatif_term *term;
 	double value;
@@ -117,53 +93,35 @@ static void term_set(const struct argp_state *state, char *arg,
 	question->term[question->n_terms++] = term;
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	struct question *question = state->input;
-	struct weft_whatif_job *job = &question->job;
+static const struct value_option options[] = {
+	{"compute", 0, "TIME", "of one micro-batch", 1,
+	 DURATION(job.compute_s)},
+	{"comm", 0, "TIME", "of one sync", 1, DURATION(job.comm_s)},
+	{"latency", 0, "TIME",
+	 "part of it that does not shrink with bytes (default: 0)", 1,
+	 TIME(job.latency_s)},
+	{"overlap", 0, "SHARE",
+	 "of the shorter of both that is hidden (default: 0)", 1,
+	 NUMBER(job.overlap, 0, 1)},
+	{"gpus", 'g', "N", "that wait (default: 1)", 1,
+	 WHOLE(job.n_gpus, 1, 1u << 22)},
+	{"collectives", 0, "N", "per sync (default: 1)", 1,
+	 WHOLE(job.collectives, 1, 1u << 20)},
+	{"chunks", 0, "N", "per collective (default: 1)", 1,
+	 WHOLE(job.chunks, 1, 1u << 20)},
+	{"steps", 0, "N", "of the run (default: 1)", 1, COUNT(job.steps)},
+	{"set", 0, "TERM=VALUE", "turn a term on; may be given several times",
+	 2, READ(term_set)},
+	{"terms", 0, NULL, "list the terms and exit", 2, READ(terms_print)},
+};
 
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &question->options;
-		return 0;
-	case KEY_COMPUTE:
-		job->compute_s = quantity_parse(state, QUANTITY_DURATION, arg);
-		return 0;
-	case KEY_COMM:
-		job->comm_s = quantity_parse(state, QUANTITY_DURATION, arg);
-		return 0;
-	case KEY_LATENCY:
-		job->latency_s = quantity_parse(state, QUANTITY_TIME, arg);
-		return 0;
-	case KEY_OVERLAP:
-		job->overlap = option_number(state, arg, 0, 1);
-		return 0;
-	case 'g':
-		job->n_gpus = quantity_whole(state, arg, 1u << 22);
-		return 0;
-	case KEY_COLLECTIVES:
-		job->collectives = quantity_whole(state, arg, 1u << 20);
-		return 0;
-	case KEY_CHUNKS:
-		job->chunks = quantity_whole(state, arg, 1u << 20);
-		return 0;
-	case KEY_STEPS:
-		job->steps = quantity_parse(state, QUANTITY_COUNT, arg);
-		return 0;
-	case KEY_SET:
-		term_set(state, arg, question);
-		return 0;
-	case KEY_TERMS:
-		terms_print();
-		exit(fflush(stdout) == 0 ? EXIT_YES : EXIT_ERROR);
-	case ARGP_KEY_END:
-		if (!(job->compute_s > 0) || !(job->comm_s > 0))
-			argp_error(state, "which step? Give --compute TIME and "
-					  "--comm TIME");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+static void question_check(const struct argp_state *state, void *input)
+{
+	const struct question *question = input;
+
+	if (!(question->job.compute_s > 0) || !(question->job.comm_s > 0))
+		argp_error(state, "which step? Give --compute TIME and --comm "
+				  "TIME");
 }
 
 #define AT(member) offsetof(struct weft_whatif, member)
@@ -240,8 +198,8 @@ static int notes_add(const struct question *question,
 		if (weft_whatif(&job, question->options.convention, &alone,
 				err))
 			return -1;
-		report_quantity(fabs(alone.step_s - alone.base_s), "s", change,
-				sizeof(change));
+		weft_quantity_text(fabs(alone.step_s - alone.base_s), "s",
+				   change, sizeof(change));
 		model_note(report, "%s %g alone: %s%s; %s", term->name, value,
 			   alone.step_s <= alone.base_s ? "saves " : "costs ",
 			   change,
@@ -270,30 +228,27 @@ static int answer(const struct question *question, struct weft_error *err)
 	    notes_add(question, &report, err))
 		return -1;
 	snprintf(title, sizeof(title), "%s of computation, %s of communication",
-		 report_quantity(job->compute_s, "s", compute, sizeof(compute)),
-		 report_quantity(job->comm_s, "s", comm, sizeof(comm)));
+		 weft_quantity_text(job->compute_s, "s", compute,
+				    sizeof(compute)),
+		 weft_quantity_text(job->comm_s, "s", comm, sizeof(comm)));
 	report.title = title;
 	return model_print(&report, err);
 }
 
 int model_whatif(int argc, char **argv)
 {
-	static const struct argp_child children[] = {
-		{.argp = &model_argp},
-		{0},
-	};
-	static const struct argp argp = {
+	static const struct model_asked asked = {
+		.help = "What single terms would change about a step: "
+			"compression, accumulation, oversubscription, RDMA, "
+			"launch gaps, contention, stragglers.  All are off "
+			"until set.",
 		.options = options,
-		.parser = parse,
-		.children = children,
-		.doc = "What single terms would change about a step: "
-		       "compression, accumulation, oversubscription, RDMA, "
-		       "launch gaps, contention, stragglers.  All are off "
-		       "until set.",
+		.n_options = sizeof(options) / sizeof(options[0]),
+		.check = question_check,
 	};
 	struct question question = {.job = {.terms = weft_whatif_off}};
 	struct weft_error err = {0};
 
-	argp_parse(&argp, argc, argv, 0, NULL, &question);
+	model_parse(&asked, argc, argv, &question);
 	return answer(&question, &err) ? cmd_fail(&err) : EXIT_YES;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* overlap_text.c - the answer of weft model overlap for people */
+#include "base/size.h"
 #include "cli/report.h"
 #include "lab/model/overlap.h"
 
@@ -14,7 +15,7 @@
 
 static const char *in_s(double seconds, char *text, size_t size)
 {
-	return report_quantity(seconds, "s", text, size);
+	return weft_quantity_text(seconds, "s", text, size);
 }
 
 /* A row of the table that a qsort orders. */
@@ -148,9 +149,9 @@ static void kind_print(const struct overlap_answer *a, enum weft_trace_op op)
 	if (!sum.n)
 		return;
 	printf("  %-14s %6u %9s", weft_trace_op_names[op], sum.n,
-	       sum.bytes > 0
-		       ? report_quantity(sum.bytes, "B", bytes, sizeof(bytes))
-		       : "?");
+	       sum.bytes > 0 ? weft_quantity_text(sum.bytes, "B", bytes,
+						  sizeof(bytes))
+			     : "?");
 	if (a->has_times)
 		printf(" %9s %9s", in_s(sum.time_s, time, sizeof(time)),
 		       in_s(sum.exposed_s, bare, sizeof(bare)));
@@ -187,8 +188,8 @@ static void call_print(const struct overlap_answer *a, const struct row *row)
 	char bytes[16], time[16], bare[16], text[16];
 
 	printf("  %4u  %-14s %9s %9s %9s", t->rank, weft_trace_op_names[c->op],
-	       c->size_bytes > 0 ? report_quantity(c->size_bytes, "B", bytes,
-						   sizeof(bytes))
+	       c->size_bytes > 0 ? weft_quantity_text(c->size_bytes, "B", bytes,
+						      sizeof(bytes))
 				 : "?",
 	       in_s(weft_trace_collective_s(c), time, sizeof(time)),
 	       in_s(row->key, bare, sizeof(bare)));
@@ -298,21 +299,21 @@ static void print_matrix(const struct overlap_answer *a)
 
 	if (x->n_pairs)
 		printf("\n  %s a step between %zu pairs of ranks\n",
-		       report_quantity(x->placed_bytes, "B", bytes,
-				       sizeof(bytes)),
+		       weft_quantity_text(x->placed_bytes, "B", bytes,
+					  sizeof(bytes)),
 		       x->n_pairs);
 	for (int i = 0; i < WEFT_N_AXES; i++) {
 		if (x->axis_bytes[i] > 0)
 			printf("    %s of these for %s\n",
-			       report_quantity(x->axis_bytes[i], "B", bytes,
-					       sizeof(bytes)),
+			       weft_quantity_text(x->axis_bytes[i], "B", bytes,
+						  sizeof(bytes)),
 			       weft_axis_names[i]);
 	}
 	if (x->n_unplaced)
 		printf("%s  %u collectives (%s) not between known ranks\n",
 		       x->n_pairs ? "" : "\n", x->n_unplaced,
-		       report_quantity(x->unplaced_bytes, "B", bytes,
-				       sizeof(bytes)));
+		       weft_quantity_text(x->unplaced_bytes, "B", bytes,
+					  sizeof(bytes)));
 }
 
 /* Words of text in lines of 78, all but the first indented. */

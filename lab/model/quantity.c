@@ -75,7 +75,7 @@ static double factor_find(const struct argp_state *state,
 	return 0;
 }
 
-/* A count or a size: what topology/size.h reads. */
+/* A count or a size: what base/size.h reads. */
 static double plain_parse(const struct argp_state *state,
 			  enum quantity_kind kind, const char *text)
 {
