@@ -5,8 +5,8 @@
 #include "cli/option.h"
 #include "lab/lab.h"
 #include "lab/map/map.h"
-#include "lab/map/stop.h"
 #include "lab/model/quantity.h"
+#include "lab/stop.h"
 
 #include <argp.h>
 #include <stdio.h>

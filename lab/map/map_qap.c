@@ -2,7 +2,7 @@
 /* map_qap.c - two matrices: which facility goes to which location */
 #include "lab/map/map.h"
 #include "lab/map/qaplib.h"
-#include "lab/map/stop.h"
+#include "lab/stop.h"
 #include "placement/mapping/portfolio.h"
 
 #include <stdlib.h>

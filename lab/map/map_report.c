@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* map_report.c - the answer to a mapping problem, for people and programs */
+#include "base/size.h"
 #include "cli/report.h"
 #include "lab/map/map.h"
 
@@ -125,13 +126,15 @@ static void text_bound(const struct map_answer *a,
 static void answer_text(const struct map_options *o, const struct map_answer *a)
 {
 	const struct map_cost network = above_floor(a);
+	char text[32];
 
 	if (a->floor.known)
 		printf("%u vertices on %u slots\n", a->n, a->n_slots);
 	else
 		printf("%u facilities and locations\n", a->n);
 	text_line("cost", &a->cost);
-	printf("   %s, %.3g s%s\n", a->method, a->elapsed_s,
+	printf("   %s, %s%s\n", a->method,
+	       weft_quantity_text(a->elapsed_s, "s", text, sizeof(text)),
 	       a->interrupted ? ", interrupted" : "");
 	if (network.known) {
 		text_line("above the floor", &network);

@@ -3,7 +3,7 @@
 #include "lab/map/arch.h"
 #include "lab/map/map.h"
 #include "lab/map/metis.h"
-#include "lab/map/stop.h"
+#include "lab/stop.h"
 #include "placement/mapping/mapping.h"
 #include "placement/mapping/portfolio.h"
 

@@ -7,8 +7,10 @@
 #include "lab/replay/job_trace.h"
 #include "lab/replay/replay_report.h"
 #include "lab/replay/replay_rows.h"
+#include "lab/stop.h"
 
 #include <argp.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,7 +84,9 @@ struct replay {
 	struct replay_rows rows;
 	/* progress */
 	const char *running;
-	double told_s;
+	double told_s; /* INFINITY: no terminal */
+	const volatile sig_atomic_t *stop;
+	uint32_t n_finished; /* policies */
 };
 
 static void policies_print(void)
@@ -223,17 +227,21 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-/* A person who waits sees how far it is. */
+/* A person who waits sees how far it is, and may have had enough. */
 static int progress_tell(void *context, uint32_t done, uint32_t n)
 {
 	struct replay *replay = context;
 	double now_s = clock_now_s();
 
+	if (*replay->stop)
+		return -1;
 	if (now_s - replay->told_s < PATIENCE_S)
 		return 0;
 	replay->told_s = now_s;
-	fprintf(stderr, "\rweft: %s: %u of %u jobs\033[K", replay->running,
-		done, n);
+	fprintf(stderr,
+		"\rweft: %s: %u of %u jobs; Ctrl-C takes the policies that are "
+		"through\033[K",
+		replay->running, done, n);
 	return 0;
 }
 
@@ -286,22 +294,34 @@ static int stream_open(struct replay *replay, struct weft_error *err)
 	return 0;
 }
 
+/* After a first Ctrl-C with the policies that are through, if any. */
 static int policies_run(struct replay *replay, struct weft_error *err)
 {
 	bool person = isatty(STDERR_FILENO);
+	uint32_t n = 0;
 	int rc = 0;
 
 	replay->options.context = replay;
-	replay->options.progress = person ? progress_tell : NULL;
+	replay->options.progress = progress_tell;
 	replay->options.started = replay->csv ? started : NULL;
-	replay->told_s = clock_now_s();
-	for (uint32_t i = 0; rc == 0 && i < replay->n_policies; i++) {
-		replay->running = replay->policy[i]->name;
-		rc = weft_replay_run(&replay->replay, replay->policy[i],
-				     &replay->outcomes[i], err);
-		if (rc == 0)
-			replay_rows_write(&replay->rows, &replay->outcomes[i]);
+	replay->told_s = person ? clock_now_s() : (double)INFINITY;
+	replay->stop = stop_on_signal();
+	while (n < replay->n_policies && !(*replay->stop && n)) {
+		struct weft_error why = {0};
+
+		replay->running = replay->policy[n]->name;
+		rc = weft_replay_run(&replay->replay, replay->policy[n],
+				     &replay->outcomes[n], &why);
+		if (rc) {
+			if (*replay->stop && n)
+				rc = 0;
+			else if (err)
+				*err = why;
+			break;
+		}
+		replay_rows_write(&replay->rows, &replay->outcomes[n++]);
 	}
+	replay->n_finished = n;
 	if (person)
 		fputs("\r\033[K", stderr);
 	return rc;
@@ -314,7 +334,8 @@ static int answer(struct replay *replay, struct weft_error *err)
 		.skipped = &replay->skipped,
 		.scale = replay->scale,
 		.replay = &replay->replay,
-		.n = replay->n_policies,
+		.n = replay->n_finished,
+		.interrupted = replay->n_finished < replay->n_policies,
 		.outcomes = replay->outcomes,
 	};
 

@@ -8,9 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Jobs that end between two reports of progress. */
-#define REPORT_EVERY 64
-
 static void waiting_add(struct run *run, uint32_t job)
 {
 	run->previous[job] = run->last;
@@ -127,10 +124,12 @@ static int progress_tell(const struct run *run, struct weft_error *err)
 {
 	const struct weft_replay_options *o = run->r->options;
 
-	if (!o->progress || run->n_ended % REPORT_EVERY ||
+	if (!o->progress ||
 	    o->progress(o->context, run->n_ended, run->r->stream->n) == 0)
 		return 0;
-	return weft_fail(err, WEFT_EINVAL, "interrupted");
+	return weft_fail(err, WEFT_EINVAL,
+			 "interrupted: policy %s had %u of %u jobs through",
+			 run->policy->name, run->n_ended, run->r->stream->n);
 }
 
 /* Goes on to the time of the next event. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* replay_run.h - one policy's run over a stream: who runs, who waits
  *
- * Private to placement/.
+ * Private to lab/replay/.
  */
 #ifndef WEFT_LAB_REPLAY_REPLAY_RUN_H
 #define WEFT_LAB_REPLAY_REPLAY_RUN_H

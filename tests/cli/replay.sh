@@ -76,6 +76,26 @@ check "rows are written" exits 0
 check "a row for each job and policy" test "$(wc -l <"$work/rows.csv")" -eq 9
 check "a row says where" grep -q '^weft,"whole",10,100,150,90,128,16,.*"n\[' \
 	"$work/rows.csv"
+# Its rows are on the way to the file when a policy is through.
+seq 0 19999 | awk 'BEGIN { print "submit_s,duration_s,gpus,job" }
+	{ print 20 * $1 ",500," 2 ^ ($1 % 7) ",j" $1 }' >"$work/long.csv"
+"$weft" replay --fabric "$work/f.yaml" --trace "$work/long.csv" --json \
+	--policy first-fit,weft,random --as-recorded --csv "$work/long.rows" \
+	>"$work/out" 2>"$work/err" &
+pid=$!
+# A file that is missing is as empty as one with a head alone.
+until [ "$(wc -c 2>/dev/null <"$work/long.rows.part" || echo 0)" -gt 4096 ]; do
+	kill -0 $pid 2>/dev/null || break
+	sleep 0.1
+done
+kill -INT $pid
+wait $pid
+code=$?
+check "an interrupt takes the policies that are through" exits 0
+check "and says so" json \
+	'.interrupted and [.policies[].policy] == ["first-fit"]'
+check "with their rows" test "$(wc -l <"$work/long.rows")" -eq 20001
+
 replay --trace "$work/t.csv" --policy weft --csv "$work/no/rows.csv"
 check "a file that cannot be written is an error" exits 1
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* stop.h - what takes long: a first Ctrl-C ends the search, not the program */
-#ifndef WEFT_LAB_MAP_STOP_H
-#define WEFT_LAB_MAP_STOP_H
+#ifndef WEFT_LAB_STOP_H
+#define WEFT_LAB_STOP_H
 
 #include <signal.h>
 

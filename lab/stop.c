@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* stop.c - signals and the seconds that pass while a search runs */
-#include "lab/map/stop.h"
+#include "lab/stop.h"
 
 #include <errno.h>
 #include <stddef.h>
