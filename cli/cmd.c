@@ -3,6 +3,7 @@
 #include "cli/cmd.h"
 #include "base/text.h"
 #include "base/yaml.h"
+#include "cli/json_error.h"
 #include "cli/report.h"
 #include "cli/shared_options.h"
 #include "config.h"
@@ -20,6 +21,7 @@ int cmd_fail(const struct weft_error *err)
 	char text[512];
 
 	fprintf(stderr, "weft: %s\n", weft_error_text(err, text, sizeof(text)));
+	json_error_set(err);
 	return EXIT_ERROR;
 }
 
@@ -42,6 +44,7 @@ int cmd_run(const struct command *command, int argc, char **argv)
 	report_start();
 	weft_yaml_unpack = weft_text_load;
 	argp_err_exit_status = EXIT_USAGE;
+	json_error_start(command->name, argc, argv);
 	code = shared_options_take(&shared, command->name, &argc, argv);
 	if (code)
 		return code;

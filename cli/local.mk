@@ -21,6 +21,7 @@ libweft_cli_la_SOURCES = \
 	%D%/draw/drawing_groups.c \
 	%D%/draw/drawing_parts.h \
 	%D%/draw/drawing_traffic.c \
+	%D%/draw/drawing_verdict.c \
 	%D%/fabric/cmd_export.c \
 	%D%/fabric/cmd_fabric.c \
 	%D%/fabric/cmd_import.c \
@@ -33,6 +34,8 @@ libweft_cli_la_SOURCES = \
 	%D%/fabric/job_calls.h \
 	%D%/fabric/sources.c \
 	%D%/fabric/sources.h \
+	%D%/json_error.c \
+	%D%/json_error.h \
 	%D%/option.c \
 	%D%/option.h \
 	%D%/plan/axes.c \

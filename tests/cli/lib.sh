@@ -36,6 +36,29 @@ check() {
 run() {
 	"$weft" "$@" >"$work/out" 2>"$work/err"
 	code=$?
+	case " $* " in
+	*" --json "*) json_keep ;;
+	esac
+}
+
+# What a command printed as JSON is looked at when all is done.
+n_json=0
+json_keep() {
+	n_json=$((n_json + 1))
+	mkdir -p "$work/json"
+	[ ! -s "$work/out" ] || cp "$work/out" "$work/json/$n_json.json"
+}
+
+# Every object that was printed is as its schema says.
+json_check() {
+	[ -d "$work/json" ] || return
+	if python3 -c 'import jsonschema' 2>/dev/null; then
+		check "every object is as its schema says" python3 \
+			"$WEFT_SRCDIR/tests/cli/schema.py" "$work"/json/*.json
+	else
+		n_cases=$((n_cases + 1))
+		echo "ok $n_cases - schemas # SKIP python3-jsonschema is missing"
+	fi
 }
 
 # exits CODE: of the last run.
@@ -62,6 +85,7 @@ schema_first() {
 }
 
 finish() {
+	json_check
 	echo "1..$n_cases"
 	[ "$n_failed" -eq 0 ]
 	exit

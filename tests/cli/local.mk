@@ -44,8 +44,10 @@ script_tests += \
 	%D%/plan.sh \
 	%D%/ranks.sh \
 	%D%/replay.sh \
+	%D%/schema.sh \
 	%D%/score.sh \
 	%D%/setup.sh \
+	%D%/setup_collect.sh \
 	%D%/spec.sh \
 	%D%/status.sh \
 	%D%/step.sh \
@@ -64,6 +66,7 @@ EXTRA_DIST += \
 	%D%/lib.sh \
 	%D%/mistakes.tsv \
 	%D%/pages.sh \
+	%D%/schema.py \
 	%D%/simgrid/calls.csv \
 	%D%/simgrid/fabric.yaml \
 	%D%/simgrid/platform.xml \
