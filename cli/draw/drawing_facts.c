@@ -2,16 +2,18 @@
 /* drawing_facts.c - title, facts and tables of what weft draw shows */
 #include "base/bitset.h"
 #include "base/hostlist.h"
+#include "base/size.h"
 #include "cli/draw/drawing_parts.h"
 #include "cli/plan/axes.h"
 #include "cli/report.h"
+#include "costmodel/time/range.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_FACTS  8
+#define MAX_FACTS  9
 #define MAX_TABLES 3
 #define MAX_PARTS  16
 /* Bytes of a node list that people still read. */
@@ -164,11 +166,12 @@ static void fact_cost(struct writer *w)
 		note = drawing_text(
 			w->d, w->err,
 			"all ranks; no placement below %s: gap %.1f %%",
-			report_quantity(d->bound, unit, bound, sizeof(bound)),
+			weft_quantity_text(d->bound, unit, bound,
+					   sizeof(bound)),
 			100 * d->gap);
 	fact(w, "Cost per step",
 	     drawing_text(w->d, w->err, "%s",
-			  report_quantity(cost, unit, text, sizeof(text))),
+			  weft_quantity_text(cost, unit, text, sizeof(text))),
 	     note);
 }
 
@@ -192,28 +195,59 @@ static void fact_busiest(struct writer *w)
 				    gpu - f->nodes[f->gpu_node[gpu]].first_gpu);
 	fact(w, "Busiest link", name,
 	     drawing_text(w->d, w->err, "%s, %s per step",
-			  report_quantity(cost->busiest.bytes, "B", bytes,
-					  sizeof(bytes)),
-			  report_quantity(cost->busiest.time_s, "s", time,
-					  sizeof(time))));
+			  weft_quantity_text(cost->busiest.bytes, "B", bytes,
+					     sizeof(bytes)),
+			  weft_quantity_text(cost->busiest.time_s, "s", time,
+					     sizeof(time))));
+}
+
+bool drawing_is_predicted(const struct drawing *d)
+{
+	return d->evaluation.timed &&
+	       weft_spec_names_model(&d->request.job.spec);
+}
+
+static void fact_verdict(struct writer *w)
+{
+	const char *verdict = NULL, *note = NULL;
+
+	if (drawing_verdict(w->d, &verdict, &note, w->err))
+		w->failed = true;
+	else
+		fact(w, "Verdict", verdict, note);
 }
 
 static void fact_step(struct writer *w)
 {
 	const struct weft_evaluation *e = &w->d->evaluation;
-	char time[32];
+	const struct weft_job *job = &w->d->request.job;
+	const struct weft_range *range =
+		&weft_ranges[weft_run_kind(&job->spec, &job->model)];
+	char time[32], low[32], high[32], unseen[WEFT_UNSEEN_SIZE];
+	double s = e->step.step_s;
+	struct weft_seen run;
 
-	if (!e->timed) {
-		fact(w, "Predicted step", "not predicted", e->why);
+	if (!drawing_is_predicted(w->d)) {
+		fact(w, "Predicted step", "not predicted",
+		     e->timed ? "the job names no model: model=, or layers=, "
+				"hidden=, heads="
+			      : e->why);
 		return;
 	}
+	run = weft_run_of(e->gpu, &job->spec, &job->model,
+			  w->d->request.fabric);
 	fact(w, "Predicted step",
 	     drawing_text(
-		     w->d, w->err, "%s",
-		     report_quantity(e->step.step_s, "s", time, sizeof(time))),
+		     w->d, w->err, "%s (%s to %s)",
+		     weft_quantity_text(s, "s", time, sizeof(time)),
+		     weft_quantity_text(range->low * s, "s", low, sizeof(low)),
+		     weft_quantity_text(range->high * s, "s", high,
+					sizeof(high))),
 	     drawing_text(w->d, w->err, "%s on %s, MFU %.1f %%",
-			  w->d->request.job.model.name, e->gpu->name,
-			  100 * e->step.mfu));
+			  job->model.name, e->gpu->name, 100 * e->step.mfu));
+	if (weft_unseen(&run, unseen, sizeof(unseen)))
+		fact(w, "Unseen", "the range may not hold",
+		     drawing_text(w->d, w->err, "%s", unseen));
 }
 
 static void fact_cluster(struct writer *w)
@@ -352,7 +386,7 @@ static void table_step(struct writer *w)
 	const char **rows;
 	struct weft_table *t;
 
-	if (!w->d->evaluation.timed)
+	if (!drawing_is_predicted(w->d))
 		return;
 	t = table(w, "Predicted step by part", MAX_PARTS, 1, &values, &rows);
 	if (!t)
@@ -405,6 +439,8 @@ int drawing_facts(struct drawing *d, struct weft_error *err)
 	d->scene.title = title(&w);
 	d->scene.facts = w.facts;
 	d->scene.tables = w.tables;
+	if (d->priced)
+		fact_verdict(&w);
 	if (d->where)
 		fact_nodes(&w);
 	if (d->where)

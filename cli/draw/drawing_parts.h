@@ -15,6 +15,12 @@ int drawing_traffic(struct drawing *d, struct weft_error *err);
 /* Title, facts, tables of cost. */
 int drawing_facts(struct drawing *d, struct weft_error *err);
 
+/* How good the place of a priced job is. */
+int drawing_verdict(struct drawing *d, const char **verdict, const char **note,
+		    struct weft_error *err);
+/* The step is predicted, and of a model that the job names. */
+bool drawing_is_predicted(const struct drawing *d);
+
 /* n zeroed elements; text as printf makes it. */
 void *drawing_array(struct drawing *d, size_t n, size_t size,
 		    struct weft_error *err);

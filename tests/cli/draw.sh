@@ -72,6 +72,37 @@ check "cost by axis adds up to cost by level" json '
 run draw "$work/big.yaml" --job gpus=1024,tp=8,pp=4,model=llama3-70B --json
 check "more ranks than cells are taken together" json \
 	'.heat.per_cell == 4 and .heat.cells == 256'
+# ---- the verdict ----
+run draw "$work/f.yaml" --job gpus=8,tp=8,model=llama3-8B --json
+check "the verdict comes first" json '.facts[0] |
+	.label == "Verdict" and .value == "as good as can be"'
+"$weft" synth --profile roce-llama3 pod:2 leaf:2 node:4 gpu:8 >"$work/thin.yaml"
+run draw "$work/thin.yaml" --job gpus=32,tp=8,dp=4,zero=3,model=llama3-8B \
+	--busy "n[01-03],n[05-07],n[09-11],n[13-15]" --json
+check "beside others: how much slower than without them" json \
+	'.facts[0].value | test("^[0-9.]+ % slower than on an empty cluster$")'
+run draw "$work/thin.yaml" --job gpus=32,tp=8,dp=4 \
+	--busy "n[01-03],n[05-07],n[09-11],n[13-15]" --json
+check "without a named model no step is predicted" json \
+	'(.facts[] | select(.label == "Predicted step") | .value) ==
+	"not predicted" and ([.tables[].title] |
+	any(. == "Predicted step by part") | not)'
+check "and none in the verdict" json '.facts[0].value |
+	test("dearer than on an empty cluster$")'
+run draw "$work/f.yaml" --job gpus=128,pp=16,tp=8,model=llama3-70B --format svg
+# shellcheck disable=SC2317
+stages() {
+	[ "$(grep -o '>stage [0-9]*</text>' "$work/out" | sort -u | wc -l)" -eq 16 ]
+}
+check "the legend names all of 16 stages" stages
+run draw "$work/f.yaml" --job "$job,seq=2097152" --json
+check "the step has its range, and what no published run is like" json '
+	(.facts | map({(.label): .}) | add) as $f |
+	($f["Predicted step"].value | test("s \\(.* to .*\\)$")) and
+	($f.Unseen.note | test("2097152 tokens"))'
+run draw "$work/f.yaml" --job "$job" --json
+check "nothing where there were such runs" json \
+	'[.facts[] | select(.label == "Unseen")] == []'
 run draw "$work/f.yaml" --job gpus=1024,tp=8
 check "a job that does not fit: exit 3" exits 3
 check "and the fabric is drawn all the same, with the reason" out "No placement"

@@ -18,7 +18,7 @@
 #define LINE	     18.0 /* of facts and legend */
 #define LETTER	     0.58 /* mean width of a letter over its height */
 #define SHADES	     32	  /* of what has an order */
-#define LEGEND_ITEMS 16	  /* groups named; more are only counted */
+#define LEGEND_ITEMS 64	  /* groups named; of more, five */
 
 struct sheet {
 	const struct weft_scene *scene;
@@ -383,25 +383,32 @@ static void map_draw(const struct sheet *s)
 
 /* ---- above and below ---- */
 
-static void swatch(const struct sheet *s, double *x, double y,
+/* On the next line where this one is full.  Without a file only the place that
+ * it takes is found. */
+static void swatch(const struct sheet *s, double *x, double *y,
 		   enum weft_use use, uint32_t group, const char *text)
 {
 	double width = 22 + (double)strlen(text) * 12 * LETTER + 12;
 
-	if (*x + width > WIDTH)
+	if (*x > MARGIN && *x + width > WIDTH) {
+		*x = MARGIN;
+		*y += LINE;
+	}
+	*x += width;
+	if (!s->out)
 		return;
 	fprintf(s->out,
 		"<rect x=\"%.1f\" y=\"%.1f\" width=\"12\" height=\"12\" "
 		"rx=\"2\" "
 		"stroke-width=\".6\" stroke=\"#808890\" ",
-		*x, y - 10);
+		*x - width, *y - 10);
 	paint_write(s, use, group);
 	fputs("/>", s->out);
-	label(s, "f ink", *x + 17, y, WIDTH, 12, text);
-	*x += width;
+	label(s, "f ink", *x - width + 17, *y, WIDTH, 12, text);
 }
 
-static void legend_groups(const struct sheet *s, double y)
+/* Height of its last line. */
+static double legend_groups(const struct sheet *s, double y)
 {
 	const struct weft_colouring *c =
 		&s->scene->colourings[s->scene->chosen];
@@ -411,27 +418,30 @@ static void legend_groups(const struct sheet *s, double y)
 
 	if (c->n_groups <= shown) {
 		for (uint32_t g = 0; g < c->n_groups; g++)
-			swatch(s, &x, y, WEFT_USE_JOB, g,
+			swatch(s, &x, &y, WEFT_USE_JOB, g,
 			       weft_colouring_group(c, g, text, sizeof(text)));
-		return;
+		return y;
 	}
 	if (!c->ordered) {
 		snprintf(text, sizeof(text),
 			 "%u %ss; one colour each, used again after %d",
 			 c->n_groups, c->noun, WEFT_N_HUES);
 		for (uint32_t g = 0; g < WEFT_N_HUES; g++)
-			swatch(s, &x, y, WEFT_USE_JOB, g, "");
-		label(s, "f ink", x, y, WIDTH - x, 12, text);
-		return;
+			swatch(s, &x, &y, WEFT_USE_JOB, g, "");
+		if (s->out)
+			label(s, "f ink", x, y, WIDTH - x, 12, text);
+		return y;
 	}
 	for (uint32_t i = 0; i < 5; i++) {
 		uint32_t g = (uint32_t)((uint64_t)(c->n_groups - 1) * i / 4);
 
-		swatch(s, &x, y, WEFT_USE_JOB, g,
+		swatch(s, &x, &y, WEFT_USE_JOB, g,
 		       weft_colouring_group(c, g, text, sizeof(text)));
 	}
+	return y;
 }
 
+/* Height of the line below it. */
 static double legend(const struct sheet *s, double y)
 {
 	struct weft_census census =
@@ -447,12 +457,11 @@ static double legend(const struct sheet *s, double y)
 			continue;
 		snprintf(text, sizeof(text), "%u GPUs %s", census.n[use],
 			 weft_use_names[use]);
-		swatch(s, &x, y, (enum weft_use)use, WEFT_NONE, text);
+		swatch(s, &x, &y, (enum weft_use)use, WEFT_NONE, text);
 	}
 	if (s->scene->chosen == WEFT_NONE)
 		return y + LINE;
-	legend_groups(s, y + LINE);
-	return y + 2 * LINE;
+	return legend_groups(s, y + LINE) + LINE;
 }
 
 /* What a box is and what is only there as a sum. */
@@ -505,8 +514,10 @@ static void header(const struct sheet *s)
  * which is the first thing written, is that of both. */
 static double header_height(const struct weft_scene *scene)
 {
-	return MARGIN + TITLE - 8 + LINE * scene->n_facts + LINE + 4 +
-	       LINE * (scene->chosen == WEFT_NONE ? 1 : 2) + LINE;
+	const struct sheet unseen = {.scene = scene};
+	double y = MARGIN + TITLE - 8 + LINE * scene->n_facts + LINE + 4;
+
+	return legend(&unseen, y) + LINE;
 }
 
 static void sheet_open(const struct sheet *s, double height)
