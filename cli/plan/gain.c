@@ -2,6 +2,7 @@
 /* gain.c - what a placement brings */
 #include "cli/plan/gain.h"
 
+#include "base/size.h"
 #include "cli/plan/verdict.h"
 #include "cli/report.h"
 #include "placement/place.h"
@@ -178,8 +179,8 @@ static void print_none(const struct weft_gain *g)
 	printf("  gain       none: any nodes, within %.1f %% of a step (%s "
 	       "%s on stock\n             Slurm's nodes, %s spread out)\n",
 	       100 * WEFT_SAME_STEP, names[g->basis],
-	       report_quantity(g->stock_s, "s", stock, sizeof(stock)),
-	       report_quantity(g->spread_s, "s", spread, sizeof(spread)));
+	       weft_quantity_text(g->stock_s, "s", stock, sizeof(stock)),
+	       weft_quantity_text(g->spread_s, "s", spread, sizeof(spread)));
 }
 
 static void print_no_better(const struct weft_gain *g)
@@ -190,11 +191,11 @@ static void print_no_better(const struct weft_gain *g)
 	       "a "
 	       "step:\n             %s %s there",
 	       100 * WEFT_SAME_STEP, names[g->basis],
-	       report_quantity(g->stock_s, "s", stock, sizeof(stock)));
+	       weft_quantity_text(g->stock_s, "s", stock, sizeof(stock)));
 	if (isfinite(g->spread_s))
 		printf(", %s spread out",
-		       report_quantity(g->spread_s, "s", spread,
-				       sizeof(spread)));
+		       weft_quantity_text(g->spread_s, "s", spread,
+					  sizeof(spread)));
 	putchar('\n');
 }
 
@@ -202,8 +203,8 @@ static void print_against_stock(const struct weft_gain *g)
 {
 	char here[32], stock[32];
 
-	report_quantity(g->here_s, "s", here, sizeof(here));
-	report_quantity(g->stock_s, "s", stock, sizeof(stock));
+	weft_quantity_text(g->here_s, "s", here, sizeof(here));
+	weft_quantity_text(g->stock_s, "s", stock, sizeof(stock));
 	printf("  gain       %.1f %% against stock Slurm's nodes",
 	       100 * g->gain);
 	if (g->basis == WEFT_GAIN_STEP)
@@ -219,18 +220,19 @@ static void print_best(const struct weft_gain *g)
 	char best[32], other[32];
 
 	printf("  best       %s %s %s", names[g->basis],
-	       report_quantity(g->best_s, "s", best, sizeof(best)),
+	       weft_quantity_text(g->best_s, "s", best, sizeof(best)),
 	       g->best_is_bound ? "(proven)" : "found");
 	if (!g->best_is_bound &&
 	    g->nominal_s >= g->best_s * (1 - WEFT_SAME_STEP))
 		printf(", as on idle links above nodes");
 	else if (!g->best_is_bound && isfinite(g->nominal_s))
 		printf(", %s on idle links above nodes (an estimate)",
-		       report_quantity(g->nominal_s, "s", other,
-				       sizeof(other)));
+		       weft_quantity_text(g->nominal_s, "s", other,
+					  sizeof(other)));
 	if (isfinite(g->bound_s) && !g->best_is_bound)
 		printf(";\n             proven: at least %s",
-		       report_quantity(g->bound_s, "s", other, sizeof(other)));
+		       weft_quantity_text(g->bound_s, "s", other,
+					  sizeof(other)));
 	putchar('\n');
 }
 

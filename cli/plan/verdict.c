@@ -3,6 +3,7 @@
 #include "cli/plan/verdict.h"
 
 #include "base/bitset.h"
+#include "base/size.h"
 #include "cli/report.h"
 #include "placement/objective/evaluation.h"
 
@@ -110,7 +111,8 @@ static void verdict_print_objective(const struct request *request,
 		       : names[objective->goal],
 	       objective->goal == WEFT_GOAL_COST
 		       ? weft_metric_names[objective->metric]
-		       : report_quantity(m->goal, "s", value, sizeof(value)));
+		       : weft_quantity_text(m->goal, "s", value,
+					    sizeof(value)));
 	if (!isnan(verdict->bound))
 		printf(", gap %.1f %%", 100 * gap_of(verdict));
 	printf("\n  room       %.0f %% of what others need not lose is lost\n",

@@ -3,6 +3,7 @@
  * waits
  */
 #include "base/hostlist.h"
+#include "base/size.h"
 #include "cli/clock.h"
 #include "cli/cmd.h"
 #include "cli/plan/axes.h"
@@ -299,6 +300,7 @@ static void axes_print(const struct why *why)
 static void job_print(const struct why *why)
 {
 	const struct slurm_job *job = &why->job;
+	char text[32];
 
 	printf("job %s is %s", job->id, job->state);
 	if (job->reason[0] && strcmp(job->reason, "None") != 0)
@@ -315,7 +317,9 @@ static void job_print(const struct why *why)
 	if (job->said[0])
 		printf("  told then  %s\n", job->said);
 	if (isfinite(why->decision_s))
-		printf("  decided in %.3g ms\n", 1e3 * why->decision_s);
+		printf("  decided in %s\n",
+		       weft_quantity_text(why->decision_s, "s", text,
+					  sizeof(text)));
 }
 
 static void best_print(const struct why *why)

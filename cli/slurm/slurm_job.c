@@ -152,7 +152,6 @@ void slurm_job_parse(const char *record, struct slurm_job *job)
 		   sizeof(job->submitted));
 	field_copy(record, "StartTime", false, job->started,
 		   sizeof(job->started));
-	field_copy(record, "EndTime", false, job->ends, sizeof(job->ends));
 	reason_read(record, job);
 	said_read(record, job);
 	spec_read(record, job);

@@ -19,7 +19,7 @@ struct slurm_job {
 	bool has_spec;
 	char said[SLURM_JOB_TEXT];  /* weft's part of SystemComment */
 	char nodes[SLURM_JOB_TEXT]; /* hostlist */
-	char submitted[32], started[32], ends[32];
+	char submitted[32], started[32];
 	uint32_t min_nodes, max_nodes;
 	uint32_t n_gpus, gpus_per_node; /* 0: not said */
 	bool waits, runs;

@@ -47,7 +47,7 @@ static bool fits(const struct advise_question *q, const struct weft_job *job,
 	if (weft_memory_worst(&job->spec, &job->model, &options, &memory, NULL))
 		return false;
 	layout->memory_bytes = memory.total_bytes;
-	layout->too_large = !weft_memory_fits(&memory, q->gpu->memory_bytes);
+	layout->too_large = !weft_memory_fits(&memory, q->gpu->usable_bytes);
 	return !layout->too_large;
 }
 

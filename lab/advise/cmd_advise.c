@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cmd_advise.c - weft advise: the layouts that fit, the fastest first */
+#include "base/size.h"
 #include "cli/clock.h"
 #include "cli/cmd.h"
 #include "cli/option.h"
@@ -217,22 +218,31 @@ static void answer_text(const struct query *q,
 			const struct advise_answer *answer)
 {
 	const struct layout_space *space = question->space;
-	char spec[WEFT_SPEC_MAX_BYTES + 1];
+	char spec[WEFT_SPEC_MAX_BYTES + 1], range[80];
+	char step[32], low[32], high[32], memory[32];
 
 	if (answer->n)
-		puts("step      (eight of ten runs)  memory  spec");
+		puts("    step  (eight of ten runs)  memory  spec");
 	for (uint32_t i = 0; i < answer->n && i < q->top; i++) {
 		const struct layout *l = &answer->layouts[i];
 
 		layout_spec(space, l, spec, sizeof(spec));
-		printf("%7.4g s (%.4g-%.4g)%*s %4.0f GB  %s\n", l->step_s,
-		       l->low_s, l->high_s, 6, "", l->memory_bytes / 1e9, spec);
+		snprintf(
+			range, sizeof(range), "(%s to %s)",
+			weft_quantity_text(l->low_s, "s", low, sizeof(low)),
+			weft_quantity_text(l->high_s, "s", high, sizeof(high)));
+		printf("%8s  %-19s  %6s  %s\n",
+		       weft_quantity_text(l->step_s, "s", step, sizeof(step)),
+		       range,
+		       weft_quantity_text(l->memory_bytes, "B", memory,
+					  sizeof(memory)),
+		       spec);
 	}
 	printf("%s%u layouts of %s on %u %s fit, of %u tried; %u need more "
 	       "than %.0f GB\n",
 	       answer->n ? "\n" : "", answer->n, space->model.name, space->gpus,
 	       question->gpu->name, answer->n_tried, answer->n_too_large,
-	       question->gpu->memory_bytes / 1e9);
+	       question->gpu->usable_bytes / 1e9);
 	if (!weft_spec_given(&space->fixed, "gbs"))
 		printf("assumed: gbs=%u, some four million tokens a step\n",
 		       space->gbs);

@@ -4,7 +4,7 @@
  * How long a job's step takes depends on what the others send meanwhile, and
  * what it sends in a second on how long its step takes: a fixed point, found
  * again whenever a job starts or ends, job by job, for those alone whose links
- * carry something else than before.  Private to placement/.
+ * carry something else than before.  Private to lab/replay/.
  */
 #ifndef WEFT_LAB_REPLAY_CONTENTION_H
 #define WEFT_LAB_REPLAY_CONTENTION_H

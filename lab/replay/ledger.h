@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* ledger.h - which GPUs are free while jobs come and go, and what fits
  *
- * Private to placement/.
+ * Private to lab/replay/.
  */
 #ifndef WEFT_LAB_REPLAY_LEDGER_H
 #define WEFT_LAB_REPLAY_LEDGER_H

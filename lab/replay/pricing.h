@@ -3,7 +3,7 @@
  *
  * Two placements of a job cost the same when their ranks meet at the same
  * levels, in domains of the same sizes: names and numbers do not matter.  A
- * stream of jobs repeats few such shapes.  Private to placement/.
+ * stream of jobs repeats few such shapes.  Private to lab/replay/.
  */
 #ifndef WEFT_LAB_REPLAY_PRICING_H
 #define WEFT_LAB_REPLAY_PRICING_H

@@ -32,7 +32,7 @@ struct weft_replay_options {
 				     * run */
 	uint64_t work_limit;	    /* of one decision of weft's; 0: default */
 	const struct weft_gpu *gpu; /* NULL: of the fabric's profile */
-	/* Told now and then how many of the stream's jobs have ended; not 0:
+	/* Told after each end how many of the stream's jobs have ended; not 0:
 	 * give up.  NULL: no one. */
 	int (*progress)(void *context, uint32_t done, uint32_t n);
 	/* Told of each start: what a job of the stream got.  NULL: no one. */

@@ -2,6 +2,7 @@
 /* replay_report.c - what weft replay found, to people and to programs */
 #include "lab/replay/replay_report.h"
 
+#include "base/size.h"
 #include "cli/report.h"
 
 #include <stdio.h>
@@ -143,6 +144,8 @@ int replay_json(const struct replay_answer *a, struct weft_error *err)
 	json_object_set_new(object, "scale", json_real(a->scale));
 	json_object_set_new(object, "stretch",
 			    json_boolean(!options->as_recorded));
+	json_object_set_new(object, "interrupted",
+			    json_boolean(a->interrupted));
 	for (uint32_t i = 0; i < a->n; i++)
 		json_array_append_new(policies,
 				      policy_json(r->fabric, &a->outcomes[i]));
@@ -194,7 +197,7 @@ static void means_print(const struct weft_fabric *f,
 	char step[32] = "-", ratio[32] = "-", train[32] = "-";
 
 	if (m->n_timed) {
-		report_quantity(m->step_s, "s", step, sizeof(step));
+		weft_quantity_text(m->step_s, "s", step, sizeof(step));
 		snprintf(ratio, sizeof(ratio), "%.3f", m->step_ratio);
 	}
 	if (m->n)
@@ -241,6 +244,8 @@ void replay_text(const struct replay_answer *a)
 	       r->stream->n - r->n_left_out, a->n ? a->outcomes[0].multi.n : 0,
 	       f->n_gpus, weft_queue_names[r->options->queue]);
 	skipped_print(a);
+	if (a->interrupted)
+		puts("interrupted: these policies were through");
 	if (!r->gpu)
 		printf("steps are not predicted: the fabric does not say which "
 		       "GPUs it has; --gpu does\n");
@@ -255,7 +260,7 @@ void replay_text(const struct replay_answer *a)
 		       time_text(o->wait_s.p95, p95, sizeof(p95)), 100 * o->gar,
 		       100 * o->sor, 100 * o->gfr,
 		       time_text(o->makespan_s, until, sizeof(until)),
-		       report_quantity(o->decision_s, "s", decision,
-				       sizeof(decision)));
+		       weft_quantity_text(o->decision_s, "s", decision,
+					  sizeof(decision)));
 	}
 }

@@ -11,7 +11,8 @@ struct replay_answer {
 	const struct job_trace_skipped *skipped;
 	double scale;
 	const struct weft_replay *replay;
-	uint32_t n; /* policies */
+	uint32_t n;	  /* policies */
+	bool interrupted; /* there would have been more */
 	const struct weft_replay_outcome *outcomes;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* replay_summary.h - from every job's fate to the few numbers of a policy
  *
- * Private to placement/.
+ * Private to lab/replay/.
  */
 #ifndef WEFT_LAB_REPLAY_REPLAY_SUMMARY_H
 #define WEFT_LAB_REPLAY_REPLAY_SUMMARY_H

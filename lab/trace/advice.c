@@ -2,6 +2,8 @@
 /* advice.c - gains, each bounded by the exposed time that it removes */
 #include "lab/trace/advice.h"
 
+#include "base/size.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -174,12 +176,17 @@ static int gradients_find(struct gain *g, struct weft_error *err)
 
 static const char *fit_text(const struct gain *g, char *text, size_t size)
 {
+	char start[32], rate[32];
+
 	if (g->fit.is_supported)
 		snprintf(text, size,
-			 "%s over %u ranks takes %.3g us + size / %.3g GB/s "
-			 "(%u sizes, median error %.0f %%)",
+			 "%s over %u ranks takes %s + size / (%s) (%u sizes, "
+			 "median error %.0f %%)",
 			 weft_trace_op_names[g->op], g->fit.n_ranks,
-			 1e6 * g->fit.alpha_s, 1e-9 * g->fit.rate_bytes_per_s,
+			 weft_quantity_text(g->fit.alpha_s, "s", start,
+					    sizeof(start)),
+			 weft_quantity_text(g->fit.rate_bytes_per_s, "B/s",
+					    rate, sizeof(rate)),
 			 g->fit.n_sizes, 100 * g->fit.error);
 	else if (g->fit.n_sizes < WEFT_TRACE_FIT_SIZES)
 		snprintf(text, size,
@@ -198,6 +205,7 @@ static const char *fit_text(const struct gain *g, char *text, size_t size)
 
 static void stragglers_say(struct gain *g, struct weft_advice *advice)
 {
+	char text[32];
 	const struct weft_waits *w = g->in->waits;
 	uint32_t worst = 0;
 
@@ -228,9 +236,10 @@ static void stragglers_say(struct gain *g, struct weft_advice *advice)
 		 w->ranks[worst].rank, w->ranks[worst].n_last,
 		 w->ranks[worst].n_matched);
 	snprintf(advice->basis, sizeof(advice->basis),
-		 "others waited %.3g ms for it; exposed waiting of all ranks, "
+		 "others waited %s for it; exposed waiting of all ranks, "
 		 "mean per rank",
-		 1e3 * w->ranks[worst].caused_s);
+		 weft_quantity_text(w->ranks[worst].caused_s, "s", text,
+				    sizeof(text)));
 }
 
 static const char no_launches[] =
@@ -257,6 +266,8 @@ static void priority_say(struct gain *g, struct weft_advice *advice)
 
 static void accumulation_say(struct gain *g, struct weft_advice *advice)
 {
+	char text[32];
+
 	calls_walk(g, accumulation_call);
 	if (!g->n_known) {
 		snprintf(advice->basis, sizeof(advice->basis),
@@ -270,8 +281,9 @@ static void accumulation_say(struct gain *g, struct weft_advice *advice)
 	snprintf(advice->basis, sizeof(advice->basis),
 		 "half of the exposed time without waits of %u all-reduces and "
 		 "reduce-scatters, if these are of gradients; every k-th: "
-		 "(k-1)/k of %.3g ms",
-		 g->n_known, 2e3 * g->sum_s);
+		 "(k-1)/k of %s",
+		 g->n_known,
+		 weft_quantity_text(2 * g->sum_s, "s", text, sizeof(text)));
 }
 
 static void compression_say(struct gain *g, struct weft_advice *advice)
@@ -309,7 +321,7 @@ static double buckets_s(const struct weft_trace_fit *fit, double bytes,
 static void bucket_say(struct gain *g, struct weft_advice *advice)
 {
 	double bytes = g->bytes, n = g->buckets, best, gain;
-	char fit[200];
+	char fit[200], wanted[32], now[32];
 
 	fit_text(g, fit, sizeof(fit));
 	if (!g->fit.is_supported || !(bytes > 0) || !(g->fit.alpha_s > 0)) {
@@ -323,8 +335,9 @@ static void bucket_say(struct gain *g, struct weft_advice *advice)
 	advice->has_basis = true;
 	advice->gain_s = fmax(0, fmin(gain, g->exposed_s));
 	snprintf(advice->what, sizeof(advice->what),
-		 "%.3g MB a bucket (%.0f a step) instead of %.3g MB (%.3g)",
-		 1e-6 * bytes / best, best, 1e-6 * bytes / n, n);
+		 "%s a bucket (%.0f a step) instead of %s (%.3g)",
+		 weft_quantity_text(bytes / best, "B", wanted, sizeof(wanted)),
+		 best, weft_quantity_text(bytes / n, "B", now, sizeof(now)), n);
 	snprintf(advice->basis, sizeof(advice->basis),
 		 "n latencies and the last bucket whole; %s", fit);
 }
@@ -366,6 +379,7 @@ static void algorithm_say(struct gain *g, struct weft_advice *advice)
 static void gaps_say(struct gain *g, struct weft_advice *advice)
 {
 	double sum = 0, idle = 0;
+	char text[32], unlaunched[32];
 	uint32_t n = 0;
 
 	for (uint32_t a = 0; a < g->in->n_traces; a++) {
@@ -387,9 +401,11 @@ static void gaps_say(struct gain *g, struct weft_advice *advice)
 	snprintf(advice->what, sizeof(advice->what),
 		 "launch earlier: CUDA graphs, fewer kernels, less CPU work");
 	snprintf(advice->basis, sizeof(advice->basis),
-		 "at most: the GPU idles %.3g ms, in %.3g of these the next "
+		 "at most: the GPU idles %s, in %s of these the next "
 		 "kernel is not launched yet",
-		 1e3 * idle / n, 1e3 * sum / n);
+		 weft_quantity_text(idle / n, "s", text, sizeof(text)),
+		 weft_quantity_text(sum / n, "s", unlaunched,
+				    sizeof(unlaunched)));
 }
 
 static void (*const says[WEFT_N_ADVICES])(struct gain *,

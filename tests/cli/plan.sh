@@ -24,10 +24,15 @@ check "a job whose model nobody named is not said to be too large" json \
 	'any(.why[]; test("does not fit")) | not'
 plan --json --job "$job,model=llama3-70B"
 check "one whose model is named is" json \
-	'.memory_bytes_per_gpu.capacity == 80e9 and
+	'(.memory_bytes_per_gpu.capacity | . > 84.7e9 and . < 84.8e9) and
 	any(.why[]; test("does not fit by estimate.*H100"))'
 plan --job "$job,model=llama3-70B"
 check "and in the text" out "does not fit by estimate"
+plan --job "$job,model=llama3-70B,seq=2097152"
+check "a sequence beyond all published runs is said" out \
+	"has 2097152 tokens (1048576 at most)"
+plan --json --job "$job,model=llama3-70B"
+check "a usual one is not" json '.unseen == null'
 plan --json --job "$job,model=llama3-70B,zero=1"
 check "sharing the optimizer makes it fit" json \
 	'any(.why[]; test("does not fit")) | not'
@@ -76,7 +81,7 @@ check "what does not apply is null" json '
 	(to_entries | map(select(.value == null).key) | sort) ==
 	["bound","busiest","by_axis","by_level","communication_s",
 	 "communication_stage","cost","exposed_s","exposed_stage","gain","gap",
-	 "latency_s","method","next","objective","step","step_s"]'
+	 "latency_s","method","next","objective","step","step_s","unseen"]'
 check "and why says what is missing" json '.why | length > 0'
 plan --json --job gpus=4,tp=4 --busy "n[00-14],n15:0-3"
 check "free GPUs of a partly used node" json \
