@@ -46,6 +46,31 @@ EXTRA_DIST += \
 	CHANGELOG.md \
 	# End of EXTRA_DIST
 
+# What each command's --json prints, as JSON Schema; tests/cli/schema.sh.
+schemadir = $(datadir)/weft/schema
+dist_schema_DATA = \
+	%D%/schema/advise-1.json \
+	%D%/schema/audit-1.json \
+	%D%/schema/calibrate-1.json \
+	%D%/schema/defrag-1.json \
+	%D%/schema/doctor-1.json \
+	%D%/schema/draw-1.json \
+	%D%/schema/error-1.json \
+	%D%/schema/fabric-1.json \
+	%D%/schema/import-1.json \
+	%D%/schema/map-1.json \
+	%D%/schema/model-1.json \
+	%D%/schema/plan-1.json \
+	%D%/schema/ranks-1.json \
+	%D%/schema/replay-1.json \
+	%D%/schema/saved-1.json \
+	%D%/schema/score-1.json \
+	%D%/schema/setup-1.json \
+	%D%/schema/spec-1.json \
+	%D%/schema/status-1.json \
+	%D%/schema/why-1.json \
+	# End of dist_schema_DATA
+
 # How a program uses libweft; built and run by tests/cli/example.sh.
 check_PROGRAMS += %D%/example/place
 doc_example_place_LDADD = libweft.la

@@ -35,6 +35,7 @@ include tests/slurm/local.mk
 include tests/wire/local.mk
 
 script_tests += \
+	%D%/python/python.sh \
 	%D%/layers.sh \
 	%D%/format.sh \
 	# End of script_tests
@@ -44,4 +45,11 @@ check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
 endif
 TESTS += $(script_tests)
-EXTRA_DIST += $(script_tests) %D%/deb %D%/deb.d/life
+EXTRA_DIST += \
+	$(script_tests) \
+	%D%/deb \
+	%D%/deb.d/life \
+	%D%/rpm \
+	%D%/python/abi.py \
+	%D%/python/package.py \
+	# End of EXTRA_DIST

@@ -69,6 +69,8 @@ EXTRA_DIST += \
 	%D%/elsewhere \
 	%D%/leak \
 	%D%/memcheck \
+	%D%/metrics \
+	%D%/metrics.d/alerts.yaml \
 	%D%/releases \
 	%D%/run \
 	%D%/schedmd \

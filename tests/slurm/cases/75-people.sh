@@ -52,6 +52,27 @@ case_a_bad_comment_is_refused_where_slurmctld_checks() {
 	job=$(lab_run -N1 --comment="nothing of weft's")
 }
 
+# Slurm's locks are held meanwhile.
+case_an_absurd_number_of_nodes_is_checked_at_once() {
+	local before after answer
+	need_weft
+	submit_check
+	before=$(slurmctld_ticks)
+	answer=$(sbatch -o /dev/null -N 1-2000000000 --gpus-per-node=7 \
+		--comment=weft:gbs=1048573 --wrap true 2>&1) &&
+		fail "accepted: $answer"
+	after=$(slurmctld_ticks)
+	expect_match "answer" "$answer" 'comes out even'
+	[ $((after - before)) -lt "$(getconf CLK_TCK)" ] ||
+		fail "it took $((after - before)) ticks of a processor"
+}
+
+# Ticks (USER_HZ) of a processor that slurmctld has had.
+slurmctld_ticks() {
+	awk '{ sub(/.*\) /, ""); print $12 + $13 }' \
+		/proc/"$(lab_pid slurmctld)"/stat
+}
+
 case_nothing_is_refused_for_what_the_fabric_lacks() {
 	local job
 	need_weft
