@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* flows_parts.h - what the sources of flows share
  *
- * Private to costmodel/flows*.c.
+ * Private to costmodel/time/flows*.c.
  */
 #ifndef WEFT_COSTMODEL_TIME_FLOWS_PARTS_H
 #define WEFT_COSTMODEL_TIME_FLOWS_PARTS_H

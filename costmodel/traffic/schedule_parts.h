@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* schedule_parts.h - what the sources of the schedule share
  *
- * Private to costmodel/schedule*.c.
+ * Private to costmodel/traffic/schedule*.c.
  */
 #ifndef WEFT_COSTMODEL_TRAFFIC_SCHEDULE_PARTS_H
 #define WEFT_COSTMODEL_TRAFFIC_SCHEDULE_PARTS_H

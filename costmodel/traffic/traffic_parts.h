@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* traffic_parts.h - what the sources of the traffic share
  *
- * Private to costmodel/traffic*.c.
+ * Private to costmodel/traffic/traffic*.c.
  */
 #ifndef WEFT_COSTMODEL_TRAFFIC_TRAFFIC_PARTS_H
 #define WEFT_COSTMODEL_TRAFFIC_TRAFFIC_PARTS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* lap.h - the linear assignment problem: n rows to n columns at least cost
  *
- * Private to placement/.
+ * Private to lab/qap/.
  */
 #ifndef WEFT_LAB_QAP_LAP_H
 #define WEFT_LAB_QAP_LAP_H

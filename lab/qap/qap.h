@@ -2,7 +2,7 @@
 /* qap.h - the quadratic assignment problem with any two matrices
  *
  * For problems without a tree: anyone's, from QAPLIB files, and small pieces
- * whose distances follow no hierarchy.  Private to placement/ and to the
+ * whose distances follow no hierarchy.  Private to lab/qap/ and to the
  * command line's map.
  */
 #ifndef WEFT_LAB_QAP_QAP_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* qap_ascent.h - a dual ascent that raises the bound of small problems
  *
- * Private to placement/.
+ * Private to lab/qap/.
  */
 #ifndef WEFT_LAB_QAP_QAP_ASCENT_H
 #define WEFT_LAB_QAP_QAP_ASCENT_H

@@ -8,7 +8,7 @@
  *
  * with s, t symmetric and x, y antisymmetric: in the sum over both (i, j) and
  * (j, i) the mixed terms cancel.  So one symmetric matrix makes the problem a
- * symmetric one.  Private to placement/.
+ * symmetric one.  Private to lab/qap/.
  */
 #ifndef WEFT_LAB_QAP_QAP_FORM_H
 #define WEFT_LAB_QAP_QAP_FORM_H

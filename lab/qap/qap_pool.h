@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* qap_pool.h - a few good and different solutions, and what two have in common
  *
- * Private to placement/.
+ * Private to lab/qap/.
  */
 #ifndef WEFT_LAB_QAP_QAP_POOL_H
 #define WEFT_LAB_QAP_QAP_POOL_H

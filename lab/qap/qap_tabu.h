@@ -4,7 +4,7 @@
  * Robust tabu search (Taillard 1991): after each swap neither piece may return
  * for a random while to the spot that it left, unless that gives the best
  * solution of the run.  What every swap would change is kept in a table and
- * updated in constant time per entry.  Private to placement/.
+ * updated in constant time per entry.  Private to lab/qap/.
  */
 #ifndef WEFT_LAB_QAP_QAP_TABU_H
 #define WEFT_LAB_QAP_QAP_TABU_H
