@@ -49,6 +49,13 @@ uint64_t test_seed(void)
 	return seed;
 }
 
+uint32_t test_cases(uint32_t n)
+{
+	const char *text = getenv("WEFT_TEST_CASES");
+
+	return text ? (uint32_t)strtoul(text, NULL, 10) : n;
+}
+
 uint64_t test_random(uint64_t *state)
 {
 	uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15));

@@ -33,6 +33,8 @@ void test_assert_error_says(const struct weft_error *err, const char *part,
 /* The seed of random cases: $WEFT_TEST_SEED, or 1; printed once, so that a
  * failure can be repeated. */
 uint64_t test_seed(void);
+/* How many random cases: $WEFT_TEST_CASES, or n. */
+uint32_t test_cases(uint32_t n);
 /* The next number of a splitmix64 stream. */
 uint64_t test_random(uint64_t *state);
 /* Uniform in 0..n-1, n > 0. */

@@ -219,7 +219,7 @@ static void loads_stay_those_of_a_new_count(void **state)
 	uint64_t random = test_seed();
 
 	(void)state;
-	for (int round = 0; round < ROUNDS; round++) {
+	for (uint32_t round = 0; round < test_cases(ROUNDS); round++) {
 		struct weft_objective objective;
 		struct weft_judge judge;
 		struct weft_placement p;
@@ -372,7 +372,7 @@ static void goals_are_never_worse_than_the_cost_is_by_them(void **state)
 	uint64_t random = test_seed();
 
 	(void)state;
-	for (int round = 0; round < ROUNDS; round++) {
+	for (uint32_t round = 0; round < test_cases(ROUNDS); round++) {
 		struct weft_placement p[WEFT_N_GOALS];
 		struct weft_measure m;
 		struct world x;
@@ -463,7 +463,7 @@ static void no_weight_is_the_answer_without_objective(void **state)
 	uint64_t random = test_seed();
 
 	(void)state;
-	for (int round = 0; round < ROUNDS; round++) {
+	for (uint32_t round = 0; round < test_cases(ROUNDS); round++) {
 		struct weft_objective objective;
 		struct weft_placement with, without;
 		struct world x;
@@ -491,7 +491,7 @@ static void more_weight_never_loses_more_room(void **state)
 	uint32_t n_less = 0;
 
 	(void)state;
-	for (int round = 0; round < ROUNDS; round++) {
+	for (uint32_t round = 0; round < test_cases(ROUNDS); round++) {
 		double last = 1;
 		struct world x;
 
@@ -524,7 +524,7 @@ static void twice_the_rates_halve_what_is_a_time(void **state)
 	uint64_t random = test_seed();
 
 	(void)state;
-	for (int round = 0; round < ROUNDS; round++) {
+	for (uint32_t round = 0; round < test_cases(ROUNDS); round++) {
 		struct weft_objective objective;
 		struct weft_measure before, after;
 		struct weft_placement p;
@@ -610,7 +610,7 @@ static void the_busiest_link_keeps_to_its_bound(void **state)
 	uint32_t n_tight = 0;
 
 	(void)state;
-	for (int round = 0; round < 2 * ROUNDS; round++) {
+	for (uint32_t round = 0; round < 2 * test_cases(ROUNDS); round++) {
 		struct weft_objective objective;
 		struct weft_placement p;
 		struct weft_judge judge;

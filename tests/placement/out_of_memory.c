@@ -10,7 +10,7 @@ void *__real_realloc(void *old, size_t size);
 void *__wrap_realloc(void *old, size_t size);
 
 /* Steps of search, which allocate for each set of nodes. */
-#define WORK 60000
+#define WORK 15000
 
 /* Allocations that still succeed; negative: all do. */
 static int left = -1;

@@ -49,13 +49,6 @@ struct tally {
 	uint32_t n_equal, n_rude;
 };
 
-static uint32_t cases_wanted(void)
-{
-	const char *text = getenv("WEFT_TEST_CASES");
-
-	return text ? (uint32_t)strtoul(text, NULL, 10) : N_CASES;
-}
-
 static void synthetic(struct text *t, const char *shape, const char *profile,
 		      uint32_t rails)
 {
@@ -439,7 +432,7 @@ static void limits_hardly_make_a_job_cheaper(void **state)
 	static struct scene s;
 
 	(void)state;
-	for (uint32_t i = 0; i < cases_wanted(); i++) {
+	for (uint32_t i = 0; i < test_cases(N_CASES); i++) {
 		uint64_t own = test_random(&random);
 
 		if (scene_open(&s, &own))
