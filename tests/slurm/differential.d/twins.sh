@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# shellcheck disable=SC2154,SC2317 # differential sets and calls them
+# shellcheck disable=SC2034,SC2154,SC2317 # differential sets and calls them
 # SPDX-License-Identifier: GPL-3.0-or-later
 # twins.sh - two slurmctlds, stock and weft, in one state.
 #
@@ -7,10 +7,8 @@
 
 salloc_pid=
 
-# shellcheck disable=SC2034 # lab.sh's
 LAB_KIND=cloud LAB_NODES_PER_LEAF=4
 # Other work on this machine is not to use a decision's time up.
-# shellcheck disable=SC2034
 LAB_BUDGET='200 ms'
 declare -A twin_dir twin_port twin_cluster scontrol_pid scontrol_in scontrol_out
 
@@ -18,12 +16,10 @@ use() {
 	twin=$1
 	LAB_DIR=${twin_dir[$1]:-}
 	LAB_PORT=${twin_port[$1]:-}
-	# shellcheck disable=SC2034 # lab.sh's
 	LAB_CLUSTER=${twin_cluster[$1]:-$1}
 	LAB_MODE=stock LAB_BUILD=
 	if [ "$1" = weft ] && [ "$WEFT_MODE" != stock ]; then
 		LAB_MODE=$WEFT_MODE
-		# shellcheck disable=SC2034 # lab.sh's
 		LAB_BUILD=$WEFT_BUILDDIR
 	fi
 	export SLURM_CONF=$LAB_DIR/etc/slurm.conf
@@ -345,14 +341,29 @@ decide_now() {
 	fi
 }
 
-# salloc_end SIGNAL: with KILL its job stays, with TERM it gives it back.
-salloc_end() {
-	local line
-	[ -n "$salloc_pid" ] || return 0
-	kill "-$1" "$salloc_pid" 2>/dev/null
-	while read -r -t 60 -u "$salloc_fd" line; do
-		:
+# salloc_reads SECONDS: what salloc still says; fails where it does not end.
+salloc_reads() {
+	local rc=0
+	while [ $rc = 0 ]; do
+		read -r -t "$1" -u "$salloc_fd" _
+		rc=$?
 	done
+	[ $rc -le 128 ]
+}
+
+# salloc_end SIGNAL: with KILL its job stays, with TERM it gives it back.  A
+# signal that comes while salloc logs, or just before it begins to wait, is lost.
+salloc_end() {
+	local tries
+	[ -n "$salloc_pid" ] || return 0
+	for tries in 1 2 3 4; do
+		kill "-$1" "$salloc_pid" 2>/dev/null
+		salloc_reads "$tries" && break
+	done
+	if ! salloc_reads 1; then
+		kill -KILL "$salloc_pid" 2>/dev/null
+		[ -z "$id" ] || quietly scancel "$id"
+	fi
 	exec {salloc_fd}<&-
 	wait "$salloc_pid" 2>/dev/null
 	salloc_pid=
