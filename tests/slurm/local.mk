@@ -50,6 +50,7 @@ EXTRA_DIST += \
 	%D%/cases/56-replaced.sh \
 	%D%/cases/60-spec.sh \
 	%D%/cases/65-observe.sh \
+	%D%/cases/66-setup.sh \
 	%D%/cases/70-show.sh \
 	%D%/cases/72-topology.sh \
 	%D%/cases/75-people.sh \

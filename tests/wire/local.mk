@@ -4,6 +4,7 @@
 EXTRA_DIST += \
 	%D%/dense.yaml \
 	%D%/lab.sh \
+	%D%/model.yaml \
 	%D%/moe.yaml \
 	%D%/network \
 	%D%/rank.cc \
