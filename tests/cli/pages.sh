@@ -101,7 +101,7 @@ document.dispatchEvent(new KeyboardEvent("keydown", {key: "Escape"}));
 d.outside = d.cells;
 '
 check "hands and keys work without an error" unbroken
-check "it sums up in six figures" has facts 6
+check "it sums up in seven figures" has facts 7
 check "the title says what job" has title true
 check "it asks no network for anything" has requests 0
 check "every control has a name" has unnamed 0

@@ -74,9 +74,15 @@ case_the_system_comment_tells_what_the_nodes_bring() {
 	need_topology tree
 	need_weft
 	occupy "n[00-05],n08,n12" 8
-	job=$(lab_run -N4 --gpus-per-node=8 \
-		--comment=weft:tp=1,zero=3,model=llama3-8B)
-	text=$(comment "$job")
+	# Comparing takes a share of the time, and a busy machine many times that.
+	for _ in 1 2 3 4 5; do
+		job=$(lab_run -N4 --gpus-per-node=8 \
+			--comment=weft:tp=1,zero=3,model=llama3-8B)
+		text=$(comment "$job")
+		[[ $text == *' gain=late '* ]] || break
+		scancel "$job"
+		sleep 2
+	done
 	expect_match "step" "$text" ' step=[0-9.]+s\([0-9.]+-[0-9.]+\) '
 	expect_match "gain" "$text" ' stock=[0-9.]+s gain=-?[0-9.]+% |any nodes'
 	expect_match "cost" "$text" 'weft: cost=[0-9.]+ bound='
