@@ -143,7 +143,7 @@ case_a_frozen_status_folder_stops_nobody() {
 	expect_all_prompt
 	fsfreeze -u "$folder"
 	rm "$folder/status.json"
-	lab_until 30 test -s "$folder/status.json" ||
+	lab_until 60 test -s "$folder/status.json" ||
 		fail "no status when the folder takes writes again"
 }
 
@@ -157,8 +157,9 @@ case_a_hung_status_folder_stops_nobody() {
 	hang "$folder"
 	expect_all_prompt
 	unhang "$folder"
+	# It may just have been written, and is again after 30 s at rest.
 	rm "$folder/status.json"
-	lab_until 30 test -s "$folder/status.json" ||
+	lab_until 60 test -s "$folder/status.json" ||
 		fail "no status when the folder answers again"
 }
 
