@@ -130,7 +130,7 @@ static struct widths widths_of(const struct weft_compute *c, uint32_t layer)
 	w.ffn = weft_model_shared_ffn(m) / s->tp;
 	w.expert = (double)m->expert_ffn / etp;
 	w.taken = weft_model_expert_width(m);
-	w.pairs = w.tokens * m->top_k * etp / s->tp;
+	w.pairs = w.tokens * m->top_k * etp / s->tp * weft_spec_fullest(s);
 	return w;
 }
 

@@ -116,14 +116,15 @@ static double dense_bytes(const struct shape *s)
 	       (s->dropout ? MASK_BYTES * s->h / s->split : 0);
 }
 
-/* top_k copies of each token, at an even load or padded to the capacity: what
- * the experts take and give, and their insides.  Tokens are split over the
+/* top_k copies of each token, on the fullest rank or padded to the capacity:
+ * what the experts take and give, and their insides.  Tokens are split over the
  * tensor ranks and gathered by the etp ranks of an expert. */
 static double expert_bytes(const struct shape *s)
 {
 	const struct weft_model *model = s->model;
 	double etp = s->spec->ep > 1 ? s->spec->etp : s->t;
-	double copies = model->top_k * fmax(s->spec->capacity, 1);
+	double copies = model->top_k *
+			fmax(s->spec->capacity, weft_spec_fullest(s->spec));
 	double taken = weft_model_expert_width(model);
 
 	return (PROBABILITY_BYTES * model->experts + s->e * s->h) / s->split +

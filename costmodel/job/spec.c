@@ -385,6 +385,7 @@ static const struct key keys[] = {
 	NUMBER(shard, 1, MAX_AXIS),
 	WORD("zero_by", zero_by, zero_by_names),
 	RANGE("capacity", read_factor, capacity, 1, 1024),
+	RANGE("imbalance", read_factor, imbalance, 1, 1024),
 	NUMBER(route_nodes, 1, 1024),
 	PLAIN("bucket", read_size, bucket_bytes),
 	RANGE("compress", read_factor, compress, 1, 1u << 20),

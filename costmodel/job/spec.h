@@ -134,7 +134,8 @@ struct weft_spec {
 	enum weft_cp_comm cp_comm;
 	uint32_t shard; /* ranks of dp*cp that `zero` shards over */
 	enum weft_zero_by zero_by;
-	double capacity; /* of an expert, over an even share; 0: no limit */
+	double capacity;  /* of an expert, over an even share; 0: no limit */
+	double imbalance; /* weft_spec_fullest; 0: 1 */
 	uint32_t route_nodes; /* nodes that a token's experts lie on; 0: any */
 	double bucket_bytes;  /* gradients of one collective */
 	double compress;      /* bytes of a gradient over those sent, >= 1 */
@@ -193,6 +194,11 @@ int weft_spec_expert_grid(const struct weft_spec *spec, struct weft_grid *grid,
 
 /* Micro-batches per step of a resolved spec: gbs / (mbs*dp). */
 uint32_t weft_spec_micro_batches(const struct weft_spec *spec);
+
+/* Tokens that the experts of the fullest expert-parallel rank compute, over the
+ * mean of all ranks: `imbalance`, no more than a capacity leaves, nor than all
+ * tokens.  Of a resolved spec. */
+double weft_spec_fullest(const struct weft_spec *spec);
 
 /* true when the spec says what is trained: a model, a shape of its own, or
  * measured traffic. */

@@ -6,6 +6,7 @@
 #include "topology/fabric.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -462,4 +463,13 @@ int weft_spec_expert_grid(const struct weft_spec *spec, struct weft_grid *grid,
 uint32_t weft_spec_micro_batches(const struct weft_spec *spec)
 {
 	return spec->gbs / (spec->mbs * spec->dp);
+}
+
+double weft_spec_fullest(const struct weft_spec *spec)
+{
+	double most = spec->ep;
+
+	if (spec->capacity > 0)
+		most = fmin(most, spec->capacity);
+	return fmax(1, fmin(spec->imbalance, most));
 }

@@ -133,6 +133,17 @@ static double copies_share(const struct step_build *b,
 	return n / k;
 }
 
+/* Bytes of the fullest rank's experts over the mean; padded slots are
+ * sent whatever is in them. */
+static double fullest_share(const struct step_build *b,
+			    const struct weft_call *call)
+{
+	if (call->axis != WEFT_AXIS_EP || call->collective != WEFT_ALL_TO_ALL ||
+	    b->spec->capacity > 0)
+		return 1;
+	return weft_spec_fullest(b->spec);
+}
+
 /* What the host is behind the GPU in a micro-batch.  It runs ahead of products,
  * but waits for the exchange with experts, whose sizes it must know. */
 double stage_host_s(const struct step_build *b, const struct step_stage *s)
@@ -157,7 +168,8 @@ void stage_calls(const struct step_build *b, uint32_t p, struct step_stage *s,
 		if (p < call->first_stage ||
 		    p - call->first_stage >= call->n_stages)
 			continue;
-		time_s = call_s(b, i, p) * copies_share(b, call);
+		time_s = call_s(b, i, p) * copies_share(b, call) *
+			 fullest_share(b, call);
 		if (in_micro_batch(call))
 			count /= b->micro_batches;
 		hidden = hidden_in(b, call, calls);

@@ -35,7 +35,7 @@ static void every_key_is_read(void **state)
 	      "model=llama3-8B,traffic=a b.csv,metric=hops,within=pod,"
 	      "prefer=leaf,segment=4,split=8x2+1,spread=balance,wait=1h30m,"
 	      "sp=off,scatter=on,recompute=selective,cp_comm=allgather,shard=4,"
-	      "capacity=1.25,route_nodes=4,bucket=40MB,compress=2.5,"
+	      "capacity=1.25,imbalance=1.5,route_nodes=4,bucket=40MB,compress=2.5,"
 	      "sync_every=8,algorithm=halving-doubling,grad_dtype=bf16,"
 	      "param_dtype=fp16,dispatch_dtype=fp8,channels=4,ranks=leave,"
 	      "env=torch,software=deepspeed,attention=flash2,fused=on,"
@@ -74,6 +74,7 @@ static void every_key_is_read(void **state)
 	assert_int_equal(s.cp_comm, WEFT_CP_ALL_GATHER);
 	assert_int_equal(s.shard, 4);
 	assert_close(s.capacity, 1.25, 0);
+	assert_close(s.imbalance, 1.5, 0);
 	assert_int_equal(s.route_nodes, 4);
 	assert_close(s.bucket_bytes, 40e6, 0);
 	assert_close(s.compress, 2.5, 0);
@@ -90,7 +91,7 @@ static void every_key_is_read(void **state)
 	assert_true(s.fused);
 	assert_int_equal(s.zero_by, WEFT_ZERO_BY_TENSORS);
 	assert_int_equal(s.expert_kernels, WEFT_EXPERTS_FUSED);
-	assert_int_equal(s.given, (UINT64_C(1) << 58) - 1);
+	assert_int_equal(s.given, (UINT64_C(1) << 59) - 1);
 	assert_true(weft_spec_given(&s, "wait"));
 	assert_false(weft_spec_given(&s, "nonsense"));
 }

@@ -112,6 +112,38 @@ static struct weft_step step_of(const char *spec)
 	return step;
 }
 
+/* Experts of the fullest rank compute what it is given, and its links carry it;
+ * where a limit drops tokens, no more than that is computed. */
+static void the_fullest_experts_are_waited_for(void **state)
+{
+#define EXPERTS "gpus=256,pp=4,ep=64,gbs=1024,model=deepseek-v3,zero=1"
+	struct weft_step even = step_of(EXPERTS);
+	struct weft_step full = step_of(EXPERTS ",imbalance=1.5");
+	struct weft_step limited = step_of(EXPERTS ",imbalance=1.5,capacity=1");
+	struct weft_step one = step_of(EXPERTS ",imbalance=1");
+	double most = 1.5 * (even.step_s - even.bubble_s);
+
+	(void)state;
+	assert_close(one.step_s, even.step_s, 1e-12);
+	assert_true(full.products_s > 1.05 * even.products_s);
+	assert_true(full.products_s < 1.5 * even.products_s);
+	assert_true(full.exposed_s[WEFT_AXIS_EP] >
+		    1.4 * even.exposed_s[WEFT_AXIS_EP]);
+	assert_true(full.step_s - full.bubble_s < most);
+	assert_close(full.model_flops, even.model_flops, 1e-12);
+	assert_close(limited.products_s, even.products_s, 1e-12);
+	/* all tokens at one rank of two */
+	assert_close(
+		step_of("gpus=16,tp=8,ep=2,etp=8,gbs=16,model=mixtral-8x7B,"
+			"imbalance=9")
+			.products_s,
+		step_of("gpus=16,tp=8,ep=2,etp=8,gbs=16,model=mixtral-8x7B,"
+			"imbalance=2")
+			.products_s,
+		1e-12);
+#undef EXPERTS
+}
+
 static void parts_add_up_to_the_step(void **state)
 {
 	static const char *const specs[] = {
@@ -560,6 +592,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(parts_add_up_to_the_step),
+		cmocka_unit_test(the_fullest_experts_are_waited_for),
 		cmocka_unit_test(only_what_is_repeated_is_called_recomputation),
 		cmocka_unit_test(
 			the_bubble_falls_with_micro_batches_and_interleaving),
