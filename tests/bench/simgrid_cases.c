@@ -6,7 +6,6 @@
 #include "topology/export/export.h"
 #include "topology/synth.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,16 +34,6 @@ uint32_t below(struct scene *s, uint32_t n)
 	return effort_below(&s->e, n);
 }
 
-void add(char *text, size_t size, const char *format, ...)
-{
-	size_t used = strlen(text);
-	va_list list;
-
-	va_start(list, format);
-	vsnprintf(text + used, size - used, format, list);
-	va_end(list);
-}
-
 /* ---- fabrics ---- */
 
 /* What synth does not write: latencies of nothing, tapers, NVLink inside. */
@@ -52,19 +41,19 @@ static void links_add(struct scene *s, const struct kind *kind, uint32_t pods,
 		      char *text, size_t size)
 {
 	if (!kind->pxn)
-		add(text, size, "pxn: no\n");
+		weft_append(text, size, "pxn: no\n");
 	if (kind->nvlink)
-		add(text, size, "nvlink: %u\n", kind->nvlink);
-	add(text, size, "links:\n  nvlink: {latency: 1ns}\n");
+		weft_append(text, size, "nvlink: %u\n", kind->nvlink);
+	weft_append(text, size, "links:\n  nvlink: {latency: 1ns}\n");
 	if (kind->nvlink)
-		add(text, size, "  node: {latency: 1ns}\n");
-	add(text, size, "  leaf: {latency: 1ns}\n");
-	add(text, size, "  pod: {latency: 1ns, oversubscription: %u}\n",
-	    PICK(s, 1, 1, 2, 4, 7));
+		weft_append(text, size, "  node: {latency: 1ns}\n");
+	weft_append(text, size, "  leaf: {latency: 1ns}\n");
+	weft_append(text, size, "  pod: {latency: 1ns, oversubscription: %u}\n",
+		    PICK(s, 1, 1, 2, 4, 7));
 	if (pods > 1)
-		add(text, size,
-		    "  core: {latency: 1ns, oversubscription: %u}\n",
-		    PICK(s, 1, 2, 4, 7));
+		weft_append(text, size,
+			    "  core: {latency: 1ns, oversubscription: %u}\n",
+			    PICK(s, 1, 2, 4, 7));
 }
 
 /* Some leafs that lost cables. */
@@ -73,12 +62,12 @@ static void uneven_add(struct scene *s, uint32_t n_leafs, char *text,
 {
 	int width = snprintf(NULL, 0, "%u", n_leafs);
 
-	add(text, size, "uplinks:\n");
+	weft_append(text, size, "uplinks:\n");
 	for (uint32_t i = 0; i < n_leafs; i++)
 		if (below(s, 3) == 0)
-			add(text, size, "  leaf%0*u: %uGB/s\n", width, i,
-			    50 * (1 + below(s, 12)));
-	add(text, size, "  leaf%0*u: 75GB/s\n", width, n_leafs);
+			weft_append(text, size, "  leaf%0*u: %uGB/s\n", width,
+				    i, 50 * (1 + below(s, 12)));
+	weft_append(text, size, "  leaf%0*u: 75GB/s\n", width, n_leafs);
 }
 
 int fabric_make(struct scene *s, const struct kind *kind, uint32_t most)
@@ -107,13 +96,13 @@ int fabric_make(struct scene *s, const struct kind *kind, uint32_t most)
 		pods = 4;
 		leafs = most / pods / nodes / kind->gpus;
 	}
-	add(s->fabric_spec, sizeof(s->fabric_spec), "pod:%u leaf:%u ", pods,
-	    leafs);
+	weft_append(s->fabric_spec, sizeof(s->fabric_spec), "pod:%u leaf:%u ",
+		    pods, leafs);
 	if (kind->span)
-		add(s->fabric_spec, sizeof(s->fabric_spec), "nvlink:%u ",
-		    nodes / kind->span);
-	add(s->fabric_spec, sizeof(s->fabric_spec), "node:%u gpu:%u",
-	    kind->span ? kind->span : nodes, kind->gpus);
+		weft_append(s->fabric_spec, sizeof(s->fabric_spec),
+			    "nvlink:%u ", nodes / kind->span);
+	weft_append(s->fabric_spec, sizeof(s->fabric_spec), "node:%u gpu:%u",
+		    kind->span ? kind->span : nodes, kind->gpus);
 	text = weft_synth(s->fabric_spec, &options, &s->err);
 	if (!text)
 		return -1;
@@ -123,7 +112,7 @@ int fabric_make(struct scene *s, const struct kind *kind, uint32_t most)
 		free(text);
 		return weft_fail(&s->err, WEFT_ENOMEM, "out of memory");
 	}
-	add(whole, size, "%s", text);
+	weft_append(whole, size, "%s", text);
 	links_add(s, kind, pods, whole, size);
 	if (strcmp(kind->name, "uneven") == 0 && pods * leafs > 1)
 		uneven_add(s, pods * leafs - 1, whole, size);
@@ -140,13 +129,13 @@ static void order_add(struct scene *s, char *text, size_t size)
 	const char *axes[] = {"tp", "cp", "ep", "dp", "pp"};
 	char sep = below(s, 3) ? '-' : '/';
 
-	add(text, size, ",order=");
+	weft_append(text, size, ",order=");
 	for (uint32_t n = 5; n > 0; n--) {
 		uint32_t k = below(s, n);
 
-		add(text, size, "%s", axes[k]);
+		weft_append(text, size, "%s", axes[k]);
 		if (n > 1)
-			add(text, size, "%c", sep);
+			weft_append(text, size, "%c", sep);
 		axes[k] = axes[n - 1];
 	}
 }
@@ -164,24 +153,25 @@ static void spec_draw(struct scene *s, uint32_t nodes, uint32_t most)
 	size_t size = sizeof(s->spec);
 
 	s->spec[0] = '\0';
-	add(s->spec, size, "gpus=%u,tp=%u,pp=%u,cp=%u", gpus, tp, pp, cp);
+	weft_append(s->spec, size, "gpus=%u,tp=%u,pp=%u,cp=%u", gpus, tp, pp,
+		    cp);
 	if (vpp > 1)
-		add(s->spec, size, ",vpp=%u", vpp);
+		weft_append(s->spec, size, ",vpp=%u", vpp);
 	if (experts) {
-		add(s->spec, size, ",model=deepseek-v3,ep=%u",
-		    most > 512 ? 8 : PICK(s, 4, 8, 8, 16, 32));
+		weft_append(s->spec, size, ",model=deepseek-v3,ep=%u",
+			    most > 512 ? 8 : PICK(s, 4, 8, 8, 16, 32));
 		if (below(s, 3) == 0)
-			add(s->spec, size, ",etp=%u", PICK(s, 1, 2));
+			weft_append(s->spec, size, ",etp=%u", PICK(s, 1, 2));
 	} else {
-		add(s->spec, size, ",model=%s",
-		    below(s, 2) ? "llama3-70B" : "gpt-18.4B");
+		weft_append(s->spec, size, ",model=%s",
+			    below(s, 2) ? "llama3-70B" : "gpt-18.4B");
 	}
-	add(s->spec, size, ",algorithm=%s,zero=%u",
-	    below(s, 4) ? "ring" : "tree", PICK(s, 0, 1, 1, 2, 3));
+	weft_append(s->spec, size, ",algorithm=%s,zero=%u",
+		    below(s, 4) ? "ring" : "tree", PICK(s, 0, 1, 1, 2, 3));
 	if (cp > 1)
-		add(s->spec, size, ",cp_comm=%s",
-		    (const char *const[]){"p2p", "allgather",
-					  "a2a"}[below(s, 3)]);
+		weft_append(s->spec, size, ",cp_comm=%s",
+			    (const char *const[]){"p2p", "allgather",
+						  "a2a"}[below(s, 3)]);
 	if (below(s, 2))
 		order_add(s, s->spec, size);
 }

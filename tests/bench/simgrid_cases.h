@@ -7,6 +7,7 @@
 #ifndef WEFT_TESTS_BENCH_SIMGRID_CASES_H
 #define WEFT_TESTS_BENCH_SIMGRID_CASES_H
 
+#include "base/append.h"
 #include "costmodel/traffic/schedule.h"
 #include "placement/job.h"
 #include "placement/mapping/effort.h"
@@ -46,10 +47,6 @@ uint32_t below(struct scene *s, uint32_t n);
 	((const uint32_t[]){__VA_ARGS__})[below(                               \
 		(S),                                                           \
 		sizeof((const uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t))]
-
-/* Appends to text. */
-void add(char *text, size_t size, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
 
 /* A fabric of at most `most` GPUs; of 4,096 if that is more than 512. */
 int fabric_make(struct scene *s, const struct kind *kind, uint32_t most);

@@ -57,8 +57,8 @@ static int pattern_make(struct scene *s, const struct pattern *p)
 	if (!s->f)
 		return -1;
 	s->spec[0] = '\0';
-	add(s->spec, sizeof(s->spec), "%s,zero=1,algorithm=ring%s", p->job,
-	    strstr(p->job, "model") ? "" : ",model=llama3-8B");
+	weft_append(s->spec, sizeof(s->spec), "%s,zero=1,algorithm=ring%s",
+		    p->job, strstr(p->job, "model") ? "" : ",model=llama3-8B");
 	s->where = weft_calloc(s->f->n_gpus, sizeof(*s->where), &s->err);
 	if (!s->where || job_build(s, &s->err))
 		return -1;

@@ -81,11 +81,12 @@ static int sharer_make(struct shared *h, struct sharer *j,
 	uint32_t n = n_nodes * s->f->nodes[0].n_gpus, k = 0;
 
 	s->spec[0] = '\0';
-	add(s->spec, sizeof(s->spec), "gpus=%u,algorithm=ring,zero=1,", n);
-	add(s->spec, sizeof(s->spec), "%s",
-	    (const char *const[]){"tp=1,model=llama3-8B",
-				  "tp=8,model=llama3-70B",
-				  "ep=8,model=deepseek-v3"}[below(s, 3)]);
+	weft_append(s->spec, sizeof(s->spec), "gpus=%u,algorithm=ring,zero=1,",
+		    n);
+	weft_append(s->spec, sizeof(s->spec), "%s",
+		    (const char *const[]){
+			    "tp=1,model=llama3-8B", "tp=8,model=llama3-70B",
+			    "ep=8,model=deepseek-v3"}[below(s, 3)]);
 	if (job_build(s, &s->err))
 		return -1;
 	memcpy(j->spec, s->spec, sizeof(j->spec));
@@ -166,11 +167,11 @@ static int jobs_compare(struct shared *h)
 	int rc = 0;
 
 	for (uint32_t k = 0; k < h->n_jobs; k++)
-		add(arguments, sizeof(arguments), "%s%g", k ? "," : "",
-		    h->jobs[k].duty);
-	add(arguments, sizeof(arguments), " platform.xml");
+		weft_append(arguments, sizeof(arguments), "%s%g", k ? "," : "",
+			    h->jobs[k].duty);
+	weft_append(arguments, sizeof(arguments), " platform.xml");
 	for (uint32_t k = 0; k < h->n_jobs; k++)
-		add(arguments, sizeof(arguments), " calls%u.csv", k);
+		weft_append(arguments, sizeof(arguments), " calls%u.csv", k);
 	answer = simulate(h->s, arguments);
 	if (!answer)
 		return -1;

@@ -374,7 +374,7 @@ case_torch_finds_its_ranks_under_srun_alone() {
 	expect_match "comment" "$(comment "$job")" 'ranks=slurm .srun without'
 }
 
-# What frameworks are told of NVLink, and of their node.
+# The variables that frameworks read of NVLink domains and of the node.
 # shellcheck disable=SC2016 # for the tasks' shell
 NVLINK='echo ${NVLINK_DOMAIN_SIZE-none} ${USE_MNNVL-none} \
 	${NUM_OF_HYBRID_EP_RANKS_PER_NVLINK_DOMAIN-none}'
