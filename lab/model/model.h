@@ -66,6 +66,25 @@ struct model_figure {
 	const char *difference; /* name in weft_differences, or NULL */
 };
 
+/* A row of figures: FIGURE("key", "label", member of the RESULT that the file
+ * defines, how it is shown[, PRINTED(...)][, .difference = ...]). */
+#define FIGURE(KEY, LABEL, MEMBER, ...)                                        \
+	{                                                                      \
+		.key = KEY, .label = LABEL,                                    \
+		.offset = offsetof(RESULT, MEMBER), .shown = __VA_ARGS__       \
+	}
+#define PRINTED(LABEL, ...) .seed_label = LABEL, .seed = __VA_ARGS__
+
+#define SHOWN(SCALE, DIGITS, UNIT)                                             \
+	{                                                                      \
+		SCALE, DIGITS, UNIT                                            \
+	}
+#define PLAIN(DIGITS)	SHOWN(1, DIGITS, "")
+#define PERCENT(DIGITS) SHOWN(0.01, DIGITS, " %")
+#define MS(DIGITS)	SHOWN(1e-3, DIGITS, " ms")
+#define MB(DIGITS)	SHOWN(1e6, DIGITS, " MB")
+#define GB(DIGITS)	SHOWN(1e9, DIGITS, " GB")
+
 #define MODEL_MAX_NOTES 8
 
 /* One bar of the text: computation, then communication that is not hidden. */

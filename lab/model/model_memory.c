@@ -81,23 +81,12 @@ struct result {
 	bool fits;
 };
 
-#define AT(member) offsetof(struct result, member)
+#define RESULT struct result
 #define PART(NAME, LABEL, PART)                                                \
-	{                                                                      \
-		.key = NAME "_bytes", .label = LABEL,                          \
-		.offset = AT(memory.part_bytes) + sizeof(double) * (PART),     \
-		.shown = {                                                     \
-			1e9,                                                   \
-			2,                                                     \
-			" GB"                                                  \
-		}                                                              \
-	}
+	FIGURE(NAME "_bytes", LABEL, memory.part_bytes[PART], GB(2))
 
 static const struct model_figure figures[] = {
-	{.key = "total_bytes",
-	 .label = "memory of a GPU",
-	 .offset = AT(memory.total_bytes),
-	 .shown = {1e9, 2, " GB"}},
+	FIGURE("total_bytes", "memory of a GPU", memory.total_bytes, GB(2)),
 	PART("weights", "weights", WEFT_MEMORY_WEIGHTS),
 	PART("gradients", "gradients", WEFT_MEMORY_GRADIENTS),
 	PART("optimizer", "optimizer", WEFT_MEMORY_OPTIMIZER),
@@ -106,39 +95,19 @@ static const struct model_figure figures[] = {
 	PART("context", "keys, values of others", WEFT_MEMORY_CONTEXT),
 	PART("gathered", "layers gathered to use", WEFT_MEMORY_GATHERED),
 	PART("framework", "framework, NCCL, gaps", WEFT_MEMORY_FRAMEWORK),
-	{.key = "gpu_bytes",
-	 .label = "the GPU has",
-	 .offset = AT(gpu_bytes),
-	 .shown = {1e9, 2, " GB"}},
-	{.key = "share",
-	 .label = "share",
-	 .offset = AT(share),
-	 .shown = {0.01, 1, " %"}},
-	{.key = "stage",
-	 .label = "pipeline stage",
-	 .offset = AT(stage),
-	 .shown = {1, 0, ""}},
-	{.key = "layers",
-	 .label = "layers of it",
-	 .offset = AT(layers),
-	 .shown = {1, 0, ""}},
-	{.key = "parameters",
-	 .label = "parameters of a rank",
-	 .offset = AT(memory.parameters),
-	 .shown = {1e9, 3, " billion"}},
-	{.key = "in_flight",
-	 .label = "micro-batches in flight",
-	 .offset = AT(memory.in_flight),
-	 .shown = {1, 2, ""}},
-	{.key = "layer_bytes",
-	 .label = "a layer keeps of one",
-	 .offset = AT(memory.layer_bytes),
-	 .shown = {1e6, 1, " MB"}},
-	{.key = "working_bytes",
-	 .label = "while recomputing it",
-	 .offset = AT(memory.working_bytes),
-	 .shown = {1e6, 1, " MB"}},
-	{.key = "fits", .offset = AT(fits), .flag = true},
+	FIGURE("gpu_bytes", "the GPU has", gpu_bytes, GB(2)),
+	FIGURE("share", "share", share, PERCENT(1)),
+	FIGURE("stage", "pipeline stage", stage, PLAIN(0)),
+	FIGURE("layers", "layers of it", layers, PLAIN(0)),
+	FIGURE("parameters", "parameters of a rank", memory.parameters,
+	       {1e9, 3, " billion"}),
+	FIGURE("in_flight", "micro-batches in flight", memory.in_flight,
+	       PLAIN(2)),
+	FIGURE("layer_bytes", "a layer keeps of one", memory.layer_bytes,
+	       MB(1)),
+	FIGURE("working_bytes", "while recomputing it", memory.working_bytes,
+	       MB(1)),
+	FIGURE("fits", NULL, fits, {0}, .flag = true),
 };
 
 static int memory_of(const struct question *question,

@@ -76,41 +76,19 @@ struct result {
 	double rank, node_factor, without_factor;
 };
 
-#define AT(member) offsetof(struct result, member)
+#define RESULT struct result
 
 static const struct model_figure figures[] = {
-	{.key = "factor",
-	 .label = "computation takes",
-	 .offset = AT(factor),
-	 .shown = {1, 4, " times as long"}},
-	{.key = "jitter_factor",
-	 .label = "for jitter",
-	 .offset = AT(jitter_factor),
-	 .shown = {1, 4, ""}},
-	{.key = "health_factor",
-	 .label = "for slow nodes",
-	 .offset = AT(health_factor),
-	 .shown = {1, 4, ""}},
-	{.key = "efficiency",
-	 .label = "GPUs compute",
-	 .offset = AT(efficiency),
-	 .shown = {0.01, 1, " % of the time"}},
-	{.key = "ranks",
-	 .label = "ranks",
-	 .offset = AT(ranks),
-	 .shown = {1, 0, ""}},
-	{.key = "rank",
-	 .label = "all wait for rank",
-	 .offset = AT(rank),
-	 .shown = {1, 0, ""}},
-	{.key = "node_factor",
-	 .label = "whose node takes",
-	 .offset = AT(node_factor),
-	 .shown = {1, 3, " times as long"}},
-	{.key = "without_factor",
-	 .label = "were it healthy",
-	 .offset = AT(without_factor),
-	 .shown = {1, 4, ""}},
+	FIGURE("factor", "computation takes", factor, {1, 4, " times as long"}),
+	FIGURE("jitter_factor", "for jitter", jitter_factor, PLAIN(4)),
+	FIGURE("health_factor", "for slow nodes", health_factor, PLAIN(4)),
+	FIGURE("efficiency", "GPUs compute", efficiency,
+	       {0.01, 1, " % of the time"}),
+	FIGURE("ranks", "ranks", ranks, PLAIN(0)),
+	FIGURE("rank", "all wait for rank", rank, PLAIN(0)),
+	FIGURE("node_factor", "whose node takes", node_factor,
+	       {1, 3, " times as long"}),
+	FIGURE("without_factor", "were it healthy", without_factor, PLAIN(4)),
 };
 
 /* A job on the nodes of a cluster, and how healthy they are. */
