@@ -5,15 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-const struct weft_whatif_terms weft_whatif_off = {
-	.compression = 1,
-	.accumulation = 1,
-	.sync_every = 1,
-	.oversubscription = 1,
-	.link_share = 1,
-	.in_network = 1,
-	.small_messages = 1,
-};
+const struct weft_whatif_terms weft_whatif_off = WEFT_WHATIF_OFF;
 
 #define AT(member) offsetof(struct weft_whatif_terms, member)
 

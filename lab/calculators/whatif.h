@@ -34,6 +34,12 @@ struct weft_whatif_terms {
 	double straggler; /* share of throughput lost to the slowest rank */
 };
 extern const struct weft_whatif_terms weft_whatif_off;
+#define WEFT_WHATIF_OFF                                                        \
+	{                                                                      \
+		.compression = 1, .accumulation = 1, .sync_every = 1,          \
+		.oversubscription = 1, .link_share = 1, .in_network = 1,       \
+		.small_messages = 1,                                           \
+	}
 
 /* 0 means the default that is named. */
 struct weft_whatif_job {

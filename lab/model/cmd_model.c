@@ -3,34 +3,17 @@
 #include "base/suggest.h"
 #include "cli/cmd.h"
 #include "lab/lab.h"
-#include "lab/model/model.h"
+#include "lab/model/options.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static const struct calculator calculators[] = {
-	{"allreduce", "what synchronising gradients costs a step",
-	 model_allreduce},
-	{"pipeline", "bubble, memory and link of pipeline stages",
-	 model_pipeline},
-	{"parallelism", "all axes of a job beside each other",
-	 model_parallelism},
-	{"sequence", "attention over several GPUs, ring and gather",
-	 model_sequence},
-	{"chunks", "how many buckets a gradient wants", model_chunks},
-	{"whatif", "what single terms change about a step", model_whatif},
-	{"step", "how long a training step takes, and why", model_step},
-	{"overlap", "what traces say: hidden and exposed communication, waits",
-	 model_overlap},
-	{"conventions", "where popular figures differ, and why",
-	 model_conventions},
-	{"straggler", "how much longer a step takes for the slowest rank",
-	 model_straggler},
-	{"facts", "figures of others, with their sources; checks", model_facts},
-	{"traffic", "what the ranks of a job exchange", model_traffic},
-	{"nccl", "what NCCL would choose, by size", model_nccl},
-	{"memory", "what a job keeps on each GPU, and whether it fits",
-	 model_memory},
+static const struct calculator *const calculators[] = {
+	&model_allreduce, &model_pipeline, &model_parallelism,
+	&model_sequence,  &model_chunks,   &model_whatif,
+	&model_step,	  &model_overlap,  &model_conventions,
+	&model_straggler, &model_facts,	   &model_traffic,
+	&model_nccl,	  &model_memory,
 };
 #define N_CALCULATORS (sizeof(calculators) / sizeof(calculators[0]))
 
@@ -49,27 +32,28 @@ static char *help_filter(int key, const char *text, void *input)
 		return NULL;
 	fprintf(out, "Calculators:\n");
 	for (size_t i = 0; i < N_CALCULATORS; i++)
-		fprintf(out, "  %-12s %s\n", calculators[i].name,
-			calculators[i].help);
+		fprintf(out, "  %-12s %s\n", calculators[i]->name,
+			calculators[i]->help);
 	fprintf(out, "\nweft model NAME --help tells of each; weft-model(1) of "
 		     "all.");
 	fclose(out);
 	return list;
 }
 
-static int calculator_run(const struct argp_state *state, const char *name)
+static int name_run(const struct argp_state *state, const char *name)
 {
 	const char *words[N_CALCULATORS];
 	char title[64];
 	char **argv = state->argv + state->next - 1;
 
 	for (size_t i = 0; i < N_CALCULATORS; i++) {
-		words[i] = calculators[i].name;
+		words[i] = calculators[i]->name;
 		if (strcmp(name, words[i]) != 0)
 			continue;
 		snprintf(title, sizeof(title), "weft model %s", name);
 		argv[0] = title;
-		return calculators[i].run(state->argc - state->next + 1, argv);
+		return calculator_run(calculators[i],
+				      state->argc - state->next + 1, argv);
 	}
 	argp_error(state, "there is no calculator \"%s\"; did you mean \"%s\"?",
 		   name, weft_suggest(name, words, N_CALCULATORS));
@@ -82,7 +66,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case ARGP_KEY_ARG:
-		*code = calculator_run(state, arg);
+		*code = name_run(state, arg);
 		state->next = state->argc; /* the calculator took the rest */
 		return 0;
 	case ARGP_KEY_NO_ARGS:

@@ -16,34 +16,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* One file model_NAME.c each.  run gets argv[0] = "weft model NAME" and returns
- * an exit code of cmd.h. */
-struct calculator {
-	const char *name, *help;
-	int (*run)(int argc, char **argv);
-};
-
-int model_allreduce(int argc, char **argv);
-int model_chunks(int argc, char **argv);
-int model_conventions(int argc, char **argv);
-int model_facts(int argc, char **argv);
-int model_parallelism(int argc, char **argv);
-int model_sequence(int argc, char **argv);
-int model_whatif(int argc, char **argv);
-int model_memory(int argc, char **argv);
-int model_nccl(int argc, char **argv);
-int model_overlap(int argc, char **argv);
-int model_pipeline(int argc, char **argv);
-int model_step(int argc, char **argv);
-int model_straggler(int argc, char **argv);
-int model_traffic(int argc, char **argv);
-
-/* Options of every calculator; use as an argp child. */
+/* Options of every calculator. */
 struct model_options {
 	enum weft_convention convention;
 	bool json;
 };
-extern const struct argp model_argp;
+extern const struct argp model_argp; /* reads them */
 
 /* {"schema": "weft.model/1", "model": name}, or NULL when out of memory. */
 json_t *model_json(const char *name);

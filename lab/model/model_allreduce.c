@@ -181,8 +181,9 @@ static void notes_add(const struct question *question,
 				   "s", text, sizeof(text)));
 }
 
-static int answer(const struct question *question, struct weft_error *err)
+static int answer(void *input, struct weft_error *err)
 {
+	const struct question *question = input;
 	const struct weft_gradsync_job *job = &question->job;
 	struct weft_gradsync right, seed;
 	struct model_report report = {
@@ -215,20 +216,14 @@ static int answer(const struct question *question, struct weft_error *err)
 	return model_print(&report, err);
 }
 
-int model_allreduce(int argc, char **argv)
-{
-	static const struct model_asked asked = {
-		.help = "What synchronising gradients costs a data-parallel "
-			"step: time by algorithm, overhead, the link that "
-			"would "
-			"hide it.",
-		.options = options,
-		.n_options = sizeof(options) / sizeof(options[0]),
-		.check = question_check,
-	};
-	struct question question = {.job = {.parameter_bytes = 2}};
-	struct weft_error err = {0};
-
-	model_parse(&asked, argc, argv, &question);
-	return answer(&question, &err) ? cmd_fail(&err) : EXIT_YES;
-}
+const struct calculator model_allreduce = {
+	.name = "allreduce",
+	.help = "what synchronising gradients costs a step",
+	.doc = "What synchronising gradients costs a data-parallel step: time "
+	       "by algorithm, overhead, the link that would hide it.",
+	OPTIONS(options),
+	.check = question_check,
+	.question_size = sizeof(struct question),
+	.question = &(const struct question){.job = {.parameter_bytes = 2}},
+	.answer = answer,
+};

@@ -121,22 +121,23 @@ int model_chunks_part(const struct weft_chunks_job *given,
 	return 0;
 }
 
-int model_chunks(int argc, char **argv)
+static int answer(void *input, struct weft_error *err)
 {
-	static const struct model_asked asked = {
-		.help = "Into how many chunks to split a gradient, so that its "
-			"sync hides behind the backward pass.",
-		.options = options,
-		.n_options = sizeof(options) / sizeof(options[0]),
-		.check = question_check,
-	};
-	struct question question = {0};
+	const struct question *question = input;
 	struct model_chunks_part part;
-	struct weft_error err = {0};
 
-	model_parse(&asked, argc, argv, &question);
-	if (model_chunks_part(&question.job, &question.options, &part, &err) ||
-	    model_print(&part.report, &err))
-		return cmd_fail(&err);
-	return EXIT_YES;
+	if (model_chunks_part(&question->job, &question->options, &part, err))
+		return -1;
+	return model_print(&part.report, err);
 }
+
+const struct calculator model_chunks = {
+	.name = "chunks",
+	.help = "how many buckets a gradient wants",
+	.doc = "Into how many chunks to split a gradient, so that its sync "
+	       "hides behind the backward pass.",
+	OPTIONS(options),
+	.check = question_check,
+	.question_size = sizeof(struct question),
+	.answer = answer,
+};

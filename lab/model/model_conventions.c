@@ -2,18 +2,9 @@
 /* model_conventions.c - weft model conventions: the named differences */
 #include "cli/cmd.h"
 #include "cli/report.h"
-#include "lab/model/model.h"
+#include "lab/model/options.h"
 
 #include <stdio.h>
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	(void)arg;
-	if (key != ARGP_KEY_INIT)
-		return ARGP_ERR_UNKNOWN;
-	state->child_inputs[0] = state->input;
-	return 0;
-}
 
 static void print_text(void)
 {
@@ -44,25 +35,21 @@ static int print_json(struct weft_error *err)
 	return report_print(object, err);
 }
 
-int model_conventions(int argc, char **argv)
+static int answer(void *input, struct weft_error *err)
 {
-	static const struct argp_child children[] = {
-		{.argp = &model_argp},
-		{0},
-	};
-	static const struct argp argp = {
-		.parser = parse,
-		.children = children,
-		.doc = "Where figures that popular calculators print differ "
-		       "from the right ones, by name, and why.",
-	};
-	struct model_options options = {0};
-	struct weft_error err = {0};
+	const struct model_options *asked = input;
 
-	argp_parse(&argp, argc, argv, 0, NULL, &options);
-	if (!options.json)
-		print_text();
-	else if (print_json(&err))
-		return cmd_fail(&err);
+	if (asked->json)
+		return print_json(err);
+	print_text();
 	return EXIT_YES;
 }
+
+const struct calculator model_conventions = {
+	.name = "conventions",
+	.help = "where popular figures differ, and why",
+	.doc = "Where figures that popular calculators print differ from the "
+	       "right ones, by name, and why.",
+	.question_size = sizeof(struct model_options),
+	.answer = answer,
+};

@@ -5,18 +5,9 @@
 #include "cli/report.h"
 #include "lab/calculators/fact.h"
 #include "lab/calculators/interconnect.h"
-#include "lab/model/model.h"
+#include "lab/model/options.h"
 
 #include <stdio.h>
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	(void)arg;
-	if (key != ARGP_KEY_INIT)
-		return ARGP_ERR_UNKNOWN;
-	state->child_inputs[0] = state->input;
-	return 0;
-}
 
 static void print_text(void)
 {
@@ -101,25 +92,12 @@ static json_t *checks_json(void)
 	return list;
 }
 
-int model_facts(int argc, char **argv)
+static int answer(void *input, struct weft_error *err)
 {
-	static const struct argp_child children[] = {
-		{.argp = &model_argp},
-		{0},
-	};
-	static const struct argp argp = {
-		.parser = parse,
-		.children = children,
-		.doc = "Figures that others state or measured, with their "
-		       "sources; link generations; what to check before "
-		       "blaming the model.",
-	};
-	struct model_options options = {0};
-	struct weft_error err = {0};
+	const struct model_options *asked = input;
 	json_t *object;
 
-	argp_parse(&argp, argc, argv, 0, NULL, &options);
-	if (!options.json) {
+	if (!asked->json) {
 		print_text();
 		return EXIT_YES;
 	}
@@ -127,5 +105,14 @@ int model_facts(int argc, char **argv)
 	json_object_set_new(object, "facts", facts_json());
 	json_object_set_new(object, "links", links_json());
 	json_object_set_new(object, "checks", checks_json());
-	return report_print(object, &err) ? cmd_fail(&err) : EXIT_YES;
+	return report_print(object, err);
 }
+
+const struct calculator model_facts = {
+	.name = "facts",
+	.help = "figures of others, with their sources; checks",
+	.doc = "Figures that others state or measured, with their sources; "
+	       "link generations; what to check before blaming the model.",
+	.question_size = sizeof(struct model_options),
+	.answer = answer,
+};

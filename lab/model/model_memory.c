@@ -212,10 +212,9 @@ static void notes_add(const struct question *question,
 			   "need, some GB, and fragmentation");
 }
 
-/* *fits is false only when the GPU's memory is known and less. */
-static int answer(const struct question *question, bool *fits,
-		  struct weft_error *err)
+static int answer(void *input, struct weft_error *err)
 {
+	const struct question *question = input;
 	struct weft_error why = {0};
 	struct weft_job job = {0};
 	struct result result = {0};
@@ -245,7 +244,6 @@ static int answer(const struct question *question, bool *fits,
 		result.gpu_bytes = question->gpu_bytes;
 	result.share = result.memory.total_bytes / result.gpu_bytes;
 	result.fits = !(result.share > 1);
-	*fits = result.fits;
 	snprintf(title, sizeof(title),
 		 "%s on %u GPUs: tp=%u cp=%u pp=%u dp=%u zero=%u",
 		 job.model.name, job.n_gpus, job.spec.tp, job.spec.cp,
@@ -253,27 +251,21 @@ static int answer(const struct question *question, bool *fits,
 	report.title = title;
 	notes_add(question, &job, &result, &report);
 	rc = model_print(&report, err);
+	/* Only where the GPU's memory is known and less. */
+	if (rc == 0 && !result.fits)
+		rc = EXIT_NEGATIVE;
 out:
 	weft_job_free(&job);
 	return rc;
 }
 
-int model_memory(int argc, char **argv)
-{
-	static const struct model_asked asked = {
-		.help = "What a training job keeps in the memory of one GPU, "
-			"by "
-			"what it is for, and whether that fits.",
-		.options = options,
-		.n_options = sizeof(options) / sizeof(options[0]),
-		.check = question_check,
-	};
-	struct question question = {0};
-	struct weft_error err = {0};
-	bool fits = true;
-
-	model_parse(&asked, argc, argv, &question);
-	if (answer(&question, &fits, &err))
-		return cmd_fail(&err);
-	return fits ? EXIT_YES : EXIT_NEGATIVE;
-}
+const struct calculator model_memory = {
+	.name = "memory",
+	.help = "what a job keeps on each GPU, and whether it fits",
+	.doc = "What a training job keeps in the memory of one GPU, by what it "
+	       "is for, and whether that fits.",
+	OPTIONS(options),
+	.check = question_check,
+	.question_size = sizeof(struct question),
+	.answer = answer,
+};

@@ -224,27 +224,28 @@ static void print_text(const struct answer *a)
 	printf("  channels: %s\n", q->machine->basis[q->n_nodes > 1]);
 }
 
-int model_nccl(int argc, char **argv)
+static int answer(void *input, struct weft_error *err)
 {
-	static const struct model_asked asked = {
-		.help = "Which algorithm and protocol NCCL would choose, and "
-			"the time that it expects: its own selector, without "
-			"launch and saturation.",
-		.options = options,
-		.n_options = sizeof(options) / sizeof(options[0]),
-	};
-	struct question question = {
-		.machine = &weft_nccl_machines[0],
-		.n_nodes = 1,
-	};
-	struct answer answer = {.question = &question};
-	struct weft_error err = {0};
+	const struct question *question = input;
+	struct answer answer = {.question = question};
 
-	model_parse(&asked, argc, argv, &question);
-	if (answer_find(&answer, &err))
-		return cmd_fail(&err);
-	if (question.options.json)
-		return print_json(&answer, &err) ? cmd_fail(&err) : EXIT_YES;
+	if (answer_find(&answer, err))
+		return -1;
+	if (question->options.json)
+		return print_json(&answer, err);
 	print_text(&answer);
 	return EXIT_YES;
 }
+
+const struct calculator model_nccl = {
+	.name = "nccl",
+	.help = "what NCCL would choose, by size",
+	.doc = "Which algorithm and protocol NCCL would choose, and the time "
+	       "that it expects: its own selector, without launch and "
+	       "saturation.",
+	OPTIONS(options),
+	.question_size = sizeof(struct question),
+	.question = &(const struct question){.machine = &weft_nccl_machines[0],
+					     .n_nodes = 1},
+	.answer = answer,
+};

@@ -1,41 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* model_overlap.c - weft model overlap: hidden and exposed communication, as
  * profilers recorded it */
+#define QUESTION struct overlap_answer
 #include "cli/clock.h"
 #include "cli/cmd.h"
-#include "cli/option.h"
+#include "lab/model/options.h"
 #include "lab/model/overlap.h"
-#include "lab/model/quantity.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-enum {
-	KEY_LINK = 256,
-	KEY_LATENCY,
-	KEY_MATRIX,
-	KEY_COLLECTIVES,
-	KEY_STEPS,
-	KEY_TOP,
-};
-
-static const struct argp_option options[] = {
-	{"link", KEY_LINK, "RATE", 0,
-	 "of each GPU, one direction: shows what a ring's closed form has", 1},
-	{"latency", KEY_LATENCY, "TIME", 0, "of one message (default: 0)", 1},
-	{"steps", KEY_STEPS, "N", 0,
-	 "steps in the traces (default: the profiler's count)", 2},
-	{"matrix", KEY_MATRIX, "FILE", 0,
-	 "write bytes per step by pair of ranks, as traffic=FILE reads them",
-	 3},
-	{"collectives", KEY_COLLECTIVES, "FILE", 0,
-	 "write one line per collective (CSV)", 3},
-	{"top", KEY_TOP, "N", 0,
-	 "collectives with the longest exposed time to list (default: 8)", 4},
-	{0},
-};
 
 /* Says how far a long file is: on a terminal in place, else now and then. */
 struct progress {
@@ -202,88 +177,74 @@ double overlap_eta_seed(const struct weft_overlap *o)
 	return shorter > 0 ? o->overlap_s / shorter : 0;
 }
 
-static void file_add(const struct argp_state *state, struct overlap_answer *a,
-		     const char *path)
+static void file_add(const struct argp_state *state, char *path, void *input)
 {
-	const char **longer =
-		realloc(a->files, (a->n_files + (size_t)1) * sizeof(*a->files));
+	struct overlap_answer *a = input;
+	const char **longer;
 
+	if (!path)
+		argp_error(state, "which traces? One file per rank");
+	longer =
+		realloc(a->files, (a->n_files + (size_t)1) * sizeof(*a->files));
 	if (!longer)
 		argp_failure(state, EXIT_ERROR, 0, "out of memory");
 	a->files = longer;
 	a->files[a->n_files++] = path;
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	struct overlap_answer *a = state->input;
+static const struct value_option options[] = {
+	{"link", 0, "RATE",
+	 "of each GPU, one direction: shows what a ring's closed form has", 1,
+	 RATE(link_bytes_per_s)},
+	{"latency", 0, "TIME", "of one message (default: 0)", 1,
+	 TIME(latency_s)},
+	{"steps", 0, "N", "steps in the traces (default: the profiler's count)",
+	 2, WHOLE(asked_steps, 0, 1u << 30)},
+	{"matrix", 0, "FILE",
+	 "write bytes per step by pair of ranks, as traffic=FILE reads them", 3,
+	 TEXT(matrix_path)},
+	{"collectives", 0, "FILE", "write one line per collective (CSV)", 3,
+	 TEXT(collectives_path)},
+	{"top", 0, "N",
+	 "collectives with the longest exposed time to list (default: 8)", 4,
+	 WHOLE(top, 0, 1u << 30)},
+};
 
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &a->options;
-		return 0;
-	case KEY_LINK:
-		a->link_bytes_per_s = quantity_parse(state, QUANTITY_RATE, arg);
-		return 0;
-	case KEY_LATENCY:
-		a->latency_s = quantity_parse(state, QUANTITY_TIME, arg);
-		return 0;
-	case KEY_STEPS:
-		a->asked_steps = (uint32_t)option_uint(state, arg, 1u << 30);
-		return 0;
-	case KEY_MATRIX:
-		a->matrix_path = arg;
-		return 0;
-	case KEY_COLLECTIVES:
-		a->collectives_path = arg;
-		return 0;
-	case KEY_TOP:
-		a->top = (uint32_t)option_uint(state, arg, 1u << 30);
-		return 0;
-	case ARGP_KEY_ARG:
-		file_add(state, a, arg);
-		return 0;
-	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "which traces? One file per rank");
-		return 0;
-	case ARGP_KEY_END:
-		if (a->latency_s > 0 && !(a->link_bytes_per_s > 0))
-			argp_error(state, "--latency needs --link");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+static void question_check(const struct argp_state *state, void *input)
+{
+	const struct overlap_answer *a = input;
+
+	if (a->latency_s > 0 && !(a->link_bytes_per_s > 0))
+		argp_error(state, "--latency needs --link");
 }
 
-int model_overlap(int argc, char **argv)
+static int answer(void *input, struct weft_error *err)
 {
-	static const struct argp_child children[] = {
-		{.argp = &model_argp},
-		{0},
-	};
-	static const struct argp argp = {
-		.options = options,
-		.parser = parse,
-		.children = children,
-		.args_doc = "TRACE...",
-		.doc = "How much of a job's communication its computing hides, "
-		       "who waited for whom, and what would shorten it: from "
-		       "PyTorch profiler (Kineto) traces, one per rank, plain "
-		       "or gzip'ed.  Execution traces and Chakra graphs give "
-		       "bytes only.",
-	};
-	struct overlap_answer a = {.top = 8};
-	struct weft_error err = {0};
-	int code;
+	struct overlap_answer *a = input;
+	int rc = answer_build(a, err);
 
-	argp_parse(&argp, argc, argv, 0, NULL, &a);
-	code = answer_build(&a, &err);
-	if (!code)
-		code = overlap_write_files(&a, &err);
-	if (!code && a.options.json)
-		code = overlap_print_json(&a, &err);
-	else if (!code)
-		overlap_print_text(&a);
-	answer_free(&a);
-	return code ? cmd_fail(&err) : EXIT_YES;
+	if (!rc)
+		rc = overlap_write_files(a, err);
+	if (!rc && a->options.json)
+		rc = overlap_print_json(a, err);
+	else if (!rc)
+		overlap_print_text(a);
+	answer_free(a);
+	return rc;
 }
+
+const struct calculator model_overlap = {
+	.name = "overlap",
+	.help = "what traces say: hidden and exposed communication, waits",
+	.arguments = "TRACE...",
+	.doc = "How much of a job's communication its computing hides, who "
+	       "waited for whom, and what would shorten it: from PyTorch "
+	       "profiler (Kineto) traces, one per rank, plain or gzip'ed.  "
+	       "Execution traces and Chakra graphs give bytes only.",
+	OPTIONS(options),
+	.argument = file_add,
+	.check = question_check,
+	.question_size = sizeof(struct overlap_answer),
+	.question = &(const struct overlap_answer){.top = 8},
+	.answer = answer,
+};

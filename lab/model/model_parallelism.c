@@ -230,8 +230,9 @@ static int parts_fill(const struct question *question, struct answer *a,
 	return 0;
 }
 
-static int answer(const struct question *question, struct weft_error *err)
+static int answer(void *input, struct weft_error *err)
 {
+	const struct question *question = input;
 	struct answer a;
 	struct model_report report = {
 		.model = "parallelism",
@@ -262,25 +263,21 @@ static int answer(const struct question *question, struct weft_error *err)
 	return model_print(&report, err);
 }
 
-int model_parallelism(int argc, char **argv)
-{
-	static const struct model_asked asked = {
-		.help = "All axes of a job beside each other: all-reduces of "
-			"tensor parallelism, the pipeline, the ring of context "
-			"parallelism, chunks of the gradient sync.",
-		.options = options,
-		.n_options = sizeof(options) / sizeof(options[0]),
-		.check = question_check,
-	};
-	struct question question = {.tp = 1,
-				    .pp = 1,
-				    .micro_batches = 1,
-				    .interleave = 1,
-				    .cp = 1,
-				    .dp = 1,
-				    .batch = 1};
-	struct weft_error err = {0};
-
-	model_parse(&asked, argc, argv, &question);
-	return answer(&question, &err) ? cmd_fail(&err) : EXIT_YES;
-}
+const struct calculator model_parallelism = {
+	.name = "parallelism",
+	.help = "all axes of a job beside each other",
+	.doc = "All axes of a job beside each other: all-reduces of tensor "
+	       "parallelism, the pipeline, the ring of context parallelism, "
+	       "chunks of the gradient sync.",
+	OPTIONS(options),
+	.check = question_check,
+	.question_size = sizeof(struct question),
+	.question = &(const struct question){.tp = 1,
+					     .pp = 1,
+					     .micro_batches = 1,
+					     .interleave = 1,
+					     .cp = 1,
+					     .dp = 1,
+					     .batch = 1},
+	.answer = answer,
+};

@@ -189,8 +189,9 @@ int model_pipeline_part(const struct weft_pipeline_job *job,
 	return 0;
 }
 
-static int answer(const struct question *question, struct weft_error *err)
+static int answer(void *input, struct weft_error *err)
 {
+	const struct question *question = input;
 	struct model_pipeline_part part;
 
 	if (model_pipeline_part(&question->job, &question->options, &part, err))
@@ -198,19 +199,14 @@ static int answer(const struct question *question, struct weft_error *err)
 	return model_print(&part.report, err);
 }
 
-int model_pipeline(int argc, char **argv)
-{
-	static const struct model_asked asked = {
-		.help = "What splitting layers into pipeline stages costs: the "
-			"bubble under both its names, activations, bytes "
-			"between stages, the link that keeps up.",
-		.options = options,
-		.n_options = sizeof(options) / sizeof(options[0]),
-		.check = question_check,
-	};
-	struct question question = {0};
-	struct weft_error err = {0};
-
-	model_parse(&asked, argc, argv, &question);
-	return answer(&question, &err) ? cmd_fail(&err) : EXIT_YES;
-}
+const struct calculator model_pipeline = {
+	.name = "pipeline",
+	.help = "bubble, memory and link of pipeline stages",
+	.doc = "What splitting layers into pipeline stages costs: the bubble "
+	       "under both its names, activations, bytes between stages, the "
+	       "link that keeps up.",
+	OPTIONS(options),
+	.check = question_check,
+	.question_size = sizeof(struct question),
+	.answer = answer,
+};

@@ -159,24 +159,23 @@ int model_sequence_part(const struct weft_sequence_job *job,
 	return 0;
 }
 
-int model_sequence(int argc, char **argv)
+static int answer(void *input, struct weft_error *err)
 {
-	static const struct model_asked asked = {
-		.help = "What splitting a sequence over GPUs costs one "
-			"attention layer, as a ring and as a gather, with and "
-			"without a double buffer.",
-		.options = options,
-		.n_options = sizeof(options) / sizeof(options[0]),
-		.check = question_check,
-	};
-	struct question question = {0};
+	const struct question *question = input;
 	struct model_sequence_part part;
-	struct weft_error err = {0};
 
-	model_parse(&asked, argc, argv, &question);
-	if (model_sequence_part(&question.job, &question.options, &part,
-				&err) ||
-	    model_print(&part.report, &err))
-		return cmd_fail(&err);
-	return EXIT_YES;
+	if (model_sequence_part(&question->job, &question->options, &part, err))
+		return -1;
+	return model_print(&part.report, err);
 }
+
+const struct calculator model_sequence = {
+	.name = "sequence",
+	.help = "attention over several GPUs, ring and gather",
+	.doc = "What splitting a sequence over GPUs costs one attention layer, "
+	       "as a ring and as a gather, with and without a double buffer.",
+	OPTIONS(options),
+	.check = question_check,
+	.question_size = sizeof(struct question),
+	.answer = answer,
+};

@@ -442,8 +442,9 @@ out:
 	return rc;
 }
 
-static int answer(struct question *q, struct weft_error *err)
+static int answer(void *input, struct weft_error *err)
 {
+	struct question *q = input;
 	/* Of rows that do not name theirs. */
 	if (q->gpu) {
 		q->options.gpu = weft_gpu_find(q->gpu, err);
@@ -455,19 +456,13 @@ static int answer(struct question *q, struct weft_error *err)
 	return q->job ? answer_job(q, err) : answer_table(q, err);
 }
 
-int model_step(int argc, char **argv)
-{
-	static const struct model_asked asked = {
-		.help = "How long one training step takes and what it is made "
-			"of; or the same for each run of a table, beside what "
-			"was measured.",
-		.options = known_options,
-		.n_options = sizeof(known_options) / sizeof(known_options[0]),
-		.check = question_check,
-	};
-	struct question question = {0};
-	struct weft_error err = {0};
-
-	model_parse(&asked, argc, argv, &question);
-	return answer(&question, &err) ? cmd_fail(&err) : EXIT_YES;
-}
+const struct calculator model_step = {
+	.name = "step",
+	.help = "how long a training step takes, and why",
+	.doc = "How long one training step takes and what it is made of; or "
+	       "the same for each run of a table, beside what was measured.",
+	OPTIONS(known_options),
+	.check = question_check,
+	.question_size = sizeof(struct question),
+	.answer = answer,
+};

@@ -178,8 +178,9 @@ static int slowdown_find(struct scene *scene, struct result *result,
 	return 0;
 }
 
-static int answer(const struct question *question, struct weft_error *err)
+static int answer(void *input, struct weft_error *err)
 {
+	const struct question *question = input;
 	struct scene scene = {0};
 	struct result result = {
 		.ranks = question->n_ranks,
@@ -218,20 +219,14 @@ out:
 	return rc;
 }
 
-int model_straggler(int argc, char **argv)
-{
-	static const struct model_asked asked = {
-		.help = "How much longer computation takes because all ranks "
-			"wait for the slowest: of equal ones from step to "
-			"step, "
-			"and of those on slow nodes in every step.",
-		.options = options,
-		.n_options = sizeof(options) / sizeof(options[0]),
-		.check = question_check,
-	};
-	struct question question = {0};
-	struct weft_error err = {0};
-
-	model_parse(&asked, argc, argv, &question);
-	return answer(&question, &err) ? cmd_fail(&err) : EXIT_YES;
-}
+const struct calculator model_straggler = {
+	.name = "straggler",
+	.help = "how much longer a step takes for the slowest rank",
+	.doc = "How much longer computation takes because all ranks wait for "
+	       "the slowest: of equal ones from step to step, and of those on "
+	       "slow nodes in every step.",
+	OPTIONS(options),
+	.check = question_check,
+	.question_size = sizeof(struct question),
+	.answer = answer,
+};

@@ -192,29 +192,29 @@ static int json_print(const struct answer *answer, struct weft_error *err)
 	return failed ? weft_fail(err, WEFT_ENOMEM, "out of memory") : 0;
 }
 
-int model_traffic(int argc, char **argv)
+static int answer(void *input, struct weft_error *err)
 {
-	static const struct model_asked asked = {
-		.help = "What the ranks of a training job exchange in one "
-			"step: "
-			"each kind of call, or the bytes of each pair.",
-		.options = options,
-		.n_options = sizeof(options) / sizeof(options[0]),
-		.check = question_check,
-	};
-	struct question question = {0};
+	const struct question *question = input;
 	struct answer answer = {0};
-	struct weft_error err = {0};
-	int rc;
+	int rc = answer_open(question, &answer, err);
 
-	model_parse(&asked, argc, argv, &question);
-	rc = answer_open(&question, &answer, &err);
-	if (!rc && question.matrix)
-		rc = matrix_print(&answer, &err);
-	else if (!rc && question.options.json)
-		rc = json_print(&answer, &err);
+	if (!rc && question->matrix)
+		rc = matrix_print(&answer, err);
+	else if (!rc && question->options.json)
+		rc = json_print(&answer, err);
 	else if (!rc)
 		text_print(&answer);
 	answer_close(&answer);
-	return rc ? cmd_fail(&err) : EXIT_YES;
+	return rc;
 }
+
+const struct calculator model_traffic = {
+	.name = "traffic",
+	.help = "what the ranks of a job exchange",
+	.doc = "What the ranks of a training job exchange in one step: each "
+	       "kind of call, or the bytes of each pair.",
+	OPTIONS(options),
+	.check = question_check,
+	.question_size = sizeof(struct question),
+	.answer = answer,
+};

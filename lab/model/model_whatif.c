@@ -172,8 +172,9 @@ static int notes_add(const struct question *question,
 	return 0;
 }
 
-static int answer(const struct question *question, struct weft_error *err)
+static int answer(void *input, struct weft_error *err)
 {
+	const struct question *question = input;
 	const struct weft_whatif_job *job = &question->job;
 	struct weft_whatif right, seed;
 	struct model_report report = {
@@ -198,20 +199,15 @@ static int answer(const struct question *question, struct weft_error *err)
 	return model_print(&report, err);
 }
 
-int model_whatif(int argc, char **argv)
-{
-	static const struct model_asked asked = {
-		.help = "What single terms would change about a step: "
-			"compression, accumulation, oversubscription, RDMA, "
-			"launch gaps, contention, stragglers.  All are off "
-			"until set.",
-		.options = options,
-		.n_options = sizeof(options) / sizeof(options[0]),
-		.check = question_check,
-	};
-	struct question question = {.job = {.terms = weft_whatif_off}};
-	struct weft_error err = {0};
-
-	model_parse(&asked, argc, argv, &question);
-	return answer(&question, &err) ? cmd_fail(&err) : EXIT_YES;
-}
+const struct calculator model_whatif = {
+	.name = "whatif",
+	.help = "what single terms change about a step",
+	.doc = "What single terms would change about a step: compression, "
+	       "accumulation, oversubscription, RDMA, launch gaps, contention, "
+	       "stragglers.  All are off until set.",
+	OPTIONS(options),
+	.check = question_check,
+	.question_size = sizeof(struct question),
+	.question = &(const struct question){.job = {.terms = WEFT_WHATIF_OFF}},
+	.answer = answer,
+};

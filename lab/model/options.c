@@ -2,11 +2,13 @@
 /* options.c - rows of options as argp wants them */
 #include "lab/model/options.h"
 #include "base/suggest.h"
+#include "cli/cmd.h"
 #include "cli/option.h"
 #include "costmodel/job/model.h"
 #include "lab/model/quantity.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define MAX_OPTIONS 31
@@ -15,7 +17,7 @@
 #define FIRST_KEY 256
 
 struct call {
-	const struct model_asked *asked;
+	const struct calculator *asked;
 	void *question;
 };
 
@@ -73,7 +75,7 @@ static void value_read(const struct argp_state *state,
 	}
 }
 
-static int option_key(const struct model_asked *asked, size_t i)
+static int option_key(const struct calculator *asked, size_t i)
 {
 	const struct value_option *option = &asked->options[i];
 
@@ -85,10 +87,15 @@ static int option_key(const struct model_asked *asked, size_t i)
 static error_t parse(int key, char *text, struct argp_state *state)
 {
 	struct call *call = state->input;
-	const struct model_asked *asked = call->asked;
+	const struct calculator *asked = call->asked;
 
 	if (key == ARGP_KEY_INIT) {
 		state->child_inputs[0] = call->question;
+		return 0;
+	}
+	if (asked->argument &&
+	    (key == ARGP_KEY_ARG || key == ARGP_KEY_NO_ARGS)) {
+		asked->argument(state, text, call->question);
 		return 0;
 	}
 	if (key == ARGP_KEY_END && asked->check) {
@@ -105,8 +112,8 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
-void model_parse(const struct model_asked *asked, int argc, char **argv,
-		 void *question)
+static void command_line_read(const struct calculator *asked, int argc,
+			      char **argv, void *question)
 {
 	static const struct argp_child children[] = {
 		{.argp = &model_argp},
@@ -116,8 +123,9 @@ void model_parse(const struct model_asked *asked, int argc, char **argv,
 	struct argp argp = {
 		.options = options,
 		.parser = parse,
+		.args_doc = asked->arguments,
 		.children = children,
-		.doc = asked->help,
+		.doc = asked->doc,
 	};
 	struct call call = {.asked = asked, .question = question};
 
@@ -135,6 +143,23 @@ void model_parse(const struct model_asked *asked, int argc, char **argv,
 		};
 	}
 	argp_parse(&argp, argc, argv, 0, NULL, &call);
+}
+
+int calculator_run(const struct calculator *calculator, int argc, char **argv)
+{
+	struct weft_error err = {0};
+	void *question = weft_calloc(1, calculator->question_size, &err);
+	int code = -1;
+
+	if (question) {
+		if (calculator->question)
+			memcpy(question, calculator->question,
+			       calculator->question_size);
+		command_line_read(calculator, argc, argv, question);
+		code = calculator->answer(question, &err);
+	}
+	free(question);
+	return code < 0 ? cmd_fail(&err) : code;
 }
 
 int model_word(const struct argp_state *state, const char *what,
