@@ -29,8 +29,6 @@ libweft_lab_la_SOURCES = \
 	%D%/calculators/whatif.h \
 	%D%/calibrate/calibrate.c \
 	%D%/calibrate/calibrate.h \
-	%D%/calibrate/calibrate_link.c \
-	%D%/calibrate/calibrate_link.h \
 	%D%/calibrate/calibrate_nodes.c \
 	%D%/calibrate/calibration.c \
 	%D%/calibrate/calibration.h \
@@ -38,8 +36,6 @@ libweft_lab_la_SOURCES = \
 	%D%/calibrate/cmd_steps.c \
 	%D%/calibrate/curve.c \
 	%D%/calibrate/curve.h \
-	%D%/calibrate/steps.c \
-	%D%/calibrate/steps.h \
 	%D%/map/arch.c \
 	%D%/map/arch.h \
 	%D%/map/cmd_map.c \
@@ -90,13 +86,9 @@ libweft_lab_la_SOURCES = \
 	%D%/qap/lap.h \
 	%D%/qap/qap.c \
 	%D%/qap/qap.h \
-	%D%/qap/qap_ascent.c \
-	%D%/qap/qap_ascent.h \
 	%D%/qap/qap_bound.c \
 	%D%/qap/qap_form.c \
 	%D%/qap/qap_form.h \
-	%D%/qap/qap_pool.c \
-	%D%/qap/qap_pool.h \
 	%D%/qap/qap_tabu.h \
 	%D%/qap/qap_tabu_cell.h \
 	%D%/qap/qap_tabu_narrow.c \
@@ -125,13 +117,9 @@ libweft_lab_la_SOURCES = \
 	%D%/replay/replay_pace.c \
 	%D%/replay/replay_report.c \
 	%D%/replay/replay_report.h \
-	%D%/replay/replay_rows.c \
-	%D%/replay/replay_rows.h \
 	%D%/replay/replay_run.c \
 	%D%/replay/replay_run.h \
 	%D%/replay/replay_start.c \
-	%D%/replay/replay_summary.c \
-	%D%/replay/replay_summary.h \
 	%D%/replay/stream.c \
 	%D%/replay/stream.h \
 	%D%/step/step_columns.c \

@@ -5,24 +5,168 @@
  * reads it; each log adds a row, and the interval is that of the rows.
  */
 #include "base/csv.h"
+#include "base/error.h"
 #include "base/size.h"
 #include "base/text.h"
 #include "cli/cmd.h"
 #include "cli/option.h"
 #include "cli/report.h"
 #include "lab/calibrate/calibration.h"
-#include "lab/calibrate/steps.h"
 #include "lab/lab.h"
 #include "lab/step/step_table.h"
 #include "placement/job.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
+
+struct steps {
+	double *step_s; /* [n] in the order logged, later sorted */
+	uint32_t n;
+	double median_s, low_s, high_s; /* tenth and ninetieth percentile */
+};
+
+/* ---- how long a job's steps took, from the lines that it logs ---- */
+
+#define MIN_STEPS   5
+#define MIN_WARM_UP 3
+
+static const struct mark {
+	const char *text;
+	double unit_s; /* 0: tokens per second */
+} marks[] = {
+	{"elapsed time per iteration (ms):", 1e-3},
+	{"train_step_timing in s:", 1},
+	{"train_step_timing in s=", 1},
+	{" tps:", 0},
+};
+
+/* The number at the begin of a text, which may have commas between thousands
+ * and colours of a terminal before it; 0: none. */
+static double number_read(const char *text, const char *end)
+{
+	char plain[32];
+	size_t n = 0;
+
+	while (text < end && (*text == ' ' || *text == '\033')) {
+		if (*text == '\033')
+			while (text < end && *text != 'm')
+				text++;
+		text++;
+	}
+	for (; text < end && n + 1 < sizeof(plain); text++) {
+		if (*text == ',')
+			continue;
+		if (!isdigit((unsigned char)*text) && *text != '.' &&
+		    *text != 'e' && *text != '+' && *text != '-')
+			break;
+		plain[n++] = *text;
+	}
+	plain[n] = '\0';
+	return strtod(plain, NULL);
+}
+
+static int step_add(struct steps *steps, double step_s, struct weft_error *err)
+{
+	double *more;
+
+	if (!(step_s > 0) || step_s > 1e6)
+		return 0;
+	more = realloc(steps->step_s, (steps->n + (size_t)1) * sizeof(*more));
+	if (!more)
+		return weft_fail(err, WEFT_ENOMEM, "out of memory");
+	steps->step_s = more;
+	more[steps->n++] = step_s;
+	return 0;
+}
+
+static const char *find(const char *line, const char *end, const char *text)
+{
+	size_t length = strlen(text);
+
+	for (; line + length <= end; line++) {
+		if (memcmp(line, text, length) == 0)
+			return line + length;
+	}
+	return NULL;
+}
+
+/* Appends the steps of a log of Megatron-LM ("elapsed time per iteration
+ * (ms): 1234.5"), NeMo ("train_step_timing in s: 5.3") or torchtitan ("tps:
+ * 5,123", tokens per second and GPU, of tokens a step and GPU). */
+static int steps_read(const char *text, size_t size, double tokens,
+		      struct steps *steps, struct weft_error *err)
+{
+	const char *end = text + size;
+
+	while (text < end) {
+		const char *next = memchr(text, '\n', (size_t)(end - text));
+
+		next = next ? next : end;
+		for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++) {
+			const char *at = find(text, next, marks[i].text);
+			double value = at ? number_read(at, next) : 0;
+
+			if (!(value > 0))
+				continue;
+			value = marks[i].unit_s > 0 ? value * marks[i].unit_s
+						    : tokens / value;
+			if (step_add(steps, value, err))
+				return -1;
+			break;
+		}
+		text = next + 1;
+	}
+	return 0;
+}
+
+static int double_compare(const void *left, const void *right)
+{
+	double a = *(const double *)left, b = *(const double *)right;
+
+	return (a > b) - (a < b);
+}
+
+/* Leaves out the first tenth, three steps at least, in which kernels are chosen
+ * and caches filled, and fills the rest in.  -1 where fewer than five are left.
+ */
+static int steps_sum(struct steps *steps, struct weft_error *err)
+{
+	uint32_t warm_up =
+		steps->n / 10 > MIN_WARM_UP ? steps->n / 10 : MIN_WARM_UP;
+	uint32_t n = steps->n > warm_up ? steps->n - warm_up : 0;
+
+	if (n < MIN_STEPS)
+		return weft_fail(err, WEFT_EINVAL,
+				 "%u steps in the log, of which the first %u "
+				 "are warm-up: expected %d more; lines of "
+				 "Megatron-LM, NeMo and torchtitan are known",
+				 steps->n, warm_up, MIN_STEPS);
+	memmove(steps->step_s, steps->step_s + warm_up,
+		n * sizeof(*steps->step_s));
+	steps->n = n;
+	qsort(steps->step_s, n, sizeof(*steps->step_s), double_compare);
+	steps->median_s =
+		(steps->step_s[(n - 1) / 2] + steps->step_s[n / 2]) / 2;
+	steps->low_s = steps->step_s[n / 10];
+	steps->high_s = steps->step_s[n - 1 - n / 10];
+	return 0;
+}
+
+static void steps_free(struct steps *steps)
+{
+	free(steps->step_s);
+	*steps = (struct steps){0};
+}
+
+/* ---- the steps against the model ---- */
 
 #define MAX_LOG_BYTES (256u << 20)
 
