@@ -26,16 +26,12 @@ libweft_cli_la_SOURCES = \
 	%D%/fabric/cmd_fabric.c \
 	%D%/fabric/cmd_import.c \
 	%D%/fabric/cmd_synth.c \
-	%D%/fabric/fabric_cables.c \
-	%D%/fabric/fabric_cables.h \
 	%D%/fabric/findings.c \
 	%D%/fabric/findings.h \
 	%D%/fabric/job_calls.c \
 	%D%/fabric/job_calls.h \
 	%D%/fabric/sources.c \
 	%D%/fabric/sources.h \
-	%D%/json_error.c \
-	%D%/json_error.h \
 	%D%/option.c \
 	%D%/option.h \
 	%D%/plan/axes.c \
@@ -51,20 +47,14 @@ libweft_cli_la_SOURCES = \
 	%D%/plan/gain.h \
 	%D%/plan/blockers_report.c \
 	%D%/plan/blockers_report.h \
-	%D%/plan/rank_forms.c \
-	%D%/plan/rank_forms.h \
 	%D%/plan/ranks.c \
 	%D%/plan/ranks.h \
 	%D%/plan/request.c \
 	%D%/plan/request.h \
 	%D%/plan/verdict.c \
 	%D%/plan/verdict.h \
-	%D%/plan/wishes.c \
-	%D%/plan/wishes.h \
 	%D%/report.c \
 	%D%/report.h \
-	%D%/shared_options.c \
-	%D%/shared_options.h \
 	%D%/setup/checks.c \
 	%D%/setup/checks.h \
 	%D%/setup/cmd_doctor.c \
@@ -109,8 +99,6 @@ libweft_cli_la_SOURCES = \
 	%D%/slurm/snapshot.h \
 	%D%/slurm/status.h \
 	%D%/slurm/status_report.c \
-	%D%/slurm/verify.c \
-	%D%/slurm/verify.h \
 	%D%/whole_file.c \
 	%D%/whole_file.h \
 	# End of libweft_cli_la_SOURCES

@@ -31,8 +31,6 @@ libweft_placement_la_SOURCES = \
 	%D%/capacity/capacity.h \
 	%D%/defrag.c \
 	%D%/job.c \
-	%D%/job_grids.c \
-	%D%/job_grids.h \
 	%D%/mapping/alignment.c \
 	%D%/mapping/alignment.h \
 	%D%/mapping/local_search.c \

@@ -117,8 +117,6 @@ weft_spank_sources = \
 	%D%/bridge/launch/launch.h \
 	%D%/bridge/launch/spec_text.c \
 	%D%/bridge/launch/spec_text.h \
-	%D%/spank/spank_ranks.c \
-	%D%/spank/spank_ranks.h \
 	%D%/spank/spank_weft.c \
 	# End of weft_spank_sources
 weft_submit_sources = \

@@ -31,8 +31,6 @@ libweft_import_la_SOURCES = \
 	%D%/links.h \
 	%D%/names.c \
 	%D%/names.h \
-	%D%/netq.c \
-	%D%/netq.h \
 	%D%/node/import_nccl_xml.c \
 	%D%/node/import_nvidia_smi.c \
 	%D%/node/import_rdma_topo.c \
