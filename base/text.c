@@ -91,7 +91,7 @@ static size_t sequence_size(const char *at, const char *end)
 }
 
 /* Bytes of "[1,0]<stdout>:" at `at`; 0: it is none. */
-static size_t tag_size(const char *at, const char *end)
+static size_t tag_bytes(const char *at, const char *end)
 {
 	static const char *const streams[] = {
 		"<stdout>:", "<stderr>:", "<stddiag>:"};
@@ -109,9 +109,37 @@ static size_t tag_size(const char *at, const char *end)
 	return 0;
 }
 
+/* Whether each tag at the beginning of a line has a blank behind it, as newer
+ * releases of mpirun write: then that is the tag's, too. */
+static bool tags_are_wide(const char *text, const char *end)
+{
+	bool any = false;
+
+	for (const char *line = text; line && line < end;) {
+		size_t n = *line == '[' ? tag_bytes(line, end) : 0;
+
+		if (n && line + n < end && !strchr("\r\n", line[n])) {
+			if (line[n] != ' ')
+				return false;
+			any = true;
+		}
+		line = memchr(line, '\n', (size_t)(end - line));
+		line = line ? line + 1 : NULL;
+	}
+	return any;
+}
+
+static size_t tag_size(const char *at, const char *end, bool wide)
+{
+	size_t n = tag_bytes(at, end);
+
+	return n && wide && at + n < end && at[n] == ' ' ? n + 1 : n;
+}
+
 /* Bytes at `at` that mean nothing.  *kept: up to where carriage returns are
  * known to stay, so that each is looked at once. */
-static size_t noise_size(const char *at, const char *end, const char **kept)
+static size_t noise_size(const char *at, const char *end, bool wide,
+			 const char **kept)
 {
 	const char *next = at;
 
@@ -119,7 +147,7 @@ static size_t noise_size(const char *at, const char *end, const char **kept)
 	case ESC:
 		return sequence_size(at, end);
 	case '[':
-		return tag_size(at, end);
+		return tag_size(at, end, wide);
 	case '\r':
 		if (at < *kept)
 			return 0;
@@ -138,11 +166,13 @@ size_t weft_text_clean(char *text, size_t size)
 {
 	const char *end, *kept = text;
 	size_t n = 0;
+	bool wide;
 
 	size = marks_drop(text, size);
 	end = text + size;
+	wide = tags_are_wide(text, end);
 	for (const char *at = text; at < end;) {
-		size_t noise = noise_size(at, end, &kept);
+		size_t noise = noise_size(at, end, wide, &kept);
 
 		if (noise)
 			at += noise;
@@ -162,7 +192,7 @@ static bool is_plain(const char *text, size_t size)
 	    has_mark(text, size, "\xef\xbb\xbf"))
 		return false;
 	for (const char *at = text; at < end; at++)
-		if (noise_size(at, end, &kept))
+		if (noise_size(at, end, false, &kept))
 			return false;
 	return true;
 }

@@ -33,6 +33,10 @@ static const struct {
 	{"a tag in the middle of a row", "8 2 float [1,0]<stdout>:sum -1\n",
 	 "8 2 float sum -1\n", 0},
 	{"tags of newer mpirun", "[prterun-n1-77@1,3]<stdout>:a\n", "a\n", 0},
+	{"tags with a blank behind each",
+	 "[n@1,3]<stdout>: a\n[n@1,3]<stdout>:\n[n@1,3]<stdout>:  b "
+	 "[n@1,3]<stdout>: c\n",
+	 "a\n\n b c\n", 0},
 	{"what only looks like a tag", "[1]\t\"S-1\"[2]<stdout>\n[]<stdout>:\n",
 	 "[1]\t\"S-1\"[2]<stdout>\n[]<stdout>:\n", 0},
 };
