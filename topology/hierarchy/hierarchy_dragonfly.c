@@ -4,11 +4,13 @@
  *
  * In a group each router is linked to each other one, and so shares with it
  * most of its neighbours; with a router of another group it shares few.  Groups
- * are joined each to each, by at least one cable.  Roots that are trees already
- * (leafs and spines) may be the groups as well: a dragonfly+.
+ * are joined each to each, by at least one cable.  Where rows and columns of
+ * switches are joined alike, names tell which are the groups.  Roots that are
+ * trees already (leafs and spines) may be the groups as well: a dragonfly+.
  */
 #include "topology/hierarchy/cable_index.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -155,10 +157,22 @@ static uint32_t group_of(struct sides *s, uint32_t v)
 	return v;
 }
 
+/* Numbers the groups that s->group says, by their first vertex. */
+static void groups_number(struct sides *s)
+{
+	s->n_groups = 0;
+	for (uint32_t v = 0; v < s->n; v++) {
+		s->group[v] = group_of(s, v);
+		s->number[v] = s->group[v] == v ? s->n_groups++
+						: s->number[s->group[v]];
+	}
+}
+
 /* Links of which both ends share nearly as much as with anyone, or more than
- * half of their neighbours, are those inside of groups. */
+ * half of their neighbours, are those inside of groups.  In a small group that
+ * lacks a cable three of four is as near as it comes: `loose`. */
 static void groups_join(struct sides *s, const uint32_t *common,
-			const uint32_t *most)
+			const uint32_t *most, bool loose)
 {
 	for (uint32_t v = 0; v < s->n; v++)
 		s->group[v] = v;
@@ -169,40 +183,78 @@ static void groups_join(struct sides *s, const uint32_t *common,
 							     : degree(s, b);
 
 		if (common[i] < LEAST_ROUTERS ||
-		    (4 * common[i] <= 3 * top && 2 * common[i] <= least + 1))
+		    (4 * common[i] + loose <= 3 * top &&
+		     2 * common[i] <= least + 1))
 			continue;
 		x = group_of(s, a);
 		y = group_of(s, b);
 		s->group[x < y ? y : x] = x < y ? x : y;
 	}
-	for (uint32_t v = 0; v < s->n; v++) {
-		s->group[v] = group_of(s, v);
-		s->number[v] = s->group[v] == v ? s->n_groups++
-						: s->number[s->group[v]];
-	}
+	groups_number(s);
 }
 
-static int groups_find(struct sides *s)
-{
-	uint32_t *common = weft_calloc(s->n_links, sizeof(*common), s->w->err);
-	uint32_t *most = weft_calloc(s->n, sizeof(*most), s->w->err);
-	uint64_t steps = 0;
-	int rc = common && most ? 0 : -1;
+/* The vertex's switch without the last number of its name: "row3-sw". */
+struct stem {
+	const char *name;
+	size_t size;
+	uint32_t vertex;
+};
 
-	for (uint32_t i = 0; rc == 0 && i < s->n_links; i++)
+static int compare_stems(const void *pa, const void *pb)
+{
+	const struct stem *a = pa, *b = pb;
+	size_t n = a->size < b->size ? a->size : b->size;
+	int order = strncmp(a->name, b->name, n);
+
+	if (order == 0 && a->size != b->size)
+		order = a->size < b->size ? -1 : 1;
+	return order ? order
+		     : (a->vertex > b->vertex) - (a->vertex < b->vertex);
+}
+
+static int groups_name(struct sides *s)
+{
+	struct stem *stems = weft_calloc(s->n, sizeof(*stems), s->w->err);
+	uint32_t first = 0;
+
+	if (!stems)
+		return -1;
+	for (uint32_t v = 0; v < s->n; v++) {
+		const char *name = s->w->hierarchy->domains[s->root[v]].name;
+		size_t n = strlen(name);
+
+		while (n && !isdigit((unsigned char)name[n - 1]))
+			n--;
+		while (n && isdigit((unsigned char)name[n - 1]))
+			n--;
+		stems[v] = (struct stem){name, n, v};
+	}
+	qsort(stems, s->n, sizeof(*stems), compare_stems);
+	for (uint32_t i = 0; i < s->n; i++) {
+		if (stems[i].size != stems[first].size ||
+		    memcmp(stems[i].name, stems[first].name, stems[i].size) !=
+			    0)
+			first = i;
+		s->group[stems[i].vertex] = stems[first].vertex;
+	}
+	free(stems);
+	groups_number(s);
+	return 0;
+}
+
+static void links_compare(const struct sides *s, uint32_t *common,
+			  uint32_t *most)
+{
+	uint64_t steps = 0;
+
+	for (uint32_t i = 0; i < s->n_links; i++)
 		steps += degree(s, s->links[i].a) + degree(s, s->links[i].b);
-	for (uint32_t i = 0; rc == 0 && steps < MOST_STEPS && i < s->n_links;
-	     i++) {
+	for (uint32_t i = 0; steps < MOST_STEPS && i < s->n_links; i++) {
 		uint32_t *top = &most[s->links[i].a];
 
 		common[i] = shared(s, &s->links[i]);
 		*top = common[i] > *top ? common[i] : *top;
 	}
-	if (rc == 0)
-		groups_join(s, common, most);
-	free(common);
-	free(most);
-	return rc;
 }
 
 /* ---- is it one ---- */
@@ -281,6 +333,27 @@ static int check_groups(const struct sides *s, bool *is)
 	free(size);
 	free(local);
 	free(list);
+	return rc;
+}
+
+/* The groups of a dragonfly, by what routers share, then by their names. */
+static int groups_find(struct sides *s, bool *is)
+{
+	uint32_t *common = weft_calloc(s->n_links, sizeof(*common), s->w->err);
+	uint32_t *most = weft_calloc(s->n, sizeof(*most), s->w->err);
+	int rc = common && most ? 0 : -1;
+
+	*is = false;
+	if (rc == 0)
+		links_compare(s, common, most);
+	for (int loose = 0; rc == 0 && !*is && loose < 2; loose++) {
+		groups_join(s, common, most, loose);
+		rc = check_groups(s, is);
+	}
+	if (rc == 0 && !*is)
+		rc = groups_name(s) || check_groups(s, is) ? -1 : 0;
+	free(common);
+	free(most);
 	return rc;
 }
 
@@ -401,7 +474,7 @@ int index_dragonfly(struct index *w)
 	if (rc == 0 && is_level(&s) && is_mesh(&s)) {
 		rc = mesh_take(&s);
 	} else if (rc == 0 && is_level(&s)) {
-		rc = groups_find(&s) || check_groups(&s, &is) ? -1 : 0;
+		rc = groups_find(&s, &is);
 		if (rc == 0 && is)
 			rc = dragonfly_take(&s);
 		else if (rc == 0 && s.n > 2)
