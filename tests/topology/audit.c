@@ -301,6 +301,74 @@ static void a_lost_uplink_explains_the_oversubscription(void **state)
 	cluster_free(&c);
 }
 
+/* Four groups of five switches, joined each to each by two cables; so are the
+ * groups, by one. */
+#define GROUPS	4
+#define ROUTERS 5
+static void dragonfly_start(struct cluster *c)
+{
+	char text[8192];
+	size_t n = (size_t)snprintf(text, sizeof(text),
+				    "weft: fabric/1\n"
+				    "profile: dgx-h100-superpod\n"
+				    "nodes:\n  n[00-19]: 8\n"
+				    "levels:\n  leaf:\n");
+
+#define ADD(...)                                                               \
+	(n += (size_t)snprintf(text + n, sizeof(text) - n, __VA_ARGS__))
+	for (int i = 0; i < GROUPS * ROUTERS; i++)
+		ADD("    g%dr%d: n%02d\n", i / ROUTERS, i % ROUTERS, i);
+	ADD("  group:\n");
+	for (int g = 0; g < GROUPS; g++)
+		ADD("    g%d: g%dr[0-4]\n", g, g);
+	ADD("  dragonfly:\n    all: g[0-3]\n"
+	    "shapes: {group: groups, dragonfly: groups}\n"
+	    "switches: {\"g[0-3]r[0-4]\": {ports: 64}}\ncables:\n");
+	for (int g = 0; g < GROUPS; g++)
+		for (int r = 1; r < ROUTERS; r++)
+			ADD("  - {from: \"g%dr[0-%d]\", to: g%dr%d, n: 2}\n", g,
+			    r - 1, g, r);
+	for (int g = 0; g < GROUPS; g++)
+		for (int h = 0; h < g; h++)
+			ADD("  - {from: g%dr%d, to: g%dr%d}\n", h, g, g, h);
+	for (int i = 0; i < GROUPS * ROUTERS; i++)
+		ADD("  - {from: n%02d, port: mlx5_0, to: g%dr%d}\n", i,
+		    i / ROUTERS, i % ROUTERS);
+#undef ADD
+	cluster_parse(c, text);
+}
+
+static void cables_missing_between_switches_joined_each_to_each(void **state)
+{
+	struct weft_findings found;
+	struct cluster c;
+
+	(void)state;
+	dragonfly_start(&c);
+	audit(&c, &found);
+	assert_nothing(&found);
+	cable_find(&c, "g1r0", "g1r3", 0)->n = 1;
+	audit(&c, &found);
+	assert_only(&found, "mesh-uneven", "g1r0--g1r3",
+		    "1 cable fewer than between the other pairs of g1");
+	cable_find(&c, "g1r1", "g1r3", 0)->n = 1;
+	cable_find(&c, "g0r3", "g3r0", 0)->n = 0;
+	audit(&c, &found);
+	assert_first(&found, "mesh-uneven", "g1r3",
+		     "2 cables fewer to others of g1 than they have to each "
+		     "other, first to g1r0");
+	assert_int_equal(found.of_kind[WEFT_FINDING_MESH_UNEVEN], 2);
+	weft_findings_free(&found);
+	cluster_free(&c);
+	dragonfly_start(&c);
+	cable_find(&c, "g2r0", "g2r2", 0)->n = 1;
+	cable_find(&c, "g2r0", "g2r4", 0)->n = 3;
+	audit(&c, &found);
+	assert_only(&found, "cable-moved", "g2r0",
+		    "a cable to g2r4 should lead to g2r2");
+	cluster_free(&c);
+}
+
 static void hosts_and_switches_are_known_under_other_names(void **state)
 {
 	struct weft_findings found;
@@ -547,6 +615,8 @@ int main(void)
 			a_leaf_without_uplinks_comes_before_all_that_follows),
 		cmocka_unit_test(a_moved_uplink_is_told_at_whose_it_is),
 		cmocka_unit_test(a_lost_uplink_explains_the_oversubscription),
+		cmocka_unit_test(
+			cables_missing_between_switches_joined_each_to_each),
 		cmocka_unit_test(
 			hosts_and_switches_are_known_under_other_names),
 		cmocka_unit_test(

@@ -13,6 +13,7 @@ int audit_blocks(const struct weft_audit *a, struct weft_error *err);
 int audit_capacity(const struct weft_audit *a, struct weft_error *err);
 int audit_hosts(const struct weft_audit *a, struct weft_error *err);
 int audit_links(const struct weft_audit *a, struct weft_error *err);
+int audit_meshes(const struct weft_audit *a, struct weft_error *err);
 int audit_networks(const struct weft_audit *a, struct weft_error *err);
 int audit_nvlink(const struct weft_audit *a, struct weft_error *err);
 int audit_places(const struct weft_audit *a, struct weft_error *err);

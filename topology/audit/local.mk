@@ -8,6 +8,7 @@ libweft_audit_la_SOURCES = \
 	%D%/audit_fabric.c \
 	%D%/audit_hosts.c \
 	%D%/audit_links.c \
+	%D%/audit_meshes.c \
 	%D%/audit_networks.c \
 	%D%/audit_nvlink.c \
 	%D%/audit_places.c \
