@@ -2,6 +2,7 @@
 /* cmd_audit.c - weft audit: what is wrong with a cluster, by what it says of
  * itself
  */
+#include "base/text.h"
 #include "cli/audit/audit.h"
 #include "cli/audit/waivers.h"
 #include "cli/cmd.h"
@@ -91,6 +92,35 @@ struct invocation {
 	struct audit audit;
 };
 
+/* Whether a path is a fabric file of weft's own. */
+static bool is_fabric(const char *path)
+{
+	char text[4096];
+	FILE *in = fopen(path, "re");
+	size_t n = in ? fread(text, 1, sizeof(text) - 1, in) : 0;
+
+	if (in)
+		fclose(in);
+	text[n] = '\0';
+	return strncmp(text, "weft: fabric/", 13) == 0 ||
+	       strstr(text, "\nweft: fabric/") != NULL;
+}
+
+/* Whether a file looks like what another program says of a cluster. */
+static bool is_foreign(const char *path)
+{
+	size_t size;
+	char *text;
+	bool is;
+
+	if (is_fabric(path) ||
+	    weft_text_load(path, WEFT_IMPORT_MAX_BYTES, &text, &size, NULL))
+		return false;
+	is = weft_importer_guess(text, size) != NULL;
+	free(text);
+	return is;
+}
+
 static void severity_read(struct argp_state *state, struct invocation *in,
 			  const char *arg)
 {
@@ -160,8 +190,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		accepted_read(state, in, key, arg);
 		return 0;
 	case ARGP_KEY_ARG:
-		if (in->side.sources.asked)
-			return ARGP_ERR_UNKNOWN; /* a file of --from */
+		if (in->side.sources.asked || is_foreign(arg))
+			return ARGP_ERR_UNKNOWN; /* a file of the sources */
 		if (in->fabric_path)
 			argp_error(state,
 				   "one fabric, please: \"%s\" is a "
@@ -172,7 +202,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (!in->fabric_path == !in->side.sources.n)
 			argp_error(state, "what shall be looked at? Either a "
-					  "fabric file, or --from FORMAT FILE");
+					  "fabric file, or files of other "
+					  "programs (--from FORMAT FILE)");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -219,20 +250,6 @@ static void side_close(struct side *side)
 }
 
 static const char fabric_prefix[] = "fabric:";
-
-/* Whether a path is a fabric file of weft's own. */
-static bool is_fabric(const char *path)
-{
-	char text[4096];
-	FILE *in = fopen(path, "re");
-	size_t n = in ? fread(text, 1, sizeof(text) - 1, in) : 0;
-
-	if (in)
-		fclose(in);
-	text[n] = '\0';
-	return strncmp(text, "weft: fabric/", 13) == 0 ||
-	       strstr(text, "\nweft: fabric/") != NULL;
-}
 
 /* ---- what is found ---- */
 
@@ -522,7 +539,7 @@ int cmd_audit(int argc, char **argv)
 	static const struct argp argp = {
 		.options = options,
 		.parser = parse,
-		.args_doc = "FILE\n--from FORMAT FILE...",
+		.args_doc = "FILE...\n--from FORMAT FILE...",
 		.children = children,
 		.doc = "What is wrong with a cluster, by what it says of "
 		       "itself.",

@@ -203,6 +203,13 @@ run audit "$work/was.yaml" --against "$work/now.yaml"
 check "a fabric file needs no format" exits 3
 check "what has changed comes first" sh -c "sed -n '/^error\\|^warning/p' \
 	'$work/out' | head -n 1 | grep -q drift-"
+rows=${WEFT_SRCDIR:-.}/tests/import/ibnetdiscover/dragonfly-rows-and-columns.txt
+run audit "$rows"
+check "nor does what another program wrote" exits 0
+check "a cable missing in a group of a dragonfly is told" out \
+	"g2r1--g2r3: 1 cable fewer than between the other pairs"
+run audit "$rows" "$work/was.yaml"
+check "a fabric file beside it is one too many" exits 2
 check "no line has 200 characters" awk 'length($0) >= 200 { exit 1 }' "$work/out"
 run audit --html --from ibnetdiscover "$swapped"
 check "a page answers as the text does" exits 3
