@@ -54,24 +54,35 @@ static bool has_infiniband(void)
 	return has;
 }
 
-/* The machine's maker, as its firmware says. */
-static bool made_by(const char *name)
+/* Whether a text of the machine's firmware has `name`. */
+static bool firmware_says(const char *field, const char *name)
 {
 	char path[PATH_MAX];
 
-	snprintf(path, sizeof(path), "%s/class/dmi/id/sys_vendor",
-		 sys_folder());
+	snprintf(path, sizeof(path), "%s/class/dmi/id/%s", sys_folder(), field);
 	return first_line_has(path, name);
 }
 
 static bool in_amazon(void)
 {
-	return made_by("Amazon");
+	return firmware_says("sys_vendor", "Amazon");
 }
 
 static bool in_google(void)
 {
-	return made_by("Google");
+	return firmware_says("sys_vendor", "Google");
+}
+
+/* The vendor is also that of any Hyper-V; the tag is Azure's own. */
+static bool in_azure(void)
+{
+	return firmware_says("chassis_asset_tag",
+			     "7783-7084-3265-9085-8269-3286-77");
+}
+
+static bool in_oracle(void)
+{
+	return firmware_says("chassis_asset_tag", "OracleCloud.com");
 }
 
 static bool in_kubernetes(void)
@@ -79,18 +90,28 @@ static bool in_kubernetes(void)
 	return getenv("KUBERNETES_SERVICE_HOST") != NULL;
 }
 
-/* Whose answers are asked for where `here` holds; none changes anything. */
+/* Whose answers are asked for where `here` holds; none changes anything.  Rows
+ * of one name are tried until one answers. */
 static const struct collector {
 	const char *name, *format, *program, *command;
 	bool (*here)(void);
 } collectors[] = {
 	{"infiniband", "ibnetdiscover", "ibnetdiscover",
 	 "timeout 120 ibnetdiscover", has_infiniband},
+	{"infiniband", "ibnetdiscover", "iblinkinfo",
+	 "timeout 120 iblinkinfo -l", has_infiniband},
 	{"aws", "aws", "aws",
 	 "timeout 120 aws ec2 describe-instance-topology --output json",
 	 in_amazon},
 	{"gcp", "gcp", "gcloud",
 	 "timeout 120 gcloud compute instances list --format=json", in_google},
+	{"azure", "azure", "az", "timeout 120 az vm list --output json",
+	 in_azure},
+	{"oci", "oci", "oci",
+	 "timeout 120 oci compute compute-host list --all --compartment-id "
+	 "\"$(curl -sf -H 'Authorization: Bearer Oracle' "
+	 "http://169.254.169.254/opc/v2/instance/compartmentId)\"",
+	 in_oracle},
 	{"kubernetes", "kubernetes", "kubectl",
 	 "timeout 60 kubectl get nodes -o json", in_kubernetes},
 };
@@ -146,31 +167,52 @@ static int answer_take(struct setup *s, const char *command, const char *format,
 	return sources_add_read(&s->sources, &source, err);
 }
 
-static int collector_run(struct setup *s, const struct collector *c,
-			 struct weft_error *err)
+/* What the admin can do where none of the rows of a name has answered: `tried`
+ * is the first that ran, or NULL. */
+static int silence_tell(struct setup *s, const struct collector *c,
+			const struct collector *tried,
+			const struct weft_error *why, struct weft_error *err)
 {
-	struct weft_error why;
-	bool told;
-
-	if (is_given(s, c->format) || !c->here())
-		return 0;
-	if (!command_exists(c->program))
+	if (!tried)
 		return checks_add(&s->checks, c->name, false, err,
 				  "no %s in PATH; install it, or run \"%s\" "
 				  "elsewhere and give its answer with --from "
 				  "%s FILE",
 				  c->program, c->command, c->format);
-	if (answer_take(s, c->command, c->format, NULL, &told, &why, err))
-		return -1;
-	if (!told && why.code)
+	if (why->code)
 		return checks_add(&s->checks, c->name, false, err,
 				  "the answer of \"%s\" cannot be used: %s",
-				  c->command, why.text);
-	return checks_add(&s->checks, c->name, told, err,
-			  told ? "asked: %s"
-			       : "no answer from: %s (as root?); give one "
-				 "with --from",
-			  c->command);
+				  tried->command, why->text);
+	return checks_add(&s->checks, c->name, false, err,
+			  "no answer from: %s (as root?); give one with --from",
+			  tried->command);
+}
+
+/* The rows first[n] have one name. */
+static int collectors_run(struct setup *s, const struct collector *first,
+			  size_t n, struct weft_error *err)
+{
+	const struct collector *tried = NULL;
+	struct weft_error fault = {0};
+
+	if (is_given(s, first->format) || !first->here())
+		return 0;
+	for (const struct collector *c = first; c < first + n; c++) {
+		struct weft_error why;
+		bool told;
+
+		if (!command_exists(c->program))
+			continue;
+		if (answer_take(s, c->command, c->format, NULL, &told, &why,
+				err))
+			return -1;
+		if (told)
+			return checks_add(&s->checks, c->name, true, err,
+					  "asked: %s", c->command);
+		fault = tried ? fault : why;
+		tried = tried ? tried : c;
+	}
+	return silence_tell(s, first, tried, &fault, err);
 }
 
 /* ---- Slurm ---- */
@@ -330,9 +372,14 @@ int setup_collect(struct setup *s, struct weft_error *err)
 {
 	if (slurm_collect(s, err))
 		return -1;
-	for (size_t i = 0; i < N_COLLECTORS; i++)
-		if (collector_run(s, &collectors[i], err))
+	for (size_t i = 0, end; i < N_COLLECTORS; i = end) {
+		for (end = i + 1;
+		     end < N_COLLECTORS &&
+		     strcmp(collectors[end].name, collectors[i].name) == 0;)
+			end++;
+		if (collectors_run(s, &collectors[i], end - i, err))
 			return -1;
+	}
 	if (insides_collect(s, err))
 		return -1;
 	if (s->sources.n)

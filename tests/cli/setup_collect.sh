@@ -12,7 +12,7 @@ mkdir -p "$bin" "$WEFT_SYSFS/class/dmi/id" "$work/into"
 mkdir "$work/tools"
 ln -s /usr/bin/* "$work/tools"
 (cd "$work/tools" && rm -f ibnetdiscover iblinkinfo scontrol sacct aws gcloud \
-	kubectl nvidia-smi rocm-smi timeout)
+	az oci curl kubectl nvidia-smi rocm-smi timeout)
 PATH=$bin:$work/tools
 SLURM_CONF=$work/none.conf
 export PATH WEFT_SYSFS SLURM_CONF
@@ -34,6 +34,7 @@ adapter() {
 	echo "$2" >"$WEFT_SYSFS/class/infiniband/$1/ports/1/link_layer"
 }
 vendor() { echo "$1" >"$WEFT_SYSFS/class/dmi/id/sys_vendor"; }
+tag() { echo "$1" >"$WEFT_SYSFS/class/dmi/id/chassis_asset_tag"; }
 collect() {
 	: >"$work/asked"
 	run setup --into "$work/into" --dry-run --days 0 --json "$@"
@@ -103,6 +104,22 @@ collect --from csv "$csv"
 check "an answer without a link is no answer" one infiniband false
 check "whose fault is said" says infiniband "cannot be used"
 check "and stops nothing" one fabric true
+stand_in iblinkinfo <<EOF
+cat "$import/ibnetdiscover/iblinkinfo-l.txt"
+EOF
+collect
+check "iblinkinfo is asked where ibnetdiscover has no answer" one infiniband true
+check "by a real command" asked "timeout 120 iblinkinfo -l"
+check "and its network is the fabric" one fabric true
+rm "$bin/ibnetdiscover"
+collect
+check "or where it is not installed" one infiniband true
+stand_in iblinkinfo <<EOF
+exit 1
+EOF
+collect --from csv "$csv"
+check "when it is silent, too, there is no answer" one infiniband false
+rm "$bin/iblinkinfo"
 rm -r "$WEFT_SYSFS/class/infiniband"
 
 # ---- clouds ----
@@ -137,7 +154,31 @@ collect --from csv "$csv"
 check "half an answer is none" one gcp false
 check "and stops nothing" one fabric true
 
+vendor "Microsoft Corporation"
+stand_in az <<EOF
+cat "$import/azure/scale-set.json"
+EOF
+collect --from csv "$csv"
+check "Hyper-V of one's own is not Azure" nothing_asked
+tag "7783-7084-3265-9085-8269-3286-77"
+collect
+check "in Azure its service is asked" one azure true
+check "by a real command" asked "az vm list --output json"
+
 vendor "QEMU"
+tag "OracleCloud.com"
+stand_in oci <<EOF
+cat "$import/oci/compute-hosts.json"
+EOF
+stand_in curl <<EOF
+echo ocid1.compartment..c
+EOF
+collect
+check "in Oracle's cloud its service is asked" one oci true
+check "for the compartment of this instance" asked "oci compute compute-host \
+list --all --compartment-id ocid1.compartment..c"
+tag "none"
+
 stand_in kubectl <<EOF
 cat "$import/kubernetes/nvidia-labels.json"
 EOF
