@@ -1,19 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* fuzz_ibnetdiscover.c - any bytes as the capture of an InfiniBand fabric:
  * refused with a message, or levels whose fabric file loads */
-#include "topology/hierarchy/hierarchy.h"
-#include "topology/import/import.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool holds)
-{
-	if (!holds)
-		abort();
-}
+#include "tests/fuzz/import_any.h"
 
 /* What hierarchy.h promises. */
 static void check_hierarchy(const struct weft_inventory *s,
@@ -46,6 +34,7 @@ static void check_fabric(struct weft_inventory *s)
 
 	require(hierarchy != NULL);
 	check_hierarchy(s, hierarchy);
+	require_audit(s, hierarchy);
 	text = weft_inventory_write(s, hierarchy, &options, &err);
 	if (text) {
 		f = weft_fabric_parse(text, strlen(text), "written", &err);

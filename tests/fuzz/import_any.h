@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* import_any.h - any text as a foreign description: refused with a message and
- * a place, or a inventory whose fabric can be written and read */
+ * a place, or a inventory that can be audited, and whose fabric can be written
+ * and read */
 #ifndef WEFT_TESTS_FUZZ_IMPORT_ANY_H
 #define WEFT_TESTS_FUZZ_IMPORT_ANY_H
 
+#include "topology/audit/audit.h"
 #include "topology/hierarchy/hierarchy.h"
 #include "topology/import/import.h"
 
@@ -48,6 +50,24 @@ static inline bool asks_for_much(const uint8_t *data, size_t size)
 	return false;
 }
 
+/* Findings have a text of one line each. */
+static inline void require_audit(const struct weft_inventory *s,
+				 const struct weft_hierarchy *hierarchy)
+{
+	struct weft_findings found = {0};
+	const struct weft_audit a = {
+		.inventory = s, .hierarchy = hierarchy, .findings = &found};
+	static struct weft_tiers tiers;
+	struct weft_error err = {0};
+
+	require(weft_audit_run(&a, &err) == 0);
+	require(weft_audit_tiers(s, hierarchy, &tiers, &err) == 0);
+	for (uint32_t i = 0; i < found.n; i++)
+		require(found.item[i].text[0] &&
+			!strchr(found.item[i].text, '\n'));
+	weft_findings_free(&found);
+}
+
 static inline void require_fabric(struct weft_inventory *s)
 {
 	const struct weft_hierarchy_options options = {.gpus_per_node = 8};
@@ -57,8 +77,10 @@ static inline void require_fabric(struct weft_inventory *s)
 	struct weft_fabric *f;
 	char *text = NULL;
 
-	if (hierarchy)
+	if (hierarchy) {
+		require_audit(s, hierarchy);
 		text = weft_inventory_write(s, hierarchy, &options, &err);
+	}
 	if (text) {
 		f = weft_fabric_parse(text, strlen(text), "written", &err);
 		require(f != NULL);
