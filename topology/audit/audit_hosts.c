@@ -53,7 +53,7 @@ static const struct subject {
 } subjects[] = {
 	{host_gpus, WEFT_FINDING_GPUS_SHORT, "GPU"},
 	{host_adapters, WEFT_FINDING_HCA_MISSING, "adapter"},
-	{host_cables, WEFT_FINDING_LINKS_SHORT, "cable to the compute network"},
+	{host_cables, WEFT_FINDING_LINKS_SHORT, "compute cable"},
 };
 #define N_SUBJECTS (sizeof(subjects) / sizeof(subjects[0]))
 

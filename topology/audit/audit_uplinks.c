@@ -23,6 +23,7 @@ struct row {
 	uint32_t sw, first, n; /* cells */
 	uint32_t aside; /* cables to switches of services, in place of others */
 	uint32_t total;
+	uint32_t adapters; /* of the host below that has most; 0: no host */
 	uint64_t hash;
 	uint32_t pattern; /* first row (in order of hash) with these cells */
 	uint32_t n_same;  /* rows of that pattern */
@@ -60,6 +61,22 @@ static int compare_rows(const void *pa, const void *pb)
 	return (a->sw > b->sw) - (a->sw < b->sw);
 }
 
+static uint32_t host_adapters(const struct audit_graph *g, uint32_t host)
+{
+	return g->first[WEFT_END_HOST][host + 1] -
+	       g->first[WEFT_END_HOST][host];
+}
+
+/* Leafs of hosts with far more adapters, or of services, are no siblings. */
+static bool are_siblings(const struct audit_graph *g, const struct row *a,
+			 const struct row *b)
+{
+	return g->service[a->sw] == g->service[b->sw] &&
+	       (!a->adapters || !b->adapters ||
+		(a->adapters <= 2 * b->adapters &&
+		 b->adapters <= 2 * a->adapters));
+}
+
 static void row_fill(struct work *w, uint32_t sw)
 {
 	struct row *row = &w->rows[w->n_rows];
@@ -75,7 +92,11 @@ static void row_fill(struct work *w, uint32_t sw)
 
 		const struct weft_end *peer = audit_graph_peer(c, sw);
 		int direction = audit_graph_direction(w->g, c, sw);
+		uint32_t below = c->a.kind == WEFT_END_HOST
+					 ? host_adapters(w->g, c->a.index)
+					 : 0;
 
+		row->adapters = below > row->adapters ? below : row->adapters;
 		if (direction >= 0 && w->g->service[peer->index] &&
 		    !w->g->service[sw])
 			row->aside += c->n;
@@ -93,8 +114,9 @@ static void row_fill(struct work *w, uint32_t sw)
 	}
 	row->n = kept;
 	w->n_cells += kept;
-	row->hash =
-		weft_hash_bytes(WEFT_HASH_START, cell, kept * sizeof(*cell));
+	/* switches of services have patterns of their own */
+	row->hash = weft_hash_bytes(WEFT_HASH_START + w->g->service[sw], cell,
+				    kept * sizeof(*cell));
 	if (kept)
 		w->n_rows++;
 }
@@ -156,7 +178,8 @@ static uint32_t pattern_nearest(struct work *w, const struct row *row)
 
 			if (other->sw != w->rows[p].sw ||
 			    other->n_same < WEFT_LEAST_MAJORITY ||
-			    other->n_same <= row->n_same)
+			    other->n_same <= row->n_same ||
+			    !are_siblings(w->g, other, row))
 				continue;
 			n = cell_at(w, other, cell->high);
 			w->shared[p] += n < cell->n ? n : cell->n;

@@ -22,8 +22,14 @@ static const struct {
 	{"login", "login"},
 	{"bastion", "login"},
 	{"mgmt", "management"},
+	{"admin", "management"},
+	{"headnode", "management"},
+	{"bcm", "management"},
 	{"slurm", "management"},
 	{"slurmctld", "management"},
+	{"ceph", "storage"},
+	{"nas", "storage"},
+	{"vast", "storage"},
 	{"storage", "storage"},
 	{"stor", "storage"},
 	{"nfs", "storage"},
@@ -42,6 +48,7 @@ static const struct {
 	{"ai400nvx", "storage"},
 	{"ddn", "storage"},
 	{"cache", "storage"},
+	{"dtn", "gateway"},
 	{"gateway", "gateway"},
 };
 
