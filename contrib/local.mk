@@ -23,6 +23,7 @@ EXTRA_DIST += \
 	%D%/prepare.sh \
 	%D%/python/README.md \
 	%D%/python/examples/layouts.py \
+	%D%/python/examples/placements.py \
 	%D%/python/examples/plan.py \
 	%D%/python/examples/policies.py \
 	%D%/python/weft/__init__.py \

@@ -49,9 +49,10 @@ const char *weft_abi_error_text(const struct weft_error *err)
 /* ---- fabrics ---- */
 
 struct weft_fabric *weft_abi_fabric_synth(const char *shape,
+					  const char *profile,
 					  struct weft_error *err)
 {
-	const struct weft_synth_options options = {0};
+	const struct weft_synth_options options = {.profile = profile};
 	char *text = weft_synth(shape, &options, err);
 	struct weft_fabric *f = NULL;
 
@@ -181,15 +182,32 @@ uint32_t weft_abi_job_gpus(const struct weft_job *job)
 	return job->n_gpus;
 }
 
+/* Experts' ranks are counted in a grid of their own. */
+static const struct weft_grid *grid_of(const struct weft_job *job,
+				       const char *axis)
+{
+	return strcmp(axis, "ep") == 0 && job->schedule.expert.n_ranks
+		       ? &job->schedule.expert
+		       : &job->grid;
+}
+
 uint32_t weft_abi_job_axis(const struct weft_job *job, const char *axis)
 {
-	const struct weft_grid *grid =
-		strcmp(axis, "ep") == 0 && job->schedule.expert.n_ranks
-			? &job->schedule.expert
-			: &job->grid;
+	const struct weft_grid *grid = grid_of(job, axis);
 	uint32_t a = weft_grid_axis(grid, axis);
 
 	return a < WEFT_MAX_AXES ? grid->size[a] : 0;
+}
+
+uint32_t weft_abi_job_index(const struct weft_job *job, uint32_t rank,
+			    const char *axis)
+{
+	const struct weft_grid *grid = grid_of(job, axis);
+	uint32_t a = weft_grid_axis(grid, axis);
+
+	return a < WEFT_MAX_AXES && rank < grid->n_ranks
+		       ? weft_grid_coordinate(grid, rank, a)
+		       : 0;
 }
 
 /* ---- what is free ---- */

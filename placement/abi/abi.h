@@ -38,8 +38,10 @@ const char *weft_abi_error_text(const struct weft_error *err);
 
 /* ---- fabrics ---- */
 
-/* Of a shape, as weft synth makes it: "leaf:2 node:4 gpu:8". */
+/* Of a shape, as weft synth makes it: "leaf:2 node:4 gpu:8".  profile NULL: the
+ * default. */
 struct weft_fabric *weft_abi_fabric_synth(const char *shape,
+					  const char *profile,
 					  struct weft_error *err);
 const char *weft_abi_fabric_name(const struct weft_fabric *f);
 const char *weft_abi_fabric_profile(const struct weft_fabric *f);
@@ -74,6 +76,9 @@ void weft_abi_job_free(struct weft_job *job);
 uint32_t weft_abi_job_gpus(const struct weft_job *job);
 /* Size of an axis of the grid of ranks, "tp"; 0: it has none of that name. */
 uint32_t weft_abi_job_axis(const struct weft_job *job, const char *axis);
+/* Where a rank stands on such an axis, from 0. */
+uint32_t weft_abi_job_index(const struct weft_job *job, uint32_t rank,
+			    const char *axis);
 
 /* ---- what is free ---- */
 

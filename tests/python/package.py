@@ -114,6 +114,7 @@ class Package(unittest.TestCase):
         f = self.fabric
         cases = (
             (lambda: weft.Job("tq=8"), "tq"),
+            (lambda: weft.Fabric.synth("node:2 gpu:8", "dgx"), "dgx"),
             (lambda: weft.Fabric.load("/nowhere"), "/nowhere"),
             (lambda: weft.Fabric.parse("weft: 1\nnodes: ["), "fabric"),
             (lambda: weft.plan(f, SPEC, busy="x[1-2]"), "x1"),
@@ -146,10 +147,23 @@ class Package(unittest.TestCase):
             import pandas  # noqa: F401
         except ImportError:
             self.skipTest("pandas is missing")
-        placement = weft.plan(self.fabric, SPEC)
+        job = weft.Job(SPEC)
+        placement = weft.plan(self.fabric, job)
         self.assertEqual(len(placement.frame()), 16)
-        self.assertEqual(list(self.fabric.frame()["leaf"].unique()).__len__(), 4)
+        self.assertEqual(len(self.fabric.frame()["leaf"].unique()), 4)
         self.assertIn("step_s", set(weft.step(placement).frame()["part"]))
+        ranks = job.frame()
+        self.assertEqual(list(ranks["tp"][:6]), [0, 1, 2, 3, 0, 1])
+        self.assertEqual(list(ranks["dp"][:6]), [0, 0, 0, 0, 1, 1])
+        self.assertEqual(list(ranks["pp"]), [0] * 8 + [1] * 8)
+
+    def test_experts_ranks_are_numbered(self):
+        job = weft.Job("dp=8,ep=4,tp=2,model=mixtral-8x7B")
+        at = [
+            weft._abi.lib.weft_abi_job_index(job._handle, rank, b"ep")
+            for rank in (0, 1, 2, 3, 4, 16)
+        ]
+        self.assertEqual(at, [0, 1, 2, 3, 0, 0])
 
 
 if __name__ == "__main__":

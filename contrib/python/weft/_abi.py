@@ -19,7 +19,7 @@ FUNCTIONS = {
     "weft_abi_error_column": (c_int, c_void_p),
     "weft_abi_error_source": (c_char_p, c_void_p),
     "weft_abi_error_text": (c_char_p, c_void_p),
-    "weft_abi_fabric_synth": (c_void_p, c_char_p, c_void_p),
+    "weft_abi_fabric_synth": (c_void_p, c_char_p, c_char_p, c_void_p),
     "weft_abi_fabric_name": (c_char_p, c_void_p),
     "weft_abi_fabric_profile": (c_char_p, c_void_p),
     "weft_abi_fabric_gpus": (c_uint32, c_void_p),
@@ -41,6 +41,7 @@ FUNCTIONS = {
     "weft_abi_job_free": (None, c_void_p),
     "weft_abi_job_gpus": (c_uint32, c_void_p),
     "weft_abi_job_axis": (c_uint32, c_void_p, c_char_p),
+    "weft_abi_job_index": (c_uint32, c_void_p, c_uint32, c_char_p),
     "weft_abi_occupancy_build": (c_void_p, c_void_p, c_void_p),
     "weft_abi_occupancy_free": (None, c_void_p),
     "weft_abi_occupancy_usable": (c_uint32, c_void_p),
@@ -146,7 +147,7 @@ class Handle:
 
 
 def frame(rows):
-    """Rows of dicts as a pandas frame."""
+    """Rows of dicts as a pandas frame; an object inside is columns "a.b"."""
     import pandas
 
-    return pandas.DataFrame(rows)
+    return pandas.json_normalize(rows)

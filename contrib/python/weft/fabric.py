@@ -52,9 +52,14 @@ class Fabric(Handle):
         return cls(call("weft_fabric_parse", data, len(data), name.encode()))
 
     @classmethod
-    def synth(cls, shape):
+    def synth(cls, shape, profile=None):
         """Of a shape as weft synth takes it: "leaf:2 node:4 gpu:8"."""
-        return cls(call("weft_abi_fabric_synth", shape.encode()))
+        return cls(
+            call(
+                "weft_abi_fabric_synth", shape.encode(),
+                profile.encode() if profile else None,
+            )
+        )
 
     @property
     def name(self):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A job: its spec, and how many ranks each axis has."""
-from weft._abi import Handle, call, lib
+from weft._abi import Handle, call, frame, lib
 
 
 class Job(Handle):
@@ -28,6 +28,21 @@ class Job(Handle):
             axis: lib.weft_abi_job_axis(self._handle, axis.encode())
             for axis in self.AXES
         }
+
+    def frame(self):
+        """A pandas frame with a row for each rank and a column for each axis."""
+        return frame(
+            [
+                {"rank": rank}
+                | {
+                    axis: lib.weft_abi_job_index(
+                        self._handle, rank, axis.encode()
+                    )
+                    for axis in self.AXES
+                }
+                for rank in range(self.gpus)
+            ]
+        )
 
     def __repr__(self):
         return "<weft.Job %s: %d GPUs>" % (self.spec, self.gpus)
