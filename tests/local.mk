@@ -35,6 +35,7 @@ include tests/slurm/local.mk
 include tests/wire/local.mk
 
 script_tests += \
+	%D%/abi/abi.sh \
 	%D%/python/python.sh \
 	%D%/layers.sh \
 	%D%/format.sh \
@@ -47,6 +48,8 @@ endif
 TESTS += $(script_tests)
 EXTRA_DIST += \
 	$(script_tests) \
+	%D%/abi/abi.py \
+	%D%/abi/libweft.abi \
 	%D%/deb \
 	%D%/deb.d/life \
 	%D%/rpm \
