@@ -71,7 +71,7 @@ static int shadow_commands(struct setup *s, struct weft_error *err)
 	if (checks_add(&s->checks, "plugin", found, err,
 		       found ? "installed: %s"
 			     : "not installed (%s): install "
-			       "slurm-wlm-weft-plugin on slurmctld's host, or "
+			       "slurm-weft-plugins on slurmctld's host, or "
 			       "configure --with-slurm-src and make install",
 		       shadow) ||
 	    setup_command_add(s, false, err, "cp -p %s %s.before-weft", conf,

@@ -228,7 +228,7 @@ page_commands() {
 		-e '/^# GOING BACK/,/^To remove the plugin/p' \
 		"$here/../../doc/man/weft-slurm.8.scd" |
 		awk '/^```/ { inside = !inside; next } inside' |
-		sed -e "s|/usr/share/doc/slurm-wlm-weft-plugin/examples|$here/../../contrib|" \
+		sed -e "s|/usr/share/doc/slurm-weft-plugins/examples|$here/../../contrib|" \
 			-e "s|/etc/slurm|$LAB_DIR/etc|g" -e 's/\[train\]/[low]/'
 }
 
