@@ -404,26 +404,26 @@ static uint32_t expand_node(struct pack *pack, uint32_t node, uint32_t count,
 }
 
 /* Nodes that have as many usable GPUs as the job takes of one, one of each
- * domain of the outermost level with several in turn: as far apart as can be.
- * Returns 1 with pack->where set, 0 where there are too few. */
+ * domain of the outermost level with several in turn: as far apart as can be in
+ * the answer's part of the fabric.  1: pack->where is set; 0: too few. */
 static int spread_out(struct pack *pack, uint32_t share)
 {
 	const struct weft_fabric *f = pack->f;
 	const struct weft_occupancy *o = pack->capacity->o;
-	const struct weft_level *level = &f->levels[f->n_levels - 1];
-	uint32_t n = pack->job->n_gpus, done = 0;
+	uint32_t first = f->gpu_domain[f->n_levels - 1][pack->p->where[0]];
+	uint32_t n = pack->job->n_gpus, done = 0, several = 1;
 	uint32_t *next;
 
-	while (level > f->levels + f->node_level + 1 && level->n_domains == 1)
-		level--;
-	next = weft_calloc(level->n_domains, sizeof(*next), pack->err);
+	while (several == 1 && f->domains[first].level > f->node_level + 1) {
+		several = f->domains[first].n_children;
+		first = f->domains[first].first_child;
+	}
+	next = weft_calloc(several, sizeof(*next), pack->err);
 	if (!next)
 		return -1;
-	for (uint32_t turn = 0, idle = 0; done < n && idle < level->n_domains;
-	     turn++) {
-		uint32_t k = turn % level->n_domains;
-		const struct weft_domain *d =
-			&f->domains[level->first_domain + k];
+	for (uint32_t turn = 0, idle = 0; done < n && idle < several; turn++) {
+		uint32_t k = turn % several;
+		const struct weft_domain *d = &f->domains[first + k];
 
 		while (next[k] < d->n_nodes &&
 		       o->usable[d->first_node + next[k]] < share)
