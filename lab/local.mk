@@ -36,6 +36,9 @@ libweft_lab_la_SOURCES = \
 	%D%/calibrate/cmd_steps.c \
 	%D%/calibrate/curve.c \
 	%D%/calibrate/curve.h \
+	%D%/calibrate/steps.c \
+	%D%/calibrate/steps.h \
+	%D%/calibrate/steps_inspector.c \
 	%D%/map/arch.c \
 	%D%/map/arch.h \
 	%D%/map/cmd_map.c \

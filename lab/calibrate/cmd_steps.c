@@ -5,168 +5,25 @@
  * reads it; each log adds a row, and the interval is that of the rows.
  */
 #include "base/csv.h"
-#include "base/error.h"
 #include "base/size.h"
 #include "base/text.h"
 #include "cli/cmd.h"
 #include "cli/option.h"
 #include "cli/report.h"
 #include "lab/calibrate/calibration.h"
+#include "lab/calibrate/steps.h"
 #include "lab/lab.h"
+#include "lab/step/step_run.h"
 #include "lab/step/step_table.h"
 #include "placement/job.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <math.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
-
-struct steps {
-	double *step_s; /* [n] in the order logged, later sorted */
-	uint32_t n;
-	double median_s, low_s, high_s; /* tenth and ninetieth percentile */
-};
-
-/* ---- how long a job's steps took, from the lines that it logs ---- */
-
-#define MIN_STEPS   5
-#define MIN_WARM_UP 3
-
-static const struct mark {
-	const char *text;
-	double unit_s; /* 0: tokens per second */
-} marks[] = {
-	{"elapsed time per iteration (ms):", 1e-3},
-	{"train_step_timing in s:", 1},
-	{"train_step_timing in s=", 1},
-	{" tps:", 0},
-};
-
-/* The number at the begin of a text, which may have commas between thousands
- * and colours of a terminal before it; 0: none. */
-static double number_read(const char *text, const char *end)
-{
-	char plain[32];
-	size_t n = 0;
-
-	while (text < end && (*text == ' ' || *text == '\033')) {
-		if (*text == '\033')
-			while (text < end && *text != 'm')
-				text++;
-		text++;
-	}
-	for (; text < end && n + 1 < sizeof(plain); text++) {
-		if (*text == ',')
-			continue;
-		if (!isdigit((unsigned char)*text) && *text != '.' &&
-		    *text != 'e' && *text != '+' && *text != '-')
-			break;
-		plain[n++] = *text;
-	}
-	plain[n] = '\0';
-	return strtod(plain, NULL);
-}
-
-static int step_add(struct steps *steps, double step_s, struct weft_error *err)
-{
-	double *more;
-
-	if (!(step_s > 0) || step_s > 1e6)
-		return 0;
-	more = realloc(steps->step_s, (steps->n + (size_t)1) * sizeof(*more));
-	if (!more)
-		return weft_fail(err, WEFT_ENOMEM, "out of memory");
-	steps->step_s = more;
-	more[steps->n++] = step_s;
-	return 0;
-}
-
-static const char *find(const char *line, const char *end, const char *text)
-{
-	size_t length = strlen(text);
-
-	for (; line + length <= end; line++) {
-		if (memcmp(line, text, length) == 0)
-			return line + length;
-	}
-	return NULL;
-}
-
-/* Appends the steps of a log of Megatron-LM ("elapsed time per iteration
- * (ms): 1234.5"), NeMo ("train_step_timing in s: 5.3") or torchtitan ("tps:
- * 5,123", tokens per second and GPU, of tokens a step and GPU). */
-static int steps_read(const char *text, size_t size, double tokens,
-		      struct steps *steps, struct weft_error *err)
-{
-	const char *end = text + size;
-
-	while (text < end) {
-		const char *next = memchr(text, '\n', (size_t)(end - text));
-
-		next = next ? next : end;
-		for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++) {
-			const char *at = find(text, next, marks[i].text);
-			double value = at ? number_read(at, next) : 0;
-
-			if (!(value > 0))
-				continue;
-			value = marks[i].unit_s > 0 ? value * marks[i].unit_s
-						    : tokens / value;
-			if (step_add(steps, value, err))
-				return -1;
-			break;
-		}
-		text = next + 1;
-	}
-	return 0;
-}
-
-static int double_compare(const void *left, const void *right)
-{
-	double a = *(const double *)left, b = *(const double *)right;
-
-	return (a > b) - (a < b);
-}
-
-/* Leaves out the first tenth, three steps at least, in which kernels are chosen
- * and caches filled, and fills the rest in.  -1 where fewer than five are left.
- */
-static int steps_sum(struct steps *steps, struct weft_error *err)
-{
-	uint32_t warm_up =
-		steps->n / 10 > MIN_WARM_UP ? steps->n / 10 : MIN_WARM_UP;
-	uint32_t n = steps->n > warm_up ? steps->n - warm_up : 0;
-
-	if (n < MIN_STEPS)
-		return weft_fail(err, WEFT_EINVAL,
-				 "%u steps in the log, of which the first %u "
-				 "are warm-up: expected %d more; lines of "
-				 "Megatron-LM, NeMo and torchtitan are known",
-				 steps->n, warm_up, MIN_STEPS);
-	memmove(steps->step_s, steps->step_s + warm_up,
-		n * sizeof(*steps->step_s));
-	steps->n = n;
-	qsort(steps->step_s, n, sizeof(*steps->step_s), double_compare);
-	steps->median_s =
-		(steps->step_s[(n - 1) / 2] + steps->step_s[n / 2]) / 2;
-	steps->low_s = steps->step_s[n / 10];
-	steps->high_s = steps->step_s[n - 1 - n / 10];
-	return 0;
-}
-
-static void steps_free(struct steps *steps)
-{
-	free(steps->step_s);
-	*steps = (struct steps){0};
-}
-
-/* ---- the steps against the model ---- */
 
 #define MAX_LOG_BYTES (256u << 20)
 
@@ -174,7 +31,7 @@ enum { KEY_STEPS = 256, KEY_GPU, KEY_INTO, KEY_JSON };
 
 static const struct argp_option options[] = {
 	{"steps", KEY_STEPS, "LOG", 0,
-	 "what the job logged: Megatron-LM, NeMo or torchtitan", 0},
+	 "what the job, or NCCL's Inspector, logged", 0},
 	{"job", 'j', "SPEC", 0, "its spec, weft-spec(7)", 0},
 	{"gpu", KEY_GPU, "NAME", 0, "its kind of GPU (default: H100)", 0},
 	{"into", KEY_INTO, "CSV", 0,
@@ -223,7 +80,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 struct reading {
 	struct steps *steps;
-	double tokens;
+	struct steps_job job;
 };
 
 static int log_take(void *context, const char *name, const char *text,
@@ -232,7 +89,7 @@ static int log_take(void *context, const char *name, const char *text,
 	struct reading *reading = context;
 
 	(void)name;
-	return steps_read(text, size, reading->tokens, reading->steps, err);
+	return steps_read(text, size, &reading->job, reading->steps, err);
 }
 
 static const char *const columns[] = {"row_id", "gpu", "job", "step_s"};
@@ -417,16 +274,32 @@ static int print(const struct asked *a, const struct found *f,
 	return 0;
 }
 
-/* Tokens of a step that each GPU has. */
-static int tokens_find(const char *text, double *tokens, struct weft_error *err)
+/* What is known of the job before its log is read. */
+static int job_find(const struct asked *a, struct steps_job *known,
+		    struct weft_error *err)
 {
+	const struct weft_step_options none = {.gpu = a->gpu};
+	struct weft_fabric *fabric = NULL;
 	struct weft_job job = {0};
-	int rc = weft_job_build(text, 0, true, NULL, &job, err);
+	struct weft_step step;
+	int rc = weft_job_build(a->job, 0, true, NULL, &job, err);
 
+	if (rc == 0) {
+		fabric = step_fabric(a->gpu, job.spec.gpus, 0, "", "", err);
+		rc = fabric ? step_run(fabric, &job.spec, &job.model, &none,
+				       &step, err)
+			    : -1;
+	}
 	if (rc == 0)
-		*tokens = (double)job.spec.gbs *
-			  (job.spec.seq ? job.spec.seq : job.model.seq) /
-			  job.spec.gpus;
+		*known = (struct steps_job){
+			.tokens =
+				(double)job.spec.gbs *
+				(job.spec.seq ? job.spec.seq : job.model.seq) /
+				job.spec.gpus,
+			.predicted_s = step.step_s,
+			.micro_batches = weft_spec_micro_batches(&job.spec),
+		};
+	weft_fabric_free(fabric);
 	weft_job_free(&job);
 	return rc;
 }
@@ -439,7 +312,7 @@ static int answer(const struct asked *a, struct weft_error *err)
 	long size = -1;
 	int rc = -1, fd = -1;
 
-	if (tokens_find(a->job, &reading.tokens, err) ||
+	if (job_find(a, &reading.job, err) ||
 	    weft_text_each(a->log, MAX_LOG_BYTES, log_take, &reading, err) ||
 	    steps_sum(&found.steps, err))
 		goto out;

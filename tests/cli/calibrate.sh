@@ -184,6 +184,78 @@ awk 'BEGIN { for (i = 1; i <= 20; i++) printf "step: %d  loss: 8.1  " \
 run calibrate --steps "$work/titan.log" --job $job --json
 check "steps: torchtitan says tokens per second and GPU" json \
 	'(.step_s - 64 | fabs) < 1e-9'
+awk 'BEGIN { for (i = 1; i <= 20; i++) printf "Epoch 0: : %d%%|##| %d/100 " \
+	"[00:48<00:00, reduced_train_loss=0.01, train_step_timing in s=61.2]\r",
+	i, i }' >"$work/bar.log"
+run calibrate --steps "$work/bar.log" --job $job --json
+check "steps: lines of a progress bar" json '.steps == 17 and .step_s == 61.2'
+awk 'BEGIN { for (i = 1; i <= 20; i++) printf "Step Time : 61.20s GPU " \
+	"utilization: 512.3MODEL_TFLOP/s/GPU\n" }' >"$work/bridge.log"
+run calibrate --steps "$work/bridge.log" --job $job --json
+check "steps: Megatron Bridge's" json '.steps == 17 and .step_s == 61.2'
+awk 'BEGIN { for (i = 1; i <= 20; i++) printf "completed step: %d, seconds: " \
+	"61.2, TFLOP/s/device: 412.1\n", i }' >"$work/maxtext.log"
+run calibrate --steps "$work/maxtext.log" --job $job --json
+check "steps: MaxText's" json '.steps == 17 and .step_s == 61.2'
+
+# What an Inspector writes of a rank: tp calls of each layer, and buckets of
+# gradients in each step, the first three of which are slower.  kind: verbose,
+# dumped (each call when it was made), late (all at the end), missing (every
+# fifth is not there) or shards (each micro-batch exchanges the same).
+inspector() {
+	awk -v kind="$1" '
+	function call(comm, coll, size, at) {
+		n[comm coll]++
+		if (kind == "missing" && ++all % 5 == 0)
+			return
+		printf "{\"header\": {\"id\": \"%s\", \"rank\": 3, \"n_ranks\": 8, " \
+			"\"nnodes\": 1}, \"metadata\": {\"dump_timestamp_us\": " \
+			"%.0f}, \"coll_perf\": {\"coll\": \"%s\", \"coll_sn\": %d, " \
+			"\"coll_msg_size_bytes\": %d, \"coll_exec_time_us\": 9",
+			comm, 1e6 * (kind == "late" ? 1e7 : at), coll,
+			n[comm coll], size
+		if (kind == "verbose" || kind == "shards")
+			printf ", \"event_trace_ts\": {\"coll_start_ts\": %.0f}",
+				1e6 * at
+		print "}}"
+	}
+	BEGIN {
+		call("0xd", "ReduceScatter", 4, 1e6)
+		for (at = 1e6; step < 23; step++) {
+			long = step < 3 ? 90 : 61 + 0.1 * (step % 5)
+			for (m = 0; m < 8; m++)
+				for (l = 0; l < 4; l++)
+					call(kind == "shards" ? "0xd" : "0xt",
+						"AllGather", 1e6 + (l == 3),
+						at + long * (m + l / 4) / 9)
+			for (b = 0; b < 4 && kind != "shards"; b++)
+				call("0xd", "ReduceScatter", b < 3 ? 4e8 : 1e8,
+					at + long * 0.9 + b)
+			at += long
+		}
+		printf "{\"header\": {\"id\""
+	}' >"$work/inspector.$1.log"
+	run calibrate --steps "$work/inspector.$1.log" --job "$2" --json
+}
+for kind in verbose dumped missing; do
+	inspector $kind $job
+	check "steps: an Inspector's calls, $kind" json \
+		'.steps > 15 and (.step_s - 61.2 | fabs) < 0.1 and
+		(.efficiency * .step_s / .predicted_s - 1 | fabs) < 1e-6'
+done
+inspector shards gpus=64,zero=3,gbs=512,model=llama3-70B
+check "steps: micro-batches that all exchange shards" json \
+	'.steps > 15 and (.step_s - 61.2 | fabs) < 7'
+inspector late $job
+check "steps: calls that were all written at the end" exits 1
+check "steps: say what to set" err NCCL_INSPECTOR_DUMP_VERBOSE
+run calibrate --steps "$work/inspector.verbose.log" --json \
+	--job gpus=64,tp=8,pp=2,vpp=5,gbs=8192,zero=1,model=llama3-70B
+check "steps: no call is made once a step of another job" err "once a step"
+tar -C "$work" -czf "$work/ranks.tgz" inspector.verbose.log inspector.dumped.log
+run calibrate --steps "$work/ranks.tgz" --job $job --json
+check "steps: one rank's file of an archive" json '.steps < 22'
+
 shape=gpus=64,tp=8,gbs=512,zero=1,layers=24,hidden=4096,heads=32,ffn=16384
 shape=$shape,vocab=50000,seq=2048,attention=flash2
 run calibrate --steps "$work/nemo.log" --job $shape --json \
