@@ -24,6 +24,7 @@ enum {
 	KEY_FORMAT,
 	KEY_FORMATS,
 	KEY_COLOUR_BY,
+	KEY_INSIDE,
 	KEY_COLOUR,
 	KEY_BUSY,
 	KEY_STATE,
@@ -53,6 +54,8 @@ static const struct argp_option options[] = {
 	 "kind of picture (default: by the name of --output, or text)", 0},
 	{"formats", KEY_FORMATS, NULL, 0, "list the formats and exit", 0},
 	{"output", 'o', "FILE", 0, "where to (default: standard output)", 0},
+	{"inside", KEY_INSIDE, "NODE", 0,
+	 "one node: its GPUs, NVLink, ports, rails and cables", 0},
 	{"color-by", KEY_COLOUR_BY, "GROUPS", 0,
 	 "stage, replica, tp, cp, ep, pp, dp, rank or job (default: the first "
 	 "of them that says anything)",
@@ -162,6 +165,7 @@ static bool keep(struct sketch *sketch, int key, const char *arg)
 		{KEY_STATE, &request->state},
 		{'o', &sketch->output},
 		{KEY_COLOUR_BY, &sketch->drawing.colour_by},
+		{KEY_INSIDE, &sketch->drawing.inside},
 	};
 
 	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {

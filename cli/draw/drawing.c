@@ -224,6 +224,20 @@ static int seats_fill(struct drawing *d, struct weft_error *err)
 	return 0;
 }
 
+/* The node to look into. */
+static int inside_find(struct drawing *d, struct weft_error *err)
+{
+	uint32_t node;
+
+	if (!d->inside)
+		return 0;
+	node = weft_fabric_find(d->request.fabric, d->inside, err);
+	if (node == WEFT_NONE)
+		return -1;
+	d->scene.inside = &d->request.fabric->nodes[node];
+	return 0;
+}
+
 int drawing_open(struct drawing *d, drawing_listener *listener, void *context,
 		 struct weft_error *err)
 {
@@ -232,7 +246,8 @@ int drawing_open(struct drawing *d, drawing_listener *listener, void *context,
 
 	d->bound = d->gap = (double)NAN;
 	d->why = "";
-	if ((d->job_path && plan_load(d, err)) || request_open(request, err))
+	if ((d->job_path && plan_load(d, err)) || request_open(request, err) ||
+	    inside_find(d, err))
 		return -1;
 	if (d->plan)
 		placed = plan_seat(d, err);

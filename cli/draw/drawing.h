@@ -15,7 +15,7 @@
 
 struct drawing {
 	/* options; those of the fabric, its state and the job are in request */
-	const char *job_path, *colour_by;
+	const char *job_path, *colour_by, *inside;
 	struct request request;
 	/* made by drawing_open */
 	json_t *plan;		  /* of job_path */

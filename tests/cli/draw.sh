@@ -37,11 +37,57 @@ check "draws 4,096 nodes" exits 0
 # shellcheck disable=SC2317
 short() { [ "$(wc -l <"$work/out")" -lt 120 ]; }
 check "on a page or two" short
+"$weft" draw "$work/big.yaml" -o "$work/big.svg"
+check "a picture of them names each leaf" \
+	[ "$(grep -c '>leaf[0-9]*<' "$work/big.svg")" = 128 ]
 check "alike domains are told once" out "the same"
 run draw "$work/f.yaml" --width 50
 # shellcheck disable=SC2317
 narrow() { ! grep -qE '^ .{50}' "$work/out"; }
 check "keeps to the width asked for" narrow
+
+# ---- one node ----
+cat >"$work/mixed.yaml" <<'EOF'
+weft: fabric/1
+name: mixed
+rails: 2
+nodes:
+  a[0-3]: {gpus: 8, kind: v100, nvlink: [6, 2]}
+rack:
+  r1: a[0-3]
+levels:
+  leaf:
+    p[0-1]: a[0-3]
+switches:
+  stor0: {network: storage}
+cables:
+  - {from: "a[0-3]", to: p0, port: mlx5_0, rate: 200 Gbps, rail: 0}
+  - {from: "a[0-3]", to: p1, port: mlx5_1, rate: 200 Gbps, rail: 1, state: down}
+  - {from: "a[0-3]", to: stor0, port: mlx5_2, n: 2, rate: 100 Gbps}
+EOF
+run draw "$work/mixed.yaml" --inside a2 --busy a2:5
+check "looks into a node" out "Node a2, v100, rack r1, 8 GPUs: 7 free, 1 busy"
+check "its NVLink domains are apart" out "NVLink domain of 6 GPUs"
+check "a GPU has its port, cable and switch" \
+	out "rail 0  mlx5_0 200 Gb/s -> p0"
+check "a cable that is down says so" out "mlx5_1 200 Gb/s -> p1 (down)"
+check "ports of other networks are apart" \
+	out "mlx5_2  2 x 100 Gb/s -> stor0, network storage"
+run draw "$work/mixed.yaml" --inside a2 --json
+check "a port says which GPUs use it" json \
+	'[.inside.ports[] | select(.rail == 1)][0] |
+	 .gpus == [4, 5, 6, 7] and .up == false'
+run draw "$work/mixed.yaml" --inside a2 -o "$work/node.svg"
+check "as a picture" grep -q '<path class="cut"' "$work/node.svg"
+run draw "$work/mixed.yaml" --inside a2 -o "$work/node.html"
+check "as a page" grep -q '>mlx5_2<' "$work/node.html"
+run draw "$work/mixed.yaml" --inside a2 -o "$work/node.dot"
+check "as a graph" grep -q '"switch p0"' "$work/node.dot"
+run draw "$work/f.yaml" --job-file "$work/plan.json" --inside n01
+check "without cables the rails are those of the levels" \
+	out "rail 7  -> leaf0-rail[0-7]"
+run draw "$work/mixed.yaml" --inside a9
+check "an unknown node tells the nearest" err 'the nearest of the fabric is "a0"'
 
 # ---- placing at once ----
 run draw "$work/f.yaml" --job "$job" --busy n00,n05:0-3 --json
@@ -136,6 +182,7 @@ check "the format follows from the file's name" grep -q '<svg' \
 	"$work/picture.svg"
 if command -v xmllint >/dev/null; then
 	check "SVG is XML" xmllint --noout "$work/picture.svg"
+	check "that of a node, too" xmllint --noout "$work/node.svg"
 fi
 "$weft" draw "$work/f.yaml" --format dot >"$work/picture.dot"
 if command -v dot >/dev/null; then

@@ -328,11 +328,27 @@ static void ramps_get_lighter_all_the_way(void **state)
 	char low[WEFT_COLOUR_SIZE], high[WEFT_COLOUR_SIZE];
 
 	(void)state;
-	for (int p = 0; p <= WEFT_HEAT; p++)
+	for (int p = 0; p < WEFT_N_PAPERS; p++)
 		for (int i = 0; i < 20; i++)
 			assert_true(
 				luminance(weft_ramp(p, i / 20.0, low)) <
 				luminance(weft_ramp(p, (i + 1) / 20.0, high)));
+}
+
+/* More stands out more on either paper. */
+static void heat_fades_into_its_paper(void **state)
+{
+	char less[WEFT_COLOUR_SIZE], more[WEFT_COLOUR_SIZE];
+
+	(void)state;
+	for (int p = 0; p < WEFT_N_PAPERS; p++)
+		for (int i = 0; i < 20; i++)
+			assert_true(contrast(weft_ramp(WEFT_HEAT + p, i / 20.0,
+						       less),
+					     weft_shades[p].paper) <
+				    contrast(weft_ramp(WEFT_HEAT + p,
+						       (i + 1) / 20.0, more),
+					     weft_shades[p].paper));
 }
 
 int main(int argc, char **argv)
@@ -346,6 +362,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(bytes_that_are_no_text_do_no_harm),
 		cmocka_unit_test(colours_stand_out_from_their_paper),
 		cmocka_unit_test(ramps_get_lighter_all_the_way),
+		cmocka_unit_test(heat_fades_into_its_paper),
 	};
 	char *text;
 

@@ -7,6 +7,7 @@
 #include "topology/draw/dot.h"
 #include "topology/draw/draw_parts.h"
 #include "topology/draw/layout.h"
+#include "topology/draw/node.h"
 #include "topology/draw/palette.h"
 
 #include <string.h>
@@ -262,13 +263,15 @@ int draw_dot(const struct weft_scene *scene,
 	      "node [fontname=\"Helvetica\" fontsize=10];\n"
 	      "edge [fontname=\"Helvetica\" fontsize=9 color=\"#8b939d\"];\n",
 	      out);
-	for (uint32_t i = 0; i < inside.n; i++) {
+	if (scene->inside)
+		result = node_dot(scene, out, err);
+	for (uint32_t i = 0; i < inside.n && !scene->inside; i++) {
 		if (inside.kind == WEFT_BOX_NODE)
 			node_print(&g, inside.first + i);
 		else
 			domain_print(&g, inside.first + i);
 	}
-	if (is_cabled(f)) {
+	if (is_cabled(f) && !scene->inside) {
 		dot_switches(&g, WEFT_NONE);
 		result = dot_cables(&g, err);
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* draw_html.c - a scene as one page: page.html with the scene's JSON in it */
 #include "topology/draw/draw_parts.h"
+#include "topology/draw/node.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@ static const char page[] = {
 /* Where the data goes; twice would be a mistake in page.html. */
 static const char mark[] = "@SCENE@";
 static const char title_mark[] = "@TITLE@";
+static const char inside_mark[] = "@INSIDE@";
 
 /* JSON that no name can end the script element with, or begin a comment: "<",
  * ">" and "&" stand only inside of strings, where they may be escaped.
@@ -58,6 +60,7 @@ int draw_html(const struct weft_scene *scene,
 {
 	json_t *document = draw_document(scene, err);
 	const char *rest = page;
+	int result = 0;
 	char *json;
 
 	(void)options;
@@ -70,9 +73,12 @@ int draw_html(const struct weft_scene *scene,
 		return weft_fail(err, WEFT_ENOMEM, "out of memory");
 	rest = page_write(out, rest, title_mark);
 	title_write(out, scene->title);
+	rest = page_write(out, rest, inside_mark);
+	if (scene->inside)
+		result = node_svg(scene, false, out, err);
 	rest = page_write(out, rest, mark);
 	data_write(out, json);
 	fputs(rest, out);
 	free(json);
-	return 0;
+	return result;
 }

@@ -5,6 +5,7 @@
  * first value, step; three numbers for what would be thousands.
  */
 #include "topology/draw/draw_parts.h"
+#include "topology/draw/node.h"
 #include "topology/draw/palette.h"
 
 #include <stdlib.h>
@@ -266,13 +267,14 @@ static json_t *json_palette(void)
 	for (int p = 0; p < WEFT_N_PAPERS; p++)
 		json_array_append_new(
 			papers,
-			json_pack("{s:o, s:o, s:o}", "use",
+			json_pack("{s:o, s:o, s:o, s:o}", "use",
 				  words_array(weft_shades[p].use, WEFT_N_USES),
 				  "hue",
 				  words_array(weft_shades[p].hue, WEFT_N_HUES),
-				  "ramp", json_ramp(p)));
+				  "ramp", json_ramp(p), "heat",
+				  json_ramp(WEFT_HEAT + p)));
 	return json_pack("{s:o, s:o}", "papers", papers, "heat",
-			 json_ramp(WEFT_HEAT));
+			 json_ramp(WEFT_HEAT + WEFT_LIGHT));
 }
 
 static json_t *json_census(const struct weft_scene *scene)
@@ -308,6 +310,8 @@ json_t *draw_document(const struct weft_scene *scene, struct weft_error *err)
 		(json_int_t)index_value(scene->chosen), "colourings",
 		colourings, "tables", json_tables(scene), "heat",
 		json_heat(scene->heat), "palette", json_palette());
+	if (document && scene->inside)
+		json_object_set_new(document, "inside", node_json(scene, err));
 	if (!document)
 		weft_fail(err, WEFT_ENOMEM, "out of memory");
 	return document;

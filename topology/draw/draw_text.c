@@ -4,6 +4,7 @@
  */
 #include "topology/draw/draw_parts.h"
 #include "topology/draw/layout.h"
+#include "topology/draw/node.h"
 #include "topology/draw/palette.h"
 
 #include <stdlib.h>
@@ -539,7 +540,8 @@ static void header(struct page *p)
 	for (uint32_t i = 0; i < scene->n_facts; i++)
 		fact_print(p, width, scene->facts[i].label,
 			   scene->facts[i].value, scene->facts[i].note);
-	map_print(p, width);
+	if (!scene->inside)
+		map_print(p, width);
 	legend(p);
 	fputc('\n', p->out);
 }
@@ -559,6 +561,8 @@ int draw_text(const struct weft_scene *scene,
 
 	grain_choose(&p);
 	header(&p);
+	if (scene->inside)
+		return node_text(scene, out, err);
 	result = inside_print(
 		&p, weft_inside_of(scene->fabric, WEFT_BOX_FABRIC, 0), 0, err);
 	alike_flush(&p);

@@ -9,9 +9,11 @@
 /* More boxes than this no eye tells apart, and no viewer likes. */
 #define MAX_BOXES 40000
 
-#define HEAD	  15 /* height of a domain's name */
-#define NODE_HEAD 11
-#define LETTER	  6.4 /* width of a letter of it */
+#define HEAD	     15 /* height of a domain's name */
+#define NODE_HEAD    11
+#define SMALL_HEAD   10 /* where that is too wide, its short name */
+#define SMALL_LETTER 4.7
+#define LETTER	     6.4 /* width of a letter of it */
 
 /* How fine, from the finest: the first that fits is taken.  Levels are those
  * above the nodes, counted from the innermost. */
@@ -53,7 +55,8 @@ struct builder {
 	const struct fineness *fine;
 	struct weft_layout *layout;
 	const struct shape *shape;
-	double name_w[WEFT_MAX_LEVELS]; /* least width for a name */
+	/* least width for a name, and for a short one */
+	double name_w[WEFT_MAX_LEVELS], short_w[WEFT_MAX_LEVELS];
 	uint32_t level; /* of the innermost domains, where those are drawn */
 	uint32_t capacity;
 	struct weft_error *err;
@@ -251,15 +254,18 @@ static double head_of(const struct builder *b, const struct weft_box *box,
 		      double w)
 {
 	bool rails = b->f->n_rails > 1;
+	uint32_t level;
 
 	if (box->kind == WEFT_BOX_NODE)
 		return b->fine->w >= 16 || (rails && b->fine->w >= 10)
 			       ? NODE_HEAD
 			       : 0;
-	if (box->kind != WEFT_BOX_DOMAIN || is_group(b, box) ||
-	    w < b->name_w[b->f->domains[box->index].level])
+	if (box->kind != WEFT_BOX_DOMAIN || is_group(b, box))
 		return 0;
-	return HEAD;
+	level = b->f->domains[box->index].level;
+	if (w < b->short_w[level])
+		return 0;
+	return w < b->name_w[level] ? SMALL_HEAD : HEAD;
 }
 
 /* Puts what is inside box `at` into rows, relative to it, and sizes it. */
@@ -291,6 +297,7 @@ static void flow(struct builder *b, uint32_t at, double available, double pad)
 	}
 	box->w = widest + 2 * pad;
 	box->head = head_of(b, box, box->w);
+	box->is_short = box->kind == WEFT_BOX_DOMAIN && box->head < HEAD;
 	box->h = y + row + 2 * pad + box->head;
 	for (uint32_t i = at + 1; i < l->n; i = l->boxes[i].end)
 		l->boxes[i].y += box->head;
@@ -373,21 +380,36 @@ static int attempt(struct builder *b, double width)
 	return 0;
 }
 
+size_t weft_short_name(const char *name)
+{
+	size_t whole = strcspn(name, "["), n = whole;
+
+	if (!name[whole])
+		return whole;
+	while (n > 0 && !strchr("-_./", name[n - 1]))
+		n--;
+	return n > 1 ? n - 1 : whole;
+}
+
 /* Names up to nine letters are worth their room in full, longer ones in part:
  * what tells them apart is mostly at the start or not there. */
 static void names_measure(struct builder *b)
 {
 	for (uint32_t l = 0; l < b->f->n_levels; l++) {
 		const struct weft_level *level = &b->f->levels[l];
-		size_t longest = 0;
+		size_t longest = 0, longest_short = 0;
 
 		for (uint32_t i = 0; i < level->n_domains; i++) {
-			size_t n = strlen(
-				b->f->domains[level->first_domain + i].name);
+			const char *name =
+				b->f->domains[level->first_domain + i].name;
+			size_t n = strlen(name), m = weft_short_name(name);
 
 			longest = n > longest ? n : longest;
+			longest_short = m > longest_short ? m : longest_short;
 		}
 		b->name_w[l] = LETTER * fmin(9, (double)longest) + 6;
+		b->short_w[l] =
+			SMALL_LETTER * fmin(7, (double)longest_short) + 4;
 	}
 }
 

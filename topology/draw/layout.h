@@ -9,6 +9,8 @@
 
 #include "topology/fabric.h"
 
+#include <stddef.h>
+
 enum weft_box_kind {
 	WEFT_BOX_FABRIC, /* the outermost, one */
 	WEFT_BOX_DOMAIN, /* index: of fabric.domains */
@@ -25,6 +27,7 @@ struct weft_box {
 	bool whole;	   /* what is inside it is not drawn apart */
 	double x, y, w, h; /* px, from the top left corner of the picture */
 	double head;	   /* height kept for its name at the top; 0: none */
+	bool is_short;	   /* there is room for the short name only */
 };
 
 struct weft_layout {
@@ -42,6 +45,10 @@ struct weft_layout {
 int weft_layout_build(const struct weft_fabric *f, double width, double height,
 		      struct weft_layout *layout, struct weft_error *err);
 void weft_layout_free(struct weft_layout *layout);
+
+/* Letters of a name before what the leafs of a bundle differ in: 4 of
+ * "leaf-rail[0-7]". */
+size_t weft_short_name(const char *name);
 
 /* What is directly inside a domain, a node or the fabric: index first and the
  * following n - 1.  Levels that group nothing (an NVLink domain that is one

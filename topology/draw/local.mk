@@ -16,10 +16,19 @@ libweft_draw_la_SOURCES = \
 	%D%/inside.c \
 	%D%/layout.c \
 	%D%/layout.h \
+	%D%/node.c \
+	%D%/node.h \
+	%D%/node_dot.c \
+	%D%/node_links.c \
+	%D%/node_links.h \
+	%D%/node_svg.c \
+	%D%/node_text.c \
 	%D%/palette.c \
 	%D%/palette.h \
 	%D%/scene.c \
 	%D%/scene.h \
+	%D%/svg_sheet.c \
+	%D%/svg_sheet.h \
 	# End of libweft_draw_la_SOURCES
 libweft_draw_la_LIBADD = \
 	libweft_topology.la \

@@ -11,6 +11,7 @@ const struct weft_shades weft_shades[WEFT_N_PAPERS] = {
 			.ink = "#1b1f24",
 			.faint = "#c3c9d1",
 			.frame = "#3f7d20",
+			.cut = "#a8261a",
 			.use = {"#eef1f4", "#8b939d", "#3b3f45", "#1f4e9c"},
 			.hue = {"#1f4e9c", "#d9730d", "#138a63", "#b5489a",
 				"#3d9bd4", "#a07f00", "#8f1d14", "#7a5bd0"},
@@ -21,6 +22,7 @@ const struct weft_shades weft_shades[WEFT_N_PAPERS] = {
 			.ink = "#e6e9ed",
 			.faint = "#4a515a",
 			.frame = "#86c25d",
+			.cut = "#ff8a7a",
 			.use = {"#23282e", "#6f7883", "#b9bfc6", "#5b8fe0"},
 			.hue = {"#5b8fe0", "#f0923a", "#2fb98a", "#dd7cc5",
 				"#84ccf5", "#d6b422", "#e0584b", "#a993f5"},
@@ -30,7 +32,7 @@ const struct weft_shades weft_shades[WEFT_N_PAPERS] = {
 #define N_STOPS 6
 
 /* Lightness rises from stop to stop. */
-static const unsigned char ramps[WEFT_N_PAPERS + 1][N_STOPS][3] = {
+static const unsigned char ramps[WEFT_HEAT + WEFT_N_PAPERS][N_STOPS][3] = {
 	[WEFT_LIGHT] = {{0x2f, 0x1e, 0x6e},
 			{0x27, 0x4f, 0x99},
 			{0x13, 0x76, 0x86},
@@ -43,12 +45,19 @@ static const unsigned char ramps[WEFT_N_PAPERS + 1][N_STOPS][3] = {
 		       {0x55, 0xc0, 0x7c},
 		       {0xb0, 0xd4, 0x55},
 		       {0xff, 0xe2, 0x5a}},
-	[WEFT_HEAT] = {{0x3b, 0x28, 0x7d},
-		       {0x2d, 0x5f, 0x9e},
-		       {0x1f, 0x8f, 0x8f},
-		       {0x4c, 0xb3, 0x6a},
-		       {0xb5, 0xc9, 0x3b},
-		       {0xf7, 0xd9, 0x4a}},
+	/* one hue, paler where there is less */
+	[WEFT_HEAT + WEFT_LIGHT] = {{0xf3, 0xc3, 0xd0},
+				    {0xe9, 0x98, 0xaf},
+				    {0xdc, 0x6c, 0x8e},
+				    {0xc9, 0x42, 0x6f},
+				    {0xad, 0x20, 0x54},
+				    {0x86, 0x06, 0x3b}},
+	[WEFT_HEAT + WEFT_DARK] = {{0x4b, 0x22, 0x31},
+				   {0x74, 0x2c, 0x48},
+				   {0xa0, 0x3a, 0x61},
+				   {0xcc, 0x50, 0x7c},
+				   {0xee, 0x75, 0x9b},
+				   {0xff, 0xa9, 0xc2}},
 };
 
 const char *weft_ramp(int paper, double at, char colour[WEFT_COLOUR_SIZE])

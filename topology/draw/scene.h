@@ -60,8 +60,9 @@ struct weft_heat {
 
 struct weft_scene {
 	const struct weft_fabric *fabric;
-	const char *title;    /* one line */
-	const uint8_t *use;   /* [n_gpus] enum weft_use */
+	const struct weft_node *inside; /* only what is in it; NULL: all */
+	const char *title;		/* one line */
+	const uint8_t *use;		/* [n_gpus] enum weft_use */
 	const uint32_t *rank; /* [n_gpus] or WEFT_NONE; NULL: no job */
 	uint32_t n_ranks;
 	const uint32_t *owner;	   /* [n_gpus] whose it is, or WEFT_NONE */

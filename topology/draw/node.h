@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* node.h - the inside of scene->inside, a node, and the words about it that its
+ * pictures share
+ */
+#ifndef WEFT_TOPOLOGY_DRAW_NODE_H
+#define WEFT_TOPOLOGY_DRAW_NODE_H
+
+#include "topology/draw/node_links.h"
+#include "topology/draw/scene.h"
+
+#include <jansson.h>
+#include <stdio.h>
+
+/* Each is -1 with err when out of memory. */
+int node_text(const struct weft_scene *scene, FILE *out,
+	      struct weft_error *err);
+/* With title, facts and legend, or for the middle of a page. */
+int node_svg(const struct weft_scene *scene, bool header, FILE *out,
+	     struct weft_error *err);
+int node_dot(const struct weft_scene *scene, FILE *out, struct weft_error *err);
+/* {"node": ..., "ports": [...], ...}; NULL: none is asked for, or
+ * with err. */
+json_t *node_json(const struct weft_scene *scene, struct weft_error *err);
+
+#define NODE_TEXT_SIZE 240
+/* Each writes to text, which is returned. */
+/* "Node n07, h100, rack r3: 8 GPUs: 8 of the job" */
+const char *node_name_text(const struct weft_scene *scene,
+			   char text[NODE_TEXT_SIZE]);
+/* "rank 12, stage 0", "busy, job 17", "free" */
+const char *node_gpu_text(const struct weft_scene *scene, uint32_t gpu,
+			  char text[NODE_TEXT_SIZE]);
+/* "NVLink domain of 72 GPUs on 18 nodes, nvl3: 450 GB/s per GPU" */
+const char *node_nvlink_text(const struct weft_fabric *f,
+			     const struct weft_domain *d,
+			     char text[NODE_TEXT_SIZE]);
+/* "leaf su0-leaf[0-7]: 32 nodes, 256 GPUs: ...; 50 GB/s per GPU" of the node's
+ * domain. */
+const char *node_level_text(const struct weft_scene *scene, uint32_t level,
+			    char text[NODE_TEXT_SIZE]);
+
+/* The NVLink domain of a GPU; NULL: it is alone. */
+const struct weft_domain *node_nvlink(const struct weft_fabric *f,
+				      uint32_t gpu);
+/* The innermost level that says more than NVLink domains do. */
+uint32_t node_first_level(const struct weft_fabric *f);
+
+#endif
