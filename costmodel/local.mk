@@ -23,6 +23,7 @@ libweft_costmodel_la_SOURCES = \
 	%D%/measured/nccl_log_inspector.c \
 	%D%/measured/nccl_log_json.c \
 	%D%/measured/nccl_log_text.c \
+	%D%/time/carried.c \
 	%D%/time/cost.c \
 	%D%/time/flows.c \
 	%D%/time/flows_all.c \
@@ -70,6 +71,7 @@ weft_costmodel_headers = \
 	%D%/job/software.h \
 	%D%/job/spec.h \
 	%D%/measured/nccl_log.h \
+	%D%/time/carried.h \
 	%D%/time/cost.h \
 	%D%/time/flows.h \
 	%D%/time/health.h \

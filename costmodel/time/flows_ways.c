@@ -84,7 +84,8 @@ void flow_hops_count(const struct flow_tour *t, uint32_t level,
 		hops->n_inside += n;
 		hops->inside_s += n * latency_s;
 	}
-	hops->longest_s = fmax(hops->longest_s, latency_s);
+	if (latency_s > hops->longest_s)
+		hops->longest_s = latency_s;
 	if (level > hops->level)
 		hops->level = level;
 }

@@ -3,6 +3,7 @@
 #include "costmodel/time/span.h"
 
 #include "base/clock.h"
+#include "costmodel/time/carried.h"
 #include "costmodel/time/sharing.h"
 
 #include <errno.h>
@@ -16,27 +17,12 @@
 /* Between two looks at the clock, about. */
 #define RANKS_UNTIMED UINT64_C(256)
 
-/* What calls put on a directed link. */
-struct carried {
-	uint32_t link; /* of weft_flows_end */
-	double total;  /* bytes of all kinds */
-	double bytes;  /* of the kind at hand, as the next two */
-	double n_flows;
-	double unit;	 /* bytes of a flow for one that its rank sends */
-	uint64_t stages; /* bit p % 64: of stage p */
-};
-
-/* A job uses few of a fabric's links: they are numbered as they come.  slot is
- * a table of open addressing, of a power of two. */
 struct measure {
 	struct weft_spans *spans;
 	const struct weft_load *load;
-	struct carried *carried; /* [n_carried] */
-	uint32_t n_carried, room;
-	uint32_t *slot; /* [n_slots] index + 1 into carried; 0: free */
-	uint32_t n_slots;
+	struct carried_pages pages;
 	const double *sent; /* [n_stages] of the kind at hand */
-	uint32_t *touched;  /* [n_touched] into carried, by that kind */
+	uint32_t *touched;  /* [n_touched] links, by that kind */
 	uint32_t n_touched;
 	double *time_s; /* [n_stages] of the slowest link */
 	double *own_s;	/* [n_stages] of the slowest NIC or port */
@@ -46,24 +32,6 @@ struct measure {
 	struct weft_hashed_link *hashed; /* [n_touched] */
 	uint32_t links_room;		 /* of the last two */
 };
-
-/* Multiplicative hashing, D. Knuth, The Art of Computer Programming 3, 6.4. */
-static struct carried *carried_get(struct measure *m, uint32_t link)
-{
-	uint32_t at = (link * UINT32_C(2654435769)) >> 7;
-
-	for (;; at++) {
-		uint32_t *slot = &m->slot[at & (m->n_slots - 1)];
-
-		if (*slot == 0) {
-			m->carried[m->n_carried] =
-				(struct carried){.link = link};
-			*slot = ++m->n_carried;
-		}
-		if (m->carried[*slot - 1].link == link)
-			return &m->carried[*slot - 1];
-	}
-}
 
 static uint64_t stage_bit(uint32_t stage)
 {
@@ -76,20 +44,24 @@ static void link_add(void *data, uint32_t stage, uint32_t link, double bytes,
 	struct measure *m = data;
 	const struct weft_fabric *f = m->spans->flows.fabric;
 	struct carried *c;
+	double unit;
 
 	/* A port has no more than one flow of a kind in each direction. */
 	if (link >= 2 * (f->n_domains + f->n_gpus)) {
-		m->port_s[stage] =
-			fmax(m->port_s[stage],
-			     bytes / f->levels[0].link.rate_bytes_per_s);
+		double port_s = bytes / f->levels[0].link.rate_bytes_per_s;
+
+		if (port_s > m->port_s[stage])
+			m->port_s[stage] = port_s;
 		return;
 	}
-	c = carried_get(m, link);
+	c = carried_of(&m->pages, link);
 	if (c->stages == 0)
-		m->touched[m->n_touched++] = (uint32_t)(c - m->carried);
+		m->touched[m->n_touched++] = link;
 	c->bytes += bytes;
 	c->n_flows += n_flows;
-	c->unit = fmax(c->unit, bytes / n_flows / m->sent[stage]);
+	unit = bytes / n_flows / m->sent[stage];
+	if (unit > c->unit)
+		c->unit = unit;
 	c->stages |= stage_bit(stage);
 }
 
@@ -131,37 +103,39 @@ static void stages_raise(const struct measure *m, const struct carried *c,
 /* Each message waits until what others keep in the queue is through, and then
  * gets as much as each of them: while m bytes of it pass, a flow that always
  * has more to send passes m and its part q of the queue. */
-static double weight_of(const struct measure *m, const struct carried *c,
-			uint32_t kind)
+static double weight_of(const struct measure *m, uint32_t link, uint32_t kind)
 {
+	const struct carried *c = carried_of(&m->pages, link);
 	const struct weft_fabric *f = m->spans->flows.fabric;
 	double message = c->unit * m->spans->flows.kinds[kind].message, queue;
 
-	if (c->link >= 2 * f->n_domains)
+	if (link >= 2 * f->n_domains)
 		return 1;
-	queue = f->levels[f->domains[c->link / 2].level + 1].queue_bytes;
+	queue = f->levels[f->domains[link / 2].level + 1].queue_bytes;
 	return queue > 0 ? message / (message + queue) : 1;
 }
 
-static struct weft_span_link span_link(const struct measure *m,
-				       const struct carried *c, uint32_t kind)
+static struct weft_span_link span_link(const struct measure *m, uint32_t link,
+				       uint32_t kind)
 {
+	const struct carried *c = carried_of(&m->pages, link);
+
 	return (struct weft_span_link){
 		.kind = kind,
-		.link = c->link,
+		.link = link,
 		.stages = c->stages,
 		.bytes = c->bytes,
 		.n_flows = c->n_flows,
 		.unit = c->unit,
-		.weight = weight_of(m, c, kind),
+		.weight = weight_of(m, link, kind),
 	};
 }
 
 /* Whether other jobs can be met there. */
-static bool is_shared(const struct measure *m, const struct carried *c)
+static bool is_shared(const struct measure *m, uint32_t link)
 {
-	return c->link < 2 * m->spans->flows.fabric->n_domains &&
-	       !isinf(capacity_of(m, c->link));
+	return link < 2 * m->spans->flows.fabric->n_domains &&
+	       !isinf(capacity_of(m, link));
 }
 
 /* Links of the kind at hand where other jobs can be met. */
@@ -171,10 +145,8 @@ static uint32_t links_list(const struct measure *m, uint32_t kind,
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < m->n_touched; i++) {
-		const struct carried *c = &m->carried[m->touched[i]];
-
-		if (is_shared(m, c))
-			links[n++] = span_link(m, c, kind);
+		if (is_shared(m, m->touched[i]))
+			links[n++] = span_link(m, m->touched[i], kind);
 	}
 	return n;
 }
@@ -220,7 +192,7 @@ static int others_meet(struct measure *m, uint32_t kind, struct weft_error *err)
 static void kind_clear(struct measure *m)
 {
 	for (uint32_t i = 0; i < m->n_touched; i++) {
-		struct carried *c = &m->carried[m->touched[i]];
+		struct carried *c = carried_of(&m->pages, m->touched[i]);
 
 		c->total += c->bytes;
 		c->bytes = c->n_flows = c->unit = 0;
@@ -304,11 +276,11 @@ static int kind_collect(struct measure *m, uint32_t kind,
 		hops_keep(m, kind, &hops, &seen);
 	}
 	for (uint32_t i = 0; i < m->n_touched; i++) {
-		const struct carried *c = &m->carried[m->touched[i]];
-		double capacity = capacity_of(m, c->link);
+		uint32_t link = m->touched[i];
 
-		stages_raise(m, c, c->link < n ? m->time_s : m->own_s,
-			     capacity);
+		stages_raise(m, carried_of(&m->pages, link),
+			     link < n ? m->time_s : m->own_s,
+			     capacity_of(m, link));
 	}
 	for (uint32_t p = 0; p < n_stages; p++) {
 		m->own_s[p] = fmax(m->own_s[p], m->port_s[p]);
@@ -318,14 +290,13 @@ static int kind_collect(struct measure *m, uint32_t kind,
 }
 
 /* Seconds that a link needs for its share of the step. */
-static double full_s(const struct measure *m, const struct carried *c)
+static double full_s(const struct measure *m, uint32_t link, double bytes)
 {
 	uint32_t n = 2 * m->spans->flows.fabric->n_domains;
 
-	if (m->load && c->link < n)
-		return c->total /
-		       weft_load_rate(m->load, c->link / 2, c->link % 2 == 0);
-	return c->total / capacity_of(m, c->link);
+	if (m->load && link < n)
+		return bytes / weft_load_rate(m->load, link / 2, link % 2 == 0);
+	return bytes / capacity_of(m, link);
 }
 
 /* Whether link a rather than b is the one to name when both are as full. */
@@ -345,56 +316,40 @@ static void fullest_find(struct measure *m)
 	const struct weft_fabric *f = m->spans->flows.fabric;
 	struct weft_fullest *fullest = &m->spans->fullest;
 
-	for (uint32_t i = 0; i < m->n_carried; i++) {
-		const struct carried *c = &m->carried[i];
-		double time_s = full_s(m, c);
-		bool equal = fabs(time_s - fullest->time_s) <=
-			     1e-12 * fullest->time_s;
+	for (uint32_t i = 0; i < m->pages.n * CARRIED_PAGE; i++) {
+		uint32_t link = carried_link(&m->pages, i);
+		double bytes = m->pages.carried[i].total, time_s;
+		bool equal;
 
+		if (!(bytes > 0))
+			continue;
+		time_s = full_s(m, link, bytes);
+		equal = fabs(time_s - fullest->time_s) <=
+			1e-12 * fullest->time_s;
 		if (!(time_s > 0) ||
-		    (equal && !names_better(f, c->link, fullest->link)) ||
+		    (equal && !names_better(f, link, fullest->link)) ||
 		    (!equal && time_s < fullest->time_s))
 			continue;
-		*fullest = (struct weft_fullest){c->link, c->total, time_s};
+		*fullest = (struct weft_fullest){link, bytes, time_s};
 	}
-}
-
-/* Links but ports that the ranks may use, both ways: a NIC and one a level, and
- * on rails the NICs of all rails of their hosts. */
-static uint64_t links_at_most(const struct weft_flows *flows)
-{
-	const struct weft_fabric *f = flows->fabric;
-	const uint32_t *host = f->gpu_domain[f->node_level];
-	uint64_t n_ranks = flows->schedule->dense.n_ranks, hosts = 1;
-
-	for (uint32_t r = 1; r < n_ranks; r++)
-		hosts += host[flows->where[r]] != host[flows->where[r - 1]];
-	return 2 * (n_ranks * (f->n_levels + 1) + hosts * f->n_rails);
 }
 
 static int measure_reserve(struct measure *m, struct weft_error *err)
 {
 	const struct weft_flows *flows = &m->spans->flows;
-	const struct weft_fabric *f = flows->fabric;
-	uint64_t links = links_at_most(flows);
+	uint32_t n_stages = flows->n_stages;
 
-	if (links > weft_flows_n_links(f))
-		links = weft_flows_n_links(f);
-	m->room = (uint32_t)links;
-	for (m->n_slots = 64; m->n_slots < 2 * m->room;)
-		m->n_slots *= 2;
-	/* not zeroed: most of it stays unused */
-	m->carried = weft_realloc(NULL, m->room, sizeof(*m->carried), err);
-	m->touched = weft_realloc(NULL, m->room, sizeof(*m->touched), err);
-	m->slot = weft_calloc(m->n_slots, sizeof(*m->slot), err);
-	m->time_s = weft_calloc(flows->n_stages, sizeof(*m->time_s), err);
-	m->own_s = weft_calloc(flows->n_stages, sizeof(*m->own_s), err);
-	m->port_s = weft_calloc(flows->n_stages, sizeof(*m->port_s), err);
-	m->met_s = weft_calloc(flows->n_stages, sizeof(*m->met_s), err);
-	return m->carried && m->touched && m->slot && m->time_s && m->own_s &&
-			       m->port_s && m->met_s
-		       ? 0
-		       : -1;
+	m->time_s = weft_calloc(n_stages, sizeof(*m->time_s), err);
+	m->own_s = weft_calloc(n_stages, sizeof(*m->own_s), err);
+	m->port_s = weft_calloc(n_stages, sizeof(*m->port_s), err);
+	m->met_s = weft_calloc(n_stages, sizeof(*m->met_s), err);
+	if (!m->time_s || !m->own_s || !m->port_s || !m->met_s ||
+	    carried_pages_build(flows->fabric, flows->where,
+				flows->schedule->dense.n_ranks, &m->pages, err))
+		return -1;
+	m->touched = weft_realloc(NULL, (size_t)m->pages.n * CARRIED_PAGE,
+				  sizeof(*m->touched), err);
+	return m->touched ? 0 : -1;
 }
 
 static int kinds_measure(struct measure *m, struct weft_error *err)
@@ -411,8 +366,7 @@ static int kinds_measure(struct measure *m, struct weft_error *err)
 
 static void measure_free(struct measure *m)
 {
-	free(m->carried);
-	free(m->slot);
+	carried_pages_free(&m->pages);
 	free(m->touched);
 	free(m->time_s);
 	free(m->own_s);
@@ -484,10 +438,11 @@ static int kind_share(struct measure *m, uint32_t kind, uint64_t *visits,
 	for (uint32_t p = 0; rc == 1 && p < n_stages; p++)
 		end_s[p] = fmax(end_s[p], m->port_s[p]);
 	for (uint32_t i = 0; rc == 1 && i < m->n_touched; i++) {
-		const struct carried *c = &m->carried[m->touched[i]];
+		uint32_t link = m->touched[i];
 
-		if (is_inside(spans->flows.fabric, c->link))
-			stages_raise(m, c, end_s, capacity_of(m, c->link));
+		if (is_inside(spans->flows.fabric, link))
+			stages_raise(m, carried_of(&m->pages, link), end_s,
+				     capacity_of(m, link));
 	}
 	for (uint32_t p = 0; rc == 1 && p < n_stages; p++) {
 		struct weft_span *span =
