@@ -25,6 +25,7 @@ libweft_costmodel_la_SOURCES = \
 	%D%/measured/nccl_log_text.c \
 	%D%/time/carried.c \
 	%D%/time/cost.c \
+	%D%/time/cost_clique.c \
 	%D%/time/flows.c \
 	%D%/time/flows_all.c \
 	%D%/time/flows_group.c \
@@ -73,6 +74,7 @@ weft_costmodel_headers = \
 	%D%/measured/nccl_log.h \
 	%D%/time/carried.h \
 	%D%/time/cost.h \
+	%D%/time/cost_parts.h \
 	%D%/time/flows.h \
 	%D%/time/health.h \
 	%D%/time/load.h \

@@ -56,8 +56,8 @@ static int cost_of(struct grouped *x, double *cost)
 {
 	struct weft_cost c;
 
-	if (weft_cost(x->s->f, &x->job->traffic, x->where, &x->scratch, &c,
-		      x->err))
+	if (weft_cost_sums(x->s->f, &x->job->traffic, x->where, &x->scratch, &c,
+			   x->err))
 		return -1;
 	*cost = sites_blend(x->s->f, x->job->spec.metric, c.total);
 	return 0;

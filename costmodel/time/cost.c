@@ -4,27 +4,12 @@
 
 #include "base/bitset.h"
 #include "base/clock.h"
+#include "costmodel/time/cost_parts.h"
 #include "costmodel/time/load.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Bytes by what decides their distance: summed first, multiplied once. */
-struct sums {
-	double bytes[WEFT_N_AXES][WEFT_MAX_LEVELS][2];
-	/* times the steps beyond the first on a ring or torus */
-	double further[WEFT_N_AXES][WEFT_MAX_LEVELS];
-};
-
-struct evaluation {
-	const struct weft_fabric *f;
-	const struct weft_traffic *t;
-	const uint32_t *where;
-	const struct weft_load *load; /* or NULL */
-	struct weft_cost_scratch *scratch;
-	struct sums sums;
-};
 
 void weft_cost_scratch_free(struct weft_cost_scratch *scratch)
 {
@@ -111,49 +96,62 @@ static int gpus_mark(const struct evaluation *e, uint32_t *n_marked,
 	return 0;
 }
 
-static void load_add(struct weft_cost_scratch *s, double *load, uint32_t domain,
-		     double bytes)
+int cost_unconnected(const struct evaluation *e, uint32_t rank, uint32_t peer,
+		     struct weft_error *err)
 {
-	/* Bytes of an edge are positive, so zero means not seen yet. */
-	if (s->up[domain] == 0 && s->down[domain] == 0)
-		s->touched[s->n_touched++] = domain;
-	load[domain] += bytes;
+	const struct weft_fabric *f = e->f;
+
+	return weft_fail(err, WEFT_EINVAL,
+			 "ranks %u and %u exchange bytes, but no link joins "
+			 "their nodes %s and %s",
+			 rank, peer, f->nodes[f->gpu_node[e->where[rank]]].name,
+			 f->nodes[f->gpu_node[e->where[peer]]].name);
 }
 
-/* Adds up what `rank` sends. */
-static int rank_add(struct evaluation *e, uint32_t rank, struct weft_error *err)
+/* Adds bytes of GPU a for b, which meet at a level, to the links between. */
+static void pair_add_links(struct evaluation *e, uint32_t rank, uint32_t peer,
+			   uint32_t level, double bytes)
 {
 	const struct weft_fabric *f = e->f;
 	struct weft_cost_scratch *s = e->scratch;
+
+	for (uint32_t l = 0; l < level; l++) {
+		const uint32_t *domain = f->gpu_domain[l];
+
+		cost_load_add(s, s->up, domain[e->where[rank]], bytes);
+		cost_load_add(s, s->down, domain[e->where[peer]], bytes);
+	}
+	if (level > f->node_level) {
+		s->nic_up[rank] += bytes;
+		s->nic_down[peer] += bytes;
+	}
+}
+
+/* Adds up what `rank` sends, of traffic t. */
+static int rank_add(struct evaluation *e, const struct weft_traffic *t,
+		    uint32_t rank, struct weft_error *err)
+{
+	const struct weft_fabric *f = e->f;
 	uint32_t a = e->where[rank];
 
-	for (uint32_t k = e->t->row[rank]; k < e->t->row[rank + 1]; k++) {
-		uint32_t peer = e->t->peer[k], b = e->where[peer], cross;
+	for (uint32_t k = t->row[rank]; k < t->row[rank + 1]; k++) {
+		uint32_t peer = t->peer[k], b = e->where[peer], cross;
 		uint32_t level = weft_fabric_relation(f, a, b, &cross);
-		double bytes = e->t->bytes[k];
+		double bytes = t->bytes[k];
 
 		if (level >= f->n_levels)
-			return weft_fail(err, WEFT_EINVAL,
-					 "ranks %u and %u exchange bytes, but "
-					 "no link joins their nodes %s and %s",
-					 rank, peer,
-					 f->nodes[f->gpu_node[a]].name,
-					 f->nodes[f->gpu_node[b]].name);
-		e->sums.bytes[e->t->axis[k]][level][cross] += bytes;
+			return cost_unconnected(e, rank, peer, err);
+		e->sums.bytes[t->axis[k]][level][cross] += bytes;
 		if (f->has_steps)
-			e->sums.further[e->t->axis[k]][level] +=
+			e->sums.further[t->axis[k]][level] +=
 				bytes * weft_fabric_further(f, level, a, b);
-		for (uint32_t l = 0; l < level; l++) {
-			load_add(s, s->up, f->gpu_domain[l][a], bytes);
-			load_add(s, s->down, f->gpu_domain[l][b], bytes);
-		}
-		if (level > f->node_level) {
-			s->nic_up[rank] += bytes;
-			s->nic_down[peer] += bytes;
-		}
+		if (e->links)
+			pair_add_links(e, rank, peer, level, bytes);
 	}
 	return 0;
 }
+
+/* ---- groups that reduce in the network ---- */
 
 /* Where the members of a switch meet: the outermost level that the first and
  * another one share, and whether any of them changes rails on the way, be it
@@ -196,7 +194,7 @@ static int switch_add(struct evaluation *e, uint32_t k, struct weft_error *err)
 	if (switch_level(e, member, sw->n_members, &level, &cross, err))
 		return -1;
 	e->sums.bytes[sw->axis][level][cross] += sw->bytes * sw->n_members;
-	for (uint32_t i = 0; i < sw->n_members; i++) {
+	for (uint32_t i = 0; e->links && i < sw->n_members; i++) {
 		uint32_t gpu = e->where[member[i]];
 
 		for (uint32_t l = 0; l < level; l++) {
@@ -204,8 +202,8 @@ static int switch_add(struct evaluation *e, uint32_t k, struct weft_error *err)
 
 			if (s->seen[domain] == k + 1)
 				continue;
-			load_add(s, s->up, domain, sw->bytes);
-			load_add(s, s->down, domain, sw->bytes);
+			cost_load_add(s, s->up, domain, sw->bytes);
+			cost_load_add(s, s->down, domain, sw->bytes);
 			s->seen[domain] = k + 1;
 		}
 		if (level > f->node_level) {
@@ -351,9 +349,17 @@ static void busiest_nic(const struct evaluation *e, uint32_t rank,
 /* All bytes of the step, summed by relation and on the links. */
 static int add_all(struct evaluation *e, struct weft_error *err)
 {
-	for (uint32_t rank = 0; rank < e->t->n_ranks; rank++) {
+	const struct weft_traffic *t = e->t;
+	bool counts = t->loose && cost_counts_tell(e->f);
+
+	for (uint32_t rank = 0; rank < t->n_ranks; rank++) {
 		if (weft_deadline_check_turn(rank, err) ||
-		    rank_add(e, rank, err))
+		    rank_add(e, counts ? t->loose : t, rank, err))
+			return -1;
+	}
+	for (uint32_t k = 0; counts && k < t->n_cliques; k++) {
+		if (weft_deadline_check_turn(k, err) ||
+		    cost_clique_add(e, &t->cliques[k], err))
 			return -1;
 	}
 	for (uint32_t k = 0; k < e->t->n_switches; k++) {
@@ -361,6 +367,13 @@ static int add_all(struct evaluation *e, struct weft_error *err)
 			return -1;
 	}
 	return 0;
+}
+
+static void busiest_find(const struct evaluation *e, struct weft_cost *cost)
+{
+	busiest_domain(e, cost);
+	for (uint32_t rank = 0; rank < e->t->n_ranks; rank++)
+		busiest_nic(e, rank, cost);
 }
 
 static int evaluate(struct evaluation *e, struct weft_cost *cost,
@@ -379,9 +392,8 @@ static int evaluate(struct evaluation *e, struct weft_cost *cost,
 	cost_sum(e, cost);
 	if (e->f->has_steps)
 		cost_sum_further(e, cost);
-	busiest_domain(e, cost);
-	for (uint32_t rank = 0; rank < e->t->n_ranks; rank++)
-		busiest_nic(e, rank, cost);
+	if (e->links)
+		busiest_find(e, cost);
 	rc = 0;
 out:
 	scratch_clear(e, n_marked);
@@ -391,6 +403,24 @@ out:
 int weft_cost(const struct weft_fabric *f, const struct weft_traffic *t,
 	      const uint32_t *where, struct weft_cost_scratch *scratch,
 	      struct weft_cost *cost, struct weft_error *err)
+{
+	struct weft_cost_scratch own = {0};
+	struct evaluation e = {
+		.f = f,
+		.t = t,
+		.where = where,
+		.links = true,
+		.scratch = scratch ? scratch : &own,
+	};
+	int rc = evaluate(&e, cost, err);
+
+	weft_cost_scratch_free(&own);
+	return rc;
+}
+
+int weft_cost_sums(const struct weft_fabric *f, const struct weft_traffic *t,
+		   const uint32_t *where, struct weft_cost_scratch *scratch,
+		   struct weft_cost *cost, struct weft_error *err)
 {
 	struct weft_cost_scratch own = {0};
 	struct evaluation e = {
@@ -415,6 +445,7 @@ int weft_cost_shared(const struct weft_load *load, const struct weft_traffic *t,
 		.t = t,
 		.where = where,
 		.load = load,
+		.links = true,
 		.scratch = scratch ? scratch : &own,
 	};
 	int rc = evaluate(&e, cost, err);
@@ -428,7 +459,8 @@ int weft_cost_links(const struct weft_fabric *f, const struct weft_traffic *t,
 		    struct weft_error *err)
 {
 	struct weft_cost_scratch own = {0};
-	struct evaluation e = {.f = f, .t = t, .where = where, .scratch = &own};
+	struct evaluation e = {
+		.f = f, .t = t, .where = where, .links = true, .scratch = &own};
 	uint32_t n_marked = 0;
 	int rc = -1;
 

@@ -54,13 +54,21 @@ void weft_cost_scratch_free(struct weft_cost_scratch *scratch);
  *
  * Cost of traffic t when rank r runs on GPU where[r]: t->n_ranks distinct GPUs
  * of f, connected where their ranks exchange bytes.  scratch may be NULL (then
- * it allocates).  O(ranks + edges * depth). */
+ * it allocates).  O((ranks + edges) * depth), where edges of t->cliques count
+ * as little as ranks if no level is a ring or torus. */
 int weft_cost(const struct weft_fabric *f, const struct weft_traffic *t,
 	      const uint32_t *where, struct weft_cost_scratch *scratch,
 	      struct weft_cost *cost, struct weft_error *err);
 
-/* The same while other jobs use the links, too: the busiest link is the one
- * that needs longest at the rate that they leave, and distances are as ever. */
+/* The same but for the busiest link, which stays WEFT_NONE: in half the time.
+ */
+int weft_cost_sums(const struct weft_fabric *f, const struct weft_traffic *t,
+		   const uint32_t *where, struct weft_cost_scratch *scratch,
+		   struct weft_cost *cost, struct weft_error *err);
+
+/* The same as weft_cost while other jobs use the links, too: the busiest link
+ * is the one that needs longest at the rate that they leave, and distances are
+ * as ever. */
 int weft_cost_shared(const struct weft_load *load, const struct weft_traffic *t,
 		     const uint32_t *where, struct weft_cost_scratch *scratch,
 		     struct weft_cost *cost, struct weft_error *err);

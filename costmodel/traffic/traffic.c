@@ -65,6 +65,9 @@ void weft_traffic_free(struct weft_traffic *traffic)
 	free(traffic->bytes);
 	free(traffic->switches);
 	free(traffic->member);
+	free(traffic->cliques);
+	weft_traffic_free(traffic->loose);
+	free(traffic->loose);
 	memset(traffic, 0, sizeof(*traffic));
 }
 

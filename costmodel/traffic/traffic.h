@@ -32,6 +32,13 @@ struct weft_switch {
 	double bytes; /* per member and step, each way */
 };
 
+/* A group of ranks in which each sends as much to each other one. */
+struct weft_clique {
+	uint32_t first_member, n_members; /* of weft_traffic.member */
+	enum weft_axis axis;
+	double bytes; /* of a pair and step */
+};
+
 /* Sparse rows: edges row[i] .. row[i+1]-1 leave rank i, by ascending peer; a
  * pair may occur once per axis.  No rank sends to itself; bytes > 0. */
 struct weft_traffic {
@@ -43,6 +50,11 @@ struct weft_traffic {
 	uint32_t n_switches;
 	struct weft_switch *switches; /* [n_switches] */
 	uint32_t *member;	      /* ranks, a switch's in ring order */
+	/* The same edges again, where it takes far fewer words: those of
+	 * cliques, and loose ones.  NULL where there are no large cliques. */
+	uint32_t n_cliques;
+	struct weft_clique *cliques; /* [n_cliques] */
+	struct weft_traffic *loose;  /* rows alone */
 };
 
 /* Traffic of a resolved spec: every call of its schedule (schedule.h), turned

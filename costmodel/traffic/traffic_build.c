@@ -28,6 +28,9 @@
 /* Ranks of a node, where the spec does not say. */
 #define GPUS_PER_NODE 8
 
+/* Smaller groups are told edge by edge: n * (n - 1) of them. */
+#define CLIQUE_MIN 8
+
 /* How the bytes of a call go from rank to rank of a group.  Three ways are so
  * regular that no pattern is needed. */
 enum way { TO_NEXT, TO_PREVIOUS, TO_ALL, BY_PATTERN, BY_SWITCH };
@@ -53,6 +56,7 @@ struct build {
 	uint32_t n_stages, pp_axis, n_lanes;
 	struct lane *lanes;
 	struct weft_traffic *traffic;
+	uint32_t n_members; /* of traffic->member, so far */
 };
 
 static uint32_t stage_of(const struct build *b, uint32_t rank)
@@ -338,9 +342,18 @@ static void lane_add(const struct lane *lane, uint32_t lowest, uint32_t place,
 	}
 }
 
-static void rank_fill(const struct build *b, uint32_t rank)
+/* Whether the groups of a lane are cliques worth a word of their own: their
+ * members are of one stage, and many. */
+static bool has_cliques(const struct lane *lane)
 {
-	struct weft_traffic *t = b->traffic;
+	return lane->way == TO_ALL && lane->call->n >= CLIQUE_MIN &&
+	       !token_has(lane->call->group, "pp");
+}
+
+/* Edges of a rank; without cliques those that are of none. */
+static void rank_fill(const struct build *b, struct weft_traffic *t,
+		      uint32_t rank, bool cliques)
+{
 	uint32_t first = t->n_edges, stage = stage_of(b, rank);
 
 	t->row[rank] = first;
@@ -348,7 +361,8 @@ static void rank_fill(const struct build *b, uint32_t rank)
 		const struct lane *lane = &b->lanes[i];
 		uint32_t place;
 
-		if (!(lane->bytes[stage] > 0) || lane->way == BY_SWITCH)
+		if (!(lane->bytes[stage] > 0) || lane->way == BY_SWITCH ||
+		    (!cliques && has_cliques(lane)))
 			continue;
 		place = place_of(lane, rank);
 		lane_add(lane, rank - lane->offset[place], place,
@@ -356,65 +370,116 @@ static void rank_fill(const struct build *b, uint32_t rank)
 	}
 }
 
-/* A switch for each group that reduces in the network. */
-static void switches_fill(const struct build *b, const struct lane *lane)
+/* Appends the members of the group whose lowest is `rank`; returns where. */
+static uint32_t members_add(struct build *b, const struct lane *lane,
+			    uint32_t rank)
+{
+	uint32_t first = b->n_members, n = lane->call->n;
+
+	for (uint32_t i = 0; i < n; i++)
+		b->traffic->member[first + i] = rank + lane->offset[i];
+	b->n_members += n;
+	return first;
+}
+
+/* A switch for each group that reduces in the network, or a clique. */
+static void groups_fill(struct build *b, const struct lane *lane)
 {
 	struct weft_traffic *t = b->traffic;
 	uint32_t n = lane->call->n;
 
 	for (uint32_t rank = 0; rank < t->n_ranks; rank++) {
-		uint32_t stage = stage_of(b, rank);
-		struct weft_switch *s = &t->switches[t->n_switches];
+		double bytes = lane->bytes[stage_of(b, rank)];
+		enum weft_axis axis = lane->call->axis;
 
-		if (place_of(lane, rank) || !(lane->bytes[stage] > 0))
+		if (place_of(lane, rank) || !(bytes > 0))
 			continue;
-		s->first_member = t->n_switches
-					  ? s[-1].first_member + s[-1].n_members
-					  : 0;
-		s->n_members = n;
-		s->axis = lane->call->axis;
-		s->bytes = lane->bytes[stage];
-		for (uint32_t i = 0; i < n; i++)
-			t->member[s->first_member + i] = rank + lane->offset[i];
-		t->n_switches++;
+		if (lane->way == BY_SWITCH)
+			t->switches[t->n_switches++] = (struct weft_switch){
+				members_add(b, lane, rank), n, axis, bytes};
+		else
+			t->cliques[t->n_cliques++] =
+				(struct weft_clique){members_add(b, lane, rank),
+						     n, axis, bytes / (n - 1)};
 	}
+}
+
+/* What the lanes need at most. */
+struct size {
+	size_t switches, cliques, members;
+	uint64_t edges, loose;
+};
+
+static struct size size_of(const struct build *b, uint32_t n_ranks)
+{
+	struct size size = {0};
+
+	for (uint32_t i = 0; i < b->n_lanes; i++) {
+		const struct lane *lane = &b->lanes[i];
+		uint64_t n = lane->call->n, edges = n_ranks;
+
+		if (lane->way == BY_SWITCH || has_cliques(lane))
+			size.members += n_ranks;
+		if (lane->way == BY_SWITCH) {
+			size.switches += n_ranks / n;
+			continue;
+		}
+		if (lane->way == BY_PATTERN)
+			edges = lane->pattern.n_edges * (n_ranks / n);
+		else if (lane->way == TO_ALL)
+			edges = n_ranks * (n - 1);
+		size.edges += edges;
+		if (has_cliques(lane))
+			size.cliques += n_ranks / n;
+		else
+			size.loose += edges;
+	}
+	return size;
+}
+
+static int edges_fill(const struct build *b, struct weft_traffic *t,
+		      bool cliques, struct weft_error *err)
+{
+	for (uint32_t rank = 0; rank < t->n_ranks; rank++) {
+		if (weft_deadline_check_turn(rank, err))
+			return -1;
+		rank_fill(b, t, rank, cliques);
+	}
+	t->row[t->n_ranks] = t->n_edges;
+	return 0;
+}
+
+static int loose_fill(struct build *b, const struct size *size,
+		      struct weft_error *err)
+{
+	struct weft_traffic *t = b->traffic;
+
+	t->cliques = weft_calloc(size->cliques, sizeof(*t->cliques), err);
+	t->loose = weft_calloc(1, sizeof(*t->loose), err);
+	if (!t->cliques || !t->loose ||
+	    traffic_alloc(t->loose, t->n_ranks, size->loose, err))
+		return -1;
+	return edges_fill(b, t->loose, false, err);
 }
 
 static int rows_fill(struct build *b, struct weft_error *err)
 {
 	struct weft_traffic *t = b->traffic;
 	uint32_t n_ranks = b->schedule->dense.n_ranks;
-	size_t groups = 0, members = 0;
-	uint64_t edges = 0;
+	struct size size = size_of(b, n_ranks);
 
+	if (traffic_alloc(t, n_ranks, size.edges, err))
+		return -1;
+	t->switches = weft_calloc(size.switches, sizeof(*t->switches), err);
+	t->member = weft_calloc(size.members, sizeof(*t->member), err);
+	if (!t->switches || !t->member || edges_fill(b, t, true, err) ||
+	    (size.cliques && loose_fill(b, &size, err)))
+		return -1;
 	for (uint32_t i = 0; i < b->n_lanes; i++) {
 		const struct lane *lane = &b->lanes[i];
-		uint64_t n = lane->call->n;
 
-		if (lane->way == BY_SWITCH) {
-			groups += n_ranks / n;
-			members += n_ranks;
-		} else if (lane->way == BY_PATTERN) {
-			edges += lane->pattern.n_edges * (n_ranks / n);
-		} else {
-			edges += n_ranks * (lane->way == TO_ALL ? n - 1 : 1);
-		}
-	}
-	if (traffic_alloc(t, n_ranks, edges, err))
-		return -1;
-	t->switches = weft_calloc(groups, sizeof(*t->switches), err);
-	t->member = weft_calloc(members, sizeof(*t->member), err);
-	if (!t->switches || !t->member)
-		return -1;
-	for (uint32_t rank = 0; rank < n_ranks; rank++) {
-		if (weft_deadline_check_turn(rank, err))
-			return -1;
-		rank_fill(b, rank);
-	}
-	t->row[n_ranks] = t->n_edges;
-	for (uint32_t i = 0; i < b->n_lanes; i++) {
-		if (b->lanes[i].way == BY_SWITCH)
-			switches_fill(b, &b->lanes[i]);
+		if (lane->way == BY_SWITCH || has_cliques(lane))
+			groups_fill(b, lane);
 	}
 	return 0;
 }

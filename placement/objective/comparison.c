@@ -202,8 +202,8 @@ int comparison_is_beaten(const struct capacity *s, const uint32_t *where,
 	*beaten = order > 0;
 	if (order)
 		return 0;
-	if (weft_cost(s->f, &s->job->traffic, where, &judge->scratch, &cost,
-		      err))
+	if (weft_cost_sums(s->f, &s->job->traffic, where, &judge->scratch,
+			   &cost, err))
 		return -1;
 	*beaten = cost.total[s->job->spec.metric] >
 		  best->cost * (1 + COMPARISON_SAME);

@@ -52,6 +52,10 @@ static int cost_measure(const struct weft_fabric *f, const struct weft_job *job,
 			struct weft_evaluation *evaluation,
 			struct weft_error *err)
 {
+	/* its flows tell the busiest link */
+	if (!job->spec.traffic[0])
+		return weft_cost_sums(f, &job->traffic, where, scratch,
+				      &evaluation->cost, err);
 	if (evaluation->load)
 		return weft_cost_shared(evaluation->load, &job->traffic, where,
 					scratch, &evaluation->cost, err);

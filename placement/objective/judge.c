@@ -48,6 +48,11 @@ static int measure_cost(struct weft_judge *judge, const uint32_t *where,
 {
 	const struct weft_traffic *t = &judge->job->traffic;
 
+	/* measure_time tells the busiest link */
+	if (judge->objective.goal != WEFT_GOAL_COST &&
+	    !judge->job->spec.traffic[0])
+		return weft_cost_sums(judge->f, t, where, &judge->scratch, cost,
+				      err);
 	if (judge->objective.load)
 		return weft_cost_shared(judge->objective.load, t, where,
 					&judge->scratch, cost, err);

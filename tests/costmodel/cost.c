@@ -284,6 +284,74 @@ static void cost_equals_a_dense_recomputation(void **state)
 	weft_cost_scratch_free(NULL);
 }
 
+/* Experts exchange all to all in groups of 8 or 16. */
+static void experts_traffic(uint64_t *seed, struct weft_traffic *t)
+{
+	static const char *const texts[] = {
+		"tp=1,pp=2,dp=16,ep=8,model=mixtral-8x7b,gbs=64",
+		"tp=2,pp=1,dp=16,ep=8,model=mixtral-8x7b,gbs=64,sp=on",
+		"tp=1,pp=2,dp=16,ep=16,model=deepseek-v3,gbs=64",
+		"tp=1,pp=1,dp=32,cp=1,ep=8,model=mixtral-8x7b,gbs=64",
+	};
+	const char *text = texts[test_random_below(seed, 4)];
+	struct weft_error err = {0};
+	struct weft_spec spec;
+	struct weft_model model;
+	struct weft_grid grid;
+
+	weft_spec_parse(text, &spec, &err);
+	weft_spec_resolve(&spec, 0, &err);
+	assert_no_error(&err);
+	weft_model_find(spec.model, &model, &err);
+	weft_spec_grid(&spec, &grid, &err);
+	weft_traffic_build(&spec, &model, &grid, t, &err);
+	assert_no_error(&err);
+	assert_true(t->n_cliques > 0 && t->loose->n_edges < t->n_edges);
+}
+
+/* Groups in which each sends to each are priced by how many of them domains
+ * have, as if edge by edge. */
+static void cliques_cost_what_their_pairs_do(void **state)
+{
+	static const struct {
+		const char *spec;
+		struct weft_synth_options options;
+	} shapes[] = {
+		{"pod:2 leaf:3 node:3 gpu:8", {0}},
+		{"pod:2 leaf:2 node:4 gpu:8", {.rails = 8}},
+		{"pod:2 leaf:2 node:3 gpu:8", {.rails = 4}},
+		{"leaf:3 nvlink:2 node:4 gpu:4", {0}},
+		{"leaf:3 nvlink:2 node:4 gpu:4", {.rails = 4}},
+	};
+	struct weft_cost_scratch scratch = {0};
+	uint64_t seed = test_seed();
+
+	(void)state;
+	for (uint32_t k = 0; k < 100; k++) {
+		size_t i = test_random_below(&seed, 5);
+		struct weft_fabric *f =
+			fabric_synth(shapes[i].spec, &shapes[i].options);
+		struct weft_error err = {0};
+		struct weft_cost cost, sums;
+		struct weft_traffic t;
+		uint32_t where[32];
+
+		experts_traffic(&seed, &t);
+		where_random(&seed, f, where, t.n_ranks);
+		weft_cost(f, &t, where, &scratch, &cost, &err);
+		weft_cost_sums(f, &t, where, &scratch, &sums, &err);
+		assert_no_error(&err);
+		check_dense(f, &t, where, &cost);
+		check_sums(f, &cost);
+		check_busiest(f, &t, where, &cost);
+		assert_int_equal(sums.busiest.domain, WEFT_NONE);
+		assert_memory_equal(sums.total, cost.total, sizeof(sums.total));
+		weft_traffic_free(&t);
+		weft_fabric_free(f);
+	}
+	weft_cost_scratch_free(&scratch);
+}
+
 /* Two NVLink pairs in each node: their traffic leaves the pair, not the node.
  */
 static void pairs_in_a_node_do_not_load_its_network_cards(void **state)
@@ -627,6 +695,7 @@ int main(void)
 		cmocka_unit_test(a_switch_is_no_nearer_for_being_further_out),
 		cmocka_unit_test(switches_reduce_on_the_way),
 		cmocka_unit_test(cost_equals_a_dense_recomputation),
+		cmocka_unit_test(cliques_cost_what_their_pairs_do),
 		cmocka_unit_test(pairs_in_a_node_do_not_load_its_network_cards),
 		cmocka_unit_test(oversubscribed_levels_are_computed_too),
 		cmocka_unit_test(one_flow_costs_bytes_times_distance),
