@@ -315,6 +315,35 @@ static double ends_next(struct sharing *s, double now_s, double *end_s)
 	return now_s + next_s;
 }
 
+/* When the flows that are left end, if each waits for the fullest of its links:
+ * at least that late.  What the search did until now is kept. */
+static int rest_estimate(struct sharing *s, double now_s, double *end_s)
+{
+	double *left = weft_calloc(s->n_links, sizeof(*left), s->err);
+
+	if (!left)
+		return -1;
+	for (uint32_t i = 0; i < s->n_live; i++) {
+		const struct share_flow *flow = &s->flows[s->live[i]];
+
+		for (uint32_t c = flow->first; c < flow[1].first; c++)
+			left[s->link_of[c]] += flow->left;
+	}
+	for (uint32_t i = 0; i < s->n_live; i++) {
+		const struct share_flow *flow = &s->flows[s->live[i]];
+		double *stage_s = &end_s[flow->stage];
+
+		for (uint32_t c = flow->first; c < flow[1].first; c++) {
+			uint32_t l = s->link_of[c];
+
+			*stage_s = fmax(*stage_s,
+					now_s + left[l] / s->links[l].capacity);
+		}
+	}
+	free(left);
+	return 1;
+}
+
 static void sharing_free(struct sharing *s)
 {
 	free(s->number);
@@ -359,7 +388,7 @@ int weft_sharing_ends(const struct weft_flows *flows, uint32_t kind,
 		now_s = ends_next(&s, now_s, end_s);
 	}
 	if (rc == 1 && s.n_live > 0)
-		rc = 0;
+		rc = now_s > 0 ? rest_estimate(&s, now_s, end_s) : 0;
 	*visits -= s.visits < *visits ? s.visits : *visits;
 	sharing_free(&s);
 	return rc;

@@ -19,8 +19,10 @@ typedef double (*weft_sharing_capacity)(const void *data, uint32_t link);
  * difference how they share.  1: end_s[n_stages] holds the seconds until the
  * last flow of each stage ends, 0 where a stage has none.  Ends within 1 % of
  * the time are taken together.  Links inside hosts are not looked at.  Also 0
- * for more than 60,000 flows, and where it would take more than *visits of
- * links, which take some 10 ns each; what it took is taken off.  -1 with err.
+ * for more than 60,000 flows.  It takes at most *visits of links, some 10 ns
+ * each, and subtracts those that it took: after them the flows that are left
+ * end when the fullest of their links is empty, which is a lower bound; 0 where
+ * *visits do not reach the first end of a flow.  -1 with err.
  */
 int weft_sharing_ends(const struct weft_flows *flows, uint32_t kind,
 		      weft_sharing_capacity capacity, const void *data,
