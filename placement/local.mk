@@ -18,8 +18,6 @@ libweft_placement_la_SOURCES = \
 	%D%/bounds/mapping_bound.c \
 	%D%/bounds/perimeter.c \
 	%D%/bounds/perimeter.h \
-	%D%/bounds/rails.c \
-	%D%/bounds/rails.h \
 	%D%/bounds/spectrum.c \
 	%D%/bounds/spectrum.h \
 	%D%/capacity/fragmentation.c \
