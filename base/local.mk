@@ -27,8 +27,6 @@ noinst_LTLIBRARIES += libweft_text.la
 libweft_text_la_SOURCES = \
 	%D%/csv.c \
 	%D%/csv.h \
-	%D%/scan.c \
-	%D%/scan.h \
 	%D%/text_file.c \
 	# End of libweft_text_la_SOURCES
 libweft_text_la_LIBADD = $(ZLIB_LIBS)

@@ -47,10 +47,15 @@ libweft_lab_la_SOURCES = \
 	%D%/map/map_qap.c \
 	%D%/map/map_report.c \
 	%D%/map/map_tree.c \
+	%D%/map/mapping_bound.c \
 	%D%/map/metis.c \
 	%D%/map/metis.h \
+	%D%/map/portfolio.c \
+	%D%/map/portfolio.h \
 	%D%/map/qaplib.c \
 	%D%/map/qaplib.h \
+	%D%/map/scan.c \
+	%D%/map/scan.h \
 	%D%/stop.c \
 	%D%/stop.h \
 	%D%/model/cmd_model.c \
@@ -147,13 +152,13 @@ libweft_lab_la_LIBADD = libweft_placement.la
 # Traces of profilers: apart, because of jansson and zlib.
 noinst_LTLIBRARIES += libweft_trace.la
 libweft_trace_la_SOURCES = \
-	base/json_stream.c \
-	base/json_stream.h \
 	%D%/trace/advice.c \
 	%D%/trace/advice.h \
 	%D%/trace/advice_fit.c \
 	%D%/trace/exchange.c \
 	%D%/trace/exchange.h \
+	%D%/trace/json_stream.c \
+	%D%/trace/json_stream.h \
 	%D%/trace/overlap.c \
 	%D%/trace/overlap.h \
 	%D%/trace/trace.c \

@@ -15,7 +15,6 @@ libweft_placement_la_SOURCES = \
 	%D%/bounds/layers.h \
 	%D%/bounds/line.c \
 	%D%/bounds/line.h \
-	%D%/bounds/mapping_bound.c \
 	%D%/bounds/perimeter.c \
 	%D%/bounds/perimeter.h \
 	%D%/bounds/spectrum.c \
@@ -45,8 +44,6 @@ libweft_placement_la_SOURCES = \
 	%D%/mapping/mapping.h \
 	%D%/mapping/bisection.c \
 	%D%/mapping/bisection.h \
-	%D%/mapping/portfolio.c \
-	%D%/mapping/portfolio.h \
 	%D%/mapping/assignment.c \
 	%D%/mapping/assignment.h \
 	%D%/mapping/sites.c \

@@ -14,7 +14,7 @@
 #ifndef WEFT_LAB_MAP_ARCH_H
 #define WEFT_LAB_MAP_ARCH_H
 
-#include "base/scan.h"
+#include "lab/map/scan.h"
 #include "placement/mapping/sites.h"
 
 /* Sites are in tree order, slots as they were listed. */

@@ -13,6 +13,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct graph;
+struct sites;
+
 enum map_bound { MAP_BOUND_FAST, MAP_BOUND_NONE, MAP_BOUND_FULL };
 
 struct map_options {
@@ -52,6 +55,11 @@ int map_tree(const struct map_options *o, struct map_answer *a,
 int map_qap(const struct map_options *o, struct map_answer *a,
 	    struct weft_error *err);
 void map_answer_free(struct map_answer *a);
+
+/* No arrangement of a graph on sites costs less than *bound; spends at most
+ * `effort` on it. */
+int mapping_bound(const struct graph *g, const struct sites *s,
+		  struct effort *effort, double *bound, struct weft_error *err);
 
 /* What may be spent on a bound, before the search (fast) or after it (full),
  * and on the search. */

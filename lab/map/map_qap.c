@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* map_qap.c - two matrices: which facility goes to which location */
 #include "lab/map/map.h"
+#include "lab/map/portfolio.h"
 #include "lab/map/qaplib.h"
 #include "lab/stop.h"
-#include "placement/mapping/portfolio.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,9 +3,9 @@
 #include "lab/map/arch.h"
 #include "lab/map/map.h"
 #include "lab/map/metis.h"
+#include "lab/map/portfolio.h"
 #include "lab/stop.h"
 #include "placement/mapping/mapping.h"
-#include "placement/mapping/portfolio.h"
 
 #include <math.h>
 #include <stdlib.h>

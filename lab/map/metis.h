@@ -9,7 +9,7 @@
 #ifndef WEFT_LAB_MAP_METIS_H
 #define WEFT_LAB_MAP_METIS_H
 
-#include "base/scan.h"
+#include "lab/map/scan.h"
 #include "placement/mapping/graph.h"
 
 /* Reads a whole graph and checks that it is one: every edge in both its rows

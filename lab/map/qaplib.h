@@ -3,7 +3,7 @@
 #ifndef WEFT_LAB_MAP_QAPLIB_H
 #define WEFT_LAB_MAP_QAPLIB_H
 
-#include "base/scan.h"
+#include "lab/map/scan.h"
 #include "lab/qap/qap.h"
 
 /* The largest n read: its matrices take 256 MiB. */

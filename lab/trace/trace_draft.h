@@ -3,7 +3,7 @@
 #ifndef WEFT_LAB_TRACE_TRACE_DRAFT_H
 #define WEFT_LAB_TRACE_TRACE_DRAFT_H
 
-#include "base/json_stream.h"
+#include "lab/trace/json_stream.h"
 #include "lab/trace/trace.h"
 
 /* The arrays of `trace` with the room they have. */

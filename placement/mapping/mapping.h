@@ -39,8 +39,4 @@ int mapping_solve(const struct mapping *m, struct effort *effort,
 double mapping_cost(const struct graph *g, const struct sites *s,
 		    const uint32_t *site_of);
 
-/* No arrangement costs less than *bound; spends at most `effort` on it. */
-int mapping_bound(const struct graph *g, const struct sites *s,
-		  struct effort *effort, double *bound, struct weft_error *err);
-
 #endif

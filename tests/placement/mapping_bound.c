@@ -3,6 +3,7 @@
 #include "placement/mapping/mapping.h"
 
 #include "lab/map/arch.h"
+#include "lab/map/map.h"
 #include "lab/map/metis.h"
 #include "placement/bounds/contour.h"
 #include "placement/bounds/cut.h"

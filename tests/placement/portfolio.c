@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* portfolio.c - the best of several searches, whatever thread has it */
-#include "placement/mapping/portfolio.h"
+#include "lab/map/portfolio.h"
 
 #include "tests/lib/check.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* portfolio.c - one search several times at once, each with its own luck */
-#include "placement/mapping/portfolio.h"
+#include "lab/map/portfolio.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -5,8 +5,8 @@
  * at hand is held; what is between the values (brackets, commas, keys) is read
  * by the caller through the functions below.  The file may be gzip'ed.
  */
-#ifndef WEFT_BASE_JSON_STREAM_H
-#define WEFT_BASE_JSON_STREAM_H
+#ifndef WEFT_LAB_TRACE_JSON_STREAM_H
+#define WEFT_LAB_TRACE_JSON_STREAM_H
 
 #include "base/error.h"
 

@@ -13,10 +13,10 @@
  * common bound with all of d(1) - d(0) and R and a share of d(2) - d(1)
  * (struct rails), the rest of which is left to X(1).
  */
+#include "lab/map/map.h"
 #include "placement/bounds/cut.h"
 #include "placement/bounds/lattice.h"
 #include "placement/mapping/graph.h"
-#include "placement/mapping/mapping.h"
 #include "placement/mapping/sites.h"
 
 #include <math.h>

@@ -3,8 +3,8 @@
  *
  * Private to placement/ and to the command line's map.
  */
-#ifndef WEFT_PLACEMENT_MAPPING_PORTFOLIO_H
-#define WEFT_PLACEMENT_MAPPING_PORTFOLIO_H
+#ifndef WEFT_LAB_MAP_PORTFOLIO_H
+#define WEFT_LAB_MAP_PORTFOLIO_H
 
 #include "base/error.h"
 #include "placement/mapping/effort.h"

@@ -4,8 +4,8 @@
  * For problem files of megabytes of numbers: a pass over characters, no copies,
  * and the line and column of whatever is wrong.
  */
-#ifndef WEFT_BASE_SCAN_H
-#define WEFT_BASE_SCAN_H
+#ifndef WEFT_LAB_MAP_SCAN_H
+#define WEFT_LAB_MAP_SCAN_H
 
 #include "base/error.h"
 

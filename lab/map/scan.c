@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* scan.c - numbers and words out of a text that lies in memory as a whole */
-#include "base/scan.h"
+#include "lab/map/scan.h"
 #include "base/text.h"
 
 #include <stdarg.h>

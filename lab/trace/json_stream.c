@@ -2,7 +2,7 @@
 /* json_stream.c - cuts values out of a stream; jansson reads each of them */
 #include "config.h" /* first: memmem is GNU */
 
-#include "base/json_stream.h"
+#include "lab/trace/json_stream.h"
 
 #include <ctype.h>
 #include <errno.h>
