@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* option.c - numbers on the command line */
+/* option.c - numbers on the command line, and rows of options as argp wants
+ * them
+ */
 #include "cli/option.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <float.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +45,19 @@ uint64_t option_uint(const struct argp_state *state, const char *text,
 	return 0;
 }
 
+uint32_t option_count(const struct argp_state *state, const char *text,
+		      uint32_t max)
+{
+	uint64_t value = option_uint(state, text, max);
+	char expected[64];
+
+	snprintf(expected, sizeof(expected), "a whole number from 1 to %u",
+		 max);
+	if (value == 0)
+		option_wrong(state, text, expected);
+	return (uint32_t)value;
+}
+
 double option_number(const struct argp_state *state, const char *text,
 		     double min, double max)
 {
@@ -70,4 +87,135 @@ const struct weft_gpu *option_gpu(const struct argp_state *state,
 	if (!gpu)
 		argp_error(state, "%s", err.text);
 	return gpu;
+}
+
+/* ---- rows ---- */
+
+#define MAX_ROWS 31
+
+/* argp's key of a row without a letter: this and its index. */
+#define FIRST_KEY 256
+
+struct reading {
+	const struct command_line *line;
+	void *question;
+};
+
+static void row_read(const struct argp_state *state,
+		     const struct option_row *row, char *text, void *question)
+{
+	void *at = (char *)question + row->offset;
+	uint32_t max = (uint32_t)row->max;
+
+	switch (row->kind) {
+	case OPTION_TEXT:
+		*(const char **)at = text;
+		break;
+	case OPTION_FLAG:
+		*(bool *)at = true;
+		break;
+	case OPTION_NUMBER:
+		*(double *)at = option_number(state, text, row->min, row->max);
+		break;
+	case OPTION_WHOLE:
+		*(uint32_t *)at =
+			row->min > 0 ? option_count(state, text, max)
+				     : (uint32_t)option_uint(state, text, max);
+		break;
+	case OPTION_LONG:
+		*(uint64_t *)at = option_uint(state, text, row->max_whole);
+		break;
+	case OPTION_GPU:
+		*(const struct weft_gpu **)at = option_gpu(state, text);
+		break;
+	case OPTION_CONVERT:
+		*(double *)at = row->convert(state, text);
+		break;
+	case OPTION_READ:
+		row->read(state, text, question);
+		break;
+	case OPTION_OTHER:
+	case OPTION_IGNORE:
+		break;
+	}
+}
+
+static int row_key(const struct command_line *line, size_t i)
+{
+	const struct option_row *row = &line->rows[i];
+
+	if (row->kind == OPTION_OTHER)
+		return 0;
+	return row->letter ? row->letter : FIRST_KEY + (int)i;
+}
+
+static error_t parse(int key, char *text, struct argp_state *state)
+{
+	struct reading *reading = state->input;
+	const struct command_line *line = reading->line;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		if (line->child)
+			state->child_inputs[0] = reading->question;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+	case ARGP_KEY_ARG:
+		if (line->argument)
+			line->argument(state, text, reading->question);
+		else if (key == ARGP_KEY_ARG)
+			argp_error(state, "\"%s\" is not an option", text);
+		return 0;
+	case ARGP_KEY_END:
+		if (line->check)
+			line->check(state, reading->question);
+		return 0;
+	default:
+		break;
+	}
+	for (size_t i = 0; i < line->n_rows; i++) {
+		if (key > 0 && key == row_key(line, i)) {
+			row_read(state, &line->rows[i], text,
+				 reading->question);
+			return 0;
+		}
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static int row_flags(const struct option_row *row)
+{
+	return row->kind == OPTION_OTHER    ? OPTION_ALIAS
+	       : row->kind == OPTION_IGNORE ? OPTION_HIDDEN
+					    : 0;
+}
+
+void command_line_read(const struct command_line *line, int argc, char **argv,
+		       void *question)
+{
+	const struct argp_child children[] = {{.argp = line->child}, {0}};
+	struct argp_option options[MAX_ROWS + 1] = {0};
+	const struct argp argp = {
+		.options = options,
+		.parser = parse,
+		.args_doc = line->arguments,
+		.doc = line->doc,
+		.children = line->child ? children : NULL,
+	};
+	struct reading reading = {.line = line, .question = question};
+
+	assert(line->n_rows <= MAX_ROWS);
+	for (size_t i = 0; i < line->n_rows; i++) {
+		const struct option_row *row = &line->rows[i];
+
+		options[i] = (struct argp_option){
+			.name = row->name,
+			.key = row_key(line, i),
+			.arg = row->argument,
+			.flags = row_flags(row),
+			.doc = row->help,
+			.group = row->group,
+		};
+	}
+	argp_parse(&argp, argc, argv, 0, NULL, &reading);
 }

@@ -1,12 +1,89 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* option.h - values of command line options; a wrong one is a usage error */
+/* option.h - options of a command line, as rows of a table: name, help, kind of
+ * value, and the member of the command's question that the value goes to; and
+ * readers of single values.  A wrong value is a usage error.
+ *
+ * The macros below are the last columns of a row, for members of QUESTION,
+ * which the file defines.
+ */
 #ifndef WEFT_CLI_OPTION_H
 #define WEFT_CLI_OPTION_H
 
 #include "costmodel/job/gpu.h"
 
 #include <argp.h>
+#include <stddef.h>
 #include <stdint.h>
+
+enum option_kind {
+	OPTION_TEXT,	/* a const char *, which points into argv */
+	OPTION_FLAG,	/* a bool, true when the option is given */
+	OPTION_NUMBER,	/* a double from min to max */
+	OPTION_WHOLE,	/* a uint32_t from min (0 or 1) to max */
+	OPTION_LONG,	/* a uint64_t from 0 to max_whole */
+	OPTION_GPU,	/* a const struct weft_gpu * */
+	OPTION_CONVERT, /* a double, by a function for its unit */
+	OPTION_READ,	/* by a function of the command */
+	OPTION_OTHER,	/* another name of the row before */
+	OPTION_IGNORE,	/* taken for old scripts, and not in --help */
+};
+
+typedef void option_reader(const struct argp_state *state, char *text,
+			   void *question);
+typedef double option_converter(const struct argp_state *state,
+				const char *text);
+
+struct option_row {
+	const char *name;
+	char letter;	      /* 0: none */
+	const char *argument; /* in --help; NULL: none */
+	const char *help;
+	int group; /* groups are listed in this order */
+	enum option_kind kind;
+	size_t offset; /* in the question */
+	double min, max;
+	uint64_t max_whole;
+	option_converter *convert;
+	option_reader *read;
+};
+
+#define OPTION_AT(kind, member)                                                \
+	kind, offsetof(QUESTION, member), 0, 0, 0, NULL, NULL
+#define TEXT(member) OPTION_AT(OPTION_TEXT, member)
+#define FLAG(member) OPTION_AT(OPTION_FLAG, member)
+#define GPU(member)  OPTION_AT(OPTION_GPU, member)
+#define NUMBER(member, min, max)                                               \
+	OPTION_NUMBER, offsetof(QUESTION, member), min, max, 0, NULL, NULL
+#define WHOLE(member, min, max)                                                \
+	OPTION_WHOLE, offsetof(QUESTION, member), min, max, 0, NULL, NULL
+#define LONG(member, max)                                                      \
+	OPTION_LONG, offsetof(QUESTION, member), 0, 0, max, NULL, NULL
+#define CONVERT(member, function)                                              \
+	OPTION_CONVERT, offsetof(QUESTION, member), 0, 0, 0, function, NULL
+#define READ(function) OPTION_READ, 0, 0, 0, 0, NULL, function
+#define ALIAS	       OPTION_OTHER, 0, 0, 0, 0, NULL, NULL
+#define IGNORE	       OPTION_IGNORE, 0, 0, 0, 0, NULL, NULL
+
+struct command_line {
+	const char *arguments, *doc; /* as argp has them */
+	const struct option_row *rows;
+	size_t n_rows;
+	/* Reads one of the arguments; ends the program by argp_error for NULL,
+	 * which stands for no argument at all.  NULL: it takes none. */
+	option_reader *argument;
+	/* Ends the program by argp_error where the options do not go together;
+	 * may fill in what follows from them.  May be NULL. */
+	void (*check)(const struct argp_state *state, void *question);
+	const struct argp *child; /* more options, of the same question */
+};
+
+/* The members rows and n_rows. */
+#define ROWS(table)                                                            \
+	.rows = (table), .n_rows = sizeof(table) / sizeof((table)[0])
+
+/* Reads a command line into question, or ends the program as argp does. */
+void command_line_read(const struct command_line *line, int argc, char **argv,
+		       void *question);
 
 /* Ends the program through argp_error: --OPTION: "text" is not EXPECTED. */
 void option_wrong(const struct argp_state *state, const char *text,
@@ -15,6 +92,10 @@ void option_wrong(const struct argp_state *state, const char *text,
 /* A whole number 0..max, or ends the program likewise. */
 uint64_t option_uint(const struct argp_state *state, const char *text,
 		     uint64_t max);
+
+/* A whole number 1..max, likewise. */
+uint32_t option_count(const struct argp_state *state, const char *text,
+		      uint32_t max);
 
 /* A number min..max, likewise. */
 double option_number(const struct argp_state *state, const char *text,

@@ -14,33 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_GPU = 256, KEY_STATE, KEY_BUSY, KEY_TOP, KEY_BUDGET, KEY_JSON };
-
 /* Tokens of a step, where no batch is given. */
 #define STEP_TOKENS    4194304
 #define DEFAULT_TOP    10
 #define DEFAULT_S      20
 #define PLACED_LAYOUTS 8
-
-static const struct argp_option options[] = {
-	{"gpus", 'g', "N", 0, "GPUs of the job", 0},
-	{"model", 'm', "NAME", 0, "what is trained, weft-spec(7)", 0},
-	{"job", 'j', "SPEC", 0,
-	 "keys that are given and not searched: gbs=512,seq=8192,dtype=fp8", 0},
-	{"fabric", 'f', "FILE", 0,
-	 "on this cluster (default: a usual one of the GPU)", 0},
-	{"state", KEY_STATE, "FILE", 0,
-	 "what runs on it, weft-state(5), or \"slurm\"", 0},
-	{"busy", KEY_BUSY, "HOSTS", 0, "nodes, or GPUs n1:0-3, that are taken",
-	 0},
-	{"gpu", KEY_GPU, "NAME", 0,
-	 "kind of GPU (default: of the fabric's profile, or H100)", 0},
-	{"top", KEY_TOP, "N", 0, "layouts to print (default: 10)", 0},
-	{"budget", KEY_BUDGET, "SECONDS", 0, "wall clock at most (default: 20)",
-	 0},
-	{"json", KEY_JSON, NULL, 0, "answer in JSON", 0},
-	{0},
-};
 
 struct query {
 	struct request request; /* fabric and what is free on it */
@@ -51,8 +29,34 @@ struct query {
 	bool json;
 };
 
-static void query_check(const struct argp_state *state, const struct query *q)
+#define QUESTION struct query
+
+static const struct option_row options[] = {
+	{"gpus", 'g', "N", "GPUs of the job", 0, WHOLE(gpus, 0, WEFT_MAX_GPUS)},
+	{"model", 'm', "NAME", "what is trained, weft-spec(7)", 0, TEXT(model)},
+	{"job", 'j', "SPEC",
+	 "keys that are given and not searched: gbs=512,seq=8192,dtype=fp8", 0,
+	 TEXT(job)},
+	{"fabric", 'f', "FILE",
+	 "on this cluster (default: a usual one of the GPU)", 0,
+	 TEXT(request.fabric_path)},
+	{"state", 0, "FILE", "what runs on it, weft-state(5), or \"slurm\"", 0,
+	 TEXT(request.state)},
+	{"busy", 0, "HOSTS", "nodes, or GPUs n1:0-3, that are taken", 0,
+	 TEXT(request.busy)},
+	{"gpu", 0, "NAME",
+	 "kind of GPU (default: of the fabric's profile, or H100)", 0,
+	 GPU(gpu)},
+	{"top", 0, "N", "layouts to print (default: 10)", 0,
+	 WHOLE(top, 0, 100000)},
+	{"budget", 0, "SECONDS", "wall clock at most (default: 20)", 0,
+	 NUMBER(budget_s, 0.01, 86400)},
+	{"json", 0, NULL, "answer in JSON", 0, FLAG(json)},
+};
+
+static void query_check(const struct argp_state *state, void *input)
 {
+	const struct query *q = input;
 	const struct request *r = &q->request;
 
 	if (!q->gpus && !(q->job && strstr(q->job, "gpus=")))
@@ -62,52 +66,6 @@ static void query_check(const struct argp_state *state, const struct query *q)
 		argp_error(state, "of what? Give --model NAME, weft-spec(7)");
 	if ((r->state || r->busy) && !r->fabric_path)
 		argp_error(state, "--state and --busy are of a --fabric");
-}
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	struct query *q = state->input;
-
-	switch (key) {
-	case 'g':
-		q->gpus = (uint32_t)option_uint(state, arg, WEFT_MAX_GPUS);
-		return 0;
-	case 'm':
-		q->model = arg;
-		return 0;
-	case 'j':
-		q->job = arg;
-		return 0;
-	case 'f':
-		q->request.fabric_path = arg;
-		return 0;
-	case KEY_STATE:
-		q->request.state = arg;
-		return 0;
-	case KEY_BUSY:
-		q->request.busy = arg;
-		return 0;
-	case KEY_GPU:
-		q->gpu = option_gpu(state, arg);
-		return 0;
-	case KEY_TOP:
-		q->top = (uint32_t)option_uint(state, arg, 100000);
-		return 0;
-	case KEY_BUDGET:
-		q->budget_s = option_number(state, arg, 0.01, 86400);
-		return 0;
-	case KEY_JSON:
-		q->json = true;
-		return 0;
-	case ARGP_KEY_ARG:
-		argp_error(state, "\"%s\" is not an option", arg);
-		return 0;
-	case ARGP_KEY_END:
-		query_check(state, q);
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
 }
 
 /* ---- the question ---- */
@@ -300,9 +258,9 @@ out:
 
 int cmd_advise(int argc, char **argv)
 {
-	static const struct argp argp = {
-		.options = options,
-		.parser = parse,
+	static const struct command_line line = {
+		ROWS(options),
+		.check = query_check,
 		.doc = "Layouts of a job that fit in the GPUs' memory, the "
 		       "fastest first, each with the spec to paste.",
 	};
@@ -310,7 +268,7 @@ int cmd_advise(int argc, char **argv)
 	struct weft_error err = {0};
 	int rc;
 
-	argp_parse(&argp, argc, argv, 0, NULL, &query);
+	command_line_read(&line, argc, argv, &query);
 	rc = answer(&query, &err);
 	return rc < 0 ? cmd_fail(&err) : rc;
 }

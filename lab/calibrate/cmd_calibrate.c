@@ -16,46 +16,6 @@
 
 #define MAX_LOGS 65536
 
-enum {
-	KEY_JSON = 256,
-	KEY_YAML,
-	KEY_COLLECTIVE,
-	KEY_RANKS,
-	KEY_NODES,
-	KEY_DOMAIN,
-	KEY_LEVEL,
-	KEY_PREDICT,
-	KEY_ON,
-	KEY_NETWORK,
-	KEY_STEPS
-};
-
-static const struct argp_option options[] = {
-	{"steps", KEY_STEPS, "LOG", 0,
-	 "instead: what a job's own steps say of the predicted one; with --job "
-	 "SPEC, --gpu NAME, --into CSV",
-	 0},
-	{"json", KEY_JSON, NULL, 0, "answer in JSON", 0},
-	{"yaml", KEY_YAML, NULL, 0,
-	 "answer with the links of a fabric file, weft-fabric(5)", 0},
-	{"level", KEY_LEVEL, "NAME", 0,
-	 "network level that --yaml names [leaf]", 0},
-	{"domain", KEY_DOMAIN, "GPUS", 0,
-	 "GPUs of an NVLink domain, where it spans nodes", 0},
-	{"predict", KEY_PREDICT, "SIZE,...", 0,
-	 "also predict times at these sizes (512K, 1G, bytes)", 0},
-	{"on", KEY_ON, "NODES,...", 0,
-	 "predict for these numbers of nodes [those measured]", 0},
-	{"network", KEY_NETWORK, "RATE", 0,
-	 "what a node's NICs reach together, where only one node was measured",
-	 0},
-	{"collective", KEY_COLLECTIVE, "NAME", 0, "of logs that do not name it",
-	 1},
-	{"ranks", KEY_RANKS, "N", 0, "of logs that do not tell", 1},
-	{"nodes", KEY_NODES, "N", 0, "of logs that do not tell", 1},
-	{0},
-};
-
 struct query {
 	struct weft_calibrate_options options;
 	struct calibration_view view;
@@ -63,9 +23,10 @@ struct query {
 	size_t n_paths;
 };
 
-static enum weft_collective option_collective(const struct argp_state *state,
-					      const char *name)
+static void collective_read(const struct argp_state *state, char *name,
+			    void *input)
 {
+	struct query *query = input;
 	enum weft_collective collective = weft_nccl_collective(name);
 
 	if (collective == WEFT_N_COLLECTIVES)
@@ -74,7 +35,7 @@ static enum weft_collective option_collective(const struct argp_state *state,
 			   "reduce_scatter, all_to_all, broadcast, reduce or "
 			   "send_recv",
 			   name);
-	return collective;
+	query->options.collective = collective;
 }
 
 /* "64", "512K", "1M", "4G": binary, as nccl-tests' own -b and -e. */
@@ -100,93 +61,102 @@ static double option_size(const struct argp_state *state, const char *text)
 	return value;
 }
 
-static void parse_list(const struct argp_state *state, int key, char *arg,
-		       struct calibration_view *view)
+static void list_check(const struct argp_state *state, uint32_t n)
 {
+	if (n == CALIBRATION_MAX_LIST)
+		argp_error(state, "at most %d in a list", CALIBRATION_MAX_LIST);
+}
+
+static void sizes_read(const struct argp_state *state, char *text, void *input)
+{
+	struct calibration_view *view = &((struct query *)input)->view;
 	char *rest = NULL;
 
-	for (char *word = strtok_r(arg, ",", &rest); word;
+	for (char *word = strtok_r(text, ",", &rest); word;
 	     word = strtok_r(NULL, ",", &rest)) {
-		uint32_t *n = key == KEY_ON ? &view->n_nodes : &view->n_sizes;
+		list_check(state, view->n_sizes);
+		view->sizes[view->n_sizes++] = option_size(state, word);
+	}
+}
 
-		if (*n == CALIBRATION_MAX_LIST)
-			argp_error(state, "at most %d in a list",
-				   CALIBRATION_MAX_LIST);
-		if (key == KEY_ON)
-			view->nodes[*n] =
-				(uint32_t)option_uint(state, word, 1u << 20);
-		else
-			view->sizes[*n] = option_size(state, word);
-		if (key == KEY_ON && view->nodes[*n] == 0)
+static void nodes_read(const struct argp_state *state, char *text, void *input)
+{
+	struct calibration_view *view = &((struct query *)input)->view;
+	char *rest = NULL;
+
+	for (char *word = strtok_r(text, ",", &rest); word;
+	     word = strtok_r(NULL, ",", &rest)) {
+		uint32_t n = (uint32_t)option_uint(state, word, 1u << 20);
+
+		list_check(state, view->n_nodes);
+		if (n == 0)
 			argp_error(state, "--on: 0 nodes send nothing");
-		++*n;
+		view->nodes[view->n_nodes++] = n;
 	}
 }
 
-static error_t parse_detail(int key, char *arg, struct argp_state *state,
-			    struct query *query)
+/* argp brings the arguments together at the end of argv. */
+static void log_read(const struct argp_state *state, char *text, void *input)
 {
-	switch (key) {
-	case KEY_COLLECTIVE:
-		query->options.collective = option_collective(state, arg);
-		return 0;
-	case KEY_RANKS:
-		query->options.n_ranks =
-			(uint32_t)option_uint(state, arg, 1u << 20);
-		return 0;
-	case KEY_NODES:
-		query->options.n_nodes =
-			(uint32_t)option_uint(state, arg, 1u << 20);
-		return 0;
-	case KEY_DOMAIN:
-		query->options.domain_gpus =
-			(uint32_t)option_uint(state, arg, 1u << 20);
-		return 0;
-	case KEY_NETWORK:
-		query->options.network_bytes_per_s =
-			quantity_parse(state, QUANTITY_RATE, arg);
-		return 0;
-	case KEY_PREDICT:
-	case KEY_ON:
-		parse_list(state, key, arg, &query->view);
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
+	struct query *query = input;
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	struct query *query = state->input;
-
-	switch (key) {
-	case KEY_JSON:
-		query->view.json = true;
-		return 0;
-	case KEY_YAML:
-		query->view.yaml = true;
-		return 0;
-	case KEY_LEVEL:
-		query->view.level = arg;
-		return 0;
-	case ARGP_KEY_ARGS:
-		query->paths = state->argv + state->next;
-		query->n_paths = (size_t)(state->argc - state->next);
-		return 0;
-	case ARGP_KEY_NO_ARGS:
+	if (!text)
 		argp_error(state, "which logs?  (\"-\" is standard input)");
-		return 0;
-	case ARGP_KEY_END:
-		if (query->n_paths > MAX_LOGS)
-			argp_error(state, "at most %d logs", MAX_LOGS);
-		if (query->view.json && query->view.yaml)
-			argp_error(state, "--json or --yaml, not both");
-		if (query->view.n_nodes && !query->view.n_sizes)
-			argp_error(state, "--on needs --predict");
-		return 0;
-	default:
-		return parse_detail(key, arg, state, query);
-	}
+	if (!query->n_paths++)
+		query->paths = state->argv + state->next - 1;
+}
+
+/* cmd_calibrate looks for it first, but not for "--ste". */
+static void steps_refuse(const struct argp_state *state, char *text,
+			 void *input)
+{
+	(void)text;
+	(void)input;
+	argp_error(state, "write --steps in full");
+}
+
+#define QUESTION struct query
+
+static const struct option_row options[] = {
+	{"steps", 0, "LOG",
+	 "instead: what a job's own steps say of the predicted one; with --job "
+	 "SPEC, --gpu NAME, --into CSV",
+	 0, READ(steps_refuse)},
+	{"json", 0, NULL, "answer in JSON", 0, FLAG(view.json)},
+	{"yaml", 0, NULL,
+	 "answer with the links of a fabric file, weft-fabric(5)", 0,
+	 FLAG(view.yaml)},
+	{"level", 0, "NAME", "network level that --yaml names [leaf]", 0,
+	 TEXT(view.level)},
+	{"domain", 0, "GPUS", "GPUs of an NVLink domain, where it spans nodes",
+	 0, WHOLE(options.domain_gpus, 0, 1u << 20)},
+	{"predict", 0, "SIZE,...",
+	 "also predict times at these sizes (512K, 1G, bytes)", 0,
+	 READ(sizes_read)},
+	{"on", 0, "NODES,...",
+	 "predict for these numbers of nodes [those measured]", 0,
+	 READ(nodes_read)},
+	{"network", 0, "RATE",
+	 "what a node's NICs reach together, where only one node was measured",
+	 0, RATE(options.network_bytes_per_s)},
+	{"collective", 0, "NAME", "of logs that do not name it", 1,
+	 READ(collective_read)},
+	{"ranks", 0, "N", "of logs that do not tell", 1,
+	 WHOLE(options.n_ranks, 0, 1u << 20)},
+	{"nodes", 0, "N", "of logs that do not tell", 1,
+	 WHOLE(options.n_nodes, 0, 1u << 20)},
+};
+
+static void query_check(const struct argp_state *state, void *input)
+{
+	const struct query *query = input;
+
+	if (query->n_paths > MAX_LOGS)
+		argp_error(state, "at most %d logs", MAX_LOGS);
+	if (query->view.json && query->view.yaml)
+		argp_error(state, "--json or --yaml, not both");
+	if (query->view.n_nodes && !query->view.n_sizes)
+		argp_error(state, "--on needs --predict");
 }
 
 struct logs {
@@ -266,10 +236,11 @@ static bool asks_steps(int argc, char **argv)
 
 int cmd_calibrate(int argc, char **argv)
 {
-	static const struct argp argp = {
-		.options = options,
-		.parser = parse,
-		.args_doc = "LOG...",
+	static const struct command_line line = {
+		ROWS(options),
+		.argument = log_read,
+		.check = query_check,
+		.arguments = "LOG...",
 		.doc = "Fits link and collective parameters to what nccl-tests "
 		       "measured, and says how well they fit.",
 	};
@@ -281,7 +252,7 @@ int cmd_calibrate(int argc, char **argv)
 
 	if (asks_steps(argc, argv))
 		return calibrate_steps(argc, argv);
-	argp_parse(&argp, argc, argv, 0, NULL, &query);
+	command_line_read(&line, argc, argv, &query);
 	result = calibrate(&query, &logs, &err);
 	for (size_t i = 0; i < logs.n; i++)
 		weft_nccl_log_free(&logs.item[i]);

@@ -27,55 +27,30 @@
 
 #define MAX_LOG_BYTES (256u << 20)
 
-enum { KEY_STEPS = 256, KEY_GPU, KEY_INTO, KEY_JSON };
-
-static const struct argp_option options[] = {
-	{"steps", KEY_STEPS, "LOG", 0,
-	 "what the job, or NCCL's Inspector, logged", 0},
-	{"job", 'j', "SPEC", 0, "its spec, weft-spec(7)", 0},
-	{"gpu", KEY_GPU, "NAME", 0, "its kind of GPU (default: H100)", 0},
-	{"into", KEY_INTO, "CSV", 0,
-	 "add the run to this table of the site's runs", 0},
-	{"json", KEY_JSON, NULL, 0, "answer in JSON", 0},
-	{0},
-};
-
 struct asked {
 	const char *log, *job, *into;
 	const struct weft_gpu *gpu;
 	bool json;
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	struct asked *a = state->input;
+#define QUESTION struct asked
 
-	switch (key) {
-	case KEY_STEPS:
-		a->log = arg;
-		return 0;
-	case 'j':
-		a->job = arg;
-		return 0;
-	case KEY_GPU:
-		a->gpu = option_gpu(state, arg);
-		return 0;
-	case KEY_INTO:
-		a->into = arg;
-		return 0;
-	case KEY_JSON:
-		a->json = true;
-		return 0;
-	case ARGP_KEY_ARG:
-		argp_error(state, "\"%s\" is not an option", arg);
-		return 0;
-	case ARGP_KEY_END:
-		if (!a->job)
-			argp_error(state, "of which job? Give --job SPEC");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+static const struct option_row options[] = {
+	{"steps", 0, "LOG", "what the job, or NCCL's Inspector, logged", 0,
+	 TEXT(log)},
+	{"job", 'j', "SPEC", "its spec, weft-spec(7)", 0, TEXT(job)},
+	{"gpu", 0, "NAME", "its kind of GPU (default: H100)", 0, GPU(gpu)},
+	{"into", 0, "CSV", "add the run to this table of the site's runs", 0,
+	 TEXT(into)},
+	{"json", 0, NULL, "answer in JSON", 0, FLAG(json)},
+};
+
+static void asked_check(const struct argp_state *state, void *input)
+{
+	const struct asked *a = input;
+
+	if (!a->job)
+		argp_error(state, "of which job? Give --job SPEC");
 }
 
 struct reading {
@@ -342,15 +317,15 @@ out:
 
 int calibrate_steps(int argc, char **argv)
 {
-	static const struct argp argp = {
-		.options = options,
-		.parser = parse,
+	static const struct command_line line = {
+		ROWS(options),
+		.check = asked_check,
 		.doc = "What the steps of a job say of the predicted one.",
 	};
 	struct asked asked = {.log = NULL};
 	struct weft_error err = {0};
 
-	argp_parse(&argp, argc, argv, 0, NULL, &asked);
+	command_line_read(&line, argc, argv, &asked);
 	if (!asked.gpu)
 		asked.gpu = weft_gpu_find("H100", &err);
 	return answer(&asked, &err) ? cmd_fail(&err) : EXIT_YES;

@@ -39,9 +39,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		model->convention =
 			strcmp(arg, "right") == 0 ? WEFT_RIGHT : WEFT_SEED;
 		return 0;
-	case ARGP_KEY_ARG:
-		argp_error(state, "\"%s\" is not an option", arg);
-		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}

@@ -5,7 +5,6 @@
 #include "lab/calculators/gradsync.h"
 #include "lab/model/model.h"
 #include "lab/model/options.h"
-#include "lab/model/quantity.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -41,10 +40,12 @@ static void per_billion_read(const struct argp_state *state, char *text,
 	struct question *question = input;
 
 	question->job.compute_s_per_parameter =
-		quantity_parse(state, QUANTITY_DURATION, text) / 1e9;
+		quantity_duration(state, text) / 1e9;
 }
 
-static const struct value_option options[] = {
+#define QUESTION struct question
+
+static const struct option_row options[] = {
 	{"params", 0, "N", "parameters: 7e9, 7B", 1, COUNT(job.parameters)},
 	{"model", 0, "NAME", "those of a built-in model", 1, READ(model_read)},
 	{"bytes-per-param", 0, "N", "of a gradient element (default: 2)", 1,
@@ -219,10 +220,10 @@ static int answer(void *input, struct weft_error *err)
 const struct calculator model_allreduce = {
 	.name = "allreduce",
 	.help = "what synchronising gradients costs a step",
-	.doc = "What synchronising gradients costs a data-parallel step: time "
-	       "by algorithm, overhead, the link that would hide it.",
-	OPTIONS(options),
-	.check = question_check,
+	.line.doc = "What synchronising gradients costs a data-parallel step: "
+		    "time by algorithm, overhead, the link that would hide it.",
+	LINE_ROWS(options),
+	.line.check = question_check,
 	.question_size = sizeof(struct question),
 	.question = &(const struct question){.job = {.parameter_bytes = 2}},
 	.answer = answer,

@@ -15,7 +15,9 @@ struct question {
 	struct weft_chunks_job job;
 };
 
-static const struct value_option options[] = {
+#define QUESTION struct question
+
+static const struct option_row options[] = {
 	{"gradients", 0, "SIZE", "to synchronise: 500MB", 1,
 	 BYTES(job.gradient_bytes)},
 	{"link", 0, "RATE", "of each GPU, one direction", 1,
@@ -134,10 +136,10 @@ static int answer(void *input, struct weft_error *err)
 const struct calculator model_chunks = {
 	.name = "chunks",
 	.help = "how many buckets a gradient wants",
-	.doc = "Into how many chunks to split a gradient, so that its sync "
-	       "hides behind the backward pass.",
-	OPTIONS(options),
-	.check = question_check,
+	.line.doc = "Into how many chunks to split a gradient, so that its "
+		    "sync hides behind the backward pass.",
+	LINE_ROWS(options),
+	.line.check = question_check,
 	.question_size = sizeof(struct question),
 	.answer = answer,
 };

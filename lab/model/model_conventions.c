@@ -48,8 +48,8 @@ static int answer(void *input, struct weft_error *err)
 const struct calculator model_conventions = {
 	.name = "conventions",
 	.help = "where popular figures differ, and why",
-	.doc = "Where figures that popular calculators print differ from the "
-	       "right ones, by name, and why.",
+	.line.doc = "Where figures that popular calculators print differ from "
+		    "the right ones, by name, and why.",
 	.question_size = sizeof(struct model_options),
 	.answer = answer,
 };

@@ -111,8 +111,9 @@ static int answer(void *input, struct weft_error *err)
 const struct calculator model_facts = {
 	.name = "facts",
 	.help = "figures of others, with their sources; checks",
-	.doc = "Figures that others state or measured, with their sources; "
-	       "link generations; what to check before blaming the model.",
+	.line.doc =
+		"Figures that others state or measured, with their sources; "
+		"link generations; what to check before blaming the model.",
 	.question_size = sizeof(struct model_options),
 	.answer = answer,
 };

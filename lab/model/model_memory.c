@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* model_memory.c - weft model memory: what a job keeps on each GPU */
 #include "cli/cmd.h"
-#include "cli/option.h"
 #include "costmodel/job/gpu.h"
 #include "costmodel/job/memory.h"
 #include "lab/model/options.h"
@@ -48,7 +47,9 @@ static void attention_read(const struct argp_state *state, char *text,
 			   text);
 }
 
-static const struct value_option options[] = {
+#define QUESTION struct question
+
+static const struct option_row options[] = {
 	{"job", 'j', "SPEC", "the job, weft-spec(7): model=llama3-8B,tp=8", 1,
 	 TEXT(job_text)},
 	{"stage", 0, "P",
@@ -262,10 +263,10 @@ out:
 const struct calculator model_memory = {
 	.name = "memory",
 	.help = "what a job keeps on each GPU, and whether it fits",
-	.doc = "What a training job keeps in the memory of one GPU, by what it "
-	       "is for, and whether that fits.",
-	OPTIONS(options),
-	.check = question_check,
+	.line.doc = "What a training job keeps in the memory of one GPU, by "
+		    "what it is for, and whether that fits.",
+	LINE_ROWS(options),
+	.line.check = question_check,
 	.question_size = sizeof(struct question),
 	.answer = answer,
 };

@@ -2,10 +2,8 @@
 /* model_nccl.c - weft model nccl: what NCCL would choose, by size */
 #include "base/size.h"
 #include "cli/cmd.h"
-#include "cli/option.h"
 #include "cli/report.h"
 #include "lab/model/options.h"
-#include "lab/model/quantity.h"
 #include "lab/nccl/nccl.h"
 
 #include <stdio.h>
@@ -61,12 +59,14 @@ static void size_read(const struct argp_state *state, char *text, void *input)
 {
 	struct question *q = input;
 
-	q->size_bytes = (uint64_t)quantity_parse(state, QUANTITY_BYTES, text);
+	q->size_bytes = (uint64_t)quantity_bytes(state, text);
 	if (q->size_bytes < 1 || q->size_bytes > (1ull << 50))
 		option_wrong(state, text, "a size from 1 B to 1 PiB");
 }
 
-static const struct value_option options[] = {
+#define QUESTION struct question
+
+static const struct option_row options[] = {
 	{"machine", 0, "NAME", "whose channels (default: dgx-h100-superpod)", 1,
 	 READ(machine_read)},
 	{"nodes", 'n', "N", "of them (default: 1)", 1,
@@ -240,10 +240,10 @@ static int answer(void *input, struct weft_error *err)
 const struct calculator model_nccl = {
 	.name = "nccl",
 	.help = "what NCCL would choose, by size",
-	.doc = "Which algorithm and protocol NCCL would choose, and the time "
-	       "that it expects: its own selector, without launch and "
-	       "saturation.",
-	OPTIONS(options),
+	.line.doc = "Which algorithm and protocol NCCL would choose, and the "
+		    "time that it expects: its own selector, without launch "
+		    "and saturation.",
+	LINE_ROWS(options),
 	.question_size = sizeof(struct question),
 	.question = &(const struct question){.machine = &weft_nccl_machines[0],
 					     .n_nodes = 1},

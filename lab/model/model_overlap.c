@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* model_overlap.c - weft model overlap: hidden and exposed communication, as
  * profilers recorded it */
-#define QUESTION struct overlap_answer
 #include "cli/clock.h"
 #include "cli/cmd.h"
 #include "lab/model/options.h"
@@ -192,7 +191,9 @@ static void file_add(const struct argp_state *state, char *path, void *input)
 	a->files[a->n_files++] = path;
 }
 
-static const struct value_option options[] = {
+#define QUESTION struct overlap_answer
+
+static const struct option_row options[] = {
 	{"link", 0, "RATE",
 	 "of each GPU, one direction: shows what a ring's closed form has", 1,
 	 RATE(link_bytes_per_s)},
@@ -236,14 +237,15 @@ static int answer(void *input, struct weft_error *err)
 const struct calculator model_overlap = {
 	.name = "overlap",
 	.help = "what traces say: hidden and exposed communication, waits",
-	.arguments = "TRACE...",
-	.doc = "How much of a job's communication its computing hides, who "
-	       "waited for whom, and what would shorten it: from PyTorch "
-	       "profiler (Kineto) traces, one per rank, plain or gzip'ed.  "
-	       "Execution traces and Chakra graphs give bytes only.",
-	OPTIONS(options),
-	.argument = file_add,
-	.check = question_check,
+	.line.arguments = "TRACE...",
+	.line.doc =
+		"How much of a job's communication its computing hides, who "
+		"waited for whom, and what would shorten it: from PyTorch "
+		"profiler (Kineto) traces, one per rank, plain or gzip'ed.  "
+		"Execution traces and Chakra graphs give bytes only.",
+	LINE_ROWS(options),
+	.line.argument = file_add,
+	.line.check = question_check,
 	.question_size = sizeof(struct overlap_answer),
 	.question = &(const struct overlap_answer){.top = 8},
 	.answer = answer,

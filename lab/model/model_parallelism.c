@@ -36,7 +36,9 @@ static void model_read(const struct argp_state *state, char *name, void *input)
 
 #define MAX_COUNT (1u << 22)
 
-static const struct value_option options[] = {
+#define QUESTION struct question
+
+static const struct option_row options[] = {
 	{"tp", 't', "N", "ways of tensor parallelism (default: 1)", 1,
 	 WHOLE(tp, 1, MAX_COUNT)},
 	{"pp", 'p', "P", "pipeline stages (default: 1)", 1,
@@ -266,11 +268,11 @@ static int answer(void *input, struct weft_error *err)
 const struct calculator model_parallelism = {
 	.name = "parallelism",
 	.help = "all axes of a job beside each other",
-	.doc = "All axes of a job beside each other: all-reduces of tensor "
-	       "parallelism, the pipeline, the ring of context parallelism, "
-	       "chunks of the gradient sync.",
-	OPTIONS(options),
-	.check = question_check,
+	.line.doc = "All axes of a job beside each other: all-reduces of "
+		    "tensor parallelism, the pipeline, the ring of context "
+		    "parallelism, chunks of the gradient sync.",
+	LINE_ROWS(options),
+	.line.check = question_check,
 	.question_size = sizeof(struct question),
 	.question = &(const struct question){.tp = 1,
 					     .pp = 1,

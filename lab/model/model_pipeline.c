@@ -3,7 +3,6 @@
 #include "cli/cmd.h"
 #include "lab/model/model_part.h"
 #include "lab/model/options.h"
-#include "lab/model/quantity.h"
 
 #include <stdio.h>
 
@@ -27,10 +26,12 @@ static void batch_read(const struct argp_state *state, char *text, void *input)
 {
 	struct question *question = input;
 
-	question->job.sequences = quantity_whole(state, text, 1u << 24);
+	question->job.sequences = option_count(state, text, 1u << 24);
 }
 
-static const struct value_option options[] = {
+#define QUESTION struct question
+
+static const struct option_row options[] = {
 	{"stages", 'p', "P", "pipeline stages", 1,
 	 WHOLE(job.stages, 1, 1u << 24)},
 	{"microbatches", 'm', "M", "per step", 1,
@@ -202,11 +203,11 @@ static int answer(void *input, struct weft_error *err)
 const struct calculator model_pipeline = {
 	.name = "pipeline",
 	.help = "bubble, memory and link of pipeline stages",
-	.doc = "What splitting layers into pipeline stages costs: the bubble "
-	       "under both its names, activations, bytes between stages, the "
-	       "link that keeps up.",
-	OPTIONS(options),
-	.check = question_check,
+	.line.doc = "What splitting layers into pipeline stages costs: the "
+		    "bubble under both its names, activations, bytes between "
+		    "stages, the link that keeps up.",
+	LINE_ROWS(options),
+	.line.check = question_check,
 	.question_size = sizeof(struct question),
 	.answer = answer,
 };

@@ -24,7 +24,9 @@ static void model_read(const struct argp_state *state, char *name, void *input)
 				   : model.hidden;
 }
 
-static const struct value_option options[] = {
+#define QUESTION struct question
+
+static const struct option_row options[] = {
 	{"ways", 'n', "N", "GPUs that share the sequence", 1,
 	 WHOLE(job.ways, 1, 1u << 20)},
 	{"seq", 0, "N", "tokens of the whole sequence", 1, COUNT(job.tokens)},
@@ -172,10 +174,11 @@ static int answer(void *input, struct weft_error *err)
 const struct calculator model_sequence = {
 	.name = "sequence",
 	.help = "attention over several GPUs, ring and gather",
-	.doc = "What splitting a sequence over GPUs costs one attention layer, "
-	       "as a ring and as a gather, with and without a double buffer.",
-	OPTIONS(options),
-	.check = question_check,
+	.line.doc = "What splitting a sequence over GPUs costs one attention "
+		    "layer, as a ring and as a gather, with and without a "
+		    "double buffer.",
+	LINE_ROWS(options),
+	.line.check = question_check,
 	.question_size = sizeof(struct question),
 	.answer = answer,
 };

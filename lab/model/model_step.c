@@ -2,7 +2,6 @@
 /* model_step.c - weft model step: how long a training step takes, and why */
 #include "base/size.h"
 #include "cli/cmd.h"
-#include "cli/option.h"
 #include "cli/plan/fit.h"
 #include "cli/report.h"
 #include "costmodel/time/health.h"
@@ -95,7 +94,9 @@ static void models_print(const struct argp_state *state, char *text,
 	exit(fflush(stdout) == 0 ? EXIT_YES : EXIT_ERROR);
 }
 
-static const struct value_option known_options[] = {
+#define QUESTION struct question
+
+static const struct option_row known_options[] = {
 	{"job", 'j', "SPEC", "the job, weft-spec(7): gpus=64,tp=8,pp=2", 0,
 	 TEXT(job)},
 	{"fabric", 'f', "FILE",
@@ -459,10 +460,11 @@ static int answer(void *input, struct weft_error *err)
 const struct calculator model_step = {
 	.name = "step",
 	.help = "how long a training step takes, and why",
-	.doc = "How long one training step takes and what it is made of; or "
-	       "the same for each run of a table, beside what was measured.",
-	OPTIONS(known_options),
-	.check = question_check,
+	.line.doc =
+		"How long one training step takes and what it is made of; or "
+		"the same for each run of a table, beside what was measured.",
+	LINE_ROWS(known_options),
+	.line.check = question_check,
 	.question_size = sizeof(struct question),
 	.answer = answer,
 };

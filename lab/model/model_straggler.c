@@ -30,7 +30,9 @@ static void distribution_read(const struct argp_state *state, char *name,
 					     weft_jitter_names, WEFT_N_JITTERS);
 }
 
-static const struct value_option options[] = {
+#define QUESTION struct question
+
+static const struct option_row options[] = {
 	{"gpus", 'g', "N", "ranks that wait for each other", 1,
 	 WHOLE(n_ranks, 0, 1u << 22)},
 	{"jitter", 0, "SHARE",
@@ -222,11 +224,11 @@ out:
 const struct calculator model_straggler = {
 	.name = "straggler",
 	.help = "how much longer a step takes for the slowest rank",
-	.doc = "How much longer computation takes because all ranks wait for "
-	       "the slowest: of equal ones from step to step, and of those on "
-	       "slow nodes in every step.",
-	OPTIONS(options),
-	.check = question_check,
+	.line.doc = "How much longer computation takes because all ranks wait "
+		    "for the slowest: of equal ones from step to step, and of "
+		    "those on slow nodes in every step.",
+	LINE_ROWS(options),
+	.line.check = question_check,
 	.question_size = sizeof(struct question),
 	.answer = answer,
 };

@@ -19,7 +19,9 @@ struct question {
 	bool matrix;
 };
 
-static const struct value_option options[] = {
+#define QUESTION struct question
+
+static const struct option_row options[] = {
 	{"job", 'j', "SPEC", "the job, weft-spec(7): model=llama3-8B,tp=8", 1,
 	 TEXT(job_text)},
 	{"matrix", 0, NULL,
@@ -211,10 +213,10 @@ static int answer(void *input, struct weft_error *err)
 const struct calculator model_traffic = {
 	.name = "traffic",
 	.help = "what the ranks of a job exchange",
-	.doc = "What the ranks of a training job exchange in one step: each "
-	       "kind of call, or the bytes of each pair.",
-	OPTIONS(options),
-	.check = question_check,
+	.line.doc = "What the ranks of a training job exchange in one step: "
+		    "each kind of call, or the bytes of each pair.",
+	LINE_ROWS(options),
+	.line.check = question_check,
 	.question_size = sizeof(struct question),
 	.answer = answer,
 };

@@ -3,11 +3,9 @@
 #include "base/size.h"
 #include "base/suggest.h"
 #include "cli/cmd.h"
-#include "cli/option.h"
 #include "cli/report.h"
 #include "lab/calculators/whatif.h"
 #include "lab/model/options.h"
-#include "lab/model/quantity.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -82,7 +80,7 @@ static void term_set(const struct argp_state *state, char *arg, void *input)
 	if (!term)
 		return;
 	if (strcmp(term->unit, "s") == 0)
-		value = quantity_parse(state, QUANTITY_TIME, equals + 1);
+		value = quantity_time(state, equals + 1);
 	else
 		value = option_number(state, equals + 1, term->min, term->max);
 	*term_value(&question->job.terms, term) = value;
@@ -93,7 +91,9 @@ static void term_set(const struct argp_state *state, char *arg, void *input)
 	question->term[question->n_terms++] = term;
 }
 
-static const struct value_option options[] = {
+#define QUESTION struct question
+
+static const struct option_row options[] = {
 	{"compute", 0, "TIME", "of one micro-batch", 1,
 	 DURATION(job.compute_s)},
 	{"comm", 0, "TIME", "of one sync", 1, DURATION(job.comm_s)},
@@ -202,11 +202,11 @@ static int answer(void *input, struct weft_error *err)
 const struct calculator model_whatif = {
 	.name = "whatif",
 	.help = "what single terms change about a step",
-	.doc = "What single terms would change about a step: compression, "
-	       "accumulation, oversubscription, RDMA, launch gaps, contention, "
-	       "stragglers.  All are off until set.",
-	OPTIONS(options),
-	.check = question_check,
+	.line.doc = "What single terms would change about a step: compression, "
+		    "accumulation, oversubscription, RDMA, launch gaps, "
+		    "contention, stragglers.  All are off until set.",
+	LINE_ROWS(options),
+	.line.check = question_check,
 	.question_size = sizeof(struct question),
 	.question = &(const struct question){.job = {.terms = WEFT_WHATIF_OFF}},
 	.answer = answer,

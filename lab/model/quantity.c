@@ -25,6 +25,16 @@ struct kind {
 	struct unit units[MAX_UNITS]; /* ends with a NULL name */
 };
 
+enum quantity_kind {
+	QUANTITY_COUNT,
+	QUANTITY_BYTES,
+	QUANTITY_RATE,
+	QUANTITY_TIME,
+	QUANTITY_DURATION,
+	QUANTITY_FLOPS,
+	QUANTITY_N
+};
+
 static const struct kind kinds[QUANTITY_N] = {
 	[QUANTITY_COUNT] = {"a number such as 7e9, 7B or 512K", {{0}}},
 	[QUANTITY_BYTES] = {"a size such as 500MB or 25MiB", {{0}}},
@@ -93,8 +103,8 @@ static double plain_parse(const struct argp_state *state,
 	return value;
 }
 
-double quantity_parse(const struct argp_state *state, enum quantity_kind kind,
-		      const char *text)
+static double quantity_parse(const struct argp_state *state,
+			     enum quantity_kind kind, const char *text)
 {
 	const struct weft_interconnect *link = weft_interconnect_find(text);
 	double min = kind == QUANTITY_TIME ? 0 : DBL_MIN;
@@ -119,15 +129,32 @@ double quantity_parse(const struct argp_state *state, enum quantity_kind kind,
 	return value;
 }
 
-uint32_t quantity_whole(const struct argp_state *state, const char *text,
-			uint32_t max)
+double quantity_count(const struct argp_state *state, const char *text)
 {
-	uint64_t value = option_uint(state, text, max);
-	char expected[64];
+	return quantity_parse(state, QUANTITY_COUNT, text);
+}
 
-	snprintf(expected, sizeof(expected), "a whole number from 1 to %u",
-		 max);
-	if (value == 0)
-		option_wrong(state, text, expected);
-	return (uint32_t)value;
+double quantity_bytes(const struct argp_state *state, const char *text)
+{
+	return quantity_parse(state, QUANTITY_BYTES, text);
+}
+
+double quantity_rate(const struct argp_state *state, const char *text)
+{
+	return quantity_parse(state, QUANTITY_RATE, text);
+}
+
+double quantity_time(const struct argp_state *state, const char *text)
+{
+	return quantity_parse(state, QUANTITY_TIME, text);
+}
+
+double quantity_duration(const struct argp_state *state, const char *text)
+{
+	return quantity_parse(state, QUANTITY_DURATION, text);
+}
+
+double quantity_flops(const struct argp_state *state, const char *text)
+{
+	return quantity_parse(state, QUANTITY_FLOPS, text);
 }

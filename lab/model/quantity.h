@@ -4,26 +4,29 @@
 #define WEFT_LAB_MODEL_QUANTITY_H
 
 #include <argp.h>
-#include <stdint.h>
 
-enum quantity_kind {
-	QUANTITY_COUNT,	   /* "7e9", "7B", "70B", "405 B", "1.5T": elements */
-	QUANTITY_BYTES,	   /* "500MB", "25 MiB" */
-	QUANTITY_RATE,	   /* "400Gbps", "50 GB/s", "NDR": bytes per second */
-	QUANTITY_TIME,	   /* "3.5ms", "5 us", "1 s" */
-	QUANTITY_DURATION, /* a time above 0 */
-	QUANTITY_FLOPS,	   /* "400TFLOPS" */
-	QUANTITY_N
-};
+/* Each returns the value in SI units, above 0 (a time: 0 or above), or ends the
+ * program through argp_error.  Rates and times must say their unit. */
 
-/* The value in SI units, above 0 (a time: 0 or above), or ends the program
- * through argp_error.  Rates and times must say their
- * unit. */
-double quantity_parse(const struct argp_state *state, enum quantity_kind kind,
-		      const char *text);
+/* "7e9", "7B", "70B", "405 B", "1.5T": elements */
+double quantity_count(const struct argp_state *state, const char *text);
+/* "500MB", "25 MiB" */
+double quantity_bytes(const struct argp_state *state, const char *text);
+/* "400Gbps", "50 GB/s", "NDR": bytes per second */
+double quantity_rate(const struct argp_state *state, const char *text);
+/* "3.5ms", "5 us", "1 s" */
+double quantity_time(const struct argp_state *state, const char *text);
+/* A time above 0. */
+double quantity_duration(const struct argp_state *state, const char *text);
+/* "400TFLOPS" */
+double quantity_flops(const struct argp_state *state, const char *text);
 
-/* A whole number from 1 to max, likewise. */
-uint32_t quantity_whole(const struct argp_state *state, const char *text,
-			uint32_t max);
+/* Columns of rows of options, option.h. */
+#define COUNT(member)	 CONVERT(member, quantity_count)
+#define BYTES(member)	 CONVERT(member, quantity_bytes)
+#define RATE(member)	 CONVERT(member, quantity_rate)
+#define TIME(member)	 CONVERT(member, quantity_time)
+#define DURATION(member) CONVERT(member, quantity_duration)
+#define FLOPS(member)	 CONVERT(member, quantity_flops)
 
 #endif

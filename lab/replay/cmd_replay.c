@@ -217,51 +217,6 @@ static void replay_rows_free(struct replay_rows *rows)
 /* Seconds until the first report of progress, and between two. */
 #define PATIENCE_S 1.0
 
-enum {
-	KEY_POLICIES = 256,
-	KEY_QUEUE,
-	KEY_DEPTH,
-	KEY_SCALE,
-	KEY_LOAD,
-	KEY_SEED,
-	KEY_AS_RECORDED,
-	KEY_STRETCH,
-	KEY_WORK,
-	KEY_GPU,
-	KEY_CSV,
-	KEY_JSON
-};
-
-static const struct argp_option options[] = {
-	{"fabric", 'f', "FILE", 0,
-	 "the cluster, weft-fabric(5) (default: $WEFT_FABRIC)", 0},
-	{"trace", 't', "FILE", 0,
-	 "the jobs: CSV, or SWF by its name; gzip'ed or not", 0},
-	{"columns", 'c', "ROLE=COLUMN,...", 0,
-	 "which columns of the CSV are submit, duration, gpus, job", 0},
-	{"policy", 'p', "NAME,...", 0,
-	 "which policies (default: weft and others')", 0},
-	{"policies", KEY_POLICIES, NULL, 0, "list the policies and exit", 0},
-	{"queue", KEY_QUEUE, "NAME", 0, "backfill (default) or fifo", 0},
-	{"depth", KEY_DEPTH, "N", 0,
-	 "jobs behind the first that are tried (default: 100)", 0},
-	{"limit", 'n', "N", 0, "only the first N jobs", 0},
-	{"scale", KEY_SCALE, "FACTOR", 0, "stretch the times of arrival", 0},
-	{"load", KEY_LOAD, "SHARE", 0,
-	 "scale them so that jobs ask for this share of all GPU time", 0},
-	{"as-recorded", KEY_AS_RECORDED, NULL, 0,
-	 "a job lasts as long as the trace says, wherever it runs", 0},
-	{"stretch", KEY_STRETCH, NULL, OPTION_HIDDEN, NULL, 0},
-	{"seed", KEY_SEED, "N", 0,
-	 "of what jobs train, and of random placement (default: 0)", 0},
-	{"work", KEY_WORK, "N", 0, "steps of search at most, per decision", 0},
-	{"gpu", KEY_GPU, "NAME", 0,
-	 "kind of GPU, to predict steps (default: of the fabric's profile)", 0},
-	{"csv", KEY_CSV, "FILE", 0, "write a row for each job and policy", 0},
-	{"json", KEY_JSON, NULL, 0, "answer in JSON", 0},
-	{0},
-};
-
 struct replay {
 	/* options */
 	const char *fabric_path, *trace_path, *columns, *policies, *csv;
@@ -285,22 +240,29 @@ struct replay {
 	uint32_t n_finished; /* policies */
 };
 
-static void policies_print(void)
+static void policies_print(const struct argp_state *state, char *text,
+			   void *input)
 {
+	(void)state;
+	(void)text;
+	(void)input;
 	for (uint32_t i = 0; i < weft_n_policies; i++)
 		printf("%-14s %s\n", weft_policies[i].name,
 		       weft_policies[i].help);
+	exit(fflush(stdout) == 0 ? EXIT_YES : EXIT_ERROR);
 }
 
-static enum weft_queue queue_read(const struct argp_state *state,
-				  const char *text)
+static void queue_read(const struct argp_state *state, char *text, void *input)
 {
+	struct replay *replay = input;
+
 	for (int i = 0; i < WEFT_N_QUEUES; i++) {
-		if (strcmp(text, weft_queue_names[i]) == 0)
-			return (enum weft_queue)i;
+		if (strcmp(text, weft_queue_names[i]) == 0) {
+			replay->options.queue = (enum weft_queue)i;
+			return;
+		}
 	}
 	option_wrong(state, text, "backfill or fifo");
-	return WEFT_QUEUE_BACKFILL;
 }
 
 /* "weft,slurm-tree" */
@@ -325,8 +287,10 @@ static void policies_read(const struct argp_state *state, struct replay *replay)
 	}
 }
 
-static void options_check(const struct argp_state *state, struct replay *replay)
+static void options_check(const struct argp_state *state, void *input)
 {
+	struct replay *replay = input;
+
 	if (!replay->fabric_path)
 		replay->fabric_path = getenv("WEFT_FABRIC");
 	if (!replay->fabric_path || !*replay->fabric_path)
@@ -341,87 +305,60 @@ static void options_check(const struct argp_state *state, struct replay *replay)
 		argp_error(state, "--policy: which? --policies lists them");
 }
 
-static error_t parse_number(int key, char *arg, struct argp_state *state,
-			    struct replay *replay)
+static void fabric_read(const struct argp_state *state, char *text, void *input)
 {
-	switch (key) {
-	case 'n':
-		replay->limit = (uint32_t)option_uint(state, arg, UINT32_MAX);
-		return 0;
-	case KEY_DEPTH:
-		replay->options.depth =
-			(uint32_t)option_uint(state, arg, UINT32_MAX);
-		return 0;
-	case KEY_SCALE:
-		replay->scale = option_number(state, arg, 1e-9, 1e9);
-		return 0;
-	case KEY_LOAD:
-		replay->load = option_number(state, arg, 1e-6, 1e6);
-		return 0;
-	case KEY_SEED:
-		replay->options.seed = option_uint(state, arg, UINT32_MAX);
-		return 0;
-	case KEY_WORK:
-		replay->options.work_limit =
-			option_uint(state, arg, UINT64_MAX);
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	struct replay *replay = input;
+
+	if (text && replay->fabric_path)
+		argp_error(state,
+			   "one fabric, please: \"%s\" is a "
+			   "second; the jobs are --trace FILE",
+			   text);
+	if (text)
+		replay->fabric_path = text;
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	struct replay *replay = state->input;
+#define QUESTION struct replay
 
-	switch (key) {
-	case 'f':
-		replay->fabric_path = arg;
-		return 0;
-	case 't':
-		replay->trace_path = arg;
-		return 0;
-	case 'c':
-		replay->columns = arg;
-		return 0;
-	case 'p':
-		replay->policies = arg;
-		return 0;
-	case KEY_POLICIES:
-		policies_print();
-		exit(fflush(stdout) == 0 ? EXIT_YES : EXIT_ERROR);
-	case KEY_QUEUE:
-		replay->options.queue = queue_read(state, arg);
-		return 0;
-	case KEY_AS_RECORDED:
-		replay->options.as_recorded = true;
-		return 0;
-	case KEY_STRETCH: /* what happens anyway */
-		return 0;
-	case KEY_GPU:
-		replay->options.gpu = option_gpu(state, arg);
-		return 0;
-	case KEY_CSV:
-		replay->csv = arg;
-		return 0;
-	case KEY_JSON:
-		replay->json = true;
-		return 0;
-	case ARGP_KEY_ARG:
-		if (replay->fabric_path)
-			argp_error(state,
-				   "one fabric, please: \"%s\" is a "
-				   "second; the jobs are --trace FILE",
-				   arg);
-		replay->fabric_path = arg;
-		return 0;
-	case ARGP_KEY_END:
-		options_check(state, replay);
-		return 0;
-	default:
-		return parse_number(key, arg, state, replay);
-	}
-}
+static const struct option_row options[] = {
+	{"fabric", 'f', "FILE",
+	 "the cluster, weft-fabric(5) (default: $WEFT_FABRIC)", 0,
+	 TEXT(fabric_path)},
+	{"trace", 't', "FILE",
+	 "the jobs: CSV, or SWF by its name; gzip'ed or not", 0,
+	 TEXT(trace_path)},
+	{"columns", 'c', "ROLE=COLUMN,...",
+	 "which columns of the CSV are submit, duration, gpus, job", 0,
+	 TEXT(columns)},
+	{"policy", 'p', "NAME,...",
+	 "which policies (default: weft and others')", 0, TEXT(policies)},
+	{"policies", 0, NULL, "list the policies and exit", 0,
+	 READ(policies_print)},
+	{"queue", 0, "NAME", "backfill (default) or fifo", 0, READ(queue_read)},
+	{"depth", 0, "N", "jobs behind the first that are tried (default: 100)",
+	 0, WHOLE(options.depth, 0, UINT32_MAX)},
+	{"limit", 'n', "N", "only the first N jobs", 0,
+	 WHOLE(limit, 0, UINT32_MAX)},
+	{"scale", 0, "FACTOR", "stretch the times of arrival", 0,
+	 NUMBER(scale, 1e-9, 1e9)},
+	{"load", 0, "SHARE",
+	 "scale them so that jobs ask for this share of all GPU time", 0,
+	 NUMBER(load, 1e-6, 1e6)},
+	{"as-recorded", 0, NULL,
+	 "a job lasts as long as the trace says, wherever it runs", 0,
+	 FLAG(options.as_recorded)},
+	{"stretch", 0, NULL, NULL, 0, IGNORE}, /* what happens anyway */
+	{"seed", 0, "N",
+	 "of what jobs train, and of random placement (default: 0)", 0,
+	 LONG(options.seed, UINT32_MAX)},
+	{"work", 0, "N", "steps of search at most, per decision", 0,
+	 LONG(options.work_limit, UINT64_MAX)},
+	{"gpu", 0, "NAME",
+	 "kind of GPU, to predict steps (default: of the fabric's profile)", 0,
+	 GPU(options.gpu)},
+	{"csv", 0, "FILE", "write a row for each job and policy", 0, TEXT(csv)},
+	{"json", 0, NULL, "answer in JSON", 0, FLAG(json)},
+};
 
 /* A person who waits sees how far it is, and may have had enough. */
 static int progress_tell(void *context, uint32_t done, uint32_t n)
@@ -556,9 +493,10 @@ static int run(struct replay *replay, struct weft_error *err)
 
 int cmd_replay(int argc, char **argv)
 {
-	static const struct argp argp = {
-		.options = options,
-		.parser = parse,
+	static const struct command_line line = {
+		ROWS(options),
+		.argument = fabric_read,
+		.check = options_check,
 		.doc = "Runs a stream of jobs over a fabric under several "
 		       "policies: what would it have cost, and who would have "
 		       "waited?",
@@ -567,7 +505,7 @@ int cmd_replay(int argc, char **argv)
 	struct weft_error err = {0};
 	int result;
 
-	argp_parse(&argp, argc, argv, 0, NULL, &replay);
+	command_line_read(&line, argc, argv, &replay);
 	result = run(&replay, &err);
 	replay_rows_free(&replay.rows);
 	for (uint32_t i = 0; i < replay.n_policies; i++)
