@@ -145,6 +145,7 @@ fuzz_lab_sources = \
 	lab/map/arch.c \
 	lab/map/metis.c \
 	lab/map/qaplib.c \
+	lab/map/scan.c \
 	lab/replay/columns.c \
 	lab/replay/job_trace.c \
 	lab/replay/job_trace_sacct.c \
