@@ -96,9 +96,13 @@ const struct weft_gpu *option_gpu(const struct argp_state *state,
 /* argp's key of a row without a letter: this and its index. */
 #define FIRST_KEY 256
 
+/* A command line, as argp wants it. */
 struct reading {
 	const struct command_line *line;
 	void *question;
+	struct reading *shared;
+	struct argp_option options[MAX_ROWS + 1];
+	struct argp argp;
 };
 
 static void row_read(const struct argp_state *state,
@@ -156,11 +160,13 @@ static error_t parse(int key, char *text, struct argp_state *state)
 
 	switch (key) {
 	case ARGP_KEY_INIT:
-		if (line->child)
-			state->child_inputs[0] = reading->question;
+		if (reading->shared)
+			state->child_inputs[0] = reading->shared;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
 	case ARGP_KEY_ARG:
+		if (reading->shared && !line->argument)
+			return ARGP_ERR_UNKNOWN;
 		if (line->argument)
 			line->argument(state, text, reading->question);
 		else if (key == ARGP_KEY_ARG)
@@ -190,25 +196,22 @@ static int row_flags(const struct option_row *row)
 					    : 0;
 }
 
-void command_line_read(const struct command_line *line, int argc, char **argv,
-		       void *question)
+static void reading_fill(struct reading *reading,
+			 const struct command_line *line, void *question)
 {
-	const struct argp_child children[] = {{.argp = line->child}, {0}};
-	struct argp_option options[MAX_ROWS + 1] = {0};
-	const struct argp argp = {
-		.options = options,
+	assert(line->n_rows <= MAX_ROWS);
+	reading->line = line;
+	reading->question = question;
+	reading->argp = (struct argp){
+		.options = reading->options,
 		.parser = parse,
 		.args_doc = line->arguments,
 		.doc = line->doc,
-		.children = line->child ? children : NULL,
 	};
-	struct reading reading = {.line = line, .question = question};
-
-	assert(line->n_rows <= MAX_ROWS);
 	for (size_t i = 0; i < line->n_rows; i++) {
 		const struct option_row *row = &line->rows[i];
 
-		options[i] = (struct argp_option){
+		reading->options[i] = (struct argp_option){
 			.name = row->name,
 			.key = row_key(line, i),
 			.arg = row->argument,
@@ -217,5 +220,19 @@ void command_line_read(const struct command_line *line, int argc, char **argv,
 			.group = row->group,
 		};
 	}
-	argp_parse(&argp, argc, argv, 0, NULL, &reading);
+}
+
+void command_line_read(const struct command_line *line, int argc, char **argv,
+		       void *question)
+{
+	struct reading reading = {0}, shared = {0};
+	const struct argp_child children[] = {{.argp = &shared.argp}, {0}};
+
+	reading_fill(&reading, line, question);
+	if (line->shared) {
+		reading_fill(&shared, line->shared, question);
+		reading.shared = &shared;
+		reading.argp.children = children;
+	}
+	argp_parse(&reading.argp, argc, argv, 0, NULL, &reading);
 }

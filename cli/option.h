@@ -74,7 +74,9 @@ struct command_line {
 	/* Ends the program by argp_error where the options do not go together;
 	 * may fill in what follows from them.  May be NULL. */
 	void (*check)(const struct argp_state *state, void *question);
-	const struct argp *child; /* more options, of the same question */
+	/* More options, whose question begins this one; they take the arguments
+	 * if this takes none.  May be NULL. */
+	const struct command_line *shared;
 };
 
 /* The members rows and n_rows. */

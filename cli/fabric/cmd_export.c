@@ -3,54 +3,15 @@
 #include "cli/cmd.h"
 #include "cli/fabric/findings.h"
 #include "cli/fabric/job_calls.h"
+#include "cli/option.h"
 #include "cli/plan/ranks.h"
 #include "placement/job.h"
 #include "topology/export/export.h"
 
-#include <argp.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum {
-	KEY_TO = 256,
-	KEY_NODE,
-	KEY_LEVEL,
-	KEY_SHAPE,
-	KEY_PHYSICAL,
-	KEY_LIST,
-	KEY_RANKS,
-	KEY_CALLS
-};
-
-static const struct argp_option options[] = {
-	{"to", KEY_TO, "FORMAT", 0, "what to write; see --list", 0},
-	{"list", KEY_LIST, NULL, 0, "list the formats and exit", 0},
-	{"level", KEY_LEVEL, "LEVEL", 0,
-	 "level whose domains become blocks (default: NVLink domains that span "
-	 "nodes, else the innermost switches)",
-	 0},
-	{"shape", KEY_SHAPE, "SHAPE", 0,
-	 "slurm-yaml: tree, block, ring or torus3d (default: what the fabric "
-	 "is)",
-	 0},
-	{"physical", KEY_PHYSICAL, NULL, 0,
-	 "trees: every switch above the leafs, not one for each domain", 0},
-	{"node", KEY_NODE, "NODE", 0,
-	 "the node that a format of one node is about (default: the first)", 0},
-	{"fabric", 'f', "FILE", 0, "the same as FILE", 0},
-	{"job", 'j', "SPEC", 0, "simgrid: a job on it, weft-spec(7)", 0},
-	{"nodes", 'n', "HOSTLIST", 0,
-	 "simgrid: the job's ranks in order on these nodes", 0},
-	{"ranks", KEY_RANKS, "FILE", 0,
-	 "simgrid: the GPU of each rank, as weft score takes it", 0},
-	{"calls", KEY_CALLS, "FILE", 0,
-	 "simgrid: write the job's collectives and their GPUs there, as CSV",
-	 0},
-	{"quiet", 'q', NULL, 0, "do not tell what the format cannot hold", 0},
-	{0},
-};
 
 struct request {
 	const char *path;
@@ -60,16 +21,78 @@ struct request {
 	const char *job, *nodes, *ranks, *calls; /* simgrid */
 };
 
-static void formats_list(void)
+static void exporter_read(const struct argp_state *state, char *text,
+			  void *input)
 {
+	struct request *r = input;
+	struct weft_error err = {0};
+
+	r->exporter = weft_exporter_find(text, &err);
+	if (!r->exporter)
+		argp_error(state, "%s", err.text);
+}
+
+static void formats_list(const struct argp_state *state, char *text,
+			 void *input)
+{
+	(void)state;
+	(void)text;
+	(void)input;
 	for (uint32_t i = 0; i < weft_n_exporters; i++)
 		printf("%-14s %s\n", weft_exporters[i].name,
 		       weft_exporters[i].help);
 	exit(fflush(stdout) == 0 ? EXIT_YES : EXIT_ERROR);
 }
 
-static void end(struct request *r, struct argp_state *state)
+static void path_read(const struct argp_state *state, char *text, void *input)
 {
+	struct request *r = input;
+
+	if (text && r->path)
+		argp_error(state, "one fabric file, not also \"%s\"", text);
+	if (text)
+		r->path = text;
+}
+
+#define QUESTION struct request
+
+static const struct option_row options[] = {
+	{"to", 0, "FORMAT", "what to write; see --list", 0,
+	 READ(exporter_read)},
+	{"list", 0, NULL, "list the formats and exit", 0, READ(formats_list)},
+	{"level", 0, "LEVEL",
+	 "level whose domains become blocks (default: NVLink domains that span "
+	 "nodes, else the innermost switches)",
+	 0, TEXT(options.block_level)},
+	{"shape", 0, "SHAPE",
+	 "slurm-yaml: tree, block, ring or torus3d (default: what the fabric "
+	 "is)",
+	 0, TEXT(options.shape)},
+	{"physical", 0, NULL,
+	 "trees: every switch above the leafs, not one for each domain", 0,
+	 FLAG(options.physical)},
+	{"node", 0, "NODE",
+	 "the node that a format of one node is about (default: the first)", 0,
+	 TEXT(options.node)},
+	{"fabric", 'f', "FILE", "the same as FILE", 0, READ(path_read)},
+	{"job", 'j', "SPEC", "simgrid: a job on it, weft-spec(7)", 0,
+	 TEXT(job)},
+	{"nodes", 'n', "HOSTLIST",
+	 "simgrid: the job's ranks in order on these nodes", 0, TEXT(nodes)},
+	{"ranks", 0, "FILE",
+	 "simgrid: the GPU of each rank, as weft score takes it", 0,
+	 TEXT(ranks)},
+	{"calls", 0, "FILE",
+	 "simgrid: write the job's collectives and their GPUs there, as CSV", 0,
+	 TEXT(calls)},
+	{"quiet", 'q', NULL, "do not tell what the format cannot hold", 0,
+	 FLAG(quiet)},
+};
+
+static void request_check(const struct argp_state *state, void *input)
+{
+	struct request *r = input;
+
 	if (!r->path)
 		r->path = getenv("WEFT_FABRIC");
 	if (!r->path || !*r->path)
@@ -88,75 +111,6 @@ static void end(struct request *r, struct argp_state *state)
 				  "--ranks");
 	if (!r->calls)
 		argp_error(state, "where to? Give --calls FILE");
-}
-
-static void path_set(struct request *r, const struct argp_state *state,
-		     const char *path)
-{
-	if (r->path)
-		argp_error(state, "one fabric file, not also \"%s\"", path);
-	r->path = path;
-}
-
-static error_t job_parse(struct request *r, int key, char *arg)
-{
-	switch (key) {
-	case 'j':
-		r->job = arg;
-		return 0;
-	case 'n':
-		r->nodes = arg;
-		return 0;
-	case KEY_RANKS:
-		r->ranks = arg;
-		return 0;
-	case KEY_CALLS:
-		r->calls = arg;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	struct request *r = state->input;
-	struct weft_error err = {0};
-
-	switch (key) {
-	case KEY_TO:
-		r->exporter = weft_exporter_find(arg, &err);
-		if (!r->exporter)
-			argp_error(state, "%s", err.text);
-		return 0;
-	case KEY_LIST:
-		formats_list();
-		return 0;
-	case KEY_NODE:
-		r->options.node = arg;
-		return 0;
-	case KEY_LEVEL:
-		r->options.block_level = arg;
-		return 0;
-	case KEY_SHAPE:
-		r->options.shape = arg;
-		return 0;
-	case KEY_PHYSICAL:
-		r->options.physical = true;
-		return 0;
-	case 'q':
-		r->quiet = true;
-		return 0;
-	case 'f':
-	case ARGP_KEY_ARG:
-		path_set(r, state, arg);
-		return 0;
-	case ARGP_KEY_END:
-		end(r, state);
-		return 0;
-	default:
-		return job_parse(r, key, arg);
-	}
 }
 
 /* ---- a job ---- */
@@ -230,10 +184,11 @@ out:
 
 int cmd_export(int argc, char **argv)
 {
-	static const struct argp argp = {
-		.options = options,
-		.parser = parse,
-		.args_doc = "--to FORMAT [FILE]",
+	static const struct command_line line = {
+		ROWS(options),
+		.argument = path_read,
+		.check = request_check,
+		.arguments = "--to FORMAT [FILE]",
 		.doc = "Writes a fabric, weft-fabric(5), in the format of "
 		       "another program.  What that format cannot hold it "
 		       "reports "
@@ -245,7 +200,7 @@ int cmd_export(int argc, char **argv)
 	struct weft_fabric *f;
 	char *text = NULL;
 
-	argp_parse(&argp, argc, argv, 0, NULL, &request);
+	command_line_read(&line, argc, argv, &request);
 	f = weft_fabric_load(request.path, &err);
 	if (f)
 		text = weft_export(f, request.exporter, &request.options,

@@ -12,23 +12,11 @@
 #include "placement/blockers.h"
 #include "placement/defrag.h"
 
-#include <argp.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { KEY_BUDGET = 256, KEY_RATIO };
-
 #define DEFAULT_BUDGET_S 10
-
-static const struct argp_option options[] = {
-	{"budget", KEY_BUDGET, "SECONDS", 0, "wall clock at most (default: 10)",
-	 0},
-	{"most-cost", KEY_RATIO, "RATIO", 0,
-	 "a moved job may cost so many times what it does now (default: 1.05)",
-	 0},
-	{0},
-};
 
 struct defrag {
 	struct request request;
@@ -40,31 +28,23 @@ struct defrag {
 	double elapsed_s;
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	struct defrag *defrag = state->input;
+#define QUESTION struct defrag
 
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &defrag->request;
-		return 0;
-	case KEY_BUDGET:
-		defrag->budget_s = option_number(state, arg, 0, 1e9);
-		return 0;
-	case KEY_RATIO:
-		defrag->most_cost_ratio = option_number(state, arg, 1, 1e9);
-		return 0;
-	case ARGP_KEY_ARG:
-		request_take_file(&defrag->request, state, arg);
-		return 0;
-	case ARGP_KEY_END:
-		if (!defrag->request.state)
-			argp_error(state, "which jobs run? Give --state FILE, "
-					  "or --state slurm");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+static const struct option_row options[] = {
+	{"budget", 0, "SECONDS", "wall clock at most (default: 10)", 0,
+	 NUMBER(budget_s, 0, 1e9)},
+	{"most-cost", 0, "RATIO",
+	 "a moved job may cost so many times what it does now (default: 1.05)",
+	 0, NUMBER(most_cost_ratio, 1, 1e9)},
+};
+
+static void defrag_check(const struct argp_state *state, void *input)
+{
+	const struct defrag *defrag = input;
+
+	if (!defrag->request.state)
+		argp_error(state, "which jobs run? Give --state FILE, "
+				  "or --state slurm");
 }
 
 static int find(struct defrag *d, struct weft_error *err)
@@ -267,14 +247,10 @@ static void print_text(const struct defrag *d)
 
 int cmd_defrag(int argc, char **argv)
 {
-	static const struct argp_child children[] = {
-		{.argp = &request_argp},
-		{0},
-	};
-	static const struct argp argp = {
-		.options = options,
-		.parser = parse,
-		.children = children,
+	static const struct command_line line = {
+		ROWS(options),
+		.shared = &request_line,
+		.check = defrag_check,
 		.doc = "Advice: which running jobs to wait for, or to move and "
 		       "where to, so that this job gets a place or a better "
 		       "one. Moves nothing.",
@@ -284,7 +260,7 @@ int cmd_defrag(int argc, char **argv)
 	bool helped = false;
 	int result;
 
-	argp_parse(&argp, argc, argv, 0, NULL, &d);
+	command_line_read(&line, argc, argv, &d);
 	result = request_open(&d.request, &err);
 	if (result == 0)
 		result = find(&d, &err);

@@ -12,7 +12,6 @@
 #include "placement/exact/place_exact.h"
 #include "placement/place.h"
 
-#include <argp.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -115,30 +114,8 @@ static int wishes_explain(const struct request *request,
 
 /* ---- the command ---- */
 
-enum {
-	KEY_METHODS = 256,
-	KEY_SEED,
-	KEY_WORK,
-	KEY_BUDGET,
-	KEY_CERTIFICATE,
-	KEY_RANKS
-};
-
 /* For what running jobs' ends would bring: a second opinion, not the answer. */
 #define OUTLOOK_BUDGET_S 2
-
-static const struct argp_option options[] = {
-	{"method", 'm', "NAME", 0, "how to search (default: pack)", 0},
-	{"methods", KEY_METHODS, NULL, 0, "list the methods and exit", 0},
-	{"seed", KEY_SEED, "N", 0, "same seed, same answer (default: 0)", 0},
-	{"work", KEY_WORK, "N", 0, "steps of search at most", 0},
-	{"budget", KEY_BUDGET, "SECONDS", 0,
-	 "wall clock at most; then the best found so far", 0},
-	{"ranks", KEY_RANKS, NULL, 0, "the ranks of each node, not folded", 0},
-	{"certificate", KEY_CERTIFICATE, "FILE", 0,
-	 "with --method exact: write a program that proves the bound", 0},
-	{0},
-};
 
 struct plan {
 	struct request request;
@@ -157,68 +134,69 @@ static void progress_print(void *listener, const char *text)
 		fprintf(stderr, "weft: %.1f s: %s\n", elapsed_s, text);
 }
 
-static void methods_print(void)
+static void methods_print(const struct argp_state *state, char *text,
+			  void *input)
 {
+	(void)state;
+	(void)text;
+	(void)input;
 	for (uint32_t i = 0; i < weft_n_strategies; i++)
 		printf("%-12s %s\n", weft_strategies[i].name,
 		       weft_strategies[i].help);
 	printf("%-12s %s\n", weft_exact.name,
 	       weft_exact_is_built() ? weft_exact.help
 				     : "not built in: it needs GLPK");
+	exit(fflush(stdout) == 0 ? EXIT_YES : EXIT_ERROR);
 }
 
 /* The exact method is not in the library's table: its solver is not for
  * everyone who links that. */
-static void method_set(struct weft_place_options *place, const char *name)
+static void method_read(const struct argp_state *state, char *name, void *input)
 {
+	struct plan *plan = input;
 	bool exact = strcmp(name, weft_exact.name) == 0;
 
-	place->strategy = exact ? &weft_exact : NULL;
-	place->method = exact ? NULL : name;
+	(void)state;
+	plan->options.strategy = exact ? &weft_exact : NULL;
+	plan->options.method = exact ? NULL : name;
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static void budget_read(const struct argp_state *state, char *text, void *input)
 {
-	struct plan *plan = state->input;
+	struct plan *plan = input;
 
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &plan->request;
-		return 0;
-	case KEY_METHODS:
-		methods_print();
-		exit(fflush(stdout) == 0 ? EXIT_YES : EXIT_ERROR);
-	case KEY_SEED:
-		plan->options.seed = option_uint(state, arg, UINT64_MAX);
-		return 0;
-	case KEY_WORK:
-		plan->options.work_limit = option_uint(state, arg, UINT64_MAX);
-		return 0;
-	case KEY_BUDGET:
-		plan->options.budget_s = option_number(state, arg, 0, 1e9);
-		plan->options.search_on = true;
-		return 0;
-	case KEY_RANKS:
-		plan->request.all_ranks = true;
-		return 0;
-	case KEY_CERTIFICATE:
-		plan->certificate_path = arg;
-		return 0;
-	case ARGP_KEY_END:
-		if (plan->certificate_path &&
-		    plan->options.strategy != &weft_exact)
-			argp_error(state, "--certificate is for --method "
-					  "exact");
-		return 0;
-	case 'm':
-		method_set(&plan->options, arg);
-		return 0;
-	case ARGP_KEY_ARG:
-		request_take_file(&plan->request, state, arg);
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	plan->options.budget_s = option_number(state, text, 0, 1e9);
+	plan->options.search_on = true;
+}
+
+#define QUESTION struct plan
+
+static const struct option_row options[] = {
+	{"method", 'm', "NAME", "how to search (default: pack)", 0,
+	 READ(method_read)},
+	{"methods", 0, NULL, "list the methods and exit", 0,
+	 READ(methods_print)},
+	{"seed", 0, "N", "same seed, same answer (default: 0)", 0,
+	 LONG(options.seed, UINT64_MAX)},
+	{"work", 0, "N", "steps of search at most", 0,
+	 LONG(options.work_limit, UINT64_MAX)},
+	{"budget", 0, "SECONDS",
+	 "wall clock at most; then the best found so far", 0,
+	 READ(budget_read)},
+	{"ranks", 0, NULL, "the ranks of each node, not folded", 0,
+	 FLAG(request.all_ranks)},
+	{"certificate", 0, "FILE",
+	 "with --method exact: write a program that proves the bound", 0,
+	 TEXT(certificate_path)},
+};
+
+static void plan_check(const struct argp_state *state, void *input)
+{
+	const struct plan *plan = input;
+
+	if (plan->certificate_path && plan->options.strategy != &weft_exact)
+		argp_error(state, "--certificate is for --method "
+				  "exact");
 }
 
 /* What the jobs that run keep this one from; none are known without a state.
@@ -352,14 +330,10 @@ out:
 
 int cmd_plan(int argc, char **argv)
 {
-	static const struct argp_child children[] = {
-		{.argp = &request_argp},
-		{0},
-	};
-	static const struct argp argp = {
-		.options = options,
-		.parser = parse,
-		.children = children,
+	static const struct command_line line = {
+		ROWS(options),
+		.shared = &request_line,
+		.check = plan_check,
 		.doc = "Dry-run: on which GPUs would this job run, which rank "
 		       "on which, at what cost, and why.",
 	};
@@ -368,7 +342,7 @@ int cmd_plan(int argc, char **argv)
 	bool placed = false;
 	int result;
 
-	argp_parse(&argp, argc, argv, 0, NULL, &plan);
+	command_line_read(&line, argc, argv, &plan);
 	result = answer(&plan, &placed, &err);
 	request_close(&plan.request);
 	if (result)

@@ -10,24 +10,9 @@
 #include "cli/report.h"
 #include "placement/place.h"
 
-#include <argp.h>
 #include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-enum { KEY_RANKS = 256, KEY_AT_MOST };
-
-static const struct argp_option options[] = {
-	{"nodes", 'n', "HOSTLIST", 0,
-	 "ranks in order on these nodes; n07:0-3 names GPUs", 0},
-	{"ranks", KEY_RANKS, "FILE", 0,
-	 "the GPU of each rank: JSON of weft plan, or a line NODE[:GPU] a "
-	 "rank; \"-\" is stdin",
-	 0},
-	{"at-most", KEY_AT_MOST, "COST", 0,
-	 "exit with 3 when the cost, in the job's metric, is higher", 0},
-	{0},
-};
 
 struct score {
 	struct request request;
@@ -35,34 +20,27 @@ struct score {
 	double at_most;
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	struct score *score = state->input;
+#define QUESTION struct score
 
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &score->request;
-		return 0;
-	case 'n':
-		score->nodes = arg;
-		return 0;
-	case KEY_RANKS:
-		score->ranks = arg;
-		return 0;
-	case KEY_AT_MOST:
-		score->at_most = option_number(state, arg, 0, DBL_MAX);
-		return 0;
-	case ARGP_KEY_ARG:
-		request_take_file(&score->request, state, arg);
-		return 0;
-	case ARGP_KEY_END:
-		if (!score->nodes == !score->ranks)
-			argp_error(state, "which allocation? Give either "
-					  "--nodes or --ranks");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+static const struct option_row options[] = {
+	{"nodes", 'n', "HOSTLIST",
+	 "ranks in order on these nodes; n07:0-3 names GPUs", 0, TEXT(nodes)},
+	{"ranks", 0, "FILE",
+	 "the GPU of each rank: JSON of weft plan, or a line NODE[:GPU] a "
+	 "rank; \"-\" is stdin",
+	 0, TEXT(ranks)},
+	{"at-most", 0, "COST",
+	 "exit with 3 when the cost, in the job's metric, is higher", 0,
+	 NUMBER(at_most, 0, DBL_MAX)},
+};
+
+static void score_check(const struct argp_state *state, void *input)
+{
+	const struct score *score = input;
+
+	if (!score->nodes == !score->ranks)
+		argp_error(state, "which allocation? Give either "
+				  "--nodes or --ranks");
 }
 
 static int where_read(const struct score *score, uint32_t *where,
@@ -159,14 +137,10 @@ out:
 
 int cmd_score(int argc, char **argv)
 {
-	static const struct argp_child children[] = {
-		{.argp = &request_argp},
-		{0},
-	};
-	static const struct argp argp = {
-		.options = options,
-		.parser = parse,
-		.children = children,
+	static const struct command_line line = {
+		ROWS(options),
+		.shared = &request_line,
+		.check = score_check,
 		.doc = "What a job costs on an allocation made elsewhere, by "
 		       "the same measure as weft plan.",
 	};
@@ -175,7 +149,7 @@ int cmd_score(int argc, char **argv)
 	double cost = 0;
 	int result;
 
-	argp_parse(&argp, argc, argv, 0, NULL, &score);
+	command_line_read(&line, argc, argv, &score);
 	result = answer(&score, &cost, &err);
 	request_close(&score.request);
 	if (result)

@@ -10,123 +10,95 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-	KEY_BUSY = 512,
-	KEY_STATE,
-	KEY_JSON,
-	KEY_GPU,
-	KEY_OBJECTIVE,
-	KEY_FRAGMENTATION,
-	KEY_CONTENTION
-};
-
-static const struct argp_option options[] = {
-	{"fabric", 'f', "FILE", 0,
-	 "the cluster, weft-fabric(5) (default: $WEFT_FABRIC)", 0},
-	{"job", 'j', "SPEC", 0, "the job, weft-spec(7): gpus=64,tp=8,pp=2", 0},
-	{"busy", KEY_BUSY, "HOSTLIST", 0,
-	 "what is taken: n[00-03],n07:0-3 (GPUs 0 to 3 of n07)", 0},
-	{"state", KEY_STATE, "FILE", 0,
-	 "what is taken, as weft-state(5); \"slurm\" asks the running Slurm",
-	 0},
-	{"nodelist", 'w', "HOSTLIST", 0, "nodes that the job must use", 0},
-	{"exclude", 'x', "HOSTLIST", 0, "nodes that the job must not use", 0},
-	{"gpu", KEY_GPU, "NAME", 0,
-	 "kind of GPU, to predict the step (default: of the fabric's profile)",
-	 0},
-	{"objective", KEY_OBJECTIVE, "GOAL", 0,
-	 "what shall be small: cost (of all bytes, in the job's metric), "
-	 "busiest (the time of the busiest link), step (the predicted step)",
-	 0},
-	{"fragmentation", KEY_FRAGMENTATION, "WEIGHT", 0,
-	 "what it is worth to leave room for other jobs (default: 0)", 0},
-	{"contention", KEY_CONTENTION, "on|off", 0,
-	 "whether the traffic of the jobs in --state counts (default: on)", 0},
-	{"json", KEY_JSON, NULL, 0, "answer in JSON", 0},
-	{0},
-};
-
-static int goal_read(const struct argp_state *state, const char *text)
+static void goal_read(const struct argp_state *state, char *text, void *input)
 {
-	for (int i = 0; i < WEFT_N_GOALS; i++)
-		if (strcmp(text, weft_goal_names[i]) == 0)
-			return i + 1;
+	struct request *request = input;
+
+	for (int i = 0; i < WEFT_N_GOALS; i++) {
+		if (strcmp(text, weft_goal_names[i]) == 0) {
+			request->goal = i + 1;
+			return;
+		}
+	}
 	option_wrong(state, text, "cost, busiest or step");
-	return 0;
 }
 
-static bool off_read(const struct argp_state *state, const char *text)
+static void contention_read(const struct argp_state *state, char *text,
+			    void *input)
 {
+	struct request *request = input;
+
 	if (strcmp(text, "on") != 0 && strcmp(text, "off") != 0)
 		option_wrong(state, text, "on or off");
-	return strcmp(text, "off") == 0;
+	request->alone = strcmp(text, "off") == 0;
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+/* An argument that is no option: the fabric, if it is the only one. */
+static void file_read(const struct argp_state *state, char *text, void *input)
 {
-	struct request *request = state->input;
+	struct request *request = input;
 
-	switch (key) {
-	case 'f':
-		request->fabric_path = arg;
-		return 0;
-	case 'j':
-		request->job_text = arg;
-		return 0;
-	case 'w':
-		request->require = arg;
-		return 0;
-	case 'x':
-		request->exclude = arg;
-		return 0;
-	case KEY_BUSY:
-		request->busy = arg;
-		return 0;
-	case KEY_STATE:
-		request->state = arg;
-		return 0;
-	case KEY_GPU:
-		request->gpu = option_gpu(state, arg);
-		return 0;
-	case KEY_OBJECTIVE:
-		request->goal = goal_read(state, arg);
-		return 0;
-	case KEY_FRAGMENTATION:
-		request->fragmentation = option_number(state, arg, 0, 1e6);
-		return 0;
-	case KEY_CONTENTION:
-		request->alone = off_read(state, arg);
-		return 0;
-	case KEY_JSON:
-		request->json = true;
-		return 0;
-	case ARGP_KEY_END:
-		if (!request->fabric_path)
-			request->fabric_path = getenv("WEFT_FABRIC");
-		if (!request->fabric_path || !*request->fabric_path)
-			argp_error(state, "which cluster? Give --fabric FILE "
-					  "or set WEFT_FABRIC");
-		if (!request->job_text)
-			argp_error(state, "which job? Give --job SPEC, e.g. "
-					  "--job gpus=64,tp=8,pp=2");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-const struct argp request_argp = {.options = options, .parser = parse};
-
-void request_take_file(struct request *request, const struct argp_state *state,
-		       const char *arg)
-{
-	if (request->fabric_path)
+	if (text && request->fabric_path)
 		argp_error(state,
 			   "one fabric, please: \"%s\" is a second; the job "
 			   "is --job SPEC",
-			   arg);
-	request->fabric_path = arg;
+			   text);
+	if (text)
+		request->fabric_path = text;
 }
+
+#define QUESTION struct request
+
+static const struct option_row options[] = {
+	{"fabric", 'f', "FILE",
+	 "the cluster, weft-fabric(5) (default: $WEFT_FABRIC)", 0,
+	 TEXT(fabric_path)},
+	{"job", 'j', "SPEC", "the job, weft-spec(7): gpus=64,tp=8,pp=2", 0,
+	 TEXT(job_text)},
+	{"busy", 0, "HOSTLIST",
+	 "what is taken: n[00-03],n07:0-3 (GPUs 0 to 3 of n07)", 0, TEXT(busy)},
+	{"state", 0, "FILE",
+	 "what is taken, as weft-state(5); \"slurm\" asks the running Slurm", 0,
+	 TEXT(state)},
+	{"nodelist", 'w', "HOSTLIST", "nodes that the job must use", 0,
+	 TEXT(require)},
+	{"exclude", 'x', "HOSTLIST", "nodes that the job must not use", 0,
+	 TEXT(exclude)},
+	{"gpu", 0, "NAME",
+	 "kind of GPU, to predict the step (default: of the fabric's profile)",
+	 0, GPU(gpu)},
+	{"objective", 0, "GOAL",
+	 "what shall be small: cost (of all bytes, in the job's metric), "
+	 "busiest (the time of the busiest link), step (the predicted step)",
+	 0, READ(goal_read)},
+	{"fragmentation", 0, "WEIGHT",
+	 "what it is worth to leave room for other jobs (default: 0)", 0,
+	 NUMBER(fragmentation, 0, 1e6)},
+	{"contention", 0, "on|off",
+	 "whether the traffic of the jobs in --state counts (default: on)", 0,
+	 READ(contention_read)},
+	{"json", 0, NULL, "answer in JSON", 0, FLAG(json)},
+};
+
+static void request_check(const struct argp_state *state, void *input)
+{
+	struct request *request = input;
+
+	if (!request->fabric_path)
+		request->fabric_path = getenv("WEFT_FABRIC");
+	if (!request->fabric_path || !*request->fabric_path)
+		argp_error(state, "which cluster? Give --fabric FILE or set "
+				  "WEFT_FABRIC");
+	if (!request->job_text)
+		argp_error(state, "which job? Give --job SPEC, e.g. "
+				  "--job gpus=64,tp=8,pp=2");
+}
+
+const struct command_line request_line = {
+	ROWS(options),
+	.argument = file_read,
+	.check = request_check,
+};
 
 /* Names of `text` as node indices, through visit(occupancy, node). */
 static int nodes_visit(struct weft_occupancy *o, const char *option,

@@ -3,13 +3,13 @@
 #ifndef WEFT_CLI_PLAN_REQUEST_H
 #define WEFT_CLI_PLAN_REQUEST_H
 
+#include "cli/option.h"
 #include "costmodel/job/gpu.h"
 #include "placement/capacity/occupancy.h"
 #include "placement/capacity/running.h"
 #include "placement/job.h"
 #include "placement/objective/objective.h"
 
-#include <argp.h>
 #include <stdbool.h>
 
 struct request {
@@ -34,13 +34,9 @@ struct request {
 };
 
 /* --fabric, --job, --busy, --state, --nodelist, --exclude, --gpu, --objective,
- * --fragmentation, --contention, --json; a child for a command's argp, whose
- * input is the struct request. */
-extern const struct argp request_argp;
-
-/* An argument that is no option: the fabric, if it is the only one. */
-void request_take_file(struct request *request, const struct argp_state *state,
-		       const char *arg);
+ * --fragmentation, --contention, --json, and an argument, which is the fabric;
+ * shared by commands whose question begins with a struct request. */
+extern const struct command_line request_line;
 
 /* Loads and builds all of it, without a job where job_text is NULL.  -1 with
  * err; request_close in either case. */

@@ -10,41 +10,32 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { KEY_JSON = 768, KEY_CONVENTION };
-
-static const struct argp_option options[] = {
-	{"convention", KEY_CONVENTION, "right|printed", 0,
-	 "the right figures (default), or those that popular calculators print",
-	 100},
-	{"json", KEY_JSON, NULL, 0, "answer in JSON", 100},
-	{0},
-};
-
-static error_t parse(int key, char *arg, struct argp_state *state)
+static void convention_read(const struct argp_state *state, char *text,
+			    void *input)
 {
-	struct model_options *model = state->input;
+	struct model_options *options = input;
 
-	switch (key) {
-	case KEY_JSON:
-		model->json = true;
-		return 0;
-	case KEY_CONVENTION:
-		/* "seed" is what it was called first. */
-		if (strcmp(arg, "right") != 0 && strcmp(arg, "printed") != 0 &&
-		    strcmp(arg, "seed") != 0)
-			argp_error(state,
-				   "\"%s\" is not a convention; expected "
-				   "\"right\" or \"printed\"",
-				   arg);
-		model->convention =
-			strcmp(arg, "right") == 0 ? WEFT_RIGHT : WEFT_SEED;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	/* "seed" is what it was called first. */
+	if (strcmp(text, "right") != 0 && strcmp(text, "printed") != 0 &&
+	    strcmp(text, "seed") != 0)
+		argp_error(state,
+			   "\"%s\" is not a convention; expected "
+			   "\"right\" or \"printed\"",
+			   text);
+	options->convention =
+		strcmp(text, "right") == 0 ? WEFT_RIGHT : WEFT_SEED;
 }
 
-const struct argp model_argp = {.options = options, .parser = parse};
+#define QUESTION struct model_options
+
+static const struct option_row rows[] = {
+	{"convention", 0, "right|printed",
+	 "the right figures (default), or those that popular calculators print",
+	 100, READ(convention_read)},
+	{"json", 0, NULL, "answer in JSON", 100, FLAG(json)},
+};
+
+const struct command_line model_line = {ROWS(rows)};
 
 void model_note(struct model_report *report, const char *format, ...)
 {

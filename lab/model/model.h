@@ -9,9 +9,9 @@
 #define WEFT_LAB_MODEL_MODEL_H
 
 #include "base/error.h"
+#include "cli/option.h"
 #include "lab/calculators/convention.h"
 
-#include <argp.h>
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@ struct model_options {
 	enum weft_convention convention;
 	bool json;
 };
-extern const struct argp model_argp; /* reads them */
+extern const struct command_line model_line; /* reads them */
 
 /* {"schema": "weft.model/1", "model": name}, or NULL when out of memory. */
 json_t *model_json(const char *name);

@@ -19,7 +19,7 @@ int calculator_run(const struct calculator *calculator, int argc, char **argv)
 		if (calculator->question)
 			memcpy(question, calculator->question,
 			       calculator->question_size);
-		line.child = &model_argp;
+		line.shared = &model_line;
 		command_line_read(&line, argc, argv, question);
 		code = calculator->answer(question, &err);
 	}

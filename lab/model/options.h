@@ -12,7 +12,7 @@
  * question begins with a struct model_options. */
 struct calculator {
 	const char *name, *help;
-	struct command_line line; /* model_argp is its child */
+	struct command_line line; /* shares model_line */
 	size_t question_size;
 	const void *question; /* before options are read; NULL: zeros */
 	/* Prints the answer.  Returns an exit code of cmd.h, or -1. */
