@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define N_OF(array) (sizeof(array) / sizeof((array)[0]))
-
 enum { FROM, TO, N_ENDS };
 
 /* One line: each of `from` to each of `to`. */

@@ -13,7 +13,6 @@
 #define MIN_PAIRS 3
 /* Candidates that are looked at closely in each round. */
 #define SHORTLIST 24
-#define MAX_LIST  (WEFT_MAX_LEVELS + 1)
 
 static int compare_doubles(const void *pa, const void *pb)
 {

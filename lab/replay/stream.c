@@ -92,12 +92,3 @@ void weft_stream_scale(struct weft_stream *s, double factor)
 	for (uint32_t i = 0; i < s->n; i++)
 		s->jobs[i].submit_s *= factor;
 }
-
-double weft_stream_gpu_s(const struct weft_stream *s)
-{
-	double sum = 0;
-
-	for (uint32_t i = 0; i < s->n; i++)
-		sum += s->jobs[i].duration_s * s->jobs[i].gpus;
-	return sum;
-}

@@ -36,7 +36,4 @@ int weft_stream_sort(struct weft_stream *s, uint32_t limit,
 /* Multiplies the times between arrivals. */
 void weft_stream_scale(struct weft_stream *s, double factor);
 
-/* Seconds of GPUs that its jobs ask for. */
-double weft_stream_gpu_s(const struct weft_stream *s);
-
 #endif

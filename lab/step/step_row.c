@@ -28,7 +28,6 @@
 
 #define DIGITS	 "0123456789"
 #define GIGABYTE 1e9
-#define ARXIV	 "arXiv:"
 
 struct axes {
 	uint32_t gpus, tp, cp, pp; /* gpus 0: not said */

@@ -371,8 +371,6 @@ static int attempt(struct builder *b, double width)
 	l->n = 0;
 	l->finest = b->fine->kind;
 	l->finest_level = b->level;
-	l->cell_w = b->fine->w;
-	l->cell_h = b->fine->h;
 	l->gap = b->fine->gap;
 	if (box_build(b, root, width))
 		return -1;

@@ -36,7 +36,6 @@ struct weft_layout {
 	double width, height;
 	enum weft_box_kind finest; /* kind of the innermost boxes */
 	uint32_t finest_level;	   /* where that is WEFT_BOX_DOMAIN */
-	double cell_w, cell_h;	   /* size of an innermost box */
 	double gap;		   /* between boxes */
 };
 
