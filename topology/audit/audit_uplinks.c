@@ -15,6 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of the cables of a pattern: a row that shares fewer is of another kind. */
+#define LEAST_LIKE   0.5
+#define LEAST_UNLIKE 0.85
+
 struct cell {
 	uint32_t high, n; /* switch above, cables to it */
 };
@@ -67,9 +71,10 @@ static uint32_t host_adapters(const struct audit_graph *g, uint32_t host)
 	       g->first[WEFT_END_HOST][host];
 }
 
-/* Leafs of hosts with far more adapters, or of services, are no siblings. */
-static bool are_siblings(const struct audit_graph *g, const struct row *a,
-			 const struct row *b)
+/* Leafs of hosts with far more adapters, or of services, are of another kind.
+ */
+static bool are_like(const struct audit_graph *g, const struct row *a,
+		     const struct row *b)
 {
 	return g->service[a->sw] == g->service[b->sw] &&
 	       (!a->adapters || !b->adapters ||
@@ -114,9 +119,8 @@ static void row_fill(struct work *w, uint32_t sw)
 	}
 	row->n = kept;
 	w->n_cells += kept;
-	/* switches of services have patterns of their own */
-	row->hash = weft_hash_bytes(WEFT_HASH_START + w->g->service[sw], cell,
-				    kept * sizeof(*cell));
+	row->hash =
+		weft_hash_bytes(WEFT_HASH_START, cell, kept * sizeof(*cell));
 	if (kept)
 		w->n_rows++;
 }
@@ -178,8 +182,7 @@ static uint32_t pattern_nearest(struct work *w, const struct row *row)
 
 			if (other->sw != w->rows[p].sw ||
 			    other->n_same < WEFT_LEAST_MAJORITY ||
-			    other->n_same <= row->n_same ||
-			    !are_siblings(w->g, other, row))
+			    other->n_same <= row->n_same)
 				continue;
 			n = cell_at(w, other, cell->high);
 			w->shared[p] += n < cell->n ? n : cell->n;
@@ -244,9 +247,12 @@ static int row_look(struct work *w, const struct row *row)
 	uint32_t shared = p == WEFT_NONE ? 0 : w->shared[p];
 
 	shared_clear(w, row);
-	/* less than half alike is of another kind */
 	if (p == WEFT_NONE || p == row->pattern ||
-	    2 * shared < w->rows[p].total)
+	    shared < LEAST_LIKE * w->rows[p].total)
+		return 0;
+	/* wired as the others, all the same, up to a cable or two */
+	if (!are_like(w->g, row, &w->rows[p]) &&
+	    shared < LEAST_UNLIKE * w->rows[p].total)
 		return 0;
 	return row_compare(w, row, &w->rows[p]);
 }
