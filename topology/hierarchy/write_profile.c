@@ -114,13 +114,17 @@ static const char *profile_of_amd(const struct weft_inventory_inside *in)
 static const char *profile_of_inside(const struct weft_inventory *s,
 				     const struct weft_inventory_inside *in)
 {
+	uint32_t most = 0;
+
 	if (in->where.source < s->n_sources &&
 	    strcmp(s->sources[in->where.source].format, "rocm-smi") == 0)
 		return profile_of_amd(in);
+	for (uint32_t g = 0; g < in->n_gpus; g++)
+		if (in->gpus[g].n_nvlinks > most)
+			most = in->gpus[g].n_nvlinks;
 	for (size_t i = 0; i < sizeof(link_profiles) / sizeof(link_profiles[0]);
 	     i++)
-		if (in->n_gpus > 1 &&
-		    in->gpus[0].n_nvlinks == link_profiles[i].n_nvlinks)
+		if (in->n_gpus > 1 && most == link_profiles[i].n_nvlinks)
 			return link_profiles[i].profile;
 	return in->n_gpus > 1 && !is_linked(in) ? PLAIN_PROFILE : NULL;
 }

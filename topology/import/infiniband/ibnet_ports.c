@@ -70,26 +70,28 @@ static uint32_t end_node(struct ibnet *net, const struct end *end, int line)
 	return node;
 }
 
-/* The two descriptions of "( 'A' - 'B' )"; B may hold " - " and marks. */
-static void descs_read(struct weft_span rest, struct weft_span *a,
+/* The two descriptions of "( 'A' - 'B' )"; B may hold " - " and marks.  False:
+ * they have no end. */
+static bool descs_read(struct weft_span rest, struct weft_span *a,
 		       struct weft_span *b)
 {
 	const char *open = weft_span_find(rest, "( '"), *middle, *close;
 
 	*a = *b = (struct weft_span){0};
 	if (!open)
-		return;
+		return true;
 	rest.size -= (size_t)(open + 3 - rest.at);
 	rest.at = open + 3;
 	middle = weft_span_find(rest, "' - '");
 	if (!middle)
-		return;
+		return false;
 	*a = (struct weft_span){rest.at, (size_t)(middle - rest.at)};
 	rest.size -= (size_t)(middle + 5 - rest.at);
 	rest.at = middle + 5;
 	close = weft_span_find(rest, "' )");
 	if (close)
 		*b = (struct weft_span){rest.at, (size_t)(close - rest.at)};
+	return close != NULL;
 }
 
 static void desc_give(struct ibnet_node *node, struct weft_span desc)
@@ -147,7 +149,8 @@ static int port_take(struct ibnet *net, struct weft_span line, int number)
 		if (port.peer == WEFT_NONE)
 			return -1;
 		port.peer_port = far.port;
-		descs_read(rest, &mine, &theirs);
+		if (!descs_read(rest, &mine, &theirs))
+			return 0;
 		desc_give(&net->nodes[port.peer], theirs);
 	} else {
 		mine = desc_alone(mine);

@@ -185,11 +185,32 @@ enum column {
 static const char *const column_names[N_COLUMNS] = {
 	"StartDevice", "StartPort", "EndDevice", "EndPort", "Speed"};
 
+struct columns {
+	char separator;
+	uint32_t of[N_COLUMNS]; /* column of a name, or WEFT_NONE */
+	uint32_t n;		/* of the header */
+};
+
+/* "Start Device" and "start_device" are StartDevice. */
+static bool is_column(struct weft_span cell, const char *name)
+{
+	for (size_t i = 0; i < cell.size; i++) {
+		char c = (char)tolower((unsigned char)cell.at[i]);
+
+		if (c == ' ' || c == '_')
+			continue;
+		if (!*name || c != tolower((unsigned char)*name))
+			return false;
+		name++;
+	}
+	return !*name;
+}
+
 /* Without "#", "#Fields:" before the first name. */
-static bool head_read(struct weft_span line, uint32_t of[N_COLUMNS])
+static bool head_read(struct weft_span line, struct columns *t)
 {
 	struct weft_span cell;
-	uint32_t n = 0;
+	uint32_t *of = t->of;
 
 	for (int c = 0; c < N_COLUMNS; c++)
 		of[c] = WEFT_NONE;
@@ -200,12 +221,13 @@ static bool head_read(struct weft_span line, uint32_t of[N_COLUMNS])
 		line.at++;
 		line.size--;
 	}
-	for (; weft_span_csv(&line, ',', &cell); n++)
+	t->separator = line.size && memchr(line.at, ';', line.size)    ? ';'
+		       : line.size && memchr(line.at, '\t', line.size) ? '\t'
+								       : ',';
+	for (t->n = 0; weft_span_csv(&line, t->separator, &cell); t->n++)
 		for (int c = 0; c < N_COLUMNS; c++)
-			if (cell.size == strlen(column_names[c]) &&
-			    strncasecmp(cell.at, column_names[c], cell.size) ==
-				    0)
-				of[c] = n;
+			if (is_column(cell, column_names[c]))
+				of[c] = t->n;
 	for (int c = 0; c < SPEED; c++)
 		if (of[c] == WEFT_NONE)
 			return false;
@@ -240,13 +262,16 @@ static double speed_read(struct weft_span cell)
 }
 
 static int row_read(struct ufm *u, struct weft_span line,
-		    const uint32_t of[N_COLUMNS], int number)
+		    const struct columns *t, int number)
 {
+	const struct weft_place where = {u->input->source, number};
+	const uint32_t *of = t->of;
 	struct side a = {0}, b = {0};
 	struct weft_span cell;
 	double rate = 0;
+	uint32_t n = 0;
 
-	for (uint32_t n = 0; weft_span_csv(&line, ',', &cell); n++) {
+	for (; weft_span_csv(&line, t->separator, &cell); n++) {
 		if (n == of[START_DEVICE] || n == of[START_PORT])
 			cell_take(&a, n == of[START_PORT], cell);
 		else if (n == of[END_DEVICE] || n == of[END_PORT])
@@ -254,6 +279,10 @@ static int row_read(struct ufm *u, struct weft_span line,
 		else if (n == of[SPEED])
 			rate = speed_read(cell);
 	}
+	if (n < t->n)
+		return weft_inventory_note(u->s, WEFT_FINDING_LINE_IGNORED,
+					   NULL, where, u->err,
+					   "not as many cells as columns");
 	return link_take(u, &a, &b, rate, number);
 }
 
@@ -262,17 +291,17 @@ static int table_read(struct ufm *u)
 	struct weft_lines lines =
 		weft_lines_start(u->input->text, u->input->size);
 	struct weft_span line;
-	uint32_t of[N_COLUMNS];
+	struct columns t;
 	bool headed = false;
 
 	while (weft_lines_next(&lines, &line)) {
 		if (!weft_span_trim(line).size)
 			continue;
-		if (!headed && !head_read(line, of))
+		if (!headed && !head_read(line, &t))
 			return fail(u, lines.number,
 				    "expected the columns StartDevice, "
 				    "StartPort, EndDevice and EndPort");
-		if (headed && row_read(u, line, of, lines.number))
+		if (headed && row_read(u, line, &t, lines.number))
 			return -1;
 		headed = true;
 	}
@@ -306,8 +335,14 @@ int weft_import_ufm(struct weft_inventory *s,
 
 bool weft_looks_ufm(const char *text, size_t size)
 {
-	return size &&
-	       (strstr(text, "\"source_port_node_description\"") ||
-		(strstr(text, "StartDevice") && strstr(text, "EndDevice") &&
-		 strstr(text, "StartPort")));
+	struct weft_lines lines = weft_lines_start(text, size);
+	struct weft_span line;
+	struct columns t;
+
+	if (size && strstr(text, "\"source_port_node_description\""))
+		return true;
+	while (weft_lines_next(&lines, &line))
+		if (weft_span_trim(line).size)
+			return head_read(line, &t);
+	return false;
 }

@@ -35,6 +35,7 @@ struct reader {
 	enum section section;
 	uint32_t column[WEFT_INSIDE_MAX]; /* GPU of each column */
 	uint32_t n_columns;		  /* of the section's header */
+	uint32_t n_types;		  /* of that of the types */
 	bool is_far[WEFT_INSIDE_MAX][WEFT_INSIDE_MAX]; /* more than one hop */
 	bool seen[WEFT_INSIDE_MAX];		       /* has a row of types */
 };
@@ -144,6 +145,8 @@ static int line_read(struct reader *r, struct weft_span line, int number)
 	second = rest;
 	if (!r->n_columns) {
 		header_read(r, line);
+		if (r->section == LINK_TYPES)
+			r->n_types = r->n_columns;
 		return 0;
 	}
 	return weft_span_word(&second, BLANKS, &word)
@@ -162,6 +165,10 @@ static int gpus_add(struct reader *r)
 		return weft_fail_at(r->err, WEFT_EINVAL, r->input->path, 0, 0,
 				    "no table \"" TYPES "\"; expected the "
 				    "output of \"rocm-smi --showtopo\"");
+	if (n < r->n_types &&
+	    row_note(r, WEFT_FINDING_INPUT_TRUNCATED, r->draft->where.line,
+		     "the table has fewer rows than columns"))
+		return -1;
 	for (uint32_t g = 0; g < n; g++) {
 		int numa = r->draft->inside.gpus[g].numa;
 
