@@ -305,9 +305,11 @@ static int networks_note(struct networks *n)
 			    w->s, WEFT_FINDING_NETWORK_SEPARATE,
 			    w->s->switches[first].name,
 			    w->s->switches[first].where, w->err,
-			    "%u switches are a network of their own beside "
-			    "the one that jobs use: storage, or management",
-			    part->n_switches))
+			    "%u switch%s a network of %s own beside the one "
+			    "that jobs use: storage, or management",
+			    part->n_switches,
+			    part->n_switches == 1 ? " is" : "es are",
+			    part->n_switches == 1 ? "its" : "their"))
 			return -1;
 	}
 	return 0;

@@ -74,6 +74,7 @@ struct ibnet {
 	int odd_line;	  /* first of a run of lines without a node */
 	uint32_t n_odd;
 	bool truncated;
+	bool links; /* iblinkinfo's, which may list switches alone */
 };
 
 /* The node of that id, added where it is new; WEFT_NONE with err. */

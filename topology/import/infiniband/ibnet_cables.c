@@ -238,17 +238,23 @@ static int port_take(struct ibnet *net, const struct ibnet_port *near)
 
 /* ---- what is missing ---- */
 
-/* Nodes that others name and that have no section: the capture ended before. */
+/* Nodes that others name and that have no section: the capture ended before,
+ * unless iblinkinfo listed switches alone. */
 static int sections_check(struct ibnet *net)
 {
-	uint32_t missing = 0, first = 0;
+	uint32_t missing = 0, first = 0, adapters = 0, n_adapters = 0;
 
 	for (uint32_t i = 0; i < net->n_nodes; i++) {
+		bool adapter = net->nodes[i].kind == IBNET_CA;
+
+		n_adapters += adapter && !net->nodes[i].dropped;
 		if (net->nodes[i].line || net->nodes[i].dropped)
 			continue;
 		first = missing++ ? first : i;
+		adapters += adapter;
 	}
-	if (!missing)
+	if (!missing ||
+	    (net->links && adapters == missing && adapters == n_adapters))
 		return 0;
 	return weft_inventory_note(
 		net->s, WEFT_FINDING_INPUT_TRUNCATED, NULL,

@@ -9,9 +9,11 @@
  *"MF0;leaf:..." ( )
  *
  * and, with -l, a line a port that begins with the node's GUID and description
- * and has the peer's GUID.  Without it peers are known by LID only, which the
- * sections of all nodes tell.
+ * and has the peer's GUID.  Without it peers are known by LID and description
+ * only, which the sections of all nodes tell.  LIDs alone do not do: each plane
+ * of a network has its own, and one file may hold the answers of several.
  */
+#include "base/hash.h"
 #include "topology/import/infiniband/ibnet.h"
 
 #include <ctype.h>
@@ -22,11 +24,23 @@
 #define ARROW	"==("
 #define ARROWED ")==>"
 #define MAX_LID 65535
+#define MANY	UINT32_MAX
+
+/* What the near ends of lines are. */
+struct known {
+	unsigned long lid;
+	struct weft_span desc;
+	uint32_t node;	/* WEFT_NONE until one is made */
+	uint32_t ports; /* the highest */
+};
 
 struct links {
 	struct ibnet *net;
-	uint32_t *by_lid; /* [MAX_LID + 1] node + 1 */
-	uint32_t *ports;  /* [MAX_LID + 1] its highest port */
+	struct known *known;
+	uint32_t n_known, known_room;
+	uint32_t *slot; /* hash of LID and description -> known + 1 */
+	uint32_t n_slots;
+	uint32_t *of_lid; /* [MAX_LID + 1] known + 1, MANY: not the only one */
 	struct weft_span desc;
 	char guid[24]; /* of the section, "" unknown */
 	size_t guid_size;
@@ -126,24 +140,90 @@ static uint32_t node_named(struct links *l, const char *id, size_t size,
 		    : WEFT_NONE;
 }
 
-/* The node of a LID, by its GUID where there is one; WEFT_NONE with err. */
+/* ---- near ends ---- */
+
+static uint32_t *slot_of(const struct links *l, unsigned long lid,
+			 struct weft_span desc)
+{
+	uint64_t hash = weft_hash_bytes(WEFT_HASH_START, &lid, sizeof(lid));
+	uint32_t i;
+
+	hash = weft_hash_bytes(hash, desc.at, desc.size);
+	for (i = (uint32_t)(hash % l->n_slots); l->slot[i];
+	     i = (i + 1) % l->n_slots) {
+		const struct known *k = &l->known[l->slot[i] - 1];
+
+		if (k->lid == lid && k->desc.size == desc.size &&
+		    (!desc.size || memcmp(k->desc.at, desc.at, desc.size) == 0))
+			break;
+	}
+	return &l->slot[i];
+}
+
+static int known_grow(struct links *l)
+{
+	uint32_t room = l->known_room ? 2 * l->known_room : 256;
+	struct known *known =
+		weft_realloc(l->known, room, sizeof(*known), l->net->err);
+	uint32_t *slot;
+
+	if (!known)
+		return -1;
+	l->known = known;
+	l->known_room = room;
+	slot = weft_calloc(2 * (size_t)room, sizeof(*slot), l->net->err);
+	if (!slot)
+		return -1;
+	free(l->slot);
+	l->slot = slot;
+	l->n_slots = 2 * room;
+	for (uint32_t i = 0; i < l->n_known; i++)
+		*slot_of(l, known[i].lid, known[i].desc) = i + 1;
+	return 0;
+}
+
+/* That of the near end, added where it is new; NULL with err. */
+static struct known *known_add(struct links *l, unsigned long lid,
+			       struct weft_span desc)
+{
+	uint32_t *slot;
+
+	if (l->n_known == l->known_room && known_grow(l))
+		return NULL;
+	slot = slot_of(l, lid, desc);
+	if (!*slot) {
+		l->known[l->n_known] = (struct known){lid, desc, WEFT_NONE, 0};
+		*slot = ++l->n_known;
+		l->of_lid[lid] = l->of_lid[lid] ? MANY : *slot;
+	}
+	return &l->known[*slot - 1];
+}
+
+/* That of a far end: of its LID and description, or of the LID where one node
+ * alone has it; NULL: none. */
+static struct known *known_find(const struct links *l, const struct end *end)
+{
+	uint32_t k = l->n_slots ? *slot_of(l, end->lid, end->desc) : 0;
+
+	if (!k && l->of_lid[end->lid] != MANY)
+		k = l->of_lid[end->lid];
+	return k ? &l->known[k - 1] : NULL;
+}
+
+/* The node of an end, by its GUID where there is one; WEFT_NONE with err. */
 static uint32_t node_of(struct links *l, const struct end *end,
 			struct weft_span guid, enum ibnet_kind kind)
 {
-	uint32_t *slot = &l->by_lid[end->lid];
 	char id[32];
 	size_t n;
 
-	if (*slot)
-		return *slot - 1;
 	if (guid.size > 2 && guid.size <= 18)
 		n = (size_t)snprintf(id, sizeof(id), "%c-%.*s",
 				     kind == IBNET_SWITCH ? 'S' : 'H',
 				     (int)guid.size - 2, guid.at + 2);
 	else
 		n = (size_t)snprintf(id, sizeof(id), "lid%lu", end->lid);
-	*slot = node_named(l, id, n, kind) + 1;
-	return *slot - 1; /* WEFT_NONE + 1 is 0 */
+	return node_named(l, id, n, kind);
 }
 
 static struct weft_span section_guid(const struct links *l,
@@ -220,54 +300,78 @@ static bool row_split(struct weft_span line, struct row *row)
 	return true;
 }
 
-/* Nothing heads the lines of -l; no adapter has more than two ports. */
-static enum ibnet_kind near_kind(const struct links *l, const struct row *row)
+static struct weft_span near_desc(const struct links *l, const struct row *row)
+{
+	return l->open ? l->desc : row->near.desc;
+}
+
+/* No adapter has more than two ports; "MF0;" is a managed switch. */
+static enum ibnet_kind kind_of(const struct end *end, unsigned long ports)
+{
+	return ports > 2 || weft_span_starts(end->desc, "MF0;") ? IBNET_SWITCH
+								: IBNET_CA;
+}
+
+/* Nothing heads the lines of -l. */
+static enum ibnet_kind near_kind(const struct links *l, const struct row *row,
+				 const struct known *k)
 {
 	if (l->open)
 		return l->kind;
-	return l->ports[row->near.lid] > 2 ||
-			       weft_span_starts(row->near.desc, "MF0;")
-		       ? IBNET_SWITCH
-		       : IBNET_CA;
+	return kind_of(&row->near, k->ports);
+}
+
+static bool is_near(const struct links *l, const struct row *row)
+{
+	return row->near.linked && (l->open || row->near.desc.size);
 }
 
 /* First of all, also where nothing is linked. */
 static int ports_take(struct links *l, const struct row *row, int number)
 {
-	uint32_t *most = &l->ports[row->near.lid];
+	struct known *k;
 
 	(void)number;
-	if (row->near.linked && row->near.port > *most)
-		*most = (uint32_t)row->near.port;
-	return 0;
+	if (!is_near(l, row))
+		return 0;
+	k = known_add(l, row->near.lid, near_desc(l, row));
+	if (k && row->near.port > k->ports)
+		k->ports = (uint32_t)row->near.port;
+	return k ? 0 : -1;
 }
 
-/* Which node each LID is: of all lines, before any peer is looked up. */
+/* Which node each is: of all lines, before any peer is looked up. */
 static int near_take(struct links *l, const struct row *row, int number)
 {
-	uint32_t node;
+	struct known *k;
 
-	if (!row->near.linked || (!l->open && !row->near.desc.size))
+	if (!is_near(l, row))
 		return 0;
-	node = node_of(l, &row->near, section_guid(l, &row->near),
-		       near_kind(l, row));
-	if (node == WEFT_NONE)
+	k = known_add(l, row->near.lid, near_desc(l, row));
+	if (k->node == WEFT_NONE)
+		k->node = node_of(l, &row->near, section_guid(l, &row->near),
+				  near_kind(l, row, k));
+	if (k->node == WEFT_NONE)
 		return -1;
-	if (!l->net->nodes[node].line)
-		l->net->nodes[node].line = number;
-	node_describe(&l->net->nodes[node], l->open ? l->desc : row->near.desc);
+	if (!l->net->nodes[k->node].line)
+		l->net->nodes[k->node].line = number;
+	node_describe(&l->net->nodes[k->node], k->desc);
 	return 0;
 }
 
 static int link_take(struct links *l, const struct row *row, int number)
 {
 	struct ibnet_port port = {.line = number};
+	const struct known *far;
 
-	if (!row->near.linked || !row->far.linked || !l->by_lid[row->near.lid])
+	if (!is_near(l, row) || !row->far.linked)
 		return 0;
-	port.node = l->by_lid[row->near.lid] - 1;
+	port.node = known_add(l, row->near.lid, near_desc(l, row))->node;
 	port.port = (uint32_t)row->near.port;
-	port.peer = node_of(l, &row->far, row->far.guid, IBNET_CA);
+	far = known_find(l, &row->far);
+	port.peer = far ? far->node
+			: node_of(l, &row->far, row->far.guid,
+				  kind_of(&row->far, row->far.port));
 	if (port.peer == WEFT_NONE)
 		return -1;
 	port.peer_port = (uint32_t)row->far.port;
@@ -302,16 +406,17 @@ int ibnet_read_links(struct ibnet *net)
 	struct links l = {.net = net};
 	int rc = -1;
 
-	l.by_lid = weft_calloc(MAX_LID + 1, sizeof(*l.by_lid), net->err);
-	l.ports = weft_calloc(MAX_LID + 1, sizeof(*l.ports), net->err);
-	if (l.by_lid && l.ports)
+	net->links = true;
+	l.of_lid = weft_calloc(MAX_LID + 1, sizeof(*l.of_lid), net->err);
+	if (l.of_lid)
 		rc = lines_take(&l, ports_take);
 	if (rc == 0)
 		rc = lines_take(&l, near_take);
 	if (rc == 0)
 		rc = lines_take(&l, link_take);
-	free(l.by_lid);
-	free(l.ports);
+	free(l.known);
+	free(l.slot);
+	free(l.of_lid);
 	return rc;
 }
 
