@@ -37,7 +37,7 @@ const struct weft_importer weft_importers[] = {
 	 weft_import_azure, weft_looks_azure},
 	{"lldp", "Ethernet: lldpcli -f json show neighbors, as HOST=FILE",
 	 weft_import_lldp, weft_looks_lldp},
-	{"kubernetes", "labels of nodes: kubectl get nodes -o json",
+	{"kubernetes", "labels of nodes: kubectl get nodes -o json, or yaml",
 	 weft_import_kubernetes, weft_looks_kubernetes},
 	{"csv", "a table with a column node and others: leaf, spine, rack, ...",
 	 weft_import_csv, weft_looks_csv},

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* import_kubernetes.c - nodes of a Kubernetes cluster: "kubectl get nodes -o
- * json"
+ * json", or -o yaml, or manifests of nodes
  *
  * Where a node is, its labels tell, whose keys differ by who has set them; read
  * is the first family of which a node has any.  GPUs are those of its capacity.
  * Slinky annotates nodes with the line that Slurm gets of them.
  */
+#include "base/yaml.h"
 #include "topology/import/chain.h"
 #include "topology/import/json_source.h"
 #include "topology/import/lines.h"
@@ -65,6 +66,8 @@ static const char *const rack_keys[] = {"node.coreweave.cloud/rack",
 					"topology.kubernetes.io/rack"};
 static const char *const gpu_keys[] = {"nvidia.com/gpu", "amd.com/gpu",
 				       "habana.ai/gaudi"};
+static const char *const kind_keys[] = {"nvidia.com/gpu.product",
+					"amd.com/gpu.product-name"};
 static const char *const slinky_keys[] = {"topology.slinky.slurm.net/spec",
 					  "topology.slinky.slurm.net/line"};
 #define N_OF(list) (sizeof(list) / sizeof((list)[0]))
@@ -105,7 +108,7 @@ static void labels_read(const json_t *labels, struct weft_located *l)
 	if (!l->nvlink)
 		l->nvlink = first_text(labels, nvlink_keys, N_OF(nvlink_keys));
 	l->rack = first_text(labels, rack_keys, N_OF(rack_keys));
-	l->gpu_kind = weft_json_text(labels, "nvidia.com/gpu.product");
+	l->gpu_kind = first_text(labels, kind_keys, N_OF(kind_keys));
 }
 
 /* "topo-switch:root:s2,topo-block:b2": units of each topology, outermost first;
@@ -186,6 +189,14 @@ static int node_add(struct nodes *n, const json_t *node, size_t index)
 	return rc;
 }
 
+/* Of a list of several kinds only nodes count. */
+static int item_read(struct nodes *n, const json_t *item, size_t index)
+{
+	const char *kind = weft_json_text(item, "kind");
+
+	return kind && strcmp(kind, "Node") != 0 ? 0 : node_add(n, item, index);
+}
+
 static int nodes_read(struct nodes *n, const json_t *root)
 {
 	const json_t *items = json_object_get(root, "items");
@@ -194,7 +205,7 @@ static int nodes_read(struct nodes *n, const json_t *root)
 	if (!items)
 		rc = node_add(n, root, 0);
 	for (size_t i = 0; rc == 0 && i < json_array_size(items); i++)
-		rc = node_add(n, json_array_get(items, i), i);
+		rc = item_read(n, json_array_get(items, i), i);
 	if (rc == 0 && n->s->n_hosts == 0)
 		rc = weft_fail_at(n->err, WEFT_EINVAL, n->input->path, 0, 0,
 				  "no node; expected what \"kubectl get nodes "
@@ -207,12 +218,98 @@ static int nodes_read(struct nodes *n, const json_t *root)
 		"no node has a label of topology that weft knows");
 }
 
+/* ---- YAML ---- */
+
+/* Scalars become texts; NULL: out of memory. */
+static json_t *json_of(const struct weft_yaml_node *node)
+{
+	json_t *to;
+	int rc = 0;
+
+	if (node->kind == WEFT_YAML_SCALAR)
+		return json_string(node->text);
+	to = node->kind == WEFT_YAML_LIST ? json_array() : json_object();
+	for (const struct weft_yaml_node *child = node->child;
+	     to && rc == 0 && child; child = child->next)
+		rc = child->key ? json_object_set_new(to, child->key,
+						      json_of(child))
+				: json_array_append_new(to, json_of(child));
+	if (rc) {
+		json_decref(to);
+		return NULL;
+	}
+	return to;
+}
+
+/* Adds a document: a node, or a list of them. */
+static int document_add(const struct nodes *n, const char *text, size_t size,
+			json_t *items)
+{
+	struct weft_yaml doc;
+	json_t *object, *list;
+	int rc;
+
+	if (weft_yaml_parse(text, size, n->input->path, &doc, n->err))
+		return -1;
+	object = json_of(doc.root);
+	weft_yaml_free(&doc);
+	list = json_object_get(object, "items");
+	rc = list ? json_array_extend(items, list)
+		  : json_array_append(items, object);
+	json_decref(object);
+	return rc ? weft_fail(n->err, WEFT_ENOMEM,
+			      "out of memory, or items that are no list")
+		  : 0;
+}
+
+static bool is_separator(struct weft_span line)
+{
+	return weft_span_is(weft_span_trim(line), "---");
+}
+
+/* Documents with lines "---" between them. */
+static json_t *yaml_source(const struct nodes *n)
+{
+	struct weft_lines lines =
+		weft_lines_start(n->input->text, n->input->size);
+	const char *from = n->input->text;
+	json_t *items = json_array(), *root = NULL;
+	struct weft_span line;
+	bool filled = false;
+	int rc = items ? 0 : -1;
+
+	while (rc == 0 && weft_lines_next(&lines, &line)) {
+		if (is_separator(line)) {
+			if (filled)
+				rc = document_add(n, from,
+						  (size_t)(line.at - from),
+						  items);
+			from = lines.next;
+			filled = false;
+		} else {
+			line = weft_span_trim(line);
+			filled = filled || (line.size && *line.at != '#');
+		}
+	}
+	if (rc == 0 && filled)
+		rc = document_add(
+			n, from,
+			(size_t)(n->input->text + n->input->size - from),
+			items);
+	if (rc == 0)
+		root = json_pack("{s:O}", "items", items);
+	json_decref(items);
+	return root;
+}
+
 int weft_import_kubernetes(struct weft_inventory *s,
 			   const struct weft_import_input *input,
 			   struct weft_error *err)
 {
 	struct nodes n = {.s = s, .input = input, .err = err};
-	json_t *root = weft_json_source(input, err);
+	const char *at = input->text + strspn(input->text, " \t\r\n");
+	json_t *root = *at == '{' || *at == '[' ? weft_json_source(input, err)
+						: yaml_source(&n);
 	int rc = -1;
 
 	if (root && weft_names_read(&n.names, input->options->names, err) == 0)
@@ -224,8 +321,18 @@ int weft_import_kubernetes(struct weft_inventory *s,
 
 bool weft_looks_kubernetes(const char *text, size_t size)
 {
+	static const char *const keys[] = {
+		"kubernetes.io/hostname", "network.topology.nvidia.com/",
+		"topology.nebius.com/",	  "fabric.topograph.run/",
+		"topology.k8s.aws/",	  "ib.coreweave.cloud/",
+		"gce-topology-block",	  "topology.slinky.slurm.net/",
+	};
 	const struct weft_span span = {text, size};
 
-	return weft_span_find(span, "\"apiVersion\"") &&
-	       weft_span_find(span, "\"kubernetes.io/hostname\"");
+	if (!weft_span_find(span, "metadata"))
+		return false;
+	for (size_t i = 0; i < N_OF(keys); i++)
+		if (weft_span_find(span, keys[i]))
+			return true;
+	return false;
 }

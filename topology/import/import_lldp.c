@@ -32,12 +32,14 @@ static int fail(const struct lldp *l, const char *what)
 			    what);
 }
 
-/* How network operating systems call ports: Cumulus, SONiC and Arista, Cisco,
- * Juniper. */
+/* How network operating systems call ports: Cumulus, SONiC (and its aliases),
+ * Arista, Dell, Cisco, Juniper. */
 static bool is_switch_port(const char *name)
 {
-	static const char *const starts[] = {"swp", "Ethernet", "Eth", "et-",
-					     "xe-", "ge-",	"Te",  "Hu"};
+	static const char *const starts[] = {
+		"swp", "Ethernet", "ethernet", "Eth", "etp", "et-", "xe-",
+		"ge-", "Gi",	   "Te",       "Twe", "Fo",  "Hu",  "Four",
+	};
 
 	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
 		if (strncmp(name, starts[i], strlen(starts[i])) == 0)
@@ -76,17 +78,43 @@ static int end_fill(struct lldp *l, const char *name, const char *port,
 	return end->hca == WEFT_NONE ? -1 : 0;
 }
 
-/* What the other end calls its port: its name, or where that is an address, its
- * description. */
+/* json0 has lists everywhere, of one element where json has that alone. */
+static const json_t *first_of(const json_t *list)
+{
+	return json_is_array(list) ? json_array_get(list, 0) : list;
+}
+
+static const char *text_of(const json_t *object, const char *key)
+{
+	const json_t *value = first_of(json_object_get(object, key));
+	const char *text = json_string_value(value);
+
+	return text ? text : weft_json_text(value, "value");
+}
+
+/* What the other end calls its port: its name, or where that is an address or a
+ * number, its description. */
 static const char *peer_port(const json_t *port)
 {
-	const json_t *id = json_object_get(port, "id");
+	const json_t *id = first_of(json_object_get(port, "id"));
 	const char *type = weft_json_text(id, "type");
 	const char *name = weft_json_text(id, "value");
+	const char *text = text_of(port, "descr");
 
-	if (!type || strcmp(type, "mac") == 0 || !name)
-		name = weft_json_text(port, "descr");
+	if (!type || strcmp(type, "mac") == 0 || !name ||
+	    (text && !is_switch_port(name) && is_switch_port(text)))
+		name = text;
 	return name;
+}
+
+/* "chassis": {NAME: {...}}, or in json0 [{"name": [{"value": NAME}], ...}]. */
+static const char *peer_name(json_t *interface)
+{
+	json_t *chassis = json_object_get(interface, "chassis");
+
+	return json_is_array(chassis)
+		       ? text_of(first_of(chassis), "name")
+		       : json_object_iter_key(json_object_iter(chassis));
 }
 
 static int links_add(struct lldp *l)
@@ -100,9 +128,9 @@ static int links_add(struct lldp *l)
 static int neighbour_add(struct lldp *l, const char *host, const char *name,
 			 json_t *interface)
 {
-	json_t *chassis = json_object_get(interface, "chassis");
-	const char *peer = json_object_iter_key(json_object_iter(chassis));
-	const char *port = peer_port(json_object_get(interface, "port"));
+	const char *peer = peer_name(interface);
+	const char *port =
+		peer_port(first_of(json_object_get(interface, "port")));
 	struct weft_inventory_cable cable = {
 		.n = 1,
 		.where = {l->input->source, 0},
@@ -119,9 +147,11 @@ static int neighbour_add(struct lldp *l, const char *host, const char *name,
 
 static int interfaces_read(struct lldp *l, const char *host, json_t *object)
 {
-	const char *name;
+	const char *name = weft_json_text(object, "name");
 	json_t *interface;
 
+	if (name)
+		return neighbour_add(l, host, name, object);
 	json_object_foreach(object, name,
 			    interface) if (neighbour_add(l, host, name,
 							 interface)) return -1;
@@ -131,8 +161,8 @@ static int interfaces_read(struct lldp *l, const char *host, json_t *object)
 /* A list, or where there is one only, that. */
 static int answer_read(struct lldp *l, const char *host, json_t *answer)
 {
-	json_t *list =
-		json_object_get(json_object_get(answer, "lldp"), "interface");
+	json_t *list = json_object_get(
+		first_of(json_object_get(answer, "lldp")), "interface");
 	int rc = 0;
 
 	if (json_is_object(list))
