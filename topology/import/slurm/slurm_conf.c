@@ -285,15 +285,44 @@ static int include_follow(struct reader *r, const struct file *file,
 	return rc;
 }
 
+/* No name of a node or switch has one of these. */
+#define TEMPLATE_CHARACTERS "$<>@%{}"
+
+/* Whether "NodeName=..." and the like name what was to be replaced: "$NODES",
+ * "@NODE@", "<node>". */
+static bool names_template(struct weft_span word)
+{
+	static const char *const keys[] = {"NodeName", "NodeHostName",
+					   "Nodes",    "SwitchName",
+					   "Switches", "BlockName"};
+	const char *equals = word.size ? memchr(word.at, '=', word.size) : NULL;
+	bool is = false;
+
+	if (!equals)
+		return false;
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		is = is ||
+		     ((size_t)(equals - word.at) == strlen(keys[i]) &&
+		      strncasecmp(word.at, keys[i], strlen(keys[i])) == 0);
+	for (const char *c = equals; is && c < weft_span_end(word); c++)
+		if (strchr(TEMPLATE_CHARACTERS, *c) && *c)
+			return true;
+	return false;
+}
+
 /* What a template engine was to replace is no name of a node. */
 static bool is_template(struct weft_span text)
 {
 	static const char *const marks[] = {"{{", "{%", "<%"};
+	struct weft_span word;
 
 	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
 		if (weft_span_find(text, marks[i]))
 			return true;
-	return weft_span_find(text, "Name=${");
+	while (weft_span_word(&text, " \t", &word))
+		if (names_template(word))
+			return true;
+	return false;
 }
 
 static int line_pass(struct reader *r, const struct file *file,
