@@ -135,6 +135,10 @@ int weft_hierarchy_fit(struct weft_inventory *s,
 		       const struct weft_hierarchy_options *options,
 		       struct weft_error *err);
 
+/* write_profile.c: the profile that NVLink domains of several nodes tell, where
+ * no source says the kind of any GPU; NULL: none. */
+const char *weft_hierarchy_nvlink_profile(const struct weft_inventory *s);
+
 /* write.c: the fabric file, malloc'ed text that weft_fabric_parse
  * reads; NULL with err. */
 char *weft_inventory_write(struct weft_inventory *s,

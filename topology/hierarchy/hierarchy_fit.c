@@ -4,11 +4,13 @@
 #include "topology/profile.h"
 
 /* GPUs of a host that no source knows: as inventory_write assumes them. */
-static uint32_t gpus_assumed(const struct weft_hierarchy_options *options)
+static uint32_t gpus_assumed(const struct weft_inventory *s,
+			     const struct weft_hierarchy_options *options)
 {
-	const char *name =
-		options->profile ? options->profile : "dgx-h100-superpod";
-	const struct weft_profile *profile = weft_profile_find(name);
+	const char *name = options->profile ? options->profile
+					    : weft_hierarchy_nvlink_profile(s);
+	const struct weft_profile *profile =
+		weft_profile_find(name ? name : "dgx-h100-superpod");
 
 	if (options->gpus_per_node)
 		return options->gpus_per_node;
@@ -84,7 +86,7 @@ int weft_hierarchy_fit(struct weft_inventory *s,
 		       const struct weft_hierarchy_options *options,
 		       struct weft_error *err)
 {
-	uint32_t assumed = gpus_assumed(options);
+	uint32_t assumed = gpus_assumed(s, options);
 
 	if (rails_fit(s, hierarchy, assumed, err))
 		return -1;

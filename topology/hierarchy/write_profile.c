@@ -8,6 +8,7 @@
 #include "topology/profile.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct {
@@ -142,6 +143,38 @@ static const char *profile_by_inside(const struct weft_writer *w)
 	return name;
 }
 
+/* ---- by NVLink domains ---- */
+
+static int compare_texts(const void *pa, const void *pb)
+{
+	const char *const *a = pa, *const *b = pb;
+
+	return strcmp(*a, *b);
+}
+
+/* Only racks of GB200 and their like have domains of several nodes; most hosts
+ * must be in one. */
+const char *weft_hierarchy_nvlink_profile(const struct weft_inventory *s)
+{
+	const char **domain = weft_calloc(s->n_hosts, sizeof(*domain), NULL);
+	uint32_t n = 0, shared = 0;
+	bool kind = !domain;
+
+	for (uint32_t h = 0; !kind && h < s->n_hosts; h++) {
+		kind = s->hosts[h].gpu_kind.text != NULL;
+		if (s->hosts[h].nvlink.text)
+			domain[n++] = s->hosts[h].nvlink.text;
+	}
+	if (n && !kind)
+		qsort(domain, n, sizeof(*domain), compare_texts);
+	for (uint32_t i = 0; !kind && i < n; i++)
+		shared += (i && strcmp(domain[i], domain[i - 1]) == 0) ||
+			  (i + 1 < n && strcmp(domain[i], domain[i + 1]) == 0);
+	free(domain);
+	return !kind && shared && 2 * shared > s->n_hosts ? "gb200-nvl72"
+							  : NULL;
+}
+
 /* ---- telling ---- */
 
 /* "nvlink, leaf and spine": levels whose figures no source tells. */
@@ -228,5 +261,11 @@ int weft_writer_profile(struct weft_writer *w)
 		w->profile = weft_profile_find(name);
 	if (name && !kind_told(w))
 		by = ", by what joins them";
+	if (!name) {
+		name = weft_hierarchy_nvlink_profile(w->s);
+		by = name ? ", by NVLink domains of several nodes" : NULL;
+		if (name)
+			w->profile = weft_profile_find(name);
+	}
 	return assumed_note(w, by);
 }

@@ -4,9 +4,10 @@
  *	node,leaf,spine,rack,gpus,gpu_type
  *	n[001-016],l01,s01,r01,8,h100
  *
- * The first line names the columns, in any order; between commas, semicolons or
- * tabs.  One names nodes, others what they have, and all that are kinds of
- * switches or places are levels: innermost first, or last, as their kinds say.
+ * The first line names the columns, in any order; between commas,
+ * semicolons, tabs or bars.  One names nodes, others what they have, and all
+ *that are kinds of switches or places are levels: innermost first, or last, as
+ *their kinds say.
  */
 #include "base/hostlist.h"
 #include "topology/import/chain.h"
@@ -34,6 +35,8 @@ static const struct {
 	{"node_name", NODE, 0},	    {"host", NODE, 0},
 	{"hostname", NODE, 0},	    {"nodelist", NODE, 0},
 	{"nodes", NODE, 0},	    {"instance", NODE, 0},
+	{"instance_id", NODE, 0},   {"server", NODE, 0},
+	{"machine", NODE, 0},	    {"compute_node", NODE, 0},
 	{"nvlink", NVLINK, 0},	    {"nvlink_domain", NVLINK, 0},
 	{"nvl_domain", NVLINK, 0},  {"clique", NVLINK, 0},
 	{"accelerator", NVLINK, 0}, {"rack", RACK, 0},
@@ -90,7 +93,7 @@ static size_t column_find(struct weft_span name)
 
 static char separator_of(struct weft_span line)
 {
-	static const char kinds[] = ",;\t";
+	static const char kinds[] = ",;\t|";
 
 	for (const char *c = kinds; *c; c++)
 		if (line.size && memchr(line.at, *c, line.size))
