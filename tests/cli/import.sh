@@ -86,4 +86,10 @@ check "no file is a usage error" exits 2
 run import --formats
 check "lists the formats" exits 0
 
+# what scontrol show nodes prints where all nodes are in a cloud, and off
+echo "No nodes in the system" >"$work/nodes.txt"
+run import --from slurm-nodes "$work/nodes.txt"
+check "hidden nodes are an error" exits 1
+check "which has the way to see them" err "PrivateData=cloud"
+
 finish

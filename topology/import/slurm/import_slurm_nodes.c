@@ -414,6 +414,12 @@ static int entries_apply(struct nodes *n, struct weft_error *err)
 		if (n->any_gpu && n->entries[h].named && entry_apply(n, h, err))
 			return -1;
 	}
+	if (named == 0 && strstr(n->input->text, "No nodes in the system"))
+		return weft_fail_at(err, WEFT_EINVAL, n->input->path, 0, 0,
+				    "Slurm shows no nodes; those of "
+				    "State=CLOUD that are powered down it "
+				    "hides unless slurm.conf has "
+				    "PrivateData=cloud");
 	if (named == 0)
 		return weft_fail_at(err, WEFT_EINVAL, n->input->path, 0, 0,
 				    "no line NodeName=: neither slurm.conf nor "
