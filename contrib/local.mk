@@ -17,6 +17,8 @@ dist_pkgdata_DATA = \
 EXTRA_DIST += \
 	%D%/check \
 	%D%/demo \
+	%D%/images/README.md \
+	%D%/images/slurm-weft.Containerfile \
 	%D%/lab.sh \
 	%D%/packages \
 	%D%/plugstack.conf.example \
