@@ -9,6 +9,7 @@
 
 #include "costmodel/job/flops.h"
 
+#include <math.h>
 #include <string.h>
 
 #define MAX_PRODUCTS 16
@@ -200,6 +201,13 @@ static struct products products_of(const struct weft_compute *c, uint32_t layer,
 	return p;
 }
 
+static double product_s(const struct weft_compute *c,
+			enum weft_precision precision, double m, double n,
+			double k, double count)
+{
+	return weft_gpu_product_s(c->gpu, precision, m, n, k, count) / c->clock;
+}
+
 static void products_time(const struct weft_compute *c,
 			  const struct products *p, double *forward,
 			  double *backward)
@@ -209,14 +217,12 @@ static void products_time(const struct weft_compute *c,
 		enum weft_precision precision =
 			x->wide ? WEFT_BITS_16 : c->precision;
 
-		*forward +=
-			x->share * weft_gpu_product_s(c->gpu, precision, x->m,
-						      x->n, x->k, x->count);
+		*forward += x->share *
+			    product_s(c, precision, x->m, x->n, x->k, x->count);
 		*backward +=
-			x->share * (weft_gpu_product_s(c->gpu, precision, x->m,
-						       x->k, x->n, x->count) +
-				    weft_gpu_product_s(c->gpu, precision, x->n,
-						       x->k, x->m, x->count));
+			x->share *
+			(product_s(c, precision, x->m, x->k, x->n, x->count) +
+			 product_s(c, precision, x->n, x->k, x->m, x->count));
 	}
 }
 
@@ -236,7 +242,7 @@ static void attention_time(const struct weft_compute *c, const struct widths *w,
 {
 	uint32_t seq = c->spec->seq ? c->spec->seq : c->model->seq;
 	double flops = weft_flops_attention(c->model, seq) * w->tokens / w->t;
-	double peak = c->gpu->flops_per_s[WEFT_BITS_16];
+	double peak = c->gpu->flops_per_s[WEFT_BITS_16] * c->clock;
 	enum weft_attention kernel = attention_kernel(c);
 	double core, scores, ssm;
 
@@ -350,8 +356,7 @@ double weft_compute_logits_forward_s(const struct weft_compute *c)
 	struct widths w = widths_of(c, 0);
 	double vocab = (double)c->model->vocab / c->spec->tp;
 
-	return weft_gpu_product_s(c->gpu, WEFT_BITS_16, w.tokens, vocab, w.h,
-				  1) +
+	return product_s(c, WEFT_BITS_16, w.tokens, vocab, w.h, 1) +
 	       weft_gpu_memory_s(c->gpu, w.tokens * vocab * LOSS_BYTES / 2, 0);
 }
 
@@ -360,10 +365,8 @@ double weft_compute_logits_backward_s(const struct weft_compute *c)
 	struct widths w = widths_of(c, 0);
 	double vocab = (double)c->model->vocab / c->spec->tp;
 
-	return weft_gpu_product_s(c->gpu, WEFT_BITS_16, w.tokens, w.h, vocab,
-				  1) +
-	       weft_gpu_product_s(c->gpu, WEFT_BITS_16, vocab, w.h, w.tokens,
-				  1) +
+	return product_s(c, WEFT_BITS_16, w.tokens, w.h, vocab, 1) +
+	       product_s(c, WEFT_BITS_16, vocab, w.h, w.tokens, 1) +
 	       weft_gpu_memory_s(c->gpu, w.tokens * vocab * LOSS_BYTES / 2, 0);
 }
 
@@ -412,6 +415,14 @@ enum weft_precision weft_compute_precision(enum weft_dtype dtype)
 	return precision[dtype];
 }
 
+/* Under a cap the voltage falls with the clock, so that the power is as its
+ * cube. */
+static double clock_of(const struct weft_gpu *gpu, double cap_w)
+{
+	return cap_w > 0 && cap_w < gpu->power_w ? cbrt(cap_w / gpu->power_w)
+						 : 1;
+}
+
 int weft_compute_start(const struct weft_gpu *gpu,
 		       const struct weft_model *model,
 		       const struct weft_spec *spec, struct weft_compute *c,
@@ -422,6 +433,7 @@ int weft_compute_start(const struct weft_gpu *gpu,
 		.model = model,
 		.spec = spec,
 		.software = weft_software(spec, gpu),
+		.clock = clock_of(gpu, spec->power_cap_w),
 	};
 	return weft_compute_set_precision(
 		c, weft_compute_precision(spec->dtype), err);

@@ -15,6 +15,7 @@ struct weft_compute {
 	const struct weft_spec *spec;
 	enum weft_precision precision; /* of the layers' products */
 	struct weft_software software;
+	double clock; /* of the usual one, under a power cap */
 };
 
 /* One micro-batch through one layer, on one GPU.  products_s: of weights,

@@ -31,6 +31,8 @@ struct weft_gpu {
 	/* Share of the 16-bit peak that attention reaches with each kernel;
 	 * 0: the GPU runs the one before. */
 	double attention[WEFT_N_ATTENTIONS];
+	double power_w;		 /* that it may take */
+	double host_bytes_per_s; /* copies to, and from, the host's memory */
 	enum weft_framework framework; /* that most jobs on it run */
 	/* All ranks that hold the same layers agree on the scales of 8-bit
 	 * tensors, from the maxima of steps before; later units scale each

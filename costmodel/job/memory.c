@@ -254,20 +254,17 @@ static void stage_add_embedding(const struct shape *s, uint32_t p,
 		stage->largest = fmax(stage->largest, output);
 }
 
-/* Layers are dealt to the pp*vpp chunks as evenly as possible, the first chunks
- * get one more; chunk k is on stage k % pp. */
 static struct stage stage_of(const struct shape *s, uint32_t p)
 {
 	uint32_t chunks = s->spec->pp * s->spec->vpp;
-	uint32_t each = s->model->layers / chunks;
-	uint32_t more = s->model->layers % chunks;
 	struct stage stage = {0};
 
 	for (uint32_t k = p; k < chunks; k += s->spec->pp) {
-		uint32_t first = k * each + (k < more ? k : more);
+		struct weft_chunk chunk =
+			weft_spec_chunk(s->spec, s->model->layers, k);
 
-		for (uint32_t i = 0; i < each + (k < more); i++)
-			stage_add_layer(s, first + i, &stage);
+		for (uint32_t i = 0; i < chunk.n; i++)
+			stage_add_layer(s, chunk.first + i, &stage);
 	}
 	if (p == s->spec->pp - 1 && s->model->mtp_layers)
 		stage_add_further(s, &stage);
@@ -374,12 +371,8 @@ static double framework_bytes(const struct weft_spec *spec, const double *part)
 static int check(const struct weft_spec *spec, const struct weft_model *model,
 		 uint32_t p, struct weft_error *err)
 {
-	if ((uint64_t)spec->pp * spec->vpp > model->layers)
-		return weft_fail(err, WEFT_EINVAL,
-				 "job spec: pp*vpp = %u*%u parts, but model %s "
-				 "has only %u layers",
-				 spec->pp, spec->vpp, model->name,
-				 model->layers);
+	if (weft_spec_deal_check(spec, model, err))
+		return -1;
 	if (p >= spec->pp)
 		return weft_fail(err, WEFT_EINVAL,
 				 "stage %u of a pipeline of %u", p, spec->pp);
@@ -407,7 +400,12 @@ int weft_memory_stage(const struct weft_spec *spec,
 	memory->working_bytes = stage.working;
 	states_fill(&s, options, &stage, part);
 	part[WEFT_MEMORY_ACTIVATIONS] =
-		memory->in_flight * stage.kept + stage.working;
+		memory->in_flight * stage.kept * (1 - spec->offload) +
+		stage.working;
+	/* One layer's leave, or come, while the next one's are used. */
+	if (spec->offload > 0)
+		part[WEFT_MEMORY_ACTIVATIONS] +=
+			2 * spec->offload * stage.largest_kept;
 	if (p == 0 && s.dropout)
 		part[WEFT_MEMORY_ACTIVATIONS] += memory->in_flight * s.tokens *
 						 MASK_BYTES * s.h / s.split;

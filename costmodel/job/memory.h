@@ -2,8 +2,7 @@
 /* memory.h - what a training job keeps in the memory of one GPU
  *
  * Sums of what has to be there at the worst moment of a step, with what the
- * framework, NCCL and an allocator that leaves gaps need beside it.  What
- * offloading saves is left out.
+ * framework, NCCL and an allocator that leaves gaps need beside it.
  */
 #ifndef WEFT_COSTMODEL_JOB_MEMORY_H
 #define WEFT_COSTMODEL_JOB_MEMORY_H

@@ -33,6 +33,8 @@ const char *const weft_framework_names[WEFT_N_FRAMEWORKS] = {
 	"fsdp",	 "deepspeed",	  "torchtitan",	   "maxtext"};
 static const char *const attention_names[WEFT_N_ATTENTIONS] = {
 	"plain", "flash1", "flash2", "flash3"};
+static const char *const pipeline_names[WEFT_N_PIPELINES] = {"1f1b",
+							     "zero-bubble"};
 static const char *const expert_kernel_names[WEFT_N_EXPERT_KERNELS] = {
 	"grouped", "fused"};
 static const char *const zero_by_names[WEFT_N_ZERO_BYS] = {"slices", "tensors"};
@@ -135,33 +137,38 @@ _Static_assert(offsetof(struct weft_spec, nodes_max) ==
 		       offsetof(struct weft_spec, nodes) + sizeof(uint32_t),
 	       "read_range stores both ends");
 
-/* "8+8+4" or "8x2+4": the nodes of each part. */
-static int read_split(const struct key *key, const struct entry *entry,
+/* "8+8+4" or "8x2+4": how many each part has. */
+static int read_parts(const struct key *key, const struct entry *entry,
 		      void *field, struct weft_error *err)
 {
-	struct weft_spec *spec =
-		(struct weft_spec *)(void *)((char *)field - key->offset);
+	uint32_t *part = field, *n_parts = part + WEFT_MAX_PARTS;
 	const char *text = entry->value, *end = text + entry->value_length;
-	uint32_t nodes, times;
+	uint32_t each, times;
 
 	while (text && text <= end) {
-		text = count_read(text, end, key->max, &nodes);
+		text = count_read(text, end, key->max, &each);
 		times = 1;
 		if (text && text < end && *text == 'x')
 			text = count_read(text + 1, end, WEFT_MAX_PARTS,
 					  &times);
 		if (!text || (text < end && *text != '+') ||
-		    spec->n_split + times > WEFT_MAX_PARTS)
+		    *n_parts + times > WEFT_MAX_PARTS)
 			break;
 		while (times--)
-			spec->split[spec->n_split++] = nodes;
+			part[(*n_parts)++] = each;
 		if (text++ == end)
 			return 0;
 	}
 	return fail_value(key, entry, err,
-			  "numbers of nodes such as 8+8 or 4x2, at most 256 "
-			  "parts");
+			  "numbers such as 8+8 or 4x2, at most 256 parts");
 }
+_Static_assert(offsetof(struct weft_spec, n_split) ==
+			       offsetof(struct weft_spec, split) +
+				       WEFT_MAX_PARTS * sizeof(uint32_t) &&
+		       offsetof(struct weft_spec, n_stages) ==
+			       offsetof(struct weft_spec, stages) +
+				       WEFT_MAX_PARTS * sizeof(uint32_t),
+	       "read_parts counts behind the parts");
 
 static int read_word(const struct key *key, const struct entry *entry,
 		     void *field, struct weft_error *err)
@@ -193,6 +200,7 @@ _Static_assert(sizeof(enum weft_dtype) == sizeof(uint32_t) &&
 		       sizeof(enum weft_recompute) == sizeof(uint32_t) &&
 		       sizeof(enum weft_framework) == sizeof(uint32_t) &&
 		       sizeof(enum weft_attention) == sizeof(uint32_t) &&
+		       sizeof(enum weft_pipeline) == sizeof(uint32_t) &&
 		       sizeof(enum weft_expert_kernels) == sizeof(uint32_t) &&
 		       sizeof(enum weft_cp_comm) == sizeof(uint32_t) &&
 		       sizeof(enum weft_zero_by) == sizeof(uint32_t) &&
@@ -381,6 +389,10 @@ static const struct key keys[] = {
 	WORD("attention", attention, attention_names),
 	PLAIN("fused", read_switch, fused),
 	WORD("expert_kernels", expert_kernels, expert_kernel_names),
+	WORD("pipeline", pipeline, pipeline_names),
+	RANGE("stages", read_parts, stages, 1, 1u << 16),
+	RANGE("offload", read_factor, offload, 0, 1),
+	RANGE("power_cap", read_factor, power_cap_w, 50, 10000),
 	WORD("cp_comm", cp_comm, cp_comm_names),
 	NUMBER(shard, 1, MAX_AXIS),
 	WORD("zero_by", zero_by, zero_by_names),
@@ -402,7 +414,7 @@ static const struct key keys[] = {
 	NAME(within),
 	NAME(prefer),
 	NUMBER(segment, 1, WEFT_MAX_GPUS),
-	RANGE("split", read_split, split, 1, WEFT_MAX_GPUS),
+	RANGE("split", read_parts, split, 1, WEFT_MAX_GPUS),
 	WORD("spread", spread, spread_names),
 	PLAIN("wait", read_duration, wait_s),
 	WORD("ranks", ranks, ranks_names),

@@ -89,6 +89,15 @@ enum weft_expert_kernels {
 	WEFT_N_EXPERT_KERNELS
 };
 
+/* What stages of a pipeline do in which order. */
+enum weft_pipeline {
+	WEFT_1F1B,
+	/* Gradients of weights fill what 1F1B leaves idle (arXiv:2401.10241,
+	 * ZB-H1). */
+	WEFT_ZERO_BUBBLE,
+	WEFT_N_PIPELINES
+};
+
 /* What ZeRO stage 1 deals out to ranks. */
 enum weft_zero_by {
 	WEFT_ZERO_BY_SLICES,  /* equal parts of all parameters together */
@@ -130,6 +139,10 @@ struct weft_spec {
 	enum weft_framework software;
 	enum weft_attention attention; /* unless given, the software's */
 	bool fused;		       /* likewise */
+	enum weft_pipeline pipeline;
+	uint32_t stages[WEFT_MAX_PARTS], n_stages; /* layers of each stage */
+	double offload;	    /* share of kept activations in the host's memory */
+	double power_cap_w; /* of a GPU; 0: none */
 	enum weft_expert_kernels expert_kernels;
 	enum weft_cp_comm cp_comm;
 	uint32_t shard; /* ranks of dp*cp that `zero` shards over */
@@ -199,6 +212,20 @@ uint32_t weft_spec_micro_batches(const struct weft_spec *spec);
  * mean of all ranks: `imbalance`, no more than a capacity leaves, nor than all
  * tokens.  Of a resolved spec. */
 double weft_spec_fullest(const struct weft_spec *spec);
+
+/* The layers first ... first + n - 1, which chunk k of the pp*vpp has.  Chunk k
+ * is on stage k % pp.  All get as many, the first ones one more; with stages=
+ * that holds for the chunks of each stage.  Of a spec and a number of layers
+ * that weft_spec_deal_check has seen. */
+struct weft_chunk {
+	uint32_t first, n;
+};
+struct weft_chunk weft_spec_chunk(const struct weft_spec *spec, uint32_t layers,
+				  uint32_t k);
+/* -1 where the chunks cannot have the model's layers. */
+int weft_spec_deal_check(const struct weft_spec *spec,
+			 const struct weft_model *model,
+			 struct weft_error *err);
 
 /* true when the spec says what is trained: a model, a shape of its own, or
  * measured traffic. */

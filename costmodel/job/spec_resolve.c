@@ -191,6 +191,28 @@ static int resolve_nodes(struct weft_spec *spec, struct weft_error *err)
 	return 0;
 }
 
+/* Each stage of a pipeline has a part of its own, with a layer for each of its
+ * chunks. */
+static int resolve_stages(const struct weft_spec *spec, struct weft_error *err)
+{
+	if (spec->n_stages && spec->n_stages != spec->pp)
+		return fail(err, WEFT_EINVAL,
+			    "stages has %u parts, but pp = %u", spec->n_stages,
+			    spec->pp);
+	for (uint32_t p = 0; p < spec->n_stages; p++) {
+		if (spec->stages[p] < spec->vpp)
+			return fail(err, WEFT_EINVAL,
+				    "stage %u has %u layers, but vpp = %u "
+				    "chunks",
+				    p, spec->stages[p], spec->vpp);
+	}
+	if (spec->pipeline == WEFT_ZERO_BUBBLE && spec->pp == 1)
+		return fail(err, WEFT_EINVAL,
+			    "pipeline = zero-bubble, but pp = 1: there is no "
+			    "bubble");
+	return 0;
+}
+
 static int resolve_batch(struct weft_spec *spec, struct weft_error *err)
 {
 	uint64_t replica, batch;
@@ -214,7 +236,7 @@ static int resolve_batch(struct weft_spec *spec, struct weft_error *err)
 			    "vpp = %u, but pp = 1: only a pipeline can be "
 			    "interleaved",
 			    spec->vpp);
-	return 0;
+	return resolve_stages(spec, err);
 }
 
 /* How many replicas of the parameters share what zero shards. */

@@ -2,11 +2,69 @@
 /* spec_shape.c - a model's shape out of the spec itself */
 #include "costmodel/job/spec.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 /* What a shape of the spec's own has where the spec is silent. */
 #define DEFAULT_VOCAB 128256
 #define DEFAULT_SEQ   4096
+
+/* Of n that are dealt to `parts` as evenly as possible, the first ones one
+ * more: those of the parts before k. */
+static uint32_t dealt_before(uint32_t n, uint32_t parts, uint32_t k)
+{
+	uint32_t more = n % parts;
+
+	return k * (n / parts) + (k < more ? k : more);
+}
+
+struct weft_chunk weft_spec_chunk(const struct weft_spec *spec, uint32_t layers,
+				  uint32_t k)
+{
+	uint32_t chunks = spec->pp * spec->vpp, round = k / spec->pp;
+	struct weft_chunk chunk = {0};
+
+	if (!spec->n_stages) {
+		chunk.first = dealt_before(layers, chunks, k);
+		chunk.n = dealt_before(layers, chunks, k + 1) - chunk.first;
+		return chunk;
+	}
+	for (uint32_t p = 0; p < spec->pp; p++) {
+		uint32_t before =
+			dealt_before(spec->stages[p], spec->vpp, round);
+		uint32_t n =
+			dealt_before(spec->stages[p], spec->vpp, round + 1) -
+			before;
+
+		chunk.first += before;
+		if (p < k % spec->pp)
+			chunk.first += n;
+		else if (p == k % spec->pp)
+			chunk.n = n;
+	}
+	return chunk;
+}
+
+int weft_spec_deal_check(const struct weft_spec *spec,
+			 const struct weft_model *model, struct weft_error *err)
+{
+	uint64_t sum = 0;
+
+	if ((uint64_t)spec->pp * spec->vpp > model->layers)
+		return weft_fail(err, WEFT_EINVAL,
+				 "job spec: pp*vpp = %u*%u parts, but model %s "
+				 "has only %u layers",
+				 spec->pp, spec->vpp, model->name,
+				 model->layers);
+	for (uint32_t p = 0; p < spec->n_stages; p++)
+		sum += spec->stages[p];
+	if (spec->n_stages && sum != model->layers)
+		return weft_fail(err, WEFT_EINVAL,
+				 "job spec: stages have %" PRIu64
+				 " layers, but model %s has %u",
+				 sum, model->name, model->layers);
+	return 0;
+}
 
 bool weft_spec_has_shape(const struct weft_spec *spec)
 {

@@ -53,6 +53,8 @@ static const struct {
 		"max_target_length context_length"},
 	{"sp", "sequence_parallel sequence_model_parallel"},
 	{"cp_comm", "cp_comm_type"},
+	{"pipeline", "pipeline_parallel_schedule pipeline_schedule"},
+	{"power_cap", "power_limit gpu_power_limit"},
 	{"recompute",
 	 "recompute_granularity activations_checkpoint_granularity "
 	 "activation_checkpointing gradient_checkpointing "
@@ -118,6 +120,10 @@ static const struct {
 	{"cp_comm", "all_to_all", "a2a"},
 	{"cp_comm", "ulysses", "a2a"},
 	{"cp_comm", "ring", "p2p"},
+	{"pipeline", "interleaved1f1b", "1f1b"},
+	{"pipeline", "zbvzerobubble", "zero-bubble"},
+	{"pipeline", "interleavedzerobubble", "zero-bubble"},
+	{"pipeline", "dualpipev", "zero-bubble"},
 	{"software", "megatron", "megatron-core"},
 	{"software", "megatron-lm", "megatron-core"},
 	{"software", "mcore", "megatron-core"},
@@ -148,6 +154,15 @@ static const struct {
 	 "an option of sbatch; the spec does not have it"},
 	{"lr learning_rate train_iters max_steps weight_decay dropout",
 	 "it does not change what ranks send; leave it out"},
+	{"lora lora_r lora_rank lora_alpha peft peft_scheme peft_type adapter",
+	 "adapters beside a frozen model are not modelled; without it the step "
+	 "is that of full training"},
+	{"decoder_first_pipeline_num_layers decoder_last_pipeline_num_layers "
+	 "num_layers_in_first_pipeline_stage num_layers_in_last_pipeline_stage",
+	 "stages=10+12x6+8 says the layers of each stage"},
+	{"cpu_offloading cpu_offloading_num_layers activation_offload "
+	 "activation_offloading",
+	 "offload= says which share of the kept activations, 0 to 1"},
 	{"ulysses ulysses_sequence_parallel_size sequence_parallel_size",
 	 "cp= with cp_comm=a2a says it"},
 };

@@ -28,6 +28,17 @@ static uint32_t slowest_stage(const struct step_build *b)
 	return slowest;
 }
 
+/* What filling and draining idles for each stage before or behind.  Gradients
+ * of weights, half of the backward products, need not be passed on: with them a
+ * stage fills as much of it again (arXiv:2401.10241, table 2: F + B - W). */
+static double stage_idle_s(const struct step_build *b,
+			   const struct step_stage *s)
+{
+	if (b->spec->pipeline != WEFT_ZERO_BUBBLE)
+		return stage_s(s);
+	return fmax(0, stage_s(s) - s->backward.products_s);
+}
+
 /* Parts of M passes through the slowest stage, then what fills and drains. */
 static void step_sum(const struct step_build *b, struct weft_step *step)
 {
@@ -44,9 +55,11 @@ static void step_sum(const struct step_build *b, struct weft_step *step)
 	step->host_s = m * s->host;
 	step->logits_s = m * (s->logits_forward + s->logits_backward);
 	for (uint32_t i = 0; i < pp; i++)
-		all_s += stage_s(&b->stages[i]);
+		all_s += stage_idle_s(b, &b->stages[i]);
 	step->bubble_s = (pp - 1.0) / b->spec->vpp * all_s / pp;
 	step->bubble_of_ideal = (pp - 1.0) / (b->spec->vpp * m);
+	if (b->spec->pipeline == WEFT_ZERO_BUBBLE && all_s > 0)
+		step->bubble_of_ideal *= all_s / pp / stage_s(s);
 	/* Stages end their step on their own, all wait for the last one. */
 	for (uint32_t i = 0; i < pp; i++) {
 		const struct step_stage *other = &b->stages[i];

@@ -52,22 +52,23 @@ static void pass_add(struct weft_pass *sum, const struct weft_pass *pass,
 	sum->memory_s += times * pass->memory_s;
 }
 
-/* The layers of stage p, dealt to chunks as schedule.h says. */
+/* The layers of stage p. */
 static void stage_layers(const struct step_build *b, uint32_t p,
 			 struct step_stage *s)
 {
 	const struct weft_model *model = b->model;
 	uint32_t chunks = b->spec->pp * b->spec->vpp;
-	uint32_t each = model->layers / chunks, more = model->layers % chunks;
 	double vocab = (double)model->vocab * model->hidden;
 
 	for (uint32_t k = p; k < chunks; k += b->spec->pp) {
-		uint32_t first = k * each + (k < more ? k : more);
-		uint32_t n = each + (k < more);
+		struct weft_chunk c =
+			weft_spec_chunk(b->spec, model->layers, k);
 
-		s->layers += n;
-		s->expert_layers += weft_model_expert_layers(model, first, n);
-		s->parameters += weft_model_layers_parameters(model, first, n);
+		s->layers += c.n;
+		s->expert_layers +=
+			weft_model_expert_layers(model, c.first, c.n);
+		s->parameters +=
+			weft_model_layers_parameters(model, c.first, c.n);
 	}
 	if (p == b->spec->pp - 1 && model->mtp_layers) {
 		bool experts = weft_model_has_experts(model, model->layers - 1);

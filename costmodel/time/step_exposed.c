@@ -144,15 +144,37 @@ static double fullest_share(const struct step_build *b,
 	return weft_spec_fullest(b->spec);
 }
 
+/* To copy what is offloaded of a micro-batch to the host; as long to copy it
+ * back. */
+static double stage_offloaded_s(const struct step_build *b,
+				const struct step_stage *s)
+{
+	const struct weft_memory_options kept =
+		weft_software_memory(b->spec, b->compute.gpu);
+	double dense = s->layers - s->expert_layers, bytes;
+
+	if (!(b->spec->offload > 0))
+		return 0;
+	bytes = dense * weft_memory_layer(b->spec, b->model, &kept, 0) +
+		s->expert_layers * weft_memory_layer(b->spec, b->model, &kept,
+						     b->model->layers - 1);
+	return b->spec->offload * bytes / b->compute.gpu->host_bytes_per_s;
+}
+
 /* What the host is behind the GPU in a micro-batch.  It runs ahead of products,
- * but waits for the exchange with experts, whose sizes it must know. */
+ * but waits for the exchange with experts, whose sizes it must know.  Copies of
+ * activations run behind the pass. */
 double stage_host_s(const struct step_build *b, const struct step_stage *s)
 {
 	double launch_s = s->expert_layers * EXPERTS_HOST_S;
+	double copied_s = stage_offloaded_s(b, s);
+	double wait_s = fmax(0, copied_s - stage_forward_s(s)) +
+			fmax(0, copied_s - stage_backward_s(s));
 
 	if (!b->compute.software.eager)
-		return 0;
-	return fmax(0, launch_s - (stage_s(s) - s->exposed[WEFT_AXIS_EP]));
+		return wait_s;
+	return wait_s +
+	       fmax(0, launch_s - (stage_s(s) - s->exposed[WEFT_AXIS_EP]));
 }
 
 /* Deals the calls of stage p to what hides them; the others add to what is

@@ -69,7 +69,7 @@ int stage_compute_prepare(struct step_build *b, struct weft_error *err);
 
 /* ---- communication: step_exposed.c ---- */
 
-/* Seconds that kernels of experts wait for the host. */
+/* Seconds that kernels wait for the host. */
 double stage_host_s(const struct step_build *b, const struct step_stage *s);
 /* The calls of stage p, by what may hide them. */
 void stage_calls(const struct step_build *b, uint32_t p, struct step_stage *s,

@@ -109,14 +109,8 @@ static void calls_sort(struct weft_schedule *s)
 static int builder_check(const struct weft_spec *spec,
 			 const struct weft_model *model, struct weft_error *err)
 {
-	uint64_t chunks = (uint64_t)spec->pp * spec->vpp;
-
-	if (chunks > model->layers)
-		return weft_fail(err, WEFT_EINVAL,
-				 "job spec: pp*vpp = %u*%u parts, but model %s "
-				 "has only %u layers",
-				 spec->pp, spec->vpp, model->name,
-				 model->layers);
+	if (weft_spec_deal_check(spec, model, err))
+		return -1;
 	if (spec->ep > 1 && !model->experts)
 		return weft_fail(err, WEFT_EINVAL,
 				 "job spec: ep = %u, but model %s has no "

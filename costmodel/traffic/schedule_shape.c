@@ -43,15 +43,12 @@ static double further_layers(const struct weft_model *model, struct run *run)
 	return weft_model_mtp_parameters(model);
 }
 
-/* Layers are dealt to the pp*vpp chunks as evenly as possible, the first chunks
- * get one more; chunk k is on stage k % pp.  A tied embedding in a pipeline is
- * held twice. */
+/* A tied embedding in a pipeline is held twice. */
 static void stage_fill(const struct builder *b, uint32_t stage, struct run *run)
 {
 	const struct weft_spec *spec = b->spec;
 	const struct weft_model *model = b->model;
 	uint32_t chunks = spec->pp * spec->vpp;
-	uint32_t each = model->layers / chunks, more = model->layers % chunks;
 	double output = (double)model->vocab * model->hidden;
 	double experts = weft_model_routed_parameters(model);
 	double sum = 0;
@@ -62,12 +59,12 @@ static void stage_fill(const struct builder *b, uint32_t stage, struct run *run)
 	run->first_stage = stage == 0;
 	run->last_stage = stage == spec->pp - 1;
 	for (uint32_t k = stage; k < chunks; k += spec->pp) {
-		uint32_t first = k * each + (k < more ? k : more);
-		uint32_t n = each + (k < more);
+		struct weft_chunk c = weft_spec_chunk(spec, model->layers, k);
 
-		sum += weft_model_layers_parameters(model, first, n);
-		run->layers += n;
-		run->expert_layers += weft_model_expert_layers(model, first, n);
+		sum += weft_model_layers_parameters(model, c.first, c.n);
+		run->layers += c.n;
+		run->expert_layers +=
+			weft_model_expert_layers(model, c.first, c.n);
 	}
 	if (run->last_stage)
 		sum += further_layers(model, run);

@@ -186,7 +186,7 @@ static const struct {
 	{"exposed_dp_s", "dp communication",
 	 offsetof(struct weft_step, exposed_s[WEFT_AXIS_DP])},
 	{"optimizer_s", "optimizer", offsetof(struct weft_step, optimizer_s)},
-	{"host_s", "waiting for launches", offsetof(struct weft_step, host_s)},
+	{"host_s", "waiting for the host", offsetof(struct weft_step, host_s)},
 	{"straggler_s", "waiting for stragglers",
 	 offsetof(struct weft_step, straggler_s)},
 };

@@ -169,6 +169,31 @@ static void a_pipeline_keeps_what_is_in_flight(void **state)
 	assert_close(memory("model=gpt3-175B,gbs=32", 0).in_flight, 1, 1e-12);
 }
 
+static void what_is_offloaded_is_elsewhere(void **state)
+{
+	struct weft_memory kept = memory("gpus=64,tp=8,pp=4,gbs=64", 0);
+	struct weft_memory half =
+		memory("gpus=64,tp=8,pp=4,gbs=64,offload=0.5", 0);
+	double own = kept.part_bytes[WEFT_MEMORY_ACTIVATIONS];
+
+	(void)state;
+	/* and as much of two layers on the way */
+	assert_close(half.part_bytes[WEFT_MEMORY_ACTIVATIONS],
+		     own / 2 + kept.layer_bytes, 1e-9);
+}
+
+static void stages_hold_the_layers_they_are_given(void **state)
+{
+#define DEALT                                                                  \
+	"gpus=64,tp=8,pp=4,vpp=2,gbs=64,model=llama3-70B,stages=18+22+21+19"
+	static const uint32_t layers[] = {18, 22, 21, 19};
+
+	(void)state;
+	for (uint32_t p = 0; p < 4; p++)
+		assert_int_equal(memory(DEALT, p).layers, layers[p]);
+#undef DEALT
+}
+
 static void full_recomputation_keeps_inputs_and_one_layer(void **state)
 {
 	static const char job[] = "model=llama3-8B,tp=2,recompute=full";
@@ -379,6 +404,8 @@ int main(void)
 		cmocka_unit_test(adam_has_8_or_12_bytes_a_parameter),
 		cmocka_unit_test(a_pipeline_keeps_what_is_in_flight),
 		cmocka_unit_test(full_recomputation_keeps_inputs_and_one_layer),
+		cmocka_unit_test(what_is_offloaded_is_elsewhere),
+		cmocka_unit_test(stages_hold_the_layers_they_are_given),
 		cmocka_unit_test(the_last_stage_has_the_logits),
 		cmocka_unit_test(context_ranks_hold_blocks_of_others),
 		cmocka_unit_test(experts_are_dealt_to_their_own_ranks),

@@ -40,7 +40,8 @@ static void every_key_is_read(void **state)
 	      "sync_every=8,algorithm=halving-doubling,grad_dtype=bf16,"
 	      "param_dtype=fp16,dispatch_dtype=fp8,channels=4,ranks=leave,"
 	      "env=torch,software=deepspeed,attention=flash2,fused=on,"
-	      "zero_by=tensors,expert_kernels=fused,layers=80,"
+	      "zero_by=tensors,expert_kernels=fused,pipeline=zero-bubble,"
+	      "stages=38+42,offload=0.5,power_cap=500,layers=80,"
 	      "hidden=8192,ffn=28672,heads=64,"
 	      "kv_heads=8,vocab=32000,gated_mlp=on,experts=8,top_k=2,"
 	      "expert_ffn=14336,from=script",
@@ -92,7 +93,12 @@ static void every_key_is_read(void **state)
 	assert_true(s.fused);
 	assert_int_equal(s.zero_by, WEFT_ZERO_BY_TENSORS);
 	assert_int_equal(s.expert_kernels, WEFT_EXPERTS_FUSED);
-	assert_int_equal(s.given, (UINT64_C(1) << 59) - 1);
+	assert_int_equal(s.pipeline, WEFT_ZERO_BUBBLE);
+	assert_int_equal(s.n_stages, 2);
+	assert_int_equal(s.stages[1], 42);
+	assert_close(s.offload, 0.5, 0);
+	assert_close(s.power_cap_w, 500, 0);
+	assert_int_equal(s.given, (UINT64_C(1) << 63) - 1);
 	assert_true(weft_spec_given(&s, "wait"));
 	assert_false(weft_spec_given(&s, "nonsense"));
 }
@@ -111,6 +117,8 @@ static void frameworks_words_are_keys(void **state)
 		{"fsdp_sharding_strategy=FULL_SHARD", "zero=3"},
 		{"precision=bf16-mixed", "dtype=bf16"},
 		{"sequence_parallel=true", "sp=on"},
+		{"pipeline_parallel_schedule=ZBVZeroBubble",
+		 "pipeline=zero-bubble"},
 		{"num_layers=8,hidden_size=64,num_attention_heads=4",
 		 "layers=8,hidden=64,heads=4"},
 		{"nnodes=4,nproc_per_node=8", "nodes=4,gpus_per_node=8"},
@@ -287,6 +295,9 @@ static void mistakes_are_named_with_their_column(void **state)
 		{"dtype=int8", "is not one of bf16, fp16, fp32, fp8", 7},
 		{"metric=speed", "is not one of hops, latency, time", 8},
 		{"sp=maybe", "sp: \"maybe\" is not on or off", 4},
+		{"stages=8+x", "stages: \"8+x\" is not numbers such as", 8},
+		{"offload=1.5", "is not a number from 0 to 1", 9},
+		{"lora=16", "adapters", 1},
 		{"recompute=all", "is not one of none, selective, full", 11},
 		{"cp_comm=rings", "is not one of p2p, allgather, a2a", 9},
 		{"algorithm=nccl", "is not one of auto, ring, tree", 11},
@@ -445,6 +456,10 @@ static void contradictions_state_the_arithmetic(void **state)
 		{"dp=1048576,mbs=1048576,gbs=1", 0,
 		 "gbs = 1 is not a multiple"},
 		{"vpp=2", 0, "vpp = 2, but pp = 1"},
+		{"pp=4,stages=10+20", 0, "stages has 2 parts, but pp = 4"},
+		{"pp=2,vpp=4,stages=3+5", 0,
+		 "stage 0 has 3 layers, but vpp = 4 chunks"},
+		{"pipeline=zero-bubble", 0, "but pp = 1"},
 		{"etp=2", 0, "etp = 2, but ep = 1"},
 		{"dp=8,ep=3", 0, "etp*ep*pp = 1*3*1 = 3 does not divide"},
 		{"dp=8,shard=3", 0, "shard = 3 does not divide dp*cp = 8*1"},
@@ -527,12 +542,12 @@ static void groups_of_nodes_that_disagree_are_refused(void **state)
 		const char *text, *says;
 	} parsed[] =
 		{
-			{"split=8+", "numbers of nodes such as"},
-			{"split=x4", "numbers of nodes such as"},
-			{"split=0+4", "numbers of nodes such as"},
-			{"split=4x", "numbers of nodes such as"},
+			{"split=8+", "numbers such as"},
+			{"split=x4", "numbers such as"},
+			{"split=0+4", "numbers such as"},
+			{"split=4x", "numbers such as"},
 			{"split=1x257", "at most 256 parts"},
-			{"split=4 4", "numbers of nodes such as"},
+			{"split=4 4", "numbers such as"},
 			{"nodes=4-", "such as 4-16"},
 			{"nodes=16-4", "such as 4-16"},
 			{"nodes=-4", "such as 4-16"},

@@ -144,6 +144,67 @@ static void the_fullest_experts_are_waited_for(void **state)
 #undef EXPERTS
 }
 
+#define PIPE "gpus=64,tp=8,pp=4,gbs=32,model=llama3-70B"
+
+/* arXiv:2401.10241, table 2: (p-1)(F+B-W) instead of (p-1)(F+B+W). */
+static void a_zero_bubble_pipeline_idles_less(void **state)
+{
+	struct weft_step usual = step_of(PIPE);
+	struct weft_step filled = step_of(PIPE ",pipeline=zero-bubble");
+	double m = 32 / 2.0;
+
+	(void)state;
+	/* a micro-batch's backward products are two thirds of its products */
+	assert_close(usual.bubble_s - filled.bubble_s,
+		     3 * usual.products_s / m * 2 / 3, 0.02);
+	assert_true(filled.bubble_of_ideal < usual.bubble_of_ideal);
+	assert_close(usual.step_s - filled.step_s,
+		     usual.bubble_s - filled.bubble_s, 1e-9);
+}
+
+/* The stage that was given more takes longer, and all wait for it; a stage with
+ * fewer layers makes up for the output layer. */
+static void stages_have_the_layers_they_are_given(void **state)
+{
+	struct weft_step even = step_of(PIPE);
+	struct weft_step same = step_of(PIPE ",stages=20x4");
+	struct weft_step skewed = step_of(PIPE ",stages=26+18x3");
+	struct weft_step fair = step_of(PIPE ",stages=20+21+20+19");
+
+	(void)state;
+	assert_close(same.step_s, even.step_s, 1e-12);
+	assert_int_equal(skewed.slowest_stage, 0);
+	assert_close(skewed.products_s, even.products_s * 26 / 20, 1e-9);
+	assert_int_equal(even.slowest_stage, 3);
+	assert_true(fair.step_s < even.step_s);
+}
+
+static void what_is_offloaded_is_waited_for_when_links_are_slow(void **state)
+{
+	struct weft_step kept = step_of(PIPE);
+	struct weft_step half = step_of(PIPE ",offload=0.3");
+	struct weft_step all = step_of(PIPE ",offload=1");
+
+	(void)state;
+	assert_close(half.step_s, kept.step_s, 1e-12);
+	assert_true(all.host_s > 0);
+	assert_close(all.products_s, kept.products_s, 1e-12);
+}
+
+/* The clock is as the cube root of the power; memory keeps its own. */
+static void a_power_cap_slows_products(void **state)
+{
+	struct weft_step free = step_of(PIPE);
+	struct weft_step capped = step_of(PIPE ",power_cap=350");
+	struct weft_step above = step_of(PIPE ",power_cap=700");
+
+	(void)state;
+	assert_close(capped.products_s, free.products_s * cbrt(2), 1e-9);
+	assert_close(capped.attention_s, free.attention_s * cbrt(2), 0.05);
+	assert_close(capped.memory_s, free.memory_s, 1e-12);
+	assert_close(above.step_s, free.step_s, 1e-12);
+}
+
 static void parts_add_up_to_the_step(void **state)
 {
 	static const char *const specs[] = {
@@ -593,6 +654,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(parts_add_up_to_the_step),
 		cmocka_unit_test(the_fullest_experts_are_waited_for),
+		cmocka_unit_test(a_zero_bubble_pipeline_idles_less),
+		cmocka_unit_test(stages_have_the_layers_they_are_given),
+		cmocka_unit_test(
+			what_is_offloaded_is_waited_for_when_links_are_slow),
+		cmocka_unit_test(a_power_cap_slows_products),
 		cmocka_unit_test(only_what_is_repeated_is_called_recomputation),
 		cmocka_unit_test(
 			the_bubble_falls_with_micro_batches_and_interleaving),
