@@ -23,6 +23,15 @@
 #define SCORE_PASSES_FORWARD  6.5
 #define SCORE_PASSES_BACKWARD 9.5
 
+/* Beyond the softmax of one kernel, bytes per score of eager operations
+ * (Hugging Face's eager_attention_forward): forward scaled and masked (4 each)
+ * and converted to fp32 and back around the softmax (12, less the kernel's own
+ * 4); backward converted (6), the softmax's gradient in fp32 (10, less 6) and
+ * scaled (4).  And kernels more. */
+#define EAGER_SCORES_FORWARD  16.0
+#define EAGER_SCORES_BACKWARD 14.0
+#define EAGER_SCORES_KERNELS  4
+
 /* Backward passes of norms and activation functions read what the forward pass
  * read and the gradient, too. */
 #define MEMORY_BACKWARD 1.6
@@ -226,15 +235,39 @@ static void products_time(const struct weft_compute *c,
 	}
 }
 
+static bool stores_scores(enum weft_attention kernel)
+{
+	return kernel == WEFT_ATTENTION_PLAIN || kernel == WEFT_ATTENTION_EAGER;
+}
+
 /* The software's kernel, or the latest before it that the GPU has. */
 static enum weft_attention attention_kernel(const struct weft_compute *c)
 {
 	enum weft_attention kernel = c->software.attention;
 
-	while (kernel > WEFT_ATTENTION_PLAIN &&
+	while (!stores_scores(kernel) && kernel > WEFT_ATTENTION_PLAIN &&
 	       !(c->gpu->attention[kernel] > 0))
 		kernel--;
 	return kernel;
+}
+
+/* Scores that go through memory. */
+static void stored_scores_time(const struct weft_compute *c, double scores,
+			       struct weft_layer_time *time)
+{
+	double forward = SCORE_PASSES_FORWARD * ACTIVATION_BYTES;
+	double backward = SCORE_PASSES_BACKWARD * ACTIVATION_BYTES;
+	double kernels = 0;
+
+	if (c->software.attention == WEFT_ATTENTION_EAGER) {
+		forward += EAGER_SCORES_FORWARD;
+		backward += EAGER_SCORES_BACKWARD;
+		kernels = EAGER_SCORES_KERNELS;
+	}
+	time->forward.attention_s += weft_gpu_memory_s(
+		c->gpu, forward * scores, PLAIN_KERNELS_FORWARD + kernels);
+	time->backward.attention_s += weft_gpu_memory_s(
+		c->gpu, backward * scores, PLAIN_KERNELS_BACKWARD + kernels);
 }
 
 static void attention_time(const struct weft_compute *c, const struct widths *w,
@@ -244,14 +277,14 @@ static void attention_time(const struct weft_compute *c, const struct widths *w,
 	double flops = weft_flops_attention(c->model, seq) * w->tokens / w->t;
 	double peak = c->gpu->flops_per_s[WEFT_BITS_16] * c->clock;
 	enum weft_attention kernel = attention_kernel(c);
-	double core, scores, ssm;
+	double core, ssm;
 
 	ssm = weft_model_ssm_share(c->model) * WEFT_SSM_FLOPS *
 	      c->model->ssm_inner * c->model->ssm_state * w->tokens / w->t /
 	      (SSM_FLOPS_PER_S * c->gpu->n_sms);
 	time->forward.attention_s = ssm;
 	time->backward.attention_s = FUSED_BACKWARD * ssm;
-	if (kernel != WEFT_ATTENTION_PLAIN) {
+	if (!stores_scores(kernel)) {
 		/* A causal mask leaves half of the pairs to compute. */
 		core = flops / 2 / (peak * c->gpu->attention[kernel]);
 		time->forward.attention_s +=
@@ -260,15 +293,10 @@ static void attention_time(const struct weft_compute *c, const struct widths *w,
 			FUSED_BACKWARD * core + weft_gpu_memory_s(c->gpu, 0, 2);
 		return;
 	}
-	core = flops / (peak * c->gpu->attention[kernel]);
-	scores = c->model->heads / w->t * seq * w->tokens * ACTIVATION_BYTES;
-	time->forward.attention_s +=
-		core + weft_gpu_memory_s(c->gpu, SCORE_PASSES_FORWARD * scores,
-					 PLAIN_KERNELS_FORWARD);
-	time->backward.attention_s +=
-		2 * core + weft_gpu_memory_s(c->gpu,
-					     SCORE_PASSES_BACKWARD * scores,
-					     PLAIN_KERNELS_BACKWARD);
+	core = flops / (peak * c->gpu->attention[WEFT_ATTENTION_PLAIN]);
+	stored_scores_time(c, c->model->heads / w->t * seq * w->tokens, time);
+	time->forward.attention_s += core;
+	time->backward.attention_s += 2 * core;
 }
 
 /* Elements of a layer that are converted to 8 bits: the inputs of its
@@ -309,7 +337,7 @@ static void memory_time(const struct weft_compute *c, const struct widths *w,
 	/* A short convolution and a gated norm around the recurrence. */
 	elements += SSM_PASSES * weft_model_ssm_share(c->model) * w->tokens *
 		    weft_model_ssm_input(c->model) / w->t;
-	if (attention_kernel(c) != WEFT_ATTENTION_PLAIN)
+	if (!stores_scores(attention_kernel(c)))
 		/* rotary positions of queries and keys */
 		elements += 2 * w->tokens * (w->q + w->kv);
 	else /* a dropout mask a residual */

@@ -73,7 +73,9 @@ struct weft_memory_options weft_software_memory(const struct weft_spec *spec,
 	struct weft_software software = weft_software(spec, gpu);
 
 	return (struct weft_memory_options){
-		.stored_attention = software.attention == WEFT_ATTENTION_PLAIN,
+		.stored_attention =
+			software.attention == WEFT_ATTENTION_PLAIN ||
+			software.attention == WEFT_ATTENTION_EAGER,
 		.eager_norms = !software.fused,
 		.eager = !software.fused_loss,
 	};

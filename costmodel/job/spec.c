@@ -32,7 +32,7 @@ const char *const weft_framework_names[WEFT_N_FRAMEWORKS] = {
 	"usual", "megatron-2021", "megatron-core", "nemo",
 	"fsdp",	 "deepspeed",	  "torchtitan",	   "maxtext"};
 static const char *const attention_names[WEFT_N_ATTENTIONS] = {
-	"plain", "flash1", "flash2", "flash3"};
+	"plain", "flash1", "flash2", "flash3", "eager"};
 static const char *const pipeline_names[WEFT_N_PIPELINES] = {"1f1b",
 							     "zero-bubble"};
 static const char *const expert_kernel_names[WEFT_N_EXPERT_KERNELS] = {

@@ -68,13 +68,16 @@ enum weft_framework {
 };
 extern const char *const weft_framework_names[WEFT_N_FRAMEWORKS];
 
-/* Kernels of attention: scores in memory, or the generations of
- * FlashAttention (cuDNN's since 9.0 count as the third). */
+/* Kernels of attention: scores in memory with one kernel for the softmax, or
+ * the generations of FlashAttention (cuDNN's since 9.0 count as the third), or
+ * scores in memory with a kernel for each operation on them, as Hugging Face's
+ * attn_implementation="eager" has it. */
 enum weft_attention {
 	WEFT_ATTENTION_PLAIN,
 	WEFT_ATTENTION_FLASH1,
 	WEFT_ATTENTION_FLASH2,
 	WEFT_ATTENTION_FLASH3,
+	WEFT_ATTENTION_EAGER,
 	WEFT_N_ATTENTIONS
 };
 

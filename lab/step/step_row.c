@@ -356,8 +356,7 @@ static void spec_text(const struct source *s, const struct axes *axes,
 {
 	const struct step_row *row = s->row;
 	uint32_t ep = row->model.experts ? source_count(s, "ep", 1) : 1;
-	bool plain = weft_software(software, row->gpu).attention ==
-		     WEFT_ATTENTION_PLAIN;
+	bool plain = weft_software_memory(software, row->gpu).stored_attention;
 	const char *recompute =
 		recompute_key(source_text(s, "recompute"), plain);
 	bool split = axes->tp > 1 && splits_sequence(s, recompute);

@@ -91,6 +91,8 @@ static const char *kernels_key(const struct source *s)
 {
 	const char *note = source_text(s, "note");
 
+	if (strncasecmp(note, "plain; torch", 12) == 0)
+		return ",attention=eager,fused=off";
 	if (strncasecmp(note, "plain;", 6) == 0)
 		return ",attention=plain,fused=off";
 	if (strncasecmp(note, "flash;", 6) != 0)

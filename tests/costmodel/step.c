@@ -205,6 +205,18 @@ static void a_power_cap_slows_products(void **state)
 	assert_close(above.step_s, free.step_s, 1e-12);
 }
 
+static void eager_attention_moves_scores_more_often(void **state)
+{
+	struct weft_step plain = step_of(PIPE ",attention=plain");
+	struct weft_step eager = step_of(PIPE ",attention=eager");
+	/* bytes of forward and backward passes, over the memory's rate */
+	double scores = 80.0 / 4 * 64 / 8 * 8192.0 * 8192 * 16;
+	double more_s = 30 * scores / (3350e9 * 0.8);
+
+	(void)state;
+	assert_close(eager.attention_s - plain.attention_s, more_s, 0.03);
+}
+
 static void parts_add_up_to_the_step(void **state)
 {
 	static const char *const specs[] = {
@@ -659,6 +671,7 @@ int main(void)
 		cmocka_unit_test(
 			what_is_offloaded_is_waited_for_when_links_are_slow),
 		cmocka_unit_test(a_power_cap_slows_products),
+		cmocka_unit_test(eager_attention_moves_scores_more_often),
 		cmocka_unit_test(only_what_is_repeated_is_called_recomputation),
 		cmocka_unit_test(
 			the_bubble_falls_with_micro_batches_and_interleaving),
