@@ -85,18 +85,25 @@ static const struct weft_model *model_named(const char *name)
 	return NULL;
 }
 
-/* "llama3-8B/70B/405B, deepseek-v3": the names, of each family once. */
+#define MORE ", ..."
+
+/* "llama3-8B/70B/405B, deepseek-v3": the names, of each family once; those for
+ * which there is room. */
 static void names_list(char *text, size_t size)
 {
 	size_t used = 0, family = 0;
 
 	text[0] = '\0';
-	for (uint32_t i = 0; i < weft_n_models && used < size; i++) {
+	for (uint32_t i = 0; i < weft_n_models; i++) {
 		const char *name = weft_models[i].name;
 		const char *dash = strrchr(name, '-');
 		bool same = i && family &&
 			    strncmp(name, weft_models[i - 1].name, family) == 0;
 
+		if (used + strlen(name) + 2 * sizeof(MORE) > size) {
+			snprintf(text + used, size - used, MORE);
+			return;
+		}
 		used += (size_t)snprintf(text + used, size - used, "%s%s",
 					 same ? "/"
 					 : i  ? ", "
@@ -112,7 +119,7 @@ int weft_model_find(const char *name, struct weft_model *model,
 	const struct weft_model *found = model_named(name);
 	uint32_t n = weft_n_models < MAX_MODELS ? weft_n_models : MAX_MODELS;
 	const char *known[MAX_MODELS], *near;
-	char list[400];
+	char list[230]; /* the message has 400 bytes */
 
 	if (found) {
 		*model = *found;
@@ -130,7 +137,8 @@ int weft_model_find(const char *name, struct weft_model *model,
 				 name, near);
 	return weft_fail(err, WEFT_EINVAL,
 			 "unknown model \"%.40s\": give a file, or layers=, "
-			 "hidden=, heads= in the spec; known are %s",
+			 "hidden=, heads= in the spec; known are %s (all: weft "
+			 "model step --models)",
 			 name, list);
 }
 
