@@ -214,18 +214,23 @@ static double exposed_chunked(const struct step_traffic *t, double window_s)
 	return fmax(t->time_s - window_s, 0) + fmin(t->time_s, window_s) / t->n;
 }
 
+/* Seconds of data-parallel calls in which links are busy. */
+static double sent_s(const struct step_traffic *t)
+{
+	return fmax(t->time_s - t->latency_s, 0);
+}
+
 /* Pieces that become ready evenly over the window: the last one is ready at its
- * end. */
+ * end.  Only transfers hide: hops are waited for, scaling.h. */
 static double exposed_timeline(const struct step_traffic *t, double window_s,
 			       double pieces)
 {
-	double exposed;
+	double sent = sent_s(t), exposed;
 
 	if (!(t->count > 0))
 		return 0;
-	exposed = fmax(t->time_s / pieces,
-		       t->time_s - window_s * (1 - 1 / pieces));
-	return exposed + REDUCE_CONTENTION * (t->time_s - exposed);
+	exposed = fmax(sent / pieces, sent - window_s * (1 - 1 / pieces));
+	return t->latency_s + exposed + REDUCE_CONTENTION * (sent - exposed);
 }
 
 /* The first chunk goes ahead of the products, the last one's results come after
@@ -240,12 +245,11 @@ static double exposed_experts(const struct step_traffic *t, double window_s)
 static double exposed_gathered(const struct step_traffic *t, double window_s,
 			       double layers)
 {
-	/* Latencies of gathers that are asked for in time keep no link busy. */
-	double sent_s = fmax(t->time_s - t->latency_s, 0);
-	double busy = t->time_s > 0 ? sent_s / window_s : 0;
+	double sent = sent_s(t);
+	double busy = sent > 0 ? sent / window_s : 0;
 
 	return fmax(exposed_timeline(t, window_s, layers),
-		    sent_s * fmin(1, GATHER_SEEN * busy));
+		    t->latency_s + sent * fmin(1, GATHER_SEEN * busy));
 }
 
 static double exposed_ring(const struct step_traffic *t, double attention_s)

@@ -144,6 +144,25 @@ static void the_fullest_experts_are_waited_for(void **state)
 #undef EXPERTS
 }
 
+/* Hops of rings are waited for, though all that they carry hides. */
+static void longer_rings_are_waited_for(void **state)
+{
+#define SHARDED "zero=3,mbs=6,model=llama3-8B,software=fsdp,"
+	struct weft_step few = step_of(SHARDED "gpus=64,gbs=384");
+	struct weft_step many = step_of(SHARDED "gpus=512,gbs=3072");
+	double hops =
+		many.latency_s[WEFT_AXIS_DP] - few.latency_s[WEFT_AXIS_DP];
+	double more =
+		many.exposed_s[WEFT_AXIS_DP] - few.exposed_s[WEFT_AXIS_DP];
+
+	(void)state;
+	assert_true(hops > 0.01 * few.step_s);
+	assert_close(more, hops, 0.3);
+	assert_true(many.exposed_s[WEFT_AXIS_DP] >
+		    many.latency_s[WEFT_AXIS_DP]);
+#undef SHARDED
+}
+
 #define PIPE "gpus=64,tp=8,pp=4,gbs=32,model=llama3-70B"
 
 /* arXiv:2401.10241, table 2: (p-1)(F+B-W) instead of (p-1)(F+B+W). */
@@ -666,6 +685,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(parts_add_up_to_the_step),
 		cmocka_unit_test(the_fullest_experts_are_waited_for),
+		cmocka_unit_test(longer_rings_are_waited_for),
 		cmocka_unit_test(a_zero_bubble_pipeline_idles_less),
 		cmocka_unit_test(stages_have_the_layers_they_are_given),
 		cmocka_unit_test(
