@@ -53,6 +53,8 @@ libweft_cli_la_SOURCES = \
 	%D%/plan/request.h \
 	%D%/plan/verdict.c \
 	%D%/plan/verdict.h \
+	%D%/page.c \
+	%D%/page.h \
 	%D%/report.c \
 	%D%/report.h \
 	%D%/setup/checks.c \
@@ -74,6 +76,11 @@ libweft_cli_la_SOURCES = \
 	%D%/slurm/room.h \
 	%D%/slurm/cmd_status.c \
 	%D%/slurm/cmd_why.c \
+	%D%/slurm/fleet.h \
+	%D%/slurm/fleet_history.c \
+	%D%/slurm/fleet_html.c \
+	%D%/slurm/history.c \
+	%D%/slurm/history.h \
 	%D%/slurm/prometheus.c \
 	%D%/slurm/prometheus.h \
 	%D%/slurm/promises.c \

@@ -7,68 +7,20 @@
  */
 #include "base/hostlist.h"
 #include "cli/audit/audit.h"
+#include "cli/page.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const char head[] =
-	"<!doctype html>\n<html lang=\"en\">\n<head>\n<meta "
-	"charset=\"utf-8\">\n"
-	"<meta name=\"viewport\" content=\"width=device-width, "
-	"initial-scale=1\">\n"
-	"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src "
-	"'none'; style-src 'unsafe-inline'\">\n"
-	"<meta name=\"color-scheme\" content=\"light dark\">\n"
-	"<style>\n"
-	":root { --paper: #fff; --sheet: #f6f7f9; --ink: #1b1f24; --dim: "
-	"#59626d; --line: #c3c9d1; --error: #b3261e; --warning: #8a5a00; "
-	"--info: #1f4e9c; }\n"
-	"@media (prefers-color-scheme: dark) { :root { --paper: #14171b; "
-	"--sheet: #1c2025; --ink: #e6e9ed; --dim: #a3abb5; --line: #4a515a; "
-	"--error: #ff8a80; --warning: #f0b429; --info: #8ab4f8; } }\n"
-	"body { margin: 0 auto; padding: 16px 20px 40px; max-width: 1400px; "
-	"background: var(--paper); color: var(--ink); font: 14px/1.4 "
-	"system-ui, sans-serif; }\n"
-	"h1 { font-size: 21px; } h2 { font-size: 15px; margin: 24px 0 8px; }\n"
-	"table { border-collapse: collapse; width: 100%; }\n"
-	"td, th { text-align: left; vertical-align: top; padding: 6px 10px; "
-	"border-bottom: 1px solid var(--line); overflow-wrap: anywhere; }\n"
-	"th { color: var(--dim); font-weight: 600; }\n"
-	".error { color: var(--error); } .warning { color: var(--warning); } "
-	".info { color: var(--info); } .dim { color: var(--dim); }\n"
-	"</style>\n";
-
-static void escaped(const char *text)
-{
-	for (; *text; text++)
-		switch (*text) {
-		case '&':
-			fputs("&amp;", stdout);
-			break;
-		case '<':
-			fputs("&lt;", stdout);
-			break;
-		case '>':
-			fputs("&gt;", stdout);
-			break;
-		case '"':
-			fputs("&quot;", stdout);
-			break;
-		default:
-			putchar(*text);
-		}
-}
 
 static void title_print(const struct audit *a, const char *name)
 {
 	uint32_t errors = weft_findings_count(&a->findings, WEFT_ERROR);
 	uint32_t warnings = weft_findings_count(&a->findings, WEFT_WARNING);
 
-	fputs("<title>weft audit: ", stdout);
-	escaped(name);
-	fputs("</title>\n</head>\n<body>\n<h1>", stdout);
-	escaped(name);
+	page_open("weft audit: ", name);
+	fputs("<h1>", stdout);
+	page_text(name);
 	if (errors || warnings)
 		printf(": %u error%s, %u warning%s", errors,
 		       errors == 1 ? "" : "s", warnings,
@@ -92,20 +44,20 @@ static void row_print(const struct weft_finding *f, const char *places,
 	printf("<tr><td class=\"%s\">%s<br><span class=\"dim\">%s</span></td>"
 	       "<td>",
 	       severity, severity, kind->code);
-	escaped(places);
+	page_text(places);
 	if (n > 1)
 		printf(" <span class=\"dim\">(%u)</span>", n);
 	fputs("</td><td>", stdout);
-	escaped(f->text);
+	page_text(f->text);
 	if (f->source[0]) {
 		fputs("<br><span class=\"dim\">", stdout);
-		escaped(f->source);
+		page_text(f->source);
 		if (f->line)
 			printf(":%d", f->line);
 		fputs("</span>", stdout);
 	}
 	fputs("</td><td class=\"dim\">", stdout);
-	escaped(kind->remedy);
+	page_text(kind->remedy);
 	puts("</td></tr>");
 }
 
@@ -142,10 +94,9 @@ static int rows_print(const struct audit *a, bool drift, struct weft_error *err)
 
 int audit_html(const struct audit *a, const char *name, struct weft_error *err)
 {
-	fputs(head, stdout);
 	title_print(a, name);
 	if (rows_print(a, true, err) || rows_print(a, false, err))
 		return -1;
-	puts("</body>\n</html>");
+	page_close();
 	return 0;
 }

@@ -3,6 +3,7 @@
 #include "base/bitset.h"
 #include "cli/cmd.h"
 #include "cli/report.h"
+#include "cli/slurm/fleet.h"
 #include "cli/slurm/prometheus.h"
 #include "cli/slurm/slurm_jobs.h"
 #include "cli/slurm/slurm_state.h"
@@ -220,7 +221,14 @@ out:
 
 /* ---- the command ---- */
 
-enum { KEY_VERIFY = 256, KEY_PROMETHEUS, KEY_STATUS, KEY_SAVED, KEY_JSON };
+enum {
+	KEY_VERIFY = 256,
+	KEY_PROMETHEUS,
+	KEY_STATUS,
+	KEY_SAVED,
+	KEY_HTML,
+	KEY_JSON
+};
 
 static const struct argp_option options[] = {
 	{"fabric", 'f', "FILE", 0,
@@ -242,13 +250,17 @@ static const struct argp_option options[] = {
 	 "write metrics for node_exporter's textfile collector (default: to "
 	 "standard output)",
 	 0},
+	{"html", KEY_HTML, NULL, 0,
+	 "answer as a page: who waits and why, what is free, how full domains "
+	 "were over time; with --saved without asking Slurm",
+	 0},
 	{"json", KEY_JSON, NULL, 0, "answer in JSON", 0},
 	{0},
 };
 
 struct invocation {
 	const char *fabric_path, *status_path, *saved_path, *prometheus;
-	bool verify, saved, json;
+	bool verify, saved, html, json;
 	struct status status;
 	struct saved records;
 };
@@ -274,6 +286,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_PROMETHEUS:
 		in->prometheus = arg ? arg : "-";
 		return 0;
+	case KEY_HTML:
+		in->html = true;
+		return 0;
 	case KEY_JSON:
 		in->json = true;
 		return 0;
@@ -289,6 +304,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (in->prometheus && (in->json || in->verify))
 			argp_error(state, "--prometheus is a format of its "
 					  "own");
+		if (in->html && (in->json || in->verify || in->prometheus))
+			argp_error(state, "--html is a format of its own");
 		if (in->saved && in->verify)
 			argp_error(state, "--verify has nothing to do with "
 					  "--saved");
@@ -450,19 +467,40 @@ static int report_metrics(struct invocation *in, struct weft_error *err)
 				in->prometheus, err);
 }
 
+/* Of the running Slurm, or with --saved of the records alone. */
+static int report_html(struct invocation *in, struct weft_error *err)
+{
+	bool has_records = saved_load(in->saved_path, &in->records,
+				      in->saved ? err : NULL) == 0;
+	const struct fleet fleet = {
+		.fabric = in->status.fabric,
+		.fabric_path = in->status.site.fabric_path,
+		.now = in->saved ? NULL : &in->status,
+		.records = has_records ? &in->records : NULL,
+	};
+
+	if (in->saved && !has_records)
+		return -1;
+	return fleet_html(&fleet, err);
+}
+
 static int answer(struct invocation *in, enum exit_code *code,
 		  struct weft_error *err)
 {
-	if (in->saved)
+	if (in->saved && !in->html)
 		return report_saved(in, err);
 	if (status_open(in, err) < 0)
 		return -1;
+	if (in->saved)
+		return report_html(in, err);
 	if (in->verify)
 		return verify(in, code, err);
 	if (status_read(&in->status, err) < 0)
 		return -1;
 	if (in->prometheus)
 		return report_metrics(in, err);
+	if (in->html)
+		return report_html(in, err);
 	if (in->json)
 		return status_json(&in->status, err);
 	status_text(&in->status);

@@ -49,6 +49,8 @@ void saved_sum(const struct saved *saved, enum saved_mode mode, double from_s,
 	       double to_s, struct saved_sum *sum);
 
 void saved_text(const struct saved *saved);
+/* The weeks as a table of a page. */
+void saved_html(const struct saved *saved);
 /* {"schema": "weft.saved/1", ...} */
 int saved_json(const struct saved *saved, struct weft_error *err);
 

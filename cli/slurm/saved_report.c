@@ -165,6 +165,41 @@ void saved_text(const struct saved *saved)
 		       saved->n_broken == 1 ? "" : "s", saved->path);
 }
 
+/* ---- HTML ---- */
+
+static void week_html(void *arg, double week_s, enum saved_mode mode,
+		      const struct saved_sum *sum)
+{
+	double saved_s = sum->saved_gpu_s + sum->at_most_gpu_s;
+	char date[DATE_SIZE];
+
+	(void)arg;
+	date_text(week_s, date);
+	date[10] = '\0';
+	printf("<tr><td>%s</td><td>%s</td><td>%u</td><td>%u</td><td>%.1f</td>"
+	       "<td>%.1f</td><td>",
+	       date, saved_mode_names[mode], sum->n_jobs, sum->n_compared,
+	       sum->gpu_s / 3600, saved_s / 3600);
+	if (sum->compared_gpu_s > 0)
+		printf("%s%.1f %%", sum->at_most_gpu_s != 0 ? "up to " : "",
+		       100 * saved_s / sum->compared_gpu_s);
+	puts("</td></tr>");
+}
+
+void saved_html(const struct saved *saved)
+{
+	if (!json_array_size(saved->jobs))
+		return;
+	puts("<h2>What weft's nodes save, by the week</h2>\n"
+	     "<p class=\"dim\">observe: would have saved against those that "
+	     "Slurm gave; place: saved against those that Slurm would have "
+	     "given. Of jobs that have ended.</p>\n"
+	     "<table><tr><th>Week of</th><th>Mode</th><th>Jobs</th>"
+	     "<th>Compared</th><th>GPU hours</th><th>Saved</th><th></th></tr>");
+	each_sum(saved, week_html, NULL);
+	puts("</table>");
+}
+
 /* ---- JSON ---- */
 
 static void week_json(void *arg, double week_s, enum saved_mode mode,

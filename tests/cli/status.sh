@@ -40,6 +40,39 @@ check "or that any nodes do" out "communication 500 ms, any nodes"
 check "or that no time was left" out "1.5 s, stock Slurm not computed in time"
 check "who waits" out "leaf leaf1 has 1 of 4 nodes free"
 
+# ---- the page ----
+
+run status --html
+check "makes a page" exits 0
+check "that begins with what is free" out \
+	"<h1>lab: 14 of 128 GPUs are free, 2 jobs wait</h1>"
+check "says who waits, and why" out \
+	"<td>32</td><td>2026-11-21T23:28:03</td><td>weft: leaf leaf1 has"
+check "draws the domains with their jobs" out "n07 GPU 0: free"
+check "loads nothing" not grep -qE 'src=|href=|<script' "$work/out"
+cat >"$work/records" <<'EOF'
+{"job": 1, "cause": "narrowed", "start_s": 1000000, "nodes": 4, "gpus": 32, "on": "n[00-03]"}
+{"job": 2, "cause": "narrowed", "start_s": 1001000, "nodes": 1, "gpus": 4, "on": "n04"}
+{"job": 3, "cause": "narrowed", "start_s": 1001000, "nodes": 99, "gpus": 8}
+{"job": 1, "start_s": 1000000, "end_s": 1001000}
+{"job": 2, "start_s": 1001000, "end_s": 1002000}
+{"job": 3, "start_s": 1001000, "end_s": 1002000}
+EOF
+PATH=${PATH#*:} run status --html --saved="$work/records" \
+	--fabric "$FIXTURES/fabric.yaml"
+check "of records alone, without Slurm" exits 0
+check "a domain is full while its job runs" out \
+	"leaf0: 32 of 32 GPUs, 01-12 13:46 to 01-12 14:03"
+check "and free from its end on" out \
+	"leaf0: 0 of 32 GPUs, 01-12 14:03 to 01-12 14:20"
+check "a domain further out holds what is in it" out \
+	"pod0: 4 of 64 GPUs, 01-12 14:03 to 01-12 14:19"
+check "jobs without nodes are left out, and counted" out \
+	"Of 3 jobs 1 are left out"
+check "what was free in which pieces" out "At the end: 128, 128 and 64 GPUs"
+run status --html --json
+check "a page is no JSON" exits 2
+
 # ---- records ----
 
 run status --saved --json
