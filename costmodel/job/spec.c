@@ -504,6 +504,23 @@ static void strip(const char **text, size_t *length)
 		(*length)--;
 }
 
+/* Another key behind a blank or a semicolon, or the options of a command. */
+static bool is_not_split(const char *at, size_t length)
+{
+	const char *equals = memchr(at, '=', length);
+
+	while (length > 0 && *at == ' ') {
+		at++;
+		length--;
+	}
+	if (!equals)
+		return length > 2 && at[0] == '-' && memchr(at, ' ', length);
+	length -= (size_t)(equals + 1 - at);
+	return memchr(equals + 1, '=', length) &&
+	       (memchr(equals + 1, ' ', length) ||
+		memchr(equals + 1, ';', length));
+}
+
 /* Splits the entry of `length` bytes at `at` in the whole text. */
 static int entry_split(const char *text, const char *at, size_t length,
 		       struct entry *entry, struct weft_error *err)
@@ -515,6 +532,12 @@ static int entry_split(const char *text, const char *at, size_t length,
 	entry->name_length = name_length;
 	strip(&entry->name, &entry->name_length);
 	entry->name_column = (int)(entry->name - text) + 1;
+	if (is_not_split(at, length))
+		return weft_fail_at(err, WEFT_EINVAL, "job spec", 0,
+				    entry->name_column,
+				    "commas part keys, as in gpus=64,tp=8; "
+				    "found \"%.*s\"; weft spec reads commands",
+				    (int)(length > QUOTE ? QUOTE : length), at);
 	if (!equals || entry->name_length == 0)
 		return weft_fail_at(err, WEFT_EINVAL, "job spec", 0,
 				    entry->name_column,
@@ -539,7 +562,8 @@ static int entry_read(const struct entry *entry, struct weft_spec *spec,
 {
 	size_t k = key_of_word(entry->name, entry->name_length);
 	struct entry own = *entry;
-	const char *value;
+	char folded[WEFT_SPEC_WORD_SIZE];
+	const char *value = NULL;
 
 	if (k == N_KEYS)
 		return unknown_key(entry, err);
@@ -548,8 +572,12 @@ static int entry_read(const struct entry *entry, struct weft_spec *spec,
 				    entry->name_column, "%s is given twice",
 				    keys[k].name);
 	spec->given |= UINT64_C(1) << k;
-	value = weft_spec_word_value(keys[k].name, entry->value,
-				     entry->value_length);
+	if (weft_spec_word_fold(entry->name, entry->name_length, folded) == 0)
+		value = weft_spec_word_value(folded, entry->value,
+					     entry->value_length);
+	if (!value)
+		value = weft_spec_word_value(keys[k].name, entry->value,
+					     entry->value_length);
 	if (value) {
 		own.value = value;
 		own.value_length = strlen(value);

@@ -161,6 +161,11 @@ static int resolve_nodes(struct weft_spec *spec, struct weft_error *err)
 {
 	uint32_t nodes;
 
+	if (spec->gpus == 1 && !weft_spec_given(spec, "gpus") &&
+	    (spec->nodes > 1 || spec->gpus_per_node > 1))
+		return fail(err, WEFT_EINVAL,
+			    "how many GPUs? Give gpus=, or nodes= and "
+			    "gpus_per_node=");
 	if (spec->nodes > spec->gpus)
 		return fail(err, WEFT_EINVAL,
 			    "nodes = %u, but gpus = %u: a node without a GPU "

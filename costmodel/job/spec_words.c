@@ -32,7 +32,7 @@ static const struct {
 	 "pipeline_parallelism pipe_parallel_size pp_size pp_degree "
 	 "megatron_lm_pp_degree"},
 	{"vpp", "virtual_pipeline_model_parallel_size vpp_size "
-		"virtual_pipeline_parallel_size"},
+		"virtual_pipeline_parallel_size virtual_pipeline vp vp_size"},
 	{"dp", "data_parallel_size data_parallel data_parallelism dp_size "
 	       "data_parallel_degree"},
 	{"ep",
@@ -41,7 +41,8 @@ static const struct {
 	 "ep_size ep_degree"},
 	{"etp", "expert_tensor_parallel_size expert_tensor_parallel_degree "
 		"etp_size"},
-	{"zero", "zero_stage fsdp fsdp_sharding_strategy sharding_strategy "
+	{"zero", "zero_stage deepspeed_stage fsdp fsdp_sharding_strategy "
+		 "sharding_strategy "
 		 "data_parallel_sharding_strategy"},
 	{"shard", "data_parallel_shard_degree fsdp_size hsdp_shard_size"},
 	{"mbs", "micro_batch_size microbatch_size micro_batch "
@@ -83,6 +84,9 @@ static const struct {
 static const struct {
 	const char *key, *from, *to;
 } values[] = {
+	/* switched on, or its version: no stage of ZeRO */
+	{"fsdp", "1", "3"},
+	{"fsdp", "2", "3"},
 	{"dtype", "bfloat16", "bf16"},
 	{"dtype", "bf16-mixed", "bf16"},
 	{"dtype", "bf16-true", "bf16"},
@@ -100,14 +104,17 @@ static const struct {
 	{"zero", "fully_shard", "3"},
 	{"zero", "optim_grads_params", "3"},
 	{"zero", "zero3", "3"},
+	{"zero", "stage3", "3"},
 	{"zero", "on", "3"},
 	{"zero", "true", "3"},
 	{"zero", "yes", "3"},
 	{"zero", "shard_grad_op", "2"},
 	{"zero", "optim_grads", "2"},
 	{"zero", "zero2", "2"},
+	{"zero", "stage2", "2"},
 	{"zero", "optim", "1"},
 	{"zero", "zero1", "1"},
+	{"zero", "stage1", "1"},
 	{"zero", "no_shard", "0"},
 	{"zero", "ddp", "0"},
 	{"zero", "off", "0"},
@@ -138,7 +145,8 @@ static const struct {
 	{"data_parallel_replicate_degree dp_replicate",
 	 "replicas follow from the sizes: shard= says how many ranks share "
 	 "parameters, and dp= is both together"},
-	{"gradient_accumulation_steps grad_accum num_microbatches",
+	{"gradient_accumulation_steps grad_accum_steps grad_accum gas "
+	 "num_microbatches",
 	 "gbs = mbs * dp * steps says it"},
 	{"num_layers_per_virtual_pipeline_stage",
 	 "vpp = layers / pp / that number"},
@@ -149,8 +157,17 @@ static const struct {
 	 "dp is their product, with zero=3 for fsdp"},
 	{"use_distributed_optimizer distributed_optimizer", "zero=1 says it"},
 	{"use_fsdp use_torch_fsdp2 use_megatron_fsdp", "zero=3 says it"},
+	{"fp8 bf16 fp16 fp32", "dtype= says it"},
+	{"interleave interleaved", "vpp= says how many chunks of the model a "
+				   "GPU has"},
+	{"ntasks", "gpus= says it: a rank has one GPU"},
+	{"max_position_embeddings", "seq= says how long sequences are"},
+	{"offload cpu_offload offload_optimizer offload_param",
+	 "weft does not model it: leave it out, and expect a longer step"},
+	{"overlap_grad_reduce overlap_param_gather tp_comm_overlap",
+	 "weft takes overlap as the frameworks have it; leave it out"},
 	{"time timelimit qos partition account constraint mem cpus_per_task "
-	 "exclusive",
+	 "exclusive exclude nodelist gres",
 	 "an option of sbatch; the spec does not have it"},
 	{"lr learning_rate train_iters max_steps weight_decay dropout",
 	 "it does not change what ranks send; leave it out"},
