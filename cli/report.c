@@ -467,7 +467,9 @@ static void text_step(const struct request *request,
 		printf("  step       not predicted: %s\n", e->why);
 	else if (!weft_spec_names_model(&job->spec))
 		printf("  step       not predicted: the job names no model; "
-		       "give model=, or layers=, hidden=, heads=\n");
+		       "give model=, or layers=, hidden=, heads=\n"
+		       "             (bytes and times are those of %s)\n",
+		       job->model.name);
 	else
 		text_predicted(request, e);
 }

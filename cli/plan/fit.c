@@ -24,7 +24,9 @@ struct fit fit_find(const struct weft_job *job, const struct weft_gpu *gpu)
 	}
 	fit.known = weft_memory_worst(&job->spec, &job->model, &options,
 				      &fit.memory, NULL) == 0;
-	if (fit.known && weft_spec_given(&job->spec, "model"))
+	fit.named = weft_spec_given(&job->spec, "model") ||
+		    weft_spec_has_shape(&job->spec);
+	if (fit.known && fit.named)
 		weft_memory_warning(&fit.memory, fit.gpu_bytes, name,
 				    fit.warning, sizeof(fit.warning));
 	return fit;
@@ -53,7 +55,7 @@ void fit_print(const struct fit *fit)
 	const struct weft_memory *memory = &fit->memory;
 	char bytes[32];
 
-	if (!fit->known)
+	if (!fit->known || !fit->named)
 		return;
 	printf("  memory     %s on each GPU of stage %u, the fullest\n"
 	       "  of that    ",

@@ -11,6 +11,7 @@
 
 struct fit {
 	bool known; /* false: the job's memory cannot be told */
+	bool named; /* the job names its model, or its shape */
 	struct weft_memory memory;
 	double gpu_bytes;  /* of a GPU; 0: not known which */
 	char warning[200]; /* why it does not fit, or "" */
@@ -25,7 +26,8 @@ struct fit fit_find(const struct weft_job *job, const struct weft_gpu *gpu);
  */
 json_t *fit_json(const struct fit *fit);
 
-/* Two lines for people: how much, and what of. */
+/* Two lines for people: how much, and what of; none of a model that the job
+ * does not name. */
 void fit_print(const struct fit *fit);
 
 #endif

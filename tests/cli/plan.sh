@@ -283,6 +283,12 @@ check "nodes that go on alike are one line" \
 	out "n[00-03]     0-31, on each node 8 on GPU 0-7"
 check "no step is told of a model that the job does not name" \
 	out "the job names no model"
+check "nor memory, and it says whose bytes it counts" sh -c \
+	'! grep -q "^  memory" "$1" && grep -q "those of llama3-70B" "$1"' - \
+	"$work/out"
+plan --job gpus=32,tp=8,layers=126,hidden=16384,heads=128
+check "a shape of one's own may be too large, too" \
+	out "does not fit by estimate"
 plan --job gpus=32,tp=8 --ranks
 check "--ranks has a line for each node" out "n03          24-31 on GPU 0-7"
 
