@@ -7,7 +7,6 @@
 #include "cli/plan/ranks.h"
 #include "placement/place.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -47,22 +46,9 @@ const char *drawing_text(struct drawing *d, struct weft_error *err,
 
 static int plan_load(struct drawing *d, struct weft_error *err)
 {
-	bool is_stdin = strcmp(d->job_path, "-") == 0;
-	FILE *in = is_stdin ? stdin : fopen(d->job_path, "r");
-	json_error_t why;
-
-	if (!in)
-		return weft_fail_at(err, WEFT_EIO, d->job_path, 0, 0, "%s",
-				    strerror(errno));
-	d->plan = json_loadf(in, 0, &why);
-	if (!is_stdin)
-		fclose(in);
+	d->plan = plan_from_file(d->job_path, err);
 	if (!d->plan)
-		return weft_fail_at(err, WEFT_EINVAL, d->job_path, why.line,
-				    why.column,
-				    "%s; expected what weft plan "
-				    "--json prints",
-				    why.text);
+		return -1;
 	if (!json_is_array(json_object_get(d->plan, "ranks")))
 		return weft_fail_at(err, WEFT_EINVAL, d->job_path, 0, 0,
 				    "expected an array \"ranks\", as weft plan "

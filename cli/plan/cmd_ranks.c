@@ -3,11 +3,11 @@
 #include "base/bitset.h"
 #include "base/suggest.h"
 #include "cli/cmd.h"
+#include "cli/plan/ranks.h"
 #include "cli/report.h"
 #include "topology/rank_map.h"
 
 #include <argp.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -385,26 +385,6 @@ static int plan_seat(const json_t *list, const char *source,
 	return rc;
 }
 
-static json_t *plan_load(const char *path, struct weft_error *err)
-{
-	bool is_stdin = strcmp(path, "-") == 0;
-	FILE *in = is_stdin ? stdin : fopen(path, "r");
-	json_error_t why;
-	json_t *plan;
-
-	if (!in) {
-		weft_fail_at(err, WEFT_EIO, path, 0, 0, "%s", strerror(errno));
-		return NULL;
-	}
-	plan = json_loadf(in, 0, &why);
-	if (!plan)
-		weft_fail_at(err, WEFT_EINVAL, path, why.line, why.column, "%s",
-			     why.text);
-	if (!is_stdin)
-		fclose(in);
-	return plan;
-}
-
 /* ---- answer ---- */
 
 static int print(const struct ranks *ranks, const struct weft_rank_map *r,
@@ -426,7 +406,7 @@ static int print(const struct ranks *ranks, const struct weft_rank_map *r,
 
 static int from_plan(const struct ranks *ranks, struct weft_error *err)
 {
-	json_t *plan = plan_load(ranks->plan, err);
+	json_t *plan = plan_from_file(ranks->plan, err);
 	struct weft_rank_map r = {0};
 	int rc = -1;
 

@@ -3,12 +3,15 @@
 #include "cli/plan/ranks.h"
 #include "base/bitset.h"
 #include "base/hostlist.h"
+#include "base/text.h"
 #include "placement/capacity/occupancy.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Of a file; the plan of 4 million ranks has half. */
+#define MAX_BYTES ((size_t)512 << 20)
 
 /* Ranks as they are read: `taken` finds GPUs named twice. */
 struct reader {
@@ -301,44 +304,22 @@ int ranks_from_json(const struct weft_fabric *f, const json_t *plan,
 	return reader_close(&r, result, err);
 }
 
-/* The whole of a stream, NUL-terminated, or NULL with err. */
-static char *stream_read(FILE *in, const char *source, struct weft_error *err)
+json_t *plan_from_file(const char *path, struct weft_error *err)
 {
-	char *text = NULL;
-	size_t size = 0;
-	ssize_t length = getdelim(&text, &size, '\0', in);
-
-	/* at the end of an empty file the buffer holds nothing, not even "" */
-	if (length < 0 && !ferror(in)) {
-		free(text);
-		return weft_strdup("", err);
-	}
-	if (length < 0)
-		weft_fail_at(err, WEFT_EIO, source, 0, 0, "%s",
-			     strerror(errno));
-	else if (!feof(in))
-		weft_fail_at(err, WEFT_EINVAL, source, 0, 0,
-			     "a NUL byte; expected text");
-	else
-		return text;
-	free(text);
-	return NULL;
-}
-
-static char *file_read(const char *path, struct weft_error *err)
-{
-	bool is_stdin = strcmp(path, "-") == 0;
-	FILE *in = is_stdin ? stdin : fopen(path, "r");
+	json_error_t why;
+	json_t *plan = NULL;
 	char *text;
+	size_t size;
 
-	if (!in) {
-		weft_fail_at(err, WEFT_EIO, path, 0, 0, "%s", strerror(errno));
+	if (weft_text_load(path, MAX_BYTES, &text, &size, err))
 		return NULL;
-	}
-	text = stream_read(in, path, err);
-	if (!is_stdin)
-		fclose(in);
-	return text;
+	plan = json_loads(text, 0, &why);
+	free(text);
+	if (!plan)
+		weft_fail_at(err, WEFT_EINVAL, path, why.line, why.column,
+			     "%s; expected what weft plan --json prints",
+			     why.text);
+	return plan;
 }
 
 int ranks_from_file(const struct weft_fabric *f, const char *path,
@@ -346,13 +327,13 @@ int ranks_from_file(const struct weft_fabric *f, const char *path,
 {
 	struct reader r = {
 		.f = f, .source = path, .where = where, .n_ranks = n_ranks};
-	char *text;
+	char *text = NULL;
+	size_t size;
 	int result;
 
 	if (reader_open(&r, err))
 		return -1;
-	text = file_read(path, err);
-	if (!text)
+	if (weft_text_load(path, MAX_BYTES, &text, &size, err))
 		result = -1;
 	else if (text[strspn(text, " \t\r\n")] == '{')
 		result = json_read(&r, text, err);

@@ -29,6 +29,16 @@ struct query {
 	bool json;
 };
 
+static void fabric_read(const struct argp_state *state, char *text, void *input)
+{
+	struct query *q = input;
+
+	if (text && q->request.fabric_path)
+		argp_error(state, "one fabric at a time, not \"%s\" too", text);
+	if (text)
+		q->request.fabric_path = text;
+}
+
 #define QUESTION struct query
 
 static const struct option_row options[] = {
@@ -260,6 +270,8 @@ int cmd_advise(int argc, char **argv)
 {
 	static const struct command_line line = {
 		ROWS(options),
+		.argument = fabric_read,
+		.arguments = "[FILE]",
 		.check = query_check,
 		.doc = "Layouts of a job that fit in the GPUs' memory, the "
 		       "fastest first, each with the spec to paste.",

@@ -19,6 +19,9 @@ best=$(jq -r '.layouts[0].spec' "$work/out")
 step_s=$(jq '.layouts[0].step_s' "$work/out")
 run model step --json --job "$best"
 check "the spec is the one to paste" json ".step_s == $step_s"
+"$weft" synth pod:2 leaf:2 node:4 gpu:8 >"$work/f.yaml"
+advise "$work/f.yaml" --gpus 16 --model llama3-8B
+check "the fabric may be the argument" exits 0
 # Whatever is given is kept, and no layout of the rest is faster.
 advise --gpus 64 --model llama3-70B --job tp=4,gbs=512 --json --top 1000
 check "given keys are not searched" json \

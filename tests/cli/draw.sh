@@ -28,6 +28,9 @@ check "the fabric may come from the environment" exits 0
 run draw "$work/f.yaml" --job-file "$work/plan.json" --busy n00,n05:0-3
 check "draws a plan" exits 0
 check "says what the job is" out "$job"
+gzip -k "$work/plan.json"
+run draw "$work/f.yaml" --job-file "$work/plan.json.gz"
+check "of a packed plan, too" out "$job"
 check "and what it spans" out "Spans"
 check "stages are what it colours by" out "a stage 0"
 run draw "$work/f.yaml" --job-file "$work/plan.json" --color-by tp

@@ -86,7 +86,7 @@ for bad in '' '\0' 'n00\0n01'; do
 	printf "$bad" >"$work/bad"
 	score --job gpus=2 --ranks "$work/bad"
 	check "a file without text is an error ($bad)" exits 1
-	check "its message names the file ($bad)" err "$work/bad: "
+	check "its message names the file ($bad)" err "$work/bad:"
 done
 score --job $job
 check "neither nodes nor ranks is a usage error" exits 2
