@@ -194,24 +194,36 @@ static uint32_t rank_at(const struct weft_grid *grid,
 	return rank;
 }
 
+int weft_grid_groups(const struct weft_grid *grid, const char *token,
+		     struct weft_grid_groups *groups, struct weft_error *err)
+{
+	groups->n = token_axes(grid, token, groups->in, err);
+	return groups->n ? 0 : -1;
+}
+
+uint32_t weft_grid_lowest(const struct weft_grid *grid,
+			  const struct weft_grid_groups *groups, uint32_t index)
+{
+	return rank_at(grid, groups->in, false, index);
+}
+
 uint32_t weft_grid_group(const struct weft_grid *grid, const char *token,
 			 uint32_t index, uint32_t *ranks,
 			 struct weft_error *err)
 {
-	bool in[WEFT_MAX_AXES];
-	uint32_t n = token_axes(grid, token, in, err);
+	struct weft_grid_groups groups;
 	uint32_t lowest;
 
-	if (n == 0)
+	if (weft_grid_groups(grid, token, &groups, err))
 		return 0;
-	if (index >= grid->n_ranks / n) {
+	if (index >= grid->n_ranks / groups.n) {
 		weft_fail(err, WEFT_EINVAL,
 			  "group %u of \"%s\": there are only %u", index, token,
-			  grid->n_ranks / n);
+			  grid->n_ranks / groups.n);
 		return 0;
 	}
-	lowest = rank_at(grid, in, false, index);
-	for (uint32_t i = 0; i < n; i++)
-		ranks[i] = lowest + rank_at(grid, in, true, i);
-	return n;
+	lowest = weft_grid_lowest(grid, &groups, index);
+	for (uint32_t i = 0; i < groups.n; i++)
+		ranks[i] = lowest + rank_at(grid, groups.in, true, i);
+	return groups.n;
 }

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define WEFT_MAX_AXES	    8
@@ -42,6 +43,19 @@ static inline uint32_t weft_grid_coordinate(const struct weft_grid *grid,
 {
 	return rank / grid->stride[axis] % grid->size[axis];
 }
+
+/* The axes of a token as below, for many groups of it. */
+struct weft_grid_groups {
+	bool in[WEFT_MAX_AXES];
+	uint32_t n; /* ranks of a group */
+};
+int weft_grid_groups(const struct weft_grid *grid, const char *token,
+		     struct weft_grid_groups *groups, struct weft_error *err);
+
+/* The lowest rank of group number `index` < n_ranks / groups->n. */
+uint32_t weft_grid_lowest(const struct weft_grid *grid,
+			  const struct weft_grid_groups *groups,
+			  uint32_t index);
 
 /* The ranks that share every coordinate but those of the axes in `token`
  * ("dp", or "tp-pp" for the product), ascending.  Groups are numbered by their

@@ -263,10 +263,12 @@ static void kind_take(struct weft_flows *flows, uint32_t first)
 	*kind = (struct weft_flow_kind){
 		.call = first,
 		.way = way_of(flows, call),
+		.grid = grid_of(s, call),
 		.n_groups = grid_of(s, call)->n_ranks /
 			    flow_group_size(grid_of(s, call), call->group),
 		.sent = flows->sent + (size_t)flows->n_kinds * flows->n_stages,
 	};
+	weft_grid_groups(kind->grid, call->group, &kind->groups, NULL);
 	flows->n_kinds++;
 	for (uint32_t i = first; i < s->n_calls; i++) {
 		const struct weft_call *other = &s->calls[i];

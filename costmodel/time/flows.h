@@ -44,6 +44,8 @@ struct weft_flow_kind {
 	uint32_t call; /* the first of them in the schedule */
 	enum weft_way way;
 	uint32_t n_groups;
+	const struct weft_grid *grid; /* of which they are groups */
+	struct weft_grid_groups groups;
 	double *sent;	/* [n_stages] bytes a step that a rank sends; of trees,
 			 * bytes that they reduce */
 	double message; /* of these a call, on average */
@@ -116,6 +118,20 @@ struct weft_flow_hops {
 int weft_flows_group(const struct weft_flows *flows, uint32_t kind,
 		     uint32_t index, weft_flow_visit visit, void *data,
 		     struct weft_flow_hops *hops, struct weft_error *err);
+
+/* Whether group `index` of a kind loads links as the group of the kind does
+ * that was visited last: its ranks are of the same stages and, member by
+ * member, on the same hosts, or all of them on one as all of those.  Then its
+ * hops and the links above hosts are the same, and its members' NICs carry what
+ * theirs do: gpu[i] for twin[i] of `n`.  One host: n is 0, as no NIC carries
+ * anything.  False, too, where NICs are shared or NVLink domains smaller than
+ * nodes. */
+struct weft_flow_twins {
+	const uint32_t *gpu, *twin; /* until the next visit */
+	uint32_t n;
+};
+bool weft_flows_twin(const struct weft_flows *flows, uint32_t kind,
+		     uint32_t index, struct weft_flow_twins *twins);
 
 /* One flow between GPUs of different hosts.  Its links are their NICs, and
  * those above hosts and the domains that they are in. */

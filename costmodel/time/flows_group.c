@@ -10,7 +10,7 @@ struct flow_group *flow_group_alloc(const struct weft_fabric *f,
 				    uint32_t n_ranks, struct weft_error *err)
 {
 	size_t ranks = n_ranks, rails = f->n_rails ? f->n_rails : 1;
-	size_t words = 7 * ranks + 1 + 2 * (size_t)f->n_domains + 2 * rails;
+	size_t words = 8 * ranks + 1 + 2 * (size_t)f->n_domains + 2 * rails;
 	struct flow_group *g = weft_calloc(1, sizeof(*g), err);
 	uint32_t *next;
 
@@ -24,7 +24,8 @@ struct flow_group *flow_group_alloc(const struct weft_fabric *f,
 	g->rank = next;
 	g->gpu = g->rank + ranks;
 	g->host = g->gpu + ranks;
-	g->member = g->host + ranks;
+	g->twin = g->host + ranks;
+	g->member = g->twin + ranks;
 	g->out = g->member + ranks;
 	g->in = g->out + ranks;
 	g->first = g->in + ranks;
@@ -106,4 +107,46 @@ int flow_group_read(const struct weft_flows *flows,
 		g->gpu[i] = flows->where[g->rank[i]];
 	hosts_read(flows->fabric, g);
 	return 0;
+}
+
+/* Whether as many bytes are sent by the ranks `by` above those of the group. */
+static bool same_stages(const struct weft_flows *flows,
+			const struct weft_flow_kind *kind, uint32_t by)
+{
+	const struct flow_group *g = flows->group;
+	uint32_t n = kind->way < WEFT_WAY_NEXT ? 1 : g->n;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (weft_flows_stage(flows, g->rank[i]) !=
+		    weft_flows_stage(flows, g->rank[i] + by))
+			return false;
+	return true;
+}
+
+bool weft_flows_twin(const struct weft_flows *flows, uint32_t kind,
+		     uint32_t index, struct weft_flow_twins *twins)
+{
+	const struct weft_fabric *f = flows->fabric;
+	const struct weft_flow_kind *k = &flows->kinds[kind];
+	const struct flow_group *g = flows->group;
+	uint32_t by, host = WEFT_NONE;
+
+	if (f->node_level > 0 || f->n_rails > 1 || k->groups.n != g->n)
+		return false;
+	by = weft_grid_lowest(k->grid, &k->groups, index) - g->rank[0];
+	if (!same_stages(flows, k, by))
+		return false;
+	for (uint32_t i = 0; i < g->n; i++) {
+		uint32_t gpu = flows->where[g->rank[i] + by];
+
+		if (g->n_hosts > 1 || host == WEFT_NONE)
+			host = flow_host_of(f,
+					    g->n_hosts > 1 ? g->gpu[i] : gpu);
+		if (flow_host_of(f, gpu) != host)
+			return false;
+		g->twin[i] = gpu;
+	}
+	*twins = (struct weft_flow_twins){g->gpu, g->twin,
+					  g->n_hosts > 1 ? g->n : 0};
+	return true;
 }

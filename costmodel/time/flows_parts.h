@@ -23,6 +23,7 @@ struct flow_group {
 	uint32_t *count;    /* [n_domains] members; zero between */
 	uint32_t *on_rail;  /* [n_rails] members */
 	uint32_t *here;	    /* [n_rails] members of a host */
+	uint32_t *twin;	    /* [n] GPUs of a group like this one */
 	uint32_t *out, *in; /* [n] what members have not sent or received */
 	void *memory;
 };

@@ -17,12 +17,21 @@
 /* Between two looks at the clock, about. */
 #define RANKS_UNTIMED UINT64_C(256)
 
+/* What a group puts on a link above a domain. */
+struct told {
+	uint32_t link;
+	double bytes, n_flows;
+};
+
 struct measure {
 	struct weft_spans *spans;
 	const struct weft_load *load;
 	struct carried_pages pages;
 	const double *sent; /* [n_stages] of the kind at hand */
 	uint32_t *touched;  /* [n_touched] links, by that kind */
+	struct told *told;  /* [n_told] of the group visited last */
+	uint32_t n_told, told_room;
+	bool forgetful; /* no memory for more of them */
 	uint32_t n_touched;
 	double *time_s; /* [n_stages] of the slowest link */
 	double *own_s;	/* [n_stages] of the slowest NIC or port */
@@ -36,6 +45,23 @@ struct measure {
 static uint64_t stage_bit(uint32_t stage)
 {
 	return UINT64_C(1) << stage % 64;
+}
+
+static void told_keep(struct measure *m, struct told told)
+{
+	if (m->n_told == m->told_room && !m->forgetful) {
+		uint32_t room = 2 * m->told_room + 64;
+		struct told *grown =
+			weft_realloc(m->told, room, sizeof(*grown), NULL);
+
+		m->forgetful = !grown;
+		if (!grown)
+			return;
+		m->told = grown;
+		m->told_room = room;
+	}
+	if (!m->forgetful)
+		m->told[m->n_told++] = told;
 }
 
 static void link_add(void *data, uint32_t stage, uint32_t link, double bytes,
@@ -54,6 +80,8 @@ static void link_add(void *data, uint32_t stage, uint32_t link, double bytes,
 			m->port_s[stage] = port_s;
 		return;
 	}
+	if (link < 2 * f->n_domains)
+		told_keep(m, (struct told){link, bytes, n_flows});
 	c = carried_of(&m->pages, link);
 	if (c->stages == 0)
 		m->touched[m->n_touched++] = link;
@@ -248,6 +276,35 @@ static void hops_keep(struct measure *m, uint32_t kind,
 	}
 }
 
+/* Adds group i as a twin of the one visited last, if it is one: what its NICs
+ * carry of this kind takes as long as of the other.  NICs of members are used
+ * by no other group of the kind. */
+static bool twin_add(struct measure *m, uint32_t kind, uint32_t i)
+{
+	uint32_t nics = 2 * m->spans->flows.fabric->n_domains;
+	struct weft_flow_twins twins;
+
+	if (m->forgetful || !weft_flows_twin(&m->spans->flows, kind, i, &twins))
+		return false;
+	for (uint32_t k = 0; k < m->n_told; k++) {
+		const struct told *told = &m->told[k];
+		struct carried *c = carried_of(&m->pages, told->link);
+
+		c->bytes += told->bytes;
+		c->n_flows += told->n_flows;
+	}
+	for (uint32_t k = 0; k < twins.n; k++) {
+		const struct carried *from =
+			carried_of(&m->pages, nics + 2 * twins.gpu[k]);
+		struct carried *to =
+			carried_of(&m->pages, nics + 2 * twins.twin[k]);
+
+		to[0].total += from[0].bytes;
+		to[1].total += from[1].bytes;
+	}
+	return true;
+}
+
 /* What all groups of a kind put on links, and how long these take. */
 static int kind_collect(struct measure *m, uint32_t kind,
 			struct weft_error *err)
@@ -268,8 +325,12 @@ static int kind_collect(struct measure *m, uint32_t kind,
 		struct weft_flow_hops hops;
 		struct weft_flow_seen seen;
 
-		if ((i % look == 0 && weft_deadline_check(err)) ||
-		    weft_flows_group(&spans->flows, kind, i, link_add, m, &hops,
+		if (i % look == 0 && weft_deadline_check(err))
+			return -1;
+		if (i > 0 && twin_add(m, kind, i))
+			continue;
+		m->n_told = 0;
+		if (weft_flows_group(&spans->flows, kind, i, link_add, m, &hops,
 				     err))
 			return -1;
 		seen = weft_flows_seen(&spans->flows, kind);
@@ -368,6 +429,7 @@ static void measure_free(struct measure *m)
 {
 	carried_pages_free(&m->pages);
 	free(m->touched);
+	free(m->told);
 	free(m->time_s);
 	free(m->own_s);
 	free(m->port_s);
