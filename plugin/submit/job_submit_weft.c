@@ -39,6 +39,9 @@
 /* Slurm starts, and waits for the first look. */
 #define READ_LIMIT_S 0.5
 
+/* Slurm's own limit of the texts that are read here. */
+#define MAX_TEXT 1024
+
 /* A refusal's code; the words are in err_msg. */
 #define REFUSED ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE
 
@@ -459,12 +462,28 @@ static void default_apply(job_desc_msg_t *desc, struct weft_request *request)
 		spec_give(desc, spec);
 }
 
+/* Slurm looks at lengths after this call, and refuses what is longer. */
+static bool is_overlong(const job_desc_msg_t *desc)
+{
+	const char *const texts[] = {
+		desc->partition,    desc->qos,		 desc->account,
+		desc->comment,	    desc->tres_per_node, desc->tres_per_task,
+		desc->tres_per_job,
+	};
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		if (texts[i] && strnlen(texts[i], MAX_TEXT + 1) > MAX_TEXT)
+			return true;
+	return false;
+}
+
 static int submission_check(job_desc_msg_t *desc, char **err_msg)
 {
 	struct weft_request request;
 	struct weft_error err = {0};
 	const char *spec;
-	bool wanted = weft_spec_text_find(desc->spank_job_env,
+	bool wanted = !is_overlong(desc) &&
+		      weft_spec_text_find(desc->spank_job_env,
 					  desc->spank_job_env_size,
 					  desc->comment, &spec);
 
@@ -491,7 +510,7 @@ static int change_check(const job_desc_msg_t *desc, const job_record_t *job,
 	struct weft_owner owner = {0};
 	const char *spec;
 
-	if (!desc->comment ||
+	if (!desc->comment || is_overlong(desc) ||
 	    !weft_spec_text_find(job->spank_job_env, job->spank_job_env_size,
 				 desc->comment, &spec) ||
 	    !spec)

@@ -67,6 +67,27 @@ case_an_absurd_number_of_nodes_is_checked_at_once() {
 		fail "it took $((after - before)) ticks of a processor"
 }
 
+# A script may hold megabytes of options.
+case_an_endless_list_of_partitions_is_checked_at_once() {
+	local before ticks answer i
+	need_weft
+	submit_check
+	{
+		printf '#!/bin/sh\n#SBATCH --gpus-per-node=1 -p '
+		yes a, | head -n 1500000 | tr -d '\n'
+		printf 'a\n'
+	} >"$LAB_DIR/endless"
+	before=$(slurmctld_ticks)
+	for i in 1 2 3 4 5; do
+		answer=$(sbatch -o /dev/null "$LAB_DIR/endless" 2>&1) &&
+			fail "accepted: $answer"
+	done
+	ticks=$(($(slurmctld_ticks) - before))
+	expect_match "answer $i" "$answer" 'too long'
+	[ "$ticks" -lt $(($(getconf CLK_TCK) / 5)) ] ||
+		fail "it took $ticks ticks of a processor"
+}
+
 # Ticks (USER_HZ) of a processor that slurmctld has had.
 slurmctld_ticks() {
 	awk '{ sub(/.*\) /, ""); print $12 + $13 }' \
