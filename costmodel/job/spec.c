@@ -200,7 +200,7 @@ _Static_assert(sizeof(enum weft_dtype) == sizeof(uint32_t) &&
 		       sizeof(enum weft_recompute) == sizeof(uint32_t) &&
 		       sizeof(enum weft_framework) == sizeof(uint32_t) &&
 		       sizeof(enum weft_attention) == sizeof(uint32_t) &&
-		       sizeof(enum weft_pipeline) == sizeof(uint32_t) &&
+		       sizeof(enum weft_pipeline_order) == sizeof(uint32_t) &&
 		       sizeof(enum weft_expert_kernels) == sizeof(uint32_t) &&
 		       sizeof(enum weft_cp_comm) == sizeof(uint32_t) &&
 		       sizeof(enum weft_zero_by) == sizeof(uint32_t) &&

@@ -93,7 +93,7 @@ enum weft_expert_kernels {
 };
 
 /* What stages of a pipeline do in which order. */
-enum weft_pipeline {
+enum weft_pipeline_order {
 	WEFT_1F1B,
 	/* Gradients of weights fill what 1F1B leaves idle (arXiv:2401.10241,
 	 * ZB-H1). */
@@ -142,7 +142,7 @@ struct weft_spec {
 	enum weft_framework software;
 	enum weft_attention attention; /* unless given, the software's */
 	bool fused;		       /* likewise */
-	enum weft_pipeline pipeline;
+	enum weft_pipeline_order pipeline;
 	uint32_t stages[WEFT_MAX_PARTS], n_stages; /* layers of each stage */
 	double offload;	    /* share of kept activations in the host's memory */
 	double power_cap_w; /* of a GPU; 0: none */
