@@ -200,6 +200,8 @@ static double part_s(const struct weft_step *step, size_t i)
 
 /* How near the step is known. */
 struct known {
+	const char *software; /* whose habits the step has */
+	bool assumed; /* as most jobs on the GPU, not as the spec says */
 	double low_s, high_s;
 	char unseen[WEFT_UNSEEN_SIZE]; /* "": runs like it were published */
 };
@@ -212,7 +214,11 @@ static struct known known_find(const struct weft_gpu *gpu,
 		&weft_ranges[weft_run_kind(&job->spec, &job->model)];
 	const struct weft_seen run =
 		weft_run_of(gpu, &job->spec, &job->model, f);
+	bool usual = job->spec.software == WEFT_FRAMEWORK_USUAL;
 	struct known known = {
+		.software = weft_framework_names[usual ? gpu->framework
+						       : job->spec.software],
+		.assumed = usual,
 		.low_s = range->low * step_s,
 		.high_s = range->high * step_s,
 	};
@@ -235,6 +241,7 @@ static int job_json(const struct weft_gpu *gpu, const struct weft_step *step,
 		json_object_set_new(all, weft_axis_names[a],
 				    json_real(step->communication_s[a]));
 	json_object_set_new(object, "gpu", json_string(gpu->name));
+	json_object_set_new(object, "software", json_string(known->software));
 	json_object_set_new(object, "step_s", json_real(step->step_s));
 	json_object_set_new(object, "low_s", json_real(known->low_s));
 	json_object_set_new(object, "high_s", json_real(known->high_s));
@@ -271,6 +278,9 @@ static void job_text(const struct weft_gpu *gpu, const struct weft_step *step,
 	       weft_quantity_text(step->step_s, "s", time, sizeof(time)),
 	       weft_quantity_text(known->low_s, "s", low, sizeof(low)),
 	       weft_quantity_text(known->high_s, "s", high, sizeof(high)));
+	if (known->assumed)
+		printf("  assumed: software=%s, as most jobs on it\n",
+		       known->software);
 	if (known->unseen[0])
 		printf("  %s: the range may not hold\n", known->unseen);
 	for (size_t i = 0; i < N_PARTS; i++) {

@@ -20,6 +20,10 @@ check "json: MFU follows from the step" json '(.model_flops / .step_s / 64 /
 on_h100=$(jq .step_s "$work/out")
 step --job $job
 check "the same as bars" out "matrix products"
+check "with the software that is assumed" out "assumed: software=nemo"
+step --json --job $job,software=fsdp
+check "or that the spec names" json '.software == "fsdp"'
+step --job $job
 check "with the utilisation" out MFU
 check "and the memory that a GPU needs" out "on each GPU of stage"
 step --json --job gpus=8,tp=8,model=llama3-405B
