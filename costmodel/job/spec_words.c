@@ -162,7 +162,7 @@ static const struct {
 				   "GPU has"},
 	{"ntasks", "gpus= says it: a rank has one GPU"},
 	{"max_position_embeddings", "seq= says how long sequences are"},
-	{"offload cpu_offload offload_optimizer offload_param",
+	{"cpu_offload offload_optimizer offload_param",
 	 "weft does not model it: leave it out, and expect a longer step"},
 	{"overlap_grad_reduce overlap_param_gather tp_comm_overlap",
 	 "weft takes overlap as the frameworks have it; leave it out"},
