@@ -15,6 +15,15 @@ dist_pkgdata_DATA = \
 # debian/ is in the repository for packages of a checkout, and not in the
 # tarball: whoever packages a release brings the packaging.
 EXTRA_DIST += \
+	%D%/ansible/README.md \
+	%D%/ansible/roles/slurm_weft/defaults/main.yaml \
+	%D%/ansible/roles/slurm_weft/handlers/main.yaml \
+	%D%/ansible/roles/slurm_weft/meta/main.yaml \
+	%D%/ansible/roles/slurm_weft/tasks/absent.yaml \
+	%D%/ansible/roles/slurm_weft/tasks/main.yaml \
+	%D%/ansible/roles/slurm_weft/tasks/plugins.yaml \
+	%D%/ansible/roles/slurm_weft/tasks/present.yaml \
+	%D%/ansible/slurm-weft.yaml \
 	%D%/check \
 	%D%/demo \
 	%D%/images/README.md \

@@ -52,6 +52,7 @@ EXTRA_DIST += \
 	%D%/abi/libweft.abi \
 	%D%/deb \
 	%D%/deb.d/life \
+	%D%/deb.d/role \
 	%D%/rpm \
 	%D%/python/abi.py \
 	%D%/python/package.py \
