@@ -120,6 +120,7 @@ static int search(const struct map_options *o, struct problem *p,
 		.start = start,
 		.n_starts = p->given ? 2 : 1,
 		.target = a->bound.known ? a->bound.real : 0,
+		.spread = true,
 	};
 	struct effort effort = map_search_effort(o);
 	double cost;

@@ -33,6 +33,11 @@
 /* Smaller groups take longer: they must be better by this part. */
 #define CLEARLY 0.003
 
+/* Where sites are spare, part of what is left of the effort for each share of
+ * domains, of which few are tried. */
+#define SPREAD_SHARE 0.15
+#define MAX_SHARES   3
+
 struct solver {
 	const struct mapping *m;
 	struct effort *effort;
@@ -284,6 +289,74 @@ static int search(struct solver *s)
 	return rc;
 }
 
+/* ---- spare sites ---- */
+
+/* The first `share` sites of each lowest domain.  Returns how many. */
+static uint32_t keep_shares(const struct tree *t, uint32_t share,
+			    uint32_t *keep)
+{
+	uint32_t n = 0;
+
+	for (uint32_t b = 0; b < t->n_bins; b++)
+		for (uint32_t k = t->first[b]; k < t->first[b + 1]; k++)
+			if (k - t->first[b] < share)
+				keep[n++] = t->site[k];
+	return n;
+}
+
+/* The same problem where each lowest domain gives at most `share` sites. */
+static int search_share(struct solver *s, const struct tree *t, uint32_t share,
+			uint32_t *keep)
+{
+	uint32_t n = keep_shares(t, share, keep);
+	struct effort whole = limit(s->effort, SPREAD_SHARE);
+	struct sites sites = {0};
+	struct mapping sub = {.g = s->m->g, .s = &sites};
+	uint32_t *site_of = weft_calloc(s->m->g->n, sizeof(*site_of), s->err);
+	double cost;
+	int rc = -1;
+
+	if (site_of && sites_pick(s->m->s, keep, n, &sites, s->err) == 0)
+		rc = mapping_solve(&sub, s->effort, site_of, &cost, NULL,
+				   s->err);
+	for (uint32_t v = 0; rc == 0 && v < s->m->g->n; v++)
+		s->trial[v] = keep[site_of[v]];
+	unlimit(s->effort, &whole, SPREAD_SHARE);
+	if (rc == 0)
+		offer(s, s->trial, "even shares");
+	free(site_of);
+	sites_free(&sites);
+	return rc;
+}
+
+/* Shares that all domains together have room for: the least, and those that
+ * fill a whole number of domains. */
+static int search_shares(struct solver *s)
+{
+	uint32_t n = s->m->g->n, most = 0, n_tried = 0;
+	uint32_t *keep = weft_calloc(s->m->s->n, sizeof(*keep), s->err);
+	struct tree t;
+	int rc = tree_build(s->m->s, 1, &t, s->err);
+
+	if (!keep)
+		rc = -1;
+	for (uint32_t b = 0; rc == 0 && b < t.n_bins; b++)
+		if (t.first[b + 1] - t.first[b] > most)
+			most = t.first[b + 1] - t.first[b];
+	for (uint32_t share = 1;
+	     rc == 0 && share < most && n_tried < MAX_SHARES && !done(s);
+	     share++) {
+		if ((uint64_t)share * t.n_bins < n ||
+		    keep_shares(&t, share, keep) < n || (n_tried && n % share))
+			continue;
+		n_tried++;
+		rc = search_share(s, &t, share, keep);
+	}
+	tree_free(&t);
+	free(keep);
+	return rc;
+}
+
 int mapping_solve(const struct mapping *m, struct effort *effort,
 		  uint32_t *site_of, double *cost, const char **method,
 		  struct weft_error *err)
@@ -301,7 +374,9 @@ int mapping_solve(const struct mapping *m, struct effort *effort,
 	if (!s.trial)
 		return -1;
 	offer_starts(&s);
-	if (!done(&s) && m->g->n > 1)
+	if (m->spread && !done(&s) && m->g->n < m->s->n)
+		rc = search_shares(&s);
+	if (rc == 0 && !done(&s) && m->g->n > 1)
 		rc = search(&s);
 	*cost = s.cost;
 	if (method)

@@ -24,6 +24,9 @@ struct mapping {
 	const uint32_t *const *start;
 	uint32_t n_starts;
 	double target; /* cost that cannot be improved on; 0 if unknown */
+	/* A part of the effort goes into arrangements that take as much of each
+	 * lowest domain, where sites are spare. */
+	bool spread;
 };
 
 /* Fills site_of[g->n] with the best arrangement found and *cost with its sum of

@@ -157,6 +157,26 @@ int sites_from_tree(const struct sites_tree *tree, struct sites *s,
 	return 0;
 }
 
+int sites_pick(const struct sites *from, const uint32_t *keep, uint32_t n,
+	       struct sites *s, struct weft_error *err)
+{
+	*s = (struct sites){.n = n, .stepped = from->stepped};
+	memcpy(s->distance, from->distance, sizeof(s->distance));
+	memcpy(s->step, from->step, sizeof(s->step));
+	if (allocate(s, n, err))
+		return -1;
+	for (uint32_t i = 0; i < n; i++) {
+		s->gpu[i] = from->gpu[keep[i]];
+		s->node[i] = from->node[keep[i]];
+		s->rail[i] = from->rail[keep[i]];
+		if (i + 1 < n)
+			s->meet[0][i] =
+				(uint8_t)sites_meet(from, keep[i], keep[i + 1]);
+	}
+	build_meets(s);
+	return 0;
+}
+
 void sites_free(struct sites *s)
 {
 	free(s->memory);

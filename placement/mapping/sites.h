@@ -48,6 +48,11 @@ struct sites_tree {
 	double rail_distance;	/* added between rails of two nodes */
 };
 
+/* Some of the sites of a tree: keep[n], ascending.  Free with sites_free in
+ * either case. */
+int sites_pick(const struct sites *from, const uint32_t *keep, uint32_t n,
+	       struct sites *s, struct weft_error *err);
+
 /* gpu[] is the site itself.  Free with sites_free in either case. */
 int sites_from_tree(const struct sites_tree *tree, struct sites *s,
 		    struct weft_error *err);

@@ -127,9 +127,10 @@ static void grid_graph(uint32_t rings, uint32_t ring, uint64_t *shuffle)
 	build_graph(n, w);
 }
 
-static double solve(uint64_t work, uint64_t seed, uint32_t *site_of)
+static double solve_by(bool spread, uint64_t work, uint64_t seed,
+		       uint32_t *site_of)
 {
-	struct mapping m = {.g = &p.g, .s = &p.s};
+	struct mapping m = {.g = &p.g, .s = &p.s, .spread = spread};
 	struct effort e = {.work = work, .random = seed};
 	struct weft_error err = {0};
 	bool taken[MAX_SITES] = {false};
@@ -144,6 +145,11 @@ static double solve(uint64_t work, uint64_t seed, uint32_t *site_of)
 	}
 	assert_close(cost, mapping_cost(&p.g, &p.s, site_of), 1e-12);
 	return cost;
+}
+
+static double solve(uint64_t work, uint64_t seed, uint32_t *site_of)
+{
+	return solve_by(false, work, seed, site_of);
 }
 
 /* Every vertex in turn on every free site. */
@@ -243,6 +249,36 @@ static void groups_that_leave_slots_spare_stay_whole(void **state)
 		assert_close(solve(20000, 1, site_of),
 			     8 * cases[k].ring * (100 + 7 * 9), 1e-12);
 	}
+}
+
+/* Groups in which all exchange a little, joined crosswise by edges heavier than
+ * those inside, in domains with room for one and some more: edge by edge such
+ * groups are not seen, and filled domains part them. */
+static void domains_with_room_to_spare_share_evenly(void **state)
+{
+	enum { GROUPS = 4, SIZE = 64, ROOM = 72, N = GROUPS * SIZE };
+	static double w[N * N];
+	uint32_t site_of[MAX_SITES];
+
+	(void)state;
+	for (uint32_t i = 0; i < N; i++) {
+		uint32_t across = (i + SIZE) % N;
+
+		for (uint32_t j = 0; j < N; j++)
+			if (i != j && i / SIZE == j / SIZE)
+				w[i * N + j] = 1;
+		w[i * N + across] = w[across * N + i] = 6;
+	}
+	build_graph(N, w);
+	for (uint32_t i = 0; i < GROUPS * ROOM; i++) {
+		p.gpu[i] = i;
+		p.node[i] = i / ROOM;
+		p.rail[i] = 0;
+		p.meet[0][i] = (i + 1) % ROOM ? 0 : 1;
+	}
+	finish_sites(GROUPS * ROOM, 0);
+	assert_close(solve_by(true, 3000000, 1, site_of),
+		     GROUPS * (SIZE * (SIZE - 1) / 2 + SIZE * 6 * 9), 1e-12);
 }
 
 static void relabelled_vertices_cost_the_same(void **state)
@@ -478,6 +514,7 @@ int main(void)
 		cmocka_unit_test(small_problems_are_solved_to_the_optimum),
 		cmocka_unit_test(groups_that_fill_nodes_end_in_them),
 		cmocka_unit_test(groups_that_leave_slots_spare_stay_whole),
+		cmocka_unit_test(domains_with_room_to_spare_share_evenly),
 		cmocka_unit_test(relabelled_vertices_cost_the_same),
 		cmocka_unit_test(answer_is_never_worse_than_a_start),
 		cmocka_unit_test(same_work_gives_the_same_answer),
