@@ -46,6 +46,7 @@ static const struct {
 	{"gpu_type", KIND, 0},	    {"gpu_kind", KIND, 0},
 	{"gpu_model", KIND, 0},	    {"leaf", LEVEL, 1},
 	{"leaf_switch", LEVEL, 1},  {"tor", LEVEL, 1},
+	{"tor_switch", LEVEL, 1},   {"spine_name", LEVEL, 2},
 	{"switch", LEVEL, 1},	    {"subblock", LEVEL, 1},
 	{"leafgroup", LEVEL, 1},    {"su", LEVEL, 2},
 	{"block", LEVEL, 2},	    {"spine", LEVEL, 2},
