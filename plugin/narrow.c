@@ -50,6 +50,12 @@
  * that a clash costs one more line in the log. */
 static uint32_t told[1024];
 
+/* Jobs for which stock has taken weft's nodes and that have not begun since, by
+ * job_id, direct-mapped: what Slurm tests only after the choice of nodes
+ * (limits of a QOS or an account on CPUs and nodes) may allow stock's nodes and
+ * not these. */
+static uint32_t not_begun[1024];
+
 /* One question on its way through the steps below. */
 struct attempt {
 	const struct weft_job_test *test;
@@ -322,6 +328,42 @@ static bool is_held(const struct attempt *attempt, enum weft_cause cause)
 	       cause > WEFT_CAUSE_SILENT && cause != WEFT_CAUSE_SPEC;
 }
 
+static uint32_t *not_begun_slot(uint32_t job_id)
+{
+	return &not_begun[job_id % (sizeof(not_begun) / sizeof(not_begun[0]))];
+}
+
+/* Slurm did not start the job on weft's nodes: the choice is stock's once.
+ * Limits of the job's own hold all the same. */
+static bool is_stocks_turn(const struct attempt *attempt)
+{
+	return !attempt->query.frame.hard &&
+	       *not_begun_slot(attempt->test->job->job_id) ==
+		       attempt->test->job->job_id;
+}
+
+/* After the answer to "start now". */
+static void turn_take(const struct attempt *attempt, enum weft_cause cause)
+{
+	uint32_t job_id = attempt->test->job->job_id;
+	uint32_t *slot = not_begun_slot(job_id);
+
+	if (weft_proposal_is_will_run(attempt->test))
+		return;
+	if (cause == WEFT_CAUSE_NARROWED)
+		*slot = job_id;
+	else if (*slot == job_id)
+		*slot = 0;
+}
+
+void weft_narrow_begun(uint32_t job_id)
+{
+	uint32_t *slot = not_begun_slot(job_id);
+
+	if (*slot == job_id)
+		*slot = 0;
+}
+
 /* The same answer as before, as long as nothing has changed. */
 static bool attempt_recall(struct attempt *attempt, enum weft_cause *cause)
 {
@@ -492,6 +534,8 @@ int weft_narrow(const struct weft_job_test *test)
 	if (weft_engine_on())
 		attempt.deadline_s = start_s + weft_engine.settings->budget_s;
 	cause = attempt_read(&attempt);
+	if (cause == WEFT_CAUSE_NARROWED && is_stocks_turn(&attempt))
+		cause = WEFT_CAUSE_NOT_BEGUN;
 	if (cause == WEFT_CAUSE_NARROWED && !weft_engine_begin())
 		cause = WEFT_CAUSE_RESTING;
 	if (cause == WEFT_CAUSE_NARROWED || cause == WEFT_CAUSE_UNCLEAR)
@@ -507,6 +551,7 @@ int weft_narrow(const struct weft_job_test *test)
 		attempt.by_stock =
 			weft_again_by_stock(&attempt.query, attempt.deadline_s);
 	decide(&attempt, cause, weft_clock_s() - start_s);
+	turn_take(&attempt, cause);
 	if (cause != WEFT_CAUSE_PASS)
 		debug2("weft: JobId=%u %s: %s, %u tries, %.3f ms, of which "
 		       "planning %.3f ms",

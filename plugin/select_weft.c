@@ -102,6 +102,8 @@ extern int select_p_job_test WEFT_JOB_TEST_PARAMS
 extern int select_p_job_begin(job_record_t *job)
 {
 	weft_publish_begun(job);
+	weft_narrow_begun(job->job_id);
+	weft_narrow_begun(job->array_job_id);
 	return weft_stock.job_begin(job);
 }
 

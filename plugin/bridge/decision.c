@@ -25,6 +25,7 @@ const char *const weft_cause_names[WEFT_N_CAUSES] = {
 	[WEFT_CAUSE_AMISS] = "weft's figures contradict each other",
 	[WEFT_CAUSE_RESTING] = "weft rests after slow decisions",
 	[WEFT_CAUSE_LATE] = "no time was left for a plan",
+	[WEFT_CAUSE_NOT_BEGUN] = "Slurm did not start it on weft's nodes",
 };
 
 const char *const weft_cause_codes[WEFT_N_CAUSES] = {
@@ -44,6 +45,7 @@ const char *const weft_cause_codes[WEFT_N_CAUSES] = {
 	[WEFT_CAUSE_AMISS] = "amiss",
 	[WEFT_CAUSE_RESTING] = "resting",
 	[WEFT_CAUSE_LATE] = "late",
+	[WEFT_CAUSE_NOT_BEGUN] = "not-begun",
 };
 
 struct weft_counters weft_counters;

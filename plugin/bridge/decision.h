@@ -30,6 +30,7 @@ enum weft_cause {
 	WEFT_CAUSE_AMISS,     /* weft's own figures contradict each other */
 	WEFT_CAUSE_RESTING,   /* the watchdog has switched planning off */
 	WEFT_CAUSE_LATE,      /* no time was left */
+	WEFT_CAUSE_NOT_BEGUN, /* Slurm did not start it on weft's nodes */
 	WEFT_N_CAUSES
 };
 

@@ -334,8 +334,7 @@ decide_now() {
 	done
 	if [ -n "$id" ]; then
 		read_record
-		[ "$said" != waits ] || [[ " $* " != *' --prefer='* ]] ||
-			await_others
+		[ "$said" != waits ] || ! may_start_next "$@" || await_others
 	else
 		salloc_end TERM
 	fi
@@ -396,12 +395,18 @@ queue() {
 	# Of an array, the first task.
 	[ -z "$id" ] || [[ " $* " != *' --array='* ]] || id+=_0
 	patience=4
-	[[ ! " $* " =~ \ (:\ |--prefer=) ]] || patience=6
+	[[ ! " $* " =~ \ (:\ |--prefer=|--qos=) ]] || patience=6
 	queued_us=${EPOCHREALTIME//[.,]/}
 }
 
-# The scheduler tries other nodes than the preferred ones in a later cycle; what is
-# read before depends on the moment.
+# The scheduler tries other nodes than the preferred ones in a later cycle; and
+# limits on what a user has, which it tests after the choice of nodes, may allow
+# stock's nodes and not weft's, which then leaves the next cycle to stock.
+may_start_next() {
+	[[ " $* " == *' --prefer='* || $text =~ ^(QOS|Assoc) ]]
+}
+
+# What is read before depends on the moment.
 await_others() {
 	queued_us=${EPOCHREALTIME//[.,]/} patience=6
 	await_scheduler
