@@ -10,8 +10,8 @@
  */
 int weft_narrow(const struct weft_job_test *test);
 
-/* A job begins: weft's nodes suited Slurm.  Until it does, every second question
- * whether it can start now is left to stock. */
+/* A job begins: weft's nodes suited Slurm.  Until it does, every second
+ * question whether it can start now is left to stock. */
 void weft_narrow_begun(uint32_t job_id);
 
 /* Reads the query's job and spec; WEFT_CAUSE_NARROWED: it can be planned, else

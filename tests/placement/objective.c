@@ -334,7 +334,8 @@ static void steps_inferred_are_those_predicted(void **state)
 		n += infer(f, &job, &random);
 		weft_job_free(&job);
 	}
-	assert_true(n >= 10);
+	/* of 60: those whose rings are as long on either set of nodes */
+	assert_true(n >= 5);
 	weft_fabric_free(f);
 	free(text);
 }
