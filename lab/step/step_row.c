@@ -10,6 +10,7 @@
 #include "costmodel/job/flops.h"
 #include "costmodel/job/software.h"
 #include "lab/step/step_columns.h"
+#include "lab/step/step_run.h"
 #include "lab/step/step_shape.h"
 #include "lab/step/step_source.h"
 
@@ -610,6 +611,11 @@ int step_row_read(const struct csv *csv, uint32_t index, const char *folder,
 	row->source = source_text(&s, "source");
 	row->cluster = source_text(&s, *source_text(&s, "network") ? "network"
 								   : "fabric");
+	if (!step_cluster_known(row->cluster))
+		return missing(row,
+			       "fabric \"%.60s\" is no profile, file or rate "
+			       "such as 8xNDR400",
+			       row->cluster);
 	if (overlap_read(&s))
 		return -1;
 	if (*source_text(&s, "job")) {

@@ -97,6 +97,12 @@ static bool is_file(const char *cluster)
 	return strchr(cluster, '/') && strstr(cluster, ".y");
 }
 
+bool step_cluster_known(const char *cluster)
+{
+	return !*cluster || strchr(cluster, ' ') || is_file(cluster) ||
+	       weft_profile_find(cluster) || network_bits(cluster) > 0;
+}
+
 static struct weft_fabric *file_load(const char *cluster, const char *folder,
 				     struct weft_error *err)
 {

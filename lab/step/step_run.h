@@ -5,6 +5,10 @@
 
 #include "costmodel/time/step.h"
 
+/* false: one word that is none of what step_fabric takes, such as a misspelt
+ * profile. */
+bool step_cluster_known(const char *cluster);
+
 /* A cluster of gpus GPUs with the links that their kind usually has.
  * node_size 0: the kind's.  cluster: the name of a profile; a fabric file,
  * known by a slash or ".yaml", below `folder` unless it begins with a slash; or

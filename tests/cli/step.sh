@@ -308,10 +308,13 @@ row_id,model,gpu,gpus,gbs,fabric
 file,llama3-8B,H100,64,64,./f.yaml
 profile,llama3-8B,H100,64,64,aws-p5
 none,llama3-8B,H100,64,64,./none.yaml
+typo,llama3-8B,H100,64,64,aws-p55
 END
 step --json --table "$work/c.csv"
 check "columns: a cluster is a file or a profile" json "$s | .file > 0 and
 	.profile > 0 and .file != .profile and .none == null"
+check "columns: one word that is neither is named" json \
+	'.rows[-1] | .step_s == null and (.why | test("aws-p55"))'
 printf 'model,gpu,gpus,gbs,stepp_s\nllama3-8B,H100,8,64,10\n' >"$work/c.csv"
 step --table "$work/c.csv"
 check "an unknown column is an error" exits 1
