@@ -123,8 +123,7 @@ case_random_states_give_what_plan_gives() {
 		expect_plan "tp=$gpus,dp=$n" \
 			"gpus=$((n * gpus)),gpus_per_node=$gpus,tp=$gpus,dp=$n" \
 			-N$n --gpus-per-node=$gpus
-		scancel -u root
-		lab_until 30 lab_no_jobs
+		lab_clear
 	done
 }
 
