@@ -7,8 +7,9 @@
  * and that level's link class gives their distance.  Everything is numbered in
  * tree order, so the GPUs and nodes of any domain are one contiguous range.
  *
- * Rails: where GPU k of every node hangs on leaf switch k of its leaf domain, a
- * domain of level "leaf" is the bundle of n_rails parallel leaf switches.
+ * Rails: where GPU k of every node is attached to leaf switch k of its leaf
+ * domain, a domain of level "leaf" is the bundle of n_rails parallel leaf
+ * switches.
  *
  * Immutable once built; any number of threads may read it.
  */

@@ -385,7 +385,7 @@ int setup_collect(struct setup *s, struct weft_error *err)
 	if (s->sources.n)
 		return 0;
 	return weft_fail(err, WEFT_EINVAL,
-			 "nothing tells of the cluster: scontrol has no "
+			 "no source describes the cluster: scontrol has no "
 			 "answer, and no file is given with --from FORMAT "
 			 "FILE");
 }

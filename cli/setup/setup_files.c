@@ -159,7 +159,7 @@ static int settings_put(struct setup *s, json_t *files, struct weft_error *err)
 		 "# Written by weft setup; weft.yaml(5) has all keys.\n"
 		 "weft: slurm/1\n"
 		 "fabric: %s\n"
-		 "# observe: weft decides and tells, and Slurm does what it "
+		 "# observe: weft decides and records, and Slurm does what it "
 		 "did before.\n"
 		 "mode: observe\n"
 		 "%s",

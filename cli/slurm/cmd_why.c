@@ -349,7 +349,7 @@ static void text_print(const struct why *why, const struct report *report)
 			       "below they are in Slurm's order\n");
 		if (!why->indices)
 			printf("  GPUs       the first of its nodes are "
-			       "assumed: Slurm tells no indices\n");
+			       "assumed: Slurm gives no indices\n");
 		best_print(why);
 	} else if (why->placement.placed) {
 		printf("  now        weft finds a place: what it waits for is "

@@ -92,7 +92,7 @@ static char *default_path(struct weft_error *err)
 	slurm_config_free(&config);
 	if (!folder[0])
 		weft_fail(err, WEFT_EIO,
-			  "\"scontrol show config\" tells no "
+			  "\"scontrol show config\" shows no "
 			  "StateSaveLocation; where are the records? Give "
 			  "--saved=FILE");
 	else

@@ -193,7 +193,7 @@ int slurm_job_read(const char *id, struct slurm_job *job,
 	if (pclose(in) == 0 && found && job->id[0])
 		return 0;
 	return weft_fail(err, WEFT_EIO,
-			 "\"%s\" tells of no job; is it known yet, Slurm "
+			 "\"%s\" shows no job; is it known yet, Slurm "
 			 "running, and SLURM_CONF right?",
 			 command);
 }

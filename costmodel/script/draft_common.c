@@ -287,8 +287,8 @@ static void size_check(struct weft_draft *draft, const char *key,
 		return;
 	if (size->from)
 		draft_miss(draft,
-			   "%s: %s:%u: %s is \"%s\", which only a run "
-			   "tells",
+			   "%s: %s:%u: %s is \"%s\", which is "
+			   "known only when it runs",
 			   key, size->from->file, size->from->line,
 			   size->from->name, size->from->value);
 	else

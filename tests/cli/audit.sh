@@ -55,7 +55,7 @@ printf 'SwitchName=a Nodes=n[0-2]\nSwitchName=b Nodes=n[3-7]\nSwitchName=t Switc
 	>"$work/new.conf"
 run audit --from slurm-tree "$work/old.conf" --against "slurm-tree:$work/new.conf"
 check "a node on another leaf is told, whatever the leafs are called" \
-	out '1 error: n3 hangs on b;'
+	out '1 error: n3 is attached to b;'
 
 # ---- occupancy ----
 

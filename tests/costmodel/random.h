@@ -23,7 +23,7 @@
 /* Link classes, innermost first. */
 enum { PLAN_NVLINK, PLAN_LEAF, PLAN_POD, PLAN_TOP, PLAN_LINKS };
 
-/* Things of one kind, each with the parent it hangs on. */
+/* Things of one kind, each with the parent it is attached to. */
 struct tier {
 	uint32_t n;
 	uint32_t parent[PLAN_MAX]; /* WEFT_NONE: there is no such thing */
@@ -31,7 +31,7 @@ struct tier {
 };
 
 /* Unit k is node "n<k>" or, with pairs, the NVLink domain "v<k>" of the nodes
- * n<2k> and n<2k+1>.  All pods hang on parent 0, the top. */
+ * n<2k> and n<2k+1>.  All pods are attached to parent 0, the top. */
 struct plan {
 	struct tier units, leafs, pods;
 	uint32_t gpus; /* of a node */

@@ -409,7 +409,8 @@ static void a_host_on_another_leaf_is_told_by_tree_and_by_cables(void **state)
 	now.inventory->n_cables = 0;
 	drift(&c, &now, &found);
 	assert_only(&found, "drift-host-moved", "n017",
-		    "hangs on leaf07; by fabric.yaml it should hang on leaf02");
+		    "is attached to leaf07; by fabric.yaml it should be "
+		    "attached to leaf02");
 	cluster_free(&now);
 	cluster_start(&now, TREE, 0);
 	for (uint32_t i = 0; i < now.inventory->n_cables; i++) {

@@ -264,7 +264,8 @@ static void switches_and_cables_are_folded(void **state)
 	free(text);
 }
 
-/* Leafs hang on the pod, and the level between has a domain without hosts. */
+/* Leafs are attached to the pod, and the level between has a domain without
+ * hosts. */
 static void an_empty_level(struct weft_hierarchy *hierarchy)
 {
 	two_leafs(hierarchy);

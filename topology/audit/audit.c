@@ -11,7 +11,7 @@ const struct weft_audit_check weft_audit_checks[] = {
 	{"hosts", "GPUs, adapters and cables of hosts against their siblings",
 	 audit_hosts},
 	{"links", "cables that are down, narrow or slow", audit_links},
-	{"rails", "rails that fewer hosts hang on", audit_rails},
+	{"rails", "rails that fewer hosts are attached to", audit_rails},
 	{"uplinks", "leafs without uplinks, and uneven ones", audit_uplinks},
 	{"meshes",
 	 "pairs with fewer cables, where switches are joined each to each",

@@ -44,9 +44,9 @@ static int finding_take(const struct weft_finding *f, enum weft_finding_id id,
 	return weft_findings_add(to, id, at, err, "%s%s", before, f->text);
 }
 
-/* Every node hangs on a switch by a cable, and leafs hang on others where there
- * are levels above them: else the file describes a part only, from which
- * nothing can be deduced. */
+/* Every node is attached to a switch by a cable, and leafs are attached to
+ * others where there are levels above them: else the file describes a part
+ * only, from which nothing can be deduced. */
 static bool is_whole(const struct weft_fabric *f,
 		     const struct weft_inventory *s)
 {

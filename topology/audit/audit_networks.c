@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* audit_networks.c - adapters that hang on another network than those of the
- * same name in sibling hosts
+/* audit_networks.c - adapters that are attached to another network than those
+ * of the same name in sibling hosts
  */
 #include "topology/audit/checks.h"
 #include "topology/audit/siblings.h"
@@ -51,13 +51,14 @@ static int class_look(const struct weft_audit *a, const struct port *p,
 		if (p[i].network == best)
 			continue;
 		audit_graph_place(a->graph, c, place, sizeof(place));
-		if (audit_note(a, WEFT_FINDING_NETWORK_MIXED, place, c->where,
-			       WEFT_WEIGHT_CABLE, err,
-			       "hangs on %s of the %s network; its siblings "
-			       "are on the %s network",
-			       a->inventory->switches[c->b.index].name,
-			       a->graph->networks[p[i].network],
-			       a->graph->networks[best]))
+		if (audit_note(
+			    a, WEFT_FINDING_NETWORK_MIXED, place, c->where,
+			    WEFT_WEIGHT_CABLE, err,
+			    "is attached to %s of the %s network; its siblings "
+			    "are on the %s network",
+			    a->inventory->switches[c->b.index].name,
+			    a->graph->networks[p[i].network],
+			    a->graph->networks[best]))
 			return -1;
 	}
 	return 0;

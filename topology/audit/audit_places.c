@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* audit_places.c - coordinates that contradict each other
  *
- * A rack stands at one place of the network and an NVLink domain hangs on one
- * leaf.  Where all but a few of one are in a domain, it reports the few; where
- * no domain has most of it, nothing is: then the two are simply not aligned.
+ * A rack stands at one place of the network and an NVLink domain is attached to
+ * one leaf.  Where all but a few of one are in a domain, it reports the few;
+ * where no domain has most of it, nothing is: then the two are simply not
+ * aligned.
  */
 #include "topology/audit/checks.h"
 #include "topology/audit/siblings.h"
@@ -83,8 +84,8 @@ static int group_look(const struct weft_audit *a, const struct subject *sub,
 		if (m[i].domain != best &&
 		    audit_note(a, sub->id, host->name, host->where,
 			       WEFT_WEIGHT_HOST, err,
-			       "is in %s %s, whose other nodes hang on %s, but "
-			       "hangs on %s",
+			       "is in %s %s, whose other nodes are attached to "
+			       "%s, but is attached to %s",
 			       sub->noun, m[i].label, s->domains[best].name,
 			       s->domains[m[i].domain].name))
 			return -1;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* audit_rails.c - rails of a bundle that fewer hosts hang on than on the others
+/* audit_rails.c - rails of a bundle that fewer hosts are attached to than on
+ * the others
  */
 #include "topology/audit/checks.h"
 #include "topology/audit/siblings.h"

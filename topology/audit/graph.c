@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* A switch with less than one host in so many cables is no leaf for them:
- * management hosts hang on spines, too. */
+ * management hosts are attached to spines, too. */
 #define LEAST_SHARE 8
 
 void audit_graph_free(struct audit_graph *g)

@@ -28,7 +28,7 @@ static void gpus_print(const struct weft_scene *scene, FILE *out)
 	}
 }
 
-/* NVLink as one thing that its GPUs hang on. */
+/* NVLink as one thing that its GPUs are attached to. */
 static void nvlink_print(const struct weft_scene *scene, FILE *out)
 {
 	const struct weft_fabric *f = scene->fabric;

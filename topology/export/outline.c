@@ -289,7 +289,8 @@ static int nodes_part(struct tree *t, const char *name)
 	return weft_findings_add(
 		t->findings, WEFT_FINDING_EXPORT_CHANGED,
 		(struct weft_finding_at){.place = name}, t->err,
-		"nodes hang on it beside switches, which Slurm does not take: "
+		"nodes are attached to it beside switches, which Slurm does "
+		"not take: "
 		"they are written under a switch %s of their own",
 		kept);
 }
@@ -324,11 +325,11 @@ static int domain_write(struct tree *t, uint32_t domain)
 	if (t->n_switches && t->n_nodes && nodes_part(t, t->o->names[domain]))
 		return -1;
 	if (d->level > t->f->node_level + 1 && t->n_nodes > 1 &&
-	    weft_findings_add(t->findings, WEFT_FINDING_EXPORT_CHANGED,
-			      (struct weft_finding_at){.place = d->name},
-			      t->err,
-			      "its nodes skip a level; to Slurm they hang on a "
-			      "leaf like others"))
+	    weft_findings_add(
+		    t->findings, WEFT_FINDING_EXPORT_CHANGED,
+		    (struct weft_finding_at){.place = d->name}, t->err,
+		    "its nodes skip a level; to Slurm they are attached to a "
+		    "leaf like others"))
 		return -1;
 	if (!list)
 		return switch_write(t, t->o->names[domain]);

@@ -48,7 +48,8 @@ struct index {
 	bool *compute;	  /* [switch] of the compute network */
 	uint32_t *tier;	  /* [switch] 1: leaf; 0: none can be told */
 	uint32_t n_tiers; /* the highest */
-	uint32_t *bundle; /* [host] group of leafs that it hangs on, or NONE */
+	uint32_t *bundle; /* [host] group of leafs that it is attached to, or
+			     NONE */
 };
 
 /* wiring.c */
@@ -107,14 +108,14 @@ bool index_unnamed(const struct index *w, uint32_t host);
 
 /* ---- grouping.c: things that hang together ---- */
 
-/* One item hangs on one key, by so many cables. */
+/* One item is attached to one key, by so many cables. */
 struct grouping_tie {
 	uint32_t item, key, n;
 };
 
-/* Items that hang on the same keys form a group with these keys.  An item whose
- * keys are in several groups belongs to that with most of its cables; it joins
- * two groups only where about half of their items do so. */
+/* Items that are attached to the same keys form a group with these keys.  An
+ * item whose keys are in several groups belongs to that with most of its
+ * cables; it joins two groups only where about half of their items do so. */
 struct grouping {
 	struct grouping_tie *ties; /* put in order of item and key */
 	uint32_t n_ties, n_items, n_keys;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* grouping.c - items that hang on the same keys form a group
+/* grouping.c - items that are attached to the same keys form a group
  *
  * Hosts and leafs, leafs and spines, pods and cores: each the same question.  A
  * union of everything that is linked would let one cable in the wrong port make

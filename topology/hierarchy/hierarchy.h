@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* hierarchy.h - the levels of a surveyed cluster: which host hangs on which
- * domain
+/* hierarchy.h - the levels of a surveyed cluster: which host is attached to
+ * which domain
  *
  * A hierarchy is what a fabric file's `levels` say, as indices into the
  * inventory. It is made from cables where a inventory has them
@@ -55,7 +55,7 @@ struct weft_hierarchy {
 	struct weft_hierarchy_domain
 		*domains; /* by level, in the order to write */
 	uint32_t n_domains, domains_room;
-	uint32_t *host_domain;	 /* [n_hosts] the domain it hangs on;
+	uint32_t *host_domain;	 /* [n_hosts] the domain it is attached to;
 				  * WEFT_NONE: left out, a finding says why */
 	uint32_t *switch_domain; /* [n_switches] the domain it is a switch of,
 				  * or WEFT_NONE */

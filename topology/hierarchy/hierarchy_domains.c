@@ -23,8 +23,8 @@ static bool is_of_use(const struct index *w, uint32_t host)
 	return !w->s->hosts[host].no_gpus || index_unnamed(w, host);
 }
 
-/* What each host hangs on, as ties; hosts of which few cables are known, or
- * that are there for others, found no bundle, and leafs of theirs alone are
+/* What each host is attached to, as ties; hosts of which few cables are known,
+ * or that are there for others, found no bundle, and leafs of theirs alone are
  * none. */
 static int bundles_gather(const struct index *w, struct grouping *g, bool *weak,
 			  bool *useful)
@@ -305,7 +305,8 @@ static int strays_note(struct index *w, const struct tops *tops,
 
 /* ---- levels ---- */
 
-/* Switches of a tier that joins nothing are more of what they hang on. */
+/* Switches of a tier that joins nothing are more of what they are attached to.
+ */
 static void tier_absorb(struct index *w, const struct tops *tops,
 			const struct grouping *g)
 {

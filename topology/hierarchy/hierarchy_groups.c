@@ -439,7 +439,7 @@ int weft_hierarchy_add_blocks(struct weft_inventory *s,
 	if (!blocks_nest(s, hierarchy, of, parent_of, &finer))
 		rc = blocks_leave(s, "some lie under several switches", err);
 	else if (!finer)
-		rc = 0; /* each block is what hangs on a switch */
+		rc = 0; /* each block is what is attached to a switch */
 	else if (hierarchy->n_levels == WEFT_FILE_LEVELS)
 		rc = blocks_leave(s, "too many levels", err);
 	else

@@ -18,7 +18,7 @@
 
 struct part {
 	uint32_t n_hosts, n_ups, n_switches;
-	uint32_t n_own; /* hosts that hang on no other component */
+	uint32_t n_own; /* hosts that are attached to no other component */
 	double rate_bytes_per_s;
 	bool hinted;	  /* its switches are named after storage */
 	bool storage;	  /* not what jobs use */
@@ -76,7 +76,7 @@ static int components(struct networks *n)
 	return n->parts ? 0 : -1;
 }
 
-/* ---- what hangs on them ---- */
+/* ---- what is attached to them ---- */
 
 static bool name_hints(const char *name)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* hierarchy_rails.c - which adapter hangs on which leaf of a bundle, and the
- * ones that do not
+/* hierarchy_rails.c - which adapter is attached to which leaf of a bundle, and
+ * the ones that do not
  *
  * The home of an adapter (mlx5_3, say) in a bundle is the leaf on which most of
  * the bundle's hosts have theirs.  Leafs that are homes are the bundle's rails,
@@ -412,14 +412,14 @@ static int up_note(const struct rails *r, const struct wire_up *up,
 		return 0; /* told with the other */
 	if (other)
 		return index_note(w, WEFT_FINDING_RAIL_SWAPPED, at,
-				  "%s hangs on %s and %s on %s; %u of %u "
+				  "%s is attached to %s and %s to %s; %u of %u "
 				  "hosts beside it have them the other way "
 				  "round",
 				  up_name(w, up), switches[up->sw].name,
 				  up_name(w, other), switches[other->sw].name,
 				  home->n, home->all);
 	return index_note(w, WEFT_FINDING_CABLE_MOVED, at,
-			  "%s hangs on %s; %u of %u hosts beside it have "
+			  "%s is attached to %s; %u of %u hosts beside it have "
 			  "it on %s",
 			  up_name(w, up), switches[up->sw].name, home->n,
 			  home->all, switches[home->sw].name);

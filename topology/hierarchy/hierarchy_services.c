@@ -4,7 +4,7 @@
  *
  * They have no GPUs, and say nothing of how GPU nodes are wired.  What tells
  * them, where no source counts their GPUs: words of their names; far fewer
- * adapters than most hosts have; leafs that only their like hang on.
+ * adapters than most hosts have; leafs that only their like are attached to.
  */
 #include "base/hash.h"
 #include "topology/hierarchy/cable_index.h"

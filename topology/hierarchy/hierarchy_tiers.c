@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* hierarchy_tiers.c - how far each switch is from the hosts: 1 is a leaf
  *
- * A leaf has hosts; but subnet managers and storage hang on spines as well, so
- * that a switch with few hosts is judged by its neighbours.
+ * A leaf has hosts; but subnet managers and storage are attached to spines as
+ * well, so that a switch with few hosts is judged by its neighbours.
  */
 #include "topology/hierarchy/cable_index.h"
 

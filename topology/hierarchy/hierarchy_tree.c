@@ -4,10 +4,10 @@
  * The height of a switch is the longest way down to a host.  Switches of one
  * height that share a child are one domain with several switches: Slurm writes
  * the spines of a fat tree as parents that all have the same children.  Where
- * the parents of a switch differ in height, it hangs on the lowest, and that
- * one is taken to hang on the others.  So the parents of a domain are always
- * one domain, whatever the file says.  A root that is lower than others gets a
- * domain of the top level around it alone, as the file wants it.
+ * the parents of a switch differ in height, it is attached to the lowest, and
+ * that one is taken to be attached to the others.  So the parents of a domain
+ * are always one domain, whatever the file says.  A root that is lower than
+ * others gets a domain of the top level around it alone, as the file wants it.
  */
 #include "topology/hierarchy/hierarchy.h"
 
@@ -181,8 +181,9 @@ static int parents_lift(struct tree *t, uint32_t h)
 		    weft_inventory_note(
 			    t->s, WEFT_FINDING_TREE_SKEWED, sw[link.child].name,
 			    link.where, t->err,
-			    "hangs on %s and on %s, which is a level further "
-			    "up; taken to hang on %s, and that on %s",
+			    "is attached to %s and to %s, which is a level "
+			    "further "
+			    "up; taken to be attached to %s, and that on %s",
 			    sw[lowest].name, sw[link.parent].name,
 			    sw[lowest].name, sw[link.parent].name))
 			return -1;

@@ -157,7 +157,8 @@ static int split_note(struct weft_writer *w, const struct spanned *list,
 			w->s, WEFT_FINDING_NVLINK_SPLIT, list[0].nvlink,
 			hosts[list[other].host].nvlink.where, w->err,
 			"%s and %s are said to share an NVLink domain, but "
-			"hang on different switches, as do %u of its %u nodes",
+			"are attached to different switches, as do %u of its "
+			"%u nodes",
 			hosts[list[first].host].name,
 			hosts[list[other].host].name, n - most, n);
 	return weft_inventory_note(

@@ -78,7 +78,7 @@ static bool is_bundle(const struct weft_writer *w, uint32_t d)
 	return w->hierarchy->n_rails > 1 && w->hierarchy->domains[d].level == 0;
 }
 
-/* Everything that hangs on each domain, by its name in the file. */
+/* Everything that is attached to each domain, by its name in the file. */
 static int levels_gather(struct weft_writer *w, struct members *m)
 {
 	const struct weft_hierarchy *hierarchy = w->hierarchy;

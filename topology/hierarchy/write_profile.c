@@ -234,7 +234,7 @@ static int assumed_note(struct weft_writer *w, const char *by)
 		NULL, (struct weft_place){WEFT_NONE, 0}, w->err,
 		"%s%s; the figures of %s are those of profile %s%s",
 		kind ? "no profile is known for GPUs of kind "
-		     : "no source tells the kind of GPU",
+		     : "no source names the kind of GPU",
 		kind ? kind : "", gaps, w->profile->name, by ? by : "");
 }
 

@@ -6,7 +6,7 @@
 #include "topology/inventory/inventory.h"
 
 /* Adds the edges of a chain of switches, the top first, and of the host that
- * hangs on the last.  -1 with err, also where a switch follows itself. */
+ * is attached to the last.  -1 with err, also where a switch follows itself. */
 int weft_chain_add(struct weft_inventory *s, const char *const *names, size_t n,
 		   uint32_t host, struct weft_place where,
 		   struct weft_error *err);

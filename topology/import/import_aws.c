@@ -5,9 +5,9 @@
  *	  "NetworkNodes": ["nn-top", "nn-middle", "nn-bottom"],
  *	  "CapacityBlockId": null, "ZoneId": "use1-az6"}], "NextToken": null}
  *
- * NetworkNodes run from the top to the switch that the instance hangs on; there
- * are three or four.  Instances of one CapacityBlockId of an UltraServer share
- * an NVLink domain.  A host is called by its instance's id unless
+ * NetworkNodes run from the top to the switch that the instance is attached to;
+ *there are three or four.  Instances of one CapacityBlockId of an UltraServer
+ *share an NVLink domain.  A host is called by its instance's id unless
  * options->names knows better.
  */
 #include "topology/import/chain.h"

@@ -363,7 +363,7 @@ static int edges_below(struct maker *m, uint32_t parent,
 	return 0;
 }
 
-/* What hangs on the switches of the domain above: its nodes, or its own
+/* What is attached to the switches of the domain above: its nodes, or its own
  * switches. */
 static int domain_edges(struct maker *m, uint32_t domain)
 {

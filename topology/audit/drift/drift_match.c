@@ -2,7 +2,7 @@
 /* drift_match.c - which host and switch of one inventory is which of the other
  *
  * By name; by GUID; and what is left by its place: a host by the switches and
- * ports that it hangs on, or its leaf; a switch by whom it joins.
+ * ports that it is attached to, or its leaf; a switch by whom it joins.
  */
 #include "base/hash.h"
 #include "base/hostlist.h"

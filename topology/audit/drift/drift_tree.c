@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* drift_tree.c - hosts that hang on another leaf, NVLink domain or rack than
- * they should
+/* drift_tree.c - hosts that are attached to another leaf, NVLink domain or rack
+ * than they should
  *
  * Two sources often name the same domain differently, so domains are matched by
  * their hosts: a domain stands for the one that most of its hosts are in, if
@@ -231,7 +231,8 @@ static int moved_tell(struct drift *d, const struct drift_partition *p)
 		    drift_note(d, 1, WEFT_FINDING_DRIFT_HOST_MOVED,
 			       d->s[0]->hosts[h].name, is->where,
 			       WEFT_WEIGHT_HOST,
-			       "hangs on %s; by %s it should hang on %s",
+			       "is attached to %s; by %s it should be attached "
+			       "to %s",
 			       now->domains[p->label[1][i]].name,
 			       drift_side_name(d, 0),
 			       now->domains[p->meant[i]].name))

@@ -144,7 +144,7 @@ static int nvlink_missing_note(struct weft_inventory *s,
 }
 
 /* Behind switches all GPUs have the same number of links; those without any are
- * told already, or hang on other GPUs. */
+ * told already, or are attached to other GPUs. */
 static int nvlink_short_note(struct weft_inventory *s,
 			     const struct weft_inside_draft *d,
 			     struct weft_error *err)
