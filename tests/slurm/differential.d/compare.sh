@@ -374,21 +374,21 @@ limit_explains() {
 # Stock lets a job wait for nodes that never have its GPUs where the nodes are
 # reserved, or the GPUs are asked for in all.
 has_gpus() {
-	local low=1 high=12 each=0 all=0
+	local low=1 high=12 each=0 in_all=0
 	[[ " ${words[*]} " =~ ' -N'([0-9]+)(-([0-9]+))? ]] &&
 		low=${BASH_REMATCH[1]} high=${BASH_REMATCH[3]:-$low}
 	[[ " ${words[*]} " =~ ' --gpus-per-node='([a-z0-9]+:)?([0-9]+) ]] &&
 		each=${BASH_REMATCH[2]}
 	[[ " ${words[*]} " =~ ' --gpus='([a-z0-9]+:)?([0-9]+) ]] &&
-		all=${BASH_REMATCH[2]}
+		in_all=${BASH_REMATCH[2]}
 	lines 'fabric nodes' | tr -d : | sort -k 2,2nr |
 		awk -v set=" $1 " -v low="$low" -v high="$high" \
-			-v each="$each" -v all="$all" '
+			-v each="$each" -v in_all="$in_all" '
 		index(set, " " $1 " ") && $2 >= each && n < high {
 			n++
 			sum += $2
 		}
-		END { exit n < low || sum < all }'
+		END { exit n < low || sum < in_all }'
 }
 
 # within: stock chooses in the domain.  segment: exactly these nodes.
