@@ -63,7 +63,7 @@ case_an_observed_job_lands_where_stock_puts_it() {
 	status_becomes '.decisions | .observed, .narrowed' \
 		"$((${before% *} + 1))"$'\n'"${before#* }"
 	expect "gain" "$(status ".jobs[] | select(.job == $job) |
-		.gain | .gain > 0.3 and .gain < 0.31 and
+		.gain | .gain > 0.29 and .gain < 0.3 and
 		.stock_step_s > .step_s")" true
 }
 
