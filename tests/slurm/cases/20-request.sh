@@ -232,6 +232,7 @@ case_nodes_that_are_powered_down_are_left_asleep() {
 	job=$(lab_run -N2 --gpus-per-node=8)
 	[[ ! $(job_nodes "$job") =~ n0[0-7] ]] || fail "nodes were woken"
 	scancel "$job"
+	lab_until 30 lab_job_in "$job" CANCELLED || fail "job $job does not end"
 	job=$(lab_run -N4 --gpus-per-node=8 --comment=weft:tp=8)
 	expect "nodes" "$(job_nodes "$job")" "n10 n11 n14 n15"
 }
