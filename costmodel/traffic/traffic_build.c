@@ -28,7 +28,7 @@
 /* Ranks of a node, where the spec does not say. */
 #define GPUS_PER_NODE 8
 
-/* Smaller groups are told edge by edge: n * (n - 1) of them. */
+/* Smaller groups have an edge for each pair: n * (n - 1) of them. */
 #define CLIQUE_MIN 8
 
 /* How the bytes of a call go from rank to rank of a group.  Three ways are so

@@ -206,7 +206,7 @@ check "what has changed comes first" sh -c "sed -n '/^error\\|^warning/p' \
 rows=${WEFT_SRCDIR:-.}/tests/import/ibnetdiscover/dragonfly-rows-and-columns.txt
 run audit "$rows"
 check "nor does what another program wrote" exits 0
-check "a cable missing in a group of a dragonfly is told" out \
+check "audit reports a cable missing in a group of a dragonfly" out \
 	"g2r1--g2r3: 1 cable fewer than between the other pairs"
 run audit "$rows" "$work/was.yaml"
 check "a fabric file beside it is one too many" exits 2
@@ -214,7 +214,7 @@ leaf=${WEFT_SRCDIR:-.}/tests/import/ibnetdiscover/management-leaf-on-two-spines.
 run audit "$leaf"
 check "a leaf of management hosts is no sibling of GPU nodes' leafs" not \
 	out "mgmt-leaf"
-check "a host without a rail is told once" out "1 error, 2 notes: dgx-a-02:mlx5_3"
+check "audit reports a host without a rail once" out "1 error, 2 notes: dgx-a-02:mlx5_3"
 check "no line has 200 characters" awk 'length($0) >= 200 { exit 1 }' "$work/out"
 run audit --html --from ibnetdiscover "$swapped"
 check "a page answers as the text does" exits 3
