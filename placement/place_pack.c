@@ -28,6 +28,9 @@
 
 #define FINALISTS 4
 
+/* An order that costs this many times as much as another is not timed. */
+#define MUCH_DEARER 2
+
 /* Work on what is looked at beside the cost: some 50 ms, or 8 placements. */
 #define MAX_FURTHER 20000000
 
@@ -108,18 +111,11 @@ static int price(struct pack *pack)
 }
 
 /* Keeps pack->where when it ranks before the best so far. */
-static int consider(struct pack *pack)
+static int consider_order(struct pack *pack)
 {
 	struct comparison comparison;
-	bool beaten = false;
 	double cost;
 
-	if (pack->p->placed &&
-	    comparison_is_beaten(pack->capacity, pack->where, &pack->best,
-				 &beaten, pack->err))
-		return -1;
-	if (beaten)
-		return 0;
 	if (comparison_measure(pack->capacity, pack->where, &comparison,
 			       pack->err))
 		return -1;
@@ -135,6 +131,18 @@ static int consider(struct pack *pack)
 	memcpy(pack->p->where, pack->where,
 	       pack->job->n_gpus * sizeof(*pack->where));
 	return 0;
+}
+
+/* The same, unless it can be told without its step that it does not. */
+static int consider(struct pack *pack)
+{
+	bool beaten = false;
+
+	if (pack->p->placed &&
+	    comparison_is_beaten(pack->capacity, pack->where, &pack->best,
+				 &beaten, pack->err))
+		return -1;
+	return beaten ? 0 : consider_order(pack);
 }
 
 /* True when the answer costs as little as any can. */
@@ -217,26 +225,42 @@ static int consider_all(struct pack *pack)
 	return 0;
 }
 
-/* The order that costs least need not be the one that waits least. */
-static int consider_orders(struct pack *pack)
+/* The order that costs least need not be the one that waits least: the others
+ * on candidate i, but for those that cost much more. */
+static int consider_orders(struct pack *pack, uint32_t i)
+{
+	struct candidates *c = &pack->candidates;
+	struct arranger *a = &pack->arranger;
+	struct arrangement plain = arrangement_of(pack, i);
+
+	node_set_expand(plain.node_set, pack->capacity->o, pack->where);
+	if (arrange_price(a, pack->where, c->block[i], &plain.cost,
+			  &plain.order, pack->err))
+		return -1;
+	for (uint32_t k = 0; k < a->orders.n; k++) {
+		if (k == c->nesting[i] || a->cost[k] > MUCH_DEARER * plain.cost)
+			continue;
+		if (effort_spent(&a->effort))
+			return 0;
+		plain.order = k;
+		if (arrange_plain(a, &plain, pack->where, pack->err) ||
+		    consider_order(pack))
+			return -1;
+		effort_spend(&a->effort,
+			     weft_judge_work(pack->capacity->judge));
+	}
+	return 0;
+}
+
+/* On all finalists. */
+static int consider_all_orders(struct pack *pack)
 {
 	struct candidates *c = &pack->candidates;
 	uint32_t n = c->n_priced < FINALISTS ? c->n_priced : FINALISTS;
 
-	for (uint32_t k = 0; k < pack->arranger.orders.n; k++) {
-		for (uint32_t i = 0; i < n; i++) {
-			struct arrangement plain =
-				arrangement_of(pack, c->order[i]);
-
-			if (plain.order == k)
-				continue;
-			if (effort_spent(&pack->arranger.effort))
-				return 0;
-			plain.order = k;
-			if (consider_plain(pack, &plain))
-				return -1;
-		}
-	}
+	for (uint32_t i = 0; i < n; i++)
+		if (consider_orders(pack, c->order[i]))
+			return -1;
 	return 0;
 }
 
@@ -362,7 +386,7 @@ static int look_further(struct pack *pack)
 		return -1;
 	return judge->objective.goal == WEFT_GOAL_COST || judge->indifferent
 		       ? 0
-		       : consider_orders(pack);
+		       : consider_all_orders(pack);
 }
 
 /* Between sets that cost the same the room for others decides. */
@@ -467,6 +491,26 @@ static int find_indifference(struct pack *pack)
 	return consider(pack);
 }
 
+/* Whether seconds of a known model decide. */
+static bool predicts_step(const struct pack *pack)
+{
+	const struct weft_judge *judge = pack->capacity->judge;
+
+	return judge->objective.goal == WEFT_GOAL_STEP && judge->gpu &&
+	       pack->p->placed;
+}
+
+/* The ranks of the cheapest set in all orders, beyond the work on the cost. */
+static int order_best_set(struct pack *pack)
+{
+	struct effort *effort = &pack->arranger.effort;
+
+	if (!pack->limited)
+		effort->work += pack->arranger.orders.n *
+				weft_judge_work(pack->capacity->judge);
+	return consider_orders(pack, pack->candidates.order[0]);
+}
+
 static int decide(struct pack *pack)
 {
 	struct candidates *c = &pack->candidates;
@@ -484,6 +528,8 @@ static int decide(struct pack *pack)
 		    consider(pack))
 			return -1;
 	}
+	if (predicts_step(pack) && order_best_set(pack))
+		return -1;
 	if (find_indifference(pack))
 		return -1;
 	if (!weft_objective_is_cost(&pack->capacity->judge->objective) &&

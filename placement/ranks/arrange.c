@@ -77,6 +77,7 @@ int arrange_price(struct arranger *a, const uint32_t *gpus, uint32_t block,
 
 		if (weft_deadline_check(err))
 			goto out;
+		a->cost[k] = c;
 		/* equal but for rounding: the ranks' own order is kept */
 		if (k && c >= *cost * (1 - COMPARISON_SAME))
 			continue;

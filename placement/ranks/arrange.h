@@ -18,6 +18,7 @@ struct arranger {
 	struct weft_plan_cache *plan_cache;
 	uint32_t tile; /* ranks of one in orders */
 	struct orders orders;
+	double cost[ORDERS_MAX]; /* of each, as arrange_price found it last */
 	struct effort effort;
 	double target; /* cost at which to stop: none is less */
 };
@@ -31,8 +32,8 @@ void arranger_free(struct arranger *a);
  * the GPUs of a node are not all alike. */
 uint32_t node_set_block(const struct node_set *c, const struct weft_fabric *f);
 
-/* Cost of the best plain order on gpus[], in tree order, and which one it is.
- */
+/* Cost of the best plain order on gpus[], in tree order, and which one it is;
+ * those of all are in a->cost. */
 int arrange_price(struct arranger *a, const uint32_t *gpus, uint32_t block,
 		  double *cost, uint32_t *order, struct weft_error *err);
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MAX_DENSE 22   /* orders that nest the axes of the dense grid */
 #define MAX_TILED 2    /* orders that are tilings */
 #define MAX_TRIED 64   /* tilings of one size */
 #define SAME	  1e-9 /* sums of the same terms in another order */
@@ -45,6 +46,49 @@ static struct nest natural_nest(const struct weft_grid *grid, uint32_t n_ranks)
 	if (product != n_ranks)
 		return (struct nest){.n = 1, .size = {n_ranks}, .stride = {1}};
 	return nest;
+}
+
+/* Adds the strides of a grid's axes, ascending and each once. */
+static void add_strides(const struct weft_grid *grid, uint32_t *stride,
+			uint32_t *n)
+{
+	for (uint32_t a = 0; a < grid->n_axes; a++) {
+		uint32_t i = *n;
+
+		if (grid->size[a] == 1)
+			continue;
+		while (i > 0 && stride[i - 1] >= grid->stride[a])
+			i--;
+		if (i < *n && stride[i] == grid->stride[a])
+			continue;
+		memmove(stride + i + 1, stride + i, (*n - i) * sizeof(*stride));
+		stride[i] = grid->stride[a];
+		++*n;
+	}
+}
+
+/* Axes of which both the dense and the expert grid are made, so that a tile may
+ * hold a whole group of either.  The natural nest where there are no such, as
+ * when axes of 4 and of 6 begin at one stride. */
+static struct nest common_nest(const struct weft_job *job)
+{
+	const struct weft_grid *expert = &job->schedule.expert;
+	uint32_t stride[2 * WEFT_MAX_AXES + 1], n = 0;
+	struct nest natural = natural_nest(&job->grid, job->n_gpus), nest = {0};
+
+	if (natural.n < 1 || expert->n_ranks != job->n_gpus)
+		return natural;
+	add_strides(&job->grid, stride, &n);
+	add_strides(expert, stride, &n);
+	stride[n] = job->n_gpus;
+	for (uint32_t i = 0; i < n; i++) {
+		if (stride[i + 1] % stride[i])
+			return natural;
+		nest.stride[i] = stride[i];
+		nest.size[i] = stride[i + 1] / stride[i];
+	}
+	nest.n = n;
+	return n && stride[0] == 1 ? nest : natural;
 }
 
 /* Counts through the nest like an odometer, its first axis fastest. */
@@ -105,20 +149,45 @@ static bool next_nest(struct nest *nest)
 	return true;
 }
 
-int orders_build(const struct weft_job *job, struct orders *o,
-		 struct weft_error *err)
+/* The order that was added last is one of those before it. */
+static bool is_repeated(const struct orders *o)
 {
-	struct nest nest = natural_nest(&job->grid, job->n_gpus);
+	const uint32_t *last = o->rank[o->n - 1];
 
-	memset(o, 0, sizeof(*o));
-	o->n_ranks = job->n_gpus;
-	if (graph_build(&job->traffic, &o->ranks, err))
-		return -1;
+	for (uint32_t k = 0; k + 1 < o->n; k++)
+		if (memcmp(o->rank[k], last, o->n_ranks * sizeof(*last)) == 0)
+			return true;
+	return false;
+}
+
+/* Every permutation of a nest's axes, up to `most` orders in all. */
+static int add_nestings(struct orders *o, struct nest nest, uint32_t most,
+			struct weft_error *err)
+{
 	do {
 		if (weft_deadline_check(err) || add_order(o, &nest, err))
 			return -1;
-	} while (o->n < ORDERS_MAX - MAX_TILED && next_nest(&nest));
+		if (is_repeated(o))
+			free(o->rank[--o->n]);
+	} while (o->n < most && next_nest(&nest));
 	return 0;
+}
+
+int orders_build(const struct weft_job *job, struct orders *o,
+		 struct weft_error *err)
+{
+	const struct weft_grid *expert = &job->schedule.expert;
+	uint32_t n = job->n_gpus;
+
+	memset(o, 0, sizeof(*o));
+	o->n_ranks = n;
+	if (graph_build(&job->traffic, &o->ranks, err) ||
+	    add_nestings(o, natural_nest(&job->grid, n), MAX_DENSE, err))
+		return -1;
+	if (expert->n_ranks != n)
+		return 0;
+	return add_nestings(o, natural_nest(expert, n), ORDERS_MAX - MAX_TILED,
+			    err);
 }
 
 /* Tilings of one size, as they are enumerated. */
@@ -222,7 +291,7 @@ static int add_tiled(struct orders *o, const struct tiling *t,
 int orders_tile(struct orders *o, const struct weft_job *job, uint32_t size,
 		struct weft_error *err)
 {
-	struct nest natural = natural_nest(&job->grid, job->n_gpus);
+	struct nest natural = common_nest(job);
 	struct tiling t = {.o = o, .natural = &natural, .size = size};
 	int rc = -1;
 

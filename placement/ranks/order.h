@@ -10,7 +10,7 @@
 #include "placement/mapping/graph.h"
 #include "placement/mapping/sites.h"
 
-#define ORDERS_MAX 24
+#define ORDERS_MAX 36
 
 /* rank[k][i]: the rank that comes i-th in order k.  Order 0 is that of the
  * ranks themselves, the others nest the job's axes in every other way; the last

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* place.c - what placements keep to, prefer and say */
+#include "placement/objective/judge.h"
 #include "tests/placement/cases.h"
 
 #include <math.h>
@@ -180,6 +181,55 @@ static void nodes_hold_tiles_of_several_axes(void **state)
 	scene_open(&x, two_pods, NULL, "gpus=128,tp=8,cp=4,metric=time");
 	scene_place(&x);
 	assert_true(x.p.gap < 0.03);
+	scene_close(&x);
+}
+
+/* Gradients of experts are most of what such jobs send: ranks that hold the
+ * same experts share a node, in steps of ep through the ranks. */
+static void ranks_with_the_same_experts_share_nodes(void **state)
+{
+	struct scene x;
+
+	(void)state;
+	scene_open(&x, two_pods, "n[02,05-08,10,13-14]",
+		   "gpus=32,tp=8,ep=4,model=deepseek-v3");
+	scene_place(&x);
+	for (uint32_t r = 4; r < 32; r++)
+		assert_int_equal(x.f->gpu_node[x.p.where[r]],
+				 x.f->gpu_node[x.p.where[r % 4]]);
+	scene_close(&x);
+}
+
+static double step_of(const struct scene *x, const uint32_t *where)
+{
+	const struct weft_objective step = {.goal = WEFT_GOAL_STEP};
+	struct weft_judge judge;
+	struct weft_measure measure;
+	struct weft_error err = {0};
+
+	weft_judge_build(x->f, &x->job, NULL, &step, &judge, &err);
+	assert_no_error(&err);
+	weft_judge_measure(&judge, where, &measure, &err);
+	assert_no_error(&err);
+	weft_judge_free(&judge);
+	return measure.value;
+}
+
+/* No link is congested, so that other nodes would not do better; another order
+ * of ranks on the same nodes does. */
+static void orders_are_timed_where_nodes_do_not_matter(void **state)
+{
+	struct scene x;
+	uint32_t where[64];
+
+	(void)state;
+	scene_open(&x, two_pods, "n[02,05-08,10,13-14]",
+		   "gpus=64,tp=2,pp=4,ep=4,etp=1,model=deepseek-v3");
+	scene_place(&x);
+	for (uint32_t r = 0, n = 0; n < 8; n++)
+		for (uint32_t k = 0; k < 8; k++, r++)
+			where[r] = x.f->nodes[x.p.nodes[n]].first_gpu + k;
+	assert_true(step_of(&x, x.p.where) < 0.9 * step_of(&x, where));
 	scene_close(&x);
 }
 
@@ -615,6 +665,8 @@ int main(void)
 		cmocka_unit_test(untouched_leafs_stay_whole_when_cost_ties),
 		cmocka_unit_test(equal_times_are_decided_by_the_links_crossed),
 		cmocka_unit_test(nodes_hold_tiles_of_several_axes),
+		cmocka_unit_test(ranks_with_the_same_experts_share_nodes),
+		cmocka_unit_test(orders_are_timed_where_nodes_do_not_matter),
 		cmocka_unit_test(groups_of_experts_stay_inside_leafs),
 		cmocka_unit_test(tensor_groups_stay_inside_nodes),
 		cmocka_unit_test(the_answer_carries_cost_bound_and_reasons),
