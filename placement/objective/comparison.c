@@ -3,6 +3,7 @@
 #include "placement/objective/comparison.h"
 
 #include "base/bitset.h"
+#include "base/clock.h"
 #include "placement/mapping/sites.h"
 #include "placement/nodes/limits.h"
 
@@ -175,7 +176,7 @@ bool comparison_is_least(const struct capacity *s, const struct comparison *r)
 
 	if (value <= judge->least_goal * (1 + COMPARISON_STEP))
 		return true;
-	return judge->objective.goal == WEFT_GOAL_STEP &&
+	return weft_deadline() > 0 && judge->objective.goal == WEFT_GOAL_STEP &&
 	       !(judge->objective.fragmentation > 0) && r->even &&
 	       r->measure.to_gain <= judge->same / 2 * value;
 }

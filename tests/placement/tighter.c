@@ -29,7 +29,7 @@
 /* What the search does not yet find: of a hundred limits so many made a job
  * cheaper, and the most by this factor; of a hundred answers that are worth as
  * much with the limit so many destroy less room with it. */
-#define MOST_CHEAPER 0.03
+#define MOST_CHEAPER 0.025
 #define MOST_GAINED  1.2
 #define MOST_RUDE    0.03
 
@@ -327,7 +327,8 @@ static struct worth worth_of(struct scene *s, const struct weft_placement *p)
 }
 
 /* How many times as dear a is as b; 1 where it is not dearer.  Values closer
- * than what counts as equal leave it to the cost. */
+ * than what counts as equal leave it to the cost, unless a destroys less room:
+ * for jobs whose step does not care that counts more. */
 static double excess(const struct scene *s, const struct worth *a,
 		     const struct worth *b)
 {
@@ -340,7 +341,10 @@ static double excess(const struct scene *s, const struct worth *a,
 		vb *= 1 + PRICE * (b->n_priced - a->n_priced);
 	if (va > vb * (1 + same) * CHEAPER)
 		return va / vb;
-	return vb <= va && a->cost > b->cost * CHEAPER ? CHEAPER : 1;
+	return vb <= va && a->cost > b->cost * CHEAPER &&
+			       a->share_lost >= b->share_lost - 1e-9
+		       ? CHEAPER
+		       : 1;
 }
 
 static bool is_same(double a, double b)
