@@ -324,6 +324,9 @@ static int try_shares(struct refine *x, const struct rule *rule)
 {
 	bool better, filled = true;
 
+	/* there are thousands of sets to fill, on a large fabric slowly */
+	if (effort_spent(&x->a->effort))
+		return 0;
 	memset(x->now, 0, x->f->n_nodes * sizeof(*x->now));
 	for (uint32_t i = 0; i < x->n_cells && filled; i++)
 		if (x->cell[i].share)
