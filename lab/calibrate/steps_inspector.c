@@ -178,24 +178,24 @@ static int call_compare(const void *left, const void *right)
  * and fit anything. */
 static int lane_spread(struct lane *lane, struct weft_error *err)
 {
-	uint64_t first, span;
+	uint64_t first, after; /* the last one's number after the first */
 	struct call *calls;
 
 	qsort(lane->calls, lane->n, sizeof(*lane->calls), call_compare);
 	first = lane->calls[0].number;
-	span = lane->calls[lane->n - 1].number - first + 1;
-	if (span > (1 + MAX_GAPS) * (uint64_t)lane->n) {
+	after = lane->calls[lane->n - 1].number - first;
+	if (after >= (1 + MAX_GAPS) * (uint64_t)lane->n) {
 		lane->n = 0; /* too little is known */
 		return 0;
 	}
-	calls = weft_calloc((size_t)span, sizeof(*calls), err);
+	calls = weft_calloc((size_t)after + 1, sizeof(*calls), err);
 	if (!calls)
 		return -1;
 	for (uint32_t i = 0; i < lane->n; i++)
 		calls[lane->calls[i].number - first] = lane->calls[i];
 	free(lane->calls);
 	lane->calls = calls;
-	lane->n = (uint32_t)span;
+	lane->n = (uint32_t)after + 1;
 	return 0;
 }
 

@@ -32,6 +32,7 @@ fuzzers = \
 	script \
 	spec \
 	state \
+	steps \
 	trace \
 	$(fuzzed_imports) \
 	# End of fuzzers
@@ -64,6 +65,7 @@ unit_tests += \
 	%D%/script \
 	%D%/spec \
 	%D%/state \
+	%D%/steps \
 	%D%/trace \
 	# End of unit_tests
 
@@ -115,6 +117,9 @@ tests_fuzz_script_SOURCES = %D%/fuzz_script.c $(fuzz_replay)
 tests_fuzz_script_LDADD = libweft_script.la $(LDADD)
 tests_fuzz_spec_SOURCES = %D%/fuzz_spec.c $(fuzz_replay)
 tests_fuzz_state_SOURCES = %D%/fuzz_state.c $(fuzz_replay)
+tests_fuzz_steps_SOURCES = %D%/fuzz_steps.c $(fuzz_replay)
+tests_fuzz_steps_LDADD = libweft_lab.la libweft_measured.la $(LDADD) \
+	$(JANSSON_LIBS)
 tests_fuzz_trace_SOURCES = %D%/fuzz_trace.c $(fuzz_replay)
 tests_fuzz_trace_LDADD = $(trace_libs)
 
@@ -142,6 +147,8 @@ fuzz_seeds_fabric = tests/fabrics/valid tests/fabrics/invalid contrib/fabrics
 # end before that fills the memory.
 # Readers of the laboratory.
 fuzz_lab_sources = \
+	lab/calibrate/steps.c \
+	lab/calibrate/steps_inspector.c \
 	lab/map/arch.c \
 	lab/map/metis.c \
 	lab/map/qaplib.c \
