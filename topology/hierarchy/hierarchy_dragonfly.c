@@ -3,7 +3,8 @@
  * by side: the routers and groups of a dragonfly
  *
  * In a group each router is linked to each other one, and so shares with it
- * most of its neighbours; with a router of another group it shares few.  Groups
+ * most of its neighbours; with a router of another group it shares few.  Three
+ * that lack a cable share none, and are told by the other groups.  Groups
  * are joined each to each, by at least one cable.  Where rows and columns of
  * switches are joined alike, names tell which are the groups.  Roots that are
  * trees already (leafs and spines) may be the groups as well: a dragonfly+.
@@ -193,6 +194,26 @@ static void groups_join(struct sides *s, const uint32_t *common,
 	groups_number(s);
 }
 
+/* Three routers that lack a cable share no neighbours: those that are in no
+ * group and linked to one another are one. */
+static void groups_fill(struct sides *s)
+{
+	for (uint32_t v = 0; v < s->n; v++)
+		s->number[v] = 0;
+	for (uint32_t v = 0; v < s->n; v++)
+		s->number[s->group[v]]++;
+	for (uint32_t i = 0; i < s->n_links; i++) {
+		uint32_t a = s->links[i].a, b = s->links[i].b, x, y;
+
+		if (s->number[a] != 1 || s->number[b] != 1)
+			continue;
+		x = group_of(s, a);
+		y = group_of(s, b);
+		s->group[x < y ? y : x] = x < y ? x : y;
+	}
+	groups_number(s);
+}
+
 /* The vertex's switch without the last number of its name: "row3-sw". */
 struct stem {
 	const char *name;
@@ -271,15 +292,27 @@ static bool is_mesh(const struct sides *s)
 	       s->n_links / 2.0 >= LEAST_LINKED * pairs(s->n);
 }
 
-/* Each group in itself, by `local`, links inside of it, and `size`. */
+/* Each group in itself, by `local`, links inside of it, and `size`.  Of three
+ * pairs one is more than a fault's share: it is one where most groups lack
+ * none. */
 static bool groups_are_whole(const struct sides *s, const uint32_t *size,
 			     const uint32_t *local)
 {
-	for (uint32_t g = 0; g < s->n_groups; g++)
-		if (size[g] < LEAST_ROUTERS ||
-		    local[g] / 2.0 < LEAST_LINKED * pairs(size[g]))
+	uint32_t whole = 0, lack_one = 0;
+
+	for (uint32_t g = 0; g < s->n_groups; g++) {
+		double lacks = pairs(size[g]) - local[g] / 2.0;
+
+		if (size[g] < LEAST_ROUTERS)
 			return false;
-	return s->n_groups > 1;
+		whole += lacks == 0;
+		if (lacks <= (1 - LEAST_LINKED) * pairs(size[g]))
+			continue;
+		if (lacks > 1)
+			return false;
+		lack_one++;
+	}
+	return s->n_groups > 1 && (!lack_one || 2 * whole > s->n_groups);
 }
 
 /* Pairs of groups that some link joins: links renumbered to groups, sorted. */
@@ -346,8 +379,10 @@ static int groups_find(struct sides *s, bool *is)
 	*is = false;
 	if (rc == 0)
 		links_compare(s, common, most);
-	for (int loose = 0; rc == 0 && !*is && loose < 2; loose++) {
-		groups_join(s, common, most, loose);
+	for (int loose = 0; rc == 0 && !*is && loose < 3; loose++) {
+		groups_join(s, common, most, loose > 0);
+		if (loose == 2)
+			groups_fill(s);
 		rc = check_groups(s, is);
 	}
 	if (rc == 0 && !*is)
