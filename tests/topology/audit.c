@@ -369,6 +369,57 @@ static void cables_missing_between_switches_joined_each_to_each(void **state)
 	cluster_free(&c);
 }
 
+/* Two bundles of four leafs, each with four hosts; n5 lacks `lost` adapters. */
+static void rails_start(struct cluster *c, int lost)
+{
+	char text[8192];
+	size_t n = (size_t)snprintf(
+		text, sizeof(text),
+		"weft: fabric/1\nrails: 4\nnodes:\n  n[0-7]: 4\nlevels:\n"
+		"  leaf:\n    su[0-1]-leaf[0-3]: n[0-7]\n"
+		"  spine:\n    s: su[0-1]-leaf[0-3]\n"
+		"switches: {s0: {domain: s, tier: 2}}\ncables:\n"
+		"  - {from: \"su[0-1]-leaf[0-3]\", to: s0, n: 4}\n");
+
+	for (int h = 0; h < 8; h++)
+		for (int r = 0; r < 4; r++)
+			if (h != 5 || r < 1 || r > lost)
+				n += (size_t)snprintf(
+					text + n, sizeof(text) - n,
+					"  - {from: n%d, port: mlx5_%d, "
+					"to: su%d-leaf%d}\n",
+					h, r, h / 4, r);
+	cluster_parse(c, text);
+}
+
+static void a_lost_adapter_is_told_once(void **state)
+{
+	struct weft_findings found;
+	struct cluster c;
+
+	(void)state;
+	rails_start(&c, 1);
+	audit(&c, &found);
+	assert_only(&found, "rail-missing", "n5:mlx5_1",
+		    "no cable to su1-leaf1");
+	/* another one, which is not of the rails */
+	cluster_free(&c);
+	rails_start(&c, 1);
+	for (uint32_t h = 0; h < c.inventory->n_hosts; h++)
+		c.inventory->hosts[h].n_hcas += h != 5;
+	audit(&c, &found);
+	assert_int_equal(found.of_kind[WEFT_FINDING_RAIL_MISSING], 1);
+	assert_int_equal(found.of_kind[WEFT_FINDING_HCA_MISSING], 1);
+	weft_findings_free(&found);
+	cluster_free(&c);
+	rails_start(&c, 2);
+	audit(&c, &found);
+	assert_int_equal(found.of_kind[WEFT_FINDING_RAIL_MISSING], 2);
+	assert_int_equal(found.n, 2);
+	weft_findings_free(&found);
+	cluster_free(&c);
+}
+
 static void hosts_and_switches_are_known_under_other_names(void **state)
 {
 	struct weft_findings found;
@@ -616,6 +667,7 @@ int main(void)
 			a_leaf_without_uplinks_comes_before_all_that_follows),
 		cmocka_unit_test(a_moved_uplink_is_told_at_whose_it_is),
 		cmocka_unit_test(a_lost_uplink_explains_the_oversubscription),
+		cmocka_unit_test(a_lost_adapter_is_told_once),
 		cmocka_unit_test(
 			cables_missing_between_switches_joined_each_to_each),
 		cmocka_unit_test(

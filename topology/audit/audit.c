@@ -36,6 +36,7 @@ static const struct {
 } explained[] = {
 	{WEFT_FINDING_LINKS_SHORT, WEFT_FINDING_HCA_MISSING},
 	{WEFT_FINDING_LINKS_SHORT, WEFT_FINDING_RAIL_MISSING},
+	{WEFT_FINDING_HCA_MISSING, WEFT_FINDING_RAIL_MISSING},
 	{WEFT_FINDING_OVERSUBSCRIBED, WEFT_FINDING_UPLINKS_UNEVEN},
 	{WEFT_FINDING_OVERSUBSCRIBED, WEFT_FINDING_CABLE_MOVED},
 	{WEFT_FINDING_OVERSUBSCRIBED, WEFT_FINDING_LINK_SLOW},
@@ -85,14 +86,19 @@ static bool explains(enum weft_finding_id cause, enum weft_finding_id outcome)
 	return false;
 }
 
+/* Of several adapters that a host lacks each is a cause of its own. */
 static bool is_explained(const struct weft_findings *findings,
 			 const struct weft_finding *f)
 {
-	for (uint32_t i = 0; i < findings->n; i++)
+	double left = f->id == WEFT_FINDING_HCA_MISSING
+			      ? f->weight - WEFT_WEIGHT_HOST
+			      : 1;
+
+	for (uint32_t i = 0; i < findings->n && left > 0; i++)
 		if (explains(findings->item[i].id, f->id) &&
 		    same_thing(&findings->item[i], f))
-			return true;
-	return false;
+			left--;
+	return left <= 0;
 }
 
 /* The inventory and two checks look for leafs that are cut off, each in its

@@ -112,7 +112,8 @@ static int member_note(const struct weft_audit *a, const struct subject *sub,
 	struct weft_place where =
 		sub->value == host_gpus ? host->gpus.where : host->where;
 
-	return audit_note(a, sub->id, host->name, where, WEFT_WEIGHT_HOST, err,
+	return audit_note(a, sub->id, host->name, where,
+			  WEFT_WEIGHT_HOST + usual.value - m->value, err,
 			  "has %.0f %s%s; its siblings have %.0f", m->value,
 			  sub->noun, m->value >= 0 && m->value < 2 ? "" : "s",
 			  usual.value);
