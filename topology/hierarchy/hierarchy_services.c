@@ -5,13 +5,20 @@
  * They have no GPUs, and say nothing of how GPU nodes are wired.  What tells
  * them, where no source counts their GPUs: words of their names; far fewer
  * adapters than most hosts have; leafs that only their like are attached to.
+ * Beside hosts on rails, whose adapters are on different leafs, there may be
+ * more of them than of those: rails are laid for GPUs.
  */
+#include "config.h" /* first: strcasestr is GNU */
+
 #include "base/hash.h"
 #include "topology/hierarchy/cable_index.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* So many leafs of one host are rails. */
+#define LEAST_RAILS 4
 
 static const struct {
 	const char *word, *service;
@@ -120,6 +127,7 @@ static int names_mark(struct index *w)
 struct evidence {
 	struct index *w;
 	uint32_t usual, n_full; /* adapters of most; hosts with about as many */
+	uint32_t n_railed;	/* of those, adapters on different leafs */
 	uint64_t *stems;	/* of those hosts' names, ascending */
 	struct {
 		uint32_t full, service, others;
@@ -154,6 +162,21 @@ static bool is_full(const struct evidence *e, uint32_t host)
 	       !index_unnamed(e->w, host);
 }
 
+/* Its adapters are on different leafs, four at least. */
+static bool is_railed(const struct index *w, uint32_t host)
+{
+	uint32_t leafs = 0;
+
+	for (uint32_t i = w->first_up[host]; i < w->first_up[host + 1]; i++) {
+		uint32_t k = w->first_up[host];
+
+		while (w->ups[k].sw != w->ups[i].sw)
+			k++;
+		leafs += k == i;
+	}
+	return leafs >= LEAST_RAILS;
+}
+
 static int compare_hashes(const void *pa, const void *pb)
 {
 	const uint64_t *a = pa, *b = pb;
@@ -176,8 +199,10 @@ static void hosts_count(struct evidence *e)
 	for (uint32_t h = 0; h < w->s->n_hosts; h++) {
 		bool full = is_full(e, h);
 
-		if (full)
+		if (full) {
 			e->stems[e->n_full++] = stem_of(w->s->hosts[h].name);
+			e->n_railed += is_railed(w, h);
+		}
 		for (uint32_t i = w->first_up[h]; i < w->first_up[h + 1]; i++) {
 			uint32_t sw = w->ups[i].sw;
 
@@ -227,11 +252,31 @@ static bool is_service(const struct evidence *e, uint32_t host)
 	return !same && !full && service;
 }
 
+/* More hosts with few adapters than with many may be GPU nodes of another kind,
+ * unless those are on rails, and these bear other names (without "gpu") and
+ * have a quarter of their adapters at most. */
+static bool are_services(const struct evidence *e, const bool *marked,
+			 uint32_t n)
+{
+	if (n <= e->n_full)
+		return true;
+	if (e->n_railed < WEFT_LEAST_MAJORITY ||
+	    4 * e->n_railed < 3 * e->n_full)
+		return false;
+	for (uint32_t h = 0; h < e->w->s->n_hosts; h++)
+		if (marked[h] &&
+		    (4 * adapters(e->w, h) > e->usual || has_full_stem(e, h) ||
+		     strcasestr(e->w->s->hosts[h].name, "gpu")))
+			return false;
+	return true;
+}
+
 static int evidence_mark(struct evidence *e)
 {
 	struct weft_inventory *s = e->w->s;
 	bool *marked = weft_calloc(s->n_hosts, sizeof(*marked), e->w->err);
 	uint32_t n = 0, first = 0;
+	bool most;
 
 	if (!marked)
 		return -1;
@@ -240,7 +285,8 @@ static int evidence_mark(struct evidence *e)
 		if (marked[h])
 			first = n++ ? first : h;
 	}
-	if (n > e->n_full)
+	most = n > e->n_full;
+	if (!are_services(e, marked, n))
 		n = 0; /* two kinds of nodes, as far as cables tell */
 	for (uint32_t h = 0; n && h < s->n_hosts; h++)
 		s->hosts[h].no_gpus = s->hosts[h].no_gpus || marked[h];
@@ -251,10 +297,10 @@ static int evidence_mark(struct evidence *e)
 		s, WEFT_FINDING_HOST_SERVICE, s->hosts[first].name,
 		(struct weft_place){s->hosts[first].where.source, 0}, e->w->err,
 		"%u host%s taken to have no GPUs because of adapters and "
-		"leafs, first %s (%u adapter%s; hosts with GPUs have %u)",
+		"leafs, first %s (%u adapter%s; hosts with GPUs have %u%s)",
 		n, n == 1 ? " is" : "s are", s->hosts[first].name,
 		adapters(e->w, first), adapters(e->w, first) == 1 ? "" : "s",
-		e->usual);
+		e->usual, most ? ", on rails" : "");
 }
 
 int index_services(struct index *w)
