@@ -121,7 +121,7 @@ static json_t *json_ranks(const struct weft_fabric *f,
 			array,
 			json_pack("{s:I, s:s, s:I}", "rank", (json_int_t)rank,
 				  "node", node->name, "gpu",
-				  (json_int_t)(gpu - node->first_gpu)));
+				  (json_int_t)weft_fabric_number(f, gpu)));
 	}
 	return array;
 }
@@ -164,7 +164,7 @@ static void busiest_name(const struct weft_fabric *f,
 		return;
 	}
 	node = &f->nodes[f->gpu_node[gpu]];
-	snprintf(name, size, "%s:%u", node->name, gpu - node->first_gpu);
+	snprintf(name, size, "%s:%u", node->name, weft_fabric_number(f, gpu));
 }
 
 static json_t *json_busiest(const struct weft_fabric *f,
@@ -474,6 +474,13 @@ static void text_step(const struct request *request,
 		text_predicted(request, e);
 }
 
+/* Of GPU k of the node, or WEFT_NONE. */
+static uint32_t rank_on(const struct weft_fabric *f, uint32_t node, uint32_t k,
+			const uint32_t *rank_of)
+{
+	return rank_of[weft_fabric_numbered(f, node, k)];
+}
+
 /* One line a node: its ranks in the order of its GPUs, runs folded. */
 static void text_node_ranks(const struct weft_fabric *f, uint32_t node,
 			    const uint32_t *rank_of)
@@ -484,13 +491,13 @@ static void text_node_ranks(const struct weft_fabric *f, uint32_t node,
 
 	printf("    %-12s ", n->name);
 	while (k < n->n_gpus) {
-		uint32_t first = k, rank = rank_of[n->first_gpu + k];
+		uint32_t first = k, rank = rank_on(f, node, k, rank_of);
 
 		k++;
 		if (rank == WEFT_NONE)
 			continue;
 		while (k < n->n_gpus &&
-		       rank_of[n->first_gpu + k] == rank + (k - first))
+		       rank_on(f, node, k, rank_of) == rank + (k - first))
 			k++;
 		printf("%s%u", separator, rank);
 		if (k - first > 1)
@@ -531,7 +538,7 @@ static struct run run_of(const struct weft_fabric *f, uint32_t node,
 	struct run run = {0};
 
 	for (uint32_t k = 0; k < n->n_gpus; k++) {
-		uint32_t rank = rank_of[n->first_gpu + k];
+		uint32_t rank = rank_on(f, node, k, rank_of);
 
 		if (rank == WEFT_NONE)
 			continue;

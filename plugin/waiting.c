@@ -162,9 +162,11 @@ static void release(const void *context, const struct weft_ending *ending,
 		if (known != WEFT_NONE)
 			weft_occupancy_release(
 				o, known,
-				of->gpus &
-					weft_nodes_eligible(nodes, of->node,
-							    request->gpu_type));
+				weft_fabric_places(
+					nodes->fabric, known,
+					of->gpus & weft_nodes_eligible(
+							   nodes, of->node,
+							   request->gpu_type)));
 	}
 }
 

@@ -35,6 +35,7 @@ void weft_fabric_free(struct weft_fabric *f)
 	free(f->n_uplinks);
 	weft_cabling_free(f->cabling);
 	free(f->gpu_node);
+	free(f->gpu_number);
 	for (uint32_t l = 0; l < WEFT_MAX_LEVELS; l++)
 		free(f->gpu_domain[l]);
 	free(f);
@@ -128,6 +129,44 @@ uint32_t weft_fabric_find(const struct weft_fabric *f, const char *name,
 	return node;
 }
 
+uint32_t weft_fabric_numbered(const struct weft_fabric *f, uint32_t node,
+			      uint32_t number)
+{
+	uint32_t gpu = f->nodes[node].first_gpu;
+
+	if (!f->gpu_number)
+		return gpu + number;
+	while (f->gpu_number[gpu] != number)
+		gpu++;
+	return gpu;
+}
+
+uint64_t weft_fabric_places(const struct weft_fabric *f, uint32_t node,
+			    uint64_t numbers)
+{
+	const struct weft_node *n = &f->nodes[node];
+	uint64_t places = 0;
+
+	if (!f->gpu_number)
+		return numbers;
+	for (uint32_t k = 0; k < n->n_gpus; k++)
+		places |= (numbers >> f->gpu_number[n->first_gpu + k] & 1) << k;
+	return places;
+}
+
+uint64_t weft_fabric_numbers(const struct weft_fabric *f, uint32_t node,
+			     uint64_t places)
+{
+	const struct weft_node *n = &f->nodes[node];
+	uint64_t numbers = 0;
+
+	if (!f->gpu_number)
+		return places;
+	for (uint32_t k = 0; k < n->n_gpus; k++)
+		numbers |= (places >> k & 1) << f->gpu_number[n->first_gpu + k];
+	return numbers;
+}
+
 int weft_fabric_gpu(const struct weft_fabric *f, const char *text,
 		    uint32_t *gpu, struct weft_error *err)
 {
@@ -154,7 +193,7 @@ int weft_fabric_gpu(const struct weft_fabric *f, const char *text,
 				 f->nodes[node].n_gpus, f->nodes[node].name,
 				 f->nodes[node].name,
 				 f->nodes[node].n_gpus - 1);
-	*gpu = f->nodes[node].first_gpu + index;
+	*gpu = weft_fabric_numbered(f, node, index);
 	return 0;
 }
 

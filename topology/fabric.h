@@ -125,7 +125,11 @@ struct weft_fabric {
 	uint32_t *counted;  /* the same by weft_name_compare */
 	const char **racks; /* names */
 	const char **kinds; /* of nodes' GPUs, such as "h100" */
-	uint32_t *gpu_node; /* [n_gpus] */
+	/* [n_gpus] in its node, as the node counts its GPUs; NULL: in order.
+	 * It is in another where the GPUs of an NVLink domain are not next to
+	 * each other.  Read it by weft_fabric_number. */
+	uint8_t *gpu_number;
+	uint32_t *gpu_node;		       /* [n_gpus] */
 	uint32_t *gpu_domain[WEFT_MAX_LEVELS]; /* [level][n_gpus] */
 	/* [level where they meet][0 same rail, 1 different rail]; on a ring or
 	 * torus the distance of neighbours, the least */
@@ -185,13 +189,34 @@ static inline uint32_t weft_fabric_meet(const struct weft_fabric *f, uint32_t a,
 	return level;
 }
 
-/* Rail of a GPU, 0..n_rails-1: a node's GPUs are dealt to rails in order. */
+/* What the node calls the GPU (nvidia-smi, Slurm's GRES, files, messages). */
+static inline uint32_t weft_fabric_number(const struct weft_fabric *f,
+					  uint32_t gpu)
+{
+	return f->gpu_number ? f->gpu_number[gpu]
+			     : gpu - f->nodes[f->gpu_node[gpu]].first_gpu;
+}
+
+/* The other way round: the GPU that the node calls `number`, one it has. */
+uint32_t weft_fabric_numbered(const struct weft_fabric *f, uint32_t node,
+			      uint32_t number);
+
+/* GPUs of a node as a mask by number (bit k: its GPU k), as one by place (bit
+ * k: GPU first_gpu + k), as occupancies have. */
+uint64_t weft_fabric_places(const struct weft_fabric *f, uint32_t node,
+			    uint64_t numbers);
+/* The other way round. */
+uint64_t weft_fabric_numbers(const struct weft_fabric *f, uint32_t node,
+			     uint64_t places);
+
+/* Rail of a GPU, 0..n_rails-1: a node's GPUs are dealt to rails in the order of
+ * their numbers. */
 static inline uint32_t weft_fabric_rail(const struct weft_fabric *f,
 					uint32_t gpu)
 {
 	const struct weft_node *node = &f->nodes[f->gpu_node[gpu]];
 
-	return (gpu - node->first_gpu) * f->n_rails / node->n_gpus;
+	return weft_fabric_number(f, gpu) * f->n_rails / node->n_gpus;
 }
 
 /* Row and column of f->distance for a pair: *level as weft_fabric_meet, and

@@ -5,6 +5,7 @@
  * below; a thing that skips levels fills one slot of each (a pass-through
  * domain).  Then domains are filled in from the bottom upwards.
  */
+#include "base/append.h"
 #include "base/hostlist.h"
 #include "topology/fabric_draft.h"
 
@@ -182,6 +183,31 @@ static int nodes_build(struct build *b)
 	return 0;
 }
 
+/* Where some node counts its GPUs in another order than its NVLink domains. */
+static int numbers_build(struct build *b)
+{
+	const struct weft_draft *d = b->d;
+	struct weft_fabric *f = b->f;
+	uint32_t t = 0;
+
+	while (t < d->n_nodes && !d->things[t].numbers)
+		t++;
+	if (t == d->n_nodes)
+		return 0;
+	f->gpu_number = weft_calloc(f->n_gpus, 1, d->err);
+	if (!f->gpu_number)
+		return -1;
+	for (uint32_t k = 0; k < f->n_nodes; k++) {
+		const uint8_t *own = d->things[f->nodes[k].order].numbers;
+
+		uint8_t *number = f->gpu_number + f->nodes[k].first_gpu;
+
+		for (uint32_t g = 0; g < f->nodes[k].n_gpus; g++)
+			number[g] = own ? own[g] : (uint8_t)g;
+	}
+	return 0;
+}
+
 /* NVLink domains of node k. */
 static uint32_t n_islands(const struct build *b, uint32_t k)
 {
@@ -291,16 +317,31 @@ static void base_fill(struct build *b)
 	}
 }
 
-/* "n07:4-7" or, for a lone GPU, "n07:4". */
-static const char *part_name(struct build *b, const char *node, uint32_t first,
+/* "n07:4-7", "n07:0,2" or, for a lone GPU, "n07:4". */
+static const char *part_name(struct build *b, uint32_t node, uint32_t first,
 			     uint32_t n)
 {
-	char text[WEFT_NAME_SIZE + 32];
-	int length = n > 1 ? snprintf(text, sizeof(text), "%s:%u-%u", node,
-				      first, first + n - 1)
-			   : snprintf(text, sizeof(text), "%s:%u", node, first);
+	char text[WEFT_NAME_SIZE + 4 * WEFT_MAX_GPUS_PER_NODE];
+	const uint8_t *numbers = b->f->gpu_number;
+	const char *separator = ":";
 
-	return weft_arena_text(&b->d->arena, text, (size_t)length, b->d->err);
+	numbers = numbers ? numbers + b->f->nodes[node].first_gpu : NULL;
+
+	snprintf(text, sizeof(text), "%s", b->f->nodes[node].name);
+	for (uint32_t i = 0, run; i < n; i += run) {
+		uint32_t k = first + i, number = numbers ? numbers[k] : k;
+
+		run = 1;
+		while (i + run < n &&
+		       (!numbers || numbers[k + run] == number + run))
+			run++;
+		weft_append(text, sizeof(text), "%s%u", separator, number);
+		if (run > 1)
+			weft_append(text, sizeof(text), "-%u",
+				    number + run - 1);
+		separator = ",";
+	}
+	return weft_arena_text(&b->d->arena, text, strlen(text), b->d->err);
 }
 
 /* One NVLink domain of node k: GPUs first to first + n of it. */
@@ -309,7 +350,7 @@ static int island_fill(struct build *b, struct weft_domain *domain, uint32_t k,
 {
 	const struct weft_node *node = &b->f->nodes[k];
 
-	domain->name = part_name(b, node->name, first, n);
+	domain->name = part_name(b, k, first, n);
 	if (!domain->name)
 		return -1;
 	domain->parent = WEFT_NONE;
@@ -478,7 +519,8 @@ struct weft_fabric *weft_draft_build(struct weft_draft *d)
 	b.f = weft_calloc(1, sizeof(*b.f), d->err);
 	if (b.f && slots_build(&b) == 0 && nodes_build(&b) == 0) {
 		levels_build(&b);
-		rc = domains_build(&b) || maps_build(&b) || names_build(&b);
+		rc = numbers_build(&b) || domains_build(&b) || maps_build(&b) ||
+		     names_build(&b);
 	}
 	for (uint32_t k = 0; k < WEFT_MAX_LEVELS; k++)
 		slots_free(&b.net[k]);

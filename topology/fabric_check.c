@@ -63,6 +63,14 @@ static int nodes_check(const struct weft_fabric *f, struct weft_error *err)
 			err);
 		REQUIRE(weft_fabric_node(f, node->name) == k, err);
 		for (uint32_t g = 0; g < node->n_gpus; g++) {
+			REQUIRE(weft_fabric_number(f, n_gpus + g) <
+					node->n_gpus,
+				err);
+			REQUIRE(weft_fabric_numbered(
+					f, k,
+					weft_fabric_number(f, n_gpus + g)) ==
+					n_gpus + g,
+				err);
 			REQUIRE(f->gpu_node[n_gpus + g] == k, err);
 			REQUIRE(weft_fabric_rail(f, n_gpus + g) < f->n_rails,
 				err);

@@ -33,6 +33,9 @@ struct weft_draft_thing {
 	 * nvlink says. */
 	const uint32_t *islands;
 	uint32_t n_islands;
+	/* Of a node with those: [n_gpus] numbers of its GPUs, domain by domain;
+	 * NULL: in order. */
+	const uint8_t *numbers;
 };
 
 struct weft_draft_name {

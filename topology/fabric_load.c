@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* fabric_load.c - the sections of a fabric file, weft-fabric(5) */
+#include "base/bitset.h"
 #include "base/suggest.h"
 #include "topology/fabric_draft.h"
 
@@ -142,9 +143,76 @@ static int kind_read(struct weft_draft *d, const struct weft_yaml_node *node,
 struct node_line {
 	uint32_t gpus, kind, n_islands;
 	uint32_t *islands;
+	uint8_t *numbers;
 };
 
-/* "nvlink: [6, 2]": the GPUs of each NVLink domain, in order. */
+static int islands_fail(struct weft_draft *d, const struct weft_yaml_node *node,
+			const struct node_line *line, uint32_t found)
+{
+	return weft_yaml_fail(d->doc, node, d->err,
+			      "nvlink: expected NVLink domains of together %u "
+			      "GPUs, such as [6, 2] for 8; found %u",
+			      line->gpus, found);
+}
+
+/* "[0, 2]": which GPUs of the node one domain has. */
+static int island_numbers(struct weft_draft *d,
+			  const struct weft_yaml_node *island, uint64_t *taken,
+			  struct node_line *line, uint32_t *n)
+{
+	uint64_t own = 0;
+	uint32_t k;
+
+	for (const struct weft_yaml_node *c = island->child; c; c = c->next) {
+		uint64_t number = 0;
+
+		if (weft_yaml_uint(d->doc, c, 0, line->gpus - 1, &number,
+				   d->err))
+			return -1;
+		if ((*taken | own) >> number & 1)
+			return weft_yaml_fail(d->doc, c, d->err,
+					      "nvlink: GPU %u is in two "
+					      "NVLink domains; expected each "
+					      "in one",
+					      (uint32_t)number);
+		own |= UINT64_C(1) << number;
+	}
+	if (!own)
+		return weft_yaml_fail(d->doc, island, d->err,
+				      "nvlink: expected GPUs in each NVLink "
+				      "domain, such as [0, 2]");
+	line->islands[line->n_islands++] = weft_mask_count(own);
+	*taken |= own;
+	weft_mask_foreach (k, own)
+		line->numbers[(*n)++] = (uint8_t)k;
+	return 0;
+}
+
+/* "nvlink: [[0, 2], [1, 3]]": the GPUs of each NVLink domain by number. */
+static int numbers_read(struct weft_draft *d, const struct weft_yaml_node *node,
+			struct node_line *line)
+{
+	uint64_t taken = 0;
+	uint32_t n = 0, k = 0;
+
+	line->numbers = weft_arena_alloc(&d->arena, line->gpus, d->err);
+	if (!line->numbers)
+		return -1;
+	for (const struct weft_yaml_node *c = node->child; c; c = c->next)
+		if (weft_yaml_expect(d->doc, c, WEFT_YAML_LIST, "nvlink",
+				     d->err) ||
+		    island_numbers(d, c, &taken, line, &n))
+			return -1;
+	if (n != line->gpus)
+		return islands_fail(d, node, line, n);
+	while (k < n && line->numbers[k] == k)
+		k++;
+	if (k == n)
+		line->numbers = NULL;
+	return 0;
+}
+
+/* "nvlink: [6, 2]": how many GPUs each NVLink domain has, in order. */
 static int islands_read(struct weft_draft *d, const struct weft_yaml_node *node,
 			struct node_line *line)
 {
@@ -156,6 +224,8 @@ static int islands_read(struct weft_draft *d, const struct weft_yaml_node *node,
 		&d->arena, node->n_children * sizeof(*line->islands), d->err);
 	if (!line->islands)
 		return -1;
+	if (node->child && node->child->kind == WEFT_YAML_LIST)
+		return numbers_read(d, node, line);
 	for (const struct weft_yaml_node *c = node->child; c; c = c->next) {
 		uint64_t size = 0;
 
@@ -165,13 +235,7 @@ static int islands_read(struct weft_draft *d, const struct weft_yaml_node *node,
 		line->islands[line->n_islands++] = (uint32_t)size;
 		sum += (uint32_t)size;
 	}
-	if (sum != line->gpus)
-		return weft_yaml_fail(d->doc, node, d->err,
-				      "nvlink: expected NVLink domains of "
-				      "together %u GPUs, such as [6, 2] for 8; "
-				      "found %u",
-				      line->gpus, sum);
-	return 0;
+	return sum == line->gpus ? 0 : islands_fail(d, node, line, sum);
 }
 
 static int gpus_read(struct weft_draft *d, const struct weft_yaml_node *node,
@@ -231,6 +295,7 @@ static int node_add(struct weft_draft *d, const struct weft_yaml_node *node,
 	thing->kind = line->kind;
 	thing->islands = line->islands;
 	thing->n_islands = line->n_islands;
+	thing->numbers = line->numbers;
 	return 0;
 }
 

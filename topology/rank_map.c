@@ -64,7 +64,7 @@ int weft_rank_map_build(const struct weft_fabric *f, const uint32_t *where,
 			index[node] = ++r->n_nodes;
 		}
 		r->node[i] = index[node] - 1;
-		r->gpu[i] = (uint8_t)(where[i] - f->nodes[node].first_gpu);
+		r->gpu[i] = (uint8_t)weft_fabric_number(f, where[i]);
 	}
 	r->n_ranks = n_ranks;
 	free(index);

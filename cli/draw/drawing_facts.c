@@ -192,7 +192,7 @@ static void fact_busiest(struct writer *w)
 	else
 		name = drawing_text(w->d, w->err, "%s %s:%u", direction,
 				    f->nodes[f->gpu_node[gpu]].name,
-				    gpu - f->nodes[f->gpu_node[gpu]].first_gpu);
+				    weft_fabric_number(f, gpu));
 	fact(w, "Busiest link", name,
 	     drawing_text(w->d, w->err, "%s, %s per step",
 			  weft_quantity_text(cost->busiest.bytes, "B", bytes,

@@ -92,7 +92,7 @@ static void row_write(const struct writer *w, uint32_t index, uint32_t stage,
 		const struct weft_node *node = &f->nodes[f->gpu_node[gpu]];
 
 		fprintf(w->out, "%s%s:%u", i ? " " : "", node->name,
-			gpu - node->first_gpu);
+			weft_fabric_number(f, gpu));
 	}
 	fputc('\n', w->out);
 }

@@ -103,7 +103,7 @@ static json_t *json_where(const struct weft_fabric *f, const uint32_t *where,
 		json_array_append_new(
 			array, json_pack("{s:i, s:s, s:i}", "rank", (int)r,
 					 "node", node->name, "gpu",
-					 (int)(where[r] - node->first_gpu)));
+					 (int)weft_fabric_number(f, where[r])));
 	}
 	return array;
 }

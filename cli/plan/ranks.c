@@ -44,7 +44,7 @@ static int reader_add(struct reader *r, uint32_t rank, uint32_t gpu,
 	char name[WEFT_NAME_SIZE + 16];
 
 	snprintf(name, sizeof(name), "%s:%u", node->name,
-		 gpu - node->first_gpu);
+		 weft_fabric_number(r->f, gpu));
 	if (rank >= r->n_ranks) {
 		char count[32];
 
@@ -169,7 +169,8 @@ static int piece_add(struct reader *r, uint32_t node, uint64_t mask,
 		mask = weft_mask_first(*each ? *each : n->n_gpus);
 	mask &= weft_mask_first(n->n_gpus);
 	weft_mask_foreach (k, mask) {
-		if (reader_add(r, r->next, n->first_gpu + k, err))
+		if (reader_add(r, r->next, weft_fabric_numbered(r->f, node, k),
+			       err))
 			return -1;
 	}
 	return 0;
@@ -217,8 +218,8 @@ static int hostfile_line(struct reader *r, char *line, struct weft_error *err)
 	if (index == WEFT_NONE)
 		return reader_fail(r, err, why.text, "");
 	node = &r->f->nodes[index];
-	for (gpu = node->first_gpu; gpu < node->first_gpu + node->n_gpus;
-	     gpu++) {
+	for (uint32_t k = 0; k < node->n_gpus; k++) {
+		gpu = weft_fabric_numbered(r->f, index, k);
 		if (!weft_bitset_has(r->taken, gpu))
 			return reader_add(r, r->next, gpu, err);
 	}
@@ -259,7 +260,7 @@ static int json_rank(struct reader *r, json_t *entry, struct weft_error *err)
 		return reader_fail(r, err, "a rank that the job does not have",
 				   "");
 	return reader_add(r, (uint32_t)rank,
-			  r->f->nodes[node].first_gpu + (uint32_t)gpu, err);
+			  weft_fabric_numbered(r->f, node, (uint32_t)gpu), err);
 }
 
 static int ranks_read(struct reader *r, const json_t *plan,

@@ -88,8 +88,10 @@ static int read_counted(const struct weft_fabric *f, struct look *look,
 	if (weft_occupancy_build(f, &o, err) == 0 &&
 	    slurm_jobs_read(&o, &list, err) == 0) {
 		for (uint32_t i = 0; i < f->n_nodes; i++)
-			look->counted[i] = weft_mask_first(f->nodes[i].n_gpus) &
-					   ~o.free[i];
+			look->counted[i] = weft_fabric_numbers(
+				f, i,
+				weft_mask_first(f->nodes[i].n_gpus) &
+					~o.free[i]);
 		rc = 0;
 	}
 	weft_running_free(&list);

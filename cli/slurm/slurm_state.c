@@ -55,7 +55,10 @@ static void record_apply(struct weft_occupancy *o, const char *record,
 	if (node_takes_jobs(record))
 		weft_occupancy_take(
 			o, node,
-			slurm_gres_gpus(slurm_field(record, "GresUsed")) & all);
+			weft_fabric_places(o->fabric, node,
+					   slurm_gres_gpus(slurm_field(
+						   record, "GresUsed")) &
+						   all));
 	else
 		weft_occupancy_close(o, node);
 }

@@ -57,7 +57,7 @@ static double nic_rate(const struct weft_fabric *f, uint32_t gpu)
 
 	if (f->n_rails < 2 || f->domains[host].n_nodes > 1)
 		return rate;
-	return rate * rail_sharers(f, node, gpu - node->first_gpu);
+	return rate * rail_sharers(f, node, weft_fabric_number(f, gpu));
 }
 
 double weft_flows_capacity(const struct weft_fabric *f, uint32_t link)

@@ -20,7 +20,7 @@ uint32_t flow_rail_nic(const struct weft_fabric *f, uint32_t host,
 
 	if (node->n_gpus > f->n_rails)
 		local = (rail * node->n_gpus + f->n_rails - 1) / f->n_rails;
-	return node->first_gpu + local;
+	return weft_fabric_numbered(f, f->domains[host].first_node, local);
 }
 
 /* The next place from x towards y on a ring of n, the shorter way. */

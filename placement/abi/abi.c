@@ -107,6 +107,11 @@ uint32_t weft_abi_node_gpus(const struct weft_fabric *f, uint32_t node)
 	return node < f->n_nodes ? f->nodes[node].n_gpus : 0;
 }
 
+uint32_t weft_abi_gpu_number(const struct weft_fabric *f, uint32_t gpu)
+{
+	return gpu < f->n_gpus ? weft_fabric_number(f, gpu) : 0;
+}
+
 uint32_t weft_abi_gpu_node(const struct weft_fabric *f, uint32_t gpu)
 {
 	return gpu < f->n_gpus ? f->gpu_node[gpu] : 0;

@@ -53,6 +53,8 @@ const char *weft_abi_node_name(const struct weft_fabric *f, uint32_t node);
 uint32_t weft_abi_node_first_gpu(const struct weft_fabric *f, uint32_t node);
 uint32_t weft_abi_node_gpus(const struct weft_fabric *f, uint32_t node);
 uint32_t weft_abi_gpu_node(const struct weft_fabric *f, uint32_t gpu);
+/* What its node calls it. */
+uint32_t weft_abi_gpu_number(const struct weft_fabric *f, uint32_t gpu);
 const char *weft_abi_level_name(const struct weft_fabric *f, uint32_t level);
 uint32_t weft_abi_level_domains(const struct weft_fabric *f, uint32_t level);
 /* Per GPU and direction, bytes per second, before oversubscription. */

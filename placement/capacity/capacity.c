@@ -51,27 +51,31 @@ static bool is_required(const struct weft_occupancy *o, uint32_t node)
 	return o->required && weft_bitset_has(o->required, node);
 }
 
+/* Free GPUs of an NVLink domain, by number: on rails it matters which. */
+static uint64_t island_pattern(const struct weft_fabric *f, uint64_t own)
+{
+	return f->n_rails > 1 ? own : weft_mask_count(own);
+}
+
 /* Which of the free GPUs a node has matters only where GPUs of a node differ:
  * on rails, or in several NVLink domains. */
 static uint64_t free_pattern(const struct capacity *s, uint32_t node)
 {
 	const struct weft_fabric *f = s->f;
-	uint64_t rest = s->o->free[node], sum = 0;
-	uint32_t i, gpu = f->nodes[node].first_gpu, run = 0, last = WEFT_NONE;
+	uint64_t rest = s->o->free[node], own = 0, sum = 0;
+	uint32_t i, gpu = f->nodes[node].first_gpu, last = WEFT_NONE;
 
-	if (f->n_rails > 1)
-		return mix(rest);
 	if (f->node_level == 0)
-		return weft_mask_count(rest);
+		return f->n_rails > 1 ? mix(rest) : weft_mask_count(rest);
 	weft_mask_foreach (i, rest) {
 		if (f->gpu_domain[0][gpu + i] != last) {
-			sum += mix(run);
-			run = 0;
+			sum += mix(island_pattern(f, own));
+			own = 0;
 			last = f->gpu_domain[0][gpu + i];
 		}
-		run++;
+		own |= UINT64_C(1) << weft_fabric_number(f, gpu + i);
 	}
-	return sum + mix(run);
+	return sum + mix(island_pattern(f, own));
 }
 
 static void build_node(struct capacity *s, uint32_t node, uint32_t min_give)

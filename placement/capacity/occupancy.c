@@ -206,8 +206,10 @@ out:
 static int take(void *occupancy, uint32_t node, uint64_t mask,
 		struct weft_error *err)
 {
+	struct weft_occupancy *o = occupancy;
+
 	(void)err;
-	weft_occupancy_take(occupancy, node, mask);
+	weft_occupancy_take(o, node, weft_fabric_places(o->fabric, node, mask));
 	return 0;
 }
 

@@ -6,7 +6,8 @@
 #include "base/bitset.h"
 #include "topology/fabric.h"
 
-/* free[node]: bit k = GPU k of that node is free and allowed.
+/* free[node]: bit k = GPU first_gpu + k of that node is free and allowed (see
+ * weft_fabric_places).
  * usable[node]: how many of the free ones a job may take (CPUs or memory may
  * run out before GPUs); free bits beyond are still free but not usable.
  * closed: bitset of nodes that take no job, whoever leaves them.
@@ -30,7 +31,7 @@ void weft_occupancy_free(struct weft_occupancy *o);
 int weft_occupancy_copy(const struct weft_occupancy *from,
 			struct weft_occupancy *to, struct weft_error *err);
 
-/* Marks GPUs of a node busy (mask bit k = GPU k). */
+/* Marks GPUs of a node busy (mask as that of free). */
 void weft_occupancy_take(struct weft_occupancy *o, uint32_t node,
 			 uint64_t mask);
 /* Takes all GPUs of a node for good. */

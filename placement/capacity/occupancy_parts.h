@@ -9,7 +9,8 @@
 #include "base/yaml.h"
 #include "placement/capacity/occupancy.h"
 
-/* Gets a node and GPUs of it, as they are named; not 0 with err ends it. */
+/* Gets a node and numbers of its GPUs, as they are named; not 0 with err ends
+ * it. */
 struct occupancy_visitor {
 	int (*visit)(void *context, uint32_t node, uint64_t mask,
 		     struct weft_error *err);

@@ -31,7 +31,7 @@ static int gpu_add(struct reader *r, uint32_t gpu, struct weft_error *err)
 {
 	const struct weft_fabric *f = r->o->fabric;
 	const struct weft_node *node = &f->nodes[f->gpu_node[gpu]];
-	uint32_t owner = r->owner[gpu], k = gpu - node->first_gpu;
+	uint32_t owner = r->owner[gpu], k = weft_fabric_number(f, gpu);
 
 	if (owner == r->list.n + 1)
 		return weft_fail(err, WEFT_EINVAL,
@@ -64,9 +64,11 @@ static int gpus_visit(void *reader, uint32_t node, uint64_t mask,
 	struct reader *r = reader;
 	uint32_t k;
 
-	weft_occupancy_take(r->o, node, mask);
+	weft_occupancy_take(r->o, node,
+			    weft_fabric_places(r->o->fabric, node, mask));
 	weft_mask_foreach (k, mask)
-		if (gpu_add(r, r->o->fabric->nodes[node].first_gpu + k, err))
+		if (gpu_add(r, weft_fabric_numbered(r->o->fabric, node, k),
+			    err))
 			return -1;
 	return 0;
 }

@@ -156,8 +156,7 @@ static bool is_alike(const struct comparison *c, const uint32_t *where)
 	for (uint32_t r = 0; twin && alike && r < n; r++) {
 		uint32_t a = here[r], b = where[r];
 
-		alike = a - f->nodes[f->gpu_node[a]].first_gpu ==
-				b - f->nodes[f->gpu_node[b]].first_gpu &&
+		alike = weft_fabric_number(f, a) == weft_fabric_number(f, b) &&
 			domains_alike(f, a, b, twin);
 	}
 	alike = alike && twin;

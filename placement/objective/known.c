@@ -22,11 +22,6 @@ static uint32_t host_of(const struct weft_fabric *f, uint32_t gpu)
 	       f->levels[f->node_level].first_domain;
 }
 
-static uint32_t place_on_node(const struct weft_fabric *f, uint32_t gpu)
-{
-	return gpu - f->nodes[f->gpu_node[gpu]].first_gpu;
-}
-
 /* Whether GPU b is to its host what GPU a is to its own, as far as ranks before
  * them say.  GPUs of a node are alike where they have no rails and no domains
  * inside it. */
@@ -45,7 +40,7 @@ static bool gpus_alike(const struct weft_known *known,
 	       f->nodes[f->gpu_node[a]].n_gpus ==
 		       f->nodes[f->gpu_node[b]].n_gpus &&
 	       ((f->node_level == 0 && f->n_rails < 2) ||
-		place_on_node(f, a) == place_on_node(f, b));
+		weft_fabric_number(f, a) == weft_fabric_number(f, b));
 }
 
 /* Whether all ranks share hosts with the same others on both. */

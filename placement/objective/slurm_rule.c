@@ -30,13 +30,18 @@ void rule_fill(const struct rule_request *q, const uint32_t *nodes,
 	uint32_t r = 0;
 
 	for (uint32_t i = 0; i < q->n_nodes; i++) {
-		uint64_t rest = q->occupancy->free[nodes[i]];
+		uint64_t free = q->occupancy->free[nodes[i]];
 		uint32_t left = q->per_node, gpu;
 
-		weft_mask_foreach (gpu, rest) {
-			if (left-- == 0 || r == n_gpus)
+		/* Slurm takes them by number */
+		for (uint32_t k = 0; k < f->nodes[nodes[i]].n_gpus; k++) {
+			gpu = weft_fabric_numbered(f, nodes[i], k);
+			if (left == 0 || r == n_gpus)
 				break;
-			where[r++] = f->nodes[nodes[i]].first_gpu + gpu;
+			if (!(free >> (gpu - f->nodes[nodes[i]].first_gpu) & 1))
+				continue;
+			where[r++] = gpu;
+			left--;
 		}
 	}
 }

@@ -432,7 +432,8 @@ uint32_t weft_nodes_offer(struct weft_nodes *nodes,
 			usable = weft_request_usable(request, shape, &capacity);
 			before = capacity;
 		}
-		o->free[known] = capacity.gpus;
+		o->free[known] =
+			weft_fabric_places(nodes->fabric, known, capacity.gpus);
 		o->usable[known] = usable;
 		if (!usable)
 			continue;
@@ -488,7 +489,9 @@ static bool plan_holds(struct weft_nodes *nodes, uint32_t known)
 		return false;
 	}
 	if (weft_nodes_reread(nodes, i) &&
-	    nodes->occupancy.free[known] & ~nodes->gpus_free[i]) {
+	    nodes->occupancy.free[known] &
+		    ~weft_fabric_places(nodes->fabric, known,
+					nodes->gpus_free[i])) {
 		weft_trouble(WEFT_TROUBLE_BUSY, 1);
 		return false;
 	}
@@ -541,8 +544,10 @@ static uint32_t add_gpus(const struct weft_nodes *nodes, uint32_t i,
 	weft_mask_foreach (gpu, gpus) {
 		if (n == max)
 			break;
-		where[n++] = node && gpu < node->n_gpus ? node->first_gpu + gpu
-							: WEFT_NONE;
+		where[n++] = node && gpu < node->n_gpus
+				     ? weft_fabric_numbered(nodes->fabric,
+							    known, gpu)
+				     : WEFT_NONE;
 	}
 	return n;
 }

@@ -292,4 +292,27 @@ check "a shape of one's own may be too large, too" \
 plan --job gpus=32,tp=8 --ranks
 check "--ranks has a line for each node" out "n03          24-31 on GPU 0-7"
 
+# GPUs are named by their numbers, also where NVLink joins every second one
+printf '%s\n' "weft: fabric/1" "nodes:" \
+	"  g[0-3]: {gpus: 8, nvlink: [[0, 2, 4, 6], [1, 3, 5, 7]]}" \
+	"levels:" "  leaf:" "    l0: g[0-3]" >"$work/numbers.yaml"
+sed 's/nvlink: .*/nvlink: [4, 4]}/' "$work/numbers.yaml" >"$work/order.yaml"
+numbered() { run plan --fabric "$work/numbers.yaml" --json "$@"; }
+numbered --job gpus=4,tp=4 --busy "g0:0,g[1-3]"
+check "four GPUs that share NVLink are those with odd numbers" json \
+	'[.ranks[].gpu] == [1, 3, 5, 7] and .by_level.node.bytes == 0'
+cat >"$work/numbers.state" <<'END'
+weft: state/1
+jobs:
+  - {id: "7", gpus: "g0:1,3"}
+  - {id: "8", gpus: "g[1-3]:1-7"}
+END
+numbered --job gpus=4,tp=4 --state "$work/numbers.state"
+check "what a state file takes is by number, too" json \
+	'[.ranks[].gpu] == [0, 2, 4, 6]'
+numbered --job gpus=32,tp=4,pp=2
+cost=$(jq .cost.time "$work/out")
+run plan --fabric "$work/order.yaml" --json --job gpus=32,tp=4,pp=2
+check "numbers change no cost" json ".cost.time == $cost"
+
 finish

@@ -30,7 +30,7 @@ static void gpu_title(const struct sheet *s, uint32_t gpu)
 	char text[160];
 
 	sheet_escape(s->out, node->name, WEFT_NAME_SIZE);
-	fprintf(s->out, " GPU %u: %s", gpu - node->first_gpu,
+	fprintf(s->out, " GPU %u: %s", weft_fabric_number(f, gpu),
 		weft_use_names[scene->use[gpu]]);
 	if (scene->rank && scene->rank[gpu] != WEFT_NONE)
 		fprintf(s->out, ", rank %u", scene->rank[gpu]);

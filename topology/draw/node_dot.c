@@ -13,6 +13,7 @@ static void gpus_print(const struct weft_scene *scene, FILE *out)
 
 	for (uint32_t k = 0; k < node->n_gpus; k++) {
 		uint32_t gpu = node->first_gpu + k;
+		uint32_t number = weft_fabric_number(scene->fabric, gpu);
 		uint32_t group = weft_scene_group(scene, gpu);
 		const char *line = weft_shades[WEFT_LIGHT].use[scene->use[gpu]];
 
@@ -20,11 +21,10 @@ static void gpus_print(const struct weft_scene *scene, FILE *out)
 			line = weft_group_colour(
 				&scene->colourings[scene->chosen], group,
 				WEFT_LIGHT, colour);
-		fprintf(out,
-			"g%u [shape=box penwidth=3 color=\"%s\" tooltip=", k,
-			line);
+		fprintf(out, "g%u [shape=box penwidth=3 color=\"%s\" tooltip=",
+			number, line);
 		dot_quote(out, node_gpu_text(scene, gpu, text));
-		fprintf(out, " label=\"GPU %u\"];\n", k);
+		fprintf(out, " label=\"GPU %u\"];\n", number);
 	}
 }
 
@@ -52,7 +52,8 @@ static void nvlink_print(const struct weft_scene *scene, FILE *out)
 			fputs("];\n", out);
 		}
 		last = d;
-		fprintf(out, "v%u -- g%u [color=\"%s\"];\n", id, k,
+		fprintf(out, "v%u -- g%u [color=\"%s\"];\n", id,
+			weft_fabric_number(f, node->first_gpu + k),
 			weft_shades[WEFT_LIGHT].frame);
 	}
 }

@@ -12,7 +12,7 @@ struct weft_node_link {
 	const char *to;	     /* a switch, or the domain around the node */
 	const char *network; /* NULL: the one that joins the GPUs */
 	uint32_t rail;	     /* or WEFT_NONE */
-	uint32_t first_gpu, n_gpus; /* in the node, whose own link it is; n 0:
+	uint32_t first_gpu, n_gpus; /* by number, whose own link it is; n 0:
 				     * of no GPU more than of others */
 	uint32_t n;		    /* cables in parallel; 0: not known */
 	double rate_bytes_per_s;    /* of each; 0: not said */

@@ -163,11 +163,12 @@ static void gpu_draw(const struct picture *p, uint32_t k)
 	const struct weft_fabric *f = scene->fabric;
 	uint32_t gpu = p->node->first_gpu + k;
 	double x = gpu_x(p, k), y = gpu_y(p, k);
+	uint32_t number = weft_fabric_number(f, gpu);
 	char name[32], text[NODE_TEXT_SIZE], *comma;
 
-	snprintf(name, sizeof(name), "GPU %u", k);
+	snprintf(name, sizeof(name), "GPU %u", number);
 	if (f->n_rails > 1)
-		snprintf(name, sizeof(name), "GPU %u, rail %u", k,
+		snprintf(name, sizeof(name), "GPU %u, rail %u", number,
 			 weft_fabric_rail(f, gpu));
 	node_gpu_text(scene, gpu, text);
 	comma = strstr(text, ", ");
@@ -190,8 +191,13 @@ static void gpu_draw(const struct picture *p, uint32_t k)
 static void gpus_join(const struct picture *p,
 		      const struct weft_node_link *link, double x, double y)
 {
+	const struct weft_fabric *f = p->sheet.scene->fabric;
+	uint32_t node = (uint32_t)(p->node - f->nodes);
+
 	for (uint32_t i = 0; i < link->n_gpus && p->rows == 1; i++) {
-		uint32_t k = link->first_gpu + i;
+		uint32_t k =
+			weft_fabric_numbered(f, node, link->first_gpu + i) -
+			p->node->first_gpu;
 
 		line(p, link->n || link->up, gpu_x(p, k) + p->gpu_w / 2,
 		     gpu_y(p, k) + GPU_H, x, y);

@@ -9,15 +9,18 @@ static void gpu_print(const struct weft_scene *scene,
 		      const struct weft_node *node, uint32_t k,
 		      const struct weft_node_links *links, FILE *out)
 {
+	uint32_t number =
+		weft_fabric_number(scene->fabric, node->first_gpu + k);
 	char text[NODE_TEXT_SIZE], rate[WEFT_LINK_TEXT_SIZE];
 	const char *separator = "  ";
 
-	fprintf(out, "  GPU %-2u  %-28s", k,
+	fprintf(out, "  GPU %-2u  %-28s", number,
 		node_gpu_text(scene, node->first_gpu + k, text));
 	for (uint32_t i = 0; i < links->n; i++) {
 		const struct weft_node_link *link = &links->links[i];
 
-		if (k < link->first_gpu || k - link->first_gpu >= link->n_gpus)
+		if (number < link->first_gpu ||
+		    number - link->first_gpu >= link->n_gpus)
 			continue;
 		fputs(separator, out);
 		if (link->rail != WEFT_NONE)

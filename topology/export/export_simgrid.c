@@ -84,7 +84,7 @@ static void gpu_name(const struct weft_fabric *f, uint32_t gpu,
 	const struct weft_node *node = &f->nodes[f->gpu_node[gpu]];
 
 	snprintf(text, (size_t)2 * WEFT_NAME_SIZE, "%s:%u", node->name,
-		 gpu - node->first_gpu);
+		 weft_fabric_number(f, gpu));
 }
 
 /* ---- inside of a domain of the node level ---- */

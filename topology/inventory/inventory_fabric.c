@@ -76,12 +76,9 @@ struct patterned {
 	uint32_t node;
 };
 
-static uint32_t island_size(const struct patterned *p, uint32_t gpu)
+static uint32_t island_size(const struct weft_fabric *f, uint32_t gpu)
 {
-	const struct weft_fabric *f = p->f;
-	uint32_t first = f->nodes[p->node].first_gpu;
-
-	return f->domains[f->gpu_domain[0][first + gpu]].n_gpus;
+	return f->domains[f->gpu_domain[0][gpu]].n_gpus;
 }
 
 static int compare_patterned(const void *pa, const void *pb)
@@ -93,8 +90,14 @@ static int compare_patterned(const void *pa, const void *pb)
 	if (n != m)
 		return n < m ? -1 : 1;
 	for (uint32_t g = 0; g < n; g++) {
-		uint32_t x = island_size(a, g), y = island_size(b, g);
+		uint32_t ga = a->f->nodes[a->node].first_gpu + g;
+		uint32_t gb = b->f->nodes[b->node].first_gpu + g;
+		uint32_t x = island_size(a->f, ga), y = island_size(b->f, gb);
 
+		if (x == y) {
+			x = weft_fabric_number(a->f, ga);
+			y = weft_fabric_number(b->f, gb);
+		}
 		if (x != y)
 			return x < y ? -1 : 1;
 	}
@@ -129,8 +132,10 @@ static int inside_make(struct maker *m, const struct patterned *list,
 		in->n_gpus = node->n_gpus;
 		in->where = m->where;
 		for (uint32_t g = 0; g < node->n_gpus; g++) {
+			uint32_t gpu = weft_fabric_numbered(f, list->node, g);
+
 			in->gpus[g].nvlink_group =
-				f->gpu_domain[0][node->first_gpu + g] -
+				f->gpu_domain[0][gpu] -
 				f->gpu_domain[0][node->first_gpu];
 			in->gpus[g].numa = -1;
 		}

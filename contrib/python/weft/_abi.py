@@ -30,6 +30,7 @@ FUNCTIONS = {
     "weft_abi_node_first_gpu": (c_uint32, c_void_p, c_uint32),
     "weft_abi_node_gpus": (c_uint32, c_void_p, c_uint32),
     "weft_abi_gpu_node": (c_uint32, c_void_p, c_uint32),
+    "weft_abi_gpu_number": (c_uint32, c_void_p, c_uint32),
     "weft_abi_level_name": (c_char_p, c_void_p, c_uint32),
     "weft_abi_level_domains": (c_uint32, c_void_p, c_uint32),
     "weft_abi_level_rate": (c_double, c_void_p, c_uint32),

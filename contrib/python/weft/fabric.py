@@ -104,8 +104,8 @@ class Fabric(Handle):
         """A pandas frame with a row for each GPU and a column for each level."""
         rows = []
         for node in self.nodes:
-            for local in range(node.gpus):
-                gpu = node.first_gpu + local
+            for gpu in range(node.first_gpu, node.first_gpu + node.gpus):
+                local = lib.weft_abi_gpu_number(self._handle, gpu)
                 row = {"gpu": gpu, "node": node.name, "local_gpu": local}
                 for i, level in enumerate(self.levels):
                     row[level.name] = self.domain_of(gpu, i)

@@ -52,7 +52,8 @@ class Placement(Handle):
     def _rank(self, i):
         gpu = lib.weft_abi_placement_gpu(self._handle, i)
         node = self.fabric.node_of(gpu)
-        return Rank(i, node.name, gpu - node.first_gpu, gpu)
+        local = lib.weft_abi_gpu_number(self.fabric._handle, gpu)
+        return Rank(i, node.name, local, gpu)
 
     def _reasons(self):
         i = 0
