@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* write_nvlink.c - which GPUs share NVLink: inside of nodes, and across them */
+#include "base/append.h"
 #include "base/hostlist.h"
 #include "topology/hierarchy/writer.h"
 #include "topology/profile.h"
@@ -11,27 +12,36 @@
 
 /* GPUs of each NVLink domain of a node, in the order of its GPUs. */
 struct islands {
+	const struct weft_inventory_inside *in;
 	uint32_t size[WEFT_MAX_GPUS_PER_NODE], n;
-	uint32_t hosts; /* that have them */
-	bool parted;	/* GPUs of one domain are not next to each other; they
-			 * are several here */
+	uint32_t first[WEFT_MAX_GPUS_PER_NODE]; /* GPU of each */
+	uint32_t hosts;				/* that have them */
+	bool parted; /* GPUs of one domain are not next to each other */
 };
+
+/* The first GPU that is in the domain of GPU g. */
+static uint32_t island_first(const struct weft_inventory_inside *in, uint32_t g)
+{
+	uint32_t first = 0;
+
+	while (in->gpus[first].nvlink_group != in->gpus[g].nvlink_group)
+		first++;
+	return first;
+}
 
 static void islands_find(const struct weft_inventory_inside *in,
 			 struct islands *islands)
 {
-	*islands = (struct islands){0};
+	*islands = (struct islands){.in = in};
 	for (uint32_t g = 0; g < in->n_gpus; g++) {
-		uint32_t group = in->gpus[g].nvlink_group;
+		uint32_t first = island_first(in, g), i = 0;
 
-		if (g && in->gpus[g - 1].nvlink_group == group) {
-			islands->size[islands->n - 1]++;
-			continue;
-		}
-		for (uint32_t b = 0; b < g; b++)
-			if (in->gpus[b].nvlink_group == group)
-				islands->parted = true;
-		islands->size[islands->n++] = 1;
+		while (i < islands->n && islands->first[i] != first)
+			i++;
+		islands->parted = islands->parted || i + 1 < islands->n;
+		if (i == islands->n)
+			islands->first[islands->n++] = first;
+		islands->size[i]++;
 	}
 }
 
@@ -41,33 +51,40 @@ static bool is_uniform(const struct islands *islands, uint32_t gpus,
 		       uint32_t each)
 {
 	for (uint32_t i = 0; i < islands->n; i++)
-		if (islands->size[i] != (each ? each : gpus))
+		if (islands->parted || islands->size[i] != (each ? each : gpus))
 			return false;
 	return true;
 }
 
+/* "[0, 2]" */
+static void island_append(char *text, const struct islands *islands, uint32_t i)
+{
+	const char *before = "[";
+
+	for (uint32_t g = 0; g < islands->in->n_gpus; g++) {
+		if (island_first(islands->in, g) != islands->first[i])
+			continue;
+		weft_append(text, WEFT_ISLANDS_SIZE, "%s%u", before, g);
+		before = ", ";
+	}
+	weft_append(text, WEFT_ISLANDS_SIZE, "]");
+}
+
+/* "6, 2", or "[0, 2], [1, 3]" where that is not in order. */
 static const char *islands_text(struct weft_writer *w,
 				const struct islands *islands)
 {
-	char text[WEFT_ISLANDS_SIZE];
-	size_t used = 0;
+	char text[WEFT_ISLANDS_SIZE] = "";
 
-	text[0] = '\0';
-	for (uint32_t i = 0; i < islands->n; i++)
-		used += (size_t)snprintf(text + used, sizeof(text) - used,
-					 "%s%u", i ? ", " : "",
-					 islands->size[i]);
+	for (uint32_t i = 0; i < islands->n; i++) {
+		if (i)
+			weft_append(text, sizeof(text), ", ");
+		if (islands->parted)
+			island_append(text, islands, i);
+		else
+			weft_append(text, sizeof(text), "%u", islands->size[i]);
+	}
 	return weft_arena_text(&w->arena, text, strlen(text), w->err);
-}
-
-static int parted_note(struct weft_writer *w,
-		       const struct weft_inventory_inside *in, const char *text)
-{
-	return weft_inventory_note(
-		w->s, WEFT_FINDING_NVLINK_UNEVEN, in->hosts, in->where, w->err,
-		"GPUs that share NVLink are not numbered one after the other; "
-		"written as NVLink domains of %s GPUs, in order",
-		text);
 }
 
 /* ---- of all nodes ---- */
@@ -162,11 +179,7 @@ static int islands_give(struct weft_writer *w, const struct islands *islands,
 			continue;
 		if (!text[in]) {
 			text[in] = islands_text(w, &islands[in]);
-			rc = !text[in] || (islands[in].parted &&
-					   parted_note(w, &w->s->insides[in],
-						       text[in]))
-				     ? -1
-				     : 0;
+			rc = text[in] ? 0 : -1;
 		}
 		if (!is_uniform(&islands[in], gpus, w->nvlink_gpus))
 			w->islands[h] = text[in];

@@ -11,7 +11,7 @@
 #include <stdio.h>
 
 /* Text of the sizes of a node's NVLink domains. */
-#define WEFT_ISLANDS_SIZE (4 * WEFT_MAX_GPUS_PER_NODE)
+#define WEFT_ISLANDS_SIZE (6 * WEFT_MAX_GPUS_PER_NODE)
 
 /* What each thing is called in the file; NULL: it is not in there. */
 struct weft_writer {
@@ -32,7 +32,8 @@ struct weft_writer {
 	uint32_t n_spans;
 	uint32_t nvlink_gpus; /* of each NVLink domain of a node that has no
 			       * islands; 0: all of the node's */
-	const char **islands; /* [n_hosts] "6, 2", or NULL */
+	const char *
+		*islands; /* [n_hosts] "6, 2" or "[0, 2], [1, 3]", or NULL */
 	struct weft_arena arena;
 	const char **taken; /* open addressing: names given so far */
 	uint32_t n_taken, taken_room;
