@@ -294,7 +294,8 @@ static const char *kind_hosts(struct weft_inventory *v, uint32_t h,
 
 #define INSIDE_ASKS                                                            \
 	"if command -v nvidia-smi >/dev/null; then nvidia-smi topo -m; "       \
-	"else rocm-smi --showtopo; fi"
+	"elif command -v rocm-smi >/dev/null; then rocm-smi --showtopo; "      \
+	"else amd-smi topology; fi"
 
 /* One node of a kind is asked what joins its GPUs, or the admin is shown how.
  */

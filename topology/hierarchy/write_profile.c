@@ -102,14 +102,14 @@ static bool is_linked(const struct weft_inventory_inside *in)
 }
 
 /* rocm-smi knows AMD's GPUs alone; eight that are joined to each other are
- * MI300X. */
+ * MI300X, also where one has lost its links. */
 static const char *profile_of_amd(const struct weft_inventory_inside *in)
 {
+	uint32_t joined = 0;
+
 	for (uint32_t g = 0; g < in->n_gpus; g++)
-		if (in->n_gpus != 8 || in->gpus[g].n_nvlinks < 7 ||
-		    in->gpus[g].nvlink_group != in->gpus[0].nvlink_group)
-			return PLAIN_PROFILE;
-	return "mi300x";
+		joined += in->gpus[g].n_nvlinks >= 6;
+	return in->n_gpus == 8 && joined >= 7 ? "mi300x" : PLAIN_PROFILE;
 }
 
 static const char *profile_of_inside(const struct weft_inventory *s,

@@ -49,7 +49,7 @@ const struct weft_importer weft_importers[] = {
 	 weft_import_nccl_xml, weft_looks_nccl_xml},
 	{"rdma-topo", "a node's GPUs and direct NICs: rdma_topo topo (--json)",
 	 weft_import_rdma_topo, weft_looks_rdma_topo},
-	{"rocm-smi", "a node's AMD GPUs: rocm-smi --showtopo",
+	{"rocm-smi", "a node's AMD GPUs: rocm-smi --showtopo, amd-smi topology",
 	 weft_import_rocm_smi, weft_looks_rocm_smi},
 	{"nvidia-smi", "a node's GPUs and NICs: nvidia-smi topo -m",
 	 weft_import_nvidia_smi, weft_looks_nvidia_smi},

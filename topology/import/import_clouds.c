@@ -4,7 +4,8 @@
  * Google: gcloud compute instances list --format=json, of which each instance's
  * resourceStatus.physicalHostTopology has cluster, block and subblock.  Oracle:
  * oci compute compute-host list (or compute-bare-metal-host list), and what the
- * metadata service of an instance says (rdmaTopologyData), of HOST=FILE.
+ * metadata service of an instance says (rdmaTopologyData, or all of host), of
+ * HOST=FILE; the answers of its API are the same in other letters.
  * Azure: az vm list or az vmss list-instances, and what the metadata service of
  * an instance says; its placement group is all that it tells of the network.
  */
@@ -255,13 +256,14 @@ static int oracle_host(struct cloud *c, const json_t *host, const char *name)
 static int oracle_read(struct cloud *c, const json_t *root)
 {
 	const json_t *data = json_object_get(root, "data");
-	const json_t *items = json_object_get(data, "items");
+	const json_t *all = data ? data : root;
+	const json_t *items = json_object_get(all, "items");
+	const json_t *own = json_object_get(all, "rdmaTopologyData");
 	int rc = 0;
 
-	if (!data)
-		return oracle_host(c, root, c->input->hosts);
-	if (!items)
-		items = data;
+	items = items ? items : all;
+	if (!json_is_array(items))
+		return oracle_host(c, own ? own : all, c->input->hosts);
 	for (size_t i = 0; rc == 0 && i < json_array_size(items); i++)
 		rc = oracle_host(c, json_array_get(items, i), NULL);
 	return rc;
@@ -282,7 +284,9 @@ bool weft_looks_oci(const char *text, size_t size)
 
 	return weft_span_find(span, "\"customerHPCIslandId\"") ||
 	       weft_span_find(span, "\"hpc-island-id\"") ||
-	       weft_span_find(span, "\"compute-hpc-island-id\"");
+	       weft_span_find(span, "\"compute-hpc-island-id\"") ||
+	       weft_span_find(span, "\"hpcIslandId\"") ||
+	       weft_span_find(span, "\"computeHpcIslandId\"");
 }
 
 /* ---- Azure ---- */

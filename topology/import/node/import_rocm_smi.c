@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* import_rocm_smi.c - "rocm-smi --showtopo": how the AMD GPUs of a node are
- * joined
+/* import_rocm_smi.c - how the AMD GPUs of a node are joined, as "rocm-smi
+ * --showtopo" or "amd-smi topology" tells
  *
  *	===== Link Type between two GPUs =====
  *	       GPU0         GPU1
@@ -10,9 +10,17 @@
  *	GPU[0]		: (Topology) Numa Node: 0
  *
  * beside which are matrices of weights and hops.  A link is XGMI where the hops
- * of the pair are one; through another GPU it is none of the pair.
+ * of the pair are one; through another GPU it is none of the pair.  amd-smi's
+ * matrices are called by their PCI addresses:
+ *
+ *	LINK TYPE TABLE:
+ *	             0000:0c:00.0 0000:22:00.0
+ *	0000:0c:00.0 SELF         XGMI
+ *
+ * and with --json there is an object for each GPU, with "links" to all.
  */
 #include "topology/import/import.h"
+#include "topology/import/json_source.h"
 #include "topology/import/lines.h"
 #include "topology/import/node/inside.h"
 
@@ -24,6 +32,9 @@
 #define BLANKS " \t"
 #define TYPES  "Link Type between two GPUs"
 #define HOPS   "Hops between two GPUs"
+/* of amd-smi */
+#define AMD_TYPES "LINK TYPE TABLE:"
+#define AMD_HOPS  "HOPS TABLE:"
 
 enum section { OTHER, LINK_TYPES, LINK_HOPS };
 
@@ -38,13 +49,40 @@ struct reader {
 	uint32_t n_types;		  /* of that of the types */
 	bool is_far[WEFT_INSIDE_MAX][WEFT_INSIDE_MAX]; /* more than one hop */
 	bool seen[WEFT_INSIDE_MAX];		       /* has a row of types */
+	struct weft_span address[WEFT_INSIDE_MAX];     /* of amd-smi's GPUs */
+	uint32_t n_addresses;
 };
 
-/* "GPU3", "GPU[3]". */
-static bool gpu_word(struct weft_span word, uint32_t *gpu)
+static bool is_address(struct weft_span word)
+{
+	return word.size >= 12 && word.at[4] == ':' && word.at[7] == ':' &&
+	       word.at[10] == '.';
+}
+
+/* GPUs count in the order in which amd-smi first names them. */
+static bool address_word(struct reader *r, struct weft_span word, uint32_t *gpu)
+{
+	uint32_t k = 0;
+
+	while (k < r->n_addresses &&
+	       (r->address[k].size != word.size ||
+		memcmp(r->address[k].at, word.at, word.size) != 0))
+		k++;
+	if (k == WEFT_INSIDE_MAX)
+		return false;
+	if (k == r->n_addresses)
+		r->address[r->n_addresses++] = word;
+	*gpu = k;
+	return true;
+}
+
+/* "GPU3", "GPU[3]", "0000:0c:00.0". */
+static bool gpu_word(struct reader *r, struct weft_span word, uint32_t *gpu)
 {
 	unsigned long n;
 
+	if (is_address(word))
+		return address_word(r, word, gpu);
 	if (!weft_span_starts(word, "GPU"))
 		return false;
 	word.at += 3;
@@ -75,7 +113,7 @@ static void header_read(struct reader *r, struct weft_span line)
 	r->n_columns = 0;
 	while (weft_span_word(&line, BLANKS, &word) &&
 	       r->n_columns < WEFT_INSIDE_MAX &&
-	       gpu_word(word, &r->column[r->n_columns]))
+	       gpu_word(r, word, &r->column[r->n_columns]))
 		r->n_columns++;
 }
 
@@ -122,21 +160,38 @@ static void numa_read(struct reader *r, uint32_t gpu, struct weft_span line)
 		r->draft->inside.gpus[gpu].numa = (int)numa;
 }
 
+static bool is_title(struct weft_span line)
+{
+	static const char end[] = "TABLE:";
+	size_t size = sizeof(end) - 1;
+
+	return weft_span_starts(line, "==") ||
+	       (line.size >= size &&
+		memcmp(line.at + line.size - size, end, size) == 0);
+}
+
+static enum section section_of(struct weft_span line)
+{
+	if (weft_span_is(line, AMD_TYPES) || weft_span_find(line, TYPES))
+		return LINK_TYPES;
+	return weft_span_is(line, AMD_HOPS) || weft_span_find(line, HOPS)
+		       ? LINK_HOPS
+		       : OTHER;
+}
+
 static int line_read(struct reader *r, struct weft_span line, int number)
 {
 	struct weft_span rest = line, word, second;
 	uint32_t gpu;
 
-	if (weft_span_starts(weft_span_trim(line), "==")) {
-		r->section = weft_span_find(line, TYPES)  ? LINK_TYPES
-			     : weft_span_find(line, HOPS) ? LINK_HOPS
-							  : OTHER;
+	if (is_title(weft_span_trim(line))) {
+		r->section = section_of(weft_span_trim(line));
 		r->n_columns = 0;
 		if (r->section == LINK_TYPES)
 			r->draft->where.line = number;
 		return 0;
 	}
-	if (!weft_span_word(&rest, BLANKS, &word) || !gpu_word(word, &gpu))
+	if (!weft_span_word(&rest, BLANKS, &word) || !gpu_word(r, word, &gpu))
 		return 0;
 	if (r->section == OTHER) {
 		numa_read(r, gpu, rest);
@@ -164,7 +219,8 @@ static int gpus_add(struct reader *r)
 	if (!n)
 		return weft_fail_at(r->err, WEFT_EINVAL, r->input->path, 0, 0,
 				    "no table \"" TYPES "\"; expected the "
-				    "output of \"rocm-smi --showtopo\"");
+				    "output of \"rocm-smi --showtopo\" or "
+				    "\"amd-smi topology\"");
 	if (n < r->n_types &&
 	    row_note(r, WEFT_FINDING_INPUT_TRUNCATED, r->draft->where.line,
 		     "the table has fewer rows than columns"))
@@ -194,13 +250,83 @@ static int table_use(struct reader *r)
 	return weft_inside_finish(r->s, r->draft, r->err);
 }
 
+/* ---- amd-smi topology --json ---- */
+
+static bool gpu_number(const json_t *object, uint32_t *gpu)
+{
+	const json_t *number = json_object_get(object, "gpu");
+	json_int_t n = json_integer_value(number);
+
+	*gpu = (uint32_t)n;
+	return json_is_integer(number) && n >= 0 && n < WEFT_INSIDE_MAX;
+}
+
+static int gpu_links_read(struct reader *r, const json_t *object)
+{
+	const json_t *links = json_object_get(object, "links");
+	uint32_t a, b;
+
+	if (!gpu_number(object, &a) || !json_is_array(links))
+		return weft_fail_at(
+			r->err, WEFT_EINVAL, r->input->path, 0, 0,
+			"expected a list of {\"gpu\", \"links\"}, as "
+			"amd-smi topology --json prints");
+	for (size_t i = 0; i < json_array_size(links); i++) {
+		const json_t *link = json_array_get(links, i);
+		const json_t *hops = json_object_get(link, "num_hops");
+		const char *type = weft_json_text(link, "link_type");
+
+		if (!gpu_number(link, &b) || !type)
+			continue;
+		r->seen[a] = true;
+		if (a == b)
+			continue;
+		r->draft->links[a][b] = strcmp(type, "XGMI") == 0;
+		r->is_far[a][b] =
+			json_is_integer(hops) && json_integer_value(hops) > 1;
+	}
+	return 0;
+}
+
+static int json_read(struct reader *r)
+{
+	json_t *root = weft_json_source(r->input, r->err);
+	int rc = root ? 0 : -1;
+
+	for (size_t i = 0; rc == 0 && i < json_array_size(root); i++)
+		rc = gpu_links_read(r, json_array_get(root, i));
+	json_decref(root);
+	return rc;
+}
+
+static bool is_json(const char *text, size_t size)
+{
+	struct weft_span span = {text, size};
+
+	while (span.size && strchr(" \t\r\n", *span.at)) {
+		span.at++;
+		span.size--;
+	}
+	return span.size && *span.at == '[';
+}
+
+static int text_read(struct reader *r)
+{
+	struct weft_lines lines =
+		weft_lines_start(r->input->text, r->input->size);
+	struct weft_span line;
+
+	while (weft_lines_next(&lines, &line))
+		if (line_read(r, line, lines.number))
+			return -1;
+	return 0;
+}
+
 int weft_import_rocm_smi(struct weft_inventory *s,
 			 const struct weft_import_input *input,
 			 struct weft_error *err)
 {
-	struct weft_lines lines = weft_lines_start(input->text, input->size);
 	struct reader *r = weft_calloc(1, sizeof(*r), err);
-	struct weft_span line;
 	int rc = -1;
 
 	if (!r)
@@ -214,10 +340,9 @@ int weft_import_rocm_smi(struct weft_inventory *s,
 		r->draft->where.source = input->source;
 		for (uint32_t g = 0; g < WEFT_INSIDE_MAX; g++)
 			r->draft->inside.gpus[g].numa = -1;
-		rc = 0;
+		rc = is_json(input->text, input->size) ? json_read(r)
+						       : text_read(r);
 	}
-	while (rc == 0 && weft_lines_next(&lines, &line))
-		rc = line_read(r, line, lines.number);
 	if (rc == 0)
 		rc = table_use(r);
 	free(r->draft);
@@ -229,5 +354,8 @@ bool weft_looks_rocm_smi(const char *text, size_t size)
 {
 	const struct weft_span span = {text, size};
 
-	return weft_span_find(span, "= " TYPES) != NULL;
+	return weft_span_find(span, "= " TYPES) ||
+	       weft_span_find(span, AMD_TYPES) ||
+	       (is_json(text, size) && weft_span_find(span, "\"links\"") &&
+		weft_span_find(span, "\"link_type\""));
 }
