@@ -226,7 +226,8 @@ bool weft_looks_ibnetdiscover(const char *text, size_t size)
 	struct weft_span line;
 
 	while (lines.number < 2000 && weft_lines_next(&lines, &line))
-		if (ibnet_header_read(line, &words) == IBNET_HEADER)
+		if (ibnet_header_read(weft_span_trim(line), &words) ==
+		    IBNET_HEADER)
 			return true;
 	return ibnet_looks_ports(text, size) || ibnet_looks_links(text, size);
 }
