@@ -529,18 +529,67 @@ static struct part domain_part(const struct capacity *s, uint32_t domain)
 	};
 }
 
-int capacity_sort(struct capacity *s, uint32_t domain, struct weft_error *err)
-{
-	const struct weft_domain *d = &s->f->domains[domain];
-	bool of_nodes = d->level == s->f->node_level;
-	uint32_t first = of_nodes ? d->first_node : d->first_child;
-	uint32_t n = of_nodes ? d->n_nodes : d->n_children;
-	uint32_t *order = (of_nodes ? s->node_order : s->domain_order) + first;
-	struct part *parts;
+/* Parts of one shape, which are alike but for their indices. */
+struct kind {
+	struct part part; /* the first one: compare_parts looks at it alone */
+	uint64_t shape;
+	uint32_t n, at;
+};
 
-	if (s->is_sorted[domain])
-		return 0;
-	parts = weft_calloc(n, sizeof(*parts), err);
+enum { FEW_KINDS = 8 };
+
+/* The kind of that shape, or n_kinds; neighbours mostly are of one, `last`. */
+static uint32_t kind_find(const struct kind *kinds, uint32_t n_kinds,
+			  uint32_t last, uint64_t shape)
+{
+	uint32_t k = 0;
+
+	if (last < n_kinds && kinds[last].shape == shape)
+		return last;
+	while (k < n_kinds && kinds[k].shape != shape)
+		k++;
+	return k;
+}
+
+/* Puts indices from `first` on into order[n] by kind; false: there are more
+ * than a few. */
+static bool sort_kinds(const struct capacity *s, bool of_nodes, uint32_t first,
+		       uint32_t n, uint32_t *order)
+{
+	const uint64_t *shape = (of_nodes ? s->node_shape : s->shape) + first;
+	struct kind kinds[FEW_KINDS];
+	uint32_t n_kinds = 0, k = 0, at = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		k = kind_find(kinds, n_kinds, k, shape[i]);
+		if (k == FEW_KINDS)
+			return false;
+		if (k == n_kinds)
+			kinds[n_kinds++] = (struct kind){
+				.part = of_nodes ? node_part(s, first + i)
+						 : domain_part(s, first + i),
+				.shape = shape[i],
+			};
+		kinds[k].n++;
+	}
+	qsort(kinds, n_kinds, sizeof(*kinds), compare_parts);
+	for (k = 0; k < n_kinds; k++) {
+		kinds[k].at = at;
+		at += kinds[k].n;
+	}
+	k = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		k = kind_find(kinds, n_kinds, k, shape[i]);
+		order[kinds[k].at++] = first + i;
+	}
+	return true;
+}
+
+static int sort_parts(const struct capacity *s, bool of_nodes, uint32_t first,
+		      uint32_t n, uint32_t *order, struct weft_error *err)
+{
+	struct part *parts = weft_calloc(n, sizeof(*parts), err);
+
 	if (!parts)
 		return -1;
 	for (uint32_t i = 0; i < n; i++)
@@ -549,7 +598,25 @@ int capacity_sort(struct capacity *s, uint32_t domain, struct weft_error *err)
 	qsort(parts, n, sizeof(*parts), compare_parts);
 	for (uint32_t i = 0; i < n; i++)
 		order[i] = parts[i].index;
-	s->is_sorted[domain] = true;
 	free(parts);
+	return 0;
+}
+
+int capacity_sort(struct capacity *s, uint32_t domain, struct weft_error *err)
+{
+	const struct weft_domain *d = &s->f->domains[domain];
+	bool of_nodes = d->level == s->f->node_level;
+	uint32_t first = of_nodes ? d->first_node : d->first_child;
+	uint32_t n = of_nodes ? d->n_nodes : d->n_children;
+	uint32_t *order = (of_nodes ? s->node_order : s->domain_order) + first;
+	/* where steps count, neighbours of any shape go together */
+	bool by_kind = of_nodes || !has_steps(s->f, d->level);
+
+	if (s->is_sorted[domain])
+		return 0;
+	if (!(by_kind && sort_kinds(s, of_nodes, first, n, order)) &&
+	    sort_parts(s, of_nodes, first, n, order, err))
+		return -1;
+	s->is_sorted[domain] = true;
 	return 0;
 }
