@@ -385,18 +385,21 @@ static uint32_t count_domains(const struct weft_fabric *f, uint32_t level,
 			      const struct weft_account *account)
 {
 	const struct weft_level *l = &f->levels[level];
+	const struct weft_domain *d = NULL; /* of the one before */
 	uint64_t *seen = weft_calloc(weft_bitset_words(l->n_domains),
 				     sizeof(*seen), NULL);
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; seen && i < account->n_gpus; i++) {
-		uint32_t k = f->gpu_domain[level][account->where[i]] -
-			     l->first_domain;
+		uint32_t gpu = account->where[i], k;
 
-		if (weft_bitset_has(seen, k))
+		if (d && gpu - d->first_gpu < d->n_gpus)
 			continue;
+		k = f->gpu_domain[level][gpu];
+		d = &f->domains[k];
+		k -= l->first_domain;
+		n += !weft_bitset_has(seen, k);
 		weft_bitset_add(seen, k);
-		n++;
 	}
 	free(seen);
 	return n;
