@@ -369,11 +369,26 @@ static int try_everything(struct build *b)
 	return 0;
 }
 
+/* Whether the job may have as many nodes as its parts have. */
+static bool parts_suit(const struct build *b)
+{
+	const struct weft_job *job = b->job;
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < b->n_parts; i++)
+		n += job->spec.split[i];
+	return n >= job->min_nodes && n <= job->n_gpus &&
+	       (!job->max_nodes || n <= job->max_nodes) &&
+	       (!job->gpus_per_node || n * job->gpus_per_node == job->n_gpus);
+}
+
 static int build_groups(struct build *b)
 {
 	uint32_t beyond = 0;
 	int found;
 
+	if (b->n_parts && !parts_suit(b))
+		return 0;
 	find_shares(b);
 	for (uint32_t l = limits_level(b->f); l < b->f->n_levels; l++) {
 		found = try_level(b, l);
