@@ -294,11 +294,15 @@ void weft_publish_started(job_record_t *job)
 	struct weft_account account = {0};
 	uint32_t max;
 
+	/* Slurm has read its configuration: the job may still be waiting for
+	 * its nodes, with what it is to start with. */
+	if (begun != job->job_id)
+		return;
 	/* A job that was requeued has that of its last start. */
 	if (job->details && job->details->env_cnt)
 		variable_set(job, WEFT_RANK_MAP_VARIABLE, NULL);
-	if (begun != job->job_id || !weft_engine_on() || !job->node_bitmap ||
-	    !job->details || !job->gres_list_alloc)
+	if (!weft_engine_on() || !job->node_bitmap || !job->details ||
+	    !job->gres_list_alloc)
 		return;
 	begun = 0;
 	max = weft_engine.settings->fabric->n_gpus;

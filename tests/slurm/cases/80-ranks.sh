@@ -248,6 +248,29 @@ case_a_requeued_job_is_ordered_anew() {
 		expect "ranks" "$(sort -n "$LAB_DIR/out.$job")" "$wanted"
 }
 
+# What it starts with stays when Slurm reads its files again.
+case_a_job_that_waits_for_its_prolog_keeps_its_order() {
+	local job wanted
+	need_weft
+	striped
+	printf '#!/bin/sh\ni=0\nuntil [ -e %s/go ] || [ $i = 300 ]; do
+		sleep 0.1; i=$((i + 1)); done\n' "$LAB_DIR" >"$LAB_DIR/etc/prolog"
+	chmod 755 "$LAB_DIR/etc/prolog"
+	echo "PrologSlurmctld=$LAB_DIR/etc/prolog" >>"$LAB_DIR/etc/controller.conf"
+	lab_restart_slurmctld
+	wanted=$(planned gpus=12,gpus_per_node=2,tp=2,pp=6)
+	job=$(sbatch --parsable -o "$LAB_DIR/out.%j" -N6 -n12 \
+		--gpus-per-node=2 --weft=tp=2,pp=6 --wrap "$(step)")
+	lab_wait_job "$job" CONFIGURING
+	lab_reconfigure
+	touch "$LAB_DIR/go"
+	lab_until 30 ranks_are "$LAB_DIR/out.$job" "$wanted" ||
+		expect "ranks" "$(sort -n "$LAB_DIR/out.$job")" "$wanted"
+	lab_configure
+	lab_restart_slurmctld
+	rm "$LAB_DIR/go"
+}
+
 ranks_are() {
 	[ "$(sort -n "$1")" = "$2" ]
 }
