@@ -331,42 +331,44 @@ static uint32_t slow_spare(struct weft_nodes *nodes,
 	return n_able - n_slow;
 }
 
+struct giver {
+	uint32_t weight, n_gpus;
+};
+
 static int compare_weights(const void *pa, const void *pb)
 {
-	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
+	const struct giver *a = pa, *b = pb;
 
-	return (a > b) - (a < b);
+	return (a->weight > b->weight) - (a->weight < b->weight);
 }
 
-/* The least weight up to which nodes and GPUs of the offer suffice. */
+/* The least weight up to which nodes and GPUs of the offer suffice.  A site may
+ * give each node one of its own. */
 static uint32_t weight_needed(const struct weft_nodes *nodes,
 			      const struct weft_shape *shape, uint32_t n_able)
 {
 	const struct weft_occupancy *o = &nodes->occupancy;
-	uint32_t *weight = weft_calloc(n_able, sizeof(*weight), NULL);
-	uint32_t needed = WEFT_ANY_WEIGHT, n = 0, n_gpus = 0, n_nodes = 0;
+	struct giver *givers = weft_calloc(n_able, sizeof(*givers), NULL);
+	uint32_t needed = WEFT_ANY_WEIGHT, n = 0, n_gpus = 0;
 
-	for (uint32_t k = 0; weight && k < nodes->fabric->n_nodes; k++)
-		if (weft_occupancy_give(o, k) && n < n_able)
-			weight[n++] = nodes->weight[k];
-	if (n)
-		qsort(weight, n, sizeof(*weight), compare_weights);
-	for (uint32_t i = 0; i < n && needed == WEFT_ANY_WEIGHT;) {
-		uint32_t at = weight[i];
+	for (uint32_t k = 0; givers && k < nodes->fabric->n_nodes; k++) {
+		uint32_t give = weft_occupancy_give(o, k);
 
-		for (uint32_t k = 0; k < nodes->fabric->n_nodes; k++) {
-			if (nodes->weight[k] != at ||
-			    !weft_occupancy_give(o, k))
-				continue;
-			n_gpus += weft_occupancy_give(o, k);
-			n_nodes++;
-		}
-		if (n_gpus >= shape->n_gpus && n_nodes >= shape->min_nodes)
-			needed = at;
-		while (i < n && weight[i] == at)
-			i++;
+		if (give && n < n_able)
+			givers[n++] = (struct giver){nodes->weight[k], give};
 	}
-	free(weight);
+	if (n)
+		qsort(givers, n, sizeof(*givers), compare_weights);
+	for (uint32_t i = 0; i < n && needed == WEFT_ANY_WEIGHT; i++) {
+		bool last =
+			i + 1 == n || givers[i + 1].weight != givers[i].weight;
+
+		n_gpus += givers[i].n_gpus;
+		if (last && n_gpus >= shape->n_gpus &&
+		    i + 1 >= shape->min_nodes)
+			needed = givers[i].weight;
+	}
+	free(givers);
 	return needed;
 }
 
