@@ -218,6 +218,7 @@ static bool explain(const struct weft_job_test *test,
 	    weft_release_times_build(nodes, test->nodes, NULL, &ends) == 0 &&
 	    weft_occupancy_copy(&nodes->occupancy, &o, NULL) == 0) {
 		pending.n_endings = read_endings(&ends, pending.now_s, endings);
+		pending.more = ends.n_ends > pending.n_endings;
 		close_others(test, &o);
 		told = weft_pending_explain(&pending, text);
 	}

@@ -257,7 +257,8 @@ static uint32_t find_ending(const struct looking *l, bool *never)
 	if (!n || late(l))
 		return 0;
 	if (!fits_after(l, 0, n)) {
-		*never = !late(l) && !lacks_other(l->pending->o);
+		*never = !late(l) && !l->pending->more &&
+			 !lacks_other(l->pending->o);
 		return 0;
 	}
 	while (enough < n && !fits_after(l, 0, enough)) {

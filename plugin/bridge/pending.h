@@ -26,6 +26,7 @@ struct weft_pending {
 	uint32_t n_endings;
 	const struct weft_ending
 		*endings; /* soonest first, unknown ends last */
+	bool more;	  /* jobs run beside those of the endings */
 	/* gives back in o what the running job has */
 	void (*release)(const void *context, const struct weft_ending *ending,
 			struct weft_occupancy *o);

@@ -269,6 +269,20 @@ static void nothing_is_never_where_memory_is_taken(void **state)
 	explained(&a, "0 of 2 nodes with 8 GPUs free");
 }
 
+/* No more than a thousand jobs are looked at. */
+static void nothing_is_never_where_more_jobs_run(void **state)
+{
+	struct asked a;
+
+	(void)state;
+	ask(&a, "tp=8", 16, "n00", 0);
+	assert_int_equal(weft_occupancy_busy(&o, "n01", NULL), 0);
+	explained(&a, "14 of 16 nodes with 8 GPUs free; would not fit if all "
+		      "jobs ended");
+	a.pending.more = true;
+	explained(&a, "14 of 16 nodes with 8 GPUs free");
+}
+
 /* The plan has used up the time of the question. */
 static void after_the_deadline_nothing_is_said_not_to_fit(void **state)
 {
@@ -306,6 +320,7 @@ int main(void)
 		cmocka_unit_test(of_what_is_private_nothing_is_named),
 		cmocka_unit_test(without_time_the_obstacle_alone_is_named),
 		cmocka_unit_test(nothing_is_never_where_memory_is_taken),
+		cmocka_unit_test(nothing_is_never_where_more_jobs_run),
 		cmocka_unit_test(after_the_deadline_nothing_is_said_not_to_fit),
 		cmocka_unit_test(explanations_take_a_fiftieth_of_the_time),
 	};
