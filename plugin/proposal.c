@@ -88,8 +88,10 @@ bool weft_proposal_now(const struct weft_job_test *test, bitstr_t *nodes,
 	bool taken;
 
 	/* Nodes in a row are asked for as a row: stock then does not look
-	 * through all switches for those that it has no choice but to take. */
-	if (!test->job->req_switch && follow_one_another(nodes, n_nodes))
+	 * through all switches for those that it has no choice but to take.
+	 * Of nodes that the user names it gives other CPUs then. */
+	if (!test->job->req_switch && !test->job->details->req_node_bitmap &&
+	    follow_one_another(nodes, n_nodes))
 		test->job->details->contiguous = 1;
 	taken = ask_now(test, &narrowed);
 	test->job->details->contiguous = contiguous;
