@@ -119,6 +119,7 @@ libweft_script_la_SOURCES = \
 	%D%/script/marked.c \
 	%D%/script/marked.h \
 	%D%/script/readers.c \
+	%D%/script/readers_megatron.c \
 	%D%/script/script.c \
 	%D%/script/script.h \
 	%D%/script/shell.c \

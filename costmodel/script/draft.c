@@ -109,3 +109,18 @@ bool draft_on(const struct weft_draft *draft, const char *name)
 {
 	return fact_is_on(facts_find(draft->facts, name));
 }
+
+bool draft_has(const struct weft_draft *draft, const char *name)
+{
+	return facts_find(draft->facts, name);
+}
+
+bool draft_program_has(const struct weft_draft *draft, const char *part)
+{
+	return draft->launch && strstr(draft->launch->program, part);
+}
+
+bool draft_launched_by(const struct weft_draft *draft, enum launcher launcher)
+{
+	return draft->launch && draft->launch->launcher == launcher;
+}

@@ -53,5 +53,15 @@ uint32_t draft_replicas(struct weft_draft *draft);
 
 /* A fact by name, if it is there and on. */
 bool draft_on(const struct weft_draft *draft, const char *name);
+bool draft_has(const struct weft_draft *draft, const char *name);
+/* The program's name has the part; this launcher starts it. */
+bool draft_program_has(const struct weft_draft *draft, const char *part);
+bool draft_launched_by(const struct weft_draft *draft, enum launcher launcher);
+
+/* readers_megatron.c */
+bool megatron_suits(const struct weft_draft *draft);
+void megatron_take(struct weft_draft *draft);
+bool nemo_suits(const struct weft_draft *draft);
+void nemo_take(struct weft_draft *draft);
 
 #endif

@@ -105,8 +105,6 @@ printf 'X=${}${:}"${!}"${X:\ntorchrun --nnodes 1 --nproc_per_node 8 a.py $X' \
 run spec "$work/broken.sh"
 check "substitutions that are none are no harm" exits 1
 
-finish
-
 # What slurmctld reads, too, must not end it: numbers that make a division by
 # zero, or one without a result, and more negations than a stack holds.
 cat >"$work/wraps.sh" <<'END'
@@ -149,3 +147,4 @@ check "the least number and negations are read" exits 3
 } >"$work/sruns.sh"
 timeout 10 "$weft" spec "$work/sruns.sh" >"$work/out" 2>&1
 check "a command of many sruns is read in time" test $? -lt 124
+finish
