@@ -32,7 +32,8 @@ static const struct {
 	 "pipeline_parallelism pipe_parallel_size pp_size pp_degree "
 	 "megatron_lm_pp_degree"},
 	{"vpp", "virtual_pipeline_model_parallel_size vpp_size "
-		"virtual_pipeline_parallel_size virtual_pipeline vp vp_size"},
+		"virtual_pipeline_parallel_size virtual_pipeline vp vp_size "
+		"num_virtual_stages_per_pipeline_rank"},
 	{"dp", "data_parallel_size data_parallel data_parallelism dp_size "
 	       "data_parallel_degree"},
 	{"ep",

@@ -3,6 +3,7 @@
  * Megatron-Bridge */
 #include "costmodel/script/draft.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* ---- Megatron-LM ---- */
@@ -40,6 +41,104 @@ static void megatron_shards(struct weft_draft *draft)
 	if (draft_on(draft, "use_megatron_fsdp") && !strategy)
 		draft_miss(draft, "zero: --use-megatron-fsdp without "
 				  "--data-parallel-sharding-strategy");
+}
+
+/* Layers of the first or the last stage, where they are given; 0: as others. */
+static uint32_t end_layers(struct weft_draft *draft, const char *end,
+			   const struct fact **from)
+{
+	const struct fact *fact;
+	char name[64];
+
+	snprintf(name, sizeof(name), "decoder_%s_pipeline_num_layers", end);
+	fact = facts_find(draft->facts, name);
+	snprintf(name, sizeof(name), "num_layers_in_%s_pipeline_stage", end);
+	if (!fact)
+		fact = facts_find(draft->facts, name);
+	if (fact && fact->unknown)
+		draft_miss(draft,
+			   "stages: %s:%u leaves the layers of the %s stage "
+			   "to a run",
+			   fact->file, fact->line, end);
+	if (fact_number(fact))
+		*from = fact;
+	return fact_number(fact);
+}
+
+/* The embedding or the output counts as a layer of its stage: that stage has
+ * one fewer.  *from: who says so, if so. */
+static uint32_t end_counts(struct weft_draft *draft, const char *part,
+			   const struct fact **from)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "account_for_%s_in_pipeline_split", part);
+	if (!draft_on(draft, name))
+		return 0;
+	*from = facts_find(draft->facts, name);
+	return 1;
+}
+
+static void stages_write(struct weft_draft *draft, uint32_t first,
+			 uint32_t last, const struct fact *from)
+{
+	uint32_t layers = draft_number(draft, "layers");
+	uint32_t between = draft_number(draft, "pp") - (first > 0) - (last > 0);
+	int64_t left = (int64_t)layers - first - last;
+	char text[64];
+	int n = 0;
+
+	if (left < 0 || (between ? left % between : left)) {
+		draft_miss(draft,
+			   "stages: %s:%u: %u stages cannot share what the "
+			   "ends leave of %u layers",
+			   from->file, from->line, between, layers);
+		return;
+	}
+	if (first)
+		n += snprintf(text + n, sizeof(text) - (size_t)n, "%u+", first);
+	if (between)
+		n += snprintf(text + n, sizeof(text) - (size_t)n, "%ux%u+",
+			      (uint32_t)left / between, between);
+	if (last)
+		n += snprintf(text + n, sizeof(text) - (size_t)n, "%u+", last);
+	text[n - 1] = '\0';
+	draft_set(draft, "stages", text, from);
+}
+
+/* Pipelines whose ends have fewer layers than the stages between. */
+static void stages_take(struct weft_draft *draft)
+{
+	const struct fact *layout =
+		facts_find(draft->facts, "pipeline_model_parallel_layout");
+	const struct fact *from = NULL;
+	uint32_t first = end_layers(draft, "first", &from),
+		 last = end_layers(draft, "last", &from),
+		 pp = draft_number(draft, "pp"),
+		 layers = draft_number(draft, "layers");
+
+	if (pp < 2)
+		return;
+	if (layout && strchr(layout->value, '|'))
+		draft_miss(draft,
+			   "stages: %s:%u deals out the layers by a pattern; "
+			   "give stages=",
+			   layout->file, layout->line);
+	if (!from) {
+		uint32_t start = end_counts(draft, "embedding", &from),
+			 end = end_counts(draft, "loss", &from);
+		uint32_t each = (layers + start + end) / pp;
+
+		first = start ? each - 1 : 0;
+		last = end ? each - 1 : 0;
+	}
+	if (from && !layers)
+		draft_miss(draft,
+			   "stages: %s:%u makes stages unlike, and nothing "
+			   "says how many layers there are",
+			   from->file, from->line);
+	else if (from)
+		stages_write(draft, first, last, from);
 }
 
 static void megatron_stages(struct weft_draft *draft)
@@ -110,6 +209,7 @@ void megatron_take(struct weft_draft *draft)
 		draft_set_number(draft, "mbs", fact_number(old), old);
 	megatron_shards(draft);
 	megatron_stages(draft);
+	stages_take(draft);
 	megatron_shape(draft);
 	if (draft_number(draft, "tp") > 1)
 		draft_set(draft, "sp", sp,
@@ -174,6 +274,7 @@ void nemo_take(struct weft_draft *draft)
 	const struct fact *gate = facts_find(draft->facts, "activation");
 
 	nemo_shards(draft);
+	stages_take(draft);
 	if (gate && strstr(gate->value, "swiglu"))
 		draft_set(draft, "gated_mlp", "on", gate);
 	if (draft_number(draft, "tp") > 1)

@@ -308,19 +308,41 @@ static int configs_follow(struct reading *r, struct weft_draft *draft)
 /* ---- the spec ---- */
 
 static const char *const key_order[] = {
-	"gpus",	    "nodes",	"gpus_per_node", "tp",
-	"cp",	    "ep",	"etp",		 "pp",
-	"vpp",	    "dp",	"zero",		 "shard",
-	"order",    "mbs",	"gbs",		 "seq",
-	"sp",	    "cp_comm",	"recompute",	 "dtype",
-	"model",    "layers",	"hidden",	 "ffn",
-	"heads",    "kv_heads", "vocab",	 "gated_mlp",
-	"experts",  "top_k",	"expert_ffn",	 "capacity",
+	"gpus",	    "nodes",	  "gpus_per_node",
+	"tp",	    "cp",	  "ep",
+	"etp",	    "pp",	  "vpp",
+	"stages",   "dp",	  "zero",
+	"shard",    "order",	  "mbs",
+	"gbs",	    "seq",	  "sp",
+	"cp_comm",  "recompute",  "dtype",
+	"model",    "layers",	  "hidden",
+	"ffn",	    "heads",	  "kv_heads",
+	"vocab",    "gated_mlp",  "experts",
+	"top_k",    "expert_ffn", "capacity",
 	"software",
 };
 /* gpus, nodes and gpus_per_node, which are first. */
 #define N_SIZES 3
 #define N_ORDER (sizeof(key_order) / sizeof(key_order[0]))
+
+/* Stages of the layers that are given; those of a model by name are its own. */
+static void layers_settle(struct weft_draft *draft)
+{
+	uint32_t pp = draft_number(draft, "pp"),
+		 layers = draft_number(draft, "layers");
+
+	if (!layers && draft_given(draft, "stages")) {
+		draft_assume(draft,
+			     "stages=%s is left out: the shape has no layers",
+			     draft_slot(draft, "stages")->value);
+		draft_drop(draft, "stages");
+	} else if (layers && pp > 1 && layers % pp &&
+		   !draft_given(draft, "stages"))
+		draft_assume(draft,
+			     "%u layers on %u stages: as evenly as they can be "
+			     "shared; stages= says otherwise",
+			     layers, pp);
+}
 
 /* A shape that lacks members is none; a whole one needs no name. */
 static void shape_settle(struct weft_draft *draft)
@@ -336,6 +358,7 @@ static void shape_settle(struct weft_draft *draft)
 		draft_drop(draft, members[i]);
 	if (whole)
 		draft_drop(draft, "model");
+	layers_settle(draft);
 	if (whole && !draft_given(draft, "vocab"))
 		draft_assume(draft,
 			     "vocab=128256: the vocabulary is not given");

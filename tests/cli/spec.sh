@@ -71,6 +71,31 @@ run spec "$here/two.yaml"
 check "two lines that disagree are asked back" exits 3
 check "both" out "two.yaml:3 says 4"
 
+# uneven ARG...: 27 layers on four stages.
+uneven() {
+	run spec torchrun --nnodes 4 --nproc-per-node 8 pretrain_gpt.py --bf16 \
+		--num-layers 27 --hidden-size 1024 --num-attention-heads 8 \
+		--pipeline-model-parallel-size 4 --micro-batch-size 1 \
+		--global-batch-size 64 "$@"
+}
+uneven --decoder-first-pipeline-num-layers 5 \
+	--decoder-last-pipeline-num-layers 6
+check "stages whose ends have fewer layers are said" out "stages=5+8x2+6"
+run plan -f "$work/f.yaml" -j "$(head -n 1 "$work/out")" --json
+check "and planned" json .placed
+uneven --decoder-last-pipeline-num-layers 6
+check "one end alone, too" out "stages=7x3+6"
+uneven --account-for-embedding-in-pipeline-split
+check "the embedding counts as a layer" out "stages=6+7x3"
+uneven --decoder-first-pipeline-num-layers 5
+check "layers that stages cannot share are asked back" exits 3
+check "with the line" out "stages: command:1: 3 stages cannot share"
+uneven --pipeline-model-parallel-layout 'Et*7|t*7|t*7|t*6L'
+check "a pattern is asked back" out "stages: command:1 deals out the layers"
+uneven
+check "what is shared out as evenly as can be is said" out \
+	"27 layers on 4 stages: as evenly"
+
 run spec 'srun python3 -m MaxText.train base.yml hardware=gpu model_name=llama3-70b dcn_fsdp_parallelism=4 ici_fsdp_parallelism=8 per_device_batch_size=2'
 check "MaxText's mesh is read" out "gpus=32,zero=3"
 run spec mpirun -np 64 python train.py --fsdp full_shard
