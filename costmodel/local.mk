@@ -120,8 +120,10 @@ libweft_script_la_SOURCES = \
 	%D%/script/marked.h \
 	%D%/script/readers.c \
 	%D%/script/readers_megatron.c \
+	%D%/script/readers_verl.c \
 	%D%/script/script.c \
 	%D%/script/script.h \
+	%D%/script/settle.c \
 	%D%/script/shell.c \
 	%D%/script/shell.h \
 	%D%/script/shell_dollar.c \

@@ -58,10 +58,18 @@ bool draft_has(const struct weft_draft *draft, const char *name);
 bool draft_program_has(const struct weft_draft *draft, const char *part);
 bool draft_launched_by(const struct weft_draft *draft, enum launcher launcher);
 
+/* settle.c: after the framework's reader. */
+void draft_settle(struct weft_draft *draft);
+
 /* readers_megatron.c */
 bool megatron_suits(const struct weft_draft *draft);
 void megatron_take(struct weft_draft *draft);
 bool nemo_suits(const struct weft_draft *draft);
 void nemo_take(struct weft_draft *draft);
+
+/* readers_verl.c */
+bool verl_suits(const struct weft_draft *draft);
+bool verl_about(const struct fact *fact);
+void verl_take(struct weft_draft *draft);
 
 #endif

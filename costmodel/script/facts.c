@@ -86,6 +86,16 @@ void facts_add_text(struct facts *facts, enum fact_scope scope,
 	marked_free(&text);
 }
 
+void facts_keep(struct facts *facts, bool (*keep)(const struct fact *fact))
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < facts->n; i++)
+		if (keep(&facts->of[i]))
+			facts->of[n++] = facts->of[i];
+	facts->n = n;
+}
+
 void facts_free(struct facts *facts)
 {
 	free(facts->of);

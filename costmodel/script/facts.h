@@ -41,6 +41,8 @@ void facts_add(struct facts *facts, enum fact_scope scope, const char *name,
 void facts_add_text(struct facts *facts, enum fact_scope scope,
 		    const char *name, const char *value, const char *file,
 		    uint32_t line);
+/* Drops the facts that keep() does not name. */
+void facts_keep(struct facts *facts, bool (*keep)(const struct fact *fact));
 void facts_free(struct facts *facts);
 
 /* The part of a path behind its last dot. */

@@ -45,6 +45,7 @@ static void accumulate(struct weft_draft *draft, const char *steps)
 
 static bool deepspeed_suits(const struct weft_draft *draft)
 {
+	const struct fact *stage = facts_find(draft->facts, "zero_stage");
 	const struct fact *type = facts_find(draft->facts, "distributed_type");
 
 	return draft_launched_by(draft, LAUNCHER_DEEPSPEED) ||
@@ -52,7 +53,7 @@ static bool deepspeed_suits(const struct weft_draft *draft)
 	       draft_has(draft, "train_micro_batch_size_per_gpu") ||
 	       draft_has(draft, "deepspeed") ||
 	       draft_has(draft, "deepspeed_config") ||
-	       draft_has(draft, "zero_stage") ||
+	       (stage && stage->scope != FACT_PROGRAM) ||
 	       (type && strcasecmp(type->value, "DEEPSPEED") == 0);
 }
 
@@ -154,8 +155,11 @@ static void torchtitan_take(struct weft_draft *draft)
 
 /* ---- MaxText ---- */
 
+/* MaxDiffusion has the same mesh and words, and trains no language model. */
 static bool maxtext_suits(const struct weft_draft *draft)
 {
+	if (draft_has(draft, "num_inference_steps"))
+		return false;
 	return draft_program_has(draft, "maxtext") ||
 	       draft_program_has(draft, "MaxText") ||
 	       draft_has(draft, "ici_fsdp_parallelism") ||
@@ -318,19 +322,66 @@ static void fsdp_take(struct weft_draft *draft)
 	draft_set(draft, "software", "fsdp", NULL);
 }
 
+/* ---- nanotron ---- */
+
+static bool nanotron_suits(const struct weft_draft *draft)
+{
+	return draft_has(draft, "parallelism.tp") &&
+	       draft_has(draft, "parallelism.pp") &&
+	       draft_has(draft, "tokens.micro_batch_size");
+}
+
+/* Its ranks must be as many as the launcher starts. */
+static void nanotron_ranks(struct weft_draft *draft)
+{
+	const struct fact *dp = facts_find(draft->facts, "parallelism.dp");
+	uint32_t replicas = draft_replicas(draft);
+
+	if (!fact_number(dp))
+		return;
+	if (replicas && replicas != fact_number(dp))
+		draft_miss(draft, "dp: %s:%u says %s, and the GPUs make %u",
+			   dp->file, dp->line, dp->value, replicas);
+	else
+		draft_set_number(draft, "dp", fact_number(dp), dp);
+}
+
+static void nanotron_take(struct weft_draft *draft)
+{
+	const struct fact *mode = facts_find(draft->facts, "tp_mode");
+	const struct fact *gate = facts_find(draft->facts, "hidden_act");
+
+	nanotron_ranks(draft);
+	if (draft_number(draft, "tp") > 1)
+		draft_set(draft, "sp",
+			  mode && strcasecmp(mode->value, "REDUCE_SCATTER") == 0
+				  ? "on"
+				  : "off",
+			  mode);
+	if (gate && strcmp(gate->value, "silu") == 0)
+		draft_set(draft, "gated_mlp", "on", gate);
+	accumulate(draft, "batch_accumulation_per_replica");
+	if (draft_on(draft, "recompute_layer"))
+		draft_set(draft, "recompute", "full",
+			  facts_find(draft->facts, "recompute_layer"));
+}
+
 /* The first that suits is taken. */
 const struct weft_script_reader weft_script_readers[] = {
+	{"verl", "verl's Hydra arguments: the update of the actor", verl_suits,
+	 verl_about, verl_take},
+	{"nanotron", "nanotron's YAML", nanotron_suits, NULL, nanotron_take},
 	{"maxtext", "MaxText's key=value arguments and YAML", maxtext_suits,
-	 maxtext_take},
+	 NULL, maxtext_take},
 	{"torchtitan", "torchtitan's TOML and --section.key arguments",
-	 torchtitan_suits, torchtitan_take},
+	 torchtitan_suits, NULL, torchtitan_take},
 	{"nemo", "NeMo, NeMo-RL and Megatron-Bridge: YAML and Hydra arguments",
-	 nemo_suits, nemo_take},
+	 nemo_suits, NULL, nemo_take},
 	{"megatron", "Megatron-LM's arguments, also under DeepSpeed",
-	 megatron_suits, megatron_take},
+	 megatron_suits, NULL, megatron_take},
 	{"deepspeed", "DeepSpeed's JSON, deepspeed and Accelerate with it",
-	 deepspeed_suits, deepspeed_take},
+	 deepspeed_suits, NULL, deepspeed_take},
 	{"fsdp", "Accelerate's YAML, FSDP arguments of Transformers",
-	 fsdp_suits, fsdp_take},
-	{NULL, NULL, NULL, NULL},
+	 fsdp_suits, NULL, fsdp_take},
+	{NULL, NULL, NULL, NULL, NULL},
 };

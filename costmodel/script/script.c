@@ -325,70 +325,6 @@ static const char *const key_order[] = {
 #define N_SIZES 3
 #define N_ORDER (sizeof(key_order) / sizeof(key_order[0]))
 
-/* Stages of the layers that are given; those of a model by name are its own. */
-static void layers_settle(struct weft_draft *draft)
-{
-	uint32_t pp = draft_number(draft, "pp"),
-		 layers = draft_number(draft, "layers");
-
-	if (!layers && draft_given(draft, "stages")) {
-		draft_assume(draft,
-			     "stages=%s is left out: the shape has no layers",
-			     draft_slot(draft, "stages")->value);
-		draft_drop(draft, "stages");
-	} else if (layers && pp > 1 && layers % pp &&
-		   !draft_given(draft, "stages"))
-		draft_assume(draft,
-			     "%u layers on %u stages: as evenly as they can be "
-			     "shared; stages= says otherwise",
-			     layers, pp);
-}
-
-/* A shape that lacks members is none; a whole one needs no name. */
-static void shape_settle(struct weft_draft *draft)
-{
-	static const char *const members[] = {
-		"layers", "hidden",    "heads",	  "ffn",   "kv_heads",
-		"vocab",  "gated_mlp", "experts", "top_k", "expert_ffn"};
-	bool whole = draft_given(draft, "layers") &&
-		     draft_given(draft, "hidden") &&
-		     draft_given(draft, "heads");
-
-	for (size_t i = 0; i < 10 && !whole; i++)
-		draft_drop(draft, members[i]);
-	if (whole)
-		draft_drop(draft, "model");
-	layers_settle(draft);
-	if (whole && !draft_given(draft, "vocab"))
-		draft_assume(draft,
-			     "vocab=128256: the vocabulary is not given");
-	if (!whole && !draft_given(draft, "model"))
-		draft_assume(draft,
-			     "no model: traffic is that of %s; give "
-			     "model= for a step time",
-			     WEFT_MODEL_DEFAULT);
-}
-
-/* Keys that are not known must be; or the spec would be another job's. */
-static void unknown_report(struct weft_draft *draft)
-{
-	for (uint32_t i = 0; i < draft->n_slots; i++) {
-		struct slot *slot = &draft->slots[i];
-
-		if (!slot->given && slot->unknown)
-			draft_miss(draft,
-				   "%s: %s:%u: %s is not known before the "
-				   "script runs",
-				   slot->key, slot->from->file,
-				   slot->from->line, slot->from->name);
-		else if (slot->given && slot->from && slot->from->assumed)
-			draft_assume(draft,
-				     "%s=%s: the script's default, %s:%u",
-				     slot->key, slot->value, slot->from->file,
-				     slot->from->line);
-	}
-}
-
 static void spec_write(struct weft_draft *draft)
 {
 	struct weft_script *script = draft->script;
@@ -438,6 +374,8 @@ static void reader_apply(struct weft_draft *draft)
 
 	while (reader->name && !reader->suits(draft))
 		reader++;
+	if (reader->about)
+		facts_keep(draft->facts, reader->about);
 	draft_take_words(draft);
 	draft_take_dtype(draft);
 	draft_take_sizes(draft);
@@ -448,21 +386,6 @@ static void reader_apply(struct weft_draft *draft)
 		draft_miss(draft, "tp, pp, dp: no framework that is known "
 				  "says how ranks are arranged");
 	}
-}
-
-/* All frameworks make one micro-batch of a step where nothing says more. */
-static void batch_settle(struct weft_draft *draft)
-{
-	uint64_t batch =
-		(uint64_t)draft_replicas(draft) * draft_number(draft, "mbs");
-
-	if (draft_given(draft, "gbs") || !batch || batch > WEFT_MAX_GBS)
-		return;
-	draft_set_number(draft, "gbs", (uint32_t)batch, NULL);
-	draft_assume(draft,
-		     "gbs=%u: one micro-batch a step, as nothing says "
-		     "more",
-		     (uint32_t)batch);
 }
 
 static int derive(struct reading *r, struct launch *launch, struct facts *facts,
@@ -485,9 +408,7 @@ static int derive(struct reading *r, struct launch *launch, struct facts *facts,
 	if (configs_follow(r, &draft) || facts->failed)
 		return -1;
 	reader_apply(&draft);
-	batch_settle(&draft);
-	shape_settle(&draft);
-	unknown_report(&draft);
+	draft_settle(&draft);
 	if (launch && launch->open_line)
 		draft_assume(&draft,
 			     "%s:%u: arguments that the caller gives "

@@ -48,9 +48,12 @@ struct weft_script_options {
 
 /* The frameworks that are known, ended by a NULL name. */
 struct weft_draft;
+struct fact;
 struct weft_script_reader {
 	const char *name, *help;
 	bool (*suits)(const struct weft_draft *draft);
+	/* whether a fact is about the training; NULL: all are */
+	bool (*about)(const struct fact *fact);
 	void (*take)(struct weft_draft *draft);
 };
 extern const struct weft_script_reader weft_script_readers[];

@@ -72,9 +72,11 @@ EXTRA_DIST += \
 	%D%/simgrid/platform.xml \
 	%D%/slurm/fabric.yaml \
 	%D%/spec/accelerate.yaml \
+	%D%/spec/actor.sh \
 	%D%/spec/branches.sh \
 	%D%/spec/deepspeed.sh \
 	%D%/spec/megatron.sbatch \
+	%D%/spec/nanotron.yaml \
 	%D%/spec/nemo.yaml \
 	%D%/spec/titan.toml \
 	%D%/spec/train.sh \

@@ -96,6 +96,40 @@ uneven
 check "what is shared out as evenly as can be is said" out \
 	"27 layers on 4 stages: as evenly"
 
+run spec "$here/actor.sh"
+check "verl's actor is read, and not what generates" out \
+	"nodes=4,gpus_per_node=8,cp=2,zero=3,shard=8,mbs=2,gbs=512,seq=4096,cp_comm=a2a,recompute=full,dtype=bf16,model=llama3-8B,software=fsdp"
+check "which is said" out "the update of the actor alone"
+run spec python3 -m verl.trainer.main_ppo trainer.nnodes=2 \
+	trainer.n_gpus_per_node=8 actor_rollout_ref.actor.strategy=megatron \
+	actor_rollout_ref.actor.megatron.tensor_model_parallel_size=4 \
+	actor_rollout_ref.actor.megatron.pipeline_model_parallel_size=2 \
+	actor_rollout_ref.rollout.tensor_model_parallel_size=8 \
+	actor_rollout_ref.actor.ppo_mini_batch_size=64 \
+	actor_rollout_ref.model.lora_rank=32
+check "its Megatron-LM has the actor's sizes" out \
+	"tp=4,pp=2,zero=1,mbs=1,gbs=64,sp=on"
+check "an adapter is said" out "an adapter (lora_rank, command:1)"
+run spec torchrun --nnodes 8 --nproc-per-node 8 run_train.py \
+	--config-file "$here/nanotron.yaml"
+check "nanotron's YAML is read" out "tp=4,pp=2,dp=8,zero=1,mbs=2,gbs=128"
+check "it is not taken for DeepSpeed" not out "software=deepspeed"
+run spec torchrun --nnodes 2 --nproc-per-node 8 run_train.py \
+	--config-file "$here/nanotron.yaml"
+check "ranks that the GPUs do not make are asked back" out \
+	"says 8, and the GPUs make 2"
+run spec torchrun --nnodes 1 --nproc-per-node 8 train.py --zero_stage 1
+check "a stage of ZeRO alone is no DeepSpeed" exits 3
+run spec torchrun --nnodes 1 --nproc-per-node 8 tools/text_generation.py \
+	--tensor-model-parallel-size 8 --bf16
+check "a program that does not train is asked back" out \
+	"training: line 1 starts tools/text_generation.py"
+printf 'hardware: gpu\nici_fsdp_parallelism: 8\nnum_inference_steps: 30\n' \
+	>"$work/diffusion.yaml"
+run spec "$work/diffusion.yaml"
+check "a model of images is not taken for a language model" out \
+	"no framework that is known"
+
 run spec 'srun python3 -m MaxText.train base.yml hardware=gpu model_name=llama3-70b dcn_fsdp_parallelism=4 ici_fsdp_parallelism=8 per_device_batch_size=2'
 check "MaxText's mesh is read" out "gpus=32,zero=3"
 run spec mpirun -np 64 python train.py --fsdp full_shard
