@@ -48,8 +48,9 @@ static const struct {
 	{"shard", "data_parallel_shard_degree fsdp_size hsdp_shard_size"},
 	{"mbs", "micro_batch_size microbatch_size micro_batch "
 		"train_micro_batch_size_per_gpu per_device_train_batch_size "
-		"local_batch_size"},
-	{"gbs", "global_batch_size train_batch_size global_batch"},
+		"local_batch_size device_train_microbatch_size"},
+	{"gbs", "global_batch_size train_batch_size global_batch "
+		"global_train_batch_size"},
 	{"seq", "seq_length seq_len sequence_length seqlen max_seq_len "
 		"max_seq_length max_sequence_length encoder_seq_length "
 		"max_target_length context_length"},

@@ -45,6 +45,7 @@ void draft_miss(struct weft_draft *draft, const char *format, ...)
 void draft_take_words(struct weft_draft *draft);
 void draft_take_dtype(struct weft_draft *draft);
 void draft_take_model(struct weft_draft *draft, const char *name);
+void draft_take_ulysses(struct weft_draft *draft);
 void draft_take_sizes(struct weft_draft *draft);
 
 /* How many copies of the model the GPUs hold; 0: not known, or no whole number.
@@ -66,6 +67,8 @@ bool megatron_suits(const struct weft_draft *draft);
 void megatron_take(struct weft_draft *draft);
 bool nemo_suits(const struct weft_draft *draft);
 void nemo_take(struct weft_draft *draft);
+/* Pipelines whose ends have fewer layers, after pp, layers and model. */
+void draft_take_stages(struct weft_draft *draft);
 
 /* readers_verl.c */
 bool verl_suits(const struct weft_draft *draft);

@@ -162,6 +162,26 @@ void draft_take_model(struct weft_draft *draft, const char *name)
 		draft_set(draft, "model", model.name, fact);
 }
 
+/* DeepSpeed-Ulysses: heads are exchanged, by whichever word. */
+void draft_take_ulysses(struct weft_draft *draft)
+{
+	static const char *const words[] = {"sequence_parallel_size",
+					    "ds_sequence_parallel_size",
+					    "ulysses_sequence_parallel_size"};
+
+	for (size_t i = 0; i < 3; i++) {
+		const struct fact *fact = facts_find(draft->facts, words[i]);
+
+		if (fact && fact->unknown)
+			draft_miss(draft, "cp: %s:%u leaves it to a run",
+				   fact->file, fact->line);
+		if (fact_number(fact) < 2)
+			continue;
+		draft_set_number(draft, "cp", fact_number(fact), fact);
+		draft_set(draft, "cp_comm", "a2a", NULL);
+	}
+}
+
 /* ---- sizes ---- */
 
 /* "gpu:h100:8" or "8" or "h100:8": 8. */
@@ -226,21 +246,25 @@ static void grant_read(const struct weft_draft *draft, enum fact_scope scope,
 static void launcher_sizes(const struct weft_draft *draft, struct size *nodes,
 			   struct size *per_node, struct size *all)
 {
-	static const char *const node_words[] = {
-		"nnodes", "num_nodes", "num_machines", "trainer.num_nodes",
-		"cluster.num_nodes"};
+	static const char *const node_words[] = {"nnodes",
+						 "num_nodes",
+						 "num_machines",
+						 "trainer.num_nodes",
+						 "cluster.num_nodes",
+						 "actor_num_nodes"};
 	static const char *const gpu_words[] = {
-		"nproc_per_node",  "num_gpus",
-		"trainer.devices", "cluster.gpus_per_node",
-		"trainer.gpus",	   "trainer.n_gpus_per_node"};
+		"nproc_per_node",	  "num_gpus",
+		"trainer.devices",	  "cluster.gpus_per_node",
+		"trainer.gpus",		  "trainer.n_gpus_per_node",
+		"actor_num_gpus_per_node"};
 	const struct facts *facts = draft->facts;
 
 	for (enum fact_scope scope = FACT_PROGRAM; scope >= FACT_FILE;
 	     scope--) {
-		for (size_t i = 0; i < 5; i++)
+		for (size_t i = 0; i < 6; i++)
 			size_take(nodes,
 				  facts_find_in(facts, scope, node_words[i]));
-		for (size_t i = 0; i < 6; i++)
+		for (size_t i = 0; i < 7; i++)
 			size_take(per_node,
 				  facts_find_in(facts, scope, gpu_words[i]));
 		size_take(all, facts_find_in(facts, scope, "num_processes"));

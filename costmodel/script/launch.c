@@ -329,6 +329,32 @@ static void nested_take(struct taking *t, struct shell *shell)
 	}
 }
 
+/* Commands that start the processes of their ranks by a way of their own. */
+static void hidden_note(struct launches *launches,
+			const struct marked_list *words)
+{
+	static const char *const commands[] = {
+		"axolotl", "colossalai", "composer", "flagscale",
+		"litgpt",  "ray",	 "swift",    "megatron",
+		"tune",	   "torchx",	 "modal",    "llamafactory-cli"};
+	static const char *const orders[] = {
+		"train", "sft",	     "pt",	 "rlhf", "run",
+		"job",	 "pretrain", "finetune", "cpt",	 "launch"};
+
+	for (size_t w = 0; w + 1 < words->n && !launches->hidden[0]; w++) {
+		const char *base = base_of(marked_text(&words->of[w]));
+		const char *order = marked_text(&words->of[w + 1]);
+
+		if (!one_of(base, commands, N_OF(commands)) ||
+		    (!one_of(order, orders, N_OF(orders)) && order[0] != '-' &&
+		     !ends_with(order, ".py")))
+			continue;
+		snprintf(launches->hidden, sizeof(launches->hidden), "%s",
+			 base);
+		launches->hidden_line = marked_line(&words->of[w]);
+	}
+}
+
 void launch_take(struct launches *launches, struct shell *shell,
 		 struct marked_list *words, enum shell_mode mode)
 {
@@ -342,6 +368,7 @@ void launch_take(struct launches *launches, struct shell *shell,
 	}
 	if (strcmp(marked_text(&words->of[0]), "echo") == 0)
 		return;
+	hidden_note(launches, words);
 	for (; t.at < words->n; t.at++) {
 		const char *text = word_at(&t, t.at), *base = base_of(text);
 

@@ -29,6 +29,9 @@ struct launches {
 	struct launch *of;
 	size_t n;
 	const char *file;
+	/* a command that starts the processes of its ranks itself; its line */
+	char hidden[24];
+	uint32_t hidden_line;
 	struct weft_error *err;
 };
 

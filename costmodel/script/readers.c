@@ -59,16 +59,7 @@ static bool deepspeed_suits(const struct weft_draft *draft)
 
 static void deepspeed_take(struct weft_draft *draft)
 {
-	static const char *const ulysses[] = {"sequence_parallel_size",
-					      "ds_sequence_parallel_size",
-					      "ulysses_sequence_parallel_size"};
-
-	for (size_t i = 0; i < 3; i++)
-		if (number(draft, ulysses[i]) > 1) {
-			draft_set_number(draft, "cp", number(draft, ulysses[i]),
-					 facts_find(draft->facts, ulysses[i]));
-			draft_set(draft, "cp_comm", "a2a", NULL);
-		}
+	draft_take_ulysses(draft);
 	if (number(draft, "autotp_size") > 1)
 		draft_set_number(draft, "tp", number(draft, "autotp_size"),
 				 facts_find(draft->facts, "autotp_size"));
@@ -158,7 +149,10 @@ static void torchtitan_take(struct weft_draft *draft)
 /* MaxDiffusion has the same mesh and words, and trains no language model. */
 static bool maxtext_suits(const struct weft_draft *draft)
 {
-	if (draft_has(draft, "num_inference_steps"))
+	const struct fact *framework = facts_find(draft->facts, "framework");
+
+	if (draft_has(draft, "num_inference_steps") ||
+	    (framework && strstr(framework->value, "diffusion")))
 		return false;
 	return draft_program_has(draft, "maxtext") ||
 	       draft_program_has(draft, "MaxText") ||

@@ -79,10 +79,23 @@ static uint32_t end_counts(struct weft_draft *draft, const char *part,
 	return 1;
 }
 
+/* Those of the shape, else of the model. */
+static uint32_t all_layers(struct weft_draft *draft)
+{
+	uint32_t layers = draft_number(draft, "layers");
+	struct weft_model model;
+
+	if (!layers && draft_given(draft, "model") &&
+	    weft_model_find(draft_slot(draft, "model")->value, &model, NULL) ==
+		    0)
+		layers = model.layers;
+	return layers;
+}
+
 static void stages_write(struct weft_draft *draft, uint32_t first,
 			 uint32_t last, const struct fact *from)
 {
-	uint32_t layers = draft_number(draft, "layers");
+	uint32_t layers = all_layers(draft);
 	uint32_t between = draft_number(draft, "pp") - (first > 0) - (last > 0);
 	int64_t left = (int64_t)layers - first - last;
 	char text[64];
@@ -107,15 +120,14 @@ static void stages_write(struct weft_draft *draft, uint32_t first,
 }
 
 /* Pipelines whose ends have fewer layers than the stages between. */
-static void stages_take(struct weft_draft *draft)
+void draft_take_stages(struct weft_draft *draft)
 {
 	const struct fact *layout =
 		facts_find(draft->facts, "pipeline_model_parallel_layout");
 	const struct fact *from = NULL;
 	uint32_t first = end_layers(draft, "first", &from),
 		 last = end_layers(draft, "last", &from),
-		 pp = draft_number(draft, "pp"),
-		 layers = draft_number(draft, "layers");
+		 pp = draft_number(draft, "pp"), layers = all_layers(draft);
 
 	if (pp < 2)
 		return;
@@ -196,6 +208,11 @@ static void megatron_dtype(struct weft_draft *draft)
 				  "the arguments that are known");
 		return;
 	}
+	/* slime trains in it unless told otherwise. */
+	if (draft_has(draft, "actor_num_nodes")) {
+		draft_set(draft, "dtype", "bf16", NULL);
+		return;
+	}
 	draft_set(draft, "dtype", "fp32", NULL);
 	draft_assume(draft, "dtype=fp32: neither --bf16 nor --fp16");
 }
@@ -208,8 +225,9 @@ void megatron_take(struct weft_draft *draft)
 	if (old && !draft_given(draft, "mbs") && fact_number(old))
 		draft_set_number(draft, "mbs", fact_number(old), old);
 	megatron_shards(draft);
+	draft_take_ulysses(draft);
 	megatron_stages(draft);
-	stages_take(draft);
+	draft_take_stages(draft);
 	megatron_shape(draft);
 	if (draft_number(draft, "tp") > 1)
 		draft_set(draft, "sp", sp,
@@ -233,6 +251,9 @@ void megatron_take(struct weft_draft *draft)
 		draft_miss(draft,
 			   "model: encoder and decoder have sequences of "
 			   "their own, which a spec does not have");
+	if (draft_has(draft, "actor_num_nodes"))
+		draft_assume(draft, "the update of the actor alone: what "
+				    "generates is left out");
 	if (draft_has(draft, "rampup_batch_size"))
 		draft_assume(draft, "gbs is that behind the ramp-up");
 	draft_set(draft, "software",
@@ -274,7 +295,7 @@ void nemo_take(struct weft_draft *draft)
 	const struct fact *gate = facts_find(draft->facts, "activation");
 
 	nemo_shards(draft);
-	stages_take(draft);
+	draft_take_stages(draft);
 	if (gate && strstr(gate->value, "swiglu"))
 		draft_set(draft, "gated_mlp", "on", gate);
 	if (draft_number(draft, "tp") > 1)

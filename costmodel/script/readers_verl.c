@@ -25,10 +25,12 @@ bool verl_suits(const struct weft_draft *draft)
 /* The other models have parallelism of their own, by the same words. */
 bool verl_about(const struct fact *fact)
 {
-	static const char *const others[] = {
-		"trainer.nnodes", "trainer.n_gpus_per_node",
-		"data.max_prompt_length", "data.max_response_length",
-		"actor_rollout_ref.rollout.n"};
+	static const char *const others[] = {"trainer.nnodes",
+					     "trainer.n_gpus_per_node",
+					     "data.max_prompt_length",
+					     "data.max_response_length",
+					     "actor_rollout_ref.rollout.n",
+					     "config_name"};
 
 	if (fact->scope != FACT_PROGRAM && fact->scope != FACT_FILE)
 		return true;
@@ -46,7 +48,10 @@ static const struct fact *find(const struct weft_draft *draft, const char *name)
 static bool is_megatron(const struct weft_draft *draft)
 {
 	const struct fact *strategy = find(draft, ACTOR "strategy");
+	const struct fact *config = find(draft, "config_name");
 
+	if (!strategy && config && strstr(config->value, "megatron"))
+		return true;
 	if (strategy)
 		return strcmp(strategy->value, "megatron") == 0;
 	for (size_t i = 0; i < draft->facts->n; i++)
@@ -65,6 +70,7 @@ static void megatron_layout(struct weft_draft *draft)
 		draft_drop(draft, "sp");
 	draft_set(draft, "zero", "1", NULL);
 	draft_drop(draft, "shard");
+	draft_take_stages(draft);
 	draft_set(draft, "software", "megatron-core", NULL);
 }
 
@@ -72,21 +78,12 @@ static void fsdp_layout(struct weft_draft *draft)
 {
 	static const char *const model[] = {"tp",  "pp",  "ep",
 					    "etp", "vpp", "sp"};
-	const struct fact *ulysses =
-		find(draft, ACTOR "ulysses_sequence_parallel_"
-				  "size");
 	uint32_t gpus = draft_number(draft, "nodes") *
 			draft_number(draft, "gpus_per_node");
 
 	for (size_t i = 0; i < sizeof(model) / sizeof(model[0]); i++)
 		draft_drop(draft, model[i]);
-	if (ulysses && ulysses->unknown)
-		draft_miss(draft, "cp: %s:%u leaves it to a run", ulysses->file,
-			   ulysses->line);
-	if (fact_number(ulysses) > 1) {
-		draft_set_number(draft, "cp", fact_number(ulysses), ulysses);
-		draft_set(draft, "cp_comm", "a2a", NULL);
-	}
+	draft_take_ulysses(draft);
 	if (gpus && draft_number(draft, "shard") >= gpus)
 		draft_drop(draft, "shard");
 	draft_set(draft, "zero", "3", NULL);
@@ -140,8 +137,12 @@ void verl_take(struct weft_draft *draft)
 {
 	const struct fact *strategy = find(draft, ACTOR "strategy");
 
+	draft_take_model(draft, MODEL "path");
 	if (is_megatron(draft))
 		megatron_layout(draft);
+	else if (!strategy && !draft->launch)
+		draft_miss(draft, "tp, pp, dp: strategy is in a "
+				  "configuration that is not here");
 	else if (!strategy || begins(strategy->value, "fsdp"))
 		fsdp_layout(draft);
 	else
@@ -153,7 +154,6 @@ void verl_take(struct weft_draft *draft)
 	    !draft_given(draft, "recompute"))
 		draft_set(draft, "recompute", "full",
 			  find(draft, MODEL "enable_gradient_checkpointing"));
-	draft_take_model(draft, MODEL "path");
 	draft_set(draft, "dtype", "bf16", NULL);
 	draft_assume(draft, "the update of the actor alone: what generates, "
 			    "and other models, are left out");

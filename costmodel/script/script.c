@@ -452,6 +452,14 @@ static int launches_judge(struct reading *r, struct weft_script *script)
 	size_t n = r->launches.n, best = 0;
 	struct weft_script *each;
 
+	if (!n && r->launches.hidden[0])
+		return weft_fail_at(r->err, WEFT_EINVAL, r->name,
+				    (int)r->launches.hidden_line, 0,
+				    "%s starts the ranks itself, and weft does "
+				    "not know how: write the spec, "
+				    "weft-spec(7), or give the torchrun "
+				    "command that it runs",
+				    r->launches.hidden);
 	if (!n)
 		return weft_fail_at(r->err, WEFT_EINVAL, r->name, 0, 0,
 				    "no command starts a training here: "

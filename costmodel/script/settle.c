@@ -10,7 +10,8 @@ static void layers_settle(struct weft_draft *draft)
 	uint32_t pp = draft_number(draft, "pp"),
 		 layers = draft_number(draft, "layers");
 
-	if (!layers && draft_given(draft, "stages")) {
+	if (!layers && !draft_given(draft, "model") &&
+	    draft_given(draft, "stages")) {
 		draft_assume(draft,
 			     "stages=%s is left out: the shape has no layers",
 			     draft_slot(draft, "stages")->value);

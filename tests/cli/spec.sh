@@ -136,6 +136,18 @@ run spec mpirun -np 64 python train.py --fsdp full_shard
 check "mpirun says how many" out "gpus=64,zero=3"
 run spec torchrun --nproc_per_node 8 train.py
 check "a program of no framework is asked back" exits 3
+run spec python3 train.py --actor-num-nodes 2 --actor-num-gpus-per-node 8 \
+	--tensor-model-parallel-size 4 --rollout-num-gpus-per-engine 2 \
+	--global-batch-size 64
+check "an actor's own counts of nodes and GPUs are read" out \
+	"nodes=2,gpus_per_node=8,tp=4"
+run spec deepspeed --num_nodes 2 --num_gpus 8 pretrain_gpt.py --bf16 \
+	--num-layers 8 --hidden-size 1024 --num-attention-heads 8 \
+	--micro-batch-size 1 --ds-sequence-parallel-size 4 --zero-stage 1
+check "Ulysses under Megatron-DeepSpeed is cp" out "cp=4"
+run spec swift sft --deepspeed zero3
+check "a command that hides its ranks is named" err \
+	"command:1: swift starts the ranks itself"
 run spec echo hello
 check "a command that starts nothing is an error" exits 1
 check "with what was expected" err "expected torchrun, deepspeed"
