@@ -3,6 +3,7 @@
 #include "base/suggest.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -108,4 +109,30 @@ const char *weft_suggest_near(const char *word, const char *const *known,
 
 	return edits <= (strlen(word) + 2) / 4 + (strlen(word) > 2) ? nearest
 								    : NULL;
+}
+
+const char *weft_suggest_text(const char *word, const char *const *known,
+			      size_t n, char text[WEFT_SUGGEST_TEXT])
+{
+	const char *near = weft_suggest_near(word, known, n);
+	size_t used;
+
+	if (near) {
+		snprintf(text, WEFT_SUGGEST_TEXT, "did you mean \"%.100s\"?",
+			 near);
+		return text;
+	}
+	used = (size_t)snprintf(text, WEFT_SUGGEST_TEXT, "known are");
+	for (size_t k = 0; k < n; k++) {
+		size_t more = strlen(known[k]) + 2;
+
+		/* room for ", ..." and the end */
+		if (used + more + 6 > WEFT_SUGGEST_TEXT) {
+			strcpy(text + used, ", ...");
+			break;
+		}
+		used += (size_t)snprintf(text + used, WEFT_SUGGEST_TEXT - used,
+					 "%s %s", k ? "," : "", known[k]);
+	}
+	return text;
 }

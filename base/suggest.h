@@ -15,4 +15,12 @@ const char *weft_suggest(const char *word, const char *const *known, size_t n);
 const char *weft_suggest_near(const char *word, const char *const *known,
 			      size_t n);
 
+#define WEFT_SUGGEST_TEXT 200
+
+/* The end of a message about an unknown word, into text, which is returned:
+ * did you mean "X"? -- or, where the nearest is far away, the known ones as
+ * far as they go in. */
+const char *weft_suggest_text(const char *word, const char *const *known,
+			      size_t n, char text[WEFT_SUGGEST_TEXT]);
+
 #endif

@@ -44,6 +44,7 @@ find_strategy(const struct weft_place_options *options, struct weft_error *err)
 {
 	const char *known[sizeof(weft_strategies) / sizeof(weft_strategies[0])];
 	const char *name = options->method;
+	char hint[WEFT_SUGGEST_TEXT];
 
 	if (options->strategy)
 		return options->strategy;
@@ -52,9 +53,9 @@ find_strategy(const struct weft_place_options *options, struct weft_error *err)
 		if (!name || strcmp(name, known[i]) == 0)
 			return &weft_strategies[i];
 	}
-	weft_fail(err, WEFT_EINVAL,
-		  "unknown placement method \"%.40s\"; did you mean \"%s\"?",
-		  name, weft_suggest(name, known, weft_n_strategies));
+	weft_fail(err, WEFT_EINVAL, "unknown placement method \"%.40s\"; %s",
+		  name,
+		  weft_suggest_text(name, known, weft_n_strategies, hint));
 	return NULL;
 }
 

@@ -40,6 +40,7 @@ static int name_read(struct weft_draft *d, const struct weft_yaml_node *node)
 static int profile_read(struct weft_draft *d, const struct weft_yaml_node *node)
 {
 	const char *known[32];
+	char hint[WEFT_SUGGEST_TEXT];
 
 	if (weft_yaml_expect(d->doc, node, WEFT_YAML_SCALAR, "profile", d->err))
 		return -1;
@@ -48,11 +49,10 @@ static int profile_read(struct weft_draft *d, const struct weft_yaml_node *node)
 		return 0;
 	for (uint32_t k = 0; k < weft_n_profiles && k < N_OF(known); k++)
 		known[k] = weft_profiles[k].name;
-	return weft_yaml_fail(d->doc, node, d->err,
-			      "unknown profile \"%.60s\"; the nearest known is "
-			      "\"%s\"",
-			      node->text,
-			      weft_suggest(node->text, known, weft_n_profiles));
+	return weft_yaml_fail(
+		d->doc, node, d->err, "unknown profile \"%.60s\"; %s",
+		node->text,
+		weft_suggest_text(node->text, known, weft_n_profiles, hint));
 }
 
 static int rails_read(struct weft_draft *d, const struct weft_yaml_node *node)

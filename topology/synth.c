@@ -134,6 +134,7 @@ static int profile_check(struct synth *s)
 {
 	const struct weft_profile *profile = weft_profile_find(s->profile);
 	const char *known[32];
+	char hint[WEFT_SUGGEST_TEXT];
 
 	if (profile && profile->nvlink_nodes > 1 && !synth_has_nvlink(s))
 		return weft_fail_at(
@@ -146,11 +147,10 @@ static int profile_check(struct synth *s)
 		return 0;
 	for (uint32_t k = 0; k < weft_n_profiles; k++)
 		known[k] = weft_profiles[k].name;
-	return weft_fail(s->err, WEFT_EINVAL,
-			 "unknown profile \"%.60s\"; the nearest known is "
-			 "\"%s\"",
-			 s->profile,
-			 weft_suggest(s->profile, known, weft_n_profiles));
+	return weft_fail(
+		s->err, WEFT_EINVAL, "unknown profile \"%.60s\"; %s",
+		s->profile,
+		weft_suggest_text(s->profile, known, weft_n_profiles, hint));
 }
 
 /* Stands in double quotes as it is. */

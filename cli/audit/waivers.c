@@ -26,6 +26,7 @@ static bool is_day(const char *text)
 static int code_check(const char *code, struct weft_error *err)
 {
 	const char *known[WEFT_N_FINDINGS];
+	char hint[WEFT_SUGGEST_TEXT];
 
 	for (uint32_t i = 0; i < WEFT_N_FINDINGS; i++) {
 		known[i] = weft_finding_kinds[i].code;
@@ -33,9 +34,8 @@ static int code_check(const char *code, struct weft_error *err)
 			return 0;
 	}
 	return weft_fail(err, WEFT_EINVAL,
-			 "--accept: there is no finding \"%s\"; did you mean "
-			 "\"%s\"?",
-			 code, weft_suggest(code, known, WEFT_N_FINDINGS));
+			 "--accept: there is no finding \"%s\"; %s", code,
+			 weft_suggest_text(code, known, WEFT_N_FINDINGS, hint));
 }
 
 int waivers_add(struct waivers *waivers, const char *text,

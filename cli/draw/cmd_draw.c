@@ -134,6 +134,25 @@ static void picture_check(const struct argp_state *state, const char *path)
 	}
 }
 
+/* By the file's suffix; a name without one is text. */
+static const struct weft_renderer *renderer_of(const struct argp_state *state,
+					       const char *path)
+{
+	const struct weft_renderer *found = weft_renderer_of_file(path);
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+	const char *dot = strrchr(name, '.');
+
+	picture_check(state, path);
+	if (!found && dot && dot > name)
+		argp_error(state,
+			   "--output %s: no format has the suffix \"%s\": "
+			   "expected .txt, .svg, .dot, .html or .json, or "
+			   "--format beside it",
+			   path, dot);
+	return found;
+}
+
 static void end(struct sketch *sketch, struct argp_state *state)
 {
 	struct request *request = &sketch->drawing.request;
@@ -144,9 +163,7 @@ static void end(struct sketch *sketch, struct argp_state *state)
 		argp_error(state, "which cluster? Give FILE or set "
 				  "WEFT_FABRIC");
 	if (!sketch->renderer && sketch->output)
-		picture_check(state, sketch->output);
-	if (!sketch->renderer && sketch->output)
-		sketch->renderer = weft_renderer_of_file(sketch->output);
+		sketch->renderer = renderer_of(state, sketch->output);
 	if (!sketch->renderer)
 		sketch->renderer = &weft_renderers[0];
 }

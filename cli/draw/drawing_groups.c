@@ -128,6 +128,7 @@ static int jobs_add(struct drawing *d, struct weft_error *err)
 static int wrong(const struct drawing *d, struct weft_error *err)
 {
 	const char *words[MAX_COLOURING] = {"rank", "job"};
+	char hint[WEFT_SUGGEST_TEXT];
 
 	for (size_t i = 0; i < N_WAYS; i++)
 		words[i + 2] = ways[i].name;
@@ -144,10 +145,10 @@ static int wrong(const struct drawing *d, struct weft_error *err)
 					: "\"%s\" is for a job; give --job or "
 					  "--job-file",
 				d->colour_by);
-	return weft_fail_at(err, WEFT_EINVAL, "--color-by", 0, 0,
-			    "there is no \"%.40s\"; did you mean \"%s\"?",
-			    d->colour_by,
-			    weft_suggest(d->colour_by, words, MAX_COLOURING));
+	return weft_fail_at(
+		err, WEFT_EINVAL, "--color-by", 0, 0,
+		"there is no \"%.40s\"; %s", d->colour_by,
+		weft_suggest_text(d->colour_by, words, MAX_COLOURING, hint));
 }
 
 static int choose(struct drawing *d, struct weft_error *err)

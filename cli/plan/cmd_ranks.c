@@ -277,13 +277,13 @@ static const struct rank_form *form_read(struct argp_state *state,
 {
 	const struct rank_form *form = rank_form_find(name);
 	const char *words[MAX_FORMS];
+	char hint[WEFT_SUGGEST_TEXT];
 
 	for (uint32_t i = 0; i < n_rank_forms && i < MAX_FORMS; i++)
 		words[i] = rank_forms[i].name;
 	if (!form)
-		argp_error(state,
-			   "--form: there is no \"%s\"; did you mean \"%s\"?",
-			   name, weft_suggest(name, words, n_rank_forms));
+		argp_error(state, "--form: there is no \"%s\"; %s", name,
+			   weft_suggest_text(name, words, n_rank_forms, hint));
 	return form;
 }
 

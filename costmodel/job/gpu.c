@@ -221,6 +221,7 @@ const struct weft_gpu *weft_gpu_find(const char *text, struct weft_error *err)
 {
 	const char *known[sizeof(weft_gpus) / sizeof(weft_gpus[0])];
 	const struct weft_gpu *best = NULL;
+	char hint[WEFT_SUGGEST_TEXT];
 
 	/* "GB200" mentions "B200", too: the longest name wins. */
 	for (uint32_t i = 0; i < weft_n_gpus; i++) {
@@ -234,9 +235,8 @@ const struct weft_gpu *weft_gpu_find(const char *text, struct weft_error *err)
 			best = gpu_named(words[i].gpu);
 	}
 	if (!best)
-		weft_fail(err, WEFT_EINVAL,
-			  "unknown GPU \"%.40s\"; the nearest known is \"%s\"",
-			  text, weft_suggest(text, known, weft_n_gpus));
+		weft_fail(err, WEFT_EINVAL, "unknown GPU \"%.40s\"; %s", text,
+			  weft_suggest_text(text, known, weft_n_gpus, hint));
 	return best;
 }
 

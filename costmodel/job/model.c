@@ -113,6 +113,28 @@ static void names_list(char *text, size_t size)
 	}
 }
 
+/* "7b": the models of that size; NULL: name is no size alone, or none has it.
+ */
+static const char *names_of_size(const char *name, char *text, size_t size)
+{
+	size_t length = strlen(name), used = 0;
+
+	if (length < 2 || strspn(name, "0123456789.") != length - 1 ||
+	    !strchr("bBtT", name[length - 1]))
+		return NULL;
+	for (uint32_t i = 0; i < weft_n_models; i++) {
+		const char *known = weft_models[i].name;
+		const char *dash = strrchr(known, '-');
+
+		if (!dash || strcasecmp(dash + 1, name) != 0 ||
+		    used + strlen(known) + 3 > size)
+			continue;
+		used += (size_t)snprintf(text + used, size - used, "%s%s",
+					 used ? ", " : "", known);
+	}
+	return used ? text : NULL;
+}
+
 int weft_model_find(const char *name, struct weft_model *model,
 		    struct weft_error *err)
 {
@@ -127,6 +149,12 @@ int weft_model_find(const char *name, struct weft_model *model,
 	}
 	for (uint32_t i = 0; i < n; i++)
 		known[i] = weft_models[i].name;
+	if (names_of_size(name, list, sizeof(list)))
+		return weft_fail(err, WEFT_EINVAL,
+				 "unknown model \"%.40s\", a size alone; of "
+				 "that size are %s. Or give its shape: a file, "
+				 "or layers=, hidden=, heads= in the spec",
+				 name, list);
 	near = weft_suggest_near(name, known, n);
 	names_list(list, sizeof(list));
 	if (near)

@@ -8,6 +8,7 @@
 #include "topology/fabric.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -75,11 +76,24 @@ static int fail_value(const struct key *key, const struct entry *entry,
 			    key->name, length, entry->value, expected);
 }
 
+/* Why a number is none, where its reason is a usual one. */
+static void number_hint(const struct key *key, const struct entry *entry,
+			size_t digits, uint64_t value, char hint[64])
+{
+	hint[0] = '\0';
+	if (strcmp(key->name, "zero") == 0)
+		snprintf(hint, 64, " (hybrid: zero=3,shard=N)");
+	else if (digits && digits + 1 == entry->value_length &&
+		 strchr("kK", entry->value[digits]))
+		snprintf(hint, 64, "; write it out: %" PRIu64 " or %" PRIu64,
+			 value * 1024, value * 1000);
+}
+
 static int read_number(const struct key *key, const struct entry *entry,
 		       void *field, struct weft_error *err)
 {
 	uint64_t value = 0;
-	char expected[64];
+	char expected[128], hint[64];
 	size_t i;
 
 	for (i = 0; i < entry->value_length && value <= UINT32_MAX; i++) {
@@ -88,11 +102,10 @@ static int read_number(const struct key *key, const struct entry *entry,
 		value = value * 10 + (uint64_t)(entry->value[i] - '0');
 	}
 	if (i < entry->value_length || value < key->min || value > key->max) {
+		number_hint(key, entry, i, value, hint);
 		snprintf(expected, sizeof(expected),
 			 "a whole number from %u to %u%s", key->min, key->max,
-			 strcmp(key->name, "zero") == 0
-				 ? " (hybrid: zero=3,shard=N)"
-				 : "");
+			 hint);
 		return fail_value(key, entry, err, expected);
 	}
 	*(uint32_t *)field = (uint32_t)value;

@@ -100,6 +100,7 @@ static int line_cut(struct reader *r)
 static int header_read(struct reader *r)
 {
 	int found = line_next(r);
+	char hint[WEFT_SUGGEST_TEXT];
 
 	for (uint32_t c = 0; c < N_COLUMNS; c++)
 		r->at[c] = N_COLUMNS;
@@ -116,11 +117,9 @@ static int header_read(struct reader *r)
 			c++;
 		if (c == N_COLUMNS)
 			return FAIL(r, cell->column,
-				    "unknown column " QUOTED
-				    "; did you mean \"%s\"?",
-				    cell->text,
-				    weft_suggest(cell->text, column_names,
-						 N_COLUMNS));
+				    "unknown column " QUOTED "; %s", cell->text,
+				    weft_suggest_text(cell->text, column_names,
+						      N_COLUMNS, hint));
 		if (r->at[c] != N_COLUMNS)
 			return FAIL(r, cell->column, "column %s twice",
 				    column_names[c]);

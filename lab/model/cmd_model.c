@@ -43,6 +43,7 @@ static char *help_filter(int key, const char *text, void *input)
 static int name_run(const struct argp_state *state, const char *name)
 {
 	const char *words[N_CALCULATORS];
+	char hint[WEFT_SUGGEST_TEXT];
 	char title[64];
 	char **argv = state->argv + state->next - 1;
 
@@ -55,8 +56,8 @@ static int name_run(const struct argp_state *state, const char *name)
 		return calculator_run(calculators[i],
 				      state->argc - state->next + 1, argv);
 	}
-	argp_error(state, "there is no calculator \"%s\"; did you mean \"%s\"?",
-		   name, weft_suggest(name, words, N_CALCULATORS));
+	argp_error(state, "there is no calculator \"%s\"; %s", name,
+		   weft_suggest_text(name, words, N_CALCULATORS, hint));
 	return EXIT_USAGE;
 }
 

@@ -30,12 +30,14 @@ int calculator_run(const struct calculator *calculator, int argc, char **argv)
 int model_word(const struct argp_state *state, const char *what,
 	       const char *name, const char *const *names, uint32_t n)
 {
+	char hint[WEFT_SUGGEST_TEXT];
+
 	for (uint32_t i = 0; i < n; i++) {
 		if (strcmp(names[i], name) == 0)
 			return (int)i;
 	}
-	argp_error(state, "\"%s\" is not %s; did you mean \"%s\"?", name, what,
-		   weft_suggest(name, names, n));
+	argp_error(state, "\"%s\" is not %s; %s", name, what,
+		   weft_suggest_text(name, names, n, hint));
 	return 0;
 }
 

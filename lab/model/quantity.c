@@ -69,7 +69,7 @@ static double factor_find(const struct argp_state *state,
 			  const char *name)
 {
 	const char *known[MAX_UNITS];
-	char expected[160];
+	char expected[320], hint[WEFT_SUGGEST_TEXT];
 	size_t n = 0;
 
 	for (; n < MAX_UNITS && kind->units[n].name; n++) {
@@ -78,9 +78,8 @@ static double factor_find(const struct argp_state *state,
 		known[n] = kind->units[n].name;
 	}
 	snprintf(expected, sizeof(expected),
-		 *name ? "%s (unknown unit; did you mean \"%s\"?)"
-		       : "%s (it has no unit)",
-		 kind->expected, weft_suggest(name, known, n));
+		 *name ? "%s (unknown unit; %s)" : "%s (it has no unit)",
+		 kind->expected, weft_suggest_text(name, known, n, hint));
 	option_wrong(state, text, expected);
 	return 0;
 }

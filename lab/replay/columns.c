@@ -55,15 +55,15 @@ static int column_unknown(const struct asking *a, const char *at,
 {
 	const char **known =
 		weft_calloc(a->csv->n_columns, sizeof(*known), a->err);
+	char hint[WEFT_SUGGEST_TEXT];
 
 	if (!known)
 		return -1;
 	for (uint32_t c = 0; c < a->csv->n_columns; c++)
 		known[c] = a->csv->name[c];
 	weft_fail_at(a->err, WEFT_EINVAL, OPTION, 0, (int)(at - a->text) + 1,
-		     "the table has no column \"%.40s\"; the nearest is "
-		     "\"%.40s\"",
-		     name, weft_suggest(name, known, a->csv->n_columns));
+		     "the table has no column \"%.40s\"; %s", name,
+		     weft_suggest_text(name, known, a->csv->n_columns, hint));
 	free(known);
 	return -1;
 }

@@ -248,15 +248,14 @@ const struct weft_policy *weft_policy_find(const char *name,
 					   struct weft_error *err)
 {
 	const char *known[sizeof(weft_policies) / sizeof(weft_policies[0])];
+	char hint[WEFT_SUGGEST_TEXT];
 
 	for (uint32_t i = 0; i < weft_n_policies; i++) {
 		known[i] = weft_policies[i].name;
 		if (strcmp(name, known[i]) == 0)
 			return &weft_policies[i];
 	}
-	weft_fail(err, WEFT_EINVAL,
-		  "unknown policy \"%.40s\"; the nearest is "
-		  "\"%s\"",
-		  name, weft_suggest(name, known, weft_n_policies));
+	weft_fail(err, WEFT_EINVAL, "unknown policy \"%.40s\"; %s", name,
+		  weft_suggest_text(name, known, weft_n_policies, hint));
 	return NULL;
 }

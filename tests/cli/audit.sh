@@ -157,7 +157,7 @@ run audit "$work/none.yaml"
 check "a file that is not there" exits 1
 run audit "$work/was.yaml" --against "nonsense:$work/was.yaml"
 check "an unknown format is an error" exits 1
-check "which names what there is" err 'did you mean'
+check "which names what there is" err 'known are ibnetdiscover'
 
 # ---- what is accepted ----
 

@@ -139,7 +139,7 @@ check "a column that is missing is asked for" err \
 	'weft: --columns: the table has no column "submit_s"; say submit=COLUMN'
 replay --trace "$work/odd.csv" --columns "submit=wen,$odd"
 check "an unknown column gets the nearest" err \
-	'weft: --columns: column 8: the table has no column "wen"; the nearest is "when"'
+	'weft: --columns: column 8: the table has no column "wen"; did you mean "when"?'
 replay --trace "$work/odd.csv" --columns "sumbit=when"
 check "an unknown role gets the nearest" err 'is "submit"'
 replay --trace "$work/odd.csv" --columns "submit=when:ks"

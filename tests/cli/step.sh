@@ -71,7 +71,7 @@ check "a spec that does not add up is an error" exits 1
 step --job $job --gpu H1000
 check "an unknown GPU is an error" exits 1
 step --job $job --gpu nonsense
-check "that names the nearest" err "the nearest known"
+check "that names the known ones, as none is near" err "known are V100"
 step --gpus
 check "kinds of GPU are listed" out GB300
 step --models

@@ -37,6 +37,24 @@ static void a_word_far_away_is_no_hint(void **state)
 	assert_null(weft_suggest_near("lr", known, 3));
 }
 
+static void a_far_word_gets_the_known_ones(void **state)
+{
+	static const char *const known[] = {"tp", "nodes", "gpus"};
+	const char *many[100];
+	char text[WEFT_SUGGEST_TEXT];
+
+	(void)state;
+	assert_string_equal(weft_suggest_text("nodse", known, 3, text),
+			    "did you mean \"nodes\"?");
+	assert_string_equal(weft_suggest_text("wibble", known, 3, text),
+			    "known are tp, nodes, gpus");
+	for (size_t i = 0; i < 100; i++)
+		many[i] = "aaaaaaaaaa";
+	weft_suggest_text("wibble", many, 100, text);
+	assert_true(strlen(text) < WEFT_SUGGEST_TEXT);
+	assert_string_equal(text + strlen(text) - 5, ", ...");
+}
+
 static void no_known_word_gives_no_suggestion(void **state)
 {
 	(void)state;
@@ -59,6 +77,7 @@ static void long_words_are_compared_by_their_beginning(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_far_word_gets_the_known_ones),
 		cmocka_unit_test(the_nearest_word_is_suggested),
 		cmocka_unit_test(a_word_far_away_is_no_hint),
 		cmocka_unit_test(no_known_word_gives_no_suggestion),

@@ -23,15 +23,15 @@ const struct weft_renderer *weft_renderer_find(const char *name,
 					       struct weft_error *err)
 {
 	const char *words[N_RENDERERS];
+	char hint[WEFT_SUGGEST_TEXT];
 
 	for (uint32_t i = 0; i < N_RENDERERS; i++) {
 		if (strcmp(weft_renderers[i].name, name) == 0)
 			return &weft_renderers[i];
 		words[i] = weft_renderers[i].name;
 	}
-	weft_fail(err, WEFT_EINVAL,
-		  "there is no format \"%.40s\"; did you mean \"%s\"?", name,
-		  weft_suggest(name, words, N_RENDERERS));
+	weft_fail(err, WEFT_EINVAL, "there is no format \"%.40s\"; %s", name,
+		  weft_suggest_text(name, words, N_RENDERERS, hint));
 	return NULL;
 }
 

@@ -27,15 +27,15 @@ const struct weft_exporter *weft_exporter_find(const char *name,
 					       struct weft_error *err)
 {
 	const char *names[sizeof(weft_exporters) / sizeof(weft_exporters[0])];
+	char hint[WEFT_SUGGEST_TEXT];
 
 	for (uint32_t i = 0; i < weft_n_exporters; i++) {
 		if (strcmp(weft_exporters[i].name, name) == 0)
 			return &weft_exporters[i];
 		names[i] = weft_exporters[i].name;
 	}
-	weft_fail(err, WEFT_EINVAL,
-		  "no format \"%s\" to export; did you mean \"%s\"?", name,
-		  weft_suggest(name, names, weft_n_exporters));
+	weft_fail(err, WEFT_EINVAL, "no format \"%s\" to export; %s", name,
+		  weft_suggest_text(name, names, weft_n_exporters, hint));
 	return NULL;
 }
 

@@ -61,15 +61,15 @@ const struct weft_importer *weft_importer_find(const char *name,
 					       struct weft_error *err)
 {
 	const char *names[sizeof(weft_importers) / sizeof(weft_importers[0])];
+	char hint[WEFT_SUGGEST_TEXT];
 
 	for (uint32_t i = 0; i < weft_n_importers; i++) {
 		if (strcmp(weft_importers[i].name, name) == 0)
 			return &weft_importers[i];
 		names[i] = weft_importers[i].name;
 	}
-	weft_fail(err, WEFT_EINVAL,
-		  "no format \"%s\" to import; did you mean \"%s\"?", name,
-		  weft_suggest(name, names, weft_n_importers));
+	weft_fail(err, WEFT_EINVAL, "no format \"%s\" to import; %s", name,
+		  weft_suggest_text(name, names, weft_n_importers, hint));
 	return NULL;
 }
 
