@@ -53,6 +53,8 @@ libweft_cli_la_SOURCES = \
 	%D%/plan/request.h \
 	%D%/plan/verdict.c \
 	%D%/plan/verdict.h \
+	%D%/fold.c \
+	%D%/fold.h \
 	%D%/page.c \
 	%D%/page.h \
 	%D%/report.c \

@@ -5,6 +5,7 @@
 #include "base/bitset.h"
 #include "base/hostlist.h"
 #include "base/size.h"
+#include "cli/fold.h"
 #include "cli/plan/blockers_report.h"
 #include "cli/plan/fit.h"
 #include "cli/plan/gain.h"
@@ -632,6 +633,7 @@ void report_text(const struct request *request, const struct report *report)
 	char *nodes = nodes_encode(f, p->nodes, p->n_nodes);
 
 	weft_quantity_text(report->elapsed_s, "s", elapsed, sizeof(elapsed));
+	fold_begin();
 	if (p->placed)
 		printf("%u GPU%s on %s  (%s, %s)\n", p->n_ranks, plural,
 		       nodes ? nodes : "?", p->method, elapsed);
@@ -651,4 +653,5 @@ void report_text(const struct request *request, const struct report *report)
 		fit_print(&fit);
 		text_ranks(f, p, request->all_ranks);
 	}
+	fold_end();
 }

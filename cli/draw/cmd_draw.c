@@ -3,6 +3,7 @@
 #include "cli/clock.h"
 #include "cli/cmd.h"
 #include "cli/draw/drawing.h"
+#include "cli/fold.h"
 #include "cli/option.h"
 #include "cli/report.h"
 #include "topology/draw/draw.h"
@@ -15,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -247,19 +247,6 @@ static void progress_print(void *context, const char *text)
 
 /* ---- the terminal ---- */
 
-static uint32_t terminal_columns(void)
-{
-	const char *text = getenv("COLUMNS");
-	unsigned long columns = text ? strtoul(text, NULL, 10) : 0;
-	struct winsize size;
-
-	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col)
-		columns = size.ws_col;
-	if (columns < MIN_COLUMNS)
-		return 80;
-	return columns < MAX_COLUMNS ? (uint32_t)columns : MAX_COLUMNS;
-}
-
 static bool locale_is_utf8(void)
 {
 	locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
@@ -286,7 +273,9 @@ static bool colour_wanted(const struct sketch *sketch)
 static struct weft_draw_options options_of(const struct sketch *sketch)
 {
 	return (struct weft_draw_options){
-		.columns = sketch->width ? sketch->width : terminal_columns(),
+		.columns = sketch->width    ? sketch->width
+			   : fold_columns() ? fold_columns()
+					    : 80,
 		.colour = colour_wanted(sketch),
 		.plain = !locale_is_utf8(),
 	};

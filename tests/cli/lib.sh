@@ -9,7 +9,7 @@
 weft=$WEFT_BUILDDIR/weft
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
-unset WEFT_FABRIC
+unset WEFT_FABRIC COLUMNS
 n_cases=0 n_failed=0
 
 command -v jq >/dev/null || {

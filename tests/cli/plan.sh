@@ -289,6 +289,16 @@ check "nor memory, and it says whose bytes it counts" sh -c \
 plan --job gpus=32,tp=8,layers=126,hidden=16384,heads=128
 check "a shape of one's own may be too large, too" \
 	out "does not fit by estimate"
+widest() { awk '{ if (length($0) > n) n = length($0) } END { print n }' "$work/out"; }
+check "in a pipe lines are whole" test "$(widest)" -gt 100
+COLUMNS=60
+export COLUMNS
+plan --job gpus=32,tp=8,layers=126,hidden=16384,heads=128
+check "as wide as COLUMNS says" test "$(widest)" -le 60
+check "lines go on below their text" out "      "
+plan --job gpus=32,tp=8,layers=126,hidden=16384,heads=128 --json
+check "JSON is not folded" json '.why | map(length) | max > 60'
+unset COLUMNS
 plan --job gpus=32,tp=8 --ranks
 check "--ranks has a line for each node" out "n03          24-31 on GPU 0-7"
 
