@@ -110,6 +110,27 @@ static void variable_set(job_record_t *job, const char *name, const char *value)
 	details->env_cnt = ++n;
 }
 
+/* The order of the ranks that an earlier start of this job was given.  What the
+ * user or another job wrote stays: readers compare the job. */
+static void own_order_remove(job_record_t *job)
+{
+	char own[32];
+	const job_details_t *details = job->details;
+
+	snprintf(own, sizeof(own), ";job=%u;", job->job_id);
+	for (uint16_t i = 0; i < details->env_cnt; i++) {
+		const char *entry = details->env_sup[i];
+
+		if (entry &&
+		    strncmp(entry, WEFT_RANK_MAP_VARIABLE "=",
+			    sizeof(WEFT_RANK_MAP_VARIABLE)) == 0 &&
+		    strstr(entry, own)) {
+			variable_set(job, WEFT_RANK_MAP_VARIABLE, NULL);
+			return;
+		}
+	}
+}
+
 /* Slurm's own way, for orders that go through the nodes one after another. */
 static bool rank_nodes(job_record_t *job, const struct weft_ranks *ranks)
 {
@@ -300,7 +321,7 @@ void weft_publish_started(job_record_t *job)
 		return;
 	/* A job that was requeued has that of its last start. */
 	if (job->details && job->details->env_cnt)
-		variable_set(job, WEFT_RANK_MAP_VARIABLE, NULL);
+		own_order_remove(job);
 	if (!weft_engine_on() || !job->node_bitmap || !job->details ||
 	    !job->gres_list_alloc)
 		return;

@@ -153,6 +153,17 @@ case_an_observed_job_has_no_order_of_ranks() {
 	expect "variables" "$said" ""
 }
 
+case_an_observed_job_keeps_the_environment_of_its_user() {
+	local job own="1;job=1;nodes=n09;ranks=0:0-7"
+	need_weft
+	mode 'mode: observe'
+	job=$(WEFT_RANKS=$own sbatch --parsable -o "$LAB_DIR/out.%j" -N4 \
+		--gpus-per-node=8 --comment=weft:tp=8 \
+		--wrap 'env | grep WEFT_RANKS=')
+	lab_wait_job "$job" COMPLETED
+	expect "variable" "$(cat "$LAB_DIR/out.$job")" "WEFT_RANKS=$own"
+}
+
 case_only_the_partitions_that_are_named_are_placed() {
 	local job
 	need_weft
