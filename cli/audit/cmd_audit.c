@@ -323,7 +323,7 @@ static int occupancy_read(struct invocation *in, struct weft_error *err)
 	if (weft_occupancy_build(a->fabric, o, err))
 		return -1;
 	if (in->state && strcmp(in->state, "slurm") == 0) {
-		if (slurm_state_read(o, err) ||
+		if (slurm_state_read(o, NULL, err) ||
 		    slurm_jobs_read(o, &a->running, err))
 			return -1;
 	} else if (in->state &&

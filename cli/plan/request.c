@@ -158,7 +158,7 @@ static int state_apply(struct request *request, struct weft_error *err)
 	if (strcmp(request->state, "slurm") != 0)
 		return weft_running_load(o, request->state, &request->running,
 					 err);
-	if (slurm_state_read(o, err))
+	if (slurm_state_read(o, NULL, err))
 		return -1;
 	return slurm_jobs_read(o, &request->running, err);
 }

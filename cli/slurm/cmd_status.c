@@ -389,7 +389,7 @@ static int status_read(struct status *status, struct weft_error *err)
 	struct weft_occupancy *o = &status->occupancy;
 
 	if (weft_occupancy_build(status->fabric, o, err) < 0 ||
-	    slurm_state_read(o, err) < 0 ||
+	    slurm_state_read(o, &status->n_powered_down, err) < 0 ||
 	    slurm_jobs_read(o, &status->running, err) < 0 ||
 	    waiting_ask(status, err) < 0)
 		return -1;

@@ -134,7 +134,7 @@ static int request_fill(struct why *why, struct weft_error *err)
 	}
 	r->objective = weft_objective_of_spec(&r->job.spec);
 	if (weft_occupancy_build(r->fabric, &r->occupancy, err) < 0 ||
-	    slurm_state_read(&r->occupancy, err) < 0)
+	    slurm_state_read(&r->occupancy, NULL, err) < 0)
 		return -1;
 	return slurm_jobs_read(&r->occupancy, &r->running, err);
 }

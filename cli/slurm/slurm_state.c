@@ -13,32 +13,47 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A node takes new jobs when its base state is one of these, nothing about it
- * hinders, and its daemon answers (no '*' suffix). */
-static bool node_takes_jobs(const char *record)
+static bool begins_with(const char *text, const char *const *words, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strncmp(text, words[i], strlen(words[i])) == 0)
+			return true;
+	return false;
+}
+
+/* Whether a node takes new jobs: its base state is a good one, no flag behind a
+ * "+" is a bad one, and its daemon answers (no "*" of older releases).  Slurm
+ * powers up a node that is POWERED_DOWN, and gives it a job, but not one that
+ * powers down. */
+static bool node_takes_jobs(const char *record, bool *powered_down)
 {
 	static const char *const good[] = {"IDLE", "MIXED", "ALLOCATED"};
 	static const char *const bad[] = {
-		"DRAIN",      "DOWN",  "FAIL",	  "MAINT",    "REBOOT",
-		"COMPLETING", "POWER", "UNKNOWN", "RESERVED",
+		"DRAIN",   "DOWN",	 "FAIL",	   "MAINT",
+		"REBOOT",  "COMPLETING", "POWER_",	   "POWERING",
+		"UNKNOWN", "RESERVED",	 "NOT_RESPONDING", "INVALID_REG",
 	};
 	const char *state = slurm_field(record, "State");
-	char text[128];
-	bool base = false;
+	char text[128], *flag, *rest = text;
 
+	*powered_down = false;
 	if (!state)
 		return false;
 	snprintf(text, sizeof(text), "%.*s", (int)strcspn(state, " \n"), state);
-	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
-		base |= strncmp(text, good[i], strlen(good[i])) == 0;
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		base &= strstr(text, bad[i]) == NULL;
-	return base && !strchr(text, '*');
+	if (strchr(text, '*') || !begins_with(text, good, 3))
+		return false;
+	while ((flag = strsep(&rest, "+"))) {
+		if (begins_with(flag, bad, sizeof(bad) / sizeof(bad[0])))
+			return false;
+		*powered_down |= strncmp(flag, "POWERED_DOWN", 12) == 0;
+	}
+	return true;
 }
 
 static void record_apply(struct weft_occupancy *o, const char *record,
-			 uint64_t *seen)
+			 uint64_t *seen, uint32_t *n_powered_down)
 {
+	bool powered_down;
 	const char *value = slurm_field(record, "NodeName");
 	char name[WEFT_NAME_SIZE];
 	uint32_t node;
@@ -52,19 +67,20 @@ static void record_apply(struct weft_occupancy *o, const char *record,
 		return;
 	all = weft_mask_first(o->fabric->nodes[node].n_gpus);
 	weft_bitset_add(seen, node);
-	if (node_takes_jobs(record))
-		weft_occupancy_take(
-			o, node,
-			weft_fabric_places(o->fabric, node,
-					   slurm_gres_gpus(slurm_field(
-						   record, "GresUsed")) &
-						   all));
-	else
+	if (!node_takes_jobs(record, &powered_down)) {
 		weft_occupancy_close(o, node);
+		return;
+	}
+	*n_powered_down += powered_down;
+	weft_occupancy_take(o, node,
+			    weft_fabric_places(o->fabric, node,
+					       slurm_gres_gpus(slurm_field(
+						       record, "GresUsed")) &
+						       all));
 }
 
 int slurm_state_parse(struct weft_occupancy *o, FILE *in, const char *source,
-		      struct weft_error *err)
+		      uint32_t *n_powered_down, struct weft_error *err)
 {
 	const struct weft_fabric *f = o->fabric;
 	uint64_t *seen =
@@ -73,10 +89,11 @@ int slurm_state_parse(struct weft_occupancy *o, FILE *in, const char *source,
 	size_t size = 0;
 	int result = -1;
 
+	*n_powered_down = 0;
 	if (!seen)
 		return -1;
 	while (getline(&line, &size, in) >= 0)
-		record_apply(o, line, seen);
+		record_apply(o, line, seen, n_powered_down);
 	if (ferror(in)) {
 		weft_fail_at(err, WEFT_EIO, source, 0, 0, "%s",
 			     strerror(errno));
@@ -100,17 +117,21 @@ out:
 	return result;
 }
 
-int slurm_state_read(struct weft_occupancy *o, struct weft_error *err)
+int slurm_state_read(struct weft_occupancy *o, uint32_t *n_powered_down,
+		     struct weft_error *err)
 {
 	static const char command[] = "scontrol --oneliner --details show node";
 	FILE *in = popen(command, "r");
 	struct weft_error why = {0};
+	uint32_t ignored;
 	int result, status;
 
 	if (!in)
 		return weft_fail(err, WEFT_EIO, "%s: %s", command,
 				 strerror(errno));
-	result = slurm_state_parse(o, in, command, &why);
+	result = slurm_state_parse(o, in, command,
+				   n_powered_down ? n_powered_down : &ignored,
+				   &why);
 	status = pclose(in);
 	if (status != 0)
 		return weft_fail(err, WEFT_EIO,

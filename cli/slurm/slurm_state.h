@@ -9,11 +9,13 @@
 
 /* Runs "scontrol --oneliner --details show node" and marks GPUs in use, and
  * every GPU of a node that takes no jobs (or that Slurm does not know), as
- * busy. */
-int slurm_state_read(struct weft_occupancy *o, struct weft_error *err);
+ * busy.  *n_powered_down (or NULL): nodes that take jobs and must be powered up
+ * for them. */
+int slurm_state_read(struct weft_occupancy *o, uint32_t *n_powered_down,
+		     struct weft_error *err);
 
 /* The same from a stream in that command's format; for tests. */
 int slurm_state_parse(struct weft_occupancy *o, FILE *in, const char *source,
-		      struct weft_error *err);
+		      uint32_t *n_powered_down, struct weft_error *err);
 
 #endif

@@ -15,7 +15,8 @@ struct status {
 	struct weft_fabric *fabric;
 	struct weft_occupancy occupancy;
 	struct weft_running_list running;
-	uint32_t n_closed; /* nodes that take no jobs */
+	uint32_t n_closed;	 /* nodes that take no jobs */
+	uint32_t n_powered_down; /* that take jobs, once they are up */
 	struct room room;
 	uint32_t n_waiting;
 	struct slurm_job *waiting; /* those that ask for GPUs */

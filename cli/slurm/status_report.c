@@ -54,6 +54,10 @@ static void room_print(const struct status *status)
 	if (status->n_closed)
 		printf("; %u node%s no jobs", status->n_closed,
 		       status->n_closed == 1 ? " takes" : "s take");
+	if (status->n_powered_down)
+		printf("; %u of the free %s powered down until a job comes",
+		       status->n_powered_down,
+		       status->n_powered_down == 1 ? "is" : "are");
 	printf("\n\njobs that fit within one   of this many GPUs\n%-12s",
 	       "domain of");
 	for (uint32_t s = 0; s < c->n_sizes; s++)
@@ -332,13 +336,14 @@ int status_json(const struct status *status, struct weft_error *err)
 	const struct room *c = &status->room;
 	const struct snapshot *s = &status->snapshot;
 	json_t *object =
-		json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I}", "schema",
+		json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I}", "schema",
 			  "weft.status/1", "fabric", status->fabric->name,
 			  "gpus", (json_int_t)status->fabric->n_gpus,
 			  "gpus_free", (json_int_t)c->n_free, "nodes",
 			  (json_int_t)status->fabric->n_nodes, "nodes_free",
 			  (json_int_t)c->n_whole, "nodes_closed",
-			  (json_int_t)status->n_closed);
+			  (json_int_t)status->n_closed, "nodes_powered_down",
+			  (json_int_t)status->n_powered_down);
 
 	if (!object)
 		return report_print(NULL, err);

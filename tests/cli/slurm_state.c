@@ -20,6 +20,7 @@ static const char fabric_text[] = "weft: fabric/1\n"
 static int read_records(const char *records, uint64_t free_masks[4],
 			struct weft_error *err)
 {
+	uint32_t n_powered_down;
 	struct weft_fabric *f = weft_fabric_parse(
 		fabric_text, strlen(fabric_text), "test", err);
 	struct weft_occupancy o = {0};
@@ -29,8 +30,11 @@ static int read_records(const char *records, uint64_t free_masks[4],
 
 	assert_no_error(err);
 	assert_int_equal(weft_occupancy_build(f, &o, err), 0);
-	result = slurm_state_parse(&o, in, "scontrol", err);
+	result = slurm_state_parse(&o, in, "scontrol", &n_powered_down, err);
 	memcpy(free_masks, o.free, 4 * sizeof(*free_masks));
+	assert_int_equal(n_powered_down,
+			 free_masks[0] == 0xff &&
+				 strstr(records, "POWERED_DOWN"));
 	fclose(in);
 	free(copy);
 	weft_occupancy_free(&o);
@@ -67,6 +71,16 @@ static const struct {
 	{"in maintenance", "NodeName=n0 GresUsed=gpu:0 State=MAINT", 0},
 	{"cloud node that is up", "NodeName=n0 GresUsed=gpu:0 State=IDLE+CLOUD",
 	 0xff},
+	{"cloud node that is powered down",
+	 "NodeName=n0 GresUsed=gpu:0 State=IDLE+CLOUD+POWERED_DOWN", 0xff},
+	{"cloud node that powers down",
+	 "NodeName=n0 GresUsed=gpu:0 State=IDLE+CLOUD+POWERING_DOWN", 0},
+	{"cloud node that is to be powered down",
+	 "NodeName=n0 GresUsed=gpu:0 State=IDLE+CLOUD+POWER_DOWN", 0},
+	{"powered down and drained",
+	 "NodeName=n0 GresUsed=gpu:0 State=IDLE+CLOUD+DRAIN+POWERED_DOWN", 0},
+	{"does not answer, of 22.05",
+	 "NodeName=n0 GresUsed=gpu:0 State=IDLE+NOT_RESPONDING", 0},
 	{"no state at all", "NodeName=n0 GresUsed=gpu:0", 0},
 };
 

@@ -73,6 +73,17 @@ check "what was free in which pieces" out "At the end: 128, 128 and 64 GPUs"
 run status --html --json
 check "a page is no JSON" exits 2
 
+sed 's/\(NodeName=n07 .*State=\)[A-Z+]*/\1IDLE+CLOUD+POWERED_DOWN/' \
+	"$FIXTURES/nodes" >"$work/nodes"
+cp "$FIXTURES/nodes" "$work/nodes.kept"
+cp "$work/nodes" "$FIXTURES/nodes"
+run status --json
+check "nodes that are powered down count as free, and are counted" json \
+	'.nodes_powered_down == 1 and .gpus_free == 14 and .nodes_closed == 1'
+run status
+check "which is said" out "1 of the free is powered down until a job comes"
+cp "$work/nodes.kept" "$FIXTURES/nodes"
+
 # ---- records ----
 
 run status --saved --json
