@@ -22,13 +22,17 @@
 
 static const double width = LEFT + HISTORY_BINS * COLUMN + 16;
 
-/* "11-20 14:00" */
-static const char *date_text(double at_s, char text[32])
+/* "11-20 14:00", with seconds where minutes would not differ. */
+static const char *date_text(const struct history *h, double at_s,
+			     char text[32])
 {
+	bool seconds = h->bin_s * HISTORY_BINS < 120 * TICKS;
 	time_t at = (time_t)at_s;
 	struct tm tm;
 
-	if (!gmtime_r(&at, &tm) || !strftime(text, 32, "%m-%d %H:%M", &tm))
+	if (!gmtime_r(&at, &tm) ||
+	    !strftime(text, 32, seconds ? "%m-%d %H:%M:%S" : "%m-%d %H:%M",
+		      &tm))
 		text[0] = '\0';
 	return text;
 }
@@ -93,7 +97,7 @@ static void axis_print(const struct history *h, double y)
 		       i == 0		? "start"
 		       : i == TICKS - 1 ? "end"
 					: "middle",
-		       date_text(time_of(h, bin), text));
+		       date_text(h, time_of(h, bin), text));
 	}
 }
 
@@ -148,8 +152,8 @@ static void row_print(const struct history *h, uint32_t domain, uint32_t depth,
 		page_text(d->name);
 		printf(": %u of %u GPUs, %s to %s</title></rect>\n",
 		       taken[first], d->n_gpus,
-		       date_text(time_of(h, first) - h->bin_s, from),
-		       date_text(time_of(h, bin - 1), to));
+		       date_text(h, time_of(h, first) - h->bin_s, from),
+		       date_text(h, time_of(h, bin - 1), to));
 	}
 	printf("<rect class=\"frame\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "
 	       "height=\"%.1f\"/>\n",
@@ -242,7 +246,8 @@ static void fragments_print(const struct history *h)
 	       "width=\"12\" height=\"12\"/></svg> the largest job inside one "
 	       "%s</p>\n"
 	       "<p class=\"dim\">The wider the gap between the lines, the more "
-	       "fragmented. At the end: %u, %u and %u GPUs.</p>\n",
+	       "fragmented. At the end: %u, %u and %u GPUs. Nodes that took no "
+	       "jobs count as free: the records do not have them.</p>\n",
 	       level, h->free[HISTORY_BINS - 1], h->whole[HISTORY_BINS - 1],
 	       h->largest[HISTORY_BINS - 1]);
 }
