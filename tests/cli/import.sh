@@ -91,5 +91,10 @@ echo "No nodes in the system" >"$work/nodes.txt"
 run import --from slurm-nodes "$work/nodes.txt"
 check "hidden nodes are an error" exits 1
 check "which has the way to see them" err "PrivateData=cloud"
+echo "NodeName=g01 Gres=gpu:8 State=IDLE" >"$work/nodes.txt"
+run import --from slurm-nodes "$work/nodes.txt" --from ibnetdiscover \
+	"${WEFT_SRCDIR:-.}/tests/import/ibnetdiscover/adapter-missing.txt"
+check "sources that share no host are an error" exits 1
+check "with a host of either" err "such as g01, are behind no switch, and those that are, such as gpu00"
 
 finish

@@ -66,6 +66,33 @@ static int gpus_assume(struct weft_writer *w)
 		w->profile->name);
 }
 
+/* Sources that call the same hosts differently are a usual reason. */
+static int nothing_left(struct weft_writer *w)
+{
+	const char *outside = NULL, *inside = NULL;
+	uint32_t n = 0;
+
+	for (uint32_t h = 0; h < w->s->n_hosts; h++) {
+		const struct weft_inventory_host *host = &w->s->hosts[h];
+		bool placed = w->hierarchy->host_domain[h] != WEFT_NONE;
+
+		if (placed && !inside)
+			inside = host->name;
+		if (!placed && host->gpus.value > 0 && n++ == 0)
+			outside = host->name;
+	}
+	if (outside && inside)
+		return weft_fail(w->err, WEFT_EINVAL,
+				 "no host with GPUs: %u that have GPUs, such "
+				 "as %s, are behind no switch, and those that "
+				 "are, such as %s, have none; expected the "
+				 "same names of hosts in all sources",
+				 n, outside, inside);
+	return weft_fail(w->err, WEFT_EINVAL,
+			 "no host with GPUs: a fabric needs one; say how many "
+			 "with --gpus-per-node, where the sources miss them");
+}
+
 /* Domains with a host somewhere below. */
 static int domains_choose(struct weft_writer *w)
 {
@@ -80,12 +107,7 @@ static int domains_choose(struct weft_writer *w)
 		     d = hierarchy->domains[d].parent)
 			w->domain[d] = hierarchy->domains[d].name;
 	}
-	if (!any)
-		return weft_fail(w->err, WEFT_EINVAL,
-				 "no host with GPUs: a fabric needs one; say "
-				 "how many with --gpus-per-node, where the "
-				 "sources miss them");
-	return 0;
+	return any ? 0 : nothing_left(w);
 }
 
 uint32_t weft_writer_gpus(const struct weft_writer *w, uint32_t h)
