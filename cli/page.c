@@ -19,6 +19,7 @@ static const char head[] =
 	"@media (prefers-color-scheme: dark) { :root { --paper: #14171b; "
 	"--sheet: #1c2025; --ink: #e6e9ed; --dim: #a3abb5; --line: #4a515a; "
 	"--error: #ff8a80; --warning: #f0b429; --info: #8ab4f8; } }\n"
+	".map > svg { max-width: 100%; height: auto; } "
 	"body { margin: 0 auto; padding: 16px 20px 40px; max-width: 1400px; "
 	"background: var(--paper); color: var(--ink); font: 14px/1.4 "
 	"system-ui, sans-serif; }\n"

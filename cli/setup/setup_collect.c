@@ -302,9 +302,14 @@ static const char *kind_hosts(struct weft_inventory *v, uint32_t h,
 static int inside_ask(struct setup *s, const struct weft_inventory_host *host,
 		      const char *hosts, struct weft_error *err)
 {
-	char command[1024];
+	char command[1024], who[128];
 	struct weft_error why;
 	bool told;
+
+	/* A check is a line: of many hosts it names one. */
+	snprintf(who, sizeof(who),
+		 strlen(hosts) > 60 ? "%.80s and others like it" : "%.80s",
+		 strlen(hosts) > 60 ? host->name : hosts);
 
 	snprintf(command, sizeof(command),
 		 "timeout 120 srun --quiet --nodes=1 --ntasks=1 --nodelist=%s "
@@ -318,7 +323,7 @@ static int inside_ask(struct setup *s, const struct weft_inventory_host *host,
 					       "not known yet; with --srun "
 					       "one of them is asked, by a "
 					       "job of a minute",
-					       hosts)
+					       who)
 			       ? -1
 			       : 0;
 	if (answer_take(s, command, NULL, hosts, &told, &why, err))
@@ -327,7 +332,7 @@ static int inside_ask(struct setup *s, const struct weft_inventory_host *host,
 			  told ? "%s: as %s says"
 			       : "%s: no answer of nvidia-smi or rocm-smi "
 				 "from %s; is it idle?",
-			  hosts, host->name);
+			  who, host->name);
 }
 
 /* Names go into a command. */

@@ -104,10 +104,11 @@ static int map_print(const struct fleet *fleet, struct weft_error *err)
 	int rc = drawing_open(&d, NULL, NULL, err);
 
 	if (rc == 0) {
-		puts("<h2>Domains now</h2>");
+		puts("<h2>Domains now</h2>\n<div class=\"map\">");
 		d.scene.n_facts = 0;
 		rc = weft_renderer_find("svg", err)
 			     ->render(&d.scene, &how, stdout, err);
+		puts("</div>");
 	}
 	drawing_close(&d);
 	return rc;
@@ -158,7 +159,8 @@ int fleet_html(const struct fleet *fleet, struct weft_error *err)
 		rc = history_print(fleet, err);
 	else if (rc == 0)
 		puts("<p>What domains held over time is in the plugin's "
-		     "records, which root and SlurmUser may read.</p>");
+		     "records: there are none yet, or root and SlurmUser "
+		     "alone may read them.</p>");
 	if (rc == 0 && fleet->records)
 		saved_html(fleet->records);
 	page_close();

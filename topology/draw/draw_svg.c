@@ -4,6 +4,7 @@
 #include "topology/draw/node.h"
 #include "topology/draw/svg_sheet.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #define HEIGHT	  900.0
@@ -156,12 +157,23 @@ static void short_head(const struct sheet *s, const struct weft_box *box,
 		    text + (n > room ? n - room : 0));
 }
 
+/* Capitals are wider than other letters. */
+static double name_width(const char *name, double size)
+{
+	double width = 0;
+
+	for (; *name; name++)
+		width += size *
+			 (isupper((unsigned char)*name) ? 0.72 : SHEET_LETTER);
+	return width;
+}
+
 /* "leaf3  12 of the job, 4 free" over what is inside. */
 static void domain_head(const struct sheet *s, const struct weft_box *box,
 			double y)
 {
 	const struct weft_domain *d = &s->scene->fabric->domains[box->index];
-	double width = (double)strlen(d->name) * 11 * SHEET_LETTER;
+	double width = name_width(d->name, 11);
 	char text[64];
 
 	if (box->is_short) {
