@@ -183,9 +183,10 @@ static void source_take(struct reading *r, const struct marked *name)
 		if (name->s[i] > MARK_PART || name->s[i] < 0)
 			path[n++] = name->s[i];
 	path[n] = '\0';
-	if (!r->options->load || !ends_with(path, ".sh"))
-		return;
-	text = r->options->load(r->options->self, path, &size);
+	text = r->options->load && ends_with(path, ".sh")
+		       ? r->options->load(r->options->self, path, &size)
+		       : NULL;
+	r->shell.lacks_source = r->shell.lacks_source || !text;
 	if (!text)
 		return;
 	text_mark(text, size, &marked, &r->shell.budget);
@@ -411,9 +412,12 @@ static int derive(struct reading *r, struct launch *launch, struct facts *facts,
 	draft_settle(&draft);
 	if (launch && launch->open_line)
 		draft_assume(&draft,
-			     "%s:%u: arguments that the caller gives "
-			     "are left out",
-			     r->name, launch->open_line);
+			     "%s:%u: arguments that the caller%s gives are "
+			     "left out",
+			     r->name, launch->open_line,
+			     r->shell.lacks_source
+				     ? ", or a file that is not here,"
+				     : "");
 	spec_write(&draft);
 	spec_verify(&draft);
 	return 0;

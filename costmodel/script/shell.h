@@ -36,6 +36,8 @@ struct shell {
 	void (*command)(struct shell *shell, struct marked_list *words,
 			enum shell_mode mode);
 	void *self;
+	/* A script that this one sources is not here: arrays may be its. */
+	bool lacks_source;
 	/* private */
 	struct shell_variable *variables;
 	size_t n_variables, room;

@@ -227,8 +227,10 @@ static void variable_add(struct shell *shell, const char *name, bool all,
 	const struct marked *value = shell_get(shell, name);
 
 	if (!value) {
-		/* no arguments of the script are known to be missing */
-		if (!all && strcmp(name, "@") != 0 && strcmp(name, "*") != 0)
+		/* No arguments of the script are known to be missing, and an
+		 * environment has no arrays. */
+		if (all ? shell->lacks_source
+			: strcmp(name, "@") != 0 && strcmp(name, "*") != 0)
 			unknown_add(shell, line, out);
 		return;
 	}

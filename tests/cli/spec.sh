@@ -71,6 +71,16 @@ run spec "$here/two.yaml"
 check "two lines that disagree are asked back" exits 3
 check "both" out "two.yaml:3 says 4"
 
+# shellcheck disable=SC2016 # the script's own
+printf '%s\n' '. ./sizes.sh' 'torchrun --nnodes 1 --nproc-per-node 8 pretrain_gpt.py \' \
+	'"${SIZES[@]}" --tensor-model-parallel-size 8 --bf16' >"$work/lacks.sh"
+run spec "$work/lacks.sh"
+check "an array of a file that is not here is said" out \
+	"or a file that is not here, gives are left out"
+echo 'SIZES=(--pipeline-model-parallel-size 1)' >"$work/sizes.sh"
+run spec "$work/lacks.sh"
+check "and taken where it is" out "tp=8,pp=1"
+
 # uneven ARG...: 27 layers on four stages.
 uneven() {
 	run spec torchrun --nnodes 4 --nproc-per-node 8 pretrain_gpt.py --bf16 \
