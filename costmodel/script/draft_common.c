@@ -119,10 +119,11 @@ void draft_take_words(struct weft_draft *draft)
 void draft_take_dtype(struct weft_draft *draft)
 {
 	static const char *const names[] = {"precision", "mixed_precision",
-					    "dtype", "torch_dtype"};
+					    "dtype", "torch_dtype",
+					    "ds.param_dtype"};
 	const struct fact *fact;
 
-	for (size_t i = 0; i < 4; i++) {
+	for (size_t i = 0; i < 5; i++) {
 		fact = facts_find(draft->facts, names[i]);
 		if (fact && !fact->unknown &&
 		    value_fits("dtype", fact->value)) {

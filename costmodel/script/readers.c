@@ -59,6 +59,8 @@ static bool deepspeed_suits(const struct weft_draft *draft)
 
 static void deepspeed_take(struct weft_draft *draft)
 {
+	const struct fact *batch = facts_find(draft->facts, "train.batch_size");
+
 	draft_take_ulysses(draft);
 	if (number(draft, "autotp_size") > 1)
 		draft_set_number(draft, "tp", number(draft, "autotp_size"),
@@ -66,6 +68,8 @@ static void deepspeed_take(struct weft_draft *draft)
 	if (!draft_given(draft, "zero"))
 		draft_miss(draft, "zero: no configuration of DeepSpeed says "
 				  "its stage");
+	if (draft_program_has(draft, "openrlhf") && fact_number(batch))
+		draft_set_number(draft, "gbs", fact_number(batch), batch);
 	accumulate(draft, "gradient_accumulation_steps");
 	draft_take_model(draft, "model_name_or_path");
 	draft_set(draft, "software", "deepspeed", NULL);

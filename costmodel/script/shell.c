@@ -19,8 +19,8 @@ static void here_done(struct reading *r)
 	memset(&r->here, 0, sizeof(r->here));
 }
 
-/* cat > FILE << END, and bash << END. */
-static void here_take(struct reading *r)
+/* cat > FILE << END, read -d '' NAME << END, and bash << END. */
+static void here_take(struct reading *r, enum shell_mode mode)
 {
 	const struct marked_list *words = &r->words;
 
@@ -30,6 +30,9 @@ static void here_take(struct reading *r)
 	else if (shell_is(words, 0, "bash") || shell_is(words, 0, "sh") ||
 		 shell_is(words, 0, "sbatch"))
 		shell_read(r->shell, &r->here.body);
+	else if (shell_is(words, 0, "read") && words->n > 2)
+		shell_assign(r->shell, marked_text(&words->of[words->n - 1]),
+			     &r->here.body, false, mode);
 }
 
 static void run(struct reading *r, enum shell_mode mode)
@@ -50,7 +53,7 @@ static void run(struct reading *r, enum shell_mode mode)
 		 r->shell->depth == 1)
 		r->shell->ended = true;
 	else if (r->here.there)
-		here_take(r);
+		here_take(r, mode);
 	else
 		r->shell->command(r->shell, words, mode);
 }

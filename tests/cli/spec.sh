@@ -81,6 +81,15 @@ echo 'SIZES=(--pipeline-model-parallel-size 1)' >"$work/sizes.sh"
 run spec "$work/lacks.sh"
 check "and taken where it is" out "tp=8,pp=1"
 
+# shellcheck disable=SC2016 # the script's own
+printf '%s\n' "read -r -d '' COMMANDS <<EOF" 'openrlhf.cli.train_sft \' \
+	' --ds.zero_stage 3 --ds.param_dtype fp16 --train.batch_size 64 \' \
+	' --train.micro_batch_size 2' EOF \
+	'deepspeed --num_nodes 2 --num_gpus 8 --module $COMMANDS' >"$work/read.sh"
+run spec "$work/read.sh"
+check "read takes a here-document into a variable" out \
+	"nodes=2,gpus_per_node=8,zero=3,mbs=2,gbs=64,dtype=fp16"
+
 # uneven ARG...: 27 layers on four stages.
 uneven() {
 	run spec torchrun --nnodes 4 --nproc-per-node 8 pretrain_gpt.py --bf16 \
