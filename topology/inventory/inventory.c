@@ -270,6 +270,13 @@ int weft_inventory_add_cable(struct weft_inventory *s,
 				 "a cable's end does not exist");
 	if (is_loop(cable))
 		return loop_note(s, cable, err);
+	if (cable->a.kind == WEFT_END_HOST && cable->b.kind == WEFT_END_HOST)
+		return weft_inventory_note(
+			s, WEFT_FINDING_LINE_IGNORED,
+			s->hosts[cable->a.index].name, cable->where, err,
+			"a cable to %s, another host, is left out; expected a "
+			"switch at one end",
+			s->hosts[cable->b.index].name);
 	if (ROOM(s, cables, "cables", err))
 		return -1;
 	s->cables[s->n_cables++] = *cable;

@@ -230,8 +230,9 @@ int weft_inventory_set_text(struct weft_inventory *s, uint32_t host,
 			    enum weft_host_text which, const char *text,
 			    struct weft_place where, struct weft_error *err);
 
-/* Adds *cable (indices checked, copied).  One whose ends are the same thing is
- * a finding, and left out.  0, or -1 with err. */
+/* Adds *cable (indices checked, copied).  One whose ends are the same thing, or
+ * two hosts, is a finding, and left out: end b of any other is a switch.  0, or
+ * -1 with err. */
 int weft_inventory_add_cable(struct weft_inventory *s,
 			     const struct weft_inventory_cable *cable,
 			     struct weft_error *err);
