@@ -194,6 +194,9 @@ same_on_its_nodes() {
 	without --comment= --contiguous= --switches=
 	ask_on "$nodes"
 	same_numbers && return
+	# Fewer tasks than nodes the commands mend; these follow from the GPUs.
+	[[ " ${words[*]} " != *' --ntasks-per-gpu='* ]] ||
+		without '-n*' --comment= --contiguous= --switches=
 	rest+=(-N "$n")
 	ask_on "$nodes"
 	same_numbers && return
