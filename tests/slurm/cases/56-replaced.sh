@@ -150,11 +150,6 @@ controller_is_up() {
 	scontrol ping | grep -q "at $1 is UP"
 }
 
-in_control() {
-	scontrol show config | grep -q "SlurmctldHost\[$1\].*$2" &&
-		squeue -h >/dev/null
-}
-
 # So it began, and so it is again.
 second_stands_by_again() {
 	[ "$(grep -c 'running in background mode' "$LAB_DIR/log/labb.log")" = 2 ]
