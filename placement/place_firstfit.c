@@ -7,7 +7,6 @@
 #include "placement/nodes/limits.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* What each scope, a domain that the job may not leave, has gathered so far.
  */

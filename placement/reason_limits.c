@@ -5,13 +5,11 @@
 #include "placement/reason.h"
 
 #include "placement/nodes/candidates.h"
-#include "placement/nodes/groups.h"
 #include "placement/nodes/layouts.h"
 #include "placement/nodes/limits.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Values of one limit that are tried, nearest first. */
 #define MAX_TRIES 12

@@ -3,7 +3,6 @@
 #include "plugin/affinity.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/bitset.h"
 #include "plugin/engine.h"

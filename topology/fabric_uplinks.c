@@ -12,7 +12,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Of a domain whose cables are all down: never worth it, and yet finite. */
 #define DEAD_BYTES_PER_S 1.0

@@ -15,7 +15,6 @@
  */
 #include "topology/profile.h"
 
-#include <string.h>
 #include <strings.h>
 
 #define GB 1e9

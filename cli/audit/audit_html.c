@@ -5,13 +5,11 @@
  * that are alike are one row, the gravest first, what has changed before what
  * may always have been so.
  */
-#include "base/hostlist.h"
 #include "cli/audit/audit.h"
 #include "cli/page.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static void title_print(const struct audit *a, const char *name)
 {

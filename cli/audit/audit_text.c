@@ -5,7 +5,6 @@
 #include "base/hostlist.h"
 #include "cli/audit/audit.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* drawing_facts.c - title, facts and tables of what weft draw shows */
-#include "base/bitset.h"
 #include "base/hostlist.h"
 #include "base/size.h"
 #include "cli/draw/drawing_parts.h"
@@ -9,7 +8,6 @@
 #include "costmodel/time/range.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

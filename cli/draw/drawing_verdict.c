@@ -4,7 +4,6 @@
 #include "placement/place.h"
 
 #include <math.h>
-#include <string.h>
 
 /* Smaller differences count as none. */
 #define SAME 0.005

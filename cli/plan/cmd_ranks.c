@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cmd_ranks.c - weft ranks: which rank runs where, for any launcher */
-#include "base/bitset.h"
 #include "base/suggest.h"
 #include "cli/cmd.h"
 #include "cli/plan/ranks.h"

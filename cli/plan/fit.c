@@ -3,7 +3,6 @@
 #include "cli/plan/fit.h"
 
 #include "base/size.h"
-#include "cli/report.h"
 #include "costmodel/job/software.h"
 
 #include <stdio.h>

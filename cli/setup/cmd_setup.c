@@ -3,7 +3,6 @@
 #include "config.h" /* first: vasprintf is GNU */
 
 #include "cli/cmd.h"
-#include "cli/fabric/findings.h"
 #include "cli/option.h"
 #include "cli/report.h"
 #include "cli/setup/setup.h"

@@ -7,7 +7,6 @@
  */
 #include "base/hash.h"
 #include "base/text.h"
-#include "cli/report.h"
 #include "cli/setup/setup.h"
 #include "cli/whole_file.h"
 

@@ -5,11 +5,9 @@
 #include "cli/slurm/fleet.h"
 
 #include "cli/page.h"
-#include "topology/draw/layout.h"
 #include "topology/draw/palette.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 #define LEFT	 170.0 /* of the names */

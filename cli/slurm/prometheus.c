@@ -3,7 +3,6 @@
 #include "cli/slurm/prometheus.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>

@@ -14,7 +14,6 @@
 #include "cli/slurm/slurm_fields.h"
 #include "cli/slurm/slurm_job.h"
 #include "cli/slurm/slurm_jobs.h"
-#include "costmodel/job/spec.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -3,7 +3,6 @@
 #include "costmodel/measured/nccl_log_draft.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

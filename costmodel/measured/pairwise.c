@@ -7,7 +7,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* A pair that no node or link explains: so much slower than its class, */
 #define PAIR_SLOW 0.2231 /* log 1.25 */

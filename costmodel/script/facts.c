@@ -2,8 +2,6 @@
 /* facts.c - a list of facts, and finding the one that holds */
 #include "costmodel/script/facts.h"
 
-#include "costmodel/job/spec_words.h"
-
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>

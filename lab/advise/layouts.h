@@ -3,7 +3,6 @@
 #ifndef WEFT_LAB_ADVISE_LAYOUTS_H
 #define WEFT_LAB_ADVISE_LAYOUTS_H
 
-#include "costmodel/job/gpu.h"
 #include "costmodel/job/model.h"
 #include "costmodel/job/spec.h"
 

@@ -3,7 +3,6 @@
 #include "lab/calculators/interconnect.h"
 
 #include <stddef.h>
-#include <string.h>
 #include <strings.h>
 
 #define GBIT (1e9 / 8)

@@ -12,7 +12,6 @@
 #include "cli/report.h"
 #include "lab/calibrate/calibration.h"
 #include "lab/calibrate/steps.h"
-#include "lab/lab.h"
 #include "lab/step/step_run.h"
 #include "lab/step/step_table.h"
 #include "placement/job.h"

@@ -4,7 +4,6 @@
 #include "lab/nccl/nccl_model.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #define US 1e-6
 

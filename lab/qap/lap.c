@@ -8,7 +8,6 @@
 #include "lab/qap/lap.h"
 
 #include <stdbool.h>
-#include <string.h>
 
 #define NOBODY UINT32_MAX
 

@@ -5,7 +5,6 @@
 #include "base/suggest.h"
 #include "lab/replay/time_text.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

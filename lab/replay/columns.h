@@ -9,7 +9,6 @@
 #include "base/csv.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 
 enum column_role {
 	COLUMN_SUBMIT,	 /* when: seconds, or a date and time */

@@ -3,7 +3,6 @@
 #include "lab/replay/mix.h"
 
 #include <stdio.h>
-#include <string.h>
 
 /* Of jobs of up to max_gpus, `weight` parts train this.  tp, pp and ep are
  * limits: an axis gets the greatest power of two of them that divides what the

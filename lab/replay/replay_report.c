@@ -6,7 +6,6 @@
 #include "cli/report.h"
 
 #include <stdio.h>
-#include <string.h>
 
 bool replay_level_tells(const struct weft_fabric *f, uint32_t level)
 {

@@ -6,7 +6,6 @@
 #include "costmodel/job/model.h"
 #include "costmodel/job/spec.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>

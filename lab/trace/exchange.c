@@ -5,7 +5,6 @@
 #include "lab/trace/overlap.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* More pairs than this are no longer a list to be read. */
 #define MAX_PAIRS ((size_t)1 << 24)

@@ -3,7 +3,6 @@
 #include "lab/trace/overlap.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* Disjoint intervals by start; covered[i]: length of those before i. */
 struct span {

@@ -2,7 +2,6 @@
 /* trace_draft.c - growing arrays, and what the words of a trace mean */
 #include "lab/trace/trace_draft.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -11,8 +11,6 @@
 #include "placement/mapping/effort.h"
 #include "placement/mapping/graph.h"
 
-#include <stdbool.h>
-
 #define LATTICE_MAX_AXES 6
 
 struct lattice_tally;

@@ -11,7 +11,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define MAX_HIGHS  96  /* values of high told apart, about */
 #define MAX_WORK   4e7 /* sums until several lows are not told apart */

@@ -8,8 +8,6 @@
  */
 #include "placement/exact/excess.h"
 
-#include "topology/fabric.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

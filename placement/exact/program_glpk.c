@@ -14,7 +14,6 @@
 #include <math.h>
 #include <setjmp.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define MEMORY_MB  1024
 #define PROGRESS_S 1.0

@@ -10,7 +10,6 @@
 #include "base/clock.h"
 
 #include <math.h>
-#include <string.h>
 
 /* Of what is left of the effort, the part that goes into starts at most. */
 #define START_SHARE 0.5

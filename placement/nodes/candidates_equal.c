@@ -13,7 +13,6 @@
 #include "placement/nodes/limits.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* Numbers of nodes per domain that are tried in one scope. */
 #define MAX_SIZES 12

@@ -3,7 +3,6 @@
 #include "placement/nodes/layouts.h"
 
 #include "base/clock.h"
-#include "placement/mapping/effort.h"
 #include "placement/nodes/groups.h"
 #include "placement/nodes/limits.h"
 

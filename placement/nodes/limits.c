@@ -3,8 +3,6 @@
  */
 #include "placement/nodes/limits.h"
 
-#include "base/bitset.h"
-
 #include <stdlib.h>
 #include <string.h>
 

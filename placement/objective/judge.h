@@ -4,7 +4,6 @@
 #define WEFT_PLACEMENT_OBJECTIVE_JUDGE_H
 
 #include "costmodel/time/cost.h"
-#include "costmodel/traffic/schedule.h"
 #include "placement/capacity/slots.h"
 #include "placement/job.h"
 #include "placement/objective/known.h"

@@ -15,7 +15,6 @@
 #include "placement/objective/slurm_rule.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 bool rule_gives(const struct rule_request *q, uint32_t node)
 {

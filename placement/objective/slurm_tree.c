@@ -27,7 +27,6 @@
 #include "base/clock.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 struct tree {
 	const struct rule_request *q;

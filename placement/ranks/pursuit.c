@@ -6,7 +6,6 @@
 #include "placement/nodes/node_set.h"
 #include "placement/ranks/links.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

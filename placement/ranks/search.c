@@ -10,7 +10,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Up to this many sites every one is a candidate; beyond, those around each
  * peer and a few random ones. */

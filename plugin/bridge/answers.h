@@ -7,7 +7,6 @@
 
 #include "plugin/bridge/decision.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
 

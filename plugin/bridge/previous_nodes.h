@@ -4,7 +4,6 @@
 #ifndef WEFT_PLUGIN_BRIDGE_PREVIOUS_NODES_H
 #define WEFT_PLUGIN_BRIDGE_PREVIOUS_NODES_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #define WEFT_MAX_PAST	    1024

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
-#include "plugin/slurm/gpus.h"
 
 #include "src/common/node_conf.h"
 

@@ -5,7 +5,6 @@
  *
  * Times are the least of several runs: others share the machine.
  */
-#include "topology/cabling.h"
 #include "topology/synth.h"
 
 #include <malloc.h>

@@ -2,7 +2,6 @@
 /* place.c - how long one placement takes; one JSON object per line */
 #include "placement/place.h"
 #include "base/clock.h"
-#include "placement/ranks/search.h"
 #include "topology/synth.h"
 
 #include <stdio.h>

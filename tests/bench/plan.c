@@ -5,7 +5,6 @@
  * random length are busy, some of them in part, as jobs that came and went
  * leave them.  --json prints one object per line.
  */
-#include "base/bitset.h"
 #include "base/clock.h"
 #include "placement/mapping/effort.h"
 #include "placement/place.h"

@@ -3,7 +3,6 @@
 #include "lab/map/arch.h"
 #include "tests/lib/check.h"
 
-#include <math.h>
 #include <string.h>
 
 static int read_text(const char *text, struct arch *a, struct weft_error *err)

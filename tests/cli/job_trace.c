@@ -7,7 +7,6 @@
 #include "tests/lib/check.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #define FOLDER "data/real/traces/"
 #define MURI                                                                   \

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* slurm_state.c - what scontrol prints, and what is taken then */
 #include "cli/slurm/slurm_state.h"
-#include "base/bitset.h"
 #include "cli/slurm/slurm_jobs.h"
 #include "tests/lib/check.h"
 

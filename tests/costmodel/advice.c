@@ -5,8 +5,6 @@
 
 #include "tests/costmodel/trace_file.h"
 
-#include <math.h>
-
 struct run {
 	struct weft_trace traces[2];
 	struct weft_overlap overlaps[2];

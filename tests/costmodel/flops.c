@@ -5,8 +5,6 @@
 #include "costmodel/job/gpu.h"
 #include "tests/costmodel/csv.h"
 
-#include <math.h>
-
 static struct weft_model model(const char *name)
 {
 	struct weft_error err = {0};

@@ -8,7 +8,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Four nodes of two GPUs under two leafs of four GPUs; the leafs' uplinks are
  * half as fast as what is below them. */

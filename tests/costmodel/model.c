@@ -6,7 +6,6 @@
 #include "tests/lib/check.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <unistd.h>
 
 static void check_shape(const struct csv *csv, size_t row,

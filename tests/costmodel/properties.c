@@ -7,8 +7,6 @@
 #include "costmodel/traffic/schedule.h"
 #include "tests/costmodel/random.h"
 
-#include <math.h>
-
 #define N_CASES 300
 
 /* A random job, placed on random GPUs of a random cluster. */

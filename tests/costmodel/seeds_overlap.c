@@ -5,7 +5,6 @@
 #include "tests/costmodel/seeds.h"
 
 #include "costmodel/job/spec.h"
-#include "costmodel/traffic/volume.h"
 #include "lab/calculators/chunks.h"
 #include "lab/calculators/fact.h"
 #include "lab/calculators/sequence.h"

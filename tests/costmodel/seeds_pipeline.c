@@ -4,7 +4,6 @@
 
 #include "costmodel/job/memory.h"
 #include "costmodel/traffic/volume.h"
-#include "lab/calculators/fact.h"
 #include "lab/calculators/interconnect.h"
 #include "lab/calculators/pipeline.h"
 #include "lab/calculators/tensor.h"

@@ -8,8 +8,6 @@
 #include "lab/calculators/whatif.h"
 #include "tests/lib/check.h"
 
-#include <string.h>
-
 #define GBPS (1e9 / 8)
 #define MS   1e-3
 

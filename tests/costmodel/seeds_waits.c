@@ -8,7 +8,6 @@
 #include "costmodel/traffic/collective.h"
 #include "lab/calculators/chunks.h"
 #include "lab/calculators/fact.h"
-#include "lab/calculators/interconnect.h"
 #include "lab/calculators/whatif.h"
 #include "placement/place.h"
 #include "tests/lib/check.h"

@@ -2,7 +2,6 @@
 /* step.c - the time of a training step: that it adds up, and how it moves */
 #include "costmodel/time/step.h"
 
-#include "costmodel/job/flops.h"
 #include "costmodel/time/span.h"
 #include "tests/lib/check.h"
 #include "topology/synth.h"

@@ -5,9 +5,6 @@
 
 #include "costmodel/traffic/volume.h"
 
-#include <math.h>
-#include <stdio.h>
-
 /* Layers of stage p when the chunks are dealt one layer at a time. */
 static void stage_layers(const struct job *job, uint32_t p, uint32_t *layers,
 			 double *parameters)

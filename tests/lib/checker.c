@@ -2,8 +2,6 @@
 /* checker.c - placements against what was asked: plain loops over everything */
 #include "tests/lib/checker.h"
 
-#include "base/bitset.h"
-
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>

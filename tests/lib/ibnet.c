@@ -5,7 +5,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 const char *const test_ibnet_faults[TEST_IBNET_N_FAULTS] = {
 	[TEST_IBNET_SOUND] = "sound",

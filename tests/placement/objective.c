@@ -5,7 +5,6 @@
 
 #include "costmodel/time/step.h"
 #include "placement/capacity/running.h"
-#include "placement/objective/bottleneck.h"
 #include "placement/objective/judge.h"
 #include "placement/ranks/links.h"
 #include "tests/lib/checker.h"

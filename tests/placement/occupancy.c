@@ -2,7 +2,6 @@
 /* occupancy.c - which GPUs are free, from texts and state files */
 #include "tests/placement/cases.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 

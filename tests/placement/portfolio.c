@@ -4,8 +4,6 @@
 
 #include "tests/lib/check.h"
 
-#include <string.h>
-
 /* A search that finds a random number, or nothing when it is odd. */
 struct lottery {
 	bool fails;

@@ -9,7 +9,6 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define NO WEFT_NONE
 

@@ -8,7 +8,6 @@
  * that made one cheaper.
  */
 #include "placement/objective/judge.h"
-#include "tests/lib/checker.h"
 #include "tests/placement/cases.h"
 #include "topology/synth.h"
 

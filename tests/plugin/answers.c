@@ -4,7 +4,6 @@
 #include "tests/lib/check.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static struct weft_answers table;
 

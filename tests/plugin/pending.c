@@ -5,7 +5,6 @@
 #include "base/clock.h"
 #include "tests/lib/check.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

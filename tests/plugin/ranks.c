@@ -5,7 +5,6 @@
 #include "tests/lib/check.h"
 #include "topology/synth.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,10 +4,8 @@
 
 #include "base/clock.h"
 #include "tests/lib/check.h"
-#include "topology/fabric.h"
 
 #include <stdio.h>
-#include <string.h>
 
 /* What a test looks at: the first shape, and how many there are. */
 struct shape_case {

@@ -6,7 +6,6 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <string.h>
 
 /* All words equal, in every state that a reader may see. */
 struct record {

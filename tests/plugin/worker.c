@@ -6,10 +6,8 @@
 #include "plugin/bridge/files/reading.h"
 #include "tests/lib/check.h"
 
-#include <fcntl.h>
 #include <semaphore.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>

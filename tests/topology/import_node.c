@@ -3,7 +3,6 @@
 #include "config.h"
 
 #include "tests/lib/check.h"
-#include "topology/hierarchy/hierarchy.h"
 #include "topology/import/import.h"
 
 #include <dirent.h>

@@ -3,8 +3,6 @@
 #include "topology/profile.h"
 #include "tests/lib/check.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

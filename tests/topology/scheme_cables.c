@@ -2,13 +2,11 @@
 /* hierarchy_cables.c - levels from cables: the same in any order of lines, and
  * one fault changes no domain
  */
-#include "base/hostlist.h"
 #include "tests/lib/check.h"
 #include "tests/lib/ibnet.h"
 #include "topology/hierarchy/hierarchy.h"
 #include "topology/import/import.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* inventory_fabric.c - a inventory made back from a fabric says all that it
  * knows */
-#include "base/hostlist.h"
 #include "tests/lib/check.h"
 #include "topology/cabling.h"
 #include "topology/hierarchy/hierarchy.h"

@@ -7,8 +7,6 @@
 #include "topology/audit/checks.h"
 #include "topology/audit/siblings.h"
 
-#include <stdio.h>
-
 #define MAX_FACTOR (1u << 15)
 
 static struct weft_place blocks_place(const struct weft_inventory *s)

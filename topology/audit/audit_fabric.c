@@ -7,11 +7,8 @@
  * the file, is told.
  */
 #include "topology/audit/audit.h"
-#include "topology/cabling.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* What the deduction tells of single cables; the rest is about describing a
  * network, which a fabric file has done. */

@@ -3,7 +3,6 @@
 #include "topology/audit/host_facts.h"
 #include "base/text.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

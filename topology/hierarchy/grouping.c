@@ -9,7 +9,6 @@
 #include "topology/hierarchy/cable_index.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* Items with the same keys. */
 struct set {

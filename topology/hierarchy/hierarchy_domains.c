@@ -5,7 +5,6 @@
 #include "topology/hierarchy/cable_index.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* The file takes nine levels; one is kept for what joins the rest. */
 #define TIER_LEVELS 8

@@ -7,7 +7,6 @@
 #include "topology/hierarchy/cable_index.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define ROUNDS 16 /* of raising; also a bound of the number of tiers */
 

@@ -13,7 +13,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct link {
 	uint32_t child, parent, next; /* next of the same height of child */

@@ -15,10 +15,8 @@
 #include "topology/import/lines.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #define MAX_COLUMNS 64
 #define CELL_SIZE   1024

@@ -12,7 +12,6 @@
 #include "topology/import/lines.h"
 #include "topology/import/names.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -11,7 +11,6 @@
 #include "base/arena.h"
 #include "base/error.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
 /* At most this many findings of one kind are kept in full; further ones are

@@ -5,7 +5,6 @@
 #include "plugin/bridge/files/config_cache.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,6 @@
 #include "topology/audit/drift/drift.h"
 #include "topology/audit/siblings.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -8,7 +8,6 @@
 #include "base/hostlist.h"
 #include "topology/audit/drift/drift.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -6,11 +6,9 @@
  * other end's section.
  */
 #include "topology/import/infiniband/ibnet.h"
-#include "topology/import/infiniband/ibnet_words.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static int compare_ports(const void *pa, const void *pb)
 {

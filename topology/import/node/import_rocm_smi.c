@@ -24,10 +24,7 @@
 #include "topology/import/lines.h"
 #include "topology/import/node/inside.h"
 
-#include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define BLANKS " \t"
 #define TYPES  "Link Type between two GPUs"

@@ -2,7 +2,6 @@
 /* inside.c - NVLink groups, near NICs and rails of a node */
 #include "topology/import/node/inside.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 struct weft_inside_draft *weft_inside_start(struct weft_error *err)

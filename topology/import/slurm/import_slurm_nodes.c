@@ -11,7 +11,6 @@
 #include "config.h" /* first: strcasestr is GNU */
 
 #include "base/hostlist.h"
-#include "topology/import/names.h"
 #include "topology/import/slurm/slurm_conf.h"
 #include "topology/import/slurm/slurm_topology.h"
 

@@ -15,7 +15,6 @@
 #include "topology/import/slurm/slurm_topology.h"
 #include "topology/import/slurm/slurm_torus.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
