@@ -3,6 +3,7 @@
  * them
  */
 #include "cli/option.h"
+#include "cli/cmd.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -89,6 +90,27 @@ const struct weft_gpu *option_gpu(const struct argp_state *state,
 	return gpu;
 }
 
+/* The index of one of words; otherwise "a, b or c" was expected. */
+static uint32_t option_word(const struct argp_state *state, const char *text,
+			    const char *const *words, uint32_t n)
+{
+	char expected[256];
+	size_t used = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (strcmp(text, words[i]) == 0)
+			return i;
+	for (uint32_t i = 0; i < n && used < sizeof(expected); i++)
+		used += (size_t)snprintf(expected + used,
+					 sizeof(expected) - used, "%s%s",
+					 i == 0	      ? ""
+					 : i == n - 1 ? " or "
+						      : ", ",
+					 words[i]);
+	option_wrong(state, text, expected);
+	return 0;
+}
+
 /* ---- rows ---- */
 
 #define MAX_ROWS 31
@@ -132,12 +154,20 @@ static void row_read(const struct argp_state *state,
 	case OPTION_GPU:
 		*(const struct weft_gpu **)at = option_gpu(state, text);
 		break;
+	case OPTION_WORD:
+		*(unsigned *)at =
+			option_word(state, text, row->words, row->n_words);
+		break;
 	case OPTION_CONVERT:
 		*(double *)at = row->convert(state, text);
 		break;
 	case OPTION_READ:
+	case OPTION_MAYBE:
 		row->read(state, text, question);
 		break;
+	case OPTION_LIST:
+		row->list();
+		exit(fflush(stdout) == 0 ? EXIT_YES : EXIT_ERROR);
 	case OPTION_OTHER:
 	case OPTION_IGNORE:
 		break;
@@ -151,6 +181,17 @@ static int row_key(const struct command_line *line, size_t i)
 	if (row->kind == OPTION_OTHER)
 		return 0;
 	return row->letter ? row->letter : FIRST_KEY + (int)i;
+}
+
+static void arguments_read(struct argp_state *state, char *text,
+			   const struct reading *reading)
+{
+	const struct command_line *line = reading->line;
+
+	line->argument(state, text, reading->question);
+	while (line->rest && state->next < state->argc)
+		line->argument(state, state->argv[state->next++],
+			       reading->question);
 }
 
 static error_t parse(int key, char *text, struct argp_state *state)
@@ -168,7 +209,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 		if (reading->shared && !line->argument)
 			return ARGP_ERR_UNKNOWN;
 		if (line->argument)
-			line->argument(state, text, reading->question);
+			arguments_read(state, text, reading);
 		else if (key == ARGP_KEY_ARG)
 			argp_error(state, "\"%s\" is not an option", text);
 		return 0;
@@ -193,6 +234,7 @@ static int row_flags(const struct option_row *row)
 {
 	return row->kind == OPTION_OTHER    ? OPTION_ALIAS
 	       : row->kind == OPTION_IGNORE ? OPTION_HIDDEN
+	       : row->kind == OPTION_MAYBE  ? OPTION_ARG_OPTIONAL
 					    : 0;
 }
 
@@ -234,5 +276,6 @@ void command_line_read(const struct command_line *line, int argc, char **argv,
 		reading.shared = &shared;
 		reading.argp.children = children;
 	}
-	argp_parse(&reading.argp, argc, argv, 0, NULL, &reading);
+	argp_parse(&reading.argp, argc, argv,
+		   line->in_order ? ARGP_IN_ORDER : 0, NULL, &reading);
 }

@@ -12,6 +12,7 @@
 #include "costmodel/job/gpu.h"
 
 #include <argp.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,8 +23,11 @@ enum option_kind {
 	OPTION_WHOLE,	/* a uint32_t from min (0 or 1) to max */
 	OPTION_LONG,	/* a uint64_t from 0 to max_whole */
 	OPTION_GPU,	/* a const struct weft_gpu * */
+	OPTION_WORD,	/* an enum, the index of one of words */
 	OPTION_CONVERT, /* a double, by a function for its unit */
 	OPTION_READ,	/* by a function of the command */
+	OPTION_MAYBE,	/* likewise; NULL for an option without its value */
+	OPTION_LIST,	/* prints, and ends the program */
 	OPTION_OTHER,	/* another name of the row before */
 	OPTION_IGNORE,	/* taken for old scripts, and not in --help */
 };
@@ -43,26 +47,30 @@ struct option_row {
 	size_t offset; /* in the question */
 	double min, max;
 	uint64_t max_whole;
+	const char *const *words;
+	uint32_t n_words;
 	option_converter *convert;
 	option_reader *read;
+	void (*list)(void);
 };
 
-#define OPTION_AT(kind, member)                                                \
-	kind, offsetof(QUESTION, member), 0, 0, 0, NULL, NULL
-#define TEXT(member) OPTION_AT(OPTION_TEXT, member)
-#define FLAG(member) OPTION_AT(OPTION_FLAG, member)
-#define GPU(member)  OPTION_AT(OPTION_GPU, member)
-#define NUMBER(member, min, max)                                               \
-	OPTION_NUMBER, offsetof(QUESTION, member), min, max, 0, NULL, NULL
-#define WHOLE(member, min, max)                                                \
-	OPTION_WHOLE, offsetof(QUESTION, member), min, max, 0, NULL, NULL
-#define LONG(member, max)                                                      \
-	OPTION_LONG, offsetof(QUESTION, member), 0, 0, max, NULL, NULL
-#define CONVERT(member, function)                                              \
-	OPTION_CONVERT, offsetof(QUESTION, member), 0, 0, 0, function, NULL
-#define READ(function) OPTION_READ, 0, 0, 0, 0, NULL, function
-#define ALIAS	       OPTION_OTHER, 0, 0, 0, 0, NULL, NULL
-#define IGNORE	       OPTION_IGNORE, 0, 0, 0, 0, NULL, NULL
+#define OPTION_AT(k, member) .kind = k, .offset = offsetof(QUESTION, member)
+#define TEXT(member)	     OPTION_AT(OPTION_TEXT, member)
+#define FLAG(member)	     OPTION_AT(OPTION_FLAG, member)
+#define GPU(member)	     OPTION_AT(OPTION_GPU, member)
+#define NUMBER(member, low, high)                                              \
+	OPTION_AT(OPTION_NUMBER, member), .min = low, .max = high
+#define WHOLE(member, low, high)                                               \
+	OPTION_AT(OPTION_WHOLE, member), .min = low, .max = high
+#define LONG(member, high) OPTION_AT(OPTION_LONG, member), .max_whole = high
+#define WORD(member, names, n)                                                 \
+	OPTION_AT(OPTION_WORD, member), .words = names, .n_words = n
+#define CONVERT(member, f) OPTION_AT(OPTION_CONVERT, member), .convert = f
+#define READ(f)		   .kind = OPTION_READ, .read = f
+#define MAYBE(f)	   .kind = OPTION_MAYBE, .read = f
+#define LIST(f)		   .kind = OPTION_LIST, .list = f
+#define ALIAS		   .kind = OPTION_OTHER
+#define IGNORE		   .kind = OPTION_IGNORE
 
 struct command_line {
 	const char *arguments, *doc; /* as argp has them */
@@ -71,6 +79,10 @@ struct command_line {
 	/* Reads one of the arguments; ends the program by argp_error for NULL,
 	 * which stands for no argument at all.  NULL: it takes none. */
 	option_reader *argument;
+	/* Options and arguments in the order of the command line; else options
+	 * first. */
+	bool in_order;
+	bool rest; /* all words behind the first argument are arguments too */
 	/* Ends the program by argp_error where the options do not go together;
 	 * may fill in what follows from them.  May be NULL. */
 	void (*check)(const struct argp_state *state, void *question);

@@ -7,72 +7,25 @@
 #include "cli/audit/waivers.h"
 #include "cli/cmd.h"
 #include "cli/fabric/sources.h"
-#include "cli/option.h"
 #include "cli/slurm/promises.h"
 #include "cli/slurm/slurm_jobs.h"
 #include "cli/slurm/slurm_state.h"
 #include "costmodel/measured/pairwise.h"
 #include "topology/audit/host_facts.h"
 
-#include <argp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-enum {
-	KEY_AGAINST = 256,
-	KEY_MEASURED,
-	KEY_INVENTORY,
-	KEY_STATE,
-	KEY_BUSY,
-	KEY_FAIL_ON,
-	KEY_BASELINE,
-	KEY_ACCEPT,
-	KEY_HTML,
-	KEY_JSON
-};
-
-static const struct argp_option options[] = {
-	{"against", KEY_AGAINST, "FORMAT:FILE", 0,
-	 "compare with what another source says now; may be repeated", 0},
-	{"measured", KEY_MEASURED, "FILE", 0,
-	 "bandwidth between pairs of nodes: nccl-tests logs, a folder of them, "
-	 "or CSV; may be repeated",
-	 0},
-	{"inventory", KEY_INVENTORY, "FILE", 0,
-	 "versions, settings and error counts of the hosts, "
-	 "weft-inventory(5); may be repeated",
-	 0},
-	{"state", KEY_STATE, "FILE", 0,
-	 "which GPUs are taken, and by which jobs, weft-state(5); \"slurm\" "
-	 "asks the running Slurm",
-	 0},
-	{"busy", KEY_BUSY, "HOSTLIST", 0, "nodes or GPUs that are taken", 0},
-	{"fail-on", KEY_FAIL_ON, "SEVERITY", 0,
-	 "exit with 3 when there is a finding at least as grave: info, "
-	 "warning or error (default)",
-	 0},
-	{"baseline", KEY_BASELINE, "FILE", 0,
-	 "leave out what an earlier answer of --json has; may be repeated", 0},
-	{"accept", KEY_ACCEPT, "CODE:PLACE[:UNTIL]", 0,
-	 "leave out findings of that code at places of that pattern, until "
-	 "that "
-	 "day (2026-12-31); may be repeated",
-	 0},
-	{"html", KEY_HTML, NULL, 0, "answer as a page", 0},
-	{"json", KEY_JSON, NULL, 0, "answer in JSON", 0},
-	{0},
-};
-
 /* Options of a kind. */
 #define MAX_FILES 32
 
 /* A description of the cluster: a fabric file, or foreign ones. */
 struct side {
+	struct sources sources; /* first: sources_line reads it */
 	const char *name;
-	struct sources sources;
 	struct weft_fabric *fabric;
 	struct weft_inventory *inventory; /* of the fabric; else sources' */
 	struct weft_hierarchy *hierarchy;
@@ -80,6 +33,7 @@ struct side {
 };
 
 struct invocation {
+	struct side side; /* first, likewise */
 	const char *fabric_path, *state, *busy;
 	struct files {
 		const char *path[MAX_FILES];
@@ -88,7 +42,6 @@ struct invocation {
 	enum weft_severity fail_on;
 	bool json, html;
 	struct waivers waivers;
-	struct side side;
 	struct audit audit;
 };
 
@@ -121,18 +74,7 @@ static bool is_foreign(const char *path)
 	return is;
 }
 
-static void severity_read(struct argp_state *state, struct invocation *in,
-			  const char *arg)
-{
-	for (int s = 0; s < WEFT_N_SEVERITIES; s++)
-		if (strcmp(weft_severity_names[s], arg) == 0) {
-			in->fail_on = (enum weft_severity)s;
-			return;
-		}
-	option_wrong(state, arg, "info, warning or error");
-}
-
-static void file_add(struct argp_state *state, struct files *files,
+static void file_add(const struct argp_state *state, struct files *files,
 		     const char *path)
 {
 	if (files->n == MAX_FILES)
@@ -140,75 +82,105 @@ static void file_add(struct argp_state *state, struct files *files,
 	files->path[files->n++] = path;
 }
 
-static void accepted_read(struct argp_state *state, struct invocation *in,
-			  int key, const char *arg)
+static void against_read(const struct argp_state *state, char *text,
+			 void *input)
 {
+	file_add(state, &((struct invocation *)input)->against, text);
+}
+
+static void measured_read(const struct argp_state *state, char *text,
+			  void *input)
+{
+	file_add(state, &((struct invocation *)input)->measured, text);
+}
+
+static void inventory_read(const struct argp_state *state, char *text,
+			   void *input)
+{
+	file_add(state, &((struct invocation *)input)->host_facts, text);
+}
+
+static void baseline_read(const struct argp_state *state, char *text,
+			  void *input)
+{
+	struct invocation *in = input;
 	struct weft_error err = {0};
 
-	if (key == KEY_BASELINE) {
-		if (waivers_baseline(&in->waivers, arg, &err))
-			exit(cmd_fail(&err));
-	} else if (waivers_add(&in->waivers, arg, &err)) {
-		argp_error(state, "%s", err.text);
-	}
+	(void)state;
+	if (waivers_baseline(&in->waivers, text, &err))
+		exit(cmd_fail(&err));
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static void accept_read(const struct argp_state *state, char *text, void *input)
 {
-	struct invocation *in = state->input;
+	struct invocation *in = input;
+	struct weft_error err = {0};
 
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &in->side.sources;
-		return 0;
-	case KEY_AGAINST:
-		file_add(state, &in->against, arg);
-		return 0;
-	case KEY_MEASURED:
-		file_add(state, &in->measured, arg);
-		return 0;
-	case KEY_INVENTORY:
-		file_add(state, &in->host_facts, arg);
-		return 0;
-	case KEY_STATE:
-		in->state = arg;
-		return 0;
-	case KEY_BUSY:
-		in->busy = arg;
-		return 0;
-	case KEY_FAIL_ON:
-		severity_read(state, in, arg);
-		return 0;
-	case KEY_JSON:
-		in->json = true;
-		return 0;
-	case KEY_HTML:
-		in->html = true;
-		return 0;
-	case KEY_BASELINE:
-	case KEY_ACCEPT:
-		accepted_read(state, in, key, arg);
-		return 0;
-	case ARGP_KEY_ARG:
-		if (in->side.sources.asked || is_foreign(arg))
-			return ARGP_ERR_UNKNOWN; /* a file of the sources */
-		if (in->fabric_path)
-			argp_error(state,
-				   "one fabric, please: \"%s\" is a "
-				   "second",
-				   arg);
-		in->fabric_path = arg;
-		return 0;
-	case ARGP_KEY_END:
-		if (!in->fabric_path == !in->side.sources.n)
-			argp_error(state, "what shall be looked at? Either a "
-					  "fabric file, or files of other "
-					  "programs (--from FORMAT FILE)");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	if (waivers_add(&in->waivers, text, &err))
+		argp_error(state, "%s", err.text);
 }
+
+/* A fabric file, or one of the sources. */
+static void argument_read(const struct argp_state *state, char *text,
+			  void *input)
+{
+	struct invocation *in = input;
+
+	if (!text)
+		return;
+	if (in->side.sources.asked || is_foreign(text)) {
+		sources_line.argument(state, text, &in->side.sources);
+		return;
+	}
+	if (in->fabric_path)
+		argp_error(state, "one fabric, please: \"%s\" is a second",
+			   text);
+	in->fabric_path = text;
+}
+
+static void options_check(const struct argp_state *state, void *input)
+{
+	const struct invocation *in = input;
+
+	if (!in->fabric_path == !in->side.sources.n)
+		argp_error(state, "what shall be looked at? Either a fabric "
+				  "file, or files of other programs (--from "
+				  "FORMAT FILE)");
+}
+
+#define QUESTION struct invocation
+
+static const struct option_row options[] = {
+	{"against", 0, "FORMAT:FILE",
+	 "compare with what another source says now; may be repeated", 0,
+	 READ(against_read)},
+	{"measured", 0, "FILE",
+	 "bandwidth between pairs of nodes: nccl-tests logs, a folder of them, "
+	 "or CSV; may be repeated",
+	 0, READ(measured_read)},
+	{"inventory", 0, "FILE",
+	 "versions, settings and error counts of the hosts, "
+	 "weft-inventory(5); may be repeated",
+	 0, READ(inventory_read)},
+	{"state", 0, "FILE",
+	 "which GPUs are taken, and by which jobs, weft-state(5); \"slurm\" "
+	 "asks the running Slurm",
+	 0, TEXT(state)},
+	{"busy", 0, "HOSTLIST", "nodes or GPUs that are taken", 0, TEXT(busy)},
+	{"fail-on", 0, "SEVERITY",
+	 "exit with 3 when there is a finding at least as grave: info, "
+	 "warning or error (default)",
+	 0, WORD(fail_on, weft_severity_names, WEFT_N_SEVERITIES)},
+	{"baseline", 0, "FILE",
+	 "leave out what an earlier answer of --json has; may be repeated", 0,
+	 READ(baseline_read)},
+	{"accept", 0, "CODE:PLACE[:UNTIL]",
+	 "leave out findings of that code at places of that pattern, until "
+	 "that day (2026-12-31); may be repeated",
+	 0, READ(accept_read)},
+	{"html", 0, NULL, "answer as a page", 0, FLAG(html)},
+	{"json", 0, NULL, "answer in JSON", 0, FLAG(json)},
+};
 
 /* ---- sides ---- */
 
@@ -534,13 +506,13 @@ static int answer(const struct invocation *in, struct weft_error *err)
 
 int cmd_audit(int argc, char **argv)
 {
-	static const struct argp_child children[] = {
-		{&sources_argp, 0, NULL, 0}, {0}};
-	static const struct argp argp = {
-		.options = options,
-		.parser = parse,
-		.args_doc = "FILE...\n--from FORMAT FILE...",
-		.children = children,
+	static const struct command_line line = {
+		ROWS(options),
+		.shared = &sources_line,
+		.argument = argument_read,
+		.check = options_check,
+		.in_order = true,
+		.arguments = "FILE...\n--from FORMAT FILE...",
 		.doc = "What is wrong with a cluster, by what it says of "
 		       "itself.",
 	};
@@ -549,7 +521,7 @@ int cmd_audit(int argc, char **argv)
 	enum exit_code code = EXIT_YES;
 	int rc;
 
-	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &in);
+	command_line_read(&line, argc, argv, &in);
 	rc = look(&in, &err);
 	if (rc == 0)
 		rc = answer(&in, &err);

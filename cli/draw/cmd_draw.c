@@ -8,7 +8,6 @@
 #include "cli/report.h"
 #include "topology/draw/draw.h"
 
-#include <argp.h>
 #include <errno.h>
 #include <langinfo.h>
 #include <locale.h>
@@ -19,59 +18,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum {
-	KEY_JOB_FILE = 256,
-	KEY_FORMAT,
-	KEY_FORMATS,
-	KEY_COLOUR_BY,
-	KEY_INSIDE,
-	KEY_COLOUR,
-	KEY_BUSY,
-	KEY_STATE,
-	KEY_GPU,
-	KEY_WIDTH,
-	KEY_JSON
-};
-
 /* Terminals are that wide at most. */
 #define MAX_COLUMNS 1000
 #define MIN_COLUMNS 30
 /* Seconds until people wonder. */
 #define PATIENCE_S 1
 
-static const struct argp_option options[] = {
-	{"job-file", KEY_JOB_FILE, "PLAN", 0,
-	 "the job's placement, as weft plan --json prints it; \"-\" is stdin",
-	 0},
-	{"job", 'j', "SPEC", 0,
-	 "the job, weft-spec(7), to be placed here and now", 0},
-	{"busy", KEY_BUSY, "HOSTLIST", 0,
-	 "what is taken: n[00-03],n07:0-3 (GPUs 0 to 3 of n07)", 0},
-	{"state", KEY_STATE, "FILE", 0,
-	 "what is taken, as weft-state(5); \"slurm\" asks the running Slurm",
-	 0},
-	{"format", KEY_FORMAT, "NAME", 0,
-	 "kind of picture (default: by the name of --output, or text)", 0},
-	{"formats", KEY_FORMATS, NULL, 0, "list the formats and exit", 0},
-	{"output", 'o', "FILE", 0, "where to (default: standard output)", 0},
-	{"inside", KEY_INSIDE, "NODE", 0,
-	 "one node: its GPUs, NVLink, ports, rails and cables", 0},
-	{"color-by", KEY_COLOUR_BY, "GROUPS", 0,
-	 "stage, replica, tp, cp, ep, pp, dp, rank or job (default: the first "
-	 "of them that says anything)",
-	 0},
-	{"color", KEY_COLOUR, "WHEN", 0,
-	 "text in colour: auto, always, never (default: auto)", 0},
-	{"width", KEY_WIDTH, "COLUMNS", 0,
-	 "of text (default: the terminal's, or 80)", 0},
-	{"gpu", KEY_GPU, "NAME", 0,
-	 "kind of GPU, to predict the step (default: of the fabric's profile)",
-	 0},
-	{"json", KEY_JSON, NULL, 0, "short for --format json", 0},
-	{0},
-};
+enum when { WHEN_AUTO, WHEN_ALWAYS, WHEN_NEVER, N_WHEN };
 
-enum when { WHEN_AUTO, WHEN_ALWAYS, WHEN_NEVER };
+static const char *const when_names[N_WHEN] = {"auto", "always", "never"};
 
 struct sketch {
 	struct drawing drawing;
@@ -89,30 +44,42 @@ static void formats_print(void)
 		       weft_renderers[i].help);
 }
 
-static const struct weft_renderer *format_read(struct argp_state *state,
-					       const char *name)
+static void format_read(const struct argp_state *state, char *name, void *input)
 {
+	struct sketch *sketch = input;
 	struct weft_error err = {0};
-	const struct weft_renderer *renderer = weft_renderer_find(name, &err);
 
-	if (!renderer)
+	sketch->renderer = weft_renderer_find(name, &err);
+	if (!sketch->renderer)
 		argp_error(state, "--format: %s", err.text);
-	return renderer;
 }
 
-static enum when when_read(struct argp_state *state, const char *text)
+static void json_read(const struct argp_state *state, char *text, void *input)
 {
-	static const char *const words[] = {
-		[WHEN_AUTO] = "auto",
-		[WHEN_ALWAYS] = "always",
-		[WHEN_NEVER] = "never",
-	};
+	struct sketch *sketch = input;
 
-	for (int i = 0; i < 3; i++)
-		if (strcmp(words[i], text) == 0)
-			return (enum when)i;
-	option_wrong(state, text, "auto, always or never");
-	return WHEN_AUTO;
+	(void)state;
+	(void)text;
+	sketch->renderer = weft_renderer_find("json", NULL);
+}
+
+static void width_read(const struct argp_state *state, char *text, void *input)
+{
+	struct sketch *sketch = input;
+
+	sketch->width =
+		(uint32_t)option_number(state, text, MIN_COLUMNS, MAX_COLUMNS);
+}
+
+static void file_read(const struct argp_state *state, char *text, void *input)
+{
+	struct sketch *sketch = input;
+	struct request *request = &sketch->drawing.request;
+
+	if (text && request->fabric_path)
+		argp_error(state, "one fabric at a time, not \"%s\" too", text);
+	if (text)
+		request->fabric_path = text;
 }
 
 /* A name that asks for pixels gets no text. */
@@ -153,8 +120,9 @@ static const struct weft_renderer *renderer_of(const struct argp_state *state,
 	return found;
 }
 
-static void end(struct sketch *sketch, struct argp_state *state)
+static void options_check(const struct argp_state *state, void *input)
 {
+	struct sketch *sketch = input;
 	struct request *request = &sketch->drawing.request;
 
 	if (!request->fabric_path)
@@ -168,73 +136,44 @@ static void end(struct sketch *sketch, struct argp_state *state)
 		sketch->renderer = &weft_renderers[0];
 }
 
-/* Options whose value is only kept. */
-static bool keep(struct sketch *sketch, int key, const char *arg)
-{
-	struct request *request = &sketch->drawing.request;
-	const struct {
-		int key;
-		const char **value;
-	} kept[] = {
-		{KEY_JOB_FILE, &sketch->drawing.job_path},
-		{'j', &request->job_text},
-		{KEY_BUSY, &request->busy},
-		{KEY_STATE, &request->state},
-		{'o', &sketch->output},
-		{KEY_COLOUR_BY, &sketch->drawing.colour_by},
-		{KEY_INSIDE, &sketch->drawing.inside},
-	};
+#define QUESTION struct sketch
 
-	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
-		if (kept[i].key != key)
-			continue;
-		*kept[i].value = arg;
-		return true;
-	}
-	return false;
-}
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	struct sketch *sketch = state->input;
-
-	if (keep(sketch, key, arg))
-		return 0;
-	switch (key) {
-	case KEY_FORMAT:
-		sketch->renderer = format_read(state, arg);
-		return 0;
-	case KEY_FORMATS:
-		formats_print();
-		exit(fflush(stdout) == 0 ? EXIT_YES : EXIT_ERROR);
-	case KEY_JSON:
-		sketch->renderer = weft_renderer_find("json", NULL);
-		return 0;
-	case KEY_COLOUR:
-		sketch->colour = when_read(state, arg);
-		return 0;
-	case KEY_WIDTH:
-		sketch->width = (uint32_t)option_number(state, arg, MIN_COLUMNS,
-							MAX_COLUMNS);
-		return 0;
-	case KEY_GPU:
-		sketch->drawing.request.gpu = option_gpu(state, arg);
-		return 0;
-	case ARGP_KEY_ARG:
-		if (sketch->drawing.request.fabric_path)
-			argp_error(state,
-				   "one fabric at a time, not \"%s\" "
-				   "too",
-				   arg);
-		sketch->drawing.request.fabric_path = arg;
-		return 0;
-	case ARGP_KEY_END:
-		end(sketch, state);
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
+static const struct option_row options[] = {
+	{"job-file", 0, "PLAN",
+	 "the job's placement, as weft plan --json prints it; \"-\" is stdin",
+	 0, TEXT(drawing.job_path)},
+	{"job", 'j', "SPEC", "the job, weft-spec(7), to be placed here and now",
+	 0, TEXT(drawing.request.job_text)},
+	{"busy", 0, "HOSTLIST",
+	 "what is taken: n[00-03],n07:0-3 (GPUs 0 to 3 of n07)", 0,
+	 TEXT(drawing.request.busy)},
+	{"state", 0, "FILE",
+	 "what is taken, as weft-state(5); \"slurm\" asks the running Slurm", 0,
+	 TEXT(drawing.request.state)},
+	{"format", 0, "NAME",
+	 "kind of picture (default: by the name of --output, or text)", 0,
+	 READ(format_read)},
+	{"formats", 0, NULL, "list the formats and exit", 0,
+	 LIST(formats_print)},
+	{"output", 'o', "FILE", "where to (default: standard output)", 0,
+	 TEXT(output)},
+	{"inside", 0, "NODE",
+	 "one node: its GPUs, NVLink, ports, rails and cables", 0,
+	 TEXT(drawing.inside)},
+	{"color-by", 0, "GROUPS",
+	 "stage, replica, tp, cp, ep, pp, dp, rank or job (default: the first "
+	 "of them that says anything)",
+	 0, TEXT(drawing.colour_by)},
+	{"color", 0, "WHEN",
+	 "text in colour: auto, always, never (default: auto)", 0,
+	 WORD(colour, when_names, N_WHEN)},
+	{"width", 0, "COLUMNS", "of text (default: the terminal's, or 80)", 0,
+	 READ(width_read)},
+	{"gpu", 0, "NAME",
+	 "kind of GPU, to predict the step (default: of the fabric's profile)",
+	 0, GPU(drawing.request.gpu)},
+	{"json", 0, NULL, "short for --format json", 0, READ(json_read)},
+};
 
 static void progress_print(void *context, const char *text)
 {
@@ -328,10 +267,11 @@ static int draw(const struct sketch *sketch, struct weft_error *err)
 
 int cmd_draw(int argc, char **argv)
 {
-	static const struct argp argp = {
-		.options = options,
-		.parser = parse,
-		.args_doc = "FILE",
+	static const struct command_line line = {
+		ROWS(options),
+		.argument = file_read,
+		.check = options_check,
+		.arguments = "FILE",
 		.doc = "A picture of a fabric: its domains, what is free, and "
 		       "where a job would run.",
 	};
@@ -340,7 +280,7 @@ int cmd_draw(int argc, char **argv)
 	bool absent;
 	int result;
 
-	argp_parse(&argp, argc, argv, 0, NULL, &sketch);
+	command_line_read(&line, argc, argv, &sketch);
 	result = drawing_open(&sketch.drawing, progress_print, &sketch, &err);
 	if (result == 0)
 		result = draw(&sketch, &err);

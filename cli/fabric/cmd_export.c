@@ -32,16 +32,11 @@ static void exporter_read(const struct argp_state *state, char *text,
 		argp_error(state, "%s", err.text);
 }
 
-static void formats_list(const struct argp_state *state, char *text,
-			 void *input)
+static void formats_list(void)
 {
-	(void)state;
-	(void)text;
-	(void)input;
 	for (uint32_t i = 0; i < weft_n_exporters; i++)
 		printf("%-14s %s\n", weft_exporters[i].name,
 		       weft_exporters[i].help);
-	exit(fflush(stdout) == 0 ? EXIT_YES : EXIT_ERROR);
 }
 
 static void path_read(const struct argp_state *state, char *text, void *input)
@@ -59,7 +54,7 @@ static void path_read(const struct argp_state *state, char *text, void *input)
 static const struct option_row options[] = {
 	{"to", 0, "FORMAT", "what to write; see --list", 0,
 	 READ(exporter_read)},
-	{"list", 0, NULL, "list the formats and exit", 0, READ(formats_list)},
+	{"list", 0, NULL, "list the formats and exit", 0, LIST(formats_list)},
 	{"level", 0, "LEVEL",
 	 "level whose domains become blocks (default: NVLink domains that span "
 	 "nodes, else the innermost switches)",

@@ -9,48 +9,31 @@
 
 #include <stdio.h>
 
-enum { KEY_JSON = 256 };
-
-static const struct argp_option options[] = {
-	{"output", 'o', "FILE", 0,
-	 "write the fabric there, whole or not at all (default: stdout)", 0},
-	{"json", KEY_JSON, NULL, 0, "counts, findings and the fabric in JSON",
-	 0},
-	{"quiet", 'q', NULL, 0, "tell findings of level error only", 0},
-	{0},
-};
-
 struct import {
 	struct sources sources;
 	const char *output;
 	bool json, quiet;
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	struct import *import = state->input;
+#define QUESTION struct import
 
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &import->sources;
-		return 0;
-	case KEY_JSON:
-		import->json = true;
-		return 0;
-	case 'q':
-		import->quiet = true;
-		return 0;
-	case 'o':
-		import->output = arg;
-		return 0;
-	case ARGP_KEY_END:
-		if (!import->sources.n)
-			argp_error(state, "which file? For example --from "
-					  "ibnetdiscover ib.txt");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+static const struct option_row options[] = {
+	{"output", 'o', "FILE",
+	 "write the fabric there, whole or not at all (default: stdout)", 0,
+	 TEXT(output)},
+	{"json", 0, NULL, "counts, findings and the fabric in JSON", 0,
+	 FLAG(json)},
+	{"quiet", 'q', NULL, "tell findings of level error only", 0,
+	 FLAG(quiet)},
+};
+
+static void options_check(const struct argp_state *state, void *input)
+{
+	const struct import *import = input;
+
+	if (!import->sources.n)
+		argp_error(state, "which file? For example --from "
+				  "ibnetdiscover ib.txt");
 }
 
 static json_t *levels_json(const struct weft_fabric *f)
@@ -113,23 +96,22 @@ static int answer(const struct import *import, struct weft_error *err)
 
 int cmd_import(int argc, char **argv)
 {
-	static const struct argp_child children[] = {
-		{&sources_argp, 0, NULL, 0}, {0}};
-	static const struct argp argp = {
-		.options = options,
-		.parser = parse,
-		.args_doc = "--from FORMAT [NODES=]FILE...",
+	static const struct command_line line = {
+		ROWS(options),
+		.shared = &sources_line,
+		.check = options_check,
+		.in_order = true,
+		.arguments = "--from FORMAT [NODES=]FILE...",
 		.doc = "Writes a fabric file, weft-fabric(5), from what a "
 		       "cluster says of itself.  Several sources become one "
 		       "fabric; where they disagree, it reports both.  "
 		       "NODES=FILE: a node's description is for these nodes.",
-		.children = children,
 	};
 	struct import import = {0};
 	struct weft_error err = {0};
 	int result;
 
-	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &import);
+	command_line_read(&line, argc, argv, &import);
 	report_start();
 	result = sources_load(&import.sources, &err);
 	weft_findings_sort(&import.sources.inventory.findings);

@@ -15,16 +15,11 @@ struct synth {
 	char spec[1024];
 };
 
-static void profiles_print(const struct argp_state *state, char *text,
-			   void *input)
+static void profiles_print(void)
 {
-	(void)state;
-	(void)text;
-	(void)input;
 	for (uint32_t i = 0; i < weft_n_profiles; i++)
 		printf("%-20s %s\n", weft_profiles[i].name,
 		       weft_profiles[i].help);
-	exit(fflush(stdout) == 0 ? EXIT_YES : EXIT_ERROR);
 }
 
 /* "pod:4 leaf:16" may come as one argument or as several. */
@@ -66,7 +61,7 @@ static const struct option_row options[] = {
 	 "link classes of a known machine (default: dgx-h100-superpod)", 0,
 	 TEXT(options.profile)},
 	{"profiles", 0, NULL, "list the profiles and exit", 0,
-	 READ(profiles_print)},
+	 LIST(profiles_print)},
 	{"name", 'n', "NAME", "name of the fabric", 0, TEXT(options.name)},
 	{"prefix", 0, "TEXT", "start of node names (default: n)", 0,
 	 TEXT(options.prefix)},

@@ -13,39 +13,6 @@
 /* A format without a file. */
 #define SLURM_LIVE "slurm-live"
 
-enum {
-	KEY_FROM = 512,
-	KEY_NAME,
-	KEY_PROFILE,
-	KEY_GPUS,
-	KEY_LEVELS,
-	KEY_TOPOLOGY,
-	KEY_NAMES,
-	KEY_NO_INCLUDE,
-	KEY_FORMATS,
-};
-
-static const struct argp_option options[] = {
-	{"from", KEY_FROM, "FORMAT", 0,
-	 "format of the files that follow; may be repeated", 0},
-	{"formats", KEY_FORMATS, NULL, 0, "list the formats and exit", 0},
-	{"name", KEY_NAME, "NAME", 0, "name of the cluster", 0},
-	{"profile", KEY_PROFILE, "NAME", 0,
-	 "link figures where no source has them (weft synth --profiles)", 0},
-	{"gpus-per-node", KEY_GPUS, "N", 0,
-	 "where no source says how many a node has", 0},
-	{"levels", KEY_LEVELS, "NAME,...", 0,
-	 "names of the levels, innermost first (default: leaf,spine,pod,...)",
-	 0},
-	{"topology", KEY_TOPOLOGY, "NAME", 0,
-	 "which of several topologies in a file", 0},
-	{"names", KEY_NAMES, "FILE", 0,
-	 "lines \"GUID-or-id HOST\" for what has no name of its own", 0},
-	{"no-include", KEY_NO_INCLUDE, NULL, 0,
-	 "do not open files that an input includes", 0},
-	{0},
-};
-
 void sources_formats_print(void)
 {
 	for (uint32_t i = 0; i < weft_n_importers; i++)
@@ -106,19 +73,22 @@ int sources_add(struct sources *sources, const char *text,
 	return source_add(sources, source, err);
 }
 
-static void argument(struct argp_state *state, struct sources *sources,
-		     char *arg)
+static void argument_read(const struct argp_state *state, char *text,
+			  void *input)
 {
+	struct sources *sources = input;
 	struct source source = {.importer = sources->importer};
 
-	hosts_split(arg, &source);
+	if (!text)
+		return;
+	hosts_split(text, &source);
 	if (source_add(sources, source, NULL))
 		argp_failure(state, EXIT_ERROR, 0, "out of memory");
 }
 
-static void from(struct argp_state *state, struct sources *sources,
-		 const char *name)
+static void from_read(const struct argp_state *state, char *name, void *input)
 {
+	struct sources *sources = input;
 	struct weft_error err = {0};
 
 	sources->asked = true;
@@ -133,11 +103,10 @@ static void from(struct argp_state *state, struct sources *sources,
 		argp_error(state, "%s", err.text);
 }
 
-static void names_read(struct argp_state *state, struct sources *sources,
-		       const char *path)
+static void names_read(const struct argp_state *state, char *path, void *input)
 {
+	struct sources *sources = input;
 	struct weft_error err = {0};
-
 	size_t size;
 
 	free(sources->names);
@@ -148,49 +117,37 @@ static void names_read(struct argp_state *state, struct sources *sources,
 	(void)state;
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	struct sources *sources = state->input;
+#define QUESTION struct sources
 
-	switch (key) {
-	case KEY_FROM:
-		from(state, sources, arg);
-		return 0;
-	case KEY_FORMATS:
-		sources_formats_print();
-		exit(fflush(stdout) == 0 ? EXIT_YES : EXIT_ERROR);
-	case KEY_NAME:
-		sources->hierarchy_options.name = arg;
-		return 0;
-	case KEY_PROFILE:
-		sources->hierarchy_options.profile = arg;
-		return 0;
-	case KEY_GPUS:
-		sources->hierarchy_options.gpus_per_node =
-			(uint32_t)option_uint(state, arg,
-					      WEFT_MAX_GPUS_PER_NODE);
-		return 0;
-	case KEY_LEVELS:
-		sources->hierarchy_options.level_names = arg;
-		return 0;
-	case KEY_TOPOLOGY:
-		sources->import.topology = arg;
-		return 0;
-	case KEY_NAMES:
-		names_read(state, sources, arg);
-		return 0;
-	case KEY_NO_INCLUDE:
-		sources->import.no_include = true;
-		return 0;
-	case ARGP_KEY_ARG:
-		argument(state, sources, arg);
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
+static const struct option_row options[] = {
+	{"from", 0, "FORMAT",
+	 "format of the files that follow; may be repeated", 0,
+	 READ(from_read)},
+	{"formats", 0, NULL, "list the formats and exit", 0,
+	 LIST(sources_formats_print)},
+	{"name", 0, "NAME", "name of the cluster", 0,
+	 TEXT(hierarchy_options.name)},
+	{"profile", 0, "NAME",
+	 "link figures where no source has them (weft synth --profiles)", 0,
+	 TEXT(hierarchy_options.profile)},
+	{"gpus-per-node", 0, "N", "where no source says how many a node has", 0,
+	 WHOLE(hierarchy_options.gpus_per_node, 0, WEFT_MAX_GPUS_PER_NODE)},
+	{"levels", 0, "NAME,...",
+	 "names of the levels, innermost first (default: leaf,spine,pod,...)",
+	 0, TEXT(hierarchy_options.level_names)},
+	{"topology", 0, "NAME", "which of several topologies in a file", 0,
+	 TEXT(import.topology)},
+	{"names", 0, "FILE",
+	 "lines \"GUID-or-id HOST\" for what has no name of its own", 0,
+	 READ(names_read)},
+	{"no-include", 0, NULL, "do not open files that an input includes", 0,
+	 FLAG(import.no_include)},
+};
 
-const struct argp sources_argp = {.options = options, .parser = parse};
+const struct command_line sources_line = {
+	ROWS(options),
+	.argument = argument_read,
+};
 
 int sources_add_read(struct sources *sources, const struct source *source,
 		     struct weft_error *err)

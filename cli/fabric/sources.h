@@ -3,13 +3,12 @@
 #ifndef WEFT_CLI_FABRIC_SOURCES_H
 #define WEFT_CLI_FABRIC_SOURCES_H
 
+#include "cli/option.h"
 #include "topology/fabric.h"
 #include "topology/hierarchy/hierarchy.h"
 #include "topology/import/import.h"
 
-#include <argp.h>
-
-/* What the options of sources_argp said, and what became of it.
+/* What the options of sources_line said, and what became of it.
  * Zero-initialise; sources_free in any case. */
 struct sources {
 	struct source {
@@ -33,8 +32,8 @@ struct sources {
 };
 
 /* --from, --name, --profile, --gpus-per-node, --levels, --topology, --names,
- * --no-include and FILE arguments; input is a struct sources. */
-extern const struct argp sources_argp;
+ * --no-include and FILE arguments; the question is a struct sources. */
+extern const struct command_line sources_line;
 
 /* Adds "FORMAT:FILE" or FILE, as --against has it. */
 int sources_add(struct sources *sources, const char *text,

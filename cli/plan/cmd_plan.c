@@ -134,19 +134,14 @@ static void progress_print(void *listener, const char *text)
 		fprintf(stderr, "weft: %.1f s: %s\n", elapsed_s, text);
 }
 
-static void methods_print(const struct argp_state *state, char *text,
-			  void *input)
+static void methods_print(void)
 {
-	(void)state;
-	(void)text;
-	(void)input;
 	for (uint32_t i = 0; i < weft_n_strategies; i++)
 		printf("%-12s %s\n", weft_strategies[i].name,
 		       weft_strategies[i].help);
 	printf("%-12s %s\n", weft_exact.name,
 	       weft_exact_is_built() ? weft_exact.help
 				     : "not built in: it needs GLPK");
-	exit(fflush(stdout) == 0 ? EXIT_YES : EXIT_ERROR);
 }
 
 /* The exact method is not in the library's table: its solver is not for
@@ -175,7 +170,7 @@ static const struct option_row options[] = {
 	{"method", 'm', "NAME", "how to search (default: pack)", 0,
 	 READ(method_read)},
 	{"methods", 0, NULL, "list the methods and exit", 0,
-	 READ(methods_print)},
+	 LIST(methods_print)},
 	{"seed", 0, "N", "same seed, same answer (default: 0)", 0,
 	 LONG(options.seed, UINT64_MAX)},
 	{"work", 0, "N", "steps of search at most", 0,

@@ -2,11 +2,11 @@
 /* cmd_ranks.c - weft ranks: which rank runs where, for any launcher */
 #include "base/suggest.h"
 #include "cli/cmd.h"
+#include "cli/option.h"
 #include "cli/plan/ranks.h"
 #include "cli/report.h"
 #include "topology/rank_map.h"
 
-#include <argp.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -244,20 +244,7 @@ static int rank_form_json(const struct weft_rank_map *r, struct weft_error *err)
 
 /* ---- the command ---- */
 
-enum { KEY_FORMS = 256, KEY_JSON };
-
 #define MAX_FORMS 16
-
-static const struct argp_option options[] = {
-	{"plan", 'p', "FILE", 0,
-	 "the JSON of weft plan or score; \"-\" is stdin (default: the job's "
-	 "order, from WEFT_RANKS)",
-	 0},
-	{"form", 'F', "NAME", 0, "for which launcher (default: table)", 0},
-	{"forms", KEY_FORMS, NULL, 0, "list the forms and exit", 0},
-	{"json", KEY_JSON, NULL, 0, "print one JSON object", 0},
-	{0},
-};
 
 struct ranks {
 	const char *plan;
@@ -271,49 +258,40 @@ static void forms_print(void)
 		printf("%-10s %s\n", rank_forms[i].name, rank_forms[i].help);
 }
 
-static const struct rank_form *form_read(struct argp_state *state,
-					 const char *name)
+static void form_read(const struct argp_state *state, char *name, void *input)
 {
-	const struct rank_form *form = rank_form_find(name);
+	struct ranks *ranks = input;
 	const char *words[MAX_FORMS];
 	char hint[WEFT_SUGGEST_TEXT];
 
 	for (uint32_t i = 0; i < n_rank_forms && i < MAX_FORMS; i++)
 		words[i] = rank_forms[i].name;
-	if (!form)
+	ranks->form = rank_form_find(name);
+	if (!ranks->form)
 		argp_error(state, "--form: there is no \"%s\"; %s", name,
 			   weft_suggest_text(name, words, n_rank_forms, hint));
-	return form;
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static void options_check(const struct argp_state *state, void *input)
 {
-	struct ranks *ranks = state->input;
+	const struct ranks *ranks = input;
 
-	switch (key) {
-	case 'p':
-		ranks->plan = arg;
-		return 0;
-	case 'F':
-		ranks->form = form_read(state, arg);
-		return 0;
-	case KEY_FORMS:
-		forms_print();
-		exit(fflush(stdout) == 0 ? EXIT_YES : EXIT_ERROR);
-	case KEY_JSON:
-		ranks->json = true;
-		return 0;
-	case ARGP_KEY_ARG:
-		argp_error(state, "\"%s\" is not an option", arg);
-		return 0;
-	case ARGP_KEY_END:
-		if (ranks->json && ranks->form)
-			argp_error(state, "give either --form or --json");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	if (ranks->json && ranks->form)
+		argp_error(state, "give either --form or --json");
 }
+
+#define QUESTION struct ranks
+
+static const struct option_row options[] = {
+	{"plan", 'p', "FILE",
+	 "the JSON of weft plan or score; \"-\" is stdin (default: the job's "
+	 "order, from WEFT_RANKS)",
+	 0, TEXT(plan)},
+	{"form", 'F', "NAME", "for which launcher (default: table)", 0,
+	 READ(form_read)},
+	{"forms", 0, NULL, "list the forms and exit", 0, LIST(forms_print)},
+	{"json", 0, NULL, "print one JSON object", 0, FLAG(json)},
+};
 
 /* ---- from a plan ---- */
 
@@ -447,9 +425,9 @@ static int from_job(const struct ranks *ranks, struct weft_error *err)
 
 int cmd_ranks(int argc, char **argv)
 {
-	static const struct argp argp = {
-		.options = options,
-		.parser = parse,
+	static const struct command_line line = {
+		ROWS(options),
+		.check = options_check,
 		.doc = "Which rank runs on which GPU of which node, for any "
 		       "launcher: inside of a job that weft ordered, or of a "
 		       "plan.",
@@ -458,7 +436,7 @@ int cmd_ranks(int argc, char **argv)
 	struct weft_error err = {0};
 	int result;
 
-	argp_parse(&argp, argc, argv, 0, NULL, &ranks);
+	command_line_read(&line, argc, argv, &ranks);
 	result = ranks.plan ? from_plan(&ranks, &err) : from_job(&ranks, &err);
 	return result < 0 ? cmd_fail(&err) : result;
 }

@@ -3,10 +3,10 @@
  * framework's configuration */
 #include "base/text.h"
 #include "cli/cmd.h"
+#include "cli/option.h"
 #include "cli/report.h"
 #include "costmodel/script/script.h"
 
-#include <argp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,57 +15,57 @@
 #define MOST_BYTES (4u << 20)
 #define MAX_SET	   64
 
-enum { KEY_JSON = 256, KEY_SET, KEY_READERS };
-
-static const struct argp_option options[] = {
-	{"set", KEY_SET, "NAME=VALUE", 0,
-	 "a variable that the caller of the script sets", 0},
-	{"readers", KEY_READERS, NULL, 0, "list the frameworks that are read",
-	 0},
-	{"json", KEY_JSON, NULL, 0, "answer in JSON", 0},
-	{0},
-};
-
 struct question {
 	const char *words[MAX_SET + 1]; /* the script and its arguments */
 	const char *set[MAX_SET + 1];
 	int n_words, n_set;
-	bool json, readers;
+	bool json;
 	struct weft_script_options options;
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static void set_read(const struct argp_state *state, char *text, void *input)
 {
-	struct question *q = state->input;
+	struct question *q = input;
 
-	switch (key) {
-	case KEY_JSON:
-		q->json = true;
-		return 0;
-	case KEY_READERS:
-		q->readers = true;
-		return 0;
-	case KEY_SET:
-		if (!strchr(arg, '=') || q->n_set == MAX_SET)
-			argp_error(state, "--set: \"%s\" is not NAME=VALUE",
-				   arg);
-		q->set[q->n_set++] = arg;
-		return 0;
-	case ARGP_KEY_ARG:
-		/* the rest is the command's, or the script's arguments */
-		q->words[q->n_words++] = arg;
-		while (state->next < state->argc && q->n_words < MAX_SET)
-			q->words[q->n_words++] = state->argv[state->next++];
-		return 0;
-	case ARGP_KEY_END:
-		if (!q->n_words && !q->readers)
-			argp_error(state, "which script? Give a file, \"-\" "
-					  "for stdin, or a command");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	if (!strchr(text, '=') || q->n_set == MAX_SET)
+		argp_error(state, "--set: \"%s\" is not NAME=VALUE", text);
+	q->set[q->n_set++] = text;
 }
+
+static void word_read(const struct argp_state *state, char *text, void *input)
+{
+	struct question *q = input;
+
+	(void)state;
+	if (text && q->n_words < MAX_SET)
+		q->words[q->n_words++] = text;
+}
+
+static void words_check(const struct argp_state *state, void *input)
+{
+	const struct question *q = input;
+
+	if (!q->n_words)
+		argp_error(state, "which script? Give a file, \"-\" for stdin, "
+				  "or a command");
+}
+
+static void readers_list(void)
+{
+	for (const struct weft_script_reader *r = weft_script_readers; r->name;
+	     r++)
+		printf("%-12s%s\n", r->name, r->help);
+}
+
+#define QUESTION struct question
+
+static const struct option_row options[] = {
+	{"set", 0, "NAME=VALUE",
+	 "a variable that the caller of the script sets", 0, READ(set_read)},
+	{"readers", 0, NULL, "list the frameworks that are read", 0,
+	 LIST(readers_list)},
+	{"json", 0, NULL, "answer in JSON", 0, FLAG(json)},
+};
 
 /* ---- files ---- */
 
@@ -201,13 +201,6 @@ static void answer_text(const struct weft_script *s)
 		printf("  %s\n", s->assumed[i]);
 }
 
-static void readers_list(void)
-{
-	for (const struct weft_script_reader *r = weft_script_readers; r->name;
-	     r++)
-		printf("%-12s%s\n", r->name, r->help);
-}
-
 static int script_find(struct question *q, struct weft_script *script,
 		       struct weft_error *err)
 {
@@ -235,10 +228,13 @@ static int script_find(struct question *q, struct weft_script *script,
 
 int cmd_spec(int argc, char **argv)
 {
-	static const struct argp argp = {
-		.options = options,
-		.parser = parse,
-		.args_doc = "SCRIPT [ARGUMENT...]\nCONFIG\nCOMMAND...",
+	static const struct command_line line = {
+		ROWS(options),
+		.argument = word_read,
+		.check = words_check,
+		.in_order = true,
+		.rest = true,
+		.arguments = "SCRIPT [ARGUMENT...]\nCONFIG\nCOMMAND...",
 		.doc = "A job spec out of a launch script, a framework's "
 		       "configuration or a command, with the line of each "
 		       "key.  Nothing is run.",
@@ -248,11 +244,7 @@ int cmd_spec(int argc, char **argv)
 	struct weft_error err = {0};
 	int code = EXIT_YES;
 
-	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &q);
-	if (q.readers) {
-		readers_list();
-		return EXIT_YES;
-	}
+	command_line_read(&line, argc, argv, &q);
 	script = weft_calloc(1, sizeof(*script), &err);
 	if (!script || script_find(&q, script, &err) ||
 	    (q.json && answer_json(script, &err)))

@@ -1,19 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cmd_doctor.c - weft doctor: is what runs what was installed */
 #include "cli/cmd.h"
+#include "cli/option.h"
 #include "cli/report.h"
 #include "cli/setup/doctor.h"
-
-#include <argp.h>
-
-enum { KEY_SRUN = 256, KEY_JSON };
-
-static const struct argp_option options[] = {
-	{"srun", KEY_SRUN, NULL, 0,
-	 "start a small job on two nodes, to see whether its ranks arrive", 0},
-	{"json", KEY_JSON, NULL, 0, "answer in JSON", 0},
-	{0},
-};
 
 /* In the order in which one thing needs the other. */
 static const struct doctor_check doctor_checks[] = {
@@ -35,24 +25,14 @@ struct invocation {
 	struct doctor doctor;
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	struct invocation *in = state->input;
+#define QUESTION struct invocation
 
-	switch (key) {
-	case KEY_SRUN:
-		in->doctor.srun = true;
-		return 0;
-	case KEY_JSON:
-		in->json = true;
-		return 0;
-	case ARGP_KEY_ARG:
-		argp_error(state, "\"%s\" is not an option", arg);
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
+static const struct option_row options[] = {
+	{"srun", 0, NULL,
+	 "start a small job on two nodes, to see whether its ranks arrive", 0,
+	 FLAG(doctor.srun)},
+	{"json", 0, NULL, "answer in JSON", 0, FLAG(json)},
+};
 
 static int run(struct doctor *d, struct weft_error *err)
 {
@@ -90,9 +70,8 @@ static void doctor_free(struct doctor *d)
 
 int cmd_doctor(int argc, char **argv)
 {
-	static const struct argp argp = {
-		.options = options,
-		.parser = parse,
+	static const struct command_line line = {
+		ROWS(options),
 		.doc = "Looks whether the running Slurm uses what is "
 		       "installed: versions, plugin folders, permissions, "
 		       "weft.yaml, the fabric, the option --weft, ranks.",
@@ -101,7 +80,7 @@ int cmd_doctor(int argc, char **argv)
 	struct weft_error err = {0};
 	int code = EXIT_YES;
 
-	argp_parse(&argp, argc, argv, 0, NULL, &in);
+	command_line_read(&line, argc, argv, &in);
 	report_start();
 	if (run(&in.doctor, &err) || answer(&in, &err))
 		code = cmd_fail(&err);

@@ -3,12 +3,10 @@
 #include "config.h" /* first: vasprintf is GNU */
 
 #include "cli/cmd.h"
-#include "cli/option.h"
 #include "cli/report.h"
 #include "cli/setup/setup.h"
 #include "topology/audit/audit.h"
 
-#include <argp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,52 +15,22 @@
 #define DEFAULT_CONF "/etc/slurm/slurm.conf"
 #define MAX_DAYS     366
 
-enum { KEY_INTO = 256, KEY_DRY_RUN, KEY_UNDO, KEY_SRUN, KEY_DAYS, KEY_JSON };
+#define QUESTION struct setup
 
-static const struct argp_option options[] = {
-	{"into", KEY_INTO, "FOLDER", 0,
-	 "where fabric.yaml and weft.yaml go (default: that of slurm.conf)", 0},
-	{"srun", KEY_SRUN, NULL, 0,
+static const struct option_row options[] = {
+	{"into", 0, "FOLDER",
+	 "where fabric.yaml and weft.yaml go (default: that of slurm.conf)", 0,
+	 TEXT(into)},
+	{"srun", 0, NULL,
 	 "ask one node of each kind what joins its GPUs, by a job of a minute",
-	 0},
-	{"days", KEY_DAYS, "N", 0,
-	 "try the jobs of the last N days (default: 7; 0: none)", 0},
-	{"dry-run", KEY_DRY_RUN, NULL, 0, "write and remove nothing", 0},
-	{"undo", KEY_UNDO, NULL, 0, "take back what setup has written", 0},
-	{"json", KEY_JSON, NULL, 0, "answer in JSON", 0},
-	{0},
+	 0, FLAG(srun)},
+	{"days", 0, "N",
+	 "try the jobs of the last N days (default: 7; 0: none)", 0,
+	 WHOLE(days, 0, MAX_DAYS)},
+	{"dry-run", 0, NULL, "write and remove nothing", 0, FLAG(dry_run)},
+	{"undo", 0, NULL, "take back what setup has written", 0, FLAG(undo)},
+	{"json", 0, NULL, "answer in JSON", 0, FLAG(json)},
 };
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	struct setup *s = state->input;
-
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &s->sources;
-		return 0;
-	case KEY_INTO:
-		s->into = arg;
-		return 0;
-	case KEY_SRUN:
-		s->srun = true;
-		return 0;
-	case KEY_DAYS:
-		s->days = (uint32_t)option_uint(state, arg, MAX_DAYS);
-		return 0;
-	case KEY_DRY_RUN:
-		s->dry_run = true;
-		return 0;
-	case KEY_UNDO:
-		s->undo = true;
-		return 0;
-	case KEY_JSON:
-		s->json = true;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
 
 int setup_command_add(struct setup *s, bool ran, struct weft_error *err,
 		      const char *format, ...)
@@ -242,24 +210,22 @@ static void setup_free(struct setup *s)
 
 int cmd_setup(int argc, char **argv)
 {
-	static const struct argp_child children[] = {
-		{&sources_argp, 0, NULL, 0}, {0}};
-	static const struct argp argp = {
-		.options = options,
-		.parser = parse,
-		.args_doc = "[--from FORMAT [NODES=]FILE...]",
+	static const struct command_line line = {
+		ROWS(options),
+		.shared = &sources_line,
+		.in_order = true,
+		.arguments = "[--from FORMAT [NODES=]FILE...]",
 		.doc = "Asks Slurm, the network and the cloud what the cluster "
 		       "is, writes a fabric and a weft.yaml that only "
 		       "observes, tries last week's jobs, and says what is "
 		       "left to do.  Every command is shown; none changes the "
 		       "cluster.",
-		.children = children,
 	};
 	struct setup s = {.days = 7};
 	struct weft_error err = {0};
 	int code = EXIT_YES;
 
-	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &s);
+	command_line_read(&line, argc, argv, &s);
 	report_start();
 	if (run(&s, &err) || answer(&s, &err))
 		code = cmd_fail(&err);

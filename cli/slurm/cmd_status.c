@@ -2,6 +2,7 @@
 /* cmd_status.c - weft status: what is free, how weft decides, who waits */
 #include "base/bitset.h"
 #include "cli/cmd.h"
+#include "cli/option.h"
 #include "cli/report.h"
 #include "cli/slurm/fleet.h"
 #include "cli/slurm/prometheus.h"
@@ -9,7 +10,6 @@
 #include "cli/slurm/slurm_state.h"
 #include "cli/slurm/status.h"
 
-#include <argp.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -223,43 +223,6 @@ out:
 
 /* ---- the command ---- */
 
-enum {
-	KEY_VERIFY = 256,
-	KEY_PROMETHEUS,
-	KEY_STATUS,
-	KEY_SAVED,
-	KEY_HTML,
-	KEY_JSON
-};
-
-static const struct argp_option options[] = {
-	{"fabric", 'f', "FILE", 0,
-	 "the cluster (default: $WEFT_FABRIC, else what weft.yaml beside "
-	 "slurm.conf names)",
-	 0},
-	{"status", KEY_STATUS, "FILE", 0,
-	 "the plugin's status file (default: what weft.yaml names)", 0},
-	{"verify", KEY_VERIFY, NULL, 0,
-	 "compare what the plugin takes as taken with Slurm's jobs; exit with "
-	 "3 when they differ",
-	 0},
-	{"saved", KEY_SAVED, "FILE", OPTION_ARG_OPTIONAL,
-	 "what weft's nodes saved, or would have saved, job by job and by the "
-	 "week, from the plugin's records (default: those in "
-	 "StateSaveLocation)",
-	 0},
-	{"prometheus", KEY_PROMETHEUS, "FILE", OPTION_ARG_OPTIONAL,
-	 "write metrics for node_exporter's textfile collector (default: to "
-	 "standard output)",
-	 0},
-	{"html", KEY_HTML, NULL, 0,
-	 "answer as a page: who waits and why, what is free, how full domains "
-	 "were over time; with --saved without asking Slurm",
-	 0},
-	{"json", KEY_JSON, NULL, 0, "answer in JSON", 0},
-	{0},
-};
-
 struct invocation {
 	const char *fabric_path, *status_path, *saved_path, *prometheus;
 	bool verify, saved, html, json;
@@ -267,55 +230,76 @@ struct invocation {
 	struct saved records;
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static void saved_read(const struct argp_state *state, char *text, void *input)
 {
-	struct invocation *in = state->input;
+	struct invocation *in = input;
 
-	switch (key) {
-	case 'f':
-		in->fabric_path = arg;
-		return 0;
-	case KEY_STATUS:
-		in->status_path = arg;
-		return 0;
-	case KEY_VERIFY:
-		in->verify = true;
-		return 0;
-	case KEY_SAVED:
-		in->saved = true;
-		in->saved_path = arg;
-		return 0;
-	case KEY_PROMETHEUS:
-		in->prometheus = arg ? arg : "-";
-		return 0;
-	case KEY_HTML:
-		in->html = true;
-		return 0;
-	case KEY_JSON:
-		in->json = true;
-		return 0;
-	case ARGP_KEY_ARG:
-		if (in->fabric_path)
-			argp_error(state,
-				   "one fabric, please: \"%s\" is a "
-				   "second",
-				   arg);
-		in->fabric_path = arg;
-		return 0;
-	case ARGP_KEY_END:
-		if (in->prometheus && (in->json || in->verify))
-			argp_error(state, "--prometheus is a format of its "
-					  "own");
-		if (in->html && (in->json || in->verify || in->prometheus))
-			argp_error(state, "--html is a format of its own");
-		if (in->saved && in->verify)
-			argp_error(state, "--verify has nothing to do with "
-					  "--saved");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	(void)state;
+	in->saved = true;
+	in->saved_path = text;
 }
+
+static void prometheus_read(const struct argp_state *state, char *text,
+			    void *input)
+{
+	struct invocation *in = input;
+
+	(void)state;
+	in->prometheus = text ? text : "-";
+}
+
+static void fabric_read(const struct argp_state *state, char *text, void *input)
+{
+	struct invocation *in = input;
+
+	if (text && in->fabric_path)
+		argp_error(state, "one fabric, please: \"%s\" is a second",
+			   text);
+	if (text)
+		in->fabric_path = text;
+}
+
+static void options_check(const struct argp_state *state, void *input)
+{
+	const struct invocation *in = input;
+
+	if (in->prometheus && (in->json || in->verify))
+		argp_error(state, "--prometheus is a format of its own");
+	if (in->html && (in->json || in->verify || in->prometheus))
+		argp_error(state, "--html is a format of its own");
+	if (in->saved && in->verify)
+		argp_error(state, "--verify has nothing to do with --saved");
+}
+
+#define QUESTION struct invocation
+
+static const struct option_row options[] = {
+	{"fabric", 'f', "FILE",
+	 "the cluster (default: $WEFT_FABRIC, else what weft.yaml beside "
+	 "slurm.conf names)",
+	 0, TEXT(fabric_path)},
+	{"status", 0, "FILE",
+	 "the plugin's status file (default: what weft.yaml names)", 0,
+	 TEXT(status_path)},
+	{"verify", 0, NULL,
+	 "compare what the plugin takes as taken with Slurm's jobs; exit with "
+	 "3 when they differ",
+	 0, FLAG(verify)},
+	{"saved", 0, "FILE",
+	 "what weft's nodes saved, or would have saved, job by job and by the "
+	 "week, from the plugin's records (default: those in "
+	 "StateSaveLocation)",
+	 0, MAYBE(saved_read)},
+	{"prometheus", 0, "FILE",
+	 "write metrics for node_exporter's textfile collector (default: to "
+	 "standard output)",
+	 0, MAYBE(prometheus_read)},
+	{"html", 0, NULL,
+	 "answer as a page: who waits and why, what is free, how full domains "
+	 "were over time; with --saved without asking Slurm",
+	 0, FLAG(html)},
+	{"json", 0, NULL, "answer in JSON", 0, FLAG(json)},
+};
 
 /* ---- reading ---- */
 
@@ -511,9 +495,10 @@ static int answer(struct invocation *in, enum exit_code *code,
 
 int cmd_status(int argc, char **argv)
 {
-	static const struct argp argp = {
-		.options = options,
-		.parser = parse,
+	static const struct command_line line = {
+		ROWS(options),
+		.argument = fabric_read,
+		.check = options_check,
 		.doc = "The running Slurm as weft sees it: free places by size "
 		       "and level, decisions, waiting jobs.",
 	};
@@ -522,7 +507,7 @@ int cmd_status(int argc, char **argv)
 	enum exit_code code = EXIT_YES;
 	int result;
 
-	argp_parse(&argp, argc, argv, 0, NULL, &in);
+	command_line_read(&line, argc, argv, &in);
 	result = answer(&in, &code, &err);
 	saved_free(&in.records);
 	status_close(&in.status);

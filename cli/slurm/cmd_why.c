@@ -6,6 +6,7 @@
 #include "base/size.h"
 #include "cli/clock.h"
 #include "cli/cmd.h"
+#include "cli/option.h"
 #include "cli/plan/axes.h"
 #include "cli/plan/gain.h"
 #include "cli/plan/ranks.h"
@@ -20,7 +21,6 @@
 #include "placement/blockers.h"
 #include "placement/place.h"
 
-#include <argp.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,17 +31,6 @@
 
 /* A better place for a job that runs is worth a word from here on. */
 #define WORTH 0.005
-
-static const struct argp_option options[] = {
-	{"fabric", 'f', "FILE", 0,
-	 "the cluster (default: $WEFT_FABRIC, else what weft.yaml beside "
-	 "slurm.conf names)",
-	 0},
-	{"job", 'j', "SPEC", 0,
-	 "the job's spec, where neither Slurm nor the plugin shows it", 0},
-	{"json", 'J', NULL, 0, "answer in JSON", 0},
-	{0},
-};
 
 struct why {
 	const char *id, *spec;
@@ -60,33 +49,29 @@ struct why {
 	double elapsed_s;
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static void id_read(const struct argp_state *state, char *text, void *input)
 {
-	struct why *why = state->input;
+	struct why *why = input;
 
-	switch (key) {
-	case 'f':
-		why->request.fabric_path = arg;
-		return 0;
-	case 'j':
-		why->spec = arg;
-		return 0;
-	case 'J':
-		why->request.json = true;
-		return 0;
-	case ARGP_KEY_ARG:
-		if (why->id)
-			argp_error(state, "one job at a time");
-		why->id = arg;
-		return 0;
-	case ARGP_KEY_END:
-		if (!why->id)
-			argp_error(state, "which job? Give its number");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	if (why->id)
+		argp_error(state, "one job at a time");
+	if (!text)
+		argp_error(state, "which job? Give its number");
+	why->id = text;
 }
+
+#define QUESTION struct why
+
+static const struct option_row options[] = {
+	{"fabric", 'f', "FILE",
+	 "the cluster (default: $WEFT_FABRIC, else what weft.yaml beside "
+	 "slurm.conf names)",
+	 0, TEXT(request.fabric_path)},
+	{"job", 'j', "SPEC",
+	 "the job's spec, where neither Slurm nor the plugin shows it", 0,
+	 TEXT(spec)},
+	{"json", 'J', NULL, "answer in JSON", 0, FLAG(request.json)},
+};
 
 /* ---- what is known ---- */
 
@@ -454,10 +439,10 @@ static int answer(struct why *why, struct weft_error *err)
 
 int cmd_why(int argc, char **argv)
 {
-	static const struct argp argp = {
-		.options = options,
-		.parser = parse,
-		.args_doc = "JOBID",
+	static const struct command_line line = {
+		ROWS(options),
+		.argument = id_read,
+		.arguments = "JOBID",
 		.doc = "Why a job of the running Slurm is where it is, at what "
 		       "cost, or what it waits for.",
 	};
@@ -466,7 +451,7 @@ int cmd_why(int argc, char **argv)
 	bool placed;
 	int result;
 
-	argp_parse(&argp, argc, argv, 0, NULL, &why);
+	command_line_read(&line, argc, argv, &why);
 	result = answer(&why, &err);
 	placed = why.placement.placed;
 	json_decref(why.gain_then);

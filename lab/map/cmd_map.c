@@ -15,23 +15,11 @@
 #define TREE_BUDGET 1
 #define MAX_THREADS 64
 
-static void bound_read(const struct argp_state *state, char *text, void *input)
-{
-	static const char *const names[] = {
-		[MAP_BOUND_FAST] = "fast",
-		[MAP_BOUND_NONE] = "none",
-		[MAP_BOUND_FULL] = "full",
-	};
-	struct map_options *o = input;
-
-	for (int i = 0; i <= MAP_BOUND_FULL; i++) {
-		if (strcmp(text, names[i]) == 0) {
-			o->bound = (enum map_bound)i;
-			return;
-		}
-	}
-	option_wrong(state, text, "none, fast or full");
-}
+static const char *const bound_names[] = {
+	[MAP_BOUND_FAST] = "fast",
+	[MAP_BOUND_NONE] = "none",
+	[MAP_BOUND_FULL] = "full",
+};
 
 #define QUESTION struct map_options
 
@@ -55,7 +43,7 @@ static const struct option_row options[] = {
 	 WHOLE(n_threads, 1, MAX_THREADS)},
 	{"bound", 0, "HOW",
 	 "none, fast or full: what to spend on a lower bound (default: fast)",
-	 0, READ(bound_read)},
+	 0, WORD(bound, bound_names, MAP_BOUND_FULL + 1)},
 	{"list", 0, NULL, "print the whole assignment", 0, FLAG(list)},
 	{"json", 0, NULL, "print the answer as JSON", 0, FLAG(json)},
 };

@@ -58,11 +58,8 @@ static void efficiency_read(const struct argp_state *state, char *text,
 		argp_error(state, "%s", err.text);
 }
 
-static void gpus_print(const struct argp_state *state, char *text, void *input)
+static void gpus_print(void)
 {
-	(void)state;
-	(void)text;
-	(void)input;
 	puts("GPU     16-bit    8-bit    4-bit  TFLOP/s   memory");
 	for (uint32_t i = 0; i < weft_n_gpus; i++) {
 		const struct weft_gpu *g = &weft_gpus[i];
@@ -73,15 +70,10 @@ static void gpus_print(const struct argp_state *state, char *text, void *input)
 		       g->flops_per_s[WEFT_BITS_4] / 1e12,
 		       g->memory_bytes / 1e9, g->memory_bytes_per_s / 1e12);
 	}
-	exit(fflush(stdout) == 0 ? EXIT_YES : EXIT_ERROR);
 }
 
-static void models_print(const struct argp_state *state, char *text,
-			 void *input)
+static void models_print(void)
 {
-	(void)state;
-	(void)text;
-	(void)input;
 	puts("model                layers   hidden  parameters");
 	for (uint32_t i = 0; i < weft_n_models; i++) {
 		const struct weft_model *m = &weft_models[i];
@@ -91,7 +83,6 @@ static void models_print(const struct argp_state *state, char *text,
 	}
 	puts("or a file: model=FILE.yaml, model=PATH/config.json; "
 	     "weft-spec(7)");
-	exit(fflush(stdout) == 0 ? EXIT_YES : EXIT_ERROR);
 }
 
 #define QUESTION struct question
@@ -107,9 +98,9 @@ static const struct option_row known_options[] = {
 	 "table's rows that do not say",
 	 0, TEXT(gpu)},
 	{"gpus", 0, NULL, "list the kinds of GPU and exit", 0,
-	 READ(gpus_print)},
+	 LIST(gpus_print)},
 	{"models", 0, NULL, "list the built-in models and exit", 0,
-	 READ(models_print)},
+	 LIST(models_print)},
 	{"table", 0, "CSV", "predict each run of a table, and say how far off",
 	 0, TEXT(table)},
 	{"baseline", 0, "CSV", "show these errors of other models below", 0,

@@ -27,11 +27,8 @@ static double *term_value(struct weft_whatif_terms *terms,
 	return (double *)(void *)((char *)terms + term->offset);
 }
 
-static void terms_print(const struct argp_state *state, char *text, void *input)
+static void terms_print(void)
 {
-	(void)state;
-	(void)text;
-	(void)input;
 	for (uint32_t i = 0; i < weft_n_whatif_rows; i++) {
 		const struct weft_whatif_term *t = &weft_whatif_rows[i];
 
@@ -43,7 +40,6 @@ static void terms_print(const struct argp_state *state, char *text, void *input)
 		       *t->source ? t->source
 				  : "no source known: measure before use");
 	}
-	exit(fflush(stdout) == 0 ? EXIT_YES : EXIT_ERROR);
 }
 
 static const struct weft_whatif_term *term_find(const struct argp_state *state,
@@ -112,7 +108,7 @@ static const struct option_row options[] = {
 	{"steps", 0, "N", "of the run (default: 1)", 1, COUNT(job.steps)},
 	{"set", 0, "TERM=VALUE", "turn a term on; may be given several times",
 	 2, READ(term_set)},
-	{"terms", 0, NULL, "list the terms and exit", 2, READ(terms_print)},
+	{"terms", 0, NULL, "list the terms and exit", 2, LIST(terms_print)},
 };
 
 static void question_check(const struct argp_state *state, void *input)

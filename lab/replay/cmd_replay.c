@@ -240,29 +240,11 @@ struct replay {
 	uint32_t n_finished; /* policies */
 };
 
-static void policies_print(const struct argp_state *state, char *text,
-			   void *input)
+static void policies_print(void)
 {
-	(void)state;
-	(void)text;
-	(void)input;
 	for (uint32_t i = 0; i < weft_n_policies; i++)
 		printf("%-14s %s\n", weft_policies[i].name,
 		       weft_policies[i].help);
-	exit(fflush(stdout) == 0 ? EXIT_YES : EXIT_ERROR);
-}
-
-static void queue_read(const struct argp_state *state, char *text, void *input)
-{
-	struct replay *replay = input;
-
-	for (int i = 0; i < WEFT_N_QUEUES; i++) {
-		if (strcmp(text, weft_queue_names[i]) == 0) {
-			replay->options.queue = (enum weft_queue)i;
-			return;
-		}
-	}
-	option_wrong(state, text, "backfill or fifo");
 }
 
 /* "weft,slurm-tree" */
@@ -333,8 +315,9 @@ static const struct option_row options[] = {
 	{"policy", 'p', "NAME,...",
 	 "which policies (default: weft and others')", 0, TEXT(policies)},
 	{"policies", 0, NULL, "list the policies and exit", 0,
-	 READ(policies_print)},
-	{"queue", 0, "NAME", "backfill (default) or fifo", 0, READ(queue_read)},
+	 LIST(policies_print)},
+	{"queue", 0, "NAME", "backfill (default) or fifo", 0,
+	 WORD(options.queue, weft_queue_names, WEFT_N_QUEUES)},
 	{"depth", 0, "N", "jobs behind the first that are tried (default: 100)",
 	 0, WHOLE(options.depth, 0, UINT32_MAX)},
 	{"limit", 'n', "N", "only the first N jobs", 0,

@@ -145,7 +145,7 @@ run map --qap "$work/q" --arch "$work/t"
 check "a QAP has no arch" exits 2
 run map --qap "$work/q" --bound some
 check "an unknown bound is a usage error" exits 2
-check "it names those there are" err "none, fast or full"
+check "it names those there are" err "fast, none or full"
 run map --qap "$work/absent"
 check "a missing file is an error" exits 1
 check "it is named" err "weft: $work/absent: No such file"
