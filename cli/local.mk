@@ -20,7 +20,6 @@ libweft_cli_la_SOURCES = \
 	%D%/draw/drawing_facts.c \
 	%D%/draw/drawing_groups.c \
 	%D%/draw/drawing_parts.h \
-	%D%/draw/drawing_traffic.c \
 	%D%/draw/drawing_verdict.c \
 	%D%/fabric/cmd_export.c \
 	%D%/fabric/cmd_fabric.c \

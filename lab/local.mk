@@ -8,7 +8,6 @@ libweft_lab_la_SOURCES = \
 	%D%/advise/advise.h \
 	%D%/advise/cmd_advise.c \
 	%D%/advise/layouts.c \
-	%D%/advise/layouts.h \
 	%D%/calculators/chunks.c \
 	%D%/calculators/chunks.h \
 	%D%/calculators/convention.c \
@@ -44,8 +43,6 @@ libweft_lab_la_SOURCES = \
 	%D%/map/cmd_map.c \
 	%D%/map/map.c \
 	%D%/map/map.h \
-	%D%/map/map_qap.c \
-	%D%/map/map_report.c \
 	%D%/map/map_tree.c \
 	%D%/map/mapping_bound.c \
 	%D%/map/metis.c \
@@ -77,7 +74,6 @@ libweft_lab_la_SOURCES = \
 	%D%/model/model_traffic.c \
 	%D%/model/model_whatif.c \
 	%D%/model/overlap.h \
-	%D%/model/overlap_files.c \
 	%D%/model/overlap_json.c \
 	%D%/model/overlap_text.c \
 	%D%/model/options.c \

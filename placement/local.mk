@@ -50,8 +50,6 @@ libweft_placement_la_SOURCES = \
 	%D%/mapping/sites.h \
 	%D%/mapping/bisect.c \
 	%D%/mapping/bisect.h \
-	%D%/mapping/coarse_level.c \
-	%D%/mapping/coarse_level.h \
 	%D%/mapping/multistart.c \
 	%D%/mapping/multistart.h \
 	%D%/mapping/tree.c \

@@ -10,8 +10,6 @@
 
 /* Ways to colour, and the one that is chosen. */
 int drawing_groups(struct drawing *d, struct weft_error *err);
-/* The matrix of bytes between ranks. */
-int drawing_traffic(struct drawing *d, struct weft_error *err);
 /* Title, facts, tables of cost. */
 int drawing_facts(struct drawing *d, struct weft_error *err);
 

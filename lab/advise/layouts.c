@@ -4,7 +4,7 @@
  * The axes are chosen one after the other, each among what the ones before
  * leave, so that every layout is listed once.
  */
-#include "lab/advise/layouts.h"
+#include "lab/advise/advise.h"
 
 #include <stddef.h>
 #include <stdio.h>

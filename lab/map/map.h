@@ -2,7 +2,7 @@
 /* map.h - anyone's mapping problem: asked and answered
  *
  * Two kinds of problem, a graph on a tree (map_tree.c) and two matrices
- * (map_qap.c), have options and answers in common.
+ * (cmd_map.c), have options and answers in common.
  */
 #ifndef WEFT_LAB_MAP_MAP_H
 #define WEFT_LAB_MAP_MAP_H
@@ -52,8 +52,6 @@ struct map_answer {
  * allowed it is priced only.  Free with map_answer_free in either case. */
 int map_tree(const struct map_options *o, struct map_answer *a,
 	     struct weft_error *err);
-int map_qap(const struct map_options *o, struct map_answer *a,
-	    struct weft_error *err);
 void map_answer_free(struct map_answer *a);
 
 /* No arrangement of a graph on sites costs less than *bound; spends at most
@@ -73,9 +71,5 @@ int map_assignment_load(const char *path, uint32_t n, uint32_t n_places,
 struct map_cost map_cost_whole(int64_t integer);
 /* Whole where the number is one and doubles count so far. */
 struct map_cost map_cost_real(double real);
-
-/* Prints the answer. */
-int map_report(const struct map_options *o, const struct map_answer *a,
-	       struct weft_error *err);
 
 #endif

@@ -48,7 +48,4 @@ double overlap_eta_seed(const struct weft_overlap *o);
 int overlap_print_json(const struct overlap_answer *a, struct weft_error *err);
 void overlap_print_text(const struct overlap_answer *a);
 
-/* --matrix and --collectives: written whole or not at all. */
-int overlap_write_files(const struct overlap_answer *a, struct weft_error *err);
-
 #endif
