@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# A fuzzer is tests/fuzz/fuzz_NAME.c, with seeds in corpus/NAME and, if there
-# is one, the dictionary NAME.dict.  "make check" replays the seeds with any
+# A fuzzer is tests/fuzz/fuzz_NAME.c, with inputs to start from in corpus/NAME and
+# in the folders that the file seeds has for NAME and, if there is one, the
+# dictionary NAME.dict.  "make check" replays the seeds with any
 # compiler; "make fuzz" searches for FUZZ_SECONDS each.
 fuzzed_imports = \
 	aws \
@@ -130,6 +131,7 @@ EXTRA_DIST += \
 	%D%/nccl_log.dict \
 	%D%/roster.dict \
 	%D%/script.dict \
+	%D%/seeds \
 	%D%/slurm_nodes.dict \
 	%D%/slurm_topology.dict \
 	%D%/slurm_yaml.dict \
@@ -141,8 +143,6 @@ FUZZ_CC = clang-14
 FUZZ_CFLAGS = -g -O1 -fsanitize=fuzzer,address,undefined \
 	-fno-sanitize-recover=all
 FUZZ_SECONDS = 300
-# Where other good inputs for NAME lie.
-fuzz_seeds_fabric = tests/fabrics/valid tests/fabrics/invalid contrib/fabrics
 # libhwloc leaks on some files: its fuzzer runs in processes of its own, which
 # end before that fills the memory.
 # Readers of the laboratory.
@@ -185,8 +185,10 @@ fuzz:
 			$(YAML_CFLAGS) $$folder/fuzz_$$name.c $$sources \
 			$(YAML_LIBS) $(JANSSON_LIBS) $(ZLIB_LIBS) \
 			$(EXPAT_LIBS) $(HWLOC_LIBS) $(LIBS) -o $$work/fuzz; \
-		test $$name != fabric || for seed in $(fuzz_seeds_fabric); do \
-			seeds="$$seeds $(srcdir)/$$seed"; \
+		for seed in tests/fuzz/corpus/$$name \
+				$$(sed -n "s/^$$name //p" $$folder/seeds); do \
+			test ! -d $(srcdir)/$$seed || \
+				seeds="$$seeds $(srcdir)/$$seed"; \
 		done; \
 		dict=$$folder/$$name.dict; \
 		test -e $$dict && dict="-dict=$$dict" || dict=; \
@@ -195,7 +197,7 @@ fuzz:
 		$$work/fuzz $$dict $$once -max_total_time=$(FUZZ_SECONDS) \
 			-max_len=4096 -timeout=10 -print_final_stats=1 \
 			-artifact_prefix=$$work/ $$work/found \
-			$$folder/corpus/$$name $$seeds >$$work/log 2>&1 || \
+			$$seeds >$$work/log 2>&1 || \
 			{ tail -n 40 $$work/log; exit 1; }; \
 		sed -n 's/^stat::number_of_executed_units: */  inputs tried: /p' \
 			$$work/log; \
