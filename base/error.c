@@ -90,6 +90,26 @@ void *weft_realloc(void *old, size_t n, size_t size, struct weft_error *err)
 	return block;
 }
 
+int weft_grow(void *array, size_t n, uint32_t *room, size_t size,
+	      struct weft_error *err)
+{
+	size_t larger = *room ? 2 * (size_t)*room : 64;
+	void *block;
+
+	if (n < *room)
+		return 0;
+	if (larger > UINT32_MAX)
+		return weft_fail(err, WEFT_ENOMEM, "too many elements");
+	/* array points to a pointer of any type */
+	memcpy(&block, array, sizeof(block));
+	block = weft_realloc(block, larger, size, err);
+	if (!block)
+		return -1;
+	memcpy(array, &block, sizeof(block));
+	*room = (uint32_t)larger;
+	return 0;
+}
+
 char *weft_strdup(const char *text, struct weft_error *err)
 {
 	size_t size = strlen(text) + 1;

@@ -4,6 +4,7 @@
 #define WEFT_BASE_ERROR_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* Codes are also process exit codes, hence 1..125. */
 enum weft_error_code {
@@ -45,6 +46,13 @@ void *weft_calloc(size_t n, size_t size, struct weft_error *err)
  * old block is untouched and still the caller's. */
 void *weft_realloc(void *old, size_t n, size_t size, struct weft_error *err)
 	__attribute__((warn_unused_result));
+
+/* Makes room for one more element behind the n of array: twice the room, where
+ * that is full.  0; or -1 with err and the array as it was. */
+#define WEFT_GROW(array, n, room, err)                                         \
+	weft_grow(&(array), n, &(room), sizeof(*(array)), err)
+int weft_grow(void *array, size_t n, uint32_t *room, size_t size,
+	      struct weft_error *err);
 
 /* strdup that records WEFT_ENOMEM. */
 char *weft_strdup(const char *text, struct weft_error *err)

@@ -27,21 +27,6 @@ static const char *level_name(const struct weft_draft *d, uint32_t level)
 				     : d->levels[level - DRAFT_NETWORK]->key;
 }
 
-/* The array with room for one more element behind its n; NULL leaves it as it
- * is. */
-static void *grow(struct weft_draft *d, void *array, uint32_t n, uint32_t *room,
-		  size_t size)
-{
-	uint32_t larger = *room ? *room * 2 : 64;
-
-	if (n < *room)
-		return array;
-	array = weft_realloc(array, larger, size, d->err);
-	if (array)
-		*room = larger;
-	return array;
-}
-
 /* Names are used on command lines ("n07:3") and in drawings, so they are kept
  * to characters that need no quoting anywhere. */
 static bool is_plain_name(const char *text)
@@ -91,16 +76,12 @@ int weft_draft_decode_key(struct weft_draft *d,
 int weft_draft_add_name(struct weft_draft *d, struct weft_draft_names *names,
 			struct weft_draft_name name)
 {
-	struct weft_draft_name *item;
-
 	if (names->n >= 2 * WEFT_MAX_GPUS)
 		return weft_yaml_fail_key(d->doc, name.where, d->err,
 					  "more than %u names in a fabric",
 					  2 * WEFT_MAX_GPUS);
-	item = grow(d, names->item, names->n, &names->room, sizeof(*item));
-	if (!item)
+	if (WEFT_GROW(names->item, names->n, names->room, d->err))
 		return -1;
-	names->item = item;
 	name.text = weft_arena_text(&d->arena, name.text, strlen(name.text),
 				    d->err);
 	if (!name.text)
@@ -125,13 +106,9 @@ int weft_draft_add_thing(struct weft_draft *d, const char *text,
 		.rack = WEFT_NONE,
 		.kind = WEFT_NONE,
 	};
-	struct weft_draft_thing *things;
 
-	things = grow(d, d->things, d->n_things, &d->things_room,
-		      sizeof(*things));
-	if (!things)
+	if (WEFT_GROW(d->things, d->n_things, d->things_room, d->err))
 		return -1;
-	d->things = things;
 	d->things[d->n_things++] = thing;
 	return 0;
 }
@@ -139,13 +116,8 @@ int weft_draft_add_thing(struct weft_draft *d, const char *text,
 int weft_draft_add_entry(struct weft_draft *d,
 			 const struct weft_yaml_node *node, uint32_t n)
 {
-	struct weft_draft_entry *entries =
-		grow(d, d->entries, d->n_entries, &d->entries_room,
-		     sizeof(*entries));
-
-	if (!entries)
+	if (WEFT_GROW(d->entries, d->n_entries, d->entries_room, d->err))
 		return -1;
-	d->entries = entries;
 	d->entries[d->n_entries++] = (struct weft_draft_entry){
 		.node = node, .first = d->n_things - n, .n = n};
 	return 0;

@@ -25,16 +25,8 @@ void sources_formats_print(void)
 static int source_add(struct sources *sources, struct source source,
 		      struct weft_error *err)
 {
-	if (sources->n == sources->room) {
-		uint32_t room = sources->room ? 2 * sources->room : 8;
-		struct source *list =
-			weft_realloc(sources->list, room, sizeof(*list), err);
-
-		if (!list)
-			return -1;
-		sources->list = list;
-		sources->room = room;
-	}
+	if (WEFT_GROW(sources->list, sources->n, sources->room, err))
+		return -1;
 	sources->list[sources->n++] = source;
 	return 0;
 }

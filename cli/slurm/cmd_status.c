@@ -312,22 +312,13 @@ static int waiting_read(struct status *status, FILE *in, struct weft_error *err)
 
 	while (rc == 0 && getline(&line, &size, in) > 0) {
 		struct slurm_job job;
-		void *more;
 
 		slurm_job_parse(line, &job);
 		if (!job.waits || !job.n_gpus)
 			continue;
-		if (status->n_waiting == room) {
-			room = room ? 2 * room : 64;
-			more = weft_realloc(status->waiting, room, sizeof(job),
-					    err);
-			if (!more) {
-				rc = -1;
-				break;
-			}
-			status->waiting = more;
-		}
-		status->waiting[status->n_waiting++] = job;
+		rc = WEFT_GROW(status->waiting, status->n_waiting, room, err);
+		if (rc == 0)
+			status->waiting[status->n_waiting++] = job;
 	}
 	free(line);
 	return rc;

@@ -6,25 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Makes room for one more element; 0, or -1. */
-static int grow(void **array, uint32_t n, uint32_t *room, size_t size,
-		struct weft_error *err)
+static int limit_check(uint32_t n, struct weft_error *err)
 {
-	uint32_t want = *room ? *room * 2 : 64;
-	void *more;
-
-	if (n < *room)
+	if (n < WEFT_NCCL_MAX_ROWS)
 		return 0;
-	if (n >= WEFT_NCCL_MAX_ROWS)
-		return weft_fail(err, WEFT_EINVAL,
-				 "more than %u rows in one log",
-				 WEFT_NCCL_MAX_ROWS);
-	more = weft_realloc(*array, want, size, err);
-	if (!more)
-		return -1;
-	*array = more;
-	*room = want;
-	return 0;
+	return weft_fail(err, WEFT_EINVAL, "more than %u rows in one log",
+			 WEFT_NCCL_MAX_ROWS);
 }
 
 static void run_take_ranks(struct weft_nccl_run *run,
@@ -59,12 +46,10 @@ int nccl_draft_open(struct nccl_draft *draft, uint32_t line)
 {
 	struct weft_nccl_log *log = draft->log;
 	struct weft_nccl_run *run;
-	void *runs = log->runs;
 
-	if (grow(&runs, log->n_runs, &draft->runs_room, sizeof(*log->runs),
-		 draft->err))
+	if (limit_check(log->n_runs, draft->err) ||
+	    WEFT_GROW(log->runs, log->n_runs, draft->runs_room, draft->err))
 		return -1;
-	log->runs = runs;
 	run = &log->runs[log->n_runs++];
 	*run = (struct weft_nccl_run){
 		.collective = draft->setting.collective,
@@ -83,12 +68,10 @@ int nccl_draft_open(struct nccl_draft *draft, uint32_t line)
 int nccl_draft_row(struct nccl_draft *draft, const struct weft_nccl_row *row)
 {
 	struct weft_nccl_log *log = draft->log;
-	void *rows = log->rows;
 
-	if (grow(&rows, log->n_rows, &draft->rows_room, sizeof(*log->rows),
-		 draft->err))
+	if (limit_check(log->n_rows, draft->err) ||
+	    WEFT_GROW(log->rows, log->n_rows, draft->rows_room, draft->err))
 		return -1;
-	log->rows = rows;
 	log->rows[log->n_rows++] = *row;
 	log->runs[log->n_runs - 1].n_rows++;
 	return 0;
@@ -97,12 +80,10 @@ int nccl_draft_row(struct nccl_draft *draft, const struct weft_nccl_row *row)
 int nccl_draft_flaw(struct nccl_draft *draft, uint32_t line, const char *why)
 {
 	struct weft_nccl_log *log = draft->log;
-	void *flaws = log->flaws;
 
-	if (grow(&flaws, log->n_flaws, &draft->flaws_room, sizeof(*log->flaws),
-		 draft->err))
+	if (limit_check(log->n_flaws, draft->err) ||
+	    WEFT_GROW(log->flaws, log->n_flaws, draft->flaws_room, draft->err))
 		return -1;
-	log->flaws = flaws;
 	log->flaws[log->n_flaws++] = (struct weft_nccl_flaw){line, why};
 	return 0;
 }
@@ -120,7 +101,6 @@ int nccl_draft_rank(struct nccl_draft *draft, uint32_t rank, uint32_t device,
 		    const char *host, size_t host_size)
 {
 	struct nccl_setting *s = &draft->setting;
-	void *hosts = draft->hosts;
 	char *name;
 
 	s->n_listed++;
@@ -135,10 +115,9 @@ int nccl_draft_rank(struct nccl_draft *draft, uint32_t rank, uint32_t device,
 	}
 	if (draft->n_hosts >= NCCL_MAX_HOSTS)
 		return 0;
-	if (grow(&hosts, draft->n_hosts, &draft->hosts_room, sizeof(char *),
-		 draft->err))
+	if (WEFT_GROW(draft->hosts, draft->n_hosts, draft->hosts_room,
+		      draft->err))
 		return -1;
-	draft->hosts = hosts;
 	name = weft_calloc(host_size + 1, 1, draft->err);
 	if (!name)
 		return -1;

@@ -81,8 +81,6 @@ static uint64_t size_of(const struct inspector *in)
 /* The call that was read, if all of it was there. */
 static int call_close(struct inspector *in)
 {
-	struct call *more;
-
 	if (!in->open)
 		return 0;
 	in->open = false;
@@ -95,18 +93,11 @@ static int call_close(struct inspector *in)
 				       "a call without a kind, ranks, a size "
 				       "or a time");
 	in->call.size_bytes = size_of(in);
-	if (in->n_calls == in->room) {
-		in->room = in->room ? 2 * in->room : 256;
-		if (in->room > WEFT_NCCL_MAX_ROWS)
-			return weft_fail(in->draft->err, WEFT_EINVAL,
-					 "more than %u calls",
-					 WEFT_NCCL_MAX_ROWS);
-		more = weft_realloc(in->calls, in->room, sizeof(*more),
-				    in->draft->err);
-		if (!more)
-			return -1;
-		in->calls = more;
-	}
+	if (in->n_calls == WEFT_NCCL_MAX_ROWS)
+		return weft_fail(in->draft->err, WEFT_EINVAL,
+				 "more than %u calls", WEFT_NCCL_MAX_ROWS);
+	if (WEFT_GROW(in->calls, in->n_calls, in->room, in->draft->err))
+		return -1;
 	in->calls[in->n_calls++] = in->call;
 	return 0;
 }

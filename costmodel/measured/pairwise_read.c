@@ -41,23 +41,12 @@ static int note(const struct reader *r, uint32_t line, const char *format, ...)
 				 r->err, "%s", text);
 }
 
-static int room_make(void **array, uint32_t n, uint32_t *room, size_t size,
-		     uint32_t most, const char *what, struct weft_error *err)
+static int limit_check(uint32_t n, uint32_t most, const char *what,
+		       struct weft_error *err)
 {
-	uint32_t more = *room ? 2 * *room : 64;
-	void *grown;
-
-	if (n < *room)
-		return 0;
-	if (n >= most)
-		return weft_fail(err, WEFT_EINVAL, "more than %u %s", most,
-				 what);
-	grown = weft_realloc(*array, more, size, err);
-	if (!grown)
-		return -1;
-	*array = grown;
-	*room = more;
-	return 0;
+	return n < most ? 0
+			: weft_fail(err, WEFT_EINVAL, "more than %u %s", most,
+				    what);
 }
 
 /* ---- what is kept ---- */
@@ -86,8 +75,8 @@ static uint32_t test_find(struct reader *r,
 		if (strcmp(p->tests[i].name, test->name) == 0 &&
 		    p->tests[i].gpus == test->gpus)
 			return i;
-	if (room_make((void **)&p->tests, p->n_tests, &p->tests_room,
-		      sizeof(*p->tests), 4096, "kinds of tests", r->err))
+	if (limit_check(p->n_tests, 4096, "kinds of tests", r->err) ||
+	    WEFT_GROW(p->tests, p->n_tests, p->tests_room, r->err))
 		return WEFT_NONE;
 	p->tests[p->n_tests] = *test;
 	return p->n_tests++;
@@ -108,9 +97,8 @@ static int pair_add(struct reader *r, const char *const *names,
 		return note(r, line, "a pair of %.64s and itself", names[0]);
 	index = test_find(r, test);
 	if (index == WEFT_NONE ||
-	    room_make((void **)&p->pairs, p->n_pairs, &p->pairs_room,
-		      sizeof(*p->pairs), WEFT_PAIRWISE_MAX_PAIRS, "pairs",
-		      r->err))
+	    limit_check(p->n_pairs, WEFT_PAIRWISE_MAX_PAIRS, "pairs", r->err) ||
+	    WEFT_GROW(p->pairs, p->n_pairs, p->pairs_room, r->err))
 		return -1;
 	p->pairs[p->n_pairs++] = (struct weft_pairwise_pair){
 		.a = a < b ? a : b,
@@ -482,9 +470,8 @@ int weft_pairwise_parse(struct weft_pairwise *p, const char *text, size_t size,
 	char *copy;
 	int rc;
 
-	if (room_make((void **)&p->sources, p->n_sources, &p->sources_room,
-		      sizeof(*p->sources), WEFT_PAIRWISE_MAX_FILES, "files",
-		      err))
+	if (limit_check(p->n_sources, WEFT_PAIRWISE_MAX_FILES, "files", err) ||
+	    WEFT_GROW(p->sources, p->n_sources, p->sources_room, err))
 		return -1;
 	p->sources[p->n_sources] = weft_strdup(source, err);
 	if (!p->sources[p->n_sources])

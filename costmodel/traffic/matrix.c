@@ -191,7 +191,6 @@ static int row_read(struct reader *r)
 {
 	struct weft_flow flow = {.axis = WEFT_AXIS_DP};
 	uint32_t n = 3 + (r->at[AXIS] != N_COLUMNS);
-	struct weft_flow *grown;
 
 	if (line_cut(r))
 		return -1;
@@ -205,15 +204,10 @@ static int row_read(struct reader *r)
 	if (flow.from == flow.to)
 		return FAIL(r, r->cells[r->at[TO]].column,
 			    "rank %u sends to itself", flow.to);
-	if (r->n_flows == r->room) {
-		if (r->room == MAX_ROWS)
-			return FAIL(r, 0, "more than %u rows", MAX_ROWS);
-		r->room = r->room ? 2 * r->room : 1024;
-		grown = weft_realloc(r->flows, r->room, sizeof(*grown), r->err);
-		if (!grown)
-			return -1;
-		r->flows = grown;
-	}
+	if (r->n_flows == MAX_ROWS)
+		return FAIL(r, 0, "more than %u rows", MAX_ROWS);
+	if (WEFT_GROW(r->flows, r->n_flows, r->room, r->err))
+		return -1;
 	r->flows[r->n_flows++] = flow;
 	return 0;
 }

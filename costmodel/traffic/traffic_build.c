@@ -208,8 +208,6 @@ struct collected {
 static void collect(void *data, uint32_t from, uint32_t to, double bytes)
 {
 	struct collected *c = data;
-	struct weft_flow *grown;
-
 	if (c->n > TRAFFIC_HASTY_FLOWS && weft_deadline() > 0 && !c->failed) {
 		weft_fail(c->err, WEFT_ELATE, "no time was left");
 		c->failed = true;
@@ -221,13 +219,7 @@ static void collect(void *data, uint32_t from, uint32_t to, double bytes)
 			  MAX_FLOWS);
 		c->failed = true;
 	}
-	if (c->n == c->room && !c->failed) {
-		c->room = c->room ? 2 * c->room : 64;
-		grown = weft_realloc(c->flows, c->room, sizeof(*grown), c->err);
-		c->failed = !grown;
-		if (grown)
-			c->flows = grown;
-	}
+	c->failed = c->failed || WEFT_GROW(c->flows, c->n, c->room, c->err);
 	if (!c->failed)
 		c->flows[c->n++] = (struct weft_flow){from, to, c->axis, bytes};
 }

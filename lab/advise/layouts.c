@@ -164,17 +164,8 @@ static uint32_t *member(struct layout *l, const struct axis *axis)
 
 static int append(struct list *list, const struct layout *layout)
 {
-	if (list->n == list->room) {
-		uint32_t room = list->room ? 2 * list->room : 256;
-		struct layout *more =
-			realloc(list->layouts, room * sizeof(*more));
-
-		if (!more)
-			return weft_fail(list->err, WEFT_ENOMEM,
-					 "out of memory");
-		list->layouts = more;
-		list->room = room;
-	}
+	if (WEFT_GROW(list->layouts, list->n, list->room, list->err))
+		return -1;
 	list->layouts[list->n++] = *layout;
 	return 0;
 }

@@ -62,8 +62,6 @@ static const char *text_of(const json_t *object, const char *key)
 static struct lane *lane_find(struct lanes *all, const char *name,
 			      struct weft_error *err)
 {
-	struct lane *more;
-
 	if (all->n && strcmp(all->lanes[all->last].name, name) == 0)
 		return &all->lanes[all->last];
 	for (uint32_t i = 0; i < all->n; i++) {
@@ -72,13 +70,8 @@ static struct lane *lane_find(struct lanes *all, const char *name,
 			return &all->lanes[i];
 		}
 	}
-	if (all->n == all->room) {
-		all->room = all->room ? 2 * all->room : 16;
-		more = weft_realloc(all->lanes, all->room, sizeof(*more), err);
-		if (!more)
-			return NULL;
-		all->lanes = more;
-	}
+	if (WEFT_GROW(all->lanes, all->n, all->room, err))
+		return NULL;
 	all->last = all->n++;
 	all->lanes[all->last] = (struct lane){.n = 0};
 	memcpy(all->lanes[all->last].name, name, NAME_SIZE);
@@ -88,16 +81,8 @@ static struct lane *lane_find(struct lanes *all, const char *name,
 static int call_add(struct lane *lane, const struct call *call,
 		    struct weft_error *err)
 {
-	struct call *more;
-
-	if (lane->n == lane->room) {
-		lane->room = lane->room ? 2 * lane->room : 256;
-		more = weft_realloc(lane->calls, lane->room, sizeof(*more),
-				    err);
-		if (!more)
-			return -1;
-		lane->calls = more;
-	}
+	if (WEFT_GROW(lane->calls, lane->n, lane->room, err))
+		return -1;
 	lane->calls[lane->n++] = *call;
 	return 0;
 }

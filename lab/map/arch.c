@@ -81,20 +81,6 @@ static int ranks_read(struct draft *d)
 	return 0;
 }
 
-static int room_make(struct draft *d)
-{
-	struct place *grown;
-
-	if (d->n_nodes < d->room)
-		return 0;
-	d->room = d->room ? 2 * d->room : 64;
-	grown = weft_realloc(d->nodes, d->room, sizeof(*grown), d->s->err);
-	if (!grown)
-		return -1;
-	d->nodes = grown;
-	return 0;
-}
-
 static int node_read(struct draft *d)
 {
 	struct scan *s = d->s;
@@ -104,7 +90,7 @@ static int node_read(struct draft *d)
 	if (!d->n_levels)
 		return scan_fail(s, "expected a line \"dist\" before the first "
 				    "node");
-	if (room_make(d))
+	if (WEFT_GROW(d->nodes, d->n_nodes, d->room, d->s->err))
 		return -1;
 	node = &d->nodes[d->n_nodes];
 	memset(node, 0, sizeof(*node));

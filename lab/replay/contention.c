@@ -140,16 +140,8 @@ static int links_find(struct contender *j, struct weft_error *err)
 
 static int sharers_add(struct sharers *s, uint32_t job, struct weft_error *err)
 {
-	if (s->n == s->room) {
-		uint32_t room = 2 * s->room + 4;
-		uint32_t *grown =
-			weft_realloc(s->job, room, sizeof(*grown), err);
-
-		if (!grown)
-			return -1;
-		s->job = grown;
-		s->room = room;
-	}
+	if (WEFT_GROW(s->job, s->n, s->room, err))
+		return -1;
 	s->job[s->n++] = job;
 	return 0;
 }

@@ -19,16 +19,8 @@ int weft_stream_add(struct weft_stream *s, const struct weft_stream_job *job,
 {
 	struct weft_stream_job copy = *job;
 
-	if (s->n == s->room) {
-		uint32_t room = s->room ? 2 * s->room : 1024;
-		struct weft_stream_job *jobs =
-			weft_realloc(s->jobs, room, sizeof(*jobs), err);
-
-		if (!jobs)
-			return -1;
-		s->jobs = jobs;
-		s->room = room;
-	}
+	if (WEFT_GROW(s->jobs, s->n, s->room, err))
+		return -1;
 	copy.name = text_keep(s, job->name, err);
 	copy.axes = text_keep(s, job->axes, err);
 	if (!copy.name || !copy.axes)

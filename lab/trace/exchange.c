@@ -13,7 +13,7 @@ struct work {
 	const struct weft_trace *traces;
 	uint32_t n_traces;
 	struct weft_exchange *out;
-	size_t room;
+	uint32_t room;
 	double *rows;	 /* [N_AXES + 1][n_ranks] what one rank sends */
 	uint8_t *traced; /* [n_ranks] */
 	struct weft_error *err;
@@ -26,22 +26,12 @@ static int pair_add(struct work *w, uint32_t from, uint32_t to,
 
 	if (from == to || !(bytes > 0))
 		return 0;
-	if (x->n_pairs == w->room) {
-		size_t room = w->room ? 2 * w->room : 1024;
-		void *larger;
-
-		if (room > MAX_PAIRS)
-			return weft_fail(w->err, WEFT_EINVAL,
-					 "more than %zu pairs of ranks "
-					 "exchange bytes",
-					 MAX_PAIRS);
-		larger =
-			weft_realloc(x->pairs, room, sizeof(*x->pairs), w->err);
-		if (!larger)
-			return -1;
-		x->pairs = larger;
-		w->room = room;
-	}
+	if (x->n_pairs == MAX_PAIRS)
+		return weft_fail(w->err, WEFT_EINVAL,
+				 "more than %zu pairs of ranks exchange bytes",
+				 MAX_PAIRS);
+	if (WEFT_GROW(x->pairs, x->n_pairs, w->room, w->err))
+		return -1;
 	x->pairs[x->n_pairs++] =
 		(struct weft_exchange_pair){from, to, axis, bytes};
 	return 0;

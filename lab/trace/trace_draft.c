@@ -5,31 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-int weft_trace_grow(void *items, size_t *room, size_t n, size_t size,
-		    struct weft_error *err)
-{
-	size_t wanted = *room ? 2 * *room : 64;
-	void *old, *larger;
-
-	if (n < *room)
-		return 0;
-	if (n >= UINT32_MAX / 2)
-		return weft_fail(err, WEFT_EINVAL, "too many records");
-	memcpy(&old, items, sizeof(old));
-	larger = weft_realloc(old, wanted, size, err);
-	if (!larger)
-		return -1;
-	memcpy(items, &larger, sizeof(larger));
-	*room = wanted;
-	return 0;
-}
-
 uint32_t weft_trace_add_event(struct weft_trace_draft *d)
 {
 	struct weft_trace *t = d->trace;
 
-	if (weft_trace_grow(&t->events, &d->room_events, t->n_events,
-			    sizeof(*t->events), d->err))
+	if (WEFT_GROW(t->events, t->n_events, d->room_events, d->err))
 		return WEFT_TRACE_NONE;
 	t->events[t->n_events] = (struct weft_trace_event){
 		.launch_ns = WEFT_TRACE_NO_TIME,
@@ -42,8 +22,8 @@ uint32_t weft_trace_add_collective(struct weft_trace_draft *d)
 {
 	struct weft_trace *t = d->trace;
 
-	if (weft_trace_grow(&t->collectives, &d->room_collectives,
-			    t->n_collectives, sizeof(*t->collectives), d->err))
+	if (WEFT_GROW(t->collectives, t->n_collectives, d->room_collectives,
+		      d->err))
 		return WEFT_TRACE_NONE;
 	t->collectives[t->n_collectives] = (struct weft_trace_collective){
 		.start_ns = WEFT_TRACE_NO_TIME,
@@ -130,8 +110,7 @@ uint32_t weft_trace_add_group(struct weft_trace_draft *d, const char *name,
 	int failed;
 
 	if (i == WEFT_TRACE_NONE) {
-		if (weft_trace_grow(&t->groups, &d->room_groups, t->n_groups,
-				    sizeof(*t->groups), d->err))
+		if (WEFT_GROW(t->groups, t->n_groups, d->room_groups, d->err))
 			return WEFT_TRACE_NONE;
 		i = t->n_groups;
 		t->groups[i] = (struct weft_trace_group){
@@ -185,9 +164,8 @@ static int splits_take(struct weft_trace_draft *d,
 			double share =
 				weft_trace_number(json_array_get(list, i), -1);
 
-			code = weft_trace_grow(&t->splits, &d->room_splits,
-					       t->n_splits, sizeof(*t->splits),
-					       d->err);
+			code = WEFT_GROW(t->splits, t->n_splits, d->room_splits,
+					 d->err);
 			if (code || !(share >= 0 && share < 1e15))
 				break;
 			t->splits[t->n_splits++] = share;

@@ -10,7 +10,7 @@
 struct weft_trace_draft {
 	struct weft_trace *trace;
 	struct weft_error *err;
-	size_t room_events, room_collectives, room_groups, room_splits;
+	uint32_t room_events, room_collectives, room_groups, room_splits;
 };
 
 /* What a record says about one communication call. */
@@ -34,9 +34,6 @@ struct weft_trace_call {
 		.peer = -1                                                     \
 	}
 
-/* room for one more in *items, which has n of *room; 0 or -1 */
-int weft_trace_grow(void *items, size_t *room, size_t n, size_t size,
-		    struct weft_error *err);
 /* Index of a new one, zeroed; NONE with the draft's error. */
 uint32_t weft_trace_add_event(struct weft_trace_draft *d);
 uint32_t weft_trace_add_collective(struct weft_trace_draft *d);

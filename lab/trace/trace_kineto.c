@@ -174,8 +174,7 @@ static int gpu_event(struct weft_trace_reader *r, const struct record *record,
 	struct weft_trace_link *link;
 
 	if (i == WEFT_TRACE_NONE ||
-	    weft_trace_grow(&k->links, &k->room_links, i, sizeof(*k->links),
-			    d->err))
+	    WEFT_GROW(k->links, i, k->room_links, d->err))
 		return -1;
 	link = &k->links[i];
 	*link = (struct weft_trace_link){
@@ -213,8 +212,8 @@ static int launch_read(struct weft_trace_reader *r, const struct record *record)
 	/* 0 is what calls without a launch have. */
 	if (correlation <= 0)
 		return 0;
-	if (weft_trace_grow(&k->launches, &k->room_launches, k->n_launches,
-			    sizeof(*k->launches), r->draft.err))
+	if (WEFT_GROW(k->launches, k->n_launches, k->room_launches,
+		      r->draft.err))
 		return -1;
 	k->launches[k->n_launches++] = (struct weft_trace_launch){
 		.correlation = correlation,
@@ -249,8 +248,8 @@ static int operator_read(struct weft_trace_reader *r,
 		return 0;
 	c = weft_trace_add_collective(&r->draft);
 	if (c == WEFT_TRACE_NONE || weft_trace_describe(&r->draft, c, &call) ||
-	    weft_trace_grow(&k->operators, &k->room_operators, k->n_operators,
-			    sizeof(*k->operators), r->draft.err))
+	    WEFT_GROW(k->operators, k->n_operators, k->room_operators,
+		      r->draft.err))
 		return -1;
 	k->operators[k->n_operators++] = (struct weft_trace_site){
 		.external = external_id(record),

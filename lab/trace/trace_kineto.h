@@ -28,7 +28,7 @@ struct weft_trace_kineto {
 		*operators; /* by thread and start, when finishing */
 	struct weft_trace_site *by_external;
 	size_t n_launches, n_operators;
-	size_t room_links, room_launches, room_operators;
+	uint32_t room_links, room_launches, room_operators;
 	int64_t base_ns;
 	uint64_t devices; /* bitset of the first 64 */
 };

@@ -29,16 +29,8 @@ static int keep(struct listing *l)
 		l->complete = false;
 		return 0;
 	}
-	if (p->n == p->room) {
-		uint32_t room = p->room * 2 + 64;
-		struct piece *all =
-			weft_realloc(p->piece, room, sizeof(*all), l->err);
-
-		if (!all)
-			return -1;
-		p->piece = all;
-		p->room = room;
-	}
+	if (WEFT_GROW(p->piece, p->n, p->room, l->err))
+		return -1;
 	l->now.leaving = 0;
 	for (uint32_t i = 0; i < l->now.n; i++) {
 		uint32_t v = l->now.vertex[i];

@@ -8,67 +8,47 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Room for one more element; NULL when there is none. */
-static void *grow(struct program *p, void *old, uint32_t n, uint32_t *room,
-		  size_t size)
-{
-	uint32_t wanted = n + n / 2 + 64;
-	void *block;
-
-	if (n < *room)
-		return old;
-	block = weft_realloc(old, wanted, size, NULL);
-	if (block)
-		*room = wanted;
-	else
-		p->out_of_memory = true;
-	return block;
-}
-
 uint32_t program_column(struct program *p, struct program_column column,
 			char letter, const uint32_t number[3])
 {
-	struct program_column *all = grow(p, p->column, p->n_columns,
-					  &p->room_columns, sizeof(*all));
 	int n = 1;
 
-	if (!all)
+	if (WEFT_GROW(p->column, p->n_columns, p->room_columns, NULL)) {
+		p->out_of_memory = true;
 		return 0;
-	p->column = all;
+	}
 	column.name[0] = letter;
 	column.name[1] = '\0';
 	for (uint32_t i = 0; i < 3 && number[i] != WEFT_NONE; i++)
 		n += snprintf(column.name + n, sizeof(column.name) - (size_t)n,
 			      "%s%u", i ? "_" : "", number[i] % 100000);
-	all[p->n_columns] = column;
+	p->column[p->n_columns] = column;
 	return p->n_columns++;
 }
 
 void program_row(struct program *p, double low, double high)
 {
-	struct program_row *all =
-		grow(p, p->row, p->n_rows, &p->room_rows, sizeof(*all));
+	struct program_row *row;
 
-	if (!all)
+	if (WEFT_GROW(p->row, p->n_rows, p->room_rows, NULL)) {
+		p->out_of_memory = true;
 		return;
-	p->row = all;
-	all[p->n_rows] = (struct program_row){
+	}
+	row = &p->row[p->n_rows];
+	*row = (struct program_row){
 		.low = low, .high = high, .first = p->n_entries};
-	snprintf(all[p->n_rows].name, sizeof(all[0].name), "r%u", p->n_rows);
-	p->n_rows++;
+	snprintf(row->name, sizeof(row->name), "r%u", p->n_rows++);
 }
 
 void program_put(struct program *p, uint32_t column, double value)
 {
-	struct program_entry *all;
-
 	if (!p->n_rows || value == 0)
 		return;
-	all = grow(p, p->entry, p->n_entries, &p->room_entries, sizeof(*all));
-	if (!all)
+	if (WEFT_GROW(p->entry, p->n_entries, p->room_entries, NULL)) {
+		p->out_of_memory = true;
 		return;
-	p->entry = all;
-	all[p->n_entries++] = (struct program_entry){column, value};
+	}
+	p->entry[p->n_entries++] = (struct program_entry){column, value};
 }
 
 int program_check(const struct program *p, struct weft_error *err)

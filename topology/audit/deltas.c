@@ -9,16 +9,8 @@
 int audit_deltas_add(struct audit_deltas *d, struct audit_delta delta,
 		     struct weft_error *err)
 {
-	if (d->n == d->room) {
-		uint32_t room = d->room ? 2 * d->room : 64;
-		struct audit_delta *item =
-			weft_realloc(d->item, room, sizeof(*item), err);
-
-		if (!item)
-			return -1;
-		d->item = item;
-		d->room = room;
-	}
+	if (WEFT_GROW(d->item, d->n, d->room, err))
+		return -1;
 	d->item[d->n++] = delta;
 	return 0;
 }

@@ -13,23 +13,12 @@ struct span {
 	size_t size;
 };
 
-static int room_make(void **array, uint32_t n, uint32_t *room, size_t size,
-		     const char *what, struct weft_error *err)
+static int limit_check(uint32_t n, const char *what, struct weft_error *err)
 {
-	uint32_t more = *room ? 2 * *room : 64;
-	void *grown;
-
-	if (n < *room)
+	if (n < WEFT_HOST_FACTS_MAX_FACTS)
 		return 0;
-	if (n >= WEFT_HOST_FACTS_MAX_FACTS)
-		return weft_fail(err, WEFT_EINVAL, "more than %u %s",
-				 WEFT_HOST_FACTS_MAX_FACTS, what);
-	grown = weft_realloc(*array, more, size, err);
-	if (!grown)
-		return -1;
-	*array = grown;
-	*room = more;
-	return 0;
+	return weft_fail(err, WEFT_EINVAL, "more than %u %s",
+			 WEFT_HOST_FACTS_MAX_FACTS, what);
 }
 
 /* Without blanks and one pair of quotes around. */
@@ -78,9 +67,9 @@ static int fact_add(struct weft_host_facts *host_facts,
 		.order = host_facts->n_facts,
 	};
 
-	if (room_make((void **)&host_facts->facts, host_facts->n_facts,
-		      &host_facts->facts_room, sizeof(*host_facts->facts),
-		      "lines", err))
+	if (limit_check(host_facts->n_facts, "lines", err) ||
+	    WEFT_GROW(host_facts->facts, host_facts->n_facts,
+		      host_facts->facts_room, err))
 		return -1;
 	fact.place = weft_arena_text(&host_facts->arena, field[0].at,
 				     field[0].size, err);
@@ -140,9 +129,9 @@ int weft_host_facts_parse(struct weft_host_facts *host_facts, const char *text,
 	uint32_t before = host_facts->n_facts;
 	int number = 0;
 
-	if (room_make((void **)&host_facts->sources, host_facts->n_sources,
-		      &host_facts->sources_room, sizeof(*host_facts->sources),
-		      "files", err))
+	if (limit_check(host_facts->n_sources, "files", err) ||
+	    WEFT_GROW(host_facts->sources, host_facts->n_sources,
+		      host_facts->sources_room, err))
 		return -1;
 	name = weft_arena_text(&host_facts->arena, source, strlen(source), err);
 	if (!name)

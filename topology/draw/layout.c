@@ -80,17 +80,10 @@ static uint32_t level_of(const struct weft_fabric *f, int up)
 static uint32_t box_add(struct builder *b, struct weft_box box)
 {
 	struct weft_layout *l = b->layout;
-	struct weft_box *boxes = l->boxes;
 
-	if (l->n == b->capacity) {
-		b->capacity = b->capacity ? 2 * b->capacity : 256;
-		boxes = weft_realloc(boxes, b->capacity, sizeof(*boxes),
-				     b->err);
-		if (!boxes)
-			return WEFT_NONE;
-		l->boxes = boxes;
-	}
-	boxes[l->n] = box;
+	if (WEFT_GROW(l->boxes, l->n, b->capacity, b->err))
+		return WEFT_NONE;
+	l->boxes[l->n] = box;
 	return l->n++;
 }
 

@@ -109,15 +109,8 @@ unit_add(struct weft_outline *o, const char *name, struct weft_error *err)
 {
 	struct weft_outline_unit *u;
 
-	if (o->n == o->room) {
-		uint32_t room = o->room ? 2 * o->room : 64;
-
-		u = weft_realloc(o->units, room, sizeof(*u), err);
-		if (!u)
-			return NULL;
-		o->units = u;
-		o->room = room;
-	}
+	if (WEFT_GROW(o->units, o->n, o->room, err))
+		return NULL;
 	u = &o->units[o->n++];
 	*u = (struct weft_outline_unit){
 		weft_arena_text(&o->arena, name, strlen(name), err), NULL,

@@ -188,18 +188,9 @@ static uint32_t overlaps(struct work *w, const struct set *set)
 
 static int straddle_add(struct work *w, uint32_t a, uint32_t b, double weight)
 {
-	struct straddle *grown;
-
-	if (w->n_straddles == w->straddles_room) {
-		uint32_t room = w->straddles_room ? 2 * w->straddles_room : 64;
-
-		grown = weft_realloc(w->straddles, room, sizeof(*grown),
-				     w->g->err);
-		if (!grown)
-			return -1;
-		w->straddles = grown;
-		w->straddles_room = room;
-	}
+	if (WEFT_GROW(w->straddles, w->n_straddles, w->straddles_room,
+		      w->g->err))
+		return -1;
 	w->straddles[w->n_straddles++] = (struct straddle){
 		.a = a < b ? a : b,
 		.b = a < b ? b : a,

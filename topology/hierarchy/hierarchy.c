@@ -30,18 +30,9 @@ uint32_t weft_hierarchy_add_domain(struct weft_hierarchy *hierarchy,
 {
 	struct weft_hierarchy_domain *domain;
 
-	if (hierarchy->n_domains == hierarchy->domains_room) {
-		uint32_t room = hierarchy->domains_room
-					? 2 * hierarchy->domains_room
-					: 64;
-
-		domain = weft_realloc(hierarchy->domains, room, sizeof(*domain),
-				      err);
-		if (!domain)
-			return WEFT_NONE;
-		hierarchy->domains = domain;
-		hierarchy->domains_room = room;
-	}
+	if (WEFT_GROW(hierarchy->domains, hierarchy->n_domains,
+		      hierarchy->domains_room, err))
+		return WEFT_NONE;
 	domain = &hierarchy->domains[hierarchy->n_domains];
 	*domain = (struct weft_hierarchy_domain){
 		.name = weft_arena_text(&hierarchy->arena, name, strlen(name),

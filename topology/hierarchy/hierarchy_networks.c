@@ -96,16 +96,8 @@ static bool name_hints(const char *name)
 
 static int shared_add(struct networks *n, uint32_t a, uint32_t b)
 {
-	if (n->n_shared == n->shared_room) {
-		uint32_t room = n->shared_room ? 2 * n->shared_room : 256;
-		struct shared *grown = weft_realloc(n->shared, room,
-						    sizeof(*grown), n->w->err);
-
-		if (!grown)
-			return -1;
-		n->shared = grown;
-		n->shared_room = room;
-	}
+	if (WEFT_GROW(n->shared, n->n_shared, n->shared_room, n->w->err))
+		return -1;
 	n->shared[n->n_shared++] = (struct shared){a, b, 1};
 	return 0;
 }

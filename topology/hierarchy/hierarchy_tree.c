@@ -112,16 +112,8 @@ static int link_add(struct tree *t, uint32_t child, uint32_t parent,
 {
 	uint32_t *first = &t->of_height[t->height[child]];
 
-	if (t->n_links == t->links_room) {
-		uint32_t room = t->links_room ? 2 * t->links_room : 64;
-		struct link *grown =
-			weft_realloc(t->links, room, sizeof(*grown), t->err);
-
-		if (!grown)
-			return -1;
-		t->links = grown;
-		t->links_room = room;
-	}
+	if (WEFT_GROW(t->links, t->n_links, t->links_room, t->err))
+		return -1;
 	t->links[t->n_links] = (struct link){child, parent, *first, where};
 	*first = t->n_links++;
 	return 0;

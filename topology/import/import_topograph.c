@@ -49,7 +49,8 @@ struct netq {
 	const char *path;
 	struct weft_error *err;
 	struct device *devices; /* sorted by id once all are in */
-	size_t n, room;
+	size_t n;
+	uint32_t room;
 };
 
 static int device_add(struct netq *q, const json_t *node)
@@ -63,15 +64,8 @@ static int device_add(struct netq *q, const json_t *node)
 	if (!id || !name || !*name || !type)
 		return weft_fail_at(q->err, WEFT_EINVAL, q->path, 0, 0,
 				    "a device without id, name or device_type");
-	if (q->n == q->room) {
-		size_t room = q->room ? 2 * q->room : 64;
-
-		d = weft_realloc(q->devices, room, sizeof(*d), q->err);
-		if (!d)
-			return -1;
-		q->devices = d;
-		q->room = room;
-	}
+	if (WEFT_GROW(q->devices, q->n, q->room, q->err))
+		return -1;
 	d = &q->devices[q->n++];
 	*d = (struct device){id, {.hca = WEFT_NONE}};
 	if (strcmp(type, "switch") == 0) {

@@ -23,16 +23,8 @@ int weft_told_links_keep(struct weft_told_links *told,
 		kept.a = cable->b;
 		kept.b = cable->a;
 	}
-	if (told->n == told->room) {
-		uint32_t room = told->room ? 2 * told->room : 64;
-		struct weft_inventory_cable *links =
-			weft_realloc(told->links, room, sizeof(*links), err);
-
-		if (!links)
-			return -1;
-		told->links = links;
-		told->room = room;
-	}
+	if (WEFT_GROW(told->links, told->n, told->room, err))
+		return -1;
 	told->links[told->n++] = kept;
 	return 0;
 }

@@ -11,15 +11,8 @@ static int pair_add(struct weft_names *names, struct weft_span id,
 {
 	struct weft_name_pair *pair;
 
-	if (names->n == names->room) {
-		uint32_t room = names->room ? 2 * names->room : 64;
-
-		pair = weft_realloc(names->pairs, room, sizeof(*pair), err);
-		if (!pair)
-			return -1;
-		names->pairs = pair;
-		names->room = room;
-	}
+	if (WEFT_GROW(names->pairs, names->n, names->room, err))
+		return -1;
 	pair = &names->pairs[names->n];
 	pair->id = weft_arena_text(&names->arena, id.at, id.size, err);
 	pair->name = weft_arena_text(&names->arena, name.at, name.size, err);

@@ -29,21 +29,6 @@ static const char *text_keep(struct weft_findings *findings, const char *text,
 	return copy;
 }
 
-static int room_make(struct weft_findings *findings, struct weft_error *err)
-{
-	uint32_t room = findings->room ? 2 * findings->room : 64;
-	struct weft_finding *item;
-
-	if (findings->n < findings->room)
-		return 0;
-	item = weft_realloc(findings->item, room, sizeof(*item), err);
-	if (!item)
-		return -1;
-	findings->item = item;
-	findings->room = room;
-	return 0;
-}
-
 int weft_findings_add(struct weft_findings *findings, enum weft_finding_id id,
 		      struct weft_finding_at at, struct weft_error *err,
 		      const char *format, ...)
@@ -66,7 +51,7 @@ int weft_findings_add(struct weft_findings *findings, enum weft_finding_id id,
 	finding.place = text_keep(findings, at.place ? at.place : "", err);
 	finding.source = text_keep(findings, at.source ? at.source : "", err);
 	if (!finding.text || !finding.place || !finding.source ||
-	    room_make(findings, err))
+	    WEFT_GROW(findings->item, findings->n, findings->room, err))
 		return -1;
 	findings->item[findings->n++] = finding;
 	return 0;

@@ -31,29 +31,17 @@ void weft_inventory_free(struct weft_inventory *s)
 	*s = (struct weft_inventory){0};
 }
 
-/* Makes room for one more of `size` bytes behind n; *array may move. */
-static int room_make(void **array, uint32_t n, uint32_t *room, size_t size,
-		     const char *what, struct weft_error *err)
+static int limit_check(uint32_t n, const char *what, struct weft_error *err)
 {
-	uint32_t more = *room ? 2 * *room : 16;
-	void *grown;
-
-	if (n < *room)
+	if (n < WEFT_INVENTORY_MAX_THINGS)
 		return 0;
-	if (n >= WEFT_INVENTORY_MAX_THINGS)
-		return weft_fail(err, WEFT_EINVAL, "more than %u %s",
-				 WEFT_INVENTORY_MAX_THINGS, what);
-	grown = weft_realloc(*array, more, size, err);
-	if (!grown)
-		return -1;
-	*array = grown;
-	*room = more;
-	return 0;
+	return weft_fail(err, WEFT_EINVAL, "more than %u %s",
+			 WEFT_INVENTORY_MAX_THINGS, what);
 }
 
 #define ROOM(s, things, what, err)                                             \
-	room_make((void **)&(s)->things, (s)->n_##things, &(s)->things##_room, \
-		  sizeof(*(s)->things), what, err)
+	(limit_check((s)->n_##things, what, err) ||                            \
+	 WEFT_GROW((s)->things, (s)->n_##things, (s)->things##_room, err))
 
 static const char *text_keep(struct weft_inventory *s, const char *text,
 			     struct weft_error *err)
@@ -322,8 +310,8 @@ int weft_inventory_group_host(struct weft_inventory *s, uint32_t group,
 {
 	struct weft_inventory_group *g = &s->groups[group];
 
-	if (room_make((void **)&g->hosts, g->n_hosts, &g->room,
-		      sizeof(*g->hosts), "hosts in a group", err))
+	if (limit_check(g->n_hosts, "hosts in a group", err) ||
+	    WEFT_GROW(g->hosts, g->n_hosts, g->room, err))
 		return -1;
 	g->hosts[g->n_hosts++] = host;
 	return 0;

@@ -182,19 +182,10 @@ static int insides_make(struct maker *m)
 
 static int switch_keep(struct maker *m, uint32_t index)
 {
-	uint32_t room = m->switches_room ? 2 * m->switches_room : 64;
-	uint32_t *switches;
-
 	if (index == WEFT_NONE)
 		return -1;
-	if (m->n_switches == m->switches_room) {
-		switches = weft_realloc(m->switches, room, sizeof(*switches),
-					m->err);
-		if (!switches)
-			return -1;
-		m->switches = switches;
-		m->switches_room = room;
-	}
+	if (WEFT_GROW(m->switches, m->n_switches, m->switches_room, m->err))
+		return -1;
 	m->switches[m->n_switches++] = index;
 	return 0;
 }

@@ -47,24 +47,12 @@ static int slots_grow(struct ibnet *net)
 	return 0;
 }
 
-static int room_make(void **array, uint32_t n, uint32_t *room, size_t size,
-		     struct weft_error *err)
+static int limit_check(uint32_t n, struct weft_error *err)
 {
-	uint32_t more = *room ? 2 * *room : 256;
-	void *grown;
-
-	if (n < *room)
+	if (n < WEFT_INVENTORY_MAX_THINGS)
 		return 0;
-	if (n >= WEFT_INVENTORY_MAX_THINGS)
-		return weft_fail(err, WEFT_EINVAL,
-				 "more than %u nodes or ports",
-				 WEFT_INVENTORY_MAX_THINGS);
-	grown = weft_realloc(*array, more, size, err);
-	if (!grown)
-		return -1;
-	*array = grown;
-	*room = more;
-	return 0;
+	return weft_fail(err, WEFT_EINVAL, "more than %u nodes or ports",
+			 WEFT_INVENTORY_MAX_THINGS);
 }
 
 uint32_t ibnet_node(struct ibnet *net, struct weft_span id,
@@ -77,8 +65,8 @@ uint32_t ibnet_node(struct ibnet *net, struct weft_span id,
 	slot = id_slot(net, net->slot, net->n_slots, id);
 	if (*slot)
 		return *slot - 1;
-	if (room_make((void **)&net->nodes, net->n_nodes, &net->nodes_room,
-		      sizeof(*net->nodes), net->err))
+	if (limit_check(net->n_nodes, net->err) ||
+	    WEFT_GROW(net->nodes, net->n_nodes, net->nodes_room, net->err))
 		return WEFT_NONE;
 	net->nodes[net->n_nodes] = (struct ibnet_node){
 		.kind = kind,
@@ -91,8 +79,8 @@ uint32_t ibnet_node(struct ibnet *net, struct weft_span id,
 
 int ibnet_port_add(struct ibnet *net, const struct ibnet_port *port)
 {
-	if (room_make((void **)&net->ports, net->n_ports, &net->ports_room,
-		      sizeof(*net->ports), net->err))
+	if (limit_check(net->n_ports, net->err) ||
+	    WEFT_GROW(net->ports, net->n_ports, net->ports_room, net->err))
 		return -1;
 	net->ports[net->n_ports++] = *port;
 	return 0;

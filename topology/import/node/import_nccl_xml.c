@@ -104,32 +104,25 @@ static uint64_t bus(const char *text)
 
 /* ---- elements ---- */
 
-static int room(struct reader *r, void **array, uint32_t n, uint32_t *have,
-		size_t size, const char *what)
+/* A `bad` ends the reading. */
+static bool room_check(struct reader *r, uint32_t n, bool bad, const char *what)
 {
-	uint32_t more = *have ? 2 * *have : 32;
-	void *grown;
-
-	if (n < *have)
-		return 0;
 	if (n >= MAX_THINGS) {
 		fail(r, "more than %d %s", MAX_THINGS, what);
-		return -1;
+		return true;
 	}
-	grown = weft_realloc(*array, more, size, r->err);
-	if (!grown) {
+	if (bad) {
 		r->failed = true;
 		XML_StopParser(r->parser, XML_FALSE);
-		return -1;
 	}
-	*array = grown;
-	*have = more;
-	return 0;
+	return bad;
 }
 
 #define ROOM(r, things, what)                                                  \
-	room(r, (void **)&(r)->system.things, (r)->system.n_##things,          \
-	     &(r)->system.things##_room, sizeof(*(r)->system.things), what)
+	room_check(r, (r)->system.n_##things,                                  \
+		   WEFT_GROW((r)->system.things, (r)->system.n_##things,       \
+			     (r)->system.things##_room, (r)->err) < 0,         \
+		   what)
 
 /* Index of the host of that hash, added where it is new. */
 static uint32_t host_of(struct reader *r, const char *text)

@@ -57,19 +57,11 @@ int weft_slurm_topology_add(struct weft_slurm_topology *t,
 {
 	struct weft_slurm_unit *copy;
 
-	if (t->n_units == t->room) {
-		uint32_t room = t->room ? 2 * t->room : 64;
-
-		if (t->n_units >= WEFT_INVENTORY_MAX_HOSTS)
-			return weft_slurm_fail(unit->at, err,
-					       "more than %u lines",
-					       WEFT_INVENTORY_MAX_HOSTS);
-		copy = weft_realloc(t->units, room, sizeof(*copy), err);
-		if (!copy)
-			return -1;
-		t->units = copy;
-		t->room = room;
-	}
+	if (t->n_units >= WEFT_INVENTORY_MAX_HOSTS)
+		return weft_slurm_fail(unit->at, err, "more than %u lines",
+				       WEFT_INVENTORY_MAX_HOSTS);
+	if (WEFT_GROW(t->units, t->n_units, t->room, err))
+		return -1;
 	copy = &t->units[t->n_units];
 	*copy = *unit;
 	if (text_keep(t, &copy->name, err) ||
@@ -239,16 +231,8 @@ static int switches_add(struct tree *tree)
 
 static int link_add(struct tree *tree, uint32_t parent, uint32_t child)
 {
-	if (tree->n_links == tree->links_room) {
-		uint32_t room = tree->links_room ? 2 * tree->links_room : 64;
-		struct link *grown = weft_realloc(tree->links, room,
-						  sizeof(*grown), tree->err);
-
-		if (!grown)
-			return -1;
-		tree->links = grown;
-		tree->links_room = room;
-	}
+	if (WEFT_GROW(tree->links, tree->n_links, tree->links_room, tree->err))
+		return -1;
 	tree->links[tree->n_links++] = (struct link){parent, child};
 	return weft_inventory_add_edge(tree->s, tree->of_unit[parent],
 				       WEFT_END_SWITCH, tree->of_unit[child],
