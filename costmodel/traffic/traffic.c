@@ -110,7 +110,7 @@ int weft_traffic_from_flows(uint32_t n_ranks, struct weft_flow *flows,
 	uint32_t i = 0;
 
 	memset(traffic, 0, sizeof(*traffic));
-	if (weft_deadline() > 0 && n_flows > TRAFFIC_HASTY_FLOWS)
+	if (weft_deadline() > 0 && n_flows > TRAFFIC_TIMED_FLOWS)
 		return weft_fail(err, WEFT_ELATE, "no time was left");
 	for (uint32_t k = 0; k < n_flows; k++) {
 		if (flow_check(n_ranks, &flows[k], k, err))

@@ -208,7 +208,7 @@ struct collected {
 static void collect(void *data, uint32_t from, uint32_t to, double bytes)
 {
 	struct collected *c = data;
-	if (c->n > TRAFFIC_HASTY_FLOWS && weft_deadline() > 0 && !c->failed) {
+	if (c->n > TRAFFIC_TIMED_FLOWS && weft_deadline() > 0 && !c->failed) {
 		weft_fail(c->err, WEFT_ELATE, "no time was left");
 		c->failed = true;
 	}

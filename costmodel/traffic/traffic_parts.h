@@ -19,6 +19,6 @@ void traffic_row_add(struct weft_traffic *t, uint32_t first, uint32_t peer,
 
 /* Flows that are sorted in some 3 ms: more are not where there is a deadline.
  */
-#define TRAFFIC_HASTY_FLOWS (1u << 15)
+#define TRAFFIC_TIMED_FLOWS (1u << 15)
 
 #endif

@@ -473,7 +473,7 @@ static int try_contour(struct bounding *b, const struct contour_terms *terms,
 	return rc;
 }
 
-/* Quickly, then again without haste where that gives more: as long as the
+/* Quickly, then again thoroughly where that gives more: as long as the
  * effort lasts. */
 static int try_contours(struct bounding *b, double *weight,
 			struct weft_error *err)

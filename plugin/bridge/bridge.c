@@ -107,26 +107,21 @@ static bool has_many_pairs(const struct weft_spec *spec, uint32_t n_gpus)
 static int job_build(const struct weft_settings *settings,
 		     struct weft_built *built, struct weft_error *err)
 {
-	static const enum weft_detail details[WEFT_N_HASTES] = {
-		[WEFT_UNHURRIED] = WEFT_ALL_PAIRS,
-		[WEFT_COARSE] = WEFT_RINGS,
-		[WEFT_STRUCTURE] = WEFT_NO_PAIRS,
-	};
 	const struct weft_model *model = NULL;
 	struct weft_spec spec;
 
 	if (weft_spec_text_parse(built->spec, &spec, err) < 0)
 		return -1;
-	if (built->haste == WEFT_UNHURRIED &&
+	if (built->detail == WEFT_ALL_PAIRS &&
 	    has_many_pairs(&spec, built->n_gpus)) {
-		built->haste = built->next = WEFT_COARSE;
+		built->detail = built->next = WEFT_RINGS;
 		built->retry_s = (double)INFINITY;
 	}
 	/* One that the admin registered: its shape is at hand. */
 	if (spec.model[0])
 		model = weft_settings_model(settings, spec.model);
 	return weft_job_build_model(built->spec, built->n_gpus, model,
-				    details[built->haste], settings->fabric,
+				    built->detail, settings->fabric,
 				    &built->job, err);
 }
 
@@ -181,9 +176,10 @@ static struct weft_built *built_slot(struct weft_bridge *bridge,
 			return NULL;
 		built->n_gpus = n_gpus;
 	}
-	if (built->haste && weft_clock_s() >= built->retry_s) {
+	if (built->detail != WEFT_ALL_PAIRS &&
+	    weft_clock_s() >= built->retry_s) {
 		built_forget(bridge, built);
-		built->haste = built->next = WEFT_UNHURRIED;
+		built->detail = built->next = WEFT_ALL_PAIRS;
 	}
 	built->used = ++bridge->clock;
 	return built;
@@ -197,42 +193,43 @@ static void built_foresee(struct weft_built *built, double budget_s)
 	double left_s = fmin(weft_deadline_left(), budget_s);
 
 	if (weft_deadline() == 0 || !(budget_s > 0) || built->ready ||
-	    built->haste)
+	    built->detail != WEFT_ALL_PAIRS)
 		return;
 	if (2 * ranks_s > left_s)
-		built->haste = WEFT_STRUCTURE;
+		built->detail = WEFT_NO_PAIRS;
 	else if (4 * ranks_s > left_s)
-		built->haste = WEFT_COARSE;
+		built->detail = WEFT_RINGS;
 	if (4 * ranks_s <= budget_s)
 		return;
-	built->next = built->haste;
+	built->next = built->detail;
 	built->retry_s = weft_clock_s() + RETRY_S;
 }
 
 /* There was no time: less is done for the job from now on.  False: there is
  * nothing less. */
-static bool built_hasten(struct weft_bridge *bridge, struct weft_built *built)
+static bool built_coarsen(struct weft_bridge *bridge, struct weft_built *built)
 {
-	if (built->haste + 1 == WEFT_N_HASTES)
+	if (built->detail == WEFT_NO_PAIRS)
 		return false;
 	built_forget(bridge, built);
-	built->haste++;
+	built->detail++;
 	built->retry_s = fmax(built->retry_s, weft_clock_s() + RETRY_S);
 	return true;
 }
 
-/* By when a haste must be done for the next one to have its time, too. */
-static double haste_deadline(enum weft_haste haste)
+/* By when a plan of this detail must be done for the next one to have its time,
+ * too. */
+static double detail_deadline(enum weft_detail detail)
 {
-	static const double shares[WEFT_N_HASTES] = {
-		[WEFT_UNHURRIED] = 0.5,
-		[WEFT_COARSE] = 0.5,
-		[WEFT_STRUCTURE] = 1,
+	static const double shares[] = {
+		[WEFT_ALL_PAIRS] = 0.5,
+		[WEFT_RINGS] = 0.5,
+		[WEFT_NO_PAIRS] = 1,
 	};
 	double left_s = weft_deadline_left();
 
 	return weft_deadline() > 0
-		       ? weft_deadline() - (1 - shares[haste]) * left_s
+		       ? weft_deadline() - (1 - shares[detail]) * left_s
 		       : 0;
 }
 
@@ -247,11 +244,11 @@ const struct weft_job *weft_bridge_job(struct weft_bridge *bridge,
 		built_foresee(built, bridge->settings->budget_s);
 	while (built && rc < 0) {
 		double former_s =
-			weft_deadline_narrow(haste_deadline(built->haste));
+			weft_deadline_narrow(detail_deadline(built->detail));
 
 		rc = built_prepare(bridge, built);
 		weft_deadline_set(former_s);
-		if (rc < 0 && !built_hasten(bridge, built))
+		if (rc < 0 && !built_coarsen(bridge, built))
 			break;
 	}
 	if (built && rc < 0)
@@ -265,7 +262,8 @@ const struct weft_job *weft_bridge_job(struct weft_bridge *bridge,
 
 /* ---- placing ---- */
 
-/* Of the time for a haste, what searches may take: finishing takes the rest. */
+/* Of the time for a level of detail, what searches may take: finishing takes
+ * the rest. */
 #define SEARCH_SHARE 0.6
 
 static int built_place(struct weft_bridge *bridge, struct weft_built *built,
@@ -289,24 +287,24 @@ static int built_place(struct weft_bridge *bridge, struct weft_built *built,
 	job.gpus_per_node = shape->gpus_per_node;
 	job.min_nodes = shape->min_nodes;
 	job.max_nodes = shape->max_nodes;
-	if (built->haste == WEFT_STRUCTURE)
+	if (built->detail == WEFT_NO_PAIRS)
 		return weft_place_first(f, &job, o, p, err);
 	objective = weft_objective_of_spec(&job.spec);
 	objective.load = bridge->load;
 	/* to predict a step takes as long as many costs */
-	if (built->haste == WEFT_COARSE)
+	if (built->detail == WEFT_RINGS)
 		objective.goal = WEFT_GOAL_COST;
 	options.objective = &objective;
 	return weft_place(f, &job, o, &options, p, err);
 }
 
-/* Under the deadline of the haste; -1 with WEFT_ELATE where it was missed. */
-static int place_hasty(struct weft_bridge *bridge, struct weft_built *built,
-		       const struct weft_shape *shape,
-		       const struct weft_occupancy *o, struct weft_placement *p,
-		       struct weft_error *err)
+/* Under the deadline of its detail; -1 with WEFT_ELATE where it was missed. */
+static int place_in_time(struct weft_bridge *bridge, struct weft_built *built,
+			 const struct weft_shape *shape,
+			 const struct weft_occupancy *o,
+			 struct weft_placement *p, struct weft_error *err)
 {
-	double former_s = weft_deadline_narrow(haste_deadline(built->haste));
+	double former_s = weft_deadline_narrow(detail_deadline(built->detail));
 	int rc = -1;
 
 	if (built_prepare(bridge, built) < 0)
@@ -333,26 +331,26 @@ int weft_bridge_place(struct weft_bridge *bridge,
 	struct weft_error why = {0};
 	bool whole = weft_deadline() == 0 ||
 		     weft_deadline_left() >= bridge->settings->budget_s / 2;
-	enum weft_haste first;
+	enum weft_detail first;
 	int rc = -1;
 
 	memset(p, 0, sizeof(*p));
 	if (!built)
 		goto out;
-	if (built->haste != built->next)
+	if (built->detail != built->next)
 		built_forget(bridge, built);
-	built->haste = built->next;
+	built->detail = built->next;
 	built_foresee(built, bridge->settings->budget_s);
-	first = built->haste;
-	while ((rc = place_hasty(bridge, built, shape, o, p, &why)) < 0 &&
-	       why.code == WEFT_ELATE && built_hasten(bridge, built)) {
+	first = built->detail;
+	while ((rc = place_in_time(bridge, built, shape, o, p, &why)) < 0 &&
+	       why.code == WEFT_ELATE && built_coarsen(bridge, built)) {
 		weft_placement_free(p);
 		memset(p, 0, sizeof(*p));
 		why = (struct weft_error){0};
 	}
 	/* With all of the time the one before may do; what was late because
 	 * others had taken the time says nothing. */
-	built->next = whole && built->haste > first ? first + 1 : first;
+	built->next = whole && built->detail > first ? first + 1 : first;
 out:
 	if (rc < 0 && err && !err->code)
 		*err = why;
@@ -484,7 +482,7 @@ static void tell_cost(struct weft_bridge *bridge, struct weft_account *account,
 	/* Coarse traffic orders places; its cost is another. */
 	if (built_find(bridge, account->spec ? account->spec : "",
 		       account->n_gpus)
-		    ->haste == WEFT_UNHURRIED) {
+		    ->detail == WEFT_ALL_PAIRS) {
 		account->metric = job->spec.metric;
 		account->cost = e.cost.total[job->spec.metric];
 		tell_sum(account, text, size);

@@ -19,24 +19,19 @@
 #define WEFT_SHOWN_SPEC	 160 /* bytes of a spec inside of it */
 #define WEFT_REASON_SIZE 200 /* an escaped message inside of it */
 
-/* What is left out so that a decision keeps to its time. */
-enum weft_haste {
-	WEFT_UNHURRIED,
-	WEFT_COARSE,	/* pairs of ranks: every collective counts as a ring */
-	WEFT_STRUCTURE, /* traffic and search: weft_place_first */
-	WEFT_N_HASTES
-};
-
 /* A job built from a spec, kept because a pending job asks again and again and
  * the tasks of an array ask alike.  err.code != 0: it cannot be built. */
 struct weft_built {
 	char *spec;
 	uint32_t n_gpus;
 	uint64_t used; /* when last, by weft_bridge.clock */
-	bool ready;    /* job and err are those of this haste */
-	enum weft_haste haste;
-	double retry_s; /* unhurried again from then on, by weft_clock_s */
-	enum weft_haste next; /* of the next question */
+	bool ready;    /* job and err are of this level of detail */
+	/* Lowered so that a decision keeps to its time.  WEFT_RINGS: every
+	 * collective counts as a ring; WEFT_NO_PAIRS: neither traffic nor a
+	 * search, weft_place_first. */
+	enum weft_detail detail;
+	double retry_s;	       /* in full again from then on, by weft_clock_s */
+	enum weft_detail next; /* of the next question */
 	struct weft_job job;
 	struct weft_plan_cache *plan_cache; /* NULL: too large to be kept */
 	struct weft_error err;
@@ -68,7 +63,7 @@ const struct weft_job *weft_bridge_job(struct weft_bridge *bridge,
 
 /* Places the request, laid out as `shape`, on the usable GPUs of o, within
  * budget_s (0: no limit) and the thread's deadline: where there is no time for
- * the best place, with more and more left out (weft_haste).  Returns as
+ * the best place, with less and less detail (weft_built).  Returns as
  * weft_place does, or -1 with WEFT_ELATE when even the least took too long. */
 int weft_bridge_place(struct weft_bridge *bridge,
 		      const struct weft_request *request,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* decide.c - how long slurmctld waits for a decision, and what haste costs
+/* decide.c - how long slurmctld waits for a decision, and what a limit costs
  *
  * Each row is one job that asks again and again under other occupancies, whole
  * nodes of it, as the plugin asks: with its budget, and with what earlier

@@ -66,7 +66,7 @@ bench-ibnetdiscover: %D%/ibnetdiscover$(EXEEXT)
 bench-load: %D%/load$(EXEEXT)
 	@./%D%/load
 .PHONY: bench-load
-# How long slurmctld waits for one, and what haste costs.
+# How long slurmctld waits for one, and what a limit costs.
 bench-decide: %D%/decide
 	@./%D%/decide
 # Slurm's own schedulers with and without weft, on a live cluster; takes minutes.
