@@ -15,6 +15,7 @@ libweft_test_la_SOURCES = \
 	%D%/lib/check.h \
 	%D%/lib/checker.c \
 	%D%/lib/checker.h \
+	%D%/lib/failing.h \
 	%D%/lib/ibnet.c \
 	%D%/lib/ibnet.h \
 	# End of libweft_test_la_SOURCES

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lab/calibrate/calibrate.h"
 #include "tests/lib/check.h"
+#include "tests/lib/failing.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -8,32 +9,6 @@
 #include <string.h>
 
 #define MAX_SIZES 40
-
-void *__real_calloc(size_t n, size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-void *__real_realloc(void *old, size_t size);
-void *__wrap_realloc(void *old, size_t size);
-
-/* Allocations that still succeed; negative: all do. */
-static int left = -1;
-
-static bool allocation_fails(void)
-{
-	if (left == 0)
-		return true;
-	left -= left > 0;
-	return false;
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-	return allocation_fails() ? NULL : __real_calloc(n, size);
-}
-
-void *__wrap_realloc(void *old, size_t size)
-{
-	return allocation_fails() ? NULL : __real_realloc(old, size);
-}
 
 /* A curve and the noise with which it is measured. */
 struct truth {

@@ -54,6 +54,7 @@ noinst_HEADERS += \
 	%D%/flows_explicit.h \
 	%D%/groups.h \
 	%D%/measured.h \
+	%D%/nccl_choice.h \
 	%D%/random.h \
 	%D%/simulation.h \
 	%D%/trace_file.h \

@@ -2,7 +2,7 @@
 /* nccl.c - rules of the selector, worked by hand, and its invariants */
 #include "lab/nccl/nccl.h"
 
-#include "tests/lib/check.h"
+#include "tests/costmodel/nccl_choice.h"
 
 #include <math.h>
 
@@ -30,29 +30,6 @@ static struct weft_nccl_graph hoppers(uint32_t n_nodes)
 		(struct weft_nccl_channels){8, 48 * GB, 48 * GB};
 	graph.nvls = (struct weft_nccl_channels){8, 40 * GB, 48 * GB};
 	return graph;
-}
-
-static struct weft_nccl_tuning tune(const struct weft_nccl_graph *graph)
-{
-	struct weft_error err = {0};
-	struct weft_nccl_tuning tuning;
-
-	weft_nccl_tune(graph, &tuning, &err);
-	assert_no_error(&err);
-	return tuning;
-}
-
-static struct weft_nccl_choice choose(const struct weft_nccl_graph *graph,
-				      enum weft_collective collective,
-				      uint64_t size_bytes)
-{
-	struct weft_nccl_tuning tuning = tune(graph);
-	struct weft_nccl_choice choice;
-	struct weft_error err = {0};
-
-	weft_nccl_choose(&tuning, collective, size_bytes, &choice, &err);
-	assert_no_error(&err);
-	return choice;
 }
 
 /* Worked by hand from the changes between releases. */

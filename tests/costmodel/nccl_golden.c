@@ -3,36 +3,13 @@
 #include "lab/nccl/nccl.h"
 
 #include "tests/costmodel/csv.h"
-#include "tests/lib/check.h"
+#include "tests/costmodel/nccl_choice.h"
 
 #include <math.h>
 #include <stdio.h>
 
 #define GB 1e9
 #define US 1e-6
-
-static struct weft_nccl_tuning tune(const struct weft_nccl_graph *graph)
-{
-	struct weft_error err = {0};
-	struct weft_nccl_tuning tuning;
-
-	weft_nccl_tune(graph, &tuning, &err);
-	assert_no_error(&err);
-	return tuning;
-}
-
-static struct weft_nccl_choice choose(const struct weft_nccl_graph *graph,
-				      enum weft_collective collective,
-				      uint64_t size_bytes)
-{
-	struct weft_nccl_tuning tuning = tune(graph);
-	struct weft_nccl_choice choice;
-	struct weft_error err = {0};
-
-	weft_nccl_choose(&tuning, collective, size_bytes, &choice, &err);
-	assert_no_error(&err);
-	return choice;
-}
 
 static int name_index(const char *const *names, int n, const char *name)
 {

@@ -5,35 +5,10 @@
 #include "costmodel/time/step.h"
 
 #include "tests/lib/check.h"
+#include "tests/lib/failing.h"
 
 #include <stdbool.h>
 #include <string.h>
-
-void *__real_calloc(size_t n, size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-void *__real_realloc(void *old, size_t size);
-void *__wrap_realloc(void *old, size_t size);
-
-/* Allocations that still succeed; negative: all do. */
-static int left = -1;
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-	if (left == 0)
-		return NULL;
-	if (left > 0)
-		left--;
-	return __real_calloc(n, size);
-}
-
-void *__wrap_realloc(void *old, size_t size)
-{
-	if (left == 0)
-		return NULL;
-	if (left > 0)
-		left--;
-	return __real_realloc(old, size);
-}
 
 static const char two_leafs[] = "weft: fabric/1\n"
 				"profile: dgx-h100-superpod\n"

@@ -5,33 +5,7 @@
 #include "lab/trace/exchange.h"
 
 #include "tests/costmodel/trace_file.h"
-
-void *__real_calloc(size_t n, size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-void *__real_realloc(void *old, size_t size);
-void *__wrap_realloc(void *old, size_t size);
-
-/* Allocations that still succeed; negative: all do. */
-static int left = -1;
-
-static bool spent(void)
-{
-	if (left > 0)
-		left--;
-	else if (left == 0)
-		return true;
-	return false;
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-	return spent() ? NULL : __real_calloc(n, size);
-}
-
-void *__wrap_realloc(void *old, size_t size)
-{
-	return spent() ? NULL : __real_realloc(old, size);
-}
+#include "tests/lib/failing.h"
 
 #define TRACE(rank)                                                            \
 	KINETO(RANK(rank),                                                     \

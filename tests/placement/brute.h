@@ -207,4 +207,46 @@ static inline void brute_random_limits(struct weft_job *job,
 	}
 }
 
+/* What is to hold of a case; text is for who reads a failure. */
+typedef void (*brute_check)(const struct weft_fabric *f,
+			    const struct weft_job *job,
+			    const struct weft_occupancy *o, const char *text,
+			    void *tally);
+
+/* A random small case, and what is to hold of it. */
+static inline void brute_case(uint64_t *random, brute_check check, void *tally)
+{
+	static const struct case_shape shape = {2, 6, 4, true};
+	static struct text fabric, spec;
+	struct weft_occupancy o;
+	struct weft_job job;
+	struct weft_fabric *f;
+	uint32_t usable;
+
+	case_random_fabric(&fabric, random, &shape);
+	f = case_fabric(fabric.at);
+	case_random_occupancy(&o, f, random, 30);
+	usable = weft_occupancy_usable(&o);
+	usable = usable < BRUTE_MAX_RANKS ? usable : BRUTE_MAX_RANKS;
+	if (usable >= 2) {
+		case_random_spec(&spec, random,
+				 2 + test_random_below(random, usable - 1));
+		case_job(spec.at, f, &job);
+		if (test_random_below(random, 4) == 0)
+			brute_random_traffic(&job, random);
+		brute_random_limits(&job, &o, random);
+		text_add(&fabric, "# %s\n#", spec.at);
+		for (uint32_t i = 0; i < f->n_nodes; i++)
+			text_add(&fabric, " %s:%u/%x", f->nodes[i].name,
+				 o.usable[i], (unsigned)o.free[i]);
+		text_add(&fabric, " usable/free; limits %u %u %u %d\n",
+			 job.gpus_per_node, job.min_nodes, job.max_nodes,
+			 (int)job.within_level);
+		check(f, &job, &o, fabric.at, tally);
+		weft_job_free(&job);
+	}
+	weft_occupancy_free(&o);
+	weft_fabric_free(f);
+}
+
 #endif

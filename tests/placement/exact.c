@@ -17,8 +17,9 @@ struct tally {
 /* A strategy's own answer, without what weft_place compares it with. */
 static void compare(const struct weft_fabric *f, const struct weft_job *job,
 		    const struct weft_occupancy *o, const char *text,
-		    struct tally *tally)
+		    void *count)
 {
+	struct tally *tally = count;
 	const struct weft_place_options options = {.strategy = &weft_exact,
 						   .work_limit = 1000000};
 	struct weft_error err = {0};
@@ -87,8 +88,9 @@ static void check_programs(const struct proof *proof, double best)
 static void prove_blocks(const struct weft_fabric *f,
 			 const struct weft_job *job,
 			 const struct weft_occupancy *o, const char *text,
-			 struct tally *tally)
+			 void *count)
 {
+	struct tally *tally = count;
 	struct grouping way[GROUPINGS_MAX];
 	uint32_t group[BRUTE_MAX_RANKS], where[BRUTE_MAX_RANKS];
 	uint32_t n = groupings_list(job, BRUTE_MAX_RANKS, BRUTE_MAX_RANKS, way);
@@ -125,46 +127,6 @@ static void prove_blocks(const struct weft_fabric *f,
 	capacity_free(&s);
 }
 
-typedef void (*case_check)(const struct weft_fabric *f,
-			   const struct weft_job *job,
-			   const struct weft_occupancy *o, const char *text,
-			   struct tally *tally);
-
-static void run_case(uint64_t *random, case_check check, struct tally *tally)
-{
-	static const struct case_shape shape = {2, 6, 4, true};
-	static struct text fabric, spec;
-	struct weft_occupancy o;
-	struct weft_job job;
-	struct weft_fabric *f;
-	uint32_t usable;
-
-	case_random_fabric(&fabric, random, &shape);
-	f = case_fabric(fabric.at);
-	case_random_occupancy(&o, f, random, 30);
-	usable = weft_occupancy_usable(&o);
-	usable = usable < BRUTE_MAX_RANKS ? usable : BRUTE_MAX_RANKS;
-	if (usable >= 2) {
-		case_random_spec(&spec, random,
-				 2 + test_random_below(random, usable - 1));
-		case_job(spec.at, f, &job);
-		if (test_random_below(random, 4) == 0)
-			brute_random_traffic(&job, random);
-		brute_random_limits(&job, &o, random);
-		text_add(&fabric, "# %s\n#", spec.at);
-		for (uint32_t i = 0; i < f->n_nodes; i++)
-			text_add(&fabric, " %s:%u/%x", f->nodes[i].name,
-				 o.usable[i], (unsigned)o.free[i]);
-		text_add(&fabric, " usable/free; limits %u %u %u %d\n",
-			 job.gpus_per_node, job.min_nodes, job.max_nodes,
-			 (int)job.within_level);
-		check(f, &job, &o, fabric.at, tally);
-		weft_job_free(&job);
-	}
-	weft_occupancy_free(&o);
-	weft_fabric_free(f);
-}
-
 static void small_jobs_get_the_optimum_and_its_proof(void **state)
 {
 	struct tally tally = {0};
@@ -172,7 +134,7 @@ static void small_jobs_get_the_optimum_and_its_proof(void **state)
 
 	(void)state;
 	for (uint32_t i = 0; i < N_CASES; i++)
-		run_case(&random, compare, &tally);
+		brute_case(&random, compare, &tally);
 	print_message("%u of %u placed and proven optimal\n", tally.n_proven,
 		      tally.n_placed);
 	assert_true(tally.n_placed > N_CASES / 2);
@@ -185,7 +147,7 @@ static void blocks_and_programs_never_claim_too_much(void **state)
 
 	(void)state;
 	for (uint32_t i = 0; i < N_BLOCK_CASES; i++)
-		run_case(&random, prove_blocks, &tally);
+		brute_case(&random, prove_blocks, &tally);
 	print_message("%u of %u proven\n", tally.n_proven, tally.n_placed);
 	assert_true(tally.n_proven > tally.n_placed / 3);
 }

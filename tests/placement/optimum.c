@@ -10,8 +10,9 @@ struct tally {
 
 static void compare(const struct weft_fabric *f, const struct weft_job *job,
 		    const struct weft_occupancy *o, const char *text,
-		    struct tally *tally)
+		    void *count)
 {
+	struct tally *tally = count;
 	struct weft_error err = {0};
 	struct weft_placement p;
 	double best = brute_optimum(f, job, o), cost, bound[WEFT_N_METRICS];
@@ -53,39 +54,6 @@ static void compare(const struct weft_fabric *f, const struct weft_job *job,
 	weft_placement_free(&p);
 }
 
-static void run_case(uint64_t *random, struct tally *tally)
-{
-	static const struct case_shape shape = {2, 6, 4, true};
-	static struct text fabric, spec;
-	struct weft_occupancy o;
-	struct weft_job job;
-	struct weft_fabric *f;
-	uint32_t usable;
-
-	case_random_fabric(&fabric, random, &shape);
-	f = case_fabric(fabric.at);
-	case_random_occupancy(&o, f, random, 30);
-	usable = weft_occupancy_usable(&o);
-	usable = usable < BRUTE_MAX_RANKS ? usable : BRUTE_MAX_RANKS;
-	if (usable >= 2) {
-		case_random_spec(&spec, random,
-				 2 + test_random_below(random, usable - 1));
-		case_job(spec.at, f, &job);
-		if (test_random_below(random, 4) == 0)
-			brute_random_traffic(&job, random);
-		brute_random_limits(&job, &o, random);
-		text_add(&fabric, "# %s\n#", spec.at);
-		for (uint32_t i = 0; i < f->n_nodes; i++)
-			text_add(&fabric, " %s:%u/%x", f->nodes[i].name,
-				 o.usable[i], (unsigned)o.free[i]);
-		text_add(&fabric, " usable/free\n");
-		compare(f, &job, &o, fabric.at, tally);
-		weft_job_free(&job);
-	}
-	weft_occupancy_free(&o);
-	weft_fabric_free(f);
-}
-
 static void small_jobs_get_the_optimum_and_bounds_hold(void **state)
 {
 	struct tally tally = {.worst = 1};
@@ -93,7 +61,7 @@ static void small_jobs_get_the_optimum_and_bounds_hold(void **state)
 
 	(void)state;
 	for (uint32_t i = 0; i < N_CASES; i++)
-		run_case(&random, &tally);
+		brute_case(&random, compare, &tally);
 	print_message("%u of %u placed optimally, worst %.4f of the optimum; "
 		      "bound tight in %u\n",
 		      tally.n_optimal, tally.n_placed, tally.worst,

@@ -2,35 +2,11 @@
 /* out_of_memory.c - each allocation of a placement fails in turn */
 #include "placement/capacity/running.h"
 #include "placement/exact/place_exact.h"
+#include "tests/lib/failing.h"
 #include "tests/placement/cases.h"
-
-void *__real_calloc(size_t n, size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-void *__real_realloc(void *old, size_t size);
-void *__wrap_realloc(void *old, size_t size);
 
 /* Steps of search, which allocate for each set of nodes. */
 #define WORK 15000
-
-/* Allocations that still succeed; negative: all do. */
-static int left = -1;
-
-static bool fails(void)
-{
-	if (left > 0)
-		left--;
-	return left == 0;
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-	return fails() ? NULL : __real_calloc(n, size);
-}
-
-void *__wrap_realloc(void *old, size_t size)
-{
-	return fails() ? NULL : __real_realloc(old, size);
-}
 
 static const char fabric_text[] = "weft: fabric/1\nnodes:\n  n[0-11]: 4\n"
 				  "levels:\n  leaf:\n    l[0-3]: n[0-11]\n"
@@ -229,7 +205,7 @@ static void every_failed_allocation_is_reported(void **state)
 		while (rc && n < 5000) {
 			struct weft_error err = {0};
 
-			left = ++n;
+			left = n++;
 			rc = cases[i].run(&x, &err);
 			left = -1;
 			if (rc && err.code != WEFT_ENOMEM) {

@@ -2,32 +2,8 @@
 /* replay_memory.c - allocations of a replay fail in turn */
 #include "lab/replay/replay.h"
 
+#include "tests/lib/failing.h"
 #include "tests/placement/cases.h"
-
-void *__real_calloc(size_t n, size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-void *__real_realloc(void *old, size_t size);
-void *__wrap_realloc(void *old, size_t size);
-
-/* Allocations that still succeed; negative: all do. */
-static int left = -1;
-
-static bool fails(void)
-{
-	if (left > 0)
-		left--;
-	return left == 0;
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-	return fails() ? NULL : __real_calloc(n, size);
-}
-
-void *__wrap_realloc(void *old, size_t size)
-{
-	return fails() ? NULL : __real_realloc(old, size);
-}
 
 static const char fabric_text[] =
 	"weft: fabric/1\nprofile: roce-llama3\nnodes:\n  n[0-5]: 4\n"
@@ -72,7 +48,7 @@ static void check(const char *policy)
 	for (int n = 1; rc; n += 1 + n / 50) {
 		struct weft_error err = {0};
 
-		left = n;
+		left = n - 1;
 		rc = replay(f, policy, &err);
 		left = -1;
 		if (rc)
