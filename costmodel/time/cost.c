@@ -400,58 +400,51 @@ out:
 	return rc;
 }
 
+/* With the caller's scratch, or one of its own. */
+static int evaluate_with(struct evaluation e, struct weft_cost_scratch *scratch,
+			 struct weft_cost *cost, struct weft_error *err)
+{
+	struct weft_cost_scratch own = {0};
+	int rc;
+
+	e.scratch = scratch ? scratch : &own;
+	rc = evaluate(&e, cost, err);
+	weft_cost_scratch_free(&own);
+	return rc;
+}
+
 int weft_cost(const struct weft_fabric *f, const struct weft_traffic *t,
 	      const uint32_t *where, struct weft_cost_scratch *scratch,
 	      struct weft_cost *cost, struct weft_error *err)
 {
-	struct weft_cost_scratch own = {0};
-	struct evaluation e = {
-		.f = f,
-		.t = t,
-		.where = where,
-		.links = true,
-		.scratch = scratch ? scratch : &own,
-	};
-	int rc = evaluate(&e, cost, err);
+	const struct evaluation e = {
+		.f = f, .t = t, .where = where, .links = true};
 
-	weft_cost_scratch_free(&own);
-	return rc;
+	return evaluate_with(e, scratch, cost, err);
 }
 
 int weft_cost_sums(const struct weft_fabric *f, const struct weft_traffic *t,
 		   const uint32_t *where, struct weft_cost_scratch *scratch,
 		   struct weft_cost *cost, struct weft_error *err)
 {
-	struct weft_cost_scratch own = {0};
-	struct evaluation e = {
-		.f = f,
-		.t = t,
-		.where = where,
-		.scratch = scratch ? scratch : &own,
-	};
-	int rc = evaluate(&e, cost, err);
+	const struct evaluation e = {.f = f, .t = t, .where = where};
 
-	weft_cost_scratch_free(&own);
-	return rc;
+	return evaluate_with(e, scratch, cost, err);
 }
 
 int weft_cost_shared(const struct weft_load *load, const struct weft_traffic *t,
 		     const uint32_t *where, struct weft_cost_scratch *scratch,
 		     struct weft_cost *cost, struct weft_error *err)
 {
-	struct weft_cost_scratch own = {0};
-	struct evaluation e = {
+	const struct evaluation e = {
 		.f = load->fabric,
 		.t = t,
 		.where = where,
 		.load = load,
 		.links = true,
-		.scratch = scratch ? scratch : &own,
 	};
-	int rc = evaluate(&e, cost, err);
 
-	weft_cost_scratch_free(&own);
-	return rc;
+	return evaluate_with(e, scratch, cost, err);
 }
 
 int weft_cost_links(const struct weft_fabric *f, const struct weft_traffic *t,
