@@ -25,6 +25,7 @@
 #include "topology/import/node/inside.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define BLANKS " \t"
 #define TYPES  "Link Type between two GPUs"
