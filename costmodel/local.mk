@@ -26,13 +26,13 @@ libweft_costmodel_la_SOURCES = \
 	%D%/time/carried.c \
 	%D%/time/cost.c \
 	%D%/time/cost_clique.c \
-	%D%/time/flows.c \
-	%D%/time/flows_all.c \
-	%D%/time/flows_group.c \
-	%D%/time/flows_parts.h \
-	%D%/time/flows_paths.c \
-	%D%/time/flows_tour.h \
-	%D%/time/flows_ways.c \
+	%D%/time/flows/flows.c \
+	%D%/time/flows/flows_all.c \
+	%D%/time/flows/flows_group.c \
+	%D%/time/flows/flows_parts.h \
+	%D%/time/flows/flows_paths.c \
+	%D%/time/flows/flows_tour.h \
+	%D%/time/flows/flows_ways.c \
 	%D%/time/health.c \
 	%D%/time/load.c \
 	%D%/time/range.c \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* flows_group.c - the hosts of a group of ranks */
-#include "costmodel/time/flows_tour.h"
+#include "costmodel/time/flows/flows_tour.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* flows_ways.c - the links that one group of ranks loads, way by way */
-#include "costmodel/time/flows_tour.h"
+#include "costmodel/time/flows/flows_tour.h"
 
 #include "base/clock.h"
 

@@ -3,7 +3,7 @@
 #include "costmodel/time/flows.h"
 
 #include "costmodel/time/cost.h"
-#include "costmodel/time/flows_parts.h"
+#include "costmodel/time/flows/flows_parts.h"
 #include "costmodel/time/scaling.h"
 #include "costmodel/traffic/volume.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* flows_paths.c - the flows from host to host one by one, with their links */
-#include "costmodel/time/flows_parts.h"
+#include "costmodel/time/flows/flows_parts.h"
 
 bool flow_has_rails(const struct weft_fabric *f, uint32_t host)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* flows_tour.h - visiting the links that a group of ranks loads
  *
- * Private to costmodel/time/flows*.c.
+ * Private to costmodel/time/flows/.
  */
-#ifndef WEFT_COSTMODEL_TIME_FLOWS_TOUR_H
-#define WEFT_COSTMODEL_TIME_FLOWS_TOUR_H
+#ifndef WEFT_COSTMODEL_TIME_FLOWS_FLOWS_TOUR_H
+#define WEFT_COSTMODEL_TIME_FLOWS_FLOWS_TOUR_H
 
-#include "costmodel/time/flows_parts.h"
+#include "costmodel/time/flows/flows_parts.h"
 
 /* One visit of a group: its visitor, and what that gets. */
 struct flow_tour {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* flows_parts.h - what the sources of flows share
  *
- * Private to costmodel/time/flows*.c.
+ * Private to costmodel/time/flows/.
  */
-#ifndef WEFT_COSTMODEL_TIME_FLOWS_PARTS_H
-#define WEFT_COSTMODEL_TIME_FLOWS_PARTS_H
+#ifndef WEFT_COSTMODEL_TIME_FLOWS_FLOWS_PARTS_H
+#define WEFT_COSTMODEL_TIME_FLOWS_FLOWS_PARTS_H
 
 #include "costmodel/time/flows.h"
 

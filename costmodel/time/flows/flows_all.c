@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* flows_all.c - the links that a group loads where each sends to each */
-#include "costmodel/time/flows_tour.h"
+#include "costmodel/time/flows/flows_tour.h"
 
 #include <string.h>
 
