@@ -2,7 +2,10 @@
 /* proposal.c - stock's word on nodes that weft chose */
 #include "plugin/proposal.h"
 
+#include <string.h>
+
 #include "src/common/job_resources.h"
+#include "src/common/read_config.h"
 
 void weft_proposal_save(const job_record_t *job,
 			struct weft_proposal_saved *saved)
@@ -80,6 +83,17 @@ static bool ask_now(const struct weft_job_test *test,
 	return taken;
 }
 
+/* Asked for nodes as a row, stock does not look through all switches for those
+ * that it has no choice but to take.  Without switches it saves nothing, and
+ * of nodes that the user names stock gives other CPUs then. */
+static bool is_quicker_in_a_row(const struct weft_job_test *test)
+{
+	const char *topology = slurm_conf.topology_plugin;
+
+	return topology && strstr(topology, "tree") && !test->job->req_switch &&
+	       !test->job->details->req_node_bitmap;
+}
+
 bool weft_proposal_now(const struct weft_job_test *test, bitstr_t *nodes,
 		       uint32_t n_nodes)
 {
@@ -87,11 +101,7 @@ bool weft_proposal_now(const struct weft_job_test *test, bitstr_t *nodes,
 	uint16_t contiguous = test->job->details->contiguous;
 	bool taken;
 
-	/* Nodes in a row are asked for as a row: stock then does not look
-	 * through all switches for those that it has no choice but to take.
-	 * Of nodes that the user names it gives other CPUs then. */
-	if (!test->job->req_switch && !test->job->details->req_node_bitmap &&
-	    follow_one_another(nodes, n_nodes))
+	if (is_quicker_in_a_row(test) && follow_one_another(nodes, n_nodes))
 		test->job->details->contiguous = 1;
 	taken = ask_now(test, &narrowed);
 	test->job->details->contiguous = contiguous;
