@@ -71,7 +71,7 @@ run spec "$here/two.yaml"
 check "two lines that disagree are asked back" exits 3
 check "both" out "two.yaml:3 says 4"
 
-# shellcheck disable=SC2016 # the script's own
+# shellcheck disable=SC1003,SC2016 # the script's own
 printf '%s\n' '. ./sizes.sh' 'torchrun --nnodes 1 --nproc-per-node 8 pretrain_gpt.py \' \
 	'"${SIZES[@]}" --tensor-model-parallel-size 8 --bf16' >"$work/lacks.sh"
 run spec "$work/lacks.sh"
@@ -81,7 +81,7 @@ echo 'SIZES=(--pipeline-model-parallel-size 1)' >"$work/sizes.sh"
 run spec "$work/lacks.sh"
 check "and taken where it is" out "tp=8,pp=1"
 
-# shellcheck disable=SC2016 # the script's own
+# shellcheck disable=SC1003,SC2016 # the script's own
 printf '%s\n' "read -r -d '' COMMANDS <<EOF" 'openrlhf.cli.train_sft \' \
 	' --ds.zero_stage 3 --ds.param_dtype fp16 --train.batch_size 64 \' \
 	' --train.micro_batch_size 2' EOF \
