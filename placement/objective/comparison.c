@@ -126,7 +126,8 @@ static uint32_t count_priced(const struct capacity *s, const uint32_t *where)
 /* Seconds are compared in tiers, so that no thousandth of a predicted time is
  * bought with half as much traffic again.  In tiers, since "less than so much
  * apart" is no order: a could tie with b and b with c, but a not with c.  The
- * middle of one is the first placement's, which is the cheapest. */
+ * middle of one is the first placement's, which is the cheapest; those that
+ * cost more or enter more domains have to gain as much as that is worth. */
 static void find_tier(const struct capacity *s, const uint32_t *where,
 		      struct comparison *r)
 {
@@ -135,7 +136,10 @@ static void find_tier(const struct capacity *s, const uint32_t *where,
 	bool step = judge->objective.goal == WEFT_GOAL_STEP;
 	double same = step ? judge->same : COMPARISON_STEP;
 	double value = r->measure.value;
+	double cost = r->measure.cost.total[s->job->spec.metric];
 
+	if (!(judge->reference_cost > 0))
+		judge->reference_cost = cost;
 	if (step)
 		n_domains = count_priced(s, where);
 	if (step && judge->reference_domains == 0)
@@ -143,6 +147,9 @@ static void find_tier(const struct capacity *s, const uint32_t *where,
 	if (n_domains > judge->reference_domains)
 		value *= 1 + WEFT_PRICE_OF_DOMAIN *
 				     (n_domains - judge->reference_domains);
+	if (step && judge->gpu && cost > judge->reference_cost)
+		value *= 1 + WEFT_PRICE_OF_COST *
+				     (cost / judge->reference_cost - 1);
 	r->in_tiers = judge->objective.goal != WEFT_GOAL_COST;
 	r->tier = INT64_MIN;
 	if (r->in_tiers && value > 0 && judge->reference > 0)

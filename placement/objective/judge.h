@@ -20,6 +20,7 @@ struct weft_judge {
 	/* Only for the step.  Values closer than this, in proportion, to that
 	 * of the first placement measured, `reference`, are equal. */
 	double same, reference;
+	double reference_cost;	    /* of the same; 0: none has been measured */
 	uint32_t reference_domains; /* that it enters of the level whose domains
 				     * have a price */
 	bool indifferent; /* no placement of the job is slower than another:

@@ -354,7 +354,7 @@ static double room_lost(const struct world *x, const uint32_t *where)
 }
 
 /* Steps that the model cannot tell apart are equal, and a longer one of them is
- * taken only where it leaves more room to others. */
+ * taken only where it leaves more room to others or costs less. */
 static double worth(const struct world *x, enum weft_goal goal,
 		    const struct weft_placement *p,
 		    const struct weft_placement *cheapest)
@@ -362,7 +362,9 @@ static double worth(const struct world *x, enum weft_goal goal,
 	if (goal == WEFT_GOAL_BUSIEST)
 		return 1.001e-3;
 	if (goal == WEFT_GOAL_STEP && weft_spec_given(&x->job.spec, "model") &&
-	    room_lost(x, p->where) < room_lost(x, cheapest->where))
+	    (room_lost(x, p->where) < room_lost(x, cheapest->where) ||
+	     p->cost.total[x->job.spec.metric] <
+		     cheapest->cost.total[x->job.spec.metric]))
 		return WEFT_SAME_STEP;
 	return 1e-9;
 }

@@ -338,6 +338,12 @@ static double excess(const struct scene *s, const struct worth *a,
 		va *= 1 + PRICE * (a->n_priced - b->n_priced);
 	else
 		vb *= 1 + PRICE * (b->n_priced - a->n_priced);
+	if (s->judge.gpu && s->objective.goal == WEFT_GOAL_STEP) {
+		double least = fmin(a->cost, b->cost);
+
+		va *= 1 + WEFT_PRICE_OF_COST * (a->cost / least - 1);
+		vb *= 1 + WEFT_PRICE_OF_COST * (b->cost / least - 1);
+	}
 	if (va > vb * (1 + same) * CHEAPER)
 		return va / vb;
 	return vb <= va && a->cost > b->cost * CHEAPER &&
