@@ -448,3 +448,18 @@ case_lightning_finds_its_node() {
 		-N6 -n12 --gpus-per-node=2 --weft=tp=2,pp=6,env=lightning | sort -n)
 	expect "nodes" "$got" "$wanted"
 }
+
+# Every second GPU of a node shares NVLink: the ranks of a group are on GPUs
+# 0,2,4,6 or 1,3,5,7.
+case_ranks_follow_nvlink_of_any_gpus() {
+	need_weft
+	changing
+	sed -E 's/^(  n[^:]*): 8$/\1: {gpus: 8, nvlink: [[0, 2, 4, 6], [1, 3, 5, 7]]}/' \
+		"$LAB_DIR/etc/fabric.yaml" >"$LAB_DIR/etc/fabric.new"
+	mv "$LAB_DIR/etc/fabric.new" "$LAB_DIR/etc/fabric.yaml"
+	lab_reconfigure
+	expect "GPUs of the first group" "$(planned gpus=16,gpus_per_node=8,tp=4,dp=4 |
+		awk '$1 < 4 { print $3 }' | xargs)" "0 2 4 6"
+	expect_ranks gpus=16,gpus_per_node=8,tp=4,dp=4 tp=4,dp=4 \
+		-N2 -n16 --gpus-per-node=8
+}
