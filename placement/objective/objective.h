@@ -45,9 +45,9 @@ struct weft_objective {
 #define WEFT_PRICE_OF_DOMAIN 0.05
 
 /* What a step of a known model must gain, in proportion, to cost twice as much
- * as the placement that was measured first, and so on: half of what
- * predictions are off in the median.  No tensor group is torn over two nodes
- * for a few percent that the prediction may be wrong about. */
+ * as the placement that was measured first, twice that to cost three times as
+ * much: what predictions are off in the median.  No tensor group is torn over
+ * two nodes for a few percent that the prediction may be wrong about. */
 #define WEFT_PRICE_OF_COST 0.05
 
 /* What a resolved spec asks for: the cost in the metric that it names, the
