@@ -28,7 +28,7 @@
 /* What the search does not yet find: of a hundred limits so many made a job
  * cheaper, and the most by this factor; of a hundred answers that are worth as
  * much with the limit so many destroy less room with it. */
-#define MOST_CHEAPER 0.025
+#define MOST_CHEAPER 0.022
 #define MOST_GAINED  1.2
 #define MOST_RUDE    0.03
 
@@ -462,7 +462,8 @@ static void limits_hardly_make_a_job_cheaper(void **state)
 	print_message("jobs, under any of their limits:\n");
 	for (uint32_t k = 0; k < N_KINDS; k++)
 		report(kind_names[k], &kinds[k]);
-	assert_true(all.n_cheaper <= MOST_CHEAPER * all.n);
+	/* one more, which is much of few cases */
+	assert_true(all.n_cheaper <= 1 + MOST_CHEAPER * all.n);
 	assert_true(all.worst <= MOST_GAINED);
 	assert_true(all.n_rude <= MOST_RUDE * all.n_equal);
 }
