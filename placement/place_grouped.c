@@ -5,7 +5,7 @@
  * 2. Each is priced, where ranks may go anywhere with every order of order.c.
  * 3. In the best few whole segments change places, then blocks of ranks inside
  *    their groups, by local search.
- * 4. ranking.c decides between them.
+ * 4. comparison.c decides between them.
  */
 #include "placement/place_grouped.h"
 

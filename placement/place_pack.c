@@ -5,10 +5,10 @@
  * 2. Each is priced with every nesting of the job's axes (order.c), on blocks
  *    of ranks as large as all its nodes' shares allow.
  * 3. The best few are improved by local search (arrange.c).
- * 4. ranking.c decides between them.
+ * 4. comparison.c decides between them.
  * 5. Unless none can be better, refine.c goes on from the best, by the goal;
- *    where room for others counts or a link is to be relieved, ranking.c
- * decides between the other sets, too.
+ *    where room for others counts or a link is to be relieved, comparison.c
+ *    decides between the other sets, too.
  */
 #include "placement/place_pack.h"
 
@@ -233,6 +233,8 @@ static int consider_orders(struct pack *pack, uint32_t i)
 	struct arranger *a = &pack->arranger;
 	struct arrangement plain = arrangement_of(pack, i);
 
+	if (a->orders.n < 2)
+		return 0;
 	node_set_expand(plain.node_set, pack->capacity->o, pack->where);
 	if (arrange_price(a, pack->where, c->block[i], &plain.cost,
 			  &plain.order, pack->err))

@@ -106,7 +106,7 @@ static int predict(const struct weft_judge *judge, const uint32_t *where,
 
 /* Whether the step counts as that of all placements on hosts that are alike:
  * nothing but hops can tell them apart, and the shortest and the longest are in
- * one tier (ranking.c).  What a domain's link has to carry goes through NICs
+ * one tier (comparison.c).  What a domain's link has to carry goes through NICs
  * below it, and it has as much rate as all of these. */
 static bool is_anywhere(const struct weft_judge *judge,
 			const struct weft_step *step)

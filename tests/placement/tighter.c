@@ -288,7 +288,7 @@ struct worth {
 	uint32_t n_priced; /* domains that have a price */
 };
 
-/* As ranking.c counts them. */
+/* As comparison.c counts them. */
 static uint32_t count_priced(const struct scene *s,
 			     const struct weft_placement *p)
 {

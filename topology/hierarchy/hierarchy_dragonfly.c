@@ -3,11 +3,12 @@
  * by side: the routers and groups of a dragonfly
  *
  * In a group each router is linked to each other one, and so shares with it
- * most of its neighbours; with a router of another group it shares few.  Three
- * that lack a cable share none, and are told by the other groups.  Groups
- * are joined each to each, by at least one cable.  Where rows and columns of
- * switches are joined alike, names tell which are the groups.  Roots that are
- * trees already (leafs and spines) may be the groups as well: a dragonfly+.
+ * most of its neighbours; with a router of another group it shares few.  In a
+ * group of three that lacks a cable two share none: the other groups show that
+ * it is one.  Groups are joined each to each, by at least one cable.  Where
+ * rows and columns of switches are joined alike, names tell which are the
+ * groups.  Roots that are trees already (leafs and spines) may be the groups as
+ * well: a dragonfly+.
  */
 #include "topology/hierarchy/cable_index.h"
 
