@@ -180,6 +180,19 @@ static int compare_gpus(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* Whether the ranks share hosts with the same others. */
+static bool share_hosts_alike(const struct capacity *s, const uint32_t *a,
+			      const uint32_t *b)
+{
+	struct weft_known *known = &s->judge->known;
+	struct weft_signature of_a, of_b;
+	uint32_t n = s->job->n_gpus;
+
+	return weft_known_sign(known, s->f, NULL, a, n, &of_a) &&
+	       weft_known_sign(known, s->f, NULL, b, n, &of_b) &&
+	       of_a.hosts == of_b.hosts;
+}
+
 /* Keeps the better of p and the ranks in order on the same GPUs.  The order
  * that costs least may part groups that have most to wait for, as experts, to
  * bring others together. */
@@ -197,7 +210,7 @@ static int compare_in_order(const struct capacity *s, struct weft_placement *p,
 		return -1;
 	memcpy(where, p->where, n * sizeof(*where));
 	qsort(where, n, sizeof(*where), compare_gpus);
-	if (!weft_known_alike(&s->judge->known, s->f, where, p->where, n))
+	if (!share_hosts_alike(s, where, p->where))
 		rc = keep_better(s, where, p->method, p, mine, err);
 	free(where);
 	return rc;
@@ -402,10 +415,9 @@ static int place_and_compare(struct capacity *s,
 	}
 	if (deadline_s > 0)
 		rest.budget_s = fmax(deadline_s - weft_clock_s(), 1e-9);
-	/* slurmctld has no time for both */
 	if (s->judge->objective.goal == WEFT_GOAL_STEP &&
-	    strategy->place == place_pack && weft_deadline() == 0 &&
-	    !is_late(deadline_s) && !comparison_is_least(s, &comparison) &&
+	    strategy->place == place_pack && !is_late(deadline_s) &&
+	    !comparison_is_least(s, &comparison) &&
 	    search_by_cost(s, &rest, p, &comparison, err))
 		return -1;
 	if (options->search_on && deadline_s > 0 && !options->work_limit &&
@@ -414,6 +426,7 @@ static int place_and_compare(struct capacity *s,
 		return -1;
 	/* its own busiest link is to be named */
 	s->judge->links_idle = false;
+	weft_known_free(&s->judge->known);
 	if (comparison.measure.inferred &&
 	    comparison_measure(s, p->where, &comparison, err))
 		return keep_unpriced(s->f, p, err);

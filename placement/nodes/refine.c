@@ -14,6 +14,9 @@
 #define MAX_SCOPES   32
 #define MORE_DOMAINS 4
 
+/* A placement whose measure is known takes that part of the work. */
+#define LOOKED_UP 8
+
 /* ---- one set of nodes ---- */
 
 /* Whether the set has been looked at; remembers it, as long as there is room
@@ -69,14 +72,17 @@ static void keep_best(struct refine *x, const struct comparison *comparison)
 static int try_order(struct refine *x, uint32_t k, bool *better)
 {
 	const uint32_t *rank = x->a->orders.rank[k];
-	uint32_t n = x->job->n_gpus;
+	uint32_t n = x->job->n_gpus, n_measured = x->s->judge->n_measured;
 	struct comparison comparison;
 
 	for (uint32_t i = 0; i < n; i++)
 		x->trial[rank[i]] = x->gpus[i];
 	if (comparison_measure(x->s, x->trial, &comparison, x->err))
 		return -1;
-	effort_spend(&x->a->effort, weft_judge_work(x->s->judge));
+	effort_spend(&x->a->effort,
+		     x->s->judge->n_measured > n_measured
+			     ? weft_judge_work(x->s->judge)
+			     : weft_judge_work(x->s->judge) / LOOKED_UP);
 	if (leads(x, &comparison)) {
 		*better = true;
 		x->current = comparison;

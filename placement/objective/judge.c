@@ -121,29 +121,36 @@ static bool is_anywhere(const struct weft_judge *judge,
 	       llround(log(step->farthest_s / reference) / tier);
 }
 
-/* Looks up or predicts what takes long. */
+/* Looks up or predicts what takes long.  signature: NULL where there is none.
+ */
 static int measure_time(struct weft_judge *judge, const uint32_t *where,
-			struct weft_measure *measure, struct weft_error *err)
+			const struct weft_signature *signature,
+			struct weft_measure *measure, bool *anywhere,
+			struct weft_error *err)
 {
-	uint32_t n = judge->job->n_gpus;
 	struct weft_step step;
 
-	if (weft_known_find(&judge->known, judge->f, where, n,
-			    judge->links_idle, measure))
+	if (signature && judge->links_idle &&
+	    weft_known_find_time(&judge->known, signature, measure))
 		return 0;
 	if (predict(judge, where, measure, &step, err))
 		return -1;
-	weft_known_keep(&judge->known, judge->f, where, n, measure,
-			is_anywhere(judge, &step));
+	*anywhere = is_anywhere(judge, &step);
 	return 0;
 }
 
-int weft_judge_measure(struct weft_judge *judge, const uint32_t *where,
-		       struct weft_measure *measure, struct weft_error *err)
+static int measure_goal(struct weft_judge *judge, const uint32_t *where,
+			struct weft_measure *measure, struct weft_error *err)
 {
 	const struct weft_objective *objective = &judge->objective;
+	struct weft_signature signature;
+	bool signs = weft_known_sign(&judge->known, judge->f, objective->load,
+				     where, judge->job->n_gpus, &signature);
+	bool anywhere = false;
 
-	memset(measure, 0, sizeof(*measure));
+	if (signs && weft_known_find(&judge->known, &signature, measure))
+		return 0;
+	judge->n_measured++;
 	if (measure_cost(judge, where, &measure->cost, err))
 		return -1;
 	measure->to_gain = (double)INFINITY;
@@ -151,12 +158,24 @@ int weft_judge_measure(struct weft_judge *judge, const uint32_t *where,
 	if (objective->goal != WEFT_GOAL_COST)
 		measure->goal = measure->cost.busiest.time_s;
 	if (objective->goal != WEFT_GOAL_COST && !judge->job->spec.traffic[0] &&
-	    measure_time(judge, where, measure, err))
+	    measure_time(judge, where, signs ? &signature : NULL, measure,
+			 &anywhere, err))
+		return -1;
+	if (signs)
+		weft_known_keep(&judge->known, &signature, measure, anywhere);
+	return 0;
+}
+
+int weft_judge_measure(struct weft_judge *judge, const uint32_t *where,
+		       struct weft_measure *measure, struct weft_error *err)
+{
+	memset(measure, 0, sizeof(*measure));
+	if (measure_goal(judge, where, measure, err))
 		return -1;
 	if (judge->slots.fabric)
 		measure->share_lost = weft_slots_lost(&judge->slots, where);
-	measure->value = measure->goal *
-			 (1 + objective->fragmentation * measure->share_lost);
+	measure->value = measure->goal * (1 + judge->objective.fragmentation *
+						      measure->share_lost);
 	if (!(judge->reference > 0))
 		judge->reference = measure->value;
 	return 0;

@@ -1,130 +1,237 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* known.c - placements that have been timed */
+/* known.c - placements that have been measured */
 #include "placement/objective/known.h"
+
+#include "base/hash.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* Placements kept, at most: below a megabyte; and slots of the hash table, of
+ * which two placements that fall together keep one. */
+#define MOST  1024
+#define SLOTS 4096
+
+struct weft_known_one {
+	struct weft_signature signature;
+	struct weft_measure measure;
+	bool anywhere;
+};
+
 void weft_known_free(struct weft_known *known)
 {
 	int saved = errno;
 
-	free(known->where);
-	free(known->twin);
+	free(known->one);
+	free(known->at);
+	free(known->met);
 	memset(known, 0, sizeof(*known));
 	errno = saved;
 }
 
-static uint32_t host_of(const struct weft_fabric *f, uint32_t gpu)
+static inline uint64_t mix(uint64_t hash, uint64_t word)
 {
-	return f->gpu_domain[f->node_level][gpu] -
-	       f->levels[f->node_level].first_domain;
+	hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+	return hash ^ hash >> 29;
 }
 
-/* Whether GPU b is to its host what GPU a is to its own, as far as ranks before
- * them say.  GPUs of a node are alike where they have no rails and no domains
- * inside it. */
-static bool gpus_alike(const struct weft_known *known,
-		       const struct weft_fabric *f, uint32_t a, uint32_t b)
+static uint64_t mix_real(uint64_t hash, double real)
 {
-	uint32_t n_hosts = f->levels[f->node_level].n_domains;
-	uint32_t x = host_of(f, a), y = host_of(f, b);
-	uint32_t *of_x = &known->twin[x], *of_y = &known->twin[n_hosts + y];
+	uint64_t word;
 
-	if (!*of_x && !*of_y) {
-		*of_x = y + 1;
-		*of_y = x + 1;
+	memcpy(&word, &real, sizeof(word));
+	return mix(hash, word);
+}
+
+/* What tells a domain from others of its level, as far as times go: the link
+ * above it and what others send there; on rings, tori and dragonflies also
+ * where it is. */
+static uint64_t mix_domain(const struct weft_fabric *f,
+			   const struct weft_load *load, uint32_t domain,
+			   uint64_t hash)
+{
+	const struct weft_domain *d = &f->domains[domain];
+
+	hash = mix(hash, (uint64_t)d->n_gpus << 32 | d->n_nodes);
+	if (f->uplink_rate_bytes_per_s)
+		hash = mix_real(hash, f->uplink_rate_bytes_per_s[domain]);
+	if (f->n_uplinks)
+		hash = mix(hash, f->n_uplinks[domain]);
+	if (d->level + 1 < f->n_levels &&
+	    f->levels[d->level + 1].shape != WEFT_SHAPE_SWITCHED)
+		hash = mix(hash, domain);
+	if (!load)
+		return hash;
+	if (load->slowness)
+		hash = mix_real(hash, load->slowness[domain]);
+	for (uint32_t link = 2 * domain; link < 2 * domain + 2; link++) {
+		const struct weft_load_link *others = &load->link[link];
+
+		if (!load->n_parts[link])
+			continue;
+		hash = mix(hash, link % 2);
+		hash = mix_real(hash, others->duty);
+		hash = mix_real(hash, others->duty_squared);
+		hash = mix_real(hash, others->flows);
+		hash = mix_real(hash, others->rate_bytes_per_s);
+		hash = mix_real(hash, others->gpus);
 	}
-	return *of_x == y + 1 && *of_y == x + 1 &&
-	       f->nodes[f->gpu_node[a]].n_gpus ==
-		       f->nodes[f->gpu_node[b]].n_gpus &&
-	       ((f->node_level == 0 && f->n_rails < 2) ||
-		weft_fabric_number(f, a) == weft_fabric_number(f, b));
+	return hash;
 }
 
-/* Whether all ranks share hosts with the same others on both. */
-static bool hosts_alike(const struct weft_known *known,
-			const struct weft_fabric *f, const uint32_t *a,
-			const uint32_t *b, uint32_t n)
+static bool spans_nodes(const struct weft_fabric *f)
 {
-	uint32_t n_hosts = f->levels[f->node_level].n_domains;
-	bool alike = true;
-	uint32_t done = 0;
+	return f->levels[f->node_level].n_domains < f->n_nodes;
+}
 
-	for (; done < n && alike; done++)
-		alike = gpus_alike(known, f, a[done], b[done]);
-	while (done-- > 0) {
-		known->twin[host_of(f, a[done])] = 0;
-		known->twin[n_hosts + host_of(f, b[done])] = 0;
+/* Which of the places met in this turn it is; *first: it is a new one. */
+static inline uint32_t meet(struct weft_known *known, uint32_t place,
+			    uint32_t *n_met, bool *first)
+{
+	uint64_t *met = &known->met[place];
+
+	*first = *met >> 32 != known->turn;
+	if (*first)
+		*met = (uint64_t)known->turn << 32 | (*n_met)++;
+	return (uint32_t)*met;
+}
+
+static bool begin_turn(struct weft_known *known, const struct weft_fabric *f)
+{
+	size_t n = (size_t)f->n_domains + f->n_nodes;
+
+	if (!known->met)
+		known->met = weft_calloc(n, sizeof(*known->met), NULL);
+	if (known->met && ++known->turn == 0) {
+		memset(known->met, 0, n * sizeof(*known->met));
+		known->turn = 1;
 	}
-	return alike;
+	return known->met != NULL;
 }
 
-bool weft_known_alike(const struct weft_known *known,
-		      const struct weft_fabric *f, const uint32_t *a,
-		      const uint32_t *b, uint32_t n)
+/* Ranks by the domains of one level. */
+static uint64_t mix_level(struct weft_known *known, const struct weft_fabric *f,
+			  const struct weft_load *load, uint32_t level,
+			  const uint32_t *where, uint32_t n, uint64_t hash)
 {
-	return known->twin && hosts_alike(known, f, a, b, n);
+	uint32_t n_met = 0;
+	bool first;
+
+	for (uint32_t r = 0; r < n; r++) {
+		uint32_t d = f->gpu_domain[level][where[r]];
+
+		hash = mix(hash, meet(known, d, &n_met, &first));
+		if (first)
+			hash = mix_domain(f, load, d, hash);
+	}
+	return hash;
 }
 
-static void time_take(const struct weft_measure *from,
-		      struct weft_measure *measure)
+/* Ranks by their nodes, and by what their GPUs are to these where that counts.
+ * GPUs of a node are alike where they have no rails and no domains inside it.
+ */
+static uint64_t mix_nodes(struct weft_known *known, const struct weft_fabric *f,
+			  const uint32_t *where, uint32_t n, uint64_t hash)
 {
-	measure->goal = from->goal;
-	measure->to_gain = from->to_gain;
-	measure->cost.busiest = from->cost.busiest;
+	bool numbered = f->node_level > 0 || f->n_rails > 1 ||
+			f->levels[0].shape != WEFT_SHAPE_SWITCHED;
+	uint32_t n_met = 0;
+	bool first;
+
+	for (uint32_t r = 0; r < n; r++) {
+		uint32_t node = f->gpu_node[where[r]];
+		uint64_t one = meet(known, f->n_domains + node, &n_met, &first);
+
+		if (numbered)
+			one |= (uint64_t)weft_fabric_number(f, where[r]) << 32;
+		hash = mix(hash, one);
+		if (first)
+			hash = mix(hash, (uint64_t)f->nodes[node].n_gpus << 32 |
+						 f->nodes[node].kind);
+	}
+	return hash;
+}
+
+bool weft_known_sign(struct weft_known *known, const struct weft_fabric *f,
+		     const struct weft_load *load, const uint32_t *where,
+		     uint32_t n, struct weft_signature *signature)
+{
+	uint64_t hash = WEFT_HASH_START;
+
+	if (!begin_turn(known, f))
+		return false;
+	for (uint32_t r = 0; r < n; r++)
+		hash = mix(hash, where[r]);
+	signature->exact = hash;
+	hash = mix_nodes(known, f, where, n, WEFT_HASH_START);
+	signature->hosts = hash;
+	for (uint32_t r = 0, n_met = 0; r < n && spans_nodes(f); r++) {
+		uint32_t host = f->gpu_domain[f->node_level][where[r]];
+		bool first;
+
+		signature->hosts = mix(signature->hosts,
+				       meet(known, host, &n_met, &first));
+	}
+	if (!begin_turn(known, f))
+		return false;
+	for (uint32_t l = 0; l < f->n_levels; l++)
+		hash = mix_level(known, f, load, l, where, n, hash);
+	signature->links = hash;
+	return true;
+}
+
+static uint32_t *slot_of(const struct weft_known *known, uint64_t key)
+{
+	return &known->at[(key ^ key >> 32) % SLOTS];
 }
 
 bool weft_known_find(const struct weft_known *known,
-		     const struct weft_fabric *f, const uint32_t *where,
-		     uint32_t n, bool infer, struct weft_measure *measure)
+		     const struct weft_signature *signature,
+		     struct weft_measure *measure)
 {
-	uint32_t n_kept = known->n < WEFT_KNOWN ? known->n : WEFT_KNOWN;
+	uint32_t at = known->at ? *slot_of(known, signature->links) : 0;
+	const struct weft_known_one *one = &known->one[at - 1];
 
-	for (uint32_t i = 0; i < n_kept; i++) {
-		if (memcmp(&known->where[(size_t)i * n], where,
-			   n * sizeof(*where)) == 0) {
-			time_take(&known->measure[i], measure);
-			return true;
-		}
-	}
-	for (uint32_t i = 0; infer && i < n_kept; i++) {
-		if (known->anywhere[i] &&
-		    hosts_alike(known, f, &known->where[(size_t)i * n], where,
-				n)) {
-			time_take(&known->measure[i], measure);
-			measure->inferred = true;
-			return true;
-		}
-	}
-	return false;
+	if (!at || one->signature.links != signature->links)
+		return false;
+	*measure = one->measure;
+	measure->inferred |= one->signature.exact != signature->exact;
+	return true;
 }
 
-static bool known_reserve(struct weft_known *known, const struct weft_fabric *f,
-			  uint32_t n)
+bool weft_known_find_time(const struct weft_known *known,
+			  const struct weft_signature *signature,
+			  struct weft_measure *measure)
 {
-	uint32_t n_hosts = f->levels[f->node_level].n_domains;
+	uint32_t at = known->at ? *slot_of(known, signature->hosts) : 0;
+	const struct weft_known_one *one = &known->one[at - 1];
 
-	if (!known->where)
-		known->where = weft_calloc((size_t)WEFT_KNOWN * n,
-					   sizeof(*known->where), NULL);
-	if (!known->twin)
-		known->twin =
-			weft_calloc(n_hosts, 2 * sizeof(*known->twin), NULL);
-	return known->where && known->twin;
+	if (!at || !one->anywhere || one->signature.hosts != signature->hosts)
+		return false;
+	measure->goal = one->measure.goal;
+	measure->to_gain = one->measure.to_gain;
+	measure->cost.busiest = one->measure.cost.busiest;
+	measure->inferred = true;
+	return true;
 }
 
-void weft_known_keep(struct weft_known *known, const struct weft_fabric *f,
-		     const uint32_t *where, uint32_t n,
+void weft_known_keep(struct weft_known *known,
+		     const struct weft_signature *signature,
 		     const struct weft_measure *measure, bool anywhere)
 {
-	uint32_t at = known->n % WEFT_KNOWN;
+	uint32_t at = known->next++ % MOST;
 
-	if (!known_reserve(known, f, n))
+	if (!known->at)
+		known->at = weft_calloc(SLOTS, sizeof(*known->at), NULL);
+	if (!known->at ||
+	    (at == known->n &&
+	     WEFT_GROW(known->one, known->n + 1, known->room, NULL)))
 		return;
-	memcpy(&known->where[(size_t)at * n], where, n * sizeof(*where));
-	known->measure[at] = *measure;
-	known->anywhere[at] = anywhere;
-	known->n++;
+	known->n += at == known->n;
+	known->one[at] =
+		(struct weft_known_one){*signature, *measure, anywhere};
+	*slot_of(known, signature->links) = at + 1;
+	if (anywhere)
+		*slot_of(known, signature->hosts) = at + 1;
 }

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* known.h - placements that have been timed, so that others need not be
+/* known.h - placements that have been measured, so that others need not be
  *
- * Private to placement/.  A step takes long to predict.  The last ones are kept
- * for the same placement, and for others on hosts that are alike where it does
- * not matter which hosts these are.
+ * Private to placement/.  A step takes long to predict, and searches look at
+ * many placements that differ in nothing but which of several equal domains
+ * they are in.  They are told by a signature: the domains of each level in the
+ * order in which ranks first meet them, and what is above each of these.
  */
 #ifndef WEFT_PLACEMENT_OBJECTIVE_KNOWN_H
 #define WEFT_PLACEMENT_OBJECTIVE_KNOWN_H
 
 #include "costmodel/time/cost.h"
+#include "costmodel/time/load.h"
 #include "topology/fabric.h"
 
 struct weft_measure {
@@ -24,35 +26,50 @@ struct weft_measure {
 			    * it has */
 };
 
-#define WEFT_KNOWN 4
+/* What is the same for all placements of which one stands for the others. */
+struct weft_signature {
+	uint64_t exact; /* of the very same GPUs */
+	uint64_t links; /* of those that use equal links alike */
+	uint64_t hosts; /* of those whose ranks share hosts with the same
+			 * others */
+};
+
+struct weft_known_one;
 
 /* Zero-initialise. */
 struct weft_known {
-	uint32_t *where; /* [WEFT_KNOWN][n_ranks] the last placements */
-	struct weft_measure measure[WEFT_KNOWN];
-	bool anywhere[WEFT_KNOWN]; /* the step counts as that of others */
-	uint32_t n;	/* kept so far, the nth at n modulo WEFT_KNOWN */
-	uint32_t *twin; /* [2][hosts] scratch of zeros */
+	struct weft_known_one *one; /* [n] */
+	uint32_t n, room, next;	    /* next: that is written over when full */
+	uint32_t *at;		    /* hash table of indices into one[], + 1 */
+	uint64_t *met; /* [n_domains + n_nodes] scratch: when a domain was last
+			* met, and as which one */
+	uint32_t turn; /* of met */
 };
 
 void weft_known_free(struct weft_known *known);
 
-/* Whether the ranks of a[n] and b[n] share hosts with the same others; false
- * before a placement was kept. */
-bool weft_known_alike(const struct weft_known *known,
-		      const struct weft_fabric *f, const uint32_t *a,
-		      const uint32_t *b, uint32_t n);
+/* The signature of where[n] on links with that load (NULL: idle).  False: out
+ * of memory. */
+bool weft_known_sign(struct weft_known *known, const struct weft_fabric *f,
+		     const struct weft_load *load, const uint32_t *where,
+		     uint32_t n, struct weft_signature *signature);
 
-/* What is known of the time of where[n]: fills goal, to_gain, busiest of the
- * cost, and inferred, which it may only be where `infer`.  False: nothing. */
+/* What was measured of a placement with equal links: all but share_lost and
+ * value.  False: nothing. */
 bool weft_known_find(const struct weft_known *known,
-		     const struct weft_fabric *f, const uint32_t *where,
-		     uint32_t n, bool infer, struct weft_measure *measure);
+		     const struct weft_signature *signature,
+		     struct weft_measure *measure);
 
-/* Keeps a placement that was timed.  anywhere: its step counts as that of all
- * on hosts that are alike.  Without memory it is not kept. */
-void weft_known_keep(struct weft_known *known, const struct weft_fabric *f,
-		     const uint32_t *where, uint32_t n,
+/* The time of one whose step counts as that of all on hosts that are alike:
+ * goal, to_gain, and the busiest link. */
+bool weft_known_find_time(const struct weft_known *known,
+			  const struct weft_signature *signature,
+			  struct weft_measure *measure);
+
+/* Keeps a placement that was measured.  anywhere: its step counts as that of
+ * all on hosts that are alike.  Without memory it is not kept. */
+void weft_known_keep(struct weft_known *known,
+		     const struct weft_signature *signature,
 		     const struct weft_measure *measure, bool anywhere);
 
 #endif

@@ -6,6 +6,7 @@ unit_tests += \
 	%D%/exact \
 	%D%/gain \
 	%D%/job \
+	%D%/known \
 	%D%/limits \
 	%D%/mapping \
 	%D%/mapping_bound \
