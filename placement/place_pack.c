@@ -365,12 +365,6 @@ static int look_further(struct pack *pack)
 
 	if (comparison_suffices(pack->capacity, &pack->best))
 		return 0;
-	/* None destroys or costs less.  One may be faster, by another order of
-	 * ranks; slurmctld has no time to find it. */
-	if (weft_deadline() > 0 && judge->indifferent && is_least(pack) &&
-	    pack->best.cost <= pack->least * (1 + COMPARISON_SAME) &&
-	    !(pack->best.share_lost > 0))
-		return 0;
 	if (judge->objective.goal == WEFT_GOAL_STEP && !judge->indifferent &&
 	    !(judge->objective.fragmentation > 0))
 		return refine(pack);

@@ -3,7 +3,6 @@
 #include "placement/objective/comparison.h"
 
 #include "base/bitset.h"
-#include "base/clock.h"
 #include "placement/mapping/sites.h"
 #include "placement/nodes/limits.h"
 
@@ -179,13 +178,8 @@ bool comparison_suffices(const struct capacity *s, const struct comparison *r)
 bool comparison_is_least(const struct capacity *s, const struct comparison *r)
 {
 	const struct weft_judge *judge = s->judge;
-	double value = r->measure.value;
 
-	if (value <= judge->least_goal * (1 + COMPARISON_STEP))
-		return true;
-	return weft_deadline() > 0 && judge->objective.goal == WEFT_GOAL_STEP &&
-	       !(judge->objective.fragmentation > 0) && r->even &&
-	       r->measure.to_gain <= judge->same / 2 * value;
+	return r->measure.value <= judge->least_goal * (1 + COMPARISON_STEP);
 }
 
 int comparison_is_beaten(const struct capacity *s, const uint32_t *where,

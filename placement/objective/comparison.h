@@ -53,10 +53,7 @@ int comparison_measure(const struct capacity *s, const uint32_t *where,
  * send as much as others do with many NICs, wherever they are. */
 bool comparison_is_even(const struct capacity *s, const uint32_t *where);
 
-/* Whether nothing better by more than what counts as equal is to be expected.
- * Where slurmctld waits (weft_deadline) it is enough that no link above hosts
- * slows the job: other nodes would not help, other orders of its ranks might.
- */
+/* Whether nothing better by more than what counts as equal can be found. */
 bool comparison_is_least(const struct capacity *s, const struct comparison *r);
 
 /* The same, and room for other jobs does not decide either. */
