@@ -112,7 +112,8 @@ static int find_order(struct refine *x, uint32_t *order)
 			  &cost, order, x->err))
 		return -1;
 	effort_spend(&x->a->effort,
-		     (uint64_t)orders->n * orders->blocks[0].n_edges / 2);
+		     (uint64_t)orders->n *
+			     orders->cut[orders->now].graph[0].n_edges / 2);
 	return 0;
 }
 

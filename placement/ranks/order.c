@@ -12,6 +12,7 @@
 #define MAX_DENSE 22   /* orders that nest the axes of the dense grid */
 #define MAX_TILED 2    /* orders that are tilings */
 #define MAX_TRIED 64   /* tilings of one size */
+#define MOST_EDGES (1 << 19) /* of cuts that are kept: some 8 MB */
 #define SAME	  1e-9 /* sums of the same terms in another order */
 
 /* Axes with more than one coordinate, fastest first; a tiling has two parts of
@@ -312,30 +313,57 @@ int orders_tile(struct orders *o, const struct weft_job *job, uint32_t size,
 	return rc;
 }
 
-static void free_blocks(struct orders *o)
+static void cut_free(struct orders_cut *cut)
 {
-	for (uint32_t k = 0; k < o->n; k++)
-		graph_free(&o->blocks[k]);
-	o->block = 0;
+	for (uint32_t k = 0; k < ORDERS_MAX; k++)
+		graph_free(&cut->graph[k]);
+	cut->block = 0;
 }
 
 void orders_free(struct orders *o)
 {
-	free_blocks(o);
+	for (uint32_t i = 0; i < ORDERS_CUTS; i++)
+		cut_free(&o->cut[i]);
 	for (uint32_t k = 0; k < o->n; k++)
 		free(o->rank[k]);
 	graph_free(&o->ranks);
 	memset(o, 0, sizeof(*o));
 }
 
+/* Whether the cuts are too large to be kept beside another one. */
+static bool is_full(const struct orders *o)
+{
+	uint64_t n_edges = 0;
+
+	for (uint32_t i = 0; i < ORDERS_CUTS; i++)
+		for (uint32_t k = 0; k < o->n && o->cut[i].block; k++)
+			n_edges += o->cut[i].graph[k].n_edges;
+	return n_edges > MOST_EDGES;
+}
+
+/* Makes room in turn: the cut after the one that was made last. */
+static struct orders_cut *find_room(struct orders *o)
+{
+	bool full = is_full(o);
+
+	for (uint32_t i = 0; i < ORDERS_CUTS && full; i++)
+		cut_free(&o->cut[i]);
+	o->last = (o->last + 1) % ORDERS_CUTS;
+	cut_free(&o->cut[o->last]);
+	return &o->cut[o->last];
+}
+
 int orders_cut(struct orders *o, uint32_t block, struct weft_error *err)
 {
 	uint32_t *group, n_groups = o->n_ranks / block;
+	struct orders_cut *cut;
 	int rc = -1;
 
-	if (o->block == block)
-		return 0;
-	free_blocks(o);
+	for (o->now = 0; o->now < ORDERS_CUTS; o->now++)
+		if (o->cut[o->now].block == block)
+			return 0;
+	cut = find_room(o);
+	o->now = o->last;
 	group = weft_calloc(o->n_ranks, sizeof(*group), err);
 	if (!group)
 		return -1;
@@ -344,11 +372,11 @@ int orders_cut(struct orders *o, uint32_t block, struct weft_error *err)
 			goto out;
 		for (uint32_t i = 0; i < o->n_ranks; i++)
 			group[o->rank[k][i]] = i / block;
-		if (graph_contract(&o->ranks, group, n_groups, &o->blocks[k],
+		if (graph_contract(&o->ranks, group, n_groups, &cut->graph[k],
 				   err))
 			goto out;
 	}
-	o->block = block;
+	cut->block = block;
 	rc = 0;
 out:
 	free(group);
@@ -357,7 +385,7 @@ out:
 
 double orders_cost(const struct orders *o, uint32_t k, const struct sites *s)
 {
-	const struct graph *g = &o->blocks[k];
+	const struct graph *g = &o->cut[o->now].graph[k];
 	double sum = g->inside * s->distance[0][0];
 
 	for (uint32_t v = 0; v < g->n; v++)

@@ -11,6 +11,14 @@
 #include "placement/mapping/sites.h"
 
 #define ORDERS_MAX 36
+/* Sizes of runs that are kept: searches go back and forth between a few. */
+#define ORDERS_CUTS 4
+
+/* Every order cut into runs of `block` ranks; 0: not made. */
+struct orders_cut {
+	uint32_t block;
+	struct graph graph[ORDERS_MAX]; /* a vertex is a run */
+};
 
 /* rank[k][i]: the rank that comes i-th in order k.  Order 0 is that of the
  * ranks themselves, the others nest the job's axes in every other way; the last
@@ -19,8 +27,8 @@ struct orders {
 	uint32_t n, n_ranks;
 	uint32_t *rank[ORDERS_MAX];
 	struct graph ranks;		 /* the job's traffic */
-	uint32_t block;			 /* ranks per vertex of blocks[] */
-	struct graph blocks[ORDERS_MAX]; /* cut into runs of `block` ranks */
+	struct orders_cut cut[ORDERS_CUTS];
+	uint32_t now, last; /* the cut that orders_cost goes by; made last */
 };
 
 /* Free with orders_free in either case. */
@@ -36,8 +44,8 @@ void orders_free(struct orders *o);
 /* Cuts every order into runs of `block` ranks, for orders_cost. */
 int orders_cut(struct orders *o, uint32_t block, struct weft_error *err);
 
-/* Cost of order k when its i-th run of o->block ranks sits on site i; exact
- * where a block's GPUs are all equally far from each other. */
+/* Cost of order k when its i-th run sits on site i; exact where a run's GPUs
+ * are all equally far from each other. */
 double orders_cost(const struct orders *o, uint32_t k, const struct sites *s);
 
 #endif
