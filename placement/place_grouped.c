@@ -240,7 +240,7 @@ static int finish_one(struct grouped *x, const struct priced *from,
 	lay_out(x, layout, from->order);
 	if (consider(x))
 		return -1;
-	if (from->cost <= x->target * (1 + COMPARISON_SAME) ||
+	if (from->cost <= x->target * (1 + COMPARISON_REACHED) ||
 	    effort_spent(all))
 		return 0;
 	part.work = all->work / turns;

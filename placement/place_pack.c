@@ -149,7 +149,7 @@ static int consider(struct pack *pack)
 static bool is_least(const struct pack *pack)
 {
 	return pack->least >= 0 &&
-	       pack->least <= pack->target * (1 + COMPARISON_SAME);
+	       pack->least <= pack->target * (1 + COMPARISON_REACHED);
 }
 
 /* True when the cheapest so far reaches the bound and candidate k would first
@@ -157,7 +157,7 @@ static bool is_least(const struct pack *pack)
 static bool is_beaten(const struct pack *pack, uint32_t k)
 {
 	return pack->job->spec.spread != WEFT_BALANCE && is_least(pack) &&
-	       pack->candidates.cost[k] > pack->target * (1 + COMPARISON_SAME);
+	       pack->candidates.cost[k] > pack->target * (1 + COMPARISON_REACHED);
 }
 
 static struct arrangement arrangement_of(struct pack *pack, uint32_t k)

@@ -18,6 +18,10 @@ struct shares {
  * another order. */
 #define COMPARISON_SAME 1e-9
 
+/* A cost that is so near the least possible, in proportion, is taken for it:
+ * what lies between is of the second metric (sites.c). */
+#define COMPARISON_REACHED 1e-8
+
 /* Times of the busiest link closer than this, in proportion, may count as
  * equal. */
 #define COMPARISON_STEP 1e-3

@@ -153,7 +153,7 @@ int arrange_node_set(struct arranger *a, const struct arrangement *from,
 
 	if (arrange_plain(a, from, where, err))
 		return -1;
-	if (from->cost <= a->target * (1 + COMPARISON_SAME) ||
+	if (from->cost <= a->target * (1 + COMPARISON_REACHED) ||
 	    effort_spent(&a->effort))
 		return 0;
 	part.work = a->effort.work / turns;
