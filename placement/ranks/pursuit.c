@@ -15,6 +15,7 @@
 #define VAIN_PER_NODE 16
 /* Steps that are predicted at most. */
 #define MAX_STEPS 64
+#define MOST_PREDICTED 4000000
 /* A move that raises pressure and cost by more than this is not worth
  * predicting the step for. */
 #define HOPELESS 1.02
@@ -391,21 +392,44 @@ static bool is_connected(const struct capacity *s, const uint32_t *where)
 	return true;
 }
 
-/* True when nothing can be gained: no byte leaves a domain, or no placement is
- * better; or it cannot be known move by move. */
+/* Whether no link above hosts slows the job by as much as counts: links need no
+ * relief. */
+static bool has_room(const struct weft_judge *judge,
+		     const struct comparison *best)
+{
+	const struct weft_measure *m = &best->measure;
+
+	return judge->objective.goal == WEFT_GOAL_STEP &&
+	       !(judge->objective.fragmentation > 0) && best->even &&
+	       m->to_gain <= judge->same / 2 * m->value;
+}
+
+/* True when nothing can be gained: no byte leaves a domain, no link is too busy
+ * or no placement is better; or it cannot be known move by move. */
 static bool nothing_to_gain(const struct capacity *s, const uint32_t *where,
 			    const struct comparison *best)
 {
 	return !(best->measure.cost.busiest.time_s > 0) ||
 	       s->job->traffic.n_switches || !is_connected(s, where) ||
-	       s->judge->indifferent || comparison_suffices(s, best);
+	       s->judge->indifferent || has_room(s->judge, best) ||
+	       comparison_suffices(s, best);
+}
+
+/* What predictions of the step may take: of a large job they are few. */
+static uint64_t prediction_work(const struct weft_judge *judge)
+{
+	uint64_t one = weft_judge_work(judge), work = MAX_STEPS * one;
+
+	if (work > MOST_PREDICTED)
+		work = 2 * one > MOST_PREDICTED ? 2 * one : MOST_PREDICTED;
+	return work;
 }
 
 static int search(struct pursuit *p, uint32_t *where, uint32_t *scratch,
 		  struct comparison *best, bool *better, struct weft_error *err)
 {
 	bool step = p->s->judge->objective.goal == WEFT_GOAL_STEP;
-	uint64_t predictions = MAX_STEPS * weft_judge_work(p->s->judge), first;
+	uint64_t predictions = prediction_work(p->s->judge), first;
 	struct effort all = *p->effort, part = all;
 	int rc;
 
@@ -467,6 +491,6 @@ uint64_t pursuit_work(const struct weft_judge *judge)
 	if (work > most)
 		work = most;
 	if (judge->objective.goal == WEFT_GOAL_STEP)
-		work += MAX_STEPS * weft_judge_work(judge);
+		work += prediction_work(judge);
 	return work;
 }
