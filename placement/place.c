@@ -387,6 +387,13 @@ static int search_on(struct capacity *s, const struct weft_strategy *strategy,
 	return rc;
 }
 
+static bool costs_least(const struct weft_placement *p,
+			const struct comparison *comparison)
+{
+	return comparison->cost <=
+	       p->bounds[p->metric] * (1 + COMPARISON_REACHED);
+}
+
 static int place_and_compare(struct capacity *s,
 			     const struct weft_strategy *strategy,
 			     const struct weft_place_options *options,
@@ -417,6 +424,7 @@ static int place_and_compare(struct capacity *s,
 		rest.budget_s = fmax(deadline_s - weft_clock_s(), 1e-9);
 	if (s->judge->objective.goal == WEFT_GOAL_STEP &&
 	    strategy->place == place_pack && !is_late(deadline_s) &&
+	    !costs_least(p, &comparison) &&
 	    !comparison_is_least(s, &comparison) &&
 	    search_by_cost(s, &rest, p, &comparison, err))
 		return -1;
@@ -540,12 +548,12 @@ static int place_by(struct capacity *s, const struct weft_strategy *strategy,
 	return rc;
 }
 
-int weft_place(const struct weft_fabric *f, const struct weft_job *job,
-	       const struct weft_occupancy *o,
-	       const struct weft_place_options *options,
-	       struct weft_placement *p, struct weft_error *err)
+/* options: with a plan cache. */
+static int place_with(const struct weft_fabric *f, const struct weft_job *job,
+		      const struct weft_occupancy *o,
+		      const struct weft_place_options *options,
+		      struct weft_placement *p, struct weft_error *err)
 {
-	static const struct weft_place_options defaults = {0};
 	const struct weft_strategy *strategy;
 	struct weft_objective objective;
 	struct weft_job own;
@@ -553,8 +561,6 @@ int weft_place(const struct weft_fabric *f, const struct weft_job *job,
 	bool by_step;
 	int rc = -1;
 
-	if (!options)
-		options = &defaults;
 	objective = place_objective(job, options, &own);
 	by_step = objective.goal == WEFT_GOAL_STEP;
 	place_start(&own, p);
@@ -581,5 +587,29 @@ int weft_place(const struct weft_fabric *f, const struct weft_job *job,
 	rc = place_by(s, strategy, options, &objective, p, err);
 out:
 	put_capacity(options->plan_cache, &own_capacity, rc != 0);
+	return rc;
+}
+
+int weft_place(const struct weft_fabric *f, const struct weft_job *job,
+	       const struct weft_occupancy *o,
+	       const struct weft_place_options *options,
+	       struct weft_placement *p, struct weft_error *err)
+{
+	struct weft_place_options with = {0};
+	struct weft_plan_cache *own = NULL;
+	int rc;
+
+	if (options)
+		with = *options;
+	place_start(job, p);
+	/* for the searches of this decision, if not for others */
+	if (!with.plan_cache) {
+		own = weft_plan_cache_build(err);
+		if (!own)
+			return -1;
+		with.plan_cache = own;
+	}
+	rc = place_with(f, job, o, &with, p, err);
+	weft_plan_cache_free(own);
 	return rc;
 }
