@@ -36,6 +36,10 @@
 /* A changed file is noticed within this time. */
 #define LOOK_S 1.0
 
+/* Files with a mistake are read again after so long: which of those that
+ * weft.yaml names has changed by then is not known. */
+#define RETRY_S 10.0
+
 /* Slurm starts, and waits for the first look. */
 #define READ_LIMIT_S 0.5
 
@@ -79,8 +83,10 @@ struct rules_read {
 struct clerk {
 	char *path, *fabric_path; /* NULL: no fabric is known */
 	struct stamp yaml, fabric;
-	bool read;  /* the stamps are of a try, good or not */
-	bool knows; /* a try was good */
+	bool read;		     /* the stamps are of a try, good or not */
+	bool knows;		     /* a try was good */
+	double retry_s;		     /* when the last one was not; 0: it was */
+	char said[WEFT_REASON_SIZE]; /* what was wrong with it */
 	struct rules_read *_Atomic news; /* read, and not taken yet */
 };
 
@@ -153,31 +159,47 @@ static struct rules_read *rules_load(const char *path, struct weft_error *err)
 	return NULL;
 }
 
-/* Files with a mistake leave in force what was read before. */
-static void clerk_read(struct clerk *clerk, const struct weft_worker *worker)
+/* Files with a mistake leave in force what was read before.  The same mistake
+ * is told once. */
+static void clerk_fail(struct clerk *clerk, const struct weft_worker *worker,
+		       const struct weft_error *err)
 {
-	struct weft_error err = {0};
-	struct rules_read *rules = rules_load(clerk->path, &err);
 	char text[WEFT_REASON_SIZE];
 
-	if (rules) {
-		clerk->knows = true;
-		free(clerk->fabric_path);
-		clerk->fabric_path =
-			rules->settings->fabric_path
-				? weft_strdup(rules->settings->fabric_path,
-					      NULL)
-				: NULL;
-		rules_free(atomic_exchange(&clerk->news, rules));
+	clerk->retry_s = weft_clock_s() + RETRY_S;
+	weft_bridge_escape(err, text);
+	if (weft_worker_left(worker) || strcmp(text, clerk->said) == 0)
 		return;
-	}
-	if (weft_worker_left(worker))
-		return;
-	weft_bridge_escape(&err, text);
+	memcpy(clerk->said, text, sizeof(text));
 	error("weft: job_submit: %s: %s",
 	      clerk->knows ? "keeping what was read before"
 			   : "no spec is checked",
 	      text);
+}
+
+static void clerk_read(struct clerk *clerk, const struct weft_worker *worker)
+{
+	struct weft_error err = {0};
+	struct rules_read *rules = rules_load(clerk->path, &err);
+
+	if (!rules) {
+		clerk_fail(clerk, worker, &err);
+		return;
+	}
+	clerk->knows = true;
+	clerk->retry_s = 0;
+	clerk->said[0] = '\0';
+	free(clerk->fabric_path);
+	clerk->fabric_path =
+		rules->settings->fabric_path
+			? weft_strdup(rules->settings->fabric_path, NULL)
+			: NULL;
+	rules_free(atomic_exchange(&clerk->news, rules));
+}
+
+static bool clerk_retries(const struct clerk *clerk)
+{
+	return clerk->retry_s > 0 && weft_clock_s() >= clerk->retry_s;
 }
 
 /* Two calls of stat in most cases. */
@@ -188,7 +210,8 @@ static bool clerk_look(void *self, const struct weft_worker *worker)
 
 	stamp_take(clerk->path, &yaml);
 	stamp_take(clerk->fabric_path, &fabric);
-	if (clerk->read && stamp_same(&yaml, &clerk->yaml) &&
+	if (clerk->read && !clerk_retries(clerk) &&
+	    stamp_same(&yaml, &clerk->yaml) &&
 	    stamp_same(&fabric, &clerk->fabric))
 		return true;
 	clerk_read(clerk, worker);

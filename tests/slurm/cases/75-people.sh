@@ -52,6 +52,20 @@ case_a_bad_comment_is_refused_where_slurmctld_checks() {
 	job=$(lab_run -N1 --comment="nothing of weft's")
 }
 
+# weft.yaml, which names it, is as it was.
+case_a_fabric_that_comes_later_is_checked_against() {
+	need_weft
+	submit_check
+	sed -i 's/^fabric:.*/fabric: later.yaml/' "$LAB_DIR/etc/weft.yaml"
+	expect_log 'weft: job_submit: keeping what was read.*later.yaml'
+	submit_refuses within=leaf && fail "within=leaf is refused too early"
+	sed 's/^  leaf:/  shelf:/' "$LAB_DIR/etc/fabric.yaml" \
+		>"$LAB_DIR/etc/later.yaml"
+	lab_until 30 submit_refuses within=leaf ||
+		fail "the fabric that came later is not known"
+	rm "$LAB_DIR/etc/later.yaml"
+}
+
 # Slurm's locks are held meanwhile.
 case_an_absurd_number_of_nodes_is_checked_at_once() {
 	local before after answer
