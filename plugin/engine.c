@@ -392,6 +392,8 @@ void weft_engine_load(void)
 	};
 	struct weft_reading_answer answer = {0};
 
+	/* PrivateData holds also where the files do not answer. */
+	weft_status_writer_keep_private(weft_engine.writer, is_private());
 	weft_reading_leave(reading);
 	reading = weft_reading_start(&from, &answer.err);
 	if (!reading) {

@@ -361,6 +361,42 @@ static void the_keeper_writes_what_changes(void **state)
 	weft_status_writer_stop(NULL);
 }
 
+/* Within ten seconds. */
+static bool mode_becomes(mode_t mode)
+{
+	for (int i = 0; i < 1000; i++) {
+		struct stat status;
+
+		if (stat(path, &status) == 0 && (status.st_mode & 0777) == mode)
+			return true;
+		nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+	}
+	return false;
+}
+
+static void what_becomes_private_is_written_anew(void **state)
+{
+	const struct weft_status_writer_options options = {
+		.status_path = path,
+		.shown = &shown,
+		.fabric = fabric,
+		.counters = &counters,
+		.period_s = 0.005,
+	};
+	struct weft_status_writer *writer =
+		weft_status_writer_start(&options, NULL);
+
+	(void)state;
+	assert_non_null(writer);
+	assert_true(mode_becomes(0644));
+	weft_status_writer_keep_private(writer, true);
+	assert_true(mode_becomes(0600));
+	weft_status_writer_keep_private(writer, false);
+	assert_true(mode_becomes(0644));
+	weft_status_writer_keep_private(NULL, true);
+	weft_status_writer_stop(writer);
+}
+
 static void a_recount_is_asked_for_by_a_file(void **state)
 {
 	const struct weft_status_writer_options options = {
@@ -545,6 +581,7 @@ int main(void)
 		CASE(a_folder_that_others_can_write_is_refused),
 		CASE(a_file_that_cannot_be_written_is_an_error),
 		CASE(the_keeper_writes_what_changes),
+		CASE(what_becomes_private_is_written_anew),
 		CASE(a_recount_is_asked_for_by_a_file),
 		CASE(a_recount_is_not_made_at_the_wish_of_anybody),
 		CASE(trouble_with_the_file_is_told_once),

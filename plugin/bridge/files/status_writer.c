@@ -37,7 +37,7 @@ struct weft_status_writer {
 	struct weft_worker *worker;
 	bool told; /* that a file does not answer; the owner's */
 	char *status_path, *verify_path, *health_path, *records_path;
-	bool is_private;
+	atomic_bool is_private;
 	struct weft_status *shown;
 	const struct weft_fabric *fabric;
 	struct weft_settings *settings;
@@ -47,8 +47,9 @@ struct weft_status_writer {
 	struct weft_health *_Atomic health; /* read, and not taken yet */
 	/* the thread's own */
 	bool written, complained, records_complained, looked;
-	uint64_t version; /* of what was written last */
-	double written_s;
+	bool written_private;	     /* what was written last, */
+	uint64_t version;	     /* its version, */
+	double written_s;	     /* and when */
 	struct identity health_file; /* that was looked into last */
 };
 
@@ -83,6 +84,7 @@ static void keep_status(struct weft_status_writer *writer,
 	struct weft_error err = {0};
 
 	if (writer->written && version == writer->version &&
+	    place.is_private == writer->written_private &&
 	    now_s - writer->written_s < LIFE_SIGN_S)
 		return;
 	if (weft_snapshot_save(writer->shown, writer->fabric, writer->counters,
@@ -94,6 +96,7 @@ static void keep_status(struct weft_status_writer *writer,
 	}
 	writer->complained = false;
 	writer->written = true;
+	writer->written_private = place.is_private;
 	writer->version = version;
 	writer->written_s = now_s;
 }
@@ -300,6 +303,13 @@ void weft_status_writer_stop(struct weft_status_writer *writer)
 {
 	if (writer)
 		weft_worker_leave(writer->worker);
+}
+
+void weft_status_writer_keep_private(struct weft_status_writer *writer,
+				     bool is_private)
+{
+	if (writer)
+		writer->is_private = is_private;
 }
 
 bool weft_status_writer_wants_recount(struct weft_status_writer *writer)

@@ -38,6 +38,11 @@ weft_status_writer_start(const struct weft_status_writer_options *options,
 			 struct weft_error *err);
 void weft_status_writer_stop(struct weft_status_writer *writer);
 
+/* Whom the snapshot is for may change meanwhile: the next round heeds it.  NULL
+ * is none. */
+void weft_status_writer_keep_private(struct weft_status_writer *writer,
+				     bool is_private);
+
 /* Somebody asked for a recount, by a file STATUS.verify beside the snapshot's;
  * true once for each time. */
 bool weft_status_writer_wants_recount(struct weft_status_writer *writer);

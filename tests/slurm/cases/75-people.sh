@@ -383,6 +383,17 @@ case_private_jobs_are_told_to_nobody() {
 	! reason_has "$job" 'job [0-9]' || fail "$(lab_reason "$job")"
 }
 
+# slurm.conf holds though weft.yaml cannot be read.
+case_a_broken_file_makes_nothing_public() {
+	need_weft
+	changing
+	lab_until 30 status_mode_is 644 || fail "the file is not for everybody"
+	echo "nonsense: 1" >>"$LAB_DIR/etc/weft.yaml"
+	echo "PrivateData=jobs" >>"$LAB_DIR/etc/controller.conf"
+	lab_reconfigure
+	lab_until 30 status_mode_is 600 || fail "everybody may read the file"
+}
+
 lab_reason() {
 	squeue -h -j "$1" -o %r
 }
