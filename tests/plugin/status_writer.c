@@ -361,6 +361,50 @@ static void the_keeper_writes_what_changes(void **state)
 	weft_status_writer_stop(NULL);
 }
 
+static double clock_of(clockid_t id)
+{
+	struct timespec now;
+
+	clock_gettime(id, &now);
+	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* The processor's time of all threads but this one. */
+static double others_s(void)
+{
+	return clock_of(CLOCK_PROCESS_CPUTIME_ID) -
+	       clock_of(CLOCK_THREAD_CPUTIME_ID);
+}
+
+static void a_long_file_is_written_less_often(void **state)
+{
+	const struct weft_status_writer_options options = {
+		.status_path = path,
+		.shown = &shown,
+		.fabric = fabric,
+		.counters = &counters,
+		.period_s = 0.001,
+	};
+	struct weft_status_writer *writer;
+	double start_s, before_s, took_s;
+
+	(void)state;
+	for (uint32_t id = 1; id <= 2000; id++)
+		weft_status_job(&shown,
+				&(struct weft_status_job){.job_id = id});
+	before_s = others_s();
+	start_s = clock_of(CLOCK_MONOTONIC);
+	writer = weft_status_writer_start(&options, NULL);
+	assert_non_null(writer);
+	do {
+		shown.n_changes++;
+		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+		took_s = clock_of(CLOCK_MONOTONIC) - start_s;
+	} while (took_s < 1);
+	assert_true(others_s() - before_s < 0.2 * took_s);
+	weft_status_writer_stop(writer);
+}
+
 /* Within ten seconds. */
 static bool mode_becomes(mode_t mode)
 {
@@ -581,6 +625,7 @@ int main(void)
 		CASE(a_folder_that_others_can_write_is_refused),
 		CASE(a_file_that_cannot_be_written_is_an_error),
 		CASE(the_keeper_writes_what_changes),
+		CASE(a_long_file_is_written_less_often),
 		CASE(what_becomes_private_is_written_anew),
 		CASE(a_recount_is_asked_for_by_a_file),
 		CASE(a_recount_is_not_made_at_the_wish_of_anybody),

@@ -21,6 +21,10 @@
 /* Though nothing changed: readers tell a weft that is gone from one at rest. */
 #define LIFE_SIGN_S 30
 
+/* Of the time, which writing may take: with thousands of nodes and jobs
+ * something changes at any time, and the file has megabytes. */
+#define WRITE_SHARE 0.02
+
 /* What a busy server may take to answer. */
 #define HANGS_S 10
 
@@ -49,7 +53,8 @@ struct weft_status_writer {
 	bool written, complained, records_complained, looked;
 	bool written_private;	     /* what was written last, */
 	uint64_t version;	     /* its version, */
-	double written_s;	     /* and when */
+	double written_s;	     /* when, */
+	double took_s;		     /* and how long that kept a processor */
 	struct identity health_file; /* that was looked into last */
 };
 
@@ -71,6 +76,18 @@ static void tell(const struct weft_status_writer *writer,
 
 /* ---- the snapshot ---- */
 
+static bool is_due(const struct weft_status_writer *writer, uint64_t version,
+		   bool is_private, double now_s)
+{
+	double age_s = now_s - writer->written_s;
+
+	if (!writer->written || is_private != writer->written_private)
+		return true;
+	if (version == writer->version)
+		return age_s >= LIFE_SIGN_S;
+	return age_s >= writer->took_s / WRITE_SHARE;
+}
+
 static void keep_status(struct weft_status_writer *writer,
 			const struct weft_worker *worker)
 {
@@ -80,12 +97,10 @@ static void keep_status(struct weft_status_writer *writer,
 		.worker = worker,
 	};
 	uint64_t version = weft_status_version(writer->shown);
-	double now_s = weft_clock_s();
+	double now_s = weft_clock_s(), worked_s = weft_worked_s();
 	struct weft_error err = {0};
 
-	if (writer->written && version == writer->version &&
-	    place.is_private == writer->written_private &&
-	    now_s - writer->written_s < LIFE_SIGN_S)
+	if (!is_due(writer, version, place.is_private, now_s))
 		return;
 	if (weft_snapshot_save(writer->shown, writer->fabric, writer->counters,
 			       wall_clock_s(), &place, &err) < 0) {
@@ -99,6 +114,7 @@ static void keep_status(struct weft_status_writer *writer,
 	writer->written_private = place.is_private;
 	writer->version = version;
 	writer->written_s = now_s;
+	writer->took_s = weft_worked_s() - worked_s;
 }
 
 static void keep_records(struct weft_status_writer *writer,
