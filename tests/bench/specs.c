@@ -3,7 +3,9 @@
  *
  * Random specs with every key, absurd values among them, put to the bridge as
  * the plugin does while a job starts: read the spec, build the job, plan, find
- * where else it could have gone, order the ranks, explain.  Prints how many
+ * where else it could have gone; then order the ranks, compare and explain, and
+ * heed what the job sends from now on.  In every other state the last jobs that
+ * were placed run, and plans heed them, as is the default.  Prints how many
  * decisions took how long, and the worst ones.  All time, budgets too, is that
  * of the processor, which other work on this machine does not lengthen.
  *
@@ -14,6 +16,7 @@
 #include "plugin/bridge/decision.h"
 #include "plugin/bridge/gain.h"
 #include "plugin/bridge/launch/ranks.h"
+#include "plugin/bridge/link_load.h"
 #include "plugin/bridge/watchdog.h"
 #include "topology/synth.h"
 
@@ -29,24 +32,28 @@
 #define PLACE_SHARE 0.7	 /* of it, for planning */
 #define N_WORST	    5
 #define N_BUCKETS   16
+#define PER_STATE   16 /* questions */
+#define N_RUNNING   64
 
 static const char fabric_text[] = "pod:14 leaf:28 node:32 gpu:8";
 
-enum phase { READ, PLACE, ELSEWHERE, RANKS, EXPLAIN, N_PHASES };
-static const char *const phase_names[N_PHASES] = {"read", "place", "elsewhere",
-						  "ranks", "explain"};
+enum phase { READ, PLACE, ELSEWHERE, RANKS, EXPLAIN, LOAD, N_PHASES };
+static const char *const phase_names[N_PHASES] = {
+	"read", "place", "elsewhere", "ranks", "explain", "load"};
 
 struct question {
 	char spec[WEFT_SPEC_MAX_BYTES + 1];
 	uint32_t n_nodes;
 	double took_s, phase_s[N_PHASES];
 	double asked_s; /* until the answer; the rest when the job begins */
-	bool placed, no_time;
+	bool placed, no_time, compared;
 };
 
 struct world {
 	struct weft_bridge *bridge;
 	struct weft_occupancy o;
+	struct weft_link_load loads;
+	uint32_t n_jobs;
 	struct effort random;
 	double budget_s, granted_s;
 };
@@ -218,12 +225,35 @@ static double lap(double *since_s)
 	return took_s;
 }
 
-/* What the plugin does when a job has begun. */
-static void begun(struct world *w, struct question *q,
-		  const struct weft_shape *shape, struct weft_placement *p,
-		  double *since_s)
+/* What is left of the budget when a job begins, as weft_publish_started has it.
+ */
+static double rest_s(const struct world *w, const struct question *q)
 {
-	struct weft_baselines baselines = {0};
+	const struct weft_decision decision = {.elapsed_s = q->asked_s};
+
+	return fmin(weft_decision_rest(&decision, w->budget_s), w->granted_s);
+}
+
+/* The job sends from now on. */
+static void run_job(struct world *w, const struct question *q,
+		    const struct weft_account *account)
+{
+	struct weft_load_parts parts = {0};
+	uint32_t id = 1 + w->n_jobs++ % N_RUNNING;
+
+	if (weft_bridge_running(w->bridge, q->spec, account->where,
+				account->n_gpus, &parts, NULL) ||
+	    weft_link_load_put(&w->loads, id, &parts, NULL)) {
+		weft_load_parts_free(&parts);
+		weft_link_load_drop(&w->loads, id);
+	}
+}
+
+/* What the plugin does when a job has begun. */
+static void begun(struct world *w, struct question *q, struct weft_placement *p,
+		  const struct weft_baselines *baselines, double *since_s)
+{
+	const double left_s = rest_s(w, q);
 	struct weft_ranks ranks = {0};
 	struct weft_account account = {
 		.spec = q->spec,
@@ -231,8 +261,8 @@ static void begun(struct world *w, struct question *q,
 		.bound = p->bound,
 		.n_gpus = p->n_ranks,
 		.where = p->where,
-		.baselines = &baselines,
-		.compare_s = fmin(1e-3, w->granted_s),
+		.baselines = baselines,
+		.compare_s = fmin(WEFT_COMPARE_S, left_s),
 	};
 	/* Every other job got other GPUs of its nodes than planned. */
 	const struct weft_ranks_question ask = {
@@ -241,24 +271,27 @@ static void begun(struct world *w, struct question *q,
 		.given = p->where,
 		.n_planned = p->n_ranks,
 		.planned = effort_below(&w->random, 2) ? p->where : NULL,
-		.budget_s = w->granted_s,
+		.budget_s = left_s,
 	};
 	char text[WEFT_TEXT_SIZE];
 
-	weft_gain_baselines(w->bridge, q->spec, shape, &w->o, &baselines);
-	q->phase_s[ELSEWHERE] = lap(since_s);
+	weft_deadline_set(weft_worked_s() + left_s);
 	weft_ranks_settle(w->bridge, &ask, &ranks);
 	free(weft_ranks_text(w->o.fabric, 1, &ranks));
 	q->phase_s[RANKS] = lap(since_s);
 	weft_bridge_tell(w->bridge, &account, text);
+	q->compared = account.compared;
 	q->phase_s[EXPLAIN] = lap(since_s);
-	weft_baselines_free(&baselines);
+	run_job(w, q, &account);
+	q->phase_s[LOAD] = lap(since_s);
 	free(ranks.where);
 }
 
-static void question_put(struct world *w, struct question *q)
+/* Plans for the job, and finds where else it could have gone. */
+static void plan(struct world *w, struct question *q, struct weft_placement *p,
+		 struct weft_baselines *baselines, double *since_s)
 {
-	struct weft_request request = {
+	const struct weft_request request = {
 		.spec = q->spec,
 		.gpus_per_node = PER_NODE,
 		.min_nodes = q->n_nodes,
@@ -267,8 +300,23 @@ static void question_put(struct world *w, struct question *q)
 	};
 	const struct weft_shape shape = {q->n_nodes * PER_NODE, PER_NODE,
 					 q->n_nodes, q->n_nodes};
-	struct weft_placement p = {0};
 	struct weft_error err = {0};
+	int rc = weft_bridge_place(w->bridge, &request, &shape, &w->o,
+				   PLACE_SHARE * w->granted_s, p, &err);
+
+	q->phase_s[PLACE] = lap(since_s);
+	q->placed = rc == 0 && p->placed;
+	q->no_time = err.code == WEFT_ELATE;
+	if (q->placed)
+		weft_gain_baselines(w->bridge, q->spec, &shape, &w->o,
+				    baselines);
+	q->phase_s[ELSEWHERE] = lap(since_s);
+}
+
+static void question_put(struct world *w, struct question *q)
+{
+	struct weft_baselines baselines = {0};
+	struct weft_placement p = {0};
 	struct weft_frame frame;
 	double start_s = weft_clock_s(), since_s = start_s;
 	int rc;
@@ -277,18 +325,14 @@ static void question_put(struct world *w, struct question *q)
 	weft_deadline_set(weft_worked_s() + w->granted_s);
 	rc = weft_frame_read(q->spec, &frame, NULL);
 	q->phase_s[READ] = lap(&since_s);
-	if (rc == 0) {
-		rc = weft_bridge_place(w->bridge, &request, &shape, &w->o,
-				       PLACE_SHARE * w->granted_s, &p, &err);
-		q->phase_s[PLACE] = lap(&since_s);
-		q->placed = rc == 0 && p.placed;
-		q->no_time = err.code == WEFT_ELATE;
-	}
+	if (rc == 0)
+		plan(w, q, &p, &baselines, &since_s);
 	q->asked_s = since_s - start_s;
 	if (q->placed)
-		begun(w, q, &shape, &p, &since_s);
+		begun(w, q, &p, &baselines, &since_s);
 	weft_deadline_set(0);
 	weft_placement_free(&p);
+	weft_baselines_free(&baselines);
 	q->took_s = weft_clock_s() - start_s;
 	if (w->granted_s >= w->budget_s)
 		weft_longs_charge(&weft_longs, w->budget_s, q->took_s,
@@ -361,11 +405,12 @@ static int print_results(const struct world *w, struct question *asked,
 {
 	double limit_s = w->budget_s + ALLOWANCE_S;
 	double p99_s = asked_p99_s(asked, n);
-	uint32_t n_placed = 0, n_late = 0, n_none = 0;
+	uint32_t n_placed = 0, n_late = 0, n_none = 0, n_compared = 0;
 
 	qsort(asked, n, sizeof(*asked), slower);
 	for (uint32_t i = 0; i < n; i++) {
 		n_placed += asked[i].placed;
+		n_compared += asked[i].compared;
 		n_none += asked[i].no_time;
 		n_late += asked[i].took_s > limit_s;
 	}
@@ -374,14 +419,29 @@ static int print_results(const struct world *w, struct question *asked,
 		print_worst(asked);
 	}
 	printf("{\"bench\": \"specs\", \"gpus\": %u, \"decisions\": %u, "
-	       "\"placed\": %u, \"no_time\": %u, \"budget_s\": %.4f, "
+	       "\"placed\": %u, \"compared\": %u, \"no_time\": %u, "
+	       "\"budget_s\": %.4f, "
 	       "\"p50_s\": %.6f, "
 	       "\"p99_s\": %.6f, \"max_s\": %.6f, \"asked_p99_s\": %.6f, "
 	       "\"late\": %u}\n",
-	       w->o.fabric->n_gpus, n, n_placed, n_none, w->budget_s,
-	       asked[n / 2].took_s, asked[n / 100].took_s, asked[0].took_s,
-	       p99_s, n_late);
+	       w->o.fabric->n_gpus, n, n_placed, n_compared, n_none,
+	       w->budget_s, asked[n / 2].took_s, asked[n / 100].took_s,
+	       asked[0].took_s, p99_s, n_late);
 	return n_late ? 3 : 0;
+}
+
+/* Another state of the fabric: in turn empty and not, with and without the
+ * load of the jobs placed last. */
+static int state_make(struct world *w, uint32_t turn, struct weft_error *err)
+{
+	const struct weft_fabric *f = w->bridge->settings->fabric;
+
+	weft_occupancy_free(&w->o);
+	if (weft_occupancy_build(f, &w->o, err) < 0)
+		return -1;
+	make_busy(&w->o, &w->random, turn % 2 ? BUSY_PCT : 0);
+	w->bridge->load = turn / 2 % 2 ? weft_link_load_total(&w->loads) : NULL;
+	return 0;
 }
 
 static int run(struct world *w, uint32_t n, bool json, struct weft_error *err)
@@ -392,14 +452,8 @@ static int run(struct world *w, uint32_t n, bool json, struct weft_error *err)
 	if (!asked)
 		return -1;
 	for (uint32_t i = 0; i < n && rc == 0; i++) {
-		if (i % 16 == 0) {
-			weft_occupancy_free(&w->o);
-			rc = weft_occupancy_build(w->bridge->settings->fabric,
-						  &w->o, err);
-			if (rc == 0)
-				make_busy(&w->o, &w->random,
-					  i % 32 ? BUSY_PCT : 0);
-		}
+		if (i % PER_STATE == 0)
+			rc = state_make(w, i / PER_STATE, err);
 		question_draw(w, &asked[i]);
 		if (rc == 0)
 			question_put(w, &asked[i]);
@@ -431,7 +485,8 @@ int main(int argc, char **argv)
 	if (text && w.bridge && n)
 		settings.fabric = weft_fabric_parse(text, strlen(text),
 						    fabric_text, &err);
-	if (settings.fabric) {
+	if (settings.fabric &&
+	    weft_link_load_build(settings.fabric, &w.loads, &err) == 0) {
 		w.bridge->settings = &settings;
 		rc = run(&w, n, json, &err);
 		weft_bridge_clear(w.bridge);
@@ -439,6 +494,7 @@ int main(int argc, char **argv)
 	if (rc < 0)
 		fprintf(stderr, "bench: %s\n",
 			weft_error_text(&err, shown, sizeof(shown)));
+	weft_link_load_free(&w.loads);
 	weft_occupancy_free(&w.o);
 	weft_fabric_free(settings.fabric);
 	free(w.bridge);
