@@ -324,6 +324,46 @@ bool weft_again_by_stock(const struct weft_plan_request *query,
 	return taken;
 }
 
+/* ---- what stock never does ---- */
+
+/* In the mode of the query, which is to change nothing. */
+static bool would_take(const struct weft_plan_request *query, bitstr_t *nodes)
+{
+	struct weft_job_test narrowed = *query->test;
+	struct weft_proposal_saved saved;
+	bool taken;
+
+	narrowed.nodes = nodes;
+	narrowed.preemptable = NULL;
+	narrowed.preempted = NULL;
+	weft_proposal_save(narrowed.job, &saved);
+	taken = weft_stock_job_test(&narrowed) == SLURM_SUCCESS;
+	weft_proposal_restore(narrowed.job, &saved);
+	return taken;
+}
+
+bool weft_again_ever(const struct weft_plan_request *query, double deadline_s)
+{
+	const struct weft_fabric *f = weft_engine.nodes.fabric;
+	uint32_t level = weft_constraints_level(f, &query->frame), n_asked = 0;
+	bool may = !query->frame.within[0] || level == WEFT_NONE ||
+		   level < f->node_level;
+
+	for (uint32_t k = 0; !may && k < f->levels[level].n_domains; k++) {
+		bitstr_t *region = region_of(
+			query, query->test->nodes,
+			&f->domains[f->levels[level].first_domain + k], false);
+
+		may = !region || weft_clock_s() > deadline_s;
+		if (!may && may_suffice(query->test, region)) {
+			may = would_take(query, region);
+			n_asked++;
+		}
+		FREE_NULL_BITMAP(region);
+	}
+	return may || !n_asked;
+}
+
 /* ---- stock's time ---- */
 
 /* Takes the choice over where it is sooner than what was found before. */

@@ -40,6 +40,11 @@ void weft_again_forget(void);
 bool weft_again_by_stock(const struct weft_plan_request *query,
 			 double deadline_s);
 
+/* Whether stock would ever run the job in one domain of within=: it is asked
+ * about the candidates of one after the other.  true also where it is not
+ * known. */
+bool weft_again_ever(const struct weft_plan_request *query, double deadline_s);
+
 /* The same at the first time that stock has for any of the domains it was asked
  * about: *nodes (caller: bit_free) and *start.  false: for none. */
 bool weft_again_when(const struct weft_plan_request *query, double deadline_s,

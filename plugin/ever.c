@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* ever.c - proving that a job with limits can never run */
+/* ever.c - proving that a job with limits can never run: by weft's own figures,
+ * and by stock's word on every part of the cluster that meets them
+ */
 #include "plugin/ever.h"
 
 #include "base/bitset.h"
 #include "base/clock.h"
+#include "plugin/again.h"
 #include "plugin/engine.h"
 #include "plugin/hold.h"
 #include "plugin/slurm/gpus.h"
@@ -79,27 +82,37 @@ static bool has_no_plan(const struct weft_plan_request *query)
 	       !weft_engine_hurried();
 }
 
-/* Nothing but GPUs counts; how few nodes the tasks take is no limit, either:
- * some releases of Slurm give GPUs without a task on their node.  Of a range of
- * nodes the first few numbers are tried, and the least, with which any limit is
- * kept most easily. */
+/* On nodes that are wholly free.  Of a range of nodes the first few numbers are
+ * tried, and the least and the most: with the least any limit is kept most
+ * easily, with the most there are most CPUs. */
 static bool never_fits(const struct weft_plan_request *query)
 {
-	struct weft_plan_request least = *query;
-	struct weft_plan_request any = *query;
+	struct weft_plan_request least = *query, most = *query;
 	bool never;
 
-	any.request.n_tasks = least.request.n_tasks = 0;
 	least.request.want_nodes = least.request.max_nodes =
 		least.request.min_nodes;
+	most.request.want_nodes = most.request.min_nodes =
+		most.request.max_nodes;
 	weft_engine.nodes.emptied = true;
 	weft_engine.nodes.use_slow = true;
-	never = has_no_plan(&any) &&
+	never = has_no_plan(query) &&
 		(query->request.max_nodes == query->request.min_nodes ||
-		 has_no_plan(&least));
+		 (has_no_plan(&least) &&
+		  (!query->request.n_tasks || has_no_plan(&most))));
 	weft_engine.nodes.use_slow = false;
 	weft_engine.nodes.emptied = false;
 	return never;
+}
+
+/* By their GPUs alone; how few nodes the tasks take is no limit, either: some
+ * releases of Slurm give GPUs without a task on their node. */
+static bool lacks_gpus(const struct weft_plan_request *query)
+{
+	struct weft_plan_request any = *query;
+
+	any.request.n_tasks = 0;
+	return never_fits(&any);
 }
 
 /* On an incomplete fabric, inside a reservation, which may be changed, of a job
@@ -114,6 +127,36 @@ static bool can_tell(const struct weft_plan_request *query, bitstr_t *nodes)
 	       !(request->gpus_per_job &&
 		 request->gpus_per_job < request->min_nodes) &&
 	       !count_unknown(nodes);
+}
+
+/* What nodes have Slurm knows for sure when they have registered. */
+static bool have_registered(bitstr_t *nodes)
+{
+	for (uint32_t i = 0; i < weft_engine.nodes.n; i++)
+		if (bit_test(nodes, i) && node_record_table_ptr[i] &&
+		    !node_record_table_ptr[i]->slurmd_start_time)
+			return false;
+	return true;
+}
+
+/* By their CPUs and memory, too: of those stock knows better. */
+static bool lacks_cpus(const struct weft_plan_request *query)
+{
+	bool never;
+
+	weft_engine.nodes.sized = true;
+	never = never_fits(query);
+	weft_engine.nodes.sized = false;
+	return never;
+}
+
+/* Stock has refused all domains: the job would wait for ever. */
+static bool is_refused(const struct weft_plan_request *query, bitstr_t *nodes)
+{
+	double until_s = weft_clock_s() + weft_engine.settings->budget_s / 2;
+
+	return query->frame.within[0] && have_registered(nodes) &&
+	       !weft_again_ever(query, until_s);
 }
 
 int weft_ever(const struct weft_plan_request *query)
@@ -137,7 +180,9 @@ int weft_ever(const struct weft_plan_request *query)
 	if (before) {
 		answer.cause = before->cause;
 	} else {
-		if (can_tell(query, test.nodes) && never_fits(&asked))
+		/* Most jobs have a place by all of it. */
+		if (can_tell(query, test.nodes) && lacks_cpus(&asked) &&
+		    (lacks_gpus(&asked) || is_refused(&asked, test.nodes)))
 			answer.cause = WEFT_CAUSE_NO_PLAN;
 		weft_answers_keep(w, WEFT_ASKED_EVER, &answer);
 	}

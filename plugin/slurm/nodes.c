@@ -214,6 +214,11 @@ static void capacity_read(const struct weft_nodes *nodes, uint32_t i,
 			.memory_mb = UINT64_MAX,
 			.idle = true,
 		};
+		if (nodes->sized) {
+			capacity->cpus = room->cpus;
+			capacity->cpus_per_core = room->cpus_per_core;
+			capacity->memory_mb = room->memory_mb;
+		}
 		return;
 	}
 	if (nodes->returned)

@@ -61,6 +61,7 @@ struct weft_nodes {
 	const struct weft_returned *returned; /* [n] */
 	bool emptied; /* a look as if no job ran and nothing were reserved, at
 		       * GPUs alone */
+	bool sized;   /* at CPUs and memory, too */
 	/* of the question at hand, weft_nodes_keep; NULL: nothing is kept */
 	struct weft_config_cache *kept; /* [n] */
 	bool kept_known;

@@ -64,6 +64,23 @@ case_a_job_that_fits_no_domain_is_refused_at_submit() {
 	lab_no_jobs || fail "a job was made"
 }
 
+# Leafs have GPUs enough, but 256 CPUs; pods have 512.
+case_a_job_that_stock_refuses_in_all_domains_is_refused_at_submit() {
+	local answer
+	need_weft
+	answer=$(sbatch -N2-8 -n300 --gpus-per-node=8 \
+		--comment=weft:tp=8,within=leaf --wrap true 2>&1) &&
+		fail "accepted: $answer"
+	expect_match "answer" "$answer" 'not available'
+	lab_no_jobs || fail "a job was made"
+	for answer in "-n256 --comment=weft:tp=8,within=leaf" \
+		"-n300 --comment=weft:tp=8,within=pod"; do
+		# shellcheck disable=SC2086 # two words
+		sbatch -o /dev/null -N2-8 --gpus-per-node=8 $answer \
+			--wrap true || fail "refused: $answer"
+	done
+}
+
 case_a_job_that_fits_no_domain_any_more_is_held() {
 	local job
 	need_weft
@@ -338,6 +355,21 @@ case_a_job_that_was_held_comes_back_when_its_partition_grows() {
 
 is_free_of_hold() {
 	[ "$(lab_job "$1" Priority)" != 0 ]
+}
+
+# A job too large for the CPUs of any leaf.
+case_nothing_is_never_before_all_nodes_have_registered() {
+	local job
+	need_weft
+	lab_stop_slurmctld
+	lab_end "$(lab_pid slurmd.n15)" 10
+	lab_start_slurmctld
+	lab_until 60 lab_has_reported 15
+	job=$(lab_submit -N2-8 -n300 --gpus-per-node=8 \
+		--comment=weft:tp=8,within=leaf)
+	lab_start_slurmd n15
+	[ -n "$job" ] || fail "refused"
+	lab_until 60 lab_has_reported 16
 }
 
 case_a_reservation_is_no_reason_to_say_never() {
