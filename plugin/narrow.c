@@ -7,7 +7,7 @@
  *   limits of the spec that can never hold.
  * - WILL_RUN is narrowed only over nodes that are free now and counts only if
  *   it starts now: otherwise backfill loses the job's reservation.  A job that
- *   stock must not start is given the time and nodes of its own (later.c).
+ *   stock must not start is given the time and nodes of its own (hold.c).
  * - The narrowed try gets no preemptees: it must not kill for a preference.
  * - What a failed try changed in the job record is put back before stock is
  *   asked about all candidates.

@@ -63,7 +63,7 @@ extern WEFT_FINI_TYPE fini(void)
 /* ---- hooks ---- */
 
 /* Slurm has read its configuration, at start or at "scontrol reconfigure"; only
- * only the plugin that SelectType names gets it. */
+ * the plugin that SelectType names gets it. */
 extern int select_p_node_init(void)
 {
 	int rc = weft_stock.node_init();

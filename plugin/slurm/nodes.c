@@ -205,7 +205,7 @@ static void capacity_read(const struct weft_nodes *nodes, uint32_t i,
 	uint64_t cpus = nodes->held.cpus[i],
 		 memory_mb = nodes->held.memory_mb[i];
 	struct weft_returned back = {0};
-	struct weft_config_cache kept = {0};
+	struct weft_kept_room kept = {0};
 
 	if (nodes->emptied) {
 		*capacity = (struct weft_capacity){

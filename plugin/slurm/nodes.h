@@ -29,7 +29,7 @@ struct weft_room {
 };
 
 /* What reservations keep of a node from a job. */
-struct weft_config_cache {
+struct weft_kept_room {
 	uint64_t gpus;	    /* bit k: GPU k */
 	uint32_t cpus;	    /* of all its cores */
 	uint32_t free_cpus; /* of those that no running job has */
@@ -63,7 +63,7 @@ struct weft_nodes {
 		       * GPUs alone */
 	bool sized;   /* at CPUs and memory, too */
 	/* of the question at hand, weft_nodes_keep; NULL: nothing is kept */
-	struct weft_config_cache *kept; /* [n] */
+	struct weft_kept_room *kept; /* [n] */
 	bool kept_known;
 	/* Node weights, power and flexible reservations as Slurm weighs them:
 	 * what a job is offered of the nodes of its question. */

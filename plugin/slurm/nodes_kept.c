@@ -43,7 +43,7 @@ static uint32_t count_both(const struct keeping *k, bitstr_t *cores,
 }
 
 /* Where jobs share cores they are counted for each of them. */
-static void subtract(struct weft_config_cache *kept, uint32_t cpus)
+static void subtract(struct weft_kept_room *kept, uint32_t cpus)
 {
 	kept->free_cpus -= cpus < kept->free_cpus ? cpus : kept->free_cpus;
 }
@@ -63,7 +63,7 @@ static int subtract_job(void *item, void *arg)
 	last = bit_fls(given->node_bitmap);
 	for (int64_t i = bit_ffs(given->node_bitmap); i >= 0 && i <= last;
 	     i++) {
-		struct weft_config_cache *kept = &k->nodes->kept[i];
+		struct weft_kept_room *kept = &k->nodes->kept[i];
 		const node_record_t *node = node_record_table_ptr[i];
 
 		if (!bit_test(given->node_bitmap, i) || !node)
@@ -90,7 +90,7 @@ void weft_nodes_keep(struct weft_nodes *nodes, const struct weft_job_test *test)
 	nodes->kept = weft_calloc(nodes->n, sizeof(*nodes->kept), NULL);
 	for (uint32_t i = 0; nodes->kept && i < nodes->n; i++) {
 		const node_record_t *node = node_record_table_ptr[i];
-		struct weft_config_cache *kept = &nodes->kept[i];
+		struct weft_kept_room *kept = &nodes->kept[i];
 
 		if (!node || !bit_test(test->nodes, i))
 			continue;

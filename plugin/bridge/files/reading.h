@@ -9,7 +9,7 @@
 
 struct weft_reading;
 
-/* Where settings are, and their copies (kept.h). */
+/* Where settings are, and their copies (config_cache.h). */
 struct weft_reading_from {
 	const char *path; /* of weft.yaml; NULL: the copies alone are read */
 	const char *kept; /* where weft.yaml cannot be read, unless the admin

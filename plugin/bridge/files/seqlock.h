@@ -3,7 +3,7 @@
  * ever waits: no Slurm types
  *
  * Inside slurmctld nothing may wait for a lock while a decision is made, yet
- * what weft knows is shown by a thread of its own (status writer.h).  Each
+ * what weft knows is shown by a thread of its own (status_writer.h).  Each
  * record has a count of its writings, odd while one is under way: a reader that
  * finds it odd or changed reads again.  Space once made stays where it is until
  * the seqlock is freed.

@@ -3,7 +3,7 @@
  * that no decision has to
  *
  * It never looks at anything of Slurm's and never holds a lock that a decision
- * wants: it is a worker (worker.h) that reads boards (seqlock.h) and hands
+ * wants: it is a worker (worker.h) that reads records (seqlock.h) and hands
  * results over by atomic exchange.
  */
 #ifndef WEFT_PLUGIN_BRIDGE_FILES_STATUS_WRITER_H
