@@ -370,8 +370,9 @@ limit_explains() {
 		[ "$best" != starts ] || break
 	done < <("sets_$limit")
 	kind+=,$best-on-some
-	# "Never" need not be said.
-	[ "$best" = "$weft_said" ] || [ "$best $weft_said" = "refused waits" ]
+	[ "$best" != "$weft_said" ] || return 0
+	# "Never" need not be said: to be counted, no fault.
+	[ "$best $weft_said" = "refused waits" ] && note=" for ever"
 }
 
 # Stock lets a job wait for nodes that never have its GPUs where the nodes are
