@@ -131,6 +131,16 @@ bool weft_collective_applies(enum weft_collective collective,
 			     enum weft_algorithm algorithm,
 			     const struct weft_group *group);
 
+/* The double tree over k vertices (NCCL, src/graph/trees.cc).  Parent of v > 0
+ * in the first tree: vertices with h trailing zeros are at height h, so that
+ * leaves and inner vertices alternate; a parent beyond the end is replaced by
+ * the next one down. */
+uint32_t weft_tree_parent(uint32_t v, uint32_t k);
+/* The vertex of the second tree that stands where v does in the first; leaves
+ * become inner vertices: the mirror image for an even k, the next vertex for
+ * an odd one. */
+uint32_t weft_tree_second(uint32_t v, uint32_t k);
+
 /* Bus bandwidth of nccl-tests over n ranks: algorithm bandwidth (size over
  * time) times this factor. */
 double weft_collective_bus_factor(enum weft_collective collective, uint32_t n);

@@ -81,10 +81,7 @@ static void ring_flows(const struct expansion *x)
 	}
 }
 
-/* Parent of vertex v > 0 in the first tree over k: vertices with h trailing
- * zeros are at height h, so that leaves and inner vertices alternate; a parent
- * beyond the end is replaced by the next one down. */
-static uint32_t tree_parent(uint32_t v, uint32_t k)
+uint32_t weft_tree_parent(uint32_t v, uint32_t k)
 {
 	const uint32_t lowest = v & (~v + 1);
 	const uint32_t parent = (v & ~lowest) | lowest << 1;
@@ -92,9 +89,7 @@ static uint32_t tree_parent(uint32_t v, uint32_t k)
 	return parent < k ? parent : v & ~lowest;
 }
 
-/* The second tree turns leaves into inner vertices: the mirror image for an
- * even number, the next vertex for an odd one. */
-static uint32_t second_tree(uint32_t v, uint32_t k)
+uint32_t weft_tree_second(uint32_t v, uint32_t k)
 {
 	return k % 2 ? (v + 1) % k : k - 1 - v;
 }
@@ -109,11 +104,11 @@ static void double_tree_flows(const struct expansion *x)
 
 	for (uint32_t head = 0; head < chain; head++) {
 		for (uint32_t v = 1; v < k; v++) {
-			parent = tree_parent(v, k);
+			parent = weft_tree_parent(v, k);
 			exchange(x, v * chain + head, parent * chain + head,
 				 bytes);
-			a = second_tree(v, k);
-			b = second_tree(parent, k);
+			a = weft_tree_second(v, k);
+			b = weft_tree_second(parent, k);
 			exchange(x, a * chain + head, b * chain + head, bytes);
 		}
 		for (uint32_t r = 0; r < x->n; r++) {

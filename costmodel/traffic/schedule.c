@@ -167,6 +167,21 @@ out:
 	return rc;
 }
 
+bool weft_call_has(const struct weft_call *call, const char *axis)
+{
+	const char *token = call->group;
+	size_t length = strlen(axis);
+
+	while (*token) {
+		size_t word = strcspn(token, "-");
+
+		if (word == length && memcmp(token, axis, length) == 0)
+			return true;
+		token += word + (token[word] == '-');
+	}
+	return false;
+}
+
 void weft_schedule_free(struct weft_schedule *schedule)
 {
 	if (!schedule)

@@ -76,6 +76,9 @@ struct weft_schedule {
 	struct weft_grid dense, expert; /* expert.n_ranks 0: no experts */
 };
 
+/* Whether the axis is one of the words of the call's group. */
+bool weft_call_has(const struct weft_call *call, const char *axis);
+
 /* The calls of a resolved spec.  Fails where spec and model do not fit: more
  * parts than layers, experts or heads that cannot be dealt out.  A pipeline
  * stage has its layers as evenly as possible, the first ones get one more.

@@ -155,21 +155,6 @@ static bool same_lane(const struct build *b, const struct lane *lane,
 	       strcmp(first->group, call->group) == 0;
 }
 
-/* Whether `name` is one of the words of token. */
-static bool token_has(const char *token, const char *name)
-{
-	size_t length = strlen(name);
-
-	while (*token) {
-		size_t word = strcspn(token, "-");
-
-		if (word == length && memcmp(token, name, length) == 0)
-			return true;
-		token += word + (token[word] == '-');
-	}
-	return false;
-}
-
 /* What each axis adds to a place: members ascend, so faster axes count first.
  * Returns the size of the group. */
 static uint32_t lane_steps(struct lane *lane)
@@ -182,7 +167,7 @@ static uint32_t lane_steps(struct lane *lane)
 
 		for (uint32_t a = 0; a < grid->n_axes; a++) {
 			if (grid->size[a] == 1 || lane->step[a] ||
-			    !token_has(lane->call->group, grid->name[a]))
+			    !weft_call_has(lane->call, grid->name[a]))
 				continue;
 			if (fastest == WEFT_MAX_AXES ||
 			    grid->stride[a] < grid->stride[fastest])
@@ -339,7 +324,7 @@ static void lane_add(const struct lane *lane, uint32_t lowest, uint32_t place,
 static bool has_cliques(const struct lane *lane)
 {
 	return lane->way == TO_ALL && lane->call->n >= CLIQUE_MIN &&
-	       !token_has(lane->call->group, "pp");
+	       !weft_call_has(lane->call, "pp");
 }
 
 /* Edges of a rank; without cliques those that are of none. */

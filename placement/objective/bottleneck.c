@@ -82,26 +82,12 @@ static double call_leaves(const struct weft_call *call,
 	return sent;
 }
 
-static bool token_has(const char *token, const char *name)
-{
-	size_t length = strlen(name);
-
-	while (*token) {
-		size_t word = strcspn(token, "-");
-
-		if (word == length && memcmp(token, name, length) == 0)
-			return true;
-		token += word + (token[word] == '-');
-	}
-	return false;
-}
-
 /* The first axis of the call's groups that is longer than 1. */
 static uint32_t call_axis(const struct weft_grid *grid,
 			  const struct weft_call *call)
 {
 	for (uint32_t a = 0; a < grid->n_axes; a++)
-		if (grid->size[a] > 1 && token_has(call->group, grid->name[a]))
+		if (grid->size[a] > 1 && weft_call_has(call, grid->name[a]))
 			return a;
 	return WEFT_MAX_AXES;
 }
@@ -120,7 +106,7 @@ static void call_add(const struct weft_grid *grid, uint32_t pp,
 	bool sends = call->collective == WEFT_SEND_RECV;
 
 	if (axis == WEFT_MAX_AXES || (axis == pp && !sends) ||
-	    (axis != pp && token_has(call->group, "pp")))
+	    (axis != pp && weft_call_has(call, "pp")))
 		return;
 	for (uint32_t i = 0; i < call->n_stages; i++) {
 		uint32_t p = call->first_stage + i;

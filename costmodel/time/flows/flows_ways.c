@@ -353,22 +353,6 @@ static int tour_hierarchy(const struct flow_tour *t)
 
 /* ---- trees ---- */
 
-/* Parent of host v > 0 in the first tree over k: hosts with h trailing zeros
- * are at height h; a parent beyond the end is the next one down (NCCL,
- * src/graph/trees.cc). */
-static uint32_t tree_parent(uint32_t v, uint32_t k)
-{
-	const uint32_t lowest = v & (~v + 1);
-	const uint32_t parent = (v & ~lowest) | lowest << 1;
-
-	return parent < k ? parent : v & ~lowest;
-}
-
-static uint32_t second_tree(uint32_t v, uint32_t k)
-{
-	return k % 2 ? (v + 1) % k : k - 1 - v;
-}
-
 /* Half of the data goes up and down each tree over the hosts, all of it up and
  * down the chains inside. */
 static int tour_trees(const struct flow_tour *t)
@@ -381,8 +365,9 @@ static int tour_trees(const struct flow_tour *t)
 		return -1;
 	for (uint32_t v = 1; v < k; v++) {
 		uint32_t edge[2][2] = {
-			{v, tree_parent(v, k)},
-			{second_tree(v, k), second_tree(tree_parent(v, k), k)}};
+			{v, weft_tree_parent(v, k)},
+			{weft_tree_second(v, k),
+			 weft_tree_second(weft_tree_parent(v, k), k)}};
 
 		if (weft_deadline_check_turn(v, t->err))
 			return -1;
