@@ -141,30 +141,34 @@ uint32_t weft_fabric_numbered(const struct weft_fabric *f, uint32_t node,
 	return gpu;
 }
 
+/* A mask of the node's GPUs by place as one by number, or the other way. */
+static uint64_t mask_turn(const struct weft_fabric *f, uint32_t node,
+			  uint64_t mask, bool to_numbers)
+{
+	const struct weft_node *n = &f->nodes[node];
+	uint64_t turned = 0;
+
+	if (!f->gpu_number)
+		return mask;
+	for (uint32_t k = 0; k < n->n_gpus; k++) {
+		uint32_t number = f->gpu_number[n->first_gpu + k];
+
+		turned |= to_numbers ? (mask >> k & 1) << number
+				     : (mask >> number & 1) << k;
+	}
+	return turned;
+}
+
 uint64_t weft_fabric_places(const struct weft_fabric *f, uint32_t node,
 			    uint64_t numbers)
 {
-	const struct weft_node *n = &f->nodes[node];
-	uint64_t places = 0;
-
-	if (!f->gpu_number)
-		return numbers;
-	for (uint32_t k = 0; k < n->n_gpus; k++)
-		places |= (numbers >> f->gpu_number[n->first_gpu + k] & 1) << k;
-	return places;
+	return mask_turn(f, node, numbers, false);
 }
 
 uint64_t weft_fabric_numbers(const struct weft_fabric *f, uint32_t node,
 			     uint64_t places)
 {
-	const struct weft_node *n = &f->nodes[node];
-	uint64_t numbers = 0;
-
-	if (!f->gpu_number)
-		return places;
-	for (uint32_t k = 0; k < n->n_gpus; k++)
-		numbers |= (places >> k & 1) << f->gpu_number[n->first_gpu + k];
-	return numbers;
+	return mask_turn(f, node, places, true);
 }
 
 int weft_fabric_gpu(const struct weft_fabric *f, const char *text,
