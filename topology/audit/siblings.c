@@ -55,22 +55,15 @@ int audit_note(const struct weft_audit *audit, enum weft_finding_id id,
 	       const char *place, struct weft_place where, double weight,
 	       struct weft_error *err, const char *format, ...)
 {
-	const struct weft_inventory *s = audit->inventory;
-	struct weft_finding_at at = {
-		.place = place,
-		.source = where.source < s->n_sources
-				  ? s->sources[where.source].name
-				  : NULL,
-		.line = where.line,
-		.weight = weight,
-	};
-	char text[512];
+	struct weft_finding_at at =
+		weft_inventory_at(audit->inventory, place, where, weight);
 	va_list args;
+	int rc;
 
 	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
+	rc = weft_findings_vadd(audit->findings, id, at, err, format, args);
 	va_end(args);
-	return weft_findings_add(audit->findings, id, at, err, "%s", text);
+	return rc;
 }
 
 bool audit_told(const struct weft_audit *audit, enum weft_finding_id id,

@@ -3,7 +3,6 @@
 #include "topology/inventory/finding.h"
 #include "base/hostlist.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,9 +28,9 @@ static const char *text_keep(struct weft_findings *findings, const char *text,
 	return copy;
 }
 
-int weft_findings_add(struct weft_findings *findings, enum weft_finding_id id,
-		      struct weft_finding_at at, struct weft_error *err,
-		      const char *format, ...)
+int weft_findings_vadd(struct weft_findings *findings, enum weft_finding_id id,
+		       struct weft_finding_at at, struct weft_error *err,
+		       const char *format, va_list args)
 {
 	struct weft_finding finding = {
 		.id = id,
@@ -40,13 +39,10 @@ int weft_findings_add(struct weft_findings *findings, enum weft_finding_id id,
 		.weight = at.weight,
 	};
 	char text[512];
-	va_list args;
 
 	if (findings->of_kind[id]++ >= WEFT_FINDINGS_OF_A_KIND)
 		return 0;
-	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
 	finding.text = text_keep(findings, text, err);
 	finding.place = text_keep(findings, at.place ? at.place : "", err);
 	finding.source = text_keep(findings, at.source ? at.source : "", err);
@@ -55,6 +51,19 @@ int weft_findings_add(struct weft_findings *findings, enum weft_finding_id id,
 		return -1;
 	findings->item[findings->n++] = finding;
 	return 0;
+}
+
+int weft_findings_add(struct weft_findings *findings, enum weft_finding_id id,
+		      struct weft_finding_at at, struct weft_error *err,
+		      const char *format, ...)
+{
+	va_list args;
+	int rc;
+
+	va_start(args, format);
+	rc = weft_findings_vadd(findings, id, at, err, format, args);
+	va_end(args);
+	return rc;
 }
 
 static int compare_findings(const void *pa, const void *pb)

@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 
+#include <stdarg.h>
 #include <stdint.h>
 
 /* At most this many findings of one kind are kept in full; further ones are
@@ -71,6 +72,10 @@ int weft_findings_add(struct weft_findings *findings, enum weft_finding_id id,
 		      struct weft_finding_at at, struct weft_error *err,
 		      const char *format, ...)
 	__attribute__((format(printf, 5, 6)));
+int weft_findings_vadd(struct weft_findings *findings, enum weft_finding_id id,
+		       struct weft_finding_at at, struct weft_error *err,
+		       const char *format, va_list args)
+	__attribute__((format(printf, 5, 0)));
 
 /* Errors first, then warnings; inside, by falling weight, then kind, place (as
  * people count), source and line.  Equal ones are dropped. */

@@ -337,24 +337,32 @@ uint32_t weft_inventory_add_inside(struct weft_inventory *s,
 
 /* ---- what is odd ---- */
 
-int weft_inventory_note(struct weft_inventory *s, enum weft_finding_id id,
-			const char *place, struct weft_place where,
-			struct weft_error *err, const char *format, ...)
+struct weft_finding_at weft_inventory_at(const struct weft_inventory *s,
+					 const char *place,
+					 struct weft_place where, double weight)
 {
-	struct weft_finding_at at = {
+	return (struct weft_finding_at){
 		.place = place,
 		.source = where.source < s->n_sources
 				  ? s->sources[where.source].name
 				  : NULL,
 		.line = where.line,
+		.weight = weight,
 	};
-	char text[512];
+}
+
+int weft_inventory_note(struct weft_inventory *s, enum weft_finding_id id,
+			const char *place, struct weft_place where,
+			struct weft_error *err, const char *format, ...)
+{
+	struct weft_finding_at at = weft_inventory_at(s, place, where, 0);
 	va_list args;
+	int rc;
 
 	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
+	rc = weft_findings_vadd(&s->findings, id, at, err, format, args);
 	va_end(args);
-	return weft_findings_add(&s->findings, id, at, err, "%s", text);
+	return rc;
 }
 
 const char *weft_inventory_place(const struct weft_inventory *s,

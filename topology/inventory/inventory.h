@@ -252,6 +252,13 @@ uint32_t weft_inventory_add_inside(struct weft_inventory *s,
 				   const struct weft_inventory_inside *inside,
 				   struct weft_error *err);
 
+/* Where a finding is that the inventory's source says at `where`; place may be
+ * NULL. */
+struct weft_finding_at weft_inventory_at(const struct weft_inventory *s,
+					 const char *place,
+					 struct weft_place where,
+					 double weight);
+
 /* A finding at `where`; place may be NULL. */
 int weft_inventory_note(struct weft_inventory *s, enum weft_finding_id id,
 			const char *place, struct weft_place where,

@@ -8,7 +8,6 @@
 #include "topology/audit/drift/drift.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,22 +22,15 @@ int drift_note(struct drift *d, int side, enum weft_finding_id id,
 	       const char *place, struct weft_place where, double weight,
 	       const char *format, ...)
 {
-	const struct weft_inventory *s = d->s[side];
-	struct weft_finding_at at = {
-		.place = place,
-		.source = where.source < s->n_sources
-				  ? s->sources[where.source].name
-				  : NULL,
-		.line = where.line,
-		.weight = weight,
-	};
-	char text[512];
+	struct weft_finding_at at =
+		weft_inventory_at(d->s[side], place, where, weight);
 	va_list args;
+	int rc;
 
 	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
+	rc = weft_findings_vadd(d->findings, id, at, d->err, format, args);
 	va_end(args);
-	return weft_findings_add(d->findings, id, at, d->err, "%s", text);
+	return rc;
 }
 
 static bool knows_host_cables(const struct weft_inventory *s)
