@@ -3,9 +3,19 @@
 #include "topology/import/import.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "topology/import/lines.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* Here, since weft also knows the format where it is built without hwloc. */
+static bool looks_hwloc_xml(const char *text, size_t size)
+{
+	struct weft_span all = {text, size < 4096 ? size : 4096};
+
+	return weft_span_find(all, "<topology") &&
+	       weft_span_find(all, "<object");
+}
 
 /* In the order in which one meets them: networks, schedulers, clouds, nodes. */
 const struct weft_importer weft_importers[] = {
@@ -44,7 +54,7 @@ const struct weft_importer weft_importers[] = {
 	{"gpu-fabric", "NVLink domains: lines HOST,CLUSTER-UUID,CLIQUE",
 	 weft_import_gpu_fabric, NULL},
 	{"hwloc-xml", "a node as hwloc sees it: what lstopo FILE.xml writes",
-	 weft_import_hwloc_xml, weft_looks_hwloc_xml},
+	 weft_import_hwloc_xml, looks_hwloc_xml},
 	{"nccl-xml", "a node as NCCL sees it: what NCCL_TOPO_DUMP_FILE writes",
 	 weft_import_nccl_xml, weft_looks_nccl_xml},
 	{"rdma-topo", "a node's GPUs and direct NICs: rdma_topo topo (--json)",

@@ -68,7 +68,6 @@ int weft_import_text(struct weft_inventory *s,
 		     struct weft_error *err);
 
 /* For the table: whether a text is of that format. */
-bool weft_looks_hwloc_xml(const char *text, size_t size);
 bool weft_looks_nccl_xml(const char *text, size_t size);
 bool weft_looks_nvidia_smi(const char *text, size_t size);
 

@@ -1,15 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* import_hwloc_none.c - hwloc-xml where weft is built without hwloc */
 #include "topology/import/import.h"
-#include "topology/import/lines.h"
-
-bool weft_looks_hwloc_xml(const char *text, size_t size)
-{
-	struct weft_span all = {text, size < 4096 ? size : 4096};
-
-	return weft_span_find(all, "<topology") &&
-	       weft_span_find(all, "<object");
-}
 
 int weft_import_hwloc_xml(struct weft_inventory *s,
 			  const struct weft_import_input *input,

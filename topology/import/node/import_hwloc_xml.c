@@ -414,14 +414,6 @@ static int topology_load(struct reader *r)
 	return topology_use(r);
 }
 
-bool weft_looks_hwloc_xml(const char *text, size_t size)
-{
-	struct weft_span all = {text, size < 4096 ? size : 4096};
-
-	return weft_span_find(all, "<topology") &&
-	       weft_span_find(all, "<object");
-}
-
 int weft_import_hwloc_xml(struct weft_inventory *s,
 			  const struct weft_import_input *input,
 			  struct weft_error *err)
