@@ -76,25 +76,29 @@ static void each_sum(const struct saved *saved,
 		}
 }
 
-/* ---- text ---- */
-
+/* A row of the table for people, or of that of the page. */
 static void week_print(void *arg, double week_s, enum saved_mode mode,
 		       const struct saved_sum *sum)
 {
+	const bool *html = arg;
 	double saved_s = sum->saved_gpu_s + sum->at_most_gpu_s;
 	char date[DATE_SIZE];
 
-	(void)arg;
 	date_text(week_s, date);
 	date[10] = '\0';
-	printf("  %-10s  %-8s %6u %9u %11.1f %11.1f", date,
-	       saved_mode_names[mode], sum->n_jobs, sum->n_compared,
+	printf(*html ? "<tr><td>%s</td><td>%s</td><td>%u</td><td>%u</td>"
+		       "<td>%.1f</td><td>%.1f</td><td>"
+		     : "  %-10s  %-8s %6u %9u %11.1f %11.1f",
+	       date, saved_mode_names[mode], sum->n_jobs, sum->n_compared,
 	       sum->gpu_s / 3600, saved_s / 3600);
 	if (sum->compared_gpu_s > 0)
-		printf("  %s%.1f %%", sum->at_most_gpu_s != 0 ? "up to " : "",
+		printf("%s%s%.1f %%", *html ? "" : "  ",
+		       sum->at_most_gpu_s != 0 ? "up to " : "",
 		       100 * saved_s / sum->compared_gpu_s);
-	putchar('\n');
+	puts(*html ? "</td></tr>" : "");
 }
+
+/* ---- text ---- */
 
 /* " step 3.43 s, with weft 2.39 s: 30.3 %" */
 static void gain_print(json_t *job)
@@ -143,6 +147,7 @@ static void job_print(json_t *job)
 void saved_text(const struct saved *saved)
 {
 	size_t n = json_array_size(saved->jobs), i;
+	bool html = false;
 	json_t *job;
 
 	if (!n) {
@@ -153,7 +158,7 @@ void saved_text(const struct saved *saved)
 	     "saved of them:\nof those that have ended\n"
 	     "  week of     mode       jobs  compared   GPU hours    saved by "
 	     "weft's nodes");
-	each_sum(saved, week_print, NULL);
+	each_sum(saved, week_print, &html);
 	puts("\nobserve: what weft's nodes would have saved against those that "
 	     "Slurm gave;\nplace: what they saved against those that Slurm "
 	     "would have given");
@@ -167,27 +172,10 @@ void saved_text(const struct saved *saved)
 
 /* ---- HTML ---- */
 
-static void week_html(void *arg, double week_s, enum saved_mode mode,
-		      const struct saved_sum *sum)
-{
-	double saved_s = sum->saved_gpu_s + sum->at_most_gpu_s;
-	char date[DATE_SIZE];
-
-	(void)arg;
-	date_text(week_s, date);
-	date[10] = '\0';
-	printf("<tr><td>%s</td><td>%s</td><td>%u</td><td>%u</td><td>%.1f</td>"
-	       "<td>%.1f</td><td>",
-	       date, saved_mode_names[mode], sum->n_jobs, sum->n_compared,
-	       sum->gpu_s / 3600, saved_s / 3600);
-	if (sum->compared_gpu_s > 0)
-		printf("%s%.1f %%", sum->at_most_gpu_s != 0 ? "up to " : "",
-		       100 * saved_s / sum->compared_gpu_s);
-	puts("</td></tr>");
-}
-
 void saved_html(const struct saved *saved)
 {
+	bool html = true;
+
 	if (!json_array_size(saved->jobs))
 		return;
 	puts("<h2>What weft's nodes save, by the week</h2>\n"
@@ -196,7 +184,7 @@ void saved_html(const struct saved *saved)
 	     "given. Of jobs that have ended.</p>\n"
 	     "<table><tr><th>Week of</th><th>Mode</th><th>Jobs</th>"
 	     "<th>Compared</th><th>GPU hours</th><th>Saved</th><th></th></tr>");
-	each_sum(saved, week_html, NULL);
+	each_sum(saved, week_print, &html);
 	puts("</table>");
 }
 
