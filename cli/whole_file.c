@@ -4,9 +4,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* A new file, never one that a link leads to: root writes into folders that are
@@ -49,4 +51,23 @@ int whole_file_write(const char *path, const char *text, struct weft_error *err)
 		remove(temporary);
 	free(temporary);
 	return rc;
+}
+
+int output_file_write(const char *path, const char *text, size_t size,
+		      struct weft_error *err)
+{
+	FILE *file = fopen(path, "w");
+	struct stat about;
+	bool written;
+
+	if (!file)
+		return weft_fail_at(err, WEFT_EIO, path, 0, 0, "%s",
+				    strerror(errno));
+	written = fwrite(text, 1, size, file) == size;
+	if (fclose(file) == 0 && written)
+		return 0;
+	weft_fail_at(err, WEFT_EIO, path, 0, 0, "%s", strerror(errno));
+	if (lstat(path, &about) == 0 && S_ISREG(about.st_mode))
+		remove(path);
+	return -1;
 }

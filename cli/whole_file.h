@@ -10,4 +10,9 @@
 int whole_file_write(const char *path, const char *text,
 		     struct weft_error *err);
 
+/* Into the file itself; what is no plain file, as /dev/stdout, stays where it
+ * is, and a plain one is removed where it cannot be written whole. */
+int output_file_write(const char *path, const char *text, size_t size,
+		      struct weft_error *err);
+
 #endif

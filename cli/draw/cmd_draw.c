@@ -6,16 +6,15 @@
 #include "cli/fold.h"
 #include "cli/option.h"
 #include "cli/report.h"
+#include "cli/whole_file.h"
 #include "topology/draw/draw.h"
 
-#include <errno.h>
 #include <langinfo.h>
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* Terminals are that wide at most. */
@@ -222,26 +221,6 @@ static struct weft_draw_options options_of(const struct sketch *sketch)
 
 /* ---- output ---- */
 
-/* All or nothing; what is no plain file, as /dev/stdout, stays where it is. */
-static int file_write(const char *path, const char *text, size_t size,
-		      struct weft_error *err)
-{
-	FILE *file = fopen(path, "w");
-	struct stat about;
-	bool written;
-
-	if (!file)
-		return weft_fail_at(err, WEFT_EIO, path, 0, 0, "%s",
-				    strerror(errno));
-	written = fwrite(text, 1, size, file) == size;
-	if (fclose(file) == 0 && written)
-		return 0;
-	weft_fail_at(err, WEFT_EIO, path, 0, 0, "%s", strerror(errno));
-	if (lstat(path, &about) == 0 && S_ISREG(about.st_mode))
-		remove(path);
-	return -1;
-}
-
 /* Into memory first, so that an error leaves nothing half-written. */
 static int draw(const struct sketch *sketch, struct weft_error *err)
 {
@@ -258,7 +237,7 @@ static int draw(const struct sketch *sketch, struct weft_error *err)
 	if (fclose(out) || report_starved())
 		result = weft_fail(err, WEFT_ENOMEM, "out of memory");
 	if (result == 0 && sketch->output)
-		result = file_write(sketch->output, text, size, err);
+		result = output_file_write(sketch->output, text, size, err);
 	else if (result == 0)
 		fwrite(text, 1, size, stdout);
 	free(text);

@@ -7,16 +7,15 @@
 #include "cli/plan/request.h"
 #include "cli/plan/verdict.h"
 #include "cli/report.h"
+#include "cli/whole_file.h"
 #include "costmodel/job/spec_words.h"
 #include "placement/blockers.h"
 #include "placement/exact/place_exact.h"
 #include "placement/place.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* ---- the job without one of its wishes, and how much less it costs ---- */
 
@@ -226,27 +225,6 @@ static int look_out(const struct plan *plan, struct weft_placement *placement,
 	return 0;
 }
 
-/* Writes what is to go into the certificate's file, all or nothing; what is no
- * plain file, as /dev/stdout, stays where it is. */
-static int certificate_write(const char *path, const char *text, size_t size,
-			     struct weft_error *err)
-{
-	FILE *file = fopen(path, "w");
-	struct stat about;
-	bool written;
-
-	if (!file)
-		return weft_fail_at(err, WEFT_EIO, path, 0, 0, "%s",
-				    strerror(errno));
-	written = fwrite(text, 1, size, file) == size;
-	if (fclose(file) == 0 && written)
-		return 0;
-	weft_fail_at(err, WEFT_EIO, path, 0, 0, "%s", strerror(errno));
-	if (lstat(path, &about) == 0 && S_ISREG(about.st_mode))
-		remove(path);
-	return -1;
-}
-
 static int place(struct plan *plan, struct weft_placement *placement,
 		 struct weft_error *err)
 {
@@ -268,7 +246,7 @@ static int place(struct plan *plan, struct weft_placement *placement,
 	if (plan->options.certificate && fclose(plan->options.certificate))
 		rc = weft_fail(err, WEFT_ENOMEM, "out of memory");
 	if (rc == 0 && plan->certificate_path && placement->placed)
-		rc = certificate_write(plan->certificate_path, text, size, err);
+		rc = output_file_write(plan->certificate_path, text, size, err);
 	free(text);
 	return rc;
 }
