@@ -3,11 +3,33 @@
 #include "cli/command.h"
 #include "topology/import/import.h"
 
+#include <errno.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+static int command_failed(const char *command, struct weft_error *err)
+{
+	return weft_fail(err, WEFT_EIO,
+			 "\"%s\" failed; is Slurm running, and SLURM_CONF "
+			 "right?",
+			 command);
+}
+
+FILE *command_open(const char *command, struct weft_error *err)
+{
+	FILE *in = popen(command, "r");
+
+	if (!in)
+		weft_fail(err, WEFT_EIO, "%s: %s", command, strerror(errno));
+	return in;
+}
+
+int command_close(FILE *in, const char *command, int rc, struct weft_error *err)
+{
+	return pclose(in) != 0 && rc == 0 ? command_failed(command, err) : rc;
+}
 
 char *command_read(const char *command, size_t *size, struct weft_error *err)
 {
@@ -29,9 +51,7 @@ char *command_read(const char *command, size_t *size, struct weft_error *err)
 	if (good)
 		return text;
 	free(text);
-	weft_fail(err, WEFT_EIO,
-		  "\"%s\" failed; is Slurm running, and SLURM_CONF right?",
-		  command);
+	command_failed(command, err);
 	return NULL;
 }
 

@@ -2,6 +2,7 @@
 /* cmd_status.c - weft status: what is free, how weft decides, who waits */
 #include "base/bitset.h"
 #include "cli/cmd.h"
+#include "cli/command.h"
 #include "cli/option.h"
 #include "cli/report.h"
 #include "cli/slurm/fleet.h"
@@ -10,7 +11,6 @@
 #include "cli/slurm/slurm_state.h"
 #include "cli/slurm/status.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -327,19 +327,13 @@ static int waiting_read(struct status *status, FILE *in, struct weft_error *err)
 static int waiting_ask(struct status *status, struct weft_error *err)
 {
 	static const char command[] = "scontrol --oneliner --details show job";
-	FILE *in = popen(command, "r");
+	FILE *in = command_open(command, err);
 	int rc;
 
 	if (!in)
-		return weft_fail(err, WEFT_EIO, "%s: %s", command,
-				 strerror(errno));
+		return -1;
 	rc = waiting_read(status, in, err);
-	if (pclose(in) != 0 && rc == 0)
-		return weft_fail(err, WEFT_EIO,
-				 "\"%s\" failed; is Slurm running, and "
-				 "SLURM_CONF right?",
-				 command);
-	return rc;
+	return command_close(in, command, rc, err);
 }
 
 /* Without the plugin's file everything but its own counts is known. */

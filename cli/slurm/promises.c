@@ -13,12 +13,12 @@
 #include "cli/slurm/promises.h"
 
 #include "base/hostlist.h"
+#include "cli/command.h"
 #include "cli/slurm/slurm_fields.h"
 #include "cli/slurm/slurm_job.h"
 #include "costmodel/job/spec.h"
 #include "placement/nodes/limits.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -423,7 +423,7 @@ int promises_read(const struct weft_fabric *f, const struct snapshot *snapshot,
 		  struct promises *promises, struct weft_error *err)
 {
 	static const char command[] = "scontrol --oneliner --details show job";
-	FILE *jobs = popen(command, "r");
+	FILE *jobs = command_open(command, err);
 	/* Without a topology plugin there is nothing to show, which is said as
 	 * an error. */
 	FILE *topology = popen("scontrol show topology 2>/dev/null", "r");
@@ -434,10 +434,5 @@ int promises_read(const struct weft_fabric *f, const struct snapshot *snapshot,
 		rc = promises_parse(f, jobs, topology, snapshot, promises, err);
 	if (topology)
 		pclose(topology);
-	if (!jobs || pclose(jobs) != 0)
-		return weft_fail(err, WEFT_EIO,
-				 "\"%s\" failed; is Slurm running, and "
-				 "SLURM_CONF right?",
-				 command);
-	return rc;
+	return jobs ? command_close(jobs, command, rc, err) : -1;
 }

@@ -2,10 +2,10 @@
 /* slurm_job.c - reading one job's record */
 #include "cli/slurm/slurm_job.h"
 
+#include "cli/command.h"
 #include "cli/slurm/slurm_fields.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -180,10 +180,9 @@ int slurm_job_read(const char *id, struct slurm_job *job,
 				 id);
 	snprintf(command, sizeof(command),
 		 "scontrol --oneliner --details show job %s", id);
-	in = popen(command, "r");
+	in = command_open(command, err);
 	if (!in)
-		return weft_fail(err, WEFT_EIO, "%s: %s", command,
-				 strerror(errno));
+		return -1;
 	found = getline(&line, &size, in) > 0;
 	if (found)
 		slurm_job_parse(line, job);

@@ -11,6 +11,7 @@
 
 #include "base/bitset.h"
 #include "base/hostlist.h"
+#include "cli/command.h"
 #include "cli/slurm/slurm_fields.h"
 #include "cli/slurm/slurm_job.h"
 #include "cli/slurm/slurm_jobs.h"
@@ -216,18 +217,12 @@ int slurm_jobs_read(struct weft_occupancy *o, struct weft_running_list *list,
 		    struct weft_error *err)
 {
 	static const char command[] = "scontrol --oneliner --details show job";
-	FILE *in = popen(command, "r");
+	FILE *in = command_open(command, err);
 	int rc;
 
 	memset(list, 0, sizeof(*list));
 	if (!in)
-		return weft_fail(err, WEFT_EIO, "%s: %s", command,
-				 strerror(errno));
+		return -1;
 	rc = slurm_jobs_parse(o, in, command, time(NULL), list, err);
-	if (pclose(in) != 0 && rc == 0)
-		return weft_fail(err, WEFT_EIO,
-				 "\"%s\" failed; is Slurm running, and "
-				 "SLURM_CONF right?",
-				 command);
-	return rc;
+	return command_close(in, command, rc, err);
 }

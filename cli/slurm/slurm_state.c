@@ -6,6 +6,7 @@
  */
 #include "cli/slurm/slurm_state.h"
 #include "base/bitset.h"
+#include "cli/command.h"
 #include "cli/slurm/slurm_fields.h"
 
 #include <errno.h>
@@ -121,23 +122,18 @@ int slurm_state_read(struct weft_occupancy *o, uint32_t *n_powered_down,
 		     struct weft_error *err)
 {
 	static const char command[] = "scontrol --oneliner --details show node";
-	FILE *in = popen(command, "r");
+	FILE *in = command_open(command, err);
 	struct weft_error why = {0};
 	uint32_t ignored;
-	int result, status;
+	int result;
 
 	if (!in)
-		return weft_fail(err, WEFT_EIO, "%s: %s", command,
-				 strerror(errno));
+		return -1;
 	result = slurm_state_parse(o, in, command,
 				   n_powered_down ? n_powered_down : &ignored,
 				   &why);
-	status = pclose(in);
-	if (status != 0)
-		return weft_fail(err, WEFT_EIO,
-				 "\"%s\" failed; is Slurm running, and "
-				 "SLURM_CONF right?",
-				 command);
+	if (command_close(in, command, 0, err))
+		return -1;
 	if (result)
 		return weft_fail_at(err, why.code, why.source, 0, 0, "%s",
 				    why.text);
