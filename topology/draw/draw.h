@@ -14,20 +14,22 @@ struct weft_draw_options {
 	bool plain;	  /* of text: ASCII only */
 };
 
-/* Writes to out; -1 with err when out of memory.  What becomes of the bytes,
- * ferror(out) tells. */
+/* Writes to out; -1 with err when out of memory.  ferror(out) says what becomes
+ * of the bytes. */
+typedef int weft_render(const struct weft_scene *scene,
+			const struct weft_draw_options *options, FILE *out,
+			struct weft_error *err);
+
 struct weft_renderer {
 	const char *name, *help;
 	const char *suffix; /* of files of this kind, with the dot */
-	int (*render)(const struct weft_scene *scene,
-		      const struct weft_draw_options *options, FILE *out,
-		      struct weft_error *err);
+	weft_render *render;
 };
 
 extern const struct weft_renderer weft_renderers[];
 extern const uint32_t weft_n_renderers;
 
-/* By name; NULL with err that tells the nearest. */
+/* By name; NULL with err that says the nearest. */
 const struct weft_renderer *weft_renderer_find(const char *name,
 					       struct weft_error *err);
 

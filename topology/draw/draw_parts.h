@@ -7,21 +7,7 @@
 
 #include <jansson.h>
 
-int draw_text(const struct weft_scene *scene,
-	      const struct weft_draw_options *options, FILE *out,
-	      struct weft_error *err);
-int draw_svg(const struct weft_scene *scene,
-	     const struct weft_draw_options *options, FILE *out,
-	     struct weft_error *err);
-int draw_dot(const struct weft_scene *scene,
-	     const struct weft_draw_options *options, FILE *out,
-	     struct weft_error *err);
-int draw_html(const struct weft_scene *scene,
-	      const struct weft_draw_options *options, FILE *out,
-	      struct weft_error *err);
-int draw_json(const struct weft_scene *scene,
-	      const struct weft_draw_options *options, FILE *out,
-	      struct weft_error *err);
+weft_render draw_text, draw_svg, draw_dot, draw_html, draw_json;
 
 /* The scene as {"schema": "weft.draw/1", ...}: weft-draw(1).  New, or NULL with
  * err. */

@@ -25,12 +25,15 @@ struct weft_export_options {
 			    * what the fabric is */
 };
 
+typedef int weft_export_run(const struct weft_fabric *f,
+			    const struct weft_export_options *options,
+			    FILE *out, struct weft_findings *findings,
+			    struct weft_error *err);
+
 struct weft_exporter {
 	const char *name; /* "slurm-tree" */
 	const char *help;
-	int (*run)(const struct weft_fabric *f,
-		   const struct weft_export_options *options, FILE *out,
-		   struct weft_findings *findings, struct weft_error *err);
+	weft_export_run *run;
 };
 extern const struct weft_exporter weft_exporters[];
 extern const uint32_t weft_n_exporters;
@@ -45,30 +48,9 @@ char *weft_export(const struct weft_fabric *f,
 		  const struct weft_export_options *options,
 		  struct weft_findings *findings, struct weft_error *err);
 
-int weft_export_dot(const struct weft_fabric *f,
-		    const struct weft_export_options *options, FILE *out,
-		    struct weft_findings *findings, struct weft_error *err);
-int weft_export_json(const struct weft_fabric *f,
-		     const struct weft_export_options *options, FILE *out,
-		     struct weft_findings *findings, struct weft_error *err);
-int weft_export_nccl_xml(const struct weft_fabric *f,
-			 const struct weft_export_options *options, FILE *out,
-			 struct weft_findings *findings,
-			 struct weft_error *err);
-int weft_export_simgrid(const struct weft_fabric *f,
-			const struct weft_export_options *options, FILE *out,
-			struct weft_findings *findings, struct weft_error *err);
-int weft_export_slurm_block(const struct weft_fabric *f,
-			    const struct weft_export_options *options,
-			    FILE *out, struct weft_findings *findings,
-			    struct weft_error *err);
-int weft_export_slurm_tree(const struct weft_fabric *f,
-			   const struct weft_export_options *options, FILE *out,
-			   struct weft_findings *findings,
-			   struct weft_error *err);
-int weft_export_slurm_yaml(const struct weft_fabric *f,
-			   const struct weft_export_options *options, FILE *out,
-			   struct weft_findings *findings,
-			   struct weft_error *err);
+/* For the table. */
+weft_export_run weft_export_dot, weft_export_json, weft_export_nccl_xml,
+	weft_export_simgrid, weft_export_slurm_block, weft_export_slurm_tree,
+	weft_export_slurm_yaml;
 
 #endif

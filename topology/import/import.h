@@ -30,18 +30,20 @@ struct weft_import_input {
 	const struct weft_import_options *options; /* never NULL */
 };
 
-/* run: 0, or -1 with err set where the input cannot be used at all (err has
- * source, line and column).  What can be left out is a finding with its line.
- */
+/* Reads an input into s.  0, or -1 with err set where the input cannot be used
+ * at all (err has source, line and column).  What can be left out is a finding
+ * with its line. */
+typedef int weft_import_run(struct weft_inventory *s,
+			    const struct weft_import_input *input,
+			    struct weft_error *err);
+/* Whether a content is of the format. */
+typedef bool weft_import_looks(const char *text, size_t size);
+
 struct weft_importer {
 	const char *name; /* "ibnetdiscover" */
 	const char *help;
-	int (*run)(struct weft_inventory *s,
-		   const struct weft_import_input *input,
-		   struct weft_error *err);
-	/* Whether a content is of this format, for those who do not say; NULL:
-	 * it has no sign of its own. */
-	bool (*looks)(const char *text, size_t size);
+	weft_import_run *run;
+	weft_import_looks *looks; /* NULL: the format has no sign of its own */
 };
 extern const struct weft_importer weft_importers[];
 extern const uint32_t weft_n_importers;
@@ -67,83 +69,19 @@ int weft_import_text(struct weft_inventory *s,
 		     const struct weft_import_options *options,
 		     struct weft_error *err);
 
-/* For the table: whether a text is of that format. */
-bool weft_looks_nccl_xml(const char *text, size_t size);
-bool weft_looks_nvidia_smi(const char *text, size_t size);
-
-bool weft_aws_looks(const char *text, size_t size);
-int weft_import_aws(struct weft_inventory *s,
-		    const struct weft_import_input *input,
-		    struct weft_error *err);
-bool weft_looks_gcp(const char *text, size_t size);
-int weft_import_gcp(struct weft_inventory *s,
-		    const struct weft_import_input *input,
-		    struct weft_error *err);
-bool weft_looks_oci(const char *text, size_t size);
-int weft_import_oci(struct weft_inventory *s,
-		    const struct weft_import_input *input,
-		    struct weft_error *err);
-bool weft_looks_azure(const char *text, size_t size);
-int weft_import_azure(struct weft_inventory *s,
-		      const struct weft_import_input *input,
-		      struct weft_error *err);
-bool weft_looks_lldp(const char *text, size_t size);
-int weft_import_lldp(struct weft_inventory *s,
-		     const struct weft_import_input *input,
-		     struct weft_error *err);
-bool weft_looks_ufm(const char *text, size_t size);
-int weft_import_ufm(struct weft_inventory *s,
-		    const struct weft_import_input *input,
-		    struct weft_error *err);
-bool weft_looks_csv(const char *text, size_t size);
-int weft_import_csv(struct weft_inventory *s,
-		    const struct weft_import_input *input,
-		    struct weft_error *err);
-int weft_import_gpu_fabric(struct weft_inventory *s,
-			   const struct weft_import_input *input,
-			   struct weft_error *err);
-int weft_import_hwloc_xml(struct weft_inventory *s,
-			  const struct weft_import_input *input,
-			  struct weft_error *err);
-int weft_import_ibnetdiscover(struct weft_inventory *s,
-			      const struct weft_import_input *input,
-			      struct weft_error *err);
-bool weft_looks_kubernetes(const char *text, size_t size);
-int weft_import_kubernetes(struct weft_inventory *s,
-			   const struct weft_import_input *input,
-			   struct weft_error *err);
-int weft_import_nccl_xml(struct weft_inventory *s,
-			 const struct weft_import_input *input,
-			 struct weft_error *err);
-int weft_import_nvidia_smi(struct weft_inventory *s,
-			   const struct weft_import_input *input,
-			   struct weft_error *err);
-bool weft_looks_rdma_topo(const char *text, size_t size);
-int weft_import_rdma_topo(struct weft_inventory *s,
-			  const struct weft_import_input *input,
-			  struct weft_error *err);
-bool weft_looks_rocm_smi(const char *text, size_t size);
-int weft_import_rocm_smi(struct weft_inventory *s,
-			 const struct weft_import_input *input,
-			 struct weft_error *err);
-bool weft_slurm_nodes_looks(const char *text, size_t size);
-int weft_import_slurm_nodes(struct weft_inventory *s,
-			    const struct weft_import_input *input,
-			    struct weft_error *err);
-bool weft_slurm_topology_looks(const char *text, size_t size);
-int weft_import_slurm_topology(struct weft_inventory *s,
-			       const struct weft_import_input *input,
-			       struct weft_error *err);
-bool weft_slurm_yaml_looks(const char *text, size_t size);
-int weft_import_slurm_yaml(struct weft_inventory *s,
-			   const struct weft_import_input *input,
-			   struct weft_error *err);
-bool weft_topograph_looks(const char *text, size_t size);
-int weft_import_topograph(struct weft_inventory *s,
-			  const struct weft_import_input *input,
-			  struct weft_error *err);
-
-/* Whether a content is of the format. */
-bool weft_looks_ibnetdiscover(const char *text, size_t size);
+/* For the table. */
+weft_import_run weft_import_aws, weft_import_azure, weft_import_csv,
+	weft_import_gcp, weft_import_gpu_fabric, weft_import_hwloc_xml,
+	weft_import_ibnetdiscover, weft_import_kubernetes, weft_import_lldp,
+	weft_import_nccl_xml, weft_import_nvidia_smi, weft_import_oci,
+	weft_import_rdma_topo, weft_import_rocm_smi, weft_import_slurm_nodes,
+	weft_import_slurm_topology, weft_import_slurm_yaml,
+	weft_import_topograph, weft_import_ufm;
+weft_import_looks weft_aws_looks, weft_looks_azure, weft_looks_csv,
+	weft_looks_gcp, weft_looks_ibnetdiscover, weft_looks_kubernetes,
+	weft_looks_lldp, weft_looks_nccl_xml, weft_looks_nvidia_smi,
+	weft_looks_oci, weft_looks_rdma_topo, weft_looks_rocm_smi,
+	weft_looks_ufm, weft_slurm_nodes_looks, weft_slurm_topology_looks,
+	weft_slurm_yaml_looks, weft_topograph_looks;
 
 #endif
