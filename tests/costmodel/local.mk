@@ -35,6 +35,7 @@ unit_tests += \
 	%D%/schedule \
 	%D%/seeds \
 	%D%/sequence \
+	%D%/span \
 	%D%/spec \
 	%D%/step \
 	%D%/straggler \
@@ -52,6 +53,7 @@ unit_tests += \
 noinst_HEADERS += \
 	%D%/csv.h \
 	%D%/flows_explicit.h \
+	%D%/flows_scene.h \
 	%D%/groups.h \
 	%D%/measured.h \
 	%D%/nccl_choice.h \
