@@ -76,6 +76,15 @@ void *weft_calloc(size_t n, size_t size, struct weft_error *err)
 	return block;
 }
 
+uint32_t *weft_calloc_none(size_t n, struct weft_error *err)
+{
+	uint32_t *array = weft_calloc(n, sizeof(*array), err);
+
+	if (array)
+		memset(array, 0xff, n * sizeof(*array));
+	return array;
+}
+
 void *weft_realloc(void *old, size_t n, size_t size, struct weft_error *err)
 {
 	void *block = NULL;

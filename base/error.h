@@ -42,6 +42,10 @@ const char *weft_error_text(const struct weft_error *err, char *buffer,
 void *weft_calloc(size_t n, size_t size, struct weft_error *err)
 	__attribute__((warn_unused_result));
 
+/* The same for n indices, each UINT32_MAX: none. */
+uint32_t *weft_calloc_none(size_t n, struct weft_error *err)
+	__attribute__((warn_unused_result));
+
 /* realloc to n elements of `size` bytes, with the same checks.  On failure the
  * old block is untouched and still the caller's. */
 void *weft_realloc(void *old, size_t n, size_t size, struct weft_error *err)

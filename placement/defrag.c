@@ -336,14 +336,10 @@ static int build(struct work *w)
 
 	w->tenant = weft_calloc(list->n, sizeof(*w->tenant), w->err);
 	w->inside = weft_calloc(list->n, sizeof(*w->inside), w->err);
-	w->owner = weft_calloc(w->f->n_gpus, sizeof(*w->owner), w->err);
+	w->owner = weft_running_owners(list, w->f->n_gpus, w->err);
 	w->out->plans = weft_calloc(MAX_TRIALS, sizeof(*w->out->plans), w->err);
 	if (!w->tenant || !w->inside || !w->owner || !w->out->plans)
 		return -1;
-	memset(w->owner, 0xff, w->f->n_gpus * sizeof(*w->owner));
-	for (uint32_t i = 0; i < list->n; i++)
-		for (uint32_t k = 0; k < list->jobs[i].n_gpus; k++)
-			w->owner[list->jobs[i].gpu[k]] = i;
 	return 0;
 }
 

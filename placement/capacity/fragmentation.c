@@ -20,16 +20,10 @@ static int work_open(struct work *w)
 {
 	const struct weft_running_list *list = w->running;
 
-	w->owner = weft_calloc(w->f->n_gpus, sizeof(*w->owner), w->err);
+	w->owner = weft_running_owners(list, w->f->n_gpus, w->err);
 	w->seen = weft_calloc(list->n, sizeof(*w->seen), w->err);
 	w->tenant = weft_calloc(list->n, sizeof(*w->tenant), w->err);
-	if (!w->owner || !w->seen || !w->tenant)
-		return -1;
-	memset(w->owner, 0xff, w->f->n_gpus * sizeof(*w->owner));
-	for (uint32_t i = 0; i < list->n; i++)
-		for (uint32_t k = 0; k < list->jobs[i].n_gpus; k++)
-			w->owner[list->jobs[i].gpu[k]] = i;
-	return 0;
+	return w->owner && w->seen && w->tenant ? 0 : -1;
 }
 
 /* Whether a job's end would free the GPU, or it is free. */

@@ -277,6 +277,17 @@ int weft_running_load(struct weft_occupancy *o, const char *path,
 	return rc;
 }
 
+uint32_t *weft_running_owners(const struct weft_running_list *list,
+			      uint32_t n_gpus, struct weft_error *err)
+{
+	uint32_t *owner = weft_calloc_none(n_gpus, err);
+
+	for (uint32_t i = 0; owner && i < list->n; i++)
+		for (uint32_t k = 0; k < list->jobs[i].n_gpus; k++)
+			owner[list->jobs[i].gpu[k]] = i;
+	return owner;
+}
+
 void weft_running_release(const struct weft_running *job,
 			  struct weft_occupancy *o)
 {

@@ -34,6 +34,10 @@ int weft_running_load(struct weft_occupancy *o, const char *path,
 int weft_running_parse(struct weft_occupancy *o, const char *text, size_t size,
 		       const char *source, struct weft_running_list *list,
 		       struct weft_error *err);
+/* The job of each GPU, by number in the list, or WEFT_NONE; the caller frees
+ * it.  NULL with err when out of memory. */
+uint32_t *weft_running_owners(const struct weft_running_list *list,
+			      uint32_t n_gpus, struct weft_error *err);
 /* Frees a running job's GPUs in o. */
 void weft_running_release(const struct weft_running *job,
 			  struct weft_occupancy *o);

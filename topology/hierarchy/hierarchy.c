@@ -43,15 +43,6 @@ uint32_t weft_hierarchy_add_domain(struct weft_hierarchy *hierarchy,
 	return domain->name ? hierarchy->n_domains++ : WEFT_NONE;
 }
 
-static uint32_t *nones(uint32_t n, struct weft_error *err)
-{
-	uint32_t *array = weft_calloc(n, sizeof(*array), err);
-
-	for (uint32_t i = 0; array && i < n; i++)
-		array[i] = WEFT_NONE;
-	return array;
-}
-
 static bool has_host_cables(const struct weft_inventory *s)
 {
 	for (uint32_t i = 0; i < s->n_cables; i++)
@@ -116,8 +107,8 @@ weft_hierarchy_build(struct weft_inventory *s,
 	if (!hierarchy)
 		return NULL;
 	hierarchy->n_rails = 1;
-	hierarchy->host_domain = nones(s->n_hosts, err);
-	hierarchy->switch_domain = nones(s->n_switches, err);
+	hierarchy->host_domain = weft_calloc_none(s->n_hosts, err);
+	hierarchy->switch_domain = weft_calloc_none(s->n_switches, err);
 	if (!hierarchy->host_domain || !hierarchy->switch_domain ||
 	    hierarchy_fill(s, hierarchy, err) ||
 	    weft_hierarchy_fit(s, hierarchy, options, err) ||

@@ -49,21 +49,12 @@ static bool knows_switch_cables(const struct weft_inventory *s)
 	return false;
 }
 
-static uint32_t *nones(uint32_t n, struct weft_error *err)
-{
-	uint32_t *array = weft_calloc(n, sizeof(*array), err);
-
-	if (array && n)
-		memset(array, 0xff, n * sizeof(*array));
-	return array;
-}
-
 static int drift_open(struct drift *d)
 {
 	for (int i = 0; i < 2; i++) {
 		d->s[i] = d->side[i]->inventory;
-		d->host[i] = nones(d->s[i]->n_hosts, d->err);
-		d->sw[i] = nones(d->s[i]->n_switches, d->err);
+		d->host[i] = weft_calloc_none(d->s[i]->n_hosts, d->err);
+		d->sw[i] = weft_calloc_none(d->s[i]->n_switches, d->err);
 		if (!d->host[i] || !d->sw[i] ||
 		    audit_graph_build(d->s[i], d->side[i]->hierarchy, &d->g[i],
 				      d->err))
