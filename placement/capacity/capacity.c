@@ -3,6 +3,7 @@
 #include "placement/capacity/capacity.h"
 
 #include "base/bitset.h"
+#include "base/divisor.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -98,17 +99,6 @@ static void build_node(struct capacity *s, uint32_t node, uint32_t min_give)
 				  rate_shape(node_uplink(s->f, node)));
 }
 
-static uint32_t common_divisor(uint32_t a, uint32_t b)
-{
-	while (b) {
-		uint32_t rest = a % b;
-
-		a = b;
-		b = rest;
-	}
-	return a;
-}
-
 /* From nodes by what they give to what all together do. */
 static void sum_counts(struct capacity *s)
 {
@@ -125,7 +115,7 @@ static void sum_counts(struct capacity *s)
 		s->give_most = n;
 		if (!s->give_least)
 			s->give_least = n;
-		s->give_common = common_divisor(s->give_common, n);
+		s->give_common = (uint32_t)weft_divisor(s->give_common, n);
 	}
 }
 

@@ -10,6 +10,7 @@
 #include "placement/mapping/mapping.h"
 
 #include "base/clock.h"
+#include "base/divisor.h"
 #include "placement/mapping/alignment.h"
 #include "placement/mapping/coarsening.h"
 #include "placement/mapping/local_search.h"
@@ -325,17 +326,6 @@ out:
 	return rc;
 }
 
-static uint32_t gcd(uint32_t a, uint32_t b)
-{
-	while (b) {
-		uint32_t rest = a % b;
-
-		a = b;
-		b = rest;
-	}
-	return a;
-}
-
 /* What every lowest domain holds a multiple of, and the largest groups of which
  * there is room for all whole. */
 static int find_sizes(struct solver *s, uint32_t *divisor,
@@ -347,7 +337,8 @@ static int find_sizes(struct solver *s, uint32_t *divisor,
 	*divisor = 0;
 	if (rc == 0)
 		for (uint32_t b = 0; b < t.n_bins; b++)
-			*divisor = gcd(*divisor, t.first[b + 1] - t.first[b]);
+			*divisor = (uint32_t)weft_divisor(
+				*divisor, t.first[b + 1] - t.first[b]);
 	if (rc == 0)
 		rc = coarsening_whole(s->m->g, t.first, t.n_bins, whole,
 				      s->err);

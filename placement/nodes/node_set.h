@@ -6,6 +6,7 @@
 #ifndef WEFT_PLACEMENT_NODES_NODE_SET_H
 #define WEFT_PLACEMENT_NODES_NODE_SET_H
 
+#include "base/divisor.h"
 #include "placement/capacity/capacity.h"
 
 /* Nodes of one domain are consecutive, at every level, so that GPUs taken in
@@ -65,13 +66,7 @@ bool node_set_valid(const struct node_set *c, const struct capacity *s);
  */
 static inline uint32_t node_set_divisor(uint32_t a, uint32_t b)
 {
-	while (b) {
-		uint32_t rest = a % b;
-
-		a = b;
-		b = rest;
-	}
-	return a;
+	return (uint32_t)weft_divisor(a, b);
 }
 
 /* Sizes of the blocks in which the ranks on a choice are moved: the largest

@@ -3,6 +3,7 @@
 #include "plugin/bridge/request.h"
 
 #include "base/bitset.h"
+#include "base/divisor.h"
 #include "plugin/bridge/launch/spec_text.h"
 #include "topology/fabric.h"
 
@@ -31,17 +32,6 @@ static void frame_nodes(const struct weft_spec *spec, struct weft_frame *frame)
 		frame->nodes = frame->nodes_max = (uint32_t)sum;
 }
 
-static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
-{
-	while (b) {
-		uint64_t rest = a % b;
-
-		a = b;
-		b = rest;
-	}
-	return a;
-}
-
 /* What the GPUs of any job with these axes are a multiple of, dense and expert
  * layers alike; 0: more than there can be. */
 static uint32_t axes_multiple(const struct weft_spec *spec)
@@ -55,7 +45,7 @@ static uint32_t axes_multiple(const struct weft_spec *spec)
 	/* An axis has 2^20 ranks at most: two fit a product, three may not. */
 	if (dense > WEFT_MAX_GPUS || expert > WEFT_MAX_GPUS)
 		return 0;
-	dense *= expert / greatest_common_divisor(dense, expert);
+	dense *= expert / weft_divisor(dense, expert);
 	if (dense > WEFT_MAX_GPUS || dense * pp > WEFT_MAX_GPUS)
 		return 0;
 	return (uint32_t)(dense * pp);
@@ -242,8 +232,8 @@ static void counts_of_batch(const struct weft_frame *frame, uint32_t per_node,
 static void counts_find(const struct weft_frame *frame, uint32_t per_node,
 			struct counts *counts)
 {
-	uint64_t step = frame->multiple /
-			greatest_common_divisor(frame->multiple, per_node);
+	uint64_t step =
+		frame->multiple / weft_divisor(frame->multiple, per_node);
 	uint64_t most = counts->range->max - counts->range->max % step;
 
 	if (frame->batch) {
