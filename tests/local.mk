@@ -15,6 +15,8 @@ libweft_test_la_SOURCES = \
 	%D%/lib/check.h \
 	%D%/lib/checker.c \
 	%D%/lib/checker.h \
+	%D%/lib/fabric.c \
+	%D%/lib/fabric.h \
 	%D%/lib/failing.h \
 	%D%/lib/ibnet.c \
 	%D%/lib/ibnet.h \

@@ -19,7 +19,7 @@ static void scene_open(struct scene *scene, uint32_t inner, uint32_t outer)
 
 	snprintf(spec, sizeof(spec), "node:%u gpu:%u", outer, inner);
 	memset(scene, 0, sizeof(*scene));
-	scene->f = fabric_synth(spec);
+	scene->f = test_synth(spec, NULL);
 	scene->group.n_levels = outer > 1 ? 2 : 1;
 	for (uint32_t l = 0; l < scene->group.n_levels; l++) {
 		scene->group.level[l].n = l ? outer : inner;

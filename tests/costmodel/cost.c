@@ -2,7 +2,7 @@
 /* cost.c - sum of d*M and the busiest link, against dense recomputation */
 #include "costmodel/time/cost.h"
 
-#include "tests/lib/check.h"
+#include "tests/lib/fabric.h"
 #include "topology/synth.h"
 
 #include <math.h>
@@ -25,29 +25,6 @@ static const char small_pods[] = "weft: fabric/1\n"
 				 "links:\n"
 				 "  pod: {oversubscription: 3}\n"
 				 "  top: {oversubscription: 6}\n";
-
-static struct weft_fabric *fabric_parse(const char *text)
-{
-	struct weft_error err = {0};
-	struct weft_fabric *f =
-		weft_fabric_parse(text, strlen(text), "test", &err);
-
-	assert_no_error(&err);
-	return f;
-}
-
-static struct weft_fabric *
-fabric_synth(const char *spec, const struct weft_synth_options *options)
-{
-	struct weft_error err = {0};
-	char *text = weft_synth(spec, options, &err);
-	struct weft_fabric *f;
-
-	assert_no_error(&err);
-	f = fabric_parse(text);
-	free(text);
-	return f;
-}
 
 static void flows_random(uint64_t *seed, uint32_t n_ranks,
 			 struct weft_flow *flows, uint32_t n)
@@ -273,7 +250,7 @@ static void cost_equals_a_dense_recomputation(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
 		struct weft_fabric *f =
-			fabric_synth(shapes[i].spec, &shapes[i].options);
+			test_synth(shapes[i].spec, &shapes[i].options);
 
 		for (uint32_t k = 0; k < 60; k++)
 			check_random_traffic(f, &seed, &scratch);
@@ -329,7 +306,7 @@ static void cliques_cost_what_their_pairs_do(void **state)
 	for (uint32_t k = 0; k < 100; k++) {
 		size_t i = test_random_below(&seed, 5);
 		struct weft_fabric *f =
-			fabric_synth(shapes[i].spec, &shapes[i].options);
+			test_synth(shapes[i].spec, &shapes[i].options);
 		struct weft_error err = {0};
 		struct weft_cost cost, sums;
 		struct weft_traffic t;
@@ -355,14 +332,14 @@ static void cliques_cost_what_their_pairs_do(void **state)
  */
 static void pairs_in_a_node_do_not_load_its_network_cards(void **state)
 {
-	struct weft_fabric *f = fabric_parse("weft: fabric/1\n"
-					     "profile: dgx-h100-superpod\n"
-					     "nodes:\n"
-					     "  n[0-3]: 4\n"
-					     "nvlink: 2\n"
-					     "levels:\n"
-					     "  leaf:\n"
-					     "    L0: n[0-3]\n");
+	struct weft_fabric *f = test_fabric("weft: fabric/1\n"
+					    "profile: dgx-h100-superpod\n"
+					    "nodes:\n"
+					    "  n[0-3]: 4\n"
+					    "nvlink: 2\n"
+					    "levels:\n"
+					    "  leaf:\n"
+					    "    L0: n[0-3]\n");
 	struct weft_flow flow = {0, 1, WEFT_AXIS_TP, 1e6};
 	const uint32_t where[] = {0, 2};
 	struct weft_error err = {0};
@@ -387,7 +364,7 @@ static void pairs_in_a_node_do_not_load_its_network_cards(void **state)
 static void oversubscribed_levels_are_computed_too(void **state)
 {
 	struct weft_cost_scratch scratch = {0};
-	struct weft_fabric *f = fabric_parse(small_pods);
+	struct weft_fabric *f = test_fabric(small_pods);
 	uint64_t seed = test_seed();
 
 	(void)state;
@@ -400,7 +377,7 @@ static void oversubscribed_levels_are_computed_too(void **state)
 /* One flow, whose cost can be done by hand. */
 static void one_flow_costs_bytes_times_distance(void **state)
 {
-	struct weft_fabric *f = fabric_parse(small_pods);
+	struct weft_fabric *f = test_fabric(small_pods);
 	struct weft_flow flow = {0, 1, WEFT_AXIS_PP, 1e9};
 	const uint32_t where[] = {0, 31}; /* across the top */
 	struct weft_error err = {0};
@@ -430,7 +407,7 @@ static void one_flow_costs_bytes_times_distance(void **state)
  * lone rank sends to all others through one NIC. */
 static void an_even_split_has_the_less_busy_link(void **state)
 {
-	struct weft_fabric *f = fabric_synth("node:2 gpu:16", NULL);
+	struct weft_fabric *f = test_synth("node:2 gpu:16", NULL);
 	struct weft_error err = {0};
 	struct weft_flow flows[240];
 	uint32_t even[16], uneven[16], n = 0;
@@ -462,7 +439,7 @@ static void an_even_split_has_the_less_busy_link(void **state)
 
 static void renaming_ranks_changes_nothing(void **state)
 {
-	struct weft_fabric *f = fabric_parse(small_pods);
+	struct weft_fabric *f = test_fabric(small_pods);
 	uint64_t seed = test_seed();
 
 	(void)state;
@@ -500,7 +477,7 @@ static void renaming_ranks_changes_nothing(void **state)
 
 static void doubling_all_rates_halves_the_time(void **state)
 {
-	struct weft_fabric *f = fabric_parse(small_pods), fast = *f;
+	struct weft_fabric *f = test_fabric(small_pods), fast = *f;
 	uint64_t seed = test_seed();
 	struct weft_error err = {0};
 	struct weft_flow flows[100];
@@ -529,7 +506,7 @@ static void doubling_all_rates_halves_the_time(void **state)
 
 static void cost_is_zero_when_nothing_moves(void **state)
 {
-	struct weft_fabric *f = fabric_parse(small_pods);
+	struct weft_fabric *f = test_fabric(small_pods);
 	const uint32_t where[] = {3, 9, 27};
 	struct weft_error err = {0};
 	struct weft_traffic t;
@@ -557,7 +534,7 @@ static void impossible_placements_are_errors(void **state)
 		{{5, 4, 5}, "rank 2 runs on GPU 5, as another rank does"},
 	};
 	const uint32_t good[] = {0, 4, 20};
-	struct weft_fabric *f = fabric_parse(small_pods);
+	struct weft_fabric *f = test_fabric(small_pods);
 	struct weft_cost_scratch scratch = {0};
 	struct weft_flow flows[] = {{0, 1, WEFT_AXIS_TP, 1},
 				    {1, 2, WEFT_AXIS_TP, 1}};
@@ -587,14 +564,14 @@ static void impossible_placements_are_errors(void **state)
 
 static void unconnected_gpus_cannot_exchange_bytes(void **state)
 {
-	struct weft_fabric *f = fabric_parse("weft: fabric/1\n"
-					     "profile: dgx-h100-superpod\n"
-					     "disjoint: true\n"
-					     "nodes:\n"
-					     "  n[0-3]: 8\n"
-					     "levels:\n"
-					     "  leaf:\n"
-					     "    L[0-1]: n[0-3]\n");
+	struct weft_fabric *f = test_fabric("weft: fabric/1\n"
+					    "profile: dgx-h100-superpod\n"
+					    "disjoint: true\n"
+					    "nodes:\n"
+					    "  n[0-3]: 8\n"
+					    "levels:\n"
+					    "  leaf:\n"
+					    "    L[0-1]: n[0-3]\n");
 	struct weft_flow flow = {0, 1, WEFT_AXIS_DP, 1};
 	const uint32_t together[] = {0, 8, 31}, apart[] = {0, 31, 8};
 	struct weft_error err = {0};
@@ -618,7 +595,7 @@ static void unconnected_gpus_cannot_exchange_bytes(void **state)
 static void switches_reduce_on_the_way(void **state)
 {
 	static const uint32_t near[] = {0, 1, 4, 5}, far[] = {0, 1, 16, 17};
-	struct weft_fabric *f = fabric_parse(small_pods);
+	struct weft_fabric *f = test_fabric(small_pods);
 	uint32_t member[] = {0, 1, 2, 3}, row[5] = {0};
 	struct weft_switch one = {0, 4, WEFT_AXIS_DP, 1e9};
 	const struct weft_traffic t = {
@@ -662,8 +639,7 @@ static void a_switch_is_no_nearer_for_being_further_out(void **state)
 	/* rank 1 on another rail of rank 0's leaf, rank 2 on its rail */
 	static const uint32_t leaf[] = {0, 9, 16}, pods[] = {0, 9, 32};
 	const struct weft_synth_options rails = {.rails = 8};
-	struct weft_fabric *f =
-		fabric_synth("pod:2 leaf:2 node:2 gpu:8", &rails);
+	struct weft_fabric *f = test_synth("pod:2 leaf:2 node:2 gpu:8", &rails);
 	uint32_t member[] = {0, 1, 2}, row[4] = {0};
 	struct weft_switch one = {0, 3, WEFT_AXIS_DP, 1e9};
 	const struct weft_traffic t = {

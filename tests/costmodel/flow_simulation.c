@@ -3,6 +3,7 @@
 #include "costmodel/traffic/volume.h"
 #include "tests/costmodel/random.h"
 #include "tests/costmodel/simulation.h"
+#include "tests/lib/fabric.h"
 
 #include <math.h>
 
@@ -157,12 +158,10 @@ static const char thin[] = "weft: fabric/1\n"
 static void an_even_shift_takes_the_distance_and_the_busiest_link(void **state)
 {
 	struct weft_error err = {0};
-	struct weft_fabric *f =
-		weft_fabric_parse(thin, strlen(thin), "thin", &err);
+	struct weft_fabric *f = test_fabric(thin);
 	uint32_t where[32];
 
 	(void)state;
-	assert_no_error(&err);
 	for (uint32_t r = 0; r < 32; r++)
 		where[r] = r;
 	for (uint32_t shift = 1; shift < 32; shift *= 2) {
@@ -227,7 +226,7 @@ static double ring_hop(const struct weft_fabric *f, const uint32_t *where,
  * a ring that has the fabric for itself, whatever its order. */
 static void a_ring_takes_its_volume_at_the_slowest_hop(void **state)
 {
-	struct weft_fabric *f = fabric_synth("pod:2 leaf:2 node:2 gpu:4");
+	struct weft_fabric *f = test_synth("pod:2 leaf:2 node:2 gpu:4", NULL);
 	uint64_t seed = test_seed();
 
 	(void)state;
@@ -253,8 +252,7 @@ static void a_ring_takes_its_volume_at_the_slowest_hop(void **state)
 static void a_ring_over_thin_links_is_bounded_from_both_sides(void **state)
 {
 	struct weft_error err = {0};
-	struct weft_fabric *f =
-		weft_fabric_parse(thin, strlen(thin), "thin", &err);
+	struct weft_fabric *f = test_fabric(thin);
 	uint64_t seed = test_seed();
 
 	(void)state;

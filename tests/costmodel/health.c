@@ -2,26 +2,12 @@
 /* health.c - files of slow nodes, and what they do to a job */
 #include "costmodel/time/health.h"
 
-#include "tests/lib/check.h"
-#include "topology/synth.h"
+#include "tests/lib/fabric.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static struct weft_fabric *fabric_build(void)
-{
-	struct weft_error err = {0};
-	char *text = weft_synth("leaf:2 node:4 gpu:4", NULL, &err);
-	struct weft_fabric *f;
-
-	assert_no_error(&err);
-	f = weft_fabric_parse(text, strlen(text), "test", &err);
-	assert_no_error(&err);
-	free(text);
-	return f;
-}
 
 static struct weft_health health_parse(const struct weft_fabric *f,
 				       const char *text, const char *source)
@@ -51,7 +37,7 @@ static void yaml_and_csv_say_the_same(void **state)
 		{"bare.csv", " node , factor\nn7,3\nn[2,5],1.25"},
 	};
 	const double expected[] = {1, 1, 1.25, 1, 1, 1.25, 1, 3};
-	struct weft_fabric *f = fabric_build();
+	struct weft_fabric *f = test_synth("leaf:2 node:4 gpu:4", NULL);
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
@@ -69,7 +55,7 @@ static void yaml_and_csv_say_the_same(void **state)
 
 static void a_file_without_nodes_is_all_healthy(void **state)
 {
-	struct weft_fabric *f = fabric_build();
+	struct weft_fabric *f = test_synth("leaf:2 node:4 gpu:4", NULL);
 	struct weft_health yaml = health_parse(f, "weft: health/1\n", "h.yaml");
 	struct weft_health csv = health_parse(f, "node,factor\n", "h.csv");
 
@@ -110,7 +96,7 @@ static void mistakes_are_shown_where_they_are(void **state)
 		{"h.csv", "node,factor\n# \xc3\xa4\nn\x1b,1\n", 3, 2,
 		 "byte \\x1b"},
 	};
-	struct weft_fabric *f = fabric_build();
+	struct weft_fabric *f = test_synth("leaf:2 node:4 gpu:4", NULL);
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -133,7 +119,7 @@ static void mistakes_are_shown_where_they_are(void **state)
 static void files_are_read_or_refused(void **state)
 {
 	char path[] = "health-XXXXXX.csv";
-	struct weft_fabric *f = fabric_build();
+	struct weft_fabric *f = test_synth("leaf:2 node:4 gpu:4", NULL);
 	struct weft_health health = {0};
 	struct weft_error err = {0};
 	int fd = mkstemps(path, 4);
@@ -182,7 +168,7 @@ static struct weft_slowdown slowdown(const struct weft_fabric *f,
 static void the_step_waits_for_the_slowest_pipeline(void **state)
 {
 	static const char job[] = "tp=2,pp=2,dp=8,gbs=64,order=tp-dp-pp";
-	struct weft_fabric *f = fabric_build();
+	struct weft_fabric *f = test_synth("leaf:2 node:4 gpu:4", NULL);
 	struct weft_slowdown s;
 
 	(void)state;
@@ -210,7 +196,7 @@ static void the_step_waits_for_the_slowest_pipeline(void **state)
 
 static void without_a_pipeline_the_slowest_rank_decides(void **state)
 {
-	struct weft_fabric *f = fabric_build();
+	struct weft_fabric *f = test_synth("leaf:2 node:4 gpu:4", NULL);
 	struct weft_slowdown s;
 
 	(void)state;
@@ -233,7 +219,7 @@ static void links_are_named_by_the_domain_below(void **state)
 		 "twice", 4},
 		{"weft: health/1\nlinks: 2\n", "links", 2},
 	};
-	struct weft_fabric *f = fabric_build();
+	struct weft_fabric *f = test_synth("leaf:2 node:4 gpu:4", NULL);
 	struct weft_health health = health_parse(
 		f, "weft: health/1\nlinks:\n  leaf1: 2.5\n", "h.yaml");
 	uint32_t n_ill = 0;

@@ -4,7 +4,7 @@
 #include "costmodel/time/health.h"
 #include "costmodel/time/step.h"
 
-#include "tests/lib/check.h"
+#include "tests/lib/fabric.h"
 #include "tests/lib/failing.h"
 
 #include <stdbool.h>
@@ -67,8 +67,7 @@ static void each_failed_allocation_is_reported(void **state)
 {
 	struct weft_cost_scratch scratch = {0};
 	struct weft_error err = {0};
-	struct weft_fabric *f =
-		weft_fabric_parse(two_leafs, strlen(two_leafs), "test", &err);
+	struct weft_fabric *f = test_fabric(two_leafs);
 	struct weft_cost cost;
 	static const char *const jobs[] = {
 		"tp=4,pp=2,dp=2", "tp=4,pp=2,dp=2,algorithm=in-network",
@@ -137,8 +136,7 @@ static void communication_reports_each_failed_allocation(void **state)
 	static const char *const jobs[] = {
 		"tp=4,pp=2,dp=2", "dp=16,ep=8,model=grok1-314B,algorithm=tree"};
 	struct weft_error err = {0};
-	struct weft_fabric *f =
-		weft_fabric_parse(two_leafs, strlen(two_leafs), "test", &err);
+	struct weft_fabric *f = test_fabric(two_leafs);
 	struct weft_step step;
 
 	(void)state;
@@ -184,8 +182,7 @@ static bool try_health(int n, const struct weft_fabric *f,
 static void health_reports_each_failed_allocation(void **state)
 {
 	struct weft_error err = {0};
-	struct weft_fabric *f =
-		weft_fabric_parse(two_leafs, strlen(two_leafs), "test", &err);
+	struct weft_fabric *f = test_fabric(two_leafs);
 	struct weft_slowdown slowdown;
 	int n = 0;
 

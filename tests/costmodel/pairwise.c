@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* pairwise.c - measured pairs: reading them, and what is found to be slow */
 #include "costmodel/measured/pairwise.h"
-#include "tests/lib/check.h"
+#include "tests/lib/fabric.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -19,16 +19,6 @@ static const char fabric_text[] = "weft: fabric/1\n"
 				  "    leaf[0-3]: n[00-31]\n"
 				  "  spine:\n"
 				  "    spine0: leaf[0-3]\n";
-
-static struct weft_fabric *fabric_make(void)
-{
-	struct weft_error err = {0};
-	struct weft_fabric *f =
-		weft_fabric_parse(fabric_text, strlen(fabric_text), "f", &err);
-
-	assert_no_error(&err);
-	return f;
-}
 
 /* Parses and audits; the caller frees. */
 static void audit_text(const struct weft_fabric *f, const char *text,
@@ -83,7 +73,7 @@ static const char log_text[] =
 
 static void logs_give_pairs_with_their_failures(void **state)
 {
-	struct weft_fabric *f = fabric_make();
+	struct weft_fabric *f = test_fabric(fabric_text);
 	struct weft_findings findings = {0};
 	struct weft_pairwise p = {0};
 	struct weft_error err = {0};
@@ -121,7 +111,7 @@ static void tables_give_pairs_in_their_units(void **state)
 				   "test,G,nodes,avg_bus_bw_GBs\n"
 				   "alltoall_perf,4,\"n[04,07]\",12.5\n"
 				   "alltoall_perf,4,n[04-07],12.5\n";
-	struct weft_fabric *f = fabric_make();
+	struct weft_fabric *f = test_fabric(fabric_text);
 	struct weft_findings findings = {0};
 	struct weft_pairwise p = {0};
 	struct weft_error err = {0};
@@ -145,7 +135,7 @@ static void tables_give_pairs_in_their_units(void **state)
 
 static void what_is_neither_is_refused(void **state)
 {
-	struct weft_fabric *f = fabric_make();
+	struct weft_fabric *f = test_fabric(fabric_text);
 	struct weft_findings findings = {0};
 	struct weft_pairwise p = {0};
 	struct weft_error err = {0};
@@ -209,7 +199,7 @@ static char *matrix_make(uint64_t *state, enum fault fault, uint32_t part)
 
 static void one_fault_is_named_first(enum fault fault, int rounds, int least)
 {
-	struct weft_fabric *f = fabric_make();
+	struct weft_fabric *f = test_fabric(fabric_text);
 	uint64_t state = test_seed();
 	int right = 0;
 
@@ -266,7 +256,7 @@ static void noise_alone_names_nobody(void **state)
 
 static void one_slow_pair_blames_no_node(void **state)
 {
-	struct weft_fabric *f = fabric_make();
+	struct weft_fabric *f = test_fabric(fabric_text);
 	struct weft_findings findings = {0};
 	uint64_t seed = 7;
 	char *text = matrix_make(&seed, NO_FAULT, 0), *at;
@@ -289,7 +279,7 @@ static void one_slow_pair_blames_no_node(void **state)
 
 static void all_far_below_the_model_is_told(void **state)
 {
-	struct weft_fabric *f = fabric_make();
+	struct weft_fabric *f = test_fabric(fabric_text);
 	struct weft_findings findings = {0};
 
 	(void)state;
@@ -310,7 +300,7 @@ static void all_far_below_the_model_is_told(void **state)
 /* 22 of the 28 pairs have a slow end: the middle is theirs. */
 static void half_of_the_nodes_share_one_drop(void **state)
 {
-	struct weft_fabric *f = fabric_make();
+	struct weft_fabric *f = test_fabric(fabric_text);
 	struct weft_findings findings = {0};
 	uint32_t named = 0;
 	char *text = NULL;

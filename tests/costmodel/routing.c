@@ -2,11 +2,10 @@
 /* routing.c - fullest uplinks against counting, Monte Carlo and SimGrid */
 #include "costmodel/time/routing.h"
 
-#include "tests/lib/check.h"
+#include "tests/lib/fabric.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define N_OF(array) (sizeof(array) / sizeof((array)[0]))
@@ -318,16 +317,12 @@ static void slow_downs_are_those_of_simgrid(void **state)
 static struct weft_fabric *fabric_of(const char *rest)
 {
 	char text[2048];
-	struct weft_error err = {0};
-	struct weft_fabric *f;
 
 	snprintf(text, sizeof(text),
 		 "weft: fabric/1\n%snodes:\n  n[0-7]: 8\nlevels:\n  leaf:\n"
 		 "    L[0-1]: n[0-7]\n  spine:\n    S: L[0-1]\n",
 		 rest);
-	f = weft_fabric_parse(text, strlen(text), "test", &err);
-	assert_no_error(&err);
-	return f;
+	return test_fabric(text);
 }
 
 static uint32_t domain_of(const struct weft_fabric *f, const char *level)

@@ -10,10 +10,8 @@
 #include "lab/calculators/fact.h"
 #include "lab/calculators/whatif.h"
 #include "placement/place.h"
-#include "tests/lib/check.h"
-#include "topology/synth.h"
+#include "tests/lib/fabric.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define US 1e-6
@@ -276,19 +274,6 @@ static void gaps(struct seeds *seeds)
 
 /* ---- placement ---- */
 
-static struct weft_fabric *fabric(const char *spec)
-{
-	struct weft_error err = {0};
-	struct weft_fabric *f;
-	char *text = weft_synth(spec, NULL, &err);
-
-	assert_no_error(&err);
-	f = weft_fabric_parse(text, strlen(text), "synth", &err);
-	assert_no_error(&err);
-	free(text);
-	return f;
-}
-
 /* Cost of a ring of 8 on the first GPU of every step-th node. */
 static double ring_cost(const struct weft_fabric *f, uint32_t step)
 {
@@ -322,7 +307,7 @@ static double ring_cost(const struct weft_fabric *f, uint32_t step)
 /* A ring among equals belongs into as few domains as hold it. */
 static bool equal_ranks_are_packed(void)
 {
-	struct weft_fabric *f = fabric("spine:1 leaf:4 node:4 gpu:8");
+	struct weft_fabric *f = test_synth("spine:1 leaf:4 node:4 gpu:8", NULL);
 	struct weft_placement p = {0};
 	struct weft_occupancy o = {0};
 	struct weft_error err = {0};
@@ -357,7 +342,7 @@ static bool coordinates_are_known(const struct weft_fabric *f)
 
 static void placed(struct seeds *seeds)
 {
-	struct weft_fabric *f = fabric("spine:1 leaf:8 node:8 gpu:8");
+	struct weft_fabric *f = test_synth("spine:1 leaf:8 node:8 gpu:8", NULL);
 	double apart = ring_cost(f, 8), together = ring_cost(f, 1);
 
 	seeds_add(seeds, "SE-089", NONE, NONE, together > 0);

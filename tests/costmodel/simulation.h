@@ -9,8 +9,7 @@
 #define WEFT_TESTS_COSTMODEL_SIMULATION_H
 
 #include "costmodel/time/cost.h"
-#include "tests/lib/check.h"
-#include "topology/synth.h"
+#include "tests/lib/fabric.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -202,19 +201,6 @@ static inline void simulation_close(struct simulation *s)
 {
 	free(s->wires);
 	free(s->flows);
-}
-
-static inline struct weft_fabric *fabric_synth(const char *spec)
-{
-	struct weft_error err = {0};
-	char *text = weft_synth(spec, NULL, &err);
-	struct weft_fabric *f;
-
-	assert_no_error(&err);
-	f = weft_fabric_parse(text, strlen(text), spec, &err);
-	assert_no_error(&err);
-	free(text);
-	return f;
 }
 
 #endif

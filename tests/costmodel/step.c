@@ -3,7 +3,7 @@
 #include "costmodel/time/step.h"
 
 #include "costmodel/time/span.h"
-#include "tests/lib/check.h"
+#include "tests/lib/fabric.h"
 #include "topology/synth.h"
 
 #include <math.h>
@@ -34,25 +34,12 @@ struct job {
 	uint32_t *where;
 };
 
-static struct weft_fabric *fabric(const char *spec, const char *profile)
-{
-	struct weft_synth_options options = {.profile = profile};
-	struct weft_error err = {0};
-	char *text = weft_synth(spec, &options, &err);
-	struct weft_fabric *f;
-
-	assert_no_error(&err);
-	f = weft_fabric_parse(text, strlen(text), "test", &err);
-	assert_no_error(&err);
-	free(text);
-	return f;
-}
-
 static struct job job_open(const char *spec, const char *fabric_spec,
 			   const char *profile)
 {
+	const struct weft_synth_options options = {.profile = profile};
 	struct weft_error err = {0};
-	struct job job = {.f = fabric(fabric_spec, profile)};
+	struct job job = {.f = test_synth(fabric_spec, &options)};
 
 	weft_spec_parse(spec, &job.spec, &err);
 	weft_spec_resolve(&job.spec, 0, &err);
@@ -646,8 +633,7 @@ static void ranks_that_no_link_joins_are_an_error(void **state)
 
 	(void)state;
 	weft_fabric_free(job.f);
-	job.f = weft_fabric_parse(text, sizeof(text) - 1, "test", &err);
-	assert_no_error(&err);
+	job.f = test_fabric(text);
 	on.fabric = job.f;
 	assert_false(job.f->connected);
 	assert_int_equal(weft_step(&on, &options, &step, &err), -1);

@@ -3,25 +3,14 @@
  * that say what each carries, rings and tori */
 #include "costmodel/time/cost.h"
 #include "costmodel/time/load.h"
-#include "tests/lib/check.h"
+#include "tests/lib/fabric.h"
 #include "topology/synth.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define MAX_RANKS 24
 #define MAX_FLOWS 100
-
-static struct weft_fabric *parse(const char *text)
-{
-	struct weft_error err = {0};
-	struct weft_fabric *f =
-		weft_fabric_parse(text, strlen(text), "test", &err);
-
-	assert_no_error(&err);
-	return f;
-}
 
 /* Random flows between ranks on distinct GPUs. */
 static void traffic_random(const struct weft_fabric *f, uint64_t *seed,
@@ -80,8 +69,8 @@ static void costs_on_rings_and_tori_are_those_of_all_pairs(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < 60; i++) {
-		struct weft_fabric *f =
-			parse(shaped[i % (sizeof(shaped) / sizeof(*shaped))]);
+		struct weft_fabric *f = test_fabric(
+			shaped[i % (sizeof(shaped) / sizeof(*shaped))]);
 		double total[WEFT_N_METRICS] = {0};
 		uint32_t where[MAX_RANKS];
 		struct weft_traffic t;
@@ -113,7 +102,7 @@ static void cables_that_are_as_the_links_say_change_nothing(void **state)
 	const char *spec = "pod:2 leaf:3 node:4 gpu:8";
 	char *without = weft_synth(spec, &bare, NULL);
 	char *with = weft_synth(spec, &cabled, NULL);
-	struct weft_fabric *f = parse(without), *g = parse(with);
+	struct weft_fabric *f = test_fabric(without), *g = test_fabric(with);
 	uint64_t seed = test_seed();
 
 	(void)state;
@@ -154,11 +143,11 @@ static double busiest_s(const struct weft_fabric *f, uint32_t from, uint32_t to)
 
 static void a_degraded_uplink_is_the_busiest_link(void **state)
 {
-	struct weft_fabric *f = parse("weft: fabric/1\n"
-				      "nodes: {\"n[0-5]\": 8}\n"
-				      "levels: {leaf: {\"L[0-2]\": "
-				      "\"n[0-5]\"}}\n"
-				      "uplinks: {L1: 10 GB/s}\n");
+	struct weft_fabric *f = test_fabric("weft: fabric/1\n"
+					    "nodes: {\"n[0-5]\": 8}\n"
+					    "levels: {leaf: {\"L[0-2]\": "
+					    "\"n[0-5]\"}}\n"
+					    "uplinks: {L1: 10 GB/s}\n");
 
 	(void)state;
 	assert_close(busiest_s(f, 0, 32), 1 / 46.5, 1e-9);
@@ -169,11 +158,11 @@ static void a_degraded_uplink_is_the_busiest_link(void **state)
 
 static void other_jobs_leave_what_the_uplink_really_has(void **state)
 {
-	struct weft_fabric *f = parse("weft: fabric/1\n"
-				      "nodes: {\"n[0-5]\": 8}\n"
-				      "levels: {leaf: {\"L[0-2]\": "
-				      "\"n[0-5]\"}}\n"
-				      "uplinks: {L1: 10 GB/s}\n");
+	struct weft_fabric *f = test_fabric("weft: fabric/1\n"
+					    "nodes: {\"n[0-5]\": 8}\n"
+					    "levels: {leaf: {\"L[0-2]\": "
+					    "\"n[0-5]\"}}\n"
+					    "uplinks: {L1: 10 GB/s}\n");
 	uint32_t leaf = f->gpu_domain[1][16];
 	struct weft_load_part part = {
 		.link = 2 * leaf,
@@ -197,15 +186,15 @@ static void other_jobs_leave_what_the_uplink_really_has(void **state)
 /* Islands of different depth share no root, whatever is cabled. */
 static void islands_cannot_reach_each_other(void **state)
 {
-	struct weft_fabric *f =
-		parse("weft: fabric/1\ndisjoint: yes\n"
-		      "nodes: {\"n[0-5]\": 4}\n"
-		      "levels:\n"
-		      "  leaf: {\"L[0-1]\": \"n[0-3]\"}\n"
-		      "  pod: {A: \"L[0-1]\", B: \"n[4-5]\"}\n"
-		      "shapes: {pod: ring}\n"
-		      "cables: [{from: \"n[0-1]\", to: L0, rate: 50 GB/s}, "
-		      "{from: L1, to: L0, rate: 50 GB/s}]\n");
+	struct weft_fabric *f = test_fabric(
+		"weft: fabric/1\ndisjoint: yes\n"
+		"nodes: {\"n[0-5]\": 4}\n"
+		"levels:\n"
+		"  leaf: {\"L[0-1]\": \"n[0-3]\"}\n"
+		"  pod: {A: \"L[0-1]\", B: \"n[4-5]\"}\n"
+		"shapes: {pod: ring}\n"
+		"cables: [{from: \"n[0-1]\", to: L0, rate: 50 GB/s}, "
+		"{from: L1, to: L0, rate: 50 GB/s}]\n");
 	struct weft_flow flow = {0, 1, WEFT_AXIS_DP, 1};
 	const uint32_t where[] = {0, 20};
 	struct weft_error err = {0};
