@@ -4,7 +4,7 @@
  */
 #include "cli/slurm/promises.h"
 
-#include "tests/lib/check.h"
+#include "tests/lib/fabric.h"
 #include "topology/fabric.h"
 
 #include <stdio.h>
@@ -41,12 +41,9 @@ static struct weft_fabric *fabric;
 
 static int setup(void **state)
 {
-	struct weft_error err = {0};
-
 	(void)state;
-	fabric = weft_fabric_parse(fabric_text, strlen(fabric_text), "fabric",
-				   &err);
-	return fabric ? 0 : -1;
+	fabric = test_fabric(fabric_text);
+	return 0;
 }
 
 static int teardown(void **state)

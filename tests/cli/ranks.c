@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* ranks.c - hostlists as ranks; files are tested by score.sh */
 #include "cli/plan/ranks.h"
-#include "tests/lib/check.h"
-
-#include <string.h>
+#include "tests/lib/fabric.h"
 
 static const char fabric_text[] = "weft: fabric/1\n"
 				  "nodes:\n"
@@ -17,11 +15,9 @@ static struct weft_fabric *f;
 
 static int setup(void **state)
 {
-	struct weft_error err = {0};
-
 	(void)state;
-	f = weft_fabric_parse(fabric_text, strlen(fabric_text), "test", &err);
-	return f ? 0 : -1;
+	f = test_fabric(fabric_text);
+	return 0;
 }
 
 static int teardown(void **state)

@@ -4,10 +4,7 @@
 #include "cli/plan/gain.h"
 #include "cli/plan/verdict.h"
 #include "placement/place.h"
-#include "tests/lib/check.h"
-
-#include <stdlib.h>
-#include <string.h>
+#include "tests/lib/fabric.h"
 
 void *__real_malloc(size_t size);
 void *__wrap_malloc(size_t size);
@@ -42,9 +39,7 @@ static void an_answer_is_whole_or_not_written(void **state)
 	int n = -1, result;
 
 	(void)state;
-	request.fabric =
-		weft_fabric_parse(one_node, strlen(one_node), "test", &err);
-	assert_no_error(&err);
+	request.fabric = test_fabric(one_node);
 	weft_job_build("gpus=2,tp=2", 0, false, request.fabric, &request.job,
 		       &err);
 	assert_no_error(&err);

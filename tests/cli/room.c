@@ -2,9 +2,7 @@
 /* room.c - how many jobs of which size would fit */
 #include "cli/slurm/room.h"
 
-#include "tests/lib/check.h"
-
-#include <string.h>
+#include "tests/lib/fabric.h"
 
 /* Two leafs of two nodes of eight GPUs. */
 static const char fabric_text[] = "weft: fabric/1\n"
@@ -34,8 +32,7 @@ static const struct {
 static void jobs_are_counted_by_size_and_level(void **state)
 {
 	struct weft_error err = {0};
-	struct weft_fabric *f = weft_fabric_parse(
-		fabric_text, strlen(fabric_text), "test", &err);
+	struct weft_fabric *f = test_fabric(fabric_text);
 
 	(void)state;
 	assert_no_error(&err);

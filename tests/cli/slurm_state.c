@@ -2,7 +2,7 @@
 /* slurm_state.c - what scontrol prints, and what is taken then */
 #include "cli/slurm/slurm_state.h"
 #include "cli/slurm/slurm_jobs.h"
-#include "tests/lib/check.h"
+#include "tests/lib/fabric.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,8 +20,7 @@ static int read_records(const char *records, uint64_t free_masks[4],
 			struct weft_error *err)
 {
 	uint32_t n_powered_down;
-	struct weft_fabric *f = weft_fabric_parse(
-		fabric_text, strlen(fabric_text), "test", err);
+	struct weft_fabric *f = test_fabric(fabric_text);
 	struct weft_occupancy o = {0};
 	char *copy = strdup(records);
 	FILE *in = fmemopen(copy, strlen(copy), "r");
@@ -140,8 +139,7 @@ static void running_jobs_are_listed_with_their_gpus(void **state)
 		"JobId=12 JobState=RUNNING Comment=weft:tp=3 Nodes=n1 "
 		"GRES=gpu:3(IDX:4-6)\n";
 	struct weft_error err = {0};
-	struct weft_fabric *f = weft_fabric_parse(
-		fabric_text, strlen(fabric_text), "test", &err);
+	struct weft_fabric *f = test_fabric(fabric_text);
 	struct weft_occupancy o = {0};
 	struct weft_running_list list;
 	char *copy = strdup(records);
@@ -184,8 +182,7 @@ static void counted_gpus_are_those_that_the_jobs_have(void **state)
 		"nodes=plan; spec=tp=4 Nodes=n0 GRES=gpu:4(IDX:4-7)\n"
 		"JobId=8 JobState=SUSPENDED Nodes=n1 GRES=gpu:1(IDX:3)\n";
 	struct weft_error err = {0};
-	struct weft_fabric *f = weft_fabric_parse(
-		fabric_text, strlen(fabric_text), "test", &err);
+	struct weft_fabric *f = test_fabric(fabric_text);
 	struct weft_occupancy o = {0};
 	struct weft_running_list list;
 	char *copy = strdup(records);

@@ -5,6 +5,7 @@
 #include "lab/replay/contention.h"
 
 #include "lab/replay/replay.h"
+#include "tests/lib/fabric.h"
 #include "tests/placement/cases.h"
 #include "topology/synth.h"
 
@@ -14,14 +15,8 @@
 static struct weft_fabric *synth(const char *shape)
 {
 	const struct weft_synth_options options = {.profile = "roce-llama3"};
-	struct weft_error err = {0};
-	char *text = weft_synth(shape, &options, &err);
-	struct weft_fabric *f;
 
-	assert_no_error(&err);
-	f = case_fabric(text);
-	free(text);
-	return f;
+	return test_synth(shape, &options);
 }
 
 /* A spec on whole nodes of eight GPUs. */

@@ -2,10 +2,9 @@
 /* evaluation.c - all that one placement costs, in one call */
 #include "placement/objective/evaluation.h"
 
-#include "tests/lib/check.h"
+#include "tests/lib/fabric.h"
 #include "topology/synth.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 struct case_ {
@@ -19,11 +18,8 @@ static struct case_ open_case(const char *profile, const char *spec)
 	struct weft_synth_options options = {.profile = profile};
 	struct weft_error err = {0};
 	struct case_ c = {0};
-	char *text = weft_synth("leaf:2 node:4 gpu:8", &options, &err);
 
-	assert_no_error(&err);
-	c.f = weft_fabric_parse(text, strlen(text), "test", &err);
-	free(text);
+	c.f = test_synth("leaf:2 node:4 gpu:8", &options);
 	weft_job_build(spec, 0, true, c.f, &c.job, &err);
 	assert_no_error(&err);
 	for (uint32_t r = 0; r < c.job.n_gpus; r++)
@@ -82,8 +78,7 @@ static void the_busiest_link_is_the_steps_fullest(void **state)
 	double sent;
 
 	(void)state;
-	c.f = weft_fabric_parse(text, strlen(text), "test", &err);
-	assert_no_error(&err);
+	c.f = test_fabric(text);
 	weft_job_build("gpus=32,dp=32,model=llama3-8B,algorithm=ring", 0, true,
 		       c.f, &c.job, &err);
 	assert_no_error(&err);

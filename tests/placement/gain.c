@@ -5,6 +5,7 @@
 #include "placement/objective/evaluation.h"
 #include "placement/objective/objective.h"
 #include "placement/place.h"
+#include "tests/lib/fabric.h"
 #include "tests/placement/cases.h"
 #include "topology/synth.h"
 
@@ -26,11 +27,8 @@ static struct setting open_on(const char *profile, const char *shape,
 	const struct weft_synth_options options = {.profile = profile};
 	struct weft_error err = {0};
 	struct setting s = {0};
-	char *text = weft_synth(shape, &options, &err);
 
-	assert_no_error(&err);
-	s.f = case_fabric(text);
-	free(text);
+	s.f = test_synth(shape, &options);
 	weft_occupancy_build(s.f, &s.o, &err);
 	if (busy)
 		weft_occupancy_busy(&s.o, busy, &err);

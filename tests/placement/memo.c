@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* plan cache.c - what is kept between decisions changes none of them */
 #include "placement/mapping/effort.h"
+#include "tests/lib/fabric.h"
 #include "tests/placement/cases.h"
-#include "topology/synth.h"
-
-#include <stdlib.h>
 
 #define DECISIONS 100
 
@@ -85,15 +83,12 @@ static void decide_often(const struct weft_fabric *f, const char *spec)
 
 static void the_answer_is_the_same_with_a_memo(void **state)
 {
-	struct weft_error err = {0};
-	char *text = weft_synth("pod:2 leaf:4 node:8 gpu:8", NULL, &err);
-	struct weft_fabric *f = case_fabric(text);
+	struct weft_fabric *f = test_synth("pod:2 leaf:4 node:8 gpu:8", NULL);
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(specs) / sizeof(specs[0]); i++)
 		decide_often(f, specs[i]);
 	weft_fabric_free(f);
-	free(text);
 }
 
 static void no_memo_is_freed_without_harm(void **state)

@@ -8,10 +8,9 @@
 #include "lab/replay/mix.h"
 #include "lab/replay/pricing.h"
 #include "placement/objective/evaluation.h"
+#include "tests/lib/fabric.h"
 #include "tests/placement/cases.h"
 #include "topology/synth.h"
-
-#include <stdlib.h>
 
 struct setting {
 	struct weft_fabric *f;
@@ -23,12 +22,8 @@ static struct setting open_setting(const char *shape, const char *busy)
 {
 	const struct weft_synth_options options = {.profile = "roce-llama3"};
 	struct weft_error err = {0};
-	char *text = weft_synth(shape, &options, &err);
-	struct setting s;
+	struct setting s = {.f = test_synth(shape, &options)};
 
-	assert_no_error(&err);
-	s.f = case_fabric(text);
-	free(text);
 	weft_occupancy_build(s.f, &s.o, &err);
 	if (busy)
 		weft_occupancy_busy(&s.o, busy, &err);

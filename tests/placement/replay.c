@@ -4,6 +4,7 @@
 #include "lab/replay/replay.h"
 
 #include "lab/replay/ledger.h"
+#include "tests/lib/fabric.h"
 #include "tests/placement/cases.h"
 #include "topology/synth.h"
 
@@ -12,14 +13,8 @@
 static struct weft_fabric *synth(const char *shape)
 {
 	const struct weft_synth_options options = {.profile = "roce-llama3"};
-	struct weft_error err = {0};
-	char *text = weft_synth(shape, &options, &err);
-	struct weft_fabric *f;
 
-	assert_no_error(&err);
-	f = case_fabric(text);
-	free(text);
-	return f;
+	return test_synth(shape, &options);
 }
 
 static void add(struct weft_stream *s, double submit_s, double duration_s,

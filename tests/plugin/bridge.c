@@ -4,7 +4,7 @@
 #include "plugin/bridge/gain.h"
 
 #include "base/clock.h"
-#include "tests/lib/check.h"
+#include "tests/lib/fabric.h"
 #include "topology/synth.h"
 
 #include <math.h>
@@ -34,15 +34,10 @@ static int setup_profile(void **state, const char *profile)
 	struct world *w = calloc(1, sizeof(*w));
 	struct weft_error err = {0};
 	const struct weft_synth_options options = {.profile = profile};
-	char *text = weft_synth("pod:2 leaf:2 node:4 gpu:8", &options, &err);
 
 	assert_non_null(w);
-	assert_non_null(text);
 	w->settings.mode = WEFT_MODE_PLACE;
-	w->settings.fabric =
-		weft_fabric_parse(text, strlen(text), "synth", &err);
-	free(text);
-	assert_no_error(&err);
+	w->settings.fabric = test_synth("pod:2 leaf:2 node:4 gpu:8", &options);
 	w->settings.models = &house;
 	w->settings.n_models = 1;
 	w->bridge.settings = &w->settings;
@@ -495,11 +490,8 @@ static void the_user_reads_why_stock_chose(void **state)
  * numbers are far beyond their count. */
 static void levels_of_a_large_fabric_are_counted(void **state)
 {
-	const struct weft_synth_options options = {0};
 	struct weft_settings settings = {.mode = WEFT_MODE_PLACE};
 	struct weft_bridge bridge = {.settings = &settings};
-	struct weft_error err = {0};
-	char *yaml = weft_synth("leaf:200 node:5 gpu:1", &options, &err);
 	uint32_t where[8];
 	struct weft_account account = {.spec = "dp=8",
 				       .planned = true,
@@ -509,10 +501,7 @@ static void levels_of_a_large_fabric_are_counted(void **state)
 	char text[WEFT_TEXT_SIZE];
 
 	(void)state;
-	assert_non_null(yaml);
-	settings.fabric = weft_fabric_parse(yaml, strlen(yaml), "synth", &err);
-	free(yaml);
-	assert_no_error(&err);
+	settings.fabric = test_synth("leaf:200 node:5 gpu:1", NULL);
 	fill_where(where, 992, 8);
 	weft_bridge_tell(&bridge, &account, text);
 	assert_non_null(strstr(text, " spans 2 leaf; "));
@@ -630,11 +619,9 @@ static void without_time_structure_decides(void **state)
 	const struct weft_shape shape = {65536, 8, 8192, 8192};
 	struct weft_occupancy o = {0};
 	struct weft_placement p;
-	char *text = weft_synth("pod:2 leaf:256 node:32 gpu:8", NULL, &err);
 
 	(void)state;
-	settings.fabric = weft_fabric_parse(text, strlen(text), "synth", &err);
-	assert_no_error(&err);
+	settings.fabric = test_synth("pod:2 leaf:256 node:32 gpu:8", NULL);
 	bridge->settings = &settings;
 	assert_int_equal(weft_occupancy_build(settings.fabric, &o, &err), 0);
 	assert_int_equal(weft_bridge_place(bridge, &request, &shape, &o, 0.019,
@@ -648,7 +635,6 @@ static void without_time_structure_decides(void **state)
 	weft_bridge_clear(bridge);
 	weft_fabric_free(settings.fabric);
 	free(bridge);
-	free(text);
 }
 
 int main(void)

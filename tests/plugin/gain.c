@@ -3,12 +3,10 @@
 #include "plugin/bridge/gain.h"
 
 #include "base/clock.h"
-#include "tests/lib/check.h"
-#include "topology/synth.h"
+#include "tests/lib/fabric.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Time is the processor's, which other work on this machine does not lengthen.
  */
@@ -16,9 +14,8 @@ static void a_burst_of_jobs_does_not_wait_for_comparisons(void **state)
 {
 	static const struct weft_shape shape = {64, 8, 8, 8};
 	struct weft_error err = {0};
-	char *synth = weft_synth("pod:4 leaf:8 node:16 gpu:8", NULL, &err);
 	struct weft_settings settings = {
-		.fabric = weft_fabric_parse(synth, strlen(synth), "f", &err)};
+		.fabric = test_synth("pod:4 leaf:8 node:16 gpu:8", NULL)};
 	struct weft_bridge bridge = {.settings = &settings};
 	struct weft_occupancy o = {0};
 	double start_s, spent_s = 0, longest_s = 0;
@@ -46,7 +43,6 @@ static void a_burst_of_jobs_does_not_wait_for_comparisons(void **state)
 	weft_bridge_clear(&bridge);
 	weft_occupancy_free(&o);
 	weft_fabric_free(settings.fabric);
-	free(synth);
 }
 
 static void the_user_reads_that_there_was_no_time(void **state)

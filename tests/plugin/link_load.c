@@ -7,11 +7,9 @@
 #include "placement/job.h"
 #include "placement/objective/objective.h"
 #include "plugin/bridge/bridge.h"
-#include "tests/lib/check.h"
-#include "topology/synth.h"
+#include "tests/lib/fabric.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 struct world {
 	struct weft_fabric *fabric;
@@ -24,13 +22,9 @@ static int setup(void **state)
 {
 	static struct world w;
 	struct weft_error err = {0};
-	char *text = weft_synth("leaf:4 node:2 gpu:8", NULL, &err);
 
-	w.fabric = text ? weft_fabric_parse(text, strlen(text), "test", &err)
-			: NULL;
-	free(text);
-	if (!w.fabric ||
-	    weft_job_build("tp=8,dp=4", 32, false, w.fabric, &w.job, &err) < 0)
+	w.fabric = test_synth("leaf:4 node:2 gpu:8", NULL);
+	if (weft_job_build("tp=8,dp=4", 32, false, w.fabric, &w.job, &err) < 0)
 		return -1;
 	for (uint32_t r = 0; r < 32; r++)
 		w.where[r] = r;

@@ -2,8 +2,7 @@
 /* ranks.c - whose order a started job gets, and what it is told */
 #include "plugin/bridge/launch/ranks.h"
 
-#include "tests/lib/check.h"
-#include "topology/synth.h"
+#include "tests/lib/fabric.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,16 +15,9 @@ struct world {
 static int setup(void **state)
 {
 	struct world *w = calloc(1, sizeof(*w));
-	const struct weft_synth_options options = {0};
-	struct weft_error err = {0};
-	char *text = weft_synth("leaf:2 node:4 gpu:4", &options, &err);
 
-	assert_no_error(&err);
 	w->settings.mode = WEFT_MODE_PLACE;
-	w->settings.fabric =
-		weft_fabric_parse(text, strlen(text), "synth", &err);
-	free(text);
-	assert_no_error(&err);
+	w->settings.fabric = test_synth("leaf:2 node:4 gpu:4", NULL);
 	w->bridge.settings = &w->settings;
 	*state = w;
 	return 0;

@@ -2,25 +2,17 @@
 #include "plugin/bridge/rules.h"
 
 #include "plugin/bridge/constraints.h"
-#include "tests/lib/check.h"
-#include "topology/synth.h"
+#include "tests/lib/fabric.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static struct weft_fabric *fabric;
 
 static int setup(void **state)
 {
-	const struct weft_synth_options options = {0};
-	struct weft_error err = {0};
-	char *text = weft_synth("pod:2 leaf:2 node:4 gpu:8", &options, &err);
-
 	(void)state;
-	assert_non_null(text);
-	fabric = weft_fabric_parse(text, strlen(text), "synth", &err);
-	free(text);
-	return fabric ? 0 : -1;
+	fabric = test_synth("pod:2 leaf:2 node:4 gpu:8", NULL);
+	return 0;
 }
 
 static int teardown(void **state)

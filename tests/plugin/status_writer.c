@@ -3,7 +3,7 @@
 #include "plugin/bridge/files/status_writer.h"
 
 #include "plugin/bridge/files/snapshot.h"
-#include "tests/lib/check.h"
+#include "tests/lib/fabric.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -27,17 +27,14 @@ static struct weft_fabric *fabric;
 
 static int setup(void **state)
 {
-	struct weft_error err = {0};
-
 	(void)state;
 	if (!mkdtemp(folder))
 		return -1;
 	snprintf(path, sizeof(path), "%s/status.json", folder);
 	snprintf(health_path, sizeof(health_path), "%s/health.yaml", folder);
 	snprintf(verify, sizeof(verify), "%s.verify", path);
-	fabric = weft_fabric_parse(fabric_text, strlen(fabric_text), "fabric",
-				   &err);
-	return fabric ? 0 : -1;
+	fabric = test_fabric(fabric_text);
+	return 0;
 }
 
 static int teardown(void **state)

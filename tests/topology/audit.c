@@ -3,7 +3,7 @@
  * finds nothing in those that are right
  */
 #include "topology/audit/audit.h"
-#include "tests/lib/check.h"
+#include "tests/lib/fabric.h"
 #include "topology/synth.h"
 
 #include <stdio.h>
@@ -21,8 +21,7 @@ static void cluster_parse(struct cluster *c, const char *text)
 {
 	struct weft_error err = {0};
 
-	c->fabric = weft_fabric_parse(text, strlen(text), "fabric", &err);
-	assert_no_error(&err);
+	c->fabric = test_fabric(text);
 	c->inventory =
 		weft_inventory_from_fabric(c->fabric, "fabric.yaml", &err);
 	assert_no_error(&err);

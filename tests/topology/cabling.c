@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cabling.c - switches and cables of a fabric: neighbours, rails, uplinks */
 #include "topology/cabling.h"
-#include "tests/lib/check.h"
+#include "tests/lib/fabric.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,18 +23,6 @@ static const char two_leafs[] =
 	"  - {from: leaf1, to: spine1, rate: 25 GB/s}\n"
 	"  - {from: leaf1, to: spine1, rate: 25 GB/s, state: down}\n";
 
-static struct weft_fabric *parse(const char *text)
-{
-	struct weft_error err = {0};
-	struct weft_fabric *f =
-		weft_fabric_parse(text, strlen(text), "test", &err);
-
-	assert_no_error(&err);
-	weft_fabric_check(f, &err);
-	assert_no_error(&err);
-	return f;
-}
-
 static uint32_t domain_named(const struct weft_fabric *f, const char *name)
 {
 	uint32_t d = 0;
@@ -46,7 +34,7 @@ static uint32_t domain_named(const struct weft_fabric *f, const char *name)
 
 static void a_fabric_without_cables_has_no_cabling(void **state)
 {
-	struct weft_fabric *f = parse("weft: fabric/1\nnodes: {n0: 8}\n");
+	struct weft_fabric *f = test_fabric("weft: fabric/1\nnodes: {n0: 8}\n");
 
 	(void)state;
 	assert_null(f->cabling);
@@ -56,7 +44,7 @@ static void a_fabric_without_cables_has_no_cabling(void **state)
 
 static void switches_are_found_by_name_and_domain(void **state)
 {
-	struct weft_fabric *f = parse(two_leafs);
+	struct weft_fabric *f = test_fabric(two_leafs);
 	const struct weft_cabling *c = f->cabling;
 	uint32_t spine = weft_cabling_find(c, "spine1"), n;
 	const uint32_t *of;
@@ -81,7 +69,7 @@ static void switches_are_found_by_name_and_domain(void **state)
 
 static void cables_are_found_at_both_ends(void **state)
 {
-	struct weft_fabric *f = parse(two_leafs);
+	struct weft_fabric *f = test_fabric(two_leafs);
 	const struct weft_cabling *c = f->cabling;
 	const struct weft_cable *cable;
 	const uint32_t *of;
@@ -106,7 +94,7 @@ static void cables_are_found_at_both_ends(void **state)
 
 static void uplinks_count_what_leaves_a_domain(void **state)
 {
-	struct weft_fabric *f = parse(two_leafs);
+	struct weft_fabric *f = test_fabric(two_leafs);
 	struct weft_uplinks *u = calloc(f->n_domains, sizeof(*u));
 	uint32_t leaf0 = domain_named(f, "leaf0");
 	uint32_t leaf1 = domain_named(f, "leaf1");
@@ -129,7 +117,7 @@ static void uplinks_count_what_leaves_a_domain(void **state)
 /* 46.5 GB/s arrive of a line of 50 GB/s. */
 static void uplink_rates_are_what_arrives(void **state)
 {
-	struct weft_fabric *f = parse(two_leafs);
+	struct weft_fabric *f = test_fabric(two_leafs);
 	const double *rate = f->uplink_rate_bytes_per_s;
 
 	(void)state;
@@ -153,7 +141,7 @@ static void check_rails(const char *cables, const char *const want[4])
 		 "weft: fabric/1\nrails: 4\nnodes: {\"n[0-3]\": 4}\n"
 		 "levels: {leaf: {\"L[0-3]\": \"n[0-3]\"}}\ncables:\n%s",
 		 cables);
-	f = parse(text);
+	f = test_fabric(text);
 	for (uint32_t node = 0; node < 4; node++) {
 		char got[16] = "";
 		uint32_t n;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* export_nccl.c - a node as NCCL's topology file, and back */
-#include "tests/lib/check.h"
+#include "tests/lib/fabric.h"
 #include "topology/export/export.h"
 #include "topology/import/import.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Writes the node, reads it back; s and findings are the caller's to free. */
 static const struct weft_inventory_inside *
@@ -31,16 +30,6 @@ there_and_back(const struct weft_fabric *f, const char *node,
 	assert_int_equal(s->n_insides, 1);
 	free(text);
 	return &s->insides[0];
-}
-
-static struct weft_fabric *fabric_of(const char *text)
-{
-	struct weft_error err = {0};
-	struct weft_fabric *f =
-		weft_fabric_parse(text, strlen(text), "f", &err);
-
-	assert_no_error(&err);
-	return f;
 }
 
 /* GPUs, NVLink groups, NICs, their rails and rates. */
@@ -95,7 +84,7 @@ static void what_a_fabric_holds_comes_back(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-		struct weft_fabric *f = fabric_of(texts[i]);
+		struct weft_fabric *f = test_fabric(texts[i]);
 		struct weft_findings findings;
 		struct weft_inventory s;
 
@@ -111,7 +100,7 @@ static void what_a_fabric_holds_comes_back(void **state)
 static void a_node_is_chosen_by_name(void **state)
 {
 	struct weft_fabric *f =
-		fabric_of("weft: fabric/1\nnodes:\n  a: 8\n  b: 4\n");
+		test_fabric("weft: fabric/1\nnodes:\n  a: 8\n  b: 4\n");
 	struct weft_export_options options = {.node = "c"};
 	struct weft_findings findings;
 	struct weft_error err = {0};
@@ -130,7 +119,7 @@ static void a_node_is_chosen_by_name(void **state)
 
 static void a_spanning_nvlink_domain_is_said_to_be_cut(void **state)
 {
-	struct weft_fabric *f = fabric_of(
+	struct weft_fabric *f = test_fabric(
 		"weft: fabric/1\nprofile: gb200-nvl72\nnodes:\n  n[0-3]: 4\n"
 		"nvlink:\n  nvl[0-1]: n[0-3]\nlevels:\n  leaf:\n"
 		"    l0: nvl[0-1]\n");

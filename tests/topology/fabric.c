@@ -2,7 +2,7 @@
 /* fabric.c - names, distances and size of fabrics; random ones against a naive
  * model */
 #include "topology/fabric.h"
-#include "tests/lib/check.h"
+#include "tests/lib/fabric.h"
 #include "topology/synth.h"
 
 #include <malloc.h>
@@ -12,22 +12,10 @@
 #include <string.h>
 #include <time.h>
 
-static struct weft_fabric *parse(const char *text)
-{
-	struct weft_error err = {0};
-	struct weft_fabric *f =
-		weft_fabric_parse(text, strlen(text), "test", &err);
-
-	assert_no_error(&err);
-	weft_fabric_check(f, &err);
-	assert_no_error(&err);
-	return f;
-}
-
 static void gpus_are_found_by_name_and_index(void **state)
 {
-	struct weft_fabric *f = parse("weft: fabric/1\n"
-				      "nodes:\n  n[8-11]: 4\n  7: 4\n");
+	struct weft_fabric *f = test_fabric("weft: fabric/1\n"
+					    "nodes:\n  n[8-11]: 4\n  7: 4\n");
 	struct weft_error err = {0};
 	uint32_t gpu = 0;
 
@@ -60,8 +48,9 @@ static void gpus_are_found_by_name_and_index(void **state)
 
 static void levels_and_nodes_are_found_by_name(void **state)
 {
-	struct weft_fabric *f = parse("weft: fabric/1\nnodes:\n  n[0-3]: 4\n"
-				      "levels:\n  leaf:\n    L[0-1]: n[0-3]\n");
+	struct weft_fabric *f =
+		test_fabric("weft: fabric/1\nnodes:\n  n[0-3]: 4\n"
+			    "levels:\n  leaf:\n    L[0-1]: n[0-3]\n");
 
 	(void)state;
 	assert_int_equal(weft_fabric_level(f, "nvlink"), 0);
@@ -287,7 +276,7 @@ static void random_fabrics_agree_with_the_naive_model(void **state)
 
 		model_make(&m, &seed);
 		text = model_write(&m);
-		f = parse(text);
+		f = test_fabric(text);
 		for (uint32_t a = 0; a < f->n_gpus; a++)
 			for (uint32_t b = 0; b < f->n_gpus; b++)
 				if (a != b)
@@ -299,7 +288,7 @@ static void random_fabrics_agree_with_the_naive_model(void **state)
 
 static void the_same_gpu_is_at_distance_zero(void **state)
 {
-	struct weft_fabric *f = parse("weft: fabric/1\nnodes: {n: 2}\n");
+	struct weft_fabric *f = test_fabric("weft: fabric/1\nnodes: {n: 2}\n");
 	struct weft_distance d = weft_fabric_distance(f, 1, 1);
 
 	(void)state;

@@ -2,38 +2,20 @@
 /* layout.c - boxes in boxes: nothing overlaps, nothing sticks out, every GPU is
  * drawn once */
 #include "topology/draw/layout.h"
-#include "tests/lib/check.h"
+#include "tests/lib/fabric.h"
 #include "topology/synth.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define WIDTH  1200.0
 #define HEIGHT 900.0
 #define SLACK  0.01
 
-static struct weft_fabric *parse(const char *text)
-{
-	struct weft_error err = {0};
-	struct weft_fabric *f =
-		weft_fabric_parse(text, strlen(text), "test", &err);
-
-	assert_no_error(&err);
-	return f;
-}
-
 static struct weft_fabric *synth(const char *text, uint32_t rails)
 {
-	struct weft_error err = {0};
 	const struct weft_synth_options options = {.rails = rails};
-	char *yaml = weft_synth(text, &options, &err);
-	struct weft_fabric *f;
 
-	assert_no_error(&err);
-	f = parse(yaml);
-	free(yaml);
-	return f;
+	return test_synth(text, &options);
 }
 
 static void is_inside(const struct weft_box *in, const struct weft_box *out)
@@ -129,37 +111,37 @@ static void every_gpu_is_drawn_once_and_nothing_overlaps(void **state)
 static void uneven_and_disjoint_fabrics_fit_too(void **state)
 {
 	(void)state;
-	fabric_check(parse("weft: fabric/1\n"
-			   "nodes:\n"
-			   "  a[0-20]: 8\n"
-			   "  b[0-2]: 1\n"
-			   "  c: 64\n"
-			   "levels:\n"
-			   "  leaf:\n"
-			   "    L0: a[0-18]\n"
-			   "    L1: a19\n"
-			   "    L2: a20,b[0-2]\n"
-			   "  spine:\n"
-			   "    S0: L0,L1\n"
-			   "    S1: L2,c\n"
-			   "disjoint: yes\n"),
+	fabric_check(test_fabric("weft: fabric/1\n"
+				 "nodes:\n"
+				 "  a[0-20]: 8\n"
+				 "  b[0-2]: 1\n"
+				 "  c: 64\n"
+				 "levels:\n"
+				 "  leaf:\n"
+				 "    L0: a[0-18]\n"
+				 "    L1: a19\n"
+				 "    L2: a20,b[0-2]\n"
+				 "  spine:\n"
+				 "    S0: L0,L1\n"
+				 "    S1: L2,c\n"
+				 "disjoint: yes\n"),
 		     WEFT_BOX_GPU);
-	fabric_check(parse("weft: fabric/1\n"
-			   "nodes:\n"
-			   "  a[0-3]: 8\n"
-			   "disjoint: yes\n"),
+	fabric_check(test_fabric("weft: fabric/1\n"
+				 "nodes:\n"
+				 "  a[0-3]: 8\n"
+				 "disjoint: yes\n"),
 		     WEFT_BOX_GPU);
 }
 
 static void pairs_inside_a_node_have_boxes(void **state)
 {
-	struct weft_fabric *f = parse("weft: fabric/1\n"
-				      "nodes:\n"
-				      "  a[0-3]: 8\n"
-				      "nvlink: 2\n"
-				      "levels:\n"
-				      "  leaf:\n"
-				      "    L: a[0-3]\n");
+	struct weft_fabric *f = test_fabric("weft: fabric/1\n"
+					    "nodes:\n"
+					    "  a[0-3]: 8\n"
+					    "nvlink: 2\n"
+					    "levels:\n"
+					    "  leaf:\n"
+					    "    L: a[0-3]\n");
 	struct weft_inside inside = weft_inside_of(f, WEFT_BOX_NODE, 1);
 
 	(void)state;
@@ -170,10 +152,10 @@ static void pairs_inside_a_node_have_boxes(void **state)
 
 static void levels_that_group_nothing_are_passed_over(void **state)
 {
-	struct weft_fabric *f = parse("weft: fabric/1\n"
-				      "nodes:\n"
-				      "  a[0-3]: 8\n"
-				      "nvlink: 1\n");
+	struct weft_fabric *f = test_fabric("weft: fabric/1\n"
+					    "nodes:\n"
+					    "  a[0-3]: 8\n"
+					    "nvlink: 1\n");
 	struct weft_inside inside = weft_inside_of(f, WEFT_BOX_NODE, 0);
 
 	(void)state;

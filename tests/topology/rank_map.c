@@ -1,26 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* rank_map.c - orders of ranks come back from text as they went, and fit */
 #include "topology/rank_map.h"
-#include "tests/lib/check.h"
-#include "topology/synth.h"
+#include "tests/lib/fabric.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static struct weft_fabric *fabric_make(const char *spec)
-{
-	const struct weft_synth_options options = {0};
-	struct weft_error err = {0};
-	char *text = weft_synth(spec, &options, &err);
-	struct weft_fabric *f = NULL;
-
-	assert_no_error(&err);
-	f = weft_fabric_parse(text, strlen(text), "synth", &err);
-	free(text);
-	assert_no_error(&err);
-	return f;
-}
 
 static void each_written_form_is_read(void **state)
 {
@@ -179,7 +164,7 @@ static size_t round_trip(const struct weft_fabric *f, const uint32_t *where,
 
 static void whole_nodes_in_order_take_a_line(void **state)
 {
-	struct weft_fabric *f = fabric_make("leaf:64 node:32 gpu:8");
+	struct weft_fabric *f = test_synth("leaf:64 node:32 gpu:8", NULL);
 	uint32_t *where = calloc(f->n_gpus, sizeof(*where));
 	char head[200];
 
@@ -199,7 +184,7 @@ static void whole_nodes_in_order_take_a_line(void **state)
 
 static void ranks_in_any_order_fit(void **state)
 {
-	struct weft_fabric *f = fabric_make("leaf:64 node:32 gpu:8");
+	struct weft_fabric *f = test_synth("leaf:64 node:32 gpu:8", NULL);
 	uint32_t *where = calloc(f->n_gpus, sizeof(*where));
 	uint64_t seed = test_seed();
 	char head[200];
@@ -222,7 +207,7 @@ static void ranks_in_any_order_fit(void **state)
 
 static void what_does_not_fit_is_not_written(void **state)
 {
-	struct weft_fabric *f = fabric_make("leaf:64 node:32 gpu:64");
+	struct weft_fabric *f = test_synth("leaf:64 node:32 gpu:64", NULL);
 	uint32_t *where = calloc(f->n_gpus, sizeof(*where));
 	struct weft_error err = {0};
 	struct weft_rank_map r;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* inventory_fabric.c - a inventory made back from a fabric says all that it
  * knows */
-#include "tests/lib/check.h"
+#include "tests/lib/fabric.h"
 #include "topology/cabling.h"
 #include "topology/hierarchy/hierarchy.h"
 #include "topology/synth.h"
@@ -21,8 +21,7 @@ static struct scene inventory_of(const char *text)
 	struct weft_error err = {0};
 	struct scene x = {0};
 
-	x.f = weft_fabric_parse(text, strlen(text), "test", &err);
-	assert_no_error(&err);
+	x.f = test_fabric(text);
 	x.s = weft_inventory_from_fabric(x.f, "f.yaml", &err);
 	assert_no_error(&err);
 	assert_int_equal(weft_inventory_finish(x.s, &err), 0);
@@ -414,16 +413,10 @@ static void synthetic_fabrics_come_back(void **state)
 			.damage = 0.1 * test_random_below(&random, 4),
 			.seed = test_random(&random)};
 		const char *spec = specs[test_random_below(&random, 4)];
-		struct weft_error err = {0};
-		char *text = weft_synth(spec, &options, &err);
-		struct weft_fabric *f;
+		struct weft_fabric *f = test_synth(spec, &options);
 
-		assert_no_error(&err);
-		f = weft_fabric_parse(text, strlen(text), spec, &err);
-		assert_no_error(&err);
 		check_same(f);
 		weft_fabric_free(f);
-		free(text);
 	}
 }
 

@@ -1,27 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* synth.c - synthetic fabrics load and have the shape that was asked for */
 #include "topology/synth.h"
-#include "tests/lib/check.h"
+#include "tests/lib/fabric.h"
 #include "topology/cabling.h"
 #include "topology/profile.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-static struct weft_fabric *fabric_of(const char *spec,
-				     const struct weft_synth_options *options)
-{
-	struct weft_error err = {0};
-	struct weft_fabric *f;
-	char *text = weft_synth(spec, options, &err);
-
-	assert_no_error(&err);
-	f = weft_fabric_parse(text, strlen(text), spec, &err);
-	assert_no_error(&err);
-	assert_int_equal(weft_fabric_check(f, &err), 0);
-	free(text);
-	return f;
-}
 
 static void counts_are_nested(void **state)
 {
@@ -42,7 +24,7 @@ static void counts_are_nested(void **state)
 
 	(void)state;
 	for (size_t k = 0; k < sizeof(cases) / sizeof(*cases); k++) {
-		struct weft_fabric *f = fabric_of(cases[k].spec, NULL);
+		struct weft_fabric *f = test_synth(cases[k].spec, NULL);
 
 		assert_int_equal(f->n_nodes, cases[k].nodes);
 		assert_int_equal(f->n_gpus, cases[k].gpus);
@@ -60,7 +42,7 @@ static void options_show_in_the_fabric(void **state)
 						   .profile = "selene-a100",
 						   .prefix = "dgx",
 						   .rails = 8};
-	struct weft_fabric *f = fabric_of("leaf:2 node:10 gpu:8", &options);
+	struct weft_fabric *f = test_synth("leaf:2 node:10 gpu:8", &options);
 
 	(void)state;
 	assert_string_equal(f->name, "test");
@@ -110,7 +92,7 @@ static void cables_bring_out_the_profile_s_links(void **state)
 
 			if (weft_profiles[k].nvlink_nodes > 1)
 				continue;
-			f = fabric_of(specs[i], &options);
+			f = test_synth(specs[i], &options);
 			assert_non_null(f->cabling);
 			check_uplinks(f);
 			weft_fabric_free(f);
@@ -122,7 +104,7 @@ static void every_node_and_switch_is_cabled(void **state)
 	struct weft_synth_options options = {
 		.rails = 4, .cables = true, .damage = 0.2, .seed = 3};
 	struct weft_fabric *f =
-		fabric_of("pod:2 leaf:3 node:4 gpu:8", &options);
+		test_synth("pod:2 leaf:3 node:4 gpu:8", &options);
 	const struct weft_cabling *c = f->cabling;
 	uint32_t n;
 
@@ -153,11 +135,11 @@ static void damage_leaves_out_the_asked_share_of_nodes(void **state)
 	struct weft_fabric *a, *b, *c;
 
 	(void)state;
-	a = fabric_of("pod:2 leaf:8 node:4 gpu:8", &options);
-	b = fabric_of("pod:2 leaf:8 node:4 gpu:8", &options);
+	a = test_synth("pod:2 leaf:8 node:4 gpu:8", &options);
+	b = test_synth("pod:2 leaf:8 node:4 gpu:8", &options);
 	options.seed = 8;
 	options.rails = 4;
-	c = fabric_of("pod:2 leaf:8 node:4 gpu:8", &options);
+	c = test_synth("pod:2 leaf:8 node:4 gpu:8", &options);
 	assert_int_equal(a->n_nodes, 48);
 	assert_int_equal(c->n_nodes, 48);
 	assert_string_equal(a->nodes[20].name, b->nodes[20].name);
@@ -172,7 +154,7 @@ static void heavy_damage_still_leaves_a_fabric(void **state)
 
 	(void)state;
 	for (options.seed = 0; options.seed < 50; options.seed++) {
-		struct weft_fabric *f = fabric_of(
+		struct weft_fabric *f = test_synth(
 			"pod:3 leaf:2 nvlink:2 node:3 gpu:2", &options);
 
 		assert_int_equal(f->n_nodes, 1);
