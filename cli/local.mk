@@ -81,7 +81,6 @@ libweft_cli_la_SOURCES = \
 	%D%/slurm/fleet_history.c \
 	%D%/slurm/fleet_html.c \
 	%D%/slurm/history.c \
-	%D%/slurm/history.h \
 	%D%/slurm/prometheus.c \
 	%D%/slurm/prometheus.h \
 	%D%/slurm/promises.c \

@@ -136,7 +136,6 @@ libweft_lab_la_SOURCES = \
 	%D%/step/step_run.h \
 	%D%/step/step_seen.c \
 	%D%/step/step_shape.c \
-	%D%/step/step_shape.h \
 	%D%/step/step_source.c \
 	%D%/step/step_source.h \
 	%D%/step/step_sweep.c \
@@ -165,7 +164,6 @@ libweft_trace_la_SOURCES = \
 	%D%/trace/trace_graph.c \
 	%D%/trace/trace_join.c \
 	%D%/trace/trace_kineto.c \
-	%D%/trace/trace_kineto.h \
 	%D%/trace/trace_words.c \
 	%D%/trace/waits.c \
 	%D%/trace/waits.h \

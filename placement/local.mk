@@ -14,7 +14,6 @@ libweft_placement_la_SOURCES = \
 	%D%/bounds/layers.c \
 	%D%/bounds/layers.h \
 	%D%/bounds/line.c \
-	%D%/bounds/line.h \
 	%D%/bounds/perimeter.c \
 	%D%/bounds/perimeter.h \
 	%D%/bounds/spectrum.c \
@@ -37,13 +36,11 @@ libweft_placement_la_SOURCES = \
 	%D%/mapping/effort.c \
 	%D%/mapping/effort.h \
 	%D%/mapping/exchange.c \
-	%D%/mapping/exchange.h \
 	%D%/mapping/graph.c \
 	%D%/mapping/graph.h \
 	%D%/mapping/mapping.c \
 	%D%/mapping/mapping.h \
 	%D%/mapping/bisection.c \
-	%D%/mapping/bisection.h \
 	%D%/mapping/assignment.c \
 	%D%/mapping/assignment.h \
 	%D%/mapping/sites.c \
@@ -144,9 +141,7 @@ libweft_exact_la_SOURCES = \
 	%D%/exact/grouping.c \
 	%D%/exact/grouping.h \
 	%D%/exact/parting.c \
-	%D%/exact/parting.h \
 	%D%/exact/pieces.c \
-	%D%/exact/pieces.h \
 	%D%/exact/place_exact.c \
 	%D%/exact/place_exact.h \
 	%D%/exact/program.c \

@@ -11,7 +11,6 @@
 #include "costmodel/job/software.h"
 #include "lab/step/step_columns.h"
 #include "lab/step/step_run.h"
-#include "lab/step/step_shape.h"
 #include "lab/step/step_source.h"
 
 #include <ctype.h>

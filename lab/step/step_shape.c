@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* step_shape.c - the shape that a name in a table of runs means */
-#include "lab/step/step_shape.h"
+#include "lab/step/step_source.h"
 
 #include <ctype.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* trace_join.c - which call each communication kernel belongs to */
-#include "lab/trace/trace_kineto.h"
+#include "lab/trace/trace_draft.h"
 
 #include <stdlib.h>
 #include <string.h>

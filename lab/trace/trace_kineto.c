@@ -7,7 +7,7 @@
  * id").  Only newer releases repeat a collective's size and group at its
  * kernel; for others these are taken from the operator.
  */
-#include "lab/trace/trace_kineto.h"
+#include "lab/trace/trace_draft.h"
 
 #include <math.h>
 #include <stdlib.h>

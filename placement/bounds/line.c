@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* line.c - how cheaply a line of a lattice can be cut */
-#include "placement/bounds/line.h"
+#include "placement/bounds/lattice.h"
 
 #include <math.h>
 #include <stdbool.h>

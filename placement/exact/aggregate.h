@@ -18,8 +18,31 @@
 #define WEFT_PLACEMENT_EXACT_AGGREGATE_H
 
 #include "placement/exact/blocks.h"
-#include "placement/exact/pieces.h"
 #include "placement/exact/program.h"
+#include "placement/mapping/graph.h"
+
+#include <stdbool.h>
+
+/* ---- sets of vertices that hang together ---- */
+
+#define PIECES_MAX_SIZE 8
+
+struct piece {
+	uint32_t n;
+	uint32_t vertex[PIECES_MAX_SIZE];
+	double leaving; /* weight to the others */
+};
+
+struct pieces {
+	uint32_t n, room;
+	struct piece *piece;
+};
+
+/* All connected sets of up to `size` vertices, at most `limit`; *complete:
+ * there are no more.  Free with pieces_free in either case. */
+int pieces_list(const struct graph *g, uint32_t size, uint32_t limit,
+		struct pieces *p, bool *complete, struct weft_error *err);
+void pieces_free(struct pieces *p);
 
 enum aggregate_detail {
 	AGGREGATE_SIZES,  /* how many blocks in each box */

@@ -15,7 +15,7 @@
  * domains are n beta / 2 plus, as a parted block lies in two domains at least,
  * that minimum.
  */
-#include "placement/exact/parting.h"
+#include "placement/exact/proof.h"
 
 #include "base/bitset.h"
 #include "placement/bounds/boundary.h"

@@ -4,7 +4,7 @@
  * Each is met once, from its lowest vertex: a set grows by vertices next to it
  * that were not next to it before (Wernicke, IEEE/ACM TCBB 3(4), 2006).
  */
-#include "placement/exact/pieces.h"
+#include "placement/exact/aggregate.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -12,7 +12,6 @@
 #include "base/clock.h"
 #include "placement/bounds/boundary.h"
 #include "placement/exact/enumeration.h"
-#include "placement/exact/parting.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -7,6 +7,8 @@
 #define WEFT_PLACEMENT_EXACT_PROOF_H
 
 #include "placement/exact/aggregate.h"
+#include "placement/exact/blocks.h"
+#include "placement/mapping/effort.h"
 
 /* The work on one way to take ranks together. */
 struct proof {
@@ -37,5 +39,13 @@ int proof_start(struct proof *proof, const uint32_t *group, uint32_t n,
 		struct weft_error *err);
 int proof_run(struct proof *proof, struct weft_error *err);
 void proof_free(struct proof *proof);
+
+/* No placement in which the ranks of some block of b are in several NVLink
+ * domains costs less than *bound; 0 where nothing can be said.  least:
+ * boundary_least of b->g.  known: the cost beyond which it does not matter.
+ * effort: its time only. */
+int parting_bound(const struct blocks *b, const double *least, double known,
+		  const struct effort *effort, double *bound,
+		  struct weft_error *err);
 
 #endif

@@ -6,7 +6,7 @@
  * As whole domains part first, what lies beyond a cut is equally far from both
  * sides of the next, and needs no attention there.
  */
-#include "placement/mapping/bisection.h"
+#include "placement/mapping/local_search.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* exchange.c - items of two bins exchanged for the better */
-#include "placement/mapping/exchange.h"
+#include "placement/mapping/local_search.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,13 +1,80 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* local_search.h - a assignment improved, from one local optimum to the next
+/* local_search.h - an assignment improved, from one local optimum to the next
  *
  * Private to placement/.
  */
 #ifndef WEFT_PLACEMENT_MAPPING_LOCAL_SEARCH_H
 #define WEFT_PLACEMENT_MAPPING_LOCAL_SEARCH_H
 
-#include "placement/mapping/bisection.h"
-#include "placement/mapping/exchange.h"
+#include "placement/mapping/assignment.h"
+#include "placement/mapping/bisect.h"
+
+/* ---- items of two bins exchanged for the better ---- */
+
+struct exchange {
+	struct assignment *assignment;
+	struct bisector *bisector;
+	uint32_t *slots; /* [n] of the two bins, that may be exchanged */
+	uint32_t *local; /* [n] index of each item in the piece */
+	uint32_t *queue; /* [n_bins] ring: bins with new items */
+	bool *queued;	 /* [n_bins] */
+	uint32_t *seen;	 /* [n_bins] bins met around one, by stamp */
+	uint32_t *around;
+	uint32_t head, n_queued, stamp;
+};
+
+enum exchange_mode {
+	EXCHANGE_REFINE,  /* from the present arrangement */
+	EXCHANGE_PERTURB, /* after a few random swaps */
+	EXCHANGE_REGROW,  /* from a random item */
+};
+
+/* Free with exchange_free in either case. */
+int exchange_build(struct assignment *assignment, struct bisector *bisector,
+		   struct exchange *x, struct weft_error *err);
+void exchange_free(struct exchange *x);
+
+/* Splits the items on slots of a kind in bins a and b anew; keeps the result
+ * if the cost grows by no more than `tolerance`.  True if the cost fell.
+ * Changed bins are queued. */
+bool exchange_pair(struct exchange *x, uint32_t a, uint32_t b, uint32_t kind,
+		   enum exchange_mode mode, double tolerance);
+
+void exchange_queue(struct exchange *x, uint32_t bin);
+/* Refines every pair with a queued bin and edges between them until none gains.
+ * False: the effort ran out. */
+bool exchange_settle(struct exchange *x);
+/* Takes all out of the queue. */
+void exchange_forget(struct exchange *x);
+
+/* ---- items dealt out to bins from nothing, by repeated cuts ---- */
+
+struct bisection {
+	struct assignment *assignment;
+	struct bisector *bisector;
+	uint32_t *items;  /* [n] to be dealt out */
+	uint32_t *local;  /* [n] index of each in the piece at work */
+	uint32_t *buffer; /* [n] */
+	uint32_t *bins;	  /* [n_bins] to be filled, in order */
+	uint32_t *quota;  /* [n_bins] items of each bin */
+	bool *open;	  /* [n_bins] being filled */
+	uint64_t *key;	  /* [2 * n_bins] */
+	uint32_t *weight; /* [n_bins] slots of each domain */
+};
+
+/* Free with bisection_free in either case. */
+int bisection_build(struct assignment *assignment, struct bisector *bisector,
+		    struct bisection *m, struct weft_error *err);
+void bisection_free(struct bisection *m);
+
+/* Deals all items out to all bins, domains in random order; spare slots go to
+ * random bins, rather to small ones.  False: the effort ran out; the assignment
+ * is then without meaning. */
+bool bisection_all(struct bisection *m);
+/* The same with the items of these bins; the others stay. */
+bool bisection_some(struct bisection *m, const uint32_t *bins, uint32_t n_bins);
+
+/* ---- the search ---- */
 
 /* One granularity of the problem, with all that its search needs. */
 struct local_search {

@@ -20,7 +20,6 @@ libweft_draw_la_SOURCES = \
 	%D%/node.h \
 	%D%/node_dot.c \
 	%D%/node_links.c \
-	%D%/node_links.h \
 	%D%/node_svg.c \
 	%D%/node_text.c \
 	%D%/palette.c \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* node_links.c - what joins a node to the network */
-#include "topology/draw/node_links.h"
+#include "topology/draw/node.h"
 
 #include "topology/cabling.h"
 
