@@ -12,6 +12,8 @@ libweft_base_la_SOURCES = \
 	%D%/error.c \
 	%D%/hash.h \
 	%D%/hostlist.c \
+	%D%/lines.c \
+	%D%/lines.h \
 	%D%/size.c \
 	%D%/size.h \
 	%D%/suggest.c \

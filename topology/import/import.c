@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* import.c - the table of importers, and reading files for them */
 #include "topology/import/import.h"
+#include "base/lines.h"
 #include "base/suggest.h"
 #include "base/text.h"
-#include "topology/import/lines.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,9 +10,9 @@
  *share an NVLink domain.  A host is called by its instance's id unless
  * options->names knows better.
  */
+#include "base/lines.h"
 #include "topology/import/chain.h"
 #include "topology/import/json_source.h"
-#include "topology/import/lines.h"
 #include "topology/import/names.h"
 
 #include <string.h>

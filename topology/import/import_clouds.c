@@ -9,9 +9,9 @@
  * Azure: az vm list or az vmss list-instances, and what the metadata service of
  * an instance says; its placement group is all that it tells of the network.
  */
+#include "base/lines.h"
 #include "topology/import/chain.h"
 #include "topology/import/json_source.h"
-#include "topology/import/lines.h"
 #include "topology/import/names.h"
 
 #include <ctype.h>

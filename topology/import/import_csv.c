@@ -10,9 +10,9 @@
  *their kinds say.
  */
 #include "base/hostlist.h"
+#include "base/lines.h"
 #include "topology/import/chain.h"
 #include "topology/import/import.h"
-#include "topology/import/lines.h"
 
 #include <ctype.h>
 #include <stdlib.h>

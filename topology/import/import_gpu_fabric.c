@@ -9,8 +9,8 @@
  * any order.  A host may have a line for each GPU.  GPUs outside of any domain
  * have [N/A] or the zero UUID.
  */
+#include "base/lines.h"
 #include "topology/import/import.h"
-#include "topology/import/lines.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -6,10 +6,10 @@
  * is the first family of which a node has any.  GPUs are those of its capacity.
  * Slinky annotates nodes with the line that Slurm gets of them.
  */
+#include "base/lines.h"
 #include "base/yaml.h"
 #include "topology/import/chain.h"
 #include "topology/import/json_source.h"
-#include "topology/import/lines.h"
 #include "topology/import/names.h"
 
 #include <stdlib.h>

@@ -13,10 +13,10 @@
  * list of compute nodes with their NVLink domains.
  */
 #include "base/hostlist.h"
+#include "base/lines.h"
 #include "base/yaml.h"
 #include "topology/import/chain.h"
 #include "topology/import/json_source.h"
-#include "topology/import/lines.h"
 #include "topology/import/names.h"
 #include "topology/import/slurm/slurm_topology.h"
 

@@ -25,8 +25,6 @@ libweft_import_la_SOURCES = \
 	%D%/infiniband/import_ufm.c \
 	%D%/json_source.c \
 	%D%/json_source.h \
-	%D%/lines.c \
-	%D%/lines.h \
 	%D%/links.c \
 	%D%/links.h \
 	%D%/names.c \

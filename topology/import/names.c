@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* names.c - ids and what they are called */
 #include "topology/import/names.h"
-#include "topology/import/lines.h"
+#include "base/lines.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,8 +7,8 @@
 #ifndef WEFT_TOPOLOGY_IMPORT_INFINIBAND_IBNET_H
 #define WEFT_TOPOLOGY_IMPORT_INFINIBAND_IBNET_H
 
+#include "base/lines.h"
 #include "topology/import/import.h"
-#include "topology/import/lines.h"
 
 /* Longest chassis, switch or adapter name that is kept, with its NUL. */
 #define IBNET_NAME_SIZE WEFT_NAME_SIZE

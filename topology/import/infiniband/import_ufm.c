@@ -13,10 +13,10 @@
  *	#Fields:StartDevice,StartPort,...,EndDevice,EndPort,...,Speed,...
  *	leaf03,Port 19,...,n012,mlx5_3,...
  */
+#include "base/lines.h"
 #include "topology/import/import.h"
 #include "topology/import/infiniband/ibnet_words.h"
 #include "topology/import/json_source.h"
-#include "topology/import/lines.h"
 #include "topology/import/links.h"
 
 #include <ctype.h>

@@ -6,8 +6,8 @@
  * (NCCL_TOPO_FILE), where GPUs and NICs may be but PCI devices of a class; and
  * RCCL's, which has <xgmi> for <nvlink>.
  */
+#include "base/lines.h"
 #include "topology/import/import.h"
-#include "topology/import/lines.h"
 #include "topology/import/node/nccl_system.h"
 
 #include <expat.h>

@@ -8,8 +8,8 @@
  * Older drivers name NICs in the header ("mlx5_0"), newer ones in a legend
  * behind ("NIC0: mlx5_0").
  */
+#include "base/lines.h"
 #include "topology/import/import.h"
-#include "topology/import/lines.h"
 #include "topology/import/node/inside.h"
 
 #include <ctype.h>

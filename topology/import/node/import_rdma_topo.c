@@ -13,9 +13,9 @@
  * their own in its first line.  GPUs without such a NIC are not listed: there
  * are as many GPUs as blocks say.
  */
+#include "base/lines.h"
 #include "topology/import/import.h"
 #include "topology/import/json_source.h"
-#include "topology/import/lines.h"
 #include "topology/import/node/inside.h"
 
 #include <stdio.h>

@@ -19,9 +19,9 @@
  *
  * and with --json there is an object for each GPU, with "links" to all.
  */
+#include "base/lines.h"
 #include "topology/import/import.h"
 #include "topology/import/json_source.h"
-#include "topology/import/lines.h"
 #include "topology/import/node/inside.h"
 
 #include <stdlib.h>

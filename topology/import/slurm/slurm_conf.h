@@ -5,8 +5,8 @@
 #ifndef WEFT_TOPOLOGY_IMPORT_SLURM_SLURM_CONF_H
 #define WEFT_TOPOLOGY_IMPORT_SLURM_SLURM_CONF_H
 
+#include "base/lines.h"
 #include "topology/import/import.h"
-#include "topology/import/lines.h"
 
 /* Files inside files: how deep, and how many in all. */
 #define WEFT_SLURM_INCLUDE_DEPTH 8

@@ -2,7 +2,7 @@
 /* lines.c - text line by line, and the words of a line, without copying */
 #include "config.h" /* first: memmem is GNU */
 
-#include "topology/import/lines.h"
+#include "base/lines.h"
 
 #include <string.h>
 

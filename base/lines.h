@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* lines.h - text line by line, and the words of a line, without copying */
-#ifndef WEFT_TOPOLOGY_IMPORT_LINES_H
-#define WEFT_TOPOLOGY_IMPORT_LINES_H
+#ifndef WEFT_BASE_LINES_H
+#define WEFT_BASE_LINES_H
 
 #include <stdbool.h>
 #include <stddef.h>
