@@ -6,6 +6,7 @@
  *   bytes | size | size(B) | size_bytes      time_us | time(us) | time(ns) |
  * ... collective   ranks | gpus   nodes   system | label   busbw_GBps | ...
  */
+#include "base/lines.h"
 #include "costmodel/measured/nccl_log_draft.h"
 
 #include <stdio.h>
@@ -63,34 +64,13 @@ struct cells {
 	uint32_t n;
 };
 
-/* Splits one line; quotes as in RFC 4180, but no line break inside them. */
-static void line_split(const char *text, size_t size, struct cells *cells)
+static void line_split(struct weft_span line, struct cells *cells)
 {
-	bool quoted = false;
-	size_t length = 0;
+	struct weft_span cell;
 
 	cells->n = 0;
-	for (size_t i = 0; i <= size && cells->n < MAX_COLUMNS; i++) {
-		char *cell = cells->text[cells->n];
-		char c = i < size ? text[i] : ',';
-
-		if (i < size && c == '"') {
-			quoted = !quoted;
-		} else if (c == ',' && (!quoted || i == size)) {
-			cell[length] = '\0';
-			length = 0;
-			cells->n++;
-		} else if (c != '\r' && length + 1 < MAX_CELL) {
-			cell[length++] = c;
-		}
-	}
-}
-
-static size_t line_size(const char *text, size_t size)
-{
-	const char *end = memchr(text, '\n', size);
-
-	return end ? (size_t)(end - text) : size;
+	while (cells->n < MAX_COLUMNS && weft_span_csv(&line, ',', &cell))
+		weft_span_copy(cell, cells->text[cells->n++], MAX_CELL);
 }
 
 /* Of columns with the same meaning the first counts: tables repeat time and
@@ -114,11 +94,15 @@ static void columns_read(struct table *table, const struct cells *cells)
 
 bool nccl_csv_looks(const char *text, size_t size)
 {
+	struct weft_lines lines = weft_lines_start(text, size);
 	struct table table = {0};
 	bool sizes = false, times = false;
+	struct weft_span line;
 	struct cells cells;
 
-	line_split(text, line_size(text, size), &cells);
+	if (!weft_lines_next(&lines, &line))
+		return false;
+	line_split(line, &cells);
 	columns_read(&table, &cells);
 	for (uint32_t c = 0; c < table.n_columns; c++) {
 		sizes |= table.column[c] == COLUMN_SIZE;
@@ -214,20 +198,18 @@ int nccl_csv_read(struct nccl_draft *draft, const char *text, size_t size)
 {
 	struct table table = {.draft = draft};
 	struct cells *cells = weft_calloc(1, sizeof(*cells), draft->err);
-	uint32_t line = 0;
+	struct weft_lines lines = weft_lines_start(text, size);
+	struct weft_span line;
 	int rc = cells ? 0 : -1;
 
-	for (size_t at = 0; at < size && !rc;) {
-		size_t length = line_size(text + at, size - at);
-
-		line_split(text + at, length, cells);
-		if (++line == 1)
+	while (!rc && weft_lines_next(&lines, &line)) {
+		line_split(line, cells);
+		if (lines.number == 1)
 			columns_read(&table, cells);
-		else if (length)
-			rc = line_read(&table, cells, line);
-		at += length + 1;
+		else if (line.size)
+			rc = line_read(&table, cells, (uint32_t)lines.number);
 	}
-	draft->log->n_lines = line;
+	draft->log->n_lines = (uint32_t)lines.number;
 	free(cells);
 	return rc;
 }

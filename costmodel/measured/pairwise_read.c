@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* pairwise_read.c - pairs of nodes out of nccl-tests logs and CSV tables */
 #include "base/hostlist.h"
+#include "base/lines.h"
 #include "costmodel/measured/nccl_log.h"
 #include "costmodel/measured/pairwise.h"
 
@@ -302,33 +303,15 @@ struct table {
 	double unit;
 };
 
-/* Fields of a line, unquoted in place; a quoted one may hold commas. */
+/* Fields of a line, cut in place. */
 static uint32_t fields_split(char *line, char **fields)
 {
+	struct weft_span rest = {line, strcspn(line, "\r")}, field;
 	uint32_t n = 0;
-	char *out = line;
-	bool quoted = false;
 
-	fields[n++] = out;
-	for (const char *in = line; *in; in++) {
-		if (*in == '"') {
-			quoted = !quoted;
-		} else if (*in == ',' && !quoted) {
-			*out++ = '\0';
-			if (n == MAX_COLUMNS)
-				return n;
-			fields[n++] = out;
-		} else if (*in != '\r') {
-			*out++ = *in;
-		}
-	}
-	*out = '\0';
-	for (uint32_t i = 0; i < n; i++) {
-		while (*fields[i] == ' ')
-			fields[i]++;
-		for (size_t k = strlen(fields[i]); k && fields[i][k - 1] == ' ';
-		     k--)
-			fields[i][k - 1] = '\0';
+	while (n < MAX_COLUMNS && weft_span_csv(&rest, ',', &field)) {
+		fields[n] = line + (field.at - line);
+		fields[n++][field.size] = '\0';
 	}
 	return n;
 }

@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* host_facts.c - reading PLACE,KEY,VALUE lines */
 #include "topology/audit/host_facts.h"
+#include "base/lines.h"
 #include "base/text.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define MAX_FIELD 255
-
-struct span {
-	const char *at;
-	size_t size;
-};
 
 static int limit_check(uint32_t n, const char *what, struct weft_error *err)
 {
@@ -22,44 +18,32 @@ static int limit_check(uint32_t n, const char *what, struct weft_error *err)
 }
 
 /* Without blanks and one pair of quotes around. */
-static struct span trimmed(const char *at, const char *end)
+static struct weft_span trimmed(struct weft_span field)
 {
-	while (at < end && (*at == ' ' || *at == '\t'))
-		at++;
-	while (end > at &&
-	       (end[-1] == ' ' || end[-1] == '\t' || end[-1] == '\r'))
-		end--;
-	if (end - at >= 2 && *at == '"' && end[-1] == '"') {
-		at++;
-		end--;
+	field = weft_span_trim(field);
+	if (field.size >= 2 && *field.at == '"' &&
+	    field.at[field.size - 1] == '"') {
+		field.at++;
+		field.size -= 2;
 	}
-	return (struct span){at, (size_t)(end - at)};
+	return field;
 }
 
 /* Three fields; commas in the value are its own. */
-static bool line_split(const char *line, const char *end, struct span *field)
+static bool line_split(struct weft_span line, struct weft_span *field)
 {
-	const char *first = memchr(line, ',', (size_t)(end - line));
-	const char *second =
-		first ? memchr(first + 1, ',', (size_t)(end - first - 1))
-		      : NULL;
-
-	if (!second)
+	if (!weft_span_field(&line, ',', &field[0]) ||
+	    !weft_span_field(&line, ',', &field[1]) || !line.at)
 		return false;
-	field[0] = trimmed(line, first);
-	field[1] = trimmed(first + 1, second);
-	field[2] = trimmed(second + 1, end);
+	field[2] = line;
+	for (int i = 0; i < 3; i++)
+		field[i] = trimmed(field[i]);
 	return true;
 }
 
-static bool span_is(struct span span, const char *text)
-{
-	return strlen(text) == span.size &&
-	       memcmp(span.at, text, span.size) == 0;
-}
-
 static int fact_add(struct weft_host_facts *host_facts,
-		    const struct span *field, int line, struct weft_error *err)
+		    const struct weft_span *field, int line,
+		    struct weft_error *err)
 {
 	struct weft_host_facts_fact fact = {
 		.source = host_facts->n_sources - 1,
@@ -92,23 +76,23 @@ static int line_ignore(struct weft_findings *findings, const char *source,
 				 "%s; expected PLACE,KEY,VALUE", why);
 }
 
-static int line_take(struct weft_host_facts *host_facts, const char *line,
-		     const char *end, int number,
-		     struct weft_findings *findings, struct weft_error *err)
+static int line_take(struct weft_host_facts *host_facts, struct weft_span line,
+		     int number, struct weft_findings *findings,
+		     struct weft_error *err)
 {
 	const char *source = host_facts->sources[host_facts->n_sources - 1];
-	struct span field[3] = {trimmed(line, end)};
+	struct weft_span field[3] = {trimmed(line)};
 
 	if (field[0].size == 0 || *field[0].at == '#')
 		return 0;
-	if (memchr(line, '\0', (size_t)(end - line)))
+	if (memchr(line.at, '\0', line.size))
 		return line_ignore(findings, source, number,
 				   "the line holds a zero byte", err);
-	if (!line_split(line, end, field))
+	if (!line_split(line, field))
 		return line_ignore(findings, source, number, "not three fields",
 				   err);
 	/* The header, also in the middle where files were joined. */
-	if (span_is(field[0], "place") && span_is(field[1], "key"))
+	if (weft_span_is(field[0], "place") && weft_span_is(field[1], "key"))
 		return 0;
 	if (field[0].size == 0 || field[1].size == 0)
 		return line_ignore(findings, source, number,
@@ -125,9 +109,10 @@ int weft_host_facts_parse(struct weft_host_facts *host_facts, const char *text,
 			  struct weft_findings *findings,
 			  struct weft_error *err)
 {
-	const char *end = text + size, *name;
+	struct weft_lines lines = weft_lines_start(text, size);
 	uint32_t before = host_facts->n_facts;
-	int number = 0;
+	struct weft_span line;
+	const char *name;
 
 	if (limit_check(host_facts->n_sources, "files", err) ||
 	    WEFT_GROW(host_facts->sources, host_facts->n_sources,
@@ -137,14 +122,9 @@ int weft_host_facts_parse(struct weft_host_facts *host_facts, const char *text,
 	if (!name)
 		return -1;
 	host_facts->sources[host_facts->n_sources++] = name;
-	for (const char *line = text; line < end;) {
-		const char *stop = memchr(line, '\n', (size_t)(end - line));
-
-		stop = stop ? stop : end;
-		if (line_take(host_facts, line, stop, ++number, findings, err))
+	while (weft_lines_next(&lines, &line))
+		if (line_take(host_facts, line, lines.number, findings, err))
 			return -1;
-		line = stop + 1;
-	}
 	if (host_facts->n_facts == before)
 		return weft_fail_at(err, WEFT_EINVAL, source, 0, 0,
 				    "no line PLACE,KEY,VALUE; see "
