@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lab/calibrate/calibrate.h"
-#include "tests/lib/check.h"
+#include "tests/costmodel/calibration.h"
 #include "tests/lib/failing.h"
 
 #include <math.h>
@@ -279,17 +279,11 @@ static struct weft_calibration calibrate(const struct run *runs, size_t n)
 {
 	const struct weft_calibrate_options options = {
 		.collective = WEFT_N_COLLECTIVES};
-	struct weft_calibration calibration;
-	struct weft_error err = {0};
-	struct weft_nccl_log log;
 	size_t size = 0;
 	char *text = print_runs(runs, n, &size);
+	struct weft_calibration calibration =
+		calibration_of(text, size, &options);
 
-	weft_nccl_log_parse(text, size, "log", &log, &err);
-	assert_no_error(&err);
-	weft_calibrate(&log, 1, &options, &calibration, &err);
-	assert_no_error(&err);
-	weft_nccl_log_free(&log);
 	free(text);
 	return calibration;
 }
@@ -417,18 +411,13 @@ static void systems_share_no_links(void **state)
 		"b,1024,12,all_gather,8,2\n";
 	const struct weft_calibrate_options options = {
 		.collective = WEFT_N_COLLECTIVES};
-	struct weft_calibration c;
-	struct weft_error err = {0};
-	struct weft_nccl_log log;
+	struct weft_calibration c =
+		calibration_of(text, strlen(text), &options);
 
 	(void)state;
-	weft_nccl_log_parse(text, strlen(text), "x", &log, &err);
-	weft_calibrate(&log, 1, &options, &c, &err);
-	assert_no_error(&err);
 	assert_int_equal(c.n_fitted, 1);
 	assert_int_equal(c.n_links, 0);
 	weft_calibration_free(&c);
-	weft_nccl_log_free(&log);
 }
 
 static void times_are_had_for_other_numbers_of_nodes(void **state)
@@ -507,19 +496,14 @@ static void wrong_results_are_a_reason_to_refuse(void **state)
 		"# Out of bounds values : 2 FAILED\n";
 	const struct weft_calibrate_options options = {
 		.collective = WEFT_ALL_REDUCE, .n_ranks = 8, .n_nodes = 1};
-	struct weft_calibration c;
-	struct weft_error err = {0};
-	struct weft_nccl_log log;
+	struct weft_calibration c =
+		calibration_of(text, strlen(text), &options);
 
 	(void)state;
-	weft_nccl_log_parse(text, strlen(text), "x", &log, &err);
-	weft_calibrate(&log, 1, &options, &c, &err);
-	assert_no_error(&err);
 	assert_int_equal(c.n_fitted, 0);
 	assert_string_equal(c.entries[0].refusal,
 			    "2 of 3 rows have wrong results");
 	weft_calibration_free(&c);
-	weft_nccl_log_free(&log);
 }
 
 static void domains_that_span_nodes_are_one_node(void **state)
@@ -532,20 +516,15 @@ static void domains_that_span_nodes_are_one_node(void **state)
 		"8589934592,20300,all_reduce,72,18\n";
 	const struct weft_calibrate_options options = {
 		.collective = WEFT_N_COLLECTIVES, .domain_gpus = 72};
-	struct weft_calibration c;
-	struct weft_error err = {0};
-	struct weft_nccl_log log;
+	struct weft_calibration c =
+		calibration_of(text, strlen(text), &options);
 
 	(void)state;
-	weft_nccl_log_parse(text, strlen(text), "x", &log, &err);
-	weft_calibrate(&log, 1, &options, &c, &err);
-	assert_no_error(&err);
 	assert_int_equal(c.n_links, 1);
 	assert_int_equal(c.links[0].level, WEFT_CALIBRATION_NVLINK);
 	assert_close(c.links[0].rate_bytes_per_s,
 		     8589934592 / 20300e-6 * 2 * 71 / 72, 1e-6);
 	weft_calibration_free(&c);
-	weft_nccl_log_free(&log);
 }
 
 int main(void)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lab/calibrate/calibrate.h"
-#include "tests/lib/check.h"
+#include "tests/costmodel/calibration.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -27,8 +27,6 @@ static struct weft_calibration calibrate(const struct run *runs, double network)
 		.network_bytes_per_s = network,
 	};
 	struct weft_calibration calibration;
-	struct weft_error err = {0};
-	struct weft_nccl_log log;
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
@@ -43,11 +41,7 @@ static struct weft_calibration calibrate(const struct run *runs, double network)
 				1e6 * (r->latency_s + s / r->rate_bytes_per_s));
 	}
 	fclose(out);
-	weft_nccl_log_parse(text, size, "runs", &log, &err);
-	assert_no_error(&err);
-	weft_calibrate(&log, 1, &options, &calibration, &err);
-	assert_no_error(&err);
-	weft_nccl_log_free(&log);
+	calibration = calibration_of(text, size, &options);
 	free(text);
 	return calibration;
 }

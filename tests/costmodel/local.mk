@@ -51,6 +51,7 @@ unit_tests += \
 	# End of unit_tests
 
 noinst_HEADERS += \
+	%D%/calibration.h \
 	%D%/csv.h \
 	%D%/flows_explicit.h \
 	%D%/flows_scene.h \

@@ -7,6 +7,7 @@
 
 #include "lab/calibrate/calibrate.h"
 #include "lab/nccl/nccl.h"
+#include "tests/costmodel/calibration.h"
 #include "tests/costmodel/csv.h"
 
 #include <math.h>
@@ -302,8 +303,6 @@ measured_calibrate_without(const struct measured *m, const char *family,
 	const struct weft_calibrate_options options = {
 		.collective = WEFT_N_COLLECTIVES};
 	struct weft_calibration calibration;
-	struct weft_error err = {0};
-	struct weft_nccl_log log;
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
@@ -321,11 +320,7 @@ measured_calibrate_without(const struct measured *m, const char *family,
 				row->point.time_s * 1e6);
 	}
 	fclose(out);
-	weft_nccl_log_parse(text, size, "measured", &log, &err);
-	assert_no_error(&err);
-	weft_calibrate(&log, 1, &options, &calibration, &err);
-	assert_no_error(&err);
-	weft_nccl_log_free(&log);
+	calibration = calibration_of(text, size, &options);
 	free(text);
 	return calibration;
 }

@@ -334,15 +334,20 @@ static bool appears(const char *part)
 	return false;
 }
 
-static void the_keeper_writes_what_changes(void **state)
+static struct weft_status_writer_options every_5_ms(void)
 {
-	const struct weft_status_writer_options options = {
+	return (struct weft_status_writer_options){
 		.status_path = path,
 		.shown = &shown,
 		.fabric = fabric,
 		.counters = &counters,
 		.period_s = 0.005,
 	};
+}
+
+static void the_keeper_writes_what_changes(void **state)
+{
+	const struct weft_status_writer_options options = every_5_ms();
 	struct weft_error err = {0};
 	struct weft_status_writer *writer =
 		weft_status_writer_start(&options, &err);
@@ -440,13 +445,7 @@ static void what_becomes_private_is_written_anew(void **state)
 
 static void a_recount_is_asked_for_by_a_file(void **state)
 {
-	const struct weft_status_writer_options options = {
-		.status_path = path,
-		.shown = &shown,
-		.fabric = fabric,
-		.counters = &counters,
-		.period_s = 0.005,
-	};
+	const struct weft_status_writer_options options = every_5_ms();
 	struct weft_status_writer *writer =
 		weft_status_writer_start(&options, NULL);
 	bool wanted = false;
@@ -470,13 +469,7 @@ static void a_recount_is_asked_for_by_a_file(void **state)
 
 static void a_recount_is_not_made_at_the_wish_of_anybody(void **state)
 {
-	const struct weft_status_writer_options options = {
-		.status_path = path,
-		.shown = &shown,
-		.fabric = fabric,
-		.counters = &counters,
-		.period_s = 0.005,
-	};
+	const struct weft_status_writer_options options = every_5_ms();
 	struct weft_status_writer *writer;
 	FILE *file = fopen(verify, "w");
 
