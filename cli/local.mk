@@ -31,10 +31,16 @@ libweft_cli_la_SOURCES = \
 	%D%/fabric/job_calls.h \
 	%D%/fabric/sources.c \
 	%D%/fabric/sources.h \
+	%D%/fold.c \
+	%D%/fold.h \
 	%D%/option.c \
 	%D%/option.h \
+	%D%/page.c \
+	%D%/page.h \
 	%D%/plan/axes.c \
 	%D%/plan/axes.h \
+	%D%/plan/blockers_report.c \
+	%D%/plan/blockers_report.h \
 	%D%/plan/cmd_defrag.c \
 	%D%/plan/cmd_plan.c \
 	%D%/plan/cmd_ranks.c \
@@ -44,18 +50,12 @@ libweft_cli_la_SOURCES = \
 	%D%/plan/fit.h \
 	%D%/plan/gain.c \
 	%D%/plan/gain.h \
-	%D%/plan/blockers_report.c \
-	%D%/plan/blockers_report.h \
 	%D%/plan/ranks.c \
 	%D%/plan/ranks.h \
 	%D%/plan/request.c \
 	%D%/plan/request.h \
 	%D%/plan/verdict.c \
 	%D%/plan/verdict.h \
-	%D%/fold.c \
-	%D%/fold.h \
-	%D%/page.c \
-	%D%/page.h \
 	%D%/report.c \
 	%D%/report.h \
 	%D%/setup/checks.c \
@@ -73,21 +73,10 @@ libweft_cli_la_SOURCES = \
 	%D%/setup/setup_enable.c \
 	%D%/setup/setup_files.c \
 	%D%/setup/setup_jobs.c \
-	%D%/slurm/room.c \
-	%D%/slurm/room.h \
-	%D%/slurm/cmd_status.c \
-	%D%/slurm/cmd_why.c \
-	%D%/slurm/fleet.h \
-	%D%/slurm/fleet_history.c \
-	%D%/slurm/fleet_html.c \
-	%D%/slurm/history.c \
-	%D%/slurm/prometheus.c \
-	%D%/slurm/prometheus.h \
 	%D%/slurm/promises.c \
 	%D%/slurm/promises.h \
 	%D%/slurm/saved.c \
 	%D%/slurm/saved.h \
-	%D%/slurm/saved_report.c \
 	%D%/slurm/site.c \
 	%D%/slurm/site.h \
 	%D%/slurm/slurm_config.c \
@@ -104,8 +93,19 @@ libweft_cli_la_SOURCES = \
 	%D%/slurm/slurm_state.h \
 	%D%/slurm/snapshot.c \
 	%D%/slurm/snapshot.h \
-	%D%/slurm/status.h \
-	%D%/slurm/status_report.c \
+	%D%/status/cmd_status.c \
+	%D%/status/cmd_why.c \
+	%D%/status/fleet.h \
+	%D%/status/fleet_history.c \
+	%D%/status/fleet_html.c \
+	%D%/status/history.c \
+	%D%/status/prometheus.c \
+	%D%/status/prometheus.h \
+	%D%/status/room.c \
+	%D%/status/room.h \
+	%D%/status/saved_report.c \
+	%D%/status/status.h \
+	%D%/status/status_report.c \
 	%D%/whole_file.c \
 	%D%/whole_file.h \
 	# End of libweft_cli_la_SOURCES

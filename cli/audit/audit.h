@@ -3,7 +3,7 @@
 #ifndef WEFT_CLI_AUDIT_AUDIT_H
 #define WEFT_CLI_AUDIT_AUDIT_H
 
-#include "cli/slurm/room.h"
+#include "cli/status/room.h"
 #include "placement/capacity/fragmentation.h"
 #include "placement/capacity/running.h"
 #include "topology/audit/audit.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* room.c - how many jobs of which size would fit */
-#include "cli/slurm/room.h"
+#include "cli/status/room.h"
 
 #include "tests/lib/fabric.h"
 

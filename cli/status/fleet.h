@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* fleet.h - a cluster and its jobs as a page */
-#ifndef WEFT_CLI_SLURM_FLEET_H
-#define WEFT_CLI_SLURM_FLEET_H
+#ifndef WEFT_CLI_STATUS_FLEET_H
+#define WEFT_CLI_STATUS_FLEET_H
 
 #include "cli/slurm/saved.h"
-#include "cli/slurm/status.h"
+#include "cli/status/status.h"
 #include "placement/capacity/running.h"
 #include "topology/fabric.h"
 

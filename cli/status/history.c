@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* history.c - how full domains were over time */
-#include "cli/slurm/fleet.h"
+#include "cli/status/fleet.h"
 
 #include "base/hostlist.h"
 

@@ -2,7 +2,7 @@
 /* status_report.c - weft status for people and for programs */
 #include "base/size.h"
 #include "cli/report.h"
-#include "cli/slurm/status.h"
+#include "cli/status/status.h"
 
 #include <inttypes.h>
 #include <math.h>

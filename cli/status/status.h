@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* status.h - the running Slurm as weft status sees it */
-#ifndef WEFT_CLI_SLURM_STATUS_H
-#define WEFT_CLI_SLURM_STATUS_H
+#ifndef WEFT_CLI_STATUS_STATUS_H
+#define WEFT_CLI_STATUS_STATUS_H
 
 #include "cli/slurm/promises.h"
-#include "cli/slurm/room.h"
 #include "cli/slurm/site.h"
 #include "cli/slurm/slurm_job.h"
 #include "cli/slurm/snapshot.h"
+#include "cli/status/room.h"
 #include "placement/capacity/running.h"
 
 struct status {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* room.c - counting places for jobs */
-#include "cli/slurm/room.h"
+#include "cli/status/room.h"
 
 #include <string.h>
 

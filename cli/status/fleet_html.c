@@ -2,7 +2,7 @@
 /* fleet_html.c - weft status --html: what is free and whose the rest is, how
  * full domains were over time, who waits and why, what weft gains
  */
-#include "cli/slurm/fleet.h"
+#include "cli/status/fleet.h"
 
 #include "cli/draw/drawing.h"
 #include "cli/page.h"

@@ -2,7 +2,7 @@
 /* fleet_history.c - what domains held over time, in SVG: a row for each domain,
  * inside the one that it is in, and below them what was free, in which pieces
  */
-#include "cli/slurm/fleet.h"
+#include "cli/status/fleet.h"
 
 #include "cli/page.h"
 #include "topology/draw/palette.h"

@@ -5,11 +5,11 @@
 #include "cli/command.h"
 #include "cli/option.h"
 #include "cli/report.h"
-#include "cli/slurm/fleet.h"
-#include "cli/slurm/prometheus.h"
 #include "cli/slurm/slurm_jobs.h"
 #include "cli/slurm/slurm_state.h"
-#include "cli/slurm/status.h"
+#include "cli/status/fleet.h"
+#include "cli/status/prometheus.h"
+#include "cli/status/status.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* room.h - how many jobs of which size would fit, by level of the fabric */
-#ifndef WEFT_CLI_SLURM_ROOM_H
-#define WEFT_CLI_SLURM_ROOM_H
+#ifndef WEFT_CLI_STATUS_ROOM_H
+#define WEFT_CLI_STATUS_ROOM_H
 
 #include "placement/capacity/occupancy.h"
 
