@@ -349,8 +349,9 @@ static int cables_trim(struct weft_wiring *w)
 	return 0;
 }
 
-int weft_wiring_cables(struct weft_wiring *w,
-		       const struct weft_yaml_node *section)
+/* Fills c->cables.  section: `cables`. */
+static int wiring_cables(struct weft_wiring *w,
+			 const struct weft_yaml_node *section)
 {
 	if (section && weft_yaml_expect(w->d->doc, section, WEFT_YAML_LIST,
 					"cables", w->d->err))
@@ -381,7 +382,7 @@ int weft_draft_cabling(struct weft_draft *d, struct weft_fabric *f)
 		return -1;
 	w.c->n_nodes = f->n_nodes;
 	if (weft_wiring_switches(&w, switches) == 0 &&
-	    weft_wiring_cables(&w, cables) == 0 && weft_wiring_rails(&w) == 0)
+	    wiring_cables(&w, cables) == 0 && weft_wiring_rails(&w) == 0)
 		rc = weft_cabling_index(w.c, f->n_domains, d->err);
 	free(w.switch_of);
 	free(w.said);

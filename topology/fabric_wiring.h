@@ -39,10 +39,6 @@ int weft_wiring_unknown(struct weft_wiring *w,
 			const struct weft_yaml_node *node, bool in_key,
 			int column, const char *name);
 
-/* Fills c->cables.  section: `cables`. */
-int weft_wiring_cables(struct weft_wiring *w,
-		       const struct weft_yaml_node *section);
-
 /* Tells the rail of each node's port where the file does not. */
 int weft_wiring_rails(struct weft_wiring *w);
 

@@ -92,7 +92,7 @@ static int spec_read(struct synth *s, const char *spec)
 	return 0;
 }
 
-bool synth_has_nvlink(const struct synth *s)
+static bool has_nvlink(const struct synth *s)
 {
 	return s->n_parts > 1 &&
 	       strcmp(s->parts[s->n_parts - 2].name, "nvlink") == 0;
@@ -100,7 +100,7 @@ bool synth_has_nvlink(const struct synth *s)
 
 uint32_t synth_n_network(const struct synth *s)
 {
-	return s->n_parts - (synth_has_nvlink(s) ? 2 : 1);
+	return s->n_parts - (has_nvlink(s) ? 2 : 1);
 }
 
 static int part_check(const struct synth *s, uint32_t index)
@@ -136,7 +136,7 @@ static int profile_check(struct synth *s)
 	const char *known[32];
 	char hint[WEFT_SUGGEST_TEXT];
 
-	if (profile && profile->nvlink_nodes > 1 && !synth_has_nvlink(s))
+	if (profile && profile->nvlink_nodes > 1 && !has_nvlink(s))
 		return weft_fail_at(
 			s->err, WEFT_EINVAL, SOURCE, 0,
 			s->parts[s->n_parts - 1].column,
@@ -382,7 +382,7 @@ static void body_write(FILE *out, const struct synth *s)
 				    nodes->tail);
 		fprintf(out, ": %u\n", s->n_gpus);
 	}
-	if (synth_has_nvlink(s)) {
+	if (has_nvlink(s)) {
 		fputs("nvlink:\n", out);
 		domains_write(out, s, s->n_parts - 2, "  ");
 	}

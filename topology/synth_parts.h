@@ -33,8 +33,6 @@ struct synth {
 	struct weft_error *err;
 };
 
-bool synth_has_nvlink(const struct synth *s);
-
 /* Network levels, outermost first, are parts 0..n-1. */
 uint32_t synth_n_network(const struct synth *s);
 

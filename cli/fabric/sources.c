@@ -13,7 +13,8 @@
 /* A format without a file. */
 #define SLURM_LIVE "slurm-live"
 
-void sources_formats_print(void)
+/* The table of formats on stdout. */
+static void formats_print(void)
 {
 	for (uint32_t i = 0; i < weft_n_importers; i++)
 		printf("%-14s %s\n", weft_importers[i].name,
@@ -116,7 +117,7 @@ static const struct option_row options[] = {
 	 "format of the files that follow; may be repeated", 0,
 	 READ(from_read)},
 	{"formats", 0, NULL, "list the formats and exit", 0,
-	 LIST(sources_formats_print)},
+	 LIST(formats_print)},
 	{"name", 0, "NAME", "name of the cluster", 0,
 	 TEXT(hierarchy_options.name)},
 	{"profile", 0, "NAME",

@@ -54,7 +54,4 @@ int sources_inventory(struct sources *sources, struct weft_error *err);
 int sources_fabric(struct sources *sources, struct weft_error *err);
 void sources_free(struct sources *sources);
 
-/* The table of formats on stdout. */
-void sources_formats_print(void);
-
 #endif

@@ -136,7 +136,7 @@ void saved_free(struct saved *saved)
 
 /* ---- sums ---- */
 
-enum saved_mode saved_mode_of(json_t *job)
+static enum saved_mode mode_of(json_t *job)
 {
 	const char *cause = json_string_value(json_object_get(job, "cause"));
 
@@ -183,8 +183,7 @@ void saved_sum(const struct saved *saved, enum saved_mode mode, double from_s,
 	{
 		double start_s = number(job, "start_s");
 
-		if (saved_mode_of(job) == mode && start_s >= from_s &&
-		    start_s < to_s)
+		if (mode_of(job) == mode && start_s >= from_s && start_s < to_s)
 			add_job(job, sum);
 	}
 }

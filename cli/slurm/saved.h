@@ -39,8 +39,6 @@ struct saved_sum {
 enum saved_mode { SAVED_OBSERVE, SAVED_PLACE, SAVED_N_MODES };
 extern const char *const saved_mode_names[SAVED_N_MODES];
 
-enum saved_mode saved_mode_of(json_t *job);
-
 /* Share of stock's step that weft's choice saves; NAN: not compared. */
 double saved_gain(json_t *job);
 

@@ -25,10 +25,6 @@ struct status {
 	struct promises promises;
 };
 
-/* Time that the given part of decisions took at most, from the histogram's
- * steps; NAN: none was made, INFINITY: longer than the last step. */
-double status_quantile(const struct status *status, double part);
-
 void status_text(const struct status *status);
 /* {"schema": "weft.status/1", ...} */
 int status_json(const struct status *status, struct weft_error *err);

@@ -19,7 +19,9 @@ static const struct {
 } quantiles[] = {{"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}};
 #define N_QUANTILES (sizeof(quantiles) / sizeof(quantiles[0]))
 
-double status_quantile(const struct status *status, double part)
+/* Time that the given part of decisions took at most, from the histogram's
+ * steps; NAN: none was made, INFINITY: longer than the last step. */
+static double quantile_of(const struct status *status, double part)
 {
 	json_t *steps = json_object_get(status->snapshot.planning, "up_to");
 	json_t *step;
@@ -99,7 +101,7 @@ static void decisions_print(const struct status *status)
 	}
 	printf("%s\n", before[0] ? "" : "none yet");
 	for (size_t q = 0; q < N_QUANTILES; q++) {
-		double limit_s = status_quantile(status, quantiles[q].part);
+		double limit_s = quantile_of(status, quantiles[q].part);
 		char text[32];
 
 		if (isnan(limit_s))
@@ -279,7 +281,7 @@ static json_t *planning_json(const struct status *status)
 	json_t *object = json_object();
 
 	for (size_t q = 0; q < N_QUANTILES; q++) {
-		double limit_s = status_quantile(status, quantiles[q].part);
+		double limit_s = quantile_of(status, quantiles[q].part);
 		char key[16];
 
 		snprintf(key, sizeof(key), "%s_s", quantiles[q].name);

@@ -34,11 +34,6 @@ int job_trace_swf(const char *path, struct weft_stream *stream,
 		  struct job_trace_skipped *skipped, struct weft_error *err);
 int job_trace_sacct(const char *path, struct weft_stream *stream,
 		    struct job_trace_skipped *skipped, struct weft_error *err);
-/* The same of a text, which it cuts; path is for messages. */
-int job_trace_sacct_text(const char *path, char *text,
-			 struct weft_stream *stream,
-			 struct job_trace_skipped *skipped,
-			 struct weft_error *err);
 bool job_trace_sacct_looks(const char *path);
 
 /* Whether a spec has nothing but how a job is split: what a trace may say of

@@ -160,10 +160,9 @@ bool job_trace_sacct_looks(const char *path)
 	return looks;
 }
 
-int job_trace_sacct_text(const char *path, char *text,
-			 struct weft_stream *stream,
-			 struct job_trace_skipped *skipped,
-			 struct weft_error *err)
+/* Cuts the text; path is for messages. */
+static int text_read(const char *path, char *text, struct weft_stream *stream,
+		     struct job_trace_skipped *skipped, struct weft_error *err)
 {
 	struct sacct s = {
 		.path = path,
@@ -196,7 +195,7 @@ int job_trace_sacct(const char *path, struct weft_stream *stream,
 
 	if (weft_text_load(path, MAX_BYTES, &text, &size, err))
 		return -1;
-	rc = job_trace_sacct_text(path, text, stream, skipped, err);
+	rc = text_read(path, text, stream, skipped, err);
 	free(text);
 	return rc;
 }

@@ -74,10 +74,6 @@ struct stint running_next(struct run *run);
 /* Gives the jobs whose steps have changed their new ends. */
 int running_settle(struct run *run, struct weft_error *err);
 
-/* Whether the job could start with what is free in l. */
-int run_fits(const struct run *run, uint32_t job, const struct ledger *l,
-	     bool *yes, struct weft_error *err);
-
 /* Starts the job now if it fits and, where there is a reservation, does not
  * delay it. */
 int run_try(struct run *run, uint32_t job, bool *started,

@@ -37,8 +37,9 @@ static bool fits_roughly(const struct run *run, uint32_t job,
 	return l->n_slots[kind->per_node] >= kind->n_nodes;
 }
 
-int run_fits(const struct run *run, uint32_t job, const struct ledger *l,
-	     bool *yes, struct weft_error *err)
+/* Whether the job could start with what is free in l. */
+static int run_fits(const struct run *run, uint32_t job, const struct ledger *l,
+		    bool *yes, struct weft_error *err)
 {
 	const struct weft_policy_request q = request(run, job, l);
 

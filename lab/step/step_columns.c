@@ -97,8 +97,10 @@ static const char *as_switch(const char *key, const char *value)
 	return value;
 }
 
-const char *step_columns_key(const struct csv *csv, uint32_t row,
-			     const char *key, char *value, size_t size)
+/* What a row says of a key of the spec: in its column, else in its note as
+ * "key=value".  "" where it says nothing; 1, yes and true are "on". */
+static const char *key_of(const struct csv *csv, uint32_t row, const char *key,
+			  char *value, size_t size)
 {
 	const char *cell = csv_cell(csv, row, key), *note;
 
@@ -127,8 +129,7 @@ void step_keys_put(struct step_keys *keys, const struct csv *csv, uint32_t row,
 		   const char *key, const char *value)
 {
 	char said[128];
-	const char *own_value =
-		step_columns_key(csv, row, key, said, sizeof(said));
+	const char *own_value = key_of(csv, row, key, said, sizeof(said));
 	size_t left = sizeof(keys->text) - keys->used;
 	int n = snprintf(keys->text + keys->used, left, "%s%s=%s",
 			 keys->used ? "," : "", key,
@@ -157,7 +158,7 @@ void step_keys_rest(struct step_keys *keys, const struct csv *csv, uint32_t row)
 		while (i < n && strcmp(ruled[i], key) != 0)
 			i++;
 		if (i == n && !is_member(key) && !has_key(keys, key) &&
-		    *step_columns_key(csv, row, key, value, sizeof(value)))
+		    *key_of(csv, row, key, value, sizeof(value)))
 			step_keys_put(keys, csv, row, key, value);
 	}
 }

@@ -12,11 +12,6 @@
 int step_columns_check(const struct csv *csv, const char *path,
 		       struct weft_error *err);
 
-/* What a row says of a key of the spec: in its column, else in its note as
- * "key=value".  "" where it says nothing; 1, yes and true are "on". */
-const char *step_columns_key(const struct csv *csv, uint32_t row,
-			     const char *key, char *value, size_t size);
-
 /* The text of a spec, as it grows. */
 struct step_keys {
 	char text[1024];

@@ -67,7 +67,9 @@ void layouts_free(struct layouts *l)
 	l->n = 0;
 }
 
-void layouts_add(struct layouts *l, struct layout *layout)
+/* Takes over what is in *layout, or frees it when it is known or there is no
+ * room; zeroes it. */
+static void layouts_add(struct layouts *l, struct layout *layout)
 {
 	bool known = l->n == LAYOUTS_MAX;
 

@@ -40,10 +40,6 @@ int layouts_build(struct capacity *s, double deadline_s, struct layouts *l,
 		  struct weft_error *err);
 void layouts_free(struct layouts *l);
 
-/* Takes over what is in *layout, or frees it when it is known or there is no
- * room; zeroes it. */
-void layouts_add(struct layouts *l, struct layout *layout);
-
 /* Deals replicas to what fails together inside a domain: *lost is the number
  * that its loss takes at most.  1 or 0; -1 with err.  Free *out with
  * layout_free in any case. */
