@@ -34,8 +34,8 @@ struct job {
 	uint32_t *where;
 };
 
-static struct job job_open(const char *spec, const char *fabric_spec,
-			   const char *profile)
+static struct job job_open_on(const char *profile, const char *spec,
+			      const char *fabric_spec)
 {
 	const struct weft_synth_options options = {.profile = profile};
 	struct weft_error err = {0};
@@ -52,6 +52,11 @@ static struct job job_open(const char *spec, const char *fabric_spec,
 	for (uint32_t r = 0; r < job.spec.gpus; r++)
 		job.where[r] = r;
 	return job;
+}
+
+static struct job job_open(const char *spec, const char *fabric_spec)
+{
+	return job_open_on("dgx-h100-superpod", spec, fabric_spec);
 }
 
 static void job_close(struct job *job)
@@ -90,8 +95,7 @@ static struct weft_step job_step(const struct job *job,
 static struct weft_step step_of(const char *spec)
 {
 	const struct weft_step_options none = {0};
-	struct job job = job_open(spec, "spine:1 leaf:8 node:32 gpu:8",
-				  "dgx-h100-superpod");
+	struct job job = job_open(spec, "spine:1 leaf:8 node:32 gpu:8");
 	struct weft_step step = job_step(&job, &none);
 
 	job_close(&job);
@@ -308,7 +312,7 @@ static void twice_the_bandwidth_halves_communication(void **state)
 	struct job job =
 		job_open("gpus=128,tp=4,cp=2,pp=4,gbs=64,cp_comm=allgather,"
 			 "model=llama3-70B",
-			 "spine:1 leaf:4 node:4 gpu:8", "dgx-h100-superpod");
+			 "spine:1 leaf:4 node:4 gpu:8");
 	struct weft_step slow, fast;
 
 	(void)state;
@@ -345,8 +349,7 @@ static void overlap_never_makes_a_dense_step_slower(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(specs) / sizeof(specs[0]); i++) {
-		struct job job = job_open(specs[i], "leaf:2 node:4 gpu:8",
-					  "dgx-h100-superpod");
+		struct job job = job_open(specs[i], "leaf:2 node:4 gpu:8");
 
 		assert_true(job_step(&job, &with).step_s <=
 			    job_step(&job, &without).step_s);
@@ -398,7 +401,7 @@ static void a_scattered_placement_takes_longer(void **state)
 {
 	const struct weft_step_options none = {0};
 	struct job job = job_open("gpus=32,tp=8,dp=4,gbs=32,mbs=1",
-				  "leaf:2 node:2 gpu:8", "dgx-h100-superpod");
+				  "leaf:2 node:2 gpu:8");
 	double together = job_step(&job, &none).step_s;
 
 	(void)state;
@@ -414,8 +417,8 @@ static void stragglers_and_efficiency_are_factors(void **state)
 	const struct weft_step_options none = {0};
 	const struct weft_step_options late = {.straggler = 1.1};
 	const struct weft_step_options half = {.efficiency = 0.5};
-	struct job job = job_open("gpus=32,tp=8,pp=2,gbs=32",
-				  "leaf:2 node:2 gpu:8", "dgx-h100-superpod");
+	struct job job =
+		job_open("gpus=32,tp=8,pp=2,gbs=32", "leaf:2 node:2 gpu:8");
 	struct weft_step plain = job_step(&job, &none);
 	struct weft_step waits = job_step(&job, &late);
 	struct weft_step slow = job_step(&job, &half);
@@ -435,8 +438,8 @@ static void eight_bits_speed_up_products_alone(void **state)
 	const struct weft_step_options none = {0};
 	const struct weft_step_options narrow = {.products_at = true,
 						 .precision = WEFT_BITS_8};
-	struct job job = job_open("gpus=32,tp=8,pp=2,gbs=32",
-				  "leaf:2 node:2 gpu:8", "dgx-h100-superpod");
+	struct job job =
+		job_open("gpus=32,tp=8,pp=2,gbs=32", "leaf:2 node:2 gpu:8");
 	struct weft_step wide = job_step(&job, &none);
 	struct weft_step fp8 = job_step(&job, &narrow);
 
@@ -462,8 +465,7 @@ static void eight_bits_wait_for_their_scales(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < 3; i++) {
-		struct job job = job_open(cases[i].spec, "leaf:2 node:2 gpu:8",
-					  "dgx-h100-superpod");
+		struct job job = job_open(cases[i].spec, "leaf:2 node:2 gpu:8");
 		double passes =
 			2 * weft_spec_micro_batches(&job.spec) * job.spec.vpp;
 		struct weft_step fp8 = job_step(&job, &none);
@@ -489,8 +491,7 @@ static void a_busy_network_hides_less(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < 3; i++) {
-		struct job job = job_open(specs[i], "leaf:2 node:2 gpu:8",
-					  "dgx-h100-superpod");
+		struct job job = job_open(specs[i], "leaf:2 node:2 gpu:8");
 		struct weft_step step = job_step(&job, &none);
 		double seen = step.exposed_s[WEFT_AXIS_DP] /
 			      (step.communication_s[WEFT_AXIS_DP] +
@@ -510,8 +511,8 @@ static void a_gpu_without_the_unit_is_an_error(void **state)
 		.products_at = true,
 		.precision = WEFT_BITS_8,
 	};
-	struct job job =
-		job_open("gpus=8,tp=8", "leaf:1 node:1 gpu:8", "selene-a100");
+	struct job job = job_open_on("selene-a100", "gpus=8,tp=8",
+				     "leaf:1 node:1 gpu:8");
 	struct weft_step_job on = placed(&job);
 	struct weft_step step;
 
@@ -536,8 +537,8 @@ static uint32_t call_of(const struct weft_schedule *s, enum weft_axis axis,
 /* One group of four GPUs on four nodes with one NIC each. */
 static void a_ring_between_nodes_takes_its_bytes_over_a_nic(void **state)
 {
-	struct job job = job_open("gpus=32,tp=8,dp=4,zero=1",
-				  "leaf:1 node:4 gpu:8", "dgx-h100-superpod");
+	struct job job =
+		job_open("gpus=32,tp=8,dp=4,zero=1", "leaf:1 node:4 gpu:8");
 	struct weft_error err = {0};
 	struct weft_spans spans;
 	uint32_t i;
@@ -567,7 +568,7 @@ static void a_ring_between_nodes_takes_its_bytes_over_a_nic(void **state)
 static void a_ring_uses_all_the_nics_of_its_node(void **state)
 {
 	struct job job = job_open("gpus=32,dp=32,zero=1,model=llama3-8B",
-				  "leaf:1 node:4 gpu:8", "dgx-h100-superpod");
+				  "leaf:1 node:4 gpu:8");
 	struct weft_error err = {0};
 	struct weft_spans spans;
 	uint32_t i;
@@ -605,8 +606,7 @@ static void the_algorithm_asked_for_is_priced(void **state)
 			 "gpus=32,dp=32,model=llama3-8B,gbs=32,bucket=1MiB,"
 			 "algorithm=%s",
 			 names[i]);
-		job = job_open(spec, "leaf:2 node:2 gpu:8",
-			       "dgx-h100-superpod");
+		job = job_open(spec, "leaf:2 node:2 gpu:8");
 		by[i] = job_step(&job, &never).exposed_s[WEFT_AXIS_DP];
 		assert_true(isfinite(by[i]) && by[i] > 0);
 		job_close(&job);
@@ -623,8 +623,7 @@ static void ranks_that_no_link_joins_are_an_error(void **state)
 				   "disjoint: true\n"
 				   "nodes:\n"
 				   "  n[0-1]: 8\n";
-	struct job job = job_open("gpus=16,tp=8,dp=2", "leaf:1 node:2 gpu:8",
-				  "dgx-h100-superpod");
+	struct job job = job_open("gpus=16,tp=8,dp=2", "leaf:1 node:2 gpu:8");
 	struct weft_error err = {0};
 	const struct weft_step_options options = {
 		.gpu = weft_gpu_find("H100", &err)};
@@ -643,8 +642,7 @@ static void ranks_that_no_link_joins_are_an_error(void **state)
 
 static void each_failed_allocation_is_reported(void **state)
 {
-	struct job job = job_open("gpus=16,tp=4,pp=2", "leaf:1 node:2 gpu:8",
-				  "dgx-h100-superpod");
+	struct job job = job_open("gpus=16,tp=4,pp=2", "leaf:1 node:2 gpu:8");
 	struct weft_error err = {0};
 	const struct weft_step_options options = {
 		.gpu = weft_gpu_find("H100", &err)};

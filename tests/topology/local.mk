@@ -18,6 +18,7 @@ unit_tests += \
 	%D%/rank_map \
 	%D%/round_trip \
 	%D%/scheme_cables \
+	%D%/network_faults \
 	%D%/seeded_faults \
 	%D%/suggest \
 	%D%/inventory \
@@ -48,6 +49,11 @@ tests_topology_round_trip_LDADD = \
 	libweft_export.la libweft_import.la libweft_inventory.la $(LDADD)
 tests_topology_scheme_cables_LDADD = \
 	libweft_import.la libweft_inventory.la $(LDADD)
+tests_topology_network_faults_SOURCES = \
+	%D%/network_faults.c tests/lib/cluster_text.c tests/lib/cluster_text.h
+tests_topology_network_faults_LDADD = \
+	libweft_audit.la libweft_import.la libweft_inventory.la $(LDADD)
+noinst_HEADERS += %D%/faults.h
 tests_topology_seeded_faults_SOURCES = \
 	%D%/seeded_faults.c tests/lib/cluster_text.c tests/lib/cluster_text.h
 tests_topology_seeded_faults_LDADD = \
