@@ -72,7 +72,7 @@ weft_costmodel_headers = \
 	%D%/job/software.h \
 	%D%/job/spec.h \
 	%D%/measured/nccl_log.h \
-	%D%/time/carried.h \
+	%D%/time/span_parts.h \
 	%D%/time/cost.h \
 	%D%/time/cost_parts.h \
 	%D%/time/flows.h \
@@ -81,7 +81,6 @@ weft_costmodel_headers = \
 	%D%/time/range.h \
 	%D%/time/routing.h \
 	%D%/time/scaling.h \
-	%D%/time/sharing.h \
 	%D%/time/span.h \
 	%D%/time/step.h \
 	%D%/time/straggler.h \

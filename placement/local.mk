@@ -28,11 +28,10 @@ libweft_placement_la_SOURCES = \
 	%D%/defrag.c \
 	%D%/job.c \
 	%D%/mapping/alignment.c \
-	%D%/mapping/alignment.h \
+	%D%/mapping/mapping_parts.h \
 	%D%/mapping/local_search.c \
 	%D%/mapping/local_search.h \
 	%D%/mapping/coarsening.c \
-	%D%/mapping/coarsening.h \
 	%D%/mapping/effort.c \
 	%D%/mapping/effort.h \
 	%D%/mapping/exchange.c \
@@ -48,7 +47,6 @@ libweft_placement_la_SOURCES = \
 	%D%/mapping/bisect.c \
 	%D%/mapping/bisect.h \
 	%D%/mapping/multistart.c \
-	%D%/mapping/multistart.h \
 	%D%/mapping/tree.c \
 	%D%/mapping/tree.h \
 	%D%/plan_cache.c \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* carried.c - pages of the links that a job may use */
-#include "costmodel/time/carried.h"
+#include "costmodel/time/span_parts.h"
 
 #include <errno.h>
 #include <stdlib.h>

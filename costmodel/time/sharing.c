@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* sharing.c - when flows end that share links and are not alike */
-#include "costmodel/time/sharing.h"
+#include "costmodel/time/span_parts.h"
 
 #include <math.h>
 #include <stdlib.h>

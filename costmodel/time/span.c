@@ -3,8 +3,7 @@
 #include "costmodel/time/span.h"
 
 #include "base/clock.h"
-#include "costmodel/time/carried.h"
-#include "costmodel/time/sharing.h"
+#include "costmodel/time/span_parts.h"
 
 #include <errno.h>
 #include <math.h>

@@ -60,8 +60,8 @@ int weft_spans_build(const struct weft_fabric *f,
 void weft_spans_free(struct weft_spans *spans);
 
 /* Refines the spans where flows over a link are not alike and some wait
- * elsewhere, as sharing.h says; mostly for ranks in no order, with hosts of one
- * rank of a group beside hosts of three.  Other jobs and hashed routes are
+ * elsewhere, as span_parts.h says; mostly for ranks in no order, with hosts of
+ * one rank of a group beside hosts of three.  Other jobs and hashed routes are
  * taken to make as much of a difference, as a share, as to flows that are
  * alike. Kinds of more than 60,000 flows stay as they are, and those that are
  * left after some 0.3 s.  load: as they were built with. */

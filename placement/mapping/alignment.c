@@ -6,8 +6,8 @@
  * Nodes join one after the other, those first that talk most to the ones that
  * are there, then again in turn until nothing changes.
  */
-#include "placement/mapping/alignment.h"
 #include "base/clock.h"
+#include "placement/mapping/mapping_parts.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* coarsening.c - ranks that belong together, as groups of one size */
-#include "placement/mapping/coarsening.h"
+#include "placement/mapping/mapping_parts.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -109,4 +109,18 @@ void local_search_settle(struct local_search *c);
 int local_search_round(struct local_search *c, uint64_t work,
 		       struct weft_error *err);
 
+/* ---- many starts, and long work on the best of them ---- */
+
+/* Called with every assignment that is the best so far; false ends the search.
+ */
+typedef bool (*multistart_offer)(void *context, const struct assignment *s);
+
+/* Searches until the effort is spent, the offer says so, or series of starts of
+ * growing length have found nothing better.  c->now as it comes is one of the
+ * starts of each; from_given: of the first series the only one.  -1 for lack of
+ * memory. */
+int multistart_run(struct local_search *c, bool from_given,
+		   multistart_offer offer, void *context,
+		   struct weft_error *err);
+
 #endif

@@ -11,10 +11,8 @@
 
 #include "base/clock.h"
 #include "base/divisor.h"
-#include "placement/mapping/alignment.h"
-#include "placement/mapping/coarsening.h"
 #include "placement/mapping/local_search.h"
-#include "placement/mapping/multistart.h"
+#include "placement/mapping/mapping_parts.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,8 +6,8 @@
  * best one; in the few milliseconds that other mappers take, letting several go
  * on was worse.  With more time the second best gets a round as well.
  */
-#include "placement/mapping/multistart.h"
 #include "base/clock.h"
+#include "placement/mapping/local_search.h"
 
 #include <math.h>
 

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* span_parts.h - what the time of a step's calls is made of
+ *
+ * Private to costmodel/time/span*.c.
+ */
+#ifndef WEFT_COSTMODEL_TIME_SPAN_PARTS_H
+#define WEFT_COSTMODEL_TIME_SPAN_PARTS_H
+
+#include "costmodel/time/flows.h"
+#include "topology/fabric.h"
+
+/* ---- what the calls of a job put on links ---- */
+
+/* A job uses few of a fabric's links, those of neighbours: only the pages that
+ * they are on are there.  Links of a page: */
+#define CARRIED_PAGE 64
+
+/* What calls put on a directed link. */
+struct carried {
+	double total; /* bytes of all kinds */
+	double bytes; /* of the kind at hand, as the next two */
+	double n_flows;
+	double unit;	 /* bytes of a flow for one that its rank sends */
+	uint64_t stages; /* bit p % 64: of stage p */
+};
+
+/* Links of weft_flows_end, without ports.  Zero-initialise. */
+struct carried_pages {
+	struct carried *carried; /* [n][CARRIED_PAGE] */
+	uint32_t *page;		 /* of a link, number + 1; 0: none */
+	uint32_t *first;	 /* [n] first link */
+	uint32_t n;
+};
+
+/* Zeroed pages of all links that flows between GPUs where[n_ranks] may use.
+ * Free with carried_pages_free in either case. */
+int carried_pages_build(const struct weft_fabric *f, const uint32_t *where,
+			uint32_t n_ranks, struct carried_pages *pages,
+			struct weft_error *err);
+void carried_pages_free(struct carried_pages *pages);
+
+static inline struct carried *carried_of(const struct carried_pages *pages,
+					 uint32_t link)
+{
+	uint32_t page = pages->page[link / CARRIED_PAGE] - 1;
+
+	return &pages->carried[(size_t)page * CARRIED_PAGE +
+			       link % CARRIED_PAGE];
+}
+
+/* The link of carried[i]. */
+static inline uint32_t carried_link(const struct carried_pages *pages,
+				    uint32_t i)
+{
+	return pages->first[i / CARRIED_PAGE] + i % CARRIED_PAGE;
+}
+
+/* ---- when flows end that share links and are not alike ---- */
+
+/* Flows share links max-min fairly: the link that can give least to each of its
+ * flows settles what these get, then the next one (progressive filling,
+ * D. Bertsekas and R. Gallager, Data Networks, 6.5.2); when flows end, the
+ * others share anew.  The fullest link of flows that are not alike may be idle
+ * part of the time, since some of them wait elsewhere. */
+
+/* Bytes per second of a directed link; INFINITY: it limits nothing. */
+typedef double (*weft_sharing_capacity)(const void *data, uint32_t link);
+
+/* When a kind's flows between hosts end.  0: by 2 % at most it makes no
+ * difference how they share.  1: end_s[n_stages] holds the seconds until the
+ * last flow of each stage ends, 0 where a stage has none.  Ends within 1 % of
+ * the time are taken together.  Links inside hosts are not looked at.  Also 0
+ * for more than 60,000 flows.  It takes at most *visits of links, some 10 ns
+ * each, and subtracts those that it took: after them the flows that are left
+ * end when the fullest of their links is empty, which is a lower bound; 0 where
+ * *visits do not reach the first end of a flow.  -1 with err.
+ */
+int weft_sharing_ends(const struct weft_flows *flows, uint32_t kind,
+		      weft_sharing_capacity capacity, const void *data,
+		      double *end_s, uint64_t *visits, struct weft_error *err);
+
+#endif
