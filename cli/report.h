@@ -27,7 +27,7 @@ int report_json(const char *command, const struct request *request,
 		const struct report *report, struct weft_error *err);
 
 /* The same as an object that more can be added to; new, or NULL when out of
- * memory, which report_print tells. */
+ * memory, which report_print reports. */
 json_t *report_object(const char *command, const struct request *request,
 		      const struct report *report);
 

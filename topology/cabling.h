@@ -68,7 +68,7 @@ void weft_cabling_free(struct weft_cabling *c);
 uint32_t weft_cabling_find(const struct weft_cabling *c, const char *name);
 
 /* Cables of a node or of a switch: indices into c->cables, in the order of the
- * file.  *n tells how many. */
+ * file.  *n says how many. */
 static inline const uint32_t *weft_cabling_of_end(const struct weft_cabling *c,
 						  uint32_t end, uint32_t *n)
 {

@@ -159,7 +159,7 @@ int weft_fabric_check(const struct weft_fabric *f, struct weft_error *err);
 /* Node index by name, or WEFT_NONE; O(log n). */
 uint32_t weft_fabric_node(const struct weft_fabric *f, const char *name);
 
-/* The same; an unknown name is an error that tells the nearest known one. */
+/* The same; an unknown name is an error that suggests the nearest known one. */
 uint32_t weft_fabric_find(const struct weft_fabric *f, const char *name,
 			  struct weft_error *err);
 

@@ -25,7 +25,7 @@ static int rate_compare(const void *pa, const void *pb)
 	return (a > b) - (a < b);
 }
 
-/* What arrives of a line rate: at most 1, and 1 where no cable tells. */
+/* What arrives of a line rate: at most 1, and 1 where no cable says. */
 static int goodput(struct weft_draft *d, const struct weft_fabric *f,
 		   const struct weft_uplinks *uplinks, double *share)
 {

@@ -33,7 +33,7 @@ int audit_text(const struct audit *audit, bool colour, struct weft_error *err);
 int audit_html(const struct audit *audit, const char *title,
 	       struct weft_error *err);
 
-/* What has changed, as --against tells. */
+/* What has changed, as --against reports. */
 bool audit_is_drift(const struct weft_finding *finding);
 
 /* Places of item[i] and those alike after it, which it marks in done[n], as one

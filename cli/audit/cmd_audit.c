@@ -305,8 +305,8 @@ static int occupancy_read(struct invocation *in, struct weft_error *err)
 	return in->busy ? weft_occupancy_busy(o, in->busy, err) : 0;
 }
 
-/* Free GPUs that no job can have together: told per level whose largest job is
- * smaller than one that would fit, were what is free in one place. */
+/* Free GPUs that no job can have together: reported per level whose largest job
+ * is smaller than one that would fit, were what is free in one place. */
 static int fragmented_tell(struct audit *a, struct weft_error *err)
 {
 	const struct weft_fabric *f = a->fabric;

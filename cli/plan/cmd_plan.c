@@ -85,8 +85,8 @@ static int wish_price(const struct request *request, const char *spec,
 }
 
 /* Adds to the placement's reasons what each wish of the spec costs: the job
- * placed once more without it.  Wishes that cost nothing are not told.  -1 with
- * err when out of memory. */
+ * placed once more without it.  Wishes that cost nothing are not reported.  -1
+ * with err when out of memory. */
 static int wishes_explain(const struct request *request,
 			  const struct weft_place_options *options,
 			  struct weft_placement *placement,

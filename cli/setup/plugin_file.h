@@ -12,7 +12,7 @@ struct plugin_file {
 	char path[PATH_MAX];
 	bool found;
 	bool weft;	  /* weft's own, else Slurm's */
-	uint32_t release; /* 0x160508 is 22.05.8; 0: not told */
+	uint32_t release; /* 0x160508 is 22.05.8; 0: not said */
 	dev_t device;
 	ino_t inode;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* site.h - what the site's weft.yaml tells the command line of the running
+/* site.h - what the site's weft.yaml says to the command line of the running
  * Slurm
  */
 #ifndef WEFT_CLI_SLURM_SITE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* slurm_job.h - one job as scontrol tells it */
+/* slurm_job.h - one job as scontrol shows it */
 #ifndef WEFT_CLI_SLURM_SLURM_JOB_H
 #define WEFT_CLI_SLURM_SLURM_JOB_H
 

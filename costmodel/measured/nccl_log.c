@@ -121,7 +121,7 @@ static double run_bus_ratio(const struct weft_nccl_log *log,
 		    fmin(fmax(ratio[0], ratio[1]), ratio[2]));
 }
 
-/* Ranks that make the ratio what it is; 0 where it does not tell. */
+/* Ranks that make the ratio what it is; 0 where it does not say. */
 static uint32_t ratio_ranks(enum weft_collective collective, double ratio)
 {
 	double n;

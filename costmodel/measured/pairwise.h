@@ -64,7 +64,7 @@ int weft_pairwise_parse(struct weft_pairwise *p, const char *text, size_t size,
 void weft_pairwise_free(struct weft_pairwise *p);
 
 /* Adds findings node-slow, path-slow, pair-slow, pair-failed, pair-missing and
- * bandwidth-below-model; their weights tell how much each explains. */
+ * bandwidth-below-model; their weights say how much each explains. */
 int weft_pairwise_audit(const struct weft_pairwise *p,
 			const struct weft_fabric *f,
 			struct weft_findings *findings, struct weft_error *err);

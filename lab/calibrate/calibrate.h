@@ -16,7 +16,7 @@
 #define WEFT_CALIBRATE_LARGE_BYTES (1u << 20)
 
 struct weft_calibrate_options {
-	/* Taken where a log does not tell; 0 and WEFT_N_COLLECTIVES: nothing.
+	/* Taken where a log does not say; 0 and WEFT_N_COLLECTIVES: nothing.
 	 * Zero-initialised options name WEFT_ALL_REDUCE: set it. */
 	enum weft_collective collective;
 	uint32_t n_ranks, n_nodes;
@@ -48,7 +48,7 @@ enum weft_calibration_level { WEFT_CALIBRATION_NVLINK, WEFT_CALIBRATION_NET };
 struct weft_calibration_link {
 	enum weft_calibration_level level;
 	double rate_bytes_per_s; /* per GPU, one direction */
-	double latency_s;	 /* NAN: the data do not tell */
+	double latency_s;	 /* NAN: the data do not say */
 	uint32_t rate_entry;	 /* from which the rate was taken */
 	bool rate_is_bound;	 /* the network may be faster than this */
 };
@@ -74,7 +74,7 @@ void weft_calibration_free(struct weft_calibration *calibration);
  * latency apart, so that
  *	time(S) = latency + S / (rate of that collective x share)
  * at powers of two between the sizes measured, from the first on at which the
- * latency is not nearly all of the time (below, the data do not tell), and at
+ * latency is not nearly all of the time (below, the data do not say), and at
  * the largest.  For the `shares` of a fabric file.  Returns how many. */
 uint32_t
 weft_calibration_shares(const struct weft_calibration *calibration,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* mix.c - what a job of a trace that tells only its GPUs is taken to train */
+/* mix.c - what a job of a trace that says only its GPUs is taken to train */
 #include "lab/replay/mix.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* mix.h - what a job of a trace that tells only its GPUs is taken to train
+/* mix.h - what a job of a trace that says only its GPUs is taken to train
  *
  * Traces say how many GPUs a job had, not how it was split.  The rule here
  * fills that in from the number of GPUs and a random number alone, so that

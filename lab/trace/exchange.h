@@ -9,7 +9,7 @@
 
 struct weft_exchange_pair {
 	uint32_t from, to;
-	enum weft_axis axis; /* WEFT_N_AXES: its group does not tell */
+	enum weft_axis axis; /* WEFT_N_AXES: its group does not say */
 	double bytes;
 };
 

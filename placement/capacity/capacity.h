@@ -54,7 +54,7 @@ struct capacity {
 	/* of a kept one: what it was built from, and scratch; else NULL */
 	uint32_t fixed;	      /* the job's GPUs per node; 0: any number */
 	uint64_t *was_free;   /* [n_nodes] */
-	uint32_t *was_usable; /* [n_nodes] as weft_occupancy_give tells */
+	uint32_t *was_usable; /* [n_nodes] as weft_occupancy_give says */
 	uint32_t *changed;    /* [n_nodes] */
 };
 

@@ -47,7 +47,7 @@ int weft_occupancy_busy(struct weft_occupancy *o, const char *text,
 			struct weft_error *err);
 
 /* Reads a state file (weft-state(5)): busy and down nodes, GPUs in use, also
- * those of its jobs (running.h tells which jobs). */
+ * those of its jobs (running.h says which jobs). */
 int weft_occupancy_load(struct weft_occupancy *o, const char *path,
 			struct weft_error *err);
 

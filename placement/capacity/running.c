@@ -375,7 +375,7 @@ int weft_running_parts(const struct weft_fabric *f, const struct weft_job *job,
 	return weft_step_communication(&placed, &step, err);
 }
 
-/* Of a job that does not tell what it computes: none where its nodes are not
+/* Of a job that does not say what it computes: none where its nodes are not
  * connected. */
 static int silent_parts(const struct weft_fabric *f,
 			const struct weft_running *running,

@@ -51,10 +51,10 @@ int weft_running_parts(const struct weft_fabric *f, const struct weft_job *job,
 		       double step_s, struct weft_load_parts *parts,
 		       struct weft_error *err);
 /* Adds to load what the jobs send, each as weft_running_parts says; a job that
- * does not tell what it computes as one data-parallel group, where its nodes
+ * does not say what it computes as one data-parallel group, where its nodes
  * are connected.  except: GPUs,
  * a bitset; jobs that have one of them are left out (NULL: none is).
- * *n_silent: jobs that do not tell what they compute, of the others. */
+ * *n_silent: jobs that do not say what they compute, of the others. */
 int weft_running_traffic(const struct weft_running_list *list,
 			 const struct weft_gpu *gpu, const uint64_t *except,
 			 struct weft_load *load, uint32_t *n_silent,

@@ -3,7 +3,7 @@
  *
  * Minimise the sum of cost times column, each row's sum between its limits.
  * What cannot be added for lack of memory is remembered, so that builders need
- * not look at every step: program_check tells.  Private to placement/.
+ * not look at every step: program_check reports.  Private to placement/.
  */
 #ifndef WEFT_PLACEMENT_EXACT_PROGRAM_H
 #define WEFT_PLACEMENT_EXACT_PROGRAM_H

@@ -25,7 +25,7 @@ struct solving {
 	struct program_answer *answer;
 	glp_prob *prob;
 	double bound;  /* of the best open branch */
-	double told_s; /* when progress was last told */
+	double told_s; /* when progress was last reported */
 };
 
 bool program_is_solvable(void)

@@ -16,7 +16,7 @@ void bounding_free(struct bounding *b);
 
 /* The bound by metric on any choice of what s, the capacity of single GPUs, can
  * give to its job.  crossing[l]: bytes between domains of level l at least,
- * both directions together; NULL: not told.
+ * both directions together; NULL: not said.
  * Keeps what it learns of the job in s->plan cache, if there is one.  After
  * s->bound_by_s what is not known yet is left out. */
 int bound_measure(const struct capacity *s, double bound[WEFT_N_METRICS],

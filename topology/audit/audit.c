@@ -30,7 +30,7 @@ const struct weft_audit_check weft_audit_checks[] = {
 const uint32_t weft_n_audit_checks =
 	sizeof(weft_audit_checks) / sizeof(weft_audit_checks[0]);
 
-/* An outcome is not told where its cause is, at the same host or switch. */
+/* An outcome is not reported where its cause is, at the same host or switch. */
 static const struct {
 	enum weft_finding_id outcome, cause;
 } explained[] = {

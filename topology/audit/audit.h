@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* audit.h - what is wrong with a cluster, as its inventory tells
+/* audit.h - what is wrong with a cluster, as its inventory says
  *
  * One file audit_SUBJECT.c per subject, one row in the table of audit.c.  A
  * thing is judged by its siblings: what most of them are is taken as meant.
  * The text of a finding does not name its place, so that equal findings of many
- * places can be told as one.
+ * places can be reported as one.
  */
 #ifndef WEFT_TOPOLOGY_AUDIT_AUDIT_H
 #define WEFT_TOPOLOGY_AUDIT_AUDIT_H

@@ -29,7 +29,7 @@ static double cable_width(const struct weft_inventory_cable *c)
 	return c->width;
 }
 
-/* Narrow comes first: a narrow cable is slow, too, and told once. */
+/* Narrow comes first: a narrow cable is slow, too, and reported once. */
 static const struct aspect aspects[] = {
 	{cable_width, WEFT_FINDING_LINK_NARROW},
 	{cable_rate, WEFT_FINDING_LINK_SLOW},
@@ -97,7 +97,7 @@ static enum verdict end_judge(struct work *w, const struct aspect *aspect,
 	return LESS;
 }
 
-/* 1: told; 0: nothing to tell; -1: w->err. */
+/* 1: reported; 0: nothing to report; -1: w->err. */
 static int cable_look(struct work *w, const struct aspect *aspect,
 		      const struct weft_inventory_cable *c)
 {

@@ -38,7 +38,7 @@ int audit_deltas_add(struct audit_deltas *d, struct audit_delta delta,
 		     struct weft_error *err);
 void audit_deltas_free(struct audit_deltas *d);
 
-/* Who explains most of what has not been told, the lower tier first; marks
+/* Who explains most of what has not been reported, the lower tier first; marks
  * that as told.  False when nothing is left.  n_switches: of all. */
 bool audit_deltas_next(struct audit_deltas *d, uint32_t n_switches,
 		       uint32_t *scratch, struct audit_culprit *culprit);

@@ -37,7 +37,7 @@ int audit_note(const struct weft_audit *audit, enum weft_finding_id id,
 	       struct weft_error *err, const char *format, ...)
 	__attribute__((format(printf, 7, 8)));
 
-/* Whether the inventory has told it already, when it was read. */
+/* Whether the inventory has reported it already, when it was read. */
 bool audit_told(const struct weft_audit *audit, enum weft_finding_id id,
 		const char *place);
 

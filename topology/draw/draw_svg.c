@@ -20,7 +20,7 @@ static void cell(const struct sheet *s, double x, double y, double w, double h,
 	fputs("/>\n", s->out);
 }
 
-/* ---- what hovering tells ---- */
+/* ---- what hovering shows ---- */
 
 static void gpu_title(const struct sheet *s, uint32_t gpu)
 {

@@ -150,7 +150,7 @@ static void bar(const struct page *p, const struct weft_domain *d,
 	}
 }
 
-/* ---- lines, alike ones told once ---- */
+/* ---- lines, alike ones shown once ---- */
 
 static void alike_flush(struct page *p)
 {

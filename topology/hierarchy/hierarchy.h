@@ -71,7 +71,7 @@ struct weft_hierarchy {
 			       * of domains[], not in that of names */
 	uint32_t *host_order; /* [n_hosts] the same for hosts; NULL: names */
 	bool joined; /* several roots are joined all the same, by what the
-		      * sources do not tell */
+		      * sources do not say */
 	struct weft_arena arena; /* names */
 };
 
@@ -122,7 +122,7 @@ int weft_hierarchy_add_blocks(struct weft_inventory *s,
 /* hierarchy_fabric.c: the levels that a fabric says, for the inventory made
  * from it. Written out it is the same fabric, but for what a inventory has no
  * place for: the profile (an option), the links of nvlink and node, pxn, and
- * uplinks that no cable tells. */
+ * uplinks that no cable shows. */
 struct weft_hierarchy *
 weft_hierarchy_from_fabric(const struct weft_fabric *f,
 			   const struct weft_inventory *s,

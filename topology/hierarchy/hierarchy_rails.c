@@ -235,7 +235,7 @@ static bool same_adapter(const char *hca, const char *nic)
 }
 
 /* The rail of the GPUs that an adapter is next to on the node's PCI buses, as a
- * source of the inside tells; WEFT_NONE: none does. */
+ * source of the inside says; WEFT_NONE: none does. */
 static uint32_t rail_inside(const struct index *w, const struct wire_up *up)
 {
 	uint32_t index = w->s->hosts[up->host].inside;
@@ -409,7 +409,7 @@ static int up_note(const struct rails *r, const struct wire_up *up,
 	};
 
 	if (other && other < up)
-		return 0; /* told with the other */
+		return 0; /* reported with the other */
 	if (other)
 		return index_note(w, WEFT_FINDING_RAIL_SWAPPED, at,
 				  "%s is attached to %s and %s to %s; %u of %u "

@@ -79,7 +79,7 @@ static bool word_is(const char *at, size_t size, const char *word)
 	return true;
 }
 
-/* What a host of that name is for ("storage"); NULL: nothing tells. */
+/* What a host of that name is for ("storage"); NULL: nothing says. */
 static const char *service_of(const char *host)
 {
 	const char *at = host;
@@ -287,7 +287,7 @@ static int evidence_mark(struct evidence *e)
 	}
 	most = n > e->n_full;
 	if (!are_services(e, marked, n))
-		n = 0; /* two kinds of nodes, as far as cables tell */
+		n = 0; /* two kinds of nodes, as far as cables show */
 	for (uint32_t h = 0; n && h < s->n_hosts; h++)
 		s->hosts[h].no_gpus = s->hosts[h].no_gpus || marked[h];
 	free(marked);

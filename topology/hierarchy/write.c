@@ -13,7 +13,7 @@
 
 /* ---- what goes into the file ---- */
 
-/* Hosts whose GPUs no source tells: where other hosts have some, these have
+/* Hosts whose GPUs no source gives: where other hosts have some, these have
  * none worth a name; else all are taken to be like the profile's. */
 static int hosts_choose(struct weft_writer *w)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* write_profile.c - the profile of a fabric file, by what sources tell
+/* write_profile.c - the profile of a fabric file, by what sources say
  * of the GPUs
  */
 #include "config.h" /* first: strcasestr is GNU */
@@ -177,7 +177,7 @@ const char *weft_hierarchy_nvlink_profile(const struct weft_inventory *s)
 
 /* ---- telling ---- */
 
-/* "nvlink, leaf and spine": levels whose figures no source tells. */
+/* "nvlink, leaf and spine": levels whose figures no source gives. */
 static void gaps_write(const struct weft_writer *w, char *text, size_t size)
 {
 	size_t n = (size_t)snprintf(text, size, "nvlink");
@@ -226,7 +226,7 @@ static int assumed_note(struct weft_writer *w, const char *by)
 		counted = counted ||
 			  (w->host[h] && w->s->hosts[h].gpus.value > 0);
 	if (!counted)
-		return 0; /* told with their number */
+		return 0; /* reported with their number */
 	gaps_write(w, gaps, sizeof(gaps));
 	return weft_inventory_note(
 		w->s,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* chain.h - the switches above a host, as clouds tell them */
+/* chain.h - the switches above a host, as clouds name them */
 #ifndef WEFT_TOPOLOGY_IMPORT_CHAIN_H
 #define WEFT_TOPOLOGY_IMPORT_CHAIN_H
 

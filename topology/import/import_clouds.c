@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* import_clouds.c - where instances are, as Google's and Oracle's clouds tell
+/* import_clouds.c - where instances are, as Google's and Oracle's clouds say
  *
  * Google: gcloud compute instances list --format=json, of which each instance's
  * resourceStatus.physicalHostTopology has cluster, block and subblock.  Oracle:

@@ -2,7 +2,7 @@
 /* import_kubernetes.c - nodes of a Kubernetes cluster: "kubectl get nodes -o
  * json", or -o yaml, or manifests of nodes
  *
- * Where a node is, its labels tell, whose keys differ by who has set them; read
+ * Where a node is, its labels say, whose keys differ by who has set them; read
  * is the first family of which a node has any.  GPUs are those of its capacity.
  * Slinky annotates nodes with the line that Slurm gets of them.
  */

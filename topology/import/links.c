@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* links.c - making one cable of what both its ends tell */
+/* links.c - making one cable of what both its ends say */
 #include "topology/import/links.h"
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * source
  *
  * Hosts, racks and NVLink domains are the fabric's.  Switches and cables are
- * those of its cabling; what cables do not tell, the tree of domains does, as
+ * those of its cabling; what cables do not say, the tree of domains does, as
  * edges between switches of the domains' names.
  */
 #include "base/hostlist.h"

@@ -3,7 +3,7 @@
  *
  * Hosts and switches of both are matched first, also under other names; then
  * what both know is compared, from what explains most to what explains least,
- * and what is explained is not told again.
+ * and what is explained is not reported again.
  */
 #include "topology/audit/drift/drift.h"
 

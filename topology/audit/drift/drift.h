@@ -16,7 +16,7 @@ struct drift {
 		*host[2]; /* host of side i -> the other side's, or WEFT_NONE */
 	uint32_t *sw[2];  /* switches likewise */
 	bool *renamed;	  /* [hosts of side 0] matched under another name */
-	bool *gone;	  /* [switches of side 0] told as missing */
+	bool *gone;	  /* [switches of side 0] reported as missing */
 	bool host_cables, switch_cables; /* both sides know them */
 	bool trees;			 /* both sides have levels */
 	struct weft_findings *findings;

@@ -23,7 +23,7 @@ enum ibnet_kind {
 struct ibnet_node {
 	enum ibnet_kind kind;
 	struct weft_span id;   /* "S-0c42a103009d6eb6", "Switch1" */
-	struct weft_span desc; /* its node description; at NULL: not told */
+	struct weft_span desc; /* its node description; at NULL: not said */
 	uint32_t chassis;      /* number of the -g form's section; 0: none */
 	uint32_t n_ports;
 	int line;	   /* of its own section; 0: only others name it */
@@ -93,7 +93,7 @@ enum ibnet_header { IBNET_NO_HEADER, IBNET_BROKEN_HEADER, IBNET_HEADER };
 struct ibnet_header_words {
 	enum ibnet_kind kind;
 	uint32_t n_ports;
-	struct weft_span id, desc; /* desc at NULL: not told */
+	struct weft_span id, desc; /* desc at NULL: not said */
 };
 enum ibnet_header ibnet_header_read(struct weft_span line,
 				    struct ibnet_header_words *words);

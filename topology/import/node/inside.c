@@ -143,7 +143,7 @@ static int nvlink_missing_note(struct weft_inventory *s,
 }
 
 /* Behind switches all GPUs have the same number of links; those without any are
- * told already, or are attached to other GPUs. */
+ * reported already, or are attached to other GPUs. */
 static int nvlink_short_note(struct weft_inventory *s,
 			     const struct weft_inside_draft *d,
 			     struct weft_error *err)
@@ -309,7 +309,7 @@ static void rails_find(struct weft_inventory_inside *inside)
 
 	if (n < 2 || inside->n_gpus < 2 || !nics_are_even(inside, set))
 		return;
-	/* All the same to all GPUs: nothing tells which is whose. */
+	/* All the same to all GPUs: nothing says which is whose. */
 	if (n != inside->n_gpus && inside->nics[next_nic(inside, set)].near ==
 					   inside->nics[last_nic(set)].near)
 		return;

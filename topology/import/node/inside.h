@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* inside.h - the inside of a node as a source tells it: links and PCI
+/* inside.h - the inside of a node as a source describes it: links and PCI
  * distances, from which NVLink groups, near NICs and rails follow
  *
  * Shared by the importers of one node: nccl-xml, nvidia-smi, hwloc-xml.

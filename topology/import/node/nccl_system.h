@@ -19,7 +19,7 @@ struct weft_nccl_device {
 	uint32_t depth; /* 0: a CPU */
 	int numa;
 	uint64_t bus;			    /* "0000:1c:00.0" as a number */
-	unsigned pci_class, vendor, device; /* 0: not told */
+	unsigned pci_class, vendor, device; /* 0: not said */
 	uint32_t n_children;
 	int line;
 };
