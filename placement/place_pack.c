@@ -157,7 +157,8 @@ static bool is_least(const struct pack *pack)
 static bool is_beaten(const struct pack *pack, uint32_t k)
 {
 	return pack->job->spec.spread != WEFT_BALANCE && is_least(pack) &&
-	       pack->candidates.cost[k] > pack->target * (1 + COMPARISON_REACHED);
+	       pack->candidates.cost[k] >
+		       pack->target * (1 + COMPARISON_REACHED);
 }
 
 static struct arrangement arrangement_of(struct pack *pack, uint32_t k)

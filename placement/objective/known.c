@@ -159,10 +159,13 @@ bool weft_known_sign(struct weft_known *known, const struct weft_fabric *f,
 {
 	uint64_t hash = WEFT_HASH_START;
 
+	for (uint32_t r = 0; r < n; r++) {
+		if (where[r] >= f->n_gpus)
+			return false;
+		hash = mix(hash, where[r]);
+	}
 	if (!begin_turn(known, f))
 		return false;
-	for (uint32_t r = 0; r < n; r++)
-		hash = mix(hash, where[r]);
 	signature->exact = hash;
 	hash = mix_nodes(known, f, where, n, WEFT_HASH_START);
 	signature->hosts = hash;
@@ -224,9 +227,8 @@ void weft_known_keep(struct weft_known *known,
 
 	if (!known->at)
 		known->at = weft_calloc(SLOTS, sizeof(*known->at), NULL);
-	if (!known->at ||
-	    (at == known->n &&
-	     WEFT_GROW(known->one, known->n + 1, known->room, NULL)))
+	if (!known->at || (at == known->n && WEFT_GROW(known->one, known->n + 1,
+						       known->room, NULL)))
 		return;
 	known->n += at == known->n;
 	known->one[at] =

@@ -48,8 +48,8 @@ struct weft_known {
 
 void weft_known_free(struct weft_known *known);
 
-/* The signature of where[n] on links with that load (NULL: idle).  False: out
- * of memory. */
+/* The signature of where[n] on links with that load (NULL: idle).  False: there
+ * is no such GPU, or out of memory. */
 bool weft_known_sign(struct weft_known *known, const struct weft_fabric *f,
 		     const struct weft_load *load, const uint32_t *where,
 		     uint32_t n, struct weft_signature *signature);

@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_DENSE 22   /* orders that nest the axes of the dense grid */
-#define MAX_TILED 2    /* orders that are tilings */
-#define MAX_TRIED 64   /* tilings of one size */
+#define MAX_DENSE  22	     /* orders that nest the axes of the dense grid */
+#define MAX_TILED  2	     /* orders that are tilings */
+#define MAX_TRIED  64	     /* tilings of one size */
 #define MOST_EDGES (1 << 19) /* of cuts that are kept: some 8 MB */
-#define SAME	  1e-9 /* sums of the same terms in another order */
+#define SAME	   1e-9	     /* sums of the same terms in another order */
 
 /* Axes with more than one coordinate, fastest first; a tiling has two parts of
  * an axis, inside and outside of the tile. */

@@ -26,7 +26,7 @@ struct orders_cut {
 struct orders {
 	uint32_t n, n_ranks;
 	uint32_t *rank[ORDERS_MAX];
-	struct graph ranks;		 /* the job's traffic */
+	struct graph ranks; /* the job's traffic */
 	struct orders_cut cut[ORDERS_CUTS];
 	uint32_t now, last; /* the cut that orders_cost goes by; made last */
 };

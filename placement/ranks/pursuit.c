@@ -14,7 +14,7 @@
 #define VAIN	      400
 #define VAIN_PER_NODE 16
 /* Steps that are predicted at most. */
-#define MAX_STEPS 64
+#define MAX_STEPS      64
 #define MOST_PREDICTED 4000000
 /* A move that raises pressure and cost by more than this is not worth
  * predicting the step for. */

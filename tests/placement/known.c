@@ -6,6 +6,7 @@
  * domains that changed places, and others.
  */
 #include "placement/objective/judge.h"
+#include "tests/lib/fabric.h"
 #include "tests/placement/cases.h"
 #include "topology/synth.h"
 
@@ -18,7 +19,7 @@
 /* Sums may be taken in another order. */
 #define ROUNDING 1e-9
 
-static void synthetic(struct text *t, uint64_t *random)
+static struct weft_fabric *synthetic(uint64_t *random)
 {
 	static const struct {
 		const char *shape, *profile;
@@ -34,21 +35,23 @@ static void synthetic(struct text *t, uint64_t *random)
 						   .profile = kinds[k].profile,
 						   .rails = kinds[k].rails};
 	struct weft_error err = {0};
-	char *text = weft_synth(kinds[k].shape, &options, &err);
+	struct text t = {0};
+	char *text;
 
+	if (k >= 2 || test_random_below(random, 2))
+		return test_synth(kinds[k].shape, &options);
+	text = weft_synth(kinds[k].shape, &options, &err);
 	assert_no_error(&err);
-	t->n = 0;
-	text_add(t, "%s", text);
+	text_add(&t, "%suplinks:\n  leaf[1-2]: 100Gbps\n", text);
 	free(text);
-	if (k < 2 && test_random_below(random, 2))
-		text_add(t, "uplinks:\n  leaf[1-2]: 100Gbps\n");
+	return case_fabric(t.at);
 }
 
-static void random_ring(struct text *t, uint64_t *random)
+static struct weft_fabric *random_ring(uint64_t *random)
 {
 	static const char *const shapes[] = {"ring", "[3, 3]", "groups"};
+	struct text text = {0}, *t = &text;
 
-	t->n = 0;
 	text_add(t,
 		 "weft: fabric/1\nname: known\nnodes:\n  n[0-17]: 4\nlevels:\n"
 		 "  leaf:\n");
@@ -56,6 +59,7 @@ static void random_ring(struct text *t, uint64_t *random)
 		text_add(t, "    l%u: n[%u-%u]\n", i, 2 * i, 2 * i + 1);
 	text_add(t, "shapes:\n  core: %s\n",
 		 shapes[test_random_below(random, 3)]);
+	return case_fabric(t->at);
 }
 
 /* Of other jobs, the same on some links. */
@@ -138,81 +142,150 @@ static void assert_same(const struct weft_measure *a,
 			 b->goal);
 }
 
-static void known_is_what_would_be_measured(void **state)
+static struct weft_fabric *random_fabric(uint64_t *random)
 {
 	static const struct case_shape shape = {4, 24, 8, true};
-	uint64_t random = test_seed();
+	uint32_t kind = test_random_below(random, 5);
+	struct text text = {0};
+
+	if (kind == 0)
+		return random_ring(random);
+	if (kind > 1)
+		return synthetic(random);
+	case_random_fabric(&text, random, &shape);
+	return case_fabric(text.at);
+}
+
+/* False: no such job. */
+static bool random_job(const struct weft_fabric *f, uint64_t *random,
+		       struct weft_job *job, struct text *spec)
+{
+	uint32_t n = 2 + test_random_below(random, 62);
+	struct weft_error err = {0};
+
+	case_random_spec(spec, random, n < f->n_gpus ? n : f->n_gpus);
+	return weft_job_build(spec->at, 0, true, f, job, &err) == 0;
+}
+
+struct scene {
+	struct weft_fabric *f;
+	struct weft_job job;
+	struct text spec;
+	struct weft_occupancy o;
+	struct weft_load load;
+	struct weft_objective objective;
+};
+
+static void scene_open(struct scene *s, uint64_t *random)
+{
+	struct weft_error err = {0};
+
+	memset(s, 0, sizeof(*s));
+	s->f = random_fabric(random);
+	while (!random_job(s->f, random, &s->job, &s->spec))
+		weft_job_free(&s->job);
+	weft_occupancy_build(s->f, &s->o, &err);
+	weft_load_build(s->f, &s->load, &err);
+	assert_no_error(&err);
+	random_load(&s->load, random);
+	s->objective.goal = test_random_below(random, 3);
+	s->objective.metric = s->job.spec.metric;
+	if (test_random_below(random, 2))
+		s->objective.load = &s->load;
+}
+
+static void scene_close(struct scene *s)
+{
+	weft_load_free(&s->load);
+	weft_occupancy_free(&s->o);
+	weft_job_free(&s->job);
+	weft_fabric_free(s->f);
+}
+
+static int measure_anew(const struct scene *s, const uint32_t *where,
+			struct weft_measure *measure)
+{
+	struct weft_judge judge = {0};
+	struct weft_error err = {0};
+	int rc = weft_judge_build(s->f, &s->job, &s->o, &s->objective, &judge,
+				  &err);
+
+	if (rc == 0)
+		rc = weft_judge_measure(&judge, where, measure, &err);
+	weft_judge_free(&judge);
+	return rc;
+}
+
+/* Returns how many placements it measured or looked up. */
+static uint32_t compare_all(const struct scene *s, uint64_t *random,
+			    uint32_t *n_measured)
+{
+	uint32_t where[64], n = s->job.n_gpus, n_looked = 0;
+	struct weft_judge judge = {0};
+	struct weft_error err = {0};
+
+	weft_judge_build(s->f, &s->job, &s->o, &s->objective, &judge, &err);
+	assert_no_error(&err);
+	for (int k = 0; k < N_TRIES; k++) {
+		struct weft_measure known, anew;
+		int rc;
+
+		if (k % 8 == 0)
+			random_places(s->f, n, random, where);
+		swap_domains(s->f, n, random, where);
+		rc = weft_judge_measure(&judge, where, &known, &err);
+		assert_int_equal(rc, measure_anew(s, where, &anew));
+		n_looked += rc == 0;
+		if (rc == 0)
+			assert_same(&known, &anew, s->spec.at);
+	}
+	*n_measured += judge.n_measured;
+	weft_judge_free(&judge);
+	return n_looked;
+}
+
+static void known_is_what_would_be_measured(void **state)
+{
 	uint32_t n_measured = 0, n_looked = 0;
-	struct text fabric, spec;
+	uint64_t random = test_seed();
 
 	(void)state;
 	for (int i = 0; i < N_CASES; i++) {
-		struct weft_objective objective = {
-			.goal = test_random_below(&random, 3)};
-		uint32_t where[64], n, kind = test_random_below(&random, 5);
-		struct weft_occupancy o = {0};
-		struct weft_load load = {0};
-		struct weft_judge judge = {0};
-		struct weft_error err = {0};
-		struct weft_job job = {0};
-		struct weft_fabric *f;
+		struct scene s;
 
-		if (kind == 0)
-			random_ring(&fabric, &random);
-		else if (kind == 1)
-			case_random_fabric(&fabric, &random, &shape);
-		else
-			synthetic(&fabric, &random);
-		f = case_fabric(fabric.at);
-		n = 2 + test_random_below(&random,
-					  f->n_gpus < 63 ? f->n_gpus - 1 : 62);
-		n = n > f->n_gpus ? f->n_gpus : n;
-		case_random_spec(&spec, &random, n);
-		if (weft_job_build(spec.at, 0, true, f, &job, &err)) {
-			weft_fabric_free(f);
-			continue;
-		}
-		weft_occupancy_build(f, &o, &err);
-		weft_load_build(f, &load, &err);
-		assert_no_error(&err);
-		random_load(&load, &random);
-		if (test_random_below(&random, 2))
-			objective.load = &load;
-		objective.metric = job.spec.metric;
-		weft_judge_build(f, &job, &o, &objective, &judge, &err);
-		assert_no_error(&err);
-		for (int k = 0; k < N_TRIES; k++) {
-			struct weft_measure known, anew;
-			struct weft_judge other = {0};
-
-			if (k % 8 == 0)
-				random_places(f, n, &random, where);
-			swap_domains(f, n, &random, where);
-			if (weft_judge_measure(&judge, where, &known, &err)) {
-				err = (struct weft_error){0};
-				continue;
-			}
-			weft_judge_build(f, &job, &o, &objective, &other, &err);
-			weft_judge_measure(&other, where, &anew, &err);
-			assert_no_error(&err);
-			assert_same(&known, &anew, spec.at);
-			weft_judge_free(&other);
-			n_looked++;
-		}
-		n_measured += judge.n_measured;
-		weft_judge_free(&judge);
-		weft_load_free(&load);
-		weft_occupancy_free(&o);
-		weft_job_free(&job);
-		weft_fabric_free(f);
+		scene_open(&s, &random);
+		n_looked += compare_all(&s, &random, &n_measured);
+		scene_close(&s);
 	}
 	assert_in_range(n_measured, n_looked / 20, n_looked * 3 / 4);
+}
+
+static void what_is_no_gpu_is_refused(void **state)
+{
+	struct weft_fabric *f = test_synth("leaf:2 node:4 gpu:8", NULL);
+	const struct weft_objective objective = {.goal = WEFT_GOAL_COST};
+	uint32_t where[2] = {0, WEFT_NONE};
+	struct weft_judge judge = {0};
+	struct weft_measure measure;
+	struct weft_error err = {0};
+	struct weft_job job = {0};
+
+	(void)state;
+	case_job("gpus=2,tp=2", f, &job);
+	weft_judge_build(f, &job, NULL, &objective, &judge, &err);
+	assert_no_error(&err);
+	assert_int_equal(weft_judge_measure(&judge, where, &measure, &err), -1);
+	assert_true(err.text[0]);
+	weft_judge_free(&judge);
+	weft_job_free(&job);
+	weft_fabric_free(f);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(known_is_what_would_be_measured),
+		cmocka_unit_test(what_is_no_gpu_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
