@@ -13,7 +13,7 @@
  * some, and this many for each node. */
 #define VAIN	      400
 #define VAIN_PER_NODE 16
-/* Steps that are predicted at most. */
+/* Steps that are predicted at most, and the work on them. */
 #define MAX_STEPS      64
 #define MOST_PREDICTED 4000000
 /* A move that raises pressure and cost by more than this is not worth
