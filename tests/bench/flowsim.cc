@@ -526,17 +526,23 @@ void Expander::trees(const std::vector<const Gpu *> &gpus, double bytes)
 	auto nodes = parts_of(gpus, [](const Gpu &g) { return g.node; });
 	long n = (long)nodes.size();
 
+	// on one node the same chain on every channel
+	for (size_t i = 1; n == 1 && i < gpus.size(); i++) {
+		send(*nodes[0][i], *nodes[0][i - 1], bytes);
+		send(*nodes[0][i - 1], *nodes[0][i], bytes);
+	}
+	if (n == 1)
+		return;
 	for (const auto &node : nodes) {
 		auto nvlinks =
 			parts_of(node, [](const Gpu &g) { return g.nvlink; });
 		size_t m = nvlinks.size();
 
 		for (size_t d = 0; d < m; d++) {
-			inside(nvlinks[d], nvlinks[d].size() == gpus.size(),
-			       2 * bytes);
+			inside(nvlinks[d], false, 2 * bytes);
 			if (m > 1)
 				hop(nvlinks[d], nvlinks[(d + 1) % m],
-				    2 * bytes);
+				    2 * bytes * (double)(m - 1) / (double)m);
 		}
 	}
 	for (long v = 0; v < n; v++) {

@@ -121,6 +121,11 @@ static uint32_t nic_of(const struct scene *s, uint32_t gpu)
 	return s->f->n_domains + gpu;
 }
 
+static uint32_t port_of(const struct scene *s, uint32_t gpu)
+{
+	return s->f->n_domains + s->f->n_gpus + gpu;
+}
+
 /* What leaves leaf 0 for one byte that a rank of a ring of eight sends. */
 static double ring_leaves(const uint32_t *where)
 {
@@ -339,6 +344,52 @@ static void trees_load_what_nccls_double_trees_send(void **state)
 	}
 }
 
+/* On one host all channels repeat the chain that was found first (NCCL,
+ * src/graph/search.cc): GPUs inside it send and receive all of the data twice,
+ * those at its ends once, and so do NVLink domains. */
+static void trees_in_one_node_are_a_single_chain(void **state)
+{
+	static const uint32_t where[] = {5, 1, 3, 0};
+	static const char *const nodes[] = {"", "nvlink: 2\n"};
+	static const double port[][6] = {{1, 2, 0, 2, 0, 1}, {1, 1}};
+	static const double pair[] = {1, 2, 1};
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct scene s;
+		struct sums sums;
+		char text[128];
+		uint32_t kind;
+		double sent;
+
+		snprintf(text, sizeof(text),
+			 "weft: fabric/1\n%snodes:\n  n[0-1]: 6\n"
+			 "levels:\n  leaf:\n    L: n[0-1]\n",
+			 nodes[i]);
+		scene_open(&s, text, "dp=4,model=llama3-8B,algorithm=tree",
+			   where);
+		kind = kind_of(&s, WEFT_AXIS_DP, WEFT_ALL_REDUCE,
+			       WEFT_STEP_END);
+		sums = kind_sums(&s, kind);
+		sent = s.flows.kinds[kind].sent[0];
+		for (uint32_t gpu = 0; gpu < 12; gpu++) {
+			uint32_t out = 2 * port_of(&s, gpu);
+			double bytes = gpu < 6 ? sent * port[i][gpu] : 0;
+
+			assert_close(sums.bytes[out], bytes, 1e-12);
+			assert_close(sums.bytes[out + 1], bytes, 1e-12);
+		}
+		for (uint32_t k = 0; i && k < 3; k++) {
+			uint32_t up = 2 * s.f->gpu_domain[0][2 * k];
+
+			assert_close(sums.bytes[up], sent * pair[k], 1e-12);
+			assert_close(sums.bytes[up + 1], sent * pair[k], 1e-12);
+		}
+		sums_close(&sums);
+		scene_close(&s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -353,6 +404,7 @@ int main(void)
 		cmocka_unit_test(
 			with_pxn_flows_share_the_nic_of_the_destinations_rail),
 		cmocka_unit_test(trees_load_what_nccls_double_trees_send),
+		cmocka_unit_test(trees_in_one_node_are_a_single_chain),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

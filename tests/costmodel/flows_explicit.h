@@ -434,12 +434,17 @@ static inline void tree_walk(struct explicit_flows *x,
 static inline void trees_add(struct explicit_flows *x,
 			     const struct explicit_group *g, double reduced)
 {
+	/* on one host the same chain on every channel */
+	for (uint32_t i = 1; g->n_hosts == 1 && i < g->n; i++) {
+		message_add(x, g->stage, g->gpu[i], g->gpu[i - 1], reduced);
+		message_add(x, g->stage, g->gpu[i - 1], g->gpu[i], reduced);
+	}
+	if (g->n_hosts == 1)
+		return;
 	for (uint32_t h = 0; h < g->n_hosts; h++)
 		chain_add(x, g->stage, g->gpu + g->first[h],
 			  g->first[h + 1] - g->first[h], CHAIN_TREE,
 			  2 * reduced);
-	if (g->n_hosts < 2)
-		return;
 	tree_walk(x, g, false, 0, 0, reduced / 2);
 	tree_walk(x, g, true, 0, 0, reduced / 2);
 }

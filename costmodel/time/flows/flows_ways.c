@@ -353,14 +353,53 @@ static int tour_hierarchy(const struct flow_tour *t)
 
 /* ---- trees ---- */
 
+/* On one host every channel repeats the chain that was found first (NCCL,
+ * src/graph/search.cc): all of the data goes up and down each of its edges. */
+static void tour_chain(const struct flow_tour *t)
+{
+	const struct weft_fabric *f = t->f;
+	const uint32_t *member = t->g->member;
+	/* where a member meets the one before and the one after; -1: none */
+	int64_t before = -1, after = -1;
+
+	flow_group_sort(f, t->g);
+	for (uint32_t i = 0; i < t->g->n; i++, before = after) {
+		bool last = i + 1 == t->g->n;
+		double inside;
+
+		after = last ? -1
+			     : (int64_t)weft_fabric_meet(f, member[i],
+							 member[i + 1]);
+		if (!last)
+			flow_hops_count(
+				t, (uint32_t)after,
+				f->levels[after].link.latency_s, 1);
+		inside = (before == 0) + (after == 0);
+		flow_tell_port(t, member[i], true, inside);
+		flow_tell_port(t, member[i], false, inside);
+		for (uint32_t l = 0; l < f->node_level; l++) {
+			uint32_t d = f->gpu_domain[l][member[i]];
+			double leaving = (before > l) + (after > l);
+
+			flow_tell_domain(t, d, true, leaving, leaving);
+			flow_tell_domain(t, d, false, leaving, leaving);
+		}
+	}
+}
+
 /* Half of the data goes up and down each tree over the hosts, all of it up and
- * down the chains inside. */
+ * down the chains inside, which begin where the hosts' NICs are: at each member
+ * equally often. */
 static int tour_trees(const struct flow_tour *t)
 {
 	const struct flow_group *g = t->g;
 	const struct inside chain = {INSIDE_CHAIN, 2};
 	uint32_t k = g->n_hosts;
 
+	if (k == 1) {
+		tour_chain(t);
+		return 0;
+	}
 	if (tell_inside(t, &chain))
 		return -1;
 	for (uint32_t v = 1; v < k; v++) {
