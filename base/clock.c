@@ -10,6 +10,9 @@ clockid_t weft_clock_id = CLOCK_MONOTONIC;
  */
 static _Thread_local double deadline_s, from_s;
 
+/* The same of the last budget asked about. */
+static _Thread_local double budget_s, budget_from_s;
+
 static double read_clock(clockid_t id)
 {
 	struct timespec now;
@@ -60,6 +63,26 @@ bool weft_deadline_passed(void)
 		return false;
 	left_s = weft_deadline_left();
 	from_s = now_s + left_s;
+	return left_s <= 0;
+}
+
+double weft_budget_clock_s(void)
+{
+	return deadline_s > 0 ? weft_worked_s() : weft_clock_s();
+}
+
+bool weft_budget_passed(double at_s)
+{
+	double now_s, left_s;
+
+	if (deadline_s == 0)
+		return weft_clock_s() >= at_s;
+	now_s = read_clock(CLOCK_MONOTONIC);
+	if (at_s == budget_s && now_s < budget_from_s)
+		return false;
+	left_s = at_s - weft_worked_s();
+	budget_s = at_s;
+	budget_from_s = now_s + left_s;
 	return left_s <= 0;
 }
 

@@ -41,6 +41,13 @@ double weft_deadline_set(double at_s);
 /* Brings it forward to at_s (0: leaves it); returns the former one. */
 double weft_deadline_narrow(double at_s);
 
+/* What budgets of searches are counted by: weft_worked_s where there is a
+ * deadline, else weft_clock_s. */
+double weft_budget_clock_s(void);
+
+/* Whether that has reached at_s; most often some 30 ns. */
+bool weft_budget_passed(double at_s);
+
 /* Seconds until the deadline that there is. */
 double weft_deadline_left(void);
 

@@ -224,7 +224,7 @@ int weft_blockers(const struct weft_blockers_request *request,
 			? request->now->cost.total[request->now->metric]
 			: HUGE_VAL;
 	if (request->budget_s > 0)
-		l.effort.deadline_s = weft_clock_s() + request->budget_s;
+		l.effort.deadline_s = weft_budget_clock_s() + request->budget_s;
 	list = weft_calloc(n, sizeof(*list), err);
 	if (!list)
 		return -1;

@@ -357,7 +357,7 @@ int weft_defrag(const struct weft_defrag_request *request,
 
 	memset(defrag, 0, sizeof(*defrag));
 	if (request->budget_s > 0)
-		w.effort.deadline_s = weft_clock_s() + request->budget_s;
+		w.effort.deadline_s = weft_budget_clock_s() + request->budget_s;
 	if (build(&w) || find_trials(&w))
 		goto out;
 	rc = 0;

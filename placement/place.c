@@ -241,12 +241,13 @@ int place_pursue(const struct capacity *s,
 
 double place_deadline(const struct weft_place_options *options)
 {
-	return options->budget_s > 0 ? weft_clock_s() + options->budget_s : 0;
+	return options->budget_s > 0 ? weft_budget_clock_s() + options->budget_s
+				     : 0;
 }
 
 static bool is_late(double deadline_s)
 {
-	return deadline_s > 0 && weft_clock_s() >= deadline_s;
+	return deadline_s > 0 && weft_budget_passed(deadline_s);
 }
 
 /* What was found by the deadline is an answer, though its price is not known:
@@ -369,7 +370,7 @@ static int search_on(struct capacity *s, const struct weft_strategy *strategy,
 		other.bound = p->bound;
 		more.seed++;
 		more.work_limit *= 2;
-		more.budget_s = fmax(deadline_s - weft_clock_s(), 1e-9);
+		more.budget_s = fmax(deadline_s - weft_budget_clock_s(), 1e-9);
 		rc = search_once(s, strategy, &more, &other, &comparison,
 				 &baseline, err);
 		vain++;
@@ -412,7 +413,7 @@ static int place_and_compare(struct capacity *s,
 		return -1;
 	/* what the bound took is of the budget, too; 0 would be none */
 	if (deadline_s > 0)
-		rest.budget_s = fmax(deadline_s - weft_clock_s(), 1e-9);
+		rest.budget_s = fmax(deadline_s - weft_budget_clock_s(), 1e-9);
 	if (search_once(s, strategy, &rest, p, &comparison, &baseline, err))
 		return keep_unpriced(s->f, p, err);
 	if (!p->placed) {
@@ -421,7 +422,7 @@ static int place_and_compare(struct capacity *s,
 		return 0;
 	}
 	if (deadline_s > 0)
-		rest.budget_s = fmax(deadline_s - weft_clock_s(), 1e-9);
+		rest.budget_s = fmax(deadline_s - weft_budget_clock_s(), 1e-9);
 	if (s->judge->objective.goal == WEFT_GOAL_STEP &&
 	    strategy->place == place_pack && !is_late(deadline_s) &&
 	    !costs_least(p, &comparison) &&

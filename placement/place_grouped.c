@@ -274,7 +274,7 @@ static int run(struct grouped *x, const struct weft_place_options *options)
 	double deadline_s = 0;
 
 	if (options->budget_s > 0)
-		deadline_s = weft_clock_s() + options->budget_s;
+		deadline_s = weft_budget_clock_s() + options->budget_s;
 	x->where = weft_calloc(n, sizeof(*x->where), x->err);
 	x->gpus = weft_calloc(n, sizeof(*x->gpus), x->err);
 	x->p->where = weft_calloc(n, sizeof(*x->p->where), x->err);

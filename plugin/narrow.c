@@ -229,7 +229,7 @@ static enum weft_cause attempt_shape(struct attempt *attempt,
 {
 	double budget_s = PLAN_SHARE * weft_engine.granted_s;
 	struct weft_placement p = {0};
-	double start_s = weft_clock_s();
+	double start_s = weft_worked_s();
 	enum weft_cause cause;
 
 	/* What earlier tries took is gone; a moment is left in any case, so
@@ -237,7 +237,7 @@ static enum weft_cause attempt_shape(struct attempt *attempt,
 	budget_s = fmax(budget_s - attempt->plan_s, budget_s / 10);
 	cause = weft_plan_request_place(&attempt->query, shape, only_idle,
 					budget_s, &p, &attempt->err);
-	attempt->plan_s += weft_clock_s() - start_s;
+	attempt->plan_s += weft_worked_s() - start_s;
 	if (cause == WEFT_CAUSE_NARROWED) {
 		if (!only_idle)
 			weft_affinity_prefer(&attempt->query, shape, budget_s,

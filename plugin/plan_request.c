@@ -81,7 +81,7 @@ static enum weft_cause place_lightest(const struct weft_plan_request *query,
 				      struct weft_error *err)
 {
 	struct weft_nodes *nodes = &weft_engine.nodes;
-	double end_s = weft_clock_s() + budget_s;
+	double end_s = weft_worked_s() + budget_s;
 	enum weft_cause cause;
 
 	nodes->lightest = true;
@@ -90,7 +90,7 @@ static enum weft_cause place_lightest(const struct weft_plan_request *query,
 
 		cause = place_offered(
 			query, shape, only_idle,
-			fmax(end_s - weft_clock_s(), budget_s / 10), p, err);
+			fmax(end_s - weft_worked_s(), budget_s / 10), p, err);
 		forced = nodes->lightest;
 		nodes->lightest = false;
 		if ((cause != WEFT_CAUSE_NO_PLAN &&

@@ -307,7 +307,7 @@ static int prove(struct exact *x)
 		return 0;
 	if (x->job.n_gpus > FEW_RANKS && whole.deadline_s > 0)
 		x->effort.deadline_s -=
-			0.8 * (whole.deadline_s - weft_clock_s());
+			0.8 * (whole.deadline_s - weft_budget_clock_s());
 	if (x->job.n_gpus <= MOST_RANKS && !is_proven(x) && enumerate_ranks(x))
 		return -1;
 	x->effort.deadline_s = whole.deadline_s;
@@ -362,9 +362,11 @@ static int start(struct exact *x, const struct weft_place_options *options)
 	x->effort.stop = options->stop;
 	x->effort.work = options->work_limit ? options->work_limit : UINT64_MAX;
 	if (options->budget_s > 0)
-		x->effort.deadline_s = weft_clock_s() + options->budget_s;
+		x->effort.deadline_s =
+			weft_budget_clock_s() + options->budget_s;
 	else if (!options->work_limit)
-		x->effort.deadline_s = weft_clock_s() + WEFT_EXACT_BUDGET_S;
+		x->effort.deadline_s =
+			weft_budget_clock_s() + WEFT_EXACT_BUDGET_S;
 	if (place_pack(&x->s, options, x->p, x->err))
 		return -1;
 	x->p->method = weft_exact.name;

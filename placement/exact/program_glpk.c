@@ -59,7 +59,7 @@ static int time_left_ms(const struct effort *e)
 		return 0;
 	if (e->deadline_s <= 0)
 		return INT_MAX;
-	left_ms = (e->deadline_s - weft_clock_s()) * 1e3;
+	left_ms = (e->deadline_s - weft_budget_clock_s()) * 1e3;
 	if (left_ms < 1)
 		return 0;
 	return left_ms < INT_MAX ? (int)left_ms : INT_MAX;
@@ -74,8 +74,9 @@ static void on_branch(glp_tree *tree, void *info)
 		s->bound = fmax(s->bound, glp_ios_node_bound(tree, best));
 	if (time_left_ms(s->limits->effort) == 0)
 		glp_ios_terminate(tree);
-	if (s->limits->progress && weft_clock_s() >= s->told_s + PROGRESS_S) {
-		s->told_s = weft_clock_s();
+	if (s->limits->progress &&
+	    weft_budget_clock_s() >= s->told_s + PROGRESS_S) {
+		s->told_s = weft_budget_clock_s();
 		s->limits->progress(s->limits->listener, s->bound);
 	}
 }
@@ -237,7 +238,7 @@ int program_solve(const struct program *p, const struct program_limits *limits,
 			    .limits = limits,
 			    .answer = answer,
 			    .bound = (double)-INFINITY,
-			    .told_s = weft_clock_s()};
+			    .told_s = weft_budget_clock_s()};
 	size_t n = (size_t)p->n_columns + 1;
 	int *index = weft_calloc(n, sizeof(*index), err);
 	double *value = weft_calloc(n, sizeof(*value), err);

@@ -83,7 +83,7 @@ static struct effort share_of(const struct effort *e, double share)
 	struct effort part = *e;
 
 	if (e->deadline_s > 0) {
-		double now = weft_clock_s();
+		double now = weft_budget_clock_s();
 
 		part.deadline_s = now + (e->deadline_s - now) * share;
 	}

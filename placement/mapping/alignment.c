@@ -391,7 +391,7 @@ static double how_far(const struct alignment *r, const struct effort *from,
 	if (effort_spent(e))
 		return 1;
 	if (e->deadline_s > 0)
-		far = fmax(far, (weft_clock_s() - from_s) /
+		far = fmax(far, (weft_budget_clock_s() - from_s) /
 					(e->deadline_s - from_s));
 	return far;
 }
@@ -399,7 +399,7 @@ static double how_far(const struct alignment *r, const struct effort *from,
 void alignment_anneal(struct alignment *r, double heat, uint64_t work)
 {
 	struct effort *effort = r->effort, from = *effort;
-	double from_s = weft_clock_s(), far = 0, cost = 0, best = 0;
+	double from_s = weft_budget_clock_s(), far = 0, cost = 0, best = 0;
 	double hot = heat * mean_extra(r), cooling = log(COLD);
 
 	read_sites(r);

@@ -7,7 +7,7 @@
 bool effort_late(const struct effort *e)
 {
 	return (e->stop && *e->stop) || weft_deadline_passed() ||
-	       (e->deadline_s > 0 && weft_clock_s() >= e->deadline_s);
+	       (e->deadline_s > 0 && weft_budget_passed(e->deadline_s));
 }
 
 bool effort_spent(struct effort *e)

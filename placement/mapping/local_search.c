@@ -216,7 +216,7 @@ static double how_far(const struct course *course, const struct effort *e)
 	double far = (double)(course->from - e->work) / (double)course->work;
 
 	if (e->deadline_s > 0) {
-		double part = (weft_clock_s() - course->from_s) /
+		double part = (weft_budget_clock_s() - course->from_s) /
 			      (e->deadline_s - course->from_s);
 
 		far = part > far ? part : far;
@@ -228,7 +228,7 @@ static double how_far(const struct course *course, const struct effort *e)
 static void anneal(struct local_search *c, uint64_t work)
 {
 	struct effort *effort = c->bisector.effort;
-	struct course course = {effort->work, work, weft_clock_s()};
+	struct course course = {effort->work, work, weft_budget_clock_s()};
 	uint64_t looked = effort->work;
 	double far = 0, hot = HEAT * (c->now.cost - c->floor) / c->g->n;
 

@@ -256,7 +256,7 @@ static bool offer_assignment(void *context, const struct assignment *from)
 static struct effort limit(struct effort *e, double share)
 {
 	struct effort whole = *e;
-	double now_s = weft_clock_s();
+	double now_s = weft_budget_clock_s();
 
 	/* subtracted, as UINT64_MAX is no double */
 	e->work -= (uint64_t)((double)e->work * (1 - share));

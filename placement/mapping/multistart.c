@@ -54,7 +54,7 @@ static double progress(const struct series *s)
 	double part = 1 - (double)e->work / (double)s->begin_work;
 
 	if (e->deadline_s > 0) {
-		double time = (weft_clock_s() - s->begin_s) /
+		double time = (weft_budget_clock_s() - s->begin_s) /
 			      (e->deadline_s - s->begin_s);
 
 		part = time > part ? time : part;
@@ -173,7 +173,7 @@ int multistart_run(struct local_search *c, bool from_given,
 			   .context = context,
 			   .err = err,
 			   .begin_work = c->bisector.effort->work,
-			   .begin_s = weft_clock_s(),
+			   .begin_s = weft_budget_clock_s(),
 			   .least = (double)INFINITY};
 	uint32_t first = first_starts(c->t->n_slots);
 	uint32_t few = from_given ? 2 * FEW : FEW;

@@ -38,7 +38,7 @@ struct build {
 static bool is_enough(const struct build *b)
 {
 	return b->out->n && b->deadline_s > 0 &&
-	       weft_clock_s() >= b->deadline_s;
+	       weft_budget_passed(b->deadline_s);
 }
 
 bool layouts_are_binding(const struct capacity *s)

@@ -237,7 +237,7 @@ static bool is_late(struct bounding *b)
 {
 	double by_s = b->s->bound_by_s;
 
-	b->cut_short |= by_s > 0 && weft_clock_s() >= by_s;
+	b->cut_short |= by_s > 0 && weft_budget_passed(by_s);
 	return b->cut_short;
 }
 

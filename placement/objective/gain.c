@@ -113,7 +113,7 @@ static bool is_late(struct comparison *c)
 	double budget_s = c->q->budget_s;
 
 	if (budget_s > 0 &&
-	    weft_clock_s() - c->start_s + c->longest_s > budget_s)
+	    weft_budget_clock_s() - c->start_s + c->longest_s > budget_s)
 		c->gain->late = true;
 	return c->gain->late;
 }
@@ -168,7 +168,7 @@ static bool is_alike(const struct comparison *c, const uint32_t *where)
 static int measure(struct comparison *c, const uint32_t *where, double *value_s,
 		   struct weft_error *err)
 {
-	double start_s = weft_clock_s();
+	double start_s = weft_budget_clock_s();
 	int rc;
 
 	*value_s = (double)NAN;
@@ -188,7 +188,7 @@ static int measure(struct comparison *c, const uint32_t *where, double *value_s,
 		rc = link_measure(c, where, value_s, err);
 	else
 		rc = step_measure(c, where, value_s, err);
-	c->longest_s = fmax(c->longest_s, weft_clock_s() - start_s);
+	c->longest_s = fmax(c->longest_s, weft_budget_clock_s() - start_s);
 	return rc;
 }
 
@@ -289,7 +289,7 @@ int weft_gain(const struct weft_gain_question *q, struct weft_gain *gain,
 	struct comparison c = {
 		.q = q,
 		.gain = gain,
-		.start_s = weft_clock_s(),
+		.start_s = weft_budget_clock_s(),
 		.longest_s = q->took_s,
 	};
 	int rc = -1;

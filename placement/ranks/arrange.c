@@ -32,7 +32,8 @@ int arranger_build(struct capacity *s, const struct weft_place_options *options,
 	a->effort.work = options->work_limit ? options->work_limit
 					     : default_work(s->job->n_gpus);
 	if (options->budget_s > 0)
-		a->effort.deadline_s = weft_clock_s() + options->budget_s;
+		a->effort.deadline_s =
+			weft_budget_clock_s() + options->budget_s;
 	a->plan_cache = options->plan_cache;
 	/* GPUs that the fullest node can give: what a run of ranks has on it */
 	a->tile = s->job->gpus_per_node ? s->job->gpus_per_node : s->give_most;

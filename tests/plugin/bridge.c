@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static struct weft_model house = {
 	.name = "house",
@@ -574,6 +575,29 @@ static void an_all_to_all_too_large_counts_as_rings(void **state)
 }
 
 /* A small place is found at once, and what it costs is not looked at. */
+/* Others have the processor while this thread sleeps. */
+static void a_budget_does_not_count_what_others_do(void **state)
+{
+	const struct timespec pause = {.tv_nsec = 50000000};
+	double start_s, until_s;
+
+	(void)state;
+	weft_deadline_set(weft_worked_s() + 10);
+	start_s = weft_budget_clock_s();
+	until_s = start_s + 0.025;
+	assert_false(weft_budget_passed(until_s));
+	nanosleep(&pause, NULL);
+	assert_false(weft_budget_passed(until_s));
+	assert_true(weft_budget_clock_s() < until_s);
+	while (weft_worked_s() < until_s)
+		continue;
+	assert_true(weft_budget_passed(until_s));
+	weft_deadline_set(0);
+	start_s = weft_budget_clock_s();
+	nanosleep(&pause, NULL);
+	assert_true(weft_budget_passed(start_s + 0.05));
+}
+
 static void a_late_decision_is_by_structure(void **state)
 {
 	struct world *w = *state;
@@ -641,6 +665,7 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_budget_does_not_count_what_others_do),
 		CASE(a_request_gets_its_shape),
 		CASE(a_request_is_placed_as_the_command_line_places_it),
 		CASE(a_full_cluster_is_an_answer),
