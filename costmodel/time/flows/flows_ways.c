@@ -371,9 +371,8 @@ static void tour_chain(const struct flow_tour *t)
 			     : (int64_t)weft_fabric_meet(f, member[i],
 							 member[i + 1]);
 		if (!last)
-			flow_hops_count(
-				t, (uint32_t)after,
-				f->levels[after].link.latency_s, 1);
+			flow_hops_count(t, (uint32_t)after,
+					f->levels[after].link.latency_s, 1);
 		inside = (before == 0) + (after == 0);
 		flow_tell_port(t, member[i], true, inside);
 		flow_tell_port(t, member[i], false, inside);
