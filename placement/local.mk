@@ -75,6 +75,7 @@ libweft_placement_la_SOURCES = \
 	%D%/nodes/refine.h \
 	%D%/nodes/refine_local_search.c \
 	%D%/nodes/refine_parts.h \
+	%D%/nodes/refine_runs.c \
 	%D%/nodes/refine_segments.c \
 	%D%/nodes/refine_wander.c \
 	%D%/objective/baseline.c \

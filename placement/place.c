@@ -549,6 +549,34 @@ static int place_by(struct capacity *s, const struct weft_strategy *strategy,
 	return rc;
 }
 
+/* Whether groups of ranks along the axes of a grid fill their nodes. */
+static bool fills_nodes(const struct weft_grid *grid, uint32_t share)
+{
+	for (uint32_t a = 0; a < grid->n_axes; a++) {
+		uint32_t block = grid->size[a] * grid->stride[a];
+
+		if (grid->size[a] > 1 && block % share && share % block)
+			return false;
+	}
+	return true;
+}
+
+/* Whether the NICs of no node hold others up: all have as many ranks, and no
+ * group of ranks has but a few of its own on one. */
+static bool nics_are_even(const struct capacity *s, const uint32_t *where)
+{
+	const struct weft_grid *expert = &s->job->schedule.expert;
+	const uint32_t *node = s->f->gpu_node;
+	uint32_t share = 0;
+
+	for (uint32_t r = 0; r < s->job->n_gpus; r++)
+		share += node[where[r]] == node[where[0]];
+	return comparison_is_even(s, where) &&
+	       fills_nodes(&s->job->grid, share) &&
+	       (expert->n_ranks != s->job->n_gpus ||
+		fills_nodes(expert, share));
+}
+
 /* options: with a plan cache. */
 static int place_with(const struct weft_fabric *f, const struct weft_job *job,
 		      const struct weft_occupancy *o,
@@ -577,9 +605,8 @@ static int place_with(const struct weft_fabric *f, const struct weft_job *job,
 	if (objective.goal == WEFT_GOAL_STEP && !time_tells(f, job, &objective))
 		objective.goal = WEFT_GOAL_COST;
 	rc = place_by(s, strategy, options, &objective, p, err);
-	/* unless nodes have unequal shares, which NICs of some then hold up */
 	if (rc || !p->placed || by_step == (objective.goal == WEFT_GOAL_STEP) ||
-	    comparison_is_even(s, p->where))
+	    nics_are_even(s, p->where))
 		goto out;
 	weft_placement_free(p);
 	place_start(&own, p);

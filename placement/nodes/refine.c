@@ -449,6 +449,9 @@ static int try_rules(struct refine *x)
 	x->is_first = true;
 	if (refine_try(x, &better))
 		return -1;
+	for (uint32_t i = 0; i < n; i++)
+		if (refine_runs(x, scope[i]))
+			return -1;
 	for (uint32_t r = 0; r < x->n_rules; r++) {
 		refine_cap(x, &x->rule[r]);
 		for (uint32_t i = 0; i < n; i++)

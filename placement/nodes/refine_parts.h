@@ -74,6 +74,9 @@ bool refine_fill(struct refine *x, const struct cell *cell,
 /* What each cell gives by a rule. */
 void refine_cap(struct refine *x, const struct rule *rule);
 
+/* Looks at sets on which groups of ranks have nodes of their own. */
+int refine_runs(struct refine *x, uint32_t scope);
+
 /* Looks at the sets that segment= would give. */
 int refine_segments(struct refine *x);
 

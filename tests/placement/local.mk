@@ -23,6 +23,7 @@ unit_tests += \
 	%D%/program \
 	%D%/properties \
 	%D%/qap \
+	%D%/refine \
 	%D%/replay \
 	%D%/replay_memory \
 	%D%/running \
