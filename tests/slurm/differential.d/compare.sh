@@ -200,7 +200,10 @@ same_on_its_nodes() {
 	rest+=(-N "$n")
 	ask_on "$nodes"
 	same_numbers && return
-	without -w -x '-N*' --comment= --contiguous= --switches= --spread-job=
+	# Of nodes by name none is preferred; of too few that are, the commands refuse
+	# all.
+	without -w -x '-N*' --comment= --contiguous= --switches= --spread-job= \
+		--prefer=
 	! is_range_alone || rest+=(-n "$n")
 	decide "$way" "${rest[@]}" -w "$weft_nodes" -N "$n"
 	same_numbers && return
