@@ -120,6 +120,7 @@ judge() {
 	if [ "$stock_said" != "$weft_said" ]; then
 		kind=$stock_said-$weft_said
 		! limit_explains || kind=
+		! breaks_its_nodes || kind='' note=" against -N"
 		# Stock would, had it looked at these nodes.
 		[ "$weft_said" != starts ] || ! same_on_its_nodes ||
 			kind='' note=" found"
@@ -133,6 +134,23 @@ judge() {
 		[[ $weft_text != weft* ]] && ! has_limit; then
 		note=" otherwise"
 	fi
+}
+
+# What stock foretells of GPUs in all may be more nodes than -N allows, or a
+# refusal: now the one, now the other in one state.  The job itself it refuses.
+breaks_its_nodes() {
+	local most
+	[ "$way" = test ] && ! is_heterogeneous || return
+	[[ " ${words[*]} " =~ ' -N'([0-9]+-)?([0-9]+)' ' ]] || return
+	most=${BASH_REMATCH[2]}
+	if [ "$stock_said" != refused ] && is_more "$most" "$stock_nodes"; then
+		return 0
+	fi
+	[ "$weft_said" = waits ] && is_more "$most" "$weft_nodes"
+}
+
+is_more() {
+	[ "$(scontrol show hostnames "$2" | wc -l)" -gt "$1" ]
 }
 
 # Where weft is not told how the ranks talk, as many nodes of its choice are no
