@@ -510,6 +510,7 @@ static int attempt_end(struct attempt *attempt, enum weft_cause cause,
 		rc = attempt_hold(attempt, cause, recalled);
 	else if (cause != WEFT_CAUSE_NARROWED)
 		rc = weft_stock_job_test(attempt->test);
+	weft_waiting_heed(attempt->test->job);
 out:
 	FREE_NULL_BITMAP(attempt->planned);
 	FREE_NULL_BITMAP(attempt->left);

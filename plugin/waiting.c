@@ -309,3 +309,9 @@ void weft_waiting_tell(const struct weft_job_test *test,
 	if (known)
 		tell(test->job, known[0] ? known : weft_cause_names[cause]);
 }
+
+void weft_waiting_heed(job_record_t *job)
+{
+	if (!job->priority)
+		untell(job);
+}

@@ -14,4 +14,8 @@ void weft_waiting_tell(const struct weft_job_test *test,
 		       const struct weft_frame *frame, enum weft_cause cause,
 		       const struct weft_error *err);
 
+/* Called after stock was asked, which holds jobs that it cannot make sense of:
+ * what keeps such a job is Slurm's own reason. */
+void weft_waiting_heed(job_record_t *job);
+
 #endif

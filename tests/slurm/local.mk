@@ -63,6 +63,7 @@ EXTRA_DIST += \
 	%D%/kinds.d/lab.sh \
 	%D%/differential \
 	%D%/differential.d/accounts.sh \
+	%D%/differential.d/cases/held \
 	%D%/differential.d/cases/preferred \
 	%D%/differential.d/compare.sh \
 	%D%/differential.d/confirm.sh \
