@@ -377,7 +377,6 @@ int weft_bridge_running(struct weft_bridge *bridge, const char *spec,
 
 /* ---- telling ---- */
 
-/* Appends to text[size]; what does not fit is cut. */
 /* Domains of a level that the GPUs are in; 0: out of memory. */
 static uint32_t count_domains(const struct weft_fabric *f, uint32_t level,
 			      const struct weft_account *account)

@@ -83,9 +83,10 @@ static bool is_due(const struct weft_status_writer *writer, uint64_t version,
 
 	if (!writer->written || is_private != writer->written_private)
 		return true;
-	if (version == writer->version)
-		return age_s >= LIFE_SIGN_S;
-	return age_s >= writer->took_s / WRITE_SHARE;
+	if (age_s >= LIFE_SIGN_S)
+		return true;
+	return version != writer->version &&
+	       age_s >= writer->took_s / WRITE_SHARE;
 }
 
 static void keep_status(struct weft_status_writer *writer,
