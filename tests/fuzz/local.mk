@@ -147,6 +147,8 @@ FUZZ_SECONDS = 300
 # end before that fills the memory.
 # Readers of the laboratory.
 fuzz_lab_sources = \
+	lab/calibrate/calibrate.c \
+	lab/calibrate/curve.c \
 	lab/calibrate/steps.c \
 	lab/calibrate/steps_inspector.c \
 	lab/map/arch.c \
