@@ -4,8 +4,8 @@
  *
  * A ring is as fast as the NICs of the node that has fewest of its ranks. Where
  * a group of ranks does not fill its last node, the next one has but a few
- * ranks there.  These sets take a few GPUs more instead: as many nodes as the
- * group needs, and of each about as many GPUs.
+ * ranks there.  These sets take a few nodes more instead: as many as each group
+ * needs, with about as many of its ranks on each.
  */
 #include "placement/nodes/refine_parts.h"
 

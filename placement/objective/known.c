@@ -189,14 +189,22 @@ static uint32_t *slot_of(const struct weft_known *known, uint64_t key)
 	return &known->at[(key ^ key >> 32) % SLOTS];
 }
 
+/* What was kept last under that key; NULL: nothing. */
+static const struct weft_known_one *look_up(const struct weft_known *known,
+					    uint64_t key)
+{
+	uint32_t at = known->at ? *slot_of(known, key) : 0;
+
+	return at ? &known->one[at - 1] : NULL;
+}
+
 bool weft_known_find(const struct weft_known *known,
 		     const struct weft_signature *signature,
 		     struct weft_measure *measure)
 {
-	uint32_t at = known->at ? *slot_of(known, signature->links) : 0;
-	const struct weft_known_one *one = &known->one[at - 1];
+	const struct weft_known_one *one = look_up(known, signature->links);
 
-	if (!at || one->signature.links != signature->links)
+	if (!one || one->signature.links != signature->links)
 		return false;
 	*measure = one->measure;
 	measure->inferred |= one->signature.exact != signature->exact;
@@ -207,10 +215,9 @@ bool weft_known_find_time(const struct weft_known *known,
 			  const struct weft_signature *signature,
 			  struct weft_measure *measure)
 {
-	uint32_t at = known->at ? *slot_of(known, signature->hosts) : 0;
-	const struct weft_known_one *one = &known->one[at - 1];
+	const struct weft_known_one *one = look_up(known, signature->hosts);
 
-	if (!at || !one->anywhere || one->signature.hosts != signature->hosts)
+	if (!one || !one->anywhere || one->signature.hosts != signature->hosts)
 		return false;
 	measure->goal = one->measure.goal;
 	measure->to_gain = one->measure.to_gain;

@@ -2,9 +2,9 @@
 /* known.h - placements that have been measured, so that others need not be
  *
  * Private to placement/.  A step takes long to predict, and searches look at
- * many placements that differ in nothing but which of several equal domains
- * they are in.  They are told by a signature: the domains of each level in the
- * order in which ranks first meet them, and what is above each of these.
+ * many placements that differ only in which of several equal domains they use.
+ * Such placements have the same signature: the domains of each level in the
+ * order in which ranks first use them, and what the links above them carry.
  */
 #ifndef WEFT_PLACEMENT_OBJECTIVE_KNOWN_H
 #define WEFT_PLACEMENT_OBJECTIVE_KNOWN_H

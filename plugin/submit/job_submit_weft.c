@@ -159,8 +159,8 @@ static struct rules_read *rules_load(const char *path, struct weft_error *err)
 	return NULL;
 }
 
-/* Files with a mistake leave in force what was read before.  The same mistake
- * is told once. */
+/* Files with a mistake leave in force what was read before.  The log reports
+ * the same mistake once. */
 static void clerk_fail(struct clerk *clerk, const struct weft_worker *worker,
 		       const struct weft_error *err)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* faults.h - one fault in a cluster, told in one of four forms, and what the
- * audit says of it
+/* faults.h - one fault in a cluster, written in one of four forms, and what the
+ * audit reports of it
  *
- * The fault is put into an inventory, and that is told as ibnetdiscover's text,
- * as topology.conf, as Slurm's nodes, or as a fabric file.  Each that can show
- * the fault is looked at alone, where siblings show it, and against the cluster
- * as it was.
+ * The fault is put into an inventory, which is written as ibnetdiscover's text,
+ * topology.conf, Slurm's nodes or a fabric file.  The audit reads each form
+ * that can show the fault alone, where siblings show it, and against the
+ * cluster as it was.
  */
 #ifndef WEFT_TESTS_TOPOLOGY_FAULTS_H
 #define WEFT_TESTS_TOPOLOGY_FAULTS_H

@@ -40,8 +40,8 @@ static bool truth_first(const struct weft_findings *found,
 	return names_first(found, &f);
 }
 
-/* A name is as good as another; and of a host with one cable nobody knows on
- * which leaf it should be, or, once it has none, that it was there. */
+/* Without a reference any name is right; and nothing shows on which leaf a host
+ * with one cable should be, or that a host without cables was there. */
 static bool shows_alone(const struct test_ibnet *spec)
 {
 	bool needs_siblings = spec->fault == TEST_IBNET_CABLE_MOVED ||
