@@ -212,6 +212,7 @@ same_on_its_nodes() {
 	without --comment= --contiguous= --switches=
 	ask_on "$nodes"
 	same_numbers && return
+	same_each && return
 	# Fewer tasks than nodes the commands mend; these follow from the GPUs.
 	[[ " ${words[*]} " != *' --ntasks-per-gpu='* ]] ||
 		without '-n*' --comment= --contiguous= --switches=
@@ -269,6 +270,26 @@ same_numbers() {
 	read_numbers
 	stock_there+="$said $numbers, "
 	[ "$said" = starts ] && [ "$numbers" = "$weft_numbers" ]
+}
+
+# Of a range without a number of tasks stock may take fewer of these nodes; each
+# gives the same.
+same_each() {
+	local stock_each weft_each
+	[[ $said = starts && " ${words[*]} " =~ \ -N[0-9]+-[0-9]+\  &&
+		! " ${words[*]} " =~ \ -(n|-ntasks=) ]] || return
+	stock_each=$(numbers_each "$numbers")
+	weft_each=$(numbers_each "$weft_numbers")
+	[ -n "$weft_each" ] && [ "$stock_each" = "$weft_each" ]
+}
+
+# CPUs and GPUs of one node; nothing where they do not divide.
+numbers_each() {
+	local nodes cpus gpus
+	[[ $1 =~ NumNodes=([0-9]+)\ NumCPUs=([0-9]+)\ .*\ GPUs=([0-9]+)$ ]] || return
+	nodes=${BASH_REMATCH[1]} cpus=${BASH_REMATCH[2]} gpus=${BASH_REMATCH[3]}
+	[ $((cpus % nodes + gpus % nodes)) = 0 ] || return
+	echo $((cpus / nodes)) $((gpus / nodes))
 }
 
 # The words in rest, on no other nodes than these.
