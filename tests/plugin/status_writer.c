@@ -6,9 +6,11 @@
 #include "tests/lib/fabric.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -378,6 +380,28 @@ static double others_s(void)
 	       clock_of(CLOCK_THREAD_CPUTIME_ID);
 }
 
+/* With thousands of jobs, which change all the time. */
+static void write_long(const struct weft_status_writer_options *options)
+{
+	struct weft_status_writer *writer;
+	double start_s, before_s, took_s;
+
+	for (uint32_t id = 1; id <= 2000; id++)
+		weft_status_job(&shown,
+				&(struct weft_status_job){.job_id = id});
+	before_s = others_s();
+	start_s = clock_of(CLOCK_MONOTONIC);
+	writer = weft_status_writer_start(options, NULL);
+	assert_non_null(writer);
+	do {
+		shown.n_changes++;
+		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+		took_s = clock_of(CLOCK_MONOTONIC) - start_s;
+	} while (took_s < 1);
+	assert_true(others_s() - before_s < 0.2 * took_s);
+	weft_status_writer_stop(writer);
+}
+
 static void a_long_file_is_written_less_often(void **state)
 {
 	const struct weft_status_writer_options options = {
@@ -387,24 +411,10 @@ static void a_long_file_is_written_less_often(void **state)
 		.counters = &counters,
 		.period_s = 0.001,
 	};
-	struct weft_status_writer *writer;
-	double start_s, before_s, took_s;
 
 	(void)state;
-	for (uint32_t id = 1; id <= 2000; id++)
-		weft_status_job(&shown,
-				&(struct weft_status_job){.job_id = id});
-	before_s = others_s();
-	start_s = clock_of(CLOCK_MONOTONIC);
-	writer = weft_status_writer_start(&options, NULL);
-	assert_non_null(writer);
-	do {
-		shown.n_changes++;
-		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-		took_s = clock_of(CLOCK_MONOTONIC) - start_s;
-	} while (took_s < 1);
-	assert_true(others_s() - before_s < 0.2 * took_s);
-	weft_status_writer_stop(writer);
+	write_long(&options);
+	assert_int_equal(access(path, F_OK), 0);
 }
 
 /* Within ten seconds. */
@@ -516,6 +526,33 @@ static void trouble_with_the_file_is_told_once(void **state)
 	assert_int_equal(n_complaints, 1);
 }
 
+/* As on a full disk. */
+static void a_long_file_that_fails_is_written_less_often(void **state)
+{
+	const struct weft_status_writer_options options = {
+		.status_path = path,
+		.shown = &shown,
+		.fabric = fabric,
+		.counters = &counters,
+		.period_s = 0.001,
+		.complain = count_complaint,
+	};
+	struct rlimit before, small;
+
+	(void)state;
+	unlink(path);
+	n_complaints = 0;
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+	small = before;
+	small.rlim_cur = 1000;
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+	write_long(&options);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+	assert_int_equal(n_complaints, 1);
+	assert_int_not_equal(access(path, F_OK), 0);
+}
+
 /* In one step, as monitoring does. */
 static void write_health(const char *text)
 {
@@ -620,6 +657,7 @@ int main(void)
 		CASE(a_recount_is_asked_for_by_a_file),
 		CASE(a_recount_is_not_made_at_the_wish_of_anybody),
 		CASE(trouble_with_the_file_is_told_once),
+		CASE(a_long_file_that_fails_is_written_less_often),
 		CASE(health_is_read_whenever_its_file_changes),
 	};
 

@@ -53,7 +53,7 @@ struct weft_status_writer {
 	bool written, complained, records_complained, looked;
 	bool written_private;	     /* what was written last, */
 	uint64_t version;	     /* its version, */
-	double written_s;	     /* when, */
+	double tried_s;		     /* when, or when that failed, */
 	double took_s;		     /* and how long that kept a processor */
 	struct identity health_file; /* that was looked into last */
 };
@@ -79,13 +79,13 @@ static void tell(const struct weft_status_writer *writer,
 static bool is_due(const struct weft_status_writer *writer, uint64_t version,
 		   bool is_private, double now_s)
 {
-	double age_s = now_s - writer->written_s;
+	double age_s = now_s - writer->tried_s;
 
-	if (!writer->written || is_private != writer->written_private)
+	if (writer->written && is_private != writer->written_private)
 		return true;
-	if (age_s >= LIFE_SIGN_S)
+	if (!writer->tried_s || age_s >= LIFE_SIGN_S)
 		return true;
-	return version != writer->version &&
+	return (writer->complained || version != writer->version) &&
 	       age_s >= writer->took_s / WRITE_SHARE;
 }
 
@@ -100,22 +100,23 @@ static void keep_status(struct weft_status_writer *writer,
 	uint64_t version = weft_status_version(writer->shown);
 	double now_s = weft_clock_s(), worked_s = weft_worked_s();
 	struct weft_error err = {0};
+	bool failed;
 
 	if (!is_due(writer, version, place.is_private, now_s))
 		return;
-	if (weft_snapshot_save(writer->shown, writer->fabric, writer->counters,
-			       wall_clock_s(), &place, &err) < 0) {
-		if (!writer->complained)
-			tell(writer, worker, &err);
-		writer->complained = true;
+	failed = weft_snapshot_save(writer->shown, writer->fabric,
+				    writer->counters, wall_clock_s(), &place,
+				    &err) < 0;
+	writer->tried_s = now_s;
+	writer->took_s = weft_worked_s() - worked_s;
+	if (failed && !writer->complained)
+		tell(writer, worker, &err);
+	writer->complained = failed;
+	if (failed)
 		return;
-	}
-	writer->complained = false;
 	writer->written = true;
 	writer->written_private = place.is_private;
 	writer->version = version;
-	writer->written_s = now_s;
-	writer->took_s = weft_worked_s() - worked_s;
 }
 
 static void keep_records(struct weft_status_writer *writer,
