@@ -233,6 +233,16 @@ bool weft_engine_hurried(void)
 	       weft_deadline_left() < weft_engine.granted_s / 2;
 }
 
+void weft_engine_charge(uint32_t uid, double spent_s)
+{
+	if (weft_grant_charge(weft_engine.settings->budget_s,
+			      weft_engine.granted_s, uid, spent_s,
+			      weft_clock_s()))
+		info("weft: plans for the jobs of uid %u take more than %g%% "
+		     "of the time: they get %g%% of the budget",
+		     uid, 100 * WEFT_RATION_SHARE, 100 * WEFT_RATION_PART);
+}
+
 void weft_engine_leave(uint32_t uid)
 {
 	double spent_s =
@@ -241,12 +251,7 @@ void weft_engine_leave(uint32_t uid)
 	if (!weft_deadline())
 		return;
 	weft_deadline_set(0);
-	if (weft_grant_charge(weft_engine.settings->budget_s,
-			      weft_engine.granted_s, uid, spent_s,
-			      weft_clock_s()))
-		info("weft: plans for the jobs of uid %u take more than %g%% "
-		     "of the time: they get %g%% of the budget",
-		     uid, 100 * WEFT_RATION_SHARE, 100 * WEFT_RATION_PART);
+	weft_engine_charge(uid, spent_s);
 }
 
 bool weft_engine_begin(void)

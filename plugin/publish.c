@@ -313,6 +313,7 @@ static void tell(job_record_t *job, struct weft_account *account)
 void weft_publish_started(job_record_t *job)
 {
 	struct weft_account account = {0};
+	double start_s = weft_worked_s();
 	uint32_t max;
 
 	/* Slurm has read its configuration: the job may still be waiting for
@@ -333,7 +334,7 @@ void weft_publish_started(job_record_t *job)
 	if (!weft_job_record_spec(job, &account.spec))
 		account.spec = NULL;
 	read_gpus_used(job, &account, max);
-	weft_deadline_set(weft_worked_s() + rest_s());
+	weft_deadline_set(start_s + rest_s());
 	if (last.job_id == job->job_id && last.cause > WEFT_CAUSE_SILENT)
 		tell(job, &account);
 	/* Also what weft leaves alone sends. */
@@ -342,4 +343,5 @@ void weft_publish_started(job_record_t *job)
 				       account.n_gpus);
 	weft_deadline_set(0);
 	free(account.where);
+	weft_engine_charge(job->user_id, weft_worked_s() - start_s);
 }
