@@ -15,6 +15,7 @@
 
 /* Only slurmctld has it, but clients load the plugin, too. */
 extern bitstr_t *idle_node_bitmap __attribute__((weak));
+extern bitstr_t *avail_node_bitmap __attribute__((weak));
 
 /* Plans put to stock for one question; a few of them also when time is up. */
 #define MAX_TRIES 24
@@ -230,41 +231,85 @@ static bool ask_region(const struct weft_plan_request *query, bitstr_t *able,
 	return taken;
 }
 
-/* One of a number of nodes by feature, and a domain. */
+/* Nodes by feature that a domain is to have. */
 struct by_feature {
 	const struct weft_plan_request *query;
 	const struct weft_domain *domain;
+	uint32_t n_asked; /* of the features so far */
 };
+
+/* Has node k of the domain this feature, and the GPUs that may be free? */
+static bool has_feature(const struct by_feature *of, uint32_t k,
+			const job_feature_t *feature)
+{
+	const struct weft_nodes *nodes = &weft_engine.nodes;
+	uint32_t i = nodes->slurm_node[of->domain->first_node + k];
+
+	return i != WEFT_NONE && feature->node_bitmap_active &&
+	       bit_test(feature->node_bitmap_active, i) &&
+	       weft_mask_count(nodes->gpus_free[i]) >=
+		       of->query->request.gpus_per_node;
+}
 
 /* Finds a feature of which the domain lacks nodes that may be free. */
 static int find_lacking(void *item, void *arg)
 {
 	const job_feature_t *feature = item;
-	const struct by_feature *of = arg;
-	const struct weft_nodes *nodes = &weft_engine.nodes;
-	uint32_t need = of->query->request.gpus_per_node, n = 0;
+	struct by_feature *of = arg;
+	uint32_t n = 0;
 
-	if (!feature->count || !feature->node_bitmap_active)
-		return 0;
-	for (uint32_t k = 0; k < of->domain->n_nodes; k++) {
-		uint32_t i = nodes->slurm_node[of->domain->first_node + k];
-
-		n += i != WEFT_NONE &&
-		     bit_test(feature->node_bitmap_active, i) &&
-		     weft_mask_count(nodes->gpus_free[i]) >= need;
-	}
+	of->n_asked += feature->count;
+	for (uint32_t k = 0; feature->count && k < of->domain->n_nodes; k++)
+		n += has_feature(of, k, feature);
 	return n < feature->count;
 }
 
-/* Slurm asks for the nodes of one feature, then for those of the next with the
- * first as required ones: all have to be in the domain of the first. */
+/* A node of the domain and the features of the job. */
+struct node_of_domain {
+	const struct by_feature *of;
+	uint32_t k;
+};
+
+static int find_counted(void *item, void *arg)
+{
+	const job_feature_t *feature = item;
+	const struct node_of_domain *node = arg;
+
+	return feature->count && has_feature(node->of, node->k, feature);
+}
+
+/* Slurm asks for the nodes of one feature, then for those of the next, at last
+ * for the whole job on these: all have to be in the domain of the first, which
+ * has to have room for the job.  A node that has several features counts for
+ * one. */
 static bool has_features(const struct weft_plan_request *query,
 			 const struct weft_domain *d)
 {
-	struct by_feature of = {query, d};
+	const struct weft_nodes *nodes = &weft_engine.nodes;
+	struct by_feature of = {.query = query, .domain = d};
+	struct node_of_domain node = {.of = &of};
 	list_t *list = query->test->job->details->feature_list;
+	bitstr_t *having;
+	bool enough;
 
-	return !list || !list_find_first(list, find_lacking, &of);
+	if (!list)
+		return true;
+	if (list_find_first(list, find_lacking, &of))
+		return false;
+	if (!of.n_asked)
+		return true;
+	having = bit_alloc(bit_size(query->test->nodes));
+	for (; node.k < d->n_nodes; node.k++)
+		if (list_find_first(list, find_counted, &node))
+			bit_set(having,
+				nodes->slurm_node[d->first_node + node.k]);
+	bit_and(having, query->test->job->part_ptr->node_bitmap);
+	if (avail_node_bitmap)
+		bit_and(having, avail_node_bitmap);
+	enough = bit_set_count(having) >= (int64_t)of.n_asked &&
+		 weft_proposal_whole(query->test, having, of.n_asked);
+	bit_free(having);
+	return enough;
 }
 
 /* Domain by domain of the level, from *first on, which becomes the next one

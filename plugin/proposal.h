@@ -49,6 +49,11 @@ bool weft_proposal_when(const struct weft_job_test *test, bitstr_t *nodes,
 bool weft_proposal_part(const struct weft_job_test *test, uint32_t node,
 			uint32_t n);
 
+/* Slurm asks for a part of the job alone: could all of it start now on n_nodes
+ * or more of these nodes?  The job record stays as it was. */
+bool weft_proposal_whole(const struct weft_job_test *test, bitstr_t *nodes,
+			 uint32_t n_nodes);
+
 /* As weft_proposal_now of a WILL_RUN test, at whatever time stock finds the
  * nodes free: job->start_time. */
 bool weft_proposal_later(const struct weft_job_test *test, bitstr_t *nodes,
