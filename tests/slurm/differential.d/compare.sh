@@ -452,11 +452,16 @@ sets_within() {
 	domains "$value"
 }
 
-# Sets of as many nodes as the job may have, required ones among them.
+# Sets of as many nodes as the job may have, required ones among them.  Without
+# -N these are as many as stock takes, weft-slurm(8).
 sets_segment() {
 	local low=1 high=12 need=
-	[[ " ${words[*]} " =~ ' -N'([0-9]+)(-([0-9]+))? ]] &&
+	if [[ " ${words[*]} " =~ ' -N'([0-9]+)(-([0-9]+))? ]]; then
 		low=${BASH_REMATCH[1]} high=${BASH_REMATCH[3]:-$low}
+	elif [ "$stock_said" = starts ]; then
+		low=$(scontrol show hostnames "$stock_nodes" | wc -l)
+		high=$low
+	fi
 	[[ " ${words[*]} " =~ ' -w '([^ ]+) ]] && need=${BASH_REMATCH[1]}
 	domains segment | awk -v low="$low" -v high="$high" -v k="$value" \
 		-v need="$need" '
