@@ -312,28 +312,33 @@ static bool has_features(const struct weft_plan_request *query,
 	return enough;
 }
 
-/* Domain by domain of the level, from *first on, which becomes the next one
- * where time ran out. */
+/* Domain by domain of the level, from *first on, which becomes the one that was
+ * taken, for the next features of the same job, or the next one where time ran
+ * out. */
 static bool ask_domains(const struct weft_plan_request *query, bitstr_t *able,
 			uint32_t level, bool trimmed, uint32_t *first,
 			double deadline_s)
 {
 	const struct weft_fabric *f = weft_engine.nodes.fabric;
 	uint32_t n = level < f->node_level ? 0 : f->levels[level].n_domains;
-	uint32_t k = 0;
+	uint32_t start = n ? *first % n : 0;
 	bool taken = false;
 
-	for (; k < n && !taken; k++) {
+	*first = 0;
+	for (uint32_t k = 0; k < n && !taken; k++) {
+		uint32_t at = (start + k) % n;
 		const struct weft_domain *d =
-			&f->domains[f->levels[level].first_domain +
-				    (*first + k) % n];
+			&f->domains[f->levels[level].first_domain + at];
 
-		if (k && weft_clock_s() > deadline_s)
+		if (k && weft_clock_s() > deadline_s) {
+			*first = at;
 			break;
+		}
 		taken = has_features(query, d) &&
 			ask_region(query, able, d, trimmed);
+		if (taken)
+			*first = at;
 	}
-	*first = k < n ? *first + k : 0;
 	return taken;
 }
 

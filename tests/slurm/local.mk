@@ -65,6 +65,7 @@ EXTRA_DIST += \
 	%D%/differential.d/accounts.sh \
 	%D%/differential.d/cases/drained \
 	%D%/differential.d/cases/features \
+	%D%/differential.d/cases/features-cpus \
 	%D%/differential.d/cases/held \
 	%D%/differential.d/cases/preferred \
 	%D%/differential.d/compare.sh \

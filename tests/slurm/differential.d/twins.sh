@@ -395,11 +395,12 @@ queue() {
 	# Of an array, the first task.
 	[ -z "$id" ] || [[ " $* " != *' --array='* ]] || id+=_0
 	patience=4
-	[[ ! " $* " =~ \ (:\ |--prefer=|--qos=) ]] || patience=6
+	[[ ! " $* " =~ \ (:\ |--prefer=|--qos=|--constraint=\[) ]] || patience=6
 	queued_us=${EPOCHREALTIME//[.,]/}
 }
 
-# The scheduler tries other nodes than the preferred ones in a later cycle; and
+# The scheduler tries other nodes than the preferred ones in a later cycle; of
+# nodes by feature backfill asks for all tasks, the main scheduler does not; and
 # limits on what a user has, which it tests after the choice of nodes, may allow
 # stock's nodes and not weft's, which then leaves the next cycle to stock.
 may_start_next() {
