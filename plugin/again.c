@@ -7,11 +7,13 @@
 
 #include "base/bitset.h"
 #include "base/clock.h"
+#include "base/hostlist.h"
 #include "plugin/bridge/constraints.h"
 #include "plugin/engine.h"
 #include "plugin/proposal.h"
 
 #include "src/common/log.h"
+#include "src/common/node_conf.h"
 
 /* Only slurmctld has it, but clients load the plugin, too. */
 extern bitstr_t *idle_node_bitmap __attribute__((weak));
@@ -231,84 +233,153 @@ static bool ask_region(const struct weft_plan_request *query, bitstr_t *able,
 	return taken;
 }
 
-/* Nodes by feature that a domain is to have. */
-struct by_feature {
-	const struct weft_plan_request *query;
-	const struct weft_domain *domain;
-	uint32_t n_asked; /* of the features so far */
-};
-
-/* Has node k of the domain this feature, and the GPUs that may be free? */
-static bool has_feature(const struct by_feature *of, uint32_t k,
-			const job_feature_t *feature)
+/* The nodes that the job must have: those that it has found by feature so far,
+ * and those that the user names, which Slurm keeps back until then.  Caller:
+ * bit_free. */
+static bitstr_t *required_nodes(const struct weft_job_test *test)
 {
-	const struct weft_nodes *nodes = &weft_engine.nodes;
-	uint32_t i = nodes->slurm_node[of->domain->first_node + k];
+	const job_details_t *details = test->job->details;
+	bitstr_t *required = bit_alloc(bit_size(test->nodes));
+	struct weft_hostlist names = {0};
 
-	return i != WEFT_NONE && feature->node_bitmap_active &&
-	       bit_test(feature->node_bitmap_active, i) &&
-	       weft_mask_count(nodes->gpus_free[i]) >=
-		       of->query->request.gpus_per_node;
+	if (details->req_node_bitmap)
+		bit_or(required, details->req_node_bitmap);
+	if (details->req_nodes && details->req_nodes[0])
+		weft_hostlist_decode(details->req_nodes, weft_engine.nodes.n,
+				     &names, NULL);
+	for (uint32_t k = 0; k < names.n; k++) {
+		const node_record_t *node = find_node_record(names.names[k]);
+
+		if (node)
+			bit_set(required, node->index);
+	}
+	weft_hostlist_free(&names);
+	return required;
 }
 
-/* Finds a feature of which the domain lacks nodes that may be free. */
+/* Nodes by feature that a domain is to have. */
+struct by_feature {
+	bitstr_t *required; /* whatever their features */
+	bitstr_t *room;	    /* of the domain: their GPUs may be free */
+	bitstr_t *having;   /* of these, those with any of the features */
+	bitstr_t *group;    /* of the features in parentheses so far, or NULL */
+	int op;		    /* by which the next of the group is joined to it */
+	bool apart;	    /* a node counts for one of those that follow */
+	uint32_t n_asked;   /* nodes that the features so far take, at least */
+};
+
+/* Finds a feature of which the domain lacks nodes that may be free.  Features
+ * in parentheses are one, with the count behind them. */
 static int find_lacking(void *item, void *arg)
 {
 	const job_feature_t *feature = item;
 	struct by_feature *of = arg;
-	uint32_t n = 0;
+	bool lacks = false;
 
-	of->n_asked += feature->count;
-	for (uint32_t k = 0; feature->count && k < of->domain->n_nodes; k++)
-		n += has_feature(of, k, feature);
-	return n < feature->count;
+	if (!feature->node_bitmap_avail)
+		return 1;
+	if (!of->group)
+		of->group = bit_copy(feature->node_bitmap_avail);
+	else if (of->op == FEATURE_OP_AND)
+		bit_and(of->group, feature->node_bitmap_avail);
+	else
+		bit_or(of->group, feature->node_bitmap_avail);
+	of->op = feature->op_code;
+	if (feature->paren)
+		return 0;
+	if (feature->count) {
+		bit_and(of->group, of->room);
+		bit_or(of->having, of->group);
+		lacks = bit_set_count(of->group) < (int64_t)feature->count;
+		if (of->apart)
+			of->n_asked += feature->count;
+		else if (of->n_asked < feature->count)
+			of->n_asked = feature->count;
+		of->apart |= feature->op_code == FEATURE_OP_XAND;
+	}
+	FREE_NULL_BITMAP(of->group);
+	return lacks;
 }
 
-/* A node of the domain and the features of the job. */
-struct node_of_domain {
-	const struct by_feature *of;
-	uint32_t k;
-};
-
-static int find_counted(void *item, void *arg)
-{
-	const job_feature_t *feature = item;
-	const struct node_of_domain *node = arg;
-
-	return feature->count && has_feature(node->of, node->k, feature);
-}
-
-/* Slurm asks for the nodes of one feature, then for those of the next, at last
- * for the whole job on these: all have to be in the domain of the first, which
- * has to have room for the job.  A node that has several features counts for
- * one. */
-static bool has_features(const struct weft_plan_request *query,
+/* Nodes of the domain that the job could have, by their GPUs.  Caller:
+ * bit_free. */
+static bitstr_t *room_of(const struct weft_plan_request *query,
 			 const struct weft_domain *d)
 {
 	const struct weft_nodes *nodes = &weft_engine.nodes;
-	struct by_feature of = {.query = query, .domain = d};
-	struct node_of_domain node = {.of = &of};
-	list_t *list = query->test->job->details->feature_list;
-	bitstr_t *having;
+	bitstr_t *room = bit_alloc(bit_size(query->test->nodes));
+
+	for (uint32_t k = d->first_node; k < d->first_node + d->n_nodes; k++) {
+		uint32_t i = nodes->slurm_node[k];
+
+		if (i != WEFT_NONE && weft_mask_count(nodes->gpus_free[i]) >=
+					      query->request.gpus_per_node)
+			bit_set(room, i);
+	}
+	bit_and(room, query->test->job->part_ptr->node_bitmap);
+	if (avail_node_bitmap)
+		bit_and(room, avail_node_bitmap);
+	return room;
+}
+
+/* The least number of nodes of the whole job: while Slurm asks for a part of
+ * it, the details of the job have that of the part. */
+static uint32_t least_nodes(const struct weft_job_test *test, uint32_t n)
+{
+	const uint64_t *asked = test->job->tres_req_cnt;
+
+	if (asked && asked[TRES_ARRAY_NODE] > n &&
+	    asked[TRES_ARRAY_NODE] <= test->max_nodes)
+		n = (uint32_t)asked[TRES_ARRAY_NODE];
+	return n;
+}
+
+/* Other nodes of the job need none of the features. */
+static bool has_room(const struct weft_plan_request *query,
+		     struct by_feature *of)
+{
+	const struct weft_job_test *test = query->test;
+	uint32_t n = least_nodes(test, of->n_asked);
+
+	if (bit_set_count(of->having) >= (int64_t)n &&
+	    weft_proposal_whole(test, of->having, of->required, n))
+		return true;
+	return test->max_nodes > of->n_asked &&
+	       bit_set_count(of->room) >= (int64_t)n &&
+	       weft_proposal_whole(test, of->room, of->required, n);
+}
+
+/* The features of the whole job: while backfill asks for a part of it,
+ * feature_list_use has that of the part, without its number of nodes. */
+static list_t *features_of(const job_details_t *details)
+{
+	return details->prefer_list &&
+			       details->feature_list_use == details->prefer_list
+		       ? details->prefer_list
+		       : details->feature_list;
+}
+
+/* Slurm asks for the nodes of one feature, then for those of the next, at last
+ * for the whole job with these: all have to be in the domain of the first,
+ * which has to have room for the job. */
+static bool has_features(const struct weft_plan_request *query,
+			 const struct weft_domain *d)
+{
+	list_t *list = features_of(query->test->job->details);
+	struct by_feature of = {0};
 	bool enough;
 
 	if (!list)
 		return true;
-	if (list_find_first(list, find_lacking, &of))
-		return false;
-	if (!of.n_asked)
-		return true;
-	having = bit_alloc(bit_size(query->test->nodes));
-	for (; node.k < d->n_nodes; node.k++)
-		if (list_find_first(list, find_counted, &node))
-			bit_set(having,
-				nodes->slurm_node[d->first_node + node.k]);
-	bit_and(having, query->test->job->part_ptr->node_bitmap);
-	if (avail_node_bitmap)
-		bit_and(having, avail_node_bitmap);
-	enough = bit_set_count(having) >= (int64_t)of.n_asked &&
-		 weft_proposal_whole(query->test, having, of.n_asked);
-	bit_free(having);
+	of.required = required_nodes(query->test);
+	of.room = room_of(query, d);
+	of.having = bit_alloc(bit_size(of.room));
+	enough = !list_find_first(list, find_lacking, &of) &&
+		 (!of.n_asked || has_room(query, &of));
+	FREE_NULL_BITMAP(of.group);
+	bit_free(of.having);
+	bit_free(of.room);
+	bit_free(of.required);
 	return enough;
 }
 

@@ -173,9 +173,10 @@ bool weft_proposal_part(const struct weft_job_test *test, uint32_t node,
 }
 
 bool weft_proposal_whole(const struct weft_job_test *test, bitstr_t *nodes,
-			 uint32_t n_nodes)
+			 bitstr_t *required, uint32_t n_nodes)
 {
 	job_details_t *details = test->job->details;
+	bitstr_t *required_now = details->req_node_bitmap;
 	uint32_t min_nodes = details->min_nodes, n_tasks = details->num_tasks;
 	struct weft_job_test narrowed = *test;
 	struct weft_proposal_saved saved;
@@ -187,11 +188,13 @@ bool weft_proposal_whole(const struct weft_job_test *test, bitstr_t *nodes,
 	if (narrowed.max_nodes < n_nodes)
 		narrowed.max_nodes = n_nodes;
 	weft_proposal_save(test->job, &saved);
+	details->req_node_bitmap = bit_ffs(required) < 0 ? NULL : required;
 	details->min_nodes = n_nodes;
 	details->min_cpus = details->orig_min_cpus;
 	if (details->ntasks_per_node)
 		details->num_tasks = n_nodes * details->ntasks_per_node;
 	taken = ask_now(test, &narrowed);
+	details->req_node_bitmap = required_now;
 	details->min_nodes = min_nodes;
 	details->num_tasks = n_tasks;
 	weft_proposal_withdraw(test->job, &saved);

@@ -50,9 +50,10 @@ bool weft_proposal_part(const struct weft_job_test *test, uint32_t node,
 			uint32_t n);
 
 /* Slurm asks for a part of the job alone: could all of it start now on n_nodes
- * or more of these nodes?  The job record stays as it was. */
+ * or more of these nodes, all that are required among them?  The job record
+ * stays as it was. */
 bool weft_proposal_whole(const struct weft_job_test *test, bitstr_t *nodes,
-			 uint32_t n_nodes);
+			 bitstr_t *required, uint32_t n_nodes);
 
 /* As weft_proposal_now of a WILL_RUN test, at whatever time stock finds the
  * nodes free: job->start_time. */
