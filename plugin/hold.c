@@ -25,6 +25,38 @@ extern bitstr_t *up_node_bitmap __attribute__((weak));
 
 /* ---- what a question was ---- */
 
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+	return weft_hash_bytes(hash, text ? text : "",
+			       text ? strlen(text) + 1 : 1);
+}
+
+/* What is stock's business alone: its word is a part of answers. */
+static uint64_t hash_job(const job_record_t *job, uint64_t hash)
+{
+	const job_details_t *details = job->details;
+	const uint32_t numbers[] = {
+		details->contiguous, details->core_spec, details->min_cpus,
+		details->task_dist,  job->req_switch,
+	};
+	const char *const texts[] = {
+		details->features,    job->cpus_per_tres, job->mem_per_tres,
+		job->tres_per_job,    job->tres_per_node, job->tres_per_task,
+		job->tres_per_socket,
+	};
+
+	hash = weft_hash_bytes(hash, numbers, sizeof(numbers));
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		hash = hash_text(hash, texts[i]);
+	if (details->mc_ptr)
+		hash = weft_hash_bytes(hash, details->mc_ptr,
+				       sizeof(*details->mc_ptr));
+	if (details->req_node_bitmap)
+		hash = weft_release_times_signature(&weft_engine.nodes, hash,
+						    details->req_node_bitmap);
+	return hash;
+}
+
 /* Jobs are updated while they wait: what one asks for is a part of it. */
 uint64_t weft_hold_signature(const struct weft_plan_request *query,
 			     uint64_t generation)
@@ -39,12 +71,9 @@ uint64_t weft_hold_signature(const struct weft_plan_request *query,
 		hash = weft_nodes_hash_kept(&weft_engine.nodes, hash);
 	}
 
-	if (request.spec)
-		hash = weft_hash_bytes(hash, request.spec,
-				       strlen(request.spec));
-	if (request.gpu_type)
-		hash = weft_hash_bytes(hash, request.gpu_type,
-				       strlen(request.gpu_type));
+	hash = hash_text(hash, request.spec);
+	hash = hash_text(hash, request.gpu_type);
+	hash = hash_job(query->test->job, hash);
 	request.spec = request.gpu_type = NULL;
 	hash = weft_hash_bytes(hash, &request, sizeof(request));
 	return hash ? hash : 1;

@@ -514,3 +514,17 @@ case_a_level_that_is_not_there_is_no_limit() {
 		--comment=weft:tp=8,within=laef)
 	expect_match "comment" "$(comment "$job")" 'ignored: within=laef'
 }
+
+# What weft has answered about nodes that were named before is no answer.
+case_a_job_that_never_fits_starts_once_other_nodes_are_named() {
+	local job
+	need_weft
+	job=$(lab_submit -N2 --gpus-per-node=8 --hold \
+		--comment=weft:tp=8,within=leaf)
+	scontrol update JobId="$job" NodeList=n00,n04
+	scontrol release "$job"
+	expect_pending_reason "$job" BadConstraints
+	scontrol update JobId="$job" NodeList=n00,n01
+	lab_wait_job "$job" RUNNING
+	expect "nodes" "$(job_nodes "$job")" "n00 n01"
+}
