@@ -167,9 +167,13 @@ static bool tell_domain(const struct looking *l, char *text)
 	if (shape->gpus_per_node)
 		weft_append(text, WEFT_PENDING_SIZE, "%u of %u nodes free",
 			    nodes, nodes_needed(shape));
-	else
+	else if (gpus < shape->n_gpus)
 		weft_append(text, WEFT_PENDING_SIZE, "%u of %u GPUs free",
 			    (uint32_t)gpus, shape->n_gpus);
+	else
+		weft_append(text, WEFT_PENDING_SIZE,
+			    "%u of %u nodes with free GPUs", nodes,
+			    nodes_needed(shape));
 	return true;
 }
 

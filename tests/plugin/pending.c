@@ -231,6 +231,23 @@ static void explained(const struct asked *a, const char *text)
 	assert_string_equal(found, text);
 }
 
+/* Any number on each node: there may be GPUs enough, and too few nodes. */
+static void of_a_total_what_is_scarce_is_named(void **state)
+{
+	struct asked a;
+
+	(void)state;
+	ask(&a, "tp=1,within=leaf", 4, "n[00,04,08,12]", 0);
+	a.shape.gpus_per_node = 0;
+	a.shape.n_gpus = 4;
+	explained(&a, "leaf a has 3 of 4 nodes with free GPUs; fits when job "
+		      "101 ends, or with within=pod");
+	a.shape.n_gpus = 32;
+	a.shape.min_nodes = 1;
+	explained(&a, "leaf a has 24 of 32 GPUs free; fits when job 101 ends, "
+		      "or with within=pod");
+}
+
 /* PrivateData=jobs, =nodes. */
 static void of_what_is_private_nothing_is_named(void **state)
 {
@@ -316,6 +333,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_obstacle_and_the_way_out_are_named),
+		cmocka_unit_test(of_a_total_what_is_scarce_is_named),
 		cmocka_unit_test(of_what_is_private_nothing_is_named),
 		cmocka_unit_test(without_time_the_obstacle_alone_is_named),
 		cmocka_unit_test(nothing_is_never_where_memory_is_taken),
