@@ -3,7 +3,9 @@
 #include "costmodel/job/flops.h"
 
 #include "costmodel/job/gpu.h"
-#include "tests/costmodel/csv.h"
+#include "tests/costmodel/table.h"
+
+#include <string.h>
 
 static struct weft_model model(const char *name)
 {
@@ -108,6 +110,7 @@ static void latent_attention_has_its_published_cost(void **state)
 /* MFU from the printed step time, beside the printed MFU. */
 static void published_utilisations_follow_from_step_times(void **state)
 {
+	struct csv csv = table_open("data/costmodel/published_training.csv");
 	static const struct {
 
 		const char *source, *model;
@@ -120,50 +123,43 @@ static void published_utilisations_follow_from_step_times(void **state)
 		{"v24.11.1 maxtext/README_70b", "llama2-70B", 0.0010},
 		{"v25.05.05 nemotron", "nemotron4-340B", 0.0040},
 	};
-	const char *path = test_shared("data/costmodel/published_training.csv");
 	uint32_t n = 0;
-	struct csv *csv;
 
 	(void)state;
-	if (!path) {
-		print_message("no ../shared: published steps are not read\n");
-		skip();
-	}
-	csv = csv_load(path);
-	for (size_t row = 1; row < csv->n_rows; row++) {
-		double mfu = csv_number(csv, row, "mfu_pct") / 100;
-		double step_s = csv_number(csv, row, "step_s");
+	for (uint32_t row = 0; row < csv.n_rows; row++) {
+		double mfu = table_number(&csv, row, "mfu_pct") / 100;
+		double step_s = table_number(&csv, row, "step_s");
 
 		for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++) {
 			struct weft_model m = model(sets[i].model);
-			bool fp8 = strcmp(csv_cell(csv, row, "precision"),
+			bool fp8 = strcmp(table_cell(&csv, row, "precision"),
 					  "fp8") == 0;
 			struct weft_error err = {0};
 			struct weft_flops f;
 			double peak;
 
 			if (!(mfu > 0 && step_s > 0) ||
-			    !strstr(csv_cell(csv, row, "source"),
+			    !strstr(table_cell(&csv, row, "source"),
 				    sets[i].source) ||
-			    csv_number(csv, row, "hidden") != m.hidden)
+			    table_number(&csv, row, "hidden") != m.hidden)
 				continue;
-			peak = weft_gpu_find(csv_cell(csv, row, "gpu"), &err)
+			peak = weft_gpu_find(table_cell(&csv, row, "gpu"), &err)
 				       ->flops_per_s[fp8 ? WEFT_BITS_8
 							 : WEFT_BITS_16];
-			m.layers = (uint32_t)csv_number(csv, row, "layers");
-			f = weft_flops(&m,
-				       (uint32_t)csv_number(csv, row, "seq"));
+			m.layers = (uint32_t)table_number(&csv, row, "layers");
+			f = weft_flops(
+				&m, (uint32_t)table_number(&csv, row, "seq"));
 			assert_close(weft_flops_model(&f,
-						      (uint32_t)csv_number(
-							      csv, row, "gbs"),
+						      (uint32_t)table_number(
+							      &csv, row, "gbs"),
 						      false) /
 					     step_s / peak /
-					     csv_number(csv, row, "gpus"),
+					     table_number(&csv, row, "gpus"),
 				     mfu, sets[i].within);
 			n++;
 		}
 	}
-	csv_free(csv);
+	csv_free(&csv);
 	assert_true(n > 20);
 }
 

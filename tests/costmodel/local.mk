@@ -52,7 +52,6 @@ unit_tests += \
 
 noinst_HEADERS += \
 	%D%/calibration.h \
-	%D%/csv.h \
 	%D%/flows_explicit.h \
 	%D%/flows_scene.h \
 	%D%/groups.h \
@@ -60,6 +59,7 @@ noinst_HEADERS += \
 	%D%/nccl_choice.h \
 	%D%/random.h \
 	%D%/simulation.h \
+	%D%/table.h \
 	%D%/trace_file.h \
 	%D%/traffic_job.h \
 	# End of noinst_HEADERS

@@ -8,7 +8,7 @@
 #include "lab/calibrate/calibrate.h"
 #include "lab/nccl/nccl.h"
 #include "tests/costmodel/calibration.h"
-#include "tests/costmodel/csv.h"
+#include "tests/costmodel/table.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -59,9 +59,9 @@ static inline int measured_compare(const void *pa, const void *pb)
 static inline double measured_nccl_error(const struct csv *baseline,
 					 const char *id)
 {
-	for (size_t i = 1; i < baseline->n_rows; i++) {
-		if (strcmp(csv_cell(baseline, i, "measured_row_id"), id) == 0)
-			return fabs(csv_number(baseline, i, "err_pct"));
+	for (uint32_t i = 0; i < baseline->n_rows; i++) {
+		if (strcmp(table_cell(baseline, i, "measured_row_id"), id) == 0)
+			return fabs(table_number(baseline, i, "err_pct"));
 	}
 	return (double)NAN;
 }
@@ -71,26 +71,26 @@ static inline void measured_load(struct measured *m, const struct csv *csv,
 				 const struct csv *baseline)
 {
 	m->n = 0;
-	for (size_t i = 1; i < csv->n_rows; i++) {
+	for (uint32_t i = 0; i < csv->n_rows; i++) {
 		struct measured_row *row = &m->rows[m->n];
 
 		*row = (struct measured_row){
 			.collective = weft_nccl_collective(
-				csv_cell(csv, i, "collective")),
-			.ranks = (uint32_t)csv_number(csv, i, "ranks"),
-			.nodes = (uint32_t)csv_number(csv, i, "nodes"),
-			.point = {csv_number(csv, i, "bytes"),
-				  csv_number(csv, i, "time_us") * 1e-6},
+				table_cell(csv, i, "collective")),
+			.ranks = (uint32_t)table_number(csv, i, "ranks"),
+			.nodes = (uint32_t)table_number(csv, i, "nodes"),
+			.point = {table_number(csv, i, "bytes"),
+				  table_number(csv, i, "time_us") * 1e-6},
 			.error_pct = (double)NAN,
 		};
 		if (row->collective == WEFT_N_COLLECTIVES || !row->ranks ||
 		    !(row->point.size_bytes > 0 && row->point.time_s > 0) ||
-		    measured_forced(csv_cell(csv, i, "algo")))
+		    measured_forced(table_cell(csv, i, "algo")))
 			continue;
 		snprintf(row->id, sizeof(row->id), "%.15s",
-			 csv_cell(csv, i, "row_id"));
+			 table_cell(csv, i, "row_id"));
 		snprintf(row->system, sizeof(row->system), "%.95s",
-			 csv_cell(csv, i, "system"));
+			 table_cell(csv, i, "system"));
 		row->nccl_pct = measured_nccl_error(baseline, row->id);
 		assert_true(++m->n < MEASURED_MAX_ROWS);
 	}
@@ -189,20 +189,20 @@ static inline double measured_median(const struct measured_row *rows, size_t n,
 /* NULL where the reference tables are absent. */
 static inline struct measured *measured_open(void)
 {
-	struct csv *csv, *baseline;
+	struct csv csv, baseline;
 	struct measured *m;
 
 	if (!test_shared("data/costmodel/nccl_measured.csv"))
 		return NULL;
-	csv = csv_load(test_shared("data/costmodel/nccl_measured.csv"));
-	baseline = csv_load(test_shared(
-		"data/costmodel/baseline_nccl_model_vs_measured.csv"));
+	csv = table_open("data/costmodel/nccl_measured.csv");
+	baseline = table_open(
+		"data/costmodel/baseline_nccl_model_vs_measured.csv");
 	m = calloc(1, sizeof(*m));
 	assert_non_null(m);
-	measured_load(m, csv, baseline);
+	measured_load(m, &csv, &baseline);
 	measured_predict(m);
-	csv_free(csv);
-	csv_free(baseline);
+	csv_free(&csv);
+	csv_free(&baseline);
 	return m;
 }
 

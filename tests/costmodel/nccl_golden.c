@@ -2,11 +2,12 @@
 /* nccl_golden.c - the selector against NCCL's own tables and people's logs */
 #include "lab/nccl/nccl.h"
 
-#include "tests/costmodel/csv.h"
 #include "tests/costmodel/nccl_choice.h"
+#include "tests/costmodel/table.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #define GB 1e9
 #define US 1e-6
@@ -44,19 +45,8 @@ static enum weft_collective collective_of(const char *name)
 	return (enum weft_collective)name_index(names, 3, name);
 }
 
-static struct csv *shared_csv(const char *name)
-{
-	const char *path = test_shared(name);
-
-	if (!path) {
-		print_message("skipped: %s is absent\n", name);
-		skip();
-	}
-	return csv_load(path);
-}
-
-static struct weft_nccl_channels channels_of(const struct csv *csv, size_t row,
-					     const char *family)
+static struct weft_nccl_channels channels_of(const struct csv *csv,
+					     uint32_t row, const char *family)
 {
 	static const char *const what[] = {"ch", "bwIntra", "bwInter"};
 	double value[3];
@@ -64,37 +54,37 @@ static struct weft_nccl_channels channels_of(const struct csv *csv, size_t row,
 
 	for (int k = 0; k < 3; k++) {
 		snprintf(column, sizeof(column), "%s_%s", family, what[k]);
-		value[k] = csv_number(csv, row, column);
+		value[k] = table_number(csv, row, column);
 	}
 	return (struct weft_nccl_channels){(uint32_t)value[0], value[1] * GB,
 					   value[2] * GB};
 }
 
-static struct weft_nccl_graph graph_of(const struct csv *csv, size_t row)
+static struct weft_nccl_graph graph_of(const struct csv *csv, uint32_t row)
 {
 	/* By NCCL's codes of architecture (1 x86, 3 Arm) and vendor. */
 	static const enum weft_nccl_cpu x86[] = {WEFT_CPU_X86, WEFT_CPU_INTEL,
 						 WEFT_CPU_AMD};
-	int arch = (int)csv_number(csv, row, "cpu_arch");
-	int vendor = (int)csv_number(csv, row, "cpu_vendor");
-	uint32_t n_nodes = (uint32_t)csv_number(csv, row, "nNodes");
+	int arch = (int)table_number(csv, row, "cpu_arch");
+	int vendor = (int)table_number(csv, row, "cpu_vendor");
+	uint32_t n_nodes = (uint32_t)table_number(csv, row, "nNodes");
 
 	return (struct weft_nccl_graph){
 		.version = 23007,
 		.n_nodes = n_nodes,
 		.n_ranks = n_nodes *
-			   (uint32_t)csv_number(csv, row, "ranks_per_node"),
+			   (uint32_t)table_number(csv, row, "ranks_per_node"),
 		.compute_capability =
-			(uint32_t)csv_number(csv, row, "comp_cap"),
+			(uint32_t)table_number(csv, row, "comp_cap"),
 		.cpu = arch == 1 ? x86[vendor] : WEFT_CPU_ARM,
 		.ring = channels_of(csv, row, "ring"),
 		.tree = channels_of(csv, row, "tree"),
 		.nvls = channels_of(csv, row, "nvls"),
 		.intra_path = WEFT_PATH_NVL,
-		.inter_path = (enum weft_nccl_path)csv_number(csv, row,
-							      "typeInter_path"),
-		.net_latency_s = csv_number(csv, row, "latencyInter_us") * US,
-		.tree_on_one_gpu = csv_number(csv, row, "tree_pattern") > 2,
+		.inter_path = (enum weft_nccl_path)table_number(
+			csv, row, "typeInter_path"),
+		.net_latency_s = table_number(csv, row, "latencyInter_us") * US,
+		.tree_on_one_gpu = table_number(csv, row, "tree_pattern") > 2,
 	};
 }
 
@@ -102,8 +92,8 @@ static struct weft_nccl_graph graph_of(const struct csv *csv, size_t row)
 static struct weft_nccl_graph graph_named(const struct csv *inputs,
 					  const char *name)
 {
-	for (size_t row = 1; row < inputs->n_rows; row++)
-		if (strcmp(csv_cell(inputs, row, "config"), name) == 0)
+	for (uint32_t row = 0; row < inputs->n_rows; row++)
+		if (strcmp(table_cell(inputs, row, "config"), name) == 0)
 			return graph_of(inputs, row);
 	fail_msg("no inputs for %s", name);
 	return (struct weft_nccl_graph){0};
@@ -111,37 +101,39 @@ static struct weft_nccl_graph graph_named(const struct csv *inputs,
 
 static void every_latency_and_bandwidth_is_nccls_own(void **state)
 {
-	struct csv *inputs =
-		shared_csv("data/costmodel/nccl_golden_inputs.csv");
-	struct csv *table = shared_csv("data/costmodel/nccl_golden_table.csv");
+	struct csv inputs = table_open("data/costmodel/nccl_golden_inputs.csv");
+	struct csv table = table_open("data/costmodel/nccl_golden_table.csv");
 	size_t usable = 0;
 
 	(void)state;
-	for (size_t row = 1; row < table->n_rows; row++) {
+	for (uint32_t row = 0; row < table.n_rows; row++) {
 		struct weft_nccl_graph graph =
-			graph_named(inputs, csv_cell(table, row, "config"));
+			graph_named(&inputs, table_cell(&table, row, "config"));
 		struct weft_nccl_tuning tuning = tune(&graph);
 		const struct weft_nccl_line *line =
-			&tuning.line
-				 [collective_of(csv_cell(table, row, "coll"))]
-				 [algorithm_of(csv_cell(table, row, "algo"))]
-				 [protocol_of(csv_cell(table, row, "proto"))];
+			&tuning.line[collective_of(
+				table_cell(&table, row, "coll"))]
+				    [algorithm_of(
+					    table_cell(&table, row, "algo"))]
+				    [protocol_of(
+					    table_cell(&table, row, "proto"))];
 
 		if (fabs(line->latency_s / US -
-			 csv_number(table, row, "lat_us")) > 0.0051 ||
+			 table_number(&table, row, "lat_us")) > 0.0051 ||
 		    fabs(line->rate_bytes_per_s / GB -
-			 csv_number(table, row, "algbw_GBps")) > 0.0101)
-			fail_msg("row %zu: %s %s %s %s gives %.3f us %.3f GB/s",
-				 row, csv_cell(table, row, "config"),
-				 csv_cell(table, row, "coll"),
-				 csv_cell(table, row, "algo"),
-				 csv_cell(table, row, "proto"),
+			 table_number(&table, row, "algbw_GBps")) > 0.0101)
+			fail_msg("line %d: %s %s %s %s gives %.3f us %.3f GB/s",
+				 table.line[row],
+				 table_cell(&table, row, "config"),
+				 table_cell(&table, row, "coll"),
+				 table_cell(&table, row, "algo"),
+				 table_cell(&table, row, "proto"),
 				 line->latency_s / US,
 				 line->rate_bytes_per_s / GB);
 	}
 	/* And no pair is offered that the table does not have. */
-	for (size_t row = 1; row < inputs->n_rows; row++) {
-		struct weft_nccl_graph graph = graph_of(inputs, row);
+	for (uint32_t row = 0; row < inputs.n_rows; row++) {
+		struct weft_nccl_graph graph = graph_of(&inputs, row);
 		struct weft_nccl_tuning tuning = tune(&graph);
 
 		for (int c = WEFT_ALL_REDUCE; c <= WEFT_REDUCE_SCATTER; c++)
@@ -150,47 +142,47 @@ static void every_latency_and_bandwidth_is_nccls_own(void **state)
 					usable += tuning.line[c][a][p]
 							  .rate_bytes_per_s > 0;
 	}
-	assert_int_equal(usable, table->n_rows - 1);
-	csv_free(inputs);
-	csv_free(table);
+	assert_int_equal(usable, table.n_rows);
+	csv_free(&inputs);
+	csv_free(&table);
 }
 
 static void every_choice_is_nccls_own(void **state)
 {
-	struct csv *inputs =
-		shared_csv("data/costmodel/nccl_golden_inputs.csv");
-	struct csv *table =
-		shared_csv("data/costmodel/nccl_golden_selection.csv");
+	struct csv inputs = table_open("data/costmodel/nccl_golden_inputs.csv");
+	struct csv table =
+		table_open("data/costmodel/nccl_golden_selection.csv");
 
 	(void)state;
-	assert_true(table->n_rows > 1);
-	for (size_t row = 1; row < table->n_rows; row++) {
+	assert_true(table.n_rows > 0);
+	for (uint32_t row = 0; row < table.n_rows; row++) {
 		struct weft_nccl_graph graph =
-			graph_named(inputs, csv_cell(table, row, "config"));
+			graph_named(&inputs, table_cell(&table, row, "config"));
 		struct weft_nccl_choice choice = choose(
-			&graph, collective_of(csv_cell(table, row, "coll")),
-			strtoull(csv_cell(table, row, "bytes"), NULL, 10));
+			&graph, collective_of(table_cell(&table, row, "coll")),
+			strtoull(table_cell(&table, row, "bytes"), NULL, 10));
 
 		if (choice.algorithm !=
-			    algorithm_of(csv_cell(table, row, "algo")) ||
+			    algorithm_of(table_cell(&table, row, "algo")) ||
 		    choice.protocol !=
-			    protocol_of(csv_cell(table, row, "proto")) ||
+			    protocol_of(table_cell(&table, row, "proto")) ||
 		    fabs(choice.time_s / US -
-			 csv_number(table, row, "pred_us")) > 0.0101)
-			fail_msg("row %zu: %s %s %s bytes gives %s %s %.3f us, "
+			 table_number(&table, row, "pred_us")) > 0.0101)
+			fail_msg("line %d: %s %s %s bytes gives %s %s %.3f us, "
 				 "expected %s %s %s us",
-				 row, csv_cell(table, row, "config"),
-				 csv_cell(table, row, "coll"),
-				 csv_cell(table, row, "bytes"),
+				 table.line[row],
+				 table_cell(&table, row, "config"),
+				 table_cell(&table, row, "coll"),
+				 table_cell(&table, row, "bytes"),
 				 weft_nccl_algorithm_names[choice.algorithm],
 				 weft_nccl_protocol_names[choice.protocol],
 				 choice.time_s / US,
-				 csv_cell(table, row, "algo"),
-				 csv_cell(table, row, "proto"),
-				 csv_cell(table, row, "pred_us"));
+				 table_cell(&table, row, "algo"),
+				 table_cell(&table, row, "proto"),
+				 table_cell(&table, row, "pred_us"));
 	}
-	csv_free(inputs);
-	csv_free(table);
+	csv_free(&inputs);
+	csv_free(&table);
 }
 
 /* Machines of which the reference has the graphs. */
@@ -209,12 +201,13 @@ static const struct {
 };
 
 /* Sizes of one published row, and those of them chosen as logged. */
-static void count_agreement(const struct csv *table, size_t row,
+static void count_agreement(const struct csv *table, uint32_t row,
 			    const struct weft_nccl_graph *graph,
 			    uint32_t *n_sizes, uint32_t *n_equal)
 {
-	uint64_t size = strtoull(csv_cell(table, row, "bytes_from"), NULL, 10);
-	uint64_t last = strtoull(csv_cell(table, row, "bytes_to"), NULL, 10);
+	uint64_t size =
+		strtoull(table_cell(table, row, "bytes_from"), NULL, 10);
+	uint64_t last = strtoull(table_cell(table, row, "bytes_to"), NULL, 10);
 
 	for (; size <= last; size *= 2) {
 		struct weft_nccl_choice choice =
@@ -222,14 +215,14 @@ static void count_agreement(const struct csv *table, size_t row,
 
 		(*n_sizes)++;
 		if (choice.algorithm ==
-			    algorithm_of(csv_cell(table, row, "algo")) &&
+			    algorithm_of(table_cell(table, row, "algo")) &&
 		    choice.protocol ==
-			    protocol_of(csv_cell(table, row, "proto")))
+			    protocol_of(table_cell(table, row, "proto")))
 			(*n_equal)++;
 		else
 			print_message(
 				"%s, %llu bytes: %s %s\n",
-				csv_cell(table, row, "system"),
+				table_cell(table, row, "system"),
 				(unsigned long long)size,
 				weft_nccl_algorithm_names[choice.algorithm],
 				weft_nccl_protocol_names[choice.protocol]);
@@ -238,34 +231,34 @@ static void count_agreement(const struct csv *table, size_t row,
 
 static void published_choices_come_out_but_one(void **state)
 {
-	struct csv *inputs =
-		shared_csv("data/costmodel/nccl_golden_inputs.csv");
-	struct csv *table =
-		shared_csv("data/costmodel/nccl_published_selection.csv");
+	struct csv inputs = table_open("data/costmodel/nccl_golden_inputs.csv");
+	struct csv table =
+		table_open("data/costmodel/nccl_published_selection.csv");
 	uint32_t n_sizes = 0, n_equal = 0;
 
 	(void)state;
-	for (size_t row = 1; row < table->n_rows; row++) {
+	for (uint32_t row = 0; row < table.n_rows; row++) {
 		for (size_t k = 0; k < sizeof(published) / sizeof(published[0]);
 		     k++) {
 			struct weft_nccl_graph graph;
 
-			if (strcmp(csv_cell(table, row, "system"),
+			if (strcmp(table_cell(&table, row, "system"),
 				   published[k].system) != 0)
 				continue;
-			graph = graph_named(inputs, published[k].config);
+			graph = graph_named(&inputs, published[k].config);
 			graph.version =
 				weft_nccl_version(published[k].version, NULL);
 			if (published[k].without_nvls)
 				graph.nvls.n_channels = 0;
-			count_agreement(table, row, &graph, &n_sizes, &n_equal);
+			count_agreement(&table, row, &graph, &n_sizes,
+					&n_equal);
 		}
 	}
 	print_message("%u of %u published choices\n", n_equal, n_sizes);
 	assert_true(n_sizes > 80);
 	assert_true(n_equal + 1 >= n_sizes);
-	csv_free(inputs);
-	csv_free(table);
+	csv_free(&inputs);
+	csv_free(&table);
 }
 
 static void known_machines_have_the_graphs_of_the_tables(void **state)
@@ -284,13 +277,12 @@ static void known_machines_have_the_graphs_of_the_tables(void **state)
 		{"B200x8_n1", "dgx-b200"},
 		{"GB200x72_mnnvl", "gb200-nvl72"},
 	};
-	struct csv *inputs =
-		shared_csv("data/costmodel/nccl_golden_inputs.csv");
+	struct csv inputs = table_open("data/costmodel/nccl_golden_inputs.csv");
 
 	(void)state;
 	for (size_t k = 0; k < sizeof(same) / sizeof(same[0]); k++) {
 		struct weft_nccl_graph table =
-			graph_named(inputs, same[k].config);
+			graph_named(&inputs, same[k].config);
 		struct weft_nccl_graph graph;
 		struct weft_nccl_tuning a, b;
 		struct weft_error err = {0};
@@ -305,7 +297,7 @@ static void known_machines_have_the_graphs_of_the_tables(void **state)
 			assert_memory_equal(a.line[c], b.line[c],
 					    sizeof(a.line[c]));
 	}
-	csv_free(inputs);
+	csv_free(&inputs);
 }
 
 int main(void)

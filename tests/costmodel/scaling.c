@@ -7,11 +7,12 @@
  */
 #include "costmodel/time/scaling.h"
 
-#include "tests/costmodel/csv.h"
+#include "tests/costmodel/table.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 #define US	 1e-6
 #define LARGE	 0x1p24
@@ -109,14 +110,14 @@ static const struct system systems[] = {
 
 #define N_SYSTEMS (sizeof(systems) / sizeof(systems[0]))
 
-static const struct system *system_of(const struct csv *csv, size_t row)
+static const struct system *system_of(const struct csv *csv, uint32_t row)
 {
 	for (size_t i = 0; i < N_SYSTEMS; i++) {
 		const struct system *s = &systems[i];
-		const char *algo = csv_cell(csv, row, "algo");
+		const char *algo = table_cell(csv, row, "algo");
 
-		if (strstr(csv_cell(csv, row, "source"), s->source) &&
-		    strncmp(csv_cell(csv, row, "system"), s->name,
+		if (strstr(table_cell(csv, row, "source"), s->source) &&
+		    strncmp(table_cell(csv, row, "system"), s->name,
 			    strlen(s->name)) == 0 &&
 		    strncmp(algo, s->algo, strlen(s->algo)) == 0 &&
 		    !strstr(algo, "forced"))
@@ -164,36 +165,25 @@ static double median_pct(double *errors, size_t n)
 	return 100 * (exp(errors[n / 2]) - 1);
 }
 
-static void errors_add(struct errors *e, const struct csv *csv, size_t row,
+static void errors_add(struct errors *e, const struct csv *csv, uint32_t row,
 		       const struct system *s)
 {
-	double size = csv_number(csv, row, "bytes");
-	double time_s = csv_number(csv, row, "time_us") * US;
-	double ranks = csv_number(csv, row, "ranks");
-	double nodes = csv_number(csv, row, "nodes");
+	double size = table_number(csv, row, "bytes");
+	double time_s = table_number(csv, row, "time_us") * US;
+	double ranks = table_number(csv, row, "ranks");
+	double nodes = table_number(csv, row, "nodes");
 
 	if (!(time_s > 0))
-		time_s = size / csv_number(csv, row, "algbw_GBps") / 1e9;
+		time_s = size / table_number(csv, row, "algbw_GBps") / 1e9;
 	e->hops[e->n] =
 		fabs(log(ring_time(s, ranks, nodes, size, false) / time_s));
 	e->wires[e->n++] =
 		fabs(log(ring_time(s, ranks, nodes, size, true) / time_s));
 }
 
-static struct csv *open_or_skip(const char *name)
-{
-	const char *path = test_shared(name);
-
-	if (!path) {
-		print_message("skipped: the reference data is not here\n");
-		skip();
-	}
-	return csv_load(path);
-}
-
 static void published_rings_are_predicted(void **state)
 {
-	struct csv *csv = open_or_skip("data/costmodel/nccl_measured.csv");
+	struct csv csv = table_open("data/costmodel/nccl_measured.csv");
 	struct errors all = {.n = 0};
 	double hops, wires;
 
@@ -205,14 +195,14 @@ static void published_rings_are_predicted(void **state)
 		if (k &&
 		    strcmp(systems[k].publisher, systems[k - 1].publisher) == 0)
 			continue;
-		for (size_t row = 1; row < csv->n_rows; row++) {
-			const struct system *s = system_of(csv, row);
+		for (uint32_t row = 0; row < csv.n_rows; row++) {
+			const struct system *s = system_of(&csv, row);
 
 			if (!s || strcmp(s->publisher, systems[k].publisher) ||
-			    csv_number(csv, row, "bytes") < LARGE)
+			    table_number(&csv, row, "bytes") < LARGE)
 				continue;
-			errors_add(&some, csv, row, s);
-			errors_add(&all, csv, row, s);
+			errors_add(&some, &csv, row, s);
+			errors_add(&all, &csv, row, s);
 		}
 		assert_true(some.n > 0);
 		hops = median_pct(some.hops, some.n);
@@ -229,7 +219,7 @@ static void published_rings_are_predicted(void **state)
 	       wires);
 	assert_true(all.n >= 20);
 	assert_true(hops < 6 && hops < wires / 2);
-	csv_free(csv);
+	csv_free(&csv);
 }
 
 /* One rack adds up in its switches at 1.29 times the rings' rate (span.c);
@@ -253,19 +243,18 @@ static void bus_rate_is_lost_over_racks(void **state)
 /* The rates that hops take are those of NCCL's source. */
 static void hops_are_nccls(void **state)
 {
-	struct csv *csv =
-		open_or_skip("data/costmodel/nccl_tuner_constants.csv");
+	struct csv csv = table_open("data/costmodel/nccl_tuner_constants.csv");
 	double ll = 0, ll128 = 0, simple = 0;
 
 	(void)state;
-	for (size_t row = 1; row < csv->n_rows; row++) {
-		const char *of = csv_cell(csv, row, "protocol_or_scale");
-		double value = csv_number(csv, row, "value");
+	for (uint32_t row = 0; row < csv.n_rows; row++) {
+		const char *of = table_cell(&csv, row, "protocol_or_scale");
+		double value = table_number(&csv, row, "value");
 
-		if (strcmp(csv_cell(csv, row, "nccl_version"), "2.30.7") ||
-		    strcmp(csv_cell(csv, row, "table"), "hwLatency") ||
-		    strcmp(csv_cell(csv, row, "row"), "NVLINK") ||
-		    strcmp(csv_cell(csv, row, "column"), "Ring"))
+		if (strcmp(table_cell(&csv, row, "nccl_version"), "2.30.7") ||
+		    strcmp(table_cell(&csv, row, "table"), "hwLatency") ||
+		    strcmp(table_cell(&csv, row, "row"), "NVLINK") ||
+		    strcmp(table_cell(&csv, row, "column"), "Ring"))
 			continue;
 		ll = strcmp(of, "LL") == 0 ? value : ll;
 		ll128 = strcmp(of, "LL128") == 0 ? value : ll128;
@@ -282,7 +271,7 @@ static void hops_are_nccls(void **state)
 			     100 * hop[k] * US + transfer_s[k] / share[k],
 			     1e-9);
 	}
-	csv_free(csv);
+	csv_free(&csv);
 }
 
 int main(void)
