@@ -98,15 +98,3 @@ double weft_fact_value(const char *name)
 
 	return fact ? fact->value : (double)NAN;
 }
-
-double weft_fact_threads_per_partition(void)
-{
-	return weft_fact_value("h100.warps_per_sm") *
-	       weft_fact_value("h100.threads_per_warp") /
-	       weft_fact_value("h100.partitions_per_sm");
-}
-
-double weft_fact_issue_interval_s(double cycles, double clock_hz)
-{
-	return cycles / clock_hz;
-}

@@ -27,13 +27,6 @@ const struct weft_fact *weft_fact_find(const char *name);
 /* Its value; NAN for a name that is not in the table. */
 double weft_fact_value(const char *name);
 
-/* Threads that one of the SM's schedulers has at most: warps of the SM over its
- * partitions, 32 threads a warp. */
-double weft_fact_threads_per_partition(void);
-
-/* Seconds between two instructions of one scheduler. */
-double weft_fact_issue_interval_s(double cycles, double clock_hz);
-
 /* An item of the checks that the seeds ask for before blaming the model. */
 struct weft_check {
 	const char *name, *how, *finds;

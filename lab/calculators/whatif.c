@@ -131,28 +131,3 @@ int weft_whatif(const struct weft_whatif_job *job,
 			(job->steps > 0 ? job->steps : 1);
 	return 0;
 }
-
-void weft_whatif_barrier_gain(const double skew_s[2], const double barrier_s[2],
-			      enum weft_convention convention, double gain_s[2])
-{
-	int other = convention == WEFT_RIGHT;
-
-	gain_s[0] = skew_s[0] - barrier_s[other];
-	gain_s[1] = skew_s[1] - barrier_s[!other];
-}
-
-double weft_whatif_priority(double share_before, double share_after)
-{
-	return 1 - share_before / share_after;
-}
-
-double weft_whatif_any_slow(double p, uint32_t n)
-{
-	/* 1 - (1-p)^n without loss for small p. */
-	return -expm1(n * log1p(-p));
-}
-
-double weft_whatif_slowest_quantile(uint32_t n)
-{
-	return n ? 1 - 1.0 / n : 0;
-}

@@ -86,22 +86,4 @@ extern const struct weft_whatif_term weft_whatif_rows[];
 extern const uint32_t weft_n_whatif_rows;
 const struct weft_whatif_term *weft_whatif_find(const char *name);
 
-/* What a barrier gains, given ranges of skew and of its own time.  Right: the
- * interval difference, which is no gain of the step, since every rank waits for
- * the slowest anyway.  The seeds subtract end from end. */
-void weft_whatif_barrier_gain(const double skew_s[2], const double barrier_s[2],
-			      enum weft_convention convention,
-			      double gain_s[2]);
-
-/* Latency saved when a stream's share of issue slots grows, if latency goes as
- * 1/share. */
-double weft_whatif_priority(double share_before, double share_after);
-
-/* Probability that one of n ranks at least is slow, each with probability p. */
-double weft_whatif_any_slow(double p, uint32_t n);
-
-/* Quantile of one rank's step time that the slowest of n reaches on average:
- * 1 - 1/n, not a fixed 0.99. */
-double weft_whatif_slowest_quantile(uint32_t n);
-
 #endif

@@ -99,17 +99,6 @@ void weft_findings_sort(struct weft_findings *findings)
 	findings->n = kept;
 }
 
-enum weft_severity weft_findings_worst(const struct weft_findings *findings)
-{
-	enum weft_severity worst = WEFT_N_SEVERITIES;
-
-	for (uint32_t i = 0; i < findings->n; i++)
-		if (worst == WEFT_N_SEVERITIES ||
-		    findings->item[i].severity > worst)
-			worst = findings->item[i].severity;
-	return worst;
-}
-
 uint32_t weft_findings_count(const struct weft_findings *findings,
 			     enum weft_severity severity)
 {

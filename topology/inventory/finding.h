@@ -81,9 +81,6 @@ int weft_findings_vadd(struct weft_findings *findings, enum weft_finding_id id,
  * people count), source and line.  Equal ones are dropped. */
 void weft_findings_sort(struct weft_findings *findings);
 
-/* The gravest severity present, or WEFT_N_SEVERITIES where there is none. */
-enum weft_severity weft_findings_worst(const struct weft_findings *findings);
-
 /* How many of that severity. */
 uint32_t weft_findings_count(const struct weft_findings *findings,
 			     enum weft_severity severity);
