@@ -8,6 +8,7 @@ libweft_base_la_SOURCES = \
 	%D%/arena.h \
 	%D%/clock.c \
 	%D%/clock.h \
+	%D%/compare.h \
 	%D%/divisor.h \
 	%D%/error.c \
 	%D%/hash.h \

@@ -2,6 +2,8 @@
 /* cabling.c - asking the cabling: names, neighbours, what leaves a domain */
 #include "topology/cabling.h"
 
+#include "base/compare.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,16 +23,9 @@ void weft_cabling_free(struct weft_cabling *c)
 }
 
 struct named {
-	const char *name;
+	const char *name; /* first: weft_compare_texts looks at nothing else */
 	uint32_t index;
 };
-
-static int compare(const void *pa, const void *pb)
-{
-	const struct named *a = pa, *b = pb;
-
-	return strcmp(a->name, b->name);
-}
 
 static int names_index(struct weft_cabling *c, struct weft_error *err)
 {
@@ -43,7 +38,7 @@ static int names_index(struct weft_cabling *c, struct weft_error *err)
 	}
 	for (uint32_t s = 0; s < c->n_switches; s++)
 		named[s] = (struct named){c->switches[s].name, s};
-	qsort(named, c->n_switches, sizeof(*named), compare);
+	qsort(named, c->n_switches, sizeof(*named), weft_compare_texts);
 	for (uint32_t s = 0; s < c->n_switches; s++)
 		c->by_name[s] = named[s].index;
 	free(named);

@@ -6,6 +6,7 @@
  * domain).  Then domains are filled in from the bottom upwards.
  */
 #include "base/append.h"
+#include "base/compare.h"
 #include "base/hostlist.h"
 #include "topology/fabric_draft.h"
 
@@ -443,16 +444,9 @@ static int maps_build(struct build *b)
 }
 
 struct named {
-	const char *name;
+	const char *name; /* first: weft_compare_names looks at nothing else */
 	uint32_t node;
 };
-
-static int compare_names(const void *pa, const void *pb)
-{
-	const struct named *a = pa, *b = pb;
-
-	return weft_name_compare(a->name, b->name);
-}
 
 /* Names of equal width, as most clusters have them, are in order already. */
 static int names_count(struct build *b)
@@ -471,10 +465,11 @@ static int names_count(struct build *b)
 		named[i].node = f->by_name[i];
 		named[i].name = f->nodes[f->by_name[i]].name;
 		if (i && sorted)
-			sorted = compare_names(&named[i - 1], &named[i]) <= 0;
+			sorted = weft_compare_names(&named[i - 1], &named[i]) <=
+				 0;
 	}
 	if (!sorted)
-		qsort(named, f->n_nodes, sizeof(*named), compare_names);
+		qsort(named, f->n_nodes, sizeof(*named), weft_compare_names);
 	for (uint32_t i = 0; i < f->n_nodes; i++)
 		f->counted[i] = named[i].node;
 	free(named);

@@ -7,6 +7,7 @@
  * middle of all nodes; so cables that are as the links say change nothing.
  * Without cables of nodes it is not known, and uplinks are what arrives.
  */
+#include "base/compare.h"
 #include "topology/cabling.h"
 #include "topology/fabric_draft.h"
 
@@ -17,13 +18,6 @@
 #define DEAD_BYTES_PER_S 1.0
 /* Between cables and `uplinks`, of the latter: people round. */
 #define MAX_DIFFERENCE 0.01
-
-static int rate_compare(const void *pa, const void *pb)
-{
-	double a = *(const double *)pa, b = *(const double *)pb;
-
-	return (a > b) - (a < b);
-}
 
 /* What arrives of a line rate: at most 1, and 1 where no cable says. */
 static int goodput(struct weft_draft *d, const struct weft_fabric *f,
@@ -43,7 +37,7 @@ static int goodput(struct weft_draft *d, const struct weft_fabric *f,
 			rate[n++] = uplinks[domain].line_rate_bytes_per_s /
 				    f->domains[domain].n_gpus;
 	}
-	qsort(rate, n, sizeof(*rate), rate_compare);
+	qsort(rate, n, sizeof(*rate), weft_compare_reals);
 	if (n)
 		*share = fmin(1, level[1].link.rate_bytes_per_s / rate[n / 2]);
 	free(rate);

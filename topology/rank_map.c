@@ -10,6 +10,7 @@
 #include "topology/rank_map.h"
 
 #include "base/bitset.h"
+#include "base/compare.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -178,14 +179,8 @@ static int write_nodes(const char *const *names, uint32_t n, FILE *out,
 	return rc;
 }
 
-static int compare_names(const void *a, const void *b)
-{
-	return weft_name_compare(*(const char *const *)a,
-				 *(const char *const *)b);
-}
-
 struct named {
-	const char *name; /* first: compare_names looks at nothing else */
+	const char *name; /* first: weft_compare_names looks at nothing else */
 	uint32_t node;
 };
 
@@ -202,7 +197,7 @@ static int write_sorted(const struct weft_rank_map *r, FILE *out,
 		goto out;
 	for (uint32_t i = 0; i < r->n_nodes; i++)
 		order[i] = (struct named){r->nodes[i], i};
-	qsort(order, r->n_nodes, sizeof(*order), compare_names);
+	qsort(order, r->n_nodes, sizeof(*order), weft_compare_names);
 	for (uint32_t i = 0; i < r->n_nodes; i++) {
 		names[i] = order[i].name;
 		place[order[i].node] = i;
@@ -407,7 +402,7 @@ static int check_names(const struct weft_hostlist *list, struct weft_error *err)
 		return -1;
 	for (uint32_t i = 0; i < list->n; i++)
 		order[i] = list->names[i];
-	qsort(order, list->n, sizeof(*order), compare_names);
+	qsort(order, list->n, sizeof(*order), weft_compare_names);
 	for (uint32_t i = 1; i < list->n; i++)
 		twice |= strcmp(order[i - 1], order[i]) == 0;
 	free(order);

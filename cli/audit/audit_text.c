@@ -2,6 +2,7 @@
 /* audit_text.c - what an audit has found, for people */
 #include "config.h" /* first: asprintf is GNU */
 
+#include "base/compare.h"
 #include "base/hostlist.h"
 #include "cli/audit/audit.h"
 
@@ -123,12 +124,6 @@ bool audit_is_drift(const struct weft_finding *f)
 	return strncmp(weft_finding_kinds[f->id].code, "drift-", 6) == 0;
 }
 
-static int compare_names(const void *pa, const void *pb)
-{
-	return weft_name_compare(*(const char *const *)pa,
-				 *(const char *const *)pb);
-}
-
 /* names[n], which it sorts: folded, and where that is no line to be read, the
  * first few; malloc'ed. */
 static char *places_text(const char **names, uint32_t n)
@@ -136,7 +131,7 @@ static char *places_text(const char **names, uint32_t n)
 	char *text, *few;
 
 	if (n)
-		qsort(names, n, sizeof(*names), compare_names);
+		qsort(names, n, sizeof(*names), weft_compare_names);
 	text = weft_hostlist_encode(names, n);
 	if (!text || strlen(text) <= PLACES_LENGTH || n <= PLACES_SHOWN)
 		return text;

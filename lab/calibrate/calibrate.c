@@ -2,6 +2,8 @@
 /* calibrate.c - gathers rows into entries and fits them */
 #include "lab/calibrate/calibrate.h"
 
+#include "base/compare.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -292,18 +294,11 @@ static int compare_points(const void *pa, const void *pb)
 	       (a->size_bytes < b->size_bytes);
 }
 
-static int compare_real(const void *pa, const void *pb)
-{
-	double a = *(const double *)pa, b = *(const double *)pb;
-
-	return (a > b) - (a < b);
-}
-
 static double median_or_nan(double *values, uint32_t n)
 {
 	if (n == 0)
 		return (double)NAN;
-	qsort(values, n, sizeof(*values), compare_real);
+	qsort(values, n, sizeof(*values), weft_compare_reals);
 	return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 

@@ -2,6 +2,8 @@
 /* curve.c - the fit: robust least squares of relative errors */
 #include "lab/calibrate/curve.h"
 
+#include "base/compare.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,16 +52,9 @@ static int compare_points(const void *pa, const void *pb)
 	return (a->time_s > b->time_s) - (a->time_s < b->time_s);
 }
 
-static int compare_real(const void *pa, const void *pb)
-{
-	double a = *(const double *)pa, b = *(const double *)pb;
-
-	return (a > b) - (a < b);
-}
-
 static double median(double *values, uint32_t n)
 {
-	qsort(values, n, sizeof(*values), compare_real);
+	qsort(values, n, sizeof(*values), weft_compare_reals);
 	return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 

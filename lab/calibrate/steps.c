@@ -2,6 +2,7 @@
 /* steps.c - how long a job's steps took, from the lines that it logs */
 #include "lab/calibrate/steps.h"
 
+#include "base/compare.h"
 #include "costmodel/measured/nccl_log_draft.h"
 
 #include <ctype.h>
@@ -111,13 +112,6 @@ int steps_read(const char *text, size_t size, const struct steps_job *job,
 	return 0;
 }
 
-static int double_compare(const void *left, const void *right)
-{
-	double a = *(const double *)left, b = *(const double *)right;
-
-	return (a > b) - (a < b);
-}
-
 static double middle(const double *sorted, uint32_t n)
 {
 	return n ? (sorted[(n - 1) / 2] + sorted[n / 2]) / 2 : 0;
@@ -132,7 +126,7 @@ double steps_median(const double *step_s, uint32_t n, struct weft_error *err)
 		return -1;
 	if (n) {
 		memcpy(sorted, step_s, n * sizeof(*sorted));
-		qsort(sorted, n, sizeof(*sorted), double_compare);
+		qsort(sorted, n, sizeof(*sorted), weft_compare_reals);
 	}
 	median = middle(sorted, n);
 	free(sorted);
@@ -156,7 +150,7 @@ int steps_sum(struct steps *steps, struct weft_error *err)
 	memmove(steps->step_s, steps->step_s + warm_up,
 		n * sizeof(*steps->step_s));
 	steps->n = n;
-	qsort(steps->step_s, n, sizeof(*steps->step_s), double_compare);
+	qsort(steps->step_s, n, sizeof(*steps->step_s), weft_compare_reals);
 	steps->median_s = middle(steps->step_s, n);
 	steps->low_s = steps->step_s[n / 10];
 	steps->high_s = steps->step_s[n - 1 - n / 10];

@@ -13,6 +13,7 @@
  * common bound with all of d(1) - d(0) and R and a share of d(2) - d(1)
  * (struct rails), the rest of which is left to X(1).
  */
+#include "base/compare.h"
 #include "lab/map/map.h"
 #include "placement/bounds/cut.h"
 #include "placement/bounds/lattice.h"
@@ -226,13 +227,6 @@ static double save_clique(struct spread *s)
 	return most;
 }
 
-static int compare_down(const void *pa, const void *pb)
-{
-	double a = *(const double *)pa, b = *(const double *)pb;
-
-	return (a < b) - (a > b);
-}
-
 /* Raises others[] to what v's edges save.  Those to members of its own clique,
  * heavier than the clique is, may have the whole row. */
 static void save_others(struct spread *s, const struct graph *g, uint32_t v,
@@ -247,8 +241,8 @@ static void save_others(struct spread *s, const struct graph *g, uint32_t v,
 		else
 			scratch[degree - ++n] = g->weight[e];
 	}
-	qsort(scratch, own, sizeof(*scratch), compare_down);
-	qsort(scratch + own, n, sizeof(*scratch), compare_down);
+	qsort(scratch, own, sizeof(*scratch), weft_compare_reals_down);
+	qsort(scratch + own, n, sizeof(*scratch), weft_compare_reals_down);
 	inside = save_vertex(s->r, scratch, own, s->r->row_size - 1, s->p);
 	for (uint32_t here = 1; here <= s->r->row_size; here++) {
 		double save = inside + save_vertex(s->r, scratch + own, n,
@@ -353,20 +347,6 @@ struct bounding {
 	double rail;			   /* R */
 };
 
-static int compare_up(const void *pa, const void *pb)
-{
-	double a = *(const double *)pa, b = *(const double *)pb;
-
-	return (a > b) - (a < b);
-}
-
-static int compare_sizes(const void *pa, const void *pb)
-{
-	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
-
-	return (a < b) - (a > b);
-}
-
 static int sort_rows(struct bounding *b, struct weft_error *err)
 {
 	const struct graph *g = b->g;
@@ -397,7 +377,7 @@ static int find_spectrum(struct bounding *b, struct weft_error *err)
 		n *= size;
 	}
 	if (b->lambda)
-		qsort(b->lambda, n, sizeof(*b->lambda), compare_up);
+		qsort(b->lambda, n, sizeof(*b->lambda), weft_compare_reals);
 	free(value);
 	return value && b->lambda ? 0 : -1;
 }
@@ -448,7 +428,7 @@ static void fill_parts(struct bounding *b, uint32_t level)
 		p->size[p->n]++;
 	}
 	p->n++;
-	qsort(p->size, p->n, sizeof(*p->size), compare_sizes);
+	qsort(p->size, p->n, sizeof(*p->size), weft_compare_numbers_down);
 	for (uint32_t i = 0; i < p->n; i++) {
 		if (p->size[i] > b->g->n)
 			p->size[i] = b->g->n;

@@ -2,6 +2,8 @@
 /* contention.c - running jobs on links that they share, and their steps */
 #include "lab/replay/contention.h"
 
+#include "base/compare.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,13 +114,6 @@ static void others_queue(struct contention *c, uint32_t job)
 
 /* ---- who is on which link ---- */
 
-static int by_index(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static int links_find(struct contender *j, struct weft_error *err)
 {
 	uint32_t n = 0;
@@ -129,7 +124,8 @@ static int links_find(struct contender *j, struct weft_error *err)
 	for (uint32_t i = 0; i < j->parts.n; i++)
 		j->links[i] = j->parts.part[i].link;
 	if (j->parts.n)
-		qsort(j->links, j->parts.n, sizeof(*j->links), by_index);
+		qsort(j->links, j->parts.n, sizeof(*j->links),
+		      weft_compare_numbers);
 	for (uint32_t i = 0; i < j->parts.n; i++) {
 		if (i == 0 || j->links[i] != j->links[i - 1])
 			j->links[n++] = j->links[i];

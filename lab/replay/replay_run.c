@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* replay_run.c - a stream of jobs under one policy, event by event */
 #include "lab/replay/replay_run.h"
+#include "base/compare.h"
 #include "lab/replay/replay.h"
 
 #include <math.h>
@@ -45,13 +46,6 @@ static void means_finish(struct weft_replay_means *m)
 		m->domains[l] /= n;
 }
 
-static int by_size(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* Sorts values[n]. */
 static void spread_find(double *values, uint32_t n,
 			struct weft_replay_spread *spread)
@@ -70,7 +64,7 @@ static void spread_find(double *values, uint32_t n,
 		return;
 	for (uint32_t i = 0; i < n; i++)
 		sum += values[i];
-	qsort(values, n, sizeof(*values), by_size);
+	qsort(values, n, sizeof(*values), weft_compare_reals);
 	spread->mean = sum / n;
 	for (size_t i = 0; i < sizeof(shares) / sizeof(shares[0]); i++)
 		*shares[i].to = values[(n - 1) * shares[i].percent / 100];

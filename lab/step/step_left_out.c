@@ -6,6 +6,7 @@
  * stranger's run is; the range in which its step is expected is that of the
  * others' errors.
  */
+#include "base/compare.h"
 #include "cli/report.h"
 #include "costmodel/time/range.h"
 #include "lab/model/model.h"
@@ -31,18 +32,6 @@ struct left_out {
 static bool is_judged(const struct step_answer *a)
 {
 	return a->predicted && !isnan(a->err);
-}
-
-static int double_compare(const void *left, const void *right)
-{
-	double a = *(const double *)left, b = *(const double *)right;
-
-	return (a > b) - (a < b);
-}
-
-static int name_compare(const void *left, const void *right)
-{
-	return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
 
 /* The table's rows that are (not) of the publisher, their texts borrowed;
@@ -252,7 +241,7 @@ static int group_sum(const struct step_table *table, const char *publisher,
 		g->own += fabs(judged->own[i]);
 		g->inside += judged->inside[i];
 	}
-	qsort(size, g->n, sizeof(*size), double_compare);
+	qsort(size, g->n, sizeof(*size), weft_compare_reals);
 	if (g->n) {
 		g->median_abs = (size[(g->n - 1) / 2] + size[g->n / 2]) / 2;
 		g->max_abs = size[g->n - 1];
@@ -281,7 +270,7 @@ static uint32_t names_find(const struct step_table *table,
 		if (is_judged(&table->answers[i]))
 			names[n_rows++] = name_of(&table->answers[i].row);
 	}
-	qsort(names, n_rows, sizeof(*names), name_compare);
+	qsort(names, n_rows, sizeof(*names), weft_compare_texts);
 	for (uint32_t i = 0; i < n_rows; i++) {
 		if (n == 0 || strcmp(names[i], names[n - 1]) != 0)
 			names[n++] = names[i];

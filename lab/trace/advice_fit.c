@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* advice_fit.c - latency and rate of a trace's collectives, where the trace
  * supports them */
+#include "base/compare.h"
 #include "lab/trace/advice.h"
 
 #include <math.h>
@@ -43,16 +44,9 @@ static int by_size(const void *a, const void *b)
 	return x->time_s < y->time_s ? -1 : x->time_s > y->time_s;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static double median(double *values, size_t n)
 {
-	qsort(values, n, sizeof(*values), by_value);
+	qsort(values, n, sizeof(*values), weft_compare_reals);
 	return n % 2 ? values[n / 2]
 		     : 0.5 * (values[n / 2 - 1] + values[n / 2]);
 }

@@ -2,6 +2,7 @@
 /* constraints.c - domains that a job must stay in */
 #include "plugin/bridge/constraints.h"
 
+#include "base/compare.h"
 #include "costmodel/job/spec.h"
 
 #include <stdlib.h>
@@ -152,13 +153,6 @@ uint32_t weft_constraints_whole(const struct weft_fabric *f, const char *text)
 	return weft_fabric_segment_level(f);
 }
 
-static int largest_first(const void *pa, const void *pb)
-{
-	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
-
-	return (a < b) - (a > b);
-}
-
 /* Each part in the fullest domain that has none yet. */
 static void keep_parts(const struct weft_spec *spec, const uint32_t *in,
 		       uint32_t n_domains, uint32_t *keep)
@@ -166,7 +160,7 @@ static void keep_parts(const struct weft_spec *spec, const uint32_t *in,
 	uint32_t part[WEFT_MAX_PARTS];
 
 	memcpy(part, spec->split, spec->n_split * sizeof(*part));
-	qsort(part, spec->n_split, sizeof(*part), largest_first);
+	qsort(part, spec->n_split, sizeof(*part), weft_compare_numbers_down);
 	for (uint32_t i = 0; i < spec->n_split; i++) {
 		uint32_t fullest = WEFT_NONE;
 

@@ -7,6 +7,7 @@
  * on this machine does not lengthen.  The cost is compared with that of the
  * same decisions without a budget.  --json prints one object per line.
  */
+#include "base/compare.h"
 #include "placement/mapping/effort.h"
 #include "plugin/bridge/bridge.h"
 #include "topology/synth.h"
@@ -56,13 +57,6 @@ static double processor_s(void)
 
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
 	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-static int compare_real(const void *pa, const void *pb)
-{
-	double a = *(const double *)pa, b = *(const double *)pb;
-
-	return (a > b) - (a < b);
 }
 
 /* Runs of nodes, as jobs that came and went leave them. */
@@ -134,7 +128,7 @@ static int measure(struct weft_bridge *bridge, size_t job, struct row *row,
 	if (rc)
 		return -1;
 	row->first_s = time_s[0];
-	qsort(time_s, SAMPLES, sizeof(time_s[0]), compare_real);
+	qsort(time_s, SAMPLES, sizeof(time_s[0]), weft_compare_reals);
 	row->p50_s = time_s[SAMPLES / 2];
 	row->p99_s = time_s[SAMPLES * 99 / 100];
 	row->most_s = time_s[SAMPLES - 1];

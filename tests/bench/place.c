@@ -2,6 +2,7 @@
 /* place.c - how long one placement takes; one JSON object per line */
 #include "placement/place.h"
 #include "base/clock.h"
+#include "base/compare.h"
 #include "topology/synth.h"
 
 #include <stdio.h>
@@ -63,13 +64,6 @@ static void make_busy(struct weft_occupancy *o, uint32_t pct)
 	}
 }
 
-static int compare_real(const void *pa, const void *pb)
-{
-	double a = *(const double *)pa, b = *(const double *)pb;
-
-	return (a > b) - (a < b);
-}
-
 static int measure(const struct scene *scene, const struct weft_fabric *f,
 		   const struct weft_job *job, const struct weft_occupancy *o,
 		   struct weft_error *err)
@@ -91,7 +85,7 @@ static int measure(const struct scene *scene, const struct weft_fabric *f,
 			return -1;
 		time_s[i] = weft_clock_s() - start_s;
 	}
-	qsort(time_s, scene->repeats, sizeof(time_s[0]), compare_real);
+	qsort(time_s, scene->repeats, sizeof(time_s[0]), weft_compare_reals);
 	printf("{\"scene\": \"%s\", \"median_s\": %.6f, \"worst_s\": %.6f, "
 	       "\"gap\": %.4f, \"cost_over_first_fit\": %.4f}\n",
 	       scene->name, time_s[scene->repeats / 2],

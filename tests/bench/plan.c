@@ -6,6 +6,7 @@
  * leave them.  --json prints one object per line.
  */
 #include "base/clock.h"
+#include "base/compare.h"
 #include "placement/mapping/effort.h"
 #include "placement/place.h"
 #include "topology/synth.h"
@@ -39,13 +40,6 @@ struct row {
 	size_t memory_bytes; /* what the job and one decision held at most */
 	uint32_t placed;
 };
-
-static int compare_real(const void *pa, const void *pb)
-{
-	double a = *(const double *)pa, b = *(const double *)pb;
-
-	return (a > b) - (a < b);
-}
 
 static void make_busy(struct weft_occupancy *o, uint64_t seed)
 {
@@ -129,7 +123,7 @@ static int measure(const struct weft_fabric *f, const char *text,
 		if (sample(f, &job, i + 1, &time_s[i], row, err))
 			goto out;
 	row->memory_bytes = heap_bytes() - before;
-	qsort(time_s, SAMPLES, sizeof(time_s[0]), compare_real);
+	qsort(time_s, SAMPLES, sizeof(time_s[0]), weft_compare_reals);
 	row->p50_s = time_s[SAMPLES / 2];
 	row->p99_s = time_s[SAMPLES * 99 / 100];
 	if (row->placed)

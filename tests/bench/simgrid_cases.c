@@ -2,6 +2,7 @@
 /* simgrid_cases.c - random fabrics, jobs and placements */
 #include "tests/bench/simgrid_cases.h"
 
+#include "base/compare.h"
 #include "cli/fabric/job_calls.h"
 #include "topology/export/export.h"
 #include "topology/synth.h"
@@ -210,13 +211,6 @@ void shuffle(struct scene *s, uint32_t *list, uint32_t n)
 	}
 }
 
-static int compare_index(const void *pa, const void *pb)
-{
-	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
-
-	return (a > b) - (a < b);
-}
-
 /* The nodes in turn from each part of the list. */
 static void alternate(uint32_t *nodes, uint32_t n, uint32_t parts,
 		      uint32_t *scratch)
@@ -247,7 +241,7 @@ int place(struct scene *s, uint32_t how, uint32_t n_nodes)
 	else
 		shuffle(s, nodes, f->n_nodes);
 	if (how == 1) {
-		qsort(nodes, n_nodes, sizeof(*nodes), compare_index);
+		qsort(nodes, n_nodes, sizeof(*nodes), weft_compare_numbers);
 		alternate(nodes, n_nodes, PICK(s, 2, 4), nodes + f->n_nodes);
 	}
 	for (uint32_t i = 0; i < n_nodes; i++)

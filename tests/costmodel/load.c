@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* load.c - what other jobs send over the links, and what is left of them */
 #include "costmodel/time/load.h"
+#include "base/compare.h"
 
 #include "costmodel/time/cost.h"
 #include "costmodel/time/step.h"
@@ -528,13 +529,6 @@ static struct sender sender_random(uint64_t *seed, bool nics)
 	};
 }
 
-static int ascending(const void *a, const void *b)
-{
-	const double *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
 #define N_MEETINGS 400
 
 /* Errors of weft_load_call_s over the simulated time, ascending. */
@@ -560,7 +554,7 @@ static void meetings_run(struct fixture *x, uint32_t n, bool nics,
 				1);
 		weft_load_subtract(&x->load, &parts);
 	}
-	qsort(error, N_MEETINGS, sizeof(*error), ascending);
+	qsort(error, N_MEETINGS, sizeof(*error), weft_compare_reals);
 }
 
 /* With 11 seeds, of 4,400 cases each: within 15 % are 95 % of those beside one

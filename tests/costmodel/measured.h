@@ -5,6 +5,7 @@
 #ifndef WEFT_TESTS_COSTMODEL_MEASURED_H
 #define WEFT_TESTS_COSTMODEL_MEASURED_H
 
+#include "base/compare.h"
 #include "lab/calibrate/calibrate.h"
 #include "lab/nccl/nccl.h"
 #include "tests/costmodel/calibration.h"
@@ -149,13 +150,6 @@ static inline void measured_predict(struct measured *m)
 	}
 }
 
-static inline int measured_compare_real(const void *pa, const void *pb)
-{
-	double a = *(const double *)pa, b = *(const double *)pb;
-
-	return (a > b) - (a < b);
-}
-
 /* What of rows[n] is looked at. */
 enum measured_kind { MEASURED_WEFT, MEASURED_NCCL };
 
@@ -182,7 +176,7 @@ static inline double measured_median(const struct measured_row *rows, size_t n,
 	*count = k;
 	if (!k)
 		return (double)NAN;
-	qsort(errors, k, sizeof(errors[0]), measured_compare_real);
+	qsort(errors, k, sizeof(errors[0]), weft_compare_reals);
 	return k % 2 ? errors[k / 2] : (errors[k / 2 - 1] + errors[k / 2]) / 2;
 }
 

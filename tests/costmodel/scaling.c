@@ -6,6 +6,7 @@
  * apart.
  */
 #include "costmodel/time/scaling.h"
+#include "base/compare.h"
 
 #include "tests/costmodel/table.h"
 
@@ -146,13 +147,6 @@ static double ring_time(const struct system *s, double ranks, double domains,
 	return weft_scaling_ring_s(&hops, 2);
 }
 
-static int compare(const void *pa, const void *pb)
-{
-	double a = *(const double *)pa, b = *(const double *)pb;
-
-	return (a > b) - (a < b);
-}
-
 /* Median of |log error| in per cent. */
 struct errors {
 	double hops[MAX_ROWS], wires[MAX_ROWS];
@@ -161,7 +155,7 @@ struct errors {
 
 static double median_pct(double *errors, size_t n)
 {
-	qsort(errors, n, sizeof(*errors), compare);
+	qsort(errors, n, sizeof(*errors), weft_compare_reals);
 	return 100 * (exp(errors[n / 2]) - 1);
 }
 

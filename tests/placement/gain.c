@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* gain.c - what a job is compared with, and what comes of it */
 #include "placement/objective/gain.h"
+#include "base/compare.h"
 #include "costmodel/time/range.h"
 #include "placement/objective/evaluation.h"
 #include "placement/objective/objective.h"
@@ -86,13 +87,6 @@ static struct weft_gain gain_of(const struct setting *s,
 	return gain;
 }
 
-static int compare_index(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 static double step_of(const struct setting *s, const uint32_t *where,
 		      const struct weft_load *load)
 {
@@ -137,7 +131,8 @@ static void a_plan_is_no_slower_than_ranks_in_order(void **state)
 				 0);
 		assert_true(p.placed);
 		planned_s = step_of(&s, p.where, NULL);
-		qsort(p.where, p.n_ranks, sizeof(*p.where), compare_index);
+		qsort(p.where, p.n_ranks, sizeof(*p.where),
+		      weft_compare_numbers);
 		in_order_s = step_of(&s, p.where, NULL);
 		if (planned_s > in_order_s * (1 + WEFT_SAME_STEP))
 			fail_msg("%s on %s: %g s, in order %g s",

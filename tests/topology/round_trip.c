@@ -6,6 +6,7 @@
  * second export is the first, byte by byte.
  */
 #define _GNU_SOURCE /* nftw */
+#include "base/compare.h"
 #include "tests/lib/check.h"
 #include "topology/export/export.h"
 #include "topology/hierarchy/hierarchy.h"
@@ -173,11 +174,6 @@ static char *exported(const struct weft_fabric *f, const char *format,
 	return text;
 }
 
-static int compare_texts(const void *pa, const void *pb)
-{
-	return strcmp(*(const char *const *)pa, *(const char *const *)pb);
-}
-
 /* "name: nodes" of each domain of a level, sorted, and whether two do not reach
  * each other; malloc'ed. */
 static char *level_text(const struct weft_fabric *f, uint32_t level)
@@ -194,7 +190,7 @@ static char *level_text(const struct weft_fabric *f, uint32_t level)
 
 		for (uint32_t i = 0; i < d->n_nodes; i++)
 			names[i] = f->nodes[d->first_node + i].name;
-		qsort(names, d->n_nodes, sizeof(*names), compare_texts);
+		qsort(names, d->n_nodes, sizeof(*names), weft_compare_texts);
 		out = open_memstream(&lines[k], &size);
 		fprintf(out, "%s:", d->name);
 		for (uint32_t i = 0; i < d->n_nodes; i++)
@@ -202,7 +198,7 @@ static char *level_text(const struct weft_fabric *f, uint32_t level)
 		fclose(out);
 		free(names);
 	}
-	qsort(lines, l->n_domains, sizeof(*lines), compare_texts);
+	qsort(lines, l->n_domains, sizeof(*lines), weft_compare_texts);
 	out = open_memstream(&text, &size);
 	for (uint32_t k = 0; k < l->n_domains; k++) {
 		fprintf(out, "%s\n", lines[k]);

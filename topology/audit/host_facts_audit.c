@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* host_facts_audit.c - the odd ones out of an host facts */
+#include "base/compare.h"
 #include "base/hostlist.h"
 #include "topology/audit/host_facts.h"
 
@@ -274,13 +275,6 @@ static bool is_alike(const struct item *a, const struct item *b)
 
 /* ---- rules ---- */
 
-static int compare_values(const void *pa, const void *pb)
-{
-	const char *const *a = pa, *const *b = pb;
-
-	return strcmp(*a, *b);
-}
-
 /* The value that most have, and how many do. */
 static int most_find(const struct audit *a, const struct item *items,
 		     uint32_t n, const char **most, uint32_t *n_most)
@@ -291,7 +285,7 @@ static int most_find(const struct audit *a, const struct item *items,
 		return -1;
 	for (uint32_t i = 0; i < n; i++)
 		values[i] = items[i].fact->value;
-	qsort(values, n, sizeof(*values), compare_values);
+	qsort(values, n, sizeof(*values), weft_compare_texts);
 	*n_most = 0;
 	for (uint32_t i = 0, first = 0; i < n; i++) {
 		if (strcmp(values[i], values[first]) != 0)
@@ -337,13 +331,6 @@ static int most_apply(const struct audit *a, const struct key *key,
 	return 0;
 }
 
-static int compare_doubles(const void *pa, const void *pb)
-{
-	double a = *(const double *)pa, b = *(const double *)pb;
-
-	return (a > b) - (a < b);
-}
-
 static double median_of(const struct audit *a, const struct item *items,
 			uint32_t n)
 {
@@ -354,7 +341,7 @@ static double median_of(const struct audit *a, const struct item *items,
 			a->scratch[kept++] = items[i].number;
 	if (kept < MIN_SIBLINGS)
 		return 0;
-	qsort(a->scratch, kept, sizeof(*a->scratch), compare_doubles);
+	qsort(a->scratch, kept, sizeof(*a->scratch), weft_compare_reals);
 	return a->scratch[kept / 2];
 }
 

@@ -2,25 +2,20 @@
 /* siblings.c - majorities, and adding findings */
 #include "topology/audit/siblings.h"
 
+#include "base/compare.h"
+
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int compare_doubles(const void *pa, const void *pb)
-{
-	double a = *(const double *)pa, b = *(const double *)pb;
-
-	return (a > b) - (a < b);
-}
-
 struct audit_majority audit_majority(double *value, uint32_t n)
 {
 	struct audit_majority best = {.n = n};
 
 	if (n)
-		qsort(value, n, sizeof(*value), compare_doubles);
+		qsort(value, n, sizeof(*value), weft_compare_reals);
 	for (uint32_t i = 0, same = 0; i < n; i++) {
 		same = i && value[i] <= value[i - 1] ? same + 1 : 1;
 		if (same >= best.n_same) {

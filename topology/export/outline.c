@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* outline.c - what Slurm's trees and blocks have in common */
 #include "topology/export/outline.h"
+#include "base/compare.h"
 #include "base/hostlist.h"
 #include "topology/cabling.h"
 #include "topology/hierarchy/hierarchy.h"
@@ -118,12 +119,6 @@ unit_add(struct weft_outline *o, const char *name, struct weft_error *err)
 	return u->name ? u : NULL;
 }
 
-static int compare_names(const void *pa, const void *pb)
-{
-	return weft_name_compare(*(const char *const *)pa,
-				 *(const char *const *)pb);
-}
-
 /* The order of names means nothing unless `kept`: sorted ones are short. */
 static char *list_of(const char **names, uint32_t n, bool kept,
 		     struct weft_error *err)
@@ -131,7 +126,7 @@ static char *list_of(const char **names, uint32_t n, bool kept,
 	char *text;
 
 	if (n && !kept)
-		qsort(names, n, sizeof(*names), compare_names);
+		qsort(names, n, sizeof(*names), weft_compare_names);
 	text = weft_hostlist_encode(names, n);
 
 	if (!text)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cable_index.c - the cables of a inventory as a graph */
 #include "topology/hierarchy/cable_index.h"
+#include "base/compare.h"
 #include "base/hash.h"
 #include "base/hostlist.h"
 
@@ -69,13 +70,6 @@ bool index_unnamed(const struct index *w, uint32_t host)
 	       strcmp(h->name, guid) == 0;
 }
 
-static int compare_numbers(const void *pa, const void *pb)
-{
-	const uint32_t *a = pa, *b = pb;
-
-	return (*a > *b) - (*a < *b);
-}
-
 int index_cables_usual(const struct index *w, uint32_t *usual)
 {
 	uint32_t n = w->s->n_hosts;
@@ -88,7 +82,7 @@ int index_cables_usual(const struct index *w, uint32_t *usual)
 	for (uint32_t h = 0; h < n; h++)
 		counts[h] = w->first_up[h + 1] - w->first_up[h];
 	if (n)
-		qsort(counts, n, sizeof(*counts), compare_numbers);
+		qsort(counts, n, sizeof(*counts), weft_compare_numbers);
 	for (uint32_t h = 0; h < n && 2 * seen < w->n_ups; h++) {
 		seen += counts[h];
 		*usual = counts[h];
@@ -298,17 +292,9 @@ static int peers_build(struct index *w)
 }
 
 struct named {
-	const char *name;
+	const char *name; /* first: weft_compare_names looks at nothing else */
 	uint32_t index;
 };
-
-static int compare_named(const void *pa, const void *pb)
-{
-	const struct named *a = pa, *b = pb;
-	int order = weft_name_compare(a->name, b->name);
-
-	return order ? order : strcmp(a->name, b->name);
-}
 
 static int order_build(struct index *w)
 {
@@ -320,7 +306,7 @@ static int order_build(struct index *w)
 	for (uint32_t i = 0; i < n; i++)
 		named[i] = (struct named){w->s->switches[i].name, i};
 	if (n)
-		qsort(named, n, sizeof(*named), compare_named);
+		qsort(named, n, sizeof(*named), weft_compare_names);
 	for (uint32_t i = 0; i < n; i++) {
 		w->order[named[i].index] = i;
 		w->by_rank[i] = named[i].index;

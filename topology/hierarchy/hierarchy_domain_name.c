@@ -6,6 +6,7 @@
  * domains would be called the same, the first and the last number tell them
  * apart: "spine00-07".
  */
+#include "base/compare.h"
 #include "topology/hierarchy/cable_index.h"
 
 #include <ctype.h>
@@ -129,13 +130,6 @@ static void names_common(const struct index *w, const uint32_t *list,
 		 first + strlen(first) - suffix);
 }
 
-static int compare_ranks(const void *pa, const void *pb)
-{
-	const uint32_t *a = pa, *b = pb;
-
-	return (*a > *b) - (*a < *b);
-}
-
 uint32_t index_domain(struct index *w, uint32_t level, const uint32_t *ranks,
 		      uint32_t n)
 {
@@ -147,7 +141,7 @@ uint32_t index_domain(struct index *w, uint32_t level, const uint32_t *ranks,
 		return WEFT_NONE;
 	if (n) {
 		memcpy(list, ranks, n * sizeof(*list));
-		qsort(list, n, sizeof(*list), compare_ranks);
+		qsort(list, n, sizeof(*list), weft_compare_numbers);
 	}
 	for (uint32_t i = 0; i < n; i++)
 		list[i] = w->by_rank[list[i]];

@@ -7,6 +7,7 @@
  * hosts of another with fewer adapters, and hosts of its own besides, is for
  * storage or management.
  */
+#include "base/compare.h"
 #include "topology/hierarchy/cable_index.h"
 
 #include <ctype.h>
@@ -102,13 +103,6 @@ static int shared_add(struct networks *n, uint32_t a, uint32_t b)
 	return 0;
 }
 
-static int compare_numbers(const void *pa, const void *pb)
-{
-	const uint32_t *a = pa, *b = pb;
-
-	return (*a > *b) - (*a < *b);
-}
-
 static int host_count(struct networks *n, uint32_t host)
 {
 	const struct index *w = n->w;
@@ -125,7 +119,7 @@ static int host_count(struct networks *n, uint32_t host)
 			list[k++] = w->part[up->sw];
 	}
 	if (k)
-		qsort(list, k, sizeof(*list), compare_numbers);
+		qsort(list, k, sizeof(*list), weft_compare_numbers);
 	for (uint32_t i = 0; i < k; i++)
 		if (!i || list[i] != list[kept - 1])
 			list[kept++] = list[i];

@@ -2,22 +2,16 @@
 /* hierarchy_rates.c - what a host gets, and what is left of it at each level,
  * from the cables that are there
  */
+#include "base/compare.h"
 #include "topology/hierarchy/cable_index.h"
 
 #include <stdlib.h>
-
-static int compare_doubles(const void *pa, const void *pb)
-{
-	const double *a = pa, *b = pb;
-
-	return (*a > *b) - (*a < *b);
-}
 
 static double median(double *values, uint32_t n)
 {
 	if (!n)
 		return 0;
-	qsort(values, n, sizeof(*values), compare_doubles);
+	qsort(values, n, sizeof(*values), weft_compare_reals);
 	return values[n / 2];
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* write_levels.c - the sections levels, disjoint, rack, links, shapes */
+#include "base/compare.h"
 #include "base/hostlist.h"
 #include "topology/hierarchy/writer.h"
 
@@ -201,13 +202,6 @@ static int levels_write(struct weft_writer *w)
 
 /* ---- racks ---- */
 
-/* Hosts sorted by the text of their rack: racks come out in order of name. */
-static int compare_racks(const void *pa, const void *pb)
-{
-	return weft_name_compare(*(const char *const *)pa,
-				 *(const char *const *)pb);
-}
-
 /* Names of the racks, each once; *n of them. */
 static int racks_list(struct weft_writer *w, const char **racks, uint32_t *n)
 {
@@ -240,7 +234,7 @@ static int racks_gather(struct weft_writer *w, const char **racks,
 	for (uint32_t i = 0; i < n; i++)
 		sorted[i] = racks[i];
 	if (n)
-		qsort(sorted, n, sizeof(*sorted), compare_racks);
+		qsort(sorted, n, sizeof(*sorted), weft_compare_names);
 	*n_racks = 0;
 	for (uint32_t i = 0; i < n; i++)
 		if (!i || strcmp(sorted[i], sorted[*n_racks - 1]) != 0)
@@ -251,7 +245,7 @@ static int racks_gather(struct weft_writer *w, const char **racks,
 		if (!w->host[h] || !w->s->hosts[h].rack.text)
 			continue;
 		found = bsearch(&racks[k++], sorted, *n_racks, sizeof(*sorted),
-				compare_racks);
+				weft_compare_names);
 		member_add(m, (uint32_t)(found - sorted), 0, w->host[h]);
 	}
 	for (uint32_t i = 0; i < *n_racks; i++)

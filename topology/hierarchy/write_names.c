@@ -6,6 +6,7 @@
  * switches share one name space in the file; hosts keep their names before all
  * others.
  */
+#include "base/compare.h"
 #include "base/hash.h"
 #include "base/hostlist.h"
 #include "topology/hierarchy/writer.h"
@@ -171,16 +172,10 @@ int weft_writer_names(struct weft_writer *w)
 		       : 0;
 }
 
-static int compare_texts(const void *pa, const void *pb)
-{
-	return weft_name_compare(*(const char *const *)pa,
-				 *(const char *const *)pb);
-}
-
 int weft_writer_hostlist(struct weft_writer *w, const char **names, uint32_t n,
 			 char **text)
 {
-	qsort(names, n, sizeof(*names), compare_texts);
+	qsort(names, n, sizeof(*names), weft_compare_names);
 	*text = weft_hostlist_encode(names, n);
 	return *text ? 0 : weft_fail(w->err, WEFT_ENOMEM, "out of memory");
 }

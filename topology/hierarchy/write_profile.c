@@ -4,6 +4,7 @@
  */
 #include "config.h" /* first: strcasestr is GNU */
 
+#include "base/compare.h"
 #include "topology/hierarchy/writer.h"
 #include "topology/profile.h"
 
@@ -145,13 +146,6 @@ static const char *profile_by_inside(const struct weft_writer *w)
 
 /* ---- by NVLink domains ---- */
 
-static int compare_texts(const void *pa, const void *pb)
-{
-	const char *const *a = pa, *const *b = pb;
-
-	return strcmp(*a, *b);
-}
-
 /* Only racks of GB200 and their like have domains of several nodes; most hosts
  * must be in one. */
 const char *weft_hierarchy_nvlink_profile(const struct weft_inventory *s)
@@ -166,7 +160,7 @@ const char *weft_hierarchy_nvlink_profile(const struct weft_inventory *s)
 			domain[n++] = s->hosts[h].nvlink.text;
 	}
 	if (n && !kind)
-		qsort(domain, n, sizeof(*domain), compare_texts);
+		qsort(domain, n, sizeof(*domain), weft_compare_texts);
 	for (uint32_t i = 0; !kind && i < n; i++)
 		shared += (i && strcmp(domain[i], domain[i - 1]) == 0) ||
 			  (i + 1 < n && strcmp(domain[i], domain[i + 1]) == 0);

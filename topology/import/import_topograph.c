@@ -12,6 +12,7 @@
  * NetQ's answers, which it asks for: the graph of links, import_netq.c, and the
  * list of compute nodes with their NVLink domains.
  */
+#include "base/compare.h"
 #include "base/hostlist.h"
 #include "base/lines.h"
 #include "base/yaml.h"
@@ -39,7 +40,7 @@
 
 /* A device: its id in the document, and what it is in the inventory. */
 struct device {
-	const char *id;
+	const char *id; /* first: weft_compare_texts looks at nothing else */
 	struct weft_end end;
 };
 
@@ -82,13 +83,6 @@ static int device_add(struct netq *q, const json_t *node)
 	return d->end.index == WEFT_NONE ? -1 : 0;
 }
 
-static int compare_devices(const void *pa, const void *pb)
-{
-	const struct device *a = pa, *b = pb;
-
-	return strcmp(a->id, b->id);
-}
-
 static int devices_add(struct netq *q, const json_t *graph)
 {
 	const json_t *tiers = json_object_get(graph, "nodes");
@@ -104,7 +98,7 @@ static int devices_add(struct netq *q, const json_t *graph)
 	if (q->n == 0)
 		return weft_fail_at(q->err, WEFT_EINVAL, q->path, 0, 0,
 				    "a graph of links without nodes");
-	qsort(q->devices, q->n, sizeof(*q->devices), compare_devices);
+	qsort(q->devices, q->n, sizeof(*q->devices), weft_compare_texts);
 	return 0;
 }
 
@@ -114,9 +108,10 @@ static int end_find(struct netq *q, const json_t *interface,
 {
 	struct device key = {.id = weft_json_text(interface, "node")};
 	const char *port = weft_json_text(interface, "interface");
-	const struct device *d = key.id ? bsearch(&key, q->devices, q->n,
-						  sizeof(key), compare_devices)
-					: NULL;
+	const struct device *d =
+		key.id ? bsearch(&key, q->devices, q->n, sizeof(key),
+				 weft_compare_texts)
+		       : NULL;
 
 	if (!d)
 		return 1;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* names.c - ids and what they are called */
 #include "topology/import/names.h"
+#include "base/compare.h"
 #include "base/lines.h"
 
 #include <stdlib.h>
@@ -20,13 +21,6 @@ static int pair_add(struct weft_names *names, struct weft_span id,
 		return -1;
 	names->n++;
 	return 0;
-}
-
-static int compare_pairs(const void *pa, const void *pb)
-{
-	const struct weft_name_pair *a = pa, *b = pb;
-
-	return strcmp(a->id, b->id);
 }
 
 int weft_names_read(struct weft_names *names, const char *text,
@@ -52,7 +46,7 @@ int weft_names_read(struct weft_names *names, const char *text,
 	}
 	if (names->n)
 		qsort(names->pairs, names->n, sizeof(*names->pairs),
-		      compare_pairs);
+		      weft_compare_texts);
 	return 0;
 }
 
@@ -64,7 +58,7 @@ const char *weft_names_find(const struct weft_names *names, const char *id)
 	if (!names->n)
 		return NULL;
 	found = bsearch(&key, names->pairs, names->n, sizeof(*names->pairs),
-			compare_pairs);
+			weft_compare_texts);
 	return found ? found->name : NULL;
 }
 

@@ -10,7 +10,8 @@
 #include <stdint.h>
 
 struct weft_name_pair {
-	const char *id, *name;
+	const char *id; /* first: weft_compare_texts looks at nothing else */
+	const char *name;
 };
 
 /* Sorted by id. */

@@ -3,6 +3,7 @@
 #include "plugin/bridge/launch/launch.h"
 
 #include "base/bitset.h"
+#include "base/compare.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,14 +17,9 @@
 /* ---- nodes ---- */
 
 struct named {
-	const char *name; /* first: compare_names looks at nothing else */
+	const char *name; /* first: weft_compare_texts looks at nothing else */
 	uint32_t node;
 };
-
-static int compare_names(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
 
 /* The rank map's nodes by name; malloc'ed. */
 static struct named *sort_names(const struct weft_rank_map *r)
@@ -33,7 +29,7 @@ static struct named *sort_names(const struct weft_rank_map *r)
 	for (uint32_t i = 0; sorted && i < r->n_nodes; i++)
 		sorted[i] = (struct named){r->nodes[i], i};
 	if (sorted)
-		qsort(sorted, r->n_nodes, sizeof(*sorted), compare_names);
+		qsort(sorted, r->n_nodes, sizeof(*sorted), weft_compare_texts);
 	return sorted;
 }
 
@@ -60,8 +56,9 @@ static uint32_t *match_nodes(const struct weft_rank_map *r,
 	}
 	for (uint32_t i = 0; same && i < list.n; i++) {
 		const char *name = list.names[i];
-		const struct named *found = bsearch(
-			&name, sorted, list.n, sizeof(*found), compare_names);
+		const struct named *found =
+			bsearch(&name, sorted, list.n, sizeof(*found),
+				weft_compare_texts);
 
 		same = found && !weft_bitset_has(seen, found->node);
 		if (!same)

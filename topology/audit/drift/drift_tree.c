@@ -6,6 +6,7 @@
  * their hosts: a domain stands for the one that most of its hosts are in, if
  * that holds both ways.  Hosts that do not go with the rest have moved.
  */
+#include "base/compare.h"
 #include "topology/audit/drift/drift.h"
 
 #include <stdlib.h>
@@ -329,15 +330,9 @@ static const struct group {
 #define N_GROUPS (sizeof(groups) / sizeof(groups[0]))
 
 struct name {
-	const char *text;
+	const char *text; /* first: weft_compare_texts looks at nothing else */
 	uint32_t at;
 };
-
-static int compare_names(const void *pa, const void *pb)
-{
-	return strcmp(((const struct name *)pa)->text,
-		      ((const struct name *)pb)->text);
-}
 
 /* Numbers the labels of one side: equal texts, equal numbers. */
 static void labels_number(struct drift_partition *p, int side,
@@ -346,9 +341,9 @@ static void labels_number(struct drift_partition *p, int side,
 	uint32_t number = 0;
 
 	if (p->n)
-		qsort(name, p->n, sizeof(*name), compare_names);
+		qsort(name, p->n, sizeof(*name), weft_compare_texts);
 	for (uint32_t i = 0; i < p->n; i++) {
-		if (i && compare_names(&name[i - 1], &name[i]) != 0)
+		if (i && weft_compare_texts(&name[i - 1], &name[i]) != 0)
 			number++;
 		p->label[side][name[i].at] = number;
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* slurm_topology.c - switches, blocks and rings, checked as Slurm does */
 #include "topology/import/slurm/slurm_topology.h"
+#include "base/compare.h"
 #include "base/hostlist.h"
 #include "topology/import/names.h"
 
@@ -442,13 +443,6 @@ static int group_link(struct tree *tree, uint32_t unit)
 
 /* ---- BlockSizes ---- */
 
-static int compare_sizes(const void *pa, const void *pb)
-{
-	const uint32_t *a = pa, *b = pb;
-
-	return (*a > *b) - (*a < *b);
-}
-
 static int sizes_apply(struct weft_inventory *s,
 		       const struct weft_slurm_topology *t,
 		       struct weft_error *err)
@@ -461,7 +455,7 @@ static int sizes_apply(struct weft_inventory *s,
 	memcpy(s->block_sizes, t->sizes, t->n_sizes * sizeof(*t->sizes));
 	s->n_block_sizes = t->n_sizes;
 	qsort(s->block_sizes, s->n_block_sizes, sizeof(*s->block_sizes),
-	      compare_sizes);
+	      weft_compare_numbers);
 	return 0;
 }
 
