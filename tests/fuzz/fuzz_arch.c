@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* fuzz_arch.c - any bytes as a tree of places: refused, or an ultrametric */
 #include "lab/map/arch.h"
+#include "tests/fuzz/fuzz.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 static uint32_t meet(const struct arch *a, uint32_t x, uint32_t y)
 {
@@ -47,7 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	memcpy(text, data, size);
 	if (scan_text(&s, "input", text, size, &err) || arch_read(&s, &a))
-		require(err.code >= 1 && err.code <= 125 && err.text[0]);
+		require_message(&err);
 	else
 		check_arch(&a);
 	arch_free(&a);

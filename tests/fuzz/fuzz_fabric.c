@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* fuzz_fabric.c - any bytes as a fabric file: refused with a message and a
  * place, or a fabric that keeps every promise of fabric.h */
+#include "tests/fuzz/fuzz.h"
 #include "topology/fabric.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 /* Millions of nodes in forty bytes are valid and only slow: the time is better
  * spent on other inputs.  A line whose brackets hold numbers of 5 digits taken

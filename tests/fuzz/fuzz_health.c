@@ -2,21 +2,14 @@
 /* fuzz_health.c - any text as a file of slow nodes, by its first byte a table
  * or YAML: refused with a message and a place, or factors in range */
 #include "costmodel/time/health.h"
+#include "tests/fuzz/fuzz.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 static const char fabric_text[] = "weft: fabric/1\n"
 				  "nodes:\n"
 				  "  n[0-7]: 4\n";
-
-static void require(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -31,7 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	require(f != NULL);
 	if (weft_health_parse((const char *)data, size,
 			      table ? "h.csv" : "h.yaml", f, &health, &err)) {
-		require(err.code >= 1 && err.code <= 125 && err.text[0]);
+		require_message(&err);
 		require(err.line >= 0 && err.column >= 0);
 		for (const char *c = err.text; *c; c++)
 			require((unsigned char)*c >= 0x20 && *c != 0x7f);

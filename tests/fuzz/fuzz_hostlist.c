@@ -2,20 +2,13 @@
 /* fuzz_hostlist.c - any text as a hostlist: refused with a column, or the same
  * names after folding and expanding again */
 #include "base/hostlist.h"
+#include "tests/fuzz/fuzz.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define MAX_NAMES 4096
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 static void check_round_trip(const struct weft_hostlist *list)
 {

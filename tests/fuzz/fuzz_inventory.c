@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* fuzz_inventory.c - any text as an host facts: refused with a message, or
  * audited, its findings all of lines that it has */
+#include "tests/fuzz/fuzz.h"
 #include "topology/audit/host_facts.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 static const char fabric_text[] = "weft: fabric/1\n"
 				  "nodes:\n"
@@ -30,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				      "fabric", NULL);
 	if (weft_host_facts_parse(&host_facts, (const char *)data, size, "in",
 				  &findings, &err)) {
-		require(err.code >= 1 && err.code <= 125 && err.text[0]);
+		require_message(&err);
 	} else {
 		require(weft_host_facts_audit(&host_facts, f, &findings,
 					      &err) == 0);

@@ -7,6 +7,7 @@
  */
 #define _GNU_SOURCE /* memfd_create */
 #include "lab/replay/job_trace.h"
+#include "tests/fuzz/fuzz.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -15,14 +16,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 static void check_stream(struct weft_stream *s)
 {
@@ -79,7 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	else
 		rc = job_trace_csv(path, columns, &s, &skipped, &err);
 	if (rc)
-		require(err.code >= 1 && err.code <= 125 && err.text[0]);
+		require_message(&err);
 	else
 		check_stream(&s);
 	weft_stream_free(&s);

@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* fuzz_matrix.c - any bytes as a measured matrix: refused, or sound rows */
 #include "costmodel/traffic/matrix.h"
+#include "tests/fuzz/fuzz.h"
 
 #include <stdlib.h>
 
 #define RANKS 16
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 static void check_rows(const struct weft_traffic *t)
 {
@@ -36,8 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (fwrite(data, 1, size, file) == size) {
 		rewind(file);
 		if (weft_matrix_read(file, "input", RANKS, &traffic, &err))
-			require(err.code >= 1 && err.code <= 125 &&
-				err.text[0]);
+			require_message(&err);
 		else
 			check_rows(&traffic);
 		weft_traffic_free(&traffic);

@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* fuzz_metis.c - any bytes as a graph: refused, or sound rows */
 #include "lab/map/metis.h"
+#include "tests/fuzz/fuzz.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 static double weight_of(const struct graph *g, uint32_t a, uint32_t b)
 {
@@ -45,7 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	memcpy(text, data, size);
 	if (scan_text(&s, "input", text, size, &err) || metis_read(&s, &g))
-		require(err.code >= 1 && err.code <= 125 && err.text[0]);
+		require_message(&err);
 	else
 		check_graph(&g);
 	graph_free(&g);

@@ -2,18 +2,11 @@
 /* fuzz_nccl_log.c - any bytes as a log of nccl-tests: runs, rows and flaws that
  * keep every promise of nccl_log.h, and a calibration that is finite */
 #include "lab/calibrate/calibrate.h"
+#include "tests/fuzz/fuzz.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 static void check_log(const struct weft_nccl_log *log)
 {

@@ -2,18 +2,11 @@
 /* fuzz_pairwise.c - any text as measurements of pairs: refused with a message,
  * or rates that are numbers, and an audit */
 #include "costmodel/measured/pairwise.h"
+#include "tests/fuzz/fuzz.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 static const char fabric_text[] = "weft: fabric/1\n"
 				  "nodes:\n"
@@ -34,7 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				      "fabric", NULL);
 	if (weft_pairwise_parse(&p, (const char *)data, size, "in", f,
 				&findings, &err)) {
-		require(err.code >= 1 && err.code <= 125 && err.text[0]);
+		require_message(&err);
 	} else {
 		for (uint32_t i = 0; i < p.n_pairs; i++) {
 			require(p.pairs[i].a < p.pairs[i].b);

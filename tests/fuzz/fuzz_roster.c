@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* fuzz_rank_map.c - any text as an order of ranks: refused, or the same order
  * after writing and reading it again */
+#include "tests/fuzz/fuzz.h"
 #include "topology/rank_map.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 static void check_round_trip(const struct weft_rank_map *r)
 {

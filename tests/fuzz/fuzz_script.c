@@ -3,17 +3,10 @@
  * configuration: refused with a message, or a spec that holds what it says
  */
 #include "costmodel/script/script.h"
+#include "tests/fuzz/fuzz.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 static void require_printable(const char *text)
 {
@@ -68,7 +61,7 @@ static void text_read(const char *text, size_t size, const char *name,
 	struct weft_error err = {0};
 
 	if (weft_script_read(text, size, name, &options, &script, &err)) {
-		require(err.code >= 1 && err.code <= 125 && err.text[0]);
+		require_message(&err);
 		require_printable(err.text);
 	} else {
 		script_check(&script);

@@ -4,6 +4,7 @@
 #include "costmodel/traffic/schedule.h"
 #include "costmodel/traffic/traffic.h"
 
+#include "tests/fuzz/fuzz.h"
 #include "topology/fabric.h"
 
 #include <math.h>
@@ -13,18 +14,10 @@
 /* Jobs up to this size are turned into traffic as well. */
 #define MAX_RANKS 512
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool holds)
-{
-	if (!holds)
-		abort();
-}
-
-/* A message is there and safe to print. */
+/* A message is there, and in ASCII. */
 static void check_error(const struct weft_error *err)
 {
-	require(err->code >= 1 && err->code <= 125 && err->text[0]);
+	require_message(err);
 	for (const char *c = err->text; *c; c++)
 		require(*c >= 0x20 && *c <= 0x7e);
 }

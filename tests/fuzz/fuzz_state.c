@@ -3,22 +3,15 @@
  * of at most one job
  */
 #include "placement/capacity/running.h"
+#include "tests/fuzz/fuzz.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define N_GPUS 24
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 static const char fabric_text[] =
 	"weft: fabric/1\nname: f\nnodes: {n[0-3]: 4, m: 8}\n";
-
-static void require(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 static void check_jobs(const struct weft_occupancy *o,
 		       const struct weft_running_list *list)
@@ -55,7 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		goto out;
 	if (weft_running_parse(&o, (const char *)data, size, "input", &list,
 			       &err))
-		require(err.code >= 1 && err.code <= 125 && err.text[0]);
+		require_message(&err);
 	else
 		check_jobs(&o, &list);
 out:

@@ -2,19 +2,12 @@
 /* fuzz_steps.c - any bytes as what a job, or NCCL's Inspector, logs: refused
  * with a message, or steps that take time */
 #include "lab/calibrate/steps.h"
+#include "tests/fuzz/fuzz.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 static void steps_check(const struct steps *steps)
 {

@@ -3,24 +3,12 @@
  * times and bytes that add up */
 #include "lab/trace/advice.h"
 #include "lab/trace/exchange.h"
+#include "tests/fuzz/fuzz.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool holds)
-{
-	if (!holds)
-		abort();
-}
-
-static void check_error(const struct weft_error *err)
-{
-	require(err->code >= 1 && err->code <= 125 && err->text[0]);
-}
 
 /* More ranks than a small input should make weft allocate for. */
 static bool is_huge(const struct weft_trace *t)
@@ -116,7 +104,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	require(ftruncate(fd, 0) == 0);
 	require(pwrite(fd, data, size, 0) == (ssize_t)size);
 	if (weft_trace_load(path, NULL, &traces[0], &err)) {
-		check_error(&err);
+		require_message(&err);
 		return 0;
 	}
 	check_trace(&traces[0]);

@@ -5,6 +5,7 @@
 #ifndef WEFT_TESTS_FUZZ_IMPORT_ANY_H
 #define WEFT_TESTS_FUZZ_IMPORT_ANY_H
 
+#include "tests/fuzz/fuzz.h"
 #include "topology/audit/audit.h"
 #include "topology/hierarchy/hierarchy.h"
 #include "topology/import/import.h"
@@ -12,22 +13,6 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static inline void require(bool holds)
-{
-	if (!holds)
-		abort();
-}
-
-static inline void require_message(const struct weft_error *err)
-{
-	require(err->code >= 1 && err->code <= 125 && err->text[0]);
-	require(err->line >= 0 && err->column >= 0);
-	for (const char *c = err->text; *c; c++)
-		require((unsigned char)*c >= ' ' && *c != 0x7f);
-}
 
 /* As in fuzz_fabric.c: brackets that name more than 100,000 things are valid
  * and only slow. */

@@ -2,6 +2,7 @@
 /* replay.c - a harness without libFuzzer: runs it on every file of the folders
  * given, or of tests/fuzz/corpus/NAME and of those that tests/fuzz/seeds has
  * for NAME, the program's own name */
+#include "tests/fuzz/fuzz.h"
 #include "tests/lib/check.h"
 
 #include <dirent.h>
@@ -9,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Number of inputs run, or -1. */
 static int folder_run(const char *folder)
