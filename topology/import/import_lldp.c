@@ -14,7 +14,6 @@
 #include "topology/import/json_source.h"
 #include "topology/import/links.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,16 +46,6 @@ static bool is_switch_port(const char *name)
 	return false;
 }
 
-/* The last number of "swp7" or "Ethernet1/7". */
-static uint32_t port_number(const char *name)
-{
-	const char *end = name + strlen(name), *at = end;
-
-	while (at > name && isdigit((unsigned char)at[-1]) && end - at < 6)
-		at--;
-	return at < end ? (uint32_t)strtoul(at, NULL, 10) : 0;
-}
-
 static int end_fill(struct lldp *l, const char *name, const char *port,
 		    struct weft_end *end)
 {
@@ -66,7 +55,7 @@ static int end_fill(struct lldp *l, const char *name, const char *port,
 	*end = (struct weft_end){
 		.kind = is_switch ? WEFT_END_SWITCH : WEFT_END_HOST,
 		.hca = WEFT_NONE,
-		.port = is_switch ? port_number(port) : 0,
+		.port = is_switch ? weft_port_number(port) : 0,
 	};
 	end->index = is_switch
 			     ? weft_inventory_switch(l->s, name, where, l->err)

@@ -2,7 +2,18 @@
 /* links.c - making one cable of what both its ends say */
 #include "topology/import/links.h"
 
+#include <ctype.h>
 #include <stdlib.h>
+#include <string.h>
+
+uint32_t weft_port_number(const char *name)
+{
+	const char *end = name + strlen(name), *at = end;
+
+	while (at > name && isdigit((unsigned char)at[-1]) && end - at < 6)
+		at--;
+	return at < end ? (uint32_t)strtoul(at, NULL, 10) : 0;
+}
 
 static bool is_turned(const struct weft_inventory_cable *c)
 {

@@ -11,6 +11,10 @@ struct weft_told_links {
 	uint32_t n, room;
 };
 
+/* The number that ends a port's name: "swp7", "Ethernet1/7", "Blade 3_Port
+ * 1/7", "19"; 0 where none does. */
+uint32_t weft_port_number(const char *name);
+
 /* A copy of the cable, its host's end first. */
 int weft_told_links_keep(struct weft_told_links *told,
 			 const struct weft_inventory_cable *cable,

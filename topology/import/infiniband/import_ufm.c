@@ -47,16 +47,6 @@ static int fail(const struct ufm *u, int line, const char *what)
 			    what);
 }
 
-/* The last number of "Port 19", "Blade 3_Port 1/7" or "19". */
-static uint32_t port_number(const char *name)
-{
-	const char *end = name + strlen(name), *at = end;
-
-	while (at > name && isdigit((unsigned char)at[-1]) && end - at < 6)
-		at--;
-	return at < end ? (uint32_t)strtoul(at, NULL, 10) : 0;
-}
-
 static int end_fill(struct ufm *u, const struct side *side, int line,
 		    struct weft_end *end)
 {
@@ -68,7 +58,7 @@ static int end_fill(struct ufm *u, const struct side *side, int line,
 	*end = (struct weft_end){
 		.kind = side->is_switch ? WEFT_END_SWITCH : WEFT_END_HOST,
 		.hca = WEFT_NONE,
-		.port = side->is_switch ? port_number(side->port) : 0,
+		.port = side->is_switch ? weft_port_number(side->port) : 0,
 	};
 	end->index = side->is_switch
 			     ? weft_inventory_switch(u->s, name, where, u->err)
