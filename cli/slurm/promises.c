@@ -8,10 +8,9 @@
  *   SwitchName=s0 Level=0 LinkSpeed=1 Nodes=n[00-03]
  *   BlockName=b0 BlockIndex=0 Nodes=n[00-03] BlockSize=4
  */
-#include "config.h" /* strptime is of the X/Open system interfaces */
-
 #include "cli/slurm/promises.h"
 
+#include "base/compare.h"
 #include "base/hostlist.h"
 #include "cli/command.h"
 #include "cli/slurm/slurm_fields.h"
@@ -105,13 +104,6 @@ static void topology_read(struct watch *w, FILE *in)
 
 /* ---- shares ---- */
 
-static int more_first(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return (x < y) - (x > y);
-}
-
 /* How many of the job's nodes are in each domain; of: the domain of each node,
  * below n_domains.  One that is in none stands alone. */
 static void shares_find(struct watch *w, const struct watched *job,
@@ -130,7 +122,8 @@ static void shares_find(struct watch *w, const struct watched *job,
 	for (uint32_t d = 0; count && d < n_domains; d++)
 		if (count[d])
 			w->share[w->n_shares++] = count[d];
-	qsort(w->share, w->n_shares, sizeof(*w->share), more_first);
+	qsort(w->share, w->n_shares, sizeof(*w->share),
+	      weft_compare_numbers_down);
 	free(count);
 }
 
@@ -203,16 +196,6 @@ static void note(struct watch *w, const struct watched *job,
 
 /* ---- what was asked for ---- */
 
-static bool date_read(const char *text, time_t *at)
-{
-	struct tm tm = {.tm_isdst = -1};
-
-	if (!text || !strptime(text, "%Y-%m-%dT%H:%M:%S", &tm))
-		return false;
-	*at = mktime(&tm);
-	return *at != (time_t)-1;
-}
-
 /* "1-00:05:00" in seconds; without an end for what is no time. */
 static double duration_read(const char *text)
 {
@@ -230,8 +213,8 @@ static bool has_waited(const char *record, const char *wait)
 {
 	time_t eligible, start;
 
-	return date_read(slurm_field(record, "EligibleTime"), &eligible) &&
-	       date_read(slurm_field(record, "StartTime"), &start) &&
+	return slurm_time(slurm_field(record, "EligibleTime"), &eligible) &&
+	       slurm_time(slurm_field(record, "StartTime"), &start) &&
 	       difftime(start, eligible) >= duration_read(wait);
 }
 
@@ -269,7 +252,7 @@ static bool split_holds(const struct watch *w, const struct weft_spec *spec)
 	if (w->n_shares != spec->n_split)
 		return false;
 	memcpy(part, spec->split, spec->n_split * sizeof(*part));
-	qsort(part, spec->n_split, sizeof(*part), more_first);
+	qsort(part, spec->n_split, sizeof(*part), weft_compare_numbers_down);
 	return memcmp(part, w->share, spec->n_split * sizeof(*part)) == 0;
 }
 

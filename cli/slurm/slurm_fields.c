@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* slurm_fields.c - fields of scontrol's one-line records */
+#include "config.h" /* strptime is of the X/Open system interfaces */
+
 #include "cli/slurm/slurm_fields.h"
 
 #include "base/bitset.h"
@@ -21,6 +23,16 @@ const char *slurm_field(const char *record, const char *key)
 		at += length;
 	}
 	return NULL;
+}
+
+bool slurm_time(const char *text, time_t *at)
+{
+	struct tm tm = {.tm_isdst = -1};
+
+	if (!text || !strptime(text, "%Y-%m-%dT%H:%M:%S", &tm))
+		return false;
+	*at = mktime(&tm);
+	return *at != (time_t)-1;
 }
 
 /* "0,2-4" up to ')' -> mask; 0 on anything else. */

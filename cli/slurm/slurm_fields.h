@@ -3,10 +3,15 @@
 #ifndef WEFT_CLI_SLURM_SLURM_FIELDS_H
 #define WEFT_CLI_SLURM_SLURM_FIELDS_H
 
+#include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 
 /* Value of " KEY=" in a record, or NULL; ends at a blank. */
 const char *slurm_field(const char *record, const char *key);
+
+/* Local time, as scontrol prints it; false: "Unknown" and the like, NULL. */
+bool slurm_time(const char *text, time_t *at);
 
 /* The GPUs of a GRES list that is in use, "gpu:h100:4(IDX:0,2-4),shard:0", up
  * to the first blank; bit k = GPU k.  Without indices the lowest are assumed.

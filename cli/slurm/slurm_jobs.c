@@ -7,14 +7,12 @@
  *   ... SystemComment=weft: ...; spec=tp=8 Comment=weft:tp=8,pp=2
  * They become a state file, so that there is one reader of jobs.
  */
-#include "config.h" /* strptime is of the X/Open system interfaces */
-
+#include "cli/slurm/slurm_jobs.h"
 #include "base/bitset.h"
 #include "base/hostlist.h"
 #include "cli/command.h"
 #include "cli/slurm/slurm_fields.h"
 #include "cli/slurm/slurm_job.h"
-#include "cli/slurm/slurm_jobs.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -27,17 +25,6 @@ struct writer {
 	uint64_t *taken; /* [n_nodes] GPUs that a job before has */
 	time_t now;
 };
-
-/* Local time, as scontrol prints it; false: "Unknown" and the like. */
-static bool time_parse(const char *text, time_t *at)
-{
-	struct tm tm = {.tm_isdst = -1};
-
-	if (!text || !strptime(text, "%Y-%m-%dT%H:%M:%S", &tm))
-		return false;
-	*at = mktime(&tm);
-	return *at != (time_t)-1;
-}
 
 /* One name's GPUs that no job has yet: a GPU shared by jobs is the first's. */
 static uint32_t write_node(struct writer *w, const char *name, uint64_t gpus,
@@ -148,7 +135,7 @@ static void write_job(struct writer *w, const char *record)
 		fprintf(out, "  - id: '%.*s'\n    gpus: '%s'\n",
 			(int)strspn(id, "0123456789_+"), id, text);
 		write_spec(w, record, n);
-		if (time_parse(slurm_field(record, "EndTime"), &end))
+		if (slurm_time(slurm_field(record, "EndTime"), &end))
 			fprintf(out, "    remaining_s: %.0f\n",
 				end > w->now ? difftime(end, w->now) : 0);
 	}
