@@ -99,12 +99,11 @@ libweft_lab_la_SOURCES = \
 	%D%/qap/qap_tabu_step.h \
 	%D%/qap/qap_tabu_wide.c \
 	%D%/replay/cmd_replay.c \
-	%D%/replay/columns.c \
-	%D%/replay/columns.h \
 	%D%/replay/contention.c \
 	%D%/replay/contention.h \
 	%D%/replay/job_trace.c \
 	%D%/replay/job_trace.h \
+	%D%/replay/job_trace_csv.c \
 	%D%/replay/job_trace_sacct.c \
 	%D%/replay/ledger.c \
 	%D%/replay/ledger.h \

@@ -14,11 +14,12 @@ struct job_trace_skipped {
 
 /* No cluster has more; beyond, a number means something else. */
 #define JOB_TRACE_MAX_GPUS 4194304
+#define JOB_TRACE_MAX_S	   1e12 /* thirty thousand years */
 
 /* Reads a trace, gzip'ed or not: one whose name ends in .swf or .swf.gz in the
  * Standard Workload Format, a processor counting as a GPU; one that begins as
  * "sacct --parsable2" prints it; any other as CSV with the columns that
- * `columns` names (columns.h; NULL: the usual ones). Rows without a time, a
+ * `columns` names (--columns; NULL: the usual ones). Rows without a time, a
  * duration or a GPU are counted and left out.  Of the CSV's other columns, tp,
  * cp, ep, etp, pp, vpp, dp, zero, mbs, gbs and seq, and model beside one of
  * them, say how a job is split.  Free the stream in either case. */

@@ -155,8 +155,8 @@ fuzz_lab_sources = \
 	lab/map/metis.c \
 	lab/map/qaplib.c \
 	lab/map/scan.c \
-	lab/replay/columns.c \
 	lab/replay/job_trace.c \
+	lab/replay/job_trace_csv.c \
 	lab/replay/job_trace_sacct.c \
 	lab/replay/time_text.c \
 	lab/replay/stream.c \

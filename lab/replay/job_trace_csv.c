@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* columns.c - what the columns of a foreign table mean, and in which unit */
-#include "lab/replay/columns.h"
+/* job_trace_csv.c - job traces as tables, whatever their columns are called */
+#include "lab/replay/job_trace.h"
 
+#include "base/csv.h"
 #include "base/suggest.h"
 #include "lab/replay/time_text.h"
 
@@ -10,6 +11,38 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+enum column_role {
+	COLUMN_SUBMIT,	 /* when: seconds, or a date and time */
+	COLUMN_DURATION, /* how long */
+	COLUMN_GPUS,	 /* how many */
+	COLUMN_JOB,	 /* its name */
+	N_COLUMN_ROLES
+};
+
+#define COLUMN_FACTORS 4
+
+/* Column or constant. */
+struct column_factor {
+	uint32_t column; /* index in the table; its n_columns: `constant` */
+	double constant;
+};
+
+/* (the product of the first part less that of the second) * unit */
+struct column_sum {
+	uint32_t n[2];
+	struct column_factor part[2][COLUMN_FACTORS];
+	double unit;
+};
+
+/* What the columns of the table mean, and in which unit:
+ * "submit=timestamp,duration=end-start:ms,gpus=workers*8,job=name". */
+struct columns {
+	const struct csv *csv;
+	const char *path; /* of the table, for messages */
+	struct column_sum role[N_COLUMN_ROLES];
+	bool has_job;
+};
 
 /* Longest name of a column that can be spoken of. */
 #define MAX_NAME 120
@@ -213,8 +246,12 @@ static int roles_read(const struct asking *a, struct columns *columns,
 	return 0;
 }
 
-int columns_find(const char *text, const struct csv *csv, const char *path,
-		 struct columns *columns, struct weft_error *err)
+/* Finds the columns that `text`, the value of --columns, names in the table;
+ * roles that it leaves out have the columns submit_s, duration_s, gpus and,
+ * where there is one, job.  NULL leaves out all.  Keeps csv and path. */
+static int columns_find(const char *text, const struct csv *csv,
+			const char *path, struct columns *columns,
+			struct weft_error *err)
 {
 	const struct asking a = {text ? text : "", csv, err};
 	bool given[N_COLUMN_ROLES] = {false};
@@ -245,7 +282,8 @@ int columns_find(const char *text, const struct csv *csv, const char *path,
 	return 0;
 }
 
-bool columns_empty(const char *cell)
+/* What programs write where there is nothing. */
+static bool columns_empty(const char *cell)
 {
 	static const char *const words[] = {"",	    "-",   "nan", "none",
 					    "null", "n/a", "nat", "inf"};
@@ -278,8 +316,10 @@ static int factor_value(const struct columns *columns,
 			    csv->name[factor->column], cell);
 }
 
-int columns_number(const struct columns *columns, enum column_role role,
-		   uint32_t row, double *value, struct weft_error *err)
+/* A number of a row.  Returns 1; 0 where a cell is empty; -1 with err, which
+ * has path, line and column. */
+static int columns_number(const struct columns *columns, enum column_role role,
+			  uint32_t row, double *value, struct weft_error *err)
 {
 	const struct column_sum *sum = &columns->role[role];
 	double part[2] = {0, 0}, factor;
@@ -302,7 +342,8 @@ int columns_number(const struct columns *columns, enum column_role role,
 			    "%s is beyond all numbers", roles[role].name);
 }
 
-const char *columns_job(const struct columns *columns, uint32_t row)
+/* Name of a row's job, or "". */
+static const char *columns_job(const struct columns *columns, uint32_t row)
 {
 	const struct csv *csv = columns->csv;
 	uint32_t column = columns->role[COLUMN_JOB].part[0][0].column;
@@ -310,4 +351,154 @@ const char *columns_job(const struct columns *columns, uint32_t row)
 	if (!columns->has_job || column >= csv->n_columns)
 		return "";
 	return csv->cell[(size_t)row * csv->n_columns + column];
+}
+
+/* ---- jobs ---- */
+
+/* Columns that are keys of a spec.  The last means a model only beside one of
+ * the others: in many traces it is the GPU's. */
+static const char *const axes[] = {"tp", "cp",	 "ep",	"etp", "pp",  "vpp",
+				   "dp", "zero", "mbs", "gbs", "seq", "model"};
+#define N_AXES (sizeof(axes) / sizeof(axes[0]))
+
+struct table {
+	const char *path;
+	struct csv csv;
+	struct columns columns;
+	uint32_t axis[N_AXES]; /* column, or csv.n_columns */
+};
+
+/* A whole number, whether or not it is written as one. */
+static bool number_read(const char *cell, double *value)
+{
+	char *end;
+
+	*value = strtod(cell, &end);
+	return end != cell && !*end && *value >= 0 && *value <= UINT32_MAX &&
+	       *value == floor(*value);
+}
+
+/* "tp=8,pp=2", of the cells that say something. */
+static void axes_write(const struct table *t, uint32_t row, char *text,
+		       size_t size)
+{
+	size_t n = 0;
+	double whole;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < N_AXES; i++) {
+		const char *cell;
+
+		if (t->axis[i] == t->csv.n_columns ||
+		    (n == 0 && i == N_AXES - 1))
+			continue;
+		cell = t->csv.cell[(size_t)row * t->csv.n_columns + t->axis[i]];
+		if (columns_empty(cell) || n >= size)
+			continue;
+		/* where a cell was empty, some programs write all as "8.0" */
+		if (number_read(cell, &whole))
+			n += (size_t)snprintf(text + n, size - n, "%s%s=%.0f",
+					      n ? "," : "", axes[i], whole);
+		else
+			n += (size_t)snprintf(text + n, size - n, "%s%s=%.60s",
+					      n ? "," : "", axes[i], cell);
+	}
+}
+
+bool job_trace_axes(const char *spec)
+{
+	for (const char *at = spec; *at; at += strcspn(at, ","), at += !!*at) {
+		size_t n = strcspn(at, "=,"), i = 0;
+
+		while (i < N_AXES &&
+		       (strlen(axes[i]) != n || strncmp(axes[i], at, n) != 0))
+			i++;
+		if (i == N_AXES || at[n] != '=')
+			return false;
+	}
+	return true;
+}
+
+/* 1: *job is one; 0: counted as none. */
+static int job_read(const struct table *t, uint32_t row,
+		    struct weft_stream_job *job,
+		    struct job_trace_skipped *skipped, struct weft_error *err)
+{
+	uint32_t *count[] = {[COLUMN_SUBMIT] = &skipped->no_submit,
+			     [COLUMN_DURATION] = &skipped->no_duration,
+			     [COLUMN_GPUS] = &skipped->no_gpus};
+	double value[COLUMN_GPUS + 1];
+
+	for (int i = 0; i <= COLUMN_GPUS; i++) {
+		int rc = columns_number(&t->columns, (enum column_role)i, row,
+					&value[i], err);
+
+		if (rc < 0)
+			return -1;
+		if (rc == 0 || (i != COLUMN_SUBMIT && value[i] <= 0)) {
+			++*count[i];
+			return 0;
+		}
+	}
+	if (value[COLUMN_GPUS] > JOB_TRACE_MAX_GPUS)
+		return weft_fail_at(err, WEFT_EINVAL, t->path, t->csv.line[row],
+				    0,
+				    "a job of %.0f GPUs: expected at most %u",
+				    value[COLUMN_GPUS], JOB_TRACE_MAX_GPUS);
+	if (fabs(value[COLUMN_SUBMIT]) > JOB_TRACE_MAX_S ||
+	    value[COLUMN_DURATION] > JOB_TRACE_MAX_S)
+		return weft_fail_at(err, WEFT_EINVAL, t->path, t->csv.line[row],
+				    0,
+				    "more than thirty thousand years: is the "
+				    "unit right? (submit=COLUMN:us)");
+	job->submit_s = value[COLUMN_SUBMIT];
+	job->duration_s = value[COLUMN_DURATION];
+	/* a share of a GPU has one */
+	job->gpus = (uint32_t)ceil(value[COLUMN_GPUS]);
+	return 1;
+}
+
+static int rows_read(const struct table *t, struct weft_stream *stream,
+		     struct job_trace_skipped *skipped, struct weft_error *err)
+{
+	struct weft_stream_job job;
+	char line[32], text[N_AXES * 72];
+
+	for (uint32_t row = 0; row < t->csv.n_rows; row++) {
+		int rc = job_read(t, row, &job, skipped, err);
+
+		if (rc < 0)
+			return -1;
+		if (rc == 0)
+			continue;
+		axes_write(t, row, text, sizeof(text));
+		job.axes = text;
+		job.name = columns_job(&t->columns, row);
+		if (!*job.name) {
+			snprintf(line, sizeof(line), "line %d",
+				 t->csv.line[row]);
+			job.name = line;
+		}
+		if (weft_stream_add(stream, &job, err))
+			return -1;
+	}
+	return 0;
+}
+
+int job_trace_csv(const char *path, const char *columns,
+		  struct weft_stream *stream, struct job_trace_skipped *skipped,
+		  struct weft_error *err)
+{
+	struct table t = {.path = path};
+	int rc = -1;
+
+	if (csv_load(path, &t.csv, err) ||
+	    columns_find(columns, &t.csv, path, &t.columns, err))
+		goto out;
+	for (size_t i = 0; i < N_AXES; i++)
+		t.axis[i] = csv_column(&t.csv, axes[i]);
+	rc = rows_read(&t, stream, skipped, err);
+out:
+	csv_free(&t.csv);
+	return rc;
 }
