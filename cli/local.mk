@@ -100,7 +100,6 @@ libweft_cli_la_SOURCES = \
 	%D%/status/fleet_html.c \
 	%D%/status/history.c \
 	%D%/status/prometheus.c \
-	%D%/status/prometheus.h \
 	%D%/status/room.c \
 	%D%/status/room.h \
 	%D%/status/saved_report.c \

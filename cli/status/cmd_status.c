@@ -8,7 +8,6 @@
 #include "cli/slurm/slurm_jobs.h"
 #include "cli/slurm/slurm_state.h"
 #include "cli/status/fleet.h"
-#include "cli/status/prometheus.h"
 #include "cli/status/status.h"
 
 #include <stdio.h>

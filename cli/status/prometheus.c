@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* prometheus.c - metrics in Prometheus' text format, version 0.0.4 */
-#include "cli/status/prometheus.h"
+#include "cli/status/status.h"
 
 #include <errno.h>
 #include <inttypes.h>

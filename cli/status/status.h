@@ -4,6 +4,7 @@
 #define WEFT_CLI_STATUS_STATUS_H
 
 #include "cli/slurm/promises.h"
+#include "cli/slurm/saved.h"
 #include "cli/slurm/site.h"
 #include "cli/slurm/slurm_job.h"
 #include "cli/slurm/snapshot.h"
@@ -28,5 +29,11 @@ struct status {
 void status_text(const struct status *status);
 /* {"schema": "weft.status/1", ...} */
 int status_json(const struct status *status, struct weft_error *err);
+
+/* prometheus.c: the status and the last week's records (NULL: not known), as a
+ * text file for Prometheus' node_exporter, into path in one step, "-": standard
+ * output. */
+int prometheus_write(const struct status *status, const struct saved *saved,
+		     const char *path, struct weft_error *err);
 
 #endif

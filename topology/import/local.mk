@@ -46,7 +46,6 @@ libweft_import_la_SOURCES = \
 	%D%/slurm/slurm_topology.c \
 	%D%/slurm/slurm_topology.h \
 	%D%/slurm/slurm_torus.c \
-	%D%/slurm/slurm_torus.h \
 	# End of libweft_import_la_SOURCES
 if HAVE_HWLOC
 libweft_import_la_SOURCES += %D%/node/import_hwloc_xml.c

@@ -12,8 +12,8 @@
  * All topologies of the file are checked; one is imported: the one asked for,
  * else the default of the cluster, else the first that is not flat.
  */
+#include "base/yaml.h"
 #include "topology/import/slurm/slurm_topology.h"
-#include "topology/import/slurm/slurm_torus.h"
 
 #include <stdlib.h>
 #include <string.h>

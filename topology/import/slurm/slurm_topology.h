@@ -73,4 +73,13 @@ int weft_slurm_fail(struct weft_slurm_at at, struct weft_error *err,
 		    const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+struct weft_yaml;
+struct weft_yaml_node;
+
+/* slurm_torus.c: one of `toruses` of topology.yaml: checked as Slurm does and,
+ * unless s is NULL, added as a group of hosts with x fastest. */
+int weft_slurm_torus(struct weft_inventory *s, const struct weft_yaml *doc,
+		     const struct weft_yaml_node *node, uint32_t source,
+		     struct weft_error *err);
+
 #endif

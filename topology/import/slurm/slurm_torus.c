@@ -9,9 +9,10 @@
  *	placements:			shapes that jobs may take
  *	  - {dims: {...}, anchor_seed: {...}, anchor_spacing: {...}}
  */
-#include "topology/import/slurm/slurm_torus.h"
-#include "base/hostlist.h"
 #include "topology/import/slurm/slurm_topology.h"
+
+#include "base/hostlist.h"
+#include "base/yaml.h"
 
 #include <stdlib.h>
 #include <string.h>
