@@ -9,7 +9,6 @@ libweft_cli_la_SOURCES = \
 	%D%/audit/cmd_audit.c \
 	%D%/audit/waivers.c \
 	%D%/audit/waivers.h \
-	%D%/clock.h \
 	%D%/cmd.c \
 	%D%/cmd.h \
 	%D%/command.c \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cmd_draw.c - weft draw: a picture of a fabric, what is free, and a job */
-#include "cli/clock.h"
+#include "base/clock.h"
 #include "cli/cmd.h"
 #include "cli/draw/drawing.h"
 #include "cli/fold.h"
@@ -177,7 +177,7 @@ static const struct option_row options[] = {
 static void progress_print(void *context, const char *text)
 {
 	const struct sketch *sketch = context;
-	double elapsed_s = clock_now_s() - sketch->start_s;
+	double elapsed_s = weft_clock_s() - sketch->start_s;
 
 	if (elapsed_s > PATIENCE_S)
 		fprintf(stderr, "weft: %.1f s: %s\n", elapsed_s, text);
@@ -254,7 +254,7 @@ int cmd_draw(int argc, char **argv)
 		.doc = "A picture of a fabric: its domains, what is free, and "
 		       "where a job would run.",
 	};
-	struct sketch sketch = {.start_s = clock_now_s()};
+	struct sketch sketch = {.start_s = weft_clock_s()};
 	struct weft_error err = {0};
 	bool absent;
 	int result;

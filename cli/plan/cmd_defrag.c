@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cmd_defrag.c - weft defrag: what to wait for, or to move, for a better place
  */
+#include "base/clock.h"
 #include "base/hostlist.h"
 #include "base/size.h"
-#include "cli/clock.h"
 #include "cli/cmd.h"
 #include "cli/option.h"
 #include "cli/plan/blockers_report.h"
@@ -67,7 +67,7 @@ static int find(struct defrag *d, struct weft_error *err)
 		.most_cost_ratio = d->most_cost_ratio,
 		.budget_s = d->budget_s / 2,
 	};
-	double start_s = clock_now_s();
+	double start_s = weft_clock_s();
 
 	if (weft_place(r->fabric, &r->job, &r->occupancy, NULL, &d->now, err) ||
 	    weft_blockers(&wait, &d->blockers, err) ||
@@ -75,7 +75,7 @@ static int find(struct defrag *d, struct weft_error *err)
 		return -1;
 	d->now.n_why = 0;
 	weft_blockers_explain(&wait, &d->blockers, &d->now);
-	d->elapsed_s = clock_now_s() - start_s;
+	d->elapsed_s = weft_clock_s() - start_s;
 	return 0;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cmd_plan.c - weft plan: where would this job run, at what cost, and why */
-#include "cli/clock.h"
+#include "base/clock.h"
 #include "cli/cmd.h"
 #include "cli/option.h"
 #include "cli/plan/gain.h"
@@ -127,7 +127,7 @@ struct plan {
 static void progress_print(void *listener, const char *text)
 {
 	const struct plan *plan = listener;
-	double elapsed_s = clock_now_s() - plan->start_s;
+	double elapsed_s = weft_clock_s() - plan->start_s;
 
 	if (elapsed_s > 1)
 		fprintf(stderr, "weft: %.1f s: %s\n", elapsed_s, text);
@@ -240,7 +240,7 @@ static int place(struct plan *plan, struct weft_placement *placement,
 	}
 	plan->options.progress = progress_print;
 	plan->options.listener = plan;
-	plan->start_s = clock_now_s();
+	plan->start_s = weft_clock_s();
 	rc = weft_place(request->fabric, &request->job, &request->occupancy,
 			&plan->options, placement, err);
 	if (plan->options.certificate && fclose(plan->options.certificate))
@@ -278,7 +278,7 @@ static int answer(struct plan *plan, bool *placed, struct weft_error *err)
 	plan->options.objective = &request->objective;
 	if (place(plan, &placement, err))
 		goto out;
-	report.elapsed_s = clock_now_s() - plan->start_s;
+	report.elapsed_s = weft_clock_s() - plan->start_s;
 	*placed = placement.placed;
 	if (wishes_explain(request, &plan->options, &placement, err))
 		goto out;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cmd_score.c - weft score: what an allocation made elsewhere costs */
-#include "cli/clock.h"
+#include "base/clock.h"
 #include "cli/cmd.h"
 #include "cli/option.h"
 #include "cli/plan/gain.h"
@@ -111,12 +111,12 @@ static int answer(struct score *score, double *cost, struct weft_error *err)
 	if (!where || where_read(score, where, err) ||
 	    request_contend(request, where, request->job.n_gpus, err))
 		goto out;
-	start_s = clock_now_s();
+	start_s = weft_clock_s();
 	if (weft_place_score(request->fabric, &request->job,
 			     &request->occupancy, where, &placement, err) ||
 	    order_explain(request, where, &placement, err))
 		goto out;
-	report.elapsed_s = clock_now_s() - start_s;
+	report.elapsed_s = weft_clock_s() - start_s;
 	if (verdict_find(request, &placement, &verdict, err) ||
 	    gain_find(request, &placement, &verdict, false, &gain, err))
 		goto out;

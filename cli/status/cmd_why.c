@@ -2,9 +2,9 @@
 /* cmd_why.c - weft why: why a job of the running Slurm is where it is, or still
  * waits
  */
+#include "base/clock.h"
 #include "base/hostlist.h"
 #include "base/size.h"
-#include "cli/clock.h"
 #include "cli/cmd.h"
 #include "cli/option.h"
 #include "cli/plan/axes.h"
@@ -405,7 +405,7 @@ static int answer(struct why *why, struct weft_error *err)
 	struct report report = {.placement = &why->placement,
 				.verdict = &why->verdict,
 				.gain = &why->gain};
-	double start_s = clock_now_s();
+	double start_s = weft_clock_s();
 
 	if (slurm_job_read(why->id, &why->job, err) < 0)
 		return -1;
@@ -430,7 +430,7 @@ static int answer(struct why *why, struct weft_error *err)
 	report.blockers = why->job.waits && why->request.running.n
 				  ? &why->blockers
 				  : NULL;
-	report.elapsed_s = clock_now_s() - start_s;
+	report.elapsed_s = weft_clock_s() - start_s;
 	if (why->request.json)
 		return json_print(why, &report, err);
 	text_print(why, &report);

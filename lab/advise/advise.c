@@ -7,7 +7,8 @@
  */
 #include "lab/advise/advise.h"
 
-#include "cli/clock.h"
+#include "base/clock.h"
+#include "base/compare.h"
 #include "costmodel/job/memory.h"
 #include "costmodel/job/software.h"
 #include "costmodel/time/range.h"
@@ -110,7 +111,7 @@ static void *worker(void *argument)
 {
 	struct work *work = argument;
 
-	while (clock_now_s() < work->end_s) {
+	while (weft_clock_s() < work->end_s) {
 		uint32_t i = atomic_fetch_add(&work->next, 1);
 
 		if (i >= work->n)
@@ -136,13 +137,6 @@ static void try_all(struct work *work)
 		pthread_join(threads[--n], NULL);
 }
 
-static int index_compare(const void *left, const void *right)
-{
-	uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-
-	return (a > b) - (a < b);
-}
-
 /* GPUs that placement would give a job of this size, in tree order.  1: none,
  * and why. */
 static int gpus_choose(const struct advise_question *q, uint32_t *where,
@@ -166,7 +160,8 @@ static int gpus_choose(const struct advise_question *q, uint32_t *where,
 		else
 			memcpy(where, placement.where,
 			       q->space->gpus * sizeof(*where));
-		qsort(where, q->space->gpus, sizeof(*where), index_compare);
+		qsort(where, q->space->gpus, sizeof(*where),
+		      weft_compare_numbers);
 	}
 	weft_placement_free(&placement);
 	weft_job_free(&job);
@@ -197,7 +192,7 @@ static void place_best(const struct work *work, struct advise_answer *answer,
 		struct layout placed = answer->layouts[i];
 		struct weft_job job = {0};
 
-		if (clock_now_s() + PLACE_S > end_s)
+		if (weft_clock_s() + PLACE_S > end_s)
 			break;
 		if (job_of(q, &placed, &job) == 0 &&
 		    weft_place(q->fabric, &job, q->free, &options, &placement,
@@ -246,7 +241,7 @@ int advise(const struct advise_question *question, struct advise_answer *answer,
 {
 	uint32_t *where =
 		weft_calloc(question->space->gpus, sizeof(*where), err);
-	double start_s = clock_now_s();
+	double start_s = weft_clock_s();
 	struct work work = {
 		.q = question,
 		.where = where,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cmd_advise.c - weft advise: the layouts that fit, the fastest first */
+#include "base/clock.h"
 #include "base/size.h"
-#include "cli/clock.h"
 #include "cli/cmd.h"
 #include "cli/option.h"
 #include "cli/plan/request.h"
@@ -223,7 +223,7 @@ static void answer_text(const struct query *q,
 
 static int answer(struct query *q, struct weft_error *err)
 {
-	double start_s = clock_now_s();
+	double start_s = weft_clock_s();
 	struct layout_space space = {.gpus = 0};
 	struct advise_question question = {
 		.space = &space,
@@ -253,7 +253,7 @@ static int answer(struct query *q, struct weft_error *err)
 		question.fabric->n_gpus / question.fabric->levels[0].n_domains;
 	rc = advise(&question, &found, err);
 	if (rc == 0 && q->json)
-		rc = answer_json(q, &question, &found, clock_now_s() - start_s,
+		rc = answer_json(q, &question, &found, weft_clock_s() - start_s,
 				 err);
 	else if (rc == 0)
 		answer_text(q, &question, &found);

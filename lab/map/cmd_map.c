@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cmd_map.c - weft map: the optimiser alone, on anyone's problem */
+#include "base/clock.h"
 #include "base/size.h"
-#include "cli/clock.h"
 #include "cli/cmd.h"
 #include "cli/option.h"
 #include "cli/report.h"
@@ -358,7 +358,7 @@ int cmd_map(int argc, char **argv)
 		       "Ctrl-C takes the best found so far.",
 	};
 	struct map_options o = {
-		.start_s = clock_now_s(),
+		.start_s = weft_clock_s(),
 		.work = UINT64_MAX,
 		.n_threads = 1,
 	};
@@ -369,7 +369,7 @@ int cmd_map(int argc, char **argv)
 	command_line_read(&line, argc, argv, &o);
 	o.stop = stop_on_signal();
 	rc = o.qap ? map_qap(&o, &answer, &err) : map_tree(&o, &answer, &err);
-	answer.elapsed_s = clock_now_s() - o.start_s;
+	answer.elapsed_s = weft_clock_s() - o.start_s;
 	if (rc == 0 && answer.n_left)
 		fprintf(stderr,
 			"weft: %s: %u numbers after the two matrices are not "

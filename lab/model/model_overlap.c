@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* model_overlap.c - weft model overlap: hidden and exposed communication, as
  * profilers recorded it */
-#include "cli/clock.h"
+#include "base/clock.h"
 #include "cli/cmd.h"
 #include "lab/model/options.h"
 #include "lab/model/overlap.h"
@@ -134,7 +134,7 @@ struct progress {
 static void progress_say(void *context, double part)
 {
 	struct progress *p = context;
-	double now = clock_now_s();
+	double now = weft_clock_s();
 	double pause = p->on_terminal ? 0.25 : 10;
 
 	if (now - p->start_s < 2 || now - p->said_s < pause)
@@ -157,7 +157,7 @@ static int trace_take(struct overlap_answer *a, uint32_t i,
 {
 	struct progress progress = {
 		.file = a->files[i],
-		.start_s = clock_now_s(),
+		.start_s = weft_clock_s(),
 		.on_terminal = isatty(STDERR_FILENO),
 	};
 	struct weft_trace_options read = {.progress = progress_say,

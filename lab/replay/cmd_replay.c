@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cmd_replay.c - weft replay: a stream of jobs under several policies */
 #include "base/bitset.h"
+#include "base/clock.h"
 #include "base/hostlist.h"
-#include "cli/clock.h"
 #include "cli/cmd.h"
 #include "cli/option.h"
 #include "lab/lab.h"
@@ -347,7 +347,7 @@ static const struct option_row options[] = {
 static int progress_tell(void *context, uint32_t done, uint32_t n)
 {
 	struct replay *replay = context;
-	double now_s = clock_now_s();
+	double now_s = weft_clock_s();
 
 	if (*replay->stop)
 		return -1;
@@ -420,7 +420,7 @@ static int policies_run(struct replay *replay, struct weft_error *err)
 	replay->options.context = replay;
 	replay->options.progress = progress_tell;
 	replay->options.started = replay->csv ? started : NULL;
-	replay->told_s = person ? clock_now_s() : (double)INFINITY;
+	replay->told_s = person ? weft_clock_s() : (double)INFINITY;
 	replay->stop = stop_on_signal();
 	while (n < replay->n_policies && !(*replay->stop && n)) {
 		struct weft_error why = {0};

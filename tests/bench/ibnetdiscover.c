@@ -2,21 +2,13 @@
 /* ibnetdiscover.c - how long a large InfiniBand fabric takes from its capture
  * to its fabric file: 4,000 hosts with eight adapters each, three tiers
  */
+#include "base/clock.h"
 #include "tests/lib/ibnet.h"
 #include "topology/hierarchy/hierarchy.h"
 #include "topology/import/import.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
-
-static double now_s(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
 
 struct times {
 	double read_s, levels_s, write_s;
@@ -28,19 +20,19 @@ static int once(const char *text, size_t size, struct times *t, uint32_t *hcas)
 	struct weft_error err = {0};
 	struct weft_inventory s = {0};
 	struct weft_hierarchy *hierarchy = NULL;
-	double start = now_s();
+	double start = weft_clock_s();
 	char *yaml = NULL;
 
 	if (weft_import_text(&s, weft_importer_find("ibnetdiscover", &err),
 			     text, size, "bench", NULL, NULL, &err) == 0 &&
 	    weft_inventory_finish(&s, &err) == 0) {
-		t->read_s = now_s() - start;
+		t->read_s = weft_clock_s() - start;
 		hierarchy = weft_hierarchy_build(&s, &options, &err);
-		t->levels_s = now_s() - start - t->read_s;
+		t->levels_s = weft_clock_s() - start - t->read_s;
 	}
 	if (hierarchy)
 		yaml = weft_inventory_write(&s, hierarchy, &options, &err);
-	t->write_s = now_s() - start - t->read_s - t->levels_s;
+	t->write_s = weft_clock_s() - start - t->read_s - t->levels_s;
 	*hcas = s.n_hcas;
 	if (!yaml)
 		fprintf(stderr, "%s\n", err.text);

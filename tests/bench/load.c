@@ -5,13 +5,15 @@
  *
  * Times are the least of several runs: others share the machine.
  */
+#include "base/clock.h"
+#include "topology/cabling.h"
+#include "topology/fabric.h"
 #include "topology/synth.h"
 
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <yaml.h>
 
@@ -21,18 +23,10 @@
 #define LEAFS  400u
 #define SPINES 8u
 
-static double seconds(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 /* All events of the text, or < 0. */
 static double libyaml_s(const char *text, size_t size)
 {
-	double start = seconds();
+	double start = weft_clock_s();
 	yaml_parser_t parser;
 	bool done = false;
 
@@ -51,7 +45,7 @@ static double libyaml_s(const char *text, size_t size)
 		yaml_event_delete(&event);
 	}
 	yaml_parser_delete(&parser);
-	return seconds() - start;
+	return weft_clock_s() - start;
 }
 
 static size_t resident_bytes(void)
@@ -69,14 +63,14 @@ static int measure(const char *name, const char *text)
 
 	for (int run = 0; run < RUNS; run++) {
 		size_t before = resident_bytes();
-		double start = seconds(), once = libyaml_s(text, size);
+		double start = weft_clock_s(), once = libyaml_s(text, size);
 		struct weft_error err = {0};
 		struct weft_fabric *f;
 
 		yaml_s = once < yaml_s ? once : yaml_s;
-		start = seconds();
+		start = weft_clock_s();
 		f = weft_fabric_parse(text, size, name, &err);
-		once = seconds() - start;
+		once = weft_clock_s() - start;
 		if (!f) {
 			fprintf(stderr, "bench: %s:%d:%d: %s\n", name, err.line,
 				err.column, err.text);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* matrix.c - how long the matrix of a large job and its cost take, and how much
  * memory; one JSON object per line */
+#include "base/clock.h"
 #include "costmodel/time/cost.h"
 #include "costmodel/traffic/schedule.h"
 #include "topology/synth.h"
@@ -9,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 
 #define FABRIC	"pod:4 leaf:16 node:32 gpu:8"
 #define REPEATS 9
@@ -26,14 +26,6 @@ struct times {
 	double schedule_s, matrix_s, cost_s;
 };
 
-static double clock_s(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
 static double peak_bytes(void)
 {
 	struct rusage usage;
@@ -46,7 +38,7 @@ static int measure(const struct weft_fabric *f, const struct weft_spec *spec,
 		   const uint32_t *where, struct times *times,
 		   struct weft_error *err)
 {
-	double start_s = clock_s();
+	double start_s = weft_clock_s();
 	struct weft_schedule schedule = {0};
 	struct weft_traffic traffic = {0};
 	struct weft_model model;
@@ -58,15 +50,15 @@ static int measure(const struct weft_fabric *f, const struct weft_spec *spec,
 	    weft_spec_grid(spec, &grid, err) ||
 	    weft_schedule_build(spec, &model, &schedule, err))
 		goto out;
-	times->schedule_s = clock_s() - start_s;
-	start_s = clock_s();
+	times->schedule_s = weft_clock_s() - start_s;
+	start_s = weft_clock_s();
 	if (weft_traffic_build(spec, &model, &grid, &traffic, err))
 		goto out;
-	times->matrix_s = clock_s() - start_s;
-	start_s = clock_s();
+	times->matrix_s = weft_clock_s() - start_s;
+	start_s = weft_clock_s();
 	if (weft_cost(f, &traffic, where, NULL, &cost, err))
 		goto out;
-	times->cost_s = clock_s() - start_s;
+	times->cost_s = weft_clock_s() - start_s;
 	rc = 0;
 out:
 	weft_traffic_free(&traffic);

@@ -5,7 +5,7 @@
  * and takes the time of a program.  The price is a plain sum of its own, so
  * that weft's is checked against it.
  */
-#include "cli/clock.h"
+#include "base/clock.h"
 #include "lab/map/arch.h"
 #include "lab/map/metis.h"
 
@@ -521,7 +521,7 @@ static int run_time(char **arg, struct weft_error *err)
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_addopen(&actions, 1, arg[0],
 					 O_WRONLY | O_CREAT | O_TRUNC, 0666);
-	start_s = clock_now_s();
+	start_s = weft_clock_s();
 	rc = posix_spawnp(&pid, arg[1], &actions, NULL, arg + 1, environ);
 	posix_spawn_file_actions_destroy(&actions);
 	if (rc)
@@ -529,7 +529,7 @@ static int run_time(char **arg, struct weft_error *err)
 				    strerror(rc));
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
-	printf("%.3f\n", 1e3 * (clock_now_s() - start_s));
+	printf("%.3f\n", 1e3 * (weft_clock_s() - start_s));
 	if (!WIFEXITED(status) || WEXITSTATUS(status))
 		return weft_fail(err, WEFT_EIO, "%s failed", arg[1]);
 	return 0;

@@ -2,6 +2,7 @@
 /* fabric.c - names, distances and size of fabrics; random ones against a naive
  * model */
 #include "topology/fabric.h"
+#include "base/clock.h"
 #include "tests/lib/fabric.h"
 #include "topology/synth.h"
 
@@ -10,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 static void gpus_are_found_by_name_and_index(void **state)
 {
@@ -297,28 +297,20 @@ static void the_same_gpu_is_at_distance_zero(void **state)
 	weft_fabric_free(f);
 }
 
-static double seconds(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
 static void a_hundred_thousand_gpus_load_fast_and_small(void **state)
 {
 	const struct weft_synth_options options = {.rails = 8};
 	struct weft_error err = {0};
 	char *text = weft_synth("pod:8 leaf:50 node:32 gpu:8", &options, &err);
 	size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
-	double start = seconds(), elapsed;
+	double start = weft_clock_s(), elapsed;
 	struct weft_fabric *f;
 	size_t resident;
 
 	(void)state;
 	assert_no_error(&err);
 	f = weft_fabric_parse(text, strlen(text), "big", &err);
-	elapsed = seconds() - start;
+	elapsed = weft_clock_s() - start;
 	resident = mallinfo2().uordblks + mallinfo2().hblkhd - before;
 	assert_no_error(&err);
 	assert_int_equal(f->n_gpus, 102400);
