@@ -2,9 +2,9 @@
 /* audit_json.c - what an audit has found, for programs */
 #include "cli/audit/audit.h"
 #include "cli/fabric/findings.h"
+#include "cli/json.h"
 #include "cli/report.h"
 
-#include <math.h>
 #include <stdio.h>
 
 static json_t *tiers_json(const struct audit *a)
@@ -53,9 +53,7 @@ static json_t *freed_json(const struct audit *a, const struct weft_fragment *x)
 	return json_pack("{s:s, s:o, s:I, s:o}", "domain",
 			 a->fabric->domains[x->domain].name, "jobs",
 			 jobs_json(a, x), "gpus", (json_int_t)x->n_gpus,
-			 "remaining_s",
-			 isfinite(x->remaining_s) ? json_real(x->remaining_s)
-						  : json_null());
+			 "remaining_s", json_real_or_null(x->remaining_s));
 }
 
 static json_t *fits_json(const struct room *c, uint32_t level)

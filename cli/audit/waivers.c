@@ -2,6 +2,7 @@
 /* waivers.c - which findings are accepted */
 #include "cli/audit/waivers.h"
 #include "base/suggest.h"
+#include "cli/json.h"
 
 #include <ctype.h>
 #include <fnmatch.h>
@@ -77,13 +78,6 @@ static void key_write(const char *code, const char *place, const char *text,
 	snprintf(key, size, "%s %s %s", code, place, text);
 }
 
-static const char *text_of(const json_t *object, const char *key)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-
-	return text ? text : "";
-}
-
 int waivers_baseline(struct waivers *waivers, const char *path,
 		     struct weft_error *err)
 {
@@ -106,8 +100,9 @@ int waivers_baseline(struct waivers *waivers, const char *path,
 		waivers->baseline = json_object();
 	json_array_foreach(findings, i, finding)
 	{
-		key_write(text_of(finding, "code"), text_of(finding, "where"),
-			  text_of(finding, "text"), key, sizeof(key));
+		key_write(json_text_of(finding, "code"),
+			  json_text_of(finding, "where"),
+			  json_text_of(finding, "text"), key, sizeof(key));
 		json_object_set_new(waivers->baseline, key, json_true());
 	}
 	json_decref(root);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cmd_fabric.c - weft fabric: checks a fabric and prints its shape */
+#include "base/compare.h"
 #include "base/size.h"
 #include "cli/cmd.h"
+#include "cli/json.h"
 #include "cli/report.h"
 #include "costmodel/time/cost.h"
 #include "topology/cabling.h"
@@ -9,7 +11,6 @@
 
 #include <argp.h>
 #include <jansson.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,16 +28,9 @@ static const char *const of_three[N_OF_THREE] = {"min", "median", "max"};
 
 /* ---- uplinks ---- */
 
-static int compare(const void *pa, const void *pb)
-{
-	double a = *(const double *)pa, b = *(const double *)pb;
-
-	return (a > b) - (a < b);
-}
-
 static void three_take(double *values, uint32_t n, double three[N_OF_THREE])
 {
-	qsort(values, n, sizeof(*values), compare);
+	qsort(values, n, sizeof(*values), weft_compare_reals);
 	three[LEAST] = values[0];
 	three[MEDIAN] = values[n / 2];
 	three[MOST] = values[n - 1];
@@ -319,12 +313,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-/* JSON has no infinity: null is "not connected". */
-static json_t *json_finite(double value)
-{
-	return isfinite(value) ? json_real(value) : json_null();
-}
-
 static const char *const shape_names[] = {
 	[WEFT_SHAPE_SWITCHED] = "switched",
 	[WEFT_SHAPE_RING] = "ring",
@@ -375,9 +363,9 @@ static void json_add_distance(json_t *object, struct weft_distance d)
 	json_object_set_new(object, "hops",
 			    connected ? json_integer(d.hops) : json_null());
 	json_object_set_new(object, "latency_us",
-			    json_finite(d.latency_s * 1e6));
+			    json_real_or_null(d.latency_s * 1e6));
 	json_object_set_new(object, "seconds_per_byte",
-			    json_finite(d.time_s_per_byte));
+			    json_real_or_null(d.time_s_per_byte));
 }
 
 static int shape_json(const struct weft_fabric *f,

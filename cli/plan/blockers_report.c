@@ -2,14 +2,10 @@
 /* blockers_report.c - what stands between a job and a better place, in JSON */
 #include "cli/plan/blockers_report.h"
 
+#include "cli/json.h"
 #include "cli/report.h"
 
 #include <math.h>
-
-json_t *blockers_cost_json(double cost)
-{
-	return isfinite(cost) ? json_real(cost) : json_null();
-}
 
 static json_t *relief_json(const struct request *request,
 			   const struct weft_relief *relief)
@@ -20,8 +16,8 @@ static json_t *relief_json(const struct request *request,
 		return json_null();
 	return json_pack("{s:o, s:o, s:o}", "job",
 			 report_string(jobs[relief->job].id), "remaining_s",
-			 blockers_cost_json(relief->remaining_s), "cost",
-			 blockers_cost_json(relief->cost));
+			 json_real_or_null(relief->remaining_s), "cost",
+			 json_real_or_null(relief->cost));
 }
 
 json_t *blockers_json(const struct request *request,
@@ -34,7 +30,7 @@ json_t *blockers_json(const struct request *request,
 			blockers,
 			report_string(request->running.jobs[o->blocker[i]].id));
 	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "ideal_cost",
-			 blockers_cost_json(o->ideal), "blockers", blockers,
+			 json_real_or_null(o->ideal), "blockers", blockers,
 			 "alone", relief_json(request, &o->alone), "fits",
 			 relief_json(request, &o->fits), "good",
 			 relief_json(request, &o->good));

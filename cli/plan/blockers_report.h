@@ -12,7 +12,4 @@
 json_t *blockers_json(const struct request *request,
 		      const struct weft_blockers *blockers);
 
-/* A cost or a time; null: none, or not known. */
-json_t *blockers_cost_json(double cost);
-
 #endif

@@ -5,6 +5,7 @@
 #include "base/hostlist.h"
 #include "base/size.h"
 #include "cli/cmd.h"
+#include "cli/json.h"
 #include "cli/option.h"
 #include "cli/plan/blockers_report.h"
 #include "cli/plan/request.h"
@@ -116,9 +117,9 @@ static json_t *json_move(const struct defrag *d, const struct weft_move *m)
 	return json_pack(
 		"{s:o, s:I, s:o, s:o, s:o}", "job", report_string(job->id),
 		"gpus", (json_int_t)job->n_gpus, "cost_before",
-		job->known ? blockers_cost_json(m->cost_before) : json_null(),
+		job->known ? json_real_or_null(m->cost_before) : json_null(),
 		"cost_after",
-		job->known ? blockers_cost_json(m->cost_after) : json_null(),
+		job->known ? json_real_or_null(m->cost_after) : json_null(),
 		"ranks", json_where(f, m->where, job->n_gpus));
 }
 
@@ -152,7 +153,7 @@ static int print_json(const struct defrag *d, struct weft_error *err)
 		json_pack("{s:s, s:b, s:s, s:o, s:o, s:o, s:o, s:f}", "schema",
 			  "weft.defrag/1", "placed", d->now.placed, "metric",
 			  weft_metric_names[d->now.metric], "cost",
-			  blockers_cost_json(d->blockers.cost), "outlook",
+			  json_real_or_null(d->blockers.cost), "outlook",
 			  blockers_json(&d->request, &d->blockers), "plans",
 			  plans, "why", why, "elapsed_s", d->elapsed_s),
 		err);

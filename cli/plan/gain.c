@@ -3,6 +3,7 @@
 #include "cli/plan/gain.h"
 
 #include "base/size.h"
+#include "cli/json.h"
 #include "cli/plan/verdict.h"
 #include "cli/report.h"
 #include "placement/place.h"
@@ -93,11 +94,6 @@ out:
 
 /* ---- JSON ---- */
 
-static json_t *number_or_null(double value)
-{
-	return isfinite(value) ? json_real(value) : json_null();
-}
-
 /* Nodes in the order of their lowest rank; null: stock finds no place. */
 static json_t *stock_nodes_json(const struct request *request,
 				const struct gain *gain)
@@ -133,7 +129,7 @@ static void json_add_seconds(json_t *object, const char *what, bool known,
 	for (size_t i = 0; i < sizeof(value) / sizeof(value[0]); i++) {
 		snprintf(key, sizeof(key), "%s%s_s", whose[i], what);
 		json_object_set_new(object, key,
-				    known ? number_or_null(value[i])
+				    known ? json_real_or_null(value[i])
 					  : json_null());
 	}
 }
@@ -151,13 +147,14 @@ json_t *gain_json(const struct request *request, const struct gain *gain)
 				 g);
 	json_object_set_new(object, "best_is",
 			    json_string(g->best_is_bound ? "bound" : "found"));
-	json_object_set_new(object, "nominal_s", number_or_null(g->nominal_s));
-	json_object_set_new(object, "bound_s", number_or_null(g->bound_s));
-	json_object_set_new(object, "gain", number_or_null(g->gain));
+	json_object_set_new(object, "nominal_s",
+			    json_real_or_null(g->nominal_s));
+	json_object_set_new(object, "bound_s", json_real_or_null(g->bound_s));
+	json_object_set_new(object, "gain", json_real_or_null(g->gain));
 	json_object_set_new(object, "share",
 			    json_real(steps ? 1 : WEFT_ASSUMED_SHARE));
-	json_object_set_new(object, "low_s", number_or_null(g->low_s));
-	json_object_set_new(object, "high_s", number_or_null(g->high_s));
+	json_object_set_new(object, "low_s", json_real_or_null(g->low_s));
+	json_object_set_new(object, "high_s", json_real_or_null(g->high_s));
 	json_object_set_new(object, "matters", json_boolean(g->matters));
 	json_object_set_new(object, "stock_nodes",
 			    stock_nodes_json(request, gain));

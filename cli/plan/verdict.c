@@ -4,6 +4,7 @@
 
 #include "base/bitset.h"
 #include "base/size.h"
+#include "cli/json.h"
 #include "cli/report.h"
 #include "placement/objective/evaluation.h"
 
@@ -62,25 +63,21 @@ static double gap_of(const struct verdict *v)
 	return fmax(0, (v->measure.value - v->bound) / v->measure.value);
 }
 
-static json_t *number_or_null(double value)
-{
-	return isnan(value) ? json_null() : json_real(value);
-}
-
 json_t *verdict_json(const struct request *request,
 		     const struct verdict *verdict)
 {
 	const struct weft_objective *objective = &request->objective;
 	double gap = isnan(verdict->bound) ? verdict->bound : gap_of(verdict);
-	json_t *object = json_pack(
-		"{s:s, s:s, s:f, s:f, s:f, s:o, s:o, s:I}", "goal",
-		weft_goal_names[objective->goal], "metric",
-		weft_metric_names[objective->metric], "value",
-		verdict->measure.value, "fragmentation",
-		objective->fragmentation, "share_lost",
-		verdict->measure.share_lost, "bound",
-		number_or_null(verdict->bound), "gap", number_or_null(gap),
-		"contending_jobs", (json_int_t)request->load.n);
+	json_t *object =
+		json_pack("{s:s, s:s, s:f, s:f, s:f, s:o, s:o, s:I}", "goal",
+			  weft_goal_names[objective->goal], "metric",
+			  weft_metric_names[objective->metric], "value",
+			  verdict->measure.value, "fragmentation",
+			  objective->fragmentation, "share_lost",
+			  verdict->measure.share_lost, "bound",
+			  json_real_or_null(verdict->bound), "gap",
+			  json_real_or_null(gap), "contending_jobs",
+			  (json_int_t)request->load.n);
 
 	return object;
 }

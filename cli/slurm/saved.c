@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* saved.c - reading the plugin's records, and summing them up */
 #include "cli/slurm/saved.h"
+#include "cli/json.h"
 #include "cli/slurm/slurm_config.h"
 
 #include <errno.h>
@@ -17,11 +18,6 @@ const char *const saved_mode_names[SAVED_N_MODES] = {
 };
 
 /* ---- reading ---- */
-
-static double number(const json_t *object, const char *key)
-{
-	return json_number_value(json_object_get(object, key));
-}
 
 /* A record: of a start, or of an end, which goes with the last start.  latest:
  * jobs by their numbers. */
@@ -40,7 +36,8 @@ static void take(struct saved *saved, json_t *latest, json_t *record)
 		return;
 	}
 	/* Written twice, where a disk was full or a file system hung. */
-	if (before && number(before, "start_s") == number(record, "start_s"))
+	if (before && json_number_of(before, "start_s") ==
+			      json_number_of(record, "start_s"))
 		return;
 	json_array_append(saved->jobs, record);
 	json_object_set(latest, id, record);
@@ -154,11 +151,12 @@ double saved_gain(json_t *job)
 static void add_job(json_t *job, struct saved_sum *sum)
 {
 	json_t *gain = json_object_get(job, "gain");
-	double end_s = number(job, "end_s"), share = saved_gain(job);
-	double gpu_s = end_s > 0
-			       ? number(job, "gpus") *
-					 fmax(0, end_s - number(job, "start_s"))
-			       : 0;
+	double end_s = json_number_of(job, "end_s"), share = saved_gain(job);
+	double gpu_s =
+		end_s > 0 ? json_number_of(job, "gpus") *
+				    fmax(0,
+					 end_s - json_number_of(job, "start_s"))
+			  : 0;
 
 	sum->n_jobs++;
 	sum->gpu_s += gpu_s;
@@ -166,7 +164,7 @@ static void add_job(json_t *job, struct saved_sum *sum)
 		return;
 	sum->n_compared++;
 	sum->compared_gpu_s += gpu_s;
-	if (number(gain, "share") == 1)
+	if (json_number_of(gain, "share") == 1)
 		sum->saved_gpu_s += share * gpu_s;
 	else
 		sum->at_most_gpu_s += share * gpu_s;
@@ -181,7 +179,7 @@ void saved_sum(const struct saved *saved, enum saved_mode mode, double from_s,
 	memset(sum, 0, sizeof(*sum));
 	json_array_foreach(saved->jobs, i, job)
 	{
-		double start_s = number(job, "start_s");
+		double start_s = json_number_of(job, "start_s");
 
 		if (mode_of(job) == mode && start_s >= from_s && start_s < to_s)
 			add_job(job, sum);

@@ -3,6 +3,7 @@
 #include "cli/slurm/snapshot.h"
 
 #include "base/bitset.h"
+#include "cli/json.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -19,13 +20,6 @@ static json_t *part(const json_t *root, const char *key, json_type type)
 	return value && json_typeof(value) == type ? value : NULL;
 }
 
-static const char *text_or_empty(const json_t *object, const char *key)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-
-	return text ? text : "";
-}
-
 int snapshot_load(const char *path, struct snapshot *s, struct weft_error *err)
 {
 	json_error_t why;
@@ -36,19 +30,19 @@ int snapshot_load(const char *path, struct snapshot *s, struct weft_error *err)
 		return weft_fail_at(err, WEFT_EIO, path,
 				    why.line > 0 ? why.line : 0, 0, "%s",
 				    why.text);
-	if (strcmp(text_or_empty(s->root, "schema"), SCHEMA) != 0)
+	if (strcmp(json_text_of(s->root, "schema"), SCHEMA) != 0)
 		return weft_fail_at(err, WEFT_EINVAL, path, 0, 0,
 				    "expected the schema " SCHEMA
 				    ", found \"%.40s\"",
-				    text_or_empty(s->root, "schema"));
+				    json_text_of(s->root, "schema"));
 	s->decisions = part(s->root, "decisions", JSON_OBJECT);
 	s->planning = part(s->root, "planning", JSON_OBJECT);
 	s->nodes = part(s->root, "nodes", JSON_ARRAY);
 	s->jobs = part(s->root, "jobs", JSON_ARRAY);
 	s->waiting = part(s->root, "waiting", JSON_ARRAY);
 	s->troubles = part(s->root, "troubles", JSON_OBJECT);
-	s->version = text_or_empty(s->root, "version");
-	s->fabric = text_or_empty(json_object_get(s->root, "fabric"), "name");
+	s->version = json_text_of(s->root, "version");
+	s->fabric = json_text_of(json_object_get(s->root, "fabric"), "name");
 	s->written_s = json_number_value(json_object_get(s->root, "written_s"));
 	s->generation = (uint64_t)json_integer_value(
 		json_object_get(s->root, "generation"));

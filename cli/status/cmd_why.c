@@ -6,6 +6,7 @@
 #include "base/hostlist.h"
 #include "base/size.h"
 #include "cli/cmd.h"
+#include "cli/json.h"
 #include "cli/option.h"
 #include "cli/plan/axes.h"
 #include "cli/plan/gain.h"
@@ -348,11 +349,6 @@ static json_t *text_or_null(const char *text)
 	return text[0] ? report_string(text) : json_null();
 }
 
-static json_t *number_or_null(double value)
-{
-	return isfinite(value) ? json_real(value) : json_null();
-}
-
 static json_t *axes_json(const struct why *why)
 {
 	const struct weft_grid *grid = &why->request.job.grid;
@@ -389,14 +385,15 @@ static int json_print(const struct why *why, const struct report *report,
 			  "said", text_or_null(job->said), "submitted",
 			  text_or_null(job->submitted), "started",
 			  text_or_null(job->waits ? "" : job->started),
-			  "decision_s", number_or_null(why->decision_s), "gain",
+			  "decision_s", json_real_or_null(why->decision_s),
+			  "gain",
 			  why->gain_then ? json_incref(why->gain_then)
 					 : json_null()));
 	json_object_set_new(object, "reach_by_axis", axes_json(why));
 	json_object_set_new(object, "indices_known",
 			    json_boolean(why->indices));
 	json_object_set_new(object, "now_ratio",
-			    number_or_null(best_ratio(why)));
+			    json_real_or_null(best_ratio(why)));
 	return report_print(object, err);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* history.c - how full domains were over time */
+#include "cli/json.h"
 #include "cli/status/fleet.h"
 
 #include "base/hostlist.h"
@@ -21,11 +22,6 @@ struct clock {
 	uint32_t n, at;
 	uint32_t *used; /* [n_nodes] GPUs that jobs have */
 };
-
-static double number(const json_t *object, const char *key)
-{
-	return json_number_value(json_object_get(object, key));
-}
 
 static int event_order(const void *x, const void *y)
 {
@@ -65,9 +61,9 @@ static int events_gather(struct clock *c, const struct saved *saved,
 		return -1;
 	json_array_foreach(saved->jobs, i, job)
 	{
-		double start_s = number(job, "start_s");
+		double start_s = json_number_of(job, "start_s");
 		double end_s = json_object_get(job, "end_s")
-				       ? number(job, "end_s")
+				       ? json_number_of(job, "end_s")
 				       : until_s + 1;
 
 		if (end_s < until_s - HISTORY_LONG_S || start_s > until_s)
@@ -91,7 +87,7 @@ static int event_apply(struct clock *c, const struct event *event)
 {
 	const struct weft_fabric *f = c->h->f;
 	json_t *on = json_object_get(event->job, "on");
-	double gpus = number(event->job, "gpus");
+	double gpus = json_number_of(event->job, "gpus");
 	struct weft_hostlist nodes = {0};
 	struct weft_error why = {0};
 

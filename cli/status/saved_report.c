@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* saved_report.c - the report on records for people and for programs */
 #include "base/size.h"
+#include "cli/json.h"
 #include "cli/slurm/saved.h"
 
 #include "cli/report.h"
@@ -37,18 +38,6 @@ static void date_text(double at_s, char text[DATE_SIZE])
 		text[0] = '\0';
 }
 
-static double number(const json_t *object, const char *key)
-{
-	return json_number_value(json_object_get(object, key));
-}
-
-static const char *text_of(const json_t *object, const char *key)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-
-	return text ? text : "";
-}
-
 /* Calls use for each week and mode that has jobs, oldest first. */
 static void each_sum(const struct saved *saved,
 		     void (*use)(void *arg, double week_s, enum saved_mode mode,
@@ -61,8 +50,9 @@ static void each_sum(const struct saved *saved,
 
 	json_array_foreach(saved->jobs, i, job)
 	{
-		first_s = fmin(first_s, week_of(number(job, "start_s")));
-		last_s = fmax(last_s, week_of(number(job, "start_s")));
+		first_s =
+			fmin(first_s, week_of(json_number_of(job, "start_s")));
+		last_s = fmax(last_s, week_of(json_number_of(job, "start_s")));
 	}
 	first_s = fmax(first_s, last_s - MAX_WEEKS * WEEK_S);
 	for (double week_s = first_s; week_s <= last_s; week_s += WEEK_S)
@@ -104,7 +94,7 @@ static void week_print(void *arg, double week_s, enum saved_mode mode,
 static void gain_print(json_t *job)
 {
 	json_t *gain = json_object_get(job, "gain");
-	const char *basis = text_of(gain, "basis");
+	const char *basis = json_text_of(gain, "basis");
 	char key[64], here[32], stock[32];
 	double share = saved_gain(job);
 
@@ -112,19 +102,22 @@ static void gain_print(json_t *job)
 		printf("  not compared: %s",
 		       json_is_true(json_object_get(gain, "late"))
 			       ? "it would have taken too long"
-		       : text_of(job, "reason")[0] ? text_of(job, "reason")
-						   : "nothing is known");
+		       : json_text_of(job, "reason")[0]
+			       ? json_text_of(job, "reason")
+			       : "nothing is known");
 		return;
 	}
 	snprintf(key, sizeof(key), "%.40s_s", basis);
-	weft_quantity_text(number(gain, key), "s", here, sizeof(here));
+	weft_quantity_text(json_number_of(gain, key), "s", here, sizeof(here));
 	snprintf(key, sizeof(key), "stock_%.40s_s", basis);
-	weft_quantity_text(number(gain, key), "s", stock, sizeof(stock));
+	weft_quantity_text(json_number_of(gain, key), "s", stock,
+			   sizeof(stock));
 	printf("  %s %s, with weft %s: ", basis, stock, here);
 	if (json_is_false(json_object_get(gain, "matters")))
 		printf("any nodes");
 	else
-		printf("%s%.1f %%", number(gain, "share") == 1 ? "" : "up to ",
+		printf("%s%.1f %%",
+		       json_number_of(gain, "share") == 1 ? "" : "up to ",
 		       100 * share);
 }
 
@@ -132,15 +125,15 @@ static void job_print(json_t *job)
 {
 	char date[DATE_SIZE];
 
-	date_text(number(job, "start_s"), date);
+	date_text(json_number_of(job, "start_s"), date);
 	printf("  %-10lld %s %5lld GPUs",
 	       (long long)json_integer_value(json_object_get(job, "job")), date,
 	       (long long)json_integer_value(json_object_get(job, "gpus")));
 	gain_print(job);
-	if (text_of(job, "plan")[0] &&
-	    strcmp(text_of(job, "plan"), text_of(job, "on")) != 0)
-		printf("; on %s, weft: %s", text_of(job, "on"),
-		       text_of(job, "plan"));
+	if (json_text_of(job, "plan")[0] &&
+	    strcmp(json_text_of(job, "plan"), json_text_of(job, "on")) != 0)
+		printf("; on %s, weft: %s", json_text_of(job, "on"),
+		       json_text_of(job, "plan"));
 	putchar('\n');
 }
 

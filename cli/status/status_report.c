@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* status_report.c - weft status for people and for programs */
 #include "base/size.h"
+#include "cli/json.h"
 #include "cli/report.h"
 #include "cli/status/status.h"
 
@@ -285,9 +286,7 @@ static json_t *planning_json(const struct status *status)
 		char key[16];
 
 		snprintf(key, sizeof(key), "%s_s", quantiles[q].name);
-		json_object_set_new(object, key,
-				    isfinite(limit_s) ? json_real(limit_s)
-						      : json_null());
+		json_object_set_new(object, key, json_real_or_null(limit_s));
 	}
 	return object;
 }

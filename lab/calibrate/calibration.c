@@ -3,6 +3,7 @@
 #include "lab/calibrate/calibration.h"
 
 #include "base/size.h"
+#include "cli/json.h"
 #include "cli/report.h"
 
 #include <math.h>
@@ -87,12 +88,6 @@ static bool prediction_next(const struct calibration_view *view,
 	return false;
 }
 
-/* JSON has neither NAN nor a number for "unknown". */
-static json_t *json_known(double value)
-{
-	return isfinite(value) ? json_real(value) : json_null();
-}
-
 static json_t *json_count(uint32_t n)
 {
 	return n ? json_integer(n) : json_null();
@@ -127,7 +122,7 @@ static void json_add_curve(json_t *object,
 
 	for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++)
 		json_object_set_new(object, figures[i].key,
-				    json_known(figures[i].value));
+				    json_real_or_null(figures[i].value));
 	json_object_set_new(object, "rate_reached",
 			    json_boolean(curve->rate_reached));
 	json_object_set_new(object, "outliers",
@@ -202,7 +197,8 @@ static json_t *json_fabric(const struct calibration_view *view,
 			json_pack("{s:s, s:f, s:o, s:b, s:s, s:I, s:I, s:o}",
 				  "level", level_name(view, from),
 				  "rate_bytes_per_s", link->rate_bytes_per_s,
-				  "latency_s", json_known(link->latency_s),
+				  "latency_s",
+				  json_real_or_null(link->latency_s),
 				  "rate_is_lower_bound", link->rate_is_bound,
 				  "from_collective",
 				  collective_name(from->collective),
@@ -244,8 +240,8 @@ static json_t *json_predictions(const struct calibration_view *view,
 				  json_text(p.entry->label), "collective",
 				  collective_name(p.entry->collective), "nodes",
 				  json_count(p.n_nodes), "size_bytes",
-				  p.size_bytes, "time_s", json_known(p.time_s),
-				  "basis",
+				  p.size_bytes, "time_s",
+				  json_real_or_null(p.time_s), "basis",
 				  weft_calibration_basis_names[p.basis]));
 	return list;
 }
@@ -268,7 +264,7 @@ static int print_json(const struct calibration_view *view,
 			  (json_int_t)view->n_logs, "runs", (json_int_t)n_runs,
 			  "partial_runs", (json_int_t)n_partial, "rows",
 			  (json_int_t)n_rows, "mape_pct",
-			  json_known(c->mape_pct), "links",
+			  json_real_or_null(c->mape_pct), "links",
 			  json_entries(view, c, true), "fabric_links",
 			  json_fabric(view, c), "refused",
 			  json_entries(view, c, false), "unused_rows",

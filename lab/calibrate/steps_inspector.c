@@ -11,6 +11,7 @@
  * without no_sync), that is the period of a micro-batch; the predicted step
  * tells the two apart.
  */
+#include "cli/json.h"
 #include "costmodel/measured/nccl_log_draft.h"
 #include "lab/calibrate/steps.h"
 
@@ -51,13 +52,6 @@ struct lanes {
 };
 
 /* ---- reading ---- */
-
-static const char *text_of(const json_t *object, const char *key)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-
-	return text ? text : "";
-}
 
 static struct lane *lane_find(struct lanes *all, const char *name,
 			      struct weft_error *err)
@@ -105,13 +99,13 @@ static int record_take(const json_t *record, struct lanes *all,
 		at = json_object_get(json_object_get(record, "metadata"),
 				     "dump_timestamp_us");
 	if (!json_is_integer(number) || !json_is_integer(size) ||
-	    !json_is_number(at) || !*text_of(perf, "coll"))
+	    !json_is_number(at) || !*json_text_of(perf, "coll"))
 		return 0;
 	snprintf(name, sizeof(name),
 		 "%.40s of rank %" JSON_INTEGER_FORMAT ", %.24s",
-		 text_of(header, "id"),
+		 json_text_of(header, "id"),
 		 json_integer_value(json_object_get(header, "rank")),
-		 text_of(perf, "coll"));
+		 json_text_of(perf, "coll"));
 	call = (struct call){
 		.number = (uint64_t)json_integer_value(number),
 		.size = (uint64_t)json_integer_value(size) + 1,

@@ -3,6 +3,7 @@
 #include "lab/model/model.h"
 
 #include "base/size.h"
+#include "cli/json.h"
 #include "cli/report.h"
 
 #include <math.h>
@@ -91,7 +92,7 @@ static json_t *value_json(const struct model_figure *figure, const void *result)
 
 	if (figure->flag)
 		return json_boolean(value != 0);
-	return isfinite(value) ? json_real(value) : json_null();
+	return json_real_or_null(value);
 }
 
 static json_t *differs_json(const struct model_report *report)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* overlap_json.c - the answer of weft model overlap for programs */
+#include "cli/json.h"
 #include "cli/report.h"
 #include "lab/model/overlap.h"
-
-#include <math.h>
 
 /* -1 stands for "not known". */
 static json_t *known(double value)
@@ -86,8 +85,7 @@ static json_t *rank_json(const struct overlap_answer *a, uint32_t r)
 	json_object_set_new(object, "waited_s", json_real(w->waited_s));
 	json_object_set_new(object, "caused_s", json_real(w->caused_s));
 	json_object_set_new(object, "clock_ahead_s",
-			    isfinite(w->clock_s) ? json_real(w->clock_s)
-						 : json_null());
+			    json_real_or_null(w->clock_s));
 	return object;
 }
 

@@ -2,6 +2,8 @@
 /* step_table.c - predicting each run of a table, and how far off */
 #include "lab/step/step_table.h"
 
+#include "base/compare.h"
+#include "cli/json.h"
 #include "cli/report.h"
 #include "costmodel/job/memory.h"
 #include "costmodel/job/software.h"
@@ -216,13 +218,6 @@ void step_table_free(struct step_table *table)
 
 /* ---- constants ---- */
 
-static int double_compare(const void *left, const void *right)
-{
-	double a = *(const double *)left, b = *(const double *)right;
-
-	return (a > b) - (a < b);
-}
-
 /* Predicted over measured of a GPU's rows, by kind of model; how many. */
 static uint32_t ratios_find(const struct step_table *t,
 			    const struct weft_gpu *gpu, bool moe, double *ratio)
@@ -236,7 +231,7 @@ static uint32_t ratios_find(const struct step_table *t,
 		    (a->row.model.experts > 0) == moe)
 			ratio[n++] = 1 + a->err;
 	}
-	qsort(ratio, n, sizeof(*ratio), double_compare);
+	qsort(ratio, n, sizeof(*ratio), weft_compare_reals);
 	return n;
 }
 
@@ -270,11 +265,6 @@ int step_table_constants(const struct step_table *table,
 
 /* ---- output ---- */
 
-static json_t *json_number(double value)
-{
-	return isfinite(value) ? json_real(value) : json_null();
-}
-
 static json_t *json_row(const struct step_answer *a)
 {
 	const struct weft_step *step = &a->step;
@@ -294,7 +284,7 @@ static json_t *json_row(const struct step_answer *a)
 			    json_real(step->flops_per_s / 1e12));
 	json_object_set_new(row, "mfu_pct", json_real(100 * step->mfu));
 	json_object_set_new(row, "hfu_pct", json_real(100 * step->hfu));
-	json_object_set_new(row, "err_pct", json_number(100 * a->err));
+	json_object_set_new(row, "err_pct", json_real_or_null(100 * a->err));
 	json_object_set_new(row, "measured_s",
 			    a->row.measured_s > 0 ? json_real(a->row.measured_s)
 						  : json_null());
@@ -341,10 +331,11 @@ static json_t *json_others(const struct csv *others)
 			char *end;
 			double value = strtod(cell, &end);
 
-			json_object_set_new(other, other_numbers[k],
-					    json_number(end == cell || *end
-								? (double)NAN
-								: value));
+			json_object_set_new(
+				other, other_numbers[k],
+				json_real_or_null(end == cell || *end
+							  ? (double)NAN
+							  : value));
 		}
 		json_array_append_new(list, other);
 	}
