@@ -78,6 +78,17 @@ silent() { [ ! -s "$work/$1" ]; }
 # json FILTER: the jq filter is true of the last run's stdout.
 json() { jq -e "$1" "$work/out"; }
 
+# near PATH VALUE: the number there is that, within 0.01 %.
+near() { json "(.$1 / $2 - 1) | fabs < 1e-4"; }
+
+# one NAME true|false: whether setup's or doctor's check of that name is ok.
+one() { json ".checks[] | select(.name == \"$1\") | .ok == $2"; }
+# says NAME TEXT: its text has this fixed string.
+says() {
+	jq -r ".checks[] | select(.name == \"$1\") | .text" "$work/out" |
+		grep -qF -- "$2"
+}
+
 # schema_first NAME: the first key of the object is its schema.
 schema_first() {
 	[ "$(jq -r 'keys_unsorted[0]' "$work/out")" = schema ] &&

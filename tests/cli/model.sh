@@ -3,8 +3,6 @@
 . "${WEFT_SRCDIR:-.}/tests/cli/lib.sh"
 
 model() { run model "$@"; }
-# near KEY VALUE: the last answer's number is VALUE to 0.01 %.
-near() { json "(.$1 / $2 - 1) | fabs < 1e-4"; }
 
 model
 check "no calculator is a usage error" exits 2

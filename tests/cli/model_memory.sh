@@ -3,8 +3,6 @@
 . "${WEFT_SRCDIR:-.}/tests/cli/lib.sh"
 
 memory() { run model memory "$@"; }
-# near KEY VALUE: the last answer's number is VALUE to 0.01 %.
-near() { json "(.$1 / $2 - 1) | fabs < 1e-4"; }
 parts='.weights_bytes + .gradients_bytes + .optimizer_bytes +
 	.activations_bytes + .logits_bytes + .context_bytes + .gathered_bytes + .framework_bytes'
 

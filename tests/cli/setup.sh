@@ -12,14 +12,6 @@ SLURM_CONF=$FIXTURES/slurm.conf
 PATH=$FIXTURES:$PATH
 export FIXTURES SLURM_CONF PATH
 
-# one NAME: the check of that name is ok or not.
-one() { json ".checks[] | select(.name == \"$1\") | .ok == $2"; }
-# says NAME TEXT
-says() {
-	jq -r ".checks[] | select(.name == \"$1\") | .text" "$work/out" |
-		grep -qF -- "$2"
-}
-
 run setup --dry-run --json
 check "a dry run answers" exits 3
 check "json: schema comes first" schema_first setup

@@ -39,11 +39,6 @@ collect() {
 	: >"$work/asked"
 	run setup --into "$work/into" --dry-run --days 0 --json "$@"
 }
-one() { json ".checks[] | select(.name == \"$1\") | .ok == $2"; }
-says() {
-	jq -r ".checks[] | select(.name == \"$1\") | .text" "$work/out" |
-		grep -qF -- "$2"
-}
 asked() { grep -qxF -- "$1" "$work/asked"; }
 nothing_asked() { [ ! -s "$work/asked" ]; }
 
