@@ -2,6 +2,7 @@
 /* cost.c - sum of d*M and the busiest link, against dense recomputation */
 #include "costmodel/time/cost.h"
 
+#include "tests/costmodel/random.h"
 #include "tests/lib/fabric.h"
 #include "topology/synth.h"
 
@@ -39,24 +40,6 @@ static void flows_random(uint64_t *seed, uint32_t n_ranks,
 			(enum weft_axis)test_random_below(seed, WEFT_N_AXES);
 		flows[i].bytes = 1 + test_random_below(seed, 1000000);
 	}
-}
-
-/* n distinct GPUs of f. */
-static void where_random(uint64_t *seed, const struct weft_fabric *f,
-			 uint32_t *where, uint32_t n)
-{
-	uint32_t *all = calloc(f->n_gpus, sizeof(*all));
-
-	assert_non_null(all);
-	for (uint32_t i = 0; i < f->n_gpus; i++)
-		all[i] = i;
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t j = i + test_random_below(seed, f->n_gpus - i);
-
-		where[i] = all[j];
-		all[j] = all[i];
-	}
-	free(all);
 }
 
 /* Bytes that cross the boundary of [first, first + n) of GPUs, upwards or

@@ -118,17 +118,13 @@ static void mistakes_are_shown_where_they_are(void **state)
 
 static void files_are_read_or_refused(void **state)
 {
-	char path[] = "health-XXXXXX.csv";
+	static const char path[] = "health-test.csv";
 	struct weft_fabric *f = test_synth("leaf:2 node:4 gpu:4", NULL);
 	struct weft_health health = {0};
 	struct weft_error err = {0};
-	int fd = mkstemps(path, 4);
-	FILE *out = fdopen(fd, "w");
 
 	(void)state;
-	assert_non_null(out);
-	fputs("node,factor\nn3,1.5\n", out);
-	fclose(out);
+	test_write_file(path, "node,factor\nn3,1.5\n");
 	weft_health_load(path, f, &health, &err);
 	unlink(path);
 	assert_no_error(&err);

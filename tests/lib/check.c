@@ -107,3 +107,12 @@ char *test_read_file(const char *path, size_t *size)
 	fclose(file);
 	return text;
 }
+
+void test_write_file(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	assert_true(fputs(text, file) >= 0);
+	assert_int_equal(fclose(file), 0);
+}

@@ -49,5 +49,7 @@ const char *test_source(const char *name);
 
 /* A whole file as a NUL-terminated malloc'ed string, or NULL. */
 char *test_read_file(const char *path, size_t *size);
+/* Makes text a file; fails the test where it cannot. */
+void test_write_file(const char *path, const char *text);
 
 #endif

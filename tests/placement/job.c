@@ -99,16 +99,13 @@ static void wrong_specs_are_explained(void **state)
 
 static void a_measured_matrix_replaces_the_model(void **state)
 {
-	char path[] = "/tmp/weft-matrix-XXXXXX", spec[128];
-	static const char text[] = "from,to,bytes\n0,7,5\n7,0,6\n";
+	static const char path[] = "job-test.csv";
 	struct weft_error err = {0};
 	struct weft_job job;
-	int fd = mkstemp(path);
+	char spec[128];
 
 	(void)state;
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, text, sizeof(text) - 1), sizeof(text) - 1);
-	close(fd);
+	test_write_file(path, "from,to,bytes\n0,7,5\n7,0,6\n");
 	snprintf(spec, sizeof(spec), "gpus=8,tp=4,traffic=%s", path);
 	case_job(spec, NULL, &job);
 	assert_int_equal(job.traffic.n_edges, 2);

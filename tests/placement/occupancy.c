@@ -106,13 +106,10 @@ static void wrong_busy_texts_are_explained(void **state)
 /* Loads `text` as a state file. */
 static int load(struct fixture *x, const char *text, struct weft_error *err)
 {
-	char path[] = "weft-state-XXXXXX";
-	int fd = mkstemp(path), rc;
-	size_t n = strlen(text);
+	static const char path[] = "occupancy-test.yaml";
+	int rc;
 
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, text, n), n);
-	close(fd);
+	test_write_file(path, text);
 	rc = weft_occupancy_load(&x->o, path, err);
 	unlink(path);
 	return rc;

@@ -174,11 +174,10 @@ static void a_file_is_read_as_its_text(void **state)
 {
 	struct fixture *x = *state;
 	struct weft_error err = {0};
-	FILE *out = fopen("running-test.yaml", "w");
 
-	assert_non_null(out);
-	fputs("weft: state/1\njobs:\n- {id: a, nodes: n01, job: tp=8}\n", out);
-	assert_int_equal(fclose(out), 0);
+	test_write_file("running-test.yaml",
+			"weft: state/1\njobs:\n"
+			"- {id: a, nodes: n01, job: tp=8}\n");
 	weft_running_load(&x->o, "running-test.yaml", &x->list, &err);
 	remove("running-test.yaml");
 	assert_no_error(&err);

@@ -37,15 +37,6 @@ static const char *path_of(const char *name)
 	return path;
 }
 
-static void write_file(const char *name, const char *text)
-{
-	FILE *file = fopen(path_of(name), "w");
-
-	assert_non_null(file);
-	fputs(text, file);
-	fclose(file);
-}
-
 static int setup(void **state)
 {
 	(void)state;
@@ -53,8 +44,8 @@ static int setup(void **state)
 	snprintf(folder, sizeof(folder), "/tmp/weft-kept.XXXXXX");
 	if (!mkdtemp(folder))
 		return -1;
-	write_file("fabric.yaml", fabric_text);
-	write_file("weft.yaml", settings_text);
+	test_write_file(path_of("fabric.yaml"), fabric_text);
+	test_write_file(path_of("weft.yaml"), settings_text);
 	return 0;
 }
 
@@ -122,8 +113,8 @@ static void copies_read_as_the_files_did(void **state)
 
 	(void)state;
 	save(s);
-	write_file("fabric.yaml", "broken");
-	write_file("weft.yaml", "broken");
+	test_write_file(path_of("fabric.yaml"), "broken");
+	test_write_file(path_of("weft.yaml"), "broken");
 	kept = weft_settings_load_kept(path_of("weft.yaml"), path_of("good"),
 				       &err);
 	assert_no_error(&err);
@@ -144,7 +135,8 @@ static void newer_copies_take_the_place_of_older_ones(void **state)
 	(void)state;
 	save(s);
 	weft_settings_free(s);
-	write_file("weft.yaml", "weft: slurm/1\nfabric: fabric.yaml\n");
+	test_write_file(path_of("weft.yaml"),
+			"weft: slurm/1\nfabric: fabric.yaml\n");
 	s = load();
 	save(s);
 	weft_settings_free(s);
@@ -163,7 +155,7 @@ static void what_broke_meanwhile_is_not_kept(void **state)
 
 	(void)state;
 	save(s);
-	write_file("fabric.yaml", "broken");
+	test_write_file(path_of("fabric.yaml"), "broken");
 	assert_int_equal(weft_config_cache_save(s, path_of("good"), &err), -1);
 	assert_int_not_equal(err.code, 0);
 	weft_settings_free(s);
@@ -180,7 +172,7 @@ static void a_folder_that_is_not_ours_is_left_alone(void **state)
 
 	(void)state;
 	assert_int_equal(mkdir(path_of("other"), 0700), 0);
-	write_file("other/0", "theirs");
+	test_write_file(path_of("other/0"), "theirs");
 	assert_int_equal(symlink("other", path_of("good")), 0);
 	save(s);
 	weft_settings_free(s);

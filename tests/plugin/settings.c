@@ -37,23 +37,14 @@ static const char *path_of(const char *name)
 	return path;
 }
 
-static void write_file(const char *name, const char *text)
-{
-	FILE *file = fopen(path_of(name), "w");
-
-	assert_non_null(file);
-	fputs(text, file);
-	fclose(file);
-}
-
 static int setup(void **state)
 {
 	(void)state;
 	umask(022);
 	if (!mkdtemp(folder) || mkdir(path_of("models"), 0700) != 0)
 		return -1;
-	write_file("fabric.yaml", fabric_text);
-	write_file("models/tiny.yaml", model_text);
+	test_write_file(path_of("fabric.yaml"), fabric_text);
+	test_write_file(path_of("models/tiny.yaml"), model_text);
 	return 0;
 }
 
@@ -75,7 +66,7 @@ static const struct weft_owner trainer = {.partition = "train",
 
 static struct weft_settings *load(const char *text, struct weft_error *err)
 {
-	write_file("weft.yaml", text);
+	test_write_file(path_of("weft.yaml"), text);
 	return weft_settings_load(path_of("weft.yaml"), err);
 }
 

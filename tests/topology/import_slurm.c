@@ -239,16 +239,12 @@ static void includes_are_followed_and_bounded(void **state)
 	struct weft_import_options options = {0};
 	struct weft_error err = {0};
 	struct weft_inventory s;
-	FILE *out = fopen("import_slurm.inc", "w");
 	char *yaml;
 
 	(void)state;
-	assert_non_null(out);
-	fputs("SwitchName=a Nodes=n0\nInclude import_slurm.inc2\n", out);
-	fclose(out);
-	out = fopen("import_slurm.inc2", "w");
-	fputs("SwitchName=b Nodes=n1\n", out);
-	fclose(out);
+	test_write_file("import_slurm.inc",
+			"SwitchName=a Nodes=n0\nInclude import_slurm.inc2\n");
+	test_write_file("import_slurm.inc2", "SwitchName=b Nodes=n1\n");
 	yaml = imported("slurm-tree", "include import_slurm.inc\n", NULL, &s,
 			&err);
 	assert_no_error(&err);
@@ -256,9 +252,7 @@ static void includes_are_followed_and_bounded(void **state)
 	free(yaml);
 	weft_inventory_free(&s);
 
-	out = fopen("import_slurm.inc2", "w");
-	fputs("Include import_slurm.inc\n", out);
-	fclose(out);
+	test_write_file("import_slurm.inc2", "Include import_slurm.inc\n");
 	assert_null(imported("slurm-tree", "Include import_slurm.inc\n", NULL,
 			     &s, &err));
 	assert_error_says(&err, "import_slurm.inc includes itself");
