@@ -133,7 +133,7 @@ static char *help_filter(int key, const char *text, void *input)
 	fprintf(out, "Commands:\n");
 	for (size_t i = 0; i < N_COMMANDS; i++)
 		fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].help);
-	fprintf(out, "\nweft COMMAND --help explains each; weft(1) all.");
+	fprintf(out, "\nweft COMMAND --help explains one, weft(1) all.");
 	fclose(out);
 	return list;
 }

@@ -513,8 +513,8 @@ int cmd_audit(int argc, char **argv)
 		.check = options_check,
 		.in_order = true,
 		.arguments = "FILE...\n--from FORMAT FILE...",
-		.doc = "What is wrong with a cluster, by what it says of "
-		       "itself.",
+		.doc = "Reports what is wrong with a cluster, from its fabric "
+		       "or from what its sources say.",
 	};
 	struct invocation in = {.fail_on = WEFT_ERROR};
 	struct weft_error err = {0};

@@ -80,7 +80,7 @@ static const struct option_row options[] = {
 	{"calls", 0, "FILE",
 	 "simgrid: write the job's collectives and their GPUs there, as CSV", 0,
 	 TEXT(calls)},
-	{"quiet", 'q', NULL, "do not tell what the format cannot hold", 0,
+	{"quiet", 'q', NULL, "do not report what the format cannot hold", 0,
 	 FLAG(quiet)},
 };
 

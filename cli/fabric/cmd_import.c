@@ -23,8 +23,7 @@ static const struct option_row options[] = {
 	 TEXT(output)},
 	{"json", 0, NULL, "counts, findings and the fabric in JSON", 0,
 	 FLAG(json)},
-	{"quiet", 'q', NULL, "tell findings of level error only", 0,
-	 FLAG(quiet)},
+	{"quiet", 'q', NULL, "report only errors", 0, FLAG(quiet)},
 };
 
 static void options_check(const struct argp_state *state, void *input)
@@ -105,7 +104,7 @@ int cmd_import(int argc, char **argv)
 		.doc = "Writes a fabric file, weft-fabric(5), from what a "
 		       "cluster says of itself.  Several sources become one "
 		       "fabric; where they disagree, it reports both.  "
-		       "NODES=FILE: a node's description is for these nodes.",
+		       "NODES=FILE: the file describes each of these nodes.",
 	};
 	struct import import = {0};
 	struct weft_error err = {0};

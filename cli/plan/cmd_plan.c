@@ -177,7 +177,7 @@ static const struct option_row options[] = {
 	{"budget", 0, "SECONDS",
 	 "wall clock at most; then the best found so far", 0,
 	 READ(budget_read)},
-	{"ranks", 0, NULL, "the ranks of each node, not folded", 0,
+	{"ranks", 0, NULL, "print a line of ranks for each node", 0,
 	 FLAG(request.all_ranks)},
 	{"certificate", 0, "FILE",
 	 "with --method exact: write a program that proves the bound", 0,

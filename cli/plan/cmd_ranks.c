@@ -429,8 +429,7 @@ int cmd_ranks(int argc, char **argv)
 		ROWS(options),
 		.check = options_check,
 		.doc = "Which rank runs on which GPU of which node, for any "
-		       "launcher: inside of a job that weft ordered, or of a "
-		       "plan.",
+		       "launcher: of the job that it runs in, or of a plan.",
 	};
 	struct ranks ranks = {0};
 	struct weft_error err = {0};

@@ -68,11 +68,12 @@ static const struct option_row options[] = {
 	 "kind of GPU, to predict the step (default: of the fabric's profile)",
 	 0, GPU(gpu)},
 	{"objective", 0, "GOAL",
-	 "what shall be small: cost (of all bytes, in the job's metric), "
-	 "busiest (the time of the busiest link), step (the predicted step)",
+	 "what to minimise: step (as predicted), busiest (the time of the "
+	 "busiest link) or cost (bytes times distance, in the job's metric); "
+	 "default: as the spec says, else step",
 	 0, READ(goal_read)},
 	{"fragmentation", 0, "WEIGHT",
-	 "what it is worth to leave room for other jobs (default: 0)", 0,
+	 "weight of the room that other jobs lose (default: 0)", 0,
 	 NUMBER(fragmentation, 0, 1e6)},
 	{"contention", 0, "on|off",
 	 "whether the traffic of the jobs in --state counts (default: on)", 0,

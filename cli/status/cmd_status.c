@@ -281,8 +281,8 @@ static const struct option_row options[] = {
 	 "the plugin's status file (default: what weft.yaml names)", 0,
 	 TEXT(status_path)},
 	{"verify", 0, NULL,
-	 "compare what the plugin takes as taken with Slurm's jobs; exit with "
-	 "3 when they differ",
+	 "compare the GPUs that the plugin counts as taken with Slurm's jobs; "
+	 "exit with 3 when they differ",
 	 0, FLAG(verify)},
 	{"saved", 0, "FILE",
 	 "what weft's nodes saved, or would have saved, job by job and by the "

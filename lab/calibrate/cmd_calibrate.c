@@ -141,9 +141,9 @@ static const struct option_row options[] = {
 	 0, RATE(options.network_bytes_per_s)},
 	{"collective", 0, "NAME", "of logs that do not name it", 1,
 	 READ(collective_read)},
-	{"ranks", 0, "N", "of logs that do not tell", 1,
+	{"ranks", 0, "N", "of logs that do not say", 1,
 	 WHOLE(options.n_ranks, 0, 1u << 20)},
-	{"nodes", 0, "N", "of logs that do not tell", 1,
+	{"nodes", 0, "N", "of logs that do not say", 1,
 	 WHOLE(options.n_nodes, 0, 1u << 20)},
 };
 

@@ -323,7 +323,7 @@ static const struct option_row options[] = {
 	 LONG(work, UINT64_MAX - 1)},
 	{"seed", 0, "N", "same seed and work, same answer (default: 0)", 0,
 	 LONG(seed, UINT64_MAX)},
-	{"threads", 0, "N", "search with so many (default: 1)", 0,
+	{"threads", 0, "N", "threads that search (default: 1)", 0,
 	 WHOLE(n_threads, 1, MAX_THREADS)},
 	{"bound", 0, "HOW",
 	 "none, fast or full: what to spend on a lower bound (default: fast)",

@@ -34,8 +34,8 @@ static char *help_filter(int key, const char *text, void *input)
 	for (size_t i = 0; i < N_CALCULATORS; i++)
 		fprintf(out, "  %-12s %s\n", calculators[i]->name,
 			calculators[i]->help);
-	fprintf(out, "\nweft model NAME --help explains each; weft-model(1) of "
-		     "all.");
+	fprintf(out,
+		"\nweft model NAME --help explains one, weft-model(1) all.");
 	fclose(out);
 	return list;
 }

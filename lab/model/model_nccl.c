@@ -67,9 +67,10 @@ static void size_read(const struct argp_state *state, char *text, void *input)
 #define QUESTION struct question
 
 static const struct option_row options[] = {
-	{"machine", 0, "NAME", "whose channels (default: dgx-h100-superpod)", 1,
+	{"machine", 0, "NAME",
+	 "machine whose channels NCCL uses (default: dgx-h100-superpod)", 1,
 	 READ(machine_read)},
-	{"nodes", 'n', "N", "of them (default: 1)", 1,
+	{"nodes", 'n', "N", "nodes of that machine (default: 1)", 1,
 	 WHOLE(n_nodes, 1, 1u << 20)},
 	{"gpus-per-node", 0, "N", "that take part (default: all)", 1,
 	 WHOLE(per_node, 1, 1u << 10)},

@@ -70,7 +70,7 @@ static const struct option_row options[] = {
 	{"link", 0, "RATE", "between nodes, of each GPU (default: 400Gbps)", 3,
 	 RATE(link)},
 	{"intra", 0, "RATE",
-	 "inside them, for tensor parallelism (default: the link's)", 3,
+	 "inside nodes, for tensor parallelism (default: the link's)", 3,
 	 RATE(intra)},
 	{"flops", 0, "RATE", "that a GPU sustains: 400TFLOPS", 3, FLOPS(flops)},
 };
