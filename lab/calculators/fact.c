@@ -2,9 +2,6 @@
 /* fact.c - the tables of figures and of checks */
 #include "lab/calculators/fact.h"
 
-#include <math.h>
-#include <string.h>
-
 static const char hopper[] = "CUDA Hopper tuning guide";
 static const char stas[] = "stas00/ml-engineering network/README.md";
 static const char a100[] = "NVIDIA A100 data sheet";
@@ -82,19 +79,3 @@ const struct weft_check weft_checks[] = {
 	 "congestion, pause frames"},
 };
 const uint32_t weft_n_checks = sizeof(weft_checks) / sizeof(weft_checks[0]);
-
-const struct weft_fact *weft_fact_find(const char *name)
-{
-	for (uint32_t i = 0; i < weft_n_facts; i++) {
-		if (strcmp(weft_facts[i].name, name) == 0)
-			return &weft_facts[i];
-	}
-	return NULL;
-}
-
-double weft_fact_value(const char *name)
-{
-	const struct weft_fact *fact = weft_fact_find(name);
-
-	return fact ? fact->value : (double)NAN;
-}

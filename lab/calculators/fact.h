@@ -21,12 +21,6 @@ struct weft_fact {
 extern const struct weft_fact weft_facts[];
 extern const uint32_t weft_n_facts;
 
-/* The fact of that name, or NULL. */
-const struct weft_fact *weft_fact_find(const char *name);
-
-/* Its value; NAN for a name that is not in the table. */
-double weft_fact_value(const char *name);
-
 /* An item of the checks that the seeds ask for before blaming the model. */
 struct weft_check {
 	const char *name, *how, *finds;

@@ -51,6 +51,21 @@ const struct weft_gpu *seeds_gpu(const char *name)
 	return gpu;
 }
 
+const struct weft_fact *seeds_fact(const char *name)
+{
+	for (uint32_t i = 0; i < weft_n_facts; i++) {
+		if (strcmp(weft_facts[i].name, name) == 0)
+			return &weft_facts[i];
+	}
+	fail_msg("no fact %s", name);
+	return NULL;
+}
+
+double seeds_value(const char *name)
+{
+	return seeds_fact(name)->value;
+}
+
 static bool is_number(const char *text, double *value)
 {
 	char *end;

@@ -4,6 +4,7 @@
 #define WEFT_TESTS_COSTMODEL_SEEDS_H
 
 #include "costmodel/job/gpu.h"
+#include "lab/calculators/fact.h"
 #include "lab/calculators/gradsync.h"
 
 #include <math.h>
@@ -44,7 +45,9 @@ struct weft_gradsync seeds_sync(double parameters, uint32_t n_gpus,
 				double link_bytes_per_s,
 				enum weft_convention convention);
 
-/* A GPU that weft knows. */
+/* A GPU, a fact that weft knows, and its value. */
 const struct weft_gpu *seeds_gpu(const char *name);
+const struct weft_fact *seeds_fact(const char *name);
+double seeds_value(const char *name);
 
 #endif

@@ -6,7 +6,6 @@
 
 #include "costmodel/job/spec.h"
 #include "lab/calculators/chunks.h"
-#include "lab/calculators/fact.h"
 #include "lab/calculators/sequence.h"
 #include "tests/lib/check.h"
 
@@ -203,9 +202,9 @@ static bool measured_penalty_is_a_sixth(void)
 				      .link_bytes_per_s = 466e9,
 				      .n_chunks = 8};
 
-	job.link_bytes_per_s = weft_fact_value("nccl.h100_busbw_1gib");
-	job.chunk_efficiency = weft_fact_value("nccl.h100_busbw_128mib") /
-			       weft_fact_value("nccl.h100_busbw_1gib");
+	job.link_bytes_per_s = seeds_value("nccl.h100_busbw_1gib");
+	job.chunk_efficiency = seeds_value("nccl.h100_busbw_128mib") /
+			       seeds_value("nccl.h100_busbw_1gib");
 	return fabs(chunks(job, WEFT_RIGHT).growth - 0.165) < 0.001 &&
 	       fabs(chunk_penalty(5 * US) - chunk_penalty(0) - 0.0054) < 0.0001;
 }

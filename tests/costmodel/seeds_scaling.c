@@ -2,7 +2,6 @@
 /* seeds_scaling.c - rows of the article about scaling limits and of the talk */
 #include "tests/costmodel/seeds.h"
 
-#include "lab/calculators/fact.h"
 #include "lab/calculators/interconnect.h"
 #include "lab/calculators/tensor.h"
 #include "lab/calculators/whatif.h"
@@ -93,7 +92,7 @@ static bool activations_are_some_hundred_megabytes(void)
 
 static void tensors(struct seeds *seeds)
 {
-	double busbw = weft_fact_value("nccl.a100_busbw");
+	double busbw = seeds_value("nccl.a100_busbw");
 	double full = rate("NVLink3", WEFT_RIGHT);
 
 	seeds_add(seeds, "SE-118",
@@ -159,9 +158,9 @@ static void at_512(struct seeds *seeds)
 		  fabs(any_slow(0.001, 512) - 0.401) < 0.0005);
 	seeds_add(seeds, "SE-122", NONE, NONE, the_quantile_depends_on_n());
 	seeds_add(seeds, "SE-123",
-		  weft_fact_find("nccl.a100_busbw")->seed /
+		  seeds_fact("nccl.a100_busbw")->seed /
 			  rate("NVLink3", WEFT_RIGHT) * 100,
-		  weft_fact_value("nccl.a100_busbw") / 1e9, true);
+		  seeds_value("nccl.a100_busbw") / 1e9, true);
 	/* 30 to 40 GB/s of 50. */
 	seeds_add(seeds, "SE-124", NONE, NONE,
 		  off_is("link-share", 1, 0.6, 0.8));
@@ -169,18 +168,17 @@ static void at_512(struct seeds *seeds)
 
 static void machines(struct seeds *seeds)
 {
-	double share = weft_fact_value("opt175b.flops") /
+	double share = seeds_value("opt175b.flops") /
 		       seeds_gpu("A100")->flops_per_s[WEFT_BITS_16] * 100;
-	double gpus =
-		weft_fact_value("selene.nodes") * weft_fact_value("dgx.gpus");
+	double gpus = seeds_value("selene.nodes") * seeds_value("dgx.gpus");
 	double injection =
-		weft_fact_value("dgx.gpus") * rate("HDR", WEFT_RIGHT) * 8;
+		seeds_value("dgx.gpus") * rate("HDR", WEFT_RIGHT) * 8;
 
 	seeds_add(seeds, "SE-125", share, share, true);
 	seeds_add(seeds, "SE-126", gpus, gpus, true);
 	seeds_add(seeds, "SE-127", injection / 1e12, injection / 1e12, true);
-	seeds_add(seeds, "SE-128", weft_fact_value("tpu-v4.pod"),
-		  weft_fact_value("tpu-v4.pod"), true);
+	seeds_add(seeds, "SE-128", seeds_value("tpu-v4.pod"),
+		  seeds_value("tpu-v4.pod"), true);
 }
 
 static bool local_sgd_divides(void)
@@ -244,10 +242,10 @@ static bool the_path_decides(void)
 static void talk(struct seeds *seeds)
 {
 	struct weft_gradsync sync = seeds_sync(25e9, 8, 50e9, WEFT_RIGHT);
-	double h100 = weft_fact_value("nccl.h100_sharp_busbw") /
-		      weft_fact_value("nccl.h100_ring_busbw");
-	double nvl72 = weft_fact_value("nccl.nvl72_sharp_busbw") /
-		       weft_fact_value("nccl.nvl72_ring_busbw");
+	double h100 = seeds_value("nccl.h100_sharp_busbw") /
+		      seeds_value("nccl.h100_ring_busbw");
+	double nvl72 = seeds_value("nccl.nvl72_sharp_busbw") /
+		       seeds_value("nccl.nvl72_ring_busbw");
 
 	seeds_add(seeds, "SE-131", 8 * sync.gradient_bytes / 1e9,
 		  8 * sync.wire_bytes / 1e9, true);

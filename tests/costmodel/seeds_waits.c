@@ -7,7 +7,6 @@
 #include "costmodel/time/cost.h"
 #include "costmodel/traffic/collective.h"
 #include "lab/calculators/chunks.h"
-#include "lab/calculators/fact.h"
 #include "lab/calculators/whatif.h"
 #include "placement/place.h"
 #include "tests/lib/fabric.h"
@@ -146,8 +145,8 @@ static bool is_off(const char *name, double off)
 
 static void claims(struct seeds *seeds)
 {
-	const struct weft_fact *llama = weft_fact_find("llama3.gpus");
-	const struct weft_fact *proxy = weft_fact_find("nccl.proxy_threads");
+	const struct weft_fact *llama = seeds_fact("llama3.gpus");
+	const struct weft_fact *proxy = seeds_fact("nccl.proxy_threads");
 	struct weft_whatif_job job = job_of(1, 1);
 
 	job.terms.compression = 100;
@@ -155,8 +154,8 @@ static void claims(struct seeds *seeds)
 		  NONE, is_off("rdma", 0));
 	seeds_add(seeds, "SE-088", llama->value, NONE,
 		  llama->seed >= 1e5 && *llama->source);
-	seeds_add(seeds, "SE-091", NONE,
-		  weft_fact_value("nccl.all_reduce_kernels"), true);
+	seeds_add(seeds, "SE-091", NONE, seeds_value("nccl.all_reduce_kernels"),
+		  true);
 	seeds_add(seeds, "SE-092", NONE, NONE,
 		  proxy && strstr(proxy->text, "network") && *proxy->source);
 	seeds_add(seeds, "SE-094", NONE, NONE,
@@ -167,31 +166,30 @@ static void claims(struct seeds *seeds)
 static void warps(struct seeds *seeds)
 {
 	/* Warps of the SM over its partitions, each with one scheduler. */
-	double threads = weft_fact_value("h100.warps_per_sm") *
-			 weft_fact_value("h100.threads_per_warp") /
-			 weft_fact_value("h100.partitions_per_sm");
-	const struct weft_fact *cycles = weft_fact_find("h100.issue_cycles");
-	double clock = weft_fact_value("h100.clock");
+	double threads = seeds_value("h100.warps_per_sm") *
+			 seeds_value("h100.threads_per_warp") /
+			 seeds_value("h100.partitions_per_sm");
+	const struct weft_fact *cycles = seeds_fact("h100.issue_cycles");
+	double clock = seeds_value("h100.clock");
 	double right_ns = cycles->value / clock * 1e9;
-	double shared = weft_fact_value("h100.shared_per_sm") / 1e3;
+	double shared = seeds_value("h100.shared_per_sm") / 1e3;
 
-	seeds_add(seeds, "SE-093", weft_fact_value("h100.concurrent_kernels"),
-		  weft_fact_value("h100.concurrent_kernels"), true);
+	seeds_add(seeds, "SE-093", seeds_value("h100.concurrent_kernels"),
+		  seeds_value("h100.concurrent_kernels"), true);
 	seeds_add(seeds, "SE-095", seeds_gpu("H100")->n_sms,
 		  seeds_gpu("H100")->n_sms, true);
 	seeds_add(seeds, "SE-096",
-		  threads * weft_fact_value("h100.partitions_per_sm"),
-		  threads * weft_fact_value("h100.partitions_per_sm"), true);
+		  threads * seeds_value("h100.partitions_per_sm"),
+		  threads * seeds_value("h100.partitions_per_sm"), true);
 	seeds_add(seeds, "SE-097", threads, threads,
-		  seeds_same(weft_fact_value("h100.registers_per_sm") /
-				     weft_fact_value("h100.partitions_per_sm"),
+		  seeds_same(seeds_value("h100.registers_per_sm") /
+				     seeds_value("h100.partitions_per_sm"),
 			     16384));
 	seeds_add(seeds, "SE-098", cycles->seed / clock * 1e9, right_ns, true);
 	seeds_add(seeds, "SE-102", 0.75 * shared, NONE,
 		  fabs(0.75 * shared - 96) > 1);
 	seeds_add(seeds, "SE-103",
-		  0.25 * weft_fact_find("h100.l1_per_sm")->seed / 1e3, NONE,
-		  true);
+		  0.25 * seeds_fact("h100.l1_per_sm")->seed / 1e3, NONE, true);
 	seeds_add(seeds, "SE-104", right_ns, right_ns, true);
 	/* 3.2 ns alone are 9.6 with a third of the unit. */
 	seeds_add(seeds, "SE-105", 1 / (1 - priority_saves(3.2, 9.6)), NONE,
@@ -397,8 +395,7 @@ void seeds_of_waits(struct seeds *seeds)
 	warps(seeds);
 	gaps(seeds);
 	placed(seeds);
-	seeds_add(seeds, "SE-109", weft_fact_value("ethernet.jumbo"), NONE,
-		  true);
+	seeds_add(seeds, "SE-109", seeds_value("ethernet.jumbo"), NONE, true);
 	seeds_add(seeds, "SE-110", NONE, NONE, has_checks());
 	seeds_add(seeds, "SE-112", NONE, NONE, knobs_reach_the_step());
 }
