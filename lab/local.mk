@@ -133,7 +133,6 @@ libweft_lab_la_SOURCES = \
 	%D%/step/step_row.h \
 	%D%/step/step_run.c \
 	%D%/step/step_run.h \
-	%D%/step/step_seen.c \
 	%D%/step/step_shape.c \
 	%D%/step/step_source.c \
 	%D%/step/step_source.h \

@@ -345,6 +345,54 @@ static json_t *unread_json(const struct step_table *table)
 	return list;
 }
 
+static void seen_add(struct weft_seen *all, const struct weft_seen *run)
+{
+	all->n_runs += run->n_runs;
+	if (run->n_gpus > all->n_gpus)
+		all->n_gpus = run->n_gpus;
+	if (run->tokens > all->tokens)
+		all->tokens = run->tokens;
+	all->widths |= run->widths;
+	all->between |= run->between;
+}
+
+static int seen_compare(const void *left, const void *right)
+{
+	const struct weft_seen *a = left, *b = right;
+	int by_name = strcmp(a->gpu, b->gpu);
+
+	if (by_name)
+		return by_name;
+	return (a->experts - b->experts) * 2 + a->sharded - b->sharded;
+}
+
+/* What the table's judged runs of each GPU and kind span, as weft_seen has it;
+ * freed by the caller.  NULL with err. */
+static struct weft_seen *seen_gather(const struct step_table *table,
+				     uint32_t *n, struct weft_error *err)
+{
+	struct weft_seen *seen =
+		weft_calloc(table->n + (size_t)1, sizeof(*seen), err);
+
+	*n = 0;
+	for (uint32_t i = 0; seen && i < table->n; i++) {
+		const struct step_answer *a = &table->answers[i];
+		uint32_t k = 0;
+
+		if (!is_judged(a))
+			continue;
+		while (k < *n && !weft_seen_alike(&seen[k], &a->run))
+			k++;
+		if (k == *n)
+			seen[(*n)++] = a->run;
+		else
+			seen_add(&seen[k], &a->run);
+	}
+	if (seen)
+		qsort(seen, *n, sizeof(*seen), seen_compare);
+	return seen;
+}
+
 /* Whether weft_seen says the same of runs like these. */
 static bool is_told(const struct weft_seen *seen)
 {
@@ -527,7 +575,7 @@ int step_table_print_left_out(const struct step_table *table, bool json,
 	struct step_sweeps sweeps = {0};
 	int rc = leave_out(table, &all, err);
 
-	all.seen = rc == 0 ? step_table_seen(table, &all.n_seen, err) : NULL;
+	all.seen = rc == 0 ? seen_gather(table, &all.n_seen, err) : NULL;
 	rc = all.seen ? step_table_sweeps(table, &sweeps, err) : -1;
 	if (rc == 0 && json)
 		rc = groups_json(table, &all, &sweeps, err);

@@ -87,11 +87,6 @@ struct step_sweeps {
 int step_table_sweeps(const struct step_table *table, struct step_sweeps *sum,
 		      struct weft_error *err);
 
-/* What the table's judged runs of each GPU and kind span, as weft_seen has it;
- * freed by the caller.  NULL with err. */
-struct weft_seen *step_table_seen(const struct step_table *table, uint32_t *n,
-				  struct weft_error *err);
-
 /* Prints how far off each publisher's rows are with the constants of all
  * others' rows, which they did not choose; as text or as JSON "publishers". */
 int step_table_print_left_out(const struct step_table *table, bool json,
