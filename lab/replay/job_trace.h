@@ -21,8 +21,8 @@ struct job_trace_skipped {
  * "sacct --parsable2" prints it; any other as CSV with the columns that
  * `columns` names (--columns; NULL: the usual ones). Rows without a time, a
  * duration or a GPU are counted and left out.  Of the CSV's other columns, tp,
- * cp, ep, etp, pp, vpp, dp, zero, mbs, gbs and seq, and model beside one of
- * them, say how a job is split.  Free the stream in either case. */
+ * cp, ep, etp, pp, vpp, dp, zero, mbs, gbs, seq and recompute, and model beside
+ * one of them, say how a job is split.  Free the stream in either case. */
 int job_trace_load(const char *path, const char *columns,
 		   struct weft_stream *stream,
 		   struct job_trace_skipped *skipped, struct weft_error *err);

@@ -357,8 +357,9 @@ static const char *columns_job(const struct columns *columns, uint32_t row)
 
 /* Columns that are keys of a spec.  The last means a model only beside one of
  * the others: in many traces it is the GPU's. */
-static const char *const axes[] = {"tp", "cp",	 "ep",	"etp", "pp",  "vpp",
-				   "dp", "zero", "mbs", "gbs", "seq", "model"};
+static const char *const axes[] = {"tp",  "cp",	       "ep",   "etp", "pp",
+				   "vpp", "dp",	       "zero", "mbs", "gbs",
+				   "seq", "recompute", "model"};
 #define N_AXES (sizeof(axes) / sizeof(axes[0]))
 
 struct table {

@@ -55,8 +55,8 @@ static int wishes_fill(struct weft_replay *r, const struct ledger *empty,
 			r->n_left_out++;
 			continue;
 		}
-		weft_mix_spec(&w->shape, job->axes, effort_random(&dice), text,
-			      sizeof(text));
+		weft_mix_spec(&w->shape, job->axes, effort_random(&dice),
+			      r->gpu, text, sizeof(text));
 		w->spec = weft_arena_text(&r->texts, text, strlen(text), err);
 		if (!w->spec)
 			return -1;

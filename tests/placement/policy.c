@@ -4,6 +4,7 @@
  */
 #include "lab/replay/policy.h"
 
+#include "costmodel/job/software.h"
 #include "costmodel/traffic/schedule.h"
 #include "lab/replay/mix.h"
 #include "lab/replay/pricing.h"
@@ -247,7 +248,8 @@ static void what_the_rule_says_can_be_trained(void **state)
 			struct weft_schedule schedule;
 			struct weft_job job;
 
-			weft_mix_spec(&shape, "", dice, text, sizeof(text));
+			weft_mix_spec(&shape, "", dice, NULL, text,
+				      sizeof(text));
 			weft_job_build(text, 0, false, NULL, &job, &err);
 			assert_no_error(&err);
 			assert_int_equal(job.n_gpus,
@@ -256,6 +258,41 @@ static void what_the_rule_says_can_be_trained(void **state)
 					    &err);
 			assert_no_error(&err);
 			weft_schedule_free(&schedule);
+			weft_job_free(&job);
+		}
+	}
+}
+
+/* On the GPUs that the bench has: H100 in nodes of eight, GB200 in nodes of
+ * four. */
+static void what_the_rule_says_fits_in_memory(void **state)
+{
+	struct weft_error err = {0};
+	char text[WEFT_SPEC_MAX_BYTES];
+
+	(void)state;
+	for (uint32_t i = 2; i < 2 * 1025; i++) {
+		const struct weft_gpu *gpu =
+			weft_gpu_find(i % 2 ? "GB200" : "H100", &err);
+		struct weft_mix_shape shape =
+			weft_mix_shape(i / 2, i % 2 ? 4 : 8);
+
+		assert_no_error(&err);
+		for (uint64_t dice = 0; dice < 6; dice++) {
+			struct weft_memory_options options;
+			struct weft_memory memory;
+			struct weft_job job;
+
+			weft_mix_spec(&shape, "", dice, gpu, text,
+				      sizeof(text));
+			weft_job_build(text, 0, false, NULL, &job, &err);
+			assert_no_error(&err);
+			options = weft_software_memory(&job.spec, gpu);
+			weft_memory_worst(&job.spec, &job.model, &options,
+					  &memory, &err);
+			assert_no_error(&err);
+			assert_true(
+				weft_memory_fits(&memory, gpu->usable_bytes));
 			weft_job_free(&job);
 		}
 	}
@@ -324,6 +361,7 @@ int main(void)
 		cmocka_unit_test(an_unknown_policy_gets_the_nearest),
 		cmocka_unit_test(shapes_share_gpus_evenly),
 		cmocka_unit_test(what_the_rule_says_can_be_trained),
+		cmocka_unit_test(what_the_rule_says_fits_in_memory),
 		cmocka_unit_test(a_remembered_price_is_the_right_one),
 	};
 
