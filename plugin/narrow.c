@@ -56,6 +56,12 @@ static uint32_t told[1024];
  * not these. */
 static uint32_t not_begun[1024];
 
+/* Components of heterogeneous jobs that stock places, likewise: weft's nodes of
+ * one may have left none for the next.  Slurm asks when each component will
+ * run, and starts them once all can: by whom the first was answered, the second
+ * is. */
+static uint32_t left_to_stock[1024];
+
 /* One question on its way through the steps below. */
 struct attempt {
 	const struct weft_job_test *test;
@@ -328,40 +334,62 @@ static bool is_held(const struct attempt *attempt, enum weft_cause cause)
 	       cause > WEFT_CAUSE_SILENT && cause != WEFT_CAUSE_SPEC;
 }
 
-static uint32_t *not_begun_slot(uint32_t job_id)
+static uint32_t *slot_of(uint32_t *jobs, uint32_t job_id)
 {
-	return &not_begun[job_id % (sizeof(not_begun) / sizeof(not_begun[0]))];
+	return &jobs[job_id % (sizeof(not_begun) / sizeof(not_begun[0]))];
+}
+
+static void slot_set(uint32_t *jobs, uint32_t job_id, bool in)
+{
+	uint32_t *slot = slot_of(jobs, job_id);
+
+	if (in)
+		*slot = job_id;
+	else if (*slot == job_id)
+		*slot = 0;
+}
+
+static bool slot_has(uint32_t *jobs, uint32_t job_id)
+{
+	return *slot_of(jobs, job_id) == job_id;
+}
+
+/* Does Slurm start the job only after another question like this one? */
+static bool is_asked_twice(const struct weft_job_test *test)
+{
+	return test->job->het_job_id && weft_proposal_is_will_run(test);
 }
 
 /* Slurm did not start the job on weft's nodes: the choice is stock's once.
  * Limits of the job's own hold all the same. */
 static bool is_stocks_turn(const struct attempt *attempt)
 {
-	return !attempt->query.frame.hard &&
-	       *not_begun_slot(attempt->test->job->job_id) ==
-		       attempt->test->job->job_id;
+	const struct weft_job_test *test = attempt->test;
+	uint32_t job_id = test->job->job_id;
+
+	if (attempt->query.frame.hard)
+		return false;
+	if (is_asked_twice(test))
+		slot_set(left_to_stock, job_id, slot_has(not_begun, job_id));
+	else if (slot_has(left_to_stock, job_id))
+		return true;
+	return slot_has(not_begun, job_id);
 }
 
-/* After the answer to "start now". */
+/* After the answer to "start now", or to a question that comes before it. */
 static void turn_take(const struct attempt *attempt, enum weft_cause cause)
 {
-	uint32_t job_id = attempt->test->job->job_id;
-	uint32_t *slot = not_begun_slot(job_id);
+	const struct weft_job_test *test = attempt->test;
 
-	if (weft_proposal_is_will_run(attempt->test))
+	if (weft_proposal_is_will_run(test) && !is_asked_twice(test))
 		return;
-	if (cause == WEFT_CAUSE_NARROWED)
-		*slot = job_id;
-	else if (*slot == job_id)
-		*slot = 0;
+	slot_set(not_begun, test->job->job_id, cause == WEFT_CAUSE_NARROWED);
 }
 
 void weft_narrow_begun(uint32_t job_id)
 {
-	uint32_t *slot = not_begun_slot(job_id);
-
-	if (*slot == job_id)
-		*slot = 0;
+	slot_set(not_begun, job_id, false);
+	slot_set(left_to_stock, job_id, false);
 }
 
 /* The same answer as before, as long as nothing has changed. */
