@@ -259,13 +259,12 @@ static bitstr_t *required_nodes(const struct weft_job_test *test)
 
 /* Nodes by feature that a domain is to have. */
 struct by_feature {
-	bitstr_t *required; /* whatever their features */
-	bitstr_t *room;	    /* of the domain: their GPUs may be free */
-	bitstr_t *having;   /* of these, those with any of the features */
-	bitstr_t *group;    /* of the features in parentheses so far, or NULL */
-	int op;		    /* by which the next of the group is joined to it */
-	bool apart;	    /* a node counts for one of those that follow */
-	uint32_t n_asked;   /* nodes that the features so far take, at least */
+	bitstr_t *room;	  /* of the domain: their GPUs may be free */
+	bitstr_t *having; /* of these, those with any of the features */
+	bitstr_t *group;  /* of the features in parentheses so far, or NULL */
+	int op;		  /* by which the next of the group is joined to it */
+	bool apart;	  /* a node counts for one of those that follow */
+	uint32_t n_asked; /* nodes that the features so far take, at least */
 };
 
 /* Finds a feature of which the domain lacks nodes that may be free.  Features
@@ -340,13 +339,15 @@ static bool has_room(const struct weft_plan_request *query,
 {
 	const struct weft_job_test *test = query->test;
 	uint32_t n = least_nodes(test, of->n_asked);
+	bitstr_t *required = required_nodes(test);
+	bool has = bit_set_count(of->having) >= (int64_t)n &&
+		   weft_proposal_whole(test, of->having, required, n);
 
-	if (bit_set_count(of->having) >= (int64_t)n &&
-	    weft_proposal_whole(test, of->having, of->required, n))
-		return true;
-	return test->max_nodes > of->n_asked &&
-	       bit_set_count(of->room) >= (int64_t)n &&
-	       weft_proposal_whole(test, of->room, of->required, n);
+	if (!has && test->max_nodes > of->n_asked &&
+	    bit_set_count(of->room) >= (int64_t)n)
+		has = weft_proposal_whole(test, of->room, required, n);
+	bit_free(required);
+	return has;
 }
 
 /* The features of the whole job: while backfill asks for a part of it,
@@ -359,6 +360,14 @@ static list_t *features_of(const job_details_t *details)
 		       : details->feature_list;
 }
 
+static int find_counted(void *item, void *arg)
+{
+	const job_feature_t *feature = item;
+
+	(void)arg;
+	return feature->count > 0;
+}
+
 /* Slurm asks for the nodes of one feature, then for those of the next, at last
  * for the whole job with these: all have to be in the domain of the first,
  * which has to have room for the job. */
@@ -369,17 +378,15 @@ static bool has_features(const struct weft_plan_request *query,
 	struct by_feature of = {0};
 	bool enough;
 
-	if (!list)
+	if (!list || !list_find_first(list, find_counted, NULL))
 		return true;
-	of.required = required_nodes(query->test);
 	of.room = room_of(query, d);
 	of.having = bit_alloc(bit_size(of.room));
 	enough = !list_find_first(list, find_lacking, &of) &&
-		 (!of.n_asked || has_room(query, &of));
+		 has_room(query, &of);
 	FREE_NULL_BITMAP(of.group);
 	bit_free(of.having);
 	bit_free(of.room);
-	bit_free(of.required);
 	return enough;
 }
 
