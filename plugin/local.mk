@@ -40,8 +40,6 @@ libweft_bridge_la_SOURCES = \
 	%D%/bridge/holdings.h \
 	%D%/bridge/launch/launch.c \
 	%D%/bridge/launch/launch.h \
-	%D%/bridge/launch/nvlink.c \
-	%D%/bridge/launch/nvlink.h \
 	%D%/bridge/launch/ranks.c \
 	%D%/bridge/launch/ranks.h \
 	%D%/bridge/launch/release.c \
