@@ -35,8 +35,7 @@ bool slurm_time(const char *text, time_t *at)
 	return *at != (time_t)-1;
 }
 
-/* "0,2-4" up to ')' -> mask; 0 on anything else. */
-static uint64_t indices_parse(const char *text)
+uint64_t slurm_indices(const char *text)
 {
 	uint64_t mask = 0;
 
@@ -69,7 +68,7 @@ static uint64_t gres_gpus(const char *text, size_t length)
 		return 0;
 	index = strstr(element, "IDX:");
 	if (index)
-		mask = indices_parse(index + 4);
+		mask = slurm_indices(index + 4);
 	if (mask)
 		return mask;
 	element[strcspn(element, "(")] = '\0';

@@ -13,6 +13,9 @@ const char *slurm_field(const char *record, const char *key);
 /* Local time, as scontrol prints it; false: "Unknown" and the like, NULL. */
 bool slurm_time(const char *text, time_t *at);
 
+/* "0,2-4" as a mask; 0 where an index is none of a GPU. */
+uint64_t slurm_indices(const char *text);
+
 /* The GPUs of a GRES list that is in use, "gpu:h100:4(IDX:0,2-4),shard:0", up
  * to the first blank; bit k = GPU k.  Without indices the lowest are assumed.
  */

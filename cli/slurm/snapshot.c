@@ -2,10 +2,8 @@
 /* snapshot.c - reading the plugin's status file */
 #include "cli/slurm/snapshot.h"
 
-#include "base/bitset.h"
 #include "cli/json.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,23 +87,4 @@ const char *snapshot_spec(const struct snapshot *s, const char *id)
 	if (!job)
 		job = job_find(s->waiting, id);
 	return json_string_value(json_object_get(job, "spec"));
-}
-
-uint64_t snapshot_mask(const char *text)
-{
-	uint64_t mask = 0;
-
-	while (text && isdigit((unsigned char)*text)) {
-		char *end;
-		unsigned long first = strtoul(text, &end, 10), last = first;
-
-		if (*end == '-')
-			last = strtoul(end + 1, &end, 10);
-		if (first > last || last >= WEFT_MAX_GPUS_PER_NODE)
-			return mask;
-		for (; first <= last; first++)
-			mask |= UINT64_C(1) << first;
-		text = *end == ',' ? end + 1 : end;
-	}
-	return mask;
 }

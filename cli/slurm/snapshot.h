@@ -33,7 +33,4 @@ json_t *snapshot_gain(const struct snapshot *snapshot, const char *id);
  * NULL: not known. */
 const char *snapshot_spec(const struct snapshot *snapshot, const char *id);
 
-/* "0-3,7" as a mask. */
-uint64_t snapshot_mask(const char *text);
-
 #endif

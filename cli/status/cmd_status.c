@@ -3,8 +3,10 @@
 #include "base/bitset.h"
 #include "cli/cmd.h"
 #include "cli/command.h"
+#include "cli/json.h"
 #include "cli/option.h"
 #include "cli/report.h"
+#include "cli/slurm/slurm_fields.h"
 #include "cli/slurm/slurm_jobs.h"
 #include "cli/slurm/slurm_state.h"
 #include "cli/status/fleet.h"
@@ -68,10 +70,8 @@ static int read_believed(const struct weft_fabric *f, const char *path,
 			continue;
 		look->paired[n] = true;
 		look->believed[n] =
-			snapshot_mask(json_string_value(
-				json_object_get(node, "gpus"))) &
-			~snapshot_mask(json_string_value(
-				json_object_get(node, "gpus_free")));
+			slurm_indices(json_text_of(node, "gpus")) &
+			~slurm_indices(json_text_of(node, "gpus_free"));
 	}
 	snapshot_free(&s);
 	return rc;
