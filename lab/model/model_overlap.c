@@ -78,15 +78,20 @@ static void print_matrix(const struct overlap_answer *a, FILE *out)
 	}
 }
 
-/* time_s: without waiting, where other ranks' traces tell. */
-static void print_collectives(const struct overlap_answer *a, FILE *out)
+static struct weft_advice_input advice_input(const struct overlap_answer *a)
 {
-	const struct weft_advice_input in = {
+	return (struct weft_advice_input){
 		.traces = a->traces,
 		.overlaps = a->overlaps,
 		.waits = a->waits.n_matches ? &a->waits : NULL,
 		.n_traces = a->n_files,
 	};
+}
+
+/* time_s: without waiting, where other ranks' traces tell. */
+static void print_collectives(const struct overlap_answer *a, FILE *out)
+{
+	const struct weft_advice_input in = advice_input(a);
 
 	fprintf(out, "collective,ranks,bytes,time_s,exposed_s\n");
 	for (uint32_t r = 0; r < a->n_files; r++) {
@@ -212,7 +217,7 @@ static void steps_count(struct overlap_answer *a)
 
 static int answer_build(struct overlap_answer *a, struct weft_error *err)
 {
-	struct weft_advice_input in = {.n_traces = a->n_files};
+	struct weft_advice_input in;
 
 	if (traces_take(a, err))
 		return -1;
@@ -221,9 +226,7 @@ static int answer_build(struct overlap_answer *a, struct weft_error *err)
 	    weft_exchange_build(a->traces, a->n_files, a->n_steps, &a->exchange,
 				err))
 		return -1;
-	in.traces = a->traces;
-	in.overlaps = a->overlaps;
-	in.waits = a->waits.n_matches ? &a->waits : NULL;
+	in = advice_input(a);
 	in.n_steps = a->n_steps;
 	return weft_advice_build(&in, a->advice, err);
 }
@@ -259,12 +262,7 @@ double overlap_model_kind_s(const struct overlap_answer *a, uint32_t rank,
 			    enum weft_trace_op op, double *measured_s)
 {
 	const struct weft_trace *t = &a->traces[rank];
-	const struct weft_advice_input in = {
-		.traces = a->traces,
-		.overlaps = a->overlaps,
-		.waits = a->waits.n_matches ? &a->waits : NULL,
-		.n_traces = a->n_files,
-	};
+	const struct weft_advice_input in = advice_input(a);
 	double sum = 0;
 
 	*measured_s = 0;
