@@ -15,6 +15,7 @@ libweft_base_la_SOURCES = \
 	%D%/hostlist.c \
 	%D%/lines.c \
 	%D%/lines.h \
+	%D%/sets.h \
 	%D%/size.c \
 	%D%/size.h \
 	%D%/suggest.c \

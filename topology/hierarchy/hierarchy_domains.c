@@ -2,6 +2,7 @@
 /* hierarchy_domains.c - the domains of all levels: bundles of leafs with their
  * hosts, and above them, tier by tier, what the switches of the tier join
  */
+#include "base/sets.h"
 #include "topology/hierarchy/cable_index.h"
 
 #include <stdlib.h>
@@ -214,10 +215,10 @@ static int groups_close(const struct index *w, struct grouping *g,
 	uint32_t *items = weft_calloc(g->n_groups, sizeof(*items), w->err);
 	int rc = open && to && items ? 0 : -1;
 
-	if (rc == 0)
+	if (rc == 0) {
 		groups_look_up(w, g, tier, open);
-	for (uint32_t i = 0; rc == 0 && i < g->n_groups; i++)
-		to[i] = i;
+		weft_sets_start(to, g->n_groups);
+	}
 	for (uint32_t i = 0; rc == 0 && i < g->n_items; i++)
 		if (g->item_group[i] != WEFT_NONE)
 			items[g->item_group[i]]++;
@@ -227,14 +228,10 @@ static int groups_close(const struct index *w, struct grouping *g,
 
 		if (a == b || (items[b] && (open[a] || open[b])))
 			continue;
-		while (to[a] != a)
-			a = to[a];
-		while (to[b] != b)
-			b = to[b];
-		to[a < b ? b : a] = a < b ? a : b;
+		weft_sets_join(to, a, b);
 	}
 	for (uint32_t i = 0; rc == 0 && i < g->n_groups; i++)
-		to[i] = to[to[i]];
+		to[i] = weft_sets_find(to, i);
 	for (uint32_t i = 0; rc == 0 && i < g->n_items; i++)
 		if (g->item_group[i] != WEFT_NONE)
 			g->item_group[i] = to[g->item_group[i]];

@@ -10,6 +10,7 @@
  * groups.  Roots that are trees already (leafs and spines) may be the groups as
  * well: a dragonfly+.
  */
+#include "base/sets.h"
 #include "topology/hierarchy/cable_index.h"
 
 #include <ctype.h>
@@ -150,21 +151,12 @@ static uint32_t shared(const struct sides *s, const struct side *link)
 	return n;
 }
 
-static uint32_t group_of(struct sides *s, uint32_t v)
-{
-	while (s->group[v] != v) {
-		s->group[v] = s->group[s->group[v]];
-		v = s->group[v];
-	}
-	return v;
-}
-
 /* Numbers the groups that s->group says, by their first vertex. */
 static void groups_number(struct sides *s)
 {
 	s->n_groups = 0;
 	for (uint32_t v = 0; v < s->n; v++) {
-		s->group[v] = group_of(s, v);
+		s->group[v] = weft_sets_find(s->group, v);
 		s->number[v] = s->group[v] == v ? s->n_groups++
 						: s->number[s->group[v]];
 	}
@@ -176,10 +168,9 @@ static void groups_number(struct sides *s)
 static void groups_join(struct sides *s, const uint32_t *common,
 			const uint32_t *most, bool loose)
 {
-	for (uint32_t v = 0; v < s->n; v++)
-		s->group[v] = v;
+	weft_sets_start(s->group, s->n);
 	for (uint32_t i = 0; i < s->n_links; i++) {
-		uint32_t a = s->links[i].a, b = s->links[i].b, x, y;
+		uint32_t a = s->links[i].a, b = s->links[i].b;
 		uint32_t top = most[a] > most[b] ? most[a] : most[b];
 		uint32_t least = degree(s, a) < degree(s, b) ? degree(s, a)
 							     : degree(s, b);
@@ -188,9 +179,7 @@ static void groups_join(struct sides *s, const uint32_t *common,
 		    (4 * common[i] + loose <= 3 * top &&
 		     2 * common[i] <= least + 1))
 			continue;
-		x = group_of(s, a);
-		y = group_of(s, b);
-		s->group[x < y ? y : x] = x < y ? x : y;
+		weft_sets_join(s->group, a, b);
 	}
 	groups_number(s);
 }
@@ -204,13 +193,11 @@ static void groups_fill(struct sides *s)
 	for (uint32_t v = 0; v < s->n; v++)
 		s->number[s->group[v]]++;
 	for (uint32_t i = 0; i < s->n_links; i++) {
-		uint32_t a = s->links[i].a, b = s->links[i].b, x, y;
+		uint32_t a = s->links[i].a, b = s->links[i].b;
 
 		if (s->number[a] != 1 || s->number[b] != 1)
 			continue;
-		x = group_of(s, a);
-		y = group_of(s, b);
-		s->group[x < y ? y : x] = x < y ? x : y;
+		weft_sets_join(s->group, a, b);
 	}
 	groups_number(s);
 }

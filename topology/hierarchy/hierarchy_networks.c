@@ -8,6 +8,7 @@
  * storage or management.
  */
 #include "base/compare.h"
+#include "base/sets.h"
 #include "topology/hierarchy/cable_index.h"
 
 #include <ctype.h>
@@ -41,15 +42,6 @@ struct networks {
 
 /* ---- components ---- */
 
-static uint32_t root_of(uint32_t *parent, uint32_t i)
-{
-	while (parent[i] != i) {
-		parent[i] = parent[parent[i]];
-		i = parent[i];
-	}
-	return i;
-}
-
 /* Fills w->part with numbers from 0. */
 static int components(struct networks *n)
 {
@@ -59,19 +51,15 @@ static int components(struct networks *n)
 
 	if (!parent)
 		return -1;
-	for (uint32_t i = 0; i < n_switches; i++)
-		parent[i] = i;
+	weft_sets_start(parent, n_switches);
 	for (uint32_t i = 0; i < n_switches; i++)
 		for (uint32_t p = w->first_peer[i]; p < w->first_peer[i + 1];
-		     p++) {
-			uint32_t a = root_of(parent, i);
-			uint32_t b = root_of(parent, w->peers[p].sw);
-
-			parent[a < b ? b : a] = a < b ? a : b;
-		}
+		     p++)
+			weft_sets_join(parent, i, w->peers[p].sw);
 	for (uint32_t i = 0; i < n_switches; i++)
-		w->part[i] = root_of(parent, i) == i ? n->n_parts++
-						     : w->part[parent[i]];
+		w->part[i] = weft_sets_find(parent, i) == i
+				     ? n->n_parts++
+				     : w->part[parent[i]];
 	free(parent);
 	n->parts = weft_calloc(n->n_parts, sizeof(*n->parts), w->err);
 	return n->parts ? 0 : -1;

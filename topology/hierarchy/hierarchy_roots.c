@@ -2,6 +2,7 @@
 /* hierarchy_roots.c - what is left when all tiers have joined what they join:
  * groups linked side by side, leafs that are cut off, hosts on spines
  */
+#include "base/sets.h"
 #include "topology/hierarchy/cable_index.h"
 
 #include <ctype.h>
@@ -10,15 +11,6 @@
 
 /* ---- linked side by side ---- */
 
-static uint32_t class_of(uint32_t *class, uint32_t d)
-{
-	while (class[d] != d) {
-		class[d] = class[class[d]];
-		d = class[d];
-	}
-	return d;
-}
-
 /* Classes of roots that any cable links; the number of links between different
  * roots. */
 static uint32_t classes_find(const struct index *w, uint32_t *class)
@@ -26,8 +18,7 @@ static uint32_t classes_find(const struct index *w, uint32_t *class)
 	const struct weft_hierarchy *hierarchy = w->hierarchy;
 	uint32_t links = 0;
 
-	for (uint32_t d = 0; d < hierarchy->n_domains; d++)
-		class[d] = d;
+	weft_sets_start(class, hierarchy->n_domains);
 	for (uint32_t sw = 0; sw < w->s->n_switches; sw++) {
 		uint32_t a =
 			index_root(hierarchy, hierarchy->switch_domain[sw]);
@@ -39,14 +30,11 @@ static uint32_t classes_find(const struct index *w, uint32_t *class)
 			uint32_t b = index_root(
 				hierarchy,
 				hierarchy->switch_domain[w->peers[p].sw]);
-			uint32_t x, y;
 
 			if (b == WEFT_NONE || a == b)
 				continue;
 			links++;
-			x = class_of(class, a);
-			y = class_of(class, b);
-			class[x < y ? y : x] = x < y ? x : y;
+			weft_sets_join(class, a, b);
 		}
 	}
 	return links;
@@ -63,7 +51,7 @@ static int classes_join(struct index *w, uint32_t *class)
 
 	for (uint32_t d = 0; rc == 0 && d < n; d++)
 		if (hierarchy->domains[d].parent == WEFT_NONE)
-			size[class_of(class, d)]++;
+			size[weft_sets_find(class, d)]++;
 	for (uint32_t d = 0; rc == 0 && d < n; d++) {
 		domain[d] = size[d] > 1 ? index_domain(w, level, NULL, 0)
 					: WEFT_NONE;
@@ -73,7 +61,7 @@ static int classes_join(struct index *w, uint32_t *class)
 	for (uint32_t d = 0; rc == 0 && d < n; d++)
 		if (hierarchy->domains[d].parent == WEFT_NONE)
 			hierarchy->domains[d].parent =
-				domain[class_of(class, d)];
+				domain[weft_sets_find(class, d)];
 	free(domain);
 	free(size);
 	return rc;

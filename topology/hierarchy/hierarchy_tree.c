@@ -9,6 +9,7 @@
  * are always one domain, whatever the file says.  A root that is lower than
  * others gets a domain of the top level around it alone, as the file wants it.
  */
+#include "base/sets.h"
 #include "topology/hierarchy/hierarchy.h"
 
 #include <stdio.h>
@@ -32,25 +33,6 @@ struct tree {
 	uint32_t of_height[WEFT_MAX_LEVELS]; /* first link, or WEFT_NONE */
 	uint32_t n_heights;
 };
-
-static uint32_t same_find(uint32_t *same, uint32_t i)
-{
-	while (same[i] != i) {
-		same[i] = same[same[i]];
-		i = same[i];
-	}
-	return i;
-}
-
-static void same_join(uint32_t *same, uint32_t a, uint32_t b)
-{
-	a = same_find(same, a);
-	b = same_find(same, b);
-	if (a < b)
-		same[b] = a;
-	else
-		same[a] = b;
-}
 
 static bool is_switch_edge(const struct weft_inventory_edge *e)
 {
@@ -139,7 +121,7 @@ static void parents_join(struct tree *t, uint32_t h)
 {
 	for (uint32_t k = t->of_height[h]; k != WEFT_NONE;
 	     k = t->links[k].next) {
-		uint32_t child = same_find(t->same, t->links[k].child);
+		uint32_t child = weft_sets_find(t->same, t->links[k].child);
 		uint32_t parent = t->links[k].parent;
 
 		if (t->above[child] == WEFT_NONE ||
@@ -148,11 +130,11 @@ static void parents_join(struct tree *t, uint32_t h)
 	}
 	for (uint32_t k = t->of_height[h]; k != WEFT_NONE;
 	     k = t->links[k].next) {
-		uint32_t child = same_find(t->same, t->links[k].child);
+		uint32_t child = weft_sets_find(t->same, t->links[k].child);
 		uint32_t parent = t->links[k].parent;
 
 		if (t->height[parent] == t->height[t->above[child]])
-			same_join(t->same, parent, t->above[child]);
+			weft_sets_join(t->same, parent, t->above[child]);
 	}
 }
 
@@ -164,7 +146,7 @@ static int parents_lift(struct tree *t, uint32_t h)
 	for (uint32_t k = t->of_height[h]; k != WEFT_NONE;
 	     k = t->links[k].next) {
 		struct link link = t->links[k];
-		uint32_t lowest = t->above[same_find(t->same, link.child)];
+		uint32_t lowest = t->above[weft_sets_find(t->same, link.child)];
 
 		if (t->height[link.parent] == t->height[lowest])
 			continue;
@@ -221,9 +203,9 @@ static int domains_build(struct tree *t)
 	if (!last)
 		return -1;
 	for (uint32_t i = 0; i < n; i++)
-		last[same_find(t->same, i)] = i;
+		last[weft_sets_find(t->same, i)] = i;
 	for (uint32_t i = 0; i < n; i++)
-		t->same[i] = same_find(t->same, i);
+		t->same[i] = weft_sets_find(t->same, i);
 	hierarchy->n_levels = t->n_heights;
 	for (uint32_t level = 0; level < t->n_heights; level++)
 		if (domains_add(t, last, level)) {
