@@ -94,6 +94,28 @@ static bool is_quicker_in_a_row(const struct weft_job_test *test)
 	       !test->job->details->req_node_bitmap;
 }
 
+/* Of a range of nodes stock counts CPUs by the least number, which the question
+ * keeps therefore.  True: stock takes all of these nodes all the same. */
+static bool ask_range(const struct weft_job_test *test, bitstr_t *nodes,
+		      uint32_t n_nodes)
+{
+	struct weft_job_test narrowed = *test;
+	struct weft_proposal_saved saved;
+	bool all = false;
+
+	narrowed.nodes = bit_copy(nodes);
+	narrowed.max_nodes = n_nodes;
+	narrowed.want_nodes = n_nodes;
+	weft_proposal_save(test->job, &saved);
+	if (ask_now(test, &narrowed)) {
+		all = bit_set_count(narrowed.nodes) == (int64_t)n_nodes;
+		if (!all)
+			weft_proposal_withdraw(test->job, &saved);
+	}
+	bit_free(narrowed.nodes);
+	return all;
+}
+
 bool weft_proposal_now(const struct weft_job_test *test, bitstr_t *nodes,
 		       uint32_t n_nodes)
 {
@@ -103,7 +125,9 @@ bool weft_proposal_now(const struct weft_job_test *test, bitstr_t *nodes,
 
 	if (is_quicker_in_a_row(test) && follow_one_another(nodes, n_nodes))
 		test->job->details->contiguous = 1;
-	taken = ask_now(test, &narrowed);
+	taken = (test->min_nodes < n_nodes &&
+		 ask_range(test, nodes, n_nodes)) ||
+		ask_now(test, &narrowed);
 	test->job->details->contiguous = contiguous;
 	if (taken)
 		bit_copybits(test->nodes, nodes);
