@@ -418,16 +418,16 @@ limit_explains() {
 }
 
 # Stock lets a job wait for nodes that never have its GPUs where the nodes are
-# reserved, or the GPUs are asked for in all.
+# reserved, the GPUs are asked for in all, or a QOS has it wait.
 has_gpus() {
-	local low=1 high=12 each=0 in_all=0
+	local low=1 high=12 each=0 in_all=0 type=
 	[[ " ${words[*]} " =~ ' -N'([0-9]+)(-([0-9]+))? ]] &&
 		low=${BASH_REMATCH[1]} high=${BASH_REMATCH[3]:-$low}
 	[[ " ${words[*]} " =~ ' --gpus-per-node='([a-z0-9]+:)?([0-9]+) ]] &&
-		each=${BASH_REMATCH[2]}
+		each=${BASH_REMATCH[2]} type=${BASH_REMATCH[1]}
 	[[ " ${words[*]} " =~ ' --gpus='([a-z0-9]+:)?([0-9]+) ]] &&
-		in_all=${BASH_REMATCH[2]}
-	lines 'fabric nodes' | tr -d : | sort -k 2,2nr |
+		in_all=${BASH_REMATCH[2]} type=${BASH_REMATCH[1]}
+	gpus_of_nodes "${type%:}" | sort -k 2,2nr |
 		awk -v set=" $1 " -v low="$low" -v high="$high" \
 			-v each="$each" -v in_all="$in_all" '
 		index(set, " " $1 " ") && $2 >= each && n < high {
@@ -435,6 +435,22 @@ has_gpus() {
 			sum += $2
 		}
 		END { exit n < low || sum < in_all }'
+}
+
+# gpus_of_nodes TYPE: each node, and how many it has of that type, or of any.
+gpus_of_nodes() {
+	lines slurm | awk -v type="$1" '
+	/^NodeName=/ && match($0, / Gres=[^ ]*/) {
+		name = substr($1, 10)
+		n = split(substr($0, RSTART + 6, RLENGTH - 6), gres, ",")
+		sum = 0
+		for (i = 1; i <= n; i++) {
+			k = split(gres[i], part, ":")
+			if (!type || k == 2 || part[2] == type)
+				sum += part[k]
+		}
+		print name, sum
+	}'
 }
 
 # within: stock chooses in the domain.  segment: exactly these nodes.
