@@ -368,21 +368,28 @@ static int find_counted(void *item, void *arg)
 	return feature->count > 0;
 }
 
+static bool is_in_parts(const job_details_t *details)
+{
+	list_t *list = features_of(details);
+
+	return list && list_find_first(list, find_counted, NULL);
+}
+
 /* Slurm asks for the nodes of one feature, then for those of the next, at last
  * for the whole job with these: all have to be in the domain of the first,
  * which has to have room for the job. */
 static bool has_features(const struct weft_plan_request *query,
 			 const struct weft_domain *d)
 {
-	list_t *list = features_of(query->test->job->details);
+	const job_details_t *details = query->test->job->details;
 	struct by_feature of = {0};
 	bool enough;
 
-	if (!list || !list_find_first(list, find_counted, NULL))
+	if (!is_in_parts(details))
 		return true;
 	of.room = room_of(query, d);
 	of.having = bit_alloc(bit_size(of.room));
-	enough = !list_find_first(list, find_lacking, &of) &&
+	enough = !list_find_first(features_of(details), find_lacking, &of) &&
 		 has_room(query, &of);
 	FREE_NULL_BITMAP(of.group);
 	bit_free(of.having);
@@ -436,16 +443,23 @@ bool weft_again_by_stock(const struct weft_plan_request *query,
 	const struct weft_fabric *f = weft_engine.nodes.fabric;
 	uint32_t level, whole;
 	bitstr_t *able;
-	bool taken;
+	bool taken = false, in_parts;
 
 	if (!query->request.spec)
 		return false;
 	weft_nodes_refresh(&weft_engine.nodes);
 	level = level_asked(query);
 	able = able_nodes(query);
-	taken = ask_domains(query, able, level, true, &first, deadline_s);
 	whole = weft_constraints_whole(f, query->request.spec);
-	if (!taken && whole != WEFT_NONE)
+	/* The parts of a job know nothing of each other's segments. */
+	in_parts = is_in_parts(query->test->job->details);
+	if (in_parts && whole != WEFT_NONE)
+		taken = ask_domains(query, able, whole, false, &first_whole,
+				    deadline_s);
+	if (!taken)
+		taken = ask_domains(query, able, level, true, &first,
+				    deadline_s);
+	if (!taken && !in_parts && whole != WEFT_NONE)
 		taken = ask_domains(query, able, whole, false, &first_whole,
 				    deadline_s);
 	bit_free(able);

@@ -504,6 +504,20 @@ case_nodes_by_feature_are_taken_where_all_features_are() {
 	still_waits "$job"
 }
 
+# A leaf with two nodes of the one feature has a segment of them, and none of
+# the job.
+case_segments_hold_for_nodes_by_feature() {
+	local job
+	need_weft
+	changing
+	scontrol update nodename=n00,n04,n05,n09 features=fa
+	scontrol update nodename=n10 features=fb
+	job=$(lab_submit -N2 --gpus-per-node=8 -C '[fa*1&fb*1]' \
+		--comment=weft:tp=8,segment=2)
+	lab_wait_job "$job" RUNNING
+	expect "nodes" "$(job_nodes "$job")" "n09 n10"
+}
+
 # With a request that weft does not understand as with any other.
 case_a_level_that_is_not_there_is_no_limit() {
 	local job
