@@ -15,10 +15,6 @@
  * let go of all jobs that it holds for BadConstraints, within half a minute. */
 extern bool node_features_updated __attribute__((weak));
 
-/* That a job can never run, or can, changes with the fabric and with the nodes
- * that it could have; the age is for what weft does not hear of. */
-#define EVER_AGE_S 300
-
 /* Since Slurm was last made to look at held jobs again. */
 static bool said_no;
 
@@ -159,6 +155,8 @@ static bool is_refused(const struct weft_plan_request *query, bitstr_t *nodes)
 	       !weft_again_ever(query, until_s);
 }
 
+/* That a job can never run, or can, changes with the fabric and with the nodes
+ * that it could have; the age is for what weft does not hear of. */
 int weft_ever(const struct weft_plan_request *query)
 {
 	time_t now = time(NULL);
@@ -166,7 +164,7 @@ int weft_ever(const struct weft_plan_request *query)
 	struct weft_plan_request asked = *query;
 	struct weft_asked *w;
 	struct weft_answer answer = {
-		.until = now + EVER_AGE_S,
+		.until = now + WEFT_ANSWER_AGE_S,
 		.cause = WEFT_CAUSE_NARROWED,
 	};
 	const struct weft_answer *before;

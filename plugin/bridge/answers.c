@@ -22,6 +22,9 @@ struct weft_asked *weft_answers_of(struct weft_answers *table, uint32_t job_id,
 		w->job_id = job_id;
 		w->since = now;
 	}
+	/* the clock was set back */
+	if (w->since > now)
+		w->since = now;
 	return w;
 }
 
@@ -32,7 +35,8 @@ const struct weft_answer *weft_answers_find(const struct weft_asked *w,
 	const struct weft_answer *answer = &w->answers[question];
 
 	return answer->signature && answer->signature == signature &&
-			       now < answer->until
+			       now < answer->until &&
+			       answer->until - now <= WEFT_ANSWER_AGE_S
 		       ? answer
 		       : NULL;
 }

@@ -12,6 +12,9 @@
 
 #define WEFT_MAX_ASKED 512
 
+/* No answer holds for longer. */
+#define WEFT_ANSWER_AGE_S 300
+
 /* RUN_NOW, WILL_RUN and TEST_ONLY have candidates of their own. */
 enum weft_question {
 	WEFT_ASKED_NOW,

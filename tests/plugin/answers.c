@@ -65,6 +65,21 @@ static void jobs_that_clash_lose_the_answer_only(void **state)
 	assert_null(find(7, 42, 150));
 }
 
+static void a_clock_that_is_set_back_prolongs_nothing(void **state)
+{
+	(void)state;
+	keep(7, 42, 5000);
+	assert_non_null(find(7, 42, 5000 - WEFT_ANSWER_AGE_S));
+	assert_null(find(7, 42, 4000));
+	/* first seen at 100 */
+	assert_close(
+		weft_answers_left_s(weft_answers_of(&table, 7, 40), 0, 300, 40),
+		300, 1e-9);
+	assert_close(
+		weft_answers_left_s(weft_answers_of(&table, 7, 90), 0, 300, 90),
+		250, 1e-9);
+}
+
 static void the_wait_counts_from_when_the_job_was_eligible(void **state)
 {
 	const struct weft_asked *w = weft_answers_of(&table, 9, 1000);
@@ -86,6 +101,8 @@ int main(void)
 					  clear),
 		cmocka_unit_test_teardown(jobs_that_clash_lose_the_answer_only,
 					  clear),
+		cmocka_unit_test_teardown(
+			a_clock_that_is_set_back_prolongs_nothing, clear),
 		cmocka_unit_test_teardown(
 			the_wait_counts_from_when_the_job_was_eligible, clear),
 	};
