@@ -376,6 +376,7 @@ static int text_save(const struct weft_snapshot_place *place, const char *text,
 {
 	size_t room = strlen(place->path) + sizeof(".new");
 	char *beside = weft_calloc(room, 1, err);
+	bool kept = false;
 	int fd, rc = -1;
 
 	if (!beside)
@@ -386,12 +387,16 @@ static int text_save(const struct weft_snapshot_place *place, const char *text,
 		rc = weft_write_all(fd, text, size);
 		if (close(fd) < 0)
 			rc = -1;
-		if (rc == 0 && is_wanted(place))
+		kept = rc == 0 && is_wanted(place);
+		if (kept)
 			rc = rename(beside, place->path);
 	}
 	if (rc < 0)
 		weft_fail_at(err, WEFT_EIO, place->path, 0, 0,
 			     "cannot be written: %s", strerror(errno));
+	/* half a file on a full disk is of no use */
+	if (fd >= 0 && (rc < 0 || !kept))
+		unlink(beside);
 	free(beside);
 	return rc;
 }
