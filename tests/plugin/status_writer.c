@@ -294,6 +294,29 @@ static void a_private_file_is_for_nobody_else(void **state)
 	assert_int_equal(status.st_mode & 0777, 0600);
 }
 
+/* Here there is something where the new file is to be; as on a full disk, what
+ * was written before stays. */
+static void what_cannot_be_written_anew_becomes_private(void **state)
+{
+	struct weft_snapshot_place place = {.path = path};
+	char beside[600];
+	struct stat status;
+
+	(void)state;
+	snprintf(beside, sizeof(beside), "%s.new", path);
+	assert_int_equal(
+		weft_snapshot_save(&shown, fabric, &counters, 10, &place, NULL),
+		0);
+	assert_int_equal(mkdir(beside, 0700), 0);
+	place.is_private = true;
+	assert_int_equal(
+		weft_snapshot_save(&shown, fabric, &counters, 11, &place, NULL),
+		-1);
+	rmdir(beside);
+	assert_int_equal(stat(path, &status), 0);
+	assert_int_equal(status.st_mode & 0777, 0600);
+}
+
 static void a_folder_that_others_can_write_is_refused(void **state)
 {
 	const struct weft_snapshot_place place = {.path = path};
@@ -649,6 +672,7 @@ int main(void)
 		CASE(more_who_wait_than_room_push_out_the_oldest),
 		CASE(everybody_may_read_the_file),
 		CASE(a_private_file_is_for_nobody_else),
+		CASE(what_cannot_be_written_anew_becomes_private),
 		CASE(a_folder_that_others_can_write_is_refused),
 		CASE(a_file_that_cannot_be_written_is_an_error),
 		CASE(the_keeper_writes_what_changes),

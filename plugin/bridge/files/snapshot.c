@@ -401,6 +401,20 @@ static int text_save(const struct weft_snapshot_place *place, const char *text,
 	return rc;
 }
 
+/* What was written while all might read it, in case nothing can be written. */
+static void close_to_others(const char *path)
+{
+	struct stat status;
+	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
+	    status.st_mode & 077)
+		fchmod(fd, 0600);
+	close(fd);
+}
+
 int weft_snapshot_save(const struct weft_status *shown,
 		       const struct weft_fabric *f,
 		       const struct weft_counters *counters, double now_s,
@@ -414,6 +428,8 @@ int weft_snapshot_save(const struct weft_status *shown,
 
 	if (weft_trusted_folder(place->path, geteuid(), err) < 0)
 		return -1;
+	if (place->is_private)
+		close_to_others(place->path);
 	memory = open_memstream(&text, &size);
 	if (!memory)
 		return weft_fail(err, WEFT_ENOMEM, "out of memory");
