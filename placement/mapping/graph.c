@@ -8,37 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Directed entries in, both directions counted per vertex, then scattered: two
- * passes over the same edge source, which is either traffic or a graph. */
-struct edges {
-	const uint32_t *row, *peer;
-	const double *weight;
-	const uint32_t *group; /* NULL: every vertex is its own group */
-	bool both_ways;	       /* each edge already occurs in both rows */
-};
-
-static uint32_t group_of(const struct edges *e, uint32_t v)
-{
-	return e->group ? e->group[v] : v;
-}
-
-static int count_rows(const struct edges *e, uint32_t n, struct graph *g,
+static int count_rows(const struct weft_traffic *t, struct graph *g,
 		      struct weft_error *err)
 {
-	for (uint32_t v = 0; v < n; v++) {
-		uint32_t a = group_of(e, v);
-
+	for (uint32_t v = 0; v < t->n_ranks; v++) {
 		if (weft_deadline_check_turn(v, err))
 			return -1;
-		for (uint32_t k = e->row[v]; k < e->row[v + 1]; k++) {
-			uint32_t b = group_of(e, e->peer[k]);
-
-			if (a == b)
-				continue;
-			g->row[a + 1]++;
-			if (!e->both_ways)
-				g->row[b + 1]++;
-		}
+		g->row[v + 1] += t->row[v + 1] - t->row[v];
+		for (uint32_t k = t->row[v]; k < t->row[v + 1]; k++)
+			g->row[t->peer[k] + 1]++;
 	}
 	return 0;
 }
@@ -50,25 +28,16 @@ static void put(struct graph *g, uint32_t *end, uint32_t a, uint32_t b,
 	g->weight[end[a]++] = weight;
 }
 
-static int scatter(const struct edges *e, uint32_t n, struct graph *g,
-		   uint32_t *end, struct weft_error *err)
+/* Each directed entry goes to the rows of both its ends. */
+static int scatter(const struct weft_traffic *t, struct graph *g, uint32_t *end,
+		   struct weft_error *err)
 {
-	for (uint32_t v = 0; v < n; v++) {
-		uint32_t a = group_of(e, v);
-
+	for (uint32_t v = 0; v < t->n_ranks; v++) {
 		if (weft_deadline_check_turn(v, err))
 			return -1;
-		for (uint32_t k = e->row[v]; k < e->row[v + 1]; k++) {
-			uint32_t b = group_of(e, e->peer[k]);
-
-			if (a == b) {
-				g->inside += e->both_ways ? e->weight[k] / 2
-							  : e->weight[k];
-				continue;
-			}
-			put(g, end, a, b, e->weight[k]);
-			if (!e->both_ways)
-				put(g, end, b, a, e->weight[k]);
+		for (uint32_t k = t->row[v]; k < t->row[v + 1]; k++) {
+			put(g, end, v, t->peer[k], t->bytes[k]);
+			put(g, end, t->peer[k], v, t->bytes[k]);
 		}
 	}
 	return 0;
@@ -95,29 +64,28 @@ static uint32_t merge_row(struct graph *g, uint32_t begin, uint32_t end,
 	return out;
 }
 
-static int collect(const struct edges *e, uint32_t n, uint32_t n_groups,
-		   struct graph *g, struct weft_error *err)
+static int collect(const struct weft_traffic *t, struct graph *g,
+		   struct weft_error *err)
 {
-	uint32_t *end = weft_calloc((size_t)n_groups + 1, sizeof(*end), err);
-	uint32_t out = 0, total = 0;
+	uint32_t n = t->n_ranks, out = 0, total = 0;
+	uint32_t *end = weft_calloc((size_t)n + 1, sizeof(*end), err);
 	int rc = -1;
 
-	memset(g, 0, sizeof(*g));
-	g->n = n_groups;
-	g->row = weft_calloc((size_t)n_groups + 1, sizeof(*g->row), err);
-	if (!end || !g->row || count_rows(e, n, g, err))
+	g->n = n;
+	g->row = weft_calloc((size_t)n + 1, sizeof(*g->row), err);
+	if (!end || !g->row || count_rows(t, g, err))
 		goto out;
-	for (uint32_t v = 0; v < n_groups; v++) {
+	for (uint32_t v = 0; v < n; v++) {
 		end[v] = total;
 		total += g->row[v + 1];
 	}
 	g->peer = weft_calloc(total, sizeof(*g->peer), err);
 	g->weight = weft_calloc(total, sizeof(*g->weight), err);
-	if (!g->peer || !g->weight || scatter(e, n, g, end, err))
+	if (!g->peer || !g->weight || scatter(t, g, end, err))
 		goto out;
 	/* end[] becomes the table of merge_row; entries are checked there, so
 	 * they need not be cleared */
-	for (uint32_t v = 0, begin = 0; v < n_groups; v++) {
+	for (uint32_t v = 0, begin = 0; v < n; v++) {
 		uint32_t size = g->row[v + 1];
 
 		if (weft_deadline_check_turn(v, err))
@@ -126,7 +94,7 @@ static int collect(const struct edges *e, uint32_t n, uint32_t n_groups,
 		out = merge_row(g, begin, begin + size, out, end);
 		begin += size;
 	}
-	g->row[n_groups] = g->n_edges = out;
+	g->row[n] = g->n_edges = out;
 	rc = 0;
 out:
 	free(end);
@@ -175,25 +143,124 @@ int graph_build(const struct weft_traffic *t, struct graph *g,
 	int rc = -1;
 
 	memset(g, 0, sizeof(*g));
-	if (!t->n_switches || unswitch(t, &rings, err) == 0) {
-		const struct weft_traffic *u = t->n_switches ? &rings : t;
-		const struct edges e = {u->row, u->peer, u->bytes, NULL, false};
-
-		rc = collect(&e, u->n_ranks, u->n_ranks, g, err);
-	}
+	if (!t->n_switches || unswitch(t, &rings, err) == 0)
+		rc = collect(t->n_switches ? &rings : t, g, err);
 	weft_traffic_free(&rings);
 	return rc;
+}
+
+/* A graph's vertices by their groups. */
+struct members {
+	uint32_t *first;  /* [n_groups + 1] of a group in vertex[] */
+	uint32_t *vertex; /* [n] ascending in each */
+	uint32_t *seen;	  /* [n_groups] where a group is in the row at work */
+	uint32_t *memory;
+};
+
+static int members_list(const uint32_t *group, uint32_t n, uint32_t n_groups,
+			struct members *m, struct weft_error *err)
+{
+	m->memory = weft_calloc(2 * (size_t)n_groups + n + 2,
+				sizeof(*m->memory), err);
+	if (!m->memory)
+		return -1;
+	m->first = m->memory;
+	m->vertex = m->first + n_groups + 2;
+	m->seen = m->vertex + n;
+	for (uint32_t v = 0; v < n; v++)
+		m->first[group[v] + 2]++;
+	for (uint32_t a = 0; a < n_groups; a++)
+		m->first[a + 2] += m->first[a + 1];
+	for (uint32_t v = 0; v < n; v++)
+		m->vertex[m->first[group[v] + 1]++] = v;
+	return 0;
+}
+
+/* Room for `room` entries in the rows of g. */
+static int rows_resize(struct graph *g, size_t room, struct weft_error *err)
+{
+	uint32_t *peer = weft_realloc(g->peer, room, sizeof(*peer), err);
+	double *weight;
+
+	if (!peer)
+		return -1;
+	g->peer = peer;
+	weight = weft_realloc(g->weight, room, sizeof(*weight), err);
+	if (!weight)
+		return -1;
+	g->weight = weight;
+	return 0;
+}
+
+/* Room for `more` entries besides those that there are. */
+static int rows_grow(struct graph *g, uint32_t more, size_t *room,
+		     struct weft_error *err)
+{
+	size_t n = (size_t)g->n_edges + more;
+
+	if (n <= *room)
+		return 0;
+	*room = 2 * n;
+	return rows_resize(g, *room, err);
+}
+
+/* Row a: the rows of its vertices, those of one group summed. */
+static void row_contract(const struct graph *g, const uint32_t *group,
+			 const struct members *m, uint32_t a, struct graph *out)
+{
+	uint32_t begin = out->n_edges, end = begin;
+
+	for (uint32_t i = m->first[a]; i < m->first[a + 1]; i++) {
+		uint32_t v = m->vertex[i];
+
+		for (uint32_t k = g->row[v]; k < g->row[v + 1]; k++) {
+			uint32_t b = group[g->peer[k]], at = m->seen[b];
+
+			if (a == b) {
+				out->inside += g->weight[k] / 2;
+			} else if (at >= begin && at < end &&
+				   out->peer[at] == b) {
+				out->weight[at] += g->weight[k];
+			} else {
+				m->seen[b] = end;
+				out->peer[end] = b;
+				out->weight[end++] = g->weight[k];
+			}
+		}
+	}
+	out->n_edges = end;
 }
 
 int graph_contract(const struct graph *g, const uint32_t *group,
 		   uint32_t n_groups, struct graph *out, struct weft_error *err)
 {
-	const struct edges e = {g->row, g->peer, g->weight, group, true};
+	struct members m;
+	size_t room = g->n_edges / 8;
+	int rc = -1;
 
-	if (collect(&e, g->n, n_groups, out, err))
-		return -1;
+	memset(out, 0, sizeof(*out));
+	out->n = n_groups;
+	out->row = weft_calloc((size_t)n_groups + 1, sizeof(*out->row), err);
+	if (members_list(group, g->n, n_groups, &m, err) || !out->row ||
+	    rows_resize(out, room, err))
+		goto out;
+	for (uint32_t a = 0; a < n_groups; a++) {
+		uint32_t most = 0;
+
+		for (uint32_t i = m.first[a]; i < m.first[a + 1]; i++)
+			most += g->row[m.vertex[i] + 1] - g->row[m.vertex[i]];
+		if (weft_deadline_check_turn(a, err) ||
+		    rows_grow(out, most < n_groups ? most : n_groups, &room,
+			      err))
+			goto out;
+		row_contract(g, group, &m, a, out);
+		out->row[a + 1] = out->n_edges;
+	}
 	out->inside += g->inside;
-	return 0;
+	rc = rows_resize(out, out->n_edges, err);
+out:
+	free(m.memory);
+	return rc;
 }
 
 void graph_free(struct graph *g)
