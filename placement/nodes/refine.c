@@ -111,9 +111,9 @@ static int find_order(struct refine *x, uint32_t *order)
 	if (arrange_price(x->a, x->gpus, node_set_block(&x->node_set, x->f),
 			  &cost, order, x->err))
 		return -1;
-	effort_spend(&x->a->effort,
-		     (uint64_t)orders->n *
-			     orders->cut[orders->now].graph[0].n_edges / 2);
+	effort_spend(&x->a->effort, (uint64_t)orders->n *
+					    orders->cut[orders->now].n_edges /
+					    2);
 	return 0;
 }
 

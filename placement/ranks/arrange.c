@@ -69,7 +69,7 @@ int arrange_price(struct arranger *a, const uint32_t *gpus, uint32_t block,
 		return -1;
 	for (uint32_t i = 0; i < n; i++)
 		first[i] = gpus[i * block];
-	if (orders_cut(&a->orders, block, err) ||
+	if (orders_cut(&a->orders, block, a->f, err) ||
 	    sites_build(a->f, first, n, block == 1, a->job->spec.metric, &s,
 			err))
 		goto out;

@@ -17,7 +17,20 @@
 /* Every order cut into runs of `block` ranks; 0: not made. */
 struct orders_cut {
 	uint32_t block;
+	bool in_cliques; /* the graphs are of loose edges alone */
 	struct graph graph[ORDERS_MAX]; /* a vertex is a run */
+	uint32_t n_edges; /* of order 0, those of cliques among them */
+};
+
+/* Cliques of the job's traffic by rank: first[r] .. first[r + 1] - 1 of of[].
+ */
+struct orders_cliques {
+	uint32_t n; /* 0: the traffic has none that count */
+	const struct weft_traffic *t;
+	uint32_t *first, *of; /* [n_ranks + 1], [members] */
+	double pairs;	      /* bytes between all members */
+	uint64_t *met; /* [n] scratch: members met in a domain, by its number */
+	struct graph loose; /* the traffic but for them */
 };
 
 /* rank[k][i]: the rank that comes i-th in order k.  Order 0 is that of the
@@ -27,6 +40,7 @@ struct orders {
 	uint32_t n, n_ranks;
 	uint32_t *rank[ORDERS_MAX];
 	struct graph ranks; /* the job's traffic */
+	struct orders_cliques cliques;
 	struct orders_cut cut[ORDERS_CUTS];
 	uint32_t now, last; /* the cut that orders_cost goes by; made last */
 };
@@ -41,11 +55,13 @@ int orders_tile(struct orders *o, const struct weft_job *job, uint32_t size,
 		struct weft_error *err);
 void orders_free(struct orders *o);
 
-/* Cuts every order into runs of `block` ranks, for orders_cost. */
-int orders_cut(struct orders *o, uint32_t block, struct weft_error *err);
+/* Cuts every order into runs of `block` ranks, for orders_cost on sites of f.
+ */
+int orders_cut(struct orders *o, uint32_t block, const struct weft_fabric *f,
+	       struct weft_error *err);
 
 /* Cost of order k when its i-th run sits on site i; exact where a run's GPUs
- * are all equally far from each other. */
+ * are all equally far from each other.  Cliques take O(members * depth). */
 double orders_cost(const struct orders *o, uint32_t k, const struct sites *s);
 
 #endif
