@@ -614,6 +614,7 @@ static int place_with(const struct weft_fabric *f, const struct weft_job *job,
 	objective.goal = WEFT_GOAL_STEP;
 	rc = place_by(s, strategy, options, &objective, p, err);
 out:
+	plan_cache_forget(options->plan_cache);
 	put_capacity(options->plan_cache, &own_capacity, rc != 0);
 	return rc;
 }

@@ -19,7 +19,49 @@ void weft_plan_cache_free(struct weft_plan_cache *plan_cache)
 	bounding_free(plan_cache->bounding);
 	orders_free(&plan_cache->orders);
 	capacity_free(&plan_cache->capacity);
+	plan_cache_forget(plan_cache);
 	free(plan_cache);
+}
+
+bool plan_cache_find(const struct weft_plan_cache *plan_cache, uint64_t key,
+		     uint32_t n, uint32_t *where, struct effort *effort)
+{
+	for (uint32_t i = 0; plan_cache && i < plan_cache->n_arranged; i++) {
+		const struct arranged *one = &plan_cache->arranged[i];
+
+		if (one->key != key)
+			continue;
+		memcpy(where, one->where, n * sizeof(*where));
+		effort->work = one->work;
+		effort->random = one->random;
+		return true;
+	}
+	return false;
+}
+
+void plan_cache_keep(struct weft_plan_cache *plan_cache, uint64_t key,
+		     uint32_t n, const uint32_t *where,
+		     const struct effort *effort)
+{
+	struct arranged *one;
+
+	if (!plan_cache || plan_cache->n_arranged == PLAN_CACHE_ARRANGED)
+		return;
+	one = &plan_cache->arranged[plan_cache->n_arranged];
+	one->where = weft_calloc(n, sizeof(*one->where), NULL);
+	if (!one->where)
+		return;
+	memcpy(one->where, where, n * sizeof(*where));
+	one->key = key;
+	one->work = effort->work;
+	one->random = effort->random;
+	plan_cache->n_arranged++;
+}
+
+void plan_cache_forget(struct weft_plan_cache *plan_cache)
+{
+	while (plan_cache->n_arranged)
+		free(plan_cache->arranged[--plan_cache->n_arranged].where);
 }
 
 int plan_cache_take_orders(struct weft_plan_cache *plan_cache,

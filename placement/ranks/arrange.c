@@ -3,6 +3,7 @@
 #include "placement/ranks/arrange.h"
 
 #include "base/clock.h"
+#include "base/hash.h"
 #include "placement/objective/comparison.h"
 #include "placement/plan_cache.h"
 #include "placement/ranks/ground.h"
@@ -57,8 +58,9 @@ uint32_t node_set_block(const struct node_set *c, const struct weft_fabric *f)
 	return block;
 }
 
-int arrange_price(struct arranger *a, const uint32_t *gpus, uint32_t block,
-		  double *cost, uint32_t *order, struct weft_error *err)
+/* The costs of all orders on gpus[]. */
+static int price_orders(struct arranger *a, const uint32_t *gpus,
+			uint32_t block, struct weft_error *err)
 {
 	uint32_t n = a->job->n_gpus / block;
 	uint32_t *first = weft_calloc(n, sizeof(*first), err);
@@ -69,27 +71,60 @@ int arrange_price(struct arranger *a, const uint32_t *gpus, uint32_t block,
 		return -1;
 	for (uint32_t i = 0; i < n; i++)
 		first[i] = gpus[i * block];
-	if (orders_cut(&a->orders, block, a->f, err) ||
-	    sites_build(a->f, first, n, block == 1, a->job->spec.metric, &s,
+	if (sites_build(a->f, first, n, block == 1, a->job->spec.metric, &s,
 			err))
 		goto out;
 	for (uint32_t k = 0; k < a->orders.n; k++) {
-		double c = orders_cost(&a->orders, k, &s);
-
+		a->cost[k] = orders_cost(&a->orders, k, &s);
 		if (weft_deadline_check(err))
 			goto out;
-		a->cost[k] = c;
-		/* equal but for rounding: the ranks' own order is kept */
-		if (k && c >= *cost * (1 - COMPARISON_SAME))
-			continue;
-		*cost = c;
-		*order = k;
 	}
 	rc = 0;
 out:
 	free(first);
 	sites_free(&s);
 	return rc;
+}
+
+/* Of what a price depends on; not 0. */
+static uint64_t price_key(const struct arranger *a, const uint32_t *gpus)
+{
+	uint64_t hash = WEFT_HASH_START + (uint64_t)a->job->spec.metric;
+
+	for (uint32_t i = 0; i < a->job->n_gpus; i++) {
+		hash = (hash ^ gpus[i]) * UINT64_C(0x9e3779b97f4a7c15);
+		hash ^= hash >> 29;
+	}
+	return hash + !hash;
+}
+
+int arrange_price(struct arranger *a, const uint32_t *gpus, uint32_t block,
+		  double *cost, uint32_t *order, struct weft_error *err)
+{
+	uint64_t key = price_key(a, gpus);
+	struct orders_priced *kept = orders_priced_at(&a->orders, key);
+	size_t size = a->orders.n * sizeof(*a->cost);
+
+	/* whoever asks goes by this cut, too */
+	if (orders_cut(&a->orders, block, a->f, err))
+		return -1;
+	if (kept && kept->key == key) {
+		memcpy(a->cost, kept->cost, size);
+	} else {
+		if (price_orders(a, gpus, block, err))
+			return -1;
+		if (kept) {
+			kept->key = key;
+			memcpy(kept->cost, a->cost, size);
+		}
+	}
+	*order = 0;
+	for (uint32_t k = 1; k < a->orders.n; k++)
+		/* equal but for rounding: the ranks' own order is kept */
+		if (a->cost[k] < a->cost[*order] * (1 - COMPARISON_SAME))
+			*order = k;
+	*cost = a->cost[*order];
+	return 0;
 }
 
 /* Spare GPUs to look at beside those of the choice: all of a small fabric, a
@@ -147,11 +182,27 @@ int arrange_plain(const struct arranger *a, const struct arrangement *from,
 	return 0;
 }
 
+/* Of what an arrangement depends on in one decision. */
+static uint64_t arrangement_key(const struct arranger *a,
+				const struct arrangement *from, uint32_t turns)
+{
+	const uint64_t words[] = {from->node_set->hash, from->order, turns,
+				  a->effort.work, a->effort.random};
+	uint64_t hash = weft_hash_bytes(WEFT_HASH_START, words, sizeof(words));
+
+	return weft_hash_bytes(hash, &a->target, sizeof(a->target));
+}
+
 int arrange_node_set(struct arranger *a, const struct arrangement *from,
 		     uint32_t turns, uint32_t *where, struct weft_error *err)
 {
+	uint64_t key = arrangement_key(a, from, turns);
 	struct effort part = a->effort;
 
+	if (from->cost > a->target * (1 + COMPARISON_REACHED) &&
+	    plan_cache_find(a->plan_cache, key, a->job->n_gpus, where,
+			    &a->effort))
+		return 0;
 	if (arrange_plain(a, from, where, err))
 		return -1;
 	if (from->cost <= a->target * (1 + COMPARISON_REACHED) ||
@@ -163,6 +214,7 @@ int arrange_node_set(struct arranger *a, const struct arrangement *from,
 		return -1;
 	a->effort.work += part.work;
 	a->effort.random = part.random;
+	plan_cache_keep(a->plan_cache, key, a->job->n_gpus, where, &a->effort);
 	return 0;
 }
 

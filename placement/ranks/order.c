@@ -381,6 +381,7 @@ void orders_free(struct orders *o)
 		free(o->rank[k]);
 	graph_free(&o->ranks);
 	cliques_free(&o->cliques);
+	free(o->priced);
 	memset(o, 0, sizeof(*o));
 }
 
@@ -570,4 +571,12 @@ double orders_cost(const struct orders *o, uint32_t k, const struct sites *s)
 				sum += g->weight[e] *
 				       sites_distance(s, v, g->peer[e]);
 	return sum;
+}
+
+struct orders_priced *orders_priced_at(struct orders *o, uint64_t key)
+{
+	if (!o->priced)
+		o->priced =
+			weft_calloc(ORDERS_PRICED, sizeof(*o->priced), NULL);
+	return o->priced ? &o->priced[key % ORDERS_PRICED] : NULL;
 }

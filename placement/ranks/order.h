@@ -33,6 +33,15 @@ struct orders_cliques {
 	struct graph loose; /* the traffic but for them */
 };
 
+/* What every order costs on a list of GPUs, by its hash and in the metric. */
+struct orders_priced {
+	uint64_t key; /* 0: not of a list */
+	double cost[ORDERS_MAX];
+};
+
+/* Prices that are kept: searches come back to what others have looked at. */
+#define ORDERS_PRICED 256
+
 /* rank[k][i]: the rank that comes i-th in order k.  Order 0 is that of the
  * ranks themselves, the others nest the job's axes in every other way; the last
  * few cut them into tiles. */
@@ -43,6 +52,7 @@ struct orders {
 	struct orders_cliques cliques;
 	struct orders_cut cut[ORDERS_CUTS];
 	uint32_t now, last; /* the cut that orders_cost goes by; made last */
+	struct orders_priced *priced; /* [ORDERS_PRICED]; NULL: none yet */
 };
 
 /* Free with orders_free in either case. */
@@ -63,5 +73,9 @@ int orders_cut(struct orders *o, uint32_t block, const struct weft_fabric *f,
 /* Cost of order k when its i-th run sits on site i; exact where a run's GPUs
  * are all equally far from each other.  Cliques take O(members * depth). */
 double orders_cost(const struct orders *o, uint32_t k, const struct sites *s);
+
+/* Where prices on a list of GPUs are kept, or are to be: key says of which.
+ * Without memory NULL. */
+struct orders_priced *orders_priced_at(struct orders *o, uint64_t key);
 
 #endif
