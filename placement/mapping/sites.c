@@ -128,6 +128,7 @@ int sites_build(const struct weft_fabric *f, const uint32_t *gpu, uint32_t n,
 	build_meets(s);
 	build_distances(f, s, metric);
 	s->stepped = f->has_steps ? f : NULL;
+	s->plain = !f->has_steps && !(rails && f->n_rails > 1);
 	return 0;
 }
 
@@ -136,6 +137,7 @@ int sites_from_tree(const struct sites_tree *tree, struct sites *s,
 {
 	memset(s, 0, sizeof(*s));
 	s->n = tree->n;
+	s->plain = !tree->rail;
 	if (allocate(s, tree->n, err))
 		return -1;
 	for (uint32_t i = 0; i < tree->n; i++) {
@@ -160,7 +162,8 @@ int sites_from_tree(const struct sites_tree *tree, struct sites *s,
 int sites_pick(const struct sites *from, const uint32_t *keep, uint32_t n,
 	       struct sites *s, struct weft_error *err)
 {
-	*s = (struct sites){.n = n, .stepped = from->stepped};
+	*s = (struct sites){
+		.n = n, .stepped = from->stepped, .plain = from->plain};
 	memcpy(s->distance, from->distance, sizeof(s->distance));
 	memcpy(s->step, from->step, sizeof(s->step));
 	if (allocate(s, n, err))

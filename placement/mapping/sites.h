@@ -28,6 +28,7 @@ struct sites {
 	 * first on that of a level is step[level] farther */
 	const struct weft_fabric *stepped;
 	double step[WEFT_MAX_LEVELS];
+	bool plain; /* neither rails nor steps: the level tells the distance */
 	void *memory;
 };
 
@@ -85,10 +86,14 @@ static inline uint32_t sites_meet(const struct sites *s, uint32_t a, uint32_t b)
 static inline double sites_distance(const struct sites *s, uint32_t a,
 				    uint32_t b)
 {
-	bool cross = s->rail[a] != s->rail[b] && s->node[a] != s->node[b];
 	uint32_t level = sites_meet(s, a, b);
-	double d = s->distance[level][cross];
+	bool cross;
+	double d;
 
+	if (s->plain)
+		return s->distance[level][0];
+	cross = s->rail[a] != s->rail[b] && s->node[a] != s->node[b];
+	d = s->distance[level][cross];
 	if (s->stepped && level < s->stepped->n_levels)
 		d += s->step[level] * weft_fabric_further(s->stepped, level,
 							  s->gpu[a], s->gpu[b]);

@@ -39,6 +39,7 @@ struct run {
 	bool *queued;
 	struct swap *log; /* since the cost last fell */
 	uint32_t n_log, room;
+	uint32_t *cells; /* [levels][sites] domain; NULL: more tells */
 	double epsilon, tolerance;
 	uint32_t ticks;
 	bool out_of_memory, late;
@@ -58,6 +59,55 @@ double search_cost(const struct search *q)
 	return sum;
 }
 
+/* Numbers the domains of each level; without memory the run goes without. */
+static void number_cells(struct run *run)
+{
+	const struct sites *s = run->q->s;
+	uint32_t top = 0;
+
+	for (uint32_t i = 0; i + 1 < s->n; i++)
+		top = s->meet[0][i] > top ? s->meet[0][i] : top;
+	if (s->plain && top > 0)
+		run->cells = weft_calloc(s->n, top * sizeof(*run->cells), NULL);
+	for (uint32_t l = 0; run->cells && l < top; l++) {
+		uint32_t *cell = run->cells + (size_t)l * s->n;
+
+		for (uint32_t i = 1; i < s->n; i++)
+			cell[i] = cell[i - 1] + (s->meet[0][i - 1] > l);
+	}
+}
+
+/* The same as shift where the level tells the distance.  Two sites that meet at
+ * level `meet` are as far as each other from all that is in neither one's
+ * domain of the level inside it. */
+static double shift_in_cells(const struct run *run, uint32_t item,
+			     uint32_t from, uint32_t to, uint32_t other)
+{
+	const struct search *q = run->q;
+	const struct graph *g = q->g;
+	const struct sites *s = q->s;
+	uint32_t meet = sites_meet(s, from, to);
+	const uint32_t *cell;
+	double far = s->distance[meet][0], sum = 0;
+
+	if (meet == 0)
+		return 0;
+	cell = run->cells + (size_t)(meet - 1) * s->n;
+	for (uint32_t e = g->row[item]; e < g->row[item + 1]; e++) {
+		uint32_t at = q->site_of[g->peer[e]];
+
+		if (g->peer[e] == other)
+			continue;
+		if (cell[at] == cell[from])
+			sum += g->weight[e] *
+			       (far - s->distance[sites_meet(s, from, at)][0]);
+		else if (cell[at] == cell[to])
+			sum += g->weight[e] *
+			       (s->distance[sites_meet(s, to, at)][0] - far);
+	}
+	return sum;
+}
+
 /* Cost difference when `item` goes from site `from` to `to`, whence `other`
  * (or none) leaves; the edge between the two keeps its length. */
 static double shift(struct run *run, uint32_t item, uint32_t from, uint32_t to,
@@ -67,6 +117,9 @@ static double shift(struct run *run, uint32_t item, uint32_t from, uint32_t to,
 	const struct graph *g = q->g;
 	double sum = 0;
 
+	effort_spend(run->effort, g->row[item + 1] - g->row[item] + 1);
+	if (run->cells)
+		return shift_in_cells(run, item, from, to, other);
 	for (uint32_t e = g->row[item]; e < g->row[item + 1]; e++) {
 		uint32_t peer = g->peer[e], at = q->site_of[peer];
 
@@ -74,7 +127,6 @@ static double shift(struct run *run, uint32_t item, uint32_t from, uint32_t to,
 			sum += g->weight[e] * (sites_distance(q->s, to, at) -
 					       sites_distance(q->s, from, at));
 	}
-	effort_spend(run->effort, g->row[item + 1] - g->row[item] + 1);
 	return sum;
 }
 
@@ -370,6 +422,7 @@ int search_run(struct search *q, struct effort *effort, double target,
 	run.queued = weft_calloc(q->g->n, sizeof(*run.queued), err);
 	if (!run.queue || !run.queued)
 		goto out;
+	number_cells(&run);
 	iterate(&run, cost, target);
 	rc = run.out_of_memory ? weft_fail(err, WEFT_ENOMEM, "out of memory")
 			       : 0;
@@ -377,5 +430,6 @@ out:
 	free(run.queue);
 	free(run.queued);
 	free(run.log);
+	free(run.cells);
 	return rc;
 }
