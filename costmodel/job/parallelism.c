@@ -174,24 +174,31 @@ static uint32_t token_axes(const struct weft_grid *grid, const char *token,
 	return product;
 }
 
-/* The i-th smallest rank whose coordinates are 0 on every axis but those with
- * in[axis] == wanted: i read in mixed radix, the fastest axis first. */
-static uint32_t rank_at(const struct weft_grid *grid,
-			const bool in[WEFT_MAX_AXES], bool wanted, uint32_t i)
+/* The k-th fastest axis.  Those that a tie leaves in doubt have size 1 and add
+ * nothing. */
+static uint32_t axis_at(const struct weft_grid *grid, uint32_t k)
 {
-	/* Axes that a tie leaves in doubt have size 1 and add nothing. */
 	bool first_fastest = grid->stride[0] <= grid->stride[grid->n_axes - 1];
-	uint32_t rank = 0;
+
+	return first_fastest ? k : grid->n_axes - 1 - k;
+}
+
+/* Appends to ranks[0] the others that differ from it on axes `in` alone,
+ * ascending. */
+static void add_ranks(const struct weft_grid *grid,
+		      const bool in[WEFT_MAX_AXES], uint32_t *ranks)
+{
+	uint32_t n = 1;
 
 	for (uint32_t k = 0; k < grid->n_axes; k++) {
-		uint32_t a = first_fastest ? k : grid->n_axes - 1 - k;
+		uint32_t a = axis_at(grid, k), size = n * grid->size[a];
 
-		if (in[a] != wanted)
+		if (!in[a])
 			continue;
-		rank += i % grid->size[a] * grid->stride[a];
-		i /= grid->size[a];
+		for (; n < size; n++)
+			ranks[n] = ranks[n - size / grid->size[a]] +
+				   grid->stride[a];
 	}
-	return rank;
 }
 
 int weft_grid_groups(const struct weft_grid *grid, const char *token,
@@ -204,7 +211,18 @@ int weft_grid_groups(const struct weft_grid *grid, const char *token,
 uint32_t weft_grid_lowest(const struct weft_grid *grid,
 			  const struct weft_grid_groups *groups, uint32_t index)
 {
-	return rank_at(grid, groups->in, false, index);
+	uint32_t rank = 0;
+
+	/* index in mixed radix, the fastest axis first */
+	for (uint32_t k = 0; k < grid->n_axes; k++) {
+		uint32_t a = axis_at(grid, k);
+
+		if (groups->in[a])
+			continue;
+		rank += index % grid->size[a] * grid->stride[a];
+		index /= grid->size[a];
+	}
+	return rank;
 }
 
 uint32_t weft_grid_group(const struct weft_grid *grid, const char *token,
@@ -212,7 +230,6 @@ uint32_t weft_grid_group(const struct weft_grid *grid, const char *token,
 			 struct weft_error *err)
 {
 	struct weft_grid_groups groups;
-	uint32_t lowest;
 
 	if (weft_grid_groups(grid, token, &groups, err))
 		return 0;
@@ -222,8 +239,7 @@ uint32_t weft_grid_group(const struct weft_grid *grid, const char *token,
 			  grid->n_ranks / groups.n);
 		return 0;
 	}
-	lowest = weft_grid_lowest(grid, &groups, index);
-	for (uint32_t i = 0; i < groups.n; i++)
-		ranks[i] = lowest + rank_at(grid, groups.in, true, i);
+	ranks[0] = weft_grid_lowest(grid, &groups, index);
+	add_ranks(grid, groups.in, ranks);
 	return groups.n;
 }
