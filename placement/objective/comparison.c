@@ -22,25 +22,39 @@ static int compare_count(uint64_t a, uint64_t b)
 	return (a > b) - (a < b);
 }
 
-/* Marks domains as they are met; each is counted once although ranks come in
- * any order, because a placement touches few domains beside its GPUs. */
-static uint32_t count_broken(const struct capacity *s, uint32_t level,
-			     const uint32_t *where, uint8_t *seen)
+/* Counts the untouched domains of each level that a placement enters.  One GPU
+ * in each domain is enough to find those around it. */
+static int count_broken(const struct capacity *s, const uint32_t *where,
+			uint32_t broken[WEFT_MAX_LEVELS],
+			struct weft_error *err)
 {
-	const struct weft_level *l = &s->f->levels[level];
-	uint32_t n = 0;
+	const struct weft_fabric *f = s->f;
+	uint32_t n = s->job->n_gpus;
+	uint32_t *gpu = weft_realloc(NULL, n, sizeof(*gpu), err);
 
-	for (uint32_t r = 0; r < s->job->n_gpus; r++) {
-		uint32_t d = s->f->gpu_domain[level][where[r]];
+	if (!gpu)
+		return -1;
+	memcpy(gpu, where, n * sizeof(*gpu));
+	for (uint32_t l = f->node_level; l < f->n_levels; l++) {
+		const uint32_t *domain = f->gpu_domain[l];
+		uint8_t *seen = s->seen;
+		uint32_t first = f->levels[l].first_domain, n_domains = 0;
 
-		if (seen[d - l->first_domain])
-			continue;
-		seen[d - l->first_domain] = 1;
-		n += capacity_untouched(s, d);
+		for (uint32_t i = 0; i < n; i++) {
+			uint32_t d = domain[gpu[i]];
+
+			if (seen[d - first])
+				continue;
+			seen[d - first] = 1;
+			broken[l] += capacity_untouched(s, d);
+			gpu[n_domains++] = gpu[i];
+		}
+		n = n_domains;
+		for (uint32_t i = 0; i < n; i++)
+			seen[domain[gpu[i]] - first] = 0;
 	}
-	for (uint32_t r = 0; r < s->job->n_gpus; r++)
-		seen[s->f->gpu_domain[level][where[r]] - l->first_domain] = 0;
-	return n;
+	free(gpu);
+	return 0;
 }
 
 /* Innermost domain from node_level outwards that holds every rank. */
@@ -241,8 +255,8 @@ int comparison_measure(const struct capacity *s, const uint32_t *where,
 			 << (f->nodes[f->gpu_node[where[i]]].n_gpus - 1);
 	}
 	r->n_sizes = weft_mask_count(sizes);
-	for (uint32_t l = f->node_level; l < f->n_levels; l++)
-		r->broken[l] = count_broken(s, l, where, s->seen);
+	if (count_broken(s, where, r->broken, err))
+		return -1;
 	if (d != WEFT_NONE)
 		r->slack = s->cap[d] - s->job->n_gpus;
 	if (s->job->spec.spread == WEFT_FAILURE_DOMAIN)

@@ -110,77 +110,88 @@ static bool begin_turn(struct weft_known *known, const struct weft_fabric *f)
 	return known->met != NULL;
 }
 
-/* Ranks by the domains of one level. */
-static uint64_t mix_level(struct weft_known *known, const struct weft_fabric *f,
-			  const struct weft_load *load, uint32_t level,
-			  const uint32_t *where, uint32_t n, uint64_t hash)
+/* What is mixed rank by rank; the parts do not wait for each other. */
+struct signing {
+	struct weft_known *known;
+	const struct weft_fabric *f;
+	const struct weft_load *load;
+	bool numbered; /* GPUs of a node are not alike */
+	uint32_t n_nodes, n_domains[WEFT_MAX_LEVELS]; /* met so far */
+	uint64_t exact, nodes, domains;
+};
+
+/* The domains that a GPU is in.  Those around one that has been met have been
+ * met with it. */
+static void mix_domains(struct signing *s, uint32_t gpu)
 {
-	uint32_t n_met = 0;
-	bool first;
+	const struct weft_fabric *f = s->f;
+	bool first = true;
 
-	for (uint32_t r = 0; r < n; r++) {
-		uint32_t d = f->gpu_domain[level][where[r]];
+	for (uint32_t l = 0; l < f->n_levels && first; l++) {
+		uint32_t d = f->gpu_domain[l][gpu];
 
-		hash = mix(hash, meet(known, d, &n_met, &first));
+		s->domains = mix(s->domains,
+				 meet(s->known, d, &s->n_domains[l], &first));
 		if (first)
-			hash = mix_domain(f, load, d, hash);
+			s->domains = mix_domain(f, s->load, d, s->domains);
 	}
-	return hash;
 }
 
-/* Ranks by their nodes, and by what their GPUs are to these where that counts.
- * GPUs of a node are alike where they have no rails and no domains inside it.
- */
-static uint64_t mix_nodes(struct weft_known *known, const struct weft_fabric *f,
-			  const uint32_t *where, uint32_t n, uint64_t hash)
+/* Its node, and what it is to that where this counts.  GPUs of a node are alike
+ * where they have no rails and no domains inside it. */
+static void mix_node(struct signing *s, uint32_t gpu)
 {
-	bool numbered = f->node_level > 0 || f->n_rails > 1 ||
-			f->levels[0].shape != WEFT_SHAPE_SWITCHED;
-	uint32_t n_met = 0;
+	const struct weft_fabric *f = s->f;
+	uint32_t node = f->gpu_node[gpu];
 	bool first;
+	uint64_t one = meet(s->known, f->n_domains + node, &s->n_nodes, &first);
 
-	for (uint32_t r = 0; r < n; r++) {
-		uint32_t node = f->gpu_node[where[r]];
-		uint64_t one = meet(known, f->n_domains + node, &n_met, &first);
-
-		if (numbered)
-			one |= (uint64_t)weft_fabric_number(f, where[r]) << 32;
-		hash = mix(hash, one);
-		if (first)
-			hash = mix(hash, (uint64_t)f->nodes[node].n_gpus << 32 |
+	if (s->numbered)
+		one |= (uint64_t)weft_fabric_number(f, gpu) << 32;
+	s->nodes = mix(s->nodes, one);
+	if (first)
+		s->nodes = mix(s->nodes, (uint64_t)f->nodes[node].n_gpus << 32 |
 						 f->nodes[node].kind);
-	}
-	return hash;
 }
 
 bool weft_known_sign(struct weft_known *known, const struct weft_fabric *f,
 		     const struct weft_load *load, const uint32_t *where,
 		     uint32_t n, struct weft_signature *signature)
 {
-	uint64_t hash = WEFT_HASH_START;
+	struct signing s = {
+		.known = known,
+		.f = f,
+		.load = load,
+		.numbered = f->node_level > 0 || f->n_rails > 1 ||
+			    f->levels[0].shape != WEFT_SHAPE_SWITCHED,
+		.exact = WEFT_HASH_START,
+		.nodes = WEFT_HASH_START,
+		.domains = WEFT_HASH_START,
+	};
 
+	if (!begin_turn(known, f))
+		return false;
 	for (uint32_t r = 0; r < n; r++) {
 		if (where[r] >= f->n_gpus)
 			return false;
-		hash = mix(hash, where[r]);
+		s.exact = mix(s.exact, where[r]);
+		mix_node(&s, where[r]);
+		mix_domains(&s, where[r]);
 	}
+	signature->exact = s.exact;
+	signature->links = mix(s.nodes, s.domains);
+	signature->hosts = s.nodes;
+	if (!spans_nodes(f))
+		return true;
 	if (!begin_turn(known, f))
 		return false;
-	signature->exact = hash;
-	hash = mix_nodes(known, f, where, n, WEFT_HASH_START);
-	signature->hosts = hash;
-	for (uint32_t r = 0, n_met = 0; r < n && spans_nodes(f); r++) {
+	for (uint32_t r = 0, n_met = 0; r < n; r++) {
 		uint32_t host = f->gpu_domain[f->node_level][where[r]];
 		bool first;
 
 		signature->hosts = mix(signature->hosts,
 				       meet(known, host, &n_met, &first));
 	}
-	if (!begin_turn(known, f))
-		return false;
-	for (uint32_t l = 0; l < f->n_levels; l++)
-		hash = mix_level(known, f, load, l, where, n, hash);
-	signature->links = hash;
 	return true;
 }
 
