@@ -117,14 +117,6 @@ static int take_line(struct lattice *l, uint32_t i, const struct graph *g,
 	return axis->edge ? 0 : -1;
 }
 
-static struct line_edge *find_edge(const struct lattice_axis *axis,
-				   const struct line_edge *e)
-{
-	return axis->n_cover ? bsearch(e, axis->cover, axis->n_cover,
-				       sizeof(*e), compare_edges)
-			     : NULL;
-}
-
 /* What is known of each edge of cover[]. */
 struct lattice_tally {
 	uint32_t times; /* lines that have it */
@@ -138,20 +130,65 @@ struct inventory {
 	/* [g->n_edges] which tally each edge of the graph goes to, in the row
 	 * of its lower end; NO_LINE: it is on no line that cover[] names */
 	uint32_t *at;
+	/* [size][size] of an axis, where an edge is in cover[], + 1; NULL: it
+	 * would take far more words than these */
+	uint32_t *index[LATTICE_MAX_AXES];
 };
+
+static bool is_dense(const struct lattice_axis *axis)
+{
+	return (uint64_t)axis->size * axis->size <=
+	       4 * (uint64_t)axis->n_cover + 64;
+}
+
+static int index_cover(struct inventory *s, struct weft_error *err)
+{
+	for (uint32_t i = 0; i < s->l->n_axes; i++) {
+		const struct lattice_axis *axis = &s->l->axis[i];
+
+		if (!is_dense(axis))
+			continue;
+		s->index[i] = weft_calloc((size_t)axis->size * axis->size,
+					  sizeof(*s->index[i]), err);
+		if (!s->index[i])
+			return -1;
+		for (uint32_t k = 0; k < axis->n_cover; k++)
+			s->index[i][axis->cover[k].a * axis->size +
+				    axis->cover[k].b] = k + 1;
+	}
+	return 0;
+}
+
+static struct line_edge *find_edge(const struct inventory *s, uint32_t i,
+				   const struct line_edge *e)
+{
+	const struct lattice_axis *axis = &s->l->axis[i];
+	uint32_t k;
+
+	if (!axis->n_cover)
+		return NULL;
+	if (!s->index[i])
+		return bsearch(e, axis->cover, axis->n_cover, sizeof(*e),
+			       compare_edges);
+	k = s->index[i][e->a * axis->size + e->b];
+	return k ? &axis->cover[k - 1] : NULL;
+}
 
 static void count_edge(struct inventory *s, uint32_t v, uint32_t e)
 {
 	struct lattice *l = s->l;
-	uint32_t i = axis_between(l, v, s->g->peer[e]);
 	struct line_edge at, *in;
 	struct lattice_tally *t;
+	uint32_t i;
 
 	s->at[e] = NO_LINE;
-	if (s->g->peer[e] < v || i == l->n_axes)
+	if (s->g->peer[e] < v)
+		return;
+	i = axis_between(l, v, s->g->peer[e]);
+	if (i == l->n_axes)
 		return;
 	at = along(&l->axis[i], v, s->g->peer[e], s->g->weight[e]);
-	in = find_edge(&l->axis[i], &at);
+	in = find_edge(s, i, &at);
 	if (!in)
 		return;
 	t = &l->axis[i].tally[in - l->axis[i].cover];
@@ -256,7 +293,7 @@ static int measure(struct lattice *l, const struct graph *g,
 	}
 	s.tally = weft_calloc(n, sizeof(*s.tally), err);
 	s.at = weft_calloc(g->n_edges, sizeof(*s.at), err);
-	if (!s.tally || !s.at)
+	if (!s.tally || !s.at || index_cover(&s, err))
 		goto out;
 	n = 0;
 	for (uint32_t i = 0; i < l->n_axes; i++) {
@@ -271,8 +308,10 @@ static int measure(struct lattice *l, const struct graph *g,
 	qsort(l->axis, l->n_axes, sizeof(l->axis[0]), compare_axes);
 	rc = scale_layers(&s, err);
 out:
-	for (uint32_t i = 0; i < l->n_axes; i++)
+	for (uint32_t i = 0; i < l->n_axes; i++) {
 		l->axis[i].tally = NULL;
+		free(s.index[i]);
+	}
 	free(s.tally);
 	free(s.at);
 	return rc;

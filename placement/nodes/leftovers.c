@@ -38,7 +38,7 @@ static uint64_t rank_of(bool untouched, uint32_t left, uint32_t index)
 	return (uint64_t)untouched << 63 | (uint64_t)left << 32 | index;
 }
 
-static void describe(const struct capacity *s, uint32_t node, uint32_t unit,
+static void describe(const struct capacity *s, uint32_t node, uint32_t give,
 		     bool scattered, struct source *source)
 {
 	const struct weft_fabric *f = s->f;
@@ -47,7 +47,7 @@ static void describe(const struct capacity *s, uint32_t node, uint32_t unit,
 	bool untouched = o->free[node] == weft_mask_first(n);
 
 	source->node = node;
-	source->give = s->give[node] - s->give[node] % unit;
+	source->give = give;
 	source->required = o->required && weft_bitset_has(o->required, node);
 	source->whole = scattered && untouched;
 	source->n_ranks = 0;
@@ -117,19 +117,22 @@ int leftovers_fill(const struct capacity *s, uint32_t domain, uint32_t unit,
 		   bool scattered, struct node_set *c, struct weft_error *err)
 {
 	const struct weft_domain *d = &s->f->domains[domain];
-	struct source *sources = weft_calloc(d->n_nodes, sizeof(*sources), err);
-	uint32_t *heap = weft_calloc(d->n_nodes, sizeof(*heap), err), *taken;
-	uint32_t n_sources = 0, n;
+	struct source *sources =
+		weft_realloc(NULL, d->n_nodes, sizeof(*sources), err);
+	uint32_t *heap = weft_realloc(NULL, d->n_nodes, sizeof(*heap), err);
+	uint32_t n_sources = 0, n, *taken;
 	int rc = -1;
 
 	memset(c, 0, sizeof(*c));
 	if (!sources || !heap)
 		goto out;
 	for (uint32_t i = 0; i < d->n_nodes; i++) {
-		struct source *source = &sources[n_sources];
+		uint32_t node = d->first_node + i;
+		uint32_t give = s->give[node] - s->give[node] % unit;
 
-		describe(s, d->first_node + i, unit, scattered, source);
-		n_sources += source->give > 0;
+		if (give)
+			describe(s, node, give, scattered,
+				 &sources[n_sources++]);
 	}
 	n = take(sources, n_sources, s->job->n_gpus, heap);
 	rc = 0;
