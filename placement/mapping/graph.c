@@ -192,18 +192,6 @@ static int rows_resize(struct graph *g, size_t room, struct weft_error *err)
 	return 0;
 }
 
-/* Room for `more` entries besides those that there are. */
-static int rows_grow(struct graph *g, uint32_t more, size_t *room,
-		     struct weft_error *err)
-{
-	size_t n = (size_t)g->n_edges + more;
-
-	if (n <= *room)
-		return 0;
-	*room = 2 * n;
-	return rows_resize(g, *room, err);
-}
-
 /* Row a: the rows of its vertices, those of one group summed. */
 static void row_contract(const struct graph *g, const uint32_t *group,
 			 const struct members *m, uint32_t a, struct graph *out)
@@ -235,23 +223,17 @@ int graph_contract(const struct graph *g, const uint32_t *group,
 		   uint32_t n_groups, struct graph *out, struct weft_error *err)
 {
 	struct members m;
-	size_t room = g->n_edges / 8;
 	int rc = -1;
 
 	memset(out, 0, sizeof(*out));
 	out->n = n_groups;
 	out->row = weft_calloc((size_t)n_groups + 1, sizeof(*out->row), err);
+	/* as much as there can be, of which most is never touched */
 	if (members_list(group, g->n, n_groups, &m, err) || !out->row ||
-	    rows_resize(out, room, err))
+	    rows_resize(out, g->n_edges, err))
 		goto out;
 	for (uint32_t a = 0; a < n_groups; a++) {
-		uint32_t most = 0;
-
-		for (uint32_t i = m.first[a]; i < m.first[a + 1]; i++)
-			most += g->row[m.vertex[i] + 1] - g->row[m.vertex[i]];
-		if (weft_deadline_check_turn(a, err) ||
-		    rows_grow(out, most < n_groups ? most : n_groups, &room,
-			      err))
+		if (weft_deadline_check_turn(a, err))
 			goto out;
 		row_contract(g, group, &m, a, out);
 		out->row[a + 1] = out->n_edges;
