@@ -14,6 +14,11 @@
 #define MAX_SCOPES   32
 #define MORE_DOMAINS 4
 
+/* Of the effort, what is left when first sets are no longer looked at in all
+ * orders; an order that costs this many times as much as another never is. */
+#define LEFT_OF_ORDERS 7 / 8
+#define MUCH_DEARER    2
+
 /* A placement whose measure is known takes that part of the work. */
 #define LOOKED_UP 8
 
@@ -48,16 +53,12 @@ static void list_choice(struct refine *x)
 			node_set_add(&x->node_set, i, x->now[i]);
 }
 
-/* Whether the search goes on from the trial.  By the cost it does not look at
- * the room that is lost, so that it sees the same with any weight of that. */
-static bool leads(const struct refine *x, const struct comparison *comparison)
+bool refine_is_better(const struct refine *x, const struct comparison *a,
+		      const struct comparison *b)
 {
-	if (x->is_lost)
-		return true;
 	if (x->s->judge->objective.goal != WEFT_GOAL_COST)
-		return comparison_compare(comparison, &x->current) < 0;
-	return comparison->measure.goal <
-	       x->current.measure.goal * (1 - COMPARISON_SAME);
+		return comparison_compare(a, b) < 0;
+	return a->measure.goal < b->measure.goal * (1 - COMPARISON_SAME);
 }
 
 static void keep_best(struct refine *x, const struct comparison *comparison)
@@ -66,6 +67,18 @@ static void keep_best(struct refine *x, const struct comparison *comparison)
 		return;
 	*x->best = *comparison;
 	memcpy(x->where, x->trial, x->job->n_gpus * sizeof(*x->trial));
+}
+
+/* Keeps the trial, an extra set, where it is the best of these. */
+static void keep_extra(struct refine *x, const struct comparison *comparison,
+		       uint32_t k)
+{
+	if (x->has_extra && !refine_is_better(x, comparison, &x->extra_is))
+		return;
+	x->has_extra = true;
+	x->extra_is = *comparison;
+	x->extra_nesting = k;
+	memcpy(x->extra, x->now, x->f->n_nodes * sizeof(*x->extra));
 }
 
 /* Ranks in order k on the trial's GPUs; keeps them where that is better. */
@@ -83,7 +96,10 @@ static int try_order(struct refine *x, uint32_t k, bool *better)
 		     x->s->judge->n_measured > n_measured
 			     ? weft_judge_work(x->s->judge)
 			     : weft_judge_work(x->s->judge) / LOOKED_UP);
-	if (leads(x, &comparison)) {
+	if (x->is_extra) {
+		keep_extra(x, &comparison, k);
+	} else if (x->is_lost ||
+		   refine_is_better(x, &comparison, &x->current)) {
 		*better = true;
 		x->current = comparison;
 		x->is_lost = false;
@@ -117,6 +133,27 @@ static int find_order(struct refine *x, uint32_t *order)
 	return 0;
 }
 
+/* The order that costs least need not be the one that waits least: the others
+ * on a first set, but for those that cost much more. */
+static int try_others(struct refine *x, uint32_t cheapest, bool *better)
+{
+	const struct arranger *a = x->a;
+	bool was_extra = x->is_extra;
+	int rc = 0;
+
+	x->is_extra = true;
+	for (uint32_t k = 1; k < a->orders.n && rc == 0; k++) {
+		if (k == cheapest ||
+		    a->cost[k] > MUCH_DEARER * a->cost[cheapest])
+			continue;
+		if (a->effort.work < x->least_work)
+			break;
+		rc = try_order(x, k, better);
+	}
+	x->is_extra = was_extra;
+	return rc;
+}
+
 int refine_try(struct refine *x, bool *better)
 {
 	uint32_t order;
@@ -131,7 +168,8 @@ int refine_try(struct refine *x, bool *better)
 		return 0;
 	node_set_expand(&x->node_set, x->s->o, x->gpus);
 	if (find_order(x, &order) || try_order(x, order, better) ||
-	    (order && try_order(x, 0, better)))
+	    (order && try_order(x, 0, better)) ||
+	    (x->is_first && try_others(x, order, better)))
 		return -1;
 	if (*better)
 		memcpy(x->take, x->now, x->f->n_nodes * sizeof(*x->take));
@@ -327,7 +365,7 @@ static uint32_t sort_cells(struct refine *x, uint32_t scope)
 	return n;
 }
 
-static int try_shares(struct refine *x, const struct rule *rule)
+int refine_try_shares(struct refine *x, const struct rule *rule)
 {
 	bool better, filled = true;
 
@@ -366,7 +404,7 @@ static int try_compact(struct refine *x, const struct rule *rule, uint32_t n,
 		c->share = cap < need ? cap : need;
 		need -= c->share;
 	}
-	return need ? 0 : try_shares(x, rule);
+	return need ? 0 : refine_try_shares(x, rule);
 }
 
 /* The same of m cells, multiples of the chunk. */
@@ -386,7 +424,7 @@ static int try_even(struct refine *x, const struct rule *rule, uint32_t n,
 		c->share = share < need ? share : need;
 		need -= c->share;
 	}
-	return need ? 0 : try_shares(x, rule);
+	return need ? 0 : refine_try_shares(x, rule);
 }
 
 static int try_scope(struct refine *x, const struct rule *rule, uint32_t scope)
@@ -460,7 +498,11 @@ static int try_rules(struct refine *x)
 	}
 	if (refine_segments(x))
 		return -1;
-	x->is_first = false;
+	x->is_extra = true;
+	for (uint32_t i = 0; i < n; i++)
+		if (refine_pieces(x, scope[i]))
+			return -1;
+	x->is_extra = x->is_first = false;
 	return 0;
 }
 
@@ -490,12 +532,13 @@ static int refine_build(struct refine *x)
 	x->now = weft_calloc(n_nodes, sizeof(*x->now), x->err);
 	x->top = weft_calloc(n_nodes, sizeof(*x->top), x->err);
 	x->cheap = weft_calloc(n_nodes, sizeof(*x->cheap), x->err);
+	x->extra = weft_calloc(n_nodes, sizeof(*x->extra), x->err);
 	x->gpus = weft_calloc(n, sizeof(*x->gpus), x->err);
 	x->trial = weft_calloc(n, sizeof(*x->trial), x->err);
 	x->node_set.node = weft_calloc(n, sizeof(*x->node_set.node), x->err);
 	x->node_set.count = weft_calloc(n, sizeof(*x->node_set.count), x->err);
-	if (!x->take || !x->now || !x->top || !x->cheap || !x->gpus ||
-	    !x->trial || !x->node_set.node || !x->node_set.count)
+	if (!x->take || !x->now || !x->top || !x->cheap || !x->extra ||
+	    !x->gpus || !x->trial || !x->node_set.node || !x->node_set.count)
 		return -1;
 	for (uint32_t r = 0; r < n; r++)
 		x->now[x->f->gpu_node[x->where[r]]]++;
@@ -508,6 +551,7 @@ static void refine_free(struct refine *x)
 	free(x->now);
 	free(x->top);
 	free(x->cheap);
+	free(x->extra);
 	free(x->gpus);
 	free(x->trial);
 	free(x->cell);
@@ -540,6 +584,7 @@ int refine_run(struct arranger *a, uint32_t *where, struct comparison *best,
 	x->best = best;
 	x->least = (double)INFINITY;
 	x->is_lost = true;
+	x->least_work = a->effort.work * LEFT_OF_ORDERS;
 	x->err = err;
 	if (refine_build(x))
 		goto out;

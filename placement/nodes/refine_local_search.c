@@ -102,7 +102,7 @@ static int try_pairs(struct refine *x, const struct rule *rule, bool *better)
 	return 0;
 }
 
-static bool is_inside(const struct refine *x, uint32_t cell, uint32_t domain)
+bool refine_is_inside(const struct refine *x, uint32_t cell, uint32_t domain)
 {
 	const struct weft_domain *d = &x->f->domains[domain];
 	uint32_t gpu = x->f->domains[x->cell[cell].domain].first_gpu;
@@ -119,7 +119,7 @@ static uint32_t sort_room(struct refine *x, uint32_t domain)
 		const struct cell *c = &x->cell[i], *o;
 		uint32_t at;
 
-		if (is_inside(x, i, domain) || c->cap <= c->share)
+		if (refine_is_inside(x, i, domain) || c->cap <= c->share)
 			continue;
 		for (at = n++; at > 0; at--) {
 			o = &x->cell[x->order[at - 1]];
@@ -142,7 +142,7 @@ static int try_vacate(struct refine *x, const struct rule *rule,
 
 	memcpy(x->now, x->take, x->f->n_nodes * sizeof(*x->now));
 	for (uint32_t i = 0; i < x->n_cells; i++) {
-		if (!x->cell[i].share || !is_inside(x, i, domain))
+		if (!x->cell[i].share || !refine_is_inside(x, i, domain))
 			continue;
 		need += x->cell[i].share;
 		refine_fill(x, &x->cell[i], rule, 0);

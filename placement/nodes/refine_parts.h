@@ -50,10 +50,18 @@ struct refine {
 	uint32_t nesting;
 	bool is_lost;  /* whatever is tried next leads on */
 	bool is_first; /* sets are the first ones, all orders are priced */
+	/* with less left, not all orders of first sets are measured */
+	uint64_t least_work;
 	uint32_t *top; /* [n_nodes] take[] at the end of the best climb */
 	struct comparison
 		peak; /* of top[], with ranks in the order peak_nesting */
 	uint32_t peak_nesting;
+	/* the best of the extra first sets and orders, from which a second
+	 * climb starts */
+	bool is_extra, has_extra;
+	uint32_t *extra; /* [n_nodes] */
+	struct comparison extra_is;
+	uint32_t extra_nesting;
 	/* the set that costs least, whatever the goal, and in which order */
 	uint32_t *cheap; /* [n_nodes] */
 	uint32_t cheap_nesting;
@@ -66,16 +74,30 @@ struct refine {
  * search goes on from it, and x->take is it. */
 int refine_try(struct refine *x, bool *better);
 
+/* Whether the search goes on from a, not b.  By the cost it does not look at
+ * the room that is lost, so that it sees the same with any weight of that. */
+bool refine_is_better(const struct refine *x, const struct comparison *a,
+		      const struct comparison *b);
+
 /* Takes `need` GPUs from the nodes of a cell anew, in x->now; false where they
  * do not give so many. */
 bool refine_fill(struct refine *x, const struct cell *cell,
 		 const struct rule *rule, uint32_t need);
+
+/* Looks at the set that the cells' shares make. */
+int refine_try_shares(struct refine *x, const struct rule *rule);
+
+/* Whether a cell lies in the domain. */
+bool refine_is_inside(const struct refine *x, uint32_t cell, uint32_t domain);
 
 /* What each cell gives by a rule. */
 void refine_cap(struct refine *x, const struct rule *rule);
 
 /* Looks at sets on which groups of ranks have nodes of their own. */
 int refine_runs(struct refine *x, uint32_t scope);
+
+/* Looks at sets on which no domain has but a few of a group of ranks. */
+int refine_pieces(struct refine *x, uint32_t scope);
 
 /* Looks at the sets that segment= would give. */
 int refine_segments(struct refine *x);

@@ -120,14 +120,6 @@ static int kick(struct refine *x, bool *moved)
 	return 0;
 }
 
-static bool is_higher(const struct refine *x)
-{
-	if (x->s->judge->objective.goal == WEFT_GOAL_COST)
-		return x->current.measure.goal <
-		       x->peak.measure.goal * (1 - COMPARISON_SAME);
-	return comparison_compare(&x->current, &x->peak) < 0;
-}
-
 static void keep(struct refine *x, bool higher)
 {
 	size_t size = x->f->n_nodes * sizeof(*x->top);
@@ -154,6 +146,24 @@ static int local_search(struct refine *x)
 	return 0;
 }
 
+/* From the best of the extra sets, where that is better than the first climb's
+ * end. */
+static int climb_extra(struct refine *x)
+{
+	bool higher;
+
+	if (!x->has_extra || !refine_is_better(x, &x->extra_is, &x->peak))
+		return 0;
+	memcpy(x->take, x->extra, x->f->n_nodes * sizeof(*x->take));
+	x->current = x->extra_is;
+	x->nesting = x->extra_nesting;
+	if (local_search(x))
+		return -1;
+	higher = refine_is_better(x, &x->current, &x->peak);
+	keep(x, higher);
+	return higher ? refine_polish(x, POLISHING) : 0;
+}
+
 static int wander(struct refine *x)
 {
 	uint32_t vain = 0;
@@ -161,6 +171,8 @@ static int wander(struct refine *x)
 	if (local_search(x) || refine_polish(x, POLISHING))
 		return -1;
 	keep(x, true);
+	if (climb_extra(x))
+		return -1;
 	while (vain++ < VAIN_CLIMBS && !effort_spent(&x->a->effort)) {
 		bool moved, higher;
 
@@ -168,7 +180,7 @@ static int wander(struct refine *x)
 			return -1;
 		if (moved && local_search(x))
 			return -1;
-		higher = moved && is_higher(x);
+		higher = moved && refine_is_better(x, &x->current, &x->peak);
 		if (higher)
 			vain = 0;
 		keep(x, higher);
