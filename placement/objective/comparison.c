@@ -110,29 +110,30 @@ static int measure_shares(const struct capacity *s, const uint32_t *where,
 }
 
 /* Domains that a placement enters of the outermost level with less above it
- * than its GPUs can send; of the outermost but one where none is. */
+ * than its GPUs can send, of the outermost but one where none is; those that it
+ * leaves partly free count twice. */
 static uint32_t count_priced(const struct capacity *s, const uint32_t *where)
 {
+	const struct weft_slots *slots = &s->judge->slots;
 	const struct weft_fabric *f = s->f;
 	uint32_t level = f->n_levels - 1, n = 0;
 	const uint32_t *domain;
-	uint32_t first;
 
 	while (level > f->node_level + 1 &&
 	       !(f->levels[level].link.oversubscription > 1))
 		level--;
-	if (level <= f->node_level + 1)
+	if (level <= f->node_level + 1 || !slots->fabric)
 		return 1;
 	domain = f->gpu_domain[level - 1];
-	first = f->levels[level - 1].first_domain;
-	for (uint32_t r = 0; r < s->job->n_gpus; r++) {
-		uint8_t *seen = &s->seen[domain[where[r]] - first];
-
-		n += !*seen;
-		*seen = 1;
-	}
 	for (uint32_t r = 0; r < s->job->n_gpus; r++)
-		s->seen[domain[where[r]] - first] = 0;
+		slots->taken[domain[where[r]]]++;
+	for (uint32_t r = 0; r < s->job->n_gpus; r++) {
+		uint32_t d = domain[where[r]];
+
+		if (slots->taken[d])
+			n += 1 + (slots->taken[d] < slots->n_free[d]);
+		slots->taken[d] = 0;
+	}
 	return n;
 }
 
@@ -140,7 +141,8 @@ static uint32_t count_priced(const struct capacity *s, const uint32_t *where)
  * bought with half as much traffic again.  In tiers, since "less than so much
  * apart" is no order: a could tie with b and b with c, but a not with c.  The
  * middle of one is the first placement's, which is the cheapest; those that
- * cost more or enter more domains have to gain as much as that is worth. */
+ * cost more, or enter or break more domains, have to gain as much as that is
+ * worth, and those that break fewer may lose as much. */
 static void find_tier(const struct capacity *s, const uint32_t *where,
 		      struct comparison *r)
 {
@@ -149,7 +151,7 @@ static void find_tier(const struct capacity *s, const uint32_t *where,
 	bool step = judge->objective.goal == WEFT_GOAL_STEP;
 	double same = step ? judge->same : COMPARISON_STEP;
 	double value = r->measure.value;
-	double cost = r->measure.cost.total[s->job->spec.metric];
+	double cost = r->measure.cost.total[s->job->spec.metric], more;
 
 	if (!(judge->reference_cost > 0))
 		judge->reference_cost = cost;
@@ -157,9 +159,9 @@ static void find_tier(const struct capacity *s, const uint32_t *where,
 		n_domains = count_priced(s, where);
 	if (step && judge->reference_domains == 0)
 		judge->reference_domains = n_domains;
-	if (n_domains > judge->reference_domains)
-		value *= 1 + WEFT_PRICE_OF_DOMAIN *
-				     (n_domains - judge->reference_domains);
+	more = (double)n_domains - judge->reference_domains;
+	value *= more > 0 ? 1 + WEFT_PRICE_OF_DOMAIN * more
+			  : 1 / (1 - WEFT_PRICE_OF_DOMAIN * more);
 	if (step && judge->gpu && cost > judge->reference_cost)
 		value *= 1 + WEFT_PRICE_OF_COST *
 				     (cost / judge->reference_cost - 1);

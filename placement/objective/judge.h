@@ -21,8 +21,8 @@ struct weft_judge {
 	 * of the first placement measured, `reference`, are equal. */
 	double same, reference;
 	double reference_cost;	    /* of the same; 0: none has been measured */
-	uint32_t reference_domains; /* that it enters of the level whose domains
-				     * have a price */
+	uint32_t reference_domains; /* that it enters and breaks of the level
+				     * whose domains have a price */
 	bool indifferent; /* no placement of the job is slower than another:
 			   * between equal ones the share lost decides */
 	struct weft_cost_scratch scratch;

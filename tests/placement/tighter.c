@@ -293,23 +293,23 @@ static uint32_t count_priced(const struct scene *s,
 			     const struct weft_placement *p)
 {
 	const struct weft_fabric *f = s->f;
-	uint32_t level = f->n_levels - 1, n = 0;
-	uint8_t *seen;
+	uint32_t level = f->n_levels - 1, n = 0, *taken;
 
 	while (level > f->node_level + 1 &&
 	       !(f->levels[level].link.oversubscription > 1))
 		level--;
 	if (level <= f->node_level + 1 || s->objective.goal != WEFT_GOAL_STEP)
 		return 1;
-	seen = calloc(f->n_domains, 1);
-	assert_non_null(seen);
+	taken = calloc(f->n_domains, sizeof(*taken));
+	assert_non_null(taken);
 	for (uint32_t r = 0; r < p->n_ranks; r++) {
 		uint32_t d = f->gpu_domain[level - 1][p->where[r]];
 
-		n += !seen[d];
-		seen[d] = 1;
+		/* twice, unless it is left full */
+		n += ++taken[d] == 1 ? 2 : 0;
+		n -= taken[d] == s->judge.slots.n_free[d];
 	}
-	free(seen);
+	free(taken);
 	return n;
 }
 
