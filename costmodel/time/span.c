@@ -10,9 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Visits of links in sharing, in all: some 0.3 s. */
-#define SHARING_VISITS 30000000
-
 /* Between two looks at the clock, about. */
 #define RANKS_UNTIMED UINT64_C(256)
 

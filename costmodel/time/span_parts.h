@@ -66,11 +66,14 @@ static inline uint32_t carried_link(const struct carried_pages *pages,
 /* Bytes per second of a directed link; INFINITY: it limits nothing. */
 typedef double (*weft_sharing_capacity)(const void *data, uint32_t link);
 
+/* Visits of links in sharing, of all kinds: some 0.3 s. */
+#define SHARING_VISITS 100000000
+
 /* When a kind's flows between hosts end.  0: by 2 % at most it makes no
  * difference how they share.  1: end_s[n_stages] holds the seconds until the
  * last flow of each stage ends, 0 where a stage has none.  Ends within 1 % of
  * the time are taken together.  Links inside hosts are not looked at.  Also 0
- * for more than 60,000 flows.  It takes at most *visits of links, some 10 ns
+ * for more than 60,000 flows.  It takes at most *visits of links, some ns
  * each, and subtracts those that it took: after them the flows that are left
  * end when the fullest of their links is empty, which is a lower bound; 0 where
  * *visits do not reach the first end of a flow.  -1 with err.
