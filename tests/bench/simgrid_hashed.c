@@ -14,7 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define N_SEEDS 20
+/* Draws: as many as it takes until the mean has this standard error. */
+#define MIN_DRAWS      20
+#define MAX_DRAWS      500
+#define STANDARD_ERROR 0.015
 
 static const struct pattern {
 	const char *what, *fabric, *job;
@@ -65,27 +68,40 @@ static int pattern_make(struct scene *s, const struct pattern *p)
 	return place(s, p->how, s->f->n_nodes);
 }
 
+static int draw(struct scene *s, enum weft_axis axis, uint32_t paths,
+		uint32_t seed, double *time_s)
+{
+	const char *name = weft_axis_names[axis];
+	char arguments[128];
+	json_t *answer;
+
+	snprintf(arguments, sizeof(arguments),
+		 "--axis %s --paths %u --seed %u platform.xml calls0.csv", name,
+		 paths, seed);
+	answer = simulate(s, arguments);
+	if (!answer)
+		return -1;
+	*time_s = axis_time(answer, name);
+	json_decref(answer);
+	return 0;
+}
+
 /* Mean seconds of the axis over some draws; one for a single path. */
 static int draws(struct scene *s, enum weft_axis axis, uint32_t paths,
-		 double *mean_s)
+		 double *mean_s, uint32_t *n)
 {
-	uint32_t n = paths > 1 ? N_SEEDS : 1;
+	uint32_t most = paths > 1 ? MAX_DRAWS : 1;
+	double sum = 0, squares = 0, time_s, error;
 
-	*mean_s = 0;
-	for (uint32_t i = 1; i <= n; i++) {
-		char arguments[128];
-		json_t *answer;
-		const char *name = weft_axis_names[axis];
-
-		snprintf(arguments, sizeof(arguments),
-			 "--axis %s --paths %u --seed %u platform.xml "
-			 "calls0.csv",
-			 name, paths, i);
-		answer = simulate(s, arguments);
-		if (!answer)
+	for (*n = 0; *n < most;) {
+		if (draw(s, axis, paths, ++*n, &time_s))
 			return -1;
-		*mean_s += axis_time(answer, name) / n;
-		json_decref(answer);
+		sum += time_s;
+		squares += time_s * time_s;
+		*mean_s = sum / *n;
+		error = sqrt(fmax(0, squares / *n - *mean_s * *mean_s) / *n);
+		if (*n >= MIN_DRAWS && error <= STANDARD_ERROR * *mean_s)
+			break;
 	}
 	return 0;
 }
@@ -102,16 +118,18 @@ static int pattern_run(struct scene *s, const struct pattern *p, uint32_t *n,
 				    .schedule = &s->schedule};
 	struct weft_step step = {0};
 	double one_s, many_s, loss, simulated;
+	uint32_t n_draws;
 
 	if (weft_step_communication(&job, &step, &s->err) ||
 	    platform_write(s) || calls_write(s, 0) ||
-	    draws(s, axis, 1, &one_s) || draws(s, axis, p->paths, &many_s))
+	    draws(s, axis, 1, &one_s, &n_draws) ||
+	    draws(s, axis, p->paths, &many_s, &n_draws))
 		return -1;
 	loss = 1 + step.loss_s[axis] / step.communication_s[axis];
 	simulated = many_s / one_s;
 	printf("%-24s %3u paths, %3u GPUs: %.2f times as long, simulated "
-	       "%.2f\n",
-	       p->what, p->paths, s->job.n_gpus, loss, simulated);
+	       "%.2f (%u draws)\n",
+	       p->what, p->paths, s->job.n_gpus, loss, simulated, n_draws);
 	fflush(stdout);
 	++*n;
 	*n_close += fabs(loss / simulated - 1) <= 0.05;
@@ -123,7 +141,7 @@ int hashed_run(struct scene *s)
 	uint32_t n = 0, n_close = 0;
 	int rc = 0;
 
-	printf("\nhashed routes, %u draws\n", N_SEEDS);
+	puts("\nhashed routes");
 	for (size_t i = 0; i < N_PATTERNS && rc == 0; i++) {
 		rc = pattern_make(s, &patterns[i]) ||
 		     pattern_run(s, &patterns[i], &n, &n_close);
