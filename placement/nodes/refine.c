@@ -16,7 +16,7 @@
 
 /* Of the effort, what is left when first sets are no longer looked at in all
  * orders; an order that costs this many times as much as another never is. */
-#define LEFT_OF_ORDERS 7 / 8
+#define LEFT_OF_ORDERS 3 / 4
 #define MUCH_DEARER    2
 
 /* A placement whose measure is known takes that part of the work. */
