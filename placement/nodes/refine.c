@@ -14,10 +14,10 @@
 #define MAX_SCOPES   32
 #define MORE_DOMAINS 4
 
-/* Of the effort, what is left when first sets are no longer looked at in all
- * orders; an order that costs this many times as much as another never is. */
-#define LEFT_OF_ORDERS 3 / 4
-#define MUCH_DEARER    2
+/* First sets are looked at in all orders for this part of the effort; in an
+ * order that costs this many times as much as another never. */
+#define ORDERS_PART 4
+#define MUCH_DEARER 2
 
 /* A placement whose measure is known takes that part of the work. */
 #define LOOKED_UP 8
@@ -584,7 +584,7 @@ int refine_run(struct arranger *a, uint32_t *where, struct comparison *best,
 	x->best = best;
 	x->least = (double)INFINITY;
 	x->is_lost = true;
-	x->least_work = a->effort.work * LEFT_OF_ORDERS;
+	x->least_work = a->effort.work - a->effort.work / ORDERS_PART;
 	x->err = err;
 	if (refine_build(x))
 		goto out;

@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-/* Cells that a group of ranks is dealt to at most. */
+/* Cells that a group of ranks is distributed to at most. */
 #define MOST_PIECES 6
 
 /* The next node from *i on that gives so much, in tree order. */
@@ -51,11 +51,12 @@ static int try_run(struct refine *x, uint32_t scope, uint32_t chunk)
 	return refine_try(x, &better);
 }
 
-/* Deals the job to the cells of a scope in tree order, so that of every group
- * of `chunk` ranks each cell has none or at least `least`; a multiple of unit.
+/* Distributes the job to the cells of a scope in tree order, so that of every
+ * group of `chunk` ranks each cell has none or at least `least`; a multiple of
+ * unit.
  */
-static bool deal_pieces(struct refine *x, uint32_t scope, uint32_t chunk,
-			uint32_t least, uint32_t unit)
+static bool distribute_pieces(struct refine *x, uint32_t scope, uint32_t chunk,
+			      uint32_t least, uint32_t unit)
 {
 	uint32_t rest = x->job->n_gpus, need = chunk;
 
@@ -103,7 +104,7 @@ static int try_pieces(struct refine *x, uint32_t scope, uint32_t chunk,
 			continue;
 		before = least;
 		effort_spend(&x->a->effort, x->n_cells);
-		if (deal_pieces(x, scope, chunk, least, unit))
+		if (distribute_pieces(x, scope, chunk, least, unit))
 			return refine_try_shares(x, &rule);
 	}
 	return 0;

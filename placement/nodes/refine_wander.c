@@ -148,7 +148,7 @@ static int local_search(struct refine *x)
 
 /* From the best of the extra sets, where that is better than the first climb's
  * end. */
-static int climb_extra(struct refine *x)
+static int search_extra(struct refine *x)
 {
 	bool higher;
 
@@ -171,7 +171,7 @@ static int wander(struct refine *x)
 	if (local_search(x) || refine_polish(x, POLISHING))
 		return -1;
 	keep(x, true);
-	if (climb_extra(x))
+	if (search_extra(x))
 		return -1;
 	while (vain++ < VAIN_CLIMBS && !effort_spent(&x->a->effort)) {
 		bool moved, higher;
