@@ -63,6 +63,7 @@ EXTRA_DIST += \
 	%D%/kinds.d/lab.sh \
 	%D%/differential \
 	%D%/differential.d/accounts.sh \
+	%D%/differential.d/cases/counts \
 	%D%/differential.d/cases/drained \
 	%D%/differential.d/cases/features \
 	%D%/differential.d/cases/features-cpus \
