@@ -354,26 +354,21 @@ static bool slot_has(uint32_t *jobs, uint32_t job_id)
 	return *slot_of(jobs, job_id) == job_id;
 }
 
-/* Does Slurm start the job only after another question like this one? */
-static bool is_asked_twice(const struct weft_job_test *test)
-{
-	return test->job->het_job_id && weft_proposal_is_will_run(test);
-}
-
 /* Slurm did not start the job on weft's nodes: the choice is stock's once.
  * Limits of the job's own hold all the same. */
 static bool is_stocks_turn(const struct attempt *attempt)
 {
 	const struct weft_job_test *test = attempt->test;
 	uint32_t job_id = test->job->job_id;
+	bool not_yet = slot_has(not_begun, job_id);
 
 	if (attempt->query.frame.hard)
 		return false;
-	if (is_asked_twice(test))
-		slot_set(left_to_stock, job_id, slot_has(not_begun, job_id));
-	else if (slot_has(left_to_stock, job_id))
-		return true;
-	return slot_has(not_begun, job_id);
+	if (!test->job->het_job_id)
+		return not_yet;
+	if (weft_proposal_is_will_run(test))
+		slot_set(left_to_stock, job_id, not_yet);
+	return slot_has(left_to_stock, job_id);
 }
 
 /* After the answer to "start now", or to a question that comes before it. */
@@ -381,7 +376,7 @@ static void turn_take(const struct attempt *attempt, enum weft_cause cause)
 {
 	const struct weft_job_test *test = attempt->test;
 
-	if (weft_proposal_is_will_run(test) && !is_asked_twice(test))
+	if (weft_proposal_is_will_run(test) && !test->job->het_job_id)
 		return;
 	slot_set(not_begun, test->job->job_id, cause == WEFT_CAUSE_NARROWED);
 }
