@@ -284,8 +284,9 @@ case_a_site_may_put_weights_last() {
 	echo "weights: last" >>"$LAB_DIR/etc/weft.yaml"
 	lab_reconfigure
 	scontrol update nodename='n[00-07]' weight=50
-	job=$(lab_run -N4 --gpus-per-node=8 --comment=weft:tp=8)
-	expect "heavy nodes" "$(lab_job_nodes "$job" | grep -c '^n0[0-7]')" 4
+	# The light ones that are free do not suffice.
+	job=$(lab_run -N5 --gpus-per-node=8 --comment=weft:tp=8)
+	expect "heavy nodes" "$(lab_job_nodes "$job" | grep -c '^n0[0-7]')" 5
 }
 
 case_drained_nodes_are_avoided() {
