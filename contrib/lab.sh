@@ -688,7 +688,7 @@ lab_busy() {
 # Cancels every job and waits until the nodes are free again.
 lab_clear() {
 	scancel -u "$(id -un)" 2>/dev/null
-	lab_until 20 lab_no_jobs && lab_until 20 lab_ready && return
+	lab_until 60 lab_no_jobs && lab_until 60 lab_ready && return
 	lab_say "jobs or nodes did not become free: $(squeue -h | head -n 3)"
 	return 1
 }
