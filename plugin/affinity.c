@@ -27,6 +27,13 @@ void weft_affinity_remember(const job_record_t *job)
 	free(known);
 }
 
+void weft_affinity_plan(const job_record_t *job, const struct weft_placement *p)
+{
+	if (job->het_job_id)
+		weft_previous_nodes_keep(&weft_engine.previous, job->job_id,
+					 p->nodes, p->n_nodes);
+}
+
 /* What is close: a place must have these nodes, or lie in this domain. */
 struct close {
 	uint64_t *nodes;		  /* bitset, or NULL */
@@ -129,6 +136,15 @@ static bool prefer_previous(const struct weft_plan_request *query,
 
 /* ---- close to others ---- */
 
+/* A node that a job which has not begun was to have. */
+static uint32_t node_planned(uint32_t job_id)
+{
+	const struct weft_previous_nodes_job *planned =
+		weft_previous_nodes_find(&weft_engine.previous, job_id);
+
+	return planned ? planned->nodes[0] : WEFT_NONE;
+}
+
 /* A node of the job that this one is a part of, or enlarges. */
 static uint32_t node_of_other(const job_record_t *job)
 {
@@ -140,8 +156,10 @@ static uint32_t node_of_other(const job_record_t *job)
 		other = find_job_record(job->het_job_id);
 	else if (job->details->expanding_jobid)
 		other = find_job_record(job->details->expanding_jobid);
-	if (!other || !other->node_bitmap)
+	if (!other)
 		return WEFT_NONE;
+	if (!other->node_bitmap)
+		return node_planned(other->job_id);
 	first = bit_ffs(other->node_bitmap);
 	return first < 0 || first >= nodes->n ? WEFT_NONE
 					      : nodes->fabric_node[first];

@@ -10,6 +10,12 @@
 /* The job gives back what it had: where it was, should it come again. */
 void weft_affinity_remember(const job_record_t *job);
 
+/* The job could start on p.  Slurm asks so of each component of a heterogeneous
+ * job before it starts the first: one that then goes elsewhere may leave no
+ * nodes for the next, and Slurm takes all of them back for twenty minutes. */
+void weft_affinity_plan(const job_record_t *job,
+			const struct weft_placement *p);
+
 /* Replaces p, a place for the query laid out as `shape`, by one closer to where
  * the job would rather be and about as good.  What the nodes offer is as it was
  * for p, or as it is for the new p. */

@@ -223,8 +223,10 @@ static enum weft_cause attempt_plan(struct attempt *attempt,
 	attempt_keep(attempt, p);
 	attempt->all_idle = weft_nodes_idle(bitmap);
 	cause = attempt_put(attempt, bitmap, p->n_nodes);
-	if (cause == WEFT_CAUSE_NARROWED)
+	if (cause == WEFT_CAUSE_NARROWED) {
+		weft_affinity_plan(attempt->test->job, p);
 		attempt_baselines(attempt);
+	}
 	return cause;
 }
 

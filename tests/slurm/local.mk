@@ -69,6 +69,7 @@ EXTRA_DIST += \
 	%D%/differential.d/cases/features-cpus \
 	%D%/differential.d/cases/held \
 	%D%/differential.d/cases/heterogeneous \
+	%D%/differential.d/cases/heterogeneous-near \
 	%D%/differential.d/cases/preferred \
 	%D%/differential.d/compare.sh \
 	%D%/differential.d/confirm.sh \
