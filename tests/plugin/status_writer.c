@@ -359,20 +359,20 @@ static bool appears(const char *part)
 	return false;
 }
 
-static struct weft_status_writer_options every_5_ms(void)
+static struct weft_status_writer_options every_ms(void)
 {
 	return (struct weft_status_writer_options){
 		.status_path = path,
 		.shown = &shown,
 		.fabric = fabric,
 		.counters = &counters,
-		.period_s = 0.005,
+		.period_s = 0.001,
 	};
 }
 
 static void the_keeper_writes_what_changes(void **state)
 {
-	const struct weft_status_writer_options options = every_5_ms();
+	const struct weft_status_writer_options options = every_ms();
 	struct weft_error err = {0};
 	struct weft_status_writer *writer =
 		weft_status_writer_start(&options, &err);
@@ -427,13 +427,7 @@ static void write_long(const struct weft_status_writer_options *options)
 
 static void a_long_file_is_written_less_often(void **state)
 {
-	const struct weft_status_writer_options options = {
-		.status_path = path,
-		.shown = &shown,
-		.fabric = fabric,
-		.counters = &counters,
-		.period_s = 0.001,
-	};
+	const struct weft_status_writer_options options = every_ms();
 
 	(void)state;
 	write_long(&options);
@@ -455,13 +449,7 @@ static bool mode_becomes(mode_t mode)
 
 static void what_becomes_private_is_written_anew(void **state)
 {
-	const struct weft_status_writer_options options = {
-		.status_path = path,
-		.shown = &shown,
-		.fabric = fabric,
-		.counters = &counters,
-		.period_s = 0.005,
-	};
+	const struct weft_status_writer_options options = every_ms();
 	struct weft_status_writer *writer =
 		weft_status_writer_start(&options, NULL);
 
@@ -478,7 +466,7 @@ static void what_becomes_private_is_written_anew(void **state)
 
 static void a_recount_is_asked_for_by_a_file(void **state)
 {
-	const struct weft_status_writer_options options = every_5_ms();
+	const struct weft_status_writer_options options = every_ms();
 	struct weft_status_writer *writer =
 		weft_status_writer_start(&options, NULL);
 	bool wanted = false;
@@ -502,7 +490,7 @@ static void a_recount_is_asked_for_by_a_file(void **state)
 
 static void a_recount_is_not_made_at_the_wish_of_anybody(void **state)
 {
-	const struct weft_status_writer_options options = every_5_ms();
+	const struct weft_status_writer_options options = every_ms();
 	struct weft_status_writer *writer;
 	FILE *file = fopen(verify, "w");
 
@@ -529,18 +517,13 @@ static void count_complaint(const struct weft_error *err)
 
 static void trouble_with_the_file_is_told_once(void **state)
 {
-	const struct weft_status_writer_options options = {
-		.status_path = "/nowhere/at/all",
-		.shown = &shown,
-		.fabric = fabric,
-		.counters = &counters,
-		.period_s = 0.001,
-		.complain = count_complaint,
-	};
-	struct weft_status_writer *writer =
-		weft_status_writer_start(&options, NULL);
+	struct weft_status_writer_options options = every_ms();
+	struct weft_status_writer *writer;
 
 	(void)state;
+	options.status_path = "/nowhere/at/all";
+	options.complain = count_complaint;
+	writer = weft_status_writer_start(&options, NULL);
 	assert_non_null(writer);
 	for (int i = 0; i < 1000 && !n_complaints; i++)
 		nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
@@ -552,17 +535,11 @@ static void trouble_with_the_file_is_told_once(void **state)
 /* As on a full disk. */
 static void a_long_file_that_fails_is_written_less_often(void **state)
 {
-	const struct weft_status_writer_options options = {
-		.status_path = path,
-		.shown = &shown,
-		.fabric = fabric,
-		.counters = &counters,
-		.period_s = 0.001,
-		.complain = count_complaint,
-	};
+	struct weft_status_writer_options options = every_ms();
 	struct rlimit before, small;
 
 	(void)state;
+	options.complain = count_complaint;
 	unlink(path);
 	n_complaints = 0;
 	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
