@@ -6,6 +6,7 @@
 #include "base/bitset.h"
 #include "base/clock.h"
 #include "base/suggest.h"
+#include "placement/nodes/limits.h"
 #include "placement/objective/bottleneck.h"
 #include "placement/objective/bound.h"
 #include "placement/objective/comparison.h"
@@ -201,7 +202,7 @@ static int compare_in_order(const struct capacity *s, struct weft_placement *p,
 {
 	uint32_t n = p->n_ranks;
 	uint32_t *where;
-	int rc = 0;
+	int rc;
 
 	if (s->judge->objective.goal != WEFT_GOAL_STEP)
 		return 0;
@@ -210,8 +211,12 @@ static int compare_in_order(const struct capacity *s, struct weft_placement *p,
 		return -1;
 	memcpy(where, p->where, n * sizeof(*where));
 	qsort(where, n, sizeof(*where), compare_gpus);
-	if (!share_hosts_alike(s, where, p->where))
-		rc = keep_better(s, where, p->method, p, mine, err);
+	/* the smaller segment need not be the last one in order */
+	rc = limits_keep(s, where, err);
+	if (rc == 1)
+		rc = share_hosts_alike(s, where, p->where)
+			     ? 0
+			     : keep_better(s, where, p->method, p, mine, err);
 	free(where);
 	return rc;
 }

@@ -68,6 +68,36 @@ static bool says(const struct weft_placement *p, const char *text)
 	return false;
 }
 
+/* Ranks in the order of the GPUs would begin with the smaller segment. */
+static void the_smaller_segment_is_the_last(void **state)
+{
+	static const char fabric[] =
+		"weft: fabric/1\nprofile: roce-llama3\n"
+		"nodes:\n  n[0-31]: 8\nlevels:\n  leaf:\n    l[0-7]: n[0-31]\n"
+		"  pod:\n    p[0-1]: l[0-7]\n";
+	const struct weft_place_options options = {
+		.objective = &(struct weft_objective){
+			.goal = WEFT_GOAL_STEP,
+			.fragmentation = 1,
+			.gpu = weft_gpu_find("H100", NULL),
+		}};
+	struct weft_placement p;
+	struct weft_error err = {0};
+	struct scene s;
+
+	(void)state;
+	scene_open(&s, fabric,
+		   "n[0,14,18,20-22,26,31],n2:0,3-4,6-7,n5:5,7,n[6,28]:6,"
+		   "n[8,12,17,27]:7,n9:0-1,3,7,n13:1,5-6,n23:0-2,5",
+		   "gpus=48,tp=8,pp=3,segment=3");
+	weft_place(s.f, &s.job, &s.o, &options, &p, &err);
+	assert_no_error(&err);
+	assert_true(p.placed);
+	assert_null(checker_answer(s.f, &s.job, &s.o, &p));
+	weft_placement_free(&p);
+	scene_close(&s);
+}
+
 static void what_would_fit_is_named(void **state)
 {
 	static const struct {
@@ -253,6 +283,7 @@ static void bounds_tell_nodes_from_nvlink_domains(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_smaller_segment_is_the_last),
 		cmocka_unit_test(what_would_fit_is_named),
 		cmocka_unit_test(first_fit_says_that_it_is_to_blame),
 		cmocka_unit_test(a_smaller_last_segment_has_the_last_ranks),
