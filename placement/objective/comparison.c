@@ -109,22 +109,32 @@ static int measure_shares(const struct capacity *s, const uint32_t *where,
 	return 0;
 }
 
-/* Domains that a placement enters of the outermost level with less above it
- * than its GPUs can send, of the outermost but one where none is; those that it
- * leaves partly free count twice. */
+/* Domain of each GPU at the level whose domains have a price: the outermost
+ * with less above it than its GPUs can send; else NVLink domains that span
+ * nodes; else NULL. */
+static const uint32_t *priced_domains(const struct weft_fabric *f)
+{
+	uint32_t inner = f->node_level, level = f->n_levels - 1;
+
+	while (level > inner + 1 &&
+	       !(f->levels[level].link.oversubscription > 1))
+		level--;
+	if (level > inner + 1)
+		return f->gpu_domain[level - 1];
+	return f->levels[inner].n_domains < f->n_nodes ? f->gpu_domain[inner]
+						       : NULL;
+}
+
+/* Domains with a price that a placement enters; those that it leaves partly
+ * free count twice. */
 static uint32_t count_priced(const struct capacity *s, const uint32_t *where)
 {
 	const struct weft_slots *slots = &s->judge->slots;
-	const struct weft_fabric *f = s->f;
-	uint32_t level = f->n_levels - 1, n = 0;
-	const uint32_t *domain;
+	const uint32_t *domain = priced_domains(s->f);
+	uint32_t n = 0;
 
-	while (level > f->node_level + 1 &&
-	       !(f->levels[level].link.oversubscription > 1))
-		level--;
-	if (level <= f->node_level + 1 || !slots->fabric)
+	if (!domain || !slots->fabric)
 		return 1;
-	domain = f->gpu_domain[level - 1];
 	for (uint32_t r = 0; r < s->job->n_gpus; r++)
 		slots->taken[domain[where[r]]]++;
 	for (uint32_t r = 0; r < s->job->n_gpus; r++) {

@@ -39,10 +39,11 @@ struct weft_objective {
 #define WEFT_ASSUMED_SHARE 0.2
 
 /* What a step must gain, in proportion, for each domain of the outermost
- * tapered level that a placement enters beyond those of the cheapest one, and
- * for each that it leaves partly free: each is one that a later job would have
- * had to itself, and steps of jobs that cross such a level are some 20 % longer
- * (replays at 7:1, weft-replay(1)). */
+ * tapered level, where none is tapered for each NVLink domain of several nodes,
+ * that a placement enters beyond those of the cheapest one, and for each that
+ * it leaves partly free: each is one that a later job would have had to itself,
+ * and steps of jobs that cross such a level are some 20 % longer (replays at
+ * 7:1, weft-replay(1)). */
 #define WEFT_PRICE_OF_DOMAIN 0.05
 
 /* What a step of a known model must gain, in proportion, to cost twice as much

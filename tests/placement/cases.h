@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* A fabric file as it is written; too long a text fails the test. */
@@ -161,6 +162,45 @@ static inline void case_random_occupancy(struct weft_occupancy *o,
 		if (test_random_below(random, 10) == 0 && o->usable[i])
 			o->usable[i]--;
 	}
+}
+
+/* Free GPUs of a domain. */
+static inline uint32_t case_free(const struct weft_fabric *f,
+				 const struct weft_occupancy *o,
+				 uint32_t domain)
+{
+	const struct weft_domain *d = &f->domains[domain];
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < d->n_nodes; i++)
+		n += weft_mask_count(o->free[d->first_node + i]);
+	return n;
+}
+
+/* What comparison.c counts: domains below the outermost tapered level, else
+ * NVLink domains that span nodes; twice unless p leaves none of it free. */
+static inline uint32_t case_priced(const struct weft_fabric *f,
+				   const struct weft_occupancy *o,
+				   const struct weft_placement *p)
+{
+	uint32_t inner = f->node_level, level = f->n_levels - 1, n = 0, *taken;
+
+	while (level > inner + 1 &&
+	       !(f->levels[level].link.oversubscription > 1))
+		level--;
+	level = level > inner + 1 ? level - 1 : inner;
+	if (level == inner && f->levels[inner].n_domains == f->n_nodes)
+		return 1;
+	taken = calloc(f->n_domains, sizeof(*taken));
+	assert_non_null(taken);
+	for (uint32_t r = 0; r < p->n_ranks; r++) {
+		uint32_t d = f->gpu_domain[level][p->where[r]];
+
+		n += ++taken[d] == 1 ? 2 : 0;
+		n -= taken[d] == case_free(f, o, d);
+	}
+	free(taken);
+	return n;
 }
 
 /* A spec for exactly n GPUs with random axes. */

@@ -354,19 +354,28 @@ static double room_lost(const struct world *x, const uint32_t *where)
 }
 
 /* Steps that the model cannot tell apart are equal, and a longer one of them is
- * taken only where it leaves more room to others or costs less. */
+ * taken only where it leaves more room to others or costs less; fewer domains
+ * are worth WEFT_PRICE_OF_DOMAIN each. */
 static double worth(const struct world *x, enum weft_goal goal,
 		    const struct weft_placement *p,
 		    const struct weft_placement *cheapest)
 {
+	double more = 1e-9, n;
+
 	if (goal == WEFT_GOAL_BUSIEST)
 		return 1.001e-3;
-	if (goal == WEFT_GOAL_STEP && weft_spec_given(&x->job.spec, "model") &&
-	    (room_lost(x, p->where) < room_lost(x, cheapest->where) ||
-	     p->cost.total[x->job.spec.metric] <
-		     cheapest->cost.total[x->job.spec.metric]))
-		return WEFT_SAME_STEP;
-	return 1e-9;
+	if (goal != WEFT_GOAL_STEP)
+		return more;
+	n = (double)case_priced(x->f, &x->o, cheapest) -
+	    case_priced(x->f, &x->o, p);
+	if (n > 0)
+		more += WEFT_PRICE_OF_DOMAIN * n;
+	if (n > 0 || (weft_spec_given(&x->job.spec, "model") &&
+		      (room_lost(x, p->where) < room_lost(x, cheapest->where) ||
+		       p->cost.total[x->job.spec.metric] <
+			       cheapest->cost.total[x->job.spec.metric])))
+		more += WEFT_SAME_STEP;
+	return more;
 }
 
 static void goals_are_never_worse_than_the_cost_is_by_them(void **state)

@@ -239,55 +239,80 @@ static void the_share_stays_within_nothing_and_all(void **state)
 	}
 }
 
-/* Pods of eight nodes behind a thin core: halves of a pipeline in a pod each
- * are a little faster, and break two pods where one is enough. */
-static void a_plan_breaks_few_pods(void **state)
+/* Most nodes that a plan takes of one domain of domain_nodes, at most eight. */
+static uint32_t most_of_a_domain(const struct weft_fabric *f, const char *spec,
+				 const char *busy, uint32_t domain_nodes)
 {
-	static const struct {
-		const char *job, *busy;
-		uint32_t most; /* nodes of a pod */
-	} rows[] = {
-		{"gpus=96,nodes=12,tp=8,pp=4,gbs=48,model=llama3-70B", NULL, 8},
-		{"gpus=64,nodes=8,tp=1,zero=3,gbs=128,model=llama3-8B",
-		 "n[06-07,14-31]", 6},
-		{"gpus=48,nodes=6,tp=8,pp=2,gbs=48,model=llama3-70B",
-		 "n[04-07,12-15,18-31]", 4},
-	};
-	struct weft_fabric *f = case_fabric(
+	uint32_t n_in[8] = {0}, most = 0;
+	struct weft_error err = {0};
+	struct weft_place_options options = {0};
+	struct weft_objective objective;
+	struct weft_placement p;
+	struct weft_occupancy o;
+	struct weft_job job;
+
+	case_job(spec, f, &job);
+	weft_occupancy_build(f, &o, &err);
+	if (busy)
+		weft_occupancy_busy(&o, busy, &err);
+	objective = weft_objective_of_spec(&job.spec);
+	options.objective = &objective;
+	weft_place(f, &job, &o, &options, &p, &err);
+	assert_no_error(&err);
+	assert_true(p.placed);
+	for (uint32_t k = 0; k < p.n_nodes; k++)
+		n_in[p.nodes[k] / domain_nodes]++;
+	for (uint32_t k = 0; k < 8; k++)
+		most = n_in[k] > most ? n_in[k] : most;
+	weft_placement_free(&p);
+	weft_occupancy_free(&o);
+	weft_job_free(&job);
+	return most;
+}
+
+/* Pods of eight nodes behind a thin core, NVLink domains of eighteen: halves of
+ * a pipeline in a domain each are a little faster, and break two domains where
+ * one is enough. */
+static void a_plan_breaks_few_domains(void **state)
+{
+	static const char pods[] =
 		"weft: fabric/1\nprofile: roce-llama3\nnodes:\n  n[00-31]: 8\n"
 		"levels:\n  leaf:\n    l[00-15]: n[00-31]\n"
 		"  pod:\n    p[0-3]: l[00-15]\n"
-		"links:\n  core: {oversubscription: 7}\n");
+		"links:\n  core: {oversubscription: 7}\n";
+	static const char racks[] =
+		"weft: fabric/1\nprofile: gb200-nvl72\nnodes:\n  n[00-71]: 4\n"
+		"nvlink:\n  r[0-3]: n[00-71]\n"
+		"levels:\n  leaf:\n    l0: r[0-3]\n";
+	static const struct {
+		const char *fabric;
+		uint32_t domain_nodes;
+		const char *job, *busy;
+		uint32_t most;
+	} rows[] = {
+		{pods, 8, "gpus=96,nodes=12,tp=8,pp=4,gbs=48,model=llama3-70B",
+		 NULL, 8},
+		{pods, 8, "gpus=64,nodes=8,tp=1,zero=3,gbs=128,model=llama3-8B",
+		 "n[06-07,14-31]", 6},
+		{pods, 8, "gpus=48,nodes=6,tp=8,pp=2,gbs=48,model=llama3-70B",
+		 "n[04-07,12-15,18-31]", 4},
+		{racks, 18,
+		 "gpus=72,nodes=18,tp=4,pp=2,gbs=36,model=llama3-70B",
+		 "n[00-13,18-31,36-39,54-55]", 14},
+		{racks, 18,
+		 "gpus=64,nodes=16,tp=4,pp=4,gbs=64,model=llama3-70B",
+		 "n[00-13,18-23,36-43,54-55]", 16},
+	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		uint32_t in_pod[4] = {0}, most = 0;
-		struct weft_error err = {0};
-		struct weft_place_options options = {0};
-		struct weft_objective objective;
-		struct weft_placement p;
-		struct weft_occupancy o;
-		struct weft_job job;
+		struct weft_fabric *f = case_fabric(rows[i].fabric);
 
-		case_job(rows[i].job, f, &job);
-		weft_occupancy_build(f, &o, &err);
-		if (rows[i].busy)
-			weft_occupancy_busy(&o, rows[i].busy, &err);
-		objective = weft_objective_of_spec(&job.spec);
-		options.objective = &objective;
-		weft_place(f, &job, &o, &options, &p, &err);
-		assert_no_error(&err);
-		assert_true(p.placed);
-		for (uint32_t k = 0; k < p.n_nodes; k++)
-			in_pod[p.nodes[k] / 8]++;
-		for (uint32_t k = 0; k < 4; k++)
-			most = in_pod[k] > most ? in_pod[k] : most;
-		assert_int_equal(most, rows[i].most);
-		weft_placement_free(&p);
-		weft_occupancy_free(&o);
-		weft_job_free(&job);
+		assert_int_equal(most_of_a_domain(f, rows[i].job, rows[i].busy,
+						  rows[i].domain_nodes),
+				 rows[i].most);
+		weft_fabric_free(f);
 	}
-	weft_fabric_free(f);
 }
 
 int main(void)
@@ -301,7 +326,7 @@ int main(void)
 		TEST(least_and_most_are_those_of_all_ways),
 		TEST(one_more_gpu_never_gives_slots_back),
 		TEST(the_share_stays_within_nothing_and_all),
-		cmocka_unit_test(a_plan_breaks_few_pods),
+		cmocka_unit_test(a_plan_breaks_few_domains),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

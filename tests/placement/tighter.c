@@ -288,31 +288,6 @@ struct worth {
 	uint32_t n_priced; /* domains that have a price */
 };
 
-/* As comparison.c counts them. */
-static uint32_t count_priced(const struct scene *s,
-			     const struct weft_placement *p)
-{
-	const struct weft_fabric *f = s->f;
-	uint32_t level = f->n_levels - 1, n = 0, *taken;
-
-	while (level > f->node_level + 1 &&
-	       !(f->levels[level].link.oversubscription > 1))
-		level--;
-	if (level <= f->node_level + 1 || s->objective.goal != WEFT_GOAL_STEP)
-		return 1;
-	taken = calloc(f->n_domains, sizeof(*taken));
-	assert_non_null(taken);
-	for (uint32_t r = 0; r < p->n_ranks; r++) {
-		uint32_t d = f->gpu_domain[level - 1][p->where[r]];
-
-		/* twice, unless it is left full */
-		n += ++taken[d] == 1 ? 2 : 0;
-		n -= taken[d] == s->judge.slots.n_free[d];
-	}
-	free(taken);
-	return n;
-}
-
 static struct worth worth_of(struct scene *s, const struct weft_placement *p)
 {
 	struct weft_measure m;
@@ -322,7 +297,9 @@ static struct worth worth_of(struct scene *s, const struct weft_placement *p)
 	assert_no_error(&err);
 	return (struct worth){m.value, m.cost.total[s->job.spec.metric],
 			      m.cost.busiest.time_s, m.share_lost,
-			      count_priced(s, p)};
+			      s->objective.goal == WEFT_GOAL_STEP
+				      ? case_priced(s->f, &s->o, p)
+				      : 1};
 }
 
 /* How many times as dear a is as b; 1 where it is not dearer.  Values closer
