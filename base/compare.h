@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* compare.h - orders of plain values, for qsort and bsearch
  *
- * Of numbers: ascending, or with _down the largest first.
+ * Of numbers: ascending, or with _down the largest first.  WEFT_COMPARATOR
+ * defines an order of structs.
  */
 #ifndef WEFT_BASE_COMPARE_H
 #define WEFT_BASE_COMPARE_H
@@ -35,6 +36,18 @@ static inline int weft_compare_numbers_down(const void *pa, const void *pb)
 	return weft_compare_numbers(pb, pa);
 }
 
+static inline int weft_compare_integers(const void *pa, const void *pb)
+{
+	int64_t a = *(const int64_t *)pa, b = *(const int64_t *)pb;
+
+	return (a > b) - (a < b);
+}
+
+static inline int weft_compare_integers_down(const void *pa, const void *pb)
+{
+	return weft_compare_integers(pb, pa);
+}
+
 /* Of pointers to text, or structs that begin with one: byte by byte, and as
  * people count. */
 static inline int weft_compare_texts(const void *pa, const void *pb)
@@ -47,5 +60,28 @@ static inline int weft_compare_names(const void *pa, const void *pb)
 	return weft_name_compare(*(const char *const *)pa,
 				 *(const char *const *)pb);
 }
+
+/* Defines the comparator name() of structs.  The first key that differs
+ * decides: a member, ascending (UP) or descending (DOWN), a text byte by byte
+ * (TEXT) or as people count (NAME), or another comparator (BY). */
+#define WEFT_COMPARATOR(name, type, keys)                                      \
+	static int name(const void *pa, const void *pb)                        \
+	{                                                                      \
+		const type *a = pa, *b = pb;                                   \
+		int order = 0;                                                 \
+                                                                               \
+		keys;                                                          \
+		return order;                                                  \
+	}                                                                      \
+	static int name(const void *, const void *)
+
+#define WEFT_KEY(by) order = order ? order : (by);
+#define WEFT_UP(member)                                                        \
+	WEFT_KEY((a->member > b->member) - (a->member < b->member))
+#define WEFT_DOWN(member)                                                      \
+	WEFT_KEY((a->member < b->member) - (a->member > b->member))
+#define WEFT_TEXT(member)   WEFT_KEY(strcmp(a->member, b->member))
+#define WEFT_NAME(member)   WEFT_KEY(weft_name_compare(a->member, b->member))
+#define WEFT_BY(comparator) WEFT_KEY(comparator(a, b))
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* fabric_cables.c - the section `cables` of a fabric file */
+#include "base/compare.h"
 #include "topology/fabric_wiring.h"
 
 #include <stdlib.h>
@@ -301,12 +302,7 @@ struct port {
 	uint16_t index;
 };
 
-static int port_compare(const void *pa, const void *pb)
-{
-	const struct port *a = pa, *b = pb;
-
-	return weft_name_compare(a->text, b->text);
-}
+WEFT_COMPARATOR(port_compare, struct port, WEFT_NAME(text));
 
 /* Numbers the ports as people count: mlx5_2 before mlx5_10. */
 static int ports_sort(struct weft_wiring *w)

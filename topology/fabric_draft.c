@@ -2,6 +2,7 @@
 /* fabric_draft.c - names and memberships of a fabric file, checked */
 #include "topology/fabric_draft.h"
 
+#include "base/compare.h"
 #include "base/suggest.h"
 
 #include <ctype.h>
@@ -123,13 +124,8 @@ int weft_draft_add_entry(struct weft_draft *d,
 	return 0;
 }
 
-static int name_compare(const void *a, const void *b)
-{
-	const struct weft_draft_name *x = a, *y = b;
-	int order = strcmp(x->text, y->text);
-
-	return order ? order : x->order < y->order ? -1 : 1;
-}
+WEFT_COMPARATOR(name_compare, struct weft_draft_name,
+		WEFT_TEXT(text) WEFT_UP(order));
 
 int weft_draft_index(struct weft_draft *d, struct weft_draft_names *names)
 {

@@ -7,6 +7,7 @@
  * one keeps the rails of the others, and a port that only one node has is on no
  * rail.
  */
+#include "base/compare.h"
 #include "topology/fabric_wiring.h"
 
 #include <stdlib.h>
@@ -26,16 +27,8 @@ static uint32_t group_of(const struct weft_node *node)
 	return kind * (WEFT_MAX_GPUS_PER_NODE + 1) + node->n_gpus;
 }
 
-static int use_compare(const void *pa, const void *pb)
-{
-	const struct use *a = pa, *b = pb;
-
-	if (a->group != b->group)
-		return a->group < b->group ? -1 : 1;
-	if (a->port != b->port)
-		return a->port < b->port ? -1 : 1;
-	return a->node < b->node ? -1 : a->node > b->node;
-}
+WEFT_COMPARATOR(use_compare, struct use,
+		WEFT_UP(group) WEFT_UP(port) WEFT_UP(node));
 
 static bool is_rail_cable(const struct weft_cabling *c,
 			  const struct weft_cable *cable)

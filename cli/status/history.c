@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* history.c - how full domains were over time */
+#include "base/compare.h"
 #include "cli/json.h"
 #include "cli/status/fleet.h"
 
@@ -23,14 +24,8 @@ struct clock {
 	uint32_t *used; /* [n_nodes] GPUs that jobs have */
 };
 
-static int event_order(const void *x, const void *y)
-{
-	const struct event *a = x, *b = y;
-
-	if (a->at_s != b->at_s)
-		return a->at_s < b->at_s ? -1 : 1;
-	return (int)a->start - (int)b->start; /* ends first */
-}
+/* Of one moment, ends come first. */
+WEFT_COMPARATOR(event_order, struct event, WEFT_UP(at_s) WEFT_UP(start));
 
 /* ---- events ---- */
 

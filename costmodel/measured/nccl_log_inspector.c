@@ -12,6 +12,8 @@
  */
 #include "costmodel/measured/nccl_log_draft.h"
 
+#include "base/compare.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,19 +53,9 @@ bool nccl_inspector_looks(const char *text, size_t size)
 	return false;
 }
 
-static int compare_calls(const void *pa, const void *pb)
-{
-	const struct call *a = pa, *b = pb;
-	const uint64_t key_a[] = {a->collective, a->n_ranks, a->n_nodes,
-				  a->size_bytes, a->line};
-	const uint64_t key_b[] = {b->collective, b->n_ranks, b->n_nodes,
-				  b->size_bytes, b->line};
-
-	for (size_t i = 0; i < sizeof(key_a) / sizeof(key_a[0]); i++)
-		if (key_a[i] != key_b[i])
-			return key_a[i] < key_b[i] ? -1 : 1;
-	return 0;
-}
+WEFT_COMPARATOR(compare_calls, struct call,
+		WEFT_UP(collective) WEFT_UP(n_ranks) WEFT_UP(n_nodes)
+			WEFT_UP(size_bytes) WEFT_UP(line));
 
 /* The size as nccl-tests has it: what the algorithm's bandwidth is of.  A
  * message may be one rank's part of it. */

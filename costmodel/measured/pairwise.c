@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* pairwise.c - findings about bandwidth measured between pairs of nodes */
 #include "costmodel/measured/pairwise.h"
+#include "base/compare.h"
 #include "costmodel/measured/pairwise_fit.h"
 
 #include <math.h>
@@ -210,16 +211,8 @@ struct summary {
 	double rest;
 };
 
-static int compare_pairs(const void *pa, const void *pb)
-{
-	const struct summary *x = pa, *y = pb;
-
-	if (x->a != y->a)
-		return x->a < y->a ? -1 : 1;
-	if (x->b != y->b)
-		return x->b < y->b ? -1 : 1;
-	return (x->at > y->at) - (x->at < y->at);
-}
+WEFT_COMPARATOR(compare_pairs, struct summary,
+		WEFT_UP(a) WEFT_UP(b) WEFT_UP(at));
 
 /* One summary for each pair of nodes, in order; returns their number. */
 static uint32_t pairs_sum(const struct audit *a, struct summary *sums)

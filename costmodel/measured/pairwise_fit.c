@@ -2,6 +2,8 @@
 /* pairwise_fit.c - the fewest nodes and links that explain the slow pairs */
 #include "costmodel/measured/pairwise_fit.h"
 
+#include "base/compare.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,16 +16,9 @@
 /* Candidates that are looked at closely in each round. */
 #define SHORTLIST 24
 
-static int compare_doubles(const void *pa, const void *pb)
-{
-	double a = *(const double *)pa, b = *(const double *)pb;
-
-	return (a > b) - (a < b);
-}
-
 double pairwise_median(double *values, uint32_t n)
 {
-	qsort(values, n, sizeof(*values), compare_doubles);
+	qsort(values, n, sizeof(*values), weft_compare_reals);
 	return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
@@ -103,17 +98,8 @@ static void tally_add(struct tally *t, double rest)
 	t->n++;
 }
 
-static int compare_tallies(const void *pa, const void *pb)
-{
-	const struct tally *a = pa, *b = pb;
-
-	if (a->score != b->score)
-		return a->score > b->score ? -1 : 1;
-	if (a->cause.part != b->cause.part)
-		return a->cause.part < b->cause.part ? -1 : 1;
-	return (a->cause.index > b->cause.index) -
-	       (a->cause.index < b->cause.index);
-}
+WEFT_COMPARATOR(compare_tallies, struct tally,
+		WEFT_DOWN(score) WEFT_UP(cause.part) WEFT_UP(cause.index));
 
 /* tallies: [n_nodes + 2 n_domains]. */
 static void tallies_fill(const struct pairwise_fit *fit, struct tally *tallies)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* pairwise_read.c - pairs of nodes out of nccl-tests logs and CSV tables */
+#include "base/compare.h"
 #include "base/hostlist.h"
 #include "base/lines.h"
 #include "costmodel/measured/nccl_log.h"
@@ -167,13 +168,6 @@ static void rank_take(struct block *b, const char *line, const char *end)
 	b->gpus[i]++;
 }
 
-static int compare_doubles(const void *pa, const void *pb)
-{
-	double a = *(const double *)pa, b = *(const double *)pb;
-
-	return (a > b) - (a < b);
-}
-
 /* The median bus bandwidth of the larger messages; 0: the run failed. */
 static double run_rate(const struct weft_nccl_log *log,
 		       const struct weft_nccl_run *run)
@@ -195,7 +189,7 @@ static double run_rate(const struct weft_nccl_log *log,
 	}
 	if (n == 0 || run->failed || run->n_wrong)
 		return 0;
-	qsort(rates, n, sizeof(rates[0]), compare_doubles);
+	qsort(rates, n, sizeof(rates[0]), weft_compare_reals);
 	return n % 2 ? rates[n / 2] : (rates[n / 2 - 1] + rates[n / 2]) / 2;
 }
 

@@ -6,6 +6,7 @@
  * others.  But a node that is well has fast pairs with its like, and one that
  * is slow has none: by their fastest pairs the two kinds lie apart.
  */
+#include "base/compare.h"
 #include "costmodel/measured/pairwise_fit.h"
 
 #include <math.h>
@@ -25,14 +26,7 @@ struct ranked {
 	double fast[2]; /* what is left of its two fastest pairs, ascending */
 };
 
-static int compare_ranked(const void *pa, const void *pb)
-{
-	const struct ranked *a = pa, *b = pb;
-
-	if (a->fast[1] < b->fast[1] || a->fast[1] > b->fast[1])
-		return a->fast[1] < b->fast[1] ? -1 : 1;
-	return (a->node > b->node) - (a->node < b->node);
-}
+WEFT_COMPARATOR(compare_ranked, struct ranked, WEFT_UP(fast[1]) WEFT_UP(node));
 
 static void pair_take(struct ranked *r, double rest)
 {

@@ -3,6 +3,7 @@
 #include "costmodel/traffic/traffic.h"
 
 #include "base/clock.h"
+#include "base/compare.h"
 #include "costmodel/traffic/traffic_parts.h"
 
 #include <math.h>
@@ -71,16 +72,8 @@ void weft_traffic_free(struct weft_traffic *traffic)
 	memset(traffic, 0, sizeof(*traffic));
 }
 
-static int flow_compare(const void *left, const void *right)
-{
-	const struct weft_flow *a = left, *b = right;
-
-	if (a->from != b->from)
-		return a->from < b->from ? -1 : 1;
-	if (a->to != b->to)
-		return a->to < b->to ? -1 : 1;
-	return (a->axis > b->axis) - (a->axis < b->axis);
-}
+WEFT_COMPARATOR(flow_compare, struct weft_flow,
+		WEFT_UP(from) WEFT_UP(to) WEFT_UP(axis));
 
 static int flow_check(uint32_t n_ranks, const struct weft_flow *flow,
 		      uint32_t i, struct weft_error *err)

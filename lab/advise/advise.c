@@ -168,17 +168,8 @@ static int gpus_choose(const struct advise_question *q, uint32_t *where,
 	return rc;
 }
 
-static int layout_compare(const void *left, const void *right)
-{
-	const struct layout *a = left, *b = right;
-
-	if (a->known != b->known)
-		return b->known - a->known;
-	if (a->step_s != b->step_s)
-		return (a->step_s > b->step_s) - (a->step_s < b->step_s);
-	return (a->memory_bytes > b->memory_bytes) -
-	       (a->memory_bytes < b->memory_bytes);
-}
+WEFT_COMPARATOR(layout_compare, struct layout,
+		WEFT_DOWN(known) WEFT_UP(step_s) WEFT_UP(memory_bytes));
 
 /* The best ones where placement itself would put them. */
 static void place_best(const struct work *work, struct advise_answer *answer,

@@ -198,25 +198,16 @@ struct source {
 	uint32_t n_ranks, n_nodes;
 };
 
-static int compare_uint(uint32_t a, uint32_t b)
+/* Unknown collectives stay apart by the programs' names. */
+static const char *own_name(const struct source *s)
 {
-	return (a > b) - (a < b);
+	return s->collective == WEFT_N_COLLECTIVES ? s->run->program : "";
 }
 
-static int compare_sources(const void *pa, const void *pb)
-{
-	const struct source *a = pa, *b = pb;
-	int order = strcmp(a->run->label, b->run->label);
-
-	if (!order)
-		order = compare_uint(a->collective, b->collective);
-	/* Unknown collectives stay apart by the programs' names. */
-	if (!order && a->collective == WEFT_N_COLLECTIVES)
-		order = strcmp(a->run->program, b->run->program);
-	if (!order)
-		order = compare_uint(a->n_nodes, b->n_nodes);
-	return order ? order : compare_uint(a->n_ranks, b->n_ranks);
-}
+WEFT_COMPARATOR(compare_sources, struct source,
+		WEFT_TEXT(run->label) WEFT_UP(collective)
+			WEFT_KEY(strcmp(own_name(a), own_name(b)))
+				WEFT_UP(n_nodes) WEFT_UP(n_ranks));
 
 static struct source source_of(const struct weft_nccl_log *log,
 			       const struct weft_nccl_run *run,
@@ -286,13 +277,7 @@ static uint32_t points_fill(const struct source *sources, uint32_t n,
 	return k;
 }
 
-static int compare_points(const void *pa, const void *pb)
-{
-	const struct weft_curve_point *a = pa, *b = pb;
-
-	return (a->size_bytes > b->size_bytes) -
-	       (a->size_bytes < b->size_bytes);
-}
+WEFT_COMPARATOR(compare_points, struct weft_curve_point, WEFT_UP(size_bytes));
 
 static double median_or_nan(double *values, uint32_t n)
 {

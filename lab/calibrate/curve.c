@@ -43,14 +43,8 @@ struct fit {
 	bool with_latency, with_fill;
 };
 
-static int compare_points(const void *pa, const void *pb)
-{
-	const struct weft_curve_point *a = pa, *b = pb;
-
-	if (a->size_bytes != b->size_bytes)
-		return a->size_bytes < b->size_bytes ? -1 : 1;
-	return (a->time_s > b->time_s) - (a->time_s < b->time_s);
-}
+WEFT_COMPARATOR(compare_points, struct weft_curve_point,
+		WEFT_UP(size_bytes) WEFT_UP(time_s));
 
 static double median(double *values, uint32_t n)
 {

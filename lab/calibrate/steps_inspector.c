@@ -11,6 +11,7 @@
  * without no_sync), that is the period of a micro-batch; the predicted step
  * tells the two apart.
  */
+#include "base/compare.h"
 #include "cli/json.h"
 #include "costmodel/measured/nccl_log_draft.h"
 #include "lab/calibrate/steps.h"
@@ -146,12 +147,7 @@ static int records_read(const char *text, size_t size, struct lanes *all,
 
 /* ---- periods ---- */
 
-static int call_compare(const void *left, const void *right)
-{
-	const struct call *a = left, *b = right;
-
-	return (a->number > b->number) - (a->number < b->number);
-}
+WEFT_COMPARATOR(call_compare, struct call, WEFT_UP(number));
 
 /* The lane as an array by number, in which calls that are missing have size 0
  * and fit anything. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* overlap_text.c - the answer of weft model overlap for people */
+#include "base/compare.h"
 #include "base/size.h"
 #include "cli/report.h"
 #include "lab/model/overlap.h"
@@ -24,16 +25,7 @@ struct row {
 	uint32_t rank, call;
 };
 
-static int by_key(const void *a, const void *b)
-{
-	const struct row *x = a, *y = b;
-
-	if (x->key != y->key)
-		return x->key > y->key ? -1 : 1;
-	if (x->rank != y->rank)
-		return x->rank < y->rank ? -1 : 1;
-	return x->call < y->call ? -1 : x->call > y->call;
-}
+WEFT_COMPARATOR(by_key, struct row, WEFT_DOWN(key) WEFT_UP(rank) WEFT_UP(call));
 
 static void print_head(const struct overlap_answer *a)
 {

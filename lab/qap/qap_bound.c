@@ -2,11 +2,13 @@
 /* qap_bound.c - what no assignment can cost less than
  *
  * Gilmore (1962) and Lawler (1963): with facility i at location k, its row of a
- * meets the row of k at no less than the scalar product of one ascending with
- * the other descending; the least assignment of these is a bound.  A dual
- * ascent goes on from there where the problem is small; where it is large, and
- * there is no time, all entries meet in one order.
+ * meets the row of k at no less than the scalar product of one
+ * weft_compare_integers with the other weft_compare_integers_down; the least
+ * assignment of these is a bound.  A dual ascent goes on from there where the
+ * problem is small; where it is large, and there is no time, all entries meet
+ * in one order.
  */
+#include "base/compare.h"
 #include "lab/qap/lap.h"
 #include "lab/qap/qap.h"
 #include "lab/qap/qap_form.h"
@@ -268,26 +270,15 @@ out:
 
 struct bound {
 	uint32_t n;
-	int64_t *a, *b;	      /* as qap, or both transposed, or symmetrised */
-	int64_t *rows_a;      /* [n][n - 1] off the diagonal, ascending */
-	int64_t *rows_b;      /* descending */
+	int64_t *a, *b; /* as qap, or both transposed, or symmetrised */
+	int64_t *
+		rows_a; /* [n][n - 1] off the diagonal, weft_compare_integers */
+	int64_t *rows_b;      /* weft_compare_integers_down */
 	int64_t *least;	      /* [n][n] of facility by location */
 	int64_t *price;	      /* [2 * n] */
 	uint32_t *assignment; /* [n] */
 	void *scratch;
 };
-
-static int ascending(const void *pa, const void *pb)
-{
-	int64_t a = *(const int64_t *)pa, b = *(const int64_t *)pb;
-
-	return (a > b) - (a < b);
-}
-
-static int descending(const void *pa, const void *pb)
-{
-	return ascending(pb, pa);
-}
 
 static void sort_rows(const int64_t *m, uint32_t n, int64_t *rows,
 		      int (*order)(const void *, const void *))
@@ -319,16 +310,16 @@ static int64_t meet_in_order(struct bound *b)
 	size_t n = b->n, off = n * (n - 1);
 	int64_t *on_a = b->price, *on_b = b->price + n;
 
-	sort_rows(b->a, b->n, b->rows_a, ascending);
-	sort_rows(b->b, b->n, b->rows_b, descending);
-	qsort(b->rows_a, off, sizeof(*b->rows_a), ascending);
-	qsort(b->rows_b, off, sizeof(*b->rows_b), descending);
+	sort_rows(b->a, b->n, b->rows_a, weft_compare_integers);
+	sort_rows(b->b, b->n, b->rows_b, weft_compare_integers_down);
+	qsort(b->rows_a, off, sizeof(*b->rows_a), weft_compare_integers);
+	qsort(b->rows_b, off, sizeof(*b->rows_b), weft_compare_integers_down);
 	for (size_t i = 0; i < n; i++) {
 		on_a[i] = b->a[i * n + i];
 		on_b[i] = b->b[i * n + i];
 	}
-	qsort(on_a, n, sizeof(*on_a), ascending);
-	qsort(on_b, n, sizeof(*on_b), descending);
+	qsort(on_a, n, sizeof(*on_a), weft_compare_integers);
+	qsort(on_b, n, sizeof(*on_b), weft_compare_integers_down);
 	return product(b->rows_a, b->rows_b, off) + product(on_a, on_b, n);
 }
 
@@ -337,8 +328,8 @@ static int64_t gilmore_lawler(struct bound *b, struct effort *effort)
 {
 	size_t n = b->n;
 
-	sort_rows(b->a, b->n, b->rows_a, ascending);
-	sort_rows(b->b, b->n, b->rows_b, descending);
+	sort_rows(b->a, b->n, b->rows_a, weft_compare_integers);
+	sort_rows(b->b, b->n, b->rows_b, weft_compare_integers_down);
 	for (size_t i = 0; i < n; i++) {
 		if (n > ALWAYS && effort_spent(effort))
 			return INT64_MIN;

@@ -2,6 +2,8 @@
 /* qap_form.c - a quadratic assignment problem in the shape that is searched */
 #include "lab/qap/qap_form.h"
 
+#include "base/compare.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,13 +17,6 @@ struct side {
 	bool has_odd, has_diagonal; /* the latter: not all the same */
 };
 
-static int compare_number(const void *pa, const void *pb)
-{
-	int64_t a = *(const int64_t *)pa, b = *(const int64_t *)pb;
-
-	return (a > b) - (a < b);
-}
-
 /* The value that stands most often off the diagonal.  scratch: n * n. */
 static int64_t commonest(const int64_t *m, uint32_t n, int64_t *scratch)
 {
@@ -32,7 +27,7 @@ static int64_t commonest(const int64_t *m, uint32_t n, int64_t *scratch)
 		for (uint32_t j = 0; j < n; j++)
 			if (i != j)
 				scratch[count++] = m[(size_t)i * n + j];
-	qsort(scratch, count, sizeof(*scratch), compare_number);
+	qsort(scratch, count, sizeof(*scratch), weft_compare_integers);
 	for (size_t i = 0; i < count; i++) {
 		run = i > 0 && scratch[i] == scratch[i - 1] ? run + 1 : 1;
 		if (run > best) {

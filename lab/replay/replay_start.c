@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* replay_start.c - whether a job of a stream can start, and its start */
+#include "base/compare.h"
 #include "lab/replay/replay_run.h"
 
 #include "base/clock.h"
@@ -216,12 +217,7 @@ out:
 	return rc;
 }
 
-static int by_end(const void *a, const void *b)
-{
-	const struct stint *x = a, *y = b;
-
-	return x->end_s < y->end_s ? -1 : x->end_s > y->end_s;
-}
+WEFT_COMPARATOR(by_end, struct stint, WEFT_UP(end_s));
 
 /* What is free when ends[0..n-1] have ended. */
 static int free_then(struct run *run, const struct stint *ends, uint32_t n,

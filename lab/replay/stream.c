@@ -2,6 +2,8 @@
 /* stream.c - jobs as they arrive at a cluster */
 #include "lab/replay/stream.h"
 
+#include "base/compare.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,14 +49,8 @@ struct arrival {
 	uint32_t index;
 };
 
-static int by_submission(const void *a, const void *b)
-{
-	const struct arrival *x = a, *y = b;
-
-	if (x->job.submit_s != y->job.submit_s)
-		return x->job.submit_s < y->job.submit_s ? -1 : 1;
-	return x->index < y->index ? -1 : x->index > y->index;
-}
+WEFT_COMPARATOR(by_submission, struct arrival,
+		WEFT_UP(job.submit_s) WEFT_UP(index));
 
 int weft_stream_sort(struct weft_stream *s, uint32_t limit,
 		     struct weft_error *err)

@@ -107,12 +107,7 @@ struct factor {
 	double value, weight;
 };
 
-static int factor_compare(const void *left, const void *right)
-{
-	const struct factor *a = left, *b = right;
-
-	return (a->value > b->value) - (a->value < b->value);
-}
+WEFT_COMPARATOR(factor_compare, struct factor, WEFT_UP(value));
 
 static bool counts(const struct step_table *table, uint32_t i,
 		   const char *without, enum weft_run run)

@@ -143,12 +143,7 @@ static int group_add(struct step_table *t, const char *name, double error)
 	return 0;
 }
 
-static int group_compare(const void *left, const void *right)
-{
-	const struct step_group *a = left, *b = right;
-
-	return strcmp(a->name, b->name);
-}
+WEFT_COMPARATOR(group_compare, struct step_group, WEFT_TEXT(name));
 
 /* Each row counts in its group and in that of all rows like it. */
 static int groups_build(struct step_table *t, struct weft_error *err)

@@ -2,6 +2,7 @@
 /* advice.c - gains, each bounded by the exposed time that it removes */
 #include "lab/trace/advice.h"
 
+#include "base/compare.h"
 #include "base/size.h"
 
 #include <math.h>
@@ -419,16 +420,8 @@ static void (*const says[WEFT_N_ADVICES])(struct gain *,
 	[WEFT_ADVICE_LAUNCH_GAPS] = gaps_say,
 };
 
-static int by_gain(const void *a, const void *b)
-{
-	const struct weft_advice *x = a, *y = b;
-
-	if (x->has_basis != y->has_basis)
-		return x->has_basis ? -1 : 1;
-	if (x->gain_s != y->gain_s)
-		return x->gain_s > y->gain_s ? -1 : 1;
-	return (int)x->kind - (int)y->kind;
-}
+WEFT_COMPARATOR(by_gain, struct weft_advice,
+		WEFT_DOWN(has_basis) WEFT_DOWN(gain_s) WEFT_UP(kind));
 
 int weft_advice_build(const struct weft_advice_input *in,
 		      struct weft_advice *advice, struct weft_error *err)

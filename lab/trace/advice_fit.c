@@ -35,14 +35,7 @@ struct sample {
 	double size_bytes, time_s;
 };
 
-static int by_size(const void *a, const void *b)
-{
-	const struct sample *x = a, *y = b;
-
-	if (x->size_bytes != y->size_bytes)
-		return x->size_bytes < y->size_bytes ? -1 : 1;
-	return x->time_s < y->time_s ? -1 : x->time_s > y->time_s;
-}
+WEFT_COMPARATOR(by_size, struct sample, WEFT_UP(size_bytes) WEFT_UP(time_s));
 
 static double median(double *values, size_t n)
 {

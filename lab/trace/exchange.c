@@ -2,6 +2,7 @@
 /* exchange.c - each call's bytes laid onto the pairs of its group */
 #include "lab/trace/exchange.h"
 
+#include "base/compare.h"
 #include "lab/trace/overlap.h"
 
 #include <stdlib.h>
@@ -220,16 +221,8 @@ static int absent_add(struct work *w, const struct weft_trace *t,
 	return 0;
 }
 
-static int by_pair(const void *a, const void *b)
-{
-	const struct weft_exchange_pair *x = a, *y = b;
-
-	if (x->from != y->from)
-		return x->from < y->from ? -1 : 1;
-	if (x->to != y->to)
-		return x->to < y->to ? -1 : 1;
-	return (int)x->axis - (int)y->axis;
-}
+WEFT_COMPARATOR(by_pair, struct weft_exchange_pair,
+		WEFT_UP(from) WEFT_UP(to) WEFT_UP(axis));
 
 /* Sorts, sums equal pairs and divides by the steps. */
 static void pairs_finish(struct weft_exchange *x, uint32_t n_steps)

@@ -2,6 +2,8 @@
 /* overlap.c - unions of intervals, and what of one lies in another */
 #include "lab/trace/overlap.h"
 
+#include "base/compare.h"
+
 #include <stdlib.h>
 
 /* Disjoint intervals by start; covered[i]: length of those before i. */
@@ -161,12 +163,7 @@ struct launched {
 	int64_t launch_ns, done_ns;
 };
 
-static int by_launch(const void *a, const void *b)
-{
-	const struct launched *x = a, *y = b;
-
-	return x->launch_ns < y->launch_ns ? -1 : x->launch_ns > y->launch_ns;
-}
+WEFT_COMPARATOR(by_launch, struct launched, WEFT_UP(launch_ns));
 
 /* When the last of the work launched before `at` was done. */
 static int64_t done_before(const struct launched *list, size_t n, int64_t at)

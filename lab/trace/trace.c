@@ -4,6 +4,7 @@
 
 #include "lab/trace/trace.h"
 
+#include "base/compare.h"
 #include "lab/trace/trace_draft.h"
 
 #include <ctype.h>
@@ -204,12 +205,7 @@ double weft_trace_collective_s(const struct weft_trace_collective *c)
 	return 1e-9 * (double)(c->end_ns - c->start_ns);
 }
 
-static int by_rank(const void *a, const void *b)
-{
-	const struct weft_trace *x = a, *y = b;
-
-	return x->rank < y->rank ? -1 : x->rank > y->rank;
-}
+WEFT_COMPARATOR(by_rank, struct weft_trace, WEFT_UP(rank));
 
 static bool rank_taken(const struct weft_trace *traces, uint32_t n_traces,
 		       uint32_t rank)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* trace_join.c - which call each communication kernel belongs to */
+#include "base/compare.h"
 #include "lab/trace/trace_draft.h"
 
 #include <stdlib.h>
@@ -9,34 +10,13 @@
  * of a coalesced group are its siblings. */
 #define MAX_SIBLINGS 256
 
-static int by_correlation(const void *a, const void *b)
-{
-	const struct weft_trace_launch *x = a, *y = b;
+WEFT_COMPARATOR(by_correlation, struct weft_trace_launch, WEFT_UP(correlation));
 
-	return x->correlation < y->correlation
-		       ? -1
-		       : x->correlation > y->correlation;
-}
+WEFT_COMPARATOR(by_thread, struct weft_trace_site,
+		WEFT_UP(thread) WEFT_UP(start_ns) WEFT_DOWN(end_ns));
 
-static int by_thread(const void *a, const void *b)
-{
-	const struct weft_trace_site *x = a, *y = b;
-
-	if (x->thread != y->thread)
-		return x->thread < y->thread ? -1 : 1;
-	if (x->start_ns != y->start_ns)
-		return x->start_ns < y->start_ns ? -1 : 1;
-	return x->end_ns > y->end_ns ? -1 : x->end_ns < y->end_ns;
-}
-
-static int by_external(const void *a, const void *b)
-{
-	const struct weft_trace_site *x = a, *y = b;
-
-	if (x->external != y->external)
-		return x->external < y->external ? -1 : 1;
-	return by_thread(a, b);
-}
+WEFT_COMPARATOR(by_external, struct weft_trace_site,
+		WEFT_UP(external) WEFT_BY(by_thread));
 
 static int indices_build(struct weft_trace_kineto *k, struct weft_error *err)
 {
@@ -174,23 +154,11 @@ static void events_join(const struct weft_trace_kineto *k, struct weft_trace *t)
 	}
 }
 
-static int collective_by_start(const void *a, const void *b)
-{
-	const struct weft_trace_collective *x = a, *y = b;
+WEFT_COMPARATOR(collective_by_start, struct weft_trace_collective,
+		WEFT_UP(start_ns) WEFT_UP(end_ns));
 
-	if (x->start_ns != y->start_ns)
-		return x->start_ns < y->start_ns ? -1 : 1;
-	return x->end_ns < y->end_ns ? -1 : x->end_ns > y->end_ns;
-}
-
-static int event_by_start(const void *a, const void *b)
-{
-	const struct weft_trace_event *x = a, *y = b;
-
-	if (x->start_ns != y->start_ns)
-		return x->start_ns < y->start_ns ? -1 : 1;
-	return x->end_ns < y->end_ns ? -1 : x->end_ns > y->end_ns;
-}
+WEFT_COMPARATOR(event_by_start, struct weft_trace_event,
+		WEFT_UP(start_ns) WEFT_UP(end_ns));
 
 /* Drops calls without kernels (other calls say the same), sorts the
  * rest, and renumbers them in the events. */

@@ -2,6 +2,8 @@
 /* waits.c - the same collective found on several ranks, and who was last */
 #include "lab/trace/waits.h"
 
+#include "base/compare.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -133,13 +135,6 @@ static uint32_t pairs_find(struct matching *m, const struct list *a,
 	return n;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* Median of how much later the second of each pair ends; sorts m->ends. */
 static int64_t ends_median(struct matching *m, const struct list *a,
 			   const struct list *b, uint32_t n)
@@ -149,7 +144,7 @@ static int64_t ends_median(struct matching *m, const struct list *a,
 	for (uint32_t k = 0; k < n; k++)
 		m->ends[k] = call(b, m->pairs[k].b)->end_ns -
 			     call(a, m->pairs[k].a)->end_ns;
-	qsort(m->ends, n, sizeof(*m->ends), by_value);
+	qsort(m->ends, n, sizeof(*m->ends), weft_compare_integers);
 	return m->ends[n / 2];
 }
 
@@ -363,23 +358,10 @@ static void wait_take(const struct matching *m, struct weft_waits *w,
 	w->ranks[match->last].caused_s += wait;
 }
 
-static int by_pair(const void *a, const void *b)
-{
-	const struct weft_wait_pair *x = a, *y = b;
+WEFT_COMPARATOR(by_pair, struct weft_wait_pair, WEFT_UP(waiter) WEFT_UP(last));
 
-	if (x->waiter != y->waiter)
-		return x->waiter < y->waiter ? -1 : 1;
-	return x->last < y->last ? -1 : x->last > y->last;
-}
-
-static int by_wait(const void *a, const void *b)
-{
-	const struct weft_wait_pair *x = a, *y = b;
-
-	if (x->wait_s != y->wait_s)
-		return x->wait_s > y->wait_s ? -1 : 1;
-	return by_pair(a, b);
-}
+WEFT_COMPARATOR(by_wait, struct weft_wait_pair,
+		WEFT_DOWN(wait_s) WEFT_BY(by_pair));
 
 /* One pair per call that waited. */
 static size_t pairs_list(const struct matching *m, struct weft_waits *w)

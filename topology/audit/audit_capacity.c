@@ -4,6 +4,7 @@
  * Only cables that are there and up count, not free ports: the ratio is that of
  * the traffic that can come from below to what can leave upwards.
  */
+#include "base/compare.h"
 #include "topology/audit/checks.h"
 #include "topology/audit/siblings.h"
 
@@ -20,18 +21,8 @@ struct ratio {
 	double value;
 };
 
-static int compare_ratios(const void *pa, const void *pb)
-{
-	const struct ratio *a = pa, *b = pb;
-
-	if (a->network != b->network)
-		return a->network < b->network ? -1 : 1;
-	if (a->tier != b->tier)
-		return a->tier < b->tier ? -1 : 1;
-	if (a->value < b->value || a->value > b->value)
-		return a->value < b->value ? -1 : 1;
-	return (a->sw > b->sw) - (a->sw < b->sw);
-}
+WEFT_COMPARATOR(compare_ratios, struct ratio,
+		WEFT_UP(network) WEFT_UP(tier) WEFT_UP(value) WEFT_UP(sw));
 
 /* Whether every cable that is up says its rate. */
 static bool rates_known(const struct weft_inventory *s)

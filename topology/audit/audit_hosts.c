@@ -5,6 +5,7 @@
  * Siblings have names of the same pattern and the same kind of GPU.  Where the
  * hosts of a host's own leaf are as it is, it is of a kind of its own.
  */
+#include "base/compare.h"
 #include "topology/audit/checks.h"
 #include "topology/audit/siblings.h"
 
@@ -66,18 +67,8 @@ struct member {
 	double value;
 };
 
-static int compare_members(const void *pa, const void *pb)
-{
-	const struct member *a = pa, *b = pb;
-	int order = strcmp(a->kind, b->kind);
-
-	order = order ? order : strcmp(a->stem, b->stem);
-	if (order)
-		return order;
-	if (a->domain != b->domain)
-		return a->domain < b->domain ? -1 : 1;
-	return (a->host > b->host) - (a->host < b->host);
-}
+WEFT_COMPARATOR(compare_members, struct member,
+		WEFT_TEXT(kind) WEFT_TEXT(stem) WEFT_UP(domain) WEFT_UP(host));
 
 static bool same_class(const struct member *a, const struct member *b)
 {

@@ -5,6 +5,7 @@
  * have the same number of cables.  Where a pair of a level has fewer, a cable
  * is missing; where one has more instead, it was plugged in elsewhere.
  */
+#include "base/compare.h"
 #include "topology/audit/checks.h"
 #include "topology/audit/deltas.h"
 #include "topology/audit/siblings.h"
@@ -31,16 +32,8 @@ struct mesh {
 	struct weft_error *err;
 };
 
-static int compare_pairs(const void *px, const void *py)
-{
-	const struct pair *x = px, *y = py;
-
-	if (x->parent != y->parent)
-		return x->parent < y->parent ? -1 : 1;
-	if (x->a != y->a)
-		return x->a < y->a ? -1 : 1;
-	return (x->b > y->b) - (x->b < y->b);
-}
+WEFT_COMPARATOR(compare_pairs, struct pair,
+		WEFT_UP(parent) WEFT_UP(a) WEFT_UP(b));
 
 /* ---- pairs ---- */
 

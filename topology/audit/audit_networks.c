@@ -2,6 +2,7 @@
 /* audit_networks.c - adapters that are attached to another network than those
  * of the same name in sibling hosts
  */
+#include "base/compare.h"
 #include "topology/audit/checks.h"
 #include "topology/audit/siblings.h"
 
@@ -14,16 +15,8 @@ struct port {
 	uint32_t network, cable;
 };
 
-static int compare_ports(const void *pa, const void *pb)
-{
-	const struct port *a = pa, *b = pb;
-	int order = strcmp(a->stem, b->stem);
-
-	order = order ? order : strcmp(a->name, b->name);
-	if (order)
-		return order;
-	return (a->cable > b->cable) - (a->cable < b->cable);
-}
+WEFT_COMPARATOR(compare_ports, struct port,
+		WEFT_TEXT(stem) WEFT_TEXT(name) WEFT_UP(cable));
 
 static bool same_port(const struct port *a, const struct port *b)
 {

@@ -2,6 +2,7 @@
 /* audit_nvlink.c - NVLink domains that lack nodes, or do not work as they
  * should
  */
+#include "base/compare.h"
 #include "topology/audit/checks.h"
 #include "topology/audit/siblings.h"
 
@@ -13,13 +14,8 @@ struct member {
 	uint32_t host;
 };
 
-static int compare_members(const void *pa, const void *pb)
-{
-	const struct member *a = pa, *b = pb;
-	int order = strcmp(a->domain, b->domain);
-
-	return order ? order : (a->host > b->host) - (a->host < b->host);
-}
+WEFT_COMPARATOR(compare_members, struct member,
+		WEFT_TEXT(domain) WEFT_UP(host));
 
 static uint32_t domain_end(const struct member *m, uint32_t i, uint32_t n)
 {

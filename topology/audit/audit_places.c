@@ -6,6 +6,7 @@
  * where no domain has most of it, nothing is: then the two are simply not
  * aligned.
  */
+#include "base/compare.h"
 #include "topology/audit/checks.h"
 #include "topology/audit/siblings.h"
 
@@ -38,17 +39,8 @@ struct member {
 	uint32_t domain, host;
 };
 
-static int compare_members(const void *pa, const void *pb)
-{
-	const struct member *a = pa, *b = pb;
-	int order = strcmp(a->label, b->label);
-
-	if (order)
-		return order;
-	if (a->domain != b->domain)
-		return a->domain < b->domain ? -1 : 1;
-	return (a->host > b->host) - (a->host < b->host);
-}
+WEFT_COMPARATOR(compare_members, struct member,
+		WEFT_TEXT(label) WEFT_UP(domain) WEFT_UP(host));
 
 /* The domain of `level` that holds domain d, or d's outermost below it. */
 static uint32_t domain_at(const struct weft_hierarchy *s, uint32_t d,

@@ -6,6 +6,7 @@
  * pattern up to a few cables is meant to have the pattern.  In networks without
  * patterns (dragonfly, random graphs) the check says nothing.
  */
+#include "base/compare.h"
 #include "base/hash.h"
 #include "topology/audit/checks.h"
 #include "topology/audit/deltas.h"
@@ -49,21 +50,9 @@ struct work {
 
 /* ---- rows ---- */
 
-static int compare_cells(const void *pa, const void *pb)
-{
-	const struct cell *a = pa, *b = pb;
+WEFT_COMPARATOR(compare_cells, struct cell, WEFT_UP(high));
 
-	return (a->high > b->high) - (a->high < b->high);
-}
-
-static int compare_rows(const void *pa, const void *pb)
-{
-	const struct row *a = pa, *b = pb;
-
-	if (a->hash != b->hash)
-		return a->hash < b->hash ? -1 : 1;
-	return (a->sw > b->sw) - (a->sw < b->sw);
-}
+WEFT_COMPARATOR(compare_rows, struct row, WEFT_UP(hash) WEFT_UP(sw));
 
 static uint32_t host_adapters(const struct audit_graph *g, uint32_t host)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* dot_cables.c - the switches and cables of a fabric that has them, as DOT */
+#include "base/compare.h"
 #include "topology/cabling.h"
 #include "topology/draw/dot.h"
 
@@ -42,16 +43,7 @@ static void thing_print(const struct dot *g, uint64_t thing)
 			(unsigned int)(thing - f->n_domains - f->n_nodes));
 }
 
-static int edge_order(const void *x, const void *y)
-{
-	const struct edge *p = x, *q = y;
-
-	if (p->a != q->a)
-		return p->a < q->a ? -1 : 1;
-	if (p->b != q->b)
-		return p->b < q->b ? -1 : 1;
-	return (int)q->up - (int)p->up;
-}
+WEFT_COMPARATOR(edge_order, struct edge, WEFT_UP(a) WEFT_UP(b) WEFT_DOWN(up));
 
 static bool is_same(const struct edge *p, const struct edge *q)
 {

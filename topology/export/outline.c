@@ -40,14 +40,7 @@ struct taken {
 	uint32_t domain;
 };
 
-static int compare_taken(const void *pa, const void *pb)
-{
-	const struct taken *a = pa, *b = pb;
-	int order = strcmp(a->name, b->name);
-
-	return order ? order
-		     : (a->domain > b->domain) - (a->domain < b->domain);
-}
+WEFT_COMPARATOR(compare_taken, struct taken, WEFT_TEXT(name) WEFT_UP(domain));
 
 /* A bundle of leafs is called "leaf[0-7]": to Slurm that would be a list. */
 static void name_clean(const char *name, char *text, size_t size)
@@ -327,12 +320,7 @@ static int domain_write(struct tree *t, uint32_t domain)
 	return 0;
 }
 
-static int compare_units(const void *pa, const void *pb)
-{
-	const struct weft_outline_unit *a = pa, *b = pb;
-
-	return weft_name_compare(a->name, b->name);
-}
+WEFT_COMPARATOR(compare_units, struct weft_outline_unit, WEFT_NAME(name));
 
 /* Level by level, each sorted: the order of switches means nothing either. */
 static int tree_write(struct tree *t)

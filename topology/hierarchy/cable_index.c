@@ -118,22 +118,10 @@ struct keyed {
 	uint32_t up;
 };
 
-static int compare_keyed(const void *pa, const void *pb)
-{
-	const struct keyed *a = pa, *b = pb;
+WEFT_COMPARATOR(compare_keyed, struct keyed, WEFT_UP(hash) WEFT_TEXT(text));
 
-	if (a->hash != b->hash)
-		return a->hash < b->hash ? -1 : 1;
-	return strcmp(a->text, b->text);
-}
-
-static int compare_keyed_names(const void *pa, const void *pb)
-{
-	const struct keyed *a = pa, *b = pb;
-	int order = weft_name_compare(a->text, b->text);
-
-	return order ? order : strcmp(a->text, b->text);
-}
+WEFT_COMPARATOR(compare_keyed_names, struct keyed,
+		WEFT_NAME(text) WEFT_TEXT(text));
 
 /* Numbers the distinct texts in the order in which people count. */
 static int keys_number(struct index *w, struct keyed *keyed)
@@ -186,16 +174,8 @@ static int keys_give(struct index *w)
 
 /* ---- hosts' cables ---- */
 
-static int compare_ups(const void *pa, const void *pb)
-{
-	const struct wire_up *a = pa, *b = pb;
-
-	if (a->host != b->host)
-		return a->host < b->host ? -1 : 1;
-	if (a->key != b->key)
-		return a->key < b->key ? -1 : 1;
-	return (a->cable > b->cable) - (a->cable < b->cable);
-}
+WEFT_COMPARATOR(compare_ups, struct wire_up,
+		WEFT_UP(host) WEFT_UP(key) WEFT_UP(cable));
 
 static int ups_build(struct index *w)
 {
@@ -233,16 +213,8 @@ struct pair {
 	struct wire_peer to;
 };
 
-static int compare_pairs(const void *pa, const void *pb)
-{
-	const struct pair *a = pa, *b = pb;
-
-	if (a->from != b->from)
-		return a->from < b->from ? -1 : 1;
-	if (a->to.sw != b->to.sw)
-		return a->to.sw < b->to.sw ? -1 : 1;
-	return (a->to.cable > b->to.cable) - (a->to.cable < b->to.cable);
-}
+WEFT_COMPARATOR(compare_pairs, struct pair,
+		WEFT_UP(from) WEFT_UP(to.sw) WEFT_UP(to.cable));
 
 static uint32_t pairs_list(const struct weft_inventory *s, struct pair *pairs)
 {

@@ -6,6 +6,7 @@
  * two groups one; so sets of keys that many items share found the groups, and
  * items with other sets join the group that they have most cables to.
  */
+#include "base/compare.h"
 #include "topology/hierarchy/cable_index.h"
 
 #include <stdlib.h>
@@ -39,14 +40,7 @@ struct work {
 	uint32_t n_straddles, straddles_room;
 };
 
-static int compare_ties(const void *pa, const void *pb)
-{
-	const struct grouping_tie *a = pa, *b = pb;
-
-	if (a->item != b->item)
-		return a->item < b->item ? -1 : 1;
-	return (a->key > b->key) - (a->key < b->key);
-}
+WEFT_COMPARATOR(compare_ties, struct grouping_tie, WEFT_UP(item) WEFT_UP(key));
 
 static void ties_merge(struct grouping *g)
 {
@@ -73,27 +67,13 @@ static int compare_keys(const struct set *a, const struct set *b)
 	return (a->n_ties > b->n_ties) - (a->n_ties < b->n_ties);
 }
 
-static int compare_sets_keys(const void *pa, const void *pb)
-{
-	const struct set *a = pa, *b = pb;
-	int order = compare_keys(a, b);
-
-	return order ? order : a->weak - b->weak;
-}
+WEFT_COMPARATOR(compare_sets_keys, struct set,
+		WEFT_BY(compare_keys) WEFT_UP(weak));
 
 /* What most cables speak for comes first. */
-static int compare_sets_weight(const void *pa, const void *pb)
-{
-	const struct set *a = pa, *b = pb;
-
-	if (a->weak != b->weak)
-		return a->weak - b->weak;
-	if (a->cables != b->cables)
-		return a->cables > b->cables ? -1 : 1;
-	if (a->n_ties != b->n_ties)
-		return a->n_ties > b->n_ties ? -1 : 1;
-	return compare_keys(a, b);
-}
+WEFT_COMPARATOR(compare_sets_weight, struct set,
+		WEFT_UP(weak) WEFT_DOWN(cables) WEFT_DOWN(n_ties)
+			WEFT_BY(compare_keys));
 
 static void sets_list(struct work *w)
 {
@@ -228,14 +208,7 @@ static int set_join(struct work *w, struct set *set)
 	return rc;
 }
 
-static int compare_straddles(const void *pa, const void *pb)
-{
-	const struct straddle *a = pa, *b = pb;
-
-	if (a->a != b->a)
-		return a->a < b->a ? -1 : 1;
-	return (a->b > b->b) - (a->b < b->b);
-}
+WEFT_COMPARATOR(compare_straddles, struct straddle, WEFT_UP(a) WEFT_UP(b));
 
 /* Groups that about half of the items of the smaller straddle are one. */
 static void straddles_merge(struct work *w)

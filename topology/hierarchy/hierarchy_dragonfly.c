@@ -10,6 +10,7 @@
  * groups.  Roots that are trees already (leafs and spines) may be the groups as
  * well: a dragonfly+.
  */
+#include "base/compare.h"
 #include "base/sets.h"
 #include "topology/hierarchy/cable_index.h"
 
@@ -41,14 +42,7 @@ struct sides {
 	uint32_t n_groups;
 };
 
-static int compare_sides(const void *pa, const void *pb)
-{
-	const struct side *a = pa, *b = pb;
-
-	if (a->a != b->a)
-		return a->a < b->a ? -1 : 1;
-	return (a->b > b->b) - (a->b < b->b);
-}
+WEFT_COMPARATOR(compare_sides, struct side, WEFT_UP(a) WEFT_UP(b));
 
 static uint32_t root_of(const struct sides *s, uint32_t sw)
 {

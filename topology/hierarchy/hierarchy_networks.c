@@ -121,14 +121,7 @@ static int host_count(struct networks *n, uint32_t host)
 	return 0;
 }
 
-static int compare_shared(const void *pa, const void *pb)
-{
-	const struct shared *a = pa, *b = pb;
-
-	if (a->a != b->a)
-		return a->a < b->a ? -1 : 1;
-	return (a->b > b->b) - (a->b < b->b);
-}
+WEFT_COMPARATOR(compare_shared, struct shared, WEFT_UP(a) WEFT_UP(b));
 
 static int parts_count(struct networks *n)
 {

@@ -6,6 +6,7 @@
  * the bundle's hosts have theirs.  Leafs that are homes are the bundle's rails,
  * in the order of the adapters.
  */
+#include "base/compare.h"
 #include "topology/hierarchy/cable_index.h"
 
 #include <stdio.h>
@@ -48,16 +49,8 @@ static uint32_t adapters_count(const struct index *w, uint32_t host)
 
 /* ---- homes ---- */
 
-static int compare_homes(const void *pa, const void *pb)
-{
-	const struct home *a = pa, *b = pb;
-
-	if (a->bundle != b->bundle)
-		return a->bundle < b->bundle ? -1 : 1;
-	if (a->key != b->key)
-		return a->key < b->key ? -1 : 1;
-	return (a->sw > b->sw) - (a->sw < b->sw);
-}
+WEFT_COMPARATOR(compare_homes, struct home,
+		WEFT_UP(bundle) WEFT_UP(key) WEFT_UP(sw));
 
 static uint32_t homes_gather(const struct index *w, struct home *homes)
 {

@@ -4,6 +4,7 @@
  * A leaf has hosts; but subnet managers and storage are attached to spines as
  * well, so that a switch with few hosts is judged by its neighbours.
  */
+#include "base/compare.h"
 #include "topology/hierarchy/cable_index.h"
 
 #include <stdlib.h>
@@ -14,12 +15,7 @@ struct count {
 	uint32_t n;
 };
 
-static int compare_counts(const void *pa, const void *pb)
-{
-	const struct count *a = pa, *b = pb;
-
-	return (a->n > b->n) - (a->n < b->n);
-}
+WEFT_COMPARATOR(compare_counts, struct count, WEFT_UP(n));
 
 /* Half of all hosts' cables end at switches with at least that many. */
 static int count_usual(const struct index *w, uint32_t *usual)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* write.c - a inventory and its hierarchy as a fabric file, weft-fabric(5) */
+#include "base/compare.h"
 #include "base/hostlist.h"
 #include "topology/hierarchy/writer.h"
 #include "topology/profile.h"
@@ -124,17 +125,8 @@ struct spanned {
 	uint32_t host, domain; /* of the network */
 };
 
-static int compare_spanned(const void *pa, const void *pb)
-{
-	const struct spanned *a = pa, *b = pb;
-	int order = weft_name_compare(a->nvlink, b->nvlink);
-
-	if (order)
-		return order;
-	if (a->domain != b->domain)
-		return a->domain < b->domain ? -1 : 1;
-	return (a->host > b->host) - (a->host < b->host);
-}
+WEFT_COMPARATOR(compare_spanned, struct spanned,
+		WEFT_NAME(nvlink) WEFT_UP(domain) WEFT_UP(host));
 
 /* Some hosts of an NVLink domain, all below one domain of the network, are a
  * domain of the file; the k-th part but the first gets a number. */
@@ -326,15 +318,9 @@ struct kind {
 	const char *name;    /* of the host */
 };
 
-static int compare_kinds(const void *pa, const void *pb)
-{
-	const struct kind *a = pa, *b = pb;
-	int order = (a->gpus > b->gpus) - (a->gpus < b->gpus);
-
-	order = order ? order : strcmp(a->text, b->text);
-	order = order ? order : strcmp(a->islands, b->islands);
-	return order ? order : weft_name_compare(a->name, b->name);
-}
+WEFT_COMPARATOR(compare_kinds, struct kind,
+		WEFT_UP(gpus) WEFT_TEXT(text) WEFT_TEXT(islands)
+			WEFT_NAME(name));
 
 /* A kind as a quoted word of the file, whatever GPUs call themselves, and the
  * NVLink domains. */

@@ -4,6 +4,7 @@
  * Cables that differ only in the thing at one end share a line: first all that
  * go to one switch, then lines whose lists are the same.
  */
+#include "base/compare.h"
 #include "base/hostlist.h"
 #include "topology/hierarchy/writer.h"
 
@@ -67,13 +68,7 @@ struct fact {
 	const char *name;
 };
 
-static int compare_facts(const void *pa, const void *pb)
-{
-	const struct fact *a = pa, *b = pb;
-	int order = strcmp(a->text, b->text);
-
-	return order ? order : weft_name_compare(a->name, b->name);
-}
+WEFT_COMPARATOR(compare_facts, struct fact, WEFT_TEXT(text) WEFT_NAME(name));
 
 static int facts_write(struct weft_writer *w, struct fact *facts, uint32_t n,
 		       const char **names)
@@ -140,54 +135,23 @@ struct row {
 	char *froms; /* of a folded row */
 };
 
-static int compare_numbers(double a, double b)
-{
-	return (a > b) - (a < b);
-}
-
 /* What a line says besides the things at its ends and how many. */
-static int compare_kinds(const struct row *a, const struct row *b)
-{
-	int order = weft_name_compare(a->port, b->port);
-
-	order = order ? order : compare_numbers(a->rail, b->rail);
-	order = order ? order
-		      : compare_numbers(a->rate_bytes_per_s,
-					b->rate_bytes_per_s);
-	order = order ? order : compare_numbers(a->width, b->width);
-	return order ? order : compare_numbers(a->down, b->down);
-}
+WEFT_COMPARATOR(compare_kinds, struct row,
+		WEFT_NAME(port) WEFT_UP(rail) WEFT_UP(rate_bytes_per_s)
+			WEFT_UP(width) WEFT_UP(down));
 
 /* By ends first: parallel ones lie side by side. */
-static int compare_parallel(const void *pa, const void *pb)
-{
-	const struct row *a = pa, *b = pb;
-	int order = weft_name_compare(a->to, b->to);
-
-	order = order ? order : weft_name_compare(a->from, b->from);
-	return order ? order : compare_kinds(a, b);
-}
+WEFT_COMPARATOR(compare_parallel, struct row,
+		WEFT_NAME(to) WEFT_NAME(from) WEFT_BY(compare_kinds));
 
 /* All from one list to one switch lie side by side. */
-static int compare_to(const void *pa, const void *pb)
-{
-	const struct row *a = pa, *b = pb;
-	int order = weft_name_compare(a->to, b->to);
+WEFT_COMPARATOR(compare_to, struct row,
+		WEFT_NAME(to) WEFT_BY(compare_kinds) WEFT_UP(n)
+			WEFT_NAME(from));
 
-	order = order ? order : compare_kinds(a, b);
-	order = order ? order : compare_numbers(a->n, b->n);
-	return order ? order : weft_name_compare(a->from, b->from);
-}
-
-static int compare_froms(const void *pa, const void *pb)
-{
-	const struct row *a = pa, *b = pb;
-	int order = weft_name_compare(a->froms, b->froms);
-
-	order = order ? order : compare_kinds(a, b);
-	order = order ? order : compare_numbers(a->n, b->n);
-	return order ? order : weft_name_compare(a->to, b->to);
-}
+WEFT_COMPARATOR(compare_froms, struct row,
+		WEFT_NAME(froms) WEFT_BY(compare_kinds) WEFT_UP(n)
+			WEFT_NAME(to));
 
 /* Rows of the cables whose both ends are in the file. */
 static uint32_t rows_gather(const struct weft_writer *w, struct row *rows)

@@ -40,16 +40,8 @@ static void member_add(struct members *m, uint32_t in, uint32_t order,
 	m->item[m->n++] = (struct member){in, order, name};
 }
 
-static int compare_members(const void *pa, const void *pb)
-{
-	const struct member *a = pa, *b = pb;
-
-	if (a->in != b->in)
-		return a->in < b->in ? -1 : 1;
-	if (a->order != b->order)
-		return a->order < b->order ? -1 : 1;
-	return weft_name_compare(a->name, b->name);
-}
+WEFT_COMPARATOR(compare_members, struct member,
+		WEFT_UP(in) WEFT_UP(order) WEFT_NAME(name));
 
 static void members_sort(struct members *m)
 {

@@ -2,6 +2,8 @@
 /* links.c - making one cable of what both its ends say */
 #include "topology/import/links.h"
 
+#include "base/compare.h"
+
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,19 +42,9 @@ int weft_told_links_keep(struct weft_told_links *told,
 	return 0;
 }
 
-static int compare_links(const void *pa, const void *pb)
-{
-	const struct weft_inventory_cable *a = pa, *b = pb;
-	const uint32_t key_a[] = {a->a.kind,  a->a.index, a->a.hca, a->a.port,
-				  a->b.index, a->b.hca,	  a->b.port};
-	const uint32_t key_b[] = {b->a.kind,  b->a.index, b->a.hca, b->a.port,
-				  b->b.index, b->b.hca,	  b->b.port};
-
-	for (size_t i = 0; i < sizeof(key_a) / sizeof(key_a[0]); i++)
-		if (key_a[i] != key_b[i])
-			return key_a[i] < key_b[i] ? -1 : 1;
-	return 0;
-}
+WEFT_COMPARATOR(compare_links, struct weft_inventory_cable,
+		WEFT_UP(a.kind) WEFT_UP(a.index) WEFT_UP(a.hca) WEFT_UP(a.port)
+			WEFT_UP(b.index) WEFT_UP(b.hca) WEFT_UP(b.port));
 
 int weft_told_links_add(struct weft_told_links *told, struct weft_inventory *s,
 			struct weft_error *err)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* finding.c - a list of findings, and the table of their kinds */
 #include "topology/inventory/finding.h"
+#include "base/compare.h"
 #include "base/hostlist.h"
 
 #include <stdio.h>
@@ -66,22 +67,10 @@ int weft_findings_add(struct weft_findings *findings, enum weft_finding_id id,
 	return rc;
 }
 
-static int compare_findings(const void *pa, const void *pb)
-{
-	const struct weft_finding *a = pa, *b = pb;
-	int order;
-
-	if (a->severity != b->severity)
-		return a->severity > b->severity ? -1 : 1;
-	if (a->weight != b->weight)
-		return a->weight > b->weight ? -1 : 1;
-	if (a->id != b->id)
-		return a->id < b->id ? -1 : 1;
-	order = weft_name_compare(a->place, b->place);
-	order = order ? order : strcmp(a->source, b->source);
-	order = order ? order : (a->line > b->line) - (a->line < b->line);
-	return order ? order : strcmp(a->text, b->text);
-}
+WEFT_COMPARATOR(compare_findings, struct weft_finding,
+		WEFT_DOWN(severity) WEFT_DOWN(weight) WEFT_UP(id)
+			WEFT_NAME(place) WEFT_TEXT(source) WEFT_UP(line)
+				WEFT_TEXT(text));
 
 void weft_findings_sort(struct weft_findings *findings)
 {

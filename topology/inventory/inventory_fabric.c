@@ -6,6 +6,7 @@
  * those of its cabling; what cables do not say, the tree of domains does, as
  * edges between switches of the domains' names.
  */
+#include "base/compare.h"
 #include "base/hostlist.h"
 #include "topology/cabling.h"
 #include "topology/inventory/inventory.h"
@@ -105,13 +106,8 @@ static int compare_patterned(const void *pa, const void *pb)
 }
 
 /* The same, in the order of nodes. */
-static int compare_listed(const void *pa, const void *pb)
-{
-	const struct patterned *a = pa, *b = pb;
-	int order = compare_patterned(a, b);
-
-	return order ? order : (a->node > b->node) - (a->node < b->node);
-}
+WEFT_COMPARATOR(compare_listed, struct patterned,
+		WEFT_BY(compare_patterned) WEFT_UP(node));
 
 /* One description for nodes of the same NVLink domains. */
 static int inside_make(struct maker *m, const struct patterned *list,

@@ -2,6 +2,7 @@
 /* inventory_facts.c - facts of hosts, of which two sources may say different
  * things
  */
+#include "base/compare.h"
 #include "base/hostlist.h"
 #include "topology/inventory/inventory.h"
 
@@ -152,30 +153,13 @@ static int insides_give(struct weft_inventory *s, struct weft_error *err)
 
 /* ---- cables that several sources told ---- */
 
-static int compare_ends(const struct weft_end *a, const struct weft_end *b)
-{
-	if (a->kind != b->kind)
-		return a->kind < b->kind ? -1 : 1;
-	if (a->index != b->index)
-		return a->index < b->index ? -1 : 1;
-	if (a->hca != b->hca)
-		return a->hca < b->hca ? -1 : 1;
-	return (a->port > b->port) - (a->port < b->port);
-}
+WEFT_COMPARATOR(compare_ends, struct weft_end,
+		WEFT_UP(kind) WEFT_UP(index) WEFT_UP(hca) WEFT_UP(port));
 
-static int compare_cables(const void *pa, const void *pb)
-{
-	const struct weft_inventory_cable *a = pa, *b = pb;
-	int order = compare_ends(&a->a, &b->a);
-
-	order = order ? order : compare_ends(&a->b, &b->b);
-	if (order)
-		return order;
-	if (a->where.source != b->where.source)
-		return a->where.source < b->where.source ? -1 : 1;
-	return (a->where.line > b->where.line) -
-	       (a->where.line < b->where.line);
-}
+WEFT_COMPARATOR(compare_cables, struct weft_inventory_cable,
+		WEFT_KEY(compare_ends(&a->a, &b->a))
+			WEFT_KEY(compare_ends(&a->b, &b->b))
+				WEFT_UP(where.source) WEFT_UP(where.line));
 
 static void cable_turn(struct weft_inventory_cable *cable)
 {

@@ -4,6 +4,7 @@
  * By name; by GUID; and what is left by its place: a host by the switches and
  * ports that it is attached to, or its leaf; a switch by whom it joins.
  */
+#include "base/compare.h"
 #include "base/hash.h"
 #include "base/hostlist.h"
 #include "topology/audit/drift/drift.h"
@@ -75,14 +76,7 @@ struct key {
 	uint32_t index;
 };
 
-static int compare_keys(const void *pa, const void *pb)
-{
-	const struct key *a = pa, *b = pb;
-
-	if (a->value != b->value)
-		return a->value < b->value ? -1 : 1;
-	return weft_name_compare(a->name, b->name);
-}
+WEFT_COMPARATOR(compare_keys, struct key, WEFT_UP(value) WEFT_NAME(name));
 
 static uint32_t run_end(const struct key *key, uint32_t i, uint32_t n)
 {

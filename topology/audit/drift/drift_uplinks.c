@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* drift_uplinks.c - cables between switches that are gone, new, or carry less
  */
+#include "base/compare.h"
 #include "topology/audit/deltas.h"
 #include "topology/audit/drift/drift.h"
 
@@ -19,12 +20,7 @@ struct strands {
 	uint32_t n;
 };
 
-static int compare_pairs(const struct strand *a, const struct strand *b)
-{
-	if (a->low != b->low)
-		return a->low < b->low ? -1 : 1;
-	return (a->high > b->high) - (a->high < b->high);
-}
+WEFT_COMPARATOR(compare_pairs, struct strand, WEFT_UP(low) WEFT_UP(high));
 
 /* Slow and down ones first, so that what is lacking meets what was least. */
 static int compare_strands(const void *pa, const void *pb)

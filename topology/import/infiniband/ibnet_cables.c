@@ -7,21 +7,15 @@
  */
 #include "topology/import/infiniband/ibnet.h"
 
+#include "base/compare.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
-static int compare_ports(const void *pa, const void *pb)
-{
-	const struct ibnet_port *a = pa, *b = pb;
-
-	if (a->node != b->node)
-		return a->node < b->node ? -1 : 1;
-	if (a->port != b->port)
-		return a->port < b->port ? -1 : 1;
-	if ((a->peer == WEFT_NONE) != (b->peer == WEFT_NONE))
-		return a->peer == WEFT_NONE ? 1 : -1;
-	return (a->line > b->line) - (a->line < b->line);
-}
+WEFT_COMPARATOR(compare_ports, struct ibnet_port,
+		WEFT_UP(node) WEFT_UP(port) WEFT_KEY((a->peer == WEFT_NONE) -
+						     (b->peer == WEFT_NONE))
+			WEFT_UP(line));
 
 static const struct ibnet_port *port_find(const struct ibnet *net,
 					  uint32_t node, uint32_t port)

@@ -4,6 +4,7 @@
  * Lines "GUID HOST"; also what Azure's tools write: a line "VM_hostname HOST"
  * and below it the GUIDs of its adapters.
  */
+#include "base/compare.h"
 #include "topology/import/infiniband/ibnet_words.h"
 
 #include <ctype.h>
@@ -34,12 +35,7 @@ static bool guid_read(struct weft_span text, uint64_t *guid)
 	return digits > 0;
 }
 
-static int compare_maps(const void *pa, const void *pb)
-{
-	const struct ibnet_map *a = pa, *b = pb;
-
-	return (a->guid > b->guid) - (a->guid < b->guid);
-}
+WEFT_COMPARATOR(compare_maps, struct ibnet_map, WEFT_UP(guid));
 
 struct weft_span ibnet_map_find(const struct ibnet *net, struct weft_span guid)
 {

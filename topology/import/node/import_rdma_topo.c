@@ -13,6 +13,7 @@
  * their own in its first line.  GPUs without such a NIC are not listed: there
  * are as many GPUs as blocks say.
  */
+#include "base/compare.h"
 #include "base/lines.h"
 #include "topology/import/import.h"
 #include "topology/import/json_source.h"
@@ -216,13 +217,7 @@ static int json_read(struct reader *r)
 /* ---- the whole ---- */
 
 /* CUDA counts GPUs in the order of their addresses; so do rails. */
-static int compare_blocks(const void *pa, const void *pb)
-{
-	const struct block *a = pa, *b = pb;
-	int order = strcmp(a->gpu, b->gpu);
-
-	return order ? order : strcmp(a->nic, b->nic);
-}
+WEFT_COMPARATOR(compare_blocks, struct block, WEFT_TEXT(gpu) WEFT_TEXT(nic));
 
 static int nic_add(const struct reader *r, struct weft_inside_draft *d,
 		   const struct block *block, struct weft_span name)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* nccl_system.c - a inventory's hosts and insides out of NCCL's devices */
 #include "topology/import/node/nccl_system.h"
+#include "base/compare.h"
 #include "base/hostlist.h"
 #include "topology/import/node/inside.h"
 
@@ -52,16 +53,8 @@ struct found {
 	uint64_t bus;
 };
 
-static int compare_found(const void *pa, const void *pb)
-{
-	const struct found *a = pa, *b = pb;
-
-	if (a->gpu.dev != b->gpu.dev)
-		return a->gpu.dev < b->gpu.dev ? -1 : 1;
-	if (a->bus != b->bus)
-		return a->bus < b->bus ? -1 : 1;
-	return (a->index > b->index) - (a->index < b->index);
-}
+WEFT_COMPARATOR(compare_found, struct found,
+		WEFT_UP(gpu.dev) WEFT_UP(bus) WEFT_UP(index));
 
 /* Those that <gpu> names, else PCI devices of that class, which CUDA counts by
  * their bus. */
