@@ -48,7 +48,6 @@ libweft_costmodel_la_SOURCES = \
 	%D%/time/step_parts.h \
 	%D%/time/straggler.c \
 	%D%/traffic/collective.c \
-	%D%/traffic/collective_flows.c \
 	%D%/traffic/matrix.c \
 	%D%/traffic/schedule.c \
 	%D%/traffic/schedule_layers.c \

@@ -85,36 +85,22 @@ static enum weft_algorithm algorithm_of(const struct weft_spec *spec,
 	return chosen[spec->algorithm];
 }
 
-/* One ring, whichever ranks it passes first. */
-static struct weft_group flat_group(uint32_t n)
-{
-	struct weft_group group = weft_group_flat(n, 0, 1);
-
-	group.n_channels = 1;
-	return group;
-}
-
-/* Two levels, the ranks of a node and the nodes, if ranks fill nodes in order;
- * one where a group has one rank on each node or lies on one. */
+/* The ranks of a node and the nodes, if ranks fill nodes in order; one ring
+ * where a group has one rank on each node or lies on one. */
 static struct weft_group group_of(const struct build *b,
 				  const struct lane *lane)
 {
 	uint32_t node =
 		b->spec->gpus_per_node ? b->spec->gpus_per_node : GPUS_PER_NODE;
 	uint32_t n = lane->call->n, inside = n < node ? n : node;
-	struct weft_group group = {.n_levels = 2};
 
 	while (inside > 1 && (n % inside || lane->offset[inside - 1] >= node))
 		inside--;
 	if (inside == 1 || inside == n)
-		return flat_group(n);
-	/* Each ring leaves a node from another rank. */
-	group.n_channels =
-		b->spec->channels < inside ? b->spec->channels : inside;
-	group.level[0].n = inside;
-	group.level[1].n = n / inside;
-	group.level[0].rate_bytes_per_s = group.level[1].rate_bytes_per_s = 1;
-	return group;
+		return (struct weft_group){1, n, 1};
+	return (struct weft_group){
+		inside, n / inside,
+		b->spec->channels < inside ? b->spec->channels : inside};
 }
 
 static enum way way_of(const struct build *b, const struct weft_call *call)
@@ -222,11 +208,10 @@ static int pattern_build(const struct build *b, struct lane *lane,
 
 	if (!weft_collective_applies(collective, algorithm, &group)) {
 		algorithm = WEFT_RING;
-		group = flat_group(lane->call->n);
+		group = (struct weft_group){1, lane->call->n, 1};
 	}
-	if (weft_collective_flows(collective, algorithm, &group, 1, collect, &c,
-				  err) == 0 &&
-	    !c.failed)
+	weft_collective_flows(collective, algorithm, &group, collect, &c);
+	if (!c.failed)
 		rc = weft_traffic_from_flows(lane->call->n, c.flows, c.n,
 					     &lane->pattern, err);
 	free(c.flows);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* gradsync.c - gradient synchronisation, right and as the seeds print it */
 #include "lab/calculators/gradsync.h"
-#include "costmodel/traffic/collective.h"
 #include "costmodel/traffic/volume.h"
 
 #include <math.h>
@@ -44,17 +43,29 @@ static int job_check(const struct weft_gradsync_job *job,
 	return 0;
 }
 
-/* The closed forms of collective.h; rates and bytes are known to be sound. */
-static double price_s(enum weft_algorithm algorithm,
-		      const struct weft_group *group, double bytes)
+/* The forms of Thakur, Rabenseifner, Gropp 2005; S over the link's rate. */
+static double ring_s(uint32_t n, double bytes, double rate, double latency_s)
 {
-	struct weft_collective_price price;
+	return 2 * (n - 1.0) * latency_s + 2 * (n - 1.0) / n * bytes / rate;
+}
 
-	if (!weft_collective_applies(WEFT_ALL_REDUCE, algorithm, group) ||
-	    weft_collective_price(WEFT_ALL_REDUCE, algorithm, group, bytes,
-				  &price, NULL))
+/* Two pipelined trees (Sanders et al. 2009).  The inner vertex of one has a
+ * parent and two children and is a leaf of the other: it sends 2 S, unless
+ * there are few. */
+static double tree_s(uint32_t n, double bytes, double rate, double latency_s)
+{
+	static const double few[] = {0, 0, 1, 1.5};
+
+	return 2 * ceil(log2(n)) * latency_s +
+	       (n < 4 ? few[n] : 2) * bytes / rate;
+}
+
+/* Partners at distance 1, 2, 4, ... there and back. */
+static double halving_s(uint32_t n, double bytes, double rate, double latency_s)
+{
+	if (n & (n - 1))
 		return (double)INFINITY;
-	return price.time_s;
+	return 2 * log2(n) * latency_s + 2 * (n - 1.0) / n * bytes / rate;
 }
 
 /* Reduce-scatter and all-gather inside nodes, an all-reduce of each GPU's part
@@ -63,17 +74,12 @@ static double hierarchical_s(const struct weft_gradsync_job *job, double bytes,
 			     double latency_s)
 {
 	uint32_t g = job->gpus_per_node;
-	struct weft_group group = {.n_levels = 2};
 
-	if (g == 0)
+	if (g < 2 || g == job->n_gpus)
 		return (double)INFINITY;
-	group.level[0].n = g;
-	group.level[0].latency_s = latency_s;
-	group.level[0].rate_bytes_per_s = job->intra_bytes_per_s;
-	group.level[1].n = job->n_gpus / g;
-	group.level[1].latency_s = latency_s;
-	group.level[1].rate_bytes_per_s = job->link_bytes_per_s;
-	return price_s(WEFT_HIERARCHICAL, &group, bytes);
+	return ring_s(g, bytes, job->intra_bytes_per_s, latency_s) +
+	       ring_s(job->n_gpus / g, bytes / g, job->link_bytes_per_s,
+		      latency_s);
 }
 
 /* The root's link carries every other GPU's gradients in and the sum out to
@@ -89,19 +95,16 @@ static void times_fill(const struct weft_gradsync_job *job, double bytes,
 {
 	double rate = job->link_bytes_per_s;
 	double latency_s = convention == WEFT_SEED ? 0 : job->latency_s;
-	struct weft_group flat = weft_group_flat(job->n_gpus, latency_s, rate);
+	uint32_t n = job->n_gpus;
 
-	time_s[WEFT_GRADSYNC_RING] = price_s(WEFT_RING, &flat, bytes);
+	time_s[WEFT_GRADSYNC_RING] = ring_s(n, bytes, rate, latency_s);
 	time_s[WEFT_GRADSYNC_TREE] =
-		convention == WEFT_SEED
-			? 2 * bytes / rate
-			: price_s(WEFT_DOUBLE_TREE, &flat, bytes);
-	time_s[WEFT_GRADSYNC_HALVING] =
-		price_s(WEFT_HALVING_DOUBLING, &flat, bytes);
+		convention == WEFT_SEED ? 2 * bytes / rate
+					: tree_s(n, bytes, rate, latency_s);
+	time_s[WEFT_GRADSYNC_HALVING] = halving_s(n, bytes, rate, latency_s);
 	time_s[WEFT_GRADSYNC_HIERARCHICAL] =
 		hierarchical_s(job, bytes, latency_s);
-	time_s[WEFT_GRADSYNC_STAR] =
-		star_s(job->n_gpus, bytes, rate, latency_s);
+	time_s[WEFT_GRADSYNC_STAR] = star_s(n, bytes, rate, latency_s);
 }
 
 /* The seeds' figures are those of a ring. */

@@ -2,6 +2,8 @@
 /* nccl_machines.c - channels that NCCL finds on well-known machines */
 #include "lab/nccl/nccl.h"
 
+#include "topology/fabric.h"
+
 #include <string.h>
 
 #define GB 1e9

@@ -121,6 +121,27 @@ static void syncing_inside_nodes_first_uses_every_link(void **state)
 		     2 * 7.0 / 8 * 14e9 / 450e9 + 1.75e9 / 50e9, 1e-12);
 }
 
+/* The textbook forms, of n a power of two. */
+static void algorithms_take_what_their_forms_say(void **state)
+{
+	(void)state;
+	for (uint32_t log_n = 2; log_n <= 8; log_n++) {
+		struct weft_gradsync_job job = example;
+		double n = (double)(1u << log_n), a = 3e-6, s = 14e9 / 50e9;
+		struct weft_gradsync sync;
+
+		job.n_gpus = 1u << log_n;
+		job.latency_s = a;
+		sync = sync_of(job, WEFT_RIGHT);
+		assert_close(sync.time_s[WEFT_GRADSYNC_RING],
+			     2 * (n - 1) * a + 2 * (n - 1) / n * s, 1e-12);
+		assert_close(sync.time_s[WEFT_GRADSYNC_HALVING],
+			     2 * log_n * a + 2 * (n - 1) / n * s, 1e-12);
+		assert_close(sync.time_s[WEFT_GRADSYNC_TREE],
+			     2 * log_n * a + 2 * s, 1e-12);
+	}
+}
+
 static void impossible_jobs_are_refused(void **state)
 {
 	const struct {
@@ -181,6 +202,7 @@ int main(void)
 		cmocka_unit_test(accumulation_and_compression_divide_the_ratio),
 		cmocka_unit_test(latency_makes_trees_win_small_syncs),
 		cmocka_unit_test(syncing_inside_nodes_first_uses_every_link),
+		cmocka_unit_test(algorithms_take_what_their_forms_say),
 		cmocka_unit_test(impossible_jobs_are_refused),
 	};
 

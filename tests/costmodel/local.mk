@@ -5,7 +5,6 @@ unit_tests += \
 	%D%/calibrate_nodes \
 	%D%/chunks \
 	%D%/collective \
-	%D%/collective_flows \
 	%D%/collective_simulation \
 	%D%/cost \
 	%D%/exchange \
@@ -54,7 +53,6 @@ noinst_HEADERS += \
 	%D%/calibration.h \
 	%D%/flows_explicit.h \
 	%D%/flows_scene.h \
-	%D%/groups.h \
 	%D%/measured.h \
 	%D%/nccl_choice.h \
 	%D%/random.h \
