@@ -57,7 +57,6 @@ libweft_costmodel_la_SOURCES = \
 	%D%/traffic/traffic.c \
 	%D%/traffic/traffic_build.c \
 	%D%/traffic/traffic_parts.h \
-	%D%/traffic/volume.c \
 	# End of libweft_costmodel_la_SOURCES
 libweft_costmodel_la_LIBADD = libweft_topology.la
 
@@ -87,7 +86,6 @@ weft_costmodel_headers = \
 	%D%/traffic/matrix.h \
 	%D%/traffic/schedule.h \
 	%D%/traffic/traffic.h \
-	%D%/traffic/volume.h \
 	# End of weft_costmodel_headers
 
 # Measured bandwidth, audited: its findings are of surveys, which the plugin does

@@ -20,6 +20,7 @@ libweft_test_la_SOURCES = \
 	%D%/lib/failing.h \
 	%D%/lib/ibnet.c \
 	%D%/lib/ibnet.h \
+	%D%/lib/traffic.h \
 	# End of libweft_test_la_SOURCES
 libweft_test_la_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 

@@ -3,7 +3,7 @@
 #include "costmodel/time/span.h"
 
 #include "costmodel/time/scaling.h"
-#include "costmodel/traffic/volume.h"
+#include "costmodel/traffic/collective.h"
 
 #include <math.h>
 

@@ -35,6 +35,31 @@ double weft_collective_bus_factor(enum weft_collective c, uint32_t n)
 	return n < 2 ? 0 : (double)passes(c) * (n - 1) / n;
 }
 
+double weft_volume_collective(enum weft_collective collective, uint32_t n,
+			      double size_bytes)
+{
+	/* Times size for a message, times (n-1)/n size for the rest. */
+	static const double shares[WEFT_N_COLLECTIVES] = {
+		[WEFT_ALL_REDUCE] = 2,	   [WEFT_ALL_GATHER] = 1,
+		[WEFT_REDUCE_SCATTER] = 1, [WEFT_ALL_TO_ALL] = 1,
+		[WEFT_BROADCAST] = 1,	   [WEFT_REDUCE] = 1,
+		[WEFT_SEND_RECV] = 1,
+	};
+
+	if (n < 2)
+		return 0;
+	if (collective == WEFT_SEND_RECV)
+		return size_bytes;
+	return shares[collective] * (n - 1) / n * size_bytes;
+}
+
+double weft_volume_all_reduce(uint32_t n, double size_bytes)
+{
+	double once = n < 2 ? 0 : (double)(n - 1) / n * size_bytes;
+
+	return once + once;
+}
+
 uint32_t weft_tree_parent(uint32_t v, uint32_t k)
 {
 	const uint32_t lowest = v & (~v + 1);

@@ -74,4 +74,11 @@ uint32_t weft_tree_second(uint32_t v, uint32_t k);
  * time) times this factor. */
 double weft_collective_bus_factor(enum weft_collective collective, uint32_t n);
 
+/* Bytes that one rank sends in one call among n ranks, bandwidth-optimal
+ * algorithms (rings; pairs for an all-to-all).  Of broadcast and reduce the
+ * mean over the ranks. */
+double weft_volume_collective(enum weft_collective collective, uint32_t n,
+			      double size_bytes);
+double weft_volume_all_reduce(uint32_t n, double size_bytes);
+
 #endif

@@ -2,8 +2,8 @@
 /* schedule.c - the calls of a step, from a spec and a model */
 #include "costmodel/traffic/schedule.h"
 
+#include "costmodel/traffic/collective.h"
 #include "costmodel/traffic/schedule_parts.h"
-#include "costmodel/traffic/volume.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -188,21 +188,4 @@ void weft_schedule_free(struct weft_schedule *schedule)
 		return;
 	free(schedule->calls);
 	memset(schedule, 0, sizeof(*schedule));
-}
-
-double weft_schedule_bytes(const struct weft_schedule *schedule,
-			   enum weft_axis axis, uint32_t stage)
-{
-	double sum = 0;
-
-	for (uint32_t i = 0; i < schedule->n_calls; i++) {
-		const struct weft_call *call = &schedule->calls[i];
-
-		if (call->axis == axis && stage >= call->first_stage &&
-		    stage - call->first_stage < call->n_stages)
-			sum += call->count *
-			       weft_volume_collective(call->collective, call->n,
-						      call->size_bytes);
-	}
-	return sum;
 }

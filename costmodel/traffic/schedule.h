@@ -89,9 +89,4 @@ int weft_schedule_build(const struct weft_spec *spec,
 			struct weft_schedule *schedule, struct weft_error *err);
 void weft_schedule_free(struct weft_schedule *schedule);
 
-/* Bytes that a rank of pipeline stage `stage` sends per step for `axis`, rings
- * for the collectives. */
-double weft_schedule_bytes(const struct weft_schedule *schedule,
-			   enum weft_axis axis, uint32_t stage);
-
 #endif

@@ -57,18 +57,12 @@ struct weft_traffic {
 	struct weft_traffic *loose;  /* rows alone */
 };
 
-/* Traffic of a resolved spec: every call of its schedule (schedule.h), turned
- * into pairs by its algorithm.  grid: that of weft_spec_grid.  Free with
- * weft_traffic_free in either case. */
-int weft_traffic_build(const struct weft_spec *spec,
-		       const struct weft_model *model,
-		       const struct weft_grid *grid,
-		       struct weft_traffic *traffic, struct weft_error *err);
 /* How much of it: with rings, every collective is one, which keeps the same
  * ranks together with far fewer pairs; without pairs, it has no ranks. */
 enum weft_detail { WEFT_ALL_PAIRS, WEFT_RINGS, WEFT_NO_PAIRS };
 
-/* The same from the spec's schedule. */
+/* Traffic of a resolved spec's schedule (schedule.h): every call, turned into
+ * pairs by its algorithm.  Free with weft_traffic_free in either case. */
 struct weft_schedule;
 int weft_traffic_of_schedule(const struct weft_spec *spec,
 			     const struct weft_schedule *schedule,

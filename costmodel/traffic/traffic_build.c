@@ -10,7 +10,6 @@
 #include "costmodel/traffic/schedule.h"
 #include "costmodel/traffic/traffic.h"
 #include "costmodel/traffic/traffic_parts.h"
-#include "costmodel/traffic/volume.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -474,25 +473,5 @@ int weft_traffic_of_schedule(const struct weft_spec *spec,
 		free(b.lanes[i].bytes);
 	}
 	free(b.lanes);
-	return rc;
-}
-
-int weft_traffic_build(const struct weft_spec *spec,
-		       const struct weft_model *model,
-		       const struct weft_grid *grid,
-		       struct weft_traffic *traffic, struct weft_error *err)
-{
-	struct weft_schedule schedule;
-	int rc = -1;
-
-	memset(traffic, 0, sizeof(*traffic));
-	if (grid->n_ranks != spec->gpus)
-		return weft_fail(err, WEFT_EINVAL,
-				 "the grid of %u ranks is not the spec's",
-				 grid->n_ranks);
-	if (weft_schedule_build(spec, model, &schedule, err) == 0)
-		rc = weft_traffic_of_schedule(spec, &schedule, WEFT_ALL_PAIRS,
-					      traffic, err);
-	weft_schedule_free(&schedule);
 	return rc;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* chunks.c - the chunk count that leaves the shortest tail */
 #include "lab/calculators/chunks.h"
-#include "costmodel/traffic/volume.h"
+#include "costmodel/traffic/collective.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* gradsync.c - gradient synchronisation, right and as the seeds print it */
 #include "lab/calculators/gradsync.h"
-#include "costmodel/traffic/volume.h"
+#include "costmodel/traffic/collective.h"
 
 #include <math.h>
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* pipeline.c - pipeline stages, right and as the seeds print them */
 #include "lab/calculators/pipeline.h"
-#include "costmodel/traffic/volume.h"
 
 #include <math.h>
 
@@ -96,9 +95,9 @@ static void bytes_fill(const struct weft_pipeline_job *job,
 		       enum weft_convention convention,
 		       struct weft_pipeline *pipeline)
 {
-	double size =
-		weft_volume_pp_send(job->tensor, job->sequences, job->tokens,
-				    job->hidden, job->element_bytes);
+	/* A tensor rank sends its part (arXiv:2104.04473 section 4.1). */
+	double size = job->sequences * job->tokens * job->hidden *
+		      job->element_bytes / job->tensor;
 	double crossings = 2.0 * job->micro_batches;
 
 	if (convention == WEFT_SEED)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* sequence.c - ring attention and gathered sequences */
 #include "lab/calculators/sequence.h"
-#include "costmodel/traffic/volume.h"
 
 #include <math.h>
 
@@ -54,10 +53,7 @@ static void bytes_fill(const struct weft_sequence_job *job, double e,
 	q->hop_elements = 2 * job->tokens / job->ways * job->hidden;
 	q->hop_bytes = q->hop_elements * e;
 	q->hops = job->ways - 1.0;
-	/* Forward is one of the three parts that the closed form counts. */
-	q->ring_elements = weft_volume_cp_layer(job->ways, 1, job->tokens,
-						job->hidden, 1) /
-			   3;
+	q->ring_elements = q->hops * q->hop_elements;
 	q->buffer_bytes = q->hop_bytes;
 	q->double_buffer_bytes = 2 * q->hop_bytes;
 	q->gather_bytes = 2 * job->tokens * job->hidden * e;

@@ -2,7 +2,7 @@
 /* tensor.c - all-reduces of tensor parallelism, beside the work they wait for
  */
 #include "lab/calculators/tensor.h"
-#include "costmodel/traffic/volume.h"
+#include "costmodel/traffic/collective.h"
 
 #include <math.h>
 

@@ -17,7 +17,7 @@
  */
 #include "placement/objective/bottleneck.h"
 
-#include "costmodel/traffic/volume.h"
+#include "costmodel/traffic/collective.h"
 #include "placement/bounds/perimeter.h"
 
 #include <math.h>

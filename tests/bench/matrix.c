@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "costmodel/time/cost.h"
 #include "costmodel/traffic/schedule.h"
+#include "tests/lib/traffic.h"
 #include "topology/synth.h"
 
 #include <stdio.h>
@@ -52,7 +53,7 @@ static int measure(const struct weft_fabric *f, const struct weft_spec *spec,
 		goto out;
 	times->schedule_s = weft_clock_s() - start_s;
 	start_s = weft_clock_s();
-	if (weft_traffic_build(spec, &model, &grid, &traffic, err))
+	if (traffic_of_spec(spec, &model, &traffic, err))
 		goto out;
 	times->matrix_s = weft_clock_s() - start_s;
 	start_s = weft_clock_s();

@@ -187,6 +187,10 @@ static void bus_bandwidth_factors_are_those_of_nccl_tests(void **state)
 	assert_close(weft_collective_bus_factor(WEFT_BROADCAST, 8), 1, 0);
 	assert_close(weft_collective_bus_factor(WEFT_REDUCE, 8), 1, 0);
 	assert_close(weft_collective_bus_factor(WEFT_SEND_RECV, 2), 1, 0);
+	assert_true(weft_volume_all_reduce(1, 1e9) == 0);
+	for (int c = 0; c < WEFT_N_COLLECTIVES; c++)
+		assert_true(weft_volume_collective((enum weft_collective)c, 1,
+						   1e9) == 0);
 }
 
 int main(void)

@@ -4,6 +4,7 @@
 
 #include "tests/costmodel/random.h"
 #include "tests/lib/fabric.h"
+#include "tests/lib/traffic.h"
 #include "topology/synth.h"
 
 #include <math.h>
@@ -263,7 +264,7 @@ static void experts_traffic(uint64_t *seed, struct weft_traffic *t)
 	assert_no_error(&err);
 	weft_model_find(spec.model, &model, &err);
 	weft_spec_grid(&spec, &grid, &err);
-	weft_traffic_build(&spec, &model, &grid, t, &err);
+	traffic_of_spec(&spec, &model, t, &err);
 	assert_no_error(&err);
 	assert_true(t->n_cliques > 0 && t->loose->n_edges < t->n_edges);
 }

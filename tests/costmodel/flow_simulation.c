@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* flow_simulation.c - cost.h and volume.h against simulated flows */
-#include "costmodel/traffic/volume.h"
+#include "costmodel/traffic/collective.h"
 #include "tests/costmodel/random.h"
 #include "tests/costmodel/simulation.h"
 #include "tests/lib/fabric.h"
+#include "tests/lib/traffic.h"
 
 #include <math.h>
 
@@ -241,7 +242,7 @@ static void a_ring_takes_its_volume_at_the_slowest_hop(void **state)
 		assert_close(ring_run(f, where, n, 2 * (n - 1), size / n),
 			     weft_volume_all_reduce(n, size) * hop, 1e-9);
 		assert_close(ring_run(f, where, n, n - 1, size / n),
-			     weft_volume_all_gather(n, size) * hop, 1e-9);
+			     gather_bytes(n, size) * hop, 1e-9);
 	}
 	weft_fabric_free(f);
 }

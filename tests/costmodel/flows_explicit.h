@@ -11,7 +11,7 @@
 
 #include "costmodel/time/cost.h"
 #include "costmodel/time/flows.h"
-#include "costmodel/traffic/volume.h"
+#include "costmodel/traffic/collective.h"
 #include "tests/costmodel/simulation.h"
 
 #define EXPLICIT_MAX_RANKS 64

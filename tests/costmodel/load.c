@@ -6,6 +6,7 @@
 #include "costmodel/time/cost.h"
 #include "costmodel/time/step.h"
 #include "tests/lib/check.h"
+#include "tests/lib/traffic.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -119,7 +120,7 @@ static void a_job_loads_the_links_it_crosses(void **state)
 	weft_step_communication(&placed, &step, &err);
 	assert_no_error(&err);
 	weft_load_add(&x->load, &parts);
-	sent = weft_schedule_bytes(&job.schedule, WEFT_AXIS_DP, 0);
+	sent = schedule_bytes(&job.schedule, WEFT_AXIS_DP, 0);
 	for (uint32_t i = 0; i < 4; i++) {
 		uint32_t leaf = leaf_of(x, i < 2 ? 0 : 4);
 		const struct weft_load_link *link =
@@ -162,7 +163,7 @@ static void short_messages_count_for_part_of_a_flow(void **state)
 		if (job.schedule.calls[i].axis == WEFT_AXIS_DP)
 			n_calls += job.schedule.calls[i].count;
 	x->f->levels[weft_fabric_level(x->f, "pod")].queue_bytes =
-		weft_schedule_bytes(&job.schedule, WEFT_AXIS_DP, 0) / n_calls;
+		schedule_bytes(&job.schedule, WEFT_AXIS_DP, 0) / n_calls;
 	weft_step_communication(&placed, &step, &err);
 	assert_no_error(&err);
 	weft_load_add(&x->load, &parts);

@@ -44,7 +44,6 @@ unit_tests += \
 	%D%/traffic \
 	%D%/traffic_volumes \
 	%D%/uplinks \
-	%D%/volume \
 	%D%/waits \
 	%D%/whatif \
 	# End of unit_tests

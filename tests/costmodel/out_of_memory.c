@@ -6,6 +6,7 @@
 
 #include "tests/lib/fabric.h"
 #include "tests/lib/failing.h"
+#include "tests/lib/traffic.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -51,7 +52,7 @@ static bool try_with(int n, const char *text, const struct weft_fabric *f,
 	left = n;
 	rc = weft_traffic_from_flows(2, flows, 1, &loose, &err);
 	if (!rc)
-		rc = weft_traffic_build(&spec, &model, &grid, &traffic, &err);
+		rc = traffic_of_spec(&spec, &model, &traffic, &err);
 	if (!rc)
 		rc = weft_cost(f, &traffic, where, NULL, cost, &err);
 	if (!rc)

@@ -6,6 +6,7 @@
 #include "costmodel/time/step.h"
 #include "costmodel/traffic/schedule.h"
 #include "tests/costmodel/random.h"
+#include "tests/lib/traffic.h"
 
 #define N_CASES 300
 
@@ -75,7 +76,7 @@ static void job_random(uint64_t *seed, uint32_t most, const char *algorithm,
 	assert_no_error(&err);
 	weft_model_find(s->spec.model, &s->model, &err);
 	weft_spec_grid(&s->spec, &s->grid, &err);
-	weft_traffic_build(&s->spec, &s->model, &s->grid, &s->t, &err);
+	traffic_of_spec(&s->spec, &s->model, &s->t, &err);
 	assert_no_error(&err);
 }
 
@@ -228,8 +229,7 @@ static void every_byte_of_the_schedule_is_in_the_traffic(void **state)
 			double calls = 0;
 
 			for (uint32_t p = 0; p < s.spec.pp; p++)
-				calls +=
-					weft_schedule_bytes(&schedule, axis, p);
+				calls += schedule_bytes(&schedule, axis, p);
 			calls *= (double)s.t.n_ranks / s.spec.pp;
 			assert_close(axis_bytes(&s.t, axis), calls, 1e-9);
 			by_axis[axis] += calls;

@@ -2,7 +2,7 @@
 /* schedule.c - the calls of a step against published volumes */
 #include "costmodel/traffic/schedule.h"
 
-#include "costmodel/traffic/volume.h"
+#include "costmodel/traffic/collective.h"
 #include "tests/costmodel/table.h"
 #include "tests/lib/check.h"
 
@@ -340,20 +340,6 @@ static void accumulation_sends_gradients_once(void **state)
 	}
 }
 
-/* CV-29, CV-30: what one GPU of an expert-parallel decoder sends for 32 tokens
- * to eight routed and one shared expert, in one byte, and gets back in two. */
-static void decoding_is_bound_by_dispatch_and_combine(void **state)
-{
-	double bytes = weft_volume_tokens(32, 9, 7000, 1 + 2);
-
-	(void)state;
-	assert_close(bytes / 50e9 * 1e6, 120.96, 1e-12);
-	assert_close(bytes / 50e9 * 2 * 61 * 1e3, 14.757, 1e-4);
-	assert_close(bytes / 900e9 * 1e6, 6.72, 1e-12);
-	/* CV-43: a norm of gradients moves next to nothing */
-	assert_true(weft_volume_all_reduce(16384, 8) < 16);
-}
-
 /* Every call is sound: its group exists, its stages too, and the axes are in
  * order. */
 static void check_calls(const struct job *job)
@@ -477,7 +463,6 @@ int main(void)
 		cmocka_unit_test(gradients_are_reduced_over_their_own_ranks),
 		cmocka_unit_test(whole_tensors_are_broadcast_one_by_one),
 		cmocka_unit_test(accumulation_sends_gradients_once),
-		cmocka_unit_test(decoding_is_bound_by_dispatch_and_combine),
 		cmocka_unit_test(calls_of_random_jobs_are_sound),
 		cmocka_unit_test(what_does_not_fit_the_model_is_refused),
 	};

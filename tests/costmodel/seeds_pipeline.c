@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* seeds_pipeline.c - rows of the parallelism calculator and its article */
 #include "tests/costmodel/seeds.h"
+#include "tests/lib/traffic.h"
 
 #include "costmodel/job/memory.h"
-#include "costmodel/traffic/volume.h"
+#include "costmodel/traffic/collective.h"
 #include "lab/calculators/interconnect.h"
 #include "lab/calculators/pipeline.h"
 #include "lab/calculators/tensor.h"
@@ -222,10 +223,9 @@ static void state_bytes(struct seeds *seeds)
 /* 1.5 times plain data parallelism: two all-gathers and a reduce-scatter. */
 static bool zero3_sends_half_more(void)
 {
-	return seeds_same(weft_volume_dp_step(64, 1, 3, 1, 2, 2),
-			  1.5 * weft_volume_dp_step(64, 1, 0, 1, 2, 2)) &&
-	       seeds_same(weft_volume_dp_step(64, 1, 3, 1, 2, 2),
-			  3 * 63.0 / 64 * 2);
+	return seeds_same(dp_step_bytes(64, 1, 3, 1, 2, 2),
+			  1.5 * dp_step_bytes(64, 1, 0, 1, 2, 2)) &&
+	       seeds_same(dp_step_bytes(64, 1, 3, 1, 2, 2), 3 * 63.0 / 64 * 2);
 }
 
 static void oversubscription(struct seeds *seeds)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* seeds_sync.c - rows of the gradient sync calculator and its article */
 #include "tests/costmodel/seeds.h"
+#include "tests/lib/traffic.h"
 
-#include "costmodel/traffic/volume.h"
+#include "costmodel/traffic/collective.h"
 #include "lab/calculators/chunks.h"
 #include "lab/calculators/fact.h"
 #include "lab/calculators/interconnect.h"
@@ -155,8 +156,7 @@ static bool bus_bandwidth_is_nccl_tests(void)
 			  sync.gradient_bytes /
 				  sync.time_s[WEFT_GRADSYNC_RING] * 2 * 7 /
 				  8) &&
-	       seeds_same(weft_volume_all_gather(8, 1), 7.0 / 8) &&
-	       seeds_same(weft_volume_reduce_scatter(8, 1), 7.0 / 8);
+	       seeds_same(gather_bytes(8, 1), 7.0 / 8);
 }
 
 static void article(struct seeds *seeds)

@@ -5,6 +5,7 @@
 #include "costmodel/time/span_parts.h"
 #include "costmodel/time/step.h"
 #include "tests/costmodel/flows_scene.h"
+#include "tests/lib/traffic.h"
 
 /* ---- the time of equal and unequal flows ---- */
 
@@ -402,7 +403,7 @@ static void communication_is_of_the_stage_that_sends_longest(void **state)
 	job.schedule = &s.schedule;
 	weft_step(&job, &options, &step, &err);
 	assert_no_error(&err);
-	sent = weft_schedule_bytes(&s.schedule, WEFT_AXIS_DP, 0);
+	sent = schedule_bytes(&s.schedule, WEFT_AXIS_DP, 0);
 	rate = s.f->levels[1].link.rate_bytes_per_s;
 	assert_int_equal(step.slowest_stage, 1);
 	assert_int_equal(step.communication_stage[WEFT_AXIS_DP], 0);

@@ -2,9 +2,10 @@
 /* tensor.c - invariants of tensor parallelism; the seeds' rows are in seeds.c
  */
 #include "lab/calculators/tensor.h"
-#include "costmodel/traffic/volume.h"
+#include "costmodel/traffic/collective.h"
 
 #include "tests/lib/check.h"
+#include "tests/lib/traffic.h"
 
 #include <math.h>
 
@@ -34,8 +35,7 @@ static void the_volume_is_the_closed_form(void **state)
 
 		job.ways = ways;
 		assert_close(tensor_of(job).layer_bytes,
-			     weft_volume_tp_layer(ways, 1, 4096, 8192, 2),
-			     1e-12);
+			     tp_layer_bytes(ways, 1, 4096, 8192, 2), 1e-12);
 	}
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* traffic.c - bytes between ranks, against closed forms and by invariants */
+#include "tests/lib/traffic.h"
 #include "tests/costmodel/traffic_job.h"
 
-#include "costmodel/traffic/volume.h"
+#include "costmodel/traffic/collective.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -58,8 +59,7 @@ static bool mixture_build(const char *text, struct job *job,
 		assert_int_equal(err.code, WEFT_EINVAL);
 		return false;
 	}
-	weft_traffic_build(&job->spec, &job->model, &job->grid, &job->traffic,
-			   &err);
+	traffic_of_spec(&job->spec, &job->model, &job->traffic, &err);
 	assert_no_error(&err);
 	return true;
 }
@@ -89,7 +89,7 @@ static void bytes_of_the_schedule_are_conserved(void **state)
 				job.spec.pp > 1 ? coordinate(&job, r, "pp") : 0;
 
 			for (int axis = 0; axis < WEFT_N_AXES; axis++) {
-				double sent = weft_schedule_bytes(
+				double sent = schedule_bytes(
 					&schedule, (enum weft_axis)axis, stage);
 
 				assert_close(bytes_sent(&job.traffic, r,
@@ -147,7 +147,7 @@ static void every_algorithm_moves_the_same_bytes(void **state)
 				job.spec.pp > 1 ? coordinate(&job, r, "pp") : 0;
 
 			for (int axis = 0; axis < WEFT_N_AXES; axis++)
-				total += weft_schedule_bytes(
+				total += schedule_bytes(
 					&schedule, (enum weft_axis)axis, stage);
 		}
 		assert_close(weft_traffic_bytes(&job.traffic), total, 1e-9);
@@ -356,7 +356,7 @@ static void interleaving_wraps_around(void **state)
 	(void)state;
 	job_build("pp=4,vpp=3,gbs=16,model=llama3-70B", &job);
 	micro_batches = weft_spec_micro_batches(&job.spec);
-	send = weft_volume_pp_send(1, 1, 8192, 8192, 2) * micro_batches;
+	send = 8192.0 * 8192 * 2 * micro_batches;
 	assert_close(bytes_between(&job.traffic, 0, 1, WEFT_AXIS_PP), 3 * send,
 		     1e-12);
 	assert_close(bytes_between(&job.traffic, 1, 0, WEFT_AXIS_PP), 3 * send,
@@ -380,9 +380,8 @@ static void too_many_stages_are_refused(void **state)
 	weft_model_find(job.spec.model, &job.model, &err);
 	weft_spec_grid(&job.spec, &job.grid, &err);
 	assert_no_error(&err);
-	assert_int_equal(weft_traffic_build(&job.spec, &job.model, &job.grid,
-					    &job.traffic, &err),
-			 -1);
+	assert_int_equal(
+		traffic_of_spec(&job.spec, &job.model, &job.traffic, &err), -1);
 	assert_error_says(&err, "pp*vpp = 64*2 parts, but model llama3-8B has "
 				"only 32 layers");
 	weft_traffic_free(&job.traffic);

@@ -6,6 +6,7 @@
 #include "costmodel/traffic/schedule.h"
 #include "costmodel/traffic/traffic.h"
 #include "tests/lib/check.h"
+#include "tests/lib/traffic.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -30,8 +31,7 @@ static inline void job_build(const char *text, struct job *job)
 	weft_model_find(job->spec.model, &job->model, &err);
 	weft_spec_grid(&job->spec, &job->grid, &err);
 	assert_no_error(&err);
-	weft_traffic_build(&job->spec, &job->model, &job->grid, &job->traffic,
-			   &err);
+	traffic_of_spec(&job->spec, &job->model, &job->traffic, &err);
 	assert_no_error(&err);
 }
 

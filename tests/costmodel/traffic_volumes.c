@@ -2,8 +2,9 @@
 /* traffic_volumes.c - what each rank sends, against closed forms of its stage
  */
 #include "tests/costmodel/traffic_job.h"
+#include "tests/lib/traffic.h"
 
-#include "costmodel/traffic/volume.h"
+#include "costmodel/traffic/collective.h"
 
 /* Layers of stage p when the chunks are dealt one layer at a time. */
 static void stage_layers(const struct job *job, uint32_t p, uint32_t *layers,
@@ -56,20 +57,17 @@ static void expected(const struct job *job, uint32_t rank,
 	/* Both ends of the model, and three times a number a token. */
 	sent[WEFT_AXIS_TP] =
 		mb *
-		(layers * weft_volume_tp_layer(s->tp, s->mbs, tokens, m->hidden,
-					       e) +
+		(layers * tp_layer_bytes(s->tp, s->mbs, tokens, m->hidden, e) +
 		 ((p == 0) + (p == s->pp - 1)) *
 			 weft_volume_all_reduce(s->tp, s->mbs * tokens *
 							       m->hidden * e) +
 		 (p == s->pp - 1) * 3 *
 			 weft_volume_all_reduce(s->tp, s->mbs * tokens * 4));
-	sent[WEFT_AXIS_CP] =
-		mb * layers *
-		weft_volume_cp_layer(s->cp, s->mbs, s->seq,
-				     weft_model_kv_width(m, s->tp), e);
-	sent[WEFT_AXIS_DP] =
-		weft_volume_dp_step(s->dp * s->cp, parameters, s->zero,
-				    (uint32_t)mb, 4, e < 2 ? 2 : e);
+	sent[WEFT_AXIS_CP] = mb * layers *
+			     cp_layer_bytes(s->cp, s->mbs, s->seq,
+					    weft_model_kv_width(m, s->tp), e);
+	sent[WEFT_AXIS_DP] = dp_step_bytes(s->dp * s->cp, parameters, s->zero,
+					   (uint32_t)mb, 4, e < 2 ? 2 : e);
 	if (s->pp == 1)
 		return;
 	/* Forward and backward of every chunk, but the ends of the whole. */
@@ -79,7 +77,7 @@ static void expected(const struct job *job, uint32_t rank,
 	/* What comes in parts is gathered. */
 	sent[WEFT_AXIS_TP] +=
 		sends * mb *
-		weft_volume_all_gather(s->tp, s->mbs * tokens * m->hidden * e);
+		gather_bytes(s->tp, s->mbs * tokens * m->hidden * e);
 	if (m->tied_embedding && (p == 0 || p == s->pp - 1))
 		sent[WEFT_AXIS_PP] += 4.0 * m->vocab * m->hidden / s->tp;
 }

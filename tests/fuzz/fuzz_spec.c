@@ -5,6 +5,7 @@
 #include "costmodel/traffic/traffic.h"
 
 #include "tests/fuzz/fuzz.h"
+#include "tests/lib/traffic.h"
 #include "topology/fabric.h"
 
 #include <math.h>
@@ -61,7 +62,7 @@ static void check_traffic(const struct weft_spec *spec)
 		return;
 	require(weft_spec_grid(spec, &grid, &err) == 0);
 	if (weft_schedule_build(spec, &model, &schedule, &err) ||
-	    weft_traffic_build(spec, &model, &grid, &traffic, &err)) {
+	    traffic_of_spec(spec, &model, &traffic, &err)) {
 		check_error(&err);
 	} else {
 		bytes = weft_traffic_bytes(&traffic);

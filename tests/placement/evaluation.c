@@ -3,6 +3,7 @@
 #include "placement/objective/evaluation.h"
 
 #include "tests/lib/fabric.h"
+#include "tests/lib/traffic.h"
 #include "topology/synth.h"
 
 #include <string.h>
@@ -86,7 +87,7 @@ static void the_busiest_link_is_the_steps_fullest(void **state)
 		c.where[r] = r;
 	assert_int_equal(weft_evaluate(c.f, &c.job, c.where, NULL, &e, &err),
 			 0);
-	sent = weft_schedule_bytes(&c.job.schedule, WEFT_AXIS_DP, 0);
+	sent = schedule_bytes(&c.job.schedule, WEFT_AXIS_DP, 0);
 	assert_close(e.cost.busiest.bytes, sent, 1e-12);
 	assert_close(e.cost.busiest.time_s,
 		     sent / 16 / c.f->levels[1].link.rate_bytes_per_s, 1e-12);

@@ -5,7 +5,7 @@
 #include "costmodel/time/cost.h"
 #include "costmodel/time/flows/flows_parts.h"
 #include "costmodel/time/scaling.h"
-#include "costmodel/traffic/volume.h"
+#include "costmodel/traffic/collective.h"
 
 #include <errno.h>
 #include <math.h>
