@@ -2,7 +2,6 @@
 /* report.c - a placement as JSON and as text */
 #include "cli/report.h"
 
-#include "base/bitset.h"
 #include "base/hostlist.h"
 #include "base/size.h"
 #include "cli/fold.h"

@@ -7,7 +7,6 @@
  */
 #include "base/append.h"
 #include "base/compare.h"
-#include "base/hostlist.h"
 #include "topology/fabric_draft.h"
 
 #include <math.h>

@@ -4,7 +4,6 @@
 #include "base/size.h"
 #include "cli/draw/drawing_parts.h"
 #include "cli/plan/axes.h"
-#include "cli/report.h"
 #include "costmodel/time/range.h"
 
 #include <math.h>

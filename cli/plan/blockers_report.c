@@ -5,8 +5,6 @@
 #include "cli/json.h"
 #include "cli/report.h"
 
-#include <math.h>
-
 static json_t *relief_json(const struct request *request,
 			   const struct weft_relief *relief)
 {

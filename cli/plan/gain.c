@@ -5,7 +5,6 @@
 #include "base/size.h"
 #include "cli/json.h"
 #include "cli/plan/verdict.h"
-#include "cli/report.h"
 #include "placement/place.h"
 
 #include <math.h>

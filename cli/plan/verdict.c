@@ -5,7 +5,6 @@
 #include "base/bitset.h"
 #include "base/size.h"
 #include "cli/json.h"
-#include "cli/report.h"
 #include "placement/objective/evaluation.h"
 
 #include <math.h>

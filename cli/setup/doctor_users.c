@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 int doctor_option(struct doctor *d, bool *go_on, struct weft_error *err)
 {

@@ -3,7 +3,6 @@
 #include "costmodel/script/shell_parts.h"
 
 #include <ctype.h>
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,7 +3,6 @@
 #include "costmodel/script/shell.h"
 
 #include <ctype.h>
-#include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -2,7 +2,6 @@
 /* shell_state.c - what a script has set, and the statements that are open */
 #include "costmodel/script/shell_parts.h"
 
-#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,6 @@
 /* step_compute.c - what the stages of a step compute */
 #include "costmodel/time/step_parts.h"
 
-#include "costmodel/job/flops.h"
-
 #include <math.h>
 
 /* Weights and gradients in 16 bits, master weights and two moments in fp32. */

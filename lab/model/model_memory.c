@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* model_memory.c - weft model memory: what a job keeps on each GPU */
 #include "cli/cmd.h"
-#include "costmodel/job/gpu.h"
 #include "costmodel/job/memory.h"
 #include "lab/model/options.h"
 #include "placement/job.h"

@@ -7,7 +7,6 @@
 #include "lab/nccl/nccl.h"
 
 #include <stdio.h>
-#include <string.h>
 
 /* Without --size: these, each four times as large as the one before. */
 #define FIRST_SIZE 1024u

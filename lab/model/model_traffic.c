@@ -7,7 +7,6 @@
 #include "placement/job.h"
 
 #include <stdio.h>
-#include <string.h>
 
 static const char *const overlap_names[WEFT_N_OVERLAPS] = {
 	"exposed",	   "behind-matmul",  "behind-attention",

@@ -2,7 +2,6 @@
 /* overlap_text.c - the answer of weft model overlap for people */
 #include "base/compare.h"
 #include "base/size.h"
-#include "cli/report.h"
 #include "lab/model/overlap.h"
 
 #include <math.h>

@@ -4,7 +4,6 @@
 #include "base/hostlist.h"
 #include "tests/fuzz/fuzz.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 

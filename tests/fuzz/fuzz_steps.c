@@ -5,7 +5,6 @@
 #include "tests/fuzz/fuzz.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 

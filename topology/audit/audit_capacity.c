@@ -8,9 +8,7 @@
 #include "topology/audit/checks.h"
 #include "topology/audit/siblings.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* What counts as blocking, and as worse than the siblings. */
 #define BLOCKING 1.01

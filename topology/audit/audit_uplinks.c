@@ -14,7 +14,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Of the cables of a pattern: a row that shares fewer is of another kind. */
 #define LEAST_LIKE   0.5

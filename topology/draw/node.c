@@ -3,7 +3,6 @@
 #include "topology/draw/node.h"
 
 #include "base/size.h"
-#include "topology/draw/draw_parts.h"
 
 #include <stdarg.h>
 #include <stdlib.h>

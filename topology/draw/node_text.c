@@ -3,7 +3,6 @@
 #include "topology/draw/node.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static void gpu_print(const struct weft_scene *scene,
 		      const struct weft_node *node, uint32_t k,

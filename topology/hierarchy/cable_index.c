@@ -3,7 +3,6 @@
 #include "topology/hierarchy/cable_index.h"
 #include "base/compare.h"
 #include "base/hash.h"
-#include "base/hostlist.h"
 
 #include <ctype.h>
 #include <stdarg.h>

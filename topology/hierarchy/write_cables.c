@@ -5,7 +5,6 @@
  * go to one switch, then lines whose lists are the same.
  */
 #include "base/compare.h"
-#include "base/hostlist.h"
 #include "topology/hierarchy/writer.h"
 
 #include <stdlib.h>

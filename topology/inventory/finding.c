@@ -2,7 +2,6 @@
 /* finding.c - a list of findings, and the table of their kinds */
 #include "topology/inventory/finding.h"
 #include "base/compare.h"
-#include "base/hostlist.h"
 
 #include <stdio.h>
 #include <stdlib.h>

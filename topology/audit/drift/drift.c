@@ -9,7 +9,6 @@
 
 #include <stdarg.h>
 #include <stdlib.h>
-#include <string.h>
 
 const char *drift_side_name(const struct drift *d, int side)
 {

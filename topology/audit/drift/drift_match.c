@@ -6,7 +6,6 @@
  */
 #include "base/compare.h"
 #include "base/hash.h"
-#include "base/hostlist.h"
 #include "topology/audit/drift/drift.h"
 
 #include <stdlib.h>

@@ -5,7 +5,6 @@
  * or, where there is none, PCI devices of class InfiniBand.  NVLink is known
  * where hwloc had NVML and wrote the matrix NVLinkBandwidth.
  */
-#include "base/lines.h"
 #include "topology/import/import.h"
 #include "topology/import/node/inside.h"
 

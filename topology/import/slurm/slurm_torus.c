@@ -15,7 +15,6 @@
 #include "base/yaml.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* Slurm counts axes in 16 bits; cells are bounded by what a inventory holds. */
 #define AXIS_MAX UINT16_MAX
