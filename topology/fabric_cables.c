@@ -47,8 +47,7 @@ static int ends_read(struct weft_wiring *w, struct cable_line *line, int side)
 				"node, a leaf or a name of \"switches:\"",
 				list.names[i]);
 		else
-			weft_wiring_unknown(w, node, false, column,
-					    list.names[i]);
+			weft_wiring_unknown(w, node, column, list.names[i]);
 	}
 	weft_hostlist_free(&list);
 	return rc;

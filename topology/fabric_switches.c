@@ -98,8 +98,8 @@ uint32_t weft_wiring_end(struct weft_wiring *w, const char *name,
 }
 
 int weft_wiring_unknown(struct weft_wiring *w,
-			const struct weft_yaml_node *node, bool in_key,
-			int column, const char *name)
+			const struct weft_yaml_node *node, int column,
+			const char *name)
 {
 	const struct weft_draft_names *tables[] = {&w->d->names, &w->names};
 	uint32_t n = 0;
@@ -111,7 +111,7 @@ int weft_wiring_unknown(struct weft_wiring *w,
 	for (size_t t = 0; t < N_OF(tables); t++)
 		for (uint32_t i = 0; i < tables[t]->n; i++)
 			known[n++] = tables[t]->item[i].text;
-	weft_yaml_fail_inside(w->d->doc, node, in_key, column, w->d->err,
+	weft_yaml_fail_inside(w->d->doc, node, false, column, w->d->err,
 			      "\"%.70s\" is no node, switch or domain of this "
 			      "file; the nearest known name is \"%s\"",
 			      name, weft_suggest(name, known, n));
@@ -139,7 +139,7 @@ static int domain_read(struct weft_wiring *w, const struct weft_yaml_node *node,
 	    strcmp(f->domains[*domain].name, "core") == 0)
 		return 0;
 	if (!item)
-		return weft_wiring_unknown(w, node, false, 1, node->text);
+		return weft_wiring_unknown(w, node, 1, node->text);
 	return weft_yaml_fail(
 		w->d->doc, node, w->d->err,
 		"domain: \"%.70s\" is a node or an NVLink domain; "

@@ -36,8 +36,8 @@ uint32_t weft_wiring_end(struct weft_wiring *w, const char *name,
 /* Fails: the name at column `column` of node's value (or of its key) is
  * unknown.  The message has the nearest known one. */
 int weft_wiring_unknown(struct weft_wiring *w,
-			const struct weft_yaml_node *node, bool in_key,
-			int column, const char *name);
+			const struct weft_yaml_node *node, int column,
+			const char *name);
 
 /* Tells the rail of each node's port where the file does not. */
 int weft_wiring_rails(struct weft_wiring *w);

@@ -96,13 +96,12 @@ double weft_flops_model(const struct weft_flops *flops, uint32_t gbs,
 }
 
 double weft_flops_hardware(const struct weft_flops *flops, uint32_t gbs,
-			   bool causal, enum weft_recompute recompute)
+			   enum weft_recompute recompute)
 {
-	double attention = flops->attention * (causal ? 0.5 : 1);
 	const double again[WEFT_N_RECOMPUTES] = {
-		[WEFT_RECOMPUTE_SELECTIVE] = attention,
-		[WEFT_RECOMPUTE_FULL] = flops->products + attention,
+		[WEFT_RECOMPUTE_SELECTIVE] = flops->attention,
+		[WEFT_RECOMPUTE_FULL] = flops->products + flops->attention,
 	};
 
-	return weft_flops_model(flops, gbs, causal) + gbs * again[recompute];
+	return weft_flops_model(flops, gbs, false) + gbs * again[recompute];
 }

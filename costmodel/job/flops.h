@@ -40,6 +40,6 @@ double weft_flops_model(const struct weft_flops *flops, uint32_t gbs,
 
 /* The same with what is recomputed. */
 double weft_flops_hardware(const struct weft_flops *flops, uint32_t gbs,
-			   bool causal, enum weft_recompute recompute);
+			   enum weft_recompute recompute);
 
 #endif

@@ -149,10 +149,8 @@ static void run_finish(struct weft_nccl_log *log, struct weft_nccl_run *run)
 		run->collective_from = "bus bandwidth above the algorithm's";
 	}
 	n = ratio > 0 ? ratio_ranks(run->collective, ratio) : 0;
-	if (run->n_ranks == 0 && n) {
+	if (run->n_ranks == 0 && n)
 		run->n_ranks = n;
-		run->ranks_from = "ratio of its bandwidths";
-	}
 }
 
 /* A rank list of which only some lines are left still names the last rank; the
@@ -170,7 +168,6 @@ static void run_check_ranks(const struct weft_nccl_log *log,
 		return;
 	/* Nodes stay what they are: of a run's GPUs some were idle. */
 	run->n_ranks = n;
-	run->ranks_from = "ratio of its bandwidths, against its rank list";
 }
 
 static void setting_from_source(struct nccl_draft *draft, const char *source)

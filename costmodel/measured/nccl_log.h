@@ -43,7 +43,6 @@ struct weft_nccl_run {
 	const char *collective_from;	  /* where that stands, for people */
 	char program[32];		  /* as named in the log, or "" */
 	uint32_t n_ranks;		  /* 0: unknown */
-	const char *ranks_from;		  /* likewise */
 	uint32_t n_nodes;		  /* 0: unknown */
 	uint32_t line;			  /* of its column names */
 	uint32_t first_row, n_rows;	  /* in log.rows */

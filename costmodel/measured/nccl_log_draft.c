@@ -23,20 +23,17 @@ static void run_take_ranks(struct weft_nccl_run *run,
 	if (s->n_ranks || s->n_nodes) {
 		run->n_ranks = s->n_ranks;
 		run->n_nodes = s->n_nodes;
-		run->ranks_from = "table";
 		return;
 	}
 	if (!s->n_listed)
 		return;
 	run->n_ranks = s->max_rank + 1;
-	run->ranks_from = "rank list";
 	run->n_nodes = draft->n_hosts;
 	if (s->n_listed < run->n_ranks) {
 		/* Lines were cut out: the device numbers say how many GPUs a
 		 * node has. */
 		uint32_t least = (run->n_ranks + per_node - 1) / per_node;
 
-		run->ranks_from = "last rank of its list";
 		if (run->n_nodes < least)
 			run->n_nodes = least;
 	}
@@ -54,7 +51,6 @@ int nccl_draft_open(struct nccl_draft *draft, uint32_t line)
 	*run = (struct weft_nccl_run){
 		.collective = draft->setting.collective,
 		.collective_from = draft->setting.collective_from,
-		.ranks_from = "",
 		.line = line,
 		.first_row = log->n_rows,
 	};

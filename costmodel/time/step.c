@@ -124,7 +124,7 @@ static void step_rates(const struct step_build *b, struct weft_step *step)
 	step->model_flops = weft_flops_model(&flops, gbs, false);
 	step->model_flops_causal = weft_flops_model(&flops, gbs, true);
 	step->hardware_flops =
-		weft_flops_hardware(&flops, gbs, false, spec->recompute) +
+		weft_flops_hardware(&flops, gbs, spec->recompute) +
 		b->recomputed * gbs * (flops.products + flops.attention);
 	step->flops_per_s = step->model_flops / spec->gpus / step->step_s;
 	step->peak_flops_per_s =

@@ -441,7 +441,7 @@ int weft_curve_fit(const struct weft_curve_point *points, size_t n,
 	struct fit fit = {0};
 	int rc = -1;
 
-	*curve = (struct weft_curve){.n_points = (uint32_t)n};
+	*curve = (struct weft_curve){0};
 	refusal[0] = '\0';
 	if (points_check(points, n, err))
 		return -1;

@@ -37,7 +37,6 @@ struct weft_curve {
 	double peak_bytes_per_s; /* the greatest measured, outliers apart */
 	bool latency_seen;	 /* the smallest size shows the latency */
 	bool rate_reached;	 /* the largest size is at the rate */
-	uint32_t n_points;	 /* given */
 	uint32_t n_sizes;	 /* different ones among them */
 	uint32_t n_scattered;	 /* sizes measured twice as slow another time */
 	uint32_t n_outliers;	 /* sizes that neither line nor knots follow */

@@ -152,7 +152,6 @@ static int price_measure(struct pricing *p, const struct pricing_job *job,
 	if (weft_cost(p->f, &job->job->traffic, where, &p->scratch, &cost, err))
 		return -1;
 	price->cost = cost.total[job->job->spec.metric];
-	price->busiest_s = cost.busiest.time_s;
 	price->step_s = 0;
 	if (!job->schedule || !p->gpu)
 		return 0;

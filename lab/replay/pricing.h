@@ -21,7 +21,7 @@ struct pricing_job {
 
 struct price {
 	double cost;			   /* in the job's metric */
-	double busiest_s, step_s;	   /* step_s 0: not timed */
+	double step_s;			   /* 0: not timed */
 	uint32_t domains[WEFT_MAX_LEVELS]; /* used, at each level */
 };
 

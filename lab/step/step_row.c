@@ -425,7 +425,7 @@ static double counted_flops(const struct source *s)
 	if (strncasecmp(convention, "HFU", 3) == 0 ||
 	    (!*convention && (source_mentions(source_text(s, "unit"), "HFU") ||
 			      metric_value(s, "hfu") > 0)))
-		return weft_flops_hardware(&flops, row->spec.gbs, false,
+		return weft_flops_hardware(&flops, row->spec.gbs,
 					   row->spec.recompute);
 	return weft_flops_model(&flops, row->spec.gbs, false);
 }

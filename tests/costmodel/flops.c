@@ -34,8 +34,7 @@ static void a_gpt_has_the_flops_of_the_published_formula(void **state)
 		assert_close(weft_flops_model(&f, 512, false),
 			     72 * term * (1 + s / (6 * h) + V / (12 * h * l)),
 			     1e-12);
-		assert_close(weft_flops_hardware(&f, 512, false,
-						 WEFT_RECOMPUTE_FULL),
+		assert_close(weft_flops_hardware(&f, 512, WEFT_RECOMPUTE_FULL),
 			     96 * term * (1 + s / (6 * h) + V / (16 * l * h)),
 			     1e-12);
 	}
@@ -60,12 +59,10 @@ static void hardware_flops_count_what_is_repeated(void **state)
 	double once = weft_flops_model(&f, 8, false);
 
 	(void)state;
-	assert_close(weft_flops_hardware(&f, 8, false, WEFT_RECOMPUTE_NONE),
-		     once, 0);
-	assert_close(
-		weft_flops_hardware(&f, 8, false, WEFT_RECOMPUTE_SELECTIVE),
-		once + 8 * f.attention, 1e-12);
-	assert_close(weft_flops_hardware(&f, 8, false, WEFT_RECOMPUTE_FULL),
+	assert_close(weft_flops_hardware(&f, 8, WEFT_RECOMPUTE_NONE), once, 0);
+	assert_close(weft_flops_hardware(&f, 8, WEFT_RECOMPUTE_SELECTIVE),
+		     once + 8 * f.attention, 1e-12);
+	assert_close(weft_flops_hardware(&f, 8, WEFT_RECOMPUTE_FULL),
 		     once + 8 * (f.products + f.attention), 1e-12);
 }
 

@@ -336,7 +336,6 @@ static void a_remembered_price_is_the_right_one(void **state)
 		weft_evaluate(s.f, &job, where, NULL, &e, &err);
 		assert_no_error(&err);
 		assert_close(price.cost, e.cost.total[job.spec.metric], 1e-12);
-		assert_close(price.busiest_s, e.cost.busiest.time_s, 1e-12);
 		assert_close(price.step_s, e.step.step_s, 1e-12);
 	}
 	n_known = prices.n_priced;

@@ -22,8 +22,7 @@
 struct conf {
 	struct weft_inventory *s;
 	struct weft_slurm_topology t;
-	bool sizes_given,
-		sizes_seen; /* a line BlockSizes=; sizes of scontrol */
+	bool sizes_given;		       /* a line BlockSizes= */
 	char renamed[WEFT_SLURM_NAME_MAX + 1]; /* by the last comment */
 	char original[256];		       /* what it was before */
 };
@@ -150,7 +149,6 @@ static int size_seen(struct conf *c, const struct weft_slurm_line *line,
 {
 	if (!size || c->sizes_given)
 		return 0;
-	c->sizes_seen = true;
 	return weft_slurm_topology_size(&c->t, size, at_of(line, line->text.at),
 					err);
 }

@@ -181,7 +181,6 @@ static bool line_collect(struct weft_lines *lines, char *buffer,
 	escaped = escapes_drop(buffer, &size);
 	line->exact = line->exact && !escaped;
 	line->text = (struct weft_span){buffer, size};
-	line->indented = size && is_blank(*buffer);
 	return true;
 }
 

@@ -18,9 +18,8 @@ struct weft_slurm_line {
 	struct weft_span comment; /* behind the first "#"; at NULL: none */
 	const char *path;	  /* the file that it stands in */
 	uint32_t source;
-	int number;    /* of its first physical line */
-	bool exact;    /* one physical line: a byte's place is its column */
-	bool indented; /* began with a blank */
+	int number; /* of its first physical line */
+	bool exact; /* one physical line: a byte's place is its column */
 };
 
 typedef int (*weft_slurm_line_use)(void *state,

@@ -30,13 +30,12 @@ struct torus {
 
 static const char *const axes[] = {"x", "y", "z"};
 
-/* {x: , y: , z: }; an axis that is missing is `other`. */
+/* {x: , y: , z: }; an axis that is missing is 0. */
 static int triple(const struct torus *t, const struct weft_yaml_node *node,
-		  const char *what, uint64_t min, uint64_t other,
-		  uint64_t value[3])
+		  const char *what, uint64_t min, uint64_t value[3])
 {
 	for (int a = 0; a < 3; a++)
-		value[a] = other;
+		value[a] = 0;
 	if (!node)
 		return 0;
 	if (weft_yaml_expect(t->doc, node, WEFT_YAML_MAP, what, t->err) ||
@@ -60,7 +59,7 @@ static int dims_read(const struct torus *t, const struct weft_yaml_node *owner,
 	if (!node)
 		return weft_yaml_fail(t->doc, owner, t->err,
 				      "%s has no dims: {x: , y: , z: }", what);
-	if (triple(t, node, "dims", 1, 0, dims))
+	if (triple(t, node, "dims", 1, dims))
 		return -1;
 	for (int a = 0; a < 3; a++)
 		if (!dims[a])
@@ -123,7 +122,7 @@ static int region_read(struct torus *t, const struct weft_yaml_node *node)
 
 	if (weft_yaml_expect(t->doc, node, WEFT_YAML_MAP, "a region", t->err) ||
 	    weft_yaml_known_keys(t->doc, node, known, 3, "a region", t->err) ||
-	    triple(t, weft_yaml_find(node, "anchor"), "anchor", 0, 0, anchor) ||
+	    triple(t, weft_yaml_find(node, "anchor"), "anchor", 0, anchor) ||
 	    dims_read(t, node, "a region", dims))
 		return -1;
 	for (int a = 0; a < 3; a++)
@@ -150,10 +149,10 @@ static int placement_check(struct torus *t, const struct weft_yaml_node *node)
 	    weft_yaml_known_keys(t->doc, node, known, 3, "a placement",
 				 t->err) ||
 	    dims_read(t, node, "a placement", dims) ||
-	    triple(t, weft_yaml_find(node, "anchor_seed"), "anchor_seed", 0, 0,
+	    triple(t, weft_yaml_find(node, "anchor_seed"), "anchor_seed", 0,
 		   seed) ||
 	    triple(t, weft_yaml_find(node, "anchor_spacing"), "anchor_spacing",
-		   0, 0, spacing))
+		   0, spacing))
 		return -1;
 	for (int a = 0; a < 3; a++)
 		if (dims[a] > t->dims[a] || seed[a] >= t->dims[a] ||
