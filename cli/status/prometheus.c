@@ -168,7 +168,7 @@ static void put_free(FILE *out, const struct status *status)
 	put_domains(out, status, true, "weft_domain_largest_fit_gpus");
 }
 
-/* The status file is not for everybody, and metrics are. */
+/* All users may read metrics, but not the status file. */
 static bool is_private(const struct status *status)
 {
 	struct stat about;

@@ -3,8 +3,8 @@
  *
  * M micro-batches through p stages of v chunks take
  *	M * slowest stage + (p - 1) / v * average stage
- * and then whatever of the exchange of gradients and parameters no computation
- * hides, and the optimizer.
+ * and then the exchange of gradients and parameters that no computation hides,
+ * and the optimizer.
  */
 #ifndef WEFT_COSTMODEL_TIME_STEP_H
 #define WEFT_COSTMODEL_TIME_STEP_H

@@ -83,7 +83,7 @@ static double hierarchical_s(const struct weft_gradsync_job *job, double bytes,
 }
 
 /* The root's link carries every other GPU's gradients in and the sum out to
- * each: O(n), not O(n^2), which is what everybody sending to everybody is. */
+ * each: O(n), not O(n^2), which is what all pairs take. */
 static double star_s(uint32_t n, double bytes, double rate, double latency_s)
 {
 	return n < 2 ? 0 : 2 * (n - 1.0) * bytes / rate + 2 * latency_s;

@@ -188,7 +188,7 @@ static int answer(void *input, struct weft_error *err)
 		.ranks = question->n_ranks,
 		.jitter_factor = 1,
 		.health_factor = 1,
-		/* Nobody, and not shown. */
+		/* No such rank or node: not shown. */
 		.rank = (double)NAN,
 		.node_factor = (double)NAN,
 		.without_factor = (double)NAN,

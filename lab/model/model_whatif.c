@@ -141,7 +141,7 @@ static const struct model_figure figures[] = {
 	       .seed = {3600, 4, " h"}),
 };
 
-/* Each term by itself, and whether anybody measured it. */
+/* Each term by itself, and whether it has been measured. */
 static int notes_add(const struct question *question,
 		     struct model_report *report, struct weft_error *err)
 {

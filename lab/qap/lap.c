@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#define NOBODY UINT32_MAX
+#define NO_ROW UINT32_MAX
 
 struct lap {
 	uint32_t n, stride;
@@ -36,7 +36,7 @@ static void reduce(struct lap *l)
 {
 	for (uint32_t j = 0; j < l->n; j++) {
 		l->column[j] = l->cost[j];
-		l->row_of[j] = NOBODY;
+		l->row_of[j] = NO_ROW;
 	}
 	for (uint32_t i = 1; i < l->n; i++) {
 		const int64_t *cost = l->cost + (size_t)i * l->stride;
@@ -47,17 +47,17 @@ static void reduce(struct lap *l)
 	}
 	for (uint32_t i = 0; i < l->n; i++) {
 		const int64_t *cost = l->cost + (size_t)i * l->stride;
-		uint32_t best = NOBODY;
+		uint32_t best = NO_ROW;
 
 		l->row[i] = cost[0] - l->column[0];
 		for (uint32_t j = 1; j < l->n; j++)
 			if (cost[j] - l->column[j] < l->row[i])
 				l->row[i] = cost[j] - l->column[j];
-		for (uint32_t j = 0; j < l->n && best == NOBODY; j++)
-			if (l->row_of[j] == NOBODY && reduced(l, i, j) == 0)
+		for (uint32_t j = 0; j < l->n && best == NO_ROW; j++)
+			if (l->row_of[j] == NO_ROW && reduced(l, i, j) == 0)
 				best = j;
 		l->column_of[i] = best;
-		if (best != NOBODY)
+		if (best != NO_ROW)
 			l->row_of[best] = i;
 	}
 }
@@ -65,7 +65,7 @@ static void reduce(struct lap *l)
 /* Settles columns by growing distance until one is free; returns it. */
 static uint32_t find_free(struct lap *l, uint32_t from, int64_t *shortest)
 {
-	uint32_t i = from, j = NOBODY;
+	uint32_t i = from, j = NO_ROW;
 	int64_t base = 0;
 
 	for (uint32_t k = 0; k < l->n; k++) {
@@ -73,7 +73,7 @@ static uint32_t find_free(struct lap *l, uint32_t from, int64_t *shortest)
 		l->reached[k] = false;
 	}
 	for (;;) {
-		uint32_t next = NOBODY;
+		uint32_t next = NO_ROW;
 
 		for (uint32_t k = 0; k < l->n; k++) {
 			if (l->reached[k])
@@ -82,13 +82,13 @@ static uint32_t find_free(struct lap *l, uint32_t from, int64_t *shortest)
 				l->length[k] = base + reduced(l, i, k);
 				l->before[k] = j;
 			}
-			if (next == NOBODY || l->length[k] < l->length[next])
+			if (next == NO_ROW || l->length[k] < l->length[next])
 				next = k;
 		}
 		j = next;
 		base = l->length[j];
 		*shortest = base;
-		if (l->row_of[j] == NOBODY)
+		if (l->row_of[j] == NO_ROW)
 			return j;
 		l->reached[j] = true;
 		i = l->row_of[j];
@@ -107,7 +107,7 @@ static void augment(struct lap *l, uint32_t from)
 		l->row[l->row_of[k]] += shortest - l->length[k];
 		l->column[k] -= shortest - l->length[k];
 	}
-	while (l->before[j] != NOBODY) {
+	while (l->before[j] != NO_ROW) {
 		l->row_of[j] = l->row_of[l->before[j]];
 		l->column_of[l->row_of[j]] = j;
 		j = l->before[j];
@@ -139,7 +139,7 @@ int64_t lap_solve(uint32_t n, const int64_t *cost, uint32_t stride,
 		return 0;
 	reduce(&l);
 	for (uint32_t i = 0; i < n; i++)
-		if (column_of[i] == NOBODY)
+		if (column_of[i] == NO_ROW)
 			augment(&l, i);
 	for (uint32_t i = 0; i < n; i++)
 		sum += row[i] + column[i];

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* audit_fabric.c - a fabric file whose levels and whose cables do not say the
- * same
+/* audit_fabric.c - a fabric file whose levels contradict its cables
  *
- * The levels are deduced again, from the cables alone, as for a network that
- * was imported; what is odd about that, and where it differs from the levels of
- * the file, is told.
+ * Deduces the levels again, from the cables alone, as for a network that was
+ * imported; reports what is odd about that, and where it differs from the
+ * levels of the file.
  */
 #include "topology/audit/audit.h"
 
 #include <stdlib.h>
 
-/* What the deduction tells of single cables; the rest is about describing a
+/* What the deduction says of single cables; the rest is about describing a
  * network, which a fabric file has done. */
 static const enum weft_finding_id of_cables[] = {
 	WEFT_FINDING_RAIL_SWAPPED,

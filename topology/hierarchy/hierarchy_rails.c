@@ -243,8 +243,8 @@ static uint32_t rail_inside(const struct index *w, const struct wire_up *up)
 	return WEFT_NONE;
 }
 
-/* Puts the model's leafs in the order of the GPUs that they serve, where that
- * is told of all. */
+/* Puts the model's leafs in the order of the GPUs that they serve, where the
+ * sources say that of all. */
 static void rails_order(const struct rails *r, uint32_t *list, uint32_t n)
 {
 	uint32_t ordered[WEFT_MAX_GPUS_PER_NODE];

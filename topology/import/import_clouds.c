@@ -7,7 +7,7 @@
  * metadata service of an instance says (rdmaTopologyData, or all of host), of
  * HOST=FILE; the answers of its API are the same in other letters.
  * Azure: az vm list or az vmss list-instances, and what the metadata service of
- * an instance says; its placement group is all that it tells of the network.
+ * an instance says; its placement group is all that it says of the network.
  */
 #include "base/lines.h"
 #include "topology/import/chain.h"

@@ -171,7 +171,7 @@ static enum taken header_take(struct ibnet *net, struct weft_span line,
 	return TAKEN;
 }
 
-/* The id tells of a peer that has no section of its own what it is. */
+/* The id says what a peer is that has no section of its own. */
 static enum ibnet_kind kind_guess(const struct ibnet *net, struct weft_span id)
 {
 	if (id.size > 1 && id.at[1] == '-')

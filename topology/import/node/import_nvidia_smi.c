@@ -264,7 +264,7 @@ static int line_take(struct matrix *m, struct weft_span line, int number)
 
 /* ---- the whole ---- */
 
-/* Both rows tell of a pair; they agree, unless the text was edited. */
+/* Both rows describe a pair; they agree, unless the text was edited. */
 static int symmetry_note(const struct matrix *m)
 {
 	char text[160];
