@@ -136,3 +136,29 @@ const char *weft_suggest_text(const char *word, const char *const *known,
 	}
 	return text;
 }
+
+static const char *row_name(const void *rows, size_t size, size_t i)
+{
+	const void *row = (const char *)rows + i * size;
+
+	return *(const char *const *)row;
+}
+
+const void *weft_row_find(const char *name, const void *rows, size_t size,
+			  size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(row_name(rows, size, i), name) == 0)
+			return (const char *)rows + i * size;
+	return NULL;
+}
+
+const char *weft_row_hint(const char *name, const void *rows, size_t size,
+			  size_t n, char text[WEFT_SUGGEST_TEXT])
+{
+	const char *known[256];
+
+	for (size_t i = 0; i < n; i++)
+		known[i] = row_name(rows, size, i);
+	return weft_suggest_text(name, known, n, text);
+}

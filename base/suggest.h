@@ -23,4 +23,14 @@ const char *weft_suggest_near(const char *word, const char *const *known,
 const char *weft_suggest_text(const char *word, const char *const *known,
 			      size_t n, char text[WEFT_SUGGEST_TEXT]);
 
+/* Of a table whose rows begin with their name, n of size bytes: the row of that
+ * name, or NULL; and weft_suggest_text for a name that has none (n <= 256). */
+const void *weft_row_find(const char *name, const void *rows, size_t size,
+			  size_t n);
+const char *weft_row_hint(const char *name, const void *rows, size_t size,
+			  size_t n, char text[WEFT_SUGGEST_TEXT]);
+#define WEFT_ROW(name, rows, n) weft_row_find(name, rows, sizeof(*(rows)), n)
+#define WEFT_ROW_HINT(name, rows, n, text)                                     \
+	weft_row_hint(name, rows, sizeof(*(rows)), n, text)
+
 #endif

@@ -88,15 +88,6 @@ static const struct command commands[] = {
 };
 #define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
-static const struct command *command_find(const char *name)
-{
-	for (size_t i = 0; i < N_COMMANDS; i++) {
-		if (strcmp(commands[i].name, name) == 0)
-			return &commands[i];
-	}
-	return NULL;
-}
-
 static int command_unknown(const char *name)
 {
 	const char *words[N_COMMANDS], *near;
@@ -158,7 +149,7 @@ static int help(const struct argp_state *state)
 		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
 		return EXIT_YES;
 	}
-	command = command_find(state->argv[state->next]);
+	command = WEFT_ROW(state->argv[state->next], commands, N_COMMANDS);
 	return command ? cmd_run(command, 2, argv)
 		       : command_unknown(state->argv[state->next]);
 }
@@ -174,7 +165,7 @@ static error_t parse_global(int key, char *arg, struct argp_state *state)
 			state->next = state->argc;
 			return 0;
 		}
-		invocation->command = command_find(arg);
+		invocation->command = WEFT_ROW(arg, commands, N_COMMANDS);
 		invocation->argc = state->argc - state->next + 1;
 		invocation->argv = state->argv + state->next - 1;
 		if (!invocation->command)

@@ -39,7 +39,6 @@ static int name_read(struct weft_draft *d, const struct weft_yaml_node *node)
 
 static int profile_read(struct weft_draft *d, const struct weft_yaml_node *node)
 {
-	const char *known[32];
 	char hint[WEFT_SUGGEST_TEXT];
 
 	if (weft_yaml_expect(d->doc, node, WEFT_YAML_SCALAR, "profile", d->err))
@@ -47,12 +46,10 @@ static int profile_read(struct weft_draft *d, const struct weft_yaml_node *node)
 	d->profile = weft_profile_find(node->text);
 	if (d->profile)
 		return 0;
-	for (uint32_t k = 0; k < weft_n_profiles && k < N_OF(known); k++)
-		known[k] = weft_profiles[k].name;
-	return weft_yaml_fail(
-		d->doc, node, d->err, "unknown profile \"%.60s\"; %s",
-		node->text,
-		weft_suggest_text(node->text, known, weft_n_profiles, hint));
+	return weft_yaml_fail(d->doc, node, d->err,
+			      "unknown profile \"%.60s\"; %s", node->text,
+			      WEFT_ROW_HINT(node->text, weft_profiles,
+					    weft_n_profiles, hint));
 }
 
 static int rails_read(struct weft_draft *d, const struct weft_yaml_node *node)

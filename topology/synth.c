@@ -133,7 +133,6 @@ static int part_check(const struct synth *s, uint32_t index)
 static int profile_check(struct synth *s)
 {
 	const struct weft_profile *profile = weft_profile_find(s->profile);
-	const char *known[32];
 	char hint[WEFT_SUGGEST_TEXT];
 
 	if (profile && profile->nvlink_nodes > 1 && !has_nvlink(s))
@@ -145,12 +144,10 @@ static int profile_check(struct synth *s)
 			s->profile, profile->nvlink_nodes);
 	if (profile)
 		return 0;
-	for (uint32_t k = 0; k < weft_n_profiles; k++)
-		known[k] = weft_profiles[k].name;
-	return weft_fail(
-		s->err, WEFT_EINVAL, "unknown profile \"%.60s\"; %s",
-		s->profile,
-		weft_suggest_text(s->profile, known, weft_n_profiles, hint));
+	return weft_fail(s->err, WEFT_EINVAL, "unknown profile \"%.60s\"; %s",
+			 s->profile,
+			 WEFT_ROW_HINT(s->profile, weft_profiles,
+				       weft_n_profiles, hint));
 }
 
 /* Stands in double quotes as it is. */

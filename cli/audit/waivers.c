@@ -27,17 +27,14 @@ static bool is_day(const char *text)
 
 static int code_check(const char *code, struct weft_error *err)
 {
-	const char *known[WEFT_N_FINDINGS];
 	char hint[WEFT_SUGGEST_TEXT];
 
-	for (uint32_t i = 0; i < WEFT_N_FINDINGS; i++) {
-		known[i] = weft_finding_kinds[i].code;
-		if (strcmp(known[i], code) == 0)
-			return 0;
-	}
-	return weft_fail(err, WEFT_EINVAL,
-			 "--accept: there is no finding \"%s\"; %s", code,
-			 weft_suggest_text(code, known, WEFT_N_FINDINGS, hint));
+	if (WEFT_ROW(code, weft_finding_kinds, WEFT_N_FINDINGS))
+		return 0;
+	return weft_fail(
+		err, WEFT_EINVAL, "--accept: there is no finding \"%s\"; %s",
+		code,
+		WEFT_ROW_HINT(code, weft_finding_kinds, WEFT_N_FINDINGS, hint));
 }
 
 int waivers_add(struct waivers *waivers, const char *text,

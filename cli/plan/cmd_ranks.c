@@ -198,14 +198,6 @@ static const struct rank_form rank_forms[] = {
 static const uint32_t n_rank_forms = sizeof(rank_forms) / sizeof(rank_forms[0]);
 
 /* By name, or NULL. */
-static const struct rank_form *rank_form_find(const char *name)
-{
-	for (uint32_t i = 0; i < n_rank_forms; i++)
-		if (strcmp(rank_forms[i].name, name) == 0)
-			return &rank_forms[i];
-	return NULL;
-}
-
 /* {"schema": "weft.ranks/1", ...}.  -1 with err. */
 static int rank_form_json(const struct weft_rank_map *r, struct weft_error *err)
 {
@@ -244,8 +236,6 @@ static int rank_form_json(const struct weft_rank_map *r, struct weft_error *err)
 
 /* ---- the command ---- */
 
-#define MAX_FORMS 16
-
 struct ranks {
 	const char *plan;
 	const struct rank_form *form;
@@ -261,15 +251,12 @@ static void forms_print(void)
 static void form_read(const struct argp_state *state, char *name, void *input)
 {
 	struct ranks *ranks = input;
-	const char *words[MAX_FORMS];
 	char hint[WEFT_SUGGEST_TEXT];
 
-	for (uint32_t i = 0; i < n_rank_forms && i < MAX_FORMS; i++)
-		words[i] = rank_forms[i].name;
-	ranks->form = rank_form_find(name);
+	ranks->form = WEFT_ROW(name, rank_forms, n_rank_forms);
 	if (!ranks->form)
 		argp_error(state, "--form: there is no \"%s\"; %s", name,
-			   weft_suggest_text(name, words, n_rank_forms, hint));
+			   WEFT_ROW_HINT(name, rank_forms, n_rank_forms, hint));
 }
 
 static void options_check(const struct argp_state *state, void *input)

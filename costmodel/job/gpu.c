@@ -174,35 +174,26 @@ static bool mentions(const char *text, const char *word)
 	return false;
 }
 
-static const struct weft_gpu *gpu_named(const char *name)
-{
-	for (uint32_t i = 0; i < weft_n_gpus; i++) {
-		if (strcmp(weft_gpus[i].name, name) == 0)
-			return &weft_gpus[i];
-	}
-	return NULL;
-}
-
 const struct weft_gpu *weft_gpu_find(const char *text, struct weft_error *err)
 {
-	const char *known[sizeof(weft_gpus) / sizeof(weft_gpus[0])];
 	const struct weft_gpu *best = NULL;
 	char hint[WEFT_SUGGEST_TEXT];
 
 	/* "GB200" mentions "B200", too: the longest name wins. */
 	for (uint32_t i = 0; i < weft_n_gpus; i++) {
-		known[i] = weft_gpus[i].name;
-		if (mentions(text, known[i]) &&
-		    (!best || strlen(known[i]) > strlen(best->name)))
-			best = &weft_gpus[i];
+		const struct weft_gpu *gpu = &weft_gpus[i];
+
+		if (mentions(text, gpu->name) &&
+		    (!best || strlen(gpu->name) > strlen(best->name)))
+			best = gpu;
 	}
 	for (size_t i = 0; !best && i < sizeof(words) / sizeof(words[0]); i++) {
 		if (mentions(text, words[i].word))
-			best = gpu_named(words[i].gpu);
+			best = WEFT_ROW(words[i].gpu, weft_gpus, weft_n_gpus);
 	}
 	if (!best)
 		weft_fail(err, WEFT_EINVAL, "unknown GPU \"%.40s\"; %s", text,
-			  weft_suggest_text(text, known, weft_n_gpus, hint));
+			  WEFT_ROW_HINT(text, weft_gpus, weft_n_gpus, hint));
 	return best;
 }
 
@@ -210,7 +201,7 @@ const struct weft_gpu *weft_gpu_of_profile(const char *profile)
 {
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		if (strcmp(profile, words[i].word) == 0)
-			return gpu_named(words[i].gpu);
+			return WEFT_ROW(words[i].gpu, weft_gpus, weft_n_gpus);
 	}
 	for (uint32_t i = 0; i < weft_n_gpus; i++) {
 		if (strcmp(weft_gpus[i].fabric, profile) == 0 &&

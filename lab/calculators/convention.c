@@ -2,8 +2,7 @@
 /* convention.c - the table of named differences */
 #include "lab/calculators/convention.h"
 
-#include <stddef.h>
-#include <string.h>
+#include "base/suggest.h"
 
 #define MIB 1048576.0
 #define GIB 1073741824.0
@@ -85,11 +84,7 @@ const uint32_t weft_n_differences =
 
 const struct weft_difference *weft_difference_find(const char *name)
 {
-	for (uint32_t i = 0; i < weft_n_differences; i++) {
-		if (strcmp(weft_differences[i].name, name) == 0)
-			return &weft_differences[i];
-	}
-	return NULL;
+	return WEFT_ROW(name, weft_differences, weft_n_differences);
 }
 
 double weft_seed_bytes(double bytes)

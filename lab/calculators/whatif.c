@@ -2,8 +2,10 @@
 /* whatif.c - terms of a step, each off unless asked for */
 #include "lab/calculators/whatif.h"
 
+#include "base/suggest.h"
+
 #include <math.h>
-#include <string.h>
+#include <stddef.h>
 
 const struct weft_whatif_terms weft_whatif_off = WEFT_WHATIF_OFF;
 
@@ -49,11 +51,7 @@ const uint32_t weft_n_whatif_rows =
 
 const struct weft_whatif_term *weft_whatif_find(const char *name)
 {
-	for (uint32_t i = 0; i < weft_n_whatif_rows; i++) {
-		if (strcmp(weft_whatif_rows[i].name, name) == 0)
-			return &weft_whatif_rows[i];
-	}
-	return NULL;
+	return WEFT_ROW(name, weft_whatif_rows, weft_n_whatif_rows);
 }
 
 static int job_check(const struct weft_whatif_job *job, struct weft_error *err)

@@ -46,16 +46,14 @@ static const struct weft_whatif_term *term_find(const struct argp_state *state,
 						const char *name)
 {
 	const struct weft_whatif_term *term = weft_whatif_find(name);
-	const char *known[MAX_TERMS];
 	char hint[WEFT_SUGGEST_TEXT];
-	uint32_t n = 0;
 
-	for (; n < weft_n_whatif_rows && n < MAX_TERMS; n++)
-		known[n] = weft_whatif_rows[n].name;
 	if (!term)
 		argp_error(state,
 			   "there is no term \"%s\"; %s (--terms lists all)",
-			   name, weft_suggest_text(name, known, n, hint));
+			   name,
+			   WEFT_ROW_HINT(name, weft_whatif_rows,
+					 weft_n_whatif_rows, hint));
 	return term;
 }
 

@@ -2,9 +2,8 @@
 /* nccl_machines.c - channels that NCCL finds on well-known machines */
 #include "lab/nccl/nccl.h"
 
+#include "base/suggest.h"
 #include "topology/fabric.h"
-
-#include <string.h>
 
 #define GB 1e9
 #define US 1e-6
@@ -48,10 +47,7 @@ const uint32_t weft_n_nccl_machines =
 
 const struct weft_nccl_machine *weft_nccl_machine_find(const char *name)
 {
-	for (uint32_t k = 0; k < weft_n_nccl_machines; k++)
-		if (strcmp(weft_nccl_machines[k].name, name) == 0)
-			return &weft_nccl_machines[k];
-	return NULL;
+	return WEFT_ROW(name, weft_nccl_machines, weft_n_nccl_machines);
 }
 
 int weft_nccl_machine_graph(const struct weft_nccl_machine *machine,

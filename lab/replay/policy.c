@@ -247,15 +247,14 @@ const uint32_t weft_n_policies =
 const struct weft_policy *weft_policy_find(const char *name,
 					   struct weft_error *err)
 {
-	const char *known[sizeof(weft_policies) / sizeof(weft_policies[0])];
+	const struct weft_policy *policy =
+		WEFT_ROW(name, weft_policies, weft_n_policies);
 	char hint[WEFT_SUGGEST_TEXT];
 
-	for (uint32_t i = 0; i < weft_n_policies; i++) {
-		known[i] = weft_policies[i].name;
-		if (strcmp(name, known[i]) == 0)
-			return &weft_policies[i];
-	}
-	weft_fail(err, WEFT_EINVAL, "unknown policy \"%.40s\"; %s", name,
-		  weft_suggest_text(name, known, weft_n_policies, hint));
-	return NULL;
+	if (!policy)
+		weft_fail(err, WEFT_EINVAL, "unknown policy \"%.40s\"; %s",
+			  name,
+			  WEFT_ROW_HINT(name, weft_policies, weft_n_policies,
+					hint));
+	return policy;
 }

@@ -22,17 +22,16 @@ const uint32_t weft_n_renderers =
 const struct weft_renderer *weft_renderer_find(const char *name,
 					       struct weft_error *err)
 {
-	const char *words[N_RENDERERS];
+	const struct weft_renderer *renderer =
+		WEFT_ROW(name, weft_renderers, N_RENDERERS);
 	char hint[WEFT_SUGGEST_TEXT];
 
-	for (uint32_t i = 0; i < N_RENDERERS; i++) {
-		if (strcmp(weft_renderers[i].name, name) == 0)
-			return &weft_renderers[i];
-		words[i] = weft_renderers[i].name;
-	}
-	weft_fail(err, WEFT_EINVAL, "there is no format \"%.40s\"; %s", name,
-		  weft_suggest_text(name, words, N_RENDERERS, hint));
-	return NULL;
+	if (!renderer)
+		weft_fail(
+			err, WEFT_EINVAL, "there is no format \"%.40s\"; %s",
+			name,
+			WEFT_ROW_HINT(name, weft_renderers, N_RENDERERS, hint));
+	return renderer;
 }
 
 const struct weft_renderer *weft_renderer_of_file(const char *path)

@@ -4,7 +4,6 @@
 #include "base/suggest.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 const struct weft_exporter weft_exporters[] = {
 	{"slurm-tree", "topology.conf for topology/tree",
@@ -26,17 +25,16 @@ const uint32_t weft_n_exporters =
 const struct weft_exporter *weft_exporter_find(const char *name,
 					       struct weft_error *err)
 {
-	const char *names[sizeof(weft_exporters) / sizeof(weft_exporters[0])];
+	const struct weft_exporter *exporter =
+		WEFT_ROW(name, weft_exporters, weft_n_exporters);
 	char hint[WEFT_SUGGEST_TEXT];
 
-	for (uint32_t i = 0; i < weft_n_exporters; i++) {
-		if (strcmp(weft_exporters[i].name, name) == 0)
-			return &weft_exporters[i];
-		names[i] = weft_exporters[i].name;
-	}
-	weft_fail(err, WEFT_EINVAL, "no format \"%s\" to export; %s", name,
-		  weft_suggest_text(name, names, weft_n_exporters, hint));
-	return NULL;
+	if (!exporter)
+		weft_fail(err, WEFT_EINVAL, "no format \"%s\" to export; %s",
+			  name,
+			  WEFT_ROW_HINT(name, weft_exporters, weft_n_exporters,
+					hint));
+	return exporter;
 }
 
 char *weft_export(const struct weft_fabric *f,

@@ -6,7 +6,6 @@
 #include "base/text.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* Here, since weft also knows the format where it is built without hwloc. */
 static bool looks_hwloc_xml(const char *text, size_t size)
@@ -70,17 +69,16 @@ const uint32_t weft_n_importers =
 const struct weft_importer *weft_importer_find(const char *name,
 					       struct weft_error *err)
 {
-	const char *names[sizeof(weft_importers) / sizeof(weft_importers[0])];
+	const struct weft_importer *importer =
+		WEFT_ROW(name, weft_importers, weft_n_importers);
 	char hint[WEFT_SUGGEST_TEXT];
 
-	for (uint32_t i = 0; i < weft_n_importers; i++) {
-		if (strcmp(weft_importers[i].name, name) == 0)
-			return &weft_importers[i];
-		names[i] = weft_importers[i].name;
-	}
-	weft_fail(err, WEFT_EINVAL, "no format \"%s\" to import; %s", name,
-		  weft_suggest_text(name, names, weft_n_importers, hint));
-	return NULL;
+	if (!importer)
+		weft_fail(err, WEFT_EINVAL, "no format \"%s\" to import; %s",
+			  name,
+			  WEFT_ROW_HINT(name, weft_importers, weft_n_importers,
+					hint));
+	return importer;
 }
 
 const struct weft_importer *weft_importer_guess(const char *text, size_t size)
