@@ -8,12 +8,8 @@
 #define US 1e-6
 
 const char *const weft_nccl_algorithm_names[WEFT_N_NCCL_ALGORITHMS] = {
-	[WEFT_NCCL_TREE] = "Tree",
-	[WEFT_NCCL_RING] = "Ring",
-	[WEFT_NCCL_COLLNET_DIRECT] = "CollNetDirect",
-	[WEFT_NCCL_COLLNET_CHAIN] = "CollNetChain",
-	[WEFT_NCCL_NVLS] = "NVLS",
-	[WEFT_NCCL_NVLS_TREE] = "NVLSTree",
+	[WEFT_NCCL_TREE] = "Tree", [WEFT_NCCL_RING] = "Ring",
+	[WEFT_NCCL_NVLS] = "NVLS", [WEFT_NCCL_NVLS_TREE] = "NVLSTree",
 	[WEFT_NCCL_PAT] = "PAT",
 };
 
@@ -99,14 +95,11 @@ static int check_graph(const struct weft_nccl_graph *g, struct weft_error *err)
 				 "NCCL version code %u, expected %u (2.18) or "
 				 "newer",
 				 g->version, WEFT_NCCL_OLDEST);
-	if (g->compute_capability < 30 ||
-	    (g->max_compute_capability &&
-	     g->max_compute_capability < g->compute_capability))
+	if (g->compute_capability < 30)
 		return weft_fail(err, WEFT_EINVAL,
-				 "compute capabilities %u to %u, expected for "
-				 "example 90",
-				 g->compute_capability,
-				 g->max_compute_capability);
+				 "compute capability %u, expected for example "
+				 "90",
+				 g->compute_capability);
 	if (g->ring.n_channels == 0)
 		return weft_fail(err, WEFT_EINVAL,
 				 "ring.n_channels is 0, expected what NCCL "
@@ -117,8 +110,7 @@ static int check_graph(const struct weft_nccl_graph *g, struct weft_error *err)
 				 g->net_latency_s);
 	if (check_channels(&g->ring, "ring", err) ||
 	    check_channels(&g->tree, "tree", err) ||
-	    check_channels(&g->nvls, "nvls", err) ||
-	    check_channels(&g->collnet, "collnet", err))
+	    check_channels(&g->nvls, "nvls", err))
 		return -1;
 	return 0;
 }
@@ -135,8 +127,6 @@ int weft_nccl_tune(const struct weft_nccl_graph *graph,
 	g = &tuning->graph;
 	if (g->version == 0)
 		g->version = WEFT_NCCL_NEWEST;
-	if (g->max_compute_capability == 0)
-		g->max_compute_capability = g->compute_capability;
 	/* One rank has no peer; weft_nccl_time knows. */
 	if (g->n_ranks == 1)
 		return 0;
@@ -201,9 +191,6 @@ double weft_nccl_time(const struct weft_nccl_tuning *tuning,
 		weft_nccl_single(latency) +
 		weft_nccl_single(weft_nccl_single((double)size_bytes) /
 				 weft_nccl_single(1000 * rate)));
-	/* Sums of many 8-bit terms lose precision along a ring: last resort. */
-	if (g->fp8 && a == WEFT_NCCL_RING && g->n_ranks > 8)
-		time *= 1024;
 	return time * US;
 }
 
@@ -235,8 +222,6 @@ static void share_out(const struct weft_nccl_graph *g, uint64_t size_bytes,
 	}
 	if (a == WEFT_NCCL_RING && choice->protocol == WEFT_NCCL_LL)
 		bytes *= g->n_ranks;
-	if (a == WEFT_NCCL_COLLNET_DIRECT || a == WEFT_NCCL_COLLNET_CHAIN)
-		bytes = 512;
 	while (choice->n_channels > 1 && size_bytes < filling(choice, bytes))
 		choice->n_channels--;
 	while (choice->n_threads % 128 == 0 &&

@@ -5,9 +5,9 @@
  * derives from the channels it found ("graphs"), and takes the cheapest at the
  * size asked.  This is that model, keyed by release, 2.18 to 2.30.  It is a
  * selector: the times are NCCL's own expectation and leave out launch and
- * saturation.  Outside of it: tuner plugins, symmetric-memory kernels,
- * operations aggregated in one group, and all-to-all and send-receive, for
- * which NCCL has nothing to choose.
+ * saturation.  Outside of it: in-network reduction (CollNet), GPUs without
+ * NVLink, tuner plugins, symmetric-memory kernels, operations aggregated in one
+ * group, and all-to-all and send-receive, for which NCCL has nothing to choose.
  *
  *	struct weft_nccl_graph graph = {.n_nodes = 1, .n_ranks = 8, ...};
  *	struct weft_nccl_tuning tuning;
@@ -30,8 +30,6 @@
 enum weft_nccl_algorithm {
 	WEFT_NCCL_TREE,
 	WEFT_NCCL_RING,
-	WEFT_NCCL_COLLNET_DIRECT,
-	WEFT_NCCL_COLLNET_CHAIN,
 	WEFT_NCCL_NVLS,
 	WEFT_NCCL_NVLS_TREE,
 	WEFT_NCCL_PAT,
@@ -47,29 +45,7 @@ enum weft_nccl_protocol {
 };
 extern const char *const weft_nccl_protocol_names[WEFT_N_NCCL_PROTOCOLS];
 
-/* What lies between two GPUs, or a GPU and its NIC; ordered as NCCL does. */
-enum weft_nccl_path {
-	WEFT_PATH_LOC,
-	WEFT_PATH_NVL, /* NVLink */
-	WEFT_PATH_NVB, /* NVLink through another GPU */
-	WEFT_PATH_C2C,
-	WEFT_PATH_PIX, /* one PCIe switch */
-	WEFT_PATH_PXB, /* several PCIe switches */
-	WEFT_PATH_P2C,
-	WEFT_PATH_PXN, /* the NIC of another GPU */
-	WEFT_PATH_PHB, /* the host's PCIe bridge */
-	WEFT_PATH_SYS, /* between sockets */
-	WEFT_PATH_NET
-};
-
-enum weft_nccl_cpu {
-	WEFT_CPU_INTEL,
-	WEFT_CPU_AMD,
-	WEFT_CPU_MIXED, /* x86 of several vendors */
-	WEFT_CPU_X86,	/* any other x86 */
-	WEFT_CPU_ARM,
-	WEFT_CPU_POWER
-};
+enum weft_nccl_cpu { WEFT_CPU_INTEL, WEFT_CPU_AMD, WEFT_CPU_X86, WEFT_CPU_ARM };
 
 #define WEFT_NCCL_VERSION(major, minor) ((major)*10000u + (minor)*100u)
 #define WEFT_NCCL_OLDEST		WEFT_NCCL_VERSION(2, 18)
@@ -89,22 +65,15 @@ struct weft_nccl_graph {
 			   * newest known */
 	uint32_t n_nodes; /* an NVLink domain of several hosts is one node */
 	uint32_t n_ranks; /* in all */
-	uint32_t compute_capability;	 /* 90 is Hopper; the lowest of all */
-	uint32_t max_compute_capability; /* 0: all are equal */
+	uint32_t compute_capability; /* 90 is Hopper; of all GPUs */
 	enum weft_nccl_cpu cpu;
 	struct weft_nccl_channels ring, tree, nvls;
-	struct weft_nccl_channels collnet; /* in-network reduction (SHARP) */
-	uint32_t collnet_heads; /* GPUs of a node with a NIC of their own for
-				 * it; 0: those of a node if it has collnet */
-	enum weft_nccl_path intra_path, inter_path; /* widest kind crossed; LOC
-						     * counts as NVL */
-	double net_latency_s;  /* that the network plugin reports; 0 for
-				* InfiniBand and sockets */
-	bool tree_on_one_gpu;  /* a node's tree enters and leaves at one GPU
-				* (NCCL's pattern TREE: one GPU per node) */
-	bool rings_alternate;  /* channels pass a node's GPUs in unlike order */
-	bool without_nvswitch; /* GPUs are wired to each other */
-	bool fp8;	       /* reductions are done in an 8-bit type */
+	double net_latency_s; /* that the network plugin reports; 0 for
+			       * InfiniBand and sockets */
+	bool tree_on_one_gpu; /* a node's tree enters and leaves at one GPU
+			       * (NCCL's pattern TREE: one GPU per node) */
+	bool torn_stores;     /* on the way to the NIC, where it passes the
+			       * host's bridge: no LL128 */
 };
 
 /* Collectives that NCCL tunes are the first of enum weft_collective. */
@@ -172,7 +141,7 @@ extern const uint32_t weft_n_nccl_machines;
 const struct weft_nccl_machine *weft_nccl_machine_find(const char *name);
 
 /* The graph of n_nodes of them with so many ranks on each, for the newest
- * release; set the version, in-network reduction and so on afterwards.
+ * release; set the version afterwards.
  * WEFT_EINVAL when that many ranks do not fit or nothing is known. */
 int weft_nccl_machine_graph(const struct weft_nccl_machine *machine,
 			    uint32_t n_nodes, uint32_t ranks_per_node,

@@ -77,8 +77,6 @@ int weft_nccl_machine_graph(const struct weft_nccl_machine *machine,
 		.ring = machine->on[several].ring,
 		.tree = machine->on[several].ring,
 		.nvls = machine->on[several].nvls,
-		.intra_path = WEFT_PATH_NVL,
-		.inter_path = WEFT_PATH_PIX,
 		.net_latency_s = machine->on[several].net_latency_s,
 		.tree_on_one_gpu = several && ranks_per_node == 1,
 	};

@@ -59,15 +59,6 @@ static double bus_gb(const struct weft_nccl_model *m,
 				weft_nccl_single(rate / GB));
 }
 
-/* Each GPU of a node has a NIC of its own that reduces. */
-static bool has_heads(const struct weft_nccl_model *m)
-{
-	const struct weft_nccl_graph *g = m->graph;
-
-	return g->collnet.n_channels > 0 &&
-	       (g->collnet_heads == 0 || g->collnet_heads > m->others_here);
-}
-
 /* ---- bandwidth: 10^9 bytes of the collective's size per second; 0 where the
  * algorithm does not do the collective ---- */
 
@@ -114,52 +105,6 @@ static double tree_gb(const struct weft_nccl_model *m, enum weft_collective c,
 	if (m->graph->tree_on_one_gpu)
 		bus = weft_nccl_single(bus * 0.85);
 	return bus / 2;
-}
-
-static double collnet_direct_gb(const struct weft_nccl_model *m,
-				enum weft_collective c,
-				enum weft_nccl_protocol p)
-{
-	const struct weft_nccl_channels *channels = &m->graph->collnet;
-	const double intra = channels->intra_bytes_per_s / GB;
-	const double inter = channels->inter_bytes_per_s / GB;
-	/* GPUs that share a NIC; the loss is half of what sharing alone says.
-	 */
-	double crowd = m->ranks_per_node / channels->n_channels;
-	double far;
-
-	if (p != WEFT_NCCL_SIMPLE)
-		return 0;
-	if (c == WEFT_ALL_REDUCE) {
-		crowd -= (crowd - 1) / 2;
-		return weft_nccl_single(channels->n_channels * intra / crowd *
-					(m->graph->compute_capability >= 90
-						 ? 0.85
-						 : 1)) /
-		       2;
-	}
-	if (!gathers(c) || !since(m, 20) || (m->n_nodes > 1 && !has_heads(m)))
-		return 0;
-	if (since(m, 27))
-		return weft_nccl_single(m->ranks_per_node *
-					fmin(intra, inter * 0.9));
-	/* Between one and eight GPUs the loss was interpolated. */
-	far = (m->ranks_per_node - 1) / 7;
-	return weft_nccl_single(m->ranks_per_node * intra *
-				(far * 0.85 + (1 - far) * 0.95));
-}
-
-static double collnet_chain_gb(const struct weft_nccl_model *m,
-			       enum weft_collective c,
-			       enum weft_nccl_protocol p)
-{
-	const struct weft_nccl_channels *channels = &m->graph->collnet;
-
-	if (c != WEFT_ALL_REDUCE || p != WEFT_NCCL_SIMPLE)
-		return 0;
-	return weft_nccl_single(channels->n_channels *
-				channels->intra_bytes_per_s / GB) /
-	       2;
 }
 
 /* Multicast of 2.28 and newer: one channel is lost to control, both halves of
@@ -218,8 +163,6 @@ static double nvls_any_gb(const struct weft_nccl_model *m,
 		return 0;
 	if (c != WEFT_ALL_REDUCE && (tree || !gathers(c) || !since(m, 19)))
 		return 0;
-	if (gathers(c) && m->n_nodes > 1 && since(m, 27) && !has_heads(m))
-		return 0;
 	if (since(m, 28))
 		return nvls_efficient_gb(m, c, tree);
 	if (since(m, 19))
@@ -232,9 +175,7 @@ static double nvls_gb(const struct weft_nccl_model *m, enum weft_collective c,
 		      enum weft_nccl_protocol p)
 {
 	/* Between nodes NVLS has only CollNet to go on with. */
-	if (m->n_nodes > 1 && m->graph->collnet.n_channels == 0)
-		return 0;
-	return nvls_any_gb(m, c, p, false);
+	return m->n_nodes > 1 ? 0 : nvls_any_gb(m, c, p, false);
 }
 
 static double nvls_tree_gb(const struct weft_nccl_model *m,
@@ -267,30 +208,26 @@ static double net_us(const struct weft_nccl_model *m,
 	       m->graph->net_latency_s / US * (p == WEFT_NCCL_SIMPLE ? 2 : 1);
 }
 
-/* A rooted collective streams along the ring: where all channels run alike only
- * one hop shows, else a chunk waits at each. */
-static double rooted_us(const struct weft_nccl_model *m, enum weft_collective c,
+/* A rooted collective streams along the ring: as all channels run alike, only
+ * one hop shows. */
+static double rooted_us(const struct weft_nccl_model *m,
 			enum weft_nccl_protocol p)
 {
 	const enum weft_nccl_wire wire =
-		m->n_nodes == 1 ? m->inside : WEFT_WIRE_NET;
+		m->n_nodes == 1 ? WEFT_WIRE_NVLINK : WEFT_WIRE_NET;
 
-	if (!m->graph->rings_alternate)
-		return m->k.hop_us[wire][WEFT_NCCL_RING][p];
-	return ring_steps(m, c) *
-	       m->k.hop_us[wire][p == WEFT_NCCL_SIMPLE ? WEFT_NCCL_TREE
-						       : WEFT_NCCL_RING][p];
+	return m->k.hop_us[wire][WEFT_NCCL_RING][p];
 }
 
 static double ring_us(const struct weft_nccl_model *m, enum weft_collective c,
 		      enum weft_nccl_protocol p)
 {
 	const uint32_t passes = c == WEFT_ALL_REDUCE ? 2 : 1;
-	double inside = m->k.hop_us[m->inside][WEFT_NCCL_RING][p];
+	double inside = m->k.hop_us[WEFT_WIRE_NVLINK][WEFT_NCCL_RING][p];
 	uint32_t far = passes * (m->n_nodes - 1);
 
 	if (!gathers(c) && c != WEFT_ALL_REDUCE)
-		return rooted_us(m, c, p);
+		return rooted_us(m, p);
 	if (m->n_nodes > 1) {
 		/* A proxy posts each step to the NIC meanwhile. */
 		inside = fmax(inside, (m->graph->cpu == WEFT_CPU_AMD ? 2 : 1) *
@@ -307,44 +244,16 @@ static double tree_us(const struct weft_nccl_model *m, enum weft_collective c,
 		      enum weft_nccl_protocol p)
 {
 	(void)c;
-	return 2 * (m->others_here * m->k.hop_us[m->inside][WEFT_NCCL_TREE][p] +
+	return 2 * (m->others_here *
+			    m->k.hop_us[WEFT_WIRE_NVLINK][WEFT_NCCL_TREE][p] +
 		    log2_floor(m->n_nodes) * net_us(m, WEFT_NCCL_TREE, p));
-}
-
-static double collnet_direct_us(const struct weft_nccl_model *m,
-				enum weft_collective c,
-				enum weft_nccl_protocol p)
-{
-	const double hop = m->k.hop_us[m->inside][WEFT_NCCL_COLLNET_DIRECT][p];
-
-	(void)c;
-	return 2 * ((m->others_here > 0 ? hop : 0) +
-		    m->others_here * m->k.arity_us) +
-	       net_us(m, WEFT_NCCL_COLLNET_DIRECT, p);
-}
-
-static double collnet_chain_us(const struct weft_nccl_model *m,
-			       enum weft_collective c,
-			       enum weft_nccl_protocol p)
-{
-	(void)c;
-	return 2 * m->others_here *
-		       m->k.hop_us[m->inside][WEFT_NCCL_COLLNET_CHAIN][p] +
-	       net_us(m, WEFT_NCCL_COLLNET_CHAIN, p);
 }
 
 static double nvls_us(const struct weft_nccl_model *m, enum weft_collective c,
 		      enum weft_nccl_protocol p)
 {
-	const double inside = m->k.hop_us[m->inside][WEFT_NCCL_NVLS][p];
-
 	(void)c;
-	if (m->n_nodes == 1)
-		return inside;
-	/* 2.18 left the plugin's latency out. */
-	return inside +
-	       (since(m, 19) ? net_us(m, WEFT_NCCL_NVLS, p)
-			     : m->k.hop_us[WEFT_WIRE_NET][WEFT_NCCL_NVLS][p]);
+	return m->k.hop_us[WEFT_WIRE_NVLINK][WEFT_NCCL_NVLS][p];
 }
 
 static double nvls_tree_us(const struct weft_nccl_model *m,
@@ -354,7 +263,7 @@ static double nvls_tree_us(const struct weft_nccl_model *m,
 	if (!since(m, 19))
 		return 2 * (m->n_nodes - 1) *
 		       m->k.hop_us[WEFT_WIRE_NET][WEFT_NCCL_NVLS_TREE][p];
-	return m->k.hop_us[m->inside][WEFT_NCCL_NVLS_TREE][p] +
+	return m->k.hop_us[WEFT_WIRE_NVLINK][WEFT_NCCL_NVLS_TREE][p] +
 	       2 * log2_floor(m->n_nodes) * net_us(m, WEFT_NCCL_NVLS_TREE, p);
 }
 
@@ -375,8 +284,6 @@ static const struct {
 } formulas[WEFT_N_NCCL_ALGORITHMS] = {
 	[WEFT_NCCL_TREE] = {tree_gb, tree_us},
 	[WEFT_NCCL_RING] = {ring_gb, ring_us},
-	[WEFT_NCCL_COLLNET_DIRECT] = {collnet_direct_gb, collnet_direct_us},
-	[WEFT_NCCL_COLLNET_CHAIN] = {collnet_chain_gb, collnet_chain_us},
 	[WEFT_NCCL_NVLS] = {nvls_gb, nvls_us},
 	[WEFT_NCCL_NVLS_TREE] = {nvls_tree_gb, nvls_tree_us},
 	[WEFT_NCCL_PAT] = {pat_gb, pat_us},
@@ -384,35 +291,14 @@ static const struct {
 
 /* ---- which pairs are used at all ---- */
 
-/* LL128 relies on 128-byte stores arriving whole, which NVLink and most PCIe
- * paths give. */
+/* LL128 relies on 128-byte stores arriving whole. */
 static bool has_ll128(const struct weft_nccl_model *m)
 {
-	const struct weft_nccl_graph *g = m->graph;
-	const uint32_t cc = g->compute_capability;
-	const bool alike = cc == g->max_compute_capability;
+	const uint32_t cc = m->graph->compute_capability;
 	const bool known = cc == 70 || cc == 80 || cc == 90 ||
 			   (since(m, 25) && (cc == 100 || cc == 120));
 
-	return g->inter_path <= (cc >= 90 ? WEFT_PATH_PXN : WEFT_PATH_PXB) &&
-	       g->intra_path <= WEFT_PATH_NVB &&
-	       (alike || (since(m, 30) && cc >= 90)) &&
-	       (since(m, 27) ? cc >= 70 : known);
-}
-
-static bool enabled(const struct weft_nccl_model *m, enum weft_nccl_algorithm a,
-		    enum weft_nccl_protocol p)
-{
-	const bool collnet =
-		a == WEFT_NCCL_COLLNET_DIRECT || a == WEFT_NCCL_COLLNET_CHAIN;
-
-	if (p == WEFT_NCCL_LL128 && !has_ll128(m))
-		return false;
-	/* A head speaks to seven others at most. */
-	if (collnet &&
-	    (m->graph->collnet.n_channels == 0 || m->others_here > 7))
-		return false;
-	return a != WEFT_NCCL_COLLNET_DIRECT || !m->graph->without_nvswitch;
+	return !m->graph->torn_stores && (since(m, 27) ? cc >= 70 : known);
 }
 
 struct weft_nccl_line weft_nccl_model_line(const struct weft_nccl_model *m,
@@ -422,7 +308,7 @@ struct weft_nccl_line weft_nccl_model_line(const struct weft_nccl_model *m,
 {
 	struct weft_nccl_line line = {0};
 
-	if (!enabled(m, a, p))
+	if (p == WEFT_NCCL_LL128 && !has_ll128(m))
 		return line;
 	line.rate_bytes_per_s =
 		weft_nccl_single(formulas[a].rate_gb(m, c, p)) * GB;
@@ -447,7 +333,6 @@ static enum weft_nccl_generation generation_of(uint32_t version, uint32_t cc)
 void weft_nccl_model_build(const struct weft_nccl_graph *graph,
 			   struct weft_nccl_model *m)
 {
-	bool amd;
 	uint32_t row;
 
 	*m = (struct weft_nccl_model){
@@ -460,19 +345,10 @@ void weft_nccl_model_build(const struct weft_nccl_graph *graph,
 		.generation = generation_of(graph->version,
 					    graph->compute_capability),
 		.span = graph->n_nodes <= 2 ? graph->n_nodes - 1 : 2,
-		.inside = graph->intra_path <= WEFT_PATH_NVL ? WEFT_WIRE_NVLINK
-							     : WEFT_WIRE_PCI,
 	};
 	weft_nccl_constants(graph->version, &m->k);
-	/* POWER's tree is not worse than its ring. */
-	if (graph->cpu == WEFT_CPU_POWER)
-		m->k.hop_us[WEFT_WIRE_PCI][WEFT_NCCL_TREE][WEFT_NCCL_SIMPLE] =
-			m->k.hop_us[WEFT_WIRE_PCI][WEFT_NCCL_RING]
-				   [WEFT_NCCL_SIMPLE];
 	/* LL goes through the host's memory once it leaves the node. */
-	amd = graph->cpu == WEFT_CPU_AMD ||
-	      (graph->cpu == WEFT_CPU_MIXED && since(m, 24));
-	row = amd ? WEFT_AMPERE : WEFT_VOLTA;
+	row = graph->cpu == WEFT_CPU_AMD ? WEFT_AMPERE : WEFT_VOLTA;
 	m->ll_limit_gb =
 		m->k.ll_gb[m->n_nodes == 1 ? m->generation : row][m->span];
 }

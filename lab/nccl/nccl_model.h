@@ -10,12 +10,7 @@
 
 #include "lab/nccl/nccl.h"
 
-enum weft_nccl_wire {
-	WEFT_WIRE_NVLINK,
-	WEFT_WIRE_PCI,
-	WEFT_WIRE_NET,
-	WEFT_N_WIRES
-};
+enum weft_nccl_wire { WEFT_WIRE_NVLINK, WEFT_WIRE_NET, WEFT_N_WIRES };
 
 enum weft_nccl_generation {
 	WEFT_VOLTA,
@@ -48,7 +43,6 @@ struct weft_nccl_constants {
 	/* Part of the NVLink rate that multicast reaches. */
 	double nvls_efficiency[WEFT_N_GENERATIONS];
 	double pat_efficiency; /* 0: the release has no PAT */
-	double arity_us;       /* of each further local GPU of CollNetDirect */
 };
 
 /* Factor on a tree's bandwidth at 64 B * 2^k, measured by NCCL's authors. */
@@ -67,8 +61,7 @@ struct weft_nccl_model {
 	uint32_t others_here;  /* further ranks of a node, as whole ones */
 	double ranks_per_node; /* need not be whole */
 	enum weft_nccl_generation generation;
-	uint32_t span;		    /* column of the tables */
-	enum weft_nccl_wire inside; /* a node */
+	uint32_t span; /* column of the tables */
 	double ll_limit_gb;
 };
 

@@ -21,25 +21,13 @@ static const struct weft_nccl_constants newest = {
 		[WEFT_WIRE_NVLINK] = {
 			[WEFT_NCCL_TREE]           = { 0.6, 1.25,  4.0 },
 			[WEFT_NCCL_RING]           = { 0.6, 1.9,   3.4 },
-			[WEFT_NCCL_COLLNET_DIRECT] = { 0,   0,     3.7 },
-			[WEFT_NCCL_COLLNET_CHAIN]  = { 0,   0,     2.8 },
 			[WEFT_NCCL_NVLS]           = { 0,   0,    25   },
 			[WEFT_NCCL_NVLS_TREE]      = { 0,   0,    25   },
-			[WEFT_NCCL_PAT]            = { 0,   0,     4.0 },
-		},
-		[WEFT_WIRE_PCI] = {
-			[WEFT_NCCL_TREE]           = { 1.0, 1.9,   4.0 },
-			[WEFT_NCCL_RING]           = { 1.0, 2.5,   5.7 },
-			[WEFT_NCCL_COLLNET_DIRECT] = { 0,   0,     3.7 },
-			[WEFT_NCCL_COLLNET_CHAIN]  = { 0,   0,     2.8 },
 			[WEFT_NCCL_PAT]            = { 0,   0,     4.0 },
 		},
 		[WEFT_WIRE_NET] = {
 			[WEFT_NCCL_TREE]           = { 5.0, 8.5,  14   },
 			[WEFT_NCCL_RING]           = { 2.7, 4.0,  14   },
-			[WEFT_NCCL_COLLNET_DIRECT] = { 0,   0,    31   },
-			[WEFT_NCCL_COLLNET_CHAIN]  = { 0,   0,    30   },
-			[WEFT_NCCL_NVLS]           = { 0,   0,    18   },
 			[WEFT_NCCL_NVLS_TREE]      = { 0,   0,    20.9 },
 			[WEFT_NCCL_PAT]            = { 0,   0,    14   },
 		},
@@ -80,7 +68,6 @@ static const struct weft_nccl_constants newest = {
 		[WEFT_BLACKWELL] = 0.74,
 	},
 	.pat_efficiency = 0.75,
-	.arity_us = 0.4,
 };
 
 const double weft_nccl_correction[WEFT_N_NCCL_PROTOCOLS]
@@ -128,7 +115,6 @@ static const struct {
 	{ WEFT_NCCL_VERSION(2, 23), CELL(pat_efficiency), 0 },
 	{ WEFT_NCCL_VERSION(2, 23), BASE(TREE, SIMPLE), 0 },
 	{ WEFT_NCCL_VERSION(2, 23), HOP(NVLINK, TREE, SIMPLE), 28 },
-	{ WEFT_NCCL_VERSION(2, 23), HOP(PCI, TREE, SIMPLE), 28 },
 	{ WEFT_NCCL_VERSION(2, 23), HOP(NET, TREE, SIMPLE), 28 },
 
 	{ WEFT_NCCL_VERSION(2, 21), CELL(ll_gb[WEFT_HOPPER][0]), 87.7 },
@@ -138,25 +124,13 @@ static const struct {
 	{ WEFT_NCCL_VERSION(2, 21), HOP(NVLINK, NVLS_TREE, SIMPLE), 23 },
 
 	/* NVLS took its whole latency from the start, none from hops. */
-	{ WEFT_NCCL_VERSION(2, 19), BASE(COLLNET_DIRECT, LL), 6.8 },
-	{ WEFT_NCCL_VERSION(2, 19), BASE(COLLNET_DIRECT, LL128), 14 },
-	{ WEFT_NCCL_VERSION(2, 19), BASE(COLLNET_CHAIN, LL), 6.8 },
-	{ WEFT_NCCL_VERSION(2, 19), BASE(COLLNET_CHAIN, LL128), 14 },
 	{ WEFT_NCCL_VERSION(2, 19), BASE(NVLS, SIMPLE), 23 },
 	{ WEFT_NCCL_VERSION(2, 19), BASE(NVLS_TREE, SIMPLE), 23 },
 	{ WEFT_NCCL_VERSION(2, 19), HOP(NVLINK, TREE, SIMPLE), 4 },
-	{ WEFT_NCCL_VERSION(2, 19), HOP(PCI, TREE, SIMPLE), 6 },
 	{ WEFT_NCCL_VERSION(2, 19), HOP(NET, TREE, SIMPLE), 14 },
 	{ WEFT_NCCL_VERSION(2, 19), HOP(NVLINK, NVLS, SIMPLE), 0 },
 	{ WEFT_NCCL_VERSION(2, 19), HOP(NVLINK, NVLS_TREE, SIMPLE), 0 },
 	{ WEFT_NCCL_VERSION(2, 19), HOP(NET, NVLS_TREE, SIMPLE), 19 },
-	{ WEFT_NCCL_VERSION(2, 19), HOP(NVLINK, COLLNET_DIRECT, SIMPLE), 8 },
-	{ WEFT_NCCL_VERSION(2, 19), HOP(PCI, COLLNET_DIRECT, SIMPLE), 8 },
-	{ WEFT_NCCL_VERSION(2, 19), HOP(NET, COLLNET_DIRECT, SIMPLE), 10.7 },
-	{ WEFT_NCCL_VERSION(2, 19), HOP(NVLINK, COLLNET_CHAIN, SIMPLE), 4.75 },
-	{ WEFT_NCCL_VERSION(2, 19), HOP(PCI, COLLNET_CHAIN, SIMPLE), 8 },
-	{ WEFT_NCCL_VERSION(2, 19), HOP(NET, COLLNET_CHAIN, SIMPLE), 14 },
-	{ WEFT_NCCL_VERSION(2, 19), CELL(arity_us), 0.5 },
 };
 /* clang-format on */
 

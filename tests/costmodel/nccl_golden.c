@@ -80,11 +80,10 @@ static struct weft_nccl_graph graph_of(const struct csv *csv, uint32_t row)
 		.ring = channels_of(csv, row, "ring"),
 		.tree = channels_of(csv, row, "tree"),
 		.nvls = channels_of(csv, row, "nvls"),
-		.intra_path = WEFT_PATH_NVL,
-		.inter_path = (enum weft_nccl_path)table_number(
-			csv, row, "typeInter_path"),
 		.net_latency_s = table_number(csv, row, "latencyInter_us") * US,
 		.tree_on_one_gpu = table_number(csv, row, "tree_pattern") > 2,
+		/* beyond several PCIe switches */
+		.torn_stores = table_number(csv, row, "typeInter_path") > 5,
 	};
 }
 
