@@ -233,26 +233,6 @@ static double link_expect(const struct weft_hashed_link *link, double *most_s)
 	return sum;
 }
 
-double weft_routing_link_s(const struct weft_hashed_link *link)
-{
-	double most_s;
-
-	return link_expect(link, &most_s);
-}
-
-double weft_routing_fullest(uint32_t n_flows, uint32_t n_uplinks,
-			    uint32_t n_draws)
-{
-	const struct weft_hashed_link link = {
-		.pooled_s = 1,
-		.n_flows = n_flows,
-		.n_uplinks = n_uplinks,
-		.n_draws = n_draws,
-	};
-
-	return weft_routing_link_s(&link);
-}
-
 /* Links from `first` on that are alike, as one; returns how many. */
 static uint32_t run_take(const struct weft_hashed_link *links, uint32_t first,
 			 uint32_t n, struct weft_hashed_link *run)

@@ -26,14 +26,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Expected load of the fullest of n_uplinks equal uplinks over their mean, when
- * n_flows equal flows are put on them at random, independently and uniformly;
- * the largest of n_draws independent such sets.  At least 1, at most n_uplinks;
- * 1 where n_flows, n_uplinks or n_draws is 0.  1 to 50 microseconds;
- * thread-safe. */
-double weft_routing_fullest(uint32_t n_flows, uint32_t n_uplinks,
-			    uint32_t n_draws);
-
 /* Links above one domain, or above several that are alike. */
 struct weft_hashed_link {
 	double pooled_s;    /* of the domain's load, spread evenly: its bytes
@@ -53,16 +45,13 @@ struct weft_hashed_link {
 			     * the choice of a spine then sets both */
 };
 
-/* Expected seconds of the fullest of these uplinks, at least floor_s:
- *	E max(floor_s, pooled_s x fullest load / mean load)
- * pooled_s and floor_s finite and >= 0; with n_flows, n_uplinks or n_draws 0
- * the larger of both. */
-double weft_routing_link_s(const struct weft_hashed_link *link);
-
-/* The same of n links that are not alike: the expected largest over all of
- * them, taken as independent; 0 for n = 0.  Neighbours in the list with the
- * same figures are taken together, and links that cannot matter are passed
- * over.  O(n) times some microseconds; keeps nothing. */
+/* Expected seconds of the slowest of n links, taken as independent; 0 for n =
+ *0. Of one, where n_flows equal flows are put on n_uplinks equal uplinks at
+ *random and uniformly, n_draws times: E max(floor_s, pooled_s x fullest load /
+ *mean load) pooled_s and floor_s finite and >= 0; with n_flows, n_uplinks or
+ *n_draws 0 the larger of both.  Neighbours in the list with the same figures
+ *are taken together, and links that cannot matter are passed over.  O(n) times
+ *1 to 50 microseconds; keeps nothing. */
 double weft_routing_links_s(const struct weft_hashed_link *links, uint32_t n);
 
 /* Whether flows above this domain are put on one of several uplinks each: the

@@ -78,20 +78,31 @@ static struct mean link_throw(uint64_t *seed,
 	return m;
 }
 
+/* Load of the fullest uplink over their mean. */
+static double fullest(uint32_t n_flows, uint32_t n_uplinks, uint32_t n_draws)
+{
+	const struct weft_hashed_link link = {
+		.pooled_s = 1,
+		.n_flows = n_flows,
+		.n_uplinks = n_uplinks,
+		.n_draws = n_draws,
+	};
+
+	return weft_routing_links_s(&link, 1);
+}
+
 static void few_flows_are_as_counted_by_hand(void **state)
 {
 	(void)state;
-	assert_close(weft_routing_fullest(1, 8, 1), 8, 1e-12);
+	assert_close(fullest(1, 8, 1), 8, 1e-12);
 	/* two on one of two with chance 1/2 */
-	assert_close(weft_routing_fullest(2, 2, 1), 1.5, 1e-12);
+	assert_close(fullest(2, 2, 1), 1.5, 1e-12);
 	/* 1 with 6/27, 2 with 18/27, 3 with 3/27 */
-	assert_close(weft_routing_fullest(3, 3, 1), 51.0 / 27, 1e-12);
+	assert_close(fullest(3, 3, 1), 51.0 / 27, 1e-12);
 	/* no pair with (7 6 5) / 8^3, else 2 but for 8/8^4 + ...: 4 on 8 */
-	assert_close(weft_routing_fullest(2, 8, 1), (7.0 / 8 + 2.0 / 8) * 4,
-		     1e-12);
+	assert_close(fullest(2, 8, 1), (7.0 / 8 + 2.0 / 8) * 4, 1e-12);
 	/* two draws: both without a pair, or not */
-	assert_close(weft_routing_fullest(2, 8, 2),
-		     (49.0 / 64 + 2 * 15.0 / 64) * 4, 1e-12);
+	assert_close(fullest(2, 8, 2), (49.0 / 64 + 2 * 15.0 / 64) * 4, 1e-12);
 }
 
 static void without_a_choice_nothing_is_lost(void **state)
@@ -100,17 +111,17 @@ static void without_a_choice_nothing_is_lost(void **state)
 		.pooled_s = 2, .n_flows = 5, .n_uplinks = 1, .n_draws = 9};
 
 	(void)state;
-	assert_close(weft_routing_fullest(0, 8, 1), 1, 0);
-	assert_close(weft_routing_fullest(8, 0, 1), 1, 0);
-	assert_close(weft_routing_fullest(8, 1, 1), 1, 0);
-	assert_close(weft_routing_fullest(8, 8, 0), 1, 0);
-	assert_close(weft_routing_link_s(&link), 2, 0);
+	assert_close(fullest(0, 8, 1), 1, 0);
+	assert_close(fullest(8, 0, 1), 1, 0);
+	assert_close(fullest(8, 1, 1), 1, 0);
+	assert_close(fullest(8, 8, 0), 1, 0);
+	assert_close(weft_routing_links_s(&link, 1), 2, 0);
 	link.floor_s = 3;
-	assert_close(weft_routing_link_s(&link), 3, 0);
+	assert_close(weft_routing_links_s(&link, 1), 3, 0);
 	/* all flows on one of four uplinks are no slower than their NICs */
 	link.n_uplinks = 4;
 	link.floor_s = 8;
-	assert_close(weft_routing_link_s(&link), 8, 0);
+	assert_close(weft_routing_links_s(&link, 1), 8, 0);
 	assert_close(weft_routing_links_s(NULL, 0), 0, 0);
 }
 
@@ -131,8 +142,8 @@ static void the_fullest_is_that_of_monte_carlo(void **state)
 			.n_flows = flows[i / N_OF(uplinks) % N_OF(flows)],
 			.n_draws = draws[i / N_OF(uplinks) / N_OF(flows)],
 		};
-		double got = weft_routing_fullest(link.n_flows, link.n_uplinks,
-						  link.n_draws);
+		double got =
+			fullest(link.n_flows, link.n_uplinks, link.n_draws);
 		struct mean m = link_throw(&seed, &link, 0.002);
 		double off = fabs(got / mean_of(&m) - 1);
 
@@ -161,7 +172,7 @@ static void nics_leave_room_that_hashing_fills_first(void **state)
 	for (size_t i = 0; i < N_OF(links); i++) {
 		struct mean m = link_throw(&seed, &links[i], 0.001);
 
-		assert_close(weft_routing_link_s(&links[i]), mean_of(&m),
+		assert_close(weft_routing_links_s(&links[i], 1), mean_of(&m),
 			     0.002 + 4 * error_of(&m) / mean_of(&m));
 	}
 }
@@ -205,15 +216,15 @@ static void links_alike_are_draws_of_one(void **state)
 		links[i] = one;
 	one.n_draws = 12;
 	assert_close(weft_routing_links_s(links, N_OF(links)),
-		     weft_routing_link_s(&one), 1e-12);
+		     weft_routing_links_s(&one, 1), 1e-12);
 	/* a light one changes nothing, a heavy one is all that counts */
 	links[5].pooled_s = 0.1;
 	one.n_draws = 10;
 	assert_close(weft_routing_links_s(links, N_OF(links)),
-		     weft_routing_link_s(&one), 2e-3);
+		     weft_routing_links_s(&one, 1), 2e-3);
 	links[5].pooled_s = 300;
 	assert_close(weft_routing_links_s(links, N_OF(links)),
-		     weft_routing_link_s(&links[5]), 2e-3);
+		     weft_routing_links_s(&links[5], 1), 2e-3);
 }
 
 static void more_flows_lose_less_and_more_draws_more(void **state)
@@ -223,10 +234,10 @@ static void more_flows_lose_less_and_more_draws_more(void **state)
 		double before = k;
 
 		for (uint32_t f = k; f < 3000000; f *= 4) {
-			double now = weft_routing_fullest(f, k, 1);
+			double now = fullest(f, k, 1);
 
 			assert_true(now >= 1 && now <= before);
-			assert_true(weft_routing_fullest(f, k, 2) > now);
+			assert_true(fullest(f, k, 2) > now);
 			before = now;
 		}
 	}
@@ -294,7 +305,7 @@ static void slow_downs_are_those_of_simgrid(void **state)
 				.n_uplinks = k,
 				.n_draws = p->draws,
 			};
-			double got = weft_routing_link_s(&link);
+			double got = weft_routing_links_s(&link, 1);
 			double off = fabs(got / p->slow[c] - 1);
 			struct mean m = link_throw(&seed, &link, 0.005);
 			double error =
