@@ -41,7 +41,8 @@ struct builder {
 	struct schedule_groups groups;
 	struct run *runs;
 	uint32_t n_runs;
-	double b, s, h, e, m; /* as in volume.h; s: tokens of one cp rank, m:
+	double b, s, h, e, m; /* sequences of a micro-batch, tokens of a cp
+			       * rank, hidden width, bytes of an element,
 			       * micro-batches */
 	struct weft_error *err;
 	bool failed; /* out of memory; err says so */

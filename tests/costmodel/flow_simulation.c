@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* flow_simulation.c - cost.h and volume.h against simulated flows */
+/* flow_simulation.c - cost.h and collective.h against simulated flows */
 #include "costmodel/traffic/collective.h"
 #include "tests/costmodel/random.h"
 #include "tests/costmodel/simulation.h"
