@@ -403,25 +403,35 @@ static double others_s(void)
 	       clock_of(CLOCK_THREAD_CPUTIME_ID);
 }
 
-/* With thousands of jobs, which change all the time. */
-static void write_long(const struct weft_status_writer_options *options)
+/* Thousands of jobs change for a second. */
+static void expect_rests(void)
 {
-	struct weft_status_writer *writer;
-	double start_s, before_s, took_s;
+	double before_s = others_s(), start_s = clock_of(CLOCK_MONOTONIC);
+	double took_s;
 
-	for (uint32_t id = 1; id <= 2000; id++)
-		weft_status_job(&shown,
-				&(struct weft_status_job){.job_id = id});
-	before_s = others_s();
-	start_s = clock_of(CLOCK_MONOTONIC);
-	writer = weft_status_writer_start(options, NULL);
-	assert_non_null(writer);
 	do {
 		shown.n_changes++;
 		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 		took_s = clock_of(CLOCK_MONOTONIC) - start_s;
 	} while (took_s < 1);
 	assert_true(others_s() - before_s < 0.2 * took_s);
+}
+
+static void make_long(void)
+{
+	for (uint32_t id = 1; id <= 2000; id++)
+		weft_status_job(&shown,
+				&(struct weft_status_job){.job_id = id});
+}
+
+static void write_long(const struct weft_status_writer_options *options)
+{
+	struct weft_status_writer *writer;
+
+	make_long();
+	writer = weft_status_writer_start(options, NULL);
+	assert_non_null(writer);
+	expect_rests();
 	weft_status_writer_stop(writer);
 }
 
@@ -553,6 +563,30 @@ static void a_long_file_that_fails_is_written_less_often(void **state)
 	assert_int_not_equal(access(path, F_OK), 0);
 }
 
+/* PrivateData is switched on meanwhile: the old file is closed at once. */
+static void one_that_fails_to_become_private_rests(void **state)
+{
+	const struct weft_status_writer_options options = every_ms();
+	struct weft_status_writer *writer;
+	struct rlimit before, small;
+
+	(void)state;
+	make_long();
+	writer = weft_status_writer_start(&options, NULL);
+	assert_non_null(writer);
+	assert_true(mode_becomes(0644));
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+	small = before;
+	small.rlim_cur = 1000;
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+	weft_status_writer_keep_private(writer, true);
+	assert_true(mode_becomes(0600));
+	expect_rests();
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+	weft_status_writer_stop(writer);
+}
+
 /* In one step, as monitoring does. */
 static void write_health(const char *text)
 {
@@ -659,6 +693,7 @@ int main(void)
 		CASE(a_recount_is_not_made_at_the_wish_of_anybody),
 		CASE(trouble_with_the_file_is_told_once),
 		CASE(a_long_file_that_fails_is_written_less_often),
+		CASE(one_that_fails_to_become_private_rests),
 		CASE(health_is_read_whenever_its_file_changes),
 	};
 

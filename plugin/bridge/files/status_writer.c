@@ -50,10 +50,10 @@ struct weft_status_writer {
 	atomic_bool wants_recount;
 	struct weft_health *_Atomic health; /* read, and not taken yet */
 	/* the thread's own */
-	bool written, complained, records_complained, looked;
-	bool written_private;	     /* what was written last, */
-	uint64_t version;	     /* its version, */
-	double tried_s;		     /* when, or when that failed, */
+	bool complained, records_complained, looked;
+	uint64_t version;	     /* of what was written last, */
+	bool tried_private;	     /* how it was to be written last, */
+	double tried_s;		     /* when, also where that failed, */
 	double took_s;		     /* and how long that kept a processor */
 	struct identity health_file; /* that was looked into last */
 };
@@ -81,9 +81,8 @@ static bool is_due(const struct weft_status_writer *writer, uint64_t version,
 {
 	double age_s = now_s - writer->tried_s;
 
-	if (writer->written && is_private != writer->written_private)
-		return true;
-	if (!writer->tried_s || age_s >= LIFE_SIGN_S)
+	if (!writer->tried_s || age_s >= LIFE_SIGN_S ||
+	    is_private != writer->tried_private)
 		return true;
 	return (writer->complained || version != writer->version) &&
 	       age_s >= writer->took_s / WRITE_SHARE;
@@ -108,15 +107,13 @@ static void keep_status(struct weft_status_writer *writer,
 				    writer->counters, wall_clock_s(), &place,
 				    &err) < 0;
 	writer->tried_s = now_s;
+	writer->tried_private = place.is_private;
 	writer->took_s = weft_worked_s() - worked_s;
 	if (failed && !writer->complained)
 		tell(writer, worker, &err);
 	writer->complained = failed;
-	if (failed)
-		return;
-	writer->written = true;
-	writer->written_private = place.is_private;
-	writer->version = version;
+	if (!failed)
+		writer->version = version;
 }
 
 static void keep_records(struct weft_status_writer *writer,
