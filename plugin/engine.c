@@ -233,14 +233,18 @@ bool weft_engine_hurried(void)
 	       weft_deadline_left() < weft_engine.granted_s / 2;
 }
 
-void weft_engine_charge(uint32_t uid, double spent_s)
+static void tell_rationed(uint32_t uid)
 {
-	if (weft_grant_charge(weft_engine.settings->budget_s,
-			      weft_engine.granted_s, uid, spent_s,
+	info("weft: plans for the jobs of uid %u take more than %g%% of the "
+	     "time: they get %g%% of the budget",
+	     uid, 100 * WEFT_RATION_SHARE, 100 * WEFT_RATION_PART);
+}
+
+void weft_engine_started(uint32_t uid, double spent_s)
+{
+	if (weft_start_charge(weft_engine.settings->budget_s, uid, spent_s,
 			      weft_clock_s()))
-		info("weft: plans for the jobs of uid %u take more than %g%% "
-		     "of the time: they get %g%% of the budget",
-		     uid, 100 * WEFT_RATION_SHARE, 100 * WEFT_RATION_PART);
+		tell_rationed(uid);
 }
 
 void weft_engine_leave(uint32_t uid)
@@ -251,7 +255,10 @@ void weft_engine_leave(uint32_t uid)
 	if (!weft_deadline())
 		return;
 	weft_deadline_set(0);
-	weft_engine_charge(uid, spent_s);
+	if (weft_grant_charge(weft_engine.settings->budget_s,
+			      weft_engine.granted_s, uid, spent_s,
+			      weft_clock_s()))
+		tell_rationed(uid);
 }
 
 bool weft_engine_begin(void)

@@ -42,9 +42,8 @@ bool weft_engine_on(void);
 void weft_engine_enter(uint32_t uid);
 void weft_engine_leave(uint32_t uid);
 
-/* What else was done for a job of uid's, under Slurm's locks, has taken
- * spent_s. */
-void weft_engine_charge(uint32_t uid, double spent_s);
+/* What is done when uid's job starts has taken spent_s, under Slurm's locks. */
+void weft_engine_started(uint32_t uid, double spent_s);
 
 /* Whether more than half of what was granted is gone: a search may have been
  * cut short, and has proved nothing. */

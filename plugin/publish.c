@@ -12,6 +12,7 @@
 #include "plugin/bridge/gain.h"
 #include "plugin/bridge/launch/ranks.h"
 #include "plugin/bridge/launch/spec_text.h"
+#include "plugin/bridge/watchdog.h"
 #include "plugin/engine.h"
 #include "plugin/job_record.h"
 #include "plugin/jobs_load.h"
@@ -25,11 +26,14 @@ static struct weft_decision last;
 static uint32_t begun;
 
 /* For what is done when a job starts: what its question left, and no more than
- * that had. */
+ * that had, or than starts have. */
 static double rest_s(void)
 {
-	return fmin(weft_decision_rest(&last, weft_engine.settings->budget_s),
-		    weft_engine.granted_s);
+	double budget_s = weft_engine.settings->budget_s;
+
+	return fmin(weft_decision_rest(&last, budget_s),
+		    weft_start_grant_s(budget_s, weft_engine.granted_s,
+				       weft_clock_s()));
 }
 
 void weft_publish_decided(struct weft_decision *decision)
@@ -343,5 +347,5 @@ void weft_publish_started(job_record_t *job)
 				       account.n_gpus);
 	weft_deadline_set(0);
 	free(account.where);
-	weft_engine_charge(job->user_id, weft_worked_s() - start_s);
+	weft_engine_started(job->user_id, weft_worked_s() - start_s);
 }
