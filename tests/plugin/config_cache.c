@@ -5,10 +5,12 @@
 #include "tests/lib/check.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 static const char fabric_text[] = "weft: fabric/1\n"
@@ -179,6 +181,60 @@ static void a_folder_that_is_not_ours_is_left_alone(void **state)
 	assert_int_equal(access(path_of("other/0"), F_OK), 0);
 }
 
+static void folder_make(const char *name, time_t changed)
+{
+	char path[512];
+	const struct timespec times[] = {{.tv_sec = changed},
+					 {.tv_sec = changed}};
+
+	assert_int_equal(mkdir(path_of(name), 0700), 0);
+	snprintf(path, sizeof(path), "%s/0", path_of(name));
+	test_write_file(path, "half");
+	assert_int_equal(utimensat(AT_FDCWD, path_of(name), times, 0), 0);
+}
+
+/* slurmctld was killed while it filled them. */
+static void old_folders_that_nothing_leads_to_are_removed(void **state)
+{
+	struct weft_settings *s = load();
+	time_t now = time(NULL), old = now - 2 * 86400;
+
+	(void)state;
+	folder_make("good.aB3dEf", old);
+	folder_make("good.000000", old);
+	folder_make("good.newone", now);
+	folder_make("good.longer1", old);
+	folder_make("good.a.b-cd", old);
+	folder_make("better.aaaaaa", old);
+	assert_int_equal(symlink("good.000000", path_of("good.aaaaaa")), 0);
+	save(s);
+	weft_settings_free(s);
+	assert_int_not_equal(access(path_of("good.aB3dEf"), F_OK), 0);
+	assert_int_not_equal(access(path_of("good.000000"), F_OK), 0);
+	assert_int_equal(access(path_of("good.newone/0"), F_OK), 0);
+	assert_int_equal(access(path_of("good.longer1/0"), F_OK), 0);
+	assert_int_equal(access(path_of("good.a.b-cd/0"), F_OK), 0);
+	assert_int_equal(access(path_of("better.aaaaaa/0"), F_OK), 0);
+	assert_int_equal(access(path_of("good/0"), F_OK), 0);
+	assert_int_equal(unlink(path_of("good.aaaaaa")), 0);
+}
+
+/* The copies in use are as old. */
+static void the_folder_in_use_stays_however_old(void **state)
+{
+	const struct timespec old[] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
+	struct weft_settings *s = load();
+
+	(void)state;
+	save(s);
+	assert_int_equal(utimensat(AT_FDCWD, path_of("good"), old, 0), 0);
+	test_write_file(path_of("fabric.yaml"), "broken");
+	assert_int_equal(weft_config_cache_save(s, path_of("good"), NULL), -1);
+	weft_settings_free(s);
+	assert_int_equal(access(path_of("good/0"), F_OK), 0);
+	assert_int_equal(n_folders(), 1);
+}
+
 static void without_copies_there_is_an_error(void **state)
 {
 	struct weft_error err = {0};
@@ -214,6 +270,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			a_folder_that_is_not_ours_is_left_alone, setup,
 			teardown),
+		cmocka_unit_test_setup_teardown(
+			old_folders_that_nothing_leads_to_are_removed, setup,
+			teardown),
+		cmocka_unit_test_setup_teardown(
+			the_folder_in_use_stays_however_old, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			without_copies_there_is_an_error, setup, teardown),
 		cmocka_unit_test_setup_teardown(

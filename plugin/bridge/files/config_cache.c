@@ -4,14 +4,27 @@
 
 #include "plugin/bridge/files/config_cache.h"
 
+#include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
-#define N_RANDOM 6 /* letters that mkdtemp fills in */
+#define N_RANDOM 6 /* letters and digits that mkdtemp fills in */
+
+/* A folder that is not in use was being filled when slurmctld was killed: not
+ * by another slurmctld, which is ready long before. */
+#define STALE_S 3600
+
+/* Looked at, and removed, at once. */
+#define MAX_ENTRIES 10000
+#define MAX_STALE   16
 
 static int fail(const char *path, struct weft_error *err)
 {
@@ -56,21 +69,40 @@ static void remove_folder(const char *folder)
 	rmdir(folder);
 }
 
+/* The file's name in a path. */
+static const char *base_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* Is the entry called as a folder of copies is? */
+static bool is_called(const char *entry, const char *base)
+{
+	size_t length = strlen(base);
+	const char *random = entry + length + 1;
+
+	if (strncmp(entry, base, length) != 0 || entry[length] != '.')
+		return false;
+	for (int i = 0; i < N_RANDOM; i++)
+		if (!isalnum((unsigned char)random[i]))
+			return false;
+	return !random[N_RANDOM];
+}
+
 /* The folder that `name` leads to, seen from where `name` is; false: none, or
  * not one that weft made. */
 static bool former_folder(const char *name, char folder[PATH_MAX])
 {
-	const char *slash = strrchr(name, '/');
-	const char *base = slash ? slash + 1 : name;
+	const char *base = base_of(name);
 	char target[NAME_MAX + 1];
 	ssize_t length = readlink(name, target, sizeof(target) - 1);
 
 	if (length < 0)
 		return false;
 	target[length] = '\0';
-	return strncmp(target, base, strlen(base)) == 0 &&
-	       strlen(target) == strlen(base) + 1 + N_RANDOM &&
-	       !strchr(target, '/') &&
+	return is_called(target, base) &&
 	       snprintf(folder, PATH_MAX, "%.*s%s", (int)(base - name), name,
 			target) < PATH_MAX;
 }
@@ -98,17 +130,55 @@ static int fill_folder(const struct weft_settings *settings, const char *folder,
 static int point_to(const char *name, const char *folder,
 		    struct weft_error *err)
 {
-	const char *slash = strrchr(folder, '/');
 	char beside[PATH_MAX];
 
 	if (snprintf(beside, sizeof(beside), "%s.new", name) >=
 	    (int)sizeof(beside))
 		return weft_fail(err, WEFT_EINVAL, "path is too long");
 	unlink(beside);
-	if (symlink(slash ? slash + 1 : folder, beside) < 0 ||
-	    rename(beside, name) < 0)
+	if (symlink(base_of(folder), beside) < 0 || rename(beside, name) < 0)
 		return fail(beside, err);
 	return 0;
+}
+
+/* Of this slurmctld's user, and old. */
+static bool is_stale(int dir, const char *entry)
+{
+	struct stat status;
+
+	return fstatat(dir, entry, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&
+	       difftime(time(NULL), status.st_mtime) > STALE_S;
+}
+
+/* Folders beside `name` that were never finished, but for the one in use. */
+static void remove_stale(const char *name, const char *in_use)
+{
+	const char *base = base_of(name);
+	char path[PATH_MAX];
+	const struct dirent *entry;
+	uint32_t n = 0;
+	DIR *dir;
+
+	if (snprintf(path, sizeof(path), "%.*s.", (int)(base - name), name) >=
+	    (int)sizeof(path))
+		return;
+	dir = opendir(path);
+	for (uint32_t i = 0; dir && i < MAX_ENTRIES && n < MAX_STALE; i++) {
+		entry = readdir(dir);
+		if (!entry)
+			break;
+		if (!is_called(entry->d_name, base) ||
+		    strcmp(entry->d_name, in_use) == 0 ||
+		    !is_stale(dirfd(dir), entry->d_name) ||
+		    snprintf(path, sizeof(path), "%.*s%s", (int)(base - name),
+			     name, entry->d_name) >= (int)sizeof(path))
+			continue;
+		remove_folder(path);
+		n++;
+	}
+	if (dir)
+		closedir(dir);
 }
 
 int weft_config_cache_save(const struct weft_settings *settings,
@@ -120,6 +190,7 @@ int weft_config_cache_save(const struct weft_settings *settings,
 	if (snprintf(folder, sizeof(folder), "%s.XXXXXX", name) >=
 	    (int)sizeof(folder))
 		return weft_fail(err, WEFT_EINVAL, "path is too long");
+	remove_stale(name, had ? base_of(former) : "");
 	if (!mkdtemp(folder))
 		return fail(folder, err);
 	if (fill_folder(settings, folder, err) < 0 ||

@@ -12,7 +12,8 @@
 
 /* Copies what `settings` were read from.  `name` becomes a link to a folder
  * beside it that holds the copies, once they are known to read well; a folder
- * that it led to before is removed.  -1 with err, and the former link stays. */
+ * that it led to before is removed, and so are old ones that a slurmctld which
+ * was killed had not filled.  -1 with err, and the former link stays. */
 int weft_config_cache_save(const struct weft_settings *settings,
 			   const char *name, struct weft_error *err);
 
