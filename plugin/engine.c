@@ -43,6 +43,7 @@ static void engine_drop(void)
 	weft_engine.writer = weft_engine.watcher = NULL;
 	weft_engine.nodes.health = NULL;
 	weft_engine.bridge.load = NULL;
+	weft_jobs_load_forget();
 	weft_link_load_free(&weft_engine.loads);
 	weft_health_free(weft_engine.health);
 	free(weft_engine.health);
@@ -507,6 +508,5 @@ void weft_engine_unload(void)
 	weft_engine.recorder = NULL;
 	engine_drop();
 	weft_again_forget();
-	weft_jobs_load_forget();
 	weft_nodes_free(&weft_engine.nodes);
 }

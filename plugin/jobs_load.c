@@ -5,16 +5,26 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "plugin/bridge/loads_worker.h"
 #include "plugin/engine.h"
 #include "plugin/job_record.h"
+
+#include "src/common/log.h"
 
 /* Only slurmctld has it, but clients load the plugin, too. */
 extern list_t *job_list __attribute__((weak));
 
-/* Slurm's locks are held while running jobs are looked at after a restart: for
- * so long at once, and then with each question about a job. */
+/* Slurm's locks are held: after a restart the loads of a small cluster are
+ * waited for. */
 #define REBUILD_S 0.02
-#define GO_ON_S	  0.001
+
+/* Threads at work: more is done at once, as far as there is time. */
+#define MAX_WORKING 8
+
+static struct working {
+	struct weft_loads_worker *worker; /* NULL: none */
+	uint32_t n, *ids; /* [n] job_id; 0: it is not what it was */
+} working[MAX_WORKING];
 
 /* For those who look from outside. */
 static void loads_show(void)
@@ -29,6 +39,94 @@ static bool is_followed(void)
 	       weft_engine.loads.total.fabric;
 }
 
+/* ---- by a thread ---- */
+
+/* Takes over the jobs, also on failure. */
+static struct working *work_on(struct weft_loads_jobs *jobs,
+			       struct weft_error *err)
+{
+	struct working *w = working;
+
+	while (w < working + MAX_WORKING && w->worker)
+		w++;
+	if (w == working + MAX_WORKING)
+		goto fail;
+	w->n = jobs->n;
+	w->ids = weft_calloc(jobs->n, sizeof(*w->ids), err);
+	if (!w->ids)
+		goto fail;
+	for (uint32_t i = 0; i < jobs->n; i++)
+		w->ids[i] = jobs->jobs[i].job_id;
+	w->worker = weft_loads_worker_start(weft_engine.settings, jobs, err);
+	if (w->worker)
+		return w;
+	free(w->ids);
+	w->ids = NULL;
+	return NULL;
+fail:
+	weft_loads_jobs_free(jobs);
+	return NULL;
+}
+
+/* Takes over what the thread has found, if it is ready in time. */
+static void take_from(struct working *w, double limit_s)
+{
+	struct weft_loads_jobs jobs;
+
+	if (!w->worker || !weft_loads_worker_take(w->worker, limit_s, &jobs))
+		return;
+	for (uint32_t i = 0; i < jobs.n; i++) {
+		struct weft_loads_job *job = &jobs.jobs[i];
+
+		if (w->ids[i] && job->known && is_followed())
+			weft_link_load_put(&weft_engine.loads, job->job_id,
+					   &job->parts, NULL);
+	}
+	weft_loads_jobs_free(&jobs);
+	free(w->ids);
+	*w = (struct working){0};
+	loads_show();
+}
+
+static void forget_job(uint32_t job_id)
+{
+	for (struct working *w = working; w < working + MAX_WORKING; w++)
+		for (uint32_t i = 0; w->worker && i < w->n; i++)
+			if (w->ids[i] == job_id)
+				w->ids[i] = 0;
+}
+
+void weft_jobs_load_forget(void)
+{
+	for (struct working *w = working; w < working + MAX_WORKING; w++) {
+		weft_loads_worker_leave(w->worker);
+		free(w->ids);
+		*w = (struct working){0};
+	}
+}
+
+void weft_jobs_load_go_on(void)
+{
+	for (struct working *w = working; w < working + MAX_WORKING; w++)
+		take_from(w, 0);
+}
+
+/* ---- a job ---- */
+
+static bool hand_over(uint32_t job_id, const char *spec, const uint32_t *where,
+		      uint32_t n_gpus)
+{
+	struct weft_loads_jobs jobs;
+
+	if (weft_loads_jobs_build(1, &jobs, NULL) < 0)
+		return false;
+	if (weft_loads_jobs_add(&jobs, job_id, spec, where, n_gpus, NULL) < 0) {
+		weft_loads_jobs_free(&jobs);
+		return false;
+	}
+	return work_on(&jobs, NULL);
+}
+
 void weft_jobs_load_started(const job_record_t *job, const char *spec,
 			    const uint32_t *where, uint32_t n_gpus)
 {
@@ -38,6 +136,11 @@ void weft_jobs_load_started(const job_record_t *job, const char *spec,
 
 	if (!is_followed())
 		return;
+	if (n_gpus > WEFT_LOADS_AT_ONCE &&
+	    hand_over(job->job_id, spec, where, n_gpus)) {
+		weft_link_load_drop(&weft_engine.loads, job->job_id);
+		return;
+	}
 	rc = weft_bridge_running(bridge, spec, where, n_gpus, &parts, NULL);
 	if (rc && spec) {
 		weft_load_parts_free(&parts);
@@ -57,92 +160,61 @@ void weft_jobs_load_ended(const job_record_t *job)
 {
 	if (!is_followed())
 		return;
+	forget_job(job->job_id);
 	weft_link_load_drop(&weft_engine.loads, job->job_id);
 	loads_show();
 }
 
 /* ---- after a restart ---- */
 
-/* Jobs that are still to be looked at; malloc'ed. */
-static struct {
-	uint32_t n, *ids;
-} left;
+struct collecting {
+	struct weft_loads_jobs jobs;
+	uint32_t room, *where;
+};
 
-void weft_jobs_load_forget(void)
-{
-	free(left.ids);
-	left.ids = NULL;
-	left.n = 0;
-}
-
-static bool is_running(const job_record_t *job)
-{
-	return IS_JOB_RUNNING(job) || IS_JOB_SUSPENDED(job);
-}
-
-static int note_job(void *item, void *arg)
+static int collect(void *item, void *arg)
 {
 	const job_record_t *job = item;
-	const uint32_t *room = arg;
-
-	if (is_running(job) && left.n < *room)
-		left.ids[left.n++] = job->job_id;
-	return 0;
-}
-
-static void look_at(const job_record_t *job, uint32_t *where)
-{
-	uint32_t n_gpus, n_partial;
+	struct collecting *c = arg;
+	uint32_t n_gpus = 0, n_partial;
 	const char *spec;
 
+	if ((!IS_JOB_RUNNING(job) && !IS_JOB_SUSPENDED(job)) ||
+	    c->jobs.n == c->room)
+		return 0;
 	if (!weft_job_record_spec(job, &spec))
 		spec = NULL;
-	n_gpus = weft_nodes_allocated(&weft_engine.nodes, job, 0, where,
+	n_gpus = weft_nodes_allocated(&weft_engine.nodes, job, 0, c->where,
 				      weft_engine.nodes.fabric->n_gpus,
 				      &n_partial);
-	weft_deadline_set(weft_worked_s() + weft_engine.settings->budget_s);
-	weft_jobs_load_started(job, spec, where, n_gpus);
-	weft_deadline_set(0);
-}
-
-/* One job at least. */
-static void look_for(double time_s)
-{
-	double end_s = weft_worked_s() + time_s;
-	uint32_t *where = NULL;
-
-	if (is_followed() && weft_engine_on())
-		where = weft_calloc(weft_engine.nodes.fabric->n_gpus,
-				    sizeof(*where), NULL);
-	while (where && left.n) {
-		const job_record_t *job = find_job_record(left.ids[--left.n]);
-
-		if (!job || !is_running(job))
-			continue;
-		look_at(job, where);
-		if (weft_worked_s() > end_s)
-			break;
-	}
-	if (!where || !left.n)
-		weft_jobs_load_forget();
-	free(where);
+	if (n_gpus)
+		weft_loads_jobs_add(&c->jobs, job->job_id, spec, c->where,
+				    n_gpus, NULL);
+	return 0;
 }
 
 void weft_jobs_load_rebuild(void)
 {
-	uint32_t room = job_list ? (uint32_t)list_count(job_list) : 0;
+	struct collecting c = {.room = job_list ? list_count(job_list) : 0};
+	struct weft_error err = {0};
+	struct working *w = NULL;
 
 	weft_jobs_load_forget();
-	if (room)
-		left.ids = weft_calloc(room, sizeof(*left.ids), NULL);
-	if (!left.ids)
+	if (!c.room || !is_followed() || !weft_engine_on())
 		return;
-	list_for_each(job_list, note_job, &room);
-	look_for(REBUILD_S);
-}
-
-void weft_jobs_load_go_on(void)
-{
-	if (left.n)
-		look_for(GO_ON_S);
+	c.where = weft_calloc(weft_engine.nodes.fabric->n_gpus,
+			      sizeof(*c.where), &err);
+	if (c.where && weft_loads_jobs_build(c.room, &c.jobs, &err) == 0) {
+		list_for_each(job_list, collect, &c);
+		if (c.jobs.n)
+			w = work_on(&c.jobs, &err);
+		else
+			weft_loads_jobs_free(&c.jobs);
+	}
+	free(c.where);
+	if (w)
+		take_from(w, REBUILD_S);
+	else if (err.code)
+		error("weft: what running jobs send is not known: %s",
+		      err.text);
 }

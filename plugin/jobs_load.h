@@ -13,8 +13,9 @@ void weft_jobs_load_started(const job_record_t *job, const char *spec,
 /* The job has ended, or is not what it was. */
 void weft_jobs_load_ended(const job_record_t *job);
 
-/* After a restart: begins to look at all jobs that run.  The others count for
- * nothing until weft_jobs_load_go_on, which takes a moment, has got to them. */
+/* After a restart: looks at all jobs that run.  What threads find of these, and
+ * of large jobs that have started, counts from the next weft_jobs_load_go_on
+ * on. */
 void weft_jobs_load_rebuild(void);
 void weft_jobs_load_go_on(void);
 void weft_jobs_load_forget(void);

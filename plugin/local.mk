@@ -50,6 +50,8 @@ libweft_bridge_la_SOURCES = \
 	%D%/bridge/launch/submission.h \
 	%D%/bridge/link_load.c \
 	%D%/bridge/link_load.h \
+	%D%/bridge/loads_worker.c \
+	%D%/bridge/loads_worker.h \
 	%D%/bridge/previous_nodes.c \
 	%D%/bridge/previous_nodes.h \
 	%D%/bridge/pending.c \

@@ -104,25 +104,36 @@ static bool has_many_pairs(const struct weft_spec *spec, uint32_t n_gpus)
 	return peers * n_gpus > MAX_JOB_EDGES;
 }
 
-static int job_build(const struct weft_settings *settings,
-		     struct weft_built *built, struct weft_error *err)
+int weft_bridge_build(const struct weft_settings *settings, const char *text,
+		      uint32_t n_gpus, enum weft_detail detail,
+		      struct weft_job *job, struct weft_error *err)
 {
 	const struct weft_model *model = NULL;
 	struct weft_spec spec;
 
-	if (weft_spec_text_parse(built->spec, &spec, err) < 0)
+	*job = (struct weft_job){0};
+	if (weft_spec_text_parse(text, &spec, err) < 0)
 		return -1;
+	/* One that the admin registered: its shape is at hand. */
+	if (spec.model[0])
+		model = weft_settings_model(settings, spec.model);
+	return weft_job_build_model(text, n_gpus, model, detail,
+				    settings->fabric, job, err);
+}
+
+static int job_build(const struct weft_settings *settings,
+		     struct weft_built *built, struct weft_error *err)
+{
+	struct weft_spec spec;
+
 	if (built->detail == WEFT_ALL_PAIRS &&
+	    weft_spec_text_parse(built->spec, &spec, NULL) == 0 &&
 	    has_many_pairs(&spec, built->n_gpus)) {
 		built->detail = built->next = WEFT_RINGS;
 		built->retry_s = (double)INFINITY;
 	}
-	/* One that the admin registered: its shape is at hand. */
-	if (spec.model[0])
-		model = weft_settings_model(settings, spec.model);
-	return weft_job_build_model(built->spec, built->n_gpus, model,
-				    built->detail, settings->fabric,
-				    &built->job, err);
+	return weft_bridge_build(settings, built->spec, built->n_gpus,
+				 built->detail, &built->job, err);
 }
 
 static void built_forget(struct weft_bridge *bridge, struct weft_built *built)

@@ -61,6 +61,12 @@ const struct weft_job *weft_bridge_job(struct weft_bridge *bridge,
 				       const char *spec, uint32_t n_gpus,
 				       struct weft_error *err);
 
+/* The same without a bridge, by any thread.  Free with weft_job_free in either
+ * case. */
+int weft_bridge_build(const struct weft_settings *settings, const char *text,
+		      uint32_t n_gpus, enum weft_detail detail,
+		      struct weft_job *job, struct weft_error *err);
+
 /* Places the request, laid out as `shape`, on the usable GPUs of o, within
  * budget_s (0: no limit) and the thread's deadline: where there is no time for
  * the best place, with less and less detail (weft_built).  Returns as

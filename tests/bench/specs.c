@@ -17,6 +17,7 @@
 #include "plugin/bridge/gain.h"
 #include "plugin/bridge/launch/ranks.h"
 #include "plugin/bridge/link_load.h"
+#include "plugin/bridge/loads_worker.h"
 #include "plugin/bridge/watchdog.h"
 #include "topology/synth.h"
 
@@ -25,6 +26,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define PER_NODE    8
 #define BUSY_PCT    30
@@ -52,7 +54,10 @@ struct question {
 struct world {
 	struct weft_bridge *bridge;
 	struct weft_occupancy o;
+	struct weft_settings *settings;
 	struct weft_link_load loads;
+	struct weft_loads_worker *working; /* on one more; NULL: none */
+	struct weft_loads_jobs found;
 	uint32_t n_jobs;
 	struct effort random;
 	double budget_s, granted_s;
@@ -234,6 +239,40 @@ static double rest_s(const struct world *w, const struct question *q)
 	return fmin(weft_decision_rest(&decision, w->budget_s), w->granted_s);
 }
 
+/* Between two questions: slurmctld does not wait for the thread. */
+static void await_load(struct world *w)
+{
+	while (w->working && !weft_loads_worker_take(w->working, 0, &w->found))
+		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+	w->working = NULL;
+}
+
+/* What it has found counts from now on. */
+static void take_load(struct world *w)
+{
+	for (uint32_t i = 0; i < w->found.n; i++)
+		if (w->found.jobs[i].known)
+			weft_link_load_put(&w->loads, w->found.jobs[i].job_id,
+					   &w->found.jobs[i].parts, NULL);
+	weft_loads_jobs_free(&w->found);
+}
+
+static bool hand_over(struct world *w, uint32_t id, const struct question *q,
+		      const struct weft_account *account)
+{
+	struct weft_loads_jobs jobs;
+
+	if (account->n_gpus <= WEFT_LOADS_AT_ONCE ||
+	    weft_loads_jobs_build(1, &jobs, NULL) < 0)
+		return false;
+	if (weft_loads_jobs_add(&jobs, id, q->spec, account->where,
+				account->n_gpus, NULL) == 0)
+		w->working = weft_loads_worker_start(w->settings, &jobs, NULL);
+	else
+		weft_loads_jobs_free(&jobs);
+	return w->working;
+}
+
 /* The job sends from now on. */
 static void run_job(struct world *w, const struct question *q,
 		    const struct weft_account *account)
@@ -241,6 +280,11 @@ static void run_job(struct world *w, const struct question *q,
 	struct weft_load_parts parts = {0};
 	uint32_t id = 1 + w->n_jobs++ % N_RUNNING;
 
+	take_load(w);
+	if (hand_over(w, id, q, account)) {
+		weft_link_load_drop(&w->loads, id);
+		return;
+	}
 	if (weft_bridge_running(w->bridge, q->spec, account->where,
 				account->n_gpus, &parts, NULL) ||
 	    weft_link_load_put(&w->loads, id, &parts, NULL)) {
@@ -454,6 +498,7 @@ static int run(struct world *w, uint32_t n, bool json, struct weft_error *err)
 	for (uint32_t i = 0; i < n && rc == 0; i++) {
 		if (i % PER_STATE == 0)
 			rc = state_make(w, i / PER_STATE, err);
+		await_load(w);
 		question_draw(w, &asked[i]);
 		if (rc == 0)
 			question_put(w, &asked[i]);
@@ -471,7 +516,7 @@ int main(int argc, char **argv)
 	uint32_t n = argc > 1 + json ? (uint32_t)atoi(args[1]) : 1000;
 	struct weft_error err = {0};
 	struct weft_settings settings = {0};
-	struct world w = {.budget_s = 0.02};
+	struct world w = {.budget_s = 0.02, .settings = &settings};
 	char *text = weft_synth(fabric_text, NULL, &err), shown[512];
 	int rc = -1;
 
@@ -489,6 +534,8 @@ int main(int argc, char **argv)
 	    weft_link_load_build(settings.fabric, &w.loads, &err) == 0) {
 		w.bridge->settings = &settings;
 		rc = run(&w, n, json, &err);
+		await_load(&w);
+		weft_loads_jobs_free(&w.found);
 		weft_bridge_clear(w.bridge);
 	}
 	if (rc < 0)

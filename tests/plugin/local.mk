@@ -13,6 +13,7 @@ unit_tests += \
 	%D%/config_cache \
 	%D%/launch \
 	%D%/link_load \
+	%D%/loads_worker \
 	%D%/pending \
 	%D%/previous_nodes \
 	%D%/ranks \
