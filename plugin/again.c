@@ -10,6 +10,7 @@
 #include "base/hostlist.h"
 #include "plugin/bridge/constraints.h"
 #include "plugin/engine.h"
+#include "plugin/job_record.h"
 #include "plugin/proposal.h"
 
 #include "src/common/log.h"
@@ -350,31 +351,6 @@ static bool has_room(const struct weft_plan_request *query,
 	return has;
 }
 
-/* The features of the whole job: while backfill asks for a part of it,
- * feature_list_use has that of the part, without its number of nodes. */
-static list_t *features_of(const job_details_t *details)
-{
-	return details->prefer_list &&
-			       details->feature_list_use == details->prefer_list
-		       ? details->prefer_list
-		       : details->feature_list;
-}
-
-static int find_counted(void *item, void *arg)
-{
-	const job_feature_t *feature = item;
-
-	(void)arg;
-	return feature->count > 0;
-}
-
-static bool is_in_parts(const job_details_t *details)
-{
-	list_t *list = features_of(details);
-
-	return list && list_find_first(list, find_counted, NULL);
-}
-
 /* Slurm asks for the nodes of one feature, then for those of the next, at last
  * for the whole job with these: all have to be in the domain of the first,
  * which has to have room for the job. */
@@ -385,11 +361,12 @@ static bool has_features(const struct weft_plan_request *query,
 	struct by_feature of = {0};
 	bool enough;
 
-	if (!is_in_parts(details))
+	if (!weft_job_record_in_parts(details))
 		return true;
 	of.room = room_of(query, d);
 	of.having = bit_alloc(bit_size(of.room));
-	enough = !list_find_first(features_of(details), find_lacking, &of) &&
+	enough = !list_find_first(weft_job_record_features(details),
+				  find_lacking, &of) &&
 		 has_room(query, &of);
 	FREE_NULL_BITMAP(of.group);
 	bit_free(of.having);
@@ -452,7 +429,7 @@ bool weft_again_by_stock(const struct weft_plan_request *query,
 	able = able_nodes(query);
 	whole = weft_constraints_whole(f, query->request.spec);
 	/* The parts of a job know nothing of each other's segments. */
-	in_parts = is_in_parts(query->test->job->details);
+	in_parts = weft_job_record_in_parts(query->test->job->details);
 	if (in_parts && whole != WEFT_NONE)
 		taken = ask_domains(query, able, whole, false, &first_whole,
 				    deadline_s);

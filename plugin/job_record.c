@@ -153,17 +153,21 @@ static int find_count(void *item, void *arg)
 	return feature->count > 0;
 }
 
+list_t *weft_job_record_features(const job_details_t *details)
+{
+	if (details->features_use && details->features_use == details->prefer)
+		return details->prefer_list;
+	return details->feature_list;
+}
+
 /* "rack1*2&rack2*4": Slurm asks about two nodes of the one and four of the
  * other in turn, with limits that are the whole job's.  A plan for the job as
  * a whole would fill the first question and leave no answer to the second. */
-static bool counts_by_feature(const job_details_t *details)
+bool weft_job_record_in_parts(const job_details_t *details)
 {
-	list_t *const lists[] = {details->feature_list, details->prefer_list};
+	list_t *features = weft_job_record_features(details);
 
-	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
-		if (lists[i] && list_find_first(lists[i], find_count, NULL))
-			return true;
-	return false;
+	return features && list_find_first(features, find_count, NULL);
 }
 
 static uint32_t largest_node_cpus(void)
@@ -217,7 +221,7 @@ bool weft_job_record_read(const struct weft_job_test *test,
 	memset(request, 0, sizeof(*request));
 	if (!details || !gpus_read(job, request, unclear))
 		return false;
-	if (!*unclear && counts_by_feature(details))
+	if (!*unclear && weft_job_record_in_parts(details))
 		*unclear = "numbers of nodes by feature";
 	request->job_id = job->job_id;
 	request->min_nodes = test->min_nodes;

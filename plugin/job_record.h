@@ -30,4 +30,13 @@ bool weft_job_record_alone(const job_record_t *job);
 bool weft_job_record_read(const struct weft_job_test *test,
 			  struct weft_request *request, const char **unclear);
 
+/* The features that Slurm asks for now, preferred ones or others, of the whole
+ * job: while backfill asks for a part of it, feature_list_use has that of the
+ * part, without its number of nodes.  NULL: none. */
+list_t *weft_job_record_features(const job_details_t *details);
+
+/* Whether numbers of nodes by feature are among them: then Slurm asks for one
+ * after the other. */
+bool weft_job_record_in_parts(const job_details_t *details);
+
 #endif

@@ -542,3 +542,41 @@ case_a_job_that_never_fits_starts_once_other_nodes_are_named() {
 	lab_wait_job "$job" RUNNING
 	expect "nodes" "$(job_nodes "$job")" "n00 n01"
 }
+
+# Only backfill gets to later jobs then, which asks feature by feature.
+block_main_scheduler() {
+	occupy n15 8
+	lab_submit -N16 --gpus-per-node=8 --comment=weft:off >/dev/null
+}
+
+# Slurm finds out which nodes have them when it first looks at the whole job.
+case_nodes_by_feature_are_known_after_a_restart() {
+	local job
+	need_weft
+	changing
+	scontrol update nodename=n00,n09 features=fa
+	scontrol update nodename=n10 features=fb
+	block_main_scheduler
+	job=$(lab_submit -N2 --gpus-per-node=8 -t 1 -C '[fa*1&fb*1]' --hold \
+		--comment=weft:tp=8,within=leaf)
+	lab_restart_slurmctld
+	scontrol update nodename=n00,n09 features=fa
+	scontrol update nodename=n10 features=fb
+	scontrol release "$job"
+	lab_wait_job "$job" RUNNING
+	expect "nodes" "$(job_nodes "$job")" "n09 n10"
+}
+
+case_preferred_numbers_of_nodes_go_before_others() {
+	local job
+	need_weft
+	changing
+	scontrol update nodename=n00,n01 features=fx
+	scontrol update nodename=n04 features=fa
+	scontrol update nodename=n09 features=fb
+	block_main_scheduler
+	job=$(lab_submit -N2 --gpus-per-node=8 -t 1 -C '[fa*1&fb*1]' \
+		--prefer='[fx*2]' --comment=weft:tp=8,within=leaf)
+	lab_wait_job "$job" RUNNING
+	expect "nodes" "$(job_nodes "$job")" "n00 n01"
+}
