@@ -15,6 +15,7 @@
 
 #include "src/common/log.h"
 #include "src/common/node_conf.h"
+#include "src/slurmctld/node_scheduler.h"
 
 /* Only slurmctld has it, but clients load the plugin, too. */
 extern bitstr_t *idle_node_bitmap __attribute__((weak));
@@ -276,8 +277,6 @@ static int find_lacking(void *item, void *arg)
 	struct by_feature *of = arg;
 	bool lacks = false;
 
-	if (!feature->node_bitmap_avail)
-		return 1;
 	if (!of->group)
 		of->group = bit_copy(feature->node_bitmap_avail);
 	else if (of->op == FEATURE_OP_AND)
@@ -299,6 +298,25 @@ static int find_lacking(void *item, void *arg)
 	}
 	FREE_NULL_BITMAP(of->group);
 	return lacks;
+}
+
+static int find_unread(void *item, void *arg)
+{
+	const job_feature_t *feature = item;
+
+	(void)arg;
+	return !feature->node_bitmap_avail;
+}
+
+/* Which nodes have the features Slurm writes down when it first looks at the
+ * job: after a restart that may be still to come. */
+static list_t *features_read(const job_details_t *details)
+{
+	list_t *features = weft_job_record_features(details);
+
+	if (list_find_first(features, find_unread, NULL))
+		find_feature_nodes(features, false);
+	return features;
 }
 
 /* Nodes of the domain that the job could have, by their GPUs.  Caller:
@@ -365,8 +383,7 @@ static bool has_features(const struct weft_plan_request *query,
 		return true;
 	of.room = room_of(query, d);
 	of.having = bit_alloc(bit_size(of.room));
-	enough = !list_find_first(weft_job_record_features(details),
-				  find_lacking, &of) &&
+	enough = !list_find_first(features_read(details), find_lacking, &of) &&
 		 has_room(query, &of);
 	FREE_NULL_BITMAP(of.group);
 	bit_free(of.having);
