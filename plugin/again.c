@@ -7,19 +7,17 @@
 
 #include "base/bitset.h"
 #include "base/clock.h"
-#include "base/hostlist.h"
 #include "plugin/bridge/constraints.h"
 #include "plugin/engine.h"
 #include "plugin/job_record.h"
+#include "plugin/parts.h"
 #include "plugin/proposal.h"
 
 #include "src/common/log.h"
 #include "src/common/node_conf.h"
-#include "src/slurmctld/node_scheduler.h"
 
 /* Only slurmctld has it, but clients load the plugin, too. */
 extern bitstr_t *idle_node_bitmap __attribute__((weak));
-extern bitstr_t *avail_node_bitmap __attribute__((weak));
 
 /* Plans put to stock for one question; a few of them also when time is up. */
 #define MAX_TRIES 24
@@ -235,30 +233,6 @@ static bool ask_region(const struct weft_plan_request *query, bitstr_t *able,
 	return taken;
 }
 
-/* The nodes that the job must have: those that it has found by feature so far,
- * and those that the user names, which Slurm keeps back until then.  Caller:
- * bit_free. */
-static bitstr_t *required_nodes(const struct weft_job_test *test)
-{
-	const job_details_t *details = test->job->details;
-	bitstr_t *required = bit_alloc(bit_size(test->nodes));
-	struct weft_hostlist names = {0};
-
-	if (details->req_node_bitmap)
-		bit_or(required, details->req_node_bitmap);
-	if (details->req_nodes && details->req_nodes[0])
-		weft_hostlist_decode(details->req_nodes, weft_engine.nodes.n,
-				     &names, NULL);
-	for (uint32_t k = 0; k < names.n; k++) {
-		const node_record_t *node = find_node_record(names.names[k]);
-
-		if (node)
-			bit_set(required, node->index);
-	}
-	weft_hostlist_free(&names);
-	return required;
-}
-
 /* Nodes by feature that a domain is to have. */
 struct by_feature {
 	bitstr_t *room;	  /* of the domain: their GPUs may be free */
@@ -300,32 +274,13 @@ static int find_lacking(void *item, void *arg)
 	return lacks;
 }
 
-static int find_unread(void *item, void *arg)
-{
-	const job_feature_t *feature = item;
-
-	(void)arg;
-	return !feature->node_bitmap_avail;
-}
-
-/* Which nodes have the features Slurm writes down when it first looks at the
- * job: after a restart that may be still to come. */
-static list_t *features_read(const job_details_t *details)
-{
-	list_t *features = weft_job_record_features(details);
-
-	if (list_find_first(features, find_unread, NULL))
-		find_feature_nodes(features, false);
-	return features;
-}
-
 /* Nodes of the domain that the job could have, by their GPUs.  Caller:
  * bit_free. */
 static bitstr_t *room_of(const struct weft_plan_request *query,
 			 const struct weft_domain *d)
 {
 	const struct weft_nodes *nodes = &weft_engine.nodes;
-	bitstr_t *room = bit_alloc(bit_size(query->test->nodes));
+	bitstr_t *room = bit_alloc(bit_size(query->test->nodes)), *could;
 
 	for (uint32_t k = d->first_node; k < d->first_node + d->n_nodes; k++) {
 		uint32_t i = nodes->slurm_node[k];
@@ -334,35 +289,24 @@ static bitstr_t *room_of(const struct weft_plan_request *query,
 					      query->request.gpus_per_node)
 			bit_set(room, i);
 	}
-	bit_and(room, query->test->job->part_ptr->node_bitmap);
-	if (avail_node_bitmap)
-		bit_and(room, avail_node_bitmap);
+	could = weft_job_record_could_have(query->test);
+	bit_and(room, could);
+	bit_free(could);
 	return room;
 }
 
-/* The least number of nodes of the whole job: while Slurm asks for a part of
- * it, the details of the job have that of the part. */
-static uint32_t least_nodes(const struct weft_job_test *test, uint32_t n)
-{
-	const uint64_t *asked = test->job->tres_req_cnt;
-
-	if (asked && asked[TRES_ARRAY_NODE] > n &&
-	    asked[TRES_ARRAY_NODE] <= test->max_nodes)
-		n = (uint32_t)asked[TRES_ARRAY_NODE];
-	return n;
-}
-
-/* Other nodes of the job need none of the features. */
+/* Other nodes of the job need none of the features, unless there are several:
+ * then each has one. */
 static bool has_room(const struct weft_plan_request *query,
 		     struct by_feature *of)
 {
 	const struct weft_job_test *test = query->test;
-	uint32_t n = least_nodes(test, of->n_asked);
-	bitstr_t *required = required_nodes(test);
+	uint32_t n = weft_job_record_least_nodes(test, of->n_asked);
+	bitstr_t *required = weft_job_record_required(test);
 	bool has = bit_set_count(of->having) >= (int64_t)n &&
 		   weft_proposal_whole(test, of->having, required, n);
 
-	if (!has && test->max_nodes > of->n_asked &&
+	if (!has && !of->apart && test->max_nodes > of->n_asked &&
 	    bit_set_count(of->room) >= (int64_t)n)
 		has = weft_proposal_whole(test, of->room, required, n);
 	bit_free(required);
@@ -383,7 +327,8 @@ static bool has_features(const struct weft_plan_request *query,
 		return true;
 	of.room = room_of(query, d);
 	of.having = bit_alloc(bit_size(of.room));
-	enough = !list_find_first(features_read(details), find_lacking, &of) &&
+	enough = !list_find_first(weft_job_record_features_known(details),
+				  find_lacking, &of) &&
 		 has_room(query, &of);
 	FREE_NULL_BITMAP(of.group);
 	bit_free(of.having);
@@ -442,6 +387,8 @@ bool weft_again_by_stock(const struct weft_plan_request *query,
 	if (!query->request.spec)
 		return false;
 	weft_nodes_refresh(&weft_engine.nodes);
+	if (weft_parts_may(query))
+		return weft_parts_ask(query, deadline_s);
 	level = level_asked(query);
 	able = able_nodes(query);
 	whole = weft_constraints_whole(f, query->request.spec);

@@ -7,6 +7,7 @@
 #include "plugin/bridge/files/reading.h"
 #include "plugin/bridge/watchdog.h"
 #include "plugin/jobs_load.h"
+#include "plugin/parts.h"
 #include "plugin/slurm/trouble.h"
 
 #include <stdio.h>
@@ -466,6 +467,7 @@ void weft_engine_pair(void)
 
 	weft_answers_clear(&weft_engine.answers);
 	weft_again_forget();
+	weft_parts_forget();
 	weft_engine.nodes = (struct weft_nodes){0};
 	if (settings && settings->mode != WEFT_MODE_OFF &&
 	    weft_nodes_build(settings->fabric, &weft_engine.nodes, text,
@@ -508,5 +510,6 @@ void weft_engine_unload(void)
 	weft_engine.recorder = NULL;
 	engine_drop();
 	weft_again_forget();
+	weft_parts_forget();
 	weft_nodes_free(&weft_engine.nodes);
 }

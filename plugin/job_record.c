@@ -2,6 +2,7 @@
 /* job_record.c - reading job records */
 #include "plugin/job_record.h"
 
+#include "base/hostlist.h"
 #include "plugin/bridge/launch/spec_text.h"
 #include "plugin/engine.h"
 #include "plugin/observe.h"
@@ -12,6 +13,10 @@
 
 #include "src/common/node_conf.h"
 #include "src/common/read_config.h"
+#include "src/slurmctld/node_scheduler.h"
+
+/* Only slurmctld has it, but clients load the plugin, too. */
+extern bitstr_t *avail_node_bitmap __attribute__((weak));
 
 bool weft_job_record_spec(const job_record_t *job, const char **spec)
 {
@@ -168,6 +173,70 @@ bool weft_job_record_in_parts(const job_details_t *details)
 	list_t *features = weft_job_record_features(details);
 
 	return features && list_find_first(features, find_count, NULL);
+}
+
+static int find_unread(void *item, void *arg)
+{
+	const job_feature_t *feature = item;
+
+	(void)arg;
+	return !feature->node_bitmap_avail;
+}
+
+list_t *weft_job_record_features_known(const job_details_t *details)
+{
+	list_t *features = weft_job_record_features(details);
+
+	if (list_find_first(features, find_unread, NULL))
+		find_feature_nodes(features, false);
+	return features;
+}
+
+uint32_t weft_job_record_least_nodes(const struct weft_job_test *test,
+				     uint32_t n)
+{
+	const uint64_t *asked = test->job->tres_req_cnt;
+
+	if (asked && asked[TRES_ARRAY_NODE] > n &&
+	    asked[TRES_ARRAY_NODE] <= test->max_nodes)
+		n = (uint32_t)asked[TRES_ARRAY_NODE];
+	return n;
+}
+
+bitstr_t *weft_job_record_could_have(const struct weft_job_test *test)
+{
+	const job_record_t *job = test->job;
+	bitstr_t *could = bit_copy(job->part_ptr->node_bitmap);
+
+	if (avail_node_bitmap)
+		bit_and(could, avail_node_bitmap);
+	if (job->details->exc_node_bitmap)
+		bit_and_not(could, job->details->exc_node_bitmap);
+	if (job->resv_ptr && job->resv_ptr->node_bitmap &&
+	    !(job->resv_ptr->flags & RESERVE_FLAG_FLEX))
+		bit_and(could, job->resv_ptr->node_bitmap);
+	return could;
+}
+
+bitstr_t *weft_job_record_required(const struct weft_job_test *test)
+{
+	const job_details_t *details = test->job->details;
+	bitstr_t *required = bit_alloc(bit_size(test->nodes));
+	struct weft_hostlist names = {0};
+
+	if (details->req_node_bitmap)
+		bit_or(required, details->req_node_bitmap);
+	if (details->req_nodes && details->req_nodes[0])
+		weft_hostlist_decode(details->req_nodes, weft_engine.nodes.n,
+				     &names, NULL);
+	for (uint32_t k = 0; k < names.n; k++) {
+		const node_record_t *node = find_node_record(names.names[k]);
+
+		if (node)
+			bit_set(required, node->index);
+	}
+	weft_hostlist_free(&names);
+	return required;
 }
 
 static uint32_t largest_node_cpus(void)

@@ -39,4 +39,22 @@ list_t *weft_job_record_features(const job_details_t *details);
  * after the other. */
 bool weft_job_record_in_parts(const job_details_t *details);
 
+/* The same, of which Slurm has written down what nodes have them: after a
+ * restart that may be still to come. */
+list_t *weft_job_record_features_known(const job_details_t *details);
+
+/* The least number of nodes of the whole job, n at least: while Slurm asks for
+ * a part of it, the details of the job have that of the part. */
+uint32_t weft_job_record_least_nodes(const struct weft_job_test *test,
+				     uint32_t n);
+
+/* Nodes of the partition that take jobs, but for those that are not for this
+ * one: a part's candidates tell nothing of the others.  Caller: bit_free. */
+bitstr_t *weft_job_record_could_have(const struct weft_job_test *test);
+
+/* The nodes that the job must have: those that it has found by feature so far,
+ * and those that the user names, which Slurm keeps back until then.  Caller:
+ * bit_free. */
+bitstr_t *weft_job_record_required(const struct weft_job_test *test);
+
 #endif

@@ -6,6 +6,8 @@ libweft_bridge_la_SOURCES = \
 	%D%/bridge/answers.h \
 	%D%/bridge/bridge.c \
 	%D%/bridge/bridge.h \
+	%D%/bridge/by_feature.c \
+	%D%/bridge/by_feature.h \
 	%D%/bridge/decision.c \
 	%D%/bridge/decision.h \
 	%D%/bridge/defaults.c \
@@ -85,6 +87,8 @@ weft_select_sources = \
 	%D%/narrow.h \
 	%D%/affinity.c \
 	%D%/affinity.h \
+	%D%/parts.c \
+	%D%/parts.h \
 	%D%/observe.c \
 	%D%/observe.h \
 	%D%/preempt.c \

@@ -166,32 +166,57 @@ bool weft_proposal_when(const struct weft_job_test *test, bitstr_t *nodes,
 	return taken;
 }
 
+/* So many of a part of n in all. */
+static uint32_t share_of(uint32_t whole, uint32_t part, uint32_t n)
+{
+	return (uint32_t)(((uint64_t)whole * part + n - 1) / n);
+}
+
+bool weft_proposal_share(const struct weft_job_test *test, bitstr_t *nodes,
+			 uint32_t part, uint32_t n)
+{
+	job_details_t *details = test->job->details;
+	uint32_t n_tasks = details->num_tasks, min_cpus = details->min_cpus;
+	uint32_t min_nodes = details->min_nodes;
+	struct weft_job_test narrowed = weft_proposal_on(test, nodes, part);
+	bool taken;
+
+	details->num_tasks = share_of(n_tasks, part, n);
+	details->min_cpus = share_of(min_cpus, part, n);
+	details->min_nodes = part;
+	taken = ask_now(test, &narrowed);
+	details->num_tasks = n_tasks;
+	details->min_cpus = min_cpus;
+	details->min_nodes = min_nodes;
+	if (taken)
+		bit_copybits(test->nodes, nodes);
+	return taken;
+}
+
 bool weft_proposal_part(const struct weft_job_test *test, uint32_t node,
 			uint32_t n)
 {
 	job_details_t *details = test->job->details;
-	const job_details_t whole = *details;
+	bitstr_t *required = details->req_node_bitmap;
+	uint16_t contiguous = details->contiguous;
 	uint32_t req_switch = test->job->req_switch;
 	bitstr_t *alone = bit_alloc(bit_size(test->nodes));
-	struct weft_job_test narrowed = weft_proposal_on(test, alone, 1);
+	struct weft_job_test asked = *test;
 	struct weft_proposal_saved saved;
 	bool taken;
 
+	asked.nodes = bit_alloc(bit_size(test->nodes));
 	bit_set(alone, node);
 	weft_proposal_save(test->job, &saved);
-	details->num_tasks = (whole.num_tasks + n - 1) / n;
-	details->min_cpus = (whole.min_cpus + n - 1) / n;
-	details->min_nodes = 1;
 	details->req_node_bitmap = NULL;
 	details->contiguous = 0;
 	test->job->req_switch = 0;
-	taken = ask_now(test, &narrowed);
-	details->num_tasks = whole.num_tasks;
-	details->min_nodes = whole.min_nodes;
-	details->req_node_bitmap = whole.req_node_bitmap;
-	details->contiguous = whole.contiguous;
+	taken = weft_proposal_share(&asked, alone, 1, n);
+	details->req_node_bitmap = required;
+	details->contiguous = contiguous;
 	test->job->req_switch = req_switch;
 	weft_proposal_withdraw(test->job, &saved);
+	bit_free(asked.nodes);
 	bit_free(alone);
 	return taken;
 }

@@ -44,6 +44,11 @@ bool weft_proposal_any(const struct weft_job_test *test, bitstr_t *nodes);
 bool weft_proposal_when(const struct weft_job_test *test, bitstr_t *nodes,
 			time_t *start);
 
+/* The same for a part of a WILL_RUN test, with its share of the tasks and CPUs of
+ * the job on n nodes. */
+bool weft_proposal_share(const struct weft_job_test *test, bitstr_t *nodes,
+			 uint32_t part, uint32_t n);
+
 /* Could one of n like parts of the job start now on this node of Slurm's table
  * alone?  The job record stays as it was. */
 bool weft_proposal_part(const struct weft_job_test *test, uint32_t node,

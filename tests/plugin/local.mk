@@ -3,6 +3,7 @@ unit_tests += \
 	%D%/answers \
 	%D%/seqlock \
 	%D%/bridge \
+	%D%/by_feature \
 	%D%/invariants \
 	%D%/decision \
 	%D%/defaults \

@@ -71,6 +71,7 @@ EXTRA_DIST += \
 	%D%/differential.d/cases/heterogeneous \
 	%D%/differential.d/cases/heterogeneous-near \
 	%D%/differential.d/cases/preferred \
+	%D%/differential.d/cases/segments \
 	%D%/differential.d/compare.sh \
 	%D%/differential.d/confirm.sh \
 	%D%/differential.d/draw.awk \

@@ -580,3 +580,30 @@ case_preferred_numbers_of_nodes_go_before_others() {
 	lab_wait_job "$job" RUNNING
 	expect "nodes" "$(job_nodes "$job")" "n00 n01"
 }
+
+# The parts of a job by feature and those of a split have nothing in common.
+case_a_split_holds_for_nodes_by_feature() {
+	local job
+	need_weft
+	changing
+	scontrol update nodename=n00,n01,n05 features=fa
+	scontrol update nodename=n02,n04,n09 features=fb
+	occupy n05 8
+	job=$(lab_submit -N3 --gpus-per-node=8 -C '[fa*2&fb*1]' -x n04 \
+		--comment=weft:tp=8,split=2+1)
+	lab_wait_job "$job" RUNNING
+	expect "nodes" "$(job_nodes "$job")" "n00 n01 n09"
+}
+
+# Neither those with fa nor those with fb alone are segments.
+case_segments_of_several_domains_hold_for_nodes_by_feature() {
+	local job
+	need_weft
+	changing
+	scontrol update nodename=n00,n04,n08,n12 features=fa
+	scontrol update nodename=n05,n13 features=fb
+	job=$(lab_submit -N4 --gpus-per-node=8 -C '[fa*2&fb*2]' \
+		--comment=weft:tp=8,segment=2)
+	lab_wait_job "$job" RUNNING
+	expect "nodes" "$(job_nodes "$job")" "n04 n05 n12 n13"
+}

@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* parts.c - finding the nodes of the whole job, and answering part by part */
+#include "plugin/parts.h"
+
+#include <stdlib.h>
+
+#include "base/bitset.h"
+#include "base/clock.h"
+#include "plugin/bridge/by_feature.h"
+#include "plugin/engine.h"
+#include "plugin/job_record.h"
+#include "plugin/proposal.h"
+
+#include "src/common/log.h"
+#include "src/common/node_conf.h"
+
+/* Only slurmctld has it, but clients load the plugin, too. */
+extern bitstr_t *idle_node_bitmap __attribute__((weak));
+
+/* Sets of nodes put to stock for one question. */
+#define MAX_TRIES 8
+
+/* Nodes beyond the least number that are tried. */
+#define MAX_MORE 8
+
+/* Slurm asks for all parts in one go. */
+#define KEEP_S 1.0
+
+/* The nodes found last. */
+static struct found {
+	uint32_t job_id; /* 0: none */
+	uint64_t generation;
+	double at_s;
+	uint32_t n_features, n_nodes;
+	bitstr_t *of[WEFT_MAX_FEATURES];
+	bitstr_t *by_feature, *all; /* all of these, and the job's */
+} found;
+
+static void found_drop(void)
+{
+	for (uint32_t k = 0; k < WEFT_MAX_FEATURES; k++)
+		FREE_NULL_BITMAP(found.of[k]);
+	FREE_NULL_BITMAP(found.by_feature);
+	FREE_NULL_BITMAP(found.all);
+	found = (struct found){0};
+}
+
+void weft_parts_forget(void)
+{
+	found_drop();
+}
+
+/* ---- features ---- */
+
+/* A node of each counts for no other. */
+struct features {
+	uint32_t n, count[WEFT_MAX_FEATURES], total;
+	bitstr_t *having[WEFT_MAX_FEATURES];
+	bitstr_t *group; /* of the features in parentheses so far, or NULL */
+	int op;		 /* by which the next of the group is joined to it */
+	bool others;	 /* there are others than these */
+};
+
+static int feature_add(void *item, void *arg)
+{
+	const job_feature_t *feature = item;
+	struct features *f = arg;
+
+	if (!feature->node_bitmap_avail || f->n == WEFT_MAX_FEATURES) {
+		f->others = true;
+		return 1;
+	}
+	if (!f->group)
+		f->group = bit_copy(feature->node_bitmap_avail);
+	else if (f->op == FEATURE_OP_AND)
+		bit_and(f->group, feature->node_bitmap_avail);
+	else
+		bit_or(f->group, feature->node_bitmap_avail);
+	f->op = feature->op_code;
+	if (feature->paren)
+		return 0;
+	if (!feature->count || (feature->op_code != FEATURE_OP_XAND &&
+				feature->op_code != FEATURE_OP_END))
+		f->others = true;
+	f->having[f->n] = f->group;
+	f->group = NULL;
+	f->total += feature->count;
+	f->count[f->n++] = feature->count;
+	return f->others;
+}
+
+static void features_free(struct features *f)
+{
+	for (uint32_t k = 0; k < f->n; k++)
+		FREE_NULL_BITMAP(f->having[k]);
+	FREE_NULL_BITMAP(f->group);
+}
+
+/* false: not of this kind. */
+static bool features_read(const job_details_t *details, struct features *f)
+{
+	*f = (struct features){0};
+	list_for_each(weft_job_record_features_known(details), feature_add, f);
+	if (!f->others && f->n)
+		return true;
+	features_free(f);
+	return false;
+}
+
+/* ---- the question of the whole job ---- */
+
+struct whole {
+	struct features features;
+	struct weft_by_feature q; /* with the least number of nodes */
+	uint32_t most_nodes;
+	uint8_t *having, *for_what;
+	uint64_t *able, *required;
+};
+
+static void whole_close(struct whole *w)
+{
+	features_free(&w->features);
+	free(w->having);
+	free(w->for_what);
+	free(w->able);
+	free(w->required);
+}
+
+/* The numbers of nodes that the whole job may have, which Slurm's part does not
+ * say: that of a split, or from the least on, where the user gives a range. */
+static void range_read(const struct weft_plan_request *query, struct whole *w)
+{
+	const struct weft_job_test *test = query->test;
+	uint32_t most = test->job->details->max_nodes;
+
+	w->q.n_nodes = weft_job_record_least_nodes(test, w->features.total);
+	w->most_nodes = w->q.n_nodes;
+	if (query->frame.n_parts) {
+		w->q.n_nodes = w->most_nodes = query->frame.nodes;
+		return;
+	}
+	if (most > w->q.n_nodes + MAX_MORE)
+		most = w->q.n_nodes + MAX_MORE;
+	if (most > w->most_nodes)
+		w->most_nodes = most;
+}
+
+static bool whole_open(const struct weft_plan_request *query, struct whole *w)
+{
+	const struct weft_nodes *nodes = &weft_engine.nodes;
+	const struct weft_fabric *f = nodes->fabric;
+
+	*w = (struct whole){0};
+	if (!features_read(query->test->job->details, &w->features))
+		return false;
+	w->having = weft_calloc(f->n_nodes, sizeof(*w->having), NULL);
+	w->for_what = weft_calloc(f->n_nodes, sizeof(*w->for_what), NULL);
+	w->able = weft_calloc(weft_bitset_words(f->n_nodes), sizeof(*w->able),
+			      NULL);
+	w->required = weft_calloc(weft_bitset_words(f->n_nodes),
+				  sizeof(*w->required), NULL);
+	w->q = (struct weft_by_feature){
+		.fabric = f,
+		.spec = query->request.spec,
+		.n_features = w->features.n,
+		.having = w->having,
+		.able = w->able,
+	};
+	range_read(query, w);
+	for (uint32_t k = 0; k < w->features.n; k++)
+		w->q.count[k] = w->features.count[k];
+	for (uint32_t i = 0; w->having && i < f->n_nodes; i++)
+		for (uint32_t k = 0; k < w->features.n; k++)
+			if (nodes->slurm_node[i] != WEFT_NONE &&
+			    bit_test(w->features.having[k],
+				     nodes->slurm_node[i]))
+				w->having[i] |= (uint8_t)(1u << k);
+	return w->having && w->for_what && w->able && w->required;
+}
+
+/* Of these, by the GPUs that are there, or free. */
+static void able_add(const struct weft_plan_request *query, struct whole *w,
+		     bitstr_t *could, bool emptied)
+{
+	const struct weft_nodes *nodes = &weft_engine.nodes;
+	uint32_t need = query->request.gpus_per_node;
+
+	for (uint32_t i = 0; i < w->q.fabric->n_nodes; i++) {
+		uint32_t at = nodes->slurm_node[i];
+		uint64_t gpus;
+
+		if (at == WEFT_NONE || !bit_test(could, at))
+			continue;
+		/* of several, each node of the job has one */
+		if (w->features.n > 1 && !w->having[i])
+			continue;
+		gpus = emptied ? weft_nodes_eligible(nodes, at,
+						     query->request.gpu_type)
+			       : nodes->gpus_free[at];
+		if (weft_mask_count(gpus) >= (need ? need : 1))
+			weft_bitset_add(w->able, i);
+	}
+}
+
+/* Nodes that the user names count for the first feature alone: Slurm leaves
+ * them out where it looks for the others.  false: one is not in the fabric. */
+static bool required_add(const struct weft_plan_request *query, struct whole *w)
+{
+	const struct weft_nodes *nodes = &weft_engine.nodes;
+	bitstr_t *required = weft_job_record_required(query->test);
+	bool known = true;
+
+	for (uint32_t i = 0; i < nodes->n; i++) {
+		uint32_t node = nodes->fabric_node[i];
+
+		if (!bit_test(required, i))
+			continue;
+		if (node == WEFT_NONE || !weft_bitset_has(w->able, node)) {
+			known = false;
+			continue;
+		}
+		weft_bitset_add(w->required, node);
+		w->having[node] &= 1;
+		w->q.required = w->required;
+	}
+	bit_free(required);
+	return known;
+}
+
+/* Of the part that is asked for now, which other nodes are no candidates for.
+ */
+static void candidates_heed(const struct weft_job_test *test, struct whole *w)
+{
+	const struct weft_nodes *nodes = &weft_engine.nodes;
+	uint32_t k = 0;
+
+	while (k < w->features.n &&
+	       (w->features.count[k] != test->min_nodes ||
+		!bit_overlap_any(w->features.having[k], test->nodes)))
+		k++;
+	for (uint32_t i = 0; k < w->features.n && i < w->q.fabric->n_nodes; i++)
+		if (nodes->slurm_node[i] != WEFT_NONE &&
+		    !bit_test(test->nodes, nodes->slurm_node[i]))
+			w->having[i] &= (uint8_t) ~(1u << k);
+}
+
+/* ---- the nodes of the whole job ---- */
+
+static void found_keep(const struct weft_job_test *test, const struct whole *w)
+{
+	const struct weft_nodes *nodes = &weft_engine.nodes;
+
+	found_drop();
+	found.job_id = test->job->job_id;
+	found.generation = nodes->generation;
+	found.at_s = weft_clock_s();
+	found.n_features = w->features.n;
+	found.n_nodes = w->q.n_nodes;
+	found.all = bit_alloc(nodes->n);
+	found.by_feature = bit_alloc(nodes->n);
+	for (uint32_t k = 0; k < w->features.n; k++)
+		found.of[k] = bit_alloc(nodes->n);
+	for (uint32_t i = 0; i < w->q.fabric->n_nodes; i++) {
+		uint32_t k = w->for_what[i], at = nodes->slurm_node[i];
+
+		if (k == WEFT_NOT_CHOSEN)
+			continue;
+		bit_set(found.all, at);
+		if (k == w->features.n)
+			continue;
+		bit_set(found.by_feature, at);
+		bit_set(found.of[k], at);
+	}
+}
+
+/* Those that stock would not take alone, or all of them, are left out. */
+static void leave_out(const struct weft_job_test *test, struct whole *w)
+{
+	const struct weft_nodes *nodes = &weft_engine.nodes;
+	bool any = false;
+
+	for (uint32_t i = 0; i < w->q.fabric->n_nodes; i++) {
+		if (w->for_what[i] == WEFT_NOT_CHOSEN ||
+		    weft_clock_s() > w->q.deadline_s ||
+		    weft_proposal_part(test, nodes->slurm_node[i],
+				       w->q.n_nodes))
+			continue;
+		weft_bitset_remove(w->able, i);
+		any = true;
+	}
+	for (uint32_t i = 0; !any && i < w->q.fabric->n_nodes; i++)
+		if (w->for_what[i] != WEFT_NOT_CHOSEN)
+			weft_bitset_remove(w->able, i);
+}
+
+static bool stock_takes_all(const struct weft_job_test *test)
+{
+	bitstr_t *nodes = bit_copy(found.all);
+	bool takes = weft_proposal_whole(test, nodes, found.all, found.n_nodes);
+
+	bit_free(nodes);
+	return takes;
+}
+
+/* With as few nodes as will do. */
+static enum weft_by_feature_found range_find(struct whole *w)
+{
+	uint32_t least = w->q.n_nodes;
+	enum weft_by_feature_found here = WEFT_FOUND_NONE;
+
+	for (; w->q.n_nodes <= w->most_nodes; w->q.n_nodes++) {
+		here = weft_by_feature_find(&w->q, w->for_what);
+		if (here != WEFT_FOUND_NONE)
+			return here;
+	}
+	w->q.n_nodes = least;
+	return here;
+}
+
+static bool nodes_find(const struct weft_plan_request *query, struct whole *w)
+{
+	for (uint32_t i = 0; i < MAX_TRIES; i++) {
+		if (range_find(w) != WEFT_FOUND_NODES)
+			return false;
+		found_keep(query->test, w);
+		if (stock_takes_all(query->test))
+			return true;
+		found_drop();
+		leave_out(query->test, w);
+		if (weft_clock_s() > w->q.deadline_s)
+			return false;
+	}
+	return false;
+}
+
+static bool whole_find(const struct weft_plan_request *query, double deadline_s)
+{
+	bitstr_t *could = weft_job_record_could_have(query->test);
+
+	struct whole w;
+	bool is_found = false;
+
+	if (query->request.whole_nodes && idle_node_bitmap)
+		bit_and(could, idle_node_bitmap);
+	found_drop();
+	if (whole_open(query, &w)) {
+		w.q.deadline_s = deadline_s;
+		able_add(query, &w, could, false);
+		if (required_add(query, &w)) {
+			candidates_heed(query->test, &w);
+			is_found = nodes_find(query, &w);
+		}
+	}
+	whole_close(&w);
+	bit_free(could);
+	return is_found;
+}
+
+/* ---- answers ---- */
+
+static bool is_found(const struct weft_job_test *test)
+{
+	return found.job_id == test->job->job_id &&
+	       found.generation == weft_engine.nodes.generation &&
+	       weft_clock_s() - found.at_s < KEEP_S;
+}
+
+/* The nodes that are asked for now.  NULL: not those that were found.  Caller:
+ * bit_free. */
+static bitstr_t *part_of(const struct weft_job_test *test)
+{
+	const job_details_t *details = test->job->details;
+	bitstr_t *rest;
+
+	if (details->req_node_bitmap &&
+	    bit_super_set(found.by_feature, details->req_node_bitmap))
+		return bit_copy(found.all);
+	for (uint32_t k = 0; k < found.n_features; k++)
+		if (bit_set_count(found.of[k]) == (int64_t)test->min_nodes &&
+		    bit_super_set(found.of[k], test->nodes))
+			return bit_copy(found.of[k]);
+	if (details->feature_list_use)
+		return NULL;
+	rest = bit_copy(found.all);
+	bit_and_not(rest, found.by_feature);
+	return rest;
+}
+
+static bool answer(const struct weft_job_test *test)
+{
+	bitstr_t *part = part_of(test);
+	uint32_t n = part ? (uint32_t)bit_set_count(part) : 0;
+	bool taken =
+		n && n >= test->min_nodes && bit_super_set(part, test->nodes) &&
+		(weft_proposal_is_will_run(test)
+			 ? weft_proposal_share(test, part, n, found.n_nodes)
+			 : weft_proposal_now(test, part, n));
+
+	FREE_NULL_BITMAP(part);
+	return taken;
+}
+
+bool weft_parts_may(const struct weft_plan_request *query)
+{
+	const job_details_t *details = query->test->job->details;
+	struct features features;
+
+	if ((query->frame.segment <= 1 && !query->frame.n_parts) ||
+	    !query->test->job->part_ptr || !weft_job_record_in_parts(details) ||
+	    !features_read(details, &features))
+		return false;
+	features_free(&features);
+	return true;
+}
+
+bool weft_parts_ask(const struct weft_plan_request *query, double deadline_s)
+{
+	if (is_found(query->test) && answer(query->test))
+		return true;
+	return whole_find(query, deadline_s) && answer(query->test);
+}
+
+bool weft_parts_never(const struct weft_plan_request *query, bitstr_t *nodes,
+		      double deadline_s)
+{
+	struct whole w;
+	bool never = false;
+
+	if (whole_open(query, &w)) {
+		w.q.deadline_s = deadline_s;
+		able_add(query, &w, nodes, true);
+		never = range_find(&w) == WEFT_FOUND_NONE;
+	}
+	whole_close(&w);
+	return never;
+}
