@@ -9,6 +9,7 @@
 #include "plugin/again.h"
 #include "plugin/engine.h"
 #include "plugin/hold.h"
+#include "plugin/parts.h"
 #include "plugin/slurm/gpus.h"
 
 /* Only slurmctld has it, but clients load the plugin, too.  Set, it has Slurm
@@ -186,6 +187,20 @@ int weft_ever(const struct weft_plan_request *query)
 	}
 	bit_free(test.nodes);
 	if (answer.cause != WEFT_CAUSE_NO_PLAN)
+		return SLURM_SUCCESS;
+	said_no = true;
+	return ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE;
+}
+
+int weft_ever_by_feature(const struct weft_plan_request *query)
+{
+	double until_s = weft_clock_s() + weft_engine.settings->budget_s / 4;
+	bitstr_t *nodes = could_have(query->test);
+	bool never = can_tell(query, nodes) &&
+		     weft_parts_never(query, nodes, until_s);
+
+	bit_free(nodes);
+	if (!never)
 		return SLURM_SUCCESS;
 	said_no = true;
 	return ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE;

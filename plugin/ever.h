@@ -13,6 +13,10 @@
  * limits cannot hold on the nodes of its partition even if no job ran. */
 int weft_ever(const struct weft_plan_request *query);
 
+/* The same for a job that is for weft_parts_ask, by what features nodes have
+ * now: Slurm looks again when these change. */
+int weft_ever_by_feature(const struct weft_plan_request *query);
+
 /* How many of the nodes that the job could have, now or later, the fabric does
  * not know, or not all GPUs of. */
 uint32_t weft_ever_unknown(const struct weft_job_test *test);

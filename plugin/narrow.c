@@ -30,6 +30,7 @@
 #include "plugin/hold.h"
 #include "plugin/job_record.h"
 #include "plugin/observe.h"
+#include "plugin/parts.h"
 #include "plugin/preempt.h"
 #include "plugin/proposal.h"
 #include "plugin/publish.h"
@@ -447,6 +448,8 @@ static int limits_ever(const struct weft_job_test *test)
 	cause = attempt_read(&attempt);
 	if (!attempt.query.frame.hard || cause <= WEFT_CAUSE_SILENT)
 		return SLURM_SUCCESS;
+	if (cause == WEFT_CAUSE_UNCLEAR && weft_parts_may(&attempt.query))
+		return weft_ever_by_feature(&attempt.query);
 	return cause == WEFT_CAUSE_NARROWED ? weft_ever(&attempt.query)
 					    : SLURM_SUCCESS;
 }

@@ -3,9 +3,11 @@
 #include "plugin/parts.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/bitset.h"
 #include "base/clock.h"
+#include "base/hash.h"
 #include "plugin/bridge/by_feature.h"
 #include "plugin/engine.h"
 #include "plugin/job_record.h"
@@ -420,17 +422,40 @@ bool weft_parts_ask(const struct weft_plan_request *query, double deadline_s)
 	return whole_find(query, deadline_s) && answer(query->test);
 }
 
+/* All that the answer follows from. */
+static uint64_t whole_hash(const struct whole *w)
+{
+	const uint32_t n = w->q.fabric->n_nodes;
+	const uint32_t numbers[] = {w->q.n_nodes, w->most_nodes,
+				    w->q.n_features};
+	uint64_t hash =
+		weft_hash_bytes(WEFT_HASH_START, numbers, sizeof(numbers));
+
+	hash = weft_hash_bytes(hash, w->q.count, sizeof(w->q.count));
+	hash = weft_hash_bytes(hash, w->q.spec, strlen(w->q.spec) + 1);
+	hash = weft_hash_bytes(hash, w->having, n * sizeof(*w->having));
+	return weft_hash_bytes(hash, w->able,
+			       weft_bitset_words(n) * sizeof(*w->able));
+}
+
 bool weft_parts_never(const struct weft_plan_request *query, bitstr_t *nodes,
 		      double deadline_s)
 {
+	/* Slurm asks about each part, and again for each try to start. */
+	static uint64_t asked;
+	static bool never;
 	struct whole w;
-	bool never = false;
+	uint64_t hash;
+	bool known = whole_open(query, &w);
 
-	if (whole_open(query, &w)) {
+	if (known) {
 		w.q.deadline_s = deadline_s;
 		able_add(query, &w, nodes, true);
-		never = range_find(&w) == WEFT_FOUND_NONE;
+		hash = whole_hash(&w);
+		if (hash != asked)
+			never = range_find(&w) == WEFT_FOUND_NONE;
+		asked = hash;
 	}
 	whole_close(&w);
-	return never;
+	return known && never;
 }

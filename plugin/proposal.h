@@ -44,8 +44,8 @@ bool weft_proposal_any(const struct weft_job_test *test, bitstr_t *nodes);
 bool weft_proposal_when(const struct weft_job_test *test, bitstr_t *nodes,
 			time_t *start);
 
-/* The same for a part of a WILL_RUN test, with its share of the tasks and CPUs of
- * the job on n nodes. */
+/* The same for a part of a WILL_RUN test, with its share of the tasks and CPUs
+ * of the job on n nodes. */
 bool weft_proposal_share(const struct weft_job_test *test, bitstr_t *nodes,
 			 uint32_t part, uint32_t n);
 

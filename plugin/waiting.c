@@ -18,6 +18,7 @@
 #include "plugin/bridge/pending.h"
 #include "plugin/engine.h"
 #include "plugin/ever.h"
+#include "plugin/job_record.h"
 #include "plugin/release_times.h"
 
 #include "src/common/read_config.h"
@@ -251,13 +252,18 @@ static void find_words(const struct weft_job_test *test,
 
 /* A job with limits that waits because weft cannot see to them; without limits
  * the job is stock's. */
-static const char *obstacle_of(const struct weft_frame *frame,
+static const char *obstacle_of(const job_record_t *job,
+			       const struct weft_frame *frame,
 			       enum weft_cause cause)
 {
 	if (!frame->hard)
 		return NULL;
 	if (cause == WEFT_CAUSE_REFUSED)
 		return "Slurm declines the nodes that suit the limits";
+	if (cause == WEFT_CAUSE_UNCLEAR &&
+	    weft_job_record_in_parts(job->details))
+		return "too few nodes with its features are free that suit the "
+		       "limits";
 	return cause == WEFT_CAUSE_FOREIGN || cause == WEFT_CAUSE_UNCLEAR
 		       ? weft_cause_names[cause]
 		       : NULL;
@@ -290,7 +296,7 @@ void weft_waiting_tell(const struct weft_job_test *test,
 		return;
 	}
 	if (cause != WEFT_CAUSE_NO_ROOM && cause != WEFT_CAUSE_NO_PLAN) {
-		known = obstacle_of(frame, cause);
+		known = obstacle_of(test->job, frame, cause);
 		if (known)
 			tell(test->job, known);
 		else

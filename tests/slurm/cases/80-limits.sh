@@ -593,6 +593,9 @@ case_a_split_holds_for_nodes_by_feature() {
 		--comment=weft:tp=8,split=2+1)
 	lab_wait_job "$job" RUNNING
 	expect "nodes" "$(job_nodes "$job")" "n00 n01 n09"
+	job=$(lab_submit -N3 --gpus-per-node=8 -C '[fa*2&fb*1]' -x n04 \
+		--comment=weft:tp=8,split=2+1)
+	expect_pending_reason "$job" "weft:_too_few_nodes_with_its_features_are_free_that_suit_the_limits"
 }
 
 # Neither those with fa nor those with fb alone are segments.
@@ -606,4 +609,30 @@ case_segments_of_several_domains_hold_for_nodes_by_feature() {
 		--comment=weft:tp=8,segment=2)
 	lab_wait_job "$job" RUNNING
 	expect "nodes" "$(job_nodes "$job")" "n04 n05 n12 n13"
+}
+
+case_nodes_by_feature_that_can_never_be_split_are_refused() {
+	local answer job
+	need_weft
+	changing
+	scontrol update nodename=n00 features=fa
+	scontrol update nodename=n01 features=fb
+	answer=$(sbatch -N2 --gpus-per-node=8 -C '[fa*1&fb*1]' \
+		--comment=weft:tp=8,split=1+1 --wrap true 2>&1) &&
+		fail "accepted: $answer"
+	expect_match "answer" "$answer" 'not available'
+	job=$(lab_submit -N2 --gpus-per-node=8 -C '[fa*1&fb*1]' \
+		--comment=weft:tp=8,split=2)
+	lab_wait_job "$job" RUNNING
+	# What is queued already is held, until nodes get other features.
+	job=$(lab_submit -N2 --gpus-per-node=8 -C '[fa*1&fb*1]' --hold \
+		--comment=weft:tp=8,split=2)
+	scontrol update JobId="$job" Comment=weft:tp=8,split=1+1
+	scontrol release "$job"
+	expect_pending_reason "$job" BadConstraints
+	scontrol update nodename=n04 features=fb
+	scontrol update nodename=n05 features=fa
+	scontrol update nodename=n08 features=fa
+	lab_until 60 lab_job_in "$job" RUNNING
+	expect "nodes" "$(job_nodes "$job")" "n04 n08"
 }
