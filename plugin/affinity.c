@@ -34,6 +34,17 @@ void weft_affinity_plan(const job_record_t *job, const struct weft_placement *p)
 					 p->nodes, p->n_nodes);
 }
 
+void weft_affinity_planned(uint32_t job_id, bitstr_t *bitmap)
+{
+	const struct weft_previous_nodes_job *planned =
+		weft_previous_nodes_find(&weft_engine.previous, job_id);
+	const struct weft_nodes *nodes = &weft_engine.nodes;
+
+	for (uint32_t k = 0; planned && k < planned->n_nodes; k++)
+		if (nodes->slurm_node[planned->nodes[k]] != WEFT_NONE)
+			bit_set(bitmap, nodes->slurm_node[planned->nodes[k]]);
+}
+
 /* What is close: a place must have these nodes, or lie in this domain. */
 struct close {
 	uint64_t *nodes;		  /* bitset, or NULL */

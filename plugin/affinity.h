@@ -16,6 +16,9 @@ void weft_affinity_remember(const job_record_t *job);
 void weft_affinity_plan(const job_record_t *job,
 			const struct weft_placement *p);
 
+/* Adds the nodes that the job was to have. */
+void weft_affinity_planned(uint32_t job_id, bitstr_t *bitmap);
+
 /* Replaces p, a place for the query laid out as `shape`, by one closer to where
  * the job would rather be and about as good.  What the nodes offer is as it was
  * for p, or as it is for the new p. */

@@ -62,6 +62,8 @@ libweft_bridge_la_SOURCES = \
 	%D%/bridge/request.h \
 	%D%/bridge/rules.c \
 	%D%/bridge/rules.h \
+	%D%/bridge/turns.c \
+	%D%/bridge/turns.h \
 	%D%/bridge/watchdog.c \
 	%D%/bridge/watchdog.h \
 	# End of libweft_bridge_la_SOURCES
@@ -75,6 +77,8 @@ weft_select_sources = \
 	%D%/job_record.h \
 	%D%/jobs_load.c \
 	%D%/jobs_load.h \
+	%D%/components.c \
+	%D%/components.h \
 	%D%/engine.c \
 	%D%/engine.h \
 	%D%/ever.c \

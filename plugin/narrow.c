@@ -25,6 +25,7 @@
 #include "plugin/affinity.h"
 #include "plugin/again.h"
 #include "plugin/bridge/gain.h"
+#include "plugin/components.h"
 #include "plugin/engine.h"
 #include "plugin/ever.h"
 #include "plugin/hold.h"
@@ -56,12 +57,6 @@ static uint32_t told[1024];
  * (limits of a QOS or an account on CPUs and nodes) may allow stock's nodes and
  * not these. */
 static uint32_t not_begun[1024];
-
-/* Components of heterogeneous jobs that stock places, likewise: weft's nodes of
- * one may have left none for the next.  Slurm asks when each component will
- * run, and starts them once all can: by whom the first was answered, the second
- * is. */
-static uint32_t left_to_stock[1024];
 
 /* One question on its way through the steps below. */
 struct attempt {
@@ -337,57 +332,40 @@ static bool is_held(const struct attempt *attempt, enum weft_cause cause)
 	       cause > WEFT_CAUSE_SILENT && cause != WEFT_CAUSE_SPEC;
 }
 
-static uint32_t *slot_of(uint32_t *jobs, uint32_t job_id)
+static uint32_t *slot_of(uint32_t job_id)
 {
-	return &jobs[job_id % (sizeof(not_begun) / sizeof(not_begun[0]))];
-}
-
-static void slot_set(uint32_t *jobs, uint32_t job_id, bool in)
-{
-	uint32_t *slot = slot_of(jobs, job_id);
-
-	if (in)
-		*slot = job_id;
-	else if (*slot == job_id)
-		*slot = 0;
-}
-
-static bool slot_has(uint32_t *jobs, uint32_t job_id)
-{
-	return *slot_of(jobs, job_id) == job_id;
+	return &not_begun[job_id % (sizeof(not_begun) / sizeof(not_begun[0]))];
 }
 
 /* Slurm did not start the job on weft's nodes: the choice is stock's once.
  * Limits of the job's own hold all the same. */
 static bool is_stocks_turn(const struct attempt *attempt)
 {
-	const struct weft_job_test *test = attempt->test;
-	uint32_t job_id = test->job->job_id;
-	bool not_yet = slot_has(not_begun, job_id);
+	const job_record_t *job = attempt->test->job;
 
 	if (attempt->query.frame.hard)
 		return false;
-	if (!test->job->het_job_id)
-		return not_yet;
-	if (weft_proposal_is_will_run(test))
-		slot_set(left_to_stock, job_id, not_yet);
-	return slot_has(left_to_stock, job_id);
+	return job->het_job_id ? weft_components_are_stocks(job)
+			       : *slot_of(job->job_id) == job->job_id;
 }
 
-/* After the answer to "start now", or to a question that comes before it. */
+/* After the answer to "start now". */
 static void turn_take(const struct attempt *attempt, enum weft_cause cause)
 {
 	const struct weft_job_test *test = attempt->test;
 
-	if (weft_proposal_is_will_run(test) && !test->job->het_job_id)
+	if (weft_proposal_is_will_run(test) || test->job->het_job_id)
 		return;
-	slot_set(not_begun, test->job->job_id, cause == WEFT_CAUSE_NARROWED);
+	if (cause == WEFT_CAUSE_NARROWED)
+		*slot_of(test->job->job_id) = test->job->job_id;
+	else
+		weft_narrow_begun(test->job->job_id);
 }
 
 void weft_narrow_begun(uint32_t job_id)
 {
-	slot_set(not_begun, job_id, false);
-	slot_set(left_to_stock, job_id, false);
+	if (*slot_of(job_id) == job_id)
+		*slot_of(job_id) = 0;
 }
 
 /* The same answer as before, as long as nothing has changed. */
@@ -552,8 +530,10 @@ int weft_narrow(const struct weft_job_test *test)
 {
 	struct attempt attempt = {.test = test, .query = {.test = test}};
 	double start_s = weft_clock_s();
+	bitstr_t *candidates = NULL;
 	enum weft_cause cause;
 	bool recalled = false;
+	int rc;
 
 	if (weft_observe_only(test->job))
 		return weft_observe(test);
@@ -562,6 +542,8 @@ int weft_narrow(const struct weft_job_test *test)
 	attempt.bound = (double)NAN;
 	if (weft_engine_on())
 		attempt.deadline_s = start_s + weft_engine.settings->budget_s;
+	if (weft_components_asked(test))
+		candidates = bit_copy(test->nodes);
 	cause = attempt_read(&attempt);
 	if (cause == WEFT_CAUSE_NARROWED && is_stocks_turn(&attempt))
 		cause = WEFT_CAUSE_NOT_BEGUN;
@@ -588,7 +570,12 @@ int weft_narrow(const struct weft_job_test *test)
 		       weft_proposal_is_will_run(test) ? "will run" : "run now",
 		       weft_cause_names[cause], attempt.n_tries,
 		       (weft_clock_s() - start_s) * 1e3, attempt.plan_s * 1e3);
-	return attempt_end(&attempt, cause, recalled);
+	rc = attempt_end(&attempt, cause, recalled);
+	if (candidates)
+		weft_components_answered(test, cause == WEFT_CAUSE_NARROWED, rc,
+					 candidates);
+	FREE_NULL_BITMAP(candidates);
+	return rc;
 }
 
 void weft_narrow_summary(void)

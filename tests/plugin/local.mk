@@ -24,6 +24,7 @@ unit_tests += \
 	%D%/settings \
 	%D%/spec_text \
 	%D%/submission \
+	%D%/turns \
 	%D%/watchdog \
 	%D%/worker \
 	# End of unit_tests

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* turns.c - a heterogeneous job starts where stock would start it */
+#include "plugin/bridge/turns.h"
+
+#include "tests/lib/check.h"
+
+#include <stdlib.h>
+
+#define JOB   1000
+#define N     3
+#define ALL   UINT64_C(7)
+#define TURNS 12
+
+/* What happens to component k when weft placed others before it. */
+struct world {
+	uint32_t weft_blocks[N]; /* components that weft's nodes of it block */
+	bool waits;		 /* the last one has no nodes in any case */
+	uint32_t n_weft;	 /* cycles that weft placed any in */
+};
+
+/* One cycle of backfill; true: all can start. */
+static bool cycle(struct weft_turns *turns, struct world *w, uint32_t number)
+{
+	uint32_t blocked = 0, n_startable = 0;
+	bool any = false;
+
+	for (uint32_t k = 0; k < N; k++) {
+		bool stocks = weft_turns_ask(turns, JOB, number, ALL);
+		bool itself = w->waits && k == N - 1;
+		bool startable = !itself && !(blocked >> k & 1);
+		struct weft_turn_answer answer = {
+			.narrowed = startable && !stocks,
+			.startable = startable,
+			.by_itself =
+				itself && weft_turns_suspect(turns, JOB, k),
+		};
+
+		assert_int_equal(stocks, weft_turns_stocks(turns, JOB));
+		if (answer.narrowed)
+			blocked |= w->weft_blocks[k];
+		any |= answer.narrowed;
+		n_startable += startable;
+		weft_turns_answer(turns, JOB, k, &answer);
+	}
+	w->n_weft += any;
+	return n_startable == N;
+}
+
+/* Weft's nodes of the first leave none for the second, those of the second none
+ * for the third: turns by component would never be stock's for both. */
+static void a_job_starts_though_components_block_each_other(void **state)
+{
+	struct weft_turns *turns = calloc(1, sizeof(*turns));
+	struct world w = {.weft_blocks = {1u << 1, 1u << 2, 0}};
+
+	(void)state;
+	assert_false(cycle(turns, &w, 1));
+	assert_true(cycle(turns, &w, 2));
+	assert_false(weft_turns_stocks(turns, JOB + 1));
+	free(turns);
+}
+
+/* All could start, and Slurm has not started them: limits. */
+static void where_nothing_blocks_turns_go_on(void **state)
+{
+	struct weft_turns *turns = calloc(1, sizeof(*turns));
+	struct world w = {0};
+
+	(void)state;
+	for (uint32_t i = 0; i < TURNS; i++)
+		assert_true(cycle(turns, &w, i));
+	assert_int_equal(w.n_weft, TURNS / 2);
+	free(turns);
+}
+
+/* No nodes of weft's are in the way: when the last one can start, the others
+ * are where weft wants them. */
+static void while_one_waits_by_itself_all_turns_are_wefts(void **state)
+{
+	struct weft_turns *turns = calloc(1, sizeof(*turns));
+	struct world w = {.waits = true};
+
+	(void)state;
+	for (uint32_t i = 0; i < TURNS; i++)
+		assert_false(cycle(turns, &w, i));
+	assert_int_equal(w.n_weft, TURNS);
+	w.waits = false;
+	assert_true(cycle(turns, &w, TURNS));
+	assert_int_equal(w.n_weft, TURNS + 1);
+	free(turns);
+}
+
+/* Backfill asks again within a cycle, for a later time. */
+static void asking_again_is_the_same_turn(void **state)
+{
+	struct weft_turns *turns = calloc(1, sizeof(*turns));
+	const struct weft_turn_answer yes = {true, true, false};
+
+	(void)state;
+	for (int i = 0; i < 5; i++) {
+		assert_false(weft_turns_ask(turns, JOB, 1, ALL));
+		weft_turns_answer(turns, JOB, 0, &yes);
+	}
+	assert_true(weft_turns_ask(turns, JOB, 2, ALL));
+	/* what has begun is of no matter */
+	weft_turns_answer(turns, JOB, 0, &yes);
+	assert_false(weft_turns_ask(turns, JOB, 3, ALL & ~UINT64_C(1)));
+	assert_false(weft_turns_ask(turns, JOB, 4, ALL & ~UINT64_C(1)));
+	free(turns);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(
+			a_job_starts_though_components_block_each_other),
+		cmocka_unit_test(where_nothing_blocks_turns_go_on),
+		cmocka_unit_test(while_one_waits_by_itself_all_turns_are_wefts),
+		cmocka_unit_test(asking_again_is_the_same_turn),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
