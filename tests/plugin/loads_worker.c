@@ -8,6 +8,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 
 #define LONG_S 60.0
 
@@ -101,14 +103,35 @@ static void gpus_that_are_not_in_the_fabric_have_no_load(void **state)
 	end();
 }
 
-/* 8,192 nodes: the caller holds Slurm's locks meanwhile. */
+/* Seconds of the processor that it takes to find the load at once. */
+static double at_once_s(const char *spec)
+{
+	struct weft_bridge *bridge = calloc(1, sizeof(*bridge));
+	struct weft_load_parts parts = {0};
+	double start_s = weft_worked_s();
+
+	assert_non_null(bridge);
+	bridge->settings = settings;
+	assert_int_equal(weft_bridge_running(bridge, spec, where,
+					     settings->fabric->n_gpus, &parts,
+					     NULL),
+			 0);
+	start_s = weft_worked_s() - start_s;
+	weft_load_parts_free(&parts);
+	weft_bridge_clear(bridge);
+	free(bridge);
+	return start_s;
+}
+
+/* 8,192 nodes: the caller holds Slurm's locks meanwhile.  0.2 ms of 30, where
+ * nothing slows the test down. */
 static void a_large_job_keeps_nobody_waiting(void **state)
 {
 	static const char *const specs[] = {"tp=8,pp=8"};
-	struct weft_load load;
 	struct weft_loads_worker *worker;
 	struct weft_loads_jobs jobs;
-	double least_s = 1;
+	struct weft_load load;
+	double least_s = 1e9;
 
 	(void)state;
 	begin("pod:16 leaf:16 node:32 gpu:8");
@@ -118,8 +141,7 @@ static void a_large_job_keeps_nobody_waiting(void **state)
 
 		worker = start(specs, 1, settings->fabric->n_gpus);
 		took_s = weft_worked_s() - start_s;
-		while (!weft_loads_worker_take(worker, LONG_S, &jobs))
-			;
+		assert_true(weft_loads_worker_take(worker, LONG_S, &jobs));
 		assert_true(jobs.jobs[0].known);
 		start_s = weft_worked_s();
 		weft_load_add(&load, &jobs.jobs[0].parts);
@@ -127,7 +149,7 @@ static void a_large_job_keeps_nobody_waiting(void **state)
 		weft_loads_jobs_free(&jobs);
 		least_s = took_s < least_s ? took_s : least_s;
 	}
-	assert_true(least_s < 0.002);
+	assert_true(least_s < at_once_s(specs[0]) / 10);
 	weft_load_free(&load);
 	end();
 }
@@ -136,12 +158,19 @@ static void a_large_job_keeps_nobody_waiting(void **state)
 static void one_that_was_left_frees_what_it_has(void **state)
 {
 	static const char *const specs[] = {"tp=8,pp=8"};
+	struct stat tasks = {0};
 
 	(void)state;
 	begin("pod:4 leaf:16 node:32 gpu:8");
 	weft_loads_worker_leave(start(specs, 1, settings->fabric->n_gpus));
 	weft_loads_worker_leave(NULL);
 	end();
+	/* "." and ".." and this thread, within a minute */
+	for (int i = 0; i < 6000 && tasks.st_nlink != 3; i++) {
+		nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+		assert_int_equal(stat("/proc/self/task", &tasks), 0);
+	}
+	assert_int_equal(tasks.st_nlink, 3);
 }
 
 int main(void)
