@@ -43,14 +43,19 @@ accounts_begin() {
 	return 1
 }
 
+# The database is made here: where slurmdbd finds none, its connection loses its
+# options with the first try, and the client library of MariaDB 11.8 then allows no
+# columns in an answer.
 accounts_start() {
 	local dir=$accounts_dir qos i
 	PATH=$PATH:/usr/sbin mariadb-install-db --no-defaults --datadir="$dir/data" --user=root \
 		--skip-test-db || return 1
+	echo 'CREATE DATABASE accounts;' >"$dir/create.sql"
 	# No job of this shell, which waits for its workers.
 	(/usr/sbin/mariadbd --no-defaults --datadir="$dir/data" --user=root \
 		--socket="$dir/sql" --pid-file="$dir/sql.pid" \
 		--skip-networking --skip-grant-tables \
+		--init-file="$dir/create.sql" \
 		--innodb-buffer-pool-size=64M \
 		--innodb-flush-log-at-trx-commit=0 &)
 	lab_until 30 test -S "$dir/sql" || return 1
