@@ -120,7 +120,7 @@ judge() {
 	if [ "$stock_said" != "$weft_said" ]; then
 		kind=$stock_said-$weft_said
 		! limit_explains || kind=
-		! breaks_its_nodes || kind='' note=" against -N"
+		! is_refused_in_earnest || kind='' note=" refused in earnest"
 		# Stock would, had it looked at these nodes.
 		[ "$weft_said" != starts ] || ! same_on_its_nodes ||
 			kind='' note=" found"
@@ -136,21 +136,19 @@ judge() {
 	fi
 }
 
-# What stock foretells of GPUs in all may be more nodes than -N allows, or a
-# refusal: now the one, now the other in one state.  The job itself it refuses.
-breaks_its_nodes() {
-	local most
-	[ "$way" = test ] && ! is_heterogeneous || return
-	[[ " ${words[*]} " =~ ' -N'([0-9]+-)?([0-9]+)' ' ]] || return
-	most=${BASH_REMATCH[2]}
-	if [ "$stock_said" != refused ] && is_more "$most" "$stock_nodes"; then
-		return 0
-	fi
-	[ "$weft_said" = waits ] && is_more "$most" "$weft_nodes"
-}
-
-is_more() {
-	[ "$(scontrol show hostnames "$2" | wc -l)" -gt "$1" ]
+# Of a job that Slurm refuses when it comes in earnest --test-only foretells now
+# one thing, now another: a start on more nodes than -N allows, or on fewer CPUs than
+# --mincpus asks for.  There is nothing to compare with.
+is_refused_in_earnest() {
+	local name
+	[ "$way" = test ] || return
+	for name in stock weft; do
+		use $name
+		submit "${words[@]}"
+		[[ $text =~ ^[0-9]+$ ]] || continue
+		quietly scancel "$text"
+		return 1
+	done
 }
 
 # Where weft is not told how the ranks talk, as many nodes of its choice are no
