@@ -241,8 +241,14 @@ is_heterogeneous() {
 	[[ " ${words[*]} " == *' : '* ]]
 }
 
-# Each component by its nodes' names, in its partition.
+# Each component in its partition, held to its nodes as a whole job is: where it may
+# choose none but these, or these by name.
 same_components() {
+	use stock
+	components_by no_others || components_by by_name
+}
+
+components_by() {
 	local word all=() lists partitions i=0 whole=("${words[@]}" :)
 	local words=()
 	mapfile -t lists < <(sed -n 's/.* NodeList=\([^ ]*\) .*/\1/p' <<<"$weft_record")
@@ -253,15 +259,23 @@ same_components() {
 			continue
 		fi
 		[ ${#all[@]} = 0 ] || all+=(:)
-		without -w -x -p '-N*' --comment= --contiguous= --switches= \
-			--spread-job=
-		all+=("${rest[@]}" -p "${partitions[i]}" -w "${lists[i]}" -N
-			"$(scontrol show hostnames "${lists[i]}" | wc -l)")
+		"$1" "${lists[i]}"
+		all+=("${rest[@]}" -p "${partitions[i]}")
 		i=$((i + 1)) words=()
 	done
-	use stock
 	decide "$way" "${all[@]}"
 	same_numbers
+}
+
+# words without what chooses nodes, and nodes in their place, into rest.
+no_others() {
+	without -p --comment= --contiguous= --switches=
+	leave_out "$(scontrol show hostnames "$1" | xargs)"
+}
+
+by_name() {
+	without -w -x -p '-N*' --comment= --contiguous= --switches= --spread-job=
+	rest+=(-w "$1" -N "$(scontrol show hostnames "$1" | wc -l)")
 }
 
 same_numbers() {
@@ -292,6 +306,13 @@ numbers_each() {
 
 # The words in rest, on no other nodes than these.
 ask_on() {
+	local rest=("${rest[@]}")
+	leave_out "$1"
+	decide "$way" "${rest[@]}"
+}
+
+# Into rest: no other nodes than these.
+leave_out() {
 	local node i others=
 	for node in $(all_nodes); do
 		[[ " $1 " == *" $node "* ]] || others+=,$node
@@ -301,7 +322,7 @@ ask_on() {
 	done
 	others=${others#,}
 	# The last one counts.
-	decide "$way" "${rest[@]}" ${others:+-x "$others"}
+	[ -z "$others" ] || rest+=(-x "$others")
 }
 
 # ======== limits ========
