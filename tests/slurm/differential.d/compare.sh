@@ -79,7 +79,7 @@ compare() {
 	read -ra words <<<"$2"
 	case $way in
 	later | preempt)
-		"compare_$way"
+		level_states && "compare_$way"
 		return
 		;;
 	esac
@@ -88,8 +88,8 @@ compare() {
 		judge
 		[ -n "$kind" ] || break
 		note=" again"
-		compare_states || return
 		both forget_counts
+		level_states || return
 		sleep 1
 	done
 	[ "$way" = test ] || untouched=

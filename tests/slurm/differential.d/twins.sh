@@ -295,6 +295,25 @@ compare_states() {
 	return 1
 }
 
+# The jobs before have powered up some nodes of the one and some of the other, and
+# Slurm chooses by that: with --contiguous, say, it starts a job on nodes that are up
+# which it refuses while they are down.
+level_states() {
+	local name up lacking
+	up=$(both nodes_up | sort -u)
+	for name in stock weft; do
+		use $name
+		lacking=$(nodes_up | sort | comm -13 - <(echo "$up") | paste -sd ,)
+		[ -z "$lacking" ] ||
+			quietly scontrol update "NodeName=$lacking" State=POWER_UP
+	done
+	compare_states
+}
+
+nodes_up() {
+	state_of | awk 'NF == 5 && $5 !~ /POWERED_DOWN/ { print $1 }'
+}
+
 # What a site would rather not have: lines "NODE WEIGHT", and 1000000 more for a
 # node that is powered down.
 read_weights() {
