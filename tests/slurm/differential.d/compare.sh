@@ -227,7 +227,22 @@ same_on_its_nodes() {
 	# Of a range the CPUs are those of the least number.
 	without -w -x --comment= --contiguous= --switches= --spread-job=
 	decide "$way" "${rest[@]}" -w "$weft_nodes"
-	same_numbers
+	same_numbers && return
+	[ "$way" != test ] && ask_held "$nodes" && same_numbers
+}
+
+# Nodes that stock finds unfit when the job comes in, and takes when it is to start:
+# with enforce-binding and MaxCPUsPerNode, for one.  The job comes in with all nodes
+# to choose from, held, and these alone are left then.
+ask_held() {
+	without --comment= --contiguous= --switches=
+	queue --hold "${rest[@]}"
+	[ -n "$id" ] || return
+	leave_out "$1"
+	quietly scontrol update "JobId=$id" "ExcNodeList=${rest[-1]}"
+	quietly scontrol release "$id"
+	await_scheduler
+	quietly scancel "${id%_*}"
 }
 
 # A range of nodes without tasks has one on each node; where a number is given in
