@@ -83,15 +83,31 @@ static bool ask_now(const struct weft_job_test *test,
 	return taken;
 }
 
+/* As many tasks and GPUs on each node, whichever stock looks at first? */
+static bool is_alike_on_each(const job_record_t *job, uint32_t n_nodes)
+{
+	uint32_t n_tasks = job->details->num_tasks;
+	uint32_t tasks_each = job->details->ntasks_per_node
+				      ? job->details->ntasks_per_node
+				      : 1;
+
+	return !job->tres_per_job &&
+	       (!n_tasks || n_tasks == n_nodes * tasks_each);
+}
+
 /* Asked for nodes as a row, stock does not look through all switches for those
- * that it has no choice but to take.  Without switches it saves nothing, and
- * of nodes that the user names stock gives other CPUs then. */
-static bool is_quicker_in_a_row(const struct weft_job_test *test)
+ * that it has no choice but to take.  Without switches it saves nothing.  It
+ * goes through a row in order of names, through switches by weight, and
+ * through nodes that the user names first: where tasks or GPUs are parted among
+ * the nodes it gives other CPUs then. */
+static bool is_quicker_in_a_row(const struct weft_job_test *test,
+				uint32_t n_nodes)
 {
 	const char *topology = slurm_conf.topology_plugin;
 
 	return topology && strstr(topology, "tree") && !test->job->req_switch &&
-	       !test->job->details->req_node_bitmap;
+	       !test->job->details->req_node_bitmap &&
+	       is_alike_on_each(test->job, n_nodes);
 }
 
 /* Of a range of nodes stock counts CPUs by the least number, which the question
@@ -123,7 +139,8 @@ bool weft_proposal_now(const struct weft_job_test *test, bitstr_t *nodes,
 	uint16_t contiguous = test->job->details->contiguous;
 	bool taken;
 
-	if (is_quicker_in_a_row(test) && follow_one_another(nodes, n_nodes))
+	if (is_quicker_in_a_row(test, n_nodes) &&
+	    follow_one_another(nodes, n_nodes))
 		test->job->details->contiguous = 1;
 	taken = (test->min_nodes < n_nodes &&
 		 ask_range(test, nodes, n_nodes)) ||
