@@ -588,20 +588,26 @@ end_pair() {
 	done
 }
 
-# Two cycles of the scheduler after one has started it the other must have, too.
+# Two cycles of the schedulers; four for the one where the other has started it.
 wait_cycles() {
-	local name k left=20
-	for ((k = 0; k < left; k++)); do
+	local name n=2 left=yes
+	both cycles_begin
+	while [ -n "$left" ]; do
+		left=
 		for name in stock weft; do
 			use $name
 			local job=${name}_job at=${name}_at
 			id=${!job}
+			[ -z "${!at}" ] || continue
 			read_record
-			[ "$said" = waits ] || printf -v "$at" %s $((i / 2))
+			if [ "$said" != waits ]; then
+				printf -v "$at" %s $((i / 2))
+				n=4
+			elif ! cycles_passed $n $n; then
+				left=yes
+			fi
 		done
-		[ -z "$stock_at" ] || [ -z "$weft_at" ] || return
 		sleep 0.1
-		[ -z "$stock_at$weft_at" ] || left=40
 	done
 }
 
@@ -633,12 +639,9 @@ compare_preempt() {
 
 # The victims go in one cycle, the job starts in another.
 preempting() {
-	local i
 	decide_queued "$@"
 	[ -n "$id" ] || return
-	for ((i = 0; i < 50; i++)); do
-		read_record
-		[ "$said" = waits ] || break
-		sleep 0.1
-	done
+	patience=6
+	cycles_begin
+	await_scheduler
 }

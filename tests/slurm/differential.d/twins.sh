@@ -11,6 +11,7 @@ LAB_KIND=cloud LAB_NODES_PER_LEAF=4
 # Other work on this machine is not to use a decision's time up.
 LAB_BUDGET='200 ms'
 declare -A twin_dir twin_port twin_cluster scontrol_pid scontrol_in scontrol_out
+declare -A cycles_since
 
 use() {
 	twin=$1
@@ -415,7 +416,7 @@ queue() {
 	[ -z "$id" ] || [[ " $* " != *' --array='* ]] || id+=_0
 	patience=4
 	[[ ! " $* " =~ \ (:\ |--prefer=|--qos=|--constraint=\[) ]] || patience=6
-	queued_us=${EPOCHREALTIME//[.,]/}
+	cycles_begin
 }
 
 # The scheduler tries other nodes than the preferred ones in a later cycle; of
@@ -428,19 +429,42 @@ may_start_next() {
 
 # What is read before depends on the moment.
 await_others() {
-	queued_us=${EPOCHREALTIME//[.,]/} patience=6
+	patience=6
+	cycles_begin
 	await_scheduler
 }
 
 await_scheduler() {
-	local end=$((queued_us + patience * 1000000))
 	while [ -n "$id" ]; do
 		read_record
 		[ "$said" = waits ] || break
 		[ "$text" = None ] || [ "$patience" = 6 ] || break
-		[ "${EPOCHREALTIME//[.,]/}" -lt $end ] || break
+		! cycles_passed "$patience" $((patience - 2)) || break
 		sleep 0.1
 	done
+}
+
+# How often the main scheduler and backfill have looked at the queue.
+cycles() {
+	sdiag | sed -n 's/.*Total cycles: *//p' | xargs
+}
+
+cycles_begin() {
+	cycles_since[$twin]="${EPOCHREALTIME//[.,]/} $(cycles)"
+}
+
+# cycles_passed SECONDS CYCLES: of both schedulers of the twin since cycles_begin; one
+# takes a second or so.  On a busy machine they come later and are waited for, though
+# not for ever: backfill has nothing to do with some jobs.
+cycles_passed() {
+	local begin main backfill main_now backfill_now us
+	read -r begin main backfill <<<"${cycles_since[$twin]}"
+	us=$((${EPOCHREALTIME//[.,]/} - begin))
+	[ $us -ge $(($1 * 1000000)) ] || return
+	[ $us -lt $(($1 * 5000000)) ] || return 0
+	read -r main_now backfill_now < <(cycles)
+	[ $((main_now - main)) -ge "$2" ] &&
+		[ $((backfill_now - backfill)) -ge "$2" ]
 }
 
 # sbatch's last line in text.
