@@ -170,7 +170,7 @@ function draw_select(   what) {
 	print "set select=" what
 }
 
-function draw_cluster(   i, mixed) {
+function draw_cluster(   i, mixed, has_gpus) {
 	n_nodes = pick("4 5 6 8 8 10 12")
 	per_leaf = pick("2 2 3 4")
 	preempts = chance(0.3)
@@ -189,6 +189,10 @@ function draw_cluster(   i, mixed) {
 	mixed = chance(0.5)
 	for (i = 0; i < n_nodes; i++) {
 		kind[i] = mixed ? below(n_kinds) : int(i * n_kinds / n_nodes)
+		has_gpus = has_gpus || gpus[kind[i]] != "-"
+		# A fabric has GPUs; those of the first kind.
+		if (i == n_nodes - 1 && !has_gpus)
+			kind[i] = 0
 		print_node(i)
 	}
 	print_partitions()
