@@ -640,8 +640,5 @@ compare_preempt() {
 # The victims go in one cycle, the job starts in another.
 preempting() {
 	decide_queued "$@"
-	[ -n "$id" ] || return
-	patience=6
-	cycles_begin
-	await_scheduler
+	[ -z "$id" ] || await_longer
 }

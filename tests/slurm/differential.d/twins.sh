@@ -354,7 +354,7 @@ decide_now() {
 	done
 	if [ -n "$id" ]; then
 		read_record
-		[ "$said" != waits ] || ! may_start_next "$@" || await_others
+		[ "$said" != waits ] || await_next "$@"
 	else
 		salloc_end TERM
 	fi
@@ -427,8 +427,19 @@ may_start_next() {
 	[[ " $* " == *' --prefer='* || $text =~ ^(QOS|Assoc) ]]
 }
 
-# What is read before depends on the moment.
-await_others() {
+# What is read before depends on the moment.  A job without a reason is one that Slurm
+# has not looked at yet: with a deadline it is only tested when it comes in.
+await_next() {
+	if may_start_next "$@"; then
+		await_longer
+	elif [ "$text" = None ]; then
+		patience=4
+		cycles_begin
+		await_scheduler
+	fi
+}
+
+await_longer() {
 	patience=6
 	cycles_begin
 	await_scheduler
