@@ -424,7 +424,11 @@ queue() {
 # limits on what a user has, which it tests after the choice of nodes, may allow
 # stock's nodes and not weft's, which then leaves the next cycle to stock.
 may_start_next() {
-	[[ " $* " == *' --prefer='* || $text =~ ^(QOS|Assoc) ]]
+	[[ " $* " == *' --prefer='* ]] || is_held_by_limit
+}
+
+is_held_by_limit() {
+	[[ $text =~ ^(QOS|Assoc) ]]
 }
 
 # What is read before depends on the moment.  A job without a reason is one that Slurm
@@ -464,9 +468,10 @@ cycles_begin() {
 	cycles_since[$twin]="${EPOCHREALTIME//[.,]/} $(cycles)"
 }
 
-# cycles_passed SECONDS CYCLES: of both schedulers of the twin since cycles_begin; one
-# takes a second or so.  On a busy machine they come later and are waited for, though
-# not for ever: backfill has nothing to do with some jobs.
+# cycles_passed SECONDS CYCLES: of the twin's main scheduler since cycles_begin, of
+# which one takes a second; on a busy machine they come later, and are waited for,
+# though not for ever.  Backfill runs only after changes, and leaves out jobs that a
+# limit holds back: one cycle, of other jobs.
 cycles_passed() {
 	local begin main backfill main_now backfill_now us
 	read -r begin main backfill <<<"${cycles_since[$twin]}"
@@ -474,8 +479,9 @@ cycles_passed() {
 	[ $us -ge $(($1 * 1000000)) ] || return
 	[ $us -lt $(($1 * 5000000)) ] || return 0
 	read -r main_now backfill_now < <(cycles)
-	[ $((main_now - main)) -ge "$2" ] &&
-		[ $((backfill_now - backfill)) -ge "$2" ]
+	[ $((main_now - main)) -ge "$2" ] || return
+	[ "$backfill_now" != "$backfill" ] || is_held_by_limit ||
+		[ $us -ge $(($1 * 2000000)) ]
 }
 
 # sbatch's last line in text.
