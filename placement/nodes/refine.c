@@ -45,12 +45,21 @@ static bool is_known(struct refine *x, uint64_t hash)
 static void list_choice(struct refine *x)
 {
 	const struct weft_domain *d = &x->f->domains[x->scope];
+	uint32_t end = d->first_node + d->n_nodes;
 
 	x->node_set.n_nodes = x->node_set.n_gpus = 0;
 	x->node_set.hash = 0;
-	for (uint32_t i = d->first_node; i < d->first_node + d->n_nodes; i++)
-		if (x->now[i] && x->node_set.n_nodes < x->job->n_gpus)
+	for (uint32_t i = d->first_node; i < end; i++) {
+		uint64_t eight = 0;
+
+		/* most nodes of a large fabric give nothing */
+		if (i + 8 <= end)
+			memcpy(&eight, x->now + i, 8);
+		if (i + 8 <= end && !eight)
+			i += 7;
+		else if (x->now[i] && x->node_set.n_nodes < x->job->n_gpus)
 			node_set_add(&x->node_set, i, x->now[i]);
+	}
 }
 
 bool refine_is_better(const struct refine *x, const struct comparison *a,
@@ -78,7 +87,7 @@ static void keep_extra(struct refine *x, const struct comparison *comparison,
 	x->has_extra = true;
 	x->extra_is = *comparison;
 	x->extra_nesting = k;
-	memcpy(x->extra, x->now, x->f->n_nodes * sizeof(*x->extra));
+	memcpy(x->extra, x->now, x->f->n_nodes);
 }
 
 /* Ranks in order k on the trial's GPUs; keeps them where that is better. */
@@ -109,7 +118,7 @@ static int try_order(struct refine *x, uint32_t k, bool *better)
 	if (comparison.cost < x->least * (1 - COMPARISON_SAME)) {
 		x->least = comparison.cost;
 		x->cheap_nesting = k;
-		memcpy(x->cheap, x->now, x->f->n_nodes * sizeof(*x->cheap));
+		memcpy(x->cheap, x->now, x->f->n_nodes);
 	}
 	return 0;
 }
@@ -172,13 +181,13 @@ int refine_try(struct refine *x, bool *better)
 	    (x->is_first && try_others(x, order, better)))
 		return -1;
 	if (*better)
-		memcpy(x->take, x->now, x->f->n_nodes * sizeof(*x->take));
+		memcpy(x->take, x->now, x->f->n_nodes);
 	return 0;
 }
 
 static void list_take(struct refine *x)
 {
-	memcpy(x->now, x->take, x->f->n_nodes * sizeof(*x->now));
+	memcpy(x->now, x->take, x->f->n_nodes);
 	list_choice(x);
 	node_set_expand(&x->node_set, x->s->o, x->gpus);
 }
@@ -237,12 +246,12 @@ static bool is_untouched(const struct refine *x, uint32_t node)
 /* The node of a cell to take `need` from: the one that it fills best, else the
  * one that gives most; of equals one in use. */
 static uint32_t find_node(const struct refine *x, const struct weft_domain *d,
-			  const struct rule *rule, uint32_t need)
+			  uint32_t need)
 {
 	uint32_t best = WEFT_NONE, best_give = 0;
 
 	for (uint32_t i = d->first_node; i < d->first_node + d->n_nodes; i++) {
-		uint32_t give = x->now[i] ? 0 : by_rule(x, rule, i);
+		uint32_t give = x->now[i] ? 0 : x->give[i];
 		bool better = best_give < need
 				      ? give > best_give
 				      : give >= need && give < best_give;
@@ -257,25 +266,46 @@ static uint32_t find_node(const struct refine *x, const struct weft_domain *d,
 	return best;
 }
 
+/* Nodes of a cell that give so much give it, as long as that is needed: those
+ * in use, then the others.  Returns what is needed then. */
+static uint32_t take_alike(struct refine *x, const struct weft_domain *d,
+			   uint32_t give, uint32_t need)
+{
+	uint32_t end = d->first_node + d->n_nodes;
+
+	for (uint32_t untouched = 0; untouched < 2; untouched++) {
+		for (uint32_t i = d->first_node; i < end && need >= give; i++) {
+			if (x->now[i] || x->give[i] != give ||
+			    is_untouched(x, i) != untouched)
+				continue;
+			x->now[i] = (uint8_t)give;
+			need -= give;
+		}
+	}
+	return need;
+}
+
 /* Takes `need` GPUs from the nodes of a cell anew. */
 bool refine_fill(struct refine *x, const struct cell *cell,
 		 const struct rule *rule, uint32_t need)
 {
 	const struct weft_domain *d = &x->f->domains[cell->domain];
 
-	memset(x->now + d->first_node, 0, d->n_nodes * sizeof(*x->now));
+	memset(x->now + d->first_node, 0, d->n_nodes);
 	while (need) {
-		uint32_t node = find_node(x, d, rule, need), give;
+		uint32_t node = find_node(x, d, need);
 
-		effort_spend(&x->a->effort, d->n_nodes / 8 + 1);
+		effort_spend(&x->a->effort, d->n_nodes / 2 + 1);
 		if (node == WEFT_NONE)
 			return false;
-		give = by_rule(x, rule, node);
-		if (rule->same && give > need)
+		if (x->give[node] <= need) {
+			need = take_alike(x, d, x->give[node], need);
+			continue;
+		}
+		if (rule->same)
 			return false;
-		give = give < need ? give : need;
-		x->now[node] = give;
-		need -= give;
+		x->now[node] = (uint8_t)need;
+		need = 0;
 	}
 	return true;
 }
@@ -331,15 +361,41 @@ static void find_chunks(struct refine *x)
 	add_chunk(x, tp * (spec->dp ? spec->dp : 1));
 }
 
-void refine_cap(struct refine *x, const struct rule *rule)
+/* Writes what nodes and cells give over the last one where there is no room. */
+static struct gives *add_gives(struct refine *x, const struct rule *rule)
 {
+	struct gives *g;
+
+	x->n_gives += x->n_gives < REFINE_GIVES;
+	g = &x->gives[x->n_gives - 1];
+	g->rule = *rule;
 	for (uint32_t i = 0; i < x->n_cells; i++) {
 		const struct weft_domain *d = &x->f->domains[x->cell[i].domain];
 
-		x->cell[i].cap = 0;
-		for (uint32_t k = 0; k < d->n_nodes; k++)
-			x->cell[i].cap += by_rule(x, rule, d->first_node + k);
+		g->cap[i] = 0;
+		for (uint32_t k = d->first_node; k < d->first_node + d->n_nodes;
+		     k++) {
+			g->of_node[k] = (uint8_t)by_rule(x, rule, k);
+			g->cap[i] += g->of_node[k];
+		}
 	}
+	effort_spend(&x->a->effort, x->f->n_nodes);
+	return g;
+}
+
+void refine_cap(struct refine *x, const struct rule *rule)
+{
+	struct gives *g = NULL;
+
+	for (uint32_t i = 0; i < x->n_gives && !g; i++)
+		if (x->gives[i].rule.unit == rule->unit &&
+		    x->gives[i].rule.same == rule->same)
+			g = &x->gives[i];
+	if (!g)
+		g = add_gives(x, rule);
+	x->give = g->of_node;
+	for (uint32_t i = 0; i < x->n_cells; i++)
+		x->cell[i].cap = g->cap[i];
 }
 
 /* The cells of a scope that give something, most first. */
@@ -372,7 +428,7 @@ int refine_try_shares(struct refine *x, const struct rule *rule)
 	/* there are thousands of sets to fill, on a large fabric slowly */
 	if (effort_spent(&x->a->effort))
 		return 0;
-	memset(x->now, 0, x->f->n_nodes * sizeof(*x->now));
+	memset(x->now, 0, x->f->n_nodes);
 	for (uint32_t i = 0; i < x->n_cells && filled; i++)
 		if (x->cell[i].share)
 			filled = refine_fill(x, &x->cell[i], rule,
@@ -516,7 +572,8 @@ static int list_cells(struct refine *x)
 	uint32_t last = domain[scope->first_gpu + scope->n_gpus - 1];
 
 	x->cell = weft_calloc(last - first + 1, sizeof(*x->cell), x->err);
-	x->order = weft_calloc(last - first + 1, sizeof(*x->order), x->err);
+	x->order = weft_calloc(last - first + 1,
+			       (1 + REFINE_GIVES) * sizeof(*x->order), x->err);
 	if (!x->cell || !x->order)
 		return -1;
 	for (uint32_t d = first; d <= last; d++)
@@ -528,30 +585,30 @@ static int refine_build(struct refine *x)
 {
 	uint32_t n = x->job->n_gpus, n_nodes = x->f->n_nodes;
 
-	x->take = weft_calloc(n_nodes, sizeof(*x->take), x->err);
-	x->now = weft_calloc(n_nodes, sizeof(*x->now), x->err);
-	x->top = weft_calloc(n_nodes, sizeof(*x->top), x->err);
-	x->cheap = weft_calloc(n_nodes, sizeof(*x->cheap), x->err);
-	x->extra = weft_calloc(n_nodes, sizeof(*x->extra), x->err);
+	x->take = weft_calloc(n_nodes, 5 + REFINE_GIVES, x->err);
 	x->gpus = weft_calloc(n, sizeof(*x->gpus), x->err);
 	x->trial = weft_calloc(n, sizeof(*x->trial), x->err);
 	x->node_set.node = weft_calloc(n, sizeof(*x->node_set.node), x->err);
 	x->node_set.count = weft_calloc(n, sizeof(*x->node_set.count), x->err);
-	if (!x->take || !x->now || !x->top || !x->cheap || !x->extra ||
-	    !x->gpus || !x->trial || !x->node_set.node || !x->node_set.count)
+	if (!x->take || !x->gpus || !x->trial || !x->node_set.node ||
+	    !x->node_set.count || list_cells(x))
 		return -1;
+	x->now = x->take + n_nodes;
+	x->top = x->now + n_nodes;
+	x->cheap = x->top + n_nodes;
+	x->extra = x->cheap + n_nodes;
+	for (uint32_t i = 0; i < REFINE_GIVES; i++) {
+		x->gives[i].of_node = x->extra + (i + 1) * n_nodes;
+		x->gives[i].cap = x->order + (i + 1) * x->n_cells;
+	}
 	for (uint32_t r = 0; r < n; r++)
 		x->now[x->f->gpu_node[x->where[r]]]++;
-	return list_cells(x);
+	return 0;
 }
 
 static void refine_free(struct refine *x)
 {
 	free(x->take);
-	free(x->now);
-	free(x->top);
-	free(x->cheap);
-	free(x->extra);
 	free(x->gpus);
 	free(x->trial);
 	free(x->cell);

@@ -23,7 +23,7 @@ static int try_shift(struct refine *x, const struct rule *rule,
 {
 	if (!n || n > from->share || to->share + n > to->cap)
 		return 0;
-	memcpy(x->now, x->take, x->f->n_nodes * sizeof(*x->now));
+	memcpy(x->now, x->take, x->f->n_nodes);
 	if (!refine_fill(x, from, rule, from->share - n) ||
 	    !refine_fill(x, to, rule, to->share + n))
 		return 0;
@@ -36,7 +36,7 @@ static int try_swap(struct refine *x, const struct rule *rule,
 {
 	if (a->share == b->share || a->share > b->cap || b->share > a->cap)
 		return 0;
-	memcpy(x->now, x->take, x->f->n_nodes * sizeof(*x->now));
+	memcpy(x->now, x->take, x->f->n_nodes);
 	if (!refine_fill(x, a, rule, b->share) ||
 	    !refine_fill(x, b, rule, a->share))
 		return 0;
@@ -140,7 +140,7 @@ static int try_vacate(struct refine *x, const struct rule *rule,
 {
 	uint32_t need = 0, n = sort_room(x, domain);
 
-	memcpy(x->now, x->take, x->f->n_nodes * sizeof(*x->now));
+	memcpy(x->now, x->take, x->f->n_nodes);
 	for (uint32_t i = 0; i < x->n_cells; i++) {
 		if (!x->cell[i].share || !refine_is_inside(x, i, domain))
 			continue;
@@ -194,9 +194,9 @@ static int try_node(struct refine *x, uint32_t from, uint32_t to, uint32_t n,
 {
 	if (!n || x->take[from] < n || x->take[to] + n > x->s->give[to])
 		return 0;
-	memcpy(x->now, x->take, x->f->n_nodes * sizeof(*x->now));
-	x->now[from] -= n;
-	x->now[to] += n;
+	memcpy(x->now, x->take, x->f->n_nodes);
+	x->now[from] = (uint8_t)(x->now[from] - n);
+	x->now[to] = (uint8_t)(x->now[to] + n);
 	return refine_try(x, better);
 }
 

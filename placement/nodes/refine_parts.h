@@ -12,6 +12,8 @@
  */
 #define REFINE_RULES  12
 #define REFINE_CHUNKS 4
+/* What nodes give is kept by rule: those above, and of pieces. */
+#define REFINE_GIVES (REFINE_RULES + 4)
 /* Sets that have been looked at: a power of two. */
 #define REFINE_KNOWN 8192
 
@@ -28,6 +30,13 @@ struct cell {
 	uint32_t share; /* of the job */
 };
 
+/* What each node and each cell gives by a rule. */
+struct gives {
+	struct rule rule;
+	uint8_t *of_node; /* [n_nodes] */
+	uint32_t *cap;	  /* [n_cells] */
+};
+
 struct refine {
 	struct arranger *a;
 	struct capacity *s;
@@ -40,8 +49,11 @@ struct refine {
 	uint32_t chunk[REFINE_CHUNKS];
 	struct cell *cell; /* [n_cells] in tree order */
 	uint32_t *order;   /* [n_cells] scratch */
-	uint32_t *take;	   /* [n_nodes] GPUs of each: where the search is */
-	uint32_t *now;	   /* [n_nodes] the same of a trial */
+	struct gives gives[REFINE_GIVES];
+	uint32_t n_gives;
+	const uint8_t *give; /* [n_nodes] by the rule of refine_cap */
+	uint8_t *take;	     /* [n_nodes] GPUs of each: where the search is */
+	uint8_t *now;	     /* [n_nodes] the same of a trial */
 	struct node_set node_set; /* of the trial; room for n_gpus nodes */
 	uint32_t *gpus, *trial, *where;
 	struct comparison *best;
@@ -52,18 +64,18 @@ struct refine {
 	bool is_first; /* sets are the first ones, all orders are priced */
 	/* with less left, not all orders of first sets are measured */
 	uint64_t least_work;
-	uint32_t *top; /* [n_nodes] take[] at the end of the best climb */
+	uint8_t *top; /* [n_nodes] take[] at the end of the best climb */
 	struct comparison
 		peak; /* of top[], with ranks in the order peak_nesting */
 	uint32_t peak_nesting;
 	/* the best of the extra first sets and orders, from which a second
 	 * climb starts */
 	bool is_extra, has_extra;
-	uint32_t *extra; /* [n_nodes] */
+	uint8_t *extra; /* [n_nodes] */
 	struct comparison extra_is;
 	uint32_t extra_nesting;
 	/* the set that costs least, whatever the goal, and in which order */
-	uint32_t *cheap; /* [n_nodes] */
+	uint8_t *cheap; /* [n_nodes] */
 	uint32_t cheap_nesting;
 	double least;
 	uint64_t known[REFINE_KNOWN]; /* hashes; 0: free */
@@ -79,8 +91,8 @@ int refine_try(struct refine *x, bool *better);
 bool refine_is_better(const struct refine *x, const struct comparison *a,
 		      const struct comparison *b);
 
-/* Takes `need` GPUs from the nodes of a cell anew, in x->now; false where they
- * do not give so many. */
+/* Takes `need` GPUs from the nodes of a cell anew, in x->now, by the rule of
+ * refine_cap; false where they do not give so many. */
 bool refine_fill(struct refine *x, const struct cell *cell,
 		 const struct rule *rule, uint32_t need);
 
@@ -90,7 +102,7 @@ int refine_try_shares(struct refine *x, const struct rule *rule);
 /* Whether a cell lies in the domain. */
 bool refine_is_inside(const struct refine *x, uint32_t cell, uint32_t domain);
 
-/* What each cell gives by a rule. */
+/* From now on nodes and cells give by this rule. */
 void refine_cap(struct refine *x, const struct rule *rule);
 
 /* Looks at sets on which groups of ranks have nodes of their own. */

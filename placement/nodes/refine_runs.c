@@ -24,7 +24,7 @@ static bool take_next(struct refine *x, uint32_t *i, uint32_t end,
 		++*i;
 	if (*i == end)
 		return false;
-	x->now[(*i)++] = count;
+	x->now[(*i)++] = (uint8_t)count;
 	return true;
 }
 
@@ -40,7 +40,7 @@ static int try_run(struct refine *x, uint32_t scope, uint32_t chunk)
 	if (!most || n <= most || n % most == 0 || x->job->n_gpus % chunk)
 		return 0;
 	n_nodes = (n + most - 1) / most;
-	memset(x->now, 0, x->f->n_nodes * sizeof(*x->now));
+	memset(x->now, 0, x->f->n_nodes);
 	effort_spend(&x->a->effort, d->n_nodes);
 	for (uint32_t run = 0; run < x->job->n_gpus / chunk; run++)
 		for (uint32_t k = 0; k < n_nodes; k++)

@@ -20,9 +20,9 @@ static int try_layouts(struct refine *x, const struct layouts *l)
 		const struct node_set *c = &l->layout[i].node_set;
 		bool better;
 
-		memset(x->now, 0, x->f->n_nodes * sizeof(*x->now));
+		memset(x->now, 0, x->f->n_nodes);
 		for (uint32_t k = 0; k < c->n_nodes; k++)
-			x->now[c->node[k]] = c->count[k];
+			x->now[c->node[k]] = (uint8_t)c->count[k];
 		if (refine_try(x, &better))
 			return -1;
 	}

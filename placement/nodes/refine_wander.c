@@ -89,8 +89,8 @@ static bool move_nodes(struct refine *x)
 		n = n < x->now[from] ? n : x->now[from];
 		if (effort_below(e, 2))
 			n = 1 + effort_below(e, n);
-		x->now[from] -= n;
-		x->now[to] += n;
+		x->now[from] = (uint8_t)(x->now[from] - n);
+		x->now[to] = (uint8_t)(x->now[to] + n);
 		return true;
 	}
 	return false;
@@ -104,7 +104,7 @@ static int kick(struct refine *x, bool *moved)
 	bool nodes = x->n_cells == 1 || effort_below(e, 4) == 0;
 
 	*moved = true;
-	memcpy(x->now, x->take, x->f->n_nodes * sizeof(*x->now));
+	memcpy(x->now, x->take, x->f->n_nodes);
 	refine_cap(x, rule);
 	refine_count(x);
 	for (uint32_t n = 1 + effort_below(e, MOST_MOVES); n && *moved; n--)
@@ -122,7 +122,7 @@ static int kick(struct refine *x, bool *moved)
 
 static void keep(struct refine *x, bool higher)
 {
-	size_t size = x->f->n_nodes * sizeof(*x->top);
+	size_t size = x->f->n_nodes;
 
 	if (higher) {
 		memcpy(x->top, x->take, size);
@@ -154,7 +154,7 @@ static int search_extra(struct refine *x)
 
 	if (!x->has_extra || !refine_is_better(x, &x->extra_is, &x->peak))
 		return 0;
-	memcpy(x->take, x->extra, x->f->n_nodes * sizeof(*x->take));
+	memcpy(x->take, x->extra, x->f->n_nodes);
 	x->current = x->extra_is;
 	x->nesting = x->extra_nesting;
 	if (local_search(x))
@@ -206,7 +206,7 @@ int refine_wander(struct refine *x)
 		return refine_polish(x, e->work);
 	if (refine_polish(x, e->work / 2))
 		return -1;
-	memcpy(x->take, x->cheap, x->f->n_nodes * sizeof(*x->take));
+	memcpy(x->take, x->cheap, x->f->n_nodes);
 	x->nesting = x->cheap_nesting;
 	return refine_polish(x, e->work);
 }
