@@ -83,7 +83,8 @@ static int choose_groups(struct capacity *s, struct node_set *c,
 			 struct weft_error *err)
 {
 	struct layouts *all = weft_calloc(1, sizeof(*all), err);
-	int rc = all ? layouts_build(s, AT_ONCE, all, err) : -1;
+	struct effort one = {.work = UINT64_MAX, .deadline_s = AT_ONCE};
+	int rc = all ? layouts_build(s, &one, all, err) : -1;
 
 	/* ranks of segments go through them in order, too */
 	if (rc == 0 && all->n) {

@@ -270,23 +270,23 @@ static int consider_all(struct grouped *x, uint32_t first)
 
 static int run(struct grouped *x, const struct weft_place_options *options)
 {
+	struct effort any = {.work = UINT64_MAX};
 	uint32_t n = x->job->n_gpus;
-	double deadline_s = 0;
 
 	if (options->budget_s > 0)
-		deadline_s = weft_budget_clock_s() + options->budget_s;
+		any.deadline_s = weft_budget_clock_s() + options->budget_s;
 	x->where = weft_calloc(n, sizeof(*x->where), x->err);
 	x->gpus = weft_calloc(n, sizeof(*x->gpus), x->err);
 	x->p->where = weft_calloc(n, sizeof(*x->p->where), x->err);
 	if (!x->where || !x->gpus || !x->p->where ||
-	    layouts_build(x->s, deadline_s, &x->layouts, x->err))
+	    layouts_build(x->s, &any, &x->layouts, x->err))
 		return -1;
 	if (!x->layouts.n)
 		return 0;
 	x->target = sites_blend(x->s->f, x->p->metric, x->p->bounds);
 	if (arranger_build(x->s, options, x->target, &x->arranger, x->err))
 		return -1;
-	x->arranger.effort.deadline_s = deadline_s;
+	x->arranger.effort.deadline_s = any.deadline_s;
 	for (uint32_t i = 0; i < x->layouts.n; i++) {
 		if (i && effort_spent(&x->arranger.effort))
 			break;

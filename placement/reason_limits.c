@@ -32,7 +32,7 @@ static bool trial_fits(const struct capacity *s, struct trial *t)
 	if (!l || !c || capacity_build(s->f, &t->job, &t->o, 1, 0, &own, NULL))
 		goto out;
 	if (layouts_are_binding(&own)) {
-		if (layouts_build(&own, 0, l, NULL) == 0 && l->n)
+		if (layouts_build(&own, NULL, l, NULL) == 0 && l->n)
 			t->n_nodes = l->layout[0].node_set.n_nodes;
 	} else if (candidates_build(&own, c, NULL) == 0 && c->n) {
 		t->n_nodes = c->node_set[0].n_nodes;

@@ -262,7 +262,7 @@ static uint32_t must_segments(const struct groups *g, uint32_t segment,
 {
 	uint32_t sum = 0;
 
-	for (uint32_t i = 0; i < g->n; i++) {
+	for (uint32_t i = 0; i < g->n && g->s->o->required; i++) {
 		uint32_t n = g->group[i].n_must, room = g->group[i].n_nodes;
 
 		if (i == last) {

@@ -31,14 +31,30 @@ struct build {
 	struct layouts *out;
 	uint32_t segment, n_parts;
 	uint32_t n_shares, share[MAX_SHARES];
-	double deadline_s;
+	struct effort *effort;
 	struct weft_error *err;
 };
 
 static bool is_enough(const struct build *b)
 {
-	return b->out->n && b->deadline_s > 0 &&
-	       weft_budget_passed(b->deadline_s);
+	return b->effort &&
+	       (b->effort->work == 0 || (b->out->n && effort_late(b->effort)));
+}
+
+/* What it takes to list the members of groups, and to sort them. */
+#define WORK_OF_MEMBER 8
+
+static void spend(const struct build *b, uint64_t work)
+{
+	if (b->effort)
+		effort_spend(b->effort, work);
+}
+
+static int list_groups(struct build *b, uint32_t scope, uint32_t share,
+		       struct groups *g)
+{
+	spend(b, WORK_OF_MEMBER * (uint64_t)b->f->domains[scope].n_nodes);
+	return groups_build(b->s, scope, share, g, b->err);
 }
 
 bool layouts_are_binding(const struct capacity *s)
@@ -174,6 +190,7 @@ static int try_segments(struct build *b, struct groups *g, uint32_t n_nodes)
 	uint32_t last = 0;
 	int found = 0, rc;
 
+	spend(b, n_nodes + (uint64_t)g->n);
 	for (uint32_t i = 0; i < 2 && g->share; i++) {
 		rc = groups_distribute_segments(g, &segments, deals[i], &last,
 						b->err);
@@ -184,6 +201,11 @@ static int try_segments(struct build *b, struct groups *g, uint32_t n_nodes)
 	}
 	if (found)
 		return 1;
+	/* every group may have the last segment */
+	spend(b, WORK_OF_MEMBER * (uint64_t)g->n_members / b->segment +
+			 (n_nodes % b->segment
+				  ? (uint64_t)g->n * n_nodes / b->segment
+				  : 0));
 	rc = groups_most_segments(g, &segments, &last, b->err);
 	return take_over(b, g, rc, last);
 }
@@ -193,7 +215,7 @@ static int try_share(struct build *b, uint32_t scope, uint32_t share)
 {
 	uint32_t n = (b->job->n_gpus + share - 1) / share;
 	struct groups g;
-	int rc = groups_build(b->s, scope, share, &g, b->err);
+	int rc = list_groups(b, scope, share, &g);
 
 	if (rc == 0 && b->segment) {
 		rc = try_segments(b, &g, n);
@@ -229,7 +251,7 @@ static int try_counts(struct build *b, struct groups *g, uint32_t most)
 	if (high > b->job->n_gpus)
 		high = b->job->n_gpus;
 	for (uint32_t n = low;
-	     rc == 0 && n <= high && n / b->segment <= n_whole;
+	     rc == 0 && n <= high && n / b->segment <= n_whole && !is_enough(b);
 	     n = next_count(n, low, high))
 		rc = try_segments(b, g, n);
 	return rc;
@@ -241,7 +263,7 @@ static int try_uneven(struct build *b, uint32_t scope, bool only_news)
 {
 	uint32_t least = UINT32_MAX, most = 0;
 	struct groups g;
-	int rc = groups_build(b->s, scope, 0, &g, b->err);
+	int rc = list_groups(b, scope, 0, &g);
 
 	for (uint32_t i = 0; rc == 0 && i < g.n_members; i++) {
 		uint32_t give = g.member[i].give;
@@ -330,7 +352,8 @@ static int try_level(struct build *b, uint32_t level)
 			break;
 		/* fewer GPUs of more nodes only where more have no place, or
 		 * cut tensor groups */
-		for (uint32_t k = 0; k < b->n_shares && rc >= 0; k++) {
+		for (uint32_t k = 0;
+		     k < b->n_shares && rc >= 0 && !is_enough(b); k++) {
 			rc = try_share(b, list[i].domain, b->share[k]);
 			here |= rc > 0;
 			if (rc > 0 && keeps_tensor(b->job, b->share[k]))
@@ -354,7 +377,8 @@ static int try_everything(struct build *b)
 	if (level == WEFT_NONE)
 		level = b->f->n_levels - 1;
 	l = &b->f->levels[level];
-	for (uint32_t i = 0; i < l->n_domains && !b->out->n; i++) {
+	for (uint32_t i = 0; i < l->n_domains && !b->out->n && !is_enough(b);
+	     i++) {
 		uint32_t d = l->first_domain + i;
 		int rc = 0;
 
@@ -433,7 +457,7 @@ static int build_spread(struct build *b)
 	return rc < 0 ? -1 : 0;
 }
 
-int layouts_build(struct capacity *s, double deadline_s, struct layouts *l,
+int layouts_build(struct capacity *s, struct effort *effort, struct layouts *l,
 		  struct weft_error *err)
 {
 	struct build b = {
@@ -443,7 +467,7 @@ int layouts_build(struct capacity *s, double deadline_s, struct layouts *l,
 		.out = l,
 		.segment = limits_segment(s->f, s->job),
 		.n_parts = limits_parts(s->f, s->job),
-		.deadline_s = deadline_s,
+		.effort = effort,
 		.err = err,
 	};
 

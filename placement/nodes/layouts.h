@@ -7,6 +7,7 @@
 #ifndef WEFT_PLACEMENT_NODES_LAYOUTS_H
 #define WEFT_PLACEMENT_NODES_LAYOUTS_H
 
+#include "placement/mapping/effort.h"
 #include "placement/nodes/node_set.h"
 
 #define LAYOUTS_MAX 48
@@ -34,9 +35,10 @@ bool layouts_needed(const struct capacity *s);
 /* True when it cannot be placed in another way. */
 bool layouts_are_binding(const struct capacity *s);
 
-/* n == 0: there is none.  After deadline_s (of CLOCK_MONOTONIC; 0: none) the
- * first one found is enough.  Free with layouts_free in either case. */
-int layouts_build(struct capacity *s, double deadline_s, struct layouts *l,
+/* n == 0: there is none, or the effort's work did not suffice to find it.  When
+ * its time is up, the first one found is enough.  effort: NULL: no limit.  Free
+ * with layouts_free in either case. */
+int layouts_build(struct capacity *s, struct effort *effort, struct layouts *l,
 		  struct weft_error *err);
 void layouts_free(struct layouts *l);
 

@@ -45,9 +45,8 @@ int refine_segments(struct refine *x)
 			break;
 		job.spec.segment = n;
 		x->s->job = &job;
-		rc = layouts_build(x->s, x->a->effort.deadline_s, l, x->err);
+		rc = layouts_build(x->s, &x->a->effort, l, x->err);
 		x->s->job = x->job;
-		effort_spend(&x->a->effort, x->f->n_nodes);
 		if (rc == 0)
 			rc = try_layouts(x, l);
 		layouts_free(l);

@@ -15,7 +15,11 @@
 #define VAIN_PER_NODE 16
 /* Steps that are predicted at most, and the work on them. */
 #define MAX_STEPS      64
-#define MOST_PREDICTED 4000000
+#define MOST_PREDICTED 300000
+/* Work on the pressure: where the links decide, and where the step does, of
+ * which they are but one side; 30 and 1 ms. */
+#define MOST_BUSIEST 8000000
+#define MOST_STEP    300000
 /* A move that raises pressure and cost by more than this is not worth
  * predicting the step for. */
 #define HOPELESS 1.02
@@ -415,14 +419,12 @@ static bool nothing_to_gain(const struct capacity *s, const uint32_t *where,
 	       comparison_suffices(s, best);
 }
 
-/* What predictions of the step may take: of a large job they are few. */
+/* What predictions of the step may take. */
 static uint64_t prediction_work(const struct weft_judge *judge)
 {
-	uint64_t one = weft_judge_work(judge), work = MAX_STEPS * one;
+	uint64_t work = MAX_STEPS * weft_judge_work(judge);
 
-	if (work > MOST_PREDICTED)
-		work = 2 * one > MOST_PREDICTED ? 2 * one : MOST_PREDICTED;
-	return work;
+	return work < MOST_PREDICTED ? work : MOST_PREDICTED;
 }
 
 static int search(struct pursuit *p, uint32_t *where, uint32_t *scratch,
@@ -480,17 +482,19 @@ int pursuit_run(const struct capacity *s, struct effort *effort,
 	return rc;
 }
 
-/* Some hundred moves of each rank: 30 ms at most. */
+/* Some hundred moves of each rank.  None where one step takes longer to predict
+ * than all of them may. */
 uint64_t pursuit_work(const struct weft_judge *judge)
 {
 	const struct weft_traffic *t = &judge->job->traffic;
 	uint64_t work =
 		200 * ((uint64_t)t->n_edges + t->n_ranks) * judge->f->n_levels;
-	uint64_t most = 8000000;
+	bool step = judge->objective.goal == WEFT_GOAL_STEP;
+	uint64_t most = step ? MOST_STEP : MOST_BUSIEST;
 
+	if (step && weft_judge_work(judge) > MOST_PREDICTED)
+		return 0;
 	if (work > most)
 		work = most;
-	if (judge->objective.goal == WEFT_GOAL_STEP)
-		work += prediction_work(judge);
-	return work;
+	return step ? work + prediction_work(judge) : work;
 }
