@@ -31,8 +31,11 @@
 /* An order that costs this many times as much as another is not timed. */
 #define MUCH_DEARER 2
 
-/* Work on what is looked at beside the cost: some 5 ms, or 2 placements. */
-#define MAX_FURTHER 2000000
+/* Work on what is looked at beside the cost: some 5 ms. */
+#define MAX_FURTHER 1000000
+
+/* Work on placements measured before that, beside the first. */
+#define MAX_MEASURED 1000000
 
 /* Sets of nodes that are looked at besides where the goal decides, in
  * placements measured, and steps that they may take: some 50 ms; where a
@@ -163,6 +166,16 @@ static bool is_beaten(const struct pack *pack, uint32_t k)
 	return pack->job->spec.spread != WEFT_BALANCE && is_least(pack) &&
 	       pack->candidates.cost[k] >
 		       pack->target * (1 + COMPARISON_REACHED);
+}
+
+/* Whether the work granted suffices to measure one more before other sets are
+ * looked at: on thousands of GPUs a step takes milliseconds to predict. */
+static bool may_measure(const struct pack *pack)
+{
+	const struct weft_judge *judge = pack->capacity->judge;
+
+	return pack->limited ||
+	       weft_judge_work(judge) * judge->n_measured <= MAX_MEASURED;
 }
 
 static struct arrangement arrangement_of(struct pack *pack, uint32_t k)
@@ -368,6 +381,8 @@ static int refine(struct pack *pack)
 		return 0;
 	if (!pack->limited)
 		effort->work = refine_work(pack);
+	if (effort->work < 2 * weft_judge_work(pack->capacity->judge))
+		return 0;
 	return refine_run(&pack->arranger, pack->p->where, &pack->best,
 			  pack->err);
 }
@@ -389,7 +404,7 @@ static int look_further(struct pack *pack)
 		return -1;
 	if (!pack->limited) {
 		if (most > MAX_FURTHER)
-			most = 2 * one > MAX_FURTHER ? 2 * one : MAX_FURTHER;
+			most = MAX_FURTHER;
 		pack->arranger.effort.work += most;
 	}
 	if (consider_all(pack))
@@ -558,10 +573,11 @@ static bool predicts_step(const struct pack *pack)
 static int order_best_set(struct pack *pack)
 {
 	struct effort *effort = &pack->arranger.effort;
+	uint64_t work = pack->arranger.orders.n *
+			weft_judge_work(pack->capacity->judge);
 
 	if (!pack->limited)
-		effort->work += pack->arranger.orders.n *
-				weft_judge_work(pack->capacity->judge);
+		effort->work += work < MAX_MEASURED ? work : MAX_MEASURED;
 	return consider_orders(pack, pack->candidates.order[0]);
 }
 
@@ -575,7 +591,8 @@ static int decide(struct pack *pack)
 		const struct arrangement start = arrangement_of(pack, k);
 
 		if (is_beaten(pack, k) ||
-		    (i > 0 && effort_late(&pack->arranger.effort)))
+		    (i > 0 && (effort_late(&pack->arranger.effort) ||
+			       !may_measure(pack))))
 			continue;
 		if (arrange_node_set(&pack->arranger, &start, n - i,
 				     pack->where, pack->err) ||
