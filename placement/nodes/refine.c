@@ -90,6 +90,20 @@ static void keep_extra(struct refine *x, const struct comparison *comparison,
 	memcpy(x->extra, x->now, x->f->n_nodes);
 }
 
+/* Keeps the trial, a first set, where it is the best of its rule. */
+static void keep_first(struct refine *x, const struct comparison *comparison,
+		       uint32_t k)
+{
+	struct found *first = &x->first[x->rule_now];
+
+	if (first->is_any && !refine_is_better(x, comparison, &first->is))
+		return;
+	first->is_any = true;
+	first->is = *comparison;
+	first->nesting = k;
+	memcpy(first->take, x->now, x->f->n_nodes);
+}
+
 /* Ranks in order k on the trial's GPUs; keeps them where that is better. */
 static int try_order(struct refine *x, uint32_t k, bool *better)
 {
@@ -115,6 +129,8 @@ static int try_order(struct refine *x, uint32_t k, bool *better)
 		x->nesting = k;
 	}
 	keep_best(x, &comparison);
+	if (x->is_first)
+		keep_first(x, &comparison, k);
 	if (comparison.cost < x->least * (1 - COMPARISON_SAME)) {
 		x->least = comparison.cost;
 		x->cheap_nesting = k;
@@ -548,6 +564,7 @@ static int try_rules(struct refine *x)
 			return -1;
 	for (uint32_t r = 0; r < x->n_rules; r++) {
 		refine_cap(x, &x->rule[r]);
+		x->rule_now = r;
 		for (uint32_t i = 0; i < n; i++)
 			if (try_scope(x, &x->rule[r], scope[i]))
 				return -1;
@@ -585,7 +602,7 @@ static int refine_build(struct refine *x)
 {
 	uint32_t n = x->job->n_gpus, n_nodes = x->f->n_nodes;
 
-	x->take = weft_calloc(n_nodes, 5 + REFINE_GIVES, x->err);
+	x->take = weft_calloc(n_nodes, 5 + REFINE_GIVES + REFINE_RULES, x->err);
 	x->gpus = weft_calloc(n, sizeof(*x->gpus), x->err);
 	x->trial = weft_calloc(n, sizeof(*x->trial), x->err);
 	x->node_set.node = weft_calloc(n, sizeof(*x->node_set.node), x->err);
@@ -601,6 +618,8 @@ static int refine_build(struct refine *x)
 		x->gives[i].of_node = x->extra + (i + 1) * n_nodes;
 		x->gives[i].cap = x->order + (i + 1) * x->n_cells;
 	}
+	for (uint32_t i = 0; i < REFINE_RULES; i++)
+		x->first[i].take = x->extra + (1 + REFINE_GIVES + i) * n_nodes;
 	for (uint32_t r = 0; r < n; r++)
 		x->now[x->f->gpu_node[x->where[r]]]++;
 	return 0;

@@ -37,6 +37,14 @@ struct gives {
 	uint32_t *cap;	  /* [n_cells] */
 };
 
+/* A set of nodes, with ranks in the order `nesting`. */
+struct found {
+	bool is_any;
+	uint8_t *take; /* [n_nodes] */
+	uint32_t nesting;
+	struct comparison is;
+};
+
 struct refine {
 	struct arranger *a;
 	struct capacity *s;
@@ -74,6 +82,9 @@ struct refine {
 	uint8_t *extra; /* [n_nodes] */
 	struct comparison extra_is;
 	uint32_t extra_nesting;
+	/* the best first set of each rule, and the rule at hand */
+	struct found first[REFINE_RULES];
+	uint32_t rule_now;
 	/* the set that costs least, whatever the goal, and in which order */
 	uint8_t *cheap; /* [n_nodes] */
 	uint32_t cheap_nesting;

@@ -19,6 +19,9 @@
 #define POLISHING  100000
 #define LAST_SHARE 4
 
+/* First sets that take this many times as long are not polished. */
+#define HOPELESS 1.5
+
 /* GPUs that go from one cell to another: all, so many whole groups, or any
  * multiple of what the rule's nodes give. */
 static uint32_t amount(struct refine *x, const struct rule *rule,
@@ -164,6 +167,26 @@ static int search_extra(struct refine *x)
 	return higher ? refine_polish(x, POLISHING) : 0;
 }
 
+/* Ranks of the best first set of each rule change places, too: in no order that
+ * is tried may it be what it is worth. */
+static int polish_first(struct refine *x)
+{
+	for (uint32_t i = 0; i < x->n_rules; i++) {
+		const struct found *first = &x->first[i];
+
+		if (!first->is_any ||
+		    first->is.measure.value > HOPELESS * x->peak.measure.value)
+			continue;
+		memcpy(x->take, first->take, x->f->n_nodes);
+		x->current = first->is;
+		x->nesting = first->nesting;
+		if (refine_polish(x, POLISHING))
+			return -1;
+	}
+	keep(x, false);
+	return 0;
+}
+
 static int wander(struct refine *x)
 {
 	uint32_t vain = 0;
@@ -171,7 +194,7 @@ static int wander(struct refine *x)
 	if (local_search(x) || refine_polish(x, POLISHING))
 		return -1;
 	keep(x, true);
-	if (search_extra(x))
+	if (search_extra(x) || polish_first(x))
 		return -1;
 	while (vain++ < VAIN_CLIMBS && !effort_spent(&x->a->effort)) {
 		bool moved, higher;
