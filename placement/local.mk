@@ -51,6 +51,8 @@ libweft_placement_la_SOURCES = \
 	%D%/mapping/tree.h \
 	%D%/plan_cache.c \
 	%D%/plan_cache.h \
+	%D%/nodes/apart.c \
+	%D%/nodes/apart.h \
 	%D%/nodes/candidates.c \
 	%D%/nodes/candidates.h \
 	%D%/nodes/candidates_equal.c \

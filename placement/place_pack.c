@@ -14,6 +14,7 @@
 
 #include "base/bitset.h"
 #include "base/clock.h"
+#include "placement/nodes/apart.h"
 #include "placement/nodes/candidates.h"
 #include "placement/nodes/layouts.h"
 #include "placement/nodes/leftovers.h"
@@ -442,102 +443,6 @@ static int look_for_room(struct pack *pack)
 	return consider_leftovers(pack);
 }
 
-/* The next `count` ranks of the sequence on GPUs of a node; returns count. */
-static uint32_t expand_node(struct pack *pack, uint32_t node, uint32_t count,
-			    const uint32_t *rank)
-{
-	uint64_t rest = node_set_gpus(pack->capacity->o, node, count);
-	uint32_t gpu = pack->f->nodes[node].first_gpu, n = 0;
-
-	for (; rest; rest >>= 1, gpu++)
-		if (rest & 1)
-			pack->where[rank[n++]] = gpu;
-	return n;
-}
-
-/* The answer's ranks, those of each node together: of `share` each. */
-static uint32_t *list_ranks(struct pack *pack, uint32_t share)
-{
-	const uint32_t *node = pack->f->gpu_node, *where = pack->p->where;
-	uint32_t n = pack->job->n_gpus, n_nodes = 0;
-	uint32_t *rank = weft_calloc(n, sizeof(*rank), pack->err);
-	/* of each node, where its next rank goes; 0: not met */
-	uint32_t *next =
-		weft_calloc(pack->f->n_nodes, sizeof(*next), pack->err);
-
-	for (uint32_t r = 0; rank && next && r < n; r++) {
-		if (!next[node[where[r]]])
-			next[node[where[r]]] = share * n_nodes++ + 1;
-		rank[next[node[where[r]]]++ - 1] = r;
-	}
-	if (!next) {
-		free(rank);
-		rank = NULL;
-	}
-	free(next);
-	return rank;
-}
-
-/* Nodes that have as many usable GPUs as the job takes of one, one of each
- * domain of the outermost level with several in turn: as far apart as can be in
- * the answer's part of the fabric.  1: pack->where is set; 0: too few. */
-static int spread_out(struct pack *pack, uint32_t share, const uint32_t *rank)
-{
-	const struct weft_fabric *f = pack->f;
-	const struct weft_occupancy *o = pack->capacity->o;
-	uint32_t first = f->gpu_domain[f->n_levels - 1][pack->p->where[0]];
-	uint32_t n = pack->job->n_gpus, done = 0, several = 1;
-	uint32_t *next;
-
-	while (several == 1 && f->domains[first].level > f->node_level + 1) {
-		several = f->domains[first].n_children;
-		first = f->domains[first].first_child;
-	}
-	next = weft_calloc(several, sizeof(*next), pack->err);
-	if (!next)
-		return -1;
-	for (uint32_t turn = 0, idle = 0; done < n && idle < several; turn++) {
-		uint32_t k = turn % several;
-		const struct weft_domain *d = &f->domains[first + k];
-
-		while (next[k] < d->n_nodes &&
-		       o->usable[d->first_node + next[k]] < share)
-			next[k]++;
-		idle = next[k] < d->n_nodes ? 0 : idle + 1;
-		if (!idle)
-			done += expand_node(pack, d->first_node + next[k]++,
-					    share, rank + done);
-	}
-	free(next);
-	return done == n;
-}
-
-/* Whether a step takes as long when the answer's nodes are spread over the
- * fabric.  Where nodes have unequal shares it may depend on them. */
-static int can_be_spread(struct pack *pack, bool *can)
-{
-	struct weft_judge *judge = pack->capacity->judge;
-	const uint32_t *node = pack->f->gpu_node, *where = pack->p->where;
-	uint32_t share = 0, n = pack->job->n_gpus, *rank;
-	struct weft_measure apart;
-	int rc;
-
-	*can = false;
-	for (uint32_t r = 0; r < n; r++)
-		share += node[where[r]] == node[where[0]];
-	if (share == n || !pack->best.even)
-		return 0;
-	rank = list_ranks(pack, share);
-	rc = rank ? spread_out(pack, share, rank) : -1;
-	free(rank);
-	if (rc <= 0)
-		return rc;
-	if (weft_judge_measure(judge, pack->where, &apart, pack->err))
-		return -1;
-	*can = apart.value <= pack->best.measure.value * (1 + judge->same);
-	return 0;
-}
-
 /* A job that takes as long anywhere leaves good domains to others: what it
  * destroys of them decides. */
 static int find_indifference(struct pack *pack)
@@ -548,7 +453,8 @@ static int find_indifference(struct pack *pack)
 	if (judge->objective.goal != WEFT_GOAL_STEP || !judge->gpu ||
 	    judge->objective.fragmentation > 0 || !pack->p->placed)
 		return 0;
-	if (can_be_spread(pack, &can))
+	if (apart_is_as_good(pack->capacity, pack->p->where, &pack->best,
+			     pack->where, &can, pack->err))
 		return -1;
 	if (!can)
 		return 0;
