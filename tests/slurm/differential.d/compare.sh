@@ -442,6 +442,9 @@ limit_explains() {
 		use stock
 		ask_about "$set"
 		[ "$said" != waits ] || has_gpus "$set" || said=refused
+		if [ "$said" = waits ] && is_held_by_limit; then
+			refused_without_qos "$set" || said=waits
+		fi
 		[ "$(rank "$said")" -le "$(rank "$best")" ] || best=$said
 		[ "$best" != starts ] || break
 	done < <("sets_$limit")
@@ -449,6 +452,13 @@ limit_explains() {
 	[ "$best" != "$weft_said" ] || return 0
 	# "Never" need not be said: to be counted, no fault.
 	[ "$best $weft_said" = "refused waits" ] && note=" for ever"
+}
+
+# Stock tests a QOS before it looks for nodes that the job never has.
+refused_without_qos() {
+	local words=("${words[@]/#--qos=*/--qos=normal}")
+	ask_about "$1"
+	[ "$said" = refused ]
 }
 
 # Stock lets a job wait for nodes that never have its GPUs where the nodes are
