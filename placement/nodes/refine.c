@@ -458,25 +458,50 @@ static void clear_shares(struct refine *x)
 		x->cell[i].share = 0;
 }
 
-/* Multiples of `chunk` from the cells that have most; the last one is that
- * which the rest fills best. */
+/* What is needed yet, multiples of `chunk`, from the cells that have most and
+ * give nothing yet; the last one is that which the rest fills best. */
 static int try_compact(struct refine *x, const struct rule *rule, uint32_t n,
-		       uint32_t chunk)
+		       uint32_t chunk, uint32_t need)
 {
-	uint32_t need = x->job->n_gpus;
-
-	clear_shares(x);
 	for (uint32_t i = 0; i < n && need; i++) {
 		struct cell *c = &x->cell[x->order[i]];
 		uint32_t cap = c->cap - c->cap % chunk, k = i;
 
+		if (c->share)
+			continue;
 		while (cap >= need && k + 1 < n &&
-		       x->cell[x->order[k + 1]].cap >= need)
-			c = &x->cell[x->order[++k]];
+		       x->cell[x->order[k + 1]].cap >= need) {
+			k++;
+			if (!x->cell[x->order[k]].share)
+				c = &x->cell[x->order[k]];
+		}
 		c->share = cap < need ? cap : need;
 		need -= c->share;
 	}
 	return need ? 0 : refine_try_shares(x, rule);
+}
+
+/* Of the cells that have most, and then with those first that are left with no
+ * GPU free: nobody comes later and shares their links. */
+static int try_full(struct refine *x, const struct rule *rule, uint32_t n,
+		    uint32_t chunk)
+{
+	uint32_t need = x->job->n_gpus, rest = need;
+
+	clear_shares(x);
+	if (try_compact(x, rule, n, chunk, need))
+		return -1;
+	clear_shares(x);
+	for (uint32_t i = 0; i < n && rest; i++) {
+		struct cell *c = &x->cell[x->order[i]];
+
+		if (c->cap % chunk || c->cap > rest ||
+		    c->cap < x->s->cap[c->domain])
+			continue;
+		c->share = c->cap;
+		rest -= c->cap;
+	}
+	return rest < need ? try_compact(x, rule, n, chunk, rest) : 0;
 }
 
 /* The same of m cells, multiples of the chunk. */
@@ -507,10 +532,10 @@ static int try_scope(struct refine *x, const struct rule *rule, uint32_t scope)
 		sum += x->cell[x->order[least++]].cap;
 	if (sum < x->job->n_gpus)
 		return 0;
-	if (try_compact(x, rule, n, 1))
+	if (try_full(x, rule, n, 1))
 		return -1;
 	for (uint32_t i = 0; i < x->n_chunks; i++)
-		if (try_compact(x, rule, n, x->chunk[i]))
+		if (try_full(x, rule, n, x->chunk[i]))
 			return -1;
 	for (uint32_t m = least; m <= n && m < least + MORE_DOMAINS; m++) {
 		if (try_even(x, rule, n, m, rule->unit))
