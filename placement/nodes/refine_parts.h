@@ -72,12 +72,12 @@ struct refine {
 	bool is_first; /* sets are the first ones, all orders are priced */
 	/* with less left, not all orders of first sets are measured */
 	uint64_t least_work;
-	uint8_t *top; /* [n_nodes] take[] at the end of the best climb */
+	uint8_t *top; /* [n_nodes] take[] at the end of the best search */
 	struct comparison
 		peak; /* of top[], with ranks in the order peak_nesting */
 	uint32_t peak_nesting;
 	/* the best of the extra first sets and orders, from which a second
-	 * climb starts */
+	 * search starts */
 	bool is_extra, has_extra;
 	uint8_t *extra; /* [n_nodes] */
 	struct comparison extra_is;
@@ -139,7 +139,7 @@ int refine_orders(struct refine *x, bool *better);
  * less than `work` is left. */
 int refine_polish(struct refine *x, uint64_t work);
 
-/* Climbs from x->take, and again and again from near the best of all climbs. */
+/* Searches from x->take, then again and again from near the best of all. */
 int refine_wander(struct refine *x);
 
 #endif

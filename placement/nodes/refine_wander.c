@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* refine_wander.c - climbs from near the best set of nodes
+/* refine_wander.c - local searches from near the best set of nodes
  *
  * Iterated local search (Lourenco, Martin and Stuetzle 2003): a few random
- * moves of the job's GPUs between domains, then a climb; the next one starts
- * from the better of both ends.
+ * moves of the job's GPUs between domains, then local search; the next one
+ * starts from the better of both ends.
  */
 #include "placement/nodes/refine_parts.h"
 
 #include <string.h>
 
-/* Climbs in vain after which nothing more is expected. */
-#define VAIN_CLIMBS 40
-#define MOST_MOVES  3
-#define TRIALS	    16
+/* Searches in vain after which nothing more is expected. */
+#define VAIN_SEARCHES 40
+#define MOST_MOVES    3
+#define TRIALS	      16
 
 /* What moving the ranks of one set may take: 0.5 ms; of the best set in the
  * end: this part of the effort, with which the mapper runs, too. */
@@ -149,7 +149,7 @@ static int local_search(struct refine *x)
 	return 0;
 }
 
-/* From the best of the extra sets, where that is better than the first climb's
+/* From the best of the extra sets, where that is better than the first search's
  * end. */
 static int search_extra(struct refine *x)
 {
@@ -196,7 +196,7 @@ static int wander(struct refine *x)
 	keep(x, true);
 	if (search_extra(x) || polish_first(x))
 		return -1;
-	while (vain++ < VAIN_CLIMBS && !effort_spent(&x->a->effort)) {
+	while (vain++ < VAIN_SEARCHES && !effort_spent(&x->a->effort)) {
 		bool moved, higher;
 
 		if (kick(x, &moved))
