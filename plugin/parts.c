@@ -47,9 +47,16 @@ static void found_drop(void)
 	found = (struct found){0};
 }
 
+/* The question that weft_parts_never answered last. */
+static struct never {
+	bool known, never;
+	uint64_t asked;
+} never;
+
 void weft_parts_forget(void)
 {
 	found_drop();
+	never = (struct never){0};
 }
 
 /* ---- features ---- */
@@ -438,24 +445,33 @@ static uint64_t whole_hash(const struct whole *w)
 			       weft_bitset_words(n) * sizeof(*w->able));
 }
 
+/* The job may have more nodes than are tried. */
+static bool is_open_ended(const struct weft_plan_request *query,
+			  const struct whole *w)
+{
+	uint32_t most = query->test->job->details->max_nodes;
+
+	return !query->frame.n_parts && (!most || most > w->most_nodes);
+}
+
 bool weft_parts_never(const struct weft_plan_request *query, bitstr_t *nodes,
 		      double deadline_s)
 {
-	/* Slurm asks about each part, and again for each try to start. */
-	static uint64_t asked;
-	static bool never;
 	struct whole w;
 	uint64_t hash;
-	bool known = whole_open(query, &w);
+	bool known = whole_open(query, &w) && !is_open_ended(query, &w);
 
 	if (known) {
 		w.q.deadline_s = deadline_s;
 		able_add(query, &w, nodes, true);
 		hash = whole_hash(&w);
-		if (hash != asked)
-			never = range_find(&w) == WEFT_FOUND_NONE;
-		asked = hash;
+		/* Slurm asks about each part, and again for each try to start.
+		 */
+		if (!never.known || hash != never.asked)
+			never.never = range_find(&w) == WEFT_FOUND_NONE;
+		never.known = true;
+		never.asked = hash;
 	}
 	whole_close(&w);
-	return known && never;
+	return known && never.never;
 }

@@ -636,3 +636,48 @@ case_nodes_by_feature_that_can_never_be_split_are_refused() {
 	lab_until 60 lab_job_in "$job" RUNNING
 	expect "nodes" "$(job_nodes "$job")" "n04 n08"
 }
+
+# n10 and n11 were in one leaf.
+part_leafs_behind_n10() {
+	local levels
+	levels=$(printf '%s\n' 'levels:' '  leaf:' '    leaf0: n[00-10]' \
+		'    leaf1: n[11-15]' '  pod:' '    pod0: leaf[0-1]' 'links:' \
+		'  pod: {oversubscription: 2}')
+	changing
+	sed -i '/^levels:/,$d' "$LAB_DIR/etc/fabric.yaml"
+	echo "$levels" >>"$LAB_DIR/etc/fabric.yaml"
+	lab_reconfigure
+}
+
+# That a job can never run is true of the fabric of then.
+case_nodes_by_feature_can_be_split_in_another_fabric() {
+	local answer job
+	need_weft
+	changing
+	scontrol update nodename=n10 features=fa
+	scontrol update nodename=n11 features=fb
+	answer=$(sbatch -N2 --gpus-per-node=8 -C '[fa*1&fb*1]' \
+		--comment=weft:tp=8,split=1+1 --wrap true 2>&1) &&
+		fail "accepted: $answer"
+	part_leafs_behind_n10
+	scontrol update nodename=n10 features=fa
+	scontrol update nodename=n11 features=fb
+	job=$(lab_submit -N2 --gpus-per-node=8 -C '[fa*1&fb*1]' \
+		--comment=weft:tp=8,split=1+1)
+	[ -n "$job" ] || fail "refused"
+	lab_wait_job "$job" RUNNING
+	expect "nodes" "$(job_nodes "$job")" "n10 n11"
+}
+
+# With 11 nodes or more the last segment is the one of n11.
+case_nodes_by_feature_of_a_range_are_not_never() {
+	local job
+	need_weft
+	part_leafs_behind_n10
+	scontrol update nodename=n10 features=fa
+	scontrol update nodename=n11 features=fb
+	job=$(lab_submit -N2-12 --gpus-per-node=8 -C '[fa*1&fb*1]' \
+		--comment=weft:tp=8,segment=10)
+	[ -n "$job" ] || fail "refused"
+	expect_pending_reason "$job" "weft:_too_few_nodes_with_its_features_are_free_that_suit_the_limits"
+}
