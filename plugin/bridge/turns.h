@@ -25,8 +25,10 @@ struct weft_turn {
 	uint64_t by_itself; /* not now, whatever nodes the others have */
 };
 
-/* Zero-initialise.  Direct-mapped: a clash costs a turn. */
+/* Zero-initialise.  Of more jobs in a cycle the others are stock's in every
+ * second one. */
 struct weft_turns {
+	uint32_t cycle; /* asked about last */
 	struct weft_turn of[WEFT_MAX_TURNS];
 };
 

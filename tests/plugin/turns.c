@@ -18,32 +18,38 @@ struct world {
 	uint32_t n_weft;	 /* cycles that weft placed any in */
 };
 
-/* One cycle of backfill; true: all can start. */
-static bool cycle(struct weft_turns *turns, struct world *w, uint32_t number)
+/* One cycle of backfill, for one job; true: all can start. */
+static bool cycle_of(struct weft_turns *turns, uint32_t job, struct world *w,
+		     uint32_t number)
 {
 	uint32_t blocked = 0, n_startable = 0;
 	bool any = false;
 
 	for (uint32_t k = 0; k < N; k++) {
-		bool stocks = weft_turns_ask(turns, JOB, number, ALL);
+		bool stocks = weft_turns_ask(turns, job, number, ALL);
 		bool itself = w->waits && k == N - 1;
 		bool startable = !itself && !(blocked >> k & 1);
 		struct weft_turn_answer answer = {
 			.narrowed = startable && !stocks,
 			.startable = startable,
 			.by_itself =
-				itself && weft_turns_suspect(turns, JOB, k),
+				itself && weft_turns_suspect(turns, job, k),
 		};
 
-		assert_int_equal(stocks, weft_turns_stocks(turns, JOB));
+		assert_int_equal(stocks, weft_turns_stocks(turns, job));
 		if (answer.narrowed)
 			blocked |= w->weft_blocks[k];
 		any |= answer.narrowed;
 		n_startable += startable;
-		weft_turns_answer(turns, JOB, k, &answer);
+		weft_turns_answer(turns, job, k, &answer);
 	}
 	w->n_weft += any;
 	return n_startable == N;
+}
+
+static bool cycle(struct weft_turns *turns, struct world *w, uint32_t number)
+{
+	return cycle_of(turns, JOB, w, number);
 }
 
 /* Weft's nodes of the first leave none for the second, those of the second none
@@ -109,6 +115,28 @@ static void asking_again_is_the_same_turn(void **state)
 	free(turns);
 }
 
+/* However many there are, and whatever numbers they have. */
+static void many_jobs_have_turns_of_their_own(void **state)
+{
+	static const uint32_t steps[] = {1, WEFT_MAX_TURNS, N};
+	enum { N_JOBS = 2 * WEFT_MAX_TURNS };
+
+	(void)state;
+	for (uint32_t s = 0; s < sizeof(steps) / sizeof(steps[0]); s++) {
+		struct weft_turns *turns = calloc(1, sizeof(*turns));
+		struct world w = {.weft_blocks = {1u << 1, 1u << 2, 0}};
+		bool started[N_JOBS] = {false};
+
+		for (uint32_t i = 1; i <= 3; i++)
+			for (uint32_t j = 0; j < N_JOBS; j++)
+				started[j] |= cycle_of(
+					turns, JOB + j * steps[s], &w, i);
+		for (uint32_t j = 0; j < N_JOBS; j++)
+			assert_true(started[j]);
+		free(turns);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -117,6 +145,7 @@ int main(void)
 		cmocka_unit_test(where_nothing_blocks_turns_go_on),
 		cmocka_unit_test(while_one_waits_by_itself_all_turns_are_wefts),
 		cmocka_unit_test(asking_again_is_the_same_turn),
+		cmocka_unit_test(many_jobs_have_turns_of_their_own),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
