@@ -89,15 +89,17 @@ static uint32_t matched(const struct search *s)
 	return least;
 }
 
-/* How many more are matched with a piece in this unit. */
-static uint32_t gain_of(struct search *s, struct unit *u, uint32_t piece)
+/* How many more are matched with a piece in this unit; lack: are not yet. */
+static uint32_t gain_of(const struct search *s, const struct unit *u,
+			uint32_t piece, uint32_t lack)
 {
-	uint32_t before = matched(s), size = u->size, after;
+	uint32_t least = UINT32_MAX;
 
-	resize(s, u, size + piece);
-	after = matched(s);
-	resize(s, u, size);
-	return after - before;
+	for (uint32_t a = 0; a < s->n_sets; a++)
+		least = smaller(least, s->total - s->demand[a] + s->supply[a] +
+					       gives(u, u->size + piece, a) -
+					       gives(u, u->size, a));
+	return least - (s->total - lack);
 }
 
 /* ---- the question ---- */
@@ -210,21 +212,12 @@ static uint32_t needed_left(const struct search *s)
 
 /* Required nodes first, then more matches, then the fullest that will do; ties
  * by what else there is, so that units that are alike follow each other. */
-static int64_t rank_of(struct search *s, struct unit *u, uint32_t piece,
-		       bool all_matched)
+static int64_t rank_of(const struct unit *u, uint32_t gain)
 {
-	int64_t gain = all_matched ? 0 : gain_of(s, u, piece);
 	int64_t needs = u->size < u->needed;
 	int64_t room = u->able - u->size;
 
-	return needs << 60 | gain << 30 | ((1 << 30) - 1 - room);
-}
-
-static bool has_place(const struct search *s, const struct unit *u,
-		      uint32_t piece)
-{
-	return s->apart ? !u->size && u->able >= piece
-			: u->able - u->size >= piece;
+	return needs << 60 | (int64_t)gain << 30 | ((1 << 30) - 1 - room);
 }
 
 static bool are_alike(const struct unit *a, const struct unit *b)
@@ -261,48 +254,43 @@ static void choice_add(struct search *s, struct choices *c, uint32_t unit,
 	c->unit[i] = unit;
 }
 
-/* The most that a piece to come, none of which is larger, adds in any unit. */
-static uint32_t best_gain(struct search *s, uint32_t piece)
-{
-	uint32_t best = 0, gain;
-
-	for (uint32_t i = 0; i < s->n_units; i++) {
-		struct unit *u = &s->units[i];
-
-		if (s->apart && u->size)
-			continue;
-		gain = gain_of(s, u, smaller(piece, u->able - u->size));
-		best = gain > best ? gain : best;
-	}
-	return best;
-}
-
 /* Gains only become smaller while there is more: with the best of now for each
- * piece to come, all must be matched.  Required nodes, which have a place
- * first, may be worth more later on. */
-static bool may_match(struct search *s, uint32_t level, uint32_t lack)
+ * piece to come, none of which is larger, all must be matched.  Required nodes,
+ * which have a place first, may be worth more later on. */
+static bool may_match(const struct search *s, uint32_t level, uint32_t best,
+		      uint32_t lack)
 {
-	return !lack || s->q->required ||
-	       (uint64_t)best_gain(s, s->pieces[level]) *
-			       (s->n_pieces - level) >=
-		       lack;
+	return s->q->required || (uint64_t)best * (s->n_pieces - level) >= lack;
 }
 
 static void choices_find(struct search *s, uint32_t level)
 {
 	struct choices *c = &s->choices[level];
 	uint32_t piece = s->pieces[level], lack = s->total - matched(s);
-	uint32_t nodes_left = 0;
+	uint32_t nodes_left = 0, best = 0;
+	bool partial = s->partial;
 
 	c->n = c->at = 0;
 	for (uint32_t i = level; i < s->n_pieces; i++)
 		nodes_left += s->pieces[i];
-	if (needed_left(s) > nodes_left || !may_match(s, level, lack))
+	if (needed_left(s) > nodes_left)
 		return;
-	for (uint32_t i = 0; i < s->n_units; i++)
-		if (has_place(s, &s->units[i], piece))
-			choice_add(s, c, i,
-				   rank_of(s, &s->units[i], piece, !lack));
+	for (uint32_t i = 0; i < s->n_units; i++) {
+		const struct unit *u = &s->units[i];
+		uint32_t room = u->able - u->size, gain = 0;
+
+		if (!room || (s->apart && u->size))
+			continue;
+		if (lack)
+			gain = gain_of(s, u, smaller(piece, room), lack);
+		best = gain > best ? gain : best;
+		if (room >= piece)
+			choice_add(s, c, i, rank_of(u, gain));
+	}
+	if (may_match(s, level, best, lack))
+		return;
+	c->n = 0;
+	s->partial = partial;
 }
 
 static bool is_late(struct search *s)

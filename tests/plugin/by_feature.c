@@ -178,8 +178,8 @@ static void nodes_are_found_where_there_are_any(void **state)
 		weft_fabric_free(fabrics[i]);
 }
 
-/* 512 nodes of 12,288 in segments of two, of which each node has one feature;
- * and where there are too few. */
+/* 512 and 6,000 nodes of 12,288 in segments of two, of which each node has one
+ * feature; and where there are too few. */
 static void large_jobs_take_no_long(void **state)
 {
 	struct weft_fabric *f =
@@ -206,6 +206,13 @@ static void large_jobs_take_no_long(void **state)
 	start_s = weft_worked_s();
 	assert_int_equal(weft_by_feature_find(&q, out), WEFT_FOUND_NODES);
 	printf("found in %.1f ms\n", 1e3 * (weft_worked_s() - start_s));
+	q.count[0] = 4000;
+	q.count[1] = 800;
+	q.n_nodes = 6000;
+	start_s = weft_worked_s();
+	assert_int_equal(weft_by_feature_find(&q, out), WEFT_FOUND_NODES);
+	printf("6,000 found in %.1f ms\n", 1e3 * (weft_worked_s() - start_s));
+	q.count[0] = 256;
 	q.count[1] = 20000;
 	q.n_nodes = 20256;
 	assert_int_equal(weft_by_feature_find(&q, out), WEFT_FOUND_NONE);
