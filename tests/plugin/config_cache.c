@@ -235,6 +235,21 @@ static void the_folder_in_use_stays_however_old(void **state)
 	assert_int_equal(n_folders(), 1);
 }
 
+/* An admin moved the state, and made the link anew. */
+static void the_folder_in_use_stays_however_it_is_linked(void **state)
+{
+	const time_t old = time(NULL) - 2 * 86400;
+	struct weft_settings *s = load();
+
+	(void)state;
+	folder_make("good.aB3dEf", old);
+	assert_int_equal(symlink(path_of("good.aB3dEf"), path_of("good")), 0);
+	test_write_file(path_of("fabric.yaml"), "broken");
+	assert_int_equal(weft_config_cache_save(s, path_of("good"), NULL), -1);
+	weft_settings_free(s);
+	assert_int_equal(access(path_of("good/0"), F_OK), 0);
+}
+
 static void without_copies_there_is_an_error(void **state)
 {
 	struct weft_error err = {0};
@@ -275,6 +290,9 @@ int main(void)
 			teardown),
 		cmocka_unit_test_setup_teardown(
 			the_folder_in_use_stays_however_old, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			the_folder_in_use_stays_however_it_is_linked, setup,
+			teardown),
 		cmocka_unit_test_setup_teardown(
 			without_copies_there_is_an_error, setup, teardown),
 		cmocka_unit_test_setup_teardown(

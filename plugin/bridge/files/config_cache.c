@@ -141,27 +141,32 @@ static int point_to(const char *name, const char *folder,
 	return 0;
 }
 
-/* Of this slurmctld's user, and old. */
-static bool is_stale(int dir, const char *entry)
+/* Of this slurmctld's user, old, and not in use. */
+static bool is_stale(int dir, const char *entry, const struct stat *in_use)
 {
 	struct stat status;
 
 	return fstatat(dir, entry, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
 	       S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&
-	       difftime(time(NULL), status.st_mtime) > STALE_S;
+	       difftime(time(NULL), status.st_mtime) > STALE_S &&
+	       (status.st_dev != in_use->st_dev ||
+		status.st_ino != in_use->st_ino);
 }
 
-/* Folders beside `name` that were never finished, but for the one in use. */
-static void remove_stale(const char *name, const char *in_use)
+/* Folders beside `name` that were never finished, but for the one in use,
+ * however `name` leads to it. */
+static void remove_stale(const char *name)
 {
 	const char *base = base_of(name);
 	char path[PATH_MAX];
 	const struct dirent *entry;
+	struct stat in_use = {0};
 	uint32_t n = 0;
 	DIR *dir;
 
-	if (snprintf(path, sizeof(path), "%.*s.", (int)(base - name), name) >=
-	    (int)sizeof(path))
+	if ((stat(name, &in_use) < 0 && errno != ENOENT) ||
+	    snprintf(path, sizeof(path), "%.*s.", (int)(base - name), name) >=
+		    (int)sizeof(path))
 		return;
 	dir = opendir(path);
 	for (uint32_t i = 0; dir && i < MAX_ENTRIES && n < MAX_STALE; i++) {
@@ -169,8 +174,7 @@ static void remove_stale(const char *name, const char *in_use)
 		if (!entry)
 			break;
 		if (!is_called(entry->d_name, base) ||
-		    strcmp(entry->d_name, in_use) == 0 ||
-		    !is_stale(dirfd(dir), entry->d_name) ||
+		    !is_stale(dirfd(dir), entry->d_name, &in_use) ||
 		    snprintf(path, sizeof(path), "%.*s%s", (int)(base - name),
 			     name, entry->d_name) >= (int)sizeof(path))
 			continue;
@@ -190,7 +194,7 @@ int weft_config_cache_save(const struct weft_settings *settings,
 	if (snprintf(folder, sizeof(folder), "%s.XXXXXX", name) >=
 	    (int)sizeof(folder))
 		return weft_fail(err, WEFT_EINVAL, "path is too long");
-	remove_stale(name, had ? base_of(former) : "");
+	remove_stale(name);
 	if (!mkdtemp(folder))
 		return fail(folder, err);
 	if (fill_folder(settings, folder, err) < 0 ||
