@@ -15,6 +15,21 @@ static void job_drop(struct weft_previous_nodes *previous,
 	memset(job, 0, sizeof(*job));
 }
 
+/* Jobs with numbers about as high as one's own: components of it, too. */
+#define NEAR (WEFT_MAX_PAST / 8)
+
+/* Drops others until there is room for n: oldest first by number, but those
+ * that are near at the end. */
+static void make_room(struct weft_previous_nodes *previous, uint32_t job_id,
+		      uint32_t n)
+{
+	for (uint32_t i = NEAR; i < WEFT_MAX_PAST + NEAR &&
+				n > WEFT_MAX_PAST_NODES - previous->n_nodes;
+	     i++)
+		job_drop(previous,
+			 &previous->jobs[(job_id + i) % WEFT_MAX_PAST]);
+}
+
 void weft_previous_nodes_keep(struct weft_previous_nodes *previous,
 			      uint32_t job_id, const uint32_t *nodes,
 			      uint32_t n)
@@ -23,6 +38,8 @@ void weft_previous_nodes_keep(struct weft_previous_nodes *previous,
 		&previous->jobs[job_id % WEFT_MAX_PAST];
 
 	job_drop(previous, job);
+	if (n <= WEFT_MAX_PAST_NODES)
+		make_room(previous, job_id, n);
 	if (!n || n > WEFT_MAX_PAST_NODES - previous->n_nodes)
 		return;
 	job->nodes = weft_calloc(n, sizeof(*nodes), NULL);

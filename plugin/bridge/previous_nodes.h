@@ -21,7 +21,7 @@ struct weft_previous_nodes {
 	uint32_t n_nodes; /* of all */
 };
 
-/* Copies nodes[n]; keeps nothing when there is no room. */
+/* Copies nodes[n]; those of others are dropped where there is no room. */
 void weft_previous_nodes_keep(struct weft_previous_nodes *previous,
 			      uint32_t job_id, const uint32_t *nodes,
 			      uint32_t n);

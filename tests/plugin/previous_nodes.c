@@ -54,11 +54,35 @@ static void no_more_is_kept_than_there_is_room_for(void **state)
 
 	(void)state;
 	weft_previous_nodes_keep(&previous, 1, many, WEFT_MAX_PAST_NODES - 2);
-	weft_previous_nodes_keep(&previous, 2, some, 3);
-	assert_null(weft_previous_nodes_find(&previous, 2));
 	weft_previous_nodes_keep(&previous, 2, some, 2);
-	assert_non_null(weft_previous_nodes_find(&previous, 2));
+	assert_non_null(weft_previous_nodes_find(&previous, 1));
 	assert_int_equal(previous.n_nodes, WEFT_MAX_PAST_NODES);
+	weft_previous_nodes_keep(&previous, 600, some, 3);
+	assert_non_null(weft_previous_nodes_find(&previous, 600));
+	assert_null(weft_previous_nodes_find(&previous, 1));
+	assert_true(previous.n_nodes <= WEFT_MAX_PAST_NODES);
+}
+
+/* What a component of a job has just been given is what the next one asks
+ * about. */
+static void the_oldest_make_room(void **state)
+{
+	static uint32_t many[WEFT_MAX_PAST_NODES + 1];
+
+	(void)state;
+	weft_previous_nodes_keep(&previous, 1100, many,
+				 WEFT_MAX_PAST_NODES / 2);
+	weft_previous_nodes_keep(&previous, 1500, many,
+				 WEFT_MAX_PAST_NODES / 2);
+	weft_previous_nodes_keep(&previous, 1501, some, 3);
+	assert_null(weft_previous_nodes_find(&previous, 1100));
+	assert_non_null(weft_previous_nodes_find(&previous, 1500));
+	assert_non_null(weft_previous_nodes_find(&previous, 1501));
+	/* too many by itself */
+	weft_previous_nodes_keep(&previous, 1502, many,
+				 WEFT_MAX_PAST_NODES + 1);
+	assert_null(weft_previous_nodes_find(&previous, 1502));
+	assert_non_null(weft_previous_nodes_find(&previous, 1501));
 }
 
 int main(void)
@@ -72,6 +96,7 @@ int main(void)
 					  clear),
 		cmocka_unit_test_teardown(
 			no_more_is_kept_than_there_is_room_for, clear),
+		cmocka_unit_test_teardown(the_oldest_make_room, clear),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
