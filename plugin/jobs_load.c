@@ -18,12 +18,18 @@ extern list_t *job_list __attribute__((weak));
  * waited for. */
 #define REBUILD_S 0.02
 
+/* And what threads have found is put with the other loads for so long in each
+ * question. */
+#define PUT_S 0.001
+
 /* Threads at work: more is done at once, as far as there is time. */
 #define MAX_WORKING 8
 
 static struct working {
-	struct weft_loads_worker *worker; /* NULL: none */
-	uint32_t n, *ids; /* [n] job_id; 0: it is not what it was */
+	struct weft_loads_worker *worker; /* NULL: none, or it is done */
+	uint32_t n, *ids;	      /* [n] job_id; 0: it is not what it was */
+	struct weft_loads_jobs found; /* by the thread */
+	uint32_t n_put;		      /* of them */
 } working[MAX_WORKING];
 
 /* For those who look from outside. */
@@ -47,7 +53,7 @@ static struct working *work_on(struct weft_loads_jobs *jobs,
 {
 	struct working *w = working;
 
-	while (w < working + MAX_WORKING && w->worker)
+	while (w < working + MAX_WORKING && w->ids)
 		w++;
 	if (w == working + MAX_WORKING)
 		goto fail;
@@ -68,47 +74,57 @@ fail:
 	return NULL;
 }
 
-/* Takes over what the thread has found, if it is ready in time. */
+static void working_end(struct working *w)
+{
+	weft_loads_worker_leave(w->worker);
+	weft_loads_jobs_free(&w->found);
+	free(w->ids);
+	*w = (struct working){0};
+}
+
+/* Takes over what the thread has found, if it is ready in time, and puts some
+ * of it with the other loads. */
 static void take_from(struct working *w, double limit_s)
 {
-	struct weft_loads_jobs jobs;
+	double end_s;
 
-	if (!w->worker || !weft_loads_worker_take(w->worker, limit_s, &jobs))
-		return;
-	for (uint32_t i = 0; i < jobs.n; i++) {
-		struct weft_loads_job *job = &jobs.jobs[i];
+	if (w->worker) {
+		if (!weft_loads_worker_take(w->worker, limit_s, &w->found))
+			return;
+		w->worker = NULL;
+	}
+	end_s = weft_worked_s() + PUT_S;
+	while (w->n_put < w->found.n && weft_worked_s() < end_s) {
+		struct weft_loads_job *job = &w->found.jobs[w->n_put];
 
-		if (w->ids[i] && job->known && is_followed())
+		if (w->ids[w->n_put++] && job->known && is_followed())
 			weft_link_load_put(&weft_engine.loads, job->job_id,
 					   &job->parts, NULL);
 	}
-	weft_loads_jobs_free(&jobs);
-	free(w->ids);
-	*w = (struct working){0};
 	loads_show();
+	if (w->n_put == w->found.n)
+		working_end(w);
 }
 
 static void forget_job(uint32_t job_id)
 {
 	for (struct working *w = working; w < working + MAX_WORKING; w++)
-		for (uint32_t i = 0; w->worker && i < w->n; i++)
+		for (uint32_t i = w->n_put; i < w->n; i++)
 			if (w->ids[i] == job_id)
 				w->ids[i] = 0;
 }
 
 void weft_jobs_load_forget(void)
 {
-	for (struct working *w = working; w < working + MAX_WORKING; w++) {
-		weft_loads_worker_leave(w->worker);
-		free(w->ids);
-		*w = (struct working){0};
-	}
+	for (struct working *w = working; w < working + MAX_WORKING; w++)
+		working_end(w);
 }
 
 void weft_jobs_load_go_on(void)
 {
 	for (struct working *w = working; w < working + MAX_WORKING; w++)
-		take_from(w, 0);
+		if (w->ids)
+			take_from(w, 0);
 }
 
 /* ---- a job ---- */
