@@ -566,7 +566,7 @@ unlimited() {
 
 # The jobs that run end one by one, until it starts: after the same of them.
 compare_later() {
-	local name i=0 stock_at='' weft_at='' stock_job weft_job
+	local name i=0 stock_at='' weft_at='' stock_job weft_job note=
 	unlimited
 	way=now
 	for name in stock weft; do
@@ -585,9 +585,24 @@ compare_later() {
 		wait_cycles
 		[ -z "$stock_at$weft_at" ] || break
 	done
-	echo "later: ${stock_at:+starts}, ${weft_at:+starts}" >>"$work/decided"
-	[ "$stock_at" = "$weft_at" ] || differ later "${words[*]}: stock starts" \
-		"after end ${stock_at:-none}, weft ${weft_at:-none}"
+	[ -n "$stock_at" ] || [ -z "$weft_at" ] || ! is_found || note=" found"
+	echo "later: ${stock_at:+starts}, ${weft_at:+starts}$note" >>"$work/decided"
+	[ "$stock_at" = "$weft_at" ] || [ -n "$note" ] ||
+		differ later "${words[*]}: stock starts after end" \
+			"${stock_at:-none}, weft ${weft_at:-none}" \
+			"${stock_there:+, on its nodes $stock_there}"
+}
+
+# Stock would start it, had it looked at the nodes on which weft did.
+is_found() {
+	use weft
+	id=$weft_job
+	read_record
+	keep_answer weft
+	use stock
+	quietly scancel "$stock_job"
+	stock_there=
+	same_on_its_nodes
 }
 
 end_pair() {
