@@ -451,13 +451,24 @@ limit_explains() {
 	kind+=,$best-on-some
 	[ "$best" != "$weft_said" ] || return 0
 	# "Never" need not be said: to be counted, no fault.
-	[ "$best $weft_said" = "refused waits" ] && note=" for ever"
+	[ "$best $weft_said" = "refused waits" ] && note=" for ever" && return
+	[ "$best $weft_said" = "refused held" ] && weft_refuses_without_qos &&
+		note=" for ever"
 }
 
 # Stock tests a QOS before it looks for nodes that the job never has.
 refused_without_qos() {
 	local words=("${words[@]/#--qos=*/--qos=normal}")
 	ask_about "$1"
+	[ "$said" = refused ]
+}
+
+# Slurm looks at the QOS after the nodes, too: whether it says "never" then, or
+# holds the job first, depends on what of the job was computed on the way.
+weft_refuses_without_qos() {
+	[[ " ${words[*]} " == *' --qos='* ]] || return
+	use weft
+	decide "$way" "${words[@]/#--qos=*/--qos=normal}"
 	[ "$said" = refused ]
 }
 
