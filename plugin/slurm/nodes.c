@@ -198,8 +198,19 @@ static uint64_t free_of_type(const struct weft_nodes *nodes, uint32_t i,
 	return mask;
 }
 
+/* Whether the job may run on cores that other jobs have: how many share one is
+ * stock's to know. */
+static bool shares_cores(const job_record_t *job)
+{
+	uint32_t most = job->part_ptr ? job->part_ptr->max_share : 1;
+
+	return (most & ~SHARED_FORCE) > 1 &&
+	       (most & SHARED_FORCE || job->details->share_res == 1);
+}
+
 static void capacity_read(const struct weft_nodes *nodes, uint32_t i,
-			  const char *type, struct weft_capacity *capacity)
+			  const char *type, bool shared,
+			  struct weft_capacity *capacity)
 {
 	const struct weft_room *room = &nodes->room[i];
 	uint64_t cpus = nodes->held.cpus[i],
@@ -236,6 +247,10 @@ static void capacity_read(const struct weft_nodes *nodes, uint32_t i,
 	/* what is given back may have been of the cores that are kept */
 	cpus += back.cpus ? kept.cpus : kept.free_cpus;
 	capacity->cpus = room->cpus > cpus ? (uint32_t)(room->cpus - cpus) : 0;
+	if (shared)
+		capacity->cpus = room->cpus > kept.cpus
+					 ? (uint32_t)(room->cpus - kept.cpus)
+					 : 0;
 	capacity->cpus_per_core = room->cpus_per_core;
 	capacity->memory_mb =
 		room->memory_mb > memory_mb ? room->memory_mb - memory_mb : 0;
@@ -420,7 +435,7 @@ uint32_t weft_nodes_offer(struct weft_nodes *nodes,
 	struct weft_occupancy *o = &nodes->occupancy;
 	struct weft_capacity capacity, before = {0};
 	uint32_t n_able = 0, first_weight = 0, usable = 0;
-	bool weights_differ = false;
+	bool weights_differ = false, shared = shares_cores(test->job);
 
 	weft_nodes_refresh(nodes);
 	weft_nodes_keep(nodes, test);
@@ -432,7 +447,7 @@ uint32_t weft_nodes_offer(struct weft_nodes *nodes,
 		fetch_ahead(nodes, i + AHEAD);
 		if (!is_offered(nodes, test, i))
 			continue;
-		capacity_read(nodes, i, request->gpu_type, &capacity);
+		capacity_read(nodes, i, request->gpu_type, shared, &capacity);
 		if (!capacity.gpus || (only_idle && !capacity.idle))
 			continue;
 		if (!supplies_equal(&capacity, &before)) {

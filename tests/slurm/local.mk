@@ -73,6 +73,7 @@ EXTRA_DIST += \
 	%D%/differential.d/cases/parted \
 	%D%/differential.d/cases/preferred \
 	%D%/differential.d/cases/segments \
+	%D%/differential.d/cases/shared \
 	%D%/differential.d/compare.sh \
 	%D%/differential.d/confirm.sh \
 	%D%/differential.d/draw.awk \
