@@ -367,11 +367,12 @@ domains() {
 		echo
 	done ;;
 	segment)
-		if domains leaf | grep -q ' '; then
-			domains leaf
-		else
-			domains pod
-		fi
+		# the innermost of which one holds several nodes
+		local level
+		for level in leaf pod core; do
+			! domains $level | grep -q '[^ ] [^ ]' || break
+		done
+		domains $level
 		;;
 	esac
 }
@@ -485,7 +486,7 @@ has_gpus() {
 	gpus_of_nodes "${type%:}" | sort -k 2,2nr |
 		awk -v set=" $1 " -v low="$low" -v high="$high" \
 			-v each="$each" -v in_all="$in_all" '
-		index(set, " " $1 " ") && $2 >= each && n < high {
+		index(set, " " $1 " ") && $2 && $2 >= each && n < high {
 			n++
 			sum += $2
 		}
