@@ -47,6 +47,14 @@ static bool is_followed(void)
 
 /* ---- by a thread ---- */
 
+static void working_end(struct working *w)
+{
+	weft_loads_worker_leave(w->worker);
+	weft_loads_jobs_free(&w->found);
+	free(w->ids);
+	*w = (struct working){0};
+}
+
 /* Takes over the jobs, also on failure. */
 static struct working *work_on(struct weft_loads_jobs *jobs,
 			       struct weft_error *err)
@@ -55,31 +63,23 @@ static struct working *work_on(struct weft_loads_jobs *jobs,
 
 	while (w < working + MAX_WORKING && w->ids)
 		w++;
-	if (w == working + MAX_WORKING)
-		goto fail;
+	if (w == working + MAX_WORKING) {
+		weft_loads_jobs_free(jobs);
+		return NULL;
+	}
 	w->n = jobs->n;
 	w->ids = weft_calloc(jobs->n, sizeof(*w->ids), err);
-	if (!w->ids)
-		goto fail;
-	for (uint32_t i = 0; i < jobs->n; i++)
+	for (uint32_t i = 0; w->ids && i < jobs->n; i++)
 		w->ids[i] = jobs->jobs[i].job_id;
-	w->worker = weft_loads_worker_start(weft_engine.settings, jobs, err);
+	if (w->ids)
+		w->worker = weft_loads_worker_start(weft_engine.settings, jobs,
+						    err);
+	else
+		weft_loads_jobs_free(jobs);
 	if (w->worker)
 		return w;
-	free(w->ids);
-	w->ids = NULL;
+	working_end(w);
 	return NULL;
-fail:
-	weft_loads_jobs_free(jobs);
-	return NULL;
-}
-
-static void working_end(struct working *w)
-{
-	weft_loads_worker_leave(w->worker);
-	weft_loads_jobs_free(&w->found);
-	free(w->ids);
-	*w = (struct working){0};
 }
 
 /* Takes over what the thread has found, if it is ready in time, and puts some
