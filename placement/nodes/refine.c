@@ -458,8 +458,8 @@ static void clear_shares(struct refine *x)
 		x->cell[i].share = 0;
 }
 
-/* What is needed yet, multiples of `chunk`, from the cells that have most and
- * give nothing yet; the last one is that which the rest fills best. */
+/* Takes `need` in multiples of `chunk` from the cells that have most and give
+ * nothing yet; the last cell is the one that the rest fills best. */
 static int try_compact(struct refine *x, const struct rule *rule, uint32_t n,
 		       uint32_t chunk, uint32_t need)
 {
@@ -481,8 +481,8 @@ static int try_compact(struct refine *x, const struct rule *rule, uint32_t n,
 	return need ? 0 : refine_try_shares(x, rule);
 }
 
-/* Of the cells that have most, and then with those first that are left with no
- * GPU free: nobody comes later and shares their links. */
+/* Two sets: from the cells that have most, and first from those in which no GPU
+ * stays free, since no later job shares their links. */
 static int try_full(struct refine *x, const struct rule *rule, uint32_t n,
 		    uint32_t chunk)
 {

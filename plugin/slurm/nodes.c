@@ -214,7 +214,7 @@ static void capacity_read(const struct weft_nodes *nodes, uint32_t i,
 {
 	const struct weft_room *room = &nodes->room[i];
 	uint64_t cpus = nodes->held.cpus[i],
-		 memory_mb = nodes->held.memory_mb[i];
+		 memory_mb = nodes->held.memory_mb[i], used;
 	struct weft_returned back = {0};
 	struct weft_kept_room kept = {0};
 
@@ -246,11 +246,8 @@ static void capacity_read(const struct weft_nodes *nodes, uint32_t i,
 	capacity->gpus &= ~kept.gpus;
 	/* what is given back may have been of the cores that are kept */
 	cpus += back.cpus ? kept.cpus : kept.free_cpus;
-	capacity->cpus = room->cpus > cpus ? (uint32_t)(room->cpus - cpus) : 0;
-	if (shared)
-		capacity->cpus = room->cpus > kept.cpus
-					 ? (uint32_t)(room->cpus - kept.cpus)
-					 : 0;
+	used = shared ? kept.cpus : cpus;
+	capacity->cpus = room->cpus > used ? (uint32_t)(room->cpus - used) : 0;
 	capacity->cpus_per_core = room->cpus_per_core;
 	capacity->memory_mb =
 		room->memory_mb > memory_mb ? room->memory_mb - memory_mb : 0;
