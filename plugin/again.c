@@ -16,9 +16,6 @@
 #include "src/common/log.h"
 #include "src/common/node_conf.h"
 
-/* Only slurmctld has it, but clients load the plugin, too. */
-extern bitstr_t *idle_node_bitmap __attribute__((weak));
-
 /* Plans put to stock for one question; a few of them also when time is up. */
 #define MAX_TRIES 24
 #define MIN_TRIES 2
@@ -148,8 +145,8 @@ static bitstr_t *able_nodes(const struct weft_plan_request *query)
 		if (nodes->fabric_node[i] == WEFT_NONE ||
 		    weft_mask_count(nodes->gpus_free[i]) < (need ? need : 1))
 			bit_clear(able, i);
-	if (query->request.whole_nodes && idle_node_bitmap)
-		bit_and(able, idle_node_bitmap);
+	if (query->request.whole_nodes)
+		weft_nodes_keep_whole(able, query->test->job);
 	return able;
 }
 

@@ -16,9 +16,6 @@
 #include "src/common/log.h"
 #include "src/common/node_conf.h"
 
-/* Only slurmctld has it, but clients load the plugin, too. */
-extern bitstr_t *idle_node_bitmap __attribute__((weak));
-
 /* Sets of nodes put to stock for one question. */
 #define MAX_TRIES 8
 
@@ -349,8 +346,8 @@ static bool whole_find(const struct weft_plan_request *query, double deadline_s)
 	struct whole w;
 	bool is_found = false;
 
-	if (query->request.whole_nodes && idle_node_bitmap)
-		bit_and(could, idle_node_bitmap);
+	if (query->request.whole_nodes)
+		weft_nodes_keep_whole(could, query->test->job);
 	found_drop();
 	if (whole_open(query, &w)) {
 		w.q.deadline_s = deadline_s;

@@ -252,10 +252,14 @@ static void capacity_read(const struct weft_nodes *nodes, uint32_t i,
 	capacity->memory_mb =
 		room->memory_mb > memory_mb ? room->memory_mb - memory_mb : 0;
 	capacity->memory_touched = memory_mb > 0;
-	/* with some cores kept, stock gives it to no job as a whole */
-	capacity->idle = !kept.cpus &&
-			 ((idle_node_bitmap && bit_test(idle_node_bitmap, i)) ||
-			  (nodes->returned && !cpus));
+	/* with some cores kept, stock gives it to no job as a whole; where jobs
+	 * share cores, whole is without another job's GPU */
+	capacity->idle =
+		!kept.cpus &&
+		((idle_node_bitmap && bit_test(idle_node_bitmap, i)) ||
+		 (nodes->returned && !cpus) ||
+		 (shared &&
+		  capacity->gpus == weft_nodes_eligible(nodes, i, type)));
 }
 
 /* sched_weight is the node's weight above flags in the low byte, and above it
@@ -491,6 +495,12 @@ bool weft_nodes_require(struct weft_nodes *nodes, bitstr_t *required)
 		weft_bitset_add(set, nodes->fabric_node[i]);
 	}
 	return true;
+}
+
+void weft_nodes_keep_whole(bitstr_t *bitmap, const job_record_t *job)
+{
+	if (idle_node_bitmap && !shares_cores(job))
+		bit_and(bitmap, idle_node_bitmap);
 }
 
 bool weft_nodes_idle(bitstr_t *bitmap)

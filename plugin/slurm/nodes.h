@@ -146,6 +146,9 @@ uint32_t weft_nodes_offer(struct weft_nodes *nodes,
  * the fabric. */
 bool weft_nodes_require(struct weft_nodes *nodes, bitstr_t *required);
 
+/* Drops nodes that the job cannot have as a whole now. */
+void weft_nodes_keep_whole(bitstr_t *bitmap, const job_record_t *job);
+
 /* No job is on any of these nodes. */
 bool weft_nodes_idle(bitstr_t *bitmap);
 
