@@ -25,6 +25,7 @@
 #include "plugin/affinity.h"
 #include "plugin/again.h"
 #include "plugin/bridge/gain.h"
+#include "plugin/bridge/turns.h"
 #include "plugin/components.h"
 #include "plugin/engine.h"
 #include "plugin/ever.h"
@@ -52,11 +53,8 @@
  * that a clash costs one more line in the log. */
 static uint32_t told[1024];
 
-/* Jobs for which stock has taken weft's nodes and that have not begun since, by
- * job_id, direct-mapped: what Slurm tests only after the choice of nodes
- * (limits of a QOS or an account on CPUs and nodes) may allow stock's nodes and
- * not these. */
-static uint32_t not_begun[1024];
+/* Jobs for which stock has taken weft's nodes and that have not begun since. */
+static struct weft_last_turns last_turns;
 
 /* One question on its way through the steps below. */
 struct attempt {
@@ -332,11 +330,6 @@ static bool is_held(const struct attempt *attempt, enum weft_cause cause)
 	       cause > WEFT_CAUSE_SILENT && cause != WEFT_CAUSE_SPEC;
 }
 
-static uint32_t *slot_of(uint32_t job_id)
-{
-	return &not_begun[job_id % (sizeof(not_begun) / sizeof(not_begun[0]))];
-}
-
 /* Slurm did not start the job on weft's nodes: the choice is stock's once.
  * Limits of the job's own hold all the same. */
 static bool is_stocks_turn(const struct attempt *attempt)
@@ -345,8 +338,10 @@ static bool is_stocks_turn(const struct attempt *attempt)
 
 	if (attempt->query.frame.hard)
 		return false;
-	return job->het_job_id ? weft_components_are_stocks(job)
-			       : *slot_of(job->job_id) == job->job_id;
+	return job->het_job_id
+		       ? weft_components_are_stocks(job)
+		       : weft_last_turns_stocks_next(&last_turns, job->job_id,
+						     weft_clock_s());
 }
 
 /* After the answer to "start now". */
@@ -357,15 +352,15 @@ static void turn_take(const struct attempt *attempt, enum weft_cause cause)
 	if (weft_proposal_is_will_run(test) || test->job->het_job_id)
 		return;
 	if (cause == WEFT_CAUSE_NARROWED)
-		*slot_of(test->job->job_id) = test->job->job_id;
+		weft_last_turns_add(&last_turns, test->job->job_id,
+				    weft_clock_s());
 	else
 		weft_narrow_begun(test->job->job_id);
 }
 
 void weft_narrow_begun(uint32_t job_id)
 {
-	if (*slot_of(job_id) == job_id)
-		*slot_of(job_id) = 0;
+	weft_last_turns_drop(&last_turns, job_id);
 }
 
 /* The same answer as before, as long as nothing has changed. */

@@ -4,6 +4,9 @@
 
 #include <stddef.h>
 
+/* A job that was not asked about for so long is gone. */
+#define GONE_S 3600
+
 static const struct weft_turn *turn_find(const struct weft_turns *turns,
 					 uint32_t job_id)
 {
@@ -94,4 +97,35 @@ void weft_turns_answer(struct weft_turns *turns, uint32_t job_id,
 		turn->startable |= bit_of(offset);
 	if (answer->by_itself)
 		turn->by_itself |= bit_of(offset);
+}
+
+/* ---- jobs of one component ---- */
+
+static const struct weft_last_turn *last_of(const struct weft_last_turns *turns,
+					    uint32_t job_id)
+{
+	return &turns->of[job_id % WEFT_MAX_LAST_TURNS];
+}
+
+bool weft_last_turns_stocks_next(const struct weft_last_turns *turns,
+				 uint32_t job_id, double now_s)
+{
+	const struct weft_last_turn *turn = last_of(turns, job_id);
+
+	return turn->job_id == job_id ||
+	       (turn->job_id && now_s - turn->at_s < GONE_S);
+}
+
+void weft_last_turns_add(struct weft_last_turns *turns, uint32_t job_id,
+			 double now_s)
+{
+	turns->of[job_id % WEFT_MAX_LAST_TURNS] =
+		(struct weft_last_turn){job_id, now_s};
+}
+
+void weft_last_turns_drop(struct weft_last_turns *turns, uint32_t job_id)
+{
+	if (last_of(turns, job_id)->job_id == job_id)
+		turns->of[job_id % WEFT_MAX_LAST_TURNS] =
+			(struct weft_last_turn){0};
 }

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* turns.h - whose nodes the components of a heterogeneous job get: no Slurm
- * types
+/* turns.h - whose turn it is to choose a job's nodes, weft's or stock's: no
+ * Slurm types
  *
- * Slurm asks when each component will run, and starts them once all can. Weft's
- * nodes of one may leave none for the next, where stock's would: the whole job
- * is stock's for a cycle of backfill then.  Components that took turns one by
- * one would get out of step.
+ * What Slurm tests only after the choice of nodes (limits of a QOS or an
+ * account on CPUs and nodes) may allow stock's nodes and not weft's.  A job
+ * that did not begin on weft's nodes is stock's the next time.
+ *
+ * Components of a heterogeneous job take turns together: Slurm asks when each
+ * component will run, and starts them once all can. Weft's nodes of one may
+ * leave none for the next, where stock's would: the whole job is stock's for a
+ * cycle of backfill then.  Components that took turns one by one would get out
+ * of step.
  */
 #ifndef WEFT_PLUGIN_BRIDGE_TURNS_H
 #define WEFT_PLUGIN_BRIDGE_TURNS_H
@@ -50,5 +55,25 @@ struct weft_turn_answer {
 };
 void weft_turns_answer(struct weft_turns *turns, uint32_t job_id,
 		       uint32_t offset, const struct weft_turn_answer *answer);
+
+/* Jobs of one component that did not begin yet on weft's nodes, by job_id,
+ * direct-mapped: of jobs that clash weft has one at a time, and the others are
+ * stock's.  Zero-initialise. */
+#define WEFT_MAX_LAST_TURNS 1024
+
+struct weft_last_turns {
+	struct weft_last_turn {
+		uint32_t job_id; /* 0: none */
+		double at_s;	 /* monotonic clock */
+	} of[WEFT_MAX_LAST_TURNS];
+};
+
+bool weft_last_turns_stocks_next(const struct weft_last_turns *turns,
+				 uint32_t job_id, double now_s);
+/* Stock has taken weft's nodes. */
+void weft_last_turns_add(struct weft_last_turns *turns, uint32_t job_id,
+			 double now_s);
+/* Stock has had its turn, or the job has begun. */
+void weft_last_turns_drop(struct weft_last_turns *turns, uint32_t job_id);
 
 #endif

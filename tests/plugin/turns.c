@@ -137,6 +137,49 @@ static void many_jobs_have_turns_of_their_own(void **state)
 	}
 }
 
+/* Jobs whose numbers clash, asked in turn: each is stock's in at least every
+ * second cycle. */
+static void jobs_that_clash_are_stocks_every_second_time(void **state)
+{
+	enum { N_JOBS = 3, N_CYCLES = 24 };
+	struct weft_last_turns *turns = calloc(1, sizeof(*turns));
+	uint32_t n_wefts[N_JOBS] = {0};
+
+	(void)state;
+	for (uint32_t cycle = 0; cycle < N_CYCLES; cycle++) {
+		for (uint32_t j = 0; j < N_JOBS; j++) {
+			uint32_t job_id = JOB + j * WEFT_MAX_LAST_TURNS;
+
+			if (weft_last_turns_stocks_next(turns, job_id, cycle)) {
+				weft_last_turns_drop(turns, job_id);
+				n_wefts[j] = 0;
+			} else {
+				weft_last_turns_add(turns, job_id, cycle);
+				n_wefts[j]++;
+			}
+			assert_true(n_wefts[j] <= 1);
+		}
+	}
+	free(turns);
+}
+
+static void a_job_that_is_gone_takes_no_turn(void **state)
+{
+	struct weft_last_turns *turns = calloc(1, sizeof(*turns));
+	uint32_t other = JOB + WEFT_MAX_LAST_TURNS;
+
+	(void)state;
+	weft_last_turns_add(turns, JOB, 10);
+	assert_true(weft_last_turns_stocks_next(turns, other, 20));
+	assert_false(weft_last_turns_stocks_next(turns, other, 10 + 3600));
+	assert_true(weft_last_turns_stocks_next(turns, JOB, 10 + 3600));
+	weft_last_turns_drop(turns, other);
+	assert_true(weft_last_turns_stocks_next(turns, JOB, 20));
+	weft_last_turns_drop(turns, JOB);
+	assert_false(weft_last_turns_stocks_next(turns, other, 20));
+	free(turns);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -146,6 +189,8 @@ int main(void)
 		cmocka_unit_test(while_one_waits_by_itself_all_turns_are_wefts),
 		cmocka_unit_test(asking_again_is_the_same_turn),
 		cmocka_unit_test(many_jobs_have_turns_of_their_own),
+		cmocka_unit_test(jobs_that_clash_are_stocks_every_second_time),
+		cmocka_unit_test(a_job_that_is_gone_takes_no_turn),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
