@@ -28,12 +28,17 @@
 /* The nodes found last. */
 static struct found {
 	uint32_t job_id; /* 0: none */
-	uint64_t generation;
+	uint64_t generation, spec;
 	double at_s;
 	uint32_t n_features, n_nodes;
 	bitstr_t *of[WEFT_MAX_FEATURES];
 	bitstr_t *by_feature, *all; /* all of these, and the job's */
 } found;
+
+static uint64_t spec_hash(const char *spec)
+{
+	return weft_hash_bytes(WEFT_HASH_START, spec, strlen(spec) + 1);
+}
 
 static void found_drop(void)
 {
@@ -259,6 +264,7 @@ static void found_keep(const struct weft_job_test *test, const struct whole *w)
 	found_drop();
 	found.job_id = test->job->job_id;
 	found.generation = nodes->generation;
+	found.spec = spec_hash(w->q.spec);
 	found.at_s = weft_clock_s();
 	found.n_features = w->features.n;
 	found.n_nodes = w->q.n_nodes;
@@ -364,10 +370,11 @@ static bool whole_find(const struct weft_plan_request *query, double deadline_s)
 
 /* ---- answers ---- */
 
-static bool is_found(const struct weft_job_test *test)
+static bool is_found(const struct weft_plan_request *query)
 {
-	return found.job_id == test->job->job_id &&
+	return found.job_id == query->test->job->job_id &&
 	       found.generation == weft_engine.nodes.generation &&
+	       found.spec == spec_hash(query->request.spec) &&
 	       weft_clock_s() - found.at_s < KEEP_S;
 }
 
@@ -421,7 +428,7 @@ bool weft_parts_may(const struct weft_plan_request *query)
 
 bool weft_parts_ask(const struct weft_plan_request *query, double deadline_s)
 {
-	if (is_found(query->test) && answer(query->test))
+	if (is_found(query) && answer(query->test))
 		return true;
 	return whole_find(query, deadline_s) && answer(query->test);
 }
