@@ -234,8 +234,7 @@ static bool ask_region(const struct weft_plan_request *query, bitstr_t *able,
 struct by_feature {
 	bitstr_t *room;	  /* of the domain: their GPUs may be free */
 	bitstr_t *having; /* of these, those with any of the features */
-	bitstr_t *group;  /* of the features in parentheses so far, or NULL */
-	int op;		  /* by which the next of the group is joined to it */
+	struct weft_feature_group group;
 	bool apart;	  /* a node counts for one of those that follow */
 	uint32_t n_asked; /* nodes that the features so far take, at least */
 };
@@ -248,26 +247,20 @@ static int find_lacking(void *item, void *arg)
 	struct by_feature *of = arg;
 	bool lacks = false;
 
-	if (!of->group)
-		of->group = bit_copy(feature->node_bitmap_avail);
-	else if (of->op == FEATURE_OP_AND)
-		bit_and(of->group, feature->node_bitmap_avail);
-	else
-		bit_or(of->group, feature->node_bitmap_avail);
-	of->op = feature->op_code;
-	if (feature->paren)
+	if (!weft_job_record_join(&of->group, feature))
 		return 0;
 	if (feature->count) {
-		bit_and(of->group, of->room);
-		bit_or(of->having, of->group);
-		lacks = bit_set_count(of->group) < (int64_t)feature->count;
+		bit_and(of->group.nodes, of->room);
+		bit_or(of->having, of->group.nodes);
+		lacks = bit_set_count(of->group.nodes) <
+			(int64_t)feature->count;
 		if (of->apart)
 			of->n_asked += feature->count;
 		else if (of->n_asked < feature->count)
 			of->n_asked = feature->count;
 		of->apart |= feature->op_code == FEATURE_OP_XAND;
 	}
-	FREE_NULL_BITMAP(of->group);
+	FREE_NULL_BITMAP(of->group.nodes);
 	return lacks;
 }
 
@@ -327,7 +320,7 @@ static bool has_features(const struct weft_plan_request *query,
 	enough = !list_find_first(weft_job_record_features_known(details),
 				  find_lacking, &of) &&
 		 has_room(query, &of);
-	FREE_NULL_BITMAP(of.group);
+	FREE_NULL_BITMAP(of.group.nodes);
 	bit_free(of.having);
 	bit_free(of.room);
 	return enough;

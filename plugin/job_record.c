@@ -192,6 +192,19 @@ list_t *weft_job_record_features_known(const job_details_t *details)
 	return features;
 }
 
+bool weft_job_record_join(struct weft_feature_group *group,
+			  const job_feature_t *feature)
+{
+	if (!group->nodes)
+		group->nodes = bit_copy(feature->node_bitmap_avail);
+	else if (group->op == FEATURE_OP_AND)
+		bit_and(group->nodes, feature->node_bitmap_avail);
+	else
+		bit_or(group->nodes, feature->node_bitmap_avail);
+	group->op = feature->op_code;
+	return !feature->paren;
+}
+
 uint32_t weft_job_record_least_nodes(const struct weft_job_test *test,
 				     uint32_t n)
 {

@@ -43,6 +43,18 @@ bool weft_job_record_in_parts(const job_details_t *details);
  * restart that may be still to come. */
 list_t *weft_job_record_features_known(const job_details_t *details);
 
+/* Features in parentheses, up to the count behind them; else one.
+ * Zero-initialise. */
+struct weft_feature_group {
+	bitstr_t *nodes; /* with the features so far; NULL: none yet */
+	int op;		 /* by which the next feature is joined to them */
+};
+
+/* Joins the next feature of a list.  true: the group ends with it; nodes is the
+ * caller's then, to be freed and set to NULL. */
+bool weft_job_record_join(struct weft_feature_group *group,
+			  const job_feature_t *feature);
+
 /* The least number of nodes of the whole job, n at least: while Slurm asks for
  * a part of it, the details of the job have that of the part. */
 uint32_t weft_job_record_least_nodes(const struct weft_job_test *test,

@@ -67,9 +67,8 @@ void weft_parts_forget(void)
 struct features {
 	uint32_t n, count[WEFT_MAX_FEATURES], total;
 	bitstr_t *having[WEFT_MAX_FEATURES];
-	bitstr_t *group; /* of the features in parentheses so far, or NULL */
-	int op;		 /* by which the next of the group is joined to it */
-	bool others;	 /* there are others than these */
+	struct weft_feature_group group;
+	bool others; /* there are others than these */
 };
 
 static int feature_add(void *item, void *arg)
@@ -81,20 +80,13 @@ static int feature_add(void *item, void *arg)
 		f->others = true;
 		return 1;
 	}
-	if (!f->group)
-		f->group = bit_copy(feature->node_bitmap_avail);
-	else if (f->op == FEATURE_OP_AND)
-		bit_and(f->group, feature->node_bitmap_avail);
-	else
-		bit_or(f->group, feature->node_bitmap_avail);
-	f->op = feature->op_code;
-	if (feature->paren)
+	if (!weft_job_record_join(&f->group, feature))
 		return 0;
 	if (!feature->count || (feature->op_code != FEATURE_OP_XAND &&
 				feature->op_code != FEATURE_OP_END))
 		f->others = true;
-	f->having[f->n] = f->group;
-	f->group = NULL;
+	f->having[f->n] = f->group.nodes;
+	f->group.nodes = NULL;
 	f->total += feature->count;
 	f->count[f->n++] = feature->count;
 	return f->others;
@@ -104,7 +96,7 @@ static void features_free(struct features *f)
 {
 	for (uint32_t k = 0; k < f->n; k++)
 		FREE_NULL_BITMAP(f->having[k]);
-	FREE_NULL_BITMAP(f->group);
+	FREE_NULL_BITMAP(f->group.nodes);
 }
 
 /* false: not of this kind. */
