@@ -228,18 +228,25 @@ same_on_its_nodes() {
 	without -w -x --comment= --contiguous= --switches= --spread-job=
 	decide "$way" "${rest[@]}" -w "$weft_nodes"
 	same_numbers && return
-	[ "$way" != test ] && ask_held "$nodes" && same_numbers
+	[ "$way" != test ] || return
+	ask_held "$nodes" && same_numbers && return
+	ask_held "$nodes" "ReqNodeList=$weft_nodes" && same_numbers && return
+	# The user asks weft for a number of nodes within -N that stock gives to no
+	# such job by itself, as with CR_Pack_Nodes.
+	[[ " ${words[*]} " == *' --comment=weft:nodes='* ]] && [ "$said" != starts ]
 }
 
 # Nodes that stock finds unfit when the job comes in, and takes when it is to start:
 # with enforce-binding and MaxCPUsPerNode, for one.  The job comes in with all nodes
-# to choose from, held, and these alone are left then.
+# to choose from, held, and these alone are left then.  A second argument is what else
+# changes while it is held: of a range the commands make other numbers of tasks where
+# -N or -w says how many nodes it will be.
 ask_held() {
 	without --comment= --contiguous= --switches=
 	queue --hold "${rest[@]}"
 	[ -n "$id" ] || return
 	leave_out "$1"
-	quietly scontrol update "JobId=$id" "ExcNodeList=${rest[-1]}"
+	quietly scontrol update "JobId=$id" "ExcNodeList=${rest[-1]}" ${2+"$2"}
 	quietly scontrol release "$id"
 	await_scheduler
 	quietly scancel "${id%_*}"
@@ -279,6 +286,7 @@ components_by() {
 		i=$((i + 1)) words=()
 	done
 	decide "$way" "${all[@]}"
+	words=("${whole[@]}") # by which read_numbers counts
 	same_numbers
 }
 
@@ -514,10 +522,17 @@ ask_about() {
 	if [ "$limit" = segment ]; then
 		without '-N*' -w --comment=
 		decide "$way" "${rest[@]}" -w "${1// /,}" -N "$(wc -w <<<"$1")"
+		# 24.11 may take others for --contiguous
+		[ "$said" != starts ] || is_on "$1" || said=refused
 	else
 		without --comment=
 		ask_on "$1"
 	fi
+}
+
+is_on() {
+	field NodeList
+	is_inside "$(scontrol show hostnames "$REPLY" | xargs)" "$1"
 }
 
 sets_within() {
