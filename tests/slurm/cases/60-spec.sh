@@ -95,6 +95,18 @@ case_a_job_submitted_by_a_job_has_its_own_spec() {
 	expect_match "comment" "$(comment "$job")" 'no spec, taken as dp=4'
 }
 
+# As on nodes whose weft is older than that of the host that took the spec.
+case_a_jobs_spec_that_srun_does_not_know_stops_no_step() {
+	local seen answer
+	need_weft
+	seen=$(salloc -Q -N1 --gpus-per-node=8 --weft=tp=8 sh -c \
+		'SLURM_SPANK__SLURM_SPANK_OPTION_weft_weft=newer=8 srun -n1 echo step')
+	expect "the step" "$seen" step
+	answer=$(salloc -Q -N1 --gpus-per-node=8 --weft=tp=8 \
+		srun -n1 --weft=newer=8 true 2>&1) && fail "accepted: $answer"
+	expect_match "answer" "$answer" 'newer'
+}
+
 case_a_bad_comment_is_said_and_the_job_runs() {
 	local job
 	need_weft
