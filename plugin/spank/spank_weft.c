@@ -30,8 +30,16 @@
  */
 
 /* What srun tells the nodes of its step, so that they do not take one that lies
- * otherwise for ordered: "ranks" or "nodes". */
-#define STEP_VARIABLE "WEFT_STEP"
+ * otherwise for ordered: "ranks" or "nodes".  SLURM_, since such variables go
+ * with tasks under --export=NONE, too. */
+#define STEP_VARIABLE "SLURM_WEFT_STEP"
+
+/* srun, sbatch and salloc may be started by a task: what it was told holds for
+ * no other. */
+static void forget_task(void)
+{
+	unsetenv(STEP_VARIABLE);
+}
 
 /* ---- srun ---- */
 
@@ -114,7 +122,6 @@ static void weft_spank_order_step(void)
 			: NULL;
 	struct weft_rank_map r;
 
-	unsetenv(STEP_VARIABLE);
 	if (!options || user_decides(options) || !rank_map_read(&r))
 		return;
 	step_order(options, &r);
@@ -189,9 +196,6 @@ static void seat_order(spank_t spank, struct seat *seat)
 		seat->ordered = true;
 		seat->by_rank = strcmp(step, "ranks") == 0 ||
 				weft_launch_by_node(&seat->rank_map);
-		/* An srun that the task itself starts would take it for the
-		 * user's, and want a list of nodes with it. */
-		spank_unsetenv(spank, "SLURM_DISTRIBUTION");
 	} else if (seat->rank_map.env) {
 		tasks = task_value(spank, "SLURM_STEP_TASKS_PER_NODE");
 		if (tasks && seat->hosts &&
@@ -256,6 +260,17 @@ static void set_gpus(spank_t spank, const struct seat *seat)
 			spank_setenv(spank, names[i], text, 1);
 }
 
+/* Where srun has put weft's order into its options, one that the task itself
+ * starts would take that for the user's, and want a list of nodes with it. */
+static void hide_layout(spank_t spank)
+{
+	char *step = task_value(spank, STEP_VARIABLE);
+
+	if (step)
+		spank_unsetenv(spank, "SLURM_DISTRIBUTION");
+	free(step);
+}
+
 static void seat_free(struct seat *seat)
 {
 	weft_rank_map_free(&seat->rank_map);
@@ -299,6 +314,7 @@ static void weft_spank_prepare_task(spank_t spank)
 		if (seat.rank_map.env)
 			set_variables(spank, &seat);
 	}
+	hide_layout(spank);
 	seat_free(&seat);
 }
 
@@ -364,11 +380,15 @@ extern int slurm_spank_task_init(spank_t spank, int argc, char *argv[]);
 /* Not as Slurm's table spank_options, which sbatch and salloc do not read. */
 extern int slurm_spank_init(spank_t spank, int argc, char *argv[])
 {
+	enum spank_context context = spank_context();
+
 	(void)argc;
 	(void)argv;
+	if (context == S_CTX_LOCAL || context == S_CTX_ALLOCATOR)
+		forget_task();
 	/* sbatch and salloc inside of a job make another job, which the spec of
 	 * this one does not describe. */
-	if (spank_context() == S_CTX_ALLOCATOR)
+	if (context == S_CTX_ALLOCATOR)
 		unsetenv(OUTER_VARIABLE);
 	return spank_option_register(spank, &option);
 }

@@ -340,6 +340,17 @@ case_a_task_may_start_steps_of_its_own() {
 	expect "nodes of the inner step" "$(one_line <<<"$got")" "n00 n01"
 }
 
+# Slurm's variables go with a task in any case, weft's do not.
+case_a_task_without_its_environment_may_start_steps_of_its_own() {
+	local got
+	need_weft
+	got=$(batch "srun --export=NONE /bin/sh -c '[ \$SLURM_PROCID != 3 ] ||
+		SLURM_CONF=$SLURM_CONF $(command -v srun) --overlap --mem=0 \
+			-N2 -n2 /usr/bin/printenv SLURMD_NODENAME'" \
+		-N4 --ntasks-per-node=2 --gpus-per-node=2 --weft=$APART)
+	expect "nodes of the inner step" "$(one_line <<<"$got")" "n00 n01"
+}
+
 case_ranks_of_nodes_with_different_room_land_as_planned() {
 	need_weft
 	occupy n00,n01,n02 6
