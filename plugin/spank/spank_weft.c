@@ -20,6 +20,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,10 +35,21 @@
  * with tasks under --export=NONE, too. */
 #define STEP_VARIABLE "SLURM_WEFT_STEP"
 
+/* Names, "RANK,WORLD_SIZE", of the variables of a task that are weft's and not
+ * the user's. */
+#define SET_VARIABLE "WEFT_SET"
+
 /* srun, sbatch and salloc may be started by a task: what it was told holds for
  * no other. */
 static void forget_task(void)
 {
+	const char *set = getenv(SET_VARIABLE);
+	char *names = set ? strdup(set) : NULL, *rest = names, *name;
+
+	while ((name = strsep(&rest, ",")) != NULL)
+		unsetenv(name);
+	free(names);
+	unsetenv(SET_VARIABLE);
 	unsetenv(STEP_VARIABLE);
 }
 
@@ -230,6 +242,7 @@ static void set_variables(spank_t spank, struct seat *seat)
 {
 	struct weft_variable variables[WEFT_LAUNCH_MAX_VARIABLES];
 	struct weft_hostlist hosts = {0};
+	char set[WEFT_LAUNCH_MAX_VARIABLES * WEFT_LAUNCH_NAME_SIZE] = "";
 	uint32_t n;
 
 	seat_find_master(spank, seat, &hosts);
@@ -239,9 +252,16 @@ static void set_variables(spank_t spank, struct seat *seat)
 		seat->task.nvlink.n_experts = 0;
 	n = weft_launch_variables(&seat->task, variables);
 	/* The user's own values stay. */
-	for (uint32_t i = 0; i < n; i++)
-		spank_setenv(spank, variables[i].name, variables[i].value,
-			     variables[i].slurms);
+	for (uint32_t i = 0; i < n; i++) {
+		size_t used = strlen(set);
+
+		if (spank_setenv(spank, variables[i].name, variables[i].value,
+				 variables[i].slurms) == ESPANK_SUCCESS &&
+		    !variables[i].slurms)
+			snprintf(set + used, sizeof(set) - used, "%s%s",
+				 used ? "," : "", variables[i].name);
+	}
+	spank_setenv(spank, SET_VARIABLE, set, 1);
 	weft_hostlist_free(&hosts);
 }
 

@@ -53,6 +53,7 @@ struct weft_task {
 };
 
 #define WEFT_LAUNCH_MAX_VARIABLES 13
+#define WEFT_LAUNCH_NAME_SIZE	  48
 #define WEFT_LAUNCH_VALUE_SIZE	  80
 
 struct weft_variable {

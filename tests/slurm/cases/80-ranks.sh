@@ -396,6 +396,22 @@ case_torch_finds_its_ranks() {
 	expect "the user's RANK" "$got" 17
 }
 
+# Trainings submit their successors from one of their tasks.
+case_torch_finds_its_ranks_in_a_job_of_a_task() {
+	local got
+	need_weft
+	printf '#!/bin/sh\nsrun printenv RANK\n' >"$LAB_DIR/next"
+	got=$(batch "srun sh -c '[ \$RANK != 3 ] || exec env -u SLURM_MEM_PER_CPU \
+		sbatch -Q --wait -o $LAB_DIR/out.next -N2 -n4 --gpus-per-node=2 \
+			--weft=tp=2,env=torch $LAB_DIR/next'; cat $LAB_DIR/out.next" \
+		-N4 -n8 --gpus-per-node=2 --weft=$APART,env=torch | sort -n | xargs)
+	expect "ranks of the next job" "$got" "0 1 2 3"
+	got=$(batch "srun sh -c '[ \$RANK != 3 ] ||
+			srun --overlap --mem=0 -N1 -n1 printenv RANK'" \
+		-N4 -n8 --gpus-per-node=2 --weft=$APART,env=torch)
+	expect "rank in a step of a task" "$got" 0
+}
+
 case_torch_finds_its_ranks_under_srun_alone() {
 	local wanted got job
 	need_weft
