@@ -524,6 +524,21 @@ static int submission_check(job_desc_msg_t *desc, char **err_msg)
 						 : SLURM_SUCCESS;
 }
 
+/* The spec that a change of the comment gives the job; NULL: none, as where the
+ * job has another from elsewhere, which goes before it. */
+static const char *changed_spec(const job_desc_msg_t *desc,
+				const job_record_t *job)
+{
+	const char *spec;
+
+	if (!desc->comment || is_overlong(desc) ||
+	    !weft_spec_text_find(job->spank_job_env, job->spank_job_env_size,
+				 NULL, &spec) ||
+	    spec)
+		return NULL;
+	return weft_spec_text_find(NULL, 0, desc->comment, &spec) ? spec : NULL;
+}
+
 /* Only a change of the spec's own text is looked at. */
 static int change_check(const job_desc_msg_t *desc, const job_record_t *job,
 			char **err_msg)
@@ -531,12 +546,9 @@ static int change_check(const job_desc_msg_t *desc, const job_record_t *job,
 	struct weft_request request;
 	struct weft_error err = {0};
 	struct weft_owner owner = {0};
-	const char *spec;
+	const char *spec = changed_spec(desc, job);
 
-	if (!desc->comment || is_overlong(desc) ||
-	    !weft_spec_text_find(job->spank_job_env, job->spank_job_env_size,
-				 desc->comment, &spec) ||
-	    !spec)
+	if (!spec)
 		return SLURM_SUCCESS;
 	owner.qos = job->qos_ptr ? job->qos_ptr->name : NULL;
 	owner.account = job->account;

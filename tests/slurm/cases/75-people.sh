@@ -134,6 +134,21 @@ case_a_bad_update_of_the_comment_is_refused() {
 	expect "comment" "$(lab_job "$job" Comment)" weft:tp=4
 }
 
+# The option goes before a comment, which says nothing of the spec then.
+case_an_update_of_a_comment_that_is_not_read_is_not_refused() {
+	local job
+	need_weft
+	submit_check
+	job=$(lab_submit -N2 --gpus-per-node=8 --hold --weft=tp=8,within=leaf)
+	sed 's/^  leaf:/  shelf:/' "$LAB_DIR/etc/fabric.yaml" \
+		>"$LAB_DIR/etc/fabric.new"
+	mv "$LAB_DIR/etc/fabric.new" "$LAB_DIR/etc/fabric.yaml"
+	lab_until 30 submit_refuses within=leaf || fail "leaf is still there"
+	scontrol update jobid="$job" comment=mine ||
+		fail "a comment is refused for the sake of the option"
+	expect "comment" "$(lab_job "$job" Comment)" mine
+}
+
 case_jobs_without_a_spec_get_the_sites() {
 	local job
 	need_weft
