@@ -425,8 +425,9 @@ static int refuse(const struct weft_error *err, char **err_msg)
 	char text[WEFT_REASON_SIZE];
 
 	weft_bridge_escape(err, text);
-	if (err_msg && !*err_msg)
-		*err_msg = xstrdup_printf("weft: %s", text);
+	/* Another plugin may have a word for the user as well. */
+	if (err_msg)
+		xstrfmtcat(*err_msg, "%sweft: %s", *err_msg ? "\n" : "", text);
 	else
 		verbose("weft: refused: %s", text);
 	return REFUSED;

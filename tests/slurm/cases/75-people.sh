@@ -149,6 +149,33 @@ case_an_update_of_a_comment_that_is_not_read_is_not_refused() {
 	expect "comment" "$(lab_job "$job" Comment)" mine
 }
 
+# A site's script may tell users something at each submission.
+case_a_refusal_is_told_beside_the_words_of_other_plugins() {
+	need_weft
+	[ -e "$(lab_stock_plugins)/job_submit_lua.so" ] ||
+		skip "this Slurm has no job_submit/lua"
+	submit_check
+	sed -i 's/^JobSubmitPlugins=.*/JobSubmitPlugins=lua,weft/' \
+		"$LAB_DIR/etc/controller.conf"
+	cat >"$LAB_DIR/etc/job_submit.lua" <<-END
+		function slurm_job_submit(job, partitions, uid)
+			slurm.log_user("hello")
+			return slurm.SUCCESS
+		end
+		function slurm_job_modify(job, record, partitions, uid)
+			return slurm.SUCCESS
+		end
+	END
+	lab_reconfigure
+	lab_until 30 is_greeted || fail "the script is not run"
+	expect_refused 'hello.*weft: .*tq' -N1 --gpus-per-node=8 \
+		--comment=weft:tq=8
+}
+
+is_greeted() {
+	sbatch --test-only -N1 --wrap true 2>&1 | grep -q hello
+}
+
 case_jobs_without_a_spec_get_the_sites() {
 	local job
 	need_weft
