@@ -436,10 +436,11 @@ static int refuse(const struct weft_error *err, char **err_msg)
 /* ---- defaults ---- */
 
 /* In the comment, where the user sees it and may change it, unless the user
- * wrote one. */
+ * wrote one or Slurm would refuse it for its length. */
 static void spec_give(job_desc_msg_t *desc, const char *spec)
 {
-	if (!desc->comment || !desc->comment[0]) {
+	if ((!desc->comment || !desc->comment[0]) &&
+	    strlen(WEFT_COMMENT_PREFIX) + strlen(spec) <= MAX_TEXT) {
 		xfree(desc->comment);
 		desc->comment =
 			xstrdup_printf("%s%s", WEFT_COMMENT_PREFIX, spec);

@@ -176,6 +176,17 @@ is_greeted() {
 	sbatch --test-only -N1 --wrap true 2>&1 | grep -q hello
 }
 
+# Slurm refuses comments of more than 1,024 bytes.
+case_a_default_that_is_too_long_for_a_comment_is_taken() {
+	local job spec
+	need_weft
+	spec=tp=$(printf %01018d 8)
+	printf 'defaults: {main: "%s"}\n' "$spec" >>"$LAB_DIR/etc/weft.yaml"
+	submit_check
+	job=$(lab_run -N1 --gpus-per-node=8 -p main)
+	[[ ! $(comment "$job") =~ "no spec" ]] || fail "no default was taken"
+}
+
 case_jobs_without_a_spec_get_the_sites() {
 	local job
 	need_weft
