@@ -342,9 +342,18 @@ extern WEFT_FINI_TYPE fini(void)
 	return WEFT_FINI_RESULT;
 }
 
+/* Where the job may run, "a,b": in Slurm's default where its user names none;
+ * NULL: not known.  Slurm's locks are held for reading, at the least. */
+static const char *partitions_of(const job_desc_msg_t *desc)
+{
+	if (desc->partition && desc->partition[0])
+		return desc->partition;
+	return default_part_loc ? default_part_loc->name : NULL;
+}
+
 /* Whether weft acts on the job in each of the partitions, "a,b", that it may
- * run in.  What the user leaves to Slurm is not known yet: a site that tells
- * jobs apart by it has them checked when they are placed. */
+ * run in.  What else the user leaves to Slurm is not known yet: a site that
+ * tells jobs apart by it has them checked when they are placed. */
 static bool acts_on(const char *partitions, struct weft_owner owner)
 {
 	char one[WEFT_NAME_IN_RULES + 1];
@@ -479,7 +488,7 @@ static void default_apply(job_desc_msg_t *desc, struct weft_request *request)
 	if (infer_apply(desc, request))
 		return;
 	spec = weft_defaults_find(&office.rules->settings->defaults,
-				  desc->partition);
+				  partitions_of(desc));
 	if (!spec)
 		return;
 	request->spec = spec;
@@ -512,7 +521,7 @@ static int submission_check(job_desc_msg_t *desc, char **err_msg)
 					  desc->spank_job_env_size,
 					  desc->comment, &spec);
 
-	if (!wanted || !acts_on(desc->partition,
+	if (!wanted || !acts_on(partitions_of(desc),
 				(struct weft_owner){.qos = desc->qos,
 						    .account = desc->account}))
 		return SLURM_SUCCESS;

@@ -120,6 +120,16 @@ case_nothing_is_refused_for_what_the_fabric_lacks() {
 		--comment=weft:gpus=16,tp=8
 }
 
+# Users who name no partition mean Slurm's default.
+case_rules_for_the_default_partition_hold_for_who_names_none() {
+	local job
+	need_weft
+	echo "place: {partitions: [main]}" >>"$LAB_DIR/etc/weft.yaml"
+	submit_check
+	job=$(lab_submit -N1 --gpus-per-node=8 -p low --comment=weft:tq=8)
+	[ -n "$job" ] || fail "refused where weft does not act"
+}
+
 case_a_bad_update_of_the_comment_is_refused() {
 	local job answer
 	need_weft
@@ -198,6 +208,9 @@ case_jobs_without_a_spec_get_the_sites() {
 	submit_check
 	job=$(lab_submit -N2 --gpus-per-node=8 -p main)
 	expect "comment" "$(lab_job "$job" Comment)" weft:tp=8
+	job=$(lab_submit -N2 --gpus-per-node=8)
+	expect "comment in the default partition" "$(lab_job "$job" Comment)" \
+		weft:tp=8
 	job=$(lab_run -N1 --gpus-per-node=8 -p main --comment=mine)
 	expect "comment" "$(lab_job "$job" Comment)" mine
 	[[ ! $(comment "$job") =~ "no spec" ]] || fail "no default was taken"
