@@ -216,8 +216,10 @@ static bool clerk_look(void *self, const struct weft_worker *worker)
 		return true;
 	clerk_read(clerk, worker);
 	clerk->read = true;
+	/* As they were before: what changed meanwhile is read again, and so is
+	 * a fabric whose name was not known. */
 	clerk->yaml = yaml;
-	stamp_take(clerk->fabric_path, &clerk->fabric);
+	clerk->fabric = fabric;
 	return true;
 }
 

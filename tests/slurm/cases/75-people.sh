@@ -66,6 +66,27 @@ case_a_fabric_that_comes_later_is_checked_against() {
 	rm "$LAB_DIR/etc/later.yaml"
 }
 
+# A large fabric takes a while to read.
+case_a_fabric_that_changes_while_it_is_read_is_read_again() {
+	local fabric=$LAB_DIR/etc/fabric.yaml
+	need_weft
+	submit_check
+	sed 's/^  leaf:/  shelf:/' "$fabric" >"$fabric.next"
+	{
+		cat "$fabric"
+		yes "# $(printf %099d 0)" | head -n 150000
+	} >"$fabric.large"
+	mv "$fabric.large" "$fabric"
+	lab_until 30 slurmctld_reads "$fabric" || skip "it is read too fast"
+	mv "$fabric.next" "$fabric"
+	lab_until 30 submit_refuses within=leaf ||
+		fail "the change is not noticed"
+}
+
+slurmctld_reads() {
+	find /proc/"$(lab_pid slurmctld)"/fd -lname "$1" | grep -q .
+}
+
 # Slurm's locks are held meanwhile.
 case_an_absurd_number_of_nodes_is_checked_at_once() {
 	local before after answer
