@@ -55,11 +55,13 @@ static void forget_task(void)
 
 /* ---- srun ---- */
 
-/* By any of these the user says where tasks go or which nodes take part.  A
- * name that this release does not know counts as not given. */
+/* By any of these the user says where tasks go or which nodes take part; with
+ * tasks per core 24.11 starts no step of a given layout.  A name that this
+ * release does not know counts as not given. */
 static const char *const own_words[] = {
-	"distribution", "nodelist",  "nodefile",   "exclude",	  "relative",
-	"overlap",	"het-group", "pack-group", "no-allocate", "interactive",
+	"distribution", "nodelist",    "nodefile",	  "exclude",
+	"relative",	"overlap",     "het-group",	  "pack-group",
+	"no-allocate",	"interactive", "ntasks-per-core",
 };
 
 static bool user_decides(slurm_opt_t *options)

@@ -303,6 +303,14 @@ case_a_smaller_or_shared_step_is_left_alone() {
 	expect_others "n00 n00 n00 n00 n00 n01 n02 n03" "$(step --overlap)"
 }
 
+# Slurm 24.11 starts no step with both a layout and tasks per core.
+case_a_step_with_tasks_per_core_starts() {
+	local got
+	got=$(batch "srun --ntasks-per-core=1 echo task" -N4 -n8 -c2 \
+		--gpus-per-node=2 --comment=weft:$APART)
+	expect "tasks" "$(wc -l <<<"$got")" 8
+}
+
 case_a_job_is_ordered_no_more_when_the_user_says_so() {
 	local job
 	need_weft
