@@ -182,10 +182,11 @@ scontrol_start() {
 	printf 'oneliner\ndetails\n' >&"$in"
 }
 
+# Its library for lines catches SIGTERM, and may lose it.
 scontrol_end() {
 	local in=${scontrol_in[$twin]:-} out=${scontrol_out[$twin]:-}
 	[ -n "${scontrol_pid[$twin]:-}" ] || return 0
-	kill "${scontrol_pid[$twin]}"
+	kill -KILL "${scontrol_pid[$twin]}"
 	wait "${scontrol_pid[$twin]}" 2>/dev/null
 	exec {in}>&- {out}>&-
 	scontrol_pid[$twin]=
