@@ -3,26 +3,19 @@
 #include "placement/nodes/groups.h"
 
 #include "base/bitset.h"
+#include "base/compare.h"
 #include "placement/nodes/limits.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define COMPARE(a, b)                                                          \
-	if ((a) != (b))                                                        \
-	return (a) < (b) ? -1 : 1
+WEFT_COMPARATOR(compare_members, struct member,
+		WEFT_DOWN(required) WEFT_DOWN(give) WEFT_UP(untouched)
+			WEFT_UP(weight) WEFT_UP(shape) WEFT_UP(node));
 
-int groups_compare(const void *pa, const void *pb)
+void groups_sort(struct member *member, uint32_t n)
 {
-	const struct member *a = pa, *b = pb;
-
-	COMPARE(b->required, a->required);
-	COMPARE(b->give, a->give);
-	COMPARE(a->untouched, b->untouched);
-	COMPARE(a->weight, b->weight);
-	COMPARE(a->shape, b->shape);
-	COMPARE(a->node, b->node);
-	return 0;
+	qsort(member, n, sizeof(*member), compare_members);
 }
 
 struct member groups_member(const struct capacity *s, uint32_t node,
@@ -64,8 +57,7 @@ static void build_group(struct groups *g, uint32_t domain)
 		group->n_must += m.required;
 	}
 	group->n_nodes = g->n_members - group->first;
-	qsort(g->member + group->first, group->n_nodes, sizeof(*g->member),
-	      groups_compare);
+	groups_sort(g->member + group->first, group->n_nodes);
 	sum = g->sum + group->first + g->n++;
 	for (uint32_t k = 0; k < group->n_nodes; k++)
 		sum[k + 1] = sum[k] + g->member[group->first + k].give;
@@ -105,13 +97,7 @@ void groups_free(struct groups *g)
 	memset(g, 0, sizeof(*g));
 }
 
-static int compare_nodes(const void *pa, const void *pb)
-{
-	const struct member *a = pa, *b = pb;
-
-	COMPARE(a->node, b->node);
-	return 0;
-}
+WEFT_COMPARATOR(compare_nodes, struct member, WEFT_UP(node));
 
 /* The members taken of group i, in tree order; returns where they end. */
 static struct member *list_group(const struct groups *g, uint32_t i,

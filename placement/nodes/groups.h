@@ -40,8 +40,8 @@ struct groups {
  * one what it has), the others give no more. */
 struct member groups_member(const struct capacity *s, uint32_t node,
 			    uint32_t share);
-/* For qsort: required members, then those that give most. */
-int groups_compare(const void *a, const void *b);
+/* Required members first, then those that give most. */
+void groups_sort(struct member *member, uint32_t n);
 
 /* The groups of a domain, of limits_level or further out, of members
  * that give something.  Free with groups_free in either case. */

@@ -9,6 +9,7 @@
 #include "placement/nodes/layouts.h"
 
 #include "base/clock.h"
+#include "base/compare.h"
 #include "placement/nodes/groups.h"
 #include "placement/nodes/limits.h"
 
@@ -117,8 +118,7 @@ static int list_piles(struct spread *x, const struct weft_domain *d)
 			x->member[pile->first + pile->n++] = m;
 	}
 	for (uint32_t i = 0; i < x->n_piles; i++)
-		qsort(x->member + x->pile[i].first, x->pile[i].n,
-		      sizeof(*x->member), groups_compare);
+		groups_sort(x->member + x->pile[i].first, x->pile[i].n);
 	x->piece = weft_calloc((size_t)x->n_lots + x->n_piles,
 			       sizeof(*x->piece), x->err);
 	return x->piece ? 0 : -1;
@@ -293,14 +293,7 @@ struct dealt {
 	uint32_t pile, rank;
 };
 
-static int compare_dealt(const void *pa, const void *pb)
-{
-	const struct dealt *a = pa, *b = pb;
-
-	if (a->pile != b->pile)
-		return a->pile < b->pile ? -1 : 1;
-	return (a->rank > b->rank) - (a->rank < b->rank);
-}
+WEFT_COMPARATOR(compare_dealt, struct dealt, WEFT_UP(pile) WEFT_UP(rank));
 
 /* Which rank is in which pile: the ranks of a cut lot go to its pieces in
  * ascending order. */
