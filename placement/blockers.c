@@ -3,6 +3,7 @@
 #include "placement/blockers.h"
 
 #include "base/clock.h"
+#include "base/compare.h"
 #include "placement/mapping/effort.h"
 
 #include <float.h>
@@ -30,25 +31,11 @@ struct suspect {
 	double remaining_s;
 };
 
-static int most_in_way_first(const void *pa, const void *pb)
-{
-	const struct suspect *a = pa, *b = pb;
+WEFT_COMPARATOR(most_in_way_first, struct suspect,
+		WEFT_DOWN(n_in_way) WEFT_UP(remaining_s) WEFT_UP(job));
 
-	if (a->n_in_way != b->n_in_way)
-		return a->n_in_way > b->n_in_way ? -1 : 1;
-	if (a->remaining_s != b->remaining_s)
-		return a->remaining_s < b->remaining_s ? -1 : 1;
-	return (a->job > b->job) - (a->job < b->job);
-}
-
-static int soonest_first(const void *pa, const void *pb)
-{
-	const struct suspect *a = pa, *b = pb;
-
-	if (a->remaining_s != b->remaining_s)
-		return a->remaining_s < b->remaining_s ? -1 : 1;
-	return (a->job > b->job) - (a->job < b->job);
-}
+WEFT_COMPARATOR(soonest_first, struct suspect,
+		WEFT_UP(remaining_s) WEFT_UP(job));
 
 /* The job's cost when the n jobs of list[] are gone.  nodes (may be NULL): set
  * to the nodes of that place, malloc'ed. */

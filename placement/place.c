@@ -5,6 +5,7 @@
 
 #include "base/bitset.h"
 #include "base/clock.h"
+#include "base/compare.h"
 #include "base/suggest.h"
 #include "placement/nodes/limits.h"
 #include "placement/objective/bottleneck.h"
@@ -174,13 +175,6 @@ out:
 	return rc < 0 ? -1 : 0;
 }
 
-static int compare_gpus(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* Whether the ranks share hosts with the same others. */
 static bool share_hosts_alike(const struct capacity *s, const uint32_t *a,
 			      const uint32_t *b)
@@ -210,7 +204,7 @@ static int compare_in_order(const struct capacity *s, struct weft_placement *p,
 	if (!where)
 		return -1;
 	memcpy(where, p->where, n * sizeof(*where));
-	qsort(where, n, sizeof(*where), compare_gpus);
+	qsort(where, n, sizeof(*where), weft_compare_numbers);
 	/* the smaller segment need not be the last one in order */
 	rc = limits_keep(s, where, err);
 	if (rc == 1)

@@ -14,6 +14,7 @@
 
 #include "base/bitset.h"
 #include "base/clock.h"
+#include "base/compare.h"
 #include "placement/nodes/apart.h"
 #include "placement/nodes/candidates.h"
 #include "placement/nodes/layouts.h"
@@ -518,13 +519,6 @@ static int decide(struct pack *pack)
 	return look_for_room(pack);
 }
 
-static int compare_index(const void *pa, const void *pb)
-{
-	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
-
-	return (a > b) - (a < b);
-}
-
 /* Are the choice's nodes those of the answer, which are marked? */
 static bool is_same_set(const struct node_set *c, const uint64_t *marked,
 			uint32_t n_marked)
@@ -564,7 +558,8 @@ static int record_next(struct pack *pack)
 		}
 		p->n_next = node_set->n_nodes;
 		memcpy(p->next, node_set->node, p->n_next * sizeof(*p->next));
-		qsort(p->next, p->n_next, sizeof(*p->next), compare_index);
+		qsort(p->next, p->n_next, sizeof(*p->next),
+		      weft_compare_numbers);
 		p->next_cost = c->cost[c->order[i]];
 	}
 	free(marked);

@@ -8,6 +8,7 @@
  */
 #include "placement/bounds/boundary.h"
 
+#include "base/compare.h"
 #include "topology/fabric.h"
 
 #include <math.h>
@@ -202,13 +203,6 @@ static uint32_t find_order(struct sweep *w)
 	return set_order(w, best);
 }
 
-static int compare_down(const void *pa, const void *pb)
-{
-	double a = *(const double *)pa, b = *(const double *)pb;
-
-	return (a < b) - (a > b);
-}
-
 /* Each of s vertices has at most s - 1 peers in the set, its heaviest at best.
  */
 static int bound_by_degrees(const struct graph *g, double *least,
@@ -227,7 +221,7 @@ static int bound_by_degrees(const struct graph *g, double *least,
 			     e++)
 				out[v] += heavy[e];
 		}
-		qsort(out, g->n, sizeof(*out), compare_down);
+		qsort(out, g->n, sizeof(*out), weft_compare_reals_down);
 		for (uint32_t k = 0; k < s; k++)
 			least[s] += out[g->n - 1 - k];
 	}

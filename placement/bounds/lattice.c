@@ -11,6 +11,7 @@
  */
 #include "placement/bounds/lattice.h"
 
+#include "base/compare.h"
 #include "placement/bounds/lattice_runs.h"
 
 #include <math.h>
@@ -61,14 +62,7 @@ static uint32_t axis_between(const struct lattice *l, uint32_t a, uint32_t b)
 	return found;
 }
 
-static int compare_edges(const void *pa, const void *pb)
-{
-	const struct line_edge *a = pa, *b = pb;
-
-	if (a->a != b->a)
-		return (a->a > b->a) - (a->a < b->a);
-	return (a->b > b->b) - (a->b < b->b);
-}
+WEFT_COMPARATOR(compare_edges, struct line_edge, WEFT_UP(a) WEFT_UP(b));
 
 static struct line_edge along(const struct lattice_axis *axis, uint32_t v,
 			      uint32_t u, double weight)
@@ -219,12 +213,7 @@ static void keep_common(struct lattice *l, struct lattice_axis *axis)
 	}
 }
 
-static int compare_axes(const void *pa, const void *pb)
-{
-	const struct lattice_axis *a = pa, *b = pb;
-
-	return (a->heaviest < b->heaviest) - (a->heaviest > b->heaviest);
-}
+WEFT_COMPARATOR(compare_axes, struct lattice_axis, WEFT_DOWN(heaviest));
 
 static void scale_edge(struct inventory *s, uint32_t v, uint32_t e)
 {

@@ -2,17 +2,12 @@
 /* lattice_runs.c - which weights of edges may make an axis of a lattice */
 #include "placement/bounds/lattice_runs.h"
 
+#include "base/compare.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #define MAX_TRIES 20000 /* sets of runs looked at */
-
-static int compare_down(const void *pa, const void *pb)
-{
-	double a = *(const double *)pa, b = *(const double *)pb;
-
-	return (a < b) - (a > b);
-}
 
 /* The lowest weight of each class, of weights within `ratio` of the next. */
 static uint32_t class_floors(const double *weight, uint32_t n, double ratio,
@@ -53,7 +48,7 @@ static int classify(const struct graph *g, struct lattice_runs *r,
 	if (!weight)
 		return -1;
 	memcpy(weight, g->weight, g->n_edges * sizeof(*weight));
-	qsort(weight, g->n_edges, sizeof(*weight), compare_down);
+	qsort(weight, g->n_edges, sizeof(*weight), weft_compare_reals_down);
 	r->n_classes = UINT32_MAX;
 	for (uint32_t i = 0; r->n_classes == UINT32_MAX; i++)
 		r->n_classes =

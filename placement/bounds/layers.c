@@ -9,6 +9,8 @@
  */
 #include "placement/bounds/layers.h"
 
+#include "base/compare.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -38,13 +40,6 @@ int layer_start(struct layer *c, uint64_t vertices, uint32_t max,
 	c->n = vertices < max ? (uint32_t)vertices : max;
 	c->cost = weft_calloc((size_t)c->n + 1, sizeof(*c->cost), err);
 	return c->cost ? 0 : -1;
-}
-
-static int compare_up(const void *pa, const void *pb)
-{
-	double a = *(const double *)pa, b = *(const double *)pb;
-
-	return (a > b) - (a < b);
 }
 
 static uint32_t concave_to(const struct layer *c)
@@ -81,7 +76,7 @@ static void sum_concave(struct summing *t, uint32_t low, uint32_t high)
 			t->least[a] = more < t->least[a] ? more : t->least[a];
 		}
 	}
-	qsort(t->gain, s->n, sizeof(*t->gain), compare_up);
+	qsort(t->gain, s->n, sizeof(*t->gain), weft_compare_reals);
 	for (uint32_t a = 0; a <= n; a++)
 		t->now[a] = INFINITY;
 	/* `rest` beyond `full` layers that are high */

@@ -2,6 +2,8 @@
 /* line.c - how cheaply a line of a lattice can be cut */
 #include "placement/bounds/lattice.h"
 
+#include "base/compare.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -24,16 +26,8 @@ struct rest {
 	void *memory;
 };
 
-static int compare_weights(const void *pa, const void *pb)
-{
-	const struct line_edge *a = pa, *b = pb;
-
-	if (a->weight != b->weight)
-		return (a->weight < b->weight) - (a->weight > b->weight);
-	if (a->a != b->a)
-		return (a->a > b->a) - (a->a < b->a);
-	return (a->b > b->b) - (a->b < b->b);
-}
+WEFT_COMPARATOR(compare_weights, struct line_edge,
+		WEFT_DOWN(weight) WEFT_UP(a) WEFT_UP(b));
 
 static int rest_build(const struct line *line, const struct line_edge *edge,
 		      uint32_t n_edges, struct rest *r, struct weft_error *err)
@@ -227,13 +221,6 @@ static void look_at_subsets(const struct rest *r, struct line *line)
 	}
 }
 
-static int compare_down(const void *pa, const void *pb)
-{
-	double a = *(const double *)pa, b = *(const double *)pb;
-
-	return (a < b) - (a > b);
-}
-
 /* Raises most[] by what any so many vertices hold of edges from ... to - 1: no
  * more than half of what the heaviest of them are joined by. */
 static int hold_by_degree(const struct rest *r, uint32_t from, uint32_t to,
@@ -247,7 +234,7 @@ static int hold_by_degree(const struct rest *r, uint32_t from, uint32_t to,
 		sum[r->edge[i].a] += r->edge[i].weight / 2;
 		sum[r->edge[i].b] += r->edge[i].weight / 2;
 	}
-	qsort(sum, r->size, sizeof(*sum), compare_down);
+	qsort(sum, r->size, sizeof(*sum), weft_compare_reals_down);
 	for (uint32_t c = 1; c <= r->size; c++) {
 		held += sum[c - 1];
 		most[c] += c > 1 ? held : 0;

@@ -2,6 +2,8 @@
 /* spectrum.c - rings and paths in the traffic, and their eigenvalues */
 #include "placement/bounds/spectrum.h"
 
+#include "base/compare.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,13 +107,6 @@ uint32_t spectrum_products(const struct weft_grid *grid, const struct graph *g,
 	return n;
 }
 
-static int compare_real(const void *pa, const void *pb)
-{
-	double a = *(const double *)pa, b = *(const double *)pb;
-
-	return (a > b) - (a < b);
-}
-
 /* Eigenvalues of one chain, ascending.  Of its path (2 - 2 cos(pi k / n)) and
  * its ring (2 - 2 cos(2 pi k / n)), each times its weight, the larger: the
  * chain contains both graphs. */
@@ -146,7 +141,7 @@ int spectrum_raise(const struct product *p, double *lambda,
 				sum[k * n + j] = sum[j] + value[k];
 		n *= c->size;
 	}
-	qsort(sum, n, sizeof(*sum), compare_real);
+	qsort(sum, n, sizeof(*sum), weft_compare_reals);
 	for (uint32_t i = 0; i < n && i < p->n_ranks; i++)
 		lambda[i] = fmax(lambda[i], sum[i]);
 	free(sum);

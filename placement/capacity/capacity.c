@@ -3,6 +3,7 @@
 #include "placement/capacity/capacity.h"
 
 #include "base/bitset.h"
+#include "base/compare.h"
 #include "base/divisor.h"
 
 #include <stdlib.h>
@@ -476,22 +477,9 @@ struct part {
 	uint64_t shape; /* all the same where neighbours are to go together */
 };
 
-#define COMPARE(a, b)                                                          \
-	if ((a) != (b))                                                        \
-	return (a) < (b) ? -1 : 1
-
-static int compare_parts(const void *pa, const void *pb)
-{
-	const struct part *a = pa, *b = pb;
-
-	COMPARE(b->n_gpus, a->n_gpus);
-	COMPARE(a->untouched, b->untouched);
-	COMPARE(a->weight, b->weight);
-	COMPARE(b->uplink, a->uplink);
-	COMPARE(a->shape, b->shape);
-	COMPARE(a->index, b->index);
-	return 0;
-}
+WEFT_COMPARATOR(compare_parts, struct part,
+		WEFT_DOWN(n_gpus) WEFT_UP(untouched) WEFT_UP(weight)
+			WEFT_DOWN(uplink) WEFT_UP(shape) WEFT_UP(index));
 
 static struct part node_part(const struct capacity *s, uint32_t node)
 {

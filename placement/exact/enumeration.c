@@ -11,6 +11,8 @@
  */
 #include "placement/exact/enumeration.h"
 
+#include "base/compare.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -199,14 +201,7 @@ struct way {
 	uint32_t bin;
 };
 
-static int compare_ways(const void *pa, const void *pb)
-{
-	const struct way *a = pa, *b = pb;
-
-	if (a->pay != b->pay)
-		return a->pay < b->pay ? -1 : 1;
-	return (a->bin > b->bin) - (a->bin < b->bin);
-}
+WEFT_COMPARATOR(compare_ways, struct way, WEFT_UP(pay) WEFT_UP(bin));
 
 static uint32_t list_ways(const struct search_state *s, uint32_t depth,
 			  struct way *way)

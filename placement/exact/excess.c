@@ -8,6 +8,8 @@
  */
 #include "placement/exact/excess.h"
 
+#include "base/compare.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,14 +37,7 @@ struct arc {
 	double weight;
 };
 
-static int compare_arcs(const void *pa, const void *pb)
-{
-	const struct arc *a = pa, *b = pb;
-
-	if (a->weight != b->weight)
-		return a->weight > b->weight ? -1 : 1;
-	return (a->peer > b->peer) - (a->peer < b->peer);
-}
+WEFT_COMPARATOR(compare_arcs, struct arc, WEFT_DOWN(weight) WEFT_UP(peer));
 
 static int sort_rows(struct growth *w, struct weft_error *err)
 {

@@ -18,6 +18,7 @@
 #include "placement/exact/proof.h"
 
 #include "base/bitset.h"
+#include "base/compare.h"
 #include "placement/bounds/boundary.h"
 #include "placement/exact/excess.h"
 #include "placement/mapping/sites.h"
@@ -42,13 +43,6 @@ struct parting {
 	uint32_t most; /* GPUs of the largest NVLink domain */
 };
 
-static int compare_down(const void *pa, const void *pb)
-{
-	double a = *(const double *)pa, b = *(const double *)pb;
-
-	return (a < b) - (a > b);
-}
-
 static void measure_rank(struct parting *x, uint32_t r)
 {
 	uint32_t n = x->b->n;
@@ -58,7 +52,7 @@ static void measure_rank(struct parting *x, uint32_t r)
 	for (uint32_t e = x->ranks.row[r]; e < x->ranks.row[r + 1]; e++)
 		if (x->block[x->ranks.peer[e]] != x->block[r])
 			x->to[x->block[x->ranks.peer[e]]] += x->ranks.weight[e];
-	qsort(x->to, n, sizeof(*x->to), compare_down);
+	qsort(x->to, n, sizeof(*x->to), weft_compare_reals_down);
 	for (uint32_t k = 0; k < n; k++)
 		out += x->to[k];
 	for (uint32_t q = 0; q <= n; q++) {

@@ -8,6 +8,8 @@
  */
 #include "placement/mapping/local_search.h"
 
+#include "base/compare.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,14 +64,7 @@ struct keyed {
 	uint32_t bin;
 };
 
-static int by_key(const void *a, const void *b)
-{
-	const struct keyed *x = a, *y = b;
-
-	if (x->key != y->key)
-		return x->key < y->key ? -1 : 1;
-	return x->bin < y->bin ? -1 : 1;
-}
+WEFT_COMPARATOR(by_key, struct keyed, WEFT_UP(key) WEFT_UP(bin));
 
 /* A number for a domain that differs in every order drawn. */
 static uint64_t draw(uint64_t seed, uint32_t domain, uint32_t level)

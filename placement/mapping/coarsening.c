@@ -2,6 +2,8 @@
 /* coarsening.c - ranks that belong together, as groups of one size */
 #include "placement/mapping/mapping_parts.h"
 
+#include "base/compare.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,16 +18,8 @@ struct edge {
 	uint32_t a, b;
 };
 
-static int by_weight(const void *x, const void *y)
-{
-	const struct edge *a = x, *b = y;
-
-	if (a->weight != b->weight)
-		return a->weight > b->weight ? -1 : 1;
-	if (a->a != b->a)
-		return a->a < b->a ? -1 : 1;
-	return a->b < b->b ? -1 : a->b > b->b;
-}
+WEFT_COMPARATOR(by_weight, struct edge,
+		WEFT_DOWN(weight) WEFT_UP(a) WEFT_UP(b));
 
 static struct edge *list_edges(const struct graph *g, uint32_t *n,
 			       struct weft_error *err)

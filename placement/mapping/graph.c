@@ -3,6 +3,7 @@
 #include "placement/mapping/graph.h"
 
 #include "base/clock.h"
+#include "base/compare.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -284,13 +285,6 @@ static bool weights_add(struct weights *w, double weight)
 	return true;
 }
 
-static int compare_down(const void *pa, const void *pb)
-{
-	double a = *(const double *)pa, b = *(const double *)pb;
-
-	return (a < b) - (a > b);
-}
-
 static void sort_row(const double *from, uint32_t n, double *to)
 {
 	struct weights w = {.n = 0};
@@ -299,7 +293,7 @@ static void sort_row(const double *from, uint32_t n, double *to)
 		if (weights_add(&w, from[i]))
 			continue;
 		memcpy(to, from, n * sizeof(*to));
-		qsort(to, n, sizeof(*to), compare_down);
+		qsort(to, n, sizeof(*to), weft_compare_reals_down);
 		return;
 	}
 	for (uint32_t i = 0; i < w.n; i++)

@@ -9,6 +9,7 @@
  */
 #include "placement/nodes/candidates.h"
 
+#include "base/compare.h"
 #include "placement/nodes/groups.h"
 #include "placement/nodes/limits.h"
 
@@ -40,13 +41,6 @@ static void add_size(struct equal *e, uint32_t n)
 		e->size[e->n_sizes++] = n;
 }
 
-static int compare_down(const void *pa, const void *pb)
-{
-	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
-
-	return (a < b) - (a > b);
-}
-
 /* Whole domains, even parts of the job, and multiples of its groups that fill
  * the largest domain. */
 static int find_sizes(struct equal *e, const struct groups *g)
@@ -59,7 +53,7 @@ static int find_sizes(struct equal *e, const struct groups *g)
 		return -1;
 	for (uint32_t i = 0; i < g->n; i++)
 		room[i] = g->group[i].n_nodes;
-	qsort(room, g->n, sizeof(*room), compare_down);
+	qsort(room, g->n, sizeof(*room), weft_compare_numbers_down);
 	while (least < g->n && sum < e->n_nodes)
 		sum += room[least++];
 	for (uint32_t i = 0; i < g->n && n_whole < MAX_WHOLE; i++) {

@@ -7,6 +7,7 @@
  */
 #include "placement/nodes/groups.h"
 
+#include "base/compare.h"
 #include "placement/nodes/distribute.h"
 #include "placement/nodes/limits.h"
 
@@ -182,16 +183,8 @@ struct step {
 	uint32_t group, at;
 };
 
-static int compare_steps(const void *pa, const void *pb)
-{
-	const struct step *a = pa, *b = pb;
-
-	if (a->gain != b->gain)
-		return a->gain > b->gain ? -1 : 1;
-	if (a->group != b->group)
-		return a->group < b->group ? -1 : 1;
-	return (a->at > b->at) - (a->at < b->at);
-}
+WEFT_COMPARATOR(compare_steps, struct step,
+		WEFT_DOWN(gain) WEFT_UP(group) WEFT_UP(at));
 
 /* What segment k of group i adds when `rest` nodes are taken before. */
 static uint64_t gain_of(const struct groups *g, uint32_t i, uint32_t segment,

@@ -3,6 +3,7 @@
 #include "placement/nodes/layouts.h"
 
 #include "base/clock.h"
+#include "base/compare.h"
 #include "placement/nodes/groups.h"
 #include "placement/nodes/limits.h"
 
@@ -291,18 +292,9 @@ struct scope {
 	uint64_t shape;
 };
 
-static int compare_scopes(const void *pa, const void *pb)
-{
-	const struct scope *a = pa, *b = pb;
-
-	if (a->cap != b->cap)
-		return a->cap < b->cap ? -1 : 1;
-	if (a->n_untouched != b->n_untouched)
-		return a->n_untouched < b->n_untouched ? -1 : 1;
-	if (a->shape != b->shape)
-		return a->shape < b->shape ? -1 : 1;
-	return (a->domain > b->domain) - (a->domain < b->domain);
-}
+WEFT_COMPARATOR(compare_scopes, struct scope,
+		WEFT_UP(cap) WEFT_UP(n_untouched) WEFT_UP(shape)
+			WEFT_UP(domain));
 
 static int list_scopes(const struct build *b, uint32_t level,
 		       struct scope **list, uint32_t *n)

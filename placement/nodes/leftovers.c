@@ -3,6 +3,7 @@
 #include "placement/nodes/leftovers.h"
 
 #include "base/bitset.h"
+#include "base/compare.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -58,13 +59,6 @@ static void describe(const struct capacity *s, uint32_t node, uint32_t give,
 			rank_of(capacity_untouched(s, d), s->cap[d], d);
 	}
 	source->rank[source->n_ranks++] = rank_of(untouched, s->give[node], 0);
-}
-
-static int compare_index(const void *pa, const void *pb)
-{
-	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
-
-	return (a > b) - (a < b);
 }
 
 /* Lets the source at the root of a heap below `at` sink to its place. */
@@ -141,7 +135,7 @@ int leftovers_fill(const struct capacity *s, uint32_t domain, uint32_t unit,
 	/* sources are in the order of nodes; those of a domain are to be
 	 * consecutive */
 	taken = heap + n_sources - n;
-	qsort(taken, n, sizeof(*taken), compare_index);
+	qsort(taken, n, sizeof(*taken), weft_compare_numbers);
 	c->node = weft_calloc(n, sizeof(*c->node), err);
 	c->count = weft_calloc(n, sizeof(*c->count), err);
 	rc = -1;

@@ -3,6 +3,8 @@
  */
 #include "placement/nodes/limits.h"
 
+#include "base/compare.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,13 +34,6 @@ uint32_t limits_parts(const struct weft_fabric *f, const struct weft_job *job)
 	return n == 1 && is_one_group(f, job) ? 0 : n;
 }
 
-static int compare_count(const void *pa, const void *pb)
-{
-	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
-
-	return (a > b) - (a < b);
-}
-
 /* Whether run[] are the nodes of the parts, in any order. */
 static bool runs_match(const struct weft_job *job, uint32_t *run, uint32_t n)
 {
@@ -47,8 +42,8 @@ static bool runs_match(const struct weft_job *job, uint32_t *run, uint32_t n)
 	if (n != job->spec.n_split)
 		return false;
 	memcpy(part, job->spec.split, n * sizeof(*part));
-	qsort(part, n, sizeof(*part), compare_count);
-	qsort(run, n, sizeof(*run), compare_count);
+	qsort(part, n, sizeof(*part), weft_compare_numbers);
+	qsort(run, n, sizeof(*run), weft_compare_numbers);
 	return memcmp(part, run, n * sizeof(*run)) == 0;
 }
 

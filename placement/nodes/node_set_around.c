@@ -2,6 +2,8 @@
 /* node_set_around.c - a choice together with free nodes near it */
 #include "placement/nodes/node_set.h"
 
+#include "base/compare.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,14 +19,8 @@ struct touched {
 	uint32_t used, place;
 };
 
-static int compare_touched(const void *pa, const void *pb)
-{
-	const struct touched *a = pa, *b = pb;
-
-	if (a->used != b->used)
-		return a->used > b->used ? -1 : 1;
-	return (a->place > b->place) - (a->place < b->place);
-}
+WEFT_COMPARATOR(compare_touched, struct touched,
+		WEFT_DOWN(used) WEFT_UP(place));
 
 /* Parts of a domain: those that the choice uses come first, most used first. */
 struct parts {

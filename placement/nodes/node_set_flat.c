@@ -4,6 +4,7 @@
 #include "placement/nodes/node_set.h"
 
 #include "base/bitset.h"
+#include "base/compare.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,38 +15,14 @@ struct candidate {
 	uint64_t shape;
 };
 
-#define COMPARE(a, b)                                                          \
-	if ((a) != (b))                                                        \
-	return (a) < (b) ? -1 : 1
+WEFT_COMPARATOR(compare_give, struct candidate,
+		WEFT_DOWN(required) WEFT_DOWN(give) WEFT_UP(shape)
+			WEFT_UP(node));
 
-static int compare_give(const void *pa, const void *pb)
-{
-	const struct candidate *a = pa, *b = pb;
-
-	COMPARE(b->required, a->required);
-	COMPARE(b->give, a->give);
-	COMPARE(a->shape, b->shape);
-	COMPARE(a->node, b->node);
-	return 0;
-}
-
-static int compare_give_up(const void *pa, const void *pb)
-{
-	const struct candidate *a = pa, *b = pb;
-
-	COMPARE(a->give, b->give);
-	COMPARE(a->node, b->node);
-	return 0;
-}
+WEFT_COMPARATOR(compare_give_up, struct candidate, WEFT_UP(give) WEFT_UP(node));
 
 /* Tree order keeps the nodes of a domain together. */
-static int compare_node(const void *pa, const void *pb)
-{
-	const struct candidate *a = pa, *b = pb;
-
-	COMPARE(a->node, b->node);
-	return 0;
-}
+WEFT_COMPARATOR(compare_node, struct candidate, WEFT_UP(node));
 
 /* Mostly the list is in order as it comes. */
 static void sort(struct candidate *list, uint32_t n,

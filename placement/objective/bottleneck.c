@@ -17,6 +17,7 @@
  */
 #include "placement/objective/bottleneck.h"
 
+#include "base/compare.h"
 #include "costmodel/traffic/collective.h"
 #include "placement/bounds/perimeter.h"
 
@@ -26,13 +27,6 @@
 
 /* Sums of the same bytes in another order differ by this much at most. */
 #define ROUNDING 1e-9
-
-static int descending(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x < y) - (x > y);
-}
 
 /* Capacity of the links that the job can use at most. */
 static int level_rate(const struct capacity *s, uint32_t l, double *sum,
@@ -51,7 +45,7 @@ static int level_rate(const struct capacity *s, uint32_t l, double *sum,
 		if (s->cap[d])
 			rate[n++] = weft_cost_uplink_rate(s->f, d);
 	}
-	qsort(rate, n, sizeof(*rate), descending);
+	qsort(rate, n, sizeof(*rate), weft_compare_reals_down);
 	for (uint32_t i = 0; i < n && i < s->job->n_gpus; i++)
 		*sum += rate[i];
 	free(rate);
@@ -178,13 +172,6 @@ static int product_build(const struct weft_job *job, bool expert,
 	return 0;
 }
 
-static int by_size(const void *a, const void *b)
-{
-	const uint32_t *x = a, *y = b;
-
-	return (*x < *y) - (*x > *y);
-}
-
 /* Sizes of the parts when domains of the level are filled from the largest.
  * size: [n_domains]. */
 static uint32_t level_parts(const struct capacity *s, uint32_t l,
@@ -195,7 +182,7 @@ static uint32_t level_parts(const struct capacity *s, uint32_t l,
 
 	memcpy(size, s->cap + level->first_domain,
 	       level->n_domains * sizeof(*size));
-	qsort(size, level->n_domains, sizeof(*size), by_size);
+	qsort(size, level->n_domains, sizeof(*size), weft_compare_numbers_down);
 	while (n < level->n_domains && left && size[n]) {
 		size[n] = size[n] < left ? size[n] : left;
 		left -= size[n++];

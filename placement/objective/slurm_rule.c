@@ -14,6 +14,8 @@
  */
 #include "placement/objective/slurm_rule.h"
 
+#include "base/compare.h"
+
 #include <stdlib.h>
 
 bool rule_gives(const struct rule_request *q, uint32_t node)
@@ -103,13 +105,6 @@ struct span_of_leafs {
 	uint32_t first, last;
 };
 
-static int by_index(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* Takes the job's nodes from leafs by best fit; uses up w->slots. */
 static int leafs_take(struct switches *w, struct span_of_leafs leafs,
 		      uint32_t *where, struct weft_error *err)
@@ -137,7 +132,7 @@ static int leafs_take(struct switches *w, struct span_of_leafs leafs,
 				nodes[n++] = i;
 		}
 	}
-	qsort(nodes, n, sizeof(*nodes), by_index);
+	qsort(nodes, n, sizeof(*nodes), weft_compare_numbers);
 	rule_fill(q, nodes, where);
 	free(nodes);
 	return 0;

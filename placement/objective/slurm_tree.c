@@ -25,6 +25,7 @@
 #include "placement/objective/slurm_rule.h"
 
 #include "base/clock.h"
+#include "base/compare.h"
 
 #include <stdlib.h>
 
@@ -108,13 +109,6 @@ static bool part_find(struct tree *t)
 	return t->part != WEFT_NONE && n_must <= t->q->n_nodes;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* The least weight up to which the nodes suffice beside the required ones. */
 static int heaviest_find(struct tree *t, struct weft_error *err)
 {
@@ -133,7 +127,7 @@ static int heaviest_find(struct tree *t, struct weft_error *err)
 			 weft_bitset_has(t->open, i))
 			weight[n++] = weight_of(t, i);
 	}
-	qsort(weight, n, sizeof(*weight), by_value);
+	qsort(weight, n, sizeof(*weight), weft_compare_numbers);
 	t->heaviest = need ? weight[need - 1] : 0;
 	free(weight);
 	return 0;
