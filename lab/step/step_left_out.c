@@ -351,15 +351,8 @@ static void seen_add(struct weft_seen *all, const struct weft_seen *run)
 	all->between |= run->between;
 }
 
-static int seen_compare(const void *left, const void *right)
-{
-	const struct weft_seen *a = left, *b = right;
-	int by_name = strcmp(a->gpu, b->gpu);
-
-	if (by_name)
-		return by_name;
-	return (a->experts - b->experts) * 2 + a->sharded - b->sharded;
-}
+WEFT_COMPARATOR(seen_compare, struct weft_seen,
+		WEFT_TEXT(gpu) WEFT_UP(experts) WEFT_UP(sharded));
 
 /* What the table's judged runs of each GPU and kind span, as weft_seen has it;
  * freed by the caller.  NULL with err. */

@@ -250,21 +250,11 @@ static int compare_families(const char *place_a, const char *place_b)
 	return compare_hosts(a, family_size(a), b, family_size(b));
 }
 
-static int compare_items(const void *pa, const void *pb)
-{
-	const struct item *a = pa, *b = pb;
-	int order = strcmp(a->fact->key, b->fact->key);
-
-	if (order)
-		return order;
-	if (a->is_part != b->is_part)
-		return a->is_part ? 1 : -1;
-	order = strcmp(a->kind, b->kind);
-	order = order ? order
-		      : compare_families(a->fact->place, b->fact->place);
-	return order ? order
-		     : weft_name_compare(a->fact->place, b->fact->place);
-}
+WEFT_COMPARATOR(compare_items, struct item,
+		WEFT_TEXT(fact->key) WEFT_UP(is_part) WEFT_TEXT(kind)
+			WEFT_KEY(compare_families(a->fact->place,
+						  b->fact->place))
+				WEFT_NAME(fact->place));
 
 static bool is_alike(const struct item *a, const struct item *b)
 {

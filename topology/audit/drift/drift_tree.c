@@ -19,15 +19,8 @@ struct vote {
 	uint32_t label[2], n;
 };
 
-static int compare_votes(const void *pa, const void *pb)
-{
-	const struct vote *a = pa, *b = pb;
-
-	for (int side = 0; side < 2; side++)
-		if (a->label[side] != b->label[side])
-			return a->label[side] < b->label[side] ? -1 : 1;
-	return 0;
-}
+WEFT_COMPARATOR(compare_votes, struct vote,
+		WEFT_UP(label[0]) WEFT_UP(label[1]));
 
 static uint32_t votes_count(const struct drift_partition *p, struct vote *v)
 {
