@@ -101,11 +101,8 @@ libweft_placement_la_SOURCES = \
 	%D%/place_given.c \
 	%D%/place_parts.h \
 	%D%/place_firstfit.c \
-	%D%/place_firstfit.h \
 	%D%/place_grouped.c \
-	%D%/place_grouped.h \
 	%D%/place_pack.c \
-	%D%/place_pack.h \
 	%D%/placement.c \
 	%D%/ranks/arrange.c \
 	%D%/ranks/arrange.h \

@@ -11,8 +11,6 @@
 #include "placement/objective/bottleneck.h"
 #include "placement/objective/bound.h"
 #include "placement/objective/comparison.h"
-#include "placement/place_firstfit.h"
-#include "placement/place_pack.h"
 #include "placement/place_parts.h"
 #include "placement/plan_cache.h"
 #include "placement/ranks/pursuit.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* place_firstfit.c - the baseline: first nodes by name that fit, ranks in order
  */
-#include "placement/place_firstfit.h"
+#include "placement/place_parts.h"
 
 #include "base/bitset.h"
 #include "placement/nodes/limits.h"

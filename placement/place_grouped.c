@@ -7,11 +7,10 @@
  *    their groups, by local search.
  * 4. comparison.c decides between them.
  */
-#include "placement/place_grouped.h"
+#include "placement/place_parts.h"
 
 #include "base/clock.h"
 #include "placement/nodes/layouts.h"
-#include "placement/objective/comparison.h"
 #include "placement/ranks/arrange.h"
 #include "placement/ranks/ground.h"
 

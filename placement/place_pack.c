@@ -10,7 +10,7 @@
  *    where room for others counts or a link is to be relieved, comparison.c
  *    decides between the other sets, too.
  */
-#include "placement/place_pack.h"
+#include "placement/place_parts.h"
 
 #include "base/bitset.h"
 #include "base/clock.h"
@@ -20,8 +20,6 @@
 #include "placement/nodes/layouts.h"
 #include "placement/nodes/leftovers.h"
 #include "placement/nodes/refine.h"
-#include "placement/objective/comparison.h"
-#include "placement/place_grouped.h"
 #include "placement/ranks/arrange.h"
 
 #include <math.h>

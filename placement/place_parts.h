@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* place_parts.h - steps that choosing GPUs and pricing given ones share
+/* place_parts.h - the ways to choose GPUs, and the steps that they and the
+ * pricing of given ones share
  *
  * Private to placement/.  Those that return int: 0, or -1 with err.
  */
@@ -38,5 +39,23 @@ int place_pursue(const struct capacity *s,
 /* From where[], cost and bound to the rest of the answer. */
 int place_finish(const struct weft_fabric *f, struct weft_placement *p,
 		 struct weft_error *err);
+
+/* Rows "pack", the default, and "first-fit", the baseline, of weft_strategies.
+ */
+int place_pack(struct capacity *s, const struct weft_place_options *options,
+	       struct weft_placement *p, struct weft_error *err);
+int place_firstfit(struct capacity *s, const struct weft_place_options *options,
+		   struct weft_placement *p, struct weft_error *err);
+
+/* First-fit alone: writes the job's GPUs to where[].  s: the capacity of single
+ * GPUs.  1: found; 0: first-fit finds no place; -1 with err. */
+int firstfit_find(const struct capacity *s, uint32_t *where,
+		  struct weft_error *err);
+
+/* Places a job with segments, parts or replicas to be spread; fills p as
+ * place_pack does.  p->placed stays false when no layout was found: then, and
+ * only where layouts are not binding, another way may find a place. */
+int place_grouped(struct capacity *s, const struct weft_place_options *options,
+		  struct weft_placement *p, struct weft_error *err);
 
 #endif

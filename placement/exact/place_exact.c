@@ -17,7 +17,7 @@
 #include "placement/mapping/sites.h"
 #include "placement/nodes/limits.h"
 #include "placement/objective/comparison.h"
-#include "placement/place_pack.h"
+#include "placement/place_parts.h"
 
 #include <math.h>
 #include <stdlib.h>
