@@ -106,9 +106,4 @@ int weft_place_score(const struct weft_fabric *f, const struct weft_job *job,
 		     const struct weft_occupancy *o, const uint32_t *where,
 		     struct weft_placement *p, struct weft_error *err);
 
-/* Lower bound of job's cost on any choice of usable GPUs of o, by metric. */
-int weft_place_bound(const struct weft_fabric *f, const struct weft_job *job,
-		     const struct weft_occupancy *o,
-		     double bound[WEFT_N_METRICS], struct weft_error *err);
-
 #endif

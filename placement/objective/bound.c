@@ -27,7 +27,6 @@
 #include "placement/job.h"
 #include "placement/mapping/effort.h"
 #include "placement/mapping/sites.h"
-#include "placement/place.h"
 #include "placement/plan_cache.h"
 
 #include <math.h>
@@ -521,18 +520,5 @@ int bound_measure(const struct capacity *s, double bound[WEFT_N_METRICS],
 		bound[m] = sum_up(b, x, m);
 	if (!s->plan_cache)
 		bounding_free(b);
-	return rc;
-}
-
-int weft_place_bound(const struct weft_fabric *f, const struct weft_job *job,
-		     const struct weft_occupancy *o,
-		     double bound[WEFT_N_METRICS], struct weft_error *err)
-{
-	struct capacity s;
-	int rc = -1;
-
-	if (capacity_build(f, job, o, 1, 0, &s, err) == 0)
-		rc = bound_measure(&s, bound, NULL, err);
-	capacity_free(&s);
 	return rc;
 }

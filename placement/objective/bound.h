@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* bound.h - what a job costs at least
  *
- * Private to placement/; weft_place_bound of place.h is for others.
+ * Private to placement/; an answer of place.h has it for others.
  */
 #ifndef WEFT_PLACEMENT_OBJECTIVE_BOUND_H
 #define WEFT_PLACEMENT_OBJECTIVE_BOUND_H

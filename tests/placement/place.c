@@ -113,17 +113,13 @@ static void switches_are_placed_and_bounded(void **state)
 
 	(void)state;
 	for (uint32_t i = 0; i < 3; i++) {
-		double bound[WEFT_N_METRICS];
-		struct weft_error err = {0};
 		struct scene x;
 
 		scene_open(&x, two_pods, "n[04-05],n08:0-3", jobs[i]);
 		scene_place(&x);
 		assert_true(x.p.placed);
-		assert_int_equal(
-			weft_place_bound(x.f, &x.job, &x.o, bound, &err), 0);
-		assert_true(bound[x.p.metric] > 0);
-		assert_true(bound[x.p.metric] <=
+		assert_true(x.p.bounds[x.p.metric] > 0);
+		assert_true(x.p.bounds[x.p.metric] <=
 			    x.p.cost.total[x.p.metric] * (1 + 1e-9));
 		scene_close(&x);
 	}
@@ -279,8 +275,8 @@ static void the_answer_carries_cost_bound_and_reasons(void **state)
 	scene_place(&x);
 	assert_true(x.p.placed);
 	assert_int_equal(x.p.n_ranks, 64);
-	assert_true(x.p.bound > 0);
-	assert_true(x.p.bound <= x.p.cost.total[x.p.metric]);
+	assert_true(x.p.bounds[x.p.metric] > 0);
+	assert_true(x.p.bounds[x.p.metric] <= x.p.cost.total[x.p.metric]);
 	assert_true(fabs(x.p.gap - 1 + x.p.bound / x.p.cost.total[x.p.metric]) <
 		    1e-9);
 	assert_true(says(&x, "64 GPUs on 8 nodes"));
