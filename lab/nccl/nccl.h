@@ -137,9 +137,6 @@ struct weft_nccl_machine {
 extern const struct weft_nccl_machine weft_nccl_machines[];
 extern const uint32_t weft_n_nccl_machines;
 
-/* The machine of that name, or NULL. */
-const struct weft_nccl_machine *weft_nccl_machine_find(const char *name);
-
 /* The graph of n_nodes of them with so many ranks on each, for the newest
  * release; set the version afterwards.
  * WEFT_EINVAL when that many ranks do not fit or nothing is known. */

@@ -2,7 +2,6 @@
 /* nccl_machines.c - channels that NCCL finds on well-known machines */
 #include "lab/nccl/nccl.h"
 
-#include "base/suggest.h"
 #include "topology/fabric.h"
 
 #define GB 1e9
@@ -44,11 +43,6 @@ const struct weft_nccl_machine weft_nccl_machines[] = {
 
 const uint32_t weft_n_nccl_machines =
 	sizeof(weft_nccl_machines) / sizeof(weft_nccl_machines[0]);
-
-const struct weft_nccl_machine *weft_nccl_machine_find(const char *name)
-{
-	return WEFT_ROW(name, weft_nccl_machines, weft_n_nccl_machines);
-}
 
 int weft_nccl_machine_graph(const struct weft_nccl_machine *machine,
 			    uint32_t n_nodes, uint32_t ranks_per_node,

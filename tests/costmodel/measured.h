@@ -6,6 +6,7 @@
 #define WEFT_TESTS_COSTMODEL_MEASURED_H
 
 #include "base/compare.h"
+#include "base/suggest.h"
 #include "lab/calibrate/calibrate.h"
 #include "lab/nccl/nccl.h"
 #include "tests/costmodel/calibration.h"
@@ -235,7 +236,8 @@ measured_kin(const struct measured_row *row)
 static inline double measured_nccl_model_error(const struct measured_row *row,
 					       const char *machine)
 {
-	const struct weft_nccl_machine *m = weft_nccl_machine_find(machine);
+	const struct weft_nccl_machine *m =
+		WEFT_ROW(machine, weft_nccl_machines, weft_n_nccl_machines);
 	struct weft_nccl_tuning tuning;
 	struct weft_nccl_choice choice;
 	struct weft_nccl_graph graph;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* nccl_golden.c - the selector against NCCL's own tables and people's logs */
+#include "base/suggest.h"
 #include "lab/nccl/nccl.h"
 
 #include "tests/costmodel/nccl_choice.h"
@@ -287,8 +288,10 @@ static void known_machines_have_the_graphs_of_the_tables(void **state)
 		struct weft_error err = {0};
 
 		weft_nccl_machine_graph(
-			weft_nccl_machine_find(same[k].machine), table.n_nodes,
-			table.n_ranks / table.n_nodes, &graph, &err);
+			WEFT_ROW(same[k].machine, weft_nccl_machines,
+				 weft_n_nccl_machines),
+			table.n_nodes, table.n_ranks / table.n_nodes, &graph,
+			&err);
 		assert_no_error(&err);
 		a = tune(&table);
 		b = tune(&graph);
