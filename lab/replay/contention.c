@@ -15,7 +15,7 @@
 
 struct contender {
 	struct weft_step_kept *kept; /* NULL: it does not run */
-	double alone_s, step_s;
+	double step_s;
 	double duty; /* sum over parts: tells whether they changed */
 	struct weft_load_parts parts;
 	uint32_t *links; /* [n_links] each once */
@@ -72,11 +72,6 @@ void contention_free(struct contention *c)
 double contention_step_s(const struct contention *c, uint32_t job)
 {
 	return c->jobs[job].step_s;
-}
-
-double contention_alone_s(const struct contention *c, uint32_t job)
-{
-	return c->jobs[job].alone_s;
 }
 
 static void queue_add(struct contention *c, uint32_t job)
@@ -180,7 +175,7 @@ int contention_add(struct contention *c, uint32_t job,
 	struct contender *j = &c->jobs[job];
 
 	*j = (struct contender){.kept = kept};
-	j->alone_s = j->step_s = weft_step_again(kept, NULL);
+	j->step_s = weft_step_again(kept, NULL);
 	if (parts_renew(j, err) || links_find(j, err))
 		return -1;
 	weft_load_add(&c->load, &j->parts);

@@ -42,8 +42,7 @@ void contention_remove(struct contention *c, uint32_t job);
  * by more than CONTENTION_SAME, or all have been timed often enough. */
 int contention_settle(struct contention *c, struct weft_error *err);
 
-/* Of a job that was added; alone: without the others. */
+/* Of a job that was added; until the next settlement as if it ran alone. */
 double contention_step_s(const struct contention *c, uint32_t job);
-double contention_alone_s(const struct contention *c, uint32_t job);
 
 #endif
