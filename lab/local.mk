@@ -127,7 +127,6 @@ libweft_lab_la_SOURCES = \
 	%D%/replay/stream.h \
 	%D%/step/step_columns.c \
 	%D%/step/step_columns.h \
-	%D%/step/step_job.c \
 	%D%/step/step_left_out.c \
 	%D%/step/step_row.c \
 	%D%/step/step_row.h \

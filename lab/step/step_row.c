@@ -7,11 +7,13 @@
  */
 #include "lab/step/step_row.h"
 
+#include "costmodel/job/compute.h"
 #include "costmodel/job/flops.h"
 #include "costmodel/job/software.h"
 #include "lab/step/step_columns.h"
 #include "lab/step/step_run.h"
 #include "lab/step/step_source.h"
+#include "placement/job.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -583,6 +585,29 @@ static double memory_read(const char *gpu, const struct weft_gpu *known)
 	return known->usable_bytes;
 }
 
+/* What the row's own spec says, and all that it says.  -1 with err where its
+ * step cannot be predicted. */
+static int job_read(const char *text, struct step_row *row,
+		    struct weft_error *err)
+{
+	struct weft_job job = {0};
+	int rc = weft_job_build(text, 0, true, NULL, &job, err);
+
+	if (rc == 0 && job.spec.traffic[0])
+		rc = weft_fail(
+			err, WEFT_EINVAL,
+			"the job's traffic was measured, its computation "
+			"is not known");
+	if (rc == 0 && !weft_spec_names_model(&job.spec))
+		rc = weft_fail(err, WEFT_EINVAL, "the job names no model");
+	row->spec = job.spec;
+	row->model = job.model;
+	row->as_spec = true;
+	row->precision = weft_compute_precision(job.spec.dtype);
+	weft_job_free(&job);
+	return rc;
+}
+
 int step_row_read(const struct csv *csv, uint32_t index, const char *folder,
 		  const struct weft_gpu *unsaid, struct step_row *row)
 {
@@ -618,7 +643,7 @@ int step_row_read(const struct csv *csv, uint32_t index, const char *folder,
 	if (overlap_read(&s))
 		return -1;
 	if (*source_text(&s, "job")) {
-		if (step_job_read(source_text(&s, "job"), row, &err))
+		if (job_read(source_text(&s, "job"), row, &err))
 			return missing(row, "%.190s", err.text);
 	} else if (model_read(&s) || precision_read(&s) || spec_read(&s)) {
 		return -1;

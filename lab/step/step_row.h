@@ -35,9 +35,4 @@ struct step_row {
 int step_row_read(const struct csv *csv, uint32_t index, const char *folder,
 		  const struct weft_gpu *unsaid, struct step_row *row);
 
-/* Fills what the spec of a job says of a row.  -1 with err where its step
- * cannot be predicted. */
-int step_job_read(const char *text, struct step_row *row,
-		  struct weft_error *err);
-
 #endif
