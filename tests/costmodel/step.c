@@ -534,31 +534,36 @@ static uint32_t call_of(const struct weft_schedule *s, enum weft_axis axis,
 	return 0;
 }
 
+/* Seconds that a byte of the first such call takes, without latencies. */
+static double byte_s(struct job *job, enum weft_axis axis,
+		     enum weft_collective collective)
+{
+	uint32_t i = call_of(&job->schedule, axis, collective);
+	struct weft_error err = {0};
+	struct weft_spans spans;
+	double time_s;
+
+	rates_scale(job->f, 1, 0);
+	weft_spans_build(job->f, &job->schedule, job->where,
+			 job->spec.algorithm, NULL, &spans, &err);
+	assert_no_error(&err);
+	time_s = weft_spans_call(&spans, i, 0).transfer_s;
+	weft_spans_free(&spans);
+	return time_s / job->schedule.calls[i].size_bytes;
+}
+
 /* One group of four GPUs on four nodes with one NIC each. */
 static void a_ring_between_nodes_takes_its_bytes_over_a_nic(void **state)
 {
 	struct job job =
 		job_open("gpus=32,tp=8,dp=4,zero=1", "leaf:1 node:4 gpu:8");
-	struct weft_error err = {0};
-	struct weft_spans spans;
-	uint32_t i;
-	double rate = job.f->levels[1].link.rate_bytes_per_s;
 
 	(void)state;
-	rates_scale(job.f, 1, 0);
-	weft_spans_build(job.f, &job.schedule, job.where, job.spec.algorithm,
-			 NULL, &spans, &err);
-	assert_no_error(&err);
-	i = call_of(&job.schedule, WEFT_AXIS_DP, WEFT_REDUCE_SCATTER);
-	assert_close(weft_spans_call(&spans, i, 0).transfer_s,
-		     0.75 * job.schedule.calls[i].size_bytes / rate, 1e-12);
+	assert_close(byte_s(&job, WEFT_AXIS_DP, WEFT_REDUCE_SCATTER),
+		     0.75 / job.f->levels[1].link.rate_bytes_per_s, 1e-12);
 	/* tensor groups stay in their node */
-	i = call_of(&job.schedule, WEFT_AXIS_TP, WEFT_ALL_GATHER);
-	assert_close(weft_spans_call(&spans, i, 0).transfer_s,
-		     7.0 / 8 * job.schedule.calls[i].size_bytes /
-			     job.f->levels[0].link.rate_bytes_per_s,
-		     1e-12);
-	weft_spans_free(&spans);
+	assert_close(byte_s(&job, WEFT_AXIS_TP, WEFT_ALL_GATHER),
+		     7.0 / 8 / job.f->levels[0].link.rate_bytes_per_s, 1e-12);
 	job_close(&job);
 }
 
@@ -569,24 +574,12 @@ static void a_ring_uses_all_the_nics_of_its_node(void **state)
 {
 	struct job job = job_open("gpus=32,dp=32,zero=1,model=llama3-8B",
 				  "leaf:1 node:4 gpu:8");
-	struct weft_error err = {0};
-	struct weft_spans spans;
-	uint32_t i;
-	double nvlink, nics;
+	double nvlink = job.f->levels[0].link.rate_bytes_per_s;
+	double nics = 8 * job.f->levels[1].link.rate_bytes_per_s;
 
 	(void)state;
-	rates_scale(job.f, 1, 0);
-	weft_spans_build(job.f, &job.schedule, job.where, job.spec.algorithm,
-			 NULL, &spans, &err);
-	assert_no_error(&err);
-	i = call_of(&job.schedule, WEFT_AXIS_DP, WEFT_REDUCE_SCATTER);
-	nvlink = job.f->levels[0].link.rate_bytes_per_s;
-	nics = 8 * job.f->levels[1].link.rate_bytes_per_s;
-	assert_close(weft_spans_call(&spans, i, 0).transfer_s,
-		     31.0 / 32 * job.schedule.calls[i].size_bytes /
-			     fmin(8.0 / 7 * nvlink, nics),
-		     1e-12);
-	weft_spans_free(&spans);
+	assert_close(byte_s(&job, WEFT_AXIS_DP, WEFT_REDUCE_SCATTER),
+		     31.0 / 32 / fmin(8.0 / 7 * nvlink, nics), 1e-12);
 	job_close(&job);
 }
 

@@ -94,16 +94,22 @@ static char *snapshot(double now_s)
 	return text;
 }
 
-static void expect_in(const char *text, const char *part)
+static void expect_in(double now_s, const char *part)
 {
+	char *text = snapshot(now_s);
+
 	if (!strstr(text, part))
 		fail_msg("no %s in:\n%s", part, text);
+	free(text);
 }
 
-static void expect_not_in(const char *text, const char *part)
+static void expect_not_in(double now_s, const char *part)
 {
+	char *text = snapshot(now_s);
+
 	if (strstr(text, part))
 		fail_msg("%s in:\n%s", part, text);
+	free(text);
 }
 
 static void a_node_is_shown_with_its_free_gpus(void **state)
@@ -117,18 +123,15 @@ static void a_node_is_shown_with_its_free_gpus(void **state)
 		.memory_used_mb = 1000,
 		.paired = 1,
 	};
-	char *text;
 
 	(void)state;
 	weft_status_node(&shown, 2, &node);
-	text = snapshot(10);
-	expect_in(text, "\"schema\": \"weft.state/1\"");
-	expect_in(text, "{\"name\": \"n2\", \"gpus\": \"0-7\", "
-			"\"gpus_free\": \"0-1,3,7\", \"cpus\": 64, "
-			"\"cpus_used\": 3, \"memory_mb\": 512000, "
-			"\"memory_used_mb\": 1000}");
-	expect_not_in(text, "\"n1\"");
-	free(text);
+	expect_in(10, "\"schema\": \"weft.state/1\"");
+	expect_in(10, "{\"name\": \"n2\", \"gpus\": \"0-7\", "
+		      "\"gpus_free\": \"0-1,3,7\", \"cpus\": 64, "
+		      "\"cpus_used\": 3, \"memory_mb\": 512000, "
+		      "\"memory_used_mb\": 1000}");
+	expect_not_in(10, "\"n1\"");
 }
 
 static void a_node_of_64_gpus_is_shown_whole(void **state)
@@ -136,13 +139,10 @@ static void a_node_of_64_gpus_is_shown_whole(void **state)
 	const struct weft_status_node node = {.gpus = UINT64_MAX,
 					      .gpus_free = UINT64_C(1) << 63,
 					      .paired = 1};
-	char *text;
 
 	(void)state;
 	weft_status_node(&shown, 0, &node);
-	text = snapshot(10);
-	expect_in(text, "\"gpus\": \"0-63\", \"gpus_free\": \"63\"");
-	free(text);
+	expect_in(10, "\"gpus\": \"0-63\", \"gpus_free\": \"63\"");
 }
 
 static void jobs_come_and_go(void **state)
@@ -159,7 +159,6 @@ static void jobs_come_and_go(void **state)
 		.step_s = (double)NAN,
 		.said = "weft: \"quoted\"\n",
 	};
-	char *text;
 
 	(void)state;
 	weft_status_waits(&shown, 5, WEFT_CAUSE_NO_ROOM, "too little", "tp=8",
@@ -167,20 +166,16 @@ static void jobs_come_and_go(void **state)
 	weft_status_job(&shown, &job);
 	job.job_id = 6;
 	weft_status_job(&shown, &job);
-	text = snapshot(1010);
-	expect_in(text, "\"job\": 5, \"cause\": \"narrowed\", "
+	expect_in(1010, "\"job\": 5, \"cause\": \"narrowed\", "
 			"\"planned\": true");
-	expect_in(text, "\"job\": 6");
-	expect_in(text, "\"cost\": 0.5");
-	expect_in(text, "weft: \\\"quoted\\\"\\u000a");
-	expect_not_in(text, "bound");
-	expect_in(text, "\"waiting\": []");
-	free(text);
+	expect_in(1010, "\"job\": 6");
+	expect_in(1010, "\"cost\": 0.5");
+	expect_in(1010, "weft: \\\"quoted\\\"\\u000a");
+	expect_not_in(1010, "bound");
+	expect_in(1010, "\"waiting\": []");
 	weft_status_job_ended(&shown, 5);
-	text = snapshot(1010);
-	expect_not_in(text, "\"job\": 5");
-	expect_in(text, "\"job\": 6");
-	free(text);
+	expect_not_in(1010, "\"job\": 5");
+	expect_in(1010, "\"job\": 6");
 }
 
 static void what_nodes_bring_is_shown(void **state)
@@ -200,24 +195,19 @@ static void what_nodes_bring_is_shown(void **state)
 			 .high_s = 2.4,
 			 .matters = true},
 	};
-	char *text;
 
 	(void)state;
 	weft_status_job(&shown, &job);
-	text = snapshot(1010);
-	expect_in(text, "\"gain\": {\"basis\": \"step\", \"step_s\": 2, "
+	expect_in(1010, "\"gain\": {\"basis\": \"step\", \"step_s\": 2, "
 			"\"stock_step_s\": 2.5, \"best_step_s\": 2, "
 			"\"best_is\": \"found\", \"bound_s\": 1.5, "
 			"\"gain\": 0.2, \"share\": 1, "
 			"\"low_s\": 1.8, \"high_s\": 2.4, \"matters\": true, "
 			"\"late\": false}");
-	expect_not_in(text, "spread");
-	free(text);
+	expect_not_in(1010, "spread");
 	job.compared = false;
 	weft_status_job(&shown, &job);
-	text = snapshot(1010);
-	expect_not_in(text, "gain");
-	free(text);
+	expect_not_in(1010, "gain");
 }
 
 static void a_record_of_an_ended_job_is_used_again(void **state)
@@ -236,34 +226,24 @@ static void a_record_of_an_ended_job_is_used_again(void **state)
 
 static void who_waits_is_shown_until_forgotten(void **state)
 {
-	char *text;
-
 	(void)state;
 	weft_status_waits(&shown, 7, WEFT_CAUSE_NO_ROOM, "first", NULL, 1000);
 	weft_status_waits(&shown, 7, WEFT_CAUSE_NO_PLAN, "second", NULL, 1100);
-	text = snapshot(1200);
-	expect_in(text, "\"job\": 7, \"cause\": \"no-plan\", "
+	expect_in(1200, "\"job\": 7, \"cause\": \"no-plan\", "
 			"\"since_s\": 1000, \"asked_s\": 1100, \"asked\": 2, "
 			"\"reason\": \"second\"");
-	expect_not_in(text, "first");
-	free(text);
-	text = snapshot(3000);
-	expect_in(text, "\"waiting\": []");
-	free(text);
+	expect_not_in(1200, "first");
+	expect_in(3000, "\"waiting\": []");
 }
 
 static void more_who_wait_than_room_push_out_the_oldest(void **state)
 {
-	char *text;
-
 	(void)state;
 	for (uint32_t id = 1; id <= WEFT_SHOWN_WAITS + 1; id++)
 		weft_status_waits(&shown, id, WEFT_CAUSE_NO_ROOM, "", NULL,
 				  1000 + id);
-	text = snapshot(1600);
-	expect_not_in(text, "\"job\": 1,");
-	expect_in(text, "\"job\": 513,");
-	free(text);
+	expect_not_in(1600, "\"job\": 1,");
+	expect_in(1600, "\"job\": 513,");
 }
 
 static void everybody_may_read_the_file(void **state)
@@ -370,15 +350,24 @@ static struct weft_status_writer_options every_ms(void)
 	};
 }
 
+static struct weft_status_writer *
+start(const struct weft_status_writer_options *options)
+{
+	struct weft_error err = {0};
+	struct weft_status_writer *writer =
+		weft_status_writer_start(options, &err);
+
+	assert_no_error(&err);
+	assert_non_null(writer);
+	return writer;
+}
+
 static void the_keeper_writes_what_changes(void **state)
 {
 	const struct weft_status_writer_options options = every_ms();
-	struct weft_error err = {0};
-	struct weft_status_writer *writer =
-		weft_status_writer_start(&options, &err);
+	struct weft_status_writer *writer = start(&options);
 
 	(void)state;
-	assert_non_null(writer);
 	assert_true(appears("weft.state/1"));
 	for (uint32_t id = 1; id <= 50; id++)
 		weft_status_waits(&shown, id, WEFT_CAUSE_NO_ROOM, "", NULL,
@@ -429,8 +418,7 @@ static void write_long(const struct weft_status_writer_options *options)
 	struct weft_status_writer *writer;
 
 	make_long();
-	writer = weft_status_writer_start(options, NULL);
-	assert_non_null(writer);
+	writer = start(options);
 	expect_rests();
 	weft_status_writer_stop(writer);
 }
@@ -460,11 +448,9 @@ static bool mode_becomes(mode_t mode)
 static void what_becomes_private_is_written_anew(void **state)
 {
 	const struct weft_status_writer_options options = every_ms();
-	struct weft_status_writer *writer =
-		weft_status_writer_start(&options, NULL);
+	struct weft_status_writer *writer = start(&options);
 
 	(void)state;
-	assert_non_null(writer);
 	assert_true(mode_becomes(0644));
 	weft_status_writer_keep_private(writer, true);
 	assert_true(mode_becomes(0600));
@@ -474,20 +460,23 @@ static void what_becomes_private_is_written_anew(void **state)
 	weft_status_writer_stop(writer);
 }
 
+static void ask_for_recount(void)
+{
+	FILE *file = fopen(verify, "w");
+
+	assert_non_null(file);
+	fclose(file);
+}
+
 static void a_recount_is_asked_for_by_a_file(void **state)
 {
 	const struct weft_status_writer_options options = every_ms();
-	struct weft_status_writer *writer =
-		weft_status_writer_start(&options, NULL);
+	struct weft_status_writer *writer = start(&options);
 	bool wanted = false;
-	FILE *file;
 
 	(void)state;
-	assert_non_null(writer);
 	assert_false(weft_status_writer_wants_recount(writer));
-	file = fopen(verify, "w");
-	assert_non_null(file);
-	fclose(file);
+	ask_for_recount();
 	for (int i = 0; i < 1000 && !wanted; i++) {
 		nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
 		wanted = weft_status_writer_wants_recount(writer);
@@ -502,15 +491,12 @@ static void a_recount_is_not_made_at_the_wish_of_anybody(void **state)
 {
 	const struct weft_status_writer_options options = every_ms();
 	struct weft_status_writer *writer;
-	FILE *file = fopen(verify, "w");
 
 	(void)state;
-	assert_non_null(file);
-	fclose(file);
+	ask_for_recount();
 	if (chown(verify, 12345, 12345) != 0)
 		skip();
-	writer = weft_status_writer_start(&options, NULL);
-	assert_non_null(writer);
+	writer = start(&options);
 	assert_true(appears("weft.state/1"));
 	assert_false(weft_status_writer_wants_recount(writer));
 	assert_int_equal(access(verify, F_OK), 0);
@@ -533,8 +519,7 @@ static void trouble_with_the_file_is_told_once(void **state)
 	(void)state;
 	options.status_path = "/nowhere/at/all";
 	options.complain = count_complaint;
-	writer = weft_status_writer_start(&options, NULL);
-	assert_non_null(writer);
+	writer = start(&options);
 	for (int i = 0; i < 1000 && !n_complaints; i++)
 		nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
 	nanosleep(&(struct timespec){.tv_nsec = 30000000}, NULL);
@@ -542,21 +527,29 @@ static void trouble_with_the_file_is_told_once(void **state)
 	assert_int_equal(n_complaints, 1);
 }
 
-/* As on a full disk. */
-static void a_long_file_that_fails_is_written_less_often(void **state)
+/* No file may be long, as on a full disk; returns the limit before. */
+static struct rlimit fill_disk(void)
 {
-	struct weft_status_writer_options options = every_ms();
 	struct rlimit before, small;
 
-	(void)state;
-	options.complain = count_complaint;
-	unlink(path);
-	n_complaints = 0;
 	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
 	small = before;
 	small.rlim_cur = 1000;
 	signal(SIGXFSZ, SIG_IGN);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+	return before;
+}
+
+static void a_long_file_that_fails_is_written_less_often(void **state)
+{
+	struct weft_status_writer_options options = every_ms();
+	struct rlimit before;
+
+	(void)state;
+	options.complain = count_complaint;
+	unlink(path);
+	n_complaints = 0;
+	before = fill_disk();
 	write_long(&options);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
 	assert_int_equal(n_complaints, 1);
@@ -568,18 +561,13 @@ static void one_that_fails_to_become_private_rests(void **state)
 {
 	const struct weft_status_writer_options options = every_ms();
 	struct weft_status_writer *writer;
-	struct rlimit before, small;
+	struct rlimit before;
 
 	(void)state;
 	make_long();
-	writer = weft_status_writer_start(&options, NULL);
-	assert_non_null(writer);
+	writer = start(&options);
 	assert_true(mode_becomes(0644));
-	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
-	small = before;
-	small.rlim_cur = 1000;
-	signal(SIGXFSZ, SIG_IGN);
-	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+	before = fill_disk();
 	weft_status_writer_keep_private(writer, true);
 	assert_true(mode_becomes(0600));
 	expect_rests();
@@ -646,8 +634,7 @@ static void health_is_read_whenever_its_file_changes(void **state)
 
 	(void)state;
 	write_health("weft: health/1\nnodes: {n1: 1.5}\n");
-	writer = weft_status_writer_start(&options, NULL);
-	assert_non_null(writer);
+	writer = start(&options);
 	expect_factor(writer, 1, 1.5);
 	assert_null(weft_status_writer_health(writer));
 	write_health("weft: health/1\nnodes: {n2: 2}\n");
