@@ -16,50 +16,35 @@
 #define MAX_FACTOR 1000.0
 #define MAX_BYTES  (32u << 20)
 
-/* Gives every node of `hosts` a factor.  err->column counts in hosts. */
-static int hosts_set(struct weft_health *health, const struct weft_fabric *f,
-		     const char *hosts, double factor, struct weft_error *err)
-{
-	struct weft_hostlist list = {0};
-	struct weft_error local = {0};
-	uint32_t i = 0;
-	int rc = weft_hostlist_decode(hosts, f->n_nodes, &list, &local);
-
-	for (; rc == 0 && i < list.n; i++) {
-		uint32_t node = weft_fabric_find(f, list.names[i], &local);
-
-		if (node == WEFT_NONE)
-			rc = -1;
-		else if (health->factor[node] != 0)
-			rc = weft_fail(&local, WEFT_EINVAL,
-				       "node %.63s is named twice",
-				       list.names[i]);
-		else
-			health->factor[node] = factor;
-	}
-	if (rc && !local.column)
-		local.column = weft_hostlist_column(hosts, i ? i - 1 : 0);
-	weft_hostlist_free(&list);
-	if (rc)
-		weft_fail_at(err, local.code, "", 0, local.column, "%s",
-			     local.text);
-	return rc;
-}
-
-/* The domain below the link, or WEFT_NONE.  Names of domains are unique but
- * across levels, where the outermost counts; nothing is above the top. */
-static uint32_t find_domain(const struct weft_fabric *f, const char *name)
+/* The domain below the link, or WEFT_NONE with err.  Names of domains are
+ * unique but across levels, where the outermost counts; nothing is above the
+ * top. */
+static uint32_t find_domain(const struct weft_fabric *f, const char *name,
+			    struct weft_error *err)
 {
 	for (uint32_t d = f->n_domains; d-- > 0;)
 		if (f->domains[d].parent != WEFT_NONE && f->domains[d].name &&
 		    strcmp(f->domains[d].name, name) == 0)
 			return d;
+	weft_fail(err, WEFT_EINVAL,
+		  "no domain with a link above it is named %.63s", name);
 	return WEFT_NONE;
 }
 
-/* Gives the link above every domain of `names` a factor; as hosts_set. */
-static int links_set(struct weft_health *health, const struct weft_fabric *f,
-		     const char *names, double factor, struct weft_error *err)
+/* What may have a factor: nodes, and the links above domains. */
+struct kind {
+	const char *what;
+	double unset; /* where a file has said nothing yet */
+	uint32_t (*find)(const struct weft_fabric *f, const char *name,
+			 struct weft_error *err);
+};
+static const struct kind node_kind = {"node", 0, weft_fabric_find};
+static const struct kind link_kind = {"the link of", 1, find_domain};
+
+/* Gives all of `names` a factor.  err->column counts in names. */
+static int factors_set(const struct kind *kind, const struct weft_fabric *f,
+		       double *factors, const char *names, double factor,
+		       struct weft_error *err)
 {
 	struct weft_hostlist list = {0};
 	struct weft_error local = {0};
@@ -67,20 +52,16 @@ static int links_set(struct weft_health *health, const struct weft_fabric *f,
 	int rc = weft_hostlist_decode(names, f->n_domains, &list, &local);
 
 	for (; rc == 0 && i < list.n; i++) {
-		uint32_t d = find_domain(f, list.names[i]);
+		uint32_t k = kind->find(f, list.names[i], &local);
 
-		if (d == WEFT_NONE)
-			rc = weft_fail(
-				&local, WEFT_EINVAL,
-				"no domain with a link above it is named "
-				"%.63s",
-				list.names[i]);
-		else if (health->link[d] != 1)
+		if (k == WEFT_NONE)
+			rc = -1;
+		else if (factors[k] != kind->unset)
 			rc = weft_fail(&local, WEFT_EINVAL,
-				       "the link of %.63s is named twice",
+				       "%s %.63s is named twice", kind->what,
 				       list.names[i]);
 		else
-			health->link[d] = factor;
+			factors[k] = factor;
 	}
 	if (rc && !local.column)
 		local.column = weft_hostlist_column(names, i ? i - 1 : 0);
@@ -103,7 +84,8 @@ static int link_read(const struct weft_yaml *doc,
 
 	if (weft_yaml_number(doc, entry, 1, MAX_FACTOR, &factor, err))
 		return -1;
-	if (links_set(health, f, entry->key, factor, &local))
+	if (factors_set(&link_kind, f, health->link, entry->key, factor,
+			&local))
 		return weft_yaml_fail_inside(doc, entry, true, local.column,
 					     err, "%s", local.text);
 	return 0;
@@ -141,7 +123,8 @@ static int entry_read(const struct weft_yaml *doc,
 
 	if (weft_yaml_number(doc, entry, MIN_FACTOR, MAX_FACTOR, &factor, err))
 		return -1;
-	if (hosts_set(health, f, entry->key, factor, &local))
+	if (factors_set(&node_kind, f, health->factor, entry->key, factor,
+			&local))
 		return weft_yaml_fail_inside(doc, entry, true, local.column,
 					     err, "%s", local.text);
 	return 0;
@@ -271,7 +254,7 @@ static int row_read(struct row *row, const struct weft_fabric *f,
 		hosts[strlen(hosts) - 1] = '\0';
 		hosts++;
 	}
-	if (hosts_set(health, f, hosts, factor, &local))
+	if (factors_set(&node_kind, f, health->factor, hosts, factor, &local))
 		return weft_fail_at(err, local.code, row->source, row->number,
 				    (int)(hosts - row->text) + local.column,
 				    "%s", local.text);
