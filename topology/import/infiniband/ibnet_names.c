@@ -177,8 +177,8 @@ static int compare_entries(const void *pa, const void *pb)
 	return order ? order : compare_spans(na->id, nb->id);
 }
 
-static int switches_part(struct ibnet *net, const struct entry *list,
-			 uint32_t n)
+/* Tells list[0..n), which have one name, apart. */
+static int guids_add(struct ibnet *net, const struct entry *list, uint32_t n)
 {
 	const char *name = n > 1 ? net->nodes[list[0].node].name : NULL;
 
@@ -226,14 +226,7 @@ static int host_scatter(struct ibnet *net, const struct entry *list, uint32_t n)
 		    "is taken for a host of its own",
 		    n))
 		return -1;
-	for (uint32_t i = 0; i < n; i++) {
-		struct ibnet_node *node = &net->nodes[list[i].node];
-
-		node->name = name_with_guid(net, name, node);
-		if (!node->name)
-			return -1;
-	}
-	return 0;
+	return guids_add(net, list, n);
 }
 
 /* Adapters list[0..n) say that they are of one host.  Where one adapter is
@@ -373,7 +366,7 @@ static int kind_name(struct ibnet *net, enum ibnet_kind kind,
 		     strcmp(net->nodes[list[end].node].name, name) == 0;
 		     end++)
 			;
-		if (kind == IBNET_SWITCH ? switches_part(net, list + i, end - i)
+		if (kind == IBNET_SWITCH ? guids_add(net, list + i, end - i)
 					 : host_part(net, list + i, end - i))
 			return -1;
 	}
