@@ -281,11 +281,96 @@ static void what_is_no_gpu_is_refused(void **state)
 	weft_fabric_free(f);
 }
 
+/* Ranks in their order on nodes drawn anew, as many on each. */
+static void draw_nodes(const struct weft_fabric *f, uint32_t n, uint32_t each,
+		       uint32_t *where, uint64_t *random)
+{
+	uint32_t *node = calloc(f->n_nodes, sizeof(*node));
+
+	for (uint32_t i = 0; i < f->n_nodes; i++) {
+		uint32_t k = (uint32_t)test_random_below(random, i + 1);
+
+		node[i] = node[k];
+		node[k] = i;
+	}
+	for (uint32_t r = 0; r < n; r++)
+		where[r] = f->nodes[node[r / each]].first_gpu + r % each;
+	free(node);
+}
+
+static double step_of(const struct weft_fabric *f, const struct weft_job *job,
+		      const uint32_t *where)
+{
+	const struct weft_objective objective =
+		weft_objective_of_spec(&job->spec);
+	struct weft_measure m;
+	struct weft_judge judge;
+
+	weft_judge_build(f, job, NULL, &objective, &judge, NULL);
+	assert_int_equal(weft_judge_measure(&judge, where, &m, NULL), 0);
+	weft_judge_free(&judge);
+	assert_false(m.inferred);
+	return m.value;
+}
+
+/* Of a job on hosts drawn again and again; returns how many were inferred. */
+static uint32_t infer(const struct weft_fabric *f, const struct weft_job *job,
+		      uint64_t *random)
+{
+	const struct weft_objective objective =
+		weft_objective_of_spec(&job->spec);
+	uint32_t *where = calloc(job->n_gpus, sizeof(*where)), n = 0;
+	struct weft_judge judge;
+
+	weft_judge_build(f, job, NULL, &objective, &judge, NULL);
+	judge.links_idle = true;
+	for (uint32_t i = 0; i < 24; i++) {
+		struct weft_measure m;
+		double value;
+
+		draw_nodes(f, job->n_gpus, i % 3 ? 8 : 4, where, random);
+		assert_int_equal(weft_judge_measure(&judge, where, &m, NULL),
+				 0);
+		value = step_of(f, job, where);
+		assert_close(m.value, value, m.inferred ? judge.same : 1e-12);
+		n += m.inferred;
+	}
+	weft_judge_free(&judge);
+	free(where);
+	return n;
+}
+
+static void steps_inferred_are_those_predicted(void **state)
+{
+	static const char *const specs[] = {
+		"tp=8,pp=2,model=llama3-8B", "tp=4,cp=2,model=llama3-70B",
+		"pp=4,ep=8,model=deepseek-v3", "zero=3,model=llama3-8B",
+		"tp=2,algorithm=tree,order=dp-tp-pp-ep-cp,model=llama3-8B"};
+	struct weft_fabric *f = test_synth("pod:3 leaf:3 node:4 gpu:8", NULL);
+	struct weft_error err = {0};
+	uint64_t random = test_seed();
+	uint32_t n = 0;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(specs) / sizeof(specs[0]); i++) {
+		struct weft_job job;
+
+		weft_job_build(specs[i], 64, true, f, &job, &err);
+		assert_no_error(&err);
+		n += infer(f, &job, &random);
+		weft_job_free(&job);
+	}
+	/* of 120: those whose rings are as long on either set of nodes */
+	assert_true(n >= 10);
+	weft_fabric_free(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(known_is_what_would_be_measured),
 		cmocka_unit_test(what_is_no_gpu_is_refused),
+		cmocka_unit_test(steps_inferred_are_those_predicted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
