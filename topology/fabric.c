@@ -11,6 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const weft_shape_names[WEFT_N_SHAPES] = {
+	[WEFT_SHAPE_SWITCHED] = "switched",
+	[WEFT_SHAPE_RING] = "ring",
+	[WEFT_SHAPE_TORUS] = "torus",
+	[WEFT_SHAPE_GROUPS] = "groups",
+};
+
 const char *const weft_routing_names[WEFT_N_ROUTINGS] = {
 	[WEFT_ROUTING_ADAPTIVE] = "adaptive",
 	[WEFT_ROUTING_ECMP] = "ecmp",

@@ -49,7 +49,9 @@ enum weft_level_shape {
 	WEFT_SHAPE_RING,     /* each to the next, the last to the first */
 	WEFT_SHAPE_TORUS,    /* two or three rings crosswise, x fastest */
 	WEFT_SHAPE_GROUPS,   /* each to each, as the groups of a dragonfly */
+	WEFT_N_SHAPES
 };
+extern const char *const weft_shape_names[WEFT_N_SHAPES];
 
 /* How switches choose among equal ways for the traffic of a domain. */
 enum weft_routing {

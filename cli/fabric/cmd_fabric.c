@@ -313,13 +313,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const char *const shape_names[] = {
-	[WEFT_SHAPE_SWITCHED] = "switched",
-	[WEFT_SHAPE_RING] = "ring",
-	[WEFT_SHAPE_TORUS] = "torus",
-	[WEFT_SHAPE_GROUPS] = "groups",
-};
-
 static json_t *shares_json(const struct weft_level *level)
 {
 	json_t *list = json_array();
@@ -340,7 +333,7 @@ static json_t *json_level(const struct weft_level *level)
 			  level->link.rate_bytes_per_s, "latency_s",
 			  level->link.latency_s, "oversubscription",
 			  level->link.oversubscription, "shape",
-			  shape_names[level->shape]);
+			  weft_shape_names[level->shape]);
 
 	if (object && level->shape == WEFT_SHAPE_TORUS)
 		json_object_set_new(object, "sides",
@@ -419,7 +412,7 @@ static void shape_print(const struct weft_level *level)
 		printf("  torus %ux%ux%u", level->dims[0], level->dims[1],
 		       level->dims[2]);
 	else if (level->shape != WEFT_SHAPE_SWITCHED)
-		printf("  %s", shape_names[level->shape]);
+		printf("  %s", weft_shape_names[level->shape]);
 	if (level->n_shares)
 		printf("  shares of %u sizes", level->n_shares);
 }

@@ -90,13 +90,6 @@ static json_t *runs_of(const uint32_t *values, uint32_t n)
 
 /* ---- parts ---- */
 
-static const char *const shape_names[] = {
-	[WEFT_SHAPE_SWITCHED] = "switched",
-	[WEFT_SHAPE_RING] = "ring",
-	[WEFT_SHAPE_TORUS] = "torus",
-	[WEFT_SHAPE_GROUPS] = "groups",
-};
-
 /* Sides of a torus. */
 static json_t *json_dims(const struct weft_level *level)
 {
@@ -128,8 +121,8 @@ static json_t *json_level(const struct weft_fabric *f, uint32_t l)
 		level->name, "rate_bytes_per_s", level->link.rate_bytes_per_s,
 		"latency_s", level->link.latency_s, "oversubscription",
 		level->link.oversubscription, "hops", (json_int_t)level->hops,
-		"shape", shape_names[level->shape], "dims", json_dims(level),
-		"gpus", gpus.array, "names", names);
+		"shape", weft_shape_names[level->shape], "dims",
+		json_dims(level), "gpus", gpus.array, "names", names);
 }
 
 static json_t *json_fabric(const struct weft_fabric *f)

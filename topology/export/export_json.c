@@ -20,12 +20,6 @@ static json_t *rate_or_null(double rate)
 
 static json_t *level_json(const struct weft_level *level)
 {
-	static const char *const shapes[] = {
-		[WEFT_SHAPE_SWITCHED] = "switched",
-		[WEFT_SHAPE_RING] = "ring",
-		[WEFT_SHAPE_TORUS] = "torus",
-		[WEFT_SHAPE_GROUPS] = "groups",
-	};
 	json_t *dims = json_array(), *shares = json_array();
 
 	for (uint32_t k = 0; k < level->n_shares; k++)
@@ -34,15 +28,15 @@ static json_t *level_json(const struct weft_level *level)
 					  level->shares[k].share));
 	for (int a = 0; a < 3 && level->dims[a]; a++)
 		json_array_append_new(dims, json_integer(level->dims[a]));
-	return json_pack("{s:s, s:I, s:I, s:f, s:f, s:f, s:f, s:s, s:o, s:o}",
-			 "name", level->name, "domains",
-			 (json_int_t)level->n_domains, "hops",
-			 (json_int_t)level->hops, "rate_bytes_per_s",
-			 level->link.rate_bytes_per_s, "latency_s",
-			 level->link.latency_s, "oversubscription",
-			 level->link.oversubscription, "hop_latency_s",
-			 level->hop_latency_s, "shape", shapes[level->shape],
-			 "dims", dims, "shares", shares);
+	return json_pack(
+		"{s:s, s:I, s:I, s:f, s:f, s:f, s:f, s:s, s:o, s:o}", "name",
+		level->name, "domains", (json_int_t)level->n_domains, "hops",
+		(json_int_t)level->hops, "rate_bytes_per_s",
+		level->link.rate_bytes_per_s, "latency_s",
+		level->link.latency_s, "oversubscription",
+		level->link.oversubscription, "hop_latency_s",
+		level->hop_latency_s, "shape", weft_shape_names[level->shape],
+		"dims", dims, "shares", shares);
 }
 
 static json_t *domain_json(const struct weft_fabric *f, uint32_t index)
