@@ -13,11 +13,11 @@
  */
 #include "base/compare.h"
 #include "cli/json.h"
-#include "costmodel/measured/nccl_log_draft.h"
 #include "lab/calibrate/steps.h"
 
 #include <jansson.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

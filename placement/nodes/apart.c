@@ -2,7 +2,6 @@
 /* apart.c - whether a job takes as long on nodes that lie far apart */
 #include "placement/nodes/apart.h"
 
-#include "base/bitset.h"
 #include "placement/nodes/node_set.h"
 
 #include <stdlib.h>

@@ -2,7 +2,6 @@
 /* layouts.c - sets of nodes in groups, from the innermost domains outwards */
 #include "placement/nodes/layouts.h"
 
-#include "base/clock.h"
 #include "base/compare.h"
 #include "placement/nodes/groups.h"
 #include "placement/nodes/limits.h"

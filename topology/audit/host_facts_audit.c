@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* host_facts_audit.c - the odd ones out of an host facts */
 #include "base/compare.h"
-#include "base/hostlist.h"
 #include "topology/audit/host_facts.h"
 
 #include <math.h>

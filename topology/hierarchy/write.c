@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* write.c - a inventory and its hierarchy as a fabric file, weft-fabric(5) */
 #include "base/compare.h"
-#include "base/hostlist.h"
 #include "topology/hierarchy/writer.h"
 #include "topology/profile.h"
 

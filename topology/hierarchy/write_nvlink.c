@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* write_nvlink.c - which GPUs share NVLink: inside of nodes, and across them */
 #include "base/append.h"
-#include "base/hostlist.h"
 #include "topology/hierarchy/writer.h"
 #include "topology/profile.h"
 
