@@ -524,6 +524,8 @@ ask_about() {
 		decide "$way" "${rest[@]}" -w "${1// /,}" -N "$(wc -w <<<"$1")"
 		# 24.11 may take others for --contiguous
 		[ "$said" != starts ] || is_on "$1" || said=refused
+		# more nodes than its partition has
+		[ "$said $text" != "waits PartitionConfig" ] || said=refused
 	else
 		without --comment=
 		ask_on "$1"
