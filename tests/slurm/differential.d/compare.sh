@@ -487,8 +487,8 @@ has_gpus() {
 	local low=1 high=12 each=0 in_all=0 type=
 	[[ " ${words[*]} " =~ ' -N'([0-9]+)(-([0-9]+))? ]] &&
 		low=${BASH_REMATCH[1]} high=${BASH_REMATCH[3]:-$low}
-	[[ " ${words[*]} " =~ ' --gpus-per-node='([a-z0-9]+:)?([0-9]+) ]] &&
-		each=${BASH_REMATCH[2]} type=${BASH_REMATCH[1]}
+	[[ " ${words[*]} " =~ ' --'(gpus-per-node=|gres=gpu:)([a-z0-9]+:)?([0-9]+) ]] &&
+		each=${BASH_REMATCH[3]} type=${BASH_REMATCH[2]}
 	[[ " ${words[*]} " =~ ' --gpus='([a-z0-9]+:)?([0-9]+) ]] &&
 		in_all=${BASH_REMATCH[2]} type=${BASH_REMATCH[1]}
 	gpus_of_nodes "${type%:}" | sort -k 2,2nr |
