@@ -56,9 +56,9 @@ struct weft_turn_answer {
 void weft_turns_answer(struct weft_turns *turns, uint32_t job_id,
 		       uint32_t offset, const struct weft_turn_answer *answer);
 
-/* Jobs of one component that did not begin yet on weft's nodes, by job_id,
- * direct-mapped: of jobs that clash weft has one at a time, and the others are
- * stock's.  Zero-initialise. */
+/* Jobs of one component that have not begun on weft's nodes yet, direct-mapped
+ * by job_id.  A job whose slot another job has is stock's, so that each is
+ * stock's in every second turn at least.  Zero-initialise. */
 #define WEFT_MAX_LAST_TURNS 1024
 
 struct weft_last_turns {

@@ -39,8 +39,8 @@
  * the user's. */
 #define SET_VARIABLE "WEFT_SET"
 
-/* srun, sbatch and salloc may be started by a task: what it was told holds for
- * no other. */
+/* A task that starts srun, sbatch or salloc passes its environment on: weft's
+ * variables in it describe that task alone. */
 static void forget_task(void)
 {
 	const char *set = getenv(SET_VARIABLE);
