@@ -110,6 +110,8 @@ libweft_placement_la_SOURCES = \
 	%D%/ranks/ground.h \
 	%D%/ranks/links.c \
 	%D%/ranks/links.h \
+	%D%/ranks/nest.c \
+	%D%/ranks/nest.h \
 	%D%/ranks/order.c \
 	%D%/ranks/order.h \
 	%D%/ranks/pursuit.c \

@@ -3,6 +3,7 @@
 #include "placement/ranks/order.h"
 
 #include "base/clock.h"
+#include "placement/ranks/nest.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -14,40 +15,6 @@
 #define MAX_TRIED  64	     /* tilings of one size */
 #define MOST_EDGES (1 << 19) /* of cuts that are kept: some 8 MB */
 #define SAME	   1e-9	     /* sums of the same terms in another order */
-
-/* Axes with more than one coordinate, fastest first; a tiling has two parts of
- * an axis, inside and outside of the tile. */
-#define NEST_MAX (2 * WEFT_MAX_AXES)
-
-struct nest {
-	uint32_t n;
-	uint32_t size[NEST_MAX], stride[NEST_MAX];
-};
-
-/* A grid that does not number the ranks is taken as one axis. */
-static struct nest natural_nest(const struct weft_grid *grid, uint32_t n_ranks)
-{
-	struct nest nest = {0};
-	uint64_t product = 1;
-
-	for (uint32_t a = 0; a < grid->n_axes; a++) {
-		uint32_t i = nest.n;
-
-		if (grid->size[a] == 1)
-			continue;
-		for (; i > 0 && nest.stride[i - 1] > grid->stride[a]; i--) {
-			nest.stride[i] = nest.stride[i - 1];
-			nest.size[i] = nest.size[i - 1];
-		}
-		nest.stride[i] = grid->stride[a];
-		nest.size[i] = grid->size[a];
-		nest.n++;
-		product *= grid->size[a];
-	}
-	if (product != n_ranks)
-		return (struct nest){.n = 1, .size = {n_ranks}, .stride = {1}};
-	return nest;
-}
 
 /* Adds the strides of a grid's axes, ascending and each once. */
 static void add_strides(const struct weft_grid *grid, uint32_t *stride,
@@ -75,7 +42,7 @@ static struct nest common_nest(const struct weft_job *job)
 {
 	const struct weft_grid *expert = &job->schedule.expert;
 	uint32_t stride[2 * WEFT_MAX_AXES + 1], n = 0;
-	struct nest natural = natural_nest(&job->grid, job->n_gpus), nest = {0};
+	struct nest natural = nest_natural(&job->grid, job->n_gpus), nest = {0};
 
 	if (natural.n < 1 || expert->n_ranks != job->n_gpus)
 		return natural;
@@ -92,23 +59,6 @@ static struct nest common_nest(const struct weft_job *job)
 	return n && stride[0] == 1 ? nest : natural;
 }
 
-/* Counts through the nest like an odometer, its first axis fastest. */
-static void enumerate(const struct nest *nest, uint32_t n_ranks, uint32_t *rank)
-{
-	uint32_t at[NEST_MAX] = {0}, r = 0;
-
-	for (uint32_t i = 0; i < n_ranks; i++) {
-		rank[i] = r;
-		for (uint32_t a = 0; a < nest->n; a++) {
-			r += nest->stride[a];
-			if (++at[a] < nest->size[a])
-				break;
-			r -= at[a] * nest->stride[a];
-			at[a] = 0;
-		}
-	}
-}
-
 static int add_order(struct orders *o, const struct nest *nest,
 		     struct weft_error *err)
 {
@@ -116,38 +66,9 @@ static int add_order(struct orders *o, const struct nest *nest,
 
 	if (!rank)
 		return -1;
-	enumerate(nest, o->n_ranks, rank);
+	nest_enumerate(nest, o->n_ranks, rank);
 	o->rank[o->n++] = rank;
 	return 0;
-}
-
-static void swap_axes(struct nest *nest, uint32_t a, uint32_t b)
-{
-	uint32_t stride = nest->stride[a], size = nest->size[a];
-
-	nest->stride[a] = nest->stride[b];
-	nest->size[a] = nest->size[b];
-	nest->stride[b] = stride;
-	nest->size[b] = size;
-}
-
-/* The next permutation in lexicographic order of strides; false after the last.
- */
-static bool next_nest(struct nest *nest)
-{
-	uint32_t i, j;
-
-	for (i = nest->n; i > 1; i--)
-		if (nest->stride[i - 2] < nest->stride[i - 1])
-			break;
-	if (i <= 1)
-		return false;
-	for (j = nest->n; nest->stride[j - 1] < nest->stride[i - 2];)
-		j--;
-	swap_axes(nest, i - 2, j - 1);
-	for (j = nest->n; i < j; i++, j--)
-		swap_axes(nest, i - 1, j - 1);
-	return true;
 }
 
 /* The order that was added last is one of those before it. */
@@ -170,7 +91,7 @@ static int add_nestings(struct orders *o, struct nest nest, uint32_t most,
 			return -1;
 		if (is_repeated(o))
 			free(o->rank[--o->n]);
-	} while (o->n < most && next_nest(&nest));
+	} while (o->n < most && nest_next(&nest));
 	return 0;
 }
 
@@ -236,11 +157,11 @@ int orders_build(const struct weft_job *job, struct orders *o,
 	o->n_ranks = n;
 	if (graph_build(&job->traffic, &o->ranks, err) ||
 	    list_cliques(&job->traffic, &o->cliques, err) ||
-	    add_nestings(o, natural_nest(&job->grid, n), MAX_DENSE, err))
+	    add_nestings(o, nest_natural(&job->grid, n), MAX_DENSE, err))
 		return -1;
 	if (expert->n_ranks != n)
 		return 0;
-	return add_nestings(o, natural_nest(expert, n), ORDERS_MAX - MAX_TILED,
+	return add_nestings(o, nest_natural(expert, n), ORDERS_MAX - MAX_TILED,
 			    err);
 }
 
@@ -298,7 +219,7 @@ static void try_tiling(struct tiling *t)
 	struct nest nest = tiled_nest(t);
 	double inside;
 
-	enumerate(&nest, t->o->n_ranks, t->rank);
+	nest_enumerate(&nest, t->o->n_ranks, t->rank);
 	inside = inside_runs(t, t->rank);
 	if (inside <= t->inside * (1 + SAME))
 		return;
@@ -338,7 +259,7 @@ static int add_tiled(struct orders *o, const struct tiling *t,
 	if (nest.n - inner < 2)
 		return 0;
 	for (uint32_t i = inner, j = nest.n - 1; i < j; i++, j--)
-		swap_axes(&nest, i, j);
+		nest_swap(&nest, i, j);
 	return add_order(o, &nest, err);
 }
 
