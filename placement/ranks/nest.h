@@ -21,6 +21,11 @@ struct nest {
  * taken as one axis. */
 struct nest nest_natural(const struct weft_grid *grid, uint32_t n_ranks);
 
+/* Axes of which both the dense and the expert grid are made, so that a tile may
+ * hold a whole group of either.  The natural nest where there are no such, as
+ * when axes of 4 and of 6 begin at one stride. */
+struct nest nest_common(const struct weft_job *job);
+
 /* Counts through the nest like an odometer, its first axis fastest: rank[i] is
  * the i-th. */
 void nest_enumerate(const struct nest *nest, uint32_t n_ranks, uint32_t *rank);
@@ -30,5 +35,11 @@ void nest_swap(struct nest *nest, uint32_t a, uint32_t b);
 /* The next permutation in lexicographic order of strides; false after the last.
  */
 bool nest_next(struct nest *nest);
+
+/* Visits the ways to make a tile of `size` ranks from parts of the axes, at
+ * most 64: the tile's parts first, each in natural order. */
+void nest_tilings(const struct nest *natural, uint32_t size,
+		  void (*visit)(void *data, const struct nest *nest),
+		  void *data);
 
 #endif

@@ -12,52 +12,8 @@
 
 #define MAX_DENSE  22	     /* orders that nest the axes of the dense grid */
 #define MAX_TILED  2	     /* orders that are tilings */
-#define MAX_TRIED  64	     /* tilings of one size */
 #define MOST_EDGES (1 << 19) /* of cuts that are kept: some 8 MB */
 #define SAME	   1e-9	     /* sums of the same terms in another order */
-
-/* Adds the strides of a grid's axes, ascending and each once. */
-static void add_strides(const struct weft_grid *grid, uint32_t *stride,
-			uint32_t *n)
-{
-	for (uint32_t a = 0; a < grid->n_axes; a++) {
-		uint32_t i = *n;
-
-		if (grid->size[a] == 1)
-			continue;
-		while (i > 0 && stride[i - 1] >= grid->stride[a])
-			i--;
-		if (i < *n && stride[i] == grid->stride[a])
-			continue;
-		memmove(stride + i + 1, stride + i, (*n - i) * sizeof(*stride));
-		stride[i] = grid->stride[a];
-		++*n;
-	}
-}
-
-/* Axes of which both the dense and the expert grid are made, so that a tile may
- * hold a whole group of either.  The natural nest where there are no such, as
- * when axes of 4 and of 6 begin at one stride. */
-static struct nest common_nest(const struct weft_job *job)
-{
-	const struct weft_grid *expert = &job->schedule.expert;
-	uint32_t stride[2 * WEFT_MAX_AXES + 1], n = 0;
-	struct nest natural = nest_natural(&job->grid, job->n_gpus), nest = {0};
-
-	if (natural.n < 1 || expert->n_ranks != job->n_gpus)
-		return natural;
-	add_strides(&job->grid, stride, &n);
-	add_strides(expert, stride, &n);
-	stride[n] = job->n_gpus;
-	for (uint32_t i = 0; i < n; i++) {
-		if (stride[i + 1] % stride[i])
-			return natural;
-		nest.stride[i] = stride[i];
-		nest.size[i] = stride[i + 1] / stride[i];
-	}
-	nest.n = n;
-	return n && stride[0] == 1 ? nest : natural;
-}
 
 static int add_order(struct orders *o, const struct nest *nest,
 		     struct weft_error *err)
@@ -165,13 +121,10 @@ int orders_build(const struct weft_job *job, struct orders *o,
 			    err);
 }
 
-/* Tilings of one size, as they are enumerated. */
+/* The best tiling of one size so far. */
 struct tiling {
 	struct orders *o;
-	const struct nest *natural;
 	uint32_t size;
-	uint32_t share[NEST_MAX]; /* of each axis, in the tile */
-	uint32_t n_tried;
 	uint32_t *rank, *group; /* [n_ranks] scratch */
 	double inside;		/* bytes that stay in runs, at best so far */
 	struct nest best;
@@ -193,56 +146,20 @@ static double inside_runs(struct tiling *t, const uint32_t *rank)
 	return sum / 2;
 }
 
-/* Inner parts in natural order, then the outer ones. */
-static struct nest tiled_nest(const struct tiling *t)
+static void try_tiling(void *data, const struct nest *nest)
 {
-	const struct nest *natural = t->natural;
-	struct nest nest = {0};
-
-	for (uint32_t a = 0; a < natural->n; a++) {
-		if (t->share[a] == 1)
-			continue;
-		nest.size[nest.n] = t->share[a];
-		nest.stride[nest.n++] = natural->stride[a];
-	}
-	for (uint32_t a = 0; a < natural->n; a++) {
-		if (t->share[a] == natural->size[a])
-			continue;
-		nest.size[nest.n] = natural->size[a] / t->share[a];
-		nest.stride[nest.n++] = natural->stride[a] * t->share[a];
-	}
-	return nest;
-}
-
-static void try_tiling(struct tiling *t)
-{
-	struct nest nest = tiled_nest(t);
+	struct tiling *t = data;
 	double inside;
 
-	nest_enumerate(&nest, t->o->n_ranks, t->rank);
+	if (weft_deadline_passed())
+		return;
+	nest_enumerate(nest, t->o->n_ranks, t->rank);
 	inside = inside_runs(t, t->rank);
 	if (inside <= t->inside * (1 + SAME))
 		return;
 	t->inside = inside;
-	t->best = nest;
+	t->best = *nest;
 	t->found = true;
-}
-
-/* Every way to make the tile of `left` more ranks from axes a, a + 1, ... */
-static void distribute_tile(struct tiling *t, uint32_t a, uint32_t left)
-{
-	if (a == t->natural->n) {
-		if (left == 1 && t->n_tried++ < MAX_TRIED &&
-		    !weft_deadline_passed())
-			try_tiling(t);
-		return;
-	}
-	for (uint32_t share = 1; share <= left; share++) {
-		if (left % share || t->natural->size[a] % share)
-			continue;
-		t->share[a] = share;
-		distribute_tile(t, a + 1, left / share);
-	}
 }
 
 /* The best tiling, and the same with its outer parts the other way round. */
@@ -266,8 +183,8 @@ static int add_tiled(struct orders *o, const struct tiling *t,
 int orders_tile(struct orders *o, const struct weft_job *job, uint32_t size,
 		struct weft_error *err)
 {
-	struct nest natural = common_nest(job);
-	struct tiling t = {.o = o, .natural = &natural, .size = size};
+	struct nest natural = nest_common(job);
+	struct tiling t = {.o = o, .size = size};
 	int rc = -1;
 
 	if (size < 2 || size >= o->n_ranks || o->n_ranks % size ||
@@ -279,7 +196,7 @@ int orders_tile(struct orders *o, const struct weft_job *job, uint32_t size,
 	t.group = t.rank + o->n_ranks;
 	for (uint32_t k = 0; k < o->n && !weft_deadline_passed(); k++)
 		t.inside = fmax(t.inside, inside_runs(&t, o->rank[k]));
-	distribute_tile(&t, 0, size);
+	nest_tilings(&natural, size, try_tiling, &t);
 	rc = weft_deadline_check(err);
 	if (rc == 0 && t.found)
 		rc = add_tiled(o, &t, err);
