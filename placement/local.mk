@@ -112,6 +112,7 @@ libweft_placement_la_SOURCES = \
 	%D%/ranks/links.h \
 	%D%/ranks/nest.c \
 	%D%/ranks/nest.h \
+	%D%/ranks/nest_choose.c \
 	%D%/ranks/order.c \
 	%D%/ranks/order.h \
 	%D%/ranks/pursuit.c \

@@ -2,14 +2,17 @@
 /* place_first.c - a place by structure alone
  *
  * The innermost domain that holds the job most tightly, groups whole, ranks in
- * their own order.  Nothing is priced, so that the time goes by the number of
- * nodes, whatever the job sends.
+ * the order of axes that keeps most bytes close.  No pair of ranks is looked
+ * at, so that the time goes by the number of nodes and ranks, whatever the job
+ * sends.
  */
 #include "placement/place.h"
 
 #include "base/clock.h"
+#include "placement/mapping/sites.h"
 #include "placement/nodes/candidates.h"
 #include "placement/nodes/layouts.h"
+#include "placement/ranks/nest.h"
 #include "placement/reason.h"
 
 #include <math.h>
@@ -111,14 +114,72 @@ static int choose(struct capacity *s, struct node_set *c,
 	return rc ? rc : choose_any(s, c, err);
 }
 
+/* Of GPUs that meet at a level, as sites have it. */
+static double distance_at(const struct capacity *s, uint32_t level)
+{
+	const struct weft_distance *d = &s->f->distance[level][0];
+	double by_metric[WEFT_N_METRICS];
+
+	for (int m = 0; m < WEFT_N_METRICS; m++)
+		by_metric[m] = sites_metric(d, m);
+	return sites_blend(s->f, s->job->spec.metric, by_metric);
+}
+
+/* How many ranks, on the average, are in one domain of each level, innermost
+ * first; returns how many levels. */
+static uint32_t measure_runs(const struct capacity *s, const uint32_t *gpus,
+			     struct nest_run run[WEFT_MAX_LEVELS])
+{
+	uint32_t n = s->job->n_gpus, l = 0;
+
+	for (; l + 1 < s->f->n_levels; l++) {
+		const uint32_t *domain = s->f->gpu_domain[l];
+		uint32_t n_domains = 1;
+
+		for (uint32_t i = 1; i < n; i++)
+			n_domains += domain[gpus[i]] != domain[gpus[i - 1]];
+		run[l].n_ranks = (double)n / n_domains;
+		run[l].farther = distance_at(s, l + 1) - distance_at(s, l);
+	}
+	return l;
+}
+
+/* Ranks on the GPUs: in the order of their axes that keeps most of what they
+ * send close, unless limits go by their numbers. */
+static int order_ranks(struct capacity *s, const uint32_t *gpus,
+		       uint32_t *where, struct weft_error *err)
+{
+	const struct weft_job *job = s->job;
+	struct nest_run run[WEFT_MAX_LEVELS];
+	uint32_t n_runs =
+		layouts_are_binding(s) ? 0 : measure_runs(s, gpus, run);
+	struct nest nest = nest_choose(job, run, n_runs);
+	uint32_t *rank = weft_calloc(job->n_gpus, sizeof(*rank), err);
+
+	if (!rank)
+		return -1;
+	nest_enumerate(&nest, job->n_gpus, rank);
+	for (uint32_t i = 0; i < job->n_gpus; i++)
+		where[rank[i]] = gpus[i];
+	free(rank);
+	return 0;
+}
+
 /* Takes over the nodes of the choice. */
-static int take_over(const struct capacity *s, struct node_set *c,
+static int take_over(struct capacity *s, struct node_set *c,
 		     struct weft_placement *p, struct weft_error *err)
 {
+	uint32_t *gpus = weft_calloc(p->n_ranks, sizeof(*gpus), err);
+	int rc = -1;
+
 	p->where = weft_calloc(p->n_ranks, sizeof(*p->where), err);
-	if (!p->where)
+	if (gpus && p->where) {
+		node_set_expand(c, s->o, gpus);
+		rc = order_ranks(s, gpus, p->where, err);
+	}
+	free(gpus);
+	if (rc)
 		return -1;
-	node_set_expand(c, s->o, p->where);
 	p->placed = true;
 	p->nodes = c->node;
 	p->n_nodes = c->n_nodes;

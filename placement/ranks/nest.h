@@ -42,4 +42,17 @@ void nest_tilings(const struct nest *natural, uint32_t size,
 		  void (*visit)(void *data, const struct nest *nest),
 		  void *data);
 
+/* Ranks that are next to each other in one domain, on the average, and what a
+ * byte that leaves it costs more than one that does not. */
+struct nest_run {
+	double n_ranks, farther;
+};
+
+/* The nest or tiling for which the bytes of the job's schedule cost least on
+ * runs from the innermost outwards; of equal ones the ranks' own order.  Goes
+ * by the volume of each call and the share of it that leaves a run, without
+ * pairs of ranks: the time does not depend on their number. */
+struct nest nest_choose(const struct weft_job *job, const struct nest_run *run,
+			uint32_t n_runs);
+
 #endif

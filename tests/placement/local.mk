@@ -4,6 +4,7 @@ unit_tests += \
 	%D%/contention \
 	%D%/evaluation \
 	%D%/exact \
+	%D%/first \
 	%D%/gain \
 	%D%/job \
 	%D%/known \

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* first.c - the place by structure: the order of ranks */
+#include "placement/objective/judge.h"
+#include "tests/lib/fabric.h"
+#include "tests/placement/cases.h"
+#include "topology/synth.h"
+
+/* Of the default search's value. */
+#define WORST 1.1
+
+#define N_JOBS	  200
+#define WORST_ALL 1.6 /* of random jobs: bytes are not seconds */
+#define MEAN_ALL  1.03
+
+struct setting {
+	struct weft_fabric *f;
+	struct weft_occupancy o;
+};
+
+static void open_setting(struct setting *s)
+{
+	const struct weft_synth_options options = {.profile = "roce-llama3"};
+	struct weft_error err = {0};
+
+	s->f = test_synth("pod:2 leaf:4 node:8 gpu:8", &options);
+	weft_occupancy_build(s->f, &s->o, &err);
+	assert_no_error(&err);
+}
+
+static void close_setting(struct setting *s)
+{
+	weft_occupancy_free(&s->o);
+	weft_fabric_free(s->f);
+}
+
+static double value_of(const struct weft_fabric *f, const struct weft_job *job,
+		       const struct weft_placement *p)
+{
+	const struct weft_objective objective =
+		weft_objective_of_spec(&job->spec);
+	struct weft_judge judge = {0};
+	struct weft_measure measure;
+	struct weft_error err = {0};
+
+	assert_true(p->placed);
+	weft_judge_build(f, job, NULL, &objective, &judge, &err);
+	weft_judge_measure(&judge, p->where, &measure, &err);
+	assert_no_error(&err);
+	weft_judge_free(&judge);
+	return measure.value;
+}
+
+/* The value of the place by structure, in the default's. */
+static double ratio_of(const struct setting *s, const char *spec)
+{
+	struct weft_placement first = {0}, plan = {0};
+	struct weft_error err = {0};
+	struct weft_job job;
+	double ratio;
+
+	case_job(spec, s->f, &job);
+	weft_place_first(s->f, &job, &s->o, &first, &err);
+	weft_place(s->f, &job, &s->o, NULL, &plan, &err);
+	assert_no_error(&err);
+	ratio = value_of(s->f, &job, &first) / value_of(s->f, &job, &plan);
+	weft_placement_free(&first);
+	weft_placement_free(&plan);
+	weft_job_free(&job);
+	return ratio;
+}
+
+/* Ranks whose own order takes the axis with most bytes across nodes. */
+static void the_heaviest_axes_stay_close(void **state)
+{
+	static const char *const jobs[] = {
+		"gpus=128,tp=8,pp=4,order=pp-dp-tp",
+		"gpus=128,tp=8,pp=4,order=dp-pp-tp,model=llama3-70B",
+		"gpus=64,tp=16,pp=2,order=pp-tp-dp",
+		"gpus=256,tp=1,cp=8,pp=8,order=pp-dp-cp-tp",
+		"gpus=128,tp=2,ep=8,model=mixtral-8x7B,order=tp-cp-ep-dp-pp",
+		"gpus=256,tp=4,ep=16,model=deepseek-v3,order=dp-tp-ep",
+	};
+	struct setting s;
+
+	(void)state;
+	open_setting(&s);
+	for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++) {
+		double ratio = ratio_of(&s, jobs[i]);
+
+		if (ratio > WORST)
+			print_error("%s: %.3f\n", jobs[i], ratio);
+		assert_true(ratio <= WORST);
+	}
+	close_setting(&s);
+}
+
+static void draw(uint64_t *random, char *spec, size_t size)
+{
+	static const char *const orders[] = {"tp-cp-ep-dp-pp", "pp-dp-ep-cp-tp",
+					     "tp-pp-cp-ep-dp", "pp-tp-cp-ep-dp",
+					     "dp-tp-pp-ep-cp"};
+	static const char *const models[] = {"llama3-70B", "mixtral-8x7B",
+					     "deepseek-v3", "llama3-8B"};
+	uint32_t m = test_random_below(random, 4);
+	uint32_t tp = 1u << test_random_below(random, 4);
+	uint32_t cp = 1u << test_random_below(random, 2);
+	uint32_t pp = 1u << test_random_below(random, 3);
+	uint32_t ep = m == 1 || m == 2 ? 1u << test_random_below(random, 4) : 1;
+
+	snprintf(spec, size,
+		 "gpus=%u,model=%s,tp=%u,cp=%u,pp=%u,ep=%u,order=%s",
+		 64u << test_random_below(random, 3), models[m], tp, cp, pp, ep,
+		 orders[test_random_below(random, 5)]);
+}
+
+static void so_they_do_in_random_jobs(void **state)
+{
+	uint64_t random = test_seed();
+	double sum = 0, worst = 0;
+	uint32_t n = 0;
+	struct setting s;
+	char spec[256];
+
+	(void)state;
+	open_setting(&s);
+	while (n < N_JOBS) {
+		struct weft_error err = {0};
+		struct weft_job job;
+		double ratio;
+
+		draw(&random, spec, sizeof(spec));
+		if (weft_job_build(spec, 0, false, s.f, &job, &err) < 0) {
+			weft_job_free(&job);
+			continue;
+		}
+		weft_job_free(&job);
+		ratio = ratio_of(&s, spec);
+		worst = ratio > worst ? ratio : worst;
+		sum += ratio;
+		n++;
+	}
+	print_message("mean %.4f, worst %.3f\n", sum / n, worst);
+	assert_true(sum / n <= MEAN_ALL && worst <= WORST_ALL);
+	close_setting(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_heaviest_axes_stay_close),
+		cmocka_unit_test(so_they_do_in_random_jobs),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
