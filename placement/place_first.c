@@ -9,7 +9,6 @@
 #include "placement/place.h"
 
 #include "base/clock.h"
-#include "placement/mapping/sites.h"
 #include "placement/nodes/candidates.h"
 #include "placement/nodes/layouts.h"
 #include "placement/ranks/nest.h"
@@ -114,17 +113,6 @@ static int choose(struct capacity *s, struct node_set *c,
 	return rc ? rc : choose_any(s, c, err);
 }
 
-/* Of GPUs that meet at a level, as sites have it. */
-static double distance_at(const struct capacity *s, uint32_t level)
-{
-	const struct weft_distance *d = &s->f->distance[level][0];
-	double by_metric[WEFT_N_METRICS];
-
-	for (int m = 0; m < WEFT_N_METRICS; m++)
-		by_metric[m] = sites_metric(d, m);
-	return sites_blend(s->f, s->job->spec.metric, by_metric);
-}
-
 /* How many ranks, on the average, are in one domain of each level, innermost
  * first; returns how many levels. */
 static uint32_t measure_runs(const struct capacity *s, const uint32_t *gpus,
@@ -139,7 +127,7 @@ static uint32_t measure_runs(const struct capacity *s, const uint32_t *gpus,
 		for (uint32_t i = 1; i < n; i++)
 			n_domains += domain[gpus[i]] != domain[gpus[i - 1]];
 		run[l].n_ranks = (double)n / n_domains;
-		run[l].farther = distance_at(s, l + 1) - distance_at(s, l);
+		run[l].farther = nest_farther(s->f, s->job->spec.metric, l);
 	}
 	return l;
 }

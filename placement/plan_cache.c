@@ -65,7 +65,7 @@ void plan_cache_forget(struct weft_plan_cache *plan_cache)
 }
 
 int plan_cache_take_orders(struct weft_plan_cache *plan_cache,
-			   const struct weft_job *job, uint32_t tile,
+			   const struct capacity *s, uint32_t tile,
 			   struct orders *o, struct weft_error *err)
 {
 	if (plan_cache && plan_cache->orders.n && plan_cache->tile == tile) {
@@ -73,8 +73,8 @@ int plan_cache_take_orders(struct weft_plan_cache *plan_cache,
 		memset(&plan_cache->orders, 0, sizeof(plan_cache->orders));
 		return 0;
 	}
-	if (orders_build(job, o, err) == 0 &&
-	    orders_tile(o, job, tile, err) == 0)
+	if (orders_build(s->job, s->f, tile, o, err) == 0 &&
+	    orders_tile(o, s->job, tile, err) == 0)
 		return 0;
 	orders_free(o);
 	return -1;

@@ -48,7 +48,7 @@ void plan_cache_forget(struct weft_plan_cache *plan_cache);
 /* Orders of the job with tiles, out of the plan cache (NULL: none) where it has
  * them. Give them back with plan_cache_return_orders in either case. */
 int plan_cache_take_orders(struct weft_plan_cache *plan_cache,
-			   const struct weft_job *job, uint32_t tile,
+			   const struct capacity *s, uint32_t tile,
 			   struct orders *o, struct weft_error *err);
 void plan_cache_return_orders(struct weft_plan_cache *plan_cache, uint32_t tile,
 			      struct orders *o);

@@ -38,8 +38,8 @@ int arranger_build(struct capacity *s, const struct weft_place_options *options,
 	a->plan_cache = options->plan_cache;
 	/* GPUs that the fullest node can give: what a run of ranks has on it */
 	a->tile = s->job->gpus_per_node ? s->job->gpus_per_node : s->give_most;
-	return plan_cache_take_orders(a->plan_cache, s->job, a->tile,
-				      &a->orders, err);
+	return plan_cache_take_orders(a->plan_cache, s, a->tile, &a->orders,
+				      err);
 }
 
 void arranger_free(struct arranger *a)

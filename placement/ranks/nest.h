@@ -48,6 +48,11 @@ struct nest_run {
 	double n_ranks, farther;
 };
 
+/* What a byte that leaves a domain of the level costs more, as sites have it.
+ */
+double nest_farther(const struct weft_fabric *f, enum weft_metric metric,
+		    uint32_t level);
+
 /* The nest or tiling for which the bytes of the job's schedule cost least on
  * runs from the innermost outwards; of equal ones the ranks' own order.  Goes
  * by the volume of each call and the share of it that leaves a run, without

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* nest_choose.c - the order of axes that keeps most bytes close */
+#include "placement/mapping/sites.h"
 #include "placement/ranks/nest.h"
 
 #include <math.h>
@@ -168,6 +169,23 @@ static void consider_tilings(struct choice *c, const struct weft_job *job)
 			nest_tilings(&natural, (uint32_t)size, consider, c);
 		return;
 	}
+}
+
+static double distance_at(const struct weft_fabric *f, enum weft_metric metric,
+			  uint32_t level)
+{
+	double by_metric[WEFT_N_METRICS];
+
+	for (int m = 0; m < WEFT_N_METRICS; m++)
+		by_metric[m] = sites_metric(&f->distance[level][0], m);
+	return sites_blend(f, metric, by_metric);
+}
+
+double nest_farther(const struct weft_fabric *f, enum weft_metric metric,
+		    uint32_t level)
+{
+	return distance_at(f, metric, level + 1) -
+	       distance_at(f, metric, level);
 }
 
 struct nest nest_choose(const struct weft_job *job, const struct nest_run *run,

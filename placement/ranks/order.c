@@ -12,6 +12,7 @@
 
 #define MAX_DENSE  22	     /* orders that nest the axes of the dense grid */
 #define MAX_TILED  2	     /* orders that are tilings */
+#define MAX_CHOSEN 1	     /* that of nest_choose */
 #define MOST_EDGES (1 << 19) /* of cuts that are kept: some 8 MB */
 #define SAME	   1e-9	     /* sums of the same terms in another order */
 
@@ -103,8 +104,41 @@ static void cliques_free(struct orders_cliques *c)
 	graph_free(&c->loose);
 }
 
-int orders_build(const struct weft_job *job, struct orders *o,
-		 struct weft_error *err)
+/* Runs of `tile` ranks on a node, and of whole domains above. */
+static uint32_t expect_runs(const struct weft_job *job,
+			    const struct weft_fabric *f, uint32_t tile,
+			    struct nest_run run[WEFT_MAX_LEVELS])
+{
+	uint32_t l = 0;
+
+	for (; l + 1 < f->n_levels; l++) {
+		double size = (double)f->n_gpus / f->levels[l].n_domains;
+
+		run[l].n_ranks = l <= f->node_level ? fmin(tile, size) : size;
+		run[l].farther = nest_farther(f, job->spec.metric, l);
+	}
+	return l;
+}
+
+/* The one for which the schedule's bytes cost least on whole domains: with
+ * many axes it is none of the first nestings. */
+static int add_chosen(struct orders *o, const struct weft_job *job,
+		      const struct weft_fabric *f, uint32_t tile,
+		      struct weft_error *err)
+{
+	struct nest_run run[WEFT_MAX_LEVELS];
+	uint32_t n_runs = expect_runs(job, f, tile, run);
+	const struct nest nest = nest_choose(job, run, n_runs);
+
+	if (add_order(o, &nest, err))
+		return -1;
+	if (is_repeated(o))
+		free(o->rank[--o->n]);
+	return 0;
+}
+
+int orders_build(const struct weft_job *job, const struct weft_fabric *f,
+		 uint32_t tile, struct orders *o, struct weft_error *err)
 {
 	const struct weft_grid *expert = &job->schedule.expert;
 	uint32_t n = job->n_gpus;
@@ -113,12 +147,12 @@ int orders_build(const struct weft_job *job, struct orders *o,
 	o->n_ranks = n;
 	if (graph_build(&job->traffic, &o->ranks, err) ||
 	    list_cliques(&job->traffic, &o->cliques, err) ||
-	    add_nestings(o, nest_natural(&job->grid, n), MAX_DENSE, err))
+	    add_nestings(o, nest_natural(&job->grid, n), MAX_DENSE, err) ||
+	    (expert->n_ranks == n &&
+	     add_nestings(o, nest_natural(expert, n),
+			  ORDERS_MAX - MAX_TILED - MAX_CHOSEN, err)))
 		return -1;
-	if (expert->n_ranks != n)
-		return 0;
-	return add_nestings(o, nest_natural(expert, n), ORDERS_MAX - MAX_TILED,
-			    err);
+	return add_chosen(o, job, f, tile, err);
 }
 
 /* The best tiling of one size so far. */

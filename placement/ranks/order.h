@@ -10,7 +10,7 @@
 #include "placement/mapping/graph.h"
 #include "placement/mapping/sites.h"
 
-#define ORDERS_MAX 36
+#define ORDERS_MAX 37
 /* Sizes of runs that are kept: searches go back and forth between a few. */
 #define ORDERS_CUTS 4
 
@@ -56,8 +56,8 @@ struct orders {
 };
 
 /* Free with orders_free in either case. */
-int orders_build(const struct weft_job *job, struct orders *o,
-		 struct weft_error *err);
+int orders_build(const struct weft_job *job, const struct weft_fabric *f,
+		 uint32_t tile, struct orders *o, struct weft_error *err);
 /* Adds orders whose runs of `size` ranks are tiles: a part of several axes
  * each, as 4 tensor ranks of 2 context ranks.  Only where they keep more bytes
  * inside than any nesting does. */
