@@ -103,15 +103,37 @@ static void write_range(FILE *out, uint32_t first, uint32_t n)
 		first + n - 1);
 }
 
+/* The block that begins at `rank`, GPUs of each of its nodes. */
+static uint32_t block_at(const struct weft_rank_map *r, uint32_t rank,
+			 uint32_t *n_gpus)
+{
+	uint32_t n_nodes = 1;
+
+	*n_gpus = run_length(r, rank);
+	while (run_repeats(r, rank + n_nodes * *n_gpus, *n_gpus))
+		n_nodes++;
+	return n_nodes;
+}
+
+/* Whether all blocks may fit, "0:0," being the shortest. */
+static bool blocks_may_fit(const struct weft_rank_map *r)
+{
+	uint32_t rank = 0, n = 0, n_gpus, n_nodes;
+
+	while (rank < r->n_ranks && n <= WEFT_RANK_MAP_MAX_BYTES / 4) {
+		n_nodes = block_at(r, rank, &n_gpus);
+		rank += n_nodes * n_gpus;
+		n++;
+	}
+	return rank == r->n_ranks;
+}
+
 static void write_blocks(const struct weft_rank_map *r, FILE *out)
 {
 	uint32_t rank = 0, n_gpus, n_nodes;
 
 	while (rank < r->n_ranks) {
-		n_gpus = run_length(r, rank);
-		n_nodes = 1;
-		while (run_repeats(r, rank + n_nodes * n_gpus, n_gpus))
-			n_nodes++;
+		n_nodes = block_at(r, rank, &n_gpus);
 		if (rank)
 			fputc(',', out);
 		write_range(out, r->node[rank], n_nodes);
@@ -131,15 +153,29 @@ static uint32_t digits_of(uint64_t n)
 	return width;
 }
 
+/* How a rank is packed: digits, and GPUs of a node. */
+static uint32_t packed_width(const struct weft_rank_map *r, uint32_t *gpus)
+{
+	*gpus = 1;
+	for (uint32_t i = 0; i < r->n_ranks; i++)
+		if (r->gpu[i] >= *gpus)
+			*gpus = r->gpu[i] + 1u;
+	return digits_of((uint64_t)r->n_nodes * *gpus);
+}
+
+static bool packed_may_fit(const struct weft_rank_map *r)
+{
+	uint32_t gpus;
+
+	return (uint64_t)r->n_ranks * packed_width(r, &gpus) <=
+	       WEFT_RANK_MAP_MAX_BYTES;
+}
+
 static void write_packed(const struct weft_rank_map *r, const uint32_t *place,
 			 FILE *out)
 {
-	uint32_t gpus = 1, width;
+	uint32_t gpus, width = packed_width(r, &gpus);
 
-	for (uint32_t i = 0; i < r->n_ranks; i++)
-		if (r->gpu[i] >= gpus)
-			gpus = r->gpu[i] + 1u;
-	width = digits_of((uint64_t)r->n_nodes * gpus);
 	fprintf(out, "=%" PRIu32 ":", gpus);
 	for (uint32_t i = 0; i < r->n_ranks; i++) {
 		uint64_t number =
@@ -250,14 +286,14 @@ char *weft_rank_map_encode(const struct weft_rank_map *r,
 			  WEFT_RANK_MAP_MAX_RANKS);
 		return NULL;
 	}
-	text = encode(r, false, err);
-	if (!text || strlen(text) <= WEFT_RANK_MAP_MAX_BYTES)
-		return text;
-	free(text);
-	text = encode(r, true, err);
-	if (!text || strlen(text) <= WEFT_RANK_MAP_MAX_BYTES)
-		return text;
-	free(text);
+	for (int sorted = 0; sorted < 2; sorted++) {
+		if (sorted ? !packed_may_fit(r) : !blocks_may_fit(r))
+			continue;
+		text = encode(r, sorted, err);
+		if (!text || strlen(text) <= WEFT_RANK_MAP_MAX_BYTES)
+			return text;
+		free(text);
+	}
 	weft_fail(err, WEFT_ENOSYS, "longer than %u bytes as text",
 		  WEFT_RANK_MAP_MAX_BYTES);
 	return NULL;
