@@ -97,10 +97,40 @@ static bool run_repeats(const struct weft_rank_map *r, uint32_t rank,
 	return true;
 }
 
+static size_t decimals_of(uint32_t number)
+{
+	size_t n = 1;
+
+	for (; number >= 10; number /= 10)
+		n++;
+	return n;
+}
+
+/* printf takes ten times as long, and there are thousands. */
+static void write_number(FILE *out, uint32_t number)
+{
+	char text[10];
+	size_t at = sizeof(text);
+
+	do
+		text[--at] = (char)('0' + number % 10);
+	while (number /= 10);
+	fwrite_unlocked(text + at, 1, sizeof(text) - at, out);
+}
+
 static void write_range(FILE *out, uint32_t first, uint32_t n)
 {
-	fprintf(out, n > 1 ? "%" PRIu32 "-%" PRIu32 : "%" PRIu32, first,
-		first + n - 1);
+	write_number(out, first);
+	if (n == 1)
+		return;
+	fputc_unlocked('-', out);
+	write_number(out, first + n - 1);
+}
+
+static size_t range_length(uint32_t first, uint32_t n)
+{
+	return decimals_of(first) +
+	       (n > 1 ? 1 + decimals_of(first + n - 1) : 0);
 }
 
 /* The block that begins at `rank`, GPUs of each of its nodes. */
@@ -115,17 +145,19 @@ static uint32_t block_at(const struct weft_rank_map *r, uint32_t rank,
 	return n_nodes;
 }
 
-/* Whether all blocks may fit, "0:0," being the shortest. */
-static bool blocks_may_fit(const struct weft_rank_map *r)
+/* Whether the blocks fit, without what is before them. */
+static bool blocks_fit(const struct weft_rank_map *r)
 {
-	uint32_t rank = 0, n = 0, n_gpus, n_nodes;
+	uint32_t rank = 0, n_gpus, n_nodes;
+	size_t length = 0;
 
-	while (rank < r->n_ranks && n <= WEFT_RANK_MAP_MAX_BYTES / 4) {
+	while (rank < r->n_ranks && length <= WEFT_RANK_MAP_MAX_BYTES) {
 		n_nodes = block_at(r, rank, &n_gpus);
+		length += range_length(r->node[rank], n_nodes) + 1 +
+			  range_length(r->gpu[rank], n_gpus) + 1;
 		rank += n_nodes * n_gpus;
-		n++;
 	}
-	return rank == r->n_ranks;
+	return length <= WEFT_RANK_MAP_MAX_BYTES;
 }
 
 static void write_blocks(const struct weft_rank_map *r, FILE *out)
@@ -135,9 +167,9 @@ static void write_blocks(const struct weft_rank_map *r, FILE *out)
 	while (rank < r->n_ranks) {
 		n_nodes = block_at(r, rank, &n_gpus);
 		if (rank)
-			fputc(',', out);
+			fputc_unlocked(',', out);
 		write_range(out, r->node[rank], n_nodes);
-		fputc(':', out);
+		fputc_unlocked(':', out);
 		write_range(out, r->gpu[rank], n_gpus);
 		rank += n_nodes * n_gpus;
 	}
@@ -163,7 +195,7 @@ static uint32_t packed_width(const struct weft_rank_map *r, uint32_t *gpus)
 	return digits_of((uint64_t)r->n_nodes * *gpus);
 }
 
-static bool packed_may_fit(const struct weft_rank_map *r)
+static bool packed_fit(const struct weft_rank_map *r)
 {
 	uint32_t gpus;
 
@@ -182,7 +214,7 @@ static void write_packed(const struct weft_rank_map *r, const uint32_t *place,
 			(uint64_t)place[r->node[i]] * gpus + r->gpu[i];
 
 		for (uint32_t d = width; d-- > 0;)
-			fputc(digits[number >> (6 * d) & 63], out);
+			fputc_unlocked(digits[number >> (6 * d) & 63], out);
 	}
 }
 
@@ -287,7 +319,7 @@ char *weft_rank_map_encode(const struct weft_rank_map *r,
 		return NULL;
 	}
 	for (int sorted = 0; sorted < 2; sorted++) {
-		if (sorted ? !packed_may_fit(r) : !blocks_may_fit(r))
+		if (sorted ? !packed_fit(r) : !blocks_fit(r))
 			continue;
 		text = encode(r, sorted, err);
 		if (!text || strlen(text) <= WEFT_RANK_MAP_MAX_BYTES)
