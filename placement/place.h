@@ -84,7 +84,8 @@ int weft_place(const struct weft_fabric *f, const struct weft_job *job,
 	       struct weft_placement *p, struct weft_error *err);
 
 /* A place that keeps every limit of the job, chosen by the structure of the
- * fabric alone: looks at no traffic, compares and prices nothing, so that cost
+ * fabric alone, with the ranks in the order of axes that keeps most bytes
+ * close: looks at no pairs of ranks, compares and prices nothing, so that cost
  * and bound are NAN.  Returns as weft_place does. */
 int weft_place_first(const struct weft_fabric *f, const struct weft_job *job,
 		     const struct weft_occupancy *o, struct weft_placement *p,
@@ -98,6 +99,11 @@ int weft_place_ranks(const struct weft_fabric *f, const struct weft_job *job,
 		     const uint32_t *gpus,
 		     const struct weft_place_options *options,
 		     struct weft_placement *p, struct weft_error *err);
+
+/* The same by structure, as weft_place_first orders them. */
+int weft_place_first_ranks(const struct weft_fabric *f,
+			   const struct weft_job *job, const uint32_t *gpus,
+			   struct weft_placement *p, struct weft_error *err);
 
 /* The cost of ranks already placed: where[r] for each rank r.  The bound is
  * that of any placement on these GPUs and the usable ones of o (NULL: on the

@@ -166,3 +166,18 @@ out:
 	weft_occupancy_free(&these);
 	return rc;
 }
+
+int weft_place_first_ranks(const struct weft_fabric *f,
+			   const struct weft_job *job, const uint32_t *gpus,
+			   struct weft_placement *p, struct weft_error *err)
+{
+	const struct weft_job unlimited = without_limits(job);
+	struct weft_occupancy these = {0};
+	int rc = -1;
+
+	place_start(job, p);
+	if (only_these(f, gpus, job->n_gpus, &these, err) == 0)
+		rc = weft_place_first(f, &unlimited, &these, p, err);
+	weft_occupancy_free(&these);
+	return rc;
+}

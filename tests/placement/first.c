@@ -94,6 +94,31 @@ static void the_heaviest_axes_stay_close(void **state)
 	close_setting(&s);
 }
 
+/* On GPUs that somebody else chose, whatever their order. */
+static void given_gpus_are_ordered_alike(void **state)
+{
+	uint32_t given[128];
+	struct weft_placement first = {0}, ranks = {0};
+	struct weft_error err = {0};
+	struct weft_job job;
+	struct setting s;
+
+	(void)state;
+	open_setting(&s);
+	case_job("gpus=128,tp=8,pp=4,order=pp-dp-tp", s.f, &job);
+	weft_place_first(s.f, &job, &s.o, &first, &err);
+	for (uint32_t i = 0; i < 128; i++)
+		given[i] = first.where[127 - i];
+	weft_place_first_ranks(s.f, &job, given, &ranks, &err);
+	assert_no_error(&err);
+	assert_true(ranks.placed);
+	assert_memory_equal(ranks.where, first.where, sizeof(given));
+	weft_placement_free(&first);
+	weft_placement_free(&ranks);
+	weft_job_free(&job);
+	close_setting(&s);
+}
+
 static void draw(uint64_t *random, char *spec, size_t size)
 {
 	static const char *const orders[] = {"tp-cp-ep-dp-pp", "pp-dp-ep-cp-tp",
@@ -148,6 +173,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_heaviest_axes_stay_close),
+		cmocka_unit_test(given_gpus_are_ordered_alike),
 		cmocka_unit_test(so_they_do_in_random_jobs),
 	};
 

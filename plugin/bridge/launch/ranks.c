@@ -46,7 +46,8 @@ static uint32_t *copy_order(const uint32_t *where, uint32_t n)
 	return copy;
 }
 
-/* The best order on the GPUs that the job got, in what is left of the time. */
+/* The best order on the GPUs that the job got, in what is left of the time; by
+ * structure where the job's pairs of ranks would take longer. */
 static uint32_t *order_given(const struct weft_fabric *f,
 			     const struct weft_job *job,
 			     const struct weft_ranks_question *q)
@@ -54,9 +55,12 @@ static uint32_t *order_given(const struct weft_fabric *f,
 	const struct weft_place_options options = {.budget_s = q->budget_s};
 	struct weft_placement p = {0};
 	uint32_t *where = NULL;
+	int rc =
+		job->traffic.n_ranks
+			? weft_place_ranks(f, job, q->given, &options, &p, NULL)
+			: weft_place_first_ranks(f, job, q->given, &p, NULL);
 
-	if (weft_place_ranks(f, job, q->given, &options, &p, NULL) == 0 &&
-	    p.placed && p.n_ranks == q->n_gpus) {
+	if (rc == 0 && p.placed && p.n_ranks == q->n_gpus) {
 		where = p.where;
 		p.where = NULL;
 	}
