@@ -159,11 +159,7 @@ static void compare(const struct weft_decision *decision,
 	account->late = !weft_gain_may(&weft_engine.bridge);
 	if (!account->late)
 		account->baselines = &stock;
-	account->compare_s =
-		fmin(WEFT_COMPARE_S,
-		     fmin(weft_decision_rest(decision,
-					     weft_engine.settings->budget_s),
-			  weft_engine.granted_s));
+	account->compare_s = fmin(WEFT_COMPARE_S, weft_engine.granted_s);
 	weft_bridge_tell(&weft_engine.bridge, account, text);
 	account->baselines = NULL;
 	log_plan(decision->job_id, account, given);

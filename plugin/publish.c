@@ -25,15 +25,11 @@
 static struct weft_decision last;
 static uint32_t begun;
 
-/* For what is done when a job starts: what its question left, and no more than
- * that had, or than starts have. */
-static double rest_s(void)
+/* For what is done when a job starts. */
+static double most_s(void)
 {
-	double budget_s = weft_engine.settings->budget_s;
-
-	return fmin(weft_decision_rest(&last, budget_s),
-		    weft_start_grant_s(budget_s, weft_engine.granted_s,
-				       weft_clock_s()));
+	return weft_start_grant_s(weft_engine.settings->budget_s,
+				  weft_engine.granted_s, weft_clock_s());
 }
 
 void weft_publish_decided(struct weft_decision *decision)
@@ -168,7 +164,8 @@ static void order_ranks(job_record_t *job, struct weft_account *account,
 		.given = account->where,
 		.n_planned = last.n_ranks,
 		.planned = last.where,
-		.budget_s = rest_s(),
+		.budget_s =
+			fmin(most_s(), WEFT_FIRST_PART * settings->budget_s),
 	};
 	bool native;
 	char *text;
@@ -238,7 +235,7 @@ void weft_publish_ended(const job_record_t *job)
 static void find_baselines(struct weft_account *account,
 			   struct weft_baselines *given)
 {
-	account->compare_s = fmin(WEFT_COMPARE_S, rest_s());
+	account->compare_s = fmin(WEFT_COMPARE_S, most_s());
 	account->late = account->planned ? last.late
 					 : !weft_gain_may(&weft_engine.bridge);
 	if (account->late)
@@ -338,7 +335,7 @@ void weft_publish_started(job_record_t *job)
 	if (!weft_job_record_spec(job, &account.spec))
 		account.spec = NULL;
 	read_gpus_used(job, &account, max);
-	weft_deadline_set(start_s + rest_s());
+	weft_deadline_set(start_s + most_s());
 	if (last.job_id == job->job_id && last.cause > WEFT_CAUSE_SILENT)
 		tell(job, &account);
 	/* Also what weft leaves alone sends. */

@@ -25,6 +25,11 @@
 /* To build, price and free the rings of one rank takes about so long. */
 #define RANK_S 0.3e-6
 
+/* Of the budget, what each of these may take that looks at pairs of ranks: a
+ * place, a job, an order.  Of 20 ms 1.2: over random specs on 100,000 GPUs all
+ * of it would better the mean value by less than 1 %. */
+#define PAIRS_PART 0.06
+
 /* For so long less is done for a job that had taken too long. */
 #define RETRY_S 60.0
 
@@ -196,21 +201,29 @@ static struct weft_built *built_slot(struct weft_bridge *bridge,
 	return built;
 }
 
+static double pairs_s(const struct weft_bridge *bridge)
+{
+	double budget_s = bridge->settings->budget_s;
+
+	return budget_s > 0 ? PAIRS_PART * budget_s : (double)INFINITY;
+}
+
 /* There will be no time for all ranks, or even for rings of them: now, or with
  * all of the budget either. */
-static void built_foresee(struct weft_built *built, double budget_s)
+static void built_foresee(const struct weft_bridge *bridge,
+			  struct weft_built *built)
 {
-	double ranks_s = RANK_S * built->n_gpus;
-	double left_s = fmin(weft_deadline_left(), budget_s);
+	double ranks_s = RANK_S * built->n_gpus, most_s = pairs_s(bridge);
+	double left_s = fmin(weft_deadline_left(), most_s);
 
-	if (weft_deadline() == 0 || !(budget_s > 0) || built->ready ||
+	if (weft_deadline() == 0 || built->ready ||
 	    built->detail != WEFT_ALL_PAIRS)
 		return;
 	if (2 * ranks_s > left_s)
 		built->detail = WEFT_NO_PAIRS;
 	else if (4 * ranks_s > left_s)
 		built->detail = WEFT_RINGS;
-	if (4 * ranks_s <= budget_s)
+	if (4 * ranks_s <= most_s)
 		return;
 	built->next = built->detail;
 	built->retry_s = weft_clock_s() + RETRY_S;
@@ -228,20 +241,24 @@ static bool built_coarsen(struct weft_bridge *bridge, struct weft_built *built)
 	return true;
 }
 
+/* By when what looks at pairs must be done, from now on; 0: no deadline. */
+static double pairs_deadline(const struct weft_bridge *bridge)
+{
+	return weft_deadline() > 0 ? fmin(weft_deadline(),
+					  weft_worked_s() + pairs_s(bridge))
+				   : 0;
+}
+
 /* By when a plan of this detail must be done for the next one to have its time,
  * too. */
-static double detail_deadline(enum weft_detail detail)
+static double detail_deadline(enum weft_detail detail, double pairs_until_s)
 {
-	static const double shares[] = {
-		[WEFT_ALL_PAIRS] = 0.5,
-		[WEFT_RINGS] = 0.5,
-		[WEFT_NO_PAIRS] = 1,
-	};
-	double left_s = weft_deadline_left();
+	static const double share = 0.5;
+	double now_s = weft_worked_s();
 
-	return weft_deadline() > 0
-		       ? weft_deadline() - (1 - shares[detail]) * left_s
-		       : 0;
+	if (weft_deadline() == 0 || detail == WEFT_NO_PAIRS)
+		return weft_deadline();
+	return now_s + share * fmax(pairs_until_s - now_s, 0);
 }
 
 const struct weft_job *weft_bridge_job(struct weft_bridge *bridge,
@@ -249,13 +266,14 @@ const struct weft_job *weft_bridge_job(struct weft_bridge *bridge,
 				       struct weft_error *err)
 {
 	struct weft_built *built = built_slot(bridge, spec, n_gpus, err);
+	double until_s = pairs_deadline(bridge);
 	int rc = -1;
 
 	if (built)
-		built_foresee(built, bridge->settings->budget_s);
+		built_foresee(bridge, built);
 	while (built && rc < 0) {
-		double former_s =
-			weft_deadline_narrow(detail_deadline(built->detail));
+		double former_s = weft_deadline_narrow(
+			detail_deadline(built->detail, until_s));
 
 		rc = built_prepare(bridge, built);
 		weft_deadline_set(former_s);
@@ -312,10 +330,11 @@ static int built_place(struct weft_bridge *bridge, struct weft_built *built,
 /* Under the deadline of its detail; -1 with WEFT_ELATE where it was missed. */
 static int place_in_time(struct weft_bridge *bridge, struct weft_built *built,
 			 const struct weft_shape *shape,
-			 const struct weft_occupancy *o,
+			 const struct weft_occupancy *o, double pairs_until_s,
 			 struct weft_placement *p, struct weft_error *err)
 {
-	double former_s = weft_deadline_narrow(detail_deadline(built->detail));
+	double former_s = weft_deadline_narrow(
+		detail_deadline(built->detail, pairs_until_s));
 	int rc = -1;
 
 	if (built_prepare(bridge, built) < 0)
@@ -340,8 +359,9 @@ int weft_bridge_place(struct weft_bridge *bridge,
 	double former_s =
 		weft_deadline_narrow(budget_s > 0 ? start_s + budget_s : 0);
 	struct weft_error why = {0};
-	bool whole = weft_deadline() == 0 ||
-		     weft_deadline_left() >= bridge->settings->budget_s / 2;
+	double until_s = pairs_deadline(bridge);
+	bool whole =
+		weft_deadline() == 0 || weft_deadline_left() >= pairs_s(bridge);
 	enum weft_detail first;
 	int rc = -1;
 
@@ -351,9 +371,10 @@ int weft_bridge_place(struct weft_bridge *bridge,
 	if (built->detail != built->next)
 		built_forget(bridge, built);
 	built->detail = built->next;
-	built_foresee(built, bridge->settings->budget_s);
+	built_foresee(bridge, built);
 	first = built->detail;
-	while ((rc = place_in_time(bridge, built, shape, o, p, &why)) < 0 &&
+	while ((rc = place_in_time(bridge, built, shape, o, until_s, p, &why)) <
+		       0 &&
 	       why.code == WEFT_ELATE && built_coarsen(bridge, built)) {
 		weft_placement_free(p);
 		memset(p, 0, sizeof(*p));

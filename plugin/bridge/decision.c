@@ -57,13 +57,6 @@ void weft_decision_free(struct weft_decision *decision)
 	memset(decision, 0, sizeof(*decision));
 }
 
-double weft_decision_rest(const struct weft_decision *decision, double budget_s)
-{
-	double rest_s = budget_s - decision->elapsed_s;
-
-	return rest_s > budget_s / 10 ? rest_s : budget_s / 10;
-}
-
 static uint32_t bucket_of(double planning_s)
 {
 	double limit_s = WEFT_FIRST_BUCKET_S;

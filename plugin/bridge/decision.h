@@ -56,11 +56,6 @@ struct weft_decision {
 	bool late;			 /* there was no time for them */
 };
 
-/* What is left of a budget; a tenth in any case, so that a tight one means a
- * first answer rather than none. */
-double weft_decision_rest(const struct weft_decision *decision,
-			  double budget_s);
-
 void weft_decision_free(struct weft_decision *decision);
 
 /* The decisions so far.  Decisions write them under Slurm's locks; any other

@@ -67,7 +67,7 @@ void weft_owed_charge(struct weft_owed *owed, double share, double spent_s,
 
 /* ---- long questions ---- */
 
-struct weft_owed weft_longs, weft_starts;
+struct weft_owed weft_longs;
 
 double weft_longs_part(const struct weft_owed *longs, double now_s)
 {
@@ -152,12 +152,12 @@ bool weft_grant_charge(double budget_s, double granted_s, uint32_t uid,
 
 double weft_start_grant_s(double budget_s, double granted_s, double now_s)
 {
-	return fmin(granted_s, budget_s * weft_longs_part(&weft_starts, now_s));
+	return fmin(granted_s, budget_s * weft_longs_part(&weft_longs, now_s));
 }
 
 bool weft_start_charge(double budget_s, uint32_t uid, double spent_s,
 		       double now_s)
 {
-	weft_longs_charge(&weft_starts, budget_s, spent_s, now_s);
+	weft_longs_charge(&weft_longs, budget_s, spent_s, now_s);
 	return weft_rations_charge(&weft_rations, uid, spent_s, now_s);
 }

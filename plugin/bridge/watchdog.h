@@ -84,12 +84,9 @@ double weft_owed_s(const struct weft_owed *owed, double share, double now_s);
 void weft_owed_charge(struct weft_owed *owed, double share, double spent_s,
 		      double now_s);
 
-/* Questions; what is done when jobs start is counted by itself, likewise: a job
- * starts once, and is not to take the time of those that are asked about. */
-extern struct weft_owed weft_longs, weft_starts;
+extern struct weft_owed weft_longs;
 
-/* Share of the budget that a question (a start) at now_s has: 1 or
- * WEFT_FIRST_PART. */
+/* Share of the budget that a question at now_s has: 1 or WEFT_FIRST_PART. */
 double weft_longs_part(const struct weft_owed *longs, double now_s);
 
 /* One that had all of it has taken spent_s. */
@@ -114,7 +111,8 @@ double weft_grant_s(double budget_s, uint32_t uid, double now_s);
 bool weft_grant_charge(double budget_s, double granted_s, uint32_t uid,
 		       double spent_s, double now_s);
 
-/* What a start has, whose question was granted granted_s. */
+/* What a start has, whose question was granted granted_s: its part is that of
+ * questions, and the time is the same. */
 double weft_start_grant_s(double budget_s, double granted_s, double now_s);
 
 /* A start of uid's job has taken spent_s.  True: as weft_rations_charge. */

@@ -230,15 +230,6 @@ static double lap(double *since_s)
 	return took_s;
 }
 
-/* What is left of the budget when a job begins, as weft_publish_started has it.
- */
-static double rest_s(const struct world *w, const struct question *q)
-{
-	const struct weft_decision decision = {.elapsed_s = q->asked_s};
-
-	return fmin(weft_decision_rest(&decision, w->budget_s), w->granted_s);
-}
-
 /* Between two questions: slurmctld does not wait for the thread. */
 static void await_load(struct world *w)
 {
@@ -297,7 +288,9 @@ static void run_job(struct world *w, const struct question *q,
 static void begun(struct world *w, struct question *q, struct weft_placement *p,
 		  const struct weft_baselines *baselines, double *since_s)
 {
-	const double left_s = rest_s(w, q);
+	const double start_s = weft_clock_s();
+	const double left_s =
+		weft_start_grant_s(w->budget_s, w->granted_s, start_s);
 	struct weft_ranks ranks = {0};
 	struct weft_account account = {
 		.spec = q->spec,
@@ -315,7 +308,7 @@ static void begun(struct world *w, struct question *q, struct weft_placement *p,
 		.given = p->where,
 		.n_planned = p->n_ranks,
 		.planned = effort_below(&w->random, 2) ? p->where : NULL,
-		.budget_s = left_s,
+		.budget_s = fmin(left_s, WEFT_FIRST_PART * w->budget_s),
 	};
 	char text[WEFT_TEXT_SIZE];
 
@@ -328,6 +321,8 @@ static void begun(struct world *w, struct question *q, struct weft_placement *p,
 	q->phase_s[EXPLAIN] = lap(since_s);
 	run_job(w, q, &account);
 	q->phase_s[LOAD] = lap(since_s);
+	weft_longs_charge(&weft_longs, w->budget_s, weft_clock_s() - start_s,
+			  weft_clock_s());
 	free(ranks.where);
 }
 
@@ -379,7 +374,7 @@ static void question_put(struct world *w, struct question *q)
 	weft_baselines_free(&baselines);
 	q->took_s = weft_clock_s() - start_s;
 	if (w->granted_s >= w->budget_s)
-		weft_longs_charge(&weft_longs, w->budget_s, q->took_s,
+		weft_longs_charge(&weft_longs, w->budget_s, q->asked_s,
 				  weft_clock_s());
 }
 

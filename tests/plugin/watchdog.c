@@ -100,24 +100,6 @@ static void long_questions_have_a_share_of_the_time(void **state)
 	assert_true(weft_longs_part(&longs, 10 + 2) == 1);
 }
 
-/* Many long starts are cut, and questions are not. */
-static void starts_have_a_share_of_their_own(void **state)
-{
-	(void)state;
-	assert_true(weft_start_grant_s(BUDGET_S, BUDGET_S, 10) == BUDGET_S);
-	assert_true(weft_start_grant_s(BUDGET_S, 0.001, 10) == 0.001);
-	for (int i = 0; i < 20; i++)
-		weft_start_charge(BUDGET_S, 1000, BUDGET_S, 10);
-	assert_true(weft_grant_s(BUDGET_S, 1001, 10) == BUDGET_S);
-	assert_close(weft_start_grant_s(BUDGET_S, BUDGET_S, 10),
-		     WEFT_FIRST_PART * BUDGET_S, 1e-12);
-	for (int i = 0; i < 20; i++)
-		weft_grant_charge(BUDGET_S, BUDGET_S, 1001, BUDGET_S, 100);
-	assert_close(weft_grant_s(BUDGET_S, 1002, 100),
-		     WEFT_FIRST_PART * BUDGET_S, 1e-12);
-	assert_true(weft_start_grant_s(BUDGET_S, BUDGET_S, 100) == BUDGET_S);
-}
-
 /* Who owes more keeps the place that two users share. */
 static void users_that_clash_do_not_clear_each_other(void **state)
 {
@@ -140,7 +122,6 @@ int main(void)
 		cmocka_unit_test(a_tight_budget_has_a_limit_of_its_own),
 		cmocka_unit_test(a_user_may_take_a_share_of_the_time),
 		cmocka_unit_test(long_questions_have_a_share_of_the_time),
-		cmocka_unit_test(starts_have_a_share_of_their_own),
 		cmocka_unit_test(users_that_clash_do_not_clear_each_other),
 	};
 
