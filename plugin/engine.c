@@ -3,11 +3,11 @@
 #include "plugin/engine.h"
 
 #include "base/clock.h"
-#include "plugin/again.h"
 #include "plugin/bridge/files/reading.h"
 #include "plugin/bridge/watchdog.h"
 #include "plugin/jobs_load.h"
-#include "plugin/parts.h"
+#include "plugin/limits/again.h"
+#include "plugin/limits/parts.h"
 #include "plugin/slurm/trouble.h"
 
 #include <stdio.h>

@@ -10,8 +10,8 @@
 #include "plugin/bridge/answers.h"
 #include "plugin/bridge/bridge.h"
 #include "plugin/bridge/files/status_writer.h"
-#include "plugin/bridge/link_load.h"
-#include "plugin/bridge/previous_nodes.h"
+#include "plugin/bridge/running/link_load.h"
+#include "plugin/bridge/running/previous_nodes.h"
 #include "plugin/slurm/nodes.h"
 
 struct weft_engine {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "plugin/bridge/loads_worker.h"
+#include "plugin/bridge/running/loads_worker.h"
 #include "plugin/engine.h"
 #include "plugin/job_record.h"
 

@@ -32,14 +32,14 @@ libweft_bridge_la_SOURCES = \
 	%D%/bridge/files/snapshot.h \
 	%D%/bridge/files/worker.c \
 	%D%/bridge/files/worker.h \
-	%D%/bridge/forecast.c \
-	%D%/bridge/forecast.h \
+	%D%/bridge/running/forecast.c \
+	%D%/bridge/running/forecast.h \
 	%D%/bridge/gain.c \
 	%D%/bridge/gain.h \
 	%D%/bridge/constraints.c \
 	%D%/bridge/constraints.h \
-	%D%/bridge/holdings.c \
-	%D%/bridge/holdings.h \
+	%D%/bridge/running/holdings.c \
+	%D%/bridge/running/holdings.h \
 	%D%/bridge/launch/launch.c \
 	%D%/bridge/launch/launch.h \
 	%D%/bridge/launch/ranks.c \
@@ -50,12 +50,12 @@ libweft_bridge_la_SOURCES = \
 	%D%/bridge/launch/spec_text.h \
 	%D%/bridge/launch/submission.c \
 	%D%/bridge/launch/submission.h \
-	%D%/bridge/link_load.c \
-	%D%/bridge/link_load.h \
-	%D%/bridge/loads_worker.c \
-	%D%/bridge/loads_worker.h \
-	%D%/bridge/previous_nodes.c \
-	%D%/bridge/previous_nodes.h \
+	%D%/bridge/running/link_load.c \
+	%D%/bridge/running/link_load.h \
+	%D%/bridge/running/loads_worker.c \
+	%D%/bridge/running/loads_worker.h \
+	%D%/bridge/running/previous_nodes.c \
+	%D%/bridge/running/previous_nodes.h \
 	%D%/bridge/pending.c \
 	%D%/bridge/pending.h \
 	%D%/bridge/request.c \
@@ -71,8 +71,8 @@ libweft_bridge_la_LIBADD = libweft_placement.la
 
 # What is compiled against Slurm's headers, here and by check-releases.
 weft_select_sources = \
-	%D%/again.c \
-	%D%/again.h \
+	%D%/limits/again.c \
+	%D%/limits/again.h \
 	%D%/job_record.c \
 	%D%/job_record.h \
 	%D%/jobs_load.c \
@@ -81,22 +81,22 @@ weft_select_sources = \
 	%D%/components.h \
 	%D%/engine.c \
 	%D%/engine.h \
-	%D%/ever.c \
-	%D%/ever.h \
-	%D%/release_times.c \
-	%D%/release_times.h \
-	%D%/hold.c \
-	%D%/hold.h \
+	%D%/limits/ever.c \
+	%D%/limits/ever.h \
+	%D%/limits/release_times.c \
+	%D%/limits/release_times.h \
+	%D%/limits/hold.c \
+	%D%/limits/hold.h \
 	%D%/narrow.c \
 	%D%/narrow.h \
 	%D%/affinity.c \
 	%D%/affinity.h \
-	%D%/parts.c \
-	%D%/parts.h \
+	%D%/limits/parts.c \
+	%D%/limits/parts.h \
 	%D%/observe.c \
 	%D%/observe.h \
-	%D%/preempt.c \
-	%D%/preempt.h \
+	%D%/limits/preempt.c \
+	%D%/limits/preempt.h \
 	%D%/proposal.c \
 	%D%/proposal.h \
 	%D%/publish.c \

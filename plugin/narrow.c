@@ -7,7 +7,8 @@
  *   limits of the spec that can never hold.
  * - WILL_RUN is narrowed only over nodes that are free now and counts only if
  *   it starts now: otherwise backfill loses the job's reservation.  A job that
- *   stock must not start is given the time and nodes of its own (hold.c).
+ *   stock must not start is given the time and nodes of its own
+ * (limits/hold.c).
  * - The narrowed try gets no preemptees: it must not kill for a preference.
  * - What a failed try changed in the job record is put back before stock is
  *   asked about all candidates.
@@ -23,17 +24,17 @@
 #include "base/clock.h"
 #include "placement/job.h"
 #include "plugin/affinity.h"
-#include "plugin/again.h"
 #include "plugin/bridge/gain.h"
 #include "plugin/bridge/turns.h"
 #include "plugin/components.h"
 #include "plugin/engine.h"
-#include "plugin/ever.h"
-#include "plugin/hold.h"
 #include "plugin/job_record.h"
+#include "plugin/limits/again.h"
+#include "plugin/limits/ever.h"
+#include "plugin/limits/hold.h"
+#include "plugin/limits/parts.h"
+#include "plugin/limits/preempt.h"
 #include "plugin/observe.h"
-#include "plugin/parts.h"
-#include "plugin/preempt.h"
 #include "plugin/proposal.h"
 #include "plugin/publish.h"
 #include "plugin/waiting.h"

@@ -8,8 +8,8 @@
  */
 #include "plugin/affinity.h"
 #include "plugin/engine.h"
-#include "plugin/ever.h"
 #include "plugin/jobs_load.h"
+#include "plugin/limits/ever.h"
 #include "plugin/narrow.h"
 #include "plugin/publish.h"
 #include "plugin/slurm/stock.h"

@@ -17,9 +17,9 @@
 #include "base/clock.h"
 #include "plugin/bridge/pending.h"
 #include "plugin/engine.h"
-#include "plugin/ever.h"
 #include "plugin/job_record.h"
-#include "plugin/release_times.h"
+#include "plugin/limits/ever.h"
+#include "plugin/limits/release_times.h"
 
 #include "src/common/read_config.h"
 #include "src/common/xmalloc.h"

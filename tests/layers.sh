@@ -71,7 +71,7 @@ for folder in capacity nodes ranks objective; do
 	forbid "placement/$folder" 'placement/exact/' "$above"
 done
 
-forbid plugin/bridge 'plugin/([a-z_0-9]*\.h|slurm/|submit/|spank/)' \
+forbid plugin/bridge 'plugin/([a-z_0-9]*\.h|limits/|slurm/|submit/|spank/)' \
 	'the side that knows Slurm'
 for folder in base topology costmodel placement plugin/bridge cli lab; do
 	forbid "$folder" '(slurm/|src/)' 'headers of Slurm'
@@ -83,7 +83,7 @@ done
 # Names that some release lacks are plugin/compat*'s business, as is the number of
 # the release; check-releases finds others.
 hits=$(grep -nE 'extern List |CTL_CONF_ASRU|EPLUGIN_|[^_]CR_MEMORY|struct job_details[ ;]' \
-	plugin/*.[ch] plugin/slurm/*.[ch] plugin/submit/*.[ch] plugin/spank/*.[ch] |
+	plugin/*.[ch] plugin/limits/*.[ch] plugin/slurm/*.[ch] plugin/submit/*.[ch] plugin/spank/*.[ch] |
 	grep -v '^plugin/slurm/compat')
 if [ -n "$hits" ]; then
 	echo "plugin/ must use what compat.h has for these:"

@@ -11,8 +11,8 @@
 
 #include "costmodel/time/health.h"
 #include "placement/capacity/occupancy.h"
-#include "plugin/bridge/holdings.h"
 #include "plugin/bridge/request.h"
+#include "plugin/bridge/running/holdings.h"
 #include "plugin/slurm/stock.h"
 
 /* A node whose computing takes so many times as long is slow: all of a job's

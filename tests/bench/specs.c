@@ -16,8 +16,8 @@
 #include "plugin/bridge/decision.h"
 #include "plugin/bridge/gain.h"
 #include "plugin/bridge/launch/ranks.h"
-#include "plugin/bridge/link_load.h"
-#include "plugin/bridge/loads_worker.h"
+#include "plugin/bridge/running/link_load.h"
+#include "plugin/bridge/running/loads_worker.h"
 #include "plugin/bridge/watchdog.h"
 #include "topology/synth.h"
 

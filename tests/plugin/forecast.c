@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "plugin/bridge/forecast.h"
+#include "plugin/bridge/running/forecast.h"
 
 #include "tests/lib/check.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* link_load.c - jobs' traffic comes and goes */
-#include "plugin/bridge/link_load.h"
+#include "plugin/bridge/running/link_load.h"
 
 #include "costmodel/time/cost.h"
 #include "costmodel/time/step.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* loads_worker.c - loads of running jobs, found by a thread */
-#include "plugin/bridge/loads_worker.h"
+#include "plugin/bridge/running/loads_worker.h"
 
 #include "base/clock.h"
 #include "plugin/bridge/bridge.h"

@@ -6,7 +6,7 @@ cd "${WEFT_SRCDIR:-.}" || exit 1
 page=doc/man/weft-slurm.8.scd
 failed=0
 begins=$(sed -n 's/^.*\<\(error\|info\|verbose\|debug2*\)("\(weft: [^"%]*\).*/\2/p' \
-	plugin/*.c plugin/slurm/*.c plugin/submit/*.c plugin/spank/*.c | sed 's/ *$//' | grep -v '^weft:$' | sort -u)
+	plugin/*.c plugin/limits/*.c plugin/slurm/*.c plugin/submit/*.c plugin/spank/*.c | sed 's/ *$//' | grep -v '^weft:$' | sort -u)
 [ "$(echo "$begins" | wc -l)" -gt 10 ] || {
 	echo "hardly any line was found: $begins"
 	exit 1

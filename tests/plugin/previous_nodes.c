@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "plugin/bridge/previous_nodes.h"
+#include "plugin/bridge/running/previous_nodes.h"
 
 #include "tests/lib/check.h"
 

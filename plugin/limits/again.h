@@ -5,8 +5,8 @@
  * gres, nodes in a row): what it declined is left out and planned again, and
  * its own choice is taken where that keeps to the limits.
  */
-#ifndef WEFT_PLUGIN_AGAIN_H
-#define WEFT_PLUGIN_AGAIN_H
+#ifndef WEFT_PLUGIN_LIMITS_AGAIN_H
+#define WEFT_PLUGIN_LIMITS_AGAIN_H
 
 #include "plugin/plan_request.h"
 

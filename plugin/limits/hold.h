@@ -2,8 +2,8 @@
 /* hold.h - the answer to a job that does not start now though stock might
  * start it: limits of its spec that must hold, and waiting for a better place
  */
-#ifndef WEFT_PLUGIN_HOLD_H
-#define WEFT_PLUGIN_HOLD_H
+#ifndef WEFT_PLUGIN_LIMITS_HOLD_H
+#define WEFT_PLUGIN_LIMITS_HOLD_H
 
 #include "plugin/bridge/answers.h"
 #include "plugin/plan_request.h"

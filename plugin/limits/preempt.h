@@ -5,8 +5,8 @@
  * and what they hold, and has stock preempt on just those nodes: but only where
  * that ends no more jobs, and frees no more GPUs, than stock's own choice.
  */
-#ifndef WEFT_PLUGIN_PREEMPT_H
-#define WEFT_PLUGIN_PREEMPT_H
+#ifndef WEFT_PLUGIN_LIMITS_PREEMPT_H
+#define WEFT_PLUGIN_LIMITS_PREEMPT_H
 
 #include "plugin/plan_request.h"
 

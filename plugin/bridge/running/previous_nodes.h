@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* previous_nodes.h - where jobs ran that may be asked about again: no Slurm
  * types */
-#ifndef WEFT_PLUGIN_BRIDGE_PREVIOUS_NODES_H
-#define WEFT_PLUGIN_BRIDGE_PREVIOUS_NODES_H
+#ifndef WEFT_PLUGIN_BRIDGE_RUNNING_PREVIOUS_NODES_H
+#define WEFT_PLUGIN_BRIDGE_RUNNING_PREVIOUS_NODES_H
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* release_times.c - the ends of running jobs */
-#include "plugin/release_times.h"
+#include "plugin/limits/release_times.h"
 
 #include <stdlib.h>
 #include <string.h>

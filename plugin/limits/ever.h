@@ -4,8 +4,8 @@
  * "No" has Slurm refuse the job, or hold it if it is queued already: it is said
  * only of nodes that the fabric knows all of.
  */
-#ifndef WEFT_PLUGIN_EVER_H
-#define WEFT_PLUGIN_EVER_H
+#ifndef WEFT_PLUGIN_LIMITS_EVER_H
+#define WEFT_PLUGIN_LIMITS_EVER_H
 
 #include "plugin/plan_request.h"
 

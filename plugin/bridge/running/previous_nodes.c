@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* previous_nodes.c - the table of where jobs ran */
-#include "plugin/bridge/previous_nodes.h"
+#include "plugin/bridge/running/previous_nodes.h"
 
 #include "base/error.h"
 

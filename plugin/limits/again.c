@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* again.c - leaving out what stock declines, and asking it for a choice */
-#include "plugin/again.h"
+#include "plugin/limits/again.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -10,7 +10,7 @@
 #include "plugin/bridge/constraints.h"
 #include "plugin/engine.h"
 #include "plugin/job_record.h"
-#include "plugin/parts.h"
+#include "plugin/limits/parts.h"
 #include "plugin/proposal.h"
 
 #include "src/common/log.h"

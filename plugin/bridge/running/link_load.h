@@ -2,8 +2,8 @@
 /* link_load.h - what running jobs send over shared links, job by job, and what
  * ill links leave of themselves: no Slurm types
  */
-#ifndef WEFT_PLUGIN_BRIDGE_LINK_LOAD_H
-#define WEFT_PLUGIN_BRIDGE_LINK_LOAD_H
+#ifndef WEFT_PLUGIN_BRIDGE_RUNNING_LINK_LOAD_H
+#define WEFT_PLUGIN_BRIDGE_RUNNING_LINK_LOAD_H
 
 #include "costmodel/time/health.h"
 #include "costmodel/time/load.h"

@@ -2,14 +2,14 @@
 /* ever.c - proving that a job with limits can never run: by weft's own figures,
  * and by stock's word on every part of the cluster that meets them
  */
-#include "plugin/ever.h"
+#include "plugin/limits/ever.h"
 
 #include "base/bitset.h"
 #include "base/clock.h"
-#include "plugin/again.h"
 #include "plugin/engine.h"
-#include "plugin/hold.h"
-#include "plugin/parts.h"
+#include "plugin/limits/again.h"
+#include "plugin/limits/hold.h"
+#include "plugin/limits/parts.h"
 #include "plugin/slurm/gpus.h"
 
 /* Only slurmctld has it, but clients load the plugin, too.  Set, it has Slurm

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* forecast.c - the first end of a job that makes a difference */
-#include "plugin/bridge/forecast.h"
+#include "plugin/bridge/running/forecast.h"
 
 uint32_t weft_forecast_first(uint32_t n, weft_forecast_try trial, void *arg)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* release_times.h - which running jobs end when, and what they give back then
  */
-#ifndef WEFT_PLUGIN_RELEASE_TIMES_H
-#define WEFT_PLUGIN_RELEASE_TIMES_H
+#ifndef WEFT_PLUGIN_LIMITS_RELEASE_TIMES_H
+#define WEFT_PLUGIN_LIMITS_RELEASE_TIMES_H
 
 #include "plugin/slurm/nodes.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* forecast.h - how many running jobs must end: no Slurm types */
-#ifndef WEFT_PLUGIN_BRIDGE_FORECAST_H
-#define WEFT_PLUGIN_BRIDGE_FORECAST_H
+#ifndef WEFT_PLUGIN_BRIDGE_RUNNING_FORECAST_H
+#define WEFT_PLUGIN_BRIDGE_RUNNING_FORECAST_H
 
 #include <stdint.h>
 

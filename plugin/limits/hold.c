@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* hold.c - holding a job back, and telling when it will start */
-#include "plugin/hold.h"
+#include "plugin/limits/hold.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -9,13 +9,13 @@
 
 #include "base/clock.h"
 #include "base/hash.h"
-#include "plugin/again.h"
-#include "plugin/bridge/forecast.h"
+#include "plugin/bridge/running/forecast.h"
 #include "plugin/engine.h"
-#include "plugin/ever.h"
 #include "plugin/job_record.h"
+#include "plugin/limits/again.h"
+#include "plugin/limits/ever.h"
+#include "plugin/limits/release_times.h"
 #include "plugin/proposal.h"
-#include "plugin/release_times.h"
 
 /* Only slurmctld has it, but clients load the plugin, too. */
 extern bitstr_t *up_node_bitmap __attribute__((weak));

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* preempt.c - choosing victims by where they are */
-#include "plugin/preempt.h"
+#include "plugin/limits/preempt.h"
 
 #include "base/bitset.h"
 #include "base/clock.h"
 #include "plugin/engine.h"
+#include "plugin/limits/release_times.h"
 #include "plugin/proposal.h"
-#include "plugin/release_times.h"
 
 #include <stdlib.h>
 

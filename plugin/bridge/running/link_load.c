@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* link_load.c - sums of jobs' traffic that can be taken apart again */
-#include "plugin/bridge/link_load.h"
+#include "plugin/bridge/running/link_load.h"
 
 #include <stdlib.h>
 #include <string.h>

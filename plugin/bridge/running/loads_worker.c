@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* loads_worker.c - traffic of running jobs, priced by a thread */
-#include "plugin/bridge/loads_worker.h"
+#include "plugin/bridge/running/loads_worker.h"
 
 #include "base/clock.h"
 #include "placement/capacity/running.h"

@@ -4,8 +4,8 @@
  * For a job of 65,536 GPUs that takes some 30 ms of a processor, and for all
  * that run after a restart seconds: too long for Slurm's locks.
  */
-#ifndef WEFT_PLUGIN_BRIDGE_LOADS_WORKER_H
-#define WEFT_PLUGIN_BRIDGE_LOADS_WORKER_H
+#ifndef WEFT_PLUGIN_BRIDGE_RUNNING_LOADS_WORKER_H
+#define WEFT_PLUGIN_BRIDGE_RUNNING_LOADS_WORKER_H
 
 #include "costmodel/time/load.h"
 #include "plugin/bridge/files/settings.h"

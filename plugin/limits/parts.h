@@ -6,8 +6,8 @@
  * none of these.  The answer to each is a part of nodes that weft has found for
  * the whole job, by which segment= and split= hold.
  */
-#ifndef WEFT_PLUGIN_PARTS_H
-#define WEFT_PLUGIN_PARTS_H
+#ifndef WEFT_PLUGIN_LIMITS_PARTS_H
+#define WEFT_PLUGIN_LIMITS_PARTS_H
 
 #include "plugin/plan_request.h"
 

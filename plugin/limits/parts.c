@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* parts.c - finding the nodes of the whole job, and answering part by part */
-#include "plugin/parts.h"
+#include "plugin/limits/parts.h"
 
 #include <stdlib.h>
 #include <string.h>

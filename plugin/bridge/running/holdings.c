@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* holdings.c - sums of what jobs hold, that can be taken apart again */
-#include "plugin/bridge/holdings.h"
+#include "plugin/bridge/running/holdings.h"
 
 #include "base/bitset.h"
 

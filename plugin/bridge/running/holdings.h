@@ -5,8 +5,8 @@
  * A job's part is taken off as it was put on, whatever has become of its record
  * since: the sums cannot drift.
  */
-#ifndef WEFT_PLUGIN_BRIDGE_HOLDINGS_H
-#define WEFT_PLUGIN_BRIDGE_HOLDINGS_H
+#ifndef WEFT_PLUGIN_BRIDGE_RUNNING_HOLDINGS_H
+#define WEFT_PLUGIN_BRIDGE_RUNNING_HOLDINGS_H
 
 #include "base/error.h"
 
