@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "placement/nodes/candidates.h"
 #include "placement/nodes/layouts.h"
+#include "placement/nodes/limits.h"
 #include "placement/ranks/nest.h"
 #include "placement/reason.h"
 
@@ -140,7 +141,7 @@ static int order_ranks(struct capacity *s, const uint32_t *gpus,
 	const struct weft_job *job = s->job;
 	struct nest_run run[WEFT_MAX_LEVELS];
 	uint32_t n_runs =
-		layouts_are_binding(s) ? 0 : measure_runs(s, gpus, run);
+		limits_segment(s->f, job) ? 0 : measure_runs(s, gpus, run);
 	struct nest nest = nest_choose(job, run, n_runs);
 	uint32_t *rank = weft_calloc(job->n_gpus, sizeof(*rank), err);
 
