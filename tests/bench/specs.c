@@ -9,10 +9,14 @@
  * decisions took how long, and the worst ones.  All time, budgets too, is that
  * of the processor, which other work on this machine does not lengthen.
  *
- * Usage: specs [--json] [DECISIONS [SEED [BUDGET_MS]]]
+ * With --compare: what the answers are worth, in those of twenty times the
+ * budget, by the number of nodes; no time is measured.
+ *
+ * Usage: specs [--json | --compare] [DECISIONS [SEED [BUDGET_MS]]]
  */
 #include "base/clock.h"
 #include "placement/mapping/effort.h"
+#include "placement/objective/judge.h"
 #include "plugin/bridge/decision.h"
 #include "plugin/bridge/gain.h"
 #include "plugin/bridge/launch/ranks.h"
@@ -49,6 +53,7 @@ struct question {
 	double took_s, phase_s[N_PHASES];
 	double asked_s; /* until the answer; the rest when the job begins */
 	bool placed, no_time, compared;
+	double ratio; /* of values, --compare; 0: there are not both */
 };
 
 struct world {
@@ -326,19 +331,29 @@ static void begun(struct world *w, struct question *q, struct weft_placement *p,
 	free(ranks.where);
 }
 
-/* Plans for the job, and finds where else it could have gone. */
-static void plan(struct world *w, struct question *q, struct weft_placement *p,
-		 struct weft_baselines *baselines, double *since_s)
+static struct weft_request request_of(const struct question *q)
 {
-	const struct weft_request request = {
+	return (struct weft_request){
 		.spec = q->spec,
 		.gpus_per_node = PER_NODE,
 		.min_nodes = q->n_nodes,
 		.max_nodes = q->n_nodes,
 		.want_nodes = q->n_nodes,
 	};
-	const struct weft_shape shape = {q->n_nodes * PER_NODE, PER_NODE,
-					 q->n_nodes, q->n_nodes};
+}
+
+static struct weft_shape shape_of(const struct question *q)
+{
+	return (struct weft_shape){q->n_nodes * PER_NODE, PER_NODE, q->n_nodes,
+				   q->n_nodes};
+}
+
+/* Plans for the job, and finds where else it could have gone. */
+static void plan(struct world *w, struct question *q, struct weft_placement *p,
+		 struct weft_baselines *baselines, double *since_s)
+{
+	const struct weft_request request = request_of(q);
+	const struct weft_shape shape = shape_of(q);
 	struct weft_error err = {0};
 	int rc = weft_bridge_place(w->bridge, &request, &shape, &w->o,
 				   PLACE_SHARE * w->granted_s, p, &err);
@@ -376,6 +391,82 @@ static void question_put(struct world *w, struct question *q)
 	if (w->granted_s >= w->budget_s)
 		weft_longs_charge(&weft_longs, w->budget_s, q->asked_s,
 				  weft_clock_s());
+}
+
+/* ---- what answers are worth ---- */
+
+#define MORE 20 /* times the budget */
+
+/* The value of an answer within budget_s; 0: none. */
+static double value_within(struct world *w, const struct question *q,
+			   double budget_s, struct weft_judge *judge)
+{
+	const struct weft_request request = request_of(q);
+	const struct weft_shape shape = shape_of(q);
+	struct weft_placement p = {0};
+	struct weft_measure measure = {0};
+	int rc;
+
+	w->settings->budget_s = budget_s;
+	weft_deadline_set(weft_worked_s() + budget_s);
+	rc = weft_bridge_place(w->bridge, &request, &shape, &w->o,
+			       PLACE_SHARE * budget_s, &p, NULL);
+	weft_deadline_set(0);
+	if (rc == 0 && p.placed)
+		rc = weft_judge_measure(judge, p.where, &measure, NULL);
+	weft_placement_free(&p);
+	return rc == 0 ? measure.value : 0;
+}
+
+static void question_compare(struct world *w, struct question *q)
+{
+	struct weft_objective objective;
+	struct weft_judge judge = {0};
+	struct weft_frame frame;
+	struct weft_job job = {0};
+	double more;
+
+	if (weft_frame_read(q->spec, &frame, NULL) == 0 &&
+	    weft_bridge_build(w->settings, q->spec, q->n_nodes * PER_NODE,
+			      WEFT_ALL_PAIRS, &job, NULL) == 0) {
+		objective = weft_objective_of_spec(&job.spec);
+		objective.load = w->bridge->load;
+		if (weft_judge_build(w->o.fabric, &job, NULL, &objective,
+				     &judge, NULL) == 0) {
+			more = value_within(w, q, MORE * w->budget_s, &judge);
+			q->ratio = value_within(w, q, w->budget_s, &judge);
+			q->ratio = more > 0 ? q->ratio / more : 0;
+		}
+		weft_judge_free(&judge);
+	}
+	weft_job_free(&job);
+}
+
+static void print_ratios(const struct question *asked, uint32_t n)
+{
+	static const uint32_t most[] = {8, 64, 512, UINT32_MAX};
+	uint32_t least = 0;
+
+	printf("nodes      answers   mean  worst  above 1.01\n");
+	for (size_t c = 0; c < sizeof(most) / sizeof(most[0]); c++) {
+		uint32_t n_all = 0, n_worse = 0;
+		double sum = 0, worst = 0;
+
+		for (uint32_t i = 0; i < n; i++) {
+			const struct question *q = &asked[i];
+
+			if (q->n_nodes <= least || q->n_nodes > most[c] ||
+			    !(q->ratio > 0))
+				continue;
+			n_all++;
+			n_worse += q->ratio > 1.01;
+			sum += q->ratio;
+			worst = fmax(worst, q->ratio);
+		}
+		printf("> %-7u %8u  %.4f  %.3f  %u\n", least, n_all,
+		       sum / n_all, worst, n_worse);
+		least = most[c];
+	}
 }
 
 /* ---- results ---- */
@@ -432,20 +523,16 @@ static int longer_asked(const void *pa, const void *pb)
 	return (a < b) - (a > b);
 }
 
-/* Sorts them. */
-static double asked_p99_s(struct question *asked, uint32_t n)
-{
-	qsort(asked, n, sizeof(*asked), longer_asked);
-	return asked[n / 100].asked_s;
-}
-
 static int print_results(const struct world *w, struct question *asked,
 			 uint32_t n, bool json)
 {
 	double limit_s = w->budget_s + ALLOWANCE_S;
-	double p99_s = asked_p99_s(asked, n);
+	double p99_s, most_s;
 	uint32_t n_placed = 0, n_late = 0, n_none = 0, n_compared = 0;
 
+	qsort(asked, n, sizeof(*asked), longer_asked);
+	p99_s = asked[n / 100].asked_s;
+	most_s = asked[0].asked_s;
 	qsort(asked, n, sizeof(*asked), slower);
 	for (uint32_t i = 0; i < n; i++) {
 		n_placed += asked[i].placed;
@@ -462,10 +549,10 @@ static int print_results(const struct world *w, struct question *asked,
 	       "\"budget_s\": %.4f, "
 	       "\"p50_s\": %.6f, "
 	       "\"p99_s\": %.6f, \"max_s\": %.6f, \"asked_p99_s\": %.6f, "
-	       "\"late\": %u}\n",
+	       "\"asked_max_s\": %.6f, \"late\": %u}\n",
 	       w->o.fabric->n_gpus, n, n_placed, n_compared, n_none,
 	       w->budget_s, asked[n / 2].took_s, asked[n / 100].took_s,
-	       asked[0].took_s, p99_s, n_late);
+	       asked[0].took_s, p99_s, most_s, n_late);
 	return n_late ? 3 : 0;
 }
 
@@ -483,7 +570,8 @@ static int state_make(struct world *w, uint32_t turn, struct weft_error *err)
 	return 0;
 }
 
-static int run(struct world *w, uint32_t n, bool json, struct weft_error *err)
+static int run(struct world *w, uint32_t n, bool json, bool compare,
+	       struct weft_error *err)
 {
 	struct question *asked = weft_calloc(n, sizeof(*asked), err);
 	int rc = 0;
@@ -495,10 +583,14 @@ static int run(struct world *w, uint32_t n, bool json, struct weft_error *err)
 			rc = state_make(w, i / PER_STATE, err);
 		await_load(w);
 		question_draw(w, &asked[i]);
-		if (rc == 0)
+		if (rc == 0 && compare)
+			question_compare(w, &asked[i]);
+		else if (rc == 0)
 			question_put(w, &asked[i]);
 	}
-	if (rc == 0)
+	if (rc == 0 && compare)
+		print_ratios(asked, n);
+	else if (rc == 0)
 		rc = print_results(w, asked, n, json);
 	free(asked);
 	return rc;
@@ -507,8 +599,10 @@ static int run(struct world *w, uint32_t n, bool json, struct weft_error *err)
 int main(int argc, char **argv)
 {
 	bool json = argc > 1 && strcmp(argv[1], "--json") == 0;
-	char **args = argv + json;
-	uint32_t n = argc > 1 + json ? (uint32_t)atoi(args[1]) : 1000;
+	bool compare = argc > 1 && strcmp(argv[1], "--compare") == 0;
+	int n_options = json || compare;
+	char **args = argv + n_options;
+	uint32_t n = argc > 1 + n_options ? (uint32_t)atoi(args[1]) : 1000;
 	struct weft_error err = {0};
 	struct weft_settings settings = {0};
 	struct world w = {.budget_s = 0.02, .settings = &settings};
@@ -516,9 +610,9 @@ int main(int argc, char **argv)
 	int rc = -1;
 
 	weft_clock_id = CLOCK_THREAD_CPUTIME_ID;
-	if (argc > 2 + json)
+	if (argc > 2 + n_options)
 		w.random.random = (uint64_t)atoll(args[2]);
-	if (argc > 3 + json)
+	if (argc > 3 + n_options)
 		w.budget_s = atof(args[3]) / 1e3;
 	settings.budget_s = w.budget_s;
 	w.bridge = weft_calloc(1, sizeof(*w.bridge), &err);
@@ -528,7 +622,7 @@ int main(int argc, char **argv)
 	if (settings.fabric &&
 	    weft_link_load_build(settings.fabric, &w.loads, &err) == 0) {
 		w.bridge->settings = &settings;
-		rc = run(&w, n, json, &err);
+		rc = run(&w, n, json, compare, &err);
 		await_load(&w);
 		weft_loads_jobs_free(&w.found);
 		weft_bridge_clear(w.bridge);
