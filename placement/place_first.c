@@ -22,28 +22,240 @@
 /* Any layout will do: the time for more is over. */
 #define AT_ONCE 1e-9
 
-/* As node_set_fill. */
-static int choose_tight(struct capacity *s, struct node_set *c,
-			struct weft_error *err)
-{
-	uint32_t domain[CANDIDATES_PICKS], chunk = s->job->spec.tp;
+/* Nodes of all sets that are compared. */
+#define MAX_NODES 16384
 
-	for (uint32_t l = s->f->node_level; l < s->f->n_levels; l++) {
-		uint32_t n = candidates_pick(s, l, domain);
+/* Groups of so many sizes for each level of domains are kept whole in turn,
+ * MAX_PARTS of them parts of the job whatever its axes. */
+#define MAX_PARTS  2
+#define MAX_CHUNKS 4
+
+#define SAME 1e-9
+
+/* The cheapest set of nodes so far, and the order of axes on it. */
+struct first {
+	struct capacity *s;
+	struct node_set node_set; /* n_nodes 0: none yet */
+	struct nest nest;
+	double cost;
+	uint32_t n_nodes; /* of all sets that were looked at */
+	struct weft_error *err;
+};
+
+/* ---- what a set costs ---- */
+
+/* The domains of the level that hold the set's ranks; ends: [n_nodes]. */
+static struct nest_level level_of(const struct first *x,
+				  const struct node_set *c, uint32_t l,
+				  uint32_t *ends)
+{
+	const struct weft_fabric *f = x->s->f;
+	struct nest_level level = {
+		.end = ends,
+		.farther = nest_farther(f, x->s->job->spec.metric, l),
+	};
+	uint32_t before = WEFT_NONE, rank = 0;
+	bool alike = true;
+
+	for (uint32_t i = 0; i < c->n_nodes; i++) {
+		uint32_t gpu = f->nodes[c->node[i]].first_gpu;
+
+		level.n += f->gpu_domain[l][gpu] != before;
+		before = f->gpu_domain[l][gpu];
+		rank += c->count[i];
+		ends[level.n - 1] = rank;
+	}
+	for (uint32_t i = 1; i < level.n; i++)
+		alike = alike && ends[i] == (i + 1) * ends[0];
+	level.each = alike ? ends[0] : 0;
+	return level;
+}
+
+/* NVLink domains inside of nodes, as if the job filled them. */
+static struct nest_level inner_level(const struct first *x, uint32_t l)
+{
+	const struct weft_fabric *f = x->s->f;
+	uint32_t each = f->n_gpus / f->levels[l].n_domains;
+
+	return (struct nest_level){
+		.n = (x->s->job->n_gpus + each - 1) / each,
+		.each = each,
+		.farther = nest_farther(f, x->s->job->spec.metric, l),
+	};
+}
+
+/* The best order of axes on the set, and its cost; the ranks' own where limits
+ * go by their numbers. */
+static int price(struct first *x, const struct node_set *c, struct nest *nest,
+		 double *cost)
+{
+	const struct weft_fabric *f = x->s->f;
+	uint32_t n_levels = limits_segment(f, x->s->job) ? 0 : f->n_levels - 1;
+	struct nest_level level[WEFT_MAX_LEVELS];
+	uint32_t *ends = weft_calloc((size_t)f->n_levels * c->n_nodes,
+				     sizeof(*ends), x->err);
+	int rc = -1;
+
+	if (!ends)
+		return -1;
+	for (uint32_t l = 0; l < n_levels; l++)
+		level[l] = l < f->node_level
+				   ? inner_level(x, l)
+				   : level_of(x, c, l,
+					      ends + (size_t)l * c->n_nodes);
+	rc = nest_choose(x->s->job, level, n_levels, nest, cost, x->err);
+	free(ends);
+	return rc;
+}
+
+/* Takes over a set that is cheaper than the best so far, or frees it. */
+static int consider(struct first *x, struct node_set *c)
+{
+	struct nest nest;
+	double cost;
+	int rc = price(x, c, &nest, &cost);
+
+	x->n_nodes += c->n_nodes;
+	if (rc || (x->node_set.n_nodes && cost >= x->cost * (1 - SAME))) {
+		node_set_free(c);
+		return rc;
+	}
+	node_set_free(&x->node_set);
+	x->node_set = *c;
+	memset(c, 0, sizeof(*c));
+	x->nest = nest;
+	x->cost = cost;
+	return 0;
+}
+
+/* ---- sets ---- */
+
+/* -1 with err. */
+static int try_fill(struct first *x, uint32_t domain,
+		    enum distribution distribution, uint32_t chunk)
+{
+	struct node_set c = {0};
+	int rc;
+
+	/* however late it is, one set is looked for */
+	if (x->node_set.n_nodes && weft_deadline_passed())
+		return 0;
+	rc = node_set_fill(x->s, domain, distribution, chunk, &c, x->err);
+	if (rc > 0 && c.hash != x->node_set.hash)
+		return consider(x, &c);
+	node_set_free(&c);
+	return rc < 0 || (!x->node_set.n_nodes && weft_deadline_check(x->err))
+		       ? -1
+		       : 0;
+}
+
+static uint32_t add_chunk(const struct first *x, uint64_t size, uint32_t l,
+			  uint32_t *chunk, uint32_t n)
+{
+	if (size <= x->s->give_most || size > x->s->cap_most[l] ||
+	    size >= x->s->job->n_gpus)
+		return n;
+	for (uint32_t i = 0; i < n; i++)
+		if (chunk[i] == size)
+			return n;
+	chunk[n] = (uint32_t)size;
+	return n + 1;
+}
+
+/* Sizes of groups that are kept whole in the domains of level l: the largest
+ * that the job divides into, those of tensor ranks and of experts. */
+static uint32_t find_chunks(const struct first *x, uint32_t l,
+			    uint32_t chunk[MAX_CHUNKS])
+{
+	const struct weft_job *job = x->s->job;
+	uint64_t most = x->s->cap_most[l];
+	uint32_t tp = job->spec.tp ? job->spec.tp : 1, n = 0;
+
+	if (most >= job->n_gpus)
+		most = job->n_gpus - 1;
+	for (uint32_t size = (uint32_t)most;
+	     size > x->s->give_most && n < MAX_PARTS; size--)
+		if (job->n_gpus % size == 0 && size % tp == 0)
+			chunk[n++] = size;
+	n = add_chunk(x, tp, l, chunk, n);
+	return add_chunk(
+		x, (uint64_t)job->spec.ep * (job->spec.etp ? job->spec.etp : 1),
+		l, chunk, n);
+}
+
+/* The same share of each NVLink domain that spans nodes. */
+static int try_equal(struct first *x, uint32_t level, const uint32_t *chunk,
+		     uint32_t n_chunks)
+{
+	uint32_t share = x->s->job->gpus_per_node;
+	struct candidates *all = weft_calloc(1, sizeof(*all), x->err);
+	int rc = -1;
+
+	if (all)
+		rc = candidates_equal(x->s, chunk, n_chunks,
+				      share ? share : x->s->give_most, level,
+				      true, all, x->err);
+	for (uint32_t i = 0; rc == 0 && i < all->n; i++)
+		rc = consider(x, &all->node_set[i]);
+	if (all)
+		candidates_free(all);
+	free(all);
+	return rc;
+}
+
+static int try_domain(struct first *x, uint32_t domain)
+{
+	uint32_t tp = x->s->job->spec.tp,
+		 outer = x->s->f->domains[domain].level;
+
+	if (try_fill(x, domain, DEAL_COMPACT, tp ? tp : 1))
+		return -1;
+	for (uint32_t l = x->s->f->node_level; l < outer; l++) {
+		uint32_t chunk[MAX_CHUNKS], n = find_chunks(x, l, chunk);
+
+		if (l == 0 && try_equal(x, outer, chunk, n))
+			return -1;
+		for (uint32_t i = 0; i < n; i++)
+			if (x->n_nodes <= MAX_NODES &&
+			    try_fill(x, domain, DEAL_ALIGNED, chunk[i]))
+				return -1;
+	}
+	return x->n_nodes > MAX_NODES ? 0 : try_fill(x, domain, DEAL_EVEN, 0);
+}
+
+/* There is a set; that there was no time for another is no error. */
+static int settle(struct first *x, int rc)
+{
+	if (rc == 0)
+		return 1;
+	if (!weft_deadline_passed())
+		return -1;
+	if (x->err)
+		*x->err = (struct weft_error){0};
+	return 1;
+}
+
+/* 1 when there is a set, 0 when not, -1 with err. */
+static int choose_tight(struct first *x)
+{
+	uint32_t domain[CANDIDATES_PICKS];
+
+	for (uint32_t l = x->s->f->node_level; l < x->s->f->n_levels; l++) {
+		uint32_t n = candidates_pick(x->s, l, domain);
 
 		for (uint32_t i = 0; i < n; i++) {
-			int rc = node_set_fill(s, domain[i], DEAL_COMPACT,
-					       chunk ? chunk : 1, c, err);
+			int rc = try_domain(x, domain[i]);
 
-			if (rc || weft_deadline_check(err))
-				return rc ? rc : -1;
-			node_set_free(c);
+			if (x->node_set.n_nodes)
+				return settle(x, rc);
+			if (rc)
+				return -1;
 		}
 	}
 	return 0;
 }
 
-/* The same; finds a choice whenever there is one. */
+/* As node_set_fill; finds a choice whenever there is one. */
 static int choose_any(struct capacity *s, struct node_set *c,
 		      struct weft_error *err)
 {
@@ -101,79 +313,51 @@ static int choose_groups(struct capacity *s, struct node_set *c,
 	return rc;
 }
 
-static int choose(struct capacity *s, struct node_set *c,
-		  struct weft_error *err)
+static int choose(struct first *x)
 {
+	struct node_set c = {0};
 	int rc;
 
-	if (layouts_are_binding(s))
-		return choose_groups(s, c, err);
-	if (s->job->within_level < s->f->node_level)
-		return choose_inside(s, c, err);
-	rc = choose_tight(s, c, err);
-	return rc ? rc : choose_any(s, c, err);
-}
-
-/* How many ranks, on the average, are in one domain of each level, innermost
- * first; returns how many levels. */
-static uint32_t measure_runs(const struct capacity *s, const uint32_t *gpus,
-			     struct nest_run run[WEFT_MAX_LEVELS])
-{
-	uint32_t n = s->job->n_gpus, l = 0;
-
-	for (; l + 1 < s->f->n_levels; l++) {
-		const uint32_t *domain = s->f->gpu_domain[l];
-		uint32_t n_domains = 1;
-
-		for (uint32_t i = 1; i < n; i++)
-			n_domains += domain[gpus[i]] != domain[gpus[i - 1]];
-		run[l].n_ranks = (double)n / n_domains;
-		run[l].farther = nest_farther(s->f, s->job->spec.metric, l);
+	if (layouts_are_binding(x->s)) {
+		rc = choose_groups(x->s, &c, x->err);
+	} else if (x->s->job->within_level < x->s->f->node_level) {
+		rc = choose_inside(x->s, &c, x->err);
+	} else {
+		rc = choose_tight(x);
+		if (rc)
+			return rc;
+		rc = choose_any(x->s, &c, x->err);
 	}
-	return l;
-}
-
-/* Ranks on the GPUs: in the order of their axes that keeps most of what they
- * send close, unless limits go by their numbers. */
-static int order_ranks(struct capacity *s, const uint32_t *gpus,
-		       uint32_t *where, struct weft_error *err)
-{
-	const struct weft_job *job = s->job;
-	struct nest_run run[WEFT_MAX_LEVELS];
-	uint32_t n_runs =
-		limits_segment(s->f, job) ? 0 : measure_runs(s, gpus, run);
-	struct nest nest = nest_choose(job, run, n_runs);
-	uint32_t *rank = weft_calloc(job->n_gpus, sizeof(*rank), err);
-
-	if (!rank)
-		return -1;
-	nest_enumerate(&nest, job->n_gpus, rank);
-	for (uint32_t i = 0; i < job->n_gpus; i++)
-		where[rank[i]] = gpus[i];
-	free(rank);
-	return 0;
+	if (rc > 0)
+		return consider(x, &c) ? -1 : 1;
+	node_set_free(&c);
+	return rc;
 }
 
 /* Takes over the nodes of the choice. */
-static int take_over(struct capacity *s, struct node_set *c,
-		     struct weft_placement *p, struct weft_error *err)
+static int take_over(struct first *x, struct weft_placement *p)
 {
-	uint32_t *gpus = weft_calloc(p->n_ranks, sizeof(*gpus), err);
+	uint32_t n = p->n_ranks;
+	uint32_t *rank = weft_calloc(n, sizeof(*rank), x->err);
+	uint32_t *gpus = weft_calloc(n, sizeof(*gpus), x->err);
 	int rc = -1;
 
-	p->where = weft_calloc(p->n_ranks, sizeof(*p->where), err);
-	if (gpus && p->where) {
-		node_set_expand(c, s->o, gpus);
-		rc = order_ranks(s, gpus, p->where, err);
-	}
-	free(gpus);
-	if (rc)
-		return -1;
+	p->where = weft_calloc(n, sizeof(*p->where), x->err);
+	if (!rank || !gpus || !p->where)
+		goto out;
+	node_set_expand(&x->node_set, x->s->o, gpus);
+	nest_enumerate(&x->nest, n, rank);
+	for (uint32_t i = 0; i < n; i++)
+		p->where[rank[i]] = gpus[i];
 	p->placed = true;
-	p->nodes = c->node;
-	p->n_nodes = c->n_nodes;
-	c->node = NULL;
-	return 0;
+	p->nodes = x->node_set.node;
+	p->n_nodes = x->node_set.n_nodes;
+	x->node_set.node = NULL;
+	rc = 0;
+out:
+	free(rank);
+	free(gpus);
+	return rc;
 }
 
 int weft_place_first(const struct weft_fabric *f, const struct weft_job *job,
@@ -181,7 +365,7 @@ int weft_place_first(const struct weft_fabric *f, const struct weft_job *job,
 		     struct weft_error *err)
 {
 	struct capacity s = {0};
-	struct node_set c = {0};
+	struct first x = {.s = &s, .err = err};
 	int rc = -1;
 
 	memset(p, 0, sizeof(*p));
@@ -193,11 +377,11 @@ int weft_place_first(const struct weft_fabric *f, const struct weft_job *job,
 		p->cost.total[m] = (double)NAN;
 	if (capacity_build(f, job, o, 1, 0, &s, err))
 		goto out;
-	rc = reason_impossible(&s, p) ? 0 : choose(&s, &c, err);
+	rc = reason_impossible(&s, p) ? 0 : choose(&x);
 	if (rc > 0)
-		rc = take_over(&s, &c, p, err);
+		rc = take_over(&x, p);
 out:
-	node_set_free(&c);
+	node_set_free(&x.node_set);
 	capacity_free(&s);
 	return rc;
 }

@@ -291,8 +291,8 @@ static int try_equal(struct build *b)
 	for (uint32_t l = b->f->node_level; l < b->f->n_levels; l++) {
 		uint32_t domain[CANDIDATES_PICKS];
 
-		if (candidates_equal(s, b->chunk, b->n_chunks, share, l, b->out,
-				     b->err))
+		if (candidates_equal(s, b->chunk, b->n_chunks, share, l, false,
+				     b->out, b->err))
 			return -1;
 		if (candidates_pick(s, l, domain) && beyond++ == LEVELS_BEYOND)
 			break;

@@ -37,10 +37,11 @@ uint32_t candidates_pick(const struct capacity *s, uint32_t level,
 
 /* Adds sets of nodes, `share` GPUs on each, in domains of the level with the
  * same number of nodes in each NVLink domain, where those span nodes.  chunk:
- * sizes of the groups of ranks that exchange most. */
+ * sizes of the groups of ranks that exchange most.  few: only as many nodes as
+ * whole chunks fill. */
 int candidates_equal(struct capacity *s, const uint32_t *chunk,
 		     uint32_t n_chunks, uint32_t share, uint32_t level,
-		     struct candidates *c, struct weft_error *err);
+		     bool few, struct candidates *c, struct weft_error *err);
 
 /* Takes over *choice, or drops it when it is known or there is no room. */
 void candidates_add(struct candidates *c, struct node_set *node_set);

@@ -28,6 +28,7 @@ struct equal {
 	const uint32_t *chunk; /* [n_chunks] GPUs that stay together */
 	uint32_t n_chunks;
 	uint32_t n_nodes; /* of the job, `share` GPUs on each */
+	bool few;	  /* multiples of chunks alone */
 	uint32_t n_sizes, size[MAX_SIZES];
 	struct weft_error *err;
 };
@@ -56,13 +57,13 @@ static int find_sizes(struct equal *e, const struct groups *g)
 	qsort(room, g->n, sizeof(*room), weft_compare_numbers_down);
 	while (least < g->n && sum < e->n_nodes)
 		sum += room[least++];
-	for (uint32_t i = 0; i < g->n && n_whole < MAX_WHOLE; i++) {
+	for (uint32_t i = 0; i < g->n && n_whole < MAX_WHOLE && !e->few; i++) {
 		if (i > 0 && room[i] == room[i - 1])
 			continue;
 		add_size(e, room[i]);
 		n_whole++;
 	}
-	for (uint32_t m = least; m <= least + MORE_DOMAINS; m++)
+	for (uint32_t m = least; m <= least + MORE_DOMAINS && !e->few; m++)
 		if (m && e->n_nodes % m == 0)
 			add_size(e, e->n_nodes / m);
 	for (uint32_t i = 0; i < e->n_chunks; i++) {
@@ -112,12 +113,13 @@ static int try_scope(struct equal *e, uint32_t scope, uint32_t share)
 
 int candidates_equal(struct capacity *s, const uint32_t *chunk,
 		     uint32_t n_chunks, uint32_t share, uint32_t level,
-		     struct candidates *c, struct weft_error *err)
+		     bool few, struct candidates *c, struct weft_error *err)
 {
 	struct equal e = {.s = s,
 			  .out = c,
 			  .chunk = chunk,
 			  .n_chunks = n_chunks,
+			  .few = few,
 			  .err = err};
 	uint32_t domain[CANDIDATES_PICKS], n;
 

@@ -42,22 +42,27 @@ void nest_tilings(const struct nest *natural, uint32_t size,
 		  void (*visit)(void *data, const struct nest *nest),
 		  void *data);
 
-/* Ranks that are next to each other in one domain, on the average, and what a
- * byte that leaves it costs more than one that does not. */
-struct nest_run {
-	double n_ranks, farther;
+/* The domains of a level that ranks lie in, in order. */
+struct nest_level {
+	uint32_t n;
+	uint32_t each;	     /* ranks of each; 0: as end[] says */
+	const uint32_t *end; /* [n] ascending, or NULL: number of the first rank
+			      * that is no longer in it */
+	double farther; /* what a byte that leaves a domain costs more than one
+			 * that does not: nest_farther */
 };
 
-/* What a byte that leaves a domain of the level costs more, as sites have it.
- */
+/* As sites have it, of a level that is not the outermost. */
 double nest_farther(const struct weft_fabric *f, enum weft_metric metric,
 		    uint32_t level);
 
 /* The nest or tiling for which the bytes of the job's schedule cost least on
- * runs from the innermost outwards; of equal ones the ranks' own order.  Goes
- * by the volume of each call and the share of it that leaves a run, without
- * pairs of ranks: the time does not depend on their number. */
-struct nest nest_choose(const struct weft_job *job, const struct nest_run *run,
-			uint32_t n_runs);
+ * these levels, innermost first, and that cost; of equal ones the ranks' own
+ * order.  Goes by the volume of each call and the share of it that crosses from
+ * domain to domain, without pairs of ranks: the time does not depend on their
+ * number.  -1 with err: out of memory. */
+int nest_choose(const struct weft_job *job, const struct nest_level *level,
+		uint32_t n_levels, struct nest *best, double *cost,
+		struct weft_error *err);
 
 #endif

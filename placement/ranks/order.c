@@ -104,18 +104,23 @@ static void cliques_free(struct orders_cliques *c)
 	graph_free(&c->loose);
 }
 
-/* Runs of `tile` ranks on a node, and of whole domains above. */
-static uint32_t expect_runs(const struct weft_job *job,
-			    const struct weft_fabric *f, uint32_t tile,
-			    struct nest_run run[WEFT_MAX_LEVELS])
+/* Of `tile` ranks on a node, and whole domains above. */
+static uint32_t expect_levels(const struct weft_job *job,
+			      const struct weft_fabric *f, uint32_t tile,
+			      struct nest_level level[WEFT_MAX_LEVELS])
 {
 	uint32_t l = 0;
 
 	for (; l + 1 < f->n_levels; l++) {
-		double size = (double)f->n_gpus / f->levels[l].n_domains;
+		uint32_t each = f->n_gpus / f->levels[l].n_domains;
 
-		run[l].n_ranks = l <= f->node_level ? fmin(tile, size) : size;
-		run[l].farther = nest_farther(f, job->spec.metric, l);
+		if (l <= f->node_level && tile < each)
+			each = tile;
+		level[l] = (struct nest_level){
+			.n = (job->n_gpus + each - 1) / each,
+			.each = each,
+			.farther = nest_farther(f, job->spec.metric, l),
+		};
 	}
 	return l;
 }
@@ -126,10 +131,13 @@ static int add_chosen(struct orders *o, const struct weft_job *job,
 		      const struct weft_fabric *f, uint32_t tile,
 		      struct weft_error *err)
 {
-	struct nest_run run[WEFT_MAX_LEVELS];
-	uint32_t n_runs = expect_runs(job, f, tile, run);
-	const struct nest nest = nest_choose(job, run, n_runs);
+	struct nest_level level[WEFT_MAX_LEVELS];
+	uint32_t n_levels = expect_levels(job, f, tile, level);
+	struct nest nest;
+	double cost;
 
+	if (nest_choose(job, level, n_levels, &nest, &cost, err))
+		return -1;
 	if (add_order(o, &nest, err))
 		return -1;
 	if (is_repeated(o))

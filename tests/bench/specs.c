@@ -12,7 +12,7 @@
  * With --compare: what the answers are worth, in those of twenty times the
  * budget, by the number of nodes; no time is measured.
  *
- * Usage: specs [--json | --compare] [DECISIONS [SEED [BUDGET_MS]]]
+ * Usage: specs [--json | --compare] [--nvl72] [DECISIONS [SEED [BUDGET_MS]]]
  */
 #include "base/clock.h"
 #include "placement/mapping/effort.h"
@@ -32,7 +32,6 @@
 #include <string.h>
 #include <time.h>
 
-#define PER_NODE    8
 #define BUSY_PCT    30
 #define ALLOWANCE_S 2e-3 /* beyond the budget */
 #define PLACE_SHARE 0.7	 /* of it, for planning */
@@ -41,7 +40,13 @@
 #define PER_STATE   16 /* questions */
 #define N_RUNNING   64
 
-static const char fabric_text[] = "pod:14 leaf:28 node:32 gpu:8";
+static const struct fabric {
+	const char *text, *profile;
+	uint32_t per_node;
+} fabrics[] = {
+	{"pod:14 leaf:28 node:32 gpu:8", NULL, 8},
+	{"pod:12 leaf:8 nvlink:14 node:18 gpu:4", "gb200-nvl72", 4},
+};
 
 enum phase { READ, PLACE, ELSEWHERE, RANKS, EXPLAIN, LOAD, N_PHASES };
 static const char *const phase_names[N_PHASES] = {
@@ -57,6 +62,7 @@ struct question {
 };
 
 struct world {
+	const struct fabric *fabric;
 	struct weft_bridge *bridge;
 	struct weft_occupancy o;
 	struct weft_settings *settings;
@@ -106,9 +112,9 @@ static uint32_t axis(struct effort *e, uint32_t *left, uint32_t most_log)
 	return value;
 }
 
-static void put_axes(struct effort *e, struct question *q)
+static void put_axes(struct effort *e, uint32_t per_node, struct question *q)
 {
-	uint32_t left = q->n_nodes * PER_NODE;
+	uint32_t left = q->n_nodes * per_node;
 	uint32_t tp = axis(e, &left, 4);
 	uint32_t cp = chance(e, 30) ? axis(e, &left, 6) : 1;
 	uint32_t pp = chance(e, 70) ? axis(e, &left, 6) : 1;
@@ -205,7 +211,7 @@ static void question_draw(struct world *w, struct question *q)
 	if (chance(e, 25))
 		n = n / 2 + effort_below(e, n) + 1;
 	q->n_nodes = n < 12500 ? n : 12500;
-	put_axes(e, q);
+	put_axes(e, w->fabric->per_node, q);
 	put_words(e, q);
 	put_numbers(e, q);
 }
@@ -331,29 +337,32 @@ static void begun(struct world *w, struct question *q, struct weft_placement *p,
 	free(ranks.where);
 }
 
-static struct weft_request request_of(const struct question *q)
+static struct weft_request request_of(const struct world *w,
+				      const struct question *q)
 {
 	return (struct weft_request){
 		.spec = q->spec,
-		.gpus_per_node = PER_NODE,
+		.gpus_per_node = w->fabric->per_node,
 		.min_nodes = q->n_nodes,
 		.max_nodes = q->n_nodes,
 		.want_nodes = q->n_nodes,
 	};
 }
 
-static struct weft_shape shape_of(const struct question *q)
+static struct weft_shape shape_of(const struct world *w,
+				  const struct question *q)
 {
-	return (struct weft_shape){q->n_nodes * PER_NODE, PER_NODE, q->n_nodes,
-				   q->n_nodes};
+	uint32_t n = w->fabric->per_node;
+
+	return (struct weft_shape){q->n_nodes * n, n, q->n_nodes, q->n_nodes};
 }
 
 /* Plans for the job, and finds where else it could have gone. */
 static void plan(struct world *w, struct question *q, struct weft_placement *p,
 		 struct weft_baselines *baselines, double *since_s)
 {
-	const struct weft_request request = request_of(q);
-	const struct weft_shape shape = shape_of(q);
+	const struct weft_request request = request_of(w, q);
+	const struct weft_shape shape = shape_of(w, q);
 	struct weft_error err = {0};
 	int rc = weft_bridge_place(w->bridge, &request, &shape, &w->o,
 				   PLACE_SHARE * w->granted_s, p, &err);
@@ -361,7 +370,7 @@ static void plan(struct world *w, struct question *q, struct weft_placement *p,
 	q->phase_s[PLACE] = lap(since_s);
 	q->placed = rc == 0 && p->placed;
 	q->no_time = err.code == WEFT_ELATE;
-	if (q->placed)
+	if (q->placed && weft_gain_may(w->bridge))
 		weft_gain_baselines(w->bridge, q->spec, &shape, &w->o,
 				    baselines);
 	q->phase_s[ELSEWHERE] = lap(since_s);
@@ -401,8 +410,8 @@ static void question_put(struct world *w, struct question *q)
 static double value_within(struct world *w, const struct question *q,
 			   double budget_s, struct weft_judge *judge)
 {
-	const struct weft_request request = request_of(q);
-	const struct weft_shape shape = shape_of(q);
+	const struct weft_request request = request_of(w, q);
+	const struct weft_shape shape = shape_of(w, q);
 	struct weft_placement p = {0};
 	struct weft_measure measure = {0};
 	int rc;
@@ -427,8 +436,9 @@ static void question_compare(struct world *w, struct question *q)
 	double more;
 
 	if (weft_frame_read(q->spec, &frame, NULL) == 0 &&
-	    weft_bridge_build(w->settings, q->spec, q->n_nodes * PER_NODE,
-			      WEFT_ALL_PAIRS, &job, NULL) == 0) {
+	    weft_bridge_build(w->settings, q->spec,
+			      q->n_nodes * w->fabric->per_node, WEFT_ALL_PAIRS,
+			      &job, NULL) == 0) {
 		objective = weft_objective_of_spec(&job.spec);
 		objective.load = w->bridge->load;
 		if (weft_judge_build(w->o.fabric, &job, NULL, &objective,
@@ -600,13 +610,19 @@ int main(int argc, char **argv)
 {
 	bool json = argc > 1 && strcmp(argv[1], "--json") == 0;
 	bool compare = argc > 1 && strcmp(argv[1], "--compare") == 0;
-	int n_options = json || compare;
+	bool nvl72 = argc > 1 + (json || compare) &&
+		     strcmp(argv[1 + (json || compare)], "--nvl72") == 0;
+	int n_options = (json || compare) + nvl72;
 	char **args = argv + n_options;
 	uint32_t n = argc > 1 + n_options ? (uint32_t)atoi(args[1]) : 1000;
 	struct weft_error err = {0};
 	struct weft_settings settings = {0};
-	struct world w = {.budget_s = 0.02, .settings = &settings};
-	char *text = weft_synth(fabric_text, NULL, &err), shown[512];
+	struct world w = {.budget_s = 0.02,
+			  .settings = &settings,
+			  .fabric = &fabrics[nvl72]};
+	const struct weft_synth_options options = {.profile =
+							   w.fabric->profile};
+	char *text = weft_synth(w.fabric->text, &options, &err), shown[512];
 	int rc = -1;
 
 	weft_clock_id = CLOCK_THREAD_CPUTIME_ID;
@@ -618,7 +634,7 @@ int main(int argc, char **argv)
 	w.bridge = weft_calloc(1, sizeof(*w.bridge), &err);
 	if (text && w.bridge && n)
 		settings.fabric = weft_fabric_parse(text, strlen(text),
-						    fabric_text, &err);
+						    w.fabric->text, &err);
 	if (settings.fabric &&
 	    weft_link_load_build(settings.fabric, &w.loads, &err) == 0) {
 		w.bridge->settings = &settings;

@@ -17,12 +17,13 @@ struct setting {
 	struct weft_occupancy o;
 };
 
-static void open_setting(struct setting *s)
+static void open_setting(struct setting *s, const char *shape,
+			 const char *profile)
 {
-	const struct weft_synth_options options = {.profile = "roce-llama3"};
+	const struct weft_synth_options options = {.profile = profile};
 	struct weft_error err = {0};
 
-	s->f = test_synth("pod:2 leaf:4 node:8 gpu:8", &options);
+	s->f = test_synth(shape, &options);
 	weft_occupancy_build(s->f, &s->o, &err);
 	assert_no_error(&err);
 }
@@ -83,7 +84,30 @@ static void the_heaviest_axes_stay_close(void **state)
 	struct setting s;
 
 	(void)state;
-	open_setting(&s);
+	open_setting(&s, "pod:2 leaf:4 node:8 gpu:8", "roce-llama3");
+	for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++) {
+		double ratio = ratio_of(&s, jobs[i]);
+
+		if (ratio > WORST)
+			print_error("%s: %.3f\n", jobs[i], ratio);
+		assert_true(ratio <= WORST);
+	}
+	close_setting(&s);
+}
+
+/* 16 nodes of each rack of 18, so that rings have as many NICs everywhere. */
+static void racks_of_nvlink_give_equal_shares(void **state)
+{
+	static const char *const jobs[] = {
+		"gpus=256,gpus_per_node=4,tp=8",
+		"gpus=512,gpus_per_node=4,tp=8,pp=4",
+		"gpus=256,gpus_per_node=4,tp=16,pp=2,model=llama3-405B",
+		"gpus=512,gpus_per_node=4,tp=4,ep=32,model=deepseek-v3",
+	};
+	struct setting s;
+
+	(void)state;
+	open_setting(&s, "leaf:2 nvlink:8 node:18 gpu:4", "gb200-nvl72");
 	for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++) {
 		double ratio = ratio_of(&s, jobs[i]);
 
@@ -104,7 +128,7 @@ static void given_gpus_are_ordered_alike(void **state)
 	struct setting s;
 
 	(void)state;
-	open_setting(&s);
+	open_setting(&s, "pod:2 leaf:4 node:8 gpu:8", "roce-llama3");
 	case_job("gpus=128,tp=8,pp=4,order=pp-dp-tp", s.f, &job);
 	weft_place_first(s.f, &job, &s.o, &first, &err);
 	for (uint32_t i = 0; i < 128; i++)
@@ -147,7 +171,7 @@ static void so_they_do_in_random_jobs(void **state)
 	char spec[256];
 
 	(void)state;
-	open_setting(&s);
+	open_setting(&s, "pod:2 leaf:4 node:8 gpu:8", "roce-llama3");
 	while (n < N_JOBS) {
 		struct weft_error err = {0};
 		struct weft_job job;
@@ -173,6 +197,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_heaviest_axes_stay_close),
+		cmocka_unit_test(racks_of_nvlink_give_equal_shares),
 		cmocka_unit_test(given_gpus_are_ordered_alike),
 		cmocka_unit_test(so_they_do_in_random_jobs),
 	};
