@@ -110,41 +110,77 @@ static bool is_quicker_in_a_row(const struct weft_job_test *test,
 	       is_alike_on_each(test->job, n_nodes);
 }
 
+/* What stock does with nodes of which it may leave some. */
+enum range { RANGE_DECLINED, RANGE_FEWER, RANGE_ALL };
+
 /* Of a range of nodes stock counts CPUs by the least number, which the question
- * keeps therefore.  True: stock takes all of these nodes all the same. */
-static bool ask_range(const struct weft_job_test *test, bitstr_t *nodes,
-		      uint32_t n_nodes)
+ * keeps therefore.  Declined: *nodes is what stock has left of them. */
+static enum range ask_range(const struct weft_job_test *test, bitstr_t *nodes,
+			    uint32_t n_nodes)
 {
 	struct weft_job_test narrowed = *test;
 	struct weft_proposal_saved saved;
-	bool all = false;
+	enum range range = RANGE_ALL;
 
-	narrowed.nodes = bit_copy(nodes);
+	narrowed.nodes = nodes;
 	narrowed.max_nodes = n_nodes;
 	narrowed.want_nodes = n_nodes;
 	weft_proposal_save(test->job, &saved);
-	if (ask_now(test, &narrowed)) {
-		all = bit_set_count(narrowed.nodes) == (int64_t)n_nodes;
-		if (!all)
-			weft_proposal_withdraw(test->job, &saved);
+	if (!ask_now(test, &narrowed)) {
+		range = RANGE_DECLINED;
+	} else if (bit_set_count(nodes) < (int64_t)n_nodes) {
+		range = RANGE_FEWER;
+		weft_proposal_withdraw(test->job, &saved);
 	}
-	bit_free(narrowed.nodes);
-	return all;
+	return range;
+}
+
+/* The CPUs of a job with a range of nodes are those of its least number.  Asked
+ * for more nodes, stock keeps a CPU for each of the others: _cpus_to_use of its
+ * cons_tres has less than none left then, which is less than what a node
+ * without room for a task offers (with --ntasks-per-socket, say), and gives the
+ * node pn_min_cpus all the same. */
+static bool is_short_of_cpus(const job_record_t *job, uint32_t n_nodes)
+{
+	const job_details_t *details = job->details;
+
+	return details->min_cpus < (uint64_t)n_nodes * details->pn_min_cpus;
+}
+
+/* As a range first, where it is one.  *nodes is what stock has left of them. */
+static bool ask_exactly(const struct weft_job_test *test, bitstr_t *nodes,
+			uint32_t n_nodes)
+{
+	struct weft_job_test narrowed = weft_proposal_on(test, nodes, n_nodes);
+	bitstr_t *all;
+	enum range range;
+	bool done;
+
+	if (test->min_nodes < n_nodes) {
+		all = bit_copy(nodes);
+		range = ask_range(test, nodes, n_nodes);
+		done = range == RANGE_ALL ||
+		       (range == RANGE_DECLINED &&
+			is_short_of_cpus(test->job, n_nodes));
+		if (!done)
+			bit_copybits(nodes, all);
+		bit_free(all);
+		if (done)
+			return range == RANGE_ALL;
+	}
+	return ask_now(test, &narrowed);
 }
 
 bool weft_proposal_now(const struct weft_job_test *test, bitstr_t *nodes,
 		       uint32_t n_nodes)
 {
-	struct weft_job_test narrowed = weft_proposal_on(test, nodes, n_nodes);
 	uint16_t contiguous = test->job->details->contiguous;
 	bool taken;
 
 	if (is_quicker_in_a_row(test, n_nodes) &&
 	    follow_one_another(nodes, n_nodes))
 		test->job->details->contiguous = 1;
-	taken = (test->min_nodes < n_nodes &&
-		 ask_range(test, nodes, n_nodes)) ||
-		ask_now(test, &narrowed);
+	taken = ask_exactly(test, nodes, n_nodes);
 	test->job->details->contiguous = contiguous;
 	if (taken)
 		bit_copybits(test->nodes, nodes);

@@ -72,6 +72,7 @@ EXTRA_DIST += \
 	%D%/differential.d/cases/heterogeneous-near \
 	%D%/differential.d/cases/parted \
 	%D%/differential.d/cases/preferred \
+	%D%/differential.d/cases/range \
 	%D%/differential.d/cases/segments \
 	%D%/differential.d/cases/shared \
 	%D%/differential.d/compare.sh \
