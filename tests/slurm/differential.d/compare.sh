@@ -229,11 +229,34 @@ same_on_its_nodes() {
 	decide "$way" "${rest[@]}" -w "$weft_nodes"
 	same_numbers && return
 	[ "$way" != test ] || return
+	! is_range || { ask_evenly "$nodes" && same_numbers && return; }
 	ask_held "$nodes" && same_numbers && return
 	ask_held "$nodes" "ReqNodeList=$weft_nodes" && same_numbers && return
 	# The user asks weft for a number of nodes within -N that stock gives to no
 	# such job by itself, as with CR_Pack_Nodes.
 	[[ " ${words[*]} " == *' --comment=weft:nodes='* ]] && [ "$said" != starts ]
+}
+
+# Of a range stock's _eval_nodes_topo goes from one weight to the next until the
+# nodes are the least number, and then to no other; nodes that are down have one
+# weight, beyond all that are up (_build_node_list).  So it takes all that it may of
+# nodes that are down, and only the least number where the jobs before have powered
+# some up.  Weft takes all that it may: CPUs of a range on these nodes stock tells
+# where they are up and weigh the same, and by no -N.
+ask_evenly() {
+	local node
+	both power_up "$(tr ' ' '\n' <<<"$1" | sort)"
+	compare_states || return
+	for node in $1; do
+		both set_weight "$node" 1
+	done
+	use stock
+	without --comment= --contiguous= --switches=
+	ask_on "$1"
+	for node in $1; do
+		both set_weight "$node"
+	done
+	use stock
 }
 
 # Nodes that stock finds unfit when the job comes in, and takes when it is to start:
@@ -252,11 +275,14 @@ ask_held() {
 	quietly scancel "${id%_*}"
 }
 
+is_range() {
+	[[ " ${words[*]} " =~ \ -N[0-9]+-[0-9]+\  ]]
+}
+
 # A range of nodes without tasks has one on each node; where a number is given in
 # its place, the commands multiply it by --cores-per-socket and the like.
 is_range_alone() {
-	[[ " ${words[*]} " =~ \ -N[0-9]+-[0-9]+\  &&
-		! " ${words[*]} " =~ \ -(n|-ntasks) ]]
+	is_range && [[ ! " ${words[*]} " =~ \ -(n|-ntasks) ]]
 }
 
 is_heterogeneous() {
@@ -311,8 +337,8 @@ same_numbers() {
 # gives the same.
 same_each() {
 	local stock_each weft_each
-	[[ $said = starts && " ${words[*]} " =~ \ -N[0-9]+-[0-9]+\  &&
-		! " ${words[*]} " =~ \ -(n|-ntasks=) ]] || return
+	[ "$said" = starts ] && is_range &&
+		[[ ! " ${words[*]} " =~ \ -(n|-ntasks=) ]] || return
 	stock_each=$(numbers_each "$numbers")
 	weft_each=$(numbers_each "$weft_numbers")
 	[ -n "$weft_each" ] && [ "$stock_each" = "$weft_each" ]

@@ -301,15 +301,21 @@ compare_states() {
 # Slurm chooses by that: with --contiguous, say, it starts a job on nodes that are up
 # which it refuses while they are down.
 level_states() {
-	local name up lacking
-	up=$(both nodes_up | sort -u)
-	for name in stock weft; do
-		use $name
-		lacking=$(nodes_up | sort | comm -13 - <(echo "$up") | paste -sd ,)
-		[ -z "$lacking" ] ||
-			quietly scontrol update "NodeName=$lacking" State=POWER_UP
-	done
+	both power_up "$(both nodes_up | sort -u)"
 	compare_states
+}
+
+# power_up NODES: one a line, sorted; those of them that are down.
+power_up() {
+	local lacking
+	lacking=$(nodes_up | sort | comm -13 - <(echo "$1") | paste -sd ,)
+	[ -z "$lacking" ] ||
+		quietly scontrol update "NodeName=$lacking" State=POWER_UP
+}
+
+# set_weight NODE WEIGHT: of its own, without a second one.
+set_weight() {
+	scontrol_ask "update NodeName=$1 Weight=${2:-$((weight_of[$1] % 1000000))}"
 }
 
 nodes_up() {
