@@ -87,28 +87,45 @@ running() {
 
 # What weft preempts for it is no more than what stock does.
 compare_preempt() {
-	local name before stock_victims weft_victims
+	local name before stock_victims weft_victims note=
 	unlimited
-	way=queued
+	way=preempt
 	for name in stock weft; do
 		use $name
 		before=$(running)
-		preempting "${words[@]}"
+		decide_preempt "${words[@]}"
 		keep_answer $name
 		printf -v "${name}_victims" %s $((before - $(running)))
 		[ "$said" != starts ] || ((${name}_victims++))
 		[ -z "$id" ] || quietly scancel "$id"
 	done
+	[ "$stock_said $weft_said" != "waits starts" ] || ! takes_as_many ||
+		note=" found"
 	echo "preempt: $stock_said, $weft_said, victims" \
-		"$((weft_victims - stock_victims)) more" >>"$work/decided"
-	[[ $stock_said == "$weft_said" && weft_victims -le stock_victims ]] ||
+		"$((weft_victims - stock_victims)) more$note" >>"$work/decided"
+	[ -n "$note" ] ||
+		[[ $stock_said == "$weft_said" && weft_victims -le stock_victims ]] ||
 		differ preempt "${words[*]}:" \
-			"stock $stock_said, $stock_victims victims," \
+			"stock $stock_said, $stock_victims victims" \
+			"${stock_there:+, on its nodes $stock_there}," \
 			"weft $weft_said, $weft_victims victims"
 }
 
 # The victims go in one cycle, the job starts in another.
-preempting() {
+decide_preempt() {
 	decide_queued "$@"
 	[ -z "$id" ] || await_longer
+}
+
+# Stock, held to weft's nodes, starts it, and ends no fewer jobs for it.  Of a range
+# of nodes with --gpus its _enough_nodes is content with fewer than the least number,
+# if they weigh the least, and no job is started there; of -N it is not.  At its
+# first start alone: the jobs that it ends for a second one are not for this job.
+takes_as_many() {
+	local before
+	use stock
+	before=$(running)
+	stock_there=
+	same_on_its_nodes && [[ $stock_there != *starts*starts* ]] &&
+		[ "$weft_victims" -le $((before - $(running))) ]
 }
