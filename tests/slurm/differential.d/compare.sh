@@ -211,6 +211,7 @@ same_on_its_nodes() {
 	ask_on "$nodes"
 	same_numbers && return
 	same_each && return
+	same_in_all && return
 	# Fewer tasks than nodes the commands mend; these follow from the GPUs.
 	[[ " ${words[*]} " != *' --ntasks-per-gpu='* ]] ||
 		without '-n*' --comment= --contiguous= --switches=
@@ -342,6 +343,24 @@ same_each() {
 	stock_each=$(numbers_each "$numbers")
 	weft_each=$(numbers_each "$weft_numbers")
 	[ -n "$weft_each" ] && [ "$stock_each" = "$weft_each" ]
+}
+
+# The user asks weft for more nodes than the job has to have.  Tasks by GPU stock
+# parts by the least number of nodes (_select_cores: no ranges of nodes then), which
+# is that of the job with weft and another with -N: as many CPUs and GPUs in all as
+# stock gives the job on fewer of these nodes.
+same_in_all() {
+	local in_all
+	[[ " ${words[*]} " == *' --comment=weft:nodes='* &&
+		" ${words[*]} " == *' --ntasks-per-gpu='* && $said = starts ]] ||
+		return
+	in_all=$(numbers_in_all "$numbers") &&
+		[ "$in_all" = "$(numbers_in_all "$weft_numbers")" ]
+}
+
+numbers_in_all() {
+	[[ $1 =~ \ NumCPUs=([0-9]+)\ .*\ GPUs=(.*)$ ]] &&
+		echo "${BASH_REMATCH[@]:1}"
 }
 
 # CPUs and GPUs of one node; nothing where they do not divide.
