@@ -187,20 +187,28 @@ static uint32_t layer_like(const struct tower *t, uint32_t z)
 }
 
 /* Earns each vertex of a layer what one costs there more than in the cheapest
- * layer, in sets of even_at.  What is earned in all goes into *given. */
-static void even_out(struct tower *t, struct layer *layer, uint32_t layers)
+ * layer, in sets of even_at.  What is earned in all goes into *given.  all[]:
+ * the layers, those alike as one; own[z]: without costs where z is not the
+ * first of them. */
+static void even_out(struct tower *t, struct layer *own,
+		     const struct layer *const *all, uint32_t layers)
 {
-	uint32_t at = t->even_at < layer[0].n ? t->even_at : layer[0].n;
+	uint32_t at = t->even_at < own[0].n ? t->even_at : own[0].n;
 	double least = INFINITY;
 
 	for (uint32_t z = 0; z < layers; z++)
-		least = fmin(least, layer[z].cost[at]);
+		least = fmin(least, all[z]->cost[at]);
+	for (uint32_t z = 0; z < layers; z++)
+		t->given +=
+			(all[z]->cost[at] - least) / at * (t->l->n / layers);
 	for (uint32_t z = 0; z < layers; z++) {
-		double bonus = (layer[z].cost[at] - least) / at;
+		double bonus;
 
-		for (uint32_t a = 0; a <= layer[z].n; a++)
-			layer[z].cost[a] -= bonus * a;
-		t->given += bonus * (t->l->n / layers);
+		if (!own[z].cost)
+			continue;
+		bonus = (own[z].cost[at] - least) / at;
+		for (uint32_t a = 0; a <= own[z].n; a++)
+			own[z].cost[a] -= bonus * a;
 	}
 }
 
@@ -223,19 +231,12 @@ static int tower_top(struct tower *t, struct layer *out, struct weft_error *err)
 	for (uint32_t z = 0; z < line->size; z++) {
 		uint32_t like = layer_like(t, z);
 
-		all[z] = &layer[z];
-		if (like == z) {
-			if (layer_costs(t, z, &layer[z], err))
-				goto out;
-			continue;
-		}
-		if (layer_start(&layer[z], layer[like].n, t->max, err))
+		all[z] = &layer[like];
+		if (like == z && layer_costs(t, z, &layer[z], err))
 			goto out;
-		memcpy(layer[z].cost, layer[like].cost,
-		       ((size_t)layer[z].n + 1) * sizeof(double));
 	}
 	if (t->even_at)
-		even_out(t, layer, line->size);
+		even_out(t, layer, all, line->size);
 	rc = stack_layers(t, &s, p.each, vertices, out, err);
 out:
 	for (uint32_t z = 0; layer && z < line->size; z++)

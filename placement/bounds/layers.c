@@ -9,8 +9,6 @@
  */
 #include "placement/bounds/layers.h"
 
-#include "base/compare.h"
-
 #include <math.h>
 #include <stdlib.h>
 
@@ -18,6 +16,13 @@
 #define MAX_WORK   4e7 /* sums until several lows are not told apart */
 #define QUICK_WORK 1e6 /* the same when it has to be quick, for any sums */
 #define ROUNDING   1e-13
+
+/* Layers that are one and the same. */
+struct kind {
+	const double *cost;
+	uint32_t n;
+	double gain; /* of one that is high, not low */
+};
 
 /* Sums a layer at a time in `now`; `flat` are lower, concave costs to take
  * instead of the first layer's. */
@@ -27,8 +32,9 @@ struct summing {
 	struct layer *out;
 	uint32_t concave_to; /* up to here every layer's costs are concave */
 	double *now, *next;  /* [out->n + 1] */
-	double *gain;	     /* [s.n] of a layer that is high, ascending */
 	double *least;	     /* [layer size + 1] of the layers */
+	struct kind *kind;   /* [n_kinds], room for s.n */
+	uint32_t n_kinds;
 	struct layer flat;
 	const struct layer **all_flat;
 	void *memory;
@@ -42,63 +48,115 @@ int layer_start(struct layer *c, uint64_t vertices, uint32_t max,
 	return c->cost ? 0 : -1;
 }
 
-static uint32_t concave_to(const struct layer *c)
+static uint32_t concave_to(const double *cost, uint32_t n)
 {
 	double scale = 0;
 	uint32_t a;
 
-	for (a = 0; a <= c->n; a++)
-		scale = fmax(scale, fabs(c->cost[a]));
-	for (a = 1; a < c->n; a++)
-		if (c->cost[a + 1] - c->cost[a] >
-		    c->cost[a] - c->cost[a - 1] + ROUNDING * scale)
+	for (a = 0; a <= n; a++)
+		scale = fmax(scale, fabs(cost[a]));
+	for (a = 1; a < n; a++)
+		if (cost[a + 1] - cost[a] >
+		    cost[a] - cost[a - 1] + ROUNDING * scale)
 			return a;
-	return c->n;
+	return n;
 }
 
-/* All layers but one hold low or high. */
-static void sum_concave(struct summing *t, uint32_t low, uint32_t high)
+/* Bounds of what layers hold: all hold low or more each, loosely that is as
+ * many as each has of the set, and one of them as many as top. */
+struct range {
+	uint32_t low, top;
+	bool loose;
+};
+
+/* Takes n sums, of `first` vertices on, into *out where they are less.  cost:
+ * beyond `base`. */
+static void offer(struct summing *t, const struct range *r, uint64_t first,
+		  uint32_t n, const double *cost, double base)
 {
 	const struct layers *s = &t->s;
-	uint32_t width = high - low, n = t->out->n, full = 0;
-	double base = 0;
+	double *out = t->out->cost + first;
+	uint32_t most = t->out->n + 1;
+
+	if (first >= most)
+		return;
+	n = n < most - first ? n : most - (uint32_t)first;
+	base += s->piece * r->top;
+	if (!r->loose && r->low < r->top)
+		base += s->part * (r->top - r->low);
+	for (uint32_t i = 0, next; i < n; i = next) {
+		uint64_t deep = (first + i) / s->n;
+		double sum, part = 0;
+
+		next = n;
+		if (r->loose && deep < r->top) {
+			part = s->part * (double)(r->top - deep);
+			deep = (deep + 1) * s->n - first;
+			next = deep < n ? (uint32_t)deep : n;
+		}
+		for (uint32_t a = i; a < next; a++) {
+			sum = base + part + cost[a];
+			out[a] = sum < out[a] ? sum : out[a];
+		}
+	}
+}
+
+/* What each kind gains, the least first, and what one layer adds at least that
+ * holds more than low. */
+static void measure_kinds(struct summing *t, uint32_t low, uint32_t high)
+{
+	uint32_t width = high - low;
 
 	for (uint32_t a = 0; a <= width; a++)
 		t->least[a] = INFINITY;
-	for (uint32_t i = 0; i < s->n; i++) {
-		const double *cost = s->layer[i]->cost;
+	for (uint32_t i = 0; i < t->n_kinds; i++) {
+		struct kind kind = t->kind[i];
+		const double *cost = kind.cost + low;
+		uint32_t at = i;
 
-		base += cost[low];
-		t->gain[i] = cost[high] - cost[low];
 		for (uint32_t a = 0; a <= width; a++) {
-			double more = cost[low + a] - cost[low];
+			double more = cost[a] - cost[0];
 
 			t->least[a] = more < t->least[a] ? more : t->least[a];
 		}
+		kind.gain = cost[width] - cost[0];
+		for (; at > 0 && t->kind[at - 1].gain > kind.gain; at--)
+			t->kind[at] = t->kind[at - 1];
+		t->kind[at] = kind;
 	}
-	qsort(t->gain, s->n, sizeof(*t->gain), weft_compare_reals);
-	for (uint32_t a = 0; a <= n; a++)
-		t->now[a] = INFINITY;
-	/* `rest` beyond `full` layers that are high */
-	for (uint64_t a = (uint64_t)low * s->n; a <= n; a++) {
-		uint32_t rest = (uint32_t)(a - (uint64_t)low * s->n -
-					   (uint64_t)full * width);
+	effort_spend(t->effort, (uint64_t)t->n_kinds * (width + 1));
+}
 
-		if (rest > width || (full == s->n && rest))
-			break;
-		if (rest == width && width) {
-			base += t->gain[full++];
-			rest = 0;
+/* All layers but one hold low or high. */
+static void sum_concave(struct summing *t, const struct range *r, uint32_t high)
+{
+	uint32_t width = high - r->low, most = t->out->n;
+	uint64_t at = (uint64_t)r->low * t->s.n;
+	double base = 0;
+
+	measure_kinds(t, r->low, high);
+	for (uint32_t i = 0; i < t->n_kinds; i++)
+		base += t->kind[i].n * t->kind[i].cost[r->low];
+	for (uint32_t i = 0; i < t->n_kinds; i++) {
+		for (uint32_t k = 0; k < t->kind[i].n && at <= most; k++) {
+			/* nothing more than low in any: no vertex at all */
+			uint32_t none = at == 0;
+
+			offer(t, r, at + none, width - none, t->least + none,
+			      base);
+			effort_spend(t->effort, width + 1);
+			base += t->kind[i].gain;
+			at += width;
 		}
-		t->now[a] = base + t->least[rest];
 	}
-	effort_spend(t->effort, n + (uint64_t)s->n * (width + 1));
+	offer(t, r, at, 1, t->least, base);
 }
 
 /* One layer after the other. */
-static void sum_one_by_one(struct summing *t, uint32_t low, uint32_t high)
+static void sum_one_by_one(struct summing *t, const struct range *r,
+			   uint32_t high)
 {
-	uint32_t n = t->out->n;
+	uint32_t n = t->out->n, low = r->low;
 
 	for (uint32_t a = 0; a <= n; a++)
 		t->now[a] = a ? INFINITY : 0;
@@ -126,6 +184,7 @@ static void sum_one_by_one(struct summing *t, uint32_t low, uint32_t high)
 		t->now = t->next;
 		t->next = swap;
 	}
+	offer(t, r, 1, n, t->now + 1, 0);
 }
 
 /* The next value of high; all up to it are priced as last + 1. */
@@ -140,51 +199,60 @@ static uint32_t next_high(uint32_t last, uint32_t most)
  * one of them; where `loose`, that or more in all of them. */
 static void sum_from(struct summing *t, uint32_t low, bool loose)
 {
-	const struct layers *s = &t->s;
-	uint32_t most = s->layer[0]->n;
+	uint32_t most = t->s.layer[0]->n;
 
 	for (uint32_t last = low ? low - 1 : 0;
 	     last < most && !effort_spent(t->effort);) {
-		uint32_t high = next_high(last, most), top = last + 1;
+		struct range range = {low, last + 1, loose};
+		uint32_t high = next_high(last, most);
 
 		if (high <= t->concave_to)
-			sum_concave(t, low, high);
+			sum_concave(t, &range, high);
 		else
-			sum_one_by_one(t, low, high);
-		for (uint32_t a = 1; a <= t->out->n; a++) {
-			uint32_t deep = loose ? a / s->n : low;
-			double price = s->piece * top;
-
-			if (deep < top)
-				price += s->part * (top - deep);
-			price += t->now[a];
-			if (price < t->out->cost[a])
-				t->out->cost[a] = price;
-		}
+			sum_one_by_one(t, &range, high);
 		last = high;
+	}
+}
+
+/* Counts the layers of each kind; those next to each other are mostly of one.
+ */
+static void count_kinds(struct summing *t)
+{
+	t->n_kinds = 0;
+	for (uint32_t i = 0; i < t->s.n; i++) {
+		const double *cost = t->s.layer[i]->cost;
+		uint32_t k = t->n_kinds;
+
+		while (k > 0 && t->kind[k - 1].cost != cost)
+			k--;
+		if (k == 0) {
+			t->kind[t->n_kinds++] = (struct kind){.cost = cost};
+			k = t->n_kinds;
+		}
+		t->kind[k - 1].n++;
 	}
 }
 
 static int start(struct summing *t, struct weft_error *err)
 {
 	uint32_t size = t->s.layer[0]->n;
-	double *p = weft_calloc(2 * ((size_t)t->out->n + 1) + t->s.n +
-					2 * ((size_t)size + 1),
+	double *p = weft_calloc(2 * ((size_t)t->out->n + (size_t)size + 2),
 				sizeof(*p), err);
 
 	t->memory = p;
 	t->all_flat = weft_calloc(t->s.n, sizeof(*t->all_flat), err);
-	if (!p || !t->all_flat)
+	t->kind = weft_calloc(t->s.n, sizeof(*t->kind), err);
+	if (!p || !t->all_flat || !t->kind)
 		return -1;
 	t->now = p;
 	t->next = t->now + t->out->n + 1;
-	t->gain = t->next + t->out->n + 1;
-	t->least = t->gain + t->s.n;
+	t->least = t->next + t->out->n + 1;
 	t->flat.n = size;
 	t->flat.cost = t->least + size + 1;
 	t->concave_to = size;
-	for (uint32_t i = 0; i < t->s.n; i++) {
-		uint32_t to = concave_to(t->s.layer[i]);
+	count_kinds(t);
+	for (uint32_t i = 0; i < t->n_kinds; i++) {
+		uint32_t to = concave_to(t->kind[i].cost, size);
 
 		t->concave_to = to < t->concave_to ? to : t->concave_to;
 	}
@@ -197,19 +265,21 @@ static void flatten(struct summing *t)
 	uint32_t n = t->flat.n;
 	double least = INFINITY, all = INFINITY;
 
-	for (uint32_t i = 0; i < t->s.n; i++) {
-		const double *cost = t->s.layer[i]->cost;
+	for (uint32_t i = 0; i < t->n_kinds; i++) {
+		const double *cost = t->kind[i].cost;
 
 		for (uint32_t a = 1; a < n; a++)
 			least = fmin(least, cost[a]);
 		all = fmin(all, cost[n]);
-		t->all_flat[i] = &t->flat;
 	}
 	/* where something is earned, as if each vertex earned that much */
 	for (uint32_t a = 1; a < n; a++)
 		t->flat.cost[a] = least < 0 ? least * a : least;
 	t->flat.cost[n] = n > 1 ? fmin(all, t->flat.cost[n - 1]) : all;
+	for (uint32_t i = 0; i < t->s.n; i++)
+		t->all_flat[i] = &t->flat;
 	t->s.layer = t->all_flat;
+	count_kinds(t);
 	t->concave_to = n;
 }
 
@@ -244,5 +314,6 @@ int layers_sum(const struct layers *s, struct effort *effort, struct layer *out,
 out:
 	free(t.memory);
 	free(t.all_flat);
+	free(t.kind);
 	return rc;
 }
