@@ -106,6 +106,8 @@ libweft_placement_la_SOURCES = \
 	%D%/placement.c \
 	%D%/ranks/arrange.c \
 	%D%/ranks/arrange.h \
+	%D%/ranks/cliques.c \
+	%D%/ranks/cliques.h \
 	%D%/ranks/ground.c \
 	%D%/ranks/ground.h \
 	%D%/ranks/links.c \

@@ -52,58 +52,6 @@ static int add_nestings(struct orders *o, struct nest nest, uint32_t most,
 	return 0;
 }
 
-static void count_cliques(const struct weft_traffic *t, uint32_t *count)
-{
-	for (uint32_t k = 0; k < t->n_cliques; k++) {
-		const struct weft_clique *c = &t->cliques[k];
-
-		for (uint32_t i = 0; i < c->n_members; i++)
-			count[t->member[c->first_member + i]]++;
-	}
-}
-
-/* Lists the cliques of each rank. */
-static int list_cliques(const struct weft_traffic *t, struct orders_cliques *c,
-			struct weft_error *err)
-{
-	uint32_t n_members = 0;
-
-	if (!t->loose || !t->n_cliques || t->n_switches)
-		return 0;
-	c->t = t;
-	c->n = t->n_cliques;
-	for (uint32_t k = 0; k < c->n; k++)
-		n_members += t->cliques[k].n_members;
-	c->first = weft_calloc((size_t)t->n_ranks + 2, sizeof(*c->first), err);
-	c->of = weft_calloc(n_members, sizeof(*c->of), err);
-	c->met = weft_calloc((size_t)c->n + 1, sizeof(*c->met), err);
-	if (!c->first || !c->of || !c->met)
-		return -1;
-	count_cliques(t, c->first + 2);
-	for (uint32_t r = 0; r < t->n_ranks; r++)
-		c->first[r + 2] += c->first[r + 1];
-	for (uint32_t k = 0; k < c->n; k++) {
-		const struct weft_clique *one = &t->cliques[k];
-		double n = one->n_members;
-
-		for (uint32_t i = 0; i < one->n_members; i++) {
-			uint32_t r = t->member[one->first_member + i];
-
-			c->of[c->first[r + 1]++] = k;
-		}
-		c->pairs += n * (n - 1) * one->bytes;
-	}
-	return graph_build(t->loose, &c->loose, err);
-}
-
-static void cliques_free(struct orders_cliques *c)
-{
-	free(c->first);
-	free(c->of);
-	free(c->met);
-	graph_free(&c->loose);
-}
-
 /* Of `tile` ranks on a node, and whole domains above. */
 static uint32_t expect_levels(const struct weft_job *job,
 			      const struct weft_fabric *f, uint32_t tile,
@@ -154,7 +102,7 @@ int orders_build(const struct weft_job *job, const struct weft_fabric *f,
 	memset(o, 0, sizeof(*o));
 	o->n_ranks = n;
 	if (graph_build(&job->traffic, &o->ranks, err) ||
-	    list_cliques(&job->traffic, &o->cliques, err) ||
+	    cliques_build(&job->traffic, &o->cliques, err) ||
 	    add_nestings(o, nest_natural(&job->grid, n), MAX_DENSE, err) ||
 	    (expert->n_ranks == n &&
 	     add_nestings(o, nest_natural(expert, n),
@@ -248,8 +196,10 @@ int orders_tile(struct orders *o, const struct weft_job *job, uint32_t size,
 
 static void cut_free(struct orders_cut *cut)
 {
-	for (uint32_t k = 0; k < ORDERS_MAX; k++)
+	for (uint32_t k = 0; k < ORDERS_MAX; k++) {
 		graph_free(&cut->graph[k]);
+		clique_runs_free(&cut->cliques[k]);
+	}
 	cut->block = 0;
 }
 
@@ -288,52 +238,6 @@ static struct orders_cut *find_room(struct orders *o)
 	return &o->cut[o->last];
 }
 
-/* Marks run `to` as one that run `from` sends to; 1 where it is a new one. */
-static uint32_t mark_run(uint32_t *seen, uint32_t from, uint32_t to)
-{
-	if (to == from || seen[to] == from + 1)
-		return 0;
-	seen[to] = from + 1;
-	return 1;
-}
-
-/* Entries of the whole traffic's graph when order 0, that of the ranks, is cut
- * into runs. */
-static int count_edges(const struct orders *o, uint32_t block, uint32_t *n,
-		       struct weft_error *err)
-{
-	const struct orders_cliques *c = &o->cliques;
-	const struct graph *g = &c->loose;
-	uint32_t *seen =
-		weft_calloc(o->n_ranks / block + c->n, sizeof(*seen), err);
-	uint32_t *entered = seen + o->n_ranks / block;
-
-	*n = 0;
-	if (!seen)
-		return -1;
-	for (uint32_t v = 0; v < o->n_ranks; v++) {
-		uint32_t run = v / block;
-
-		for (uint32_t e = g->row[v]; e < g->row[v + 1]; e++)
-			*n += mark_run(seen, run, g->peer[e] / block);
-		for (uint32_t i = c->first[v]; i < c->first[v + 1]; i++) {
-			const struct weft_clique *one =
-				&c->t->cliques[c->of[i]];
-			const uint32_t *member =
-				c->t->member + one->first_member;
-
-			/* the other ranks of the run send to the same ones */
-			if (entered[c->of[i]] == run + 1)
-				continue;
-			entered[c->of[i]] = run + 1;
-			for (uint32_t k = 0; k < one->n_members; k++)
-				*n += mark_run(seen, run, member[k] / block);
-		}
-	}
-	free(seen);
-	return 0;
-}
-
 static int cut_graphs(struct orders *o, struct orders_cut *cut, uint32_t block,
 		      struct weft_error *err)
 {
@@ -349,6 +253,9 @@ static int cut_graphs(struct orders *o, struct orders_cut *cut, uint32_t block,
 		if (rc == 0)
 			rc = graph_contract(g, group, n_groups, &cut->graph[k],
 					    err);
+		if (rc == 0 && cut->in_cliques)
+			rc = clique_runs_build(&o->cliques, o->rank[k], block,
+					       &cut->cliques[k], err);
 	}
 	free(group);
 	return rc;
@@ -370,58 +277,11 @@ int orders_cut(struct orders *o, uint32_t block, const struct weft_fabric *f,
 	if (cut_graphs(o, cut, block, err))
 		return -1;
 	cut->n_edges = cut->graph[0].n_edges;
-	if (in_cliques && count_edges(o, block, &cut->n_edges, err))
+	if (in_cliques &&
+	    cliques_count_edges(&o->cliques, block, &cut->n_edges, err))
 		return -1;
 	cut->block = block;
 	return 0;
-}
-
-/* Bytes of cliques between ranks in one domain of a level: k members that are
- * there send to each other. */
-static double cliques_inside(const struct orders *o, uint32_t k,
-			     const struct sites *s, uint32_t level)
-{
-	const struct orders_cliques *c = &o->cliques;
-	const uint32_t *rank = o->rank[k];
-	uint32_t block = o->cut[o->now].block;
-	uint64_t turn = ++c->met[c->n];
-	double sum = 0;
-
-	for (uint32_t i = 0; i < o->n_ranks; i++) {
-		uint32_t at = c->first[rank[i]], end = c->first[rank[i] + 1];
-
-		if (i && i % block == 0 && s->meet[0][i / block - 1] > level)
-			turn = ++c->met[c->n];
-		for (; at < end; at++) {
-			uint64_t *met = &c->met[c->of[at]];
-
-			if (*met >> 32 != (uint32_t)turn)
-				*met = turn << 32;
-			sum += (double)(uint32_t)(*met)++ *
-			       c->t->cliques[c->of[at]].bytes;
-		}
-	}
-	return 2 * sum;
-}
-
-static double cliques_cost(const struct orders *o, uint32_t k,
-			   const struct sites *s)
-{
-	double before = 0, all = o->cliques.pairs, cost = 0;
-	uint32_t top = 0;
-
-	for (uint32_t i = 0; i + 1 < s->n; i++)
-		top = s->meet[0][i] > top ? s->meet[0][i] : top;
-	for (uint32_t l = 0; l < top; l++) {
-		double inside = cliques_inside(o, k, s, l);
-
-		cost += (inside - before) * s->distance[l][0];
-		before = inside;
-	}
-	/* what is left when nothing is would be infinitely far at times */
-	if (all - before > SAME * all)
-		cost += (all - before) * s->distance[top][0];
-	return cost;
 }
 
 /* On sites of which only the level tells how far apart they are. */
@@ -444,7 +304,9 @@ double orders_cost(const struct orders *o, uint32_t k, const struct sites *s)
 	double sum = g->inside * s->distance[0][0];
 
 	if (o->cut[o->now].in_cliques)
-		return loose_cost(g, s) + cliques_cost(o, k, s);
+		return loose_cost(g, s) +
+		       clique_runs_cost(&o->cliques, &o->cut[o->now].cliques[k],
+					s);
 	for (uint32_t v = 0; v < g->n; v++)
 		for (uint32_t e = g->row[v]; e < g->row[v + 1]; e++)
 			if (g->peer[e] > v)

@@ -9,6 +9,7 @@
 #include "placement/job.h"
 #include "placement/mapping/graph.h"
 #include "placement/mapping/sites.h"
+#include "placement/ranks/cliques.h"
 
 #define ORDERS_MAX 37
 /* Sizes of runs that are kept: searches go back and forth between a few. */
@@ -18,19 +19,9 @@
 struct orders_cut {
 	uint32_t block;
 	bool in_cliques; /* the graphs are of loose edges alone */
-	struct graph graph[ORDERS_MAX]; /* a vertex is a run */
+	struct graph graph[ORDERS_MAX];		/* a vertex is a run */
+	struct clique_runs cliques[ORDERS_MAX]; /* where they are */
 	uint32_t n_edges; /* of order 0, those of cliques among them */
-};
-
-/* Cliques of the job's traffic by rank: first[r] .. first[r + 1] - 1 of of[].
- */
-struct orders_cliques {
-	uint32_t n; /* 0: the traffic has none that count */
-	const struct weft_traffic *t;
-	uint32_t *first, *of; /* [n_ranks + 1], [members] */
-	double pairs;	      /* bytes between all members */
-	uint64_t *met; /* [n] scratch: members met in a domain, by its number */
-	struct graph loose; /* the traffic but for them */
 };
 
 /* What every order costs on a list of GPUs, by its hash and in the metric. */
@@ -49,7 +40,7 @@ struct orders {
 	uint32_t n, n_ranks;
 	uint32_t *rank[ORDERS_MAX];
 	struct graph ranks; /* the job's traffic */
-	struct orders_cliques cliques;
+	struct cliques cliques;
 	struct orders_cut cut[ORDERS_CUTS];
 	uint32_t now, last; /* the cut that orders_cost goes by; made last */
 	struct orders_priced *priced; /* [ORDERS_PRICED]; NULL: none yet */

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cliques.h - what the cliques of a job's traffic cost in an order of ranks
+ *
+ * Private to order.c.  All members of a clique send each other as much, so that
+ * how many of them are in a domain tells what they send there: no edge of them
+ * is looked at.
+ */
+#ifndef WEFT_PLACEMENT_RANKS_CLIQUES_H
+#define WEFT_PLACEMENT_RANKS_CLIQUES_H
+
+#include "placement/mapping/graph.h"
+#include "placement/mapping/sites.h"
+
+/* Cliques of the job's traffic by rank: first[r] .. first[r + 1] - 1 of of[].
+ */
+struct cliques {
+	uint32_t n; /* 0: the traffic has none that count */
+	const struct weft_traffic *t;
+	uint32_t *first, *of; /* [n_ranks + 1], [members] */
+	double pairs;	      /* bytes between all members */
+	uint64_t *met; /* [n] scratch: members met in a domain, by its number */
+	struct graph loose; /* the traffic but for them */
+};
+
+/* Whose members an order's runs of ranks hold, but for cliques that lie in one
+ * of them: first[i] .. first[i + 1] - 1 of of[] and n_members[]. */
+struct clique_runs {
+	uint32_t n;
+	uint32_t *first, *of;
+	uint8_t *n_members; /* in the run */
+	double inside;	    /* bytes between members in a run */
+};
+
+/* n == 0 where t has no cliques.  Free with cliques_free in either case. */
+int cliques_build(const struct weft_traffic *t, struct cliques *c,
+		  struct weft_error *err);
+void cliques_free(struct cliques *c);
+
+/* Of `rank`, an order of all ranks, in runs of `block`.  Free with
+ * clique_runs_free in either case. */
+int clique_runs_build(const struct cliques *c, const uint32_t *rank,
+		      uint32_t block, struct clique_runs *runs,
+		      struct weft_error *err);
+void clique_runs_free(struct clique_runs *runs);
+
+/* What they cost when run i sits on site i. */
+double clique_runs_cost(const struct cliques *c, const struct clique_runs *runs,
+			const struct sites *s);
+
+/* *n: entries of the whole traffic's graph when the ranks, in their own order,
+ * are cut into runs. */
+int cliques_count_edges(const struct cliques *c, uint32_t block, uint32_t *n,
+			struct weft_error *err);
+
+#endif
