@@ -148,6 +148,16 @@ static int keep_better(const struct capacity *s, const uint32_t *where,
 	return 0;
 }
 
+/* Whether one that costs so much is not worth the time to measure it. */
+static bool is_hopeless(const struct capacity *s,
+			const struct weft_placement *p,
+			const struct comparison *mine, double cost)
+{
+	return p->placed && mine->prefers && !mine->lost &&
+	       !weft_judge_affords(s->judge) &&
+	       cost > mine->cost * (1 + COMPARISON_SAME);
+}
+
 /* Keeps the better of p and first-fit; *baseline is first-fit's cost or -1. */
 static int compare_baseline(const struct capacity *s, struct weft_placement *p,
 			    struct comparison *mine, double *baseline,
@@ -164,8 +174,11 @@ static int compare_baseline(const struct capacity *s, struct weft_placement *p,
 	if (rc <= 0)
 		goto out;
 	rc = -1;
-	if (baseline_cost(s, where, baseline, err) ||
-	    (p->placed && comparison_is_beaten(s, where, mine, &beaten, err)))
+	if (baseline_cost(s, where, baseline, err))
+		goto out;
+	beaten = is_hopeless(s, p, mine, *baseline);
+	if (p->placed && !beaten &&
+	    comparison_is_beaten(s, where, mine, &beaten, err))
 		goto out;
 	rc = beaten ? 0 : keep_better(s, where, "first-fit", p, mine, err);
 out:
@@ -424,6 +437,7 @@ static int place_and_compare(struct capacity *s,
 	    strategy->place == place_pack && !is_late(deadline_s) &&
 	    !costs_least(p, &comparison) &&
 	    !comparison_is_least(s, &comparison) &&
+	    (options->work_limit || weft_judge_affords(s->judge)) &&
 	    search_by_cost(s, &rest, p, &comparison, err))
 		return -1;
 	if (options->search_on && deadline_s > 0 && !options->work_limit &&

@@ -168,14 +168,20 @@ static bool is_beaten(const struct pack *pack, uint32_t k)
 		       pack->target * (1 + COMPARISON_REACHED);
 }
 
+/* Of the work on what may yet be better. */
+static uint64_t share_of(const struct pack *pack, uint64_t work)
+{
+	return effort_share(work, pack->job->n_gpus);
+}
+
 /* Whether the work granted suffices to measure one more before other sets are
  * looked at: on thousands of GPUs a step takes milliseconds to predict. */
 static bool may_measure(const struct pack *pack)
 {
 	const struct weft_judge *judge = pack->capacity->judge;
 
-	return pack->limited ||
-	       weft_judge_work(judge) * judge->n_measured <= MAX_MEASURED;
+	return pack->limited || weft_judge_work(judge) * judge->n_measured <=
+					share_of(pack, MAX_MEASURED);
 }
 
 static struct arrangement arrangement_of(struct pack *pack, uint32_t k)
@@ -183,6 +189,16 @@ static struct arrangement arrangement_of(struct pack *pack, uint32_t k)
 	struct candidates *c = &pack->candidates;
 
 	return (struct arrangement){&c->node_set[k], c->nesting[k], c->cost[k]};
+}
+
+/* Whether too little is left to measure one more. */
+static bool is_spent(struct pack *pack)
+{
+	struct effort *effort = &pack->arranger.effort;
+
+	return effort_spent(effort) ||
+	       (!pack->limited && pack->job->n_gpus > EFFORT_FULL_GPUS &&
+		effort->work < weft_judge_work(pack->capacity->judge));
 }
 
 static int consider_plain(struct pack *pack, const struct arrangement *plain)
@@ -235,7 +251,7 @@ static int consider_all(struct pack *pack)
 	for (uint32_t i = 0; i < pack->candidates.n_priced; i++) {
 		const struct arrangement plain = arrangement_of(pack, order[i]);
 
-		if (effort_spent(&pack->arranger.effort))
+		if (is_spent(pack))
 			return 0;
 		if (consider_plain(pack, &plain))
 			return -1;
@@ -260,7 +276,7 @@ static int consider_orders(struct pack *pack, uint32_t i)
 	for (uint32_t k = 0; k < a->orders.n; k++) {
 		if (k == c->nesting[i] || a->cost[k] > MUCH_DEARER * plain.cost)
 			continue;
-		if (effort_spent(&a->effort))
+		if (is_spent(pack))
 			return 0;
 		plain.order = k;
 		if (arrange_plain(a, &plain, pack->where, pack->err) ||
@@ -347,7 +363,7 @@ static int consider_leftovers(struct pack *pack)
 		}
 		if (best == WEFT_NONE)
 			continue;
-		if (effort_spent(&pack->arranger.effort))
+		if (is_spent(pack))
 			return 0;
 		for (uint32_t k = 0; k < (unit > 1 ? 4 : 2); k++)
 			if (consider_leftover(pack, best, k < 2 ? unit : 1,
@@ -367,6 +383,7 @@ static uint64_t refine_work(const struct pack *pack)
 		most = most * REFINE_GPUS / pack->f->n_gpus;
 	if (most < LEAST_REFINE)
 		most = LEAST_REFINE;
+	most = share_of(pack, most);
 	return work < most ? work : most;
 }
 
@@ -403,8 +420,8 @@ static int look_further(struct pack *pack)
 	    refine(pack))
 		return -1;
 	if (!pack->limited) {
-		if (most > MAX_FURTHER)
-			most = MAX_FURTHER;
+		if (most > share_of(pack, MAX_FURTHER))
+			most = share_of(pack, MAX_FURTHER);
 		pack->arranger.effort.work += most;
 	}
 	if (consider_all(pack))
@@ -433,8 +450,7 @@ static int look_for_room(struct pack *pack)
 		const struct arrangement plain =
 			arrangement_of(pack, c->order[i]);
 
-		if (plain.cost > pack->most ||
-		    effort_spent(&pack->arranger.effort))
+		if (plain.cost > pack->most || is_spent(pack))
 			break;
 		if (consider_plain(pack, &plain))
 			return -1;
@@ -450,7 +466,8 @@ static int find_indifference(struct pack *pack)
 	bool can;
 
 	if (judge->objective.goal != WEFT_GOAL_STEP || !judge->gpu ||
-	    judge->objective.fragmentation > 0 || !pack->p->placed)
+	    judge->objective.fragmentation > 0 || !pack->p->placed ||
+	    !(judge->links_idle || weft_judge_affords(judge)))
 		return 0;
 	if (apart_is_as_good(pack->capacity, pack->p->where, &pack->best,
 			     pack->where, &can, pack->err))
@@ -481,8 +498,10 @@ static int order_best_set(struct pack *pack)
 	uint64_t work = pack->arranger.orders.n *
 			weft_judge_work(pack->capacity->judge);
 
+	if (work > share_of(pack, MAX_MEASURED))
+		work = share_of(pack, MAX_MEASURED);
 	if (!pack->limited)
-		effort->work += work < MAX_MEASURED ? work : MAX_MEASURED;
+		effort->work += work;
 	return consider_orders(pack, pack->candidates.order[0]);
 }
 

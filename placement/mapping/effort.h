@@ -30,6 +30,18 @@ static inline void effort_spend(struct effort *e, uint64_t work)
 	e->work = e->work > work ? e->work - work : 0;
 }
 
+/* Jobs of so many GPUs get all the work on what may yet be better. */
+#define EFFORT_FULL_GPUS 512
+
+/* What a job of n GPUs gets of it.  The bound, the orders, the first step and
+ * first-fit of a larger job take longer, and there is no way around them; this
+ * one shrinks as they grow, so that a decision takes milliseconds. */
+static inline uint64_t effort_share(uint64_t work, uint32_t n_gpus)
+{
+	return n_gpus > EFFORT_FULL_GPUS ? work * EFFORT_FULL_GPUS / n_gpus
+					 : work;
+}
+
 /* The next 64 random bits (splitmix64, Steele, Lea and Flood 2014). */
 static inline uint64_t effort_random(struct effort *e)
 {

@@ -2,6 +2,7 @@
 /* judge.c - the value of placements of one job, by one objective */
 #include "placement/objective/judge.h"
 
+#include "placement/mapping/effort.h"
 #include "placement/objective/bottleneck.h"
 #include "placement/objective/bound.h"
 #include "placement/objective/evaluation.h"
@@ -204,6 +205,19 @@ uint64_t weft_judge_work(const struct weft_judge *judge)
 	if (judge->objective.goal != WEFT_GOAL_COST)
 		work += 10 * (uint64_t)t->n_ranks * levels;
 	return work;
+}
+
+/* Work on placements measured, beside searches that have limits of their own.
+ */
+#define MAX_MEASURED 1000000
+
+bool weft_judge_affords(const struct weft_judge *judge)
+{
+	uint32_t n = judge->job->n_gpus;
+
+	return n <= EFFORT_FULL_GPUS ||
+	       weft_judge_work(judge) * judge->n_measured <=
+		       effort_share(MAX_MEASURED, n);
 }
 
 /* No placement loses less than no share, so the bound of the goal is one of the

@@ -58,6 +58,10 @@ int weft_judge_indifferent(struct weft_judge *judge,
 /* Distances looked up for it, about. */
 uint64_t weft_judge_work(const struct weft_judge *judge);
 
+/* Whether one more is worth its time, after those measured so far, where the
+ * caller set no limit: always for a job of up to EFFORT_FULL_GPUS. */
+bool weft_judge_affords(const struct weft_judge *judge);
+
 /* *value: no placement of the job on what is usable in o has a smaller one;
  * NAN where no bound is known (the step).  cost_bound: that of the sum of d * M
  * in the objective's metric. */

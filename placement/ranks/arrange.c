@@ -17,7 +17,8 @@ static uint64_t default_work(uint64_t n_ranks)
 {
 	uint64_t work = 120000 + n_ranks * n_ranks / 3;
 
-	return work < 500000 ? work : 500000;
+	work = work < 500000 ? work : 500000;
+	return effort_share(work, (uint32_t)n_ranks);
 }
 
 int arranger_build(struct capacity *s, const struct weft_place_options *options,

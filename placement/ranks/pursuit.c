@@ -423,8 +423,9 @@ static bool nothing_to_gain(const struct capacity *s, const uint32_t *where,
 static uint64_t prediction_work(const struct weft_judge *judge)
 {
 	uint64_t work = MAX_STEPS * weft_judge_work(judge);
+	uint64_t most = effort_share(MOST_PREDICTED, judge->job->n_gpus);
 
-	return work < MOST_PREDICTED ? work : MOST_PREDICTED;
+	return work < most ? work : most;
 }
 
 static int search(struct pursuit *p, uint32_t *where, uint32_t *scratch,
@@ -490,9 +491,11 @@ uint64_t pursuit_work(const struct weft_judge *judge)
 	uint64_t work =
 		200 * ((uint64_t)t->n_edges + t->n_ranks) * judge->f->n_levels;
 	bool step = judge->objective.goal == WEFT_GOAL_STEP;
-	uint64_t most = step ? MOST_STEP : MOST_BUSIEST;
+	uint64_t most =
+		effort_share(step ? MOST_STEP : MOST_BUSIEST, t->n_ranks);
 
-	if (step && weft_judge_work(judge) > MOST_PREDICTED)
+	if (step &&
+	    weft_judge_work(judge) > effort_share(MOST_PREDICTED, t->n_ranks))
 		return 0;
 	if (work > most)
 		work = most;
