@@ -25,6 +25,10 @@
 /* Of the time granted, what the bound may take. */
 #define BOUND_SHARE 0.3
 
+/* Where time is short, ranks in order that cost this many times as much are not
+ * measured. */
+#define DEARER 1.1
+
 /* A search that goes on: half the work of its first turn, and turns in vain
  * after which nothing more is expected. */
 #define FIRST_WORK    8000000
@@ -199,6 +203,22 @@ static bool share_hosts_alike(const struct capacity *s, const uint32_t *a,
 	       of_a.hosts == of_b.hosts;
 }
 
+/* The same for ranks in order, unless they cost too much to be worth it. */
+static int keep_in_order(const struct capacity *s, const uint32_t *where,
+			 struct weft_placement *p, struct comparison *mine,
+			 struct weft_error *err)
+{
+	double cost;
+
+	if (weft_judge_affords(s->judge))
+		return keep_better(s, where, p->method, p, mine, err);
+	if (baseline_cost(s, where, &cost, err))
+		return -1;
+	return is_hopeless(s, p, mine, cost / DEARER)
+		       ? 0
+		       : keep_better(s, where, p->method, p, mine, err);
+}
+
 /* Keeps the better of p and the ranks in order on the same GPUs.  The order
  * that costs least may part groups that have most to wait for, as experts, to
  * bring others together. */
@@ -221,7 +241,7 @@ static int compare_in_order(const struct capacity *s, struct weft_placement *p,
 	if (rc == 1)
 		rc = share_hosts_alike(s, where, p->where)
 			     ? 0
-			     : keep_better(s, where, p->method, p, mine, err);
+			     : keep_in_order(s, where, p, mine, err);
 	free(where);
 	return rc;
 }

@@ -89,6 +89,40 @@ static int price_one(struct pack *pack, uint32_t i, uint32_t n_before,
 	return 0;
 }
 
+/* The level at which the nodes of a set meet. */
+static uint32_t level_of(const struct weft_fabric *f, const struct node_set *c)
+{
+	uint32_t low = c->node[0], high = low;
+
+	for (uint32_t i = 1; i < c->n_nodes; i++) {
+		low = c->node[i] < low ? c->node[i] : low;
+		high = c->node[i] > high ? c->node[i] : high;
+	}
+	return weft_fabric_meet(f, f->nodes[low].first_gpu,
+				f->nodes[high].first_gpu);
+}
+
+/* Leaves out sets that part blocks which others keep together, unless they lie
+ * closer together than all of those: cutting orders into smaller blocks takes
+ * long for a large job. */
+static void leave_out(const struct pack *pack, bool out[CANDIDATES_MAX])
+{
+	const struct candidates *c = &pack->candidates;
+	uint32_t most = 0, level[CANDIDATES_MAX], least = WEFT_MAX_LEVELS;
+
+	if (pack->limited || pack->job->n_gpus <= EFFORT_FULL_GPUS)
+		return;
+	for (uint32_t i = 0; i < c->n; i++)
+		most = c->block[i] > most ? c->block[i] : most;
+	for (uint32_t i = 0; i < c->n; i++) {
+		level[i] = level_of(pack->f, &c->node_set[i]);
+		if (c->block[i] == most && level[i] < least)
+			least = level[i];
+	}
+	for (uint32_t i = 0; i < c->n; i++)
+		out[i] = c->block[i] < most && level[i] >= least;
+}
+
 /* Cost of the best nesting on every candidate; the cheapest come first.  Those
  * of one block size go together, because they share the cutting of orders. When
  * time is up, one is enough. */
@@ -103,6 +137,7 @@ static int price(struct pack *pack)
 
 	for (uint32_t i = 0; i < c->n; i++)
 		c->block[i] = node_set_block(&c->node_set[i], pack->f);
+	leave_out(pack, done);
 	for (uint32_t i = 0; i < c->n; i++) {
 		for (uint32_t k = i; k < c->n && rc == 0; k++) {
 			if (done[k] || c->block[k] != c->block[i] ||
@@ -467,7 +502,7 @@ static int find_indifference(struct pack *pack)
 
 	if (judge->objective.goal != WEFT_GOAL_STEP || !judge->gpu ||
 	    judge->objective.fragmentation > 0 || !pack->p->placed ||
-	    !(judge->links_idle || weft_judge_affords(judge)))
+	    !(judge->anywhere || weft_judge_affords(judge)))
 		return 0;
 	if (apart_is_as_good(pack->capacity, pack->p->where, &pack->best,
 			     pack->where, &can, pack->err))

@@ -137,6 +137,7 @@ static int measure_time(struct weft_judge *judge, const uint32_t *where,
 	if (predict(judge, where, measure, &step, err))
 		return -1;
 	*anywhere = is_anywhere(judge, &step);
+	judge->anywhere |= *anywhere;
 	return 0;
 }
 

@@ -29,6 +29,8 @@ struct weft_judge {
 	/* No link above hosts is slower than what is below it: for ranks that
 	 * share hosts with the same others, only hops tell places apart. */
 	bool links_idle;
+	bool anywhere; /* a step was measured that counts as that of all
+			* placements on hosts that are alike */
 	struct weft_known known; /* what has been measured */
 	uint32_t n_measured;	 /* not looked up there */
 	double least_goal; /* no placement that is looked for has a smaller
