@@ -25,10 +25,6 @@
 /* Of the time granted, what the bound may take. */
 #define BOUND_SHARE 0.3
 
-/* Where time is short, ranks in order that cost this many times as much are not
- * measured. */
-#define DEARER 1.1
-
 /* A search that goes on: half the work of its first turn, and turns in vain
  * after which nothing more is expected. */
 #define FIRST_WORK    8000000
@@ -214,7 +210,7 @@ static int keep_in_order(const struct capacity *s, const uint32_t *where,
 		return keep_better(s, where, p->method, p, mine, err);
 	if (baseline_cost(s, where, &cost, err))
 		return -1;
-	return is_hopeless(s, p, mine, cost / DEARER)
+	return is_hopeless(s, p, mine, cost)
 		       ? 0
 		       : keep_better(s, where, p->method, p, mine, err);
 }

@@ -183,6 +183,12 @@ int arrange_plain(const struct arranger *a, const struct arrangement *from,
 	return 0;
 }
 
+/* Whether that much work on one set moves no rank worth speaking of. */
+static bool is_too_little(const struct arranger *a, uint64_t work)
+{
+	return a->job->n_gpus > EFFORT_FULL_GPUS && work < a->job->n_gpus;
+}
+
 /* Of what an arrangement depends on in one decision. */
 static uint64_t arrangement_key(const struct arranger *a,
 				const struct arrangement *from, uint32_t turns)
@@ -210,6 +216,8 @@ int arrange_node_set(struct arranger *a, const struct arrangement *from,
 	    effort_spent(&a->effort))
 		return 0;
 	part.work = a->effort.work / turns;
+	if (is_too_little(a, part.work))
+		return 0;
 	a->effort.work -= part.work;
 	if (improve(a, from->node_set, &part, where, err))
 		return -1;
