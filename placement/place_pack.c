@@ -138,6 +138,8 @@ static int price(struct pack *pack)
 	for (uint32_t i = 0; i < c->n; i++)
 		c->block[i] = node_set_block(&c->node_set[i], pack->f);
 	leave_out(pack, done);
+	pack->arranger.hasty =
+		!pack->limited && pack->job->n_gpus > EFFORT_FULL_GPUS;
 	for (uint32_t i = 0; i < c->n; i++) {
 		for (uint32_t k = i; k < c->n && rc == 0; k++) {
 			if (done[k] || c->block[k] != c->block[i] ||
@@ -148,6 +150,7 @@ static int price(struct pack *pack)
 		}
 	}
 	c->n_priced = n_done;
+	pack->arranger.hasty = false;
 	free(gpus);
 	return rc;
 }
@@ -302,7 +305,7 @@ static int consider_orders(struct pack *pack, uint32_t i)
 	struct arranger *a = &pack->arranger;
 	struct arrangement plain = arrangement_of(pack, i);
 
-	if (a->orders.n < 2)
+	if (a->orders.n < 2 || is_spent(pack))
 		return 0;
 	node_set_expand(plain.node_set, pack->capacity->o, pack->where);
 	if (arrange_price(a, pack->where, c->block[i], &plain.cost,

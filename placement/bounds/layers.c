@@ -12,10 +12,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define MAX_HIGHS  96  /* values of high told apart, about */
-#define MAX_WORK   4e7 /* sums until several lows are not told apart */
-#define QUICK_WORK 1e6 /* the same when it has to be quick, for any sums */
-#define ROUNDING   1e-13
+#define MAX_HIGHS   96	/* values of high told apart, about, */
+#define QUICK_HIGHS 24	/* and when it has to be quick */
+#define MAX_WORK    4e7 /* sums until several lows are not told apart */
+#define QUICK_WORK  1e6 /* the same when it has to be quick, for any sums */
+#define ROUNDING    1e-13
 
 /* Layers that are one and the same. */
 struct kind {
@@ -187,10 +188,15 @@ static void sum_one_by_one(struct summing *t, const struct range *r,
 	offer(t, r, 1, n, t->now + 1, 0);
 }
 
-/* The next value of high; all up to it are priced as last + 1. */
-static uint32_t next_high(uint32_t last, uint32_t most)
+static uint32_t max_highs(const struct layers *s)
 {
-	uint32_t step = 1 + (last > MAX_HIGHS / 2 ? last / (MAX_HIGHS / 2) : 0);
+	return s->quick ? QUICK_HIGHS : MAX_HIGHS;
+}
+
+/* The next value of high; all up to it are priced as last + 1. */
+static uint32_t next_high(uint32_t last, uint32_t most, uint32_t highs)
+{
+	uint32_t step = 1 + (last > highs / 2 ? last / (highs / 2) : 0);
 
 	return last + step < most ? last + step : most;
 }
@@ -204,7 +210,7 @@ static void sum_from(struct summing *t, uint32_t low, bool loose)
 	for (uint32_t last = low ? low - 1 : 0;
 	     last < most && !effort_spent(t->effort);) {
 		struct range range = {low, last + 1, loose};
-		uint32_t high = next_high(last, most);
+		uint32_t high = next_high(last, most, max_highs(&t->s));
 
 		if (high <= t->concave_to)
 			sum_concave(t, &range, high);
@@ -295,7 +301,7 @@ int layers_sum(const struct layers *s, struct effort *effort, struct layer *out,
 	if (rc)
 		goto out;
 	size = s->layer[0]->n;
-	highs = size < MAX_HIGHS ? size : MAX_HIGHS;
+	highs = size < max_highs(s) ? size : max_highs(s);
 	work = (double)highs * out->n * s->n;
 	if (t.concave_to < size)
 		work *= size;

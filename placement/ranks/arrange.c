@@ -8,8 +8,13 @@
 #include "placement/plan_cache.h"
 #include "placement/ranks/ground.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* An order that costs so many times as much as the best of a large job's first
+ * set is not priced on others. */
+#define FAR_OFF 1.1
 
 /* Enough to settle small jobs fully and to keep large ones in milliseconds; a
  * step takes about 5 ns. */
@@ -59,6 +64,19 @@ uint32_t node_set_block(const struct node_set *c, const struct weft_fabric *f)
 	return block;
 }
 
+/* Whether order k was so much dearer than another on the first set of such
+ * blocks that it need not be priced. */
+static bool is_far_off(const struct arranger *a, uint32_t k, uint32_t block)
+{
+	double least = (double)INFINITY;
+
+	if (!a->hasty || a->guide_block != block)
+		return false;
+	for (uint32_t i = 0; i < a->orders.n; i++)
+		least = fmin(least, a->guide[i]);
+	return a->guide[k] > FAR_OFF * least;
+}
+
 /* The costs of all orders on gpus[]. */
 static int price_orders(struct arranger *a, const uint32_t *gpus,
 			uint32_t block, struct weft_error *err)
@@ -76,7 +94,9 @@ static int price_orders(struct arranger *a, const uint32_t *gpus,
 			err))
 		goto out;
 	for (uint32_t k = 0; k < a->orders.n; k++) {
-		a->cost[k] = orders_cost(&a->orders, k, &s);
+		a->cost[k] = is_far_off(a, k, block)
+				     ? (double)INFINITY
+				     : orders_cost(&a->orders, k, &s);
 		if (weft_deadline_check(err))
 			goto out;
 	}
@@ -92,6 +112,7 @@ static uint64_t price_key(const struct arranger *a, const uint32_t *gpus)
 {
 	uint64_t hash = WEFT_HASH_START + (uint64_t)a->job->spec.metric;
 
+	hash += a->hasty;
 	for (uint32_t i = 0; i < a->job->n_gpus; i++) {
 		hash = (hash ^ gpus[i]) * UINT64_C(0x9e3779b97f4a7c15);
 		hash ^= hash >> 29;
@@ -114,6 +135,10 @@ int arrange_price(struct arranger *a, const uint32_t *gpus, uint32_t block,
 	} else {
 		if (price_orders(a, gpus, block, err))
 			return -1;
+		if (a->hasty && !a->guide_block) {
+			a->guide_block = block;
+			memcpy(a->guide, a->cost, size);
+		}
 		if (kept) {
 			kept->key = key;
 			memcpy(kept->cost, a->cost, size);

@@ -18,7 +18,14 @@ struct arranger {
 	struct weft_plan_cache *plan_cache;
 	uint32_t tile; /* ranks of one in orders */
 	struct orders orders;
-	double cost[ORDERS_MAX]; /* of each, as arrange_price found it last */
+	/* of each, as arrange_price found it last; INFINITY: it was left
+	 * out */
+	double cost[ORDERS_MAX];
+	/* while it is set, arrange_price leaves out orders that cost much more
+	 * than others on the first set, whose costs and block these are */
+	bool hasty;
+	double guide[ORDERS_MAX];
+	uint32_t guide_block; /* 0: there was none yet */
 	struct effort effort;
 	double target; /* cost at which to stop: none is less */
 };

@@ -10,11 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_DENSE  22	     /* orders that nest the axes of the dense grid */
-#define MAX_TILED  2	     /* orders that are tilings */
-#define MAX_CHOSEN 1	     /* that of nest_choose */
-#define MOST_EDGES (1 << 19) /* of cuts that are kept: some 8 MB */
-#define SAME	   1e-9	     /* sums of the same terms in another order */
+#define MAX_DENSE   22	      /* orders that nest the axes of the dense grid */
+#define MAX_TILED   2	      /* orders that are tilings */
+#define MAX_CHOSEN  1	      /* that of nest_choose */
+#define MOST_EDGES  (1 << 19) /* of cuts that are kept: some 8 MB */
+#define MOST_LOOKED (1 << 17) /* entries of rows, to tell tilings apart */
+#define SAME	    1e-9      /* sums of the same terms in another order */
 
 static int add_order(struct orders *o, const struct nest *nest,
 		     struct weft_error *err)
@@ -121,18 +122,25 @@ struct tiling {
 	bool found;
 };
 
-/* Bytes that stay inside runs of `size` ranks. */
+/* Bytes that stay inside runs of `size` ranks; of a large job as many in every
+ * order, which do as well to tell orders apart. */
 static double inside_runs(struct tiling *t, const uint32_t *rank)
 {
 	const struct graph *g = &t->o->ranks;
+	uint32_t stride = 1 + g->n_edges / MOST_LOOKED;
 	double sum = 0;
 
 	for (uint32_t i = 0; i < g->n; i++)
 		t->group[rank[i]] = i / t->size;
-	for (uint32_t v = 0; v < g->n; v++)
+	for (uint32_t i = 0; i < g->n; i++) {
+		uint32_t v = rank[i];
+
+		if (t->group[v] % stride)
+			continue;
 		for (uint32_t e = g->row[v]; e < g->row[v + 1]; e++)
 			if (t->group[g->peer[e]] == t->group[v])
 				sum += g->weight[e];
+	}
 	return sum / 2;
 }
 
