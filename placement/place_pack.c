@@ -31,6 +31,10 @@
 /* An order that costs this many times as much as another is not timed. */
 #define MUCH_DEARER 2
 
+/* Orders whose costs differ by less, in proportion, than this wait about as
+ * long as each other. */
+#define TWIN 1e-3
+
 /* Work on what is looked at beside the cost: some 5 ms. */
 #define MAX_FURTHER 1000000
 
@@ -102,6 +106,14 @@ static uint32_t level_of(const struct weft_fabric *f, const struct node_set *c)
 				f->nodes[high].first_gpu);
 }
 
+/* Whether to keep the time short, of a large job that the caller does not
+ * limit.
+ */
+static bool is_hasty(const struct pack *pack)
+{
+	return !pack->limited && pack->job->n_gpus > EFFORT_FULL_GPUS;
+}
+
 /* Leaves out sets that part blocks which others keep together, unless they lie
  * closer together than all of those: cutting orders into smaller blocks takes
  * long for a large job. */
@@ -110,7 +122,7 @@ static void leave_out(const struct pack *pack, bool out[CANDIDATES_MAX])
 	const struct candidates *c = &pack->candidates;
 	uint32_t most = 0, level[CANDIDATES_MAX], least = WEFT_MAX_LEVELS;
 
-	if (pack->limited || pack->job->n_gpus <= EFFORT_FULL_GPUS)
+	if (!is_hasty(pack))
 		return;
 	for (uint32_t i = 0; i < c->n; i++)
 		most = c->block[i] > most ? c->block[i] : most;
@@ -138,8 +150,7 @@ static int price(struct pack *pack)
 	for (uint32_t i = 0; i < c->n; i++)
 		c->block[i] = node_set_block(&c->node_set[i], pack->f);
 	leave_out(pack, done);
-	pack->arranger.hasty =
-		!pack->limited && pack->job->n_gpus > EFFORT_FULL_GPUS;
+	pack->arranger.hasty = is_hasty(pack);
 	for (uint32_t i = 0; i < c->n; i++) {
 		for (uint32_t k = i; k < c->n && rc == 0; k++) {
 			if (done[k] || c->block[k] != c->block[i] ||
@@ -235,7 +246,7 @@ static bool is_spent(struct pack *pack)
 	struct effort *effort = &pack->arranger.effort;
 
 	return effort_spent(effort) ||
-	       (!pack->limited && pack->job->n_gpus > EFFORT_FULL_GPUS &&
+	       (is_hasty(pack) &&
 		effort->work < weft_judge_work(pack->capacity->judge));
 }
 
@@ -297,6 +308,39 @@ static int consider_all(struct pack *pack)
 	return 0;
 }
 
+/* Whether an order has been measured that costs as much: such are the same but
+ * for axes that it does not matter to. */
+static bool has_twin(const struct arranger *a, const bool tried[ORDERS_MAX],
+		     uint32_t k)
+{
+	for (uint32_t i = 0; i < a->orders.n; i++)
+		if (tried[i] &&
+		    fabs(a->cost[i] - a->cost[k]) <= TWIN * a->cost[k])
+			return true;
+	return false;
+}
+
+/* The order to measure next, none that costs much more than `least`; of a large
+ * job the cheapest, and none that has a twin.  WEFT_NONE: there is no more. */
+static uint32_t next_order(const struct pack *pack,
+			   const bool tried[ORDERS_MAX], double least)
+{
+	const struct arranger *a = &pack->arranger;
+	uint32_t next = WEFT_NONE;
+
+	for (uint32_t k = 0; k < a->orders.n; k++) {
+		if (tried[k] || a->cost[k] > MUCH_DEARER * least)
+			continue;
+		if (!is_hasty(pack))
+			return k;
+		if (has_twin(a, tried, k) ||
+		    (next != WEFT_NONE && a->cost[k] >= a->cost[next]))
+			continue;
+		next = k;
+	}
+	return next;
+}
+
 /* The order that costs least need not be the one that waits least: the others
  * on candidate i, but for those that cost much more. */
 static int consider_orders(struct pack *pack, uint32_t i)
@@ -304,6 +348,8 @@ static int consider_orders(struct pack *pack, uint32_t i)
 	struct candidates *c = &pack->candidates;
 	struct arranger *a = &pack->arranger;
 	struct arrangement plain = arrangement_of(pack, i);
+	bool tried[ORDERS_MAX] = {false};
+	uint32_t k;
 
 	if (a->orders.n < 2 || is_spent(pack))
 		return 0;
@@ -311,11 +357,10 @@ static int consider_orders(struct pack *pack, uint32_t i)
 	if (arrange_price(a, pack->where, c->block[i], &plain.cost,
 			  &plain.order, pack->err))
 		return -1;
-	for (uint32_t k = 0; k < a->orders.n; k++) {
-		if (k == c->nesting[i] || a->cost[k] > MUCH_DEARER * plain.cost)
-			continue;
-		if (is_spent(pack))
-			return 0;
+	tried[c->nesting[i]] = true;
+	while ((k = next_order(pack, tried, plain.cost)) != WEFT_NONE &&
+	       !is_spent(pack)) {
+		tried[k] = true;
 		plain.order = k;
 		if (arrange_plain(a, &plain, pack->where, pack->err) ||
 		    consider_order(pack))
@@ -533,11 +578,14 @@ static bool predicts_step(const struct pack *pack)
 static int order_best_set(struct pack *pack)
 {
 	struct effort *effort = &pack->arranger.effort;
-	uint64_t work = pack->arranger.orders.n *
-			weft_judge_work(pack->capacity->judge);
+	uint64_t one = weft_judge_work(pack->capacity->judge);
+	uint64_t work = pack->arranger.orders.n * one;
 
 	if (work > share_of(pack, MAX_MEASURED))
 		work = share_of(pack, MAX_MEASURED);
+	/* there is hardly ever a third kind that is the best */
+	if (work < one)
+		work = one;
 	if (!pack->limited)
 		effort->work += work;
 	return consider_orders(pack, pack->candidates.order[0]);
