@@ -139,7 +139,7 @@ static int swapping_build(struct grouped *x, const struct layout *layout,
 		w->first[i] = x->where[i * size];
 		w->hosts[i] = (struct host){.used = size, .most = size};
 	}
-	return graph_contract(&x->arranger.orders.ranks, w->group, w->n,
+	return graph_contract(orders_ranks(&x->arranger.orders), w->group, w->n,
 			      &w->ranks_in, x->err) ||
 			       sites_build(x->s->f, w->first, w->n, false,
 					   x->job->spec.metric, &w->sites,
@@ -201,8 +201,8 @@ static int improve(struct grouped *x, const struct layout *layout,
 
 		part.work = effort->work / (n - i);
 		effort->work -= part.work;
-		if (ground_improve(&g, &x->arranger.orders.ranks, unit[i],
-				   x->target, &part, x->err))
+		if (ground_improve(&g, orders_ranks(&x->arranger.orders),
+				   unit[i], x->target, &part, x->err))
 			goto out;
 		effort->work += part.work;
 		effort->random = part.random;

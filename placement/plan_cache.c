@@ -68,12 +68,16 @@ int plan_cache_take_orders(struct weft_plan_cache *plan_cache,
 			   const struct capacity *s, uint32_t tile,
 			   struct orders *o, struct weft_error *err)
 {
+	const struct graph *ranks = NULL;
+
 	if (plan_cache && plan_cache->orders.n && plan_cache->tile == tile) {
 		*o = plan_cache->orders;
 		memset(&plan_cache->orders, 0, sizeof(plan_cache->orders));
 		return 0;
 	}
-	if (orders_build(s->job, s->f, tile, o, err) == 0 &&
+	if (plan_cache && plan_cache->bounding)
+		ranks = bounding_graph(plan_cache->bounding);
+	if (orders_build(s->job, s->f, tile, ranks, o, err) == 0 &&
 	    orders_tile(o, s->job, tile, err) == 0)
 		return 0;
 	orders_free(o);

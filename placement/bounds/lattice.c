@@ -124,8 +124,9 @@ struct inventory {
 	/* [g->n_edges] which tally each edge of the graph goes to, in the row
 	 * of its lower end; NO_LINE: it is on no line that cover[] names */
 	uint32_t *at;
-	/* [size][size] of an axis, where an edge is in cover[], + 1; NULL: it
-	 * would take far more words than these */
+	/* [size][size] of an axis, where an edge is in cover[], + 1; or, where
+	 * that would take far more words than these, [size + 1] where those of
+	 * a lower end begin */
 	uint32_t *index[LATTICE_MAX_AXES];
 };
 
@@ -135,18 +136,28 @@ static bool is_dense(const struct lattice_axis *axis)
 	       4 * (uint64_t)axis->n_cover + 64;
 }
 
+/* Where the edges of each lower end begin in cover[], which is sorted. */
+static void index_ends(const struct lattice_axis *axis, uint32_t *first)
+{
+	for (uint32_t k = 0; k < axis->n_cover; k++)
+		first[axis->cover[k].a + 1]++;
+	for (uint32_t a = 0; a < axis->size; a++)
+		first[a + 1] += first[a];
+}
+
 static int index_cover(struct inventory *s, struct weft_error *err)
 {
 	for (uint32_t i = 0; i < s->l->n_axes; i++) {
 		const struct lattice_axis *axis = &s->l->axis[i];
+		size_t size = is_dense(axis) ? (size_t)axis->size * axis->size
+					     : (size_t)axis->size + 1;
 
-		if (!is_dense(axis))
-			continue;
-		s->index[i] = weft_calloc((size_t)axis->size * axis->size,
-					  sizeof(*s->index[i]), err);
+		s->index[i] = weft_calloc(size, sizeof(*s->index[i]), err);
 		if (!s->index[i])
 			return -1;
-		for (uint32_t k = 0; k < axis->n_cover; k++)
+		if (!is_dense(axis))
+			index_ends(axis, s->index[i]);
+		for (uint32_t k = 0; is_dense(axis) && k < axis->n_cover; k++)
 			s->index[i][axis->cover[k].a * axis->size +
 				    axis->cover[k].b] = k + 1;
 	}
@@ -157,15 +168,17 @@ static struct line_edge *find_edge(const struct inventory *s, uint32_t i,
 				   const struct line_edge *e)
 {
 	const struct lattice_axis *axis = &s->l->axis[i];
+	const uint32_t *index = s->index[i];
 	uint32_t k;
 
-	if (!axis->n_cover)
-		return NULL;
-	if (!s->index[i])
-		return bsearch(e, axis->cover, axis->n_cover, sizeof(*e),
-			       compare_edges);
-	k = s->index[i][e->a * axis->size + e->b];
-	return k ? &axis->cover[k - 1] : NULL;
+	if (is_dense(axis)) {
+		k = index[e->a * axis->size + e->b];
+		return k ? &axis->cover[k - 1] : NULL;
+	}
+	for (k = index[e->a]; k < index[e->a + 1]; k++)
+		if (axis->cover[k].b == e->b)
+			return &axis->cover[k];
+	return NULL;
 }
 
 static void count_edge(struct inventory *s, uint32_t v, uint32_t e)

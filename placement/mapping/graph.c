@@ -307,3 +307,27 @@ void graph_heaviest(const struct graph *g, double *weight)
 		sort_row(g->weight + g->row[v], g->row[v + 1] - g->row[v],
 			 weight + g->row[v]);
 }
+
+uint32_t graph_degree(const struct graph *g)
+{
+	uint32_t most = 0;
+
+	for (uint32_t v = 0; v < g->n; v++)
+		if (g->row[v + 1] - g->row[v] > most)
+			most = g->row[v + 1] - g->row[v];
+	return most;
+}
+
+double graph_beyond(const struct graph *g, uint32_t v, uint32_t most,
+		    double *scratch)
+{
+	uint32_t n = g->row[v + 1] - g->row[v];
+	double sum = 0;
+
+	if (n <= most)
+		return 0;
+	sort_row(g->weight + g->row[v], n, scratch);
+	for (uint32_t i = most; i < n; i++)
+		sum += scratch[i];
+	return sum;
+}

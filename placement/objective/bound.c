@@ -194,7 +194,7 @@ struct bounding {
 	const struct capacity *s;
 	struct graph g;
 	double total;	   /* bytes */
-	double *heaviest;  /* [g.n_edges] each row descending */
+	double *scratch;   /* room for the longest row of g */
 	double *lambda;	   /* [n_ranks] ascending */
 	uint32_t *of_size; /* [n_ranks + 1] domains of a level by capacity */
 	uint32_t *size;	   /* [n_ranks] parts, largest first */
@@ -214,14 +214,13 @@ static int build(struct bounding *b, const struct weft_job *job,
 
 	if (graph_build(&job->traffic, &b->g, err))
 		return -1;
-	b->heaviest = weft_calloc(b->g.n_edges, sizeof(*b->heaviest), err);
+	b->scratch = weft_calloc(graph_degree(&b->g), sizeof(*b->scratch), err);
 	b->lambda = weft_calloc(n, sizeof(*b->lambda), err);
 	b->of_size = weft_calloc((size_t)n + 1, sizeof(*b->of_size), err);
 	b->size = weft_calloc(n, sizeof(*b->size), err);
 	b->room = weft_calloc(n, sizeof(*b->room), err);
-	if (!b->heaviest || !b->lambda || !b->of_size || !b->size || !b->room)
+	if (!b->scratch || !b->lambda || !b->of_size || !b->size || !b->room)
 		return -1;
-	graph_heaviest(&b->g, b->heaviest);
 	b->total = weft_traffic_bytes(&job->traffic);
 	b->n_products =
 		spectrum_products(&job->grid, &b->g, b->product, MAX_PRODUCTS);
@@ -322,9 +321,7 @@ static double degree_bound(const struct bounding *b, uint32_t largest)
 	double sum = 0;
 
 	for (uint32_t v = 0; v < b->g.n; v++)
-		for (uint32_t e = b->g.row[v] + largest - 1;
-		     e < b->g.row[v + 1]; e++)
-			sum += b->heaviest[e];
+		sum += graph_beyond(&b->g, v, largest - 1, b->scratch);
 	return sum / 2;
 }
 
@@ -459,13 +456,18 @@ void bounding_free(struct bounding *b)
 	if (!b)
 		return;
 	graph_free(&b->g);
-	free(b->heaviest);
+	free(b->scratch);
 	free(b->lambda);
 	free(b->of_size);
 	free(b->size);
 	free(b->room);
 	job_grids_free(&b->grids);
 	free(b);
+}
+
+const struct graph *bounding_graph(const struct bounding *b)
+{
+	return &b->g;
 }
 
 /* The one of the capacity's job: from its plan cache where that has one. */

@@ -179,8 +179,8 @@ static int improve(struct arranger *a, const struct node_set *c,
 
 		part.work = effort->work / (n - i);
 		effort->work -= part.work;
-		if (ground_improve(&g, &a->orders.ranks, unit[i], a->target,
-				   &part, err))
+		if (ground_improve(&g, orders_ranks(&a->orders), unit[i],
+				   a->target, &part, err))
 			goto out;
 		effort->work += part.work;
 		effort->random = part.random;

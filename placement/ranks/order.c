@@ -53,6 +53,11 @@ static int add_nestings(struct orders *o, struct nest nest, uint32_t most,
 	return 0;
 }
 
+const struct graph *orders_ranks(const struct orders *o)
+{
+	return o->ranks ? o->ranks : &o->own_ranks;
+}
+
 /* Of `tile` ranks on a node, and whole domains above. */
 static uint32_t expect_levels(const struct weft_job *job,
 			      const struct weft_fabric *f, uint32_t tile,
@@ -95,14 +100,16 @@ static int add_chosen(struct orders *o, const struct weft_job *job,
 }
 
 int orders_build(const struct weft_job *job, const struct weft_fabric *f,
-		 uint32_t tile, struct orders *o, struct weft_error *err)
+		 uint32_t tile, const struct graph *ranks, struct orders *o,
+		 struct weft_error *err)
 {
 	const struct weft_grid *expert = &job->schedule.expert;
 	uint32_t n = job->n_gpus;
 
 	memset(o, 0, sizeof(*o));
 	o->n_ranks = n;
-	if (graph_build(&job->traffic, &o->ranks, err) ||
+	o->ranks = ranks;
+	if ((!ranks && graph_build(&job->traffic, &o->own_ranks, err)) ||
 	    cliques_build(&job->traffic, &o->cliques, err) ||
 	    add_nestings(o, nest_natural(&job->grid, n), MAX_DENSE, err) ||
 	    (expert->n_ranks == n &&
@@ -126,7 +133,7 @@ struct tiling {
  * order, which do as well to tell orders apart. */
 static double inside_runs(struct tiling *t, const uint32_t *rank)
 {
-	const struct graph *g = &t->o->ranks;
+	const struct graph *g = orders_ranks(t->o);
 	uint32_t stride = 1 + g->n_edges / MOST_LOOKED;
 	double sum = 0;
 
@@ -217,7 +224,7 @@ void orders_free(struct orders *o)
 		cut_free(&o->cut[i]);
 	for (uint32_t k = 0; k < o->n; k++)
 		free(o->rank[k]);
-	graph_free(&o->ranks);
+	graph_free(&o->own_ranks);
 	cliques_free(&o->cliques);
 	free(o->priced);
 	memset(o, 0, sizeof(*o));
@@ -249,7 +256,8 @@ static struct orders_cut *find_room(struct orders *o)
 static int cut_graphs(struct orders *o, struct orders_cut *cut, uint32_t block,
 		      struct weft_error *err)
 {
-	const struct graph *g = cut->in_cliques ? &o->cliques.loose : &o->ranks;
+	const struct graph *g =
+		cut->in_cliques ? &o->cliques.loose : orders_ranks(o);
 	uint32_t n_groups = o->n_ranks / block;
 	uint32_t *group = weft_calloc(o->n_ranks, sizeof(*group), err);
 	int rc = group ? 0 : -1;

@@ -39,16 +39,21 @@ struct orders_priced {
 struct orders {
 	uint32_t n, n_ranks;
 	uint32_t *rank[ORDERS_MAX];
-	struct graph ranks; /* the job's traffic */
+	/* of the job's traffic: the caller's, if not NULL, or its own */
+	const struct graph *ranks;
+	struct graph own_ranks;
 	struct cliques cliques;
 	struct orders_cut cut[ORDERS_CUTS];
 	uint32_t now, last; /* the cut that orders_cost goes by; made last */
 	struct orders_priced *priced; /* [ORDERS_PRICED]; NULL: none yet */
 };
 
-/* Free with orders_free in either case. */
+/* ranks: the graph of the job's traffic, which it keeps; NULL: it builds one.
+ * tile: ranks of a node.  Free with orders_free in either case. */
 int orders_build(const struct weft_job *job, const struct weft_fabric *f,
-		 uint32_t tile, struct orders *o, struct weft_error *err);
+		 uint32_t tile, const struct graph *ranks, struct orders *o,
+		 struct weft_error *err);
+const struct graph *orders_ranks(const struct orders *o);
 /* Adds orders whose runs of `size` ranks are tiles: a part of several axes
  * each, as 4 tensor ranks of 2 context ranks.  Only where they keep more bytes
  * inside than any nesting does. */
