@@ -119,6 +119,8 @@ libweft_placement_la_SOURCES = \
 	%D%/ranks/order.h \
 	%D%/ranks/pursuit.c \
 	%D%/ranks/pursuit.h \
+	%D%/ranks/replicas.c \
+	%D%/ranks/replicas.h \
 	%D%/ranks/search.c \
 	%D%/ranks/search.h \
 	%D%/reason.c \

@@ -153,9 +153,13 @@ static bool is_hopeless(const struct capacity *s,
 			const struct weft_placement *p,
 			const struct comparison *mine, double cost)
 {
-	return p->placed && mine->prefers && !mine->lost &&
-	       !weft_judge_affords(s->judge) &&
-	       cost > mine->cost * (1 + COMPARISON_SAME);
+	double told = s->judge->cheapest;
+
+	if (!p->placed || !mine->prefers || mine->lost ||
+	    weft_judge_affords(s->judge))
+		return false;
+	return cost > mine->cost * (1 + COMPARISON_SAME) ||
+	       (told > 0 && cost >= told * (1 - COMPARISON_SAME));
 }
 
 /* Keeps the better of p and first-fit; *baseline is first-fit's cost or -1. */

@@ -21,6 +21,7 @@
 #include "placement/nodes/leftovers.h"
 #include "placement/nodes/refine.h"
 #include "placement/ranks/arrange.h"
+#include "placement/ranks/replicas.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -30,10 +31,6 @@
 
 /* An order that costs this many times as much as another is not timed. */
 #define MUCH_DEARER 2
-
-/* Orders whose costs differ by less, in proportion, than this wait about as
- * long as each other. */
-#define TWIN 1e-3
 
 /* Work on what is looked at beside the cost: some 5 ms. */
 #define MAX_FURTHER 1000000
@@ -93,46 +90,12 @@ static int price_one(struct pack *pack, uint32_t i, uint32_t n_before,
 	return 0;
 }
 
-/* The level at which the nodes of a set meet. */
-static uint32_t level_of(const struct weft_fabric *f, const struct node_set *c)
-{
-	uint32_t low = c->node[0], high = low;
-
-	for (uint32_t i = 1; i < c->n_nodes; i++) {
-		low = c->node[i] < low ? c->node[i] : low;
-		high = c->node[i] > high ? c->node[i] : high;
-	}
-	return weft_fabric_meet(f, f->nodes[low].first_gpu,
-				f->nodes[high].first_gpu);
-}
-
 /* Whether to keep the time short, of a large job that the caller does not
  * limit.
  */
 static bool is_hasty(const struct pack *pack)
 {
 	return !pack->limited && pack->job->n_gpus > EFFORT_FULL_GPUS;
-}
-
-/* Leaves out sets that part blocks which others keep together, unless they lie
- * closer together than all of those: cutting orders into smaller blocks takes
- * long for a large job. */
-static void leave_out(const struct pack *pack, bool out[CANDIDATES_MAX])
-{
-	const struct candidates *c = &pack->candidates;
-	uint32_t most = 0, level[CANDIDATES_MAX], least = WEFT_MAX_LEVELS;
-
-	if (!is_hasty(pack))
-		return;
-	for (uint32_t i = 0; i < c->n; i++)
-		most = c->block[i] > most ? c->block[i] : most;
-	for (uint32_t i = 0; i < c->n; i++) {
-		level[i] = level_of(pack->f, &c->node_set[i]);
-		if (c->block[i] == most && level[i] < least)
-			least = level[i];
-	}
-	for (uint32_t i = 0; i < c->n; i++)
-		out[i] = c->block[i] < most && level[i] >= least;
 }
 
 /* Cost of the best nesting on every candidate; the cheapest come first.  Those
@@ -149,7 +112,8 @@ static int price(struct pack *pack)
 
 	for (uint32_t i = 0; i < c->n; i++)
 		c->block[i] = node_set_block(&c->node_set[i], pack->f);
-	leave_out(pack, done);
+	if (is_hasty(pack))
+		candidates_leave_out(c, pack->f, done);
 	pack->arranger.hasty = is_hasty(pack);
 	for (uint32_t i = 0; i < c->n; i++) {
 		for (uint32_t k = i; k < c->n && rc == 0; k++) {
@@ -308,37 +272,19 @@ static int consider_all(struct pack *pack)
 	return 0;
 }
 
-/* Whether an order has been measured that costs as much: such are the same but
- * for axes that it does not matter to. */
-static bool has_twin(const struct arranger *a, const bool tried[ORDERS_MAX],
-		     uint32_t k)
-{
-	for (uint32_t i = 0; i < a->orders.n; i++)
-		if (tried[i] &&
-		    fabs(a->cost[i] - a->cost[k]) <= TWIN * a->cost[k])
-			return true;
-	return false;
-}
-
-/* The order to measure next, none that costs much more than `least`; of a large
- * job the cheapest, and none that has a twin.  WEFT_NONE: there is no more. */
+/* The order to measure next, none that costs much more than `least`.
+ * WEFT_NONE: there is no more. */
 static uint32_t next_order(const struct pack *pack,
 			   const bool tried[ORDERS_MAX], double least)
 {
 	const struct arranger *a = &pack->arranger;
-	uint32_t next = WEFT_NONE;
 
-	for (uint32_t k = 0; k < a->orders.n; k++) {
-		if (tried[k] || a->cost[k] > MUCH_DEARER * least)
-			continue;
-		if (!is_hasty(pack))
+	if (is_hasty(pack))
+		return arrange_next_kind(a, tried, MUCH_DEARER * least);
+	for (uint32_t k = 0; k < a->orders.n; k++)
+		if (!tried[k] && a->cost[k] <= MUCH_DEARER * least)
 			return k;
-		if (has_twin(a, tried, k) ||
-		    (next != WEFT_NONE && a->cost[k] >= a->cost[next]))
-			continue;
-		next = k;
-	}
-	return next;
+	return WEFT_NONE;
 }
 
 /* The order that costs least need not be the one that waits least: the others
@@ -591,11 +537,44 @@ static int order_best_set(struct pack *pack)
 	return consider_orders(pack, pack->candidates.order[0]);
 }
 
+/* Has the cheapest set of a job of very many ranks in the order that suits it,
+ * as its replicas tell; *told: they do. */
+static int find_order(struct pack *pack, bool *told)
+{
+	struct weft_judge *judge = pack->capacity->judge;
+	struct candidates *c = &pack->candidates;
+	struct arranger *a = &pack->arranger;
+	uint32_t first = c->order[0], order;
+	double cost;
+
+	*told = false;
+	if (!is_hasty(pack) || pack->job->n_gpus <= REPLICAS_MANY ||
+	    judge->objective.goal != WEFT_GOAL_STEP || !judge->gpu ||
+	    a->orders.n < 2)
+		return 0;
+	node_set_expand(&c->node_set[first], pack->capacity->o, pack->where);
+	if (arrange_price(a, pack->where, c->block[first], &cost, &order,
+			  pack->err) ||
+	    replicas_find_order(a, pack->where, MUCH_DEARER * cost, &order,
+				pack->err))
+		return -1;
+	*told = order != WEFT_NONE;
+	if (*told) {
+		judge->cheapest = cost;
+		c->nesting[first] = order;
+		c->cost[first] = a->cost[order];
+	}
+	return 0;
+}
+
 static int decide(struct pack *pack)
 {
+	bool told;
 	struct candidates *c = &pack->candidates;
 	uint32_t n = c->n_priced < FINALISTS ? c->n_priced : FINALISTS;
 
+	if (find_order(pack, &told))
+		return -1;
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t k = c->order[i];
 		const struct arrangement start = arrangement_of(pack, k);
@@ -609,7 +588,7 @@ static int decide(struct pack *pack)
 		    consider(pack))
 			return -1;
 	}
-	if (predicts_step(pack) && order_best_set(pack))
+	if (!told && predicts_step(pack) && order_best_set(pack))
 		return -1;
 	if (find_indifference(pack))
 		return -1;

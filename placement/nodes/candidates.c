@@ -409,3 +409,32 @@ void candidates_free(struct candidates *c)
 		node_set_free(&c->node_set[i]);
 	c->n = 0;
 }
+
+/* The level at which the nodes of a set meet. */
+static uint32_t level_of(const struct weft_fabric *f, const struct node_set *c)
+{
+	uint32_t low = c->node[0], high = low;
+
+	for (uint32_t i = 1; i < c->n_nodes; i++) {
+		low = c->node[i] < low ? c->node[i] : low;
+		high = c->node[i] > high ? c->node[i] : high;
+	}
+	return weft_fabric_meet(f, f->nodes[low].first_gpu,
+				f->nodes[high].first_gpu);
+}
+
+void candidates_leave_out(const struct candidates *c,
+			  const struct weft_fabric *f, bool out[CANDIDATES_MAX])
+{
+	uint32_t most = 0, level[CANDIDATES_MAX], least = WEFT_MAX_LEVELS;
+
+	for (uint32_t i = 0; i < c->n; i++)
+		most = c->block[i] > most ? c->block[i] : most;
+	for (uint32_t i = 0; i < c->n; i++) {
+		level[i] = level_of(f, &c->node_set[i]);
+		if (c->block[i] == most && level[i] < least)
+			least = level[i];
+	}
+	for (uint32_t i = 0; i < c->n; i++)
+		out[i] = c->block[i] < most && level[i] >= least;
+}

@@ -46,6 +46,13 @@ int candidates_equal(struct capacity *s, const uint32_t *chunk,
 /* Takes over *choice, or drops it when it is known or there is no room. */
 void candidates_add(struct candidates *c, struct node_set *node_set);
 
+/* Marks in out[] sets that part blocks which others keep together, unless they
+ * lie closer together than all of those: cutting the orders of a large job into
+ * smaller blocks takes long.  By c->block. */
+void candidates_leave_out(const struct candidates *c,
+			  const struct weft_fabric *f,
+			  bool out[CANDIDATES_MAX]);
+
 void candidates_free(struct candidates *c);
 
 #endif

@@ -33,6 +33,9 @@ struct weft_judge {
 			* placements on hosts that are alike */
 	struct weft_known known; /* what has been measured */
 	uint32_t n_measured;	 /* not looked up there */
+	/* What the best set costs at least, in whichever order, where a part of
+	 * the job has told orders apart; 0: none has. */
+	double cheapest;
 	double least_goal; /* no placement that is looked for has a smaller
 			    * one; 0 unless its owner found out */
 };

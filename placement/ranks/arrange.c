@@ -16,6 +16,10 @@
  * set is not priced on others. */
 #define FAR_OFF 1.1
 
+/* Orders whose costs differ by less, in proportion, than this wait about as
+ * long as each other. */
+#define TWIN 1e-3
+
 /* Enough to settle small jobs fully and to keep large ones in milliseconds; a
  * step takes about 5 ns. */
 static uint64_t default_work(uint64_t n_ranks)
@@ -151,6 +155,31 @@ int arrange_price(struct arranger *a, const uint32_t *gpus, uint32_t block,
 			*order = k;
 	*cost = a->cost[*order];
 	return 0;
+}
+
+/* Whether an order has been tried that costs as much. */
+static bool has_twin(const struct arranger *a, const bool tried[ORDERS_MAX],
+		     uint32_t k)
+{
+	for (uint32_t i = 0; i < a->orders.n; i++)
+		if (tried[i] &&
+		    fabs(a->cost[i] - a->cost[k]) <= TWIN * a->cost[k])
+			return true;
+	return false;
+}
+
+uint32_t arrange_next_kind(const struct arranger *a,
+			   const bool tried[ORDERS_MAX], double most)
+{
+	uint32_t next = WEFT_NONE;
+
+	for (uint32_t k = 0; k < a->orders.n; k++) {
+		if (a->cost[k] > most || has_twin(a, tried, k) ||
+		    (next != WEFT_NONE && a->cost[k] >= a->cost[next]))
+			continue;
+		next = k;
+	}
+	return next;
 }
 
 /* Spare GPUs to look at beside those of the choice: all of a small fabric, a

@@ -44,6 +44,12 @@ uint32_t node_set_block(const struct node_set *c, const struct weft_fabric *f);
 int arrange_price(struct arranger *a, const uint32_t *gpus, uint32_t block,
 		  double *cost, uint32_t *order, struct weft_error *err);
 
+/* The cheapest order, by a->cost, that has not been tried nor costs as much as
+ * one that has: such are the same but for axes that do not matter.  WEFT_NONE:
+ * none costs `most` or less. */
+uint32_t arrange_next_kind(const struct arranger *a,
+			   const bool tried[ORDERS_MAX], double most);
+
 /* A choice with its best plain order, as arrange_price found them. */
 struct arrangement {
 	const struct node_set *node_set;
