@@ -608,6 +608,20 @@ static bool nics_are_even(const struct capacity *s, const uint32_t *where)
 		fills_nodes(expert, share));
 }
 
+/* Whether steps of the job can be compared in the time there is. */
+static bool affords_steps(const struct capacity *s,
+			  const struct weft_place_options *options)
+{
+	const struct weft_judge judge = {
+		.f = s->f,
+		.job = s->job,
+		.objective.goal = WEFT_GOAL_STEP,
+		.n_measured = 1,
+	};
+
+	return options->work_limit || weft_judge_affords(&judge);
+}
+
 /* options: with a plan cache. */
 static int place_with(const struct weft_fabric *f, const struct weft_job *job,
 		      const struct weft_occupancy *o,
@@ -637,7 +651,7 @@ static int place_with(const struct weft_fabric *f, const struct weft_job *job,
 		objective.goal = WEFT_GOAL_COST;
 	rc = place_by(s, strategy, options, &objective, p, err);
 	if (rc || !p->placed || by_step == (objective.goal == WEFT_GOAL_STEP) ||
-	    nics_are_even(s, p->where))
+	    nics_are_even(s, p->where) || !affords_steps(s, options))
 		goto out;
 	weft_placement_free(p);
 	place_start(&own, p);
