@@ -21,15 +21,18 @@ void weft_plan_cache_free(struct weft_plan_cache *plan_cache);
 
 /* Zeroes mean the defaults. */
 struct weft_place_options {
-	const char *method;  /* name of a strategy; NULL: "pack" */
-	uint64_t seed;	     /* same seed and work_limit, same answer */
-	uint64_t work_limit; /* steps of search; 0: the strategy's default */
-	double budget_s;     /* wall clock; 0: none.  At the bound: the best
-			      * found so far, and what is known by then as the
-			      * lower bound; first-fit is not looked at */
-	bool search_on;	     /* "pack" with a budget and no work_limit: searches
-			      * again and again until the budget is spent or
-			      * nothing more is expected, and keeps the best */
+	const char *method; /* name of a strategy; NULL: "pack" */
+	uint64_t seed;	    /* same seed and work_limit, same answer */
+	/* steps of search; 0: the strategy's default, of which jobs of more
+	 * than 512 GPUs get a share, 512 for as many GPUs as they have, so that
+	 * the whole decision takes milliseconds */
+	uint64_t work_limit;
+	double budget_s; /* wall clock; 0: none.  At the bound: the best
+			  * found so far, and what is known by then as the
+			  * lower bound; first-fit is not looked at */
+	bool search_on;	 /* "pack" with a budget and no work_limit: searches
+			  * again and again until the budget is spent or
+			  * nothing more is expected, and keeps the best */
 	/* a strategy that is not in the table, instead of method; those that
 	 * need a solver are libraries of their own, so that slurmctld loads
 	 * none */
@@ -70,7 +73,9 @@ extern const uint32_t weft_n_strategies;
  * Places `job` on the usable GPUs of o.  Returns 0 also when no placement
  * exists (p->placed false); -1 only on bad options, a step that is the goal and
  * cannot be predicted, or out of memory.
- * Of what it finds and what "first-fit" finds, the better one: by prefer=
+ * Of what it finds and what "first-fit" finds, the better one (of a job of more
+ * than 512 GPUs, whose default leaves no step to predict, its own where
+ * first-fit's costs more): by prefer=
  * first, then by the objective's value (times less than a thousandth apart may
  * count as equal), by cost in p->metric, which is the
  * objective's, by the busiest link, the admin's weights, on fabrics of up to

@@ -15,6 +15,7 @@ unit_tests += \
 	%D%/objective \
 	%D%/occupancy \
 	%D%/optimum \
+	%D%/orders \
 	%D%/out_of_memory \
 	%D%/blockers \
 	%D%/perimeter \
