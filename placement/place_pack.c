@@ -411,8 +411,7 @@ static uint64_t refine_work(const struct pack *pack)
 	if (pack->f->n_gpus > REFINE_GPUS)
 		most = most * REFINE_GPUS / pack->f->n_gpus;
 	if (most < LEAST_REFINE)
-		most = LEAST_REFINE;
-	most = share_of(pack, most);
+		most = share_of(pack, LEAST_REFINE);
 	return work < most ? work : most;
 }
 
