@@ -176,7 +176,7 @@ static int tell(const struct weft_fabric *f, const struct weft_job *job,
 	return 0;
 }
 
-/* One decision under occupancy `seed`. */
+/* One decision under occupancy `seed`: timed, or compared with others. */
 static int sample(const struct weft_fabric *f, const struct weft_job *job,
 		  uint64_t seed, double *time_s, struct row *row,
 		  struct weft_error *err)
@@ -192,18 +192,39 @@ static int sample(const struct weft_fabric *f, const struct weft_job *job,
 	start_s = weft_clock_s();
 	if (weft_place(f, job, &o, NULL, &p, err))
 		goto out;
-	*time_s = weft_clock_s() - start_s;
-	if (opt.tell && tell(f, job, seed, *time_s, &p, err))
+	if (time_s)
+		*time_s = weft_clock_s() - start_s;
+	if (time_s && opt.tell && tell(f, job, seed, *time_s, &p, err))
 		goto out;
 	rc = 0;
 	if (!p.placed)
 		goto out;
-	rc = compare(f, job, &o, &p, row, err);
-	row->gap += p.gap;
+	if (!time_s)
+		rc = compare(f, job, &o, &p, row, err);
+	else
+		row->gap += p.gap;
 	row->placed++;
 out:
 	weft_placement_free(&p);
 	weft_occupancy_free(&o);
+	return rc;
+}
+
+/* The first few again, once the heap is measured: what they are compared with
+ * takes more memory than a decision. */
+static int compare_samples(const struct weft_fabric *f,
+			   const struct weft_job *job, struct row *row,
+			   struct weft_error *err)
+{
+	uint32_t placed = row->placed;
+	int rc = 0;
+
+	row->placed = 0;
+	for (uint32_t i = 0; i < opt.samples && rc == 0 &&
+			     (row->placed < 5 || row->placed < opt.reference);
+	     i++)
+		rc = sample(f, job, i + 1, NULL, row, err);
+	row->placed = placed;
 	return rc;
 }
 
@@ -234,6 +255,8 @@ static int measure(const struct weft_fabric *f, const char *text,
 		if (sample(f, &job, i + 1, &time_s[i], row, err))
 			goto out;
 	row->memory_bytes = heap_bytes() - before;
+	if (compare_samples(f, &job, row, err))
+		goto out;
 	qsort(time_s, opt.samples, sizeof(time_s[0]), weft_compare_reals);
 	row->p50_s = time_s[opt.samples / 2];
 	row->p99_s = time_s[opt.samples * 99 / 100];
