@@ -12,8 +12,9 @@
 /* ---- what the calls of a job put on links ---- */
 
 /* A job uses few of a fabric's links, those of neighbours: only the pages that
- * they are on are there.  Links of a page: */
-#define CARRIED_PAGE 64
+ * they are on are there.  Links of a page, as many as the adapters of a node
+ * have: */
+#define CARRIED_PAGE 16
 
 /* What calls put on a directed link. */
 struct carried {
