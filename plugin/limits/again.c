@@ -377,8 +377,14 @@ bool weft_again_by_stock(const struct weft_plan_request *query,
 	if (!query->request.spec)
 		return false;
 	weft_nodes_refresh(&weft_engine.nodes);
-	if (weft_parts_may(query))
-		return weft_parts_ask(query, deadline_s);
+	if (weft_parts_may(query)) {
+		if (weft_parts_ask(query, deadline_s))
+			return true;
+		/* within= holds for a part on its own, too */
+		if (query->frame.segment > 1 || query->frame.n_parts ||
+		    weft_parts_begun(query))
+			return false;
+	}
 	level = level_asked(query);
 	able = able_nodes(query);
 	whole = weft_constraints_whole(f, query->request.spec);

@@ -33,6 +33,10 @@ static struct found {
 	uint32_t n_features, n_nodes;
 	bitstr_t *of[WEFT_MAX_FEATURES];
 	bitstr_t *by_feature, *all; /* all of these, and the job's */
+	/* What Slurm was given so far, and of which features: bit k.  NULL:
+	 * nothing. */
+	bitstr_t *given;
+	uint32_t n_given;
 } found;
 
 static uint64_t spec_hash(const char *spec)
@@ -40,13 +44,19 @@ static uint64_t spec_hash(const char *spec)
 	return weft_hash_bytes(WEFT_HASH_START, spec, strlen(spec) + 1);
 }
 
-static void found_drop(void)
+static void found_free(struct found *f)
 {
 	for (uint32_t k = 0; k < WEFT_MAX_FEATURES; k++)
-		FREE_NULL_BITMAP(found.of[k]);
-	FREE_NULL_BITMAP(found.by_feature);
-	FREE_NULL_BITMAP(found.all);
-	found = (struct found){0};
+		FREE_NULL_BITMAP(f->of[k]);
+	FREE_NULL_BITMAP(f->by_feature);
+	FREE_NULL_BITMAP(f->all);
+	FREE_NULL_BITMAP(f->given);
+	*f = (struct found){0};
+}
+
+static void found_drop(void)
+{
+	found_free(&found);
 }
 
 /* The question that weft_parts_never answered last. */
@@ -337,26 +347,60 @@ static bool nodes_find(const struct weft_plan_request *query, struct whole *w)
 	return false;
 }
 
-static bool whole_find(const struct weft_plan_request *query, double deadline_s)
+/* The parts that Slurm has already stay what they are. */
+static void given_add(const struct found *before, struct whole *w)
+{
+	const struct weft_nodes *nodes = &weft_engine.nodes;
+
+	for (uint32_t k = 0; k < before->n_features; k++)
+		for (uint32_t i = 0; i < nodes->n; i++) {
+			uint32_t node = nodes->fabric_node[i];
+
+			if (!(before->n_given >> k & 1) ||
+			    !bit_test(before->of[k], i) || node == WEFT_NONE)
+				continue;
+			weft_bitset_add(w->able, node);
+			weft_bitset_add(w->required, node);
+			w->having[node] = (uint8_t)(1u << k);
+			w->q.required = w->required;
+		}
+}
+
+/* given: Slurm has parts of what was found before, which is kept where there is
+ * nothing else. */
+static bool whole_find(const struct weft_plan_request *query, bool given,
+		       double deadline_s)
 {
 	bitstr_t *could = weft_job_record_could_have(query->test);
-
+	struct found before = found;
 	struct whole w;
 	bool is_found = false;
 
+	found = (struct found){0};
 	if (query->request.whole_nodes)
 		weft_nodes_keep_whole(could, query->test->job);
-	found_drop();
 	if (whole_open(query, &w)) {
 		w.q.deadline_s = deadline_s;
 		able_add(query, &w, could, false);
 		if (required_add(query, &w)) {
 			candidates_heed(query->test, &w);
+			if (given)
+				given_add(&before, &w);
 			is_found = nodes_find(query, &w);
 		}
 	}
 	whole_close(&w);
 	bit_free(could);
+	if (!is_found && given) {
+		found = before;
+		return false;
+	}
+	if (given) {
+		found.given = before.given;
+		found.n_given = before.n_given;
+		before.given = NULL;
+	}
+	found_free(&before);
 	return is_found;
 }
 
@@ -368,6 +412,29 @@ static bool is_found(const struct weft_plan_request *query)
 	       found.generation == weft_engine.nodes.generation &&
 	       found.spec == spec_hash(query->request.spec) &&
 	       weft_clock_s() - found.at_s < KEEP_S;
+}
+
+/* Slurm leaves what it has out of the nodes of the next feature; when it begins
+ * anew all are there. */
+bool weft_parts_begun(const struct weft_plan_request *query)
+{
+	return is_found(query) && found.given &&
+	       !bit_overlap_any(found.given, query->test->nodes);
+}
+
+static void give(bitstr_t *part, bool given)
+{
+	if (!given) {
+		FREE_NULL_BITMAP(found.given);
+		found.n_given = 0;
+	}
+	for (uint32_t k = 0; k < found.n_features; k++)
+		if (bit_equal(found.of[k], part))
+			found.n_given |= 1u << k;
+	if (found.given)
+		bit_or(found.given, part);
+	else
+		found.given = bit_copy(part);
 }
 
 /* The nodes that are asked for now.  NULL: not those that were found.  Caller:
@@ -391,7 +458,7 @@ static bitstr_t *part_of(const struct weft_job_test *test)
 	return rest;
 }
 
-static bool answer(const struct weft_job_test *test)
+static bool answer(const struct weft_job_test *test, bool given)
 {
 	bitstr_t *part = part_of(test);
 	uint32_t n = part ? (uint32_t)bit_set_count(part) : 0;
@@ -401,6 +468,8 @@ static bool answer(const struct weft_job_test *test)
 			 ? weft_proposal_share(test, part, n, found.n_nodes)
 			 : weft_proposal_now(test, part, n));
 
+	if (taken)
+		give(part, given);
 	FREE_NULL_BITMAP(part);
 	return taken;
 }
@@ -410,7 +479,8 @@ bool weft_parts_may(const struct weft_plan_request *query)
 	const job_details_t *details = query->test->job->details;
 	struct features features;
 
-	if ((query->frame.segment <= 1 && !query->frame.n_parts) ||
+	if ((query->frame.segment <= 1 && !query->frame.n_parts &&
+	     !query->frame.within[0]) ||
 	    !query->test->job->part_ptr || !weft_job_record_in_parts(details) ||
 	    !features_read(details, &features))
 		return false;
@@ -420,9 +490,12 @@ bool weft_parts_may(const struct weft_plan_request *query)
 
 bool weft_parts_ask(const struct weft_plan_request *query, double deadline_s)
 {
-	if (is_found(query) && answer(query->test))
+	bool given = weft_parts_begun(query);
+
+	if (is_found(query) && answer(query->test, given))
 		return true;
-	return whole_find(query, deadline_s) && answer(query->test);
+	return whole_find(query, given, deadline_s) &&
+	       answer(query->test, given);
 }
 
 /* All that the answer follows from. */

@@ -4,7 +4,7 @@
  * Of -C "[a*2&b*1]" Slurm asks for two nodes with a, then for one with b, at
  * last for the whole job with these.  Backfill asks for the rest instead, with
  * none of these.  The answer to each is a part of nodes that weft has found for
- * the whole job, by which segment= and split= hold.
+ * the whole job, by which within=, segment= and split= hold.
  */
 #ifndef WEFT_PLUGIN_LIMITS_PARTS_H
 #define WEFT_PLUGIN_LIMITS_PARTS_H
@@ -16,6 +16,10 @@ bool weft_parts_may(const struct weft_plan_request *query);
 
 /* true: stock takes the part that is asked for now, and test->nodes are it. */
 bool weft_parts_ask(const struct weft_plan_request *query, double deadline_s);
+
+/* Whether Slurm has the answer to another part of the job, to which the one
+ * that is asked for now must suit. */
+bool weft_parts_begun(const struct weft_plan_request *query);
 
 /* Whether no nodes of the bitmap would keep to the limits, were all of their
  * GPUs free.  false also where that is not known. */

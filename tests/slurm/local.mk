@@ -78,6 +78,7 @@ EXTRA_DIST += \
 	%D%/differential.d/cases/tasks-by-gpu \
 	%D%/differential.d/cases/victims \
 	%D%/differential.d/cases/weights \
+	%D%/differential.d/cases/within-parts \
 	%D%/differential.d/changes.sh \
 	%D%/differential.d/compare.sh \
 	%D%/differential.d/confirm.sh \
