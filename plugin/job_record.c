@@ -279,7 +279,7 @@ static void nodes_settle(const struct weft_job_test *test,
 				   : request->min_nodes;
 	uint64_t largest;
 
-	if (test->job->details->max_nodes || request->gpus_per_job)
+	if (WEFT_MOST_NODES(test->job) || request->gpus_per_job)
 		return;
 	if (request->tasks_per_node &&
 	    n_nodes * request->tasks_per_node < request->n_tasks)

@@ -144,7 +144,7 @@ static void whole_close(struct whole *w)
 static void range_read(const struct weft_plan_request *query, struct whole *w)
 {
 	const struct weft_job_test *test = query->test;
-	uint32_t most = test->job->details->max_nodes;
+	uint32_t most = WEFT_MOST_NODES(test->job);
 
 	w->q.n_nodes = weft_job_record_least_nodes(test, w->features.total);
 	w->most_nodes = w->q.n_nodes;
@@ -518,7 +518,7 @@ static uint64_t whole_hash(const struct whole *w)
 static bool is_open_ended(const struct weft_plan_request *query,
 			  const struct whole *w)
 {
-	uint32_t most = query->test->job->details->max_nodes;
+	uint32_t most = WEFT_MOST_NODES(query->test->job);
 
 	return !query->frame.n_parts && (!most || most > w->most_nodes);
 }

@@ -109,6 +109,17 @@ typedef resv_exc_t weft_excluded;
 	((resources) ? &(resources)->node_ranks : NULL)
 #endif
 
+/* The most nodes that the user asks for, 0: any number.  Where the user says
+ * nothing, the record has the number of tasks from 26.05 on. */
+#if SLURM_VERSION_NUMBER < SLURM_VERSION_NUM(26, 5, 0)
+#define WEFT_MOST_NODES(job) ((job)->details->max_nodes)
+#else
+#define WEFT_MOST_NODES(job)                                                   \
+	((job)->bit_flags & JOB_IMPLICIT_MAX_NODES                             \
+		 ? 0                                                           \
+		 : (job)->details->max_nodes)
+#endif
+
 /* Reads the type that a plugin file says it is, without loading it; an error
  * where the file is for another release. */
 int weft_compat_peek(const char *path, char *type, size_t size);

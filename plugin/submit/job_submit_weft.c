@@ -410,7 +410,7 @@ static void request_inherit(const job_record_t *job,
 {
 	if (!request->min_nodes && !request->max_nodes && job->details) {
 		request->min_nodes = value32(job->details->min_nodes);
-		request->max_nodes = value32(job->details->max_nodes);
+		request->max_nodes = value32(WEFT_MOST_NODES(job));
 	}
 	if (!request->n_tasks && job->details)
 		request->n_tasks = value32(job->details->num_tasks);
