@@ -2,7 +2,8 @@
 /* slurm_live.c - what the running Slurm says of its nodes and topology
  *
  * Slurm 25.05 and later print topology.yaml (scontrol show topoconf); for all
- * others scontrol show topology has trees and blocks.
+ * others, and where a later one reads topology.conf, scontrol show topology has
+ * trees and blocks.
  */
 #include "cli/slurm/slurm_live.h"
 #include "cli/command.h"
@@ -46,7 +47,8 @@ static int topology_yaml(struct weft_inventory *s,
 	char *text = command_read(command, &size, NULL);
 	int rc = 1;
 
-	if (text && weft_slurm_yaml_looks(text, size))
+	if (text && weft_slurm_yaml_looks(text, size) &&
+	    !weft_slurm_yaml_is_blank(text, size))
 		rc = text_import(s, options, "slurm-yaml",
 				 "scontrol show topoconf", text, size, err);
 	free(text);

@@ -67,6 +67,7 @@ cat >"$work/bin/scontrol" <<-END
 			echo "NodeName=n\$i CPUAlloc=0 Gres=gpu:h100:8(S:0-1) State=IDLE"
 		done ;;
 	"show topology") cat "$work/topology.conf" ;;
+	"show topoconf") cat "$work/topoconf" ;;
 	*) echo "invalid entity" >&2; exit 1 ;;
 	esac
 END
@@ -76,6 +77,20 @@ export PATH
 run import --json --from slurm-live
 check "a live Slurm is asked" json '.nodes == 8 and .gpus == 64 and
 	.switches == 7 and .levels[-1].domains == 1'
+# what 25.05 and later have of a topology.conf
+cat >"$work/topoconf" <<-END
+	%YAML 1.1
+	---
+	- topology: default
+	  cluster_default: false
+	  block: {}
+	  flat: false
+	  tree: {}
+	...
+END
+run import --json --from slurm-live
+check "one that reads topology.conf is asked for that" json '.nodes == 8 and
+	.switches == 7'
 printf '#!/bin/sh\nexit 1\n' >"$work/bin/scontrol"
 run import --from slurm-live
 check "one that does not answer is an error" exits 1

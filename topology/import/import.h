@@ -84,4 +84,8 @@ weft_import_looks weft_aws_looks, weft_looks_azure, weft_looks_csv,
 	weft_looks_ufm, weft_slurm_nodes_looks, weft_slurm_topology_looks,
 	weft_slurm_yaml_looks, weft_topograph_looks;
 
+/* No topology of the file has switches, blocks, rings or tori: what scontrol
+ * shows of a topology.conf, and of a flat network. */
+bool weft_slurm_yaml_is_blank(const char *text, size_t size);
+
 #endif

@@ -399,3 +399,21 @@ bool weft_slurm_yaml_looks(const char *text, size_t size)
 		}
 	return false;
 }
+
+bool weft_slurm_yaml_is_blank(const char *text, size_t size)
+{
+	struct weft_yaml doc = {0};
+	const struct weft_yaml_node *topology;
+	bool blank;
+
+	if (weft_yaml_parse(text, size, "", &doc, NULL))
+		return false;
+	topology =
+		doc.root->kind == WEFT_YAML_LIST ? doc.root->child : doc.root;
+	for (blank = true; blank && topology; topology = topology->next)
+		for (size_t k = 0; k < FLAT; k++)
+			if (is_given(k, weft_yaml_find(topology, kinds[k].key)))
+				blank = false;
+	weft_yaml_free(&doc);
+	return blank;
+}
