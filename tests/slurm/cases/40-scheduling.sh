@@ -68,7 +68,7 @@ case_a_reservation_keeps_others_out() {
 	local job wanted
 	need_weft
 	scontrol create reservation reservationname=keep nodes='n[00-03]' \
-		starttime=now duration=60 users=nobody >/dev/null
+		starttime=now duration=60 users=daemon >/dev/null
 	wanted=$(plan gpus=32,gpus_per_node=8,tp=8 --exclude 'n[00-03]')
 	job=$(lab_run -N4 --gpus-per-node=8 --comment=weft:tp=8)
 	expect "nodes" "$(job_nodes "$job")" "$wanted"

@@ -182,7 +182,7 @@ reserve_cores() {
 	for node in $(scontrol show hostnames "$1"); do
 		scontrol create reservation reservationname="cores-$node" \
 			nodes="$node" corecnt="$2" starttime=now duration=60 \
-			users="${3:-nobody}" >/dev/null
+			users="${3:-daemon}" >/dev/null
 	done
 }
 
@@ -229,7 +229,7 @@ case_reserved_gpus_are_not_planned() {
 	need_weft
 	lab_since 23.11 || skip "this release reserves no GPUs"
 	scontrol create reservation reservationname=gpus nodes='n[00-11]' \
-		tres=gres/gpu=48 starttime=now duration=60 users=nobody \
+		tres=gres/gpu=48 starttime=now duration=60 users=daemon \
 		>/dev/null 2>&1 ||
 		skip "this cluster counts no gres/gpu among its TRES"
 	job=$(lab_run -N4 --gpus-per-node=8 --mem=1G \

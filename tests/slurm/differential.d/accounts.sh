@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # accounts.sh - QOS with limits: one slurmdbd for all twins.
 #
-# Each twin is a cluster of its own there.  Jobs are of user nobody, who may use
+# Each twin is a cluster of its own there.  Jobs are of user daemon, who may use
 # every QOS.  Without slurmdbd Slurm counts no GPUs, and reserves none.
 
 # NAME LIMITS of sacctmgr; draw.awk names them.
@@ -153,7 +153,7 @@ accounts_add() {
 	names=$(printf '%s\n' "${QOS[@]}" | cut -d ' ' -f 1 | paste -sd ,)
 	manage -i add cluster "$1" &&
 		manage -i add account research cluster="$1" &&
-		manage -i add user nobody account=research cluster="$1" \
+		manage -i add user daemon account=research cluster="$1" \
 			qos="normal,$names" defaultqos=normal
 }
 

@@ -222,7 +222,7 @@ function running(   at, k, words, g) {
 }
 
 function reservation(   words) {
-	words = "ReservationName=r" ++n_reserved " users=root,nobody duration=" \
+	words = "ReservationName=r" ++n_reserved " users=root,daemon duration=" \
 		pick("30 120") " starttime=" pick("now now now+20minutes") \
 		" flags=ignore_jobs"
 	if (chance(0.35))

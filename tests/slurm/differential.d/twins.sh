@@ -230,9 +230,10 @@ both() {
 	done
 }
 
-# As a user whom Slurm grants nothing.
+# As a user whom Slurm grants nothing.  From 25.11 on it takes the name nobody for
+# a number that no job may have.
 as_user() {
-	exec setpriv --reuid=65534 --regid=65534 --clear-groups -- "$@"
+	exec setpriv --reuid=daemon --regid=daemon --clear-groups -- "$@"
 }
 
 # ======== the state ========
