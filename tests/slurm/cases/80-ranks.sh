@@ -248,10 +248,12 @@ case_a_requeued_job_is_ordered_anew() {
 		expect "ranks" "$(sort -n "$LAB_DIR/out.$job")" "$wanted"
 }
 
-# What it starts with stays when Slurm reads its files again.
+# What it starts with stays when Slurm reads its files again.  From 25.11 on,
+# without weft as with it, that ends the prolog, and the job never starts.
 case_a_job_that_waits_for_its_prolog_keeps_its_order() {
 	local job wanted
 	need_weft
+	! lab_since 25.11 || skip "this Slurm loses such a job"
 	striped
 	printf '#!/bin/sh\ni=0\nuntil [ -e %s/go ] || [ $i = 300 ]; do
 		sleep 0.1; i=$((i + 1)); done\n' "$LAB_DIR" >"$LAB_DIR/etc/prolog"
