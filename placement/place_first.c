@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* place_first.c - a place by structure alone
  *
- * The innermost domain that holds the job most tightly, groups whole, ranks in
- * the order of axes that keeps most bytes close.  No pair of ranks is looked
- * at, so that the time goes by the number of nodes and ranks, whatever the job
- * sends.
+ * The innermost domain that holds the job most tightly; in it a few sets of
+ * nodes that keep groups whole, compared by the order of axes that keeps most
+ * bytes close on each.  No pair of ranks is looked at, so that the time goes by
+ * the number of nodes and ranks, whatever the job sends.
  */
 #include "placement/place.h"
 

@@ -41,6 +41,7 @@ struct share {
 	double least;	 /* ranks that one has in a domain, of those cut */
 };
 
+/* What nest_choose is about, and what it has found. */
 struct choice {
 	uint32_t n_ranks, n_levels, n_lanes;
 	const struct nest_level *level;
@@ -230,6 +231,8 @@ static double share_leaving(struct choice *c, const struct lane *lane,
 	struct total t = {1, 1, 1, 1};
 	double n = lane->n_ranks;
 
+	if (n < 2)
+		return 0;
 	for (uint32_t p = 0; p < lane->n_parts; p++)
 		part_add(c, level, nest, lane->low[p], lane->high[p], &t);
 	if (lane->ends)
