@@ -379,7 +379,8 @@ salloc_reads() {
 }
 
 # salloc_end SIGNAL: with KILL its job stays, with TERM it gives it back.  A
-# signal that comes while salloc logs, or just before it begins to wait, is lost.
+# signal that comes while salloc logs, or just before it begins to wait, is lost;
+# that of 26.05 ends with the signal then, and leaves the job in the queue.
 salloc_end() {
 	local tries
 	[ -n "$salloc_pid" ] || return 0
@@ -387,13 +388,11 @@ salloc_end() {
 		kill "-$1" "$salloc_pid" 2>/dev/null
 		salloc_reads "$tries" && break
 	done
-	if ! salloc_reads 1; then
-		kill -KILL "$salloc_pid" 2>/dev/null
-		[ -z "$id" ] || quietly scancel "$id"
-	fi
+	salloc_reads 1 || kill -KILL "$salloc_pid" 2>/dev/null
 	exec {salloc_fd}<&-
 	wait "$salloc_pid" 2>/dev/null
 	salloc_pid=
+	[ "$1" != TERM ] || [ -z "$id" ] || quietly scancel "$id"
 }
 
 read_record() {
