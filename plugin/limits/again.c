@@ -368,7 +368,7 @@ bool weft_again_by_stock(const struct weft_plan_request *query,
 			 double deadline_s)
 {
 	/* where the last question ran out of time */
-	static uint32_t first, first_whole;
+	static uint32_t first, first_whole, first_any;
 	const struct weft_fabric *f = weft_engine.nodes.fabric;
 	uint32_t level, whole;
 	bitstr_t *able;
@@ -398,6 +398,11 @@ bool weft_again_by_stock(const struct weft_plan_request *query,
 				    deadline_s);
 	if (!taken && !in_parts && whole != WEFT_NONE)
 		taken = ask_domains(query, able, whole, false, &first_whole,
+				    deadline_s);
+	/* The last segment may be a smaller one, in a domain that was trimmed
+	 * away. */
+	if (!taken && !in_parts && query->frame.segment > 1)
+		taken = ask_domains(query, able, level, false, &first_any,
 				    deadline_s);
 	bit_free(able);
 	return taken;

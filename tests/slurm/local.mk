@@ -70,6 +70,7 @@ EXTRA_DIST += \
 	%D%/differential.d/cases/held \
 	%D%/differential.d/cases/heterogeneous \
 	%D%/differential.d/cases/heterogeneous-near \
+	%D%/differential.d/cases/last-segment \
 	%D%/differential.d/cases/parted \
 	%D%/differential.d/cases/preferred \
 	%D%/differential.d/cases/range \
