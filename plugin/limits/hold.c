@@ -40,9 +40,15 @@ static uint64_t hash_job(const job_record_t *job, uint64_t hash)
 		details->task_dist,  job->req_switch,
 	};
 	const char *const texts[] = {
-		details->features,    job->cpus_per_tres, job->mem_per_tres,
-		job->tres_per_job,    job->tres_per_node, job->tres_per_task,
+		details->features,
+		job->cpus_per_tres,
+		job->mem_per_tres,
+		job->tres_per_job,
+		job->tres_per_node,
+		job->tres_per_task,
 		job->tres_per_socket,
+		/* has limits of its own: MaxCPUsPerNode, OverSubscribe */
+		weft_job_record_partition(job),
 	};
 
 	hash = weft_hash_bytes(hash, numbers, sizeof(numbers));

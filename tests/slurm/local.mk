@@ -72,6 +72,7 @@ EXTRA_DIST += \
 	%D%/differential.d/cases/heterogeneous-near \
 	%D%/differential.d/cases/last-segment \
 	%D%/differential.d/cases/parted \
+	%D%/differential.d/cases/partitions \
 	%D%/differential.d/cases/preferred \
 	%D%/differential.d/cases/range \
 	%D%/differential.d/cases/segments \
