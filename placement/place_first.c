@@ -71,19 +71,6 @@ static struct nest_level level_of(const struct first *x,
 	return level;
 }
 
-/* NVLink domains inside of nodes, as if the job filled them. */
-static struct nest_level inner_level(const struct first *x, uint32_t l)
-{
-	const struct weft_fabric *f = x->s->f;
-	uint32_t each = f->n_gpus / f->levels[l].n_domains;
-
-	return (struct nest_level){
-		.n = (x->s->job->n_gpus + each - 1) / each,
-		.each = each,
-		.farther = nest_farther(f, x->s->job->spec.metric, l),
-	};
-}
-
 /* The best order of axes on the set, and its cost; the ranks' own where limits
  * go by their numbers. */
 static int price(struct first *x, const struct node_set *c, struct nest *nest,
@@ -98,11 +85,16 @@ static int price(struct first *x, const struct node_set *c, struct nest *nest,
 
 	if (!ends)
 		return -1;
-	for (uint32_t l = 0; l < n_levels; l++)
-		level[l] = l < f->node_level
-				   ? inner_level(x, l)
-				   : level_of(x, c, l,
-					      ends + (size_t)l * c->n_nodes);
+	for (uint32_t l = 0; l < n_levels; l++) {
+		/* NVLink domains inside of nodes: as if the job filled them */
+		if (l < f->node_level)
+			level[l] = nest_level_even(
+				f, x->s->job, l,
+				f->n_gpus / f->levels[l].n_domains);
+		else
+			level[l] = level_of(x, c, l,
+					    ends + (size_t)l * c->n_nodes);
+	}
 	rc = nest_choose(x->s->job, level, n_levels, nest, cost, x->err);
 	free(ends);
 	return rc;

@@ -56,6 +56,11 @@ struct nest_level {
 double nest_farther(const struct weft_fabric *f, enum weft_metric metric,
 		    uint32_t level);
 
+/* Domains of the level that hold `each` of the job's ranks. */
+struct nest_level nest_level_even(const struct weft_fabric *f,
+				  const struct weft_job *job, uint32_t level,
+				  uint32_t each);
+
 /* The nest or tiling for which the bytes of the job's schedule cost least on
  * these levels, innermost first, and that cost; of equal ones the ranks' own
  * order.  Goes by the volume of each call and the share of it that crosses from

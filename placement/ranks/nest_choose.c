@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_LANES  32	/* kinds of groups that are told apart */
+#define MAX_LANES  32	/* kinds of groups, counted separately */
 #define MAX_TRIED  64	/* nests of one grid */
 #define MAX_ENDS   512	/* domains of a level that are looked at */
 #define MAX_SHARES 1024 /* of axes that are kept */
@@ -309,6 +309,17 @@ double nest_farther(const struct weft_fabric *f, enum weft_metric metric,
 {
 	return distance_at(f, metric, level + 1) -
 	       distance_at(f, metric, level);
+}
+
+struct nest_level nest_level_even(const struct weft_fabric *f,
+				  const struct weft_job *job, uint32_t level,
+				  uint32_t each)
+{
+	return (struct nest_level){
+		.n = (job->n_gpus + each - 1) / each,
+		.each = each,
+		.farther = nest_farther(f, job->spec.metric, level),
+	};
 }
 
 int nest_choose(const struct weft_job *job, const struct nest_level *level,

@@ -70,11 +70,7 @@ static uint32_t expect_levels(const struct weft_job *job,
 
 		if (l <= f->node_level && tile < each)
 			each = tile;
-		level[l] = (struct nest_level){
-			.n = (job->n_gpus + each - 1) / each,
-			.each = each,
-			.farther = nest_farther(f, job->spec.metric, l),
-		};
+		level[l] = nest_level_even(f, job, l, each);
 	}
 	return l;
 }

@@ -70,6 +70,18 @@ static double ratio_of(const struct setting *s, const char *spec)
 	return ratio;
 }
 
+static void check_jobs(const struct setting *s, const char *const *jobs,
+		       size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		double ratio = ratio_of(s, jobs[i]);
+
+		if (ratio > WORST)
+			print_error("%s: %.3f\n", jobs[i], ratio);
+		assert_true(ratio <= WORST);
+	}
+}
+
 /* Ranks whose own order takes the axis with most bytes across nodes. */
 static void the_heaviest_axes_stay_close(void **state)
 {
@@ -85,13 +97,7 @@ static void the_heaviest_axes_stay_close(void **state)
 
 	(void)state;
 	open_setting(&s, "pod:2 leaf:4 node:8 gpu:8", "roce-llama3");
-	for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++) {
-		double ratio = ratio_of(&s, jobs[i]);
-
-		if (ratio > WORST)
-			print_error("%s: %.3f\n", jobs[i], ratio);
-		assert_true(ratio <= WORST);
-	}
+	check_jobs(&s, jobs, sizeof(jobs) / sizeof(jobs[0]));
 	close_setting(&s);
 }
 
@@ -108,13 +114,7 @@ static void racks_of_nvlink_give_equal_shares(void **state)
 
 	(void)state;
 	open_setting(&s, "leaf:2 nvlink:8 node:18 gpu:4", "gb200-nvl72");
-	for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++) {
-		double ratio = ratio_of(&s, jobs[i]);
-
-		if (ratio > WORST)
-			print_error("%s: %.3f\n", jobs[i], ratio);
-		assert_true(ratio <= WORST);
-	}
+	check_jobs(&s, jobs, sizeof(jobs) / sizeof(jobs[0]));
 	close_setting(&s);
 }
 
