@@ -10,7 +10,7 @@
 
 #include "placement/ranks/arrange.h"
 
-/* Jobs of more GPUs than this are told by their first replicas. */
+/* Of jobs with more GPUs than this, the first replicas stand for all. */
 #define REPLICAS_MANY 4096
 
 /* *order: the one, of those that cost `most` at the most in a->cost, in which

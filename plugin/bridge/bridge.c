@@ -33,9 +33,9 @@
 #define STRUCTURE_S 50e-6
 #define NODE_S	    20e-9
 
-/* Of the budget, what each of these may take that looks at pairs of ranks: a
- * place, a job, an order.  Of 20 ms 1.2: over random specs on 100,000 GPUs all
- * of it would better the mean value by less than 1 %. */
+/* The share of the budget for whatever looks at pairs of ranks: building a job,
+ * placing it, ordering its ranks.  1.2 ms of 20: tests/bench/specs --compare
+ * shows what more time would gain. */
 #define PAIRS_PART 0.06
 
 /* For so long less is done for a job that had taken too long. */
@@ -309,8 +309,8 @@ const struct weft_job *weft_bridge_job(struct weft_bridge *bridge,
 
 /* ---- placing ---- */
 
-/* Of the time for a level of detail, what searches may take: finishing takes
- * the rest. */
+/* How much of the time for a level of detail a search may take; the rest is for
+ * finishing the place. */
 static double search_s(uint32_t n_gpus)
 {
 	double left_s = weft_deadline_left();

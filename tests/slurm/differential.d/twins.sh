@@ -230,7 +230,7 @@ both() {
 	done
 }
 
-# As a user whom Slurm grants nothing.  From 25.11 on it takes the name nobody for
+# As a user without rights in Slurm.  From 25.11 on Slurm takes the name nobody for
 # a number that no job may have.
 as_user() {
 	exec setpriv --reuid=daemon --regid=daemon --clear-groups -- "$@"
