@@ -380,7 +380,9 @@ salloc_reads() {
 
 # salloc_end SIGNAL: with KILL its job stays, with TERM it gives it back.  A
 # signal that comes while salloc logs, or just before it begins to wait, is lost;
-# that of 26.05 ends with the signal then, and leaves the job in the queue.
+# that of 26.05 ends with the signal then, and leaves the job in the queue.  Bash 5.2
+# may wait for ever for the process of a substitution that has ended by itself: the
+# end of its output must do.
 salloc_end() {
 	local tries
 	[ -n "$salloc_pid" ] || return 0
@@ -390,7 +392,6 @@ salloc_end() {
 	done
 	salloc_reads 1 || kill -KILL "$salloc_pid" 2>/dev/null
 	exec {salloc_fd}<&-
-	wait "$salloc_pid" 2>/dev/null
 	salloc_pid=
 	[ "$1" != TERM ] || [ -z "$id" ] || quietly scancel "$id"
 }
