@@ -6,6 +6,13 @@
 
 SHORTENED=6 # cases that are made short
 
+# With --seconds or --short, so much longer: what is left then counts as it is.
+CONFIRM_SECONDS_MOST=420
+
+is_late() {
+	[ $SECONDS -ge $((SECONDS_MOST + CONFIRM_SECONDS_MOST)) ]
+}
+
 # What the workers found, one by one; sets confirmed.
 confirm_all() {
 	local seed number kind text shown=' '
@@ -36,6 +43,11 @@ confirm_all() {
 confirm() {
 	local case=$work/single
 	echo "# ---- seed $1, line $2: $3"
+	if is_late; then
+		confirmed=$((confirmed + 1))
+		echo "#      not tried again: no time is left"
+		return
+	fi
 	if ! has_difference "$case" "$3"; then
 		case=$work/whole
 		if ! has_difference "$case" "$3"; then
@@ -78,7 +90,7 @@ stock_has_it() {
 	return $found
 }
 
-# The state's lines and the job's words go as long as it stays.
+# The state's lines and the job's words go as long as it stays, and there is time.
 shorten() {
 	drop_lines "$1"
 	drop_words "$1"
@@ -93,6 +105,7 @@ drop_lines() {
 	for ((number = $(wc -l <"$work/single"); number > 0; number--)); do
 		sed -n "${number}p" "$work/single" |
 			grep -qE '^(run|node|reserve) ' || continue
+		! is_late || return
 		sed "${number}d" "$work/single" >"$work/fewer"
 		! has_difference "$work/fewer" "$1" ||
 			cp "$work/fewer" "$work/single"
@@ -103,7 +116,7 @@ drop_lines() {
 drop_words() {
 	local words at=2 gone
 	while read -ra words < <(grep -E '^(try|last) ' "$work/single") &&
-		[ $at -lt ${#words[@]} ]; do
+		[ $at -lt ${#words[@]} ] && ! is_late; do
 		gone=1
 		[[ ! ${words[at]} =~ ^-[wxtpB]$ ]] || gone=2
 		{

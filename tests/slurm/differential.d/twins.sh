@@ -26,6 +26,44 @@ use() {
 	export SLURM_CONF=$LAB_DIR/etc/slurm.conf
 }
 
+# ======== clients ========
+
+# As a user without rights in Slurm.  From 25.11 on Slurm takes the name nobody for
+# a number that no job may have.
+AS_USER='setpriv --reuid=daemon --regid=daemon --clear-groups --'
+
+# ask CLIENT ARGUMENTS...: of the twin in use.  One that has not answered for a
+# minute is not asked again: stock's slurmctld sometimes loops for ever below
+# gres_select_filter_select_and_set, and each client would wait in vain.
+ask() {
+	local rc
+	is_silent && return 1
+	timeout --foreground 60 "$@"
+	rc=$?
+	[ $rc != 124 ] || : >"$LAB_DIR/silent"
+	return $rc
+}
+
+is_silent() {
+	[ -e "$LAB_DIR/silent" ]
+}
+
+scontrol() {
+	ask scontrol "$@"
+}
+
+squeue() {
+	ask squeue "$@"
+}
+
+sdiag() {
+	ask sdiag
+}
+
+scancel() {
+	ask scancel "$@"
+}
+
 # ======== files of the case ========
 
 # lines KIND: those of the case, without the word.
@@ -133,7 +171,7 @@ twins_begin() {
 	for name in stock weft; do
 		use "$name"
 		end_slurmctld
-		rm -rf "$LAB_DIR/state" "$LAB_DIR/log"
+		rm -rf "$LAB_DIR/state" "$LAB_DIR/log" "$LAB_DIR/silent"
 		mkdir "$LAB_DIR/state" "$LAB_DIR/log"
 		rm -f "$LAB_DIR/etc/topology.conf"
 		lab_write_fabric
@@ -158,8 +196,9 @@ weft_is_on() {
 # client costs many times what an answer does.
 scontrol_ask() {
 	local text
-	[ -n "${scontrol_pid[$twin]:-}" ] || scontrol_start
 	told=
+	! is_silent || return
+	[ -n "${scontrol_pid[$twin]:-}" ] || scontrol_start
 	printf '%s\nversion\n' "$1" >&"${scontrol_in[$twin]}"
 	while read -r -t 60 -u "${scontrol_out[$twin]}" text; do
 		case $text in
@@ -168,6 +207,7 @@ scontrol_ask() {
 		*) told+=${told:+$'\n'}$text ;;
 		esac
 	done
+	: >"$LAB_DIR/silent"
 	scontrol_end
 }
 
@@ -176,7 +216,7 @@ scontrol_start() {
 	rm -f "$LAB_DIR"/run/scontrol.*
 	mkfifo "$LAB_DIR"/run/scontrol.{in,out}
 	exec {in}<>"$LAB_DIR/run/scontrol.in" {out}<>"$LAB_DIR/run/scontrol.out"
-	scontrol <&"$in" >&"$out" 2>&1 &
+	command scontrol <&"$in" >&"$out" 2>&1 &
 	scontrol_pid[$twin]=$!
 	scontrol_in[$twin]=$in scontrol_out[$twin]=$out
 	printf 'oneliner\ndetails\n' >&"$in"
@@ -210,12 +250,12 @@ is_ours() {
 		grep -qF "slurmctld -f $LAB_DIR/"
 }
 
-# Both are still there.
+# Both are still there, and answer.
 have_survived() {
 	local name
 	for name in stock weft; do
 		use $name
-		is_ours "$(lab_pid slurmctld)" && continue
+		! is_silent && is_ours "$(lab_pid slurmctld)" && continue
 		differ gone "slurmctld of $name"
 		return 1
 	done
@@ -228,12 +268,6 @@ both() {
 		use $name
 		"$@"
 	done
-}
-
-# As a user without rights in Slurm.  From 25.11 on Slurm takes the name nobody for
-# a number that no job may have.
-as_user() {
-	exec setpriv --reuid=daemon --regid=daemon --clear-groups -- "$@"
 }
 
 # ======== the state ========
@@ -338,18 +372,19 @@ read_weights() {
 
 # ======== one job on the twin in use ========
 
-# Each decide_WAY sets said (starts, waits, held, refused, or silent), id, the
-# record and text, what was said besides.
+# Each decide_WAY sets said (starts, waits, held or refused), id, the record and text, what was said besides.
 
 # salloc is not let wait for nodes that never come up; its end, by salloc_end, is
 # the job's, or not.
 decide_now() {
 	id='' said=refused text='' record=''
-	exec {salloc_fd}< <(as_user salloc --no-shell "$@" 2>&1)
+	! is_silent || return
+	# shellcheck disable=SC2086 # words
+	exec {salloc_fd}< <(exec $AS_USER salloc --no-shell "$@" 2>&1)
 	salloc_pid=$!
 	while true; do
 		read -r -t 60 -u "$salloc_fd" text || {
-			[ $? -le 128 ] || said=silent
+			[ $? -le 128 ] || : >"$LAB_DIR/silent"
 			break
 		}
 		case $text in
@@ -496,8 +531,9 @@ cycles_passed() {
 submit() {
 	local said_all
 	id='' said=refused record=''
-	mapfile -t said_all < <(as_user sbatch --parsable -D / -o /dev/null \
-		--wrap true "$@" 2>&1)
+	# shellcheck disable=SC2086 # words
+	mapfile -t said_all < <(ask $AS_USER sbatch --parsable -D / \
+		-o /dev/null --wrap true "$@" 2>&1)
 	text=${said_all[-1]:-}
 }
 
