@@ -337,12 +337,20 @@ static bool is_stocks_turn(const struct attempt *attempt)
 {
 	const job_record_t *job = attempt->test->job;
 
+	if (job->het_job_id)
+		return !attempt->query.frame.hard &&
+		       weft_components_are_stocks(job);
+	return weft_last_turns_stocks_next(&last_turns, job->job_id,
+					   weft_clock_s());
+}
+
+/* Where no choice of stock's keeps to the limits, weft plans all the same. */
+static bool take_stocks_turn(struct attempt *attempt)
+{
 	if (attempt->query.frame.hard)
-		return false;
-	return job->het_job_id
-		       ? weft_components_are_stocks(job)
-		       : weft_last_turns_stocks_next(&last_turns, job->job_id,
-						     weft_clock_s());
+		attempt->by_stock = weft_again_by_stock(&attempt->query, true,
+							attempt->deadline_s);
+	return attempt->by_stock || !attempt->query.frame.hard;
 }
 
 /* After the answer to "start now". */
@@ -541,7 +549,8 @@ int weft_narrow(const struct weft_job_test *test)
 	if (weft_components_asked(test))
 		candidates = bit_copy(test->nodes);
 	cause = attempt_read(&attempt);
-	if (cause == WEFT_CAUSE_NARROWED && is_stocks_turn(&attempt))
+	if (cause == WEFT_CAUSE_NARROWED && is_stocks_turn(&attempt) &&
+	    take_stocks_turn(&attempt))
 		cause = WEFT_CAUSE_NOT_BEGUN;
 	if (cause == WEFT_CAUSE_NARROWED && !weft_engine_begin())
 		cause = WEFT_CAUSE_RESTING;
@@ -554,9 +563,9 @@ int weft_narrow(const struct weft_job_test *test)
 		if (cause == WEFT_CAUSE_SPEC && attempt.query.request.by_socket)
 			cause = WEFT_CAUSE_UNCLEAR;
 	}
-	if (!recalled && may_ask_stock(&attempt, cause))
-		attempt.by_stock =
-			weft_again_by_stock(&attempt.query, attempt.deadline_s);
+	if (!recalled && !attempt.by_stock && may_ask_stock(&attempt, cause))
+		attempt.by_stock = weft_again_by_stock(&attempt.query, false,
+						       attempt.deadline_s);
 	decide(&attempt, cause, weft_clock_s() - start_s);
 	turn_take(&attempt, cause);
 	if (cause != WEFT_CAUSE_PASS)

@@ -364,10 +364,10 @@ static uint32_t level_asked(const struct weft_plan_request *query)
 	return level == WEFT_NONE ? f->n_levels - 1 : level;
 }
 
-bool weft_again_by_stock(const struct weft_plan_request *query,
+bool weft_again_by_stock(const struct weft_plan_request *query, bool elsewhere,
 			 double deadline_s)
 {
-	/* where the last question ran out of time */
+	/* where the last question ran out of time, or was answered */
 	static uint32_t first, first_whole, first_any;
 	const struct weft_fabric *f = weft_engine.nodes.fabric;
 	uint32_t level, whole;
@@ -385,6 +385,9 @@ bool weft_again_by_stock(const struct weft_plan_request *query,
 		    weft_parts_begun(query))
 			return false;
 	}
+	first += elsewhere;
+	first_whole += elsewhere;
+	first_any += elsewhere;
 	level = level_asked(query);
 	able = able_nodes(query);
 	whole = weft_constraints_whole(f, query->request.spec);

@@ -36,8 +36,9 @@ void weft_again_close(struct weft_again *again, bool useful);
 void weft_again_forget(void);
 
 /* Stock's own choice, now and without preemption, among nodes of one domain
- * after the other.  true: it keeps to the limits, and test->nodes are it. */
-bool weft_again_by_stock(const struct weft_plan_request *query,
+ * after the other; elsewhere: the domain that was taken last comes last.  true:
+ * it keeps to the limits, and test->nodes are it. */
+bool weft_again_by_stock(const struct weft_plan_request *query, bool elsewhere,
 			 double deadline_s);
 
 /* Whether stock would ever run the job in one domain of within=: it is asked
