@@ -8,11 +8,19 @@
 #include "plugin/bridge/constraints.h"
 #include "plugin/engine.h"
 
+/* Stock has a job share cores only where it finds no place for it without. */
+static bool stays_apart(const struct weft_plan_request *query)
+{
+	return !weft_engine.nodes.emptied &&
+	       weft_nodes_shares(query->test->job);
+}
+
 /* Nodes that could take part, before the number of nodes is settled; only
  * where it is open. */
 static uint32_t count_able(const struct weft_plan_request *query)
 {
 	const struct weft_request *request = &query->request;
+	struct weft_nodes *nodes = &weft_engine.nodes;
 	/* Tasks are spread over the number that is tried first. */
 	const uint32_t n_nodes = request->want_nodes > request->min_nodes
 					 ? request->want_nodes
@@ -26,11 +34,15 @@ static uint32_t count_able(const struct weft_plan_request *query)
 	if (!request->gpus_per_node || query->frame.gpus ||
 	    request->min_nodes == request->max_nodes)
 		return UINT32_MAX;
-	weft_engine.nodes.heaviest = WEFT_ANY_WEIGHT;
-	weft_nodes_offer(&weft_engine.nodes, query->test, request, &shape,
-			 false);
-	return weft_constraints_able(&weft_engine.nodes.occupancy,
-				     &query->frame);
+	nodes->heaviest = WEFT_ANY_WEIGHT;
+	nodes->apart = stays_apart(query);
+	if (weft_nodes_offer(nodes, query->test, request, &shape, false) <
+		    request->min_nodes &&
+	    nodes->apart) {
+		nodes->apart = false;
+		weft_nodes_offer(nodes, query->test, request, &shape, false);
+	}
+	return weft_constraints_able(&nodes->occupancy, &query->frame);
 }
 
 uint32_t weft_plan_request_shapes(const struct weft_plan_request *query,
@@ -132,22 +144,17 @@ static void place_heavier(const struct weft_plan_request *query,
 	weft_placement_free(&any);
 }
 
-enum weft_cause weft_plan_request_place(const struct weft_plan_request *query,
-					const struct weft_shape *shape,
-					bool only_idle, double budget_s,
-					struct weft_placement *p,
-					struct weft_error *err)
+/* On cores that are shared or not. */
+static enum weft_cause place_weighed(const struct weft_plan_request *query,
+				     const struct weft_shape *shape,
+				     bool only_idle, double budget_s,
+				     struct weft_placement *p,
+				     struct weft_error *err)
 {
 	struct weft_nodes *nodes = &weft_engine.nodes;
 	double heavier = weft_engine.settings->heavier;
 	enum weft_cause cause;
 
-	/* A job that holds out for its limits must have limits that exist:
-	 * else it would be found out only where there is room. */
-	if (query->frame.hard &&
-	    !weft_bridge_job(&weft_engine.bridge, query->request.spec,
-			     shape->n_gpus, err))
-		return cause_of(err);
 	nodes->heaviest = WEFT_ANY_WEIGHT;
 	nodes->lightest = false;
 	if (nodes->emptied || heavier == 0)
@@ -159,6 +166,35 @@ enum weft_cause weft_plan_request_place(const struct weft_plan_request *query,
 	    nodes->heaviest != WEFT_ANY_WEIGHT)
 		place_heavier(query, shape, only_idle, budget_s / 2, p);
 	return cause;
+}
+
+enum weft_cause weft_plan_request_place(const struct weft_plan_request *query,
+					const struct weft_shape *shape,
+					bool only_idle, double budget_s,
+					struct weft_placement *p,
+					struct weft_error *err)
+{
+	struct weft_nodes *nodes = &weft_engine.nodes;
+	double end_s = weft_worked_s() + budget_s;
+	enum weft_cause cause;
+
+	/* A job that holds out for its limits must have limits that exist:
+	 * else it would be found out only where there is room. */
+	if (query->frame.hard &&
+	    !weft_bridge_job(&weft_engine.bridge, query->request.spec,
+			     shape->n_gpus, err))
+		return cause_of(err);
+	nodes->apart = stays_apart(query);
+	cause = place_weighed(query, shape, only_idle, budget_s, p, err);
+	if (!nodes->apart ||
+	    (cause != WEFT_CAUSE_NO_PLAN && cause != WEFT_CAUSE_NO_ROOM))
+		return cause;
+	nodes->apart = false;
+	weft_placement_free(p);
+	*p = (struct weft_placement){0};
+	return place_weighed(query, shape, only_idle,
+			     fmax(end_s - weft_worked_s(), budget_s / 10), p,
+			     err);
 }
 
 enum weft_cause weft_plan_request_plan(const struct weft_plan_request *query,

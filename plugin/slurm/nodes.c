@@ -198,9 +198,7 @@ static uint64_t free_of_type(const struct weft_nodes *nodes, uint32_t i,
 	return mask;
 }
 
-/* Whether the job may run on cores that other jobs have: how many share one is
- * stock's to know. */
-static bool shares_cores(const job_record_t *job)
+bool weft_nodes_shares(const job_record_t *job)
 {
 	uint32_t most = job->part_ptr ? job->part_ptr->max_share : 1;
 
@@ -436,7 +434,8 @@ uint32_t weft_nodes_offer(struct weft_nodes *nodes,
 	struct weft_occupancy *o = &nodes->occupancy;
 	struct weft_capacity capacity, before = {0};
 	uint32_t n_able = 0, first_weight = 0, usable = 0;
-	bool weights_differ = false, shared = shares_cores(test->job);
+	bool weights_differ = false;
+	bool shared = !nodes->apart && weft_nodes_shares(test->job);
 
 	weft_nodes_refresh(nodes);
 	weft_nodes_keep(nodes, test);
@@ -499,7 +498,7 @@ bool weft_nodes_require(struct weft_nodes *nodes, bitstr_t *required)
 
 void weft_nodes_keep_whole(bitstr_t *bitmap, const job_record_t *job)
 {
-	if (idle_node_bitmap && !shares_cores(job))
+	if (idle_node_bitmap && !weft_nodes_shares(job))
 		bit_and(bitmap, idle_node_bitmap);
 }
 

@@ -73,6 +73,7 @@ struct weft_nodes {
 			       * be used, all of them */
 	uint32_t next_weight; /* of those left out, the least; 0: none were */
 	const struct weft_health *health; /* NULL: all are well */
+	bool apart;    /* offer no cores that other jobs have */
 	bool use_slow; /* offer slow nodes even where others suffice */
 	bool spared;   /* the last offer was without slow nodes */
 	struct weft_occupancy occupancy;
@@ -133,6 +134,10 @@ uint64_t weft_nodes_hash_kept(const struct weft_nodes *nodes, uint64_t hash);
  * have: those of its type, where it asks for one (else NULL). */
 uint64_t weft_nodes_eligible(const struct weft_nodes *nodes, uint32_t i,
 			     const char *type);
+
+/* Whether the job may run on cores that other jobs have: how many share one is
+ * stock's to know. */
+bool weft_nodes_shares(const job_record_t *job);
 
 /* Candidates of the test that could give the job, laid out as `shape`, any GPU
  * now; without slow ones where the others suffice; fills nodes->occupancy when

@@ -19,6 +19,7 @@ extern list_t *job_list __attribute__((weak));
 void weft_nodes_settle(struct weft_nodes *nodes)
 {
 	nodes->heaviest = WEFT_ANY_WEIGHT;
+	nodes->apart = false;
 	free(nodes->kept);
 	nodes->kept = NULL;
 	nodes->kept_known = false;

@@ -12,6 +12,33 @@ keep_answer() {
 	declare -g "$1_nodes=$REPLY"
 	read_numbers
 	declare -g "$1_numbers=$numbers"
+	read_overlap
+	declare -g "$1_overlap=$overlap"
+}
+
+# Sets overlap: nodes of which jobs of the state have cores that this one has, too.
+read_overlap() {
+	overlap=
+	[[ $record == *CPU_IDs=* ]] &&
+		lines slurm | grep -qE 'OverSubscribe=(YES|FORCE)' || return
+	scontrol_ask 'show jobs'
+	overlap=$(grep -E 'JobState=(RUNNING|CONFIGURING) ' <<<"$told" |
+		grep -f <(printf '^%s \n' "${runs[@]/#$twin /JobId=}") |
+		cores_of_jobs | sort -u |
+		comm -12 - <(cores_of_jobs <<<"$record" | sort -u) |
+		cut -d ' ' -f 1 | uniq | xargs)
+}
+
+# Lines "NODE CPU" of the records that are read.
+cores_of_jobs() {
+	local nodes ids node cpu
+	grep -o ' Nodes=[^ ]* CPU_IDs=[^ ]*' | while read -r nodes ids; do
+		for node in $(scontrol show hostnames "${nodes#*=}"); do
+			for cpu in $(tr , ' ' <<<"${ids#*=}"); do
+				seq -f "$node %g" "${cpu%-*}" "${cpu#*-}"
+			done
+		done
+	done
 }
 
 # What the accounts have of it, component by component.
@@ -129,6 +156,10 @@ judge() {
 		# sbatch --test-only tells no more than CPUs, and as roughly.
 		[ "$stock_numbers" = "$weft_numbers" ] || [ "$way" = test ] ||
 			same_on_its_nodes || kind=accounting
+		# A limit, or nodes that the user wants more of, may need it.
+		[ -z "$weft_overlap" ] || [ -n "$stock_overlap" ] ||
+			has_limit || [[ " ${words[*]} " == *weft:nodes=* ]] ||
+			kind=sharing
 		is_as_light || note=" heavier"
 	elif [ "$weft_said" = waits ] && [ "$stock_text" != "$weft_text" ] &&
 		[[ $weft_text != weft* ]] && ! has_limit; then
