@@ -229,11 +229,17 @@ without() {
 # Stock, held to the nodes of weft's choice, gives the job the same: where it may
 # choose none but these, has to take as many of them, or these by name.
 same_on_its_nodes() {
-	local nodes n
+	local nodes n words=("${words[@]}") partition=${weft_record#* Partition=}
 	[ -n "$weft_nodes" ] || return
 	if is_heterogeneous; then
 		same_components
 		return
+	fi
+	# Of several the one where weft's job starts: nodes of a partition where a
+	# job has to wait the main scheduler takes for no other in the same cycle.
+	if [ "$partition" != "$weft_record" ]; then
+		without -p
+		words=("${rest[@]}" -p "${partition%% *}")
 	fi
 	nodes=$(scontrol show hostnames "$weft_nodes" | xargs)
 	n=$(wc -w <<<"$nodes")
