@@ -382,13 +382,14 @@ same_each() {
 	[ -n "$weft_each" ] && [ "$stock_each" = "$weft_each" ]
 }
 
-# The user asks weft for more nodes than the job has to have.  Tasks by GPU stock
-# parts by the least number of nodes (_select_cores: no ranges of nodes then), which
-# is that of the job with weft and another with -N: as many CPUs and GPUs in all as
-# stock gives the job on fewer of these nodes.
+# The user asks weft for more nodes than the job has to have, or wants it spread.
+# Tasks by GPU stock parts by the least number of nodes (_select_cores: no ranges of
+# nodes then), which is that of the job with weft and another with -N, where they
+# have to part evenly: as many CPUs and GPUs in all as stock gives the job on fewer
+# of these nodes.
 same_in_all() {
 	local in_all
-	[[ " ${words[*]} " == *' --comment=weft:nodes='* &&
+	[[ " ${words[*]} " =~ ' --comment=weft:'([^ ]*,)?(nodes|spread)= &&
 		" ${words[*]} " == *' --ntasks-per-gpu='* && $said = starts ]] ||
 		return
 	in_all=$(numbers_in_all "$numbers") &&
