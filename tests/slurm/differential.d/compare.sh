@@ -158,8 +158,7 @@ judge() {
 			same_on_its_nodes || kind=accounting
 		# A limit, or nodes that the user wants more of, may need it.
 		[ -z "$weft_overlap" ] || [ -n "$stock_overlap" ] ||
-			has_limit || [[ " ${words[*]} " == *weft:nodes=* ]] ||
-			kind=sharing
+			has_limit || asks_for_nodes || kind=sharing
 		is_as_light || note=" heavier"
 	elif [ "$weft_said" = waits ] && [ "$stock_text" != "$weft_text" ] &&
 		[[ $weft_text != weft* ]] && ! has_limit; then
@@ -272,7 +271,7 @@ same_on_its_nodes() {
 	ask_held "$nodes" "ReqNodeList=$weft_nodes" && same_numbers && return
 	# The user asks weft for a number of nodes within -N that stock gives to no
 	# such job by itself, as with CR_Pack_Nodes.
-	[[ " ${words[*]} " == *' --comment=weft:nodes='* ]] && [ "$said" != starts ]
+	asks_for_nodes && [ "$said" != starts ]
 }
 
 # Of a range stock's _eval_nodes_topo goes from one weight to the next until the
@@ -382,6 +381,11 @@ same_each() {
 	[ -n "$weft_each" ] && [ "$stock_each" = "$weft_each" ]
 }
 
+# Weft is asked for nodes that the job does not have to have.
+asks_for_nodes() {
+	[[ " ${words[*]} " =~ ' --comment=weft:'([^ ]*,)?(nodes|spread|split)= ]]
+}
+
 # The user asks weft for more nodes than the job has to have, or wants it spread.
 # Tasks by GPU stock parts by the least number of nodes (_select_cores: no ranges of
 # nodes then), which is that of the job with weft and another with -N, where they
@@ -389,8 +393,8 @@ same_each() {
 # of these nodes.
 same_in_all() {
 	local in_all
-	[[ " ${words[*]} " =~ ' --comment=weft:'([^ ]*,)?(nodes|spread)= &&
-		" ${words[*]} " == *' --ntasks-per-gpu='* && $said = starts ]] ||
+	asks_for_nodes &&
+		[[ " ${words[*]} " == *' --ntasks-per-gpu='* && $said = starts ]] ||
 		return
 	in_all=$(numbers_in_all "$numbers") &&
 		[ "$in_all" = "$(numbers_in_all "$weft_numbers")" ]
@@ -435,7 +439,7 @@ leave_out() {
 
 # Sets limit and its value, e.g. within and leaf.
 has_limit() {
-	[[ " ${words[*]} " =~ ' --comment='[^\ ]*(within|segment)=([a-z0-9]+) ]] || return
+	[[ " ${words[*]} " =~ ' --comment='[^\ ]*(within|segment|split)=([a-z0-9+]+) ]] || return
 	limit=${BASH_REMATCH[1]} value=${BASH_REMATCH[2]}
 	[ "$limit$value" != segment1 ]
 }
@@ -487,8 +491,8 @@ limit_holds() {
 	# Weft leaves jobs without GPUs alone.
 	[[ " ${words[*]} " =~ \ --(gpus|gres=gpu) && $weft_record != *"weft: ignored"* ]] && [ "$way" != test ] || return 0
 	nodes=$(scontrol show hostnames "$weft_nodes" | xargs)
-	if [ "$limit" = segment ]; then
-		are_segments "$nodes" "$value"
+	if [ "$limit" != within ]; then
+		are_parted "$nodes"
 		return
 	fi
 	while read -r domain; do
@@ -497,20 +501,24 @@ limit_holds() {
 	return 1
 }
 
-# are_segments NODES K: all but one segment are whole, so what is left over in
-# the domains lies in one of them.
-are_segments() {
-	local n domain node count over=0 inside=0
-	n=$(wc -w <<<"$1")
-	while read -r domain; do
-		count=0
-		for node in $1; do
-			[[ " $domain " != *" $node "* ]] || count=$((count + 1))
-		done
+# are_parted NODES: so many in each domain as split= says; of segments all but one
+# are whole, so what is left over in the domains lies in one of them.
+are_parted() {
+	local counts count inside=0 over=0
+	counts=$(while read -r domain; do
+		comm -12 <(tr ' ' '\n' <<<"$1" | sort) \
+			<(tr ' ' '\n' <<<"$domain" | sort) | grep -c .
+	done < <(domains segment) | grep -v '^0$' | sort)
+	for count in $counts; do
 		inside=$((inside + count))
-		[ $((count % $2)) = 0 ] || over=$((over + 1))
-	done < <(domains segment)
-	[ "$inside" = "$n" ] && [ $over -le $((n % $2 > 0)) ]
+		[ "$limit" = split ] || over=$((over + (count % value > 0)))
+	done
+	[ "$inside" = "$(wc -w <<<"$1")" ] || return
+	if [ "$limit" = split ]; then
+		[ "$counts" = "$(tr + '\n' <<<"$value" | sort)" ]
+	else
+		[ $over -le $((inside % value > 0)) ]
+	fi
 }
 
 rank() {
@@ -600,9 +608,9 @@ gpus_of_nodes() {
 	}'
 }
 
-# within: stock chooses in the domain.  segment: exactly these nodes.
+# within: stock chooses in the domain.  segment, split: exactly these nodes.
 ask_about() {
-	if [ "$limit" = segment ]; then
+	if [ "$limit" != within ]; then
 		without '-N*' -w --comment=
 		decide "$way" "${rest[@]}" -w "${1// /,}" -N "$(wc -w <<<"$1")"
 		# 24.11 may take others for --contiguous
@@ -624,20 +632,43 @@ sets_within() {
 	domains "$value"
 }
 
-# Sets of as many nodes as the job may have, required ones among them.  Without
-# -N these are as many as stock takes, weft-slurm(8).
+sets_split() {
+	sets_parted $((value)) $((value))
+}
+
+# As many nodes as the job may have.  Without -N these are as many as stock takes,
+# weft-slurm(8).
 sets_segment() {
-	local low=1 high=12 need=
+	local low=1 high=12
 	if [[ " ${words[*]} " =~ ' -N'([0-9]+)(-([0-9]+))? ]]; then
 		low=${BASH_REMATCH[1]} high=${BASH_REMATCH[3]:-$low}
 	elif [ "$stock_said" = starts ]; then
 		low=$(scontrol show hostnames "$stock_nodes" | wc -l)
 		high=$low
 	fi
+	sets_parted "$low" "$high"
+}
+
+# sets_parted LOW HIGH: sets of so many nodes that meet the limit, required ones
+# among them.
+sets_parted() {
+	local need=
 	[[ " ${words[*]} " =~ ' -w '([^ ]+) ]] && need=${BASH_REMATCH[1]}
-	domains segment | awk -v low="$low" -v high="$high" -v k="$value" \
-		-v need="$need" '
-	function set_of(mask,   i, n, text, count, over) {
+	domains segment | awk -v low="$1" -v high="$2" -v value="$value" \
+		-v is_split="${limit#segment}" -v need="$need" '
+	function meets(count, n,   i, over, have) {
+		for (i in count) {
+			over += count[i] % value > 0
+			have[count[i]]++
+		}
+		if (!is_split)
+			return over <= (n % value > 0)
+		for (i in want)
+			if (have[i] != want[i])
+				return 0
+		return 1
+	}
+	function set_of(mask,   i, n, text, count) {
 		delete count
 		for (i = 0; i < n_nodes; i++)
 			if (int(mask / 2 ^ i) % 2) {
@@ -646,12 +677,12 @@ sets_segment() {
 				count[leaf[i]]++
 			} else if (i in needed)
 				return ""
-		for (i in count)
-			over += count[i] % k > 0
-		return n >= low && n <= high && over <= (n % k > 0) ? text : ""
+		return n >= low && n <= high && meets(count, n) ? text : ""
 	}
 	BEGIN {
 		n_nodes = 0
+		for (i = split(value, part, "+"); i > 0; i--)
+			want[part[i]]++
 	}
 	{
 		for (i = 1; i <= NF; i++) {

@@ -387,6 +387,17 @@ function schedule(   words) {
 	return words
 }
 
+# A split of as many nodes as the job has, where that is known.
+function parted(   what) {
+	what = pick("segment=1 segment=2 segment=2 segment=3 split= split= split=")
+	if (what != "split=")
+		return what
+	return what pick(n_wanted == 1 ? "1" : n_wanted == 2 ? "1+1 1+1 2" : \
+		n_wanted == 3 ? "2+1 2+1 1+1+1 3" : n_wanted == 4 ? "2+2 3+1 2+1+1" : \
+		n_wanted == 5 ? "3+2 2+2+1" : n_wanted == 6 ? "3+3 2+2+2 4+2" : \
+		"1+1 2+1 2+2 3+1")
+}
+
 # What weft is told: mostly nothing.
 function spec(   s) {
 	if (chance(0.55))
@@ -397,7 +408,7 @@ function spec(   s) {
 	if (chance(0.5))
 		s = "tp=1,within=" pick("leaf leaf pod node core")
 	else if (n_nodes <= 8 && chance(0.2))
-		s = "tp=1,segment=" pick("1 2 2 3")
+		s = "tp=1," parted()
 	else
 		s = "tp=" pick("1 1 1 2 4") \
 			(chance(0.3) ? ",prefer=" pick("leaf pod") : "")
