@@ -35,9 +35,11 @@ static uint64_t hash_text(uint64_t hash, const char *text)
 static uint64_t hash_job(const job_record_t *job, uint64_t hash)
 {
 	const job_details_t *details = job->details;
+	/* share_res: backfill asks for cores of the job's own first, then for
+	 * those of others as well. */
 	const uint32_t numbers[] = {
 		details->contiguous, details->core_spec, details->min_cpus,
-		details->task_dist,  job->req_switch,
+		details->share_res,  details->task_dist, job->req_switch,
 	};
 	const char *const texts[] = {
 		details->features,

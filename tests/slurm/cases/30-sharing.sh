@@ -91,3 +91,21 @@ case_cancelled_jobs_give_their_gpus_back() {
 	job=$(lab_run -N16 --gpus-per-node=8 --comment=weft:tp=8)
 	expect "nodes" "$(job_nodes "$job")" "$(expand "$(lab_node)")"
 }
+
+# Backfill asks for cores of the job's own first, then for those of others.
+case_a_job_with_limits_is_backfilled_onto_shared_cores() {
+	local job
+	scontrol create partition=shared nodes='n[00-03]' oversubscribe=yes:2
+	lab_run -p shared -N4 --ntasks-per-node=64 --mem=100G --oversubscribe \
+		--gpus-per-node=4 --time=60 --comment=weft:off >/dev/null
+	lab_submit -p shared -N4 --gpus-per-node=8 --mem=100G --time=60 \
+		--comment=weft:off >/dev/null
+	job=$(lab_submit -p shared -N4 --ntasks-per-node=64 --mem=100G \
+		--oversubscribe --gpus-per-node=4 --time=5 \
+		--comment=weft:tp=4,within=leaf)
+	lab_wait_job "$job" RUNNING
+	expect "nodes" "$(job_nodes "$job")" "n00 n01 n02 n03"
+	scancel -u root
+	lab_until 30 lab_no_jobs
+	scontrol delete partition=shared
+}
