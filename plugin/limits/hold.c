@@ -206,22 +206,43 @@ struct elsewhere {
 	bool better;
 };
 
-/* Of the partition, those that take jobs.  Slurm's avail_node_bitmap is not it:
- * the main scheduler takes a partition's nodes out of it once a job has to wait
- * there.  Caller: bit_free. */
-static bitstr_t *nodes_of(const part_record_t *part)
+/* Of the partition, those that take the job.  Slurm's avail_node_bitmap is not
+ * it: the main scheduler takes a partition's nodes out of it once a job has to
+ * wait there.  Caller: bit_free. */
+static bitstr_t *nodes_of(const part_record_t *part, const job_record_t *job)
 {
 	bitstr_t *nodes = bit_copy(part->node_bitmap);
 
 	bit_and(nodes, up_node_bitmap);
+	if (job->details->exc_node_bitmap)
+		bit_and_not(nodes, job->details->exc_node_bitmap);
 	for (uint32_t i = 0; i < weft_engine.nodes.n; i++) {
 		const node_record_t *node = node_record_table_ptr[i];
 
 		if (node && bit_test(nodes, i) &&
-		    (IS_NODE_DRAIN(node) || IS_NODE_FAIL(node)))
+		    (IS_NODE_DRAIN(node) || IS_NODE_FAIL(node) ||
+		     node->node_state & (NODE_STATE_RES | NODE_STATE_MAINT)))
 			bit_clear(nodes, i);
 	}
 	return nodes;
+}
+
+/* Which nodes have its features, or are in its reservation, is looked up for
+ * the partition that is asked about alone. */
+static bool may_be_elsewhere(const job_record_t *job)
+{
+	return job->part_ptr_list && up_node_bitmap && !job->resv_name &&
+	       !weft_job_record_features(job->details);
+}
+
+/* Whether the partition starts jobs of this length and size. */
+static bool starts(const part_record_t *part, const job_record_t *job)
+{
+	uint32_t minutes = job->time_min ? job->time_min : job->time_limit;
+
+	return part->state_up & PARTITION_SCHED &&
+	       (minutes == NO_VAL || minutes <= part->max_time) &&
+	       job->details->min_nodes <= part->max_nodes;
 }
 
 static int look_elsewhere(void *item, void *arg)
@@ -234,12 +255,11 @@ static int look_elsewhere(void *item, void *arg)
 	struct search s;
 
 	if (e->better || weft_deadline_passed() || part == job->part_ptr ||
+	    !starts(part, job) ||
 	    weft_rules_wait_s(&weft_engine.settings->rules, &query.frame,
 			      part->name) <= 0)
 		return 0;
-	test.nodes = nodes_of(part);
-	if (job->details->exc_node_bitmap)
-		bit_and_not(test.nodes, job->details->exc_node_bitmap);
+	test.nodes = nodes_of(part, job);
 	query.test = &test;
 	e->better = search_open(&s, &query) == 0 &&
 		    search_better(&s, e->cost, e->by);
@@ -251,11 +271,11 @@ static int look_elsewhere(void *item, void *arg)
 static bool better_elsewhere(const struct weft_plan_request *query, double cost,
 			     time_t by)
 {
+	const job_record_t *job = query->test->job;
 	struct elsewhere e = {query, cost, by, false};
-	list_t *parts = query->test->job->part_ptr_list;
 
-	if (parts && up_node_bitmap)
-		list_for_each(parts, look_elsewhere, &e);
+	if (may_be_elsewhere(job))
+		list_for_each(job->part_ptr_list, look_elsewhere, &e);
 	return e.better;
 }
 

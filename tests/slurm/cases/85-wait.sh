@@ -121,3 +121,36 @@ case_a_job_does_not_start_in_one_partition_while_it_waits_in_another() {
 	scontrol delete partition=soon
 	scontrol delete partition=late
 }
+
+# A place elsewhere that the job cannot have: its partition is down, or its nodes
+# are reserved.
+case_a_job_does_not_wait_for_what_it_cannot_have() {
+	local job node
+	need_weft
+	scontrol create partition=soon nodes='n[00-07]'
+	scontrol create partition=late nodes='n[08-15]'
+	for node in n08 n12; do
+		lab_run -N1 -w $node --gpus-per-node=8 --time=60 \
+			--comment=weft:off >/dev/null
+	done
+	scontrol update partition=soon state=down
+	job=$(lab_run -N4 --gpus-per-node=8 -p soon,late \
+		--comment=weft:tp=8,wait=20m)
+	expect "leafs" "$(leafs_of "$(job_nodes "$job")")" 2
+	scancel "$job"
+	scontrol update partition=soon state=up
+	scontrol create reservation=away nodes='n[00-07]' starttime=now \
+		duration=60 users=nobody >/dev/null
+	lab_until 30 is_reserved n00 || fail "n00 is not reserved"
+	job=$(lab_run -N4 --gpus-per-node=8 -p soon,late \
+		--comment=weft:tp=8,wait=20m)
+	expect "leafs" "$(leafs_of "$(job_nodes "$job")")" 2
+	scancel "$job"
+	scontrol delete reservation=away
+	scontrol delete partition=soon
+	lab_until 30 scontrol delete partition=late
+}
+
+is_reserved() {
+	[ "$(sinfo -h -n "$1" -p main -o %t)" = resv ]
+}
