@@ -501,6 +501,23 @@ static bool may_preempt(const struct attempt *attempt, enum weft_cause cause)
 		!weft_proposal_is_will_run(attempt->test));
 }
 
+/* What else there is for a job that does not start on weft's nodes.  Where no
+ * victims help a job that is held, it is planned for when others end. */
+static int attempt_else(struct attempt *attempt, enum weft_cause cause,
+			bool recalled)
+{
+	bool held = is_held(attempt, cause);
+
+	if (may_preempt(attempt, cause)) {
+		int rc = weft_preempt(&attempt->query);
+
+		if (rc == SLURM_SUCCESS || !held)
+			return rc;
+	}
+	return held ? attempt_hold(attempt, cause, recalled)
+		    : weft_stock_job_test(attempt->test);
+}
+
 static int attempt_end(struct attempt *attempt, enum weft_cause cause,
 		       bool recalled)
 {
@@ -514,12 +531,8 @@ static int attempt_end(struct attempt *attempt, enum weft_cause cause,
 	if (cause != WEFT_CAUSE_NARROWED && cause != WEFT_CAUSE_PASS)
 		weft_waiting_tell(attempt->test, &attempt->query.request,
 				  &attempt->query.frame, cause, &attempt->err);
-	if (cause != WEFT_CAUSE_NARROWED && may_preempt(attempt, cause))
-		rc = weft_preempt(&attempt->query);
-	else if (is_held(attempt, cause))
-		rc = attempt_hold(attempt, cause, recalled);
-	else if (cause != WEFT_CAUSE_NARROWED)
-		rc = weft_stock_job_test(attempt->test);
+	if (cause != WEFT_CAUSE_NARROWED)
+		rc = attempt_else(attempt, cause, recalled);
 	weft_waiting_heed(attempt->test->job);
 out:
 	FREE_NULL_BITMAP(attempt->planned);

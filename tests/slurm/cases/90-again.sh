@@ -132,6 +132,22 @@ case_nobody_is_preempted_for_a_limit_that_cannot_be_kept() {
 	expect "low job" "$(lab_job "$low" JobState)" RUNNING
 }
 
+# The leaf of the one that could be preempted is no better with it gone.
+case_a_job_that_victims_do_not_help_is_planned() {
+	local high node
+	need_weft
+	for node in n00 n04 n08 n12; do
+		lab_run -N1 -w $node --gpus-per-node=8 --time=10 \
+			--comment=weft:off >/dev/null
+	done
+	lab_run -N1 -w n01 --gpus-per-node=8 -p low --comment=weft:off \
+		>/dev/null
+	high=$(lab_submit -N4 --gpus-per-node=8 --time=5 \
+		--comment=weft:tp=8,within=leaf)
+	expect_start_time "$high"
+	expect "leafs planned" "$(leafs_of "$(nodes_awaited "$high")")" 1
+}
+
 case_victims_make_room_inside_the_limit() {
 	local high node
 	need_weft
