@@ -13,9 +13,20 @@ WEFT_COMPARATOR(compare_members, struct member,
 		WEFT_DOWN(required) WEFT_DOWN(give) WEFT_UP(untouched)
 			WEFT_UP(weight) WEFT_UP(shape) WEFT_UP(node));
 
+/* Mostly they are in order: where all nodes of a domain are alike. */
+static void sort_members(struct member *member, uint32_t n,
+			 int (*compare)(const void *, const void *))
+{
+	for (uint32_t i = 1; i < n; i++)
+		if (compare(&member[i - 1], &member[i]) > 0) {
+			qsort(member, n, sizeof(*member), compare);
+			return;
+		}
+}
+
 void groups_sort(struct member *member, uint32_t n)
 {
-	qsort(member, n, sizeof(*member), compare_members);
+	sort_members(member, n, compare_members);
 }
 
 struct member groups_member(const struct capacity *s, uint32_t node,
@@ -108,7 +119,7 @@ static struct member *list_group(const struct groups *g, uint32_t i,
 	if (!n)
 		return at;
 	memcpy(at, g->member + g->group[i].first, n * sizeof(*at));
-	qsort(at, n, sizeof(*at), compare_nodes);
+	sort_members(at, n, compare_nodes);
 	return at + n;
 }
 

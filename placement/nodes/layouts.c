@@ -30,6 +30,7 @@ struct build {
 	const struct weft_job *job;
 	struct layouts *out;
 	uint32_t segment, n_parts;
+	uint32_t n_whole, largest; /* see find_needs */
 	uint32_t n_shares, share[MAX_SHARES];
 	struct effort *effort;
 	struct weft_error *err;
@@ -285,6 +286,43 @@ out:
 	return rc;
 }
 
+/* What any layout takes: so many whole segments, and a group of so many nodes.
+ */
+static void find_needs(struct build *b)
+{
+	uint32_t most = b->s->give_most;
+	uint32_t n = most ? (b->job->n_gpus + most - 1) / most : 0;
+
+	n = n < b->job->min_nodes ? b->job->min_nodes : n;
+	if (b->segment) {
+		b->n_whole = n / b->segment;
+		b->largest = n < b->segment ? n : b->segment;
+	}
+	for (uint32_t i = 0; i < b->n_parts; i++)
+		if (b->job->spec.split[i] > b->largest)
+			b->largest = b->job->spec.split[i];
+}
+
+/* False: the domain cannot hold the job, whatever its nodes give.  Far quicker
+ * than to look for a layout. */
+static bool may_hold(const struct build *b, uint32_t domain)
+{
+	const struct weft_domain *d = &b->f->domains[domain];
+	const uint32_t *group = b->f->gpu_domain[limits_level(b->f)];
+	uint32_t n_whole = 0, largest = 0;
+
+	if (!capacity_holds(b->s, domain))
+		return false;
+	for (uint32_t i = group[d->first_gpu];
+	     i <= group[d->first_gpu + d->n_gpus - 1]; i++) {
+		uint32_t n = b->s->n_givers[i];
+
+		n_whole += b->segment ? n / b->segment : 0;
+		largest = n > largest ? n : largest;
+	}
+	return n_whole >= b->n_whole && largest >= b->largest;
+}
+
 /* Domains of a level, the tightest first; those alike only once. */
 struct scope {
 	uint32_t domain, cap, n_untouched;
@@ -309,7 +347,7 @@ static int list_scopes(const struct build *b, uint32_t level,
 	for (uint32_t i = 0; i < l->n_domains; i++) {
 		uint32_t d = l->first_domain + i;
 
-		if (capacity_holds(s, d))
+		if (may_hold(b, d))
 			(*list)[(*n)++] = (struct scope){
 				d, s->cap[d], s->n_untouched[d], s->shape[d]};
 	}
@@ -373,7 +411,7 @@ static int try_everything(struct build *b)
 		uint32_t d = l->first_domain + i;
 		int rc = 0;
 
-		if (!capacity_holds(b->s, d))
+		if (!may_hold(b, d))
 			continue;
 		for (uint32_t k = 0; k < b->n_shares && rc == 0; k++)
 			rc = try_share(b, d, b->share[k]);
@@ -406,6 +444,7 @@ static int build_groups(struct build *b)
 	if (b->n_parts && !parts_suit(b))
 		return 0;
 	find_shares(b);
+	find_needs(b);
 	for (uint32_t l = limits_level(b->f); l < b->f->n_levels; l++) {
 		found = try_level(b, l);
 		if (found < 0)
