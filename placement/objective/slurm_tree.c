@@ -32,13 +32,14 @@
 struct tree {
 	const struct rule_request *q;
 	uint32_t leaf_level;
-	uint32_t part;	   /* top domain that the job stays in */
-	uint32_t heaviest; /* weight that is needed */
-	uint32_t *slots;   /* [n_domains] nodes that could be the job's */
-	uint32_t *far;	   /* [n_domains] of leafs: hops to all chosen ones */
-	uint64_t *open;	   /* bitset of nodes that could be taken still */
-	uint64_t *taken;   /* bitset of nodes */
-	uint64_t *used;	   /* bitset of leafs, by domain */
+	uint32_t part;	       /* top domain that the job stays in */
+	uint32_t heaviest;     /* weight that is needed */
+	uint32_t *slots;       /* [n_domains] nodes that could be the job's */
+	uint64_t *open;	       /* bitset of nodes that could be taken still */
+	uint64_t *taken;       /* bitset of nodes */
+	uint64_t *used;	       /* bitset of leafs, by domain */
+	struct family *family; /* [leafs] */
+	uint32_t n_families;
 	uint32_t n_taken;
 };
 
@@ -183,26 +184,54 @@ static void slots_count(struct tree *t)
 
 /* ---- leafs ---- */
 
-/* Hops from a leaf to a switch. */
+/* Leafs below one switch, which are as far from all others. */
+struct family {
+	uint32_t first, n;
+	uint32_t far;	  /* hops to all chosen leafs */
+	uint32_t fullest; /* of those not chosen, the first; WEFT_NONE: none */
+};
+
+static void families_find(struct tree *t)
+{
+	const struct weft_domain *d = t->q->fabric->domains;
+	const struct weft_level *leafs = &t->q->fabric->levels[t->leaf_level];
+	uint32_t end = leafs->first_domain + leafs->n_domains;
+	struct family *y = t->family;
+
+	for (uint32_t i = leafs->first_domain; i < end; y->n++, i++) {
+		if (i == leafs->first_domain || d[i].parent != d[i - 1].parent)
+			*(y = &t->family[t->n_families++]) =
+				(struct family){.first = i};
+	}
+}
+
+/* Hops from a leaf to another one, siblings at least. */
 static uint32_t hops(const struct tree *t, uint32_t leaf, uint32_t other)
 {
 	const struct weft_fabric *f = t->q->fabric;
-	uint32_t level = f->domains[other].level, meet = level;
+	uint32_t meet = t->leaf_level + 1;
 
 	while (meet + 1 < f->n_levels &&
 	       f->gpu_domain[meet][f->domains[leaf].first_gpu] !=
 		       f->gpu_domain[meet][f->domains[other].first_gpu])
 		meet++;
-	return meet - t->leaf_level + meet - level;
+	return 2 * (meet - t->leaf_level);
 }
 
 static void far_add(struct tree *t, uint32_t other)
 {
-	const struct weft_level *leafs = &t->q->fabric->levels[t->leaf_level];
+	for (uint32_t i = 0; i < t->n_families; i++)
+		t->family[i].far += hops(t, t->family[i].first, other);
+}
 
-	for (uint32_t i = 0; i < leafs->n_domains; i++)
-		t->far[leafs->first_domain + i] +=
-			hops(t, leafs->first_domain + i, other);
+static void fullest_find(const struct tree *t, struct family *y)
+{
+	y->fullest = WEFT_NONE;
+	for (uint32_t i = y->first; i < y->first + y->n; i++)
+		if (t->slots[i] && !weft_bitset_has(t->used, i) &&
+		    (y->fullest == WEFT_NONE ||
+		     t->slots[i] > t->slots[y->fullest]))
+			y->fullest = i;
 }
 
 static int compare(uint32_t x, uint32_t y)
@@ -230,27 +259,42 @@ static int leafs_compare(const struct tree *t, uint32_t a, uint32_t b,
 	}
 }
 
-static uint32_t leaf_choose(const struct tree *t)
+/* Of one family, for `need` nodes: the first of the best. */
+static uint32_t best_of(const struct tree *t, const struct family *y,
+			uint32_t need)
 {
-	const struct weft_level *leafs = &t->q->fabric->levels[t->leaf_level];
-	uint32_t need = t->q->n_nodes - t->n_taken, best = WEFT_NONE;
+	uint32_t best = y->fullest;
 
-	for (uint32_t i = 0; i < leafs->n_domains; i++) {
-		uint32_t leaf = leafs->first_domain + i;
+	if (best == WEFT_NONE || t->slots[best] < need)
+		return best;
+	for (uint32_t i = y->first; i < y->first + y->n; i++)
+		if (!weft_bitset_has(t->used, i) &&
+		    leafs_compare(t, i, best, need) > 0)
+			best = i;
+	return best;
+}
+
+/* NULL: none is left. */
+static struct family *leaf_choose(const struct tree *t, uint32_t *leaf)
+{
+	uint32_t need = t->q->n_nodes - t->n_taken;
+	struct family *from = NULL;
+
+	for (uint32_t i = 0; i < t->n_families; i++) {
+		struct family *y = &t->family[i];
+		uint32_t best = best_of(t, y, need);
 		int better;
 
-		if (!t->slots[leaf] || weft_bitset_has(t->used, leaf))
+		if (best == WEFT_NONE)
 			continue;
-		if (best == WEFT_NONE) {
-			best = leaf;
+		better = from ? leafs_compare(t, best, *leaf, need) : 1;
+		if (from && !(y->far < from->far && better >= 0) &&
+		    !(y->far == from->far && better > 0))
 			continue;
-		}
-		better = leafs_compare(t, leaf, best, need);
-		if ((t->far[leaf] < t->far[best] && better >= 0) ||
-		    (t->far[leaf] == t->far[best] && better > 0))
-			best = leaf;
+		from = y;
+		*leaf = best;
 	}
-	return best;
+	return from;
 }
 
 /* Takes nodes of a leaf in their order, as many as are wanted. */
@@ -296,6 +340,22 @@ static void first_take(struct tree *t)
 	}
 }
 
+/* Chooses leaf after leaf. */
+static void leafs_take(struct tree *t)
+{
+	struct family *from;
+	uint32_t leaf;
+
+	for (uint32_t i = 0; i < t->n_families; i++)
+		fullest_find(t, &t->family[i]);
+	while (t->n_taken < t->q->n_nodes && !weft_deadline_passed() &&
+	       (from = leaf_choose(t, &leaf))) {
+		far_add(t, leaf);
+		leaf_take(t, leaf);
+		fullest_find(t, from);
+	}
+}
+
 /* The nodes in the order of names, for the ranks. */
 static int tree_fill(const struct tree *t, uint32_t *where,
 		     struct weft_error *err)
@@ -318,8 +378,6 @@ static int tree_fill(const struct tree *t, uint32_t *where,
 static int tree_take(struct tree *t, uint32_t *where, bool *yes,
 		     struct weft_error *err)
 {
-	uint32_t leaf;
-
 	open_find(t);
 	*yes = part_find(t);
 	if (!*yes)
@@ -327,14 +385,9 @@ static int tree_take(struct tree *t, uint32_t *where, bool *yes,
 	if (heaviest_find(t, err))
 		return -1;
 	open_narrow(t);
+	families_find(t);
 	first_take(t);
-	while (t->n_taken < t->q->n_nodes && !weft_deadline_passed()) {
-		leaf = leaf_choose(t);
-		if (leaf == WEFT_NONE)
-			break;
-		far_add(t, leaf);
-		leaf_take(t, leaf);
-	}
+	leafs_take(t);
 	*yes = t->n_taken == t->q->n_nodes;
 	return *yes ? tree_fill(t, where, err) : 0;
 }
@@ -346,7 +399,7 @@ int rule_tree(const struct rule_request *q, uint32_t *where, bool *yes,
 	struct tree t = {
 		.q = q,
 		.leaf_level = rule_leaf_level(f),
-		.slots = weft_calloc(f->n_domains, 2 * sizeof(*t.slots), err),
+		.slots = weft_calloc(f->n_domains, sizeof(*t.slots), err),
 		.open = weft_calloc(weft_bitset_words(f->n_nodes),
 				    2 * sizeof(*t.open), err),
 		.used = weft_calloc(weft_bitset_words(f->n_domains),
@@ -354,13 +407,15 @@ int rule_tree(const struct rule_request *q, uint32_t *where, bool *yes,
 	};
 	int rc = -1;
 
-	if (t.slots && t.open && t.used) {
+	t.family = weft_calloc(f->levels[t.leaf_level].n_domains,
+			       sizeof(*t.family), err);
+	if (t.slots && t.open && t.used && t.family) {
 		t.taken = t.open + weft_bitset_words(f->n_nodes);
-		t.far = t.slots + f->n_domains;
 		rc = tree_take(&t, where, yes, err);
 	}
 	free(t.slots);
 	free(t.open);
 	free(t.used);
+	free(t.family);
 	return rc;
 }
