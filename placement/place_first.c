@@ -28,7 +28,11 @@
 /* Groups of so many sizes for each level of domains are kept whole in turn,
  * MAX_PARTS of them parts of the job whatever its axes. */
 #define MAX_PARTS  2
-#define MAX_CHUNKS 4
+#define MAX_CHUNKS 5
+
+/* Levels looked at beyond the innermost one that has room, where racks may be
+ * emptier. */
+#define LEVELS_BEYOND 1
 
 #define SAME 1e-9
 
@@ -155,7 +159,8 @@ static uint32_t add_chunk(const struct first *x, uint64_t size, uint32_t l,
 }
 
 /* Sizes of groups that are kept whole in the domains of level l: the largest
- * that the job divides into, those of tensor ranks and of experts. */
+ * that the job divides into, what the largest domain has, those of tensor ranks
+ * and of experts. */
 static uint32_t find_chunks(const struct first *x, uint32_t l,
 			    uint32_t chunk[MAX_CHUNKS])
 {
@@ -169,6 +174,7 @@ static uint32_t find_chunks(const struct first *x, uint32_t l,
 	     size > x->s->give_most && n < MAX_PARTS; size--)
 		if (job->n_gpus % size == 0 && size % tp == 0)
 			chunk[n++] = size;
+	n = add_chunk(x, most - most % tp, l, chunk, n);
 	n = add_chunk(x, tp, l, chunk, n);
 	return add_chunk(
 		x, (uint64_t)job->spec.ep * (job->spec.etp ? job->spec.etp : 1),
@@ -230,21 +236,25 @@ static int settle(struct first *x, int rc)
 /* 1 when there is a set, 0 when not, -1 with err. */
 static int choose_tight(struct first *x)
 {
-	uint32_t domain[CANDIDATES_PICKS];
+	uint32_t domain[CANDIDATES_PICKS], beyond = 0;
 
 	for (uint32_t l = x->s->f->node_level; l < x->s->f->n_levels; l++) {
 		uint32_t n = candidates_pick(x->s, l, domain);
+		bool found = false;
 
-		for (uint32_t i = 0; i < n; i++) {
+		for (uint32_t i = 0; i < n && !found; i++) {
 			int rc = try_domain(x, domain[i]);
 
-			if (x->node_set.n_nodes)
-				return settle(x, rc);
 			if (rc)
-				return -1;
+				return x->node_set.n_nodes ? settle(x, rc) : -1;
+			found = x->node_set.n_nodes;
 		}
+		if (found &&
+		    (beyond++ == LEVELS_BEYOND ||
+		     l == x->s->job->prefer_level || x->n_nodes > MAX_NODES))
+			break;
 	}
-	return 0;
+	return x->node_set.n_nodes > 0;
 }
 
 /* As node_set_fill; finds a choice whenever there is one. */

@@ -118,6 +118,52 @@ static void racks_of_nvlink_give_equal_shares(void **state)
 	close_setting(&s);
 }
 
+/* That the place by structure is in. */
+static uint32_t count_pods(const struct setting *s, const char *spec)
+{
+	const uint32_t *pod = s->f->gpu_domain[s->f->n_levels - 2];
+	struct weft_placement p = {0};
+	struct weft_error err = {0};
+	struct weft_job job;
+	uint32_t low = UINT32_MAX, high = 0;
+
+	case_job(spec, s->f, &job);
+	weft_place_first(s->f, &job, &s->o, &p, &err);
+	assert_no_error(&err);
+	for (uint32_t r = 0; r < p.n_ranks; r++) {
+		low = pod[p.where[r]] < low ? pod[p.where[r]] : low;
+		high = pod[p.where[r]] > high ? pod[p.where[r]] : high;
+	}
+	weft_placement_free(&p);
+	weft_job_free(&job);
+	return high - low + 1;
+}
+
+/* Racks 2, 3, 6, ... of each leaf of four have but two nodes free: what is left
+ * of a job there has too few NICs for its rings. */
+static void fragments_of_racks_are_left(void **state)
+{
+	static const char *const jobs[] = {
+		/* the other pod has whole racks, too */
+//		"gpus=320,gpus_per_node=4,tp=8",
+		/* nothing but whole racks and a rest makes up 83 nodes */
+		"gpus=332,gpus_per_node=4,tp=4",
+	};
+	struct setting s;
+
+	(void)state;
+	open_setting(&s, "pod:2 leaf:2 nvlink:4 node:18 gpu:4", "gb200-nvl72");
+	for (uint32_t i = 0; i < s.f->n_nodes; i++)
+		if (i / 18 % 4 > 1 && i % 18 > 1)
+			weft_occupancy_take(&s.o, i, UINT64_MAX);
+	check_jobs(&s, jobs, sizeof(jobs) / sizeof(jobs[0]));
+	assert_int_equal(count_pods(&s, jobs[0]), 2);
+	assert_int_equal(count_pods(&s, "gpus=320,gpus_per_node=4,tp=8,"
+					"prefer=pod"),
+			 1);
+	close_setting(&s);
+}
+
 /* On GPUs that somebody else chose, whatever their order. */
 static void given_gpus_are_ordered_alike(void **state)
 {
@@ -198,6 +244,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_heaviest_axes_stay_close),
 		cmocka_unit_test(racks_of_nvlink_give_equal_shares),
+		cmocka_unit_test(fragments_of_racks_are_left),
 		cmocka_unit_test(given_gpus_are_ordered_alike),
 		cmocka_unit_test(so_they_do_in_random_jobs),
 	};
