@@ -545,15 +545,38 @@ limit_explains() {
 		if [ "$said" = waits ] && is_held_by_limit; then
 			refused_without_qos "$set" || said=waits
 		fi
+		[ "$said" != held ] || ! waits_in_one "$set" || said=waits
 		[ "$(rank "$said")" -le "$(rank "$best")" ] || best=$said
 		[ "$best" != starts ] || break
 	done < <("sets_$limit")
 	kind+=,$best-on-some
 	[ "$best" != "$weft_said" ] || return 0
 	# "Never" need not be said: to be counted, no fault.
-	[ "$best $weft_said" = "refused waits" ] && note=" for ever" && return
+	case "$best $weft_said $stock_said" in
+	'refused waits'* | 'held waits held')
+		note=" for ever"
+		return
+		;;
+	esac
 	[ "$best $weft_said" = "refused held" ] && weft_refuses_without_qos &&
 		note=" for ever"
+}
+
+# Of a list of partitions Slurm holds a job for ever that one of them can never run,
+# and another one can.
+waits_in_one() {
+	local partition list words=("${words[@]}")
+	[[ " ${words[*]} " =~ ' -p '([a-z]*,[^ ]*) ]] || return
+	list=${BASH_REMATCH[1]}
+	without -p
+	for partition in ${list//,/ }; do
+		words=("${rest[@]}" -p "$partition")
+		ask_about "$1"
+		[ "$said" != waits ] || return 0
+		without -p
+	done
+	said=held
+	return 1
 }
 
 # Stock tests a QOS before it looks for nodes that the job never has.
