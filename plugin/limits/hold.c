@@ -296,6 +296,8 @@ bool weft_hold_better(const struct weft_plan_request *query, double cost,
 		return false;
 	}
 	by = now + (time_t)left_s;
+	/* The answer holds no longer than the wait. */
+	answer->until = left_s < MAX_AGE_S ? by : 0;
 	if (search_open(&s, query) == 0 &&
 	    weft_release_times_ended(&s.ends, by) &&
 	    search_better(&s, cost, by) && s.p.placed) {

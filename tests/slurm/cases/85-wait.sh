@@ -151,6 +151,39 @@ case_a_job_does_not_wait_for_what_it_cannot_have() {
 	lab_until 30 scontrol delete partition=late
 }
 
+# Backfill keeps the better place for a job before this one, which asks as often
+# as Slurm looks.
+case_the_wait_ends_though_the_better_place_stays() {
+	local job node
+	need_weft
+	scontrol create partition=soon nodes='n[00-07]'
+	scontrol create partition=late nodes='n[08-15]'
+	for node in n00 n08 n12; do
+		lab_run -N1 -w $node --gpus-per-node=8 --time=60 \
+			--comment=weft:off >/dev/null
+	done
+	job=$(lab_submit -p soon -N8 --gpus-per-node=8 --time=60 \
+		--comment=weft:off)
+	expect_start_time "$job"
+	job=$(lab_submit -N4 --gpus-per-node=8 --time=120 -p late,soon \
+		--comment=weft:tp=8,wait=5s)
+	lab_until 60 has_state "$job" RUNNING
+	expect "waited long" $(($(job_time "$job" StartTime) - \
+		$(job_time "$job" SubmitTime) > 20)) 0
+	scancel -u root
+	lab_until 30 scontrol delete partition=soon
+	lab_until 30 scontrol delete partition=late
+}
+
+has_state() {
+	[ "$(lab_job "$1" JobState)" = "$2" ]
+}
+
+# job_time JOB FIELD: in seconds since the epoch.
+job_time() {
+	date -d "$(lab_job "$1" "$2")" +%s
+}
+
 is_reserved() {
 	[ "$(sinfo -h -n "$1" -p main -o %t)" = resv ]
 }
