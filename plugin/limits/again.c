@@ -27,7 +27,7 @@
 
 static struct kept {
 	uint32_t job_id;
-	time_t until;
+	double until_s; /* by weft_clock_s, which is not set back */
 	bitstr_t *declined;
 } kept[MAX_KEPT];
 
@@ -59,7 +59,7 @@ void weft_again_open(const struct weft_job_test *test, double deadline_s,
 	*again = (struct weft_again){.test = *test, .deadline_s = deadline_s};
 	again->test.nodes = bit_copy(test->nodes);
 	again->declined = bit_alloc(bit_size(test->nodes));
-	if (k->job_id == test->job->job_id && k->until > time(NULL))
+	if (k->job_id == test->job->job_id && k->until_s > weft_clock_s())
 		bit_or(again->declined, k->declined);
 	bit_and_not(again->test.nodes, again->declined);
 }
@@ -123,7 +123,7 @@ void weft_again_close(struct weft_again *again, bool useful)
 		kept_drop(k);
 	if (useful) {
 		k->job_id = job->job_id;
-		k->until = time(NULL) + KEEP_S;
+		k->until_s = weft_clock_s() + KEEP_S;
 		k->declined = again->declined;
 	} else {
 		bit_free(again->declined);
