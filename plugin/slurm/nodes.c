@@ -206,6 +206,15 @@ bool weft_nodes_shares(const job_record_t *job)
 	       (most & SHARED_FORCE || job->details->share_res == 1);
 }
 
+/* Whether it asks for so many sockets of a node, or cores of each. */
+static bool wants_sockets(const job_record_t *job)
+{
+	const multi_core_data_t *mc = job->details->mc_ptr;
+
+	return mc && (mc->sockets_per_node != NO_VAL16 ||
+		      mc->cores_per_socket != NO_VAL16);
+}
+
 static void capacity_read(const struct weft_nodes *nodes, uint32_t i,
 			  const char *type, bool shared,
 			  struct weft_capacity *capacity)
@@ -437,6 +446,8 @@ uint32_t weft_nodes_offer(struct weft_nodes *nodes,
 	bool weights_differ = false;
 	bool shared = !nodes->apart && weft_nodes_shares(test->job);
 
+	/* Which sockets have cores that nobody has is stock's to know. */
+	only_idle |= nodes->apart && wants_sockets(test->job);
 	weft_nodes_refresh(nodes);
 	weft_nodes_keep(nodes, test);
 	memset(o->free, 0, nodes->fabric->n_nodes * sizeof(*o->free));

@@ -80,6 +80,7 @@ EXTRA_DIST += \
 	%D%/differential.d/cases/segments \
 	%D%/differential.d/cases/shared \
 	%D%/differential.d/cases/sharing \
+	%D%/differential.d/cases/sharing-sockets \
 	%D%/differential.d/cases/spread \
 	%D%/differential.d/cases/tasks-by-gpu \
 	%D%/differential.d/cases/victims \
