@@ -62,6 +62,7 @@ struct gpu_scan {
 	struct weft_request *request;
 	uint32_t gpu_id, n_found;
 	bool memory_set;
+	uint32_t cpus_per_gpu, memory_per_gpu_mb; /* by default */
 };
 
 /* Slurm's "not set" is 0 or all bits, depending on field and release. */
@@ -73,6 +74,31 @@ static uint32_t value16(uint16_t value)
 static uint32_t value64(uint64_t value)
 {
 	return value >= NO_VAL ? 0 : (uint32_t)value;
+}
+
+static int is_default_of(void *item, void *type)
+{
+	return ((const job_defaults_t *)item)->type == *(uint16_t *)type;
+}
+
+static uint32_t default_in(list_t *defaults, uint16_t type)
+{
+	const job_defaults_t *d =
+		defaults ? list_find_first(defaults, is_default_of, &type)
+			 : NULL;
+
+	return d ? value64(d->value) : 0;
+}
+
+/* DefCpuPerGPU or DefMemPerGPU, of the partition or of all: stock writes them
+ * into the job's record only when it tests it first. */
+static uint32_t default_of(const job_record_t *job, uint16_t type)
+{
+	uint32_t value = 0;
+
+	if (job->part_ptr)
+		value = default_in(job->part_ptr->job_defaults_list, type);
+	return value ? value : default_in(slurm_conf.job_defaults_list, type);
 }
 
 static int scan_gres(void *item, void *arg)
@@ -93,9 +119,13 @@ static int scan_gres(void *item, void *arg)
 	request->cpus_per_gpu = value16(gres->cpus_per_gres);
 	if (!request->cpus_per_gpu)
 		request->cpus_per_gpu = value16(gres->def_cpus_per_gres);
+	if (!request->cpus_per_gpu)
+		request->cpus_per_gpu = scan->cpus_per_gpu;
 	request->memory_per_gpu_mb = gres->mem_per_gres;
 	if (!request->memory_per_gpu_mb && !scan->memory_set)
-		request->memory_per_gpu_mb = gres->def_mem_per_gres;
+		request->memory_per_gpu_mb = gres->def_mem_per_gres
+						     ? gres->def_mem_per_gres
+						     : scan->memory_per_gpu_mb;
 	request->by_socket = gres->gres_per_socket > 0;
 	if (request->by_socket && !request->gpus_per_node &&
 	    !request->gpus_per_job)
@@ -110,10 +140,13 @@ static bool gpus_read(const job_record_t *job, struct weft_request *request,
 		.request = request,
 		.gpu_id = weft_gpus_id(),
 		.memory_set = job->bit_flags & JOB_MEM_SET,
+		.memory_per_gpu_mb = default_of(job, JOB_DEF_MEM_PER_GPU),
 	};
 
 	if (!job->gres_list_req)
 		return false;
+	if (job->details->orig_cpus_per_task == NO_VAL16)
+		scan.cpus_per_gpu = default_of(job, JOB_DEF_CPU_PER_GPU);
 	list_for_each(job->gres_list_req, scan_gres, &scan);
 	if (scan.n_found > 1)
 		*unclear = "GPUs of several types";

@@ -64,6 +64,7 @@ EXTRA_DIST += \
 	%D%/differential \
 	%D%/differential.d/accounts.sh \
 	%D%/differential.d/cases/counts \
+	%D%/differential.d/cases/defaults \
 	%D%/differential.d/cases/drained \
 	%D%/differential.d/cases/features \
 	%D%/differential.d/cases/features-cpus \
