@@ -77,6 +77,7 @@ EXTRA_DIST += \
 	%D%/differential.d/cases/preferred \
 	%D%/differential.d/cases/qos-node \
 	%D%/differential.d/cases/qos-user \
+	%D%/differential.d/cases/preferred-twice \
 	%D%/differential.d/cases/range \
 	%D%/differential.d/cases/segments \
 	%D%/differential.d/cases/shared \

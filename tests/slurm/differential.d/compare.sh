@@ -360,7 +360,8 @@ no_others() {
 }
 
 by_name() {
-	without -w -x -p '-N*' --comment= --contiguous= --switches= --spread-job=
+	without -w -x -p '-N*' --comment= --contiguous= --switches= --spread-job= \
+		--prefer=
 	rest+=(-w "$1" -N "$(scontrol show hostnames "$1" | wc -l)")
 }
 
@@ -659,8 +660,7 @@ sets_split() {
 	sets_parted $((value)) $((value))
 }
 
-# As many nodes as the job may have.  Without -N these are as many as stock takes,
-# weft-slurm(8).
+# As many nodes as the job may have; without -N as stock takes, weft-slurm(8).
 sets_segment() {
 	local low=1 high=12
 	if [[ " ${words[*]} " =~ ' -N'([0-9]+)(-([0-9]+))? ]]; then
