@@ -6,9 +6,9 @@
  * - TEST_ONLY decides whether a job may exist at all: stock's alone, but for
  *   limits of the spec that can never hold.
  * - WILL_RUN is narrowed only over nodes that are free now and counts only if
- *   it starts now: otherwise backfill loses the job's reservation.  A job that
- *   stock must not start is given the time and nodes of its own
- * (limits/hold.c).
+ *   it starts now: otherwise backfill loses the job's reservation.  About a
+ *   time to come weft has no opinion.  A job that stock must not start is given
+ *   the time and nodes of its own (limits/hold.c).
  * - The narrowed try gets no preemptees: it must not kill for a preference.
  * - What a failed try changed in the job record is put back before stock is
  *   asked about all candidates.
@@ -130,6 +130,8 @@ static enum weft_cause attempt_read(struct attempt *attempt)
 	/* Ranks that exchange anything must reach each other. */
 	if (request->spec && !weft_engine.settings->fabric->connected)
 		frame->hard = true;
+	if (!frame->hard && weft_proposal_is_ahead(test))
+		return WEFT_CAUSE_PASS;
 	/* Nodes that keep to limits are found, however many GPUs stock gives of
 	 * them. */
 	if (attempt->unclear && !(frame->hard && request->by_socket))
@@ -183,8 +185,13 @@ static void attempt_baselines(struct attempt *attempt)
 static enum weft_cause attempt_put(struct attempt *attempt, bitstr_t *bitmap,
 				   uint32_t n_nodes)
 {
-	bitstr_t *planned = attempt->query.frame.hard ? bit_copy(bitmap) : NULL;
+	bitstr_t *planned;
 
+	if (weft_proposal_is_ahead(attempt->test)) {
+		bit_free(bitmap);
+		return WEFT_CAUSE_NO_ROOM;
+	}
+	planned = attempt->query.frame.hard ? bit_copy(bitmap) : NULL;
 	attempt->n_tries++;
 	if (weft_proposal_now(attempt->test, bitmap, n_nodes)) {
 		FREE_NULL_BITMAP(planned);
@@ -315,6 +322,7 @@ static enum weft_cause attempt_plans(struct attempt *attempt)
 static bool may_ask_stock(const struct attempt *attempt, enum weft_cause cause)
 {
 	return attempt->query.frame.hard &&
+	       !weft_proposal_is_ahead(attempt->test) &&
 	       (cause == WEFT_CAUSE_NO_ROOM || cause == WEFT_CAUSE_NO_PLAN ||
 		cause == WEFT_CAUSE_REFUSED || cause == WEFT_CAUSE_UNCLEAR ||
 		cause == WEFT_CAUSE_LATE || cause == WEFT_CAUSE_RESTING ||

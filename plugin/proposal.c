@@ -3,6 +3,7 @@
 #include "plugin/proposal.h"
 
 #include <string.h>
+#include <time.h>
 
 #include "src/common/job_resources.h"
 #include "src/common/read_config.h"
@@ -38,6 +39,12 @@ void weft_proposal_restore(job_record_t *job,
 bool weft_proposal_is_will_run(const struct weft_job_test *test)
 {
 	return (test->mode & SELECT_MODE_BASE) == SELECT_MODE_WILL_RUN;
+}
+
+bool weft_proposal_is_ahead(const struct weft_job_test *test)
+{
+	return weft_proposal_is_will_run(test) &&
+	       WEFT_WILL_RUN_START(test) > time(NULL);
 }
 
 struct weft_job_test weft_proposal_on(const struct weft_job_test *test,

@@ -7,6 +7,10 @@
 
 bool weft_proposal_is_will_run(const struct weft_job_test *test);
 
+/* Whether it is asked about a time to come, as backfill does from 24.11 on: no
+ * nodes are an answer for what they are now. */
+bool weft_proposal_is_ahead(const struct weft_job_test *test);
+
 /* What a stock call may leave changed in a job's record, besides what it is
  * meant to fill. */
 struct weft_proposal_saved {

@@ -53,11 +53,14 @@ typedef resv_exc_t weft_excluded;
 #define WEFT_WILL_RUN_ARG
 #define WEFT_WILL_RUN_MEMBER
 #define WEFT_WILL_RUN_OF(test)
+#define WEFT_WILL_RUN_START(test) ((void)(test), (time_t)0)
 #else
 #define WEFT_WILL_RUN_PARAM    , will_run_data_t *will_run
 #define WEFT_WILL_RUN_ARG      , .will_run = will_run
 #define WEFT_WILL_RUN_MEMBER   will_run_data_t *will_run;
 #define WEFT_WILL_RUN_OF(test) , (test)->will_run
+#define WEFT_WILL_RUN_START(test)                                              \
+	((test)->will_run ? (test)->will_run->start : 0)
 #endif
 
 /* The plugin's number.  As "cons_tres" it is stock's own.  Under a name of its

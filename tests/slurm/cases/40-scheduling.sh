@@ -21,6 +21,21 @@ case_a_long_job_does_not_delay_the_reserved_one() {
 	expect "big job" "$(lab_job "$big" JobState)" PENDING
 }
 
+# From 24.11 on backfill asks about times to come, too: what is free now, of
+# which weft has nodes to propose, is then no answer.
+case_nodes_of_now_are_not_proposed_for_later() {
+	local big declined long
+	need_weft
+	lab_run -N12 --gpus-per-node=8 --time=5 --comment=weft:tp=8 >/dev/null
+	big=$(lab_submit -N16 --gpus-per-node=8 --time=5 --comment=weft:tp=8)
+	expect_start_time "$big"
+	declined=$(status .decisions.refused)
+	long=$(lab_submit -N2 --gpus-per-node=8 --time=60 --comment=weft:tp=8)
+	expect_start_time "$long"
+	sleep 2
+	expect "proposals declined" "$(status .decisions.refused)" "$declined"
+}
+
 case_a_higher_partition_preempts() {
 	local low high
 	low=$(lab_run -N16 --gpus-per-node=8 -p low --comment=weft:tp=8)
