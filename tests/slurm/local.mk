@@ -75,9 +75,9 @@ EXTRA_DIST += \
 	%D%/differential.d/cases/parted \
 	%D%/differential.d/cases/partitions \
 	%D%/differential.d/cases/preferred \
+	%D%/differential.d/cases/preferred-twice \
 	%D%/differential.d/cases/qos-node \
 	%D%/differential.d/cases/qos-user \
-	%D%/differential.d/cases/preferred-twice \
 	%D%/differential.d/cases/range \
 	%D%/differential.d/cases/segments \
 	%D%/differential.d/cases/shared \
