@@ -355,7 +355,7 @@ static bool is_stocks_turn(const struct attempt *attempt)
 /* Where no choice of stock's keeps to the limits, weft plans all the same. */
 static bool take_stocks_turn(struct attempt *attempt)
 {
-	if (attempt->query.frame.hard)
+	if (attempt->query.frame.hard && !weft_proposal_is_ahead(attempt->test))
 		attempt->by_stock = weft_again_by_stock(&attempt->query, true,
 							attempt->deadline_s);
 	return attempt->by_stock || !attempt->query.frame.hard;
