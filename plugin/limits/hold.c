@@ -31,22 +31,15 @@ static uint64_t hash_text(uint64_t hash, const char *text)
 			       text ? strlen(text) + 1 : 1);
 }
 
-/* Backfill asks for cores of the job's own first, and then, whether or not the
- * partition shares any, as the user has it. */
-static bool may_share(const job_record_t *job)
-{
-	uint32_t most = job->part_ptr ? job->part_ptr->max_share : 1;
-
-	return most > 1 && most < SHARED_FORCE && job->details->share_res == 1;
-}
-
 /* What is stock's business alone: its word is a part of answers. */
 static uint64_t hash_job(const job_record_t *job, uint64_t hash)
 {
 	const job_details_t *details = job->details;
+	/* Backfill asks for cores of the job's own first, and then, whether or
+	 * not the partition shares any, as the user has it. */
 	const uint32_t numbers[] = {
 		details->contiguous, details->core_spec, details->min_cpus,
-		details->task_dist,  job->req_switch,	 may_share(job),
+		details->task_dist,  job->req_switch,	 weft_nodes_shares(job),
 	};
 	const char *const texts[] = {
 		details->features,
