@@ -156,14 +156,22 @@ judge() {
 		# sbatch --test-only tells no more than CPUs, and as roughly.
 		[ "$stock_numbers" = "$weft_numbers" ] || [ "$way" = test ] ||
 			same_on_its_nodes || kind=accounting
-		# A limit, or nodes that the user wants more of, may need it.
-		[ -z "$weft_overlap" ] || [ -n "$stock_overlap" ] ||
-			has_limit || asks_for_nodes || kind=sharing
 		is_as_light || note=" heavier"
+		shares_needlessly || return 0
+		note=" shares"
+		[ -z "$strict" ] || kind=sharing
 	elif [ "$weft_said" = waits ] && [ "$stock_text" != "$weft_text" ] &&
 		[[ $weft_text != weft* ]] && ! has_limit; then
 		note=" otherwise"
 	fi
+}
+
+# Weft's nodes have no cores to spare, where stock's have.  What stock makes of cores
+# (MaxCPUsPerNode, say) weft knows in part: to be counted, and a fault in the cases
+# that are kept.  A limit, or nodes that the user wants more of, may need it.
+shares_needlessly() {
+	[ -n "$weft_overlap" ] && [ -z "$stock_overlap" ] && ! has_limit &&
+		! asks_for_nodes
 }
 
 # Of a job that Slurm refuses when it comes in earnest --test-only foretells now

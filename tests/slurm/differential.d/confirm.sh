@@ -23,6 +23,7 @@ confirm_all() {
 	twins_create || return
 	while read -r seed number kind text <&4; do
 		draw "$seed" >"$work/whole"
+		set_strict "$seed"
 		if [ "$number" = 0 ]; then
 			# a slurmctld that did not start
 			echo "# ---- seed $seed: $kind"
