@@ -147,8 +147,8 @@ uint32_t weft_constraints_whole(const struct weft_fabric *f, const char *text)
 {
 	struct weft_spec spec;
 
-	if (weft_spec_parse(text, &spec, NULL) < 0 || spec.segment <= 1 ||
-	    spec.n_split)
+	if (weft_spec_parse(text, &spec, NULL) < 0 ||
+	    (spec.n_split ? spec.n_split > 1 : spec.segment <= 1))
 		return WEFT_NONE;
 	return weft_fabric_segment_level(f);
 }

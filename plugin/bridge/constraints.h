@@ -23,9 +23,9 @@ uint32_t weft_constraints_level(const struct weft_fabric *f,
 bool weft_constraints_holds(const struct weft_fabric *f, const char *spec,
 			    const uint32_t *nodes, uint32_t n);
 
-/* The level of which one domain may hold the whole job instead of segments:
- * whatever nodes of it keep to segment=.  WEFT_NONE: the spec asks for none, or
- * for a split. */
+/* The level of which one domain may hold the whole job: whatever nodes of it
+ * keep to segment=, or are a split of one part.  WEFT_NONE: the spec asks for
+ * neither. */
 uint32_t weft_constraints_whole(const struct weft_fabric *f, const char *spec);
 
 /* Keeps of nodes[n], in the order of the fabric, so many of each domain that a

@@ -356,6 +356,27 @@ static bool ask_domains(const struct weft_plan_request *query, bitstr_t *able,
 	return taken;
 }
 
+/* Jobs with --contiguous: every row of as many able nodes as the job has to
+ * have that keeps to the limits. */
+static bool ask_rows(const struct weft_plan_request *query, bitstr_t *able,
+		     double deadline_s)
+{
+	int64_t n = query->test->min_nodes, end = bit_size(able) - n;
+	bool taken = false;
+
+	for (int64_t i = 0; i <= end && !taken; i++) {
+		bitstr_t *row = bit_alloc(bit_size(able));
+
+		bit_nset(row, i, i + n - 1);
+		taken = bit_super_set(row, able) &&
+			keeps_to_limits(query, row) && ask_stock(query, row);
+		bit_free(row);
+		if (weft_clock_s() > deadline_s)
+			break;
+	}
+	return taken;
+}
+
 static uint32_t level_asked(const struct weft_plan_request *query)
 {
 	const struct weft_fabric *f = weft_engine.nodes.fabric;
@@ -402,11 +423,14 @@ bool weft_again_by_stock(const struct weft_plan_request *query, bool elsewhere,
 	if (!taken && !in_parts && whole != WEFT_NONE)
 		taken = ask_domains(query, able, whole, false, &first_whole,
 				    deadline_s);
-	/* The last segment may be a smaller one, in a domain that was trimmed
-	 * away. */
-	if (!taken && !in_parts && query->frame.segment > 1)
+	/* What was trimmed away may be what suits: the last segment may be a
+	 * smaller one, and not all GPUs of a node of the type. */
+	if (!taken && !in_parts &&
+	    (query->frame.segment > 1 || query->frame.n_parts))
 		taken = ask_domains(query, able, level, false, &first_any,
 				    deadline_s);
+	if (!taken && !in_parts && query->test->job->details->contiguous)
+		taken = ask_rows(query, able, deadline_s);
 	bit_free(able);
 	return taken;
 }
