@@ -8,8 +8,11 @@
 #include <math.h>
 #include <stdio.h>
 
-/* A step is predicted in about so many times the time that its cost takes. */
+/* A step is predicted in about so many times the time that its cost takes, and
+ * takes so long for each rank at least, whether pairs of ranks were built or
+ * not. */
 #define STEP_OVER_COST 8
+#define STEP_RANK_S    0.2e-6
 
 bool weft_gain_may(const struct weft_bridge *bridge)
 {
@@ -59,7 +62,9 @@ void weft_gain_compare(struct weft_bridge *bridge, const struct weft_job *job,
 		.baselines = account->baselines,
 		.load = bridge->load,
 		.here = e->timed ? &e->step : NULL,
-		.took_s = e->timed ? took_s : STEP_OVER_COST * took_s,
+		.took_s = e->timed ? took_s
+				   : fmax(STEP_OVER_COST * took_s,
+					  STEP_RANK_S * job->n_gpus),
 		.budget_s = account->compare_s,
 	};
 

@@ -45,6 +45,38 @@ static void a_burst_of_jobs_does_not_wait_for_comparisons(void **state)
 	weft_fabric_free(settings.fabric);
 }
 
+/* A job of thousands of GPUs has no pairs, whose cost is measured in no time.
+ */
+static void what_would_take_too_long_is_not_begun(void **state)
+{
+	struct weft_settings settings = {
+		.fabric = test_synth("pod:2 leaf:2 node:2 gpu:8", NULL)};
+	struct weft_bridge bridge = {.settings = &settings};
+	const struct weft_baselines none = {0};
+	const struct weft_evaluation untimed = {0};
+	const struct weft_job *job = weft_bridge_job(&bridge, "tp=8", 64, NULL);
+	uint32_t where[64];
+	struct weft_account account = {
+		.n_gpus = 64,
+		.where = where,
+		.baselines = &none,
+		.compare_s = 60,
+	};
+
+	(void)state;
+	assert_non_null(job);
+	for (uint32_t r = 0; r < 64; r++)
+		where[r] = r;
+	weft_gain_compare(&bridge, job, &untimed, 0, &account);
+	assert_true(isfinite(account.gain.here_s));
+	account.compare_s = 10e-6;
+	weft_gain_compare(&bridge, job, &untimed, 0, &account);
+	assert_true(account.gain.late);
+	assert_true(isnan(account.gain.here_s));
+	weft_bridge_clear(&bridge);
+	weft_fabric_free(settings.fabric);
+}
+
 static void the_user_reads_that_there_was_no_time(void **state)
 {
 	struct weft_account account = {.late = true, .planned = true};
@@ -62,6 +94,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_burst_of_jobs_does_not_wait_for_comparisons),
+		cmocka_unit_test(what_would_take_too_long_is_not_begun),
 		cmocka_unit_test(the_user_reads_that_there_was_no_time),
 	};
 
