@@ -94,6 +94,7 @@ EXTRA_DIST += \
 	%D%/differential.d/compare.sh \
 	%D%/differential.d/confirm.sh \
 	%D%/differential.d/draw.awk \
+	%D%/differential.d/limits.sh \
 	%D%/differential.d/twins.sh \
 	%D%/elsewhere \
 	%D%/leak \
