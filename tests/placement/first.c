@@ -145,7 +145,7 @@ static void fragments_of_racks_are_left(void **state)
 {
 	static const char *const jobs[] = {
 		/* the other pod has whole racks, too */
-//		"gpus=320,gpus_per_node=4,tp=8",
+		"gpus=320,gpus_per_node=4,tp=8",
 		/* nothing but whole racks and a rest makes up 83 nodes */
 		"gpus=332,gpus_per_node=4,tp=4",
 	};
