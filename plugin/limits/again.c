@@ -356,8 +356,8 @@ static bool ask_domains(const struct weft_plan_request *query, bitstr_t *able,
 	return taken;
 }
 
-/* Jobs with --contiguous: every row of as many able nodes as the job has to
- * have that keeps to the limits. */
+/* For jobs with --contiguous: asks about each row of able nodes that keeps to
+ * the limits, of the least number of nodes that the job accepts. */
 static bool ask_rows(const struct weft_plan_request *query, bitstr_t *able,
 		     double deadline_s)
 {

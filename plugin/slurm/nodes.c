@@ -446,7 +446,7 @@ uint32_t weft_nodes_offer(struct weft_nodes *nodes,
 	bool weights_differ = false;
 	bool shared = !nodes->apart && weft_nodes_shares(test->job);
 
-	/* Which sockets have cores that nobody has is stock's to know. */
+	/* Only stock knows which sockets have free cores. */
 	only_idle |= nodes->apart && wants_sockets(test->job);
 	weft_nodes_refresh(nodes);
 	weft_nodes_keep(nodes, test);
