@@ -459,15 +459,22 @@ queue() {
 	[ -z "$id" ] || [[ " $* " != *' --array='* ]] || id+=_0
 	patience=4
 	[[ ! " $* " =~ \ (:\ |--prefer=|--qos=|--constraint=\[) ]] || patience=6
+	! names_partitions "$@" || patience=6
 	cycles_begin
 }
 
 # The scheduler tries other nodes than the preferred ones in a later cycle; of
 # nodes by feature backfill asks for all tasks, the main scheduler does not; and
 # limits on what a user has, which it tests after the choice of nodes, may allow
-# stock's nodes and not weft's, which then leaves the next cycle to stock.
+# stock's nodes and not weft's, which then leaves the next cycle to stock.  Where a
+# job waits in the first of its partitions, the main scheduler gives nodes of that
+# one to no other in the same cycle: backfill starts it there.
 may_start_next() {
-	[[ " $* " == *' --prefer='* ]] || is_held_by_limit
+	[[ " $* " == *' --prefer='* ]] || names_partitions "$@" || is_held_by_limit
+}
+
+names_partitions() {
+	[[ " $* " =~ \ -p\ [a-z]*, ]]
 }
 
 is_held_by_limit() {
