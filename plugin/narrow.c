@@ -47,9 +47,6 @@
 /* Of the budget, what plans may take: to compare and to tell takes the rest. */
 #define PLAN_SHARE 0.7
 
-/* A search that ran out of time is gone on with after so long. */
-#define CUT_AGE_S 5
-
 /* Jobs whose unusable spec is in the log already, by job_id: direct-mapped, so
  * that a clash costs one more line in the log. */
 static uint32_t told[1024];
@@ -420,7 +417,7 @@ static int attempt_hold(struct attempt *attempt, enum weft_cause cause,
 	/* What there was no time for comes next. */
 	if (!recalled &&
 	    (weft_clock_s() > attempt->deadline_s || weft_engine_hurried()))
-		answer->until = time(NULL) + CUT_AGE_S;
+		answer->until = time(NULL) + WEFT_CUT_AGE_S;
 	answer->cause = cause;
 	memcpy(answer->reason, attempt->note, sizeof(answer->reason));
 	return weft_hold_reply(&attempt->query, answer, attempt->signature,

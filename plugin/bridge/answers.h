@@ -15,6 +15,9 @@
 /* No answer holds for longer. */
 #define WEFT_ANSWER_AGE_S 300
 
+/* A search that ran out of time is gone on with after so long. */
+#define WEFT_CUT_AGE_S 5
+
 /* RUN_NOW, WILL_RUN and TEST_ONLY have candidates of their own. */
 enum weft_question {
 	WEFT_ASKED_NOW,

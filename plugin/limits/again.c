@@ -3,6 +3,7 @@
 #include "plugin/limits/again.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/bitset.h"
@@ -25,11 +26,32 @@
 #define KEEP_S	 60
 #define NO_JOB	 0
 
+/* Jobs of which it is known where the last search for stock's choice ended. */
+#define MAX_TURNS 256
+
 static struct kept {
 	uint32_t job_id;
 	double until_s; /* by weft_clock_s, which is not set back */
 	bitstr_t *declined;
 } kept[MAX_KEPT];
+
+/* What stock is asked about one after the other. */
+enum way {
+	BY_LEVEL,
+	BY_LEVEL_UNTRIMMED,
+	BY_WHOLE,
+	BY_ROW,
+	N_WAYS,
+};
+
+/* Where the last question of a job ran out of time, or was answered: the next
+ * one goes on there. */
+static struct turn {
+	uint32_t job_id;
+	uint32_t first[N_WAYS];
+	uint32_t first_later; /* of what asks when it could start */
+	uint32_t soonest;     /* 1 + the domain where it could first; 0: none */
+} turns[MAX_TURNS];
 
 /* ---- what was declined ---- */
 
@@ -49,6 +71,7 @@ void weft_again_forget(void)
 {
 	for (uint32_t i = 0; i < MAX_KEPT; i++)
 		kept_drop(&kept[i]);
+	memset(turns, 0, sizeof(turns));
 }
 
 void weft_again_open(const struct weft_job_test *test, double deadline_s,
@@ -357,22 +380,37 @@ static bool ask_domains(const struct weft_plan_request *query, bitstr_t *able,
 }
 
 /* For jobs with --contiguous: asks about each row of able nodes that keeps to
- * the limits, of the least number of nodes that the job accepts. */
+ * the limits, the shortest first. */
 static bool ask_rows(const struct weft_plan_request *query, bitstr_t *able,
-		     double deadline_s)
+		     uint32_t *first, double deadline_s)
 {
-	int64_t n = query->test->min_nodes, end = bit_size(able) - n;
+	const struct weft_job_test *test = query->test;
+	int64_t n_all = bit_size(able), most = bit_set_count(able);
+	int64_t least = test->min_nodes ? test->min_nodes : 1;
+	int64_t n_rows, begin;
 	bool taken = false;
 
-	for (int64_t i = 0; i <= end && !taken; i++) {
-		bitstr_t *row = bit_alloc(bit_size(able));
+	if (most > (int64_t)test->max_nodes)
+		most = test->max_nodes;
+	n_rows = most < least ? 0 : (most - least + 1) * n_all;
+	begin = n_rows ? *first % n_rows : 0;
+	*first = 0;
+	for (int64_t k = 0; k < n_rows && !taken; k++) {
+		int64_t at = (begin + k) % n_rows;
+		int64_t n = least + at / n_all, from = at % n_all;
+		bitstr_t *row;
 
-		bit_nset(row, i, i + n - 1);
+		if (from + n > n_all)
+			continue;
+		row = bit_alloc(n_all);
+		bit_nset(row, from, from + n - 1);
 		taken = bit_super_set(row, able) &&
 			keeps_to_limits(query, row) && ask_stock(query, row);
 		bit_free(row);
-		if (weft_clock_s() > deadline_s)
+		if (taken || weft_clock_s() > deadline_s) {
+			*first = (uint32_t)(taken ? at : at + 1);
 			break;
+		}
 	}
 	return taken;
 }
@@ -385,12 +423,20 @@ static uint32_t level_asked(const struct weft_plan_request *query)
 	return level == WEFT_NONE ? f->n_levels - 1 : level;
 }
 
+static struct turn *turn_of(const job_record_t *job)
+{
+	struct turn *turn = &turns[job->job_id % MAX_TURNS];
+
+	if (turn->job_id != job->job_id)
+		*turn = (struct turn){.job_id = job->job_id};
+	return turn;
+}
+
 bool weft_again_by_stock(const struct weft_plan_request *query, bool elsewhere,
 			 double deadline_s)
 {
-	/* where the last question ran out of time, or was answered */
-	static uint32_t first, first_whole, first_any;
 	const struct weft_fabric *f = weft_engine.nodes.fabric;
+	uint32_t *first = turn_of(query->test->job)->first;
 	uint32_t level, whole;
 	bitstr_t *able;
 	bool taken = false, in_parts;
@@ -406,31 +452,30 @@ bool weft_again_by_stock(const struct weft_plan_request *query, bool elsewhere,
 		    weft_parts_begun(query))
 			return false;
 	}
-	first += elsewhere;
-	first_whole += elsewhere;
-	first_any += elsewhere;
+	for (uint32_t way = 0; elsewhere && way < N_WAYS; way++)
+		first[way]++;
 	level = level_asked(query);
 	able = able_nodes(query);
 	whole = weft_constraints_whole(f, query->request.spec);
 	/* The parts of a job know nothing of each other's segments. */
 	in_parts = weft_job_record_in_parts(query->test->job->details);
 	if (in_parts && whole != WEFT_NONE)
-		taken = ask_domains(query, able, whole, false, &first_whole,
+		taken = ask_domains(query, able, whole, false, &first[BY_WHOLE],
 				    deadline_s);
 	if (!taken)
-		taken = ask_domains(query, able, level, true, &first,
+		taken = ask_domains(query, able, level, true, &first[BY_LEVEL],
 				    deadline_s);
 	if (!taken && !in_parts && whole != WEFT_NONE)
-		taken = ask_domains(query, able, whole, false, &first_whole,
+		taken = ask_domains(query, able, whole, false, &first[BY_WHOLE],
 				    deadline_s);
 	/* What was trimmed away may be what suits: the last segment may be a
 	 * smaller one, and not all GPUs of a node of the type. */
 	if (!taken && !in_parts &&
 	    (query->frame.segment > 1 || query->frame.n_parts))
-		taken = ask_domains(query, able, level, false, &first_any,
-				    deadline_s);
+		taken = ask_domains(query, able, level, false,
+				    &first[BY_LEVEL_UNTRIMMED], deadline_s);
 	if (!taken && !in_parts && query->test->job->details->contiguous)
-		taken = ask_rows(query, able, deadline_s);
+		taken = ask_rows(query, able, &first[BY_ROW], deadline_s);
 	bit_free(able);
 	return taken;
 }
@@ -477,40 +522,56 @@ bool weft_again_ever(const struct weft_plan_request *query, double deadline_s)
 
 /* ---- stock's time ---- */
 
-/* Takes the choice over where it is sooner than what was found before. */
-static void ask_when(const struct weft_plan_request *query, bitstr_t *region,
-		     bitstr_t **nodes, time_t *start)
+/* Takes the domain's choice over where it is sooner than what was found before.
+ */
+static void ask_when(const struct weft_plan_request *query, uint32_t domain,
+		     struct turn *turn, bitstr_t **nodes, time_t *start)
 {
+	const struct weft_fabric *f = weft_engine.nodes.fabric;
+	uint32_t level = level_asked(query);
+	bitstr_t *region = region_of(
+		query, query->test->nodes,
+		&f->domains[f->levels[level].first_domain + domain], true);
 	time_t at;
 
-	if (!may_suffice(query->test, region) ||
+	if (!region || !may_suffice(query->test, region) ||
 	    !weft_proposal_when(query->test, region, &at) ||
 	    !keeps_to_limits(query, region) || (*nodes && at >= *start)) {
-		bit_free(region);
+		FREE_NULL_BITMAP(region);
 		return;
 	}
 	FREE_NULL_BITMAP(*nodes);
 	*nodes = region;
 	*start = at;
+	turn->soonest = domain + 1;
 }
 
 bool weft_again_when(const struct weft_plan_request *query, double deadline_s,
-		     bitstr_t **nodes, time_t *start)
+		     bitstr_t **nodes, time_t *start, bool *cut)
 {
 	const struct weft_fabric *f = weft_engine.nodes.fabric;
-	uint32_t level = level_asked(query);
+	struct turn *turn = turn_of(query->test->job);
+	uint32_t level = level_asked(query), before = turn->soonest;
 	uint32_t n = level < f->node_level ? 0 : f->levels[level].n_domains;
+	uint32_t begin = n ? turn->first_later % n : 0;
 
 	*nodes = NULL;
-	for (uint32_t k = 0; k < n && query->request.spec; k++) {
-		bitstr_t *region = region_of(
-			query, query->test->nodes,
-			&f->domains[f->levels[level].first_domain + k], true);
+	*cut = false;
+	turn->soonest = 0;
+	turn->first_later = 0;
+	if (!query->request.spec)
+		return false;
+	if (before && before <= n)
+		ask_when(query, before - 1, turn, nodes, start);
+	for (uint32_t k = 0; k < n && !*cut; k++) {
+		uint32_t domain = (begin + k) % n;
 
-		if (region)
-			ask_when(query, region, nodes, start);
-		if (weft_clock_s() > deadline_s)
-			break;
+		if (domain + 1 == before)
+			continue;
+		ask_when(query, domain, turn, nodes, start);
+		*cut = k + 1 < n && weft_clock_s() > deadline_s;
+		if (*cut)
+			turn->first_later = domain + 1;
 	}
 	return *nodes;
 }

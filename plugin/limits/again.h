@@ -47,8 +47,9 @@ bool weft_again_by_stock(const struct weft_plan_request *query, bool elsewhere,
 bool weft_again_ever(const struct weft_plan_request *query, double deadline_s);
 
 /* The same at the first time that stock has for any of the domains it was asked
- * about: *nodes (caller: bit_free) and *start.  false: for none. */
+ * about: *nodes (caller: bit_free) and *start.  *cut: some are left for the job's
+ * next question, which asks about the domain of *start again.  false: for none. */
 bool weft_again_when(const struct weft_plan_request *query, double deadline_s,
-		     bitstr_t **nodes, time_t *start);
+		     bitstr_t **nodes, time_t *start, bool *cut);
 
 #endif

@@ -415,11 +415,15 @@ static int reply_by_stock(const struct weft_plan_request *query,
 	double deadline_s = weft_clock_s() + weft_engine.settings->budget_s / 4;
 	bitstr_t *nodes;
 	time_t start;
+	bool found, cut;
 	int rc = ESLURM_NODES_BUSY;
 
 	if (test->job->bit_flags & TEST_NOW_ONLY)
 		return ESLURM_NODES_BUSY;
-	if (weft_again_when(query, deadline_s, &nodes, &start)) {
+	found = weft_again_when(query, deadline_s, &nodes, &start, &cut);
+	if (cut)
+		answer->until = now + WEFT_CUT_AGE_S;
+	if (found) {
 		answer_keep(answer, nodes, start);
 		reply_with(query, nodes, start, now);
 		bit_free(nodes);

@@ -488,6 +488,31 @@ case_jobs_with_limits_and_tasks_alone_are_told_when_they_start() {
 	expect "leafs" "$(leafs_of "$(nodes_awaited "$job")")" 1
 }
 
+# The budget allows one domain a question, and the last one is the first to be free.
+case_all_domains_are_asked_when_a_job_can_start() {
+	local job n
+	need_weft
+	changing
+	sed -i 's/^budget: .*//' "$LAB_DIR/etc/weft.yaml"
+	echo "budget: 0.1 ms" >>"$LAB_DIR/etc/weft.yaml"
+	lab_reconfigure
+	for n in {0..15}; do
+		lab_run -N1 -n20 --ntasks-per-socket=20 --sockets-per-node=1 \
+			-w "$(lab_node "$n")" --gpus-per-node=4 --mem=1M \
+			--time=$((n < 12 ? 1440 : 10)) --comment=weft:off >/dev/null
+	done
+	job=$(lab_submit -N2 --ntasks-per-socket=20 --ntasks-per-node=40 \
+		--gpus-per-node=4 --mem=1M --time=5 \
+		--comment=weft:tp=4,within=leaf)
+	expect_start_time "$job"
+	lab_until 60 awaits_the_last_leaf "$job" ||
+		fail "job $job awaits $(nodes_awaited "$job")"
+}
+
+awaits_the_last_leaf() {
+	[[ $(nodes_awaited "$1") =~ ^(n1[2-5] ?)+$ ]]
+}
+
 # Slurm asks for the nodes of one feature after the other.
 case_nodes_by_feature_are_taken_where_all_features_are() {
 	local job
