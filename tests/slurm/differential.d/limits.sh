@@ -204,7 +204,8 @@ ask_about() {
 	if [ "$limit" != within ]; then
 		without '-N*' -w --comment=
 		decide "$way" "${rest[@]}" -w "${1// /,}" -N "$(wc -w <<<"$1")"
-		# 24.11 may take others for --contiguous
+		# 24.11 may take others for --contiguous, and the commands fewer for
+		# fewer tasks.
 		[ "$said" != starts ] || is_on "$1" || said=refused
 		# more nodes than its partition has
 		[ "$said $text" != "waits PartitionConfig" ] || said=refused
@@ -214,9 +215,11 @@ ask_about() {
 	fi
 }
 
+# is_on NODES: all of them, and no others.
 is_on() {
 	field NodeList
-	is_inside "$(scontrol show hostnames "$REPLY" | xargs)" "$1"
+	[ "$(scontrol show hostnames "$REPLY" | sort | xargs)" = \
+		"$(tr ' ' '\n' <<<"$1" | sort | xargs)" ]
 }
 
 sets_within() {
