@@ -500,7 +500,8 @@ static void decide(struct attempt *attempt, enum weft_cause cause,
 static bool may_preempt(const struct attempt *attempt, enum weft_cause cause)
 {
 	return (cause == WEFT_CAUSE_NO_ROOM || cause == WEFT_CAUSE_NO_PLAN ||
-		cause == WEFT_CAUSE_REFUSED) &&
+		cause == WEFT_CAUSE_REFUSED ||
+		(attempt->query.frame.hard && cause == WEFT_CAUSE_UNCLEAR)) &&
 	       weft_preempt_may(attempt->test) &&
 	       (attempt->query.frame.hard ||
 		!weft_proposal_is_will_run(attempt->test));
@@ -514,7 +515,7 @@ static int attempt_else(struct attempt *attempt, enum weft_cause cause,
 	bool held = is_held(attempt, cause);
 
 	if (may_preempt(attempt, cause)) {
-		int rc = weft_preempt(&attempt->query);
+		int rc = weft_preempt(&attempt->query, attempt->deadline_s);
 
 		if (rc == SLURM_SUCCESS || !held)
 			return rc;

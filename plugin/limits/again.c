@@ -49,8 +49,8 @@ enum way {
 static struct turn {
 	uint32_t job_id;
 	uint32_t first[N_WAYS];
-	uint32_t first_later; /* of what asks when it could start */
-	uint32_t soonest;     /* 1 + the domain where it could first; 0: none */
+	uint32_t first_later, first_victims; /* of weft_again_when, _each */
+	uint32_t soonest; /* 1 + the domain where it could first; 0: none */
 } turns[MAX_TURNS];
 
 /* ---- what was declined ---- */
@@ -173,8 +173,7 @@ static bitstr_t *able_nodes(const struct weft_plan_request *query)
 	return able;
 }
 
-static bool keeps_to_limits(const struct weft_plan_request *query,
-			    bitstr_t *chosen)
+bool weft_again_keeps(const struct weft_plan_request *query, bitstr_t *chosen)
 {
 	const struct weft_nodes *nodes = &weft_engine.nodes;
 	uint32_t *known = weft_calloc(nodes->n, sizeof(*known), NULL);
@@ -209,7 +208,7 @@ static bool ask_stock(const struct weft_plan_request *query, bitstr_t *nodes)
 	weft_proposal_save(test->job, &saved);
 	if (!weft_proposal_any(test, nodes))
 		return false;
-	if (!keeps_to_limits(query, nodes)) {
+	if (!weft_again_keeps(query, nodes)) {
 		weft_proposal_withdraw(test->job, &saved);
 		return false;
 	}
@@ -405,7 +404,7 @@ static bool ask_rows(const struct weft_plan_request *query, bitstr_t *able,
 		row = bit_alloc(n_all);
 		bit_nset(row, from, from + n - 1);
 		taken = bit_super_set(row, able) &&
-			keeps_to_limits(query, row) && ask_stock(query, row);
+			weft_again_keeps(query, row) && ask_stock(query, row);
 		bit_free(row);
 		if (taken || weft_clock_s() > deadline_s) {
 			*first = (uint32_t)(taken ? at : at + 1);
@@ -520,23 +519,65 @@ bool weft_again_ever(const struct weft_plan_request *query, double deadline_s)
 	return may || !n_asked;
 }
 
-/* ---- stock's time ---- */
+/* ---- stock's time, and whom it would preempt ---- */
+
+/* The k-th domain of the level that the limits ask about. */
+static bitstr_t *nth_region(const struct weft_plan_request *query, uint32_t k)
+{
+	const struct weft_fabric *f = weft_engine.nodes.fabric;
+	uint32_t level = level_asked(query);
+	bitstr_t *region =
+		region_of(query, query->test->nodes,
+			  &f->domains[f->levels[level].first_domain + k], true);
+
+	if (region && !may_suffice(query->test, region))
+		FREE_NULL_BITMAP(region);
+	return region;
+}
+
+static uint32_t n_regions(const struct weft_plan_request *query)
+{
+	const struct weft_fabric *f = weft_engine.nodes.fabric;
+	uint32_t level = level_asked(query);
+
+	return level >= f->node_level && query->request.spec
+		       ? f->levels[level].n_domains
+		       : 0;
+}
+
+bool weft_again_each(const struct weft_plan_request *query, double deadline_s,
+		     void (*ask)(const struct weft_plan_request *query,
+				 bitstr_t *region, void *arg),
+		     void *arg)
+{
+	uint32_t *first = &turn_of(query->test->job)->first_victims;
+	uint32_t n = n_regions(query), begin = n ? *first % n : 0;
+
+	*first = 0;
+	for (uint32_t k = 0; k < n; k++) {
+		bitstr_t *region = nth_region(query, (begin + k) % n);
+
+		if (region)
+			ask(query, region, arg);
+		FREE_NULL_BITMAP(region);
+		if (k + 1 < n && weft_clock_s() > deadline_s) {
+			*first = begin + k + 1;
+			return false;
+		}
+	}
+	return true;
+}
 
 /* Takes the domain's choice over where it is sooner than what was found before.
  */
 static void ask_when(const struct weft_plan_request *query, uint32_t domain,
 		     struct turn *turn, bitstr_t **nodes, time_t *start)
 {
-	const struct weft_fabric *f = weft_engine.nodes.fabric;
-	uint32_t level = level_asked(query);
-	bitstr_t *region = region_of(
-		query, query->test->nodes,
-		&f->domains[f->levels[level].first_domain + domain], true);
+	bitstr_t *region = nth_region(query, domain);
 	time_t at;
 
-	if (!region || !may_suffice(query->test, region) ||
-	    !weft_proposal_when(query->test, region, &at) ||
-	    !keeps_to_limits(query, region) || (*nodes && at >= *start)) {
+	if (!region || !weft_proposal_when(query->test, region, &at) ||
+	    !weft_again_keeps(query, region) || (*nodes && at >= *start)) {
 		FREE_NULL_BITMAP(region);
 		return;
 	}
@@ -549,18 +590,14 @@ static void ask_when(const struct weft_plan_request *query, uint32_t domain,
 bool weft_again_when(const struct weft_plan_request *query, double deadline_s,
 		     bitstr_t **nodes, time_t *start, bool *cut)
 {
-	const struct weft_fabric *f = weft_engine.nodes.fabric;
 	struct turn *turn = turn_of(query->test->job);
-	uint32_t level = level_asked(query), before = turn->soonest;
-	uint32_t n = level < f->node_level ? 0 : f->levels[level].n_domains;
+	uint32_t n = n_regions(query), before = turn->soonest;
 	uint32_t begin = n ? turn->first_later % n : 0;
 
 	*nodes = NULL;
 	*cut = false;
 	turn->soonest = 0;
 	turn->first_later = 0;
-	if (!query->request.spec)
-		return false;
 	if (before && before <= n)
 		ask_when(query, before - 1, turn, nodes, start);
 	for (uint32_t k = 0; k < n && !*cut; k++) {

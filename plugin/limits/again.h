@@ -47,9 +47,20 @@ bool weft_again_by_stock(const struct weft_plan_request *query, bool elsewhere,
 bool weft_again_ever(const struct weft_plan_request *query, double deadline_s);
 
 /* The same at the first time that stock has for any of the domains it was asked
- * about: *nodes (caller: bit_free) and *start.  *cut: some are left for the job's
- * next question, which asks about the domain of *start again.  false: for none. */
+ * about: *nodes (caller: bit_free) and *start.  *cut: some are left for the
+ * job's next question, which asks about the domain of *start again.  false: for
+ * none. */
 bool weft_again_when(const struct weft_plan_request *query, double deadline_s,
 		     bitstr_t **nodes, time_t *start, bool *cut);
+
+/* Asks about the candidates of one domain after the other, from where the job's
+ * last such question ran out of time.  false: it ran out. */
+bool weft_again_each(const struct weft_plan_request *query, double deadline_s,
+		     void (*ask)(const struct weft_plan_request *query,
+				 bitstr_t *region, void *arg),
+		     void *arg);
+
+/* Do these nodes keep to the limits of the job? */
+bool weft_again_keeps(const struct weft_plan_request *query, bitstr_t *chosen);
 
 #endif

@@ -5,10 +5,13 @@
 #include "base/bitset.h"
 #include "base/clock.h"
 #include "plugin/engine.h"
+#include "plugin/job_record.h"
+#include "plugin/limits/again.h"
 #include "plugin/limits/release_times.h"
 #include "plugin/proposal.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 bool weft_preempt_may(const struct weft_job_test *test)
 {
@@ -200,7 +203,75 @@ static bool is_cheap(const struct weft_job_test *test, bitstr_t *planned)
 	return cheap;
 }
 
-int weft_preempt(const struct weft_plan_request *query)
+/* Once the victims are gone.  Asked when the job will run, stock also succeeds
+ * with the end of jobs that stay. */
+static bool would_start(const struct weft_job_test *test)
+{
+	return !weft_proposal_is_will_run(test) ||
+	       test->job->start_time <= time(NULL);
+}
+
+/* Of stock's choices in the domains, the one that takes the fewest victims and
+ * then the fewest GPUs. */
+struct cheapest {
+	bitstr_t *nodes; /* NULL: none so far */
+	struct toll toll;
+};
+
+static void take_cheaper(const struct weft_plan_request *query,
+			 bitstr_t *region, void *arg)
+{
+	const struct weft_job_test *test = query->test;
+	struct cheapest *best = arg;
+	struct weft_proposal_saved saved;
+	struct toll toll;
+	bitstr_t *nodes = bit_copy(region);
+	bool taken;
+
+	weft_proposal_save(test->job, &saved);
+	taken = ask(test, nodes, &toll) == SLURM_SUCCESS && would_start(test);
+	weft_proposal_withdraw(test->job, &saved);
+	if (taken && weft_again_keeps(query, nodes) &&
+	    (!best->nodes || toll.n_jobs < best->toll.n_jobs ||
+	     (toll.n_jobs == best->toll.n_jobs &&
+	      toll.n_gpus < best->toll.n_gpus))) {
+		FREE_NULL_BITMAP(best->nodes);
+		best->nodes = nodes;
+		best->toll = toll;
+	} else {
+		bit_free(nodes);
+	}
+}
+
+/* Where weft has no plan that stock takes. */
+static bitstr_t *stocks_nodes(const struct weft_plan_request *query,
+			      double deadline_s)
+{
+	struct cheapest best = {0};
+
+	if (!weft_job_record_in_parts(query->test->job->details))
+		weft_again_each(query, deadline_s, take_cheaper, &best);
+	return best.nodes;
+}
+
+/* Has stock preempt on just these nodes. */
+static int preempt_on(const struct weft_job_test *test, bitstr_t *planned)
+{
+	struct weft_job_test narrowed = weft_proposal_on(
+		test, planned, (uint32_t)bit_set_count(planned));
+	int rc;
+
+	narrowed.preemptable = test->preemptable;
+	narrowed.preempted = test->preempted;
+	rc = weft_stock_job_test(&narrowed);
+	if (rc == SLURM_SUCCESS && !would_start(test))
+		rc = ESLURM_NODES_BUSY;
+	if (rc == SLURM_SUCCESS)
+		bit_copybits(test->nodes, planned);
+	return rc;
+}
+
+int weft_preempt(const struct weft_plan_request *query, double deadline_s)
 {
 	const struct weft_job_test *test = query->test;
 	struct weft_proposal_saved saved;
@@ -209,15 +280,16 @@ int weft_preempt(const struct weft_plan_request *query)
 
 	weft_proposal_save(test->job, &saved);
 	if (planned && (query->frame.hard || is_cheap(test, planned))) {
-		struct weft_job_test narrowed = weft_proposal_on(
-			test, planned, (uint32_t)bit_set_count(planned));
-
 		weft_proposal_restore(test->job, &saved);
-		narrowed.preemptable = test->preemptable;
-		narrowed.preempted = test->preempted;
-		rc = weft_stock_job_test(&narrowed);
-		if (rc == SLURM_SUCCESS)
-			bit_copybits(test->nodes, planned);
+		rc = preempt_on(test, planned);
+	}
+	FREE_NULL_BITMAP(planned);
+	if (rc != SLURM_SUCCESS && query->frame.hard) {
+		weft_proposal_restore(test->job, &saved);
+		planned = stocks_nodes(query, deadline_s);
+		if (planned)
+			rc = preempt_on(test, planned);
+		FREE_NULL_BITMAP(planned);
 	}
 	if (rc != SLURM_SUCCESS) {
 		weft_proposal_restore(test->job, &saved);
@@ -226,7 +298,5 @@ int weft_preempt(const struct weft_plan_request *query)
 		rc = query->frame.hard ? ESLURM_NODES_BUSY
 				       : weft_stock_job_test(test);
 	}
-	if (planned)
-		bit_free(planned);
 	return rc;
 }

@@ -499,18 +499,18 @@ case_all_domains_are_asked_when_a_job_can_start() {
 	for n in {0..15}; do
 		lab_run -N1 -n20 --ntasks-per-socket=20 --sockets-per-node=1 \
 			-w "$(lab_node "$n")" --gpus-per-node=4 --mem=1M \
-			--time=$((n < 12 ? 1440 : 10)) --comment=weft:off >/dev/null
+			--time=$((n < 8 ? 1440 : 10)) --comment=weft:off >/dev/null
 	done
 	job=$(lab_submit -N2 --ntasks-per-socket=20 --ntasks-per-node=40 \
 		--gpus-per-node=4 --mem=1M --time=5 \
-		--comment=weft:tp=4,within=leaf)
+		--comment=weft:tp=4,within=pod)
 	expect_start_time "$job"
-	lab_until 60 awaits_the_last_leaf "$job" ||
+	lab_until 60 awaits_the_second_pod "$job" ||
 		fail "job $job awaits $(nodes_awaited "$job")"
 }
 
-awaits_the_last_leaf() {
-	[[ $(nodes_awaited "$1") =~ ^(n1[2-5] ?)+$ ]]
+awaits_the_second_pod() {
+	[[ $(nodes_awaited "$1") =~ ^(n(0[89]|1[0-5]) ?)+$ ]]
 }
 
 # Slurm asks for the nodes of one feature after the other.

@@ -166,6 +166,24 @@ case_victims_make_room_inside_the_limit() {
 	expect "low jobs left" "$(squeue -h -p low -t R | wc -l)" 3
 }
 
+# Each node has too few cores left in one of its sockets, which stock alone knows; in
+# the last leaf by jobs that may be preempted.
+case_victims_are_stocks_choice_where_weft_does_not_know_why() {
+	local high n
+	need_weft
+	for n in {0..15}; do
+		lab_run -N1 -n20 --ntasks-per-socket=20 --sockets-per-node=1 \
+			-w "$(lab_node "$n")" --gpus-per-node=4 --mem=1M \
+			-p "$([ "$n" -lt 12 ] && echo main || echo low)" \
+			--comment=weft:off >/dev/null
+	done
+	high=$(lab_submit -N3 --ntasks-per-socket=20 --ntasks-per-node=40 \
+		--gpus-per-node=4 --mem=1M --comment=weft:tp=4,within=leaf)
+	lab_wait_job "$high" RUNNING
+	expect_match "nodes" "$(job_nodes "$high")" '^n1[2-5] n1[2-5] n1[2-5]$'
+	expect "low jobs left" "$(squeue -h -p low -t R | wc -l)" 1
+}
+
 # Half of a leaf is one job's, half of another two jobs': one victim is enough.
 case_limits_cost_no_more_victims_than_they_must() {
 	local node high
