@@ -130,8 +130,6 @@ static enum range ask_range(const struct weft_job_test *test, bitstr_t *nodes,
 	enum range range = RANGE_ALL;
 
 	narrowed.nodes = nodes;
-	narrowed.max_nodes = n_nodes;
-	narrowed.want_nodes = n_nodes;
 	weft_proposal_save(test->job, &saved);
 	if (!ask_now(test, &narrowed)) {
 		range = RANGE_DECLINED;

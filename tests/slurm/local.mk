@@ -79,6 +79,7 @@ EXTRA_DIST += \
 	%D%/differential.d/cases/qos-node \
 	%D%/differential.d/cases/qos-user \
 	%D%/differential.d/cases/range \
+	%D%/differential.d/cases/range-cpus \
 	%D%/differential.d/cases/segments \
 	%D%/differential.d/cases/shared \
 	%D%/differential.d/cases/sharing \
