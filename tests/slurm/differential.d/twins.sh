@@ -542,6 +542,9 @@ submit() {
 	mapfile -t said_all < <(ask $AS_USER sbatch --parsable -D / \
 		-o /dev/null --wrap true "$@" 2>&1)
 	text=${said_all[-1]:-}
+	# Slurm sometimes keeps, and starts, the first components of a job of which
+	# it refuses a later one.
+	[[ $text =~ ^[0-9]+$ || " $* " != *' : '* ]] || quietly scancel -n wrap
 }
 
 # When, to ten seconds: the twins' jobs did not start in the same moment.  25.11
