@@ -515,7 +515,7 @@ static int attempt_else(struct attempt *attempt, enum weft_cause cause,
 	bool held = is_held(attempt, cause);
 
 	if (may_preempt(attempt, cause)) {
-		int rc = weft_preempt(&attempt->query, attempt->deadline_s);
+		int rc = weft_preempt(&attempt->query);
 
 		if (rc == SLURM_SUCCESS || !held)
 			return rc;

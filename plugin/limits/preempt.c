@@ -244,9 +244,9 @@ static void take_cheaper(const struct weft_plan_request *query,
 }
 
 /* Where weft has no plan that stock takes. */
-static bitstr_t *stocks_nodes(const struct weft_plan_request *query,
-			      double deadline_s)
+static bitstr_t *stocks_nodes(const struct weft_plan_request *query)
 {
+	double deadline_s = weft_clock_s() + weft_engine.settings->budget_s / 4;
 	struct cheapest best = {0};
 
 	if (!weft_job_record_in_parts(query->test->job->details))
@@ -271,7 +271,7 @@ static int preempt_on(const struct weft_job_test *test, bitstr_t *planned)
 	return rc;
 }
 
-int weft_preempt(const struct weft_plan_request *query, double deadline_s)
+int weft_preempt(const struct weft_plan_request *query)
 {
 	const struct weft_job_test *test = query->test;
 	struct weft_proposal_saved saved;
@@ -286,7 +286,7 @@ int weft_preempt(const struct weft_plan_request *query, double deadline_s)
 	FREE_NULL_BITMAP(planned);
 	if (rc != SLURM_SUCCESS && query->frame.hard) {
 		weft_proposal_restore(test->job, &saved);
-		planned = stocks_nodes(query, deadline_s);
+		planned = stocks_nodes(query);
 		if (planned)
 			rc = preempt_on(test, planned);
 		FREE_NULL_BITMAP(planned);

@@ -17,6 +17,6 @@ bool weft_preempt_may(const struct weft_job_test *test);
  * that weft wants where their victims are no more than stock's own; a job whose
  * limits must hold gets them there, or on stock's own choice in a domain, or
  * not at all. */
-int weft_preempt(const struct weft_plan_request *query, double deadline_s);
+int weft_preempt(const struct weft_plan_request *query);
 
 #endif
