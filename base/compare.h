@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* compare.h - orders of plain values, for qsort and bsearch
+/* compare.h - orders of plain values, for qsort and bsearch, and their middle
  *
  * Of numbers: ascending, or with _down the largest first.  WEFT_COMPARATOR
  * defines an order of structs.
@@ -10,6 +10,7 @@
 #include "base/hostlist.h"
 
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 static inline int weft_compare_reals(const void *pa, const void *pb)
@@ -46,6 +47,13 @@ static inline int weft_compare_integers(const void *pa, const void *pb)
 static inline int weft_compare_integers_down(const void *pa, const void *pb)
 {
 	return weft_compare_integers(pb, pa);
+}
+
+/* The median of n values, which it sorts; 0 of none. */
+static inline double weft_median(double *values, size_t n)
+{
+	qsort(values, n, sizeof(*values), weft_compare_reals);
+	return n ? (values[(n - 1) / 2] + values[n / 2]) / 2 : 0;
 }
 
 /* Of pointers to text, or structs that begin with one: byte by byte, and as

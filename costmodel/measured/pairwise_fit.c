@@ -16,12 +16,6 @@
 /* Candidates that are looked at closely in each round. */
 #define SHORTLIST 24
 
-double pairwise_median(double *values, uint32_t n)
-{
-	qsort(values, n, sizeof(*values), weft_compare_reals);
-	return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
-}
-
 /* ---- classes ---- */
 
 double pairwise_rest(const struct pairwise_fit *fit, uint32_t point)
@@ -45,11 +39,10 @@ static void class_center(struct pairwise_fit *fit, uint32_t level)
 	fit->size[level] = n;
 	if (n == 0)
 		return;
-	fit->center[level] = pairwise_median(fit->scratch, n);
+	fit->center[level] = weft_median(fit->scratch, n);
 	for (uint32_t i = 0; i < n; i++)
 		fit->scratch[i] = fabs(fit->scratch[i] - fit->center[level]);
-	fit->scale[level] =
-		fmax(1.4826 * pairwise_median(fit->scratch, n), 0.01);
+	fit->scale[level] = fmax(1.4826 * weft_median(fit->scratch, n), 0.01);
 }
 
 static void centers_find(struct pairwise_fit *fit)
@@ -185,18 +178,18 @@ static void effect_find(struct pairwise_fit *fit, struct pairwise_cause *cause,
 			n = first;
 			continue;
 		}
-		other = pairwise_median(outside, n_out);
+		other = weft_median(outside, n_out);
 		for (uint32_t i = first; i < n; i++)
 			inside[i] -= other;
 		for (uint32_t i = 0; i < n_out; i++)
 			outside[i] = fabs(outside[i] - other);
 		if (n > first)
 			*scale = fmax(*scale,
-				      1.4826 * pairwise_median(outside, n_out));
+				      1.4826 * weft_median(outside, n_out));
 	}
 	*scale = fmax(*scale, 0.01);
 	cause->n_pairs = n;
-	cause->effect = n >= MIN_PAIRS ? pairwise_median(inside, n) : 0;
+	cause->effect = n >= MIN_PAIRS ? weft_median(inside, n) : 0;
 }
 
 /* Fills in the effect and what it explains; false where it is none. */

@@ -55,9 +55,6 @@ int pairwise_fit_build(const struct weft_pairwise *p, uint32_t test,
 		       struct weft_error *err);
 void pairwise_fit_free(struct pairwise_fit *fit);
 
-/* Of n > 0 values, which it sorts. */
-double pairwise_median(double *values, uint32_t n);
-
 /* pairwise_set.c: nodes that share one drop, as causes[most] of the points as
  * they are; their number, 0 where there are none, WEFT_NONE with err. */
 uint32_t pairwise_set_find(struct pairwise_fit *fit,

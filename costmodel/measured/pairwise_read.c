@@ -189,8 +189,7 @@ static double run_rate(const struct weft_nccl_log *log,
 	}
 	if (n == 0 || run->failed || run->n_wrong)
 		return 0;
-	qsort(rates, n, sizeof(rates[0]), weft_compare_reals);
-	return n % 2 ? rates[n / 2] : (rates[n / 2 - 1] + rates[n / 2]) / 2;
+	return weft_median(rates, n);
 }
 
 static int block_use(struct reader *r, const struct weft_nccl_log *log,

@@ -90,10 +90,10 @@ static uint32_t ends_look(struct pairwise_fit *fit, const bool *slow,
 			fit->scratch[n++] = pairwise_rest(fit, i);
 	if (!n)
 		return 0;
-	*middle = pairwise_median(fit->scratch, n);
+	*middle = weft_median(fit->scratch, n);
 	for (uint32_t i = 0; i < n; i++)
 		fit->scratch[i] = fabs(fit->scratch[i] - *middle);
-	*scale = 1.4826 * pairwise_median(fit->scratch, n);
+	*scale = 1.4826 * weft_median(fit->scratch, n);
 	return n;
 }
 

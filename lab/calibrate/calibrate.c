@@ -281,10 +281,7 @@ WEFT_COMPARATOR(compare_points, struct weft_curve_point, WEFT_UP(size_bytes));
 
 static double median_or_nan(double *values, uint32_t n)
 {
-	if (n == 0)
-		return (double)NAN;
-	qsort(values, n, sizeof(*values), weft_compare_reals);
-	return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
+	return n ? weft_median(values, n) : (double)NAN;
 }
 
 /* Room for the check of n points: one half, and errors of both kinds. */

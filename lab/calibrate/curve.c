@@ -46,12 +46,6 @@ struct fit {
 WEFT_COMPARATOR(compare_points, struct weft_curve_point,
 		WEFT_UP(size_bytes) WEFT_UP(time_s));
 
-static double median(double *values, uint32_t n)
-{
-	qsort(values, n, sizeof(*values), weft_compare_reals);
-	return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
-}
-
 /* The lower median of each size. */
 static void samples_fill(struct fit *fit, struct weft_curve_point *sorted,
 			 size_t n)
@@ -189,7 +183,7 @@ static void reweigh(struct fit *fit)
 		s->log_factor = log(s->time / fmax(line_at(fit, s), 1e-300));
 		fit->scratch[i] = fabs(s->log_factor);
 	}
-	scale = fmax(1.4826 * median(fit->scratch, fit->n), MIN_SCALE);
+	scale = fmax(1.4826 * weft_median(fit->scratch, fit->n), MIN_SCALE);
 	for (uint32_t i = 0; i < fit->n; i++) {
 		struct sample *s = &fit->samples[i];
 		double u = fabs(s->log_factor) / (HUBER_TUNING * scale);
@@ -281,7 +275,8 @@ static uint32_t outliers_drop(struct fit *fit)
 		fit->samples[i].weight = 1;
 	for (uint32_t i = 0; i < fit->n; i++)
 		fit->scratch[i] = neighbour_distance(fit, i);
-	bound = fmax(KNOT_JUMP_SPREAD * 1.4826 * median(fit->scratch, fit->n),
+	bound = fmax(KNOT_JUMP_SPREAD * 1.4826 *
+			     weft_median(fit->scratch, fit->n),
 		     KNOT_JUMP);
 	for (; dropped < most && dropped < MAX_OUTLIERS; dropped++) {
 		worst = furthest(fit, &distance);
@@ -342,7 +337,7 @@ static void figures_fill(struct fit *fit, struct weft_curve *curve)
 		curve->worst_pct = fmax(curve->worst_pct, e);
 	}
 	curve->mape_pct = sum / fit->n;
-	curve->median_pct = median(fit->scratch, fit->n);
+	curve->median_pct = weft_median(fit->scratch, fit->n);
 	curve->n_outliers = outliers_drop(fit);
 	for (uint32_t i = 0; i < fit->n; i++) {
 		const struct sample *s = &fit->samples[i];

@@ -112,11 +112,6 @@ int steps_read(const char *text, size_t size, const struct steps_job *job,
 	return 0;
 }
 
-static double middle(const double *sorted, uint32_t n)
-{
-	return n ? (sorted[(n - 1) / 2] + sorted[n / 2]) / 2 : 0;
-}
-
 double steps_median(const double *step_s, uint32_t n, struct weft_error *err)
 {
 	double *sorted = weft_calloc(n + (size_t)1, sizeof(*sorted), err);
@@ -124,11 +119,9 @@ double steps_median(const double *step_s, uint32_t n, struct weft_error *err)
 
 	if (!sorted)
 		return -1;
-	if (n) {
+	if (n)
 		memcpy(sorted, step_s, n * sizeof(*sorted));
-		qsort(sorted, n, sizeof(*sorted), weft_compare_reals);
-	}
-	median = middle(sorted, n);
+	median = weft_median(sorted, n);
 	free(sorted);
 	return median;
 }
@@ -150,8 +143,7 @@ int steps_sum(struct steps *steps, struct weft_error *err)
 	memmove(steps->step_s, steps->step_s + warm_up,
 		n * sizeof(*steps->step_s));
 	steps->n = n;
-	qsort(steps->step_s, n, sizeof(*steps->step_s), weft_compare_reals);
-	steps->median_s = middle(steps->step_s, n);
+	steps->median_s = weft_median(steps->step_s, n);
 	steps->low_s = steps->step_s[n / 10];
 	steps->high_s = steps->step_s[n - 1 - n / 10];
 	return 0;

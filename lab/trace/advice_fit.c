@@ -37,13 +37,6 @@ struct sample {
 
 WEFT_COMPARATOR(by_size, struct sample, WEFT_UP(size_bytes) WEFT_UP(time_s));
 
-static double median(double *values, size_t n)
-{
-	qsort(values, n, sizeof(*values), weft_compare_reals);
-	return n % 2 ? values[n / 2]
-		     : 0.5 * (values[n / 2 - 1] + values[n / 2]);
-}
-
 static size_t samples_take(const struct weft_advice_input *in,
 			   enum weft_trace_op op, uint32_t n_ranks,
 			   struct sample *samples)
@@ -100,19 +93,19 @@ static void line_fit(const struct sample *s, size_t n, double *scratch,
 			scratch[k++] = (s[j].time_s - s[i].time_s) /
 				       (s[j].size_bytes - s[i].size_bytes);
 	}
-	slope = median(scratch, k);
+	slope = weft_median(scratch, k);
 	for (size_t i = 0; i < n; i++)
 		scratch[i] = s[i].time_s - slope * s[i].size_bytes;
-	fit->alpha_s = median(scratch, n);
+	fit->alpha_s = weft_median(scratch, n);
 	for (size_t i = 0; i < n; i++)
 		scratch[i] = fabs(fit->alpha_s + slope * s[i].size_bytes -
 				  s[i].time_s);
-	miss = median(scratch, n);
+	miss = weft_median(scratch, n);
 	for (size_t i = 0; i < n; i++)
 		scratch[i] = fabs(fit->alpha_s + slope * s[i].size_bytes -
 				  s[i].time_s) /
 			     s[i].time_s;
-	fit->error = median(scratch, n);
+	fit->error = weft_median(scratch, n);
 	fit->rate_bytes_per_s = slope > 0 ? 1 / slope : 0;
 	fit->is_supported =
 		slope > 0 && fit->alpha_s >= 0 && fit->error < MAX_ERROR &&
