@@ -33,13 +33,16 @@ static uint32_t find_domain(const struct weft_fabric *f, const char *name,
 
 /* What may have a factor: nodes, and the links above domains. */
 struct kind {
-	const char *what;
+	const char *key, *what;
+	double least;
 	double unset; /* where a file has said nothing yet */
 	uint32_t (*find)(const struct weft_fabric *f, const char *name,
 			 struct weft_error *err);
 };
-static const struct kind node_kind = {"node", 0, weft_fabric_find};
-static const struct kind link_kind = {"the link of", 1, find_domain};
+static const struct kind node_kind = {"nodes", "node", MIN_FACTOR, 0,
+				      weft_fabric_find};
+static const struct kind link_kind = {"links", "the link of", 1, 1,
+				      find_domain};
 
 /* Gives all of `names` a factor.  err->column counts in names. */
 static int factors_set(const struct kind *kind, const struct weft_fabric *f,
@@ -74,59 +77,44 @@ static int factors_set(const struct kind *kind, const struct weft_fabric *f,
 
 /* ---- YAML ---- */
 
-static int link_read(const struct weft_yaml *doc,
-		     const struct weft_yaml_node *entry,
-		     const struct weft_fabric *f, struct weft_health *health,
-		     struct weft_error *err)
-{
-	struct weft_error local = {0};
-	double factor;
-
-	if (weft_yaml_number(doc, entry, 1, MAX_FACTOR, &factor, err))
-		return -1;
-	if (factors_set(&link_kind, f, health->link, entry->key, factor,
-			&local))
-		return weft_yaml_fail_inside(doc, entry, true, local.column,
-					     err, "%s", local.text);
-	return 0;
-}
-
-static int links_read(const struct weft_yaml *doc,
-		      const struct weft_yaml_node *links,
-		      const struct weft_fabric *f, struct weft_health *health,
-		      struct weft_error *err)
-{
-	if (!links || (links->kind == WEFT_YAML_SCALAR && !*links->text))
-		return 0;
-	if (weft_yaml_expect(doc, links, WEFT_YAML_MAP, "links", err))
-		return -1;
-	health->n_domains = f->n_domains;
-	health->link = weft_calloc(f->n_domains, sizeof(*health->link), err);
-	if (!health->link)
-		return -1;
-	for (uint32_t d = 0; d < f->n_domains; d++)
-		health->link[d] = 1;
-	for (const struct weft_yaml_node *n = links->child; n; n = n->next) {
-		if (link_read(doc, n, f, health, err))
-			return -1;
-	}
-	return 0;
-}
-
 static int entry_read(const struct weft_yaml *doc,
 		      const struct weft_yaml_node *entry,
-		      const struct weft_fabric *f, struct weft_health *health,
-		      struct weft_error *err)
+		      const struct kind *kind, const struct weft_fabric *f,
+		      double *factors, struct weft_error *err)
 {
 	struct weft_error local = {0};
 	double factor;
 
-	if (weft_yaml_number(doc, entry, MIN_FACTOR, MAX_FACTOR, &factor, err))
+	if (weft_yaml_number(doc, entry, kind->least, MAX_FACTOR, &factor, err))
 		return -1;
-	if (factors_set(&node_kind, f, health->factor, entry->key, factor,
-			&local))
+	if (factors_set(kind, f, factors, entry->key, factor, &local))
 		return weft_yaml_fail_inside(doc, entry, true, local.column,
 					     err, "%s", local.text);
+	return 0;
+}
+
+/* Fills *factors from the document's map of that kind, if it has one; makes
+ * room for n first where there is none. */
+static int entries_read(const struct weft_yaml *doc, const struct kind *kind,
+			const struct weft_fabric *f, double **factors,
+			uint32_t n, struct weft_error *err)
+{
+	const struct weft_yaml_node *map = weft_yaml_find(doc->root, kind->key);
+
+	if (!map || (map->kind == WEFT_YAML_SCALAR && !*map->text))
+		return 0;
+	if (weft_yaml_expect(doc, map, WEFT_YAML_MAP, kind->key, err))
+		return -1;
+	if (!*factors)
+		*factors = weft_calloc(n, sizeof(**factors), err);
+	if (!*factors)
+		return -1;
+	for (uint32_t k = 0; k < n; k++)
+		(*factors)[k] = kind->unset;
+	for (const struct weft_yaml_node *e = map->child; e; e = e->next) {
+		if (entry_read(doc, e, kind, f, *factors, err))
+			return -1;
+	}
 	return 0;
 }
 
@@ -135,7 +123,7 @@ static int document_read(const struct weft_yaml *doc,
 			 struct weft_health *health, struct weft_error *err)
 {
 	static const char *const keys[] = {"weft", "nodes", "links"};
-	const struct weft_yaml_node *root = doc->root, *format, *nodes;
+	const struct weft_yaml_node *root = doc->root, *format;
 
 	if (weft_yaml_expect(doc, root, WEFT_YAML_MAP, "the health file", err))
 		return -1;
@@ -147,18 +135,11 @@ static int document_read(const struct weft_yaml *doc,
 				      "\"weft: health/1\"");
 	if (weft_yaml_known_keys(doc, root, keys, 3, "the health file", err))
 		return -1;
-	if (links_read(doc, weft_yaml_find(root, "links"), f, health, err))
+	health->n_domains = f->n_domains;
+	if (entries_read(doc, &link_kind, f, &health->link, f->n_domains, err))
 		return -1;
-	nodes = weft_yaml_find(root, "nodes");
-	if (!nodes || (nodes->kind == WEFT_YAML_SCALAR && !*nodes->text))
-		return 0;
-	if (weft_yaml_expect(doc, nodes, WEFT_YAML_MAP, "nodes", err))
-		return -1;
-	for (const struct weft_yaml_node *n = nodes->child; n; n = n->next) {
-		if (entry_read(doc, n, f, health, err))
-			return -1;
-	}
-	return 0;
+	return entries_read(doc, &node_kind, f, &health->factor, f->n_nodes,
+			    err);
 }
 
 static int yaml_read(const char *text, size_t size, const char *source,
