@@ -151,9 +151,8 @@ static json_t *json_by_level(const struct weft_fabric *f,
 	return object;
 }
 
-/* What is below the busiest link: a GPU ("n07:3", its NIC) or a domain. */
-static void busiest_name(const struct weft_fabric *f,
-			 const struct weft_cost *cost, char *name, size_t size)
+void report_busiest(const struct weft_fabric *f, const struct weft_cost *cost,
+		    char *name, size_t size)
 {
 	uint32_t gpu = cost->busiest.gpu;
 	const struct weft_node *node;
@@ -175,7 +174,7 @@ static json_t *json_busiest(const struct weft_fabric *f,
 
 	if (cost->busiest.domain == WEFT_NONE)
 		return json_null();
-	busiest_name(f, cost, name, sizeof(name));
+	report_busiest(f, cost, name, sizeof(name));
 	if (cost->busiest.gpu == WEFT_NONE)
 		level = f->levels[cost->busiest.level].name;
 	return json_pack("{s:s, s:s, s:s, s:f, s:f}", "level", level, "below",
@@ -259,10 +258,8 @@ static json_t *json_next(const struct weft_fabric *f,
 	return json_pack("{s:f, s:o}", "cost", p->next_cost, "nodes", nodes);
 }
 
-/* In what no published run is like the job. */
-static bool unseen_find(const struct request *request,
-			const struct weft_evaluation *e, char *text,
-			size_t size)
+bool report_unseen(const struct request *request,
+		   const struct weft_evaluation *e, char *text, size_t size)
 {
 	const struct weft_job *job = &request->job;
 	const struct weft_seen run =
@@ -309,7 +306,7 @@ static void json_add_placement(json_t *object, const struct request *request,
 		return;
 	json_object_set_new(object, "step_s", json_real(e->step.step_s));
 	json_object_set_new(object, "step", json_step(request, e));
-	if (unseen_find(request, e, unseen, sizeof(unseen)))
+	if (report_unseen(request, e, unseen, sizeof(unseen)))
 		json_object_set_new(object, "unseen", json_string(unseen));
 }
 
@@ -429,7 +426,7 @@ static void text_busiest(const struct weft_fabric *f,
 
 	if (cost->busiest.domain == WEFT_NONE)
 		return;
-	busiest_name(f, cost, name, sizeof(name));
+	report_busiest(f, cost, name, sizeof(name));
 	printf("  busiest    %s %s: %s, %s per step\n",
 	       cost->busiest.up ? "up from" : "down to", name,
 	       weft_quantity_text(cost->busiest.bytes, "B", bytes,
@@ -454,7 +451,7 @@ static void text_predicted(const struct request *request,
 	       weft_quantity_text(range->low * s, "s", low, sizeof(low)),
 	       weft_quantity_text(range->high * s, "s", high, sizeof(high)),
 	       job->model.name, e->gpu->name, 100 * e->step.mfu);
-	if (unseen_find(request, e, unseen, sizeof(unseen)))
+	if (report_unseen(request, e, unseen, sizeof(unseen)))
 		printf("  unseen     %s: the range may not hold\n", unseen);
 }
 

@@ -11,6 +11,7 @@
 struct gain;	/* gain.h */
 struct verdict; /* verdict.h */
 struct weft_blockers;
+struct weft_evaluation;
 
 /* How much to print of a placement. */
 struct report {
@@ -33,6 +34,15 @@ json_t *report_object(const char *command, const struct request *request,
 
 /* The same for people, within 80 columns where names allow. */
 void report_text(const struct request *request, const struct report *report);
+
+/* The name of what is below the busiest link: a GPU ("n07:3", its NIC) or a
+ * domain. */
+void report_busiest(const struct weft_fabric *f, const struct weft_cost *cost,
+		    char *name, size_t size);
+
+/* In what no published run is like the job; false: in nothing. */
+bool report_unseen(const struct request *request,
+		   const struct weft_evaluation *e, char *text, size_t size);
 
 /* To be called before any JSON is made: from then on an allocation of jansson
  * that fails makes report_print fail, so that those who build an object need

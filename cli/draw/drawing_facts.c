@@ -4,6 +4,7 @@
 #include "base/size.h"
 #include "cli/draw/drawing_parts.h"
 #include "cli/plan/axes.h"
+#include "cli/report.h"
 #include "costmodel/time/range.h"
 
 #include <math.h>
@@ -176,21 +177,14 @@ static void fact_busiest(struct writer *w)
 {
 	const struct weft_cost *cost = &w->d->evaluation.cost;
 	const struct weft_fabric *f = w->d->request.fabric;
-	uint32_t gpu = cost->busiest.gpu;
-	const char *direction = cost->busiest.up ? "up from" : "down to";
-	const char *name;
-	char bytes[32], time[32];
+	char name[2 * WEFT_NAME_SIZE], bytes[32], time[32];
 
 	if (cost->busiest.domain == WEFT_NONE)
 		return;
-	if (gpu == WEFT_NONE)
-		name = drawing_text(w->d, w->err, "%s %s", direction,
-				    f->domains[cost->busiest.domain].name);
-	else
-		name = drawing_text(w->d, w->err, "%s %s:%u", direction,
-				    f->nodes[f->gpu_node[gpu]].name,
-				    weft_fabric_number(f, gpu));
-	fact(w, "Busiest link", name,
+	report_busiest(f, cost, name, sizeof(name));
+	fact(w, "Busiest link",
+	     drawing_text(w->d, w->err, "%s %s",
+			  cost->busiest.up ? "up from" : "down to", name),
 	     drawing_text(w->d, w->err, "%s, %s per step",
 			  weft_quantity_text(cost->busiest.bytes, "B", bytes,
 					     sizeof(bytes)),
@@ -222,7 +216,6 @@ static void fact_step(struct writer *w)
 		&weft_ranges[weft_run_kind(&job->spec, &job->model)];
 	char time[32], low[32], high[32], unseen[WEFT_UNSEEN_SIZE];
 	double s = e->step.step_s;
-	struct weft_seen run;
 
 	if (!drawing_is_predicted(w->d)) {
 		fact(w, "Predicted step", "not predicted",
@@ -231,8 +224,6 @@ static void fact_step(struct writer *w)
 			      : e->why);
 		return;
 	}
-	run = weft_run_of(e->gpu, &job->spec, &job->model,
-			  w->d->request.fabric);
 	fact(w, "Predicted step",
 	     drawing_text(
 		     w->d, w->err, "%s (%s to %s)",
@@ -242,7 +233,7 @@ static void fact_step(struct writer *w)
 					sizeof(high))),
 	     drawing_text(w->d, w->err, "%s on %s, MFU %.1f %%",
 			  job->model.name, e->gpu->name, 100 * e->step.mfu));
-	if (weft_unseen(&run, unseen, sizeof(unseen)))
+	if (report_unseen(&w->d->request, e, unseen, sizeof(unseen)))
 		fact(w, "Unseen", "the range may not hold",
 		     drawing_text(w->d, w->err, "%s", unseen));
 }
