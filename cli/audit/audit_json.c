@@ -56,20 +56,6 @@ static json_t *freed_json(const struct audit *a, const struct weft_fragment *x)
 			 "remaining_s", json_real_or_null(x->remaining_s));
 }
 
-static json_t *fits_json(const struct room *c, uint32_t level)
-{
-	json_t *fits = json_object();
-
-	for (uint32_t s = 0; s < c->n_sizes; s++) {
-		char size[16];
-
-		snprintf(size, sizeof(size), "%u", c->size[s]);
-		json_object_set_new(fits, size,
-				    json_integer(c->fits[level][s]));
-	}
-	return fits;
-}
-
 static json_t *fragmentation_json(const struct audit *a)
 {
 	const struct weft_fabric *f = a->fabric;
@@ -88,7 +74,7 @@ static json_t *fragmentation_json(const struct audit *a)
 				  (json_int_t)x->n_domains, "domains_free",
 				  (json_int_t)x->n_whole, "largest_fit_gpus",
 				  (json_int_t)a->room.largest[l], "fits",
-				  fits_json(&a->room, l), "cheapest_to_free",
+				  room_json(&a->room, l), "cheapest_to_free",
 				  freed_json(a, x)));
 	}
 	return json_pack("{s:I, s:I, s:o}", "gpus_free",

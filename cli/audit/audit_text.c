@@ -315,18 +315,12 @@ static void fragment_print(const struct audit *a, uint32_t l)
 
 static void slots_print(const struct audit *a)
 {
-	const struct room *c = &a->room;
 	const struct weft_fabric *f = a->fabric;
 
-	printf("jobs that fit within one   of this many GPUs\n%-12s",
-	       "domain of");
-	for (uint32_t s = 0; s < c->n_sizes; s++)
-		printf(" %5u", c->size[s]);
+	room_print_head(&a->room);
 	putchar('\n');
 	for (uint32_t l = f->node_level; l < f->n_levels; l++) {
-		printf("  %-10.10s", f->levels[l].name);
-		for (uint32_t s = 0; s < c->n_sizes; s++)
-			printf(" %5u", c->fits[l][s]);
+		room_print_level(&a->room, l);
 		putchar('\n');
 	}
 }

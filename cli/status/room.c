@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* room.c - counting places for jobs */
+/* room.c - counting places for jobs, and the table of them */
 #include "cli/status/room.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static bool is_whole(const struct weft_occupancy *o, uint32_t node)
@@ -81,4 +82,33 @@ void room_find(const struct weft_occupancy *o, struct room *c)
 		c->size[c->n_sizes++] = size;
 	for (uint32_t level = f->node_level; level < f->n_levels; level++)
 		level_find(o, level, c);
+}
+
+void room_print_head(const struct room *c)
+{
+	printf("jobs that fit within one   of this many GPUs\n%-12s",
+	       "domain of");
+	for (uint32_t s = 0; s < c->n_sizes; s++)
+		printf(" %5u", c->size[s]);
+}
+
+void room_print_level(const struct room *c, uint32_t level)
+{
+	printf("  %-10.10s", c->f->levels[level].name);
+	for (uint32_t s = 0; s < c->n_sizes; s++)
+		printf(" %5u", c->fits[level][s]);
+}
+
+json_t *room_json(const struct room *c, uint32_t level)
+{
+	json_t *fits = json_object();
+
+	for (uint32_t s = 0; s < c->n_sizes; s++) {
+		char size[16];
+
+		snprintf(size, sizeof(size), "%u", c->size[s]);
+		json_object_set_new(fits, size,
+				    json_integer(c->fits[level][s]));
+	}
+	return fits;
 }

@@ -5,6 +5,8 @@
 
 #include "placement/capacity/occupancy.h"
 
+#include <jansson.h>
+
 #define CAPACITY_MAX_SIZES 23
 
 /* A job of more GPUs than the largest node has takes whole nodes; a smaller one
@@ -27,5 +29,13 @@ void room_find(const struct weft_occupancy *o, struct room *room);
 /* GPUs of a domain that are free, and of the largest job that fits into it. */
 void room_domain(const struct weft_occupancy *o, uint32_t domain,
 		 uint32_t *n_free, uint32_t *largest);
+
+/* The table of jobs that fit, for people: its head, and the row of a level;
+ * without the end of the line. */
+void room_print_head(const struct room *room);
+void room_print_level(const struct room *room, uint32_t level);
+
+/* The same row as {"SIZE": JOBS, ...}; new. */
+json_t *room_json(const struct room *room, uint32_t level);
 
 #endif

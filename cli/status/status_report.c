@@ -61,17 +61,13 @@ static void room_print(const struct status *status)
 		printf("; %u of the free %s powered down until a job comes",
 		       status->n_powered_down,
 		       status->n_powered_down == 1 ? "is" : "are");
-	printf("\n\njobs that fit within one   of this many GPUs\n%-12s",
-	       "domain of");
-	for (uint32_t s = 0; s < c->n_sizes; s++)
-		printf(" %5u", c->size[s]);
+	printf("\n\n");
+	room_print_head(c);
 	printf("   largest\n");
 	for (uint32_t l = f->node_level; l < f->n_levels; l++) {
 		uint32_t best = c->largest_domain[l];
 
-		printf("  %-10.10s", f->levels[l].name);
-		for (uint32_t s = 0; s < c->n_sizes; s++)
-			printf(" %5u", c->fits[l][s]);
+		room_print_level(c, l);
 		printf("   %u", c->largest[l]);
 		if (best != WEFT_NONE && f->levels[l].n_domains > 1)
 			printf(" (%s)", f->domains[best].name);
@@ -232,16 +228,6 @@ static json_t *levels_json(const struct status *status)
 	json_t *levels = json_array();
 
 	for (uint32_t l = f->node_level; l < f->n_levels; l++) {
-		json_t *fits = json_object();
-
-		for (uint32_t s = 0; s < c->n_sizes; s++) {
-			char size[16];
-
-			snprintf(size, sizeof(size), "%u", c->size[s]);
-			json_object_set_new(
-				fits, size,
-				json_integer((json_int_t)c->fits[l][s]));
-		}
 		json_array_append_new(
 			levels,
 			json_pack(
@@ -254,7 +240,7 @@ static json_t *levels_json(const struct status *status)
 						  f->domains
 							  [c->largest_domain[l]]
 								  .name),
-				"fits", fits));
+				"fits", room_json(c, l)));
 	}
 	return levels;
 }
