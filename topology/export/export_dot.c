@@ -13,7 +13,7 @@ static void tree_dot(const struct weft_fabric *f, FILE *out)
 
 		if (domain->level <= f->node_level)
 			continue;
-		if (weft_outline_is_passed(f, d))
+		if (weft_inventory_passes(f, d))
 			continue;
 		fprintf(out, "  d%u [label=\"%s\\n%s, %u GPUs\", shape=box];\n",
 			d, domain->name, f->levels[domain->level].name,
@@ -22,7 +22,7 @@ static void tree_dot(const struct weft_fabric *f, FILE *out)
 			uint32_t c = domain->first_child + k;
 
 			while (f->domains[c].level > f->node_level &&
-			       weft_outline_is_passed(f, c))
+			       weft_inventory_passes(f, c))
 				c = f->domains[c].first_child;
 			if (f->domains[c].level > f->node_level)
 				fprintf(out, "  d%u -- d%u;\n", d, c);

@@ -30,7 +30,7 @@ static void zone_name(const struct weft_fabric *f, uint32_t domain,
 {
 	const struct weft_domain *d = &f->domains[domain];
 	bool passed =
-		d->level > f->node_level && weft_outline_is_passed(f, domain);
+		d->level > f->node_level && weft_inventory_passes(f, domain);
 
 	snprintf(text, (size_t)2 * WEFT_NAME_SIZE, "%s%s%s", d->name,
 		 passed ? "@" : "", passed ? f->levels[d->level].name : "");

@@ -165,11 +165,7 @@ static const char *shape_of(const struct weft_fabric *f)
 		return "ring";
 	if (first < f->n_levels && f->levels[first].shape == WEFT_SHAPE_TORUS)
 		return "torus3d";
-	for (uint32_t k = 0; f->node_level == 0 && k < f->levels[0].n_domains;
-	     k++)
-		if (f->domains[f->levels[0].first_domain + k].n_nodes > 1)
-			return "block";
-	return "tree";
+	return weft_outline_spans_nodes(f) ? "block" : "tree";
 }
 
 int weft_export_slurm_yaml(const struct weft_fabric *f,

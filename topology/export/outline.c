@@ -25,14 +25,6 @@ void weft_outline_free(struct weft_outline *o)
 	*o = (struct weft_outline){0};
 }
 
-bool weft_outline_is_passed(const struct weft_fabric *f, uint32_t domain)
-{
-	const struct weft_domain *d = &f->domains[domain];
-
-	return d->n_children == 1 &&
-	       strcmp(d->name, f->domains[d->first_child].name) == 0;
-}
-
 /* ---- names ---- */
 
 struct taken {
@@ -77,7 +69,7 @@ static int names_make(const struct weft_fabric *f, uint32_t first,
 			free(taken);
 			return -1;
 		}
-		if (!weft_outline_is_passed(f, d))
+		if (!weft_inventory_passes(f, d))
 			taken[n++] = (struct taken){o->names[d], d};
 	}
 	qsort(taken, n, sizeof(*taken), compare_taken);
@@ -191,7 +183,7 @@ static bool is_wrapper(const struct weft_fabric *f, uint32_t domain)
 static uint32_t passed_end(const struct weft_fabric *f, uint32_t domain)
 {
 	while (f->domains[domain].level > f->node_level &&
-	       weft_outline_is_passed(f, domain))
+	       weft_inventory_passes(f, domain))
 		domain = f->domains[domain].first_child;
 	return domain;
 }
@@ -333,8 +325,8 @@ static int tree_write(struct tree *t)
 		for (uint32_t k = 0; k < f->levels[l].n_domains; k++) {
 			uint32_t d = f->levels[l].first_domain + k;
 
-			if (!weft_outline_is_passed(f, d) &&
-			    !is_wrapper(f, d) && domain_write(t, d))
+			if (!weft_inventory_passes(f, d) && !is_wrapper(f, d) &&
+			    domain_write(t, d))
 				return -1;
 		}
 		if (t->o->n > first)

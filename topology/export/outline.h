@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "topology/export/export.h"
+#include "topology/inventory/inventory.h"
 
 #define WEFT_SLURM_MAX_SIZES 16
 
@@ -39,6 +40,9 @@ int weft_outline_blocks(const struct weft_fabric *f,
 			struct weft_outline *o, struct weft_findings *findings,
 			struct weft_error *err);
 
+/* NVLink domains of several nodes. */
+bool weft_outline_spans_nodes(const struct weft_fabric *f);
+
 /* The domains of one level with their nodes; kept: in tree order, which is what
  * a ring or a torus is about, else as people count. */
 int weft_outline_level(const struct weft_fabric *f, uint32_t level, bool kept,
@@ -49,8 +53,5 @@ void weft_outline_free(struct weft_outline *o);
  * does this kind of it. */
 int weft_outline_lost(const struct weft_fabric *f, bool nvlink, bool shapes,
 		      struct weft_findings *findings, struct weft_error *err);
-
-/* A domain that only stands for one that skips its level. */
-bool weft_outline_is_passed(const struct weft_fabric *f, uint32_t domain);
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool spans_nodes(const struct weft_fabric *f)
+bool weft_outline_spans_nodes(const struct weft_fabric *f)
 {
 	for (uint32_t k = 0; f->node_level == 0 && k < f->levels[0].n_domains;
 	     k++)
@@ -33,7 +33,8 @@ int weft_outline_lost(const struct weft_fabric *f, bool nvlink, bool shapes,
 	const struct loss losses[] = {
 		{true, "GPUs per node (they are in slurm.conf and gres.conf), "
 		       "rates and latencies"},
-		{nvlink && spans_nodes(f), "NVLink domains that span nodes"},
+		{nvlink && weft_outline_spans_nodes(f),
+		 "NVLink domains that span nodes"},
 		{f->node_level == 1, "NVLink domains inside of nodes"},
 		{f->n_rails > 1, "rails: each bundle of leafs is written as "
 				 "one switch"},
@@ -57,7 +58,7 @@ static int level_choose(const struct weft_fabric *f, const char *name,
 			uint32_t *level, struct weft_error *err)
 {
 	if (!name) {
-		*level = spans_nodes(f) ? 0 : f->node_level + 1;
+		*level = weft_outline_spans_nodes(f) ? 0 : f->node_level + 1;
 		if (*level >= f->n_levels)
 			return weft_fail(err, WEFT_EINVAL,
 					 "the fabric has no level above nodes: "

@@ -42,15 +42,6 @@ static void level_fill(const struct weft_fabric *f, uint32_t l,
 	memcpy(to->shares, level->shares, sizeof(to->shares));
 }
 
-/* A domain that is there only because its one member skips the level. */
-static bool is_pass_through(const struct weft_fabric *f, uint32_t domain)
-{
-	const struct weft_domain *d = &f->domains[domain];
-
-	return d->n_children == 1 &&
-	       strcmp(d->name, f->domains[d->first_child].name) == 0;
-}
-
 /* The number of the domain, or of the first around it that is one. */
 static uint32_t number_around(const struct weft_fabric *f,
 			      const uint32_t *number, uint32_t d)
@@ -73,7 +64,7 @@ static int domains_add(const struct weft_fabric *f,
 		for (uint32_t i = 0; i < level->n_domains; i++) {
 			uint32_t d = level->first_domain + i;
 
-			if (is_pass_through(f, d))
+			if (weft_inventory_passes(f, d))
 				continue;
 			number[d] = weft_hierarchy_add_domain(
 				hierarchy, f->domains[d].name, level_of(f, l),

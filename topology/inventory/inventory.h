@@ -280,5 +280,7 @@ int weft_inventory_finish(struct weft_inventory *s, struct weft_error *err);
 struct weft_inventory *weft_inventory_from_fabric(const struct weft_fabric *f,
 						  const char *source,
 						  struct weft_error *err);
+/* A domain that only stands for its one member, which skips the level. */
+bool weft_inventory_passes(const struct weft_fabric *f, uint32_t domain);
 
 #endif

@@ -208,13 +208,18 @@ static uint32_t switch_known(struct maker *m, uint32_t k)
 	return to->network ? index : WEFT_NONE;
 }
 
-/* A domain that is there only because a member skips its level. */
-static bool is_pass_through(const struct weft_fabric *f, uint32_t domain)
+bool weft_inventory_passes(const struct weft_fabric *f, uint32_t domain)
 {
 	const struct weft_domain *d = &f->domains[domain];
 
-	return d->n_children == 1 && d->level > f->node_level &&
+	return d->n_children == 1 &&
 	       strcmp(d->name, f->domains[d->first_child].name) == 0;
+}
+
+static bool is_pass_through(const struct weft_fabric *f, uint32_t domain)
+{
+	return f->domains[domain].level > f->node_level &&
+	       weft_inventory_passes(f, domain);
 }
 
 /* Switches of a domain that has none in the cabling: of its own name, or the
