@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cmd_advise.c - weft advise: the layouts that fit, the fastest first */
 #include "base/clock.h"
+#include "base/divisor.h"
 #include "base/size.h"
 #include "cli/cmd.h"
 #include "cli/option.h"
@@ -82,15 +83,6 @@ static void query_check(const struct argp_state *state, void *input)
 
 /* ---- the question ---- */
 
-static uint32_t power_from(uint32_t least)
-{
-	uint32_t value = 1;
-
-	while (value < least)
-		value *= 2;
-	return value;
-}
-
 /* The model, tokens and batch, as one GPU alone would take them. */
 static int space_fill(const struct query *q, const char *text,
 		      struct layout_space *space, struct weft_error *err)
@@ -121,7 +113,7 @@ static int space_fill(const struct query *q, const char *text,
 		space->seq = fixed->seq ? fixed->seq : job.spec.seq;
 		space->gbs = fixed->gbs;
 		if (!space->gbs)
-			space->gbs = power_from(STEP_TOKENS / space->seq);
+			space->gbs = weft_power_from(STEP_TOKENS / space->seq);
 	}
 	weft_job_free(&job);
 	return rc;

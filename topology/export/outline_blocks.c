@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* outline_blocks.c - domains as Slurm's blocks, and what no file of Slurm holds
  */
+#include "base/divisor.h"
 #include "topology/cabling.h"
 #include "topology/export/outline.h"
 
@@ -104,15 +105,6 @@ static uint32_t blocks_in(const struct weft_fabric *f, uint32_t base,
 	return high - low + 1;
 }
 
-static uint32_t power_above(uint32_t n)
-{
-	uint32_t p = 1;
-
-	while (p < n)
-		p *= 2;
-	return p;
-}
-
 /* How many blocks Slurm must join to get the domains of a level: each run of
  * that many, in order, only the last may be short.  0: it cannot. */
 static uint32_t level_times(const struct weft_fabric *f, uint32_t base,
@@ -121,7 +113,7 @@ static uint32_t level_times(const struct weft_fabric *f, uint32_t base,
 	const struct weft_level *l = &f->levels[level];
 	uint32_t first, times = blocks_in(f, base, l->first_domain, &first);
 
-	times = power_above(times);
+	times = weft_power_from(times);
 	for (uint32_t k = 0; k < l->n_domains; k++) {
 		uint32_t n = blocks_in(f, base, l->first_domain + k, &first);
 
