@@ -77,32 +77,34 @@ void draft_drop(struct weft_draft *draft, const char *key)
 	slot->given = slot->unknown = false;
 }
 
+/* Adds a text to a list of *n, unless it is full. */
+static void text_add(char texts[][WEFT_SCRIPT_TEXT], uint32_t *n,
+		     const char *format, va_list args)
+{
+	if (*n == WEFT_SCRIPT_TEXTS)
+		return;
+	vsnprintf(texts[*n], WEFT_SCRIPT_TEXT, format, args);
+	steering_drop(texts[(*n)++]);
+}
+
 void draft_assume(struct weft_draft *draft, const char *format, ...)
 {
-	struct weft_script *script = draft->script;
 	va_list args;
 
-	if (script->n_assumed == WEFT_SCRIPT_TEXTS)
-		return;
 	va_start(args, format);
-	vsnprintf(script->assumed[script->n_assumed], WEFT_SCRIPT_TEXT, format,
-		  args);
+	text_add(draft->script->assumed, &draft->script->n_assumed, format,
+		 args);
 	va_end(args);
-	steering_drop(script->assumed[script->n_assumed++]);
 }
 
 void draft_miss(struct weft_draft *draft, const char *format, ...)
 {
-	struct weft_script *script = draft->script;
 	va_list args;
 
-	if (script->n_missing == WEFT_SCRIPT_TEXTS)
-		return;
 	va_start(args, format);
-	vsnprintf(script->missing[script->n_missing], WEFT_SCRIPT_TEXT, format,
-		  args);
+	text_add(draft->script->missing, &draft->script->n_missing, format,
+		 args);
 	va_end(args);
-	steering_drop(script->missing[script->n_missing++]);
 }
 
 bool draft_on(const struct weft_draft *draft, const char *name)
