@@ -44,4 +44,9 @@ typedef int (*weft_text_visit)(void *context, const char *name,
 int weft_text_each(const char *path, size_t most, weft_text_visit visit,
 		   void *context, struct weft_error *err);
 
+/* text_file.c: the path of the file that another one at `base` calls `name`:
+ * beside that, unless absolute; malloc'ed. */
+char *weft_text_beside(const char *base, const char *name,
+		       struct weft_error *err);
+
 #endif

@@ -243,3 +243,17 @@ int weft_text_each(const char *path, size_t most, weft_text_visit visit,
 	free(text);
 	return rc;
 }
+
+char *weft_text_beside(const char *base, const char *name,
+		       struct weft_error *err)
+{
+	const char *slash = strrchr(base, '/');
+	size_t folder =
+		slash && name[0] != '/' ? (size_t)(slash + 1 - base) : 0;
+	size_t size = folder + strlen(name) + 1;
+	char *path = weft_calloc(size, 1, err);
+
+	if (path)
+		snprintf(path, size, "%.*s%s", (int)folder, base, name);
+	return path;
+}

@@ -2,6 +2,8 @@
 /* site.c - finding and reading the site's weft.yaml */
 #include "cli/slurm/site.h"
 
+#include "base/text.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,20 +12,6 @@
 
 #define SLURM_CONF    "/etc/slurm/slurm.conf"
 #define SETTINGS_FILE "weft.yaml"
-
-/* `name` as seen from the folder of the file `base`; malloc'ed. */
-static char *beside(const char *base, const char *name, struct weft_error *err)
-{
-	const char *slash = strrchr(base, '/');
-	size_t folder =
-		slash && name[0] != '/' ? (size_t)(slash + 1 - base) : 0;
-	size_t size = folder + strlen(name) + 1;
-	char *path = weft_calloc(size, 1, err);
-
-	if (path)
-		snprintf(path, size, "%.*s%s", (int)folder, base, name);
-	return path;
-}
 
 /* The file that a key of weft.yaml names; NULL: none, or no memory. */
 static char *named_file(const struct site *site, const char *key,
@@ -34,7 +22,7 @@ static char *named_file(const struct site *site, const char *key,
 
 	if (!node || node->kind != WEFT_YAML_SCALAR || !node->text[0])
 		return NULL;
-	return beside(site->yaml_path, node->text, err);
+	return weft_text_beside(site->yaml_path, node->text, err);
 }
 
 static bool contention_is_off(const struct site *site)
@@ -57,8 +45,8 @@ int site_open(struct site *site, const char *fabric_path,
 		fabric_path = getenv("WEFT_FABRIC");
 	if (fabric_path && !fabric_path[0])
 		fabric_path = NULL;
-	site->yaml_path =
-		beside(conf && conf[0] ? conf : SLURM_CONF, SETTINGS_FILE, err);
+	site->yaml_path = weft_text_beside(conf && conf[0] ? conf : SLURM_CONF,
+					   SETTINGS_FILE, err);
 	if (!site->yaml_path)
 		return -1;
 	if (!fabric_path || access(site->yaml_path, R_OK) == 0) {
@@ -100,7 +88,7 @@ int site_model(const struct site *site, const char *name,
 		node = node->next;
 	if (!node || node->kind != WEFT_YAML_SCALAR)
 		return 0;
-	path = beside(site->yaml_path, node->text, err);
+	path = weft_text_beside(site->yaml_path, node->text, err);
 	if (path && weft_model_load(path, model, err) == 0)
 		rc = 1;
 	free(path);

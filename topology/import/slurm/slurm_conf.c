@@ -195,21 +195,6 @@ static int include_skip(struct reader *r, const struct weft_slurm_line *line,
 		"\"Include %s\" was not followed: %s", path, why);
 }
 
-/* Beside the file that names it, unless absolute. */
-static char *include_path(const struct weft_slurm_line *line, const char *name,
-			  struct weft_error *err)
-{
-	const char *slash = strrchr(line->path, '/');
-	size_t folder =
-		slash && *name != '/' ? (size_t)(slash - line->path) + 1 : 0;
-	size_t size = folder + strlen(name) + 1;
-	char *path = weft_calloc(size, 1, err);
-
-	if (path)
-		snprintf(path, size, "%.*s%s", (int)folder, line->path, name);
-	return path;
-}
-
 static int include_check(const struct reader *r, const struct file *file,
 			 const struct weft_slurm_line *line, const char *path)
 {
@@ -276,7 +261,7 @@ static int include_follow(struct reader *r, const struct file *file,
 	if (strchr(name, '%'))
 		return include_skip(r, line, name,
 				    "only Slurm knows what % stands for");
-	path = include_path(line, name, r->err);
+	path = weft_text_beside(line->path, name, r->err);
 	if (!path)
 		return -1;
 	rc = include_read(r, file, line, path);
