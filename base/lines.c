@@ -113,6 +113,14 @@ bool weft_span_starts(struct weft_span span, const char *text)
 	return size <= span.size && memcmp(span.at, text, size) == 0;
 }
 
+int weft_span_compare(struct weft_span a, struct weft_span b)
+{
+	size_t size = a.size < b.size ? a.size : b.size;
+	int order = size ? memcmp(a.at, b.at, size) : 0;
+
+	return order ? order : (a.size > b.size) - (a.size < b.size);
+}
+
 const char *weft_span_find(struct weft_span span, const char *text)
 {
 	return span.size ? memmem(span.at, span.size, text, strlen(text))

@@ -50,6 +50,9 @@ struct weft_span weft_span_trim(struct weft_span span);
 bool weft_span_is(struct weft_span span, const char *text);
 bool weft_span_starts(struct weft_span span, const char *text);
 
+/* Byte by byte, a beginning before what it begins: as strcmp. */
+int weft_span_compare(struct weft_span a, struct weft_span b);
+
 /* Where `text` begins in the span, or NULL. */
 const char *weft_span_find(struct weft_span span, const char *text);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* host_facts_audit.c - the odd ones out of an host facts */
 #include "base/compare.h"
+#include "base/lines.h"
 #include "topology/audit/host_facts.h"
 
 #include <math.h>
@@ -120,30 +121,16 @@ static int add(const struct audit *a, enum weft_finding_id id,
 
 /* ---- the order of things ---- */
 
-static size_t host_size(const char *place)
+static struct weft_span host_of(const char *place)
 {
-	return strcspn(place, ":");
+	return (struct weft_span){place, strcspn(place, ":")};
 }
 
 /* A host and all its parts stand together, the host itself first. */
-static int compare_hosts(const char *a, size_t size_a, const char *b,
-			 size_t size_b)
-{
-	int order = memcmp(a, b, size_a < size_b ? size_a : size_b);
-
-	return order ? order : (size_a > size_b) - (size_a < size_b);
-}
-
-static int compare_facts(const void *pa, const void *pb)
-{
-	const struct weft_host_facts_fact *a = pa, *b = pb;
-	int order = compare_hosts(a->place, host_size(a->place), b->place,
-				  host_size(b->place));
-
-	order = order ? order : strcmp(a->place, b->place);
-	order = order ? order : strcmp(a->key, b->key);
-	return order ? order : (a->order > b->order) - (a->order < b->order);
-}
+WEFT_COMPARATOR(compare_facts, struct weft_host_facts_fact,
+		WEFT_KEY(weft_span_compare(host_of(a->place),
+					   host_of(b->place))) WEFT_TEXT(place)
+			WEFT_TEXT(key) WEFT_UP(order));
 
 /* The last line of a place and key counts. */
 static void facts_sort(struct weft_host_facts *host_facts)
@@ -166,39 +153,37 @@ static void facts_sort(struct weft_host_facts *host_facts)
 
 /* Index of the host's first fact, or n_facts; facts are sorted. */
 static uint32_t host_find(const struct weft_host_facts *host_facts,
-			  const char *host, size_t size)
+			  struct weft_span host)
 {
 	uint32_t low = 0, high = host_facts->n_facts;
-	const char *place;
 
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 
-		place = host_facts->facts[middle].place;
-		if (compare_hosts(place, host_size(place), host, size) < 0)
+		if (weft_span_compare(host_of(host_facts->facts[middle].place),
+				      host) < 0)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	if (low == host_facts->n_facts)
-		return low;
-	place = host_facts->facts[low].place;
-	return compare_hosts(place, host_size(place), host, size) == 0
+	return low < host_facts->n_facts &&
+			       weft_span_compare(
+				       host_of(host_facts->facts[low].place),
+				       host) == 0
 		       ? low
 		       : host_facts->n_facts;
 }
 
 /* What is said of the host itself, or NULL. */
 static const struct weft_host_facts_fact *
-fact_find(const struct weft_host_facts *host_facts, const char *host,
-	  size_t size, const char *key)
+fact_find(const struct weft_host_facts *host_facts, struct weft_span host,
+	  const char *key)
 {
-	for (uint32_t i = host_find(host_facts, host, size);
-	     i < host_facts->n_facts; i++) {
+	for (uint32_t i = host_find(host_facts, host); i < host_facts->n_facts;
+	     i++) {
 		const struct weft_host_facts_fact *fact = &host_facts->facts[i];
 
-		if (strlen(fact->place) != size ||
-		    memcmp(fact->place, host, size) != 0)
+		if (!weft_span_is(host, fact->place))
 			return NULL;
 		if (strcmp(fact->key, key) == 0)
 			return fact;
@@ -214,19 +199,17 @@ static const char *const gpu_counts[] = {
 /* As the host facts says, else by the number of GPUs in the fabric. */
 static const char *kind_of(const struct audit *a, const char *place)
 {
-	size_t size = host_size(place);
+	struct weft_span host = host_of(place);
 	const struct weft_host_facts_fact *fact =
-		fact_find(a->host_facts, place, size, "kind");
+		fact_find(a->host_facts, host, "kind");
 	char name[WEFT_NAME_SIZE];
 	uint32_t node, n;
 
 	if (fact)
 		return fact->value;
-	if (!a->f || size >= sizeof(name))
+	if (!a->f || host.size >= sizeof(name))
 		return "";
-	memcpy(name, place, size);
-	name[size] = '\0';
-	node = weft_fabric_node(a->f, name);
+	node = weft_fabric_node(a->f, weft_span_copy(host, name, sizeof(name)));
 	if (node == WEFT_NONE)
 		return "";
 	n = a->f->nodes[node].n_gpus;
@@ -236,17 +219,16 @@ static const char *kind_of(const struct audit *a, const char *place)
 
 /* The letters that the names of like parts begin with ("mlx" of mlx5_3, "gpu",
  * "lo"): a loopback's MTU is no measure of a port's. */
-static size_t family_size(const char *part)
+static struct weft_span family_of(const char *place)
 {
-	return strcspn(part, "0123456789");
+	const char *part = weft_span_end(host_of(place));
+
+	return (struct weft_span){part, strcspn(part, "0123456789")};
 }
 
-static int compare_families(const char *place_a, const char *place_b)
+static int compare_families(const char *a, const char *b)
 {
-	const char *a = place_a + host_size(place_a);
-	const char *b = place_b + host_size(place_b);
-
-	return compare_hosts(a, family_size(a), b, family_size(b));
+	return weft_span_compare(family_of(a), family_of(b));
 }
 
 WEFT_COMPARATOR(compare_items, struct item,
@@ -440,7 +422,8 @@ static int missing_note(const struct audit *a)
 	for (uint32_t i = 0; a->f && i < a->f->n_nodes; i++) {
 		const char *name = a->f->nodes[a->f->counted[i]].name;
 
-		if (host_find(a->host_facts, name, strlen(name)) <
+		if (host_find(a->host_facts,
+			      (struct weft_span){name, strlen(name)}) <
 		    a->host_facts->n_facts)
 			continue;
 		if (missing++ == 0)

@@ -11,6 +11,7 @@
  * well: a dragonfly+.
  */
 #include "base/compare.h"
+#include "base/lines.h"
 #include "base/sets.h"
 #include "topology/hierarchy/cable_index.h"
 
@@ -198,22 +199,12 @@ static void groups_fill(struct sides *s)
 
 /* The vertex's switch without the last number of its name: "row3-sw". */
 struct stem {
-	const char *name;
-	size_t size;
+	struct weft_span name;
 	uint32_t vertex;
 };
 
-static int compare_stems(const void *pa, const void *pb)
-{
-	const struct stem *a = pa, *b = pb;
-	size_t n = a->size < b->size ? a->size : b->size;
-	int order = strncmp(a->name, b->name, n);
-
-	if (order == 0 && a->size != b->size)
-		order = a->size < b->size ? -1 : 1;
-	return order ? order
-		     : (a->vertex > b->vertex) - (a->vertex < b->vertex);
-}
+WEFT_COMPARATOR(compare_stems, struct stem,
+		WEFT_KEY(weft_span_compare(a->name, b->name)) WEFT_UP(vertex));
 
 static int groups_name(struct sides *s)
 {
@@ -230,13 +221,11 @@ static int groups_name(struct sides *s)
 			n--;
 		while (n && isdigit((unsigned char)name[n - 1]))
 			n--;
-		stems[v] = (struct stem){name, n, v};
+		stems[v] = (struct stem){{name, n}, v};
 	}
 	qsort(stems, s->n, sizeof(*stems), compare_stems);
 	for (uint32_t i = 0; i < s->n; i++) {
-		if (stems[i].size != stems[first].size ||
-		    memcmp(stems[i].name, stems[first].name, stems[i].size) !=
-			    0)
+		if (weft_span_compare(stems[i].name, stems[first].name) != 0)
 			first = i;
 		s->group[stems[i].vertex] = stems[first].vertex;
 	}

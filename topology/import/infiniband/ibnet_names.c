@@ -152,14 +152,6 @@ struct entry {
 	uint32_t peer_port; /* of its first link */
 };
 
-static int compare_spans(struct weft_span a, struct weft_span b)
-{
-	size_t size = a.size < b.size ? a.size : b.size;
-	int order = size ? memcmp(a.at, b.at, size) : 0;
-
-	return order ? order : (a.size > b.size) - (a.size < b.size);
-}
-
 /* Hosts of one name are often cabled to the same port of each leaf, so that
  * this order tells two of them apart. */
 static int compare_entries(const void *pa, const void *pb)
@@ -174,7 +166,7 @@ static int compare_entries(const void *pa, const void *pb)
 	if (!order)
 		order = (a->peer_port > b->peer_port) -
 			(a->peer_port < b->peer_port);
-	return order ? order : compare_spans(na->id, nb->id);
+	return order ? order : weft_span_compare(na->id, nb->id);
 }
 
 /* Tells list[0..n), which have one name, apart. */
