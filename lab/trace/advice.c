@@ -246,18 +246,29 @@ static void stragglers_say(struct gain *g, struct weft_advice *advice)
 static const char no_launches[] =
 	"the trace has no launches (no CUDA runtime events)";
 
+/* Gives `what` the gain of all calls; false, with `lacking` as the basis, where
+ * that of none is known. */
+static bool calls_say(struct gain *g,
+		      void (*call)(struct gain *, uint32_t, uint32_t),
+		      const char *lacking, const char *what,
+		      struct weft_advice *advice)
+{
+	calls_walk(g, call);
+	advice->has_basis = g->n_known > 0;
+	if (advice->has_basis) {
+		advice->gain_s = g->sum_s;
+		snprintf(advice->what, sizeof(advice->what), "%s", what);
+	} else {
+		snprintf(advice->basis, sizeof(advice->basis), "%s", lacking);
+	}
+	return advice->has_basis;
+}
+
 static void priority_say(struct gain *g, struct weft_advice *advice)
 {
-	calls_walk(g, priority_call);
-	if (!g->n_known) {
-		snprintf(advice->basis, sizeof(advice->basis), "%s",
-			 no_launches);
+	if (!calls_say(g, priority_call, no_launches,
+		       "give communication a stream of high priority", advice))
 		return;
-	}
-	advice->has_basis = true;
-	advice->gain_s = g->sum_s;
-	snprintf(advice->what, sizeof(advice->what),
-		 "give communication a stream of high priority");
 	snprintf(advice->basis, sizeof(advice->basis),
 		 "at most: from when a collective was launched, its stream "
 		 "free and earlier kernels done, until it started, where it is "
@@ -269,16 +280,11 @@ static void accumulation_say(struct gain *g, struct weft_advice *advice)
 {
 	char text[32];
 
-	calls_walk(g, accumulation_call);
-	if (!g->n_known) {
-		snprintf(advice->basis, sizeof(advice->basis),
-			 "no all-reduce and no reduce-scatter in the trace");
+	if (!calls_say(g, accumulation_call,
+		       "no all-reduce and no reduce-scatter in the trace",
+		       "synchronise gradients every second micro-batch",
+		       advice))
 		return;
-	}
-	advice->has_basis = true;
-	advice->gain_s = g->sum_s;
-	snprintf(advice->what, sizeof(advice->what),
-		 "synchronise gradients every second micro-batch");
 	snprintf(advice->basis, sizeof(advice->basis),
 		 "half of the exposed time without waits of %u all-reduces and "
 		 "reduce-scatters, if these are of gradients; every k-th: "
@@ -291,18 +297,11 @@ static void compression_say(struct gain *g, struct weft_advice *advice)
 {
 	char fit[200];
 
-	calls_walk(g, compression_call);
-	if (!g->n_known) {
-		snprintf(advice->basis, sizeof(advice->basis),
-			 "no collective of floating point numbers of two or "
-			 "more "
-			 "bytes is recorded");
+	if (!calls_say(g, compression_call,
+		       "no collective of floating point numbers of two or "
+		       "more bytes is recorded",
+		       "send elements of half the size", advice))
 		return;
-	}
-	advice->has_basis = true;
-	advice->gain_s = g->sum_s;
-	snprintf(advice->what, sizeof(advice->what),
-		 "send elements of half the size");
 	snprintf(advice->basis, sizeof(advice->basis),
 		 "at most: half of the time that depends on size, where it is "
 		 "exposed (%u collectives); %s",
@@ -361,16 +360,12 @@ static void algorithm_say(struct gain *g, struct weft_advice *advice)
 			 g->fit.n_ranks);
 		return;
 	}
-	calls_walk(g, algorithm_call);
-	if (!g->n_known) {
-		snprintf(advice->basis, sizeof(advice->basis),
-			 "no all-reduce is known to run as a ring");
+	if (!calls_say(g, algorithm_call,
+		       "no all-reduce is known to run as a ring",
+		       "a tree for small all-reduces (NCCL_ALGO=Tree, or a "
+		       "tuner)",
+		       advice))
 		return;
-	}
-	advice->has_basis = true;
-	advice->gain_s = g->sum_s;
-	snprintf(advice->what, sizeof(advice->what),
-		 "a tree for small all-reduces (NCCL_ALGO=Tree, or a tuner)");
 	snprintf(advice->basis, sizeof(advice->basis),
 		 "2 log2(n) instead of 2(n-1) latencies, n/(n-1) times the "
 		 "bytes; %s",
