@@ -115,11 +115,13 @@ static int weft_as(const struct weft_policy_request *q,
 }
 
 static int weft_for(const struct weft_policy_request *q, enum weft_goal goal,
-		    uint32_t *where, bool *yes, struct weft_error *err)
+		    double fragmentation, uint32_t *where, bool *yes,
+		    struct weft_error *err)
 {
 	const struct weft_objective objective = {
 		.goal = goal,
 		.metric = q->job->spec.metric,
+		.fragmentation = fragmentation,
 	};
 
 	return weft_as(q, objective, where, yes, err);
@@ -135,13 +137,13 @@ static int policy_weft(const struct weft_policy_request *q, uint32_t *where,
 static int policy_busiest(const struct weft_policy_request *q, uint32_t *where,
 			  bool *yes, struct weft_error *err)
 {
-	return weft_for(q, WEFT_GOAL_BUSIEST, where, yes, err);
+	return weft_for(q, WEFT_GOAL_BUSIEST, 0, where, yes, err);
 }
 
 static int policy_cost(const struct weft_policy_request *q, uint32_t *where,
 		       bool *yes, struct weft_error *err)
 {
-	return weft_for(q, WEFT_GOAL_COST, where, yes, err);
+	return weft_for(q, WEFT_GOAL_COST, 0, where, yes, err);
 }
 
 static double rate_at(const struct weft_fabric *f, uint32_t level)
@@ -217,13 +219,7 @@ static int policy_within(const struct weft_policy_request *q, uint32_t *where,
 static int policy_frag(const struct weft_policy_request *q, uint32_t *where,
 		       bool *yes, struct weft_error *err)
 {
-	const struct weft_objective objective = {
-		.goal = WEFT_GOAL_COST,
-		.metric = q->job->spec.metric,
-		.fragmentation = FRAGMENTATION,
-	};
-
-	return weft_as(q, objective, where, yes, err);
+	return weft_for(q, WEFT_GOAL_COST, FRAGMENTATION, where, yes, err);
 }
 
 const struct weft_policy weft_policies[] = {
