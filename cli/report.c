@@ -87,24 +87,29 @@ json_t *report_string(const char *text)
 
 /* ---- JSON ---- */
 
-static json_t *json_metrics(const double value[WEFT_N_METRICS])
+/* {NAME: number, ...} */
+static json_t *json_named(const char *const *names, const double *values, int n)
 {
 	json_t *object = json_object();
 
-	for (int m = 0; m < WEFT_N_METRICS; m++)
-		json_object_set_new(object, weft_metric_names[m],
-				    json_real(value[m]));
+	for (int i = 0; i < n; i++)
+		json_object_set_new(object, names[i], json_real(values[i]));
 	return object;
 }
 
-static json_t *json_nodes(const struct weft_fabric *f,
-			  const struct weft_placement *p)
+static json_t *json_metrics(const double value[WEFT_N_METRICS])
+{
+	return json_named(weft_metric_names, value, WEFT_N_METRICS);
+}
+
+static json_t *json_nodes(const struct weft_fabric *f, const uint32_t *nodes,
+			  uint32_t n)
 {
 	json_t *array = json_array();
 
-	for (uint32_t i = 0; i < p->n_nodes; i++)
+	for (uint32_t i = 0; i < n; i++)
 		json_array_append_new(array,
-				      json_string(f->nodes[p->nodes[i]].name));
+				      json_string(f->nodes[nodes[i]].name));
 	return array;
 }
 
@@ -208,12 +213,7 @@ static json_t *json_step(const struct request *request,
 /* One number for each axis. */
 static json_t *json_axes(const double by_axis[WEFT_N_AXES])
 {
-	json_t *object = json_object();
-
-	for (int a = 0; a < WEFT_N_AXES; a++)
-		json_object_set_new(object, weft_axis_names[a],
-				    json_real(by_axis[a]));
-	return object;
+	return json_named(weft_axis_names, by_axis, WEFT_N_AXES);
 }
 
 static json_t *json_stages(const uint32_t by_axis[WEFT_N_AXES])
@@ -250,12 +250,8 @@ static void json_add_communication(json_t *object,
 static json_t *json_next(const struct weft_fabric *f,
 			 const struct weft_placement *p)
 {
-	json_t *nodes = json_array();
-
-	for (uint32_t i = 0; i < p->n_next; i++)
-		json_array_append_new(nodes,
-				      json_string(f->nodes[p->next[i]].name));
-	return json_pack("{s:f, s:o}", "cost", p->next_cost, "nodes", nodes);
+	return json_pack("{s:f, s:o}", "cost", p->next_cost, "nodes",
+			 json_nodes(f, p->next, p->n_next));
 }
 
 bool report_unseen(const struct request *request,
@@ -349,7 +345,8 @@ json_t *report_object(const char *command, const struct request *request,
 	if (!object)
 		return NULL;
 	json_object_set_new(object, "job", report_string(request->job_text));
-	json_object_set_new(object, "nodes", json_nodes(f, p));
+	json_object_set_new(object, "nodes",
+			    json_nodes(f, p->nodes, p->n_nodes));
 	json_object_set_new(object, "ranks", json_ranks(f, p));
 	step_predict(request, p, &evaluation);
 	json_add_placement(object, request, p, &evaluation);
