@@ -32,18 +32,10 @@ int drift_note(struct drift *d, int side, enum weft_finding_id id,
 	return rc;
 }
 
-static bool knows_host_cables(const struct weft_inventory *s)
+static bool knows_cables(const struct weft_inventory *s, enum weft_end_kind of)
 {
 	for (uint32_t i = 0; i < s->n_cables; i++)
-		if (s->cables[i].a.kind == WEFT_END_HOST)
-			return true;
-	return false;
-}
-
-static bool knows_switch_cables(const struct weft_inventory *s)
-{
-	for (uint32_t i = 0; i < s->n_cables; i++)
-		if (s->cables[i].a.kind == WEFT_END_SWITCH)
+		if (s->cables[i].a.kind == of)
 			return true;
 	return false;
 }
@@ -61,10 +53,10 @@ static int drift_open(struct drift *d)
 	}
 	d->renamed = weft_calloc(d->s[0]->n_hosts, sizeof(bool), d->err);
 	d->gone = weft_calloc(d->s[0]->n_switches, sizeof(bool), d->err);
-	d->host_cables =
-		knows_host_cables(d->s[0]) && knows_host_cables(d->s[1]);
-	d->switch_cables =
-		knows_switch_cables(d->s[0]) && knows_switch_cables(d->s[1]);
+	d->host_cables = knows_cables(d->s[0], WEFT_END_HOST) &&
+			 knows_cables(d->s[1], WEFT_END_HOST);
+	d->switch_cables = knows_cables(d->s[0], WEFT_END_SWITCH) &&
+			   knows_cables(d->s[1], WEFT_END_SWITCH);
 	d->trees = d->side[0]->hierarchy && d->side[0]->hierarchy->n_domains &&
 		   d->side[1]->hierarchy && d->side[1]->hierarchy->n_domains;
 	return d->renamed && d->gone ? 0 : -1;
