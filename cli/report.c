@@ -12,7 +12,6 @@
 #include "costmodel/time/range.h"
 #include "placement/objective/evaluation.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

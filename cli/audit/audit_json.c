@@ -5,8 +5,6 @@
 #include "cli/json.h"
 #include "cli/report.h"
 
-#include <stdio.h>
-
 static json_t *tiers_json(const struct audit *a)
 {
 	json_t *array = json_array();

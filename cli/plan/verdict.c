@@ -2,7 +2,6 @@
 /* verdict.c - the value of a placement by what was asked for */
 #include "cli/plan/verdict.h"
 
-#include "base/bitset.h"
 #include "base/size.h"
 #include "cli/json.h"
 #include "placement/objective/evaluation.h"

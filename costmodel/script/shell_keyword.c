@@ -4,7 +4,6 @@
 
 #include <ctype.h>
 #include <fnmatch.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Longer texts are not compared with patterns. */

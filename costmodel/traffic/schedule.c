@@ -2,7 +2,6 @@
 /* schedule.c - the calls of a step, from a spec and a model */
 #include "costmodel/traffic/schedule.h"
 
-#include "costmodel/traffic/collective.h"
 #include "costmodel/traffic/schedule_parts.h"
 
 #include <stdlib.h>

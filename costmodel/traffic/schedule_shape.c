@@ -2,7 +2,6 @@
 /* schedule_shape.c - what each stage holds, and which ranks form groups */
 #include "costmodel/traffic/schedule_parts.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Ranks of a node, where the spec does not say. */

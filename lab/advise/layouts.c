@@ -8,7 +8,6 @@
 
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #define MAX_CHOICES 64
 #define MAX_STAGES  64

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* model_allreduce.c - weft model allreduce: the gradient sync of a step */
 #include "base/size.h"
-#include "cli/cmd.h"
 #include "lab/calculators/gradsync.h"
 #include "lab/model/model.h"
 #include "lab/model/options.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* model_chunks.c - weft model chunks: how many buckets a gradient wants */
 #include "base/size.h"
-#include "cli/cmd.h"
 #include "lab/model/model_part.h"
 #include "lab/model/options.h"
 

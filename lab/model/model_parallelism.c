@@ -2,7 +2,6 @@
 /* model_parallelism.c - weft model parallelism: all axes of a job beside each
  * other
  */
-#include "cli/cmd.h"
 #include "lab/calculators/tensor.h"
 #include "lab/model/model_part.h"
 #include "lab/model/options.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* model_pipeline.c - weft model pipeline: bubble, memory and link of stages */
-#include "cli/cmd.h"
 #include "lab/model/model_part.h"
 #include "lab/model/options.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* model_sequence.c - weft model sequence: attention over several GPUs */
-#include "cli/cmd.h"
 #include "lab/model/model_part.h"
 #include "lab/model/options.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* model_step.c - weft model step: how long a training step takes, and why */
 #include "base/size.h"
-#include "cli/cmd.h"
 #include "cli/plan/fit.h"
 #include "cli/report.h"
 #include "costmodel/time/health.h"

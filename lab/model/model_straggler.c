@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* model_straggler.c - weft model straggler: waiting for the slowest rank */
-#include "cli/cmd.h"
 #include "cli/plan/ranks.h"
 #include "costmodel/time/health.h"
 #include "costmodel/time/straggler.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* model_traffic.c - weft model traffic: what the ranks of a job exchange */
 #include "base/size.h"
-#include "cli/cmd.h"
 #include "costmodel/traffic/schedule.h"
 #include "lab/model/options.h"
 #include "placement/job.h"

@@ -2,7 +2,6 @@
 /* model_whatif.c - weft model whatif: what single terms change about a step */
 #include "base/size.h"
 #include "base/suggest.h"
-#include "cli/cmd.h"
 #include "cli/report.h"
 #include "lab/calculators/whatif.h"
 #include "lab/model/options.h"

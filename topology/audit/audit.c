@@ -4,7 +4,6 @@
 #include "topology/audit/checks.h"
 #include "topology/audit/graph.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 const struct weft_audit_check weft_audit_checks[] = {

@@ -3,7 +3,8 @@
  * them, else its tree of domains
  */
 #include "topology/cabling.h"
-#include "topology/export/outline.h"
+#include "topology/export/export.h"
+#include "topology/inventory/inventory.h"
 
 /* Names of a fabric need no escapes. */
 static void tree_dot(const struct weft_fabric *f, FILE *out)

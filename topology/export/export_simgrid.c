@@ -8,9 +8,9 @@
  * when they are asked for (Dijkstra).  weft-export(1) says what is assumed.
  */
 #include "topology/cabling.h"
-#include "topology/export/outline.h"
+#include "topology/export/export.h"
+#include "topology/inventory/inventory.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Children from which on a cube of their number takes too long. */

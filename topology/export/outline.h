@@ -9,7 +9,6 @@
 
 #include "base/arena.h"
 #include "topology/export/export.h"
-#include "topology/inventory/inventory.h"
 
 #define WEFT_SLURM_MAX_SIZES 16
 

@@ -5,7 +5,6 @@
 #include "topology/cabling.h"
 #include "topology/export/outline.h"
 
-#include <stdio.h>
 #include <string.h>
 
 bool weft_outline_spans_nodes(const struct weft_fabric *f)

@@ -2,8 +2,6 @@
 /* hierarchy_cables.c - levels from cables, step by step */
 #include "topology/hierarchy/cable_index.h"
 
-#include <stdlib.h>
-
 static int steps(struct index *w)
 {
 	static int (*const step[])(struct index *) = {
