@@ -118,8 +118,11 @@ static void swapping_free(struct swapping *w)
 static int swapping_build(struct grouped *x, const struct layout *layout,
 			  struct swapping *w)
 {
+	const struct graph *ranks = orders_ranks(&x->arranger.orders, x->err);
 	uint32_t size = layout->segment, whole = layout->n_segments;
 
+	if (!ranks)
+		return -1;
 	w->n = whole + (whole * size < x->job->n_gpus);
 	w->group = weft_calloc(x->job->n_gpus, sizeof(*w->group), x->err);
 	w->memory = weft_calloc(w->n, 5 * sizeof(uint32_t), x->err);
@@ -139,8 +142,7 @@ static int swapping_build(struct grouped *x, const struct layout *layout,
 		w->first[i] = x->where[i * size];
 		w->hosts[i] = (struct host){.used = size, .most = size};
 	}
-	return graph_contract(orders_ranks(&x->arranger.orders), w->group, w->n,
-			      &w->ranks_in, x->err) ||
+	return graph_contract(ranks, w->group, w->n, &w->ranks_in, x->err) ||
 			       sites_build(x->s->f, w->first, w->n, false,
 					   x->job->spec.metric, &w->sites,
 					   x->err)
@@ -184,11 +186,14 @@ out:
 static int improve(struct grouped *x, const struct layout *layout,
 		   struct effort *effort)
 {
+	const struct graph *ranks = orders_ranks(&x->arranger.orders, x->err);
 	struct ground g = {0};
 	uint32_t unit[3],
 		n = node_set_units(&layout->node_set, x->job->spec.tp, unit);
 	int rc = -1;
 
+	if (!ranks)
+		return -1;
 	if (layout->segment && swap_segments(x, layout, effort))
 		return -1;
 	if (ground_build(x->s, &layout->node_set, &g, x->err) ||
@@ -201,8 +206,8 @@ static int improve(struct grouped *x, const struct layout *layout,
 
 		part.work = effort->work / (n - i);
 		effort->work -= part.work;
-		if (ground_improve(&g, orders_ranks(&x->arranger.orders),
-				   unit[i], x->target, &part, x->err))
+		if (ground_improve(&g, ranks, unit[i], x->target, &part,
+				   x->err))
 			goto out;
 		effort->work += part.work;
 		effort->random = part.random;

@@ -197,10 +197,12 @@ static int improve(struct arranger *a, const struct node_set *c,
 {
 	struct node_set wide = {0};
 	struct ground g = {0};
+	const struct graph *ranks = orders_ranks(&a->orders, err);
 	uint32_t unit[3], n = node_set_units(c, a->job->spec.tp, unit);
 	int rc = -1;
 
-	if (node_set_surround(a->s, c, spare_limit(c->n_gpus), &wide, err) ||
+	if (!ranks ||
+	    node_set_surround(a->s, c, spare_limit(c->n_gpus), &wide, err) ||
 	    ground_build(a->s, &wide, &g, err) || ground_put(&g, where, err))
 		goto out;
 	for (uint32_t i = 0; i < n; i++) {
@@ -208,8 +210,7 @@ static int improve(struct arranger *a, const struct node_set *c,
 
 		part.work = effort->work / (n - i);
 		effort->work -= part.work;
-		if (ground_improve(&g, orders_ranks(&a->orders), unit[i],
-				   a->target, &part, err))
+		if (ground_improve(&g, ranks, unit[i], a->target, &part, err))
 			goto out;
 		effort->work += part.work;
 		effort->random = part.random;

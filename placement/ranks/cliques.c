@@ -2,6 +2,7 @@
 /* cliques.c - what the cliques of a job's traffic cost in an order of ranks */
 #include "placement/ranks/cliques.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,14 +18,11 @@ static void count_cliques(const struct weft_traffic *t, uint32_t *count)
 	}
 }
 
-int cliques_build(const struct weft_traffic *t, struct cliques *c,
-		  struct weft_error *err)
+static int index_cliques(const struct weft_traffic *t, struct cliques *c,
+			 struct weft_error *err)
 {
 	uint32_t n_members = 0;
 
-	memset(c, 0, sizeof(*c));
-	if (!t->loose || !t->n_cliques || t->n_switches)
-		return 0;
 	c->t = t;
 	c->n = t->n_cliques;
 	for (uint32_t k = 0; k < c->n; k++)
@@ -48,7 +46,45 @@ int cliques_build(const struct weft_traffic *t, struct cliques *c,
 		}
 		c->pairs += n * (n - 1) * one->bytes;
 	}
-	return graph_build(t->loose, &c->loose, err);
+	return 0;
+}
+
+/* Whether the ranks are in one clique. */
+static bool share_clique(const struct cliques *c, uint32_t a, uint32_t b)
+{
+	for (uint32_t i = c->first[a]; i < c->first[a + 1]; i++)
+		for (uint32_t k = c->first[b]; k < c->first[b + 1]; k++)
+			if (c->of[i] == c->of[k])
+				return true;
+	return false;
+}
+
+/* Entries of the whole graph, a pair that is in several cliques as often. */
+static uint32_t count_edges(const struct cliques *c)
+{
+	const struct graph *g = &c->loose;
+	uint32_t n = g->n_edges;
+
+	for (uint32_t k = 0; k < c->n; k++)
+		n += c->t->cliques[k].n_members *
+		     (c->t->cliques[k].n_members - 1);
+	for (uint32_t v = 0; v < g->n && c->n; v++)
+		for (uint32_t e = g->row[v]; e < g->row[v + 1]; e++)
+			n -= share_clique(c, v, g->peer[e]);
+	return n;
+}
+
+int cliques_build(const struct weft_traffic *t, struct cliques *c,
+		  struct weft_error *err)
+{
+	bool counts = t->loose && t->n_cliques && !t->n_switches;
+
+	memset(c, 0, sizeof(*c));
+	if ((counts && index_cliques(t, c, err)) ||
+	    graph_build(counts ? t->loose : t, &c->loose, err))
+		return -1;
+	c->n_edges = count_edges(c);
+	return 0;
 }
 
 void cliques_free(struct cliques *c)
@@ -58,6 +94,36 @@ void cliques_free(struct cliques *c)
 	free(c->met);
 	graph_free(&c->loose);
 	memset(c, 0, sizeof(*c));
+}
+
+/* Members met so far in the turn. */
+static uint64_t *met_in(const struct cliques *c, uint32_t clique, uint64_t turn)
+{
+	uint64_t *met = &c->met[clique];
+
+	if (*met >> 32 != (uint32_t)turn)
+		*met = turn << 32;
+	return met;
+}
+
+double cliques_inside(const struct cliques *c, const uint32_t *rank, uint32_t n)
+{
+	uint64_t turn;
+	double bytes = 0;
+
+	if (!c->n)
+		return 0;
+	turn = ++c->met[c->n];
+	for (uint32_t i = 0; i < n; i++) {
+		for (uint32_t k = c->first[rank[i]]; k < c->first[rank[i] + 1];
+		     k++) {
+			uint64_t *met = met_in(c, c->of[k], turn);
+
+			bytes += 2 * (uint32_t)(*met)++ *
+				 c->t->cliques[c->of[k]].bytes;
+		}
+	}
+	return bytes;
 }
 
 /* Marks run `to` as one that run `from` sends to; 1 where it is a new one. */
@@ -101,16 +167,6 @@ int cliques_count_edges(const struct cliques *c, uint32_t block, uint32_t *n,
 	}
 	free(seen);
 	return 0;
-}
-
-/* Members met so far in the turn. */
-static uint64_t *met_in(const struct cliques *c, uint32_t clique, uint64_t turn)
-{
-	uint64_t *met = &c->met[clique];
-
-	if (*met >> 32 != (uint32_t)turn)
-		*met = turn << 32;
-	return met;
 }
 
 /* Lists the members of one run behind those of the runs before. */

@@ -20,6 +20,7 @@ struct cliques {
 	double pairs;	      /* bytes between all members */
 	uint64_t *met; /* [n] scratch: members met in a domain, by its number */
 	struct graph loose; /* the traffic but for them */
+	uint32_t n_edges;   /* entries of the whole traffic's graph */
 };
 
 /* Whose members an order's runs of ranks hold, but for cliques that lie in one
@@ -31,10 +32,15 @@ struct clique_runs {
 	double inside;	    /* bytes between members in a run */
 };
 
-/* n == 0 where t has no cliques.  Free with cliques_free in either case. */
+/* n == 0 where t has no cliques: all of it is loose.  Free with cliques_free in
+ * either case. */
 int cliques_build(const struct weft_traffic *t, struct cliques *c,
 		  struct weft_error *err);
 void cliques_free(struct cliques *c);
+
+/* Bytes of cliques between these ranks. */
+double cliques_inside(const struct cliques *c, const uint32_t *rank,
+		      uint32_t n);
 
 /* Of `rank`, an order of all ranks, in runs of `block`.  Free with
  * clique_runs_free in either case. */

@@ -53,9 +53,17 @@ static int add_nestings(struct orders *o, struct nest nest, uint32_t most,
 	return 0;
 }
 
-const struct graph *orders_ranks(const struct orders *o)
+const struct graph *orders_ranks(struct orders *o, struct weft_error *err)
 {
-	return o->ranks ? o->ranks : &o->own_ranks;
+	if (o->ranks)
+		return o->ranks;
+	if (!o->cliques.n)
+		return &o->cliques.loose;
+	if (!o->own_ranks.n && graph_build(o->cliques.t, &o->own_ranks, err)) {
+		graph_free(&o->own_ranks);
+		return NULL;
+	}
+	return &o->own_ranks;
 }
 
 /* Of `tile` ranks on a node, and whole domains above. */
@@ -105,8 +113,7 @@ int orders_build(const struct weft_job *job, const struct weft_fabric *f,
 	memset(o, 0, sizeof(*o));
 	o->n_ranks = n;
 	o->ranks = ranks;
-	if ((!ranks && graph_build(&job->traffic, &o->own_ranks, err)) ||
-	    cliques_build(&job->traffic, &o->cliques, err) ||
+	if (cliques_build(&job->traffic, &o->cliques, err) ||
 	    add_nestings(o, nest_natural(&job->grid, n), MAX_DENSE, err) ||
 	    (expert->n_ranks == n &&
 	     add_nestings(o, nest_natural(expert, n),
@@ -125,26 +132,35 @@ struct tiling {
 	bool found;
 };
 
+/* Bytes that loose edges keep inside of run k. */
+static double inside_run(const struct tiling *t, const uint32_t *rank,
+			 uint32_t k)
+{
+	const struct graph *g = &t->o->cliques.loose;
+	double sum = 0;
+
+	for (uint32_t i = k * t->size; i < (k + 1) * t->size; i++)
+		for (uint32_t e = g->row[rank[i]]; e < g->row[rank[i] + 1]; e++)
+			if (t->group[g->peer[e]] == k)
+				sum += g->weight[e];
+	return sum / 2;
+}
+
 /* Bytes that stay inside runs of `size` ranks; of a large job as many in every
  * order, which do as well to tell orders apart. */
 static double inside_runs(struct tiling *t, const uint32_t *rank)
 {
-	const struct graph *g = orders_ranks(t->o);
-	uint32_t stride = 1 + g->n_edges / MOST_LOOKED;
+	struct cliques *c = &t->o->cliques;
+	uint32_t stride = 1 + c->n_edges / MOST_LOOKED, at = 0;
 	double sum = 0;
 
-	for (uint32_t i = 0; i < g->n; i++)
-		t->group[rank[i]] = i / t->size;
-	for (uint32_t i = 0; i < g->n; i++) {
-		uint32_t v = rank[i];
-
-		if (t->group[v] % stride)
-			continue;
-		for (uint32_t e = g->row[v]; e < g->row[v + 1]; e++)
-			if (t->group[g->peer[e]] == t->group[v])
-				sum += g->weight[e];
-	}
-	return sum / 2;
+	for (uint32_t k = 0; at < c->loose.n; k++)
+		for (uint32_t i = 0; i < t->size; i++)
+			t->group[rank[at++]] = k;
+	for (uint32_t k = 0; k < c->loose.n / t->size; k += stride)
+		sum += inside_run(t, rank, k) +
+		       cliques_inside(c, rank + k * t->size, t->size);
+	return sum;
 }
 
 static void try_tiling(void *data, const struct nest *nest)
@@ -253,10 +269,10 @@ static int cut_graphs(struct orders *o, struct orders_cut *cut, uint32_t block,
 		      struct weft_error *err)
 {
 	const struct graph *g =
-		cut->in_cliques ? &o->cliques.loose : orders_ranks(o);
+		cut->in_cliques ? &o->cliques.loose : orders_ranks(o, err);
 	uint32_t n_groups = o->n_ranks / block;
 	uint32_t *group = weft_calloc(o->n_ranks, sizeof(*group), err);
-	int rc = group ? 0 : -1;
+	int rc = group && g ? 0 : -1;
 
 	for (uint32_t k = 0; k < o->n && rc == 0; k++) {
 		rc = weft_deadline_check(err);
