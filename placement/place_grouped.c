@@ -118,7 +118,8 @@ static void swapping_free(struct swapping *w)
 static int swapping_build(struct grouped *x, const struct layout *layout,
 			  struct swapping *w)
 {
-	const struct graph *ranks = orders_ranks(&x->arranger.orders, x->err);
+	const struct graph *ranks =
+		cliques_whole(orders_traffic(&x->arranger.orders), x->err);
 	uint32_t size = layout->segment, whole = layout->n_segments;
 
 	if (!ranks)
@@ -186,7 +187,8 @@ out:
 static int improve(struct grouped *x, const struct layout *layout,
 		   struct effort *effort)
 {
-	const struct graph *ranks = orders_ranks(&x->arranger.orders, x->err);
+	const struct graph *ranks =
+		cliques_whole(orders_traffic(&x->arranger.orders), x->err);
 	struct ground g = {0};
 	uint32_t unit[3],
 		n = node_set_units(&layout->node_set, x->job->spec.tp, unit);

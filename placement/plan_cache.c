@@ -68,7 +68,7 @@ int plan_cache_take_orders(struct weft_plan_cache *plan_cache,
 			   const struct capacity *s, uint32_t tile,
 			   struct orders *o, struct weft_error *err)
 {
-	const struct graph *ranks = NULL;
+	struct cliques *traffic = NULL;
 
 	if (plan_cache && plan_cache->orders.n && plan_cache->tile == tile) {
 		*o = plan_cache->orders;
@@ -76,8 +76,8 @@ int plan_cache_take_orders(struct weft_plan_cache *plan_cache,
 		return 0;
 	}
 	if (plan_cache && plan_cache->bounding)
-		ranks = bounding_graph(plan_cache->bounding);
-	if (orders_build(s->job, s->f, tile, ranks, o, err) == 0 &&
+		traffic = bounding_traffic(plan_cache->bounding);
+	if (orders_build(s->job, s->f, tile, traffic, o, err) == 0 &&
 	    orders_tile(o, s->job, tile, err) == 0)
 		return 0;
 	orders_free(o);

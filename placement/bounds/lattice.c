@@ -72,9 +72,56 @@ static struct line_edge along(const struct lattice_axis *axis, uint32_t v,
 	return (struct line_edge){a < b ? a : b, a < b ? b : a, weight};
 }
 
+/* Cliques that are lines along one axis.  Pairs of an axis that have no loose
+ * edge on any line are alike, so that the cliques alone tell of them; edges of
+ * all others are in a graph, each at its lower end, what the clique adds to it
+ * among them. */
+struct filled {
+	const struct cliques *t; /* NULL: there are none */
+	uint32_t axis, size;
+	bool first_line;   /* is one */
+	bool *loose;	   /* [size][size] a < b: pairs that have one */
+	uint32_t n_loose;  /* such pairs */
+	uint32_t *at;	   /* [n] coordinates along the axis */
+	uint32_t *member;  /* [t->n][size] of each, by coordinate */
+	double least, sum; /* of a pair's weight, over all of the cliques */
+	double most;
+	struct graph rest;
+};
+
+static double pair_weight(const struct filled *f, uint32_t clique)
+{
+	return 2 * f->t->t->cliques[clique].bytes;
+}
+
+static bool is_alike(const struct filled *f, uint32_t a, uint32_t b)
+{
+	return !f->loose[a * f->size + b];
+}
+
+/* Pairs of the axis that no loose edge tells apart; cover: NULL, to count. */
+static uint32_t take_alike(const struct filled *f, uint32_t i,
+			   struct line_edge *cover)
+{
+	uint32_t n = 0;
+
+	if (!f->t || f->axis != i || !f->first_line)
+		return 0;
+	for (uint32_t a = 0; a < f->size; a++) {
+		for (uint32_t b = a + 1; b < f->size; b++) {
+			if (!is_alike(f, a, b))
+				continue;
+			if (cover)
+				cover[n] = (struct line_edge){a, b, f->most};
+			n++;
+		}
+	}
+	return n;
+}
+
 /* Takes the edges of one line, on which all coordinates but i are zero. */
 static int take_line(struct lattice *l, uint32_t i, const struct graph *g,
-		     struct weft_error *err)
+		     const struct filled *f, struct weft_error *err)
 {
 	struct lattice_axis *axis = &l->axis[i];
 	uint32_t n = 0, room = 0;
@@ -100,11 +147,12 @@ static int take_line(struct lattice *l, uint32_t i, const struct graph *g,
 			}
 		}
 		if (!pass)
-			axis->cover =
-				weft_calloc(room, sizeof(*axis->cover), err);
+			axis->cover = weft_calloc(room + take_alike(f, i, NULL),
+						  sizeof(*axis->cover), err);
 		if (!axis->cover)
 			return -1;
 	}
+	n += take_alike(f, i, axis->cover + n);
 	axis->n_cover = n;
 	qsort(axis->cover, n, sizeof(*axis->cover), compare_edges);
 	axis->edge = weft_calloc(n, sizeof(*axis->edge), err);
@@ -120,6 +168,7 @@ struct lattice_tally {
 struct inventory {
 	struct lattice *l;
 	const struct graph *g;
+	const struct filled *f;
 	struct lattice_tally *tally; /* of all axes' edges */
 	/* [g->n_edges] which tally each edge of the graph goes to, in the row
 	 * of its lower end; NO_LINE: it is on no line that cover[] names */
@@ -246,6 +295,29 @@ static void scale_edge(struct inventory *s, uint32_t v, uint32_t e)
 		     weight / l->axis[i].cover[t - l->axis[i].tally].weight);
 }
 
+/* What scale_edge does, for all of these at once.  Axes have been put in order;
+ * their coordinates have not moved. */
+static void scale_alike(struct lattice *l, const struct filled *f)
+{
+	const struct lattice_axis *last = &l->axis[l->n_axes - 1];
+	uint32_t n = f->size * (f->size - 1) / 2 - f->n_loose, i = 0;
+
+	if (!n || !f->first_line)
+		return;
+	while (l->axis[i].at != f->at)
+		i++;
+	for (uint32_t k = 0; k < f->t->n; k++) {
+		uint32_t z = last->at[f->member[k * f->size]];
+		double weight = pair_weight(f, k);
+
+		if (f->t->n * f->size == l->n)
+			l->axis[i].scale[z] =
+				fmin(l->axis[i].scale[z], weight / f->least);
+		l->axis[i].cover_scale[z] =
+			fmax(l->axis[i].cover_scale[z], weight / f->most);
+	}
+}
+
 /* How heavy the lines of each layer are beside edge[] and cover[]. */
 static int scale_layers(struct inventory *s, struct weft_error *err)
 {
@@ -266,6 +338,8 @@ static int scale_layers(struct inventory *s, struct weft_error *err)
 		for (uint32_t e = s->g->row[v]; e < s->g->row[v + 1]; e++)
 			if (s->at[e] != NO_LINE)
 				scale_edge(s, v, e);
+	if (s->f->t)
+		scale_alike(l, s->f);
 	for (uint32_t i = 0; i < l->n_axes; i++) {
 		for (uint32_t z = 0; z < layers; z++) {
 			/* lines along the last axis are in all layers */
@@ -279,17 +353,30 @@ static int scale_layers(struct inventory *s, struct weft_error *err)
 	return 0;
 }
 
+/* The tallies of pairs that no loose edge tells apart. */
+static void count_alike(const struct filled *f, struct lattice_axis *axis)
+{
+	for (uint32_t k = 0; k < axis->n_cover; k++) {
+		const struct line_edge *e = &axis->cover[k];
+
+		if (!is_alike(f, e->a, e->b))
+			continue;
+		axis->tally[k] = (struct lattice_tally){f->t->n, f->least};
+		axis->weight += f->sum;
+	}
+}
+
 /* Everything but the coordinates and sizes, which are given.  Axes are put in
  * order. */
 static int measure(struct lattice *l, const struct graph *g,
-		   struct weft_error *err)
+		   const struct filled *f, struct weft_error *err)
 {
-	struct inventory s = {.l = l, .g = g};
+	struct inventory s = {.l = l, .g = g, .f = f};
 	size_t n = 0;
 	int rc = -1;
 
 	for (uint32_t i = 0; i < l->n_axes; i++) {
-		if (take_line(l, i, g, err))
+		if (take_line(l, i, g, f, err))
 			return -1;
 		n += l->axis[i].n_cover;
 	}
@@ -305,6 +392,8 @@ static int measure(struct lattice *l, const struct graph *g,
 	for (uint32_t v = 0; v < l->n; v++)
 		for (uint32_t e = g->row[v]; e < g->row[v + 1]; e++)
 			count_edge(&s, v, e);
+	if (f->t)
+		count_alike(f, &l->axis[f->axis]);
 	for (uint32_t i = 0; i < l->n_axes; i++)
 		keep_common(l, &l->axis[i]);
 	qsort(l->axis, l->n_axes, sizeof(l->axis[0]), compare_axes);
@@ -342,7 +431,7 @@ static int build(struct lattice_runs *r, const struct lattice_set *set,
 		if (add_axis(l, r->run[set->run[i]].size, err))
 			return -1;
 	if (place_vertices(r, set, l))
-		return measure(l, g, err);
+		return measure(l, g, &(struct filled){0}, err);
 	lattice_free(l);
 	return 0;
 }
@@ -381,11 +470,185 @@ out:
 	return rc;
 }
 
-int lattice_along(const struct graph *g, const struct lattice_walk *walk,
+/* ---- cliques that are lines ---- */
+
+/* More than so many pairs of an axis, for each of its coordinates, are not
+ * worth telling apart from all. */
+#define MAX_LOOSE 4
+
+/* The axis of which every clique is a line; n_axes: there is none. */
+static uint32_t axis_of_cliques(const struct lattice *l,
+				const struct cliques *t)
+{
+	uint32_t axis = l->n_axes;
+
+	for (uint32_t k = 0; k < t->n && t->disjoint; k++) {
+		const struct weft_clique *one = &t->t->cliques[k];
+		const uint32_t *member = t->t->member + one->first_member;
+
+		if (k == 0)
+			axis = axis_between(l, member[0], member[1]);
+		if (axis == l->n_axes || one->n_members != l->axis[axis].size)
+			return l->n_axes;
+		for (uint32_t i = 1; i < one->n_members; i++)
+			if (axis_between(l, member[0], member[i]) != axis)
+				return l->n_axes;
+	}
+	return axis;
+}
+
+static void filled_free(struct filled *f)
+{
+	free(f->loose);
+	free(f->member);
+	graph_free(&f->rest);
+}
+
+/* Which member has which coordinate, and what pairs weigh. */
+static void place_members(struct filled *f)
+{
+	const struct weft_traffic *t = f->t->t;
+
+	f->least = (double)INFINITY;
+	for (uint32_t k = 0; k < f->t->n; k++) {
+		const uint32_t *from = t->member + t->cliques[k].first_member;
+		double weight = pair_weight(f, k);
+
+		for (uint32_t i = 0; i < f->size; i++)
+			f->member[k * f->size + f->at[from[i]]] = from[i];
+		f->least = fmin(f->least, weight);
+		f->most = fmax(f->most, weight);
+		f->sum += weight;
+	}
+}
+
+/* Which pairs of the axis have a loose edge on some line. */
+static void find_loose(struct filled *f, const struct lattice *l)
+{
+	const struct graph *g = &f->t->loose;
+
+	for (uint32_t v = 0; v < g->n; v++) {
+		for (uint32_t e = g->row[v]; e < g->row[v + 1]; e++) {
+			uint32_t a = f->at[v], b = f->at[g->peer[e]];
+
+			if (a >= b || f->loose[a * f->size + b] ||
+			    axis_between(l, v, g->peer[e]) != f->axis)
+				continue;
+			f->loose[a * f->size + b] = true;
+			f->n_loose++;
+		}
+	}
+}
+
+static uint32_t clique_of(const struct filled *f, uint32_t v)
+{
+	const struct cliques *t = f->t;
+
+	return t->first[v] < t->first[v + 1] ? t->of[t->first[v]] : t->n;
+}
+
+static void put_edge(struct graph *g, uint32_t peer, double weight)
+{
+	g->peer[g->n_edges] = peer;
+	g->weight[g->n_edges++] = weight;
+}
+
+/* Edges to higher vertices: loose ones, with what their clique adds, and those
+ * of the clique alone where other lines have a loose one. */
+static void put_row(struct filled *f, uint32_t v)
+{
+	const struct graph *g = &f->t->loose;
+	uint32_t k = clique_of(f, v), a = f->at[v], begin = f->rest.n_edges;
+	const uint32_t *member = f->member + (size_t)k * f->size;
+
+	for (uint32_t e = g->row[v]; e < g->row[v + 1]; e++) {
+		uint32_t u = g->peer[e];
+		bool both = k < f->t->n && clique_of(f, u) == k;
+
+		if (u > v)
+			put_edge(&f->rest, u,
+				 g->weight[e] + (both ? pair_weight(f, k) : 0));
+	}
+	for (uint32_t b = 0, end = f->rest.n_edges; k < f->t->n && b < f->size;
+	     b++) {
+		uint32_t e = begin;
+
+		if (member[b] <= v || is_alike(f, a < b ? a : b, a < b ? b : a))
+			continue;
+		while (e < end && f->rest.peer[e] != member[b])
+			e++;
+		if (e == end)
+			put_edge(&f->rest, member[b], pair_weight(f, k));
+	}
+}
+
+static int filled_build(const struct lattice *l, uint32_t axis,
+			const struct cliques *t, struct filled *f,
+			struct weft_error *err)
+{
+	uint32_t n = t->loose.n;
+	size_t room = t->loose.n_edges / 2;
+
+	f->axis = axis;
+	f->size = l->axis[axis].size;
+	f->at = l->axis[axis].at;
+	f->loose =
+		weft_calloc((size_t)f->size * f->size, sizeof(*f->loose), err);
+	f->member =
+		weft_calloc((size_t)t->n * f->size, sizeof(*f->member), err);
+	if (!f->loose || !f->member)
+		return -1;
+	f->t = t;
+	place_members(f);
+	find_loose(f, l);
+	if (f->n_loose > MAX_LOOSE * f->size) {
+		f->t = NULL;
+		return 0;
+	}
+	room += (size_t)f->n_loose * t->n;
+	f->rest.n = n;
+	f->rest.row = weft_calloc((size_t)n + 1, sizeof(*f->rest.row), err);
+	f->rest.peer = weft_calloc(room, sizeof(*f->rest.peer), err);
+	f->rest.weight = weft_calloc(room, sizeof(*f->rest.weight), err);
+	if (!f->rest.row || !f->rest.peer || !f->rest.weight)
+		return -1;
+	for (uint32_t v = 0; v < n; v++) {
+		put_row(f, v);
+		f->rest.row[v + 1] = f->rest.n_edges;
+	}
+	return 0;
+}
+
+/* Of all pairs where the cliques are no lines. */
+static int measure_cliques(struct lattice *l, struct cliques *t,
+			   struct weft_error *err)
+{
+	struct filled f = {0};
+	const struct graph *g = &f.rest;
+	uint32_t axis = axis_of_cliques(l, t);
+	int rc = -1;
+
+	if (axis < l->n_axes && filled_build(l, axis, t, &f, err))
+		goto out;
+	if (!f.t)
+		g = cliques_whole(t, err);
+	if (!g)
+		goto out;
+	/* vertex 0 is on the first line of every axis */
+	f.first_line = f.t && clique_of(&f, 0) < t->n;
+	rc = measure(l, g, &f, err);
+out:
+	filled_free(&f);
+	return rc;
+}
+
+int lattice_along(struct cliques *t, const struct lattice_walk *walk,
 		  uint32_t n_walks, struct lattice *l, struct weft_error *err)
 {
+	uint32_t n = t->loose.n;
+
 	memset(l, 0, sizeof(*l));
-	l->n = g->n;
+	l->n = n;
 	for (uint32_t i = 0; i < n_walks; i++) {
 		const struct lattice_walk *w = &walk[i];
 		uint32_t *at;
@@ -393,11 +656,11 @@ int lattice_along(const struct graph *g, const struct lattice_walk *walk,
 		if (add_axis(l, w->size[0] * w->size[1], err))
 			return -1;
 		at = l->axis[i].at;
-		for (uint32_t v = 0; v < g->n; v++)
+		for (uint32_t v = 0; v < n; v++)
 			at[v] = v / w->stride[0] % w->size[0] +
 				v / w->stride[1] % w->size[1] * w->size[0];
 	}
-	return n_walks ? measure(l, g, err) : 0;
+	return n_walks ? measure_cliques(l, t, err) : 0;
 }
 
 void lattice_free(struct lattice *l)

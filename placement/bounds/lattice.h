@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "placement/mapping/effort.h"
 #include "placement/mapping/graph.h"
+#include "placement/ranks/cliques.h"
 
 #include <stdint.h>
 
@@ -88,7 +89,7 @@ struct lattice_walk {
 
 /* The lattice of axes that are known: all digits of the numbers, each once.
  * Free with lattice_free in either case. */
-int lattice_along(const struct graph *g, const struct lattice_walk *walk,
+int lattice_along(struct cliques *t, const struct lattice_walk *walk,
 		  uint32_t n_walks, struct lattice *l, struct weft_error *err);
 void lattice_free(struct lattice *l);
 

@@ -27,23 +27,15 @@ static uint32_t walk_next(const struct walk *w, uint32_t rank, bool *closes)
 	return rank;
 }
 
-static double weight_between(const struct graph *g, uint32_t a, uint32_t b)
-{
-	for (uint32_t e = g->row[a]; e < g->row[a + 1]; e++)
-		if (g->peer[e] == b)
-			return g->weight[e];
-	return 0;
-}
-
-static struct chain measure(const struct walk *w, const struct graph *g)
+static struct chain measure(const struct walk *w, const struct cliques *t)
 {
 	struct chain c = {.size = w->size[0] * w->size[1], .path = INFINITY};
 	double closing = INFINITY;
 
-	for (uint32_t r = 0; r < g->n && c.path > 0; r++) {
+	for (uint32_t r = 0; r < t->loose.n && c.path > 0; r++) {
 		bool closes;
 		uint32_t next = walk_next(w, r, &closes);
-		double weight = weight_between(g, r, next);
+		double weight = cliques_weight(t, r, next);
 
 		/* a ring of two is one edge, met from both its ends */
 		if (closes && c.size > 2)
@@ -61,17 +53,18 @@ static struct walk one_axis(const struct weft_grid *grid, uint32_t a)
 }
 
 /* The product with axes a and b as one chain; a == b: every axis alone. */
-static bool measure_product(const struct weft_grid *grid, const struct graph *g,
-			    uint32_t a, uint32_t b, struct product *p)
+static bool measure_product(const struct weft_grid *grid,
+			    const struct cliques *t, uint32_t a, uint32_t b,
+			    struct product *p)
 {
 	memset(p, 0, sizeof(*p));
-	p->n_ranks = g->n;
+	p->n_ranks = t->loose.n;
 	if (a != b) {
 		struct walk w = one_axis(grid, a);
 
 		w.size[1] = grid->size[b];
 		w.stride[1] = grid->stride[b];
-		p->chain[p->n] = measure(&w, g);
+		p->chain[p->n] = measure(&w, t);
 		if (!(p->chain[p->n].ring > 0))
 			return false;
 		p->n++;
@@ -80,28 +73,29 @@ static bool measure_product(const struct weft_grid *grid, const struct graph *g,
 		struct walk w = one_axis(grid, i);
 
 		if (grid->size[i] > 1 && (a == b || (i != a && i != b)))
-			p->chain[p->n++] = measure(&w, g);
+			p->chain[p->n++] = measure(&w, t);
 	}
 	return true;
 }
 
-uint32_t spectrum_products(const struct weft_grid *grid, const struct graph *g,
-			   struct product *out, uint32_t max)
+uint32_t spectrum_products(const struct weft_grid *grid,
+			   const struct cliques *t, struct product *out,
+			   uint32_t max)
 {
 	uint64_t ranks = 1;
 	uint32_t n = 0;
 
 	for (uint32_t a = 0; a < grid->n_axes; a++)
 		ranks *= grid->size[a];
-	if (ranks != g->n || max == 0)
+	if (ranks != t->loose.n || max == 0)
 		return 0;
-	measure_product(grid, g, 0, 0, &out[n++]);
+	measure_product(grid, t, 0, 0, &out[n++]);
 	for (uint32_t a = 0; a < grid->n_axes; a++) {
 		for (uint32_t b = 0; b < grid->n_axes && n < max; b++) {
 			if (grid->size[a] == 1 || grid->size[b] == 1 ||
 			    grid->stride[a] >= grid->stride[b])
 				continue;
-			n += measure_product(grid, g, a, b, &out[n]);
+			n += measure_product(grid, t, a, b, &out[n]);
 		}
 	}
 	return n;

@@ -7,7 +7,7 @@
 #define WEFT_PLACEMENT_BOUNDS_SPECTRUM_H
 
 #include "costmodel/job/parallelism.h"
-#include "placement/mapping/graph.h"
+#include "placement/ranks/cliques.h"
 
 /* One ring or path of ranks, repeated for every value of the other axes.
  * Weights are the smallest found on any of the repetitions, so that a graph of
@@ -30,8 +30,9 @@ struct product {
  * axes whose product forms one ring in rank order (dp over cp), those two as
  * one.  Returns how many were written, at most `max`; 0 when the grid does not
  * number the ranks. */
-uint32_t spectrum_products(const struct weft_grid *grid, const struct graph *g,
-			   struct product *out, uint32_t max);
+uint32_t spectrum_products(const struct weft_grid *grid,
+			   const struct cliques *t, struct product *out,
+			   uint32_t max);
 
 /* Raises lambda[i] to at least the i-th smallest eigenvalue of the product's
  * Laplacian, i < n_ranks.  lambda: [n_ranks], ascending, zeros at first. */

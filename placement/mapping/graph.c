@@ -264,14 +264,14 @@ struct weights {
 };
 
 /* False: there are too many. */
-static bool weights_add(struct weights *w, double weight)
+static bool weights_add(struct weights *w, double weight, uint32_t times)
 {
 	uint32_t at = 0;
 
 	while (at < w->n && w->weight[at] > weight)
 		at++;
 	if (at < w->n && w->weight[at] == weight) {
-		w->times[at]++;
+		w->times[at] += times;
 		return true;
 	}
 	if (w->n == FEW_WEIGHTS)
@@ -281,7 +281,7 @@ static bool weights_add(struct weights *w, double weight)
 		w->times[i] = w->times[i - 1];
 	}
 	w->weight[at] = weight;
-	w->times[at] = 1;
+	w->times[at] = times;
 	return true;
 }
 
@@ -289,8 +289,10 @@ static void sort_row(const double *from, uint32_t n, double *to)
 {
 	struct weights w = {.n = 0};
 
-	for (uint32_t i = 0; i < n; i++) {
-		if (weights_add(&w, from[i]))
+	for (uint32_t i = 0, end; i < n; i = end) {
+		for (end = i + 1; end < n && from[end] == from[i];)
+			end++;
+		if (weights_add(&w, from[i], end - i))
 			continue;
 		memcpy(to, from, n * sizeof(*to));
 		qsort(to, n, sizeof(*to), weft_compare_reals_down);
@@ -308,25 +310,14 @@ void graph_heaviest(const struct graph *g, double *weight)
 			 weight + g->row[v]);
 }
 
-uint32_t graph_degree(const struct graph *g)
-{
-	uint32_t most = 0;
-
-	for (uint32_t v = 0; v < g->n; v++)
-		if (g->row[v + 1] - g->row[v] > most)
-			most = g->row[v + 1] - g->row[v];
-	return most;
-}
-
-double graph_beyond(const struct graph *g, uint32_t v, uint32_t most,
+double graph_beyond(const double *weight, uint32_t n, uint32_t most,
 		    double *scratch)
 {
-	uint32_t n = g->row[v + 1] - g->row[v];
 	double sum = 0;
 
 	if (n <= most)
 		return 0;
-	sort_row(g->weight + g->row[v], n, scratch);
+	sort_row(weight, n, scratch);
 	for (uint32_t i = most; i < n; i++)
 		sum += scratch[i];
 	return sum;

@@ -30,11 +30,8 @@ void graph_free(struct graph *g);
 /* Fills weight[g->n_edges] with the weights of each row, heaviest first. */
 void graph_heaviest(const struct graph *g, double *weight);
 
-/* Entries of the longest row. */
-uint32_t graph_degree(const struct graph *g);
-/* Weight of the edges of v but for the `most` heaviest.  scratch: room for the
- * longest row. */
-double graph_beyond(const struct graph *g, uint32_t v, uint32_t most,
+/* Sum of a row's n weights but for the `most` heaviest.  scratch: [n]. */
+double graph_beyond(const double *weight, uint32_t n, uint32_t most,
 		    double *scratch);
 
 #endif

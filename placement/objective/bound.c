@@ -82,7 +82,7 @@ static uint32_t walk_grid(const struct weft_grid *grid, uint32_t a, uint32_t b,
 	return ranks == n ? walks : 0;
 }
 
-static int add(struct job_grids *grids, const struct graph *g,
+static int add(struct job_grids *grids, struct cliques *t,
 	       const struct lattice_walk *walk, uint32_t walks,
 	       struct weft_error *err)
 {
@@ -91,15 +91,15 @@ static int add(struct job_grids *grids, const struct graph *g,
 	if (!walks)
 		return 0;
 	grids->n++;
-	return lattice_along(g, walk, walks, &grids->lattice[i], err) ||
+	return lattice_along(t, walk, walks, &grids->lattice[i], err) ||
 			       contour_lines_build(&grids->lattice[i],
 						   &grids->lines[i], err)
 		       ? -1
 		       : 0;
 }
 
-/* g: the job's traffic.  Free with job_grids_free in either case. */
-static int job_grids_build(const struct weft_job *job, const struct graph *g,
+/* t: the job's traffic.  Free with job_grids_free in either case. */
+static int job_grids_build(const struct weft_job *job, struct cliques *t,
 			   struct job_grids *grids, struct weft_error *err)
 {
 	struct lattice_walk walk[LATTICE_MAX_AXES];
@@ -111,23 +111,23 @@ static int job_grids_build(const struct weft_job *job, const struct graph *g,
 	memset(grids, 0, sizeof(*grids));
 	if (job->spec.ep > 1) {
 		if (weft_spec_expert_grid(&job->spec, &expert, err) ||
-		    add(grids, g, walk, walk_grid(&expert, 0, 0, g->n, walk),
-			err))
+		    add(grids, t, walk,
+			walk_grid(&expert, 0, 0, t->loose.n, walk), err))
 			return -1;
 		/* among experts' edges, those of dense layers cost more time
 		 * to find than they tell */
-		if (g->n_edges > MANY)
+		if (t->n_edges > MANY)
 			return 0;
 	}
-	if (add(grids, g, walk, walk_grid(dense, 0, 0, g->n, walk), err))
+	if (add(grids, t, walk, walk_grid(dense, 0, 0, t->loose.n, walk), err))
 		return -1;
 	if (cp < WEFT_MAX_AXES && dp < WEFT_MAX_AXES && dense->size[cp] > 1 &&
 	    dense->size[dp] > 1) {
 		uint32_t fast = dense->stride[cp] < dense->stride[dp] ? cp : dp;
 		uint32_t slow = fast == cp ? dp : cp;
 
-		if (add(grids, g, walk,
-			walk_grid(dense, fast, slow, g->n, walk), err))
+		if (add(grids, t, walk,
+			walk_grid(dense, fast, slow, t->loose.n, walk), err))
 			return -1;
 	}
 	return 0;
@@ -192,9 +192,10 @@ struct known {
 
 struct bounding {
 	const struct capacity *s;
-	struct graph g;
+	uint32_t n_ranks;
+	struct cliques traffic;
+	struct clique_row row;
 	double total;	   /* bytes */
-	double *scratch;   /* room for the longest row of g */
 	double *lambda;	   /* [n_ranks] ascending */
 	uint32_t *of_size; /* [n_ranks + 1] domains of a level by capacity */
 	uint32_t *size;	   /* [n_ranks] parts, largest first */
@@ -212,18 +213,19 @@ static int build(struct bounding *b, const struct weft_job *job,
 {
 	uint32_t n = job->n_gpus;
 
-	if (graph_build(&job->traffic, &b->g, err))
+	if (cliques_build(&job->traffic, &b->traffic, err) ||
+	    clique_row_build(&b->traffic, &b->row, err))
 		return -1;
-	b->scratch = weft_calloc(graph_degree(&b->g), sizeof(*b->scratch), err);
 	b->lambda = weft_calloc(n, sizeof(*b->lambda), err);
 	b->of_size = weft_calloc((size_t)n + 1, sizeof(*b->of_size), err);
 	b->size = weft_calloc(n, sizeof(*b->size), err);
 	b->room = weft_calloc(n, sizeof(*b->room), err);
-	if (!b->scratch || !b->lambda || !b->of_size || !b->size || !b->room)
+	if (!b->lambda || !b->of_size || !b->size || !b->room)
 		return -1;
+	b->n_ranks = n;
 	b->total = weft_traffic_bytes(&job->traffic);
-	b->n_products =
-		spectrum_products(&job->grid, &b->g, b->product, MAX_PRODUCTS);
+	b->n_products = spectrum_products(&job->grid, &b->traffic, b->product,
+					  MAX_PRODUCTS);
 	for (uint32_t i = 0; i < b->n_products; i++)
 		if (spectrum_raise(&b->product[i], b->lambda, err))
 			return -1;
@@ -261,7 +263,7 @@ static void count_sizes(struct bounding *b, uint32_t level)
 {
 	const struct capacity *s = b->s;
 	const struct weft_level *l = &s->f->levels[level];
-	uint32_t n = b->g.n;
+	uint32_t n = b->n_ranks;
 
 	memset(b->of_size, 0, ((size_t)n + 1) * sizeof(*b->of_size));
 	/* single nodes have been counted before */
@@ -281,7 +283,7 @@ static void count_sizes(struct bounding *b, uint32_t level)
  * least even partition there is.  Returns the number of parts. */
 static uint32_t fill_level(struct bounding *b, uint32_t level)
 {
-	uint32_t n = b->g.n, left = n, parts = 0;
+	uint32_t n = b->n_ranks, left = n, parts = 0;
 
 	count_sizes(b, level);
 	for (uint32_t c = n; c > 0 && left; c--) {
@@ -298,10 +300,11 @@ static uint32_t fill_level(struct bounding *b, uint32_t level)
 static struct parts level_parts(struct bounding *b, uint32_t level)
 {
 	const struct weft_job *job = b->s->job;
-	struct parts p = {.n_vertices = b->g.n, .size = b->room};
+	struct parts p = {.n_vertices = b->n_ranks, .size = b->room};
 
-	for (uint32_t c = b->g.n; c > 0; c--) {
-		for (uint32_t k = b->of_size[c]; k > 0 && p.n < b->g.n; k--) {
+	for (uint32_t c = b->n_ranks; c > 0; c--) {
+		for (uint32_t k = b->of_size[c]; k > 0 && p.n < b->n_ranks;
+		     k--) {
 			p.size[p.n++] = c;
 			p.n_sites += c;
 		}
@@ -316,12 +319,12 @@ static struct parts level_parts(struct bounding *b, uint32_t level)
 	return p;
 }
 
-static double degree_bound(const struct bounding *b, uint32_t largest)
+static double degree_bound(struct bounding *b, uint32_t largest)
 {
 	double sum = 0;
 
-	for (uint32_t v = 0; v < b->g.n; v++)
-		sum += graph_beyond(&b->g, v, largest - 1, b->scratch);
+	for (uint32_t v = 0; v < b->n_ranks; v++)
+		sum += cliques_beyond(&b->traffic, v, largest - 1, &b->row);
 	return sum / 2;
 }
 
@@ -355,7 +358,7 @@ static int cut_level(struct bounding *b, uint32_t level, uint32_t parts,
 	if (is_late(b))
 		return 0;
 	if (!b->has_grids &&
-	    job_grids_build(b->s->job, &b->g, &b->grids, err)) {
+	    job_grids_build(b->s->job, &b->traffic, &b->grids, err)) {
 		job_grids_free(&b->grids);
 		return -1;
 	}
@@ -455,8 +458,8 @@ void bounding_free(struct bounding *b)
 {
 	if (!b)
 		return;
-	graph_free(&b->g);
-	free(b->scratch);
+	cliques_free(&b->traffic);
+	clique_row_free(&b->row);
 	free(b->lambda);
 	free(b->of_size);
 	free(b->size);
@@ -465,9 +468,9 @@ void bounding_free(struct bounding *b)
 	free(b);
 }
 
-const struct graph *bounding_graph(const struct bounding *b)
+struct cliques *bounding_traffic(struct bounding *b)
 {
-	return &b->g;
+	return &b->traffic;
 }
 
 /* The one of the capacity's job: from its plan cache where that has one. */

@@ -8,15 +8,15 @@
 
 #include "costmodel/job/spec.h"
 #include "placement/capacity/capacity.h"
-#include "placement/mapping/graph.h"
+#include "placement/ranks/cliques.h"
 
-/* What bounds of one job have in common: its graph, what is known of it, and
+/* What bounds of one job have in common: its traffic, what is known of it, and
  * the cuts found so far. */
 struct bounding;
 void bounding_free(struct bounding *b);
 
-/* The graph of the job's traffic. */
-const struct graph *bounding_graph(const struct bounding *b);
+/* The job's. */
+struct cliques *bounding_traffic(struct bounding *b);
 
 /* The bound by metric on any choice of what s, the capacity of single GPUs, can
  * give to its job.  crossing[l]: bytes between domains of level l at least,

@@ -197,7 +197,8 @@ static int improve(struct arranger *a, const struct node_set *c,
 {
 	struct node_set wide = {0};
 	struct ground g = {0};
-	const struct graph *ranks = orders_ranks(&a->orders, err);
+	const struct graph *ranks =
+		cliques_whole(orders_traffic(&a->orders), err);
 	uint32_t unit[3], n = node_set_units(c, a->job->spec.tp, unit);
 	int rc = -1;
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cliques.c - what the cliques of a job's traffic cost in an order of ranks */
+/* cliques.c - a job's traffic as cliques and loose edges */
 #include "placement/ranks/cliques.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +22,6 @@ static int index_cliques(const struct weft_traffic *t, struct cliques *c,
 {
 	uint32_t n_members = 0;
 
-	c->t = t;
 	c->n = t->n_cliques;
 	for (uint32_t k = 0; k < c->n; k++)
 		n_members += t->cliques[k].n_members;
@@ -33,8 +31,10 @@ static int index_cliques(const struct weft_traffic *t, struct cliques *c,
 	if (!c->first || !c->of || !c->met)
 		return -1;
 	count_cliques(t, c->first + 2);
-	for (uint32_t r = 0; r < t->n_ranks; r++)
+	for (uint32_t r = 0; r < t->n_ranks; r++) {
+		c->disjoint &= c->first[r + 2] < 2;
 		c->first[r + 2] += c->first[r + 1];
+	}
 	for (uint32_t k = 0; k < c->n; k++) {
 		const struct weft_clique *one = &t->cliques[k];
 		double n = one->n_members;
@@ -80,6 +80,8 @@ int cliques_build(const struct weft_traffic *t, struct cliques *c,
 	bool counts = t->loose && t->n_cliques && !t->n_switches;
 
 	memset(c, 0, sizeof(*c));
+	c->t = t;
+	c->disjoint = true;
 	if ((counts && index_cliques(t, c, err)) ||
 	    graph_build(counts ? t->loose : t, &c->loose, err))
 		return -1;
@@ -93,7 +95,108 @@ void cliques_free(struct cliques *c)
 	free(c->of);
 	free(c->met);
 	graph_free(&c->loose);
+	graph_free(&c->whole);
 	memset(c, 0, sizeof(*c));
+}
+
+const struct graph *cliques_whole(struct cliques *c, struct weft_error *err)
+{
+	if (!c->n)
+		return &c->loose;
+	if (!c->whole.n && graph_build(c->t, &c->whole, err)) {
+		graph_free(&c->whole);
+		return NULL;
+	}
+	return &c->whole;
+}
+
+double cliques_weight(const struct cliques *c, uint32_t a, uint32_t b)
+{
+	const struct graph *g = &c->loose;
+	double weight = 0;
+
+	for (uint32_t e = g->row[a]; e < g->row[a + 1]; e++)
+		if (g->peer[e] == b)
+			weight = g->weight[e];
+	if (!c->n)
+		return weight;
+	for (uint32_t i = c->first[a]; i < c->first[a + 1]; i++)
+		for (uint32_t k = c->first[b]; k < c->first[b + 1]; k++)
+			if (c->of[i] == c->of[k])
+				weight += 2 * c->t->cliques[c->of[i]].bytes;
+	return weight;
+}
+
+/* Entries of a rank's row at most. */
+static uint32_t row_most(const struct cliques *c, uint32_t v)
+{
+	uint32_t n = c->loose.row[v + 1] - c->loose.row[v];
+
+	for (uint32_t i = c->n ? c->first[v] : 0; c->n && i < c->first[v + 1];
+	     i++)
+		n += c->t->cliques[c->of[i]].n_members - 1;
+	return n;
+}
+
+int clique_row_build(const struct cliques *c, struct clique_row *row,
+		     struct weft_error *err)
+{
+	uint32_t most = 0;
+
+	memset(row, 0, sizeof(*row));
+	for (uint32_t v = 0; v < c->loose.n; v++)
+		if (row_most(c, v) > most)
+			most = row_most(c, v);
+	row->peer = weft_calloc(most, sizeof(*row->peer), err);
+	row->weight = weft_calloc(most, sizeof(*row->weight), err);
+	row->at = weft_calloc(c->loose.n, sizeof(*row->at), err);
+	row->scratch = weft_calloc(most, sizeof(*row->scratch), err);
+	return row->peer && row->weight && row->at && row->scratch ? 0 : -1;
+}
+
+void clique_row_free(struct clique_row *row)
+{
+	free(row->peer);
+	free(row->weight);
+	free(row->at);
+	free(row->scratch);
+	memset(row, 0, sizeof(*row));
+}
+
+/* Entries of at[] are checked, so they need not be cleared. */
+static void row_add(struct clique_row *row, uint32_t peer, double weight)
+{
+	uint32_t at = row->at[peer];
+
+	if (at < row->n && row->peer[at] == peer) {
+		row->weight[at] += weight;
+		return;
+	}
+	row->at[peer] = row->n;
+	row->peer[row->n] = peer;
+	row->weight[row->n++] = weight;
+}
+
+double cliques_beyond(const struct cliques *c, uint32_t v, uint32_t most,
+		      struct clique_row *row)
+{
+	const struct graph *g = &c->loose;
+
+	if (row_most(c, v) <= most)
+		return 0;
+	row->n = 0;
+	for (uint32_t e = g->row[v]; e < g->row[v + 1]; e++)
+		row_add(row, g->peer[e], g->weight[e]);
+	for (uint32_t i = c->n ? c->first[v] : 0; c->n && i < c->first[v + 1];
+	     i++) {
+		const struct weft_clique *one = &c->t->cliques[c->of[i]];
+		const uint32_t *member = c->t->member + one->first_member;
+
+		for (uint32_t k = 0; k < one->n_members; k++)
+			if (member[k] != v)
+				row_add(row, member[k], 2 * one->bytes);
+	}
+	return graph_beyond(row->weight, row->n, most, row->scratch);
 }
 
 /* Members met so far in the turn. */

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cliques.h - what the cliques of a job's traffic cost in an order of ranks
+/* cliques.h - a job's traffic as cliques and loose edges
  *
- * Private to order.c.  All members of a clique send each other as much, so that
- * how many of them are in a domain tells what they send there: no edge of them
- * is looked at.
+ * Private to placement/.  All members of a clique send each other as much, so
+ * that how many of them are in a domain tells what they send there: no edge of
+ * them is looked at.
  */
 #ifndef WEFT_PLACEMENT_RANKS_CLIQUES_H
 #define WEFT_PLACEMENT_RANKS_CLIQUES_H
 
 #include "placement/mapping/graph.h"
 #include "placement/mapping/sites.h"
+
+#include <stdbool.h>
 
 /* Cliques of the job's traffic by rank: first[r] .. first[r + 1] - 1 of of[].
  */
@@ -21,6 +23,8 @@ struct cliques {
 	uint64_t *met; /* [n] scratch: members met in a domain, by its number */
 	struct graph loose; /* the traffic but for them */
 	uint32_t n_edges;   /* entries of the whole traffic's graph */
+	bool disjoint;	    /* no rank is in two of them */
+	struct graph whole; /* of all pairs; n == 0: nobody asked for it */
 };
 
 /* Whose members an order's runs of ranks hold, but for cliques that lie in one
@@ -37,6 +41,29 @@ struct clique_runs {
 int cliques_build(const struct weft_traffic *t, struct cliques *c,
 		  struct weft_error *err);
 void cliques_free(struct cliques *c);
+
+/* The graph of all pairs of ranks, made when it is first asked for: many where
+ * there are large cliques.  NULL with err. */
+const struct graph *cliques_whole(struct cliques *c, struct weft_error *err);
+
+/* Bytes between two ranks, both directions. */
+double cliques_weight(const struct cliques *c, uint32_t a, uint32_t b);
+
+/* Arrays of room for the longest row. */
+struct clique_row {
+	uint32_t n;
+	uint32_t *peer;
+	double *weight;
+	uint32_t *at; /* [n_ranks] where a peer is, if it is in the row */
+	double *scratch;
+};
+int clique_row_build(const struct cliques *c, struct clique_row *row,
+		     struct weft_error *err);
+void clique_row_free(struct clique_row *row);
+
+/* Bytes between v and all but the `most` that it exchanges most with. */
+double cliques_beyond(const struct cliques *c, uint32_t v, uint32_t most,
+		      struct clique_row *row);
 
 /* Bytes of cliques between these ranks. */
 double cliques_inside(const struct cliques *c, const uint32_t *rank,

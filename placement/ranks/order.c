@@ -53,17 +53,9 @@ static int add_nestings(struct orders *o, struct nest nest, uint32_t most,
 	return 0;
 }
 
-const struct graph *orders_ranks(struct orders *o, struct weft_error *err)
+struct cliques *orders_traffic(struct orders *o)
 {
-	if (o->ranks)
-		return o->ranks;
-	if (!o->cliques.n)
-		return &o->cliques.loose;
-	if (!o->own_ranks.n && graph_build(o->cliques.t, &o->own_ranks, err)) {
-		graph_free(&o->own_ranks);
-		return NULL;
-	}
-	return &o->own_ranks;
+	return o->shared ? o->shared : &o->own;
 }
 
 /* Of `tile` ranks on a node, and whole domains above. */
@@ -104,7 +96,7 @@ static int add_chosen(struct orders *o, const struct weft_job *job,
 }
 
 int orders_build(const struct weft_job *job, const struct weft_fabric *f,
-		 uint32_t tile, const struct graph *ranks, struct orders *o,
+		 uint32_t tile, struct cliques *shared, struct orders *o,
 		 struct weft_error *err)
 {
 	const struct weft_grid *expert = &job->schedule.expert;
@@ -112,8 +104,8 @@ int orders_build(const struct weft_job *job, const struct weft_fabric *f,
 
 	memset(o, 0, sizeof(*o));
 	o->n_ranks = n;
-	o->ranks = ranks;
-	if (cliques_build(&job->traffic, &o->cliques, err) ||
+	o->shared = shared;
+	if ((!shared && cliques_build(&job->traffic, &o->own, err)) ||
 	    add_nestings(o, nest_natural(&job->grid, n), MAX_DENSE, err) ||
 	    (expert->n_ranks == n &&
 	     add_nestings(o, nest_natural(expert, n),
@@ -136,7 +128,7 @@ struct tiling {
 static double inside_run(const struct tiling *t, const uint32_t *rank,
 			 uint32_t k)
 {
-	const struct graph *g = &t->o->cliques.loose;
+	const struct graph *g = &orders_traffic(t->o)->loose;
 	double sum = 0;
 
 	for (uint32_t i = k * t->size; i < (k + 1) * t->size; i++)
@@ -150,7 +142,7 @@ static double inside_run(const struct tiling *t, const uint32_t *rank,
  * order, which do as well to tell orders apart. */
 static double inside_runs(struct tiling *t, const uint32_t *rank)
 {
-	struct cliques *c = &t->o->cliques;
+	const struct cliques *c = orders_traffic(t->o);
 	uint32_t stride = 1 + c->n_edges / MOST_LOOKED, at = 0;
 	double sum = 0;
 
@@ -236,8 +228,7 @@ void orders_free(struct orders *o)
 		cut_free(&o->cut[i]);
 	for (uint32_t k = 0; k < o->n; k++)
 		free(o->rank[k]);
-	graph_free(&o->own_ranks);
-	cliques_free(&o->cliques);
+	cliques_free(&o->own);
 	free(o->priced);
 	memset(o, 0, sizeof(*o));
 }
@@ -268,8 +259,9 @@ static struct orders_cut *find_room(struct orders *o)
 static int cut_graphs(struct orders *o, struct orders_cut *cut, uint32_t block,
 		      struct weft_error *err)
 {
+	struct cliques *c = orders_traffic(o);
 	const struct graph *g =
-		cut->in_cliques ? &o->cliques.loose : orders_ranks(o, err);
+		cut->in_cliques ? &c->loose : cliques_whole(c, err);
 	uint32_t n_groups = o->n_ranks / block;
 	uint32_t *group = weft_calloc(o->n_ranks, sizeof(*group), err);
 	int rc = group && g ? 0 : -1;
@@ -282,7 +274,7 @@ static int cut_graphs(struct orders *o, struct orders_cut *cut, uint32_t block,
 			rc = graph_contract(g, group, n_groups, &cut->graph[k],
 					    err);
 		if (rc == 0 && cut->in_cliques)
-			rc = clique_runs_build(&o->cliques, o->rank[k], block,
+			rc = clique_runs_build(c, o->rank[k], block,
 					       &cut->cliques[k], err);
 	}
 	free(group);
@@ -292,7 +284,8 @@ static int cut_graphs(struct orders *o, struct orders_cut *cut, uint32_t block,
 int orders_cut(struct orders *o, uint32_t block, const struct weft_fabric *f,
 	       struct weft_error *err)
 {
-	bool in_cliques = o->cliques.n && f->n_rails <= 1 && !f->has_steps;
+	const struct cliques *c = orders_traffic(o);
+	bool in_cliques = c->n && f->n_rails <= 1 && !f->has_steps;
 	struct orders_cut *cut;
 
 	for (o->now = 0; o->now < ORDERS_CUTS; o->now++)
@@ -305,8 +298,7 @@ int orders_cut(struct orders *o, uint32_t block, const struct weft_fabric *f,
 	if (cut_graphs(o, cut, block, err))
 		return -1;
 	cut->n_edges = cut->graph[0].n_edges;
-	if (in_cliques &&
-	    cliques_count_edges(&o->cliques, block, &cut->n_edges, err))
+	if (in_cliques && cliques_count_edges(c, block, &cut->n_edges, err))
 		return -1;
 	cut->block = block;
 	return 0;
@@ -326,15 +318,15 @@ static double loose_cost(const struct graph *g, const struct sites *s)
 	return sum;
 }
 
-double orders_cost(const struct orders *o, uint32_t k, const struct sites *s)
+double orders_cost(struct orders *o, uint32_t k, const struct sites *s)
 {
 	const struct graph *g = &o->cut[o->now].graph[k];
 	double sum = g->inside * s->distance[0][0];
 
 	if (o->cut[o->now].in_cliques)
 		return loose_cost(g, s) +
-		       clique_runs_cost(&o->cliques, &o->cut[o->now].cliques[k],
-					s);
+		       clique_runs_cost(orders_traffic(o),
+					&o->cut[o->now].cliques[k], s);
 	for (uint32_t v = 0; v < g->n; v++)
 		for (uint32_t e = g->row[v]; e < g->row[v + 1]; e++)
 			if (g->peer[e] > v)

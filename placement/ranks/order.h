@@ -39,23 +39,19 @@ struct orders_priced {
 struct orders {
 	uint32_t n, n_ranks;
 	uint32_t *rank[ORDERS_MAX];
-	/* of the job's traffic: the caller's, if not NULL, or its own, which is
-	 * made when it is first asked for */
-	const struct graph *ranks;
-	struct graph own_ranks;
-	struct cliques cliques; /* the same traffic */
+	/* the job's traffic: the caller's, if not NULL, or its own */
+	struct cliques *shared, own;
 	struct orders_cut cut[ORDERS_CUTS];
 	uint32_t now, last; /* the cut that orders_cost goes by; made last */
 	struct orders_priced *priced; /* [ORDERS_PRICED]; NULL: none yet */
 };
 
-/* ranks: the graph of the job's traffic, which it keeps; NULL: it has its own.
+/* shared: the job's traffic, which it keeps; NULL: it has its own.
  * tile: ranks of a node.  Free with orders_free in either case. */
 int orders_build(const struct weft_job *job, const struct weft_fabric *f,
-		 uint32_t tile, const struct graph *ranks, struct orders *o,
+		 uint32_t tile, struct cliques *shared, struct orders *o,
 		 struct weft_error *err);
-/* All pairs of ranks: many where there are large cliques.  NULL with err. */
-const struct graph *orders_ranks(struct orders *o, struct weft_error *err);
+struct cliques *orders_traffic(struct orders *o);
 /* Adds orders whose runs of `size` ranks are tiles: a part of several axes
  * each, as 4 tensor ranks of 2 context ranks.  Only where they keep more bytes
  * inside than any nesting does. */
@@ -70,7 +66,7 @@ int orders_cut(struct orders *o, uint32_t block, const struct weft_fabric *f,
 
 /* Cost of order k when its i-th run sits on site i; exact where a run's GPUs
  * are all equally far from each other.  Cliques take O(members * depth). */
-double orders_cost(const struct orders *o, uint32_t k, const struct sites *s);
+double orders_cost(struct orders *o, uint32_t k, const struct sites *s);
 
 /* Where prices on a list of GPUs are kept, or are to be: key says of which.
  * Without memory NULL. */

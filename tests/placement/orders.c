@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* orders.c - rank orders: what they cost, and which suits a part of a job */
+#include "placement/objective/bound.h"
 #include "placement/objective/judge.h"
 #include "placement/ranks/arrange.h"
 #include "placement/ranks/replicas.h"
@@ -76,7 +77,7 @@ static void orders_cost_what_their_placements_do(void **state)
 	uint32_t where[256], order;
 	double least;
 
-	assert_true(x->a.orders.cliques.n > 0);
+	assert_true(orders_traffic(&x->a.orders)->n > 0);
 	for (uint32_t i = 0; i < 3; i++) {
 		arrange_price(&x->a, x->gpus, blocks[i], &least, &order, &err);
 		for (uint32_t k = 0; k < x->a.orders.n; k++) {
@@ -132,9 +133,60 @@ static void replicas_tell_the_order_of_the_whole(void **state)
 	assert_no_error(&err);
 }
 
+/* Lines of 8 and of 64, parts of lines, in two axes at once, not in all stages;
+ * gradients that are reduced in trees. */
+static const char *const in_cliques[] = {
+	experts,
+	"gpus=256,pp=4,ep=64,model=deepseek-v3",
+	"gpus=256,pp=4,ep=16,model=deepseek-v3",
+	"gpus=256,pp=32,ep=8,model=deepseek-v3",
+	"gpus=256,tp=2,cp=4,ep=8,model=mixtral-8x22b",
+	"gpus=256,tp=4,cp=8,ep=8,etp=1,model=mixtral-8x22b",
+	"gpus=240,tp=2,pp=5,ep=8,model=mixtral-8x22b",
+};
+
+static void measure_bound(const struct fixture *x, const struct weft_job *job,
+			  double bound[WEFT_N_METRICS],
+			  double crossing[WEFT_MAX_LEVELS])
+{
+	struct weft_error err = {0};
+	struct capacity s = {0};
+
+	capacity_build(x->f, job, &x->o, 1, 0, &s, &err);
+	bound_measure(&s, bound, crossing, &err);
+	assert_no_error(&err);
+	capacity_free(&s);
+}
+
+static void cliques_bound_as_much_as_their_pairs(void **state)
+{
+	const struct fixture *x = *state;
+
+	for (size_t i = 0; i < sizeof(in_cliques) / sizeof(*in_cliques); i++) {
+		double bound[2][WEFT_N_METRICS], crossing[2][WEFT_MAX_LEVELS];
+		struct weft_job job, pairs;
+
+		case_job(in_cliques[i], x->f, &job);
+		assert_non_null(job.traffic.loose);
+		measure_bound(x, &job, bound[0], crossing[0]);
+		pairs = job;
+		pairs.traffic.loose = NULL;
+		pairs.traffic.n_cliques = 0;
+		measure_bound(x, &pairs, bound[1], crossing[1]);
+		for (uint32_t m = 0; m < WEFT_N_METRICS; m++)
+			assert_close(bound[0][m], bound[1][m], 1e-12);
+		for (uint32_t l = 0; l + 1 < x->f->n_levels; l++)
+			assert_close(crossing[0][l], crossing[1][l], 1e-12);
+		assert_true(crossing[0][0] > 0);
+		weft_job_free(&job);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			cliques_bound_as_much_as_their_pairs, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			orders_cost_what_their_placements_do, setup, teardown),
 		cmocka_unit_test_setup_teardown(each_kind_of_order_is_met_once,
