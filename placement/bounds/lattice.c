@@ -79,11 +79,12 @@ static struct line_edge along(const struct lattice_axis *axis, uint32_t v,
 struct filled {
 	const struct cliques *t; /* NULL: there are none */
 	uint32_t axis, size;
-	bool first_line;   /* is one */
-	bool *loose;	   /* [size][size] a < b: pairs that have one */
-	uint32_t n_loose;  /* such pairs */
-	uint32_t *at;	   /* [n] coordinates along the axis */
-	uint32_t *member;  /* [t->n][size] of each, by coordinate */
+	bool first_line;	   /* is one */
+	bool *loose;		   /* [size][size] a < b: pairs that have one */
+	uint32_t n_loose;	   /* such pairs */
+	uint32_t *first, *partner; /* their other ends, by coordinate */
+	uint32_t *at;		   /* [n] coordinates along the axis */
+	uint32_t *member;	   /* [t->n][size] of each, by coordinate */
 	double least, sum; /* of a pair's weight, over all of the cliques */
 	double most;
 	struct graph rest;
@@ -501,6 +502,7 @@ static void filled_free(struct filled *f)
 {
 	free(f->loose);
 	free(f->member);
+	free(f->first);
 	graph_free(&f->rest);
 }
 
@@ -540,17 +542,18 @@ static void find_loose(struct filled *f, const struct lattice *l)
 	}
 }
 
-static uint32_t clique_of(const struct filled *f, uint32_t v)
+/* The other ends of such pairs: of a, first[a] .. first[a + 1] - 1. */
+static void list_partners(struct filled *f)
 {
-	const struct cliques *t = f->t;
+	uint32_t n = 0;
 
-	return t->first[v] < t->first[v + 1] ? t->of[t->first[v]] : t->n;
-}
-
-static void put_edge(struct graph *g, uint32_t peer, double weight)
-{
-	g->peer[g->n_edges] = peer;
-	g->weight[g->n_edges++] = weight;
+	for (uint32_t a = 0; a < f->size; a++) {
+		for (uint32_t b = 0; b < f->size; b++)
+			if (a != b &&
+			    !is_alike(f, a < b ? a : b, a < b ? b : a))
+				f->partner[n++] = b;
+		f->first[a + 1] = n;
+	}
 }
 
 /* Edges to higher vertices: loose ones, with what their clique adds, and those
@@ -558,27 +561,27 @@ static void put_edge(struct graph *g, uint32_t peer, double weight)
 static void put_row(struct filled *f, uint32_t v)
 {
 	const struct graph *g = &f->t->loose;
-	uint32_t k = clique_of(f, v), a = f->at[v], begin = f->rest.n_edges;
-	const uint32_t *member = f->member + (size_t)k * f->size;
+	uint32_t k = cliques_of(f->t, v), begin = f->rest.n_edges, end;
+	bool has = k < f->t->n;
+	double weight = has ? pair_weight(f, k) : 0;
 
 	for (uint32_t e = g->row[v]; e < g->row[v + 1]; e++) {
 		uint32_t u = g->peer[e];
-		bool both = k < f->t->n && clique_of(f, u) == k;
+		bool both = has && u > v && cliques_of(f->t, u) == k;
 
 		if (u > v)
-			put_edge(&f->rest, u,
-				 g->weight[e] + (both ? pair_weight(f, k) : 0));
+			graph_add(&f->rest, u,
+				  g->weight[e] + (both ? weight : 0));
 	}
-	for (uint32_t b = 0, end = f->rest.n_edges; k < f->t->n && b < f->size;
-	     b++) {
-		uint32_t e = begin;
+	end = f->rest.n_edges;
+	for (uint32_t i = f->first[f->at[v]]; has && i < f->first[f->at[v] + 1];
+	     i++) {
+		uint32_t u = f->member[k * f->size + f->partner[i]], e = begin;
 
-		if (member[b] <= v || is_alike(f, a < b ? a : b, a < b ? b : a))
-			continue;
-		while (e < end && f->rest.peer[e] != member[b])
+		while (e < end && f->rest.peer[e] != u)
 			e++;
-		if (e == end)
-			put_edge(&f->rest, member[b], pair_weight(f, k));
+		if (u > v && e == end)
+			graph_add(&f->rest, u, weight);
 	}
 }
 
@@ -587,7 +590,6 @@ static int filled_build(const struct lattice *l, uint32_t axis,
 			struct weft_error *err)
 {
 	uint32_t n = t->loose.n;
-	size_t room = t->loose.n_edges / 2;
 
 	f->axis = axis;
 	f->size = l->axis[axis].size;
@@ -605,13 +607,14 @@ static int filled_build(const struct lattice *l, uint32_t axis,
 		f->t = NULL;
 		return 0;
 	}
-	room += (size_t)f->n_loose * t->n;
-	f->rest.n = n;
-	f->rest.row = weft_calloc((size_t)n + 1, sizeof(*f->rest.row), err);
-	f->rest.peer = weft_calloc(room, sizeof(*f->rest.peer), err);
-	f->rest.weight = weft_calloc(room, sizeof(*f->rest.weight), err);
-	if (!f->rest.row || !f->rest.peer || !f->rest.weight)
+	f->first = weft_calloc((size_t)f->size + 1 + 2 * (size_t)f->n_loose,
+			       sizeof(*f->first), err);
+	if (!f->first ||
+	    graph_start(&f->rest, n,
+			t->loose.n_edges / 2 + (size_t)f->n_loose * t->n, err))
 		return -1;
+	f->partner = f->first + f->size + 1;
+	list_partners(f);
 	for (uint32_t v = 0; v < n; v++) {
 		put_row(f, v);
 		f->rest.row[v + 1] = f->rest.n_edges;
@@ -635,11 +638,24 @@ static int measure_cliques(struct lattice *l, struct cliques *t,
 	if (!g)
 		goto out;
 	/* vertex 0 is on the first line of every axis */
-	f.first_line = f.t && clique_of(&f, 0) < t->n;
+	f.first_line = f.t && cliques_of(t, 0) < t->n;
 	rc = measure(l, g, &f, err);
 out:
 	filled_free(&f);
 	return rc;
+}
+
+/* Adds a digit of each vertex' number, times a weight; the loops count through
+ * the numbers, as divisions would take most of the time. */
+static void add_digit(uint32_t size, uint32_t stride, uint32_t weight,
+		      uint32_t n, uint32_t *at)
+{
+	uint32_t v = 0;
+
+	while (v < n && size > 1)
+		for (uint32_t digit = 0; digit < size && v < n; digit++)
+			for (uint32_t i = 0; i < stride && v < n; i++)
+				at[v++] += digit * weight;
 }
 
 int lattice_along(struct cliques *t, const struct lattice_walk *walk,
@@ -651,14 +667,12 @@ int lattice_along(struct cliques *t, const struct lattice_walk *walk,
 	l->n = n;
 	for (uint32_t i = 0; i < n_walks; i++) {
 		const struct lattice_walk *w = &walk[i];
-		uint32_t *at;
 
 		if (add_axis(l, w->size[0] * w->size[1], err))
 			return -1;
-		at = l->axis[i].at;
-		for (uint32_t v = 0; v < n; v++)
-			at[v] = v / w->stride[0] % w->size[0] +
-				v / w->stride[1] % w->size[1] * w->size[0];
+		add_digit(w->size[0], w->stride[0], 1, n, l->axis[i].at);
+		add_digit(w->size[1], w->stride[1], w->size[0], n,
+			  l->axis[i].at);
 	}
 	return n_walks ? measure_cliques(l, t, err) : 0;
 }

@@ -9,6 +9,37 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Room for `room` entries in the rows of g. */
+static int rows_resize(struct graph *g, size_t room, struct weft_error *err)
+{
+	uint32_t *peer = weft_realloc(g->peer, room, sizeof(*peer), err);
+	double *weight;
+
+	if (!peer)
+		return -1;
+	g->peer = peer;
+	weight = weft_realloc(g->weight, room, sizeof(*weight), err);
+	if (!weight)
+		return -1;
+	g->weight = weight;
+	return 0;
+}
+
+int graph_start(struct graph *g, uint32_t n, size_t room,
+		struct weft_error *err)
+{
+	memset(g, 0, sizeof(*g));
+	g->n = n;
+	g->row = weft_calloc((size_t)n + 1, sizeof(*g->row), err);
+	return g->row ? rows_resize(g, room, err) : -1;
+}
+
+void graph_add(struct graph *g, uint32_t peer, double weight)
+{
+	g->peer[g->n_edges] = peer;
+	g->weight[g->n_edges++] = weight;
+}
+
 static int count_rows(const struct weft_traffic *t, struct graph *g,
 		      struct weft_error *err)
 {
@@ -80,9 +111,7 @@ static int collect(const struct weft_traffic *t, struct graph *g,
 		end[v] = total;
 		total += g->row[v + 1];
 	}
-	g->peer = weft_calloc(total, sizeof(*g->peer), err);
-	g->weight = weft_calloc(total, sizeof(*g->weight), err);
-	if (!g->peer || !g->weight || scatter(t, g, end, err))
+	if (rows_resize(g, total, err) || scatter(t, g, end, err))
 		goto out;
 	/* end[] becomes the table of merge_row; entries are checked there, so
 	 * they need not be cleared */
@@ -177,22 +206,6 @@ static int members_list(const uint32_t *group, uint32_t n, uint32_t n_groups,
 	return 0;
 }
 
-/* Room for `room` entries in the rows of g. */
-static int rows_resize(struct graph *g, size_t room, struct weft_error *err)
-{
-	uint32_t *peer = weft_realloc(g->peer, room, sizeof(*peer), err);
-	double *weight;
-
-	if (!peer)
-		return -1;
-	g->peer = peer;
-	weight = weft_realloc(g->weight, room, sizeof(*weight), err);
-	if (!weight)
-		return -1;
-	g->weight = weight;
-	return 0;
-}
-
 /* Row a: the rows of its vertices, those of one group summed. */
 static void row_contract(const struct graph *g, const uint32_t *group,
 			 const struct members *m, uint32_t a, struct graph *out)
@@ -227,11 +240,9 @@ int graph_contract(const struct graph *g, const uint32_t *group,
 	int rc = -1;
 
 	memset(out, 0, sizeof(*out));
-	out->n = n_groups;
-	out->row = weft_calloc((size_t)n_groups + 1, sizeof(*out->row), err);
 	/* as much as there can be, of which most is never touched */
-	if (members_list(group, g->n, n_groups, &m, err) || !out->row ||
-	    rows_resize(out, g->n_edges, err))
+	if (members_list(group, g->n, n_groups, &m, err) ||
+	    graph_start(out, n_groups, g->n_edges, err))
 		goto out;
 	for (uint32_t a = 0; a < n_groups; a++) {
 		if (weft_deadline_check_turn(a, err))
@@ -310,15 +321,24 @@ void graph_heaviest(const struct graph *g, double *weight)
 			 weight + g->row[v]);
 }
 
-double graph_beyond(const double *weight, uint32_t n, uint32_t most,
-		    double *scratch)
+double graph_beyond(const double *weight, uint32_t n, double alike,
+		    uint32_t n_alike, uint32_t most, double *scratch)
 {
+	uint32_t heavier = 0, kept;
 	double sum = 0;
 
-	if (n <= most)
+	if (n + n_alike <= most)
 		return 0;
 	sort_row(weight, n, scratch);
-	for (uint32_t i = most; i < n; i++)
+	while (heavier < n && scratch[heavier] >= alike)
+		heavier++;
+	for (uint32_t i = most; i < heavier; i++)
+		sum += scratch[i];
+	kept = most > heavier ? most - heavier : 0;
+	if (kept < n_alike)
+		sum += alike * (n_alike - kept);
+	kept = kept > n_alike ? kept - n_alike : 0;
+	for (uint32_t i = heavier + kept; i < n; i++)
 		sum += scratch[i];
 	return sum;
 }

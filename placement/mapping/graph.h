@@ -27,11 +27,19 @@ int graph_contract(const struct graph *g, const uint32_t *group,
 		   struct weft_error *err);
 void graph_free(struct graph *g);
 
+/* Empty rows of n vertices with room for that many entries, to be filled one
+ * after the other: graph_add, then row[v + 1] = n_edges.  Free with graph_free
+ * in either case. */
+int graph_start(struct graph *g, uint32_t n, size_t room,
+		struct weft_error *err);
+void graph_add(struct graph *g, uint32_t peer, double weight);
+
 /* Fills weight[g->n_edges] with the weights of each row, heaviest first. */
 void graph_heaviest(const struct graph *g, double *weight);
 
-/* Sum of a row's n weights but for the `most` heaviest.  scratch: [n]. */
-double graph_beyond(const double *weight, uint32_t n, uint32_t most,
-		    double *scratch);
+/* Sum of n weights and of n_alike more that are alike but for the `most`
+ * heaviest.  scratch: [n]. */
+double graph_beyond(const double *weight, uint32_t n, double alike,
+		    uint32_t n_alike, uint32_t most, double *scratch);
 
 #endif

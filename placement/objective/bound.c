@@ -194,7 +194,6 @@ struct bounding {
 	const struct capacity *s;
 	uint32_t n_ranks;
 	struct cliques traffic;
-	struct clique_row row;
 	double total;	   /* bytes */
 	double *lambda;	   /* [n_ranks] ascending */
 	uint32_t *of_size; /* [n_ranks + 1] domains of a level by capacity */
@@ -213,8 +212,7 @@ static int build(struct bounding *b, const struct weft_job *job,
 {
 	uint32_t n = job->n_gpus;
 
-	if (cliques_build(&job->traffic, &b->traffic, err) ||
-	    clique_row_build(&b->traffic, &b->row, err))
+	if (cliques_build(&job->traffic, &b->traffic, err))
 		return -1;
 	b->lambda = weft_calloc(n, sizeof(*b->lambda), err);
 	b->of_size = weft_calloc((size_t)n + 1, sizeof(*b->of_size), err);
@@ -319,15 +317,6 @@ static struct parts level_parts(struct bounding *b, uint32_t level)
 	return p;
 }
 
-static double degree_bound(struct bounding *b, uint32_t largest)
-{
-	double sum = 0;
-
-	for (uint32_t v = 0; v < b->n_ranks; v++)
-		sum += cliques_beyond(&b->traffic, v, largest - 1, &b->row);
-	return sum / 2;
-}
-
 /* Every part holds whole nodes' shares where these are fixed. */
 static uint32_t part_step(const struct bounding *b, uint32_t level)
 {
@@ -345,7 +334,9 @@ static int cut_level(struct bounding *b, uint32_t level, uint32_t parts,
 
 	for (uint32_t i = 0; i < parts; i++)
 		spectral += b->size[i] * b->lambda[i] / 2;
-	*bytes = fmax(degree_bound(b, b->size[0]), spectral);
+	if (cliques_beyond(&b->traffic, b->size[0] - 1, &cut, err))
+		return -1;
+	*bytes = fmax(cut / 2, spectral);
 	for (uint32_t i = 0; i < b->n_products && !is_late(b); i++) {
 		const struct product *p = &b->product[i];
 
@@ -459,7 +450,6 @@ void bounding_free(struct bounding *b)
 	if (!b)
 		return;
 	cliques_free(&b->traffic);
-	clique_row_free(&b->row);
 	free(b->lambda);
 	free(b->of_size);
 	free(b->size);

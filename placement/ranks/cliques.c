@@ -2,6 +2,8 @@
 /* cliques.c - a job's traffic as cliques and loose edges */
 #include "placement/ranks/cliques.h"
 
+#include "base/clock.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,11 +101,71 @@ void cliques_free(struct cliques *c)
 	memset(c, 0, sizeof(*c));
 }
 
+uint32_t cliques_of(const struct cliques *c, uint32_t v)
+{
+	return c->n && c->first[v] < c->first[v + 1] ? c->of[c->first[v]]
+						     : c->n;
+}
+
+/* Bytes of its clique, k, between a rank and another. */
+static double added(const struct cliques *c, uint32_t k, uint32_t peer)
+{
+	return k < c->n && cliques_of(c, peer) == k ? 2 * c->t->cliques[k].bytes
+						    : 0;
+}
+
+/* The loose edges of v, and the others to members of its clique, by number
+ * where the loose ones are.  seen: [n] v + 1 at its loose peers. */
+static void add_row(struct cliques *c, uint32_t v, uint32_t *seen)
+{
+	const struct graph *g = &c->loose;
+	uint32_t k = cliques_of(c, v), i = 0, n = 0;
+	const uint32_t *member = NULL;
+
+	if (k < c->n) {
+		n = c->t->cliques[k].n_members;
+		member = c->t->member + c->t->cliques[k].first_member;
+	}
+	seen[v] = v + 1;
+	for (uint32_t e = g->row[v]; e < g->row[v + 1]; e++)
+		seen[g->peer[e]] = v + 1;
+	for (uint32_t e = g->row[v]; e <= g->row[v + 1]; e++) {
+		bool last = e == g->row[v + 1];
+
+		for (; i < n && (last || member[i] < g->peer[e]); i++)
+			if (seen[member[i]] != v + 1)
+				graph_add(&c->whole, member[i],
+					  2 * c->t->cliques[k].bytes);
+		if (!last)
+			graph_add(&c->whole, g->peer[e],
+				  g->weight[e] + added(c, k, g->peer[e]));
+	}
+	c->whole.row[v + 1] = c->whole.n_edges;
+}
+
+static int whole_build(struct cliques *c, struct weft_error *err)
+{
+	uint32_t n = c->loose.n;
+	uint32_t *seen;
+	int rc;
+
+	if (!c->disjoint)
+		return graph_build(c->t, &c->whole, err);
+	seen = weft_calloc(n, sizeof(*seen), err);
+	rc = seen ? graph_start(&c->whole, n, c->n_edges, err) : -1;
+	for (uint32_t v = 0; v < n && rc == 0; v++) {
+		add_row(c, v, seen);
+		rc = weft_deadline_check_turn(v, err);
+	}
+	free(seen);
+	return rc;
+}
+
 const struct graph *cliques_whole(struct cliques *c, struct weft_error *err)
 {
 	if (!c->n)
 		return &c->loose;
-	if (!c->whole.n && graph_build(c->t, &c->whole, err)) {
+	if (!c->whole.n && whole_build(c, err)) {
 		graph_free(&c->whole);
 		return NULL;
 	}
@@ -127,76 +189,49 @@ double cliques_weight(const struct cliques *c, uint32_t a, uint32_t b)
 	return weight;
 }
 
-/* Entries of a rank's row at most. */
-static uint32_t row_most(const struct cliques *c, uint32_t v)
-{
-	uint32_t n = c->loose.row[v + 1] - c->loose.row[v];
-
-	for (uint32_t i = c->n ? c->first[v] : 0; c->n && i < c->first[v + 1];
-	     i++)
-		n += c->t->cliques[c->of[i]].n_members - 1;
-	return n;
-}
-
-int clique_row_build(const struct cliques *c, struct clique_row *row,
-		     struct weft_error *err)
+static uint32_t longest_row(const struct graph *g)
 {
 	uint32_t most = 0;
 
-	memset(row, 0, sizeof(*row));
-	for (uint32_t v = 0; v < c->loose.n; v++)
-		if (row_most(c, v) > most)
-			most = row_most(c, v);
-	row->peer = weft_calloc(most, sizeof(*row->peer), err);
-	row->weight = weft_calloc(most, sizeof(*row->weight), err);
-	row->at = weft_calloc(c->loose.n, sizeof(*row->at), err);
-	row->scratch = weft_calloc(most, sizeof(*row->scratch), err);
-	return row->peer && row->weight && row->at && row->scratch ? 0 : -1;
+	for (uint32_t v = 0; v < g->n; v++)
+		if (g->row[v + 1] - g->row[v] > most)
+			most = g->row[v + 1] - g->row[v];
+	return most;
 }
 
-void clique_row_free(struct clique_row *row)
+int cliques_beyond(struct cliques *c, uint32_t most, double *bytes,
+		   struct weft_error *err)
 {
-	free(row->peer);
-	free(row->weight);
-	free(row->at);
-	free(row->scratch);
-	memset(row, 0, sizeof(*row));
-}
+	const struct graph *g = c->disjoint ? &c->loose : cliques_whole(c, err);
+	uint32_t longest = g ? longest_row(g) : 0;
+	double *weight = weft_calloc(longest, 2 * sizeof(*weight), err);
 
-/* Entries of at[] are checked, so they need not be cleared. */
-static void row_add(struct clique_row *row, uint32_t peer, double weight)
-{
-	uint32_t at = row->at[peer];
-
-	if (at < row->n && row->peer[at] == peer) {
-		row->weight[at] += weight;
-		return;
+	*bytes = 0;
+	if (!g || !weight) {
+		free(weight);
+		return -1;
 	}
-	row->at[peer] = row->n;
-	row->peer[row->n] = peer;
-	row->weight[row->n++] = weight;
-}
+	for (uint32_t v = 0; v < g->n; v++) {
+		uint32_t k = c->disjoint ? cliques_of(c, v) : c->n;
+		uint32_t n = g->row[v + 1] - g->row[v], alike = 0;
 
-double cliques_beyond(const struct cliques *c, uint32_t v, uint32_t most,
-		      struct clique_row *row)
-{
-	const struct graph *g = &c->loose;
+		if (k < c->n)
+			alike = c->t->cliques[k].n_members - 1;
+		if (n + alike <= most)
+			continue;
+		for (uint32_t i = 0; i < n; i++) {
+			uint32_t e = g->row[v] + i;
+			double more = added(c, k, g->peer[e]);
 
-	if (row_most(c, v) <= most)
-		return 0;
-	row->n = 0;
-	for (uint32_t e = g->row[v]; e < g->row[v + 1]; e++)
-		row_add(row, g->peer[e], g->weight[e]);
-	for (uint32_t i = c->n ? c->first[v] : 0; c->n && i < c->first[v + 1];
-	     i++) {
-		const struct weft_clique *one = &c->t->cliques[c->of[i]];
-		const uint32_t *member = c->t->member + one->first_member;
-
-		for (uint32_t k = 0; k < one->n_members; k++)
-			if (member[k] != v)
-				row_add(row, member[k], 2 * one->bytes);
+			weight[i] = g->weight[e] + more;
+			alike -= more > 0;
+		}
+		*bytes += graph_beyond(weight, n,
+				       alike ? 2 * c->t->cliques[k].bytes : 0,
+				       alike, most, weight + longest);
 	}
-	return graph_beyond(row->weight, row->n, most, row->scratch);
+	free(weight);
+	return 0;
 }
 
 /* Members met so far in the turn. */

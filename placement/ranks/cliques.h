@@ -49,21 +49,13 @@ const struct graph *cliques_whole(struct cliques *c, struct weft_error *err);
 /* Bytes between two ranks, both directions. */
 double cliques_weight(const struct cliques *c, uint32_t a, uint32_t b);
 
-/* Arrays of room for the longest row. */
-struct clique_row {
-	uint32_t n;
-	uint32_t *peer;
-	double *weight;
-	uint32_t *at; /* [n_ranks] where a peer is, if it is in the row */
-	double *scratch;
-};
-int clique_row_build(const struct cliques *c, struct clique_row *row,
-		     struct weft_error *err);
-void clique_row_free(struct clique_row *row);
+/* The one that rank v is in, where they are disjoint; c->n: none. */
+uint32_t cliques_of(const struct cliques *c, uint32_t v);
 
-/* Bytes between v and all but the `most` that it exchanges most with. */
-double cliques_beyond(const struct cliques *c, uint32_t v, uint32_t most,
-		      struct clique_row *row);
+/* *bytes: what all ranks exchange but for each one's `most` heaviest peers,
+ * counted at both ends. */
+int cliques_beyond(struct cliques *c, uint32_t most, double *bytes,
+		   struct weft_error *err);
 
 /* Bytes of cliques between these ranks. */
 double cliques_inside(const struct cliques *c, const uint32_t *rank,

@@ -182,9 +182,53 @@ static void cliques_bound_as_much_as_their_pairs(void **state)
 	}
 }
 
+static double weight_between(const struct graph *g, uint32_t a, uint32_t b)
+{
+	for (uint32_t e = g->row[a]; e < g->row[a + 1]; e++)
+		if (g->peer[e] == b)
+			return g->weight[e];
+	return 0;
+}
+
+static void cliques_and_loose_edges_are_all_pairs(void **state)
+{
+	const struct fixture *x = *state;
+
+	for (size_t i = 0; i < sizeof(in_cliques) / sizeof(*in_cliques); i++) {
+		struct weft_error err = {0};
+		const struct graph *whole;
+		struct cliques c = {0};
+		struct graph g = {0};
+		struct weft_job job;
+
+		case_job(in_cliques[i], x->f, &job);
+		graph_build(&job.traffic, &g, &err);
+		cliques_build(&job.traffic, &c, &err);
+		whole = cliques_whole(&c, &err);
+		assert_no_error(&err);
+		assert_int_equal(whole->n_edges, g.n_edges);
+		for (uint32_t v = 0; v < g.n; v++) {
+			assert_int_equal(whole->row[v + 1], g.row[v + 1]);
+			for (uint32_t e = g.row[v]; e < g.row[v + 1]; e++) {
+				uint32_t u = g.peer[e];
+
+				assert_close(weight_between(whole, v, u),
+					     g.weight[e], 1e-12);
+				assert_close(cliques_weight(&c, v, u),
+					     g.weight[e], 1e-12);
+			}
+		}
+		cliques_free(&c);
+		graph_free(&g);
+		weft_job_free(&job);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			cliques_and_loose_edges_are_all_pairs, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			cliques_bound_as_much_as_their_pairs, setup, teardown),
 		cmocka_unit_test_setup_teardown(
