@@ -7,6 +7,8 @@ libweft_placement_la_SOURCES = \
 	%D%/bounds/contour.h \
 	%D%/bounds/cut.c \
 	%D%/bounds/cut.h \
+	%D%/bounds/filled.c \
+	%D%/bounds/filled.h \
 	%D%/bounds/lattice.c \
 	%D%/bounds/lattice.h \
 	%D%/bounds/lattice_runs.c \

@@ -12,6 +12,7 @@
 #include "placement/bounds/lattice.h"
 
 #include "base/compare.h"
+#include "placement/bounds/filled.h"
 #include "placement/bounds/lattice_runs.h"
 
 #include <math.h>
@@ -47,21 +48,6 @@ static bool place_vertices(struct lattice_runs *r,
 	return true;
 }
 
-/* The axis along which two vertices differ; n_axes when there are several. */
-static uint32_t axis_between(const struct lattice *l, uint32_t a, uint32_t b)
-{
-	uint32_t found = l->n_axes;
-
-	for (uint32_t i = 0; i < l->n_axes; i++) {
-		if (l->axis[i].at[a] == l->axis[i].at[b])
-			continue;
-		if (found < l->n_axes)
-			return l->n_axes;
-		found = i;
-	}
-	return found;
-}
-
 WEFT_COMPARATOR(compare_edges, struct line_edge, WEFT_UP(a) WEFT_UP(b));
 
 static struct line_edge along(const struct lattice_axis *axis, uint32_t v,
@@ -70,54 +56,6 @@ static struct line_edge along(const struct lattice_axis *axis, uint32_t v,
 	uint32_t a = axis->at[v], b = axis->at[u];
 
 	return (struct line_edge){a < b ? a : b, a < b ? b : a, weight};
-}
-
-/* Cliques that are lines along one axis.  Pairs of an axis that have no loose
- * edge on any line are alike, so that the cliques alone tell of them; edges of
- * all others are in a graph, each at its lower end, what the clique adds to it
- * among them. */
-struct filled {
-	const struct cliques *t; /* NULL: there are none */
-	uint32_t axis, size;
-	bool first_line;	   /* is one */
-	bool *loose;		   /* [size][size] a < b: pairs that have one */
-	uint32_t n_loose;	   /* such pairs */
-	uint32_t *first, *partner; /* their other ends, by coordinate */
-	uint32_t *at;		   /* [n] coordinates along the axis */
-	uint32_t *member;	   /* [t->n][size] of each, by coordinate */
-	double least, sum; /* of a pair's weight, over all of the cliques */
-	double most;
-	struct graph rest;
-};
-
-static double pair_weight(const struct filled *f, uint32_t clique)
-{
-	return 2 * f->t->t->cliques[clique].bytes;
-}
-
-static bool is_alike(const struct filled *f, uint32_t a, uint32_t b)
-{
-	return !f->loose[a * f->size + b];
-}
-
-/* Pairs of the axis that no loose edge tells apart; cover: NULL, to count. */
-static uint32_t take_alike(const struct filled *f, uint32_t i,
-			   struct line_edge *cover)
-{
-	uint32_t n = 0;
-
-	if (!f->t || f->axis != i || !f->first_line)
-		return 0;
-	for (uint32_t a = 0; a < f->size; a++) {
-		for (uint32_t b = a + 1; b < f->size; b++) {
-			if (!is_alike(f, a, b))
-				continue;
-			if (cover)
-				cover[n] = (struct line_edge){a, b, f->most};
-			n++;
-		}
-	}
-	return n;
 }
 
 /* Takes the edges of one line, on which all coordinates but i are zero. */
@@ -138,7 +76,7 @@ static int take_line(struct lattice *l, uint32_t i, const struct graph *g,
 			for (uint32_t e = g->row[v]; e < g->row[v + 1]; e++) {
 				uint32_t u = g->peer[e];
 
-				if (u < v || axis_between(l, v, u) != i)
+				if (u < v || lattice_axis_between(l, v, u) != i)
 					continue;
 				if (pass)
 					axis->cover[n++] =
@@ -148,12 +86,13 @@ static int take_line(struct lattice *l, uint32_t i, const struct graph *g,
 			}
 		}
 		if (!pass)
-			axis->cover = weft_calloc(room + take_alike(f, i, NULL),
-						  sizeof(*axis->cover), err);
+			axis->cover =
+				weft_calloc(room + filled_take(f, i, NULL),
+					    sizeof(*axis->cover), err);
 		if (!axis->cover)
 			return -1;
 	}
-	n += take_alike(f, i, axis->cover + n);
+	n += filled_take(f, i, axis->cover + n);
 	axis->n_cover = n;
 	qsort(axis->cover, n, sizeof(*axis->cover), compare_edges);
 	axis->edge = weft_calloc(n, sizeof(*axis->edge), err);
@@ -231,6 +170,17 @@ static struct line_edge *find_edge(const struct inventory *s, uint32_t i,
 	return NULL;
 }
 
+/* fmin and fmax are calls, for the sake of NaN. */
+static inline double lesser(double a, double b)
+{
+	return a < b ? a : b;
+}
+
+static inline double greater(double a, double b)
+{
+	return a > b ? a : b;
+}
+
 static void count_edge(struct inventory *s, uint32_t v, uint32_t e)
 {
 	struct lattice *l = s->l;
@@ -241,7 +191,7 @@ static void count_edge(struct inventory *s, uint32_t v, uint32_t e)
 	s->at[e] = NO_LINE;
 	if (s->g->peer[e] < v)
 		return;
-	i = axis_between(l, v, s->g->peer[e]);
+	i = lattice_axis_between(l, v, s->g->peer[e]);
 	if (i == l->n_axes)
 		return;
 	at = along(&l->axis[i], v, s->g->peer[e], s->g->weight[e]);
@@ -250,9 +200,9 @@ static void count_edge(struct inventory *s, uint32_t v, uint32_t e)
 		return;
 	t = &l->axis[i].tally[in - l->axis[i].cover];
 	s->at[e] = (uint32_t)(t - s->tally);
-	t->least = t->times ? fmin(t->least, at.weight) : at.weight;
+	t->least = t->times ? lesser(t->least, at.weight) : at.weight;
 	t->times++;
-	in->weight = fmax(in->weight, at.weight);
+	in->weight = greater(in->weight, at.weight);
 	l->axis[i].weight += at.weight;
 }
 
@@ -291,9 +241,9 @@ static void scale_edge(struct inventory *s, uint32_t v, uint32_t e)
 	low = &l->axis[i].scale[layer];
 	high = &l->axis[i].cover_scale[layer];
 	if (t->least > 0)
-		*low = fmin(*low, weight / t->least);
-	*high = fmax(*high,
-		     weight / l->axis[i].cover[t - l->axis[i].tally].weight);
+		*low = lesser(*low, weight / t->least);
+	*high = greater(*high,
+			weight / l->axis[i].cover[t - l->axis[i].tally].weight);
 }
 
 /* What scale_edge does, for all of these at once.  Axes have been put in order;
@@ -309,7 +259,7 @@ static void scale_alike(struct lattice *l, const struct filled *f)
 		i++;
 	for (uint32_t k = 0; k < f->t->n; k++) {
 		uint32_t z = last->at[f->member[k * f->size]];
-		double weight = pair_weight(f, k);
+		double weight = filled_weight(f, k);
 
 		if (f->t->n * f->size == l->n)
 			l->axis[i].scale[z] =
@@ -360,7 +310,7 @@ static void count_alike(const struct filled *f, struct lattice_axis *axis)
 	for (uint32_t k = 0; k < axis->n_cover; k++) {
 		const struct line_edge *e = &axis->cover[k];
 
-		if (!is_alike(f, e->a, e->b))
+		if (!filled_alike(f, e->a, e->b))
 			continue;
 		axis->tally[k] = (struct lattice_tally){f->t->n, f->least};
 		axis->weight += f->sum;
@@ -421,6 +371,28 @@ static int add_axis(struct lattice *l, uint32_t size, struct weft_error *err)
 	return 0;
 }
 
+/* Fills code[], for lattice_axis_between. */
+static int pack(struct lattice *l, struct weft_error *err)
+{
+	uint32_t shift = 0;
+
+	l->code = weft_calloc(l->n, sizeof(*l->code), err);
+	if (!l->code)
+		return -1;
+	for (uint32_t i = 0; i < l->n_axes; i++) {
+		struct lattice_axis *axis = &l->axis[i];
+		uint32_t bits = 1;
+
+		while (axis->size >> bits)
+			bits++;
+		axis->bits = ((UINT64_C(1) << bits) - 1) << shift;
+		for (uint32_t v = 0; v < l->n; v++)
+			l->code[v] |= (uint64_t)axis->at[v] << shift;
+		shift += bits;
+	}
+	return 0;
+}
+
 /* The lattice of one set of axes; n_axes is 0 where that is none. */
 static int build(struct lattice_runs *r, const struct lattice_set *set,
 		 const struct graph *g, struct lattice *l,
@@ -432,7 +404,8 @@ static int build(struct lattice_runs *r, const struct lattice_set *set,
 		if (add_axis(l, r->run[set->run[i]].size, err))
 			return -1;
 	if (place_vertices(r, set, l))
-		return measure(l, g, &(struct filled){0}, err);
+		return pack(l, err) ? -1
+				    : measure(l, g, &(struct filled){0}, err);
 	lattice_free(l);
 	return 0;
 }
@@ -471,176 +444,18 @@ out:
 	return rc;
 }
 
-/* ---- cliques that are lines ---- */
-
-/* More than so many pairs of an axis, for each of its coordinates, are not
- * worth telling apart from all. */
-#define MAX_LOOSE 4
-
-/* The axis of which every clique is a line; n_axes: there is none. */
-static uint32_t axis_of_cliques(const struct lattice *l,
-				const struct cliques *t)
-{
-	uint32_t axis = l->n_axes;
-
-	for (uint32_t k = 0; k < t->n && t->disjoint; k++) {
-		const struct weft_clique *one = &t->t->cliques[k];
-		const uint32_t *member = t->t->member + one->first_member;
-
-		if (k == 0)
-			axis = axis_between(l, member[0], member[1]);
-		if (axis == l->n_axes || one->n_members != l->axis[axis].size)
-			return l->n_axes;
-		for (uint32_t i = 1; i < one->n_members; i++)
-			if (axis_between(l, member[0], member[i]) != axis)
-				return l->n_axes;
-	}
-	return axis;
-}
-
-static void filled_free(struct filled *f)
-{
-	free(f->loose);
-	free(f->member);
-	free(f->first);
-	graph_free(&f->rest);
-}
-
-/* Which member has which coordinate, and what pairs weigh. */
-static void place_members(struct filled *f)
-{
-	const struct weft_traffic *t = f->t->t;
-
-	f->least = (double)INFINITY;
-	for (uint32_t k = 0; k < f->t->n; k++) {
-		const uint32_t *from = t->member + t->cliques[k].first_member;
-		double weight = pair_weight(f, k);
-
-		for (uint32_t i = 0; i < f->size; i++)
-			f->member[k * f->size + f->at[from[i]]] = from[i];
-		f->least = fmin(f->least, weight);
-		f->most = fmax(f->most, weight);
-		f->sum += weight;
-	}
-}
-
-/* Which pairs of the axis have a loose edge on some line. */
-static void find_loose(struct filled *f, const struct lattice *l)
-{
-	const struct graph *g = &f->t->loose;
-
-	for (uint32_t v = 0; v < g->n; v++) {
-		for (uint32_t e = g->row[v]; e < g->row[v + 1]; e++) {
-			uint32_t a = f->at[v], b = f->at[g->peer[e]];
-
-			if (a >= b || f->loose[a * f->size + b] ||
-			    axis_between(l, v, g->peer[e]) != f->axis)
-				continue;
-			f->loose[a * f->size + b] = true;
-			f->n_loose++;
-		}
-	}
-}
-
-/* The other ends of such pairs: of a, first[a] .. first[a + 1] - 1. */
-static void list_partners(struct filled *f)
-{
-	uint32_t n = 0;
-
-	for (uint32_t a = 0; a < f->size; a++) {
-		for (uint32_t b = 0; b < f->size; b++)
-			if (a != b &&
-			    !is_alike(f, a < b ? a : b, a < b ? b : a))
-				f->partner[n++] = b;
-		f->first[a + 1] = n;
-	}
-}
-
-/* Edges to higher vertices: loose ones, with what their clique adds, and those
- * of the clique alone where other lines have a loose one. */
-static void put_row(struct filled *f, uint32_t v)
-{
-	const struct graph *g = &f->t->loose;
-	uint32_t k = cliques_of(f->t, v), begin = f->rest.n_edges, end;
-	bool has = k < f->t->n;
-	double weight = has ? pair_weight(f, k) : 0;
-
-	for (uint32_t e = g->row[v]; e < g->row[v + 1]; e++) {
-		uint32_t u = g->peer[e];
-		bool both = has && u > v && cliques_of(f->t, u) == k;
-
-		if (u > v)
-			graph_add(&f->rest, u,
-				  g->weight[e] + (both ? weight : 0));
-	}
-	end = f->rest.n_edges;
-	for (uint32_t i = f->first[f->at[v]]; has && i < f->first[f->at[v] + 1];
-	     i++) {
-		uint32_t u = f->member[k * f->size + f->partner[i]], e = begin;
-
-		while (e < end && f->rest.peer[e] != u)
-			e++;
-		if (u > v && e == end)
-			graph_add(&f->rest, u, weight);
-	}
-}
-
-static int filled_build(const struct lattice *l, uint32_t axis,
-			const struct cliques *t, struct filled *f,
-			struct weft_error *err)
-{
-	uint32_t n = t->loose.n;
-
-	f->axis = axis;
-	f->size = l->axis[axis].size;
-	f->at = l->axis[axis].at;
-	f->loose =
-		weft_calloc((size_t)f->size * f->size, sizeof(*f->loose), err);
-	f->member =
-		weft_calloc((size_t)t->n * f->size, sizeof(*f->member), err);
-	if (!f->loose || !f->member)
-		return -1;
-	f->t = t;
-	place_members(f);
-	find_loose(f, l);
-	if (f->n_loose > MAX_LOOSE * f->size) {
-		f->t = NULL;
-		return 0;
-	}
-	f->first = weft_calloc((size_t)f->size + 1 + 2 * (size_t)f->n_loose,
-			       sizeof(*f->first), err);
-	if (!f->first ||
-	    graph_start(&f->rest, n,
-			t->loose.n_edges / 2 + (size_t)f->n_loose * t->n, err))
-		return -1;
-	f->partner = f->first + f->size + 1;
-	list_partners(f);
-	for (uint32_t v = 0; v < n; v++) {
-		put_row(f, v);
-		f->rest.row[v + 1] = f->rest.n_edges;
-	}
-	return 0;
-}
-
 /* Of all pairs where the cliques are no lines. */
 static int measure_cliques(struct lattice *l, struct cliques *t,
 			   struct weft_error *err)
 {
-	struct filled f = {0};
-	const struct graph *g = &f.rest;
-	uint32_t axis = axis_of_cliques(l, t);
-	int rc = -1;
+	const struct graph *g;
+	struct filled f;
+	int rc = filled_build(l, t, &f, err);
 
-	if (axis < l->n_axes && filled_build(l, axis, t, &f, err))
-		goto out;
-	if (!f.t)
-		g = cliques_whole(t, err);
-	if (!g)
-		goto out;
-	/* vertex 0 is on the first line of every axis */
-	f.first_line = f.t && cliques_of(t, 0) < t->n;
-	rc = measure(l, g, &f, err);
-out:
+	if (rc == 0) {
+		g = f.t ? &f.rest : cliques_whole(t, err);
+		rc = g ? measure(l, g, &f, err) : -1;
+	}
 	filled_free(&f);
 	return rc;
 }
@@ -674,7 +489,7 @@ int lattice_along(struct cliques *t, const struct lattice_walk *walk,
 		add_digit(w->size[1], w->stride[1], w->size[0], n,
 			  l->axis[i].at);
 	}
-	return n_walks ? measure_cliques(l, t, err) : 0;
+	return n_walks && (pack(l, err) || measure_cliques(l, t, err)) ? -1 : 0;
 }
 
 void lattice_free(struct lattice *l)
@@ -686,5 +501,6 @@ void lattice_free(struct lattice *l)
 		free(l->axis[i].at);
 		free(l->axis[i].scale);
 	}
+	free(l->code);
 	memset(l, 0, sizeof(*l));
 }

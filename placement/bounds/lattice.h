@@ -55,7 +55,8 @@ struct lattice_tally;
 /* The lines along one axis, seen from below and from above. */
 struct lattice_axis {
 	uint32_t size;
-	uint32_t *at; /* [n] coordinate of each vertex */
+	uint32_t *at;  /* [n] coordinate of each vertex */
+	uint64_t bits; /* that are the coordinate's in code[] */
 	/* Edges that every line has, with the least weight on any; those that
 	 * the first line has, with the greatest weight on any. */
 	uint32_t n_edges, n_cover;
@@ -73,8 +74,21 @@ struct lattice_axis {
 struct lattice {
 	uint32_t n, n_axes; /* n_axes == 0: none was found */
 	struct lattice_axis axis[LATTICE_MAX_AXES];
-	double weight; /* of edges that every line has */
+	double weight;	/* of edges that every line has */
+	uint64_t *code; /* [n] all coordinates of a vertex, side by side */
 };
+
+/* The axis along which two vertices differ; n_axes when there are several. */
+static inline uint32_t lattice_axis_between(const struct lattice *l, uint32_t a,
+					    uint32_t b)
+{
+	uint64_t differ = l->code[a] ^ l->code[b];
+	uint32_t i = 0;
+
+	while (i < l->n_axes && differ & ~l->axis[i].bits)
+		i++;
+	return i;
+}
 
 /* Looks for as long as the effort lasts.  Free with lattice_free in either
  * case. */

@@ -183,7 +183,8 @@ int graph_build(const struct weft_traffic *t, struct graph *g,
 struct members {
 	uint32_t *first;  /* [n_groups + 1] of a group in vertex[] */
 	uint32_t *vertex; /* [n] ascending in each */
-	uint32_t *seen;	  /* [n_groups] where a group is in the row at work */
+	uint32_t *seen;	  /* [n_groups] behind where a group is in the last
+			   * row that has it */
 	uint32_t *memory;
 };
 
@@ -210,26 +211,28 @@ static int members_list(const uint32_t *group, uint32_t n, uint32_t n_groups,
 static void row_contract(const struct graph *g, const uint32_t *group,
 			 const struct members *m, uint32_t a, struct graph *out)
 {
-	uint32_t begin = out->n_edges, end = begin;
+	uint32_t begin = out->n_edges, end = begin, *seen = m->seen;
+	double inside = 0;
 
 	for (uint32_t i = m->first[a]; i < m->first[a + 1]; i++) {
-		uint32_t v = m->vertex[i];
+		uint32_t v = m->vertex[i], row_end = g->row[v + 1];
 
-		for (uint32_t k = g->row[v]; k < g->row[v + 1]; k++) {
-			uint32_t b = group[g->peer[k]], at = m->seen[b];
+		for (uint32_t k = g->row[v]; k < row_end; k++) {
+			uint32_t b = group[g->peer[k]];
+			double weight = g->weight[k];
 
 			if (a == b) {
-				out->inside += g->weight[k] / 2;
-			} else if (at >= begin && at < end &&
-				   out->peer[at] == b) {
-				out->weight[at] += g->weight[k];
+				inside += weight;
+			} else if (seen[b] > begin) {
+				out->weight[seen[b] - 1] += weight;
 			} else {
-				m->seen[b] = end;
 				out->peer[end] = b;
-				out->weight[end++] = g->weight[k];
+				out->weight[end] = weight;
+				seen[b] = ++end;
 			}
 		}
 	}
+	out->inside += inside / 2;
 	out->n_edges = end;
 }
 
