@@ -136,10 +136,17 @@ int weft_traffic_from_flows(uint32_t n_ranks, struct weft_flow *flows,
 
 double weft_traffic_bytes(const struct weft_traffic *traffic)
 {
+	const struct weft_traffic *t =
+		traffic->loose ? traffic->loose : traffic;
 	double sum = 0;
 
-	for (uint32_t k = 0; k < traffic->n_edges; k++)
-		sum += traffic->bytes[k];
+	for (uint32_t k = 0; k < t->n_edges; k++)
+		sum += t->bytes[k];
+	for (uint32_t k = 0; k < traffic->n_cliques && traffic->loose; k++) {
+		const struct weft_clique *c = &traffic->cliques[k];
+
+		sum += c->bytes * c->n_members * (c->n_members - 1);
+	}
 	for (uint32_t k = 0; k < traffic->n_switches; k++)
 		sum += traffic->switches[k].bytes *
 		       traffic->switches[k].n_members;

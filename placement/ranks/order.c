@@ -256,28 +256,70 @@ static struct orders_cut *find_room(struct orders *o)
 	return &o->cut[o->last];
 }
 
+/* The runs of ranks that orders are cut into. */
+struct runs {
+	uint32_t block, n;
+	uint32_t *of;		   /* [n_ranks] of each rank */
+	uint32_t *moved;	   /* [n] where the other order's run i is */
+	bool is_first[ORDERS_MAX]; /* no order before it has the same runs */
+};
+
+/* Whether order k has the runs of order j, one after the other in another way:
+ * both nest the axes inside of a run alike. */
+static bool has_same_runs(const struct orders *o, uint32_t j, struct runs *r)
+{
+	const uint32_t *rank = o->rank[j];
+
+	for (uint32_t i = 0; i < o->n_ranks; i++) {
+		uint32_t run = r->of[rank[i]];
+
+		if (i % r->block == 0)
+			r->moved[i / r->block] = run;
+		else if (run != r->moved[i / r->block])
+			return false;
+	}
+	return true;
+}
+
+/* The first order that has the runs of order k, which may be k. */
+static uint32_t find_runs(const struct orders *o, uint32_t k, struct runs *r)
+{
+	uint32_t j = 0;
+
+	for (uint32_t i = 0; i < o->n_ranks; i++)
+		r->of[o->rank[k][i]] = i / r->block;
+	while (j < k && !(r->is_first[j] && has_same_runs(o, j, r)))
+		j++;
+	r->is_first[k] = j == k;
+	return j;
+}
+
 static int cut_graphs(struct orders *o, struct orders_cut *cut, uint32_t block,
 		      struct weft_error *err)
 {
 	struct cliques *c = orders_traffic(o);
 	const struct graph *g =
 		cut->in_cliques ? &c->loose : cliques_whole(c, err);
-	uint32_t n_groups = o->n_ranks / block;
-	uint32_t *group = weft_calloc(o->n_ranks, sizeof(*group), err);
-	int rc = group && g ? 0 : -1;
+	struct runs r = {.block = block, .n = o->n_ranks / block};
+	int rc = -1;
 
+	r.of = weft_calloc((size_t)o->n_ranks + r.n, sizeof(*r.of), err);
+	if (r.of && g)
+		rc = 0;
+	r.moved = r.of ? r.of + o->n_ranks : NULL;
 	for (uint32_t k = 0; k < o->n && rc == 0; k++) {
+		uint32_t j = find_runs(o, k, &r);
+
 		rc = weft_deadline_check(err);
-		for (uint32_t i = 0; i < o->n_ranks && rc == 0; i++)
-			group[o->rank[k][i]] = i / block;
 		if (rc == 0)
-			rc = graph_contract(g, group, n_groups, &cut->graph[k],
-					    err);
+			rc = graph_contract(j < k ? &cut->graph[j] : g,
+					    j < k ? r.moved : r.of, r.n,
+					    &cut->graph[k], err);
 		if (rc == 0 && cut->in_cliques)
 			rc = clique_runs_build(c, o->rank[k], block,
 					       &cut->cliques[k], err);
 	}
-	free(group);
+	free(r.of);
 	return rc;
 }
 
