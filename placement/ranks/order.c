@@ -114,12 +114,67 @@ int orders_build(const struct weft_job *job, const struct weft_fabric *f,
 	return add_chosen(o, job, f, tile, err);
 }
 
+/* The runs of ranks that orders are cut into. */
+struct runs {
+	uint32_t block, n;
+	uint32_t *of;		   /* [n_ranks] of each rank; free it */
+	uint32_t *moved;	   /* [n] where the other order's run i is */
+	bool is_first[ORDERS_MAX]; /* no order before it has the same runs */
+};
+
+static int runs_start(const struct orders *o, uint32_t block, struct runs *r,
+		      struct weft_error *err)
+{
+	memset(r, 0, sizeof(*r));
+	r->block = block;
+	r->n = o->n_ranks / block;
+	r->of = weft_calloc((size_t)o->n_ranks + r->n, sizeof(*r->of), err);
+	if (!r->of)
+		return -1;
+	r->moved = r->of + o->n_ranks;
+	return 0;
+}
+
+static void runs_number(const uint32_t *rank, struct runs *r)
+{
+	for (uint32_t run = 0; run < r->n; run++)
+		for (uint32_t i = 0; i < r->block; i++)
+			r->of[*rank++] = run;
+}
+
+/* Whether order k has the runs of order j, one after the other in another way:
+ * both nest the axes inside of a run alike. */
+static bool has_same_runs(const struct orders *o, uint32_t j, struct runs *r)
+{
+	const uint32_t *rank = o->rank[j];
+
+	for (uint32_t run = 0; run < r->n; run++) {
+		r->moved[run] = r->of[*rank];
+		for (uint32_t i = 0; i < r->block; i++)
+			if (r->of[*rank++] != r->moved[run])
+				return false;
+	}
+	return true;
+}
+
+/* The first order that has the runs of order k, which may be k. */
+static uint32_t find_runs(const struct orders *o, uint32_t k, struct runs *r)
+{
+	uint32_t j = 0;
+
+	runs_number(o->rank[k], r);
+	while (j < k && !(r->is_first[j] && has_same_runs(o, j, r)))
+		j++;
+	r->is_first[k] = j == k;
+	return j;
+}
+
 /* The best tiling of one size so far. */
 struct tiling {
 	struct orders *o;
-	uint32_t size;
-	uint32_t *rank, *group; /* [n_ranks] scratch */
-	double inside;		/* bytes that stay in runs, at best so far */
+	struct runs runs;
+	uint32_t *rank; /* [n_ranks] scratch */
+	double inside;	/* bytes that stay in runs, at best so far */
 	struct nest best;
 	bool found;
 };
@@ -129,29 +184,28 @@ static double inside_run(const struct tiling *t, const uint32_t *rank,
 			 uint32_t k)
 {
 	const struct graph *g = &orders_traffic(t->o)->loose;
+	const uint32_t *run = t->runs.of, block = t->runs.block;
 	double sum = 0;
 
-	for (uint32_t i = k * t->size; i < (k + 1) * t->size; i++)
+	for (uint32_t i = k * block; i < (k + 1) * block; i++)
 		for (uint32_t e = g->row[rank[i]]; e < g->row[rank[i] + 1]; e++)
-			if (t->group[g->peer[e]] == k)
+			if (run[g->peer[e]] == k)
 				sum += g->weight[e];
 	return sum / 2;
 }
 
-/* Bytes that stay inside runs of `size` ranks; of a large job as many in every
- * order, which do as well to tell orders apart. */
-static double inside_runs(struct tiling *t, const uint32_t *rank)
+/* Bytes that stay inside of runs; of a large job as many in every order, which
+ * do as well to tell orders apart. */
+static double inside_runs(const struct tiling *t, const uint32_t *rank)
 {
 	const struct cliques *c = orders_traffic(t->o);
-	uint32_t stride = 1 + c->n_edges / MOST_LOOKED, at = 0;
+	uint32_t stride = 1 + c->n_edges / MOST_LOOKED;
+	uint32_t block = t->runs.block;
 	double sum = 0;
 
-	for (uint32_t k = 0; at < c->loose.n; k++)
-		for (uint32_t i = 0; i < t->size; i++)
-			t->group[rank[at++]] = k;
-	for (uint32_t k = 0; k < c->loose.n / t->size; k += stride)
+	for (uint32_t k = 0; k < t->runs.n; k += stride)
 		sum += inside_run(t, rank, k) +
-		       cliques_inside(c, rank + k * t->size, t->size);
+		       cliques_inside(c, rank + k * block, block);
 	return sum;
 }
 
@@ -163,6 +217,7 @@ static void try_tiling(void *data, const struct nest *nest)
 	if (weft_deadline_passed())
 		return;
 	nest_enumerate(nest, t->o->n_ranks, t->rank);
+	runs_number(t->rank, &t->runs);
 	inside = inside_runs(t, t->rank);
 	if (inside <= t->inside * (1 + SAME))
 		return;
@@ -180,7 +235,7 @@ static int add_tiled(struct orders *o, const struct tiling *t,
 
 	if (add_order(o, &nest, err))
 		return -1;
-	while (size < t->size)
+	while (size < t->runs.block)
 		size *= nest.size[inner++];
 	if (nest.n - inner < 2)
 		return 0;
@@ -193,23 +248,25 @@ int orders_tile(struct orders *o, const struct weft_job *job, uint32_t size,
 		struct weft_error *err)
 {
 	struct nest natural = nest_common(job);
-	struct tiling t = {.o = o, .size = size};
+	struct tiling t = {.o = o};
 	int rc = -1;
 
 	if (size < 2 || size >= o->n_ranks || o->n_ranks % size ||
 	    natural.n < 2)
 		return 0;
-	t.rank = weft_calloc(o->n_ranks, 2 * sizeof(*t.rank), err);
-	if (!t.rank)
-		return -1;
-	t.group = t.rank + o->n_ranks;
+	t.rank = weft_calloc(o->n_ranks, sizeof(*t.rank), err);
+	if (!t.rank || runs_start(o, size, &t.runs, err))
+		goto out;
 	for (uint32_t k = 0; k < o->n && !weft_deadline_passed(); k++)
-		t.inside = fmax(t.inside, inside_runs(&t, o->rank[k]));
+		if (find_runs(o, k, &t.runs) == k)
+			t.inside = fmax(t.inside, inside_runs(&t, o->rank[k]));
 	nest_tilings(&natural, size, try_tiling, &t);
 	rc = weft_deadline_check(err);
 	if (rc == 0 && t.found)
 		rc = add_tiled(o, &t, err);
+out:
 	free(t.rank);
+	free(t.runs.of);
 	return rc;
 }
 
@@ -256,57 +313,17 @@ static struct orders_cut *find_room(struct orders *o)
 	return &o->cut[o->last];
 }
 
-/* The runs of ranks that orders are cut into. */
-struct runs {
-	uint32_t block, n;
-	uint32_t *of;		   /* [n_ranks] of each rank */
-	uint32_t *moved;	   /* [n] where the other order's run i is */
-	bool is_first[ORDERS_MAX]; /* no order before it has the same runs */
-};
-
-/* Whether order k has the runs of order j, one after the other in another way:
- * both nest the axes inside of a run alike. */
-static bool has_same_runs(const struct orders *o, uint32_t j, struct runs *r)
-{
-	const uint32_t *rank = o->rank[j];
-
-	for (uint32_t i = 0; i < o->n_ranks; i++) {
-		uint32_t run = r->of[rank[i]];
-
-		if (i % r->block == 0)
-			r->moved[i / r->block] = run;
-		else if (run != r->moved[i / r->block])
-			return false;
-	}
-	return true;
-}
-
-/* The first order that has the runs of order k, which may be k. */
-static uint32_t find_runs(const struct orders *o, uint32_t k, struct runs *r)
-{
-	uint32_t j = 0;
-
-	for (uint32_t i = 0; i < o->n_ranks; i++)
-		r->of[o->rank[k][i]] = i / r->block;
-	while (j < k && !(r->is_first[j] && has_same_runs(o, j, r)))
-		j++;
-	r->is_first[k] = j == k;
-	return j;
-}
-
 static int cut_graphs(struct orders *o, struct orders_cut *cut, uint32_t block,
 		      struct weft_error *err)
 {
 	struct cliques *c = orders_traffic(o);
 	const struct graph *g =
 		cut->in_cliques ? &c->loose : cliques_whole(c, err);
-	struct runs r = {.block = block, .n = o->n_ranks / block};
-	int rc = -1;
+	struct runs r;
+	int rc = runs_start(o, block, &r, err);
 
-	r.of = weft_calloc((size_t)o->n_ranks + r.n, sizeof(*r.of), err);
-	if (r.of && g)
-		rc = 0;
-	r.moved = r.of ? r.of + o->n_ranks : NULL;
+	if (!g)
+		rc = -1;
 	for (uint32_t k = 0; k < o->n && rc == 0; k++) {
 		uint32_t j = find_runs(o, k, &r);
 
