@@ -31,6 +31,8 @@ libweft_placement_la_SOURCES = \
 	%D%/job.c \
 	%D%/mapping/alignment.c \
 	%D%/mapping/mapping_parts.h \
+	%D%/mapping/cliques.c \
+	%D%/mapping/cliques.h \
 	%D%/mapping/local_search.c \
 	%D%/mapping/local_search.h \
 	%D%/mapping/coarsening.c \
@@ -108,8 +110,6 @@ libweft_placement_la_SOURCES = \
 	%D%/placement.c \
 	%D%/ranks/arrange.c \
 	%D%/ranks/arrange.h \
-	%D%/ranks/cliques.c \
-	%D%/ranks/cliques.h \
 	%D%/ranks/ground.c \
 	%D%/ranks/ground.h \
 	%D%/ranks/links.c \

@@ -8,9 +8,9 @@
 #define WEFT_PLACEMENT_BOUNDS_LATTICE_H
 
 #include "base/error.h"
+#include "placement/mapping/cliques.h"
 #include "placement/mapping/effort.h"
 #include "placement/mapping/graph.h"
-#include "placement/ranks/cliques.h"
 
 #include <stdint.h>
 

@@ -7,7 +7,7 @@
 #define WEFT_PLACEMENT_BOUNDS_SPECTRUM_H
 
 #include "costmodel/job/parallelism.h"
-#include "placement/ranks/cliques.h"
+#include "placement/mapping/cliques.h"
 
 /* One ring or path of ranks, repeated for every value of the other axes.
  * Weights are the smallest found on any of the repetitions, so that a graph of

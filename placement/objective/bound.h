@@ -8,7 +8,7 @@
 
 #include "costmodel/job/spec.h"
 #include "placement/capacity/capacity.h"
-#include "placement/ranks/cliques.h"
+#include "placement/mapping/cliques.h"
 
 /* What bounds of one job have in common: its traffic, what is known of it, and
  * the cuts found so far. */

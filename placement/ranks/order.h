@@ -7,9 +7,9 @@
 #define WEFT_PLACEMENT_RANKS_ORDER_H
 
 #include "placement/job.h"
+#include "placement/mapping/cliques.h"
 #include "placement/mapping/graph.h"
 #include "placement/mapping/sites.h"
-#include "placement/ranks/cliques.h"
 
 #define ORDERS_MAX 37
 /* Sizes of runs that are kept: searches go back and forth between a few. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cliques.c - a job's traffic as cliques and loose edges */
-#include "placement/ranks/cliques.h"
+#include "placement/mapping/cliques.h"
 
 #include "base/clock.h"
 

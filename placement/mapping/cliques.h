@@ -5,8 +5,8 @@
  * that how many of them are in a domain tells what they send there: no edge of
  * them is looked at.
  */
-#ifndef WEFT_PLACEMENT_RANKS_CLIQUES_H
-#define WEFT_PLACEMENT_RANKS_CLIQUES_H
+#ifndef WEFT_PLACEMENT_MAPPING_CLIQUES_H
+#define WEFT_PLACEMENT_MAPPING_CLIQUES_H
 
 #include "placement/mapping/graph.h"
 #include "placement/mapping/sites.h"
