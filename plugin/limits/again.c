@@ -197,22 +197,35 @@ static bool may_suffice(const struct weft_job_test *test, bitstr_t *nodes)
 	       (!required || bit_super_set(required, nodes));
 }
 
+/* The parts of split= are all nodes of the job, of which stock would rather
+ * take fewer. */
+static struct weft_job_test
+with_all_parts(const struct weft_plan_request *query)
+{
+	struct weft_job_test test = *query->test;
+	uint32_t n = query->frame.nodes;
+
+	if (query->frame.n_parts && n >= test.min_nodes && n <= test.max_nodes)
+		test.min_nodes = test.max_nodes = test.want_nodes = n;
+	return test;
+}
+
 /* Asks stock for a choice of these nodes, and takes it if it will do. */
 static bool ask_stock(const struct weft_plan_request *query, bitstr_t *nodes)
 {
-	const struct weft_job_test *test = query->test;
+	const struct weft_job_test test = with_all_parts(query);
 	struct weft_proposal_saved saved;
 
-	if (!may_suffice(test, nodes))
+	if (!may_suffice(&test, nodes))
 		return false;
-	weft_proposal_save(test->job, &saved);
-	if (!weft_proposal_any(test, nodes))
+	weft_proposal_save(test.job, &saved);
+	if (!weft_proposal_any(&test, nodes))
 		return false;
 	if (!weft_again_keeps(query, nodes)) {
-		weft_proposal_withdraw(test->job, &saved);
+		weft_proposal_withdraw(test.job, &saved);
 		return false;
 	}
-	bit_copybits(test->nodes, nodes);
+	bit_copybits(test.nodes, nodes);
 	return true;
 }
 

@@ -85,6 +85,7 @@ EXTRA_DIST += \
 	%D%/differential.d/cases/sharing \
 	%D%/differential.d/cases/sharing-sockets \
 	%D%/differential.d/cases/split-row \
+	%D%/differential.d/cases/split-tasks \
 	%D%/differential.d/cases/split-types \
 	%D%/differential.d/cases/spread \
 	%D%/differential.d/cases/tasks-by-gpu \
