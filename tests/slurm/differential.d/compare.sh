@@ -358,7 +358,23 @@ components_by() {
 	done
 	decide "$way" "${all[@]}"
 	words=("${whole[@]}") # by which read_numbers counts
-	same_numbers
+	same_numbers || same_each_component
+}
+
+# As same_each, of those that are not the same.
+same_each_component() {
+	local i each stock_parts weft_parts
+	[ "$said" = starts ] && is_range_alone || return
+	mapfile -t stock_parts <<<"${numbers//NumNodes=/$'\n'NumNodes=}"
+	mapfile -t weft_parts <<<"${weft_numbers//NumNodes=/$'\n'NumNodes=}"
+	[ ${#stock_parts[@]} = ${#weft_parts[@]} ] || return
+	for ((i = 1; i < ${#weft_parts[@]}; i++)); do
+		[ "${stock_parts[i]}" != "${weft_parts[i]}" ] || continue
+		each=$(numbers_each "${weft_parts[i]}")
+		[ -n "$each" ] &&
+			[ "$each" = "$(numbers_each "${stock_parts[i]}")" ] ||
+			return
+	done
 }
 
 # words without what chooses nodes, and nodes in their place, into rest.
