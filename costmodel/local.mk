@@ -57,6 +57,8 @@ libweft_costmodel_la_SOURCES = \
 	%D%/traffic/traffic.c \
 	%D%/traffic/traffic_build.c \
 	%D%/traffic/traffic_parts.h \
+	%D%/traffic/traffic_rows.c \
+	%D%/traffic/traffic_rows.h \
 	# End of libweft_costmodel_la_SOURCES
 libweft_costmodel_la_LIBADD = libweft_topology.la
 

@@ -49,12 +49,14 @@ static void heat_fill(struct weft_heat *heat, double *const *bytes,
 /* The matrix of bytes between ranks. */
 static int drawing_traffic(struct drawing *d, struct weft_error *err)
 {
-	const struct weft_traffic *t = &d->request.job.traffic;
+	struct weft_traffic *t = &d->request.job.traffic;
 	struct weft_heat *heat;
 	double **bytes;
 
 	if (!d->priced)
 		return 0;
+	if (weft_traffic_expand(t, err))
+		return -1;
 	heat = drawing_array(d, 1, sizeof(*heat), err);
 	bytes = drawing_array(d, WEFT_N_AXES, sizeof(*bytes), err);
 	if (!heat || !bytes)

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "costmodel/time/cost_parts.h"
 #include "costmodel/time/load.h"
+#include "costmodel/traffic/traffic_rows.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -127,14 +128,15 @@ static void pair_add_links(struct evaluation *e, uint32_t rank, uint32_t peer,
 	}
 }
 
-/* Adds up what `rank` sends, of traffic t. */
+/* Adds up what `rank` sends: edges first .. end - 1 of traffic t. */
 static int rank_add(struct evaluation *e, const struct weft_traffic *t,
-		    uint32_t rank, struct weft_error *err)
+		    uint32_t rank, uint32_t first, uint32_t end,
+		    struct weft_error *err)
 {
 	const struct weft_fabric *f = e->f;
 	uint32_t a = e->where[rank];
 
-	for (uint32_t k = t->row[rank]; k < t->row[rank + 1]; k++) {
+	for (uint32_t k = first; k < end; k++) {
 		uint32_t peer = t->peer[k], b = e->where[peer], cross;
 		uint32_t level = weft_fabric_relation(f, a, b, &cross);
 		double bytes = t->bytes[k];
@@ -346,16 +348,46 @@ static void busiest_nic(const struct evaluation *e, uint32_t rank,
 	cost->busiest.up = up;
 }
 
+/* What all ranks send, of traffic that has rows. */
+static int rows_add(struct evaluation *e, const struct weft_traffic *t,
+		    struct weft_error *err)
+{
+	for (uint32_t rank = 0; rank < t->n_ranks; rank++) {
+		if (weft_deadline_check_turn(rank, err) ||
+		    rank_add(e, t, rank, t->row[rank], t->row[rank + 1], err))
+			return -1;
+	}
+	return 0;
+}
+
+/* The same of traffic that has none. */
+static int merged_rows_add(struct evaluation *e, struct weft_error *err)
+{
+	struct traffic_rows rows;
+	int rc = traffic_rows_open(e->t, &rows, err);
+
+	for (uint32_t rank = 0; rank < e->t->n_ranks && rc == 0; rank++) {
+		rc = weft_deadline_check_turn(rank, err);
+		if (rc)
+			break;
+		traffic_rows_read(&rows, rank);
+		rc = rank_add(e, &rows.one, rank, 0, rows.one.n_edges, err);
+	}
+	traffic_rows_close(&rows);
+	return rc;
+}
+
 /* All bytes of the step, summed by relation and on the links. */
 static int add_all(struct evaluation *e, struct weft_error *err)
 {
 	const struct weft_traffic *t = e->t;
 	bool counts = t->loose && cost_counts_tell(e->f);
 
-	for (uint32_t rank = 0; rank < t->n_ranks; rank++) {
-		if (weft_deadline_check_turn(rank, err) ||
-		    rank_add(e, counts ? t->loose : t, rank, err))
+	if (counts || t->row || !t->loose) {
+		if (rows_add(e, counts ? t->loose : t, err))
 			return -1;
+	} else if (merged_rows_add(e, err)) {
+		return -1;
 	}
 	for (uint32_t k = 0; counts && k < t->n_cliques; k++) {
 		if (weft_deadline_check_turn(k, err) ||

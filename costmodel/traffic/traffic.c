@@ -15,14 +15,21 @@
 
 const char *const weft_axis_names[WEFT_N_AXES] = {"tp", "cp", "ep", "pp", "dp"};
 
-int traffic_alloc(struct weft_traffic *t, uint32_t n_ranks, uint64_t n_edges,
-		  struct weft_error *err)
+int traffic_check_size(uint64_t n_edges, struct weft_error *err)
 {
 	if (n_edges > MAX_EDGES)
 		return weft_fail(err, WEFT_EINVAL,
 				 "the ranks exchange bytes in %llu pairs, more "
 				 "than the %u supported",
 				 (unsigned long long)n_edges, MAX_EDGES);
+	return 0;
+}
+
+int traffic_alloc(struct weft_traffic *t, uint32_t n_ranks, uint64_t n_edges,
+		  struct weft_error *err)
+{
+	if (traffic_check_size(n_edges, err))
+		return -1;
 	t->n_ranks = n_ranks;
 	t->row = weft_calloc((size_t)n_ranks + 1, sizeof(*t->row), err);
 	t->peer = weft_calloc(n_edges, sizeof(*t->peer), err);

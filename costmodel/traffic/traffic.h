@@ -40,7 +40,10 @@ struct weft_clique {
 };
 
 /* Sparse rows: edges row[i] .. row[i+1]-1 leave rank i, by ascending peer; a
- * pair may occur once per axis.  No rank sends to itself; bytes > 0. */
+ * pair may occur once per axis.  No rank sends to itself; bytes > 0.  Where
+ * cliques and loose edges are all there is, the rows of a job of experts would
+ * be most of its memory: row, peer, axis and bytes are NULL, though n_edges
+ * counts all edges, until weft_traffic_expand. */
 struct weft_traffic {
 	uint32_t n_ranks, n_edges;
 	uint32_t *row;	/* [n_ranks + 1] */
@@ -50,8 +53,8 @@ struct weft_traffic {
 	uint32_t n_switches;
 	struct weft_switch *switches; /* [n_switches] */
 	uint32_t *member;	      /* ranks, a switch's in ring order */
-	/* The same edges again, where it takes far fewer words: those of
-	 * cliques, and loose ones.  NULL where there are no large cliques. */
+	/* The same edges, where it takes far fewer words: those of cliques,
+	 * and loose ones.  NULL where there are no large cliques. */
 	uint32_t n_cliques;
 	struct weft_clique *cliques; /* [n_cliques] */
 	struct weft_traffic *loose;  /* rows alone */
@@ -70,6 +73,14 @@ int weft_traffic_of_schedule(const struct weft_spec *spec,
 			     struct weft_traffic *traffic,
 			     struct weft_error *err);
 void weft_traffic_free(struct weft_traffic *traffic);
+
+/* The traffic itself where it has rows, else its rows alone, in *rows; NULL
+ * with err.  Free rows with weft_traffic_free in either case. */
+const struct weft_traffic *
+weft_traffic_whole(const struct weft_traffic *traffic,
+		   struct weft_traffic *rows, struct weft_error *err);
+/* Gives it its rows where it has none. */
+int weft_traffic_expand(struct weft_traffic *traffic, struct weft_error *err);
 
 /* Builds from loose triples (any order; equal (from,to,axis) are summed). */
 struct weft_flow {

@@ -423,17 +423,51 @@ static int loose_fill(struct build *b, const struct size *size,
 	return edges_fill(b, t->loose, false, err);
 }
 
+/* Whether cliques and loose edges say all: each rank is in one clique at most,
+ * no edge is to be added to one of a clique, and there are no switches, for
+ * which cliques do not count. */
+static bool cliques_suffice(const struct build *b)
+{
+	const struct lane *cliques = NULL;
+
+	for (uint32_t i = 0; i < b->n_lanes; i++) {
+		const struct lane *lane = &b->lanes[i];
+
+		if (lane->way == BY_SWITCH || (cliques && has_cliques(lane)))
+			return false;
+		if (has_cliques(lane))
+			cliques = lane;
+	}
+	for (uint32_t i = 0; i < b->n_lanes && cliques; i++)
+		if (&b->lanes[i] != cliques &&
+		    b->lanes[i].call->axis == cliques->call->axis)
+			return false;
+	return cliques;
+}
+
+/* Edges without their rows. */
+static uint32_t count_edges(const struct weft_traffic *t)
+{
+	uint32_t n = t->loose->n_edges;
+
+	for (uint32_t k = 0; k < t->n_cliques; k++)
+		n += t->cliques[k].n_members * (t->cliques[k].n_members - 1);
+	return n;
+}
+
 static int rows_fill(struct build *b, struct weft_error *err)
 {
 	struct weft_traffic *t = b->traffic;
 	uint32_t n_ranks = b->schedule->dense.n_ranks;
 	struct size size = size_of(b, n_ranks);
+	bool rows = !cliques_suffice(b);
 
-	if (traffic_alloc(t, n_ranks, size.edges, err))
-		return -1;
+	t->n_ranks = n_ranks;
 	t->switches = weft_calloc(size.switches, sizeof(*t->switches), err);
 	t->member = weft_calloc(size.members, sizeof(*t->member), err);
-	if (!t->switches || !t->member || edges_fill(b, t, true, err) ||
+	if (!t->switches || !t->member || traffic_check_size(size.edges, err) ||
+	    (rows && (traffic_alloc(t, n_ranks, size.edges, err) ||
+		      edges_fill(b, t, true, err))) ||
 	    (size.cliques && loose_fill(b, &size, err)))
 		return -1;
 	for (uint32_t i = 0; i < b->n_lanes; i++) {
@@ -442,6 +476,8 @@ static int rows_fill(struct build *b, struct weft_error *err)
 		if (lane->way == BY_SWITCH || has_cliques(lane))
 			groups_fill(b, lane);
 	}
+	if (!rows)
+		t->n_edges = count_edges(t);
 	return 0;
 }
 

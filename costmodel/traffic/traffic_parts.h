@@ -8,7 +8,10 @@
 
 #include "costmodel/traffic/traffic.h"
 
-/* Room for so many edges; n_edges stays 0.  Refuses more than can be held. */
+/* Refuses more edges than are supported. */
+int traffic_check_size(uint64_t n_edges, struct weft_error *err);
+
+/* Room for so many edges, if supported; n_edges stays 0. */
 int traffic_alloc(struct weft_traffic *t, uint32_t n_ranks, uint64_t n_edges,
 		  struct weft_error *err);
 

@@ -56,6 +56,8 @@ static int answer_open(const struct question *question, struct answer *answer,
 		return weft_fail_at(err, why.code,
 				    why.source[0] ? why.source : "--job",
 				    why.line, why.column, "%s", why.text);
+	if (weft_traffic_expand(&answer->job.traffic, err))
+		return -1;
 	/* A measured job has no calls that are known. */
 	if (!answer->job.spec.traffic[0] &&
 	    weft_schedule_build(&answer->job.spec, &answer->job.model,

@@ -169,13 +169,19 @@ static int unswitch(const struct weft_traffic *t, struct weft_traffic *rings,
 int graph_build(const struct weft_traffic *t, struct graph *g,
 		struct weft_error *err)
 {
-	struct weft_traffic rings = {0};
+	struct weft_traffic rows = {0};
+	const struct weft_traffic *pairs = &rows;
 	int rc = -1;
 
 	memset(g, 0, sizeof(*g));
-	if (!t->n_switches || unswitch(t, &rings, err) == 0)
-		rc = collect(t->n_switches ? &rings : t, g, err);
-	weft_traffic_free(&rings);
+	/* traffic with switches has rows */
+	if (!t->n_switches)
+		pairs = weft_traffic_whole(t, &rows, err);
+	else if (unswitch(t, &rows, err))
+		pairs = NULL;
+	if (pairs)
+		rc = collect(pairs, g, err);
+	weft_traffic_free(&rows);
 	return rc;
 }
 

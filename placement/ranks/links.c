@@ -171,8 +171,8 @@ int links_build(const struct weft_judge *judge, const uint32_t *where,
 
 	memset(links, 0, sizeof(*links));
 	links->f = judge->f;
-	links->t = t;
-	if (allocate(links, err))
+	links->t = t = weft_traffic_whole(t, &links->rows, err);
+	if (!t || allocate(links, err))
 		return -1;
 	scale(links, judge, reference_s);
 	transpose(links);
@@ -190,6 +190,7 @@ int links_build(const struct weft_judge *judge, const uint32_t *where,
 void links_free(struct links *links)
 {
 	free(links->memory);
+	weft_traffic_free(&links->rows);
 	memset(links, 0, sizeof(*links));
 }
 

@@ -15,7 +15,8 @@
  * that a search goes downhill. */
 struct links {
 	const struct weft_fabric *f;
-	const struct weft_traffic *t;
+	const struct weft_traffic *t; /* with rows: the job's, or `rows` */
+	struct weft_traffic rows;
 	double pressure;
 	double cost;	   /* sum of d * M in the judge's metric */
 	uint32_t *where;   /* [n_ranks] */

@@ -270,9 +270,13 @@ static void experts_traffic(uint64_t *seed, struct weft_traffic *t)
 }
 
 /* Groups in which each sends to each are priced by how many of them domains
- * have, as if edge by edge. */
+ * have, as if edge by edge; where neighbours are nearer edge by edge, whether
+ * there are rows of them or not. */
 static void cliques_cost_what_their_pairs_do(void **state)
 {
+	static const char torus[] =
+		"weft: fabric/1\nnodes:\n  n[0-8]: 4\nlevels:\n"
+		"  t:\n    T: n[0-8]\nshapes:\n  t: [3, 3]\n";
 	static const struct {
 		const char *spec;
 		struct weft_synth_options options;
@@ -287,12 +291,13 @@ static void cliques_cost_what_their_pairs_do(void **state)
 	uint64_t seed = test_seed();
 
 	(void)state;
-	for (uint32_t k = 0; k < 100; k++) {
-		size_t i = test_random_below(&seed, 5);
+	for (uint32_t k = 0; k < 120; k++) {
+		size_t i = test_random_below(&seed, 6);
 		struct weft_fabric *f =
-			test_synth(shapes[i].spec, &shapes[i].options);
+			i == 5 ? test_fabric(torus)
+			       : test_synth(shapes[i].spec, &shapes[i].options);
 		struct weft_error err = {0};
-		struct weft_cost cost, sums;
+		struct weft_cost cost, sums, again;
 		struct weft_traffic t;
 		uint32_t where[32];
 
@@ -301,6 +306,13 @@ static void cliques_cost_what_their_pairs_do(void **state)
 		weft_cost(f, &t, where, &scratch, &cost, &err);
 		weft_cost_sums(f, &t, where, &scratch, &sums, &err);
 		assert_no_error(&err);
+		assert_null(t.row);
+		weft_traffic_expand(&t, &err);
+		assert_int_equal(t.row[t.n_ranks], t.n_edges);
+		weft_cost(f, &t, where, &scratch, &again, &err);
+		assert_no_error(&err);
+		assert_memory_equal(again.total, cost.total,
+				    sizeof(cost.total));
 		check_dense(f, &t, where, &cost);
 		check_sums(f, &cost);
 		check_busiest(f, &t, where, &cost);

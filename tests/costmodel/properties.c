@@ -77,6 +77,7 @@ static void job_random(uint64_t *seed, uint32_t most, const char *algorithm,
 	weft_model_find(s->spec.model, &s->model, &err);
 	weft_spec_grid(&s->spec, &s->grid, &err);
 	traffic_of_spec(&s->spec, &s->model, &s->t, &err);
+	weft_traffic_expand(&s->t, &err);
 	assert_no_error(&err);
 }
 

@@ -60,6 +60,7 @@ static bool mixture_build(const char *text, struct job *job,
 		return false;
 	}
 	traffic_of_spec(&job->spec, &job->model, &job->traffic, &err);
+	weft_traffic_expand(&job->traffic, &err);
 	assert_no_error(&err);
 	return true;
 }

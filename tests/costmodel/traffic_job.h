@@ -32,6 +32,7 @@ static inline void job_build(const char *text, struct job *job)
 	weft_spec_grid(&job->spec, &job->grid, &err);
 	assert_no_error(&err);
 	traffic_of_spec(&job->spec, &job->model, &job->traffic, &err);
+	weft_traffic_expand(&job->traffic, &err);
 	assert_no_error(&err);
 }
 

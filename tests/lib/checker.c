@@ -349,7 +349,9 @@ static const char *check_cost(const struct weft_fabric *f,
 			      const struct weft_job *job,
 			      const struct weft_placement *p)
 {
-	const struct weft_traffic *t = &job->traffic;
+	struct weft_traffic rows;
+	const struct weft_traffic *t =
+		weft_traffic_whole(&job->traffic, &rows, NULL);
 	double sum = 0, cost = p->cost.total[p->metric];
 
 	for (uint32_t r = 0; r < t->n_ranks; r++) {
@@ -360,7 +362,8 @@ static const char *check_cost(const struct weft_fabric *f,
 			sum += t->bytes[e] * distance(&d, p->metric);
 		}
 	}
-	if (!t->n_switches && fabs(sum - cost) > 1e-9 * sum)
+	weft_traffic_free(&rows);
+	if (!job->traffic.n_switches && fabs(sum - cost) > 1e-9 * sum)
 		return wrong("cost %.17g, counted %.17g", cost, sum);
 	if (p->bound > cost * (1 + 1e-9))
 		return wrong("bound %.17g above cost %.17g", p->bound, cost);

@@ -110,7 +110,9 @@ static inline double brute_optimum(const struct weft_fabric *f,
 				   const struct weft_occupancy *o)
 {
 	static struct brute x;
-	const struct weft_traffic *t = &job->traffic;
+	struct weft_traffic rows;
+	const struct weft_traffic *t =
+		weft_traffic_whole(&job->traffic, &rows, NULL);
 
 	memset(&x, 0, sizeof(x));
 	x.f = f;
@@ -123,6 +125,7 @@ static inline double brute_optimum(const struct weft_fabric *f,
 			x.weight[t->peer[e]][r] += t->bytes[e];
 		}
 	}
+	weft_traffic_free(&rows);
 	for (uint32_t a = 0; a < f->n_gpus; a++) {
 		for (uint32_t b = 0; b < f->n_gpus; b++) {
 			struct weft_distance d = weft_fabric_distance(f, a, b);

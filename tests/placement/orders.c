@@ -169,6 +169,7 @@ static void cliques_bound_as_much_as_their_pairs(void **state)
 		case_job(in_cliques[i], x->f, &job);
 		assert_non_null(job.traffic.loose);
 		measure_bound(x, &job, bound[0], crossing[0]);
+		assert_int_equal(weft_traffic_expand(&job.traffic, NULL), 0);
 		pairs = job;
 		pairs.traffic.loose = NULL;
 		pairs.traffic.n_cliques = 0;

@@ -394,7 +394,9 @@ static void place_rank(struct exhaustive *x, uint32_t rank, double cost)
 static double over_optimum(const struct scene *s,
 			   const struct weft_placement *p)
 {
-	const struct weft_traffic *t = &s->job.traffic;
+	struct weft_traffic rows;
+	const struct weft_traffic *t =
+		weft_traffic_whole(&s->job.traffic, &rows, NULL);
 	double cost = p->cost.total[p->metric];
 	struct exhaustive x = {.s = s, .best = cost * (1 - 1e-9)};
 
@@ -404,6 +406,7 @@ static double over_optimum(const struct scene *s,
 			x.weight[t->peer[e]][r] += t->bytes[e];
 		}
 	}
+	weft_traffic_free(&rows);
 	place_rank(&x, 0, 0);
 	if (x.best < p->bound * (1 - 1e-9)) {
 		print_error("bound %g, optimum %g\n", p->bound, x.best);
