@@ -61,6 +61,7 @@ struct weft_flows {
 	uint32_t n_kinds;
 	struct weft_flow_kind *kinds;
 	uint32_t *kind_of; /* [n_calls] */
+	bool one_nic; /* set by who visits groups: see weft_flows_followers */
 	/* private */
 	double *sent;		  /* rows of the kinds */
 	struct flow_group *group; /* scratch */
@@ -132,6 +133,14 @@ struct weft_flow_twins {
 };
 bool weft_flows_twin(const struct weft_flows *flows, uint32_t kind,
 		     uint32_t index, struct weft_flow_twins *twins);
+
+/* Where the members of a host send as much as one another, so do their NICs.
+ * With one_nic weft_flows_group visits only that of the host's first member;
+ * then gpu[i] is that one, of the group visited last, and twin[i] is each
+ * member of its host, itself as well.  n is 0 where all NICs have been visited.
+ */
+struct weft_flow_twins weft_flows_followers(const struct weft_flows *flows,
+					    uint32_t kind);
 
 /* One flow between GPUs of different hosts.  Its links are their NICs, and
  * those above hosts and the domains that they are in. */

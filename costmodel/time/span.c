@@ -29,10 +29,11 @@ struct measure {
 	uint32_t n_told, told_room;
 	bool forgetful; /* no memory for more of them */
 	uint32_t n_touched;
-	double *time_s; /* [n_stages] of the slowest link */
-	double *own_s;	/* [n_stages] of the slowest NIC or port */
-	double *port_s; /* [n_stages] of the slowest port */
-	double *met_s;	/* [n_stages] the same with other jobs */
+	double *time_s;	    /* [n_stages] of the slowest link */
+	double *own_s;	    /* [n_stages] of the slowest NIC or port */
+	double *port_s;	    /* [n_stages] of the slowest port */
+	double *port_bytes; /* [n_stages] of the same */
+	double *met_s;	    /* [n_stages] the same with other jobs */
 	struct weft_span_link *links;	 /* [n_touched] */
 	struct weft_hashed_link *hashed; /* [n_touched] */
 	uint32_t links_room;		 /* of the last two */
@@ -70,10 +71,8 @@ static void link_add(void *data, uint32_t stage, uint32_t link, double bytes,
 
 	/* A port has no more than one flow of a kind in each direction. */
 	if (link >= 2 * (f->n_domains + f->n_gpus)) {
-		double port_s = bytes / f->levels[0].link.rate_bytes_per_s;
-
-		if (port_s > m->port_s[stage])
-			m->port_s[stage] = port_s;
+		if (bytes > m->port_bytes[stage])
+			m->port_bytes[stage] = bytes;
 		return;
 	}
 	if (link < 2 * f->n_domains)
@@ -272,12 +271,30 @@ static void hops_keep(struct measure *m, uint32_t kind,
 	}
 }
 
+/* Adds what NICs carry of this kind that are not visited because others carry
+ * as much. */
+static void nics_add(struct measure *m, const struct weft_flow_twins *twins)
+{
+	uint32_t nics = 2 * m->spans->flows.fabric->n_domains;
+
+	for (uint32_t k = 0; k < twins->n; k++) {
+		const struct carried *from =
+			carried_of(&m->pages, nics + 2 * twins->gpu[k]);
+		struct carried *to =
+			carried_of(&m->pages, nics + 2 * twins->twin[k]);
+
+		if (from == to)
+			continue;
+		to[0].total += from[0].bytes;
+		to[1].total += from[1].bytes;
+	}
+}
+
 /* Adds group i as a twin of the one visited last, if it is one: what its NICs
  * carry of this kind takes as long as of the other.  NICs of members are used
  * by no other group of the kind. */
 static bool twin_add(struct measure *m, uint32_t kind, uint32_t i)
 {
-	uint32_t nics = 2 * m->spans->flows.fabric->n_domains;
 	struct weft_flow_twins twins;
 
 	if (m->forgetful || !weft_flows_twin(&m->spans->flows, kind, i, &twins))
@@ -289,35 +306,22 @@ static bool twin_add(struct measure *m, uint32_t kind, uint32_t i)
 		c->bytes += told->bytes;
 		c->n_flows += told->n_flows;
 	}
-	for (uint32_t k = 0; k < twins.n; k++) {
-		const struct carried *from =
-			carried_of(&m->pages, nics + 2 * twins.gpu[k]);
-		struct carried *to =
-			carried_of(&m->pages, nics + 2 * twins.twin[k]);
-
-		to[0].total += from[0].bytes;
-		to[1].total += from[1].bytes;
-	}
+	nics_add(m, &twins);
 	return true;
 }
 
-/* What all groups of a kind put on links, and how long these take. */
-static int kind_collect(struct measure *m, uint32_t kind,
-			struct weft_error *err)
+/* What all groups of a kind put on links. */
+static int groups_collect(struct measure *m, uint32_t kind,
+			  struct weft_error *err)
 {
 	struct weft_spans *spans = m->spans;
 	const struct weft_flow_kind *k = &spans->flows.kinds[kind];
-	uint32_t n_stages = spans->flows.n_stages;
-	uint32_t n = 2 * spans->flows.fabric->n_domains;
 	uint32_t n_ranks = spans->flows.schedule->dense.n_ranks;
 	uint32_t look =
 		1 + (uint32_t)(RANKS_UNTIMED * k->n_groups / (n_ranks + 1));
 
-	m->sent = k->sent;
-	memset(m->time_s, 0, n_stages * sizeof(*m->time_s));
-	memset(m->own_s, 0, n_stages * sizeof(*m->own_s));
-	memset(m->port_s, 0, n_stages * sizeof(*m->port_s));
 	for (uint32_t i = 0; i < k->n_groups; i++) {
+		struct weft_flow_twins followers;
 		struct weft_flow_hops hops;
 		struct weft_flow_seen seen;
 
@@ -329,9 +333,29 @@ static int kind_collect(struct measure *m, uint32_t kind,
 		if (weft_flows_group(&spans->flows, kind, i, link_add, m, &hops,
 				     err))
 			return -1;
+		followers = weft_flows_followers(&spans->flows, kind);
+		nics_add(m, &followers);
 		seen = weft_flows_seen(&spans->flows, kind);
 		hops_keep(m, kind, &hops, &seen);
 	}
+	return 0;
+}
+
+/* The same, and how long they take. */
+static int kind_collect(struct measure *m, uint32_t kind,
+			struct weft_error *err)
+{
+	struct weft_flows *flows = &m->spans->flows;
+	uint32_t n_stages = flows->n_stages, n = 2 * flows->fabric->n_domains;
+	double port_rate = flows->fabric->levels[0].link.rate_bytes_per_s;
+
+	flows->one_nic = true;
+	m->sent = flows->kinds[kind].sent;
+	memset(m->time_s, 0, n_stages * sizeof(*m->time_s));
+	memset(m->own_s, 0, n_stages * sizeof(*m->own_s));
+	memset(m->port_bytes, 0, n_stages * sizeof(*m->port_bytes));
+	if (groups_collect(m, kind, err))
+		return -1;
 	for (uint32_t i = 0; i < m->n_touched; i++) {
 		uint32_t link = m->touched[i];
 
@@ -340,6 +364,7 @@ static int kind_collect(struct measure *m, uint32_t kind,
 			     capacity_of(m, link));
 	}
 	for (uint32_t p = 0; p < n_stages; p++) {
+		m->port_s[p] = m->port_bytes[p] / port_rate;
 		m->own_s[p] = fmax(m->own_s[p], m->port_s[p]);
 		m->time_s[p] = fmax(m->time_s[p], m->own_s[p]);
 	}
@@ -399,8 +424,10 @@ static int measure_reserve(struct measure *m, struct weft_error *err)
 	m->time_s = weft_calloc(n_stages, sizeof(*m->time_s), err);
 	m->own_s = weft_calloc(n_stages, sizeof(*m->own_s), err);
 	m->port_s = weft_calloc(n_stages, sizeof(*m->port_s), err);
+	m->port_bytes = weft_calloc(n_stages, sizeof(*m->port_bytes), err);
 	m->met_s = weft_calloc(n_stages, sizeof(*m->met_s), err);
-	if (!m->time_s || !m->own_s || !m->port_s || !m->met_s ||
+	if (!m->time_s || !m->own_s || !m->port_s || !m->port_bytes ||
+	    !m->met_s ||
 	    carried_pages_build(flows->fabric, flows->where,
 				flows->schedule->dense.n_ranks, &m->pages, err))
 		return -1;
@@ -429,6 +456,7 @@ static void measure_free(struct measure *m)
 	free(m->time_s);
 	free(m->own_s);
 	free(m->port_s);
+	free(m->port_bytes);
 	free(m->met_s);
 	free(m->links);
 	free(m->hashed);

@@ -79,7 +79,7 @@ static void tell_all_nics(const struct flow_tour *t)
 			tell_all_rails(t, h, passed);
 			continue;
 		}
-		for (uint32_t i = g->first[h]; i < g->first[h + 1]; i++) {
+		for (uint32_t i = g->first[h]; i < flow_nics_end(t, h); i++) {
 			flow_tell_nic(t, g->host[h], g->member[i], true,
 				      out / (g->n - 1), out);
 			flow_tell_nic(t, g->host[h], g->member[i], false,

@@ -10,7 +10,7 @@ struct flow_group *flow_group_alloc(const struct weft_fabric *f,
 				    uint32_t n_ranks, struct weft_error *err)
 {
 	size_t ranks = n_ranks, rails = f->n_rails ? f->n_rails : 1;
-	size_t words = 8 * ranks + 1 + 2 * (size_t)f->n_domains + 2 * rails;
+	size_t words = 9 * ranks + 1 + 2 * (size_t)f->n_domains + 2 * rails;
 	struct flow_group *g = weft_calloc(1, sizeof(*g), err);
 	uint32_t *next;
 
@@ -23,7 +23,8 @@ struct flow_group *flow_group_alloc(const struct weft_fabric *f,
 	}
 	g->rank = next;
 	g->gpu = g->rank + ranks;
-	g->host = g->gpu + ranks;
+	g->lead = g->gpu + ranks;
+	g->host = g->lead + ranks;
 	g->twin = g->host + ranks;
 	g->member = g->twin + ranks;
 	g->out = g->member + ranks;
@@ -75,10 +76,13 @@ static void hosts_read(const struct weft_fabric *f, struct flow_group *g)
 	for (uint32_t i = 0; i < g->n; i++) {
 		uint32_t host = flow_host_of(f, g->gpu[i]);
 
+		/* member[h] is the first on host h until they are sorted */
 		if (g->number[host] == 0) {
+			g->member[g->n_hosts] = g->gpu[i];
 			g->host[g->n_hosts++] = host;
 			g->number[host] = g->n_hosts;
 		}
+		g->lead[i] = g->member[g->number[host] - 1];
 		g->count[host]++;
 	}
 	g->first[0] = 0;
@@ -107,6 +111,24 @@ int flow_group_read(const struct weft_flows *flows,
 		g->gpu[i] = flows->where[g->rank[i]];
 	hosts_read(flows->fabric, g);
 	return 0;
+}
+
+/* On rails members share NICs or send through others'. */
+bool flow_one_nic(const struct weft_flows *flows,
+		  const struct weft_flow_kind *kind)
+{
+	return flows->one_nic && flows->fabric->n_rails < 2 &&
+	       kind->way < WEFT_WAY_NEXT;
+}
+
+struct weft_flow_twins weft_flows_followers(const struct weft_flows *flows,
+					    uint32_t kind)
+{
+	const struct flow_group *g = flows->group;
+	bool one = flow_one_nic(flows, &flows->kinds[kind]);
+
+	return (struct weft_flow_twins){g->lead, g->gpu,
+					one && g->n_hosts > 1 ? g->n : 0};
 }
 
 /* Whether as many bytes are sent by the ranks `by` above those of the group. */
@@ -146,7 +168,8 @@ bool weft_flows_twin(const struct weft_flows *flows, uint32_t kind,
 			return false;
 		g->twin[i] = gpu;
 	}
-	*twins = (struct weft_flow_twins){g->gpu, g->twin,
-					  g->n_hosts > 1 ? g->n : 0};
+	*twins = (struct weft_flow_twins){flow_one_nic(flows, k) ? g->lead
+								 : g->gpu,
+					  g->twin, g->n_hosts > 1 ? g->n : 0};
 	return true;
 }

@@ -15,6 +15,7 @@ struct flow_group {
 	uint32_t n_hosts;
 	uint32_t *rank;	  /* [n] as in weft_grid_group */
 	uint32_t *gpu;	  /* [n] where they run */
+	uint32_t *lead;	  /* [n] the first member on the host of each */
 	uint32_t *host;	  /* [n_hosts] domain */
 	uint32_t *first;  /* [n_hosts + 1] into member */
 	uint32_t *member; /* [n] GPUs, host by host */
@@ -37,6 +38,10 @@ void flow_group_free(struct flow_group *group);
 int flow_group_read(const struct weft_flows *flows,
 		    const struct weft_grid *grid, const char *token,
 		    uint32_t index, struct weft_error *err);
+
+/* Whether only the NIC of a host's first member is visited. */
+bool flow_one_nic(const struct weft_flows *flows,
+		  const struct weft_flow_kind *kind);
 
 /* Ranks of one group of a token of the grid; at least 1. */
 uint32_t flow_group_size(const struct weft_grid *grid, const char *token);

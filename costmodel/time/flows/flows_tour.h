@@ -15,6 +15,7 @@ struct flow_tour {
 	weft_flow_visit visit;
 	void *data;
 	weft_flow_path_visit path; /* instead: each flow between hosts */
+	bool one_nic;		   /* of each host's, as flow_one_nic */
 	uint32_t stage;
 	double sent; /* bytes of a rank of the stage */
 	struct weft_flow_hops *hops;
@@ -33,6 +34,8 @@ void flow_tell_port(const struct flow_tour *t, uint32_t gpu, bool up,
 uint32_t flow_rail_of(const struct flow_tour *t, uint32_t gpu);
 void flow_tell_nic(const struct flow_tour *t, uint32_t host, uint32_t gpu,
 		   bool up, double bytes, double n_flows);
+/* Where the members of host h end whose NICs are visited. */
+uint32_t flow_nics_end(const struct flow_tour *t, uint32_t h);
 /* Fails: no link joins the two GPUs. */
 int flow_unconnected(const struct flow_tour *t, uint32_t a, uint32_t b);
 /* Counts n hops of a latency that meet at a level. */

@@ -44,6 +44,11 @@ void flow_tell_nic(const struct flow_tour *t, uint32_t host, uint32_t gpu,
 	flow_tell(t, t->f->n_domains + nic, up, bytes, n_flows);
 }
 
+uint32_t flow_nics_end(const struct flow_tour *t, uint32_t h)
+{
+	return t->one_nic ? t->g->first[h] + 1 : t->g->first[h + 1];
+}
+
 int flow_unconnected(const struct flow_tour *t, uint32_t a, uint32_t b)
 {
 	const struct weft_fabric *f = t->f;
@@ -173,11 +178,11 @@ static void tell_hop_nics(const struct flow_tour *t, uint32_t a, uint32_t b,
 	if (flow_passes(t->f, g->host[a], g->host[b]))
 		from = b;
 	k = g->first[from + 1] - g->first[from];
-	for (uint32_t i = g->first[from]; i < g->first[from + 1]; i++)
+	for (uint32_t i = g->first[from]; i < flow_nics_end(t, from); i++)
 		flow_tell_nic(t, g->host[a], g->member[i], true, bytes / k,
 			      n_flows / k);
 	k = g->first[b + 1] - g->first[b];
-	for (uint32_t i = g->first[b]; i < g->first[b + 1]; i++)
+	for (uint32_t i = g->first[b]; i < flow_nics_end(t, b); i++)
 		flow_tell_nic(t, g->host[b], g->member[i], false, bytes / k,
 			      n_flows / k);
 }
@@ -493,6 +498,7 @@ static int group_tour(const struct weft_flows *flows, uint32_t kind,
 
 	t->f = flows->fabric;
 	t->g = flows->group;
+	t->one_nic = flow_one_nic(flows, k);
 	if (flow_group_read(flows,
 			    call->expert_grid ? &flows->schedule->expert
 					      : &flows->schedule->dense,
