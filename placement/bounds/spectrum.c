@@ -2,8 +2,6 @@
 /* spectrum.c - rings and paths in the traffic, and their eigenvalues */
 #include "placement/bounds/spectrum.h"
 
-#include "base/compare.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,17 +113,42 @@ static void chain_values(const struct chain *c, double *value)
 	}
 }
 
+/* Merges neighbouring runs of `run` ascending values each, of n, into out. */
+static void merge_pairs(const double *in, uint32_t n, uint32_t run, double *out)
+{
+	for (uint32_t first = 0; first < n; first += 2 * run) {
+		uint32_t middle = first + run < n ? first + run : n;
+		uint32_t end = first + 2 * run < n ? first + 2 * run : n;
+		uint32_t i = first, j = middle, k = first;
+
+		while (i < middle && j < end)
+			out[k++] = in[j] < in[i] ? in[j++] : in[i++];
+		memcpy(out + k, in + i, (middle - i) * sizeof(*out));
+		memcpy(out + k + (middle - i), in + j,
+		       (end - j) * sizeof(*out));
+	}
+}
+
+static void swap(double **a, double **b)
+{
+	double *t = *a;
+
+	*a = *b;
+	*b = t;
+}
+
 int spectrum_raise(const struct product *p, double *lambda,
 		   struct weft_error *err)
 {
-	double *sum = weft_calloc(p->n_ranks, 2 * sizeof(*sum), err);
-	double *value;
+	double *memory = weft_calloc(p->n_ranks, 2 * sizeof(*memory), err);
+	double *sum = memory, *value;
 	uint32_t n = 1;
 
-	if (!sum)
+	if (!memory)
 		return -1;
-	value = sum + p->n_ranks;
-	/* eigenvalues of a product are the sums of its factors' */
+	value = memory + p->n_ranks;
+	/* eigenvalues of a product are the sums of its factors': one ascending
+	 * run of them for each of the next factor */
 	for (uint32_t i = 0; i < p->n; i++) {
 		const struct chain *c = &p->chain[i];
 
@@ -133,12 +156,15 @@ int spectrum_raise(const struct product *p, double *lambda,
 		for (uint32_t k = c->size; k-- > 0;)
 			for (uint32_t j = 0; j < n; j++)
 				sum[k * n + j] = sum[j] + value[k];
+		for (uint32_t run = n; run < n * c->size; run *= 2) {
+			merge_pairs(sum, n * c->size, run, value);
+			swap(&sum, &value);
+		}
 		n *= c->size;
 	}
-	qsort(sum, n, sizeof(*sum), weft_compare_reals);
 	for (uint32_t i = 0; i < n && i < p->n_ranks; i++)
 		lambda[i] = fmax(lambda[i], sum[i]);
-	free(sum);
+	free(memory);
 	return 0;
 }
 
