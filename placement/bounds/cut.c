@@ -104,26 +104,82 @@ static int runs_build(const struct parts *parts, struct runs *r,
 	return 0;
 }
 
+/* What a part of so many vertices pays. */
+struct offer {
+	uint32_t size;
+	double cost;
+};
+
+/* Those that some price makes the best of a run, the smallest first. */
+struct offers {
+	uint32_t n;
+	struct offer *offer; /* [n] */
+};
+
+/* Whether b costs no less than a and c do on average, in between. */
+static bool is_above(const struct offer *a, const struct offer *b,
+		     const struct offer *c)
+{
+	return (b->cost - a->cost) * (c->size - b->size) >=
+	       (c->cost - b->cost) * (b->size - a->size);
+}
+
+/* The lower hull of all sizes of each run.  A run has those of the smaller
+ * ones, and most of the costs are above it. */
+static int offers_build(const struct contour *c, const struct parts *parts,
+			const struct runs *runs, struct offers *o,
+			struct weft_error *err)
+{
+	uint32_t n = 0, from = 1, kept = 0;
+	struct offer *hull =
+		weft_calloc((size_t)c->max + 1, sizeof(*hull), err);
+	bool *keep = weft_calloc((size_t)c->max + 1, sizeof(*keep), err);
+
+	o->n = 0;
+	o->offer = hull;
+	for (uint32_t i = 0; hull && keep && i < runs->n; i++) {
+		for (; from <= runs->run[i].size; from++) {
+			struct offer last = {from, pays(c, parts, from)};
+
+			if (isinf(last.cost))
+				continue;
+			while (n > 1 &&
+			       is_above(&hull[n - 2], &hull[n - 1], &last))
+				n--;
+			hull[n++] = last;
+		}
+		for (uint32_t k = 0; k < n; k++)
+			keep[hull[k].size] = true;
+	}
+	for (uint32_t s = 1; hull && keep && s <= c->max; s++)
+		if (keep[s])
+			hull[kept++] = (struct offer){s, c->least[s]};
+	o->n = kept;
+	free(keep);
+	return hull && keep ? 0 : -1;
+}
+
 /* Least sum at these prices, given back for all vertices and for as many parts
  * as must, or may, be used. */
-static double sum_at(const struct contour *c, const struct parts *parts,
+static double sum_at(const struct offers *o, const struct parts *parts,
 		     const struct runs *runs, struct prices p,
 		     uint32_t *vertices)
 {
 	double sum = p.vertex * parts->n_vertices, least = 0;
-	uint32_t at = 0, from = 1;
+	uint32_t at = 0, k = 0;
 
 	sum -= p.part * (p.part < 0 ? parts->min_used : parts->max_used);
 	*vertices = 0;
 	/* from the smallest domain to the largest, the least so far */
 	for (uint32_t i = 0; i < runs->n; i++) {
-		for (; from <= runs->run[i].size; from++) {
+		for (; k < o->n && o->offer[k].size <= runs->run[i].size; k++) {
+			const struct offer *offer = &o->offer[k];
 			double value =
-				pays(c, parts, from) - p.vertex * from + p.part;
+				offer->cost - p.vertex * offer->size + p.part;
 
 			if (value < least) {
 				least = value;
-				at = from;
+				at = offer->size;
 			}
 		}
 		sum += least * runs->run[i].n;
@@ -134,7 +190,7 @@ static double sum_at(const struct contour *c, const struct parts *parts,
 
 /* Any prices give a bound; the best of a vertex is where the parts want as many
  * as there are. */
-static double best_at(const struct contour *c, const struct parts *parts,
+static double best_at(const struct offers *o, const struct parts *parts,
 		      const struct runs *runs, double part, double limit)
 {
 	double low = -limit, high = limit, best = -INFINITY;
@@ -143,7 +199,7 @@ static double best_at(const struct contour *c, const struct parts *parts,
 		struct prices p = {k ? (low + high) / 2 : 0, part};
 		uint32_t vertices;
 
-		best = fmax(best, sum_at(c, parts, runs, p, &vertices));
+		best = fmax(best, sum_at(o, parts, runs, p, &vertices));
 		if (vertices < parts->n_vertices)
 			low = p.vertex;
 		else
@@ -157,19 +213,24 @@ static int sum_by_price(const struct contour *c, const struct parts *parts,
 			double *sum, struct weft_error *err)
 {
 	double limit = 0, low, high, best;
+	struct offers o = {0};
 	struct runs runs;
 
-	if (runs_build(parts, &runs, err))
+	if (runs_build(parts, &runs, err) ||
+	    offers_build(c, parts, &runs, &o, err)) {
+		free(runs.run);
+		free(o.offer);
 		return -1;
+	}
 	for (uint32_t s = 1; s <= c->max; s++)
 		limit = fmax(limit, 2 * fabs(c->least[s]));
-	best = best_at(c, parts, &runs, 0, limit);
+	best = best_at(&o, parts, &runs, 0, limit);
 	low = parts->min_used > 1 ? -limit : 0;
 	high = parts->max_used ? limit : 0;
 	for (uint32_t k = 0; k < N_PART_PRICES && low < high; k++) {
 		double third = (high - low) / 3;
-		double left = best_at(c, parts, &runs, low + third, limit);
-		double right = best_at(c, parts, &runs, high - third, limit);
+		double left = best_at(&o, parts, &runs, low + third, limit);
+		double right = best_at(&o, parts, &runs, high - third, limit);
 
 		best = fmax(best, fmax(left, right));
 		if (left < right)
@@ -178,6 +239,7 @@ static int sum_by_price(const struct contour *c, const struct parts *parts,
 			high -= third;
 	}
 	free(runs.run);
+	free(o.offer);
 	*sum = best;
 	return 0;
 }
