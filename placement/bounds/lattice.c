@@ -67,11 +67,7 @@ static int take_line(struct lattice *l, uint32_t i, const struct graph *g,
 
 	for (uint32_t pass = 0; pass < 2; pass++) {
 		for (uint32_t v = 0; v < l->n; v++) {
-			uint32_t k = 0;
-
-			while (k < l->n_axes && (k == i || !l->axis[k].at[v]))
-				k++;
-			if (k < l->n_axes)
+			if (l->code[v] & ~axis->bits)
 				continue;
 			for (uint32_t e = g->row[v]; e < g->row[v + 1]; e++) {
 				uint32_t u = g->peer[e];
