@@ -23,6 +23,7 @@ struct measure {
 	struct weft_spans *spans;
 	const struct weft_load *load;
 	struct carried_pages pages;
+	double nic_rate;    /* of every NIC; 0: they differ */
 	const double *sent; /* [n_stages] of the kind at hand */
 	uint32_t *touched;  /* [n_touched] links, by that kind */
 	struct told *told;  /* [n_told] of the group visited last */
@@ -94,6 +95,8 @@ static double capacity_of(const struct measure *m, uint32_t link)
 
 	if (m->load && link < 2 * f->n_domains)
 		return weft_load_capacity(m->load, link / 2);
+	if (m->nic_rate > 0 && link >= 2 * f->n_domains)
+		return m->nic_rate;
 	return weft_flows_capacity(f, link);
 }
 
@@ -421,6 +424,10 @@ static int measure_reserve(struct measure *m, struct weft_error *err)
 	const struct weft_flows *flows = &m->spans->flows;
 	uint32_t n_stages = flows->n_stages;
 
+	/* shared NICs have as many times as much as share them */
+	if (flows->fabric->n_rails < 2)
+		m->nic_rate = weft_flows_capacity(flows->fabric,
+						  2 * flows->fabric->n_domains);
 	m->time_s = weft_calloc(n_stages, sizeof(*m->time_s), err);
 	m->own_s = weft_calloc(n_stages, sizeof(*m->own_s), err);
 	m->port_s = weft_calloc(n_stages, sizeof(*m->port_s), err);
