@@ -99,9 +99,10 @@ struct weft_flow_end weft_flows_end(const struct weft_fabric *f, uint32_t link);
 double weft_flows_capacity(const struct weft_fabric *f, uint32_t link);
 
 /* One visit: the ranks of a pipeline stage send `bytes` a step over a directed
- * link, as n_flows flows.  A link may come several times: add up. */
+ * link, as n_flows flows; both: as much over link + 1, too, which is this one's
+ * other direction.  A link may come several times: add up. */
 typedef void (*weft_flow_visit)(void *data, uint32_t stage, uint32_t link,
-				double bytes, double n_flows);
+				bool both, double bytes, double n_flows);
 
 /* The hops of a group: once around its ring, or all that its trees or pairs
  * have. */

@@ -16,6 +16,7 @@
 /* What a group puts on a link above a domain. */
 struct told {
 	uint32_t link;
+	bool both; /* as much on link + 1 */
 	double bytes, n_flows;
 };
 
@@ -62,13 +63,24 @@ static void told_keep(struct measure *m, struct told told)
 		m->told[m->n_told++] = told;
 }
 
-static void link_add(void *data, uint32_t stage, uint32_t link, double bytes,
-		     double n_flows)
+static void direction_add(struct measure *m, uint32_t stage, uint32_t link,
+			  struct carried *c, const struct carried *add)
+{
+	if (c->stages == 0)
+		m->touched[m->n_touched++] = link;
+	c->bytes += add->bytes;
+	c->n_flows += add->n_flows;
+	if (add->unit > c->unit)
+		c->unit = add->unit;
+	c->stages |= stage_bit(stage);
+}
+
+static void link_add(void *data, uint32_t stage, uint32_t link, bool both,
+		     double bytes, double n_flows)
 {
 	struct measure *m = data;
 	const struct weft_fabric *f = m->spans->flows.fabric;
-	struct carried *c;
-	double unit;
+	struct carried *c, add = {.bytes = bytes, .n_flows = n_flows};
 
 	/* A port has no more than one flow of a kind in each direction. */
 	if (link >= 2 * (f->n_domains + f->n_gpus)) {
@@ -77,16 +89,13 @@ static void link_add(void *data, uint32_t stage, uint32_t link, double bytes,
 		return;
 	}
 	if (link < 2 * f->n_domains)
-		told_keep(m, (struct told){link, bytes, n_flows});
+		told_keep(m, (struct told){link, both, bytes, n_flows});
+	/* both directions are on one page */
 	c = carried_of(&m->pages, link);
-	if (c->stages == 0)
-		m->touched[m->n_touched++] = link;
-	c->bytes += bytes;
-	c->n_flows += n_flows;
-	unit = bytes / n_flows / m->sent[stage];
-	if (unit > c->unit)
-		c->unit = unit;
-	c->stages |= stage_bit(stage);
+	add.unit = bytes / n_flows / m->sent[stage];
+	direction_add(m, stage, link, c, &add);
+	if (both)
+		direction_add(m, stage, link + 1, c + 1, &add);
 }
 
 static double capacity_of(const struct measure *m, uint32_t link)
@@ -306,8 +315,10 @@ static bool twin_add(struct measure *m, uint32_t kind, uint32_t i)
 		const struct told *told = &m->told[k];
 		struct carried *c = carried_of(&m->pages, told->link);
 
-		c->bytes += told->bytes;
-		c->n_flows += told->n_flows;
+		for (uint32_t d = 0; d <= told->both; d++) {
+			c[d].bytes += told->bytes;
+			c[d].n_flows += told->n_flows;
+		}
 	}
 	nics_add(m, &twins);
 	return true;

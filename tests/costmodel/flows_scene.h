@@ -240,14 +240,16 @@ static inline void sums_close(struct sums *sums)
 }
 
 static inline void sums_visit(void *data, uint32_t stage, uint32_t link,
-			      double bytes, double n_flows)
+			      bool both, double bytes, double n_flows)
 {
 	struct sums *sums = data;
 
 	(void)stage;
 	assert_true(bytes > 0 && n_flows > 0);
-	sums->bytes[link] += bytes;
-	sums->flows[link] += n_flows;
+	for (uint32_t i = link; i <= link + both; i++) {
+		sums->bytes[i] += bytes;
+		sums->flows[i] += n_flows;
+	}
 }
 
 static inline struct sums kind_sums(const struct scene *s, uint32_t kind)

@@ -28,8 +28,7 @@ static void tell_off_rail(const struct flow_tour *t, uint32_t domain)
 	}
 	for (uint32_t r = 0; r < f->n_rails; r++)
 		pairs += g->on_rail[r] * (k - g->on_rail[r]);
-	flow_tell_domain(t, domain, true, pairs / (g->n - 1), pairs);
-	flow_tell_domain(t, domain, false, pairs / (g->n - 1), pairs);
+	flow_tell_domain(t, domain, FLOW_BOTH, pairs / (g->n - 1), pairs);
 }
 
 /* Members of host h on each rail exchange with members elsewhere: those that
@@ -51,8 +50,8 @@ static void tell_all_rails(const struct flow_tour *t, uint32_t h, double passed)
 			out = k * (g->on_rail[r] - g->here[r]) +
 			      g->here[r] * (g->n - passed);
 
-		flow_tell(t, nic, true, out / others, out);
-		flow_tell(t, nic, false, in / others, in);
+		flow_tell(t, nic, FLOW_UP, out / others, out);
+		flow_tell(t, nic, FLOW_DOWN, in / others, in);
 	}
 }
 
@@ -80,9 +79,7 @@ static void tell_all_nics(const struct flow_tour *t)
 			continue;
 		}
 		for (uint32_t i = g->first[h]; i < flow_nics_end(t, h); i++) {
-			flow_tell_nic(t, g->host[h], g->member[i], true,
-				      out / (g->n - 1), out);
-			flow_tell_nic(t, g->host[h], g->member[i], false,
+			flow_tell_nic(t, g->host[h], g->member[i], FLOW_BOTH,
 				      out / (g->n - 1), out);
 		}
 	}
@@ -136,8 +133,7 @@ static uint32_t tell_all_level(const struct flow_tour *t, uint32_t l)
 	for (uint32_t i = 0; l == 0 && i < g->n; i++) {
 		double k = g->count[f->gpu_domain[0][g->gpu[i]]];
 
-		flow_tell_port(t, g->gpu[i], true, (k - 1) / (g->n - 1));
-		flow_tell_port(t, g->gpu[i], false, (k - 1) / (g->n - 1));
+		flow_tell_port(t, g->gpu[i], FLOW_BOTH, (k - 1) / (g->n - 1));
 	}
 	for (uint32_t i = 0; i < g->n; i++) {
 		uint32_t d = f->gpu_domain[l][g->gpu[i]];
@@ -147,8 +143,7 @@ static uint32_t tell_all_level(const struct flow_tour *t, uint32_t l)
 		if (!(k > 0))
 			continue;
 		n_domains++;
-		flow_tell_domain(t, d, true, pairs / (g->n - 1), pairs);
-		flow_tell_domain(t, d, false, pairs / (g->n - 1), pairs);
+		flow_tell_domain(t, d, FLOW_BOTH, pairs / (g->n - 1), pairs);
 		if (leaf_off)
 			tell_off_rail(t, d);
 	}

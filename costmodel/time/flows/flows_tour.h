@@ -22,18 +22,20 @@ struct flow_tour {
 	struct weft_error *err;
 };
 
+enum flow_direction { FLOW_UP, FLOW_DOWN, FLOW_BOTH };
+
 /* Tells the visitor of bytes (of a rank that sends 1) on a link, its port or
- * NIC, or above a domain, upwards or downwards. */
-void flow_tell(const struct flow_tour *t, uint32_t link, bool up, double bytes,
-	       double n_flows);
-void flow_tell_domain(const struct flow_tour *t, uint32_t domain, bool up,
-		      double bytes, double n_flows);
-void flow_tell_port(const struct flow_tour *t, uint32_t gpu, bool up,
-		    double bytes);
+ * NIC, or above a domain, upwards, downwards or as many in both directions. */
+void flow_tell(const struct flow_tour *t, uint32_t link,
+	       enum flow_direction way, double bytes, double n_flows);
+void flow_tell_domain(const struct flow_tour *t, uint32_t domain,
+		      enum flow_direction way, double bytes, double n_flows);
+void flow_tell_port(const struct flow_tour *t, uint32_t gpu,
+		    enum flow_direction way, double bytes);
 
 uint32_t flow_rail_of(const struct flow_tour *t, uint32_t gpu);
 void flow_tell_nic(const struct flow_tour *t, uint32_t host, uint32_t gpu,
-		   bool up, double bytes, double n_flows);
+		   enum flow_direction way, double bytes, double n_flows);
 /* Where the members of host h end whose NICs are visited. */
 uint32_t flow_nics_end(const struct flow_tour *t, uint32_t h);
 /* Fails: no link joins the two GPUs. */

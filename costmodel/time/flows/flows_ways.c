@@ -9,24 +9,24 @@
 
 /* ---- links ---- */
 
-void flow_tell(const struct flow_tour *t, uint32_t link, bool up, double bytes,
-	       double n_flows)
+void flow_tell(const struct flow_tour *t, uint32_t link,
+	       enum flow_direction way, double bytes, double n_flows)
 {
 	if (bytes > 0 && t->visit)
-		t->visit(t->data, t->stage, 2 * link + !up, t->sent * bytes,
-			 n_flows);
+		t->visit(t->data, t->stage, 2 * link + (way == FLOW_DOWN),
+			 way == FLOW_BOTH, t->sent * bytes, n_flows);
 }
 
-void flow_tell_domain(const struct flow_tour *t, uint32_t domain, bool up,
-		      double bytes, double n_flows)
+void flow_tell_domain(const struct flow_tour *t, uint32_t domain,
+		      enum flow_direction way, double bytes, double n_flows)
 {
-	flow_tell(t, domain, up, bytes, n_flows);
+	flow_tell(t, domain, way, bytes, n_flows);
 }
 
-void flow_tell_port(const struct flow_tour *t, uint32_t gpu, bool up,
-		    double bytes)
+void flow_tell_port(const struct flow_tour *t, uint32_t gpu,
+		    enum flow_direction way, double bytes)
 {
-	flow_tell(t, t->f->n_domains + t->f->n_gpus + gpu, up, bytes, 1);
+	flow_tell(t, t->f->n_domains + t->f->n_gpus + gpu, way, bytes, 1);
 }
 
 uint32_t flow_rail_of(const struct flow_tour *t, uint32_t gpu)
@@ -35,13 +35,13 @@ uint32_t flow_rail_of(const struct flow_tour *t, uint32_t gpu)
 }
 
 void flow_tell_nic(const struct flow_tour *t, uint32_t host, uint32_t gpu,
-		   bool up, double bytes, double n_flows)
+		   enum flow_direction way, double bytes, double n_flows)
 {
 	uint32_t nic = gpu;
 
 	if (flow_has_rails(t->f, host))
 		nic = flow_rail_nic(t->f, host, flow_rail_of(t, gpu));
-	flow_tell(t, t->f->n_domains + nic, up, bytes, n_flows);
+	flow_tell(t, t->f->n_domains + nic, way, bytes, n_flows);
 }
 
 uint32_t flow_nics_end(const struct flow_tour *t, uint32_t h)
@@ -103,8 +103,7 @@ void flow_tell_passed(const struct flow_tour *t, uint32_t a, uint32_t b,
 	uint32_t n = flow_passed(t->f, meet, a, b, passed, WEFT_FLOW_PASSED);
 
 	for (uint32_t i = 0; i < n; i++) {
-		flow_tell_domain(t, passed[i], false, bytes, n_flows);
-		flow_tell_domain(t, passed[i], true, bytes, n_flows);
+		flow_tell_domain(t, passed[i], FLOW_BOTH, bytes, n_flows);
 	}
 }
 
@@ -122,14 +121,16 @@ static void tell_between(const struct flow_tour *t, uint32_t a, uint32_t b,
 		flow_tell_passed(t, a, b, meet, bytes, n_flows);
 
 	for (uint32_t l = f->node_level; l < meet; l++) {
-		flow_tell_domain(t, f->gpu_domain[l][a], true, bytes, n_flows);
-		flow_tell_domain(t, f->gpu_domain[l][b], false, bytes, n_flows);
+		flow_tell_domain(t, f->gpu_domain[l][a], FLOW_UP, bytes,
+				 n_flows);
+		flow_tell_domain(t, f->gpu_domain[l][b], FLOW_DOWN, bytes,
+				 n_flows);
 	}
 	if (meet != leaf || f->pxn || leaf + 1 >= f->n_levels)
 		return;
-	flow_tell_domain(t, f->gpu_domain[leaf][a], true, bytes * off_rail,
+	flow_tell_domain(t, f->gpu_domain[leaf][a], FLOW_UP, bytes * off_rail,
 			 n_flows * off_rail);
-	flow_tell_domain(t, f->gpu_domain[leaf][b], false, bytes * off_rail,
+	flow_tell_domain(t, f->gpu_domain[leaf][b], FLOW_DOWN, bytes * off_rail,
 			 n_flows * off_rail);
 }
 
@@ -179,11 +180,11 @@ static void tell_hop_nics(const struct flow_tour *t, uint32_t a, uint32_t b,
 		from = b;
 	k = g->first[from + 1] - g->first[from];
 	for (uint32_t i = g->first[from]; i < flow_nics_end(t, from); i++)
-		flow_tell_nic(t, g->host[a], g->member[i], true, bytes / k,
+		flow_tell_nic(t, g->host[a], g->member[i], FLOW_UP, bytes / k,
 			      n_flows / k);
 	k = g->first[b + 1] - g->first[b];
 	for (uint32_t i = g->first[b]; i < flow_nics_end(t, b); i++)
-		flow_tell_nic(t, g->host[b], g->member[i], false, bytes / k,
+		flow_tell_nic(t, g->host[b], g->member[i], FLOW_DOWN, bytes / k,
 			      n_flows / k);
 }
 
@@ -209,6 +210,41 @@ static int tell_hop(const struct flow_tour *t, uint32_t a, uint32_t b,
 	tell_hop_nics(t, a, b, bytes, n_flows);
 	tell_between(t, from, to, meet, bytes, n_flows,
 		     off_rail_share(t, a, b));
+	return 0;
+}
+
+/* The same, and as much back, told at once where both ways are alike. */
+static int tell_hop_and_back(const struct flow_tour *t, uint32_t a, uint32_t b,
+			     double bytes)
+{
+	const struct weft_fabric *f = t->f;
+	const struct flow_group *g = t->g;
+	uint32_t host[2] = {a, b}, lead[2], size[2], n_flows, meet;
+
+	if (t->path || f->n_rails > 1 || f->has_steps)
+		return tell_hop(t, a, b, bytes) || tell_hop(t, b, a, bytes) ? -1
+									    : 0;
+	for (uint32_t i = 0; i < 2; i++) {
+		lead[i] = g->member[g->first[host[i]]];
+		size[i] = g->first[host[i] + 1] - g->first[host[i]];
+	}
+	n_flows = size[0] > size[1] ? size[0] : size[1];
+	meet = weft_fabric_meet(f, lead[0], lead[1]);
+	if (meet >= f->n_levels)
+		return flow_unconnected(t, lead[0], lead[1]);
+	for (uint32_t i = 0; i < 2; i++) {
+		double k = size[i];
+
+		flow_hops_count(t, meet,
+				pair_latency(f, meet, lead[0], lead[1]), 1);
+		for (uint32_t m = g->first[host[i]];
+		     m < flow_nics_end(t, host[i]); m++)
+			flow_tell_nic(t, g->host[host[i]], g->member[m],
+				      FLOW_BOTH, bytes / k, n_flows / k);
+		for (uint32_t l = f->node_level; l < meet; l++)
+			flow_tell_domain(t, f->gpu_domain[l][lead[i]],
+					 FLOW_BOTH, bytes, n_flows);
+	}
 	return 0;
 }
 
@@ -244,8 +280,7 @@ static void tell_ports(const struct flow_tour *t, uint32_t h,
 		bool whole = inside->way == INSIDE_RING && !(k < size);
 		double sends = whole ? bytes : bytes * (k - 1) / k;
 
-		flow_tell_port(t, g->member[i], true, sends);
-		flow_tell_port(t, g->member[i], false, sends);
+		flow_tell_port(t, g->member[i], FLOW_BOTH, sends);
 	}
 }
 
@@ -271,8 +306,7 @@ static void tell_domains_inside(const struct flow_tour *t, uint32_t l,
 		if (l == t->f->node_level || !(k > 0) ||
 		    (inside->way != INSIDE_PATH && !(k < size)))
 			continue;
-		flow_tell_domain(t, d, true, bytes, k);
-		flow_tell_domain(t, d, false, bytes, k);
+		flow_tell_domain(t, d, FLOW_BOTH, bytes, k);
 	}
 }
 
@@ -311,8 +345,7 @@ static void tell_to_nics(const struct flow_tour *t, uint32_t h, double bytes)
 		for (uint32_t i = g->first[h]; i < g->first[h + 1]; i++) {
 			uint32_t d = t->f->gpu_domain[l][g->member[i]];
 
-			flow_tell_domain(t, d, true, bytes / k, 1);
-			flow_tell_domain(t, d, false, bytes / k, 1);
+			flow_tell_domain(t, d, FLOW_BOTH, bytes / k, 1);
 		}
 }
 
@@ -379,14 +412,12 @@ static void tour_chain(const struct flow_tour *t)
 			flow_hops_count(t, (uint32_t)after,
 					f->levels[after].link.latency_s, 1);
 		inside = (before == 0) + (after == 0);
-		flow_tell_port(t, member[i], true, inside);
-		flow_tell_port(t, member[i], false, inside);
+		flow_tell_port(t, member[i], FLOW_BOTH, inside);
 		for (uint32_t l = 0; l < f->node_level; l++) {
 			uint32_t d = f->gpu_domain[l][member[i]];
 			double leaving = (before > l) + (after > l);
 
-			flow_tell_domain(t, d, true, leaving, leaving);
-			flow_tell_domain(t, d, false, leaving, leaving);
+			flow_tell_domain(t, d, FLOW_BOTH, leaving, leaving);
 		}
 	}
 }
@@ -415,8 +446,8 @@ static int tour_trees(const struct flow_tour *t)
 		if (weft_deadline_check_turn(v, t->err))
 			return -1;
 		for (uint32_t tree = 0; tree < 2; tree++) {
-			if (tell_hop(t, edge[tree][0], edge[tree][1], 0.5) ||
-			    tell_hop(t, edge[tree][1], edge[tree][0], 0.5))
+			if (tell_hop_and_back(t, edge[tree][0], edge[tree][1],
+					      0.5))
 				return -1;
 			tell_to_nics(t, edge[tree][0], 0.5);
 			tell_to_nics(t, edge[tree][1], 0.5);
@@ -443,19 +474,19 @@ static int tell_pair(const struct flow_tour *t, uint32_t a, uint32_t b)
 	}
 	flow_hops_count(t, meet, pair_latency(f, meet, a, b), 1);
 	if (meet == 0) {
-		flow_tell_port(t, a, true, 1);
-		flow_tell_port(t, b, false, 1);
+		flow_tell_port(t, a, FLOW_UP, 1);
+		flow_tell_port(t, b, FLOW_DOWN, 1);
 	}
 	for (uint32_t l = 0; l < meet && l < f->node_level; l++) {
-		flow_tell_domain(t, f->gpu_domain[l][a], true, 1, 1);
-		flow_tell_domain(t, f->gpu_domain[l][b], false, 1, 1);
+		flow_tell_domain(t, f->gpu_domain[l][a], FLOW_UP, 1, 1);
+		flow_tell_domain(t, f->gpu_domain[l][b], FLOW_DOWN, 1, 1);
 	}
 	if (meet <= f->node_level)
 		return 0;
 	passed =
 		cross && flow_passes(f, flow_host_of(f, a), flow_host_of(f, b));
-	flow_tell_nic(t, flow_host_of(f, a), passed ? b : a, true, 1, 1);
-	flow_tell_nic(t, flow_host_of(f, b), b, false, 1, 1);
+	flow_tell_nic(t, flow_host_of(f, a), passed ? b : a, FLOW_UP, 1, 1);
+	flow_tell_nic(t, flow_host_of(f, b), b, FLOW_DOWN, 1, 1);
 	tell_between(t, a, b, meet, 1, 1, cross);
 	return 0;
 }
