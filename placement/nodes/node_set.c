@@ -123,6 +123,12 @@ static int fill_domain(struct filling *fill, uint32_t domain, uint32_t need)
 	};
 	int rc;
 
+	/* nothing to share out, as for most hosts of a large set */
+	if (of_nodes && h.n == 1 && fill->distribution != DEAL_PARTLY &&
+	    need <= s->give[d->first_node]) {
+		node_set_add(fill->c, d->first_node, need);
+		return 1;
+	}
 	if (capacity_sort(s, domain, fill->err))
 		return -1;
 	h.share = weft_calloc(h.n, sizeof(*h.share), fill->err);
