@@ -468,9 +468,11 @@ queue() {
 # limits on what a user has, which it tests after the choice of nodes, may allow
 # stock's nodes and not weft's, which then leaves the next cycle to stock.  Where a
 # job waits in the first of its partitions, the main scheduler gives nodes of that
-# one to no other in the same cycle: backfill starts it there.
+# one to no other in the same cycle: backfill starts it there.  A job with a
+# deadline is only tested when it comes in, and its reason may be weft's by then.
 may_start_next() {
-	[[ " $* " == *' --prefer='* ]] || names_partitions "$@" || is_held_by_limit
+	[[ " $* " =~ \ --(prefer|deadline)= ]] || names_partitions "$@" ||
+		is_held_by_limit
 }
 
 names_partitions() {
@@ -482,7 +484,7 @@ is_held_by_limit() {
 }
 
 # What is read before depends on the moment.  A job without a reason is one that Slurm
-# has not looked at yet: with a deadline it is only tested when it comes in.
+# has not looked at yet.
 await_next() {
 	if may_start_next "$@"; then
 		await_longer
