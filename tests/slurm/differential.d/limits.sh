@@ -109,7 +109,8 @@ limit_explains() {
 	while read -r set; do
 		use stock
 		ask_about "$set"
-		[ "$said" != waits ] || has_gpus "$set" || said=refused
+		[ "$said" != waits ] || { has_gpus "$set" && has_cpus "$set"; } ||
+			said=refused
 		if [ "$said" = waits ] && is_held_by_limit; then
 			refused_without_qos "$set" || said=waits
 		fi
@@ -181,6 +182,24 @@ has_gpus() {
 			sum += $2
 		}
 		END { exit n < low || sum < in_all }'
+}
+
+# Nor do reserved nodes have to have its CPUs.
+has_cpus() {
+	local tasks=1 each=1
+	[[ " ${words[*]} " =~ \ (-n|--ntasks=)([0-9]+)\  ]] &&
+		tasks=${BASH_REMATCH[2]}
+	[[ " ${words[*]} " =~ \ -c([0-9]+)\  ]] && each=${BASH_REMATCH[1]}
+	[[ " ${words[*]} " == *' -O '* ]] ||
+		lines slurm | awk -v set=" $1 " -v need=$((tasks * each)) '
+		/^NodeName=/ && index(set, " " substr($1, 10) " ") {
+			cpus = 1
+			for (i = 2; i <= NF; i++)
+				if ($i ~ /^(Sockets|CoresPerSocket|ThreadsPerCore)=/)
+					cpus *= substr($i, index($i, "=") + 1)
+			sum += cpus
+		}
+		END { exit sum < need }'
 }
 
 # gpus_of_nodes TYPE: each node, and how many it has of that type, or of any.
