@@ -24,7 +24,7 @@ struct cliques {
 	struct graph loose; /* the traffic but for them */
 	uint32_t n_edges;   /* entries of the whole traffic's graph */
 	bool disjoint;	    /* no rank is in two of them */
-	struct graph whole; /* of all pairs; n == 0: nobody asked for it */
+	struct graph whole; /* of all pairs; n == 0: not built yet */
 };
 
 /* Whose members an order's runs of ranks hold, but for cliques that lie in one

@@ -558,7 +558,7 @@ static uint32_t n_regions(const struct weft_plan_request *query)
 		       : 0;
 }
 
-bool weft_again_each(const struct weft_plan_request *query, double deadline_s,
+void weft_again_each(const struct weft_plan_request *query, double deadline_s,
 		     void (*ask)(const struct weft_plan_request *query,
 				 bitstr_t *region, void *arg),
 		     void *arg)
@@ -575,10 +575,9 @@ bool weft_again_each(const struct weft_plan_request *query, double deadline_s,
 		FREE_NULL_BITMAP(region);
 		if (k + 1 < n && weft_clock_s() > deadline_s) {
 			*first = begin + k + 1;
-			return false;
+			return;
 		}
 	}
-	return true;
 }
 
 /* Takes the domain's choice over where it is sooner than what was found before.

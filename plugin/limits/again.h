@@ -54,8 +54,8 @@ bool weft_again_when(const struct weft_plan_request *query, double deadline_s,
 		     bitstr_t **nodes, time_t *start, bool *cut);
 
 /* Asks about the candidates of one domain after the other, from where the job's
- * last such question ran out of time.  false: it ran out. */
-bool weft_again_each(const struct weft_plan_request *query, double deadline_s,
+ * last such question ran out of time. */
+void weft_again_each(const struct weft_plan_request *query, double deadline_s,
 		     void (*ask)(const struct weft_plan_request *query,
 				 bitstr_t *region, void *arg),
 		     void *arg);
