@@ -249,12 +249,13 @@ sets_split() {
 	sets_parted $((value)) $((value))
 }
 
-# As many nodes as the job may have; without -N as stock takes, weft-slurm(8).
+# As many nodes as the job may have; without -N as stock takes, weft-slurm(8), of which
+# --test-only tells for a later start, too.
 sets_segment() {
 	local low=1 high=12
 	if [[ " ${words[*]} " =~ ' -N'([0-9]+)(-([0-9]+))? ]]; then
 		low=${BASH_REMATCH[1]} high=${BASH_REMATCH[3]:-$low}
-	elif [ "$stock_said" = starts ]; then
+	elif [[ $stock_nodes == n* ]]; then
 		low=$(scontrol show hostnames "$stock_nodes" | wc -l)
 		high=$low
 	fi
