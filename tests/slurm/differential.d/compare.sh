@@ -41,13 +41,17 @@ cores_of_jobs() {
 	done
 }
 
-# What the accounts have of it, component by component.
+# What the accounts have of it, component by component.  Slurm computes the bill of a
+# component when it first starts, and keeps it where that start is taken back because
+# another component has to wait (calc_job_billable_tres).
 read_numbers() {
 	local key whole=$record
 	numbers=
 	while read -r record; do
 		for key in NumNodes NumCPUs TRES AllocTRES; do
 			field $key
+			! is_heterogeneous ||
+				REPLY=$(sed -E 's/billing=[0-9]+,?//' <<<"$REPLY")
 			numbers+="$key=$REPLY "
 		done
 		field JOB_GRES
