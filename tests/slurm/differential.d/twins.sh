@@ -277,10 +277,20 @@ state_node() {
 	both quietly scontrol update $1
 }
 
-# Both have the same clock, or a job that ends at its start would differ.
+# Both have the same clock, or a job that ends at its start would differ.  24.11
+# reserves nodes by when the jobs on them end, to the second, and the twins' jobs did
+# not start in the same one: what lies elsewhere then is none, to be counted.
 state_reserve() {
+	local name=${1%% *}
 	# shellcheck disable=SC2086 # words
 	both quietly scontrol create reservation $1
+	[ "$(both nodes_reserved "${name#*=}" | uniq | wc -l)" = 2 ] || return 0
+	both quietly scontrol delete "$name"
+	echo "reserve: elsewhere" >>"$work/decided"
+}
+
+nodes_reserved() {
+	scontrol show reservation -o "$1" | sed -nE 's/.* Nodes=([^ ]*) .*/\1/p'
 }
 
 quietly() {
