@@ -17,8 +17,8 @@ static uint32_t axis_of_cliques(const struct lattice *l,
 	uint32_t axis = l->n_axes;
 
 	for (uint32_t k = 0; k < t->n && t->disjoint; k++) {
-		const struct weft_clique *one = &t->t->cliques[k];
-		const uint32_t *member = t->t->member + one->first_member;
+		const struct weft_clique *one = &t->t.cliques[k];
+		const uint32_t *member = t->t.member + one->first_member;
 
 		if (k == 0)
 			axis = lattice_axis_between(l, member[0], member[1]);
@@ -43,7 +43,7 @@ void filled_free(struct filled *f)
 /* Which member has which coordinate, and what pairs weigh. */
 static void place_members(struct filled *f)
 {
-	const struct weft_traffic *t = f->t->t;
+	const struct weft_traffic *t = &f->t->t;
 
 	f->least = (double)INFINITY;
 	for (uint32_t k = 0; k < f->t->n; k++) {

@@ -35,7 +35,7 @@ void filled_free(struct filled *f);
 /* Of each pair in a clique, without loose edges. */
 static inline double filled_weight(const struct filled *f, uint32_t clique)
 {
-	return 2 * f->t->t->cliques[clique].bytes;
+	return 2 * f->t->t.cliques[clique].bytes;
 }
 
 /* Whether pairs of coordinates a < b have no loose edge on any line. */

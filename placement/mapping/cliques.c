@@ -68,8 +68,8 @@ static uint32_t count_edges(const struct cliques *c)
 	uint32_t n = g->n_edges;
 
 	for (uint32_t k = 0; k < c->n; k++)
-		n += c->t->cliques[k].n_members *
-		     (c->t->cliques[k].n_members - 1);
+		n += c->t.cliques[k].n_members *
+		     (c->t.cliques[k].n_members - 1);
 	for (uint32_t v = 0; v < g->n && c->n; v++)
 		for (uint32_t e = g->row[v]; e < g->row[v + 1]; e++)
 			n -= share_clique(c, v, g->peer[e]);
@@ -82,7 +82,7 @@ int cliques_build(const struct weft_traffic *t, struct cliques *c,
 	bool counts = t->loose && t->n_cliques && !t->n_switches;
 
 	memset(c, 0, sizeof(*c));
-	c->t = t;
+	c->t = *t;
 	c->disjoint = true;
 	if ((counts && index_cliques(t, c, err)) ||
 	    graph_build(counts ? t->loose : t, &c->loose, err))
@@ -110,7 +110,7 @@ uint32_t cliques_of(const struct cliques *c, uint32_t v)
 /* Bytes of its clique, k, between a rank and another. */
 static double added(const struct cliques *c, uint32_t k, uint32_t peer)
 {
-	return k < c->n && cliques_of(c, peer) == k ? 2 * c->t->cliques[k].bytes
+	return k < c->n && cliques_of(c, peer) == k ? 2 * c->t.cliques[k].bytes
 						    : 0;
 }
 
@@ -123,8 +123,8 @@ static void add_row(struct cliques *c, uint32_t v, uint32_t *seen)
 	const uint32_t *member = NULL;
 
 	if (k < c->n) {
-		n = c->t->cliques[k].n_members;
-		member = c->t->member + c->t->cliques[k].first_member;
+		n = c->t.cliques[k].n_members;
+		member = c->t.member + c->t.cliques[k].first_member;
 	}
 	seen[v] = v + 1;
 	for (uint32_t e = g->row[v]; e < g->row[v + 1]; e++)
@@ -135,7 +135,7 @@ static void add_row(struct cliques *c, uint32_t v, uint32_t *seen)
 		for (; i < n && (last || member[i] < g->peer[e]); i++)
 			if (seen[member[i]] != v + 1)
 				graph_add(&c->whole, member[i],
-					  2 * c->t->cliques[k].bytes);
+					  2 * c->t.cliques[k].bytes);
 		if (!last)
 			graph_add(&c->whole, g->peer[e],
 				  g->weight[e] + added(c, k, g->peer[e]));
@@ -150,7 +150,7 @@ static int whole_build(struct cliques *c, struct weft_error *err)
 	int rc;
 
 	if (!c->disjoint)
-		return graph_build(c->t, &c->whole, err);
+		return graph_build(&c->t, &c->whole, err);
 	seen = weft_calloc(n, sizeof(*seen), err);
 	rc = seen ? graph_start(&c->whole, n, c->n_edges, err) : -1;
 	for (uint32_t v = 0; v < n && rc == 0; v++) {
@@ -185,7 +185,7 @@ double cliques_weight(const struct cliques *c, uint32_t a, uint32_t b)
 	for (uint32_t i = c->first[a]; i < c->first[a + 1]; i++)
 		for (uint32_t k = c->first[b]; k < c->first[b + 1]; k++)
 			if (c->of[i] == c->of[k])
-				weight += 2 * c->t->cliques[c->of[i]].bytes;
+				weight += 2 * c->t.cliques[c->of[i]].bytes;
 	return weight;
 }
 
@@ -216,7 +216,7 @@ int cliques_beyond(struct cliques *c, uint32_t most, double *bytes,
 		uint32_t n = g->row[v + 1] - g->row[v], alike = 0;
 
 		if (k < c->n)
-			alike = c->t->cliques[k].n_members - 1;
+			alike = c->t.cliques[k].n_members - 1;
 		if (n + alike <= most)
 			continue;
 		for (uint32_t i = 0; i < n; i++) {
@@ -227,7 +227,7 @@ int cliques_beyond(struct cliques *c, uint32_t most, double *bytes,
 			alike -= more > 0;
 		}
 		*bytes += graph_beyond(weight, n,
-				       alike ? 2 * c->t->cliques[k].bytes : 0,
+				       alike ? 2 * c->t.cliques[k].bytes : 0,
 				       alike, most, weight + longest);
 	}
 	free(weight);
@@ -258,7 +258,7 @@ double cliques_inside(const struct cliques *c, const uint32_t *rank, uint32_t n)
 			uint64_t *met = met_in(c, c->of[k], turn);
 
 			bytes += 2 * (uint32_t)(*met)++ *
-				 c->t->cliques[c->of[k]].bytes;
+				 c->t.cliques[c->of[k]].bytes;
 		}
 	}
 	return bytes;
@@ -290,10 +290,9 @@ int cliques_count_edges(const struct cliques *c, uint32_t block, uint32_t *n,
 		for (uint32_t e = g->row[v]; e < g->row[v + 1]; e++)
 			*n += mark_run(seen, run, g->peer[e] / block);
 		for (uint32_t i = c->first[v]; i < c->first[v + 1]; i++) {
-			const struct weft_clique *one =
-				&c->t->cliques[c->of[i]];
+			const struct weft_clique *one = &c->t.cliques[c->of[i]];
 			const uint32_t *member =
-				c->t->member + one->first_member;
+				c->t.member + one->first_member;
 
 			/* the other ranks of the run send to the same ones */
 			if (entered[c->of[i]] == run + 1)
@@ -322,13 +321,13 @@ static void list_run(const struct cliques *c, const uint32_t *rank,
 
 			if (!before)
 				runs->of[end++] = c->of[k];
-			runs->inside += before * c->t->cliques[c->of[k]].bytes;
+			runs->inside += before * c->t.cliques[c->of[k]].bytes;
 		}
 	}
 	for (uint32_t k = from; k < end; k++) {
 		uint32_t n = (uint32_t)c->met[runs->of[k]];
 
-		if (n == c->t->cliques[runs->of[k]].n_members)
+		if (n == c->t.cliques[runs->of[k]].n_members)
 			continue;
 		runs->of[kept] = runs->of[k];
 		runs->n_members[kept++] = (uint8_t)n;
@@ -379,7 +378,7 @@ static double sent_inside(const struct cliques *c,
 			uint32_t n = runs->n_members[k];
 
 			sum += (double)(n * (uint32_t)*met) *
-			       c->t->cliques[runs->of[k]].bytes;
+			       c->t.cliques[runs->of[k]].bytes;
 			*met += n;
 		}
 	}

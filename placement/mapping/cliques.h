@@ -17,7 +17,9 @@
  */
 struct cliques {
 	uint32_t n; /* 0: the traffic has none that count */
-	const struct weft_traffic *t;
+	/* a copy: what is made of a job outlasts the struct, not what that
+	 * points to, where decisions have a plan cache */
+	struct weft_traffic t;
 	uint32_t *first, *of; /* [n_ranks + 1], [members] */
 	double pairs;	      /* bytes between all members */
 	uint64_t *met; /* [n] scratch: members met in a domain, by its number */

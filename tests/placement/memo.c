@@ -55,6 +55,25 @@ static void limit(struct weft_job *job, uint64_t seed)
 	job->max_nodes = kind ? n + kind - 1 : 0;
 }
 
+/* Places with so many frames more on the stack, and leaves nothing of what was
+ * there before: what is kept must point into no frame of an earlier decision.
+ */
+static int place_deep(uint32_t frames, const struct weft_fabric *f,
+		      const struct weft_job *job,
+		      const struct weft_occupancy *o,
+		      const struct weft_place_options *options,
+		      struct weft_placement *p, struct weft_error *err)
+{
+	volatile unsigned char frame[512];
+
+	for (size_t i = 0; i < sizeof(frame); i++)
+		frame[i] = 0xa5;
+	if (frames)
+		return place_deep(frames - 1, f, job, o, options, p, err) +
+		       (frame[frames] != 0xa5);
+	return weft_place(f, job, o, options, p, err);
+}
+
 static void decide_often(const struct weft_fabric *f, const char *spec)
 {
 	struct weft_error err = {0};
@@ -70,7 +89,8 @@ static void decide_often(const struct weft_fabric *f, const char *spec)
 		change(&o, seed);
 		limit(&job, seed);
 		weft_place(f, &job, &o, NULL, &without, &err);
-		weft_place(f, &job, &o, &keeping, &with, &err);
+		place_deep((uint32_t)(seed % 8), f, &job, &o, &keeping, &with,
+			   &err);
 		assert_no_error(&err);
 		expect_equal(&with, &without, spec);
 		weft_placement_free(&with);
