@@ -73,6 +73,7 @@ int plan_cache_take_orders(struct weft_plan_cache *plan_cache,
 	if (plan_cache && plan_cache->orders.n && plan_cache->tile == tile) {
 		*o = plan_cache->orders;
 		memset(&plan_cache->orders, 0, sizeof(plan_cache->orders));
+		orders_traffic(o)->t = s->job->traffic;
 		return 0;
 	}
 	if (plan_cache && plan_cache->bounding)

@@ -17,8 +17,8 @@
  */
 struct cliques {
 	uint32_t n; /* 0: the traffic has none that count */
-	/* a copy: what is made of a job outlasts the struct, not what that
-	 * points to, where decisions have a plan cache */
+	/* a copy; where a plan cache outlasts the job, whoever takes this out
+	 * of it puts in that of the job at hand, which is alike */
 	struct weft_traffic t;
 	uint32_t *first, *of; /* [n_ranks + 1], [members] */
 	double pairs;	      /* bytes between all members */

@@ -482,6 +482,7 @@ static struct bounding *bounding_of(const struct capacity *s,
 			s->plan_cache->bounding = b;
 	}
 	b->s = s;
+	b->traffic.t = s->job->traffic;
 	b->cut_short = false;
 	return b;
 }
