@@ -12,9 +12,7 @@
  */
 #include "placement/place_parts.h"
 
-#include "base/bitset.h"
 #include "base/clock.h"
-#include "base/compare.h"
 #include "placement/nodes/apart.h"
 #include "placement/nodes/candidates.h"
 #include "placement/nodes/layouts.h"
@@ -600,53 +598,6 @@ static int decide(struct pack *pack)
 	return look_for_room(pack);
 }
 
-/* Are the choice's nodes those of the answer, which are marked? */
-static bool is_same_set(const struct node_set *c, const uint64_t *marked,
-			uint32_t n_marked)
-{
-	for (uint32_t i = 0; i < c->n_nodes; i++)
-		if (!weft_bitset_has(marked, c->node[i]))
-			return false;
-	return c->n_nodes == n_marked;
-}
-
-/* The cheapest candidate on other nodes than the answer's. */
-static int record_next(struct pack *pack)
-{
-	const struct candidates *c = &pack->candidates;
-	struct weft_placement *p = pack->p;
-	size_t n_words = weft_bitset_words(pack->f->n_nodes);
-	uint32_t n_marked;
-	uint64_t *marked = weft_calloc(n_words, sizeof(*marked), pack->err);
-	int rc = -1;
-
-	if (!marked)
-		return -1;
-	for (uint32_t r = 0; r < pack->job->n_gpus; r++)
-		weft_bitset_add(marked, pack->f->gpu_node[p->where[r]]);
-	n_marked = weft_bitset_count(marked, pack->f->n_nodes);
-	rc = 0;
-	for (uint32_t i = 0; i < c->n_priced && !p->n_next; i++) {
-		const struct node_set *node_set = &c->node_set[c->order[i]];
-
-		if (is_same_set(node_set, marked, n_marked))
-			continue;
-		p->next = weft_calloc(node_set->n_nodes, sizeof(*p->next),
-				      pack->err);
-		if (!p->next) {
-			rc = -1;
-			break;
-		}
-		p->n_next = node_set->n_nodes;
-		memcpy(p->next, node_set->node, p->n_next * sizeof(*p->next));
-		qsort(p->next, p->n_next, sizeof(*p->next),
-		      weft_compare_numbers);
-		p->next_cost = c->cost[c->order[i]];
-	}
-	free(marked);
-	return rc;
-}
-
 static int run(struct pack *pack, const struct weft_place_options *options)
 {
 	uint32_t n = pack->job->n_gpus;
@@ -666,7 +617,10 @@ static int run(struct pack *pack, const struct weft_place_options *options)
 		return -1;
 	if (decide(pack))
 		return -1;
-	return pack->p->placed ? record_next(pack) : 0;
+	return pack->p->placed
+		       ? candidates_next(&pack->candidates, pack->f, pack->p,
+					 pack->job->n_gpus, pack->err)
+		       : 0;
 }
 
 int place_pack(struct capacity *s, const struct weft_place_options *options,

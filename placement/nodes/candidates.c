@@ -3,6 +3,7 @@
 #include "placement/nodes/candidates.h"
 
 #include "base/bitset.h"
+#include "base/compare.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -401,6 +402,53 @@ int candidates_build(struct capacity *single, struct candidates *c,
 	if (try_equal(&b) || try_sizes(&b))
 		return -1;
 	return c->n ? 0 : try_everything(&b);
+}
+
+/* Whether a set has the nodes of the answer, which are marked. */
+static bool is_same_set(const struct node_set *c, const uint64_t *marked,
+			uint32_t n_marked)
+{
+	for (uint32_t i = 0; i < c->n_nodes; i++)
+		if (!weft_bitset_has(marked, c->node[i]))
+			return false;
+	return c->n_nodes == n_marked;
+}
+
+static int record_next(const struct node_set *node_set, double cost,
+		       struct weft_placement *p, struct weft_error *err)
+{
+	p->next = weft_calloc(node_set->n_nodes, sizeof(*p->next), err);
+	if (!p->next)
+		return -1;
+	p->n_next = node_set->n_nodes;
+	memcpy(p->next, node_set->node, p->n_next * sizeof(*p->next));
+	qsort(p->next, p->n_next, sizeof(*p->next), weft_compare_numbers);
+	p->next_cost = cost;
+	return 0;
+}
+
+int candidates_next(const struct candidates *c, const struct weft_fabric *f,
+		    struct weft_placement *p, uint32_t n_ranks,
+		    struct weft_error *err)
+{
+	size_t n_words = weft_bitset_words(f->n_nodes);
+	uint64_t *marked = weft_calloc(n_words, sizeof(*marked), err);
+	uint32_t n_marked, i = 0;
+	int rc = 0;
+
+	if (!marked)
+		return -1;
+	for (uint32_t r = 0; r < n_ranks; r++)
+		weft_bitset_add(marked, f->gpu_node[p->where[r]]);
+	n_marked = weft_bitset_count(marked, f->n_nodes);
+	while (i < c->n_priced &&
+	       is_same_set(&c->node_set[c->order[i]], marked, n_marked))
+		i++;
+	if (i < c->n_priced)
+		rc = record_next(&c->node_set[c->order[i]],
+				 c->cost[c->order[i]], p, err);
+	free(marked);
+	return rc;
 }
 
 void candidates_free(struct candidates *c)

@@ -7,6 +7,7 @@
 #define WEFT_PLACEMENT_NODES_CANDIDATES_H
 
 #include "placement/nodes/node_set.h"
+#include "placement/placement.h"
 
 #define CANDIDATES_MAX	 96
 #define CANDIDATES_PICKS 3
@@ -52,6 +53,12 @@ void candidates_add(struct candidates *c, struct node_set *node_set);
 void candidates_leave_out(const struct candidates *c,
 			  const struct weft_fabric *f,
 			  bool out[CANDIDATES_MAX]);
+
+/* Records in p, where n_ranks ranks are placed, the cheapest of those priced
+ * that has other nodes. */
+int candidates_next(const struct candidates *c, const struct weft_fabric *f,
+		    struct weft_placement *p, uint32_t n_ranks,
+		    struct weft_error *err);
 
 void candidates_free(struct candidates *c);
 
