@@ -285,6 +285,19 @@ static uint32_t next_order(const struct pack *pack,
 	return WEFT_NONE;
 }
 
+/* A set of nodes in another order of ranks than its first.  On many ranks a
+ * bound of the step mostly tells that it is slower. */
+static int consider_dearer(struct pack *pack, double cost)
+{
+	bool slower = false;
+
+	if (is_hasty(pack) && cost > pack->least &&
+	    comparison_is_slower(pack->capacity, pack->where, &pack->best,
+				 &slower, pack->err))
+		return -1;
+	return slower ? 0 : consider_order(pack);
+}
+
 /* The order that costs least need not be the one that waits least: the others
  * on candidate i, but for those that cost much more. */
 static int consider_orders(struct pack *pack, uint32_t i)
@@ -307,7 +320,7 @@ static int consider_orders(struct pack *pack, uint32_t i)
 		tried[k] = true;
 		plain.order = k;
 		if (arrange_plain(a, &plain, pack->where, pack->err) ||
-		    consider_order(pack))
+		    consider_dearer(pack, a->cost[k]))
 			return -1;
 		effort_spend(&a->effort,
 			     weft_judge_work(pack->capacity->judge));

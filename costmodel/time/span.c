@@ -13,6 +13,9 @@
 /* Between two looks at the clock, about. */
 #define RANKS_UNTIMED UINT64_C(256)
 
+/* A bound looks at no groups of a kind that has fewer in a stage. */
+#define GROUPS_MANY 4
+
 /* What a group puts on a link above a domain. */
 struct told {
 	uint32_t link;
@@ -23,6 +26,8 @@ struct told {
 struct measure {
 	struct weft_spans *spans;
 	const struct weft_load *load;
+	bool is_bound; /* of weft_spans_bound */
+	bool *looked;  /* [n_stages] it has looked at a group of the kind */
 	struct carried_pages pages;
 	double nic_rate;    /* of every NIC; 0: they differ */
 	const double *sent; /* [n_stages] of the kind at hand */
@@ -203,6 +208,7 @@ static int links_room(struct measure *m, struct weft_error *err)
 static int others_meet(struct measure *m, uint32_t kind, struct weft_error *err)
 {
 	const struct weft_flows *flows = &m->spans->flows;
+	size_t size = flows->n_stages * sizeof(*m->met_s);
 	struct weft_span_meeting meeting = {
 		.load = m->load,
 		.kind = kind,
@@ -210,6 +216,10 @@ static int others_meet(struct measure *m, uint32_t kind, struct weft_error *err)
 		.met_s = m->met_s,
 	};
 
+	if (m->is_bound) {
+		memcpy(m->met_s, m->time_s, size);
+		return 0;
+	}
 	for (uint32_t p = 0; p < flows->n_stages; p++)
 		meeting.own_s = fmax(meeting.own_s, m->own_s[p]);
 	if (m->load || flows->fabric->routing != WEFT_ROUTING_ADAPTIVE) {
@@ -324,6 +334,24 @@ static bool twin_add(struct measure *m, uint32_t kind, uint32_t i)
 	return true;
 }
 
+/* Whether a bound leaves out group i: it looks at the first one of each stage,
+ * where that is a small part of all. */
+static bool is_left_out(const struct measure *m, uint32_t kind, uint32_t i)
+{
+	const struct weft_flows *flows = &m->spans->flows;
+	const struct weft_flow_kind *k = &flows->kinds[kind];
+	bool *looked;
+
+	if (k->n_groups < GROUPS_MANY * flows->n_stages)
+		return true;
+	looked = &m->looked[weft_flows_stage(
+		flows, weft_grid_lowest(k->grid, &k->groups, i))];
+	if (*looked)
+		return true;
+	*looked = true;
+	return false;
+}
+
 /* What all groups of a kind put on links. */
 static int groups_collect(struct measure *m, uint32_t kind,
 			  struct weft_error *err)
@@ -334,6 +362,7 @@ static int groups_collect(struct measure *m, uint32_t kind,
 	uint32_t look =
 		1 + (uint32_t)(RANKS_UNTIMED * k->n_groups / (n_ranks + 1));
 
+	memset(m->looked, 0, spans->flows.n_stages * sizeof(*m->looked));
 	for (uint32_t i = 0; i < k->n_groups; i++) {
 		struct weft_flow_twins followers;
 		struct weft_flow_hops hops;
@@ -341,7 +370,8 @@ static int groups_collect(struct measure *m, uint32_t kind,
 
 		if (i % look == 0 && weft_deadline_check(err))
 			return -1;
-		if (i > 0 && twin_add(m, kind, i))
+		if (m->is_bound ? is_left_out(m, kind, i)
+				: i > 0 && twin_add(m, kind, i))
 			continue;
 		m->n_told = 0;
 		if (weft_flows_group(&spans->flows, kind, i, link_add, m, &hops,
@@ -349,6 +379,8 @@ static int groups_collect(struct measure *m, uint32_t kind,
 			return -1;
 		followers = weft_flows_followers(&spans->flows, kind);
 		nics_add(m, &followers);
+		if (m->is_bound)
+			continue;
 		seen = weft_flows_seen(&spans->flows, kind);
 		hops_keep(m, kind, &hops, &seen);
 	}
@@ -444,8 +476,9 @@ static int measure_reserve(struct measure *m, struct weft_error *err)
 	m->port_s = weft_calloc(n_stages, sizeof(*m->port_s), err);
 	m->port_bytes = weft_calloc(n_stages, sizeof(*m->port_bytes), err);
 	m->met_s = weft_calloc(n_stages, sizeof(*m->met_s), err);
-	if (!m->time_s || !m->own_s || !m->port_s || !m->port_bytes ||
-	    !m->met_s ||
+	m->looked = weft_calloc(n_stages, sizeof(*m->looked), err);
+	if (!m->looked || !m->time_s || !m->own_s || !m->port_s ||
+	    !m->port_bytes || !m->met_s ||
 	    carried_pages_build(flows->fabric, flows->where,
 				flows->schedule->dense.n_ranks, &m->pages, err))
 		return -1;
@@ -462,7 +495,8 @@ static int kinds_measure(struct measure *m, struct weft_error *err)
 		kind_finish(m, k);
 		kind_clear(m);
 	}
-	fullest_find(m);
+	if (!m->is_bound)
+		fullest_find(m);
 	return 0;
 }
 
@@ -476,18 +510,18 @@ static void measure_free(struct measure *m)
 	free(m->port_s);
 	free(m->port_bytes);
 	free(m->met_s);
+	free(m->looked);
 	free(m->links);
 	free(m->hashed);
 }
 
-int weft_spans_build(const struct weft_fabric *f,
-		     const struct weft_schedule *schedule,
-		     const uint32_t *where,
-		     enum weft_choice_of_algorithm algorithm,
-		     const struct weft_load *load, struct weft_spans *spans,
-		     struct weft_error *err)
+static int spans_build(struct measure *m, const struct weft_fabric *f,
+		       const struct weft_schedule *schedule,
+		       const uint32_t *where,
+		       enum weft_choice_of_algorithm algorithm,
+		       struct weft_error *err)
 {
-	struct measure m = {.spans = spans, .load = load};
+	struct weft_spans *spans = m->spans;
 	int rc = -1;
 
 	memset(spans, 0, sizeof(*spans));
@@ -498,10 +532,33 @@ int weft_spans_build(const struct weft_fabric *f,
 	spans->span = weft_calloc(
 		(size_t)spans->flows.n_kinds * spans->flows.n_stages + 1,
 		sizeof(*spans->span), err);
-	if (spans->span && measure_reserve(&m, err) == 0)
-		rc = kinds_measure(&m, err);
-	measure_free(&m);
+	if (spans->span && measure_reserve(m, err) == 0)
+		rc = kinds_measure(m, err);
+	measure_free(m);
 	return rc;
+}
+
+int weft_spans_build(const struct weft_fabric *f,
+		     const struct weft_schedule *schedule,
+		     const uint32_t *where,
+		     enum weft_choice_of_algorithm algorithm,
+		     const struct weft_load *load, struct weft_spans *spans,
+		     struct weft_error *err)
+{
+	struct measure m = {.spans = spans, .load = load};
+
+	return spans_build(&m, f, schedule, where, algorithm, err);
+}
+
+int weft_spans_bound(const struct weft_fabric *f,
+		     const struct weft_schedule *schedule,
+		     const uint32_t *where,
+		     enum weft_choice_of_algorithm algorithm,
+		     struct weft_spans *spans, struct weft_error *err)
+{
+	struct measure m = {.spans = spans, .is_bound = true};
+
+	return spans_build(&m, f, schedule, where, algorithm, err);
 }
 
 void weft_spans_free(struct weft_spans *spans)

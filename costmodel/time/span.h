@@ -23,7 +23,7 @@ struct weft_span {
 	double unlike; /* s_per_byte over that of flows that are alike; 0: the
 			* same, or not looked at */
 	struct weft_flow_hops hops;
-	bool has_hops; /* of a group, even if none */
+	bool has_hops; /* of a group, even if none; false in a bound */
 };
 
 /* The directed link that needs longest for its share of the step, NICs and
@@ -58,6 +58,16 @@ int weft_spans_build(const struct weft_fabric *f,
 		     const struct weft_load *load, struct weft_spans *spans,
 		     struct weft_error *err);
 void weft_spans_free(struct weft_spans *spans);
+
+/* Lower bounds of the same without other jobs, in a small part of the time:
+ * looks at one group of each kind in a stage, at none of the kinds that have
+ * few, and waits for no hops.  A link carries no less when all groups use it.
+ */
+int weft_spans_bound(const struct weft_fabric *f,
+		     const struct weft_schedule *schedule,
+		     const uint32_t *where,
+		     enum weft_choice_of_algorithm algorithm,
+		     struct weft_spans *spans, struct weft_error *err);
 
 /* Refines the spans where flows over a link are not alike and some wait
  * elsewhere, as span_parts.h says; mostly for ranks in no order, with hosts of

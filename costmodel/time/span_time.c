@@ -107,6 +107,8 @@ struct weft_call_time weft_spans_call(const struct weft_spans *spans,
 					      span->hops.level, c->size_bytes);
 	struct weft_call_time time = {.transfer_s = sent * span->s_per_byte};
 
+	if (!span->has_hops)
+		return time;
 	time.loss_s =
 		sent * (span->s_per_byte + span->s_per_byte_lost) / share -
 		time.transfer_s;

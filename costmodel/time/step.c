@@ -214,8 +214,11 @@ static int build_start(const struct weft_step_job *job, struct step_build *b,
 	b->schedule = job->schedule;
 	b->micro_batches = weft_spec_micro_batches(job->spec);
 	b->stages = weft_calloc(job->spec->pp, sizeof(*b->stages), err);
-	if (!b->stages || stage_compute_prepare(b, err) ||
-	    spans_measure(job, b->schedule, &b->spans, err))
+	if (!b->stages || stage_compute_prepare(b, err))
+		return -1;
+	if (b->is_bound ? weft_spans_bound(job->fabric, b->schedule, job->where,
+					   job->spec->algorithm, &b->spans, err)
+			: spans_measure(job, b->schedule, &b->spans, err))
 		return -1;
 	for (uint32_t p = 0; p < b->spec->pp; p++)
 		stage_compute(b, p, &b->stages[p]);
@@ -351,6 +354,21 @@ int weft_step(const struct weft_step_job *job,
 	if (rc == 0)
 		rc = stages_time(&b, &scheduled, step, err);
 	weft_schedule_free(&own);
+	build_free(&b);
+	return rc;
+}
+
+int weft_step_bound(const struct weft_step_job *job,
+		    const struct weft_step_options *options, double *step_s,
+		    struct weft_error *err)
+{
+	struct step_build b = {.options = options, .is_bound = true};
+	struct weft_step step = {0};
+	int rc = build_start(job, &b, err);
+
+	if (rc == 0)
+		step_time(&b, &step);
+	*step_s = step.step_s;
 	build_free(&b);
 	return rc;
 }

@@ -27,6 +27,7 @@ struct step_build {
 	const struct weft_step_options *options;
 	struct weft_compute compute;
 	struct weft_spans spans;
+	bool is_bound;		   /* spans are weft_spans_bound's */
 	struct step_stage *stages; /* [pp] */
 	struct weft_layer_time dense, expert;
 	double micro_batches, recomputed;

@@ -238,6 +238,26 @@ int comparison_is_beaten(const struct capacity *s, const uint32_t *where,
 	return 0;
 }
 
+int comparison_is_slower(const struct capacity *s, const uint32_t *where,
+			 const struct comparison *best, bool *slower,
+			 struct weft_error *err)
+{
+	struct weft_judge *judge = s->judge;
+	struct comparison bound = {0};
+
+	*slower = false;
+	/* Only a step that is predicted tells whether all places do. */
+	if (judge->objective.goal != WEFT_GOAL_STEP || !judge->gpu ||
+	    !best->prefers || best->lost ||
+	    (judge->links_idle && !judge->anywhere))
+		return 0;
+	if (weft_judge_bound_one(judge, where, &bound.measure.value, err))
+		return -1;
+	find_tier(s, where, &bound);
+	*slower = bound.tier > best->tier;
+	return 0;
+}
+
 int comparison_measure(const struct capacity *s, const uint32_t *where,
 		       struct comparison *r, struct weft_error *err)
 {

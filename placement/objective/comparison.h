@@ -69,6 +69,13 @@ int comparison_is_beaten(const struct capacity *s, const uint32_t *where,
 			 const struct comparison *best, bool *beaten,
 			 struct weft_error *err);
 
+/* The same by a lower bound of its step, which takes a small part of the time
+ * to predict it, and counts as a measurement; of a set of GPUs that was placed
+ * in another order of ranks. */
+int comparison_is_slower(const struct capacity *s, const uint32_t *where,
+			 const struct comparison *best, bool *slower,
+			 struct weft_error *err);
+
 /* < 0: a is better; 0: equal; > 0: b is better. */
 int comparison_compare(const struct comparison *a, const struct comparison *b);
 

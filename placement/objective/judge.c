@@ -65,14 +65,10 @@ static bool spans_nodes(const struct weft_fabric *f)
 	return f->node_level == 0 && f->levels[0].n_domains < f->n_nodes;
 }
 
-/* Predicted step, or where nothing is known of what is computed the seconds
- * that the job communicates; with what other jobs lose meanwhile, spread over
- * this one's GPUs. */
-static int predict(const struct weft_judge *judge, const uint32_t *where,
-		   struct weft_measure *measure, struct weft_step *step,
-		   struct weft_error *err)
+static struct weft_step_job placed_job(const struct weft_judge *judge,
+				       const uint32_t *where)
 {
-	const struct weft_step_job placed = {
+	return (struct weft_step_job){
 		.fabric = judge->f,
 		.spec = &judge->job->spec,
 		.model = &judge->job->model,
@@ -80,6 +76,16 @@ static int predict(const struct weft_judge *judge, const uint32_t *where,
 		.schedule = &judge->job->schedule,
 		.load = judge->objective.load,
 	};
+}
+
+/* Predicted step, or where nothing is known of what is computed the seconds
+ * that the job communicates; with what other jobs lose meanwhile, spread over
+ * this one's GPUs. */
+static int predict(const struct weft_judge *judge, const uint32_t *where,
+		   struct weft_measure *measure, struct weft_step *step,
+		   struct weft_error *err)
+{
+	const struct weft_step_job placed = placed_job(judge, where);
 	const struct weft_step_options options = {
 		.gpu = judge->gpu,
 		.hop_range = judge->links_idle,
@@ -150,9 +156,11 @@ static int measure_goal(struct weft_judge *judge, const uint32_t *where,
 				     where, judge->job->n_gpus, &signature);
 	bool anywhere = false;
 
-	if (signs && weft_known_find(&judge->known, &signature, measure))
+	if (signs && weft_known_find(&judge->known, &signature, measure) &&
+	    !measure->is_bound)
 		return 0;
-	judge->n_measured++;
+	judge->n_measured += !measure->is_bound;
+	memset(measure, 0, sizeof(*measure));
 	if (measure_cost(judge, where, &measure->cost, err))
 		return -1;
 	measure->to_gain = (double)INFINITY;
@@ -180,6 +188,29 @@ int weft_judge_measure(struct weft_judge *judge, const uint32_t *where,
 						      measure->share_lost);
 	if (!(judge->reference > 0))
 		judge->reference = measure->value;
+	return 0;
+}
+
+int weft_judge_bound_one(struct weft_judge *judge, const uint32_t *where,
+			 double *goal, struct weft_error *err)
+{
+	const struct weft_step_job placed = placed_job(judge, where);
+	const struct weft_step_options options = {.gpu = judge->gpu};
+	struct weft_measure measure = {.is_bound = true};
+	struct weft_signature signature;
+	bool signs =
+		weft_known_sign(&judge->known, judge->f, judge->objective.load,
+				where, judge->job->n_gpus, &signature);
+
+	if (!signs || !weft_known_find(&judge->known, &signature, &measure)) {
+		judge->n_measured++;
+		if (weft_step_bound(&placed, &options, &measure.goal, err))
+			return -1;
+		if (signs)
+			weft_known_keep(&judge->known, &signature, &measure,
+					false);
+	}
+	*goal = measure.goal;
 	return 0;
 }
 

@@ -54,6 +54,11 @@ void weft_judge_free(struct weft_judge *judge);
 int weft_judge_measure(struct weft_judge *judge, const uint32_t *where,
 		       struct weft_measure *measure, struct weft_error *err);
 
+/* *goal: weft_judge_measure finds no smaller one, in a small part of its time.
+ * Where a GPU's step is the goal; counts as measured. */
+int weft_judge_bound_one(struct weft_judge *judge, const uint32_t *where,
+			 double *goal, struct weft_error *err);
+
 /* From now on the share lost decides between equal placements.  o: what is free
  * before the job comes.  -1 with err when out of memory. */
 int weft_judge_indifferent(struct weft_judge *judge,

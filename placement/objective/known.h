@@ -21,6 +21,7 @@ struct weft_measure {
 			    * where this is not known */
 	double share_lost; /* of free slots, slots.h; 0 if not looked at */
 	double value;	   /* goal * (1 + fragmentation * share_lost) */
+	bool is_bound;	   /* goal is a lower bound; nothing else is known */
 	bool inferred;	   /* from another placement of equal step: the busiest
 			    * link is as busy as that of the other, whose name
 			    * it has */

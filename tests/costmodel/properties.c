@@ -305,6 +305,45 @@ static void renumbering_the_gpus_changes_nothing(void **state)
 	}
 }
 
+/* The bound looks at some of the groups only. */
+static void a_step_takes_no_less_than_its_bound(void **state)
+{
+	const struct weft_step_options options = {
+		.gpu = weft_gpu_find("H100", NULL),
+	};
+	uint64_t seed = test_seed();
+	uint32_t n_near = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < N_CASES; i++) {
+		struct scene s = {0};
+		struct weft_step step;
+		struct weft_schedule schedule;
+		struct weft_error err = {0};
+		double bound_s;
+
+		scene_random(&seed, NULL, &s);
+		weft_schedule_build(&s.spec, &s.model, &schedule, &err);
+		weft_step_bound(
+			&(struct weft_step_job){
+				.fabric = s.f,
+				.spec = &s.spec,
+				.model = &s.model,
+				.where = s.where,
+				.schedule = &schedule,
+			},
+			&options, &bound_s, &err);
+		assert_no_error(&err);
+		step = step_of(&s, s.f, s.where);
+		assert_true(bound_s > 0);
+		assert_true(bound_s <= step.step_s * (1 + 1e-12));
+		n_near += bound_s > 0.9 * step.step_s;
+		weft_schedule_free(&schedule);
+		scene_free(&s);
+	}
+	assert_true(n_near > N_CASES / 10);
+}
+
 static void doubling_every_bandwidth_halves_the_time(void **state)
 {
 	uint64_t seed = test_seed();
@@ -402,6 +441,7 @@ int main(void)
 		cmocka_unit_test(every_byte_of_the_schedule_is_in_the_traffic),
 		cmocka_unit_test(a_placement_neither_adds_nor_drops_bytes),
 		cmocka_unit_test(renumbering_the_gpus_changes_nothing),
+		cmocka_unit_test(a_step_takes_no_less_than_its_bound),
 		cmocka_unit_test(doubling_every_bandwidth_halves_the_time),
 		cmocka_unit_test(merging_two_domains_never_raises_cost),
 	};

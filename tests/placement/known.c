@@ -228,16 +228,22 @@ static uint32_t compare_all(const struct scene *s, uint64_t *random,
 	assert_no_error(&err);
 	for (int k = 0; k < N_TRIES; k++) {
 		struct weft_measure known, anew;
+		double bound = 0;
 		int rc;
 
 		if (k % 8 == 0)
 			random_places(s->f, n, random, where);
 		swap_domains(s->f, n, random, where);
+		if (k % 3 == 0 && judge.gpu &&
+		    s->objective.goal == WEFT_GOAL_STEP)
+			weft_judge_bound_one(&judge, where, &bound, &err);
 		rc = weft_judge_measure(&judge, where, &known, &err);
 		assert_int_equal(rc, measure_anew(s, where, &anew));
 		n_looked += rc == 0;
 		if (rc == 0)
 			assert_same(&known, &anew, s->spec.at);
+		if (rc == 0)
+			assert_true(bound <= known.goal * (1 + ROUNDING));
 	}
 	*n_measured += judge.n_measured;
 	weft_judge_free(&judge);
