@@ -246,10 +246,11 @@ int comparison_is_slower(const struct capacity *s, const uint32_t *where,
 	struct comparison bound = {0};
 
 	*slower = false;
-	/* Only a step that is predicted tells whether all places do. */
+	/* Only a step that is predicted tells whether it is that of all
+	 * places, which counts where nodes are taken evenly (apart.c). */
 	if (judge->objective.goal != WEFT_GOAL_STEP || !judge->gpu ||
 	    !best->prefers || best->lost ||
-	    (judge->links_idle && !judge->anywhere))
+	    (judge->links_idle && !judge->anywhere && best->even))
 		return 0;
 	if (weft_judge_bound_one(judge, where, &bound.measure.value, err))
 		return -1;
