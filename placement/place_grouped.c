@@ -187,15 +187,12 @@ out:
 static int improve(struct grouped *x, const struct layout *layout,
 		   struct effort *effort)
 {
-	const struct graph *ranks =
-		cliques_whole(orders_traffic(&x->arranger.orders), x->err);
+	struct cliques *traffic = orders_traffic(&x->arranger.orders);
 	struct ground g = {0};
 	uint32_t unit[3],
 		n = node_set_units(&layout->node_set, x->job->spec.tp, unit);
 	int rc = -1;
 
-	if (!ranks)
-		return -1;
 	if (layout->segment && swap_segments(x, layout, effort))
 		return -1;
 	if (ground_build(x->s, &layout->node_set, &g, x->err) ||
@@ -208,7 +205,7 @@ static int improve(struct grouped *x, const struct layout *layout,
 
 		part.work = effort->work / (n - i);
 		effort->work -= part.work;
-		if (ground_improve(&g, ranks, unit[i], x->target, &part,
+		if (ground_improve(&g, traffic, unit[i], x->target, &part,
 				   x->err))
 			goto out;
 		effort->work += part.work;

@@ -114,50 +114,108 @@ static double added(const struct cliques *c, uint32_t k, uint32_t peer)
 						    : 0;
 }
 
-/* The loose edges of v, and the others to members of its clique, by number
- * where the loose ones are.  seen: [n] v + 1 at its loose peers. */
-static void add_row(struct cliques *c, uint32_t v, uint32_t *seen)
+static uint32_t longest_row(const struct graph *g)
 {
+	uint32_t most = 0;
+
+	for (uint32_t v = 0; v < g->n; v++)
+		if (g->row[v + 1] - g->row[v] > most)
+			most = g->row[v + 1] - g->row[v];
+	return most;
+}
+
+/* The rows of the graph of all pairs, one at a time, of disjoint cliques. */
+struct clique_rows {
+	const struct cliques *c;
+	uint32_t *seen; /* [n] v + 1 at the loose peers of v */
+	uint32_t *peer;
+	double *weight;
+};
+
+/* The loose edges of v, and the others to members of its clique, by number
+ * where the loose ones are. */
+static void row_of(void *data, uint32_t v, struct graph_row *row)
+{
+	const struct clique_rows *rows = data;
+	const struct cliques *c = rows->c;
 	const struct graph *g = &c->loose;
-	uint32_t k = cliques_of(c, v), i = 0, n = 0;
+	uint32_t k = cliques_of(c, v), i = 0, n = 0, at = 0;
+	uint32_t *seen = rows->seen, *peer = rows->peer;
 	const uint32_t *member = NULL;
+	double alike = 0, *weight = rows->weight;
 
 	if (k < c->n) {
 		n = c->t.cliques[k].n_members;
 		member = c->t.member + c->t.cliques[k].first_member;
+		alike = 2 * c->t.cliques[k].bytes;
 	}
 	seen[v] = v + 1;
 	for (uint32_t e = g->row[v]; e < g->row[v + 1]; e++)
 		seen[g->peer[e]] = v + 1;
 	for (uint32_t e = g->row[v]; e <= g->row[v + 1]; e++) {
 		bool last = e == g->row[v + 1];
+		uint32_t next = last ? UINT32_MAX : g->peer[e];
 
-		for (; i < n && (last || member[i] < g->peer[e]); i++)
-			if (seen[member[i]] != v + 1)
-				graph_add(&c->whole, member[i],
-					  2 * c->t.cliques[k].bytes);
-		if (!last)
-			graph_add(&c->whole, g->peer[e],
-				  g->weight[e] + added(c, k, g->peer[e]));
+		for (; i < n && member[i] < next; i++) {
+			peer[at] = member[i];
+			weight[at] = alike;
+			at += seen[member[i]] != v + 1;
+		}
+		if (last)
+			break;
+		peer[at] = next;
+		weight[at++] = g->weight[e] + added(c, k, next);
 	}
-	c->whole.row[v + 1] = c->whole.n_edges;
+	*row = (struct graph_row){at, peer, weight};
+}
+
+static int clique_rows_build(const struct cliques *c, struct clique_rows *rows,
+			     struct weft_error *err)
+{
+	uint32_t largest = 0;
+	/* an entry that is not kept is written, too */
+	size_t most = (size_t)longest_row(&c->loose) + 1;
+
+	for (uint32_t k = 0; k < c->n; k++)
+		if (c->t.cliques[k].n_members > largest)
+			largest = c->t.cliques[k].n_members;
+	most += largest;
+	rows->c = c;
+	rows->seen = weft_calloc(c->loose.n, sizeof(*rows->seen), err);
+	rows->peer = weft_calloc(most, sizeof(*rows->peer), err);
+	rows->weight = weft_calloc(most, sizeof(*rows->weight), err);
+	return rows->seen && rows->peer && rows->weight ? 0 : -1;
+}
+
+static void clique_rows_free(struct clique_rows *rows)
+{
+	free(rows->seen);
+	free(rows->peer);
+	free(rows->weight);
 }
 
 static int whole_build(struct cliques *c, struct weft_error *err)
 {
+	struct graph *g = &c->whole;
 	uint32_t n = c->loose.n;
-	uint32_t *seen;
+	struct clique_rows rows = {0};
 	int rc;
 
 	if (!c->disjoint)
-		return graph_build(&c->t, &c->whole, err);
-	seen = weft_calloc(n, sizeof(*seen), err);
-	rc = seen ? graph_start(&c->whole, n, c->n_edges, err) : -1;
+		return graph_build(&c->t, g, err);
+	rc = clique_rows_build(c, &rows, err);
+	if (rc == 0)
+		rc = graph_start(g, n, c->n_edges, err);
 	for (uint32_t v = 0; v < n && rc == 0; v++) {
-		add_row(c, v, seen);
+		struct graph_row row;
+
+		row_of(&rows, v, &row);
+		for (uint32_t k = 0; k < row.n; k++)
+			graph_add(g, row.peer[k], row.weight[k]);
+		g->row[v + 1] = g->n_edges;
 		rc = weft_deadline_check_turn(v, err);
 	}
-	free(seen);
+	clique_rows_free(&rows);
 	return rc;
 }
 
@@ -170,6 +228,28 @@ const struct graph *cliques_whole(struct cliques *c, struct weft_error *err)
 		return NULL;
 	}
 	return &c->whole;
+}
+
+int cliques_contract(struct cliques *c, const uint32_t *group,
+		     uint32_t n_groups, struct graph *out,
+		     struct weft_error *err)
+{
+	struct clique_rows rows = {0};
+	const struct graph_rows all = {c->loose.n, c->n_edges, row_of, &rows};
+	const struct graph *whole;
+	int rc;
+
+	memset(out, 0, sizeof(*out));
+	if (!c->n || !c->disjoint || c->whole.n) {
+		whole = cliques_whole(c, err);
+		return whole ? graph_contract(whole, group, n_groups, out, err)
+			     : -1;
+	}
+	rc = clique_rows_build(c, &rows, err);
+	if (rc == 0)
+		rc = graph_contract_rows(&all, group, n_groups, out, err);
+	clique_rows_free(&rows);
+	return rc;
 }
 
 double cliques_weight(const struct cliques *c, uint32_t a, uint32_t b)
@@ -187,16 +267,6 @@ double cliques_weight(const struct cliques *c, uint32_t a, uint32_t b)
 			if (c->of[i] == c->of[k])
 				weight += 2 * c->t.cliques[c->of[i]].bytes;
 	return weight;
-}
-
-static uint32_t longest_row(const struct graph *g)
-{
-	uint32_t most = 0;
-
-	for (uint32_t v = 0; v < g->n; v++)
-		if (g->row[v + 1] - g->row[v] > most)
-			most = g->row[v + 1] - g->row[v];
-	return most;
 }
 
 int cliques_beyond(struct cliques *c, uint32_t most, double *bytes,

@@ -48,6 +48,12 @@ void cliques_free(struct cliques *c);
  * there are large cliques.  NULL with err. */
 const struct graph *cliques_whole(struct cliques *c, struct weft_error *err);
 
+/* graph_contract of that graph, which is not made for it where the cliques are
+ * disjoint. */
+int cliques_contract(struct cliques *c, const uint32_t *group,
+		     uint32_t n_groups, struct graph *out,
+		     struct weft_error *err);
+
 /* Bytes between two ranks, both directions. */
 double cliques_weight(const struct cliques *c, uint32_t a, uint32_t b);
 

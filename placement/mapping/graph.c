@@ -214,18 +214,19 @@ static int members_list(const uint32_t *group, uint32_t n, uint32_t n_groups,
 }
 
 /* Row a: the rows of its vertices, those of one group summed. */
-static void row_contract(const struct graph *g, const uint32_t *group,
+static void row_contract(const struct graph_rows *rows, const uint32_t *group,
 			 const struct members *m, uint32_t a, struct graph *out)
 {
 	uint32_t begin = out->n_edges, end = begin, *seen = m->seen;
 	double inside = 0;
 
 	for (uint32_t i = m->first[a]; i < m->first[a + 1]; i++) {
-		uint32_t v = m->vertex[i], row_end = g->row[v + 1];
+		struct graph_row row;
 
-		for (uint32_t k = g->row[v]; k < row_end; k++) {
-			uint32_t b = group[g->peer[k]];
-			double weight = g->weight[k];
+		rows->of(rows->data, m->vertex[i], &row);
+		for (uint32_t k = 0; k < row.n; k++) {
+			uint32_t b = group[row.peer[k]];
+			double weight = row.weight[k];
 
 			if (a == b) {
 				inside += weight;
@@ -242,27 +243,78 @@ static void row_contract(const struct graph *g, const uint32_t *group,
 	out->n_edges = end;
 }
 
-int graph_contract(const struct graph *g, const uint32_t *group,
-		   uint32_t n_groups, struct graph *out, struct weft_error *err)
+/* Whether each group is one vertex. */
+static bool are_single(const struct members *m, uint32_t n, uint32_t n_groups)
+{
+	if (n != n_groups)
+		return false;
+	for (uint32_t a = 0; a < n; a++)
+		if (m->first[a + 1] - m->first[a] != 1)
+			return false;
+	return true;
+}
+
+/* Row a where all groups are of one vertex: it has no loops or parallels. */
+static void row_rename(const struct graph_rows *rows, const uint32_t *group,
+		       const struct members *m, uint32_t a, struct graph *out)
+{
+	uint32_t *peer = out->peer + out->n_edges;
+	struct graph_row row;
+
+	rows->of(rows->data, m->vertex[m->first[a]], &row);
+	for (uint32_t k = 0; k < row.n; k++)
+		peer[k] = group[row.peer[k]];
+	memcpy(out->weight + out->n_edges, row.weight,
+	       row.n * sizeof(*row.weight));
+	out->n_edges += row.n;
+}
+
+int graph_contract_rows(const struct graph_rows *rows, const uint32_t *group,
+			uint32_t n_groups, struct graph *out,
+			struct weft_error *err)
 {
 	struct members m;
+	bool single;
 	int rc = -1;
 
 	memset(out, 0, sizeof(*out));
 	/* as much as there can be, of which most is never touched */
-	if (members_list(group, g->n, n_groups, &m, err) ||
-	    graph_start(out, n_groups, g->n_edges, err))
+	if (members_list(group, rows->n, n_groups, &m, err) ||
+	    graph_start(out, n_groups, rows->n_edges, err))
 		goto out;
+	single = are_single(&m, rows->n, n_groups);
 	for (uint32_t a = 0; a < n_groups; a++) {
 		if (weft_deadline_check_turn(a, err))
 			goto out;
-		row_contract(g, group, &m, a, out);
+		if (single)
+			row_rename(rows, group, &m, a, out);
+		else
+			row_contract(rows, group, &m, a, out);
 		out->row[a + 1] = out->n_edges;
 	}
-	out->inside += g->inside;
 	rc = rows_resize(out, out->n_edges, err);
 out:
 	free(m.memory);
+	return rc;
+}
+
+/* Of a graph that has its rows. */
+static void row_of(void *data, uint32_t v, struct graph_row *row)
+{
+	const struct graph *g = data;
+
+	*row = (struct graph_row){g->row[v + 1] - g->row[v],
+				  g->peer + g->row[v], g->weight + g->row[v]};
+}
+
+int graph_contract(const struct graph *g, const uint32_t *group,
+		   uint32_t n_groups, struct graph *out, struct weft_error *err)
+{
+	struct graph whole = *g;
+	const struct graph_rows rows = {g->n, g->n_edges, row_of, &whole};
+	int rc = graph_contract_rows(&rows, group, n_groups, out, err);
+
+	out->inside += g->inside;
 	return rc;
 }
 

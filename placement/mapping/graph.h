@@ -18,6 +18,12 @@ struct graph {
 	double inside;	     /* bytes that contraction hid inside groups */
 };
 
+struct graph_row {
+	uint32_t n;
+	const uint32_t *peer;
+	const double *weight;
+};
+
 /* Both: free with graph_free in either case. */
 int graph_build(const struct weft_traffic *t, struct graph *g,
 		struct weft_error *err);
@@ -26,6 +32,18 @@ int graph_contract(const struct graph *g, const uint32_t *group,
 		   uint32_t n_groups, struct graph *out,
 		   struct weft_error *err);
 void graph_free(struct graph *g);
+
+/* A graph of n vertices whose rows are made when they are read: `of` sets the
+ * *n entries of row v, which stay until the next one. */
+struct graph_rows {
+	uint32_t n, n_edges; /* entries of all rows */
+	void (*of)(void *data, uint32_t v, struct graph_row *row);
+	void *data;
+};
+/* graph_contract of such a one. */
+int graph_contract_rows(const struct graph_rows *rows, const uint32_t *group,
+			uint32_t n_groups, struct graph *out,
+			struct weft_error *err);
 
 /* Empty rows of n vertices with room for that many entries, to be filled one
  * after the other: graph_add, then row[v + 1] = n_edges.  Free with graph_free

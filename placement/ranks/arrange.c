@@ -197,13 +197,11 @@ static int improve(struct arranger *a, const struct node_set *c,
 {
 	struct node_set wide = {0};
 	struct ground g = {0};
-	const struct graph *ranks =
-		cliques_whole(orders_traffic(&a->orders), err);
+	struct cliques *traffic = orders_traffic(&a->orders);
 	uint32_t unit[3], n = node_set_units(c, a->job->spec.tp, unit);
 	int rc = -1;
 
-	if (!ranks ||
-	    node_set_surround(a->s, c, spare_limit(c->n_gpus), &wide, err) ||
+	if (node_set_surround(a->s, c, spare_limit(c->n_gpus), &wide, err) ||
 	    ground_build(a->s, &wide, &g, err) || ground_put(&g, where, err))
 		goto out;
 	for (uint32_t i = 0; i < n; i++) {
@@ -211,7 +209,7 @@ static int improve(struct arranger *a, const struct node_set *c,
 
 		part.work = effort->work / (n - i);
 		effort->work -= part.work;
-		if (ground_improve(&g, ranks, unit[i], a->target, &part, err))
+		if (ground_improve(&g, traffic, unit[i], a->target, &part, err))
 			goto out;
 		effort->work += part.work;
 		effort->random = part.random;

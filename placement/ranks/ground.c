@@ -193,10 +193,11 @@ static bool cut(struct coarse_level *st, uint32_t *n_sites)
 	return true;
 }
 
-static int contract(struct coarse_level *st, const struct graph *ranks,
+static int contract(struct coarse_level *st, struct cliques *traffic,
 		    struct weft_error *err)
 {
-	uint32_t *group = weft_calloc(ranks->n, sizeof(*group), err);
+	uint32_t *group =
+		weft_calloc(st->g->s->job->n_gpus, sizeof(*group), err);
 	int rc;
 
 	if (!group)
@@ -207,7 +208,7 @@ static int contract(struct coarse_level *st, const struct graph *ranks,
 		for (uint32_t i = 0; i < st->unit; i++)
 			group[st->g->rank[k + i]] = v;
 	}
-	rc = graph_contract(ranks, group, st->n_items, &st->items, err);
+	rc = cliques_contract(traffic, group, st->n_items, &st->items, err);
 	free(group);
 	return rc;
 }
@@ -327,16 +328,18 @@ out:
 }
 
 /* Cost of the ranks as they are. */
-static int ground_cost(const struct ground *g, const struct graph *ranks,
+static int ground_cost(const struct ground *g, struct cliques *traffic,
 		       double *cost, struct weft_error *err)
 {
 	struct sites s = {0};
-	uint32_t *at = weft_calloc(ranks->n, sizeof(*at), err);
+	const struct graph *ranks = cliques_whole(traffic, err);
+	uint32_t *at = weft_calloc(g->s->job->n_gpus, sizeof(*at), err);
 	struct search q = {.g = ranks, .s = &s, .site_of = at};
 	int rc = -1;
 
-	if (!at || sites_build(g->s->f, g->gpu, g->n_gpus, true,
-			       g->s->job->spec.metric, &s, err))
+	if (!ranks || !at ||
+	    sites_build(g->s->f, g->gpu, g->n_gpus, true,
+			g->s->job->spec.metric, &s, err))
 		goto out;
 	for (uint32_t k = 0; k < g->n_gpus; k++)
 		if (g->rank[k] != WEFT_NONE)
@@ -349,7 +352,7 @@ out:
 	return rc;
 }
 
-int ground_improve(struct ground *g, const struct graph *ranks, uint32_t unit,
+int ground_improve(struct ground *g, struct cliques *traffic, uint32_t unit,
 		   double target, struct effort *effort, struct weft_error *err)
 {
 	struct coarse_level st = {.g = g, .unit = unit};
@@ -365,12 +368,12 @@ int ground_improve(struct ground *g, const struct graph *ranks, uint32_t unit,
 	if (!cut(&st, &n_sites) || n_sites < 2)
 		goto out;
 	rc = -1;
-	if ((!exact && ground_cost(g, ranks, &before, err)) ||
-	    contract(&st, ranks, err) ||
+	if ((!exact && ground_cost(g, traffic, &before, err)) ||
+	    contract(&st, traffic, err) ||
 	    sites_build(g->s->f, st.first, n_sites, unit == 1, metric,
 			&st.sites, err) ||
 	    stage_search(&st, exact ? target : 0, effort, err) ||
-	    (!exact && ground_cost(g, ranks, &after, err)))
+	    (!exact && ground_cost(g, traffic, &after, err)))
 		goto out;
 	if (after > before)
 		memcpy(g->rank, st.before, g->n_gpus * sizeof(*g->rank));

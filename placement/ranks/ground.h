@@ -6,7 +6,7 @@
 #ifndef WEFT_PLACEMENT_RANKS_GROUND_H
 #define WEFT_PLACEMENT_RANKS_GROUND_H
 
-#include "placement/mapping/graph.h"
+#include "placement/mapping/cliques.h"
 #include "placement/nodes/node_set.h"
 #include "placement/ranks/search.h"
 
@@ -41,9 +41,9 @@ int ground_put(struct ground *g, const uint32_t *where, struct weft_error *err);
 void ground_get(struct ground *g, uint32_t *where);
 
 /* Moves blocks of `unit` GPUs, which nodes take multiples of, by local search.
- * ranks: the traffic; target: a cost that cannot be improved on.  Never makes
+ * target: a cost that cannot be improved on.  Never makes
  * it worse. */
-int ground_improve(struct ground *g, const struct graph *ranks, uint32_t unit,
+int ground_improve(struct ground *g, struct cliques *traffic, uint32_t unit,
 		   double target, struct effort *effort,
 		   struct weft_error *err);
 
