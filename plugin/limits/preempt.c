@@ -264,8 +264,12 @@ static int preempt_on(const struct weft_job_test *test, bitstr_t *planned)
 	narrowed.preemptable = test->preemptable;
 	narrowed.preempted = test->preempted;
 	rc = weft_stock_job_test(&narrowed);
-	if (rc == SLURM_SUCCESS && !would_start(test))
+	if (rc == SLURM_SUCCESS && !would_start(test)) {
 		rc = ESLURM_NODES_BUSY;
+		/* It is told to users, and added to by the next answer. */
+		if (test->preempted)
+			FREE_NULL_LIST(*test->preempted);
+	}
 	if (rc == SLURM_SUCCESS)
 		bit_copybits(test->nodes, planned);
 	return rc;

@@ -204,3 +204,24 @@ case_limits_cost_no_more_victims_than_they_must() {
 	expect "nodes" "$(job_nodes "$high")" "n04 n05 n06 n07"
 	expect "low jobs left" "$(squeue -h -p low -t R | wc -l)" 2
 }
+
+# With the low jobs gone the GPUs are there, but the sockets have too few cores until
+# the others end: nothing is to be preempted.
+case_no_victims_are_told_of_a_start_that_needs_none() {
+	local answer n
+	need_weft
+	for n in {0..15}; do
+		lab_submit -N1 -n20 --ntasks-per-socket=20 --sockets-per-node=1 \
+			-w "$(lab_node "$n")" --gpus-per-node=4 --mem=1M --time=10 \
+			--comment=weft:off >/dev/null
+	done
+	lab_until 30 all_busy || fail "not all run: $(squeue -h)"
+	lab_run -N16 --ntasks-per-node=1 --gpus-per-node=4 --mem=1M --time=5 \
+		-p low --comment=weft:off >/dev/null
+	answer=$(sbatch --test-only -N2 --ntasks-per-socket=20 \
+		--ntasks-per-node=40 --gpus-per-node=4 --mem=1M --time=5 \
+		--comment=weft:tp=4,within=leaf --wrap true 2>&1) ||
+		fail "no answer: $answer"
+	expect_match "answer" "$answer" 'to start at'
+	[[ ! $answer =~ Preempts ]] || fail "victims: $answer"
+}
