@@ -243,13 +243,24 @@ static void take_cheaper(const struct weft_plan_request *query,
 	}
 }
 
-/* Where weft has no plan that stock takes. */
-static bitstr_t *stocks_nodes(const struct weft_plan_request *query)
+/* Weft's plan; where stock does not take it, or more victims than one, its own
+ * choice in a domain if that takes fewer. */
+static bitstr_t *cheapest_nodes(const struct weft_plan_request *query,
+				bitstr_t *planned)
 {
 	double deadline_s = weft_clock_s() + weft_engine.settings->budget_s / 4;
+	struct weft_plan_request asked = *query;
+	struct weft_job_test exactly;
 	struct cheapest best = {0};
 
-	if (!weft_job_record_in_parts(query->test->job->details))
+	if (planned) {
+		exactly = weft_proposal_on(query->test, planned,
+					   (uint32_t)bit_set_count(planned));
+		asked.test = &exactly;
+		take_cheaper(&asked, planned, &best);
+	}
+	if ((!best.nodes || best.toll.n_jobs > 1) &&
+	    !weft_job_record_in_parts(query->test->job->details))
 		weft_again_each(query, deadline_s, take_cheaper, &best);
 	return best.nodes;
 }
@@ -283,18 +294,18 @@ int weft_preempt(const struct weft_plan_request *query)
 	int rc = ESLURM_NODES_BUSY;
 
 	weft_proposal_save(test->job, &saved);
-	if (planned && (query->frame.hard || is_cheap(test, planned))) {
-		weft_proposal_restore(test->job, &saved);
-		rc = preempt_on(test, planned);
-	}
-	FREE_NULL_BITMAP(planned);
-	if (rc != SLURM_SUCCESS && query->frame.hard) {
-		weft_proposal_restore(test->job, &saved);
-		planned = stocks_nodes(query);
-		if (planned)
-			rc = preempt_on(test, planned);
+	if (query->frame.hard) {
+		bitstr_t *cheapest = cheapest_nodes(query, planned);
+
+		FREE_NULL_BITMAP(planned);
+		planned = cheapest;
+	} else if (planned && !is_cheap(test, planned)) {
 		FREE_NULL_BITMAP(planned);
 	}
+	weft_proposal_restore(test->job, &saved);
+	if (planned)
+		rc = preempt_on(test, planned);
+	FREE_NULL_BITMAP(planned);
 	if (rc != SLURM_SUCCESS) {
 		weft_proposal_restore(test->job, &saved);
 		/* What stock says of these nodes alone is no word on the job.

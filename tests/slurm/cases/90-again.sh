@@ -225,3 +225,22 @@ case_no_victims_are_told_of_a_start_that_needs_none() {
 	expect_match "answer" "$answer" 'to start at'
 	[[ ! $answer =~ Preempts ]] || fail "victims: $answer"
 }
+
+# Two victims are enough in one leaf, another takes four.
+case_limits_cost_the_fewest_victims_of_all_domains() {
+	local node high
+	need_weft
+	for node in n08 n12; do
+		lab_run -N1 -w $node --gpus-per-node=8 --comment=weft:off \
+			>/dev/null
+	done
+	for node in n00 n01 n02 n03 n05 n07; do
+		lab_run -N1 -w $node --gpus-per-node=8 -p low \
+			--comment=weft:off >/dev/null
+	done
+	high=$(lab_submit -N4 --gpus-per-node=8 \
+		--comment=weft:tp=8,within=leaf)
+	lab_wait_job "$high" RUNNING
+	expect "nodes" "$(job_nodes "$high")" "n04 n05 n06 n07"
+	expect "low jobs left" "$(squeue -h -p low -t R | wc -l)" 4
+}
