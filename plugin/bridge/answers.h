@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <time.h>
 
-#define WEFT_MAX_ASKED 512
+#define WEFT_MAX_ASKED 4096
 
 /* No answer holds for longer. */
 #define WEFT_ANSWER_AGE_S 300
@@ -36,9 +36,28 @@ struct weft_answer {
 	char reason[WEFT_REASON_SIZE];
 };
 
+/* What stock is asked about one after the other. */
+enum weft_asked_by {
+	WEFT_BY_LEVEL,
+	WEFT_BY_LEVEL_UNTRIMMED,
+	WEFT_BY_WHOLE,
+	WEFT_BY_ROW,
+	WEFT_N_WAYS
+};
+
+/* Where the last question of a job to stock ran out of time, or was answered:
+ * the next one goes on there. */
+struct weft_turn_asked {
+	uint32_t first[WEFT_N_WAYS];
+	uint32_t first_later, first_victims; /* when it could start, and whom
+					      * it would preempt */
+	uint32_t soonest; /* 1 + the domain where it could first; 0: none */
+};
+
 struct weft_asked {
 	uint32_t job_id; /* 0: unused */
 	time_t since;	 /* when it was first asked about */
+	struct weft_turn_asked turn;
 	struct weft_answer answers[WEFT_N_QUESTIONS];
 };
 

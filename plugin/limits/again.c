@@ -26,32 +26,11 @@
 #define KEEP_S	 60
 #define NO_JOB	 0
 
-/* Jobs of which it is known where the last search for stock's choice ended. */
-#define MAX_TURNS 256
-
 static struct kept {
 	uint32_t job_id;
 	double until_s; /* by weft_clock_s, which is not set back */
 	bitstr_t *declined;
 } kept[MAX_KEPT];
-
-/* What stock is asked about one after the other. */
-enum way {
-	BY_LEVEL,
-	BY_LEVEL_UNTRIMMED,
-	BY_WHOLE,
-	BY_ROW,
-	N_WAYS,
-};
-
-/* Where the last question of a job ran out of time, or was answered: the next
- * one goes on there. */
-static struct turn {
-	uint32_t job_id;
-	uint32_t first[N_WAYS];
-	uint32_t first_later, first_victims; /* of weft_again_when, _each */
-	uint32_t soonest; /* 1 + the domain where it could first; 0: none */
-} turns[MAX_TURNS];
 
 /* ---- what was declined ---- */
 
@@ -71,7 +50,6 @@ void weft_again_forget(void)
 {
 	for (uint32_t i = 0; i < MAX_KEPT; i++)
 		kept_drop(&kept[i]);
-	memset(turns, 0, sizeof(turns));
 }
 
 void weft_again_open(const struct weft_job_test *test, double deadline_s,
@@ -435,13 +413,10 @@ static uint32_t level_asked(const struct weft_plan_request *query)
 	return level == WEFT_NONE ? f->n_levels - 1 : level;
 }
 
-static struct turn *turn_of(const job_record_t *job)
+static struct weft_turn_asked *turn_of(const job_record_t *job)
 {
-	struct turn *turn = &turns[job->job_id % MAX_TURNS];
-
-	if (turn->job_id != job->job_id)
-		*turn = (struct turn){.job_id = job->job_id};
-	return turn;
+	return &weft_answers_of(&weft_engine.answers, job->job_id, time(NULL))
+			->turn;
 }
 
 bool weft_again_by_stock(const struct weft_plan_request *query, bool elsewhere,
@@ -464,7 +439,7 @@ bool weft_again_by_stock(const struct weft_plan_request *query, bool elsewhere,
 		    weft_parts_begun(query))
 			return false;
 	}
-	for (uint32_t way = 0; elsewhere && way < N_WAYS; way++)
+	for (uint32_t way = 0; elsewhere && way < WEFT_N_WAYS; way++)
 		first[way]++;
 	level = level_asked(query);
 	able = able_nodes(query);
@@ -472,22 +447,23 @@ bool weft_again_by_stock(const struct weft_plan_request *query, bool elsewhere,
 	/* The parts of a job know nothing of each other's segments. */
 	in_parts = weft_job_record_in_parts(query->test->job->details);
 	if (in_parts && whole != WEFT_NONE)
-		taken = ask_domains(query, able, whole, false, &first[BY_WHOLE],
-				    deadline_s);
+		taken = ask_domains(query, able, whole, false,
+				    &first[WEFT_BY_WHOLE], deadline_s);
 	if (!taken)
-		taken = ask_domains(query, able, level, true, &first[BY_LEVEL],
-				    deadline_s);
+		taken = ask_domains(query, able, level, true,
+				    &first[WEFT_BY_LEVEL], deadline_s);
 	if (!taken && !in_parts && whole != WEFT_NONE)
-		taken = ask_domains(query, able, whole, false, &first[BY_WHOLE],
-				    deadline_s);
+		taken = ask_domains(query, able, whole, false,
+				    &first[WEFT_BY_WHOLE], deadline_s);
 	/* What was trimmed away may be what suits: the last segment may be a
 	 * smaller one, and not all GPUs of a node of the type. */
 	if (!taken && !in_parts &&
 	    (query->frame.segment > 1 || query->frame.n_parts))
 		taken = ask_domains(query, able, level, false,
-				    &first[BY_LEVEL_UNTRIMMED], deadline_s);
+				    &first[WEFT_BY_LEVEL_UNTRIMMED],
+				    deadline_s);
 	if (!taken && !in_parts && query->test->job->details->contiguous)
-		taken = ask_rows(query, able, &first[BY_ROW], deadline_s);
+		taken = ask_rows(query, able, &first[WEFT_BY_ROW], deadline_s);
 	bit_free(able);
 	return taken;
 }
@@ -583,7 +559,8 @@ void weft_again_each(const struct weft_plan_request *query, double deadline_s,
 /* Takes the domain's choice over where it is sooner than what was found before.
  */
 static void ask_when(const struct weft_plan_request *query, uint32_t domain,
-		     struct turn *turn, bitstr_t **nodes, time_t *start)
+		     struct weft_turn_asked *turn, bitstr_t **nodes,
+		     time_t *start)
 {
 	bitstr_t *region = nth_region(query, domain);
 	time_t at;
@@ -602,7 +579,7 @@ static void ask_when(const struct weft_plan_request *query, uint32_t domain,
 bool weft_again_when(const struct weft_plan_request *query, double deadline_s,
 		     bitstr_t **nodes, time_t *start, bool *cut)
 {
-	struct turn *turn = turn_of(query->test->job);
+	struct weft_turn_asked *turn = turn_of(query->test->job);
 	uint32_t n = n_regions(query), before = turn->soonest;
 	uint32_t begin = n ? turn->first_later % n : 0;
 

@@ -489,9 +489,8 @@ case_jobs_with_limits_and_tasks_alone_are_told_when_they_start() {
 }
 
 # The budget allows one domain a question, and the last one is the first to be free.
-case_all_domains_are_asked_when_a_job_can_start() {
-	local job n
-	need_weft
+free_the_second_pod_first() {
+	local n
 	changing
 	sed -i 's/^budget: .*//' "$LAB_DIR/etc/weft.yaml"
 	echo "budget: 0.1 ms" >>"$LAB_DIR/etc/weft.yaml"
@@ -501,9 +500,18 @@ case_all_domains_are_asked_when_a_job_can_start() {
 			-w "$(lab_node "$n")" --gpus-per-node=4 --mem=1M \
 			--time=$((n < 8 ? 1440 : 10)) --comment=weft:off >/dev/null
 	done
-	job=$(lab_submit -N2 --ntasks-per-socket=20 --ntasks-per-node=40 \
-		--gpus-per-node=4 --mem=1M --time=5 \
-		--comment=weft:tp=4,within=pod)
+}
+
+submit_for_one_pod() {
+	lab_submit -N2 --ntasks-per-socket=20 --ntasks-per-node=40 \
+		--gpus-per-node=4 --mem=1M --time=5 --comment=weft:tp=4,within=pod
+}
+
+case_all_domains_are_asked_when_a_job_can_start() {
+	local job
+	need_weft
+	free_the_second_pod_first
+	job=$(submit_for_one_pod)
 	expect_start_time "$job"
 	lab_until 60 awaits_the_second_pod "$job" ||
 		fail "job $job awaits $(nodes_awaited "$job")"

@@ -244,3 +244,22 @@ case_limits_cost_the_fewest_victims_of_all_domains() {
 	expect "nodes" "$(job_nodes "$high")" "n04 n05 n06 n07"
 	expect "low jobs left" "$(squeue -h -p low -t R | wc -l)" 4
 }
+
+# What was learnt of a job must not get lost by one that has its place in the table.
+case_all_domains_are_asked_for_each_of_many_jobs() {
+	local job n parts=()
+	need_weft
+	free_the_second_pod_first
+	job=$(submit_for_one_pod)
+	for n in {1..51}; do
+		parts+=(: -n1 --mem=1M)
+	done
+	parts=("${parts[@]:1}")
+	for n in {1..5}; do
+		sbatch --hold -o /dev/null "${parts[@]}" --wrap true >/dev/null
+	done
+	expect "the other job" "$(submit_for_one_pod)" $((job + 256))
+	expect_start_time "$job"
+	lab_until 30 awaits_the_second_pod "$job" ||
+		fail "job $job awaits $(nodes_awaited "$job")"
+}
