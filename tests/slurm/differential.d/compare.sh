@@ -153,7 +153,8 @@ judge() {
 		! limit_explains || kind=
 		! is_refused_in_earnest || kind='' note=" refused in earnest"
 		# Stock would, had it looked at these nodes.
-		[ "$weft_said" != starts ] || ! same_on_its_nodes ||
+		[ "$weft_said" != starts ] ||
+			! { same_on_its_nodes || is_refused_for_mincpus; } ||
 			kind='' note=" found"
 	elif [ "$weft_said" = starts ]; then
 		limit_holds || kind=limit
@@ -176,6 +177,14 @@ judge() {
 shares_needlessly() {
 	[ -n "$weft_overlap" ] && [ -z "$stock_overlap" ] && ! has_limit &&
 		! asks_for_nodes
+}
+
+# Stock of 24.11 never starts a job with --mincpus and --gpus that may have several
+# nodes: of each it counts one CPU (_cpus_to_use).  Weft asks for exactly as many
+# nodes as it has chosen, which no command does without another number of CPUs.
+is_refused_for_mincpus() {
+	[[ $stock_said == refused && " ${words[*]} " == *' --mincpus='* &&
+		" ${words[*]} " == *' --gpus='* && " ${words[*]} " != *' -N'* ]]
 }
 
 # Of a job that Slurm refuses when it comes in earnest --test-only foretells now
