@@ -698,16 +698,3 @@ int weft_spans_links(struct weft_spans *spans, struct weft_span_links *links,
 		rc = -1;
 	return rc;
 }
-
-int weft_spans_load(struct weft_spans *spans, double step_s, uint32_t n_gpus,
-		    struct weft_load_parts *parts, struct weft_error *err)
-{
-	struct weft_span_links links = {0};
-	int rc = weft_spans_links(spans, &links, err);
-
-	if (rc == 0)
-		rc = weft_span_links_load(spans, &links, step_s, n_gpus, parts,
-					  err);
-	weft_span_links_free(&links);
-	return rc;
-}

@@ -207,3 +207,16 @@ int weft_span_links_load(const struct weft_spans *spans,
 	}
 	return 0;
 }
+
+int weft_spans_load(struct weft_spans *spans, double step_s, uint32_t n_gpus,
+		    struct weft_load_parts *parts, struct weft_error *err)
+{
+	struct weft_span_links links = {0};
+	int rc = weft_spans_links(spans, &links, err);
+
+	if (rc == 0)
+		rc = weft_span_links_load(spans, &links, step_s, n_gpus, parts,
+					  err);
+	weft_span_links_free(&links);
+	return rc;
+}
