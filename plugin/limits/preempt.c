@@ -277,7 +277,8 @@ static int preempt_on(const struct weft_job_test *test, bitstr_t *planned)
 	rc = weft_stock_job_test(&narrowed);
 	if (rc == SLURM_SUCCESS && !would_start(test)) {
 		rc = ESLURM_NODES_BUSY;
-		/* It is told to users, and added to by the next answer. */
+		/* Slurm shows the list to users, and stock's next answer
+		 * would add to it. */
 		if (test->preempted)
 			FREE_NULL_LIST(*test->preempted);
 	}
