@@ -16,6 +16,15 @@ start_again() {
 	lab_wait_job "$1" RUNNING
 }
 
+# occupy PARTITION NODE...: a job of its own on each.
+occupy() {
+	local node
+	for node in "${@:2}"; do
+		lab_run -N1 -w "$node" --gpus-per-node=8 -p "$1" \
+			--comment=weft:off >/dev/null
+	done
+}
+
 case_a_requeued_job_goes_back_to_its_place() {
 	local blocker job before
 	need_weft
@@ -104,27 +113,21 @@ all_busy() {
 }
 
 case_no_more_jobs_are_preempted_than_stock_would() {
-	local node high
+	local high
 	need_weft
 	# Four nodes of one leaf would cost four victims, one is enough.
 	lab_run -N4 -w n00,n04,n08,n12 --gpus-per-node=8 -p low \
 		--comment=weft:off >/dev/null
-	for node in 01 02 03 05 06 07 09 10 11 13 14 15; do
-		lab_run -N1 -w "n$node" --gpus-per-node=8 --comment=weft:off \
-			>/dev/null
-	done
+	occupy main n01 n02 n03 n05 n06 n07 n09 n10 n11 n13 n14 n15
 	high=$(lab_submit -N4 --gpus-per-node=8 --comment=weft:tp=8)
 	lab_wait_job "$high" RUNNING
 	expect "jobs left" "$(squeue -h -t R | wc -l)" 13
 }
 
 case_nobody_is_preempted_for_a_limit_that_cannot_be_kept() {
-	local low high node
+	local low high
 	need_weft
-	for node in n00 n04 n08 n12; do
-		lab_run -N1 -w $node --gpus-per-node=8 --comment=weft:off \
-			>/dev/null
-	done
+	occupy main n00 n04 n08 n12
 	low=$(lab_run -N12 --gpus-per-node=8 -p low --comment=weft:off)
 	high=$(lab_submit -N4 --gpus-per-node=8 \
 		--comment=weft:tp=8,within=leaf)
@@ -149,16 +152,10 @@ case_a_job_that_victims_do_not_help_is_planned() {
 }
 
 case_victims_make_room_inside_the_limit() {
-	local high node
+	local high
 	need_weft
-	for node in n00 n04 n08; do
-		lab_run -N1 -w $node --gpus-per-node=8 --comment=weft:off \
-			>/dev/null
-	done
-	for node in 01 05 09 12; do
-		lab_run -N1 -w "n$node" --gpus-per-node=8 -p low \
-			--comment=weft:off >/dev/null
-	done
+	occupy main n00 n04 n08
+	occupy low n01 n05 n09 n12
 	high=$(lab_submit -N4 --gpus-per-node=8 \
 		--comment=weft:tp=8,within=leaf)
 	lab_wait_job "$high" RUNNING
@@ -186,12 +183,9 @@ case_victims_are_stocks_choice_where_weft_does_not_know_why() {
 
 # Half of a leaf is one job's, half of another two jobs': one victim is enough.
 case_limits_cost_no_more_victims_than_they_must() {
-	local node high
+	local high
 	need_weft
-	for node in n08 n12; do
-		lab_run -N1 -w $node --gpus-per-node=8 --comment=weft:off \
-			>/dev/null
-	done
+	occupy main n08 n12
 	lab_run -N1 -w n00 --gpus-per-node=8 -p low --comment=weft:off \
 		>/dev/null
 	lab_run -N1 -w n01 --gpus-per-node=8 -p low --comment=weft:off \
@@ -228,16 +222,10 @@ case_no_victims_are_told_of_a_start_that_needs_none() {
 
 # Two victims are enough in one leaf, another takes four.
 case_limits_cost_the_fewest_victims_of_all_domains() {
-	local node high
+	local high
 	need_weft
-	for node in n08 n12; do
-		lab_run -N1 -w $node --gpus-per-node=8 --comment=weft:off \
-			>/dev/null
-	done
-	for node in n00 n01 n02 n03 n05 n07; do
-		lab_run -N1 -w $node --gpus-per-node=8 -p low \
-			--comment=weft:off >/dev/null
-	done
+	occupy main n08 n12
+	occupy low n00 n01 n02 n03 n05 n07
 	high=$(lab_submit -N4 --gpus-per-node=8 \
 		--comment=weft:tp=8,within=leaf)
 	lab_wait_job "$high" RUNNING
