@@ -16,8 +16,8 @@ start_again() {
 	lab_wait_job "$1" RUNNING
 }
 
-# occupy PARTITION NODE...: a job of its own on each.
-occupy() {
+# occupy_each PARTITION NODE...: a job of its own on each.
+occupy_each() {
 	local node
 	for node in "${@:2}"; do
 		lab_run -N1 -w "$node" --gpus-per-node=8 -p "$1" \
@@ -118,7 +118,7 @@ case_no_more_jobs_are_preempted_than_stock_would() {
 	# Four nodes of one leaf would cost four victims, one is enough.
 	lab_run -N4 -w n00,n04,n08,n12 --gpus-per-node=8 -p low \
 		--comment=weft:off >/dev/null
-	occupy main n01 n02 n03 n05 n06 n07 n09 n10 n11 n13 n14 n15
+	occupy_each main n01 n02 n03 n05 n06 n07 n09 n10 n11 n13 n14 n15
 	high=$(lab_submit -N4 --gpus-per-node=8 --comment=weft:tp=8)
 	lab_wait_job "$high" RUNNING
 	expect "jobs left" "$(squeue -h -t R | wc -l)" 13
@@ -127,7 +127,7 @@ case_no_more_jobs_are_preempted_than_stock_would() {
 case_nobody_is_preempted_for_a_limit_that_cannot_be_kept() {
 	local low high
 	need_weft
-	occupy main n00 n04 n08 n12
+	occupy_each main n00 n04 n08 n12
 	low=$(lab_run -N12 --gpus-per-node=8 -p low --comment=weft:off)
 	high=$(lab_submit -N4 --gpus-per-node=8 \
 		--comment=weft:tp=8,within=leaf)
@@ -154,8 +154,8 @@ case_a_job_that_victims_do_not_help_is_planned() {
 case_victims_make_room_inside_the_limit() {
 	local high
 	need_weft
-	occupy main n00 n04 n08
-	occupy low n01 n05 n09 n12
+	occupy_each main n00 n04 n08
+	occupy_each low n01 n05 n09 n12
 	high=$(lab_submit -N4 --gpus-per-node=8 \
 		--comment=weft:tp=8,within=leaf)
 	lab_wait_job "$high" RUNNING
@@ -185,7 +185,7 @@ case_victims_are_stocks_choice_where_weft_does_not_know_why() {
 case_limits_cost_no_more_victims_than_they_must() {
 	local high
 	need_weft
-	occupy main n08 n12
+	occupy_each main n08 n12
 	lab_run -N1 -w n00 --gpus-per-node=8 -p low --comment=weft:off \
 		>/dev/null
 	lab_run -N1 -w n01 --gpus-per-node=8 -p low --comment=weft:off \
@@ -224,8 +224,8 @@ case_no_victims_are_told_of_a_start_that_needs_none() {
 case_limits_cost_the_fewest_victims_of_all_domains() {
 	local high
 	need_weft
-	occupy main n08 n12
-	occupy low n00 n01 n02 n03 n05 n07
+	occupy_each main n08 n12
+	occupy_each low n00 n01 n02 n03 n05 n07
 	high=$(lab_submit -N4 --gpus-per-node=8 \
 		--comment=weft:tp=8,within=leaf)
 	lab_wait_job "$high" RUNNING
