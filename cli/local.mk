@@ -32,6 +32,7 @@ libweft_cli_la_SOURCES = \
 	%D%/fabric/sources.h \
 	%D%/fold.c \
 	%D%/fold.h \
+	%D%/in_unit.h \
 	%D%/json.h \
 	%D%/option.c \
 	%D%/option.h \

@@ -5,6 +5,7 @@
 #include "base/hostlist.h"
 #include "base/size.h"
 #include "cli/fold.h"
+#include "cli/in_unit.h"
 #include "cli/plan/blockers_report.h"
 #include "cli/plan/fit.h"
 #include "cli/plan/gain.h"
@@ -379,15 +380,11 @@ static const char *const metric_sums[WEFT_N_METRICS] = {
 static void text_cost(const struct weft_placement *p)
 {
 	const char *unit = metric_units[p->metric];
-	char cost[32], bound[32];
 
 	printf("  cost       %s, %s of all ranks added up;\n"
 	       "             at least %s: gap %.1f %%\n",
-	       weft_quantity_text(p->cost.total[p->metric], unit, cost,
-				  sizeof(cost)),
-	       metric_sums[p->metric],
-	       weft_quantity_text(p->bound, unit, bound, sizeof(bound)),
-	       100 * p->gap);
+	       IN_UNIT(p->cost.total[p->metric], unit), metric_sums[p->metric],
+	       IN_UNIT(p->bound, unit), 100 * p->gap);
 }
 
 static void text_share(const char *name, double part, double whole)
@@ -418,17 +415,15 @@ static void text_split(const struct weft_fabric *f,
 static void text_busiest(const struct weft_fabric *f,
 			 const struct weft_cost *cost)
 {
-	char name[2 * WEFT_NAME_SIZE], bytes[32], time[32];
+	char name[2 * WEFT_NAME_SIZE];
 
 	if (cost->busiest.domain == WEFT_NONE)
 		return;
 	report_busiest(f, cost, name, sizeof(name));
 	printf("  busiest    %s %s: %s, %s per step\n",
 	       cost->busiest.up ? "up from" : "down to", name,
-	       weft_quantity_text(cost->busiest.bytes, "B", bytes,
-				  sizeof(bytes)),
-	       weft_quantity_text(cost->busiest.time_s, "s", time,
-				  sizeof(time)));
+	       IN_UNIT(cost->busiest.bytes, "B"),
+	       IN_UNIT(cost->busiest.time_s, "s"));
 }
 
 static void text_predicted(const struct request *request,
@@ -438,15 +433,13 @@ static void text_predicted(const struct request *request,
 	char unseen[WEFT_UNSEEN_SIZE];
 	const struct weft_range *range =
 		&weft_ranges[weft_run_kind(&job->spec, &job->model)];
-	char time[32], low[32], high[32];
 	double s = e->step.step_s;
 
 	printf("  step       %s (%s to %s) predicted for %s on %s, MFU "
 	       "%.1f %%\n",
-	       weft_quantity_text(s, "s", time, sizeof(time)),
-	       weft_quantity_text(range->low * s, "s", low, sizeof(low)),
-	       weft_quantity_text(range->high * s, "s", high, sizeof(high)),
-	       job->model.name, e->gpu->name, 100 * e->step.mfu);
+	       IN_UNIT(s, "s"), IN_UNIT(range->low * s, "s"),
+	       IN_UNIT(range->high * s, "s"), job->model.name, e->gpu->name,
+	       100 * e->step.mfu);
 	if (report_unseen(request, e, unseen, sizeof(unseen)))
 		printf("  unseen     %s: the range may not hold\n", unseen);
 }
@@ -621,17 +614,16 @@ void report_text(const struct request *request, const struct report *report)
 	const struct fit fit = fit_find(&request->job, gpu_of(request));
 	const char *plural = request->job.n_gpus == 1 ? "" : "s";
 	struct weft_evaluation evaluation;
-	char elapsed[32];
 	char *nodes = nodes_encode(f, p->nodes, p->n_nodes);
 
-	weft_quantity_text(report->elapsed_s, "s", elapsed, sizeof(elapsed));
 	fold_begin();
 	if (p->placed)
 		printf("%u GPU%s on %s  (%s, %s)\n", p->n_ranks, plural,
-		       nodes ? nodes : "?", p->method, elapsed);
+		       nodes ? nodes : "?", p->method,
+		       IN_UNIT(report->elapsed_s, "s"));
 	else
 		printf("no placement for %u GPU%s  (%s)\n", request->job.n_gpus,
-		       plural, elapsed);
+		       plural, IN_UNIT(report->elapsed_s, "s"));
 	free(nodes);
 	text_why(p, &fit);
 	step_predict(request, p, &evaluation);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* drawing_facts.c - title, facts and tables of what weft draw shows */
 #include "base/hostlist.h"
-#include "base/size.h"
 #include "cli/draw/drawing_parts.h"
+#include "cli/in_unit.h"
 #include "cli/plan/axes.h"
 #include "cli/report.h"
 #include "costmodel/time/range.h"
@@ -158,26 +158,21 @@ static void fact_cost(struct writer *w)
 	enum weft_metric metric = d->request.objective.metric;
 	double cost = d->evaluation.cost.total[metric];
 	const char *unit = metric_units[metric], *note = "no bound is known";
-	char text[32], bound[32];
 
 	if (!isnan(d->bound))
 		note = drawing_text(
 			w->d, w->err,
 			"all ranks; no placement below %s: gap %.1f %%",
-			weft_quantity_text(d->bound, unit, bound,
-					   sizeof(bound)),
-			100 * d->gap);
+			IN_UNIT(d->bound, unit), 100 * d->gap);
 	fact(w, "Cost per step",
-	     drawing_text(w->d, w->err, "%s",
-			  weft_quantity_text(cost, unit, text, sizeof(text))),
-	     note);
+	     drawing_text(w->d, w->err, "%s", IN_UNIT(cost, unit)), note);
 }
 
 static void fact_busiest(struct writer *w)
 {
 	const struct weft_cost *cost = &w->d->evaluation.cost;
 	const struct weft_fabric *f = w->d->request.fabric;
-	char name[2 * WEFT_NAME_SIZE], bytes[32], time[32];
+	char name[2 * WEFT_NAME_SIZE];
 
 	if (cost->busiest.domain == WEFT_NONE)
 		return;
@@ -186,10 +181,8 @@ static void fact_busiest(struct writer *w)
 	     drawing_text(w->d, w->err, "%s %s",
 			  cost->busiest.up ? "up from" : "down to", name),
 	     drawing_text(w->d, w->err, "%s, %s per step",
-			  weft_quantity_text(cost->busiest.bytes, "B", bytes,
-					     sizeof(bytes)),
-			  weft_quantity_text(cost->busiest.time_s, "s", time,
-					     sizeof(time))));
+			  IN_UNIT(cost->busiest.bytes, "B"),
+			  IN_UNIT(cost->busiest.time_s, "s")));
 }
 
 bool drawing_is_predicted(const struct drawing *d)
@@ -214,7 +207,7 @@ static void fact_step(struct writer *w)
 	const struct weft_job *job = &w->d->request.job;
 	const struct weft_range *range =
 		&weft_ranges[weft_run_kind(&job->spec, &job->model)];
-	char time[32], low[32], high[32], unseen[WEFT_UNSEEN_SIZE];
+	char unseen[WEFT_UNSEEN_SIZE];
 	double s = e->step.step_s;
 
 	if (!drawing_is_predicted(w->d)) {
@@ -225,12 +218,9 @@ static void fact_step(struct writer *w)
 		return;
 	}
 	fact(w, "Predicted step",
-	     drawing_text(
-		     w->d, w->err, "%s (%s to %s)",
-		     weft_quantity_text(s, "s", time, sizeof(time)),
-		     weft_quantity_text(range->low * s, "s", low, sizeof(low)),
-		     weft_quantity_text(range->high * s, "s", high,
-					sizeof(high))),
+	     drawing_text(w->d, w->err, "%s (%s to %s)", IN_UNIT(s, "s"),
+			  IN_UNIT(range->low * s, "s"),
+			  IN_UNIT(range->high * s, "s")),
 	     drawing_text(w->d, w->err, "%s on %s, MFU %.1f %%",
 			  job->model.name, e->gpu->name, 100 * e->step.mfu));
 	if (report_unseen(&w->d->request, e, unseen, sizeof(unseen)))

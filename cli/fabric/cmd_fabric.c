@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cmd_fabric.c - weft fabric: checks a fabric and prints its shape */
 #include "base/compare.h"
-#include "base/size.h"
 #include "cli/cmd.h"
+#include "cli/in_unit.h"
 #include "cli/json.h"
 #include "cli/report.h"
 #include "costmodel/time/cost.h"
@@ -239,15 +239,12 @@ static int uplinks_text(const struct weft_fabric *f, struct weft_error *err)
 	       "oversub (min, median, max)");
 	for (uint32_t l = f->node_level; l + 1 < f->n_levels; l++) {
 		struct fabric_uplinks uplinks;
-		char rate[32];
 
 		if (fabric_uplinks(f, l, &uplinks, err))
 			return -1;
 		printf("%-10s", f->levels[l].name);
 		for (int k = 0; k < N_OF_THREE; k++)
-			printf(" %11s",
-			       weft_quantity_text(uplinks.rate[k], "B/s", rate,
-						  sizeof(rate)));
+			printf(" %11s", IN_UNIT(uplinks.rate[k], "B/s"));
 		three_text(uplinks.oversubscription);
 		putchar('\n');
 	}
@@ -419,8 +416,6 @@ static void shape_print(const struct weft_level *level)
 
 static void shape_text(const struct weft_fabric *f)
 {
-	char rate[32], latency[32];
-
 	/* the name is optional in a fabric file */
 	if (f->name[0])
 		printf("%s: ", f->name);
@@ -446,10 +441,8 @@ static void shape_text(const struct weft_fabric *f)
 		printf("%-10s %8u ", level->name, level->n_domains);
 		range_print(f, level, 13);
 		printf(" %5u %12s %9s %6g:1", level->hops,
-		       weft_quantity_text(level->link.rate_bytes_per_s, "B/s",
-					  rate, sizeof(rate)),
-		       weft_quantity_text(level->link.latency_s, "s", latency,
-					  sizeof(latency)),
+		       IN_UNIT(level->link.rate_bytes_per_s, "B/s"),
+		       IN_UNIT(level->link.latency_s, "s"),
 		       level->link.oversubscription);
 		shape_print(level);
 		putchar('\n');
@@ -458,17 +451,14 @@ static void shape_text(const struct weft_fabric *f)
 
 static void distance_text(const struct query *query, struct weft_distance d)
 {
-	char rate[32], latency[32];
-
 	if (d.hops == UINT32_MAX) {
 		printf("%s to %s: not connected\n", query->from, query->to);
 		return;
 	}
 	printf("%s to %s: %u hops, %s", query->from, query->to, d.hops,
-	       weft_quantity_text(d.latency_s, "s", latency, sizeof(latency)));
+	       IN_UNIT(d.latency_s, "s"));
 	if (d.time_s_per_byte > 0)
-		printf(", %s", weft_quantity_text(1 / d.time_s_per_byte, "B/s",
-						  rate, sizeof(rate)));
+		printf(", %s", IN_UNIT(1 / d.time_s_per_byte, "B/s"));
 	putchar('\n');
 }
 

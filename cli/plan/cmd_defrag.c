@@ -3,8 +3,8 @@
  */
 #include "base/clock.h"
 #include "base/hostlist.h"
-#include "base/size.h"
 #include "cli/cmd.h"
+#include "cli/in_unit.h"
 #include "cli/json.h"
 #include "cli/option.h"
 #include "cli/plan/blockers_report.h"
@@ -208,12 +208,10 @@ static void text_plan(const struct defrag *d,
 	const struct weft_fabric *f = d->request.fabric;
 	const struct weft_domain *domain = &f->domains[plan->domain];
 	char *hosts = hosts_text(f, p->where, p->n_ranks);
-	char cost[32];
 
 	printf("  move %u GPUs, to make room in %s %s: cost %s",
 	       plan->n_gpus_moved, f->levels[domain->level].name, domain->name,
-	       weft_quantity_text(p->cost.total[p->metric],
-				  metric_units[p->metric], cost, sizeof(cost)));
+	       IN_UNIT(p->cost.total[p->metric], metric_units[p->metric]));
 	if (isfinite(d->blockers.cost) && d->blockers.cost > 0)
 		printf(" (%.3gx)", p->cost.total[p->metric] / d->blockers.cost);
 	putchar('\n');
@@ -226,14 +224,12 @@ static void text_plan(const struct defrag *d,
 static void print_text(const struct defrag *d)
 {
 	const struct weft_placement *now = &d->now;
-	char cost[32];
 
 	if (now->placed)
 		printf("now: on %u nodes, cost (%s, all ranks added up) %s\n",
 		       now->n_nodes, weft_metric_names[now->metric],
-		       weft_quantity_text(now->cost.total[now->metric],
-					  metric_units[now->metric], cost,
-					  sizeof(cost)));
+		       IN_UNIT(now->cost.total[now->metric],
+			       metric_units[now->metric]));
 	else
 		puts("now: no place");
 	for (uint32_t i = 0; i < now->n_why; i++)

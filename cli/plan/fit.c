@@ -2,7 +2,7 @@
 /* fit.c - a job's memory against its GPUs', for plan and score */
 #include "cli/plan/fit.h"
 
-#include "base/size.h"
+#include "cli/in_unit.h"
 #include "costmodel/job/software.h"
 
 #include <stdio.h>
@@ -52,15 +52,12 @@ json_t *fit_json(const struct fit *fit)
 void fit_print(const struct fit *fit)
 {
 	const struct weft_memory *memory = &fit->memory;
-	char bytes[32];
 
 	if (!fit->known || !fit->named)
 		return;
 	printf("  memory     %s on each GPU of stage %u, the fullest\n"
 	       "  of that    ",
-	       weft_quantity_text(memory->total_bytes, "B", bytes,
-				  sizeof(bytes)),
-	       memory->stage);
+	       IN_UNIT(memory->total_bytes, "B"), memory->stage);
 	for (int k = 0; k < WEFT_N_MEMORY_PARTS; k++) {
 		double share = memory->part_bytes[k] / memory->total_bytes;
 

@@ -3,6 +3,7 @@
 #include "cli/plan/gain.h"
 
 #include "base/size.h"
+#include "cli/in_unit.h"
 #include "cli/json.h"
 #include "cli/plan/verdict.h"
 #include "placement/place.h"
@@ -170,65 +171,51 @@ static const char *const names[WEFT_N_GAIN_BASES] = {
 
 static void print_none(const struct weft_gain *g)
 {
-	char stock[32], spread[32];
-
 	printf("  gain       none: any nodes, within %.1f %% of a step (%s "
 	       "%s on stock\n             Slurm's nodes, %s spread out)\n",
-	       100 * WEFT_SAME_STEP, names[g->basis],
-	       weft_quantity_text(g->stock_s, "s", stock, sizeof(stock)),
-	       weft_quantity_text(g->spread_s, "s", spread, sizeof(spread)));
+	       100 * WEFT_SAME_STEP, names[g->basis], IN_UNIT(g->stock_s, "s"),
+	       IN_UNIT(g->spread_s, "s"));
 }
 
 static void print_no_better(const struct weft_gain *g)
 {
-	char stock[32], spread[32];
-
 	printf("  gain       none over stock Slurm's nodes, within %.1f %% of "
 	       "a "
 	       "step:\n             %s %s there",
-	       100 * WEFT_SAME_STEP, names[g->basis],
-	       weft_quantity_text(g->stock_s, "s", stock, sizeof(stock)));
+	       100 * WEFT_SAME_STEP, names[g->basis], IN_UNIT(g->stock_s, "s"));
 	if (isfinite(g->spread_s))
-		printf(", %s spread out",
-		       weft_quantity_text(g->spread_s, "s", spread,
-					  sizeof(spread)));
+		printf(", %s spread out", IN_UNIT(g->spread_s, "s"));
 	putchar('\n');
 }
 
 static void print_against_stock(const struct weft_gain *g)
 {
-	char here[32], stock[32];
-
-	weft_quantity_text(g->here_s, "s", here, sizeof(here));
-	weft_quantity_text(g->stock_s, "s", stock, sizeof(stock));
 	printf("  gain       %.1f %% against stock Slurm's nodes",
 	       100 * g->gain);
 	if (g->basis == WEFT_GAIN_STEP)
-		printf(", %s (errors mostly cancel)\n", stock);
+		printf(", %s (errors mostly cancel)\n",
+		       IN_UNIT(g->stock_s, "s"));
 	else
 		printf(", if a step waits for\n             communication %.0f "
 		       "%% of its time: %s %s, not %s\n",
-		       100 * WEFT_ASSUMED_SHARE, names[g->basis], here, stock);
+		       100 * WEFT_ASSUMED_SHARE, names[g->basis],
+		       IN_UNIT(g->here_s, "s"), IN_UNIT(g->stock_s, "s"));
 }
 
 static void print_best(const struct weft_gain *g)
 {
-	char best[32], other[32];
-
 	printf("  best       %s %s %s", names[g->basis],
-	       weft_quantity_text(g->best_s, "s", best, sizeof(best)),
+	       IN_UNIT(g->best_s, "s"),
 	       g->best_is_bound ? "(proven)" : "found");
 	if (!g->best_is_bound &&
 	    g->nominal_s >= g->best_s * (1 - WEFT_SAME_STEP))
 		printf(", as on idle links above nodes");
 	else if (!g->best_is_bound && isfinite(g->nominal_s))
 		printf(", %s on idle links above nodes (an estimate)",
-		       weft_quantity_text(g->nominal_s, "s", other,
-					  sizeof(other)));
+		       IN_UNIT(g->nominal_s, "s"));
 	if (isfinite(g->bound_s) && !g->best_is_bound)
 		printf(";\n             proven: at least %s",
-		       weft_quantity_text(g->bound_s, "s", other,
-					  sizeof(other)));
+		       IN_UNIT(g->bound_s, "s"));
 	putchar('\n');
 }
 

@@ -2,7 +2,7 @@
 /* verdict.c - the value of a placement by what was asked for */
 #include "cli/plan/verdict.h"
 
-#include "base/size.h"
+#include "cli/in_unit.h"
 #include "cli/json.h"
 #include "placement/objective/evaluation.h"
 
@@ -98,7 +98,6 @@ static void verdict_print_objective(const struct request *request,
 		[WEFT_GOAL_BUSIEST] = "the busiest link",
 		[WEFT_GOAL_STEP] = "the step",
 	};
-	char value[32];
 
 	printf("  objective  %s, %s",
 	       objective->goal == WEFT_GOAL_STEP && !is_timed(request)
@@ -106,8 +105,7 @@ static void verdict_print_objective(const struct request *request,
 		       : names[objective->goal],
 	       objective->goal == WEFT_GOAL_COST
 		       ? weft_metric_names[objective->metric]
-		       : weft_quantity_text(m->goal, "s", value,
-					    sizeof(value)));
+		       : IN_UNIT(m->goal, "s"));
 	if (!isnan(verdict->bound))
 		printf(", gap %.1f %%", 100 * gap_of(verdict));
 	printf("\n  room       %.0f %% of what others need not lose is lost\n",

@@ -4,8 +4,8 @@
  */
 #include "base/clock.h"
 #include "base/hostlist.h"
-#include "base/size.h"
 #include "cli/cmd.h"
+#include "cli/in_unit.h"
 #include "cli/json.h"
 #include "cli/option.h"
 #include "cli/plan/axes.h"
@@ -286,7 +286,6 @@ static void axes_print(const struct why *why)
 static void job_print(const struct why *why)
 {
 	const struct slurm_job *job = &why->job;
-	char text[32];
 
 	printf("job %s is %s", job->id, job->state);
 	if (job->reason[0] && strcmp(job->reason, "None") != 0)
@@ -303,9 +302,7 @@ static void job_print(const struct why *why)
 	if (job->said[0])
 		printf("  told then  %s\n", job->said);
 	if (isfinite(why->decision_s))
-		printf("  decided in %s\n",
-		       weft_quantity_text(why->decision_s, "s", text,
-					  sizeof(text)));
+		printf("  decided in %s\n", IN_UNIT(why->decision_s, "s"));
 }
 
 static void best_print(const struct why *why)

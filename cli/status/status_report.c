@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* status_report.c - weft status for people and for programs */
 #include "base/size.h"
+#include "cli/in_unit.h"
 #include "cli/json.h"
 #include "cli/report.h"
 #include "cli/status/status.h"
@@ -99,15 +100,12 @@ static void decisions_print(const struct status *status)
 	printf("%s\n", before[0] ? "" : "none yet");
 	for (size_t q = 0; q < N_QUANTILES; q++) {
 		double limit_s = quantile_of(status, quantiles[q].part);
-		char text[32];
 
 		if (isnan(limit_s))
 			break;
 		printf("%s%s up to %s", q ? ", " : "planning   ",
 		       quantiles[q].name,
-		       isinf(limit_s) ? "any time"
-				      : weft_quantity_text(limit_s, "s", text,
-							   sizeof(text)));
+		       isinf(limit_s) ? "any time" : IN_UNIT(limit_s, "s"));
 		if (q + 1 == N_QUANTILES)
 			putchar('\n');
 	}

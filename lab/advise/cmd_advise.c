@@ -2,8 +2,8 @@
 /* cmd_advise.c - weft advise: the layouts that fit, the fastest first */
 #include "base/clock.h"
 #include "base/divisor.h"
-#include "base/size.h"
 #include "cli/cmd.h"
+#include "cli/in_unit.h"
 #include "cli/option.h"
 #include "cli/plan/request.h"
 #include "cli/report.h"
@@ -181,7 +181,6 @@ static void answer_text(const struct query *q,
 {
 	const struct layout_space *space = question->space;
 	char spec[WEFT_SPEC_MAX_BYTES + 1], range[80];
-	char step[32], low[32], high[32], memory[32];
 
 	if (answer->n)
 		puts("    step  (eight of ten runs)  memory  spec");
@@ -189,16 +188,10 @@ static void answer_text(const struct query *q,
 		const struct layout *l = &answer->layouts[i];
 
 		layout_spec(space, l, spec, sizeof(spec));
-		snprintf(
-			range, sizeof(range), "(%s to %s)",
-			weft_quantity_text(l->low_s, "s", low, sizeof(low)),
-			weft_quantity_text(l->high_s, "s", high, sizeof(high)));
-		printf("%8s  %-19s  %6s  %s\n",
-		       weft_quantity_text(l->step_s, "s", step, sizeof(step)),
-		       range,
-		       weft_quantity_text(l->memory_bytes, "B", memory,
-					  sizeof(memory)),
-		       spec);
+		snprintf(range, sizeof(range), "(%s to %s)",
+			 IN_UNIT(l->low_s, "s"), IN_UNIT(l->high_s, "s"));
+		printf("%8s  %-19s  %6s  %s\n", IN_UNIT(l->step_s, "s"), range,
+		       IN_UNIT(l->memory_bytes, "B"), spec);
 	}
 	printf("%s%u layouts of %s on %u %s fit, of %u tried; %u need more "
 	       "than %.0f GB\n",

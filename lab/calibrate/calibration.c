@@ -3,6 +3,7 @@
 #include "lab/calibrate/calibration.h"
 
 #include "base/size.h"
+#include "cli/in_unit.h"
 #include "cli/json.h"
 #include "cli/report.h"
 
@@ -294,7 +295,7 @@ static void print_entry(const struct weft_calibration_entry *e)
 {
 	const struct weft_curve *curve = &e->curve;
 	double latency = curve->latency_seen ? curve->latency_s : (double)NAN;
-	char ranks[32], shown[32], fill[32], rate[32], small[32], large[32];
+	char ranks[32], shown[32], small[32], large[32];
 
 	if (e->n_nodes)
 		snprintf(ranks, sizeof(ranks), "%u/%u", e->n_ranks, e->n_nodes);
@@ -303,10 +304,8 @@ static void print_entry(const struct weft_calibration_entry *e)
 	printf("%-15s %10s %5u %9s %9s %11s%s %6.1f %6s %6s\n",
 	       collective_name(e->collective), ranks, curve->n_sizes,
 	       number_or_dash(latency, NULL, shown, sizeof(shown)),
-	       weft_quantity_text(curve->fill_s < 1e-9 ? 0 : curve->fill_s, "s",
-				  fill, sizeof(fill)),
-	       weft_quantity_text(curve->rate_bytes_per_s * e->bus_factor,
-				  "B/s", rate, sizeof(rate)),
+	       IN_UNIT(curve->fill_s < 1e-9 ? 0 : curve->fill_s, "s"),
+	       IN_UNIT(curve->rate_bytes_per_s * e->bus_factor, "B/s"),
 	       curve->rate_reached ? " " : "+", curve->mape_pct,
 	       number_or_dash(e->holdout_small_pct, "%", small, sizeof(small)),
 	       number_or_dash(e->holdout_large_pct, "%", large, sizeof(large)));
@@ -418,8 +417,6 @@ static void print_predictions(const struct calibration_view *view,
 static void print_text(const struct calibration_view *view,
 		       const struct weft_calibration *c)
 {
-	char rate[32];
-
 	print_table(c);
 	for (uint32_t i = 0; i < c->n_links; i++) {
 		const struct weft_calibration_link *link = &c->links[i];
@@ -427,11 +424,9 @@ static void print_text(const struct calibration_view *view,
 		printf("link %s: %s%s per GPU",
 		       level_name(view, &c->entries[link->rate_entry]),
 		       link->rate_is_bound ? "at least " : "",
-		       weft_quantity_text(link->rate_bytes_per_s, "B/s", rate,
-					  sizeof(rate)));
+		       IN_UNIT(link->rate_bytes_per_s, "B/s"));
 		if (isfinite(link->latency_s))
-			printf(", %s", weft_quantity_text(link->latency_s, "s",
-							  rate, sizeof(rate)));
+			printf(", %s", IN_UNIT(link->latency_s, "s"));
 		printf("%s\n",
 		       may_be_added_up(&c->entries[link->rate_entry])
 			       ? " (an all-reduce; switches that add up "

@@ -5,9 +5,9 @@
  * reads it; each log adds a row, and the interval is that of the rows.
  */
 #include "base/csv.h"
-#include "base/size.h"
 #include "base/text.h"
 #include "cli/cmd.h"
+#include "cli/in_unit.h"
 #include "cli/option.h"
 #include "cli/report.h"
 #include "lab/calibrate/calibration.h"
@@ -218,8 +218,6 @@ out:
 static int print(const struct asked *a, const struct found *f,
 		 struct weft_error *err)
 {
-	char text[32], low[32], high[32];
-
 	if (a->json)
 		return report_print(
 			json_pack("{s:s, s:s, s:I, s:f, s:f, s:f, s:f, s:f, "
@@ -234,11 +232,9 @@ static int print(const struct asked *a, const struct found *f,
 				  "runs", (json_int_t)f->n_runs),
 			err);
 	printf("%u steps: %s in the median, %s to %s\n", f->steps.n,
-	       weft_quantity_text(f->steps.median_s, "s", text, sizeof(text)),
-	       weft_quantity_text(f->steps.low_s, "s", low, sizeof(low)),
-	       weft_quantity_text(f->steps.high_s, "s", high, sizeof(high)));
-	printf("predicted: %s\n",
-	       weft_quantity_text(f->predicted_s, "s", text, sizeof(text)));
+	       IN_UNIT(f->steps.median_s, "s"), IN_UNIT(f->steps.low_s, "s"),
+	       IN_UNIT(f->steps.high_s, "s"));
+	printf("predicted: %s\n", IN_UNIT(f->predicted_s, "s"));
 	printf("correction of %u run%s: --efficiency %s=%.4f, runs at %.2f to "
 	       "%.2f of it\n",
 	       f->n_runs, f->n_runs == 1 ? "" : "s", a->gpu->name,

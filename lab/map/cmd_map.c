@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cmd_map.c - weft map: the optimiser alone, on anyone's problem */
 #include "base/clock.h"
-#include "base/size.h"
 #include "cli/cmd.h"
+#include "cli/in_unit.h"
 #include "cli/option.h"
 #include "cli/report.h"
 #include "lab/lab.h"
@@ -137,15 +137,13 @@ static void text_bound(const struct map_answer *a,
 static void answer_text(const struct map_options *o, const struct map_answer *a)
 {
 	const struct map_cost network = above_floor(a);
-	char text[32];
 
 	if (a->floor.known)
 		printf("%u vertices on %u slots\n", a->n, a->n_slots);
 	else
 		printf("%u facilities and locations\n", a->n);
 	text_line("cost", &a->cost);
-	printf("   %s, %s%s\n", a->method,
-	       weft_quantity_text(a->elapsed_s, "s", text, sizeof(text)),
+	printf("   %s, %s%s\n", a->method, IN_UNIT(a->elapsed_s, "s"),
 	       a->interrupted ? ", interrupted" : "");
 	if (network.known) {
 		text_line("above the floor", &network);

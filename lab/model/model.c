@@ -2,7 +2,7 @@
 /* model.c - a calculator's figures as text and as JSON */
 #include "lab/model/model.h"
 
-#include "base/size.h"
+#include "cli/in_unit.h"
 #include "cli/json.h"
 #include "cli/report.h"
 
@@ -289,16 +289,13 @@ static void print_bar(const struct model_bar *bar, double longest_s)
 	double scale = BAR_WIDTH / longest_s;
 	int compute = (int)lround(bar->compute_s * scale);
 	int all = (int)lround((bar->compute_s + bar->exposed_s) * scale);
-	char total[32], exposed[32];
 
 	printf("  %-24s ", bar->label);
 	for (int i = 0; i < BAR_WIDTH; i++)
 		putchar(i < compute ? '#' : i < all ? '=' : ' ');
 	printf(" %s, %s exposed\n",
-	       weft_quantity_text(bar->compute_s + bar->exposed_s, "s", total,
-				  sizeof(total)),
-	       weft_quantity_text(bar->exposed_s, "s", exposed,
-				  sizeof(exposed)));
+	       IN_UNIT(bar->compute_s + bar->exposed_s, "s"),
+	       IN_UNIT(bar->exposed_s, "s"));
 }
 
 static void print_bars(const struct model_report *report)

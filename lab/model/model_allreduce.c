@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* model_allreduce.c - weft model allreduce: the gradient sync of a step */
 #include "base/size.h"
+#include "cli/in_unit.h"
 #include "lab/calculators/gradsync.h"
 #include "lab/model/model.h"
 #include "lab/model/options.h"
@@ -150,7 +151,6 @@ static void notes_add(const struct question *question,
 	const struct weft_gradsync_job *job = &question->job;
 	double wall = job->wall > 0 ? job->wall : WEFT_GRADSYNC_WALL;
 	double recommended = sync->recommended_bytes_per_s / GBPS;
-	char text[32];
 
 	if (sync->wall && question->options.convention == WEFT_SEED)
 		model_note(report,
@@ -174,11 +174,10 @@ static void notes_add(const struct question *question,
 			   "computation is assumed (%s per billion "
 			   "parameters), not estimated: give --compute, or "
 			   "--tokens and --flops.",
-			   weft_quantity_text(
-				   1e9 * (job->compute_s_per_parameter > 0
+			   IN_UNIT(1e9 * (job->compute_s_per_parameter > 0
 						  ? job->compute_s_per_parameter
 						  : WEFT_GRADSYNC_COMPUTE),
-				   "s", text, sizeof(text)));
+				   "s"));
 }
 
 static int answer(void *input, struct weft_error *err)
@@ -194,7 +193,7 @@ static int answer(void *input, struct weft_error *err)
 		.right = &right,
 		.seed = &seed,
 	};
-	char title[128], parameters[32], rate[32];
+	char title[128], parameters[32];
 
 	if (weft_gradsync(job, WEFT_RIGHT, &right, err) ||
 	    weft_gradsync(job, WEFT_SEED, &seed, err))
@@ -202,9 +201,7 @@ static int answer(void *input, struct weft_error *err)
 	snprintf(title, sizeof(title), "%s parameters x %u GPUs x %s (%s)",
 		 weft_count_text(job->parameters, parameters,
 				 sizeof(parameters)),
-		 job->n_gpus,
-		 weft_quantity_text(8 * job->link_bytes_per_s, "bit/s", rate,
-				    sizeof(rate)),
+		 job->n_gpus, IN_UNIT(8 * job->link_bytes_per_s, "bit/s"),
 		 weft_gradsync_algorithm_names[question->options.convention ==
 							       WEFT_SEED
 						       ? seed.algorithm

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* model_chunks.c - weft model chunks: how many buckets a gradient wants */
-#include "base/size.h"
+#include "cli/in_unit.h"
 #include "lab/model/model_part.h"
 #include "lab/model/options.h"
 
@@ -88,7 +88,6 @@ int model_chunks_part(const struct weft_chunks_job *given,
 {
 	struct weft_chunks_job job = *given;
 	bool assumed = !(job.overhead_s > 0);
-	char bytes[32], rate[32];
 
 	if (assumed)
 		job.overhead_s = OVERHEAD_S;
@@ -96,10 +95,8 @@ int model_chunks_part(const struct weft_chunks_job *given,
 	    weft_chunks(&job, WEFT_SEED, &part->seed, err))
 		return -1;
 	snprintf(part->title, sizeof(part->title), "%s of gradients at %s",
-		 weft_quantity_text(job.gradient_bytes, "B", bytes,
-				    sizeof(bytes)),
-		 weft_quantity_text(job.link_bytes_per_s, "B/s", rate,
-				    sizeof(rate)));
+		 IN_UNIT(job.gradient_bytes, "B"),
+		 IN_UNIT(job.link_bytes_per_s, "B/s"));
 	part->report = (struct model_report){
 		.model = "chunks",
 		.options = model_options,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* model_facts.c - weft model facts: figures of others, links, and checks */
-#include "base/size.h"
 #include "cli/cmd.h"
+#include "cli/in_unit.h"
 #include "cli/report.h"
 #include "lab/calculators/fact.h"
 #include "lab/calculators/interconnect.h"
@@ -11,18 +11,12 @@
 
 static void print_text(void)
 {
-	char value[32], seed[32];
-
 	for (uint32_t i = 0; i < weft_n_facts; i++) {
 		const struct weft_fact *f = &weft_facts[i];
 
-		printf("%-24s %-12s", f->name,
-		       weft_quantity_text(f->value, f->unit, value,
-					  sizeof(value)));
+		printf("%-24s %-12s", f->name, IN_UNIT(f->value, f->unit));
 		if (f->seed != 0 && f->seed != f->value)
-			printf(" printed: %s",
-			       weft_quantity_text(f->seed, f->unit, seed,
-						  sizeof(seed)));
+			printf(" printed: %s", IN_UNIT(f->seed, f->unit));
 		printf(" %s [%s]\n", f->text, f->source);
 	}
 	printf("\nlinks, one direction\n");
@@ -30,12 +24,8 @@ static void print_text(void)
 		const struct weft_interconnect *link = &weft_interconnects[i];
 
 		printf("  %-10s %-10s %u x %s [%s]\n", link->name,
-		       weft_quantity_text(
-			       weft_interconnect_rate(link, WEFT_RIGHT), "B/s",
-			       value, sizeof(value)),
-		       link->lanes,
-		       weft_quantity_text(link->lane_bytes_per_s, "B/s", seed,
-					  sizeof(seed)),
+		       IN_UNIT(weft_interconnect_rate(link, WEFT_RIGHT), "B/s"),
+		       link->lanes, IN_UNIT(link->lane_bytes_per_s, "B/s"),
 		       link->source);
 	}
 	printf("\nbefore blaming the model\n");

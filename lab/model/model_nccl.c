@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* model_nccl.c - weft model nccl: what NCCL would choose, by size */
-#include "base/size.h"
 #include "cli/cmd.h"
+#include "cli/in_unit.h"
 #include "cli/report.h"
 #include "lab/model/options.h"
 #include "lab/nccl/nccl.h"
@@ -200,7 +200,6 @@ static void print_text(const struct answer *a)
 {
 	const struct question *q = a->question;
 	const struct weft_nccl_graph *graph = &a->tuning.graph;
-	char size[32], time[32], rate[32];
 
 	printf("%s of %u GPUs on %u x %s, NCCL %u.%u\n",
 	       weft_collective_names[q->collective], graph->n_ranks,
@@ -212,13 +211,10 @@ static void print_text(const struct answer *a)
 		const struct weft_nccl_choice *c = &a->choice[i];
 
 		printf("  %10s  %-14s %-7s %10s %11s  %8u %7u\n",
-		       weft_quantity_text((double)a->size_bytes[i], "B", size,
-					  sizeof(size)),
+		       IN_UNIT((double)a->size_bytes[i], "B"),
 		       weft_nccl_algorithm_names[c->algorithm],
 		       weft_nccl_protocol_names[c->protocol],
-		       weft_quantity_text(c->time_s, "s", time, sizeof(time)),
-		       weft_quantity_text(bus_rate(a, i), "B/s", rate,
-					  sizeof(rate)),
+		       IN_UNIT(c->time_s, "s"), IN_UNIT(bus_rate(a, i), "B/s"),
 		       c->n_channels, c->n_threads);
 	}
 	printf("  channels: %s\n", q->machine->basis[q->n_nodes > 1]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* model_step.c - weft model step: how long a training step takes, and why */
-#include "base/size.h"
+#include "cli/in_unit.h"
 #include "cli/plan/fit.h"
 #include "cli/report.h"
 #include "costmodel/time/health.h"
@@ -262,12 +262,9 @@ static int job_json(const struct weft_gpu *gpu, const struct weft_step *step,
 static void job_text(const struct weft_gpu *gpu, const struct weft_step *step,
 		     const struct known *known, const struct fit *fit)
 {
-	char time[32], low[32], high[32];
-
 	printf("step on %s  %s (%s to %s)\n", gpu->name,
-	       weft_quantity_text(step->step_s, "s", time, sizeof(time)),
-	       weft_quantity_text(known->low_s, "s", low, sizeof(low)),
-	       weft_quantity_text(known->high_s, "s", high, sizeof(high)));
+	       IN_UNIT(step->step_s, "s"), IN_UNIT(known->low_s, "s"),
+	       IN_UNIT(known->high_s, "s"));
 	if (known->assumed)
 		printf("  assumed: software=%s, as most jobs on it\n",
 		       known->software);
@@ -279,10 +276,8 @@ static void job_text(const struct weft_gpu *gpu, const struct weft_step *step,
 
 		if (part_s(step, i) > 0)
 			printf("  %-22s %10s %5.1f %%  %.*s\n", parts[i].label,
-			       weft_quantity_text(part_s(step, i), "s", time,
-						  sizeof(time)),
-			       100 * share, width,
-			       "##############################");
+			       IN_UNIT(part_s(step, i), "s"), 100 * share,
+			       width, "##############################");
 	}
 	printf("  %.1f TFLOP/s per GPU: MFU %.1f %%, HFU %.1f %% of %.0f\n",
 	       step->flops_per_s / 1e12, 100 * step->mfu, 100 * step->hfu,

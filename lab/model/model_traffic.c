@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* model_traffic.c - weft model traffic: what the ranks of a job exchange */
-#include "base/size.h"
+#include "cli/in_unit.h"
 #include "costmodel/traffic/schedule.h"
 #include "lab/model/options.h"
 #include "placement/job.h"
@@ -112,11 +112,10 @@ static const char *stages_text(const struct weft_call *call, char *text,
 static void text_print(const struct answer *answer)
 {
 	const struct weft_traffic *t = &answer->job.traffic;
-	char stages[32], group[40], bytes[32];
+	char stages[32], group[40];
 
 	printf("%u ranks, %u pairs, %s per step\n", t->n_ranks, t->n_edges,
-	       weft_quantity_text(answer->total_bytes, "B", bytes,
-				  sizeof(bytes)));
+	       IN_UNIT(answer->total_bytes, "B"));
 	for (uint32_t a = 0; a < WEFT_N_AXES; a++) {
 		if (answer->axis_bytes[a] > 0)
 			printf("  %-4s %12.4f GB  %5.1f %%\n",
@@ -136,9 +135,7 @@ static void text_print(const struct answer *answer)
 			 call->expert_grid ? " of experts" : "");
 		printf("%-10s %12.6g %10s %6u %-19s %-8s %-17s %s\n",
 		       weft_phase_names[call->phase], call->count,
-		       weft_quantity_text(call->size_bytes, "B", bytes,
-					  sizeof(bytes)),
-		       call->n, group,
+		       IN_UNIT(call->size_bytes, "B"), call->n, group,
 		       stages_text(call, stages, sizeof(stages)),
 		       overlap_names[call->overlap], call->what);
 	}

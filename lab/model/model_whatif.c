@@ -2,6 +2,7 @@
 /* model_whatif.c - weft model whatif: what single terms change about a step */
 #include "base/size.h"
 #include "base/suggest.h"
+#include "cli/in_unit.h"
 #include "cli/report.h"
 #include "lab/calculators/whatif.h"
 #include "lab/model/options.h"
@@ -147,18 +148,15 @@ static int notes_add(const struct question *question,
 		struct weft_whatif_job job = question->job;
 		struct weft_whatif alone;
 		double value = *term_value(&job.terms, term);
-		char change[32];
 
 		job.terms = weft_whatif_off;
 		*term_value(&job.terms, term) = value;
 		if (weft_whatif(&job, question->options.convention, &alone,
 				err))
 			return -1;
-		weft_quantity_text(fabs(alone.step_s - alone.base_s), "s",
-				   change, sizeof(change));
 		model_note(report, "%s %g alone: %s%s; %s", term->name, value,
 			   alone.step_s <= alone.base_s ? "saves " : "costs ",
-			   change,
+			   IN_UNIT(fabs(alone.step_s - alone.base_s), "s"),
 			   *term->source ? term->source
 					 : "no source known, measure it");
 	}
@@ -178,16 +176,14 @@ static int answer(void *input, struct weft_error *err)
 		.right = &right,
 		.seed = &seed,
 	};
-	char title[128], compute[32], comm[32];
+	char title[128];
 
 	if (weft_whatif(job, WEFT_RIGHT, &right, err) ||
 	    weft_whatif(job, WEFT_SEED, &seed, err) ||
 	    notes_add(question, &report, err))
 		return -1;
 	snprintf(title, sizeof(title), "%s of computation, %s of communication",
-		 weft_quantity_text(job->compute_s, "s", compute,
-				    sizeof(compute)),
-		 weft_quantity_text(job->comm_s, "s", comm, sizeof(comm)));
+		 IN_UNIT(job->compute_s, "s"), IN_UNIT(job->comm_s, "s"));
 	report.title = title;
 	return model_print(&report, err);
 }

@@ -2,6 +2,7 @@
 /* overlap_text.c - the answer of weft model overlap for people */
 #include "base/compare.h"
 #include "base/size.h"
+#include "cli/in_unit.h"
 #include "lab/model/overlap.h"
 
 #include <math.h>
@@ -12,11 +13,6 @@
 #define BAR_WIDTH 60
 /* Beyond this many ranks their lines are those of the worst. */
 #define MAX_RANK_LINES 16
-
-static const char *in_s(double seconds, char *text, size_t size)
-{
-	return weft_quantity_text(seconds, "s", text, size);
-}
 
 /* A row of the table that a qsort orders. */
 struct row {
@@ -78,15 +74,11 @@ static void rank_print(const struct overlap_answer *a, uint32_t r)
 	const struct weft_overlap *o = &a->overlaps[r];
 	bool seed = a->options.convention == WEFT_SEED;
 	double eta = seed ? overlap_eta_seed(o) : o->eta_overlap;
-	char span[16], comp[16], comm[16], over[16], bare[16], idle[16];
 
 	printf("%6u %9s %9s %9s %9s %6.1f %% %9s %9s\n", a->traces[r].rank,
-	       in_s(o->span_s, span, sizeof(span)),
-	       in_s(o->compute_s, comp, sizeof(comp)),
-	       in_s(o->comm_s, comm, sizeof(comm)),
-	       in_s(o->overlap_s, over, sizeof(over)), 100 * eta,
-	       in_s(o->exposed_s, bare, sizeof(bare)),
-	       in_s(o->idle_s, idle, sizeof(idle)));
+	       IN_UNIT(o->span_s, "s"), IN_UNIT(o->compute_s, "s"),
+	       IN_UNIT(o->comm_s, "s"), IN_UNIT(o->overlap_s, "s"), 100 * eta,
+	       IN_UNIT(o->exposed_s, "s"), IN_UNIT(o->idle_s, "s"));
 }
 
 static void print_ranks(const struct overlap_answer *a)
@@ -123,7 +115,6 @@ static void kind_print(const struct overlap_answer *a, enum weft_trace_op op)
 {
 	struct weft_overlap_kind sum = {0};
 	double model = 0, measured = 0;
-	char bytes[16], time[16], bare[16], model_text[16], measured_text[16];
 
 	for (uint32_t r = 0; r < a->n_files; r++) {
 		const struct weft_overlap_kind *kind =
@@ -140,19 +131,15 @@ static void kind_print(const struct overlap_answer *a, enum weft_trace_op op)
 	if (!sum.n)
 		return;
 	printf("  %-14s %6u %9s", weft_trace_op_names[op], sum.n,
-	       sum.bytes > 0 ? weft_quantity_text(sum.bytes, "B", bytes,
-						  sizeof(bytes))
-			     : "?");
+	       sum.bytes > 0 ? IN_UNIT(sum.bytes, "B") : "?");
 	if (a->has_times)
-		printf(" %9s %9s", in_s(sum.time_s, time, sizeof(time)),
-		       in_s(sum.exposed_s, bare, sizeof(bare)));
+		printf(" %9s %9s", IN_UNIT(sum.time_s, "s"),
+		       IN_UNIT(sum.exposed_s, "s"));
 	if (model > 0 && a->has_times)
-		printf(" %9s %9s   x%.2f",
-		       in_s(measured, measured_text, sizeof(measured_text)),
-		       in_s(model, model_text, sizeof(model_text)),
-		       measured / model);
+		printf(" %9s %9s   x%.2f", IN_UNIT(measured, "s"),
+		       IN_UNIT(model, "s"), measured / model);
 	else if (model > 0)
-		printf(" %9s", in_s(model, model_text, sizeof(model_text)));
+		printf(" %9s", IN_UNIT(model, "s"));
 	putchar('\n');
 }
 
@@ -176,18 +163,15 @@ static void call_print(const struct overlap_answer *a, const struct row *row)
 	const struct weft_trace_collective *c = &t->collectives[row->call];
 	double wait = a->waits.wait_s[row->rank][row->call];
 	double model = overlap_model_s(a, t, c);
-	char bytes[16], time[16], bare[16], text[16];
 
 	printf("  %4u  %-14s %9s %9s %9s", t->rank, weft_trace_op_names[c->op],
-	       c->size_bytes > 0 ? weft_quantity_text(c->size_bytes, "B", bytes,
-						      sizeof(bytes))
-				 : "?",
-	       in_s(weft_trace_collective_s(c), time, sizeof(time)),
-	       in_s(row->key, bare, sizeof(bare)));
+	       c->size_bytes > 0 ? IN_UNIT(c->size_bytes, "B") : "?",
+	       IN_UNIT(weft_trace_collective_s(c), "s"),
+	       IN_UNIT(row->key, "s"));
 	if (wait >= 0)
-		printf("  waited %s", in_s(wait, text, sizeof(text)));
+		printf("  waited %s", IN_UNIT(wait, "s"));
 	if (model > 0)
-		printf("  model %s", in_s(model, text, sizeof(text)));
+		printf("  model %s", IN_UNIT(model, "s"));
 	putchar('\n');
 }
 
@@ -225,7 +209,6 @@ out:
 static void print_wait_pairs(const struct overlap_answer *a)
 {
 	const struct weft_waits *w = &a->waits;
-	char text[16];
 
 	if (!w->n_pairs)
 		return;
@@ -233,7 +216,7 @@ static void print_wait_pairs(const struct overlap_answer *a)
 	for (size_t i = 0; i < w->n_pairs && i < a->top; i++)
 		printf("  rank %u waited %s for rank %u in %u collectives\n",
 		       a->traces[w->pairs[i].waiter].rank,
-		       in_s(w->pairs[i].wait_s, text, sizeof(text)),
+		       IN_UNIT(w->pairs[i].wait_s, "s"),
 		       a->traces[w->pairs[i].last].rank, w->pairs[i].n);
 }
 
@@ -247,13 +230,13 @@ static void print_wait_ranks(const struct overlap_answer *a,
 	       w->n_matches, a->n_files, a->traces[0].world_size);
 	for (uint32_t k = 0; k < w->n_traces && k < MAX_RANK_LINES; k++) {
 		const struct weft_wait_rank *rank = &w->ranks[rows[k].rank];
-		char caused[16], waited[16], last[32];
+		char last[32];
 
 		snprintf(last, sizeof(last), "%u of %u", rank->n_last,
 			 rank->n_matched);
 		printf("  %4u %11s %14s %14s\n", rank->rank, last,
-		       in_s(rank->caused_s, caused, sizeof(caused)),
-		       in_s(rank->waited_s, waited, sizeof(waited)));
+		       IN_UNIT(rank->caused_s, "s"),
+		       IN_UNIT(rank->waited_s, "s"));
 	}
 }
 
@@ -286,25 +269,20 @@ static void print_waits(const struct overlap_answer *a)
 static void print_matrix(const struct overlap_answer *a)
 {
 	const struct weft_exchange *x = &a->exchange;
-	char bytes[16];
 
 	if (x->n_pairs)
 		printf("\n  %s a step between %zu pairs of ranks\n",
-		       weft_quantity_text(x->placed_bytes, "B", bytes,
-					  sizeof(bytes)),
-		       x->n_pairs);
+		       IN_UNIT(x->placed_bytes, "B"), x->n_pairs);
 	for (int i = 0; i < WEFT_N_AXES; i++) {
 		if (x->axis_bytes[i] > 0)
 			printf("    %s of these for %s\n",
-			       weft_quantity_text(x->axis_bytes[i], "B", bytes,
-						  sizeof(bytes)),
+			       IN_UNIT(x->axis_bytes[i], "B"),
 			       weft_axis_names[i]);
 	}
 	if (x->n_unplaced)
 		printf("%s  %u collectives (%s) not between known ranks\n",
 		       x->n_pairs ? "" : "\n", x->n_unplaced,
-		       weft_quantity_text(x->unplaced_bytes, "B", bytes,
-					  sizeof(bytes)));
+		       IN_UNIT(x->unplaced_bytes, "B"));
 }
 
 /* Words of text in lines of 78, all but the first indented. */
@@ -333,7 +311,6 @@ static void print_wrapped(const char *text, int indent)
 static void print_advice(const struct overlap_answer *a)
 {
 	double span = 0;
-	char gain[16];
 
 	for (uint32_t r = 0; r < a->n_files; r++)
 		span += a->overlaps[r].span_s / a->n_files;
@@ -343,8 +320,7 @@ static void print_advice(const struct overlap_answer *a)
 
 		if (advice->has_basis)
 			printf("%10s  %s\n%8.1f %%  ",
-			       in_s(advice->gain_s / a->n_steps, gain,
-				    sizeof(gain)),
+			       IN_UNIT(advice->gain_s / a->n_steps, "s"),
 			       advice->what, 100 * advice->gain_s / span);
 		else
 			printf("%10s  %s\n%12s", "?",

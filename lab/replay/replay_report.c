@@ -3,6 +3,7 @@
 #include "lab/replay/replay_report.h"
 
 #include "base/size.h"
+#include "cli/in_unit.h"
 #include "cli/report.h"
 
 #include <stdio.h>
@@ -237,7 +238,7 @@ void replay_text(const struct replay_answer *a)
 {
 	const struct weft_replay *r = a->replay;
 	const struct weft_fabric *f = r->fabric;
-	char wait[32], p95[32], until[32], decision[32];
+	char wait[32], p95[32], until[32];
 
 	printf("%u jobs, %u on several nodes, on %u GPUs (%s)\n",
 	       r->stream->n - r->n_left_out, a->n ? a->outcomes[0].multi.n : 0,
@@ -259,7 +260,6 @@ void replay_text(const struct replay_answer *a)
 		       time_text(o->wait_s.p95, p95, sizeof(p95)), 100 * o->gar,
 		       100 * o->sor, 100 * o->gfr,
 		       time_text(o->makespan_s, until, sizeof(until)),
-		       weft_quantity_text(o->decision_s, "s", decision,
-					  sizeof(decision)));
+		       IN_UNIT(o->decision_s, "s"));
 	}
 }

@@ -3,7 +3,7 @@
 #include "lab/trace/advice.h"
 
 #include "base/compare.h"
-#include "base/size.h"
+#include "cli/in_unit.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -177,17 +177,13 @@ static int gradients_find(struct gain *g, struct weft_error *err)
 
 static const char *fit_text(const struct gain *g, char *text, size_t size)
 {
-	char start[32], rate[32];
-
 	if (g->fit.is_supported)
 		snprintf(text, size,
 			 "%s over %u ranks takes %s + size / (%s) (%u sizes, "
 			 "median error %.0f %%)",
 			 weft_trace_op_names[g->op], g->fit.n_ranks,
-			 weft_quantity_text(g->fit.alpha_s, "s", start,
-					    sizeof(start)),
-			 weft_quantity_text(g->fit.rate_bytes_per_s, "B/s",
-					    rate, sizeof(rate)),
+			 IN_UNIT(g->fit.alpha_s, "s"),
+			 IN_UNIT(g->fit.rate_bytes_per_s, "B/s"),
 			 g->fit.n_sizes, 100 * g->fit.error);
 	else if (g->fit.n_sizes < WEFT_TRACE_FIT_SIZES)
 		snprintf(text, size,
@@ -206,7 +202,6 @@ static const char *fit_text(const struct gain *g, char *text, size_t size)
 
 static void stragglers_say(struct gain *g, struct weft_advice *advice)
 {
-	char text[32];
 	const struct weft_waits *w = g->in->waits;
 	uint32_t worst = 0;
 
@@ -239,8 +234,7 @@ static void stragglers_say(struct gain *g, struct weft_advice *advice)
 	snprintf(advice->basis, sizeof(advice->basis),
 		 "others waited %s for it; exposed waiting of all ranks, "
 		 "mean per rank",
-		 weft_quantity_text(w->ranks[worst].caused_s, "s", text,
-				    sizeof(text)));
+		 IN_UNIT(w->ranks[worst].caused_s, "s"));
 }
 
 static const char no_launches[] =
@@ -278,8 +272,6 @@ static void priority_say(struct gain *g, struct weft_advice *advice)
 
 static void accumulation_say(struct gain *g, struct weft_advice *advice)
 {
-	char text[32];
-
 	if (!calls_say(g, accumulation_call,
 		       "no all-reduce and no reduce-scatter in the trace",
 		       "synchronise gradients every second micro-batch",
@@ -289,8 +281,7 @@ static void accumulation_say(struct gain *g, struct weft_advice *advice)
 		 "half of the exposed time without waits of %u all-reduces and "
 		 "reduce-scatters, if these are of gradients; every k-th: "
 		 "(k-1)/k of %s",
-		 g->n_known,
-		 weft_quantity_text(2 * g->sum_s, "s", text, sizeof(text)));
+		 g->n_known, IN_UNIT(2 * g->sum_s, "s"));
 }
 
 static void compression_say(struct gain *g, struct weft_advice *advice)
@@ -321,7 +312,7 @@ static double buckets_s(const struct weft_trace_fit *fit, double bytes,
 static void bucket_say(struct gain *g, struct weft_advice *advice)
 {
 	double bytes = g->bytes, n = g->buckets, best, gain;
-	char fit[200], wanted[32], now[32];
+	char fit[200];
 
 	fit_text(g, fit, sizeof(fit));
 	if (!g->fit.is_supported || !(bytes > 0) || !(g->fit.alpha_s > 0)) {
@@ -336,8 +327,7 @@ static void bucket_say(struct gain *g, struct weft_advice *advice)
 	advice->gain_s = fmax(0, fmin(gain, g->exposed_s));
 	snprintf(advice->what, sizeof(advice->what),
 		 "%s a bucket (%.0f a step) instead of %s (%.3g)",
-		 weft_quantity_text(bytes / best, "B", wanted, sizeof(wanted)),
-		 best, weft_quantity_text(bytes / n, "B", now, sizeof(now)), n);
+		 IN_UNIT(bytes / best, "B"), best, IN_UNIT(bytes / n, "B"), n);
 	snprintf(advice->basis, sizeof(advice->basis),
 		 "n latencies and the last bucket whole; %s", fit);
 }
@@ -375,7 +365,6 @@ static void algorithm_say(struct gain *g, struct weft_advice *advice)
 static void gaps_say(struct gain *g, struct weft_advice *advice)
 {
 	double sum = 0, idle = 0;
-	char text[32], unlaunched[32];
 	uint32_t n = 0;
 
 	for (uint32_t a = 0; a < g->in->n_traces; a++) {
@@ -399,9 +388,7 @@ static void gaps_say(struct gain *g, struct weft_advice *advice)
 	snprintf(advice->basis, sizeof(advice->basis),
 		 "at most: the GPU idles %s, in %s of these the next "
 		 "kernel is not launched yet",
-		 weft_quantity_text(idle / n, "s", text, sizeof(text)),
-		 weft_quantity_text(sum / n, "s", unlaunched,
-				    sizeof(unlaunched)));
+		 IN_UNIT(idle / n, "s"), IN_UNIT(sum / n, "s"));
 }
 
 static void (*const says[WEFT_N_ADVICES])(struct gain *,
