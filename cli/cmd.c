@@ -235,11 +235,6 @@ static json_t *number_or_null(int value)
 	return value ? json_integer(value) : json_null();
 }
 
-static json_t *text_or_null(const char *text)
-{
-	return text && text[0] ? report_string(text) : json_null();
-}
-
 /* Messages end in what to do, where weft knows it. */
 static const char *hint_cut(char *text)
 {
@@ -267,10 +262,10 @@ static void finish(int code, void *context)
 			       "schema", "weft.error/1", "error", "command",
 			       last.command, "exit", code, "message",
 			       report_string(err->text), "file",
-			       text_or_null(err->source), "line",
+			       json_text_or_null(err->source), "line",
 			       number_or_null(err->line), "column",
 			       number_or_null(err->column), "hint",
-			       text_or_null(hint)),
+			       json_text_or_null(hint)),
 		     NULL);
 	fflush(stdout);
 }

@@ -6,6 +6,7 @@
 #include "base/size.h"
 #include "cli/fold.h"
 #include "cli/in_unit.h"
+#include "cli/json.h"
 #include "cli/plan/blockers_report.h"
 #include "cli/plan/fit.h"
 #include "cli/plan/gain.h"
@@ -93,7 +94,7 @@ static json_t *json_named(const char *const *names, const double *values, int n)
 	json_t *object = json_object();
 
 	for (int i = 0; i < n; i++)
-		json_object_set_new(object, names[i], json_real(values[i]));
+		JSON_PUT(object, names[i], values[i]);
 	return object;
 }
 
@@ -136,8 +137,8 @@ static json_t *json_by_axis(const struct weft_cost *cost)
 	json_t *object = json_object();
 
 	for (int a = 0; a < WEFT_N_AXES; a++)
-		json_object_set_new(object, weft_axis_names[a],
-				    json_metrics(cost->by_axis[a]));
+		JSON_PUT(object, weft_axis_names[a],
+			 json_metrics(cost->by_axis[a]));
 	return object;
 }
 
@@ -149,9 +150,8 @@ static json_t *json_by_level(const struct weft_fabric *f,
 	for (uint32_t l = 0; l < f->n_levels; l++) {
 		json_t *level = json_metrics(cost->by_level[l]);
 
-		json_object_set_new(level, "bytes",
-				    json_real(cost->bytes_by_level[l]));
-		json_object_set_new(object, f->levels[l].name, level);
+		JSON_PUT(level, "bytes", cost->bytes_by_level[l]);
+		JSON_PUT(object, f->levels[l].name, level);
 	}
 	return object;
 }
@@ -221,8 +221,7 @@ static json_t *json_stages(const uint32_t by_axis[WEFT_N_AXES])
 	json_t *object = json_object();
 
 	for (int a = 0; a < WEFT_N_AXES; a++)
-		json_object_set_new(object, weft_axis_names[a],
-				    json_integer(by_axis[a]));
+		JSON_PUT(object, weft_axis_names[a], by_axis[a]);
 	return object;
 }
 
@@ -233,17 +232,15 @@ static void json_add_communication(json_t *object,
 {
 	const struct weft_step *step = &e->step;
 
-	json_object_set_new(object, "communication_s",
-			    json_axes(step->communication_s));
-	json_object_set_new(object, "loss_s", json_axes(step->loss_s));
-	json_object_set_new(object, "latency_s", json_axes(step->latency_s));
-	json_object_set_new(object, "communication_stage",
-			    json_stages(step->communication_stage));
+	JSON_PUT(object, "communication_s", json_axes(step->communication_s));
+	JSON_PUT(object, "loss_s", json_axes(step->loss_s));
+	JSON_PUT(object, "latency_s", json_axes(step->latency_s));
+	JSON_PUT(object, "communication_stage",
+		 json_stages(step->communication_stage));
 	if (!e->timed)
 		return;
-	json_object_set_new(object, "exposed_s", json_axes(step->exposed_s));
-	json_object_set_new(object, "exposed_stage",
-			    json_stages(step->exposed_stage));
+	JSON_PUT(object, "exposed_s", json_axes(step->exposed_s));
+	JSON_PUT(object, "exposed_stage", json_stages(step->exposed_stage));
 }
 
 /* The best of the other sets of nodes. */
@@ -284,26 +281,26 @@ static void json_add_placement(json_t *object, const struct request *request,
 					   "gain",	"unseen"};
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-		json_object_set_new(object, keys[i], json_null());
+		JSON_PUT(object, keys[i], json_null());
 	if (!p->placed)
 		return;
-	json_object_set_new(object, "cost", json_metrics(p->cost.total));
-	json_object_set_new(object, "bound", json_real(p->bound));
-	json_object_set_new(object, "gap", json_real(p->gap));
-	json_object_set_new(object, "method", json_string(p->method));
-	json_object_set_new(object, "by_axis", json_by_axis(&p->cost));
-	json_object_set_new(object, "by_level", json_by_level(f, &p->cost));
-	json_object_set_new(object, "busiest", json_busiest(f, &e->cost));
+	JSON_PUT(object, "cost", json_metrics(p->cost.total));
+	JSON_PUT(object, "bound", p->bound);
+	JSON_PUT(object, "gap", p->gap);
+	JSON_PUT(object, "method", p->method);
+	JSON_PUT(object, "by_axis", json_by_axis(&p->cost));
+	JSON_PUT(object, "by_level", json_by_level(f, &p->cost));
+	JSON_PUT(object, "busiest", json_busiest(f, &e->cost));
 	if (p->n_next)
-		json_object_set_new(object, "next", json_next(f, p));
+		JSON_PUT(object, "next", json_next(f, p));
 	if (!request->job.spec.traffic[0])
 		json_add_communication(object, e);
 	if (!e->timed)
 		return;
-	json_object_set_new(object, "step_s", json_real(e->step.step_s));
-	json_object_set_new(object, "step", json_step(request, e));
+	JSON_PUT(object, "step_s", e->step.step_s);
+	JSON_PUT(object, "step", json_step(request, e));
 	if (report_unseen(request, e, unseen, sizeof(unseen)))
-		json_object_set_new(object, "unseen", json_string(unseen));
+		JSON_PUT(object, "unseen", unseen);
 }
 
 /* The kind that was asked for, or the fabric's; NULL: not known. */
@@ -344,23 +341,21 @@ json_t *report_object(const char *command, const struct request *request,
 		weft_metric_names[p->metric], "elapsed_s", report->elapsed_s);
 	if (!object)
 		return NULL;
-	json_object_set_new(object, "job", report_string(request->job_text));
-	json_object_set_new(object, "nodes",
-			    json_nodes(f, p->nodes, p->n_nodes));
-	json_object_set_new(object, "ranks", json_ranks(f, p));
+	JSON_PUT(object, "job", request->job_text);
+	JSON_PUT(object, "nodes", json_nodes(f, p->nodes, p->n_nodes));
+	JSON_PUT(object, "ranks", json_ranks(f, p));
 	step_predict(request, p, &evaluation);
 	json_add_placement(object, request, p, &evaluation);
 	if (p->placed) {
-		json_object_set_new(object, "objective",
-				    verdict_json(request, report->verdict));
-		json_object_set_new(object, "gain",
-				    gain_json(request, report->gain));
+		JSON_PUT(object, "objective",
+			 verdict_json(request, report->verdict));
+		JSON_PUT(object, "gain", gain_json(request, report->gain));
 	}
-	json_object_set_new(object, "memory_bytes_per_gpu", fit_json(&fit));
+	JSON_PUT(object, "memory_bytes_per_gpu", fit_json(&fit));
 	if (report->blockers)
-		json_object_set_new(object, "outlook",
-				    blockers_json(request, report->blockers));
-	json_object_set_new(object, "why", json_why(p, &fit));
+		JSON_PUT(object, "outlook",
+			 blockers_json(request, report->blockers));
+	JSON_PUT(object, "why", json_why(p, &fit));
 	return object;
 }
 

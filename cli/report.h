@@ -3,6 +3,7 @@
 #ifndef WEFT_CLI_REPORT_H
 #define WEFT_CLI_REPORT_H
 
+#include "cli/json.h"
 #include "cli/plan/request.h"
 #include "placement/placement.h"
 
@@ -58,9 +59,5 @@ bool report_printed(void);
 /* True once an allocation of jansson has failed: what was built may lack
  * something. */
 bool report_starved(void);
-
-/* A JSON string of text from outside: bytes that are not UTF-8 become "?",
- * instead of the string being left out. */
-json_t *report_string(const char *text);
 
 #endif

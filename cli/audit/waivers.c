@@ -100,7 +100,7 @@ int waivers_baseline(struct waivers *waivers, const char *path,
 		key_write(json_text_of(finding, "code"),
 			  json_text_of(finding, "where"),
 			  json_text_of(finding, "text"), key, sizeof(key));
-		json_object_set_new(waivers->baseline, key, json_true());
+		JSON_PUT(waivers->baseline, key, json_true());
 	}
 	json_decref(root);
 	return 0;

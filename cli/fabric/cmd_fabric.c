@@ -142,7 +142,7 @@ static int uplinks_json(const struct weft_fabric *f, json_t *object,
 				  "oversubscription",
 				  json_three(uplinks.oversubscription)));
 	}
-	json_object_set_new(object, "uplinks", list);
+	JSON_PUT(object, "uplinks", list);
 	return 0;
 }
 
@@ -153,23 +153,21 @@ static void cabling_json(const struct weft_cabling *c, json_t *object)
 
 	counts_fill(c, &counts);
 	for (uint32_t k = 0; k < c->n_networks; k++)
-		json_object_set_new(networks, c->networks[k],
-				    json_integer(counts.of_network[k]));
+		JSON_PUT(networks, c->networks[k], counts.of_network[k]);
 	for (uint32_t t = 0; t < MAX_TIER; t++) {
 		char name[16];
 
 		snprintf(name, sizeof(name), t ? "%u" : "unknown", t);
 		if (counts.of_tier[t])
-			json_object_set_new(tiers, name,
-					    json_integer(counts.of_tier[t]));
+			JSON_PUT(tiers, name, counts.of_tier[t]);
 	}
-	json_object_set_new(object, "switches",
-			    json_pack("{s:I, s:o, s:o}", "total",
-				      (json_int_t)c->n_switches, "by_network",
-				      networks, "compute_by_tier", tiers));
-	json_object_set_new(object, "cables",
-			    json_pack("{s:I, s:I}", "up", (json_int_t)counts.up,
-				      "down", (json_int_t)counts.down));
+	JSON_PUT(object, "switches",
+		 json_pack("{s:I, s:o, s:o}", "total",
+			   (json_int_t)c->n_switches, "by_network", networks,
+			   "compute_by_tier", tiers));
+	JSON_PUT(object, "cables",
+		 json_pack("{s:I, s:I}", "up", (json_int_t)counts.up, "down",
+			   (json_int_t)counts.down));
 }
 
 /* Adds "kinds", and of a fabric that has them "switches", "cables" and
@@ -184,7 +182,7 @@ static int fabric_cables_json(const struct weft_fabric *f, json_t *object,
 			kinds, json_pack("{s:o, s:I}", "kind",
 					 report_string(f->kinds[k]), "nodes",
 					 (json_int_t)nodes_of_kind(f, k)));
-	json_object_set_new(object, "kinds", kinds);
+	JSON_PUT(object, "kinds", kinds);
 	if (f->cabling)
 		cabling_json(f->cabling, object);
 	return f->uplink_rate_bytes_per_s ? uplinks_json(f, object, err) : 0;
@@ -333,16 +331,14 @@ static json_t *json_level(const struct weft_level *level)
 			  weft_shape_names[level->shape]);
 
 	if (object && level->shape == WEFT_SHAPE_TORUS)
-		json_object_set_new(object, "sides",
-				    json_pack("[I,I,I]",
-					      (json_int_t)level->dims[0],
-					      (json_int_t)level->dims[1],
-					      (json_int_t)level->dims[2]));
+		JSON_PUT(object, "sides",
+			 json_pack("[I,I,I]", (json_int_t)level->dims[0],
+				   (json_int_t)level->dims[1],
+				   (json_int_t)level->dims[2]));
 	if (object && level->queue_bytes > 0)
-		json_object_set_new(object, "queue_bytes",
-				    json_real(level->queue_bytes));
+		JSON_PUT(object, "queue_bytes", level->queue_bytes);
 	if (object && level->n_shares)
-		json_object_set_new(object, "shares", shares_json(level));
+		JSON_PUT(object, "shares", shares_json(level));
 	return object;
 }
 
@@ -350,12 +346,10 @@ static void json_add_distance(json_t *object, struct weft_distance d)
 {
 	bool connected = d.hops != UINT32_MAX;
 
-	json_object_set_new(object, "hops",
-			    connected ? json_integer(d.hops) : json_null());
-	json_object_set_new(object, "latency_us",
-			    json_real_or_null(d.latency_s * 1e6));
-	json_object_set_new(object, "seconds_per_byte",
-			    json_real_or_null(d.time_s_per_byte));
+	JSON_PUT(object, "hops",
+		 connected ? json_integer(d.hops) : json_null());
+	JSON_PUT(object, "latency_us", d.latency_s * 1e6);
+	JSON_PUT(object, "seconds_per_byte", d.time_s_per_byte);
 }
 
 static int shape_json(const struct weft_fabric *f,

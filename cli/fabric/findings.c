@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* findings.c - findings said to people and to programs */
 #include "cli/fabric/findings.h"
+#include "cli/json.h"
 #include "cli/report.h"
 
 #include <stdio.h>
@@ -69,8 +70,7 @@ json_t *findings_counts(const struct weft_findings *findings)
 	json_t *counts = json_object();
 
 	for (enum weft_severity s = 0; s < WEFT_N_SEVERITIES; s++)
-		json_object_set_new(
-			counts, weft_severity_names[s],
-			json_integer(weft_findings_count(findings, s)));
+		JSON_PUT(counts, weft_severity_names[s],
+			 weft_findings_count(findings, s));
 	return counts;
 }

@@ -225,12 +225,11 @@ static int rank_form_json(const struct weft_rank_map *r, struct weft_error *err)
 			   (json_int_t)r->n_ranks, "nodes", nodes, "ranks",
 			   ranks);
 	if (r->nvlink.n_gpus)
-		json_object_set_new(
-			object, "nvlink",
-			json_pack("{s:I, s:I, s:I}", "gpus",
-				  (json_int_t)r->nvlink.n_gpus, "nodes",
-				  (json_int_t)r->nvlink.n_nodes, "experts",
-				  (json_int_t)r->nvlink.n_experts));
+		JSON_PUT(object, "nvlink",
+			 json_pack("{s:I, s:I, s:I}", "gpus",
+				   (json_int_t)r->nvlink.n_gpus, "nodes",
+				   (json_int_t)r->nvlink.n_nodes, "experts",
+				   (json_int_t)r->nvlink.n_experts));
 	return report_print(object, err);
 }
 

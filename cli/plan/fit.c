@@ -3,6 +3,7 @@
 #include "cli/plan/fit.h"
 
 #include "cli/in_unit.h"
+#include "cli/json.h"
 #include "costmodel/job/software.h"
 
 #include <stdio.h>
@@ -39,13 +40,11 @@ json_t *fit_json(const struct fit *fit)
 		return json_null();
 	object = json_pack("{s:f}", "total", fit->memory.total_bytes);
 	for (int k = 0; k < WEFT_N_MEMORY_PARTS; k++)
-		json_object_set_new(object, weft_memory_part_names[k],
-				    json_real(fit->memory.part_bytes[k]));
-	json_object_set_new(object, "capacity",
-			    fit->gpu_bytes > 0 ? json_real(fit->gpu_bytes)
-					       : json_null());
-	json_object_set_new(object, "stage",
-			    json_integer((json_int_t)fit->memory.stage));
+		JSON_PUT(object, weft_memory_part_names[k],
+			 fit->memory.part_bytes[k]);
+	JSON_PUT(object, "capacity",
+		 fit->gpu_bytes > 0 ? json_real(fit->gpu_bytes) : json_null());
+	JSON_PUT(object, "stage", fit->memory.stage);
 	return object;
 }
 

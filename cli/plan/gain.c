@@ -128,9 +128,8 @@ static void json_add_seconds(json_t *object, const char *what, bool known,
 
 	for (size_t i = 0; i < sizeof(value) / sizeof(value[0]); i++) {
 		snprintf(key, sizeof(key), "%s%s_s", whose[i], what);
-		json_object_set_new(object, key,
-				    known ? json_real_or_null(value[i])
-					  : json_null());
+		JSON_PUT(object, key,
+			 known ? json_real_or_null(value[i]) : json_null());
 	}
 }
 
@@ -140,24 +139,19 @@ json_t *gain_json(const struct request *request, const struct gain *gain)
 	bool steps = g->basis == WEFT_GAIN_STEP;
 	json_t *object = json_object();
 
-	json_object_set_new(object, "basis",
-			    json_string(weft_gain_bases[g->basis]));
+	JSON_PUT(object, "basis", weft_gain_bases[g->basis]);
 	for (int b = 0; b < WEFT_N_GAIN_BASES; b++)
 		json_add_seconds(object, weft_gain_bases[b], b == (int)g->basis,
 				 g);
-	json_object_set_new(object, "best_is",
-			    json_string(g->best_is_bound ? "bound" : "found"));
-	json_object_set_new(object, "nominal_s",
-			    json_real_or_null(g->nominal_s));
-	json_object_set_new(object, "bound_s", json_real_or_null(g->bound_s));
-	json_object_set_new(object, "gain", json_real_or_null(g->gain));
-	json_object_set_new(object, "share",
-			    json_real(steps ? 1 : WEFT_ASSUMED_SHARE));
-	json_object_set_new(object, "low_s", json_real_or_null(g->low_s));
-	json_object_set_new(object, "high_s", json_real_or_null(g->high_s));
-	json_object_set_new(object, "matters", json_boolean(g->matters));
-	json_object_set_new(object, "stock_nodes",
-			    stock_nodes_json(request, gain));
+	JSON_PUT(object, "best_is", g->best_is_bound ? "bound" : "found");
+	JSON_PUT(object, "nominal_s", g->nominal_s);
+	JSON_PUT(object, "bound_s", g->bound_s);
+	JSON_PUT(object, "gain", g->gain);
+	JSON_PUT(object, "share", steps ? 1 : WEFT_ASSUMED_SHARE);
+	JSON_PUT(object, "low_s", g->low_s);
+	JSON_PUT(object, "high_s", g->high_s);
+	JSON_PUT(object, "matters", g->matters);
+	JSON_PUT(object, "stock_nodes", stock_nodes_json(request, gain));
 	return object;
 }
 

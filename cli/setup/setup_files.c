@@ -7,6 +7,7 @@
  */
 #include "base/hash.h"
 #include "base/text.h"
+#include "cli/json.h"
 #include "cli/setup/setup.h"
 #include "cli/whole_file.h"
 
@@ -93,7 +94,7 @@ static int file_put(struct setup *s, json_t *files, const char *name,
 	if (whole_file_write(path, text, err))
 		return -1;
 	hash_write(text, hash);
-	json_object_set_new(files, path, json_string(hash));
+	JSON_PUT(files, path, hash);
 	return checks_add(&s->checks, name, true, err, "written: %s", path);
 }
 

@@ -341,11 +341,6 @@ static void text_print(const struct why *why, const struct report *report)
 	report_text(&why->request, report);
 }
 
-static json_t *text_or_null(const char *text)
-{
-	return text[0] ? report_string(text) : json_null();
-}
-
 static json_t *axes_json(const struct why *why)
 {
 	const struct weft_grid *grid = &why->request.job.grid;
@@ -357,10 +352,8 @@ static json_t *axes_json(const struct why *why)
 	axes_reach(why->request.fabric, &why->request.job, why->where, level);
 	for (uint32_t a = 0; a < grid->n_axes; a++)
 		if (level[a] < why->request.fabric->n_levels)
-			json_object_set_new(
-				axes, grid->name[a],
-				json_string(level_name(why->request.fabric,
-						       level[a])));
+			JSON_PUT(axes, grid->name[a],
+				 level_name(why->request.fabric, level[a]));
 	return axes;
 }
 
@@ -371,26 +364,23 @@ static int json_print(const struct why *why, const struct report *report,
 	json_t *object = report_object("why", &why->request, report);
 	bool known = why->spec || job->has_spec;
 
-	json_object_set_new(
-		object, "job",
-		json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "id",
-			  report_string(job->id), "state",
-			  report_string(job->state), "reason",
-			  text_or_null(job->reason), "spec",
-			  known ? report_string(why->request.job_text)
-				: json_null(),
-			  "said", text_or_null(job->said), "submitted",
-			  text_or_null(job->submitted), "started",
-			  text_or_null(job->waits ? "" : job->started),
-			  "decision_s", json_real_or_null(why->decision_s),
-			  "gain",
-			  why->gain_then ? json_incref(why->gain_then)
-					 : json_null()));
-	json_object_set_new(object, "reach_by_axis", axes_json(why));
-	json_object_set_new(object, "indices_known",
-			    json_boolean(why->indices));
-	json_object_set_new(object, "now_ratio",
-			    json_real_or_null(best_ratio(why)));
+	JSON_PUT(object, "job",
+		 json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+			   "id", report_string(job->id), "state",
+			   report_string(job->state), "reason",
+			   json_text_or_null(job->reason), "spec",
+			   known ? report_string(why->request.job_text)
+				 : json_null(),
+			   "said", json_text_or_null(job->said), "submitted",
+			   json_text_or_null(job->submitted), "started",
+			   json_text_or_null(job->waits ? "" : job->started),
+			   "decision_s", json_real_or_null(why->decision_s),
+			   "gain",
+			   why->gain_then ? json_incref(why->gain_then)
+					  : json_null()));
+	JSON_PUT(object, "reach_by_axis", axes_json(why));
+	JSON_PUT(object, "indices_known", why->indices);
+	JSON_PUT(object, "now_ratio", best_ratio(why));
 	return report_print(object, err);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* room.c - counting places for jobs, and the table of them */
 #include "cli/status/room.h"
+#include "cli/json.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -107,8 +108,7 @@ json_t *room_json(const struct room *c, uint32_t level)
 		char size[16];
 
 		snprintf(size, sizeof(size), "%u", c->size[s]);
-		json_object_set_new(fits, size,
-				    json_integer(c->fits[level][s]));
+		JSON_PUT(fits, size, c->fits[level][s]);
 	}
 	return fits;
 }

@@ -270,7 +270,7 @@ static json_t *planning_json(const struct status *status)
 		char key[16];
 
 		snprintf(key, sizeof(key), "%s_s", quantiles[q].name);
-		json_object_set_new(object, key, json_real_or_null(limit_s));
+		JSON_PUT(object, key, limit_s);
 	}
 	return object;
 }
@@ -304,8 +304,7 @@ static json_t *promises_json(const struct status *status)
 	json_t *kept = json_object(), *broken = json_array();
 
 	for (int k = 0; k < PROMISE_N_KINDS; k++)
-		json_object_set_new(kept, promise_names[k],
-				    json_integer((json_int_t)p->n_kept[k]));
+		JSON_PUT(kept, promise_names[k], p->n_kept[k]);
 	for (uint32_t i = 0; i < p->n; i++)
 		json_array_append_new(
 			broken,
@@ -332,15 +331,15 @@ int status_json(const struct status *status, struct weft_error *err)
 
 	if (!object)
 		return report_print(NULL, err);
-	json_object_set_new(object, "levels", levels_json(status));
-	json_object_set_new(object, "running", running_json(status));
-	json_object_set_new(object, "promises", promises_json(status));
-	json_object_set_new(object, "waiting", waiting_json(status));
-	json_object_set_new(object, "decisions", borrowed(s->decisions));
-	json_object_set_new(object, "troubles", borrowed(s->troubles));
-	json_object_set_new(object, "planning",
-			    s->root ? planning_json(status) : json_null());
-	json_object_set_new(object, "written_s",
-			    s->root ? json_real(s->written_s) : json_null());
+	JSON_PUT(object, "levels", levels_json(status));
+	JSON_PUT(object, "running", running_json(status));
+	JSON_PUT(object, "promises", promises_json(status));
+	JSON_PUT(object, "waiting", waiting_json(status));
+	JSON_PUT(object, "decisions", borrowed(s->decisions));
+	JSON_PUT(object, "troubles", borrowed(s->troubles));
+	JSON_PUT(object, "planning",
+		 s->root ? planning_json(status) : json_null());
+	JSON_PUT(object, "written_s",
+		 s->root ? json_real(s->written_s) : json_null());
 	return report_print(object, err);
 }

@@ -171,7 +171,7 @@ static int answer_json(const struct query *q,
 		"tried", (json_int_t)answer->n_tried, "too_large",
 		(json_int_t)answer->n_too_large, "complete",
 		(int)answer->complete, "elapsed_s", elapsed_s, "why",
-		answer->why[0] ? report_string(answer->why) : json_null());
+		json_text_or_null(answer->why));
 	return report_print(object, err);
 }
 

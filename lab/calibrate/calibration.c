@@ -94,11 +94,6 @@ static json_t *json_count(uint32_t n)
 	return n ? json_integer(n) : json_null();
 }
 
-static json_t *json_text(const char *text)
-{
-	return text[0] ? json_string(text) : json_null();
-}
-
 static void json_add_curve(json_t *object,
 			   const struct weft_calibration_entry *e)
 {
@@ -122,18 +117,12 @@ static void json_add_curve(json_t *object,
 	};
 
 	for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++)
-		json_object_set_new(object, figures[i].key,
-				    json_real_or_null(figures[i].value));
-	json_object_set_new(object, "rate_reached",
-			    json_boolean(curve->rate_reached));
-	json_object_set_new(object, "outliers",
-			    json_integer(curve->n_outliers));
-	json_object_set_new(object, "scattered_sizes",
-			    json_integer(curve->n_scattered));
-	json_object_set_new(object, "smallest_bytes",
-			    json_real(curve->smallest_bytes));
-	json_object_set_new(object, "largest_bytes",
-			    json_real(curve->largest_bytes));
+		JSON_PUT(object, figures[i].key, figures[i].value);
+	JSON_PUT(object, "rate_reached", curve->rate_reached);
+	JSON_PUT(object, "outliers", curve->n_outliers);
+	JSON_PUT(object, "scattered_sizes", curve->n_scattered);
+	JSON_PUT(object, "smallest_bytes", curve->smallest_bytes);
+	JSON_PUT(object, "largest_bytes", curve->largest_bytes);
 }
 
 static json_t *json_entry(const struct calibration_view *view,
@@ -141,18 +130,18 @@ static json_t *json_entry(const struct calibration_view *view,
 {
 	json_t *object = json_pack(
 		"{s:o, s:s, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:f}", "system",
-		json_text(e->label), "collective",
+		json_text_or_null(e->label), "collective",
 		collective_name(e->collective), "level",
-		json_text(level_name(view, e)), "ranks", json_count(e->n_ranks),
-		"nodes", json_count(e->n_nodes), "runs", (json_int_t)e->n_runs,
-		"rows", (json_int_t)e->n_rows, "sizes",
+		json_text_or_null(level_name(view, e)), "ranks",
+		json_count(e->n_ranks), "nodes", json_count(e->n_nodes), "runs",
+		(json_int_t)e->n_runs, "rows", (json_int_t)e->n_rows, "sizes",
 		(json_int_t)e->curve.n_sizes, "wrong_rows",
 		(json_int_t)e->n_wrong, "bus_factor", e->bus_factor);
 
 	if (object && e->fitted)
 		json_add_curve(object, e);
 	else if (object)
-		json_object_set_new(object, "refusal", json_string(e->refusal));
+		JSON_PUT(object, "refusal", e->refusal);
 	return object;
 }
 
@@ -238,7 +227,8 @@ static json_t *json_predictions(const struct calibration_view *view,
 		json_array_append_new(
 			list,
 			json_pack("{s:o, s:s, s:o, s:f, s:o, s:s}", "system",
-				  json_text(p.entry->label), "collective",
+				  json_text_or_null(p.entry->label),
+				  "collective",
 				  collective_name(p.entry->collective), "nodes",
 				  json_count(p.n_nodes), "size_bytes",
 				  p.size_bytes, "time_s",

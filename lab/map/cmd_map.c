@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "cli/cmd.h"
 #include "cli/in_unit.h"
+#include "cli/json.h"
 #include "cli/option.h"
 #include "cli/report.h"
 #include "lab/lab.h"
@@ -64,26 +65,24 @@ static int answer_json(const struct map_answer *a, struct weft_error *err)
 
 	for (uint32_t i = 0; i < a->n; i++)
 		json_array_append_new(list, json_integer(a->assignment[i]));
-	json_object_set_new(object, "schema", json_string("weft.map/1"));
-	json_object_set_new(object, "n", json_integer(a->n));
-	json_object_set_new(object, "slots", json_integer(a->n_slots));
-	json_object_set_new(object, "cost", json_cost(&a->cost));
-	json_object_set_new(object, "bound", json_cost(&a->bound));
-	json_object_set_new(
-		object, "gap",
-		json_share(room_left(a), a->cost.real, a->bound.known));
-	json_object_set_new(object, "floor", json_cost(&a->floor));
-	json_object_set_new(object, "network_cost", json_cost(&network));
-	json_object_set_new(object, "network_gap",
-			    json_share(room_left(a), network.real,
-				       a->bound.known && network.known));
-	json_object_set_new(object, "natural_cost", json_cost(&a->natural));
-	json_object_set_new(object, "given_cost", json_cost(&a->given));
-	json_object_set_new(object, "method", json_string(a->method));
-	json_object_set_new(object, "elapsed_s", json_real(a->elapsed_s));
-	json_object_set_new(object, "interrupted",
-			    json_boolean(a->interrupted));
-	json_object_set_new(object, "assignment", list);
+	JSON_PUT(object, "schema", "weft.map/1");
+	JSON_PUT(object, "n", a->n);
+	JSON_PUT(object, "slots", a->n_slots);
+	JSON_PUT(object, "cost", json_cost(&a->cost));
+	JSON_PUT(object, "bound", json_cost(&a->bound));
+	JSON_PUT(object, "gap",
+		 json_share(room_left(a), a->cost.real, a->bound.known));
+	JSON_PUT(object, "floor", json_cost(&a->floor));
+	JSON_PUT(object, "network_cost", json_cost(&network));
+	JSON_PUT(object, "network_gap",
+		 json_share(room_left(a), network.real,
+			    a->bound.known && network.known));
+	JSON_PUT(object, "natural_cost", json_cost(&a->natural));
+	JSON_PUT(object, "given_cost", json_cost(&a->given));
+	JSON_PUT(object, "method", a->method);
+	JSON_PUT(object, "elapsed_s", a->elapsed_s);
+	JSON_PUT(object, "interrupted", a->interrupted);
+	JSON_PUT(object, "assignment", list);
 	return report_print(object, err);
 }
 

@@ -133,7 +133,7 @@ static json_t *printed_json(const struct model_report *report)
 		if (figure->seed.scale == 0 || !isfinite(value))
 			continue;
 		shown_text(&figure->seed, value, text, sizeof(text));
-		json_object_set_new(object, figure->key, json_string(text));
+		JSON_PUT(object, figure->key, text);
 	}
 	return object;
 }
@@ -146,11 +146,10 @@ static json_t *bars_json(const struct model_report *report)
 		const struct model_bar *bar = &report->bars[i];
 
 		if (isfinite(bar->compute_s) && isfinite(bar->exposed_s))
-			json_object_set_new(object, bar->key,
-					    json_pack("{s:f, s:f}", "compute_s",
-						      bar->compute_s,
-						      "exposed_s",
-						      bar->exposed_s));
+			JSON_PUT(object, bar->key,
+				 json_pack("{s:f, s:f}", "compute_s",
+					   bar->compute_s, "exposed_s",
+					   bar->exposed_s));
 	}
 	return object;
 }
@@ -163,16 +162,16 @@ static void report_json_add(json_t *object, const struct model_report *report)
 	json_t *notes = json_array();
 
 	for (size_t i = 0; i < report->n_figures; i++)
-		json_object_set_new(object, report->figures[i].key,
-				    value_json(&report->figures[i], result));
+		JSON_PUT(object, report->figures[i].key,
+			 value_json(&report->figures[i], result));
 	if (report->n_bars > 0)
-		json_object_set_new(object, "bars", bars_json(report));
+		JSON_PUT(object, "bars", bars_json(report));
 	if (seed)
-		json_object_set_new(object, "printed", printed_json(report));
-	json_object_set_new(object, "differs", differs_json(report));
+		JSON_PUT(object, "printed", printed_json(report));
+	JSON_PUT(object, "differs", differs_json(report));
 	for (size_t i = 0; i < report->n_notes; i++)
 		json_array_append_new(notes, json_string(report->note[i]));
-	json_object_set_new(object, "notes", notes);
+	JSON_PUT(object, "notes", notes);
 }
 
 static int print_json(const struct model_report *report, struct weft_error *err)
@@ -180,15 +179,14 @@ static int print_json(const struct model_report *report, struct weft_error *err)
 	bool seed = report->options->convention == WEFT_SEED;
 	json_t *object = model_json(report->model);
 
-	json_object_set_new(object, "convention",
-			    json_string(seed ? "printed" : "right"));
+	JSON_PUT(object, "convention", seed ? "printed" : "right");
 	report_json_add(object, report);
 	for (const struct model_report *more = report->more; more;
 	     more = more->more) {
 		json_t *part = json_object();
 
 		report_json_add(part, more);
-		json_object_set_new(object, more->model, part);
+		JSON_PUT(object, more->model, part);
 	}
 	return report_print(object, err);
 }

@@ -31,7 +31,7 @@ static int print_json(struct weft_error *err)
 					"seed_does", d->seed, "right_does",
 					d->right, "source", d->source));
 	}
-	json_object_set_new(object, "conventions", list);
+	JSON_PUT(object, "conventions", list);
 	return report_print(object, err);
 }
 

@@ -92,9 +92,9 @@ static int answer(void *input, struct weft_error *err)
 		return EXIT_YES;
 	}
 	object = model_json("facts");
-	json_object_set_new(object, "facts", facts_json());
-	json_object_set_new(object, "links", links_json());
-	json_object_set_new(object, "checks", checks_json());
+	JSON_PUT(object, "facts", facts_json());
+	JSON_PUT(object, "links", links_json());
+	JSON_PUT(object, "checks", checks_json());
 	return report_print(object, err);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* model_step.c - weft model step: how long a training step takes, and why */
 #include "cli/in_unit.h"
+#include "cli/json.h"
 #include "cli/plan/fit.h"
 #include "cli/report.h"
 #include "costmodel/time/health.h"
@@ -225,21 +226,17 @@ static int job_json(const struct weft_gpu *gpu, const struct weft_step *step,
 	json_t *all = json_object();
 
 	for (size_t i = 0; i < N_PARTS; i++)
-		json_object_set_new(list, parts[i].key,
-				    json_real(part_s(step, i)));
+		JSON_PUT(list, parts[i].key, part_s(step, i));
 	for (int a = 0; a < WEFT_N_AXES; a++)
-		json_object_set_new(all, weft_axis_names[a],
-				    json_real(step->communication_s[a]));
-	json_object_set_new(object, "gpu", json_string(gpu->name));
-	json_object_set_new(object, "software", json_string(known->software));
-	json_object_set_new(object, "step_s", json_real(step->step_s));
-	json_object_set_new(object, "low_s", json_real(known->low_s));
-	json_object_set_new(object, "high_s", json_real(known->high_s));
-	json_object_set_new(object, "unseen",
-			    known->unseen[0] ? json_string(known->unseen)
-					     : json_null());
-	json_object_set_new(object, "parts", list);
-	json_object_set_new(object, "communication_s", all);
+		JSON_PUT(all, weft_axis_names[a], step->communication_s[a]);
+	JSON_PUT(object, "gpu", gpu->name);
+	JSON_PUT(object, "software", known->software);
+	JSON_PUT(object, "step_s", step->step_s);
+	JSON_PUT(object, "low_s", known->low_s);
+	JSON_PUT(object, "high_s", known->high_s);
+	JSON_PUT(object, "unseen", json_text_or_null(known->unseen));
+	JSON_PUT(object, "parts", list);
+	JSON_PUT(object, "communication_s", all);
 	json_object_update_new(
 		object,
 		json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:I}",
@@ -252,10 +249,8 @@ static int job_json(const struct weft_gpu *gpu, const struct weft_step *step,
 			  "peak_flops_per_s", step->peak_flops_per_s, "mfu",
 			  step->mfu, "hfu", step->hfu, "slowest_stage",
 			  (json_int_t)step->slowest_stage));
-	json_object_set_new(object, "memory_bytes_per_gpu", fit_json(fit));
-	json_object_set_new(object, "warning",
-			    fit->warning[0] ? json_string(fit->warning)
-					    : json_null());
+	JSON_PUT(object, "memory_bytes_per_gpu", fit_json(fit));
+	JSON_PUT(object, "warning", json_text_or_null(fit->warning));
 	return report_print(object, err);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* model_traffic.c - weft model traffic: what the ranks of a job exchange */
 #include "cli/in_unit.h"
+#include "cli/json.h"
 #include "costmodel/traffic/schedule.h"
 #include "lab/model/options.h"
 #include "placement/job.h"
@@ -167,19 +168,15 @@ static int json_print(const struct answer *answer, struct weft_error *err)
 		failed |= json_array_append_new(
 			calls, call_json(&answer->schedule.calls[i]));
 	for (uint32_t a = 0; a < WEFT_N_AXES && !failed; a++)
-		failed |= json_object_set_new(by_axis, weft_axis_names[a],
-					      json_real(answer->axis_bytes[a]));
+		failed |= JSON_PUT(by_axis, weft_axis_names[a],
+				   answer->axis_bytes[a]);
 	if (!failed) {
 		failed |= json_object_set(root, "bytes_by_axis", by_axis);
 		failed |= json_object_set(root, "calls", calls);
-		failed |= json_object_set_new(root, "bytes_per_step",
-					      json_real(answer->total_bytes));
-		failed |= json_object_set_new(root, "pairs",
-					      json_integer(t->n_edges));
-		failed |= json_object_set_new(root, "ranks",
-					      json_integer(t->n_ranks));
-		failed |= json_object_set_new(root, "switches",
-					      json_integer(t->n_switches));
+		failed |= JSON_PUT(root, "bytes_per_step", answer->total_bytes);
+		failed |= JSON_PUT(root, "pairs", t->n_edges);
+		failed |= JSON_PUT(root, "ranks", t->n_ranks);
+		failed |= JSON_PUT(root, "switches", t->n_switches);
 	}
 	if (!failed) {
 		failed = json_dumpf(root, stdout, JSON_INDENT(2)) != 0;

@@ -80,12 +80,11 @@ static json_t *rank_json(const struct overlap_answer *a, uint32_t r)
 
 	if (!a->waits.n_matches || !object)
 		return object;
-	json_object_set_new(object, "matched", json_integer(w->n_matched));
-	json_object_set_new(object, "last", json_integer(w->n_last));
-	json_object_set_new(object, "waited_s", json_real(w->waited_s));
-	json_object_set_new(object, "caused_s", json_real(w->caused_s));
-	json_object_set_new(object, "clock_ahead_s",
-			    json_real_or_null(w->clock_s));
+	JSON_PUT(object, "matched", w->n_matched);
+	JSON_PUT(object, "last", w->n_last);
+	JSON_PUT(object, "waited_s", w->waited_s);
+	JSON_PUT(object, "caused_s", w->caused_s);
+	JSON_PUT(object, "clock_ahead_s", w->clock_s);
 	return object;
 }
 
@@ -115,16 +114,12 @@ static json_t *collective_json(const struct overlap_answer *a, uint32_t r,
 
 	if (!object || !has_times)
 		return object;
-	json_object_set_new(
-		object, "start_s",
-		json_real(1e-9 * (double)(c->start_ns - o->first_ns)));
-	json_object_set_new(object, "time_s", json_real(o->time_each_s[i]));
-	json_object_set_new(object, "exposed_s",
-			    json_real(o->exposed_each_s[i]));
-	json_object_set_new(object, "delay_s", known(o->delay_each_s[i]));
-	json_object_set_new(object, "wait_s", known(a->waits.wait_s[r][i]));
-	json_object_set_new(object, "algorithm",
-			    *c->how ? json_string(c->how) : json_null());
+	JSON_PUT(object, "start_s", 1e-9 * (double)(c->start_ns - o->first_ns));
+	JSON_PUT(object, "time_s", o->time_each_s[i]);
+	JSON_PUT(object, "exposed_s", o->exposed_each_s[i]);
+	JSON_PUT(object, "delay_s", known(o->delay_each_s[i]));
+	JSON_PUT(object, "wait_s", known(a->waits.wait_s[r][i]));
+	JSON_PUT(object, "algorithm", json_text_or_null(c->how));
 	return object;
 }
 
@@ -186,10 +181,10 @@ static json_t *matrix_json(const struct overlap_answer *a)
 
 	for (int i = 0; i <= WEFT_N_AXES; i++) {
 		if (x->axis_bytes[i] > 0)
-			json_object_set_new(axes,
-					    i < WEFT_N_AXES ? weft_axis_names[i]
-							    : "unknown",
-					    json_real(x->axis_bytes[i]));
+			JSON_PUT(axes,
+				 i < WEFT_N_AXES ? weft_axis_names[i]
+						 : "unknown",
+				 x->axis_bytes[i]);
 	}
 	return json_pack("{s:i, s:I, s:f, s:o, s:i, s:f}", "ranks",
 			 (int)x->n_ranks, "pairs", (json_int_t)x->n_pairs,
@@ -204,14 +199,13 @@ int overlap_print_json(const struct overlap_answer *a, struct weft_error *err)
 
 	if (!object)
 		return report_print(NULL, err);
-	json_object_set_new(object, "steps", json_integer(a->n_steps));
-	json_object_set_new(object, "traces", traces_json(a));
-	json_object_set_new(object, "ranks", ranks_json(a));
-	json_object_set_new(object, "matched_collectives",
-			    json_integer(a->waits.n_matches));
-	json_object_set_new(object, "waits", waits_json(a));
-	json_object_set_new(object, "matrix", matrix_json(a));
-	json_object_set_new(object, "advice", advice_json(a));
-	json_object_set_new(object, "collectives", collectives_json(a));
+	JSON_PUT(object, "steps", a->n_steps);
+	JSON_PUT(object, "traces", traces_json(a));
+	JSON_PUT(object, "ranks", ranks_json(a));
+	JSON_PUT(object, "matched_collectives", a->waits.n_matches);
+	JSON_PUT(object, "waits", waits_json(a));
+	JSON_PUT(object, "matrix", matrix_json(a));
+	JSON_PUT(object, "advice", advice_json(a));
+	JSON_PUT(object, "collectives", collectives_json(a));
 	return report_print(object, err);
 }

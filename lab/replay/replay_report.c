@@ -4,6 +4,7 @@
 
 #include "base/size.h"
 #include "cli/in_unit.h"
+#include "cli/json.h"
 #include "cli/report.h"
 
 #include <stdio.h>
@@ -27,8 +28,8 @@ static json_t *domains_json(const struct weft_fabric *f,
 
 	for (uint32_t l = f->node_level; l < f->n_levels; l++) {
 		if (replay_level_tells(f, l))
-			json_object_set_new(object, f->levels[l].name,
-					    real_of(m->domains[l], m->n));
+			JSON_PUT(object, f->levels[l].name,
+				 real_of(m->domains[l], m->n));
 	}
 	return object;
 }
@@ -46,8 +47,7 @@ static json_t *spread_json(const struct weft_replay_spread *s, uint32_t n)
 	json_t *object = json_object();
 
 	for (size_t i = 0; i < sizeof(reals) / sizeof(reals[0]); i++)
-		json_object_set_new(object, reals[i].key,
-				    real_of(reals[i].value, n));
+		JSON_PUT(object, reals[i].key, real_of(reals[i].value, n));
 	return object;
 }
 
@@ -57,21 +57,17 @@ static json_t *multi_json(const struct weft_fabric *f,
 	const struct weft_replay_means *m = &o->multi;
 	json_t *object = json_object();
 
-	json_object_set_new(object, "jobs", json_integer(m->n));
-	json_object_set_new(object, "mean_cost_ratio",
-			    real_of(m->cost_ratio, m->n));
-	json_object_set_new(object, "mean_step_ratio",
-			    real_of(m->step_ratio, m->n_timed));
-	json_object_set_new(object, "mean_alone_step_ratio",
-			    real_of(m->alone_step_ratio, m->n_timed));
-	json_object_set_new(object, "mean_step_s",
-			    real_of(m->step_s, m->n_timed));
-	json_object_set_new(object, "mean_ideal_step_s",
-			    real_of(m->ideal_step_s, m->n_timed));
-	json_object_set_new(object, "jtted_s", spread_json(&o->train_s, m->n));
-	json_object_set_new(object, "jtted_ratio",
-			    spread_json(&o->train_ratio, m->n));
-	json_object_set_new(object, "mean_domains", domains_json(f, m));
+	JSON_PUT(object, "jobs", m->n);
+	JSON_PUT(object, "mean_cost_ratio", real_of(m->cost_ratio, m->n));
+	JSON_PUT(object, "mean_step_ratio", real_of(m->step_ratio, m->n_timed));
+	JSON_PUT(object, "mean_alone_step_ratio",
+		 real_of(m->alone_step_ratio, m->n_timed));
+	JSON_PUT(object, "mean_step_s", real_of(m->step_s, m->n_timed));
+	JSON_PUT(object, "mean_ideal_step_s",
+		 real_of(m->ideal_step_s, m->n_timed));
+	JSON_PUT(object, "jtted_s", spread_json(&o->train_s, m->n));
+	JSON_PUT(object, "jtted_ratio", spread_json(&o->train_ratio, m->n));
+	JSON_PUT(object, "mean_domains", domains_json(f, m));
 	return object;
 }
 
@@ -100,15 +96,14 @@ static json_t *policy_json(const struct weft_fabric *f,
 		{"max_decision_s", o->worst_decision_s, o->n_decisions},
 	};
 
-	json_object_set_new(object, "policy", json_string(o->policy->name));
-	json_object_set_new(object, "jobs", json_integer(o->all.n));
+	JSON_PUT(object, "policy", o->policy->name);
+	JSON_PUT(object, "jobs", o->all.n);
 	for (size_t i = 0; i < sizeof(reals) / sizeof(reals[0]); i++)
-		json_object_set_new(object, reals[i].key,
-				    real_of(reals[i].value, reals[i].n));
-	json_object_set_new(object, "jwtd_s",
-			    spread_json(&o->wait_s, o->all.n));
-	json_object_set_new(object, "decisions", json_integer(o->n_decisions));
-	json_object_set_new(object, "multi_node", multi_json(f, o));
+		JSON_PUT(object, reals[i].key,
+			 real_of(reals[i].value, reals[i].n));
+	JSON_PUT(object, "jwtd_s", spread_json(&o->wait_s, o->all.n));
+	JSON_PUT(object, "decisions", o->n_decisions);
+	JSON_PUT(object, "multi_node", multi_json(f, o));
 	return object;
 }
 
@@ -119,37 +114,28 @@ int replay_json(const struct replay_answer *a, struct weft_error *err)
 	json_t *object = json_object(), *skipped = json_object();
 	json_t *policies = json_array();
 
-	json_object_set_new(object, "schema", json_string("weft.replay/1"));
-	json_object_set_new(object, "fabric", report_string(r->fabric->name));
-	json_object_set_new(object, "gpus", json_integer(r->fabric->n_gpus));
-	json_object_set_new(object, "gpu",
-			    r->gpu ? json_string(r->gpu->name) : json_null());
-	json_object_set_new(object, "trace", report_string(a->trace));
-	json_object_set_new(object, "jobs",
-			    json_integer(r->stream->n - r->n_left_out));
-	json_object_set_new(object, "kinds", json_integer(r->n_kinds));
-	json_object_set_new(skipped, "no_submit",
-			    json_integer(a->skipped->no_submit));
-	json_object_set_new(skipped, "no_duration",
-			    json_integer(a->skipped->no_duration));
-	json_object_set_new(skipped, "no_gpus",
-			    json_integer(a->skipped->no_gpus));
-	json_object_set_new(skipped, "larger_than_fabric",
-			    json_integer(r->n_left_out));
-	json_object_set_new(object, "skipped", skipped);
-	json_object_set_new(object, "queue",
-			    json_string(weft_queue_names[options->queue]));
-	json_object_set_new(object, "seed",
-			    json_integer((json_int_t)options->seed));
-	json_object_set_new(object, "scale", json_real(a->scale));
-	json_object_set_new(object, "stretch",
-			    json_boolean(!options->as_recorded));
-	json_object_set_new(object, "interrupted",
-			    json_boolean(a->interrupted));
+	JSON_PUT(object, "schema", "weft.replay/1");
+	JSON_PUT(object, "fabric", r->fabric->name);
+	JSON_PUT(object, "gpus", r->fabric->n_gpus);
+	JSON_PUT(object, "gpu",
+		 json_text_or_null(r->gpu ? r->gpu->name : NULL));
+	JSON_PUT(object, "trace", a->trace);
+	JSON_PUT(object, "jobs", r->stream->n - r->n_left_out);
+	JSON_PUT(object, "kinds", r->n_kinds);
+	JSON_PUT(skipped, "no_submit", a->skipped->no_submit);
+	JSON_PUT(skipped, "no_duration", a->skipped->no_duration);
+	JSON_PUT(skipped, "no_gpus", a->skipped->no_gpus);
+	JSON_PUT(skipped, "larger_than_fabric", r->n_left_out);
+	JSON_PUT(object, "skipped", skipped);
+	JSON_PUT(object, "queue", weft_queue_names[options->queue]);
+	JSON_PUT(object, "seed", options->seed);
+	JSON_PUT(object, "scale", a->scale);
+	JSON_PUT(object, "stretch", json_boolean(!options->as_recorded));
+	JSON_PUT(object, "interrupted", a->interrupted);
 	for (uint32_t i = 0; i < a->n; i++)
 		json_array_append_new(policies,
 				      policy_json(r->fabric, &a->outcomes[i]));
-	json_object_set_new(object, "policies", policies);
+	JSON_PUT(object, "policies", policies);
 	return report_print(object, err);
 }
 

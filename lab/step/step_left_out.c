@@ -453,18 +453,17 @@ static void seen_text(const struct left_out *all)
 static void rest_json(const struct step_memory *memory,
 		      const struct step_sweeps *sweeps, json_t *object)
 {
-	json_object_set_new(object, "sweeps",
-			    json_pack("{s:i, s:i, s:f, s:f}", "pairs",
-				      (int)sweeps->n_pairs, "sweeps",
-				      (int)sweeps->n_sweeps, "right_pct",
-				      100 * sweeps->right, "pick_loss_pct",
-				      100 * sweeps->loss));
-	json_object_set_new(
-		object, "memory",
-		json_pack("{s:i, s:i, s:f, s:f}", "out_of_memory",
-			  (int)memory->n_out, "ran", (int)memory->n_ran,
-			  "called_fitting_pct", 100 * memory->called_fitting,
-			  "false_alarms_pct", 100 * memory->false_alarms));
+	JSON_PUT(object, "sweeps",
+		 json_pack("{s:i, s:i, s:f, s:f}", "pairs",
+			   (int)sweeps->n_pairs, "sweeps",
+			   (int)sweeps->n_sweeps, "right_pct",
+			   100 * sweeps->right, "pick_loss_pct",
+			   100 * sweeps->loss));
+	JSON_PUT(object, "memory",
+		 json_pack("{s:i, s:i, s:f, s:f}", "out_of_memory",
+			   (int)memory->n_out, "ran", (int)memory->n_ran,
+			   "called_fitting_pct", 100 * memory->called_fitting,
+			   "false_alarms_pct", 100 * memory->false_alarms));
 }
 
 static int groups_json(const struct step_table *table,
@@ -497,11 +496,11 @@ static int groups_json(const struct step_table *table,
 					  all->ranges[run].high, "told_low",
 					  weft_ranges[run].low, "told_high",
 					  weft_ranges[run].high));
-	json_object_set_new(object, "publishers", list);
-	json_object_set_new(object, "ranges", ranges);
-	json_object_set_new(object, "seen", seen_json(all));
+	JSON_PUT(object, "publishers", list);
+	JSON_PUT(object, "ranges", ranges);
+	JSON_PUT(object, "seen", seen_json(all));
 	rest_json(&memory, sweeps, object);
-	json_object_set_new(object, "left_out", unread_json(table));
+	JSON_PUT(object, "left_out", unread_json(table));
 	return report_print(object, err);
 }
 

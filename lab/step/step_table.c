@@ -265,29 +265,27 @@ static json_t *json_row(const struct step_answer *a)
 	const struct weft_step *step = &a->step;
 	json_t *row = json_object();
 
-	json_object_set_new(row, "row_id", report_string(a->row.id));
+	JSON_PUT(row, "row_id", a->row.id);
 	if (!a->predicted) {
-		json_object_set_new(row, "step_s", json_null());
-		json_object_set_new(row, "tflops_gpu", json_null());
-		json_object_set_new(row, "mfu_pct", json_null());
-		json_object_set_new(row, "err_pct", json_null());
-		json_object_set_new(row, "why", report_string(a->row.why));
+		JSON_PUT(row, "step_s", json_null());
+		JSON_PUT(row, "tflops_gpu", json_null());
+		JSON_PUT(row, "mfu_pct", json_null());
+		JSON_PUT(row, "err_pct", json_null());
+		JSON_PUT(row, "why", a->row.why);
 		return row;
 	}
-	json_object_set_new(row, "step_s", json_real(step->step_s));
-	json_object_set_new(row, "tflops_gpu",
-			    json_real(step->flops_per_s / 1e12));
-	json_object_set_new(row, "mfu_pct", json_real(100 * step->mfu));
-	json_object_set_new(row, "hfu_pct", json_real(100 * step->hfu));
-	json_object_set_new(row, "err_pct", json_real_or_null(100 * a->err));
-	json_object_set_new(row, "measured_s",
-			    a->row.measured_s > 0 ? json_real(a->row.measured_s)
-						  : json_null());
-	json_object_set_new(row, "group", report_string(a->row.group));
-	json_object_set_new(row, "memory_bytes", json_real(a->memory_bytes));
-	json_object_set_new(row, "fits", json_boolean(a->fits));
-	json_object_set_new(row, "out_of_memory",
-			    json_boolean(a->row.out_of_memory));
+	JSON_PUT(row, "step_s", step->step_s);
+	JSON_PUT(row, "tflops_gpu", step->flops_per_s / 1e12);
+	JSON_PUT(row, "mfu_pct", 100 * step->mfu);
+	JSON_PUT(row, "hfu_pct", 100 * step->hfu);
+	JSON_PUT(row, "err_pct", 100 * a->err);
+	JSON_PUT(row, "measured_s",
+		 a->row.measured_s > 0 ? json_real(a->row.measured_s)
+				       : json_null());
+	JSON_PUT(row, "group", a->row.group);
+	JSON_PUT(row, "memory_bytes", a->memory_bytes);
+	JSON_PUT(row, "fits", a->fits);
+	JSON_PUT(row, "out_of_memory", a->row.out_of_memory);
 	return row;
 }
 
@@ -296,8 +294,8 @@ static json_t *json_constants(const struct step_constants *constants)
 	json_t *object = json_object();
 
 	for (uint32_t i = 0; i < constants->n; i++)
-		json_object_set_new(object, constants->of[i].gpu->name,
-				    json_real(constants->of[i].efficiency));
+		JSON_PUT(object, constants->of[i].gpu->name,
+			 constants->of[i].efficiency);
 	return object;
 }
 
@@ -316,21 +314,16 @@ static json_t *json_others(const struct csv *others)
 		json_t *other = json_object();
 
 		for (size_t k = 0; k < N_OTHER_NAMES; k++)
-			json_object_set_new(
-				other, other_names[k],
-				report_string(
-					csv_cell(others, i, other_names[k])));
+			JSON_PUT(other, other_names[k],
+				 csv_cell(others, i, other_names[k]));
 		for (size_t k = 0; k < N_OTHER_NUMBERS; k++) {
 			const char *cell =
 				csv_cell(others, i, other_numbers[k]);
 			char *end;
 			double value = strtod(cell, &end);
 
-			json_object_set_new(
-				other, other_numbers[k],
-				json_real_or_null(end == cell || *end
-							  ? (double)NAN
-							  : value));
+			JSON_PUT(other, other_numbers[k],
+				 end == cell || *end ? (double)NAN : value);
 		}
 		json_array_append_new(list, other);
 	}
@@ -356,11 +349,11 @@ int step_table_json(const struct step_table *table,
 					  "bias_pct", 100 * g->bias,
 					  "max_abs_pct", 100 * g->max_abs));
 	}
-	json_object_set_new(object, "rows", rows);
-	json_object_set_new(object, "groups", groups);
-	json_object_set_new(object, "efficiency", json_constants(constants));
+	JSON_PUT(object, "rows", rows);
+	JSON_PUT(object, "groups", groups);
+	JSON_PUT(object, "efficiency", json_constants(constants));
 	if (others->n_rows)
-		json_object_set_new(object, "baselines", json_others(others));
+		JSON_PUT(object, "baselines", json_others(others));
 	return report_print(object, err);
 }
 
