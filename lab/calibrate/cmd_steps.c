@@ -169,8 +169,7 @@ static void interval_find(const struct step_table *t, const struct asked *a,
 		const struct step_answer *row = &t->answers[i];
 		double factor;
 
-		if (!row->predicted || isnan(row->err) ||
-		    row->row.gpu != a->gpu)
+		if (!step_is_judged(row) || row->row.gpu != a->gpu)
 			continue;
 		factor = efficiency / (1 + row->err);
 		interval[0] = fmin(interval[0], factor);

@@ -4,63 +4,45 @@
 
 #include "base/suggest.h"
 #include "placement/mapping/effort.h"
-#include "placement/objective/slurm_rule.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static struct rule_request rule_of(const struct weft_policy_request *q)
-{
-	return (struct rule_request){
-		.fabric = q->fabric,
-		.occupancy = q->occupancy,
-		.n_nodes = q->n_nodes,
-		.per_node = q->per_node,
-	};
-}
-
 static int policy_tree(const struct weft_policy_request *q, uint32_t *where,
 		       bool *yes, struct weft_error *err)
 {
-	const struct rule_request rule = rule_of(q);
-
-	return rule_tree(&rule, where, yes, err);
+	return rule_tree(&q->rule, where, yes, err);
 }
 
 static int policy_block(const struct weft_policy_request *q, uint32_t *where,
 			bool *yes, struct weft_error *err)
 {
-	const struct rule_request rule = rule_of(q);
-
-	return rule_block(&rule, where, yes, err);
+	return rule_block(&q->rule, where, yes, err);
 }
 
 static int policy_block_fits(const struct weft_policy_request *q, bool *yes,
 			     struct weft_error *err)
 {
-	const struct rule_request rule = rule_of(q);
-
-	return rule_block_fits(&rule, yes, err);
+	return rule_block_fits(&q->rule, yes, err);
 }
 
 /* The first nodes in the order in which people count them. */
 static int policy_firstfit(const struct weft_policy_request *q, uint32_t *where,
 			   bool *yes, struct weft_error *err)
 {
-	const struct rule_request rule = rule_of(q);
-	const struct weft_fabric *f = q->fabric;
-	uint32_t *nodes = weft_calloc(q->n_nodes, sizeof(*nodes), err);
+	const struct weft_fabric *f = q->rule.fabric;
+	uint32_t *nodes = weft_calloc(q->rule.n_nodes, sizeof(*nodes), err);
 	uint32_t n = 0;
 
 	if (!nodes)
 		return -1;
-	for (uint32_t i = 0; i < f->n_nodes && n < q->n_nodes; i++) {
-		if (rule_gives(&rule, f->counted[i]))
+	for (uint32_t i = 0; i < f->n_nodes && n < q->rule.n_nodes; i++) {
+		if (rule_gives(&q->rule, f->counted[i]))
 			nodes[n++] = f->counted[i];
 	}
-	*yes = n == q->n_nodes;
+	*yes = n == q->rule.n_nodes;
 	if (*yes)
-		rule_fill(&rule, nodes, where);
+		rule_fill(&q->rule, nodes, where);
 	free(nodes);
 	return 0;
 }
@@ -69,8 +51,7 @@ static int policy_firstfit(const struct weft_policy_request *q, uint32_t *where,
 static int policy_random(const struct weft_policy_request *q, uint32_t *where,
 			 bool *yes, struct weft_error *err)
 {
-	const struct rule_request rule = rule_of(q);
-	const struct weft_fabric *f = q->fabric;
+	const struct weft_fabric *f = q->rule.fabric;
 	uint32_t *nodes = weft_calloc(f->n_nodes, sizeof(*nodes), err);
 	struct effort dice = {.random = q->random};
 	uint32_t n = 0;
@@ -78,18 +59,18 @@ static int policy_random(const struct weft_policy_request *q, uint32_t *where,
 	if (!nodes)
 		return -1;
 	for (uint32_t i = 0; i < f->n_nodes; i++) {
-		if (rule_gives(&rule, i))
+		if (rule_gives(&q->rule, i))
 			nodes[n++] = i;
 	}
-	*yes = n >= q->n_nodes;
-	for (uint32_t i = 0; *yes && i < q->n_nodes; i++) {
+	*yes = n >= q->rule.n_nodes;
+	for (uint32_t i = 0; *yes && i < q->rule.n_nodes; i++) {
 		uint32_t k = i + effort_below(&dice, n - i), node = nodes[k];
 
 		nodes[k] = nodes[i];
 		nodes[i] = node;
 	}
 	if (*yes)
-		rule_fill(&rule, nodes, where);
+		rule_fill(&q->rule, nodes, where);
 	free(nodes);
 	return 0;
 }
@@ -106,7 +87,8 @@ static int weft_as(const struct weft_policy_request *q,
 	objective.load = q->load;
 	objective.gpu = q->gpu;
 	options.objective = &objective;
-	rc = weft_place(q->fabric, q->job, q->occupancy, &options, &p, err);
+	rc = weft_place(q->rule.fabric, q->job, q->rule.occupancy, &options, &p,
+			err);
 	*yes = rc == 0 && p.placed;
 	if (*yes)
 		memcpy(where, p.where, p.n_ranks * sizeof(*where));
@@ -158,8 +140,7 @@ static double rate_at(const struct weft_fabric *f, uint32_t level)
 static uint32_t nodes_at_most(const struct weft_policy_request *q,
 			      uint32_t level, bool now)
 {
-	const struct rule_request rule = rule_of(q);
-	const struct weft_fabric *f = q->fabric;
+	const struct weft_fabric *f = q->rule.fabric;
 	const struct weft_level *l = &f->levels[level];
 	uint32_t most = 0;
 
@@ -170,8 +151,8 @@ static uint32_t nodes_at_most(const struct weft_policy_request *q,
 		for (uint32_t k = 0; k < d->n_nodes; k++) {
 			uint32_t node = d->first_node + k;
 
-			n += now ? rule_gives(&rule, node)
-				 : f->nodes[node].n_gpus >= q->per_node;
+			n += now ? rule_gives(&q->rule, node)
+				 : f->nodes[node].n_gpus >= q->rule.per_node;
 		}
 		most = n > most ? n : most;
 	}
@@ -182,11 +163,11 @@ static uint32_t nodes_at_most(const struct weft_policy_request *q,
  * as links are as fast. */
 static uint32_t level_within(const struct weft_policy_request *q)
 {
-	const struct weft_fabric *f = q->fabric;
+	const struct weft_fabric *f = q->rule.fabric;
 	uint32_t level = f->node_level;
 
 	while (level + 1 < f->n_levels &&
-	       (nodes_at_most(q, level, false) < q->n_nodes ||
+	       (nodes_at_most(q, level, false) < q->rule.n_nodes ||
 		(level > f->node_level &&
 		 rate_at(f, level + 1) >= rate_at(f, level))))
 		level++;
@@ -197,7 +178,7 @@ static int policy_within_fits(const struct weft_policy_request *q, bool *yes,
 			      struct weft_error *err)
 {
 	(void)err;
-	*yes = nodes_at_most(q, level_within(q), true) >= q->n_nodes;
+	*yes = nodes_at_most(q, level_within(q), true) >= q->rule.n_nodes;
 	return 0;
 }
 

@@ -3,16 +3,14 @@
 #ifndef WEFT_LAB_REPLAY_POLICY_H
 #define WEFT_LAB_REPLAY_POLICY_H
 
-#include "placement/capacity/occupancy.h"
 #include "placement/job.h"
+#include "placement/objective/slurm_rule.h"
 #include "placement/place.h"
 
 /* Job on n_nodes nodes of per_node GPUs each. */
 struct weft_policy_request {
-	const struct weft_fabric *fabric;
+	struct rule_request rule;
 	const struct weft_job *job;
-	const struct weft_occupancy *occupancy;
-	uint32_t n_nodes, per_node;
 	uint64_t random; /* the job's own, for policies that throw dice */
 	const struct weft_place_options *options; /* of weft's policies */
 	const struct weft_gpu *gpu;   /* whose step; NULL: it is not known */

@@ -17,11 +17,11 @@ static struct weft_policy_request request(const struct run *run, uint32_t job,
 	struct effort dice = {.random = ~(run->r->options->seed + job)};
 
 	return (struct weft_policy_request){
-		.fabric = run->r->fabric,
+		.rule = {.fabric = run->r->fabric,
+			 .occupancy = &l->o,
+			 .n_nodes = kind->n_nodes,
+			 .per_node = kind->per_node},
 		.job = &kind->job,
-		.occupancy = &l->o,
-		.n_nodes = kind->n_nodes,
-		.per_node = kind->per_node,
 		.random = effort_random(&dice),
 		.options = &run->place,
 		.gpu = kind->timed ? run->r->gpu : NULL,

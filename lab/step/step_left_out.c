@@ -29,11 +29,6 @@ struct left_out {
 	uint32_t n_seen;
 };
 
-static bool is_judged(const struct step_answer *a)
-{
-	return a->predicted && !isnan(a->err);
-}
-
 /* The table's rows that are (not) of the publisher, their texts borrowed;
  * answers are freed by the caller. */
 static int part_of(const struct step_table *table, const char *publisher,
@@ -47,7 +42,7 @@ static int part_of(const struct step_table *table, const char *publisher,
 	for (uint32_t i = 0; i < table->n; i++) {
 		const struct step_answer *a = &table->answers[i];
 
-		if (is_judged(a) &&
+		if (step_is_judged(a) &&
 		    (strcmp(a->row.publisher, publisher) == 0) == of_it)
 			part->answers[part->n++] = *a;
 	}
@@ -79,7 +74,7 @@ static int publisher_judge(const struct step_table *table, const char *name,
 		const struct step_answer *a = &table->answers[i];
 		double ratio = 1 + a->err;
 
-		if (!is_judged(a) || strcmp(a->row.publisher, name) != 0)
+		if (!step_is_judged(a) || strcmp(a->row.publisher, name) != 0)
 			continue;
 		judged->errors[i] =
 			ratio / step_constant(&theirs, a->row.gpu) - 1;
@@ -114,7 +109,7 @@ static bool counts(const struct step_table *table, uint32_t i,
 {
 	const struct step_row *row = &table->answers[i].row;
 
-	return is_judged(&table->answers[i]) && run_of(row) == run &&
+	return step_is_judged(&table->answers[i]) && run_of(row) == run &&
 	       !(without && strcmp(origin_of(row), without) == 0);
 }
 
@@ -202,7 +197,7 @@ static int inside_find(const struct step_table *table, const char *origin,
 		const struct step_row *row = &table->answers[i].row;
 		const struct weft_range *range;
 
-		if (!is_judged(&table->answers[i]) ||
+		if (!step_is_judged(&table->answers[i]) ||
 		    strcmp(origin_of(row), origin) != 0)
 			continue;
 		range = &ranges[run_of(row)];
@@ -226,7 +221,7 @@ static int group_sum(const struct step_table *table, const char *publisher,
 	for (uint32_t i = 0; i < table->n; i++) {
 		const struct step_row *row = &table->answers[i].row;
 
-		if (!is_judged(&table->answers[i]) ||
+		if (!step_is_judged(&table->answers[i]) ||
 		    (row->model.experts > 0) != experts ||
 		    (publisher && strcmp(row->publisher, publisher) != 0))
 			continue;
@@ -236,9 +231,8 @@ static int group_sum(const struct step_table *table, const char *publisher,
 		g->own += fabs(judged->own[i]);
 		g->inside += judged->inside[i];
 	}
-	qsort(size, g->n, sizeof(*size), weft_compare_reals);
+	g->median_abs = weft_median(size, g->n);
 	if (g->n) {
-		g->median_abs = (size[(g->n - 1) / 2] + size[g->n / 2]) / 2;
 		g->max_abs = size[g->n - 1];
 		g->mape /= g->n;
 		g->bias /= g->n;
@@ -262,7 +256,7 @@ static uint32_t names_find(const struct step_table *table,
 	uint32_t n_rows = 0, n = 0;
 
 	for (uint32_t i = 0; i < table->n; i++) {
-		if (is_judged(&table->answers[i]))
+		if (step_is_judged(&table->answers[i]))
 			names[n_rows++] = name_of(&table->answers[i].row);
 	}
 	qsort(names, n_rows, sizeof(*names), weft_compare_texts);
@@ -367,7 +361,7 @@ static struct weft_seen *seen_gather(const struct step_table *table,
 		const struct step_answer *a = &table->answers[i];
 		uint32_t k = 0;
 
-		if (!is_judged(a))
+		if (!step_is_judged(a))
 			continue;
 		while (k < *n && !weft_seen_alike(&seen[k], &a->run))
 			k++;

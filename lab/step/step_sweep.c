@@ -13,11 +13,6 @@
 /* Steps closer than this are the same. */
 #define CLOSE 0.05
 
-static bool is_run(const struct step_answer *a)
-{
-	return a->predicted && !isnan(a->err);
-}
-
 static bool same_job(const struct step_row *a, const struct step_row *b)
 {
 	return strcmp(a->source, b->source) == 0 && a->gpu == b->gpu &&
@@ -49,10 +44,11 @@ static void sweep_add(const struct step_table *t, uint32_t i, bool *seen,
 	for (uint32_t k = i; k < t->n; k++) {
 		const struct step_answer *a = &t->answers[k];
 
-		if (!is_run(a) || !same_job(&a->row, &t->answers[i].row))
+		if (!step_is_judged(a) ||
+		    !same_job(&a->row, &t->answers[i].row))
 			continue;
 		for (uint32_t l = i; l < k; l++) {
-			if (is_run(&t->answers[l]) &&
+			if (step_is_judged(&t->answers[l]) &&
 			    same_job(&t->answers[l].row, &a->row))
 				pair_add(a, &t->answers[l], sum);
 		}
@@ -78,7 +74,7 @@ int step_table_sweeps(const struct step_table *table, struct step_sweeps *sum,
 	if (!seen)
 		return -1;
 	for (uint32_t i = 0; i < table->n; i++) {
-		if (is_run(&table->answers[i]) && !seen[i])
+		if (step_is_judged(&table->answers[i]) && !seen[i])
 			sweep_add(table, i, seen, sum);
 	}
 	free(seen);

@@ -112,7 +112,7 @@ struct step_memory step_table_memory(const struct step_table *table)
 		if (a->row.out_of_memory) {
 			sum.n_out++;
 			sum.called_fitting += a->fits;
-		} else if (!isnan(a->err)) {
+		} else if (step_is_judged(a)) {
 			sum.n_ran++;
 			sum.false_alarms += !a->fits;
 		}
@@ -155,7 +155,7 @@ static int groups_build(struct step_table *t, struct weft_error *err)
 		const struct step_answer *a = &t->answers[i];
 		char all[sizeof(t->groups->name)];
 
-		if (!a->predicted || isnan(a->err))
+		if (!step_is_judged(a))
 			continue;
 		snprintf(all, sizeof(all), "%s %s %s", a->row.gpu->name,
 			 weft_precision_names[a->row.precision],
@@ -222,11 +222,10 @@ static uint32_t ratios_find(const struct step_table *t,
 	for (uint32_t i = 0; i < t->n; i++) {
 		const struct step_answer *a = &t->answers[i];
 
-		if (a->predicted && !isnan(a->err) && a->row.gpu == gpu &&
+		if (step_is_judged(a) && a->row.gpu == gpu &&
 		    (a->row.model.experts > 0) == moe)
 			ratio[n++] = 1 + a->err;
 	}
-	qsort(ratio, n, sizeof(*ratio), weft_compare_reals);
 	return n;
 }
 
@@ -249,10 +248,8 @@ int step_table_constants(const struct step_table *table,
 			n = n < MIN_MOE_ROWS ? 0 : n;
 		}
 		if (n)
-			rc = step_constant_set(
-				constants, gpu,
-				(ratio[(n - 1) / 2] + ratio[n / 2]) / 2, n,
-				err);
+			rc = step_constant_set(constants, gpu,
+					       weft_median(ratio, n), n, err);
 	}
 	free(ratio);
 	return rc;
@@ -365,7 +362,7 @@ static void text_row(const struct step_answer *a)
 	}
 	printf("%-8s %10.4g s %8.1f TFLOP/s %5.1f %%", a->row.id,
 	       a->step.step_s, a->step.flops_per_s / 1e12, 100 * a->step.mfu);
-	if (!isnan(a->err))
+	if (step_is_judged(a))
 		printf("  measured %10.4g s  %+6.1f %%", a->row.measured_s,
 		       100 * a->err);
 	printf("  %s\n", a->row.model.name);

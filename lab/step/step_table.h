@@ -7,6 +7,7 @@
 #include "costmodel/time/range.h"
 #include "lab/step/step_row.h"
 
+#include <math.h>
 #include <stdbool.h>
 
 #define STEP_MAX_CONSTANTS 32
@@ -37,6 +38,12 @@ struct step_answer {
 	bool fits;	     /* in the GPU's memory */
 	double err;	     /* predicted over measured, less 1; NAN */
 };
+
+/* Predicted, and measured. */
+static inline bool step_is_judged(const struct step_answer *a)
+{
+	return !isnan(a->err);
+}
 
 /* Rows of one group, or of all groups of a GPU and kind of model. */
 struct step_group {

@@ -45,11 +45,11 @@ static uint64_t nodes_taken(const struct setting *s, const char *policy,
 	const struct weft_place_options options = {0};
 	struct weft_error err = {0};
 	struct weft_job job;
-	struct weft_policy_request q = {.fabric = s->f,
+	struct weft_policy_request q = {.rule = {.fabric = s->f,
+						 .occupancy = &s->o,
+						 .n_nodes = n,
+						 .per_node = 8},
 					.job = &job,
-					.occupancy = &s->o,
-					.n_nodes = n,
-					.per_node = 8,
 					.options = &options};
 	const struct weft_policy *p = weft_policy_find(policy, &err);
 	uint32_t where[512];
@@ -166,11 +166,11 @@ static void every_policy_gives_free_gpus_in_equal_shares(void **state)
 	const struct weft_place_options options = {0};
 	struct weft_error err = {0};
 	struct weft_job job;
-	struct weft_policy_request q = {.fabric = s.f,
+	struct weft_policy_request q = {.rule = {.fabric = s.f,
+						 .occupancy = &s.o,
+						 .n_nodes = 4,
+						 .per_node = 5},
 					.job = &job,
-					.occupancy = &s.o,
-					.n_nodes = 4,
-					.per_node = 5,
 					.random = test_seed(),
 					.options = &options};
 
