@@ -71,3 +71,50 @@ int output_file_write(const char *path, const char *text, size_t size,
 		remove(path);
 	return -1;
 }
+
+static int output_fail(struct output *o, struct weft_error *err)
+{
+	int failed = errno;
+
+	weft_fail_at(err, WEFT_EIO, o->path, 0, 0, "%s", strerror(failed));
+	free(o->part);
+	*o = (struct output){.path = o->path};
+	errno = failed;
+	return -1;
+}
+
+int output_open(struct output *o, const char *path, struct weft_error *err)
+{
+	size_t size = strlen(path) + sizeof(".part");
+	struct stat about;
+
+	*o = (struct output){.path = path};
+	/* of the name itself: /dev/stdout is a link that must stay one */
+	if (lstat(path, &about) != 0 || S_ISREG(about.st_mode)) {
+		o->part = weft_calloc(size, 1, err);
+		if (!o->part)
+			return -1;
+		snprintf(o->part, size, "%s.part", path);
+	}
+	o->out = fopen(o->part ? o->part : path, "w");
+	return o->out ? 0 : output_fail(o, err);
+}
+
+int output_close(struct output *o, int rc, struct weft_error *err)
+{
+	bool failed;
+
+	if (!o->out)
+		return rc;
+	failed = ferror(o->out);
+	failed |= fclose(o->out) != 0;
+	if (rc == 0 && !failed && o->part)
+		failed = rename(o->part, o->path) != 0;
+	if ((rc || failed) && o->part)
+		unlink(o->part);
+	if (rc == 0 && failed)
+		return output_fail(o, err);
+	free(o->part);
+	*o = (struct output){.path = o->path};
+	return rc;
+}

@@ -5,10 +5,10 @@
 #include "cli/fabric/job_calls.h"
 #include "cli/option.h"
 #include "cli/plan/ranks.h"
+#include "cli/whole_file.h"
 #include "placement/job.h"
 #include "topology/export/export.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,30 +134,13 @@ static int where_read(const struct request *r, const struct weft_fabric *f,
 	return ranks_from_file(f, r->ranks, n, where, err);
 }
 
-static int file_write(const char *path, const struct job_calls *calls,
-		      struct weft_error *err)
-{
-	FILE *out = fopen(path, "w");
-	int rc;
-
-	if (!out)
-		return weft_fail_at(err, WEFT_EIO, path, 0, 0, "%s",
-				    strerror(errno));
-	rc = job_calls_write(calls, out, err);
-	if (fclose(out) && rc == 0)
-		rc = weft_fail_at(err, WEFT_EIO, path, 0, 0, "%s",
-				  strerror(errno));
-	if (rc)
-		remove(path);
-	return rc;
-}
-
 static int job_write(const struct request *r, const struct weft_fabric *f,
 		     struct weft_error *err)
 {
 	struct weft_schedule schedule = {0};
 	struct weft_job job = {0};
 	struct job_calls calls = {.fabric = f, .schedule = &schedule};
+	struct output file;
 	uint32_t *where = NULL;
 	int rc = -1;
 
@@ -169,7 +152,10 @@ static int job_write(const struct request *r, const struct weft_fabric *f,
 		goto out;
 	calls.where = where;
 	calls.algorithm = job.spec.algorithm;
-	rc = file_write(r->calls, &calls, err);
+	rc = output_open(&file, r->calls, err);
+	if (rc == 0)
+		rc = output_close(&file, job_calls_write(&calls, file.out, err),
+				  err);
 out:
 	free(where);
 	weft_schedule_free(&schedule);

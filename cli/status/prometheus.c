@@ -2,14 +2,14 @@
 /* prometheus.c - metrics in Prometheus' text format, version 0.0.4 */
 #include "cli/status/status.h"
 
+#include "cli/whole_file.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #define WEEK_S (7 * 86400.0)
 
@@ -307,32 +307,22 @@ static void put_all(FILE *out, const struct status *status,
 int prometheus_write(const struct status *status, const struct saved *saved,
 		     const char *path, struct weft_error *err)
 {
-	size_t size = strlen(path) + sizeof(".new");
-	char *beside;
-	FILE *out;
-	int rc = -1;
+	struct output file;
+	int rc;
 
 	if (strcmp(path, "-") == 0) {
 		put_all(stdout, status, saved);
 		return 0;
 	}
-	beside = weft_calloc(size, 1, err);
-	if (!beside)
-		return -1;
-	snprintf(beside, size, "%s.new", path);
-	out = fopen(beside, "w");
-	if (out) {
-		put_all(out, status, saved);
-		rc = ferror(out) ? -1 : 0;
-		rc |= fchmod(fileno(out), 0644);
-		rc |= fclose(out);
-		rc = rc ? -1 : rename(beside, path);
+	rc = output_open(&file, path, NULL);
+	if (rc == 0) {
+		put_all(file.out, status, saved);
+		/* what is written as it is keeps its mode */
+		rc = file.part ? fchmod(fileno(file.out), 0644) : 0;
+		rc = output_close(&file, rc, NULL);
 	}
 	if (rc)
 		weft_fail_at(err, WEFT_EIO, path, 0, 0, "cannot be written: %s",
 			     strerror(errno));
-	if (rc && out)
-		unlink(beside);
-	free(beside);
 	return rc;
 }

@@ -3,62 +3,26 @@
  * profilers recorded it */
 #include "base/clock.h"
 #include "cli/cmd.h"
+#include "cli/whole_file.h"
 #include "lab/model/options.h"
 #include "lab/model/overlap.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- the tables of weft model overlap, for other programs ---- */
-
-/* A device, a pipe or what a link names is written as it is: /dev/stdout is a
- * link that must stay one.  A file appears when it is whole. */
-static bool is_special(const char *path)
-{
-	struct stat about;
-
-	return lstat(path, &about) == 0 && !S_ISREG(about.st_mode);
-}
-
-static int write_fail(const char *path, struct weft_error *err)
-{
-	return weft_fail_at(err, WEFT_EIO, path, 0, 0, "%s", strerror(errno));
-}
 
 static int file_write(const char *path, const struct overlap_answer *a,
 		      void (*print)(const struct overlap_answer *, FILE *),
 		      struct weft_error *err)
 {
-	bool special = is_special(path);
-	size_t size = strlen(path) + sizeof(".part");
-	char *part = weft_calloc(size, 1, err);
-	FILE *out;
-	int failed;
+	struct output file;
 
-	if (!part)
+	if (output_open(&file, path, err))
 		return -1;
-	snprintf(part, size, "%s.part", path);
-	out = fopen(special ? path : part, "w");
-	if (!out) {
-		free(part);
-		return write_fail(path, err);
-	}
-	print(a, out);
-	failed = ferror(out);
-	failed |= fclose(out) != 0;
-	if (!failed && !special)
-		failed = rename(part, path) != 0;
-	if (failed) {
-		write_fail(path, err);
-		if (!special)
-			unlink(part);
-	}
-	free(part);
-	return failed ? -1 : 0;
+	print(a, file.out);
+	return output_close(&file, 0, err);
 }
 
 /* The axis where a group tells its own; else it is left to the reader. */

@@ -5,6 +5,7 @@
 #include "base/hostlist.h"
 #include "cli/cmd.h"
 #include "cli/option.h"
+#include "cli/whole_file.h"
 #include "lab/lab.h"
 #include "lab/replay/job_trace.h"
 #include "lab/replay/replay.h"
@@ -12,32 +13,20 @@
 #include "lab/stop.h"
 
 #include <argp.h>
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-/* The file that is being written; it gets its name when it is whole, unless it
- * is a link, device or pipe.
- * nodes[job]: hostlist of what the job got under the policy that runs. */
+/* nodes[job]: hostlist of what the job got under the policy that runs. */
 struct replay_rows {
-	const char *path; /* NULL: no rows */
-	char *part; /* what it is called until then; NULL: as in the end */
-	FILE *out;
+	struct output file; /* not open: no rows */
 	const struct weft_replay *replay;
 	char **nodes;
 };
 
 /* ---- every job of a replay as a row of CSV ---- */
-
-static int write_failed(const struct replay_rows *rows, struct weft_error *err)
-{
-	return weft_fail_at(err, WEFT_EIO, rows->path, 0, 0, "%s",
-			    strerror(errno));
-}
 
 static void head_write(const struct replay_rows *rows)
 {
@@ -45,40 +34,28 @@ static void head_write(const struct replay_rows *rows)
 
 	fputs("policy,job,submit_s,start_s,end_s,wait_s,gpus,nodes,cost,"
 	      "cost_ratio,step_s,step_ratio",
-	      rows->out);
+	      rows->file.out);
 	for (uint32_t l = f->node_level; l < f->n_levels; l++) {
 		if (replay_level_tells(f, l))
-			fprintf(rows->out, ",%s_domains", f->levels[l].name);
+			fprintf(rows->file.out, ",%s_domains",
+				f->levels[l].name);
 	}
-	fputs(",nodelist,spec\n", rows->out);
+	fputs(",nodelist,spec\n", rows->file.out);
 }
 
 /* Free with replay_rows_free in either case. */
 static int replay_rows_open(const char *path, const struct weft_replay *replay,
 			    struct replay_rows *rows, struct weft_error *err)
 {
-	struct stat about;
-	size_t size;
-
 	memset(rows, 0, sizeof(*rows));
-	rows->path = path;
 	rows->replay = replay;
 	if (!path)
 		return 0;
 	rows->nodes = weft_calloc(replay->stream->n, sizeof(*rows->nodes), err);
 	if (!rows->nodes)
 		return -1;
-	/* of the name itself: /dev/stdout is a link that must stay one */
-	if (lstat(path, &about) != 0 || S_ISREG(about.st_mode)) {
-		size = strlen(path) + sizeof(".part");
-		rows->part = weft_calloc(size, 1, err);
-		if (!rows->part)
-			return -1;
-		snprintf(rows->part, size, "%s.part", path);
-	}
-	rows->out = fopen(rows->part ? rows->part : path, "w");
-	if (!rows->out)
-		return write_failed(rows, err);
+	if (output_open(&rows->file, path, err))
+		return -1;
 	head_write(rows);
 	return 0;
 }
@@ -148,65 +125,41 @@ static void row_write(const struct replay_rows *rows, uint32_t i,
 	const struct weft_replay_job *job = &outcome->jobs[i];
 	const struct weft_fabric *f = r->fabric;
 
-	fprintf(rows->out, "%s,", outcome->policy->name);
-	text_write(rows->out, asked->name);
-	fprintf(rows->out, ",%.9g,%.9g,%.9g,%.9g,%u,%u", asked->submit_s,
+	fprintf(rows->file.out, "%s,", outcome->policy->name);
+	text_write(rows->file.out, asked->name);
+	fprintf(rows->file.out, ",%.9g,%.9g,%.9g,%.9g,%u,%u", asked->submit_s,
 		job->start_s, job->end_s, job->start_s - asked->submit_s,
 		kind->job.n_gpus, kind->n_nodes);
-	ratio_write(rows->out, job->cost, kind->ideal_cost);
-	ratio_write(rows->out, job->step_s, kind->ideal_step_s);
+	ratio_write(rows->file.out, job->cost, kind->ideal_cost);
+	ratio_write(rows->file.out, job->step_s, kind->ideal_step_s);
 	for (uint32_t l = f->node_level; l < f->n_levels; l++) {
 		if (replay_level_tells(f, l))
-			fprintf(rows->out, ",%u", job->domains[l]);
+			fprintf(rows->file.out, ",%u", job->domains[l]);
 	}
-	fputc(',', rows->out);
-	text_write(rows->out, rows->nodes[i] ? rows->nodes[i] : "");
-	fputc(',', rows->out);
-	text_write(rows->out, kind->spec);
-	fputc('\n', rows->out);
+	fputc(',', rows->file.out);
+	text_write(rows->file.out, rows->nodes[i] ? rows->nodes[i] : "");
+	fputc(',', rows->file.out);
+	text_write(rows->file.out, kind->spec);
+	fputc('\n', rows->file.out);
 }
 
 /* Writes the rows of one policy. */
 static void replay_rows_write(struct replay_rows *rows,
 			      const struct weft_replay_outcome *outcome)
 {
-	for (uint32_t i = 0; rows->out && i < rows->replay->stream->n; i++) {
+	for (uint32_t i = 0; rows->file.out && i < rows->replay->stream->n;
+	     i++) {
 		if (rows->replay->kind_of[i] != WEFT_NONE)
 			row_write(rows, i, outcome);
 	}
 }
 
-static int replay_rows_close(struct replay_rows *rows, struct weft_error *err)
-{
-	FILE *out = rows->out;
-	int failed;
-
-	if (!out)
-		return 0;
-	rows->out = NULL;
-	failed = ferror(out);
-	failed |= fclose(out);
-	if (!failed && rows->part)
-		failed = rename(rows->part, rows->path);
-	if (!failed)
-		return 0;
-	write_failed(rows, err);
-	if (rows->part)
-		unlink(rows->part);
-	return -1;
-}
-
 static void replay_rows_free(struct replay_rows *rows)
 {
-	if (rows->out) {
-		fclose(rows->out);
-		if (rows->part)
-			unlink(rows->part);
-	}
+	output_close(&rows->file, -1, NULL);
 	for (uint32_t i = 0; rows->nodes && i < rows->replay->stream->n; i++)
 		free(rows->nodes[i]);
 	free(rows->nodes);
-	free(rows->part);
 	memset(rows, 0, sizeof(*rows));
 }
 
@@ -470,7 +423,8 @@ static int run(struct replay *replay, struct weft_error *err)
 			      &replay->replay, err) ||
 	    replay_rows_open(replay->csv, &replay->replay, &replay->rows,
 			     err) ||
-	    policies_run(replay, err) || replay_rows_close(&replay->rows, err))
+	    policies_run(replay, err) ||
+	    output_close(&replay->rows.file, 0, err))
 		return -1;
 	return answer(replay, err);
 }
