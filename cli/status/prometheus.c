@@ -203,88 +203,65 @@ static void put_jobs(FILE *out, const struct status *status)
 }
 
 /* One metric of the last seven days, by mode. */
-static void put_week(FILE *out, const struct saved *saved, const char *name,
-		     const char *help,
-		     double (*value)(const struct saved_sum *))
+static void put_week(FILE *out, const char *name, const char *help,
+		     double observed, double placed)
 {
-	double now_s = (double)time(NULL);
-
 	head(out, name, "gauge", help);
-	for (int mode = 0; mode < SAVED_N_MODES; mode++) {
-		struct saved_sum sum;
-
-		saved_sum(saved, (enum saved_mode)mode, now_s - WEEK_S,
-			  (double)INFINITY, &sum);
-		sample(out, name, "mode", saved_mode_names[mode], value(&sum));
-	}
+	sample(out, name, "mode", saved_mode_names[SAVED_OBSERVE], observed);
+	sample(out, name, "mode", saved_mode_names[SAVED_PLACE], placed);
 }
 
-static double n_jobs(const struct saved_sum *sum)
-{
-	return sum->n_jobs;
-}
-
-static double n_compared(const struct saved_sum *sum)
-{
-	return sum->n_compared;
-}
-
-static double compared_s(const struct saved_sum *sum)
-{
-	return sum->compared_gpu_s;
-}
-
-static double saved_s(const struct saved_sum *sum)
-{
-	return sum->saved_gpu_s;
-}
-
-static double at_most_s(const struct saved_sum *sum)
-{
-	return sum->at_most_gpu_s;
-}
+#define OF_BOTH(member) sums[SAVED_OBSERVE].member, sums[SAVED_PLACE].member
 
 static void put_saved(FILE *out, const struct saved *saved)
 {
-	put_week(out, saved, "weft_week_jobs",
+	double since_s = (double)time(NULL) - WEEK_S;
+	struct saved_sum sums[SAVED_N_MODES];
+
+	for (int mode = 0; mode < SAVED_N_MODES; mode++)
+		saved_sum(saved, (enum saved_mode)mode, since_s,
+			  (double)INFINITY, &sums[mode]);
+	put_week(out, "weft_week_jobs",
 		 "GPU jobs that weft looked at and that started in the last "
 		 "seven days.",
-		 n_jobs);
-	put_week(out, saved, "weft_week_compared_jobs",
+		 OF_BOTH(n_jobs));
+	put_week(out, "weft_week_compared_jobs",
 		 "Those of which stock's nodes and weft's were compared.",
-		 n_compared);
-	put_week(out, saved, "weft_week_compared_gpu_seconds",
-		 "GPU time of those that have ended.", compared_s);
-	put_week(out, saved, "weft_week_saved_gpu_seconds",
+		 OF_BOTH(n_compared));
+	put_week(out, "weft_week_compared_gpu_seconds",
+		 "GPU time of those that have ended.", OF_BOTH(compared_gpu_s));
+	put_week(out, "weft_week_saved_gpu_seconds",
 		 "GPU time that weft's nodes save of it, by predicted steps.",
-		 saved_s);
-	put_week(out, saved, "weft_week_saved_at_most_gpu_seconds",
+		 OF_BOTH(saved_gpu_s));
+	put_week(out, "weft_week_saved_at_most_gpu_seconds",
 		 "The same of jobs without a model, whose steps are not "
 		 "predicted, at most.",
-		 at_most_s);
+		 OF_BOTH(at_most_gpu_s));
 }
 
-static void put_promises(FILE *out, const struct status *status)
+static void put_kinds(FILE *out, const char *name, const char *help,
+		      const uint32_t n[PROMISE_N_KINDS])
 {
-	const struct promises *p = &status->promises;
+	head(out, name, "gauge", help);
+	for (int k = 0; k < PROMISE_N_KINDS; k++)
+		sample(out, name, "kind", promise_names[k], n[k]);
+}
 
-	head(out, "weft_kept_promises", "gauge",
-	     "What running jobs asked of their nodes and have.");
-	for (int k = 0; k < PROMISE_N_KINDS; k++)
-		sample(out, "weft_kept_promises", "kind", promise_names[k],
-		       p->n_kept[k]);
-	head(out, "weft_broken_promises", "gauge",
-	     "What running jobs asked of their nodes and do not have.");
-	for (int k = 0; k < PROMISE_N_KINDS; k++)
-		sample(out, "weft_broken_promises", "kind", promise_names[k],
-		       p->n_broken[k]);
+static void put_promises(FILE *out, const struct promises *p)
+{
+	put_kinds(out, "weft_kept_promises",
+		  "What running jobs asked of their nodes and have.",
+		  p->n_kept);
+	put_kinds(out, "weft_broken_promises",
+		  "What running jobs asked of their nodes and do not have.",
+		  p->n_broken);
 }
 
 static void put_status(FILE *out, const struct status *status)
 {
 	put_info(out, status);
 	put_free(out, status);
-	put_promises(out, status);
+	put_promises(out, &status->promises);
 	if (!status->snapshot.root)
 		return;
 	put_decisions(out, status);
