@@ -491,9 +491,8 @@ static void text_node_ranks(const struct weft_fabric *f, uint32_t node,
 	putchar('\n');
 }
 
-/* The hostlist of n nodes; malloc'ed, or NULL. */
-static char *nodes_encode(const struct weft_fabric *f, const uint32_t *nodes,
-			  uint32_t n)
+char *report_hostlist(const struct weft_fabric *f, const uint32_t *nodes,
+		      uint32_t n)
 {
 	const char **names = malloc((n + 1) * sizeof(*names));
 	char *text;
@@ -554,7 +553,7 @@ static uint32_t text_nodes_ranks(const struct weft_fabric *f,
 		text_node_ranks(f, p->nodes[i], rank_of);
 		return 1;
 	}
-	names = nodes_encode(f, p->nodes + i, n);
+	names = report_hostlist(f, p->nodes + i, n);
 	printf("    %-12s %u-%u, on each node %u on GPU %u",
 	       names ? names : "?", first.rank, first.rank + n * first.n - 1,
 	       first.n, first.gpu);
@@ -609,7 +608,7 @@ void report_text(const struct request *request, const struct report *report)
 	const struct fit fit = fit_find(&request->job, gpu_of(request));
 	const char *plural = request->job.n_gpus == 1 ? "" : "s";
 	struct weft_evaluation evaluation;
-	char *nodes = nodes_encode(f, p->nodes, p->n_nodes);
+	char *nodes = report_hostlist(f, p->nodes, p->n_nodes);
 
 	fold_begin();
 	if (p->placed)

@@ -41,6 +41,10 @@ void report_text(const struct request *request, const struct report *report);
 void report_busiest(const struct weft_fabric *f, const struct weft_cost *cost,
 		    char *name, size_t size);
 
+/* The hostlist of n nodes; malloc'ed, or NULL. */
+char *report_hostlist(const struct weft_fabric *f, const uint32_t *nodes,
+		      uint32_t n);
+
 /* In what no published run is like the job; false: in nothing. */
 bool report_unseen(const struct request *request,
 		   const struct weft_evaluation *e, char *text, size_t size);

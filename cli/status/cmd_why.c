@@ -3,7 +3,6 @@
  * waits
  */
 #include "base/clock.h"
-#include "base/hostlist.h"
 #include "cli/cmd.h"
 #include "cli/in_unit.h"
 #include "cli/json.h"
@@ -233,20 +232,6 @@ static int look_at_wait(struct why *why, struct weft_error *err)
 
 /* ---- telling ---- */
 
-static char *nodes_text(const struct weft_fabric *f,
-			const struct weft_placement *p)
-{
-	const char **names = weft_calloc(p->n_nodes, sizeof(*names), NULL);
-	char *text = NULL;
-
-	for (uint32_t i = 0; names && i < p->n_nodes; i++)
-		names[i] = f->nodes[p->nodes[i]].name;
-	if (names)
-		text = weft_hostlist_encode(names, p->n_nodes);
-	free(names);
-	return text;
-}
-
 /* What a choice made now would cost, in parts of what it costs; NAN: not
  * known. */
 static double best_ratio(const struct why *why)
@@ -316,7 +301,8 @@ static void best_print(const struct why *why)
 		printf("  now        no better place is free\n");
 		return;
 	}
-	nodes = nodes_text(why->request.fabric, &why->best);
+	nodes = report_hostlist(why->request.fabric, why->best.nodes,
+				why->best.n_nodes);
 	printf("  now        it would cost %.3gx on %s\n", ratio,
 	       nodes ? nodes : "?");
 	free(nodes);
