@@ -10,7 +10,6 @@
 #include "lab/model/options.h"
 #include "lab/step/step_run.h"
 #include "lab/step/step_table.h"
-#include "placement/place.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -330,14 +329,13 @@ static int job_step(const struct question *q, const struct weft_fabric *f,
 		    struct weft_step_options *options, struct weft_step *step,
 		    struct weft_error *err)
 {
-	struct weft_occupancy empty = {0};
-	struct weft_placement placement = {0};
 	struct weft_step_job placed = {
 		.fabric = f,
 		.spec = &job->spec,
 		.model = &job->model,
 		.exact_sharing = true,
 	};
+	uint32_t *where;
 	int rc = -1;
 
 	options->straggler = fmax(options->straggler, 1) *
@@ -345,18 +343,12 @@ static int job_step(const struct question *q, const struct weft_fabric *f,
 							 WEFT_JITTER_NORMAL);
 	if (!q->fabric)
 		return step_run(f, &job->spec, &job->model, options, step, err);
-	if (weft_occupancy_build(f, &empty, err) ||
-	    weft_place(f, job, &empty, NULL, &placement, err))
-		goto out;
-	placed.where = placement.where;
-	if (!placement.placed)
-		weft_fail(err, WEFT_EINVAL, "%s", placement.why[0]);
-	else if (health_apply(q, f, job, placement.where, &options->straggler,
-			      err) == 0)
+	where = weft_calloc(job->n_gpus, sizeof(*where), err);
+	placed.where = where;
+	if (where && step_place(f, job, where, err) == 0 &&
+	    health_apply(q, f, job, where, &options->straggler, err) == 0)
 		rc = weft_step(&placed, options, step, err);
-out:
-	weft_placement_free(&placement);
-	weft_occupancy_free(&empty);
+	free(where);
 	return rc;
 }
 

@@ -2,6 +2,7 @@
 /* step_run.c - the step of a job on a usual cluster of its GPU */
 #include "lab/step/step_run.h"
 
+#include "placement/place.h"
 #include "topology/profile.h"
 #include "topology/synth.h"
 
@@ -197,5 +198,23 @@ int step_run(const struct weft_fabric *f, const struct weft_spec *spec,
 	else
 		rc = weft_step(&job, options, step, err);
 	free(where);
+	return rc;
+}
+
+int step_place(const struct weft_fabric *f, const struct weft_job *job,
+	       uint32_t *where, struct weft_error *err)
+{
+	struct weft_occupancy empty = {0};
+	struct weft_placement p = {0};
+	int rc = weft_occupancy_build(f, &empty, err);
+
+	if (rc == 0)
+		rc = weft_place(f, job, &empty, NULL, &p, err);
+	if (rc == 0 && !p.placed)
+		rc = weft_fail(err, WEFT_EINVAL, "%s", p.why[0]);
+	if (rc == 0)
+		memcpy(where, p.where, job->n_gpus * sizeof(*where));
+	weft_placement_free(&p);
+	weft_occupancy_free(&empty);
 	return rc;
 }

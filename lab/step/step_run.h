@@ -4,6 +4,7 @@
 #define WEFT_LAB_STEP_STEP_RUN_H
 
 #include "costmodel/time/step.h"
+#include "placement/job.h"
 
 /* false: one word that is none of what step_fabric takes, such as a misspelt
  * profile. */
@@ -23,5 +24,11 @@ int step_run(const struct weft_fabric *f, const struct weft_spec *spec,
 	     const struct weft_model *model,
 	     const struct weft_step_options *options, struct weft_step *step,
 	     struct weft_error *err);
+
+/* The GPU of each of the job's ranks on the empty fabric, as weft plan places
+ * it.
+ */
+int step_place(const struct weft_fabric *f, const struct weft_job *job,
+	       uint32_t *where, struct weft_error *err);
 
 #endif
