@@ -3,6 +3,7 @@
  * them
  */
 #include "cli/option.h"
+#include "base/suggest.h"
 #include "cli/cmd.h"
 
 #include <assert.h>
@@ -90,6 +91,28 @@ const struct weft_gpu *option_gpu(const struct argp_state *state,
 	return gpu;
 }
 
+uint32_t option_name(const struct argp_state *state, const char *text,
+		     const char *noun, const char *const *names, uint32_t n)
+{
+	char hint[WEFT_SUGGEST_TEXT];
+
+	for (uint32_t i = 0; i < n; i++)
+		if (strcmp(names[i], text) == 0)
+			return i;
+	argp_error(state, "\"%s\" is not %s; %s", text, noun,
+		   weft_suggest_text(text, names, n, hint));
+	return 0;
+}
+
+void option_fabric(const struct argp_state *state, const char **path,
+		   const char *question)
+{
+	if (!*path)
+		*path = getenv("WEFT_FABRIC");
+	if (!*path || !**path)
+		argp_error(state, "%s", question);
+}
+
 /* The index of one of words; otherwise "a, b or c" was expected. */
 static uint32_t option_word(const struct argp_state *state, const char *text,
 			    const char *const *words, uint32_t n)
@@ -157,6 +180,10 @@ static void row_read(const struct argp_state *state,
 	case OPTION_WORD:
 		*(unsigned *)at =
 			option_word(state, text, row->words, row->n_words);
+		break;
+	case OPTION_NAME:
+		*(unsigned *)at = option_name(state, text, row->noun,
+					      row->words, row->n_words);
 		break;
 	case OPTION_CONVERT:
 		*(double *)at = row->convert(state, text);

@@ -17,13 +17,14 @@
 #include <stdint.h>
 
 enum option_kind {
-	OPTION_TEXT,	/* a const char *, which points into argv */
-	OPTION_FLAG,	/* a bool, true when the option is given */
-	OPTION_NUMBER,	/* a double from min to max */
-	OPTION_WHOLE,	/* a uint32_t from min (0 or 1) to max */
-	OPTION_LONG,	/* a uint64_t from 0 to max_whole */
-	OPTION_GPU,	/* a const struct weft_gpu * */
-	OPTION_WORD,	/* an enum, the index of one of words */
+	OPTION_TEXT,   /* a const char *, which points into argv */
+	OPTION_FLAG,   /* a bool, true when the option is given */
+	OPTION_NUMBER, /* a double from min to max */
+	OPTION_WHOLE,  /* a uint32_t from min (0 or 1) to max */
+	OPTION_LONG,   /* a uint64_t from 0 to max_whole */
+	OPTION_GPU,    /* a const struct weft_gpu * */
+	OPTION_WORD,   /* an enum, the index of one of words */
+	OPTION_NAME, /* the same of many words: a wrong one gets the nearest */
 	OPTION_CONVERT, /* a double, by a function for its unit */
 	OPTION_READ,	/* by a function of the command */
 	OPTION_MAYBE,	/* likewise; NULL for an option without its value */
@@ -49,6 +50,7 @@ struct option_row {
 	uint64_t max_whole;
 	const char *const *words;
 	uint32_t n_words;
+	const char *noun; /* "an algorithm", of names */
 	option_converter *convert;
 	option_reader *read;
 	void (*list)(void);
@@ -65,6 +67,9 @@ struct option_row {
 #define LONG(member, high) OPTION_AT(OPTION_LONG, member), .max_whole = high
 #define WORD(member, names, n)                                                 \
 	OPTION_AT(OPTION_WORD, member), .words = names, .n_words = n
+#define NAME(member, names, n, a_noun)                                         \
+	OPTION_AT(OPTION_NAME, member), .words = names, .n_words = n,          \
+					.noun = a_noun
 #define CONVERT(member, f) OPTION_AT(OPTION_CONVERT, member), .convert = f
 #define READ(f)		   .kind = OPTION_READ, .read = f
 #define MAYBE(f)	   .kind = OPTION_MAYBE, .read = f
@@ -115,7 +120,15 @@ uint32_t option_count(const struct argp_state *state, const char *text,
 double option_number(const struct argp_state *state, const char *text,
 		     double min, double max);
 
-/* A kind of GPU by name, likewise. */
+/* The index of one of n names, likewise: "text" is not A NOUN; did you mean ...
+ */
+uint32_t option_name(const struct argp_state *state, const char *text,
+		     const char *noun, const char *const *names, uint32_t n);
+/* *path where it is given, else $WEFT_FABRIC; without either argp_error with
+ * `question`. */
+void option_fabric(const struct argp_state *state, const char **path,
+		   const char *question);
+/* A kind of GPU by name, or ends the program likewise. */
 const struct weft_gpu *option_gpu(const struct argp_state *state,
 				  const char *text);
 

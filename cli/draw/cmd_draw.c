@@ -124,11 +124,9 @@ static void options_check(const struct argp_state *state, void *input)
 	struct sketch *sketch = input;
 	struct request *request = &sketch->drawing.request;
 
-	if (!request->fabric_path)
-		request->fabric_path = getenv("WEFT_FABRIC");
-	if (!request->fabric_path || !*request->fabric_path)
-		argp_error(state, "which cluster? Give FILE or set "
-				  "WEFT_FABRIC");
+	option_fabric(state, &request->fabric_path,
+		      "which cluster? Give FILE or set "
+		      "WEFT_FABRIC");
 	if (!sketch->renderer && sketch->output)
 		sketch->renderer = renderer_of(state, sketch->output);
 	if (!sketch->renderer)

@@ -5,6 +5,7 @@
 #include "cli/fabric/job_calls.h"
 #include "cli/option.h"
 #include "cli/plan/ranks.h"
+#include "cli/plan/request.h"
 #include "cli/whole_file.h"
 #include "placement/job.h"
 #include "topology/export/export.h"
@@ -13,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct request {
+struct export
+{
 	const char *path;
 	const struct weft_exporter *exporter;
 	struct weft_export_options options;
@@ -24,7 +26,7 @@ struct request {
 static void exporter_read(const struct argp_state *state, char *text,
 			  void *input)
 {
-	struct request *r = input;
+	struct export *r = input;
 	struct weft_error err = {0};
 
 	r->exporter = weft_exporter_find(text, &err);
@@ -41,7 +43,7 @@ static void formats_list(void)
 
 static void path_read(const struct argp_state *state, char *text, void *input)
 {
-	struct request *r = input;
+	struct export *r = input;
 
 	if (text && r->path)
 		argp_error(state, "one fabric file, not also \"%s\"", text);
@@ -49,7 +51,7 @@ static void path_read(const struct argp_state *state, char *text, void *input)
 		r->path = text;
 }
 
-#define QUESTION struct request
+#define QUESTION struct export
 
 static const struct option_row options[] = {
 	{"to", 0, "FORMAT", "what to write; see --list", 0,
@@ -86,12 +88,9 @@ static const struct option_row options[] = {
 
 static void request_check(const struct argp_state *state, void *input)
 {
-	struct request *r = input;
+	struct export *r = input;
 
-	if (!r->path)
-		r->path = getenv("WEFT_FABRIC");
-	if (!r->path || !*r->path)
-		argp_error(state, "which fabric file?");
+	option_fabric(state, &r->path, "which fabric file?");
 	if (!r->exporter)
 		argp_error(state, "which format? --list names them");
 	if (!r->job) {
@@ -110,15 +109,11 @@ static void request_check(const struct argp_state *state, void *input)
 
 /* ---- a job ---- */
 
-static int job_open(const struct request *r, const struct weft_fabric *f,
+static int job_open(const struct export *r, const struct weft_fabric *f,
 		    struct weft_job *job, struct weft_error *err)
 {
-	struct weft_error why = {0};
-
-	if (weft_job_build(r->job, 0, true, f, job, &why))
-		return weft_fail_at(err, why.code,
-				    why.source[0] ? why.source : "--job",
-				    why.line, why.column, "%s", why.text);
+	if (request_job_build(r->job, f, job, err))
+		return -1;
 	if (job->spec.traffic[0])
 		return weft_fail_at(err, WEFT_EINVAL, "--job", 0, 0,
 				    "traffic=%s has no calls that are known",
@@ -126,15 +121,7 @@ static int job_open(const struct request *r, const struct weft_fabric *f,
 	return 0;
 }
 
-static int where_read(const struct request *r, const struct weft_fabric *f,
-		      uint32_t *where, uint32_t n, struct weft_error *err)
-{
-	if (r->nodes)
-		return ranks_from_hostlist(f, r->nodes, n, where, err);
-	return ranks_from_file(f, r->ranks, n, where, err);
-}
-
-static int job_write(const struct request *r, const struct weft_fabric *f,
+static int job_write(const struct export *r, const struct weft_fabric *f,
 		     struct weft_error *err)
 {
 	struct weft_schedule schedule = {0};
@@ -148,7 +135,7 @@ static int job_write(const struct request *r, const struct weft_fabric *f,
 	    weft_schedule_build(&job.spec, &job.model, &schedule, err))
 		goto out;
 	where = weft_calloc(job.n_gpus, sizeof(*where), err);
-	if (!where || where_read(r, f, where, job.n_gpus, err))
+	if (!where || ranks_read(f, r->nodes, r->ranks, job.n_gpus, where, err))
 		goto out;
 	calls.where = where;
 	calls.algorithm = job.spec.algorithm;
@@ -176,7 +163,7 @@ int cmd_export(int argc, char **argv)
 		       "on stderr.  FILE defaults to $WEFT_FABRIC.",
 	};
 	struct weft_findings findings = {0};
-	struct request request = {0};
+	struct export request = {0};
 	struct weft_error err = {0};
 	struct weft_fabric *f;
 	char *text = NULL;

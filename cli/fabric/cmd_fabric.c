@@ -4,6 +4,7 @@
 #include "cli/cmd.h"
 #include "cli/in_unit.h"
 #include "cli/json.h"
+#include "cli/option.h"
 #include "cli/report.h"
 #include "costmodel/time/cost.h"
 #include "topology/cabling.h"
@@ -298,10 +299,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		query->path = arg;
 		return 0;
 	case ARGP_KEY_END:
-		if (!query->path)
-			query->path = getenv("WEFT_FABRIC");
-		if (!query->path || !*query->path)
-			argp_error(state, "which fabric file?");
+		option_fabric(state, &query->path, "which fabric file?");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

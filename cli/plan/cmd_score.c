@@ -43,19 +43,6 @@ static void score_check(const struct argp_state *state, void *input)
 				  "--nodes or --ranks");
 }
 
-static int where_read(const struct score *score, uint32_t *where,
-		      struct weft_error *err)
-{
-	const struct request *request = &score->request;
-	uint32_t n_ranks = request->job.n_gpus;
-
-	if (score->nodes)
-		return ranks_from_hostlist(request->fabric, score->nodes,
-					   n_ranks, where, err);
-	return ranks_from_file(request->fabric, score->ranks, n_ranks, where,
-			       err);
-}
-
 /* Adds what another order of ranks on the same GPUs would save. */
 static int order_explain(const struct request *request, const uint32_t *where,
 			 struct weft_placement *placement,
@@ -108,7 +95,9 @@ static int answer(struct score *score, double *cost, struct weft_error *err)
 	if (request_open(request, err))
 		return -1;
 	where = weft_calloc(request->job.n_gpus, sizeof(*where), err);
-	if (!where || where_read(score, where, err) ||
+	if (!where ||
+	    ranks_read(request->fabric, score->nodes, score->ranks,
+		       request->job.n_gpus, where, err) ||
 	    request_contend(request, where, request->job.n_gpus, err))
 		goto out;
 	start_s = weft_clock_s();

@@ -263,8 +263,8 @@ static int json_rank(struct reader *r, json_t *entry, struct weft_error *err)
 			  weft_fabric_numbered(r->f, node, (uint32_t)gpu), err);
 }
 
-static int ranks_read(struct reader *r, const json_t *plan,
-		      struct weft_error *err)
+static int plan_ranks_read(struct reader *r, const json_t *plan,
+			   struct weft_error *err)
 {
 	const json_t *ranks = json_object_get(plan, "ranks");
 	int result = 0;
@@ -286,7 +286,7 @@ static int json_read(struct reader *r, const char *text, struct weft_error *err)
 	if (!plan)
 		return weft_fail_at(err, WEFT_EINVAL, r->source, why.line,
 				    why.column, "%s", why.text);
-	result = ranks_read(r, plan, err);
+	result = plan_ranks_read(r, plan, err);
 	json_decref(plan);
 	return result;
 }
@@ -301,7 +301,7 @@ int ranks_from_json(const struct weft_fabric *f, const json_t *plan,
 
 	if (reader_open(&r, err))
 		return -1;
-	result = ranks_read(&r, plan, err);
+	result = plan_ranks_read(&r, plan, err);
 	return reader_close(&r, result, err);
 }
 
@@ -342,4 +342,11 @@ int ranks_from_file(const struct weft_fabric *f, const char *path,
 		result = hostfile_read(&r, text, err);
 	free(text);
 	return reader_close(&r, result, err);
+}
+
+int ranks_read(const struct weft_fabric *f, const char *nodes, const char *path,
+	       uint32_t n_ranks, uint32_t *where, struct weft_error *err)
+{
+	return nodes ? ranks_from_hostlist(f, nodes, n_ranks, where, err)
+		     : ranks_from_file(f, path, n_ranks, where, err);
 }

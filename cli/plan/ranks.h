@@ -22,6 +22,10 @@ int ranks_from_hostlist(const struct weft_fabric *f, const char *text,
 int ranks_from_file(const struct weft_fabric *f, const char *path,
 		    uint32_t n_ranks, uint32_t *where, struct weft_error *err);
 
+/* From a hostlist, or where that is NULL from a file. */
+int ranks_read(const struct weft_fabric *f, const char *nodes, const char *path,
+	       uint32_t n_ranks, uint32_t *where, struct weft_error *err);
+
 /* What weft plan --json printed into a file ("-": stdin), gzip'ed or not; NULL
  * with err. */
 json_t *plan_from_file(const char *path, struct weft_error *err);

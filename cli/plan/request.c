@@ -85,11 +85,9 @@ static void request_check(const struct argp_state *state, void *input)
 {
 	struct request *request = input;
 
-	if (!request->fabric_path)
-		request->fabric_path = getenv("WEFT_FABRIC");
-	if (!request->fabric_path || !*request->fabric_path)
-		argp_error(state, "which cluster? Give --fabric FILE or set "
-				  "WEFT_FABRIC");
+	option_fabric(state, &request->fabric_path,
+		      "which cluster? Give --fabric FILE or set "
+		      "WEFT_FABRIC");
 	if (!request->job_text)
 		argp_error(state, "which job? Give --job SPEC, e.g. "
 				  "--job gpus=64,tp=8,pp=2");
@@ -187,15 +185,22 @@ static int occupancy_open(struct request *request, struct weft_error *err)
 			   err);
 }
 
-static int job_open(struct request *request, struct weft_error *err)
+int request_job_build(const char *text, const struct weft_fabric *f,
+		      struct weft_job *job, struct weft_error *err)
 {
 	struct weft_error why = {0};
 
-	if (weft_job_build(request->job_text, 0, true, request->fabric,
-			   &request->job, &why))
-		return weft_fail_at(err, why.code,
-				    why.source[0] ? why.source : "--job",
-				    why.line, why.column, "%s", why.text);
+	if (weft_job_build(text, 0, true, f, job, &why) == 0)
+		return 0;
+	return weft_fail_at(err, why.code, why.source[0] ? why.source : "--job",
+			    why.line, why.column, "%s", why.text);
+}
+
+static int job_open(struct request *request, struct weft_error *err)
+{
+	if (request_job_build(request->job_text, request->fabric, &request->job,
+			      err))
+		return -1;
 	request->objective = weft_objective_of_spec(&request->job.spec);
 	if (request->goal)
 		request->objective.goal = (enum weft_goal)(request->goal - 1);

@@ -38,6 +38,11 @@ struct request {
  * shared by commands whose question begins with a struct request. */
 extern const struct command_line request_line;
 
+/* Builds the job of --job, with the files that it names; an error of the text
+ * is named after the option.  f may be NULL. */
+int request_job_build(const char *text, const struct weft_fabric *f,
+		      struct weft_job *job, struct weft_error *err);
+
 /* Loads and builds all of it, without a job where job_text is NULL.  -1 with
  * err; request_close in either case. */
 int request_open(struct request *request, struct weft_error *err);

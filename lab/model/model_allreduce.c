@@ -23,16 +23,6 @@ static void model_read(const struct argp_state *state, char *name, void *input)
 	question->job.parameters = weft_model_parameters(&model);
 }
 
-static void algorithm_read(const struct argp_state *state, char *name,
-			   void *input)
-{
-	struct question *question = input;
-
-	question->job.algorithm = (enum weft_gradsync_algorithm)model_word(
-		state, "an algorithm", name, weft_gradsync_algorithm_names,
-		WEFT_N_GRADSYNC_ALGORITHMS);
-}
-
 static void per_billion_read(const struct argp_state *state, char *text,
 			     void *input)
 {
@@ -63,7 +53,9 @@ static const struct option_row options[] = {
 	{"algorithm", 0, "NAME",
 	 "ring, tree, halving-doubling, hierarchical, star (default: the "
 	 "fastest)",
-	 2, READ(algorithm_read)},
+	 2,
+	 NAME(job.algorithm, weft_gradsync_algorithm_names,
+	      WEFT_N_GRADSYNC_ALGORITHMS, "an algorithm")},
 	{"compute", 0, "TIME", "of one forward and backward", 3,
 	 DURATION(job.compute_s)},
 	{"tokens", 0, "N",

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* model_memory.c - weft model memory: what a job keeps on each GPU */
 #include "cli/cmd.h"
+#include "cli/plan/request.h"
 #include "costmodel/job/memory.h"
 #include "lab/model/options.h"
-#include "placement/job.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -215,7 +215,6 @@ static void notes_add(const struct question *question,
 static int answer(void *input, struct weft_error *err)
 {
 	const struct question *question = input;
-	struct weft_error why = {0};
 	struct weft_job job = {0};
 	struct result result = {0};
 	struct model_report report = {
@@ -229,13 +228,8 @@ static int answer(void *input, struct weft_error *err)
 	char title[200];
 	int rc = -1;
 
-	if (weft_job_build(question->job_text, 0, true, NULL, &job, &why)) {
-		weft_fail_at(err, why.code,
-			     why.source[0] ? why.source : "--job", why.line,
-			     why.column, "%s", why.text);
-		goto out;
-	}
-	if (memory_of(question, &job, &result.memory, err))
+	if (request_job_build(question->job_text, NULL, &job, err) ||
+	    memory_of(question, &job, &result.memory, err))
 		goto out;
 	result.stage = result.memory.stage;
 	result.layers = result.memory.layers;

@@ -29,18 +29,8 @@ static void machine_read(const struct argp_state *state, char *name,
 
 	for (; n < weft_n_nccl_machines && n < 16; n++)
 		known[n] = weft_nccl_machines[n].name;
-	q->machine = &weft_nccl_machines[model_word(state, "a known machine",
-						    name, known, n)];
-}
-
-static void collective_read(const struct argp_state *state, char *name,
-			    void *input)
-{
-	struct question *q = input;
-
-	q->collective = (enum weft_collective)model_word(
-		state, "a collective that NCCL chooses for", name,
-		weft_collective_names, WEFT_N_NCCL_COLLECTIVES);
+	q->machine = &weft_nccl_machines[option_name(
+		state, name, "a known machine", known, n)];
 }
 
 static void release_read(const struct argp_state *state, char *text,
@@ -78,7 +68,9 @@ static const struct option_row options[] = {
 	 READ(release_read)},
 	{"collective", 0, "NAME",
 	 "all_reduce (default), all_gather, reduce_scatter, broadcast, reduce",
-	 2, READ(collective_read)},
+	 2,
+	 NAME(collective, weft_collective_names, WEFT_N_NCCL_COLLECTIVES,
+	      "a collective that NCCL chooses for")},
 	{"size", 0, "SIZE", "as nccl-tests counts it (default: many)", 2,
 	 READ(size_read)},
 };

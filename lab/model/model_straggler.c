@@ -4,7 +4,7 @@
 #include "costmodel/time/health.h"
 #include "costmodel/time/straggler.h"
 #include "lab/model/options.h"
-#include "placement/place.h"
+#include "lab/step/step_run.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -19,16 +19,6 @@ struct question {
 	const char *health, *job, *fabric, *nodes;
 };
 
-static void distribution_read(const struct argp_state *state, char *name,
-			      void *input)
-{
-	struct question *question = input;
-
-	question->distribution =
-		(enum weft_jitter)model_word(state, "a distribution", name,
-					     weft_jitter_names, WEFT_N_JITTERS);
-}
-
 #define QUESTION struct question
 
 static const struct option_row options[] = {
@@ -39,7 +29,8 @@ static const struct option_row options[] = {
 	 NUMBER(jitter, 0, 10)},
 	{"distribution", 0, "NAME",
 	 "normal (default) or lognormal, which has a heavy tail", 1,
-	 READ(distribution_read)},
+	 NAME(distribution, weft_jitter_names, WEFT_N_JITTERS,
+	      "a distribution")},
 	{"health", 0, "FILE",
 	 "how many times as long nodes take: YAML, or CSV node,factor", 2,
 	 TEXT(health)},
@@ -100,28 +91,6 @@ struct scene {
 	uint32_t *where;
 };
 
-static int where_plan(struct scene *scene, struct weft_error *err)
-{
-	struct weft_occupancy empty = {0};
-	struct weft_placement placement = {0};
-	int rc = -1;
-
-	if (weft_occupancy_build(scene->f, &empty, err) ||
-	    weft_place(scene->f, &scene->job, &empty, NULL, &placement, err))
-		goto out;
-	if (!placement.placed) {
-		weft_fail(err, WEFT_EINVAL, "%s", placement.why[0]);
-		goto out;
-	}
-	memcpy(scene->where, placement.where,
-	       scene->job.n_gpus * sizeof(*scene->where));
-	rc = 0;
-out:
-	weft_placement_free(&placement);
-	weft_occupancy_free(&empty);
-	return rc;
-}
-
 static int scene_open(const struct question *question, struct scene *scene,
 		      struct weft_error *err)
 {
@@ -138,7 +107,7 @@ static int scene_open(const struct question *question, struct scene *scene,
 		return ranks_from_hostlist(scene->f, question->nodes,
 					   scene->job.n_gpus, scene->where,
 					   err);
-	return where_plan(scene, err);
+	return step_place(scene->f, &scene->job, scene->where, err);
 }
 
 static void scene_close(struct scene *scene)

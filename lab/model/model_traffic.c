@@ -2,9 +2,9 @@
 /* model_traffic.c - weft model traffic: what the ranks of a job exchange */
 #include "cli/in_unit.h"
 #include "cli/json.h"
+#include "cli/plan/request.h"
 #include "costmodel/traffic/schedule.h"
 #include "lab/model/options.h"
-#include "placement/job.h"
 
 #include <stdio.h>
 
@@ -50,14 +50,9 @@ static int answer_open(const struct question *question, struct answer *answer,
 		       struct weft_error *err)
 {
 	const struct weft_traffic *t = &answer->job.traffic;
-	struct weft_error why = {0};
 
-	if (weft_job_build(question->job_text, 0, true, NULL, &answer->job,
-			   &why))
-		return weft_fail_at(err, why.code,
-				    why.source[0] ? why.source : "--job",
-				    why.line, why.column, "%s", why.text);
-	if (weft_traffic_expand(&answer->job.traffic, err))
+	if (request_job_build(question->job_text, NULL, &answer->job, err) ||
+	    weft_traffic_expand(&answer->job.traffic, err))
 		return -1;
 	/* A measured job has no calls that are known. */
 	if (!answer->job.spec.traffic[0] &&

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* options.c - from a calculator's command line to its answer */
 #include "lab/model/options.h"
-#include "base/suggest.h"
 #include "cli/cmd.h"
 #include "costmodel/job/model.h"
 
@@ -25,20 +24,6 @@ int calculator_run(const struct calculator *calculator, int argc, char **argv)
 	}
 	free(question);
 	return code < 0 ? cmd_fail(&err) : code;
-}
-
-int model_word(const struct argp_state *state, const char *what,
-	       const char *name, const char *const *names, uint32_t n)
-{
-	char hint[WEFT_SUGGEST_TEXT];
-
-	for (uint32_t i = 0; i < n; i++) {
-		if (strcmp(names[i], name) == 0)
-			return (int)i;
-	}
-	argp_error(state, "\"%s\" is not %s; %s", name, what,
-		   weft_suggest_text(name, names, n, hint));
-	return 0;
 }
 
 struct weft_model model_named(const struct argp_state *state, const char *name)

@@ -31,11 +31,7 @@ extern const struct calculator model_allreduce, model_chunks, model_conventions,
 /* Reads a command line, answers, and returns an exit code. */
 int calculator_run(const struct calculator *calculator, int argc, char **argv);
 
-/* The index of name among n names, or ends the program through argp_error. */
-int model_word(const struct argp_state *state, const char *what,
-	       const char *name, const char *const *names, uint32_t n);
-
-/* A built-in model or a file, likewise. */
+/* A built-in model or a file; else the program ends through argp_error. */
 struct weft_model model_named(const struct argp_state *state, const char *name);
 
 #endif

@@ -128,32 +128,15 @@ static double quantity_parse(const struct argp_state *state,
 	return value;
 }
 
-double quantity_count(const struct argp_state *state, const char *text)
-{
-	return quantity_parse(state, QUANTITY_COUNT, text);
-}
+#define QUANTITY_READER(name, kind)                                            \
+	double name(const struct argp_state *state, const char *text)          \
+	{                                                                      \
+		return quantity_parse(state, kind, text);                      \
+	}
 
-double quantity_bytes(const struct argp_state *state, const char *text)
-{
-	return quantity_parse(state, QUANTITY_BYTES, text);
-}
-
-double quantity_rate(const struct argp_state *state, const char *text)
-{
-	return quantity_parse(state, QUANTITY_RATE, text);
-}
-
-double quantity_time(const struct argp_state *state, const char *text)
-{
-	return quantity_parse(state, QUANTITY_TIME, text);
-}
-
-double quantity_duration(const struct argp_state *state, const char *text)
-{
-	return quantity_parse(state, QUANTITY_DURATION, text);
-}
-
-double quantity_flops(const struct argp_state *state, const char *text)
-{
-	return quantity_parse(state, QUANTITY_FLOPS, text);
-}
+QUANTITY_READER(quantity_count, QUANTITY_COUNT)
+QUANTITY_READER(quantity_bytes, QUANTITY_BYTES)
+QUANTITY_READER(quantity_rate, QUANTITY_RATE)
+QUANTITY_READER(quantity_time, QUANTITY_TIME)
+QUANTITY_READER(quantity_duration, QUANTITY_DURATION)
+QUANTITY_READER(quantity_flops, QUANTITY_FLOPS)

@@ -226,11 +226,9 @@ static void options_check(const struct argp_state *state, void *input)
 {
 	struct replay *replay = input;
 
-	if (!replay->fabric_path)
-		replay->fabric_path = getenv("WEFT_FABRIC");
-	if (!replay->fabric_path || !*replay->fabric_path)
-		argp_error(state, "which cluster? Give --fabric FILE or set "
-				  "WEFT_FABRIC");
+	option_fabric(state, &replay->fabric_path,
+		      "which cluster? Give --fabric FILE or set "
+		      "WEFT_FABRIC");
 	if (!replay->trace_path)
 		argp_error(state, "which jobs? Give --trace FILE");
 	if (replay->load > 0 && replay->scale > 0)
