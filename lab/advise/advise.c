@@ -79,12 +79,12 @@ static int layout_time(const struct advise_question *q,
 }
 
 static int job_of(const struct advise_question *q, const struct layout *layout,
-		  struct weft_job *job)
+		  struct weft_job *job, struct weft_error *err)
 {
 	char text[WEFT_SPEC_MAX_BYTES + 1];
 
 	layout_spec(q->space, layout, text, sizeof(text));
-	return weft_job_build(text, 0, true, q->fabric, job, NULL);
+	return weft_job_build(text, 0, true, q->fabric, job, err);
 }
 
 /* Without recomputation, else with it. */
@@ -98,7 +98,7 @@ static void layout_try(struct work *work, struct layout *layout)
 
 		layout->recompute = i > 0;
 		layout->too_large = false;
-		if (job_of(work->q, layout, &job) == 0 &&
+		if (job_of(work->q, layout, &job, NULL) == 0 &&
 		    fits(work->q, &job, layout))
 			layout_time(work->q, &job, work->where, false, layout);
 		weft_job_free(&job);
@@ -185,7 +185,7 @@ static void place_best(const struct work *work, struct advise_answer *answer,
 
 		if (weft_clock_s() + PLACE_S > end_s)
 			break;
-		if (job_of(q, &placed, &job) == 0 &&
+		if (job_of(q, &placed, &job, NULL) == 0 &&
 		    weft_place(q->fabric, &job, q->free, &options, &placement,
 			       NULL) == 0 &&
 		    placement.placed &&
@@ -215,14 +215,12 @@ static int spec_check(const struct advise_question *q,
 		      const struct advise_answer *answer, uint32_t n,
 		      struct weft_error *err)
 {
-	char text[WEFT_SPEC_MAX_BYTES + 1];
 	struct weft_job job = {0};
 	int rc;
 
 	if (answer->n || answer->n_too_large || !n || !answer->complete)
 		return 0;
-	layout_spec(q->space, &answer->layouts[0], text, sizeof(text));
-	rc = weft_job_build(text, 0, true, q->fabric, &job, err);
+	rc = job_of(q, &answer->layouts[0], &job, err);
 	weft_job_free(&job);
 	return rc;
 }

@@ -26,42 +26,32 @@ struct list {
 typedef uint32_t (*choices_find)(const struct layout_space *s,
 				 const struct layout *l, uint32_t *choice);
 
-static uint32_t powers_to(uint32_t most, uint32_t *choice)
+/* Powers of two up to `most` that divide `of`, and `all` with `times`. */
+static uint32_t powers(uint32_t most, uint32_t of, uint32_t all, uint64_t times,
+		       uint32_t *choice)
 {
 	uint32_t n = 0;
 
-	for (uint32_t value = 1; value <= most && n < MAX_CHOICES; value *= 2)
-		choice[n++] = value;
+	for (uint64_t value = 1; value <= most; value *= 2) {
+		if (of % value == 0 && all % (value * times) == 0)
+			choice[n++] = (uint32_t)value;
+	}
 	return n;
 }
 
 static uint32_t tensor(const struct layout_space *s, const struct layout *l,
 		       uint32_t *choice)
 {
-	uint32_t all[MAX_CHOICES], n = 0;
-	uint32_t k = powers_to(s->inside, all);
-
 	(void)l;
-	for (uint32_t i = 0; i < k; i++) {
-		if (s->gpus % all[i] == 0 && s->model.heads % all[i] == 0)
-			choice[n++] = all[i];
-	}
-	return n;
+	return powers(s->inside, s->model.heads, s->gpus, 1, choice);
 }
 
 static uint32_t context(const struct layout_space *s, const struct layout *l,
 			uint32_t *choice)
 {
-	uint32_t all[MAX_CHOICES], n = 0, k = 1;
+	uint32_t parts = s->seq < LONG_TOKENS ? 1 : s->seq / PART_TOKENS;
 
-	all[0] = 1;
-	if (s->seq >= LONG_TOKENS)
-		k = powers_to(s->seq / PART_TOKENS, all);
-	for (uint32_t i = 0; i < k; i++) {
-		if (s->gpus % ((uint64_t)l->tp * all[i]) == 0)
-			choice[n++] = all[i];
-	}
-	return n;
+	return powers(parts, s->gpus, s->gpus, l->tp, choice);
 }
 
 static uint32_t pipeline(const struct layout_space *s, const struct layout *l,
@@ -79,16 +69,9 @@ static uint32_t pipeline(const struct layout_space *s, const struct layout *l,
 static uint32_t experts(const struct layout_space *s, const struct layout *l,
 			uint32_t *choice)
 {
-	uint32_t all[MAX_CHOICES], n = 0, k = 1;
+	uint32_t most = s->model.experts ? s->model.experts : 1;
+	uint32_t n = powers(most, s->model.experts, s->gpus, l->pp, choice);
 
-	all[0] = 1;
-	if (s->model.experts)
-		k = powers_to(s->model.experts, all);
-	for (uint32_t i = 0; i < k; i++) {
-		if (s->model.experts % all[i] == 0 &&
-		    s->gpus % ((uint64_t)all[i] * l->pp) == 0)
-			choice[n++] = all[i];
-	}
 	choice[0] = n ? choice[0] : 1;
 	return n ? n : 1;
 }
@@ -107,14 +90,9 @@ static uint32_t sharding(const struct layout_space *s, const struct layout *l,
 static uint32_t micro_batch(const struct layout_space *s,
 			    const struct layout *l, uint32_t *choice)
 {
-	uint32_t all[MAX_CHOICES], n = 0, k = powers_to(MAX_MBS, all);
 	uint64_t dp = s->gpus / (l->tp * l->cp * l->pp);
 
-	for (uint32_t i = 0; i < k; i++) {
-		if (s->gbs % (all[i] * dp) == 0)
-			choice[n++] = all[i];
-	}
-	return n;
+	return powers(MAX_MBS, s->gbs, s->gbs, dp, choice);
 }
 
 static uint32_t interleaving(const struct layout_space *s,
