@@ -5,6 +5,8 @@
  * from the columns alone, in the same way for every row; weft-model(1) lists
  * it.
  */
+#include "config.h" /* first: strcasestr is GNU */
+
 #include "lab/step/step_row.h"
 
 #include "costmodel/job/compute.h"
@@ -178,8 +180,8 @@ static const char *zero_key(const char *dp_kind)
 static uint32_t shard_key(const struct source *s, uint32_t gpus)
 {
 	const char *dp_kind = source_text(s, "dp_kind");
-	const char *at = source_find(dp_kind, "FSDP group ="),
-		   *in = source_find(dp_kind, "(shard");
+	const char *at = strcasestr(dp_kind, "FSDP group ="),
+		   *in = strcasestr(dp_kind, "(shard");
 	uint64_t scale = 0;
 	uint32_t group = 0;
 
@@ -487,7 +489,7 @@ static void group_read(const struct source *s)
 	struct step_row *row = s->row;
 	const char *source = source_text(s, "source"),
 		   *note = source_text(s, "note");
-	const char *table = source_find(source, "Table ");
+	const char *table = strcasestr(source, "Table ");
 	size_t software = strcspn(note, "; ,.");
 	int length = (int)strcspn(source, " ");
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* step_source.c - the cells of a row, and the software that its words name */
+#include "config.h" /* first: strcasestr is GNU */
+
 #include "lab/step/step_source.h"
 
 #include <ctype.h>
@@ -58,22 +60,9 @@ uint32_t source_count(const struct source *s, const char *column,
 	return (uint32_t)value;
 }
 
-/* Where `word` begins in the cell, whatever the case; NULL: nowhere. */
-const char *source_find(const char *cell, const char *word)
-{
-	size_t length = strlen(word);
-
-	for (;; cell++) {
-		if (strncasecmp(cell, word, length) == 0)
-			return cell;
-		if (*cell == '\0')
-			return NULL;
-	}
-}
-
 bool source_mentions(const char *cell, const char *word)
 {
-	return source_find(cell, word) != NULL;
+	return strcasestr(cell, word) != NULL;
 }
 
 bool source_is_half(const struct source *s)
@@ -127,7 +116,7 @@ static const char *framework_key(const struct source *s)
 	};
 	const char *cells[] = {source_text(s, "note"),
 			       source_text(s, "source")};
-	const char *arxiv = source_find(cells[1], ARXIV);
+	const char *arxiv = strcasestr(cells[1], ARXIV);
 	bool ampere = s->row->gpu->framework != WEFT_NEMO;
 
 	for (int c = 0; c < 2; c++) {

@@ -25,9 +25,7 @@ double source_number(const struct source *s, const char *column);
 uint32_t source_count(const struct source *s, const char *column,
 		      uint32_t unsaid);
 
-/* Where a word begins in a cell, whatever the case, or NULL; whether it does.
- */
-const char *source_find(const char *cell, const char *word);
+/* Whether a word stands in a cell, whatever the case. */
 bool source_mentions(const char *cell, const char *word);
 
 /* Trained in fp16, whose gradients and recipes are those of their time. */
