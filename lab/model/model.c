@@ -223,29 +223,30 @@ static void print_figures(const struct model_report *report)
 	}
 }
 
-#define TEXT_WIDTH 80
-
-/* Breaks text into lines, those after the first indented further. */
-static void print_wrapped(const char *text)
+void model_print_wrapped(const char *text, size_t column, size_t indent,
+			 size_t width)
 {
-	size_t column = 2;
-
-	printf("  ");
 	while (*text) {
 		size_t word = strcspn(text, " ");
 
-		if (column > 4 && column + word > TEXT_WIDTH) {
-			printf("\n    ");
-			column = 4;
+		if (column > indent && column + word > width) {
+			printf("\n%*s", (int)indent, "");
+			column = indent;
 		}
 		printf("%.*s", (int)word, text);
 		column += word + 1;
 		text += word;
 		text += strspn(text, " ");
-		if (*text && column + strcspn(text, " ") <= TEXT_WIDTH)
+		if (*text && column + strcspn(text, " ") <= width)
 			putchar(' ');
 	}
 	putchar('\n');
+}
+
+static void print_note(const char *text)
+{
+	printf("  ");
+	model_print_wrapped(text, 2, 4, 80);
 }
 
 static bool habit_shows(const struct model_report *report, const char *name)
@@ -275,7 +276,7 @@ static void print_differences(const struct model_report *report)
 			 "%s: printed: %s. Right: %s%s%s%s.", why->name,
 			 why->seed, why->right, *why->source ? " (" : "",
 			 why->source, *why->source ? ")" : "");
-		print_wrapped(text);
+		print_note(text);
 	}
 }
 
@@ -319,14 +320,14 @@ static void print_text(const struct model_report *report)
 	if (report->n_notes > 0)
 		putchar('\n');
 	for (size_t i = 0; i < report->n_notes; i++)
-		print_wrapped(report->note[i]);
+		print_note(report->note[i]);
 	for (const struct model_report *more = report->more; more;
 	     more = more->more) {
 		printf("\n%s: %s\n", more->model, more->title);
 		print_figures(more);
 		print_bars(more);
 		for (size_t i = 0; i < more->n_notes; i++)
-			print_wrapped(more->note[i]);
+			print_note(more->note[i]);
 	}
 	if (report->options->convention == WEFT_RIGHT) {
 		putchar('\n');

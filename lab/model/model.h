@@ -95,4 +95,9 @@ void model_note(struct model_report *report, const char *format, ...)
  * number are left out of the text and null in JSON. */
 int model_print(const struct model_report *report, struct weft_error *err);
 
+/* Prints text from `column` on, and its end of line.  Lines are broken at
+ * `width`; those after the first are indented. */
+void model_print_wrapped(const char *text, size_t column, size_t indent,
+			 size_t width);
+
 #endif

@@ -285,29 +285,6 @@ static void print_matrix(const struct overlap_answer *a)
 		       IN_UNIT(x->unplaced_bytes, "B"));
 }
 
-/* Words of text in lines of 78, all but the first indented. */
-static void print_wrapped(const char *text, int indent)
-{
-	int column = indent;
-
-	while (*text) {
-		int length = (int)strcspn(text, " ");
-
-		if (column > indent && column + 1 + length > 78) {
-			printf("\n%*s", indent, "");
-			column = indent;
-		} else if (column > indent) {
-			putchar(' ');
-			column++;
-		}
-		printf("%.*s", length, text);
-		column += length;
-		text += length;
-		text += strspn(text, " ");
-	}
-	putchar('\n');
-}
-
 static void print_advice(const struct overlap_answer *a)
 {
 	double span = 0;
@@ -325,7 +302,7 @@ static void print_advice(const struct overlap_answer *a)
 		else
 			printf("%10s  %s\n%12s", "?",
 			       weft_advice_names[advice->kind], "");
-		print_wrapped(advice->basis, 12);
+		model_print_wrapped(advice->basis, 12, 12, 78);
 	}
 }
 
