@@ -108,8 +108,7 @@ static int refill(struct weft_json_stream *s, struct weft_error *err)
 	return got > 0;
 }
 
-/* Takes n bytes, counting lines. */
-static void consume(struct weft_json_stream *s, size_t n)
+void weft_json_stream_advance(struct weft_json_stream *s, size_t n)
 {
 	const char *text = s->buffer + s->start;
 	const char *stop = text + n;
@@ -139,7 +138,7 @@ int weft_json_stream_peek(struct weft_json_stream *s, struct weft_error *err)
 
 		while (n < unread && is_blank(s->buffer[s->start + n]))
 			n++;
-		consume(s, n);
+		weft_json_stream_advance(s, n);
 		if (s->start < s->end)
 			break;
 		more = refill(s, err);
@@ -157,7 +156,7 @@ int weft_json_stream_take(struct weft_json_stream *s, char expected,
 	char text[80];
 
 	if (c == (unsigned char)expected) {
-		consume(s, 1);
+		weft_json_stream_advance(s, 1);
 		return 0;
 	}
 	if (c == 0)
@@ -229,7 +228,7 @@ static int value_bounds(struct weft_json_stream *s, bool keep, size_t *length,
 		seen += scan_some(&scan, s->buffer + s->start + seen, unread,
 				  &done);
 		if (!keep) {
-			consume(s, seen);
+			weft_json_stream_advance(s, seen);
 			seen = 0;
 		}
 		if (done)
@@ -316,7 +315,7 @@ json_t *weft_json_stream_value(struct weft_json_stream *s,
 	if (value_begin(s, err) || value_bounds(s, true, &length, err))
 		return NULL;
 	value = value_parse(s, length, err);
-	consume(s, length);
+	weft_json_stream_advance(s, length);
 	return value;
 }
 
@@ -346,7 +345,7 @@ int weft_json_stream_value_with(struct weft_json_stream *s,
 		if (!*value)
 			return -1;
 	}
-	consume(s, length);
+	weft_json_stream_advance(s, length);
 	return wanted;
 }
 
@@ -372,11 +371,6 @@ int weft_json_stream_bytes(struct weft_json_stream *s, size_t n,
 	return *left >= n;
 }
 
-void weft_json_stream_advance(struct weft_json_stream *s, size_t n)
-{
-	consume(s, n);
-}
-
 int weft_json_stream_more(struct weft_json_stream *s, char close, bool *first,
 			  struct weft_error *err)
 {
@@ -387,7 +381,7 @@ int weft_json_stream_more(struct weft_json_stream *s, char close, bool *first,
 		return -1;
 	*first = false;
 	if (c == (unsigned char)close) {
-		consume(s, 1);
+		weft_json_stream_advance(s, 1);
 		return 0;
 	}
 	if (!was_first && weft_json_stream_take(s, ',', err))

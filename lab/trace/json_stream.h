@@ -73,7 +73,7 @@ char *weft_json_stream_key(struct weft_json_stream *s, struct weft_error *err);
 int weft_json_stream_bytes(struct weft_json_stream *s, size_t n,
 			   const unsigned char **bytes, size_t *left,
 			   struct weft_error *err);
-/* Consumes n bytes that the function above gave. */
+/* Consumes n bytes, counting lines; the function above gave them. */
 void weft_json_stream_advance(struct weft_json_stream *s, size_t n);
 
 /* Records an error at the place reached and returns -1. */
