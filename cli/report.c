@@ -359,12 +359,6 @@ json_t *report_object(const char *command, const struct request *request,
 	return object;
 }
 
-int report_json(const char *command, const struct request *request,
-		const struct report *report, struct weft_error *err)
-{
-	return report_print(report_object(command, request, report), err);
-}
-
 /* ---- text ---- */
 
 static const char *const metric_units[WEFT_N_METRICS] = {"B hops", "B s", "s"};

@@ -23,13 +23,8 @@ struct report {
 	double elapsed_s;
 };
 
-/* Prints {"schema": "weft.COMMAND/1", ...} with everything about the
- * placement.  -1 with err when out of memory. */
-int report_json(const char *command, const struct request *request,
-		const struct report *report, struct weft_error *err);
-
-/* The same as an object that more can be added to; new, or NULL when out of
- * memory, which report_print reports. */
+/* {"schema": "weft.COMMAND/1", ...} with everything about the placement; new,
+ * or NULL when out of memory, which report_print reports. */
 json_t *report_object(const char *command, const struct request *request,
 		      const struct report *report);
 

@@ -291,7 +291,8 @@ static int answer(struct plan *plan, bool *placed, struct weft_error *err)
 	report.blockers = request->running.n ? &blockers : NULL;
 	result = 0;
 	if (request->json)
-		result = report_json("plan", request, &report, err);
+		result = report_print(report_object("plan", request, &report),
+				      err);
 	else
 		report_text(request, &report);
 out:

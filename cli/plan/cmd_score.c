@@ -114,7 +114,8 @@ static int answer(struct score *score, double *cost, struct weft_error *err)
 	*cost = placement.cost.total[placement.metric];
 	result = 0;
 	if (request->json)
-		result = report_json("score", request, &report, err);
+		result = report_print(report_object("score", request, &report),
+				      err);
 	else
 		report_text(request, &report);
 out:

@@ -55,7 +55,8 @@ static void an_answer_is_whole_or_not_written(void **state)
 		report_start();
 		refused = false;
 		left = ++n;
-		result = report_json("plan", &request, &report, &why);
+		result = report_print(report_object("plan", &request, &report),
+				      &why);
 		left = -1;
 		assert_int_equal(result, refused ? -1 : 0);
 		assert_int_equal(why.code, refused ? WEFT_ENOMEM : 0);
