@@ -2,8 +2,6 @@
 /* convention.c - the table of named differences */
 #include "lab/calculators/convention.h"
 
-#include "base/suggest.h"
-
 #define MIB 1048576.0
 #define GIB 1073741824.0
 
@@ -81,11 +79,6 @@ const struct weft_difference weft_differences[] = {
 };
 const uint32_t weft_n_differences =
 	sizeof(weft_differences) / sizeof(weft_differences[0]);
-
-const struct weft_difference *weft_difference_find(const char *name)
-{
-	return WEFT_ROW(name, weft_differences, weft_n_differences);
-}
 
 double weft_seed_bytes(double bytes)
 {

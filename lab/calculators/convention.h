@@ -24,9 +24,6 @@ struct weft_difference {
 extern const struct weft_difference weft_differences[];
 extern const uint32_t weft_n_differences;
 
-/* The difference of that name, or NULL. */
-const struct weft_difference *weft_difference_find(const char *name);
-
 /* What the seeds call so many bytes: the number of MiB, from 1 GiB on of GiB,
  * written as MB and GB. */
 double weft_seed_bytes(double bytes);

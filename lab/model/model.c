@@ -2,6 +2,7 @@
 /* model.c - a calculator's figures as text and as JSON */
 #include "lab/model/model.h"
 
+#include "base/suggest.h"
 #include "cli/in_unit.h"
 #include "cli/json.h"
 #include "cli/report.h"
@@ -105,7 +106,8 @@ static json_t *differs_json(const struct model_report *report)
 
 		if (!figure_differs(report, figure))
 			continue;
-		why = weft_difference_find(figure->difference);
+		why = WEFT_ROW(figure->difference, weft_differences,
+			       weft_n_differences);
 		json_array_append_new(
 			array,
 			json_pack("{s:s, s:o, s:o, s:s, s:s, s:s, s:s}", "key",
