@@ -301,6 +301,12 @@ void weft_engine_follow(const job_record_t *job, enum weft_hold hold)
 		weft_nodes_follow(&weft_engine.nodes, job, hold);
 }
 
+void weft_engine_verify(const job_record_t *job, enum weft_hold hold)
+{
+	if (weft_engine_on())
+		weft_nodes_verify(&weft_engine.nodes, job, hold);
+}
+
 /* ---- reading the files ---- */
 
 static void tell_unread(const char *text)

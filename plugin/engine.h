@@ -57,6 +57,10 @@ void weft_engine_end(void);
 /* Something has become of the job's resources. */
 void weft_engine_follow(const job_record_t *job, enum weft_hold hold);
 
+/* A recount, if one was asked for: where a job starts, is suspended or resumed,
+ * not where it ends or loses nodes (weft_nodes_verify). */
+void weft_engine_verify(const job_record_t *job, enum weft_hold hold);
+
 /* Reads weft.yaml beside slurm.conf and pairs the nodes; at a mistake what was
  * read before stays, or weft stays off.  Says in the log how it went.  Files
  * that do not answer within half a second are taken over when they do. */

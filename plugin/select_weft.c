@@ -114,6 +114,7 @@ extern int select_p_select_nodeinfo_set(job_record_t *job)
 	int rc = weft_stock.select_nodeinfo_set(job);
 
 	weft_engine_follow(job, weft_nodes_hold_of(job));
+	weft_engine_verify(job, weft_nodes_hold_of(job));
 	weft_publish_started(job);
 	return rc;
 }
@@ -156,8 +157,10 @@ extern int select_p_job_suspend(job_record_t *job, bool indf_susp)
 {
 	int rc = weft_stock.job_suspend(job, indf_susp);
 
-	if (indf_susp && rc == SLURM_SUCCESS)
+	if (indf_susp && rc == SLURM_SUCCESS) {
 		weft_engine_follow(job, WEFT_HOLDS_NO_CPUS);
+		weft_engine_verify(job, WEFT_HOLDS_NO_CPUS);
+	}
 	return rc;
 }
 
@@ -165,8 +168,10 @@ extern int select_p_job_resume(job_record_t *job, bool indf_susp)
 {
 	int rc = weft_stock.job_resume(job, indf_susp);
 
-	if (indf_susp && rc == SLURM_SUCCESS)
+	if (indf_susp && rc == SLURM_SUCCESS) {
 		weft_engine_follow(job, WEFT_HOLDS_ALL);
+		weft_engine_verify(job, WEFT_HOLDS_ALL);
+	}
 	return rc;
 }
 

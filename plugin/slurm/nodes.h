@@ -109,6 +109,12 @@ enum weft_hold weft_nodes_hold_of(const job_record_t *job);
 void weft_nodes_follow(struct weft_nodes *nodes, const job_record_t *job,
 		       enum weft_hold hold);
 
+/* Recounts, if that was asked for, after the same.  Not for callers that Slurm
+ * may call while it goes through its list of jobs: the list is locked then, a
+ * recount would lock it once more, and Slurm ends where a lock fails. */
+void weft_nodes_verify(struct weft_nodes *nodes, const job_record_t *job,
+		       enum weft_hold hold);
+
 /* Counts everything anew, tells what differs from what was kept, and keeps that
  * from now on. */
 void weft_nodes_recount(struct weft_nodes *nodes);

@@ -335,6 +335,11 @@ void weft_nodes_follow(struct weft_nodes *nodes, const job_record_t *job,
 	}
 	free(before);
 	free(of);
+}
+
+void weft_nodes_verify(struct weft_nodes *nodes, const job_record_t *job,
+		       enum weft_hold hold)
+{
 	if (!nodes->stale &&
 	    weft_status_writer_wants_recount(weft_engine.writer))
 		recount(nodes, job, hold);

@@ -219,6 +219,25 @@ case_traffic_of_running_jobs_is_followed() {
 	status_becomes .contending_jobs 2
 }
 
+# Slurm 25.05 and later may be going through all jobs then, with their list locked.
+case_no_recount_is_made_where_a_job_ends() {
+	local job before
+	need_weft
+	job=$(lab_run -N2 -w 'n[00-01]' --gpus-per-node=8 --comment=weft:tp=8)
+	status_becomes '.jobs | length' 1
+	before=$(status '.recount.counts // 0')
+	touch "$LAB_DIR/run/status.json.verify"
+	lab_until 30 test ! -e "$LAB_DIR/run/status.json.verify"
+	scontrol update jobid="$job" nodelist=n00
+	scancel "$job"
+	lab_wait_job "$job" CANCELLED
+	status_becomes '.jobs | length' 0
+	expect "counts" "$(status '.recount.counts // 0')" "$before"
+	lab_run -N1 --gpus-per-node=8 --comment=weft:off >/dev/null
+	lab_until 30 counted_since "$before" || fail "no recount"
+	expect "troubles" "$(status '.troubles | length')" 0
+}
+
 # Slurm changes the job's state only after it has told the plugin.
 case_a_recount_while_a_job_is_suspended_is_right() {
 	local job before
