@@ -17,6 +17,9 @@
 #include "plugin/limits/release_times.h"
 #include "plugin/proposal.h"
 
+#include "src/common/xmalloc.h"
+#include "src/common/xstring.h"
+
 /* Only slurmctld has it, but clients load the plugin, too. */
 extern bitstr_t *up_node_bitmap __attribute__((weak));
 
@@ -245,10 +248,8 @@ static bool starts(const part_record_t *part, const job_record_t *job)
 	       job->details->min_nodes <= part->max_nodes;
 }
 
-static int look_elsewhere(void *item, void *arg)
+static void look_elsewhere(const part_record_t *part, struct elsewhere *e)
 {
-	const part_record_t *part = item;
-	struct elsewhere *e = arg;
 	const job_record_t *job = e->query->test->job;
 	struct weft_job_test test = *e->query->test;
 	struct weft_plan_request query = *e->query;
@@ -258,24 +259,35 @@ static int look_elsewhere(void *item, void *arg)
 	    !starts(part, job) ||
 	    weft_rules_wait_s(&weft_engine.settings->rules, &query.frame,
 			      part->name) <= 0)
-		return 0;
+		return;
 	test.nodes = nodes_of(part, job);
 	query.test = &test;
 	e->better = search_open(&s, &query) == 0 &&
 		    search_better(&s, e->cost, e->by);
 	search_close(&s);
 	bit_free(test.nodes);
-	return 0;
 }
 
+/* By their names: where a user asks when the job will start, Slurm goes through
+ * part_ptr_list from 24.11 on, which is locked then, and ends where a lock
+ * fails. */
 static bool better_elsewhere(const struct weft_plan_request *query, double cost,
 			     time_t by)
 {
 	const job_record_t *job = query->test->job;
 	struct elsewhere e = {query, cost, by, false};
+	char *names = NULL, *rest = NULL;
 
 	if (may_be_elsewhere(job))
-		list_for_each(job->part_ptr_list, look_elsewhere, &e);
+		names = xstrdup(job->partition);
+	for (char *name = names ? strtok_r(names, ",", &rest) : NULL; name;
+	     name = strtok_r(NULL, ",", &rest)) {
+		const part_record_t *part = find_part_record(name);
+
+		if (part)
+			look_elsewhere(part, &e);
+	}
+	xfree(names);
 	return e.better;
 }
 

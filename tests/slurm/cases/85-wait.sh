@@ -122,6 +122,31 @@ case_a_job_does_not_start_in_one_partition_while_it_waits_in_another() {
 	scontrol delete partition=late
 }
 
+# Slurm asks with the list of the job's partitions locked from 24.11 on.
+case_a_user_asks_when_a_job_of_two_partitions_will_start() {
+	local node
+	need_weft
+	scontrol create partition=soon nodes='n[00-07]'
+	scontrol create partition=late nodes='n[08-15]'
+	for node in n00 n04; do
+		lab_run -N1 -w $node --gpus-per-node=8 --time=5 \
+			--comment=weft:off >/dev/null
+	done
+	for node in n08 n12; do
+		lab_run -N1 -w $node --gpus-per-node=8 --time=60 \
+			--comment=weft:off >/dev/null
+	done
+	expect_match "answer" "$(sbatch --test-only -N4 --gpus-per-node=8 \
+		-p soon,late --comment=weft:tp=8,wait=20m --wrap true 2>&1)" \
+		'to start at'
+	expect_match "answer" "$(sbatch --test-only -N4 --gpus-per-node=8 \
+		-p late,soon --comment=weft:tp=8,wait=20m --wrap true 2>&1)" \
+		'to start at'
+	lab_run -N1 --gpus-per-node=1 -p main >/dev/null
+	scontrol delete partition=soon
+	scontrol delete partition=late
+}
+
 # A place elsewhere that the job cannot have: its partition is down, or its nodes
 # are reserved.
 case_a_job_does_not_wait_for_what_it_cannot_have() {
