@@ -191,6 +191,12 @@ static struct weft_built *built_slot(struct weft_bridge *bridge,
 
 	if (!spec)
 		spec = "";
+	/* no such spec is built, and a user's may have megabytes */
+	if (strnlen(spec, WEFT_SPEC_MAX_BYTES + 1) > WEFT_SPEC_MAX_BYTES) {
+		weft_fail(err, WEFT_EINVAL, "the spec has more than %d bytes",
+			  WEFT_SPEC_MAX_BYTES);
+		return NULL;
+	}
 	built = built_find(bridge, spec, n_gpus);
 	if (!built) {
 		built = built_oldest(bridge);

@@ -277,6 +277,25 @@ static void what_is_kept_is_bounded(void **state)
 	assert_true(w->bridge.n_edges <= UINT64_C(1) << 21);
 }
 
+/* A user's environment may have megabytes. */
+static void a_spec_that_is_too_long_is_not_kept(void **state)
+{
+	struct world *w = *state;
+	const size_t size = 1u << 20;
+	char *spec = malloc(size);
+	struct weft_error err = {0};
+
+	assert_non_null(spec);
+	memset(spec, '8', size);
+	memcpy(spec, "tp=", 3);
+	spec[size - 1] = '\0';
+	assert_null(weft_bridge_job(&w->bridge, spec, 8, &err));
+	assert_int_equal(err.code, WEFT_EINVAL);
+	for (uint32_t i = 0; i < WEFT_MAX_BUILT; i++)
+		assert_null(w->bridge.built[i].spec);
+	free(spec);
+}
+
 static void fill_where(uint32_t *where, uint32_t first, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
@@ -676,6 +695,7 @@ int main(void)
 		CASE(replicas_are_spread_over_what_fails_together),
 		CASE(a_wrong_spec_is_wrong_every_time),
 		CASE(the_same_question_is_built_once),
+		CASE(a_spec_that_is_too_long_is_not_kept),
 		CASE(what_is_kept_is_bounded),
 		CASE(the_user_reads_cost_levels_and_choice),
 		CASE(the_user_reads_the_time_and_a_spec_that_nobody_shows),
