@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* compare.h - orders of plain values, for qsort and bsearch, and their middle
+/* compare.h - orders of plain values, for sorting and bsearch, and their middle
  *
  * Of numbers: ascending, or with _down the largest first.  WEFT_COMPARATOR
  * defines an order of structs.
@@ -49,10 +49,20 @@ static inline int weft_compare_integers_down(const void *pa, const void *pb)
 	return weft_compare_integers(pb, pa);
 }
 
+/* Sorts array[n], which may be NULL where n is 0: qsort is undefined then. */
+#define WEFT_SORT(array, n, compare)                                           \
+	weft_sort(array, n, sizeof(*(array)), compare)
+static inline void weft_sort(void *array, size_t n, size_t size,
+			     int (*compare)(const void *, const void *))
+{
+	if (n)
+		qsort(array, n, size, compare);
+}
+
 /* The median of n values, which it sorts; 0 of none. */
 static inline double weft_median(double *values, size_t n)
 {
-	qsort(values, n, sizeof(*values), weft_compare_reals);
+	WEFT_SORT(values, n, weft_compare_reals);
 	return n ? (values[(n - 1) / 2] + values[n / 2]) / 2 : 0;
 }
 

@@ -7,6 +7,7 @@
 #include "base/yaml.h"
 
 #include "base/arena.h"
+#include "base/compare.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -222,7 +223,7 @@ static int on_map_end(struct builder *b, const yaml_event_t *e)
 		return -1;
 	for (const struct weft_yaml_node *c = map->child; c; c = c->next)
 		sorted[n++] = c;
-	qsort(sorted, n, sizeof(*sorted), key_compare);
+	WEFT_SORT(sorted, n, key_compare);
 	for (uint32_t i = 1; i < n; i++)
 		if (strcmp(sorted[i - 1]->key, sorted[i]->key) == 0 &&
 		    (!again || is_earlier(sorted[i], again))) {

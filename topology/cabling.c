@@ -38,7 +38,7 @@ static int names_index(struct weft_cabling *c, struct weft_error *err)
 	}
 	for (uint32_t s = 0; s < c->n_switches; s++)
 		named[s] = (struct named){c->switches[s].name, s};
-	qsort(named, c->n_switches, sizeof(*named), weft_compare_texts);
+	WEFT_SORT(named, c->n_switches, weft_compare_texts);
 	for (uint32_t s = 0; s < c->n_switches; s++)
 		c->by_name[s] = named[s].index;
 	free(named);

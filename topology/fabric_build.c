@@ -468,7 +468,7 @@ static int names_count(struct build *b)
 				 0;
 	}
 	if (!sorted)
-		qsort(named, f->n_nodes, sizeof(*named), weft_compare_names);
+		WEFT_SORT(named, f->n_nodes, weft_compare_names);
 	for (uint32_t i = 0; i < f->n_nodes; i++)
 		f->counted[i] = named[i].node;
 	free(named);

@@ -315,7 +315,7 @@ static int ports_sort(struct weft_wiring *w)
 		return -1;
 	for (uint32_t p = 0; p < c->n_ports; p++)
 		sorted[p] = (struct port){c->ports[p], (uint16_t)p};
-	qsort(sorted, c->n_ports, sizeof(*sorted), port_compare);
+	WEFT_SORT(sorted, c->n_ports, port_compare);
 	for (uint32_t p = 0; p < c->n_ports; p++) {
 		c->ports[p] = sorted[p].text;
 		number[sorted[p].index] = (uint16_t)p;

@@ -133,7 +133,7 @@ int weft_draft_index(struct weft_draft *d, struct weft_draft_names *names)
 
 	if (!names->n)
 		return 0;
-	qsort(names->item, names->n, sizeof(*names->item), name_compare);
+	WEFT_SORT(names->item, names->n, name_compare);
 	for (uint32_t i = 1; i < names->n; i++) {
 		const struct weft_draft_name *name = &names->item[i];
 

@@ -58,7 +58,7 @@ static uint32_t uses_fill(const struct weft_wiring *w, struct use *uses)
 		if (is_rail_cable(c, cable))
 			uses[n++] = use_of(w, cable);
 	}
-	qsort(uses, n, sizeof(*uses), use_compare);
+	WEFT_SORT(uses, n, use_compare);
 	for (uint32_t i = 0; i < n; i++)
 		if (!i || use_compare(&uses[i], &uses[i - 1]) != 0)
 			uses[kept++] = uses[i];

@@ -37,7 +37,7 @@ static int goodput(struct weft_draft *d, const struct weft_fabric *f,
 			rate[n++] = uplinks[domain].line_rate_bytes_per_s /
 				    f->domains[domain].n_gpus;
 	}
-	qsort(rate, n, sizeof(*rate), weft_compare_reals);
+	WEFT_SORT(rate, n, weft_compare_reals);
 	if (n)
 		*share = fmin(1, level[1].link.rate_bytes_per_s / rate[n / 2]);
 	free(rate);

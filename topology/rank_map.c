@@ -265,7 +265,7 @@ static int write_sorted(const struct weft_rank_map *r, FILE *out,
 		goto out;
 	for (uint32_t i = 0; i < r->n_nodes; i++)
 		order[i] = (struct named){r->nodes[i], i};
-	qsort(order, r->n_nodes, sizeof(*order), weft_compare_names);
+	WEFT_SORT(order, r->n_nodes, weft_compare_names);
 	for (uint32_t i = 0; i < r->n_nodes; i++) {
 		names[i] = order[i].name;
 		place[order[i].node] = i;
@@ -470,7 +470,7 @@ static int check_names(const struct weft_hostlist *list, struct weft_error *err)
 		return -1;
 	for (uint32_t i = 0; i < list->n; i++)
 		order[i] = list->names[i];
-	qsort(order, list->n, sizeof(*order), weft_compare_names);
+	WEFT_SORT(order, list->n, weft_compare_names);
 	for (uint32_t i = 1; i < list->n; i++)
 		twice |= strcmp(order[i - 1], order[i]) == 0;
 	free(order);

@@ -72,8 +72,7 @@ static uint32_t ratios_fill(const struct audit_graph *g, bool by_rate,
 			r[n++] = (struct ratio){k, g->network[k], g->tier[k],
 						value};
 	}
-	if (n)
-		qsort(r, n, sizeof(*r), compare_ratios);
+	WEFT_SORT(r, n, compare_ratios);
 	return n;
 }
 

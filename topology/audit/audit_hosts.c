@@ -183,8 +183,7 @@ int audit_hosts(const struct weft_audit *a, struct weft_error *err)
 
 	for (size_t k = 0; k < N_SUBJECTS && rc == 0; k++) {
 		n = members_fill(a, &subjects[k], m);
-		if (n)
-			qsort(m, n, sizeof(*m), compare_members);
+		WEFT_SORT(m, n, compare_members);
 		for (uint32_t i = 0, end; i < n && rc == 0; i = end) {
 			for (end = i + 1;
 			     end < n && same_class(m + i, m + end);)

@@ -78,8 +78,7 @@ static int pairs_list(struct mesh *m)
 		if (pair_find(m->a->hierarchy, &s->cables[i],
 			      &m->pairs[m->n_pairs]))
 			m->n_pairs++;
-	if (m->n_pairs)
-		qsort(m->pairs, m->n_pairs, sizeof(*m->pairs), compare_pairs);
+	WEFT_SORT(m->pairs, m->n_pairs, compare_pairs);
 	for (uint32_t i = 0; i < m->n_pairs; i++)
 		if (kept &&
 		    compare_pairs(&m->pairs[kept - 1], &m->pairs[i]) == 0)

@@ -83,8 +83,7 @@ int audit_networks(const struct weft_audit *a, struct weft_error *err)
 			   sizeof(p[n].stem));
 		n++;
 	}
-	if (n)
-		qsort(p, n, sizeof(*p), compare_ports);
+	WEFT_SORT(p, n, compare_ports);
 	for (uint32_t i = 0, end; i < n && rc == 0; i = end) {
 		for (end = i + 1; end < n && same_port(p + i, p + end);)
 			end++;

@@ -86,8 +86,7 @@ int audit_nvlink(const struct weft_audit *a, struct weft_error *err)
 	for (uint32_t h = 0; h < s->n_hosts; h++)
 		if (s->hosts[h].nvlink.text)
 			m[n++] = (struct member){s->hosts[h].nvlink.text, h};
-	if (n)
-		qsort(m, n, sizeof(*m), compare_members);
+	WEFT_SORT(m, n, compare_members);
 	rc = states_tell(a, err) ? -1 : domains_compare(a, m, n, size, err);
 out:
 	free(m);

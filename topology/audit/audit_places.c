@@ -100,8 +100,7 @@ static int subject_look(const struct weft_audit *a, const struct subject *sub,
 				label, domain_at(a->hierarchy, d, sub->level),
 				h};
 	}
-	if (n)
-		qsort(m, n, sizeof(*m), compare_members);
+	WEFT_SORT(m, n, compare_members);
 	for (uint32_t i = 0, end; i < n; i = end) {
 		for (end = i + 1;
 		     end < n && strcmp(m[end].label, m[i].label) == 0;)

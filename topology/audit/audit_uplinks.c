@@ -96,8 +96,7 @@ static void row_fill(struct work *w, uint32_t sw)
 		else if (direction > 0)
 			cell[row->n++] = (struct cell){peer->index, c->n};
 	}
-	if (row->n)
-		qsort(cell, row->n, sizeof(*cell), compare_cells);
+	WEFT_SORT(cell, row->n, compare_cells);
 	for (uint32_t i = 0; i < row->n; i++) {
 		row->total += cell[i].n;
 		if (kept && cell[kept - 1].high == cell[i].high)
@@ -115,8 +114,7 @@ static void row_fill(struct work *w, uint32_t sw)
 
 static void patterns_find(struct work *w)
 {
-	if (w->n_rows)
-		qsort(w->rows, w->n_rows, sizeof(*w->rows), compare_rows);
+	WEFT_SORT(w->rows, w->n_rows, compare_rows);
 	for (uint32_t i = 0, end; i < w->n_rows; i = end) {
 		for (end = i + 1;
 		     end < w->n_rows && w->rows[end].hash == w->rows[i].hash;)

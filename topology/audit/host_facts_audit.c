@@ -138,9 +138,7 @@ static void facts_sort(struct weft_host_facts *host_facts)
 	struct weft_host_facts_fact *facts = host_facts->facts;
 	uint32_t kept = 0;
 
-	if (host_facts->n_facts)
-		qsort(facts, host_facts->n_facts, sizeof(*facts),
-		      compare_facts);
+	WEFT_SORT(facts, host_facts->n_facts, compare_facts);
 	for (uint32_t i = 0; i < host_facts->n_facts; i++) {
 		if (kept &&
 		    strcmp(facts[kept - 1].place, facts[i].place) == 0 &&
@@ -256,7 +254,7 @@ static int most_find(const struct audit *a, const struct item *items,
 		return -1;
 	for (uint32_t i = 0; i < n; i++)
 		values[i] = items[i].fact->value;
-	qsort(values, n, sizeof(*values), weft_compare_texts);
+	WEFT_SORT(values, n, weft_compare_texts);
 	*n_most = 0;
 	for (uint32_t i = 0, first = 0; i < n; i++) {
 		if (strcmp(values[i], values[first]) != 0)
@@ -312,7 +310,7 @@ static double median_of(const struct audit *a, const struct item *items,
 			a->scratch[kept++] = items[i].number;
 	if (kept < MIN_SIBLINGS)
 		return 0;
-	qsort(a->scratch, kept, sizeof(*a->scratch), weft_compare_reals);
+	WEFT_SORT(a->scratch, kept, weft_compare_reals);
 	return a->scratch[kept / 2];
 }
 
@@ -452,8 +450,7 @@ static int audit_run(struct audit *a)
 			.is_part = strchr(fact->place, ':') != NULL,
 		};
 	}
-	if (a->n)
-		qsort(a->items, a->n, sizeof(*a->items), compare_items);
+	WEFT_SORT(a->items, a->n, compare_items);
 	for (uint32_t i = 0, first = 0; i < a->n; i++) {
 		if (i + 1 < a->n &&
 		    is_alike(&a->items[first], &a->items[i + 1]))

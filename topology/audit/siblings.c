@@ -14,8 +14,7 @@ struct audit_majority audit_majority(double *value, uint32_t n)
 {
 	struct audit_majority best = {.n = n};
 
-	if (n)
-		qsort(value, n, sizeof(*value), weft_compare_reals);
+	WEFT_SORT(value, n, weft_compare_reals);
 	for (uint32_t i = 0, same = 0; i < n; i++) {
 		same = i && value[i] <= value[i - 1] ? same + 1 : 1;
 		if (same >= best.n_same) {

@@ -97,7 +97,7 @@ int dot_cables(const struct dot *g, struct weft_error *err)
 		return -1;
 	for (uint32_t i = 0; i < c->n_cables; i++)
 		edges[i] = edge_of(g, &c->cables[i]);
-	qsort(edges, c->n_cables, sizeof(*edges), edge_order);
+	WEFT_SORT(edges, c->n_cables, edge_order);
 	for (uint32_t i = 0; i < c->n_cables;) {
 		struct edge sum = edges[i++];
 

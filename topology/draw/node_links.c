@@ -2,6 +2,8 @@
 /* node_links.c - what joins a node to the network */
 #include "topology/draw/node.h"
 
+#include "base/compare.h"
+
 #include "topology/cabling.h"
 
 #include <stdio.h>
@@ -96,9 +98,8 @@ int weft_node_links(const struct weft_fabric *f, const struct weft_node *node,
 	for (uint32_t i = 0; i < n; i++)
 		links->links[links->n++] =
 			link_of(f, node, &f->cabling->cables[cables[i]]);
-	if (n)
-		qsort(links->links, n, sizeof(*links->links), link_order);
-	else
+	WEFT_SORT(links->links, n, link_order);
+	if (!n)
 		links_imply(f, node, links);
 	return 0;
 }

@@ -72,7 +72,7 @@ static int names_make(const struct weft_fabric *f, uint32_t first,
 		if (!weft_inventory_passes(f, d))
 			taken[n++] = (struct taken){o->names[d], d};
 	}
-	qsort(taken, n, sizeof(*taken), compare_taken);
+	WEFT_SORT(taken, n, compare_taken);
 	for (uint32_t i = 1, twin = 2; i < n; i++) {
 		char text[NAME_MAX_SLURM + 1];
 
@@ -111,7 +111,7 @@ static char *list_of(const char **names, uint32_t n, bool kept,
 	char *text;
 
 	if (n && !kept)
-		qsort(names, n, sizeof(*names), weft_compare_names);
+		WEFT_SORT(names, n, weft_compare_names);
 	text = weft_hostlist_encode(names, n);
 
 	if (!text)
@@ -329,9 +329,7 @@ static int tree_write(struct tree *t)
 			    domain_write(t, d))
 				return -1;
 		}
-		if (t->o->n > first)
-			qsort(t->o->units + first, t->o->n - first,
-			      sizeof(*t->o->units), compare_units);
+		WEFT_SORT(t->o->units + first, t->o->n - first, compare_units);
 	}
 	return 0;
 }

@@ -80,8 +80,7 @@ int index_cables_usual(const struct index *w, uint32_t *usual)
 		return -1;
 	for (uint32_t h = 0; h < n; h++)
 		counts[h] = w->first_up[h + 1] - w->first_up[h];
-	if (n)
-		qsort(counts, n, sizeof(*counts), weft_compare_numbers);
+	WEFT_SORT(counts, n, weft_compare_numbers);
 	for (uint32_t h = 0; h < n && 2 * seen < w->n_ups; h++) {
 		seen += counts[h];
 		*usual = counts[h];
@@ -128,7 +127,7 @@ static int keys_number(struct index *w, struct keyed *keyed)
 	struct keyed *distinct;
 	uint32_t n = 0;
 
-	qsort(keyed, w->n_ups, sizeof(*keyed), compare_keyed);
+	WEFT_SORT(keyed, w->n_ups, compare_keyed);
 	for (uint32_t i = 0; i < w->n_ups; i++)
 		n += !i || compare_keyed(&keyed[i - 1], &keyed[i]) != 0;
 	distinct = weft_calloc(n, sizeof(*distinct), w->err);
@@ -138,7 +137,7 @@ static int keys_number(struct index *w, struct keyed *keyed)
 	for (uint32_t i = 0; i < w->n_ups; i++)
 		if (!i || compare_keyed(&keyed[i - 1], &keyed[i]) != 0)
 			distinct[w->n_keys++] = keyed[i];
-	qsort(distinct, n, sizeof(*distinct), compare_keyed_names);
+	WEFT_SORT(distinct, n, compare_keyed_names);
 	for (uint32_t i = 0, key = 0; i < w->n_ups; i++) {
 		if (!i || compare_keyed(&keyed[i - 1], &keyed[i]) != 0)
 			key = (uint32_t)((struct keyed *)bsearch(
@@ -196,12 +195,10 @@ static int ups_build(struct index *w)
 	}
 	for (uint32_t h = 0; h < s->n_hosts; h++)
 		w->first_up[h + 1] += w->first_up[h];
-	if (w->n_ups)
-		qsort(w->ups, w->n_ups, sizeof(*w->ups), compare_ups);
+	WEFT_SORT(w->ups, w->n_ups, compare_ups);
 	if (keys_give(w))
 		return -1;
-	if (w->n_ups)
-		qsort(w->ups, w->n_ups, sizeof(*w->ups), compare_ups);
+	WEFT_SORT(w->ups, w->n_ups, compare_ups);
 	return 0;
 }
 
@@ -242,8 +239,7 @@ static int peers_build(struct index *w)
 	uint32_t n = pairs ? pairs_list(s, pairs) : 0;
 
 	w->peers = weft_calloc(n, sizeof(*w->peers), w->err);
-	if (n)
-		qsort(pairs, n, sizeof(*pairs), compare_pairs);
+	WEFT_SORT(pairs, n, compare_pairs);
 	for (uint32_t i = 0; w->peers && i < n; i++) {
 		if (i && pairs[i].from == pairs[i - 1].from &&
 		    pairs[i].to.sw == pairs[i - 1].to.sw) {
@@ -276,8 +272,7 @@ static int order_build(struct index *w)
 		return -1;
 	for (uint32_t i = 0; i < n; i++)
 		named[i] = (struct named){w->s->switches[i].name, i};
-	if (n)
-		qsort(named, n, sizeof(*named), weft_compare_names);
+	WEFT_SORT(named, n, weft_compare_names);
 	for (uint32_t i = 0; i < n; i++) {
 		w->order[named[i].index] = i;
 		w->by_rank[i] = named[i].index;

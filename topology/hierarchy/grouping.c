@@ -46,8 +46,7 @@ static void ties_merge(struct grouping *g)
 {
 	uint32_t kept = 0;
 
-	if (g->n_ties)
-		qsort(g->ties, g->n_ties, sizeof(*g->ties), compare_ties);
+	WEFT_SORT(g->ties, g->n_ties, compare_ties);
 	for (uint32_t i = 0; i < g->n_ties; i++) {
 		if (kept && compare_ties(&g->ties[kept - 1], &g->ties[i]) == 0)
 			g->ties[kept - 1].n += g->ties[i].n;
@@ -94,8 +93,7 @@ static void sets_list(struct work *w)
 		if (set.n_ties)
 			w->sets[w->n_sets++] = set;
 	}
-	if (w->n_sets)
-		qsort(w->sets, w->n_sets, sizeof(*w->sets), compare_sets_keys);
+	WEFT_SORT(w->sets, w->n_sets, compare_sets_keys);
 	for (uint32_t i = 0; i < w->n_sets; i++) {
 		if (kept &&
 		    compare_sets_keys(&w->sets[kept - 1], &w->sets[i]) == 0) {
@@ -106,8 +104,7 @@ static void sets_list(struct work *w)
 		}
 	}
 	w->n_sets = kept;
-	if (kept)
-		qsort(w->sets, kept, sizeof(*w->sets), compare_sets_weight);
+	WEFT_SORT(w->sets, kept, compare_sets_weight);
 }
 
 /* ---- groups ---- */
@@ -215,9 +212,7 @@ static void straddles_merge(struct work *w)
 {
 	uint32_t end;
 
-	if (w->n_straddles)
-		qsort(w->straddles, w->n_straddles, sizeof(*w->straddles),
-		      compare_straddles);
+	WEFT_SORT(w->straddles, w->n_straddles, compare_straddles);
 	for (uint32_t i = 0; i < w->n_straddles; i = end) {
 		const struct straddle *s = &w->straddles[i];
 		uint32_t least = w->faithful[s->a] < w->faithful[s->b]

@@ -141,7 +141,7 @@ uint32_t index_domain(struct index *w, uint32_t level, const uint32_t *ranks,
 		return WEFT_NONE;
 	if (n) {
 		memcpy(list, ranks, n * sizeof(*list));
-		qsort(list, n, sizeof(*list), weft_compare_numbers);
+		WEFT_SORT(list, n, weft_compare_numbers);
 	}
 	for (uint32_t i = 0; i < n; i++)
 		list[i] = w->by_rank[list[i]];

@@ -73,8 +73,7 @@ static void links_number(struct sides *s)
 {
 	uint32_t kept = 0;
 
-	if (s->n_links)
-		qsort(s->links, s->n_links, sizeof(*s->links), compare_sides);
+	WEFT_SORT(s->links, s->n_links, compare_sides);
 	for (uint32_t i = 0; i < s->n_links; i++) {
 		if (kept &&
 		    compare_sides(&s->links[kept - 1], &s->links[i]) == 0)
@@ -223,7 +222,7 @@ static int groups_name(struct sides *s)
 			n--;
 		stems[v] = (struct stem){{name, n}, v};
 	}
-	qsort(stems, s->n, sizeof(*stems), compare_stems);
+	WEFT_SORT(stems, s->n, compare_stems);
 	for (uint32_t i = 0; i < s->n; i++) {
 		if (weft_span_compare(stems[i].name, stems[first].name) != 0)
 			first = i;
@@ -298,8 +297,7 @@ static double groups_linked(const struct sides *s, struct side *list)
 		if (a < b)
 			list[n++] = (struct side){a, b};
 	}
-	if (n)
-		qsort(list, n, sizeof(*list), compare_sides);
+	WEFT_SORT(list, n, compare_sides);
 	for (uint32_t i = 0; i < n; i++)
 		kept += !i || compare_sides(&list[i - 1], &list[i]) != 0;
 	return kept;

@@ -106,8 +106,7 @@ static int host_count(struct networks *n, uint32_t host)
 		if (k < PARTS_OF_A_HOST)
 			list[k++] = w->part[up->sw];
 	}
-	if (k)
-		qsort(list, k, sizeof(*list), weft_compare_numbers);
+	WEFT_SORT(list, k, weft_compare_numbers);
 	for (uint32_t i = 0; i < k; i++)
 		if (!i || list[i] != list[kept - 1])
 			list[kept++] = list[i];
@@ -142,9 +141,7 @@ static int parts_count(struct networks *n)
 	for (uint32_t h = 0; h < w->s->n_hosts; h++)
 		if (host_count(n, h))
 			return -1;
-	if (n->n_shared)
-		qsort(n->shared, n->n_shared, sizeof(*n->shared),
-		      compare_shared);
+	WEFT_SORT(n->shared, n->n_shared, compare_shared);
 	for (uint32_t i = 0; i < n->n_shared; i++) {
 		if (kept &&
 		    compare_shared(&n->shared[kept - 1], &n->shared[i]) == 0)

@@ -115,8 +115,7 @@ static int homes_find(struct rails *r)
 	if (!r->homes || !r->first || !r->n_hosts)
 		return -1;
 	r->n_homes = homes_gather(w, r->homes);
-	if (r->n_homes)
-		qsort(r->homes, r->n_homes, sizeof(*r->homes), compare_homes);
+	WEFT_SORT(r->homes, r->n_homes, compare_homes);
 	r->n_homes = homes_choose(w, r->homes, r->n_homes);
 	for (uint32_t i = 0; i < r->n_homes; i++)
 		r->first[r->homes[i].bundle + 1]++;

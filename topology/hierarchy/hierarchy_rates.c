@@ -11,7 +11,7 @@ static double median(double *values, uint32_t n)
 {
 	if (!n)
 		return 0;
-	qsort(values, n, sizeof(*values), weft_compare_reals);
+	WEFT_SORT(values, n, weft_compare_reals);
 	return values[n / 2];
 }
 

@@ -10,6 +10,7 @@
  */
 #include "config.h" /* first: strcasestr is GNU */
 
+#include "base/compare.h"
 #include "base/hash.h"
 #include "topology/hierarchy/cable_index.h"
 
@@ -211,8 +212,7 @@ static void hosts_count(struct evidence *e)
 			e->on[sw].others++;
 		}
 	}
-	if (e->n_full)
-		qsort(e->stems, e->n_full, sizeof(*e->stems), compare_hashes);
+	WEFT_SORT(e->stems, e->n_full, compare_hashes);
 }
 
 /* Whether it hangs where hosts with about the usual number do, and whether most

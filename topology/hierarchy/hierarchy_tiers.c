@@ -31,8 +31,7 @@ static int count_usual(const struct index *w, uint32_t *usual)
 		counts[i].n = w->n_down[i];
 		all += w->n_down[i];
 	}
-	if (n_switches)
-		qsort(counts, n_switches, sizeof(*counts), compare_counts);
+	WEFT_SORT(counts, n_switches, compare_counts);
 	for (uint32_t i = 0; i < n_switches && 2 * seen < all; i++) {
 		seen += counts[i].n;
 		*usual = counts[i].n;

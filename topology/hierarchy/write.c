@@ -220,8 +220,7 @@ static int spans_choose(struct weft_writer *w)
 				(struct spanned){s->hosts[h].nvlink.text, h,
 						 w->hierarchy->host_domain[h]};
 	}
-	if (n)
-		qsort(list, n, sizeof(*list), compare_spanned);
+	WEFT_SORT(list, n, compare_spanned);
 	for (uint32_t i = 1; rc == 0 && i <= n; i++) {
 		if (i < n && strcmp(list[i].nvlink, list[first].nvlink) == 0)
 			continue;
@@ -353,7 +352,7 @@ static bool is_same_kind(const struct kind *a, const struct kind *b)
 static int kinds_write(struct weft_writer *w, struct kind *kinds, uint32_t n,
 		       const char **names)
 {
-	qsort(kinds, n, sizeof(*kinds), compare_kinds);
+	WEFT_SORT(kinds, n, compare_kinds);
 	for (uint32_t i = 0, end; i < n; i = end) {
 		char value[WEFT_NAME_SIZE + 64 + WEFT_ISLANDS_SIZE];
 

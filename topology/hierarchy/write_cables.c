@@ -72,7 +72,7 @@ WEFT_COMPARATOR(compare_facts, struct fact, WEFT_TEXT(text) WEFT_NAME(name));
 static int facts_write(struct weft_writer *w, struct fact *facts, uint32_t n,
 		       const char **names)
 {
-	qsort(facts, n, sizeof(*facts), compare_facts);
+	WEFT_SORT(facts, n, compare_facts);
 	for (uint32_t i = 0, end; i < n; i = end) {
 		for (end = i;
 		     end < n && strcmp(facts[end].text, facts[i].text) == 0 &&
@@ -188,8 +188,7 @@ static uint32_t rows_merge(struct row *rows, uint32_t n)
 {
 	uint32_t kept = 0;
 
-	if (n)
-		qsort(rows, n, sizeof(*rows), compare_parallel);
+	WEFT_SORT(rows, n, compare_parallel);
 	for (uint32_t i = 0; i < n; i++) {
 		if (kept && compare_parallel(&rows[kept - 1], &rows[i]) == 0)
 			rows[kept - 1].n += rows[i].n;
@@ -207,8 +206,7 @@ static int rows_fold(struct weft_writer *w, struct row *rows, uint32_t n,
 	const char **names = weft_calloc(n, sizeof(*names), w->err);
 	int rc = names ? 0 : -1;
 
-	if (n)
-		qsort(rows, n, sizeof(*rows), compare_to);
+	WEFT_SORT(rows, n, compare_to);
 	for (uint32_t i = 0, end; rc == 0 && i < n; i = end) {
 		struct row row = rows[i];
 
@@ -254,7 +252,7 @@ static int rows_write(struct weft_writer *w, struct row *rows, uint32_t n)
 	int rc = names ? 0 : -1;
 
 	if (rc == 0 && n) {
-		qsort(rows, n, sizeof(*rows), compare_froms);
+		WEFT_SORT(rows, n, compare_froms);
 		fputs("cables:\n", w->out);
 	}
 	for (uint32_t i = 0, end; rc == 0 && i < n; i = end) {

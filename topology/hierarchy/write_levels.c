@@ -45,8 +45,7 @@ WEFT_COMPARATOR(compare_members, struct member,
 
 static void members_sort(struct members *m)
 {
-	if (m->n)
-		qsort(m->item, m->n, sizeof(*m->item), compare_members);
+	WEFT_SORT(m->item, m->n, compare_members);
 }
 
 /* The hostlist of group `in`, which begins at *at; *at goes behind it. */
@@ -225,8 +224,7 @@ static int racks_gather(struct weft_writer *w, const char **racks,
 		return -1;
 	for (uint32_t i = 0; i < n; i++)
 		sorted[i] = racks[i];
-	if (n)
-		qsort(sorted, n, sizeof(*sorted), weft_compare_names);
+	WEFT_SORT(sorted, n, weft_compare_names);
 	*n_racks = 0;
 	for (uint32_t i = 0; i < n; i++)
 		if (!i || strcmp(sorted[i], sorted[*n_racks - 1]) != 0)

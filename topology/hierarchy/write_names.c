@@ -175,7 +175,7 @@ int weft_writer_names(struct weft_writer *w)
 int weft_writer_hostlist(struct weft_writer *w, const char **names, uint32_t n,
 			 char **text)
 {
-	qsort(names, n, sizeof(*names), weft_compare_names);
+	WEFT_SORT(names, n, weft_compare_names);
 	*text = weft_hostlist_encode(names, n);
 	return *text ? 0 : weft_fail(w->err, WEFT_ENOMEM, "out of memory");
 }

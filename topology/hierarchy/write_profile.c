@@ -160,7 +160,7 @@ const char *weft_hierarchy_nvlink_profile(const struct weft_inventory *s)
 			domain[n++] = s->hosts[h].nvlink.text;
 	}
 	if (n && !kind)
-		qsort(domain, n, sizeof(*domain), weft_compare_texts);
+		WEFT_SORT(domain, n, weft_compare_texts);
 	for (uint32_t i = 0; !kind && i < n; i++)
 		shared += (i && strcmp(domain[i], domain[i - 1]) == 0) ||
 			  (i + 1 < n && strcmp(domain[i], domain[i + 1]) == 0);

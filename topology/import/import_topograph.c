@@ -98,7 +98,7 @@ static int devices_add(struct netq *q, const json_t *graph)
 	if (q->n == 0)
 		return weft_fail_at(q->err, WEFT_EINVAL, q->path, 0, 0,
 				    "a graph of links without nodes");
-	qsort(q->devices, q->n, sizeof(*q->devices), weft_compare_texts);
+	WEFT_SORT(q->devices, q->n, weft_compare_texts);
 	return 0;
 }
 

@@ -51,8 +51,7 @@ int weft_told_links_add(struct weft_told_links *told, struct weft_inventory *s,
 {
 	const struct weft_inventory_cable *links = told->links;
 
-	if (told->n)
-		qsort(told->links, told->n, sizeof(*links), compare_links);
+	WEFT_SORT(told->links, told->n, compare_links);
 	for (uint32_t i = 0; i < told->n; i++)
 		if ((!i || compare_links(&links[i - 1], &links[i])) &&
 		    weft_inventory_add_cable(s, &links[i], err))

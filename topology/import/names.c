@@ -44,9 +44,7 @@ int weft_names_read(struct weft_names *names, const char *text,
 		if (pair_add(names, id, name, err))
 			return -1;
 	}
-	if (names->n)
-		qsort(names->pairs, names->n, sizeof(*names->pairs),
-		      weft_compare_texts);
+	WEFT_SORT(names->pairs, names->n, weft_compare_texts);
 	return 0;
 }
 

@@ -75,9 +75,7 @@ void weft_findings_sort(struct weft_findings *findings)
 {
 	uint32_t kept = 0;
 
-	if (findings->n)
-		qsort(findings->item, findings->n, sizeof(*findings->item),
-		      compare_findings);
+	WEFT_SORT(findings->item, findings->n, compare_findings);
 	for (uint32_t i = 0; i < findings->n; i++) {
 		if (kept && compare_findings(&findings->item[kept - 1],
 					     &findings->item[i]) == 0)

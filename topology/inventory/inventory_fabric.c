@@ -161,7 +161,7 @@ static int insides_make(struct maker *m)
 	for (uint32_t k = 0; rc == 0 && k < n; k++)
 		list[k] = (struct patterned){m->f, k};
 	if (rc == 0)
-		qsort(list, n, sizeof(*list), compare_listed);
+		WEFT_SORT(list, n, compare_listed);
 	for (uint32_t k = 0; rc == 0 && k < n; k = end) {
 		for (end = k + 1;
 		     end < n && compare_patterned(&list[k], &list[end]) == 0;

@@ -182,9 +182,7 @@ static void cables_sort(struct weft_inventory *s)
 
 	for (uint32_t i = 0; i < s->n_cables; i++)
 		cable_turn(&s->cables[i]);
-	if (s->n_cables)
-		qsort(s->cables, s->n_cables, sizeof(*s->cables),
-		      compare_cables);
+	WEFT_SORT(s->cables, s->n_cables, compare_cables);
 	for (uint32_t i = 0; i < s->n_cables; i++) {
 		const struct weft_inventory_cable *c = &s->cables[i];
 		const struct weft_inventory_cable *last =

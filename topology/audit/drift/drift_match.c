@@ -96,9 +96,7 @@ static void keys_pair(struct drift *d, struct key *key[2], const uint32_t n[2],
 	uint32_t i[2] = {0, 0};
 
 	for (int side = 0; side < 2; side++)
-		if (n[side])
-			qsort(key[side], n[side], sizeof(*key[side]),
-			      compare_keys);
+		WEFT_SORT(key[side], n[side], compare_keys);
 	while (i[0] < n[0] && i[1] < n[1]) {
 		uint64_t a = key[0][i[0]].value, b = key[1][i[1]].value;
 		uint32_t end[2] = {run_end(key[0], i[0], n[0]),

@@ -28,8 +28,7 @@ static uint32_t votes_count(const struct drift_partition *p, struct vote *v)
 
 	for (uint32_t i = 0; i < p->n; i++)
 		v[i] = (struct vote){{p->label[0][i], p->label[1][i]}, 1};
-	if (p->n)
-		qsort(v, p->n, sizeof(*v), compare_votes);
+	WEFT_SORT(v, p->n, compare_votes);
 	for (uint32_t i = 0; i < p->n; i++) {
 		if (kept && compare_votes(&v[kept - 1], &v[i]) == 0)
 			v[kept - 1].n++;
@@ -333,8 +332,7 @@ static void labels_number(struct drift_partition *p, int side,
 {
 	uint32_t number = 0;
 
-	if (p->n)
-		qsort(name, p->n, sizeof(*name), weft_compare_texts);
+	WEFT_SORT(name, p->n, weft_compare_texts);
 	for (uint32_t i = 0; i < p->n; i++) {
 		if (i && weft_compare_texts(&name[i - 1], &name[i]) != 0)
 			number++;

@@ -77,9 +77,7 @@ static int strands_list(struct drift *d, int side, struct strands *list)
 			list->item[list->n++] =
 				(struct strand){a, b, c->a.port, c};
 	}
-	if (list->n)
-		qsort(list->item, list->n, sizeof(*list->item),
-		      compare_strands);
+	WEFT_SORT(list->item, list->n, compare_strands);
 	return 0;
 }
 

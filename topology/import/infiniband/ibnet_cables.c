@@ -281,9 +281,7 @@ static int unnamed_mark(struct ibnet *net)
 
 int ibnet_cables(struct ibnet *net)
 {
-	if (net->n_ports)
-		qsort(net->ports, net->n_ports, sizeof(*net->ports),
-		      compare_ports);
+	WEFT_SORT(net->ports, net->n_ports, compare_ports);
 	if (repeats_drop(net))
 		return -1;
 	for (uint32_t i = 0; i < net->n_ports; i++)

@@ -92,7 +92,6 @@ int ibnet_map_read(struct ibnet *net)
 	while (weft_lines_next(&lines, &line))
 		if (line_take(net, line, &host, lines.number))
 			return -1;
-	if (net->n_maps)
-		qsort(net->maps, net->n_maps, sizeof(*net->maps), compare_maps);
+	WEFT_SORT(net->maps, net->n_maps, compare_maps);
 	return 0;
 }

@@ -4,6 +4,7 @@
  * Node descriptions are what someone has set: "host mlx5_3", "host HCA-4",
  * "MF0;switch:MQM9700/U1", or the maker's text where there is none.
  */
+#include "base/compare.h"
 #include "base/hostlist.h"
 #include "topology/import/infiniband/ibnet.h"
 #include "topology/import/infiniband/ibnet_words.h"
@@ -271,8 +272,7 @@ static uint32_t entries_list(const struct ibnet *net, enum ibnet_kind kind,
 	for (uint32_t i = 0; i < net->n_nodes; i++)
 		if (net->nodes[i].kind == kind && !net->nodes[i].dropped)
 			list[n++] = (struct entry){net, i, peer_port[i]};
-	if (n)
-		qsort(list, n, sizeof(*list), compare_entries);
+	WEFT_SORT(list, n, compare_entries);
 	return n;
 }
 

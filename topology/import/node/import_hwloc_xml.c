@@ -5,6 +5,7 @@
  * or, where there is none, PCI devices of class InfiniBand.  NVLink is known
  * where hwloc had NVML and wrote the matrix NVLinkBandwidth.
  */
+#include "base/compare.h"
 #include "topology/import/import.h"
 #include "topology/import/node/inside.h"
 
@@ -110,8 +111,7 @@ static int gpus_add(struct reader *r)
 		else
 			found[n++] = pci;
 	}
-	if (n)
-		qsort(found, n, sizeof(found[0]), compare_bus);
+	WEFT_SORT(found, n, compare_bus);
 	for (uint32_t i = 0; i < n; i++)
 		gpu_add(r, found[i]);
 	return left_out ? note(r, WEFT_FINDING_LINE_IGNORED,

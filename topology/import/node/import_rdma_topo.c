@@ -254,7 +254,7 @@ static int blocks_add(struct reader *r, struct weft_inside_draft *d)
 		return fail(r, 0,
 			    "no line \"" HEAD "\"; expected the output of "
 			    "\"rdma_topo topo\"");
-	qsort(r->blocks, r->n, sizeof(r->blocks[0]), compare_blocks);
+	WEFT_SORT(r->blocks, r->n, compare_blocks);
 	for (uint32_t i = 0; i < r->n; i++) {
 		const struct block *block = &r->blocks[i];
 

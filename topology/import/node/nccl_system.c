@@ -83,8 +83,7 @@ static uint32_t gpus_find(const struct host *h, struct found *found)
 			d->bus,
 		};
 	}
-	if (n)
-		qsort(found, n, sizeof(*found), compare_found);
+	WEFT_SORT(found, n, compare_found);
 	return n;
 }
 

@@ -149,7 +149,7 @@ static int compare_units(const void *pa, const void *pb)
 static int twins_find(const struct weft_slurm_unit **by_name, uint32_t n,
 		      struct weft_error *err)
 {
-	qsort(by_name, n, sizeof(*by_name), compare_units);
+	WEFT_SORT(by_name, n, compare_units);
 	for (uint32_t i = 1; i < n; i++) {
 		const struct weft_slurm_unit *a = by_name[i - 1];
 		const struct weft_slurm_unit *b = by_name[i];
@@ -454,8 +454,7 @@ static int sizes_apply(struct weft_inventory *s,
 		return -1;
 	memcpy(s->block_sizes, t->sizes, t->n_sizes * sizeof(*t->sizes));
 	s->n_block_sizes = t->n_sizes;
-	qsort(s->block_sizes, s->n_block_sizes, sizeof(*s->block_sizes),
-	      weft_compare_numbers);
+	WEFT_SORT(s->block_sizes, s->n_block_sizes, weft_compare_numbers);
 	return 0;
 }
 
