@@ -21,7 +21,7 @@ static struct chunk *chunk_add(struct weft_arena *arena, size_t need,
 			       struct weft_error *err)
 {
 	struct chunk *top = arena->chunk;
-	size_t size = top ? 2 * top->size : CHUNK_FIRST;
+	size_t size = top && top->size ? 2 * top->size : CHUNK_FIRST;
 	struct chunk *chunk;
 
 	if (size > CHUNK_MAX)
@@ -55,6 +55,27 @@ void *weft_arena_alloc(struct weft_arena *arena, size_t size,
 	block = (char *)chunk->data + chunk->used;
 	chunk->used += size;
 	return block;
+}
+
+/* Behind the chunk that small blocks come from, and full from the start. */
+void *weft_arena_array(struct weft_arena *arena, size_t n, size_t size,
+		       struct weft_error *err)
+{
+	struct chunk *top = arena->chunk, *own = NULL;
+
+	if (n <= (SIZE_MAX - sizeof(*own)) / size)
+		own = calloc(1, sizeof(*own) + n * size);
+	if (!own) {
+		weft_fail(err, WEFT_ENOMEM, "out of memory (%zu x %zu bytes)",
+			  n, size);
+		return NULL;
+	}
+	own->next = top ? top->next : NULL;
+	if (top)
+		top->next = own;
+	else
+		arena->chunk = own;
+	return own->data;
 }
 
 char *weft_arena_text(struct weft_arena *arena, const char *text, size_t length,

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* arena.h - many small blocks that live and die together (names, YAML nodes) */
+/* arena.h - blocks that live and die together: names, YAML nodes, the arrays of
+ * one computation
+ */
 #ifndef WEFT_BASE_ARENA_H
 #define WEFT_BASE_ARENA_H
 
@@ -14,6 +16,16 @@ struct weft_arena {
 void *weft_arena_alloc(struct weft_arena *arena, size_t size,
 		       struct weft_error *err)
 	__attribute__((warn_unused_result));
+
+/* A zeroed array of n elements of `size` bytes, in a block of its own: for what
+ * is large, and for what must not be overrun unseen. */
+void *weft_arena_array(struct weft_arena *arena, size_t n, size_t size,
+		       struct weft_error *err)
+	__attribute__((warn_unused_result));
+
+/* Sets `array`, a pointer of any type, to such an array.  0, or -1 with err. */
+#define WEFT_ARRAY(array, n, arena, err)                                       \
+	(((array) = weft_arena_array(arena, n, sizeof(*(array)), err)) ? 0 : -1)
 
 /* A copy of the first `length` bytes of text, with a NUL behind. */
 char *weft_arena_text(struct weft_arena *arena, const char *text, size_t length,

@@ -167,13 +167,17 @@ void weft_audit_rank(struct weft_findings *findings)
 int weft_audit_run(const struct weft_audit *audit, struct weft_error *err)
 {
 	struct weft_audit a = *audit;
+	struct weft_arena memory = {0};
 	struct audit_graph graph;
 	int rc = audit_graph_build(a.inventory, a.hierarchy, &graph, err);
 
 	a.graph = &graph;
+	a.memory = &memory;
+	a.err = err;
 	for (uint32_t i = 0; i < weft_n_audit_checks && rc == 0; i++)
-		rc = weft_audit_checks[i].run(&a, err);
+		rc = weft_audit_checks[i].run(&a);
 	audit_graph_free(&graph);
+	weft_arena_free(&memory);
 	if (rc == 0)
 		weft_audit_rank(a.findings);
 	return rc;

@@ -27,12 +27,15 @@ struct weft_audit {
 	const struct weft_hierarchy *hierarchy;
 	const struct weft_fabric *fabric; /* or NULL */
 	struct weft_findings *findings;
-	const struct audit_graph *graph; /* weft_audit_run's own */
+	/* weft_audit_run's own */
+	const struct audit_graph *graph;
+	struct weft_arena *memory; /* of all checks, until all have run */
+	struct weft_error *err;
 };
 
 struct weft_audit_check {
 	const char *name, *help;
-	int (*run)(const struct weft_audit *audit, struct weft_error *err);
+	int (*run)(const struct weft_audit *audit);
 };
 extern const struct weft_audit_check weft_audit_checks[];
 extern const uint32_t weft_n_audit_checks;

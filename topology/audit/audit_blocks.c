@@ -27,26 +27,26 @@ static bool is_allowed(uint32_t size, uint32_t base)
 	return (factor & (factor - 1)) == 0 && factor <= MAX_FACTOR;
 }
 
-static int sizes_look(const struct weft_audit *a, struct weft_error *err)
+static int sizes_look(const struct weft_audit *a)
 {
 	const struct weft_inventory *s = a->inventory;
 	uint32_t base = s->block_sizes[0];
 
 	if (base == 0)
 		return audit_note(a, WEFT_FINDING_BLOCK_SIZES, "BlockSizes",
-				  blocks_place(s), WEFT_WEIGHT_DOMAIN, err,
+				  blocks_place(s), WEFT_WEIGHT_DOMAIN,
 				  "the first size is 0");
 	for (uint32_t i = 1; i < s->n_block_sizes; i++)
 		if (!is_allowed(s->block_sizes[i], base) &&
 		    audit_note(a, WEFT_FINDING_BLOCK_SIZES, "BlockSizes",
-			       blocks_place(s), WEFT_WEIGHT_DOMAIN, err,
+			       blocks_place(s), WEFT_WEIGHT_DOMAIN,
 			       "%u is not %u times a power of two",
 			       s->block_sizes[i], base))
 			return -1;
 	return 0;
 }
 
-int audit_blocks(const struct weft_audit *a, struct weft_error *err)
+int audit_blocks(const struct weft_audit *a)
 {
-	return a->inventory->n_block_sizes ? sizes_look(a, err) : 0;
+	return a->inventory->n_block_sizes ? sizes_look(a) : 0;
 }

@@ -138,7 +138,7 @@ int weft_audit_tiers(const struct weft_inventory *inventory,
 }
 
 static int tier_note(const struct weft_audit *a, const struct ratio *r,
-		     uint32_t n, struct weft_error *err)
+		     uint32_t n)
 {
 	const struct weft_inventory_switch *sw = a->inventory->switches;
 	double median = r[n / 2].value;
@@ -147,7 +147,7 @@ static int tier_note(const struct weft_audit *a, const struct ratio *r,
 		if (n > WEFT_LEAST_MAJORITY && r[i].value > WORSE * median &&
 		    r[i].value > BLOCKING &&
 		    audit_note(a, WEFT_FINDING_OVERSUBSCRIBED, sw[r[i].sw].name,
-			       sw[r[i].sw].where, WEFT_WEIGHT_OUTCOME, err,
+			       sw[r[i].sw].where, WEFT_WEIGHT_OUTCOME,
 			       "has %.2f:1 below over above; its siblings have "
 			       "%.2f:1",
 			       r[i].value, median))
@@ -155,21 +155,19 @@ static int tier_note(const struct weft_audit *a, const struct ratio *r,
 	return 0;
 }
 
-int audit_capacity(const struct weft_audit *a, struct weft_error *err)
+int audit_capacity(const struct weft_audit *a)
 {
 	bool by_rate = rates_known(a->inventory);
-	struct ratio *r =
-		weft_calloc(a->inventory->n_switches, sizeof(*r), err);
+	struct ratio *r;
 	uint32_t n;
-	int rc = 0;
 
-	if (!r)
+	if (WEFT_ARRAY(r, a->inventory->n_switches, a->memory, a->err))
 		return -1;
 	n = ratios_fill(a->graph, by_rate, true, r);
-	for (uint32_t i = 0, end; i < n && rc == 0; i = end) {
+	for (uint32_t i = 0, end; i < n; i = end) {
 		end = run_end(r, i, n);
-		rc = tier_note(a, r + i, end - i, err);
+		if (tier_note(a, r + i, end - i))
+			return -1;
 	}
-	free(r);
-	return rc;
+	return 0;
 }

@@ -96,15 +96,14 @@ static uint32_t count_below(const struct member *m, uint32_t n, double value)
 }
 
 static int member_note(const struct weft_audit *a, const struct subject *sub,
-		       const struct member *m, struct audit_majority usual,
-		       struct weft_error *err)
+		       const struct member *m, struct audit_majority usual)
 {
 	const struct weft_inventory_host *host = &a->inventory->hosts[m->host];
 	struct weft_place where =
 		sub->value == host_gpus ? host->gpus.where : host->where;
 
 	return audit_note(a, sub->id, host->name, where,
-			  WEFT_WEIGHT_HOST + usual.value - m->value, err,
+			  WEFT_WEIGHT_HOST + usual.value - m->value,
 			  "has %.0f %s%s; its siblings have %.0f", m->value,
 			  sub->noun, m->value >= 0 && m->value < 2 ? "" : "s",
 			  usual.value);
@@ -113,8 +112,7 @@ static int member_note(const struct weft_audit *a, const struct subject *sub,
 /* Hosts of one leaf: m[0..n) of a class whose majority is `usual`. */
 static int leaf_look(const struct weft_audit *a, const struct subject *sub,
 		     const struct member *m, uint32_t n,
-		     struct audit_majority usual, bool few, double *scratch,
-		     struct weft_error *err)
+		     struct audit_majority usual, bool few, double *scratch)
 {
 	struct audit_majority leaf = members_majority(m, n, scratch);
 	bool decided =
@@ -126,14 +124,13 @@ static int leaf_look(const struct weft_audit *a, const struct subject *sub,
 		return 0;
 	for (uint32_t i = 0; i < n; i++)
 		if (m[i].value > NOT_KNOWN && m[i].value < usual.value &&
-		    member_note(a, sub, &m[i], usual, err))
+		    member_note(a, sub, &m[i], usual))
 			return -1;
 	return 0;
 }
 
 static int class_look(const struct weft_audit *a, const struct subject *sub,
-		      const struct member *m, uint32_t n, double *scratch,
-		      struct weft_error *err)
+		      const struct member *m, uint32_t n, double *scratch)
 {
 	struct audit_majority usual = members_majority(m, n, scratch);
 	uint32_t below = count_below(m, n, usual.value);
@@ -144,7 +141,7 @@ static int class_look(const struct weft_audit *a, const struct subject *sub,
 		for (end = i + 1; end < n && m[end].domain == m[i].domain;)
 			end++;
 		if (leaf_look(a, sub, m + i, end - i, usual,
-			      audit_is_few(below, usual.n), scratch, err))
+			      audit_is_few(below, usual.n), scratch))
 			return -1;
 	}
 	return 0;
@@ -174,25 +171,26 @@ static uint32_t members_fill(const struct weft_audit *a,
 	return n;
 }
 
-int audit_hosts(const struct weft_audit *a, struct weft_error *err)
+int audit_hosts(const struct weft_audit *a)
 {
 	uint32_t room = a->inventory->n_hosts, n;
-	struct member *m = weft_calloc(room, sizeof(*m), err);
-	double *scratch = weft_calloc(room, sizeof(*scratch), err);
-	int rc = m && scratch ? 0 : -1;
+	struct member *m;
+	double *scratch;
 
-	for (size_t k = 0; k < N_SUBJECTS && rc == 0; k++) {
+	if (WEFT_ARRAY(m, room, a->memory, a->err) ||
+	    WEFT_ARRAY(scratch, room, a->memory, a->err))
+		return -1;
+	for (size_t k = 0; k < N_SUBJECTS; k++) {
 		n = members_fill(a, &subjects[k], m);
 		WEFT_SORT(m, n, compare_members);
-		for (uint32_t i = 0, end; i < n && rc == 0; i = end) {
+		for (uint32_t i = 0, end; i < n; i = end) {
 			for (end = i + 1;
 			     end < n && same_class(m + i, m + end);)
 				end++;
-			rc = class_look(a, &subjects[k], m + i, end - i,
-					scratch, err);
+			if (class_look(a, &subjects[k], m + i, end - i,
+				       scratch))
+				return -1;
 		}
 	}
-	free(m);
-	free(scratch);
-	return rc;
+	return 0;
 }

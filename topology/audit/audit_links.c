@@ -38,7 +38,6 @@ static const struct aspect aspects[] = {
 struct work {
 	const struct weft_audit *a;
 	double *scratch;
-	struct weft_error *err;
 };
 
 /* Whether two cables of an end are siblings there. */
@@ -96,7 +95,7 @@ static enum verdict end_judge(struct work *w, const struct aspect *aspect,
 	return LESS;
 }
 
-/* 1: reported; 0: nothing to report; -1: w->err. */
+/* 1: reported; 0: nothing to report; -1: a->err. */
 static int cable_look(struct work *w, const struct aspect *aspect,
 		      const struct weft_inventory_cable *c)
 {
@@ -126,7 +125,7 @@ static int cable_look(struct work *w, const struct aspect *aspect,
 		audit_rate(usual, theirs, sizeof(theirs));
 	}
 	return audit_note(w->a, aspect->id, place, c->where, WEFT_WEIGHT_CABLE,
-			  w->err, "is %s; its siblings are %s", mine, theirs)
+			  "is %s; its siblings are %s", mine, theirs)
 		       ? -1
 		       : 1;
 }
@@ -139,17 +138,16 @@ static int down_note(struct work *w, const struct weft_inventory_cable *c)
 	if (c->n > 1)
 		snprintf(count, sizeof(count), " (%u cables)", c->n);
 	return audit_note(w->a, WEFT_FINDING_LINK_DOWN, place, c->where,
-			  WEFT_WEIGHT_CABLE + c->n, w->err, "is down%s", count);
+			  WEFT_WEIGHT_CABLE + c->n, "is down%s", count);
 }
 
-int audit_links(const struct weft_audit *a, struct weft_error *err)
+int audit_links(const struct weft_audit *a)
 {
 	const struct weft_inventory *s = a->inventory;
-	struct work w = {.a = a, .err = err};
+	struct work w = {.a = a};
 	int rc = 0;
 
-	w.scratch = weft_calloc(s->n_cables, sizeof(*w.scratch), err);
-	if (!w.scratch)
+	if (WEFT_ARRAY(w.scratch, s->n_cables, a->memory, a->err))
 		return -1;
 	for (uint32_t i = 0; i < s->n_cables && rc == 0; i++) {
 		if (s->cables[i].down) {
@@ -160,6 +158,5 @@ int audit_links(const struct weft_audit *a, struct weft_error *err)
 			rc = cable_look(&w, &aspects[k], &s->cables[i]);
 		rc = rc > 0 ? 0 : rc;
 	}
-	free(w.scratch);
 	return rc;
 }

@@ -29,7 +29,6 @@ struct mesh {
 	uint32_t *first, *child;
 	uint32_t *count; /* [n_domains] scratch */
 	struct audit_deltas deltas;
-	struct weft_error *err;
 };
 
 WEFT_COMPARATOR(compare_pairs, struct pair,
@@ -71,8 +70,7 @@ static int pairs_list(struct mesh *m)
 	const struct weft_inventory *s = m->a->inventory;
 	uint32_t kept = 0;
 
-	m->pairs = weft_calloc(s->n_cables, sizeof(*m->pairs), m->err);
-	if (!m->pairs)
+	if (WEFT_ARRAY(m->pairs, s->n_cables, m->a->memory, m->a->err))
 		return -1;
 	for (uint32_t i = 0; i < s->n_cables; i++)
 		if (pair_find(m->a->hierarchy, &s->cables[i],
@@ -95,9 +93,8 @@ static int children_index(struct mesh *m)
 	const struct weft_hierarchy *h = m->a->hierarchy;
 	uint32_t n = h->n_domains;
 
-	m->first = weft_calloc((size_t)n + 2, sizeof(*m->first), m->err);
-	m->child = weft_calloc(n, sizeof(*m->child), m->err);
-	if (!m->first || !m->child)
+	if (WEFT_ARRAY(m->first, (size_t)n + 2, m->a->memory, m->a->err) ||
+	    WEFT_ARRAY(m->child, n, m->a->memory, m->a->err))
 		return -1;
 	for (uint32_t d = 0; d < n; d++)
 		if (h->domains[d].parent != WEFT_NONE)
@@ -143,15 +140,14 @@ static double level_pairs(const struct mesh *m, uint32_t first, uint32_t end)
 /* Cables of most pairs, or 0 where the pairs differ too much. */
 static uint32_t usual_find(struct mesh *m, uint32_t first, uint32_t end)
 {
-	double *value = weft_calloc(end - first, sizeof(*value), m->err);
 	struct audit_majority usual;
+	double *value;
 
-	if (!value)
+	if (WEFT_ARRAY(value, end - first, m->a->memory, m->a->err))
 		return WEFT_NONE;
 	for (uint32_t i = first; i < end; i++)
 		value[i - first] = m->pairs[i].n;
 	usual = audit_majority(value, end - first);
-	free(value);
 	return usual.n_same >= WEFT_LEAST_MAJORITY &&
 			       usual.n_same >=
 				       LEAST_ALIKE * level_pairs(m, first, end)
@@ -179,7 +175,7 @@ static int domain_compare(struct mesh *m, uint32_t *i, uint32_t end,
 				    (struct audit_delta){pair.a, pair.b,
 							 (int)has - (int)usual,
 							 false},
-				    m->err))
+				    m->a->err))
 				return -1;
 		}
 	return 0;
@@ -206,7 +202,7 @@ static int culprit_note(struct mesh *m, const struct audit_culprit *c,
 
 	if (c->n == 2 && c->fewer == c->more)
 		return audit_note(m->a, WEFT_FINDING_CABLE_MOVED, d[c->sw].name,
-				  where, WEFT_WEIGHT_CABLE + c->fewer, m->err,
+				  where, WEFT_WEIGHT_CABLE + c->fewer,
 				  "a cable to %s should lead to %s: all pairs "
 				  "of the %s have %u",
 				  d[c->gained].name, d[c->lost].name,
@@ -215,7 +211,7 @@ static int culprit_note(struct mesh *m, const struct audit_culprit *c,
 		return 0; /* a cable more harms no one */
 	if (c->n > 1)
 		return audit_note(m->a, WEFT_FINDING_MESH_UNEVEN, d[c->sw].name,
-				  where, WEFT_WEIGHT_CABLE + c->fewer, m->err,
+				  where, WEFT_WEIGHT_CABLE + c->fewer,
 				  "has %u cables fewer to others of %s than "
 				  "they have to each other, first to %s",
 				  c->fewer, d[d[c->sw].parent].name,
@@ -223,7 +219,7 @@ static int culprit_note(struct mesh *m, const struct audit_culprit *c,
 	snprintf(place, sizeof(place), "%s--%s", d[c->sw].name,
 		 d[c->lost].name);
 	return audit_note(m->a, WEFT_FINDING_MESH_UNEVEN, place, where,
-			  WEFT_WEIGHT_CABLE + c->fewer, m->err,
+			  WEFT_WEIGHT_CABLE + c->fewer,
 			  "%u cable%s fewer than between the other pairs of %s",
 			  c->fewer, c->fewer == 1 ? "" : "s",
 			  d[d[c->sw].parent].name);
@@ -246,25 +242,23 @@ static int level_look(struct mesh *m, uint32_t first, uint32_t end)
 	return 0;
 }
 
-int audit_meshes(const struct weft_audit *a, struct weft_error *err)
+int audit_meshes(const struct weft_audit *a)
 {
 	const struct weft_hierarchy *h = a->hierarchy;
-	struct mesh m = {.a = a, .err = err};
+	struct mesh m = {.a = a};
 	int rc;
 
 	if (!h || !h->n_domains ||
 	    audit_told(a, WEFT_FINDING_INPUT_TRUNCATED, ""))
 		return 0;
-	m.count = weft_calloc(h->n_domains, sizeof(*m.count), err);
-	rc = !m.count || children_index(&m) || pairs_list(&m) ? -1 : 0;
+	rc = WEFT_ARRAY(m.count, h->n_domains, a->memory, a->err) ||
+			     children_index(&m) || pairs_list(&m)
+		     ? -1
+		     : 0;
 	for (uint32_t i = 0, end; rc == 0 && i < m.n_pairs; i = end) {
 		end = level_end(&m, i);
 		rc = level_look(&m, i, end);
 	}
-	free(m.pairs);
-	free(m.first);
-	free(m.child);
-	free(m.count);
 	audit_deltas_free(&m.deltas);
 	return rc;
 }

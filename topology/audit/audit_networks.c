@@ -24,7 +24,7 @@ static bool same_port(const struct port *a, const struct port *b)
 }
 
 static int class_look(const struct weft_audit *a, const struct port *p,
-		      uint32_t n, struct weft_error *err)
+		      uint32_t n)
 {
 	uint32_t count[AUDIT_MAX_NETWORKS] = {0}, best = 0;
 
@@ -46,7 +46,7 @@ static int class_look(const struct weft_audit *a, const struct port *p,
 		audit_graph_place(a->graph, c, place, sizeof(place));
 		if (audit_note(
 			    a, WEFT_FINDING_NETWORK_MIXED, place, c->where,
-			    WEFT_WEIGHT_CABLE, err,
+			    WEFT_WEIGHT_CABLE,
 			    "is attached to %s of the %s network; its siblings "
 			    "are on the %s network",
 			    a->inventory->switches[c->b.index].name,
@@ -57,17 +57,15 @@ static int class_look(const struct weft_audit *a, const struct port *p,
 	return 0;
 }
 
-int audit_networks(const struct weft_audit *a, struct weft_error *err)
+int audit_networks(const struct weft_audit *a)
 {
 	const struct weft_inventory *s = a->inventory;
 	struct port *p;
 	uint32_t n = 0;
-	int rc = 0;
 
 	if (a->graph->n_networks < 2)
 		return 0;
-	p = weft_calloc(s->n_cables, sizeof(*p), err);
-	if (!p)
+	if (WEFT_ARRAY(p, s->n_cables, a->memory, a->err))
 		return -1;
 	for (uint32_t i = 0; i < s->n_cables; i++) {
 		const struct weft_inventory_cable *c = &s->cables[i];
@@ -84,11 +82,11 @@ int audit_networks(const struct weft_audit *a, struct weft_error *err)
 		n++;
 	}
 	WEFT_SORT(p, n, compare_ports);
-	for (uint32_t i = 0, end; i < n && rc == 0; i = end) {
+	for (uint32_t i = 0, end; i < n; i = end) {
 		for (end = i + 1; end < n && same_port(p + i, p + end);)
 			end++;
-		rc = class_look(a, p + i, end - i, err);
+		if (class_look(a, p + i, end - i))
+			return -1;
 	}
-	free(p);
-	return rc;
+	return 0;
 }

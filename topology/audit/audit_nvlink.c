@@ -26,7 +26,7 @@ static uint32_t domain_end(const struct member *m, uint32_t i, uint32_t n)
 	return end;
 }
 
-static int states_tell(const struct weft_audit *a, struct weft_error *err)
+static int states_tell(const struct weft_audit *a)
 {
 	const struct weft_inventory *s = a->inventory;
 
@@ -36,14 +36,14 @@ static int states_tell(const struct weft_audit *a, struct weft_error *err)
 		if (state->text &&
 		    audit_note(a, WEFT_FINDING_NVLINK_DEGRADED,
 			       s->hosts[h].name, state->where, WEFT_WEIGHT_HOST,
-			       err, "NVLink is degraded: %s", state->text))
+			       "NVLink is degraded: %s", state->text))
 			return -1;
 	}
 	return 0;
 }
 
 static int domains_compare(const struct weft_audit *a, const struct member *m,
-			   uint32_t n, double *size, struct weft_error *err)
+			   uint32_t n, double *size)
 {
 	const struct weft_inventory *s = a->inventory;
 	struct audit_majority usual;
@@ -64,7 +64,7 @@ static int domains_compare(const struct weft_audit *a, const struct member *m,
 		if (end - i < usual.value &&
 		    audit_note(a, WEFT_FINDING_NVLINK_INCOMPLETE, m[i].domain,
 			       s->hosts[m[i].host].nvlink.where,
-			       WEFT_WEIGHT_HOST, err,
+			       WEFT_WEIGHT_HOST,
 			       "has %u nodes; the other NVLink domains have "
 			       "%.0f",
 			       end - i, usual.value))
@@ -73,23 +73,19 @@ static int domains_compare(const struct weft_audit *a, const struct member *m,
 	return 0;
 }
 
-int audit_nvlink(const struct weft_audit *a, struct weft_error *err)
+int audit_nvlink(const struct weft_audit *a)
 {
 	const struct weft_inventory *s = a->inventory;
-	struct member *m = weft_calloc(s->n_hosts, sizeof(*m), err);
-	double *size = weft_calloc(s->n_hosts, sizeof(*size), err);
+	struct member *m;
+	double *size;
 	uint32_t n = 0;
-	int rc = -1;
 
-	if (!m || !size)
-		goto out;
+	if (WEFT_ARRAY(m, s->n_hosts, a->memory, a->err) ||
+	    WEFT_ARRAY(size, s->n_hosts, a->memory, a->err))
+		return -1;
 	for (uint32_t h = 0; h < s->n_hosts; h++)
 		if (s->hosts[h].nvlink.text)
 			m[n++] = (struct member){s->hosts[h].nvlink.text, h};
 	WEFT_SORT(m, n, compare_members);
-	rc = states_tell(a, err) ? -1 : domains_compare(a, m, n, size, err);
-out:
-	free(m);
-	free(size);
-	return rc;
+	return states_tell(a) ? -1 : domains_compare(a, m, n, size);
 }

@@ -53,8 +53,7 @@ static uint32_t domain_at(const struct weft_hierarchy *s, uint32_t d,
 }
 
 static int group_look(const struct weft_audit *a, const struct subject *sub,
-		      const struct member *m, uint32_t n,
-		      struct weft_error *err)
+		      const struct member *m, uint32_t n)
 {
 	const struct weft_hierarchy *s = a->hierarchy;
 	uint32_t most = 0, best = WEFT_NONE;
@@ -75,7 +74,7 @@ static int group_look(const struct weft_audit *a, const struct subject *sub,
 
 		if (m[i].domain != best &&
 		    audit_note(a, sub->id, host->name, host->where,
-			       WEFT_WEIGHT_HOST, err,
+			       WEFT_WEIGHT_HOST,
 			       "is in %s %s, whose other nodes are attached to "
 			       "%s, but is attached to %s",
 			       sub->noun, m[i].label, s->domains[best].name,
@@ -86,7 +85,7 @@ static int group_look(const struct weft_audit *a, const struct subject *sub,
 }
 
 static int subject_look(const struct weft_audit *a, const struct subject *sub,
-			struct member *m, struct weft_error *err)
+			struct member *m)
 {
 	const struct weft_inventory *s = a->inventory;
 	uint32_t n = 0;
@@ -105,24 +104,22 @@ static int subject_look(const struct weft_audit *a, const struct subject *sub,
 		for (end = i + 1;
 		     end < n && strcmp(m[end].label, m[i].label) == 0;)
 			end++;
-		if (group_look(a, sub, m + i, end - i, err))
+		if (group_look(a, sub, m + i, end - i))
 			return -1;
 	}
 	return 0;
 }
 
-int audit_places(const struct weft_audit *a, struct weft_error *err)
+int audit_places(const struct weft_audit *a)
 {
 	struct member *m;
-	int rc = 0;
 
 	if (!a->hierarchy)
 		return 0;
-	m = weft_calloc(a->inventory->n_hosts, sizeof(*m), err);
-	if (!m)
+	if (WEFT_ARRAY(m, a->inventory->n_hosts, a->memory, a->err))
 		return -1;
-	for (size_t k = 0; k < N_SUBJECTS && rc == 0; k++)
-		rc = subject_look(a, &subjects[k], m, err);
-	free(m);
-	return rc;
+	for (size_t k = 0; k < N_SUBJECTS; k++)
+		if (subject_look(a, &subjects[k], m))
+			return -1;
+	return 0;
 }

@@ -24,7 +24,7 @@ static double host_cables(const struct audit_graph *g, uint32_t sw)
 
 /* Reports rails missing on several hosts; audit_hosts reports a single host. */
 static int bundle_look(const struct weft_audit *a, uint32_t domain,
-		       double *scratch, struct weft_error *err)
+		       double *scratch)
 {
 	const struct weft_hierarchy *s = a->hierarchy;
 	const uint32_t *rail = s->rail_switch + (size_t)domain * s->n_rails;
@@ -48,7 +48,7 @@ static int bundle_look(const struct weft_audit *a, uint32_t domain,
 		/* without any it is there by its name only */
 		if (mine > 0 && mine + 1.5 < usual.value &&
 		    audit_note(a, WEFT_FINDING_RAILS_UNEQUAL, sw->name,
-			       sw->where, WEFT_WEIGHT_DOMAIN, err,
+			       sw->where, WEFT_WEIGHT_DOMAIN,
 			       "is rail %u and has %.0f host cables; the other "
 			       "rails have %.0f",
 			       r, mine, usual.value))
@@ -87,8 +87,7 @@ static bool lacks_rail(const struct weft_hierarchy *s, uint32_t domain)
 
 /* A leaf that lost its uplinks is a network of its own, and its bundle lacks a
  * rail: the two are one. */
-static int orphan_find(const struct weft_audit *a, uint32_t domain,
-		       struct weft_error *err)
+static int orphan_find(const struct weft_audit *a, uint32_t domain)
 {
 	if (!lacks_rail(a->hierarchy, domain))
 		return 0;
@@ -100,7 +99,7 @@ static int orphan_find(const struct weft_audit *a, uint32_t domain,
 		if (hosts < 2)
 			continue;
 		return audit_note(a, WEFT_FINDING_LEAF_ORPHAN, sw->name,
-				  sw->where, WEFT_WEIGHT_SWITCH + hosts, err,
+				  sw->where, WEFT_WEIGHT_SWITCH + hosts,
 				  "has no uplink, and the bundle of its %u "
 				  "hosts, %s, lacks a rail",
 				  hosts, a->hierarchy->domains[domain].name);
@@ -108,23 +107,18 @@ static int orphan_find(const struct weft_audit *a, uint32_t domain,
 	return 0;
 }
 
-int audit_rails(const struct weft_audit *a, struct weft_error *err)
+int audit_rails(const struct weft_audit *a)
 {
 	const struct weft_hierarchy *s = a->hierarchy;
 	double *scratch;
-	int rc = 0;
 
 	if (!s || s->n_rails < 2 || !s->rail_switch)
 		return 0;
-	scratch = weft_calloc(s->n_rails, sizeof(*scratch), err);
-	if (!scratch)
+	if (WEFT_ARRAY(scratch, s->n_rails, a->memory, a->err))
 		return -1;
-	for (uint32_t d = 0; d < s->n_domains && rc == 0; d++)
-		if (s->domains[d].level == 0)
-			rc = bundle_look(a, d, scratch, err) ||
-					     orphan_find(a, d, err)
-				     ? -1
-				     : 0;
-	free(scratch);
-	return rc;
+	for (uint32_t d = 0; d < s->n_domains; d++)
+		if (s->domains[d].level == 0 &&
+		    (bundle_look(a, d, scratch) || orphan_find(a, d)))
+			return -1;
+	return 0;
 }

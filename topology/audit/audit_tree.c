@@ -11,7 +11,6 @@ struct tree {
 	uint32_t *parents, *switches, *hosts; /* counts, per switch */
 	uint32_t *left, *queue;		      /* of the search for loops */
 	uint32_t *first_up, *up;	      /* switch -> its parents */
-	struct weft_error *err;
 };
 
 static void edges_count(struct tree *t)
@@ -79,7 +78,7 @@ static int loop_tell(struct tree *t)
 	for (uint32_t step = 0; step < s->n_switches; step++)
 		at = below[at];
 	return audit_note(t->a, WEFT_FINDING_TREE_LOOP, s->switches[at].name,
-			  s->switches[at].where, WEFT_WEIGHT_SWITCH, t->err,
+			  s->switches[at].where, WEFT_WEIGHT_SWITCH,
 			  "hangs below itself, by way of %s",
 			  s->switches[below[at]].name);
 }
@@ -96,13 +95,13 @@ static int switches_look(struct tree *t)
 		if (!n && !t->switches[k] && !t->hosts[k] &&
 		    !audit_told(t->a, WEFT_FINDING_SWITCH_EMPTY, sw->name) &&
 		    audit_note(t->a, WEFT_FINDING_SWITCH_EMPTY, sw->name,
-			       sw->where, WEFT_WEIGHT_CABLE, t->err,
+			       sw->where, WEFT_WEIGHT_CABLE,
 			       "joins nothing: no cable, switch or node"))
 			return -1;
 		if (!n && !t->parents[k] && t->switches[k] == 1 &&
 		    !t->hosts[k] &&
 		    audit_note(t->a, WEFT_FINDING_ROOT_SINGLE, sw->name,
-			       sw->where, WEFT_WEIGHT_OUTCOME, t->err,
+			       sw->where, WEFT_WEIGHT_OUTCOME,
 			       "is a root that joins only one switch"))
 			return -1;
 	}
@@ -122,38 +121,26 @@ static int roots_look(struct tree *t)
 	if (roots < 2)
 		return 0;
 	return audit_note(t->a, WEFT_FINDING_TREE_UNCONNECTED, "",
-			  (struct weft_place){0}, WEFT_WEIGHT_OUTCOME, t->err,
+			  (struct weft_place){0}, WEFT_WEIGHT_OUTCOME,
 			  "the network has %u parts that nothing joins; no job "
 			  "can span them",
 			  roots);
 }
 
-int audit_tree(const struct weft_audit *a, struct weft_error *err)
+int audit_tree(const struct weft_audit *a)
 {
 	uint32_t n = a->inventory->n_switches;
-	struct tree t = {.a = a, .err = err};
-	int rc = -1;
+	struct tree t = {.a = a};
 
-	t.parents = weft_calloc(n, sizeof(*t.parents), err);
-	t.switches = weft_calloc(n, sizeof(*t.switches), err);
-	t.hosts = weft_calloc(n, sizeof(*t.hosts), err);
-	t.left = weft_calloc(n, sizeof(*t.left), err);
-	t.queue = weft_calloc(n, sizeof(*t.queue), err);
-	t.first_up = weft_calloc((size_t)n + 2, sizeof(*t.first_up), err);
-	t.up = weft_calloc(a->inventory->n_edges, sizeof(*t.up), err);
-	if (!t.parents || !t.switches || !t.hosts || !t.left || !t.queue ||
-	    !t.first_up || !t.up)
-		goto out;
+	if (WEFT_ARRAY(t.parents, n, a->memory, a->err) ||
+	    WEFT_ARRAY(t.switches, n, a->memory, a->err) ||
+	    WEFT_ARRAY(t.hosts, n, a->memory, a->err) ||
+	    WEFT_ARRAY(t.left, n, a->memory, a->err) ||
+	    WEFT_ARRAY(t.queue, n, a->memory, a->err) ||
+	    WEFT_ARRAY(t.first_up, (size_t)n + 2, a->memory, a->err) ||
+	    WEFT_ARRAY(t.up, a->inventory->n_edges, a->memory, a->err))
+		return -1;
 	edges_count(&t);
 	leaves_trim(&t);
-	rc = switches_look(&t) || loop_tell(&t) || roots_look(&t) ? -1 : 0;
-out:
-	free(t.left);
-	free(t.first_up);
-	free(t.up);
-	free(t.parents);
-	free(t.switches);
-	free(t.hosts);
-	free(t.queue);
-	return rc;
+	return switches_look(&t) || loop_tell(&t) || roots_look(&t) ? -1 : 0;
 }

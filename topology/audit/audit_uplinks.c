@@ -44,7 +44,6 @@ struct work {
 	uint32_t *low;
 	uint32_t *count; /* [n_switches] */
 	struct audit_deltas deltas;
-	struct weft_error *err;
 };
 
 /* ---- rows ---- */
@@ -195,7 +194,7 @@ static int delta_add(struct work *w, uint32_t low, uint32_t high, int more)
 	return more ? audit_deltas_add(
 			      &w->deltas,
 			      (struct audit_delta){low, high, more, false},
-			      w->err)
+			      w->a->err)
 		    : 0;
 }
 
@@ -262,19 +261,19 @@ static int culprit_note(struct work *w, const struct audit_culprit *c)
 	if (moved)
 		return audit_note(w->a, WEFT_FINDING_CABLE_MOVED,
 				  sw[c->sw].name, sw[c->sw].where,
-				  WEFT_WEIGHT_CABLE, w->err,
+				  WEFT_WEIGHT_CABLE,
 				  "%s to %s should lead to %s, as those of its "
 				  "siblings do",
 				  many, sw[c->gained].name, sw[c->lost].name);
 	if (c->more == 0)
 		return audit_note(
 			w->a, WEFT_FINDING_UPLINKS_UNEVEN, sw[c->sw].name,
-			sw[c->sw].where, WEFT_WEIGHT_CABLE + c->fewer, w->err,
+			sw[c->sw].where, WEFT_WEIGHT_CABLE + c->fewer,
 			"has %s fewer than its siblings, to %s%s", few,
 			sw[c->lost].name, c->n > 1 ? " and others" : "");
 	return audit_note(w->a, WEFT_FINDING_UPLINKS_UNEVEN, sw[c->sw].name,
 			  sw[c->sw].where,
-			  WEFT_WEIGHT_CABLE + c->fewer + c->more, w->err,
+			  WEFT_WEIGHT_CABLE + c->fewer + c->more,
 			  "has %u cables fewer and %u more than its siblings",
 			  c->fewer, c->more);
 }
@@ -345,7 +344,6 @@ static int orphans_find(struct work *w)
 				continue;
 			if (audit_note(w->a, WEFT_FINDING_LEAF_ORPHAN, sw->name,
 				       sw->where, WEFT_WEIGHT_SWITCH + hosts,
-				       w->err,
 				       "has no uplink, its siblings have; %u "
 				       "host port%s reach%s nothing else",
 				       hosts, hosts == 1 ? "" : "s",
@@ -356,38 +354,28 @@ static int orphans_find(struct work *w)
 	return 0;
 }
 
-int audit_uplinks(const struct weft_audit *a, struct weft_error *err)
+int audit_uplinks(const struct weft_audit *a)
 {
 	uint32_t n = a->inventory->n_switches;
 	size_t ends = 2 * (size_t)a->inventory->n_cables;
-	struct work w = {.a = a, .g = a->graph, .err = err};
-	int rc = -1;
+	struct work w = {.a = a, .g = a->graph};
+	int rc = 0;
 
-	w.cells = weft_calloc(ends, sizeof(*w.cells), err);
-	w.rows = weft_calloc((size_t)n + 1, sizeof(*w.rows), err);
-	w.shared = weft_calloc((size_t)n + 1, sizeof(*w.shared), err);
-	w.first_low = weft_calloc((size_t)n + 2, sizeof(*w.first_low), err);
-	w.low = weft_calloc(ends, sizeof(*w.low), err);
-	w.count = weft_calloc(n, sizeof(*w.count), err);
-	if (!w.cells || !w.rows || !w.shared || !w.first_low || !w.low ||
-	    !w.count || orphans_find(&w))
-		goto out;
+	if (WEFT_ARRAY(w.cells, ends, a->memory, a->err) ||
+	    WEFT_ARRAY(w.rows, (size_t)n + 1, a->memory, a->err) ||
+	    WEFT_ARRAY(w.shared, (size_t)n + 1, a->memory, a->err) ||
+	    WEFT_ARRAY(w.first_low, (size_t)n + 2, a->memory, a->err) ||
+	    WEFT_ARRAY(w.low, ends, a->memory, a->err) ||
+	    WEFT_ARRAY(w.count, n, a->memory, a->err) || orphans_find(&w))
+		return -1;
 	for (uint32_t k = 0; k < n; k++)
 		row_fill(&w, k);
 	patterns_find(&w);
 	lows_index(&w);
-	rc = 0;
 	for (uint32_t r = 0; r < w.n_rows && rc == 0; r++)
 		rc = row_look(&w, &w.rows[r]);
 	if (rc == 0)
 		rc = deltas_tell(&w);
-out:
-	free(w.cells);
-	free(w.rows);
-	free(w.shared);
-	free(w.first_low);
-	free(w.low);
-	free(w.count);
 	audit_deltas_free(&w.deltas);
 	return rc;
 }

@@ -12,13 +12,7 @@
 
 void audit_graph_free(struct audit_graph *g)
 {
-	for (int kind = 0; kind < 2; kind++) {
-		free(g->first[kind]);
-		free(g->cable[kind]);
-	}
-	free(g->tier);
-	free(g->network);
-	free(g->service);
+	weft_arena_free(&g->memory);
 	*g = (struct audit_graph){0};
 }
 
@@ -34,14 +28,12 @@ static int ends_index(struct audit_graph *g, struct weft_error *err)
 	const struct weft_inventory *s = g->s;
 	uint32_t n[2] = {s->n_hosts, s->n_switches};
 
-	for (int kind = 0; kind < 2; kind++) {
-		g->first[kind] =
-			weft_calloc((size_t)n[kind] + 2, sizeof(uint32_t), err);
-		g->cable[kind] = weft_calloc(2 * (size_t)s->n_cables,
-					     sizeof(uint32_t), err);
-		if (!g->first[kind] || !g->cable[kind])
+	for (int kind = 0; kind < 2; kind++)
+		if (WEFT_ARRAY(g->first[kind], (size_t)n[kind] + 2, &g->memory,
+			       err) ||
+		    WEFT_ARRAY(g->cable[kind], 2 * (size_t)s->n_cables,
+			       &g->memory, err))
 			return -1;
-	}
 	for (uint32_t i = 0; i < 2 * s->n_cables; i++) {
 		const struct weft_end *e = cable_end(&s->cables[i / 2], i & 1);
 
@@ -238,10 +230,10 @@ int audit_graph_build(const struct weft_inventory *s,
 		      struct audit_graph *g, struct weft_error *err)
 {
 	*g = (struct audit_graph){.s = s};
-	g->tier = weft_calloc(s->n_switches, sizeof(*g->tier), err);
-	g->network = weft_calloc(s->n_switches, sizeof(*g->network), err);
-	g->service = weft_calloc(s->n_switches, sizeof(*g->service), err);
-	if (!g->tier || !g->network || !g->service || ends_index(g, err))
+	if (WEFT_ARRAY(g->tier, s->n_switches, &g->memory, err) ||
+	    WEFT_ARRAY(g->network, s->n_switches, &g->memory, err) ||
+	    WEFT_ARRAY(g->service, s->n_switches, &g->memory, err) ||
+	    ends_index(g, err))
 		return -1;
 	networks_name(g);
 	tiers_find(g, hierarchy);

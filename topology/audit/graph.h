@@ -21,6 +21,7 @@ struct audit_graph {
 			    * storage, login or management: it is no sibling */
 	const char *networks[AUDIT_MAX_NETWORKS]; /* 0: the compute network */
 	uint32_t n_networks;
+	struct weft_arena memory; /* owns the arrays */
 };
 
 /* hierarchy may be NULL.  Free with audit_graph_free in either case. */

@@ -47,7 +47,7 @@ const char *audit_rate(double bytes_per_s, char *buffer, size_t size)
 
 int audit_note(const struct weft_audit *audit, enum weft_finding_id id,
 	       const char *place, struct weft_place where, double weight,
-	       struct weft_error *err, const char *format, ...)
+	       const char *format, ...)
 {
 	struct weft_finding_at at =
 		weft_inventory_at(audit->inventory, place, where, weight);
@@ -55,7 +55,8 @@ int audit_note(const struct weft_audit *audit, enum weft_finding_id id,
 	int rc;
 
 	va_start(args, format);
-	rc = weft_findings_vadd(audit->findings, id, at, err, format, args);
+	rc = weft_findings_vadd(audit->findings, id, at, audit->err, format,
+				args);
 	va_end(args);
 	return rc;
 }

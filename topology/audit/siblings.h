@@ -34,8 +34,7 @@ const char *audit_rate(double bytes_per_s, char *buffer, size_t size);
 /* Adds a finding with the name of the source of `where`. */
 int audit_note(const struct weft_audit *audit, enum weft_finding_id id,
 	       const char *place, struct weft_place where, double weight,
-	       struct weft_error *err, const char *format, ...)
-	__attribute__((format(printf, 7, 8)));
+	       const char *format, ...) __attribute__((format(printf, 6, 7)));
 
 /* Whether the inventory has reported it already, when it was read. */
 bool audit_told(const struct weft_audit *audit, enum weft_finding_id id,
