@@ -10,21 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void index_free(struct index *w)
-{
-	free(w->ups);
-	free(w->first_up);
-	free(w->peers);
-	free(w->first_peer);
-	free(w->n_down);
-	free(w->order);
-	free(w->by_rank);
-	free(w->part);
-	free(w->compute);
-	free(w->tier);
-	free(w->bundle);
-}
-
 uint32_t index_root(const struct weft_hierarchy *hierarchy, uint32_t domain)
 {
 	while (domain != WEFT_NONE &&
@@ -69,23 +54,31 @@ bool index_unnamed(const struct index *w, uint32_t host)
 	       strcmp(h->name, guid) == 0;
 }
 
-int index_cables_usual(const struct index *w, uint32_t *usual)
+uint32_t index_half(uint32_t *counts, uint32_t n)
+{
+	uint64_t all = 0, seen = 0;
+	uint32_t half = 0;
+
+	WEFT_SORT(counts, n, weft_compare_numbers);
+	for (uint32_t i = 0; i < n; i++)
+		all += counts[i];
+	for (uint32_t i = 0; i < n && 2 * seen < all; i++) {
+		seen += counts[i];
+		half = counts[i];
+	}
+	return half;
+}
+
+int index_cables_usual(struct index *w, uint32_t *usual)
 {
 	uint32_t n = w->s->n_hosts;
-	uint32_t *counts = weft_calloc(n, sizeof(*counts), w->err);
-	uint64_t seen = 0;
+	uint32_t *counts;
 
-	*usual = 0;
-	if (!counts)
+	if (INDEX_ARRAY(w, counts, n))
 		return -1;
 	for (uint32_t h = 0; h < n; h++)
 		counts[h] = w->first_up[h + 1] - w->first_up[h];
-	WEFT_SORT(counts, n, weft_compare_numbers);
-	for (uint32_t h = 0; h < n && 2 * seen < w->n_ups; h++) {
-		seen += counts[h];
-		*usual = counts[h];
-	}
-	free(counts);
+	*usual = index_half(counts, n);
 	return 0;
 }
 
@@ -130,8 +123,7 @@ static int keys_number(struct index *w, struct keyed *keyed)
 	WEFT_SORT(keyed, w->n_ups, compare_keyed);
 	for (uint32_t i = 0; i < w->n_ups; i++)
 		n += !i || compare_keyed(&keyed[i - 1], &keyed[i]) != 0;
-	distinct = weft_calloc(n, sizeof(*distinct), w->err);
-	if (!distinct)
+	if (INDEX_ARRAY(w, distinct, n))
 		return -1;
 	w->n_keys = 0;
 	for (uint32_t i = 0; i < w->n_ups; i++)
@@ -147,27 +139,24 @@ static int keys_number(struct index *w, struct keyed *keyed)
 					 distinct);
 		w->ups[keyed[i].up].key = key;
 	}
-	free(distinct);
 	return 0;
 }
 
 static int keys_give(struct index *w)
 {
-	struct keyed *keyed = weft_calloc(w->n_ups, sizeof(*keyed), w->err);
+	struct keyed *keyed;
 	uint32_t rank = 0;
-	int rc = keyed ? 0 : -1;
 
-	for (uint32_t i = 0; rc == 0 && i < w->n_ups; i++) {
+	if (INDEX_ARRAY(w, keyed, w->n_ups))
+		return -1;
+	for (uint32_t i = 0; i < w->n_ups; i++) {
 		rank = i && w->ups[i].host == w->ups[i - 1].host ? rank + 1 : 0;
 		key_text(w, &w->ups[i], rank, keyed[i].text,
 			 sizeof(keyed[i].text));
 		keyed[i].hash = weft_hash_text(keyed[i].text);
 		keyed[i].up = i;
 	}
-	if (rc == 0 && w->n_ups)
-		rc = keys_number(w, keyed);
-	free(keyed);
-	return rc;
+	return keys_number(w, keyed);
 }
 
 /* ---- hosts' cables ---- */
@@ -234,13 +223,16 @@ static uint32_t pairs_list(const struct weft_inventory *s, struct pair *pairs)
 static int peers_build(struct index *w)
 {
 	const struct weft_inventory *s = w->s;
-	struct pair *pairs =
-		weft_calloc((size_t)2 * s->n_cables, sizeof(*pairs), w->err);
-	uint32_t n = pairs ? pairs_list(s, pairs) : 0;
+	struct pair *pairs;
+	uint32_t n;
 
-	w->peers = weft_calloc(n, sizeof(*w->peers), w->err);
+	if (INDEX_ARRAY(w, pairs, 2 * (size_t)s->n_cables))
+		return -1;
+	n = pairs_list(s, pairs);
+	if (INDEX_ARRAY(w, w->peers, n))
+		return -1;
 	WEFT_SORT(pairs, n, compare_pairs);
-	for (uint32_t i = 0; w->peers && i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		if (i && pairs[i].from == pairs[i - 1].from &&
 		    pairs[i].to.sw == pairs[i - 1].to.sw) {
 			struct wire_peer *last = &w->peers[w->n_peers - 1];
@@ -254,8 +246,7 @@ static int peers_build(struct index *w)
 	}
 	for (uint32_t i = 0; i < s->n_switches; i++)
 		w->first_peer[i + 1] += w->first_peer[i];
-	free(pairs);
-	return pairs && w->peers ? 0 : -1;
+	return 0;
 }
 
 struct named {
@@ -266,9 +257,9 @@ struct named {
 static int order_build(struct index *w)
 {
 	uint32_t n = w->s->n_switches;
-	struct named *named = weft_calloc(n, sizeof(*named), w->err);
+	struct named *named;
 
-	if (!named)
+	if (INDEX_ARRAY(w, named, n))
 		return -1;
 	for (uint32_t i = 0; i < n; i++)
 		named[i] = (struct named){w->s->switches[i].name, i};
@@ -277,7 +268,6 @@ static int order_build(struct index *w)
 		w->order[named[i].index] = i;
 		w->by_rank[i] = named[i].index;
 	}
-	free(named);
 	return 0;
 }
 
@@ -285,21 +275,16 @@ int index_build(struct index *w)
 {
 	const struct weft_inventory *s = w->s;
 
-	w->ups = weft_calloc(s->n_cables, sizeof(*w->ups), w->err);
-	w->first_up = weft_calloc((size_t)s->n_hosts + 1, sizeof(*w->first_up),
-				  w->err);
-	w->first_peer = weft_calloc((size_t)s->n_switches + 1,
-				    sizeof(*w->first_peer), w->err);
-	w->n_down = weft_calloc(s->n_switches, sizeof(*w->n_down), w->err);
-	w->order = weft_calloc(s->n_switches, sizeof(*w->order), w->err);
-	w->by_rank = weft_calloc(s->n_switches, sizeof(*w->by_rank), w->err);
-	w->part = weft_calloc(s->n_switches, sizeof(*w->part), w->err);
-	w->compute = weft_calloc(s->n_switches, sizeof(*w->compute), w->err);
-	w->tier = weft_calloc(s->n_switches, sizeof(*w->tier), w->err);
-	w->bundle = weft_calloc(s->n_hosts, sizeof(*w->bundle), w->err);
-	if (!w->ups || !w->first_up || !w->first_peer || !w->n_down ||
-	    !w->order || !w->by_rank || !w->part || !w->compute || !w->tier ||
-	    !w->bundle)
+	if (INDEX_ARRAY(w, w->ups, s->n_cables) ||
+	    INDEX_ARRAY(w, w->first_up, (size_t)s->n_hosts + 1) ||
+	    INDEX_ARRAY(w, w->first_peer, (size_t)s->n_switches + 1) ||
+	    INDEX_ARRAY(w, w->n_down, s->n_switches) ||
+	    INDEX_ARRAY(w, w->order, s->n_switches) ||
+	    INDEX_ARRAY(w, w->by_rank, s->n_switches) ||
+	    INDEX_ARRAY(w, w->part, s->n_switches) ||
+	    INDEX_ARRAY(w, w->compute, s->n_switches) ||
+	    INDEX_ARRAY(w, w->tier, s->n_switches) ||
+	    INDEX_ARRAY(w, w->bundle, s->n_hosts))
 		return -1;
 	for (uint32_t h = 0; h < s->n_hosts; h++)
 		w->bundle[h] = WEFT_NONE;

@@ -33,6 +33,8 @@ struct index {
 	struct weft_inventory *s;
 	struct weft_hierarchy *hierarchy;
 	struct weft_error *err;
+	struct weft_arena
+		memory; /* owns the arrays, and scratch of all steps */
 
 	struct wire_up *ups; /* by host, then key */
 	uint32_t n_ups, n_keys;
@@ -52,11 +54,17 @@ struct index {
 			     NONE */
 };
 
-/* wiring.c */
+/* Sets `array`, a pointer of any type, to n zeroed elements that live as long
+ * as the index.  0, or -1 with w->err. */
+#define INDEX_ARRAY(w, array, n) WEFT_ARRAY(array, n, &(w)->memory, (w)->err)
+
+/* cable_index.c */
 int index_build(struct index *w);
-void index_free(struct index *w);
+/* Half of the sum of n counts is made by counts of at most that much; sorts
+ * them. */
+uint32_t index_half(uint32_t *counts, uint32_t n);
 /* Half of all hosts' cables are of hosts with at most that many. */
-int index_cables_usual(const struct index *w, uint32_t *usual);
+int index_cables_usual(struct index *w, uint32_t *usual);
 
 /* hierarchy_services.c: hosts that have no GPUs, by all that cables and names
  * say.
@@ -119,13 +127,13 @@ struct grouping_tie {
 struct grouping {
 	struct grouping_tie *ties; /* put in order of item and key */
 	uint32_t n_ties, n_items, n_keys;
-	const bool *weak;     /* [item] counts last; NULL: none does */
-	uint32_t *item_group; /* results, [n_items] ... */
-	uint32_t *key_group;  /* ... and [n_keys]; WEFT_NONE: no tie */
-	uint32_t n_groups;    /* numbered by their smallest key */
+	const bool *weak;	   /* [item] counts last; NULL: none does */
+	uint32_t *item_group;	   /* results, [n_items] ... */
+	uint32_t *key_group;	   /* ... and [n_keys]; WEFT_NONE: no tie */
+	uint32_t n_groups;	   /* numbered by their smallest key */
+	struct weft_arena *memory; /* of the results and of scratch */
 	struct weft_error *err;
 };
 int grouping_run(struct grouping *g);
-void grouping_free(struct grouping *g);
 
 #endif

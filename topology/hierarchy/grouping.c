@@ -7,6 +7,7 @@
  * items with other sets join the group that they have most cables to.
  */
 #include "base/compare.h"
+#include "base/sets.h"
 #include "topology/hierarchy/cable_index.h"
 
 #include <stdlib.h>
@@ -109,15 +110,6 @@ static void sets_list(struct work *w)
 
 /* ---- groups ---- */
 
-static uint32_t group_root(struct work *w, uint32_t group)
-{
-	while (w->parent[group] != group) {
-		w->parent[group] = w->parent[w->parent[group]];
-		group = w->parent[group];
-	}
-	return group;
-}
-
 static bool is_free(const struct work *w, const struct set *set)
 {
 	for (uint32_t k = 0; k < set->n_ties; k++)
@@ -146,7 +138,7 @@ static uint32_t overlaps(struct work *w, const struct set *set)
 
 		if (group == WEFT_NONE)
 			continue;
-		group = group_root(w, group);
+		group = weft_sets_find(w->parent, group);
 		if (!w->overlap[group])
 			w->touched[n++] = group;
 		w->overlap[group] += set->tie[k].n;
@@ -224,12 +216,8 @@ static void straddles_merge(struct work *w)
 			      compare_straddles(s, &w->straddles[end]) == 0;
 		     end++)
 			weight += w->straddles[end].weight;
-		if (weight > 0.5 * least + 0.5) {
-			uint32_t a = group_root(w, s->a);
-			uint32_t b = group_root(w, s->b);
-
-			w->parent[a < b ? b : a] = a < b ? a : b;
-		}
+		if (weight > 0.5 * least + 0.5)
+			weft_sets_join(w->parent, s->a, s->b);
 	}
 }
 
@@ -247,7 +235,7 @@ static void groups_number(struct work *w)
 
 		if (g->key_group[k] == WEFT_NONE)
 			continue;
-		root = group_root(w, g->key_group[k]);
+		root = weft_sets_find(w->parent, g->key_group[k]);
 		if (number[root] == WEFT_NONE)
 			number[root] = g->n_groups++;
 		g->key_group[k] = number[root];
@@ -287,17 +275,14 @@ static int work_alloc(struct work *w)
 	/* Each group has a key of its own. */
 	uint32_t n = g->n_keys;
 
-	w->first =
-		weft_calloc((size_t)g->n_items + 1, sizeof(*w->first), g->err);
-	w->sets = weft_calloc(g->n_items, sizeof(*w->sets), g->err);
-	w->parent = weft_calloc(n, sizeof(*w->parent), g->err);
-	w->faithful = weft_calloc(n, sizeof(*w->faithful), g->err);
-	w->overlap = weft_calloc(n, sizeof(*w->overlap), g->err);
-	w->touched = weft_calloc(n, sizeof(*w->touched), g->err);
-	g->item_group = weft_calloc(g->n_items, sizeof(*g->item_group), g->err);
-	g->key_group = weft_calloc(n, sizeof(*g->key_group), g->err);
-	if (!w->first || !w->sets || !w->parent || !w->faithful ||
-	    !w->overlap || !w->touched || !g->item_group || !g->key_group)
+	if (WEFT_ARRAY(w->first, (size_t)g->n_items + 1, g->memory, g->err) ||
+	    WEFT_ARRAY(w->sets, g->n_items, g->memory, g->err) ||
+	    WEFT_ARRAY(w->parent, n, g->memory, g->err) ||
+	    WEFT_ARRAY(w->faithful, n, g->memory, g->err) ||
+	    WEFT_ARRAY(w->overlap, n, g->memory, g->err) ||
+	    WEFT_ARRAY(w->touched, n, g->memory, g->err) ||
+	    WEFT_ARRAY(g->item_group, g->n_items, g->memory, g->err) ||
+	    WEFT_ARRAY(g->key_group, n, g->memory, g->err))
 		return -1;
 	for (uint32_t k = 0; k < g->n_keys; k++)
 		g->key_group[k] = WEFT_NONE;
@@ -333,35 +318,21 @@ static int sets_group(struct work *w)
 int grouping_run(struct grouping *g)
 {
 	struct work w = {.g = g};
-	int rc = work_alloc(&w);
+	int rc;
 
+	if (work_alloc(&w))
+		return -1;
 	ties_merge(g);
-	for (uint32_t t = 0; rc == 0 && t < g->n_ties; t++)
+	for (uint32_t t = 0; t < g->n_ties; t++)
 		w.first[g->ties[t].item + 1]++;
-	for (uint32_t i = 0; rc == 0 && i < g->n_items; i++)
+	for (uint32_t i = 0; i < g->n_items; i++)
 		w.first[i + 1] += w.first[i];
-	if (rc == 0) {
-		sets_list(&w);
-		rc = sets_group(&w);
-	}
-	if (rc == 0) {
-		groups_number(&w);
-		items_assign(&w);
-	}
-	free(w.first);
-	free(w.sets);
-	free(w.parent);
-	free(w.faithful);
-	free(w.overlap);
-	free(w.touched);
+	sets_list(&w);
+	rc = sets_group(&w);
 	free(w.straddles);
-	return rc;
-}
-
-void grouping_free(struct grouping *g)
-{
-	free(g->ties);
-	free(g->item_group);
-	free(g->key_group);
-	*g = (struct grouping){0};
+	if (rc)
+		return -1;
+	groups_number(&w);
+	items_assign(&w);
+	return 0;
 }

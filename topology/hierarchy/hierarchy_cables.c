@@ -22,6 +22,6 @@ int weft_hierarchy_from_cables(struct weft_inventory *s,
 	struct index w = {.s = s, .hierarchy = hierarchy, .err = err};
 	int rc = steps(&w);
 
-	index_free(&w);
+	weft_arena_free(&w.memory);
 	return rc;
 }

@@ -133,16 +133,14 @@ static void names_common(const struct index *w, const uint32_t *list,
 uint32_t index_domain(struct index *w, uint32_t level, const uint32_t *ranks,
 		      uint32_t n)
 {
-	uint32_t *list = weft_calloc(n, sizeof(*list), w->err);
 	char name[2 * WEFT_NAME_SIZE] = "", base[WEFT_NAME_SIZE];
-	uint32_t domain;
+	uint32_t *list;
 
-	if (!list)
+	if (INDEX_ARRAY(w, list, n))
 		return WEFT_NONE;
-	if (n) {
-		memcpy(list, ranks, n * sizeof(*list));
-		WEFT_SORT(list, n, weft_compare_numbers);
-	}
+	for (uint32_t i = 0; i < n; i++)
+		list[i] = ranks[i];
+	WEFT_SORT(list, n, weft_compare_numbers);
 	for (uint32_t i = 0; i < n; i++)
 		list[i] = w->by_rank[list[i]];
 	if (n == 1)
@@ -150,12 +148,10 @@ uint32_t index_domain(struct index *w, uint32_t level, const uint32_t *ranks,
 			 w->s->switches[list[0]].name);
 	else if (n)
 		names_common(w, list, n, name, sizeof(name));
-	free(list);
 	snprintf(base, sizeof(base), "%.48s", n && name[0] ? name : "fabric");
 	if (n != 1 || strlen(name) >= WEFT_NAME_SIZE)
 		snprintf(name, sizeof(name), "%s", base);
 	for (uint32_t k = 2; n != 1 && name_taken(w, name); k++)
 		snprintf(name, sizeof(name), "%s~%u", base, k);
-	domain = weft_hierarchy_add_domain(w->hierarchy, name, level, w->err);
-	return domain;
+	return weft_hierarchy_add_domain(w->hierarchy, name, level, w->err);
 }

@@ -5,8 +5,6 @@
 #include "base/sets.h"
 #include "topology/hierarchy/cable_index.h"
 
-#include <stdlib.h>
-
 /* The file takes nine levels; one is kept for what joins the rest. */
 #define TIER_LEVELS 8
 
@@ -26,7 +24,7 @@ static bool is_of_use(const struct index *w, uint32_t host)
 /* What each host is attached to, as ties; hosts of which few cables are known,
  * or that are there for others, found no bundle, and leafs of theirs alone are
  * none. */
-static int bundles_gather(const struct index *w, struct grouping *g, bool *weak,
+static int bundles_gather(struct index *w, struct grouping *g, bool *weak,
 			  bool *useful)
 {
 	uint32_t usual;
@@ -34,9 +32,7 @@ static int bundles_gather(const struct index *w, struct grouping *g, bool *weak,
 	g->n_items = w->s->n_hosts;
 	g->n_keys = w->s->n_switches;
 	g->weak = weak;
-	g->err = w->err;
-	g->ties = weft_calloc(w->n_ups, sizeof(*g->ties), w->err);
-	if (!g->ties || index_cables_usual(w, &usual))
+	if (INDEX_ARRAY(w, g->ties, w->n_ups) || index_cables_usual(w, &usual))
 		return -1;
 	for (uint32_t h = 0; h < w->s->n_hosts; h++) {
 		uint32_t n = w->first_up[h + 1] - w->first_up[h];
@@ -58,63 +54,55 @@ static int bundles_gather(const struct index *w, struct grouping *g, bool *weak,
 static int groups_add(struct index *w, const struct grouping *g, uint32_t level,
 		      uint32_t *domain)
 {
-	uint32_t *ranks = weft_calloc(g->n_keys, sizeof(*ranks), w->err);
-	uint32_t *first =
-		weft_calloc((size_t)g->n_groups + 2, sizeof(*first), w->err);
-	int rc = ranks && first ? 0 : -1;
+	uint32_t *ranks, *first;
 
+	if (INDEX_ARRAY(w, ranks, g->n_keys) ||
+	    INDEX_ARRAY(w, first, (size_t)g->n_groups + 2))
+		return -1;
 	/* keys sorted by group, by counting */
-	for (uint32_t k = 0; rc == 0 && k < g->n_keys; k++)
+	for (uint32_t k = 0; k < g->n_keys; k++)
 		if (g->key_group[k] != WEFT_NONE)
 			first[g->key_group[k] + 2]++;
-	for (uint32_t i = 0; rc == 0 && i < g->n_groups; i++)
+	for (uint32_t i = 0; i < g->n_groups; i++)
 		first[i + 2] += first[i + 1];
-	for (uint32_t k = 0; rc == 0 && k < g->n_keys; k++)
+	for (uint32_t k = 0; k < g->n_keys; k++)
 		if (g->key_group[k] != WEFT_NONE)
 			ranks[first[g->key_group[k] + 1]++] = k;
-	for (uint32_t i = 0; rc == 0 && i < g->n_groups; i++) {
+	for (uint32_t i = 0; i < g->n_groups; i++) {
 		if (first[i] == first[i + 1])
 			continue; /* was joined to another */
 		domain[i] = index_domain(w, level, ranks + first[i],
 					 first[i + 1] - first[i]);
-		rc = domain[i] == WEFT_NONE ? -1 : 0;
+		if (domain[i] == WEFT_NONE)
+			return -1;
 	}
-	for (uint32_t k = 0; rc == 0 && k < g->n_keys; k++)
+	for (uint32_t k = 0; k < g->n_keys; k++)
 		if (g->key_group[k] != WEFT_NONE)
 			w->hierarchy->switch_domain[w->by_rank[k]] =
 				domain[g->key_group[k]];
-	free(ranks);
-	free(first);
-	return rc;
+	return 0;
 }
 
 static int bundles_build(struct index *w)
 {
-	bool *weak = weft_calloc(w->s->n_hosts, sizeof(*weak), w->err);
-	bool *useful = weft_calloc(w->s->n_switches, sizeof(*useful), w->err);
-	uint32_t *domain =
-		weft_calloc(w->s->n_switches, sizeof(*domain), w->err);
-	struct grouping g = {0};
-	int rc = weak && useful && domain ? bundles_gather(w, &g, weak, useful)
-					  : -1;
+	struct grouping g = {.memory = &w->memory, .err = w->err};
+	bool *weak, *useful;
+	uint32_t *domain;
 
-	if (rc == 0)
-		rc = grouping_run(&g);
-	if (rc == 0)
-		rc = groups_add(w, &g, 0, domain);
-	for (uint32_t h = 0; rc == 0 && h < w->s->n_hosts; h++) {
+	if (INDEX_ARRAY(w, weak, w->s->n_hosts) ||
+	    INDEX_ARRAY(w, useful, w->s->n_switches) ||
+	    INDEX_ARRAY(w, domain, w->s->n_switches) ||
+	    bundles_gather(w, &g, weak, useful) || grouping_run(&g) ||
+	    groups_add(w, &g, 0, domain))
+		return -1;
+	for (uint32_t h = 0; h < w->s->n_hosts; h++) {
 		if (g.item_group[h] == WEFT_NONE)
 			continue;
 		w->bundle[h] = domain[g.item_group[h]];
 		w->hierarchy->host_domain[h] = w->bundle[h];
 	}
-	if (rc == 0)
-		w->hierarchy->n_levels = g.n_groups > 0;
-	grouping_free(&g);
-	free(weak);
-	free(useful);
-	free(domain);
-	return rc;
+	w->hierarchy->n_levels = g.n_groups > 0;
+	return 0;
 }
 
 /* ---- one tier ---- */
@@ -126,14 +114,12 @@ struct tops {
 	uint32_t n;
 };
 
-static int tops_list(const struct index *w, struct tops *tops)
+static int tops_list(struct index *w, struct tops *tops)
 {
 	uint32_t n = w->hierarchy->n_domains;
 
-	*tops = (struct tops){0};
-	tops->item = weft_calloc(n, sizeof(*tops->item), w->err);
-	tops->root = weft_calloc(n, sizeof(*tops->root), w->err);
-	if (!tops->item || !tops->root)
+	tops->n = 0;
+	if (INDEX_ARRAY(w, tops->item, n) || INDEX_ARRAY(w, tops->root, n))
 		return -1;
 	for (uint32_t d = 0; d < n; d++)
 		tops->item[d] = WEFT_NONE;
@@ -147,12 +133,6 @@ static int tops_list(const struct index *w, struct tops *tops)
 	return 0;
 }
 
-static void tops_free(struct tops *tops)
-{
-	free(tops->item);
-	free(tops->root);
-}
-
 static uint32_t top_of(const struct index *w, const struct tops *tops,
 		       uint32_t sw)
 {
@@ -162,14 +142,12 @@ static uint32_t top_of(const struct index *w, const struct tops *tops,
 }
 
 /* Cables from what is there to the switches of the tier. */
-static int tier_gather(const struct index *w, const struct tops *tops,
-		       uint32_t tier, struct grouping *g)
+static int tier_gather(struct index *w, const struct tops *tops, uint32_t tier,
+		       struct grouping *g)
 {
 	g->n_items = tops->n;
 	g->n_keys = w->s->n_switches;
-	g->err = w->err;
-	g->ties = weft_calloc(w->n_peers, sizeof(*g->ties), w->err);
-	if (!g->ties)
+	if (INDEX_ARRAY(w, g->ties, w->n_peers))
 		return -1;
 	for (uint32_t sw = 0; sw < w->s->n_switches; sw++) {
 		if (!w->compute[sw] || w->tier[sw] != tier)
@@ -207,22 +185,21 @@ static void groups_look_up(const struct index *w, const struct grouping *g,
 
 /* Groups that no tier above can join are one if any cable joins them; a group
  * to which no item went goes where its cables come from. */
-static int groups_close(const struct index *w, struct grouping *g,
-			uint32_t tier)
+static int groups_close(struct index *w, struct grouping *g, uint32_t tier)
 {
-	bool *open = weft_calloc(g->n_groups, sizeof(*open), w->err);
-	uint32_t *to = weft_calloc(g->n_groups, sizeof(*to), w->err);
-	uint32_t *items = weft_calloc(g->n_groups, sizeof(*items), w->err);
-	int rc = open && to && items ? 0 : -1;
+	uint32_t *to, *items;
+	bool *open;
 
-	if (rc == 0) {
-		groups_look_up(w, g, tier, open);
-		weft_sets_start(to, g->n_groups);
-	}
-	for (uint32_t i = 0; rc == 0 && i < g->n_items; i++)
+	if (INDEX_ARRAY(w, open, g->n_groups) ||
+	    INDEX_ARRAY(w, to, g->n_groups) ||
+	    INDEX_ARRAY(w, items, g->n_groups))
+		return -1;
+	groups_look_up(w, g, tier, open);
+	weft_sets_start(to, g->n_groups);
+	for (uint32_t i = 0; i < g->n_items; i++)
 		if (g->item_group[i] != WEFT_NONE)
 			items[g->item_group[i]]++;
-	for (uint32_t t = 0; rc == 0 && t < g->n_ties; t++) {
+	for (uint32_t t = 0; t < g->n_ties; t++) {
 		uint32_t a = g->item_group[g->ties[t].item];
 		uint32_t b = g->key_group[g->ties[t].key];
 
@@ -230,18 +207,13 @@ static int groups_close(const struct index *w, struct grouping *g,
 			continue;
 		weft_sets_join(to, a, b);
 	}
-	for (uint32_t i = 0; rc == 0 && i < g->n_groups; i++)
-		to[i] = weft_sets_find(to, i);
-	for (uint32_t i = 0; rc == 0 && i < g->n_items; i++)
+	for (uint32_t i = 0; i < g->n_items; i++)
 		if (g->item_group[i] != WEFT_NONE)
-			g->item_group[i] = to[g->item_group[i]];
-	for (uint32_t k = 0; rc == 0 && k < g->n_keys; k++)
+			g->item_group[i] = weft_sets_find(to, g->item_group[i]);
+	for (uint32_t k = 0; k < g->n_keys; k++)
 		if (g->key_group[k] != WEFT_NONE)
-			g->key_group[k] = to[g->key_group[k]];
-	free(open);
-	free(to);
-	free(items);
-	return rc;
+			g->key_group[k] = weft_sets_find(to, g->key_group[k]);
+	return 0;
 }
 
 /* ---- cables that lead elsewhere ---- */
@@ -333,43 +305,35 @@ static bool groups_join(const struct grouping *g, bool *seen)
 static int tier_level(struct index *w, const struct tops *tops,
 		      const struct grouping *g)
 {
-	uint32_t *domain = weft_calloc(g->n_groups, sizeof(*domain), w->err);
-	bool *seen = weft_calloc(g->n_groups, sizeof(*seen), w->err);
-	int rc = domain && seen ? 0 : -1;
+	uint32_t *domain;
+	bool *seen;
 
-	if (rc == 0 && !groups_join(g, seen)) {
+	if (INDEX_ARRAY(w, domain, g->n_groups) ||
+	    INDEX_ARRAY(w, seen, g->n_groups))
+		return -1;
+	if (!groups_join(g, seen)) {
 		tier_absorb(w, tops, g);
-	} else if (rc == 0) {
-		rc = groups_add(w, g, w->hierarchy->n_levels++, domain);
-		for (uint32_t i = 0; rc == 0 && i < g->n_items; i++)
-			if (g->item_group[i] != WEFT_NONE)
-				w->hierarchy->domains[tops->root[i]].parent =
-					domain[g->item_group[i]];
+		return 0;
 	}
-	free(domain);
-	free(seen);
-	return rc;
+	if (groups_add(w, g, w->hierarchy->n_levels++, domain))
+		return -1;
+	for (uint32_t i = 0; i < g->n_items; i++)
+		if (g->item_group[i] != WEFT_NONE)
+			w->hierarchy->domains[tops->root[i]].parent =
+				domain[g->item_group[i]];
+	return 0;
 }
 
 static int tier_build(struct index *w, uint32_t tier)
 {
-	struct grouping g = {0};
+	struct grouping g = {.memory = &w->memory, .err = w->err};
 	struct tops tops;
-	int rc = tops_list(w, &tops);
 
-	if (rc == 0)
-		rc = tier_gather(w, &tops, tier, &g);
-	if (rc == 0)
-		rc = grouping_run(&g);
-	if (rc == 0)
-		rc = groups_close(w, &g, tier);
-	if (rc == 0)
-		rc = strays_note(w, &tops, &g, tier);
-	if (rc == 0)
-		rc = tier_level(w, &tops, &g);
-	grouping_free(&g);
-	tops_free(&tops);
-	return rc;
+	if (tops_list(w, &tops) || tier_gather(w, &tops, tier, &g) ||
+	    grouping_run(&g) || groups_close(w, &g, tier) ||
+	    strays_note(w, &tops, &g, tier))
+		return -1;
+	return tier_level(w, &tops, &g);
 }
 
 int index_domains(struct index *w)

@@ -17,7 +17,6 @@
 
 #include <ctype.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define LEAST_ROUTERS 3	   /* of a group: of fewer none can be told */
@@ -97,30 +96,16 @@ static int sides_build(struct sides *s)
 	struct index *w = s->w;
 	uint32_t n = w->hierarchy->n_domains;
 
-	s->root = weft_calloc(n, sizeof(*s->root), w->err);
-	s->vertex = weft_calloc(n, sizeof(*s->vertex), w->err);
-	s->links = weft_calloc(w->n_peers, sizeof(*s->links), w->err);
-	s->first = weft_calloc((size_t)n + 1, sizeof(*s->first), w->err);
-	s->group = weft_calloc(n, sizeof(*s->group), w->err);
-	s->number = weft_calloc(n, sizeof(*s->number), w->err);
-	if (!s->root || !s->vertex || !s->links || !s->first || !s->group ||
-	    !s->number)
+	if (INDEX_ARRAY(w, s->root, n) || INDEX_ARRAY(w, s->vertex, n) ||
+	    INDEX_ARRAY(w, s->links, w->n_peers) ||
+	    INDEX_ARRAY(w, s->first, (size_t)n + 1) ||
+	    INDEX_ARRAY(w, s->group, n) || INDEX_ARRAY(w, s->number, n))
 		return -1;
 	for (uint32_t d = 0; d < n; d++)
 		s->vertex[d] = WEFT_NONE;
 	links_list(s);
 	links_number(s);
 	return 0;
-}
-
-static void sides_free(struct sides *s)
-{
-	free(s->root);
-	free(s->vertex);
-	free(s->links);
-	free(s->first);
-	free(s->group);
-	free(s->number);
 }
 
 /* ---- groups ---- */
@@ -207,10 +192,10 @@ WEFT_COMPARATOR(compare_stems, struct stem,
 
 static int groups_name(struct sides *s)
 {
-	struct stem *stems = weft_calloc(s->n, sizeof(*stems), s->w->err);
+	struct stem *stems;
 	uint32_t first = 0;
 
-	if (!stems)
+	if (INDEX_ARRAY(s->w, stems, s->n))
 		return -1;
 	for (uint32_t v = 0; v < s->n; v++) {
 		const char *name = s->w->hierarchy->domains[s->root[v]].name;
@@ -228,7 +213,6 @@ static int groups_name(struct sides *s)
 			first = i;
 		s->group[stems[i].vertex] = stems[first].vertex;
 	}
-	free(stems);
 	groups_number(s);
 	return 0;
 }
@@ -316,49 +300,41 @@ static bool is_level(const struct sides *s)
 
 static int check_groups(const struct sides *s, bool *is)
 {
-	struct weft_error *err = s->w->err;
-	uint32_t *size = weft_calloc(s->n_groups, sizeof(*size), err);
-	uint32_t *local = weft_calloc(s->n_groups, sizeof(*local), err);
-	struct side *list = weft_calloc(s->n_links, sizeof(*list), err);
-	int rc = size && local && list ? 0 : -1;
+	uint32_t *size, *local;
+	struct side *list;
 
-	*is = false;
-	for (uint32_t v = 0; rc == 0 && v < s->n; v++)
+	if (INDEX_ARRAY(s->w, size, s->n_groups) ||
+	    INDEX_ARRAY(s->w, local, s->n_groups) ||
+	    INDEX_ARRAY(s->w, list, s->n_links))
+		return -1;
+	for (uint32_t v = 0; v < s->n; v++)
 		size[s->number[v]]++;
-	for (uint32_t i = 0; rc == 0 && i < s->n_links; i++)
+	for (uint32_t i = 0; i < s->n_links; i++)
 		if (s->number[s->links[i].a] == s->number[s->links[i].b])
 			local[s->number[s->links[i].a]]++;
-	if (rc == 0)
-		*is = groups_are_whole(s, size, local) &&
-		      groups_linked(s, list) >=
-			      LEAST_LINKED * pairs(s->n_groups);
-	free(size);
-	free(local);
-	free(list);
-	return rc;
+	*is = groups_are_whole(s, size, local) &&
+	      groups_linked(s, list) >= LEAST_LINKED * pairs(s->n_groups);
+	return 0;
 }
 
 /* The groups of a dragonfly, by what routers share, then by their names. */
 static int groups_find(struct sides *s, bool *is)
 {
-	uint32_t *common = weft_calloc(s->n_links, sizeof(*common), s->w->err);
-	uint32_t *most = weft_calloc(s->n, sizeof(*most), s->w->err);
-	int rc = common && most ? 0 : -1;
+	uint32_t *common, *most;
 
 	*is = false;
-	if (rc == 0)
-		links_compare(s, common, most);
-	for (int loose = 0; rc == 0 && !*is && loose < 3; loose++) {
+	if (INDEX_ARRAY(s->w, common, s->n_links) ||
+	    INDEX_ARRAY(s->w, most, s->n))
+		return -1;
+	links_compare(s, common, most);
+	for (int loose = 0; !*is && loose < 3; loose++) {
 		groups_join(s, common, most, loose > 0);
 		if (loose == 2)
 			groups_fill(s);
-		rc = check_groups(s, is);
+		if (check_groups(s, is))
+			return -1;
 	}
-	if (rc == 0 && !*is)
-		rc = groups_name(s) || check_groups(s, is) ? -1 : 0;
-	free(common);
-	free(most);
-	return rc;
+	return !*is && (groups_name(s) || check_groups(s, is)) ? -1 : 0;
 }
 
 /* ---- the levels ---- */
@@ -395,21 +371,21 @@ static int groups_add(const struct sides *s)
 	struct index *w = s->w;
 	struct weft_hierarchy *hierarchy = w->hierarchy;
 	uint32_t level = hierarchy->n_levels++;
-	uint32_t *ranks = weft_calloc(w->s->n_switches, sizeof(*ranks), w->err);
-	uint32_t *domain = weft_calloc(s->n_groups, sizeof(*domain), w->err);
-	int rc = ranks && domain ? 0 : -1;
+	uint32_t *ranks, *domain;
 
-	for (uint32_t g = 0; rc == 0 && g < s->n_groups; g++) {
+	if (INDEX_ARRAY(w, ranks, w->s->n_switches) ||
+	    INDEX_ARRAY(w, domain, s->n_groups))
+		return -1;
+	for (uint32_t g = 0; g < s->n_groups; g++) {
 		domain[g] =
 			index_domain(w, level, ranks, group_ranks(s, g, ranks));
-		rc = domain[g] == WEFT_NONE ? -1 : 0;
+		if (domain[g] == WEFT_NONE)
+			return -1;
 	}
-	for (uint32_t v = 0; rc == 0 && v < s->n; v++)
+	for (uint32_t v = 0; v < s->n; v++)
 		hierarchy->domains[s->root[v]].parent = domain[s->number[v]];
 	level_set(hierarchy, level, "group", LOCAL_HOPS);
-	free(ranks);
-	free(domain);
-	return rc;
+	return 0;
 }
 
 /* What joins all vertices, or their groups. */
@@ -472,19 +448,19 @@ static int mesh_take(const struct sides *s)
 int index_dragonfly(struct index *w)
 {
 	struct sides s = {.w = w};
-	int rc = sides_build(&s);
-	bool is = false;
+	bool is;
 
-	if (rc == 0 && is_level(&s) && is_mesh(&s)) {
-		rc = mesh_take(&s);
-	} else if (rc == 0 && is_level(&s)) {
-		rc = groups_find(&s, &is);
-		if (rc == 0 && is)
-			rc = dragonfly_take(&s);
-		else if (rc == 0 && s.n > 2)
-			rc = told(&s, "switches are linked side by side, in no "
-				      "pattern that a fabric file has");
-	}
-	sides_free(&s);
-	return rc;
+	if (sides_build(&s))
+		return -1;
+	if (!is_level(&s))
+		return 0;
+	if (is_mesh(&s))
+		return mesh_take(&s);
+	if (groups_find(&s, &is))
+		return -1;
+	if (is)
+		return dragonfly_take(&s);
+	return s.n > 2 ? told(&s, "switches are linked side by side, in no "
+				  "pattern that a fabric file has")
+		       : 0;
 }

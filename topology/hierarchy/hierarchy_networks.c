@@ -47,9 +47,9 @@ static int components(struct networks *n)
 {
 	struct index *w = n->w;
 	uint32_t n_switches = w->s->n_switches;
-	uint32_t *parent = weft_calloc(n_switches, sizeof(*parent), w->err);
+	uint32_t *parent;
 
-	if (!parent)
+	if (INDEX_ARRAY(w, parent, n_switches))
 		return -1;
 	weft_sets_start(parent, n_switches);
 	for (uint32_t i = 0; i < n_switches; i++)
@@ -60,9 +60,7 @@ static int components(struct networks *n)
 		w->part[i] = weft_sets_find(parent, i) == i
 				     ? n->n_parts++
 				     : w->part[parent[i]];
-	free(parent);
-	n->parts = weft_calloc(n->n_parts, sizeof(*n->parts), w->err);
-	return n->parts ? 0 : -1;
+	return INDEX_ARRAY(w, n->parts, n->n_parts);
 }
 
 /* ---- what is attached to them ---- */
@@ -306,7 +304,6 @@ int index_networks(struct index *w)
 		switches_mark(&n);
 		rc = networks_note(&n);
 	}
-	free(n.parts);
 	free(n.shared);
 	return rc;
 }

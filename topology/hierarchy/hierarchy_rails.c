@@ -108,11 +108,9 @@ static int homes_find(struct rails *r)
 	while (r->n_bundles < w->hierarchy->n_domains &&
 	       w->hierarchy->domains[r->n_bundles].level == 0)
 		r->n_bundles++;
-	r->homes = weft_calloc(w->n_ups, sizeof(*r->homes), w->err);
-	r->first = weft_calloc((size_t)r->n_bundles + 1, sizeof(*r->first),
-			       w->err);
-	r->n_hosts = weft_calloc(r->n_bundles, sizeof(*r->n_hosts), w->err);
-	if (!r->homes || !r->first || !r->n_hosts)
+	if (INDEX_ARRAY(w, r->homes, w->n_ups) ||
+	    INDEX_ARRAY(w, r->first, (size_t)r->n_bundles + 1) ||
+	    INDEX_ARRAY(w, r->n_hosts, r->n_bundles))
 		return -1;
 	r->n_homes = homes_gather(w, r->homes);
 	WEFT_SORT(r->homes, r->n_homes, compare_homes);
@@ -271,12 +269,9 @@ static int rails_choose(struct rails *r)
 	if (hierarchy->n_rails == 1)
 		return 0;
 	n = (size_t)hierarchy->n_domains * hierarchy->n_rails;
-	hierarchy->rail_switch =
-		weft_calloc(n, sizeof(*hierarchy->rail_switch), r->w->err);
+	hierarchy->rail_switch = weft_calloc_none(n, r->w->err);
 	if (!hierarchy->rail_switch)
 		return -1;
-	for (size_t i = 0; i < n; i++)
-		hierarchy->rail_switch[i] = WEFT_NONE;
 	rails_order(r, list, leafs_list(r, r->model, list, hierarchy->n_rails));
 	for (uint32_t b = 0; b < r->n_bundles; b++)
 		bundle_rails(r, b, list, hierarchy->n_rails,
@@ -525,20 +520,9 @@ static int missing_find(const struct rails *r)
 int index_rails(struct index *w)
 {
 	struct rails r = {.w = w};
-	int rc = homes_find(&r);
 
-	if (rc == 0)
-		rc = rails_choose(&r);
-	if (rc == 0) {
-		adapters_mark(&r);
-		rc = others_note(&r);
-	}
-	if (rc == 0)
-		rc = strays_find(&r);
-	if (rc == 0)
-		rc = missing_find(&r);
-	free(r.homes);
-	free(r.first);
-	free(r.n_hosts);
-	return rc;
+	if (homes_find(&r) || rails_choose(&r))
+		return -1;
+	adapters_mark(&r);
+	return others_note(&r) || strays_find(&r) || missing_find(&r) ? -1 : 0;
 }

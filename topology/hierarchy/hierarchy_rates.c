@@ -19,10 +19,10 @@ static double median(double *values, uint32_t n)
 static int host_rate(struct index *w)
 {
 	const struct weft_inventory *s = w->s;
-	double *rates = weft_calloc(s->n_hosts, sizeof(*rates), w->err);
+	double *rates;
 	uint32_t n = 0;
 
-	if (!rates)
+	if (INDEX_ARRAY(w, rates, s->n_hosts))
 		return -1;
 	for (uint32_t h = 0; h < s->n_hosts; h++) {
 		if (s->hosts[h].no_gpus || w->bundle[h] == WEFT_NONE)
@@ -37,7 +37,6 @@ static int host_rate(struct index *w)
 		n += rates[n] > 0;
 	}
 	w->hierarchy->host_rate_bytes_per_s = median(rates, n);
-	free(rates);
 	return 0;
 }
 
@@ -172,21 +171,20 @@ static double level_ratio(const struct index *w, uint32_t level,
 int index_rates(struct index *w)
 {
 	uint32_t n = w->s->n_switches;
-	double *host_rates = weft_calloc(n, sizeof(*host_rates), w->err);
-	double *ratios = weft_calloc(n, sizeof(*ratios), w->err);
-	int rc = host_rates && ratios ? host_rate(w) : -1;
+	double *host_rates, *ratios;
 
-	for (uint32_t i = 0; rc == 0 && i < w->n_ups; i++) {
+	if (INDEX_ARRAY(w, host_rates, n) || INDEX_ARRAY(w, ratios, n) ||
+	    host_rate(w))
+		return -1;
+	for (uint32_t i = 0; i < w->n_ups; i++) {
 		const struct weft_inventory_cable *c =
 			&w->s->cables[w->ups[i].cable];
 
 		if (!c->down)
 			host_rates[w->ups[i].sw] += c->n * c->rate_bytes_per_s;
 	}
-	for (uint32_t l = 0; rc == 0 && l < w->hierarchy->n_levels; l++)
+	for (uint32_t l = 0; l < w->hierarchy->n_levels; l++)
 		w->hierarchy->levels[l].oversubscription =
 			l ? level_ratio(w, l, host_rates, ratios) : 1;
-	free(host_rates);
-	free(ratios);
-	return rc;
+	return 0;
 }

@@ -45,38 +45,33 @@ static int classes_join(struct index *w, uint32_t *class)
 {
 	struct weft_hierarchy *hierarchy = w->hierarchy;
 	uint32_t n = hierarchy->n_domains, level = hierarchy->n_levels++;
-	uint32_t *domain = weft_calloc(n, sizeof(*domain), w->err);
-	uint32_t *size = weft_calloc(n, sizeof(*size), w->err);
-	int rc = domain && size ? 0 : -1;
+	uint32_t *domain, *size;
 
-	for (uint32_t d = 0; rc == 0 && d < n; d++)
+	if (INDEX_ARRAY(w, domain, n) || INDEX_ARRAY(w, size, n))
+		return -1;
+	for (uint32_t d = 0; d < n; d++)
 		if (hierarchy->domains[d].parent == WEFT_NONE)
 			size[weft_sets_find(class, d)]++;
-	for (uint32_t d = 0; rc == 0 && d < n; d++) {
+	for (uint32_t d = 0; d < n; d++) {
 		domain[d] = size[d] > 1 ? index_domain(w, level, NULL, 0)
 					: WEFT_NONE;
 		if (size[d] > 1 && domain[d] == WEFT_NONE)
-			rc = -1;
+			return -1;
 	}
-	for (uint32_t d = 0; rc == 0 && d < n; d++)
+	for (uint32_t d = 0; d < n; d++)
 		if (hierarchy->domains[d].parent == WEFT_NONE)
 			hierarchy->domains[d].parent =
 				domain[weft_sets_find(class, d)];
-	free(domain);
-	free(size);
-	return rc;
+	return 0;
 }
 
 static int sides_join(struct index *w)
 {
-	uint32_t *class =
-		weft_calloc(w->hierarchy->n_domains, sizeof(*class), w->err);
-	int rc = class ? 0 : -1;
+	uint32_t *class;
 
-	if (rc == 0 && classes_find(w, class))
-		rc = classes_join(w, class);
-	free(class);
-	return rc;
+	if (INDEX_ARRAY(w, class, w->hierarchy->n_domains))
+		return -1;
+	return classes_find(w, class) ? classes_join(w, class) : 0;
 }
 
 /* ---- leafs that are cut off ---- */
@@ -173,31 +168,26 @@ static int orphan_take(struct orphans *o, uint32_t sw)
 static int orphans_find(struct index *w)
 {
 	uint32_t n = w->hierarchy->n_domains, leafs = 0, linked = 0;
-	struct orphans o = {
-		.w = w,
-		.first_host = weft_calloc(n, sizeof(uint32_t), w->err),
-		.n_hosts = weft_calloc(n, sizeof(uint32_t), w->err),
-	};
-	int rc = o.first_host && o.n_hosts ? 0 : -1;
+	struct orphans o = {.w = w};
 
-	if (rc == 0)
-		hosts_count(&o);
+	if (INDEX_ARRAY(w, o.first_host, n) || INDEX_ARRAY(w, o.n_hosts, n))
+		return -1;
+	hosts_count(&o);
 	for (uint32_t i = 0; i < w->s->n_switches; i++) {
 		if (!w->compute[i] || w->tier[i] != 1)
 			continue;
 		leafs++;
 		linked += w->first_peer[i] < w->first_peer[i + 1];
 	}
-	for (uint32_t i = 0; rc == 0 && 2 * linked > leafs &&
-			     o.main != WEFT_NONE && i < w->s->n_switches;
-	     i++)
+	if (2 * linked <= leafs || o.main == WEFT_NONE)
+		return 0;
+	for (uint32_t i = 0; i < w->s->n_switches; i++)
 		if (w->compute[i] && w->tier[i] == 1 &&
 		    w->first_peer[i] == w->first_peer[i + 1] &&
-		    w->hierarchy->switch_domain[i] != WEFT_NONE)
-			rc = orphan_take(&o, i);
-	free(o.first_host);
-	free(o.n_hosts);
-	return rc;
+		    w->hierarchy->switch_domain[i] != WEFT_NONE &&
+		    orphan_take(&o, i))
+			return -1;
+	return 0;
 }
 
 /* ---- hosts on spines ---- */

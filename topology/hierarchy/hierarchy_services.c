@@ -274,11 +274,10 @@ static bool are_services(const struct evidence *e, const bool *marked,
 static int evidence_mark(struct evidence *e)
 {
 	struct weft_inventory *s = e->w->s;
-	bool *marked = weft_calloc(s->n_hosts, sizeof(*marked), e->w->err);
 	uint32_t n = 0, first = 0;
-	bool most;
+	bool *marked, most;
 
-	if (!marked)
+	if (INDEX_ARRAY(e->w, marked, s->n_hosts))
 		return -1;
 	for (uint32_t h = 0; h < s->n_hosts; h++) {
 		marked[h] = is_service(e, h);
@@ -290,7 +289,6 @@ static int evidence_mark(struct evidence *e)
 		n = 0; /* two kinds of nodes, as far as cables show */
 	for (uint32_t h = 0; n && h < s->n_hosts; h++)
 		s->hosts[h].no_gpus = s->hosts[h].no_gpus || marked[h];
-	free(marked);
 	if (!n)
 		return 0;
 	return weft_inventory_note(
@@ -306,16 +304,11 @@ static int evidence_mark(struct evidence *e)
 int index_services(struct index *w)
 {
 	struct evidence e = {.w = w};
-	int rc = -1;
 
-	e.stems = weft_calloc(w->s->n_hosts, sizeof(*e.stems), w->err);
-	e.on = weft_calloc(w->s->n_switches, sizeof(*e.on), w->err);
-	if (e.stems && e.on && names_mark(w) == 0 &&
-	    index_cables_usual(w, &e.usual) == 0) {
-		hosts_count(&e);
-		rc = evidence_mark(&e);
-	}
-	free(e.stems);
-	free(e.on);
-	return rc;
+	if (INDEX_ARRAY(w, e.stems, w->s->n_hosts) ||
+	    INDEX_ARRAY(w, e.on, w->s->n_switches) || names_mark(w) ||
+	    index_cables_usual(w, &e.usual))
+		return -1;
+	hosts_count(&e);
+	return evidence_mark(&e);
 }

@@ -4,49 +4,17 @@
  * A leaf has hosts; but subnet managers and storage are attached to spines as
  * well, so that a switch with few hosts is judged by its neighbours.
  */
-#include "base/compare.h"
 #include "topology/hierarchy/cable_index.h"
-
-#include <stdlib.h>
 
 #define ROUNDS 16 /* of raising; also a bound of the number of tiers */
 
-struct count {
-	uint32_t n;
-};
-
-WEFT_COMPARATOR(compare_counts, struct count, WEFT_UP(n));
-
-/* Half of all hosts' cables end at switches with at least that many. */
-static int count_usual(const struct index *w, uint32_t *usual)
-{
-	uint32_t n_switches = w->s->n_switches;
-	struct count *counts = weft_calloc(n_switches, sizeof(*counts), w->err);
-	uint64_t all = 0, seen = 0;
-
-	*usual = 0;
-	if (!counts)
-		return -1;
-	for (uint32_t i = 0; i < n_switches; i++) {
-		counts[i].n = w->n_down[i];
-		all += w->n_down[i];
-	}
-	WEFT_SORT(counts, n_switches, compare_counts);
-	for (uint32_t i = 0; i < n_switches && 2 * seen < all; i++) {
-		seen += counts[i].n;
-		*usual = counts[i].n;
-	}
-	free(counts);
-	return 0;
-}
-
 /* Tiers by fewest cables from the leafs; 0: no way there. */
-static int tiers_walk(const struct index *w, const bool *leaf, uint32_t *tier)
+static int tiers_walk(struct index *w, const bool *leaf, uint32_t *tier)
 {
 	uint32_t n = w->s->n_switches, head = 0, tail = 0;
-	uint32_t *queue = weft_calloc(n, sizeof(*queue), w->err);
+	uint32_t *queue;
 
-	if (!queue)
+	if (INDEX_ARRAY(w, queue, n))
 		return -1;
 	for (uint32_t i = 0; i < n; i++) {
 		tier[i] = leaf[i];
@@ -66,7 +34,6 @@ static int tiers_walk(const struct index *w, const bool *leaf, uint32_t *tier)
 			queue[tail++] = peer;
 		}
 	}
-	free(queue);
 	return 0;
 }
 
@@ -122,13 +89,16 @@ static bool is_sparse_leaf(const struct index *w, const bool *leaf,
 
 /* Leafs beyond doubt: those with a good share of the hosts, not all of them
  * there to serve others. */
-static int leafs_sure(const struct index *w, bool *leaf)
+static int leafs_sure(struct index *w, bool *leaf)
 {
-	uint32_t usual;
+	uint32_t *counts, usual;
 	bool any = false;
 
-	if (count_usual(w, &usual))
+	if (INDEX_ARRAY(w, counts, w->s->n_switches))
 		return -1;
+	for (uint32_t i = 0; i < w->s->n_switches; i++)
+		counts[i] = w->n_down[i];
+	usual = index_half(counts, w->s->n_switches);
 	for (uint32_t i = 0; i < w->n_ups; i++)
 		if (!w->s->hosts[w->ups[i].host].no_gpus &&
 		    4 * (uint64_t)w->n_down[w->ups[i].sw] > usual)
@@ -138,7 +108,7 @@ static int leafs_sure(const struct index *w, bool *leaf)
 	return 0;
 }
 
-static int leafs_choose(const struct index *w, bool *leaf, uint32_t *tier)
+static int leafs_choose(struct index *w, bool *leaf, uint32_t *tier)
 {
 	if (leafs_sure(w, leaf))
 		return -1;
@@ -191,13 +161,14 @@ static bool is_above_siblings(const struct index *w, const uint32_t *tier,
 	return n && share[sw] < 0.75 * sum / n;
 }
 
-static int tiers_raise(const struct index *w, uint32_t *tier)
+static int tiers_raise(struct index *w, uint32_t *tier)
 {
 	uint32_t n = w->s->n_switches;
-	double *share = weft_calloc(n, sizeof(*share), w->err);
-	bool *raise = weft_calloc(n, sizeof(*raise), w->err);
-	bool any = share && raise;
+	double *share;
+	bool *raise, any = true;
 
+	if (INDEX_ARRAY(w, share, n) || INDEX_ARRAY(w, raise, n))
+		return -1;
 	for (int round = 0; any && round < ROUNDS; round++) {
 		any = false;
 		for (uint32_t i = 0; i < n; i++)
@@ -209,10 +180,7 @@ static int tiers_raise(const struct index *w, uint32_t *tier)
 			any = any || raise[i];
 		}
 	}
-	any = share && raise;
-	free(share);
-	free(raise);
-	return any ? 0 : -1;
+	return 0;
 }
 
 /* ---- leafs without hosts ---- */
@@ -239,22 +207,22 @@ static bool is_empty_leaf(const struct index *w, const uint32_t *tier,
 
 /* They look like cores; but cores are linked otherwise than leafs, and where
  * many switches look like both nothing can be told. */
-static int empties_find(const struct index *w, uint32_t *tier)
+static int empties_find(struct index *w, uint32_t *tier)
 {
 	uint32_t n = w->s->n_switches, n_empty = 0, leafs = 0;
-	bool *empty = weft_calloc(n, sizeof(*empty), w->err);
-	int rc = empty ? 0 : -1;
+	bool *empty;
 
-	for (uint32_t i = 0; empty && i < n; i++) {
+	if (INDEX_ARRAY(w, empty, n))
+		return -1;
+	for (uint32_t i = 0; i < n; i++) {
 		empty[i] = is_empty_leaf(w, tier, i);
 		n_empty += empty[i];
 		leafs += tier[i] == 1;
 	}
-	for (uint32_t i = 0; empty && 4 * n_empty <= leafs && i < n; i++)
+	for (uint32_t i = 0; 4 * n_empty <= leafs && i < n; i++)
 		if (empty[i])
 			tier[i] = 1;
-	free(empty);
-	return rc;
+	return 0;
 }
 
 static int tiers_note(struct index *w)
@@ -277,15 +245,11 @@ static int tiers_note(struct index *w)
 
 int index_tiers(struct index *w)
 {
-	bool *leaf = weft_calloc(w->s->n_switches, sizeof(*leaf), w->err);
-	int rc = leaf ? leafs_choose(w, leaf, w->tier) : -1;
+	bool *leaf;
 
-	if (rc == 0)
-		rc = tiers_walk(w, leaf, w->tier);
-	if (rc == 0)
-		rc = tiers_raise(w, w->tier);
-	if (rc == 0)
-		rc = empties_find(w, w->tier);
-	free(leaf);
-	return rc ? rc : tiers_note(w);
+	if (INDEX_ARRAY(w, leaf, w->s->n_switches) ||
+	    leafs_choose(w, leaf, w->tier) || tiers_walk(w, leaf, w->tier) ||
+	    tiers_raise(w, w->tier) || empties_find(w, w->tier))
+		return -1;
+	return tiers_note(w);
 }
