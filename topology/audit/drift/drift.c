@@ -44,33 +44,36 @@ static int drift_open(struct drift *d)
 {
 	for (int i = 0; i < 2; i++) {
 		d->s[i] = d->side[i]->inventory;
-		d->host[i] = weft_calloc_none(d->s[i]->n_hosts, d->err);
-		d->sw[i] = weft_calloc_none(d->s[i]->n_switches, d->err);
-		if (!d->host[i] || !d->sw[i] ||
+		if (WEFT_ARRAY(d->host[i], d->s[i]->n_hosts, &d->memory,
+			       d->err) ||
+		    WEFT_ARRAY(d->sw[i], d->s[i]->n_switches, &d->memory,
+			       d->err) ||
 		    audit_graph_build(d->s[i], d->side[i]->hierarchy, &d->g[i],
 				      d->err))
 			return -1;
+		for (uint32_t h = 0; h < d->s[i]->n_hosts; h++)
+			d->host[i][h] = WEFT_NONE;
+		for (uint32_t k = 0; k < d->s[i]->n_switches; k++)
+			d->sw[i][k] = WEFT_NONE;
 	}
-	d->renamed = weft_calloc(d->s[0]->n_hosts, sizeof(bool), d->err);
-	d->gone = weft_calloc(d->s[0]->n_switches, sizeof(bool), d->err);
 	d->host_cables = knows_cables(d->s[0], WEFT_END_HOST) &&
 			 knows_cables(d->s[1], WEFT_END_HOST);
 	d->switch_cables = knows_cables(d->s[0], WEFT_END_SWITCH) &&
 			   knows_cables(d->s[1], WEFT_END_SWITCH);
 	d->trees = d->side[0]->hierarchy && d->side[0]->hierarchy->n_domains &&
 		   d->side[1]->hierarchy && d->side[1]->hierarchy->n_domains;
-	return d->renamed && d->gone ? 0 : -1;
+	return WEFT_ARRAY(d->renamed, d->s[0]->n_hosts, &d->memory, d->err) ||
+			       WEFT_ARRAY(d->gone, d->s[0]->n_switches,
+					  &d->memory, d->err)
+		       ? -1
+		       : 0;
 }
 
 static void drift_close(struct drift *d)
 {
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < 2; i++)
 		audit_graph_free(&d->g[i]);
-		free(d->host[i]);
-		free(d->sw[i]);
-	}
-	free(d->renamed);
-	free(d->gone);
+	weft_arena_free(&d->memory);
 }
 
 static bool is_related(const struct drift *d)

@@ -20,6 +20,8 @@ struct drift {
 	bool host_cables, switch_cables; /* both sides know them */
 	bool trees;			 /* both sides have levels */
 	struct weft_findings *findings;
+	struct weft_arena
+		memory; /* owns the arrays, and scratch of all steps */
 	struct weft_error *err;
 };
 
@@ -42,7 +44,6 @@ int drift_match_names(struct drift *d);
 /* drift_tree.c: fills agrees, n_agree and meant from the labels. */
 int drift_partition_compare(struct drift_partition *p, struct weft_error *err);
 int drift_partition_build(struct drift *d, struct drift_partition *p);
-void drift_partition_free(struct drift_partition *p);
 /* Labels by domains of these levels; false: no host has both. */
 bool drift_label_domains(const struct drift *d, struct drift_partition *p,
 			 uint32_t level0, uint32_t level1);

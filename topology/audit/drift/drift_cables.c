@@ -293,18 +293,17 @@ static int leafs_tell(struct drift *d)
 
 int drift_host_cables(struct drift *d)
 {
-	struct host_fates *f = weft_calloc(1, sizeof(*f), d->err);
-	int rc = f ? leafs_tell(d) : -1;
+	struct host_fates *f;
 
-	for (uint32_t h = 0; h < d->s[0]->n_hosts && rc == 0; h++) {
+	if (WEFT_ARRAY(f, 1, &d->memory, d->err) || leafs_tell(d))
+		return -1;
+	for (uint32_t h = 0; h < d->s[0]->n_hosts; h++) {
 		if (d->host[0][h] == WEFT_NONE)
 			continue;
 		fates_find(d, h, f);
-		rc = moves_tell(d, f) || gone_tell(d, f) || new_tell(d, f) ||
-				     rates_tell(d, f)
-			     ? -1
-			     : 0;
+		if (moves_tell(d, f) || gone_tell(d, f) || new_tell(d, f) ||
+		    rates_tell(d, f))
+			return -1;
 	}
-	free(f);
-	return rc;
+	return 0;
 }

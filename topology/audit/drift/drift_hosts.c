@@ -89,10 +89,12 @@ static int missing_tell(struct drift *d)
 {
 	const struct weft_hierarchy *hierarchy = d->side[0]->hierarchy;
 	uint32_t n = hierarchy ? hierarchy->n_domains : 0;
-	struct census *census = weft_calloc(n, sizeof(*census), d->err);
-	int rc = census ? 0 : -1;
+	struct census *census;
+	int rc = 0;
 
-	for (uint32_t h = 0; rc == 0 && n && h < d->s[0]->n_hosts; h++) {
+	if (WEFT_ARRAY(census, n, &d->memory, d->err))
+		return -1;
+	for (uint32_t h = 0; n && h < d->s[0]->n_hosts; h++) {
 		uint32_t at = hierarchy->host_domain[h];
 
 		if (at == WEFT_NONE)
@@ -112,7 +114,6 @@ static int missing_tell(struct drift *d)
 			continue;
 		rc = missing_note(d, h);
 	}
-	free(census);
 	return rc;
 }
 

@@ -154,18 +154,16 @@ typedef uint64_t (*key_function)(const struct drift *d, int side, uint32_t k);
 static int match_by(struct drift *d, bool hosts, key_function key_of,
 		    uint32_t most)
 {
-	struct key *key[2] = {NULL, NULL};
+	struct key *key[2];
 	uint32_t n[2] = {0, 0};
-	int rc = -1;
 
 	for (int side = 0; side < 2; side++) {
 		const struct weft_inventory *s = d->s[side];
 		uint32_t all = hosts ? s->n_hosts : s->n_switches;
 		const uint32_t *match = hosts ? d->host[side] : d->sw[side];
 
-		key[side] = weft_calloc(all, sizeof(*key[side]), d->err);
-		if (!key[side])
-			goto out;
+		if (WEFT_ARRAY(key[side], all, &d->memory, d->err))
+			return -1;
 		for (uint32_t k = 0; k < all; k++) {
 			uint64_t value;
 
@@ -181,11 +179,7 @@ static int match_by(struct drift *d, bool hosts, key_function key_of,
 		}
 	}
 	keys_pair(d, key, n, most, hosts ? hosts_pair : switches_pair);
-	rc = 0;
-out:
-	free(key[0]);
-	free(key[1]);
-	return rc;
+	return 0;
 }
 
 /* Leafs first: switches above are known by them. */
@@ -273,30 +267,26 @@ static uint32_t hosts_left(const struct drift *d, int side, uint32_t *last)
 
 static int hosts_by_leaf(struct drift *d)
 {
-	struct drift_partition p = {0};
-	struct key *key[2] = {NULL, NULL};
-	uint32_t n[2] = {0, 0}, *meant = NULL;
-	int rc = -1;
+	struct drift_partition p;
+	struct key *key[2];
+	uint32_t n[2] = {0, 0}, *meant;
 
 	if (drift_partition_build(d, &p))
-		goto out;
-	if (!drift_label_domains(d, &p, 0, 0)) {
-		rc = 0;
-		goto out;
-	}
-	meant = weft_calloc(d->side[0]->hierarchy->n_domains, sizeof(*meant),
-			    d->err);
-	if (!meant || drift_partition_compare(&p, d->err))
-		goto out;
+		return -1;
+	if (!drift_label_domains(d, &p, 0, 0))
+		return 0;
+	if (WEFT_ARRAY(meant, d->side[0]->hierarchy->n_domains, &d->memory,
+		       d->err) ||
+	    drift_partition_compare(&p, d->err))
+		return -1;
 	for (uint32_t i = 0; i < p.n; i++)
 		meant[p.label[0][i]] = p.meant[i] + 1;
 	for (int side = 0; side < 2; side++) {
 		const uint32_t *leaf = d->side[side]->hierarchy->host_domain;
 
-		key[side] =
-			weft_calloc(d->s[side]->n_hosts, sizeof(**key), d->err);
-		if (!key[side])
-			goto out;
+		if (WEFT_ARRAY(key[side], d->s[side]->n_hosts, &d->memory,
+			       d->err))
+			return -1;
 		for (uint32_t h = 0; h < d->s[side]->n_hosts; h++) {
 			uint32_t at = leaf[h];
 
@@ -309,13 +299,7 @@ static int hosts_by_leaf(struct drift *d)
 		}
 	}
 	keys_pair(d, key, n, 64, hosts_pair);
-	rc = 0;
-out:
-	drift_partition_free(&p);
-	free(meant);
-	free(key[0]);
-	free(key[1]);
-	return rc;
+	return 0;
 }
 
 int drift_match_hosts(struct drift *d)

@@ -97,24 +97,13 @@ int drift_partition_build(struct drift *d, struct drift_partition *p)
 {
 	uint32_t n = d->s[0]->n_hosts;
 
-	p->host = weft_calloc(n, sizeof(*p->host), d->err);
-	p->label[0] = weft_calloc(n, sizeof(*p->label[0]), d->err);
-	p->label[1] = weft_calloc(n, sizeof(*p->label[1]), d->err);
-	p->meant = weft_calloc(n, sizeof(*p->meant), d->err);
-	p->agrees = weft_calloc(n, sizeof(*p->agrees), d->err);
-	return p->host && p->label[0] && p->label[1] && p->meant && p->agrees
-		       ? 0
-		       : -1;
-}
-
-void drift_partition_free(struct drift_partition *p)
-{
-	free(p->host);
-	free(p->label[0]);
-	free(p->label[1]);
-	free(p->meant);
-	free(p->agrees);
-	*p = (struct drift_partition){0};
+	return WEFT_ARRAY(p->host, n, &d->memory, d->err) ||
+			       WEFT_ARRAY(p->label[0], n, &d->memory, d->err) ||
+			       WEFT_ARRAY(p->label[1], n, &d->memory, d->err) ||
+			       WEFT_ARRAY(p->meant, n, &d->memory, d->err) ||
+			       WEFT_ARRAY(p->agrees, n, &d->memory, d->err)
+		       ? -1
+		       : 0;
 }
 
 /* ---- domains ---- */
@@ -239,25 +228,26 @@ static int branches_tell(struct drift *d, const struct drift_partition *p)
 {
 	const struct weft_hierarchy *was = d->side[0]->hierarchy;
 	const struct weft_hierarchy *now = d->side[1]->hierarchy;
-	bool *told = weft_calloc(was->n_domains, sizeof(*told), d->err);
-	int rc = told ? 0 : -1;
+	bool *told;
 
-	for (uint32_t i = 0; i < p->n && rc == 0; i++) {
+	if (WEFT_ARRAY(told, was->n_domains, &d->memory, d->err))
+		return -1;
+	for (uint32_t i = 0; i < p->n; i++) {
 		uint32_t at = was->host_domain[p->host[i]];
 
 		if (p->agrees[i] || told[at])
 			continue;
 		told[at] = true;
-		rc = drift_note(d, 0, WEFT_FINDING_DRIFT_SWITCH_MOVED,
-				was->domains[at].name, (struct weft_place){0},
-				WEFT_WEIGHT_DOMAIN,
-				"hangs below %s in %s; it should below %s",
-				now->domains[p->label[1][i]].name,
-				drift_side_name(d, 1),
-				now->domains[p->meant[i]].name);
+		if (drift_note(d, 0, WEFT_FINDING_DRIFT_SWITCH_MOVED,
+			       was->domains[at].name, (struct weft_place){0},
+			       WEFT_WEIGHT_DOMAIN,
+			       "hangs below %s in %s; it should below %s",
+			       now->domains[p->label[1][i]].name,
+			       drift_side_name(d, 1),
+			       now->domains[p->meant[i]].name))
+			return -1;
 	}
-	free(told);
-	return rc;
+	return 0;
 }
 
 static int differs_note(struct drift *d, const struct drift_partition *p)
@@ -290,13 +280,9 @@ static int tree_compare(struct drift *d, struct drift_partition *p)
 
 int drift_tree(struct drift *d)
 {
-	struct drift_partition p = {0};
-	int rc = drift_partition_build(d, &p);
+	struct drift_partition p;
 
-	if (rc == 0)
-		rc = tree_compare(d, &p);
-	drift_partition_free(&p);
-	return rc;
+	return drift_partition_build(d, &p) ? -1 : tree_compare(d, &p);
 }
 
 /* ---- NVLink domains and racks ---- */
@@ -385,17 +371,15 @@ static int group_look(struct drift *d, const struct group *g,
 
 int drift_groups(struct drift *d)
 {
-	struct drift_partition p = {0};
+	struct drift_partition p;
 	struct name *name[2];
-	int rc;
 
-	name[0] = weft_calloc(d->s[0]->n_hosts, sizeof(**name), d->err);
-	name[1] = weft_calloc(d->s[0]->n_hosts, sizeof(**name), d->err);
-	rc = name[0] && name[1] ? drift_partition_build(d, &p) : -1;
-	for (size_t i = 0; i < N_GROUPS && rc == 0; i++)
-		rc = group_look(d, &groups[i], &p, name);
-	drift_partition_free(&p);
-	free(name[0]);
-	free(name[1]);
-	return rc;
+	if (WEFT_ARRAY(name[0], d->s[0]->n_hosts, &d->memory, d->err) ||
+	    WEFT_ARRAY(name[1], d->s[0]->n_hosts, &d->memory, d->err) ||
+	    drift_partition_build(d, &p))
+		return -1;
+	for (size_t i = 0; i < N_GROUPS; i++)
+		if (group_look(d, &groups[i], &p, name))
+			return -1;
+	return 0;
 }

@@ -53,8 +53,7 @@ static int strands_list(struct drift *d, int side, struct strands *list)
 {
 	const struct weft_inventory *s = d->s[side];
 
-	list->item = weft_calloc(strands_count(s), sizeof(*list->item), d->err);
-	if (!list->item)
+	if (WEFT_ARRAY(list->item, strands_count(s), &d->memory, d->err))
 		return -1;
 	for (uint32_t i = 0; i < s->n_cables; i++) {
 		const struct weft_inventory_cable *c = &s->cables[i];
@@ -249,22 +248,17 @@ int drift_switch_cables(struct drift *d)
 	struct strands list[2] = {{0}, {0}};
 	struct audit_deltas deltas = {0};
 	struct audit_culprit culprit;
-	uint32_t *count =
-		weft_calloc(d->s[0]->n_switches, sizeof(*count), d->err);
-	int rc = -1;
+	uint32_t *count;
+	int rc;
 
-	if (!count || renamed_tell(d) || lonely_tell(d) ||
-	    strands_list(d, 0, &list[0]) || strands_list(d, 1, &list[1]) ||
-	    strands_compare(d, list, &deltas))
-		goto out;
-	rc = 0;
+	if (WEFT_ARRAY(count, d->s[0]->n_switches, &d->memory, d->err) ||
+	    renamed_tell(d) || lonely_tell(d) || strands_list(d, 0, &list[0]) ||
+	    strands_list(d, 1, &list[1]))
+		return -1;
+	rc = strands_compare(d, list, &deltas);
 	while (rc == 0 &&
 	       audit_deltas_next(&deltas, d->s[0]->n_switches, count, &culprit))
 		rc = culprit_note(d, list, &culprit);
-out:
 	audit_deltas_free(&deltas);
-	free(list[0].item);
-	free(list[1].item);
-	free(count);
 	return rc;
 }
