@@ -209,11 +209,12 @@ static int span_add(struct weft_writer *w, const struct spanned *list,
 static int spans_choose(struct weft_writer *w)
 {
 	struct weft_inventory *s = w->s;
-	struct spanned *list = weft_calloc(s->n_hosts, sizeof(*list), w->err);
+	struct spanned *list;
 	uint32_t n = 0, first = 0;
-	int rc = list ? 0 : -1;
 
-	for (uint32_t h = 0; list && h < s->n_hosts; h++) {
+	if (WRITER_ARRAY(w, list, s->n_hosts))
+		return -1;
+	for (uint32_t h = 0; h < s->n_hosts; h++) {
 		w->span[h] = WEFT_NONE;
 		if (w->host[h] && s->hosts[h].nvlink.text)
 			list[n++] =
@@ -221,14 +222,14 @@ static int spans_choose(struct weft_writer *w)
 						 w->hierarchy->host_domain[h]};
 	}
 	WEFT_SORT(list, n, compare_spanned);
-	for (uint32_t i = 1; rc == 0 && i <= n; i++) {
+	for (uint32_t i = 1; i <= n; i++) {
 		if (i < n && strcmp(list[i].nvlink, list[first].nvlink) == 0)
 			continue;
-		rc = span_add(w, list + first, i - first);
+		if (span_add(w, list + first, i - first))
+			return -1;
 		first = i;
 	}
-	free(list);
-	return rc;
+	return 0;
 }
 
 /* ---- lines ---- */
@@ -368,12 +369,14 @@ static int kinds_write(struct weft_writer *w, struct kind *kinds, uint32_t n,
 
 static int nodes_write(struct weft_writer *w)
 {
-	struct kind *kinds = weft_calloc(w->s->n_hosts, sizeof(*kinds), w->err);
-	const char **names = weft_calloc(w->s->n_hosts, sizeof(*names), w->err);
+	struct kind *kinds;
+	const char **names;
 	uint32_t n = 0;
-	int rc = -1;
 
-	for (uint32_t h = 0; kinds && h < w->s->n_hosts; h++) {
+	if (WRITER_ARRAY(w, kinds, w->s->n_hosts) ||
+	    WRITER_ARRAY(w, names, w->s->n_hosts))
+		return -1;
+	for (uint32_t h = 0; h < w->s->n_hosts; h++) {
 		const char *kind = w->s->hosts[h].gpu_kind.text;
 
 		if (w->host[h])
@@ -382,11 +385,7 @@ static int nodes_write(struct weft_writer *w)
 				w->islands[h] ? w->islands[h] : "", w->host[h]};
 	}
 	fputs("nodes:\n", w->out);
-	if (kinds && names)
-		rc = kinds_write(w, kinds, n, names);
-	free(kinds);
-	free(names);
-	return rc;
+	return kinds_write(w, kinds, n, names);
 }
 
 /* ---- all of it ---- */
@@ -397,36 +396,17 @@ static int writer_alloc(struct weft_writer *w)
 	const struct weft_hierarchy *hierarchy = w->hierarchy;
 	size_t rails = (size_t)hierarchy->n_domains * hierarchy->n_rails;
 
-	w->host = weft_calloc(s->n_hosts, sizeof(*w->host), w->err);
-	w->domain =
-		weft_calloc(hierarchy->n_domains, sizeof(*w->domain), w->err);
-	w->sw = weft_calloc(s->n_switches, sizeof(*w->sw), w->err);
-	w->rail = weft_calloc(rails, sizeof(*w->rail), w->err);
-	w->is_leaf = weft_calloc(s->n_switches, sizeof(*w->is_leaf), w->err);
-	w->cabled = weft_calloc(s->n_switches, sizeof(*w->cabled), w->err);
-	w->span = weft_calloc(s->n_hosts, sizeof(*w->span), w->err);
-	w->islands = weft_calloc(s->n_hosts, sizeof(*w->islands), w->err);
-	w->span_name = weft_calloc(s->n_hosts, sizeof(*w->span_name), w->err);
-	return w->host && w->domain && w->sw && w->rail && w->is_leaf &&
-			       w->cabled && w->span && w->span_name &&
-			       w->islands
-		       ? 0
-		       : -1;
-}
-
-static void writer_free(struct weft_writer *w)
-{
-	free(w->host);
-	free(w->domain);
-	free(w->sw);
-	free(w->rail);
-	free(w->is_leaf);
-	free(w->cabled);
-	free(w->span);
-	free(w->span_name);
-	free(w->islands);
-	free(w->taken);
-	weft_arena_free(&w->arena);
+	if (WRITER_ARRAY(w, w->host, s->n_hosts) ||
+	    WRITER_ARRAY(w, w->domain, hierarchy->n_domains) ||
+	    WRITER_ARRAY(w, w->sw, s->n_switches) ||
+	    WRITER_ARRAY(w, w->rail, rails) ||
+	    WRITER_ARRAY(w, w->is_leaf, s->n_switches) ||
+	    WRITER_ARRAY(w, w->cabled, s->n_switches) ||
+	    WRITER_ARRAY(w, w->span, s->n_hosts) ||
+	    WRITER_ARRAY(w, w->islands, s->n_hosts) ||
+	    WRITER_ARRAY(w, w->span_name, s->n_hosts))
+		return -1;
+	return 0;
 }
 
 static int choose(struct weft_writer *w)
@@ -465,7 +445,7 @@ char *weft_inventory_write(struct weft_inventory *s,
 		rc = sections_write(&w);
 	if (w.out && fclose(w.out) && rc == 0)
 		rc = weft_fail(err, WEFT_ENOMEM, "out of memory");
-	writer_free(&w);
+	weft_arena_free(&w.arena);
 	if (rc) {
 		free(text);
 		return NULL;

@@ -99,25 +99,22 @@ static void cabled_mark(struct weft_writer *w)
 
 static int switches_write(struct weft_writer *w)
 {
+	struct fact *facts;
+	const char **names;
 	uint32_t n = 0;
-	struct fact *facts =
-		weft_calloc(w->s->n_switches, sizeof(*facts), w->err);
-	const char **names =
-		weft_calloc(w->s->n_switches, sizeof(*names), w->err);
-	int rc = facts && names ? 0 : -1;
 
-	for (uint32_t i = 0; rc == 0 && i < w->s->n_switches; i++) {
+	if (WRITER_ARRAY(w, facts, w->s->n_switches) ||
+	    WRITER_ARRAY(w, names, w->s->n_switches))
+		return -1;
+	for (uint32_t i = 0; i < w->s->n_switches; i++) {
 		switch_facts(w, i, facts[n].text, sizeof(facts[n].text));
 		facts[n].name = w->sw[i];
 		n += facts[n].text[0] != '\0';
 	}
-	if (rc == 0 && n) {
-		fputs("switches:\n", w->out);
-		rc = facts_write(w, facts, n, names);
-	}
-	free(facts);
-	free(names);
-	return rc;
+	if (!n)
+		return 0;
+	fputs("switches:\n", w->out);
+	return facts_write(w, facts, n, names);
 }
 
 /* ---- cables ---- */
@@ -203,11 +200,12 @@ static uint32_t rows_merge(struct row *rows, uint32_t n)
 static int rows_fold(struct weft_writer *w, struct row *rows, uint32_t n,
 		     uint32_t *folded)
 {
-	const char **names = weft_calloc(n, sizeof(*names), w->err);
-	int rc = names ? 0 : -1;
+	const char **names;
 
+	if (WRITER_ARRAY(w, names, n))
+		return -1;
 	WEFT_SORT(rows, n, compare_to);
-	for (uint32_t i = 0, end; rc == 0 && i < n; i = end) {
+	for (uint32_t i = 0, end; i < n; i = end) {
 		struct row row = rows[i];
 
 		for (end = i; end < n && rows[end].to == row.to &&
@@ -215,12 +213,11 @@ static int rows_fold(struct weft_writer *w, struct row *rows, uint32_t n,
 			      compare_kinds(&rows[end], &row) == 0;
 		     end++)
 			names[end - i] = rows[end].from;
-		rc = weft_writer_hostlist(w, names, end - i, &row.froms);
-		if (rc == 0)
-			rows[(*folded)++] = row;
+		if (weft_writer_hostlist(w, names, end - i, &row.froms))
+			return -1;
+		rows[(*folded)++] = row;
 	}
-	free(names);
-	return rc;
+	return 0;
 }
 
 static void row_write(const struct weft_writer *w, const struct row *row,
@@ -248,14 +245,13 @@ static void row_write(const struct weft_writer *w, const struct row *row,
 
 static int rows_write(struct weft_writer *w, struct row *rows, uint32_t n)
 {
-	const char **names = weft_calloc(n, sizeof(*names), w->err);
-	int rc = names ? 0 : -1;
+	const char **names;
 
-	if (rc == 0 && n) {
-		WEFT_SORT(rows, n, compare_froms);
-		fputs("cables:\n", w->out);
-	}
-	for (uint32_t i = 0, end; rc == 0 && i < n; i = end) {
+	if (WRITER_ARRAY(w, names, n))
+		return -1;
+	WEFT_SORT(rows, n, compare_froms);
+	fputs(n ? "cables:\n" : "", w->out);
+	for (uint32_t i = 0, end; i < n; i = end) {
 		char *to;
 
 		for (end = i;
@@ -264,23 +260,21 @@ static int rows_write(struct weft_writer *w, struct row *rows, uint32_t n)
 		     compare_kinds(&rows[end], &rows[i]) == 0;
 		     end++)
 			names[end - i] = rows[end].to;
-		rc = weft_writer_hostlist(w, names, end - i, &to);
-		if (rc)
-			break;
+		if (weft_writer_hostlist(w, names, end - i, &to))
+			return -1;
 		row_write(w, &rows[i], to);
 		free(to);
 	}
-	free(names);
-	return rc;
+	return 0;
 }
 
 static int cables_write(struct weft_writer *w)
 {
-	struct row *rows = weft_calloc(w->s->n_cables, sizeof(*rows), w->err);
 	uint32_t n, folded = 0;
+	struct row *rows;
 	int rc;
 
-	if (!rows)
+	if (WRITER_ARRAY(w, rows, w->s->n_cables))
 		return -1;
 	n = rows_merge(rows, rows_gather(w, rows));
 	rc = rows_fold(w, rows, n, &folded);
@@ -288,7 +282,6 @@ static int cables_write(struct weft_writer *w)
 		rc = rows_write(w, rows, folded);
 	for (uint32_t i = 0; i < folded; i++)
 		free(rows[i].froms);
-	free(rows);
 	return rc;
 }
 

@@ -20,18 +20,11 @@ struct members {
 	const char **names; /* scratch of the same size */
 };
 
-static void members_free(struct members *m)
-{
-	free(m->item);
-	free(m->names);
-}
-
 static int members_alloc(struct weft_writer *w, struct members *m, size_t n)
 {
-	*m = (struct members){0};
-	m->item = weft_calloc(n, sizeof(*m->item), w->err);
-	m->names = weft_calloc(n, sizeof(*m->names), w->err);
-	return m->item && m->names ? 0 : -1;
+	m->n = 0;
+	return WRITER_ARRAY(w, m->item, n) || WRITER_ARRAY(w, m->names, n) ? -1
+									   : 0;
 }
 
 static void member_add(struct members *m, uint32_t in, uint32_t order,
@@ -180,15 +173,16 @@ static bool is_core(const struct weft_writer *w, uint32_t level)
 
 static int levels_write(struct weft_writer *w)
 {
-	struct members m = {0};
-	int rc = levels_gather(w, &m);
+	struct members m;
 
-	if (rc == 0 && !is_core(w, 0))
+	if (levels_gather(w, &m))
+		return -1;
+	if (!is_core(w, 0))
 		fputs("levels:\n", w->out);
-	for (uint32_t l = 0; rc == 0 && l < w->hierarchy->n_levels; l++)
-		rc = is_core(w, l) ? 0 : level_write(w, &m, l);
-	members_free(&m);
-	return rc;
+	for (uint32_t l = 0; l < w->hierarchy->n_levels; l++)
+		if (!is_core(w, l) && level_write(w, &m, l))
+			return -1;
+	return 0;
 }
 
 /* ---- racks ---- */
@@ -219,8 +213,7 @@ static int racks_gather(struct weft_writer *w, const char **racks,
 
 	if (racks_list(w, racks, &n))
 		return -1;
-	sorted = weft_calloc(n, sizeof(*sorted), w->err);
-	if (!sorted)
+	if (WRITER_ARRAY(w, sorted, n))
 		return -1;
 	for (uint32_t i = 0; i < n; i++)
 		sorted[i] = racks[i];
@@ -240,26 +233,25 @@ static int racks_gather(struct weft_writer *w, const char **racks,
 	}
 	for (uint32_t i = 0; i < *n_racks; i++)
 		racks[i] = sorted[i];
-	free(sorted);
 	members_sort(m);
 	return 0;
 }
 
 static int racks_write(struct weft_writer *w)
 {
-	const char **racks = weft_calloc(w->s->n_hosts, sizeof(*racks), w->err);
-	struct members m = {0};
-	uint32_t n = 0, at = 0;
-	int rc = racks ? members_alloc(w, &m, w->s->n_hosts) : -1;
+	const char **racks;
+	struct members m;
+	uint32_t n, at = 0;
 
-	if (rc == 0)
-		rc = racks_gather(w, racks, &m, &n);
-	for (uint32_t k = 0; rc == 0 && k < n; k++) {
+	if (WRITER_ARRAY(w, racks, w->s->n_hosts) ||
+	    members_alloc(w, &m, w->s->n_hosts) ||
+	    racks_gather(w, racks, &m, &n))
+		return -1;
+	for (uint32_t k = 0; k < n; k++) {
 		char *text;
 
-		rc = members_text(w, &m, k, &at, &text);
-		if (rc)
-			break;
+		if (members_text(w, &m, k, &at, &text))
+			return -1;
 		fputs(k ? "  " : "rack:\n  ", w->out);
 		weft_writer_word(w, racks[k]);
 		fputs(": ", w->out);
@@ -267,9 +259,7 @@ static int racks_write(struct weft_writer *w)
 		fputc('\n', w->out);
 		free(text);
 	}
-	members_free(&m);
-	free(racks);
-	return rc;
+	return 0;
 }
 
 /* ---- links and shapes ---- */

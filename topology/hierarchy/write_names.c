@@ -31,8 +31,7 @@ static int taken_alloc(struct weft_writer *w, uint64_t n)
 	w->taken_room = 64;
 	while (w->taken_room < 2 * n)
 		w->taken_room *= 2;
-	w->taken = weft_calloc(w->taken_room, sizeof(*w->taken), w->err);
-	return w->taken ? 0 : -1;
+	return WRITER_ARRAY(w, w->taken, w->taken_room);
 }
 
 /* The text with what no name may have replaced; a long one ends in its hash, so

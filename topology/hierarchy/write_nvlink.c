@@ -167,42 +167,36 @@ static void size_choose(struct weft_writer *w, const struct islands *islands,
 static int islands_give(struct weft_writer *w, const struct islands *islands,
 			uint32_t usual)
 {
-	const char **text = weft_calloc(w->s->n_insides, sizeof(*text), w->err);
-	int rc = text ? 0 : -1;
+	const char **text;
 
-	for (uint32_t h = 0; rc == 0 && h < w->s->n_hosts; h++) {
+	if (WRITER_ARRAY(w, text, w->s->n_insides))
+		return -1;
+	for (uint32_t h = 0; h < w->s->n_hosts; h++) {
 		uint32_t gpus = w->host[h] ? weft_writer_gpus(w, h) : 0;
 		uint32_t in = gpus ? inside_of(w, h, usual) : WEFT_NONE;
 
 		if (in == WEFT_NONE)
 			continue;
-		if (!text[in]) {
-			text[in] = islands_text(w, &islands[in]);
-			rc = text[in] ? 0 : -1;
-		}
+		if (!text[in] && !(text[in] = islands_text(w, &islands[in])))
+			return -1;
 		if (!is_uniform(&islands[in], gpus, w->nvlink_gpus))
 			w->islands[h] = text[in];
 	}
-	free(text);
-	return rc;
+	return 0;
 }
 
 int weft_writer_islands(struct weft_writer *w)
 {
 	struct islands *islands;
 	uint32_t usual;
-	int rc;
 
 	if (w->n_spans)
 		return 0;
-	islands = weft_calloc(w->s->n_insides, sizeof(*islands), w->err);
-	if (!islands)
+	if (WRITER_ARRAY(w, islands, w->s->n_insides))
 		return -1;
 	usual = islands_list(w, islands);
 	size_choose(w, islands, usual);
-	rc = islands_give(w, islands, usual);
-	free(islands);
-	return rc;
+	return islands_give(w, islands, usual);
 }
 
 /* ---- the section ---- */
@@ -223,23 +217,22 @@ static int size_write(struct weft_writer *w)
 
 int weft_writer_nvlink(struct weft_writer *w)
 {
-	const char **names = weft_calloc(w->s->n_hosts, sizeof(*names), w->err);
-	int rc = names ? 0 : -1;
+	const char **names;
 
-	if (names && !w->n_spans)
-		rc = size_write(w);
-	else if (names)
-		fputs("nvlink:\n", w->out);
-	for (uint32_t k = 0; rc == 0 && k < w->n_spans; k++) {
+	if (!w->n_spans)
+		return size_write(w);
+	if (WRITER_ARRAY(w, names, w->s->n_hosts))
+		return -1;
+	fputs("nvlink:\n", w->out);
+	for (uint32_t k = 0; k < w->n_spans; k++) {
 		uint32_t n = 0;
 		char *text;
 
 		for (uint32_t h = 0; h < w->s->n_hosts; h++)
 			if (w->span[h] == k)
 				names[n++] = w->host[h];
-		rc = weft_writer_hostlist(w, names, n, &text);
-		if (rc)
-			break;
+		if (weft_writer_hostlist(w, names, n, &text))
+			return -1;
 		fputs("  ", w->out);
 		weft_writer_word(w, w->span_name[k]);
 		fputs(": ", w->out);
@@ -247,6 +240,5 @@ int weft_writer_nvlink(struct weft_writer *w)
 		fputc('\n', w->out);
 		free(text);
 	}
-	free(names);
-	return rc;
+	return 0;
 }

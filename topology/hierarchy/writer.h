@@ -34,12 +34,16 @@ struct weft_writer {
 			       * islands; 0: all of the node's */
 	const char *
 		*islands; /* [n_hosts] "6, 2" or "[0, 2], [1, 3]", or NULL */
-	struct weft_arena arena;
-	const char **taken; /* open addressing: names given so far */
+	struct weft_arena arena; /* owns the arrays, and scratch of all parts */
+	const char **taken;	 /* open addressing: names given so far */
 	uint32_t n_taken, taken_room;
 };
 
-/* inventory_names.c: fills host, domain, sw, rail and span_name with names that
+/* Sets `array`, a pointer of any type, to n zeroed elements that live as long
+ * as the writer.  0, or -1 with w->err. */
+#define WRITER_ARRAY(w, array, n) WEFT_ARRAY(array, n, &(w)->arena, (w)->err)
+
+/* write_names.c: fills host, domain, sw, rail and span_name with names that
  * a fabric file takes, each once.  host[i] and domain[i] are set to any text
  * for what is to be in the file before. */
 int weft_writer_names(struct weft_writer *w);
