@@ -32,19 +32,7 @@ void weft_fabric_free(struct weft_fabric *f)
 		return;
 	arena.chunk = f->memory;
 	weft_arena_free(&arena);
-	free(f->domains);
-	free(f->nodes);
-	free(f->by_name);
-	free(f->counted);
-	free(f->racks);
-	free(f->kinds);
-	free(f->uplink_rate_bytes_per_s);
-	free(f->n_uplinks);
 	weft_cabling_free(f->cabling);
-	free(f->gpu_node);
-	free(f->gpu_number);
-	for (uint32_t l = 0; l < WEFT_MAX_LEVELS; l++)
-		free(f->gpu_domain[l]);
 	free(f);
 }
 

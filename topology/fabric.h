@@ -145,7 +145,7 @@ struct weft_fabric {
 	 * cabling */
 	uint32_t *n_uplinks;
 	struct weft_cabling *cabling; /* NULL: the file has none */
-	void *memory;		      /* private: owns names */
+	void *memory;		      /* private: owns names and arrays */
 };
 
 /* Reads a fabric file (weft-fabric(5)).  NULL with err set on any mistake. */

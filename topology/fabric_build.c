@@ -32,25 +32,22 @@ struct build {
 	struct slots net[WEFT_MAX_LEVELS]; /* network levels */
 	struct slots base;		   /* NVLink domains of whole nodes */
 	uint64_t n_slots;
+	struct weft_arena memory; /* of the slots, and scratch */
 };
-
-static void slots_free(struct slots *s)
-{
-	free(s->things);
-	free(s->first);
-}
 
 static int slots_alloc(struct build *b, struct slots *s, uint32_t n)
 {
-	s->things = weft_calloc(n, sizeof(*s->things), b->d->err);
-	s->first = weft_calloc((size_t)n + 1, sizeof(*s->first), b->d->err);
 	s->n = n;
 	b->n_slots += n;
 	if (b->n_slots > 2 * WEFT_MAX_GPUS)
 		return weft_fail_at(b->d->err, WEFT_EINVAL, b->d->doc->source,
 				    0, 0, "more than %u domains in a fabric",
 				    2 * WEFT_MAX_GPUS);
-	return s->things && s->first ? 0 : -1;
+	return WEFT_ARRAY(s->things, n, &b->memory, b->d->err) ||
+			       WEFT_ARRAY(s->first, (size_t)n + 1, &b->memory,
+					  b->d->err)
+		       ? -1
+		       : 0;
 }
 
 static uint32_t members_count(const struct weft_draft *d, uint32_t thing)
@@ -164,9 +161,8 @@ static int nodes_build(struct build *b)
 	struct weft_draft *d = b->d;
 	struct weft_fabric *f = b->f;
 
-	f->nodes = weft_calloc(d->n_nodes, sizeof(*f->nodes), d->err);
 	d->index_of = weft_calloc(d->n_things, sizeof(*d->index_of), d->err);
-	if (!f->nodes || !d->index_of)
+	if (!d->index_of || WEFT_ARRAY(f->nodes, d->n_nodes, &d->arena, d->err))
 		return -1;
 	for (uint32_t k = 0; k < b->base.n; k++) {
 		uint32_t thing = b->base.things[k];
@@ -186,7 +182,7 @@ static int nodes_build(struct build *b)
 /* Where some node counts its GPUs in another order than its NVLink domains. */
 static int numbers_build(struct build *b)
 {
-	const struct weft_draft *d = b->d;
+	struct weft_draft *d = b->d;
 	struct weft_fabric *f = b->f;
 	uint32_t t = 0;
 
@@ -194,8 +190,7 @@ static int numbers_build(struct build *b)
 		t++;
 	if (t == d->n_nodes)
 		return 0;
-	f->gpu_number = weft_calloc(f->n_gpus, 1, d->err);
-	if (!f->gpu_number)
+	if (WEFT_ARRAY(f->gpu_number, f->n_gpus, &d->arena, d->err))
 		return -1;
 	for (uint32_t k = 0; k < f->n_nodes; k++) {
 		const uint8_t *own = d->things[f->nodes[k].order].numbers;
@@ -387,8 +382,7 @@ static int domains_build(struct build *b)
 {
 	struct weft_fabric *f = b->f;
 
-	f->domains = weft_calloc(f->n_domains, sizeof(*f->domains), b->d->err);
-	if (!f->domains)
+	if (WEFT_ARRAY(f->domains, f->n_domains, &b->d->arena, b->d->err))
 		return -1;
 	if (f->node_level && split_fill(b))
 		return -1;
@@ -421,18 +415,15 @@ static int maps_build(struct build *b)
 {
 	struct weft_fabric *f = b->f;
 
-	f->gpu_node = weft_calloc(f->n_gpus, sizeof(*f->gpu_node), b->d->err);
-	if (!f->gpu_node)
+	if (WEFT_ARRAY(f->gpu_node, f->n_gpus, &b->d->arena, b->d->err))
 		return -1;
 	for (uint32_t k = 0; k < f->n_nodes; k++)
 		for (uint32_t g = 0; g < f->nodes[k].n_gpus; g++)
 			f->gpu_node[f->nodes[k].first_gpu + g] = k;
-	for (uint32_t l = 0; l < f->n_levels; l++) {
-		f->gpu_domain[l] = weft_calloc(
-			f->n_gpus, sizeof(*f->gpu_domain[l]), b->d->err);
-		if (!f->gpu_domain[l])
+	for (uint32_t l = 0; l < f->n_levels; l++)
+		if (WEFT_ARRAY(f->gpu_domain[l], f->n_gpus, &b->d->arena,
+			       b->d->err))
 			return -1;
-	}
 	for (uint32_t k = 0; k < f->n_domains; k++) {
 		const struct weft_domain *domain = &f->domains[k];
 
@@ -451,15 +442,12 @@ struct named {
 static int names_count(struct build *b)
 {
 	struct weft_fabric *f = b->f;
-	struct named *named =
-		weft_calloc(f->n_nodes, sizeof(*named), b->d->err);
+	struct named *named;
 	bool sorted = true;
 
-	f->counted = weft_calloc(f->n_nodes, sizeof(*f->counted), b->d->err);
-	if (!f->counted || !named) {
-		free(named);
+	if (WEFT_ARRAY(named, f->n_nodes, &b->memory, b->d->err) ||
+	    WEFT_ARRAY(f->counted, f->n_nodes, &b->d->arena, b->d->err))
 		return -1;
-	}
 	for (uint32_t i = 0; i < f->n_nodes; i++) {
 		named[i].node = f->by_name[i];
 		named[i].name = f->nodes[f->by_name[i]].name;
@@ -471,23 +459,20 @@ static int names_count(struct build *b)
 		WEFT_SORT(named, f->n_nodes, weft_compare_names);
 	for (uint32_t i = 0; i < f->n_nodes; i++)
 		f->counted[i] = named[i].node;
-	free(named);
 	return 0;
 }
 
 /* The draft's names are sorted already. */
 static int names_build(struct build *b)
 {
-	const struct weft_draft *d = b->d;
+	struct weft_draft *d = b->d;
 	struct weft_fabric *f = b->f;
 	uint32_t n = 0;
 
-	f->by_name = weft_calloc(f->n_nodes, sizeof(*f->by_name), d->err);
-	f->racks = weft_calloc(d->racks.n, sizeof(*f->racks), d->err);
-	f->kinds = weft_calloc(d->n_kinds, sizeof(*f->kinds), d->err);
-	f->name =
-		weft_arena_text(&b->d->arena, d->name, strlen(d->name), d->err);
-	if (!f->by_name || !f->racks || !f->kinds || !f->name)
+	f->name = weft_arena_text(&d->arena, d->name, strlen(d->name), d->err);
+	if (!f->name || WEFT_ARRAY(f->by_name, f->n_nodes, &d->arena, d->err) ||
+	    WEFT_ARRAY(f->racks, d->racks.n, &d->arena, d->err) ||
+	    WEFT_ARRAY(f->kinds, d->n_kinds, &d->arena, d->err))
 		return -1;
 	for (uint32_t k = 0; k < d->names.n; k++)
 		if (d->names.item[k].thing < d->n_nodes)
@@ -516,9 +501,7 @@ struct weft_fabric *weft_draft_build(struct weft_draft *d)
 		rc = numbers_build(&b) || domains_build(&b) || maps_build(&b) ||
 		     names_build(&b);
 	}
-	for (uint32_t k = 0; k < WEFT_MAX_LEVELS; k++)
-		slots_free(&b.net[k]);
-	slots_free(&b.base);
+	weft_arena_free(&b.memory);
 	if (rc) {
 		weft_fabric_free(b.f);
 		return NULL;

@@ -19,16 +19,28 @@
 /* Between cables and `uplinks`, of the latter: people round. */
 #define MAX_DIFFERENCE 0.01
 
-/* What arrives of a line rate: at most 1, and 1 where no cable says. */
-static int goodput(struct weft_draft *d, const struct weft_fabric *f,
-		   const struct weft_uplinks *uplinks, double *share)
-{
-	const struct weft_level *level = &f->levels[f->node_level];
-	double *rate = weft_calloc(level->n_domains, sizeof(*rate), d->err);
-	uint32_t n = 0;
+/* Rates while they are read, all of lines; `cables` is NULL without cabling. */
+struct rates {
+	struct weft_draft *d;
+	struct weft_fabric *f;
+	struct weft_uplinks *cables;
+	bool *named;			    /* [names.n] by `uplinks` */
+	uint32_t *left;			    /* [n_domains] leafs not named */
+	const struct weft_yaml_node **said; /* [n_domains] the last line */
+	double share;
+	struct weft_arena memory; /* owns the arrays */
+};
 
-	*share = 1;
-	if (!rate)
+/* What arrives of a line rate: at most 1, and 1 where no cable says. */
+static int goodput(struct rates *r)
+{
+	const struct weft_fabric *f = r->f;
+	const struct weft_uplinks *uplinks = r->cables;
+	const struct weft_level *level = &f->levels[f->node_level];
+	uint32_t n = 0;
+	double *rate;
+
+	if (WEFT_ARRAY(rate, level->n_domains, &r->memory, r->d->err))
 		return -1;
 	for (uint32_t k = 0; k < level->n_domains; k++) {
 		uint32_t domain = level->first_domain + k;
@@ -39,21 +51,10 @@ static int goodput(struct weft_draft *d, const struct weft_fabric *f,
 	}
 	WEFT_SORT(rate, n, weft_compare_reals);
 	if (n)
-		*share = fmin(1, level[1].link.rate_bytes_per_s / rate[n / 2]);
-	free(rate);
+		r->share =
+			fmin(1, level[1].link.rate_bytes_per_s / rate[n / 2]);
 	return 0;
 }
-
-/* Rates while they are read, all of lines; `cables` is NULL without cabling. */
-struct rates {
-	struct weft_draft *d;
-	struct weft_fabric *f;
-	struct weft_uplinks *cables;
-	bool *named;			    /* [names.n] by `uplinks` */
-	uint32_t *left;			    /* [n_domains] leafs not named */
-	const struct weft_yaml_node **said; /* [n_domains] the last line */
-	double share;
-};
 
 static void rates_from_cables(struct rates *r)
 {
@@ -174,10 +175,9 @@ static int section_read(struct rates *r, const struct weft_yaml_node *section)
 
 	if (weft_yaml_expect(r->d->doc, section, WEFT_YAML_MAP, "uplinks", err))
 		return -1;
-	r->named = weft_calloc(r->d->names.n, sizeof(*r->named), err);
-	r->left = weft_calloc(n, sizeof(*r->left), err);
-	r->said = weft_calloc(n, sizeof(*r->said), err);
-	if (!r->named || !r->left || !r->said)
+	if (WEFT_ARRAY(r->named, r->d->names.n, &r->memory, err) ||
+	    WEFT_ARRAY(r->left, n, &r->memory, err) ||
+	    WEFT_ARRAY(r->said, n, &r->memory, err))
 		return -1;
 	for (const struct weft_yaml_node *c = section->child; c; c = c->next)
 		if (line_read(r, c))
@@ -192,15 +192,14 @@ static int cables_count(struct rates *r)
 {
 	if (!r->f->cabling || r->f->node_level + 1 >= r->f->n_levels)
 		return 0;
-	r->cables = weft_calloc(r->f->n_domains, sizeof(*r->cables), r->d->err);
-	r->f->n_uplinks = weft_calloc(r->f->n_domains, sizeof(*r->f->n_uplinks),
-				      r->d->err);
-	if (!r->cables || !r->f->n_uplinks)
+	if (WEFT_ARRAY(r->cables, r->f->n_domains, &r->memory, r->d->err) ||
+	    WEFT_ARRAY(r->f->n_uplinks, r->f->n_domains, &r->d->arena,
+		       r->d->err))
 		return -1;
 	weft_cabling_uplinks(r->f, r->cables);
 	for (uint32_t k = 0; k < r->f->n_domains; k++)
 		r->f->n_uplinks[k] = r->cables[k].n_up;
-	if (goodput(r->d, r->f, r->cables, &r->share))
+	if (goodput(r))
 		return -1;
 	rates_from_cables(r);
 	return 0;
@@ -215,13 +214,10 @@ int weft_draft_uplinks(struct weft_draft *d, struct weft_fabric *f)
 
 	if (!f->cabling && !section)
 		return 0;
-	f->uplink_rate_bytes_per_s = weft_calloc(
-		f->n_domains, sizeof(*f->uplink_rate_bytes_per_s), d->err);
-	if (f->uplink_rate_bytes_per_s && cables_count(&r) == 0)
+	if (WEFT_ARRAY(f->uplink_rate_bytes_per_s, f->n_domains, &d->arena,
+		       d->err) == 0 &&
+	    cables_count(&r) == 0)
 		rc = section ? section_read(&r, section) : 0;
-	free(r.cables);
-	free(r.named);
-	free(r.left);
-	free(r.said);
+	weft_arena_free(&r.memory);
 	return rc;
 }
