@@ -55,8 +55,6 @@ static int domains_add(const struct weft_fabric *f,
 		       struct weft_hierarchy *hierarchy, uint32_t *number,
 		       struct weft_error *err)
 {
-	for (uint32_t d = 0; d < f->n_domains; d++)
-		number[d] = WEFT_NONE;
 	for (uint32_t l = f->node_level + 1; l < f->n_levels; l++) {
 		const struct weft_level *level = &f->levels[l];
 
@@ -172,15 +170,10 @@ static int switches_fill(const struct weft_fabric *f,
 {
 	size_t room = (size_t)hierarchy->n_domains * f->n_rails;
 
-	for (uint32_t k = 0; k < s->n_switches; k++)
-		hierarchy->switch_domain[k] = WEFT_NONE;
 	hierarchy->n_rails = f->n_rails;
-	hierarchy->rail_switch =
-		weft_calloc(room, sizeof(*hierarchy->rail_switch), err);
+	hierarchy->rail_switch = weft_calloc_none(room, err);
 	if (!hierarchy->rail_switch)
 		return -1;
-	for (size_t i = 0; i < room; i++)
-		hierarchy->rail_switch[i] = WEFT_NONE;
 	if (!f->cabling)
 		return switches_named(f, s, hierarchy, number, err);
 	switches_known(f, s, hierarchy, number);
@@ -194,7 +187,7 @@ weft_hierarchy_from_fabric(const struct weft_fabric *f,
 {
 	struct weft_hierarchy *hierarchy =
 		weft_calloc(1, sizeof(*hierarchy), err);
-	uint32_t *number = weft_calloc(f->n_domains, sizeof(*number), err);
+	uint32_t *number = weft_calloc_none(f->n_domains, err);
 	int rc = -1;
 
 	if (!hierarchy || !number)
@@ -203,15 +196,12 @@ weft_hierarchy_from_fabric(const struct weft_fabric *f,
 	hierarchy->routing = f->routing;
 	hierarchy->n_flows = f->n_flows;
 	hierarchy->disjoint = !f->connected;
-	hierarchy->host_domain = weft_calloc(s->n_hosts, sizeof(uint32_t), err);
-	hierarchy->switch_domain =
-		weft_calloc(s->n_switches, sizeof(uint32_t), err);
-	if (!hierarchy->host_domain || !hierarchy->switch_domain ||
-	    domains_add(f, hierarchy, number, err))
-		goto out;
-	if (hosts_fill(f, s, hierarchy, number, err))
-		goto out;
-	rc = switches_fill(f, s, hierarchy, number, err);
+	hierarchy->host_domain = weft_calloc_none(s->n_hosts, err);
+	hierarchy->switch_domain = weft_calloc_none(s->n_switches, err);
+	if (hierarchy->host_domain && hierarchy->switch_domain &&
+	    domains_add(f, hierarchy, number, err) == 0 &&
+	    hosts_fill(f, s, hierarchy, number, err) == 0)
+		rc = switches_fill(f, s, hierarchy, number, err);
 out:
 	free(number);
 	if (rc) {

@@ -32,6 +32,7 @@ struct tree {
 	uint32_t n_links, links_room;
 	uint32_t of_height[WEFT_MAX_LEVELS]; /* first link, or WEFT_NONE */
 	uint32_t n_heights;
+	struct weft_arena memory; /* of what is of a known size */
 };
 
 static bool is_switch_edge(const struct weft_inventory_edge *e)
@@ -198,9 +199,9 @@ static int domains_build(struct tree *t)
 {
 	struct weft_hierarchy *hierarchy = t->hierarchy;
 	uint32_t n = t->s->n_switches;
-	uint32_t *last = weft_calloc(n, sizeof(*last), t->err);
+	uint32_t *last;
 
-	if (!last)
+	if (WEFT_ARRAY(last, n, &t->memory, t->err))
 		return -1;
 	for (uint32_t i = 0; i < n; i++)
 		last[weft_sets_find(t->same, i)] = i;
@@ -208,11 +209,8 @@ static int domains_build(struct tree *t)
 		t->same[i] = weft_sets_find(t->same, i);
 	hierarchy->n_levels = t->n_heights;
 	for (uint32_t level = 0; level < t->n_heights; level++)
-		if (domains_add(t, last, level)) {
-			free(last);
+		if (domains_add(t, last, level))
 			return -1;
-		}
-	free(last);
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t up = t->above[t->same[i]];
 
@@ -255,10 +253,11 @@ static int roots_raise(struct tree *t)
 static int hosts_place(struct tree *t)
 {
 	struct weft_inventory *s = t->s;
-	uint32_t *first = weft_calloc(s->n_hosts, sizeof(*first), t->err);
-	int rc = first ? 0 : -1;
+	uint32_t *first;
 
-	for (uint32_t i = 0; rc == 0 && i < s->n_edges; i++) {
+	if (WEFT_ARRAY(first, s->n_hosts, &t->memory, t->err))
+		return -1;
+	for (uint32_t i = 0; i < s->n_edges; i++) {
 		const struct weft_inventory_edge *e = &s->edges[i];
 		uint32_t *on = &t->hierarchy->host_domain[e->child];
 		const struct weft_inventory_edge *before;
@@ -274,17 +273,18 @@ static int hosts_place(struct tree *t)
 		if (before->where.source != e->where.source &&
 		    before->parent == e->parent)
 			continue;
-		rc = weft_inventory_note(
-			s, WEFT_FINDING_NODE_TWICE, s->hosts[e->child].name,
-			e->where, t->err,
-			"under switch %s as well as %s (line %d); taken to be "
-			"under %s",
-			s->switches[e->parent].name,
-			s->switches[before->parent].name, before->where.line,
-			s->switches[before->parent].name);
+		if (weft_inventory_note(
+			    s, WEFT_FINDING_NODE_TWICE, s->hosts[e->child].name,
+			    e->where, t->err,
+			    "under switch %s as well as %s (line %d); taken to "
+			    "be under %s",
+			    s->switches[e->parent].name,
+			    s->switches[before->parent].name,
+			    before->where.line,
+			    s->switches[before->parent].name))
+			return -1;
 	}
-	free(first);
-	return rc;
+	return 0;
 }
 
 /* ---- what is odd ---- */
@@ -327,11 +327,10 @@ static int tree_alloc(struct tree *t)
 {
 	uint32_t n = t->s->n_switches;
 
-	t->height = weft_calloc(n, sizeof(*t->height), t->err);
-	t->same = weft_calloc(n, sizeof(*t->same), t->err);
-	t->above = weft_calloc(n, sizeof(*t->above), t->err);
-	t->alive = weft_calloc(n, sizeof(*t->alive), t->err);
-	if (!t->height || !t->same || !t->above || !t->alive)
+	if (WEFT_ARRAY(t->height, n, &t->memory, t->err) ||
+	    WEFT_ARRAY(t->same, n, &t->memory, t->err) ||
+	    WEFT_ARRAY(t->above, n, &t->memory, t->err) ||
+	    WEFT_ARRAY(t->alive, n, &t->memory, t->err))
 		return -1;
 	for (uint32_t i = 0; i < n; i++) {
 		t->same[i] = i;
@@ -368,10 +367,7 @@ int weft_hierarchy_from_edges(struct weft_inventory *s,
 
 	if (rc == 0 && s->n_groups)
 		rc = weft_hierarchy_add_blocks(s, hierarchy, err);
-	free(t.height);
-	free(t.same);
-	free(t.above);
-	free(t.alive);
+	weft_arena_free(&t.memory);
 	free(t.links);
 	return rc;
 }

@@ -23,6 +23,7 @@ struct maker {
 	uint32_t *first_switch;	      /* [n_domains + 1] of switches */
 	uint32_t *switches;	      /* inventory's, of each domain */
 	uint32_t n_switches, switches_room;
+	struct weft_arena memory; /* of what is of a known size */
 	struct weft_error *err;
 };
 
@@ -54,21 +55,22 @@ static int host_texts(struct maker *m, uint32_t node, uint32_t host)
 static int hosts_make(struct maker *m)
 {
 	const struct weft_fabric *f = m->f;
-	uint32_t *at = weft_calloc(f->n_nodes, sizeof(*at), m->err);
-	int rc = at ? 0 : -1;
+	uint32_t *at;
 
-	for (uint32_t k = 0; at && k < f->n_nodes; k++)
+	if (WEFT_ARRAY(at, f->n_nodes, &m->memory, m->err))
+		return -1;
+	for (uint32_t k = 0; k < f->n_nodes; k++)
 		at[f->nodes[k].order] = k;
-	for (uint32_t i = 0; !rc && i < f->n_nodes; i++) {
+	for (uint32_t i = 0; i < f->n_nodes; i++) {
 		uint32_t node = at[i];
 		uint32_t host = weft_inventory_host(m->s, f->nodes[node].name,
 						    m->where, m->err);
 
 		m->host[node] = host;
-		rc = host == WEFT_NONE ? -1 : host_texts(m, node, host);
+		if (host == WEFT_NONE || host_texts(m, node, host))
+			return -1;
 	}
-	free(at);
-	return rc;
+	return 0;
 }
 
 /* A node, to be put beside those of the same NVLink domains. */
@@ -151,27 +153,24 @@ static int insides_make(struct maker *m)
 	uint32_t n = m->f->n_nodes, end;
 	struct patterned *list;
 	const char **names;
-	int rc;
 
 	if (!m->f->node_level)
 		return 0;
-	names = weft_calloc(n, sizeof(*names), m->err);
-	list = weft_calloc(n, sizeof(*list), m->err);
-	rc = names && list ? 0 : -1;
-	for (uint32_t k = 0; rc == 0 && k < n; k++)
+	if (WEFT_ARRAY(names, n, &m->memory, m->err) ||
+	    WEFT_ARRAY(list, n, &m->memory, m->err))
+		return -1;
+	for (uint32_t k = 0; k < n; k++)
 		list[k] = (struct patterned){m->f, k};
-	if (rc == 0)
-		WEFT_SORT(list, n, compare_listed);
-	for (uint32_t k = 0; rc == 0 && k < n; k = end) {
+	WEFT_SORT(list, n, compare_listed);
+	for (uint32_t k = 0; k < n; k = end) {
 		for (end = k + 1;
 		     end < n && compare_patterned(&list[k], &list[end]) == 0;
 		     end++)
 			;
-		rc = inside_make(m, &list[k], end - k, names);
+		if (inside_make(m, &list[k], end - k, names))
+			return -1;
 	}
-	free(list);
-	free(names);
-	return rc;
+	return 0;
 }
 
 /* ---- switches ---- */
@@ -404,15 +403,13 @@ static int maker_alloc(struct maker *m)
 {
 	const struct weft_fabric *f = m->f;
 
-	m->host = weft_calloc(f->n_nodes, sizeof(*m->host), m->err);
-	m->first_switch = weft_calloc((size_t)f->n_domains + 1,
-				      sizeof(*m->first_switch), m->err);
-	if (!m->host || !m->first_switch)
+	if (WEFT_ARRAY(m->host, f->n_nodes, &m->memory, m->err) ||
+	    WEFT_ARRAY(m->first_switch, (size_t)f->n_domains + 1, &m->memory,
+		       m->err))
 		return -1;
 	if (!f->cabling)
 		return 0;
-	m->uplinks = weft_calloc(f->n_domains, sizeof(*m->uplinks), m->err);
-	if (!m->uplinks)
+	if (WEFT_ARRAY(m->uplinks, f->n_domains, &m->memory, m->err))
 		return -1;
 	weft_cabling_uplinks(f, m->uplinks);
 	return 0;
@@ -448,9 +445,7 @@ struct weft_inventory *weft_inventory_from_fabric(const struct weft_fabric *f,
 	m.s = weft_calloc(1, sizeof(*m.s), err);
 	if (m.s)
 		rc = inventory_fill(&m, source);
-	free(m.host);
-	free(m.uplinks);
-	free(m.first_switch);
+	weft_arena_free(&m.memory);
 	free(m.switches);
 	if (rc) {
 		weft_inventory_free(m.s);
