@@ -8,8 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Fails with the condition's own text: the reader is a developer. */
-#define REQUIRE(condition, err)                                                \
+/* Fails, in `err`, with the condition's own text: the reader is a developer. */
+#define REQUIRE(condition)                                                     \
 	do {                                                                   \
 		if (!(condition))                                              \
 			return weft_fail(err, WEFT_EINVAL,                     \
@@ -21,27 +21,25 @@ static int counts_check(const struct weft_fabric *f, struct weft_error *err)
 {
 	uint32_t n_domains = 0;
 
-	REQUIRE(f->name && f->profile, err);
-	REQUIRE(f->n_gpus >= 1 && f->n_gpus <= WEFT_MAX_GPUS, err);
-	REQUIRE(f->n_nodes >= 1 && f->n_nodes <= f->n_gpus, err);
-	REQUIRE(f->n_levels >= 1 && f->n_levels <= WEFT_MAX_LEVELS, err);
-	REQUIRE(f->n_rails >= 1 && f->n_rails <= WEFT_MAX_GPUS_PER_NODE, err);
-	REQUIRE(f->node_level <= 1 && f->node_level < f->n_levels, err);
+	REQUIRE(f->name && f->profile);
+	REQUIRE(f->n_gpus >= 1 && f->n_gpus <= WEFT_MAX_GPUS);
+	REQUIRE(f->n_nodes >= 1 && f->n_nodes <= f->n_gpus);
+	REQUIRE(f->n_levels >= 1 && f->n_levels <= WEFT_MAX_LEVELS);
+	REQUIRE(f->n_rails >= 1 && f->n_rails <= WEFT_MAX_GPUS_PER_NODE);
+	REQUIRE(f->node_level <= 1 && f->node_level < f->n_levels);
 	for (uint32_t l = 0; l < f->n_levels; l++) {
 		const struct weft_level *level = &f->levels[l];
 
 		REQUIRE(level->name[0] &&
-				memchr(level->name, '\0', sizeof(level->name)),
-			err);
-		REQUIRE(level->first_domain == n_domains, err);
-		REQUIRE(level->n_domains >= 1, err);
-		REQUIRE(!l || level->n_domains <= level[-1].n_domains, err);
-		REQUIRE(!l || level->hops >= level[-1].hops, err);
+			memchr(level->name, '\0', sizeof(level->name)));
+		REQUIRE(level->first_domain == n_domains);
+		REQUIRE(level->n_domains >= 1);
+		REQUIRE(!l || level->n_domains <= level[-1].n_domains);
+		REQUIRE(!l || level->hops >= level[-1].hops);
 		n_domains += level->n_domains;
 	}
-	REQUIRE(n_domains == f->n_domains, err);
-	REQUIRE(f->connected == (f->levels[f->n_levels - 1].n_domains == 1),
-		err);
+	REQUIRE(n_domains == f->n_domains);
+	REQUIRE(f->connected == (f->levels[f->n_levels - 1].n_domains == 1));
 	return 0;
 }
 
@@ -52,40 +50,33 @@ static int nodes_check(const struct weft_fabric *f, struct weft_error *err)
 	for (uint32_t k = 0; k < f->n_nodes; k++) {
 		const struct weft_node *node = &f->nodes[k];
 
-		REQUIRE(node->name && strlen(node->name) < WEFT_NAME_SIZE, err);
-		REQUIRE(node->first_gpu == n_gpus, err);
-		REQUIRE(node->n_gpus >= 1, err);
-		REQUIRE(node->n_gpus <= WEFT_MAX_GPUS_PER_NODE, err);
-		REQUIRE(node->rack == WEFT_NONE || node->rack < f->n_racks,
-			err);
-		REQUIRE(node->order < f->n_nodes, err);
-		REQUIRE(node->kind == WEFT_NONE || node->kind < f->n_kinds,
-			err);
-		REQUIRE(weft_fabric_node(f, node->name) == k, err);
+		REQUIRE(node->name && strlen(node->name) < WEFT_NAME_SIZE);
+		REQUIRE(node->first_gpu == n_gpus);
+		REQUIRE(node->n_gpus >= 1);
+		REQUIRE(node->n_gpus <= WEFT_MAX_GPUS_PER_NODE);
+		REQUIRE(node->rack == WEFT_NONE || node->rack < f->n_racks);
+		REQUIRE(node->order < f->n_nodes);
+		REQUIRE(node->kind == WEFT_NONE || node->kind < f->n_kinds);
+		REQUIRE(weft_fabric_node(f, node->name) == k);
 		for (uint32_t g = 0; g < node->n_gpus; g++) {
 			REQUIRE(weft_fabric_number(f, n_gpus + g) <
-					node->n_gpus,
-				err);
+				node->n_gpus);
 			REQUIRE(weft_fabric_numbered(
 					f, k,
 					weft_fabric_number(f, n_gpus + g)) ==
-					n_gpus + g,
-				err);
-			REQUIRE(f->gpu_node[n_gpus + g] == k, err);
-			REQUIRE(weft_fabric_rail(f, n_gpus + g) < f->n_rails,
-				err);
+				n_gpus + g);
+			REQUIRE(f->gpu_node[n_gpus + g] == k);
+			REQUIRE(weft_fabric_rail(f, n_gpus + g) < f->n_rails);
 		}
 		n_gpus += node->n_gpus;
 	}
-	REQUIRE(n_gpus == f->n_gpus, err);
+	REQUIRE(n_gpus == f->n_gpus);
 	for (uint32_t k = 1; k < f->n_nodes; k++)
 		REQUIRE(strcmp(f->nodes[f->by_name[k - 1]].name,
-			       f->nodes[f->by_name[k]].name) < 0,
-			err);
+			       f->nodes[f->by_name[k]].name) < 0);
 	for (uint32_t k = 1; k < f->n_nodes; k++)
 		REQUIRE(weft_name_compare(f->nodes[f->counted[k - 1]].name,
-					  f->nodes[f->counted[k]].name) < 0,
-			err);
+					  f->nodes[f->counted[k]].name) < 0);
 	return 0;
 }
 
@@ -100,20 +91,18 @@ static int shapes_check(const struct weft_fabric *f, struct weft_error *err)
 		uint64_t size = (uint64_t)level->dims[0] * level->dims[1] *
 				level->dims[2];
 
-		REQUIRE(level->shape <= WEFT_SHAPE_GROUPS, err);
+		REQUIRE(level->shape <= WEFT_SHAPE_GROUPS);
 		REQUIRE(level->shape == WEFT_SHAPE_SWITCHED ||
-				l > f->node_level,
-			err);
+			l > f->node_level);
 		for (uint32_t k = 0; is_torus && k < level->n_domains; k++)
 			REQUIRE(f->domains[level->first_domain + k]
-						.n_children == size,
-				err);
-		REQUIRE(isfinite(level->hop_latency_s), err);
-		REQUIRE(level->hop_latency_s >= 0, err);
+					.n_children == size);
+		REQUIRE(isfinite(level->hop_latency_s));
+		REQUIRE(level->hop_latency_s >= 0);
 		has_steps = has_steps || is_torus ||
 			    level->shape == WEFT_SHAPE_RING;
 	}
-	REQUIRE(f->has_steps == has_steps, err);
+	REQUIRE(f->has_steps == has_steps);
 	return 0;
 }
 
@@ -125,21 +114,21 @@ static int children_check(const struct weft_fabric *f, uint32_t index,
 	uint32_t next_gpu = domain->first_gpu;
 
 	if (domain->level == 0) {
-		REQUIRE(domain->n_children == 0, err);
+		REQUIRE(domain->n_children == 0);
 		return 0;
 	}
-	REQUIRE(domain->n_children >= 1, err);
+	REQUIRE(domain->n_children >= 1);
 	for (uint32_t k = 0; k < domain->n_children; k++) {
 		const struct weft_domain *child =
 			&f->domains[domain->first_child + k];
 
-		REQUIRE(domain->first_child + k < f->n_domains, err);
-		REQUIRE(child->parent == index, err);
-		REQUIRE(child->level + 1 == domain->level, err);
-		REQUIRE(child->first_gpu == next_gpu, err);
+		REQUIRE(domain->first_child + k < f->n_domains);
+		REQUIRE(child->parent == index);
+		REQUIRE(child->level + 1 == domain->level);
+		REQUIRE(child->first_gpu == next_gpu);
 		next_gpu += child->n_gpus;
 	}
-	REQUIRE(next_gpu == domain->first_gpu + domain->n_gpus, err);
+	REQUIRE(next_gpu == domain->first_gpu + domain->n_gpus);
 	return 0;
 }
 
@@ -151,24 +140,23 @@ static int domain_check(const struct weft_fabric *f, uint32_t index,
 	const struct weft_node *last = first + domain->n_nodes - 1;
 	uint32_t end = domain->first_gpu + domain->n_gpus;
 
-	REQUIRE(domain->name && *domain->name, err);
-	REQUIRE(domain->level < f->n_levels, err);
-	REQUIRE(domain->n_gpus >= 1 && end <= f->n_gpus, err);
-	REQUIRE(domain->n_nodes >= 1, err);
-	REQUIRE(domain->first_node + domain->n_nodes <= f->n_nodes, err);
+	REQUIRE(domain->name && *domain->name);
+	REQUIRE(domain->level < f->n_levels);
+	REQUIRE(domain->n_gpus >= 1 && end <= f->n_gpus);
+	REQUIRE(domain->n_nodes >= 1);
+	REQUIRE(domain->first_node + domain->n_nodes <= f->n_nodes);
 	if (domain->level >= f->node_level) {
-		REQUIRE(first->first_gpu == domain->first_gpu, err);
-		REQUIRE(last->first_gpu + last->n_gpus == end, err);
+		REQUIRE(first->first_gpu == domain->first_gpu);
+		REQUIRE(last->first_gpu + last->n_gpus == end);
 	} else {
-		REQUIRE(domain->n_nodes == 1, err);
-		REQUIRE(first->first_gpu <= domain->first_gpu, err);
-		REQUIRE(first->first_gpu + first->n_gpus >= end, err);
+		REQUIRE(domain->n_nodes == 1);
+		REQUIRE(first->first_gpu <= domain->first_gpu);
+		REQUIRE(first->first_gpu + first->n_gpus >= end);
 	}
 	REQUIRE((domain->parent == WEFT_NONE) ==
-			(domain->level + 1 == f->n_levels),
-		err);
+		(domain->level + 1 == f->n_levels));
 	for (uint32_t g = domain->first_gpu; g < end; g++)
-		REQUIRE(f->gpu_domain[domain->level][g] == index, err);
+		REQUIRE(f->gpu_domain[domain->level][g] == index);
 	return children_check(f, index, err);
 }
 
@@ -180,13 +168,13 @@ static int domains_check(const struct weft_fabric *f, struct weft_error *err)
 		for (uint32_t k = 0; k < f->levels[l].n_domains; k++) {
 			uint32_t index = f->levels[l].first_domain + k;
 
-			REQUIRE(f->domains[index].level == l, err);
-			REQUIRE(f->domains[index].first_gpu == next_gpu, err);
+			REQUIRE(f->domains[index].level == l);
+			REQUIRE(f->domains[index].first_gpu == next_gpu);
 			if (domain_check(f, index, err))
 				return -1;
 			next_gpu += f->domains[index].n_gpus;
 		}
-		REQUIRE(next_gpu == f->n_gpus, err);
+		REQUIRE(next_gpu == f->n_gpus);
 	}
 	return 0;
 }
@@ -199,18 +187,15 @@ static int distances_check(const struct weft_fabric *f, struct weft_error *err)
 			const struct weft_distance *inner =
 				l ? &f->distance[l - 1][rail] : NULL;
 
-			REQUIRE(isfinite(d->latency_s), err);
-			REQUIRE(isfinite(d->time_s_per_byte), err);
-			REQUIRE(d->latency_s >= 0, err);
-			REQUIRE(d->time_s_per_byte > 0, err);
-			REQUIRE(!rail || d->hops >= f->distance[l][0].hops,
-				err);
-			REQUIRE(!inner || d->hops >= inner->hops, err);
-			REQUIRE(!inner || d->latency_s >= inner->latency_s,
-				err);
-			REQUIRE(!inner || d->time_s_per_byte >=
-						  inner->time_s_per_byte,
-				err);
+			REQUIRE(isfinite(d->latency_s));
+			REQUIRE(isfinite(d->time_s_per_byte));
+			REQUIRE(d->latency_s >= 0);
+			REQUIRE(d->time_s_per_byte > 0);
+			REQUIRE(!rail || d->hops >= f->distance[l][0].hops);
+			REQUIRE(!inner || d->hops >= inner->hops);
+			REQUIRE(!inner || d->latency_s >= inner->latency_s);
+			REQUIRE(!inner ||
+				d->time_s_per_byte >= inner->time_s_per_byte);
 		}
 	return 0;
 }
@@ -220,21 +205,21 @@ static int switches_check(const struct weft_fabric *f, struct weft_error *err)
 	const struct weft_cabling *c = f->cabling;
 	uint32_t n_named = 0;
 
-	REQUIRE(c->n_networks >= 1 && c->n_networks <= WEFT_MAX_NETWORKS, err);
-	REQUIRE(c->n_switches <= WEFT_MAX_SWITCHES, err);
+	REQUIRE(c->n_networks >= 1 && c->n_networks <= WEFT_MAX_NETWORKS);
+	REQUIRE(c->n_switches <= WEFT_MAX_SWITCHES);
 	for (uint32_t k = 0; k < c->n_switches; k++) {
 		const struct weft_cabling_switch *s = &c->switches[k];
 
-		REQUIRE(s->name && strlen(s->name) < WEFT_NAME_SIZE, err);
-		REQUIRE(s->network < c->n_networks, err);
-		REQUIRE(s->rail == WEFT_NO_RAIL || s->rail < f->n_rails, err);
-		REQUIRE(weft_cabling_find(c, s->name) == k, err);
-		REQUIRE(weft_fabric_node(f, s->name) == WEFT_NONE, err);
+		REQUIRE(s->name && strlen(s->name) < WEFT_NAME_SIZE);
+		REQUIRE(s->network < c->n_networks);
+		REQUIRE(s->rail == WEFT_NO_RAIL || s->rail < f->n_rails);
+		REQUIRE(weft_cabling_find(c, s->name) == k);
+		REQUIRE(weft_fabric_node(f, s->name) == WEFT_NONE);
 		if (s->domain == WEFT_NONE)
 			continue;
-		REQUIRE(s->domain < f->n_domains, err);
-		REQUIRE(f->domains[s->domain].level > f->node_level, err);
-		REQUIRE(s->network == WEFT_COMPUTE, err);
+		REQUIRE(s->domain < f->n_domains);
+		REQUIRE(f->domains[s->domain].level > f->node_level);
+		REQUIRE(s->network == WEFT_COMPUTE);
 		n_named++;
 	}
 	for (uint32_t d = 0; d < f->n_domains; d++) {
@@ -242,10 +227,10 @@ static int switches_check(const struct weft_fabric *f, struct weft_error *err)
 		const uint32_t *of = weft_cabling_of_domain(c, d, &n);
 
 		for (uint32_t i = 0; i < n; i++)
-			REQUIRE(c->switches[of[i]].domain == d, err);
+			REQUIRE(c->switches[of[i]].domain == d);
 		n_named -= n;
 	}
-	REQUIRE(n_named == 0, err);
+	REQUIRE(n_named == 0);
 	return 0;
 }
 
@@ -269,30 +254,26 @@ static int cables_check(const struct weft_fabric *f, struct weft_error *err)
 	const struct weft_cabling *c = f->cabling;
 	uint32_t n_ends = f->n_nodes + c->n_switches;
 
-	REQUIRE(c->n_nodes == f->n_nodes, err);
-	REQUIRE(c->n_cables <= WEFT_MAX_CABLES, err);
+	REQUIRE(c->n_nodes == f->n_nodes);
+	REQUIRE(c->n_cables <= WEFT_MAX_CABLES);
 	for (uint32_t k = 0; k < c->n_cables; k++) {
 		const struct weft_cable *cable = &c->cables[k];
 		bool is_node = cable->a < f->n_nodes;
 
-		REQUIRE(cable->a < n_ends && cable->b < n_ends, err);
-		REQUIRE(cable->a != cable->b && cable->b >= f->n_nodes, err);
-		REQUIRE(end_has(c, cable->a, k) && end_has(c, cable->b, k),
-			err);
-		REQUIRE(cable->n >= 1, err);
-		REQUIRE(isfinite(cable->rate_bytes_per_s), err);
-		REQUIRE(cable->rate_bytes_per_s >= 0, err);
+		REQUIRE(cable->a < n_ends && cable->b < n_ends);
+		REQUIRE(cable->a != cable->b && cable->b >= f->n_nodes);
+		REQUIRE(end_has(c, cable->a, k) && end_has(c, cable->b, k));
+		REQUIRE(cable->n >= 1);
+		REQUIRE(isfinite(cable->rate_bytes_per_s));
+		REQUIRE(cable->rate_bytes_per_s >= 0);
 		REQUIRE(cable->port == WEFT_NO_PORT ||
-				(is_node && cable->port < c->n_ports),
-			err);
+			(is_node && cable->port < c->n_ports));
 		REQUIRE(cable->rail == WEFT_NO_RAIL ||
-				(is_node &&
-				 (f->n_rails < 2 || cable->rail < f->n_rails)),
-			err);
+			(is_node &&
+			 (f->n_rails < 2 || cable->rail < f->n_rails)));
 	}
 	for (uint32_t p = 1; p < c->n_ports; p++)
-		REQUIRE(weft_name_compare(c->ports[p - 1], c->ports[p]) < 0,
-			err);
+		REQUIRE(weft_name_compare(c->ports[p - 1], c->ports[p]) < 0);
 	return 0;
 }
 
@@ -301,28 +282,27 @@ static int uplinks_check(const struct weft_fabric *f, struct weft_error *err)
 	const double *rate = f->uplink_rate_bytes_per_s;
 
 	for (uint32_t d = 0; rate && d < f->n_domains; d++)
-		REQUIRE(isfinite(rate[d]) && rate[d] >= 0, err);
+		REQUIRE(isfinite(rate[d]) && rate[d] >= 0);
 	return 0;
 }
 
 static int routing_check(const struct weft_fabric *f, struct weft_error *err)
 {
-	REQUIRE(f->routing < WEFT_N_ROUTINGS, err);
-	REQUIRE(f->n_flows >= 1 && f->n_flows <= WEFT_MAX_FLOWS, err);
-	REQUIRE(!f->n_uplinks || f->cabling, err);
+	REQUIRE(f->routing < WEFT_N_ROUTINGS);
+	REQUIRE(f->n_flows >= 1 && f->n_flows <= WEFT_MAX_FLOWS);
+	REQUIRE(!f->n_uplinks || f->cabling);
 	for (uint32_t l = 0; l < f->n_levels; l++) {
 		const struct weft_level *level = &f->levels[l];
 
-		REQUIRE(isfinite(level->queue_bytes) && level->queue_bytes >= 0,
-			err);
-		REQUIRE(level->n_shares <= WEFT_MAX_SHARES, err);
+		REQUIRE(isfinite(level->queue_bytes) &&
+			level->queue_bytes >= 0);
+		REQUIRE(level->n_shares <= WEFT_MAX_SHARES);
 		for (uint32_t k = 0; k < level->n_shares; k++) {
 			const struct weft_rate_share *s = &level->shares[k];
 
-			REQUIRE(s->share > 0 && s->share <= 1, err);
-			REQUIRE(s->size_bytes > 0 && isfinite(s->size_bytes),
-				err);
-			REQUIRE(!k || s->size_bytes > s[-1].size_bytes, err);
+			REQUIRE(s->share > 0 && s->share <= 1);
+			REQUIRE(s->size_bytes > 0 && isfinite(s->size_bytes));
+			REQUIRE(!k || s->size_bytes > s[-1].size_bytes);
 		}
 	}
 	return 0;
