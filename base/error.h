@@ -58,6 +58,9 @@ void *weft_realloc(void *old, size_t n, size_t size, struct weft_error *err)
 int weft_grow(void *array, size_t n, uint32_t *room, size_t size,
 	      struct weft_error *err);
 
+/* Elements of an array. */
+#define WEFT_N_OF(array) (sizeof(array) / sizeof((array)[0]))
+
 /* strdup that records WEFT_ENOMEM. */
 char *weft_strdup(const char *text, struct weft_error *err)
 	__attribute__((warn_unused_result));

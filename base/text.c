@@ -103,7 +103,7 @@ static size_t tag_bytes(const char *at, const char *end)
 	if (bracket >= end || *bracket != ']' || bracket == at + 1)
 		return 0;
 	bracket++;
-	for (size_t i = 0; i < sizeof(streams) / sizeof(streams[0]); i++)
+	for (size_t i = 0; i < WEFT_N_OF(streams); i++)
 		if (has_mark(bracket, (size_t)(end - bracket), streams[i]))
 			return (size_t)(bracket - at) + strlen(streams[i]);
 	return 0;

@@ -39,12 +39,10 @@ struct quantity {
 	const char *example;
 };
 
-#define N_OF(array) (sizeof(array) / sizeof((array)[0]))
-
-static const struct quantity rate = {rate_units, N_OF(rate_units),
+static const struct quantity rate = {rate_units, WEFT_N_OF(rate_units),
 				     "a rate such as \"400 Gbps\" or "
 				     "\"46.5 GB/s\""};
-static const struct quantity duration = {time_units, N_OF(time_units),
+static const struct quantity duration = {time_units, WEFT_N_OF(time_units),
 					 "a time such as \"2.8 us\" or "
 					 "\"20 ms\""};
 
@@ -190,7 +188,7 @@ int weft_yaml_bool(const struct weft_yaml *doc,
 
 	if (weft_yaml_expect(doc, node, WEFT_YAML_SCALAR, label(node), err))
 		return -1;
-	for (size_t k = 0; k < N_OF(words); k++)
+	for (size_t k = 0; k < WEFT_N_OF(words); k++)
 		if (strcmp(node->text, words[k]) == 0) {
 			*value = k & 1;
 			return 0;

@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#define N_OF(array)    (sizeof(array) / sizeof((array)[0]))
 #define MAX_HOPS       1000
 #define MAX_TORUS_SIDE 65535
 /* A level's rate is at most so many times what a small message gets. */
@@ -54,15 +53,15 @@ static int link_read(const struct weft_draft *d,
 	static const char *const known[] = {"bandwidth",	"latency",
 					    "oversubscription", "hops",
 					    "shares",		"queue"};
-	const struct weft_yaml_node *value[N_OF(known)];
+	const struct weft_yaml_node *value[WEFT_N_OF(known)];
 	struct weft_link *link = &level->link;
 	uint64_t hops = level->hops;
 
 	if (weft_yaml_expect(d->doc, node, WEFT_YAML_MAP, node->key, d->err) ||
-	    weft_yaml_known_keys(d->doc, node, known, N_OF(known),
+	    weft_yaml_known_keys(d->doc, node, known, WEFT_N_OF(known),
 				 "a link class", d->err))
 		return -1;
-	for (size_t k = 0; k < N_OF(known); k++)
+	for (size_t k = 0; k < WEFT_N_OF(known); k++)
 		value[k] = weft_yaml_find(node, known[k]);
 	if (value[0] &&
 	    weft_yaml_rate(d->doc, value[0], &link->rate_bytes_per_s, d->err))
@@ -164,7 +163,7 @@ static int shape_read(const struct weft_draft *d,
 
 	if (node->kind == WEFT_YAML_LIST)
 		return torus_read(d, node, level);
-	for (size_t k = 0; k < N_OF(shapes); k++)
+	for (size_t k = 0; k < WEFT_N_OF(shapes); k++)
 		if (node->kind == WEFT_YAML_SCALAR &&
 		    strcmp(node->text, shapes[k].name) == 0)
 			level->shape = shapes[k].shape;

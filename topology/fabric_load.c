@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FORMAT	    "fabric/1"
-#define N_OF(array) (sizeof(array) / sizeof((array)[0]))
+#define FORMAT "fabric/1"
 
 static int format_read(struct weft_draft *d, const struct weft_yaml_node *root)
 {
@@ -76,7 +75,7 @@ static int routing_read(struct weft_draft *d, const struct weft_yaml_node *node)
 	uint64_t value = 0;
 
 	if (node->kind == WEFT_YAML_MAP) {
-		if (weft_yaml_known_keys(d->doc, node, known, N_OF(known),
+		if (weft_yaml_known_keys(d->doc, node, known, WEFT_N_OF(known),
 					 "routing", d->err))
 			return -1;
 		policy = weft_yaml_find(node, "policy");
@@ -264,8 +263,8 @@ static int line_read(struct weft_draft *d, const struct weft_yaml_node *place,
 	*line = (struct node_line){.kind = WEFT_NONE};
 	if (place->kind != WEFT_YAML_MAP)
 		return gpus_read(d, place, place, line);
-	if (weft_yaml_known_keys(d->doc, place, known, N_OF(known), "a node",
-				 d->err))
+	if (weft_yaml_known_keys(d->doc, place, known, WEFT_N_OF(known),
+				 "a node", d->err))
 		return -1;
 	node = weft_yaml_find(place, "kind");
 	if (node && kind_read(d, node, &line->kind))
@@ -452,7 +451,7 @@ static int level_read(struct weft_draft *d, const struct weft_yaml_node *node)
 		return weft_yaml_fail_key(d->doc, node, d->err,
 					  "expected at most %d levels",
 					  WEFT_MAX_LEVELS - 3);
-	for (size_t k = 0; k < N_OF(reserved); k++)
+	for (size_t k = 0; k < WEFT_N_OF(reserved); k++)
 		if (strcmp(node->key, reserved[k]) == 0)
 			return weft_yaml_fail_key(
 				d->doc, node, d->err,
@@ -583,10 +582,10 @@ static int draft_read(struct weft_draft *d)
 	if (weft_yaml_expect(d->doc, root, WEFT_YAML_MAP, "the fabric file",
 			     d->err) ||
 	    format_read(d, root) ||
-	    weft_yaml_known_keys(d->doc, root, known, N_OF(known),
+	    weft_yaml_known_keys(d->doc, root, known, WEFT_N_OF(known),
 				 "a fabric file", d->err))
 		return -1;
-	for (size_t k = 0; k < N_OF(sections); k++) {
+	for (size_t k = 0; k < WEFT_N_OF(sections); k++) {
 		node = weft_yaml_find(root, sections[k].key);
 		if (node && sections[k].read(d, node))
 			return -1;

@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define N_OF(array) (sizeof(array) / sizeof((array)[0]))
-#define COMPUTE	    "compute"
+#define COMPUTE "compute"
 
 /* Adds a switch without facts; *index is its number. */
 static int switch_add(struct weft_wiring *w, const char *name, uint32_t domain,
@@ -108,7 +107,7 @@ int weft_wiring_unknown(struct weft_wiring *w,
 
 	if (!known)
 		return -1;
-	for (size_t t = 0; t < N_OF(tables); t++)
+	for (size_t t = 0; t < WEFT_N_OF(tables); t++)
 		for (uint32_t i = 0; i < tables[t]->n; i++)
 			known[n++] = tables[t]->item[i].text;
 	weft_yaml_fail_inside(w->d->doc, node, false, column, w->d->err,
@@ -192,7 +191,7 @@ static int facts_read(struct weft_wiring *w, const struct weft_yaml_node *node,
 	if (node->kind == WEFT_YAML_SCALAR && !*node->text)
 		return 0;
 	if (weft_yaml_expect(doc, node, WEFT_YAML_MAP, node->key, w->d->err) ||
-	    weft_yaml_known_keys(doc, node, known, N_OF(known), "a switch",
+	    weft_yaml_known_keys(doc, node, known, WEFT_N_OF(known), "a switch",
 				 w->d->err))
 		return -1;
 	ports = weft_yaml_find(node, known[0]);

@@ -75,8 +75,7 @@ const struct weft_profile weft_profiles[] = {
 		LINK(9, 30, 3)),
 };
 
-const uint32_t weft_n_profiles =
-	sizeof(weft_profiles) / sizeof(weft_profiles[0]);
+const uint32_t weft_n_profiles = WEFT_N_OF(weft_profiles);
 
 /* What people call them. */
 static const char *profile_alias(const char *name)
@@ -97,7 +96,7 @@ static const char *profile_alias(const char *name)
 		{"mi300", "mi300x"},
 	};
 
-	for (size_t a = 0; a < sizeof(aliases) / sizeof(aliases[0]); a++)
+	for (size_t a = 0; a < WEFT_N_OF(aliases); a++)
 		if (strcasecmp(aliases[a].alias, name) == 0)
 			return aliases[a].name;
 	return name;

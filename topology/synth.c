@@ -109,7 +109,7 @@ static int part_check(const struct synth *s, uint32_t index)
 					       "rack"};
 	const struct part *part = &s->parts[index];
 
-	for (size_t k = 0; k < sizeof(reserved) / sizeof(*reserved); k++)
+	for (size_t k = 0; k < WEFT_N_OF(reserved); k++)
 		if (strcmp(part->name, reserved[k]) == 0)
 			return weft_fail_at(
 				s->err, WEFT_EINVAL, SOURCE, 0, part->column,

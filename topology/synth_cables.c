@@ -39,7 +39,7 @@ static double line_rate_gbps(double rate_bytes_per_s)
 	static const double sold[] = {10, 25, 40, 50, 100, 200, 400, 800};
 	double need = rate_bytes_per_s * 8e-9;
 
-	for (size_t k = 0; k < sizeof(sold) / sizeof(*sold); k++)
+	for (size_t k = 0; k < WEFT_N_OF(sold); k++)
 		if (sold[k] >= need)
 			return sold[k];
 	return ceil(need / 100) * 100;

@@ -26,8 +26,7 @@ const struct weft_audit_check weft_audit_checks[] = {
 	{"tree", "roots that join nothing, and loops", audit_tree},
 	{"blocks", "block sizes that Slurm would refuse", audit_blocks},
 };
-const uint32_t weft_n_audit_checks =
-	sizeof(weft_audit_checks) / sizeof(weft_audit_checks[0]);
+const uint32_t weft_n_audit_checks = WEFT_N_OF(weft_audit_checks);
 
 /* An outcome is not reported where its cause is, at the same host or switch. */
 static const struct {
@@ -44,7 +43,6 @@ static const struct {
 	{WEFT_FINDING_UPLINKS_UNEVEN, WEFT_FINDING_LEAF_ORPHAN},
 	{WEFT_FINDING_LEAF_ORPHAN, WEFT_FINDING_DRIFT_SWITCH_CUT},
 };
-#define N_EXPLAINED (sizeof(explained) / sizeof(explained[0]))
 
 /* ---- what explains what ---- */
 
@@ -70,7 +68,7 @@ static bool same_thing(const struct weft_finding *a,
 
 static bool is_outcome(enum weft_finding_id id)
 {
-	for (size_t i = 0; i < N_EXPLAINED; i++)
+	for (size_t i = 0; i < WEFT_N_OF(explained); i++)
 		if (explained[i].outcome == id)
 			return true;
 	return false;
@@ -78,7 +76,7 @@ static bool is_outcome(enum weft_finding_id id)
 
 static bool explains(enum weft_finding_id cause, enum weft_finding_id outcome)
 {
-	for (size_t i = 0; i < N_EXPLAINED; i++)
+	for (size_t i = 0; i < WEFT_N_OF(explained); i++)
 		if (explained[i].cause == cause &&
 		    explained[i].outcome == outcome)
 			return true;

@@ -16,11 +16,10 @@ static const enum weft_finding_id of_cables[] = {
 	WEFT_FINDING_RAIL_MISSING,
 	WEFT_FINDING_CABLE_MOVED,
 };
-#define N_OF_CABLES (sizeof(of_cables) / sizeof(of_cables[0]))
 
 static bool is_of_cables(enum weft_finding_id id)
 {
-	for (size_t i = 0; i < N_OF_CABLES; i++)
+	for (size_t i = 0; i < WEFT_N_OF(of_cables); i++)
 		if (of_cables[i] == id)
 			return true;
 	return false;

@@ -56,7 +56,6 @@ static const struct subject {
 	{host_adapters, WEFT_FINDING_HCA_MISSING, "adapter"},
 	{host_cables, WEFT_FINDING_LINKS_SHORT, "compute cable"},
 };
-#define N_SUBJECTS (sizeof(subjects) / sizeof(subjects[0]))
 
 /* ---- siblings ---- */
 
@@ -180,7 +179,7 @@ int audit_hosts(const struct weft_audit *a)
 	if (WEFT_ARRAY(m, room, a->memory, a->err) ||
 	    WEFT_ARRAY(scratch, room, a->memory, a->err))
 		return -1;
-	for (size_t k = 0; k < N_SUBJECTS; k++) {
+	for (size_t k = 0; k < WEFT_N_OF(subjects); k++) {
 		n = members_fill(a, &subjects[k], m);
 		WEFT_SORT(m, n, compare_members);
 		for (uint32_t i = 0, end; i < n; i = end) {

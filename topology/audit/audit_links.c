@@ -33,7 +33,6 @@ static const struct aspect aspects[] = {
 	{cable_width, WEFT_FINDING_LINK_NARROW},
 	{cable_rate, WEFT_FINDING_LINK_SLOW},
 };
-#define N_ASPECTS (sizeof(aspects) / sizeof(aspects[0]))
 
 struct work {
 	const struct weft_audit *a;
@@ -154,7 +153,7 @@ int audit_links(const struct weft_audit *a)
 			rc = down_note(&w, &s->cables[i]);
 			continue;
 		}
-		for (size_t k = 0; k < N_ASPECTS && rc == 0; k++)
+		for (size_t k = 0; k < WEFT_N_OF(aspects) && rc == 0; k++)
 			rc = cable_look(&w, &aspects[k], &s->cables[i]);
 		rc = rc > 0 ? 0 : rc;
 	}

@@ -32,7 +32,6 @@ static const struct subject {
 	{host_rack, WEFT_FINDING_RACK_SPREAD, 1, "rack"},
 	{host_nvlink, WEFT_FINDING_NVLINK_SPREAD, 0, "NVLink domain"},
 };
-#define N_SUBJECTS (sizeof(subjects) / sizeof(subjects[0]))
 
 struct member {
 	const char *label;
@@ -118,7 +117,7 @@ int audit_places(const struct weft_audit *a)
 		return 0;
 	if (WEFT_ARRAY(m, a->inventory->n_hosts, a->memory, a->err))
 		return -1;
-	for (size_t k = 0; k < N_SUBJECTS; k++)
+	for (size_t k = 0; k < WEFT_N_OF(subjects); k++)
 		if (subject_look(a, &subjects[k], m))
 			return -1;
 	return 0;

@@ -99,7 +99,7 @@ struct audit {
 
 static const struct key *key_of(const char *name)
 {
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+	for (size_t i = 0; i < WEFT_N_OF(keys); i++)
 		if (strcmp(keys[i].name, name) == 0)
 			return &keys[i];
 	return &unknown_key;
@@ -211,8 +211,7 @@ static const char *kind_of(const struct audit *a, const char *place)
 	if (node == WEFT_NONE)
 		return "";
 	n = a->f->nodes[node].n_gpus;
-	return n < sizeof(gpu_counts) / sizeof(gpu_counts[0]) ? gpu_counts[n]
-							      : "many";
+	return n < WEFT_N_OF(gpu_counts) ? gpu_counts[n] : "many";
 }
 
 /* The letters that the names of like parts begin with ("mlx" of mlx5_3, "gpu",
@@ -356,7 +355,7 @@ static bool is_off(const char *value)
 		"Idle", "off", "N/A", "Not Active", "[N/A]",
 	};
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+	for (size_t i = 0; i < WEFT_N_OF(words); i++)
 		if (strcmp(words[i], value) == 0)
 			return true;
 	return false;

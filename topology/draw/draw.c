@@ -14,23 +14,20 @@ const struct weft_renderer weft_renderers[] = {
 	 draw_html},
 	{"json", "what the page is made from", ".json", draw_json},
 };
-const uint32_t weft_n_renderers =
-	sizeof(weft_renderers) / sizeof(weft_renderers[0]);
-
-#define N_RENDERERS (sizeof(weft_renderers) / sizeof(weft_renderers[0]))
+const uint32_t weft_n_renderers = WEFT_N_OF(weft_renderers);
 
 const struct weft_renderer *weft_renderer_find(const char *name,
 					       struct weft_error *err)
 {
 	const struct weft_renderer *renderer =
-		WEFT_ROW(name, weft_renderers, N_RENDERERS);
+		WEFT_ROW(name, weft_renderers, weft_n_renderers);
 	char hint[WEFT_SUGGEST_TEXT];
 
 	if (!renderer)
-		weft_fail(
-			err, WEFT_EINVAL, "there is no format \"%.40s\"; %s",
-			name,
-			WEFT_ROW_HINT(name, weft_renderers, N_RENDERERS, hint));
+		weft_fail(err, WEFT_EINVAL, "there is no format \"%.40s\"; %s",
+			  name,
+			  WEFT_ROW_HINT(name, weft_renderers, weft_n_renderers,
+					hint));
 	return renderer;
 }
 
@@ -38,7 +35,7 @@ const struct weft_renderer *weft_renderer_of_file(const char *path)
 {
 	size_t length = strlen(path);
 
-	for (uint32_t i = 0; i < N_RENDERERS; i++) {
+	for (uint32_t i = 0; i < weft_n_renderers; i++) {
 		size_t n = strlen(weft_renderers[i].suffix);
 
 		if (length > n &&

@@ -39,7 +39,7 @@ static const struct fineness {
 	{WEFT_BOX_DOMAIN, 2, 42, 14, 3}, {WEFT_BOX_DOMAIN, 2, 5, 4, 1},
 	{WEFT_BOX_DOMAIN, 3, 12, 7, 1},	 {WEFT_BOX_DOMAIN, 9, 12, 7, 1},
 };
-#define N_FINENESS (sizeof(table) / sizeof(table[0]))
+#define N_FINENESS WEFT_N_OF(table)
 
 /* Width over height of what is inside: of domains of nodes, and of those of
  * domains; tried in this order. */
@@ -48,7 +48,7 @@ static const struct shape {
 } shapes[] = {
 	{1.7, 1.7}, {1.7, 2.8}, {0.7, 1.7}, {0.7, 2.8}, {2.8, 1.1}, {1.1, 0.6},
 };
-#define N_SHAPES (sizeof(shapes) / sizeof(shapes[0]))
+#define N_SHAPES WEFT_N_OF(shapes)
 
 struct builder {
 	const struct weft_fabric *f;

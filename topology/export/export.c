@@ -19,8 +19,7 @@ const struct weft_exporter weft_exporters[] = {
 	{"dot", "a graph for graphviz: switches and cables, or the tree",
 	 weft_export_dot},
 };
-const uint32_t weft_n_exporters =
-	sizeof(weft_exporters) / sizeof(weft_exporters[0]);
+const uint32_t weft_n_exporters = WEFT_N_OF(weft_exporters);
 
 const struct weft_exporter *weft_exporter_find(const char *name,
 					       struct weft_error *err)

@@ -44,7 +44,7 @@ struct node {
 
 static const struct gpu_kind *kind_of(const struct weft_fabric *f)
 {
-	for (size_t i = 0; i < sizeof(gpu_kinds) / sizeof(gpu_kinds[0]); i++)
+	for (size_t i = 0; i < WEFT_N_OF(gpu_kinds); i++)
 		if (strcmp(gpu_kinds[i].profile, f->profile) == 0)
 			return &gpu_kinds[i];
 	return &gpu_kinds[0];

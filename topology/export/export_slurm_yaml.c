@@ -153,7 +153,6 @@ static const struct {
 	{"ring", ring_write},
 	{"torus3d", torus_write},
 };
-#define N_SHAPES (sizeof(shapes) / sizeof(shapes[0]))
 
 /* What the fabric is: of nodes in a ring or a torus, NVLink domains that span
  * nodes, else a tree. */
@@ -178,7 +177,7 @@ int weft_export_slurm_yaml(const struct weft_fabric *f,
 	const char *shape = options->shape ? options->shape : shape_of(f);
 	int rc;
 
-	for (size_t i = 0; i < N_SHAPES; i++) {
+	for (size_t i = 0; i < WEFT_N_OF(shapes); i++) {
 		if (strcmp(shapes[i].name, shape) != 0)
 			continue;
 		fprintf(out,

@@ -43,7 +43,7 @@ int weft_outline_lost(const struct weft_fabric *f, bool nvlink, bool shapes,
 		{shapes && shaped, "rings, tori and groups of a level"},
 	};
 
-	for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++)
+	for (size_t i = 0; i < WEFT_N_OF(losses); i++)
 		if (losses[i].lost &&
 		    weft_findings_add(findings, WEFT_FINDING_EXPORT_LOST,
 				      (struct weft_finding_at){0}, err,

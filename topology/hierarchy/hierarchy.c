@@ -9,7 +9,6 @@
 /* Names of the levels where no source gives others, innermost first. */
 static const char *const level_names[] = {"leaf", "spine",  "pod",
 					  "zone", "region", "site"};
-#define N_LEVEL_NAMES (sizeof(level_names) / sizeof(level_names[0]))
 
 void weft_hierarchy_free(struct weft_hierarchy *hierarchy)
 {
@@ -83,7 +82,7 @@ static int levels_name(struct weft_hierarchy *hierarchy, const char *text,
 		if (size)
 			snprintf(level->name, sizeof(level->name), "%.*s",
 				 (int)size, text);
-		else if (!level->name[0] && unnamed < N_LEVEL_NAMES)
+		else if (!level->name[0] && unnamed < WEFT_N_OF(level_names))
 			snprintf(level->name, sizeof(level->name), "%s",
 				 level_names[unnamed++]);
 		else if (!level->name[0])

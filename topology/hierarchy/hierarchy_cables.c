@@ -9,7 +9,7 @@ static int steps(struct index *w)
 		index_domains, index_rails,    index_rates,
 	};
 
-	for (size_t i = 0; i < sizeof(step) / sizeof(step[0]); i++)
+	for (size_t i = 0; i < WEFT_N_OF(step); i++)
 		if (step[i](w))
 			return -1;
 	return 0;

@@ -75,7 +75,7 @@ static bool name_hints(const char *name)
 	for (; name[n] && n < sizeof(lower) - 1; n++)
 		lower[n] = (char)tolower((unsigned char)name[n]);
 	lower[n] = '\0';
-	for (size_t i = 0; i < sizeof(hints) / sizeof(hints[0]); i++)
+	for (size_t i = 0; i < WEFT_N_OF(hints); i++)
 		if (strstr(lower, hints[i]))
 			return true;
 	return false;

@@ -90,7 +90,7 @@ static const char *service_of(const char *host)
 
 		while (isalnum((unsigned char)at[size]))
 			size++;
-		for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		for (size_t i = 0; i < WEFT_N_OF(words); i++)
 			if (word_is(at, size, words[i].word))
 				return words[i].service;
 		at += size + (at[size] != '\0');

@@ -31,7 +31,7 @@ static const struct {
 	{"mi300x", "mi300x", NULL},
 	{"mi300", "mi300x", NULL},
 };
-#define N_KIND_PROFILES (sizeof(kind_profiles) / sizeof(kind_profiles[0]))
+#define N_KIND_PROFILES WEFT_N_OF(kind_profiles)
 
 /* The kind is a word of the text: "nvidia_h100_80gb" is one, "gh200" none of
  * h200. */
@@ -124,8 +124,7 @@ static const char *profile_of_inside(const struct weft_inventory *s,
 	for (uint32_t g = 0; g < in->n_gpus; g++)
 		if (in->gpus[g].n_nvlinks > most)
 			most = in->gpus[g].n_nvlinks;
-	for (size_t i = 0; i < sizeof(link_profiles) / sizeof(link_profiles[0]);
-	     i++)
+	for (size_t i = 0; i < WEFT_N_OF(link_profiles); i++)
 		if (in->n_gpus > 1 && most == link_profiles[i].n_nvlinks)
 			return link_profiles[i].profile;
 	return in->n_gpus > 1 && !is_linked(in) ? PLAIN_PROFILE : NULL;

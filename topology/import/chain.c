@@ -92,7 +92,7 @@ int weft_located_add(struct weft_inventory *s, const struct weft_located *l,
 	    (l->gpus_told &&
 	     weft_inventory_set_gpus(s, host, l->gpus, where, err)))
 		return -1;
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+	for (size_t i = 0; i < WEFT_N_OF(texts); i++)
 		if (texts[i].text && texts[i].text[0] &&
 		    weft_inventory_set_text(s, host, texts[i].which,
 					    texts[i].text, where, err))

@@ -63,8 +63,7 @@ const struct weft_importer weft_importers[] = {
 	{"nvidia-smi", "a node's GPUs and NICs: nvidia-smi topo -m",
 	 weft_import_nvidia_smi, weft_looks_nvidia_smi},
 };
-const uint32_t weft_n_importers =
-	sizeof(weft_importers) / sizeof(weft_importers[0]);
+const uint32_t weft_n_importers = WEFT_N_OF(weft_importers);
 
 const struct weft_importer *weft_importer_find(const char *name,
 					       struct weft_error *err)

@@ -65,7 +65,7 @@ static bool may_have_gpus(const char *type)
 	static const char *const starts[] = {"p",   "g",   "u-p", "dl",
 					     "trn", "inf", "vt"};
 
-	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
+	for (size_t i = 0; i < WEFT_N_OF(starts); i++)
 		if (strncmp(type, starts[i], strlen(starts[i])) == 0)
 			return true;
 	return false;
@@ -77,7 +77,7 @@ static int gpus_set(struct aws *a, const json_t *instance, uint32_t host)
 	const char *type = weft_json_text(instance, "InstanceType");
 	const char *block = weft_json_text(instance, "CapacityBlockId");
 
-	for (size_t i = 0; type && i < sizeof(types) / sizeof(types[0]); i++) {
+	for (size_t i = 0; type && i < WEFT_N_OF(types); i++) {
 		if (strncmp(type, types[i].start, strlen(types[i].start)) != 0)
 			continue;
 		a->any_gpu = true;

@@ -103,8 +103,7 @@ static void machine_read(const char *type, struct weft_located *l)
 	const char *dash = type ? strrchr(type, '-') : NULL;
 	unsigned long n;
 
-	for (size_t i = 0; dash && i < sizeof(machines) / sizeof(machines[0]);
-	     i++) {
+	for (size_t i = 0; dash && i < WEFT_N_OF(machines); i++) {
 		size_t size = strlen(dash + 1);
 
 		if (strncmp(type, machines[i].start,
@@ -199,7 +198,7 @@ static void shape_read(const char *shape, char *kind, size_t size,
 		return;
 	l->gpus = (uint32_t)n;
 	l->gpus_told = true;
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+	for (size_t i = 0; i < WEFT_N_OF(kinds); i++) {
 		const char *at = strstr(shape, kinds[i]);
 
 		if (!at || at[-1] != '.')
@@ -311,8 +310,7 @@ static const struct {
 
 static void azure_size(const char *size, struct weft_located *l)
 {
-	for (size_t i = 0;
-	     size && i < sizeof(azure_sizes) / sizeof(azure_sizes[0]); i++)
+	for (size_t i = 0; size && i < WEFT_N_OF(azure_sizes); i++)
 		if (strstr(size, azure_sizes[i].part)) {
 			l->gpu_kind = azure_sizes[i].kind;
 			l->gpus = azure_sizes[i].gpus;

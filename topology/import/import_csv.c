@@ -73,7 +73,7 @@ struct table {
 
 static size_t column_find(struct weft_span name)
 {
-	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
+	for (size_t i = 0; i < WEFT_N_OF(columns); i++) {
 		size_t k = 0;
 
 		/* "Leaf Switch", "leaf-switch" and "leaf_switch" are one */

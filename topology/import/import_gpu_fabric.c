@@ -81,7 +81,7 @@ static bool is_among(struct weft_span text, const char *const *list, size_t n)
 
 static bool is_nowhere(struct weft_span text)
 {
-	return is_among(text, nowhere, sizeof(nowhere) / sizeof(nowhere[0]));
+	return is_among(text, nowhere, WEFT_N_OF(nowhere));
 }
 
 /* "n01: rest", as pdsh writes: the host is a field of its own. */
@@ -139,8 +139,7 @@ static bool header_take(struct table *t, const struct weft_span *field,
 	int at[N_COLUMNS] = {-1, -1, -1, -1, -1};
 
 	for (uint32_t i = 0; i < n; i++)
-		for (size_t c = 0;
-		     c < sizeof(column_names) / sizeof(column_names[0]); c++)
+		for (size_t c = 0; c < WEFT_N_OF(column_names); c++)
 			if (column_is(field[i], column_names[c].name))
 				at[column_names[c].column] = (int)i;
 	if (at[COL_UUID] < 0)
@@ -184,7 +183,7 @@ static int states_take(const struct table *t, uint32_t host,
 {
 	struct weft_span health = field_of(t, COL_HEALTH, field, n);
 
-	for (size_t i = 0; i < sizeof(well) / sizeof(well[0]); i++) {
+	for (size_t i = 0; i < WEFT_N_OF(well); i++) {
 		struct weft_span value = field_of(t, well[i].column, field, n);
 
 		if (!is_nowhere(value) && !weft_span_is(value, well[i].good) &&
@@ -233,7 +232,7 @@ static int line_use(struct table *t, struct weft_span line, bool again)
 	if (n < 2 || n > MAX_FIELDS)
 		return again ? 0 : line_ignore(t, "not three to five fields");
 	if (!t->has_header && n > 3 &&
-	    !is_among(field[3], states, sizeof(states) / sizeof(states[0])))
+	    !is_among(field[3], states, WEFT_N_OF(states)))
 		return again ? 0
 			     : line_ignore(t,
 					   "not three fields, and the fourth "

@@ -56,7 +56,6 @@ static const struct family {
 	  {{"ib.coreweave.cloud/fabric"}, "fabric"}},
 	 "ds.coreweave.com/nvlink.domain"},
 };
-#define N_FAMILIES (sizeof(families) / sizeof(families[0]))
 
 /* Whoever has set the rest, these mean the same. */
 static const char *const nvlink_keys[] = {"nvidia.com/gpu.clique",
@@ -69,7 +68,6 @@ static const char *const kind_keys[] = {"nvidia.com/gpu.product",
 					"amd.com/gpu.product-name"};
 static const char *const slinky_keys[] = {"topology.slinky.slurm.net/spec",
 					  "topology.slinky.slurm.net/line"};
-#define N_OF(list) (sizeof(list) / sizeof((list)[0]))
 
 struct nodes {
 	struct weft_inventory *s;
@@ -92,8 +90,8 @@ static const char *first_text(const json_t *object, const char *const *keys,
 
 static void labels_read(const json_t *labels, struct weft_located *l)
 {
-	for (size_t f = 0; f < N_FAMILIES && l->n == 0; f++) {
-		for (size_t i = 0; i < N_OF(families[f].level); i++) {
+	for (size_t f = 0; f < WEFT_N_OF(families) && l->n == 0; f++) {
+		for (size_t i = 0; i < WEFT_N_OF(families[f].level); i++) {
 			const char *text = first_text(
 				labels, families[f].level[i].key, SPELLINGS);
 
@@ -105,9 +103,10 @@ static void labels_read(const json_t *labels, struct weft_located *l)
 		l->nvlink = first_text(labels, &families[f].nvlink, 1);
 	}
 	if (!l->nvlink)
-		l->nvlink = first_text(labels, nvlink_keys, N_OF(nvlink_keys));
-	l->rack = first_text(labels, rack_keys, N_OF(rack_keys));
-	l->gpu_kind = first_text(labels, kind_keys, N_OF(kind_keys));
+		l->nvlink =
+			first_text(labels, nvlink_keys, WEFT_N_OF(nvlink_keys));
+	l->rack = first_text(labels, rack_keys, WEFT_N_OF(rack_keys));
+	l->gpu_kind = first_text(labels, kind_keys, WEFT_N_OF(kind_keys));
 }
 
 /* "topo-switch:root:s2,topo-block:b2": units of each topology, outermost first;
@@ -144,7 +143,7 @@ static void gpus_read(const json_t *status, struct weft_located *l)
 	const json_t *capacity = json_object_get(status, "capacity");
 
 	l->gpus_told = json_is_object(capacity);
-	for (size_t i = 0; i < N_OF(gpu_keys); i++) {
+	for (size_t i = 0; i < WEFT_N_OF(gpu_keys); i++) {
 		const json_t *value = json_object_get(capacity, gpu_keys[i]);
 		const char *text = json_string_value(value);
 		struct weft_span span = {text, text ? strlen(text) : 0};
@@ -174,7 +173,7 @@ static int node_add(struct nodes *n, const json_t *node, size_t index)
 	l.host = known ? known : name;
 	labels_read(json_object_get(meta, "labels"), &l);
 	slinky = first_text(json_object_get(meta, "annotations"), slinky_keys,
-			    N_OF(slinky_keys));
+			    WEFT_N_OF(slinky_keys));
 	if (l.n == 0 && slinky) {
 		copy = weft_strdup(slinky, n->err);
 		if (!copy)
@@ -330,7 +329,7 @@ bool weft_looks_kubernetes(const char *text, size_t size)
 
 	if (!weft_span_find(span, "metadata"))
 		return false;
-	for (size_t i = 0; i < N_OF(keys); i++)
+	for (size_t i = 0; i < WEFT_N_OF(keys); i++)
 		if (weft_span_find(span, keys[i]))
 			return true;
 	return false;

@@ -40,7 +40,7 @@ static bool is_switch_port(const char *name)
 		"ge-", "Gi",	   "Te",       "Twe", "Fo",  "Hu",  "Four",
 	};
 
-	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
+	for (size_t i = 0; i < WEFT_N_OF(starts); i++)
 		if (strncmp(name, starts[i], strlen(starts[i])) == 0)
 			return true;
 	return false;

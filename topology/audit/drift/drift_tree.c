@@ -305,7 +305,6 @@ static const struct group {
 	{nvlink_of, WEFT_FINDING_DRIFT_NVLINK, "NVLink domain"},
 	{rack_of, WEFT_FINDING_DRIFT_RACK, "rack"},
 };
-#define N_GROUPS (sizeof(groups) / sizeof(groups[0]))
 
 struct name {
 	const char *text; /* first: weft_compare_texts looks at nothing else */
@@ -378,7 +377,7 @@ int drift_groups(struct drift *d)
 	    WEFT_ARRAY(name[1], d->s[0]->n_hosts, &d->memory, d->err) ||
 	    drift_partition_build(d, &p))
 		return -1;
-	for (size_t i = 0; i < N_GROUPS; i++)
+	for (size_t i = 0; i < WEFT_N_OF(groups); i++)
 		if (group_look(d, &groups[i], &p, name))
 			return -1;
 	return 0;

@@ -69,7 +69,7 @@ static void rate_read(struct weft_span text, struct ibnet_port *port)
 	    width.size > 3 || toupper(width.at[width.size - 1]) != 'X' ||
 	    !weft_span_word(&text, " \t", &lane))
 		return;
-	for (size_t i = 0; i < sizeof(lanes) / sizeof(lanes[0]); i++) {
+	for (size_t i = 0; i < WEFT_N_OF(lanes); i++) {
 		if (!weft_span_is(lane, lanes[i].gbps))
 			continue;
 		snprintf(rate, sizeof(rate), "%.*sx%s", (int)width.size - 1,

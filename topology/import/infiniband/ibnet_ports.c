@@ -20,7 +20,7 @@ static const struct {
 	{"SW", 'S', IBNET_SWITCH},
 	{"RT", 'R', IBNET_SWITCH},
 };
-#define N_TYPES (sizeof(types) / sizeof(types[0]))
+#define N_TYPES WEFT_N_OF(types)
 
 struct end {
 	size_t type;

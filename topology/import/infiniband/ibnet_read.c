@@ -97,7 +97,7 @@ static const struct {
 	{"Switch", IBNET_SWITCH}, {"Ca", IBNET_CA},	    {"Hca", IBNET_CA},
 	{"Rt", IBNET_SWITCH},	  {"Router", IBNET_SWITCH},
 };
-#define N_TYPES (sizeof(types) / sizeof(types[0]))
+#define N_TYPES WEFT_N_OF(types)
 
 enum taken { TAKEN, NOT_MINE, BROKEN, FAILED };
 
@@ -220,7 +220,7 @@ static bool fact_take(struct ibnet *net, struct weft_span line)
 	struct weft_span rest = line, word;
 	unsigned long n;
 
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+	for (size_t i = 0; i < WEFT_N_OF(keys); i++)
 		if (weft_span_starts(line, keys[i]))
 			return true;
 	if (weft_span_starts(line, "Non-Chassis ")) {

@@ -94,8 +94,7 @@ static bool is_adapter(struct weft_span word)
 
 	for (size_t i = 0; i < word.size; i++)
 		digit = digit || isdigit((unsigned char)word.at[i]);
-	for (size_t i = 0; digit && i < sizeof(adapters) / sizeof(adapters[0]);
-	     i++)
+	for (size_t i = 0; digit && i < WEFT_N_OF(adapters); i++)
 		if (weft_span_starts(word, adapters[i]))
 			return true;
 	return false;
@@ -109,7 +108,7 @@ static bool is_makers(struct weft_span desc)
 					    "Voltaire", "Intel(R)",   "NVIDIA",
 					    "Broadcom", "OmniPath"};
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+	for (size_t i = 0; i < WEFT_N_OF(words); i++) {
 		const char *at = weft_span_find(desc, words[i]);
 
 		if (at && (at == desc.at || at[-1] == ' ' || at[-1] == '('))
@@ -126,7 +125,7 @@ static bool is_nobody(struct weft_span host)
 		"none",	     "%h",
 		"Mellanox"};
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; i < WEFT_N_OF(names); i++)
 		if (weft_span_is(host, names[i]))
 			return true;
 	return false;

@@ -142,7 +142,7 @@ void ibnet_rate_read(struct weft_span text, struct ibnet_port *port)
 			continue;
 		port->width = width_read(text.at, x);
 		port->rated = IBNET_RATE_UNKNOWN;
-		for (size_t i = 0; i < sizeof(speeds) / sizeof(speeds[0]); i++)
+		for (size_t i = 0; i < WEFT_N_OF(speeds); i++)
 			if (weft_span_is(speed, speeds[i].name)) {
 				port->rated = IBNET_RATE_KNOWN;
 				port->rate_bytes_per_s = port->width *

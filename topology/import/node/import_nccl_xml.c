@@ -288,7 +288,7 @@ static void take_root(struct reader *r, const char *name)
 	r->system_line = here(r);
 	if (strcmp(name, "system") == 0)
 		return;
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+	for (size_t i = 0; i < WEFT_N_OF(others); i++)
 		if (strcmp(others[i].root, name) == 0) {
 			fail(r, "%s", others[i].what);
 			return;
@@ -312,7 +312,7 @@ static void XMLCALL on_start(void *data, const char *name, const char **list)
 	r->device[r->depth] = parent;
 	if (r->depth == 0)
 		take_root(r, name);
-	for (size_t i = 0; i < sizeof(elements) / sizeof(elements[0]); i++)
+	for (size_t i = 0; i < WEFT_N_OF(elements); i++)
 		if (strcmp(elements[i].name, name) == 0 && !r->failed)
 			elements[i].take(r, parent, (const char *const *)list);
 	r->depth++;

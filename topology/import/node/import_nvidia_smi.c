@@ -70,7 +70,7 @@ static bool relation(struct weft_span word, uint32_t *distance)
 		*distance = 0;
 		return true;
 	}
-	for (size_t i = 0; i < sizeof(relations) / sizeof(relations[0]); i++)
+	for (size_t i = 0; i < WEFT_N_OF(relations); i++)
 		if (weft_span_is(word, relations[i].word)) {
 			*distance = relations[i].distance;
 			return true;

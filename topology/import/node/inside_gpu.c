@@ -44,7 +44,7 @@ static const struct {
 
 const char *weft_inside_gpu_name(unsigned vendor, unsigned device)
 {
-	for (size_t i = 0; i < sizeof(gpus) / sizeof(gpus[0]); i++)
+	for (size_t i = 0; i < WEFT_N_OF(gpus); i++)
 		if (gpus[i].vendor == vendor && gpus[i].device == device)
 			return gpus[i].name;
 	return NULL;
@@ -61,7 +61,7 @@ const char *weft_inside_gpu_by_sm(unsigned sm)
 		{90, "h100"}, {100, "b200"}, {103, "b300"},
 	};
 
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+	for (size_t i = 0; i < WEFT_N_OF(known); i++)
 		if (known[i].sm == sm)
 			return known[i].name;
 	return NULL;

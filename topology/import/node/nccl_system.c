@@ -98,7 +98,7 @@ static const char *gcn_name(const char *gcn)
 
 	if (strncmp(gcn, "gfx", 3) == 0)
 		gcn += 3;
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; i < WEFT_N_OF(names); i++)
 		if (strcmp(names[i][0], gcn) == 0)
 			return names[i][1];
 	return NULL;

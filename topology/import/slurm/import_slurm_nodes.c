@@ -205,7 +205,7 @@ static void keys_read(struct keys *k, struct weft_span rest)
 	struct weft_span key, value;
 
 	while (weft_slurm_pair(&rest, &key, &value))
-		for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		for (size_t i = 0; i < WEFT_N_OF(known); i++)
 			if (value.at && weft_slurm_key_is(key, known[i].key))
 				memcpy((char *)k + known[i].offset, &value,
 				       sizeof(value));
@@ -395,7 +395,7 @@ static bool gpus_mentioned(const char *text)
 		"gpu",	"nvidia", "cuda", "tesla", "rocm", "v100",  "a100",
 		"h100", "h200",	  "b200", "b300",  "dgx",  "mi250", "mi300"};
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+	for (size_t i = 0; i < WEFT_N_OF(words); i++)
 		if (strcasestr(text, words[i]))
 			return true;
 	return false;

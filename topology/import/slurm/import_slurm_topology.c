@@ -103,7 +103,7 @@ static bool is_known(struct weft_span key)
 	static const char *const known[] = {"LinkSpeed", "BlockIndex",
 					    "RingSize"};
 
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+	for (size_t i = 0; i < WEFT_N_OF(known); i++)
 		if (weft_slurm_key_is(key, known[i]))
 			return true;
 	return false;
@@ -286,7 +286,7 @@ static int line_use(void *state, const struct weft_slurm_line *line,
 		comment_keep(c, line->comment);
 		return 0;
 	}
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+	for (size_t i = 0; i < WEFT_N_OF(kinds); i++)
 		if (value.at && weft_slurm_key_is(key, kinds[i].key))
 			return kinds[i].take(c, line, value, rest, err);
 	return line_ignore(c, line, key, err);

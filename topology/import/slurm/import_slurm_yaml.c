@@ -204,7 +204,7 @@ static const struct {
 		{"ring", rings_read}, {"torus3d", toruses_read},
 		{"flat", flat_read}, /* the last: it names no node */
 };
-#define N_KINDS (sizeof(kinds) / sizeof(kinds[0]))
+#define N_KINDS WEFT_N_OF(kinds)
 #define FLAT	(N_KINDS - 1)
 
 /* What scontrol prints has all kinds, the others empty; "flat: false" is none.

@@ -284,7 +284,7 @@ static bool names_template(struct weft_span word)
 
 	if (!equals)
 		return false;
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+	for (size_t i = 0; i < WEFT_N_OF(keys); i++)
 		is = is ||
 		     ((size_t)(equals - word.at) == strlen(keys[i]) &&
 		      strncasecmp(word.at, keys[i], strlen(keys[i])) == 0);
@@ -300,7 +300,7 @@ static bool is_template(struct weft_span text)
 	static const char *const marks[] = {"{{", "{%", "<%"};
 	struct weft_span word;
 
-	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
+	for (size_t i = 0; i < WEFT_N_OF(marks); i++)
 		if (weft_span_find(text, marks[i]))
 			return true;
 	while (weft_span_word(&text, " \t", &word))
