@@ -50,21 +50,9 @@ static int end_fill(struct lldp *l, const char *name, const char *port,
 		    struct weft_end *end)
 {
 	const struct weft_place where = {l->input->source, 0};
-	bool is_switch = is_switch_port(port);
 
-	*end = (struct weft_end){
-		.kind = is_switch ? WEFT_END_SWITCH : WEFT_END_HOST,
-		.hca = WEFT_NONE,
-		.port = is_switch ? weft_port_number(port) : 0,
-	};
-	end->index = is_switch
-			     ? weft_inventory_switch(l->s, name, where, l->err)
-			     : weft_inventory_host(l->s, name, where, l->err);
-	if (end->index == WEFT_NONE || is_switch)
-		return end->index == WEFT_NONE ? -1 : 0;
-	end->hca =
-		weft_inventory_hca(l->s, end->index, port, NULL, where, l->err);
-	return end->hca == WEFT_NONE ? -1 : 0;
+	return weft_told_end(l->s, name, port, is_switch_port(port), where, end,
+			     l->err);
 }
 
 /* json0 has lists everywhere, of one element where json has that alone. */

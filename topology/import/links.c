@@ -17,6 +17,23 @@ uint32_t weft_port_number(const char *name)
 	return at < end ? (uint32_t)strtoul(at, NULL, 10) : 0;
 }
 
+int weft_told_end(struct weft_inventory *s, const char *device,
+		  const char *port, bool is_switch, struct weft_place where,
+		  struct weft_end *end, struct weft_error *err)
+{
+	*end = (struct weft_end){
+		.kind = is_switch ? WEFT_END_SWITCH : WEFT_END_HOST,
+		.hca = WEFT_NONE,
+		.port = is_switch ? weft_port_number(port) : 0,
+	};
+	end->index = is_switch ? weft_inventory_switch(s, device, where, err)
+			       : weft_inventory_host(s, device, where, err);
+	if (end->index == WEFT_NONE || is_switch)
+		return end->index == WEFT_NONE ? -1 : 0;
+	end->hca = weft_inventory_hca(s, end->index, port, NULL, where, err);
+	return end->hca == WEFT_NONE ? -1 : 0;
+}
+
 static bool is_turned(const struct weft_inventory_cable *c)
 {
 	if (c->a.kind != c->b.kind)

@@ -15,6 +15,12 @@ struct weft_told_links {
  * 1/7", "19"; 0 where none does. */
 uint32_t weft_port_number(const char *name);
 
+/* An end named by a device and its port, both added to s where they are new: a
+ * switch, or else a host with that adapter.  0, or -1 with err. */
+int weft_told_end(struct weft_inventory *s, const char *device,
+		  const char *port, bool is_switch, struct weft_place where,
+		  struct weft_end *end, struct weft_error *err);
+
 /* A copy of the cable, its host's end first. */
 int weft_told_links_keep(struct weft_told_links *told,
 			 const struct weft_inventory_cable *cable,

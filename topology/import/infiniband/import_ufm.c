@@ -55,19 +55,8 @@ static int end_fill(struct ufm *u, const struct side *side, int line,
 
 	ibnet_word_clean((struct weft_span){side->device, strlen(side->device)},
 			 name, sizeof(name));
-	*end = (struct weft_end){
-		.kind = side->is_switch ? WEFT_END_SWITCH : WEFT_END_HOST,
-		.hca = WEFT_NONE,
-		.port = side->is_switch ? weft_port_number(side->port) : 0,
-	};
-	end->index = side->is_switch
-			     ? weft_inventory_switch(u->s, name, where, u->err)
-			     : weft_inventory_host(u->s, name, where, u->err);
-	if (end->index == WEFT_NONE || side->is_switch)
-		return end->index == WEFT_NONE ? -1 : 0;
-	end->hca = weft_inventory_hca(u->s, end->index, side->port, NULL, where,
-				      u->err);
-	return end->hca == WEFT_NONE ? -1 : 0;
+	return weft_told_end(u->s, name, side->port, side->is_switch, where,
+			     end, u->err);
 }
 
 static int link_take(struct ufm *u, const struct side *a, const struct side *b,
