@@ -9,6 +9,7 @@
 #include "topology/draw/layout.h"
 #include "topology/draw/node.h"
 #include "topology/draw/palette.h"
+#include "topology/draw/svg_sheet.h"
 
 #include <string.h>
 
@@ -52,20 +53,6 @@ static void gpu_cell(const struct dot *g, uint32_t gpu)
 		fill);
 }
 
-static void html_escape(FILE *out, const char *text)
-{
-	for (const char *c = text; *c; c++) {
-		if (*c == '<')
-			fputs("&lt;", out);
-		else if (*c == '>')
-			fputs("&gt;", out);
-		else if (*c == '&')
-			fputs("&amp;", out);
-		else
-			fputc((unsigned char)*c < 0x20 ? ' ' : *c, out);
-	}
-}
-
 static void node_print(const struct dot *g, uint32_t index)
 {
 	const struct weft_fabric *f = g->scene->fabric;
@@ -76,7 +63,7 @@ static void node_print(const struct dot *g, uint32_t index)
 		"CELLBORDER=\"0\" CELLSPACING=\"1\" CELLPADDING=\"0\">"
 		"<TR><TD COLSPAN=\"%u\">",
 		index, node->n_gpus);
-	html_escape(g->out, node->name);
+	sheet_escape(g->out, node->name, WEFT_NAME_SIZE);
 	fputs("</TD></TR><TR>", g->out);
 	for (uint32_t k = 0; k < node->n_gpus; k++)
 		gpu_cell(g, node->first_gpu + k);
