@@ -17,24 +17,16 @@ WEFT_COMPARATOR(compare_ports, struct ibnet_port,
 						     (b->peer == WEFT_NONE))
 			WEFT_UP(line));
 
+WEFT_COMPARATOR(compare_places, struct ibnet_port, WEFT_UP(node) WEFT_UP(port));
+
+/* Once each port is there once. */
 static const struct ibnet_port *port_find(const struct ibnet *net,
 					  uint32_t node, uint32_t port)
 {
-	uint32_t low = 0, high = net->n_ports;
+	const struct ibnet_port key = {.node = node, .port = port};
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		const struct ibnet_port *p = &net->ports[middle];
-
-		if (p->node < node || (p->node == node && p->port < port))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < net->n_ports && net->ports[low].node == node &&
-			       net->ports[low].port == port
-		       ? &net->ports[low]
-		       : NULL;
+	return bsearch(&key, net->ports, net->n_ports, sizeof(key),
+		       compare_places);
 }
 
 static struct weft_place port_place(const struct ibnet *net,
