@@ -7,6 +7,8 @@
 
 #include "base/error.h"
 
+#include <string.h>
+
 /* Zero-initialise; blocks stay where they are until weft_arena_free. */
 struct weft_arena {
 	void *chunk; /* private */
@@ -31,6 +33,13 @@ void *weft_arena_array(struct weft_arena *arena, size_t n, size_t size,
 char *weft_arena_text(struct weft_arena *arena, const char *text, size_t length,
 		      struct weft_error *err)
 	__attribute__((warn_unused_result));
+
+/* A copy of all of text. */
+static inline char *weft_arena_copy(struct weft_arena *arena, const char *text,
+				    struct weft_error *err)
+{
+	return weft_arena_text(arena, text, strlen(text), err);
+}
 
 void weft_arena_free(struct weft_arena *arena);
 

@@ -336,7 +336,7 @@ static const char *part_name(struct build *b, uint32_t node, uint32_t first,
 				    number + run - 1);
 		separator = ",";
 	}
-	return weft_arena_text(&b->d->arena, text, strlen(text), b->d->err);
+	return weft_arena_copy(&b->d->arena, text, b->d->err);
 }
 
 /* One NVLink domain of node k: GPUs first to first + n of it. */
@@ -469,7 +469,7 @@ static int names_build(struct build *b)
 	struct weft_fabric *f = b->f;
 	uint32_t n = 0;
 
-	f->name = weft_arena_text(&d->arena, d->name, strlen(d->name), d->err);
+	f->name = weft_arena_copy(&d->arena, d->name, d->err);
 	if (!f->name || WEFT_ARRAY(f->by_name, f->n_nodes, &d->arena, d->err) ||
 	    WEFT_ARRAY(f->racks, d->racks.n, &d->arena, d->err) ||
 	    WEFT_ARRAY(f->kinds, d->n_kinds, &d->arena, d->err))

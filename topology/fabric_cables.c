@@ -119,8 +119,7 @@ static int port_read(struct weft_wiring *w, const struct weft_yaml_node *node,
 				      "expected at most %d different names of "
 				      "ports",
 				      WEFT_MAX_PORTS);
-	text = weft_arena_text(&w->d->arena, node->text, strlen(node->text),
-			       w->d->err);
+	text = weft_arena_copy(&w->d->arena, node->text, w->d->err);
 	if (!text || ports_grow(w))
 		return -1;
 	memmove(w->port_order + at + 1, w->port_order + at,

@@ -125,8 +125,7 @@ static int kind_read(struct weft_draft *d, const struct weft_yaml_node *node,
 				      "expected at most %d kinds of node",
 				      WEFT_MAX_KINDS);
 	if (k == d->n_kinds) {
-		d->kinds[k] = weft_arena_text(&d->arena, node->text,
-					      strlen(node->text), d->err);
+		d->kinds[k] = weft_arena_copy(&d->arena, node->text, d->err);
 		if (!d->kinds[k])
 			return -1;
 		d->n_kinds++;
@@ -356,8 +355,7 @@ static int bundle_add(struct weft_draft *d, const struct weft_yaml_node *node,
 		encoded = weft_hostlist_encode((const char *const *)names, n);
 		if (!encoded)
 			return weft_fail(d->err, WEFT_ENOMEM, "out of memory");
-		text = weft_arena_text(&d->arena, encoded, strlen(encoded),
-				       d->err);
+		text = weft_arena_copy(&d->arena, encoded, d->err);
 		free(encoded);
 		if (!text)
 			return -1;

@@ -168,8 +168,8 @@ static int network_read(struct weft_wiring *w,
 				      "expected at most %d networks",
 				      WEFT_MAX_NETWORKS);
 	if (k == c->n_networks) {
-		c->networks[k] = weft_arena_text(&w->d->arena, node->text,
-						 strlen(node->text), w->d->err);
+		c->networks[k] =
+			weft_arena_copy(&w->d->arena, node->text, w->d->err);
 		if (!c->networks[k])
 			return -1;
 		c->n_networks++;

@@ -118,7 +118,7 @@ int weft_host_facts_parse(struct weft_host_facts *host_facts, const char *text,
 	    WEFT_GROW(host_facts->sources, host_facts->n_sources,
 		      host_facts->sources_room, err))
 		return -1;
-	name = weft_arena_text(&host_facts->arena, source, strlen(source), err);
+	name = weft_arena_copy(&host_facts->arena, source, err);
 	if (!name)
 		return -1;
 	host_facts->sources[host_facts->n_sources++] = name;

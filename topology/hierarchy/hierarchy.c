@@ -34,8 +34,7 @@ uint32_t weft_hierarchy_add_domain(struct weft_hierarchy *hierarchy,
 		return WEFT_NONE;
 	domain = &hierarchy->domains[hierarchy->n_domains];
 	*domain = (struct weft_hierarchy_domain){
-		.name = weft_arena_text(&hierarchy->arena, name, strlen(name),
-					err),
+		.name = weft_arena_copy(&hierarchy->arena, name, err),
 		.level = level,
 		.parent = WEFT_NONE,
 	};

@@ -141,7 +141,7 @@ static int part_add(struct weft_writer *w, const struct spanned *list,
 	snprintf(name, sizeof(name), part ? "%.50s.part%u" : "%s",
 		 list[0].nvlink, part + 1);
 	w->span_name[w->n_spans] =
-		part ? weft_arena_text(&w->s->arena, name, strlen(name), w->err)
+		part ? weft_arena_copy(&w->s->arena, name, w->err)
 		     : list[0].nvlink;
 	return w->span_name[w->n_spans++] ? 0 : -1;
 }

@@ -197,8 +197,7 @@ static int racks_list(struct weft_writer *w, const char **racks, uint32_t *n)
 		if (!w->host[h] || !w->s->hosts[h].rack.text)
 			continue;
 		weft_writer_clean(w->s->hosts[h].rack.text, name);
-		racks[*n] =
-			weft_arena_text(&w->arena, name, strlen(name), w->err);
+		racks[*n] = weft_arena_copy(&w->arena, name, w->err);
 		if (!racks[(*n)++])
 			return -1;
 	}

@@ -66,7 +66,7 @@ static const char *name_give(struct weft_writer *w, const char *text)
 	for (uint32_t k = 2; *(slot = taken_slot(w, name)); k++)
 		snprintf(name, sizeof(name), "%.*s~%u", WEFT_NAME_SIZE - 12,
 			 base, k);
-	*slot = weft_arena_text(&w->arena, name, strlen(name), w->err);
+	*slot = weft_arena_copy(&w->arena, name, w->err);
 	w->n_taken++;
 	return *slot;
 }

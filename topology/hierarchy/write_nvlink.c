@@ -5,7 +5,6 @@
 #include "topology/profile.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- inside of a node ---- */
 
@@ -83,7 +82,7 @@ static const char *islands_text(struct weft_writer *w,
 		else
 			weft_append(text, sizeof(text), "%u", islands->size[i]);
 	}
-	return weft_arena_text(&w->arena, text, strlen(text), w->err);
+	return weft_arena_copy(&w->arena, text, w->err);
 }
 
 /* ---- of all nodes ---- */

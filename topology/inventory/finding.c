@@ -20,7 +20,7 @@ const char *const weft_severity_names[WEFT_N_SEVERITIES] = {"info", "warning",
 static const char *text_keep(struct weft_findings *findings, const char *text,
 			     struct weft_error *err)
 {
-	char *copy = weft_arena_text(&findings->arena, text, strlen(text), err);
+	char *copy = weft_arena_copy(&findings->arena, text, err);
 
 	for (char *c = copy; c && *c; c++)
 		if ((unsigned char)*c < ' ' || *c == 0x7f)

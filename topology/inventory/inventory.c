@@ -43,12 +43,6 @@ static int limit_check(uint32_t n, const char *what, struct weft_error *err)
 	(limit_check((s)->n_##things, what, err) ||                            \
 	 WEFT_GROW((s)->things, (s)->n_##things, (s)->things##_room, err))
 
-static const char *text_keep(struct weft_inventory *s, const char *text,
-			     struct weft_error *err)
-{
-	return weft_arena_text(&s->arena, text, strlen(text), err);
-}
-
 /* ---- names ---- */
 
 static const char *host_name(const struct weft_inventory *s, uint32_t i)
@@ -131,8 +125,8 @@ uint32_t weft_inventory_add_source(struct weft_inventory *s, const char *name,
 	if (ROOM(s, sources, "sources", err))
 		return WEFT_NONE;
 	source = &s->sources[s->n_sources];
-	source->name = text_keep(s, name, err);
-	source->format = text_keep(s, format, err);
+	source->name = weft_arena_copy(&s->arena, name, err);
+	source->format = weft_arena_copy(&s->arena, format, err);
 	return source->name && source->format ? s->n_sources++ : WEFT_NONE;
 }
 
@@ -154,7 +148,7 @@ uint32_t weft_inventory_host(struct weft_inventory *s, const char *name,
 		return WEFT_NONE;
 	host = &s->hosts[s->n_hosts];
 	*host = (struct weft_inventory_host){
-		.name = text_keep(s, name, err),
+		.name = weft_arena_copy(&s->arena, name, err),
 		.where = where,
 		.inside = WEFT_NONE,
 		.first_hca = WEFT_NONE,
@@ -178,7 +172,7 @@ uint32_t weft_inventory_switch(struct weft_inventory *s, const char *name,
 		return WEFT_NONE;
 	sw = &s->switches[s->n_switches];
 	*sw = (struct weft_inventory_switch){
-		.name = text_keep(s, name, err),
+		.name = weft_arena_copy(&s->arena, name, err),
 		.where = where,
 	};
 	if (!sw->name)
@@ -204,8 +198,8 @@ uint32_t weft_inventory_hca(struct weft_inventory *s, uint32_t host,
 	hca = &s->hcas[s->n_hcas];
 	*hca = (struct weft_inventory_hca){
 		.host = host,
-		.name = text_keep(s, name, err),
-		.guid = guid ? text_keep(s, guid, err) : NULL,
+		.name = weft_arena_copy(&s->arena, name, err),
+		.guid = guid ? weft_arena_copy(&s->arena, guid, err) : NULL,
 		.rail = WEFT_NONE,
 		.next = WEFT_NONE,
 		.where = where,
@@ -299,7 +293,7 @@ uint32_t weft_inventory_add_group(struct weft_inventory *s,
 	group = &s->groups[s->n_groups];
 	*group = (struct weft_inventory_group){
 		.kind = kind,
-		.name = text_keep(s, name, err),
+		.name = weft_arena_copy(&s->arena, name, err),
 		.where = where,
 	};
 	return group->name ? s->n_groups++ : WEFT_NONE;
@@ -328,7 +322,7 @@ uint32_t weft_inventory_add_inside(struct weft_inventory *s,
 	copy = &s->insides[s->n_insides];
 	*copy = *inside;
 	if (inside->hosts) {
-		copy->hosts = text_keep(s, inside->hosts, err);
+		copy->hosts = weft_arena_copy(&s->arena, inside->hosts, err);
 		if (!copy->hosts)
 			return WEFT_NONE;
 	}

@@ -202,8 +202,7 @@ static uint32_t switch_known(struct maker *m, uint32_t k)
 	to->n_ports = from->n_ports;
 	if (from->network == WEFT_COMPUTE)
 		return index;
-	to->network =
-		weft_arena_text(&m->s->arena, network, strlen(network), m->err);
+	to->network = weft_arena_copy(&m->s->arena, network, m->err);
 	return to->network ? index : WEFT_NONE;
 }
 
@@ -424,8 +423,7 @@ static int inventory_fill(struct maker *m, const char *source)
 	if (m->where.source == WEFT_NONE || maker_alloc(m))
 		return -1;
 	if (*name) {
-		m->s->name = weft_arena_text(&m->s->arena, name, strlen(name),
-					     m->err);
+		m->s->name = weft_arena_copy(&m->s->arena, name, m->err);
 		if (!m->s->name)
 			return -1;
 	}

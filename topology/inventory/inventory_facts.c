@@ -82,7 +82,7 @@ int weft_inventory_set_text(struct weft_inventory *s, uint32_t host,
 			       : conflict_note(s, host, host_texts[which],
 					       fact->text, fact->where, text,
 					       where, err);
-	fact->text = weft_arena_text(&s->arena, text, strlen(text), err);
+	fact->text = weft_arena_copy(&s->arena, text, err);
 	fact->where = where;
 	return fact->text ? 0 : -1;
 }

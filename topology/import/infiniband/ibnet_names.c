@@ -19,7 +19,7 @@ static const char *name_keep(struct ibnet *net, struct weft_span text)
 	char name[IBNET_NAME_SIZE];
 
 	ibnet_word_clean(text, name, sizeof(name));
-	return weft_arena_text(&net->arena, name, strlen(name), net->err);
+	return weft_arena_copy(&net->arena, name, net->err);
 }
 
 static const char *name_of_guid(struct ibnet *net,
@@ -311,14 +311,12 @@ static int switch_add(struct ibnet *net, struct ibnet_node *node)
 		return -1;
 	sw = &s->switches[node->index];
 	if (!sw->guid && guid_text(node, guid, sizeof(guid))) {
-		sw->guid = weft_arena_text(&s->arena, guid, strlen(guid),
-					   net->err);
+		sw->guid = weft_arena_copy(&s->arena, guid, net->err);
 		if (!sw->guid)
 			return -1;
 	}
 	if (!sw->chassis && node->part) {
-		sw->chassis = weft_arena_text(&s->arena, node->part,
-					      strlen(node->part), net->err);
+		sw->chassis = weft_arena_copy(&s->arena, node->part, net->err);
 		if (!sw->chassis)
 			return -1;
 	}

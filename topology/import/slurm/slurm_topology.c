@@ -48,7 +48,7 @@ static int text_keep(struct weft_slurm_topology *t, const char **text,
 {
 	if (!*text)
 		return 0;
-	*text = weft_arena_text(&t->arena, *text, strlen(*text), err);
+	*text = weft_arena_copy(&t->arena, *text, err);
 	return *text ? 0 : -1;
 }
 
@@ -214,9 +214,8 @@ static int switches_add(struct tree *tree)
 			return -1;
 		tree->of_unit[u] = i;
 		if (t->units[u].original && !s->switches[i].original)
-			s->switches[i].original = weft_arena_text(
-				&s->arena, t->units[u].original,
-				strlen(t->units[u].original), tree->err);
+			s->switches[i].original = weft_arena_copy(
+				&s->arena, t->units[u].original, tree->err);
 	}
 	tree->unit_of =
 		weft_calloc(s->n_switches, sizeof(*tree->unit_of), tree->err);
@@ -435,9 +434,8 @@ static int group_link(struct tree *tree, uint32_t unit)
 	if (group == WEFT_NONE)
 		return -1;
 	if (u->original)
-		tree->s->groups[group].original =
-			weft_arena_text(&tree->s->arena, u->original,
-					strlen(u->original), tree->err);
+		tree->s->groups[group].original = weft_arena_copy(
+			&tree->s->arena, u->original, tree->err);
 	return group_fill(tree, u, group);
 }
 
