@@ -20,7 +20,6 @@ void weft_outline_free(struct weft_outline *o)
 		free(o->units[i].switches);
 	}
 	free(o->units);
-	free(o->names);
 	weft_arena_free(&o->arena);
 	*o = (struct weft_outline){0};
 }
@@ -51,24 +50,18 @@ static int names_make(const struct weft_fabric *f, uint32_t first,
 		      struct weft_outline *o, struct weft_error *err)
 {
 	uint32_t begin = f->levels[first].first_domain, n = 0;
-	struct taken *taken =
-		weft_calloc(f->n_domains - begin, sizeof(*taken), err);
+	struct taken *taken;
 
-	o->names = weft_calloc(f->n_domains, sizeof(*o->names), err);
-	if (!taken || !o->names) {
-		free(taken);
+	if (WEFT_ARRAY(taken, f->n_domains - begin, &o->arena, err) ||
+	    WEFT_ARRAY(o->names, f->n_domains, &o->arena, err))
 		return -1;
-	}
 	for (uint32_t d = begin; d < f->n_domains; d++) {
 		char text[NAME_MAX_SLURM + 1];
 
 		name_clean(f->domains[d].name, text, sizeof(text) - 4);
-		o->names[d] =
-			weft_arena_text(&o->arena, text, strlen(text), err);
-		if (!o->names[d]) {
-			free(taken);
+		o->names[d] = weft_arena_copy(&o->arena, text, err);
+		if (!o->names[d])
 			return -1;
-		}
 		if (!weft_inventory_passes(f, d))
 			taken[n++] = (struct taken){o->names[d], d};
 	}
@@ -82,9 +75,8 @@ static int names_make(const struct weft_fabric *f, uint32_t first,
 		}
 		snprintf(text, sizeof(text), "%.55s~%u", taken[i].name, twin++);
 		o->names[taken[i].domain] =
-			weft_arena_text(&o->arena, text, strlen(text), err);
+			weft_arena_copy(&o->arena, text, err);
 	}
-	free(taken);
 	return 0;
 }
 
@@ -98,9 +90,8 @@ unit_add(struct weft_outline *o, const char *name, struct weft_error *err)
 	if (WEFT_GROW(o->units, o->n, o->room, err))
 		return NULL;
 	u = &o->units[o->n++];
-	*u = (struct weft_outline_unit){
-		weft_arena_text(&o->arena, name, strlen(name), err), NULL,
-		NULL};
+	*u = (struct weft_outline_unit){weft_arena_copy(&o->arena, name, err),
+					NULL, NULL};
 	return u->name ? u : NULL;
 }
 
@@ -344,21 +335,16 @@ int weft_outline_tree(const struct weft_fabric *f,
 			 .o = o,
 			 .findings = findings,
 			 .err = err};
-	int rc = -1;
+	size_t most = (size_t)f->n_domains + 1 +
+		      (f->cabling ? f->cabling->n_switches : 0);
 
 	if (f->node_level + 1 >= f->n_levels)
 		return weft_fail(err, WEFT_EINVAL,
 				 "the fabric has no switches: no tree can be "
 				 "written");
-	t.switches =
-		weft_calloc((size_t)f->n_domains + 1 +
-				    (f->cabling ? f->cabling->n_switches : 0),
-			    sizeof(*t.switches), err);
-	t.nodes = weft_calloc(f->n_nodes, sizeof(*t.nodes), err);
-	if (t.switches && t.nodes &&
-	    names_make(f, f->node_level + 1, o, err) == 0)
-		rc = tree_write(&t);
-	free(t.switches);
-	free(t.nodes);
-	return rc;
+	if (WEFT_ARRAY(t.switches, most, &o->arena, err) ||
+	    WEFT_ARRAY(t.nodes, f->n_nodes, &o->arena, err) ||
+	    names_make(f, f->node_level + 1, o, err))
+		return -1;
+	return tree_write(&t);
 }
