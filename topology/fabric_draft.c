@@ -83,8 +83,7 @@ int weft_draft_add_name(struct weft_draft *d, struct weft_draft_names *names,
 					  2 * WEFT_MAX_GPUS);
 	if (WEFT_GROW(names->item, names->n, names->room, d->err))
 		return -1;
-	name.text = weft_arena_text(&d->arena, name.text, strlen(name.text),
-				    d->err);
+	name.text = weft_arena_copy(&d->arena, name.text, d->err);
 	if (!name.text)
 		return -1;
 	name.order = names->n;
@@ -156,20 +155,10 @@ struct weft_draft_name *weft_draft_find(struct weft_draft_names *names,
 					const char *text)
 {
 	const struct weft_draft_name key = {.text = text};
-	uint32_t low = 0, high = names->n;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		int order = strcmp(key.text, names->item[middle].text);
-
-		if (!order)
-			return &names->item[middle];
-		if (order < 0)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return NULL;
+	return names->n ? bsearch(&key, names->item, names->n, sizeof(key),
+				  weft_compare_texts)
+			: NULL;
 }
 
 /* A member of an entry, for messages. */

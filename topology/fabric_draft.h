@@ -39,10 +39,10 @@ struct weft_draft_thing {
 };
 
 struct weft_draft_name {
-	const char *text;
-	uint32_t thing;			    /* or rack */
-	uint32_t order;			    /* in the file, over all names */
-	uint32_t index;			    /* in the hostlist that is */
+	const char *text; /* first: weft_compare_texts looks at nothing else */
+	uint32_t thing;	  /* or rack */
+	uint32_t order;	  /* in the file, over all names */
+	uint32_t index;	  /* in the hostlist that is */
 	const struct weft_yaml_node *where; /* the key of this node */
 	bool used;			    /* as a member */
 };
