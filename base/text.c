@@ -3,7 +3,6 @@
 #include "base/text.h"
 
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define ESC '\033'

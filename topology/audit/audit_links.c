@@ -9,7 +9,6 @@
 #include "topology/audit/siblings.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 enum verdict { UNKNOWN, USUAL, LESS };
 

@@ -5,8 +5,6 @@
 #include "topology/audit/checks.h"
 #include "topology/audit/siblings.h"
 
-#include <stdlib.h>
-
 static double host_cables(const struct audit_graph *g, uint32_t sw)
 {
 	uint32_t n;

@@ -4,8 +4,6 @@
 #include "topology/audit/checks.h"
 #include "topology/audit/siblings.h"
 
-#include <stdlib.h>
-
 struct tree {
 	const struct weft_audit *a;
 	uint32_t *parents, *switches, *hosts; /* counts, per switch */

@@ -3,7 +3,6 @@
 #include "topology/audit/graph.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* A switch with less than one host in so many cables is no leaf for them:

@@ -11,8 +11,6 @@
 #include "topology/draw/palette.h"
 #include "topology/draw/svg_sheet.h"
 
-#include <string.h>
-
 /* Beyond this graphviz takes minutes and people see hair: the nodes of a
  * domain become one. */
 #define MAX_NODES 256

@@ -7,7 +7,6 @@
 
 #include <ctype.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 /* ---- linked side by side ---- */
 

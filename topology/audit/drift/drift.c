@@ -8,7 +8,6 @@
 #include "topology/audit/drift/drift.h"
 
 #include <stdarg.h>
-#include <stdlib.h>
 
 const char *drift_side_name(const struct drift *d, int side)
 {

@@ -4,7 +4,6 @@
 #include "topology/audit/drift/drift.h"
 #include "topology/audit/siblings.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Cables of one host looked at; hosts have up to a few dozen. */

@@ -5,7 +5,6 @@
 #include "base/suggest.h"
 #include "topology/audit/drift/drift.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Of more names than that the nearest one means nothing. */

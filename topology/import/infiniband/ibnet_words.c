@@ -3,7 +3,6 @@
 #include "topology/import/infiniband/ibnet_words.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 void ibnet_word_clean(struct weft_span text, char *name, size_t size)

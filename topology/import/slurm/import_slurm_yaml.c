@@ -15,7 +15,6 @@
 #include "base/yaml.h"
 #include "topology/import/slurm/slurm_topology.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 struct reader {

@@ -3,7 +3,6 @@
 #include "topology/import/slurm/slurm_conf.h"
 #include "base/text.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
