@@ -81,7 +81,7 @@ uint32_t *weft_calloc_none(size_t n, struct weft_error *err)
 	uint32_t *array = weft_calloc(n, sizeof(*array), err);
 
 	if (array)
-		memset(array, 0xff, n * sizeof(*array));
+		weft_fill_none(array, n);
 	return array;
 }
 

@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* Codes are also process exit codes, hence 1..125. */
 enum weft_error_code {
@@ -45,6 +46,12 @@ void *weft_calloc(size_t n, size_t size, struct weft_error *err)
 /* The same for n indices, each UINT32_MAX: none. */
 uint32_t *weft_calloc_none(size_t n, struct weft_error *err)
 	__attribute__((warn_unused_result));
+
+/* Makes each of n indices none. */
+static inline void weft_fill_none(uint32_t *array, size_t n)
+{
+	memset(array, 0xff, n * sizeof(*array));
+}
 
 /* realloc to n elements of `size` bytes, with the same checks.  On failure the
  * old block is untouched and still the caller's. */

@@ -286,7 +286,6 @@ int index_build(struct index *w)
 	    INDEX_ARRAY(w, w->tier, s->n_switches) ||
 	    INDEX_ARRAY(w, w->bundle, s->n_hosts))
 		return -1;
-	for (uint32_t h = 0; h < s->n_hosts; h++)
-		w->bundle[h] = WEFT_NONE;
+	weft_fill_none(w->bundle, s->n_hosts);
 	return ups_build(w) || peers_build(w) || order_build(w) ? -1 : 0;
 }

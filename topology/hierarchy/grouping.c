@@ -228,8 +228,7 @@ static void groups_number(struct work *w)
 	struct grouping *g = w->g;
 	uint32_t *number = w->touched; /* [n_groups], no longer needed */
 
-	for (uint32_t i = 0; i < w->n_groups; i++)
-		number[i] = WEFT_NONE;
+	weft_fill_none(number, w->n_groups);
 	for (uint32_t k = 0; k < g->n_keys; k++) {
 		uint32_t root;
 
@@ -284,8 +283,7 @@ static int work_alloc(struct work *w)
 	    WEFT_ARRAY(g->item_group, g->n_items, g->memory, g->err) ||
 	    WEFT_ARRAY(g->key_group, n, g->memory, g->err))
 		return -1;
-	for (uint32_t k = 0; k < g->n_keys; k++)
-		g->key_group[k] = WEFT_NONE;
+	weft_fill_none(g->key_group, g->n_keys);
 	return 0;
 }
 

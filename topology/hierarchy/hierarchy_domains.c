@@ -121,8 +121,7 @@ static int tops_list(struct index *w, struct tops *tops)
 	tops->n = 0;
 	if (INDEX_ARRAY(w, tops->item, n) || INDEX_ARRAY(w, tops->root, n))
 		return -1;
-	for (uint32_t d = 0; d < n; d++)
-		tops->item[d] = WEFT_NONE;
+	weft_fill_none(tops->item, n);
 	for (uint32_t d = 0; d < n; d++)
 		if (w->hierarchy->domains[d].parent == WEFT_NONE) {
 			tops->root[tops->n] = d;

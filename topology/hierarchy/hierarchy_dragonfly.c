@@ -101,8 +101,7 @@ static int sides_build(struct sides *s)
 	    INDEX_ARRAY(w, s->first, (size_t)n + 1) ||
 	    INDEX_ARRAY(w, s->group, n) || INDEX_ARRAY(w, s->number, n))
 		return -1;
-	for (uint32_t d = 0; d < n; d++)
-		s->vertex[d] = WEFT_NONE;
+	weft_fill_none(s->vertex, n);
 	links_list(s);
 	links_number(s);
 	return 0;

@@ -29,8 +29,7 @@ static int member_note(struct weft_inventory *s, uint32_t host, uint32_t group,
 static int members_find(struct weft_inventory *s, enum weft_group_kind kind,
 			uint32_t *of, struct weft_error *err)
 {
-	for (uint32_t h = 0; h < s->n_hosts; h++)
-		of[h] = WEFT_NONE;
+	weft_fill_none(of, s->n_hosts);
 	for (uint32_t g = 0; g < s->n_groups; g++) {
 		const struct weft_inventory_group *group = &s->groups[g];
 
@@ -56,8 +55,7 @@ static int domains_add(struct weft_inventory *s,
 		       enum weft_group_kind kind, const uint32_t *of,
 		       uint32_t *domain_of, struct weft_error *err)
 {
-	for (uint32_t g = 0; g < s->n_groups; g++)
-		domain_of[g] = WEFT_NONE;
+	weft_fill_none(domain_of, s->n_groups);
 	for (uint32_t h = 0; h < s->n_hosts; h++)
 		if (of[h] != WEFT_NONE)
 			domain_of[of[h]] = 0;
@@ -356,8 +354,7 @@ static bool blocks_nest(const struct weft_inventory *s,
 {
 	uint32_t *block_on = NULL;
 
-	for (uint32_t g = 0; g < s->n_groups; g++)
-		parent_of[g] = WEFT_NONE;
+	weft_fill_none(parent_of, s->n_groups);
 	for (uint32_t h = 0; h < s->n_hosts; h++) {
 		uint32_t on = hierarchy->host_domain[h];
 

@@ -246,8 +246,7 @@ static void rails_order(const struct rails *r, uint32_t *list, uint32_t n)
 {
 	uint32_t ordered[WEFT_MAX_GPUS_PER_NODE];
 
-	for (uint32_t k = 0; k < n; k++)
-		ordered[k] = WEFT_NONE;
+	weft_fill_none(ordered, n);
 	for (uint32_t k = 0; k < n; k++) {
 		const struct home *home = &r->homes[list[k]];
 		uint32_t rail = rail_inside(r->w, &r->w->ups[home->up]);

@@ -103,8 +103,7 @@ static void hosts_count(struct orphans *o)
 	uint32_t most = 0;
 
 	o->main = WEFT_NONE;
-	for (uint32_t d = 0; d < hierarchy->n_domains; d++)
-		o->first_host[d] = WEFT_NONE;
+	weft_fill_none(o->first_host, hierarchy->n_domains);
 	for (uint32_t h = 0; h < o->w->s->n_hosts; h++)
 		for (uint32_t d = hierarchy->host_domain[h]; d != WEFT_NONE;
 		     d = hierarchy->domains[d].parent) {

@@ -105,8 +105,7 @@ static int link_add(struct tree *t, uint32_t child, uint32_t parent,
 /* Backwards, since the list of a height gives the last first. */
 static int links_collect(struct tree *t)
 {
-	for (uint32_t h = 0; h < WEFT_MAX_LEVELS; h++)
-		t->of_height[h] = WEFT_NONE;
+	weft_fill_none(t->of_height, WEFT_MAX_LEVELS);
 	for (uint32_t i = t->s->n_edges; i-- > 0;) {
 		const struct weft_inventory_edge *e = &t->s->edges[i];
 

@@ -50,10 +50,8 @@ static int drift_open(struct drift *d)
 		    audit_graph_build(d->s[i], d->side[i]->hierarchy, &d->g[i],
 				      d->err))
 			return -1;
-		for (uint32_t h = 0; h < d->s[i]->n_hosts; h++)
-			d->host[i][h] = WEFT_NONE;
-		for (uint32_t k = 0; k < d->s[i]->n_switches; k++)
-			d->sw[i][k] = WEFT_NONE;
+		weft_fill_none(d->host[i], d->s[i]->n_hosts);
+		weft_fill_none(d->sw[i], d->s[i]->n_switches);
 	}
 	d->host_cables = knows_cables(d->s[0], WEFT_END_HOST) &&
 			 knows_cables(d->s[1], WEFT_END_HOST);

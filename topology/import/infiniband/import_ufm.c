@@ -191,8 +191,7 @@ static bool head_read(struct weft_span line, struct columns *t)
 	struct weft_span cell;
 	uint32_t *of = t->of;
 
-	for (int c = 0; c < N_COLUMNS; c++)
-		of[c] = WEFT_NONE;
+	weft_fill_none(of, N_COLUMNS);
 	if (weft_span_starts(line, "#Fields:")) {
 		line.at += 8;
 		line.size -= 8;
