@@ -195,6 +195,7 @@ struct tree {
 		uint32_t parent, child; /* units */
 	} * links;
 	uint32_t n_links, links_room;
+	struct weft_arena memory; /* of what is of a known size */
 };
 
 static int switches_add(struct tree *tree)
@@ -217,12 +218,9 @@ static int switches_add(struct tree *tree)
 			s->switches[i].original = weft_arena_copy(
 				&s->arena, t->units[u].original, tree->err);
 	}
-	tree->unit_of =
-		weft_calloc(s->n_switches, sizeof(*tree->unit_of), tree->err);
-	if (!tree->unit_of)
+	if (WEFT_ARRAY(tree->unit_of, s->n_switches, &tree->memory, tree->err))
 		return -1;
-	for (uint32_t i = 0; i < s->n_switches; i++)
-		tree->unit_of[i] = WEFT_NONE;
+	weft_fill_none(tree->unit_of, s->n_switches);
 	for (uint32_t u = 0; u < t->n_units; u++)
 		if (tree->of_unit[u] != WEFT_NONE)
 			tree->unit_of[tree->of_unit[u]] = u;
@@ -282,29 +280,26 @@ static int children_link(struct tree *tree, uint32_t unit)
 }
 
 /* Some open child of each open switch. */
-static uint32_t *next_find(const struct tree *tree, const uint32_t *open)
+static void next_find(const struct tree *tree, const uint32_t *open,
+		      uint32_t *next)
 {
-	uint32_t *next =
-		weft_calloc(tree->t->n_units, sizeof(*next), tree->err);
-
-	for (uint32_t k = 0; next && k < tree->n_links; k++)
+	for (uint32_t k = 0; k < tree->n_links; k++)
 		if (open[tree->links[k].child])
 			next[tree->links[k].parent] = tree->links[k].child;
-	return next;
 }
 
 /* A walk down from an open switch to open ones must return to where it has
  * been: that is the loop to show. */
-static int loop_fail(const struct tree *tree, const uint32_t *open,
-		     uint32_t start)
+static int loop_fail(struct tree *tree, const uint32_t *open, uint32_t start)
 {
 	const struct weft_slurm_unit *units = tree->t->units;
-	uint32_t *next = next_find(tree, open), at = start;
+	uint32_t *next, at;
 	char text[200];
 	size_t size;
 
-	if (!next)
+	if (WEFT_ARRAY(next, tree->t->n_units, &tree->memory, tree->err))
 		return -1;
+	next_find(tree, open, next);
 	for (uint32_t steps = 0; steps < tree->t->n_units; steps++)
 		start = next[start];
 	at = start;
@@ -318,7 +313,6 @@ static int loop_fail(const struct tree *tree, const uint32_t *open,
 						 sizeof(text) - size, " > %s",
 						 units[at].name);
 	} while (at != start);
-	free(next);
 	return weft_slurm_fail(units[start].switches_at, tree->err,
 			       "switches form a loop: %s", text);
 }
@@ -339,30 +333,30 @@ static uint32_t open_shrink(const struct tree *tree, uint32_t *open)
 }
 
 /* Takes away switches all of whose children are gone, until none is left. */
-static int loops_check(const struct tree *tree)
+static int loops_check(struct tree *tree)
 {
 	uint32_t n = tree->t->n_units, left = n, before = n + 1, depth = 0;
-	uint32_t *open = weft_calloc(n, sizeof(*open), tree->err);
-	int rc = open ? 0 : -1;
+	uint32_t *open;
 
-	for (uint32_t u = 0; open && u < n; u++)
+	if (WEFT_ARRAY(open, n, &tree->memory, tree->err))
+		return -1;
+	for (uint32_t u = 0; u < n; u++)
 		open[u] = 1;
-	for (; open && left && left < before && depth <= WEFT_SLURM_DEPTH_MAX;
+	for (; left && left < before && depth <= WEFT_SLURM_DEPTH_MAX;
 	     depth++) {
 		before = left;
 		left = open_shrink(tree, open);
 	}
-	for (uint32_t u = 0; rc == 0 && left && u < n; u++) {
-		if (!open[u])
-			continue;
-		rc = left < before ? weft_slurm_fail(
-					     tree->t->units[u].at, tree->err,
-					     "more than %u levels of switches",
-					     WEFT_SLURM_DEPTH_MAX)
-				   : loop_fail(tree, open, u);
-	}
-	free(open);
-	return rc;
+	for (uint32_t u = 0; left && u < n; u++)
+		if (open[u])
+			return left < before ? weft_slurm_fail(
+						       tree->t->units[u].at,
+						       tree->err,
+						       "more than %u levels of "
+						       "switches",
+						       WEFT_SLURM_DEPTH_MAX)
+					     : loop_fail(tree, open, u);
+	return 0;
 }
 
 /* ---- hosts ---- */
@@ -508,8 +502,8 @@ int weft_slurm_topology_apply(struct weft_inventory *s,
 	uint32_t first_group = s->n_groups;
 	int rc = -1;
 
-	tree.of_unit = weft_calloc(t->n_units, sizeof(*tree.of_unit), err);
-	if (tree.of_unit && names_check(t, err) == 0 &&
+	if (WEFT_ARRAY(tree.of_unit, t->n_units, &tree.memory, err) == 0 &&
+	    names_check(t, err) == 0 &&
 	    weft_names_read(&tree.names, options->names, err) == 0)
 		rc = units_apply(&tree);
 	if (rc == 0)
@@ -517,8 +511,7 @@ int weft_slurm_topology_apply(struct weft_inventory *s,
 				     blocks_short(s, t, first_group, err)
 			     ? -1
 			     : 0;
-	free(tree.of_unit);
-	free(tree.unit_of);
+	weft_arena_free(&tree.memory);
 	free(tree.links);
 	weft_names_free(&tree.names);
 	return rc;
