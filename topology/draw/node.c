@@ -2,24 +2,14 @@
 /* node.c - what is inside a node, in words and as JSON */
 #include "topology/draw/node.h"
 
+#include "base/append.h"
 #include "base/size.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void append(char text[NODE_TEXT_SIZE], const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
-static void append(char text[NODE_TEXT_SIZE], const char *format, ...)
-{
-	size_t n = strlen(text);
-	va_list list;
-
-	va_start(list, format);
-	vsnprintf(text + n, NODE_TEXT_SIZE - n, format, list);
-	va_end(list);
-}
+/* Behind a text of NODE_TEXT_SIZE. */
+#define append(text, ...) weft_append(text, NODE_TEXT_SIZE, __VA_ARGS__)
 
 static void append_census(const struct weft_scene *scene, uint32_t first_gpu,
 			  uint32_t n_gpus, char text[NODE_TEXT_SIZE])
