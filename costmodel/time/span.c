@@ -31,8 +31,9 @@ struct measure {
 	struct carried_pages pages;
 	double nic_rate;    /* of every NIC; 0: they differ */
 	const double *sent; /* [n_stages] of the kind at hand */
-	uint32_t *touched;  /* [n_touched] links, by that kind */
-	struct told *told;  /* [n_told] of the group visited last */
+	struct carried_unit unit;
+	uint32_t *touched; /* [n_touched] links, by that kind */
+	struct told *told; /* [n_told] of the group visited last */
 	uint32_t n_told, told_room;
 	bool forgetful; /* no memory for more of them */
 	uint32_t n_touched;
@@ -97,7 +98,7 @@ static void link_add(void *data, uint32_t stage, uint32_t link, bool both,
 		told_keep(m, (struct told){link, both, bytes, n_flows});
 	/* both directions are on one page */
 	c = carried_of(&m->pages, link);
-	add.unit = bytes / n_flows / m->sent[stage];
+	add.unit = carried_unit(&m->unit, bytes, n_flows, m->sent[stage]);
 	direction_add(m, stage, link, c, &add);
 	if (both)
 		direction_add(m, stage, link + 1, c + 1, &add);
@@ -237,11 +238,11 @@ static int others_meet(struct measure *m, uint32_t kind, struct weft_error *err)
 static void kind_clear(struct measure *m)
 {
 	for (uint32_t i = 0; i < m->n_touched; i++) {
-		struct carried *c = carried_of(&m->pages, m->touched[i]);
+		uint32_t at = carried_at(&m->pages, m->touched[i]);
+		struct carried *c = &m->pages.carried[at];
 
-		c->total += c->bytes;
-		c->bytes = c->n_flows = c->unit = 0;
-		c->stages = 0;
+		m->pages.total[at] += c->bytes;
+		*c = (struct carried){0};
 	}
 	m->n_touched = 0;
 }
@@ -300,15 +301,13 @@ static void nics_add(struct measure *m, const struct weft_flow_twins *twins)
 	uint32_t nics = 2 * m->spans->flows.fabric->n_domains;
 
 	for (uint32_t k = 0; k < twins->n; k++) {
+		uint32_t a = twins->gpu[k], b = twins->twin[k];
 		const struct carried *from =
-			carried_of(&m->pages, nics + 2 * twins->gpu[k]);
-		struct carried *to =
-			carried_of(&m->pages, nics + 2 * twins->twin[k]);
+			carried_of(&m->pages, nics + 2 * a);
+		uint32_t to = carried_at(&m->pages, nics + 2 * b);
 
-		if (from == to)
-			continue;
-		to[0].total += from[0].bytes;
-		to[1].total += from[1].bytes;
+		for (uint32_t d = 0; a != b && d < 2; d++)
+			m->pages.total[to + d] += from[d].bytes;
 	}
 }
 
@@ -446,7 +445,7 @@ static void fullest_find(struct measure *m)
 
 	for (uint32_t i = 0; i < m->pages.n * CARRIED_PAGE; i++) {
 		uint32_t link = carried_link(&m->pages, i);
-		double bytes = m->pages.carried[i].total, time_s;
+		double bytes = m->pages.total[i], time_s;
 		bool equal;
 
 		if (!(bytes > 0))

@@ -12,14 +12,13 @@
 /* ---- what the calls of a job put on links ---- */
 
 /* A job uses few of a fabric's links, those of neighbours: only the pages that
- * they are on are there.  Links of a page, as many as the adapters of a node
- * have: */
-#define CARRIED_PAGE 16
+ * they are on are there.  Links of a page, as many as half of the adapters of a
+ * node have: */
+#define CARRIED_PAGE 8
 
-/* What calls put on a directed link. */
+/* What the calls of the kind at hand put on a directed link. */
 struct carried {
-	double total; /* bytes of all kinds */
-	double bytes; /* of the kind at hand, as the next two */
+	double bytes;
 	double n_flows;
 	double unit;	 /* bytes of a flow for one that its rank sends */
 	uint64_t stages; /* bit p % 64: of stage p */
@@ -27,9 +26,12 @@ struct carried {
 
 /* Links of weft_flows_end, without ports.  Zero-initialise. */
 struct carried_pages {
+	uint32_t shift; /* added to a link's number: so that a page begins
+			 * with the first adapter */
 	struct carried *carried; /* [n][CARRIED_PAGE] */
+	double *total;		 /* [n][CARRIED_PAGE] bytes of all kinds */
 	uint32_t *page;		 /* of a link, number + 1; 0: none */
-	uint32_t *first;	 /* [n] first link */
+	uint32_t *first;	 /* [n] first link, shifted */
 	uint32_t n;
 };
 
@@ -40,20 +42,44 @@ int carried_pages_build(const struct weft_fabric *f, const uint32_t *where,
 			struct weft_error *err);
 void carried_pages_free(struct carried_pages *pages);
 
+/* Where carried[] and total[] have a link. */
+static inline uint32_t carried_at(const struct carried_pages *pages,
+				  uint32_t link)
+{
+	uint32_t at = link + pages->shift;
+	uint32_t page = pages->page[at / CARRIED_PAGE] - 1;
+
+	return page * CARRIED_PAGE + at % CARRIED_PAGE;
+}
+
 static inline struct carried *carried_of(const struct carried_pages *pages,
 					 uint32_t link)
 {
-	uint32_t page = pages->page[link / CARRIED_PAGE] - 1;
-
-	return &pages->carried[(size_t)page * CARRIED_PAGE +
-			       link % CARRIED_PAGE];
+	return &pages->carried[carried_at(pages, link)];
 }
 
-/* The link of carried[i]. */
+/* The link that is there, if there is one. */
 static inline uint32_t carried_link(const struct carried_pages *pages,
 				    uint32_t i)
 {
-	return pages->first[i / CARRIED_PAGE] + i % CARRIED_PAGE;
+	return pages->first[i / CARRIED_PAGE] + i % CARRIED_PAGE - pages->shift;
+}
+
+/* carried.unit, and what of. */
+struct carried_unit {
+	double bytes, n_flows, sent, unit;
+};
+
+/* bytes / n_flows / sent, of bytes > 0: mostly those of last time, as the links
+ * of a way carry as much each, and divisions would take most of the time. */
+static inline double carried_unit(struct carried_unit *last, double bytes,
+				  double n_flows, double sent)
+{
+	if (bytes != last->bytes || n_flows != last->n_flows ||
+	    sent != last->sent)
+		*last = (struct carried_unit){bytes, n_flows, sent,
+					      bytes / n_flows / sent};
+	return last->unit;
 }
 
 /* ---- when flows end that share links and are not alike ---- */
