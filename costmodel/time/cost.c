@@ -128,6 +128,28 @@ static void pair_add_links(struct evaluation *e, uint32_t rank, uint32_t peer,
 	}
 }
 
+/* rank_add where the level alone tells, and sums are all that is asked for. */
+static int rank_sum(struct evaluation *e, const struct weft_traffic *t,
+		    uint32_t rank, uint32_t first, uint32_t end,
+		    struct weft_error *err)
+{
+	const struct weft_fabric *f = e->f;
+	const uint32_t *where = e->where;
+	uint32_t a = where[rank], n_levels = f->n_levels;
+
+	for (uint32_t k = first; k < end; k++) {
+		uint32_t b = where[t->peer[k]], level = 0;
+
+		while (level < n_levels &&
+		       f->gpu_domain[level][a] != f->gpu_domain[level][b])
+			level++;
+		if (level == n_levels)
+			return cost_unconnected(e, rank, t->peer[k], err);
+		e->sums.bytes[t->axis[k]][level][0] += t->bytes[k];
+	}
+	return 0;
+}
+
 /* Adds up what `rank` sends: edges first .. end - 1 of traffic t. */
 static int rank_add(struct evaluation *e, const struct weft_traffic *t,
 		    uint32_t rank, uint32_t first, uint32_t end,
@@ -136,6 +158,8 @@ static int rank_add(struct evaluation *e, const struct weft_traffic *t,
 	const struct weft_fabric *f = e->f;
 	uint32_t a = e->where[rank];
 
+	if (f->n_rails < 2 && !f->has_steps && !e->links)
+		return rank_sum(e, t, rank, first, end, err);
 	for (uint32_t k = first; k < end; k++) {
 		uint32_t peer = t->peer[k], b = e->where[peer], cross;
 		uint32_t level = weft_fabric_relation(f, a, b, &cross);
