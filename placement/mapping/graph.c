@@ -218,7 +218,8 @@ static void row_contract(const struct graph_rows *rows, const uint32_t *group,
 			 const struct members *m, uint32_t a, struct graph *out)
 {
 	uint32_t begin = out->n_edges, end = begin, *seen = m->seen;
-	double inside = 0;
+	uint32_t *peer = out->peer;
+	double *sum = out->weight, inside = 0;
 
 	for (uint32_t i = m->first[a]; i < m->first[a + 1]; i++) {
 		struct graph_row row;
@@ -231,10 +232,10 @@ static void row_contract(const struct graph_rows *rows, const uint32_t *group,
 			if (a == b) {
 				inside += weight;
 			} else if (seen[b] > begin) {
-				out->weight[seen[b] - 1] += weight;
+				sum[seen[b] - 1] += weight;
 			} else {
-				out->peer[end] = b;
-				out->weight[end] = weight;
+				peer[end] = b;
+				sum[end] = weight;
 				seen[b] = ++end;
 			}
 		}
@@ -316,6 +317,52 @@ int graph_contract(const struct graph *g, const uint32_t *group,
 
 	out->inside += g->inside;
 	return rc;
+}
+
+void graph_halve(struct graph *g)
+{
+	uint32_t end = 0;
+
+	for (uint32_t v = 0, e = 0; v < g->n; v++) {
+		for (; e < g->row[v + 1]; e++) {
+			g->peer[end] = g->peer[e];
+			g->weight[end] = g->weight[e];
+			end += g->peer[e] > v;
+		}
+		g->row[v + 1] = end;
+	}
+	g->n_edges = end;
+}
+
+int graph_rename_half(const struct graph *g, const uint32_t *name,
+		      struct graph *out, struct weft_error *err)
+{
+	uint32_t *at = weft_calloc(g->n, sizeof(*at), err), end = 0;
+
+	memset(out, 0, sizeof(*out));
+	/* an entry that is not kept is written, too */
+	if (!at || graph_start(out, g->n, (size_t)g->n_edges / 2 + 1, err)) {
+		free(at);
+		return -1;
+	}
+	for (uint32_t v = 0; v < g->n; v++)
+		at[name[v]] = v;
+	for (uint32_t a = 0; a < g->n; a++) {
+		uint32_t v = at[a];
+
+		for (uint32_t e = g->row[v]; e < g->row[v + 1]; e++) {
+			uint32_t b = name[g->peer[e]];
+
+			out->peer[end] = b;
+			out->weight[end] = g->weight[e];
+			end += b > a;
+		}
+		out->row[a + 1] = end;
+	}
+	out->n_edges = end;
+	out->inside = g->inside;
+	free(at);
+	return 0;
 }
 
 void graph_free(struct graph *g)

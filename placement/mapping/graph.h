@@ -33,6 +33,14 @@ int graph_contract(const struct graph *g, const uint32_t *group,
 		   struct weft_error *err);
 void graph_free(struct graph *g);
 
+/* Leaves each edge in the row of its lower end alone; n_edges counts as many.
+ */
+void graph_halve(struct graph *g);
+/* The same of g when vertex v is called name[v].  Free with graph_free in
+ * either case. */
+int graph_rename_half(const struct graph *g, const uint32_t *name,
+		      struct graph *out, struct weft_error *err);
+
 /* A graph of n vertices whose rows are made when they are read: `of` sets the
  * *n entries of row v, which stay until the next one. */
 struct graph_rows {

@@ -54,7 +54,7 @@ static int allocate(struct sites *s, uint32_t n, struct weft_error *err)
 
 	while ((1u << rows) < n)
 		rows++;
-	p = weft_calloc(n, 3 * sizeof(uint32_t) + rows, err);
+	p = weft_calloc(n, (3 + SITES_FEW - 1) * sizeof(uint32_t) + rows, err);
 	if (!p)
 		return -1;
 	s->memory = p;
@@ -62,7 +62,8 @@ static int allocate(struct sites *s, uint32_t n, struct weft_error *err)
 	s->node = s->gpu + n;
 	s->rail = s->node + n;
 	for (uint32_t k = 0; k < rows; k++)
-		s->meet[k] = (uint8_t *)(s->rail + n) + (size_t)k * n;
+		s->meet[k] = (uint8_t *)(s->rail + (size_t)SITES_FEW * n) +
+			     (size_t)k * n;
 	return 0;
 }
 
@@ -72,11 +73,51 @@ static void build_meets(struct sites *s)
 	for (uint32_t k = 1; (1u << k) < s->n; k++) {
 		const uint8_t *below = s->meet[k - 1];
 
-		for (uint32_t i = 0; i + (1u << k) < s->n; i++) {
-			uint8_t left = below[i], right;
+		const uint8_t *right = below + (1u << (k - 1));
+		uint8_t *meet = s->meet[k];
+		uint32_t n = s->n - (1u << k);
 
-			right = below[i + (1u << (k - 1))];
-			s->meet[k][i] = left > right ? left : right;
+#pragma omp simd
+		for (uint32_t i = 0; i < n; i++)
+			meet[i] = below[i] > right[i] ? below[i] : right[i];
+	}
+}
+
+/* The levels at which neighbours meet, ascending; SITES_FEW + 1: too many. */
+static uint32_t few_levels(const struct sites *s, uint8_t level[SITES_FEW])
+{
+	bool met[WEFT_MAX_LEVELS + 1] = {false};
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i + 1 < s->n; i++)
+		met[s->meet[0][i]] = true;
+	for (uint32_t l = 0; l <= WEFT_MAX_LEVELS && n <= SITES_FEW; l++) {
+		if (met[l] && n < SITES_FEW)
+			level[n] = (uint8_t)l;
+		n += met[l];
+	}
+	return n;
+}
+
+/* Fills end[] and few[]. */
+static void build_ends(struct sites *s)
+{
+	uint8_t level[SITES_FEW] = {0};
+	uint32_t n = few_levels(s, level), end[SITES_FEW - 1];
+
+	if (!s->plain || n > SITES_FEW)
+		return;
+	for (uint32_t k = 0; k < n; k++)
+		s->few[k] = s->distance[level[k]][0];
+	for (uint32_t k = 0; k + 1 < SITES_FEW; k++) {
+		s->end[k] = s->rail + (k + 1) * (size_t)s->n;
+		end[k] = s->n;
+	}
+	for (uint32_t i = s->n; i-- > 0;) {
+		for (uint32_t k = 0; k + 1 < SITES_FEW; k++) {
+			if (i + 1 < s->n && k < n && s->meet[0][i] > level[k])
+				end[k] = i + 1;
+			s->end[k][i] = end[k];
 		}
 	}
 }
@@ -129,6 +170,7 @@ int sites_build(const struct weft_fabric *f, const uint32_t *gpu, uint32_t n,
 	build_distances(f, s, metric);
 	s->stepped = f->has_steps ? f : NULL;
 	s->plain = !f->has_steps && !(rails && f->n_rails > 1);
+	build_ends(s);
 	return 0;
 }
 

@@ -11,6 +11,8 @@
 
 #define SITES_MAX_LOG 23 /* > log2(WEFT_MAX_GPUS) */
 
+#define SITES_FEW 4 /* levels at which neighbours meet, mostly */
+
 /* A site is `unit` GPUs of one node, named by the first.  Sites of one domain
  * are consecutive; hence two sites meet at the highest level at which any two
  * neighbours between them meet: a range maximum, answered in O(1) from
@@ -29,6 +31,11 @@ struct sites {
 	const struct weft_fabric *stepped;
 	double step[WEFT_MAX_LEVELS];
 	bool plain; /* neither rails nor steps: the level tells the distance */
+	/* Of plain sites whose neighbours meet at few levels, else NULL: the
+	 * first site after each that is farther than the k-th nearest level;
+	 * and the distances at these. */
+	uint32_t *end[SITES_FEW - 1]; /* [n] */
+	double few[SITES_FEW];
 	void *memory;
 };
 
@@ -81,6 +88,13 @@ static inline uint32_t sites_meet(const struct sites *s, uint32_t a, uint32_t b)
 	uint8_t right = s->meet[k][low + length - (1u << k)];
 
 	return left > right ? left : right;
+}
+
+/* From a to b > a, where end[] is there and ends[] are those of a. */
+static inline double sites_ahead(const struct sites *s,
+				 const uint32_t ends[SITES_FEW - 1], uint32_t b)
+{
+	return s->few[(b >= ends[0]) + (b >= ends[1]) + (b >= ends[2])];
 }
 
 static inline double sites_distance(const struct sites *s, uint32_t a,

@@ -329,13 +329,17 @@ static int cut_graphs(struct orders *o, struct orders_cut *cut, uint32_t block,
 
 		rc = weft_deadline_check(err);
 		if (rc == 0)
-			rc = graph_contract(j < k ? &cut->graph[j] : g,
-					    j < k ? r.moved : r.of, r.n,
-					    &cut->graph[k], err);
+			rc = j < k ? graph_rename_half(&cut->graph[j], r.moved,
+						       &cut->graph[k], err)
+				   : graph_contract(g, r.of, r.n,
+						    &cut->graph[k], err);
 		if (rc == 0 && cut->in_cliques)
 			rc = clique_runs_build(c, o->rank[k], block,
 					       &cut->cliques[k], err);
 	}
+	for (uint32_t k = 0; k < o->n && rc == 0; k++)
+		if (r.is_first[k])
+			graph_halve(&cut->graph[k]);
 	free(r.of);
 	return rc;
 }
@@ -356,42 +360,48 @@ int orders_cut(struct orders *o, uint32_t block, const struct weft_fabric *f,
 	cut->in_cliques = in_cliques;
 	if (cut_graphs(o, cut, block, err))
 		return -1;
-	cut->n_edges = cut->graph[0].n_edges;
+	cut->n_edges = 2 * cut->graph[0].n_edges;
 	if (in_cliques && cliques_count_edges(c, block, &cut->n_edges, err))
 		return -1;
 	cut->block = block;
 	return 0;
 }
 
-/* On sites of which only the level tells how far apart they are. */
-static double loose_cost(const struct graph *g, const struct sites *s)
+/* Of sites that have ends. */
+static double ahead_cost(const struct graph *g, const struct sites *s)
 {
 	double sum = g->inside * s->distance[0][0];
 
+	for (uint32_t v = 0; v < g->n; v++) {
+		const uint32_t ends[] = {s->end[0][v], s->end[1][v],
+					 s->end[2][v]};
+
+		for (uint32_t e = g->row[v]; e < g->row[v + 1]; e++)
+			sum += g->weight[e] * sites_ahead(s, ends, g->peer[e]);
+	}
+	return sum;
+}
+
+static double edges_cost(const struct graph *g, const struct sites *s)
+{
+	double sum = g->inside * s->distance[0][0];
+
+	if (s->end[0])
+		return ahead_cost(g, s);
 	for (uint32_t v = 0; v < g->n; v++)
 		for (uint32_t e = g->row[v]; e < g->row[v + 1]; e++)
-			if (g->peer[e] > v)
-				sum += g->weight[e] *
-				       s->distance[sites_meet(s, v, g->peer[e])]
-						  [0];
+			sum += g->weight[e] * sites_distance(s, v, g->peer[e]);
 	return sum;
 }
 
 double orders_cost(struct orders *o, uint32_t k, const struct sites *s)
 {
-	const struct graph *g = &o->cut[o->now].graph[k];
-	double sum = g->inside * s->distance[0][0];
+	const struct orders_cut *cut = &o->cut[o->now];
+	double cost = edges_cost(&cut->graph[k], s);
 
-	if (o->cut[o->now].in_cliques)
-		return loose_cost(g, s) +
-		       clique_runs_cost(orders_traffic(o),
-					&o->cut[o->now].cliques[k], s);
-	for (uint32_t v = 0; v < g->n; v++)
-		for (uint32_t e = g->row[v]; e < g->row[v + 1]; e++)
-			if (g->peer[e] > v)
-				sum += g->weight[e] *
-				       sites_distance(s, v, g->peer[e]);
-	return sum;
+	return cut->in_cliques ? cost + clique_runs_cost(orders_traffic(o),
+							 &cut->cliques[k], s)
+			       : cost;
 }
 
 struct orders_priced *orders_priced_at(struct orders *o, uint64_t key)

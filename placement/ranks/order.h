@@ -19,7 +19,8 @@
 struct orders_cut {
 	uint32_t block;
 	bool in_cliques; /* the graphs are of loose edges alone */
-	struct graph graph[ORDERS_MAX];		/* a vertex is a run */
+	/* a vertex is a run; edges to later ones alone */
+	struct graph graph[ORDERS_MAX];
 	struct clique_runs cliques[ORDERS_MAX]; /* where they are */
 	uint32_t n_edges; /* of order 0, those of cliques among them */
 };
