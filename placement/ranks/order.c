@@ -173,39 +173,75 @@ static uint32_t find_runs(const struct orders *o, uint32_t k, struct runs *r)
 struct tiling {
 	struct orders *o;
 	struct runs runs;
-	uint32_t *rank; /* [n_ranks] scratch */
-	double inside;	/* bytes that stay in runs, at best so far */
+	uint32_t *rank; /* [block] scratch */
+	uint32_t *mark; /* [n_ranks] scratch: the turn of a rank's run */
+	uint32_t turn;
+	double most;   /* bytes that a rank can keep in its run */
+	double inside; /* bytes that stay in runs, at best so far */
 	struct nest best;
 	bool found;
 };
 
-/* Bytes that loose edges keep inside of run k. */
-static double inside_run(const struct tiling *t, const uint32_t *rank,
-			 uint32_t k)
+static double most_inside(const struct cliques *c)
+{
+	const struct graph *g = &c->loose;
+	double most = 0;
+
+	for (uint32_t v = 0; v < g->n; v++) {
+		double sum = 0;
+
+		for (uint32_t e = g->row[v]; e < g->row[v + 1]; e++)
+			sum += g->weight[e] / 2;
+		for (uint32_t i = c->n ? c->first[v] : 0;
+		     c->n && i < c->first[v + 1]; i++) {
+			const struct weft_clique *one = &c->t.cliques[c->of[i]];
+
+			sum += (one->n_members - 1) * one->bytes;
+		}
+		most = sum > most ? sum : most;
+	}
+	return most;
+}
+
+/* Bytes that loose edges keep inside of a run of ranks. */
+static double inside_run(struct tiling *t, const uint32_t *rank)
 {
 	const struct graph *g = &orders_traffic(t->o)->loose;
-	const uint32_t *run = t->runs.of, block = t->runs.block;
+	uint32_t block = t->runs.block, turn = ++t->turn;
 	double sum = 0;
 
-	for (uint32_t i = k * block; i < (k + 1) * block; i++)
+	for (uint32_t i = 0; i < block; i++)
+		t->mark[rank[i]] = turn;
+	for (uint32_t i = 0; i < block; i++)
 		for (uint32_t e = g->row[rank[i]]; e < g->row[rank[i] + 1]; e++)
-			if (run[g->peer[e]] == k)
-				sum += g->weight[e];
+			sum += t->mark[g->peer[e]] == turn ? g->weight[e] : 0;
 	return sum / 2;
 }
 
-/* Bytes that stay inside of runs; of a large job as many in every order, which
- * do as well to tell orders apart. */
-static double inside_runs(const struct tiling *t, const uint32_t *rank)
+/* Bytes that stay inside of runs, those of an order or else of a nest; of a
+ * large job as many in every order, which do as well to tell orders apart.  Not
+ * all of them where these cannot be more than the most so far. */
+static double inside_runs(struct tiling *t, const uint32_t *order,
+			  const struct nest *nest)
 {
 	const struct cliques *c = orders_traffic(t->o);
 	uint32_t stride = 1 + c->n_edges / MOST_LOOKED;
-	uint32_t block = t->runs.block;
+	uint32_t block = t->runs.block, n = t->runs.n;
+	struct nest_count count = {0};
 	double sum = 0;
 
-	for (uint32_t k = 0; k < t->runs.n; k += stride)
-		sum += inside_run(t, rank, k) +
-		       cliques_inside(c, rank + k * block, block);
+	for (uint32_t k = 0; k < n; k++) {
+		const uint32_t *rank = order ? order + k * block : t->rank;
+		double left = (n - k) * (block * t->most);
+
+		if (!order)
+			nest_continue(nest, &count, block, t->rank);
+		if (k % stride)
+			continue;
+		if (sum + left / stride + block * t->most <= t->inside)
+			break;
+		sum += inside_run(t, rank) + cliques_inside(c, rank, block);
+	}
 	return sum;
 }
 
@@ -216,9 +252,7 @@ static void try_tiling(void *data, const struct nest *nest)
 
 	if (weft_deadline_passed())
 		return;
-	nest_enumerate(nest, t->o->n_ranks, t->rank);
-	runs_number(t->rank, &t->runs);
-	inside = inside_runs(t, t->rank);
+	inside = inside_runs(t, NULL, nest);
 	if (inside <= t->inside * (1 + SAME))
 		return;
 	t->inside = inside;
@@ -254,18 +288,22 @@ int orders_tile(struct orders *o, const struct weft_job *job, uint32_t size,
 	if (size < 2 || size >= o->n_ranks || o->n_ranks % size ||
 	    natural.n < 2)
 		return 0;
-	t.rank = weft_calloc(o->n_ranks, sizeof(*t.rank), err);
-	if (!t.rank || runs_start(o, size, &t.runs, err))
+	t.rank = weft_calloc(size, sizeof(*t.rank), err);
+	t.mark = weft_calloc(o->n_ranks, sizeof(*t.mark), err);
+	if (!t.rank || !t.mark || runs_start(o, size, &t.runs, err))
 		goto out;
+	t.most = most_inside(orders_traffic(o));
 	for (uint32_t k = 0; k < o->n && !weft_deadline_passed(); k++)
 		if (find_runs(o, k, &t.runs) == k)
-			t.inside = fmax(t.inside, inside_runs(&t, o->rank[k]));
+			t.inside = fmax(t.inside,
+					inside_runs(&t, o->rank[k], NULL));
 	nest_tilings(&natural, size, try_tiling, &t);
 	rc = weft_deadline_check(err);
 	if (rc == 0 && t.found)
 		rc = add_tiled(o, &t, err);
 out:
 	free(t.rank);
+	free(t.mark);
 	free(t.runs.of);
 	return rc;
 }
