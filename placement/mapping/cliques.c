@@ -30,7 +30,8 @@ static int index_cliques(const struct weft_traffic *t, struct cliques *c,
 	c->first = weft_calloc((size_t)t->n_ranks + 2, sizeof(*c->first), err);
 	c->of = weft_calloc(n_members, sizeof(*c->of), err);
 	c->met = weft_calloc((size_t)c->n + 1, sizeof(*c->met), err);
-	if (!c->first || !c->of || !c->met)
+	c->runs_met = weft_calloc(c->n, sizeof(*c->runs_met), err);
+	if (!c->first || !c->of || !c->met || !c->runs_met)
 		return -1;
 	count_cliques(t, c->first + 2);
 	for (uint32_t r = 0; r < t->n_ranks; r++) {
@@ -96,6 +97,7 @@ void cliques_free(struct cliques *c)
 	free(c->first);
 	free(c->of);
 	free(c->met);
+	free(c->runs_met);
 	graph_free(&c->loose);
 	graph_free(&c->whole);
 	memset(c, 0, sizeof(*c));
@@ -431,28 +433,44 @@ void clique_runs_free(struct clique_runs *runs)
 	memset(runs, 0, sizeof(*runs));
 }
 
-/* Bytes between members in one domain of a level but in different runs: those
- * that are there send to each that comes. */
-static double sent_inside(const struct cliques *c,
-			  const struct clique_runs *runs, const uint8_t *meet,
-			  uint32_t level)
+/* n more members come to those in the domain of level l, which has begun with
+ * run `start`: bytes between them and those. */
+static inline double members_come(struct clique_met *met, uint32_t l,
+				  uint32_t start, uint32_t n, double bytes)
 {
-	uint64_t turn = ++c->met[c->n];
-	double sum = 0;
+	uint32_t here = met->last > start ? met->n[l] : 0;
 
+	met->n[l] = here + n;
+	return (double)(n * here) * bytes;
+}
+
+/* sent[l]: bytes between members in one domain of level + l but in different
+ * runs: those that are there send to each that comes. */
+static void sent_inside(const struct cliques *c, const struct clique_runs *runs,
+			const uint8_t *meet, uint32_t level,
+			double sent[CLIQUES_LEVELS])
+{
+	/* the first run of the domain at hand */
+	uint32_t start[CLIQUES_LEVELS] = {0};
+	double sum[CLIQUES_LEVELS] = {0};
+
+	memset(c->runs_met, 0, c->n * sizeof(*c->runs_met));
 	for (uint32_t i = 0; i < runs->n; i++) {
-		if (i && meet[i - 1] > level)
-			turn = ++c->met[c->n];
+		for (uint32_t l = 0; l < CLIQUES_LEVELS; l++)
+			if (i && meet[i - 1] > level + l)
+				start[l] = i;
 		for (uint32_t k = runs->first[i]; k < runs->first[i + 1]; k++) {
-			uint64_t *met = met_in(c, runs->of[k], turn);
+			struct clique_met *met = &c->runs_met[runs->of[k]];
+			double bytes = c->t.cliques[runs->of[k]].bytes;
 			uint32_t n = runs->n_members[k];
 
-			sum += (double)(n * (uint32_t)*met) *
-			       c->t.cliques[runs->of[k]].bytes;
-			*met += n;
+			sum[0] += members_come(met, 0, start[0], n, bytes);
+			sum[1] += members_come(met, 1, start[1], n, bytes);
+			sum[2] += members_come(met, 2, start[2], n, bytes);
+			met->last = i + 1;
 		}
 	}
-	return sum;
+	memcpy(sent, sum, sizeof(sum));
 }
 
 double clique_runs_cost(const struct cliques *c, const struct clique_runs *runs,
@@ -460,16 +478,17 @@ double clique_runs_cost(const struct cliques *c, const struct clique_runs *runs,
 {
 	double before = 0, all = c->pairs, cost = 0;
 	uint32_t top = 0, least = WEFT_MAX_LEVELS;
+	double sent[WEFT_MAX_LEVELS + CLIQUES_LEVELS] = {0};
 
 	for (uint32_t i = 0; i + 1 < s->n; i++) {
 		top = s->meet[0][i] > top ? s->meet[0][i] : top;
 		least = s->meet[0][i] < least ? s->meet[0][i] : least;
 	}
+	for (uint32_t l = least; l < top; l += CLIQUES_LEVELS)
+		sent_inside(c, runs, s->meet[0], l, &sent[l]);
 	for (uint32_t l = 0; l < top; l++) {
-		double inside = 2 * runs->inside;
+		double inside = 2 * runs->inside + 2 * sent[l];
 
-		if (l >= least)
-			inside += 2 * sent_inside(c, runs, s->meet[0], l);
 		cost += (inside - before) * s->distance[l][0];
 		before = inside;
 	}

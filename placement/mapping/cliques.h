@@ -13,6 +13,15 @@
 
 #include <stdbool.h>
 
+/* Levels that are looked at together. */
+#define CLIQUES_LEVELS 3
+
+/* A clique whose members are met, run by run. */
+struct clique_met {
+	uint32_t last;		    /* run that had one, + 1; 0: none yet */
+	uint32_t n[CLIQUES_LEVELS]; /* in its domain of each level so far */
+};
+
 /* Cliques of the job's traffic by rank: first[r] .. first[r + 1] - 1 of of[].
  */
 struct cliques {
@@ -23,10 +32,11 @@ struct cliques {
 	uint32_t *first, *of; /* [n_ranks + 1], [members] */
 	double pairs;	      /* bytes between all members */
 	uint64_t *met; /* [n] scratch: members met in a domain, by its number */
-	struct graph loose; /* the traffic but for them */
-	uint32_t n_edges;   /* entries of the whole traffic's graph */
-	bool disjoint;	    /* no rank is in two of them */
-	struct graph whole; /* of all pairs; n == 0: not built yet */
+	struct clique_met *runs_met; /* [n] scratch */
+	struct graph loose;	     /* the traffic but for them */
+	uint32_t n_edges;	     /* entries of the whole traffic's graph */
+	bool disjoint;		     /* no rank is in two of them */
+	struct graph whole;	     /* of all pairs; n == 0: not built yet */
 };
 
 /* Whose members an order's runs of ranks hold, but for cliques that lie in one
