@@ -271,18 +271,44 @@ double cliques_weight(const struct cliques *c, uint32_t a, uint32_t b)
 	return weight;
 }
 
+/* Of one rank what cliques_beyond sums, and the row that it is of. */
+struct beyond {
+	uint32_t n, n_alike;
+	double alike, bytes;
+	double *weight; /* [n] */
+};
+
+/* As in b, if that has the same row. */
+static double beyond(struct beyond *b, const double *weight, uint32_t n,
+		     double alike, uint32_t n_alike, uint32_t most,
+		     double *scratch)
+{
+	if (n == b->n && n_alike == b->n_alike && alike == b->alike &&
+	    memcmp(weight, b->weight, n * sizeof(*weight)) == 0)
+		return b->bytes;
+	b->n = n;
+	b->n_alike = n_alike;
+	b->alike = alike;
+	memcpy(b->weight, weight, n * sizeof(*weight));
+	b->bytes = graph_beyond(weight, n, alike, n_alike, most, scratch);
+	return b->bytes;
+}
+
 int cliques_beyond(struct cliques *c, uint32_t most, double *bytes,
 		   struct weft_error *err)
 {
 	const struct graph *g = c->disjoint ? &c->loose : cliques_whole(c, err);
 	uint32_t longest = g ? longest_row(g) : 0;
-	double *weight = weft_calloc(longest, 2 * sizeof(*weight), err);
+	double *weight = weft_calloc(longest, 3 * sizeof(*weight), err);
+	/* ranks next to each other have the same weights, mostly */
+	struct beyond last = {.n = UINT32_MAX};
 
 	*bytes = 0;
 	if (!g || !weight) {
 		free(weight);
 		return -1;
 	}
+	last.weight = weight + 2 * (size_t)longest;
 	for (uint32_t v = 0; v < g->n; v++) {
 		uint32_t k = c->disjoint ? cliques_of(c, v) : c->n;
 		uint32_t n = g->row[v + 1] - g->row[v], alike = 0;
@@ -298,9 +324,9 @@ int cliques_beyond(struct cliques *c, uint32_t most, double *bytes,
 			weight[i] = g->weight[e] + more;
 			alike -= more > 0;
 		}
-		*bytes += graph_beyond(weight, n,
-				       alike ? 2 * c->t.cliques[k].bytes : 0,
-				       alike, most, weight + longest);
+		*bytes += beyond(&last, weight, n,
+				 alike ? 2 * c->t.cliques[k].bytes : 0, alike,
+				 most, weight + longest);
 	}
 	free(weight);
 	return 0;
