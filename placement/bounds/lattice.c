@@ -224,6 +224,12 @@ static void keep_common(struct lattice *l, struct lattice_axis *axis)
 
 WEFT_COMPARATOR(compare_axes, struct lattice_axis, WEFT_DOWN(heaviest));
 
+/* Most are of equals, and divisions would take most of the time. */
+static inline double ratio(double a, double b)
+{
+	return a == b ? 1 : a / b;
+}
+
 static void scale_edge(struct inventory *s, uint32_t v, uint32_t e)
 {
 	const struct lattice *l = s->l;
@@ -237,9 +243,10 @@ static void scale_edge(struct inventory *s, uint32_t v, uint32_t e)
 	low = &l->axis[i].scale[layer];
 	high = &l->axis[i].cover_scale[layer];
 	if (t->least > 0)
-		*low = lesser(*low, weight / t->least);
-	*high = greater(*high,
-			weight / l->axis[i].cover[t - l->axis[i].tally].weight);
+		*low = lesser(*low, ratio(weight, t->least));
+	*high = greater(
+		*high,
+		ratio(weight, l->axis[i].cover[t - l->axis[i].tally].weight));
 }
 
 /* What scale_edge does, for all of these at once.  Axes have been put in order;
