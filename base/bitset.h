@@ -63,4 +63,17 @@ static inline uint64_t weft_mask_first(uint32_t n)
 	for (; (rest) && ((i) = (uint32_t)__builtin_ctzll(rest), true);        \
 	     (rest) &= (rest)-1)
 
+/* Lists the members, ascending. */
+static inline void weft_bitset_list(const uint64_t *set, uint32_t n,
+				    uint32_t *list)
+{
+	for (size_t w = 0; w < weft_bitset_words(n); w++) {
+		uint64_t rest = set[w];
+		uint32_t i;
+
+		weft_mask_foreach (i, rest)
+			*list++ = (uint32_t)(64 * w) + i;
+	}
+}
+
 #endif

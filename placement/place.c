@@ -5,7 +5,6 @@
 
 #include "base/bitset.h"
 #include "base/clock.h"
-#include "base/compare.h"
 #include "base/suggest.h"
 #include "placement/nodes/limits.h"
 #include "placement/objective/bottleneck.h"
@@ -225,24 +224,28 @@ static int keep_in_order(const struct capacity *s, const uint32_t *where,
 static int compare_in_order(const struct capacity *s, struct weft_placement *p,
 			    struct comparison *mine, struct weft_error *err)
 {
-	uint32_t n = p->n_ranks;
 	uint32_t *where;
-	int rc;
+	uint64_t *set;
+	int rc = -1;
 
 	if (s->judge->objective.goal != WEFT_GOAL_STEP)
 		return 0;
-	where = weft_calloc(n, sizeof(*where), err);
-	if (!where)
-		return -1;
-	memcpy(where, p->where, n * sizeof(*where));
-	qsort(where, n, sizeof(*where), weft_compare_numbers);
+	where = weft_calloc(p->n_ranks, sizeof(*where), err);
+	set = weft_calloc(weft_bitset_words(s->f->n_gpus), sizeof(*set), err);
+	if (!where || !set)
+		goto out;
+	for (uint32_t r = 0; r < p->n_ranks; r++)
+		weft_bitset_add(set, p->where[r]);
+	weft_bitset_list(set, s->f->n_gpus, where);
 	/* the smaller segment need not be the last one in order */
 	rc = limits_keep(s, where, err);
 	if (rc == 1)
 		rc = share_hosts_alike(s, where, p->where)
 			     ? 0
 			     : keep_in_order(s, where, p, mine, err);
+out:
 	free(where);
+	free(set);
 	return rc;
 }
 
