@@ -319,11 +319,13 @@ int graph_contract(const struct graph *g, const uint32_t *group,
 	return rc;
 }
 
-void graph_halve(struct graph *g)
+int graph_halve(struct graph *g, struct weft_error *err)
 {
 	uint32_t end = 0;
 
 	for (uint32_t v = 0, e = 0; v < g->n; v++) {
+		if (weft_deadline_check_turn(v, err))
+			return -1;
 		for (; e < g->row[v + 1]; e++) {
 			g->peer[end] = g->peer[e];
 			g->weight[end] = g->weight[e];
@@ -332,24 +334,26 @@ void graph_halve(struct graph *g)
 		g->row[v + 1] = end;
 	}
 	g->n_edges = end;
+	return rows_resize(g, end, err);
 }
 
 int graph_rename_half(const struct graph *g, const uint32_t *name,
 		      struct graph *out, struct weft_error *err)
 {
 	uint32_t *at = weft_calloc(g->n, sizeof(*at), err), end = 0;
+	int rc = -1;
 
 	memset(out, 0, sizeof(*out));
 	/* an entry that is not kept is written, too */
-	if (!at || graph_start(out, g->n, (size_t)g->n_edges / 2 + 1, err)) {
-		free(at);
-		return -1;
-	}
+	if (!at || graph_start(out, g->n, (size_t)g->n_edges / 2 + 1, err))
+		goto out;
 	for (uint32_t v = 0; v < g->n; v++)
 		at[name[v]] = v;
 	for (uint32_t a = 0; a < g->n; a++) {
 		uint32_t v = at[a];
 
+		if (weft_deadline_check_turn(a, err))
+			goto out;
 		for (uint32_t e = g->row[v]; e < g->row[v + 1]; e++) {
 			uint32_t b = name[g->peer[e]];
 
@@ -361,8 +365,10 @@ int graph_rename_half(const struct graph *g, const uint32_t *name,
 	}
 	out->n_edges = end;
 	out->inside = g->inside;
+	rc = 0;
+out:
 	free(at);
-	return 0;
+	return rc;
 }
 
 void graph_free(struct graph *g)

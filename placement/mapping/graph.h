@@ -34,8 +34,8 @@ int graph_contract(const struct graph *g, const uint32_t *group,
 void graph_free(struct graph *g);
 
 /* Leaves each edge in the row of its lower end alone; n_edges counts as many.
- */
-void graph_halve(struct graph *g);
+ * -1 with err: out of time or memory, only to be freed. */
+int graph_halve(struct graph *g, struct weft_error *err);
 /* The same of g when vertex v is called name[v].  Free with graph_free in
  * either case. */
 int graph_rename_half(const struct graph *g, const uint32_t *name,

@@ -377,7 +377,7 @@ static int cut_graphs(struct orders *o, struct orders_cut *cut, uint32_t block,
 	}
 	for (uint32_t k = 0; k < o->n && rc == 0; k++)
 		if (r.is_first[k])
-			graph_halve(&cut->graph[k]);
+			rc = graph_halve(&cut->graph[k], err);
 	free(r.of);
 	return rc;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* orders.c - rank orders: what they cost, and which suits a part of a job */
+#include "base/clock.h"
 #include "placement/objective/bound.h"
 #include "placement/objective/judge.h"
 #include "placement/ranks/arrange.h"
@@ -91,6 +92,30 @@ static void orders_cost_what_their_placements_do(void **state)
 		}
 	}
 	assert_no_error(&err);
+}
+
+/* Graphs of a job have a million edges, and slurmctld waits. */
+static void graphs_of_orders_keep_to_a_deadline(void **state)
+{
+	const struct fixture *x = *state;
+	const uint32_t name[] = {3, 1, 0, 2};
+	struct weft_error err = {0}, late = {0};
+	struct graph g, parts, half;
+	uint32_t part[256];
+
+	for (uint32_t r = 0; r < x->job.n_gpus; r++)
+		part[r] = r / 64;
+	graph_build(&x->job.traffic, &g, &err);
+	graph_contract(&g, part, 4, &parts, &err);
+	assert_no_error(&err);
+	weft_deadline_set(1e-9);
+	assert_int_equal(graph_rename_half(&parts, name, &half, &late), -1);
+	assert_int_equal(late.code, WEFT_ELATE);
+	graph_free(&half);
+	assert_int_equal(graph_halve(&parts, &late), -1);
+	weft_deadline_set(0);
+	graph_free(&parts);
+	graph_free(&g);
 }
 
 static void each_kind_of_order_is_met_once(void **state)
@@ -234,6 +259,8 @@ int main(void)
 			cliques_bound_as_much_as_their_pairs, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			orders_cost_what_their_placements_do, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			graphs_of_orders_keep_to_a_deadline, setup, teardown),
 		cmocka_unit_test_setup_teardown(each_kind_of_order_is_met_once,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(
