@@ -404,7 +404,8 @@ static int crossing(struct bounding *b, uint32_t level, double *bytes,
 	}
 	if (cut_level(b, level, parts, &room, bytes, err))
 		return -1;
-	if (!b->cut_short)
+	/* sums that a deadline ends are of no use to who has more time */
+	if (!b->cut_short && !weft_deadline_passed())
 		*known = (struct known){key, *bytes};
 	return 0;
 }

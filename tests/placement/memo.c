@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* plan cache.c - what is kept between decisions changes none of them */
+#include "base/clock.h"
 #include "placement/mapping/effort.h"
 #include "tests/lib/fabric.h"
 #include "tests/placement/cases.h"
 
 #define DECISIONS 100
+#define LATE	  10 /* of them */
 
 static const char *const specs[] = {
 	"gpus=8,tp=8",
@@ -120,6 +122,48 @@ static void the_answer_is_the_same_with_a_memo(void **state)
 	weft_fabric_free(f);
 }
 
+/* Each occupancy first meets a decision that has no time left. */
+static void place_late(const struct weft_fabric *f, const char *spec)
+{
+	struct weft_error err = {0}, late = {0};
+	struct weft_place_options keeping = {
+		.plan_cache = weft_plan_cache_build(&err)};
+	struct weft_placement with, without;
+	struct weft_occupancy o;
+	struct weft_job job;
+
+	weft_occupancy_build(f, &o, &err);
+	case_job(spec, f, &job);
+	for (uint64_t seed = 0; seed <= LATE; seed++) {
+		if (seed)
+			change(&o, seed);
+		weft_deadline_set(seed ? 1e-9 : 0);
+		weft_place(f, &job, &o, &keeping, &with, &late);
+		weft_deadline_set(0);
+		weft_placement_free(&with);
+		weft_place(f, &job, &o, NULL, &without, &err);
+		weft_place(f, &job, &o, &keeping, &with, &err);
+		assert_no_error(&err);
+		expect_equal(&with, &without, spec);
+		weft_placement_free(&with);
+		weft_placement_free(&without);
+	}
+	weft_job_free(&job);
+	weft_occupancy_free(&o);
+	weft_plan_cache_free(keeping.plan_cache);
+}
+
+static void a_late_decision_leaves_nothing_half_done(void **state)
+{
+	struct weft_fabric *f = test_synth("pod:2 leaf:4 node:8 gpu:8", NULL);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(specs) / sizeof(specs[0]); i++)
+		place_late(f, specs[i]);
+	place_late(f, "gpus=24,tp=8,cp=3,gpus_per_node=3");
+	weft_fabric_free(f);
+}
+
 static void no_memo_is_freed_without_harm(void **state)
 {
 	(void)state;
@@ -130,6 +174,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_answer_is_the_same_with_a_memo),
+		cmocka_unit_test(a_late_decision_leaves_nothing_half_done),
 		cmocka_unit_test(no_memo_is_freed_without_harm),
 	};
 
