@@ -17,6 +17,8 @@ libweft_test_la_SOURCES = \
 	%D%/lib/checker.h \
 	%D%/lib/fabric.c \
 	%D%/lib/fabric.h \
+	%D%/lib/fabric_check.c \
+	%D%/lib/fabric_check.h \
 	%D%/lib/failing.h \
 	%D%/lib/ibnet.c \
 	%D%/lib/ibnet.h \

@@ -155,9 +155,6 @@ struct weft_fabric *weft_fabric_parse(const char *text, size_t size,
 				      struct weft_error *err);
 void weft_fabric_free(struct weft_fabric *f);
 
-/* Verifies every invariant stated above; for tests and fuzzers. */
-int weft_fabric_check(const struct weft_fabric *f, struct weft_error *err);
-
 /* Node index by name, or WEFT_NONE; O(log n). */
 uint32_t weft_fabric_node(const struct weft_fabric *f, const char *name);
 

@@ -5,7 +5,6 @@ libweft_topology_la_SOURCES = \
 	%D%/fabric.c \
 	%D%/fabric_build.c \
 	%D%/fabric_cables.c \
-	%D%/fabric_check.c \
 	%D%/fabric_draft.c \
 	%D%/fabric_draft.h \
 	%D%/fabric_links.c \

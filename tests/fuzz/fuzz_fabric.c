@@ -2,7 +2,7 @@
 /* fuzz_fabric.c - any bytes as a fabric file: refused with a message and a
  * place, or a fabric that keeps every promise of fabric.h */
 #include "tests/fuzz/fuzz.h"
-#include "topology/fabric.h"
+#include "tests/lib/fabric_check.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -67,7 +67,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	}
 	require(err.code == 0);
-	require(weft_fabric_check(f, &err) == 0);
+	require(fabric_check(f, &err) == 0);
 	check_distances(f);
 	weft_fabric_free(f);
 	return 0;

@@ -2,6 +2,7 @@
 /* fuzz_ibnetdiscover.c - any bytes as the capture of an InfiniBand fabric:
  * refused with a message, or levels whose fabric file loads */
 #include "tests/fuzz/import_any.h"
+#include "tests/lib/fabric_check.h"
 
 /* What hierarchy.h promises. */
 static void check_hierarchy(const struct weft_inventory *s,
@@ -38,7 +39,7 @@ static void check_fabric(struct weft_inventory *s)
 	text = weft_inventory_write(s, hierarchy, &options, &err);
 	if (text) {
 		f = weft_fabric_parse(text, strlen(text), "written", &err);
-		require(f && weft_fabric_check(f, &err) == 0);
+		require(f && fabric_check(f, &err) == 0);
 	} else {
 		require(err.code != 0 && err.text[0]);
 	}

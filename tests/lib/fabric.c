@@ -2,6 +2,8 @@
 /* fabric.c - fabrics for tests */
 #include "tests/lib/fabric.h"
 
+#include "tests/lib/fabric_check.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +14,7 @@ struct weft_fabric *test_fabric(const char *text)
 		weft_fabric_parse(text, strlen(text), "test", &err);
 
 	assert_no_error(&err);
-	weft_fabric_check(f, &err);
+	fabric_check(f, &err);
 	assert_no_error(&err);
 	return f;
 }

@@ -8,7 +8,7 @@
 #include "topology/synth.h"
 
 /* Each fails the test where the fabric cannot be built or breaks a rule of
- * weft_fabric_check; free with weft_fabric_free. */
+ * fabric_check; free with weft_fabric_free. */
 struct weft_fabric *test_fabric(const char *text);
 /* options NULL: the defaults. */
 struct weft_fabric *test_synth(const char *spec,

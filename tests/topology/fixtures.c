@@ -3,6 +3,7 @@
  * invalid.  A new case needs no code: "fixtures FILE" prints what belongs into
  * its .golden or .error. */
 #include "tests/lib/check.h"
+#include "tests/lib/fabric_check.h"
 #include "topology/cabling.h"
 
 #include <dirent.h>
@@ -175,7 +176,7 @@ static char *outcome(const char *path, bool *valid)
 	assert_non_null(out);
 	*valid = f != NULL;
 	if (f) {
-		assert_int_equal(weft_fabric_check(f, &err), 0);
+		assert_int_equal(fabric_check(f, &err), 0);
 		fabric_dump(out, f);
 	} else {
 		fprintf(out, "%d:%d: %s\n", err.line, err.column, err.text);
@@ -263,7 +264,7 @@ static void the_example_fabrics_load(void **state)
 		snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
 		f = weft_fabric_load(path, &err);
 		assert_no_error(&err);
-		assert_int_equal(weft_fabric_check(f, &err), 0);
+		assert_int_equal(fabric_check(f, &err), 0);
 		weft_fabric_free(f);
 		n++;
 	}

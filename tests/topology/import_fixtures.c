@@ -6,6 +6,7 @@
  * "import_fixtures FORMAT FILE" prints what belongs into its .golden or .error.
  */
 #include "tests/lib/check.h"
+#include "tests/lib/fabric_check.h"
 #include "topology/hierarchy/hierarchy.h"
 #include "topology/import/import.h"
 
@@ -99,7 +100,7 @@ static char *outcome(const char *format, const char *path, bool *valid)
 		fputs(text, out);
 		f = weft_fabric_parse(text, strlen(text), path, &err);
 		assert_no_error(&err);
-		assert_int_equal(weft_fabric_check(f, &err), 0);
+		assert_int_equal(fabric_check(f, &err), 0);
 	} else {
 		fprintf(out, "%d:%d: %s\n", err.line, err.column, err.text);
 	}

@@ -2,6 +2,7 @@
 /* inventory_fabric.c - a inventory made back from a fabric says all that it
  * knows */
 #include "tests/lib/fabric.h"
+#include "tests/lib/fabric_check.h"
 #include "topology/cabling.h"
 #include "topology/hierarchy/hierarchy.h"
 #include "topology/synth.h"
@@ -206,7 +207,7 @@ static struct weft_fabric *written_back(const struct weft_fabric *f)
 	if (err.code)
 		print_error("%s\n", text);
 	assert_no_error(&err);
-	assert_int_equal(weft_fabric_check(back, &err), 0);
+	assert_int_equal(fabric_check(back, &err), 0);
 	free(text);
 	weft_hierarchy_free(hierarchy);
 	weft_inventory_free(s);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* fabric_check.c - every invariant that fabric.h promises, verified */
-#include "topology/fabric.h"
+#include "tests/lib/fabric_check.h"
 
 #include "base/hostlist.h"
 #include "topology/cabling.h"
@@ -308,7 +308,7 @@ static int routing_check(const struct weft_fabric *f, struct weft_error *err)
 	return 0;
 }
 
-int weft_fabric_check(const struct weft_fabric *f, struct weft_error *err)
+int fabric_check(const struct weft_fabric *f, struct weft_error *err)
 {
 	if (counts_check(f, err) || nodes_check(f, err) ||
 	    domains_check(f, err) || shapes_check(f, err) ||
