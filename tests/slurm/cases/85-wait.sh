@@ -98,10 +98,10 @@ case_a_job_waits_in_each_partition_of_a_list() {
 	still_waits "$job"
 }
 
-# The better place is in the one partition, and a worse one is free in both.
-case_a_job_does_not_start_in_one_partition_while_it_waits_in_another() {
-	local job node list
-	need_weft
+# Partitions soon and late, of a pod each: a leaf of the one is whole in five
+# minutes, of the other in an hour.
+make_soon_and_late() {
+	local node
 	scontrol create partition=soon nodes='n[00-07]'
 	scontrol create partition=late nodes='n[08-15]'
 	for node in n00 n04; do
@@ -112,6 +112,13 @@ case_a_job_does_not_start_in_one_partition_while_it_waits_in_another() {
 		lab_run -N1 -w $node --gpus-per-node=8 --time=60 \
 			--comment=weft:off >/dev/null
 	done
+}
+
+# The better place is in the one partition, and a worse one is free in both.
+case_a_job_does_not_start_in_one_partition_while_it_waits_in_another() {
+	local job list
+	need_weft
+	make_soon_and_late
 	for list in soon,late late,soon; do
 		job=$(lab_submit -N4 --gpus-per-node=8 -p $list \
 			--comment=weft:tp=8,wait=20m)
@@ -124,24 +131,14 @@ case_a_job_does_not_start_in_one_partition_while_it_waits_in_another() {
 
 # Slurm asks with the list of the job's partitions locked from 24.11 on.
 case_a_user_asks_when_a_job_of_two_partitions_will_start() {
-	local node
+	local list
 	need_weft
-	scontrol create partition=soon nodes='n[00-07]'
-	scontrol create partition=late nodes='n[08-15]'
-	for node in n00 n04; do
-		lab_run -N1 -w $node --gpus-per-node=8 --time=5 \
-			--comment=weft:off >/dev/null
+	make_soon_and_late
+	for list in soon,late late,soon; do
+		expect_match "answer" "$(sbatch --test-only -N4 \
+			--gpus-per-node=8 -p $list --wrap true \
+			--comment=weft:tp=8,wait=20m 2>&1)" 'to start at'
 	done
-	for node in n08 n12; do
-		lab_run -N1 -w $node --gpus-per-node=8 --time=60 \
-			--comment=weft:off >/dev/null
-	done
-	expect_match "answer" "$(sbatch --test-only -N4 --gpus-per-node=8 \
-		-p soon,late --comment=weft:tp=8,wait=20m --wrap true 2>&1)" \
-		'to start at'
-	expect_match "answer" "$(sbatch --test-only -N4 --gpus-per-node=8 \
-		-p late,soon --comment=weft:tp=8,wait=20m --wrap true 2>&1)" \
-		'to start at'
 	lab_run -N1 --gpus-per-node=1 -p main >/dev/null
 	scontrol delete partition=soon
 	scontrol delete partition=late
