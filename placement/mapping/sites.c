@@ -77,7 +77,6 @@ static void build_meets(struct sites *s)
 		uint8_t *meet = s->meet[k];
 		uint32_t n = s->n - (1u << k);
 
-#pragma omp simd
 		for (uint32_t i = 0; i < n; i++)
 			meet[i] = below[i] > right[i] ? below[i] : right[i];
 	}
