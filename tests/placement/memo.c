@@ -85,12 +85,28 @@ static void spoil(struct weft_job *job)
 	weft_job_free(job);
 }
 
+/* with: a placement by a plan cache, which it frees. */
+static void expect_uncached(const struct weft_fabric *f,
+			    const struct weft_job *job,
+			    const struct weft_occupancy *o,
+			    struct weft_placement *with, const char *spec)
+{
+	struct weft_error err = {0};
+	struct weft_placement without;
+
+	weft_place(f, job, o, NULL, &without, &err);
+	assert_no_error(&err);
+	expect_equal(with, &without, spec);
+	weft_placement_free(with);
+	weft_placement_free(&without);
+}
+
 static void decide_often(const struct weft_fabric *f, const char *spec)
 {
 	struct weft_error err = {0};
 	struct weft_place_options keeping = {
 		.plan_cache = weft_plan_cache_build(&err)};
-	struct weft_placement with, without;
+	struct weft_placement with;
 	struct weft_occupancy o;
 	struct weft_job job;
 
@@ -99,13 +115,10 @@ static void decide_often(const struct weft_fabric *f, const char *spec)
 		case_job(spec, f, &job);
 		change(&o, seed);
 		limit(&job, seed);
-		weft_place(f, &job, &o, NULL, &without, &err);
 		place_deep((uint32_t)(seed % 8), f, &job, &o, &keeping, &with,
 			   &err);
 		assert_no_error(&err);
-		expect_equal(&with, &without, spec);
-		weft_placement_free(&with);
-		weft_placement_free(&without);
+		expect_uncached(f, &job, &o, &with, spec);
 		spoil(&job);
 	}
 	weft_occupancy_free(&o);
@@ -128,7 +141,7 @@ static void place_late(const struct weft_fabric *f, const char *spec)
 	struct weft_error err = {0}, late = {0};
 	struct weft_place_options keeping = {
 		.plan_cache = weft_plan_cache_build(&err)};
-	struct weft_placement with, without;
+	struct weft_placement with;
 	struct weft_occupancy o;
 	struct weft_job job;
 
@@ -141,12 +154,9 @@ static void place_late(const struct weft_fabric *f, const char *spec)
 		weft_place(f, &job, &o, &keeping, &with, &late);
 		weft_deadline_set(0);
 		weft_placement_free(&with);
-		weft_place(f, &job, &o, NULL, &without, &err);
 		weft_place(f, &job, &o, &keeping, &with, &err);
 		assert_no_error(&err);
-		expect_equal(&with, &without, spec);
-		weft_placement_free(&with);
-		weft_placement_free(&without);
+		expect_uncached(f, &job, &o, &with, spec);
 	}
 	weft_job_free(&job);
 	weft_occupancy_free(&o);
