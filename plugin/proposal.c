@@ -192,6 +192,28 @@ bool weft_proposal_now(const struct weft_job_test *test, bitstr_t *nodes,
 	return taken;
 }
 
+/* Where some of the nodes have few cores left, cons_tres looks at them twice,
+ * and the second time at none that it took the first time.  It keeps to nodes
+ * that the user names. */
+bool weft_proposal_named(const struct weft_job_test *test, bitstr_t *nodes,
+			 uint32_t n_nodes)
+{
+	job_details_t *details = test->job->details;
+	bitstr_t *required = details->req_node_bitmap, *chosen;
+	bool taken;
+
+	if (required && bit_super_set(nodes, required))
+		return false;
+	chosen = bit_copy(nodes);
+	details->req_node_bitmap = nodes;
+	taken = ask_exactly(test, chosen, n_nodes);
+	details->req_node_bitmap = required;
+	if (taken)
+		bit_copybits(test->nodes, chosen);
+	bit_free(chosen);
+	return taken;
+}
+
 bool weft_proposal_any(const struct weft_job_test *test, bitstr_t *nodes)
 {
 	struct weft_job_test narrowed = *test;

@@ -39,6 +39,11 @@ struct weft_job_test weft_proposal_on(const struct weft_job_test *test,
 bool weft_proposal_now(const struct weft_job_test *test, bitstr_t *nodes,
 		       uint32_t n_nodes);
 
+/* The same as if the user had named these nodes (--nodelist): some that stock
+ * declines as a choice it starts then.  nodes stay as they are. */
+bool weft_proposal_named(const struct weft_job_test *test, bitstr_t *nodes,
+			 uint32_t n_nodes);
+
 /* The same on any of these nodes; *nodes becomes stock's choice, test->nodes
  * stay as they were. */
 bool weft_proposal_any(const struct weft_job_test *test, bitstr_t *nodes);
