@@ -48,8 +48,9 @@
 #define PLAN_SHARE 0.7
 
 /* Jobs whose unusable spec is in the log already, by job_id: direct-mapped, so
- * that a clash costs one more line in the log. */
-static uint32_t told[1024];
+ * that a clash costs one more line in the log.  Slurm keeps 10,000 jobs if not
+ * told otherwise (MaxJobCount). */
+static uint32_t told[16384];
 
 /* Jobs for which stock has taken weft's nodes and that have not begun since. */
 static struct weft_last_turns last_turns;

@@ -3,13 +3,19 @@
 #include "plugin/bridge/answers.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-static void asked_free(struct weft_asked *w)
+static void answer_drop(struct weft_answers *table, struct weft_answer *answer)
+{
+	table->n_nodes -= answer->n_nodes;
+	free(answer->nodes);
+	*answer = (struct weft_answer){0};
+}
+
+static void asked_free(struct weft_answers *table, struct weft_asked *w)
 {
 	for (uint32_t q = 0; q < WEFT_N_QUESTIONS; q++)
-		free(w->answers[q].nodes);
-	memset(w, 0, sizeof(*w));
+		answer_drop(table, &w->answers[q]);
+	*w = (struct weft_asked){0};
 }
 
 struct weft_asked *weft_answers_of(struct weft_answers *table, uint32_t job_id,
@@ -18,7 +24,7 @@ struct weft_asked *weft_answers_of(struct weft_answers *table, uint32_t job_id,
 	struct weft_asked *w = &table->slots[job_id % WEFT_MAX_ASKED];
 
 	if (w->job_id != job_id) {
-		asked_free(w);
+		asked_free(table, w);
 		w->job_id = job_id;
 		w->since = now;
 	}
@@ -41,12 +47,17 @@ const struct weft_answer *weft_answers_find(const struct weft_asked *w,
 		       : NULL;
 }
 
-void weft_answers_keep(struct weft_asked *w, enum weft_question question,
-		       struct weft_answer *answer)
+void weft_answers_keep(struct weft_answers *table, struct weft_asked *w,
+		       enum weft_question question, struct weft_answer *answer)
 {
-	free(w->answers[question].nodes);
-	w->answers[question] = *answer;
+	struct weft_answer *kept = &w->answers[question];
+
+	answer_drop(table, kept);
+	*kept = *answer;
 	answer->nodes = NULL;
+	table->n_nodes += kept->n_nodes;
+	if (table->n_nodes > WEFT_MAX_ANSWER_NODES)
+		answer_drop(table, kept);
 }
 
 double weft_answers_left_s(const struct weft_asked *w, time_t eligible,
@@ -60,5 +71,5 @@ double weft_answers_left_s(const struct weft_asked *w, time_t eligible,
 void weft_answers_clear(struct weft_answers *table)
 {
 	for (uint32_t i = 0; i < WEFT_MAX_ASKED; i++)
-		asked_free(&table->slots[i]);
+		asked_free(table, &table->slots[i]);
 }

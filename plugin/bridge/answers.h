@@ -12,6 +12,9 @@
 
 #define WEFT_MAX_ASKED 4096
 
+/* Node numbers of all answers: 8 MiB. */
+#define WEFT_MAX_ANSWER_NODES (2u << 20)
+
 /* No answer holds for longer. */
 #define WEFT_ANSWER_AGE_S 300
 
@@ -64,6 +67,7 @@ struct weft_asked {
 /* Direct-mapped by job_id: a clash costs a search.  Zero-initialise. */
 struct weft_answers {
 	struct weft_asked slots[WEFT_MAX_ASKED];
+	uint64_t n_nodes; /* of all answers, at most WEFT_MAX_ANSWER_NODES */
 };
 
 /* The job's slot, from now on if there was none. */
@@ -75,9 +79,11 @@ const struct weft_answer *weft_answers_find(const struct weft_asked *w,
 					    enum weft_question question,
 					    uint64_t signature, time_t now);
 
-/* Keeps the answer; takes over answer->nodes. */
-void weft_answers_keep(struct weft_asked *w, enum weft_question question,
-		       struct weft_answer *answer);
+/* Keeps the answer in place of the one before, unless it has more nodes than
+ * there is room for: the next question is a search.  Takes over answer->nodes.
+ */
+void weft_answers_keep(struct weft_answers *table, struct weft_asked *w,
+		       enum weft_question question, struct weft_answer *answer);
 
 /* Seconds that a job with this wait= still waits: since it was eligible, or
  * first seen where Slurm does not say. */

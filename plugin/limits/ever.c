@@ -183,7 +183,8 @@ int weft_ever(const struct weft_plan_request *query)
 		if (can_tell(query, test.nodes) && lacks_cpus(&asked) &&
 		    (lacks_gpus(&asked) || is_refused(&asked, test.nodes)))
 			answer.cause = WEFT_CAUSE_NO_PLAN;
-		weft_answers_keep(w, WEFT_ASKED_EVER, &answer);
+		weft_answers_keep(&weft_engine.answers, w, WEFT_ASKED_EVER,
+				  &answer);
 	}
 	bit_free(test.nodes);
 	if (answer.cause != WEFT_CAUSE_NO_PLAN)

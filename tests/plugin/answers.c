@@ -14,19 +14,25 @@ static int clear(void **state)
 	return 0;
 }
 
-static void keep(uint32_t job_id, uint64_t signature, time_t until)
+static void keep_of(uint32_t job_id, uint64_t signature, time_t until,
+		    uint32_t n_nodes)
 {
 	struct weft_answer answer = {
 		.signature = signature,
 		.until = until,
 		.cause = WEFT_CAUSE_NO_PLAN,
-		.n_nodes = 2,
-		.nodes = calloc(2, sizeof(uint32_t)),
+		.n_nodes = n_nodes,
+		.nodes = calloc(n_nodes, sizeof(uint32_t)),
 	};
 
-	weft_answers_keep(weft_answers_of(&table, job_id, 100), WEFT_ASKED_NOW,
-			  &answer);
+	weft_answers_keep(&table, weft_answers_of(&table, job_id, 100),
+			  WEFT_ASKED_NOW, &answer);
 	assert_null(answer.nodes);
+}
+
+static void keep(uint32_t job_id, uint64_t signature, time_t until)
+{
+	keep_of(job_id, signature, until, 2);
 }
 
 static const struct weft_answer *find(uint32_t job_id, uint64_t signature,
@@ -55,6 +61,29 @@ static void a_newer_answer_replaces_an_older_one(void **state)
 	keep(7, 43, 200);
 	assert_null(find(7, 42, 150));
 	assert_non_null(find(7, 43, 150));
+}
+
+static void nodes_of_all_answers_have_a_bound(void **state)
+{
+	uint32_t half = WEFT_MAX_ANSWER_NODES / 2;
+
+	(void)state;
+	keep_of(1, 42, 200, half);
+	keep_of(2, 42, 200, half);
+	keep_of(3, 42, 200, 1);
+	assert_non_null(find(1, 42, 150));
+	assert_non_null(find(2, 42, 150));
+	assert_null(find(3, 42, 150));
+	/* An answer makes room for the one that replaces it, and a clash for
+	 * others. */
+	keep_of(2, 43, 200, half);
+	assert_non_null(find(2, 43, 150));
+	keep_of(2 + WEFT_MAX_ASKED, 42, 200, 1);
+	keep_of(3, 42, 200, half - 1);
+	assert_non_null(find(3, 42, 150));
+	assert_int_equal(table.n_nodes, WEFT_MAX_ANSWER_NODES);
+	weft_answers_clear(&table);
+	assert_int_equal(table.n_nodes, 0);
 }
 
 static void jobs_that_clash_lose_the_answer_only(void **state)
@@ -98,6 +127,8 @@ int main(void)
 		cmocka_unit_test_teardown(an_answer_holds_while_nothing_changes,
 					  clear),
 		cmocka_unit_test_teardown(a_newer_answer_replaces_an_older_one,
+					  clear),
+		cmocka_unit_test_teardown(nodes_of_all_answers_have_a_bound,
 					  clear),
 		cmocka_unit_test_teardown(jobs_that_clash_lose_the_answer_only,
 					  clear),
