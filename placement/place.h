@@ -42,7 +42,7 @@ struct weft_place_options {
 	 * weft_objective_of_spec */
 	const struct weft_objective *objective;
 	/* of earlier decisions on jobs that differ from this one at most in
-	 * limits on nodes and in where they may go; NULL: none */
+	 * where they may go and in limits, except gpus_per_node; NULL: none */
 	struct weft_plan_cache *plan_cache;
 	/* gets a program that proves the bound, if the method has one, as
 	 * weft-plan(1) says; NULL: not wanted */

@@ -5,7 +5,7 @@
 #include "tests/lib/fabric.h"
 #include "tests/placement/cases.h"
 
-#define DECISIONS 100
+#define DECISIONS 50
 #define LATE	  10 /* of them */
 
 static const char *const specs[] = {
