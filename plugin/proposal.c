@@ -192,9 +192,29 @@ bool weft_proposal_now(const struct weft_job_test *test, bitstr_t *nodes,
 	return taken;
 }
 
-/* Where some of the nodes have few cores left, cons_tres looks at them twice,
- * and the second time at none that it took the first time.  It keeps to nodes
- * that the user names. */
+static bool has_several(uint16_t n_tasks)
+{
+	return n_tasks > 1 && n_tasks < NO_VAL16;
+}
+
+/* Of nodes that are to have several tasks each cons_tres makes a second choice
+ * where GPUs of one have no free cores beside them, and counts as taken what it
+ * kept for the first.  It keeps to nodes that the user names, but asks then
+ * neither whether they follow one another nor how many switches they are on. */
+static bool may_be_named(const job_record_t *job, bitstr_t *nodes)
+{
+	const job_details_t *details = job->details;
+	const multi_core_data_t *mc = details->mc_ptr;
+	bitstr_t *required = details->req_node_bitmap;
+
+	return !details->contiguous && !job->req_switch &&
+	       !(required && bit_super_set(nodes, required)) &&
+	       (has_several(details->ntasks_per_node) ||
+		(mc && (has_several(mc->ntasks_per_board) ||
+			has_several(mc->ntasks_per_socket) ||
+			has_several(mc->ntasks_per_core))));
+}
+
 bool weft_proposal_named(const struct weft_job_test *test, bitstr_t *nodes,
 			 uint32_t n_nodes)
 {
@@ -202,7 +222,7 @@ bool weft_proposal_named(const struct weft_job_test *test, bitstr_t *nodes,
 	bitstr_t *required = details->req_node_bitmap, *chosen;
 	bool taken;
 
-	if (required && bit_super_set(nodes, required))
+	if (!may_be_named(test->job, nodes))
 		return false;
 	chosen = bit_copy(nodes);
 	details->req_node_bitmap = nodes;

@@ -39,8 +39,9 @@ struct weft_job_test weft_proposal_on(const struct weft_job_test *test,
 bool weft_proposal_now(const struct weft_job_test *test, bitstr_t *nodes,
 		       uint32_t n_nodes);
 
-/* The same as if the user had named these nodes (--nodelist): some that stock
- * declines as a choice it starts then.  nodes stay as they are. */
+/* The same as if the user had named these nodes (--nodelist), for jobs that
+ * stock starts then and not on the same nodes as a choice; false for others.
+ * nodes stay as they are. */
 bool weft_proposal_named(const struct weft_job_test *test, bitstr_t *nodes,
 			 uint32_t n_nodes);
 

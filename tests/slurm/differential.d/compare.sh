@@ -137,6 +137,14 @@ answers() {
 		"weft $weft_said ($weft_text; $weft_nodes; $weft_numbers)"
 }
 
+# With --contiguous, are weft's nodes a row?
+keeps_row() {
+	local at
+	[[ " ${words[*]} " == *' --contiguous '* ]] || return 0
+	mapfile -t at < <(scontrol show hostnames "$weft_nodes" | tr -d n | sort -n)
+	[ $((at[-1] - at[0])) = $((${#at[@]} - 1)) ]
+}
+
 # Stock writes into the weight of each node it looks at how many of its GPUs are
 # close to cores, and goes by that for later jobs without GPUs as well: it looks at
 # all nodes, weft at those of its plan.  Any allocation starts from the nodes' own
@@ -153,7 +161,7 @@ judge() {
 		! limit_explains || kind=
 		! is_refused_in_earnest || kind='' note=" refused in earnest"
 		# Stock would, had it looked at these nodes.
-		[ "$weft_said" != starts ] ||
+		[ "$weft_said" != starts ] || ! keeps_row ||
 			! { same_on_its_nodes || is_refused_for_mincpus; } ||
 			kind='' note=" found"
 	elif [ "$weft_said" = starts ]; then
