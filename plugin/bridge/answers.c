@@ -47,8 +47,21 @@ const struct weft_answer *weft_answers_find(const struct weft_asked *w,
 		       : NULL;
 }
 
+/* Those of jobs that have gone are not asked for again. */
+static void drop_expired(struct weft_answers *table, time_t now)
+{
+	for (uint32_t i = 0; i < WEFT_MAX_ASKED; i++)
+		for (uint32_t q = 0; q < WEFT_N_QUESTIONS; q++) {
+			struct weft_answer *a = &table->slots[i].answers[q];
+
+			if (a->n_nodes && a->until <= now)
+				answer_drop(table, a);
+		}
+}
+
 void weft_answers_keep(struct weft_answers *table, struct weft_asked *w,
-		       enum weft_question question, struct weft_answer *answer)
+		       enum weft_question question, struct weft_answer *answer,
+		       time_t now)
 {
 	struct weft_answer *kept = &w->answers[question];
 
@@ -56,6 +69,8 @@ void weft_answers_keep(struct weft_answers *table, struct weft_asked *w,
 	*kept = *answer;
 	answer->nodes = NULL;
 	table->n_nodes += kept->n_nodes;
+	if (table->n_nodes > WEFT_MAX_ANSWER_NODES)
+		drop_expired(table, now);
 	if (table->n_nodes > WEFT_MAX_ANSWER_NODES)
 		answer_drop(table, kept);
 }

@@ -80,10 +80,11 @@ const struct weft_answer *weft_answers_find(const struct weft_asked *w,
 					    uint64_t signature, time_t now);
 
 /* Keeps the answer in place of the one before, unless it has more nodes than
- * there is room for: the next question is a search.  Takes over answer->nodes.
- */
+ * there is room for beside those that still hold: the next question is a
+ * search.  Takes over answer->nodes. */
 void weft_answers_keep(struct weft_answers *table, struct weft_asked *w,
-		       enum weft_question question, struct weft_answer *answer);
+		       enum weft_question question, struct weft_answer *answer,
+		       time_t now);
 
 /* Seconds that a job with this wait= still waits: since it was eligible, or
  * first seen where Slurm does not say. */

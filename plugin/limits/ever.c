@@ -184,7 +184,7 @@ int weft_ever(const struct weft_plan_request *query)
 		    (lacks_gpus(&asked) || is_refused(&asked, test.nodes)))
 			answer.cause = WEFT_CAUSE_NO_PLAN;
 		weft_answers_keep(&weft_engine.answers, w, WEFT_ASKED_EVER,
-				  &answer);
+				  &answer, now);
 	}
 	bit_free(test.nodes);
 	if (answer.cause != WEFT_CAUSE_NO_PLAN)

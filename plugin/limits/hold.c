@@ -473,6 +473,7 @@ int weft_hold_reply(const struct weft_plan_request *query,
 		answer->until = now + MAX_AGE_S;
 	if (answer->start > now && answer->start < answer->until)
 		answer->until = answer->start;
-	weft_answers_keep(&weft_engine.answers, w, question_of(query), answer);
+	weft_answers_keep(&weft_engine.answers, w, question_of(query), answer,
+			  now);
 	return rc;
 }

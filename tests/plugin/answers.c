@@ -26,7 +26,7 @@ static void keep_of(uint32_t job_id, uint64_t signature, time_t until,
 	};
 
 	weft_answers_keep(&table, weft_answers_of(&table, job_id, 100),
-			  WEFT_ASKED_NOW, &answer);
+			  WEFT_ASKED_NOW, &answer, 100);
 	assert_null(answer.nodes);
 }
 
@@ -82,6 +82,11 @@ static void nodes_of_all_answers_have_a_bound(void **state)
 	keep_of(3, 42, 200, half - 1);
 	assert_non_null(find(3, 42, 150));
 	assert_int_equal(table.n_nodes, WEFT_MAX_ANSWER_NODES);
+	/* Those that hold no more make room. */
+	keep_of(1, 42, 100, half);
+	keep_of(4, 42, 200, 1);
+	assert_non_null(find(4, 42, 150));
+	assert_int_equal(table.n_nodes, half + 1);
 	weft_answers_clear(&table);
 	assert_int_equal(table.n_nodes, 0);
 }
