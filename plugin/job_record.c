@@ -338,6 +338,8 @@ bool weft_job_record_read(const struct weft_job_test *test,
 		return false;
 	if (!*unclear && weft_job_record_in_parts(details))
 		*unclear = "numbers of nodes by feature";
+	if (!*unclear && WEFT_HAS_NODE_COUNTS(details))
+		*unclear = "a list of numbers of nodes";
 	request->job_id = job->job_id;
 	request->min_nodes = test->min_nodes;
 	request->max_nodes = test->max_nodes;

@@ -40,6 +40,14 @@ typedef struct job_details job_details_t;
 #define SELECT_MEMORY CR_MEMORY
 #endif
 
+/* Whether a job takes only certain numbers of nodes, as --nodes=2,8 lists them.
+ */
+#if SLURM_VERSION_NUMBER < SLURM_VERSION_NUM(24, 11, 0)
+#define WEFT_HAS_NODE_COUNTS(details) ((void)(details), false)
+#else
+#define WEFT_HAS_NODE_COUNTS(details) ((details)->job_size_bitmap != NULL)
+#endif
+
 /* Resources that advanced reservations keep from a job, and, from 24.11 on, the
  * frame of a will-run question: both only forwarded or asked through
  * weft_compat_excluded_cores() and its like. */

@@ -111,6 +111,21 @@ case_segments_hold() {
 	still_waits "$job"
 }
 
+# One node of the leaf that the job is held to is taken: three are too few for four,
+# and no number that the list has.
+case_lists_of_numbers_of_nodes_hold() {
+	local job nodes
+	need_weft
+	lab_since 24.11 || skip "weft reads no such lists before 24.11"
+	occupy n00,n04,n08,n12 8
+	job=$(lab_run -N '2,4,8' --gpus-per-node=8 \
+		--comment=weft:tp=8,within=leaf)
+	nodes=$(job_nodes "$job")
+	expect "nodes" "$(wc -w <<<"$nodes")" 2
+	expect "leafs" "$(leafs_of "$nodes")" 1
+	expect_no_log "JobId=$job.*declined"
+}
+
 case_explicit_splits_hold() {
 	local job
 	need_weft
