@@ -53,11 +53,19 @@ int carried_pages_build(const struct weft_fabric *f, const uint32_t *where,
 	/* on rings and tori what is sent passes other domains, too */
 	for (uint32_t d = 0; f->has_steps && d < f->n_domains; d++)
 		page_need(pages, 2 * d);
-	pages->carried = weft_calloc((size_t)pages->n * CARRIED_PAGE,
-				     sizeof(*pages->carried), err);
+	pages->pair = weft_calloc((size_t)pages->n * CARRIED_PAGE / 2,
+				  sizeof(*pages->pair), err);
+	/* room for all, of which most is never touched */
+	pages->carried = weft_realloc(NULL, (size_t)pages->n * CARRIED_PAGE,
+				      sizeof(*pages->carried), err);
+	return pages->pair && pages->carried ? 0 : -1;
+}
+
+int carried_pages_total(struct carried_pages *pages, struct weft_error *err)
+{
 	pages->total = weft_calloc((size_t)pages->n * CARRIED_PAGE,
 				   sizeof(*pages->total), err);
-	return pages->carried && pages->total ? 0 : -1;
+	return pages->total ? 0 : -1;
 }
 
 void carried_pages_free(struct carried_pages *pages)
@@ -65,6 +73,7 @@ void carried_pages_free(struct carried_pages *pages)
 	int saved = errno;
 
 	free(pages->carried);
+	free(pages->pair);
 	free(pages->total);
 	free(pages->page);
 	free(pages->first);

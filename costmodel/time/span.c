@@ -16,13 +16,6 @@
 /* A bound looks at no groups of a kind that has fewer in a stage. */
 #define GROUPS_MANY 4
 
-/* What a group puts on a link above a domain. */
-struct told {
-	uint32_t link;
-	bool both; /* as much on link + 1 */
-	double bytes, n_flows;
-};
-
 struct measure {
 	struct weft_spans *spans;
 	const struct weft_load *load;
@@ -32,8 +25,8 @@ struct measure {
 	double nic_rate;    /* of every NIC; 0: they differ */
 	const double *sent; /* [n_stages] of the kind at hand */
 	struct carried_unit unit;
-	uint32_t *touched; /* [n_touched] links, by that kind */
-	struct told *told; /* [n_told] of the group visited last */
+	struct touched *touched; /* [n_touched] by that kind */
+	struct told *told;	 /* [n_told] of the group visited last */
 	uint32_t n_told, told_room;
 	bool forgetful; /* no memory for more of them */
 	uint32_t n_touched;
@@ -73,7 +66,8 @@ static void direction_add(struct measure *m, uint32_t stage, uint32_t link,
 			  struct carried *c, const struct carried *add)
 {
 	if (c->stages == 0)
-		m->touched[m->n_touched++] = link;
+		m->touched[m->n_touched++] = (struct touched){
+			(uint32_t)(c - m->pages.carried), link};
 	c->bytes += add->bytes;
 	c->n_flows += add->n_flows;
 	if (add->unit > c->unit)
@@ -94,10 +88,9 @@ static void link_add(void *data, uint32_t stage, uint32_t link, bool both,
 			m->port_bytes[stage] = bytes;
 		return;
 	}
-	if (link < 2 * f->n_domains)
-		told_keep(m, (struct told){link, both, bytes, n_flows});
-	/* both directions are on one page */
 	c = carried_of(&m->pages, link);
+	if (link < 2 * f->n_domains)
+		told_keep(m, (struct told){c, both, bytes, n_flows});
 	add.unit = carried_unit(&m->unit, bytes, n_flows, m->sent[stage]);
 	direction_add(m, stage, link, c, &add);
 	if (both)
@@ -144,11 +137,13 @@ static void stages_raise(const struct measure *m, const struct carried *c,
 /* Each message waits until what others keep in the queue is through, and then
  * gets as much as each of them: while m bytes of it pass, a flow that always
  * has more to send passes m and its part q of the queue. */
-static double weight_of(const struct measure *m, uint32_t link, uint32_t kind)
+static double weight_of(const struct measure *m, const struct touched *touched,
+			uint32_t kind)
 {
-	const struct carried *c = carried_of(&m->pages, link);
+	const struct carried *c = &m->pages.carried[touched->at];
 	const struct weft_fabric *f = m->spans->flows.fabric;
 	double message = c->unit * m->spans->flows.kinds[kind].message, queue;
+	uint32_t link = touched->link;
 
 	if (link >= 2 * f->n_domains)
 		return 1;
@@ -156,19 +151,19 @@ static double weight_of(const struct measure *m, uint32_t link, uint32_t kind)
 	return queue > 0 ? message / (message + queue) : 1;
 }
 
-static struct weft_span_link span_link(const struct measure *m, uint32_t link,
-				       uint32_t kind)
+static struct weft_span_link
+span_link(const struct measure *m, const struct touched *touched, uint32_t kind)
 {
-	const struct carried *c = carried_of(&m->pages, link);
+	const struct carried *c = &m->pages.carried[touched->at];
 
 	return (struct weft_span_link){
 		.kind = kind,
-		.link = link,
+		.link = touched->link,
 		.stages = c->stages,
 		.bytes = c->bytes,
 		.n_flows = c->n_flows,
 		.unit = c->unit,
-		.weight = weight_of(m, link, kind),
+		.weight = weight_of(m, touched, kind),
 	};
 }
 
@@ -186,8 +181,8 @@ static uint32_t links_list(const struct measure *m, uint32_t kind,
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < m->n_touched; i++) {
-		if (is_shared(m, m->touched[i]))
-			links[n++] = span_link(m, m->touched[i], kind);
+		if (is_shared(m, m->touched[i].link))
+			links[n++] = span_link(m, &m->touched[i], kind);
 	}
 	return n;
 }
@@ -238,10 +233,12 @@ static int others_meet(struct measure *m, uint32_t kind, struct weft_error *err)
 static void kind_clear(struct measure *m)
 {
 	for (uint32_t i = 0; i < m->n_touched; i++) {
-		uint32_t at = carried_at(&m->pages, m->touched[i]);
-		struct carried *c = &m->pages.carried[at];
+		const struct touched *touched = &m->touched[i];
+		struct carried *c = &m->pages.carried[touched->at];
 
-		m->pages.total[at] += c->bytes;
+		if (m->pages.total)
+			m->pages.total[carried_at(&m->pages, touched->link)] +=
+				c->bytes;
 		*c = (struct carried){0};
 	}
 	m->n_touched = 0;
@@ -300,7 +297,7 @@ static void nics_add(struct measure *m, const struct weft_flow_twins *twins)
 {
 	uint32_t nics = 2 * m->spans->flows.fabric->n_domains;
 
-	for (uint32_t k = 0; k < twins->n; k++) {
+	for (uint32_t k = 0; m->pages.total && k < twins->n; k++) {
 		uint32_t a = twins->gpu[k], b = twins->twin[k];
 		const struct carried *from =
 			carried_of(&m->pages, nics + 2 * a);
@@ -322,11 +319,10 @@ static bool twin_add(struct measure *m, uint32_t kind, uint32_t i)
 		return false;
 	for (uint32_t k = 0; k < m->n_told; k++) {
 		const struct told *told = &m->told[k];
-		struct carried *c = carried_of(&m->pages, told->link);
 
 		for (uint32_t d = 0; d <= told->both; d++) {
-			c[d].bytes += told->bytes;
-			c[d].n_flows += told->n_flows;
+			told->carried[d].bytes += told->bytes;
+			told->carried[d].n_flows += told->n_flows;
 		}
 	}
 	nics_add(m, &twins);
@@ -402,9 +398,9 @@ static int kind_collect(struct measure *m, uint32_t kind,
 	if (groups_collect(m, kind, err))
 		return -1;
 	for (uint32_t i = 0; i < m->n_touched; i++) {
-		uint32_t link = m->touched[i];
+		uint32_t link = m->touched[i].link;
 
-		stages_raise(m, carried_of(&m->pages, link),
+		stages_raise(m, &m->pages.carried[m->touched[i].at],
 			     link < n ? m->time_s : m->own_s,
 			     capacity_of(m, link));
 	}
@@ -531,7 +527,8 @@ static int spans_build(struct measure *m, const struct weft_fabric *f,
 	spans->span = weft_calloc(
 		(size_t)spans->flows.n_kinds * spans->flows.n_stages + 1,
 		sizeof(*spans->span), err);
-	if (spans->span && measure_reserve(m, err) == 0)
+	if (spans->span && measure_reserve(m, err) == 0 &&
+	    (m->is_bound || carried_pages_total(&m->pages, err) == 0))
 		rc = kinds_measure(m, err);
 	measure_free(m);
 	return rc;
@@ -598,11 +595,11 @@ static int kind_share(struct measure *m, uint32_t kind, uint64_t *visits,
 	for (uint32_t p = 0; rc == 1 && p < n_stages; p++)
 		end_s[p] = fmax(end_s[p], m->port_s[p]);
 	for (uint32_t i = 0; rc == 1 && i < m->n_touched; i++) {
-		uint32_t link = m->touched[i];
+		uint32_t link = m->touched[i].link;
 
 		if (is_inside(spans->flows.fabric, link))
-			stages_raise(m, carried_of(&m->pages, link), end_s,
-				     capacity_of(m, link));
+			stages_raise(m, &m->pages.carried[m->touched[i].at],
+				     end_s, capacity_of(m, link));
 	}
 	for (uint32_t p = 0; rc == 1 && p < n_stages; p++) {
 		struct weft_span *span =

@@ -9,6 +9,8 @@
 #include "costmodel/time/flows.h"
 #include "topology/fabric.h"
 
+#include <string.h>
+
 /* ---- what the calls of a job put on links ---- */
 
 /* A job uses few of a fabric's links, those of neighbours: only the pages that
@@ -24,25 +26,31 @@ struct carried {
 	uint64_t stages; /* bit p % 64: of stage p */
 };
 
-/* Links of weft_flows_end, without ports.  Zero-initialise. */
+/* Links of weft_flows_end, without ports.  Most adapters only carry as much as
+ * a neighbour, which is told by their totals: those that are visited lie close
+ * together.  Zero-initialise. */
 struct carried_pages {
 	uint32_t shift; /* added to a link's number: so that a page begins
 			 * with the first adapter */
-	struct carried *carried; /* [n][CARRIED_PAGE] */
-	double *total;		 /* [n][CARRIED_PAGE] bytes of all kinds */
+	double *total;	/* [n][CARRIED_PAGE] bytes of all kinds; NULL: none */
+	uint32_t *pair; /* [n][CARRIED_PAGE / 2] of both directions in
+			 * carried[], number + 1; 0: not visited */
+	struct carried *carried; /* [n_pairs][2] */
 	uint32_t *page;		 /* of a link, number + 1; 0: none */
 	uint32_t *first;	 /* [n] first link, shifted */
-	uint32_t n;
+	uint32_t n, n_pairs;
 };
 
-/* Zeroed pages of all links that flows between GPUs where[n_ranks] may use.
- * Free with carried_pages_free in either case. */
+/* Zeroed pages of all links that flows between GPUs where[n_ranks] may use,
+ * with no totals.  Free with carried_pages_free in either case. */
 int carried_pages_build(const struct weft_fabric *f, const uint32_t *where,
 			uint32_t n_ranks, struct carried_pages *pages,
 			struct weft_error *err);
 void carried_pages_free(struct carried_pages *pages);
+/* Adds totals, of nothing. */
+int carried_pages_total(struct carried_pages *pages, struct weft_error *err);
 
-/* Where carried[] and total[] have a link. */
+/* Where pair[] and total[] have a link. */
 static inline uint32_t carried_at(const struct carried_pages *pages,
 				  uint32_t link)
 {
@@ -52,10 +60,18 @@ static inline uint32_t carried_at(const struct carried_pages *pages,
 	return page * CARRIED_PAGE + at % CARRIED_PAGE;
 }
 
-static inline struct carried *carried_of(const struct carried_pages *pages,
+/* What a link carries; zeros before the first visit. */
+static inline struct carried *carried_of(struct carried_pages *pages,
 					 uint32_t link)
 {
-	return &pages->carried[carried_at(pages, link)];
+	uint32_t *pair = &pages->pair[carried_at(pages, link) / 2];
+
+	if (*pair == 0) {
+		memset(&pages->carried[2 * pages->n_pairs], 0,
+		       2 * sizeof(*pages->carried));
+		*pair = ++pages->n_pairs;
+	}
+	return &pages->carried[2 * (*pair - 1) + link % 2];
 }
 
 /* The link that is there, if there is one. */
@@ -64,6 +80,19 @@ static inline uint32_t carried_link(const struct carried_pages *pages,
 {
 	return pages->first[i / CARRIED_PAGE] + i % CARRIED_PAGE - pages->shift;
 }
+
+/* What a group puts on a link above a domain. */
+struct told {
+	struct carried *carried;
+	bool both; /* as much in the other direction, which is next to it */
+	double bytes, n_flows;
+};
+
+/* A link that carries something of the kind at hand. */
+struct touched {
+	uint32_t at; /* in carried[] */
+	uint32_t link;
+};
 
 /* carried.unit, and what of. */
 struct carried_unit {
