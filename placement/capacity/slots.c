@@ -115,7 +115,9 @@ int weft_slots_build(const struct weft_occupancy *o, uint32_t n_gpus,
 	slots->fabric = f;
 	slots->n_gpus = n_gpus;
 	slots->n_free = weft_calloc(f->n_domains, sizeof(*slots->n_free), err);
-	slots->taken = weft_calloc(f->n_domains, sizeof(*slots->taken), err);
+	/* and a list of domains */
+	slots->taken = weft_calloc(2 * (size_t)f->n_domains,
+				   sizeof(*slots->taken), err);
 	if (!slots->n_free || !slots->taken)
 		return -1;
 	list_sizes(slots);
@@ -138,38 +140,79 @@ void weft_slots_free(struct weft_slots *slots)
 	errno = saved;
 }
 
-/* Slots of sizes first .. last - 1, all of one level, that are lost. */
-static void level_lost(struct weft_slots *s, const uint32_t *where,
-		       uint32_t first, uint32_t last, uint32_t *lost)
+/* Slots of sizes first .. last - 1 that n GPUs taken from a domain with
+ * `before` free ones destroy. */
+static void domain_lost(const struct weft_slots *s, uint32_t before, uint32_t n,
+			uint32_t first, uint32_t last, uint32_t *lost)
 {
-	const uint32_t *domain = s->fabric->gpu_domain[s->sizes[first].level];
+	n = n < before ? n : before;
+	for (uint32_t i = first; n && i < last; i++) {
+		uint32_t size = s->sizes[i].size, left;
+
+		lost[i] += slots_of(before, size, &left) -
+			   slots_of(before - n, size, &left);
+	}
+}
+
+/* Lists the domains of a level that GPUs are taken of, and counts these. */
+static uint32_t take_gpus(struct weft_slots *s, const uint32_t *where,
+			  uint32_t level)
+{
+	const uint32_t *domain = s->fabric->gpu_domain[level];
+	uint32_t *list = s->taken + s->fabric->n_domains, n = 0;
 
 	for (uint32_t r = 0; r < s->n_gpus; r++)
-		s->taken[domain[where[r]]]++;
-	for (uint32_t r = 0; r < s->n_gpus; r++) {
-		uint32_t d = domain[where[r]];
-		uint32_t before = s->n_free[d], n = s->taken[d];
+		if (s->taken[domain[where[r]]]++ == 0)
+			list[n++] = domain[where[r]];
+	return n;
+}
 
-		/* the first GPU of a domain counts for all of them */
+/* Goes on to the domains around those listed, with what is taken of them;
+ * around the outermost there is none. */
+static uint32_t take_outwards(struct weft_slots *s, uint32_t n)
+{
+	uint32_t *list = s->taken + s->fabric->n_domains, n_outer = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t d = list[i], outer = s->fabric->domains[d].parent;
+		uint32_t taken = s->taken[d];
+
 		s->taken[d] = 0;
-		n = n < before ? n : before;
-		for (uint32_t i = first; n && i < last; i++)
-			lost[i] += before / s->sizes[i].size -
-				   (before - n) / s->sizes[i].size;
+		if (outer == WEFT_NONE)
+			continue;
+		if (s->taken[outer] == 0)
+			list[n_outer++] = outer;
+		s->taken[outer] += taken;
+	}
+	return n_outer;
+}
+
+/* Slots of each size that are lost. */
+static void count_lost(struct weft_slots *s, const uint32_t *where,
+		       uint32_t *lost)
+{
+	const uint32_t *list = s->taken + s->fabric->n_domains;
+	uint32_t first = 0, last, level = s->sizes[0].level;
+
+	for (uint32_t n = take_gpus(s, where, level); n; level++) {
+		for (last = first; last < s->n_sizes; last++)
+			if (s->sizes[last].level != level)
+				break;
+		for (uint32_t i = 0; first < last && i < n; i++)
+			domain_lost(s, s->n_free[list[i]], s->taken[list[i]],
+				    first, last, lost);
+		first = last;
+		n = take_outwards(s, n);
 	}
 }
 
 double weft_slots_lost(struct weft_slots *slots, const uint32_t *where)
 {
-	uint32_t lost[WEFT_MAX_SLOT_SIZES] = {0}, n = 0, last;
+	uint32_t lost[WEFT_MAX_SLOT_SIZES] = {0}, n = 0;
 	double sum = 0;
 
-	for (uint32_t i = 0; i < slots->n_sizes; i = last) {
-		for (last = i + 1; last < slots->n_sizes; last++)
-			if (slots->sizes[last].level != slots->sizes[i].level)
-				break;
-		level_lost(slots, where, i, last, lost);
-	}
+	if (slots->n_sizes)
+		count_lost(slots, where, lost);
 	for (uint32_t i = 0; i < slots->n_sizes; i++) {
 		const struct weft_slot_size *z = &slots->sizes[i];
 
