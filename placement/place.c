@@ -121,8 +121,7 @@ static int baseline_cost(const struct capacity *s, const uint32_t *where,
 {
 	struct weft_cost measured;
 
-	if (weft_cost_sums(s->f, &s->job->traffic, where, &s->judge->scratch,
-			   &measured, err))
+	if (weft_judge_sums(s->judge, where, &measured, err))
 		return -1;
 	*cost = measured.total[s->job->spec.metric];
 	return 0;

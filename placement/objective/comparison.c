@@ -230,8 +230,7 @@ int comparison_is_beaten(const struct capacity *s, const uint32_t *where,
 	*beaten = order > 0;
 	if (order)
 		return 0;
-	if (weft_cost_sums(s->f, &s->job->traffic, where, &judge->scratch,
-			   &cost, err))
+	if (weft_judge_sums(judge, where, &cost, err))
 		return -1;
 	*beaten = cost.total[s->job->spec.metric] >
 		  best->cost * (1 + COMPARISON_SAME);

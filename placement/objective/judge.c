@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 int weft_judge_build(const struct weft_fabric *f, const struct weft_job *job,
@@ -39,9 +40,31 @@ void weft_judge_free(struct weft_judge *judge)
 		weft_slots_free(&judge->slots);
 		weft_known_free(&judge->known);
 		weft_cost_scratch_free(&judge->scratch);
+		free(judge->summed);
 		memset(judge, 0, sizeof(*judge));
 	}
 	errno = saved;
+}
+
+int weft_judge_sums(struct weft_judge *judge, const uint32_t *where,
+		    struct weft_cost *cost, struct weft_error *err)
+{
+	size_t size = judge->job->n_gpus * sizeof(*where);
+
+	if (judge->summed && memcmp(judge->summed, where, size) == 0) {
+		*cost = judge->sums;
+		return 0;
+	}
+	if (weft_cost_sums(judge->f, &judge->job->traffic, where,
+			   &judge->scratch, cost, err))
+		return -1;
+	if (!judge->summed)
+		judge->summed = weft_realloc(NULL, judge->job->n_gpus,
+					     sizeof(*where), NULL);
+	if (judge->summed)
+		memcpy(judge->summed, where, size);
+	judge->sums = *cost;
+	return 0;
 }
 
 static int measure_cost(struct weft_judge *judge, const uint32_t *where,
@@ -52,8 +75,7 @@ static int measure_cost(struct weft_judge *judge, const uint32_t *where,
 	/* measure_time tells the busiest link */
 	if (judge->objective.goal != WEFT_GOAL_COST &&
 	    !judge->job->spec.traffic[0])
-		return weft_cost_sums(judge->f, t, where, &judge->scratch, cost,
-				      err);
+		return weft_judge_sums(judge, where, cost, err);
 	if (judge->objective.load)
 		return weft_cost_shared(judge->objective.load, t, where,
 					&judge->scratch, cost, err);

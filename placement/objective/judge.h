@@ -26,6 +26,9 @@ struct weft_judge {
 	bool indifferent; /* no placement of the job is slower than another:
 			   * between equal ones the share lost decides */
 	struct weft_cost_scratch scratch;
+	uint32_t *summed; /* [n_gpus] the placement whose sums are kept; NULL:
+			   * none */
+	struct weft_cost sums;
 	/* No link above hosts is slower than what is below it: for ranks that
 	 * share hosts with the same others, only hops tell places apart. */
 	bool links_idle;
@@ -53,6 +56,11 @@ void weft_judge_free(struct weft_judge *judge);
  * ranks exchange bytes. */
 int weft_judge_measure(struct weft_judge *judge, const uint32_t *where,
 		       struct weft_measure *measure, struct weft_error *err);
+
+/* weft_cost_sums of the job, at once where it was asked for the same placement
+ * the last time. */
+int weft_judge_sums(struct weft_judge *judge, const uint32_t *where,
+		    struct weft_cost *cost, struct weft_error *err);
 
 /* *goal: weft_judge_measure finds no smaller one, in a small part of its time.
  * Where a GPU's step is the goal; counts as measured. */
