@@ -53,9 +53,15 @@ static int scratch_reserve(struct weft_cost_scratch *s,
 		s->n_gpus = n_gpus;
 		s->n_ranks = n_ranks;
 	}
-	memset(s->nic_up, 0, n_ranks * sizeof(*s->nic_up));
-	memset(s->nic_down, 0, n_ranks * sizeof(*s->nic_down));
 	return 0;
+}
+
+static void adapters_clear(const struct evaluation *e)
+{
+	const struct weft_cost_scratch *s = e->scratch;
+
+	memset(s->nic_up, 0, e->t->n_ranks * sizeof(*s->nic_up));
+	memset(s->nic_down, 0, e->t->n_ranks * sizeof(*s->nic_down));
 }
 
 /* Restores "all zero" in the time it took to fill it. */
@@ -443,6 +449,8 @@ static int evaluate(struct evaluation *e, struct weft_cost *cost,
 	cost->busiest.gpu = WEFT_NONE;
 	if (scratch_reserve(e->scratch, e->f, e->t->n_ranks, err))
 		return -1;
+	if (e->links)
+		adapters_clear(e);
 	if (gpus_mark(e, &n_marked, err) || add_all(e, err))
 		goto out;
 	cost_sum(e, cost);

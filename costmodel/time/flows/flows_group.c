@@ -16,7 +16,7 @@ struct flow_group *flow_group_alloc(const struct weft_fabric *f,
 
 	if (!g)
 		return NULL;
-	g->memory = next = weft_calloc(words, sizeof(*next), err);
+	g->memory = next = weft_realloc(NULL, words, sizeof(*next), err);
 	if (!next) {
 		free(g);
 		return NULL;
@@ -35,6 +35,8 @@ struct flow_group *flow_group_alloc(const struct weft_fabric *f,
 	g->here = g->on_rail + rails;
 	/* 0: no number, else one more than it */
 	g->number = g->here + rails;
+	/* a group has few of the ranks that there is room for */
+	memset(g->count, 0, (next + words - g->count) * sizeof(*next));
 	return g;
 }
 
