@@ -98,7 +98,9 @@ static int take_line(struct lattice *l, uint32_t i, const struct graph *g,
 /* What is known of each edge of cover[]. */
 struct lattice_tally {
 	uint32_t times; /* lines that have it */
+	uint32_t axis;	/* its axis, once these are in order */
 	double least;	/* weight on any of these; 0 once some line lacks it */
+	double most;	/* its weight in cover[], from then on */
 };
 
 struct inventory {
@@ -234,19 +236,14 @@ static void scale_edge(struct inventory *s, uint32_t v, uint32_t e)
 {
 	const struct lattice *l = s->l;
 	const struct lattice_tally *t = &s->tally[s->at[e]];
-	uint32_t layer = l->axis[l->n_axes - 1].at[v], i = 0;
-	double weight = s->g->weight[e], *low, *high;
+	uint32_t layer = l->axis[l->n_axes - 1].at[v];
+	double *low = &l->axis[t->axis].scale[layer];
+	double *high = &l->axis[t->axis].cover_scale[layer];
+	double weight = s->g->weight[e];
 
-	while (t < l->axis[i].tally ||
-	       t >= l->axis[i].tally + l->axis[i].n_cover)
-		i++;
-	low = &l->axis[i].scale[layer];
-	high = &l->axis[i].cover_scale[layer];
 	if (t->least > 0)
 		*low = lesser(*low, ratio(weight, t->least));
-	*high = greater(
-		*high,
-		ratio(weight, l->axis[i].cover[t - l->axis[i].tally].weight));
+	*high = greater(*high, ratio(weight, t->most));
 }
 
 /* What scale_edge does, for all of these at once.  Axes have been put in order;
@@ -287,6 +284,10 @@ static int scale_layers(struct inventory *s, struct weft_error *err)
 			return -1;
 		for (uint32_t z = 0; z < layers; z++)
 			axis->scale[z] = INFINITY;
+		for (uint32_t k = 0; k < axis->n_cover; k++) {
+			axis->tally[k].axis = i;
+			axis->tally[k].most = axis->cover[k].weight;
+		}
 	}
 	for (uint32_t v = 0; v < l->n; v++)
 		for (uint32_t e = s->g->row[v]; e < s->g->row[v + 1]; e++)
@@ -315,7 +316,8 @@ static void count_alike(const struct filled *f, struct lattice_axis *axis)
 
 		if (!filled_alike(f, e->a, e->b))
 			continue;
-		axis->tally[k] = (struct lattice_tally){f->t->n, f->least};
+		axis->tally[k].times = f->t->n;
+		axis->tally[k].least = f->least;
 		axis->weight += f->sum;
 	}
 }
