@@ -123,7 +123,7 @@ case_lists_of_numbers_of_nodes_hold() {
 	nodes=$(job_nodes "$job")
 	expect "nodes" "$(wc -w <<<"$nodes")" 2
 	expect "leafs" "$(leafs_of "$nodes")" 1
-	expect_no_log "JobId=$job.*declined"
+	expect_match "comment" "$(comment "$job")" 'a list of numbers of nodes'
 }
 
 case_explicit_splits_hold() {
