@@ -192,7 +192,7 @@ static enum weft_cause attempt_put(struct attempt *attempt, bitstr_t *bitmap,
 	planned = attempt->query.frame.hard ? bit_copy(bitmap) : NULL;
 	attempt->n_tries++;
 	if (weft_proposal_now(attempt->test, bitmap, n_nodes) ||
-	    (planned && attempt->n_tries <= MAX_TRIES &&
+	    (planned && attempt->n_tries == 1 &&
 	     weft_proposal_named(attempt->test, planned, n_nodes))) {
 		FREE_NULL_BITMAP(planned);
 		bit_free(bitmap);

@@ -34,6 +34,11 @@ struct weft_asked *weft_answers_of(struct weft_answers *table, uint32_t job_id,
 	return w;
 }
 
+static bool holds(const struct weft_answer *answer, time_t now)
+{
+	return now < answer->until && answer->until - now <= WEFT_ANSWER_AGE_S;
+}
+
 const struct weft_answer *weft_answers_find(const struct weft_asked *w,
 					    enum weft_question question,
 					    uint64_t signature, time_t now)
@@ -41,20 +46,20 @@ const struct weft_answer *weft_answers_find(const struct weft_asked *w,
 	const struct weft_answer *answer = &w->answers[question];
 
 	return answer->signature && answer->signature == signature &&
-			       now < answer->until &&
-			       answer->until - now <= WEFT_ANSWER_AGE_S
+			       holds(answer, now)
 		       ? answer
 		       : NULL;
 }
 
-/* Those of jobs that have gone are not asked for again. */
+/* Those of jobs that have gone are not asked for again, nor those from before
+ * the clock was set back. */
 static void drop_expired(struct weft_answers *table, time_t now)
 {
 	for (uint32_t i = 0; i < WEFT_MAX_ASKED; i++)
 		for (uint32_t q = 0; q < WEFT_N_QUESTIONS; q++) {
 			struct weft_answer *a = &table->slots[i].answers[q];
 
-			if (a->n_nodes && a->until <= now)
+			if (a->n_nodes && !holds(a, now))
 				answer_drop(table, a);
 		}
 }

@@ -87,6 +87,10 @@ static void nodes_of_all_answers_have_a_bound(void **state)
 	keep_of(4, 42, 200, 1);
 	assert_non_null(find(4, 42, 150));
 	assert_int_equal(table.n_nodes, half + 1);
+	keep_of(1, 42, 100 + WEFT_ANSWER_AGE_S + 1, half);
+	assert_non_null(find(4, 42, 150));
+	keep_of(5, 42, 200, 1);
+	assert_non_null(find(5, 42, 150));
 	weft_answers_clear(&table);
 	assert_int_equal(table.n_nodes, 0);
 }
