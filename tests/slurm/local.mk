@@ -80,10 +80,12 @@ EXTRA_DIST += \
 	%D%/differential.d/cases/qos-user \
 	%D%/differential.d/cases/range \
 	%D%/differential.d/cases/range-cpus \
+	%D%/differential.d/cases/row-within \
 	%D%/differential.d/cases/segments \
 	%D%/differential.d/cases/shared \
 	%D%/differential.d/cases/sharing \
 	%D%/differential.d/cases/sharing-sockets \
+	%D%/differential.d/cases/sockets-few \
 	%D%/differential.d/cases/split-row \
 	%D%/differential.d/cases/split-tasks \
 	%D%/differential.d/cases/split-types \
