@@ -191,6 +191,7 @@ static enum weft_cause attempt_put(struct attempt *attempt, bitstr_t *bitmap,
 	}
 	planned = attempt->query.frame.hard ? bit_copy(bitmap) : NULL;
 	attempt->n_tries++;
+	/* By name but once: Slurm 22.05 logs each refusal of named nodes. */
 	if (weft_proposal_now(attempt->test, bitmap, n_nodes) ||
 	    (planned && attempt->n_tries == 1 &&
 	     weft_proposal_named(attempt->test, planned, n_nodes))) {

@@ -197,10 +197,11 @@ static bool has_several(uint16_t n_tasks)
 	return n_tasks > 1 && n_tasks < NO_VAL16;
 }
 
-/* Of nodes that are to have several tasks each cons_tres makes a second choice
- * where GPUs of one have no free cores beside them, and counts as taken what it
- * kept for the first.  It keeps to nodes that the user names, but asks then
- * neither whether they follow one another nor how many switches they are on. */
+/* Where a node's GPUs have no free cores beside them, cons_tres chooses a
+ * second time, and can then decline nodes for several tasks each that it
+ * accepts with
+ * --nodelist.  It does not check named nodes for --contiguous, nor always for
+ * --switches. */
 static bool may_be_named(const job_record_t *job, bitstr_t *nodes)
 {
 	const job_details_t *details = job->details;

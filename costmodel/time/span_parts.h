@@ -26,9 +26,9 @@ struct carried {
 	uint64_t stages; /* bit p % 64: of stage p */
 };
 
-/* Links of weft_flows_end, without ports.  Most adapters only carry as much as
- * a neighbour, which is told by their totals: those that are visited lie close
- * together.  Zero-initialise. */
+/* Links of weft_flows_end, without ports.  Most adapters carry as much as a
+ * neighbour and have only a total; carried[] holds the others, packed.
+ * Zero-initialise. */
 struct carried_pages {
 	uint32_t shift; /* added to a link's number: so that a page begins
 			 * with the first adapter */
