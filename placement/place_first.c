@@ -348,7 +348,7 @@ static int take_over(struct first *x, struct weft_placement *p)
 	if (!rank || !gpus || !p->where)
 		goto out;
 	node_set_expand(&x->node_set, x->s->o, gpus);
-	nest_enumerate(&x->nest, n, rank);
+	nest_enumerate(&x->nest, rank);
 	for (uint32_t i = 0; i < n; i++)
 		p->where[rank[i]] = gpus[i];
 	p->placed = true;

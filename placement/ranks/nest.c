@@ -30,43 +30,20 @@ struct nest nest_natural(const struct weft_grid *grid, uint32_t n_ranks)
 	return nest;
 }
 
-/* The fastest axis has gone round: the next ones move on. */
-static void carry(const struct nest *nest, struct nest_count *count)
+void nest_enumerate(const struct nest *nest, uint32_t *rank)
 {
-	for (uint32_t a = 0; a < nest->n && count->at[a] == nest->size[a];
-	     a++) {
-		count->next -= nest->size[a] * nest->stride[a];
-		count->at[a] = 0;
-		if (a + 1 == nest->n)
-			continue;
-		count->next += nest->stride[a + 1];
-		count->at[a + 1]++;
+	uint32_t n = 1;
+
+	rank[0] = 0;
+	/* each coordinate of an axis repeats what is inside of it */
+	for (uint32_t a = 0; a < nest->n; a++) {
+		uint32_t *next = rank + n;
+
+		for (uint32_t at = 1; at < nest->size[a]; at++)
+			for (uint32_t i = 0; i < n; i++)
+				*next++ = rank[i] + at * nest->stride[a];
+		n *= nest->size[a];
 	}
-}
-
-void nest_continue(const struct nest *nest, struct nest_count *count,
-		   uint32_t n, uint32_t *rank)
-{
-	uint32_t stride = nest->stride[0], size = nest->n ? nest->size[0] : n;
-
-	while (n) {
-		uint32_t run = size - count->at[0];
-
-		run = run < n ? run : n;
-		for (uint32_t i = 0; i < run; i++)
-			*rank++ = count->next + i * stride;
-		n -= run;
-		count->next += run * stride;
-		count->at[0] += run;
-		carry(nest, count);
-	}
-}
-
-void nest_enumerate(const struct nest *nest, uint32_t n_ranks, uint32_t *rank)
-{
-	struct nest_count count = {0};
-
-	nest_continue(nest, &count, n_ranks, rank);
 }
 
 void nest_swap(struct nest *nest, uint32_t a, uint32_t b)

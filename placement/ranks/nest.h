@@ -28,16 +28,7 @@ struct nest nest_common(const struct weft_job *job);
 
 /* Counts through the nest like an odometer, its first axis fastest: rank[i] is
  * the i-th. */
-void nest_enumerate(const struct nest *nest, uint32_t n_ranks, uint32_t *rank);
-
-/* How far an odometer has counted.  Zero-initialise. */
-struct nest_count {
-	uint32_t next, at[NEST_MAX];
-};
-
-/* The next n ranks of nest_enumerate. */
-void nest_continue(const struct nest *nest, struct nest_count *count,
-		   uint32_t n, uint32_t *rank);
+void nest_enumerate(const struct nest *nest, uint32_t *rank);
 
 void nest_swap(struct nest *nest, uint32_t a, uint32_t b);
 

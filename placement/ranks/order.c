@@ -24,7 +24,7 @@ static int add_order(struct orders *o, const struct nest *nest,
 
 	if (!rank)
 		return -1;
-	nest_enumerate(nest, o->n_ranks, rank);
+	nest_enumerate(nest, rank);
 	o->rank[o->n++] = rank;
 	return 0;
 }
@@ -173,7 +173,7 @@ static uint32_t find_runs(const struct orders *o, uint32_t k, struct runs *r)
 struct tiling {
 	struct orders *o;
 	struct runs runs;
-	uint32_t *rank; /* [block] scratch */
+	uint32_t *rank; /* [n_ranks] scratch */
 	uint32_t *mark; /* [n_ranks] scratch: the turn of a rank's run */
 	uint32_t turn;
 	double most;   /* bytes that a rank can keep in its run */
@@ -218,29 +218,23 @@ static double inside_run(struct tiling *t, const uint32_t *rank)
 	return sum / 2;
 }
 
-/* Bytes that stay inside of runs, those of an order or else of a nest; of a
- * large job as many in every order, which do as well to tell orders apart.  Not
- * all of them where these cannot be more than the most so far. */
-static double inside_runs(struct tiling *t, const uint32_t *order,
-			  const struct nest *nest)
+/* Bytes that stay inside of an order's runs; of a large job as many in every
+ * order, which do as well to tell orders apart.  Not all of them where these
+ * cannot be more than the most so far. */
+static double inside_runs(struct tiling *t, const uint32_t *rank)
 {
 	const struct cliques *c = orders_traffic(t->o);
 	uint32_t stride = 1 + c->n_edges / MOST_LOOKED;
 	uint32_t block = t->runs.block, n = t->runs.n;
-	struct nest_count count = {0};
 	double sum = 0;
 
-	for (uint32_t k = 0; k < n; k++) {
-		const uint32_t *rank = order ? order + k * block : t->rank;
+	for (uint32_t k = 0; k < n; k += stride) {
 		double left = (n - k) * (block * t->most);
 
-		if (!order)
-			nest_continue(nest, &count, block, t->rank);
-		if (k % stride)
-			continue;
 		if (sum + left / stride + block * t->most <= t->inside)
 			break;
-		sum += inside_run(t, rank) + cliques_inside(c, rank, block);
+		sum += inside_run(t, rank + k * block) +
+		       cliques_inside(c, rank + k * block, block);
 	}
 	return sum;
 }
@@ -252,7 +246,8 @@ static void try_tiling(void *data, const struct nest *nest)
 
 	if (weft_deadline_passed())
 		return;
-	inside = inside_runs(t, NULL, nest);
+	nest_enumerate(nest, t->rank);
+	inside = inside_runs(t, t->rank);
 	if (inside <= t->inside * (1 + SAME))
 		return;
 	t->inside = inside;
@@ -288,15 +283,14 @@ int orders_tile(struct orders *o, const struct weft_job *job, uint32_t size,
 	if (size < 2 || size >= o->n_ranks || o->n_ranks % size ||
 	    natural.n < 2)
 		return 0;
-	t.rank = weft_calloc(size, sizeof(*t.rank), err);
+	t.rank = weft_calloc(o->n_ranks, sizeof(*t.rank), err);
 	t.mark = weft_calloc(o->n_ranks, sizeof(*t.mark), err);
 	if (!t.rank || !t.mark || runs_start(o, size, &t.runs, err))
 		goto out;
 	t.most = most_inside(orders_traffic(o));
 	for (uint32_t k = 0; k < o->n && !weft_deadline_passed(); k++)
 		if (find_runs(o, k, &t.runs) == k)
-			t.inside = fmax(t.inside,
-					inside_runs(&t, o->rank[k], NULL));
+			t.inside = fmax(t.inside, inside_runs(&t, o->rank[k]));
 	nest_tilings(&natural, size, try_tiling, &t);
 	rc = weft_deadline_check(err);
 	if (rc == 0 && t.found)
