@@ -30,18 +30,12 @@ void weft_known_free(struct weft_known *known)
 	errno = saved;
 }
 
-static inline uint64_t mix(uint64_t hash, uint64_t word)
-{
-	hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-	return hash ^ hash >> 29;
-}
-
 static uint64_t mix_real(uint64_t hash, double real)
 {
 	uint64_t word;
 
 	memcpy(&word, &real, sizeof(word));
-	return mix(hash, word);
+	return weft_hash_word(hash, word);
 }
 
 /* What tells a domain from others of its level, as far as times go: the link
@@ -53,14 +47,14 @@ static uint64_t mix_domain(const struct weft_fabric *f,
 {
 	const struct weft_domain *d = &f->domains[domain];
 
-	hash = mix(hash, (uint64_t)d->n_gpus << 32 | d->n_nodes);
+	hash = weft_hash_word(hash, (uint64_t)d->n_gpus << 32 | d->n_nodes);
 	if (f->uplink_rate_bytes_per_s)
 		hash = mix_real(hash, f->uplink_rate_bytes_per_s[domain]);
 	if (f->n_uplinks)
-		hash = mix(hash, f->n_uplinks[domain]);
+		hash = weft_hash_word(hash, f->n_uplinks[domain]);
 	if (d->level + 1 < f->n_levels &&
 	    f->levels[d->level + 1].shape != WEFT_SHAPE_SWITCHED)
-		hash = mix(hash, domain);
+		hash = weft_hash_word(hash, domain);
 	if (!load)
 		return hash;
 	if (load->slowness)
@@ -70,7 +64,7 @@ static uint64_t mix_domain(const struct weft_fabric *f,
 
 		if (!load->n_parts[link])
 			continue;
-		hash = mix(hash, link % 2);
+		hash = weft_hash_word(hash, link % 2);
 		hash = mix_real(hash, others->duty);
 		hash = mix_real(hash, others->duty_squared);
 		hash = mix_real(hash, others->flows);
@@ -130,8 +124,9 @@ static void mix_domains(struct signing *s, uint32_t gpu)
 	for (uint32_t l = 0; l < f->n_levels && first; l++) {
 		uint32_t d = f->gpu_domain[l][gpu];
 
-		s->domains = mix(s->domains,
-				 meet(s->known, d, &s->n_domains[l], &first));
+		s->domains = weft_hash_word(
+			s->domains,
+			meet(s->known, d, &s->n_domains[l], &first));
 		if (first)
 			s->domains = mix_domain(f, s->load, d, s->domains);
 	}
@@ -148,10 +143,11 @@ static void mix_node(struct signing *s, uint32_t gpu)
 
 	if (s->numbered)
 		one |= (uint64_t)weft_fabric_number(f, gpu) << 32;
-	s->nodes = mix(s->nodes, one);
+	s->nodes = weft_hash_word(s->nodes, one);
 	if (first)
-		s->nodes = mix(s->nodes, (uint64_t)f->nodes[node].n_gpus << 32 |
-						 f->nodes[node].kind);
+		s->nodes = weft_hash_word(
+			s->nodes, (uint64_t)f->nodes[node].n_gpus << 32 |
+					  f->nodes[node].kind);
 }
 
 bool weft_known_sign(struct weft_known *known, const struct weft_fabric *f,
@@ -174,12 +170,12 @@ bool weft_known_sign(struct weft_known *known, const struct weft_fabric *f,
 	for (uint32_t r = 0; r < n; r++) {
 		if (where[r] >= f->n_gpus)
 			return false;
-		s.exact = mix(s.exact, where[r]);
+		s.exact = weft_hash_word(s.exact, where[r]);
 		mix_node(&s, where[r]);
 		mix_domains(&s, where[r]);
 	}
 	signature->exact = s.exact;
-	signature->links = mix(s.nodes, s.domains);
+	signature->links = weft_hash_word(s.nodes, s.domains);
 	signature->hosts = s.nodes;
 	if (!spans_nodes(f))
 		return true;
@@ -189,8 +185,8 @@ bool weft_known_sign(struct weft_known *known, const struct weft_fabric *f,
 		uint32_t host = f->gpu_domain[f->node_level][where[r]];
 		bool first;
 
-		signature->hosts = mix(signature->hosts,
-				       meet(known, host, &n_met, &first));
+		signature->hosts = weft_hash_word(
+			signature->hosts, meet(known, host, &n_met, &first));
 	}
 	return true;
 }

@@ -117,10 +117,8 @@ static uint64_t price_key(const struct arranger *a, const uint32_t *gpus)
 	uint64_t hash = WEFT_HASH_START + (uint64_t)a->job->spec.metric;
 
 	hash += a->hasty;
-	for (uint32_t i = 0; i < a->job->n_gpus; i++) {
-		hash = (hash ^ gpus[i]) * UINT64_C(0x9e3779b97f4a7c15);
-		hash ^= hash >> 29;
-	}
+	for (uint32_t i = 0; i < a->job->n_gpus; i++)
+		hash = weft_hash_word(hash, gpus[i]);
 	return hash + !hash;
 }
 
