@@ -3,11 +3,14 @@
 #include "placement/mapping/cliques.h"
 
 #include "base/clock.h"
+#include "base/hash.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define SAME 1e-9 /* sums of the same terms in another order */
+
+#define TWIN UINT32_MAX /* another clique stands for it */
 
 static void count_cliques(const struct weft_traffic *t, uint32_t *count)
 {
@@ -362,48 +365,6 @@ double cliques_inside(const struct cliques *c, const uint32_t *rank, uint32_t n)
 	return bytes;
 }
 
-/* Marks run `to` as one that run `from` sends to; 1 where it is a new one. */
-static uint32_t mark_run(uint32_t *seen, uint32_t from, uint32_t to)
-{
-	if (to == from || seen[to] == from + 1)
-		return 0;
-	seen[to] = from + 1;
-	return 1;
-}
-
-int cliques_count_edges(const struct cliques *c, uint32_t block, uint32_t *n,
-			struct weft_error *err)
-{
-	const struct graph *g = &c->loose;
-	uint32_t n_runs = g->n / block;
-	uint32_t *seen = weft_calloc(n_runs + c->n, sizeof(*seen), err);
-	uint32_t *entered = seen + n_runs;
-
-	*n = 0;
-	if (!seen)
-		return -1;
-	for (uint32_t v = 0; v < g->n; v++) {
-		uint32_t run = v / block;
-
-		for (uint32_t e = g->row[v]; e < g->row[v + 1]; e++)
-			*n += mark_run(seen, run, g->peer[e] / block);
-		for (uint32_t i = c->first[v]; i < c->first[v + 1]; i++) {
-			const struct weft_clique *one = &c->t.cliques[c->of[i]];
-			const uint32_t *member =
-				c->t.member + one->first_member;
-
-			/* the other ranks of the run send to the same ones */
-			if (entered[c->of[i]] == run + 1)
-				continue;
-			entered[c->of[i]] = run + 1;
-			for (uint32_t k = 0; k < one->n_members; k++)
-				*n += mark_run(seen, run, member[k] / block);
-		}
-	}
-	free(seen);
-	return 0;
-}
-
 /* Lists the members of one run behind those of the runs before. */
 static void list_run(const struct cliques *c, const uint32_t *rank,
 		     uint32_t block, struct clique_runs *runs)
@@ -418,56 +379,175 @@ static void list_run(const struct cliques *c, const uint32_t *rank,
 			uint32_t before = (uint32_t)(*met)++;
 
 			if (!before)
-				runs->of[end++] = c->of[k];
+				runs->entry[end++].clique = c->of[k];
 			runs->inside += before * c->t.cliques[c->of[k]].bytes;
 		}
 	}
 	for (uint32_t k = from; k < end; k++) {
-		uint32_t n = (uint32_t)c->met[runs->of[k]];
+		uint32_t clique = runs->entry[k].clique;
+		uint32_t n = (uint32_t)c->met[clique];
 
-		if (n == c->t.cliques[runs->of[k]].n_members)
-			continue;
-		runs->of[kept] = runs->of[k];
-		runs->n_members[kept++] = (uint8_t)n;
+		if (n < c->t.cliques[clique].n_members)
+			runs->entry[kept++] =
+				(struct clique_entry){clique, n, 0};
 	}
 	runs->first[++runs->n] = kept;
+}
+
+/* What tells a clique from those that are not alike, and how many it stands
+ * for; 0: it has not been met, TWIN: another one stands for it. */
+struct clique_sign {
+	uint64_t key;
+	uint32_t times;
+};
+
+static void sign_cliques(const struct cliques *c,
+			 const struct clique_runs *runs,
+			 struct clique_sign *sign)
+{
+	for (uint32_t k = 0; k < c->n; k++)
+		memcpy(&sign[k].key, &c->t.cliques[k].bytes,
+		       sizeof(sign[k].key));
+	for (uint32_t i = 0; i < runs->n; i++) {
+		for (uint32_t k = runs->first[i]; k < runs->first[i + 1]; k++) {
+			const struct clique_entry *e = &runs->entry[k];
+			uint64_t *key = &sign[e->clique].key;
+
+			*key = weft_hash_word(*key,
+					      (uint64_t)i << 32 | e->n_members);
+		}
+	}
+}
+
+/* Counts clique `one`, which is met for the first time, in with one of its run
+ * that is alike, of entries first .. end - 1. */
+static void find_twin(const struct clique_entry *first,
+		      const struct clique_entry *end, uint32_t one,
+		      struct clique_sign *sign)
+{
+	while (first < end && sign[first->clique].key != sign[one].key)
+		first++;
+	sign[one].times = first < end ? TWIN : 1;
+	if (first < end)
+		sign[first->clique].times++;
+}
+
+/* Leaves one of the cliques that are alike. */
+static int join_twins(const struct cliques *c, struct clique_runs *runs,
+		      struct weft_error *err)
+{
+	struct clique_sign *sign = weft_calloc(c->n, sizeof(*sign), err);
+	struct clique_entry *end = runs->entry, *e = end;
+
+	if (!sign)
+		return -1;
+	sign_cliques(c, runs, sign);
+	for (uint32_t i = 0; i < runs->n; i++) {
+		struct clique_entry *first = end;
+
+		for (; e < runs->entry + runs->first[i + 1]; e++) {
+			if (!sign[e->clique].times)
+				find_twin(first, end, e->clique, sign);
+			if (sign[e->clique].times != TWIN)
+				*end++ = *e;
+		}
+		runs->first[i + 1] = (uint32_t)(end - runs->entry);
+	}
+	for (e = runs->entry; e < end; e++)
+		e->bytes = c->t.cliques[e->clique].bytes * e->n_members *
+			   sign[e->clique].times;
+	free(sign);
+	return 0;
+}
+
+/* Empty runs, with room for so many entries. */
+static int runs_start(struct clique_runs *runs, uint32_t n, uint32_t n_entries,
+		      struct weft_error *err)
+{
+	memset(runs, 0, sizeof(*runs));
+	runs->first = weft_calloc((size_t)n + 1, sizeof(*runs->first), err);
+	runs->entry = weft_realloc(NULL, n_entries, sizeof(*runs->entry), err);
+	return runs->first && runs->entry ? 0 : -1;
 }
 
 int clique_runs_build(const struct cliques *c, const uint32_t *rank,
 		      uint32_t block, struct clique_runs *runs,
 		      struct weft_error *err)
 {
-	uint32_t n_ranks = c->loose.n, n_members = c->first[n_ranks];
+	uint32_t n_ranks = c->loose.n;
 
-	memset(runs, 0, sizeof(*runs));
-	runs->first = weft_calloc((size_t)n_ranks / block + 1,
-				  sizeof(*runs->first), err);
-	runs->of = weft_calloc(n_members, sizeof(*runs->of), err);
-	runs->n_members = weft_calloc(n_members, sizeof(*runs->n_members), err);
-	if (!runs->first || !runs->of || !runs->n_members)
+	if (runs_start(runs, n_ranks / block, c->first[n_ranks], err))
 		return -1;
 	for (uint32_t i = 0; i < n_ranks; i += block)
 		list_run(c, rank + i, block, runs);
+	return join_twins(c, runs, err);
+}
+
+int clique_runs_rename(const struct clique_runs *from, const uint32_t *name,
+		       struct clique_runs *runs, struct weft_error *err)
+{
+	uint32_t n = from->n, *first;
+
+	if (runs_start(runs, n, from->first[n], err))
+		return -1;
+	first = runs->first;
+	for (uint32_t i = 0; i < n; i++)
+		first[name[i] + 1] = from->first[i + 1] - from->first[i];
+	for (uint32_t i = 0; i < n; i++)
+		first[i + 1] += first[i];
+	for (uint32_t i = 0; i < n; i++)
+		memcpy(runs->entry + first[name[i]],
+		       from->entry + from->first[i],
+		       (from->first[i + 1] - from->first[i]) *
+			       sizeof(*runs->entry));
+	runs->n = n;
+	runs->inside = from->inside;
 	return 0;
 }
 
 void clique_runs_free(struct clique_runs *runs)
 {
 	free(runs->first);
-	free(runs->of);
-	free(runs->n_members);
+	free(runs->entry);
 	memset(runs, 0, sizeof(*runs));
 }
 
-/* n more members come to those in the domain of level l, which has begun with
- * run `start`: bytes between them and those. */
-static inline double members_come(struct clique_met *met, uint32_t l,
-				  uint32_t start, uint32_t n, double bytes)
+/* Marks a run as one that run `from` sends to; 1 where it is a new one. */
+static uint32_t mark_run(uint32_t *seen, uint32_t from, uint32_t to)
 {
-	uint32_t here = met->last > start ? met->n[l] : 0;
+	if (seen[to] == from + 1)
+		return 0;
+	seen[to] = from + 1;
+	return 1;
+}
 
-	met->n[l] = here + n;
-	return (double)(n * here) * bytes;
+int cliques_count_edges(const struct cliques *c, const struct clique_runs *runs,
+			const struct graph *loose, uint32_t block, uint32_t *n,
+			struct weft_error *err)
+{
+	uint32_t *seen = weft_calloc(loose->n, sizeof(*seen), err);
+
+	*n = 0;
+	if (!seen)
+		return -1;
+	for (uint32_t run = 0; run < loose->n; run++) {
+		for (uint32_t e = loose->row[run]; e < loose->row[run + 1]; e++)
+			*n += 2 * mark_run(seen, run, loose->peer[e]);
+		for (uint32_t k = runs->first[run]; k < runs->first[run + 1];
+		     k++) {
+			const struct weft_clique *one =
+				&c->t.cliques[runs->entry[k].clique];
+			const uint32_t *member =
+				c->t.member + one->first_member;
+			uint32_t i = one->n_members;
+
+			while (member[--i] / block > run)
+				*n += 2 *
+				      mark_run(seen, run, member[i] / block);
+		}
+	}
+	free(seen);
+	return 0;
 }
 
 /* sent[l]: bytes between members in one domain of level + l but in different
@@ -482,17 +562,20 @@ static void sent_inside(const struct cliques *c, const struct clique_runs *runs,
 
 	memset(c->runs_met, 0, c->n * sizeof(*c->runs_met));
 	for (uint32_t i = 0; i < runs->n; i++) {
-		for (uint32_t l = 0; l < CLIQUES_LEVELS; l++)
-			if (i && meet[i - 1] > level + l)
-				start[l] = i;
+		for (uint32_t l = 0;
+		     l < CLIQUES_LEVELS && i > 0 && meet[i - 1] > level + l;
+		     l++)
+			start[l] = i;
 		for (uint32_t k = runs->first[i]; k < runs->first[i + 1]; k++) {
-			struct clique_met *met = &c->runs_met[runs->of[k]];
-			double bytes = c->t.cliques[runs->of[k]].bytes;
-			uint32_t n = runs->n_members[k];
+			const struct clique_entry *e = &runs->entry[k];
+			struct clique_met *met = &c->runs_met[e->clique];
 
-			sum[0] += members_come(met, 0, start[0], n, bytes);
-			sum[1] += members_come(met, 1, start[1], n, bytes);
-			sum[2] += members_come(met, 2, start[2], n, bytes);
+			for (uint32_t l = 0; l < CLIQUES_LEVELS; l++) {
+				if (met->last <= start[l])
+					met->n[l] = 0;
+				sum[l] += e->bytes * met->n[l];
+				met->n[l] += e->n_members;
+			}
 			met->last = i + 1;
 		}
 	}

@@ -18,8 +18,8 @@
 
 /* A clique whose members are met, run by run. */
 struct clique_met {
-	uint32_t last;		    /* run that had one, + 1; 0: none yet */
-	uint32_t n[CLIQUES_LEVELS]; /* in its domain of each level so far */
+	double n[CLIQUES_LEVELS]; /* in its domain of each level so far */
+	uint32_t last;		  /* run that had one, + 1; 0: none yet */
 };
 
 /* Cliques of the job's traffic by rank: first[r] .. first[r + 1] - 1 of of[].
@@ -40,12 +40,18 @@ struct cliques {
 };
 
 /* Whose members an order's runs of ranks hold, but for cliques that lie in one
- * of them: first[i] .. first[i + 1] - 1 of of[] and n_members[]. */
+ * of them: first[i] .. first[i + 1] - 1 of entry[].  Cliques that have as many
+ * members in each run and send as much, mostly several, are there once. */
 struct clique_runs {
 	uint32_t n;
-	uint32_t *first, *of;
-	uint8_t *n_members; /* in the run */
-	double inside;	    /* bytes between members in a run */
+	uint32_t *first;
+	struct clique_entry {
+		uint32_t clique;
+		uint32_t n_members; /* in the run */
+		double bytes;	    /* of these to a member elsewhere, one way,
+				     * of all cliques that this stands for */
+	} * entry;
+	double inside; /* bytes between members in a run */
 };
 
 /* n == 0 where t has no cliques: all of it is loose.  Free with cliques_free in
@@ -84,6 +90,10 @@ double cliques_inside(const struct cliques *c, const uint32_t *rank,
 int clique_runs_build(const struct cliques *c, const uint32_t *rank,
 		      uint32_t block, struct clique_runs *runs,
 		      struct weft_error *err);
+/* The same when run i is called name[i].  Free with clique_runs_free in either
+ * case. */
+int clique_runs_rename(const struct clique_runs *from, const uint32_t *name,
+		       struct clique_runs *runs, struct weft_error *err);
 void clique_runs_free(struct clique_runs *runs);
 
 /* What they cost when run i sits on site i. */
@@ -91,8 +101,10 @@ double clique_runs_cost(const struct cliques *c, const struct clique_runs *runs,
 			const struct sites *s);
 
 /* *n: entries of the whole traffic's graph when the ranks, in their own order,
- * are cut into runs. */
-int cliques_count_edges(const struct cliques *c, uint32_t block, uint32_t *n,
+ * are cut into runs of `block`; loose: that of the other traffic, with edges to
+ * later runs alone. */
+int cliques_count_edges(const struct cliques *c, const struct clique_runs *runs,
+			const struct graph *loose, uint32_t block, uint32_t *n,
 			struct weft_error *err);
 
 #endif

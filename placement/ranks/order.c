@@ -366,8 +366,11 @@ static int cut_graphs(struct orders *o, struct orders_cut *cut, uint32_t block,
 				   : graph_contract(g, r.of, r.n,
 						    &cut->graph[k], err);
 		if (rc == 0 && cut->in_cliques)
-			rc = clique_runs_build(c, o->rank[k], block,
-					       &cut->cliques[k], err);
+			rc = j < k ? clique_runs_rename(&cut->cliques[j],
+							r.moved,
+							&cut->cliques[k], err)
+				   : clique_runs_build(c, o->rank[k], block,
+						       &cut->cliques[k], err);
 	}
 	for (uint32_t k = 0; k < o->n && rc == 0; k++)
 		if (r.is_first[k])
@@ -393,7 +396,9 @@ int orders_cut(struct orders *o, uint32_t block, const struct weft_fabric *f,
 	if (cut_graphs(o, cut, block, err))
 		return -1;
 	cut->n_edges = 2 * cut->graph[0].n_edges;
-	if (in_cliques && cliques_count_edges(c, block, &cut->n_edges, err))
+	if (in_cliques &&
+	    cliques_count_edges(c, &cut->cliques[0], &cut->graph[0], block,
+				&cut->n_edges, err))
 		return -1;
 	cut->block = block;
 	return 0;
