@@ -46,6 +46,40 @@ void nest_enumerate(const struct nest *nest, uint32_t *rank)
 	}
 }
 
+bool nest_runs(const struct nest *nest, uint32_t n, struct nest *runs)
+{
+	struct nest part = {0};
+
+	*runs = part;
+	for (uint32_t a = 0; n > 1 && a < nest->n; a++) {
+		uint32_t size = nest->size[a] < n ? nest->size[a] : n;
+		uint32_t i = part.n++;
+
+		if (n % size || nest->size[a] % size)
+			return false;
+		for (; i > 0 && part.stride[i - 1] > nest->stride[a]; i--) {
+			part.stride[i] = part.stride[i - 1];
+			part.size[i] = part.size[i - 1];
+		}
+		part.stride[i] = nest->stride[a];
+		part.size[i] = size;
+		n /= size;
+	}
+	for (uint32_t a = 0; a < part.n; a++) {
+		uint32_t i = runs->n;
+
+		if (i &&
+		    part.stride[a] == runs->stride[i - 1] * runs->size[i - 1]) {
+			runs->size[i - 1] *= part.size[a];
+			continue;
+		}
+		runs->stride[i] = part.stride[a];
+		runs->size[i] = part.size[a];
+		runs->n++;
+	}
+	return true;
+}
+
 void nest_swap(struct nest *nest, uint32_t a, uint32_t b)
 {
 	uint32_t stride = nest->stride[a], size = nest->size[a];

@@ -30,6 +30,11 @@ struct nest nest_common(const struct weft_job *job);
  * the i-th. */
 void nest_enumerate(const struct nest *nest, uint32_t *rank);
 
+/* The axes in which runs of n ranks lie, by stride and those that follow on
+ * each other as one: orders with the same have the same runs.  False: some runs
+ * begin elsewhere on an axis than others. */
+bool nest_runs(const struct nest *nest, uint32_t n, struct nest *runs);
+
 void nest_swap(struct nest *nest, uint32_t a, uint32_t b);
 
 /* The next permutation in lexicographic order of strides; false after the last.

@@ -3,7 +3,6 @@
 #include "placement/ranks/order.h"
 
 #include "base/clock.h"
-#include "placement/ranks/nest.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -20,11 +19,12 @@
 static int add_order(struct orders *o, const struct nest *nest,
 		     struct weft_error *err)
 {
-	uint32_t *rank = weft_calloc(o->n_ranks, sizeof(*rank), err);
+	uint32_t *rank = weft_realloc(NULL, o->n_ranks, sizeof(*rank), err);
 
 	if (!rank)
 		return -1;
 	nest_enumerate(nest, rank);
+	o->nest[o->n] = *nest;
 	o->rank[o->n++] = rank;
 	return 0;
 }
@@ -114,56 +114,30 @@ int orders_build(const struct weft_job *job, const struct weft_fabric *f,
 	return add_chosen(o, job, f, tile, err);
 }
 
-/* The runs of ranks that orders are cut into. */
+/* The runs of `block` ranks that orders are cut into. */
 struct runs {
 	uint32_t block, n;
-	uint32_t *of;		   /* [n_ranks] of each rank; free it */
-	uint32_t *moved;	   /* [n] where the other order's run i is */
-	bool is_first[ORDERS_MAX]; /* no order before it has the same runs */
+	struct nest of[ORDERS_MAX]; /* those of each order */
+	bool is_first[ORDERS_MAX];  /* no order before it has the same */
 };
 
-static int runs_start(const struct orders *o, uint32_t block, struct runs *r,
-		      struct weft_error *err)
+static void runs_start(const struct orders *o, uint32_t block, struct runs *r)
 {
 	memset(r, 0, sizeof(*r));
 	r->block = block;
 	r->n = o->n_ranks / block;
-	r->of = weft_calloc((size_t)o->n_ranks + r->n, sizeof(*r->of), err);
-	if (!r->of)
-		return -1;
-	r->moved = r->of + o->n_ranks;
-	return 0;
 }
 
-static void runs_number(const uint32_t *rank, struct runs *r)
-{
-	for (uint32_t run = 0; run < r->n; run++)
-		for (uint32_t i = 0; i < r->block; i++)
-			r->of[*rank++] = run;
-}
-
-/* Whether order k has the runs of order j, one after the other in another way:
- * both nest the axes inside of a run alike. */
-static bool has_same_runs(const struct orders *o, uint32_t j, struct runs *r)
-{
-	const uint32_t *rank = o->rank[j];
-
-	for (uint32_t run = 0; run < r->n; run++) {
-		r->moved[run] = r->of[*rank];
-		for (uint32_t i = 0; i < r->block; i++)
-			if (r->of[*rank++] != r->moved[run])
-				return false;
-	}
-	return true;
-}
-
-/* The first order that has the runs of order k, which may be k. */
+/* The first order that has the runs of order k, one after the other in another
+ * way; it may be k. */
 static uint32_t find_runs(const struct orders *o, uint32_t k, struct runs *r)
 {
 	uint32_t j = 0;
 
-	runs_number(o->rank[k], r);
-	while (j < k && !(r->is_first[j] && has_same_runs(o, j, r)))
+	if (!nest_runs(&o->nest[k], r->block, &r->of[k]))
+		r->of[k] = (struct nest){.n = 1, .stride = {k}};
+	while (j < k && !(r->is_first[j] &&
+			  memcmp(&r->of[j], &r->of[k], sizeof(r->of[k])) == 0))
 		j++;
 	r->is_first[k] = j == k;
 	return j;
@@ -285,8 +259,9 @@ int orders_tile(struct orders *o, const struct weft_job *job, uint32_t size,
 		return 0;
 	t.rank = weft_calloc(o->n_ranks, sizeof(*t.rank), err);
 	t.mark = weft_calloc(o->n_ranks, sizeof(*t.mark), err);
-	if (!t.rank || !t.mark || runs_start(o, size, &t.runs, err))
+	if (!t.rank || !t.mark)
 		goto out;
+	runs_start(o, size, &t.runs);
 	t.most = most_inside(orders_traffic(o));
 	for (uint32_t k = 0; k < o->n && !weft_deadline_passed(); k++)
 		if (find_runs(o, k, &t.runs) == k)
@@ -298,7 +273,6 @@ int orders_tile(struct orders *o, const struct weft_job *job, uint32_t size,
 out:
 	free(t.rank);
 	free(t.mark);
-	free(t.runs.of);
 	return rc;
 }
 
@@ -345,37 +319,65 @@ static struct orders_cut *find_room(struct orders *o)
 	return &o->cut[o->last];
 }
 
-static int cut_graphs(struct orders *o, struct orders_cut *cut, uint32_t block,
-		      struct weft_error *err)
+/* Cuts an order that has runs of its own; run: [n_ranks] scratch. */
+static int cut_first(struct orders *o, struct orders_cut *cut,
+		     const struct runs *r, uint32_t k, uint32_t *run,
+		     struct weft_error *err)
 {
 	struct cliques *c = orders_traffic(o);
 	const struct graph *g =
 		cut->in_cliques ? &c->loose : cliques_whole(c, err);
-	struct runs r;
-	int rc = runs_start(o, block, &r, err);
+	const uint32_t *rank = o->rank[k];
 
-	if (!g)
-		rc = -1;
+	for (uint32_t i = 0; i < r->n; i++)
+		for (uint32_t m = 0; m < r->block; m++)
+			run[*rank++] = i;
+	if (!g || graph_contract(g, run, r->n, &cut->graph[k], err))
+		return -1;
+	return cut->in_cliques ? clique_runs_build(c, o->rank[k], r->block,
+						   &cut->cliques[k], err)
+			       : 0;
+}
+
+/* The same of one that has those of order j.  All orders list the lowest rank
+ * of a run first. */
+static int cut_alike(const struct orders *o, struct orders_cut *cut,
+		     const struct runs *r, uint32_t j, uint32_t k,
+		     uint32_t *run, struct weft_error *err)
+{
+	uint32_t *name = run + o->n_ranks;
+
+	for (uint32_t i = 0; i < r->n; i++)
+		run[o->rank[k][i * r->block]] = i;
+	for (uint32_t i = 0; i < r->n; i++)
+		name[i] = run[o->rank[j][i * r->block]];
+	if (graph_rename_half(&cut->graph[j], name, &cut->graph[k], err))
+		return -1;
+	return cut->in_cliques ? clique_runs_rename(&cut->cliques[j], name,
+						    &cut->cliques[k], err)
+			       : 0;
+}
+
+static int cut_graphs(struct orders *o, struct orders_cut *cut, uint32_t block,
+		      struct weft_error *err)
+{
+	uint32_t *run = weft_calloc(o->n_ranks, 2 * sizeof(*run), err);
+	struct runs r;
+	int rc = run ? 0 : -1;
+
+	runs_start(o, block, &r);
 	for (uint32_t k = 0; k < o->n && rc == 0; k++) {
 		uint32_t j = find_runs(o, k, &r);
 
 		rc = weft_deadline_check(err);
 		if (rc == 0)
-			rc = j < k ? graph_rename_half(&cut->graph[j], r.moved,
-						       &cut->graph[k], err)
-				   : graph_contract(g, r.of, r.n,
-						    &cut->graph[k], err);
-		if (rc == 0 && cut->in_cliques)
-			rc = j < k ? clique_runs_rename(&cut->cliques[j],
-							r.moved,
-							&cut->cliques[k], err)
-				   : clique_runs_build(c, o->rank[k], block,
-						       &cut->cliques[k], err);
+			rc = j < k ? cut_alike(o, cut, &r, j, k, run, err)
+				   : cut_first(o, cut, &r, k, run, err);
 	}
 	for (uint32_t k = 0; k < o->n && rc == 0; k++)
 		if (r.is_first[k])
 			rc = graph_halve(&cut->graph[k], err);
-	free(r.of);
+	free(run);
 	return rc;
 }
 

@@ -10,6 +10,7 @@
 #include "placement/mapping/cliques.h"
 #include "placement/mapping/graph.h"
 #include "placement/mapping/sites.h"
+#include "placement/ranks/nest.h"
 
 #define ORDERS_MAX 37
 /* Sizes of runs that are kept: searches go back and forth between a few. */
@@ -39,6 +40,7 @@ struct orders_priced {
  * few cut them into tiles. */
 struct orders {
 	uint32_t n, n_ranks;
+	struct nest nest[ORDERS_MAX];
 	uint32_t *rank[ORDERS_MAX];
 	/* the job's traffic: the caller's, if not NULL, or its own */
 	struct cliques *shared, own;

@@ -250,6 +250,35 @@ static void cliques_and_loose_edges_are_all_pairs(void **state)
 	}
 }
 
+static void assert_runs(const struct nest *nest, uint32_t n,
+			const struct nest *expected)
+{
+	struct nest runs;
+
+	assert_true(nest_runs(nest, n, &runs));
+	assert_memory_equal(&runs, expected, sizeof(runs));
+}
+
+static void runs_are_told_by_the_inner_axes_in_any_order(void **state)
+{
+	const struct nest natural = {3, {2, 4, 8}, {1, 2, 8}};
+	const struct nest swapped = {3, {4, 2, 8}, {2, 1, 8}};
+	const struct nest outer = {3, {8, 2, 4}, {8, 1, 2}};
+	const struct nest six = {2, {6, 8}, {1, 6}};
+	const struct nest eight = {1, {8}, {1}}, four = {1, {4}, {1}};
+	const struct nest apart = {2, {2, 2}, {1, 8}};
+	struct nest runs;
+
+	(void)state;
+	assert_runs(&natural, 8, &eight);
+	assert_runs(&swapped, 8, &eight);
+	assert_runs(&natural, 4, &four);
+	assert_runs(&outer, 8, &(struct nest){1, {8}, {8}});
+	assert_runs(&(struct nest){3, {2, 2, 4}, {8, 1, 2}}, 4, &apart);
+	assert_runs(&natural, 1, &(struct nest){0});
+	assert_false(nest_runs(&six, 4, &runs));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -265,6 +294,7 @@ int main(void)
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			replicas_tell_the_order_of_the_whole, setup, teardown),
+		cmocka_unit_test(runs_are_told_by_the_inner_axes_in_any_order),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
