@@ -111,6 +111,9 @@ struct signing {
 	const struct weft_load *load;
 	bool numbered; /* GPUs of a node are not alike */
 	uint32_t n_nodes, n_domains[WEFT_MAX_LEVELS]; /* met so far */
+	/* those of the rank before, and what they are among the ones met: most
+	 * ranks are there, too */
+	uint32_t node, domain, node_met, domain_met;
 	uint64_t exact, nodes, domains;
 };
 
@@ -119,16 +122,21 @@ struct signing {
 static void mix_domains(struct signing *s, uint32_t gpu)
 {
 	const struct weft_fabric *f = s->f;
-	bool first = true;
+	bool first = f->gpu_domain[0][gpu] != s->domain;
 
+	if (!first)
+		s->domains = weft_hash_word(s->domains, s->domain_met);
 	for (uint32_t l = 0; l < f->n_levels && first; l++) {
 		uint32_t d = f->gpu_domain[l][gpu];
+		uint32_t met = meet(s->known, d, &s->n_domains[l], &first);
 
-		s->domains = weft_hash_word(
-			s->domains,
-			meet(s->known, d, &s->n_domains[l], &first));
+		s->domains = weft_hash_word(s->domains, met);
 		if (first)
 			s->domains = mix_domain(f, s->load, d, s->domains);
+		if (l == 0) {
+			s->domain = d;
+			s->domain_met = met;
+		}
 	}
 }
 
@@ -138,12 +146,16 @@ static void mix_node(struct signing *s, uint32_t gpu)
 {
 	const struct weft_fabric *f = s->f;
 	uint32_t node = f->gpu_node[gpu];
-	bool first;
-	uint64_t one = meet(s->known, f->n_domains + node, &s->n_nodes, &first);
+	uint64_t number = 0;
+	bool first = false;
 
+	if (node != s->node)
+		s->node_met = meet(s->known, f->n_domains + node, &s->n_nodes,
+				   &first);
+	s->node = node;
 	if (s->numbered)
-		one |= (uint64_t)weft_fabric_number(f, gpu) << 32;
-	s->nodes = weft_hash_word(s->nodes, one);
+		number = weft_fabric_number(f, gpu);
+	s->nodes = weft_hash_word(s->nodes, number << 32 | s->node_met);
 	if (first)
 		s->nodes = weft_hash_word(
 			s->nodes, (uint64_t)f->nodes[node].n_gpus << 32 |
@@ -163,6 +175,8 @@ bool weft_known_sign(struct weft_known *known, const struct weft_fabric *f,
 		.exact = WEFT_HASH_START,
 		.nodes = WEFT_HASH_START,
 		.domains = WEFT_HASH_START,
+		.node = WEFT_NONE,
+		.domain = WEFT_NONE,
 	};
 
 	if (!begin_turn(known, f))
