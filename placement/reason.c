@@ -152,20 +152,24 @@ bool reason_impossible(const struct capacity *s, struct weft_placement *p)
 	       lacks_room(s, p);
 }
 
-/* Distinct domains of a level that the ranks are in. */
+/* Distinct domains of a level that the nodes are in, which are inside of them.
+ */
 static uint32_t count_domains(const struct capacity *s,
 			      const struct weft_placement *p, uint32_t level)
 {
-	uint32_t first = s->f->levels[level].first_domain, n = 0;
+	const struct weft_fabric *f = s->f;
+	uint32_t first = f->levels[level].first_domain, n = 0;
 
-	for (uint32_t r = 0; r < p->n_ranks; r++) {
-		uint32_t d = s->f->gpu_domain[level][p->where[r]] - first;
+	for (uint32_t pass = 0; pass < 2; pass++) {
+		for (uint32_t i = 0; i < p->n_nodes; i++) {
+			const struct weft_node *node = &f->nodes[p->nodes[i]];
+			uint32_t d = f->gpu_domain[level][node->first_gpu];
+			uint8_t *seen = &s->seen[d - first];
 
-		n += !s->seen[d];
-		s->seen[d] = 1;
+			n += !pass && !*seen;
+			*seen = !pass;
+		}
 	}
-	for (uint32_t r = 0; r < p->n_ranks; r++)
-		s->seen[s->f->gpu_domain[level][p->where[r]] - first] = 0;
 	return n;
 }
 
