@@ -191,13 +191,13 @@ static void add_ranks(const struct weft_grid *grid,
 	uint32_t n = 1;
 
 	for (uint32_t k = 0; k < grid->n_axes; k++) {
-		uint32_t a = axis_at(grid, k), size = n * grid->size[a];
+		uint32_t a = axis_at(grid, k), stride = grid->stride[a];
+		uint32_t before = n, size = n * grid->size[a];
 
 		if (!in[a])
 			continue;
 		for (; n < size; n++)
-			ranks[n] = ranks[n - size / grid->size[a]] +
-				   grid->stride[a];
+			ranks[n] = ranks[n - before] + stride;
 	}
 }
 
@@ -211,7 +211,7 @@ int weft_grid_groups(const struct weft_grid *grid, const char *token,
 uint32_t weft_grid_lowest(const struct weft_grid *grid,
 			  const struct weft_grid_groups *groups, uint32_t index)
 {
-	uint32_t rank = 0;
+	uint32_t rank = 0, at;
 
 	/* index in mixed radix, the fastest axis first */
 	for (uint32_t k = 0; k < grid->n_axes; k++) {
@@ -219,8 +219,8 @@ uint32_t weft_grid_lowest(const struct weft_grid *grid,
 
 		if (groups->in[a])
 			continue;
-		rank += index % grid->size[a] * grid->stride[a];
-		index /= grid->size[a];
+		index = weft_grid_divide(index, grid->size[a], &at);
+		rank += at * grid->stride[a];
 	}
 	return rank;
 }

@@ -38,10 +38,27 @@ int weft_grid_build(const char *order, const struct weft_axis_size *sizes,
 /* Index of the axis, or WEFT_MAX_AXES when the grid does not have it. */
 uint32_t weft_grid_axis(const struct weft_grid *grid, const char *name);
 
+/* n / size, and what is left: most sizes are powers of two, and to divide takes
+ * long. */
+static inline uint32_t weft_grid_divide(uint32_t n, uint32_t size,
+					uint32_t *left)
+{
+	if (size & (size - 1)) {
+		*left = n % size;
+		return n / size;
+	}
+	*left = n & (size - 1);
+	return n >> __builtin_ctz(size);
+}
+
 static inline uint32_t weft_grid_coordinate(const struct weft_grid *grid,
 					    uint32_t rank, uint32_t axis)
 {
-	return rank / grid->stride[axis] % grid->size[axis];
+	uint32_t left;
+
+	rank = weft_grid_divide(rank, grid->stride[axis], &left);
+	weft_grid_divide(rank, grid->size[axis], &left);
+	return left;
 }
 
 /* The axes of a token as below, for many groups of it. */

@@ -15,8 +15,10 @@ static uint32_t walk_next(const struct walk *w, uint32_t rank, bool *closes)
 {
 	*closes = false;
 	for (uint32_t a = 0; a < 2; a++) {
-		uint32_t at = rank / w->stride[a] % w->size[a];
+		uint32_t at, left;
 
+		at = weft_grid_divide(rank, w->stride[a], &left);
+		weft_grid_divide(at, w->size[a], &at);
 		if (at + 1 < w->size[a])
 			return rank + w->stride[a];
 		rank -= at * w->stride[a];
@@ -50,30 +52,39 @@ static struct walk one_axis(const struct weft_grid *grid, uint32_t a)
 	return (struct walk){{grid->size[a], 1}, {grid->stride[a], 1}};
 }
 
-/* The product with axes a and b as one chain; a == b: every axis alone. */
-static bool measure_product(const struct weft_grid *grid,
-			    const struct cliques *t, uint32_t a, uint32_t b,
-			    struct product *p)
+/* The product with every axis alone. */
+static void measure_axes(const struct weft_grid *grid, const struct cliques *t,
+			 struct product *p)
 {
-	memset(p, 0, sizeof(*p));
-	p->n_ranks = t->loose.n;
-	if (a != b) {
-		struct walk w = one_axis(grid, a);
-
-		w.size[1] = grid->size[b];
-		w.stride[1] = grid->stride[b];
-		p->chain[p->n] = measure(&w, t);
-		if (!(p->chain[p->n].ring > 0))
-			return false;
-		p->n++;
-	}
+	*p = (struct product){.n_ranks = t->loose.n};
 	for (uint32_t i = 0; i < grid->n_axes; i++) {
 		struct walk w = one_axis(grid, i);
 
-		if (grid->size[i] > 1 && (a == b || (i != a && i != b)))
+		if (grid->size[i] > 1)
 			p->chain[p->n++] = measure(&w, t);
 	}
-	return true;
+}
+
+/* That with axes a and b as one chain, the others as in `alone`. */
+static bool measure_joined(const struct weft_grid *grid,
+			   const struct cliques *t, uint32_t a, uint32_t b,
+			   const struct product *alone, struct product *p)
+{
+	struct walk w = one_axis(grid, a);
+	uint32_t at = 0;
+
+	w.size[1] = grid->size[b];
+	w.stride[1] = grid->stride[b];
+	*p = (struct product){.n_ranks = t->loose.n};
+	p->chain[p->n++] = measure(&w, t);
+	for (uint32_t i = 0; i < grid->n_axes; i++) {
+		if (grid->size[i] == 1)
+			continue;
+		if (i != a && i != b)
+			p->chain[p->n++] = alone->chain[at];
+		at++;
+	}
+	return p->chain[0].ring > 0;
 }
 
 uint32_t spectrum_products(const struct weft_grid *grid,
@@ -87,13 +98,13 @@ uint32_t spectrum_products(const struct weft_grid *grid,
 		ranks *= grid->size[a];
 	if (ranks != t->loose.n || max == 0)
 		return 0;
-	measure_product(grid, t, 0, 0, &out[n++]);
+	measure_axes(grid, t, &out[n++]);
 	for (uint32_t a = 0; a < grid->n_axes; a++) {
 		for (uint32_t b = 0; b < grid->n_axes && n < max; b++) {
 			if (grid->size[a] == 1 || grid->size[b] == 1 ||
 			    grid->stride[a] >= grid->stride[b])
 				continue;
-			n += measure_product(grid, t, a, b, &out[n]);
+			n += measure_joined(grid, t, a, b, &out[0], &out[n]);
 		}
 	}
 	return n;

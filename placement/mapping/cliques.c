@@ -262,9 +262,12 @@ double cliques_weight(const struct cliques *c, uint32_t a, uint32_t b)
 	const struct graph *g = &c->loose;
 	double weight = 0;
 
-	for (uint32_t e = g->row[a]; e < g->row[a + 1]; e++)
-		if (g->peer[e] == b)
-			weight = g->weight[e];
+	for (uint32_t e = g->row[a]; e < g->row[a + 1]; e++) {
+		if (g->peer[e] != b)
+			continue;
+		weight = g->weight[e];
+		break;
+	}
 	if (!c->n)
 		return weight;
 	for (uint32_t i = c->first[a]; i < c->first[a + 1]; i++)
