@@ -26,34 +26,39 @@ void weft_cost_scratch_free(struct weft_cost_scratch *scratch)
 	memset(scratch, 0, sizeof(*scratch));
 }
 
+/* What is needed besides where links are asked for. */
+static int links_reserve(struct weft_cost_scratch *s, struct weft_error *err)
+{
+	s->up = weft_calloc(s->n_domains, sizeof(*s->up), err);
+	s->down = weft_calloc(s->n_domains, sizeof(*s->down), err);
+	s->touched = weft_calloc(s->n_domains, sizeof(*s->touched), err);
+	s->nic_up = weft_calloc(s->n_ranks, sizeof(*s->nic_up), err);
+	s->nic_down = weft_calloc(s->n_ranks, sizeof(*s->nic_down), err);
+	return s->up && s->down && s->touched && s->nic_up && s->nic_down ? 0
+									  : -1;
+}
+
 /* Grows the scratch where it is too small for this evaluation. */
 static int scratch_reserve(struct weft_cost_scratch *s,
-			   const struct weft_fabric *f, uint32_t n_ranks,
-			   struct weft_error *err)
+			   const struct evaluation *e, struct weft_error *err)
 {
-	if (s->n_domains < f->n_domains || s->n_gpus < f->n_gpus ||
-	    s->n_ranks < n_ranks) {
-		uint32_t n_domains = f->n_domains, n_gpus = f->n_gpus;
+	uint32_t n_domains = e->f->n_domains, n_gpus = e->f->n_gpus;
 
+	if (s->n_domains < n_domains || s->n_gpus < n_gpus ||
+	    s->n_ranks < e->t->n_ranks) {
 		weft_cost_scratch_free(s);
-		s->up = weft_calloc(n_domains, sizeof(*s->up), err);
-		s->down = weft_calloc(n_domains, sizeof(*s->down), err);
-		s->touched = weft_calloc(n_domains, sizeof(*s->touched), err);
-		s->seen = weft_calloc(n_domains, sizeof(*s->seen), err);
-		s->nic_up = weft_calloc(n_ranks, sizeof(*s->nic_up), err);
-		s->nic_down = weft_calloc(n_ranks, sizeof(*s->nic_down), err);
-		s->used = weft_calloc(weft_bitset_words(n_gpus),
-				      sizeof(*s->used), err);
-		if (!s->up || !s->down || !s->touched || !s->seen ||
-		    !s->nic_up || !s->nic_down || !s->used) {
-			weft_cost_scratch_free(s);
-			return -1;
-		}
 		s->n_domains = n_domains;
 		s->n_gpus = n_gpus;
-		s->n_ranks = n_ranks;
+		s->n_ranks = e->t->n_ranks;
+		s->seen = weft_calloc(n_domains, sizeof(*s->seen), err);
+		s->used = weft_calloc(weft_bitset_words(n_gpus),
+				      sizeof(*s->used), err);
 	}
-	return 0;
+	if (s->seen && s->used &&
+	    (!e->links || s->up || links_reserve(s, err) == 0))
+		return 0;
+	weft_cost_scratch_free(s);
+	return -1;
 }
 
 static void adapters_clear(const struct evaluation *e)
@@ -447,7 +452,7 @@ static int evaluate(struct evaluation *e, struct weft_cost *cost,
 	memset(cost, 0, sizeof(*cost));
 	cost->busiest.domain = WEFT_NONE;
 	cost->busiest.gpu = WEFT_NONE;
-	if (scratch_reserve(e->scratch, e->f, e->t->n_ranks, err))
+	if (scratch_reserve(e->scratch, e, err))
 		return -1;
 	if (e->links)
 		adapters_clear(e);
@@ -521,8 +526,8 @@ int weft_cost_links(const struct weft_fabric *f, const struct weft_traffic *t,
 	uint32_t n_marked = 0;
 	int rc = -1;
 
-	if (scratch_reserve(&own, f, t->n_ranks, err) ||
-	    gpus_mark(&e, &n_marked, err) || add_all(&e, err))
+	if (scratch_reserve(&own, &e, err) || gpus_mark(&e, &n_marked, err) ||
+	    add_all(&e, err))
 		goto out;
 	for (uint32_t i = 0; i < own.n_touched; i++) {
 		up[own.touched[i]] += own.up[own.touched[i]];

@@ -51,22 +51,22 @@ static void count_free(struct weft_slots *s, const struct weft_occupancy *o)
 }
 
 /* How many slots k GPUs can destroy at most: the first of a domain with r GPUs
- * in no slot needs r + 1 of them, n_firsts[r] such domains; each other one
- * needs size, which is no less. */
-static uint32_t most_lost(const uint32_t *n_firsts, uint32_t size,
+ * in no slot needs r + 1 of them, n_firsts[r] such domains, r < n; each other
+ * one needs size, which is no less. */
+static uint32_t most_lost(const uint32_t *n_firsts, uint32_t n, uint32_t size,
 			  uint32_t n_slots, uint32_t k)
 {
 	uint32_t lost = 0, n_others = n_slots;
 
 	/* with fewer left than one needs, none of a whole slot is lost either
 	 */
-	for (uint32_t r = 0; r < size && k > r; r++) {
-		uint32_t n = n_firsts[r];
+	for (uint32_t r = 0; r < n && k > r; r++) {
+		uint32_t here = n_firsts[r];
 
-		if (n > 0 && n > k / (r + 1))
-			n = k / (r + 1);
-		lost += n;
-		k -= n * (r + 1);
+		if (here > 0 && here > k / (r + 1))
+			here = k / (r + 1);
+		lost += here;
+		k -= here * (r + 1);
 		n_others -= n_firsts[r];
 	}
 	return lost + (k / size < n_others ? k / size : n_others);
@@ -88,8 +88,10 @@ static int measure_size(const struct weft_slots *s, struct weft_slot_size *z,
 			struct weft_error *err)
 {
 	const struct weft_level *level = &s->fabric->levels[z->level];
-	uint32_t *n_firsts = weft_calloc(z->size, sizeof(*n_firsts), err);
 	uint32_t loose = 0, k = s->n_gpus;
+	/* k GPUs destroy no slot that needs more */
+	uint32_t n_first = z->size < k ? z->size : k;
+	uint32_t *n_firsts = weft_calloc(n_first, sizeof(*n_firsts), err);
 
 	if (!n_firsts)
 		return -1;
@@ -98,10 +100,11 @@ static int measure_size(const struct weft_slots *s, struct weft_slot_size *z,
 
 		z->n += slots_of(n, z->size, &left);
 		loose += left;
-		n_firsts[left] += n >= z->size;
+		if (left < n_first)
+			n_firsts[left] += n >= z->size;
 	}
 	z->least = k > loose ? (k - loose + z->size - 1) / z->size : 0;
-	z->most = most_lost(n_firsts, z->size, z->n, k);
+	z->most = most_lost(n_firsts, n_first, z->size, z->n, k);
 	free(n_firsts);
 	return 0;
 }

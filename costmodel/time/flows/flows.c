@@ -308,6 +308,20 @@ static int kinds_number(struct weft_flows *flows, struct weft_error *err)
 	return 0;
 }
 
+/* Ranks of the largest group of a schedule's calls. */
+static uint32_t largest_group(const struct weft_schedule *s)
+{
+	uint32_t most = 1;
+
+	for (uint32_t i = 0; i < s->n_calls; i++) {
+		const struct weft_call *call = &s->calls[i];
+		uint32_t n = flow_group_size(grid_of(s, call), call->group);
+
+		most = n > most ? n : most;
+	}
+	return most;
+}
+
 int weft_flows_build(const struct weft_fabric *f,
 		     const struct weft_schedule *schedule,
 		     const uint32_t *where,
@@ -324,7 +338,7 @@ int weft_flows_build(const struct weft_fabric *f,
 		.pp_axis = pp,
 		.n_stages = pp == WEFT_MAX_AXES ? 1 : schedule->dense.size[pp],
 	};
-	flows->group = flow_group_alloc(f, schedule->dense.n_ranks, err);
+	flows->group = flow_group_alloc(f, largest_group(schedule), err);
 	return flows->group ? kinds_number(flows, err) : -1;
 }
 
