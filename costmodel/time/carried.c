@@ -58,7 +58,10 @@ int carried_pages_build(const struct weft_fabric *f, const uint32_t *where,
 	/* room for all, of which most is never touched */
 	pages->carried = weft_realloc(NULL, (size_t)pages->n * CARRIED_PAGE,
 				      sizeof(*pages->carried), err);
-	return pages->pair && pages->carried ? 0 : -1;
+	pages->capacity =
+		weft_realloc(NULL, (size_t)pages->n * CARRIED_PAGE / 2,
+			     sizeof(*pages->capacity), err);
+	return pages->pair && pages->carried && pages->capacity ? 0 : -1;
 }
 
 int carried_pages_total(struct carried_pages *pages, struct weft_error *err)
@@ -73,6 +76,7 @@ void carried_pages_free(struct carried_pages *pages)
 	int saved = errno;
 
 	free(pages->carried);
+	free(pages->capacity);
 	free(pages->pair);
 	free(pages->total);
 	free(pages->page);

@@ -398,11 +398,13 @@ static int kind_collect(struct measure *m, uint32_t kind,
 	if (groups_collect(m, kind, err))
 		return -1;
 	for (uint32_t i = 0; i < m->n_touched; i++) {
-		uint32_t link = m->touched[i].link;
+		uint32_t link = m->touched[i].link, at = m->touched[i].at;
+		double *capacity = &m->pages.capacity[at / 2];
 
-		stages_raise(m, &m->pages.carried[m->touched[i].at],
-			     link < n ? m->time_s : m->own_s,
-			     capacity_of(m, link));
+		if (!(*capacity > 0))
+			*capacity = capacity_of(m, link);
+		stages_raise(m, &m->pages.carried[at],
+			     link < n ? m->time_s : m->own_s, *capacity);
 	}
 	for (uint32_t p = 0; p < n_stages; p++) {
 		m->port_s[p] = m->port_bytes[p] / port_rate;

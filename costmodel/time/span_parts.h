@@ -36,6 +36,7 @@ struct carried_pages {
 	uint32_t *pair; /* [n][CARRIED_PAGE / 2] of both directions in
 			 * carried[], number + 1; 0: not visited */
 	struct carried *carried; /* [n_pairs][2] */
+	double *capacity;	 /* [n_pairs] of either; 0: not asked for yet */
 	uint32_t *page;		 /* of a link, number + 1; 0: none */
 	uint32_t *first;	 /* [n] first link, shifted */
 	uint32_t n, n_pairs;
@@ -69,6 +70,7 @@ static inline struct carried *carried_of(struct carried_pages *pages,
 	if (*pair == 0) {
 		memset(&pages->carried[2 * pages->n_pairs], 0,
 		       2 * sizeof(*pages->carried));
+		pages->capacity[pages->n_pairs] = 0;
 		*pair = ++pages->n_pairs;
 	}
 	return &pages->carried[2 * (*pair - 1) + link % 2];
