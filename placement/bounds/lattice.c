@@ -322,6 +322,15 @@ static void count_alike(const struct filled *f, struct lattice_axis *axis)
 	}
 }
 
+/* Fills axis_of[]. */
+static void index_bits(struct lattice *l)
+{
+	for (uint32_t i = 0; i < l->n_axes; i++)
+		for (uint32_t bit = 0; bit < 64; bit++)
+			if (l->axis[i].bits >> bit & 1)
+				l->axis_of[bit] = (uint8_t)i;
+}
+
 /* Everything but the coordinates and sizes, which are given.  Axes are put in
  * order. */
 static int measure(struct lattice *l, const struct graph *g,
@@ -337,7 +346,7 @@ static int measure(struct lattice *l, const struct graph *g,
 		n += l->axis[i].n_cover;
 	}
 	s.tally = weft_calloc(n, sizeof(*s.tally), err);
-	s.at = weft_calloc(g->n_edges, sizeof(*s.at), err);
+	s.at = weft_realloc(NULL, g->n_edges, sizeof(*s.at), err);
 	if (!s.tally || !s.at || index_cover(&s, err))
 		goto out;
 	n = 0;
@@ -353,6 +362,7 @@ static int measure(struct lattice *l, const struct graph *g,
 	for (uint32_t i = 0; i < l->n_axes; i++)
 		keep_common(l, &l->axis[i]);
 	qsort(l->axis, l->n_axes, sizeof(l->axis[0]), compare_axes);
+	index_bits(l);
 	rc = scale_layers(&s, err);
 out:
 	for (uint32_t i = 0; i < l->n_axes; i++) {
@@ -395,6 +405,7 @@ static int pack(struct lattice *l, struct weft_error *err)
 			l->code[v] |= (uint64_t)axis->at[v] << shift;
 		shift += bits;
 	}
+	index_bits(l);
 	return 0;
 }
 

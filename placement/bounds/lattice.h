@@ -74,20 +74,20 @@ struct lattice_axis {
 struct lattice {
 	uint32_t n, n_axes; /* n_axes == 0: none was found */
 	struct lattice_axis axis[LATTICE_MAX_AXES];
-	double weight;	/* of edges that every line has */
-	uint64_t *code; /* [n] all coordinates of a vertex, side by side */
+	double weight;	     /* of edges that every line has */
+	uint64_t *code;	     /* [n] all coordinates of a vertex, side by side */
+	uint8_t axis_of[64]; /* that a bit of code[] is of */
 };
 
-/* The axis along which two vertices differ; n_axes when there are several. */
+/* The axis along which two vertices, which are not the same, differ; n_axes
+ * when there are several. */
 static inline uint32_t lattice_axis_between(const struct lattice *l, uint32_t a,
 					    uint32_t b)
 {
 	uint64_t differ = l->code[a] ^ l->code[b];
-	uint32_t i = 0;
+	uint32_t i = l->axis_of[__builtin_ctzll(differ)];
 
-	while (i < l->n_axes && differ & ~l->axis[i].bits)
-		i++;
-	return i;
+	return differ & ~l->axis[i].bits ? l->n_axes : i;
 }
 
 /* Looks for as long as the effort lasts.  Free with lattice_free in either
