@@ -111,29 +111,61 @@ out:
 	return rc;
 }
 
-/* Of what a price depends on; not 0. */
-static uint64_t price_key(const struct arranger *a, const uint32_t *gpus)
+/* Of what a price depends on, as price_orders has it; even, and not 0.  One
+ * more than it: where orders may be left out. */
+static uint64_t price_key(const struct arranger *a, const uint32_t *gpus,
+			  uint32_t block)
 {
 	uint64_t hash = WEFT_HASH_START + (uint64_t)a->job->spec.metric;
 
-	hash += a->hasty;
-	for (uint32_t i = 0; i < a->job->n_gpus; i++)
+	hash = weft_hash_word(hash, block);
+	for (uint32_t i = 0; i < a->job->n_gpus; i += block)
 		hash = weft_hash_word(hash, gpus[i]);
-	return hash + !hash;
+	return hash > 1 ? hash & ~UINT64_C(1) : 2;
+}
+
+/* NULL: none is known.  Where none may be left out, one of which none was does,
+ * too. */
+static const struct orders_priced *find_price(struct arranger *a, uint64_t key)
+{
+	for (uint32_t hasty = a->hasty; hasty < 2; hasty++) {
+		const struct orders_priced *one =
+			orders_priced_at(&a->orders, key + hasty);
+
+		if (one && one->key == key + hasty &&
+		    (hasty == a->hasty || one->whole))
+			return one;
+	}
+	return NULL;
+}
+
+static void keep_price(struct arranger *a, uint64_t key)
+{
+	struct orders_priced *one =
+		orders_priced_at(&a->orders, key + a->hasty);
+
+	if (!one)
+		return;
+	one->key = key + a->hasty;
+	one->whole = true;
+	for (uint32_t k = 0; k < a->orders.n; k++) {
+		one->cost[k] = a->cost[k];
+		one->whole &= isfinite(a->cost[k]);
+	}
 }
 
 int arrange_price(struct arranger *a, const uint32_t *gpus, uint32_t block,
 		  double *cost, uint32_t *order, struct weft_error *err)
 {
-	uint64_t key = price_key(a, gpus);
-	struct orders_priced *kept = orders_priced_at(&a->orders, key);
+	uint64_t key = price_key(a, gpus, block);
+	const struct orders_priced *known = find_price(a, key);
 	size_t size = a->orders.n * sizeof(*a->cost);
 
 	/* whoever asks goes by this cut, too */
 	if (orders_cut(&a->orders, block, a->f, err))
 		return -1;
-	if (kept && kept->key == key) {
-		memcpy(a->cost, kept->cost, size);
+	if (known) {
+		memcpy(a->cost, known->cost, size);
 	} else {
 		if (price_orders(a, gpus, block, err))
 			return -1;
@@ -141,10 +173,7 @@ int arrange_price(struct arranger *a, const uint32_t *gpus, uint32_t block,
 			a->guide_block = block;
 			memcpy(a->guide, a->cost, size);
 		}
-		if (kept) {
-			kept->key = key;
-			memcpy(kept->cost, a->cost, size);
-		}
+		keep_price(a, key);
 	}
 	*order = 0;
 	for (uint32_t k = 1; k < a->orders.n; k++)

@@ -29,6 +29,7 @@ struct orders_cut {
 /* What every order costs on a list of GPUs, by its hash and in the metric. */
 struct orders_priced {
 	uint64_t key; /* 0: not of a list */
+	bool whole;   /* no order was left out */
 	double cost[ORDERS_MAX];
 };
 
