@@ -106,12 +106,6 @@ void cliques_free(struct cliques *c)
 	memset(c, 0, sizeof(*c));
 }
 
-uint32_t cliques_of(const struct cliques *c, uint32_t v)
-{
-	return c->n && c->first[v] < c->first[v + 1] ? c->of[c->first[v]]
-						     : c->n;
-}
-
 /* Bytes of its clique, k, between a rank and another. */
 static double added(const struct cliques *c, uint32_t k, uint32_t peer)
 {

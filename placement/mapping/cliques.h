@@ -74,7 +74,11 @@ int cliques_contract(struct cliques *c, const uint32_t *group,
 double cliques_weight(const struct cliques *c, uint32_t a, uint32_t b);
 
 /* The one that rank v is in, where they are disjoint; c->n: none. */
-uint32_t cliques_of(const struct cliques *c, uint32_t v);
+static inline uint32_t cliques_of(const struct cliques *c, uint32_t v)
+{
+	return c->n && c->first[v] < c->first[v + 1] ? c->of[c->first[v]]
+						     : c->n;
+}
 
 /* *bytes: what all ranks exchange but for each one's `most` heaviest peers,
  * counted at both ends. */
