@@ -62,25 +62,13 @@ static void told_keep(struct measure *m, struct told told)
 		m->told[m->n_told++] = told;
 }
 
-static void direction_add(struct measure *m, uint32_t stage, uint32_t link,
-			  struct carried *c, const struct carried *add)
-{
-	if (c->stages == 0)
-		m->touched[m->n_touched++] = (struct touched){
-			(uint32_t)(c - m->pages.carried), link};
-	c->bytes += add->bytes;
-	c->n_flows += add->n_flows;
-	if (add->unit > c->unit)
-		c->unit = add->unit;
-	c->stages |= stage_bit(stage);
-}
-
 static void link_add(void *data, uint32_t stage, uint32_t link, bool both,
 		     double bytes, double n_flows)
 {
 	struct measure *m = data;
 	const struct weft_fabric *f = m->spans->flows.fabric;
-	struct carried *c, add = {.bytes = bytes, .n_flows = n_flows};
+	struct carried *c;
+	double unit;
 
 	/* A port has no more than one flow of a kind in each direction. */
 	if (link >= 2 * (f->n_domains + f->n_gpus)) {
@@ -91,10 +79,17 @@ static void link_add(void *data, uint32_t stage, uint32_t link, bool both,
 	c = carried_of(&m->pages, link);
 	if (link < 2 * f->n_domains)
 		told_keep(m, (struct told){c, both, bytes, n_flows});
-	add.unit = carried_unit(&m->unit, bytes, n_flows, m->sent[stage]);
-	direction_add(m, stage, link, c, &add);
-	if (both)
-		direction_add(m, stage, link + 1, c + 1, &add);
+	unit = carried_unit(&m->unit, bytes, n_flows, m->sent[stage]);
+	for (const struct carried *end = c + 1 + both; c < end; c++, link++) {
+		if (c->stages == 0)
+			m->touched[m->n_touched++] = (struct touched){
+				(uint32_t)(c - m->pages.carried), link};
+		c->bytes += bytes;
+		c->n_flows += n_flows;
+		if (unit > c->unit)
+			c->unit = unit;
+		c->stages |= stage_bit(stage);
+	}
 }
 
 static double capacity_of(const struct measure *m, uint32_t link)
