@@ -116,6 +116,10 @@ bool refine_is_inside(const struct refine *x, uint32_t cell, uint32_t domain);
 /* From now on nodes and cells give by this rule. */
 void refine_cap(struct refine *x, const struct rule *rule);
 
+/* Looks at sets that are made by each rule in each domain that holds the job;
+ * the search goes on from the best. */
+int refine_first(struct refine *x);
+
 /* Looks at sets on which groups of ranks have nodes of their own. */
 int refine_runs(struct refine *x, uint32_t scope);
 

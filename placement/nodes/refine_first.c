@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* refine_first.c - the sets of nodes from which the search starts */
+#include "placement/nodes/refine_parts.h"
+
+#include "placement/nodes/candidates.h"
+
+#include <string.h>
+
+/* Scopes in which the first sets are made, and domains more than needed. */
+#define MAX_SCOPES   32
+#define MORE_DOMAINS 4
+
+/* The cells of a scope that give something, most first. */
+static uint32_t sort_cells(struct refine *x, uint32_t scope)
+{
+	const struct weft_domain *d = &x->f->domains[scope];
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < x->n_cells; i++) {
+		const struct cell *c = &x->cell[i];
+		uint32_t gpu = x->f->domains[c->domain].first_gpu, at;
+
+		if (!c->cap || gpu < d->first_gpu ||
+		    gpu >= d->first_gpu + d->n_gpus)
+			continue;
+		for (at = n++; at > 0; at--) {
+			if (x->cell[x->order[at - 1]].cap >= c->cap)
+				break;
+			x->order[at] = x->order[at - 1];
+		}
+		x->order[at] = i;
+	}
+	return n;
+}
+
+static void clear_shares(struct refine *x)
+{
+	for (uint32_t i = 0; i < x->n_cells; i++)
+		x->cell[i].share = 0;
+}
+
+/* Takes `need` in multiples of `chunk` from the cells that have most and give
+ * nothing yet; the last cell is the one that the rest fills best. */
+static int try_compact(struct refine *x, const struct rule *rule, uint32_t n,
+		       uint32_t chunk, uint32_t need)
+{
+	for (uint32_t i = 0; i < n && need; i++) {
+		struct cell *c = &x->cell[x->order[i]];
+		uint32_t cap = c->cap - c->cap % chunk, k = i;
+
+		if (c->share)
+			continue;
+		while (cap >= need && k + 1 < n &&
+		       x->cell[x->order[k + 1]].cap >= need) {
+			k++;
+			if (!x->cell[x->order[k]].share)
+				c = &x->cell[x->order[k]];
+		}
+		c->share = cap < need ? cap : need;
+		need -= c->share;
+	}
+	return need ? 0 : refine_try_shares(x, rule);
+}
+
+/* Two sets: from the cells that have most, and first from those in which no GPU
+ * stays free, since no later job shares their links. */
+static int try_full(struct refine *x, const struct rule *rule, uint32_t n,
+		    uint32_t chunk)
+{
+	uint32_t need = x->job->n_gpus, rest = need;
+
+	clear_shares(x);
+	if (try_compact(x, rule, n, chunk, need))
+		return -1;
+	clear_shares(x);
+	for (uint32_t i = 0; i < n && rest; i++) {
+		struct cell *c = &x->cell[x->order[i]];
+
+		if (c->cap % chunk || c->cap > rest ||
+		    c->cap < x->s->cap[c->domain])
+			continue;
+		c->share = c->cap;
+		rest -= c->cap;
+	}
+	return rest < need ? try_compact(x, rule, n, chunk, rest) : 0;
+}
+
+/* The same of m cells, multiples of the chunk. */
+static int try_even(struct refine *x, const struct rule *rule, uint32_t n,
+		    uint32_t m, uint32_t chunk)
+{
+	uint32_t need = x->job->n_gpus, share = (need + m - 1) / m, first = n;
+
+	share = (share + chunk - 1) / chunk * chunk;
+	while (first > 0 && x->cell[x->order[first - 1]].cap < share)
+		first--;
+	clear_shares(x);
+	/* the smallest of those that are large enough */
+	for (uint32_t i = first; i-- > 0 && need;) {
+		struct cell *c = &x->cell[x->order[i]];
+
+		c->share = share < need ? share : need;
+		need -= c->share;
+	}
+	return need ? 0 : refine_try_shares(x, rule);
+}
+
+static int try_scope(struct refine *x, const struct rule *rule, uint32_t scope)
+{
+	uint32_t n = sort_cells(x, scope), least = 0, sum = 0;
+
+	while (least < n && sum < x->job->n_gpus)
+		sum += x->cell[x->order[least++]].cap;
+	if (sum < x->job->n_gpus)
+		return 0;
+	if (try_full(x, rule, n, 1))
+		return -1;
+	for (uint32_t i = 0; i < x->n_chunks; i++)
+		if (try_full(x, rule, n, x->chunk[i]))
+			return -1;
+	for (uint32_t m = least; m <= n && m < least + MORE_DOMAINS; m++) {
+		if (try_even(x, rule, n, m, rule->unit))
+			return -1;
+		for (uint32_t i = 0; i < x->n_chunks; i++)
+			if (try_even(x, rule, n, m, x->chunk[i]))
+				return -1;
+	}
+	return 0;
+}
+
+/* Domains that hold the job, those that differ in nothing once: the ones that
+ * candidates.c takes, then others. */
+static uint32_t list_scopes(const struct refine *x, uint32_t *scope)
+{
+	uint32_t top = x->f->domains[x->scope].level, n = 0;
+
+	for (uint32_t l = x->level; l <= top; l++) {
+		const struct weft_level *level = &x->f->levels[l];
+		uint64_t before = 0;
+
+		if (n + CANDIDATES_PICKS > MAX_SCOPES)
+			break;
+		n += candidates_pick(x->s, l, scope + n);
+		for (uint32_t i = 0; i < level->n_domains; i++) {
+			uint32_t d = level->first_domain + i;
+
+			if (n + CANDIDATES_PICKS * (top - l) >= MAX_SCOPES)
+				break;
+			if (x->s->shape[d] == before ||
+			    !capacity_holds(x->s, d))
+				continue;
+			before = x->s->shape[d];
+			scope[n++] = d;
+		}
+	}
+	return n;
+}
+
+int refine_first(struct refine *x)
+{
+	uint32_t scope[MAX_SCOPES], n = list_scopes(x, scope);
+	bool better;
+
+	/* what has been found */
+	x->is_first = true;
+	if (refine_try(x, &better))
+		return -1;
+	for (uint32_t i = 0; i < n; i++)
+		if (refine_runs(x, scope[i]))
+			return -1;
+	for (uint32_t r = 0; r < x->n_rules; r++) {
+		refine_cap(x, &x->rule[r]);
+		x->rule_now = r;
+		for (uint32_t i = 0; i < n; i++)
+			if (try_scope(x, &x->rule[r], scope[i]))
+				return -1;
+	}
+	if (refine_segments(x))
+		return -1;
+	x->is_extra = true;
+	for (uint32_t i = 0; i < n; i++)
+		if (refine_pieces(x, scope[i]))
+			return -1;
+	x->is_extra = x->is_first = false;
+	return 0;
+}
