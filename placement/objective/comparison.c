@@ -152,7 +152,8 @@ static uint32_t count_priced(const struct capacity *s, const uint32_t *where)
  * apart" is no order: a could tie with b and b with c, but a not with c.  The
  * middle of one is the first placement's, which is the cheapest; those that
  * cost more, or enter or break more domains, have to gain as much as that is
- * worth, and those that break fewer may lose as much. */
+ * worth, and those that break fewer may lose as much.  Each domain multiplies
+ * the value, so that two placements compare alike whichever was first. */
 static void find_tier(const struct capacity *s, const uint32_t *where,
 		      struct comparison *r)
 {
@@ -170,8 +171,7 @@ static void find_tier(const struct capacity *s, const uint32_t *where,
 	if (step && judge->reference_domains == 0)
 		judge->reference_domains = n_domains;
 	more = (double)n_domains - judge->reference_domains;
-	value *= more > 0 ? 1 + WEFT_PRICE_OF_DOMAIN * more
-			  : 1 / (1 - WEFT_PRICE_OF_DOMAIN * more);
+	value *= pow(1 + WEFT_PRICE_OF_DOMAIN, more);
 	if (step && judge->gpu && cost > judge->reference_cost)
 		value *= 1 + WEFT_PRICE_OF_COST *
 				     (cost / judge->reference_cost - 1);

@@ -278,7 +278,7 @@ static double worth(const struct world *x, enum weft_goal goal,
 	n = (double)case_priced(x->f, &x->o, cheapest) -
 	    case_priced(x->f, &x->o, p);
 	if (n > 0)
-		more += WEFT_PRICE_OF_DOMAIN * n;
+		more += pow(1 + WEFT_PRICE_OF_DOMAIN, n) - 1;
 	if (n > 0 || (weft_spec_given(&x->job.spec, "model") &&
 		      (room_lost(x, p->where) < room_lost(x, cheapest->where) ||
 		       p->cost.total[x->job.spec.metric] <

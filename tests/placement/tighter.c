@@ -311,10 +311,7 @@ static double excess(const struct scene *s, const struct worth *a,
 	double same = s->objective.goal == WEFT_GOAL_STEP ? s->judge.same : 0;
 	double va = a->value, vb = b->value;
 
-	if (a->n_priced > b->n_priced)
-		va *= 1 + PRICE * (a->n_priced - b->n_priced);
-	else
-		vb *= 1 + PRICE * (b->n_priced - a->n_priced);
+	va *= pow(1 + PRICE, (double)a->n_priced - b->n_priced);
 	if (s->judge.gpu && s->objective.goal == WEFT_GOAL_STEP) {
 		double least = fmin(a->cost, b->cost);
 
