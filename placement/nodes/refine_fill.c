@@ -42,9 +42,7 @@ static uint32_t find_node(const struct refine *x, const struct weft_domain *d,
 	return best;
 }
 
-/* Nodes of a cell that give so much give it, as long as that is needed: those
- * in use, then the others.  Returns what is needed then. */
-static uint32_t take_alike(struct refine *x, const struct weft_domain *d,
+uint32_t refine_take_alike(struct refine *x, const struct weft_domain *d,
 			   uint32_t give, uint32_t need)
 {
 	uint32_t end = d->first_node + d->n_nodes;
@@ -75,7 +73,7 @@ bool refine_fill(struct refine *x, const struct cell *cell,
 		if (node == WEFT_NONE)
 			return false;
 		if (x->give[node] <= need) {
-			need = take_alike(x, d, x->give[node], need);
+			need = refine_take_alike(x, d, x->give[node], need);
 			continue;
 		}
 		if (rule->same)

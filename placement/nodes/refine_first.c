@@ -105,6 +105,76 @@ static int try_even(struct refine *x, const struct rule *rule, uint32_t n,
 	return need ? 0 : refine_try_shares(x, rule);
 }
 
+/* As even as the m cells that have most allow, in multiples of the chunk: those
+ * that have less give all. */
+static int try_level(struct refine *x, const struct rule *rule, uint32_t m,
+		     uint32_t chunk)
+{
+	uint32_t need = x->job->n_gpus;
+
+	clear_shares(x);
+	for (uint32_t left = m; left > 0; left--) {
+		struct cell *c = &x->cell[x->order[left - 1]];
+		uint32_t cap = c->cap - c->cap % chunk;
+		uint32_t level = (need + left - 1) / left;
+
+		level = (level + chunk - 1) / chunk * chunk;
+		level = level < need ? level : need;
+		c->share = cap < level ? cap : level;
+		need -= c->share;
+	}
+	return need ? 0 : refine_try_shares(x, rule);
+}
+
+/* Takes nodes that give so much, of the cells in use first. */
+static uint32_t take_nodes(struct refine *x, uint32_t n, uint32_t give,
+			   uint32_t need)
+{
+	for (uint32_t used = 2; used-- > 0;) {
+		for (uint32_t i = 0; i < n && need >= give; i++) {
+			struct cell *c = &x->cell[x->order[i]];
+			uint32_t before = need;
+
+			if ((c->share > 0) != used)
+				continue;
+			need = refine_take_alike(x, &x->f->domains[c->domain],
+						 give, need);
+			c->share += before - need;
+		}
+	}
+	return need;
+}
+
+/* The nodes that give most, whichever cell they are in. */
+static int try_fullest(struct refine *x, const struct rule *rule, uint32_t n)
+{
+	uint32_t need = x->job->n_gpus, give = x->s->give_most;
+
+	clear_shares(x);
+	memset(x->now, 0, x->f->n_nodes);
+	for (give -= give % rule->unit; give; give -= rule->unit)
+		need = take_nodes(x, n, give, need);
+	/* no node that is left gives as little as the rest */
+	for (uint32_t i = 0; i < n && need; i++) {
+		struct cell *c = &x->cell[x->order[i]];
+		uint32_t room = c->cap - c->share;
+
+		room = room < need ? room : need;
+		c->share += room;
+		need -= room;
+	}
+	return need ? 0 : refine_try_shares(x, rule);
+}
+
+/* On m cells, if they have room. */
+static int try_cells(struct refine *x, const struct rule *rule, uint32_t n,
+		     uint32_t m, uint32_t chunk)
+{
+	return try_even(x, rule, n, m, chunk) || try_level(x, rule, m, chunk)
+		       ? -1
+		       : 0;
+}
+
 static int try_scope(struct refine *x, const struct rule *rule, uint32_t scope)
 {
 	uint32_t n = sort_cells(x, scope), least = 0, sum = 0;
@@ -118,11 +188,13 @@ static int try_scope(struct refine *x, const struct rule *rule, uint32_t scope)
 	for (uint32_t i = 0; i < x->n_chunks; i++)
 		if (try_full(x, rule, n, x->chunk[i]))
 			return -1;
+	if (!rule->same && try_fullest(x, rule, n))
+		return -1;
 	for (uint32_t m = least; m <= n && m < least + MORE_DOMAINS; m++) {
-		if (try_even(x, rule, n, m, rule->unit))
+		if (try_cells(x, rule, n, m, rule->unit))
 			return -1;
 		for (uint32_t i = 0; i < x->n_chunks; i++)
-			if (try_even(x, rule, n, m, x->chunk[i]))
+			if (try_cells(x, rule, n, m, x->chunk[i]))
 				return -1;
 	}
 	return 0;

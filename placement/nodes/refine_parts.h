@@ -37,7 +37,8 @@ struct gives {
 	uint32_t *cap;	  /* [n_cells] */
 };
 
-/* A set of nodes, with ranks in the order `nesting`. */
+/* A set of nodes, with ranks in the order `nesting`: that of orders.h, plus
+ * ORDERS_MAX times the number of the node on which it begins. */
 struct found {
 	bool is_any;
 	uint8_t *take; /* [n_nodes] */
@@ -106,6 +107,11 @@ bool refine_is_better(const struct refine *x, const struct comparison *a,
  * refine_cap; false where they do not give so many. */
 bool refine_fill(struct refine *x, const struct cell *cell,
 		 const struct rule *rule, uint32_t need);
+
+/* Nodes of a cell that give so much give it in x->now, as long as that is
+ * needed: those in use, then the others.  Returns what is needed then. */
+uint32_t refine_take_alike(struct refine *x, const struct weft_domain *d,
+			   uint32_t give, uint32_t need);
 
 /* Looks at the set that the cells' shares make. */
 int refine_try_shares(struct refine *x, const struct rule *rule);
