@@ -14,6 +14,11 @@
 #define ORDERS_PART 4
 #define MUCH_DEARER 2
 
+/* An order is tried from so many other nodes on for a first set; for the end of
+ * a search from any of so many nodes. */
+#define FIRST_TURNS 8
+#define MOST_TURNS  32
+
 /* A placement whose measure is known takes that part of the work. */
 #define LOOKED_UP 8
 
@@ -99,15 +104,19 @@ static void keep_first(struct refine *x, const struct comparison *comparison,
 	memcpy(first->take, x->now, x->f->n_nodes);
 }
 
-/* Ranks in order k on the trial's GPUs; keeps them where that is better. */
+/* Ranks in the order of nesting k on the trial's GPUs; keeps them where that is
+ * better. */
 static int try_order(struct refine *x, uint32_t k, bool *better)
 {
-	const uint32_t *rank = x->a->orders.rank[k];
+	const uint32_t *rank = x->a->orders.rank[k % ORDERS_MAX];
 	uint32_t n = x->job->n_gpus, n_measured = x->s->judge->n_measured;
+	uint32_t turn = k / ORDERS_MAX % x->node_set.n_nodes, at = 0;
 	struct comparison comparison;
 
-	for (uint32_t i = 0; i < n; i++)
-		x->trial[rank[i]] = x->gpus[i];
+	for (uint32_t i = 0; i < turn; i++)
+		at += x->node_set.count[i];
+	for (uint32_t i = 0; i < n; i++, at++)
+		x->trial[rank[i]] = x->gpus[at < n ? at : at - n];
 	if (comparison_measure(x->s, x->trial, &comparison, x->err))
 		return -1;
 	effort_spend(&x->a->effort,
@@ -174,6 +183,40 @@ static int try_others(struct refine *x, uint32_t cheapest, bool *better)
 	return rc;
 }
 
+/* Whether a turn of the nodes begins with a cell. */
+static bool starts_cell(const struct refine *x, uint32_t turn)
+{
+	const struct weft_node *nodes = x->f->nodes;
+	const uint32_t *cell = x->f->gpu_domain[x->level];
+	const uint32_t *node = x->node_set.node + turn;
+
+	return cell[nodes[node[0]].first_gpu] !=
+	       cell[nodes[node[-1]].first_gpu];
+}
+
+/* The same order from other nodes on: a ring costs as much wherever it begins,
+ * but a tree's root and its halves lie elsewhere.  From every cell, and up to
+ * MOST_TURNS nodes from all. */
+static int try_turns(struct refine *x, uint32_t order, uint32_t most,
+		     bool *better)
+{
+	uint32_t n = x->node_set.n_nodes;
+
+	if (x->s->judge->objective.goal != WEFT_GOAL_STEP)
+		return 0;
+	for (uint32_t turn = 1; turn < n && most; turn++) {
+		if ((x->is_first || n > MOST_TURNS) && !starts_cell(x, turn))
+			continue;
+		if (effort_spent(&x->a->effort) ||
+		    (x->is_first && x->a->effort.work < x->least_work))
+			break;
+		most--;
+		if (try_order(x, order + turn * ORDERS_MAX, better))
+			return -1;
+	}
+	return 0;
+}
+
 int refine_try(struct refine *x, bool *better)
 {
 	uint32_t order;
@@ -189,7 +232,8 @@ int refine_try(struct refine *x, bool *better)
 	node_set_expand(&x->node_set, x->s->o, x->gpus);
 	if (find_order(x, &order) || try_order(x, order, better) ||
 	    (order && try_order(x, 0, better)) ||
-	    (x->is_first && try_others(x, order, better)))
+	    (x->is_first && (try_turns(x, order, FIRST_TURNS, better) ||
+			     try_others(x, order, better))))
 		return -1;
 	if (*better)
 		memcpy(x->take, x->now, x->f->n_nodes);
@@ -216,13 +260,14 @@ int refine_orders(struct refine *x, bool *better)
 		if (k != before && try_order(x, k, better))
 			return -1;
 	}
-	return 0;
+	return try_turns(x, x->nesting % ORDERS_MAX, UINT32_MAX, better);
 }
 
 int refine_polish(struct refine *x, uint64_t work)
 {
 	struct arranger *a = x->a;
-	struct arrangement from = {&x->node_set, x->nesting, x->current.cost};
+	struct arrangement from = {&x->node_set, x->nesting % ORDERS_MAX,
+				   x->current.cost};
 	uint64_t rest = a->effort.work;
 	struct comparison comparison;
 
