@@ -36,6 +36,10 @@
 /* Work on placements measured before that, beside the first. */
 #define MAX_MEASURED 1000000
 
+/* Of the work that the caller grants, the part for the best few sets of nodes;
+ * the rest is for other sets, which gain more. */
+#define FINALISTS_PART 4
+
 /* Sets of nodes that are looked at besides where the goal decides, in
  * placements measured, and steps that they may take: some 50 ms; where a
  * deadline is set, 10.  On larger fabrics than so many GPUs fewer steps, down
@@ -60,6 +64,7 @@ struct pack {
 	uint32_t *where; /* [n_gpus] scratch */
 	double most;	 /* leftovers that cost more are not considered */
 	bool limited;	 /* the caller set the work limit */
+	uint64_t held;	 /* of that, what refine.c gets */
 	struct weft_placement *p;
 	struct weft_error *err;
 };
@@ -437,6 +442,8 @@ static int refine(struct pack *pack)
 		return 0;
 	if (!pack->limited)
 		effort->work = refine_work(pack);
+	effort->work += pack->held;
+	pack->held = 0;
 	if (effort->work < 2 * weft_judge_work(pack->capacity->judge))
 		return 0;
 	return refine_run(&pack->arranger, pack->p->where, &pack->best,
@@ -611,6 +618,17 @@ static int decide(struct pack *pack)
 	return look_for_room(pack);
 }
 
+/* Required nodes leave no other sets to look at. */
+static void hold_back(struct pack *pack)
+{
+	struct effort *effort = &pack->arranger.effort;
+
+	if (!pack->limited || pack->capacity->o->required)
+		return;
+	pack->held = effort->work - effort->work / FINALISTS_PART;
+	effort->work -= pack->held;
+}
+
 static int run(struct pack *pack, const struct weft_place_options *options)
 {
 	uint32_t n = pack->job->n_gpus;
@@ -628,6 +646,7 @@ static int run(struct pack *pack, const struct weft_place_options *options)
 			   &pack->arranger, pack->err) ||
 	    price(pack))
 		return -1;
+	hold_back(pack);
 	if (decide(pack))
 		return -1;
 	return pack->p->placed
