@@ -435,6 +435,8 @@ static uint64_t refine_work(const struct pack *pack)
  * been found. */
 static int refine(struct pack *pack)
 {
+	const struct candidates *c = &pack->candidates;
+	const struct node_set *start = NULL;
 	struct effort *effort = &pack->arranger.effort;
 
 	if (!pack->p->placed ||
@@ -446,7 +448,10 @@ static int refine(struct pack *pack)
 	pack->held = 0;
 	if (effort->work < 2 * weft_judge_work(pack->capacity->judge))
 		return 0;
-	return refine_run(&pack->arranger, pack->p->where, &pack->best,
+	/* by the cost it looks at the same with any weight of fragmentation */
+	if (pack->capacity->judge->objective.goal == WEFT_GOAL_COST)
+		start = &c->node_set[c->order[0]];
+	return refine_run(&pack->arranger, start, pack->p->where, &pack->best,
 			  pack->err);
 }
 

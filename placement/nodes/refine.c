@@ -354,7 +354,7 @@ static int list_cells(struct refine *x)
 	return 0;
 }
 
-static int refine_build(struct refine *x)
+static int refine_build(struct refine *x, const struct node_set *start)
 {
 	uint32_t n = x->job->n_gpus, n_nodes = x->f->n_nodes;
 
@@ -376,7 +376,9 @@ static int refine_build(struct refine *x)
 	}
 	for (uint32_t i = 0; i < REFINE_RULES; i++)
 		x->first[i].take = x->extra + (1 + REFINE_GIVES + i) * n_nodes;
-	for (uint32_t r = 0; r < n; r++)
+	for (uint32_t i = 0; start && i < start->n_nodes; i++)
+		x->now[start->node[i]] = (uint8_t)start->count[i];
+	for (uint32_t r = 0; !start && r < n; r++)
 		x->now[x->f->gpu_node[x->where[r]]]++;
 	return 0;
 }
@@ -392,8 +394,8 @@ static void refine_free(struct refine *x)
 	free(x);
 }
 
-int refine_run(struct arranger *a, uint32_t *where, struct comparison *best,
-	       struct weft_error *err)
+int refine_run(struct arranger *a, const struct node_set *start,
+	       uint32_t *where, struct comparison *best, struct weft_error *err)
 {
 	uint32_t top = a->f->n_levels - 1, level = limits_level(a->f);
 	struct refine *x;
@@ -418,7 +420,7 @@ int refine_run(struct arranger *a, uint32_t *where, struct comparison *best,
 	x->is_lost = true;
 	x->least_work = a->effort.work - a->effort.work / ORDERS_PART;
 	x->err = err;
-	if (refine_build(x))
+	if (refine_build(x, start))
 		goto out;
 	find_rules(x);
 	find_chunks(x);

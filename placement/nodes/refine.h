@@ -15,8 +15,10 @@
 
 /* where[] is a valid placement of the job, of which *best is the ranking, and
  * the arranger's capacity has a judge.  Replaces both by a better one if it
- * finds it.  Draws on the arranger's effort. */
-int refine_run(struct arranger *a, uint32_t *where, struct comparison *best,
+ * finds it.  start: the set from which it looks for one; NULL: that of where[].
+ * Draws on the arranger's effort. */
+int refine_run(struct arranger *a, const struct node_set *start,
+	       uint32_t *where, struct comparison *best,
 	       struct weft_error *err);
 
 #endif

@@ -75,6 +75,16 @@ static bool move_cells(struct refine *x, const struct rule *rule)
 	return false;
 }
 
+/* The node that has the k-th of the job's GPUs, in x->now. */
+static uint32_t node_at(const struct refine *x, uint32_t k)
+{
+	uint32_t node = x->f->domains[x->scope].first_node;
+
+	while (k >= x->now[node])
+		k -= x->now[node++];
+	return node;
+}
+
 /* The same of nodes. */
 static bool move_nodes(struct refine *x)
 {
@@ -82,12 +92,12 @@ static bool move_nodes(struct refine *x)
 	struct effort *e = &x->a->effort;
 
 	for (uint32_t i = 0; i < TRIALS; i++) {
-		uint32_t rank = effort_below(e, x->job->n_gpus);
-		uint32_t from = x->f->gpu_node[x->where[rank]];
+		uint32_t from = node_at(x, effort_below(e, x->job->n_gpus));
 		uint32_t to = d->first_node + effort_below(e, d->n_nodes);
 		uint32_t n = x->s->give[to] - x->now[to];
 
-		if (from == to || !x->now[from] || !n)
+		effort_spend(e, d->n_nodes / 2 + 1);
+		if (from == to || !n)
 			continue;
 		n = n < x->now[from] ? n : x->now[from];
 		if (effort_below(e, 2))
