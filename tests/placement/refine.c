@@ -12,18 +12,50 @@ struct setting {
 	struct weft_placement p;
 };
 
+/* free: a digit for each node, its free GPUs; NULL: all.  more: of the fabric
+ * file. */
+static void make_setting(struct setting *s, const char *shape,
+			 const struct weft_synth_options *options,
+			 const char *more, const char *free_gpus,
+			 const char *spec)
+{
+	static struct text text;
+	struct weft_error err = {0};
+	char *made = weft_synth(shape, options, &err);
+
+	assert_no_error(&err);
+	text.n = 0;
+	text_add(&text, "%s%s", made, more);
+	free(made);
+	memset(s, 0, sizeof(*s));
+	s->f = case_fabric(text.at);
+	case_job(spec, s->f, &s->job);
+	weft_occupancy_build(s->f, &s->o, &err);
+	assert_no_error(&err);
+	for (uint32_t i = 0; free_gpus && i < s->f->n_nodes; i++)
+		weft_occupancy_take(
+			&s->o, i,
+			weft_mask_first(s->f->nodes[i].n_gpus -
+					(uint32_t)(free_gpus[i] - '0')));
+}
+
+static void place_job(struct setting *s, uint64_t work)
+{
+	const struct weft_place_options options = {.work_limit = work};
+	struct weft_error err = {0};
+
+	weft_placement_free(&s->p);
+	weft_place(s->f, &s->job, &s->o, &options, &s->p, &err);
+	assert_no_error(&err);
+	assert_true(s->p.placed);
+}
+
 static void open_setting(struct setting *s, const char *spec)
 {
 	const struct weft_synth_options options = {.rails = 8};
-	struct weft_error err = {0};
 
-	memset(s, 0, sizeof(*s));
-	s->f = test_synth("pod:2 leaf:5 node:5 gpu:8", &options);
-	case_job(spec, s->f, &s->job);
-	weft_occupancy_build(s->f, &s->o, &err);
-	weft_place(s->f, &s->job, &s->o, NULL, &s->p, &err);
-	assert_no_error(&err);
-	assert_true(s->p.placed);
+	make_setting(s, "pod:2 leaf:5 node:5 gpu:8", &options, "", NULL, spec);
+	place_job(s, 0);
 }
 
 static void close_setting(struct setting *s)
@@ -81,11 +113,80 @@ static void groups_that_fill_nodes_take_no_more(void **state)
 	close_setting(&s);
 }
 
+/* The cheapest set has all seven whole nodes, which are on seven leafs. */
+static void whole_nodes_are_taken_from_everywhere(void **state)
+{
+	const struct weft_synth_options options = {0};
+	uint32_t n_whole = 0;
+	struct setting s;
+
+	(void)state;
+	make_setting(&s, "pod:2 leaf:5 node:12 gpu:4", &options, "",
+		     "222221221230113042302132132001343311231413120221302322422"
+		     "230223213233014222231122121413223223023224111222223213222"
+		     "133222",
+		     "gpus=40,tp=1,pp=2,cp=2,dp=10,ep=1,gbs=160,metric=time,"
+		     "model=llama3-70B");
+	place_job(&s, 0);
+	for (uint32_t i = 0; i < s.p.n_nodes; i++)
+		n_whole += weft_mask_count(s.o.free[s.p.nodes[i]]) == 4;
+	assert_int_equal(n_whole, 7);
+	assert_int_equal(s.p.n_nodes, 11);
+	close_setting(&s);
+}
+
+/* A tree of 8 nodes has fewer edges between two pods when it begins on the last
+ * of them. */
+static void a_tree_begins_where_it_crosses_least(void **state)
+{
+	static const uint32_t nodes[] = {14, 4, 5, 3, 9, 10, 11, 13};
+	const struct weft_synth_options options = {.profile =
+							   "dgx-h100-superpod"};
+	uint32_t where[64];
+	struct setting s;
+
+	(void)state;
+	make_setting(&s, "pod:2 leaf:3 node:3 gpu:8", &options,
+		     "uplinks:\n  leaf0: 100Gbps\n"
+		     "links:\n  pod: {oversubscription: 7}\n",
+		     "888888088888088808", "gpus=64,tp=1,pp=1");
+	for (uint32_t r = 0; r < s.job.n_gpus; r++)
+		where[r] = s.f->nodes[nodes[r / 8]].first_gpu + r % 8;
+	place_job(&s, 0);
+	assert_true(time_of(&s, s.p.where) <= time_of(&s, where) * 1.001);
+	/* and no later job lacks a leaf for that */
+	assert_int_equal(case_priced(s.f, &s.o, &s.p), 3);
+	close_setting(&s);
+}
+
+/* With twice the work that the default has at most. */
+static void a_limit_of_work_leaves_some_to_other_sets(void **state)
+{
+	const struct weft_synth_options options = {.profile = "gb200-nvl72"};
+	double by_default;
+	struct setting s;
+
+	(void)state;
+	make_setting(&s, "pod:2 leaf:2 nvlink:4 node:7 gpu:2", &options,
+		     "links:\n  pod: {oversubscription: 3}\n",
+		     "22220222222220202222222222020022020222022222220222020202"
+		     "22002202222222020022222220222222222222220222222202202222",
+		     "gpus=88,tp=2,pp=2");
+	place_job(&s, 0);
+	by_default = time_of(&s, s.p.where);
+	place_job(&s, 16000000);
+	assert_true(time_of(&s, s.p.where) <= by_default * 1.02);
+	close_setting(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(groups_that_do_not_fill_nodes_have_their_own),
 		cmocka_unit_test(groups_that_fill_nodes_take_no_more),
+		cmocka_unit_test(whole_nodes_are_taken_from_everywhere),
+		cmocka_unit_test(a_tree_begins_where_it_crosses_least),
+		cmocka_unit_test(a_limit_of_work_leaves_some_to_other_sets),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
