@@ -19,6 +19,10 @@
 #define FIRST_TURNS 8
 #define MOST_TURNS  32
 
+/* With less effort than it takes to measure so many placements only the sets
+ * and orders that are most often the best are looked at. */
+#define MANY 256
+
 /* A placement whose measure is known takes that part of the work. */
 #define LOOKED_UP 8
 
@@ -202,7 +206,7 @@ static int try_turns(struct refine *x, uint32_t order, uint32_t most,
 {
 	uint32_t n = x->node_set.n_nodes;
 
-	if (x->s->judge->objective.goal != WEFT_GOAL_STEP)
+	if (x->s->judge->objective.goal != WEFT_GOAL_STEP || !x->is_thorough)
 		return 0;
 	for (uint32_t turn = 1; turn < n && most; turn++) {
 		if ((x->is_first || n > MOST_TURNS) && !starts_cell(x, turn))
@@ -418,6 +422,7 @@ int refine_run(struct arranger *a, const struct node_set *start,
 	x->best = best;
 	x->least = (double)INFINITY;
 	x->is_lost = true;
+	x->is_thorough = a->effort.work >= MANY * weft_judge_work(a->s->judge);
 	x->least_work = a->effort.work - a->effort.work / ORDERS_PART;
 	x->err = err;
 	if (refine_build(x, start))

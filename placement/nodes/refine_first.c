@@ -170,9 +170,9 @@ static int try_fullest(struct refine *x, const struct rule *rule, uint32_t n)
 static int try_cells(struct refine *x, const struct rule *rule, uint32_t n,
 		     uint32_t m, uint32_t chunk)
 {
-	return try_even(x, rule, n, m, chunk) || try_level(x, rule, m, chunk)
-		       ? -1
-		       : 0;
+	if (try_even(x, rule, n, m, chunk))
+		return -1;
+	return x->is_thorough ? try_level(x, rule, m, chunk) : 0;
 }
 
 static int try_scope(struct refine *x, const struct rule *rule, uint32_t scope)
@@ -188,7 +188,7 @@ static int try_scope(struct refine *x, const struct rule *rule, uint32_t scope)
 	for (uint32_t i = 0; i < x->n_chunks; i++)
 		if (try_full(x, rule, n, x->chunk[i]))
 			return -1;
-	if (!rule->same && try_fullest(x, rule, n))
+	if (x->is_thorough && !rule->same && try_fullest(x, rule, n))
 		return -1;
 	for (uint32_t m = least; m <= n && m < least + MORE_DOMAINS; m++) {
 		if (try_cells(x, rule, n, m, rule->unit))

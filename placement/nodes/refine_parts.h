@@ -69,8 +69,10 @@ struct refine {
 	/* of take[], with ranks in the order `nesting` */
 	struct comparison current;
 	uint32_t nesting;
-	bool is_lost;  /* whatever is tried next leads on */
-	bool is_first; /* sets are the first ones, all orders are priced */
+	bool is_lost;	  /* whatever is tried next leads on */
+	bool is_first;	  /* sets are the first ones, all orders are priced */
+	bool is_thorough; /* there is effort for sets that are seldom the best
+			   */
 	/* with less left, not all orders of first sets are measured */
 	uint64_t least_work;
 	uint8_t *top; /* [n_nodes] take[] at the end of the best search */
