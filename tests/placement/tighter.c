@@ -28,7 +28,7 @@
 /* What the search does not yet find: of a hundred limits so many made a job
  * cheaper, and the most by this factor; of a hundred answers that are worth as
  * much with the limit so many destroy less room with it. */
-#define MOST_CHEAPER 0.022
+#define MOST_CHEAPER 0.016
 #define MOST_GAINED  1.2
 #define MOST_RUDE    0.03
 
