@@ -199,9 +199,8 @@ static bool has_several(uint16_t n_tasks)
 
 /* Where a node's GPUs have no free cores beside them, cons_tres chooses a
  * second time, and can then decline nodes for several tasks each that it
- * accepts with
- * --nodelist.  It does not check named nodes for --contiguous, nor always for
- * --switches. */
+ * accepts with --nodelist.  It does not check named nodes for --contiguous, nor
+ * always for --switches. */
 static bool may_be_named(const job_record_t *job, bitstr_t *nodes)
 {
 	const job_details_t *details = job->details;

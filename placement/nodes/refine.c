@@ -108,8 +108,8 @@ static void keep_first(struct refine *x, const struct comparison *comparison,
 	memcpy(first->take, x->now, x->f->n_nodes);
 }
 
-/* Ranks in the order of nesting k on the trial's GPUs; keeps them where that is
- * better. */
+/* Ranks in order k % ORDERS_MAX on the trial's GPUs, from its node number
+ * k / ORDERS_MAX on; keeps them where that is better. */
 static int try_order(struct refine *x, uint32_t k, bool *better)
 {
 	const uint32_t *rank = x->a->orders.rank[k % ORDERS_MAX];
@@ -187,7 +187,7 @@ static int try_others(struct refine *x, uint32_t cheapest, bool *better)
 	return rc;
 }
 
-/* Whether a turn of the nodes begins with a cell. */
+/* Whether the turn-th node of the trial is the first one in its cell. */
 static bool starts_cell(const struct refine *x, uint32_t turn)
 {
 	const struct weft_node *nodes = x->f->nodes;
@@ -198,9 +198,10 @@ static bool starts_cell(const struct refine *x, uint32_t turn)
 	       cell[nodes[node[-1]].first_gpu];
 }
 
-/* The same order from other nodes on: a ring costs as much wherever it begins,
- * but a tree's root and its halves lie elsewhere.  From every cell, and up to
- * MOST_TURNS nodes from all. */
+/* The same order, but begun on another node: a ring costs as much wherever it
+ * begins, but where it begins decides on which nodes a tree has its root.  A
+ * first set, and one of more than MOST_TURNS nodes, is only begun on the first
+ * node of each cell; at most `most` starts are tried. */
 static int try_turns(struct refine *x, uint32_t order, uint32_t most,
 		     bool *better)
 {
