@@ -204,7 +204,9 @@ static struct arrangement arrangement_of(struct pack *pack, uint32_t k)
 {
 	struct candidates *c = &pack->candidates;
 
-	return (struct arrangement){&c->node_set[k], c->nesting[k], c->cost[k]};
+	return (struct arrangement){.node_set = &c->node_set[k],
+				    .order = c->nesting[k],
+				    .cost = c->cost[k]};
 }
 
 /* Whether too little is left to measure one more. */

@@ -253,8 +253,13 @@ int arrange_plain(const struct arranger *a, const struct arrangement *from,
 		  uint32_t *where, struct weft_error *err)
 {
 	uint32_t n = a->job->n_gpus;
-	uint32_t *gpus = weft_calloc(n, sizeof(*gpus), err);
+	uint32_t *gpus;
 
+	if (from->where) {
+		memmove(where, from->where, n * sizeof(*where));
+		return 0;
+	}
+	gpus = weft_calloc(n, sizeof(*gpus), err);
 	if (!gpus)
 		return -1;
 	node_set_expand(from->node_set, a->s->o, gpus);
@@ -278,6 +283,9 @@ static uint64_t arrangement_key(const struct arranger *a,
 				  a->effort.work, a->effort.random};
 	uint64_t hash = weft_hash_bytes(WEFT_HASH_START, words, sizeof(words));
 
+	if (from->where)
+		hash = weft_hash_bytes(hash, from->where,
+				       a->job->n_gpus * sizeof(*from->where));
 	return weft_hash_bytes(hash, &a->target, sizeof(a->target));
 }
 

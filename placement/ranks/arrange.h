@@ -55,6 +55,7 @@ struct arrangement {
 	const struct node_set *node_set;
 	uint32_t order;
 	double cost;
+	const uint32_t *where; /* not NULL: ranks lie so, in no such order */
 };
 
 /* That order as it is: where[r] for each rank. */
