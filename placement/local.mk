@@ -82,6 +82,7 @@ libweft_placement_la_SOURCES = \
 	%D%/nodes/refine_fill.c \
 	%D%/nodes/refine_first.c \
 	%D%/nodes/refine_local_search.c \
+	%D%/nodes/refine_pairs.c \
 	%D%/nodes/refine_parts.h \
 	%D%/nodes/refine_runs.c \
 	%D%/nodes/refine_segments.c \

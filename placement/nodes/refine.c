@@ -108,19 +108,43 @@ static void keep_first(struct refine *x, const struct comparison *comparison,
 	memcpy(first->take, x->now, x->f->n_nodes);
 }
 
-/* Ranks in order k % ORDERS_MAX on the trial's GPUs, from its node number
- * k / ORDERS_MAX on; keeps them where that is better. */
-static int try_order(struct refine *x, uint32_t k, bool *better)
+/* The GPUs of the trial, listed in some way; NULL with err. */
+static const uint32_t *list_gpus(struct refine *x, enum alignment alignment)
 {
-	const uint32_t *rank = x->a->orders.rank[k % ORDERS_MAX];
-	uint32_t n = x->job->n_gpus, n_measured = x->s->judge->n_measured;
-	uint32_t turn = k / ORDERS_MAX % x->node_set.n_nodes, at = 0;
-	struct comparison comparison;
+	if (alignment && alignment != x->alignment &&
+	    refine_align(x, alignment == ALIGN_NEAR, &x->is_aligned))
+		return NULL;
+	if (alignment)
+		x->alignment = alignment;
+	return alignment && x->is_aligned ? x->aligned : x->gpus;
+}
 
+/* Puts ranks on the trial's GPUs by the nesting k. */
+static int put_ranks(struct refine *x, uint32_t k)
+{
+	uint32_t turn = k % REFINE_ALIGNED / ORDERS_MAX % x->node_set.n_nodes;
+	uint32_t order = k % REFINE_ALIGNED % ORDERS_MAX, at = 0;
+	const uint32_t *rank = x->a->orders.rank[order];
+	uint32_t n = x->job->n_gpus;
+	const uint32_t *gpus = list_gpus(x, k / REFINE_ALIGNED);
+
+	if (!gpus)
+		return -1;
 	for (uint32_t i = 0; i < turn; i++)
 		at += x->node_set.count[i];
 	for (uint32_t i = 0; i < n; i++, at++)
-		x->trial[rank[i]] = x->gpus[at < n ? at : at - n];
+		x->trial[rank[i]] = gpus[at < n ? at : at - n];
+	return 0;
+}
+
+/* Measures the trial with the nesting k; keeps it where that is better. */
+static int try_order(struct refine *x, uint32_t k, bool *better)
+{
+	uint32_t n_measured = x->s->judge->n_measured;
+	struct comparison comparison;
+
+	if (put_ranks(x, k))
+		return -1;
 	if (comparison_measure(x->s, x->trial, &comparison, x->err))
 		return -1;
 	effort_spend(&x->a->effort,
@@ -222,6 +246,33 @@ static int try_turns(struct refine *x, uint32_t order, uint32_t most,
 	return 0;
 }
 
+/* The same order on the GPUs in each other list of them. */
+static int try_aligned(struct refine *x, uint32_t nesting, bool *better)
+{
+	uint32_t order = nesting % REFINE_ALIGNED % ORDERS_MAX;
+
+	if (!x->is_thorough)
+		return 0;
+	for (uint32_t i = ALIGN_NEAR; i < N_ALIGNMENTS; i++) {
+		if (effort_spent(&x->a->effort) ||
+		    (x->is_first && x->a->effort.work < x->least_work))
+			break;
+		if (!list_gpus(x, i))
+			return -1;
+		if (x->is_aligned &&
+		    try_order(x, order + i * REFINE_ALIGNED, better))
+			return -1;
+	}
+	return 0;
+}
+
+/* Lists the GPUs of the trial. */
+static void expand(struct refine *x)
+{
+	node_set_expand(&x->node_set, x->s->o, x->gpus);
+	x->alignment = TREE_ORDER;
+}
+
 int refine_try(struct refine *x, bool *better)
 {
 	uint32_t order;
@@ -234,10 +285,11 @@ int refine_try(struct refine *x, bool *better)
 	    is_known(x, x->node_set.hash + x->nesting) ||
 	    effort_spent(&x->a->effort) || !node_set_valid(&x->node_set, x->s))
 		return 0;
-	node_set_expand(&x->node_set, x->s->o, x->gpus);
+	expand(x);
 	if (find_order(x, &order) || try_order(x, order, better) ||
 	    (order && try_order(x, 0, better)) ||
-	    (x->is_first && (try_turns(x, order, FIRST_TURNS, better) ||
+	    (x->is_first && (try_aligned(x, order, better) ||
+			     try_turns(x, order, FIRST_TURNS, better) ||
 			     try_others(x, order, better))))
 		return -1;
 	if (*better)
@@ -249,36 +301,45 @@ static void list_take(struct refine *x)
 {
 	memcpy(x->now, x->take, x->f->n_nodes);
 	list_choice(x);
-	node_set_expand(&x->node_set, x->s->o, x->gpus);
+	expand(x);
 }
 
 int refine_orders(struct refine *x, bool *better)
 {
-	const struct orders *orders = &x->a->orders;
-	uint32_t before = x->nesting;
+	uint32_t before = x->nesting, n = x->a->orders.n;
+	uint32_t alignment = before / REFINE_ALIGNED;
 
 	*better = false;
 	list_take(x);
-	for (uint32_t k = 1; k < orders->n; k++) {
+	for (uint32_t k = 1; k < n * (alignment ? 2 : 1); k++) {
+		uint32_t nesting =
+			k < n ? k : k - n + alignment * REFINE_ALIGNED;
+
 		if (effort_spent(&x->a->effort))
 			return 0;
-		if (k != before && try_order(x, k, better))
+		if (nesting != before && try_order(x, nesting, better))
 			return -1;
 	}
-	return try_turns(x, x->nesting % ORDERS_MAX, UINT32_MAX, better);
+	if (try_aligned(x, x->nesting, better))
+		return -1;
+	return try_turns(x, x->nesting % REFINE_ALIGNED % ORDERS_MAX,
+			 UINT32_MAX, better);
 }
 
 int refine_polish(struct refine *x, uint64_t work)
 {
 	struct arranger *a = x->a;
-	struct arrangement from = {&x->node_set, x->nesting % ORDERS_MAX,
-				   x->current.cost};
+	const struct arrangement from = {.node_set = &x->node_set,
+					 .cost = x->current.cost,
+					 .where = x->trial};
 	uint64_t rest = a->effort.work;
 	struct comparison comparison;
 
 	if (rest < work || effort_spent(&a->effort))
 		return 0;
 	list_take(x);
+	if (put_ranks(x, x->nesting))
+		return -1;
 	rest -= work;
 	a->effort.work = work;
 	if (arrange_node_set(a, &from, 1, x->trial, x->err) ||
@@ -366,10 +427,11 @@ static int refine_build(struct refine *x, const struct node_set *start)
 	x->take = weft_calloc(n_nodes, 5 + REFINE_GIVES + REFINE_RULES, x->err);
 	x->gpus = weft_calloc(n, sizeof(*x->gpus), x->err);
 	x->trial = weft_calloc(n, sizeof(*x->trial), x->err);
+	x->aligned = weft_calloc(n, sizeof(*x->aligned), x->err);
 	x->node_set.node = weft_calloc(n, sizeof(*x->node_set.node), x->err);
 	x->node_set.count = weft_calloc(n, sizeof(*x->node_set.count), x->err);
-	if (!x->take || !x->gpus || !x->trial || !x->node_set.node ||
-	    !x->node_set.count || list_cells(x))
+	if (!x->take || !x->gpus || !x->trial || !x->aligned ||
+	    !x->node_set.node || !x->node_set.count || list_cells(x))
 		return -1;
 	x->now = x->take + n_nodes;
 	x->top = x->now + n_nodes;
@@ -393,6 +455,8 @@ static void refine_free(struct refine *x)
 	free(x->take);
 	free(x->gpus);
 	free(x->trial);
+	free(x->aligned);
+	free(x->pairs);
 	free(x->cell);
 	free(x->order);
 	node_set_free(&x->node_set);

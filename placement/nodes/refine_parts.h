@@ -37,8 +37,13 @@ struct gives {
 	uint32_t *cap;	  /* [n_cells] */
 };
 
-/* A set of nodes, with ranks in the order `nesting`: that of orders.h, plus
- * ORDERS_MAX times the number of the node on which it begins. */
+/* Where ranks lie on a set of nodes is a number, a nesting: an order of
+ * orders.h, plus ORDERS_MAX times the number of the node on which it begins,
+ * plus REFINE_ALIGNED times a way in which refine_align lists the GPUs. */
+#define REFINE_ALIGNED (1u << 28)
+enum alignment { TREE_ORDER, ALIGN_NEAR, ALIGN_ANYWHERE, N_ALIGNMENTS };
+
+/* A set of nodes, and ranks on it. */
 struct found {
 	bool is_any;
 	uint8_t *take; /* [n_nodes] */
@@ -65,6 +70,10 @@ struct refine {
 	uint8_t *now;	     /* [n_nodes] the same of a trial */
 	struct node_set node_set; /* of the trial; room for n_gpus nodes */
 	uint32_t *gpus, *trial, *where;
+	uint32_t *aligned;	  /* [n_gpus] gpus[], listed in that way */
+	enum alignment alignment; /* TREE_ORDER: not yet */
+	bool is_aligned;	  /* it differs from gpus[] */
+	struct pairs *pairs;	  /* refine_pairs.c's; NULL: not yet */
 	struct comparison *best;
 	/* of take[], with ranks in the order `nesting` */
 	struct comparison current;
@@ -133,6 +142,15 @@ int refine_runs(struct refine *x, uint32_t scope);
 
 /* Looks at sets on which no domain has but a few of a group of ranks. */
 int refine_pieces(struct refine *x, uint32_t scope);
+
+/* Looks at sets of the n cells order[], of which `least` would do, where nodes
+ * that hold but a part of a tensor group make it up two by two. */
+int refine_pairs(struct refine *x, uint32_t n, uint32_t least);
+
+/* Lists x->gpus in x->aligned so that tensor groups are broken as seldom as may
+ * be; near: those that are broken lie in small domains.  *differs: it is
+ * another list. */
+int refine_align(struct refine *x, bool near, bool *differs);
 
 /* Looks at the sets that segment= would give. */
 int refine_segments(struct refine *x);

@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* refine_pairs.c - groups of ranks on nodes that hold but a part of one
+ *
+ * In tree order nodes that give 5, 4, 4 and 3 GPUs break every group of 8
+ * ranks, and some of them twice; 5 with 3 and 4 with 4 break each once.  The
+ * smaller part of a group has the fewer NICs, so the pairs whose smaller part
+ * is largest are made first.
+ */
+#include "placement/nodes/refine_parts.h"
+
+#include "topology/fabric.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Nothing is paired where more nodes hold a part of a group: it takes their
+ * square in steps. */
+#define MOST_RESTS 256
+
+/* Cells beyond those that are needed, in which pairs are looked for. */
+#define MORE_CELLS 4
+
+/* GPUs of a node, or of an NVLink domain of several, that are not of a whole
+ * group: n of them, number `at` and those that follow it. */
+struct rest {
+	uint32_t owner;
+	uint32_t at, n;
+	uint32_t gpu; /* one of the owner's */
+};
+
+/* What a group takes of a rest, or whole groups that stay where they are: GPUs
+ * [at, at + n).  Parts come in the order of their keys. */
+struct part {
+	uint32_t owner;
+	uint32_t key, number;
+	uint32_t at, n;
+};
+
+struct pairs {
+	uint32_t unit;	   /* ranks of a group */
+	uint32_t n_groups; /* still to be made */
+	uint32_t n_rests, n_parts;
+	struct rest rest[MOST_RESTS];
+	struct part part[]; /* [n_gpus of the job] */
+};
+
+static struct pairs *start(struct refine *x, uint32_t unit)
+{
+	struct pairs *p = x->pairs;
+
+	if (!p)
+		p = x->pairs = weft_calloc(
+			1, sizeof(*p) + x->job->n_gpus * sizeof(*p->part),
+			x->err);
+	if (!p)
+		return NULL;
+	p->unit = unit;
+	p->n_groups = p->n_rests = p->n_parts = 0;
+	return p;
+}
+
+static void add_part(struct pairs *p, uint32_t owner, uint32_t key, uint32_t at,
+		     uint32_t n)
+{
+	p->part[p->n_parts] = (struct part){owner, key, p->n_parts, at, n};
+	p->n_parts++;
+}
+
+/* false: there are too many. */
+static bool add_rest(struct pairs *p, const struct rest *rest)
+{
+	if (rest->n && p->n_rests == MOST_RESTS)
+		return false;
+	if (rest->n)
+		p->rest[p->n_rests++] = *rest;
+	return true;
+}
+
+static void take(struct pairs *p, uint32_t i, uint32_t n, uint32_t key)
+{
+	struct rest *rest = &p->rest[i];
+
+	add_part(p, rest->owner, key, rest->at, n);
+	rest->at += n;
+	rest->n -= n;
+}
+
+/* ---- groups of two parts ---- */
+
+/* What is too little for a part, and how many rests are left over. */
+static uint32_t waste_of(uint32_t rest, uint32_t least)
+{
+	return (rest < least ? 2 * rest : 0) + (rest > 0);
+}
+
+/* The rest that fits rest `a` best, of which the group takes n_a; WEFT_NONE:
+ * there is none that wastes no more than `most`. */
+static uint32_t find_partner(const struct pairs *p, uint32_t first,
+			     uint32_t end, uint32_t a, uint32_t n_a,
+			     uint32_t least, uint32_t most)
+{
+	uint32_t need = p->unit - n_a, best = WEFT_NONE;
+
+	for (uint32_t b = first; b < end; b++) {
+		uint32_t waste;
+
+		if (b == a || p->rest[b].n < need)
+			continue;
+		waste = waste_of(p->rest[b].n - need, least);
+		if (waste > most || (best != WEFT_NONE && waste == most))
+			continue;
+		best = b;
+		most = waste;
+	}
+	return best;
+}
+
+/* How much a group takes of a rest, that both parts may have `least`: all but
+ * what is enough for another part. */
+static uint32_t first_part(const struct pairs *p, uint32_t rest, uint32_t least)
+{
+	uint32_t most = p->unit - least;
+
+	if (rest <= most)
+		return rest;
+	return rest >= 2 * least && rest - least <= most ? rest - least : most;
+}
+
+/* Pairs of the rests [first, end) whose parts have `least` GPUs or more. */
+static void pair_up(struct refine *x, uint32_t first, uint32_t end,
+		    uint32_t least, uint32_t most_waste)
+{
+	struct pairs *p = x->pairs;
+
+	for (uint32_t a = first; a < end && p->n_groups; a++)
+		while (p->n_groups && p->rest[a].n >= least) {
+			uint32_t n = p->rest[a].n, key = p->rest[a].at, b;
+			uint32_t n_a = first_part(p, n, least);
+			uint32_t waste =
+				n > n_a && n - n_a < least ? 2 * (n - n_a) : 0;
+
+			effort_spend(&x->a->effort, (end - first) / 4 + 1);
+			b = waste > most_waste
+				    ? WEFT_NONE
+				    : find_partner(p, first, end, a, n_a, least,
+						   most_waste - waste);
+			if (b == WEFT_NONE)
+				break;
+			take(p, a, n_a, key);
+			take(p, b, p->unit - n_a, key);
+			p->n_groups--;
+		}
+}
+
+/* Pairs in each domain of a level. */
+static void pair_level(struct refine *x, uint32_t level, uint32_t least,
+		       uint32_t most_waste)
+{
+	const uint32_t *domain = x->f->gpu_domain[level];
+	struct pairs *p = x->pairs;
+	uint32_t end;
+
+	for (uint32_t i = 0; i < p->n_rests; i = end) {
+		for (end = i + 1; end < p->n_rests; end++)
+			if (domain[p->rest[end].gpu] != domain[p->rest[i].gpu])
+				break;
+		pair_up(x, i, end, least, most_waste);
+	}
+}
+
+/* Those that waste least first; near: in the smallest domains first. */
+static void pair_all(struct refine *x, uint32_t least, uint32_t most_waste,
+		     bool near)
+{
+	uint32_t top = x->f->n_levels - 1;
+
+	for (uint32_t waste = 0; waste <= most_waste; waste++)
+		for (uint32_t l = near ? x->level : top; l <= top; l++)
+			if (x->pairs->n_groups)
+				pair_level(x, l, least, waste);
+}
+
+/* ---- the GPUs of a set in another order ---- */
+
+/* The level of NVLink domains; of nodes, where these have several. */
+static uint32_t nvlink_level(const struct weft_fabric *f)
+{
+	uint32_t level = weft_fabric_level(f, "nvlink");
+
+	return level == WEFT_NONE || level < f->node_level ? f->node_level
+							   : level;
+}
+
+/* Whole groups of each NVLink domain stay where they are; false: there are too
+ * many rests, or none. */
+static bool list_rests(const struct refine *x, struct pairs *p)
+{
+	const uint32_t *domain = x->f->gpu_domain[nvlink_level(x->f)];
+	uint32_t sum = 0, k;
+
+	for (uint32_t i = 0; i < x->job->n_gpus; i = k) {
+		uint32_t n;
+
+		for (k = i + 1; k < x->job->n_gpus; k++)
+			if (domain[x->gpus[k]] != domain[x->gpus[i]])
+				break;
+		n = (k - i) % p->unit;
+		if (k - i > n)
+			add_part(p, 0, i, i, k - i - n);
+		if (!add_rest(p, &(struct rest){0, k - n, n, x->gpus[i]}))
+			return false;
+		sum += n;
+	}
+	p->n_groups = sum / p->unit;
+	return sum > 0;
+}
+
+/* The rest that has `need`, else the largest. */
+static uint32_t find_largest(const struct pairs *p, uint32_t need)
+{
+	uint32_t best = 0;
+
+	for (uint32_t i = 0; i < p->n_rests; i++) {
+		if (p->rest[i].n == need)
+			return i;
+		if (p->rest[i].n > p->rest[best].n)
+			best = i;
+	}
+	return best;
+}
+
+/* The groups that are left, of any number of parts. */
+static void make_groups(struct pairs *p)
+{
+	for (; p->n_groups; p->n_groups--) {
+		uint32_t i = find_largest(p, p->unit), key = p->rest[i].at;
+
+		for (uint32_t need = p->unit; need;) {
+			uint32_t n = p->rest[i].n;
+
+			n = n < need ? n : need;
+			take(p, i, n, key);
+			need -= n;
+			i = find_largest(p, need);
+		}
+	}
+}
+
+static int compare_parts(const void *a, const void *b)
+{
+	const struct part *p = a, *q = b;
+
+	if (p->key != q->key)
+		return p->key < q->key ? -1 : 1;
+	return p->number < q->number ? -1 : p->number > q->number;
+}
+
+int refine_align(struct refine *x, bool near, bool *differs)
+{
+	uint32_t tp = x->job->spec.tp, n = 0;
+	struct pairs *p;
+
+	*differs = false;
+	if (tp < 2 || x->job->n_gpus % tp)
+		return 0;
+	p = start(x, tp);
+	if (!p)
+		return -1;
+	if (!list_rests(x, p))
+		return 0;
+	for (uint32_t least = tp / 2; least && p->n_groups; least--)
+		pair_all(x, least, 1, near);
+	make_groups(p);
+	qsort(p->part, p->n_parts, sizeof(*p->part), compare_parts);
+	for (uint32_t i = 0; i < p->n_parts; i++)
+		for (uint32_t k = 0; k < p->part[i].n; k++) {
+			uint32_t gpu = x->gpus[p->part[i].at + k];
+
+			*differs |= gpu != x->gpus[n];
+			x->aligned[n++] = gpu;
+		}
+	return 0;
+}
+
+/* ---- sets ---- */
+
+/* Whole groups that nodes of a cell have stay there; false: there are too many
+ * rests. */
+static bool take_nodes(struct refine *x, const struct cell *c)
+{
+	const struct weft_domain *d = &x->f->domains[c->domain];
+	struct pairs *p = x->pairs;
+
+	for (uint32_t i = d->first_node; i < d->first_node + d->n_nodes; i++) {
+		uint32_t whole = x->s->give[i] / p->unit;
+		const struct rest rest = {i, 0, x->s->give[i] % p->unit,
+					  x->f->nodes[i].first_gpu};
+
+		whole = whole < p->n_groups ? whole : p->n_groups;
+		p->n_groups -= whole;
+		x->now[i] = (uint8_t)(whole * p->unit);
+		if (!add_rest(p, &rest))
+			return false;
+	}
+	return true;
+}
+
+/* The same of a cell that is one NVLink domain. */
+static bool take_cell(struct refine *x, struct cell *c)
+{
+	struct pairs *p = x->pairs;
+	uint32_t whole = c->cap / p->unit;
+	const struct rest rest = {(uint32_t)(c - x->cell), 0, c->cap % p->unit,
+				  x->f->domains[c->domain].first_gpu};
+
+	whole = whole < p->n_groups ? whole : p->n_groups;
+	p->n_groups -= whole;
+	c->share = whole * p->unit;
+	return add_rest(p, &rest);
+}
+
+/* Pairs with `least` GPUs or more in each part, in the cells order[0..m). */
+static bool pair_cells(struct refine *x, uint32_t m, uint32_t least, bool near,
+		       bool by_cell)
+{
+	struct pairs *p = start(x, x->job->spec.tp);
+
+	p->n_groups = x->job->n_gpus / p->unit;
+	memset(x->now, 0, x->f->n_nodes);
+	for (uint32_t i = 0; i < x->n_cells; i++)
+		x->cell[i].share = 0;
+	for (uint32_t i = 0; i < m; i++)
+		x->cell[x->order[i]].share = 1;
+	/* rests lie in tree order */
+	for (uint32_t i = 0; i < x->n_cells; i++) {
+		struct cell *c = &x->cell[i];
+
+		if (c->share && !(by_cell ? take_cell(x, c) : take_nodes(x, c)))
+			return false;
+	}
+	pair_all(x, least, 2 * p->unit, near);
+	return p->n_groups == 0;
+}
+
+/* The pairs whose smaller part is largest. */
+static int try_pairs(struct refine *x, uint32_t m, bool near, bool *found)
+{
+	static const struct rule any = {1, false};
+	bool by_cell = x->level == nvlink_level(x->f), better;
+	const struct part *part;
+
+	*found = false;
+	for (uint32_t least = x->job->spec.tp / 2; least && !*found; least--)
+		*found = !effort_spent(&x->a->effort) &&
+			 pair_cells(x, m, least, near, by_cell);
+	if (!*found)
+		return 0;
+	for (uint32_t i = 0; i < x->pairs->n_parts; i++) {
+		part = &x->pairs->part[i];
+		if (by_cell)
+			x->cell[part->owner].share += part->n;
+		else
+			x->now[part->owner] += (uint8_t)part->n;
+	}
+	return by_cell ? refine_try_shares(x, &any) : refine_try(x, &better);
+}
+
+int refine_pairs(struct refine *x, uint32_t n, uint32_t least)
+{
+	uint32_t tp = x->job->spec.tp;
+	bool near = false, far = false;
+
+	if (tp < 2 || x->job->n_gpus % tp)
+		return 0;
+	if (!start(x, tp))
+		return -1;
+	for (uint32_t m = least; m <= n && m < least + MORE_CELLS; m++) {
+		if (near || far)
+			break;
+		if (try_pairs(x, m, true, &near) ||
+		    try_pairs(x, m, false, &far))
+			return -1;
+	}
+	if (try_pairs(x, n, true, &near) || try_pairs(x, n, false, &far))
+		return -1;
+	return 0;
+}
