@@ -79,6 +79,7 @@ libweft_placement_la_SOURCES = \
 	%D%/nodes/limits.h \
 	%D%/nodes/refine.c \
 	%D%/nodes/refine.h \
+	%D%/nodes/refine_columns.c \
 	%D%/nodes/refine_fill.c \
 	%D%/nodes/refine_first.c \
 	%D%/nodes/refine_local_search.c \

@@ -108,25 +108,35 @@ static void keep_first(struct refine *x, const struct comparison *comparison,
 	memcpy(first->take, x->now, x->f->n_nodes);
 }
 
-/* The GPUs of the trial, listed in some way; NULL with err. */
-static const uint32_t *list_gpus(struct refine *x, enum alignment alignment)
+/* Lists the GPUs of the trial in another way in x->aligned, and whether that
+ * differs. */
+static int make_listing(struct refine *x, enum listing listing)
 {
-	if (alignment && alignment != x->alignment &&
-	    refine_align(x, alignment == ALIGN_NEAR, &x->is_aligned))
+	x->listing = listing;
+	if (listing == LIST_COLUMNS2 || listing == LIST_COLUMNS4)
+		return refine_columns(x, listing == LIST_COLUMNS2 ? 2 : 4,
+				      &x->is_aligned);
+	return refine_align(x, listing == LIST_NEAR, &x->is_aligned);
+}
+
+/* The GPUs of the trial in some listing; NULL with err. */
+static const uint32_t *list_gpus(struct refine *x, enum listing listing)
+{
+	if (!listing)
+		return x->gpus;
+	if (listing != x->listing && make_listing(x, listing))
 		return NULL;
-	if (alignment)
-		x->alignment = alignment;
-	return alignment && x->is_aligned ? x->aligned : x->gpus;
+	return x->is_aligned ? x->aligned : x->gpus;
 }
 
 /* Puts ranks on the trial's GPUs by the nesting k. */
 static int put_ranks(struct refine *x, uint32_t k)
 {
-	uint32_t turn = k % REFINE_ALIGNED / ORDERS_MAX % x->node_set.n_nodes;
-	uint32_t order = k % REFINE_ALIGNED % ORDERS_MAX, at = 0;
+	uint32_t turn = k % REFINE_LISTED / ORDERS_MAX % x->node_set.n_nodes;
+	uint32_t order = k % REFINE_LISTED % ORDERS_MAX, at = 0;
 	const uint32_t *rank = x->a->orders.rank[order];
 	uint32_t n = x->job->n_gpus;
-	const uint32_t *gpus = list_gpus(x, k / REFINE_ALIGNED);
+	const uint32_t *gpus = list_gpus(x, k / REFINE_LISTED);
 
 	if (!gpus)
 		return -1;
@@ -247,20 +257,20 @@ static int try_turns(struct refine *x, uint32_t order, uint32_t most,
 }
 
 /* The same order on the GPUs in each other list of them. */
-static int try_aligned(struct refine *x, uint32_t nesting, bool *better)
+static int try_listings(struct refine *x, uint32_t nesting, bool *better)
 {
-	uint32_t order = nesting % REFINE_ALIGNED % ORDERS_MAX;
+	uint32_t order = nesting % REFINE_LISTED % ORDERS_MAX;
 
 	if (!x->is_thorough)
 		return 0;
-	for (uint32_t i = ALIGN_NEAR; i < N_ALIGNMENTS; i++) {
+	for (uint32_t i = LIST_NEAR; i < N_LISTINGS; i++) {
 		if (effort_spent(&x->a->effort) ||
 		    (x->is_first && x->a->effort.work < x->least_work))
 			break;
 		if (!list_gpus(x, i))
 			return -1;
 		if (x->is_aligned &&
-		    try_order(x, order + i * REFINE_ALIGNED, better))
+		    try_order(x, order + i * REFINE_LISTED, better))
 			return -1;
 	}
 	return 0;
@@ -270,7 +280,7 @@ static int try_aligned(struct refine *x, uint32_t nesting, bool *better)
 static void expand(struct refine *x)
 {
 	node_set_expand(&x->node_set, x->s->o, x->gpus);
-	x->alignment = TREE_ORDER;
+	x->listing = LIST_TREE;
 }
 
 int refine_try(struct refine *x, bool *better)
@@ -288,7 +298,7 @@ int refine_try(struct refine *x, bool *better)
 	expand(x);
 	if (find_order(x, &order) || try_order(x, order, better) ||
 	    (order && try_order(x, 0, better)) ||
-	    (x->is_first && (try_aligned(x, order, better) ||
+	    (x->is_first && (try_listings(x, order, better) ||
 			     try_turns(x, order, FIRST_TURNS, better) ||
 			     try_others(x, order, better))))
 		return -1;
@@ -307,23 +317,22 @@ static void list_take(struct refine *x)
 int refine_orders(struct refine *x, bool *better)
 {
 	uint32_t before = x->nesting, n = x->a->orders.n;
-	uint32_t alignment = before / REFINE_ALIGNED;
+	uint32_t listing = before / REFINE_LISTED;
 
 	*better = false;
 	list_take(x);
-	for (uint32_t k = 1; k < n * (alignment ? 2 : 1); k++) {
-		uint32_t nesting =
-			k < n ? k : k - n + alignment * REFINE_ALIGNED;
+	for (uint32_t k = 1; k < n * (listing ? 2 : 1); k++) {
+		uint32_t nesting = k < n ? k : k - n + listing * REFINE_LISTED;
 
 		if (effort_spent(&x->a->effort))
 			return 0;
 		if (nesting != before && try_order(x, nesting, better))
 			return -1;
 	}
-	if (try_aligned(x, x->nesting, better))
+	if (try_listings(x, x->nesting, better))
 		return -1;
-	return try_turns(x, x->nesting % REFINE_ALIGNED % ORDERS_MAX,
-			 UINT32_MAX, better);
+	return try_turns(x, x->nesting % REFINE_LISTED % ORDERS_MAX, UINT32_MAX,
+			 better);
 }
 
 int refine_polish(struct refine *x, uint64_t work)
@@ -427,12 +436,13 @@ static int refine_build(struct refine *x, const struct node_set *start)
 	x->take = weft_calloc(n_nodes, 5 + REFINE_GIVES + REFINE_RULES, x->err);
 	x->gpus = weft_calloc(n, sizeof(*x->gpus), x->err);
 	x->trial = weft_calloc(n, sizeof(*x->trial), x->err);
-	x->aligned = weft_calloc(n, sizeof(*x->aligned), x->err);
+	x->aligned = weft_calloc(n, 2 * sizeof(*x->aligned), x->err);
 	x->node_set.node = weft_calloc(n, sizeof(*x->node_set.node), x->err);
 	x->node_set.count = weft_calloc(n, sizeof(*x->node_set.count), x->err);
 	if (!x->take || !x->gpus || !x->trial || !x->aligned ||
 	    !x->node_set.node || !x->node_set.count || list_cells(x))
 		return -1;
+	x->scratch = x->aligned + n;
 	x->now = x->take + n_nodes;
 	x->top = x->now + n_nodes;
 	x->cheap = x->top + n_nodes;

@@ -191,7 +191,7 @@ static int try_scope(struct refine *x, const struct rule *rule, uint32_t scope)
 	if (x->is_thorough && !rule->same && try_fullest(x, rule, n))
 		return -1;
 	if (x->is_thorough && !rule->same && rule->unit == 1 &&
-	    refine_pairs(x, n, least))
+	    (refine_pairs(x, n, least) || refine_tuples(x, n, least)))
 		return -1;
 	for (uint32_t m = least; m <= n && m < least + MORE_DOMAINS; m++) {
 		if (try_cells(x, rule, n, m, rule->unit))

@@ -39,9 +39,18 @@ struct gives {
 
 /* Where ranks lie on a set of nodes is a number, a nesting: an order of
  * orders.h, plus ORDERS_MAX times the number of the node on which it begins,
- * plus REFINE_ALIGNED times a way in which refine_align lists the GPUs. */
-#define REFINE_ALIGNED (1u << 28)
-enum alignment { TREE_ORDER, ALIGN_NEAR, ALIGN_ANYWHERE, N_ALIGNMENTS };
+ * plus REFINE_LISTED times a way in which the set's GPUs are listed. */
+#define REFINE_LISTED (1u << 28)
+enum listing {
+	LIST_TREE,     /* in tree order */
+	LIST_NEAR,     /* by refine_align, near */
+	LIST_ANYWHERE, /* or not */
+	LIST_COLUMNS2, /* by refine_columns, m = 2 */
+	LIST_COLUMNS4,
+	N_LISTINGS
+};
+/* Nodes that a group of ranks lies across. */
+#define REFINE_COLUMNS 4
 
 /* A set of nodes, and ranks on it. */
 struct found {
@@ -70,10 +79,11 @@ struct refine {
 	uint8_t *now;	     /* [n_nodes] the same of a trial */
 	struct node_set node_set; /* of the trial; room for n_gpus nodes */
 	uint32_t *gpus, *trial, *where;
-	uint32_t *aligned;	  /* [n_gpus] gpus[], listed in that way */
-	enum alignment alignment; /* TREE_ORDER: not yet */
-	bool is_aligned;	  /* it differs from gpus[] */
-	struct pairs *pairs;	  /* refine_pairs.c's; NULL: not yet */
+	uint32_t *aligned;    /* [n_gpus] gpus[] in another listing, */
+	enum listing listing; /* this one; LIST_TREE: none yet */
+	bool is_aligned;      /* it differs from gpus[] */
+	uint32_t *scratch;    /* [n_gpus] */
+	struct pairs *pairs;  /* refine_pairs.c's; NULL: not yet */
 	struct comparison *best;
 	/* of take[], with ranks in the order `nesting` */
 	struct comparison current;
@@ -151,6 +161,14 @@ int refine_pairs(struct refine *x, uint32_t n, uint32_t least);
  * be; near: those that are broken lie in small domains.  *differs: it is
  * another list. */
 int refine_align(struct refine *x, bool near, bool *differs);
+
+/* Looks at sets of those cells where tuples of 2 and of 4 nodes give the same.
+ */
+int refine_tuples(struct refine *x, uint32_t n, uint32_t least);
+
+/* Lists x->gpus in x->aligned so that each tensor group has an equal part on m
+ * nodes, as far as nodes give the same.  *differs: it is another list. */
+int refine_columns(struct refine *x, uint32_t m, bool *differs);
 
 /* Looks at the sets that segment= would give. */
 int refine_segments(struct refine *x);

@@ -175,6 +175,28 @@ static void broken_groups_have_large_parts(void **state)
 	close_setting(&s);
 }
 
+/* Fifteen tensor groups across four nodes each, so that each node has seven or
+ * eight ranks whose gradients are summed: no whole group on a node is as fast.
+ */
+static void groups_lie_across_nodes_for_large_gradients(void **state)
+{
+	static const uint32_t nodes[2][4] = {{8, 9, 10, 11}, {0, 12, 13, 14}};
+	const struct weft_synth_options options = {
+		.profile = "dgx-h100-superpod", .rails = 8};
+	uint32_t where[60];
+	struct setting s;
+
+	(void)state;
+	make_setting(&s, "pod:1 leaf:5 node:3 gpu:8", &options, "",
+		     "800600008888888", "gpus=60,tp=4,pp=1,model=gpt3-175B");
+	for (uint32_t r = 0; r < s.job.n_gpus; r++)
+		where[r] =
+			s.f->nodes[nodes[r / 32][r % 4]].first_gpu + r % 32 / 4;
+	place_job(&s, 0);
+	assert_true(time_of(&s, s.p.where) <= time_of(&s, where) * 1.001);
+	close_setting(&s);
+}
+
 /* A tree of 8 nodes has fewer edges between two pods when it begins on the last
  * of them. */
 static void a_tree_begins_where_it_crosses_least(void **state)
@@ -226,6 +248,7 @@ int main(void)
 		cmocka_unit_test(groups_that_fill_nodes_take_no_more),
 		cmocka_unit_test(whole_nodes_are_taken_from_everywhere),
 		cmocka_unit_test(broken_groups_have_large_parts),
+		cmocka_unit_test(groups_lie_across_nodes_for_large_gradients),
 		cmocka_unit_test(a_tree_begins_where_it_crosses_least),
 		cmocka_unit_test(a_limit_of_work_leaves_some_to_other_sets),
 	};
