@@ -255,6 +255,13 @@ int comparison_is_slower(const struct capacity *s, const uint32_t *where,
 		return -1;
 	find_tier(s, where, &bound);
 	*slower = bound.tier > best->tier;
+	if (*slower)
+		return 0;
+	/* what it costs more counts, too, and has to be known for its step */
+	if (weft_judge_sums(judge, where, &bound.measure.cost, err))
+		return -1;
+	find_tier(s, where, &bound);
+	*slower = bound.tier > best->tier;
 	return 0;
 }
 
