@@ -61,7 +61,7 @@ struct weft_flows {
 	uint32_t n_kinds;
 	struct weft_flow_kind *kinds;
 	uint32_t *kind_of; /* [n_calls] */
-	bool one_nic; /* set by who visits groups: see weft_flows_followers */
+	bool one_nic;	   /* set by who visits groups: see weft_flows_nics */
 	/* private */
 	double *sent;		  /* rows of the kinds */
 	struct flow_group *group; /* scratch */
@@ -98,11 +98,18 @@ struct weft_flow_end weft_flows_end(const struct weft_fabric *f, uint32_t link);
 /* Bytes per second of a directed link; INFINITY above the top level. */
 double weft_flows_capacity(const struct weft_fabric *f, uint32_t link);
 
-/* One visit: the ranks of a pipeline stage send `bytes` a step over a directed
- * link, as n_flows flows; both: as much over link + 1, too, which is this one's
- * other direction.  A link may come several times: add up. */
-typedef void (*weft_flow_visit)(void *data, uint32_t stage, uint32_t link,
-				bool both, double bytes, double n_flows);
+/* The ranks of a pipeline stage send `bytes` a step over a directed link, as
+ * n_flows flows; both: as much over link + 1, too, which is this one's other
+ * direction.  A link may come several times: add up. */
+struct weft_flow_visited {
+	uint32_t stage, link;
+	uint32_t member; /* of a NIC that is no other rank's: its number in the
+			  * group, as in weft_flow_twins */
+	bool both;
+	double bytes, n_flows;
+};
+typedef void (*weft_flow_visit)(void *data,
+				const struct weft_flow_visited *visited);
 
 /* The hops of a group: once around its ring, or all that its trees or pairs
  * have. */
@@ -125,23 +132,21 @@ int weft_flows_group(const struct weft_flows *flows, uint32_t kind,
  * that was visited last: its ranks are of the same stages and, member by
  * member, on the same hosts, or all of them on one as all of those.  Then its
  * hops and the links above hosts are the same, and its members' NICs carry what
- * theirs do: gpu[i] for twin[i] of `n`.  One host: n is 0, as no NIC carries
- * anything.  False, too, where NICs are shared or NVLink domains smaller than
- * nodes. */
+ * theirs do: the NIC of rank[i] + by what that of member[i] does, or of i where
+ * member is NULL.  One host: n is 0, as no NIC carries anything.  False, too,
+ * where NICs are shared or NVLink domains smaller than nodes. */
 struct weft_flow_twins {
-	const uint32_t *gpu, *twin; /* until the next visit */
-	uint32_t n;
+	const uint32_t *member, *rank; /* [n] until the next visit */
+	uint32_t by, n;
 };
 bool weft_flows_twin(const struct weft_flows *flows, uint32_t kind,
 		     uint32_t index, struct weft_flow_twins *twins);
 
-/* Where the members of a host send as much as one another, so do their NICs.
- * With one_nic weft_flows_group visits only that of the host's first member;
- * then gpu[i] is that one, of the group visited last, and twin[i] is each
- * member of its host, itself as well.  n is 0 where all NICs have been visited.
- */
-struct weft_flow_twins weft_flows_followers(const struct weft_flows *flows,
-					    uint32_t kind);
+/* The same of the group itself that was visited last; n is 0, too, where NICs
+ * are shared.  Where the members of a host send as much as one another, so do
+ * their NICs: with one_nic only that of the first of them is visited. */
+struct weft_flow_twins weft_flows_nics(const struct weft_flows *flows,
+				       uint32_t kind);
 
 /* One flow between GPUs of different hosts.  Its links are their NICs, and
  * those above hosts and the domains that they are in. */

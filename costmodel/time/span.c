@@ -16,36 +16,12 @@
 /* A bound looks at no groups of a kind that has fewer in a stage. */
 #define GROUPS_MANY 4
 
-struct measure {
-	struct weft_spans *spans;
-	const struct weft_load *load;
-	bool is_bound; /* of weft_spans_bound */
-	bool *looked;  /* [n_stages] it has looked at a group of the kind */
-	struct carried_pages pages;
-	double nic_rate;    /* of every NIC; 0: they differ */
-	const double *sent; /* [n_stages] of the kind at hand */
-	struct carried_unit unit;
-	struct touched *touched; /* [n_touched] by that kind */
-	struct told *told;	 /* [n_told] of the group visited last */
-	uint32_t n_told, told_room;
-	bool forgetful; /* no memory for more of them */
-	uint32_t n_touched;
-	double *time_s;	    /* [n_stages] of the slowest link */
-	double *own_s;	    /* [n_stages] of the slowest NIC or port */
-	double *port_s;	    /* [n_stages] of the slowest port */
-	double *port_bytes; /* [n_stages] of the same */
-	double *met_s;	    /* [n_stages] the same with other jobs */
-	struct weft_span_link *links;	 /* [n_touched] */
-	struct weft_hashed_link *hashed; /* [n_touched] */
-	uint32_t links_room;		 /* of the last two */
-};
-
 static uint64_t stage_bit(uint32_t stage)
 {
 	return UINT64_C(1) << stage % 64;
 }
 
-static void told_keep(struct measure *m, struct told told)
+static void told_keep(struct span_measure *m, struct told told)
 {
 	if (m->n_told == m->told_room && !m->forgetful) {
 		uint32_t room = 2 * m->told_room + 64;
@@ -62,37 +38,54 @@ static void told_keep(struct measure *m, struct told told)
 		m->told[m->n_told++] = told;
 }
 
-static void link_add(void *data, uint32_t stage, uint32_t link, bool both,
-		     double bytes, double n_flows)
+/* Adds what was visited to c, its link. */
+static inline void carried_add(struct span_measure *m, struct carried *c,
+			       const struct weft_flow_visited *v)
 {
-	struct measure *m = data;
+	double unit =
+		carried_unit(&m->unit, v->bytes, v->n_flows, m->sent[v->stage]);
+
+	c->bytes += v->bytes;
+	c->n_flows += v->n_flows;
+	if (unit > c->unit)
+		c->unit = unit;
+	c->stages |= stage_bit(v->stage);
+}
+
+static void link_add(void *data, const struct weft_flow_visited *v)
+{
+	struct span_measure *m = data;
 	const struct weft_fabric *f = m->spans->flows.fabric;
-	struct carried *c;
-	double unit;
+	uint32_t at;
 
 	/* A port has no more than one flow of a kind in each direction. */
-	if (link >= 2 * (f->n_domains + f->n_gpus)) {
-		if (bytes > m->port_bytes[stage])
-			m->port_bytes[stage] = bytes;
+	if (v->link >= 2 * (f->n_domains + f->n_gpus)) {
+		if (v->bytes > m->port_bytes[v->stage])
+			m->port_bytes[v->stage] = v->bytes;
 		return;
 	}
-	c = carried_of(&m->pages, link);
-	if (link < 2 * f->n_domains)
-		told_keep(m, (struct told){c, both, bytes, n_flows});
-	unit = carried_unit(&m->unit, bytes, n_flows, m->sent[stage]);
-	for (const struct carried *end = c + 1 + both; c < end; c++, link++) {
-		if (c->stages == 0)
-			m->touched[m->n_touched++] = (struct touched){
-				(uint32_t)(c - m->pages.carried), link};
-		c->bytes += bytes;
-		c->n_flows += n_flows;
-		if (unit > c->unit)
-			c->unit = unit;
-		c->stages |= stage_bit(stage);
+	if (v->link >= m->pages.n_links) {
+		at = 2 * v->member + v->link % 2;
+		for (uint32_t d = 0; d <= v->both; d++, at++) {
+			if (m->nics[at].stages == 0)
+				m->nics_touched[m->n_nics_touched++] = at;
+			carried_add(m, &m->nics[at], v);
+		}
+		return;
+	}
+	at = carried_at(&m->pages, v->link);
+	if (v->link < 2 * f->n_domains)
+		told_keep(m, (struct told){&m->pages.carried[at], v->both,
+					   v->bytes, v->n_flows});
+	for (uint32_t d = 0; d <= v->both; d++, at++) {
+		if (m->pages.carried[at].stages == 0)
+			m->touched[m->n_touched++] =
+				(struct touched){at, v->link + d};
+		carried_add(m, &m->pages.carried[at], v);
 	}
 }
 
-static double capacity_of(const struct measure *m, uint32_t link)
+static double capacity_of(const struct span_measure *m, uint32_t link)
 {
 	const struct weft_fabric *f = m->spans->flows.fabric;
 
@@ -106,7 +99,7 @@ static double capacity_of(const struct measure *m, uint32_t link)
 /* Raises the times of all stages that a link carries bytes of.  Flows share it
  * evenly: those of a stage that sends less than others end when each of them
  * has had as much. */
-static void stages_raise(const struct measure *m, const struct carried *c,
+static void stages_raise(const struct span_measure *m, const struct carried *c,
 			 double *time_s, double capacity)
 {
 	uint32_t n = m->spans->flows.n_stages;
@@ -132,8 +125,8 @@ static void stages_raise(const struct measure *m, const struct carried *c,
 /* Each message waits until what others keep in the queue is through, and then
  * gets as much as each of them: while m bytes of it pass, a flow that always
  * has more to send passes m and its part q of the queue. */
-static double weight_of(const struct measure *m, const struct touched *touched,
-			uint32_t kind)
+static double weight_of(const struct span_measure *m,
+			const struct touched *touched, uint32_t kind)
 {
 	const struct carried *c = &m->pages.carried[touched->at];
 	const struct weft_fabric *f = m->spans->flows.fabric;
@@ -146,8 +139,9 @@ static double weight_of(const struct measure *m, const struct touched *touched,
 	return queue > 0 ? message / (message + queue) : 1;
 }
 
-static struct weft_span_link
-span_link(const struct measure *m, const struct touched *touched, uint32_t kind)
+static struct weft_span_link span_link(const struct span_measure *m,
+				       const struct touched *touched,
+				       uint32_t kind)
 {
 	const struct carried *c = &m->pages.carried[touched->at];
 
@@ -163,15 +157,15 @@ span_link(const struct measure *m, const struct touched *touched, uint32_t kind)
 }
 
 /* Whether other jobs can be met there. */
-static bool is_shared(const struct measure *m, uint32_t link)
+static bool is_shared(const struct span_measure *m, uint32_t link)
 {
 	return link < 2 * m->spans->flows.fabric->n_domains &&
 	       !isinf(capacity_of(m, link));
 }
 
 /* Links of the kind at hand where other jobs can be met. */
-static uint32_t links_list(const struct measure *m, uint32_t kind,
-			   struct weft_span_link *links)
+uint32_t span_links_list(const struct span_measure *m, uint32_t kind,
+			 struct weft_span_link *links)
 {
 	uint32_t n = 0;
 
@@ -183,7 +177,7 @@ static uint32_t links_list(const struct measure *m, uint32_t kind,
 }
 
 /* Room for all links of the kind at hand. */
-static int links_room(struct measure *m, struct weft_error *err)
+static int links_room(struct span_measure *m, struct weft_error *err)
 {
 	if (m->n_touched <= m->links_room)
 		return 0;
@@ -196,7 +190,8 @@ static int links_room(struct measure *m, struct weft_error *err)
 }
 
 /* What other jobs and hashed routes add. */
-static int others_meet(struct measure *m, uint32_t kind, struct weft_error *err)
+static int others_meet(struct span_measure *m, uint32_t kind,
+		       struct weft_error *err)
 {
 	const struct weft_flows *flows = &m->spans->flows;
 	size_t size = flows->n_stages * sizeof(*m->met_s);
@@ -218,28 +213,34 @@ static int others_meet(struct measure *m, uint32_t kind, struct weft_error *err)
 			return -1;
 		meeting.links = m->links;
 		meeting.hashed = m->hashed;
-		meeting.n_links = links_list(m, kind, m->links);
+		meeting.n_links = span_links_list(m, kind, m->links);
 	}
 	m->spans->lost_gpu_s += weft_spans_kind_meet(m->spans, &meeting);
 	return 0;
 }
 
 /* For the next kind. */
-static void kind_clear(struct measure *m)
+void span_kind_clear(struct span_measure *m)
 {
 	for (uint32_t i = 0; i < m->n_touched; i++) {
 		const struct touched *touched = &m->touched[i];
 		struct carried *c = &m->pages.carried[touched->at];
 
-		if (m->pages.total)
-			m->pages.total[carried_at(&m->pages, touched->link)] +=
-				c->bytes;
+		m->pages.total[touched->at] += c->bytes;
 		*c = (struct carried){0};
 	}
 	m->n_touched = 0;
 }
 
-static void kind_finish(struct measure *m, uint32_t kind)
+/* For the next group. */
+static void nics_clear(struct span_measure *m)
+{
+	for (uint32_t i = 0; i < m->n_nics_touched; i++)
+		m->nics[m->nics_touched[i]] = (struct carried){0};
+	m->n_nics_touched = 0;
+}
+
+static void kind_finish(struct span_measure *m, uint32_t kind)
 {
 	const struct weft_flows *flows = &m->spans->flows;
 	const double *sent = flows->kinds[kind].sent;
@@ -258,19 +259,19 @@ static void kind_finish(struct measure *m, uint32_t kind)
 
 /* Hops of the group just visited: its stage's, or where its ranks are of
  * several, all stages'. */
-static void hops_keep(struct measure *m, uint32_t kind,
+static void hops_keep(struct span_measure *m, uint32_t kind,
 		      const struct weft_flow_hops *hops,
 		      const struct weft_flow_seen *seen)
 {
 	const struct weft_flows *flows = &m->spans->flows;
 	const struct weft_fabric *f = flows->fabric;
+	bool one = seen->stage != WEFT_NONE;
+	uint32_t first = one ? seen->stage : 0;
 
-	for (uint32_t p = 0; p < flows->n_stages; p++) {
+	for (uint32_t p = first; p < (one ? first + 1 : flows->n_stages); p++) {
 		struct weft_span *span =
 			&m->spans->span[(size_t)kind * flows->n_stages + p];
 
-		if (seen->stage != WEFT_NONE && p != seen->stage)
-			continue;
 		m->spans->hops_differ |=
 			span->has_hops &&
 			(span->hops.n_inside != hops->n_inside ||
@@ -286,27 +287,36 @@ static void hops_keep(struct measure *m, uint32_t kind,
 	}
 }
 
-/* Adds what NICs carry of this kind that are not visited because others carry
- * as much. */
-static void nics_add(struct measure *m, const struct weft_flow_twins *twins)
+/* Adds what NICs carry of this kind. */
+static void nics_add(struct span_measure *m,
+		     const struct weft_flow_twins *twins)
 {
-	uint32_t nics = 2 * m->spans->flows.fabric->n_domains;
+	for (uint32_t k = 0; m->nics_total && k < twins->n; k++) {
+		uint32_t member = twins->member ? twins->member[k] : k;
+		const struct carried *from = &m->nics[2 * (size_t)member];
+		double *to = &m->nics_total[2 * (size_t)(twins->rank[k] +
+							 twins->by)];
 
-	for (uint32_t k = 0; m->pages.total && k < twins->n; k++) {
-		uint32_t a = twins->gpu[k], b = twins->twin[k];
-		const struct carried *from =
-			carried_of(&m->pages, nics + 2 * a);
-		uint32_t to = carried_at(&m->pages, nics + 2 * b);
-
-		for (uint32_t d = 0; a != b && d < 2; d++)
-			m->pages.total[to + d] += from[d].bytes;
+		to[0] += from[0].bytes;
+		to[1] += from[1].bytes;
 	}
+}
+
+/* Those of the group visited last. */
+static void nics_finish(struct span_measure *m, uint32_t kind)
+{
+	struct weft_flow_twins own = weft_flows_nics(&m->spans->flows, kind);
+
+	for (uint32_t i = 0; i < m->n_nics_touched; i++)
+		stages_raise(m, &m->nics[m->nics_touched[i]], m->own_s,
+			     m->nic_rate);
+	nics_add(m, &own);
 }
 
 /* Adds group i as a twin of the one visited last, if it is one: what its NICs
  * carry of this kind takes as long as of the other.  NICs of members are used
  * by no other group of the kind. */
-static bool twin_add(struct measure *m, uint32_t kind, uint32_t i)
+static bool twin_add(struct span_measure *m, uint32_t kind, uint32_t i)
 {
 	struct weft_flow_twins twins;
 
@@ -326,7 +336,7 @@ static bool twin_add(struct measure *m, uint32_t kind, uint32_t i)
 
 /* Whether a bound leaves out group i: it looks at the first one of each stage,
  * where that is a small part of all. */
-static bool is_left_out(const struct measure *m, uint32_t kind, uint32_t i)
+static bool is_left_out(const struct span_measure *m, uint32_t kind, uint32_t i)
 {
 	const struct weft_flows *flows = &m->spans->flows;
 	const struct weft_flow_kind *k = &flows->kinds[kind];
@@ -342,8 +352,26 @@ static bool is_left_out(const struct measure *m, uint32_t kind, uint32_t i)
 	return false;
 }
 
+/* Whether the ranks of group i are of a stage that sends nothing of the kind.
+ * Then it counts as visited, without hops. */
+static bool is_silent(struct span_measure *m, uint32_t kind, uint32_t i)
+{
+	const struct weft_flows *flows = &m->spans->flows;
+	const struct weft_flow_kind *k = &flows->kinds[kind];
+	uint32_t stage;
+
+	if (k->way >= WEFT_WAY_NEXT)
+		return false;
+	stage = weft_flows_stage(flows,
+				 weft_grid_lowest(k->grid, &k->groups, i));
+	if (k->sent[stage] > 0)
+		return false;
+	m->spans->span[(size_t)kind * flows->n_stages + stage].has_hops = true;
+	return true;
+}
+
 /* What all groups of a kind put on links. */
-static int groups_collect(struct measure *m, uint32_t kind,
+static int groups_collect(struct span_measure *m, uint32_t kind,
 			  struct weft_error *err)
 {
 	struct weft_spans *spans = m->spans;
@@ -351,35 +379,38 @@ static int groups_collect(struct measure *m, uint32_t kind,
 	uint32_t n_ranks = spans->flows.schedule->dense.n_ranks;
 	uint32_t look =
 		1 + (uint32_t)(RANKS_UNTIMED * k->n_groups / (n_ranks + 1));
+	bool visited = false;
 
 	memset(m->looked, 0, spans->flows.n_stages * sizeof(*m->looked));
 	for (uint32_t i = 0; i < k->n_groups; i++) {
-		struct weft_flow_twins followers;
 		struct weft_flow_hops hops;
 		struct weft_flow_seen seen;
 
 		if (i % look == 0 && weft_deadline_check(err))
 			return -1;
 		if (m->is_bound ? is_left_out(m, kind, i)
-				: i > 0 && twin_add(m, kind, i))
+				: is_silent(m, kind, i) ||
+					  (visited && twin_add(m, kind, i)))
 			continue;
 		m->n_told = 0;
+		nics_clear(m);
 		if (weft_flows_group(&spans->flows, kind, i, link_add, m, &hops,
 				     err))
 			return -1;
-		followers = weft_flows_followers(&spans->flows, kind);
-		nics_add(m, &followers);
+		visited = true;
+		nics_finish(m, kind);
 		if (m->is_bound)
 			continue;
 		seen = weft_flows_seen(&spans->flows, kind);
 		hops_keep(m, kind, &hops, &seen);
 	}
+	nics_clear(m);
 	return 0;
 }
 
 /* The same, and how long they take. */
-static int kind_collect(struct measure *m, uint32_t kind,
-			struct weft_error *err)
+int span_kind_collect(struct span_measure *m, uint32_t kind,
+		      struct weft_error *err)
 {
 	struct weft_flows *flows = &m->spans->flows;
 	uint32_t n_stages = flows->n_stages, n = 2 * flows->fabric->n_domains;
@@ -410,7 +441,7 @@ static int kind_collect(struct measure *m, uint32_t kind,
 }
 
 /* Seconds that a link needs for its share of the step. */
-static double full_s(const struct measure *m, uint32_t link, double bytes)
+static double full_s(const struct span_measure *m, uint32_t link, double bytes)
 {
 	uint32_t n = 2 * m->spans->flows.fabric->n_domains;
 
@@ -431,34 +462,44 @@ static bool names_better(const struct weft_fabric *f, uint32_t a, uint32_t b)
 	return level_a > level_b || (level_a == level_b && a < b);
 }
 
-static void fullest_find(struct measure *m)
+/* Notes the link if it is the fullest so far. */
+static void fullest_note(struct span_measure *m, uint32_t link, double bytes)
 {
-	const struct weft_fabric *f = m->spans->flows.fabric;
 	struct weft_fullest *fullest = &m->spans->fullest;
+	double time_s = full_s(m, link, bytes);
+	bool equal = fabs(time_s - fullest->time_s) <= 1e-12 * fullest->time_s;
 
-	for (uint32_t i = 0; i < m->pages.n * CARRIED_PAGE; i++) {
-		uint32_t link = carried_link(&m->pages, i);
-		double bytes = m->pages.total[i], time_s;
-		bool equal;
-
-		if (!(bytes > 0))
-			continue;
-		time_s = full_s(m, link, bytes);
-		equal = fabs(time_s - fullest->time_s) <=
-			1e-12 * fullest->time_s;
-		if (!(time_s > 0) ||
-		    (equal && !names_better(f, link, fullest->link)) ||
-		    (!equal && time_s < fullest->time_s))
-			continue;
-		*fullest = (struct weft_fullest){link, bytes, time_s};
-	}
+	if (!(time_s > 0) ||
+	    (equal &&
+	     !names_better(m->spans->flows.fabric, link, fullest->link)) ||
+	    (!equal && time_s < fullest->time_s))
+		return;
+	*fullest = (struct weft_fullest){link, bytes, time_s};
 }
 
-static int measure_reserve(struct measure *m, struct weft_error *err)
+static void fullest_find(struct span_measure *m)
 {
 	const struct weft_flows *flows = &m->spans->flows;
-	uint32_t n_stages = flows->n_stages;
+	uint32_t nics = 2 * flows->fabric->n_domains;
 
+	for (uint32_t i = 0; i < m->pages.n * CARRIED_PAGE; i++)
+		if (m->pages.total[i] > 0)
+			fullest_note(m, carried_link(&m->pages, i),
+				     m->pages.total[i]);
+	for (uint32_t i = 0; i < 2 * flows->schedule->dense.n_ranks; i++)
+		if (m->nics_total[i] > 0)
+			fullest_note(m, nics + 2 * flows->where[i / 2] + i % 2,
+				     m->nics_total[i]);
+}
+
+int span_measure_reserve(struct span_measure *m, struct weft_error *err)
+{
+	const struct weft_flows *flows = &m->spans->flows;
+	uint32_t n_stages = flows->n_stages, most = 0;
+
+	for (uint32_t k = 0; k < flows->n_kinds; k++)
+		if (flows->kinds[k].groups.n > most)
+			most = flows->kinds[k].groups.n;
 	/* shared NICs have as many times as much as share them */
 	if (flows->fabric->n_rails < 2)
 		m->nic_rate = weft_flows_capacity(flows->fabric,
@@ -469,8 +510,11 @@ static int measure_reserve(struct measure *m, struct weft_error *err)
 	m->port_bytes = weft_calloc(n_stages, sizeof(*m->port_bytes), err);
 	m->met_s = weft_calloc(n_stages, sizeof(*m->met_s), err);
 	m->looked = weft_calloc(n_stages, sizeof(*m->looked), err);
+	m->nics = weft_calloc(2 * (size_t)most, sizeof(*m->nics), err);
+	m->nics_touched =
+		weft_calloc(2 * (size_t)most, sizeof(*m->nics_touched), err);
 	if (!m->looked || !m->time_s || !m->own_s || !m->port_s ||
-	    !m->port_bytes || !m->met_s ||
+	    !m->port_bytes || !m->met_s || !m->nics || !m->nics_touched ||
 	    carried_pages_build(flows->fabric, flows->where,
 				flows->schedule->dense.n_ranks, &m->pages, err))
 		return -1;
@@ -479,23 +523,26 @@ static int measure_reserve(struct measure *m, struct weft_error *err)
 	return m->touched ? 0 : -1;
 }
 
-static int kinds_measure(struct measure *m, struct weft_error *err)
+static int kinds_measure(struct span_measure *m, struct weft_error *err)
 {
 	for (uint32_t k = 0; k < m->spans->flows.n_kinds; k++) {
-		if (kind_collect(m, k, err) || others_meet(m, k, err))
+		if (span_kind_collect(m, k, err) || others_meet(m, k, err))
 			return -1;
 		kind_finish(m, k);
-		kind_clear(m);
+		span_kind_clear(m);
 	}
 	if (!m->is_bound)
 		fullest_find(m);
 	return 0;
 }
 
-static void measure_free(struct measure *m)
+void span_measure_free(struct span_measure *m)
 {
 	carried_pages_free(&m->pages);
 	free(m->touched);
+	free(m->nics);
+	free(m->nics_touched);
+	free(m->nics_total);
 	free(m->told);
 	free(m->time_s);
 	free(m->own_s);
@@ -507,7 +554,7 @@ static void measure_free(struct measure *m)
 	free(m->hashed);
 }
 
-static int spans_build(struct measure *m, const struct weft_fabric *f,
+static int spans_build(struct span_measure *m, const struct weft_fabric *f,
 		       const struct weft_schedule *schedule,
 		       const uint32_t *where,
 		       enum weft_choice_of_algorithm algorithm,
@@ -524,10 +571,13 @@ static int spans_build(struct measure *m, const struct weft_fabric *f,
 	spans->span = weft_calloc(
 		(size_t)spans->flows.n_kinds * spans->flows.n_stages + 1,
 		sizeof(*spans->span), err);
-	if (spans->span && measure_reserve(m, err) == 0 &&
-	    (m->is_bound || carried_pages_total(&m->pages, err) == 0))
+	if (!m->is_bound)
+		m->nics_total = weft_calloc(2 * (size_t)schedule->dense.n_ranks,
+					    sizeof(*m->nics_total), err);
+	if (spans->span && (m->is_bound || m->nics_total) &&
+	    span_measure_reserve(m, err) == 0)
 		rc = kinds_measure(m, err);
-	measure_free(m);
+	span_measure_free(m);
 	return rc;
 }
 
@@ -538,7 +588,7 @@ int weft_spans_build(const struct weft_fabric *f,
 		     const struct weft_load *load, struct weft_spans *spans,
 		     struct weft_error *err)
 {
-	struct measure m = {.spans = spans, .load = load};
+	struct span_measure m = {.spans = spans, .load = load};
 
 	return spans_build(&m, f, schedule, where, algorithm, err);
 }
@@ -549,7 +599,7 @@ int weft_spans_bound(const struct weft_fabric *f,
 		     enum weft_choice_of_algorithm algorithm,
 		     struct weft_spans *spans, struct weft_error *err)
 {
-	struct measure m = {.spans = spans, .is_bound = true};
+	struct span_measure m = {.spans = spans, .is_bound = true};
 
 	return spans_build(&m, f, schedule, where, algorithm, err);
 }
@@ -580,7 +630,7 @@ static bool is_inside(const struct weft_fabric *f, uint32_t link)
 }
 
 /* Of the kind at hand. */
-static int kind_share(struct measure *m, uint32_t kind, uint64_t *visits,
+static int kind_share(struct span_measure *m, uint32_t kind, uint64_t *visits,
 		      struct weft_error *err)
 {
 	struct weft_spans *spans = m->spans;
@@ -616,78 +666,16 @@ static int kind_share(struct measure *m, uint32_t kind, uint64_t *visits,
 int weft_spans_share(struct weft_spans *spans, const struct weft_load *load,
 		     struct weft_error *err)
 {
-	struct measure m = {.spans = spans, .load = load};
+	struct span_measure m = {.spans = spans, .load = load};
 	uint64_t visits = SHARING_VISITS;
-	int rc = measure_reserve(&m, err);
+	int rc = span_measure_reserve(&m, err);
 
 	for (uint32_t k = 0; rc == 0 && k < spans->flows.n_kinds; k++) {
-		rc = kind_collect(&m, k, err);
+		rc = span_kind_collect(&m, k, err);
 		if (rc == 0)
 			rc = kind_share(&m, k, &visits, err);
-		kind_clear(&m);
+		span_kind_clear(&m);
 	}
-	measure_free(&m);
-	return rc;
-}
-
-/* ---- load on others ---- */
-
-static int links_reserve(struct weft_span_links *links, uint32_t n,
-			 struct weft_error *err)
-{
-	struct weft_span_link *grown;
-
-	if (links->n + (uint64_t)n <= links->room)
-		return 0;
-	grown = weft_realloc(links->link, 2 * ((size_t)links->n + n),
-			     sizeof(*grown), err);
-	if (!grown)
-		return -1;
-	links->link = grown;
-	links->room = 2 * (links->n + n);
-	return 0;
-}
-
-/* Those of the kind at hand. */
-static int links_add(const struct measure *m, uint32_t kind,
-		     struct weft_span_links *links, struct weft_error *err)
-{
-	uint32_t n_stages = m->spans->flows.n_stages;
-
-	if (links_reserve(links, m->n_touched, err))
-		return -1;
-	links->n += links_list(m, kind, &links->link[links->n]);
-	for (uint32_t p = 0; p < n_stages; p++)
-		links->own_s[kind] = fmax(links->own_s[kind], m->own_s[p]);
-	memcpy(&links->alone_s[(size_t)kind * n_stages], m->time_s,
-	       n_stages * sizeof(*m->time_s));
-	return 0;
-}
-
-int weft_spans_links(struct weft_spans *spans, struct weft_span_links *links,
-		     struct weft_error *err)
-{
-	const struct weft_flows *flows = &spans->flows;
-	struct measure m = {.spans = spans};
-	int rc = -1;
-
-	links->alone_s =
-		weft_calloc(((size_t)flows->n_kinds + 1) * flows->n_stages,
-			    sizeof(*links->alone_s), err);
-	links->own_s =
-		weft_calloc(flows->n_kinds + (size_t)1, sizeof(double), err);
-	if (links->alone_s && links->own_s)
-		rc = measure_reserve(&m, err);
-	for (uint32_t k = 0; rc == 0 && k < flows->n_kinds; k++) {
-		rc = kind_collect(&m, k, err);
-		if (rc == 0)
-			rc = links_add(&m, k, links, err);
-		kind_clear(&m);
-	}
-	measure_free(&m);
-	links->hashed =
-		weft_calloc(links->n + (size_t)1, sizeof(*links->hashed), err);
-	if (!links->hashed)
-		rc = -1;
+	span_measure_free(&m);
 	return rc;
 }

@@ -3,6 +3,7 @@
 #include "costmodel/time/span.h"
 
 #include "costmodel/time/cost.h"
+#include "costmodel/time/span_parts.h"
 
 #include <errno.h>
 #include <math.h>
@@ -165,6 +166,68 @@ void weft_spans_meet(struct weft_spans *spans,
 				span[p].s_per_byte = by * met_s[p] / sent[p];
 		}
 	}
+}
+
+/* ---- load on others ---- */
+
+static int links_reserve(struct weft_span_links *links, uint32_t n,
+			 struct weft_error *err)
+{
+	struct weft_span_link *grown;
+
+	if (links->n + (uint64_t)n <= links->room)
+		return 0;
+	grown = weft_realloc(links->link, 2 * ((size_t)links->n + n),
+			     sizeof(*grown), err);
+	if (!grown)
+		return -1;
+	links->link = grown;
+	links->room = 2 * (links->n + n);
+	return 0;
+}
+
+/* Those of the kind at hand. */
+static int links_add(const struct span_measure *m, uint32_t kind,
+		     struct weft_span_links *links, struct weft_error *err)
+{
+	uint32_t n_stages = m->spans->flows.n_stages;
+
+	if (links_reserve(links, m->n_touched, err))
+		return -1;
+	links->n += span_links_list(m, kind, &links->link[links->n]);
+	for (uint32_t p = 0; p < n_stages; p++)
+		links->own_s[kind] = fmax(links->own_s[kind], m->own_s[p]);
+	memcpy(&links->alone_s[(size_t)kind * n_stages], m->time_s,
+	       n_stages * sizeof(*m->time_s));
+	return 0;
+}
+
+int weft_spans_links(struct weft_spans *spans, struct weft_span_links *links,
+		     struct weft_error *err)
+{
+	const struct weft_flows *flows = &spans->flows;
+	struct span_measure m = {.spans = spans};
+	int rc = -1;
+
+	links->alone_s =
+		weft_calloc(((size_t)flows->n_kinds + 1) * flows->n_stages,
+			    sizeof(*links->alone_s), err);
+	links->own_s =
+		weft_calloc(flows->n_kinds + (size_t)1, sizeof(double), err);
+	if (links->alone_s && links->own_s)
+		rc = span_measure_reserve(&m, err);
+	for (uint32_t k = 0; rc == 0 && k < flows->n_kinds; k++) {
+		rc = span_kind_collect(&m, k, err);
+		if (rc == 0)
+			rc = links_add(&m, k, links, err);
+		span_kind_clear(&m);
+	}
+	span_measure_free(&m);
+	links->hashed =
+		weft_calloc(links->n + (size_t)1, sizeof(*links->hashed), err);
+	if (!links->hashed)
+		rc = -1;
+	return rc;
 }
 
 /* Seconds of a step that a kind sends, in the stages on one of its links. */

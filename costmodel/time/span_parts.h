@@ -6,15 +6,12 @@
 #ifndef WEFT_COSTMODEL_TIME_SPAN_PARTS_H
 #define WEFT_COSTMODEL_TIME_SPAN_PARTS_H
 
-#include "costmodel/time/flows.h"
-#include "topology/fabric.h"
-
-#include <string.h>
+#include "costmodel/time/span.h"
 
 /* ---- what the calls of a job put on links ---- */
 
 /* A job uses few of a fabric's links, those of neighbours: only the pages that
- * they are on are there.  Links of a page, as many as half of the adapters of a
+ * they are on are there.  Links of a page, as many as half of the NICs of a
  * node have: */
 #define CARRIED_PAGE 8
 
@@ -26,32 +23,29 @@ struct carried {
 	uint64_t stages; /* bit p % 64: of stage p */
 };
 
-/* Links of weft_flows_end, without ports.  Most adapters carry as much as a
- * neighbour and have only a total; carried[] holds the others, packed.
- * Zero-initialise. */
+/* Links of weft_flows_end that several ranks may share: those above domains
+ * and, on rails, NICs.  Zero-initialise. */
 struct carried_pages {
-	uint32_t shift; /* added to a link's number: so that a page begins
-			 * with the first adapter */
-	double *total;	/* [n][CARRIED_PAGE] bytes of all kinds; NULL: none */
-	uint32_t *pair; /* [n][CARRIED_PAGE / 2] of both directions in
-			 * carried[], number + 1; 0: not visited */
-	struct carried *carried; /* [n_pairs][2] */
-	double *capacity;	 /* [n_pairs] of either; 0: not asked for yet */
+	uint32_t n_links; /* that there may be pages of: the first ones */
+	uint32_t shift;	  /* added to a link's number: so that a page begins
+			   * with the first NIC */
+	double *total;	  /* [n][CARRIED_PAGE] bytes of all kinds */
+	struct carried *carried; /* [n][CARRIED_PAGE] */
+	double *capacity;	 /* [n][CARRIED_PAGE / 2] of both directions;
+				  * 0: not asked for yet */
 	uint32_t *page;		 /* of a link, number + 1; 0: none */
 	uint32_t *first;	 /* [n] first link, shifted */
-	uint32_t n, n_pairs;
+	uint32_t n;
 };
 
-/* Zeroed pages of all links that flows between GPUs where[n_ranks] may use,
- * with no totals.  Free with carried_pages_free in either case. */
+/* Zeroed pages of all these links that flows between GPUs where[n_ranks] may
+ * use.  Free with carried_pages_free in either case. */
 int carried_pages_build(const struct weft_fabric *f, const uint32_t *where,
 			uint32_t n_ranks, struct carried_pages *pages,
 			struct weft_error *err);
 void carried_pages_free(struct carried_pages *pages);
-/* Adds totals, of nothing. */
-int carried_pages_total(struct carried_pages *pages, struct weft_error *err);
 
-/* Where pair[] and total[] have a link. */
+/* Where carried[] and total[] have a link. */
 static inline uint32_t carried_at(const struct carried_pages *pages,
 				  uint32_t link)
 {
@@ -59,21 +53,6 @@ static inline uint32_t carried_at(const struct carried_pages *pages,
 	uint32_t page = pages->page[at / CARRIED_PAGE] - 1;
 
 	return page * CARRIED_PAGE + at % CARRIED_PAGE;
-}
-
-/* What a link carries; zeros before the first visit. */
-static inline struct carried *carried_of(struct carried_pages *pages,
-					 uint32_t link)
-{
-	uint32_t *pair = &pages->pair[carried_at(pages, link) / 2];
-
-	if (*pair == 0) {
-		memset(&pages->carried[2 * pages->n_pairs], 0,
-		       2 * sizeof(*pages->carried));
-		pages->capacity[pages->n_pairs] = 0;
-		*pair = ++pages->n_pairs;
-	}
-	return &pages->carried[2 * (*pair - 1) + link % 2];
 }
 
 /* The link that is there, if there is one. */
@@ -112,6 +91,50 @@ static inline double carried_unit(struct carried_unit *last, double bytes,
 					      bytes / n_flows / sent};
 	return last->unit;
 }
+
+/* A walk over the groups of calls, kind by kind.  Zero-initialise but for spans
+ * and load. */
+struct span_measure {
+	struct weft_spans *spans;
+	const struct weft_load *load;
+	bool is_bound; /* of weft_spans_bound */
+	bool *looked;  /* [n_stages] it has looked at a group of the kind */
+	struct carried_pages pages;
+	double nic_rate;    /* of every NIC; 0: they differ */
+	const double *sent; /* [n_stages] of the kind at hand */
+	struct carried_unit unit;
+	struct touched *touched; /* [n_touched] by that kind, without nics */
+	/* NICs that are no other ranks', where it is so of all: what the group
+	 * visited last puts on them, and their bytes of all kinds. */
+	struct carried *nics;	/* [2 * ranks of a group] by member */
+	uint32_t *nics_touched; /* [n_nics_touched] */
+	uint32_t n_nics_touched;
+	double *nics_total; /* [2 * n_ranks]; NULL: not wanted */
+	struct told *told;  /* [n_told] of the group visited last */
+	uint32_t n_told, told_room;
+	bool forgetful; /* no memory for more of them */
+	uint32_t n_touched;
+	double *time_s;	    /* [n_stages] of the slowest link */
+	double *own_s;	    /* [n_stages] of the slowest NIC or port */
+	double *port_s;	    /* [n_stages] of the slowest port */
+	double *port_bytes; /* [n_stages] of the same */
+	double *met_s;	    /* [n_stages] the same with other jobs */
+	struct weft_span_link *links;	 /* [n_touched] */
+	struct weft_hashed_link *hashed; /* [n_touched] */
+	uint32_t links_room;		 /* of the last two */
+};
+
+int span_measure_reserve(struct span_measure *m, struct weft_error *err);
+void span_measure_free(struct span_measure *m);
+
+/* What all groups of a kind put on links, and how long they take alone. */
+int span_kind_collect(struct span_measure *m, uint32_t kind,
+		      struct weft_error *err);
+/* For the next kind. */
+void span_kind_clear(struct span_measure *m);
+/* Links of the kind at hand where other jobs can be met; returns how many. */
+uint32_t span_links_list(const struct span_measure *m, uint32_t kind,
+			 struct weft_span_link *links);
 
 /* ---- when flows end that share links and are not alike ---- */
 

@@ -239,16 +239,14 @@ static inline void sums_close(struct sums *sums)
 	free(sums->flows);
 }
 
-static inline void sums_visit(void *data, uint32_t stage, uint32_t link,
-			      bool both, double bytes, double n_flows)
+static inline void sums_visit(void *data, const struct weft_flow_visited *v)
 {
 	struct sums *sums = data;
 
-	(void)stage;
-	assert_true(bytes > 0 && n_flows > 0);
-	for (uint32_t i = link; i <= link + both; i++) {
-		sums->bytes[i] += bytes;
-		sums->flows[i] += n_flows;
+	assert_true(v->bytes > 0 && v->n_flows > 0);
+	for (uint32_t i = v->link; i <= v->link + v->both; i++) {
+		sums->bytes[i] += v->bytes;
+		sums->flows[i] += v->n_flows;
 	}
 }
 

@@ -79,8 +79,9 @@ static void tell_all_nics(const struct flow_tour *t)
 			continue;
 		}
 		for (uint32_t i = g->first[h]; i < flow_nics_end(t, h); i++) {
-			flow_tell_nic(t, g->host[h], g->member[i], FLOW_BOTH,
-				      out / (g->n - 1), out);
+			flow_tell_nic(
+				t, flow_nic_of(t, g->host[h], g->member[i], i),
+				FLOW_BOTH, out / (g->n - 1), out);
 		}
 	}
 }

@@ -10,7 +10,7 @@ struct flow_group *flow_group_alloc(const struct weft_fabric *f,
 				    uint32_t n_ranks, struct weft_error *err)
 {
 	size_t ranks = n_ranks, rails = f->n_rails ? f->n_rails : 1;
-	size_t words = 9 * ranks + 1 + 2 * (size_t)f->n_domains + 2 * rails;
+	size_t words = 8 * ranks + 1 + 2 * (size_t)f->n_domains + 2 * rails;
 	struct flow_group *g = weft_calloc(1, sizeof(*g), err);
 	uint32_t *next;
 
@@ -25,8 +25,7 @@ struct flow_group *flow_group_alloc(const struct weft_fabric *f,
 	g->gpu = g->rank + ranks;
 	g->lead = g->gpu + ranks;
 	g->host = g->lead + ranks;
-	g->twin = g->host + ranks;
-	g->member = g->twin + ranks;
+	g->member = g->host + ranks;
 	g->out = g->member + ranks;
 	g->in = g->out + ranks;
 	g->first = g->in + ranks;
@@ -78,23 +77,22 @@ static void hosts_read(const struct weft_fabric *f, struct flow_group *g)
 	for (uint32_t i = 0; i < g->n; i++) {
 		uint32_t host = flow_host_of(f, g->gpu[i]);
 
-		/* member[h] is the first on host h until they are sorted */
 		if (g->number[host] == 0) {
-			g->member[g->n_hosts] = g->gpu[i];
 			g->host[g->n_hosts++] = host;
 			g->number[host] = g->n_hosts;
 		}
-		g->lead[i] = g->member[g->number[host] - 1];
+		/* the host's number, at first */
+		g->lead[i] = g->number[host] - 1;
 		g->count[host]++;
 	}
 	g->first[0] = 0;
 	for (uint32_t h = 0; h < g->n_hosts; h++)
 		g->first[h + 1] = g->first[h] + g->count[g->host[h]];
 	for (uint32_t i = g->n; i-- > 0;) {
-		uint32_t host = flow_host_of(f, g->gpu[i]);
-		uint32_t h = g->number[host] - 1;
+		uint32_t h = g->lead[i];
 
-		g->member[g->first[h] + --g->count[host]] = g->gpu[i];
+		g->lead[i] = g->first[h];
+		g->member[g->first[h] + --g->count[g->host[h]]] = g->gpu[i];
 	}
 	for (uint32_t h = 0; h < g->n_hosts; h++)
 		g->number[g->host[h]] = 0;
@@ -123,24 +121,27 @@ bool flow_one_nic(const struct weft_flows *flows,
 	       kind->way < WEFT_WAY_NEXT;
 }
 
-struct weft_flow_twins weft_flows_followers(const struct weft_flows *flows,
-					    uint32_t kind)
+struct weft_flow_twins weft_flows_nics(const struct weft_flows *flows,
+				       uint32_t kind)
 {
 	const struct flow_group *g = flows->group;
 	bool one = flow_one_nic(flows, &flows->kinds[kind]);
+	bool own = flows->fabric->n_rails < 2 && g->n_hosts > 1;
 
-	return (struct weft_flow_twins){g->lead, g->gpu,
-					one && g->n_hosts > 1 ? g->n : 0};
+	return (struct weft_flow_twins){one ? g->lead : NULL, g->rank, 0,
+					own ? g->n : 0};
 }
 
-/* Whether as many bytes are sent by the ranks `by` above those of the group. */
+/* Whether as many bytes are sent by the ranks `by` above those of the group:
+ * on the grid of the stages each member is in its own or all are in one. */
 static bool same_stages(const struct weft_flows *flows,
 			const struct weft_flow_kind *kind, uint32_t by)
 {
 	const struct flow_group *g = flows->group;
-	uint32_t n = kind->way < WEFT_WAY_NEXT ? 1 : g->n;
+	bool one = kind->way < WEFT_WAY_NEXT ||
+		   kind->grid == &flows->schedule->dense;
 
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; i < (one ? 1 : g->n); i++)
 		if (weft_flows_stage(flows, g->rank[i]) !=
 		    weft_flows_stage(flows, g->rank[i] + by))
 			return false;
@@ -153,7 +154,8 @@ bool weft_flows_twin(const struct weft_flows *flows, uint32_t kind,
 	const struct weft_fabric *f = flows->fabric;
 	const struct weft_flow_kind *k = &flows->kinds[kind];
 	const struct flow_group *g = flows->group;
-	uint32_t by, host = WEFT_NONE;
+	const uint32_t *host = f->gpu_domain[f->node_level];
+	uint32_t by;
 
 	if (f->node_level > 0 || f->n_rails > 1 || k->groups.n != g->n)
 		return false;
@@ -161,17 +163,13 @@ bool weft_flows_twin(const struct weft_flows *flows, uint32_t kind,
 	if (!same_stages(flows, k, by))
 		return false;
 	for (uint32_t i = 0; i < g->n; i++) {
-		uint32_t gpu = flows->where[g->rank[i] + by];
+		uint32_t like = g->n_hosts > 1 ? g->gpu[i]
+					       : flows->where[g->rank[0] + by];
 
-		if (g->n_hosts > 1 || host == WEFT_NONE)
-			host = flow_host_of(f,
-					    g->n_hosts > 1 ? g->gpu[i] : gpu);
-		if (flow_host_of(f, gpu) != host)
+		if (host[flows->where[g->rank[i] + by]] != host[like])
 			return false;
-		g->twin[i] = gpu;
 	}
-	*twins = (struct weft_flow_twins){flow_one_nic(flows, k) ? g->lead
-								 : g->gpu,
-					  g->twin, g->n_hosts > 1 ? g->n : 0};
+	*twins = weft_flows_nics(flows, kind);
+	twins->by = by;
 	return true;
 }

@@ -15,7 +15,8 @@ struct flow_group {
 	uint32_t n_hosts;
 	uint32_t *rank;	  /* [n] as in weft_grid_group */
 	uint32_t *gpu;	  /* [n] where they run */
-	uint32_t *lead;	  /* [n] the first member on the host of each */
+	uint32_t *lead;	  /* [n] where those on the host of each begin in
+			   * member */
 	uint32_t *host;	  /* [n_hosts] domain */
 	uint32_t *first;  /* [n_hosts + 1] into member */
 	uint32_t *member; /* [n] GPUs, host by host */
@@ -24,7 +25,6 @@ struct flow_group {
 	uint32_t *count;    /* [n_domains] members; zero between */
 	uint32_t *on_rail;  /* [n_rails] members */
 	uint32_t *here;	    /* [n_rails] members of a host */
-	uint32_t *twin;	    /* [n] GPUs of a group like this one */
 	uint32_t *out, *in; /* [n] what members have not sent or received */
 	void *memory;
 };

@@ -33,8 +33,14 @@ void flow_tell_domain(const struct flow_tour *t, uint32_t domain,
 void flow_tell_port(const struct flow_tour *t, uint32_t gpu,
 		    enum flow_direction way, double bytes);
 
+/* A NIC's link, and the number in the group of the rank that it is of. */
+struct flow_nic {
+	uint32_t link, member;
+};
 uint32_t flow_rail_of(const struct flow_tour *t, uint32_t gpu);
-void flow_tell_nic(const struct flow_tour *t, uint32_t host, uint32_t gpu,
+struct flow_nic flow_nic_of(const struct flow_tour *t, uint32_t host,
+			    uint32_t gpu, uint32_t member);
+void flow_tell_nic(const struct flow_tour *t, struct flow_nic nic,
 		   enum flow_direction way, double bytes, double n_flows);
 /* Where the members of host h end whose NICs are visited. */
 uint32_t flow_nics_end(const struct flow_tour *t, uint32_t h);

@@ -9,12 +9,26 @@
 
 /* ---- links ---- */
 
+void flow_tell_nic(const struct flow_tour *t, struct flow_nic nic,
+		   enum flow_direction way, double bytes, double n_flows)
+{
+	const struct weft_flow_visited visited = {
+		.stage = t->stage,
+		.link = 2 * nic.link + (way == FLOW_DOWN),
+		.member = nic.member,
+		.both = way == FLOW_BOTH,
+		.bytes = t->sent * bytes,
+		.n_flows = n_flows,
+	};
+
+	if (bytes > 0 && t->visit)
+		t->visit(t->data, &visited);
+}
+
 void flow_tell(const struct flow_tour *t, uint32_t link,
 	       enum flow_direction way, double bytes, double n_flows)
 {
-	if (bytes > 0 && t->visit)
-		t->visit(t->data, t->stage, 2 * link + (way == FLOW_DOWN),
-			 way == FLOW_BOTH, t->sent * bytes, n_flows);
+	flow_tell_nic(t, (struct flow_nic){link, 0}, way, bytes, n_flows);
 }
 
 void flow_tell_domain(const struct flow_tour *t, uint32_t domain,
@@ -34,14 +48,12 @@ uint32_t flow_rail_of(const struct flow_tour *t, uint32_t gpu)
 	return weft_fabric_rail(t->f, gpu);
 }
 
-void flow_tell_nic(const struct flow_tour *t, uint32_t host, uint32_t gpu,
-		   enum flow_direction way, double bytes, double n_flows)
+struct flow_nic flow_nic_of(const struct flow_tour *t, uint32_t host,
+			    uint32_t gpu, uint32_t member)
 {
-	uint32_t nic = gpu;
-
 	if (flow_has_rails(t->f, host))
-		nic = flow_rail_nic(t->f, host, flow_rail_of(t, gpu));
-	flow_tell(t, t->f->n_domains + nic, way, bytes, n_flows);
+		gpu = flow_rail_nic(t->f, host, flow_rail_of(t, gpu));
+	return (struct flow_nic){t->f->n_domains + gpu, member};
 }
 
 uint32_t flow_nics_end(const struct flow_tour *t, uint32_t h)
@@ -180,12 +192,12 @@ static void tell_hop_nics(const struct flow_tour *t, uint32_t a, uint32_t b,
 		from = b;
 	k = g->first[from + 1] - g->first[from];
 	for (uint32_t i = g->first[from]; i < flow_nics_end(t, from); i++)
-		flow_tell_nic(t, g->host[a], g->member[i], FLOW_UP, bytes / k,
-			      n_flows / k);
+		flow_tell_nic(t, flow_nic_of(t, g->host[a], g->member[i], i),
+			      FLOW_UP, bytes / k, n_flows / k);
 	k = g->first[b + 1] - g->first[b];
 	for (uint32_t i = g->first[b]; i < flow_nics_end(t, b); i++)
-		flow_tell_nic(t, g->host[b], g->member[i], FLOW_DOWN, bytes / k,
-			      n_flows / k);
+		flow_tell_nic(t, flow_nic_of(t, g->host[b], g->member[i], i),
+			      FLOW_DOWN, bytes / k, n_flows / k);
 }
 
 /* All that one host sends to another, by all of its members' NICs. */
@@ -239,7 +251,9 @@ static int tell_hop_and_back(const struct flow_tour *t, uint32_t a, uint32_t b,
 				pair_latency(f, meet, lead[0], lead[1]), 1);
 		for (uint32_t m = g->first[host[i]];
 		     m < flow_nics_end(t, host[i]); m++)
-			flow_tell_nic(t, g->host[host[i]], g->member[m],
+			flow_tell_nic(t,
+				      flow_nic_of(t, g->host[host[i]],
+						  g->member[m], m),
 				      FLOW_BOTH, bytes / k, n_flows / k);
 		for (uint32_t l = f->node_level; l < meet; l++)
 			flow_tell_domain(t, f->gpu_domain[l][lead[i]],
@@ -458,10 +472,11 @@ static int tour_trees(const struct flow_tour *t)
 
 /* ---- pairs ---- */
 
-/* One flow between two GPUs. */
-static int tell_pair(const struct flow_tour *t, uint32_t a, uint32_t b)
+/* One flow between two ranks of the group. */
+static int tell_pair(const struct flow_tour *t, uint32_t from, uint32_t to)
 {
 	const struct weft_fabric *f = t->f;
+	uint32_t a = t->g->gpu[from], b = t->g->gpu[to];
 	uint32_t cross, meet = weft_fabric_relation(f, a, b, &cross);
 	bool passed;
 
@@ -485,8 +500,11 @@ static int tell_pair(const struct flow_tour *t, uint32_t a, uint32_t b)
 		return 0;
 	passed =
 		cross && flow_passes(f, flow_host_of(f, a), flow_host_of(f, b));
-	flow_tell_nic(t, flow_host_of(f, a), passed ? b : a, FLOW_UP, 1, 1);
-	flow_tell_nic(t, flow_host_of(f, b), b, FLOW_DOWN, 1, 1);
+	flow_tell_nic(t,
+		      flow_nic_of(t, flow_host_of(f, a), passed ? b : a, from),
+		      FLOW_UP, 1, 1);
+	flow_tell_nic(t, flow_nic_of(t, flow_host_of(f, b), b, to), FLOW_DOWN,
+		      1, 1);
 	tell_between(t, a, b, meet, 1, 1, cross);
 	return 0;
 }
@@ -508,7 +526,7 @@ static int tour_pairs(const struct weft_flows *flows,
 		}
 		t->stage = weft_flows_stage(flows, g->rank[i]);
 		t->sent = kind->sent[t->stage];
-		if (t->sent > 0 && tell_pair(t, g->gpu[i], g->gpu[to]))
+		if (t->sent > 0 && tell_pair(t, i, to))
 			return -1;
 	}
 	return 0;
