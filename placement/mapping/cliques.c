@@ -278,20 +278,37 @@ struct beyond {
 	double *weight; /* [n] */
 };
 
-/* As in b, if that has the same row. */
-static double beyond(struct beyond *b, const double *weight, uint32_t n,
-		     double alike, uint32_t n_alike, uint32_t most,
+/* Rows that are kept: most ranks have the weights of one that is near, in the
+ * same order. */
+#define BEYOND_KEPT 8
+
+/* As in one of the rows b, if that is the same, which then comes first. */
+static double beyond(struct beyond b[BEYOND_KEPT], const double *weight,
+		     uint32_t n, double alike, uint32_t n_alike, uint32_t most,
 		     double *scratch)
 {
-	if (n == b->n && n_alike == b->n_alike && alike == b->alike &&
-	    memcmp(weight, b->weight, n * sizeof(*weight)) == 0)
-		return b->bytes;
-	b->n = n;
-	b->n_alike = n_alike;
-	b->alike = alike;
-	memcpy(b->weight, weight, n * sizeof(*weight));
-	b->bytes = graph_beyond(weight, n, alike, n_alike, most, scratch);
-	return b->bytes;
+	uint32_t i = 0;
+	struct beyond one;
+
+	while (i < BEYOND_KEPT &&
+	       (n != b[i].n || n_alike != b[i].n_alike || alike != b[i].alike ||
+		memcmp(weight, b[i].weight, n * sizeof(*weight)) != 0))
+		i++;
+	if (i == 0)
+		return b[0].bytes;
+	one = b[i < BEYOND_KEPT ? i : BEYOND_KEPT - 1];
+	if (i == BEYOND_KEPT) {
+		one.n = n;
+		one.n_alike = n_alike;
+		one.alike = alike;
+		memcpy(one.weight, weight, n * sizeof(*weight));
+		one.bytes =
+			graph_beyond(weight, n, alike, n_alike, most, scratch);
+		i--;
+	}
+	memmove(b + 1, b, i * sizeof(*b));
+	b[0] = one;
+	return one.bytes;
 }
 
 int cliques_beyond(struct cliques *c, uint32_t most, double *bytes,
@@ -299,16 +316,20 @@ int cliques_beyond(struct cliques *c, uint32_t most, double *bytes,
 {
 	const struct graph *g = c->disjoint ? &c->loose : cliques_whole(c, err);
 	uint32_t longest = g ? longest_row(g) : 0;
-	double *weight = weft_calloc(longest, 3 * sizeof(*weight), err);
-	/* ranks next to each other have the same weights, mostly */
-	struct beyond last = {.n = UINT32_MAX};
+	double *weight =
+		weft_calloc(longest, (2 + BEYOND_KEPT) * sizeof(*weight), err);
+	struct beyond kept[BEYOND_KEPT];
 
 	*bytes = 0;
 	if (!g || !weight) {
 		free(weight);
 		return -1;
 	}
-	last.weight = weight + 2 * (size_t)longest;
+	for (uint32_t i = 0; i < BEYOND_KEPT; i++)
+		kept[i] = (struct beyond){
+			.n = UINT32_MAX,
+			.weight = weight + (2 + i) * (size_t)longest,
+		};
 	for (uint32_t v = 0; v < g->n; v++) {
 		uint32_t k = c->disjoint ? cliques_of(c, v) : c->n;
 		uint32_t n = g->row[v + 1] - g->row[v], alike = 0;
@@ -324,7 +345,7 @@ int cliques_beyond(struct cliques *c, uint32_t most, double *bytes,
 			weight[i] = g->weight[e] + more;
 			alike -= more > 0;
 		}
-		*bytes += beyond(&last, weight, n,
+		*bytes += beyond(kept, weight, n,
 				 alike ? 2 * c->t.cliques[k].bytes : 0, alike,
 				 most, weight + longest);
 	}
