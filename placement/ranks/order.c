@@ -118,7 +118,6 @@ int orders_build(const struct weft_job *job, const struct weft_fabric *f,
 struct runs {
 	uint32_t block, n;
 	struct nest of[ORDERS_MAX]; /* those of each order */
-	bool is_first[ORDERS_MAX];  /* no order before it has the same */
 };
 
 static void runs_start(const struct orders *o, uint32_t block, struct runs *r)
@@ -136,10 +135,8 @@ static uint32_t find_runs(const struct orders *o, uint32_t k, struct runs *r)
 
 	if (!nest_runs(&o->nest[k], r->block, &r->of[k]))
 		r->of[k] = (struct nest){.n = 1, .stride = {k}};
-	while (j < k && !(r->is_first[j] &&
-			  memcmp(&r->of[j], &r->of[k], sizeof(r->of[k])) == 0))
+	while (j < k && memcmp(&r->of[j], &r->of[k], sizeof(r->of[k])) != 0)
 		j++;
-	r->is_first[k] = j == k;
 	return j;
 }
 
@@ -332,7 +329,8 @@ static int cut_first(struct orders *o, struct orders_cut *cut,
 	for (uint32_t i = 0; i < r->n; i++)
 		for (uint32_t m = 0; m < r->block; m++)
 			run[*rank++] = i;
-	if (!g || graph_contract(g, run, r->n, &cut->graph[k], err))
+	if (!g || weft_deadline_check(err) ||
+	    graph_contract(g, run, r->n, &cut->graph[k], err))
 		return -1;
 	return cut->in_cliques ? clique_runs_build(c, o->rank[k], r->block,
 						   &cut->cliques[k], err)
@@ -351,7 +349,8 @@ static int cut_alike(const struct orders *o, struct orders_cut *cut,
 		run[o->rank[k][i * r->block]] = i;
 	for (uint32_t i = 0; i < r->n; i++)
 		name[i] = run[o->rank[j][i * r->block]];
-	if (graph_rename_half(&cut->graph[j], name, &cut->graph[k], err))
+	if (weft_deadline_check(err) ||
+	    graph_rename_half(&cut->graph[j], name, &cut->graph[k], err))
 		return -1;
 	return cut->in_cliques ? clique_runs_rename(&cut->cliques[j], name,
 						    &cut->cliques[k], err)
@@ -362,21 +361,24 @@ static int cut_graphs(struct orders *o, struct orders_cut *cut, uint32_t block,
 		      struct weft_error *err)
 {
 	uint32_t *run = weft_calloc(o->n_ranks, 2 * sizeof(*run), err);
+	uint32_t first[ORDERS_MAX];
 	struct runs r;
 	int rc = run ? 0 : -1;
 
 	runs_start(o, block, &r);
-	for (uint32_t k = 0; k < o->n && rc == 0; k++) {
-		uint32_t j = find_runs(o, k, &r);
-
-		rc = weft_deadline_check(err);
+	for (uint32_t k = 0; k < o->n; k++)
+		first[k] = find_runs(o, k, &r);
+	/* the whole graph of the first one makes those of the others */
+	for (uint32_t j = 0; j < o->n && rc == 0; j++) {
+		if (first[j] < j)
+			continue;
+		rc = cut_first(o, cut, &r, j, run, err);
+		for (uint32_t k = j + 1; k < o->n && rc == 0; k++)
+			if (first[k] == j)
+				rc = cut_alike(o, cut, &r, j, k, run, err);
 		if (rc == 0)
-			rc = j < k ? cut_alike(o, cut, &r, j, k, run, err)
-				   : cut_first(o, cut, &r, k, run, err);
+			rc = graph_halve(&cut->graph[j], err);
 	}
-	for (uint32_t k = 0; k < o->n && rc == 0; k++)
-		if (r.is_first[k])
-			rc = graph_halve(&cut->graph[k], err);
 	free(run);
 	return rc;
 }
