@@ -144,7 +144,8 @@ bool weft_flows_twin(const struct weft_flows *flows, uint32_t kind,
 
 /* The same of the group itself that was visited last; n is 0, too, where NICs
  * are shared.  Where the members of a host send as much as one another, so do
- * their NICs: with one_nic only that of the first of them is visited. */
+ * their NICs and ports: with one_nic only that of the first of them is visited,
+ * and one port of each NVLink domain. */
 struct weft_flow_twins weft_flows_nics(const struct weft_flows *flows,
 				       uint32_t kind);
 

@@ -38,51 +38,48 @@ static void told_keep(struct span_measure *m, struct told told)
 		m->told[m->n_told++] = told;
 }
 
-/* Adds what was visited to c, its link. */
-static inline void carried_add(struct span_measure *m, struct carried *c,
-			       const struct weft_flow_visited *v)
+/* Adds what was visited to c, its link; true: nothing was there before. */
+static inline bool carried_add(struct carried *c,
+			       const struct weft_flow_visited *v, double unit)
 {
-	double unit =
-		carried_unit(&m->unit, v->bytes, v->n_flows, m->sent[v->stage]);
+	bool first = c->stages == 0;
 
 	c->bytes += v->bytes;
 	c->n_flows += v->n_flows;
 	if (unit > c->unit)
 		c->unit = unit;
 	c->stages |= stage_bit(v->stage);
+	return first;
 }
 
 static void link_add(void *data, const struct weft_flow_visited *v)
 {
 	struct span_measure *m = data;
-	const struct weft_fabric *f = m->spans->flows.fabric;
-	uint32_t at;
+	uint32_t at, end;
+	double unit;
 
 	/* A port has no more than one flow of a kind in each direction. */
-	if (v->link >= 2 * (f->n_domains + f->n_gpus)) {
+	if (v->link >= m->first_port) {
 		if (v->bytes > m->port_bytes[v->stage])
 			m->port_bytes[v->stage] = v->bytes;
 		return;
 	}
+	unit = carried_unit(&m->unit, v->bytes, v->n_flows, m->sent[v->stage]);
 	if (v->link >= m->pages.n_links) {
 		at = 2 * v->member + v->link % 2;
-		for (uint32_t d = 0; d <= v->both; d++, at++) {
-			if (m->nics[at].stages == 0)
+		for (end = at + 1 + v->both; at < end; at++)
+			if (carried_add(&m->nics[at], v, unit))
 				m->nics_touched[m->n_nics_touched++] = at;
-			carried_add(m, &m->nics[at], v);
-		}
 		return;
 	}
 	at = carried_at(&m->pages, v->link);
-	if (v->link < 2 * f->n_domains)
+	if (v->link < m->first_nic)
 		told_keep(m, (struct told){&m->pages.carried[at], v->both,
 					   v->bytes, v->n_flows});
-	for (uint32_t d = 0; d <= v->both; d++, at++) {
-		if (m->pages.carried[at].stages == 0)
+	for (uint32_t d = 0; d <= v->both; d++)
+		if (carried_add(&m->pages.carried[at + d], v, unit))
 			m->touched[m->n_touched++] =
-				(struct touched){at, v->link + d};
-		carried_add(m, &m->pages.carried[at], v);
-	}
+				(struct touched){at + d, v->link + d};
 }
 
 static double capacity_of(const struct span_measure *m, uint32_t link)
@@ -480,15 +477,20 @@ static void fullest_note(struct span_measure *m, uint32_t link, double bytes)
 static void fullest_find(struct span_measure *m)
 {
 	const struct weft_flows *flows = &m->spans->flows;
-	uint32_t nics = 2 * flows->fabric->n_domains;
+	double most = 0;
 
 	for (uint32_t i = 0; i < m->pages.n * CARRIED_PAGE; i++)
 		if (m->pages.total[i] > 0)
 			fullest_note(m, carried_link(&m->pages, i),
 				     m->pages.total[i]);
+	/* of NICs, which are alike, the fullest ones */
 	for (uint32_t i = 0; i < 2 * flows->schedule->dense.n_ranks; i++)
-		if (m->nics_total[i] > 0)
-			fullest_note(m, nics + 2 * flows->where[i / 2] + i % 2,
+		most = m->nics_total[i] > most ? m->nics_total[i] : most;
+	for (uint32_t i = 0; i < 2 * flows->schedule->dense.n_ranks; i++)
+		if (m->nics_total[i] > most * (1 - 1e-9))
+			fullest_note(m,
+				     m->first_nic + 2 * flows->where[i / 2] +
+					     i % 2,
 				     m->nics_total[i]);
 }
 
@@ -500,6 +502,8 @@ int span_measure_reserve(struct span_measure *m, struct weft_error *err)
 	for (uint32_t k = 0; k < flows->n_kinds; k++)
 		if (flows->kinds[k].groups.n > most)
 			most = flows->kinds[k].groups.n;
+	m->first_nic = 2 * flows->fabric->n_domains;
+	m->first_port = m->first_nic + 2 * flows->fabric->n_gpus;
 	/* shared NICs have as many times as much as share them */
 	if (flows->fabric->n_rails < 2)
 		m->nic_rate = weft_flows_capacity(flows->fabric,

@@ -100,8 +100,9 @@ struct span_measure {
 	bool is_bound; /* of weft_spans_bound */
 	bool *looked;  /* [n_stages] it has looked at a group of the kind */
 	struct carried_pages pages;
-	double nic_rate;    /* of every NIC; 0: they differ */
-	const double *sent; /* [n_stages] of the kind at hand */
+	uint32_t first_nic, first_port; /* links before are above domains */
+	double nic_rate;		/* of every NIC; 0: they differ */
+	const double *sent;		/* [n_stages] of the kind at hand */
 	struct carried_unit unit;
 	struct touched *touched; /* [n_touched] by that kind, without nics */
 	/* NICs that are no other ranks', where it is so of all: what the group

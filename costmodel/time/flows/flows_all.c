@@ -131,7 +131,7 @@ static uint32_t tell_all_level(const struct flow_tour *t, uint32_t l)
 		g->count[f->gpu_domain[l][g->gpu[i]]]++;
 	if (f->has_steps && l >= f->node_level && l + 1 < f->n_levels)
 		tell_all_passed(t, l);
-	for (uint32_t i = 0; l == 0 && i < g->n; i++) {
+	for (uint32_t i = 0; l == 0 && !t->one_nic && i < g->n; i++) {
 		double k = g->count[f->gpu_domain[0][g->gpu[i]]];
 
 		flow_tell_port(t, g->gpu[i], FLOW_BOTH, (k - 1) / (g->n - 1));
@@ -143,6 +143,9 @@ static uint32_t tell_all_level(const struct flow_tour *t, uint32_t l)
 		g->count[d] = 0;
 		if (!(k > 0))
 			continue;
+		if (l == 0 && t->one_nic)
+			flow_tell_port(t, g->gpu[i], FLOW_BOTH,
+				       (k - 1) / (g->n - 1));
 		n_domains++;
 		flow_tell_domain(t, d, FLOW_BOTH, pairs / (g->n - 1), pairs);
 		if (leaf_off)

@@ -289,7 +289,10 @@ static void tell_ports(const struct flow_tour *t, uint32_t h,
 	double size = g->first[h + 1] - g->first[h];
 	double bytes = inside_bytes(inside, size);
 
-	for (uint32_t i = g->first[h]; i < g->first[h + 1]; i++) {
+	/* all are alike where a host is one domain */
+	uint32_t end = t->f->node_level ? g->first[h + 1] : flow_nics_end(t, h);
+
+	for (uint32_t i = g->first[h]; i < end; i++) {
 		double k = g->count[t->f->gpu_domain[0][g->member[i]]];
 		bool whole = inside->way == INSIDE_RING && !(k < size);
 		double sends = whole ? bytes : bytes * (k - 1) / k;
