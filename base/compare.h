@@ -49,14 +49,20 @@ static inline int weft_compare_integers_down(const void *pa, const void *pb)
 	return weft_compare_integers(pb, pa);
 }
 
-/* Sorts array[n], which may be NULL where n is 0: qsort is undefined then. */
+/* Sorts array[n], which may be NULL where n is 0: qsort is undefined then.  Of
+ * one that is in order, as many are, it takes no more than a look. */
 #define WEFT_SORT(array, n, compare)                                           \
 	weft_sort(array, n, sizeof(*(array)), compare)
 static inline void weft_sort(void *array, size_t n, size_t size,
 			     int (*compare)(const void *, const void *))
 {
-	if (n)
-		qsort(array, n, size, compare);
+	const char *one = array;
+
+	for (size_t i = 1; i < n; i++, one += size)
+		if (compare(one, one + size) > 0) {
+			qsort(array, n, size, compare);
+			return;
+		}
 }
 
 /* The median of n values, which it sorts; 0 of none. */

@@ -90,7 +90,7 @@ static int take_line(struct lattice *l, uint32_t i, const struct graph *g,
 	}
 	n += filled_take(f, i, axis->cover + n);
 	axis->n_cover = n;
-	qsort(axis->cover, n, sizeof(*axis->cover), compare_edges);
+	WEFT_SORT(axis->cover, n, compare_edges);
 	axis->edge = weft_calloc(n, sizeof(*axis->edge), err);
 	return axis->edge ? 0 : -1;
 }

@@ -54,7 +54,7 @@ static int rest_build(const struct line *line, const struct line_edge *edge,
 		if (e.weight > edge[i].weight * ROUNDING)
 			r->edge[r->n_edges++] = e;
 	}
-	qsort(r->edge, r->n_edges, sizeof(*r->edge), compare_weights);
+	WEFT_SORT(r->edge, r->n_edges, compare_weights);
 	return 0;
 }
 
@@ -234,7 +234,7 @@ static int hold_by_degree(const struct rest *r, uint32_t from, uint32_t to,
 		sum[r->edge[i].a] += r->edge[i].weight / 2;
 		sum[r->edge[i].b] += r->edge[i].weight / 2;
 	}
-	qsort(sum, r->size, sizeof(*sum), weft_compare_reals_down);
+	WEFT_SORT(sum, r->size, weft_compare_reals_down);
 	for (uint32_t c = 1; c <= r->size; c++) {
 		held += sum[c - 1];
 		most[c] += c > 1 ? held : 0;
