@@ -183,24 +183,6 @@ static uint32_t axis_at(const struct weft_grid *grid, uint32_t k)
 	return first_fastest ? k : grid->n_axes - 1 - k;
 }
 
-/* Appends to ranks[0] the others that differ from it on axes `in` alone,
- * ascending. */
-static void add_ranks(const struct weft_grid *grid,
-		      const bool in[WEFT_MAX_AXES], uint32_t *ranks)
-{
-	uint32_t n = 1;
-
-	for (uint32_t k = 0; k < grid->n_axes; k++) {
-		uint32_t a = axis_at(grid, k), stride = grid->stride[a];
-		uint32_t before = n, size = n * grid->size[a];
-
-		if (!in[a])
-			continue;
-		for (; n < size; n++)
-			ranks[n] = ranks[n - before] + stride;
-	}
-}
-
 int weft_grid_groups(const struct weft_grid *grid, const char *token,
 		     struct weft_grid_groups *groups, struct weft_error *err)
 {
@@ -225,6 +207,24 @@ uint32_t weft_grid_lowest(const struct weft_grid *grid,
 	return rank;
 }
 
+void weft_grid_members(const struct weft_grid *grid,
+		       const struct weft_grid_groups *groups, uint32_t index,
+		       uint32_t *ranks)
+{
+	uint32_t n = 1;
+
+	ranks[0] = weft_grid_lowest(grid, groups, index);
+	for (uint32_t k = 0; k < grid->n_axes; k++) {
+		uint32_t a = axis_at(grid, k), stride = grid->stride[a];
+		uint32_t before = n, size = n * grid->size[a];
+
+		if (!groups->in[a])
+			continue;
+		for (; n < size; n++)
+			ranks[n] = ranks[n - before] + stride;
+	}
+}
+
 uint32_t weft_grid_group(const struct weft_grid *grid, const char *token,
 			 uint32_t index, uint32_t *ranks,
 			 struct weft_error *err)
@@ -239,7 +239,6 @@ uint32_t weft_grid_group(const struct weft_grid *grid, const char *token,
 			  grid->n_ranks / groups.n);
 		return 0;
 	}
-	ranks[0] = weft_grid_lowest(grid, &groups, index);
-	add_ranks(grid, groups.in, ranks);
+	weft_grid_members(grid, &groups, index, ranks);
 	return groups.n;
 }

@@ -74,6 +74,11 @@ uint32_t weft_grid_lowest(const struct weft_grid *grid,
 			  const struct weft_grid_groups *groups,
 			  uint32_t index);
 
+/* All ranks of that group, ascending, into ranks[groups->n]. */
+void weft_grid_members(const struct weft_grid *grid,
+		       const struct weft_grid_groups *groups, uint32_t index,
+		       uint32_t *ranks);
+
 /* The ranks that share every coordinate but those of the axes in `token`
  * ("dp", or "tp-pp" for the product), ascending.  Groups are numbered by their
  * lowest rank.  ranks has room for the product of the token's sizes, which is

@@ -111,12 +111,15 @@ static bool trees_win(const struct weft_flows *flows,
 	const struct weft_grid *grid = grid_of(flows->schedule, call);
 	uint32_t network = f->node_level + 1;
 	struct flow_group *g = flows->group;
+	struct weft_grid_groups groups;
 	const struct weft_link *link;
 	double ring_s, trees_s, rate;
 
 	if (network >= f->n_levels ||
-	    flow_group_read(flows, grid, call->group, 0, NULL) ||
-	    g->n_hosts < 3)
+	    weft_grid_groups(grid, call->group, &groups, NULL))
+		return false;
+	flow_group_read(flows, grid, &groups, 0);
+	if (g->n_hosts < 3)
 		return false;
 	link = &f->levels[network].link;
 	rate = fmin(f->levels[0].link.rate_bytes_per_s,

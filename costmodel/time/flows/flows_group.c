@@ -98,19 +98,17 @@ static void hosts_read(const struct weft_fabric *f, struct flow_group *g)
 		g->number[g->host[h]] = 0;
 }
 
-int flow_group_read(const struct weft_flows *flows,
-		    const struct weft_grid *grid, const char *token,
-		    uint32_t index, struct weft_error *err)
+void flow_group_read(const struct weft_flows *flows,
+		     const struct weft_grid *grid,
+		     const struct weft_grid_groups *groups, uint32_t index)
 {
 	struct flow_group *g = flows->group;
 
-	g->n = weft_grid_group(grid, token, index, g->rank, err);
-	if (g->n == 0)
-		return -1;
+	g->n = groups->n;
+	weft_grid_members(grid, groups, index, g->rank);
 	for (uint32_t i = 0; i < g->n; i++)
 		g->gpu[i] = flows->where[g->rank[i]];
 	hosts_read(flows->fabric, g);
-	return 0;
 }
 
 /* On rails members share NICs or send through others'. */

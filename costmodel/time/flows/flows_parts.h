@@ -34,10 +34,10 @@ struct flow_group *flow_group_alloc(const struct weft_fabric *f,
 				    uint32_t n_ranks, struct weft_error *err);
 void flow_group_free(struct flow_group *group);
 
-/* Reads group number `index` of a token into flows->group.  -1 with err. */
-int flow_group_read(const struct weft_flows *flows,
-		    const struct weft_grid *grid, const char *token,
-		    uint32_t index, struct weft_error *err);
+/* Reads one of the groups into flows->group. */
+void flow_group_read(const struct weft_flows *flows,
+		     const struct weft_grid *grid,
+		     const struct weft_grid_groups *groups, uint32_t index);
 
 /* Whether only the NIC of a host's first member is visited. */
 bool flow_one_nic(const struct weft_flows *flows,

@@ -546,16 +546,11 @@ static int group_tour(const struct weft_flows *flows, uint32_t kind,
 		[WEFT_WAY_ALL] = flow_tour_all,
 	};
 	const struct weft_flow_kind *k = &flows->kinds[kind];
-	const struct weft_call *call = &flows->schedule->calls[k->call];
 
 	t->f = flows->fabric;
 	t->g = flows->group;
 	t->one_nic = flow_one_nic(flows, k);
-	if (flow_group_read(flows,
-			    call->expert_grid ? &flows->schedule->expert
-					      : &flows->schedule->dense,
-			    call->group, index, t->err))
-		return -1;
+	flow_group_read(flows, k->grid, &k->groups, index);
 	if (t->path)
 		flow_group_sort(t->f, t->g);
 	if (k->way >= WEFT_WAY_NEXT)
