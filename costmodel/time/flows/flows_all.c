@@ -28,7 +28,7 @@ static void tell_off_rail(const struct flow_tour *t, uint32_t domain)
 	}
 	for (uint32_t r = 0; r < f->n_rails; r++)
 		pairs += g->on_rail[r] * (k - g->on_rail[r]);
-	flow_tell_domain(t, domain, FLOW_BOTH, pairs / (g->n - 1), pairs);
+	flow_tell(t, domain, FLOW_BOTH, pairs / (g->n - 1), pairs);
 }
 
 /* Members of host h on each rail exchange with members elsewhere: those that
@@ -147,7 +147,7 @@ static uint32_t tell_all_level(const struct flow_tour *t, uint32_t l)
 			flow_tell_port(t, g->gpu[i], FLOW_BOTH,
 				       (k - 1) / (g->n - 1));
 		n_domains++;
-		flow_tell_domain(t, d, FLOW_BOTH, pairs / (g->n - 1), pairs);
+		flow_tell(t, d, FLOW_BOTH, pairs / (g->n - 1), pairs);
 		if (leaf_off)
 			tell_off_rail(t, d);
 	}

@@ -65,11 +65,6 @@ uint32_t flow_group_size(const struct weft_grid *grid, const char *token)
 	return n;
 }
 
-uint32_t flow_host_of(const struct weft_fabric *f, uint32_t gpu)
-{
-	return f->gpu_domain[f->node_level][gpu];
-}
-
 /* Numbers the hosts and sorts the members by them. */
 static void hosts_read(const struct weft_fabric *f, struct flow_group *g)
 {

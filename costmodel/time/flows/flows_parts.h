@@ -49,10 +49,17 @@ uint32_t flow_group_size(const struct weft_grid *grid, const char *token);
 /* Whether the GPUs of a host pass messages to one another's rails.  Where
  * NVLink joins several nodes, those of nodes without ranks of the job do not.
  */
-bool flow_has_rails(const struct weft_fabric *f, uint32_t host);
+static inline bool flow_has_rails(const struct weft_fabric *f, uint32_t host)
+{
+	return f->n_rails > 1 && f->domains[host].n_nodes == 1;
+}
 
 /* Whether a message for another rail leaves host a by that rail's NIC. */
-bool flow_passes(const struct weft_fabric *f, uint32_t a, uint32_t b);
+static inline bool flow_passes(const struct weft_fabric *f, uint32_t a,
+			       uint32_t b)
+{
+	return f->pxn && flow_has_rails(f, a) && flow_has_rails(f, b);
+}
 
 /* The GPU by whose number the NIC of a rail of a host goes: the first one on
  * that rail, or on the next lower one that has any, in the host's first node.

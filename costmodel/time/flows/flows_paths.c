@@ -2,16 +2,6 @@
 /* flows_paths.c - the flows from host to host one by one, with their links */
 #include "costmodel/time/flows/flows_parts.h"
 
-bool flow_has_rails(const struct weft_fabric *f, uint32_t host)
-{
-	return f->n_rails > 1 && f->domains[host].n_nodes == 1;
-}
-
-bool flow_passes(const struct weft_fabric *f, uint32_t a, uint32_t b)
-{
-	return f->pxn && flow_has_rails(f, a) && flow_has_rails(f, b);
-}
-
 uint32_t flow_rail_nic(const struct weft_fabric *f, uint32_t host,
 		       uint32_t rail)
 {

@@ -24,26 +24,60 @@ struct flow_tour {
 
 enum flow_direction { FLOW_UP, FLOW_DOWN, FLOW_BOTH };
 
-/* Tells the visitor of bytes (of a rank that sends 1) on a link, its port or
- * NIC, or above a domain, upwards, downwards or as many in both directions. */
-void flow_tell(const struct flow_tour *t, uint32_t link,
-	       enum flow_direction way, double bytes, double n_flows);
-void flow_tell_domain(const struct flow_tour *t, uint32_t domain,
-		      enum flow_direction way, double bytes, double n_flows);
-void flow_tell_port(const struct flow_tour *t, uint32_t gpu,
-		    enum flow_direction way, double bytes);
-
 /* A NIC's link, and the number in the group of the rank that it is of. */
 struct flow_nic {
 	uint32_t link, member;
 };
+
+/* Tells the visitor of bytes (of a rank that sends 1) on a link, its port or
+ * NIC, or above a domain, upwards, downwards or as many in both directions. */
+static inline void flow_tell_nic(const struct flow_tour *t, struct flow_nic nic,
+				 enum flow_direction way, double bytes,
+				 double n_flows)
+{
+	const struct weft_flow_visited visited = {
+		.stage = t->stage,
+		.link = 2 * nic.link + (way == FLOW_DOWN),
+		.member = nic.member,
+		.both = way == FLOW_BOTH,
+		.bytes = t->sent * bytes,
+		.n_flows = n_flows,
+	};
+
+	if (bytes > 0 && t->visit)
+		t->visit(t->data, &visited);
+}
+
+static inline void flow_tell(const struct flow_tour *t, uint32_t link,
+			     enum flow_direction way, double bytes,
+			     double n_flows)
+{
+	flow_tell_nic(t, (struct flow_nic){link, 0}, way, bytes, n_flows);
+}
+
+static inline void flow_tell_port(const struct flow_tour *t, uint32_t gpu,
+				  enum flow_direction way, double bytes)
+{
+	flow_tell(t, t->f->n_domains + t->f->n_gpus + gpu, way, bytes, 1);
+}
+
 uint32_t flow_rail_of(const struct flow_tour *t, uint32_t gpu);
-struct flow_nic flow_nic_of(const struct flow_tour *t, uint32_t host,
-			    uint32_t gpu, uint32_t member);
-void flow_tell_nic(const struct flow_tour *t, struct flow_nic nic,
-		   enum flow_direction way, double bytes, double n_flows);
+
+static inline struct flow_nic flow_nic_of(const struct flow_tour *t,
+					  uint32_t host, uint32_t gpu,
+					  uint32_t member)
+{
+	if (flow_has_rails(t->f, host))
+		gpu = flow_rail_nic(t->f, host, flow_rail_of(t, gpu));
+	return (struct flow_nic){t->f->n_domains + gpu, member};
+}
+
 /* Where the members of host h end whose NICs are visited. */
-uint32_t flow_nics_end(const struct flow_tour *t, uint32_t h);
+static inline uint32_t flow_nics_end(const struct flow_tour *t, uint32_t h)
+{
+	return t->one_nic ? t->g->first[h] + 1 : t->g->first[h + 1];
+}
+
 /* Fails: no link joins the two GPUs. */
 int flow_unconnected(const struct flow_tour *t, uint32_t a, uint32_t b);
 /* Counts n hops of a latency that meet at a level. */
@@ -59,7 +93,10 @@ struct flow_sink flow_sink_of(const struct flow_tour *t);
 /* Shares of host h's members on each rail. */
 void flow_rails_count(const struct flow_tour *t, uint32_t h, uint32_t *on_rail);
 /* The domain that is the host of a GPU. */
-uint32_t flow_host_of(const struct weft_fabric *f, uint32_t gpu);
+static inline uint32_t flow_host_of(const struct weft_fabric *f, uint32_t gpu)
+{
+	return f->gpu_domain[f->node_level][gpu];
+}
 
 /* Each member sends to each other one. */
 int flow_tour_all(const struct flow_tour *t);

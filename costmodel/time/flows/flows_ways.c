@@ -9,56 +9,9 @@
 
 /* ---- links ---- */
 
-void flow_tell_nic(const struct flow_tour *t, struct flow_nic nic,
-		   enum flow_direction way, double bytes, double n_flows)
-{
-	const struct weft_flow_visited visited = {
-		.stage = t->stage,
-		.link = 2 * nic.link + (way == FLOW_DOWN),
-		.member = nic.member,
-		.both = way == FLOW_BOTH,
-		.bytes = t->sent * bytes,
-		.n_flows = n_flows,
-	};
-
-	if (bytes > 0 && t->visit)
-		t->visit(t->data, &visited);
-}
-
-void flow_tell(const struct flow_tour *t, uint32_t link,
-	       enum flow_direction way, double bytes, double n_flows)
-{
-	flow_tell_nic(t, (struct flow_nic){link, 0}, way, bytes, n_flows);
-}
-
-void flow_tell_domain(const struct flow_tour *t, uint32_t domain,
-		      enum flow_direction way, double bytes, double n_flows)
-{
-	flow_tell(t, domain, way, bytes, n_flows);
-}
-
-void flow_tell_port(const struct flow_tour *t, uint32_t gpu,
-		    enum flow_direction way, double bytes)
-{
-	flow_tell(t, t->f->n_domains + t->f->n_gpus + gpu, way, bytes, 1);
-}
-
 uint32_t flow_rail_of(const struct flow_tour *t, uint32_t gpu)
 {
 	return weft_fabric_rail(t->f, gpu);
-}
-
-struct flow_nic flow_nic_of(const struct flow_tour *t, uint32_t host,
-			    uint32_t gpu, uint32_t member)
-{
-	if (flow_has_rails(t->f, host))
-		gpu = flow_rail_nic(t->f, host, flow_rail_of(t, gpu));
-	return (struct flow_nic){t->f->n_domains + gpu, member};
-}
-
-uint32_t flow_nics_end(const struct flow_tour *t, uint32_t h)
-{
-	return t->one_nic ? t->g->first[h] + 1 : t->g->first[h + 1];
 }
 
 int flow_unconnected(const struct flow_tour *t, uint32_t a, uint32_t b)
@@ -115,7 +68,7 @@ void flow_tell_passed(const struct flow_tour *t, uint32_t a, uint32_t b,
 	uint32_t n = flow_passed(t->f, meet, a, b, passed, WEFT_FLOW_PASSED);
 
 	for (uint32_t i = 0; i < n; i++) {
-		flow_tell_domain(t, passed[i], FLOW_BOTH, bytes, n_flows);
+		flow_tell(t, passed[i], FLOW_BOTH, bytes, n_flows);
 	}
 }
 
@@ -133,17 +86,15 @@ static void tell_between(const struct flow_tour *t, uint32_t a, uint32_t b,
 		flow_tell_passed(t, a, b, meet, bytes, n_flows);
 
 	for (uint32_t l = f->node_level; l < meet; l++) {
-		flow_tell_domain(t, f->gpu_domain[l][a], FLOW_UP, bytes,
-				 n_flows);
-		flow_tell_domain(t, f->gpu_domain[l][b], FLOW_DOWN, bytes,
-				 n_flows);
+		flow_tell(t, f->gpu_domain[l][a], FLOW_UP, bytes, n_flows);
+		flow_tell(t, f->gpu_domain[l][b], FLOW_DOWN, bytes, n_flows);
 	}
 	if (meet != leaf || f->pxn || leaf + 1 >= f->n_levels)
 		return;
-	flow_tell_domain(t, f->gpu_domain[leaf][a], FLOW_UP, bytes * off_rail,
-			 n_flows * off_rail);
-	flow_tell_domain(t, f->gpu_domain[leaf][b], FLOW_DOWN, bytes * off_rail,
-			 n_flows * off_rail);
+	flow_tell(t, f->gpu_domain[leaf][a], FLOW_UP, bytes * off_rail,
+		  n_flows * off_rail);
+	flow_tell(t, f->gpu_domain[leaf][b], FLOW_DOWN, bytes * off_rail,
+		  n_flows * off_rail);
 }
 
 struct flow_sink flow_sink_of(const struct flow_tour *t)
@@ -256,8 +207,8 @@ static int tell_hop_and_back(const struct flow_tour *t, uint32_t a, uint32_t b,
 						  g->member[m], m),
 				      FLOW_BOTH, bytes / k, n_flows / k);
 		for (uint32_t l = f->node_level; l < meet; l++)
-			flow_tell_domain(t, f->gpu_domain[l][lead[i]],
-					 FLOW_BOTH, bytes, n_flows);
+			flow_tell(t, f->gpu_domain[l][lead[i]], FLOW_BOTH,
+				  bytes, n_flows);
 	}
 	return 0;
 }
@@ -323,7 +274,7 @@ static void tell_domains_inside(const struct flow_tour *t, uint32_t l,
 		if (l == t->f->node_level || !(k > 0) ||
 		    (inside->way != INSIDE_PATH && !(k < size)))
 			continue;
-		flow_tell_domain(t, d, FLOW_BOTH, bytes, k);
+		flow_tell(t, d, FLOW_BOTH, bytes, k);
 	}
 }
 
@@ -362,7 +313,7 @@ static void tell_to_nics(const struct flow_tour *t, uint32_t h, double bytes)
 		for (uint32_t i = g->first[h]; i < g->first[h + 1]; i++) {
 			uint32_t d = t->f->gpu_domain[l][g->member[i]];
 
-			flow_tell_domain(t, d, FLOW_BOTH, bytes / k, 1);
+			flow_tell(t, d, FLOW_BOTH, bytes / k, 1);
 		}
 }
 
@@ -434,7 +385,7 @@ static void tour_chain(const struct flow_tour *t)
 			uint32_t d = f->gpu_domain[l][member[i]];
 			double leaving = (before > l) + (after > l);
 
-			flow_tell_domain(t, d, FLOW_BOTH, leaving, leaving);
+			flow_tell(t, d, FLOW_BOTH, leaving, leaving);
 		}
 	}
 }
@@ -496,8 +447,8 @@ static int tell_pair(const struct flow_tour *t, uint32_t from, uint32_t to)
 		flow_tell_port(t, b, FLOW_DOWN, 1);
 	}
 	for (uint32_t l = 0; l < meet && l < f->node_level; l++) {
-		flow_tell_domain(t, f->gpu_domain[l][a], FLOW_UP, 1, 1);
-		flow_tell_domain(t, f->gpu_domain[l][b], FLOW_DOWN, 1, 1);
+		flow_tell(t, f->gpu_domain[l][a], FLOW_UP, 1, 1);
+		flow_tell(t, f->gpu_domain[l][b], FLOW_DOWN, 1, 1);
 	}
 	if (meet <= f->node_level)
 		return 0;
