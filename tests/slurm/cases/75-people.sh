@@ -102,9 +102,25 @@ case_an_absurd_number_of_nodes_is_checked_at_once() {
 		fail "it took $((after - before)) ticks of a processor"
 }
 
+# Ticks that slurmctld takes to refuse a script five times; else why not.
+ticks_of_five() {
+	local before answer
+	before=$(slurmctld_ticks)
+	for _ in 1 2 3 4 5; do
+		if answer=$(sbatch -o /dev/null "$1" 2>&1); then
+			echo "accepted: $answer"
+			return 1
+		elif [[ $answer != *'too long'* ]]; then
+			echo "refused for another reason: $answer"
+			return 1
+		fi
+	done
+	echo $(($(slurmctld_ticks) - before))
+}
+
 # A script may hold megabytes of options.
 case_an_endless_list_of_partitions_is_checked_at_once() {
-	local before ticks answer i
+	local ticks
 	need_weft
 	submit_check
 	{
@@ -112,15 +128,12 @@ case_an_endless_list_of_partitions_is_checked_at_once() {
 		yes a, | head -n 1500000 | tr -d '\n'
 		printf 'a\n'
 	} >"$LAB_DIR/endless"
-	before=$(slurmctld_ticks)
-	for i in 1 2 3 4 5; do
-		answer=$(sbatch -o /dev/null "$LAB_DIR/endless" 2>&1) &&
-			fail "accepted: $answer"
+	# other work on this machine lengthens it: the best of three
+	for _ in 1 2 3; do
+		ticks=$(ticks_of_five "$LAB_DIR/endless") || fail "$ticks"
+		[ "$ticks" -ge $(($(getconf CLK_TCK) / 5)) ] || return 0
 	done
-	ticks=$(($(slurmctld_ticks) - before))
-	expect_match "answer $i" "$answer" 'too long'
-	[ "$ticks" -lt $(($(getconf CLK_TCK) / 5)) ] ||
-		fail "it took $ticks ticks of a processor"
+	fail "it took $ticks ticks of a processor"
 }
 
 # Ticks (USER_HZ) of a processor that slurmctld has had.
